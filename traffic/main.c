@@ -83,6 +83,7 @@ static struct traffic_options group_options(const struct setup *s, struct ends *
 		.upstream_rate = g->upstream_rate,
 		.upstream_shape = &s->options.upstream_shape,
 		.impair = s->options.impair,
+		.scheduled = s->options.scheduled,
 	};
 }
 

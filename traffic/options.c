@@ -26,6 +26,7 @@ enum key {
 	KEY_SHAPE,
 	KEY_UPSTREAM_SHAPE,
 	KEY_IMPAIR,
+	KEY_GRANTS,
 	KEY_NO_DOWNSTREAM,
 	KEY_SEND_ONLY,
 	KEY_DURATION,
@@ -81,6 +82,10 @@ static const struct argp_option arguments[] = {
 	{"upstream-mix", KEY_UPSTREAM_MIX, "MIX", 0,
 	 "upstream-imix, upstream-imix-70, or as --mix (upstream-imix: 84:65,256:18,1280:17; "
 	 "upstream-imix-70: 70:65,256:18,1280:17, for modems that have an IPv4 address)",
+	 0},
+	{"grants", KEY_GRANTS, "open|scheduled", 0,
+	 "open: modems are granted 2 kB in turn, whatever they ask; scheduled: they ask, and wait "
+	 "for the grants of MAPs by the upstream scheduler (open)",
 	 0},
 	{"impair", KEY_IMPAIR, "KIND=SHARE[,..]", 0,
 	 "what goes wrong with the upstream, and with which share of its packets, bursts or "
@@ -182,6 +187,17 @@ static void require(struct argp_state *state, bool good, const char *name, const
 		argp_error(state, "--%s: found %s, allowed: %s", name, text, allowed);
 }
 
+static void parse_time(const char *text, struct options *o, struct argp_state *state) {
+	require(state, units_parse_duration(text, &o->duration) && o->duration > 0, "duration",
+		text, "a time above 0 with us, ms, s, min or h");
+}
+
+static void parse_grants(const char *text, struct options *o, struct argp_state *state) {
+	o->scheduled = strcmp(text, "scheduled") == 0;
+	require(state, o->scheduled || strcmp(text, "open") == 0, "grants", text,
+		"open, scheduled");
+}
+
 /* What would be without a meaning is a mistake. */
 static void check_replay(struct argp_state *state, const struct options *o) {
 	if (o->replay == NULL)
@@ -212,6 +228,28 @@ static void check_follow(struct argp_state *state, const struct options *o) {
 				  "--impair");
 }
 
+/* What goes wrong with packets on their way is foretold for grants that come of themselves. */
+static void check_grants(struct argp_state *state, const struct options *o) {
+	bool access = impair_any_of(&o->impair, IMPAIR_ACCESS);
+
+	if (!o->scheduled) {
+		if (access)
+			argp_error(state, "--impair: MAPs, requests and modems that wait are "
+					  "impaired with --grants scheduled only");
+		return;
+	}
+	if (!o->upstream)
+		argp_error(state, "--grants: nobody asks without --upstream-rate");
+	if (o->upstream_rate == 0)
+		argp_error(state, "--grants: scheduled needs an --upstream-rate other than max");
+	if (o->trials || o->follow != NULL || o->send_only)
+		argp_error(state, "--grants: scheduled not with --trials, --follow or --send-only");
+	if (impair_any_of(&o->impair, IMPAIR_PACKET) || impair_any_of(&o->impair, IMPAIR_BURST) ||
+	    impair_any_of(&o->impair, IMPAIR_FRAME))
+		argp_error(state, "--impair: packets, bursts and frames are impaired with "
+				  "--grants open only");
+}
+
 static void option_check(struct argp_state *state, struct options *o) {
 	char error[OPTIONS_RATES_ERROR];
 
@@ -224,6 +262,7 @@ static void option_check(struct argp_state *state, struct options *o) {
 	check_replay(state, o);
 	check_trials(state, o);
 	check_follow(state, o);
+	check_grants(state, o);
 	if (impair_any(&o->impair) && !o->upstream)
 		argp_error(state, "--impair: nothing is impaired without --upstream-rate");
 	if (o->no_downstream && !o->upstream && !o->trials)
@@ -254,13 +293,11 @@ static error_t option_parse(int key, char *text, struct argp_state *state) {
 		break;
 	case KEY_SHAPE: o->shape_text = text; break;
 	case KEY_UPSTREAM_SHAPE: o->upstream_shape_text = text; break;
+	case KEY_GRANTS: parse_grants(text, o, state); break;
 	case KEY_IMPAIR: parse_impair(text, o, state); break;
 	case KEY_NO_DOWNSTREAM: o->no_downstream = true; break;
 	case KEY_SEND_ONLY: o->send_only = true; break;
-	case KEY_DURATION:
-		require(state, units_parse_duration(text, &o->duration) && o->duration > 0,
-			"duration", text, "a time above 0 with us, ms, s, min or h");
-		break;
+	case KEY_DURATION: parse_time(text, o, state); break;
 	case KEY_CORE:
 	case KEY_MAIN_CORE:
 		require(state, parse_core(text, key == KEY_CORE ? &o->core : &o->main_core),

@@ -26,6 +26,7 @@ struct options {
 	struct shape shape;
 	struct shape upstream_shape;
 	struct impair_shares impair; /* of the upstream */
+	bool scheduled; /* modems wait for the grants of the upstream scheduler */
 	bool no_downstream;
 	bool send_only; /* receive nothing */
 	uint64_t duration; /* ns */

@@ -126,6 +126,9 @@ void traffic_uplink_result(const struct traffic *t, struct uplink_result *r) {
 	uplink_counts(t->uplink, &r->counts);
 	r->descheduled = t->rounds.descheduled;
 	r->descheduled_longest_us = pacing_longest_us(&t->rounds);
+	r->scheduled = uplink_waits(t->uplink);
+	if (r->scheduled)
+		uplink_grants(t->uplink, &r->grants);
 	impairment_result(t, r);
 }
 
@@ -134,5 +137,5 @@ bool uplink_result_good(const struct uplink_result *r) {
 	return r->sent > 0 && r->proven + r->corrupted + r->lost + r->sent_to_removed == r->sent &&
 	       r->duplicated == 0 && r->reordered == 0 && r->astray == 0 &&
 	       r->corrupted == r->expected.corrupted && r->lost == r->expected.lost &&
-	       r->expected_known == r->impaired;
+	       r->expected_known == r->impaired && (r->grants.waiting == 0 || r->grants.silent > 0);
 }

@@ -10,6 +10,7 @@
 
 #include "core/generator.h"
 #include "core/vlan_tag.h"
+#include "grants/grants.h"
 #include "groups/rates.h"
 
 #define MEMIF_BUFFER 2048ul /* without bsize= */
@@ -90,6 +91,17 @@ static bool upstreams_find(struct setup *s) {
 	return any;
 }
 
+static bool grants_configure(const struct setup *s, size_t group) {
+	const char *lacks = NULL;
+
+	if (s->options.scheduled && s->groups[group].upstream)
+		lacks = grants_lack(&s->config.groups[group]);
+	if (lacks != NULL)
+		fprintf(stderr, "vcmts-traffic: --grants: %s: scheduled needs %s\n",
+			s->options.config, lacks);
+	return lacks == NULL;
+}
+
 static bool replay_configure(struct setup *s, size_t group) {
 	const char *name = s->options.replay;
 	struct capture_replay *replay = &s->groups[group].replay;
@@ -149,7 +161,7 @@ static bool group_configure(struct setup *s, size_t group) {
 		return false;
 	if (g->upstream && !mix_configure(sg, "upstream-mix", o->upstream_mix, &g->upstream_mix))
 		return false;
-	return !o->check || flows_fit(s, group);
+	return grants_configure(s, group) && (!o->check || flows_fit(s, group));
 }
 
 /* Each gets what its channels can carry of the whole. */

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "summary_grants.h"
 #include "summary_groups.h"
 #include "summary_impairments.h"
 
@@ -178,6 +179,8 @@ json_t *summary_upstream(const struct uplink_result *r) {
 	summary_set_count(o, "concatenations", r->counts.concatenations);
 	summary_set_count(o, "transmit_backpressure", r->counts.backpressure);
 	summary_set_count(o, "crypto_errors", r->counts.crypto_errors);
+	if (r->scheduled)
+		summary_grants_set(o, &r->grants);
 	if (r->impaired)
 		summary_impairments_set(o, r);
 	return o;
@@ -324,6 +327,8 @@ static void upstream_table(FILE *out, const struct uplink_result *r) {
 		      UPLINK_CORRUPTIONS);
 	print_reasons(out, "unexpected", uplink_unexpected_names, r->unexpected,
 		      UPLINK_UNEXPECTEDS);
+	if (r->scheduled)
+		summary_grants_print(out, &r->grants);
 	if (r->impaired)
 		summary_impairments_print(out, r);
 	print_measures(out, &common);

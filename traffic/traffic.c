@@ -27,6 +27,7 @@ static bool upstream_create(struct traffic *t, const struct service_group *sg,
 		.shape = o->upstream_shape,
 		.seed = o->seed,
 		.impair = o->impair,
+		.scheduled = o->scheduled,
 		.streams = o->upstream_streams,
 	};
 
@@ -184,9 +185,38 @@ static unsigned upstream_receive(struct traffic *t) {
 	return n;
 }
 
+void traffic_take_rphy(struct traffic *t, struct rte_mbuf **frames, unsigned n) {
+	uint64_t start = rte_rdtsc();
+
+	if (t->uplink != NULL)
+		n = uplink_hear(t->uplink, frames, n);
+	if (n == 0)
+		return;
+	if (t->downlink != NULL) {
+		downlink_take(t->downlink, frames, n, start);
+		return;
+	}
+	rte_pktmbuf_free_bulk(frames, n);
+	t->uplink_receiver.unexpected[UPLINK_UNEXPECTED_RPHY] += n;
+}
+
+/* MAPs first: they must not wait for what modems do with packets. */
+static unsigned rphy_hear(struct traffic *t) {
+	struct rte_mbuf *frames[TRAFFIC_BURST];
+	unsigned n = rte_eth_rx_burst(t->rphy_port, 0, frames, TRAFFIC_BURST);
+
+	if (n > 0)
+		traffic_take_rphy(t, frames, n);
+	if (t->downlink != NULL)
+		downlink_expire(t->downlink);
+	return n;
+}
+
 static unsigned rphy_receive(struct traffic *t) {
 	unsigned n = 0;
 
+	if (t->uplink != NULL && uplink_waits(t->uplink) && !t->rphy_shared)
+		return rphy_hear(t);
 	if (t->downlink != NULL && !t->rphy_shared)
 		return downlink_receive(t->downlink);
 	if (t->downlink != NULL) {
@@ -200,15 +230,6 @@ static unsigned rphy_receive(struct traffic *t) {
 
 unsigned traffic_receive(struct traffic *t) {
 	return rphy_receive(t) + upstream_receive(t);
-}
-
-void traffic_take_rphy(struct traffic *t, struct rte_mbuf **frames, unsigned n) {
-	if (t->downlink != NULL) {
-		downlink_take(t->downlink, frames, n, rte_rdtsc());
-		return;
-	}
-	rte_pktmbuf_free_bulk(frames, n);
-	t->uplink_receiver.unexpected[UPLINK_UNEXPECTED_RPHY] += n;
 }
 
 void traffic_take_network(struct traffic *t, struct rte_mbuf **frames, unsigned n) {

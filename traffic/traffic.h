@@ -58,6 +58,7 @@ struct traffic_options {
 	uint64_t upstream_rate; /* as rate */
 	const struct shape *upstream_shape; /* as shape */
 	struct impair_shares impair; /* of the upstream */
+	bool scheduled; /* its modems wait for grants, as in struct uplink_options */
 };
 
 /* What is sent from a restart on. */
@@ -147,6 +148,8 @@ struct uplink_result {
 	struct uplink_counts counts; /* of the sender */
 	uint64_t descheduled; /* rounds of the loop longer than 1 ms */
 	double descheduled_longest_us;
+	bool scheduled; /* modems waited for their grants: `grants` is set */
+	struct grants_result grants;
 	bool impaired; /* what follows is set */
 	bool expected_known; /* memory was enough for `expected` */
 	struct expected expected;

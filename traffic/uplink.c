@@ -11,9 +11,12 @@
 #include <rte_cycles.h>
 #include <rte_errno.h>
 
+#include "grants/grants.h"
 #include "impairments/impair.h"
 #include "modems/uplink_fill.h"
 #include "uplink_parts.h"
+#include "uplink_scheduled.h"
+#include "wire/segment.h"
 
 #define PACKETS 128 /* after which no more grants are given in a round */
 
@@ -53,6 +56,10 @@ static bool grant_size_set(struct uplink *u, const struct service_group *sg,
 			UPLINK_GRANT_MIN, UPLINK_GRANT_MAX);
 		return false;
 	}
+	if (o->scheduled) {
+		u->grant_room = SEGMENT_HEADER_SIZE + UPLINK_GRANT_LONGEST;
+		return true;
+	}
 	u->grant_room = RTE_MAX(o->grant, (uint32_t)RTE_MAX(UPLINK_GRANT, UPLINK_GRANT_WHOLE));
 	u->grant_size = o->grant != 0 ? o->grant : uplink_grant_size(sg, &o->mix, o->rate);
 	u->lowest = (double)uplink_grant_lowest(sg, &o->mix, u->grant_size);
@@ -66,6 +73,14 @@ static bool impair_setup(struct uplink *u, const struct service_group *sg,
 	u->impair = impair_create(&o->impair, sg, &u->flows, &u->rphy, o->crypto, o->seed);
 	u->frames.impair = u->impair;
 	return u->impair != NULL;
+}
+
+static bool grants_setup(struct uplink *u, const struct service_group *sg,
+			 const struct uplink_options *o) {
+	if (!o->scheduled)
+		return impair_setup(u, sg, o);
+	u->scheduled = grants_create(sg, &u->flows, &o->impair, o->seed);
+	return u->scheduled != NULL;
 }
 
 static bool flows_plan(struct uplink *u, const struct service_group *sg, uint32_t room) {
@@ -97,7 +112,7 @@ struct uplink *uplink_create(const struct service_group *sg, const struct uplink
 	    uplink_packets_create(&u->frames.packets, sg, &o->mix, o->seed) == 0 &&
 	    buffers_create(u, o->group) &&
 	    uplink_rphy_create(&u->rphy, sg, o->rphy_port, o->packets) == 0 &&
-	    impair_setup(u, sg, o))
+	    grants_setup(u, sg, o))
 		return u;
 	uplink_free(u);
 	return NULL;
@@ -108,6 +123,7 @@ void uplink_free(struct uplink *u) {
 		return;
 	uplink_encryptor_free(&u->frames.encryptor);
 	impair_free(u->impair);
+	grants_free(u->scheduled);
 	uplink_rphy_free(&u->rphy);
 	for (unsigned i = 0; i < UPLINK_GRANTS; i++)
 		rte_pktmbuf_free(u->grants[i].buffer);
@@ -197,39 +213,6 @@ static void grants_give(struct uplink *u, unsigned packets, uint64_t now) {
 	pacing_spend(&u->pacing, made.bytes);
 }
 
-static void ranging_send(struct uplink *u, const struct uplink_grant *g, uint64_t now) {
-	uint8_t message[UPLINK_RANGING_SIZE];
-	struct uplink_burst burst = {
-		.sid = g->sid->sid,
-		.payload = message,
-	};
-
-	burst.size = uplink_frame_ranging(&u->frames, g->stream->modem, g->sid->sid, message);
-	uplink_rphy_ranging(&u->rphy, g->sid->channel, &burst, now);
-	if (u->impair != NULL)
-		shadow_ranging(&u->impair->shadow);
-}
-
-static void uplink_burst_send(struct uplink *u, struct uplink_grant *g, uint64_t now) {
-	struct uplink_burst burst = {
-		.sid = g->sid->sid,
-		.segment_header = g->stream->segment_header,
-		.ended = g->ended,
-		.request = g->request,
-	};
-
-	impair_grant(u->impair, g);
-	uplink_grant_cut(g);
-	burst.payload = g->payload;
-	burst.size = g->payload_size;
-	if (u->impair == NULL || impair_burst(u->impair, g, &burst))
-		uplink_rphy_data(&u->rphy, g->sid->channel, &burst, now);
-	else
-		uplink_flows_ended(&u->flows, &g->ended, now);
-	if (g->management && u->rphy.channels[g->sid->channel].has_ranging)
-		ranging_send(u, g, now);
-}
-
 /* All frames lie in packets. */
 static bool is_done(const struct uplink *u) {
 	return finishing(u) && u->grant_count == 0 && u->flows.unfinished == 0;
@@ -239,7 +222,7 @@ static void bursts_send(struct uplink *u, uint64_t now) {
 	if (u->grant_count > 0) {
 		uplink_encrypt(&u->frames.encryptor);
 		for (unsigned i = 0; i < u->grant_count; i++)
-			uplink_burst_send(u, &u->grants[i], now);
+			uplink_grant_send(u, &u->grants[i], now);
 		u->grant_count = 0;
 	}
 	/* At a low rate nothing comes soon that would fill the packets. */
@@ -248,25 +231,18 @@ static void bursts_send(struct uplink *u, uint64_t now) {
 		impair_release(u->impair, now, is_done(u));
 }
 
-static unsigned uplink_transmit(struct uplink *u) {
-	const struct uplink_ended *ended;
-	unsigned ended_count;
-	unsigned n = uplink_output_transmit(&u->rphy.output, &ended, &ended_count);
-	uint64_t tsc = ended_count > 0 ? rte_rdtsc() : 0;
-
-	for (unsigned i = 0; i < ended_count; i++)
-		uplink_flows_ended(&u->flows, &ended[i], tsc);
-	return n;
-}
-
 void uplink_begin(struct uplink *u, uint64_t now) {
 	pacing_restart(&u->pacing, now);
 }
 
 unsigned uplink_send(struct uplink *u, uint64_t now) {
-	bool ready = uplink_output_ready(&u->rphy.output);
-	unsigned packets =
-		pacing_round(&u->pacing, now, ready && u->grant_count == 0 ? PACKETS : 0);
+	bool ready;
+	unsigned packets;
+
+	if (u->scheduled != NULL)
+		return uplink_scheduled_send(u, now);
+	ready = uplink_output_ready(&u->rphy.output);
+	packets = pacing_round(&u->pacing, now, ready && u->grant_count == 0 ? PACKETS : 0);
 
 	/* The calm end after impairments has no rate to keep. */
 	if (u->stopping && is_slow(u))
@@ -288,6 +264,8 @@ void uplink_stop(struct uplink *u) {
 bool uplink_empty(const struct uplink *u) {
 	const struct uplink_output *o = &u->rphy.output;
 
+	if (u->scheduled != NULL)
+		return uplink_scheduled_empty(u);
 	return is_done(u) && o->open_count == 0 && o->pending_count == 0 &&
 	       (u->impair == NULL || u->impair->held == 0);
 }
@@ -323,6 +301,18 @@ uint64_t uplink_sent_at(const struct uplink *u, uint32_t stream, uint32_t sequen
 	if (s->made - 1 - sequence >= UPLINK_REMEMBERED)
 		return 0;
 	return s->sent_at[sequence % UPLINK_REMEMBERED];
+}
+
+bool uplink_waits(const struct uplink *u) {
+	return u->scheduled != NULL;
+}
+
+unsigned uplink_hear(struct uplink *u, struct rte_mbuf **frames, unsigned n) {
+	return u->scheduled != NULL ? grants_hear(u->scheduled, frames, n) : n;
+}
+
+void uplink_grants(const struct uplink *u, struct grants_result *out) {
+	grants_result(u->scheduled, out);
 }
 
 bool uplink_impaired(const struct uplink *u) {

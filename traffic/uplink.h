@@ -21,6 +21,7 @@
 #include "core/packet.h"
 #include "core/shape.h"
 #include "crypto/crypto.h"
+#include "grants/grants_result.h"
 #include "impairments/impair_shares.h"
 #include "model/service_group.h"
 #include "modems/uplink_grant.h"
@@ -36,10 +37,14 @@ struct uplink_options {
 	uint32_t grant; /* bytes of burst payload in a grant, 256..4096; 0: by the rate */
 	uint64_t seed;
 	struct impair_shares impair;
+	/* Modems wait for the grants of MAPs (grants/grants.h); not with `grant`, `streams`, max or other impairments than
+	 * those of MAPs, requests and modems. */
+	bool scheduled;
 	uint32_t streams; /* room for as many, as the service group may change; 0: it does not */
 };
 
 struct uplink;
+struct rte_mbuf;
 
 /*
  * `sg` and `crypto` must live on. Returns NULL after a message, also where no modem has an upstream
@@ -111,6 +116,16 @@ bool uplink_matches(const struct uplink *u, const struct packet_tag *tag, const 
 /* TSC at which the last byte of the packet was handed to the port; 0 where that is forgotten: each
  * stream remembers the latest 256. */
 uint64_t uplink_sent_at(const struct uplink *u, uint32_t stream, uint32_t sequence);
+
+/* Whether modems wait for their grants: then packets are made at times of their own. */
+bool uplink_waits(const struct uplink *u);
+
+/* Where so: takes MAPs and the like out of `n` frames that came at the R-PHY port, and frees them. Returns how many
+ * are left, in front; else all. */
+unsigned uplink_hear(struct uplink *u, struct rte_mbuf **frames, unsigned n);
+
+/* Where so: what the modems have done. */
+void uplink_grants(const struct uplink *u, struct grants_result *out);
 
 struct expected;
 

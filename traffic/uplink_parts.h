@@ -28,5 +28,18 @@ struct uplink {
 	double lowest; /* rate: below it, frames would not be complete in time if turns were kept */
 	bool stopping;
 	struct impair *impair; /* NULL: nothing goes wrong */
+	struct grants
+		*scheduled; /* modems wait for their grants; NULL: grants come of themselves */
+	unsigned stock_taken; /* buffers that what is filled takes, at most */
+	uint32_t part_sent; /* bytes of the burst at hand */
+	uint64_t
+		patience; /* TSC until which modems may still wait after the end; 0: it has not come */
+	bool impatient; /* that is over */
 	uint32_t calm; /* grants to give before it ends */
 };
+
+/* Cuts the burst of a filled and encrypted grant, and gives it to the R-PHY device. */
+void uplink_grant_send(struct uplink *u, struct uplink_grant *g, uint64_t now);
+
+/* Hands what is closed to the port. Returns packets. */
+unsigned uplink_transmit(struct uplink *u);

@@ -8,6 +8,8 @@
 
 #include "downstream/downstream.h"
 #include "downstream/stages.h"
+#include "model/grants/grants_times.h"
+#include "model/live/live_group.h"
 #include "pipeline/packet.h"
 #include "platform/pool.h"
 #include "wire/vlan.h"
@@ -32,9 +34,8 @@ struct depi_format depi_format(const struct rphy_config *r, const struct channel
 	};
 }
 
-void depi_channel_set(struct depi *d, const struct service_group *sg, uint32_t channel,
-		      const struct channel *c, bool stays) {
-	struct depi_channel *ch = &d->channels[channel];
+static void session_set(struct depi_channel *ch, const struct service_group *sg,
+			const struct channel *c, bool stays) {
 	const struct rphy_config *r = &sg->rphy;
 	struct depi_encap e = {
 		.vlan = sg->rphy_port.vlan,
@@ -57,6 +58,13 @@ void depi_channel_set(struct depi *d, const struct service_group *sg, uint32_t c
 		ch->sequence = 0;
 	if (!stays || c->psp_extra != PSP_EXTRA_COUNTER)
 		ch->counter = 0;
+}
+
+void depi_channel_set(struct depi *d, const struct service_group *sg, uint32_t channel,
+		      const struct channel *c, bool stays) {
+	session_set(&d->channels[channel], sg, c, stays);
+	if (d->messages != NULL)
+		session_set(&d->messages[d->pseudowires + channel], sg, c, stays);
 }
 
 int depi_create(struct depi *d, const struct service_group *sg, uint32_t channels,
@@ -82,11 +90,35 @@ int depi_create(struct depi *d, const struct service_group *sg, uint32_t channel
 	return 0;
 }
 
+int depi_messages_create(struct depi *d, const struct service_group *sg, uint32_t pseudowires) {
+	d->messages = rte_zmalloc("depi", (pseudowires + d->channel_count) * sizeof(*d->messages),
+				  RTE_CACHE_LINE_SIZE);
+	if (d->messages == NULL)
+		return -1;
+	d->pseudowires = pseudowires;
+	d->message_flow = sg->upstream.scheduler.psp_flow;
+	for (uint32_t i = 0; i < sg->upstream_channel_count; i++) {
+		struct channel c = {.session = grants_map_session(&sg->upstream_channels[i])};
+
+		if (upstream_channel_is_there(&sg->upstream_channels[i]))
+			session_set(&d->messages[i], sg, &c, false);
+	}
+	for (uint32_t i = 0; i < d->channel_count; i++) {
+		struct depi_channel *ch = &d->messages[pseudowires + i];
+
+		ch->flow = d->message_flow;
+		if (i < sg->channel_count && channel_is_there(&sg->channels[i]))
+			session_set(ch, sg, &sg->channels[i], false);
+	}
+	return 0;
+}
+
 void depi_free(struct depi *d) {
 	for (uint32_t i = 0; d->channels != NULL && i < d->channel_count; i++)
 		rte_pktmbuf_free(d->channels[i].head);
 	rte_free(d->channels);
-	d->channels = NULL;
+	rte_free(d->messages);
+	d->channels = d->messages = NULL;
 }
 
 /* The table of segments is written in its place as they come, so what stands before it comes first. */
@@ -124,7 +156,7 @@ static struct rte_mbuf *channel_close(struct depi *d, struct depi_channel *ch, s
 	size_t payload = psp + (size_t)(ch->room - ch->space - ch->segments * PSP_ENTRY_SIZE);
 
 	depi_encap_patch(ch->psp - d->encap_size + d->tag_size, d->family, payload);
-	psp_header_write(ch->psp, 0, ch->segments, ch->sequence++);
+	psp_header_write(ch->psp, ch->flow, ch->segments, ch->sequence++);
 	if (ch->extra_bytes) {
 		ch->psp[psp - 2] = 0;
 		ch->psp[psp - 1] = (uint8_t)(ch->counter << 4 | ch->profile);
@@ -202,10 +234,11 @@ static bool channel_add_beginning(struct depi *d, struct depi_channel *ch, struc
 
 /*
  * Puts one DOCSIS frame into the channel's DEPI frames, cut where they end; full ones go to `out`.
- * Returns how many those are.
+ * Returns how many those are. `*whole` becomes false where no buffer is left; then `m` is the caller's.
  */
-static uint16_t channel_add_frame(struct depi *d, struct depi_channel *ch, struct rte_mbuf *m,
-				  uint64_t now, struct counters *c, struct rte_mbuf **out) {
+static inline uint16_t channel_put_frame(struct depi *d, struct depi_channel *ch,
+					 struct rte_mbuf *m, uint64_t now, struct counters *c,
+					 struct rte_mbuf **out, bool *whole) {
 	bool begin = true;
 	uint16_t closed = 0;
 
@@ -223,8 +256,41 @@ static uint16_t channel_add_frame(struct depi *d, struct depi_channel *ch, struc
 			break;
 		out[closed++] = channel_close_full(d, ch, c);
 	}
-	drop(c, m, DROP_NO_BUFFER);
+	*whole = false;
 	return closed;
+}
+
+static uint16_t channel_add_frame(struct depi *d, struct depi_channel *ch, struct rte_mbuf *m,
+				  uint64_t now, struct counters *c, struct rte_mbuf **out) {
+	bool whole = true;
+	uint16_t closed = channel_put_frame(d, ch, m, now, c, out, &whole);
+
+	if (unlikely(!whole))
+		drop(c, m, DROP_NO_BUFFER);
+	return closed;
+}
+
+/* What the frames carry is told by who asked. */
+uint16_t depi_message(struct depi *d, uint32_t stream, struct rte_mbuf *m, uint64_t now,
+		      struct counters *c, struct rte_mbuf **out, bool *whole) {
+	bool of_data = stream >= d->pseudowires && d->message_flow == 0;
+	struct depi_channel *ch =
+		of_data ? &d->channels[stream - d->pseudowires] : &d->messages[stream];
+	uint16_t n;
+
+	*whole = true;
+	n = channel_put_frame(d, ch, m, now, c, out, whole);
+	if (!*whole) {
+		rte_pktmbuf_free(m);
+	} else if (ch->head != NULL) { /* its end is none of a packet */
+		ch->ends--;
+		d->ends_open--;
+	} else {
+		packet_meta(out[n - 1])->ends--;
+	}
+	if (ch->head != NULL)
+		out[n++] = channel_close(d, ch, c);
+	return n;
 }
 
 uint64_t depi_deadline(const struct depi *d) {

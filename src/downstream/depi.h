@@ -42,6 +42,7 @@ struct depi_channel {
 	uint8_t profile;
 	uint8_t extra_bytes; /* 0 or 2 */
 	enum psp_extra extra;
+	uint8_t flow; /* of PSP */
 	uint16_t sequence;
 	uint8_t encap[DEPI_ENCAP_MAX];
 };
@@ -60,6 +61,11 @@ struct depi {
 	uint32_t ends_open; /* DOCSIS frames that end in an open DEPI frame */
 	struct rte_mempool *headers;
 	struct rte_mempool *fragments;
+	/* Of management messages, see pipeline/messages.h: MAP pseudowires, and behind them a flow in the session of each
+	 * channel; NULL without an upstream scheduler. */
+	struct depi_channel *messages;
+	uint32_t pseudowires;
+	uint8_t message_flow; /* of the latter; 0: that of data */
 };
 
 /* The format of the channel's DEPI frames, by which the scheduler counts too. */
@@ -74,6 +80,18 @@ int depi_create(struct depi *d, const struct service_group *sg, uint32_t channel
  * open. */
 void depi_channel_set(struct depi *d, const struct service_group *sg, uint32_t channel,
 		      const struct channel *c, bool stays);
+
+/* Sessions for the messages of the group's upstream scheduler, with room for so many upstream channels. Returns 0, or -1
+ * when memory is short. */
+int depi_messages_create(struct depi *d, const struct service_group *sg, uint32_t pseudowires);
+
+/*
+ * Takes a message into DEPI frames of its stream, of which none stays open, up to DEPI_MESSAGE_FRAMES. Returns how many
+ * are in `out`. `*whole` tells whether all of it is in them; else it has ended, and some may be its beginning.
+ */
+#define DEPI_MESSAGE_FRAMES 4
+uint16_t depi_message(struct depi *d, uint32_t stream, struct rte_mbuf *m, uint64_t now,
+		      struct counters *c, struct rte_mbuf **out, bool *whole);
 
 /* Frees the channels and what is open. */
 void depi_free(struct depi *d);

@@ -2,6 +2,7 @@
 /* The way of a packet: three lists, read from top to bottom. Below them: what is held, and the stop. */
 #include "downstream/downstream.h"
 
+#include "downstream/messages.h"
 #include "downstream/stages.h"
 #include "pipeline/packet.h"
 
@@ -33,6 +34,8 @@ static const struct stage lower_list[] = {
 	{"encrypt_collect", "what the crypto provider has done", "the same", ds_encrypt_collect,
 	 true},
 	{"depi", "PSP segments to full MTU, L2TPv3, IP, flush timer", "mbuf", ds_depi, true},
+	{"messages", "MAPs and UCDs of the upstream scheduler, before all data", "ring",
+	 ds_messages, true},
 	{"transmit", "bursts to the R-PHY port", "ethdev", ds_transmit, true},
 };
 
@@ -46,7 +49,8 @@ static uint64_t dequeue_due(const void *ctx) {
 static uint64_t lower_due(const void *ctx) {
 	const struct ds_lower *l = ctx;
 
-	if (rte_ring_count(l->from_upper) > 0 || l->crypto->held > 0 || l->waiting_count > 0)
+	if (rte_ring_count(l->from_upper) > 0 || l->crypto->held > 0 || l->waiting_count > 0 ||
+	    ds_messages_held(&l->messages) > 0)
 		return 0;
 	return depi_deadline(&l->depi);
 }
@@ -76,12 +80,29 @@ void downstream_counters(const struct downstream *d, struct counters *out) {
 	counters_add(out, &d->lower.counters);
 }
 
+uint64_t downstream_messages_held(const struct downstream *d) {
+	return ds_messages_held(&d->lower.messages);
+}
+
+struct message_path *downstream_messages(struct downstream *d) {
+	struct message_path *p = &d->lower.messages.path;
+
+	return p->ring != NULL ? p : NULL;
+}
+
+static bool messages_balanced(const struct ds_lower *l, const struct counters *c) {
+	return c->values[COUNTER_MESSAGES] == c->values[COUNTER_MESSAGES_SENT] +
+						      c->values[COUNTER_MESSAGES_LOST] +
+						      ds_messages_waiting(&l->messages);
+}
+
 bool downstream_balanced(const struct downstream *d) {
 	struct counters c;
 
 	downstream_counters(d, &c);
-	return c.values[COUNTER_RECEIVED] ==
-	       c.values[COUNTER_TRANSMITTED] + counters_dropped(&c) + downstream_held(d);
+	return messages_balanced(&d->lower, &c) &&
+	       c.values[COUNTER_RECEIVED] ==
+		       c.values[COUNTER_TRANSMITTED] + counters_dropped(&c) + downstream_held(d);
 }
 
 struct pipeline *downstream_pipeline(struct downstream *d, unsigned index) {
@@ -139,6 +160,7 @@ static void ds_lower_stop(struct ds_lower *l) {
 	while ((m = depi_close_oldest(&l->depi, &l->counters)) != NULL)
 		ds_frame_end(l, m, DROP_STOPPED);
 	ds_transmit_end(l, DROP_STOPPED);
+	ds_messages_end(l);
 }
 
 void downstream_stop(struct downstream *d) {

@@ -24,6 +24,7 @@
 #include "pipeline/counters.h"
 #include "pipeline/effort.h"
 #include "pipeline/latency.h"
+#include "pipeline/messages.h"
 #include "pipeline/packet.h"
 #include "pipeline/pipeline.h"
 #include "platform/packet_ends.h"
@@ -77,6 +78,9 @@ struct ds_upper {
 	struct scheduler *scheduler;
 	struct ds_capacity *capacity; /* one a channel */
 	struct rte_ring *to_lower;
+	const struct message_path *messages; /* NULL: none come */
+	uint64_t messages_charged; /* bytes, of all channels */
+	uint64_t *charged; /* by channel */
 	const struct latency *latency;
 	struct flow_cache flow_cache;
 	struct ds_row rows[PIPELINE_BURST];
@@ -94,6 +98,19 @@ static inline struct ds_row *ds_row_of(struct ds_upper *u, struct rte_mbuf *m) {
 static inline bool ds_keeps_flow(const struct ds_upper *u, const struct ds_row *row) {
 	return u->flow_cache.records != NULL && row->key.flow.family != RULE_LLC;
 }
+
+#define DS_URGENT_CAPACITY 256 /* a power of 2 */
+
+/* Management messages, which go before all data. */
+struct ds_messages {
+	struct message_path path; /* without an upstream scheduler its ring is NULL */
+	uint64_t *charged; /* the upper MAC's */
+	/* DEPI frames that the port has not taken yet, a circle */
+	struct rte_mbuf *urgent[DS_URGENT_CAPACITY];
+	uint32_t urgent_first, urgent_count;
+	uint16_t coming; /* of the burst in hand, the first ones are messages */
+	uint64_t delay_sum, delay_max; /* ns from when messages were due until the port had them */
+};
 
 /* What the stages of the lower MAC work with. */
 struct ds_lower {
@@ -115,6 +132,7 @@ struct ds_lower {
 	uint16_t waiting_arrivals[DS_TRANSMIT_CAPACITY]; /* of a frame, in `arrivals` */
 	struct latency_line arrivals;
 	struct latency *latency;
+	struct ds_messages messages;
 	struct counters counters;
 };
 
@@ -197,6 +215,12 @@ uint64_t downstream_held(const struct downstream *d);
 
 /* Whether received = transmitted + drops + held. To be asked when no worker runs. */
 bool downstream_balanced(const struct downstream *d);
+
+/* Messages of the upstream scheduler that are in it; those that went in are counted when the lower MAC takes them. */
+uint64_t downstream_messages_held(const struct downstream *d);
+
+/* The way of messages into it; NULL without an upstream scheduler. */
+struct message_path *downstream_messages(struct downstream *d);
 
 /* When something changes in it though nothing comes in, ns: perhaps too early, never too late; 0: at once,
  * UINT64_MAX: never. To be asked when no worker runs. */

@@ -6,7 +6,7 @@
 #include <rte_mbuf.h>
 #include <rte_ring.h>
 
-#include "downstream/downstream.h"
+#include "downstream/messages.h"
 #include "downstream/qos.h"
 #include "downstream/stages.h"
 #include "pipeline/packet.h"
@@ -51,6 +51,8 @@ uint16_t ds_dequeue(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	/* What the ring does not take would have to wait where nobody counts it. */
 	unsigned room = RTE_MIN(rte_ring_free_count(u->to_lower), (unsigned)PIPELINE_BURST);
 
+	if (u->messages != NULL)
+		ds_messages_charge(u);
 	n = (uint16_t)scheduler_dequeue(u->scheduler, u->clock->now, grants, room);
 	for (uint16_t i = 0; i < n; i++) {
 		struct packet_meta *meta;

@@ -61,6 +61,10 @@ COLLECTOR(collect_group_info)
 COLLECTOR(collect_group)
 COLLECTOR(collect_cipher_modems)
 COLLECTOR(collect_key_rolls)
+/* collect_grants.c */
+COLLECTOR(collect_grants)
+COLLECTOR(collect_owed)
+COLLECTOR(collect_message_delay)
 /* collect_effort.c */
 COLLECTOR(collect_effort)
 /* collect_stages.c */

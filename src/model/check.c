@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "model/devices.h"
+#include "model/grants/grants_check.h"
 #include "model/key_rows.h"
 #include "model/keys.h"
 #include "model/layouts.h"
@@ -171,6 +172,7 @@ static void check_channels(struct check *check, struct node *root) {
 			channel->psp_extra = PSP_EXTRA_COUNTER;
 		i++;
 	}
+	grants_add_sessions(check, root, &sessions);
 	unique_finish(&sessions, check->errors);
 }
 

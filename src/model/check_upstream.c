@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "model/grants/grants_check.h"
 #include "model/units.h"
 
 struct upstream_check {
@@ -154,8 +155,20 @@ static void upstream_check_modem(struct upstream_check *upstream, const struct n
 			unique_add_at(&check->flows, &place, &flow->id, sizeof(flow->id),
 				      node_present(holder, "id"), index);
 		check_clusters(upstream, holder, flow, up->index, &path);
+		grants_check_flow(check, holder, flow, &path);
 		path.index++;
 	}
+}
+
+/* What channels have for the upstream scheduler. */
+static void check_grants(struct check *check, struct node *root) {
+	struct path list_path = {.key = "upstream_channels"}, path = {.up = &list_path};
+	struct node *list = node_field(root, "upstream_channels");
+
+	for (struct node *item = list != NULL ? list->first : NULL; item != NULL;
+	     item = item->next, path.index++)
+		grants_check_channel(check, node_resolve(item),
+				     &check->sg->upstream_channels[path.index], &path);
 }
 
 void check_upstream(struct check *check, struct node *root) {
@@ -165,6 +178,7 @@ void check_upstream(struct check *check, struct node *root) {
 
 	check_memory(check, root);
 	check_sessions(check, root);
+	check_grants(check, root);
 	for (struct node *item = list != NULL ? list->first : NULL; item != NULL;
 	     item = item->next) {
 		upstream_check_modem(&upstream, node_resolve(item), &check->sg->modems[path.index],

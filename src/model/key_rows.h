@@ -15,6 +15,7 @@
 #define SIZE(low, high) .kind = KIND_SIZE, .min = (low), .max = (high)
 #define KBPS_TO_TBPS_OR_NONE                                                                       \
 	.kind = KIND_RATE_OR_NONE, .min = 1000, .max = UINT64_C(1000000000000)
+#define TIME(low, high) .kind = KIND_DURATION, .min = (low), .max = (high)
 #define ENUM(list) .kind = KIND_ENUM, .choices = (list)
 #define BOOL .kind = KIND_BOOL
 #define HELP(text) .help = (text)
@@ -40,3 +41,9 @@ extern const struct key crypto_keys[]; /* of struct crypto_config */
 extern const struct key upstream_keys[]; /* of struct upstream_config */
 extern const struct key upstream_channel_item;
 extern const struct key upstream_flow_item;
+
+/* And those of its scheduler, in grants/grants_keys.c. */
+extern const struct key grants_keys[]; /* of struct grants_config */
+extern const struct key physical_keys[]; /* of struct upstream_physical */
+extern const struct key contention_keys[]; /* of struct upstream_contention */
+extern const struct key maintenance_keys[]; /* of struct upstream_maintenance */

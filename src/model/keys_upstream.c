@@ -17,6 +17,16 @@ static const struct choice types[] = {
 	{NULL, 0},
 };
 
+static const struct choice schedulings[] = {
+	{"best-effort", SCHEDULING_BEST_EFFORT},
+	{"non-real-time-polling", SCHEDULING_NON_REAL_TIME_POLLING},
+	{"real-time-polling", SCHEDULING_REAL_TIME_POLLING},
+	{"unsolicited-grant", SCHEDULING_UNSOLICITED_GRANT},
+	{"unsolicited-grant-activity", SCHEDULING_UNSOLICITED_GRANT_ACTIVITY},
+	{"proactive-grant", SCHEDULING_PROACTIVE_GRANT},
+	{NULL, 0},
+};
+
 const struct key upstream_keys[] = {
 	{.name = "verify_source", BOOL, AT(struct upstream_config, verify_source),
 	 .fallback = "true",
@@ -42,7 +52,16 @@ const struct key upstream_keys[] = {
 	 HELP("memory of packets that wait for missing parts, of all modems and bursts together, "
 	      "and as much again of frames; at least held_by_modem. Where not given, the groups of "
 	      "a server divide 4 MB and 500 kB more for each but the first")},
+	{.name = "scheduler", .optional = true, .merged = true,
+	 .flag = offsetof(struct upstream_config, scheduled),
+	 MAP_AT(struct upstream_config, scheduler, grants_keys),
+	 HELP("the upstream scheduler, which turns bandwidth requests to grants in MAPs; where not given "
+	      "there is none, and requests are counted")},
 	{0},
+};
+
+static const struct key map_channel_reference = {
+	INTEGER(1, KEYS_MAX_ID), .size = sizeof(uint32_t), HELP("id of a downstream channel"),
 };
 
 static const struct key upstream_channel_keys[] = {
@@ -63,6 +82,21 @@ static const struct key upstream_channel_keys[] = {
 	{.name = "ranging_session", INTEGER(1, UINT32_MAX),
 	 AT(struct upstream_channel, ranging_session), .example = "0x00022001",
 	 HELP("L2TPv3 session ID of its ranging bursts; where not given, there is none")},
+	{.name = "map_session", INTEGER(1, UINT32_MAX),
+	 AT(struct upstream_channel, grants.map_session), .example = "0x00030001",
+	 HELP("L2TPv3 session ID of the pseudowire that tells the R-PHY device the channel's MAPs, "
+	      "unique among those of downstream channels; where not given, 0x00030000 and id")},
+	{.name = "map_channels", .fixed = true,
+	 LIST_OF(struct upstream_channel, grants.map_channels, grants.map_channel_count,
+		 &map_channel_reference), .max = GRANTS_MAP_CHANNELS,
+	 HELP("ids of the downstream channels that carry the channel's MAPs and UCDs; where none is "
+	      "given, the first one of the group")},
+	{.name = "physical", MAP_AT(struct upstream_channel, grants.physical, physical_keys),
+	 HELP("minislots of the channel, for the upstream scheduler and its UCDs")},
+	{.name = "contention", MAP_AT(struct upstream_channel, grants.contention, contention_keys),
+	 HELP("request opportunities of the channel")},
+	{.name = "maintenance", MAP_AT(struct upstream_channel, grants.maintenance, maintenance_keys),
+	 HELP("ranging opportunities of the channel")},
 	{0},
 };
 
@@ -107,6 +141,43 @@ static const struct key upstream_flow_keys[] = {
 	 LIST_OF(struct upstream_service_flow, clusters, cluster_count, &sid_cluster_item),
 	 .min = 1, .max = SG_MAX_SID_CLUSTERS,
 	 HELP("SID clusters of the flow; without segment headers exactly one")},
+#define OF(member) AT(struct upstream_service_flow, grants.member)
+	{.name = "scheduling", ENUM(schedulings), OF(scheduling), .fallback = "best-effort",
+	 HELP("upstream scheduling service")},
+	{.name = "priority", INTEGER(0, 7), OF(priority), .fallback = "0",
+	 HELP("traffic priority of requests; 7 is the highest")},
+	{.name = "max_sustained_rate", KBPS_TO_TBPS_OR_NONE, OF(sustained_rate), .fallback = "none",
+	 HELP("maximum sustained traffic rate, of Ethernet frames with their CRCs")},
+	{.name = "max_traffic_burst", SIZE(1522, KEYS_MAX_BURST), OF(traffic_burst),
+	 HELP("bytes that may be granted at once at max_sustained_rate; where not given, what passes in 10 "
+	      "ms, and at least 3044")},
+	{.name = "peak_rate", KBPS_TO_TBPS_OR_NONE, OF(peak_rate), .fallback = "none",
+	 HELP("peak traffic rate; beside max_sustained_rate, and not less")},
+	{.name = "min_reserved_rate", KBPS_TO_TBPS_OR_NONE, OF(reserved_rate), .fallback = "none",
+	 HELP("minimum reserved traffic rate: up to here the flow goes before all priorities; at most "
+	      "max_sustained_rate")},
+	{.name = "max_concatenated_burst", SIZE(128, 65535), OF(concatenated_burst),
+	 .example = "16384", HELP("bytes of one grant, at most; where not given, no limit")},
+	{.name = "request_multiplier", INTEGER(1, 16), OF(request_multiplier), .fallback = "4",
+	 HELP("N: bytes that a request of flows with segment headers counts by: 1, 2, 4, 8 or 16")},
+	{.name = "nominal_polling_interval", TIME(MILLISECOND, 10 * SECOND), OF(poll_interval),
+	 .example = "20 ms",
+	 HELP("time between two request opportunities of its own; of polling and, while it is "
+	      "silent, unsolicited-grant-activity")},
+	{.name = "nominal_grant_interval", TIME(500 * MICROSECOND, SECOND), OF(grant_interval),
+	 .example = "10 ms", HELP("time between two unsolicited grants, or of proactive ones")},
+	{.name = "tolerated_grant_jitter", TIME(0, SECOND), OF(grant_jitter), .fallback = "2 ms",
+	 HELP("time that an unsolicited grant may be late")},
+	{.name = "unsolicited_grant_size", SIZE(16, 65535), OF(grant_size), .example = "232",
+	 HELP("bytes of an unsolicited grant, with MAC headers")},
+	{.name = "grants_per_interval", INTEGER(1, 127), OF(grants_per_interval), .fallback = "1",
+	 HELP("unsolicited grants in each interval")},
+	{.name = "active_timeout", TIME(MILLISECOND, 10 * SECOND), OF(active_timeout),
+	 .fallback = "500 ms",
+	 HELP("time without use until unsolicited-grant-activity gets request opportunities instead")},
+	{.name = "guaranteed_grant_rate", KBPS_TO_TBPS_OR_NONE, OF(guaranteed_rate),
+	 .fallback = "none", HELP("rate of proactive grants")},
+#undef OF
 	{0},
 };
 

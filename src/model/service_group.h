@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "model/grants/grants.h"
+
 #define SG_MAX_CHANNELS 256
 #define SG_MAX_MODEMS 65535
 #define SG_MAX_FLOW_CACHE 4194304
@@ -248,6 +250,7 @@ struct upstream_service_flow {
 	bool segment_header; /* continuous concatenation and fragmentation */
 	struct sid_cluster *clusters;
 	size_t cluster_count; /* without segment headers exactly one */
+	struct flow_grants grants;
 };
 
 struct modem {
@@ -288,6 +291,7 @@ struct upstream_channel {
 	uint32_t session; /* data */
 	uint32_t request_session; /* bandwidth requests; 0: they are taken from the bursts */
 	uint32_t ranging_session; /* 0: none */
+	struct channel_grants grants;
 };
 
 struct bonding_group {
@@ -352,6 +356,8 @@ struct upstream_config {
 	uint32_t held_by_modem; /* bytes of buffers that wait for the missing parts of a modem */
 	uint32_t held; /* of all modems and bursts together */
 	bool held_given; /* by the file; else groups of a server divide what is theirs together */
+	bool scheduled; /* else requests are counted, and nobody grants */
+	struct grants_config scheduler;
 };
 
 struct crypto_config {

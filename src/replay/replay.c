@@ -42,7 +42,10 @@ struct replay_options {
 static const struct argp_option options[] = {
 	{"config", 'c', "FILE", 0, "service group, YAML", 0},
 	{"network-in", 'i', "PCAP", 0, "what arrives at the network port", 0},
-	{"rphy-out", 'o', "PCAP", 0, "where to write what leaves the R-PHY port", 0},
+	{"rphy-out", 'o', "PCAP", 0,
+	 "where to write what leaves the R-PHY port; with --rphy-in the MAPs of an upstream "
+	 "scheduler",
+	 0},
 	{"rphy-in", 'I', "PCAP", 0, "what arrives at the R-PHY port: the upstream", 0},
 	{"network-out", 'O', "PCAP", 0, "where to write what leaves the network port", 0},
 	{"control-out", 'm', "PCAP", 0, "upstream: where to write modems' management messages", 0},
@@ -79,9 +82,10 @@ static error_t option(int key, char *value, struct argp_state *state) {
 	case ARGP_KEY_END:
 		o->way = o->in[UP] != NULL ? UP : DOWN;
 		if (o->in[o->way] == NULL || o->out[o->way] == NULL || o->in[!o->way] != NULL ||
-		    o->out[!o->way] != NULL || (o->way == DOWN && o->control_out != NULL))
+		    (o->way == DOWN && (o->out[UP] != NULL || o->control_out != NULL)))
 			argp_error(state, "--network-in and --rphy-out are needed, or --rphy-in "
-					  "and --network-out, with --control-out if you like");
+					  "and --network-out, with --control-out and --rphy-out if "
+					  "you like");
 		return 0;
 	default: return ARGP_ERR_UNKNOWN;
 	}
@@ -103,8 +107,9 @@ static int replay(struct replay *r, const struct replay_options *o) {
 	bool whole = replay_play(r) == 0;
 	int ret = !whole ? EXIT_TROUBLE : r->changes->refused > 0 ? EXIT_MISTAKE : 0;
 	double seconds = (double)r->now / CLOCK_NS_PER_S;
-	bool taken = report_is_stdout(o->stats) || report_is_stdout(o->out[o->way]) ||
-		     report_is_stdout(o->control_out) || report_is_stdout(o->answers);
+	bool taken = report_is_stdout(o->stats) || report_is_stdout(o->out[DOWN]) ||
+		     report_is_stdout(o->out[UP]) || report_is_stdout(o->control_out) ||
+		     report_is_stdout(o->answers);
 
 	replay_play_out(r);
 	if (o->stats != NULL && write_stats(r, o->stats) != 0)
@@ -131,7 +136,8 @@ static bool is_input(const struct replay_options *o, const char *path) {
 
 /* No output may go over an input or another output. */
 static bool outputs_free(const struct replay_options *o) {
-	const char *const outputs[] = {o->out[o->way], o->control_out, o->stats, o->answers};
+	const char *const outputs[] = {o->out[DOWN], o->out[UP], o->control_out, o->stats,
+				       o->answers};
 
 	for (size_t i = 0; i < RTE_DIM(outputs); i++) {
 		if (outputs[i] == NULL)
@@ -165,7 +171,8 @@ static int replay_files(struct replay *r, const struct replay_options *o,
 	r->changes = o->changes;
 	r->server.pools.bound = replay_pools_bound(r->name, o->way == UP);
 	r->from = o->way == DOWN ? REPLAY_NETWORK : REPLAY_RPHY;
-	r->wires.out[o->way == DOWN ? REPLAY_RPHY : REPLAY_NETWORK] = o->out[o->way];
+	r->wires.out[REPLAY_RPHY] = o->out[DOWN];
+	r->wires.out[REPLAY_NETWORK] = o->out[UP];
 	r->wires.out[REPLAY_CONTROL] = o->control_out;
 	if (replay_wires_create(&r->wires) != 0) {
 		ret = EXIT_MISTAKE;
@@ -183,9 +190,23 @@ static int replay_files(struct replay *r, const struct replay_options *o,
 }
 
 /* Whether there is something to replay through. */
+static bool has_scheduler(const struct server_config *config) {
+	for (size_t g = 0; g < config->group_count; g++) {
+		if (config->groups[g].upstream.scheduled)
+			return true;
+	}
+	return false;
+}
+
 static bool way_there(const struct replay_options *o, const struct server_config *config) {
 	if (o->way == DOWN)
 		return true;
+	if (o->out[DOWN] != NULL && !has_scheduler(config)) {
+		fprintf(stderr,
+			"%s: has no upstream.scheduler; --rphy-out beside --rphy-in needs it\n",
+			o->config);
+		return false;
+	}
 	for (size_t g = 0; g < config->group_count; g++) {
 		if (config->groups[g].upstream_channel_count > 0)
 			return true;

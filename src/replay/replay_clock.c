@@ -22,6 +22,8 @@ static uint64_t group_next(const struct served_group *g, uint64_t now, uint64_t 
 		next = step_until(now, downstream_next(g->downstream), to);
 	if (g->upstream != NULL && !g->drained) /* one that rests goes on waiting */
 		next = RTE_MIN(next, RTE_MAX(upstream_deadline(g->upstream), now + 1));
+	if (g->upstream != NULL)
+		next = RTE_MIN(next, RTE_MAX(upstream_grants_due(g->upstream), now + 1));
 	return next;
 }
 

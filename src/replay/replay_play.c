@@ -128,7 +128,30 @@ int replay_play(struct replay *r) {
 	return process_stopped || r->failed ? -1 : 0;
 }
 
+/* No modem is there any more to send what a MAP grants. */
+static void stop_granting(struct replay *r) {
+	settle(r);
+	for (unsigned g = 0; g < r->server.group_count; g++) {
+		struct upstream *u = r->server.groups[g].upstream;
+
+		if (r->server.groups[g].there && u != NULL && upstream_grants(u))
+			upstream_stop_granting(u);
+	}
+}
+
+static bool grants(const struct server *s) {
+	for (unsigned g = 0; g < s->group_count; g++) {
+		const struct upstream *u = s->groups[g].upstream;
+
+		if (s->groups[g].there && u != NULL && upstream_grants(u))
+			return true;
+	}
+	return false;
+}
+
 void replay_play_out(struct replay *r) {
+	if (grants(&r->server))
+		stop_granting(r);
 	advance(r, r->now + END_NS);
 	server_stop(&r->server);
 }

@@ -119,8 +119,9 @@ static void wires_record(struct replay_wires *w, unsigned end, uint64_t time) {
 		for (uint16_t i = 0; i < n; i++) {
 			uint32_t size = rte_pktmbuf_pkt_len(pkts[i]);
 
-			capture_write(&w->writers[end], time,
-				      rte_pktmbuf_read(pkts[i], 0, size, w->frame), size);
+			if (w->out[end] != NULL)
+				capture_write(&w->writers[end], time,
+					      rte_pktmbuf_read(pkts[i], 0, size, w->frame), size);
 			rte_pktmbuf_free(pkts[i]);
 		}
 	}
@@ -128,7 +129,7 @@ static void wires_record(struct replay_wires *w, unsigned end, uint64_t time) {
 
 void replay_wires_record(struct replay_wires *w, uint64_t time) {
 	for (unsigned e = 0; e < REPLAY_ENDS; e++) {
-		if (w->out[e] != NULL)
+		if (w->out[e] != NULL || e == REPLAY_RPHY) /* where MAPs go */
 			wires_record(w, e, time);
 	}
 }

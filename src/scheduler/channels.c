@@ -39,3 +39,15 @@ uint32_t channel_cut(struct channel *c, uint32_t bytes, int64_t now) {
 	}
 	return all;
 }
+
+/* Not one of the channel's packets: it has no part in its DEPI frames. */
+void scheduler_charge(struct scheduler *s, uint32_t channel, uint64_t bytes) {
+	const uint64_t most = UINT32_MAX / 2;
+	struct channel *c = &s->channels[channel];
+
+	if (channel >= s->channel_count || bytes == 0)
+		return;
+	bytes += c->depi.room > 0 ? (uint64_t)c->depi.frame_bytes + c->depi.entry_bytes : 0;
+	channel_take(s, channel, (uint32_t)(bytes < most ? bytes : most), s->now);
+	c->packets--;
+}

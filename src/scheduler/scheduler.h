@@ -173,6 +173,10 @@ unsigned scheduler_drain(struct scheduler *s, void **packets, unsigned n);
 /* Takes out up to `n` packets of one flow, likewise. */
 unsigned scheduler_drain_flow(struct scheduler *s, uint32_t flow, void **packets, unsigned n);
 
+/* Takes what `bytes` need of a channel's rate, for what does not come from here and has been sent before all that
+ * comes. DEPI adds a frame of its own to them. */
+void scheduler_charge(struct scheduler *s, uint32_t channel, uint64_t bytes);
+
 /* Packets in all queues. */
 uint32_t scheduler_held(const struct scheduler *s);
 

@@ -69,7 +69,11 @@ int server_group_make(struct server *s, unsigned group, const struct service_gro
 		.upstream = &s->workers[at->upstream],
 	};
 
-	return r.provider == NULL ? -1 : served_group_create(&s->groups[group], sg, &r);
+	if (r.provider == NULL || served_group_create(&s->groups[group], sg, &r) != 0)
+		return -1;
+	if (server_runs(s) && s->groups[group].upstream != NULL)
+		upstream_follow_clock(s->groups[group].upstream);
+	return 0;
 }
 
 void server_name_workers(struct server *s) {

@@ -78,7 +78,9 @@ static unsigned group_packets(const struct server_config *config, const struct s
 
 /* Open ones, and those that the port has not taken. */
 static unsigned group_depi_frames(const struct service_group *sg) {
-	return (unsigned)sg->channel_count + DS_LOWER_LIMIT + PIPELINE_CAPACITY;
+	unsigned messages = sg->upstream.scheduled ? DS_URGENT_CAPACITY : 0;
+
+	return (unsigned)sg->channel_count + DS_LOWER_LIMIT + PIPELINE_CAPACITY + messages;
 }
 
 /* Of all encapsulations with the longest PSP header, and no more: on ordinary pages most of what an mbuf

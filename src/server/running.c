@@ -41,6 +41,10 @@ void server_start(struct server *s) {
 	uint64_t base = rte_rdtsc();
 
 	prctl(PR_SET_TIMERSLACK, TIMER_SLACK_NS);
+	for (unsigned g = 0; g < s->group_count; g++) {
+		if (s->groups[g].upstream != NULL)
+			upstream_follow_clock(s->groups[g].upstream);
+	}
 	for (unsigned w = 0; w < s->worker_count; w++) {
 		clock_start_at(&s->workers[w].clock, base);
 		worker_start(&s->workers[w]);
@@ -155,6 +159,8 @@ static void hand_group(const struct server *s, unsigned group, struct worker_pee
 	const struct layout_group *at = &s->layout.groups[group];
 
 	hand(to, by, at->upper, at->lower);
+	if (s->groups[group].sg->upstream.scheduled)
+		hand(to, by, at->upstream, at->lower);
 	for (enum device_role role = 0; role < DEVICE_ROLES; role++) {
 		unsigned port = s->ports.of[group][role], owner;
 

@@ -52,6 +52,7 @@ static int upstream_setup(struct served_group *g, const struct group_resources *
 		.stay = given->pools->frames == given->pools->uepi,
 		.held = given->held_max,
 		.moving = given->moving_max,
+		.messages = downstream_messages(g->downstream),
 		.clock = &given->upstream->clock,
 	};
 
@@ -93,6 +94,8 @@ static unsigned part_lists(const struct served_group *g, enum layout_part part,
 	} else if (g->upstream != NULL) {
 		lists[count++] = &g->upstream->list;
 		lists[count++] = &g->upstream->scheduler;
+		if (upstream_grants(g->upstream))
+			lists[count++] = &g->upstream->grants;
 	}
 	return count;
 }

@@ -65,7 +65,7 @@ void served_group_enter(struct served_group *g);
 void served_group_leave(struct served_group *g, unsigned parts);
 
 /* Has one part run by another worker, which has room for it. */
-#define SERVED_GROUP_PART 2 /* lists of a part, at most */
+#define SERVED_GROUP_PART 3 /* lists of a part, at most */
 struct worker *served_group_worker(const struct served_group *g, enum layout_part part);
 void served_group_move(struct served_group *g, enum layout_part part, struct worker *to);
 

@@ -3,6 +3,7 @@
 #include "telemetry/report_group.h"
 
 #include "model/units.h"
+#include "telemetry/report_grants.h"
 #include "telemetry/report_latency.h"
 #include "telemetry/report_scheduler.h"
 
@@ -264,7 +265,7 @@ json_t *report_upstream(const struct served_group *groups, unsigned count,
 			const struct server_gone *gone, const struct host *host) {
 	static const struct server_gone nothing;
 	struct upstreams all = {.gone = gone != NULL ? gone : &nothing};
-	json_t *up;
+	json_t *up, *grants;
 
 	for (unsigned g = 0; g < count; g++) {
 		if (!groups[g].there || groups[g].upstream == NULL)
@@ -276,6 +277,9 @@ json_t *report_upstream(const struct served_group *groups, unsigned count,
 	if (all.count == 0 && all.gone->up_in[UNIT_PACKET] == 0)
 		return NULL;
 	up = upstreams_json(&all, host);
+	grants = report_grants_json(groups, count);
+	if (grants != NULL)
+		json_object_set_new(up, "scheduler", grants);
 	if (host != NULL)
 		json_object_set_new(up, "pipeline_latency_us",
 				    report_latency_whole(groups, count, DIRECTION_UP));

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "pipeline/percentiles.h"
+#include "telemetry/report_grants.h"
 #include "telemetry/report_latency.h"
 #include "telemetry/report_scheduler.h"
 
@@ -116,6 +117,7 @@ void report_print(FILE *out, const struct server *s, const struct host *host, do
 		if (s->group_count > 1)
 			fprintf(out, "service group %u, %s\n", g->sg->id, g->sg->name);
 		print_downstream(out, g, host, seconds);
+		report_grants_print(out, g);
 		if (g->upstream != NULL && g->upstream->counters.values[COUNTER_RECEIVED] > 0)
 			print_upstream(out, g, host);
 	}

@@ -52,6 +52,7 @@ static bool segment_begin(struct upstream *u, struct us_cut *c) {
 		.left = m->pkt_len,
 		.to_pointer = meta->segment.has_pointer ? meta->segment.pointer : US_NO_POINTER,
 		.channel = meta->segment.channel,
+		.request = meta->segment.request,
 	};
 	c->framed = u->tables.flows[c->stream->flow].segment_header;
 	c->begun = !c->framed;

@@ -132,6 +132,7 @@ static void segment_numbered(struct upstream *u, struct us_stream *s, struct rte
 	m = segment_cut_front(m, SEGMENT_HEADER_SIZE);
 	us_meta(m)->segment.stream = stream_index(u, s);
 	us_meta(m)->segment.channel = (uint8_t)channel;
+	us_meta(m)->segment.request = false;
 	us_meta(m)->segment.has_pointer = h.pointer_valid;
 	us_meta(m)->segment.pointer = h.pointer & SEGMENT_POINTER_MAX;
 	lane = segment_lane(u, s);
@@ -141,6 +142,7 @@ static void segment_numbered(struct upstream *u, struct us_stream *s, struct rte
 
 static void burst_take(struct upstream *u, struct us_stream *s, struct rte_mbuf *m) {
 	uint16_t channel = us_meta(m)->burst.channel;
+	bool request = us_meta(m)->burst.request;
 
 	count(&u->counters, COUNTER_SEGMENTS, 1);
 	count(&u->counters, COUNTER_SEGMENT_BYTES, m->pkt_len);
@@ -150,6 +152,7 @@ static void burst_take(struct upstream *u, struct us_stream *s, struct rte_mbuf 
 	}
 	us_meta(m)->segment.stream = stream_index(u, s);
 	us_meta(m)->segment.channel = (uint8_t)channel;
+	us_meta(m)->segment.request = request;
 	us_meta(m)->segment.has_pointer = false;
 	us_meta(m)->segment.gap = false;
 	queue_add(us_queue(u, US_SEGMENTS), m);
@@ -171,7 +174,8 @@ uint16_t us_reassemble(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	rte_hash_lookup_bulk_data(u->tables.by_sid, keys, n, &hits, found);
 	effort_look_up(&u->effort, n);
 	for (uint16_t i = 0; i < n; i++) {
-		if (us_meta(pkts[i])->burst.ranging)
+		/* Requests of flows with segment headers come without one there (MULPI 3.1, 7.2.1.5). */
+		if (us_meta(pkts[i])->burst.ranging || us_meta(pkts[i])->burst.request)
 			burst_take(u, &u->tables.streams[us_ranging_stream(&u->tables)], pkts[i]);
 		else if ((hits >> i & 1) == 0)
 			drop(&u->counters, pkts[i], DROP_UNKNOWN_SID);

@@ -86,6 +86,7 @@ void us_request_record(struct upstream *u, uint32_t channel, const struct uepi_r
 			       .kind = REQUEST_RECORD,
 			       .cluster = r->cluster_valid ? r->sid_cluster : s->cluster,
 			       .n_bytes = r->n_bytes,
+			       .contended = !r->piggyback,
 		       });
 }
 
@@ -102,7 +103,7 @@ uint32_t us_request_sink_modems(const struct us_request_sink *s) {
 	return asked;
 }
 
-/* The upstream scheduler's place: modems are granted 2 kB a SID in turn whatever they ask. As the only
+/* Without an upstream scheduler, in its place: modems are granted 2 kB a SID in turn whatever they ask. As the only
  * row of its list it returns the requests that it took, so that they are what its cycles count. */
 uint16_t us_request_sink(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct upstream *u = ctx;
@@ -118,6 +119,8 @@ uint16_t us_request_sink(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 			sink->by_kind[taken[i].kind]++;
 			sink->by_modem[taken[i].modem][taken[i].kind]++;
 		}
+		for (unsigned i = 0; u->grant.maps != NULL && i < count; i++)
+			us_grant_request(u, &taken[i]);
 		total += count;
 	}
 	return (uint16_t)total;

@@ -36,7 +36,7 @@ struct us_request {
 	uint8_t kind; /* enum us_request_kind */
 	uint8_t cluster; /* SID cluster */
 	uint8_t n_bytes; /* the size is in the flow's N bytes, not in minislots */
-	uint8_t pad;
+	uint8_t contended; /* it is no burst's with data, so that it came where all may ask, or in a poll */
 };
 
 /* What the sink has taken. */

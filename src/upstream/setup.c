@@ -22,6 +22,11 @@ static uint32_t staying_frames(uint32_t moving) {
 	return US_STOCK + PIPELINE_BURST + moving / 2;
 }
 
+/* In the ring, and before the R-PHY port. */
+static uint32_t messages_of(const struct service_group *sg) {
+	return sg->upstream.scheduled ? 2 * MESSAGES_RING : 0;
+}
+
 uint32_t us_packet_room(const struct service_group *sg) {
 	uint32_t frame = sg->rphy.mtu + RTE_ETHER_HDR_LEN + RTE_VLAN_HLEN;
 
@@ -43,7 +48,7 @@ struct us_buffers us_buffers_within(const struct service_group *sg, const struct
 
 	/* The queues, the segment that is taken apart, and what comes in before something is given up. */
 	b.packets = b.held_packets + moving + US_BURST_PIECES + US_RECEIVE_BURST;
-	b.frames = b.held_frames + moving_frames(moving);
+	b.frames = b.held_frames + moving_frames(moving) + messages_of(sg);
 	b.pieces =
 		b.held_packets + moving + US_RECEIVE_BURST * US_BURSTS_MAX + staying_frames(moving);
 	return b;
@@ -162,7 +167,7 @@ struct upstream *upstream_create(const struct service_group *sg, const struct us
 	u->transmit.vlan = sg->network.vlan;
 	if (us_tables_create(&u->tables, sg, r->room, r->schedules) != 0 ||
 	    us_requests_create(&u->requests, sg->id, u->tables.modem_count) != 0 ||
-	    slots_create(u, sg) != 0 || holds_create(u) != 0) {
+	    us_grant_create(u, sg) != 0 || slots_create(u, sg) != 0 || holds_create(u) != 0) {
 		upstream_free(u);
 		return NULL;
 	}
@@ -183,6 +188,7 @@ void upstream_free(struct upstream *u) {
 	holds_free(&u->holds);
 	rte_free(u->slots.all);
 	us_requests_free(&u->requests);
+	us_grant_free(&u->grant);
 	us_tables_free(&u->tables);
 	rte_free(u);
 }

@@ -38,6 +38,7 @@ struct us_burst {
 	uint16_t pieces;
 	uint16_t sid;
 	bool open; /* its header has come */
+	bool request; /* in an opportunity for requests */
 	bool passing; /* it was dropped: segments up to the next header are passed over */
 	struct hold hold;
 };

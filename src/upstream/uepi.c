@@ -7,6 +7,7 @@
 
 #include "upstream/shared/lane.h"
 #include "upstream/upstream.h"
+#include "wire/map.h"
 #include "wire/psp.h"
 
 #define BURST_BYTES 65535
@@ -70,6 +71,7 @@ static void burst_begin(struct upstream *u, const struct us_session *s, struct u
 	b->open = true;
 	b->passing = false;
 	b->sid = h.sid;
+	b->request = h.iuc == MAP_REQUEST;
 	b->burst_id = h.burst_id;
 }
 
@@ -116,6 +118,7 @@ static void burst_end(struct upstream *u, const struct us_session *s, struct us_
 	us_meta(m)->burst.channel = s->channel;
 	us_meta(m)->burst.sid = b->sid;
 	us_meta(m)->burst.ranging = s->kind == US_RANGING;
+	us_meta(m)->burst.request = b->request;
 	queue_add(us_queue(u, US_BURSTS), m);
 }
 

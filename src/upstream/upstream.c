@@ -12,6 +12,7 @@ static const struct stage_queue queues[US_QUEUES] = {
 		       false},
 	[US_REQUEST_RING] = {"ring of requests", "what modems ask for", true},
 	[US_CONTROL_PORT] = {"control port", "MAC management messages", true},
+	[US_MESSAGE_RING] = {"ring of messages", "MAPs and UCDs, to the lower MAC", true},
 };
 
 /* From the R-PHY port to the network port ... */
@@ -46,6 +47,12 @@ static const struct stage scheduler_list[] = {
 	 .polls = true, .from = US_REQUEST_RING, .pulls = true},
 };
 
+/* ... who makes MAPs for the lower MAC. */
+static const struct stage grant_list[] = {
+	{"grant", "requests to grants; MAPs and UCDs when they are due", "scheduler", us_grant,
+	 .polls = true, .also = STAGE_TO(US_MESSAGE_RING)},
+};
+
 static uint64_t upstream_due(const void *ctx) {
 	const struct upstream *u = ctx;
 
@@ -58,10 +65,15 @@ static uint64_t requests_due(const void *ctx) {
 	return rte_ring_count(u->requests.ring) > 0 ? 0 : UINT64_MAX;
 }
 
+static uint64_t grants_due(const void *ctx) {
+	return us_grant_due(ctx);
+}
+
 const struct stage_list us_lists[US_PIPELINES] = {
 	{"upstream", packet_list, RTE_DIM(packet_list), queues, US_QUEUES, .due = upstream_due},
 	{"upstream scheduler", scheduler_list, RTE_DIM(scheduler_list), queues, US_QUEUES,
 	 .due = requests_due},
+	{"upstream grants", grant_list, RTE_DIM(grant_list), queues, US_QUEUES, .due = grants_due},
 };
 
 static uint64_t value(const struct upstream *u, enum counter which) {
@@ -132,6 +144,22 @@ bool upstream_busy(const struct upstream *u) {
 	       u->transmit.count > 0 || rte_ring_count(u->requests.ring) > 0;
 }
 
+bool upstream_grants(const struct upstream *u) {
+	return u->grant.maps != NULL;
+}
+
+void upstream_follow_clock(struct upstream *u) {
+	u->grant.follow = true;
+}
+
+void upstream_stop_granting(struct upstream *u) {
+	u->grant.stopped = true;
+}
+
+uint64_t upstream_grants_due(const struct upstream *u) {
+	return us_grant_due(u);
+}
+
 void upstream_close(struct upstream *u) {
 	u->receive.closed = true;
 }
@@ -141,7 +169,9 @@ uint64_t upstream_deadline(const struct upstream *u) {
 }
 
 struct pipeline *upstream_pipeline(struct upstream *u, unsigned index) {
-	return index == 0 ? &u->list : &u->scheduler;
+	struct pipeline *const pipelines[US_PIPELINES] = {&u->list, &u->scheduler, &u->grants};
+
+	return pipelines[index];
 }
 
 void upstream_account(struct upstream *u, bool on) {

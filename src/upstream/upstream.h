@@ -38,6 +38,7 @@
 #include "upstream/defragment.h"
 #include "upstream/extract.h"
 #include "upstream/extract_joined.h"
+#include "upstream/grant.h"
 #include "upstream/reassemble.h"
 #include "upstream/receive.h"
 #include "upstream/requests.h"
@@ -64,6 +65,7 @@ enum us_queue {
 	US_JOINED,
 	US_REQUEST_RING, /* a ring: requests.h */
 	US_CONTROL_PORT, /* a port */
+	US_MESSAGE_RING, /* a ring: pipeline/messages.h */
 	US_QUEUES,
 };
 
@@ -81,6 +83,7 @@ struct us_resources {
 	uint32_t held; /* bytes, in the place of the configuration's; 0: as that says */
 	uint32_t
 		moving; /* buffers, in the place of US_QUEUED, and half as many for the network port; 0: those */
+	struct message_path *messages; /* to the lower MAC; NULL: none, and nobody grants */
 	struct clock *clock;
 	const struct group_room *room; /* for changes; NULL: none but what the group has */
 };
@@ -119,14 +122,16 @@ struct upstream {
 	struct us_extract_joined extract_joined;
 	struct us_transmit transmit;
 	struct us_requests requests;
+	struct us_grant grant;
 	struct pipeline list; /* R-PHY port -> network port */
-	struct pipeline scheduler; /* requests -> the upstream scheduler's place */
+	struct pipeline scheduler; /* requests -> the upstream scheduler, or its place */
+	struct pipeline grants; /* the upstream scheduler -> MAPs */
 	struct latency latency; /* from R-PHY port to network port */
 	struct account_span span; /* of packets transmitted */
 	bool whole; /* all of it was made */
 };
 
-/* One of those that the loop knows: not US_REQUEST_RING, US_CONTROL_PORT. */
+/* One of those that the loop knows: not US_REQUEST_RING, US_CONTROL_PORT, US_MESSAGE_RING. */
 static inline struct queue *us_queue(struct upstream *u, enum us_queue which) {
 	return &u->list.queues[which];
 }
@@ -138,7 +143,7 @@ static inline void us_relieve(struct upstream *u) {
 }
 
 /* Its pipelines in the order of travel. */
-#define US_PIPELINES 2
+#define US_PIPELINES 3
 extern const struct stage_list us_lists[US_PIPELINES];
 
 /* Bytes of a buffer for a whole packet of the R-PHY device. */
@@ -204,6 +209,18 @@ void upstream_close(struct upstream *u);
 
 /* When something that waits for missing parts will be given up, ns; UINT64_MAX where nothing waits. */
 uint64_t upstream_deadline(const struct upstream *u);
+
+/* Whether it has an upstream scheduler; else the last of its lists has nothing to do, ever. */
+bool upstream_grants(const struct upstream *u);
+
+/* Its DOCSIS time follows the system's clock. Before its first round. */
+void upstream_follow_clock(struct upstream *u);
+
+/* Makes no more MAPs, for who lets time go on without modems. By the worker, or while none runs. */
+void upstream_stop_granting(struct upstream *u);
+
+/* When the next MAP or UCD is due, ns; UINT64_MAX where none will be. */
+uint64_t upstream_grants_due(const struct upstream *u);
 
 /* Ends all that is still held under the reasons of a stop. No worker may be running. */
 void upstream_stop(struct upstream *u);

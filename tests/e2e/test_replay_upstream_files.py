@@ -68,7 +68,6 @@ def test_both_directions_or_half_of_one(tmp_path: Path) -> None:
     for options in (
         (*up, *down),
         (*up, *down[:2]),
-        (*up, *down[2:]),
         (*up[:2], *down[2:]),
         (*down[:2], *up[2:]),
         up[:2],

@@ -31,7 +31,7 @@ COMMANDS = {
     "report": "what was measured as one page that stands alone, as Markdown and as JSON",
     "compare": "two runs side by side: differences, and how sure they are",
     "impairments": "impair the upstream in every way: expected and counted, side by side",
-    "simulate": "TCP senders through the scheduler: delay, use and loss, by its way of dropping",
+    "simulate": "TCP downstream, or modems upstream, through the schedulers: delay, use, loss",
     "show": "what a service group's configuration holds, on one screen",
     "top": "a data plane in service, live in the terminal: groups, stages, drops, cores, modems",
     "telemetry": "what a data plane in service does now; have it read its file again",

@@ -133,7 +133,7 @@ void uplink_receiver_take(struct uplink_receiver *r, const uint8_t *frame, size_
 		return;
 	}
 	packet = (struct arrived){
-		.tsc = sent_at(r->uplink, &tag),
+		.tsc = uplink_waits(r->uplink) ? tag.tsc : sent_at(r->uplink, &tag),
 		.stream = tag.target,
 		.sequence = tag.sequence,
 		.bytes = (uint16_t)size,

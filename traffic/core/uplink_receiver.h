@@ -39,7 +39,9 @@ struct uplink_receiver {
 	const struct uplink *uplink;
 	const struct neighbours *neighbours; /* NULL: there is no other group */
 	uint64_t started; /* TSC: packets of this run are made later */
-	struct proof proof; /* time counts from when the R-PHY port took a packet's last byte */
+	struct proof
+		proof; /* time counts from when the R-PHY port took a packet's last byte or, where modems
+			     * wait for grants, from when it came to the modem's queue */
 	uint64_t corrupted[UPLINK_CORRUPTIONS];
 	uint64_t unexpected[UPLINK_UNEXPECTEDS];
 	uint64_t astray; /* packets proven that an impairment should have kept back */

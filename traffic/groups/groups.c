@@ -298,6 +298,16 @@ bool groups_all_sent(const struct groups *g) {
 	return true;
 }
 
+bool groups_wait(const struct groups *g) {
+	for (unsigned i = 0; i < g->count; i++) {
+		const struct uplink *u = g->all[i]->uplink;
+
+		if (u != NULL && uplink_waits(u) && !uplink_empty(u))
+			return true;
+	}
+	return false;
+}
+
 uint64_t groups_in_flight(const struct groups *g) {
 	uint64_t n = 0;
 

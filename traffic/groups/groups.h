@@ -70,4 +70,7 @@ unsigned groups_drain(struct groups *g);
 void groups_stop(struct groups *g);
 bool groups_all_sent(const struct groups *g);
 uint64_t groups_in_flight(const struct groups *g);
+
+/* Whether modems still wait for grants, which may be granted later: they have patience of their own. */
+bool groups_wait(const struct groups *g);
 void groups_finish(struct groups *g);

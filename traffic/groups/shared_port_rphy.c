@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "groups/shared_port_side.h"
+#include "model/grants/grants_times.h"
 #include "traffic_parts.h"
 #include "wire/l2tpv3.h"
 
@@ -33,20 +34,27 @@ static uint16_t rphy_vlan(const struct service_group *sg) {
 }
 
 static size_t rphy_keys(const struct service_group *sg) {
-	return sg->channel_count;
+	return sg->channel_count + (sg->upstream.scheduled ? sg->upstream_channel_count : 0);
+}
+
+/* Sessions of downstream channels, then MAP pseudowires. */
+static uint32_t rphy_session(const struct service_group *sg, size_t i) {
+	if (i < sg->channel_count)
+		return sg->channels[i].session;
+	return grants_map_session(&sg->upstream_channels[i - sg->channel_count]);
 }
 
 static int rphy_keys_name(const struct service_group *sg, share_key_fn name, void *context) {
 	const struct rphy_config *r = &sg->rphy;
 	int ret = 0;
 
-	for (size_t c = 0; c < sg->channel_count && ret == 0; c++) {
+	for (size_t c = 0; c < rphy_keys(sg) && ret == 0; c++) {
 		char what[NAME_SIZE];
 		struct rphy_key key;
 
 		rphy_key(&key, rphy_vlan(sg), r->rpd_mac, r->rpd_ip.family, r->rpd_ip.bytes,
-			 sg->channels[c].session);
-		snprintf(what, sizeof(what), "session 0x%08" PRIx32, sg->channels[c].session);
+			 rphy_session(sg, c));
+		snprintf(what, sizeof(what), "session 0x%08" PRIx32, rphy_session(sg, c));
 		ret = name(context, &key, what);
 	}
 	return ret;

@@ -80,6 +80,35 @@ static void uplink_counts_add(struct uplink_counts *sum, const struct uplink_cou
 	MOST(sum, c, descheduled_longest_us);
 }
 
+/* Channels have numbers of their own in each group: of several nothing is told of each. */
+static void grants_add(struct uplink_result *sum, const struct uplink_result *r) {
+	struct grants_result *to = &sum->grants;
+	const struct grants_result *from = &r->grants;
+
+	sum->scheduled = sum->scheduled || r->scheduled;
+	counts_add((uint64_t *)&to->access, (const uint64_t *)&from->access,
+		   sizeof(to->access) / sizeof(uint64_t));
+	ADD(to, from, arrived);
+	ADD(to, from, waiting);
+	ADD(to, from, refused);
+	ADD(to, from, given_up);
+	ADD(to, from, maps);
+	ADD(to, from, maps_lost);
+	ADD(to, from, maps_delayed);
+	ADD(to, from, maps_missing);
+	ADD(to, from, maps_bad);
+	ADD(to, from, ucds);
+	ADD(to, from, requests_lost);
+	ADD(to, from, records);
+	ADD(to, from, frames);
+	ADD(to, from, oversized);
+	ADD(to, from, unused_bursts);
+	ADD(to, from, clock_jumps);
+	ADD(to, from, silent);
+	ADD(to, from, beyond);
+	ADD(to, from, endless);
+}
+
 static void expected_add(struct uplink_result *sum, const struct uplink_result *r, bool first) {
 	sum->impaired = sum->impaired || r->impaired;
 	sum->expected_known = r->expected_known && (first || sum->expected_known);
@@ -110,6 +139,7 @@ static void upstream_add(struct uplink_result *sum, const struct uplink_result *
 	MOST(sum, r, descheduled);
 	MOST(sum, r, descheduled_longest_us);
 	expected_add(sum, r, first);
+	grants_add(sum, r);
 }
 
 static double totals_gbps(uint64_t bytes, double seconds) {

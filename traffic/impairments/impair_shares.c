@@ -36,6 +36,14 @@ bool impair_any(const struct impair_shares *shares) {
 	return false;
 }
 
+bool impair_any_of(const struct impair_shares *shares, enum impair_target target) {
+	for (int i = 0; i < IMPAIRMENTS; i++) {
+		if (shares->share[i] > 0 && kinds[i].target == target)
+			return true;
+	}
+	return false;
+}
+
 static enum impairment shares_find(const char *name, size_t length) {
 	int i = 0;
 
@@ -61,10 +69,16 @@ static const char *share_read(const char *text, double *share) {
 }
 
 static bool sums_fit(const struct impair_shares *s) {
-	double sums[IMPAIR_FRAME + 1] = {0};
+	double sums[IMPAIR_ACCESS + 1] = {0};
 
 	for (int i = 0; i < IMPAIRMENTS; i++)
 		sums[kinds[i].target] += s->share[i];
+	/* MAPs, requests and modems are not the same things. */
+	if (s->share[IMPAIR_MAP_LOSS] + s->share[IMPAIR_MAP_LATE] > 1 ||
+	    s->share[IMPAIR_SILENT_MODEM] + s->share[IMPAIR_BEYOND_GRANT] +
+			    s->share[IMPAIR_ENDLESS_REQUESTS] >
+		    1)
+		return false;
 	return sums[IMPAIR_PACKET] <= 1 && sums[IMPAIR_BURST] <= 1 && sums[IMPAIR_FRAME] <= 1;
 }
 

@@ -17,6 +17,7 @@ enum impair_target {
 	IMPAIR_PACKET,
 	IMPAIR_BURST,
 	IMPAIR_FRAME,
+	IMPAIR_ACCESS, /* MAPs, requests and modems that wait for their grants */
 };
 
 struct impair_shares {
@@ -29,6 +30,9 @@ enum impair_target impair_target(enum impairment kind);
 
 /* Whether any is asked for. */
 bool impair_any(const struct impair_shares *shares);
+
+/* Whether any is asked for that hits such a target. */
+bool impair_any_of(const struct impair_shares *shares, enum impair_target target);
 
 /*
  * Reads KIND=SHARE[,KIND=SHARE..], a share as 0.1% or 0.001. Returns false with a message in `error`

@@ -132,7 +132,7 @@ static uint32_t turn(uint32_t *next, uint32_t number) {
 	return now;
 }
 
-static struct uplink_stream *stream_next(struct uplink_flows *f) {
+struct uplink_stream *uplink_flows_next(struct uplink_flows *f) {
 	struct uplink_flow *flow = &f->plan.all[turn(&f->next, f->plan.count)];
 	uint32_t place = flow->first + turn(&flow->next, flow->count);
 
@@ -140,11 +140,11 @@ static struct uplink_stream *stream_next(struct uplink_flows *f) {
 }
 
 void uplink_flows_grant(struct uplink_flows *f, bool finish, struct uplink_grant *g) {
-	struct uplink_stream *s = stream_next(f);
+	struct uplink_stream *s = uplink_flows_next(f);
 	uint32_t sid;
 
 	while (finish && s->left == 0)
-		s = stream_next(f);
+		s = uplink_flows_next(f);
 	sid = s->next_sid;
 	s->next_sid = sid + 1 == s->cluster->sid_count ? 0 : (uint8_t)(sid + 1);
 	g->stream = s;
@@ -166,10 +166,11 @@ struct packet_tag uplink_stream_tag(struct uplink_stream *s, const struct uplink
 	struct packet_tag tag = {
 		.magic = frames->packets.magic,
 		.target = s->index,
-		.sequence = s->made++,
-		.tsc = made->tsc,
+		.sequence = s->made,
+		.tsc = s->waits ? s->arrivals[s->made & s->arrivals_mask] : made->tsc,
 	};
 
+	s->made++;
 	s->sent_at[tag.sequence % UPLINK_REMEMBERED] = 0;
 	made->packets++;
 	made->bytes += uplink_packet_size(&frames->packets, tag.target, tag.sequence);

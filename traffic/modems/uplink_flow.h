@@ -56,6 +56,11 @@ struct uplink_stream {
 	uint32_t left_at; /* pre-3.0: where in `rest` they are */
 	uint32_t units; /* pre-3.0: bursts and fragmented units begun */
 	uint8_t *rest;
+	/* Where packets wait for grants (grants/): by their numbers the times at which they came. */
+	uint64_t *arrivals;
+	uint32_t arrivals_mask;
+	uint32_t arrived; /* packets, of which `made` are made */
+	bool waits;
 	uint64_t sent_at[UPLINK_REMEMBERED]; /* by sequence number; 0: not yet */
 };
 
@@ -103,8 +108,19 @@ struct uplink_flows {
 	uint64_t sent_bytes; /* Ethernet frames without CRC */
 };
 
+/* The transmission opportunity of a MAP that a grant is. */
+struct uplink_slot {
+	bool given; /* else there is no MAP: grants come of themselves */
+	uint8_t iuc;
+	uint32_t minislot;
+	uint32_t size; /* bytes of burst payload that it could hold */
+	uint32_t request; /* bytes that its segment header asks for */
+	uint8_t request_unit; /* of these, N */
+};
+
 /* What a SID may send, and what it does. */
 struct uplink_grant {
+	struct uplink_slot slot;
 	struct rte_mbuf *buffer; /* UPLINK_GRANT_SLACK bytes longer than the grant */
 	struct uplink_stream *stream;
 	const struct upstream_sid *sid;
@@ -160,6 +176,9 @@ void uplink_flows_restart(struct uplink_flows *f);
 /* Gives the next grant to a SID: flow by flow, in each its clusters and their SIDs in turn. With
  * `finish` only to streams that have something left, of which there is one. */
 void uplink_flows_grant(struct uplink_flows *f, bool finish, struct uplink_grant *g);
+
+/* The next stream in turn: flow by flow, in each its clusters. */
+struct uplink_stream *uplink_flows_next(struct uplink_flows *f);
 
 /* Packets were handed to the port at `tsc`, or to what is in between as an impairment. */
 void uplink_flows_ended(struct uplink_flows *f, const struct uplink_ended *ended, uint64_t tsc);

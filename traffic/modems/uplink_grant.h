@@ -17,6 +17,8 @@
 #define UPLINK_GRANT 2048 /* bytes of burst payload */
 #define UPLINK_GRANT_MIN 256
 #define UPLINK_GRANT_MAX 4096
+/* Where modems wait for their grants: bytes of frames in one burst, as the CMTS takes no more than 65,535. */
+#define UPLINK_GRANT_LONGEST 60000
 
 /*
  * The bytes that all modems together are granted at most between the first byte and the last one of a

@@ -75,6 +75,18 @@ static void ask_for_rest(struct uplink_grant *g, struct uplink_frames *frames) {
 	frames->requests++;
 }
 
+/* What the modem asks for with this grant, of what waits. */
+static void ask_as_told(struct uplink_grant *g, struct uplink_frames *frames) {
+	g->request.size = (uint16_t)(g->slot.request / g->slot.request_unit);
+	g->request.piggyback = true;
+	frames->requests += g->request.size > 0;
+}
+
+/* Whether there is another packet to send. */
+static bool packet_waits(const struct uplink_grant *g) {
+	return !g->stream->waits || g->stream->made != g->stream->arrived;
+}
+
 /* What the grant before left over comes first, and may fill this one too. */
 static void rest_take(struct uplink_grant *g, const struct uplink_frames *frames) {
 	struct uplink_stream *s = g->stream;
@@ -96,7 +108,7 @@ void uplink_segment_fill(struct uplink_grant *g, struct uplink_frames *frames, b
 		management_add(g, frames);
 	if (g->management && g->filled < room)
 		segment_request_add(g, frames);
-	while (!finish && g->filled < room) {
+	while (!finish && g->filled < room && packet_waits(g)) {
 		packet_add(g, frames, made);
 		if (g->whole)
 			break;
@@ -104,7 +116,9 @@ void uplink_segment_fill(struct uplink_grant *g, struct uplink_frames *frames, b
 	g->request.n_bytes = true;
 	g->request.cluster_valid = true;
 	g->request.sid_cluster = g->stream->cluster->id;
-	if (g->stream->left > 0)
+	if (g->slot.given)
+		ask_as_told(g, frames);
+	else if (g->stream->left > 0)
 		ask_for_rest(g, frames);
 }
 

@@ -4,8 +4,7 @@
 
 #include <stdlib.h>
 
-#include <rte_memcpy.h>
-
+#include "rphy/chain.h"
 #include "wire/ip.h"
 #include "wire/l2tpv3.h"
 
@@ -15,15 +14,22 @@
 /* Ethernet with a tag, IPv4 with options or IPv6, UDP, L2TPv3 and the beginning of PSP are shorter. */
 #define HEADERS 128
 
-struct session {
-	uint32_t id; /* 0: no channel */
-	uint32_t channel;
+#define LANES (PSP_FLOW_MAX + 1)
+
+/* A PSP flow of a session: its packets follow each other, and frames lie in packets of one flow. */
+struct lane {
 	bool started;
 	bool counter_known;
 	uint8_t counter_ahead; /* of the PSP sequence number, modulo 16 */
 	struct window sequence;
 	struct rte_mbuf *open; /* a DOCSIS frame whose end has not come */
+};
+
+struct session {
+	uint32_t id; /* 0: no channel */
+	uint32_t channel;
 	struct channel config;
+	struct lane lanes[LANES];
 };
 
 struct receiver {
@@ -78,14 +84,19 @@ void receiver_hold_unknown(struct receiver *r, bool hold) {
 	r->hold_unknown = hold;
 }
 
+static void session_close(struct session *s) {
+	for (unsigned i = 0; i < LANES; i++)
+		rte_pktmbuf_free(s->lanes[i].open);
+}
+
 void receiver_restart(struct receiver *r, receiver_wants_fn wants, void *ctx) {
 	r->wants = wants;
 	r->wants_ctx = ctx;
 	for (unsigned i = 0; i < SESSION_SLOTS; i++) {
 		struct session *s = &r->sessions[i];
 
-		rte_pktmbuf_free(s->open);
-		*s = (struct session){.id = s->id, .channel = s->channel, .config = s->config};
+		session_close(s);
+		memset(s->lanes, 0, sizeof(s->lanes));
 	}
 }
 
@@ -93,7 +104,7 @@ void receiver_free(struct receiver *r) {
 	if (r == NULL)
 		return;
 	for (unsigned i = 0; i < SESSION_SLOTS; i++)
-		rte_pktmbuf_free(r->sessions[i].open);
+		session_close(&r->sessions[i]);
 	free(r);
 }
 
@@ -135,12 +146,12 @@ static void addresses_check(struct receiver *r, const uint8_t *frame,
 		violate(r, VIOLATION_MTU, 1);
 }
 
-static void open_drop(struct receiver *r, struct session *s) {
-	if (s->open == NULL)
+static void open_drop(struct receiver *r, struct lane *l) {
+	if (l->open == NULL)
 		return;
 	violate(r, VIOLATION_SEGMENT_UNFINISHED, 1);
-	rte_pktmbuf_free(s->open);
-	s->open = NULL;
+	rte_pktmbuf_free(l->open);
+	l->open = NULL;
 }
 
 enum place {
@@ -149,7 +160,7 @@ enum place {
 	PLACE_ASIDE, /* late or a duplicate: the open frame waits for another packet */
 };
 
-static enum place sequence_check(struct receiver *r, struct session *s, const struct psp *psp) {
+static enum place sequence_check(struct receiver *r, struct lane *l, const struct psp *psp) {
 	uint32_t gap = 0;
 	uint32_t number;
 
@@ -157,13 +168,13 @@ static enum place sequence_check(struct receiver *r, struct session *s, const st
 		violate(r, VIOLATION_NO_SEQUENCE, 1);
 		return PLACE_NEXT;
 	}
-	if (!s->started) {
+	if (!l->started) {
 		/* Far from 0, so that what is late is not mistaken for far ahead. */
-		s->sequence.next = 0x10000u + psp->sequence;
-		s->started = true;
+		l->sequence.next = 0x10000u + psp->sequence;
+		l->started = true;
 	}
-	number = window_extend(&s->sequence, psp->sequence);
-	switch (window_arrive(&s->sequence, number, &gap)) {
+	number = window_extend(&l->sequence, psp->sequence);
+	switch (window_arrive(&l->sequence, number, &gap)) {
 	case ARRIVAL_IN_ORDER: return PLACE_NEXT;
 	case ARRIVAL_GAP: violate(r, VIOLATION_SEQUENCE_GAP, gap); return PLACE_BEHIND_GAP;
 	case ARRIVAL_LATE:
@@ -178,7 +189,8 @@ static enum place sequence_check(struct receiver *r, struct session *s, const st
 }
 
 /* R-DEPI leaves these bytes open; here they are what the channel is configured to send. */
-static void extra_check(struct receiver *r, struct session *s, const struct psp *psp) {
+static void extra_check(struct receiver *r, const struct session *s, struct lane *l,
+			const struct psp *psp) {
 	uint8_t counter;
 	uint8_t ahead;
 
@@ -188,48 +200,25 @@ static void extra_check(struct receiver *r, struct session *s, const struct psp 
 	ahead = (uint8_t)((counter - psp->sequence) & 0xf);
 	if (s->config.psp_extra == PSP_EXTRA_STATIC) {
 		ahead = counter;
-	} else if (!s->counter_known) {
-		s->counter_ahead = ahead;
-		s->counter_known = true;
+	} else if (!l->counter_known) {
+		l->counter_ahead = ahead;
+		l->counter_known = true;
 	}
 	if (psp->extra[0] != 0 || (psp->extra[1] & 0xf) != s->config.profile ||
-	    ahead != s->counter_ahead)
+	    ahead != l->counter_ahead)
 		violate(r, VIOLATION_EXTRA, 1);
 }
 
-static bool depi_frame_begin(struct receiver *r, struct session *s) {
-	s->open = rte_pktmbuf_alloc(r->frames);
-	if (s->open == NULL) {
+static bool depi_frame_begin(struct receiver *r, const struct session *s, struct lane *l) {
+	l->open = rte_pktmbuf_alloc(r->frames);
+	if (l->open == NULL) {
 		r->account->unexpected[UNEXPECTED_NO_BUFFER]++;
 		return false;
 	}
-	frame_info(s->open)->channel = s->channel;
-	frame_info(s->open)->size = 0;
-	frame_info(s->open)->head_only = false;
+	frame_info(l->open)->channel = s->channel;
+	frame_info(l->open)->size = 0;
+	frame_info(l->open)->head_only = false;
 	return true;
-}
-
-/* A DEPI frame that is read from its beginning to its end. */
-struct chain {
-	const struct rte_mbuf *m;
-	uint32_t start; /* offset of its first byte in the frame */
-};
-
-/* Copies bytes that the frame has. */
-static void chain_read(struct chain *c, uint32_t at, uint32_t size, uint8_t *to) {
-	while (size > 0) {
-		uint32_t part;
-
-		while (at - c->start >= c->m->data_len) {
-			c->start += c->m->data_len;
-			c->m = c->m->next;
-		}
-		part = RTE_MIN(size, c->start + c->m->data_len - at);
-		rte_memcpy(to, rte_pktmbuf_mtod_offset(c->m, const uint8_t *, at - c->start), part);
-		at += part;
-		to += part;
-		size -= part;
-	}
 }
 
 /* A piece of a DOCSIS frame. */
@@ -241,52 +230,53 @@ struct piece {
 	bool end;
 };
 
-static void depi_append(struct session *s, struct piece *piece, uint32_t size) {
-	uint8_t *to = rte_pktmbuf_mtod_offset(s->open, uint8_t *, s->open->data_len);
+static void depi_append(struct lane *l, struct piece *piece, uint32_t size) {
+	uint8_t *to = rte_pktmbuf_mtod_offset(l->open, uint8_t *, l->open->data_len);
 
 	chain_read(piece->chain, piece->at, size, to);
-	s->open->data_len = (uint16_t)(s->open->data_len + size);
-	s->open->pkt_len += size;
+	l->open->data_len = (uint16_t)(l->open->data_len + size);
+	l->open->pkt_len += size;
 	piece->at += size;
 	piece->size -= size;
 }
 
-static void piece_append(struct receiver *r, struct session *s, struct piece *piece) {
-	struct frame_info *info = frame_info(s->open);
+static void piece_append(struct receiver *r, struct lane *l, struct piece *piece) {
+	struct frame_info *info = frame_info(l->open);
 
 	info->size += piece->size;
 	if (info->head_only)
 		return;
-	if (piece->size > rte_pktmbuf_tailroom(s->open)) {
-		open_drop(r, s);
+	if (piece->size > rte_pktmbuf_tailroom(l->open)) {
+		open_drop(r, l);
 		return;
 	}
 	if (r->wants != NULL && piece->begin && piece->size >= RECEIVER_HEAD) {
-		depi_append(s, piece, RECEIVER_HEAD);
-		info->head_only = !r->wants(r->wants_ctx, s->open);
+		depi_append(l, piece, RECEIVER_HEAD);
+		info->head_only = !r->wants(r->wants_ctx, l->open);
 	}
 	if (!info->head_only)
-		depi_append(s, piece, piece->size);
+		depi_append(l, piece, piece->size);
 }
 
-static struct rte_mbuf *piece_take(struct receiver *r, struct session *s, struct piece *piece) {
+static struct rte_mbuf *piece_take(struct receiver *r, const struct session *s, struct lane *l,
+				   struct piece *piece) {
 	struct rte_mbuf *whole;
 
 	if (piece->begin) {
-		open_drop(r, s);
-		if (!depi_frame_begin(r, s))
+		open_drop(r, l);
+		if (!depi_frame_begin(r, s, l))
 			return NULL;
 	}
-	if (s->open == NULL) {
+	if (l->open == NULL) {
 		/* One frame counts once, by its end. */
 		violate(r, VIOLATION_SEGMENT_ORPHAN, piece->end);
 		return NULL;
 	}
-	piece_append(r, s, piece);
+	piece_append(r, l, piece);
 	if (!piece->end)
 		return NULL;
-	whole = s->open;
-	s->open = NULL;
+	whole = l->open;
+	l->open = NULL;
 	return whole;
 }
 
@@ -299,8 +289,8 @@ struct depi {
 	struct psp psp;
 };
 
-static unsigned segments_take(struct receiver *r, struct session *s, const struct depi *d,
-			      struct rte_mbuf **frames) {
+static unsigned segments_take(struct receiver *r, const struct session *s, struct lane *l,
+			      const struct depi *d, struct rte_mbuf **frames) {
 	struct chain chain = {.m = d->m};
 	struct psp_cursor cursor = {0};
 	struct psp_segment segment;
@@ -314,7 +304,7 @@ static unsigned segments_take(struct receiver *r, struct session *s, const struc
 			.begin = segment.begin,
 			.end = segment.end,
 		};
-		struct rte_mbuf *whole = piece_take(r, s, &piece);
+		struct rte_mbuf *whole = piece_take(r, s, l, &piece);
 
 		if (whole != NULL)
 			frames[n++] = whole;
@@ -322,20 +312,20 @@ static unsigned segments_take(struct receiver *r, struct session *s, const struc
 	return n;
 }
 
-static unsigned psp_take(struct receiver *r, struct session *s, const struct depi *d,
-			 struct rte_mbuf **frames) {
-	enum place place = sequence_check(r, s, &d->psp);
-	struct rte_mbuf *open = s->open;
+static unsigned psp_take(struct receiver *r, const struct session *s, struct lane *l,
+			 const struct depi *d, struct rte_mbuf **frames) {
+	enum place place = sequence_check(r, l, &d->psp);
+	struct rte_mbuf *open = l->open;
 	unsigned n;
 
 	if (place == PLACE_BEHIND_GAP)
-		open_drop(r, s);
+		open_drop(r, l);
 	if (place != PLACE_ASIDE)
-		return segments_take(r, s, d, frames);
-	s->open = NULL;
-	n = segments_take(r, s, d, frames);
-	rte_pktmbuf_free(s->open);
-	s->open = open;
+		return segments_take(r, s, l, d, frames);
+	l->open = NULL;
+	n = segments_take(r, s, l, d, frames);
+	rte_pktmbuf_free(l->open);
+	l->open = open;
 	return n;
 }
 
@@ -376,6 +366,7 @@ unsigned receiver_take(struct receiver *r, struct rte_mbuf *m, struct rte_mbuf *
 		.size = rte_pktmbuf_pkt_len(m),
 	};
 	struct session *s;
+	struct lane *lane;
 
 	r->account->depi_frames++;
 	r->account->depi_bytes += d.size;
@@ -392,9 +383,10 @@ unsigned receiver_take(struct receiver *r, struct rte_mbuf *m, struct rte_mbuf *
 		return session_unknown(r, d.size);
 	if (!psp_good(r, &d, s->config.psp_extra == PSP_EXTRA_NONE ? 0 : 2)) {
 		violate(r, VIOLATION_PSP, 1);
-		open_drop(r, s);
+		open_drop(r, &s->lanes[0]); /* whose it was is not known */
 		return 0;
 	}
-	extra_check(r, s, &d.psp);
-	return psp_take(r, s, &d, frames);
+	lane = &s->lanes[d.psp.flow];
+	extra_check(r, s, lane, &d.psp);
+	return psp_take(r, s, lane, &d, frames);
 }

@@ -69,12 +69,13 @@ void uplink_rphy_restart(struct uplink_rphy *r) {
 static void header_send(struct uplink_rphy *r, struct uplink_channel *c, struct uplink_session *s,
 			const struct uplink_burst *b, uint8_t iuc, uint64_t now) {
 	struct uepi_header h = {
+		.no_burst = b->unused,
 		.iuc = iuc,
 		.sid = b->stray_sid != 0 ? b->stray_sid : b->sid,
 		.start_minislot = c->minislot,
 		.segment_header = b->segment_header,
 		.burst_id = c->burst_id,
-		.grant_size = b->size,
+		.grant_size = b->slot.given ? b->slot.size : b->size,
 	};
 	uint8_t bytes[UEPI_HEADER_MAX];
 	size_t size = uepi_header_write(c->format, &h, bytes);
@@ -105,10 +106,17 @@ static void trailer_send(struct uplink_rphy *r, struct uplink_channel *c, struct
 	uplink_session_unit(&r->output, s, false, true, bytes, (uint32_t)size, now);
 }
 
+/* The minislot that a MAP has given; else the next one behind the last. */
+static void slot_take(struct uplink_channel *c, const struct uplink_burst *b) {
+	if (b->slot.given)
+		c->minislot = b->slot.minislot;
+}
+
 static void rphy_burst_send(struct uplink_rphy *r, struct uplink_channel *c,
 			    struct uplink_session *s, const struct uplink_burst *b, uint8_t iuc,
 			    uint64_t now) {
 	s->shadow = b->shadow;
+	slot_take(c, b);
 	header_send(r, c, s, b, iuc, now);
 	uplink_session_payload(&r->output, s, b->payload, b->size - b->cut, now);
 	trailer_send(r, c, s, b, now);
@@ -119,7 +127,8 @@ static void rphy_burst_send(struct uplink_rphy *r, struct uplink_channel *c,
 	r->bursts++;
 	r->segments += b->segment_header;
 	c->burst_id++;
-	c->minislot += (b->size + MINISLOT_BYTES - 1) / MINISLOT_BYTES;
+	if (!b->slot.given)
+		c->minislot += (b->size + MINISLOT_BYTES - 1) / MINISLOT_BYTES;
 }
 
 static void request_send(struct uplink_rphy *r, struct uplink_channel *c,
@@ -128,6 +137,7 @@ static void request_send(struct uplink_rphy *r, struct uplink_channel *c,
 	uint8_t bytes[UEPI_REQUEST_SIZE];
 	size_t size;
 
+	slot_take(c, b);
 	record.iuc = iuc;
 	record.scheduled_sid = b->sid;
 	record.sid = b->sid;
@@ -138,14 +148,30 @@ static void request_send(struct uplink_rphy *r, struct uplink_channel *c,
 	r->request_records++;
 }
 
+static uint8_t iuc_of(const struct uplink_channel *c, const struct uplink_burst *b) {
+	if (b->slot.given)
+		return b->slot.iuc;
+	return c->format == UEPI_OFDMA ? IUC_OFDMA_DATA : IUC_SC_QAM_DATA;
+}
+
 void uplink_rphy_data(struct uplink_rphy *r, uint32_t channel, const struct uplink_burst *b,
 		      uint64_t now) {
 	struct uplink_channel *c = &r->channels[channel];
-	uint8_t iuc = c->format == UEPI_OFDMA ? IUC_OFDMA_DATA : IUC_SC_QAM_DATA;
+	uint8_t iuc = iuc_of(c, b);
 
 	if (b->request.size > 0 && c->has_requests)
 		request_send(r, c, b, iuc, now);
 	rphy_burst_send(r, c, &c->data, b, iuc, now);
+}
+
+void uplink_rphy_request(struct uplink_rphy *r, uint32_t channel, const struct uplink_burst *b,
+			 uint64_t now) {
+	struct uplink_channel *c = &r->channels[channel];
+
+	if (c->has_requests)
+		request_send(r, c, b, iuc_of(c, b), now);
+	else
+		rphy_burst_send(r, c, &c->data, b, iuc_of(c, b), now);
 }
 
 void uplink_rphy_ranging(struct uplink_rphy *r, uint32_t channel, const struct uplink_burst *b,

@@ -42,6 +42,8 @@ struct uplink_rphy {
 struct uplink_burst {
 	uint16_t sid; /* of the grant */
 	bool segment_header;
+	bool unused; /* nothing was sent in the grant */
+	struct uplink_slot slot;
 	const uint8_t *payload;
 	uint32_t size;
 	struct shadow_burst *shadow; /* of an impaired upstream, else NULL */
@@ -71,6 +73,11 @@ void uplink_rphy_restart(struct uplink_rphy *r);
 /* Sends a burst of data on channel `channel`, and the record of its request. */
 void uplink_rphy_data(struct uplink_rphy *r, uint32_t channel, const struct uplink_burst *b,
 		      uint64_t now);
+
+/* Sends what came in a request opportunity: `b->request`, as a record where the channel has a session for them, else
+ * the payload as a burst. */
+void uplink_rphy_request(struct uplink_rphy *r, uint32_t channel, const struct uplink_burst *b,
+			 uint64_t now);
 
 /* Sends a RNG-REQ, where the channel has a session for them. */
 void uplink_rphy_ranging(struct uplink_rphy *r, uint32_t channel, const struct uplink_burst *b,

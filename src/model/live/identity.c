@@ -113,6 +113,8 @@ static bool each_of_modem(const struct visitor *v, const struct modem *modem) {
 
 static bool each_of_upstream_channel(const struct visitor *v,
 				     const struct upstream_channel *channel) {
+	uint32_t maps = channel->grants.map_session;
+
 	const struct {
 		uint32_t session;
 		const char *format;
@@ -128,7 +130,7 @@ static bool each_of_upstream_channel(const struct visitor *v,
 			  all[i].format, 0, 0, 0))
 			return false;
 	}
-	return true;
+	return maps == 0 || show(v, identity_make(IDENTITY_SESSION, maps), "map_session", 0, 0, 0);
 }
 
 bool identity_each(enum live_object object, const void *item, identity_visit *visit,

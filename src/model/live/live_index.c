@@ -4,7 +4,7 @@
 static bool tables_new(struct live_index *index, struct arena *arena,
 		       const struct group_room *room) {
 	uint32_t most = 2 * (room->channels + room->modems) + room->bonding_groups +
-			room->filter_groups + 4 * room->upstream_channels + room->ipv4 +
+			room->filter_groups + 5 * room->upstream_channels + room->ipv4 +
 			2 * room->flows + room->upstream_flows + room->sids;
 
 	return identity_table_new(&index->narrow, arena, most, 1) &&

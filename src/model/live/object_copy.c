@@ -133,6 +133,7 @@ static bool same_items(const void *a, const void *b, size_t count, size_t size) 
 static bool same_upstream_flow(const struct upstream_service_flow *a,
 			       const struct upstream_service_flow *b) {
 	if (a->id != b->id || a->segment_header != b->segment_header ||
+	    memcmp(&a->grants, &b->grants, sizeof(a->grants)) != 0 ||
 	    a->cluster_count != b->cluster_count)
 		return false;
 	for (size_t c = 0; c < a->cluster_count; c++) {

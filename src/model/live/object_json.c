@@ -98,10 +98,36 @@ static bool finish_security(json_t *map, const struct security_association *secu
 	return cut_secrets(map, security);
 }
 
+/* What has a default and says nothing beside the flow's scheduling service. */
+static void finish_upstream_flow(json_t *map, const struct flow_grants *g) {
+	bool activity = g->scheduling == SCHEDULING_UNSOLICITED_GRANT_ACTIVITY;
+
+	leave_out(map, "grants_per_interval",
+		  !activity && g->scheduling != SCHEDULING_UNSOLICITED_GRANT);
+	leave_out(map, "active_timeout", !activity);
+	leave_out(map, "guaranteed_grant_rate", g->scheduling != SCHEDULING_PROACTIVE_GRANT);
+}
+
+/* Likewise of the other kind of channels. */
+static void finish_upstream_channel(json_t *map, const struct upstream_channel *channel) {
+	static const char *const of_ofdma[] = {"frame_symbols", "cyclic_prefix",
+					       "subcarrier_spacing", "frame_minislots", "bits"};
+	static const char *const of_sc_qam[] = {"minislot_ticks", "symbol_rate", "modulation",
+						"burst_minislots"};
+	bool ofdma = channel->type == UPSTREAM_OFDMA;
+	json_t *physical = json_object_get(map, "physical");
+
+	for (size_t i = 0; i < sizeof(of_ofdma) / sizeof(of_ofdma[0]); i++)
+		leave_out(physical, of_ofdma[i], !ofdma);
+	for (size_t i = 0; i < sizeof(of_sc_qam) / sizeof(of_sc_qam[0]); i++)
+		leave_out(physical, of_sc_qam[i], ofdma);
+}
+
 /* False without memory. */
 static bool finish_modem(json_t *map, const struct modem *modem, bool secrets) {
 	json_t *flows = json_object_get(map, "service_flows");
 	json_t *classifiers = json_object_get(map, "classifiers");
+	json_t *upstream = json_object_get(map, "upstream_service_flows");
 
 	leave_out(map, "max_aggregate_burst",
 		  modem->aggregate_burst == check_default_burst(modem->aggregate_rate));
@@ -111,6 +137,8 @@ static bool finish_modem(json_t *map, const struct modem *modem, bool secrets) {
 		if (!finish_flow(json_array_get(flows, f), &modem->service_flows[f], modem))
 			return false;
 	}
+	for (size_t f = 0; f < json_array_size(upstream); f++)
+		finish_upstream_flow(json_array_get(upstream, f), &modem->upstream_flows[f].grants);
 	for (size_t c = 0; c < json_array_size(classifiers); c++) {
 		uint32_t id = modem->service_flows[modem->classifiers[c].flow].id;
 
@@ -160,6 +188,8 @@ json_t *object_json(const struct live_group *l, enum live_object object, uint32_
 	map = map_json(object_key(object)->item->keys, copy);
 	if (map != NULL && object == LIVE_CHANNEL)
 		finish_channel(map, copy);
+	if (map != NULL && object == LIVE_UPSTREAM_CHANNEL)
+		finish_upstream_channel(map, copy);
 	if (map != NULL && object == LIVE_MODEM && !finish_modem(map, copy, secrets)) {
 		json_decref(map);
 		map = NULL;

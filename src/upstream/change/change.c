@@ -19,6 +19,8 @@ static bool plan_all(struct us_change *c, const struct live_changes *changes,
 				schedules += US_GENERATIONS;
 		} else if (k->object == LIVE_UPSTREAM_CHANNEL) {
 			good = us_plan_channel(c, k);
+		} else if (k->object == LIVE_CHANNEL) {
+			good = us_plan_carrier(c, k);
 		} else if (k->object == LIVE_GROUP && k->next != NULL) {
 			good = us_plan_group(c, k->group);
 		}
@@ -110,9 +112,9 @@ struct us_change *us_change_begin(struct upstream *u, const struct service_group
 				  char why[LIVE_LINE]) {
 	struct us_change *c = change_alloc(u, changes->count, why);
 
-	(void)sg; /* the tables know what is in service */
 	if (c == NULL)
 		return NULL;
+	c->present = sg;
 	if (!may_begin(c)) {
 		arena_free(c->memory);
 		return NULL;
@@ -124,6 +126,7 @@ struct us_change *us_change_begin(struct upstream *u, const struct service_group
 		return NULL;
 	}
 	u->tables.places.changes++;
+	c->present = NULL;
 	return c;
 }
 

@@ -42,6 +42,18 @@ struct us_modem_plan {
 	uint32_t flow_count;
 };
 
+/* What the upstream scheduler is told of a flow that comes or has other settings. */
+struct us_grant_plan {
+	struct us_grant_flow *flow;
+	uint32_t place;
+	uint8_t unit;
+};
+
+struct us_grant_plans {
+	struct us_grant_plan *list;
+	uint32_t count, room;
+};
+
 enum us_change_state {
 	US_CHANGE_BEGUN,
 	US_CHANGE_TAKEN, /* written by the worker */
@@ -54,6 +66,8 @@ struct us_change {
 	char *why;
 	uint32_t number;
 	const struct service_group *group; /* NULL: its single values stay */
+	const struct service_group *present; /* to the end of the planning */
+	struct us_grant_plans grants;
 	struct us_channel_plan *channels;
 	uint32_t channel_count;
 	struct us_modem_plan *modems;
@@ -83,10 +97,17 @@ bool us_change_refuse(struct us_change *c, const char *format, ...)
 /* Return false without memory, having said so. */
 bool us_list_add(struct us_change *c, struct us_list *l, uint32_t place);
 bool us_ways_add(struct us_change *c, struct us_ways *w, uint32_t key, uint32_t place);
+bool us_grants_add(struct us_change *c, const struct us_grant_plan *p);
 
 /* What becomes of one object; false where it was refused. `schedules` are of the modem's two keys, or NULL. */
 bool us_plan_modem(struct us_change *c, const struct live_change *k, void *const *schedules);
 bool us_plan_channel(struct us_change *c, const struct live_change *k);
+/* A flow of the modem in the place, for the upstream scheduler, where the group has one. */
+bool us_plan_grants(struct us_change *c, uint32_t modem, const struct upstream_service_flow *next,
+		    const struct us_flow_plan *p);
+
+/* A downstream channel: one that carries MAPs stays. */
+bool us_plan_carrier(struct us_change *c, const struct live_change *k);
 bool us_plan_group(struct us_change *c, const struct service_group *next);
 
 /*

@@ -51,3 +51,13 @@ bool us_ways_add(struct us_change *c, struct us_ways *w, uint32_t key, uint32_t 
 	w->list[w->count++] = (struct us_way){key, place};
 	return true;
 }
+
+bool us_grants_add(struct us_change *c, const struct us_grant_plan *p) {
+	void *list = c->grants.list;
+
+	if (!grow(c, &list, c->grants.count, &c->grants.room, sizeof(*p)))
+		return false;
+	c->grants.list = list;
+	c->grants.list[c->grants.count++] = *p;
+	return true;
+}

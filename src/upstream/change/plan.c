@@ -118,7 +118,8 @@ static bool modem_is_to_be(struct us_change *c, struct us_modem_plan *p, const s
 						text_of(m).mac, m->upstream_flows[f].id);
 		if (plan->comes)
 			us_flow_put(&c->u->tables, plan, &p->keys);
-		if (!sids_gain(c, plan, &m->upstream_flows[f]))
+		if (!sids_gain(c, plan, &m->upstream_flows[f]) ||
+		    !us_plan_grants(c, p->modem, &m->upstream_flows[f], plan))
 			return false;
 	}
 	return true;
@@ -167,6 +168,9 @@ bool us_plan_channel(struct us_change *c, const struct live_change *k) {
 	if (k->slot >= t->channel_count)
 		return us_change_refuse(c, "there is room for %u upstream channels",
 					t->channel_count);
+	if (upstream_grants(c->u))
+		return us_change_refuse(
+			c, "upstream_channels: with upstream.scheduler a change takes a new start");
 	p = &c->channels[c->channel_count++];
 	p->channel = k->slot;
 	p->next = t->channels[k->slot];

@@ -8,6 +8,8 @@
 
 #include "upstream/change/internal.h"
 
+#define GRANT_BUDGET 20 /* the upstream scheduler is told of a flow */
+
 struct take_phase {
 	/* one of the list; returns false where the budget did not do */
 	bool (*step)(struct us_change *c, uint32_t at);
@@ -130,11 +132,35 @@ static uint32_t old_streams(const struct us_change *c) {
 	return c->old_streams.count;
 }
 
+static bool leave_grants(struct us_change *c, uint32_t at) {
+	us_grant_set_flow(c->u, c->old_flows.places[at], NULL, 0);
+	c->budget -= GRANT_BUDGET;
+	return true;
+}
+
+static uint32_t left_grants(const struct us_change *c) {
+	return upstream_grants(c->u) ? c->old_flows.count : 0;
+}
+
+static bool enter_grants(struct us_change *c, uint32_t at) {
+	const struct us_grant_plan *p = &c->grants.list[at];
+
+	us_grant_set_flow(c->u, p->place, p->flow, p->unit);
+	c->budget -= GRANT_BUDGET;
+	return true;
+}
+
+static uint32_t entered_grants(const struct us_change *c) {
+	return c->grants.count;
+}
+
 bool us_change_take(void *change) {
 	static const struct take_phase phases[] = {
 		{take_group, groups},
 		{take_channel, channels},
 		{take_modem, modems},
+		{leave_grants, left_grants},
+		{enter_grants, entered_grants},
 		{close_sid, closed_sids},
 		{open_sid, opened_sids},
 		{close_session, closed_sessions},

@@ -23,6 +23,7 @@ struct us_cut {
 	uint16_t channel; /* index */
 	bool framed; /* it had a segment header */
 	bool joined; /* from fragments */
+	bool request; /* of an opportunity for requests */
 	bool begun; /* a frame may begin here: the pointer was reached, or none is needed */
 	bool used; /* a byte of it belonged to a frame, or was padding */
 };

@@ -23,7 +23,7 @@ static void header_request(struct upstream *u, const struct us_cut *cut, enum us
 	if (us_request_is_repeated(u, cut->channel))
 		return;
 	s = us_stream_of_sid(&u->tables, cut->channel, sid);
-	if (s == NULL || s->modem != cut->stream->modem) {
+	if (s == NULL || (s->modem != cut->stream->modem && !cut->request)) {
 		count(&u->counters, COUNTER_BAD_REQUESTS, 1);
 		return;
 	}
@@ -34,6 +34,7 @@ static void header_request(struct upstream *u, const struct us_cut *cut, enum us
 			       .kind = (uint8_t)kind,
 			       .cluster = s->cluster,
 			       .n_bytes = kind == REQUEST_QUEUE_DEPTH,
+			       .contended = kind == REQUEST_FRAME || kind == REQUEST_QUEUE_DEPTH,
 		       });
 }
 
@@ -53,7 +54,7 @@ void us_frame_requests(struct upstream *u, const struct us_cut *cut, const struc
 
 static enum us_frame_action header_is_frame(struct upstream *u, const struct us_cut *cut,
 					    const struct docsis_mac *mac) {
-	if (cut_is_ranging(u, cut))
+	if (cut_is_ranging(u, cut) && !cut->request)
 		return header_dropped(u, cut, DROP_NOT_RANGING, mac);
 	us_frame_requests(u, cut, mac);
 	count(&u->counters, COUNTER_REQUEST_FRAMES, 1);

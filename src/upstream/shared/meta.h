@@ -20,11 +20,13 @@ struct us_meta {
 			uint16_t channel; /* index */
 			uint16_t sid;
 			bool ranging;
+			bool request; /* in an opportunity for requests: frames alone, no segment */
 		} burst;
 		struct {
 			uint32_t stream; /* index */
 			uint16_t pointer : 14; /* to the first frame that begins in it */
 			uint16_t has_pointer : 1;
+			uint16_t request : 1; /* as the burst's */
 			uint8_t channel; /* index */
 			bool gap; /* segments before it are missing */
 		} segment;

@@ -38,6 +38,8 @@ void uplink_rig_begin(struct uplink_rig *r, uint8_t family) {
 	memset(&r->came, 0, sizeof(r->came));
 	r->uplink = NULL;
 	r->grant = UPLINK_GRANT;
+	r->scheduled = false;
+	r->impair = (struct impair_shares){0};
 }
 
 void uplink_rig_end(struct uplink_rig *r) {
@@ -57,6 +59,8 @@ void uplink_rig_start(struct uplink_rig *r, const char *mix, uint64_t rate) {
 		.rate = rate,
 		.seed = UPLINK_RIG_SEED,
 		.streams = r->room,
+		.scheduled = r->scheduled,
+		.impair = r->impair,
 	};
 	char error[128];
 
@@ -74,7 +78,11 @@ static struct rig_burst *burst_begin(struct uplink_rig *r, uint32_t channel, enu
 	b->kind = kind;
 	assert_int_equal(uepi_header_parse(format, segment->data, segment->length, &b->header),
 			 UEPI_OK);
-	assert_false(b->header.no_burst);
+	assert_true(!b->header.no_burst || r->scheduled);
+	if (b->header.no_burst)
+		b->kind = RIG_UNUSED;
+	else if (kind == RIG_DATA && b->header.iuc == 1)
+		b->kind = RIG_ASKING;
 	r->came.bursts =
 		realloc(r->came.bursts, (r->came.burst_count + 1) * sizeof(*r->came.bursts));
 	r->came.bursts[r->came.burst_count++] = b;

@@ -26,6 +26,8 @@ enum rig_session {
 	RIG_DATA,
 	RIG_REQUESTS,
 	RIG_RANGING,
+	RIG_ASKING, /* a burst of a data session in a request opportunity */
+	RIG_UNUSED, /* and one in which nothing was sent */
 };
 
 struct rig_burst {
@@ -86,6 +88,9 @@ struct uplink_rig {
 	uint16_t ports[2]; /* the sender's, ours */
 	struct uplink *uplink;
 	uint32_t grant; /* its size */
+	/* Modems wait for grants of somebody: burst by burst another size, at minislots that they name. */
+	bool scheduled;
+	struct impair_shares impair;
 	uint32_t room; /* for streams of a service group that changes; 0: it does not */
 
 	struct rig_received came;

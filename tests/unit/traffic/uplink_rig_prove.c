@@ -112,13 +112,16 @@ static void burst_check(const struct uplink_rig *r, const struct rig_burst *b,
 			const struct reader *reader) {
 	bool ofdma = r->sg.upstream_channels[b->channel].type == UPSTREAM_OFDMA;
 
-	assert_true(b->size > 0 && b->size <= r->grant);
+	assert_true(b->size > 0 && (b->size <= r->grant || r->scheduled));
 	assert_true((b->trailer.flags & UEPI_FEC_VALID) != 0);
 	assert_true(b->trailer.fec_good > 0);
 	if (!ofdma)
 		return;
 	assert_int_equal(b->header.segment_header, reader->flow->segment_header);
-	assert_int_equal(b->header.grant_size, b->size);
+	if (r->scheduled)
+		assert_true(b->header.grant_size >= b->size);
+	else
+		assert_int_equal(b->header.grant_size, b->size);
 }
 
 /* Grants do not overlap; those of ranging lie between those of data. */
@@ -171,10 +174,10 @@ void uplink_rig_prove(struct uplink_rig *r) {
 	for (size_t i = 0; i < r->came.burst_count; i++) {
 		const struct rig_burst *b = r->came.bursts[i];
 
-		if (b->kind == RIG_RANGING) {
+		if (b->kind == RIG_RANGING)
 			ranging_read(r, b);
+		if (b->kind != RIG_DATA)
 			continue;
-		}
 		assert_true(reader_of(r, b->channel, b->header.sid, &reader));
 		burst_check(r, b, &reader);
 		if (readers[reader.index].r == NULL) {
@@ -189,6 +192,8 @@ void uplink_rig_prove(struct uplink_rig *r) {
 	}
 	for (uint32_t s = 0; s < UPLINK_RIG_STREAMS; s++)
 		assert_int_equal(readers[s].unit_size, 0);
+	if (r->scheduled)
+		return;
 	times_check(r);
 	records_check(r);
 }

@@ -74,6 +74,7 @@ void bench_start(struct upstream_bench *b) {
 	r.stay = !b->copies;
 	r.clock = &b->clock;
 	r.room = b->room;
+	r.messages = b->path;
 	b->u = upstream_create(&b->sg, &r);
 	assert_non_null(b->u);
 	if (b->room == NULL)

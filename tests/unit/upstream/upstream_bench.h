@@ -67,6 +67,7 @@ struct upstream_bench {
 	bool copies; /* no frame stays in its packet */
 	unsigned crowd; /* by bench_crowd() */
 	const struct group_room *room; /* for changes, or NULL */
+	struct message_path *path; /* with an upstream scheduler, or NULL */
 
 	struct upstream *u;
 	struct clock clock;

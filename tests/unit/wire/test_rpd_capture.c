@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The decoders on what a real CMTS core sent to an R-PHY device: every frame of its downstream sessions
- * has a good HCS and CRC. The capture stands in VCMTS_CAPTURES, or beside the checkout in
- * shared/captures; without it the test is skipped.
+ * The decoders on what a real CMTS core sent to an R-PHY device: every frame of its downstream
+ * sessions has a good HCS and CRC, every MAP and UCD comes back byte for byte. The capture stands in
+ * VCMTS_CAPTURES, or beside the checkout in shared/captures; without it the test is skipped.
  */
 #include "test.h"
 
@@ -14,10 +14,15 @@
 #include "wire/crc32.h"
 #include "wire/docsis_mac.h"
 #include "wire/l2tpv3.h"
+#include "wire/management.h"
+#include "wire/map.h"
 #include "wire/psp.h"
+#include "wire/ucd.h"
 
 #define FRAMES 8636 /* in the downstream sessions */
-#define MAPS 8439 /* in the MAP session, which has neither MAC header nor CRC */
+#define MAP_LENGTH 320 /* minislots */
+#define MAPS 8439 /* in the MAP session; the capture ends before the last one is a frame too */
+#define UCDS 66
 #define SESSIONS_MAX 16
 #define EXTRA 2 /* bytes behind the segment table of the downstream sessions */
 
@@ -31,6 +36,7 @@ struct seen {
 	struct session sessions[SESSIONS_MAX];
 	unsigned session_count;
 	unsigned frames, maps;
+	unsigned frame_maps, ucds; /* among the frames */
 };
 
 static pcap_t *capture_find(void) {
@@ -63,13 +69,62 @@ static struct session *session_find(struct seen *seen, const struct l2tp_data *d
 	return s;
 }
 
-static void frame_check(const struct psp_segment *segment) {
+/* The body of a MAP keeps the rules, and is written as it was. */
+static void map_comes_back(const struct management *m) {
+	uint8_t written[MAP_BODY_MAX];
+	struct map map;
+
+	assert_int_equal(map_read(&map, m->version, m->body, m->body_size), MAP_OK);
+	assert_int_equal(map_check(&map), MAP_OK);
+	assert_int_equal(map_minislots(&map), MAP_LENGTH);
+	assert_int_equal(map_write(written, sizeof(written), &map), m->body_size);
+	assert_memory_equal(written, m->body, m->body_size);
+}
+
+static void ucd_comes_back(const struct management *m) {
+	static struct ucd ucd;
+	uint8_t written[MANAGEMENT_BODY_MAX];
+
+	assert_int_equal(ucd_read(&ucd, m->type, m->body, m->body_size), UCD_OK);
+	assert_int_equal(ucd_check(&ucd), UCD_OK);
+	assert_int_equal(m->version, ucd_version(m->type));
+	assert_int_equal(ucd_write(written, sizeof(written), &ucd), m->body_size);
+	assert_memory_equal(written, m->body, m->body_size);
+}
+
+/* A message of either pseudowire; returns its type. */
+static uint8_t message_comes_back(const struct psp_segment *segment, bool frame) {
+	uint8_t written[MANAGEMENT_FRAME_MAX];
+	struct management m;
+
+	assert_int_equal(frame ? management_frame_read(segment->data, segment->length, &m)
+			       : management_read(segment->data, segment->length, &m),
+			 MANAGEMENT_OK);
+	assert_int_equal(frame ? management_frame_write(&m, written, sizeof(written))
+			       : management_write(&m, written, sizeof(written)),
+			 segment->length);
+	assert_memory_equal(written, segment->data, segment->length);
+	if (m.type == MANAGEMENT_MAP)
+		map_comes_back(&m);
+	if (m.type == MANAGEMENT_UCD)
+		ucd_comes_back(&m);
+	return m.type;
+}
+
+static void frame_check(struct seen *seen, const struct psp_segment *segment) {
 	struct docsis_mac mac;
 
 	assert_true(segment->begin && segment->end);
 	assert_int_equal(docsis_mac_parse(segment->data, segment->length, &mac), DOCSIS_OK);
 	assert_int_equal(mac.frame_size, segment->length);
 	assert_true(ethernet_crc_good(mac.pdu, mac.pdu_size));
+	if (mac.kind != DOCSIS_KIND_MANAGEMENT)
+		return;
+
+	uint8_t type = message_comes_back(segment, true);
+
+	seen->frame_maps += type == MANAGEMENT_MAP;
+	seen->ucds += type == MANAGEMENT_UCD;
 }
 
 static void packet_check(struct seen *seen, const uint8_t *frame, size_t size) {
@@ -88,9 +143,10 @@ static void packet_check(struct seen *seen, const uint8_t *frame, size_t size) {
 	assert_int_equal(psp.sequence, s->next++);
 	while (psp_next(&psp, &cursor, &segment)) {
 		if (s->downstream) {
-			frame_check(&segment);
+			frame_check(seen, &segment);
 			seen->frames++;
 		} else {
+			assert_int_equal(message_comes_back(&segment, false), MANAGEMENT_MAP);
 			seen->maps++;
 		}
 	}
@@ -114,6 +170,8 @@ static void every_frame_is_good(void **state) {
 	pcap_close(in);
 	assert_int_equal(seen.frames, FRAMES);
 	assert_int_equal(seen.maps, MAPS);
+	assert_int_equal(seen.frame_maps, MAPS - 1);
+	assert_int_equal(seen.ucds, UCDS);
 }
 
 int main(void) {

@@ -22,7 +22,7 @@ from vcmts.child import INTERRUPTED, Stopped, folder, start, stoppable, writable
 from vcmts.control import place
 from vcmts.day import plan
 from vcmts.paths import TOOL, MistakeError, complain, program
-from vcmts.run import expected, groups, power, rates, summary
+from vcmts.run import expected, grants, groups, power, rates, summary
 from vcmts.run.plane import Ends, data_plane, facts_of, free_core, wire
 
 DURATION = "10s"
@@ -52,6 +52,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="KIND=SHARE[,..]",
         help="what goes wrong with the upstream, as psp-loss=0.1%%,wrong-key=0.001; the kinds are "
         "told by `vcmts impairments --help` and docs/impairments.md",
+    )
+    parser.add_argument(
+        "--grants",
+        choices=("open", "scheduled"),
+        default="open",
+        help="modems are granted 2 kB in turn, whatever they ask (open), or ask the upstream "
+        "scheduler and wait for the grants of its MAPs (scheduled; the configuration gets "
+        "`upstream: {scheduler: {}}` where it has none) (default: %(default)s)",
     )
     parser.add_argument(
         "--latency",
@@ -117,6 +125,8 @@ def traffic_command(
     command += shape_words(given, asked)
     if given.impair is not None:
         command += ["--impair", given.impair]
+    if given.grants == "scheduled":
+        command += ["--grants", "scheduled"]
     command += ["--duration", given.duration or DURATION]
     # What follows changes takes no time from what sends and receives, where a core is to spare.
     spare = (other for other in allowed if other != core and other not in facts["cores"])
@@ -133,6 +143,8 @@ def control_of(given: argparse.Namespace, pid: int) -> Path | None:
 def following(given: argparse.Namespace, control: Path | None) -> list[str]:
     """What makes the traffic follow the changes of the data plane, where it can."""
     if given.replay is not None or given.flows is not None or given.impair is not None:
+        return []
+    if given.grants == "scheduled":
         return []
     return [] if control is None else ["--follow", str(control)]
 
@@ -255,4 +267,7 @@ def main(arguments: argparse.Namespace) -> int:
     writable(arguments.json)
     with folder() as within, stoppable() as stopped:
         day = plan.planned(arguments, within)
-        return carry(configuration.chosen(arguments, within), within, arguments, stopped, day)
+        config = configuration.chosen(arguments, within)
+        if arguments.grants == "scheduled":
+            config = grants.scheduled(config, within)
+        return carry(config, within, arguments, stopped, day)

@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.table import Table
 
 from vcmts.directions import DIRECTIONS
-from vcmts.run import expected, groups
+from vcmts.run import expected, grants, groups
 
 Json = dict[str, Any]
 
@@ -254,6 +254,9 @@ def show(summary: Json, console: Console, cores: list[int]) -> None:
         console.print(units_table(summary["upstream"]["units"]))
     if "requests" in summary.get("upstream", {}):
         print(asked(summary["upstream"]["requests"]))
+    if "grants" in summary.get("upstream", {}):
+        for line in grants.lines(summary["upstream"]):
+            print(line)
     console.print(packets_table(summary))
     if len(summary.get("groups", [])) > 1:
         groups.show(summary["groups"], console)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""vcmts simulate: TCP senders through the scheduler, on a simulated clock."""
+"""vcmts simulate: TCP senders through the scheduler, or modems upstream, on a simulated clock."""
 
 import argparse
 import json
@@ -13,7 +13,7 @@ from rich.table import Table
 
 from vcmts.paths import MistakeError, missing, program
 from vcmts.progress import progress
-from vcmts.simulate import scenarios
+from vcmts.simulate import scenarios, upstream, upstream_scenarios
 from vcmts.simulate.scenarios import AQMS, CASES, Scenario
 
 Result = dict[str, Any]
@@ -22,12 +22,23 @@ COLUMNS = ("scenario", "drops by", "mean", "median", "p95", "p99", "used", "loss
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    lines = [f"  {name:12} {case.about}" for name, case in CASES.items()]
-    parser.epilog = "\n".join(["scenarios (rate, senders, round trip without the queue):", *lines])
+    parser.epilog = "\n".join(
+        [
+            "scenarios (rate, senders, round trip without the queue):",
+            *(f"  {name:12} {case.about}" for name, case in CASES.items()),
+            "with --upstream:",
+            *(f"  {name:12} {case.about}" for name, case in upstream_scenarios.CASES.items()),
+        ]
+    )
     parser.add_argument(
         "scenario",
         nargs="*",
         help="which to run, by name, or a file.json of your own (default: all by name)",
+    )
+    parser.add_argument(
+        "--upstream",
+        action="store_true",
+        help="modems that request and wait for their grants, instead of senders downstream",
     )
     parser.add_argument(
         "--aqm",
@@ -152,6 +163,8 @@ def draw(folder: str) -> int:
 
 
 def main(arguments: argparse.Namespace) -> int:
+    if arguments.upstream:
+        return upstream.main(arguments)
     if arguments.plots is not None:
         if arguments.scenario or arguments.aqm or arguments.json or arguments.markdown:
             raise MistakeError("--plots: goes alone")

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "upstream/loop.h"
+
+#include <stdlib.h>
+
+#include "upstream/loop_record.h"
+#include "upstream/loop_source.h"
+
+#define MILLION 1000000
+
+static bool counting(const struct loop *l) {
+	return l->now >= l->scenario->warmup;
+}
+
+static bool more_flying(struct loop *l) {
+	uint32_t room = l->flying_room == 0 ? 256 : 2 * l->flying_room;
+	struct loop_flying *flying = reallocarray(l->flying, room, sizeof(*flying));
+
+	if (flying == NULL || !due_reserve(&l->arriving, room)) {
+		l->flying = flying == NULL ? l->flying : flying;
+		l->error = "memory is short";
+		return false;
+	}
+	for (uint32_t i = l->flying_room; i < room; i++)
+		flying[i].next = i + 1;
+	l->flying = flying;
+	l->flying_free = l->flying_room;
+	l->flying_room = room;
+	return true;
+}
+
+/* What was heard reaches the scheduler when it is understood. */
+static void fly(struct loop *l, const struct access_event *e, uint32_t bytes, uint32_t collided) {
+	uint32_t number;
+
+	if (l->flying_free == l->flying_room && !more_flying(l))
+		return;
+	number = l->flying_free;
+	l->flying_free = l->flying[number].next;
+	l->flying[number].collided = collided;
+	l->flying[number].request = (struct maps_request){
+		.flow = e->flow,
+		.channel = e->channel,
+		.bytes = bytes,
+		.minislot_at = e->end - l->scenario->channel.frame,
+		.contended = e->contended,
+	};
+	due_add(&l->arriving, e->end + l->scenario->delays.decode, number);
+}
+
+static void ask(struct loop *l, const struct access_event *e) {
+	uint32_t loss = l->flows[e->flow].group->request_loss;
+
+	if (loss > 0 && random_below(&l->random, MILLION) < loss)
+		l->lost_requests += counting(l);
+	else
+		fly(l, e, e->request, 0);
+}
+
+static void arrive(struct loop *l) {
+	uint32_t number = due_take(&l->arriving).what;
+	const struct loop_flying *f = &l->flying[number];
+
+	if (f->collided > 0) {
+		maps_collisions(l->maps, f->request.channel, 1);
+	} else {
+		enum maps_verdict verdict = maps_request(l->maps, &f->request, l->now);
+
+		loop_record_request(l, &f->request);
+		l->verdicts[verdict] += counting(l);
+	}
+	l->flying[number].next = l->flying_free;
+	l->flying_free = number;
+}
+
+/* Minislots of a grant that hold something: bytes, and what each burst needs beside them. */
+static void use(struct loop *l, const struct access_event *e) {
+	const struct maps_channel *c = &l->scenario->channel;
+	uint32_t bytes = e->bytes + l->scenario->header_bytes;
+	uint32_t minislots =
+		c->burst_minislots + (bytes + c->minislot_bytes - 1) / c->minislot_bytes;
+
+	if (e->bytes == 0 || !counting(l))
+		return;
+	l->used_minislots += minislots;
+	l->used_channel[e->channel] += minislots;
+}
+
+static void take_event(struct loop *l, const struct access_event *e) {
+	switch (e->kind) {
+	case ACCESS_BURST:
+		use(l, e);
+		loop_source_take(l, e->flow, e->bytes, e->end + l->scenario->delays.decode);
+		if (e->bytes > 0)
+			maps_used(l->maps, e->flow, l->now);
+		if (e->request > 0)
+			ask(l, e);
+		break;
+	case ACCESS_REQUEST: ask(l, e); break;
+	case ACCESS_GIVEN_UP:
+		access_discard(l->access, e->flow, loop_source_give_up(l, e->flow));
+		break;
+	case ACCESS_COLLISION: fly(l, e, 0, e->request); break;
+	case ACCESS_STATION: break;
+	}
+}
+
+static void make_maps(struct loop *l) {
+	const struct loop_delays *d = &l->scenario->delays;
+	struct map map;
+	uint32_t channel;
+
+	while ((channel = maps_make(l->maps, l->now, &map)) != MAPS_NONE) {
+		loop_record_map(l, channel, &map);
+		access_map(l->access, (uint16_t)channel, &map, l->now + d->cmts + d->downstream);
+	}
+}
+
+static void snapshot(struct loop *l, struct access_counts *access, struct maps_counts *maps) {
+	access_counts(l->access, access);
+	for (uint32_t i = 0; i < l->scenario->channel_count; i++)
+		maps_counts(l->maps, i, &maps[i]);
+}
+
+static uint64_t next_time(const struct loop *l) {
+	uint64_t times[] = {due_next(&l->arrivals), due_next(&l->arriving), access_due(l->access),
+			    maps_due(l->maps)};
+	uint64_t least = times[0];
+
+	for (unsigned i = 1; i < sizeof(times) / sizeof(times[0]); i++)
+		least = times[i] < least ? times[i] : least;
+	return least;
+}
+
+/* All that happens at one time: what modems decide, packets that come then, requests, MAPs. */
+static void step(struct loop *l) {
+	struct access_event event;
+
+	while (access_next(l->access, l->now, &event))
+		take_event(l, &event);
+	while (due_next(&l->arrivals) <= l->now && l->error == NULL)
+		loop_source_run(l, due_take(&l->arrivals).what);
+	while (due_next(&l->arriving) <= l->now)
+		arrive(l);
+	if (maps_due(l->maps) <= l->now)
+		make_maps(l);
+}
+
+const char *loop_run(struct loop *l) {
+	bool warm = false;
+
+	for (;;) {
+		uint64_t next = next_time(l);
+
+		if (!warm && next >= l->scenario->warmup) {
+			warm = true;
+			snapshot(l, &l->access_before, l->maps_before);
+		}
+		if (next >= l->scenario->duration || l->error != NULL)
+			break;
+		l->now = next > l->now ? next : l->now;
+		step(l);
+	}
+	snapshot(l, &l->access_after, l->maps_after);
+	return l->error;
+}

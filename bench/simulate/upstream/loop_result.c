@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "upstream/loop.h"
+
+#define UNITS 16000. /* us/16 in a ms */
+
+/* Enough digits to draw and to compare by. */
+static json_t *number(double value) {
+	double digits;
+
+	if (!isfinite(value))
+		return json_null();
+	if (value == 0)
+		return json_real(0);
+	digits = pow(10, 5 - floor(log10(fabs(value))));
+	return json_real(round(value * digits) / digits);
+}
+
+static json_t *count(uint64_t value) {
+	return json_integer((json_int_t)value);
+}
+
+static json_t *share(uint64_t part, uint64_t whole) {
+	return whole > 0 ? number((double)part / (double)whole) : json_null();
+}
+
+static double seconds(const struct loop *l) {
+	return (double)(l->scenario->duration - l->scenario->warmup) / MAPS_HZ;
+}
+
+static json_t *latency(const struct hdr_histogram *h) {
+	static const struct {
+		const char *name;
+		double percent;
+	} quantiles[] = {{"p50", 50}, {"p90", 90}, {"p99", 99}, {"p99_9", 99.9}, {"max", 100}};
+	json_t *out = json_object();
+
+	if (h->total_count == 0)
+		return out;
+	json_object_set_new(out, "min", number((double)hdr_min(h) / UNITS));
+	json_object_set_new(out, "mean", number(hdr_mean(h) / UNITS));
+	for (unsigned i = 0; i < sizeof(quantiles) / sizeof(quantiles[0]); i++)
+		json_object_set_new(
+			out, quantiles[i].name,
+			number((double)hdr_value_at_percentile(h, quantiles[i].percent) / UNITS));
+	return out;
+}
+
+/* Bytes of the flows that had least and most, of those in one group. */
+static void extremes(struct loop *l) {
+	uint32_t number = 0;
+
+	for (uint32_t g = 0; g < l->scenario->group_count; g++) {
+		struct loop_measure *m = &l->measures[g];
+
+		m->least = UINT64_MAX;
+		for (uint32_t i = 0; i < l->scenario->groups[g].count; i++, number++) {
+			uint64_t bytes = l->carried[number];
+
+			m->least = bytes < m->least ? bytes : m->least;
+			m->most = bytes > m->most ? bytes : m->most;
+		}
+	}
+}
+
+static json_t *flows(struct loop *l) {
+	json_t *out = json_array();
+
+	extremes(l);
+	for (uint32_t g = 0; g < l->scenario->group_count; g++) {
+		const struct loop_measure *m = &l->measures[g];
+		json_t *flow = json_object();
+
+		json_object_set_new(flow, "label", json_string(l->scenario->groups[g].label));
+		json_object_set_new(flow, "count", count(l->scenario->groups[g].count));
+		json_object_set_new(flow, "packets", count(m->packets));
+		json_object_set_new(flow, "bytes", count(m->bytes));
+		json_object_set_new(flow, "mbps", number((double)m->bytes * 8e-6 / seconds(l)));
+		json_object_set_new(flow, "least_bytes", count(m->least));
+		json_object_set_new(flow, "most_bytes", count(m->most));
+		json_object_set_new(flow, "given_up", count(m->given_up));
+		json_object_set_new(flow, "latency_ms", latency(m->latency));
+		json_array_append_new(out, flow);
+	}
+	return out;
+}
+
+/* Minislots by what they were for; `used` of those for data. */
+static json_t *use(const struct maps_counts *before, const struct maps_counts *after,
+		   uint64_t used) {
+	uint64_t all = after->minislots - before->minislots;
+	uint64_t data = after->data_minislots - before->data_minislots;
+	uint64_t requests = after->request_minislots - before->request_minislots;
+	uint64_t ranging = after->initial_minislots + after->station_minislots -
+			   before->initial_minislots - before->station_minislots;
+	json_t *out = json_object();
+
+	json_object_set_new(out, "maps", count(after->maps - before->maps));
+	json_object_set_new(out, "late_maps", count(after->late - before->late));
+	json_object_set_new(out, "minislots", count(all));
+	json_object_set_new(out, "data_minislots", count(data));
+	json_object_set_new(out, "used_minislots", count(used));
+	json_object_set_new(out, "data", share(data, all));
+	json_object_set_new(out, "contention", share(requests, all));
+	json_object_set_new(out, "maintenance", share(ranging, all));
+	json_object_set_new(out, "idle", share(all - data - requests - ranging, all));
+	json_object_set_new(out, "data_used", share(used, data));
+	json_object_set_new(out, "grants", count(after->grants - before->grants));
+	json_object_set_new(out, "pendings", count(after->pendings - before->pendings));
+	return out;
+}
+
+static void add(struct maps_counts *sum, const struct maps_counts *c) {
+	sum->maps += c->maps;
+	sum->late += c->late;
+	sum->grants += c->grants;
+	sum->pendings += c->pendings;
+	sum->minislots += c->minislots;
+	sum->data_minislots += c->data_minislots;
+	sum->request_minislots += c->request_minislots;
+	sum->initial_minislots += c->initial_minislots;
+	sum->station_minislots += c->station_minislots;
+}
+
+static json_t *channels(const struct loop *l, json_t **sum) {
+	struct maps_counts before = {0}, after = {0};
+	json_t *out = json_array();
+
+	for (uint32_t i = 0; i < l->scenario->channel_count; i++) {
+		add(&before, &l->maps_before[i]);
+		add(&after, &l->maps_after[i]);
+		json_array_append_new(
+			out, use(&l->maps_before[i], &l->maps_after[i], l->used_channel[i]));
+	}
+	*sum = use(&before, &after, l->used_minislots);
+	return out;
+}
+
+/* Counters of the modems, by name. */
+struct counter {
+	const char *name;
+	size_t at;
+};
+
+#define COUNTER(key) {#key, offsetof(struct access_counts, key)}
+
+static const struct counter of_requests[] = {
+	COUNTER(contention), COUNTER(polls),	COUNTER(piggybacks), COUNTER(asked),
+	COUNTER(collisions), COUNTER(collided), COUNTER(unanswered), COUNTER(given_up),
+};
+static const struct counter of_accounts[] = {
+	COUNTER(queued),      COUNTER(sent),	       COUNTER(discarded), COUNTER(waiting),
+	COUNTER(granted),     COUNTER(used),	       COUNTER(unused),	   COUNTER(silent_bytes),
+	COUNTER(late_bytes),  COUNTER(lost_bytes),     COUNTER(coming),	   COUNTER(beyond),
+	COUNTER(bursts),      COUNTER(empty_bursts),   COUNTER(maps),	   COUNTER(late_maps),
+	COUNTER(late_grants), COUNTER(lost_grants),    COUNTER(wrong_ucd), COUNTER(wrong_maps),
+	COUNTER(too_many),    COUNTER(unknown_grants),
+};
+
+static uint64_t value_of(const struct access_counts *c, const struct counter *of) {
+	uint64_t value;
+
+	memcpy(&value, (const char *)c + of->at, sizeof(value));
+	return value;
+}
+
+/* Requests after the warm-up. */
+static json_t *requests(const struct loop *l) {
+	json_t *out = json_object();
+
+	for (size_t i = 0; i < sizeof(of_requests) / sizeof(of_requests[0]); i++)
+		json_object_set_new(out, of_requests[i].name,
+				    count(value_of(&l->access_after, &of_requests[i]) -
+					  value_of(&l->access_before, &of_requests[i])));
+	json_object_set_new(out, "lost", count(l->lost_requests));
+	json_object_set_new(out, "taken", count(l->verdicts[MAPS_TAKEN]));
+	json_object_set_new(out, "cut", count(l->verdicts[MAPS_CUT]));
+	json_object_set_new(out, "refused",
+			    count(l->verdicts[MAPS_NO_FLOW] + l->verdicts[MAPS_NOTHING]));
+	return out;
+}
+
+/* Bytes of the modems, of the whole run: they have to balance. */
+static json_t *accounts(const struct loop *l) {
+	json_t *out = json_object();
+
+	for (size_t i = 0; i < sizeof(of_accounts) / sizeof(of_accounts[0]); i++)
+		json_object_set_new(out, of_accounts[i].name,
+				    count(value_of(&l->access_after, &of_accounts[i])));
+	return out;
+}
+
+json_t *loop_result(struct loop *l) {
+	json_t *out = json_object(), *sum;
+
+	json_object_set_new(out, "seconds", number(seconds(l)));
+	json_object_set_new(out, "packets", count(l->packets));
+	json_object_set_new(out, "flows", flows(l));
+	json_object_set_new(out, "channels", channels(l, &sum));
+	json_object_set_new(out, "use", sum);
+	json_object_set_new(out, "requests", requests(l));
+	json_object_set_new(out, "accounts", accounts(l));
+	return out;
+}

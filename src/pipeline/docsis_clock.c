@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "pipeline/docsis_clock.h"
+
+#include <time.h>
+
+#include <rte_cycles.h>
+
+#include "model/grants/grants_times.h"
+#include "pipeline/clock.h"
+
+#define TOGETHER_US 20 /* the TSC before and after the system's clock was read, at most */
+#define TRIES 20
+#define LEARNT_NS 60000000000 /* the rate is that of the last one or two such times */
+#define STEEPEST 0.01 /* of the worker's rate; beyond it something else is wrong */
+#define Q32 4294967296.0
+
+void docsis_clock_init(struct docsis_clock *c) {
+	*c = (struct docsis_clock){.look_at = UINT64_MAX};
+}
+
+/* The system's time, and the worker's at that moment: nothing may come between the two. */
+static uint64_t system_now(const struct clock *worker, uint64_t *now) {
+	uint64_t before, after, most = rte_get_tsc_hz() / 1000000 * TOGETHER_US;
+	unsigned __int128 ticks;
+	struct timespec t;
+	unsigned tries = TRIES;
+
+	do {
+		before = rte_rdtsc();
+		clock_gettime(CLOCK_REALTIME, &t);
+		after = rte_rdtsc();
+	} while (after - before > most && --tries > 0);
+	ticks = before + (after - before) / 2 - worker->base_tsc;
+	*now = (uint64_t)((ticks * worker->ns_per_tick_q32) >> 32);
+	return (uint64_t)t.tv_sec * CLOCK_NS_PER_S + (uint64_t)t.tv_nsec;
+}
+
+static void begin(struct docsis_clock *c, uint64_t now, uint64_t system) {
+	c->from = c->begun_from = now;
+	c->system = c->begun_system = system;
+	c->look_at = now + DOCSIS_CLOCK_LOOK_NS;
+}
+
+void docsis_clock_start(struct docsis_clock *c, const struct clock *worker) {
+	uint64_t now, system = system_now(worker, &now);
+
+	c->gain_q32 = 0;
+	begin(c, now, system);
+}
+
+bool docsis_clock_look(struct docsis_clock *c, const struct clock *worker) {
+	uint64_t now, system = system_now(worker, &now);
+
+	return docsis_clock_follow(c, now, system);
+}
+
+static uint64_t shown(const struct docsis_clock *c, uint64_t now) {
+	int64_t since = (int64_t)(now - c->from);
+
+	return c->system + (uint64_t)(since + (int64_t)(((__int128)since * c->gain_q32) >> 32));
+}
+
+static double within(double value, double most) {
+	return value > most ? most : value < -most ? -most : value;
+}
+
+/* The rate since it was begun, and what is to be made good in the next second. */
+static void steer(struct docsis_clock *c, uint64_t now, uint64_t system, int64_t behind) {
+	double since = (double)(now - c->begun_from);
+	double gain = (double)(int64_t)(system - c->begun_system - (now - c->begun_from)) / since;
+
+	gain = within(gain, STEEPEST) +
+	       within((double)behind / CLOCK_NS_PER_S, 1.0 / DOCSIS_CLOCK_SLEW);
+	c->gain_q32 = (int64_t)(gain * Q32);
+	if (since < 2.0 * LEARNT_NS)
+		return;
+	c->begun_from = now;
+	c->begun_system = system;
+}
+
+bool docsis_clock_follow(struct docsis_clock *c, uint64_t now, uint64_t system) {
+	uint64_t time = shown(c, now);
+	int64_t behind = (int64_t)(system - time);
+
+	if (now <= c->begun_from)
+		return false;
+	if (behind > DOCSIS_CLOCK_JUMP_NS || behind < -DOCSIS_CLOCK_JUMP_NS) {
+		begin(c, now, system);
+		c->jumps++;
+		return true;
+	}
+	steer(c, now, system, behind);
+	c->from = now;
+	c->system = time;
+	c->look_at = now + DOCSIS_CLOCK_LOOK_NS;
+	return false;
+}
+
+uint64_t docsis_clock_time(const struct docsis_clock *c, uint64_t now) {
+	return grants_samples(shown(c, now));
+}
+
+uint64_t docsis_clock_when(const struct docsis_clock *c, uint64_t samples) {
+	int64_t ahead = (int64_t)(grants_ns(samples) - c->system);
+	double gain = 1.0 + (double)c->gain_q32 / Q32;
+	int64_t at = (int64_t)c->from + (int64_t)((double)ahead / gain);
+
+	if (c->gain_q32 == 0)
+		at = (int64_t)c->from + ahead;
+	else
+		at += 1; /* rounded up: a round then is not too early */
+	return at > 0 ? (uint64_t)at : 0;
+}

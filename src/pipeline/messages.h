@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Management messages of the upstream scheduler on their way to the lower MAC, which sends them before all data: a ring
+ * between both workers, and what the messages take of the downstream channels, by which the downstream's scheduler
+ * counts. The downstream owns it; one worker puts in, one takes out.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <rte_branch_prediction.h>
+#include <rte_mbuf.h>
+#include <rte_ring.h>
+
+#include "pipeline/packet.h"
+
+#define MESSAGES_RING 512
+
+/* What a message, or a DEPI frame with a part of one, carries in the place of a packet's record. */
+struct message_meta {
+	uint64_t due; /* ns of the workers' clocks */
+	uint16_t stream; /* message_pseudowire() or message_channel() */
+	uint16_t unused;
+	uint16_t ends; /* 0: no packets end in it */
+	uint16_t messages; /* of a DEPI frame: that end in it */
+	uint64_t arrived; /* 0: it came from no port */
+};
+
+_Static_assert(sizeof(struct message_meta) == sizeof(struct packet_meta) &&
+		       offsetof(struct message_meta, ends) == offsetof(struct packet_meta, ends) &&
+		       offsetof(struct message_meta, arrived) ==
+			       offsetof(struct packet_meta, arrived),
+	       "who sends asks for both");
+
+struct message_path {
+	struct rte_ring *ring; /* of mbufs: messages from the DA on, or whole frames */
+	uint32_t pseudowires; /* places of upstream channels */
+	uint32_t channels; /* of downstream channels */
+	uint64_t *bytes; /* by downstream channel: of frames for it that were put in */
+	uint64_t total; /* all of them, written last */
+};
+
+static inline struct message_meta *message_meta(struct rte_mbuf *m) {
+	return RTE_MBUF_DYNFIELD(m, packet_meta_offset, struct message_meta *);
+}
+
+/* The streams: the MAP pseudowire of an upstream channel, and the session of a downstream channel. */
+static inline uint16_t message_pseudowire(uint32_t upstream_channel) {
+	return (uint16_t)upstream_channel;
+}
+
+static inline uint16_t message_channel(const struct message_path *p, uint32_t channel) {
+	return (uint16_t)(p->pseudowires + channel);
+}
+
+/* Whether the ring had room: then the message is the lower MAC's. */
+static inline bool message_put(struct message_path *p, struct rte_mbuf *m, uint16_t stream,
+			       uint64_t due) {
+	uint32_t size = rte_pktmbuf_pkt_len(m);
+
+	*message_meta(m) = (struct message_meta){.due = due, .stream = stream};
+	if (unlikely(rte_ring_sp_enqueue(p->ring, m) != 0))
+		return false;
+	if (stream >= p->pseudowires) {
+		uint64_t *bytes = &p->bytes[stream - p->pseudowires];
+
+		__atomic_store_n(bytes, *bytes + size, __ATOMIC_RELAXED);
+		__atomic_store_n(&p->total, p->total + size, __ATOMIC_RELEASE);
+	}
+	return true;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A token bucket in exact numbers: a token is a bit divided by MAPS_HZ, so that so many samples bring so many
+ * times the rate, without a rest.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "scheduler/maps/maps.h"
+
+#define BYTE_TOKENS (INT64_C(8) * MAPS_HZ)
+
+struct bucket {
+	int64_t tokens; /* -depth..depth */
+	int64_t depth;
+	uint64_t rate; /* bits per second */
+	uint64_t at; /* when it held so many */
+	uint64_t fill; /* samples after which it is full in any case */
+};
+
+/* Full at the time `now`. `rate` above 0, `bytes` at most 2^30. */
+static inline struct bucket bucket_of(uint64_t rate, uint64_t bytes, uint64_t now) {
+	int64_t depth = (int64_t)bytes * BYTE_TOKENS;
+
+	return (struct bucket){depth, depth, rate, now, 2 * (uint64_t)depth / rate + 1};
+}
+
+static inline void bucket_fill(struct bucket *b, uint64_t now) {
+	uint64_t since = now > b->at ? now - b->at : 0;
+
+	if (since == 0)
+		return;
+	b->at = now;
+	if (since < b->fill)
+		b->tokens += (int64_t)(since * b->rate);
+	if (since >= b->fill || b->tokens > b->depth)
+		b->tokens = b->depth;
+}
+
+static inline uint32_t bucket_bytes(const struct bucket *b) {
+	return b->tokens < 0 ? 0 : (uint32_t)((uint64_t)b->tokens / BYTE_TOKENS);
+}
+
+static inline void bucket_take(struct bucket *b, uint64_t now, uint32_t bytes) {
+	bucket_fill(b, now);
+	b->tokens -= (int64_t)bytes * BYTE_TOKENS;
+	if (b->tokens < -b->depth)
+		b->tokens = -b->depth;
+}
+
+/* When it will hold so many bytes, at most its depth; it holds less. */
+static inline uint64_t bucket_when(const struct bucket *b, uint32_t bytes) {
+	uint64_t lacks = (uint64_t)((int64_t)bytes * BYTE_TOKENS - b->tokens);
+
+	return b->at + (lacks + b->rate - 1) / b->rate;
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Flows come, change and go. */
+#include "scheduler/maps/internal.h"
+
+static uint32_t row_of(uint32_t flow) {
+	return flow * MAPS_MAX_CLUSTERS;
+}
+
+static uint64_t channels_of(const struct maps_cluster *cluster) {
+	uint64_t channels = 0;
+
+	for (size_t i = 0; i < cluster->count; i++)
+		channels |= UINT64_C(1) << cluster->sids[i].channel;
+	return channels;
+}
+
+static bool sid_is_taken(const struct channel *c, uint16_t sid) {
+	return c->taken[sid / 32] >> sid % 32 & 1;
+}
+
+/* The places that a flow has: SIDs, promises, sets of channels. Gives them up, or (`back`) takes them again. */
+static void places(struct maps *m, uint32_t flow, bool back) {
+	for (uint32_t i = 0; i < m->flows[flow].clusters; i++) {
+		struct group *g = &m->groups[m->cluster_groups[row_of(flow) + i]];
+
+		g->users += back ? 1u : -1u;
+		for (uint64_t left = g->channels; left != 0; left &= left - 1) {
+			struct channel *c = &m->channels[first_bit(left)];
+			const struct seat *seat = seat_of(m, flow, i, first_bit(left));
+
+			c->taken[seat->sid / 32] ^= 1u << seat->sid % 32;
+			c->committed += back ? seat->committed : -seat->committed;
+		}
+	}
+}
+
+/* The group of this set of channels, or NONE; and how many are free, of which `unused` is the first. */
+static uint32_t find_group(const struct maps *m, uint64_t channels, uint32_t *unused,
+			   uint32_t *count) {
+	uint32_t found = NONE;
+
+	*unused = NONE;
+	*count = 0;
+	for (uint32_t i = 0; i < MAPS_SETS; i++) {
+		if (m->groups[i].users == 0) {
+			*unused = (*count)++ == 0 ? i : *unused;
+		} else if (m->groups[i].channels == channels) {
+			found = i;
+		}
+	}
+	return found;
+}
+
+/* Takes what has been found free. */
+static void take_places(struct maps *m, uint32_t flow, const struct maps_flow *s,
+			const uint32_t *plan) {
+	for (uint32_t i = 0; i < s->cluster_count; i++) {
+		uint32_t unused, count;
+		uint32_t found = find_group(m, channels_of(&s->clusters[i]), &unused, &count);
+		struct group *g = &m->groups[found == NONE ? unused : found];
+
+		g->users++;
+		g->channels = channels_of(&s->clusters[i]);
+		m->cluster_groups[row_of(flow) + i] = (uint16_t)(g - m->groups);
+		m->cluster_owed[row_of(flow) + i] = 0;
+		for (size_t j = 0; j < s->clusters[i].count; j++) {
+			const struct maps_sid *sid = &s->clusters[i].sids[j];
+			struct channel *c = &m->channels[sid->channel];
+			uint32_t units = i == 0 ? plan[sid->channel] : 0;
+
+			*seat_of(m, flow, i, sid->channel) =
+				(struct seat){.sid = sid->sid, .committed = units};
+			c->taken[sid->sid / 32] |= 1u << sid->sid % 32;
+			c->committed += units;
+		}
+	}
+}
+
+/* Whether there is a group for each set of channels. */
+static bool sets_fit(const struct maps *m, const struct maps_flow *s) {
+	uint32_t wanted = 0, unused, count = 0;
+
+	for (size_t i = 0; i < s->cluster_count; i++) {
+		uint64_t channels = channels_of(&s->clusters[i]);
+		bool before = false;
+
+		for (size_t j = 0; j < i; j++)
+			before = before || channels_of(&s->clusters[j]) == channels;
+		if (find_group(m, channels, &unused, &count) == NONE && !before)
+			wanted++;
+	}
+	return wanted <= count;
+}
+
+static bool in_earlier_cluster(const struct maps_flow *s, size_t cluster,
+			       const struct maps_sid *sid) {
+	for (size_t i = 0; i < cluster; i++) {
+		for (size_t j = 0; j < s->clusters[i].count; j++) {
+			const struct maps_sid *other = &s->clusters[i].sids[j];
+
+			if (other->channel == sid->channel && other->sid == sid->sid)
+				return true;
+		}
+	}
+	return false;
+}
+
+/* Those that the flow has are free here. */
+static const char *check_places(const struct maps *m, const struct maps_flow *s) {
+	if (!sets_fit(m, s))
+		return "there are more than 256 different sets of channels";
+	for (size_t i = 0; i < s->cluster_count; i++) {
+		for (size_t j = 0; j < s->clusters[i].count; j++) {
+			const struct maps_sid *sid = &s->clusters[i].sids[j];
+
+			if (sid_is_taken(&m->channels[sid->channel], sid->sid) ||
+			    in_earlier_cluster(s, i, sid))
+				return "a SID is in two clusters of a channel";
+		}
+	}
+	return NULL;
+}
+
+static void forget(struct maps *m, uint32_t flow) {
+	struct flow *f = &m->flows[flow];
+
+	if (f->state == FLOW_UNUSED)
+		return;
+	flow_rest(m, flow);
+	timers_clear(&m->timers, timer_of(m, TIMER_SERVICE, flow));
+	m->counts.forgotten_bytes += f->owed;
+	m->counts.owed_bytes -= f->owed;
+	places(m, flow, false);
+	*f = (struct flow){.state = FLOW_UNUSED};
+}
+
+static void begin(struct maps *m, uint32_t flow, const struct maps_flow *s, uint8_t channel,
+		  uint64_t now) {
+	struct flow *f = &m->flows[flow];
+
+	*f = (struct flow){
+		.most = s->max_burst == 0 ? UINT32_MAX : s->max_burst - s->header_bytes,
+		.header = (uint8_t)s->header_bytes,
+		.clusters = (uint8_t)s->cluster_count,
+		.priority = s->priority,
+		.type = (uint8_t)s->type,
+		.state = FLOW_IDLE,
+		.group = m->cluster_groups[row_of(flow)],
+		.heard = (uint8_t)s->clusters[0].sids[0].channel,
+		.round = m->round - 1,
+	};
+	rates_set(m, flow, s);
+	m->services[flow].channel = channel;
+	if (s->type != MAPS_BEST_EFFORT)
+		service_begin(m, flow, s, now);
+}
+
+const char *maps_set_flow(struct maps *m, uint32_t flow, const struct maps_flow *s, uint64_t now) {
+	uint32_t plan[MAPS_MAX_CHANNELS];
+	const char *why;
+	uint8_t channel;
+
+	if (flow >= m->flow_count)
+		return "there is no room for the flow";
+	if (s->cluster_count == 0) {
+		forget(m, flow);
+		return NULL;
+	}
+	why = check_flow(m, s);
+	if (why != NULL)
+		return why;
+	places(m, flow, false);
+	why = check_places(m, s);
+	if (why == NULL)
+		why = admit(m, s, plan, &channel);
+	places(m, flow, true);
+	if (why != NULL)
+		return why;
+	forget(m, flow);
+	take_places(m, flow, s, plan);
+	begin(m, flow, s, channel, now);
+	return NULL;
+}

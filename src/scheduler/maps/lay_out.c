@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Where in a MAP things stand. */
+#include "scheduler/maps/internal.h"
+
+/* A MAP being written. */
+struct sheet {
+	struct channel *c;
+	struct map *out;
+	uint32_t cursor; /* minislots that are laid out */
+	uint32_t pinned; /* of those with a time of their own, the next one */
+	uint32_t requests; /* minislots for requests that are still to be placed, */
+	uint32_t cutoff; /* best so that they end there */
+};
+
+static void add(struct map *out, uint16_t sid, uint8_t iuc, uint32_t offset) {
+	out->elements[out->count++] = (struct map_element){sid, (uint16_t)offset, iuc};
+}
+
+/* Minislots that nobody has are for requests; too few for one are nobody's. */
+static void fill(struct sheet *s, uint32_t end) {
+	struct channel *c = s->c;
+	uint32_t length = end - s->cursor, unit = c->set.request_minislots;
+
+	if (length == 0)
+		return;
+	if (length >= unit) {
+		add(s->out, MAP_SID_BROADCAST, MAP_REQUEST, s->cursor);
+		c->counts.request_minislots += length / unit * unit;
+	} else {
+		add(s->out, MAPS_SID_NOBODY, MAP_REQUEST, s->cursor);
+	}
+	s->cursor = end;
+}
+
+static void write(struct sheet *s, const struct block *b) {
+	const struct maps_channel *set = &s->c->set;
+	uint8_t iuc = set->short_iuc != 0 && b->minislots <= set->short_minislots ? set->short_iuc
+										  : set->data_iuc;
+
+	if (b->kind == BLOCK_STATION)
+		iuc = MAP_STATION;
+	else if (b->kind == BLOCK_POLL)
+		iuc = MAP_REQUEST;
+	add(s->out, b->sid, iuc, s->cursor);
+	s->cursor += b->minislots;
+}
+
+static void write_pinned(struct sheet *s) {
+	const struct pinned *p = &s->c->pinned[s->pinned++];
+
+	s->c->counts.belated += s->cursor > p->until;
+	write(s, &p->block);
+}
+
+/* Cuts off what has room before the minislot `end`; returns what is left. */
+static struct block cut(struct sheet *s, const struct block *b, uint32_t end) {
+	const struct maps_channel *set = &s->c->set;
+	struct block part = *b, rest = *b;
+
+	part.minislots = (uint16_t)(end - s->cursor);
+	part.bytes =
+		(uint32_t)(part.minislots - set->burst_minislots) * set->minislot_bytes - b->header;
+	rest.bytes = b->bytes - part.bytes;
+	rest.minislots =
+		(uint16_t)(set->burst_minislots + minislots_for(s->c, rest.bytes + b->header));
+	s->c->counts.grants++;
+	s->c->counts.data_minislots += (uint64_t)part.minislots + rest.minislots - b->minislots;
+	write(s, &part);
+	return rest;
+}
+
+/* Data, after what has its time before them; data that would keep it waiting for too long are cut in two. */
+static void write_data(struct sheet *s, struct block b) {
+	while (s->pinned < s->c->pinned_count) {
+		const struct pinned *p = &s->c->pinned[s->pinned];
+		uint32_t at = s->cursor + s->c->least;
+
+		if (s->cursor >= p->from) {
+			write_pinned(s);
+			continue;
+		}
+		if (s->cursor + b.minislots <= p->until)
+			break;
+		at = at > p->from ? at : p->from;
+		if (at <= p->until)
+			b = cut(s, &b, at);
+		else
+			fill(s, p->from);
+	}
+	write(s, &b);
+}
+
+/* The region for requests, in parts where something has its time in it. */
+static void write_requests(struct sheet *s, uint32_t minislots) {
+	while (s->pinned < s->c->pinned_count &&
+	       s->c->pinned[s->pinned].from < s->cursor + minislots) {
+		uint32_t from = s->c->pinned[s->pinned].from, before = s->cursor;
+
+		if (from > s->cursor) {
+			fill(s, from);
+			minislots -= (from - before) / s->c->set.request_minislots *
+				     s->c->set.request_minislots;
+		}
+		write_pinned(s);
+	}
+	fill(s, s->cursor + minislots);
+	s->requests = 0;
+}
+
+static void write_rest(struct sheet *s) {
+	while (s->pinned < s->c->pinned_count) {
+		uint32_t from = s->c->pinned[s->pinned].from;
+
+		if (from > s->cursor)
+			fill(s, from);
+		write_pinned(s);
+	}
+	fill(s, s->c->minislots);
+}
+
+/* The minislot at which requests should end, to be early enough for a MAP but not earlier. */
+static uint32_t cutoff(const struct channel *c) {
+	uint32_t early = c->set.ack_delay % c->length;
+	uint32_t frame = early == 0 ? c->frames : (c->length - early) / c->set.frame;
+	uint32_t minislots = frame * c->set.frame_minislots;
+
+	return minislots < c->requests ? c->minislots : minislots;
+}
+
+/* All that have a time of their own have room, at the end of a MAP if need be before their time. */
+static void bound_pinned(struct channel *c) {
+	uint32_t end = c->minislots;
+
+	for (uint32_t i = c->pinned_count; i-- > 0;) {
+		end -= c->pinned[i].block.minislots;
+		c->pinned[i].from = lesser(c->pinned[i].from, end);
+	}
+}
+
+static void head(struct maps *m, struct channel *c, struct map *out) {
+	uint64_t number = c->number - 1, frames = number * c->frames;
+	uint32_t early = c->set.ack_delay / c->set.frame + (c->set.ack_delay % c->set.frame != 0);
+	uint32_t contenders = 2 * c->contenders / 16;
+
+	out->version = c->set.kind == MAPS_OFDMA ? 5 : 1;
+	out->channel = c->set.id;
+	out->ucd_count = c->set.ucd_count;
+	out->ranging_start = c->set.ranging_start;
+	out->ranging_end = c->set.ranging_end;
+	out->data_start = c->set.data_start;
+	out->data_end = c->set.data_end;
+	while (out->data_start < out->data_end && 1u << out->data_start < contenders)
+		out->data_start++;
+	out->count = 0;
+	out->alloc_start = (uint32_t)(number * c->minislots);
+	out->ack_time = (uint32_t)((frames - early) * c->set.frame_minislots);
+	if (frames >= early)
+		m->ears[c - m->channels].acked = m->start + (frames - early) * c->set.frame;
+}
+
+void lay_out(struct maps *m, uint32_t channel, struct map *out) {
+	struct channel *c = &m->channels[channel];
+	struct sheet s = {.c = c, .out = out, .requests = c->requests, .cutoff = cutoff(c)};
+
+	head(m, c, out);
+	bound_pinned(c);
+	if (c->initial > 0)
+		add(out, MAP_SID_BROADCAST, MAP_INITIAL, 0);
+	s.cursor = c->initial;
+	for (uint32_t i = 0; i < c->front; i++)
+		write(&s, &c->blocks[i]);
+	for (uint32_t i = c->front; i < c->blocks_count; i++) {
+		const struct block *b = &c->blocks[i];
+
+		if (s.requests > 0 && s.cursor + b->minislots + s.requests > s.cutoff)
+			write_requests(&s, s.requests);
+		write_data(&s, *b);
+	}
+	write_rest(&s);
+	add(out, 0, MAP_NULL, c->minislots);
+	for (uint32_t i = 0; i < c->pending_count; i++)
+		add(out, c->pending[i], c->set.data_iuc, c->minislots);
+	c->counts.maps++;
+	c->counts.minislots += c->minislots;
+}

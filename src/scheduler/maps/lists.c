@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Where flows wait: columns of their group, or among its blocked ones. */
+#include "scheduler/maps/internal.h"
+
+static struct links flow_links(const struct maps *m, uint32_t level) {
+	if (level == RESERVED)
+		return (struct links){&m->flows[0].reserved, sizeof(*m->flows)};
+	return (struct links){&m->flows[0].link, sizeof(*m->flows)};
+}
+
+/* A group that comes back has saved nothing up, and is not far ahead either. */
+static void group_back(struct maps *m, struct group *g, uint32_t level) {
+	uint32_t place = (uint32_t)(g - m->groups);
+	struct level *l = &m->levels[level];
+	struct column *c = &g->columns[level];
+
+	if (c->round < l->served)
+		c->round = l->served;
+	else if (c->round > l->served + MAX_LEAD)
+		c->round = l->served + MAX_LEAD;
+	c->left = c->count;
+	l->active[place / 64] |= UINT64_C(1) << place % 64;
+}
+
+void list_join(struct maps *m, uint32_t flow, uint32_t level) {
+	struct group *g = &m->groups[m->flows[flow].group];
+	struct column *c = &g->columns[level];
+
+	ring_append(flow_links(m, level), &c->first, flow);
+	if (c->count++ == 0)
+		group_back(m, g, level);
+	if (level == RESERVED)
+		m->flows[flow].is_reserved = true;
+}
+
+void list_leave(struct maps *m, uint32_t flow, uint32_t level) {
+	struct group *g = &m->groups[m->flows[flow].group];
+	uint32_t place = (uint32_t)(g - m->groups);
+	struct column *c = &g->columns[level];
+
+	ring_remove(flow_links(m, level), &c->first, flow);
+	c->left = lesser(c->left, --c->count);
+	if (c->count == 0)
+		m->levels[level].active[place / 64] &= ~(UINT64_C(1) << place % 64);
+	if (level == RESERVED)
+		m->flows[flow].is_reserved = false;
+}
+
+void flow_ready(struct maps *m, uint32_t flow) {
+	struct flow *f = &m->flows[flow];
+
+	f->state = FLOW_READY;
+	f->credit = 0;
+	list_join(m, flow, f->priority);
+	if (f->limits & LIMIT_RESERVED)
+		list_join(m, flow, RESERVED);
+}
+
+void flow_rest(struct maps *m, uint32_t flow) {
+	struct flow *f = &m->flows[flow];
+
+	if (f->state == FLOW_BLOCKED) {
+		ring_remove(flow_links(m, 0), &m->groups[f->group].blocked, flow);
+		timers_clear(&m->timers, timer_of(m, TIMER_RATE, flow));
+	} else if (f->state == FLOW_READY) {
+		list_leave(m, flow, f->priority);
+		if (f->is_reserved)
+			list_leave(m, flow, RESERVED);
+	}
+	if (f->limits & LIMIT_RESERVED)
+		timers_clear(&m->timers, timer_of(m, TIMER_RESERVED, flow));
+	f->state = FLOW_IDLE;
+	f->credit = 0;
+}
+
+void flow_block(struct maps *m, uint32_t flow, uint64_t until) {
+	struct flow *f = &m->flows[flow];
+
+	flow_rest(m, flow);
+	f->state = FLOW_BLOCKED;
+	ring_append(flow_links(m, 0), &m->groups[f->group].blocked, flow);
+	timers_set(&m->timers, timer_of(m, TIMER_RATE, flow), until);
+}
+
+void flow_turn(struct maps *m, uint32_t flow) {
+	struct flow *f = &m->flows[flow];
+	uint32_t row = flow * MAPS_MAX_CLUSTERS;
+
+	flow_rest(m, flow);
+	do
+		f->cluster = (uint8_t)((f->cluster + 1u) % f->clusters);
+	while (m->cluster_owed[row + f->cluster] == 0);
+	f->here = m->cluster_owed[row + f->cluster];
+	m->cluster_owed[row + f->cluster] = 0;
+	f->group = m->cluster_groups[row + f->cluster];
+	flow_ready(m, flow);
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a MAP has before data: ranging, and opportunities for requests by how many seem to contend. */
+#include "scheduler/maps/internal.h"
+
+#define FIXED 4 /* elements: two regions for requests, initial maintenance, the null element */
+
+/* Modems that seem to contend, in 1/16: at once as many as were heard and lost, and forgotten slowly. A collision
+ * has 2.4 modems on average where there is about one a opportunity. */
+static void count_contenders(struct channel *c, struct ear *ear) {
+	uint32_t seen = ear->heard * 16 + c->collided * 38;
+	uint32_t before = c->contenders - c->contenders / 8;
+
+	c->contenders = seen > before ? seen : before;
+	ear->heard = c->collided = 0;
+}
+
+/* Half as many again as there are contenders, up to an eighth of the MAP; the configured in any case. */
+static uint32_t opportunities(const struct channel *c) {
+	uint32_t wanted = (c->contenders + c->contenders / 2 + 15) / 16;
+	uint32_t most = lesser(c->minislots / 8, c->minislots - c->set.initial_minislots);
+
+	wanted = lesser(wanted, most / c->set.request_minislots);
+	return wanted > c->set.request_opportunities ? wanted : c->set.request_opportunities;
+}
+
+static void open_ranging(struct maps *m, uint32_t channel) {
+	struct channel *c = &m->channels[channel];
+	uint64_t start = map_start(m, c, c->number);
+	uint32_t quarter = c->minislots / 4;
+
+	c->initial = 0;
+	if (c->set.initial_interval != 0 && start >= c->initial_at) {
+		c->initial = c->set.initial_minislots;
+		c->initial_at += c->set.initial_interval;
+		if (c->initial_at <= start)
+			c->initial_at = start + c->set.initial_interval;
+		c->counts.initial_minislots += c->initial;
+		channel_took(m, channel, c->initial);
+	}
+	for (uint32_t used = 0; c->station_count > 0 && used <= quarter;
+	     used += c->set.station_minislots) {
+		const struct block b = {
+			.sid = c->stations[c->station_first],
+			.minislots = c->set.station_minislots,
+			.kind = BLOCK_STATION,
+		};
+
+		if (c->free < c->requests + b.minislots || !front_block(m, channel, &b))
+			break;
+		c->counts.station_minislots += b.minislots;
+		c->station_first = (c->station_first + 1) % MAX_STATIONS;
+		c->station_count--;
+	}
+}
+
+void channel_open(struct maps *m, uint32_t channel) {
+	struct channel *c = &m->channels[channel];
+
+	m->open |= UINT64_C(1) << channel;
+	c->blocks_count = c->pinned_count = c->pending_count = 0;
+	c->slots = c->elements - FIXED;
+	c->free = c->minislots;
+	c->kept = 0;
+	count_contenders(c, &m->ears[channel]);
+	c->requests = opportunities(c) * c->set.request_minislots;
+	open_ranging(m, channel);
+	channel_took(m, channel, c->requests);
+}
+
+/* What comes now is data. */
+void channel_begin_data(struct maps *m, uint32_t channel) {
+	struct channel *c = &m->channels[channel];
+
+	c->front = c->blocks_count;
+	channel_took(m, channel, lesser(c->kept, c->free));
+}
+
+/* Data are counted together: cheaper than one by one. */
+void channel_end_data(struct maps *m, uint32_t channel) {
+	struct channel *c = &m->channels[channel];
+	uint64_t bytes = 0, minislots = 0;
+
+	for (uint32_t i = c->front; i < c->blocks_count; i++) {
+		bytes += c->blocks[i].bytes;
+		minislots += c->blocks[i].minislots;
+	}
+	c->counts.grants += c->blocks_count - c->front;
+	c->counts.granted_bytes += bytes;
+	c->counts.data_minislots += minislots;
+}

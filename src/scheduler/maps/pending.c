@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Who is owed something after a round is told so, that it does not ask again. */
+#include "scheduler/maps/internal.h"
+
+/* On the channel where the flow's request was heard, or else on any of the set; false where none has room. */
+static bool tell_cluster(struct maps *m, uint32_t flow, uint32_t cluster, uint64_t set) {
+	uint32_t channel = m->flows[flow].heard;
+	uint64_t left = set & m->in_round;
+
+	if (!has_bit(left, channel) || m->channels[channel].slots == 0) {
+		while (left != 0 && m->channels[first_bit(left)].slots == 0)
+			left &= left - 1;
+		if (left == 0)
+			return false;
+		channel = first_bit(left);
+	}
+	struct channel *c = &m->channels[channel];
+
+	c->pending[c->pending_count++] = seat_of(m, flow, cluster, channel)->sid;
+	c->slots--;
+	c->counts.pendings++;
+	return true;
+}
+
+static bool tell(struct maps *m, uint32_t flow) {
+	const struct flow *f = &m->flows[flow];
+	uint32_t row = flow * MAPS_MAX_CLUSTERS;
+	bool room = tell_cluster(m, flow, f->cluster, m->groups[f->group].channels);
+
+	for (uint32_t i = 0; i < f->clusters && f->owed > f->here; i++)
+		if (i != f->cluster && m->cluster_owed[row + i] > 0)
+			tell_cluster(m, flow, i, m->groups[m->cluster_groups[row + i]].channels);
+	return room;
+}
+
+/* The latest come first: those before them have been told already. */
+static bool tell_ring(struct maps *m, uint32_t first) {
+	uint32_t flow;
+
+	if (first == NONE)
+		return true;
+	flow = first;
+	do {
+		flow = m->flows[flow].link.prev;
+		if (!tell(m, flow))
+			return false;
+	} while (flow != first);
+	return true;
+}
+
+void tell_pending(struct maps *m) {
+	for (uint32_t i = 0; i < MAPS_SETS; i++) {
+		const struct group *g = &m->groups[i];
+		bool room = g->users > 0 && (g->channels & m->in_round) != 0;
+
+		for (uint32_t level = MAPS_PRIORITIES; room && level-- > 0;)
+			room = tell_ring(m, g->columns[level].first);
+		if (room)
+			tell_ring(m, g->blocked);
+	}
+}

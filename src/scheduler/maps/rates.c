@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Sustained, peak and reserved rates. */
+#include "scheduler/maps/internal.h"
+
+#define PEAK_BURST 1522 /* bytes at once of the peak rate (MULPI, C.2.2.5.10) */
+#define BURST_LEAST 1522 /* of the sustained rate */
+
+/* The longest time that the flow waits from MAP to MAP. */
+static uint64_t longest_map(const struct maps *m, const struct maps_flow *s) {
+	uint64_t longest = 0;
+
+	for (size_t i = 0; i < s->cluster_count; i++) {
+		for (size_t j = 0; j < s->clusters[i].count; j++) {
+			uint32_t length = m->channels[s->clusters[i].sids[j].channel].length;
+
+			longest = length > longest ? length : longest;
+		}
+	}
+	return longest;
+}
+
+/* Room for what comes between two MAPs beside what a turn waits for, or the rate could not be reached. */
+static uint64_t depth(uint64_t rate, uint64_t length, uint64_t least) {
+	uint64_t bytes = TURN + rate * length / BYTE_TOKENS;
+
+	bytes = bytes > least ? bytes : least;
+	return bytes < MAPS_BURST_MAX ? bytes : MAPS_BURST_MAX;
+}
+
+void rates_set(struct maps *m, uint32_t flow, const struct maps_flow *s) {
+	uint64_t length = longest_map(m, s);
+	uint64_t burst = s->sustained_burst > BURST_LEAST ? s->sustained_burst : BURST_LEAST;
+	struct limits *l = &m->limits[flow];
+	struct flow *f = &m->flows[flow];
+
+	if (s->sustained != 0) {
+		f->limits |= LIMIT_SUSTAINED;
+		l->sustained = bucket_of(s->sustained, depth(s->sustained, length, burst), m->now);
+	}
+	if (s->peak != 0) {
+		f->limits |= LIMIT_PEAK;
+		l->peak = bucket_of(s->peak, depth(s->peak, length, PEAK_BURST), m->now);
+	}
+	if (s->reserved != 0) {
+		uint64_t saved = s->reserved * RESERVED_SAVED / BYTE_TOKENS;
+
+		f->limits |= LIMIT_RESERVED;
+		l->reserved = bucket_of(s->reserved, depth(s->reserved, length, saved), m->now);
+	}
+}
+
+/* Of `want` bytes, what the bucket holds. Where that is less than the flow needs for a turn, `until` is when it will be
+ * enough, if that is later. */
+static uint32_t held(struct bucket *b, uint64_t now, uint32_t want, uint32_t needs,
+		     uint64_t *until) {
+	bucket_fill(b, now);
+	if (b->tokens >= needs * BYTE_TOKENS)
+		return b->tokens >= want * BYTE_TOKENS ? want : bucket_bytes(b);
+	if (bucket_when(b, needs) > *until)
+		*until = bucket_when(b, needs);
+	return 0;
+}
+
+uint32_t rate_allowed(struct maps *m, uint32_t flow, uint32_t want) {
+	struct flow *f = &m->flows[flow];
+	struct limits *l = &m->limits[flow];
+	uint32_t needs = lesser(f->here, TURN);
+	uint64_t until = 0;
+
+	if (f->limits & LIMIT_SUSTAINED)
+		want = held(&l->sustained, m->now, want, needs, &until);
+	if (f->limits & LIMIT_PEAK)
+		want = held(&l->peak, m->now, want, needs, &until);
+	if (until == 0)
+		return want;
+	flow_block(m, flow, until);
+	return 0;
+}
+
+uint32_t rate_reserved(struct maps *m, uint32_t flow) {
+	struct bucket *b = &m->limits[flow].reserved;
+	uint32_t needs = lesser(m->flows[flow].here, TURN);
+
+	bucket_fill(b, m->now);
+	if (bucket_bytes(b) >= needs)
+		return lesser(m->flows[flow].here, lesser(TURN, bucket_bytes(b)));
+	list_leave(m, flow, RESERVED);
+	timers_set(&m->timers, timer_of(m, TIMER_RESERVED, flow), bucket_when(b, needs));
+	return 0;
+}
+
+void flow_charge(struct maps *m, uint32_t flow, uint32_t bytes) {
+	struct flow *f = &m->flows[flow];
+	struct limits *l = &m->limits[flow];
+
+	f->here -= bytes;
+	f->owed -= bytes;
+	m->counts.owed_bytes -= bytes;
+	if (f->limits & LIMIT_SUSTAINED)
+		bucket_take(&l->sustained, m->now, bytes);
+	if (f->limits & LIMIT_PEAK)
+		bucket_take(&l->peak, m->now, bytes);
+	if (f->limits & LIMIT_RESERVED)
+		bucket_take(&l->reserved, m->now, bytes);
+}

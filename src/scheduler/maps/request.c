@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What comes from the modems. */
+#include "scheduler/maps/internal.h"
+
+static enum maps_verdict take(struct maps *m, const struct maps_request *r, uint64_t now) {
+	struct flow *f = &m->flows[r->flow];
+	uint32_t bytes = lesser(r->bytes, m->flow_bytes - f->owed);
+
+	if (r->channel < m->channel_count)
+		f->heard = (uint8_t)r->channel;
+	if (f->type == MAPS_UNSOLICITED_ACTIVITY)
+		service_use(m, r->flow, now);
+	m->counts.asked_bytes += bytes;
+	m->counts.owed_bytes += bytes;
+	f->owed += bytes;
+	if (f->state == FLOW_IDLE) {
+		f->here = bytes;
+		if (f->cluster != r->cluster) {
+			f->cluster = r->cluster;
+			f->group = m->cluster_groups[r->flow * MAPS_MAX_CLUSTERS + r->cluster];
+		}
+		if (bytes > 0)
+			flow_ready(m, r->flow);
+	} else if (f->cluster == r->cluster) {
+		f->here += bytes;
+	} else {
+		m->cluster_owed[r->flow * MAPS_MAX_CLUSTERS + r->cluster] += bytes;
+	}
+	return bytes == r->bytes ? MAPS_TAKEN : MAPS_CUT;
+}
+
+enum maps_verdict maps_request(struct maps *m, const struct maps_request *r, uint64_t now) {
+	struct ear *ear = &m->ears[r->channel < m->channel_count ? r->channel : MAPS_MAX_CHANNELS];
+	enum maps_verdict verdict;
+
+	if (r->flow >= m->flow_count || r->cluster >= m->flows[r->flow].clusters)
+		verdict = MAPS_NO_FLOW; /* one that is not in use has no clusters */
+	else if (r->bytes == 0)
+		verdict = MAPS_NOTHING;
+	else
+		verdict = take(m, r, now);
+	ear->heard += r->contended;
+	ear->late += (r->minislot_at == 0 ? now : r->minislot_at) < ear->acked;
+	ear->verdicts[verdict]++;
+	return verdict;
+}
+
+void maps_used(struct maps *m, uint32_t flow, uint64_t now) {
+	if (flow < m->flow_count && m->flows[flow].clusters > 0 &&
+	    m->flows[flow].type == MAPS_UNSOLICITED_ACTIVITY)
+		service_use(m, flow, now);
+}
+
+void maps_collisions(struct maps *m, uint32_t channel, uint32_t count) {
+	if (channel >= m->channel_count)
+		return;
+	m->channels[channel].counts.collisions += count;
+	m->channels[channel].collided =
+		lesser(m->channels[channel].collided + lesser(count, UINT16_MAX), UINT16_MAX);
+}
+
+bool maps_station(struct maps *m, uint32_t channel, uint16_t sid) {
+	struct channel *c;
+
+	if (channel >= m->channel_count || sid == MAPS_SID_NOBODY || sid >= MAP_SID_BROADCAST)
+		return false;
+	c = &m->channels[channel];
+	if (c->set.station_minislots == 0 || c->station_count == MAX_STATIONS)
+		return false;
+	c->stations[(c->station_first + c->station_count++) % MAX_STATIONS] = sid;
+	return true;
+}

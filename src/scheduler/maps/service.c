@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Grants that nobody has to ask for, and polls: each at its nominal time. */
+#include "scheduler/maps/internal.h"
+
+#define FIRST_ROUND 2
+
+static bool is_polled(const struct maps *m, uint32_t flow) {
+	uint8_t type = m->flows[flow].type;
+
+	return type == MAPS_NON_REAL_TIME_POLLING || type == MAPS_REAL_TIME_POLLING ||
+	       m->services[flow].silent;
+}
+
+/* A grant that may be late by two MAPs goes to the front of the first that begins at its time or after it. */
+static bool is_front(const struct channel *c, const struct service *s) {
+	return s->jitter >= 2 * (uint64_t)c->length;
+}
+
+static uint32_t grant_minislots(const struct maps *m, uint32_t flow) {
+	const struct service *s = &m->services[flow];
+	const struct channel *c = &m->channels[s->channel];
+
+	return c->set.burst_minislots + minislots_for(c, s->bytes + m->flows[flow].header);
+}
+
+/* The MAP that the next one belongs to. A grant whose time is so late in one that it has no room belongs to the
+ * one after it. */
+static uint64_t map_of(const struct maps *m, uint32_t flow) {
+	const struct service *s = &m->services[flow];
+	const struct channel *c = &m->channels[s->channel];
+	uint64_t since = s->next > m->start ? s->next - m->start : 0;
+	uint64_t number = since / c->length, from;
+
+	if (is_polled(m, flow))
+		return number;
+	if (is_front(c, s))
+		return (since + c->length - 1) / c->length;
+	from = (since % c->length + c->set.frame - 1) / c->set.frame * c->set.frame_minislots;
+	return number + (from + (uint64_t)s->grants * grant_minislots(m, flow) > c->minislots);
+}
+
+static void wait_for(struct maps *m, uint32_t flow) {
+	const struct channel *c = &m->channels[m->services[flow].channel];
+
+	timers_set(&m->timers, timer_of(m, TIMER_SERVICE, flow), map_due(m, c, map_of(m, flow)));
+}
+
+/* Flows that begin together are spread over the interval. */
+void service_begin(struct maps *m, uint32_t flow, const struct maps_flow *settings, uint64_t now) {
+	struct service *s = &m->services[flow];
+	const struct channel *c = &m->channels[s->channel];
+	uint64_t spread = (uint32_t)(flow * 0x9e3779b1u);
+
+	s->interval = settings->grant_interval;
+	s->poll_interval = settings->poll_interval;
+	s->timeout = settings->active_timeout;
+	s->jitter = settings->grant_jitter;
+	s->grants = settings->type == MAPS_PROACTIVE ? 1 : settings->grants;
+	s->bytes = settings->grant_bytes;
+	s->used = now;
+	s->silent = false;
+	if (settings->type == MAPS_PROACTIVE)
+		s->bytes = (uint32_t)proactive_bytes(settings);
+	s->next = map_start(m, c, c->number);
+	s->next += spread * (is_polled(m, flow) ? s->poll_interval : s->interval) >> 32;
+	wait_for(m, flow);
+}
+
+/* Those whose time has passed come no more. */
+static void skip(struct maps *m, uint32_t flow) {
+	struct service *s = &m->services[flow];
+	struct channel *c = &m->channels[s->channel];
+	uint32_t interval = is_polled(m, flow) ? s->poll_interval : s->interval;
+	uint64_t behind = map_start(m, c, c->number) - s->next;
+	uint64_t times;
+
+	if (!is_polled(m, flow) && is_front(c, s))
+		behind -= c->length - 1;
+	times = (behind + interval - 1) / interval;
+	s->next += times * interval;
+	if (m->round > FIRST_ROUND) /* in which time has only begun */
+		c->counts.missed += times * (is_polled(m, flow) ? 1 : s->grants);
+}
+
+static void poll(struct maps *m, uint32_t flow) {
+	struct service *s = &m->services[flow];
+	struct channel *c = &m->channels[s->channel];
+	uint64_t end = map_start(m, c, c->number + 1);
+	const struct block b = {
+		.flow = flow,
+		.sid = seat_of(m, flow, 0, s->channel)->sid,
+		.minislots = c->set.request_minislots,
+		.kind = BLOCK_POLL,
+	};
+
+	if (front_block(m, s->channel, &b)) {
+		c->counts.polls++;
+		c->counts.request_minislots += b.minislots;
+	} else {
+		c->counts.missed++;
+	}
+	s->next += s->poll_interval;
+	if (s->next < end) /* one poll in a MAP does */
+		s->next += (end - s->next + s->poll_interval - 1) / s->poll_interval *
+			   s->poll_interval;
+}
+
+/* At its own time. What it may cost to cut another grant in two for it is kept. In a frame all minislots have the
+ * same time. */
+static bool pin(struct maps *m, uint32_t flow, const struct block *b) {
+	const struct service *s = &m->services[flow];
+	struct channel *c = &m->channels[s->channel];
+	uint64_t start = map_start(m, c, c->number), latest = s->next + s->jitter;
+	uint64_t from = s->next > start ? (s->next - start + c->set.frame - 1) / c->set.frame : 0;
+	uint64_t until = latest > start ? (latest - start) / c->set.frame : 0;
+	uint32_t minislots = c->set.frame_minislots;
+	struct pinned p = {*b, (uint32_t)from * minislots, 0};
+	uint32_t place = c->pinned_count;
+
+	if (c->pinned_count == MAX_PINNED || c->slots <= c->elements / 8 + 3 ||
+	    b->minislots > c->free)
+		return false;
+	p.until = (uint32_t)(until > from ? until : from) * minislots + minislots - 1;
+	for (; place > 0 && c->pinned[place - 1].from > p.from; place--)
+		c->pinned[place] = c->pinned[place - 1];
+	c->pinned[place] = p;
+	c->pinned_count++;
+	c->slots -= 3;
+	c->kept += c->split;
+	channel_took(m, s->channel, b->minislots);
+	return true;
+}
+
+/* What was asked for and waits is granted by it, too. */
+static void account(struct maps *m, uint32_t flow, const struct block *b) {
+	struct flow *f = &m->flows[flow];
+	struct channel *c = &m->channels[m->services[flow].channel];
+	uint32_t asked = f->cluster == 0 ? lesser(f->here, b->bytes) : 0;
+
+	c->counts.grants++;
+	c->counts.granted_bytes += b->bytes;
+	c->counts.unsolicited_bytes += b->bytes - asked;
+	c->counts.data_minislots += b->minislots;
+	if (asked == 0)
+		return;
+	flow_charge(m, flow, asked);
+	if (f->here == 0 && f->owed > 0)
+		flow_turn(m, flow);
+	else if (f->here == 0)
+		flow_rest(m, flow);
+}
+
+static void grant(struct maps *m, uint32_t flow) {
+	struct service *s = &m->services[flow];
+	struct channel *c = &m->channels[s->channel];
+	const struct block b = {
+		.flow = flow,
+		.bytes = s->bytes,
+		.sid = seat_of(m, flow, 0, s->channel)->sid,
+		.minislots = (uint16_t)grant_minislots(m, flow),
+		.kind = BLOCK_UNSOLICITED,
+	};
+
+	for (uint32_t i = 0; i < s->grants; i++) {
+		if (is_front(c, s) ? front_block(m, s->channel, &b) : pin(m, flow, &b))
+			account(m, flow, &b);
+		else
+			c->counts.missed++;
+	}
+	s->next += s->interval;
+}
+
+/* Its time has come: what belongs to the MAP that is being made goes into it. */
+void service_run(struct maps *m, uint32_t flow) {
+	struct service *s = &m->services[flow];
+	const struct channel *c = &m->channels[s->channel];
+
+	if (m->flows[flow].type == MAPS_UNSOLICITED_ACTIVITY && m->now > s->used &&
+	    m->now - s->used > s->timeout)
+		s->silent = true;
+	for (;;) {
+		uint64_t number = map_of(m, flow);
+
+		if (number < c->number)
+			skip(m, flow);
+		else if (number > c->number || !has_bit(m->in_round, s->channel))
+			break;
+		else if (is_polled(m, flow))
+			poll(m, flow);
+		else
+			grant(m, flow);
+	}
+	wait_for(m, flow);
+}
+
+void service_use(struct maps *m, uint32_t flow, uint64_t now) {
+	struct service *s = &m->services[flow];
+	const struct channel *c = &m->channels[s->channel];
+
+	s->used = now;
+	if (!s->silent)
+		return;
+	s->silent = false;
+	s->next = map_start(m, c, c->number);
+	wait_for(m, flow);
+}

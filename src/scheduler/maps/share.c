@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Who is granted what: the reserved first, then by priority; equals in turns. */
+#include "scheduler/maps/internal.h"
+
+static uint32_t best_of(const struct maps *m, uint32_t level, bool *far) {
+	uint64_t least = UINT64_MAX, most = 0;
+	uint32_t best = NONE;
+
+	for (uint32_t word = 0; word < SET_WORDS; word++) {
+		for (uint64_t left = m->levels[level].active[word]; left != 0; left &= left - 1) {
+			uint32_t i = word * 64 + first_bit(left);
+			uint64_t round = m->groups[i].columns[level].round;
+
+			if (!(m->groups[i].channels & m->open))
+				continue;
+			if (round < least)
+				best = i;
+			least = round < least ? round : least;
+			most = round > most ? round : most;
+		}
+	}
+	*far = best != NONE && most > least + MAX_LEAD;
+	return best;
+}
+
+/* The open group that is behind in rounds. A lead of more than MAX_LEAD is not held against one for ever. */
+static uint32_t next_group(struct maps *m, uint32_t level) {
+	bool far;
+	uint32_t best = best_of(m, level, &far);
+	uint64_t most = best == NONE ? 0 : m->groups[best].columns[level].round + MAX_LEAD;
+
+	for (uint32_t word = 0; far && word < SET_WORDS; word++) {
+		for (uint64_t left = m->levels[level].active[word]; left != 0; left &= left - 1) {
+			struct group *g = &m->groups[word * 64 + first_bit(left)];
+
+			if ((g->channels & m->open) && g->columns[level].round > most)
+				g->columns[level].round = most;
+		}
+	}
+	return best;
+}
+
+/* A flow whose grants are as long as they may be waits for the next round. */
+static void set_aside(struct maps *m, uint32_t flow, uint32_t level) {
+	m->flows[flow].credit = 0;
+	list_leave(m, flow, level);
+	m->aside[m->aside_count++] = flow;
+}
+
+/* What the first of a column may have in its turn; 0: it has left. */
+static uint32_t wanted(struct maps *m, uint32_t flow, uint32_t level) {
+	struct flow *f = &m->flows[flow];
+	uint32_t want;
+
+	if (level == RESERVED) {
+		want = rate_reserved(m, flow);
+	} else {
+		f->credit = f->credit == 0 ? TURN : f->credit;
+		want = lesser(f->here, f->credit);
+	}
+	return want == 0 ? 0 : rate_allowed(m, flow, want);
+}
+
+/* Where a flow goes that got less than it may have, though channels are open, or whose turn is over. */
+static void turn_over(struct maps *m, struct column *c, uint32_t level, bool full) {
+	uint32_t flow = c->first;
+	struct flow *f = &m->flows[flow];
+
+	if (f->here == 0 && f->owed > 0)
+		flow_turn(m, flow);
+	else if (f->here == 0)
+		flow_rest(m, flow);
+	else if (full)
+		set_aside(m, flow, level);
+	else
+		c->first = level == RESERVED ? f->reserved.next : f->link.next;
+}
+
+/* What the next turn will need, and of the one after it the flow. */
+static void fetch_next(const struct maps *m, uint32_t flow, uint32_t level) {
+	const struct flow *f = &m->flows[flow];
+	uint32_t next = level == RESERVED ? f->reserved.next : f->link.next;
+
+	f = &m->flows[next];
+	fetch(&m->limits[next]);
+	fetch(seat_of(m, next, f->cluster, 0));
+	fetch(&m->flows[level == RESERVED ? f->reserved.next : f->link.next]);
+}
+
+/* The turn of the first of a column. It leaves it, goes behind the others, or stays first: where channels have no
+ * more room, or where its rates allow no more, as the next look at it finds. */
+static void turn(struct maps *m, struct group *g, uint32_t level) {
+	struct column *c = &g->columns[level];
+	uint32_t flow = c->first, left = c->left;
+	struct flow *f = &m->flows[flow];
+	uint32_t want, got;
+
+	fetch_next(m, flow, level);
+	want = wanted(m, flow, level);
+	if (want > 0) {
+		got = place(m, flow, g, want);
+		flow_charge(m, flow, got);
+		if (level != RESERVED)
+			f->credit -= got;
+		if (got < want && (g->channels & m->open) == 0)
+			return;
+		if (got == want && f->here > 0 && f->credit > 0 && level != RESERVED)
+			return;
+		turn_over(m, c, level, got < want);
+	}
+	c->left = lesser(left - 1, c->count);
+}
+
+static void share_level(struct maps *m, uint32_t level) {
+	uint32_t group;
+
+	while (m->open != 0 && (group = next_group(m, level)) != NONE) {
+		struct group *g = &m->groups[group];
+		struct column *c = &g->columns[level];
+
+		m->levels[level].served = c->round;
+		while (c->left > 0 && (g->channels & m->open) != 0)
+			turn(m, g, level);
+		if (c->left == 0) {
+			c->round++;
+			c->left = c->count;
+		}
+	}
+	for (uint32_t i = 0; i < m->aside_count; i++)
+		list_join(m, m->aside[i], level);
+	m->aside_count = 0;
+}
+
+void share(struct maps *m) {
+	for (uint32_t level = LEVELS; level-- > 0;)
+		share_level(m, level);
+}

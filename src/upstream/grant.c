@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "upstream/grant.h"
+
+#include <string.h>
+
+#include "upstream/upstream.h"
+
+#define MOST_MAPS 256 /* of a round: no more are due, but for a clock that jumped */
+
+static const enum counter verdicts[MAPS_VERDICTS] = {
+	[MAPS_TAKEN] = COUNTER_REQUESTS_TAKEN,
+	[MAPS_CUT] = COUNTER_REQUESTS_CUT,
+	[MAPS_NO_FLOW] = COUNTER_REQUESTS_NO_FLOW,
+	[MAPS_NOTHING] = COUNTER_REQUESTS_NOTHING,
+};
+
+/* The first round is where DOCSIS time begins. Returns it. */
+static uint64_t grant_time(struct upstream *u) {
+	struct us_grant *g = &u->grant;
+
+	if (unlikely(!g->began) && g->follow)
+		docsis_clock_start(&g->clock, u->r.clock);
+	g->began = true;
+	return docsis_clock_time(&g->clock, u->r.clock->now);
+}
+
+/* Bytes that are asked for. Minislots are those of a whole burst (MULPI 3.1, 7.2.1.5). */
+static uint32_t request_bytes(const struct us_grant *g, const struct us_request *r) {
+	const struct us_grant_channel *c = &g->channels[r->channel];
+	uint32_t minislots = r->size;
+
+	if (r->n_bytes)
+		return (uint32_t)r->size * g->units[r->flow];
+	minislots -= RTE_MIN(minislots, (uint32_t)c->burst_minislots);
+	return minislots * c->minislot_bytes;
+}
+
+/* The place of a SID cluster in its flow; beyond all where the flow has none of this number. */
+static uint8_t cluster_place(const struct us_tables *t, const struct us_request *r) {
+	const struct us_flow *f = &t->flows[r->flow];
+	uint8_t c = 0;
+
+	while (c < f->stream_count && t->streams[f->streams[c]].cluster != r->cluster)
+		c++;
+	return c < f->stream_count ? c : UINT8_MAX;
+}
+
+void us_grant_request(struct upstream *u, const struct us_request *r) {
+	struct us_grant *g = &u->grant;
+	const struct maps_request request = {
+		.flow = r->flow,
+		.cluster = cluster_place(&u->tables, r),
+		.channel = r->channel,
+		.bytes = r->channel < g->channel_count ? request_bytes(g, r) : 0,
+		.contended = r->contended,
+	};
+
+	count(&u->counters, verdicts[maps_request(g->maps, &request, grant_time(u))], 1);
+}
+
+void us_grant_set_flow(struct upstream *u, uint32_t flow, const struct us_grant_flow *f,
+		       uint8_t unit) {
+	static const struct maps_flow none;
+	struct us_grant *g = &u->grant;
+	uint64_t now = grant_time(u);
+
+	if (f != NULL)
+		g->units[flow] = unit;
+	if (maps_set_flow(g->maps, flow, f != NULL ? &f->settings : &none, now) == NULL)
+		return;
+	count(&u->counters, COUNTER_GRANTS_REFUSED, 1);
+	maps_set_flow(g->maps, flow, &none, now);
+}
+
+/* A copy of what stands in a frame, for one of the ways that it goes. */
+static bool message_send(struct upstream *u, const uint8_t *bytes, size_t size, uint16_t stream,
+			 uint64_t due) {
+	struct rte_mbuf *m = rte_pktmbuf_alloc(u->r.frames);
+
+	if (m == NULL)
+		return false;
+	memcpy(rte_pktmbuf_mtod(m, uint8_t *), bytes, size);
+	m->data_len = (uint16_t)size;
+	m->pkt_len = (uint32_t)size;
+	if (message_put(u->grant.messages, m, stream, due))
+		return true;
+	rte_pktmbuf_free(m);
+	return false;
+}
+
+/* The R-PHY device has it first. */
+static void frame_send(struct upstream *u, const struct us_grant_channel *c, const uint8_t *frame,
+		       size_t size, uint64_t due) {
+	for (unsigned s = 0; s < c->stream_count; s++) {
+		bool whole = s > 0;
+		bool sent = message_send(u, frame + (whole ? 0 : DOCSIS_MAC_HEADER),
+					 size - (whole ? 0 : MANAGEMENT_FRAME_EXTRA), c->streams[s],
+					 due);
+
+		count(&u->counters, sent ? COUNTER_MESSAGES_MADE : COUNTER_MESSAGES_UNSENT, 1);
+	}
+}
+
+/* The body is written where it stands in the frame. */
+static void map_send(struct upstream *u, uint32_t channel, uint64_t due) {
+	struct us_grant *g = &u->grant;
+	struct management m = {
+		.version = g->map.version,
+		.type = MANAGEMENT_MAP,
+		.body = g->frame + DOCSIS_MAC_HEADER + MANAGEMENT_HEADER,
+	};
+	size_t size;
+
+	memcpy(m.da, management_all_modems, sizeof(m.da));
+	memcpy(m.sa, g->source, sizeof(m.sa));
+	m.body_size =
+		map_write(g->frame + DOCSIS_MAC_HEADER + MANAGEMENT_HEADER, MAP_BODY_MAX, &g->map);
+	size = m.body_size > 0 ? management_frame_write(&m, g->frame, sizeof(g->frame)) : 0;
+	count(&u->counters, COUNTER_MAPS, 1);
+	if (size > 0)
+		frame_send(u, &g->channels[channel], g->frame, size, due);
+	else
+		count(&u->counters, COUNTER_MESSAGES_UNSENT, g->channels[channel].stream_count);
+}
+
+static unsigned maps_send(struct upstream *u, uint64_t time) {
+	struct us_grant *g = &u->grant;
+	unsigned made = 0;
+
+	while (made < MOST_MAPS) {
+		uint64_t due = maps_due(g->maps);
+		uint32_t channel;
+
+		if (due > time)
+			break;
+		channel = maps_make(g->maps, time, &g->map);
+		if (channel == MAPS_NONE)
+			break;
+		map_send(u, channel, docsis_clock_when(&g->clock, due));
+		made++;
+	}
+	return made;
+}
+
+static unsigned ucds_send(struct upstream *u, uint64_t now) {
+	struct us_grant *g = &u->grant;
+	unsigned made = 0;
+
+	if (likely(now < g->ucd_at))
+		return 0;
+	g->ucd_at = UINT64_MAX;
+	for (uint32_t i = 0; i < g->channel_count; i++) {
+		struct us_grant_channel *c = &g->channels[i];
+
+		if (now >= c->ucd_at) {
+			frame_send(u, c, c->ucd, c->ucd_size, c->ucd_at > 0 ? c->ucd_at : now);
+			c->ucd_at = now + g->ucd_interval;
+			made++;
+		}
+		g->ucd_at = RTE_MIN(g->ucd_at, c->ucd_at);
+	}
+	count(&u->counters, COUNTER_UCDS, made);
+	return made;
+}
+
+uint64_t us_grant_due(const struct upstream *u) {
+	const struct us_grant *g = &u->grant;
+
+	if (g->maps == NULL || g->stopped)
+		return UINT64_MAX;
+	if (!g->began)
+		return 0;
+	return RTE_MIN(docsis_clock_when(&g->clock, maps_due(g->maps)), g->ucd_at);
+}
+
+uint16_t us_grant(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
+	struct upstream *u = ctx;
+	struct us_grant *g = &u->grant;
+	uint64_t now = u->r.clock->now, time;
+
+	(void)pkts;
+	(void)n;
+	if (g->maps == NULL || g->stopped)
+		return 0;
+	time = grant_time(u);
+	if (unlikely(docsis_clock_must_look(&g->clock, now)))
+		count(&u->counters, COUNTER_CLOCK_JUMPS, docsis_clock_look(&g->clock, u->r.clock));
+	return (uint16_t)(ucds_send(u, now) + maps_send(u, time));
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Grant: the row behind the requests where the group has an upstream scheduler. Bandwidth requests go to the
+ * scheduler (src/scheduler/maps), which makes MAPs when they are due by DOCSIS time; these, and UCDs, go to the lower MAC
+ * over the way that the downstream has for them (docs/upstream-scheduler.md).
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <rte_mbuf.h>
+
+#include "model/grants/grants.h"
+#include "pipeline/docsis_clock.h"
+#include "pipeline/messages.h"
+#include "scheduler/maps/maps.h"
+#include "wire/management.h"
+
+#define US_GRANT_STREAMS (1 + GRANTS_MAP_CHANNELS) /* the MAP pseudowire comes first */
+
+struct service_group;
+struct upstream;
+struct us_request;
+struct upstream_service_flow;
+
+/* An upstream channel as the row knows it. */
+struct us_grant_channel {
+	uint64_t ucd_at; /* ns: when the next one is due */
+	uint8_t *ucd; /* a whole frame, sent as it is */
+	uint32_t ucd_size;
+	uint16_t burst_minislots; /* of a request in minislots, those that are no data */
+	uint16_t minislot_bytes;
+	uint16_t streams[US_GRANT_STREAMS];
+	uint8_t stream_count;
+};
+
+struct us_grant {
+	struct maps *maps; /* NULL: there is no scheduler, and the row does nothing */
+	struct message_path *messages;
+	struct us_grant_channel *channels;
+	uint32_t channel_count;
+	uint8_t *units; /* of requests in N bytes, by flow */
+	uint64_t ucd_interval; /* ns */
+	uint64_t ucd_at; /* the first of those of the channels */
+	uint8_t source[6]; /* MAC address of messages */
+	bool follow; /* the system's clock, from the first round on; else the worker's is DOCSIS time */
+	bool began;
+	bool stopped; /* makes no more of them */
+	struct docsis_clock clock;
+	struct map map; /* in hand */
+	uint8_t frame[MANAGEMENT_FRAME_MAX];
+};
+
+/* A flow's settings for the scheduler, with what they point to. */
+struct us_grant_flow {
+	struct maps_flow settings;
+	struct maps_cluster clusters[MAPS_MAX_CLUSTERS];
+	struct maps_sid sids[]; /* of all clusters */
+};
+
+/* Bytes of a struct us_grant_flow with the SIDs of `f`. */
+size_t us_grant_flow_size(const struct upstream_service_flow *f);
+
+/* Fills it in; it points into itself, and must stay where it is. */
+void us_grant_flow_fill(struct us_grant_flow *g, const struct upstream_service_flow *f);
+
+/* The scheduler of a group that has one, with its flows; the tables are made. Returns 0, or -1 after a message. */
+int us_grant_create(struct upstream *u, const struct service_group *sg);
+void us_grant_free(struct us_grant *g);
+
+/* Hands a request on. By the row `requests`. */
+void us_grant_request(struct upstream *u, const struct us_request *r);
+
+/* Sets or removes (NULL) a flow by its place, by the worker. What cannot be met is counted and gets no grants. */
+void us_grant_set_flow(struct upstream *u, uint32_t flow, const struct us_grant_flow *f,
+		       uint8_t unit);
+
+/* When the row has something to do, ns of the worker's clock. */
+uint64_t us_grant_due(const struct upstream *u);
+
+/* The row `grant`: MAPs and UCDs that are due. As the only one of its list it returns how many it made. */
+uint16_t us_grant(void *ctx, struct rte_mbuf **pkts, uint16_t n);

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* From the configuration of a group to its upstream scheduler. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_malloc.h>
+
+#include "model/check.h"
+#include "model/grants/grants_times.h"
+#include "model/live/live_group.h"
+#include "upstream/grant_ucd.h"
+#include "upstream/shared/places.h"
+#include "upstream/upstream.h"
+#include "wire/segment.h"
+
+#define LEAST_BURST 128 /* that the scheduler grants */
+
+size_t us_grant_flow_size(const struct upstream_service_flow *f) {
+	size_t sids = 0;
+
+	for (size_t c = 0; c < f->cluster_count; c++)
+		sids += f->clusters[c].sid_count;
+	return sizeof(struct us_grant_flow) + sids * sizeof(struct maps_sid);
+}
+
+static uint32_t samples(uint64_t ns) {
+	return (uint32_t)grants_samples(ns);
+}
+
+static uint64_t rate(uint64_t bits) {
+	return RTE_MIN(bits, (uint64_t)MAPS_RATE_MAX);
+}
+
+/* The scheduling services have the same order on both sides. */
+_Static_assert((int)SCHEDULING_BEST_EFFORT == (int)MAPS_BEST_EFFORT &&
+		       (int)SCHEDULING_REAL_TIME_POLLING == (int)MAPS_REAL_TIME_POLLING &&
+		       (int)SCHEDULING_UNSOLICITED_GRANT == (int)MAPS_UNSOLICITED &&
+		       (int)SCHEDULING_PROACTIVE_GRANT == (int)MAPS_PROACTIVE,
+	       "a type is cast");
+
+static void settings_fill(struct maps_flow *s, const struct flow_grants *g) {
+	*s = (struct maps_flow){
+		.type = (enum maps_type)g->scheduling,
+		.priority = g->priority,
+		.sustained = rate(g->sustained_rate),
+		.sustained_burst = g->traffic_burst,
+		.peak = rate(g->peak_rate),
+		.reserved = rate(g->reserved_rate),
+		.max_burst = g->concatenated_burst == 0
+				     ? 0
+				     : RTE_MAX(g->concatenated_burst, (uint32_t)LEAST_BURST),
+		.poll_interval = samples(g->poll_interval),
+		.grant_interval = samples(g->grant_interval),
+		.grant_jitter = samples(g->grant_jitter),
+		.grant_bytes = g->grant_size,
+		.grants = g->grants_per_interval,
+		.active_timeout = samples(g->active_timeout),
+		.guaranteed_rate = rate(g->guaranteed_rate),
+	};
+	if (s->sustained > 0 && s->sustained_burst == 0)
+		s->sustained_burst = check_default_burst(g->sustained_rate);
+	s->sustained_burst = RTE_MIN(s->sustained_burst, (uint32_t)MAPS_BURST_MAX);
+}
+
+void us_grant_flow_fill(struct us_grant_flow *g, const struct upstream_service_flow *f) {
+	struct maps_sid *sid = g->sids;
+
+	settings_fill(&g->settings, &f->grants);
+	g->settings.header_bytes = f->segment_header ? SEGMENT_HEADER_SIZE : 0;
+	g->settings.clusters = g->clusters;
+	g->settings.cluster_count = f->cluster_count;
+	for (size_t c = 0; c < f->cluster_count; c++) {
+		const struct sid_cluster *k = &f->clusters[c];
+
+		g->clusters[c] = (struct maps_cluster){.sids = sid, .count = k->sid_count};
+		for (size_t s = 0; s < k->sid_count; s++)
+			*sid++ = (struct maps_sid){(uint16_t)k->sids[s].channel, k->sids[s].sid};
+	}
+}
+
+static struct maps_channel channel_settings(const struct service_group *sg,
+					    const struct upstream_channel *c) {
+	const struct grants_config *g = &sg->upstream.scheduler;
+	const struct channel_grants *k = &c->grants;
+	struct grants_times t = grants_times_of(g, c);
+	bool ofdma = c->type == UPSTREAM_OFDMA;
+
+	return (struct maps_channel){
+		.kind = ofdma ? MAPS_OFDMA : MAPS_SC_QAM,
+		.id = (uint8_t)c->id,
+		.ucd_count = US_UCD_COUNT,
+		.data_iuc = k->physical.data_iuc,
+		.frame = t.frame,
+		.frame_minislots = t.frame_minislots,
+		.minislot_bytes = t.minislot_bytes,
+		.burst_minislots = ofdma ? 0 : k->physical.burst_minislots,
+		.interval = t.interval,
+		.lead = t.lead,
+		.slack = samples(g->cmts_processing),
+		.ack_delay = t.ack_delay,
+		.request_minislots = k->contention.request_minislots,
+		.request_opportunities = k->contention.request_opportunities,
+		.initial_minislots = t.initial_minislots,
+		.initial_interval = samples(k->maintenance.initial_interval),
+		.station_minislots = t.station_minislots,
+		.ranging_start = k->maintenance.backoff_start,
+		.ranging_end = k->maintenance.backoff_end,
+		.data_start = k->contention.backoff_start,
+		.data_end = k->contention.backoff_end,
+	};
+}
+
+/* Where MAPs go: downstream channels by their places. */
+static void streams_fill(struct us_grant_channel *c, const struct message_path *path,
+			 const struct service_group *sg, uint32_t channel) {
+	const struct upstream_channel *k = &sg->upstream_channels[channel];
+	uint32_t id;
+
+	c->streams[c->stream_count++] = message_pseudowire(channel);
+	for (size_t i = 0; (id = grants_map_channel(sg, k, i)) != 0; i++) {
+		for (uint32_t d = 0; d < sg->channel_count; d++) {
+			if (channel_is_there(&sg->channels[d]) && sg->channels[d].id == id)
+				c->streams[c->stream_count++] = message_channel(path, d);
+		}
+	}
+}
+
+static const char *channels_create(struct us_grant *g, const struct service_group *sg,
+				   struct maps_channel *settings) {
+	for (uint32_t i = 0; i < g->channel_count; i++) {
+		const struct upstream_channel *k = &sg->upstream_channels[i];
+		struct us_grant_channel *c = &g->channels[i];
+
+		settings[i] = channel_settings(sg, k);
+		c->burst_minislots = settings[i].burst_minislots;
+		c->minislot_bytes = settings[i].minislot_bytes;
+		streams_fill(c, g->messages, sg, i);
+		c->ucd = rte_zmalloc("ucd", MANAGEMENT_FRAME_MAX, 0);
+		if (c->ucd == NULL)
+			return "no memory for UCDs";
+		c->ucd_size = us_ucd_write(sg, k, g->source, c->ucd);
+		if (c->ucd_size == 0)
+			return "settings that no UCD can tell";
+	}
+	return NULL;
+}
+
+static const char *flow_create(struct upstream *u, const struct upstream_service_flow *f,
+			       uint32_t place) {
+	struct us_grant_flow *g = malloc(us_grant_flow_size(f));
+	const char *why = "no memory";
+
+	if (g != NULL) {
+		us_grant_flow_fill(g, f);
+		u->grant.units[place] = f->grants.request_multiplier;
+		why = maps_set_flow(u->grant.maps, place, &g->settings, 0);
+	}
+	free(g);
+	return why;
+}
+
+/* All flows of the group, in the places that the tables gave them. */
+static int flows_create(struct upstream *u, const struct service_group *sg) {
+	for (size_t m = 0; m < sg->modem_count; m++) {
+		const struct us_own *own = u->tables.places.own[m];
+
+		for (uint32_t f = 0; own != NULL && f < own->flow_count; f++) {
+			const struct upstream_service_flow *k = &sg->modems[m].upstream_flows[f];
+			const char *why = flow_create(u, k, own->flows[f].flow);
+
+			if (why == NULL)
+				continue;
+			fprintf(stderr, "upstream scheduler: upstream service flow %u: %s\n", k->id,
+				why);
+			return -1;
+		}
+	}
+	return 0;
+}
+
+static const char *maps_of(struct upstream *u, const struct service_group *sg) {
+	struct us_grant *g = &u->grant;
+	struct maps_channel settings[MAPS_MAX_CHANNELS] = {0};
+	struct maps_config config = {
+		.channels = settings,
+		.channel_count = g->channel_count,
+		.flows = u->tables.flow_count,
+	};
+	const char *why = channels_create(g, sg, settings);
+
+	if (why == NULL)
+		g->maps = maps_create(&config, &why);
+	return g->maps != NULL ? NULL : why;
+}
+
+/* Places of channels are given from the first one on. */
+static uint32_t channels_there(const struct service_group *sg) {
+	uint32_t count = 0;
+
+	while (count < sg->upstream_channel_count &&
+	       upstream_channel_is_there(&sg->upstream_channels[count]))
+		count++;
+	return count;
+}
+
+int us_grant_create(struct upstream *u, const struct service_group *sg) {
+	struct us_grant *g = &u->grant;
+	const char *why = "no memory";
+
+	docsis_clock_init(&g->clock);
+	g->messages = u->r.messages;
+	if (!sg->upstream.scheduled || g->messages == NULL)
+		return 0;
+	memcpy(g->source, sg->rphy.core_mac, sizeof(g->source));
+	g->ucd_interval = sg->upstream.scheduler.ucd_interval;
+	g->channel_count = channels_there(sg);
+	g->channels = rte_zmalloc("grant", g->channel_count * sizeof(*g->channels), 0);
+	g->units = rte_zmalloc("grant", u->tables.flow_count, 0);
+	if (g->channels != NULL && g->units != NULL)
+		why = maps_of(u, sg);
+	if (why == NULL)
+		return flows_create(u, sg);
+	fprintf(stderr, "upstream scheduler: %s\n", why);
+	return -1;
+}
+
+void us_grant_free(struct us_grant *g) {
+	for (uint32_t c = 0; g->channels != NULL && c < g->channel_count; c++)
+		rte_free(g->channels[c].ucd);
+	maps_free(g->maps);
+	rte_free(g->channels);
+	rte_free(g->units);
+}

@@ -1,0 +1,293 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Bandwidth requests of a capture replayed with an upstream scheduler: MAPs and UCDs come out on
+the MAP pseudowires and on the downstream channel that carries them, each MAP is one that the
+independent validator takes, and everything that was asked for is granted."""
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from shutil import copyfile
+from typing import Any
+
+import pytest
+
+from e2e.running import vcmtsd
+from e2e.traffic import START_NS
+from wireshark.stage import Stage
+from witness.config import parse_config
+from witness.crc import frame_check_sequence
+from witness.depi import Reassembler, decode_psp
+from witness.docsis import Request, decode_frame, encode_request
+from witness.l2tp import decode_datagram
+from witness.maps import Channel, Flow, Grant, Map, Validator, read
+from witness.pcapfile import Record, read_pcap, write_pcap
+from witness.rphy_device import RphyDevice
+from witness.sample import UPSTREAM
+from witness.uepi import RequestRecord
+
+pytestmark = pytest.mark.replay
+
+MS = 1_000_000
+SC_QAM, OFDMA = 1, 2
+MAP_SESSIONS = {0x00030001: SC_QAM, 0x00030002: OFDMA}
+CARRIER = 0x00010001
+MESSAGE_FLOW = 1  # of PSP, in the session of the carrier
+LAST = 60 * MS  # of the last packet
+UNIT = 4  # bytes that a request in N bytes counts by
+HEADER = 8  # of a segment
+MAP, UCD_SC_QAM, UCD_OFDMA = 3, 35, 51
+CONFIG = UPSTREAM.replace("upstream: {", "upstream: {scheduler: {map_interval: 2 ms}, ")
+CHANNELS = {
+    SC_QAM: Channel(minislot_bytes=48, burst_minislots=1),
+    OFDMA: Channel(minislot_bytes=42, frame_minislots=237),
+}
+# Of a flow with two SID clusters each has its own requests.
+FLOWS = {
+    (SC_QAM, 1): Flow("101", HEADER),
+    (OFDMA, 1): Flow("101", HEADER),
+    (SC_QAM, 2): Flow("101, cluster 2", HEADER),
+    (OFDMA, 2): Flow("101, cluster 2", HEADER),
+    (OFDMA, 3): Flow("102", HEADER),
+    (SC_QAM, 10): Flow("201"),
+    (SC_QAM, 11): Flow("202", HEADER),
+    (SC_QAM, 20): Flow("301"),
+}
+
+
+@dataclass
+class Asking:
+    """Packets with requests, and what each asks for, at their times."""
+
+    records: list[Record] = field(default_factory=list)
+    asked: list[tuple[int, str, int]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.config = parse_config(CONFIG)
+        self.device = RphyDevice(self.config)
+        self.channels = {channel.id: channel for channel in self.config.upstream.channels}
+
+    def _send(self, at: int, packet: bytes) -> None:
+        self.records.append(Record(START_NS + at, packet, len(packet)))
+
+    def record(self, at: int, sid: int, size: int) -> None:
+        """On the request session, in units of N bytes."""
+        request = RequestRecord(1, size, 0x3FFF, sid, 0, 0x00020002, n_bytes=True)
+        self._send(at, self.device.records(0x00020012, [request], ofdma=True))
+        self.asked.append((at, FLOWS[OFDMA, sid].name, size * UNIT))
+
+    def frame(self, at: int, sid: int, size: int, queue_depth: bool) -> None:
+        """A request frame in a burst of its own: minislots of a burst, or units of N bytes."""
+        payload = encode_request(Request(sid, size, queue_depth))
+        burst = self.device.burst(self.channels[SC_QAM], sid, payload, segmented=False)
+        for packet in self.device.pack(self.channels[SC_QAM], 0x00020001, [burst]):
+            self._send(at, packet)
+        channel = CHANNELS[SC_QAM]
+        minislots = size - channel.burst_minislots
+        asked = size * UNIT if queue_depth else minislots * channel.minislot_bytes
+        self.asked.append((at, FLOWS[SC_QAM, sid].name, asked))
+
+
+@dataclass
+class Told:
+    """Messages that came out, by the ways that they go."""
+
+    maps: list[tuple[int, int, bytes]] = field(default_factory=list)  # time, session, message
+    ucds: list[tuple[int, int, bytes]] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+
+    def by_session(self, session: int) -> list[tuple[int, bytes]]:
+        return [(at, message) for at, of, message in self.maps if of == session]
+
+
+def message_of(session: int, data: bytes) -> bytes:
+    """From the DA on: as it is on a MAP pseudowire, in a frame on a channel."""
+    if session in MAP_SESSIONS:
+        return data
+    pdu = decode_frame(data).pdu
+    assert frame_check_sequence(pdu[:-4]) == pdu[-4:]
+    return pdu[:-4]
+
+
+def take_out(path: Path) -> Told:
+    told = Told()
+    known = (*MAP_SESSIONS, CARRIER)
+    sessions = {session: Reassembler(sequence_per_flow=True) for session in known}
+    for number, record in enumerate(read_pcap(path).records):
+        datagram = decode_datagram(record.data)
+        psp = decode_psp(datagram.payload, 2 if datagram.session == CARRIER else 0)
+        assert psp.flow == (MESSAGE_FLOW if datagram.session == CARRIER else 0)
+        whole, problems = sessions[datagram.session].push(psp, number)
+        told.problems += problems
+        for frame in whole:
+            message = message_of(datagram.session, frame.data)
+            kind = told.maps if message[18] == MAP else told.ucds
+            kind.append((record.time_ns - START_NS, datagram.session, message))
+    told.problems += [text for session in sessions.values() for text in session.finish()]
+    return told
+
+
+def map_of(message: bytes) -> Map:
+    assert int.from_bytes(message[12:14], "big") == len(message) - 14
+    return read(message[20:], message[17])
+
+
+@dataclass(frozen=True)
+class Replayed:
+    told: Told
+    stats: dict[str, Any]
+    out: Path
+
+
+def replay(asking: Asking, folder: Path, text: str = CONFIG) -> Replayed:
+    folder.mkdir(exist_ok=True)
+    config, uepi, ip = folder / "sg.yaml", folder / "uepi.pcap", folder / "ip.pcap"
+    out, stats = folder / "depi.pcap", folder / "stats.json"
+    config.write_text(text)
+    write_pcap(uepi, sorted(asking.records, key=lambda record: record.time_ns))
+    ways = ("--rphy-in", uepi, "--network-out", ip, "--rphy-out", out, "--stats", stats)
+    done = vcmtsd("replay", "--config", config, *ways)
+    assert done.status == 0, done.stderr
+    return Replayed(take_out(out), json.loads(stats.read_text()), out)
+
+
+def ask_all() -> Asking:
+    """Small and large, one after the other and at once, on both channels; time goes on for long."""
+    asking = Asking()
+    asking.record(0, 3, 25)
+    asking.record(10_000, 3, 400)
+    asking.record(3 * MS, 1, 5000)
+    asking.record(3 * MS, 2, 1)
+    asking.frame(4 * MS, 20, 500, queue_depth=True)
+    asking.frame(5 * MS, 10, 40, queue_depth=False)
+    asking.frame(5 * MS + 1, 20, 2, queue_depth=False)
+    asking.record(LAST, 3, 1)
+    return asking
+
+
+@pytest.fixture(scope="module")
+def replayed(tmp_path_factory: pytest.TempPathFactory) -> Replayed:
+    return replay(ask_all(), tmp_path_factory.mktemp("grants"))
+
+
+def grants_in(replayed: Replayed, validator: Validator) -> list[Grant]:
+    """Those of all MAPs, each of which is held against what was asked for before it was made."""
+    maps = [pair for session in MAP_SESSIONS for pair in replayed.told.by_session(session)]
+    waiting, grants = list(ask_all().asked), []
+    for time, message in sorted(maps, key=lambda pair: pair[0]):
+        while waiting and waiting[0][0] <= time:
+            validator.ask(*waiting.pop(0)[1:])
+        grants += validator.take(map_of(message))
+    for _, name, size in waiting:
+        validator.ask(name, size)
+    return grants
+
+
+def test_what_was_asked_for_is_granted(replayed: Replayed) -> None:
+    asked = ask_all().asked
+    validator = Validator(CHANNELS, FLOWS)
+    grants = grants_in(replayed, validator)
+    # what was asked for last came too late
+    owed = {name: account.least for name, account in validator.accounts.items()}
+    assert {name: size for name, size in owed.items() if size > 0} == {"102": UNIT}
+    for name in {name for _, name, _ in asked}:
+        wanted = sum(size for at, of, size in asked if of == name and at < LAST)
+        assert sum(grant.bytes for grant in grants if grant.flow == name) >= wanted
+    assert validator.maps > 40
+    assert validator.gaps == 0
+    assert {"data", "request", "initial"} <= validator.used.keys()
+
+
+def test_both_ways_say_the_same(replayed: Replayed) -> None:
+    told = replayed.told
+    assert told.problems == []
+    carried = [message for _, message in told.by_session(CARRIER)]
+    first = [message for session in MAP_SESSIONS for _, message in told.by_session(session)]
+    assert sorted(carried) == sorted(first) != []
+    for session, channel in MAP_SESSIONS.items():
+        assert {map_of(message).channel for _, message in told.by_session(session)} == {channel}
+
+
+def test_maps_are_ahead_of_their_minislots(replayed: Replayed) -> None:
+    """DOCSIS time is that of the capture, from 0 on."""
+    frames = {SC_QAM: (12_500, 1), OFDMA: (135_000, 237)}
+    least = 80_000 + 111_000 + 100_000 + 600_000  # all but what may make them late
+    for session, channel in MAP_SESSIONS.items():
+        length, minislots = frames[channel]
+        for at, message in replayed.told.by_session(session):
+            start = map_of(message).alloc_start // minislots * length
+            assert start - at >= least, (channel, at)
+            assert start - at < 4 * MS
+
+
+def test_ucds_tell_the_channels(replayed: Replayed) -> None:
+    types = {SC_QAM: UCD_SC_QAM, OFDMA: UCD_OFDMA}
+    for session, channel in MAP_SESSIONS.items():
+        sent = [message for _, of, message in replayed.told.ucds if of == session]
+        assert [(message[18], message[20]) for message in sent] == [(types[channel], channel)]
+    assert len([1 for _, of, _ in replayed.told.ucds if of == CARRIER]) == 2
+
+
+def test_counted(replayed: Replayed) -> None:
+    up, down = replayed.stats["upstream"], replayed.stats["downstream"]
+    maps, asked = replayed.told.maps, ask_all().asked
+    counters = up["counters"]
+    assert up["balanced"] and down["balanced"]
+    assert counters["maps"] == up["scheduler"]["maps"] == len(maps) / 2
+    assert counters["ucds"] == 2
+    assert counters["requests"] == counters["requests_taken"] == len(asked)
+    assert counters["messages_made"] == down["counters"]["messages"] == len(maps) + 4
+    assert down["counters"]["messages_sent"] == len(maps) + 4
+    assert counters["messages_unsent"] == down["counters"]["messages_lost"] == 0
+    use = up["scheduler"]["minislots"]
+    assert use["all"] == sum(map_of(message).minislots for _, of, message in maps if of != CARRIER)
+    assert up["scheduler"]["late"] == 0
+    assert up["scheduler"]["message_delay_us"]["max"] <= 100
+    assert [channel["id"] for channel in up["scheduler"]["channels"]] == [SC_QAM, OFDMA]
+
+
+def test_the_same_again(replayed: Replayed, tmp_path: Path) -> None:
+    again = replay(ask_all(), tmp_path / "again")
+    assert again.out.read_bytes() == replayed.out.read_bytes()
+    assert again.stats == replayed.stats
+
+
+def test_behind_data_without_a_flow_of_its_own(replayed: Replayed, tmp_path: Path) -> None:
+    text = CONFIG.replace("map_interval: 2 ms", "map_interval: 2 ms, psp_flow: 0")
+    config, uepi, out = tmp_path / "sg.yaml", tmp_path / "uepi.pcap", tmp_path / "depi.pcap"
+    config.write_text(text)
+    write_pcap(uepi, ask_all().records)
+    ways = ("--rphy-in", uepi, "--network-out", tmp_path / "ip.pcap", "--rphy-out", out)
+    assert vcmtsd("replay", "--config", config, *ways).status == 0
+    records = [decode_datagram(record.data) for record in read_pcap(out).records]
+    psps = [decode_psp(d.payload, 2) for d in records if d.session == CARRIER]
+    assert {psp.flow for psp in psps} == {0}
+    assert [psp.sequence for psp in psps] == list(range(len(psps)))
+    assert len(psps) == len(replayed.told.by_session(CARRIER)) + 2
+
+
+def test_without_a_scheduler_there_is_nothing_to_write(tmp_path: Path) -> None:
+    asking, ways = ask_all(), ("sg.yaml", "uepi.pcap", "ip.pcap", "depi.pcap")
+    config, uepi, ip, out = (tmp_path / name for name in ways)
+    config.write_text(UPSTREAM)
+    write_pcap(uepi, asking.records)
+    up = ("replay", "--config", config, "--rphy-in", uepi, "--network-out", ip)
+    done = vcmtsd(*up, "--rphy-out", out)
+    assert done.status == 2
+    assert "upstream.scheduler" in done.messages[-1]
+    assert not out.exists()
+    stats = tmp_path / "stats.json"
+    assert vcmtsd(*up, "--stats", stats).status == 0
+    told = json.loads(stats.read_text())
+    assert "scheduler" not in told["upstream"]
+    counted = {**told["upstream"]["counters"], **told["downstream"]["counters"]}
+    assert not any(counted[name] for name in ("maps", "ucds", "requests_taken", "messages"))
+    assert counted["requests"] == len(asking.asked)
+
+
+def test_tshark_has_nothing_to_say(replayed: Replayed, stage: Stage) -> None:
+    pcap = stage.folder / "grants.pcap"
+    copyfile(replayed.out, pcap)
+    rows = stage.fields(pcap, "docsis_map.numie", "_ws.malformed")
+    assert len([row for row in rows if row["docsis_map.numie"]]) == len(replayed.told.maps)
+    assert not any(row["_ws.malformed"] for row in rows)
+    assert not any(stage.experts(pcap))

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The model's rounds: time, and what comes before data. */
+#include <string.h>
+
+#include "maps_model.h"
+
+static uint64_t most(uint64_t a, uint64_t b) {
+	return a > b ? a : b;
+}
+
+static bool polled(const struct model_flow *f) {
+	return f->set.type == MAPS_NON_REAL_TIME_POLLING || f->set.type == MAPS_REAL_TIME_POLLING ||
+	       f->silent;
+}
+
+static bool early_enough(const struct model_channel *c, const struct model_flow *f) {
+	return f->set.grant_jitter >= 2 * (uint64_t)c->length;
+}
+
+/* The number of the MAP that the next grant or poll stands in. */
+static uint64_t number_of(const struct model *m, const struct model_flow *f) {
+	const struct model_channel *c = &m->channels[f->service_channel];
+	uint64_t at = f->next > m->start ? f->next - m->start : 0;
+	uint64_t frame = at % c->length / c->set.frame + (at % c->set.frame != 0);
+	uint32_t takes =
+		f->set.grants * model_minislots(c, f->set.grant_bytes + f->set.header_bytes);
+
+	if (polled(f))
+		return at / c->length;
+	if (early_enough(c, f))
+		return at / c->length + (at % c->length != 0);
+	return at / c->length + (frame * c->set.frame_minislots + takes > c->minislots);
+}
+
+uint64_t model_due(const struct model *m, const struct model_channel *c, uint64_t number) {
+	uint64_t at = m->start + number * c->length;
+
+	return at > c->set.lead ? at - c->set.lead : 0;
+}
+
+uint64_t model_service_at(const struct model *m, int flow) {
+	const struct model_flow *f = &m->flows[flow];
+
+	if (f->state == MODEL_UNUSED || f->set.type == MAPS_BEST_EFFORT)
+		return UINT64_MAX;
+	return model_due(m, &m->channels[f->service_channel], number_of(m, f));
+}
+
+static void poll(struct model *m, struct model_flow *f) {
+	struct model_channel *c = &m->channels[f->service_channel];
+
+	if (model_slots(c) && c->free >= c->unit) {
+		c->front[c->front_count++] =
+			(struct model_item){.kind = MODEL_POLL,
+					    .sid = f->sids[0][f->service_channel],
+					    .minislots = c->unit};
+		c->slots--;
+		model_use_minislots(c, c->unit);
+	}
+	do
+		f->next += f->set.poll_interval;
+	while (f->next < m->start + (c->number + 1) * c->length);
+}
+
+/* Also what the least cut may cost, and three elements. */
+static bool pin(struct model *m, struct model_channel *c, struct model_item it, uint64_t next,
+		uint32_t jitter) {
+	uint64_t start = m->start + c->number * c->length;
+	uint32_t spare = model_minislots(c, 128) + 1;
+	int at = c->pinned_count;
+
+	spare = spare > c->unit ? spare : c->unit;
+	if (c->pinned_count == 128 || c->slots <= c->elements / 8 + 3 || c->free < it.minislots)
+		return false;
+	if (next > start)
+		it.from = (int64_t)((next - start + c->set.frame - 1) / c->set.frame *
+				    c->set.frame_minislots);
+	if (next + jitter > start)
+		it.until =
+			(int64_t)((next + jitter - start) / c->set.frame * c->set.frame_minislots);
+	it.until = (it.until > it.from ? it.until : it.from) + c->set.frame_minislots - 1;
+	while (at > 0 && c->pinned[at - 1].from > it.from)
+		at--;
+	memmove(&c->pinned[at + 1], &c->pinned[at], (size_t)(c->pinned_count - at) * sizeof(it));
+	c->pinned[at] = it;
+	c->pinned_count++;
+	c->slots -= 3;
+	c->kept += spare;
+	model_use_minislots(c, it.minislots);
+	return true;
+}
+
+static void grant(struct model *m, int flow) {
+	struct model_flow *f = &m->flows[flow];
+	struct model_channel *c = &m->channels[f->service_channel];
+	uint32_t bytes = f->set.grant_bytes;
+	struct model_item it = {
+		.kind = MODEL_UNSOLICITED,
+		.sid = f->sids[0][f->service_channel],
+		.minislots = model_minislots(c, bytes + f->set.header_bytes),
+	};
+
+	for (int i = 0; i < f->set.grants; i++) {
+		bool done = early_enough(c, f) ? model_slots(c) && c->free >= it.minislots
+					       : pin(m, c, it, f->next, f->set.grant_jitter);
+		uint32_t asked = f->cluster == 0 && f->owed[0] < bytes ? f->owed[0] : bytes;
+
+		if (!done)
+			continue;
+		if (early_enough(c, f)) {
+			c->front[c->front_count++] = it;
+			c->slots--;
+			model_use_minislots(c, it.minislots);
+		}
+		asked = f->cluster == 0 ? asked : 0;
+		m->granted += bytes;
+		m->unsolicited += bytes - asked;
+		if (asked > 0) {
+			model_take(m, flow, asked);
+			if (f->owed[0] == 0)
+				model_settle(m, flow);
+		}
+	}
+	f->next += f->set.grant_interval;
+}
+
+void model_service(struct model *m, int flow) {
+	struct model_flow *f = &m->flows[flow];
+	struct model_channel *c = &m->channels[f->service_channel];
+
+	if (f->set.type == MAPS_UNSOLICITED_ACTIVITY && m->now > f->used &&
+	    m->now - f->used > f->set.active_timeout)
+		f->silent = true;
+	for (;;) {
+		uint64_t number = number_of(m, f), start = m->start + c->number * c->length;
+
+		if (number < c->number) {
+			uint64_t until =
+				polled(f) || !early_enough(c, f) ? start : start - c->length + 1;
+
+			while (f->next < until)
+				f->next += polled(f) ? f->set.poll_interval : f->set.grant_interval;
+		} else if (number > c->number || !c->made) {
+			return;
+		} else if (polled(f)) {
+			poll(m, f);
+		} else {
+			grant(m, flow);
+		}
+	}
+}
+
+static void open_ranging(struct model *m, struct model_channel *c) {
+	uint64_t start = m->start + c->number * c->length;
+	uint32_t used = 0;
+
+	c->initial = 0;
+	if (c->set.initial_interval != 0 && start >= c->initial_at) {
+		c->initial = c->set.initial_minislots;
+		c->initial_at += c->set.initial_interval;
+		if (c->initial_at <= start)
+			c->initial_at = start + c->set.initial_interval;
+	}
+	model_use_minislots(c, c->initial);
+	while (c->station_count > 0 && used <= c->minislots / 4 && model_slots(c) &&
+	       c->free >= c->requests + c->set.station_minislots) {
+		c->front[c->front_count++] =
+			(struct model_item){.kind = MODEL_STATION,
+					    .sid = c->stations[0],
+					    .minislots = c->set.station_minislots};
+		c->slots--;
+		used += c->set.station_minislots;
+		model_use_minislots(c, c->set.station_minislots);
+		memmove(&c->stations[0], &c->stations[1],
+			(size_t)--c->station_count * sizeof(c->stations[0]));
+	}
+}
+
+void model_open(struct model *m, struct model_channel *c) {
+	uint32_t seen = 16 * c->heard + 38 * c->collided,
+		 before = c->contenders - c->contenders / 8;
+	uint32_t room = c->minislots - c->set.initial_minislots, wanted;
+
+	c->made = true;
+	c->contenders = (uint32_t)most(seen, before);
+	c->heard = c->collided = 0;
+	c->front_count = c->pinned_count = c->data_count = c->pending_count = 0;
+	c->free = c->minislots;
+	c->kept = 0;
+	c->slots = c->elements - 4;
+	wanted = (c->contenders + c->contenders / 2 + 15) / 16;
+	room = (room < c->minislots / 8 ? room : c->minislots / 8) / c->unit;
+	wanted = wanted < room ? wanted : room;
+	c->requests = (uint32_t)most(wanted, c->set.request_opportunities) * c->unit;
+	open_ranging(m, c);
+	model_use_minislots(c, c->requests);
+}
+
+static void fill(struct model_bucket *b, uint64_t since) {
+	b->tokens += (__int128)b->rate * since;
+	b->tokens = b->tokens > b->depth ? b->depth : b->tokens;
+}
+
+/* The earliest of what has its time: of several at once rates first, then what is reserved, then the others. */
+static bool expire(struct model *m) {
+	uint64_t best = m->now + 1;
+	int kind = -1, flow = -1;
+
+	for (int k = 0; k < 3; k++) {
+		for (int i = 0; i < MODEL_FLOWS; i++) {
+			const struct model_flow *f = &m->flows[i];
+			uint64_t at = k == 0   ? f->held_until
+				      : k == 1 ? f->reserved_at
+					       : model_service_at(m, i);
+
+			if ((k == 2 || at != 0) && at < best) {
+				best = at;
+				kind = k;
+				flow = i;
+			}
+		}
+	}
+	if (kind == 0) {
+		model_rest(m, flow);
+		model_ready(m, flow);
+	} else if (kind == 1) {
+		m->flows[flow].reserved_at = 0;
+		model_join(m, flow, MAPS_PRIORITIES);
+	} else if (kind == 2) {
+		model_service(m, flow);
+	}
+	return kind >= 0;
+}
+
+static void round_of(struct model *m, uint64_t due) {
+	for (int i = 0; i < MODEL_FLOWS; i++) {
+		fill(&m->flows[i].sustained, due - m->now);
+		fill(&m->flows[i].peak, due - m->now);
+		fill(&m->flows[i].reserved, due - m->now);
+		m->flows[i].granted = false;
+		memset(m->flows[i].grants, 0, sizeof(m->flows[i].grants));
+	}
+	m->now = due;
+	for (uint32_t i = 0; i < m->channel_count; i++)
+		if (model_due(m, &m->channels[i], m->channels[i].number) == due)
+			model_open(m, &m->channels[i]);
+		else
+			m->channels[i].open = false;
+	while (expire(m))
+		;
+	for (uint32_t i = 0; i < m->channel_count; i++) {
+		struct model_channel *c = &m->channels[i];
+
+		if (c->made)
+			model_use_minislots(c, c->kept < c->free ? c->kept : c->free);
+	}
+	model_share(m);
+	model_pending(m);
+}
+
+static void begin(struct model *m, uint64_t now) {
+	for (uint32_t i = 0; i < m->channel_count; i++) {
+		struct model_channel *c = &m->channels[i];
+
+		while (m->start + c->number * c->length < now + c->set.lead)
+			c->number++;
+		c->initial_at = m->start + c->number * c->length;
+	}
+	m->started = true;
+}
+
+uint32_t model_make(struct model *m, uint64_t now, struct map *out) {
+	uint64_t due = UINT64_MAX;
+
+	if (!m->started)
+		begin(m, now);
+	for (uint32_t i = 0; i < m->channel_count; i++) {
+		struct model_channel *c = &m->channels[i];
+
+		if (c->made) {
+			model_write(m, c, out);
+			c->number++;
+			c->made = false;
+			return i;
+		}
+	}
+	for (uint32_t i = 0; i < m->channel_count; i++) {
+		struct model_channel *c = &m->channels[i];
+
+		for (; model_due(m, c, c->number) + c->set.slack < now; c->number++)
+			m->late++;
+		if (model_due(m, c, c->number) < due)
+			due = model_due(m, c, c->number);
+	}
+	if (due > now)
+		return MAPS_NONE;
+	round_of(m, due);
+	return model_make(m, now, out);
+}

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The model's lists and turns. */
+#include <string.h>
+
+#include "maps_model.h"
+
+#define TURN 2048
+#define BYTE ((__int128)8 * MAPS_HZ)
+#define RESERVED MAPS_PRIORITIES
+
+static struct model_set *set_of(struct model *m, int flow) {
+	return &m->sets[m->flows[flow].sets[m->flows[flow].cluster]];
+}
+
+static void append(struct model_list *l, int flow) {
+	l->flows[l->count++] = flow;
+}
+
+static void drop(struct model_list *l, int flow) {
+	for (int i = 0; i < l->count; i++) {
+		if (l->flows[i] != flow)
+			continue;
+		memmove(&l->flows[i], &l->flows[i + 1],
+			(size_t)(l->count - i - 1) * sizeof(l->flows[0]));
+		l->count--;
+		l->left = l->left < l->count ? l->left : l->count;
+		return;
+	}
+}
+
+void model_join(struct model *m, int flow, int level) {
+	struct model_list *l = &set_of(m, flow)->lists[level];
+
+	append(l, flow);
+	if (l->count == 1) {
+		l->left = 1;
+		l->round = l->round < m->served[level] ? m->served[level] : l->round;
+		l->round = l->round > m->served[level] + 8 ? m->served[level] + 8 : l->round;
+	}
+	if (level == RESERVED)
+		m->flows[flow].in_reserved = true;
+}
+
+void model_ready(struct model *m, int flow) {
+	struct model_flow *f = &m->flows[flow];
+
+	f->state = MODEL_WAITS;
+	f->credit = 0;
+	model_join(m, flow, f->set.priority);
+	if (f->set.reserved != 0)
+		model_join(m, flow, RESERVED);
+}
+
+void model_rest(struct model *m, int flow) {
+	struct model_flow *f = &m->flows[flow];
+
+	for (int level = 0; level < MODEL_LEVELS; level++)
+		drop(&set_of(m, flow)->lists[level], flow);
+	drop(&set_of(m, flow)->held, flow);
+	f->in_reserved = false;
+	f->held_until = f->reserved_at = 0;
+	f->credit = 0;
+	f->state = MODEL_IDLE;
+}
+
+void model_take(struct model *m, int flow, uint32_t bytes) {
+	struct model_flow *f = &m->flows[flow];
+
+	(void)m;
+	f->owed[f->cluster] -= bytes;
+	f->sustained.tokens -= bytes * BYTE;
+	f->peak.tokens -= bytes * BYTE;
+	f->reserved.tokens -= bytes * BYTE;
+	if (f->sustained.tokens < -f->sustained.depth)
+		f->sustained.tokens = -f->sustained.depth;
+	if (f->peak.tokens < -f->peak.depth)
+		f->peak.tokens = -f->peak.depth;
+	if (f->reserved.tokens < -f->reserved.depth)
+		f->reserved.tokens = -f->reserved.depth;
+}
+
+void model_settle(struct model *m, int flow) {
+	struct model_flow *f = &m->flows[flow];
+
+	model_rest(m, flow);
+	for (size_t i = 1; i < f->set.cluster_count; i++) {
+		uint32_t cluster = (uint32_t)((f->cluster + i) % f->set.cluster_count);
+
+		if (f->owed[cluster] > 0) {
+			f->cluster = cluster;
+			model_ready(m, flow);
+			return;
+		}
+	}
+}
+
+static bool set_is_open(const struct model *m, const struct model_set *s) {
+	for (uint32_t i = 0; i < m->channel_count; i++)
+		if ((s->mask >> i & 1) && m->channels[i].open)
+			return true;
+	return false;
+}
+
+static struct model_set *next_set(struct model *m, int level) {
+	struct model_set *best = NULL;
+
+	for (int i = 0; i < MODEL_SETS; i++) {
+		struct model_set *s = &m->sets[i];
+
+		if (s->lists[level].count > 0 && set_is_open(m, s) &&
+		    (best == NULL || s->lists[level].round < best->lists[level].round))
+			best = s;
+	}
+	for (int i = 0; best != NULL && i < MODEL_SETS; i++) {
+		struct model_set *s = &m->sets[i];
+
+		if (s->lists[level].count > 0 && set_is_open(m, s) &&
+		    s->lists[level].round > best->lists[level].round + 8)
+			s->lists[level].round = best->lists[level].round + 8;
+	}
+	return best;
+}
+
+/* When a bucket holds so many bytes; now or earlier: it does. */
+static uint64_t when(const struct model *m, const struct model_bucket *b, uint32_t bytes) {
+	__int128 lacks = bytes * BYTE - b->tokens;
+
+	return lacks <= 0 ? m->now : m->now + (uint64_t)((lacks + b->rate - 1) / b->rate);
+}
+
+static uint32_t least(uint32_t a, __int128 b) {
+	return b < a ? (uint32_t)b : a;
+}
+
+/* Bytes that the turn may have; 0: the flow has left the list. */
+static uint32_t turn_of(struct model *m, int flow, int level) {
+	struct model_flow *f = &m->flows[flow];
+	uint32_t owed = f->owed[f->cluster], needs = least(owed, TURN), may;
+	uint64_t at = m->now;
+
+	if (level == RESERVED) {
+		if (when(m, &f->reserved, needs) > m->now) {
+			f->reserved_at = when(m, &f->reserved, needs);
+			f->in_reserved = false;
+			drop(&set_of(m, flow)->lists[RESERVED], flow);
+			return 0;
+		}
+		may = least(needs, f->reserved.tokens / BYTE);
+	} else {
+		f->credit = f->credit == 0 ? TURN : f->credit;
+		may = least(owed, f->credit);
+	}
+	if (f->set.sustained != 0) {
+		at = when(m, &f->sustained, needs);
+		may = f->sustained.tokens < 0 ? 0 : least(may, f->sustained.tokens / BYTE);
+	}
+	if (f->set.peak != 0) {
+		uint64_t later = when(m, &f->peak, needs);
+
+		at = later > at ? later : at;
+		may = f->peak.tokens < 0 ? 0 : least(may, f->peak.tokens / BYTE);
+	}
+	if (at == m->now)
+		return may;
+	model_rest(m, flow);
+	f->state = MODEL_HELD;
+	f->held_until = at;
+	append(&set_of(m, flow)->held, flow);
+	return 0;
+}
+
+/* Bytes that one grant of the flow may have on the channel. */
+static uint32_t holds(const struct model_flow *f, const struct model_channel *c,
+		      const struct model_grant *g) {
+	uint32_t minislots = g->minislots + c->free;
+	uint32_t bytes;
+
+	if (c->set.max_burst_minislots != 0)
+		minislots = least(minislots, c->set.max_burst_minislots);
+	bytes = (minislots - c->set.burst_minislots) * c->set.minislot_bytes - f->set.header_bytes;
+	if (f->set.max_burst != 0)
+		bytes = least(bytes, f->set.max_burst - f->set.header_bytes);
+	return bytes;
+}
+
+/* Nobody has more by a sixteenth of a MAP. */
+static bool near(const struct model_channel *c, uint64_t most) {
+	return (uint64_t)c->free * c->set.minislot_bytes +
+		       c->minislots * c->set.minislot_bytes / 16 >=
+	       most;
+}
+
+static int channel_for(struct model *m, struct model_flow *f, struct model_set *s) {
+	bool latest = false, current = false;
+	uint64_t room = 0;
+	int best = -1;
+
+	for (uint32_t i = 0; i < m->channel_count; i++) {
+		struct model_channel *c = &m->channels[i];
+		const struct model_grant *g = &f->grants[f->cluster][i];
+
+		if (!(s->mask >> i & 1) || !c->open || holds(f, c, g) == g->bytes)
+			continue;
+		latest = latest || (f->granted && i == f->latest);
+		current = current || (int)i == s->current;
+		if ((uint64_t)c->free * c->set.minislot_bytes > room) {
+			room = (uint64_t)c->free * c->set.minislot_bytes;
+			best = (int)i;
+		}
+	}
+	if (latest && near(&m->channels[f->latest], room))
+		return (int)f->latest;
+	if (current && near(&m->channels[s->current], room))
+		return s->current;
+	if (best >= 0)
+		s->current = best;
+	return best;
+}
+
+static uint32_t grant_data(struct model *m, int flow, uint32_t may) {
+	struct model_flow *f = &m->flows[flow];
+	uint32_t got = 0;
+	int at;
+
+	while (got < may && (at = channel_for(m, f, set_of(m, flow))) >= 0) {
+		struct model_channel *c = &m->channels[at];
+		struct model_grant *g = &f->grants[f->cluster][at];
+		uint32_t more = least(may - got, holds(f, c, g) - g->bytes), before = g->minislots;
+
+		if (g->order == 0) {
+			c->slots--;
+			g->order = ++c->data_count;
+		}
+		g->bytes += more;
+		g->minislots = model_minislots(c, g->bytes + f->set.header_bytes);
+		c->data[g->order - 1] = (struct model_item){
+			.kind = MODEL_DATA,
+			.sid = f->sids[f->cluster][at],
+			.minislots = g->minislots,
+			.bytes = g->bytes,
+			.header = f->set.header_bytes,
+		};
+		model_use_minislots(c, g->minislots - before);
+		f->granted = true;
+		f->latest = (uint32_t)at;
+		got += more;
+	}
+	m->granted += got;
+	return got;
+}
+
+/* Returns whether the flow is to wait for the next round. */
+static bool take_turn(struct model *m, struct model_set *s, int level) {
+	struct model_list *l = &s->lists[level];
+	int flow = l->flows[0], left = l->left - 1;
+	struct model_flow *f = &m->flows[flow];
+	uint32_t may = turn_of(m, flow, level), got;
+	bool full = false;
+
+	if (may > 0) {
+		got = grant_data(m, flow, may);
+		model_take(m, flow, got);
+		if (level != RESERVED)
+			f->credit -= got;
+		if (got < may && !set_is_open(m, s))
+			return false;
+		if (f->owed[f->cluster] == 0) {
+			model_settle(m, flow);
+		} else if (got < may) {
+			full = true;
+			f->credit = 0;
+			drop(l, flow);
+		} else if (level != RESERVED && f->credit > 0) {
+			return false; /* its rates let it have no more: found when it is looked at again */
+		} else {
+			memmove(&l->flows[0], &l->flows[1],
+				(size_t)(l->count - 1) * sizeof(l->flows[0]));
+			l->flows[l->count - 1] = flow;
+		}
+	}
+	l->left = left < l->count ? left : l->count;
+	return full;
+}
+
+void model_share(struct model *m) {
+	for (int i = 0; i < MODEL_SETS; i++)
+		m->sets[i].current = -1;
+	for (int level = RESERVED; level >= 0; level--) {
+		int waits[MODEL_FLOWS], count = 0;
+		struct model_set *s;
+
+		while ((s = next_set(m, level)) != NULL) {
+			struct model_list *l = &s->lists[level];
+
+			m->served[level] = l->round;
+			while (l->left > 0 && set_is_open(m, s)) {
+				int flow = l->flows[0];
+
+				if (take_turn(m, s, level))
+					waits[count++] = flow;
+			}
+			if (l->left == 0) {
+				l->round++;
+				l->left = l->count;
+			}
+		}
+		for (int i = 0; i < count; i++)
+			model_join(m, waits[i], level);
+	}
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "maps_rig.h"
+
+#include <string.h>
+
+#include "test.h"
+
+struct maps_channel rig_ofdma(uint8_t id) {
+	return (struct maps_channel){
+		.kind = MAPS_OFDMA,
+		.id = id,
+		.ucd_count = 3,
+		.data_iuc = MAP_PROFILE_13,
+		.frame = 27648,
+		.frame_minislots = 235,
+		.minislot_bytes = 48,
+		.interval = 15 * 27648,
+		.lead = MS(1),
+		.ack_delay = MS(2),
+		.request_minislots = 1,
+		.request_opportunities = 8,
+		.data_start = 2,
+		.data_end = 10,
+	};
+}
+
+struct maps_channel rig_sc_qam(uint8_t id) {
+	return (struct maps_channel){
+		.kind = MAPS_SC_QAM,
+		.id = id,
+		.ucd_count = 5,
+		.data_iuc = MAP_ADVANCED_LONG,
+		.short_iuc = MAP_ADVANCED_SHORT,
+		.short_minislots = 8,
+		.frame = 1280,
+		.frame_minislots = 1,
+		.minislot_bytes = 24,
+		.burst_minislots = 2,
+		.interval = MS(2),
+		.lead = MS(1),
+		.ack_delay = MS(2),
+		.request_minislots = 2,
+		.request_opportunities = 4,
+		.data_start = 3,
+		.data_end = 8,
+	};
+}
+
+void rig_create(struct rig *r, const struct maps_channel *channels, uint32_t count,
+		uint32_t flows) {
+	const char *why = NULL;
+
+	memset(r, 0, sizeof(*r));
+	memcpy(r->channels, channels, count * sizeof(*channels));
+	r->count = count;
+	r->m = maps_create(
+		&(struct maps_config){.channels = channels, .channel_count = count, .flows = flows},
+		&why);
+	assert_null(why);
+	assert_non_null(r->m);
+}
+
+void rig_free(struct rig *r) {
+	maps_free(r->m);
+	r->m = NULL;
+}
+
+const char *rig_flow(struct rig *r, uint32_t flow, uint32_t mask, struct maps_flow settings) {
+	struct maps_sid sids[RIG_CHANNELS];
+	struct maps_cluster cluster = {.sids = sids};
+
+	for (uint32_t i = 0; i < r->count; i++)
+		if (mask >> i & 1)
+			sids[cluster.count++] =
+				(struct maps_sid){(uint16_t)i, (uint16_t)(flow + 1)};
+	settings.clusters = &cluster;
+	settings.cluster_count = mask == 0 ? 0 : 1;
+	return maps_set_flow(r->m, flow, &settings, r->now);
+}
+
+enum maps_verdict rig_ask(struct rig *r, uint32_t flow, uint32_t bytes) {
+	return maps_request(r->m, &(struct maps_request){.flow = flow, .bytes = bytes}, r->now);
+}
+
+static void count_element(struct rig *r, uint32_t channel, const struct map_element *e,
+			  uint32_t minislots) {
+	if (e->iuc == MAP_INITIAL || e->iuc == MAP_STATION)
+		return;
+	if (e->iuc == MAP_REQUEST && e->sid == MAP_SID_BROADCAST) {
+		r->requests += minislots;
+	} else if (e->iuc == MAP_REQUEST && e->sid == MAPS_SID_NOBODY) {
+		assert_true(minislots < r->channels[channel].request_minislots);
+		r->idle += minislots;
+	} else if (e->iuc == MAP_REQUEST) {
+		assert_int_equal(minislots, r->channels[channel].request_minislots);
+		r->polls[channel][e->sid]++;
+	} else {
+		assert_true(e->iuc == r->channels[channel].data_iuc ||
+			    e->iuc == r->channels[channel].short_iuc);
+		r->granted[channel][e->sid] += minislots;
+		if (minislots > r->longest[channel][e->sid])
+			r->longest[channel][e->sid] = minislots;
+	}
+}
+
+/* Minislots that are described are new ones, in 64 bits of them. */
+static void check_span(struct rig *r, uint32_t channel, const struct map *map, uint32_t minislots) {
+	uint64_t end = r->ends[channel];
+	uint32_t gap = map->alloc_start - (uint32_t)end;
+
+	assert_true(!r->begun[channel] || gap < UINT32_MAX / 2);
+	r->begun[channel] = true;
+	r->ends[channel] = end + gap + minislots;
+	assert_true((int32_t)(map->alloc_start - map->ack_time) >= 0);
+}
+
+void rig_check_map(struct rig *r, uint32_t channel, const struct map *map) {
+	const struct maps_channel *c = &r->channels[channel];
+	uint32_t null = 0;
+
+	assert_int_equal(map->version, c->kind == MAPS_OFDMA ? 5 : 1);
+	assert_int_equal(map->channel, c->id);
+	assert_true(map->count <= (c->kind == MAPS_OFDMA ? MAP_ELEMENTS_5 : MAP_ELEMENTS_1));
+	while (null < map->count && map->elements[null].iuc != MAP_NULL)
+		null++;
+	assert_true(null < map->count);
+	assert_int_equal(map->elements[null].sid, 0);
+	assert_true(map->elements[null].offset <=
+		    (c->kind == MAPS_OFDMA ? MAP_MINISLOTS_5 : MAP_MINISLOTS_1));
+	assert_true(null == 0 || map->elements[0].offset == 0);
+	for (uint32_t i = 0; i < null; i++) {
+		assert_true(map->elements[i + 1].offset > map->elements[i].offset);
+		count_element(r, channel, &map->elements[i],
+			      map->elements[i + 1].offset - map->elements[i].offset);
+	}
+	for (uint32_t i = null + 1; i < map->count; i++) {
+		assert_int_equal(map->elements[i].offset, map->elements[null].offset);
+		assert_int_equal(map->elements[i].iuc, c->data_iuc);
+		r->pendings[channel][map->elements[i].sid]++;
+	}
+	check_span(r, channel, map, map->elements[null].offset);
+	r->maps++;
+	if (r->on_map != NULL)
+		r->on_map(r, channel, map);
+}
+
+void rig_run(struct rig *r, uint64_t until) {
+	static struct map map;
+	uint32_t channel;
+
+	while (maps_due(r->m) <= until) {
+		if (maps_due(r->m) > r->now)
+			r->now = maps_due(r->m);
+		while ((channel = maps_make(r->m, r->now, &map)) != MAPS_NONE)
+			rig_check_map(r, channel, &map);
+	}
+	if (until > r->now)
+		r->now = until;
+}
+
+uint64_t rig_granted(const struct rig *r, uint32_t flow) {
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < r->count; i++)
+		sum += r->granted[i][flow + 1];
+	return sum;
+}
+
+struct maps_counts rig_counts(const struct rig *r) {
+	struct maps_counts n;
+
+	maps_counts(r->m, MAPS_NONE, &n);
+	return n;
+}
+
+void rig_check_counts(const struct rig *r) {
+	struct maps_counts n = rig_counts(r);
+
+	assert_int_equal(n.owed_bytes, n.asked_bytes - (n.granted_bytes - n.unsolicited_bytes) -
+					       n.forgotten_bytes);
+	assert_true(n.data_minislots + n.request_minislots + n.initial_minislots +
+			    n.station_minislots <=
+		    n.minislots);
+}

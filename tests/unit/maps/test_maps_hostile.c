@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Whatever comes: nothing is granted beyond bounds, all bytes are accounted for, and others are served. */
+#include "maps_rig.h"
+#include "random.h"
+#include "test.h"
+
+#include <string.h>
+
+#define FLOWS 60
+
+static void create(struct rig *r, uint32_t channels) {
+	struct maps_channel all[RIG_CHANNELS];
+
+	for (uint32_t i = 0; i < channels; i++) {
+		all[i] = i % 2 == 0 ? rig_ofdma((uint8_t)(i + 1)) : rig_sc_qam((uint8_t)(i + 1));
+		all[i].max_burst_minislots = 200;
+		all[i].initial_minislots = 30;
+		all[i].initial_interval = (uint32_t)MS(50);
+		all[i].station_minislots = 9;
+		all[i].slack = (uint32_t)US(300);
+	}
+	rig_create(r, all, channels, FLOWS);
+	rig_run(r, MS(10));
+}
+
+static struct maps_flow some_flow(struct random *r) {
+	return (struct maps_flow){
+		.type = (enum maps_type)random_below(r, 6),
+		.priority = (uint8_t)random_below(r, 8),
+		.sustained = random_below(r, 2) ? 0 : random_between(r, 1, 50000000),
+		.reserved = random_below(r, 4) ? 0 : random_below(r, 1000),
+		.max_burst = random_below(r, 2) ? 0 : random_between(r, 128, 9000),
+		.header_bytes = (uint16_t)random_below(r, 65),
+		.poll_interval = (uint32_t)US(random_between(r, 7, 100000)),
+		.grant_interval = (uint32_t)US(random_between(r, 7, 100000)),
+		.grant_jitter =
+			random_below(r, 5) ? (uint32_t)US(random_below(r, 3000)) : random_next(r),
+		.grant_bytes = random_between(r, 1, 500),
+		.grants = (uint8_t)random_between(r, 1, 4),
+		.active_timeout = random_next(r),
+		.guaranteed_rate = 1 + random_below(r, 9000000),
+	};
+}
+
+static void throw_something(struct rig *r, struct random *random) {
+	const struct maps_request q = {
+		.flow = random_below(random, 3) ? random_below(random, FLOWS) : random_next(random),
+		.cluster = (uint8_t)(random_below(random, 4) ? 0 : random_next(random)),
+		.channel = (uint16_t)random_next(random),
+		.bytes = random_next(random) >> random_below(random, 32),
+		.minislot_at = (uint64_t)random_next(random) << random_below(random, 33),
+		.contended = random_below(random, 2),
+	};
+
+	maps_request(r->m, &q,
+		     random_below(random, 2) ? r->now : (uint64_t)random_next(random) << 32);
+	if (random_below(random, 30) == 0)
+		maps_station(r->m, random_below(random, 9), (uint16_t)random_next(random));
+	if (random_below(random, 30) == 0)
+		maps_collisions(r->m, random_below(random, 9), random_next(random));
+	if (random_below(random, 30) == 0)
+		maps_used(r->m, random_below(random, FLOWS + 5), random_next(random));
+	if (random_below(random, 40) == 0)
+		rig_flow(r, random_below(random, FLOWS + 5), random_below(random, 64),
+			 some_flow(random));
+}
+
+/* A clock as it is not to be: stands, jumps, goes back. */
+static void time_passes(struct rig *r, struct random *random, struct map *map) {
+	uint64_t before = r->now;
+	uint32_t channel;
+
+	switch (random_below(random, 60)) {
+	case 0: r->now += MS(random_below(random, 100000)); break;
+	case 1: r->now -= r->now > MS(1000) ? MS(random_below(random, 1000)) : 0; break;
+	case 2: break;
+	default:
+		r->now = maps_due(r->m) +
+			 (random_below(random, 8) ? 0 : US(random_below(random, 500)));
+	}
+	while ((channel = maps_make(r->m, r->now, map)) != MAPS_NONE)
+		rig_check_map(r, channel, map);
+	if (r->now < before)
+		r->now = before;
+	assert_true(maps_due(r->m) > r->now || r->now - maps_due(r->m) < MS(1000));
+}
+
+static void anything_may_come(void **state) {
+	static struct map map;
+	static struct rig r;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 12; seed++) {
+		struct random random = {seed * 0x9e3779b97f4a7c15};
+
+		create(&r, 6);
+		for (int i = 0; i < 2000; i++) {
+			for (uint32_t n = random_below(&random, 40); n > 0; n--)
+				throw_something(&r, &random);
+			time_passes(&r, &random, &map);
+			if (i % 100 == 0)
+				rig_check_counts(&r);
+		}
+		for (uint32_t i = 0; i < 6; i++)
+			for (uint32_t sid = 0; sid < RIG_SIDS; sid++)
+				assert_true(r.longest[i][sid] <= 200);
+		for (uint32_t i = 0; i < FLOWS; i++)
+			rig_flow(&r, i, 0, (struct maps_flow){.priority = 0});
+		rig_check_counts(&r);
+		assert_int_equal(rig_counts(&r).owed_bytes, 0);
+		rig_free(&r);
+	}
+}
+
+/* One modem asks for gigabytes a thousand times a millisecond: others of its priority have their share. */
+static void others_are_served(void **state) {
+	struct rig r;
+
+	(void)state;
+	create(&r, 2);
+	for (uint32_t i = 0; i < 10; i++)
+		assert_null(rig_flow(&r, i, 3, (struct maps_flow){.header_bytes = 8}));
+	for (int i = 0; i < 300; i++) {
+		for (int n = 0; n < 2000; n++)
+			rig_ask(&r, 0, 3000000000u);
+		for (uint32_t f = 1; f < 10; f++)
+			rig_ask(&r, f, 500);
+		rig_run(&r, r.now + MS(2));
+	}
+	rig_run(&r, r.now + MS(3));
+	assert_in_range(rig_counts(&r).owed_bytes, 1, 16 << 20); /* to the first only */
+	for (uint32_t f = 1; f < 10; f++)
+		assert_true(rig_granted(&r, f) > 300 * 500 / 48);
+	assert_int_equal(rig_counts(&r).verdicts[MAPS_CUT], 300 * 2000);
+	rig_free(&r);
+}
+
+static void late_maps_are_counted(void **state) {
+	static struct map map;
+	struct rig r;
+	uint64_t due, maps;
+
+	(void)state;
+	create(&r, 1);
+	due = maps_due(r.m);
+	maps = rig_counts(&r).maps;
+	assert_int_equal(maps_make(r.m, due - 1, &map), MAPS_NONE);
+	assert_int_equal(maps_make(r.m, due + US(300), &map), 0); /* within the slack */
+	rig_check_map(&r, 0, &map);
+	assert_int_equal(maps_make(r.m, due + US(300), &map), MAPS_NONE);
+	assert_int_equal(rig_counts(&r).late, 0);
+	due += 15 * 27648;
+	assert_int_equal(maps_due(r.m), due);
+	assert_int_equal(maps_make(r.m, due + US(300) + 1, &map), MAPS_NONE);
+	assert_int_equal(rig_counts(&r).late, 1);
+	assert_int_equal(maps_due(r.m), due + 15 * 27648);
+	r.now = due + 100 * 15 * 27648; /* and many at once */
+	rig_run(&r, r.now);
+	assert_int_equal(rig_counts(&r).late, 1 + 99);
+	assert_int_equal(rig_counts(&r).maps, maps + 2);
+	rig_free(&r);
+}
+
+static void the_first_call_begins(void **state) {
+	static struct map map;
+	struct maps_channel c = rig_ofdma(1);
+	struct rig r;
+
+	(void)state;
+	rig_create(&r, &c, 1, 10);
+	assert_null(rig_flow(&r, 0, 1,
+			     (struct maps_flow){.type = MAPS_REAL_TIME_POLLING,
+						.poll_interval = (uint32_t)MS(2)}));
+	assert_int_equal(maps_make(r.m, MS(86400000), &map), MAPS_NONE);
+	r.now = maps_due(r.m);
+	assert_in_range(r.now, MS(86400000), MS(86400000) + 15 * 27648);
+	rig_run(&r, r.now);
+	assert_int_equal(rig_counts(&r).late, 0);
+	assert_int_equal(rig_counts(&r).missed, 0);
+	assert_int_equal(r.maps, 1);
+	rig_free(&r);
+}
+
+static void a_clock_that_goes_back_stands(void **state) {
+	static struct map map;
+	struct rig r;
+	uint64_t due;
+
+	(void)state;
+	create(&r, 1);
+	due = maps_due(r.m);
+	assert_int_equal(maps_make(r.m, 0, &map), MAPS_NONE);
+	assert_int_equal(maps_due(r.m), due);
+	rig_run(&r, due);
+	assert_int_equal(rig_counts(&r).late, 0);
+	rig_free(&r);
+}
+
+/* The last of times is as good as any. */
+static void time_has_an_end(void **state) {
+	static struct map map;
+	struct rig r;
+	uint32_t channel, maps = 0;
+
+	(void)state;
+	create(&r, 4);
+	for (uint32_t i = 0; i < 20; i++)
+		rig_flow(&r, i, 15,
+			 (struct maps_flow){.type = (enum maps_type)(i % 6),
+					    .poll_interval = (uint32_t)MS(10),
+					    .grant_interval = (uint32_t)MS(10),
+					    .grant_bytes = 100,
+					    .grants = 1,
+					    .guaranteed_rate = 1000,
+					    .sustained = 1000});
+	for (int i = 0; i < 3; i++) {
+		rig_ask(&r, 0, 1000000);
+		while ((channel = maps_make(r.m, UINT64_MAX, &map)) != MAPS_NONE)
+			maps++;
+	}
+	assert_true(maps <= 4);
+	assert_in_range(maps_due(r.m), UINT64_C(1) << 62, (UINT64_C(1) << 62) + MS(3));
+	assert_true(rig_counts(&r).late > 1000000);
+	rig_check_counts(&r);
+	rig_free(&r);
+}
+
+static void late_requests_are_seen(void **state) {
+	struct rig r;
+
+	(void)state;
+	create(&r, 1);
+	assert_null(rig_flow(&r, 0, 1, (struct maps_flow){.header_bytes = 8}));
+	maps_request(r.m, &(struct maps_request){.bytes = 10, .minislot_at = r.now - MS(1)}, r.now);
+	assert_int_equal(rig_counts(&r).late_requests, 0);
+	maps_request(r.m, &(struct maps_request){.bytes = 10, .minislot_at = r.now - MS(8)}, r.now);
+	maps_request(r.m, &(struct maps_request){.bytes = 10}, r.now);
+	assert_int_equal(rig_counts(&r).late_requests, 1);
+	rig_free(&r);
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(anything_may_come),
+		cmocka_unit_test(others_are_served),
+		cmocka_unit_test(late_maps_are_counted),
+		cmocka_unit_test(the_first_call_begins),
+		cmocka_unit_test(a_clock_that_goes_back_stands),
+		cmocka_unit_test(time_has_an_end),
+		cmocka_unit_test(late_requests_are_seen),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

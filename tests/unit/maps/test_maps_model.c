@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The scheduler and a model written from its rules make the same MAPs, whatever happens. */
+#include "maps_model.h"
+#include "maps_rig.h"
+#include "random.h"
+#include "test.h"
+
+#include <string.h>
+
+#define SCENARIOS 400
+#define STEPS 300
+
+struct lockstep {
+	struct random random;
+	struct model model;
+	struct rig rig;
+	uint32_t flows;
+	bool exists[MODEL_FLOWS];
+	uint64_t seed;
+};
+
+/* Short MAPs: what is rare in long ones is common here. */
+static struct maps_channel some_channel(struct random *r, uint8_t id, bool alike) {
+	struct maps_channel c = alike || random_below(r, 2) ? rig_ofdma(id) : rig_sc_qam(id);
+
+	c.minislot_bytes = (uint16_t)random_between(r, 5, 60);
+	if (c.kind == MAPS_OFDMA) {
+		c.frame_minislots = (uint16_t)random_between(r, 1, 235);
+		c.interval = c.frame * random_between(r, 1, 15);
+		c.burst_minislots = 0;
+	} else {
+		c.interval = 1280 * random_between(r, 40, 600);
+	}
+	c.request_minislots = (uint16_t)random_between(r, 1, 4);
+	c.request_opportunities = (uint16_t)random_between(r, 1, 6);
+	c.initial_minislots = (uint16_t)random_below(r, 30);
+	c.initial_interval =
+		c.initial_minislots == 0 ? 0 : (uint32_t)US(random_between(r, 1, 20000));
+	c.station_minislots = (uint16_t)random_below(r, 12);
+	c.max_burst_minislots = random_below(r, 3) ? 0 : (uint16_t)random_between(r, 40, 400);
+	c.ack_delay = (uint32_t)US(random_between(r, 0, 6000));
+	c.lead = (uint32_t)US(random_between(r, 0, 3000));
+	c.slack = random_below(r, 2) ? c.lead : c.lead / 3;
+	return c;
+}
+
+static void begin(struct lockstep *l) {
+	struct maps_channel channels[MODEL_CHANNELS];
+	struct maps_config config = {.channels = channels, .flows = MODEL_FLOWS};
+	bool alike = random_below(&l->random, 2);
+
+	do {
+		config.channel_count = random_between(&l->random, 1, MODEL_CHANNELS);
+		for (uint32_t i = 0; i < config.channel_count; i++) {
+			channels[i] = some_channel(&l->random, (uint8_t)(i + 1), alike);
+			if (alike && i > 0) {
+				channels[i] = channels[0];
+				channels[i].id = (uint8_t)(i + 1);
+			}
+		}
+		config.start = random_below(&l->random, 2) ? MS(random_below(&l->random, 1000)) : 0;
+		config.flow_bytes = random_below(&l->random, 2) ? 50000 : 0;
+		l->rig.m = maps_create(&config, NULL);
+	} while (l->rig.m == NULL);
+	memcpy(l->rig.channels, channels, sizeof(channels));
+	l->rig.count = (uint32_t)config.channel_count;
+	l->rig.now = random_below(&l->random, 2) ? 0 : MS(random_below(&l->random, 3000));
+	model_create(&l->model, &config);
+	l->flows = random_between(&l->random, 1, MODEL_FLOWS);
+}
+
+static uint64_t some_rate(struct random *r) {
+	return random_below(r, 2) ? 0 : (uint64_t)1000 << random_below(r, 17);
+}
+
+static struct maps_flow some_settings(struct lockstep *l) {
+	struct random *r = &l->random;
+	struct maps_flow f = {
+		.type = random_below(r, 2) ? MAPS_BEST_EFFORT : (enum maps_type)random_below(r, 6),
+		.priority = (uint8_t)random_below(r, 3),
+		.sustained = some_rate(r),
+		.sustained_burst = random_below(r, 10000),
+		.peak = some_rate(r),
+		.reserved = some_rate(r) / 16,
+		.max_burst = random_below(r, 2) ? 0 : random_between(r, 128, 3000),
+		.header_bytes = (uint16_t)(random_below(r, 2) ? 0 : random_between(r, 1, 20)),
+		.poll_interval = (uint32_t)US(random_between(r, 100, 20000)),
+		.grant_interval = (uint32_t)US(random_between(r, 100, 20000)),
+		.grant_jitter = (uint32_t)US(random_below(r, 2) ? random_below(r, 800)
+								: random_below(r, 9000)),
+		.grant_bytes = random_between(r, 1, 300),
+		.grants = (uint8_t)random_between(r, 1, 2),
+		.active_timeout = (uint32_t)US(random_below(r, 30000)),
+		.guaranteed_rate = 1 + random_below(r, 4000000),
+	};
+
+	if (f.peak != 0 && f.peak < f.sustained)
+		f.peak = f.sustained;
+	if (f.sustained != 0 && f.reserved > f.sustained)
+		f.reserved = f.sustained;
+	return f;
+}
+
+/* Unsolicited grants and polls have one channel to be on; other clusters are of any channels. */
+static void set_flow(struct lockstep *l, uint32_t flow) {
+	struct random *r = &l->random;
+	struct maps_flow f = some_settings(l);
+	struct maps_sid sids[3][MODEL_CHANNELS];
+	struct maps_cluster clusters[3];
+
+	f.clusters = clusters;
+	f.cluster_count = random_below(r, 8) == 0 ? 0
+			  : random_below(r, 4)	  ? 1
+						  : random_between(r, 1, 3);
+	for (size_t i = 0; i < f.cluster_count; i++) {
+		uint32_t all = l->rig.count, only = random_below(r, all);
+
+		clusters[i] = (struct maps_cluster){sids[i], 0};
+		for (uint32_t c = 0; c < all; c++)
+			if (c == only ||
+			    (random_below(r, 2) && (i > 0 || f.type == MAPS_BEST_EFFORT)))
+				sids[i][clusters[i].count++] = (struct maps_sid){
+					(uint16_t)c, (uint16_t)(flow * 3 + i + 1)};
+	}
+	if (maps_set_flow(l->rig.m, flow, &f, l->rig.now) != NULL)
+		return;
+	model_set_flow(&l->model, flow, &f, l->rig.now);
+	l->exists[flow] = f.cluster_count != 0;
+}
+
+static void ask(struct lockstep *l) {
+	struct random *r = &l->random;
+	uint32_t flow = random_below(r, l->flows);
+	const struct maps_request q = {
+		.flow = flow,
+		.cluster = (uint8_t)(random_below(r, 4) ? 0 : random_below(r, 4)),
+		.channel = (uint16_t)random_below(r, l->rig.count + 1),
+		.bytes = random_below(r, 20) == 0 ? random_next(r)
+						  : random_below(r, 1u << random_between(r, 4, 14)),
+		.contended = random_below(r, 2),
+	};
+
+	maps_request(l->rig.m, &q, l->rig.now);
+	model_request(&l->model, &q, l->rig.now);
+}
+
+static bool same_head(const struct map *a, const struct map *b) {
+	return a->count == b->count && a->alloc_start == b->alloc_start &&
+	       a->ack_time == b->ack_time && a->data_start == b->data_start &&
+	       a->data_end == b->data_end && a->version == b->version && a->channel == b->channel &&
+	       a->ucd_count == b->ucd_count && a->ranging_start == b->ranging_start &&
+	       a->ranging_end == b->ranging_end;
+}
+
+static bool same_element(const struct map_element *a, const struct map_element *b) {
+	return a->sid == b->sid && a->iuc == b->iuc && a->offset == b->offset;
+}
+
+static void same_map(struct lockstep *l, uint32_t channel, const struct map *a,
+		     const struct map *b) {
+	bool same = same_head(a, b);
+
+	for (uint32_t i = 0; same && i < a->count; i++)
+		same = same_element(&a->elements[i], &b->elements[i]);
+	if (same)
+		return;
+	print_error(
+		"seed %llu, channel %u: elements %u, by the model %u; start %u, %u; ack %u, %u\n",
+		(unsigned long long)l->seed, channel, a->count, b->count, a->alloc_start,
+		b->alloc_start, a->ack_time, b->ack_time);
+	for (uint32_t i = 0; i < a->count && i < b->count; i++)
+		print_error("%s%x/%u@%u %x/%u@%u\n",
+			    a->elements[i].offset == b->elements[i].offset ? "" : "* ",
+			    a->elements[i].sid, a->elements[i].iuc, a->elements[i].offset,
+			    b->elements[i].sid, b->elements[i].iuc, b->elements[i].offset);
+	fail();
+}
+
+static void make(struct lockstep *l) {
+	static struct map a, b;
+	uint32_t channel;
+
+	do {
+		channel = maps_make(l->rig.m, l->rig.now, &a);
+		assert_int_equal(channel, model_make(&l->model, l->rig.now, &b));
+		if (channel != MAPS_NONE) {
+			same_map(l, channel, &a, &b);
+			rig_check_map(&l->rig, channel, &a);
+		}
+	} while (channel != MAPS_NONE);
+}
+
+static void same_counts(const struct lockstep *l) {
+	struct maps_counts n = rig_counts(&l->rig);
+
+	rig_check_counts(&l->rig);
+	assert_int_equal(n.asked_bytes, l->model.asked);
+	assert_int_equal(n.granted_bytes, l->model.granted);
+	assert_int_equal(n.unsolicited_bytes, l->model.unsolicited);
+	assert_int_equal(n.forgotten_bytes, l->model.forgotten);
+	assert_int_equal(n.late, l->model.late);
+}
+
+static void step(struct lockstep *l) {
+	struct random *r = &l->random;
+	uint64_t due = maps_due(l->rig.m);
+
+	for (uint32_t i = random_below(r, 12); i > 0; i--)
+		ask(l);
+	if (random_below(r, 20) == 0)
+		set_flow(l, random_below(r, l->flows));
+	if (random_below(r, 10) == 0) {
+		uint32_t channel = random_below(r, l->rig.count);
+		uint16_t sid = (uint16_t)random_between(r, 1, 200);
+
+		maps_station(l->rig.m, channel, sid);
+		model_station(&l->model, channel, sid);
+	}
+	if (random_below(r, 10) == 0) {
+		uint32_t channel = random_below(r, l->rig.count), lost = random_below(r, 40);
+
+		maps_collisions(l->rig.m, channel, lost);
+		l->model.channels[channel].collided += lost;
+	}
+	if (random_below(r, 5) == 0) {
+		uint32_t flow = random_below(r, l->flows);
+
+		maps_used(l->rig.m, flow, l->rig.now);
+		model_used(&l->model, flow, l->rig.now);
+	}
+	if (due > l->rig.now && random_below(r, 8) != 0)
+		l->rig.now = due;
+	else if (random_below(r, 50) == 0)
+		l->rig.now += MS(random_below(r, 300));
+	else if (random_below(r, 50) == 0 && l->rig.now > MS(5))
+		l->rig.now -= MS(random_below(r, 5));
+	else
+		l->rig.now += US(random_below(r, 900));
+	make(l);
+}
+
+static void makes_the_same_maps(void **state) {
+	static struct lockstep l;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= SCENARIOS; seed++) {
+		memset(&l, 0, sizeof(l));
+		l.seed = seed;
+		l.random.state = seed * 0x9e3779b97f4a7c15;
+		begin(&l);
+		for (uint32_t i = 0; i < l.flows; i++)
+			set_flow(&l, i);
+		for (int i = 0; i < STEPS; i++)
+			step(&l);
+		same_counts(&l);
+		rig_free(&l.rig);
+	}
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(makes_the_same_maps),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What is refused, and by which words; and that nothing has changed then. */
+#include "maps_rig.h"
+#include "test.h"
+
+static const char *create_with(struct maps_channel c) {
+	const char *why = NULL;
+	struct maps *m = maps_create(
+		&(struct maps_config){.channels = &c, .channel_count = 1, .flows = 1}, &why);
+
+	assert_true((m == NULL) == (why != NULL));
+	maps_free(m);
+	return why;
+}
+
+#define REFUSED(kind, change, words)                        \
+	do {                                                \
+		struct maps_channel c = rig_##kind(1);      \
+		c.change;                                   \
+		assert_string_equal(create_with(c), words); \
+	} while (0)
+
+static void channels_are_refused(void **state) {
+	(void)state;
+	REFUSED(ofdma, kind = (enum maps_kind)2, "a channel is SC-QAM or OFDMA");
+	REFUSED(ofdma, frame = 127, "a frame takes 128 samples to 0.1 s");
+	REFUSED(ofdma, frame = 20480001, "a frame takes 128 samples to 0.1 s");
+	REFUSED(ofdma, frame_minislots = 0, "a frame has minislots; with SC-QAM it is one");
+	REFUSED(sc_qam, frame_minislots = 2, "a frame has minislots; with SC-QAM it is one");
+	REFUSED(ofdma, frame_minislots = 1729, "a frame has at most a minislot in 16 samples");
+	REFUSED(ofdma, minislot_bytes = 0, "a minislot has bytes");
+	REFUSED(ofdma, interval = 20480001, "a MAP describes at most 0.1 s");
+	REFUSED(ofdma, interval = 70 * 27648, "a MAP describes more minislots than its format has");
+	REFUSED(sc_qam, interval = 4097 * 1280,
+		"a MAP describes more minislots than its format has");
+	REFUSED(ofdma, minislot_bytes = 2380, "a MAP describes more than 8 MiB");
+	REFUSED(ofdma, lead = MAPS_HZ + 1,
+		"lead and ack delay are at most 1 s, and the slack is part of the lead");
+	REFUSED(ofdma, ack_delay = MAPS_HZ + 1,
+		"lead and ack delay are at most 1 s, and the slack is part of the lead");
+	REFUSED(ofdma, slack = MS(1) + 1,
+		"lead and ack delay are at most 1 s, and the slack is part of the lead");
+	REFUSED(ofdma, request_minislots = 0,
+		"there is at least one request opportunity, of at least one minislot");
+	REFUSED(ofdma, request_opportunities = 0,
+		"there is at least one request opportunity, of at least one minislot");
+	REFUSED(ofdma, initial_interval = MAPS_INITIAL_MOST + 1,
+		"initial maintenance comes at least each 2 s");
+	REFUSED(ofdma, initial_interval = 1, "initial maintenance takes minislots");
+	REFUSED(sc_qam, max_burst_minislots = 7, "the longest burst has no room for 128 bytes");
+	REFUSED(ofdma, initial_minislots = 3525 - 8 - 2,
+		"a MAP is too short for requests, ranging and a grant");
+	REFUSED(ofdma, station_minislots = 3525 - 8 - 2,
+		"a MAP is too short for requests, ranging and a grant");
+	REFUSED(ofdma, ranging_start = 1,
+		"back-off windows of ranging are 0..15, start before end");
+	REFUSED(ofdma, ranging_end = 16, "back-off windows of ranging are 0..15, start before end");
+	REFUSED(ofdma, data_start = 11, "back-off windows of data are 0..15, start before end");
+	REFUSED(ofdma, data_end = 16, "back-off windows of data are 0..15, start before end");
+	REFUSED(ofdma, data_iuc = 0, "an interval usage code is 1..15 and not 7");
+	REFUSED(ofdma, data_iuc = 7, "an interval usage code is 1..15 and not 7");
+	REFUSED(ofdma, data_iuc = 16, "an interval usage code is 1..15 and not 7");
+	REFUSED(ofdma, short_iuc = 7, "an interval usage code is 1..15 and not 7");
+	REFUSED(ofdma, short_iuc = 16, "an interval usage code is 1..15 and not 7");
+}
+
+static void limits_are_taken(void **state) {
+	struct maps_channel c = rig_ofdma(1);
+
+	(void)state;
+	c.initial_minislots = 3525 - 8 - 3;
+	c.initial_interval = MAPS_INITIAL_MOST;
+	c.lead = c.ack_delay = c.slack = MAPS_HZ;
+	c.data_end = c.ranging_end = 15;
+	c.minislot_bytes = 2379;
+	c.max_burst_minislots = 1;
+	c.initial_minislots = 3525 - 8 - 1;
+	assert_null(create_with(c));
+	c = rig_sc_qam(1);
+	c.interval = 4096 * 1280;
+	assert_null(create_with(c));
+	c.interval = 0; /* one frame at least: too short, but not for nothing */
+	assert_string_equal(create_with(c), "a MAP is too short for requests, ranging and a grant");
+}
+
+static void configurations_are_refused(void **state) {
+	struct maps_channel c[65] = {rig_ofdma(1), rig_ofdma(1)};
+	struct maps_config config = {.channels = c, .channel_count = 1, .flows = 1};
+	const char *why;
+
+	(void)state;
+	config.channel_count = 0;
+	assert_null(maps_create(&config, &why));
+	assert_string_equal(why, "there are 1 to 64 channels");
+	config.channel_count = 65;
+	assert_null(maps_create(&config, NULL));
+	config.channel_count = 2;
+	assert_null(maps_create(&config, &why));
+	assert_string_equal(why, "two channels have the same ID");
+	config.channel_count = 1;
+	config.flows = 0;
+	assert_null(maps_create(&config, &why));
+	assert_string_equal(why, "there is room for 1 to 2^24 flows");
+	config.flows = 1;
+	config.flow_bytes = MAPS_BURST_MAX + 1;
+	assert_null(maps_create(&config, &why));
+	assert_string_equal(why, "a flow can be owed at most 1 GiB");
+	config.flow_bytes = 0;
+	config.start = UINT64_C(1) << 61;
+	assert_null(maps_create(&config, &why));
+	assert_string_equal(why, "the start is a time below 2^61");
+	maps_free(NULL);
+}
+
+#define NO_FLOW(change, words)                                     \
+	do {                                                       \
+		struct maps_flow f = {.header_bytes = 8};          \
+		change;                                            \
+		assert_string_equal(rig_flow(&r, 0, 3, f), words); \
+	} while (0)
+
+static void flows_are_refused(void **state) {
+	struct maps_channel c[] = {rig_ofdma(1), rig_sc_qam(2)};
+	struct rig r;
+
+	(void)state;
+	rig_create(&r, c, 2, 2);
+	assert_null(rig_flow(&r, 0, 3, (struct maps_flow){.header_bytes = 8}));
+	rig_ask(&r, 0, 1000);
+	NO_FLOW(f.type = (enum maps_type)6, "there is no such scheduling type");
+	NO_FLOW(f.priority = 8, "a priority is 0..7");
+	NO_FLOW(f.sustained = MAPS_RATE_MAX + 1, "a rate is at most 100 Gbps");
+	NO_FLOW(f.peak = MAPS_RATE_MAX + 1, "a rate is at most 100 Gbps");
+	NO_FLOW(f.reserved = MAPS_RATE_MAX + 1, "a rate is at most 100 Gbps");
+	NO_FLOW(f.guaranteed_rate = MAPS_RATE_MAX + 1, "a rate is at most 100 Gbps");
+	NO_FLOW((f.peak = 9, f.sustained = 10), "the peak rate is at least the sustained rate");
+	NO_FLOW((f.reserved = 11, f.sustained = 10),
+		"the reserved rate is at most the sustained rate");
+	NO_FLOW(f.sustained_burst = MAPS_BURST_MAX + 1, "a burst is at most 1 GiB");
+	NO_FLOW(f.header_bytes = 65, "a header before data has at most 64 bytes");
+	NO_FLOW(f.max_burst = 127, "the longest grant has at least 128 bytes");
+	NO_FLOW((f.type = MAPS_REAL_TIME_POLLING, f.poll_interval = 1279),
+		"polls are at least 6.25 us apart");
+	NO_FLOW((f.type = MAPS_NON_REAL_TIME_POLLING), "polls are at least 6.25 us apart");
+	NO_FLOW((f.type = MAPS_UNSOLICITED_ACTIVITY, f.poll_interval = 1),
+		"polls are at least 6.25 us apart");
+	NO_FLOW((f.type = MAPS_UNSOLICITED, f.grant_interval = 1279),
+		"unsolicited grants are at least 6.25 us apart");
+	NO_FLOW((f.type = MAPS_PROACTIVE), "unsolicited grants are at least 6.25 us apart");
+	NO_FLOW((f.type = MAPS_UNSOLICITED, f.grant_interval = MS(1), f.grants = 1),
+		"unsolicited grants have bytes, and are at least one in an interval");
+	NO_FLOW((f.type = MAPS_UNSOLICITED, f.grant_interval = MS(1), f.grant_bytes = 1),
+		"unsolicited grants have bytes, and are at least one in an interval");
+	NO_FLOW((f.type = MAPS_UNSOLICITED, f.grant_interval = MS(1), f.grants = 1,
+		 f.grant_bytes = 121, f.max_burst = 128),
+		"an unsolicited grant is longer than the longest grant");
+	NO_FLOW((f.type = MAPS_UNSOLICITED, f.grant_interval = MS(1), f.grants = 1,
+		 f.grant_bytes = UINT32_MAX),
+		"an unsolicited grant is longer than the longest grant");
+	NO_FLOW((f.type = MAPS_PROACTIVE, f.grant_interval = MS(1)),
+		"proactive grants have a guaranteed rate");
+	NO_FLOW((f.type = MAPS_PROACTIVE, f.grant_interval = MS(101), f.guaranteed_rate = 1),
+		"proactive grants are at most 0.1 s apart");
+	NO_FLOW((f.type = MAPS_PROACTIVE, f.grant_interval = MS(100),
+		 f.guaranteed_rate = MAPS_RATE_MAX),
+		"unsolicited grants or polls are more than a channel of the flow has left");
+	NO_FLOW((f.type = MAPS_UNSOLICITED, f.grant_interval = MS(100), f.grants = 1,
+		 f.grant_bytes = 200000),
+		"unsolicited grants or polls are more than a channel of the flow has left"); /* more than a MAP */
+	NO_FLOW(f.reserved = 800000000,
+		"a reserved rate is more than the channels of the flow have left");
+	assert_string_equal(rig_flow(&r, 2, 3, (struct maps_flow){.priority = 0}),
+			    "there is no room for the flow");
+	assert_int_equal(rig_counts(&r).owed_bytes, 1000); /* as before */
+	assert_int_equal(rig_counts(&r).forgotten_bytes, 0);
+	rig_free(&r);
+}
+
+static const char *set(struct rig *r, uint32_t flow, const struct maps_cluster *clusters,
+		       size_t count) {
+	return maps_set_flow(r->m, flow,
+			     &(struct maps_flow){.clusters = clusters, .cluster_count = count}, 0);
+}
+
+static void sids_are_refused(void **state) {
+	struct maps_channel c[] = {rig_ofdma(1), rig_sc_qam(2)};
+	struct maps_sid good[] = {{0, 5}, {1, 5}}, other[] = {{0, 5}}, absent[] = {{2, 6}},
+			zero[] = {{0, 0}}, all[] = {{0, MAP_SID_BROADCAST}},
+			again[] = {{0, 6}, {0, 7}}, last[] = {{1, 0x3ffe}};
+	struct maps_cluster clusters[9] = {{good, 2}, {other, 1}};
+	struct rig r;
+
+	(void)state;
+	rig_create(&r, c, 2, 3);
+	assert_string_equal(set(&r, 0, (struct maps_cluster[]){{good, 0}}, 1),
+			    "a SID cluster has a SID");
+	assert_string_equal(set(&r, 0, (struct maps_cluster[]){{NULL, 1}}, 1),
+			    "a SID cluster has a SID");
+	assert_string_equal(set(&r, 0, (struct maps_cluster[]){{absent, 1}}, 1),
+			    "a SID's channel is not there");
+	assert_string_equal(set(&r, 0, (struct maps_cluster[]){{zero, 1}}, 1),
+			    "a SID is 1..0x3ffe");
+	assert_string_equal(set(&r, 0, (struct maps_cluster[]){{all, 1}}, 1), "a SID is 1..0x3ffe");
+	assert_string_equal(set(&r, 0, (struct maps_cluster[]){{again, 2}}, 1),
+			    "a SID cluster has a channel twice");
+	assert_string_equal(set(&r, 0, clusters, 2), "a SID is in two clusters of a channel");
+	assert_string_equal(set(&r, 0, clusters, 9), "a flow has at most 8 SID clusters");
+	assert_string_equal(set(&r, 0, NULL, 1), "a flow has at most 8 SID clusters");
+	assert_null(set(&r, 0, clusters, 1));
+	assert_string_equal(set(&r, 1, clusters, 1), "a SID is in two clusters of a channel");
+	assert_null(set(&r, 0, clusters, 1)); /* its own */
+	assert_null(set(&r, 1, (struct maps_cluster[]){{last, 1}}, 1));
+	assert_null(set(&r, 0, NULL, 0));
+	assert_null(set(&r, 2, clusters, 1)); /* given up */
+	rig_free(&r);
+}
+
+/* 256 sets of channels, and no more until one is given up. */
+static void sets_are_so_many(void **state) {
+	struct maps_channel c[RIG_CHANNELS + 1];
+	struct maps_sid sids[9];
+	struct maps_cluster cluster = {sids, 0};
+	struct maps *m;
+	uint32_t flow = 0;
+
+	(void)state;
+	for (uint32_t i = 0; i < 9; i++)
+		c[i] = rig_ofdma((uint8_t)(i + 1));
+	m = maps_create(&(struct maps_config){.channels = c, .channel_count = 9, .flows = 600},
+			NULL);
+	for (uint32_t mask = 1; mask < 512; mask++, flow++) {
+		const char *why;
+
+		cluster.count = 0;
+		for (uint16_t i = 0; i < 9; i++)
+			if (mask >> i & 1)
+				sids[cluster.count++] = (struct maps_sid){i, (uint16_t)mask};
+		why = maps_set_flow(
+			m, flow, &(struct maps_flow){.clusters = &cluster, .cluster_count = 1}, 0);
+		if (flow < MAPS_SETS)
+			assert_null(why);
+		else
+			assert_string_equal(why,
+					    "there are more than 256 different sets of channels");
+	}
+	assert_null(maps_set_flow(m, 100, &(struct maps_flow){.cluster_count = 0}, 0));
+	assert_null(maps_set_flow(
+		m, 511, &(struct maps_flow){.clusters = &cluster, .cluster_count = 1}, 0));
+	maps_free(m);
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(channels_are_refused),	      cmocka_unit_test(limits_are_taken),
+		cmocka_unit_test(configurations_are_refused), cmocka_unit_test(flows_are_refused),
+		cmocka_unit_test(sids_are_refused),	      cmocka_unit_test(sets_are_so_many),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Requests to grants: what is asked for in bytes and minislots, MAPs and UCDs on their ways, and what is not there. */
+#include "test.h"
+
+#include <string.h>
+
+#include <rte_ring_elem.h>
+
+#include "fixture.h"
+#include "upstream_bench.h"
+#include "wire/map.h"
+#include "wire/ucd.h"
+
+#define CHANNELS 4 /* downstream */
+#define DATA_SID 0x20 /* modem 1: flow 2, no segment headers, channel 0 */
+#define FLOW 2
+#define BONDED 0 /* flow of modem 0: clusters 0 and 3 */
+
+static struct upstream_bench storage, *const bench = &storage;
+static struct message_path path;
+static uint64_t bytes[CHANNELS];
+static struct channel downstream[CHANNELS];
+
+static void configure(struct service_group *sg) {
+	for (unsigned i = 0; i < CHANNELS; i++)
+		downstream[i] = (struct channel){.id = 10 + i, .session = 1 + i};
+	sg->channels = downstream;
+	sg->channel_count = CHANNELS;
+	sg->upstream.scheduled = true;
+	sg->upstream.scheduler = (struct grants_config){
+		.map_interval = 2 * BENCH_MS,
+		.ucd_interval = 1000 * BENCH_MS,
+		.modem_processing = 600000,
+		.cmts_processing = 200000,
+	};
+	for (unsigned i = 0; i < BENCH_CHANNELS; i++) {
+		struct channel_grants *g = &sg->upstream_channels[i].grants;
+
+		*g = (struct channel_grants){
+			.map_channels = {12, 13},
+			.map_channel_count = i, /* none: the first one, 10 */
+			.physical = {.minislot_ticks = 2,
+				     .symbol_rate = 5120,
+				     .burst_minislots = 1,
+				     .cyclic_prefix = 256,
+				     .frame_minislots = 237,
+				     .frame_symbols = 6,
+				     .subcarrier_spacing = 50,
+				     .data_iuc = 10},
+			.contention = {1, 8, 3, 10},
+			.maintenance = {.initial_interval = 1000 * BENCH_MS, .backoff_end = 4},
+		};
+	}
+	for (unsigned m = 0; m < sg->modem_count; m++) {
+		for (size_t f = 0; f < sg->modems[m].upstream_flow_count; f++)
+			sg->modems[m].upstream_flows[f].grants =
+				(struct flow_grants){.request_multiplier = 4};
+	}
+}
+
+static void open_with(unsigned ring) {
+	static uint8_t memory[64 << 10] __rte_cache_aligned;
+
+	bench_prepare(bench);
+	configure(&bench->sg);
+	memset(bytes, 0, sizeof(bytes));
+	path = (struct message_path){
+		.ring = (struct rte_ring *)memory,
+		.pseudowires = BENCH_CHANNELS,
+		.channels = CHANNELS,
+		.bytes = bytes,
+	};
+	assert_true(rte_ring_get_memsize(ring) <= (ssize_t)sizeof(memory));
+	assert_int_equal(rte_ring_init(path.ring, "messages", ring, RING_F_SP_ENQ | RING_F_SC_DEQ),
+			 0);
+	bench->path = &path;
+	bench_start(bench);
+	assert_true(upstream_grants(bench->u));
+}
+
+/* A message that came out. */
+struct seen {
+	uint16_t stream;
+	uint64_t due;
+	struct management m;
+	struct map map; /* of a MAP */
+	uint8_t bytes[MANAGEMENT_FRAME_MAX];
+};
+
+static bool next(struct seen *s) {
+	struct rte_mbuf *m;
+	size_t size;
+
+	if (rte_ring_dequeue(path.ring, (void **)&m) != 0)
+		return false;
+	s->stream = message_meta(m)->stream;
+	s->due = message_meta(m)->due;
+	size = m->data_len;
+	memcpy(s->bytes, rte_pktmbuf_mtod(m, uint8_t *), size);
+	rte_pktmbuf_free(m);
+	if (s->stream < path.pseudowires)
+		assert_int_equal(management_read(s->bytes, size, &s->m), MANAGEMENT_OK);
+	else
+		assert_int_equal(management_frame_read(s->bytes, size, &s->m), MANAGEMENT_OK);
+	assert_memory_equal(s->m.sa, bench->sg.rphy.core_mac, 6);
+	if (s->m.type == MANAGEMENT_MAP) {
+		assert_int_equal(map_read(&s->map, s->m.version, s->m.body, s->m.body_size),
+				 MAP_OK);
+		assert_int_equal(map_check(&s->map), MAP_OK);
+	}
+	return true;
+}
+
+static void empty(void) {
+	struct seen s;
+
+	while (next(&s))
+		;
+}
+
+static void close_all(void) {
+	empty();
+	bench_close(bench);
+}
+
+static unsigned run(void) {
+	pipeline_run(upstream_pipeline(bench->u, 1));
+	return pipeline_run(upstream_pipeline(bench->u, 2));
+}
+
+static void ask(struct us_request r) {
+	assert_int_equal(rte_ring_sp_enqueue_elem(bench->u->requests.ring, &r, sizeof(r)), 0);
+	pipeline_run(upstream_pipeline(bench->u, 1));
+}
+
+/* UCDs first, then MAPs as they are due; each goes to the R-PHY device before it goes to modems. */
+static void ways_of_messages(void **state) {
+	static const uint16_t streams[] = {0, 3, 1, 5, 2, 5, 6}; /* of channels 1, 2, 3 */
+	unsigned maps = 0, ucds = 0;
+	struct seen s;
+
+	(void)state;
+	open_with(1024);
+	assert_int_equal(upstream_grants_due(bench->u), 0);
+	assert_int_equal(run(), BENCH_CHANNELS);
+	for (unsigned i = 0; i < ARRAY_COUNT(streams); i++) {
+		struct ucd ucd;
+
+		assert_true(next(&s));
+		assert_int_equal(s.stream, streams[i]);
+		assert_int_equal(ucd_read(&ucd, s.m.type, s.m.body, s.m.body_size), UCD_OK);
+		assert_int_equal(ucd_check(&ucd), UCD_OK);
+		ucds++;
+	}
+	assert_false(next(&s));
+	while (maps < 60) {
+		uint64_t due = upstream_grants_due(bench->u);
+
+		assert_true(due > bench->clock.now);
+		bench->clock.now = due - 1;
+		assert_int_equal(run(), 0);
+		bench->clock.now = due;
+		assert_true(run() > 0);
+		while (next(&s)) {
+			assert_int_equal(s.m.type, MANAGEMENT_MAP);
+			assert_int_equal(s.due, due);
+			assert_int_equal(s.map.channel, s.stream == 3 ? 1 : s.map.channel);
+			maps += s.stream < path.pseudowires;
+		}
+	}
+	assert_int_equal(bench_count(bench, COUNTER_MAPS), maps);
+	assert_int_equal(bench_count(bench, COUNTER_UCDS), BENCH_CHANNELS);
+	assert_true(bytes[0] > 0 && bytes[1] == 0 && bytes[2] > bytes[3] && bytes[3] > 0);
+	assert_int_equal(path.total, bytes[0] + bytes[2] + bytes[3]);
+	bench->clock.now = 1000 * BENCH_MS;
+	run();
+	assert_int_equal(bench_count(bench, COUNTER_UCDS), 2 * BENCH_CHANNELS);
+	upstream_stop_granting(bench->u);
+	assert_true(upstream_grants_due(bench->u) == UINT64_MAX);
+	bench->clock.now *= 2;
+	assert_int_equal(run(), 0);
+	close_all();
+}
+
+static uint64_t granted(void) {
+	struct maps_counts c;
+
+	maps_counts(bench->u->grant.maps, MAPS_NONE, &c);
+	return c.asked_bytes;
+}
+
+/* Minislots are those of a burst; 30.72 Mbps are not this channel's rate, but 100 Mbps: 156 bytes in 12.5 us. */
+static void what_is_asked_for(void **state) {
+	const struct us_request legacy = {
+		.modem = 1, .flow = FLOW, .channel = 0, .size = 11, .kind = REQUEST_FRAME};
+	const struct us_request units = {.modem = 0,
+					 .flow = BONDED,
+					 .channel = 2,
+					 .size = 100,
+					 .kind = REQUEST_RECORD,
+					 .n_bytes = true,
+					 .cluster = 3};
+	struct us_request wrong = units, few = legacy;
+
+	(void)state;
+	open_with(1024);
+	ask(legacy);
+	assert_int_equal(granted(), 10 * 156);
+	ask(units);
+	assert_int_equal(granted(), 10 * 156 + 400);
+	wrong.cluster = 2; /* the flow has 0 and 3 */
+	ask(wrong);
+	wrong.cluster = 0;
+	ask(wrong);
+	assert_int_equal(granted(), 10 * 156 + 800);
+	few.size = 1; /* nothing beside the preamble */
+	ask(few);
+	assert_int_equal(bench_count(bench, COUNTER_REQUESTS_TAKEN), 3);
+	assert_int_equal(bench_count(bench, COUNTER_REQUESTS_NO_FLOW), 1);
+	assert_int_equal(bench_count(bench, COUNTER_REQUESTS_NOTHING), 1);
+	close_all();
+}
+
+/* Data grants of a SID in the MAPs that come, all channels. */
+static unsigned grants_of(uint16_t sid, unsigned rounds) {
+	unsigned found = 0;
+	struct seen s;
+
+	for (; rounds > 0; rounds--) {
+		bench->clock.now = upstream_grants_due(bench->u);
+		run();
+		while (next(&s)) {
+			if (s.stream >= path.pseudowires || s.m.type != MANAGEMENT_MAP)
+				continue;
+			for (unsigned e = 0;
+			     e + 1 < s.map.count && s.map.elements[e].iuc != MAP_NULL; e++)
+				found += s.map.elements[e].sid == sid &&
+					 map_iuc_is_data(s.map.elements[e].iuc);
+		}
+	}
+	return found;
+}
+
+/* A flow that is removed gets nothing; unsolicited grants beyond the channel are refused, and counted. */
+static void flows_that_change(void **state) {
+	const struct us_request r = {
+		.modem = 1, .flow = FLOW, .channel = 0, .size = 255, .kind = REQUEST_FRAME};
+	struct upstream_service_flow f;
+	struct us_grant_flow *g;
+
+	(void)state;
+	open_with(1024);
+	f = bench->modems[1].upstream_flows[0];
+	g = calloc(1, us_grant_flow_size(&f));
+	assert_non_null(g);
+	grants_of(DATA_SID, 1);
+	ask(r);
+	assert_true(grants_of(DATA_SID, 8) > 0);
+	us_grant_set_flow(bench->u, FLOW, NULL, 0);
+	ask(r);
+	assert_int_equal(bench_count(bench, COUNTER_REQUESTS_NO_FLOW), 1);
+	assert_int_equal(grants_of(DATA_SID, 8), 0);
+	f.grants.scheduling = SCHEDULING_UNSOLICITED_GRANT;
+	f.grants.grant_size = 1000;
+	f.grants.grants_per_interval = 1;
+	f.grants.grant_interval = 5 * BENCH_MS;
+	us_grant_flow_fill(g, &f);
+	us_grant_set_flow(bench->u, FLOW, g, 4);
+	assert_true(grants_of(DATA_SID, 60) >= 5);
+	assert_int_equal(bench_count(bench, COUNTER_GRANTS_REFUSED), 0);
+	f.grants.grant_size = 60000;
+	us_grant_flow_fill(g, &f);
+	us_grant_set_flow(bench->u, FLOW, g, 4);
+	assert_int_equal(bench_count(bench, COUNTER_GRANTS_REFUSED), 1);
+	grants_of(DATA_SID, 3);
+	assert_int_equal(grants_of(DATA_SID, 8), 0);
+	free(g);
+	close_all();
+}
+
+/* A ring that is full, and buffers that are gone: counted, and MAPs go on. */
+static void nowhere_to_go(void **state) {
+	uint64_t made, unsent;
+
+	(void)state;
+	open_with(8);
+	for (unsigned i = 0; i < 20; i++) {
+		bench->clock.now = upstream_grants_due(bench->u);
+		run();
+	}
+	made = bench_count(bench, COUNTER_MESSAGES_MADE);
+	unsent = bench_count(bench, COUNTER_MESSAGES_UNSENT);
+	assert_int_equal(made, 7);
+	assert_true(unsent > 20);
+	assert_int_equal(bench_count(bench, COUNTER_MAPS) + bench_count(bench, COUNTER_UCDS) > 20,
+			 1);
+	empty();
+	assert_int_equal(rte_mempool_in_use_count(bench->frames), 0);
+	close_all();
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(ways_of_messages),
+		cmocka_unit_test(what_is_asked_for),
+		cmocka_unit_test(flows_that_change),
+		cmocka_unit_test(nowhere_to_go),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

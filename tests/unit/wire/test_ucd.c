@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "test.h"
+
+#include "guard.h"
+#include "ucd_channels.h"
+
+#define BODY_MAX MANAGEMENT_BODY_MAX
+
+static struct guard guard;
+static struct ucd ucd, back;
+static uint8_t written[BODY_MAX];
+
+static int open_guard(void **state) {
+	(void)state;
+	guard = guard_open(BODY_MAX);
+	return 0;
+}
+
+static int close_guard(void **state) {
+	(void)state;
+	guard_close(&guard);
+	return 0;
+}
+
+static enum ucd_verdict read_guarded(uint8_t type, const void *body, size_t size) {
+	return ucd_read(&back, type, guard_copy(&guard, body, size), size);
+}
+
+static void captured_comes_back(void **state) {
+	static const uint8_t iucs[] = {1, 3, 4, 5, 6};
+	struct vector v;
+	size_t size = captured(&v);
+
+	(void)state;
+	assert_int_equal(read_guarded(2, v.bytes, size), UCD_OK);
+	assert_int_equal(back.channel, 1);
+	assert_int_equal(back.count, 0);
+	assert_int_equal(back.minislot_ticks, 2);
+	assert_int_equal(back.downstream, 1);
+	assert_int_equal(back.values[UCD_SYMBOL_RATE], 16);
+	assert_int_equal(back.values[UCD_FREQUENCY], 30000000);
+	assert_int_equal(back.preamble_size, 16);
+	assert_int_equal(back.preamble[0], 0x33);
+	assert_int_equal(back.burst_count, 5);
+	for (unsigned i = 0; i < 5; i++) {
+		assert_int_equal(back.bursts[i].iuc, iucs[i]);
+		assert_int_equal(back.bursts[i].tlv, UCD_BURST_1);
+		assert_int_equal(back.bursts[i].values[UCD_PREAMBLE_LENGTH], 128);
+		assert_int_equal(ucd_burst_has(&back.bursts[i], UCD_MAX_BURST), i == 3);
+	}
+	assert_int_equal(back.bursts[3].values[UCD_FEC_K], 0x4b);
+	assert_int_equal(back.bursts[3].values[UCD_MAX_BURST], 11);
+	assert_int_equal(back.unknown, 0);
+	assert_int_equal(ucd_check(&back), UCD_OK);
+	assert_int_equal(ucd_write(guard_take(&guard, size), size, &back), size);
+	assert_memory_equal(guard.base + guard.room - size, v.bytes, size);
+	for (size_t less = 0; less < size; less++)
+		assert_int_equal(ucd_write(guard_take(&guard, less), less, &back), 0);
+}
+
+/* Where a UCD is cut it either ends with a TLV, or is not all there. */
+static void every_truncation_is_told(void **state) {
+	struct vector v;
+	size_t size = captured(&v), whole = 0;
+
+	(void)state;
+	for (size_t less = 0; less < size; less++) {
+		enum ucd_verdict verdict = read_guarded(2, v.bytes, less);
+
+		assert_true(verdict == UCD_OK || verdict == UCD_TRUNCATED);
+		if (verdict == UCD_OK) {
+			assert_int_equal(ucd_write(written, sizeof(written), &back), less);
+			whole++;
+		}
+	}
+	assert_int_equal(whole, 8); /* the header alone, and behind each TLV but the last */
+}
+
+static void ofdma_as_drawn(void **state) {
+	static const uint8_t wanted[] = {
+		9,  4, 0,    33, /* header */
+		24, 2, 0x01, 0x04, /* changes */
+		25, 9, 0x08, 0x9a, 0xbc, 0xde, 0xf9, 1,	   2,	 3,    4, /* snapshot */
+		26, 1, 6, /* 256 samples */
+		27, 1, 3, /* 64 samples */
+		28, 1, 2, /* 50 kHz */
+		29, 4, 0x06, 0x3f, 0x1f, 0x00, /* 104.8 MHz */
+		30, 8, 0,    0,	   0,	 83,   0x07, 0xac, 0x07, 0xff, /* excluded */
+		31, 4, 0,    84,   0,	 91, /* unused */
+		32, 1, 6, /* symbols */
+		33, 3, 0x65, 0x43, 0x21, /* seed */
+		23, 9, 3,    19,   2,	 0,    64,   22,   2,	 0x40, 0x04,
+		23, 7, 13,   21,   4,	 0xa1, 199,  0x04, 255,
+	};
+
+	(void)state;
+	ofdma_channel(&ucd);
+	assert_int_equal(ucd_check(&ucd), UCD_OK);
+	assert_int_equal(ucd_write(written, sizeof(written), &ucd), sizeof(wanted));
+	assert_memory_equal(written, wanted, sizeof(wanted));
+	assert_int_equal(read_guarded(51, wanted, sizeof(wanted)), UCD_OK);
+	assert_memory_equal(&back, &ucd, sizeof(ucd));
+}
+
+/* All that there is, to its bounds, in each type. */
+static void a_full_one_comes_back(void **state) {
+	static const uint8_t types[] = {2, 29, 35, 51}, versions[] = {1, 3, 4, 5};
+	size_t size;
+
+	(void)state;
+	for (unsigned t = 0; t < 4; t++) {
+		ofdma_channel(&ucd);
+		ucd.type = types[t];
+		ucd.minislot_ticks = 16;
+		ucd_set(&ucd, UCD_SYMBOL_RATE, 255);
+		ucd_set(&ucd, UCD_FREQUENCY, UINT32_MAX);
+		ucd_set(&ucd, UCD_POWER_DENSITY, 1);
+		ucd_set(&ucd, UCD_RANGING_REQUIRED, 2);
+		ucd_set(&ucd, UCD_HOLD_OFF, 0x80000000);
+		ucd_set(&ucd, UCD_CLASS, 1);
+		ucd_set(&ucd, UCD_HIGHER, 1);
+		ucd.preamble_size = UCD_PREAMBLE_MAX;
+		memset(ucd.preamble, 0xc3, UCD_PREAMBLE_MAX);
+		ucd.extended_preamble_size = UCD_EXTENDED_PREAMBLE_MAX;
+		memset(ucd.extended_preamble, 0x5a, UCD_EXTENDED_PREAMBLE_MAX);
+		ucd.excluded_count = ucd.unused_count = UCD_BANDS_MAX; /* two TLVs each */
+		for (unsigned i = 0; i < UCD_BANDS_MAX; i++)
+			ucd.excluded[i] = ucd.unused[i] =
+				(struct ucd_band){(uint16_t)(16 * i), (uint16_t)(16 * i + 3)};
+		for (unsigned field = 1; field <= 20; field++)
+			ucd_burst_set(&ucd.bursts[0], field, (uint16_t)(10 * field));
+		ucd.bursts[1].runs = UCD_PROFILE_MAX;
+		for (unsigned i = 0; i < UCD_PROFILE_MAX; i++)
+			ucd.bursts[1].profile[i] = (struct ucd_run){
+				(uint8_t)(i % 16), (uint8_t)(i / 8), (uint16_t)(i + 1)};
+		size = ucd_write(written, sizeof(written), &ucd);
+		assert_int_not_equal(size, 0);
+		assert_int_equal(read_guarded(types[t], written, size), UCD_OK);
+		assert_memory_equal(&back, &ucd, sizeof(ucd));
+		assert_int_equal(ucd_version(types[t]), versions[t]);
+	}
+	assert_int_equal(ucd_version(3), 0);
+	assert_int_equal(read_guarded(3, written, size), UCD_BAD_TYPE);
+}
+
+struct bad_tlv {
+	uint8_t bytes[20];
+	uint8_t size;
+	enum ucd_verdict wanted;
+};
+
+static void bad_tlvs_are_named(void **state) {
+	static const struct bad_tlv rows[] = {
+		{{1}, 1, UCD_TRUNCATED},
+		{{1, 1}, 2, UCD_TRUNCATED},
+		{{1, 2, 3, 4}, 4, UCD_BAD_LENGTH},
+		{{1, 0}, 2, UCD_BAD_LENGTH},
+		{{1, 1, 16, 1, 1, 16}, 6, UCD_REPEATED},
+		{{2, 3, 1, 2, 3}, 5, UCD_BAD_LENGTH},
+		{{3, 0}, 2, UCD_BAD_LENGTH},
+		{{3, 1, 9, 3, 1, 9}, 6, UCD_REPEATED},
+		{{6, 1, 9, 6, 1, 9}, 6, UCD_REPEATED},
+		{{25, 8, 0, 0, 0, 0, 0, 0, 0, 0}, 10, UCD_BAD_LENGTH},
+		{{25, 9, 0x10, 0, 0, 0, 0, 0, 0, 0, 0}, 11, UCD_RESERVED},
+		{{25, 9, 0x0f, 0, 0, 0, 0, 0, 0, 0, 0}, 11, UCD_OK},
+		{{30, 0}, 2, UCD_BAD_LENGTH},
+		{{30, 6, 0, 0, 0, 1, 0, 2}, 8, UCD_BAD_LENGTH},
+		{{30, 4, 0, 0, 0, 1, 30, 4, 0, 2, 0, 3}, 12, UCD_OK},
+		{{4, 0}, 2, UCD_BAD_LENGTH},
+		{{4, 1, 5}, 3, UCD_OK},
+		{{4, 2, 5, 1}, 4, UCD_TRUNCATED},
+		{{4, 3, 5, 1, 1}, 5, UCD_TRUNCATED},
+		{{4, 3, 5, 1, 1, 1}, 6, UCD_TRUNCATED}, /* it would end in the next TLV */
+		{{4, 4, 5, 3, 1, 1}, 6, UCD_BAD_LENGTH},
+		{{4, 7, 5, 1, 1, 1, 1, 1, 1}, 9, UCD_REPEATED},
+		{{23, 3, 5, 21, 0}, 5, UCD_BAD_LENGTH},
+		{{23, 4, 5, 21, 1, 0x10}, 6, UCD_BAD_LENGTH},
+		{{23, 9, 5, 21, 2, 0x10, 0, 21, 2, 0x10, 0}, 11, UCD_REPEATED},
+	};
+	uint8_t body[UCD_HEADER + 20] = {1};
+
+	(void)state;
+	for (unsigned i = 0; i < ARRAY_COUNT(rows); i++) {
+		memcpy(body + UCD_HEADER, rows[i].bytes, rows[i].size);
+		assert_int_equal(read_guarded(51, body, UCD_HEADER + (size_t)rows[i].size),
+				 rows[i].wanted);
+	}
+	for (size_t size = 0; size < UCD_HEADER; size++)
+		assert_int_equal(read_guarded(51, body, size), UCD_TRUNCATED);
+	assert_int_equal(read_guarded(51, body, UCD_HEADER), UCD_OK);
+}
+
+static void the_unknown_is_counted(void **state) {
+	static const uint8_t body[] = {
+		1, 0, 2, 1, 7, 1, 1, 200, 0, 14, 2, 1, 2, 0, 0, 23, 6, 5, 99, 1, 1, 21 + 9, 0,
+	};
+
+	(void)state;
+	assert_int_equal(read_guarded(2, body, sizeof(body)), UCD_OK);
+	assert_int_equal(back.unknown, 6);
+	assert_int_equal(back.burst_count, 1);
+	assert_int_equal(ucd_write(written, sizeof(written), &back), UCD_HEADER + 3);
+}
+
+static void too_many_are_refused(void **state) {
+	uint8_t body[UCD_HEADER + 4 * (UCD_BANDS_MAX + 1) + 4] = {1};
+
+	(void)state;
+	for (unsigned i = 0; i <= UCD_BURSTS_MAX; i++)
+		memcpy(body + UCD_HEADER + 3 * i, (uint8_t[]){4, 1, 5}, 3);
+	assert_int_equal(read_guarded(2, body, UCD_HEADER + 3 * UCD_BURSTS_MAX), UCD_OK);
+	assert_int_equal(ucd_write(written, sizeof(written), &back),
+			 UCD_HEADER + 3 * UCD_BURSTS_MAX);
+	assert_int_equal(read_guarded(2, body, UCD_HEADER + 3 * (UCD_BURSTS_MAX + 1)),
+			 UCD_TOO_MANY);
+	back.burst_count = UCD_BURSTS_MAX + 1;
+	assert_int_equal(ucd_write(written, sizeof(written), &back), 0);
+	memset(body, 0, sizeof(body));
+	body[UCD_HEADER] = UCD_UNUSED;
+	body[UCD_HEADER + 1] = 252;
+	body[UCD_HEADER + 254] = UCD_UNUSED;
+	body[UCD_HEADER + 255] = 4;
+	assert_int_equal(read_guarded(51, body, UCD_HEADER + 254 + 6), UCD_OK);
+	assert_int_equal(back.unused_count, UCD_BANDS_MAX);
+	body[UCD_HEADER + 255] = 8;
+	assert_int_equal(read_guarded(51, body, UCD_HEADER + 254 + 10), UCD_TOO_MANY);
+}
+
+static bool is_written(void) {
+	return ucd_write(written, sizeof(written), &ucd) > 0;
+}
+
+#define REFUSED(...)                        \
+	do {                                \
+		ofdma_channel(&ucd);        \
+		assert_true(is_written());  \
+		__VA_ARGS__;                \
+		assert_false(is_written()); \
+	} while (0)
+
+static void what_does_not_fit_is_not_written(void **state) {
+	(void)state;
+	REFUSED(ucd.type = 3);
+	REFUSED(ucd_set(&ucd, UCD_SPACING, 256));
+	REFUSED(ucd_set(&ucd, UCD_CHANGES, 0x10000));
+	REFUSED(ucd_set(&ucd, UCD_SEED, 0x1000000));
+	REFUSED(ucd_set(&ucd, UCD_PREAMBLE, 1)); /* no field of one number */
+	REFUSED(ucd_set(&ucd, 7, 1)); /* none that is known */
+	REFUSED(ucd.snapshot_division = 16);
+	REFUSED(ucd.preamble_size = UCD_PREAMBLE_MAX + 1);
+	REFUSED(ucd.extended_preamble_size = UCD_EXTENDED_PREAMBLE_MAX + 1);
+	REFUSED(ucd.excluded_count = UCD_BANDS_MAX + 1);
+	REFUSED(ucd.unused_count = UCD_BANDS_MAX + 1);
+	REFUSED(ucd.bursts[0].tlv = 22);
+	REFUSED(ucd_burst_set(&ucd.bursts[0], UCD_MODULATION, 256));
+	REFUSED(ucd_burst_set(&ucd.bursts[0], UCD_PROFILE, 0));
+	REFUSED(ucd.bursts[0].has |= 1u << UCD_BURST_FIELDS);
+	REFUSED(ucd.bursts[1].runs = UCD_PROFILE_MAX + 1);
+	REFUSED(ucd.bursts[1].runs = UCD_PROFILE_MAX; /* the runs fit, but no field beside them */
+		for (unsigned i = 2; i < UCD_PROFILE_MAX; i++) ucd.bursts[1].profile[i].minislots =
+			1;
+		ucd_burst_set(&ucd.bursts[1], UCD_MODULATION, 1));
+	REFUSED(ucd.bursts[1].profile[0].minislots = 0);
+	REFUSED(ucd.bursts[1].profile[1].minislots = 257);
+	REFUSED(ucd.bursts[1].profile[0].modulation = 16);
+	REFUSED(ucd.bursts[1].profile[0].pilots = 16);
+}
+
+static void names_every_verdict(void **state) {
+	static const char *const names[] = {
+		"ok",	    "bad_type", "truncated", "bad_length", "repeated",	"too_many",
+		"reserved", "missing",	"bad_value", "bad_band",   "bad_burst",
+	};
+
+	(void)state;
+	assert_int_equal(ARRAY_COUNT(names), UCD_VERDICTS);
+	for (unsigned i = 0; i < UCD_VERDICTS; i++)
+		assert_string_equal(ucd_verdict_name(i), names[i]);
+	assert_string_equal(ucd_verdict_name(UCD_VERDICTS), "unknown");
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(captured_comes_back),
+		cmocka_unit_test(every_truncation_is_told),
+		cmocka_unit_test(ofdma_as_drawn),
+		cmocka_unit_test(a_full_one_comes_back),
+		cmocka_unit_test(bad_tlvs_are_named),
+		cmocka_unit_test(the_unknown_is_counted),
+		cmocka_unit_test(too_many_are_refused),
+		cmocka_unit_test(what_does_not_fit_is_not_written),
+		cmocka_unit_test(names_every_verdict),
+	};
+
+	return cmocka_run_group_tests(tests, open_guard, close_guard);
+}

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""MAPs and UCDs of the C side: tshark decodes them without a complaint, and the witness agrees."""
+
+from pathlib import Path
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from wireshark.messages import (
+    BURST,
+    BURST_FIELD,
+    EXCLUDED,
+    FIELD,
+    PREAMBLE,
+    RUN,
+    SNAPSHOT,
+    UNUSED,
+    Ucd,
+    map_frame,
+    map_verdict,
+)
+from wireshark.stage import Stage
+from witness.docsis import decode_frame
+from witness.map_format import BROADCAST, MapError
+from witness.maps import read, write
+from witness.pcapfile import LINKTYPE_DOCSIS, records_of, write_pcap
+
+HEAD = (9, 3, 0xFFFFFFF0, 0xFFFFFE00, 1, 4, 2, 10)
+MAP_FIELDS = ["ucdcount", "numie", "cat", "allocstart", "acktime"]
+MAP_FIELDS += ["rng_start", "rng_end", "data_start", "data_end", "sid", "iuc", "offset"]
+COMPLAINTS = ["_ws.expert", "_ws.malformed", "docsis.hcs.status"]
+GOOD = {"_ws.expert": [], "_ws.malformed": [], "docsis.hcs.status": ["1"]}
+BUSY = [
+    (BROADCAST, 3, 0),
+    (BROADCAST, 1, 40),
+    (100, 5, 52),
+    (101, 6, 53),
+    (102, 10, 300),
+    (103, 4, 2000),
+    (0, 13, 2010),
+    (0, 7, 4096),
+    (104, 6, 4096),
+    (105, 8, 4096),
+]
+
+
+def decoded(
+    stage: Stage, pcap: Path, frames: list[bytes], prefix: str, *fields: str
+) -> list[dict[str, list[int]]]:
+    """The numbers of each field, of frames about which tshark says nothing bad."""
+    write_pcap(pcap, records_of(frames), LINKTYPE_DOCSIS)
+    rows = stage.fields(pcap, *COMPLAINTS, *(f"{prefix}.{name}" for name in fields))
+    assert [{name: row[name] for name in COMPLAINTS} for row in rows] == [GOOD] * len(frames)
+    return [{name: [int(v, 0) for v in row[f"{prefix}.{name}"]] for name in fields} for row in rows]
+
+
+def columns(elements: list[tuple[int, int, int]]) -> list[list[int]]:
+    return [[element[at] for element in elements] for at in range(3)]
+
+
+def test_maps(stage: Stage, pcap: Path) -> None:
+    full = {1: 240, 5: 490}
+    cases = []
+    for version in (1, 5):
+        cases += [(version, BUSY), (version, [(0, 7, 0)])]
+        many = [(1 + at, 10, 8 * at) for at in range(full[version] - 1)]
+        cases.append((version, [*many, (0, 7, 4095)]))
+    frames = [map_frame(version, HEAD, elements) for version, elements in cases]
+    rows = decoded(stage, pcap, frames, "docsis_map", *MAP_FIELDS)
+    for (version, elements), row in zip(cases, rows, strict=True):
+        values = [HEAD[1], len(elements), 0, *HEAD[2:]]
+        wanted = {name: [value] for name, value in zip(MAP_FIELDS, values, strict=False)}
+        wanted |= dict(zip(("sid", "iuc", "offset"), columns(elements), strict=True))
+        wanted["cat"] = [0] if version == 5 else []
+        assert row == wanted
+
+
+def test_ucd_of_sc_qam(stage: Stage, pcap: Path) -> None:
+    ucd = Ucd(2, channel=7, count=200, ticks=4, downstream=12)
+    ucd.add(FIELD, 1, 32)
+    ucd.add(FIELD, 2, 36_800_000)
+    for byte in range(128):
+        ucd.add(PREAMBLE, byte)
+    fields = {
+        1: "modtype", 2: "diffenc", 3: "preamble_len", 4: "preamble_off", 5: "fec",
+        6: "fec_codeword", 7: "scrambler_seed", 8: "maxburst", 9: "guardtime", 10: "last_cw_len",
+        11: "scrambleronoff", 12: "rsintdepth", 13: "rsintblock", 14: "preambletype",
+    }  # fmt: skip
+    bursts = {
+        iuc: [4, 2, 104, 16 * iuc, 5, 100, 0x152, 0, 22, 2, 1, 1, 1536, 2]
+        for iuc in (1, 3, 4, 9, 10)
+    }
+    for iuc, values in bursts.items():
+        ucd.add(BURST, 5, iuc)
+        for number, value in zip(fields, values, strict=True):
+            ucd.add(BURST_FIELD, number, value)
+    names = [f"burst.{name}" for name in fields.values()]
+    [row] = decoded(
+        stage, pcap, [ucd.frame()], "docsis_ucd",
+        "confcngcnt", "mslotsize", "symrate", "freq", "iuc", *names,
+    )  # fmt: skip
+    assert row["confcngcnt"] == [200]
+    assert row["mslotsize"] == [4]
+    assert row["symrate"] == [5120]
+    assert row["freq"] == [36_800_000]
+    assert row["iuc"] == list(bursts)
+    for at, name in enumerate(names):
+        assert row[name] == [values[at] for values in bursts.values()]
+
+
+def ofdma() -> Ucd:
+    """1,880 subcarriers of 50 kHz in frames of six symbols."""
+    ucd = Ucd(51, channel=9, count=4, downstream=33)
+    ucd.add(SNAPSHOT, 0x89ABCDEF, 9, 0x01020304)
+    for number, value in ((24, 0x0104), (26, 6), (27, 3), (28, 2), (29, 104_800_000)):
+        ucd.add(FIELD, number, value)
+    ucd.add(FIELD, 32, 6)
+    ucd.add(FIELD, 33, 0x654321)
+    ucd.add(EXCLUDED, 0, 83)
+    ucd.add(EXCLUDED, 1964, 2047)
+    ucd.add(UNUSED, 84, 91)
+    ucd.add(BURST, 23, 3)
+    ucd.add(BURST_FIELD, 19, 64)
+    ucd.add(BURST_FIELD, 22, 0x4004)
+    ucd.add(BURST, 23, 4)
+    ucd.add(BURST_FIELD, 20, 128)
+    for iuc in (5, 6, 9, 10, 11, 12, 13):
+        ucd.add(BURST, 23, iuc)
+        ucd.add(RUN, iuc - 1, 1, 200)
+        ucd.add(RUN, 4, 2, 35)
+    return ucd
+
+
+def test_ucd_of_ofdma(stage: Stage, pcap: Path) -> None:
+    single = {
+        "confcngcnt": 4, "ofdma_cyclic_prefix_size": 6, "ofdma_rolloff_period_size": 3,
+        "subc_spacing": 2, "cent_freq_subc0": 104_800_000, "symb_ofdma_frame": 6,
+        "ofdma_timestamp_snapshot_reserved": 0,
+        "ofdma_timestamp_snapshot_d30timestamp": 0x89ABCDEF,
+        "ofdma_timestamp_snapshot_4msbits_of_div20": 9,
+        "ofdma_timestamp_snapshot_minislot_count": 0x01020304,
+        "burst.subc_init_rang": 64, "burst.subc_fine_rang": 128,
+    }  # fmt: skip
+    data = [5, 6, 9, 10, 11, 12, 13]
+    lists = {
+        "iuc": [3, 4, *data],
+        "subc_range": [83, 1964 << 16 | 2047, 84 << 16 | 91],
+        "burst.ofma_prof_mod_order": [n for iuc in data for n in (iuc - 1, 4)],
+        "burst.ofma_prof_pilot_pattern": [1, 2] * len(data),
+        "burst.ofma_prof_add_minislots": [199, 34] * len(data),
+        "type": [24, 25, 26, 27, 28, 29, 30, 31, 32, 33] + [23] * 9,
+    }
+    [row] = decoded(stage, pcap, [ofdma().frame()], "docsis_ucd", *single, *lists)
+    assert row == {name: [value] for name, value in single.items()} | lists
+
+
+def test_what_is_refused_is_not_written() -> None:
+    assert map_frame(1, HEAD, BUSY)
+    assert not map_frame(2, HEAD, BUSY)
+    assert not map_frame(1, HEAD, BUSY[1:])
+    assert not map_frame(1, HEAD, [*BUSY[:3], (16384, 6, 53), (0, 7, 60)])
+    assert not map_frame(5, (*HEAD[:7], 16), BUSY)
+    broken = ofdma()
+    broken.add(FIELD, 28, 3)
+    assert ofdma().frame()
+    assert not broken.frame()
+
+
+@given(st.sampled_from([1, 5]), st.lists(st.tuples(st.integers(0, 31), st.binary(max_size=3))))
+def test_witness_and_c_refuse_the_same(version: int, changes: list[tuple[int, bytes]]) -> None:
+    """A MAP, of which bytes are changed: both take it, or none."""
+    body = bytearray(decode_frame(map_frame(version, HEAD, BUSY)).pdu[20:-4])
+    for at, change in changes:
+        body[at : at + len(change)] = change
+    try:
+        again = write(read(bytes(body), version))
+    except MapError:
+        assert map_verdict(version, bytes(body)) != 0
+    else:
+        assert map_verdict(version, bytes(body)) == 0
+        assert sorted(again) == sorted(body)

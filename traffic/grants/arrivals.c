@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "grants/arrivals.h"
+
+#include <stdlib.h>
+
+#include <rte_common.h>
+
+#define ROOM_ALL (4u << 20) /* packets of all streams: 32 MB */
+#define ROOM_LEAST 256
+#define ROOM_MOST 65536
+
+bool arrivals_create(struct arrivals *a, struct uplink_flows *f) {
+	uint32_t share = ROOM_ALL / RTE_MAX(f->stream_count, 1u);
+
+	*a = (struct arrivals){
+		.room = rte_align32prevpow2(
+			RTE_MIN(RTE_MAX(share, (uint32_t)ROOM_LEAST), (uint32_t)ROOM_MOST)),
+	};
+	a->times = malloc((size_t)a->room * f->stream_count * sizeof(*a->times));
+	if (a->times == NULL)
+		return false;
+	for (uint32_t s = 0; s < f->stream_count; s++) {
+		f->streams[s].waits = true;
+		f->streams[s].arrivals = a->times + (size_t)s * a->room;
+		f->streams[s].arrivals_mask = a->room - 1;
+	}
+	return true;
+}
+
+void arrivals_free(struct arrivals *a) {
+	free(a->times);
+	*a = (struct arrivals){0};
+}
+
+bool arrivals_put(struct arrivals *a, struct uplink_stream *s, uint64_t now) {
+	if (s->arrived - s->made == a->room) {
+		a->refused++;
+		return false;
+	}
+	s->arrivals[s->arrived++ & s->arrivals_mask] = now;
+	return true;
+}

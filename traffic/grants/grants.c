@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Rounds: time, decisions of the modems, and what is due of them. */
+#include "grants/grants.h"
+
+#include "grants/grants_modems.h"
+
+/* A clock that goes back by the little that its correction takes stands still for the modems. */
+static void time_set(struct grants *g) {
+	uint64_t now = docsis_clock_time(&g->clock, g->worker.now);
+
+	g->now = now > g->now ? now : g->now;
+}
+
+/* MAPs that were heard are of another time: the modems begin anew, with what waits in their queues. */
+static void time_jumps(struct grants *g) {
+	g->now = docsis_clock_time(&g->clock, g->worker.now);
+	g->result.clock_jumps++;
+	grants_modems_restart(g);
+}
+
+static void event_keep(struct grants *g, const struct access_event *e) {
+	uint32_t number = g->unused[--g->unused_count];
+
+	g->events[number] = *e;
+	g->carrying += e->bytes > 0;
+	due_add(&g->ends, e->end, number);
+}
+
+/* Where too many bursts wait for the port, the modems wait. */
+static void events_take(struct grants *g) {
+	struct access_event e;
+
+	while (g->unused_count > 0 && access_next(g->access, g->now, &e)) {
+		if (e.kind != ACCESS_COLLISION)
+			event_keep(g, &e);
+	}
+}
+
+void grants_round(struct grants *g) {
+	clock_tick(&g->worker);
+	if (docsis_clock_must_look(&g->clock, g->worker.now) &&
+	    docsis_clock_look(&g->clock, &g->worker))
+		time_jumps(g);
+	time_set(g);
+	events_take(g);
+}
+
+const struct access_event *grants_next(struct grants *g) {
+	if (!g->has_first) {
+		if (due_next(&g->ends) > g->now)
+			return NULL;
+		g->first = due_take(&g->ends).what;
+		g->has_first = true;
+	}
+	return &g->events[g->first];
+}
+
+void grants_done(struct grants *g) {
+	g->has_first = false;
+	g->carrying -= g->events[g->first].bytes > 0;
+	g->unused[g->unused_count++] = g->first;
+}
+
+bool grants_arrive(struct grants *g, struct uplink_stream *s, uint32_t size, uint64_t now) {
+	if (!arrivals_put(&g->arrivals, s, now))
+		return false;
+	access_queue(g->access, s->index, size, g->now);
+	g->result.arrived++;
+	return true;
+}
+
+bool grants_happens(struct grants *g, enum impairment kind) {
+	double share = g->impair.share[kind];
+
+	return share > 0 && (double)(random_next(&g->random) >> 11) * 0x1p-53 < share;
+}
+
+bool grants_loses_request(struct grants *g) {
+	bool lost = grants_happens(g, IMPAIR_REQUEST_LOSS);
+
+	g->result.requests_lost += lost;
+	return lost;
+}
+
+bool grants_give_up(struct grants *g, uint32_t stream, uint32_t size) {
+	if (access_waiting(g->access, stream) < size)
+		return false;
+	access_discard(g->access, stream, size);
+	g->result.given_up++;
+	return true;
+}
+
+bool grants_idle(const struct grants *g) {
+	struct access_counts c;
+
+	access_counts(g->access, &c);
+	if (c.waiting > 0 || g->carrying > 0)
+		return false;
+	/* who asks without end is granted without end */
+	return g->unused_count == g->event_count || g->result.endless > 0;
+}
+
+void grants_result(const struct grants *g, struct grants_result *out) {
+	const struct access_counts *before = &g->earlier;
+	struct access_counts now;
+
+	*out = g->result;
+	access_counts(g->access, &now);
+	grants_counts_add(&now, before);
+	out->access = now;
+	out->refused = g->arrivals.refused;
+	out->maps_missing = g->wires.missing;
+	out->maps_bad += g->wires.malformed;
+	out->waiting = 0;
+	for (uint32_t s = 0; s < g->flows->stream_count; s++)
+		out->waiting += g->flows->streams[s].arrived - g->flows->streams[s].made;
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "grants/grants_modems.h"
+#include "model/grants/grants_times.h"
+
+#define EVENTS_A_CHANNEL \
+	2048 /* bursts that are decided and not over, or that the port does not take */
+
+const char *grants_lack(const struct service_group *sg) {
+	if (!sg->upstream.scheduled)
+		return "an upstream scheduler (upstream.scheduler)";
+	for (size_t m = 0; m < sg->modem_count; m++) {
+		const struct modem *modem = &sg->modems[m];
+
+		for (size_t f = 0; f < modem->upstream_flow_count; f++) {
+			if (!modem->upstream_flows[f].segment_header)
+				return "segment headers of all upstream service flows";
+		}
+	}
+	return NULL;
+}
+
+static bool events_create(struct grants *g) {
+	uint32_t count = EVENTS_A_CHANNEL * (uint32_t)g->sg->upstream_channel_count;
+
+	g->events = calloc(count, sizeof(*g->events));
+	g->unused = calloc(count, sizeof(*g->unused));
+	if (g->events == NULL || g->unused == NULL || !due_reserve(&g->ends, count))
+		return false;
+	for (uint32_t i = 0; i < count; i++)
+		g->unused[i] = i;
+	g->event_count = g->unused_count = count;
+	return true;
+}
+
+static void wires_set(struct grants *g) {
+	uint32_t sessions[SG_MAX_UPSTREAM_CHANNELS];
+	uint32_t count = (uint32_t)g->sg->upstream_channel_count;
+
+	for (uint32_t c = 0; c < count; c++) {
+		sessions[c] = grants_map_session(&g->sg->upstream_channels[c]);
+		g->result.use[c].id = g->sg->upstream_channels[c].id;
+	}
+	g->result.channels = count;
+	map_pseudowires_set(&g->wires, sessions, count);
+}
+
+static bool memory(struct grants *g) {
+	g->units = calloc(g->flows->stream_count, sizeof(*g->units));
+	if (g->units != NULL && arrivals_create(&g->arrivals, g->flows) && events_create(g))
+		return true;
+	fprintf(stderr, "traffic: no memory for modems that wait for grants\n");
+	return false;
+}
+
+struct grants *grants_create(const struct service_group *sg, struct uplink_flows *flows,
+			     const struct impair_shares *impair, uint64_t seed) {
+	struct grants *g = calloc(1, sizeof(*g));
+
+	if (g == NULL) {
+		fprintf(stderr, "traffic: no memory for modems that wait for grants\n");
+		return NULL;
+	}
+	*g = (struct grants){
+		.sg = sg,
+		.flows = flows,
+		.impair = *impair,
+		.seed = seed,
+		.random = {seed},
+		.interleaver = grants_samples(sg->upstream.scheduler.interleaver),
+	};
+	clock_start(&g->worker);
+	docsis_clock_init(&g->clock);
+	docsis_clock_start(&g->clock, &g->worker);
+	wires_set(g);
+	if (memory(g) && grants_modems_create(g))
+		return g;
+	grants_free(g);
+	return NULL;
+}
+
+void grants_free(struct grants *g) {
+	if (g == NULL)
+		return;
+	access_free(g->access);
+	arrivals_free(&g->arrivals);
+	due_free(&g->ends);
+	free(g->events);
+	free(g->unused);
+	free(g->units);
+	free(g);
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "rphy/map_pseudowire.h"
+
+#include <string.h>
+
+#include <rte_common.h>
+
+#include "wire/l2tpv3.h"
+#include "wire/psp.h"
+
+#define FRAME_MAX 9216 /* the largest MTU and its Ethernet header are shorter */
+#define HEADERS 128 /* Ethernet to L2TPv3 session are shorter, as in rphy/receiver.c */
+#define LATE 0x8000 /* a number so far ahead is of before */
+
+static uint64_t bit_of(uint32_t session) {
+	return UINT64_C(1) << (session & 63);
+}
+
+void map_pseudowires_set(struct map_pseudowires *w, const uint32_t *sessions, uint32_t count) {
+	w->count = count;
+	w->mask = 0;
+	for (uint32_t c = 0; c < count; c++) {
+		if (w->all[c].session != sessions[c])
+			w->all[c] = (struct map_pseudowire){.session = sessions[c]};
+		w->mask |= sessions[c] == 0 ? 0 : bit_of(sessions[c]);
+	}
+}
+
+static uint32_t channel_of(const struct map_pseudowires *w, uint32_t session) {
+	if (session == 0 || (w->mask & bit_of(session)) == 0)
+		return UINT32_MAX;
+	for (uint32_t c = 0; c < w->count; c++) {
+		if (w->all[c].session == session)
+			return c;
+	}
+	return UINT32_MAX;
+}
+
+static void number_check(struct map_pseudowires *w, struct map_pseudowire *p,
+			 const struct psp *psp) {
+	uint16_t ahead = (uint16_t)(psp->sequence - p->next);
+
+	if (!psp->sequence_valid)
+		return;
+	if (p->started && ahead >= LATE) {
+		w->missing -= w->missing > 0; /* it was passed over */
+		return;
+	}
+	w->missing += p->started ? ahead : 0;
+	p->started = true;
+	p->next = (uint16_t)(psp->sequence + 1);
+}
+
+static void messages_take(struct map_pseudowires *w, uint32_t channel, const struct psp *psp,
+			  map_pseudowire_fn hear, void *ctx) {
+	struct psp_cursor cursor = {0};
+	struct psp_segment segment;
+	struct management message;
+
+	while (psp_next(psp, &cursor, &segment)) {
+		if (!segment.begin || !segment.end ||
+		    management_read(segment.data, segment.length, &message) != MANAGEMENT_OK) {
+			w->malformed++;
+			continue;
+		}
+		w->messages++;
+		hear(ctx, channel, &message);
+	}
+}
+
+bool map_pseudowires_take(struct map_pseudowires *w, const struct rte_mbuf *frame,
+			  map_pseudowire_fn hear, void *ctx) {
+	uint32_t size = RTE_MIN(rte_pktmbuf_pkt_len(frame), (uint32_t)FRAME_MAX), channel;
+	uint8_t head[HEADERS], whole[FRAME_MAX];
+	struct l2tp_data l2tp;
+	struct psp psp;
+
+	if (l2tp_parse(rte_pktmbuf_read(frame, 0, RTE_MIN(size, (uint32_t)HEADERS), head),
+		       rte_pktmbuf_pkt_len(frame), &l2tp) != L2TP_OK)
+		return false;
+	channel = channel_of(w, l2tp.session);
+	if (channel == UINT32_MAX)
+		return false;
+	w->packets++;
+	if (size != rte_pktmbuf_pkt_len(frame) ||
+	    l2tp_parse(rte_pktmbuf_read(frame, 0, size, whole), size, &l2tp) != L2TP_OK ||
+	    psp_parse(l2tp.payload, l2tp.payload_size, 0, &psp) != PSP_OK) {
+		w->malformed++;
+		return true;
+	}
+	number_check(w, &w->all[channel], &psp);
+	messages_take(w, channel, &psp, hear, ctx);
+	return true;
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "summary_grants.h"
+
+#include <inttypes.h>
+
+struct row {
+	const char *name;
+	uint64_t value;
+};
+
+static void rows_set(json_t *o, const char *key, const struct row *rows, size_t n) {
+	json_t *counts = json_object();
+
+	for (size_t i = 0; i < n; i++)
+		json_object_set_new(counts, rows[i].name, json_integer((json_int_t)rows[i].value));
+	json_object_set_new(o, key, counts);
+}
+
+#define ROWS(o, key, rows) rows_set(o, key, rows, sizeof(rows) / sizeof((rows)[0]))
+
+static void set_packets(json_t *o, const struct grants_result *r) {
+	const struct row rows[] = {
+		{"arrived", r->arrived}, /* at the modems' queues */
+		{"waiting", r->waiting}, /* at the end */
+		{"queue_full", r->refused},
+		{"given_up", r->given_up},
+	};
+
+	ROWS(o, "packets", rows);
+}
+
+static void set_requests(json_t *o, const struct grants_result *r) {
+	const struct row rows[] = {
+		{"contention", r->access.contention},
+		{"poll", r->access.polls},
+		{"piggyback", r->access.piggybacks},
+		{"records", r->records},
+		{"frames", r->frames},
+		{"lost", r->requests_lost},
+		{"collisions", r->access.collisions},
+		{"collided", r->access.collided},
+		{"unanswered", r->access.unanswered},
+		{"bytes", r->access.asked},
+	};
+
+	ROWS(o, "requests", rows);
+}
+
+static void set_maps(json_t *o, const struct grants_result *r) {
+	const struct row rows[] = {
+		{"seen", r->maps},
+		{"late", r->access.late_maps},
+		{"missing", r->maps_missing},
+		{"bad", r->maps_bad},
+		{"lost", r->maps_lost},
+		{"delayed", r->maps_delayed},
+		{"wrong", r->access.wrong_ucd + r->access.wrong_maps},
+		{"ucds", r->ucds},
+		{"clock_jumps", r->clock_jumps},
+	};
+
+	ROWS(o, "maps", rows);
+}
+
+static void set_bytes(json_t *o, const struct grants_result *r) {
+	const struct access_counts *a = &r->access;
+	const struct row rows[] = {
+		{"granted", a->granted}, {"used", a->used},	  {"unused", a->unused},
+		{"late", a->late_bytes}, {"lost", a->lost_bytes}, {"silent", a->silent_bytes},
+		{"coming", a->coming},	 {"beyond", a->beyond},	  {"sent", a->sent},
+		{"queued", a->queued},	 {"waiting", a->waiting}, {"discarded", a->discarded},
+	};
+
+	ROWS(o, "bytes", rows);
+}
+
+static void set_bursts(json_t *o, const struct grants_result *r) {
+	const struct row rows[] = {
+		{"all", r->access.bursts},
+		{"empty", r->access.empty_bursts},
+		{"oversized", r->oversized},
+		{"late", r->access.late_grants},
+		{"unknown", r->access.unknown_grants},
+		{"stations", r->access.stations},
+	};
+
+	ROWS(o, "bursts", rows);
+}
+
+static void set_channels(json_t *o, const struct grants_result *r) {
+	json_t *channels = json_array();
+
+	for (uint32_t c = 0; c < r->channels; c++) {
+		const struct grants_use *u = &r->use[c];
+		const struct row rows[] = {
+			{"data", u->data},	 {"request", u->request}, {"initial", u->initial},
+			{"station", u->station}, {"idle", u->idle},
+		};
+		json_t *channel = json_pack("{s:I, s:I}", "id", (json_int_t)u->id, "maps",
+					    (json_int_t)u->maps);
+
+		ROWS(channel, "minislots", rows);
+		json_array_append_new(channels, channel);
+	}
+	json_object_set_new(o, "channels", channels);
+}
+
+void summary_grants_set(json_t *o, const struct grants_result *r) {
+	const struct row modems[] = {
+		{"silent", r->silent}, {"beyond", r->beyond}, {"endless", r->endless}};
+	json_t *grants = json_object();
+
+	set_packets(grants, r);
+	set_requests(grants, r);
+	set_maps(grants, r);
+	set_bytes(grants, r);
+	set_bursts(grants, r);
+	set_channels(grants, r);
+	ROWS(grants, "modems", modems);
+	json_object_set_new(o, "grants", grants);
+}
+
+static double share(uint64_t part, uint64_t whole) {
+	return whole > 0 ? 100.0 * (double)part / (double)whole : 0;
+}
+
+void summary_grants_print(FILE *out, const struct grants_result *r) {
+	const struct access_counts *a = &r->access;
+
+	fprintf(out,
+		"%-12s %14" PRIu64 " in contention, %" PRIu64 " piggybacked, %" PRIu64
+		" polled, %" PRIu64 " collisions, %" PRIu64 " repeated\n",
+		"requests", a->contention, a->piggybacks, a->polls, a->collisions, a->unanswered);
+	fprintf(out, "%-12s %14" PRIu64 " bytes, %.2f %% used, %.2f %% late\n", "granted",
+		a->granted, share(a->used, a->granted), share(a->late_bytes, a->granted));
+	fprintf(out, "%-12s %14" PRIu64 " seen, %" PRIu64 " late, %" PRIu64 " missing\n", "MAPs",
+		r->maps, a->late_maps, r->maps_missing);
+	if (r->refused + r->given_up + r->waiting > 0)
+		fprintf(out,
+			"%-12s %14" PRIu64 " found full queues, %" PRIu64 " given up, %" PRIu64
+			" still wait\n",
+			"not sent", r->refused, r->given_up, r->waiting);
+	for (uint32_t c = 0; c < r->channels; c++) {
+		const struct grants_use *u = &r->use[c];
+		uint64_t all = u->data + u->request + u->initial + u->station + u->idle;
+
+		fprintf(out, "  %-10s %4" PRIu32 "  data %.1f %%, requests %.1f %%, idle %.1f %%\n",
+			"channel", u->id, share(u->data, all), share(u->request, all),
+			share(u->idle, all));
+	}
+}

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Packets come to the modems' queues at the rate asked for, whatever is granted. What the modems send goes out when
+ * its minislots are over, in the order in which that is: a burst takes what then stands first in its queue.
+ */
+#include "uplink_scheduled.h"
+
+#include <rte_cycles.h>
+
+#include "grants/grants.h"
+#include "modems/uplink_fill.h"
+#include "uplink_parts.h"
+#include "wire/segment.h"
+
+#define ARRIVALS 128 /* packets that come in a round, at most */
+#define REQUEST_IUC 1
+#define PATIENCE_S 20 /* after the end, until modems are given up that still wait */
+#define SHORTEST_FRAME 74 /* 64 bytes with MAC header and CRC */
+#define BUFFERS_BESIDE \
+	4 /* of a burst: packets that are begun, its request record or ranging burst */
+
+/* The frame of the stream's next packet, as uplink_segment.c will make it. */
+static uint32_t next_size(const struct uplink *u, const struct uplink_stream *s, uint32_t number) {
+	struct docsis_up_header h = {
+		.kind = DOCSIS_KIND_PACKET,
+		.privacy = s->modem->key_count > 0 ? PRIVACY_BP_UP2 : PRIVACY_NONE,
+	};
+
+	return uplink_frame_size(&u->frames, &h, s->index, number);
+}
+
+static void packets_arrive(struct uplink *u, uint64_t now) {
+	unsigned count = pacing_round(&u->pacing, now, u->stopping ? 0 : ARRIVALS);
+	uint64_t bytes = 0;
+
+	for (unsigned i = 0; i < count; i++) {
+		struct uplink_stream *s = uplink_flows_next(&u->flows);
+		uint32_t size = next_size(u, s, s->arrived);
+
+		bytes += uplink_packet_size(&u->frames.packets, s->index, s->arrived);
+		grants_arrive(u->scheduled, s, size, now);
+	}
+	pacing_spend(&u->pacing, bytes);
+}
+
+static const struct upstream_sid *sid_of(const struct uplink_stream *s,
+					 const struct access_event *e) {
+	for (size_t i = 0; i < s->cluster->sid_count; i++) {
+		if (s->cluster->sids[i].channel == e->channel && s->cluster->sids[i].sid == e->sid)
+			return &s->cluster->sids[i];
+	}
+	return &s->cluster->sids[0]; /* access knows no others */
+}
+
+/* Makes room in what is being filled for a burst with `size` bytes: what is there goes out. */
+static bool burst_room(struct uplink *u, uint32_t size) {
+	const struct uplink_output *o = &u->rphy.output;
+	unsigned buffers = size / (o->capacity / 2) + BUFFERS_BESIDE;
+
+	return u->grant_count < UPLINK_GRANTS &&
+	       u->frames.encryptor.count + size / SHORTEST_FRAME + 2 <= UPLINK_PIECES_MAX &&
+	       u->stock_taken + buffers <= o->stock_count;
+}
+
+static void burst_fill(struct uplink *u, const struct access_event *e, uint32_t bytes, bool last,
+		       uint64_t now) {
+	struct uplink_stream *s = &u->flows.streams[e->flow];
+	struct uplink_grant *g = &u->grants[u->grant_count++];
+	struct uplink_made made = {.tsc = now};
+
+	g->stream = s;
+	g->sid = sid_of(s, e);
+	g->whole = g->management = false;
+	g->size = SEGMENT_HEADER_SIZE + bytes;
+	g->slot = (struct uplink_slot){
+		.given = true,
+		.iuc = e->iuc,
+		.minislot = e->minislot,
+		.size = SEGMENT_HEADER_SIZE + e->granted,
+		.request = last ? e->request : 0,
+		.request_unit = grants_unit(u->scheduled, e->flow),
+	};
+	u->stock_taken += g->size / (u->rphy.output.capacity / 2) + BUFFERS_BESIDE;
+	uplink_grant_fill(g, &u->flows, &u->frames, false, &made);
+}
+
+/* A burst without a byte, as the R-PHY device tells of it. */
+static void unused_send(struct uplink *u, const struct access_event *e, uint64_t now) {
+	struct uplink_burst burst = {
+		.sid = e->sid,
+		.segment_header = true,
+		.unused = true,
+		.slot = {.given = true,
+			 .iuc = e->iuc,
+			 .minislot = e->minislot,
+			 .size = SEGMENT_HEADER_SIZE + e->granted},
+	};
+
+	u->scheduled->result.unused_bursts++;
+	uplink_rphy_data(&u->rphy, e->channel, &burst, now);
+}
+
+static void request_send(struct uplink *u, const struct access_event *e, uint64_t now) {
+	const struct uplink_stream *s = &u->flows.streams[e->flow];
+	uint16_t units = (uint16_t)(e->request / grants_unit(u->scheduled, e->flow));
+	uint8_t frame[DOCSIS_QUEUE_REQUEST_SIZE];
+	struct uplink_burst burst = {
+		.sid = e->sid,
+		.slot = {.given = true,
+			 .iuc = REQUEST_IUC,
+			 .minislot = e->minislot,
+			 .size = DOCSIS_QUEUE_REQUEST_SIZE},
+		.request = {.size = units,
+			    .n_bytes = true,
+			    .cluster_valid = true,
+			    .sid_cluster = s->cluster->id},
+		.payload = frame,
+	};
+
+	if (grants_loses_request(u->scheduled))
+		return;
+	burst.size = (uint32_t)docsis_queue_request_write(units, e->sid, frame);
+	u->frames.requests++;
+	if (u->rphy.channels[e->channel].has_requests)
+		u->scheduled->result.records++;
+	else
+		u->scheduled->result.frames++;
+	uplink_rphy_request(&u->rphy, e->channel, &burst, now);
+}
+
+static void station_send(struct uplink *u, const struct access_event *e, uint64_t now) {
+	const struct uplink_stream *s = &u->flows.streams[e->flow];
+	uint8_t message[UPLINK_RANGING_SIZE];
+	struct uplink_burst burst = {.sid = e->sid, .payload = message};
+
+	burst.slot = (struct uplink_slot){
+		.given = true,
+		.iuc = e->iuc,
+		.minislot = e->minislot,
+		.size = UPLINK_RANGING_SIZE,
+	};
+	if (!u->rphy.channels[e->channel].has_ranging)
+		return;
+	burst.size = uplink_frame_ranging(&u->frames, s->modem, e->sid, message);
+	uplink_rphy_ranging(&u->rphy, e->channel, &burst, now);
+}
+
+/* 16 requests were not answered. A packet of which a part is sent already goes on. */
+static void give_up(struct uplink *u, const struct access_event *e) {
+	struct uplink_stream *s = &u->flows.streams[e->flow];
+
+	if (s->left > 0 || s->made == s->arrived ||
+	    !grants_give_up(u->scheduled, e->flow, next_size(u, s, s->made)))
+		return;
+	s->made++;
+	s->ended++;
+}
+
+static void filled_send(struct uplink *u, uint64_t now) {
+	if (u->grant_count > 0)
+		uplink_encrypt(&u->frames.encryptor);
+	for (unsigned i = 0; i < u->grant_count; i++)
+		uplink_grant_send(u, &u->grants[i], now);
+	u->grant_count = 0;
+	u->stock_taken = 0;
+}
+
+/* Bytes of a grant that are sent as a burst: the CMTS takes no longer ones. */
+static uint32_t part_of(uint32_t left) {
+	return left < UPLINK_GRANT_LONGEST ? left : UPLINK_GRANT_LONGEST;
+}
+
+/* The CMTS counts on from whichever segment of a stream it gets first. That has to be the first one, also where the
+ * second is sent at the same time on another channel, of which the packet might go out before. */
+static void first_sent(struct uplink *u, const struct uplink_stream *s, uint64_t now) {
+	if (s->sequence > 1)
+		return;
+	filled_send(u, now);
+	uplink_sessions_flush(&u->rphy.output, now, true);
+}
+
+/* Returns whether there was room for all of it. */
+static bool data_send(struct uplink *u, const struct access_event *e, uint64_t now) {
+	while (u->part_sent < e->bytes || u->part_sent == 0) {
+		uint32_t part = part_of(e->bytes - u->part_sent);
+		bool last = u->part_sent + part == e->bytes;
+
+		first_sent(u, &u->flows.streams[e->flow], now);
+		if (!burst_room(u, part)) {
+			filled_send(u, now);
+			if (!burst_room(u, part))
+				return false;
+		}
+		u->scheduled->result.oversized += u->part_sent == 0 && !last;
+		burst_fill(u, e, part, last, now);
+		u->part_sent += part;
+		if (last)
+			break;
+	}
+	u->part_sent = 0;
+	return true;
+}
+
+/* Bursts and requests whose minislots are over, in their order. Returns false where the port has no more room. */
+static bool event_send(struct uplink *u, const struct access_event *e, uint64_t now) {
+	if (e->kind == ACCESS_GIVEN_UP) {
+		give_up(u, e);
+		return true;
+	}
+	if (e->kind == ACCESS_BURST && (e->bytes > 0 || e->request > 0))
+		return data_send(u, e, now);
+	if (!burst_room(u, 0)) {
+		filled_send(u, now);
+		if (!burst_room(u, 0))
+			return false;
+	}
+	u->stock_taken += BUFFERS_BESIDE;
+	if (e->kind == ACCESS_BURST)
+		unused_send(u, e, now);
+	else if (e->kind == ACCESS_REQUEST)
+		request_send(u, e, now);
+	else if (e->kind == ACCESS_STATION)
+		station_send(u, e, now);
+	return true;
+}
+
+static void events_send(struct uplink *u, uint64_t now) {
+	const struct access_event *e;
+
+	while ((e = grants_next(u->scheduled)) != NULL && event_send(u, e, now))
+		grants_done(u->scheduled);
+	filled_send(u, now);
+	uplink_sessions_flush(&u->rphy.output, now, true);
+}
+
+unsigned uplink_scheduled_send(struct uplink *u, uint64_t now) {
+	grants_round(u->scheduled);
+	packets_arrive(u, now);
+	if (u->stopping && u->patience == 0)
+		u->patience = now + PATIENCE_S * rte_get_tsc_hz();
+	u->impatient = u->stopping && now > u->patience;
+	if (uplink_output_ready(&u->rphy.output))
+		events_send(u, now);
+	return uplink_transmit(u);
+}
+
+bool uplink_scheduled_empty(const struct uplink *u) {
+	const struct uplink_output *o = &u->rphy.output;
+
+	if (o->open_count > 0 || o->pending_count > 0 || !u->stopping)
+		return false;
+	return grants_idle(u->scheduled) || u->impatient;
+}
