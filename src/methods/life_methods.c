@@ -129,7 +129,7 @@ json_t *group_drain(struct rpc_call *call) {
 			call, RPC_REFUSED,
 			"group: service group %u was resumed meanwhile, or is another one",
 			g->sg->id);
-	waiting = served_group_waiting(g); /* before the other: what moves meanwhile is not taken for it */
+	waiting = served_group_waiting(g); /* first: what moves meanwhile is not taken for it */
 	held = served_group_held(g);
 	if (held > waiting && server_now(subject_server(call)) < *end)
 		return rpc_wait(call);

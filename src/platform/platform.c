@@ -24,7 +24,7 @@
 #include "platform/large_pages.h"
 
 #define MAX_ARGS (24 + 2 * PLATFORM_MAX_DEVICES)
-#define IN_ORDINARY_PAGES 2 /* times the memory: no buffer that a card reaches may cross an end of 4 kB */
+#define IN_ORDINARY_PAGES 2 /* times the memory: cards' buffers do not cross a page's end */
 #define LCORE_SIZE 12 /* bytes of ",NUMBER@CPU" */
 
 /* Beside the socket of today's telemetry, DPDK 22.11 makes one of the kind before it. */

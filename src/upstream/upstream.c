@@ -122,8 +122,9 @@ uint64_t upstream_held(const struct upstream *u, enum unit unit) {
 }
 
 uint64_t upstream_waiting(const struct upstream *u) {
-	return (uint64_t)u->uepi.waiting_packets + u->uepi.open_bursts + u->reassemble.waiting_segments +
-	       u->streams.incomplete_frames + u->defragment.waiting_fragments;
+	return (uint64_t)u->uepi.waiting_packets + u->uepi.open_bursts +
+	       u->reassemble.waiting_segments + u->streams.incomplete_frames +
+	       u->defragment.waiting_fragments;
 }
 
 bool upstream_balanced(const struct upstream *u) {
