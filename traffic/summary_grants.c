@@ -51,6 +51,7 @@ static void set_maps(json_t *o, const struct grants_result *r) {
 		{"seen", r->maps},
 		{"late", r->access.late_maps},
 		{"missing", r->maps_missing},
+		{"torn", r->maps_torn},
 		{"bad", r->maps_bad},
 		{"lost", r->maps_lost},
 		{"delayed", r->maps_delayed},

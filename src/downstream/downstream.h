@@ -109,7 +109,10 @@ struct ds_messages {
 	struct rte_mbuf *urgent[DS_URGENT_CAPACITY];
 	uint32_t urgent_first, urgent_count;
 	uint16_t coming; /* of the burst in hand, the first ones are messages */
-	uint64_t delay_sum, delay_max; /* ns from when messages were due until the port had them */
+	/* ns from when messages were due until the port had them; not of those that waited for its first link */
+	uint64_t delay_sum, delay_max;
+	uint64_t delayed; /* messages with such a delay */
+	uint64_t opened; /* when the port had its first frame; 0 where that was not of a message */
 };
 
 /* What the stages of the lower MAC work with. */

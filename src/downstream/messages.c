@@ -127,10 +127,13 @@ static void frame_sent(struct ds_lower *l, const struct urgent_frame *f) {
 	struct ds_messages *x = &l->messages;
 	uint64_t delay = l->clock->now > f->due ? l->clock->now - f->due : 0;
 
+	if (unlikely(l->counters.values[COUNTER_TRANSMITTED_BYTES] == 0))
+		x->opened = l->clock->now;
 	count(&l->counters, COUNTER_TRANSMITTED_BYTES, f->bytes);
 	count(&l->counters, COUNTER_MESSAGES_SENT, f->messages);
-	if (f->messages == 0)
+	if (f->messages == 0 || f->due < x->opened)
 		return;
+	x->delayed++;
 	x->delay_sum += delay;
 	x->delay_max = RTE_MAX(x->delay_max, delay);
 }

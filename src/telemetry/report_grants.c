@@ -75,9 +75,9 @@ static bool has_grants(const struct served_group *g) {
 	return g->there && g->upstream != NULL && upstream_grants(g->upstream);
 }
 
-/* From when messages were due until the R-PHY port had them. */
+/* From when messages were due until the R-PHY port had them, without those that waited for its first link. */
 static json_t *delay_json(const struct served_group *groups, unsigned count) {
-	uint64_t sent = 0, sum = 0, most = 0;
+	uint64_t delayed = 0, sum = 0, most = 0;
 
 	for (unsigned g = 0; g < count; g++) {
 		const struct ds_lower *l;
@@ -85,12 +85,13 @@ static json_t *delay_json(const struct served_group *groups, unsigned count) {
 		if (!has_grants(&groups[g]))
 			continue;
 		l = &groups[g].downstream->lower;
-		sent += l->counters.values[COUNTER_MESSAGES_SENT];
+		delayed += l->messages.delayed;
 		sum += l->messages.delay_sum;
 		most = RTE_MAX(most, l->messages.delay_max);
 	}
-	return json_pack("{s:f, s:f}", "mean", sent > 0 ? (double)sum / (double)sent / 1e3 : 0.0,
-			 "max", (double)most / 1e3);
+	return json_pack("{s:f, s:f}", "mean",
+			 delayed > 0 ? (double)sum / (double)delayed / 1e3 : 0.0, "max",
+			 (double)most / 1e3);
 }
 
 json_t *report_grants_json(const struct served_group *groups, unsigned count) {

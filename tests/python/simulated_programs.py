@@ -121,6 +121,24 @@ cycles = 12.5 if "downstream" in sys.argv else 20.0
 json.dump(dict(results=[dict(cycles_latency=cycles)]), open(option("--json"), "w"))
 """
 
+# What every scenario comes to, and the cost of every case.
+UPSTREAM = """#!{python}
+import json, sys
+json.load(sys.stdin)
+json.dump(dict(seconds=1.0, flows=[dict(latency_ms=dict(p50=2.5, p99=14.0))],
+    use=dict(data_used=0.97)), sys.stdout)
+"""
+MAPS = """#!{python}
+import json, sys
+how = {how!r}
+runs = int(sys.argv[sys.argv.index("--runs") + 1])
+print("progress 1 2 half of it", file=sys.stderr, flush=True)
+results = [dict(case=f"{{modems}} modems, 8 channels, 1 ms", core_cycles_per_request=90.0,
+    share_of_core=modems / 1e5, values=[59.0 + modems / 300] * runs) for modems in (300, 3000)]
+json.dump(dict(results=results), open(sys.argv[sys.argv.index("--json") + 1], "w"))
+sys.exit(how.get("maps", 0))
+"""
+
 
 def write(folder: Path, facts: dict[str, Any] | None = None, **how: Any) -> Path:
     """A build directory with such programs. `how`: capacity in bit/s of both directions, and by
@@ -131,6 +149,8 @@ def write(folder: Path, facts: dict[str, Any] | None = None, **how: Any) -> Path
         "traffic/vcmts-traffic": TRAFFIC.format(python=sys.executable),
         "bench/vcmts-bench-throughput": RINGS.format(python=sys.executable, how=how),
         "bench/vcmts-bench": BENCH.format(python=sys.executable, how=how),
+        "bench/vcmts-bench-maps": MAPS.format(python=sys.executable, how=how),
+        "bench/simulate/vcmts-simulate-upstream": UPSTREAM.format(python=sys.executable),
     }
     for name, text in programs.items():
         path = folder / "build" / name

@@ -12,11 +12,12 @@ import pytest
 from python import report_samples
 from python.simulated_bench import Bench, Json, runner, stored
 from vcmts import results
+from vcmts.bench import goals_grants, goals_measure
 from vcmts.bench import goals_list as goals
-from vcmts.bench import goals_measure
 from vcmts.bench.goals_measure import BASE, CHANNELS
 from vcmts.paths import MistakeError
 from vcmts.profile.group import write_profile
+from vcmts.simulate.upstream_scenarios import CASES
 
 STORED = ("latency", "scheduler", "throughput", "power")
 QUICK = ("--milliseconds", "10")
@@ -207,6 +208,40 @@ def test_what_is_left_out_says_so(
     assert file["not_measured"]["downstream"] == "left out"
     assert set(file["not_measured"]) == set(goals.load()) - {"upstream"}
     assert capsys.readouterr().out.count("not measured") == len(goals.load()) - 1
+
+
+def test_the_upstream_is_beside_what_others_measured(
+    bench: Bench, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of docsis-ns3 at most 5 % more; what costs more than it may is told as missed."""
+    assert bench(*QUICK, "--only", "grants", "--runs", "3") == 0
+    found = by_goal(tmp_path)
+    for name in goals_grants.LIGHT:
+        ns3 = CASES[name].ns3
+        assert ns3 is not None
+        for quantile, value in zip(("p50", "p99"), ns3, strict=True):
+            goal = goals.load()[f"grants.{name}.{quantile}"]
+            assert goal.at_most is not None
+            assert 1.05 * value - 0.01 < goal.at_most <= 1.05 * value + 1e-9
+            assert f"docsis-ns3: {value}" in goal.published_words
+    assert found["grants.300-90.used"]["value"] == 0.97
+    assert found["grants.light-1ms.p50"]["value"] == 2.5
+    assert found["grants.light-1ms.p99"]["value"] == 14.0
+    assert found["grants.request.300"]["values"] == [60.0] * 3
+    assert found["grants.core.3000"]["value"] == 0.03
+    lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+    (fits,) = [line for line in lines if line.startswith("granted request, 300 modems - ")]
+    (misses,) = [line for line in lines if line.startswith("granted request, 3,000 modems - ")]
+    assert fits.endswith("reached") and misses.endswith("missed")
+    (row,) = [line for line in lines if line.startswith("request, 1 ms MAPs, median")]
+    assert "docsis-ns3: <= 3.48 2.50" in row and row.endswith("reached")
+
+
+def test_a_cost_of_grants_that_fails_leaves_their_latency(bench: Bench, tmp_path: Path) -> None:
+    assert bench(*QUICK, "--only", "grants", maps=1) == 1
+    file = stored(tmp_path)
+    assert "ended with status 1" in file["not_measured"]["grants.core.300"]
+    assert len(file["results"]) == 2 * len(goals_grants.LIGHT) + 3
 
 
 def test_what_bounds_a_missed_goal_is_printed(

@@ -110,6 +110,7 @@ void grants_result(const struct grants *g, struct grants_result *out) {
 	out->access = now;
 	out->refused = g->arrivals.refused;
 	out->maps_missing = g->wires.missing;
+	out->maps_torn = g->wires.torn;
 	out->maps_bad += g->wires.malformed;
 	out->waiting = 0;
 	for (uint32_t s = 0; s < g->flows->stream_count; s++)

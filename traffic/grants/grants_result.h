@@ -25,6 +25,8 @@ struct grants_result {
 	uint64_t maps_lost; /* of these not heard by any modem, as an impairment, */
 	uint64_t maps_delayed; /* and heard too late, as an impairment */
 	uint64_t maps_missing; /* packets of MAP pseudowires that never came */
+	uint64_t
+		maps_torn; /* messages of several packets of which not all came, or that grew too long */
 	uint64_t maps_bad; /* nothing could be read of them, or a rule was broken */
 	uint64_t ucds;
 	uint64_t requests_lost; /* as an impairment */

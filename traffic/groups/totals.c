@@ -96,6 +96,7 @@ static void grants_add(struct uplink_result *sum, const struct uplink_result *r)
 	ADD(to, from, maps_lost);
 	ADD(to, from, maps_delayed);
 	ADD(to, from, maps_missing);
+	ADD(to, from, maps_torn);
 	ADD(to, from, maps_bad);
 	ADD(to, from, ucds);
 	ADD(to, from, requests_lost);

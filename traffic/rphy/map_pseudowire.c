@@ -36,30 +36,70 @@ static uint32_t channel_of(const struct map_pseudowires *w, uint32_t session) {
 	return UINT32_MAX;
 }
 
-static void number_check(struct map_pseudowires *w, struct map_pseudowire *p,
-			 const struct psp *psp) {
+static void tear(struct map_pseudowires *w, struct map_pseudowire *p) {
+	w->torn += p->joining != MAP_TORN;
+	p->joining = MAP_TORN;
+}
+
+/* Whether it comes behind the ones before; what has begun has no end where one between is missing. */
+static bool in_order(struct map_pseudowires *w, struct map_pseudowire *p, const struct psp *psp) {
 	uint16_t ahead = (uint16_t)(psp->sequence - p->next);
 
 	if (!psp->sequence_valid)
-		return;
+		return true;
 	if (p->started && ahead >= LATE) {
 		w->missing -= w->missing > 0; /* it was passed over */
-		return;
+		return false;
 	}
-	w->missing += p->started ? ahead : 0;
+	if (p->started && ahead > 0) {
+		w->missing += ahead;
+		if (p->joining == MAP_OPEN)
+			tear(w, p);
+	}
 	p->started = true;
 	p->next = (uint16_t)(psp->sequence + 1);
+	return true;
+}
+
+/* Whether a message ends with the segment, which is the message then. Parts of a packet that was passed over have
+ * nothing to be joined with. */
+static bool message_ends(struct map_pseudowires *w, struct map_pseudowire *p, bool late,
+			 struct psp_segment *s) {
+	bool whole;
+
+	if (late)
+		return s->begin && s->end;
+	if (s->begin) {
+		w->torn += p->joining == MAP_OPEN;
+		p->joining = MAP_OPEN;
+		p->length = 0;
+	}
+	if (p->joining != MAP_OPEN || s->length > sizeof(p->message) - p->length) {
+		tear(w, p);
+	} else {
+		memcpy(p->message + p->length, s->data, s->length);
+		p->length = (uint16_t)(p->length + s->length);
+	}
+	if (!s->end)
+		return false;
+	whole = p->joining == MAP_OPEN;
+	p->joining = MAP_CLOSED;
+	*s = (struct psp_segment){.length = p->length, .data = p->message};
+	return whole;
 }
 
 static void messages_take(struct map_pseudowires *w, uint32_t channel, const struct psp *psp,
 			  map_pseudowire_fn hear, void *ctx) {
+	struct map_pseudowire *p = &w->all[channel];
+	bool late = !in_order(w, p, psp);
 	struct psp_cursor cursor = {0};
 	struct psp_segment segment;
 	struct management message;
 
 	while (psp_next(psp, &cursor, &segment)) {
-		if (!segment.begin || !segment.end ||
-		    management_read(segment.data, segment.length, &message) != MANAGEMENT_OK) {
+		if (!message_ends(w, p, late, &segment))
+			continue;
+		if (management_read(segment.data, segment.length, &message) != MANAGEMENT_OK) {
 			w->malformed++;
 			continue;
 		}
@@ -88,7 +128,6 @@ bool map_pseudowires_take(struct map_pseudowires *w, const struct rte_mbuf *fram
 		w->malformed++;
 		return true;
 	}
-	number_check(w, &w->all[channel], &psp);
 	messages_take(w, channel, &psp, hear, ctx);
 	return true;
 }

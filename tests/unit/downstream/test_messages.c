@@ -176,6 +176,52 @@ static void before_data_that_waits(void **state) {
 	close_all();
 }
 
+/* As one that has no link yet, until it is taken from. */
+static void port_fill(void) {
+	for (unsigned i = 0; i + 1 < RPHY_DEPTH; i++) {
+		struct rte_mbuf *m = rte_pktmbuf_alloc(bench->server.pools.packets);
+
+		assert_non_null(m);
+		assert_int_equal(packet_sink_burst(&bench->group->downstream->lower.rphy, &m, 1),
+				 1);
+	}
+}
+
+static void port_empty(void) {
+	struct rte_mbuf *m;
+
+	while (rte_eth_rx_burst(bench->rphy, 0, &m, 1) == 1)
+		rte_pktmbuf_free(m);
+}
+
+/* What waited for the port's first link tells nothing of the data plane; what waited later does. */
+static void delays_are_those_of_a_port_that_was_there(void **state) {
+	const struct ds_messages *x;
+	uint64_t *now;
+
+	(void)state;
+	bench_open("");
+	x = &bench->group->downstream->lower.messages;
+	now = &server_bench_clock(bench)->now;
+	for (unsigned times = 0; times < 2; times++) {
+		port_empty();
+		port_fill();
+		for (unsigned i = 0; i < 100; i++)
+			assert_true(put(message_pseudowire(0), 100));
+		server_bench_round(bench);
+		*now += 30000000;
+		while (downstream_messages_held(bench->group->downstream) > 0) {
+			port_empty();
+			server_bench_round(bench);
+		}
+		assert_int_equal(x->delayed, times * 100);
+		assert_int_equal(x->delay_sum, times * 100 * UINT64_C(30000000));
+		assert_int_equal(x->delay_max, times * UINT64_C(30000000));
+	}
+	assert_int_equal(counted(COUNTER_MESSAGES_SENT), 200);
+	close_all();
+}
+
 /* In order, over two DEPI frames. */
 static void long_ones_are_cut(void **state) {
 	struct seen a, b;
@@ -297,6 +343,7 @@ int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(both_ways),
 		cmocka_unit_test(before_data_that_waits),
+		cmocka_unit_test(delays_are_those_of_a_port_that_was_there),
 		cmocka_unit_test(long_ones_are_cut),
 		cmocka_unit_test(taken_of_the_channel),
 		cmocka_unit_test(in_the_flow_of_data),

@@ -10,8 +10,8 @@ from rich.console import Console
 from rich.table import Table
 
 from vcmts.bench import common as bench_common
+from vcmts.bench import goals_grants, goals_measure, goals_stored, trials
 from vcmts.bench import goals_list as goals
-from vcmts.bench import goals_measure, goals_stored, trials
 from vcmts.bench.common import Report
 from vcmts.bench.goals_measure import BASE, Bench
 from vcmts.child import Stopped, folder, stoppable
@@ -29,6 +29,7 @@ PARTS: dict[str, Part] = {
     "modems": goals_measure.modems,
     "threads": goals_measure.threads,
     "memory": goals_measure.memory,
+    "grants": goals_grants.grants,
     "latency": goals_stored.latency,
     "scheduler": goals_stored.scheduler,
     "zero-loss": goals_stored.zero_loss,
@@ -39,7 +40,7 @@ STAGES = "stage"  # of the downstream's packet sizes
 STORED = {"latency": "latency", "scheduler": "scheduler", "zero-loss": "throughput"}
 STORED |= {"power": "power"}
 # Runs of a part, for each that is asked for.
-RUNS = {"downstream": 1 + len(goals_measure.SIZES), "upstream": 1, "zero-loss": 2}
+RUNS = {"downstream": 1 + len(goals_measure.SIZES), "upstream": 1, "grants": 1, "zero-loss": 2}
 SECOND = {"channels": 2, "cores": 3, "modems": 2, "threads": 2}  # with a second service group
 RUNS |= SECOND
 
