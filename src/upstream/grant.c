@@ -196,10 +196,12 @@ uint16_t us_grant(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 
 	(void)pkts;
 	(void)n;
-	if (g->maps == NULL || g->stopped)
+	if (g->maps == NULL)
 		return 0;
 	time = grant_time(u);
 	if (unlikely(docsis_clock_must_look(&g->clock, now)))
 		count(&u->counters, COUNTER_CLOCK_JUMPS, docsis_clock_look(&g->clock, u->r.clock));
+	if (g->stopped) /* its clock goes on */
+		return 0;
 	return (uint16_t)(ucds_send(u, now) + maps_send(u, time));
 }

@@ -48,7 +48,7 @@ struct us_grant {
 	uint8_t source[6]; /* MAC address of messages */
 	bool follow; /* the system's clock, from the first round on; else the worker's is DOCSIS time */
 	bool began;
-	bool stopped; /* makes no more of them */
+	bool stopped; /* makes none of them */
 	struct docsis_clock clock;
 	struct map map; /* in hand */
 	uint8_t frame[MANAGEMENT_FRAME_MAX];

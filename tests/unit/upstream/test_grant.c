@@ -105,6 +105,34 @@ static void what_is_asked_for(void **state) {
 	close_all();
 }
 
+/* While nothing is granted DOCSIS time follows the system's, so that it does not jump when grants go on. */
+static void time_goes_on_meanwhile(void **state) {
+	const struct docsis_clock *time;
+	uint64_t look, maps;
+
+	(void)state;
+	open_with(1024);
+	time = &bench->u->grant.clock;
+	clock_start_at(&bench->clock, 0);
+	upstream_follow_clock(bench->u);
+	run();
+	upstream_stop_granting(bench->u);
+	look = time->look_at;
+	while (bench->clock.now < look)
+		clock_tick(&bench->clock);
+	maps = bench_count(bench, COUNTER_MAPS);
+	assert_int_equal(run(), 0);
+	assert_true(time->look_at > look);
+	assert_int_equal(bench_count(bench, COUNTER_MAPS), maps);
+	upstream_resume_granting(bench->u);
+	run(); /* of those before none is in time */
+	assert_true(upstream_grants_due(bench->u) >= bench->clock.now);
+	bench->clock.now = upstream_grants_due(bench->u);
+	assert_true(run() > 0);
+	assert_true(bench_count(bench, COUNTER_MAPS) > maps);
+	close_all();
+}
+
 /* A flow that is removed gets nothing; unsolicited grants beyond the channel are refused, and counted. */
 static void flows_that_change(void **state) {
 	const struct us_request r = {
@@ -165,9 +193,8 @@ static void nowhere_to_go(void **state) {
 
 int main(void) {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(ways_of_messages),
-		cmocka_unit_test(what_is_asked_for),
-		cmocka_unit_test(flows_that_change),
+		cmocka_unit_test(ways_of_messages),	  cmocka_unit_test(what_is_asked_for),
+		cmocka_unit_test(time_goes_on_meanwhile), cmocka_unit_test(flows_that_change),
 		cmocka_unit_test(nowhere_to_go),
 	};
 
