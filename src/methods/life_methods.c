@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/grants/grants_times.h"
 #include "server/group_life.h"
 #include "server/running.h"
 
@@ -109,6 +110,13 @@ json_t *group_remove(struct rpc_call *call) {
 	return life_done(call);
 }
 
+/* Until what was granted must have come, as far as the limit allows; in ms. */
+static unsigned drain_first(const struct served_group *g, uint64_t limit_ns) {
+	uint64_t ahead = g->sg->upstream.scheduled ? grants_ahead(g->sg) : 0;
+
+	return (unsigned)((RTE_MIN(ahead, limit_ns) + NS_PER_MS - 1) / NS_PER_MS);
+}
+
 /* Others are served while it runs empty: `state` is when the time is over. */
 json_t *group_drain(struct rpc_call *call) {
 	const struct group_life_params *p = call->params;
@@ -122,7 +130,8 @@ json_t *group_drain(struct rpc_call *call) {
 		if (end == NULL)
 			return rpc_refuse(call, RPC_INTERNAL, "no memory left");
 		*end = server_now(subject_server(call)) + p->limit_ns;
-		server_group_drain(subject_server(call), number_of(call, g), 0);
+		server_group_drain(subject_server(call), number_of(call, g),
+				   drain_first(g, p->limit_ns));
 	}
 	if (!g->drained) /* who said so last has the last word */
 		return rpc_refuse(

@@ -27,7 +27,8 @@ bool server_group_remove(struct server *s, unsigned group, unsigned limit_ms, ch
 /*
  * The group receives nothing more, and what it holds goes out, for at most `limit_ms`. What comes meanwhile waits in
  * its own port, which nobody asks, or on a shared port in its ring, as long as these have room; then they lose it:
- * the driver as missed, the shared port as `port_group_full`. Returns what it still holds: upstream, what waits for
+ * the driver as missed, the shared port as `port_group_full`. Its upstream scheduler grants nothing, and what it had granted
+ * is received first. Returns what it still holds: upstream, what waits for
  * missing parts that may stand in the port, and which goes on waiting.
  */
 uint64_t server_group_drain(struct server *s, unsigned group, unsigned limit_ms);

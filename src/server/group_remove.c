@@ -250,6 +250,7 @@ bool server_group_remove(struct server *s, unsigned group, unsigned limit_ms, ch
 	id = s->groups[group].sg->id;
 	end = server_now(s) + (uint64_t)limit_ms * SERVER_MS;
 	server_changes_settle(s);
+	group_grants_end(s, group, end);
 	departure_unsteer(&d, end);
 	tables_leave(&d);
 	departure_drain(&d, end);

@@ -205,6 +205,23 @@ void served_group_wire(struct served_group *g, const struct group_wires *wires) 
 		wiring_do(g->upstream_worker, wire_upstream, &w);
 }
 
+static bool resume_granting(void *arg) {
+	upstream_resume_granting(arg);
+	return true;
+}
+
+static bool stop_granting(void *arg) {
+	upstream_stop_granting(arg);
+	return true;
+}
+
+void served_group_grant(struct served_group *g, bool on) {
+	struct worker_task task = {on ? resume_granting : stop_granting, g->upstream};
+
+	if (g->upstream != NULL && upstream_grants(g->upstream))
+		worker_do(g->upstream_worker, &task);
+}
+
 void served_group_end(struct served_group *g) {
 	struct wiring w = {g, NULL};
 

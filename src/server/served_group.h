@@ -75,6 +75,9 @@ void served_group_move(struct served_group *g, enum layout_part part, struct wor
  */
 void served_group_wire(struct served_group *g, const struct group_wires *wires);
 
+/* Whether its upstream scheduler makes MAPs, from when it returns on; harmless where it has none. */
+void served_group_grant(struct served_group *g, bool on);
+
 /* Nothing more comes: what waits for missing parts is given up in its time. Also while workers run. */
 void served_group_end(struct served_group *g);
 

@@ -58,18 +58,34 @@ void us_grant_request(struct upstream *u, const struct us_request *r) {
 	count(&u->counters, verdicts[maps_request(g->maps, &request, grant_time(u))], 1);
 }
 
+static const struct maps_flow no_flow;
+
+void us_grant_lift_flow(struct upstream *u, uint32_t flow) {
+	maps_set_flow(u->grant.maps, flow, &no_flow, grant_time(u));
+}
+
+/* Returns whether that is new. */
+static bool mark_refused(struct us_grant *g, uint32_t flow, bool refused) {
+	bool differs = g->refused[flow] != refused;
+
+	g->refused[flow] = refused;
+	if (differs)
+		g->refused_count += refused ? 1u : -1u;
+	return differs;
+}
+
 void us_grant_set_flow(struct upstream *u, uint32_t flow, const struct us_grant_flow *f,
 		       uint8_t unit) {
-	static const struct maps_flow none;
 	struct us_grant *g = &u->grant;
-	uint64_t now = grant_time(u);
+	const struct maps_flow *settings = f != NULL ? &f->settings : &no_flow;
+	bool refused = maps_set_flow(g->maps, flow, settings, grant_time(u)) != NULL;
 
 	if (f != NULL)
 		g->units[flow] = unit;
-	if (maps_set_flow(g->maps, flow, f != NULL ? &f->settings : &none, now) == NULL)
-		return;
-	count(&u->counters, COUNTER_GRANTS_REFUSED, 1);
-	maps_set_flow(g->maps, flow, &none, now);
+	if (refused)
+		us_grant_lift_flow(u, flow);
+	if (mark_refused(g, flow, refused) && refused)
+		count(&u->counters, COUNTER_GRANTS_REFUSED, 1);
 }
 
 /* A copy of what stands in a frame, for one of the ways that it goes. */
@@ -180,10 +196,12 @@ uint16_t us_grant(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 
 	(void)pkts;
 	(void)n;
-	if (g->maps == NULL || g->stopped)
+	if (g->maps == NULL)
 		return 0;
 	time = grant_time(u);
 	if (unlikely(docsis_clock_must_look(&g->clock, now)))
 		count(&u->counters, COUNTER_CLOCK_JUMPS, docsis_clock_look(&g->clock, u->r.clock));
+	if (g->stopped) /* its clock goes on */
+		return 0;
 	return (uint16_t)(ucds_send(u, now) + maps_send(u, time));
 }

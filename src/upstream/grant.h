@@ -41,12 +41,14 @@ struct us_grant {
 	struct us_grant_channel *channels;
 	uint32_t channel_count;
 	uint8_t *units; /* of requests in N bytes, by flow */
+	bool *refused; /* by flow: it is there, and its settings could not be met */
+	uint32_t refused_count; /* of these */
 	uint64_t ucd_interval; /* ns */
 	uint64_t ucd_at; /* the first of those of the channels */
 	uint8_t source[6]; /* MAC address of messages */
 	bool follow; /* the system's clock, from the first round on; else the worker's is DOCSIS time */
 	bool began;
-	bool stopped; /* makes no more of them */
+	bool stopped; /* makes none of them */
 	struct docsis_clock clock;
 	struct map map; /* in hand */
 	uint8_t frame[MANAGEMENT_FRAME_MAX];
@@ -72,9 +74,12 @@ void us_grant_free(struct us_grant *g);
 /* Hands a request on. By the row `requests`. */
 void us_grant_request(struct upstream *u, const struct us_request *r);
 
-/* Sets or removes (NULL) a flow by its place, by the worker. What cannot be met is counted and gets no grants. */
+/* Sets or removes (NULL) a flow by its place, by the worker. What cannot be met is counted once, and gets no grants. */
 void us_grant_set_flow(struct upstream *u, uint32_t flow, const struct us_grant_flow *f,
 		       uint8_t unit);
+
+/* Takes away what a flow has, which is to be set again: its SIDs and promises are free for others. */
+void us_grant_lift_flow(struct upstream *u, uint32_t flow);
 
 /* When the row has something to do, ns of the worker's clock. */
 uint64_t us_grant_due(const struct upstream *u);

@@ -157,6 +157,10 @@ void upstream_stop_granting(struct upstream *u) {
 	u->grant.stopped = true;
 }
 
+void upstream_resume_granting(struct upstream *u) {
+	u->grant.stopped = false;
+}
+
 uint64_t upstream_grants_due(const struct upstream *u) {
 	return us_grant_due(u);
 }

@@ -216,8 +216,10 @@ bool upstream_grants(const struct upstream *u);
 /* Its DOCSIS time follows the system's clock. Before its first round. */
 void upstream_follow_clock(struct upstream *u);
 
-/* Makes no more MAPs, for who lets time go on without modems. By the worker, or while none runs. */
+/* Makes no more MAPs and UCDs, for who lets time go on without modems, or receives nothing of them; and makes them again.
+ * By the worker, or while none runs. */
 void upstream_stop_granting(struct upstream *u);
+void upstream_resume_granting(struct upstream *u);
 
 /* When the next MAP or UCD is due, ns; UINT64_MAX where none will be. */
 uint64_t upstream_grants_due(const struct upstream *u);

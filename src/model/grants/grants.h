@@ -69,7 +69,7 @@ struct upstream_maintenance {
 
 /* Of an upstream channel. */
 struct channel_grants {
-	uint32_t map_session; /* L2TPv3, downstream; 0: GRANTS_MAP_SESSION and the channel's id */
+	uint32_t map_session; /* L2TPv3, downstream; 0: by the id, without a scheduler alone */
 	uint32_t map_channels[GRANTS_MAP_CHANNELS]; /* ids of downstream channels */
 	size_t map_channel_count; /* 0: the group's first */
 	struct upstream_physical physical;

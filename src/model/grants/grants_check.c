@@ -209,7 +209,7 @@ void grants_add_sessions(struct check *check, struct node *root, struct unique_s
 	for (struct node *item = list != NULL ? list->first : NULL; item != NULL;
 	     item = item->next, index[0]++) {
 		const struct node *map = node_resolve(item);
-		const struct upstream_channel *c = &check->sg->upstream_channels[index[0]];
+		struct upstream_channel *c = &check->sg->upstream_channels[index[0]];
 		uint32_t session = grants_map_session(c);
 
 		if (node_field(map, "map_session") != NULL)
@@ -219,5 +219,7 @@ void grants_add_sessions(struct check *check, struct node *root, struct unique_s
 			 node_present(map, "map_session") == NULL && node_field(map, "id") != NULL)
 			unique_add_at(sessions, &by_id, &session, sizeof(session),
 				      node_present(map, "id"), index);
+		if (check->sg->upstream.scheduled)
+			c->grants.map_session = session; /* taken, for changes in service too */
 	}
 }

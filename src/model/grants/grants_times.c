@@ -108,6 +108,22 @@ struct grants_times grants_times_of(const struct grants_config *g,
 	return t;
 }
 
+uint64_t grants_ahead(const struct service_group *sg) {
+	uint64_t most = 0;
+
+	for (size_t i = 0; i < sg->upstream_channel_count; i++) {
+		const struct upstream_channel *c = &sg->upstream_channels[i];
+		struct grants_times t;
+
+		if (c->session == 0) /* a place that is free */
+			continue;
+		t = grants_times_of(&sg->upstream.scheduler, c);
+		if ((uint64_t)t.interval + t.ack_delay > most)
+			most = (uint64_t)t.interval + t.ack_delay;
+	}
+	return grants_ns(most);
+}
+
 uint32_t grants_map_session(const struct upstream_channel *c) {
 	return c->grants.map_session != 0 ? c->grants.map_session : GRANTS_MAP_SESSION + c->id;
 }

@@ -32,6 +32,9 @@ uint64_t grants_ns(uint64_t samples);
 struct grants_times grants_times_of(const struct grants_config *g,
 				    const struct upstream_channel *c);
 
+/* How long after the last MAP was due something may still come that was granted, ns, on all upstream channels of a group. */
+uint64_t grants_ahead(const struct service_group *sg);
+
 /* The L2TPv3 session of the channel's MAP pseudowire, whether the file gives it or not. */
 uint32_t grants_map_session(const struct upstream_channel *c);
 

@@ -22,13 +22,14 @@ struct holding {
 	char *why;
 };
 
-static bool refuse_again(const struct holding *h, const struct identity *identity, uint32_t other) {
+static bool refuse_again(const struct holding *h, const struct identity *identity,
+			 enum live_object owner, uint32_t other) {
 	char path[PATH_SIZE], value[NAME_SIZE], name[NAME_SIZE];
 
 	snprintf(path, sizeof(path), identity->format, identity->index[0], identity->index[1],
 		 identity->index[2]);
 	identity_text(identity, value, sizeof(value));
-	live_name(h->object, h->l->blocks[h->object][other], name, sizeof(name));
+	live_name(owner, h->l->blocks[owner][other], name, sizeof(name));
 	snprintf(h->why, LIVE_LINE, "%s.%s: found %s again, allowed: it once (%s has it)",
 		 live_kinds[h->object].item, path, value, name);
 	return false;
@@ -37,8 +38,15 @@ static bool refuse_again(const struct holding *h, const struct identity *identit
 static bool is_unique(void *context, const struct identity *identity) {
 	const struct holding *h = context;
 	uint32_t other = live_index_find(h->l->index, identity);
+	struct identity twin;
+	enum live_object owner;
 
-	return other == IDENTITY_NONE || other == h->place || refuse_again(h, identity, other);
+	if (other != IDENTITY_NONE && other != h->place)
+		return refuse_again(h, identity, h->object, other);
+	if (!identity_twin(identity, &twin, &owner))
+		return true;
+	other = live_index_find(h->l->index, &twin);
+	return other == IDENTITY_NONE || refuse_again(h, identity, owner, other);
 }
 
 /* One SAID has one set of values, as a file's. */

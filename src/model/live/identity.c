@@ -130,7 +130,8 @@ static bool each_of_upstream_channel(const struct visitor *v,
 			  all[i].format, 0, 0, 0))
 			return false;
 	}
-	return maps == 0 || show(v, identity_make(IDENTITY_SESSION, maps), "map_session", 0, 0, 0);
+	return maps == 0 ||
+	       show(v, identity_make(IDENTITY_MAP_SESSION, maps), "map_session", 0, 0, 0);
 }
 
 bool identity_each(enum live_object object, const void *item, identity_visit *visit,
@@ -146,6 +147,18 @@ bool identity_each(enum live_object object, const void *item, identity_visit *vi
 	return object != LIVE_CHANNEL ||
 	       show(&v, identity_make(IDENTITY_SESSION, ((const struct channel *)item)->session),
 		    "session", 0, 0, 0);
+}
+
+bool identity_twin(const struct identity *identity, struct identity *twin,
+		   enum live_object *owner) {
+	bool map = identity->kind == IDENTITY_MAP_SESSION;
+
+	if (!map && identity->kind != IDENTITY_SESSION)
+		return false;
+	*owner = map ? LIVE_CHANNEL : LIVE_UPSTREAM_CHANNEL;
+	*twin = identity_make(map ? IDENTITY_SESSION : IDENTITY_MAP_SESSION,
+			      (uint32_t)identity->word[0]);
+	return true;
 }
 
 void identity_text(const struct identity *identity, char *text, size_t size) {
@@ -169,6 +182,7 @@ void identity_text(const struct identity *identity, char *text, size_t size) {
 			inet_ntop(AF_INET, &ipv4, text, (socklen_t)size);
 		break;
 	case IDENTITY_SESSION:
+	case IDENTITY_MAP_SESSION:
 	case IDENTITY_UPSTREAM_SESSION: snprintf(text, size, "0x%08" PRIx64, value); break;
 	case IDENTITY_SID: snprintf(text, size, "%" PRIu64, value & 0xffff); break;
 	default: snprintf(text, size, "%" PRIu64, value);

@@ -14,7 +14,8 @@ enum identity_kind {
 	IDENTITY_FLOW, /* service flow IDs, downstream and upstream */
 	IDENTITY_DSID,
 	IDENTITY_SID, /* on a channel */
-	IDENTITY_SESSION, /* downstream */
+	IDENTITY_SESSION, /* downstream, of a channel */
+	IDENTITY_MAP_SESSION, /* downstream, of an upstream channel: none that a channel has */
 	IDENTITY_UPSTREAM_SESSION,
 	IDENTITY_SAID, /* not unique: a list of modems */
 };
@@ -41,6 +42,10 @@ struct identity identity_of_said(uint16_t said);
 
 /* What a file knows the object by. */
 struct identity identity_of(enum live_object object, const void *item);
+
+/* Sessions of channels and of MAPs are of one range: the same one as the other kind has it, and whose that is. False:
+ * there is no other kind. */
+bool identity_twin(const struct identity *identity, struct identity *twin, enum live_object *owner);
 
 /* The value, for people: "10.0.0.1", "7", "0x00010001". */
 void identity_text(const struct identity *identity, char *text, size_t size);

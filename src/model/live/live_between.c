@@ -25,20 +25,21 @@ static enum side side_of(const struct identity *identity) {
 	switch (identity->kind) {
 	case IDENTITY_MAC:
 	case IDENTITY_ADDRESS: return SIDE_NETWORK;
-	case IDENTITY_SESSION: return SIDE_RPD;
+	case IDENTITY_SESSION:
+	case IDENTITY_MAP_SESSION: return SIDE_RPD;
 	case IDENTITY_UPSTREAM_SESSION: return SIDE_CORE;
 	default: return SIDES;
 	}
 }
 
 static bool refuse_other(const struct judging *j, const struct identity *identity, enum side side,
-			 const struct live_group *other, uint32_t place) {
+			 const struct live_group *other, enum live_object owner, uint32_t place) {
 	const char *device = side_device(&j->own->sg, side);
 	char path[32], value[64], name[64];
 
 	snprintf(path, sizeof(path), identity->format, identity->index[0]);
 	identity_text(identity, value, sizeof(value));
-	live_name(j->object, other->blocks[j->object][place], name, sizeof(name));
+	live_name(owner, other->blocks[owner][place], name, sizeof(name));
 	snprintf(j->why, LIVE_LINE,
 		 "%s.%s: found %s again, allowed: it in one group of the port %.*s, or another %s "
 		 "(%s of service group %" PRIu32 " has it)",
@@ -50,13 +51,19 @@ static bool refuse_other(const struct judging *j, const struct identity *identit
 static bool is_told_apart(void *context, const struct identity *identity) {
 	const struct judging *j = context;
 	enum side side = side_of(identity);
+	enum live_object owner;
+	struct identity twin;
+	bool two = identity_twin(identity, &twin, &owner);
 
 	for (size_t i = 0; side < SIDES && i < j->other_count[side]; i++) {
 		const struct live_group *other = j->groups[j->others[side][i]];
 		uint32_t place = live_index_find(other->index, identity);
 
 		if (place != IDENTITY_NONE)
-			return refuse_other(j, identity, side, other, place);
+			return refuse_other(j, identity, side, other, j->object, place);
+		place = two ? live_index_find(other->index, &twin) : IDENTITY_NONE;
+		if (place != IDENTITY_NONE)
+			return refuse_other(j, identity, side, other, owner, place);
 	}
 	return true;
 }

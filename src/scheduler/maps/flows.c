@@ -92,33 +92,34 @@ static bool sets_fit(const struct maps *m, const struct maps_flow *s) {
 	return wanted <= count;
 }
 
-static bool in_earlier_cluster(const struct maps_flow *s, size_t cluster,
-			       const struct maps_sid *sid) {
-	for (size_t i = 0; i < cluster; i++) {
-		for (size_t j = 0; j < s->clusters[i].count; j++) {
-			const struct maps_sid *other = &s->clusters[i].sids[j];
+/* Takes the SIDs of a cluster, or (`back`) gives them back. Returns how many: fewer where one is taken. */
+static size_t sids_try(struct maps *m, const struct maps_cluster *cluster, size_t count,
+		       bool back) {
+	for (size_t j = 0; j < count; j++) {
+		const struct maps_sid *sid = &cluster->sids[j];
+		struct channel *c = &m->channels[sid->channel];
 
-			if (other->channel == sid->channel && other->sid == sid->sid)
-				return true;
-		}
+		if (!back && sid_is_taken(c, sid->sid))
+			return j;
+		c->taken[sid->sid / 32] ^= 1u << sid->sid % 32;
 	}
-	return false;
+	return count;
 }
 
 /* Those that the flow has are free here. */
-static const char *check_places(const struct maps *m, const struct maps_flow *s) {
+static const char *check_places(struct maps *m, const struct maps_flow *s) {
+	size_t tried[MAPS_MAX_CLUSTERS], i = 0, clusters;
+	bool good = true;
+
 	if (!sets_fit(m, s))
 		return "there are more than 256 different sets of channels";
-	for (size_t i = 0; i < s->cluster_count; i++) {
-		for (size_t j = 0; j < s->clusters[i].count; j++) {
-			const struct maps_sid *sid = &s->clusters[i].sids[j];
-
-			if (sid_is_taken(&m->channels[sid->channel], sid->sid) ||
-			    in_earlier_cluster(s, i, sid))
-				return "a SID is in two clusters of a channel";
-		}
+	for (; good && i < s->cluster_count; i++) {
+		tried[i] = sids_try(m, &s->clusters[i], s->clusters[i].count, false);
+		good = tried[i] == s->clusters[i].count;
 	}
-	return NULL;
+	for (clusters = i; clusters > 0; clusters--)
+		sids_try(m, &s->clusters[clusters - 1], tried[clusters - 1], true);
+	return good ? NULL : "a SID is in two clusters of a channel";
 }
 
 static void forget(struct maps *m, uint32_t flow) {

@@ -120,7 +120,7 @@ struct us_change *us_change_begin(struct upstream *u, const struct service_group
 		return NULL;
 	}
 	u->tables.places.begun = c;
-	if (!plan_all(c, changes, schedules) || !keys_settle(c)) {
+	if (!plan_all(c, changes, schedules) || !us_plan_refused(c) || !keys_settle(c)) {
 		abandon(c);
 		arena_free(c->memory);
 		return NULL;

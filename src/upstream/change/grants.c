@@ -34,17 +34,51 @@ static bool is_present(const struct us_change *c, uint32_t modem,
 	return false;
 }
 
-bool us_plan_grants(struct us_change *c, uint32_t modem, const struct upstream_service_flow *next,
-		    const struct us_flow_plan *p) {
-	struct us_grant_plan plan = {.place = p->flow, .unit = next->grants.request_multiplier};
+static bool plan_flow(struct us_change *c, const struct upstream_service_flow *next,
+		      uint32_t place) {
+	struct us_grant_plan plan = {.place = place, .unit = next->grants.request_multiplier};
 
-	if (!upstream_grants(c->u) || (!p->comes && is_present(c, modem, next)))
-		return true;
 	plan.flow = arena_alloc(c->memory, 1, us_grant_flow_size(next));
 	if (plan.flow == NULL)
 		return us_change_refuse(c, "no memory for a change of the upstream scheduler");
 	us_grant_flow_fill(plan.flow, next);
+	for (size_t k = 0; k < next->cluster_count; k++)
+		plan.sids += (uint32_t)next->clusters[k].sid_count;
 	return us_grants_add(c, &plan);
+}
+
+bool us_plan_grants(struct us_change *c, uint32_t modem, const struct upstream_service_flow *next,
+		    const struct us_flow_plan *p) {
+	if (!upstream_grants(c->u))
+		return true;
+	if (!p->comes && !c->u->grant.refused[p->flow] && is_present(c, modem, next))
+		return true;
+	return plan_flow(c, next, p->flow);
+}
+
+static bool plan_refused_of(struct us_change *c, uint32_t modem) {
+	const struct us_own *own = c->u->tables.places.own[modem];
+	const struct modem *m = &c->present->modems[modem];
+
+	for (uint32_t f = 0; f < own->flow_count; f++) {
+		uint32_t place = own->flows[f].flow;
+
+		if (c->u->grant.refused[place] && !plan_flow(c, &m->upstream_flows[f], place))
+			return false;
+	}
+	return true;
+}
+
+bool us_plan_refused(struct us_change *c) {
+	const struct us_places *p = &c->u->tables.places;
+
+	if (!upstream_grants(c->u) || c->u->grant.refused_count == 0)
+		return true;
+	for (uint32_t m = 0; m < c->u->tables.modem_count; m++) {
+		if (p->own[m] != NULL && !p->taken[m] && !plan_refused_of(c, m))
+			return false;
+	}
+	return true;
 }
 
 static bool carries(const struct us_grant *g, uint32_t place) {

@@ -46,6 +46,7 @@ struct us_modem_plan {
 struct us_grant_plan {
 	struct us_grant_flow *flow;
 	uint32_t place;
+	uint32_t sids; /* of all its clusters */
 	uint8_t unit;
 };
 
@@ -105,6 +106,9 @@ bool us_plan_channel(struct us_change *c, const struct live_change *k);
 /* A flow of the modem in the place, for the upstream scheduler, where the group has one. */
 bool us_plan_grants(struct us_change *c, uint32_t modem, const struct upstream_service_flow *next,
 		    const struct us_flow_plan *p);
+
+/* Once all is planned: flows of others that were refused before, for which there may be room now. */
+bool us_plan_refused(struct us_change *c);
 
 /* A downstream channel: one that carries MAPs stays. */
 bool us_plan_carrier(struct us_change *c, const struct live_change *k);

@@ -8,7 +8,7 @@
 
 #include "upstream/change/internal.h"
 
-#define GRANT_BUDGET 20 /* the upstream scheduler is told of a flow */
+#define GRANT_BUDGET 20 /* the upstream scheduler is told of a flow; beside its SIDs */
 
 struct take_phase {
 	/* one of the list; returns false where the budget did not do */
@@ -142,11 +142,18 @@ static uint32_t left_grants(const struct us_change *c) {
 	return upstream_grants(c->u) ? c->old_flows.count : 0;
 }
 
+/* All give up what they have before one enters: SIDs and promises may pass from one to another, in a circle too. */
+static bool lift_grants(struct us_change *c, uint32_t at) {
+	us_grant_lift_flow(c->u, c->grants.list[at].place);
+	c->budget -= GRANT_BUDGET;
+	return true;
+}
+
 static bool enter_grants(struct us_change *c, uint32_t at) {
 	const struct us_grant_plan *p = &c->grants.list[at];
 
 	us_grant_set_flow(c->u, p->place, p->flow, p->unit);
-	c->budget -= GRANT_BUDGET;
+	c->budget -= GRANT_BUDGET + (int)p->sids;
 	return true;
 }
 
@@ -160,6 +167,7 @@ bool us_change_take(void *change) {
 		{take_channel, channels},
 		{take_modem, modems},
 		{leave_grants, left_grants},
+		{lift_grants, entered_grants},
 		{enter_grants, entered_grants},
 		{close_sid, closed_sids},
 		{open_sid, opened_sids},

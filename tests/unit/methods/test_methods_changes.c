@@ -4,6 +4,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "model/grants/grants_times.h"
+
 #include "asking.h"
 
 #define MS 1000000ull
@@ -257,6 +259,30 @@ static void time_passes(void *arg) {
 		bench->server.workers[w].clock.now += MS;
 }
 
+/* What an upstream scheduler has granted comes before a group is drained, as far as the limit allows. */
+static void what_was_granted_comes_first(void **state) {
+	const struct server_rounds rounds = {time_passes, NULL};
+	const struct clock *clock = &bench->server.workers[0].clock;
+	struct service_group *sg = &bench->server.groups[1].live.sg;
+	uint64_t before = clock->now, ahead;
+
+	(void)state;
+	sg->upstream.scheduled = true;
+	sg->upstream.scheduler.map_interval = 7 * MS;
+	ahead = grants_ahead(sg);
+	assert_true(ahead > 7 * MS);
+	bench->server.rounds = &rounds;
+	json_decref(told("group.drain", "{\"group\": 2, \"limit\": \"3ms\"}"));
+	assert_int_equal(clock->now - before, 3 * MS);
+	json_decref(told("group.resume", "{\"group\": 2}"));
+	before = clock->now;
+	json_decref(told("group.drain", "{\"group\": 2, \"limit\": \"1s\"}"));
+	assert_in_range(clock->now - before, ahead, ahead + 2 * MS);
+	json_decref(told("group.resume", "{\"group\": 2}"));
+	bench->server.rounds = NULL;
+	sg->upstream.scheduled = false;
+}
+
 /* The last of all, as it is not there any more. What it holds is waited for as long as is said. */
 static void a_group_goes(void **state) {
 	const struct server_rounds rounds = {time_passes, NULL};
@@ -293,6 +319,7 @@ int main(void) {
 		cmocka_unit_test(a_file_that_is_a_pipe),
 		cmocka_unit_test(two_that_contradict),
 		cmocka_unit_test(an_end_that_does_not_come),
+		cmocka_unit_test(what_was_granted_comes_first),
 		cmocka_unit_test(a_group_goes),
 	};
 

@@ -19,6 +19,7 @@ struct pair {
 static struct pair pair_of(const char *first_ports, const char *second_ports) {
 	static const char other[] =
 		"service_group: 2\n"
+		"upstream: {scheduler: {}}\n"
 		"channels: [{id: 1, type: ofdm, rate: 1 Gbps, session: 31}]\n"
 		"upstream_channels: [{id: 1, type: ofdma, rate: 1 Gbps, session: 41, "
 		"ranging_session: 42}]\n"
@@ -84,6 +85,10 @@ static void on_one_port(void **state) {
 	       "net_null1, or another vlan, rpd_mac or rpd_ip (channel 1 of service group 2 has "
 	       "it)");
 	expect(&pair, LIVE_CHANNEL, CHANNEL("41"), "");
+	expect(&pair, LIVE_CHANNEL, CHANNEL("196609"),
+	       "channel.session: found 0x00030001 again, allowed: it in one group of the port "
+	       "net_null1, or another vlan, rpd_mac or rpd_ip (upstream channel 1 of service group "
+	       "2 has it)");
 	expect(&pair, LIVE_UPSTREAM_CHANNEL, UPSTREAM("42"),
 	       "upstream_channel.session: found 0x0000002a again, allowed: it in one group of the "
 	       "port net_null1, or another vlan or core_mac (upstream channel 1 of service group 2 "

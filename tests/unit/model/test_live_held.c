@@ -54,6 +54,29 @@ static void what_another_has(void **state) {
 	live_group_free(&l);
 }
 
+/* MAPs have a session of their own downstream, also where nobody gave it one. */
+static void sessions_of_maps(void **state) {
+	static const char by_id[] = "{id: 5, type: ofdm, rate: '1 Gbps', session: 196609}";
+	struct live_group scheduled = live_of("upstream: {scheduler: {}}\n" LIVE_SMALL);
+	struct live_group unscheduled = live_of(LIVE_SMALL);
+
+	(void)state;
+	expect_refused(&scheduled, LIVE_ADD, LIVE_CHANNEL, by_id,
+		       "channel.session: found 0x00030001 again, allowed: it once (upstream "
+		       "channel 1 has it)");
+	expect_refused(&scheduled, LIVE_SET, LIVE_CHANNEL, "{id: 1, session: 196610}",
+		       "channel.session: found 0x00030002 again, allowed: it once (upstream "
+		       "channel 2 has it)");
+	expect_refused(&scheduled, LIVE_SET, LIVE_UPSTREAM_CHANNEL, "{id: 2, map_session: 13}",
+		       "upstream_channel.map_session: found 0x0000000d again, allowed: it once "
+		       "(channel 3 has it)");
+	expect_done(&scheduled, LIVE_SET, LIVE_UPSTREAM_CHANNEL, "{id: 2, rate: '30 Mbps'}",
+		    "nothing");
+	expect_done(&unscheduled, LIVE_ADD, LIVE_CHANNEL, by_id, "1 channel added");
+	live_group_free(&scheduled);
+	live_group_free(&unscheduled);
+}
+
 static void modems_share_a_said(void **state) {
 	struct live_group l = live_of(LIVE_SMALL);
 
@@ -131,6 +154,7 @@ static void a_group_that_is_full(void **state) {
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_another_has),
+		cmocka_unit_test(sessions_of_maps),
 		cmocka_unit_test(modems_share_a_said),
 		cmocka_unit_test(channels_carry_what_is_reserved),
 		cmocka_unit_test(a_group_that_is_full),

@@ -47,6 +47,8 @@ struct life_card {
 };
 extern const struct life_card *life_card; /* NULL: they are not */
 
+extern bool life_scheduled; /* groups that are read have an upstream scheduler */
+
 /* A group on the pair; its parts on workers. */
 void life_bench_load(struct service_group *sg, unsigned id, unsigned pair, unsigned upper,
 		     unsigned lower, unsigned upstream);

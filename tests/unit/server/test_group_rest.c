@@ -48,6 +48,33 @@ static void what_waits_goes_on_waiting(void **state) {
 	}
 }
 
+static uint64_t maps_made(void) {
+	return bench->server.groups[0].upstream->counters.values[COUNTER_MAPS];
+}
+
+/* Nobody would receive what modems send: they are granted nothing, and something again when it receives. */
+static void nothing_is_granted_meanwhile(void **state) {
+	struct server *s = &bench->server;
+	uint64_t before;
+
+	(void)state;
+	life_scheduled = true;
+	life_bench_open(bench, 1, 1);
+	life_scheduled = false;
+	life_bench_pass(bench, 20 * MS);
+	before = maps_made();
+	assert_true(before > 5);
+	server_group_drain(s, 0, 0);
+	life_bench_pass(bench, 20 * MS);
+	assert_int_equal(maps_made(), before);
+	server_group_drain(s, 0, 0); /* harmless */
+	server_group_resume(s, 0);
+	bench->now += LONG;
+	life_bench_pass(bench, 20 * MS);
+	assert_in_range(maps_made(), before + 5, before + 20);
+	life_bench_close(bench);
+}
+
 /* One that goes waits for nothing: it is given up under its name, not that of a stop. */
 static void what_waits_is_given_up_at_the_end(void **state) {
 	char why[LIVE_LINE];
@@ -250,6 +277,7 @@ static void what_waits_for_a_port_is_held(void **state) {
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_waits_goes_on_waiting),
+		cmocka_unit_test(nothing_is_granted_meanwhile),
 		cmocka_unit_test(what_waits_is_given_up_at_the_end),
 		cmocka_unit_test(a_stop_while_it_rests),
 		cmocka_unit_test(a_stop_ends_what_is_received),

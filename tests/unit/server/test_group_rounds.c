@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Changes where the one who asks for them has the rounds made, as in a replay: no thread runs. */
+#include "model/grants/grants_times.h"
 #include "server/changes.h"
 
 #include "group_file.h"
@@ -7,6 +8,7 @@
 #define ROUND_NS 20000
 
 static struct server_rounds made;
+static uint64_t began;
 
 static void pass(void *arg) {
 	life_bench_pass(arg, ROUND_NS);
@@ -104,11 +106,74 @@ static void a_queue_does_not_run_empty(void **state) {
 	life_bench_close(bench);
 }
 
+static uint64_t maps_before;
+
+static uint64_t maps_of_first(void) {
+	return bench->server.groups[0].upstream->counters.values[COUNTER_MAPS];
+}
+
+/* A modem sends at the end of what it was granted last. */
+static void pass_and_send(void *arg) {
+	static const uint64_t last = 2 * MS;
+
+	pass(arg);
+	assert_int_equal(maps_of_first(), maps_before);
+	if (bench->now >= began + last && bench->now < began + last + ROUND_NS)
+		assert_true(life_bench_up(bench, 0, &bench->file[0], 0));
+}
+
+static void begin_scheduled(void) {
+	life_scheduled = true;
+	begin(2);
+	life_scheduled = false;
+	life_bench_pass(bench, 10 * MS);
+	maps_before = maps_of_first();
+	assert_true(maps_before > 2);
+	made.pass = pass_and_send;
+	began = bench->now;
+}
+
+/* What has been granted when a group is drained is still received, and nothing is granted any more. */
+static void what_was_granted_comes(void **state) {
+	uint64_t ahead;
+
+	(void)state;
+	begin_scheduled();
+	ahead = grants_ahead(bench->server.groups[0].sg);
+	assert_in_range(ahead, 3 * MS, 5 * MS);
+	server_group_drain(&bench->server, 0, 1000);
+	assert_in_range(bench->now - began, ahead, ahead + MS);
+	assert_int_equal(bench->taken_up[1], 1);
+	began = bench->now;
+	server_group_drain(&bench->server, 0, 1000); /* nothing is to come of it any more */
+	assert_int_equal(bench->now, began);
+	life_bench_close(bench);
+	begin_scheduled();
+	server_group_drain(&bench->server, 0, 1);
+	assert_in_range(bench->now - began, MS, MS + MS / 10); /* no longer than it may */
+	life_bench_close(bench);
+}
+
+/* The same of a group that goes. */
+static void what_was_granted_comes_at_the_end(void **state) {
+	const struct server_gone *gone = &bench->server.gone;
+	char why[LIVE_LINE];
+
+	(void)state;
+	begin_scheduled();
+	assert_true(server_group_remove(&bench->server, 0, 1000, why));
+	assert_int_equal(gone->up.values[COUNTER_MAPS], maps_before);
+	assert_int_equal(bench->taken_up[1], 1);
+	life_bench_close(bench);
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_differs),
 		cmocka_unit_test(a_queue_runs_empty),
 		cmocka_unit_test(a_queue_does_not_run_empty),
+		cmocka_unit_test(what_was_granted_comes),
+		cmocka_unit_test(what_was_granted_comes_at_the_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, fixture_stop);

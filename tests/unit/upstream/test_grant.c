@@ -4,133 +4,17 @@
 
 #include <string.h>
 
-#include <rte_ring_elem.h>
-
 #include "fixture.h"
-#include "upstream_bench.h"
-#include "wire/map.h"
+#include "upstream_grants.h"
 #include "wire/ucd.h"
 
-#define CHANNELS 4 /* downstream */
 #define DATA_SID 0x20 /* modem 1: flow 2, no segment headers, channel 0 */
 #define FLOW 2
 #define BONDED 0 /* flow of modem 0: clusters 0 and 3 */
 
-static struct upstream_bench storage, *const bench = &storage;
-static struct message_path path;
-static uint64_t bytes[CHANNELS];
-static struct channel downstream[CHANNELS];
-
-static void configure(struct service_group *sg) {
-	for (unsigned i = 0; i < CHANNELS; i++)
-		downstream[i] = (struct channel){.id = 10 + i, .session = 1 + i};
-	sg->channels = downstream;
-	sg->channel_count = CHANNELS;
-	sg->upstream.scheduled = true;
-	sg->upstream.scheduler = (struct grants_config){
-		.map_interval = 2 * BENCH_MS,
-		.ucd_interval = 1000 * BENCH_MS,
-		.modem_processing = 600000,
-		.cmts_processing = 200000,
-	};
-	for (unsigned i = 0; i < BENCH_CHANNELS; i++) {
-		struct channel_grants *g = &sg->upstream_channels[i].grants;
-
-		*g = (struct channel_grants){
-			.map_channels = {12, 13},
-			.map_channel_count = i, /* none: the first one, 10 */
-			.physical = {.minislot_ticks = 2,
-				     .symbol_rate = 5120,
-				     .burst_minislots = 1,
-				     .cyclic_prefix = 256,
-				     .frame_minislots = 237,
-				     .frame_symbols = 6,
-				     .subcarrier_spacing = 50,
-				     .data_iuc = 10},
-			.contention = {1, 8, 3, 10},
-			.maintenance = {.initial_interval = 1000 * BENCH_MS, .backoff_end = 4},
-		};
-	}
-	for (unsigned m = 0; m < sg->modem_count; m++) {
-		for (size_t f = 0; f < sg->modems[m].upstream_flow_count; f++)
-			sg->modems[m].upstream_flows[f].grants =
-				(struct flow_grants){.request_multiplier = 4};
-	}
-}
-
-static void open_with(unsigned ring) {
-	static uint8_t memory[64 << 10] __rte_cache_aligned;
-
-	bench_prepare(bench);
-	configure(&bench->sg);
-	memset(bytes, 0, sizeof(bytes));
-	path = (struct message_path){
-		.ring = (struct rte_ring *)memory,
-		.pseudowires = BENCH_CHANNELS,
-		.channels = CHANNELS,
-		.bytes = bytes,
-	};
-	assert_true(rte_ring_get_memsize(ring) <= (ssize_t)sizeof(memory));
-	assert_int_equal(rte_ring_init(path.ring, "messages", ring, RING_F_SP_ENQ | RING_F_SC_DEQ),
-			 0);
-	bench->path = &path;
-	bench_start(bench);
-	assert_true(upstream_grants(bench->u));
-}
-
-/* A message that came out. */
-struct seen {
-	uint16_t stream;
-	uint64_t due;
-	struct management m;
-	struct map map; /* of a MAP */
-	uint8_t bytes[MANAGEMENT_FRAME_MAX];
-};
-
-static bool next(struct seen *s) {
-	struct rte_mbuf *m;
-	size_t size;
-
-	if (rte_ring_dequeue(path.ring, (void **)&m) != 0)
-		return false;
-	s->stream = message_meta(m)->stream;
-	s->due = message_meta(m)->due;
-	size = m->data_len;
-	memcpy(s->bytes, rte_pktmbuf_mtod(m, uint8_t *), size);
-	rte_pktmbuf_free(m);
-	if (s->stream < path.pseudowires)
-		assert_int_equal(management_read(s->bytes, size, &s->m), MANAGEMENT_OK);
-	else
-		assert_int_equal(management_frame_read(s->bytes, size, &s->m), MANAGEMENT_OK);
-	assert_memory_equal(s->m.sa, bench->sg.rphy.core_mac, 6);
-	if (s->m.type == MANAGEMENT_MAP) {
-		assert_int_equal(map_read(&s->map, s->m.version, s->m.body, s->m.body_size),
-				 MAP_OK);
-		assert_int_equal(map_check(&s->map), MAP_OK);
-	}
-	return true;
-}
-
-static void empty(void) {
-	struct seen s;
-
-	while (next(&s))
-		;
-}
-
 static void close_all(void) {
 	empty();
 	bench_close(bench);
-}
-
-static unsigned run(void) {
-	pipeline_run(upstream_pipeline(bench->u, 1));
-	return pipeline_run(upstream_pipeline(bench->u, 2));
-}
-
-static void ask(struct us_request r) {
-	assert_int_equal(rte_ring_sp_enqueue_elem(bench->u->requests.ring, &r, sizeof(r)), 0);
-	pipeline_run(upstream_pipeline(bench->u, 1));
 }
 
 /* UCDs first, then MAPs as they are due; each goes to the R-PHY device before it goes to modems. */
@@ -221,24 +105,32 @@ static void what_is_asked_for(void **state) {
 	close_all();
 }
 
-/* Data grants of a SID in the MAPs that come, all channels. */
-static unsigned grants_of(uint16_t sid, unsigned rounds) {
-	unsigned found = 0;
-	struct seen s;
+/* While nothing is granted DOCSIS time follows the system's, so that it does not jump when grants go on. */
+static void time_goes_on_meanwhile(void **state) {
+	const struct docsis_clock *time;
+	uint64_t look, maps;
 
-	for (; rounds > 0; rounds--) {
-		bench->clock.now = upstream_grants_due(bench->u);
-		run();
-		while (next(&s)) {
-			if (s.stream >= path.pseudowires || s.m.type != MANAGEMENT_MAP)
-				continue;
-			for (unsigned e = 0;
-			     e + 1 < s.map.count && s.map.elements[e].iuc != MAP_NULL; e++)
-				found += s.map.elements[e].sid == sid &&
-					 map_iuc_is_data(s.map.elements[e].iuc);
-		}
-	}
-	return found;
+	(void)state;
+	open_with(1024);
+	time = &bench->u->grant.clock;
+	clock_start_at(&bench->clock, 0);
+	upstream_follow_clock(bench->u);
+	run();
+	upstream_stop_granting(bench->u);
+	look = time->look_at;
+	while (bench->clock.now < look)
+		clock_tick(&bench->clock);
+	maps = bench_count(bench, COUNTER_MAPS);
+	assert_int_equal(run(), 0);
+	assert_true(time->look_at > look);
+	assert_int_equal(bench_count(bench, COUNTER_MAPS), maps);
+	upstream_resume_granting(bench->u);
+	run(); /* of those before none is in time */
+	assert_true(upstream_grants_due(bench->u) >= bench->clock.now);
+	bench->clock.now = upstream_grants_due(bench->u);
+	assert_true(run() > 0);
+	assert_true(bench_count(bench, COUNTER_MAPS) > maps);
+	close_all();
 }
 
 /* A flow that is removed gets nothing; unsolicited grants beyond the channel are refused, and counted. */
@@ -301,9 +193,8 @@ static void nowhere_to_go(void **state) {
 
 int main(void) {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(ways_of_messages),
-		cmocka_unit_test(what_is_asked_for),
-		cmocka_unit_test(flows_that_change),
+		cmocka_unit_test(ways_of_messages),	  cmocka_unit_test(what_is_asked_for),
+		cmocka_unit_test(time_goes_on_meanwhile), cmocka_unit_test(flows_that_change),
 		cmocka_unit_test(nowhere_to_go),
 	};
 

@@ -7,8 +7,8 @@
 #include "test.h"
 
 #include "fixture.h"
+#include "the_bench.h"
 #include "upstream/change/change.h"
-#include "upstream_bench.h"
 
 #define SIZE 120 /* of Ethernet frames */
 #define FRAME (DOCSIS_MAC_HEADER + SIZE + 4)
@@ -16,7 +16,6 @@
 #define PLAIN 6 /* of modem 3, in the clear, without segment headers */
 #define LIST 64
 
-static struct upstream_bench storage, *const bench = &storage;
 static struct live_change list[LIST];
 static struct live_changes changes = {.list = list, .room = LIST};
 static void *given[2 * LIST]; /* schedules of keys */

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a change means to the upstream scheduler: flows that take SIDs and promises over from each other. */
+#include "us_change_rig.h"
+
+#include "upstream/change/internal.h"
+#include "upstream_grants.h"
+
+#define CROWD 150
+#define FIRST 8 /* place of the crowd's first flow */
+#define LARGE 15000 /* bytes of a grant: half of what the channel has */
+#define SMALL 100
+
+static struct live_change many[CROWD];
+static struct modem moved[CROWD];
+static struct upstream_service_flow flows[2][CROWD]; /* of changes in turn */
+static unsigned turn;
+
+static struct upstream_service_flow *flow_of(unsigned m) {
+	return &bench->modems[BENCH_MODEMS + m].upstream_flows[0];
+}
+
+/* A crowd on channel 0, with room for what changes. */
+static void open_crowd(void) {
+	static const struct group_room crowded = {
+		.modems = 200,
+		.upstream_channels = 3,
+		.upstream_flows = 200,
+		.streams = 200,
+		.sids = 170,
+	};
+
+	changes.count = 0;
+	bench_prepare(bench);
+	bench_crowd(bench, CROWD);
+	bench->room = &crowded;
+	schedule(1024);
+}
+
+static void start(void) {
+	bench_start(bench);
+	assert_true(upstream_grants(bench->u));
+	assert_int_equal(bench->u->tables.places.own[BENCH_MODEMS]->flows[0].flow, FIRST);
+	grants_of(1, 1); /* time begins */
+}
+
+/* Modem `m` of the crowd as it is, to be changed. */
+static struct upstream_service_flow *moves(unsigned m) {
+	moved[m] = bench->modems[BENCH_MODEMS + m];
+	flows[turn][m] = *flow_of(m);
+	moved[m].upstream_flows = &flows[turn][m];
+	return &flows[turn][m];
+}
+
+/* What is served like this. */
+static void unsolicited(struct upstream_service_flow *f, uint16_t size) {
+	f->grants.scheduling = SCHEDULING_UNSOLICITED_GRANT;
+	f->grants.grant_size = size;
+	f->grants.grants_per_interval = 1;
+	f->grants.grant_interval = 5 * BENCH_MS / 2;
+}
+
+/* The first `count` of the crowd become what was made of them, in this order; returns the steps. */
+static unsigned crowd_changes(unsigned count) {
+	struct live_changes all = {.list = many, .count = count, .room = CROWD};
+	struct us_change *c;
+	unsigned steps = 1;
+
+	for (unsigned m = 0; m < count; m++)
+		many[m] = (struct live_change){LIVE_MODEM, BENCH_MODEMS + m, {&moved[m]}};
+	c = us_change_begin(bench->u, &bench->sg, &all, NULL, why);
+	assert_non_null(c);
+	for (; !us_change_take(c); steps++)
+		bench_round(bench);
+	pass(c);
+	us_change_end(c);
+	for (unsigned m = 0; m < count; m++)
+		bench->modems[BENCH_MODEMS + m] = moved[m];
+	turn ^= 1;
+	return steps;
+}
+
+/* Data grants of each modem of the crowd in the MAPs that come. */
+static void granted(unsigned rounds, unsigned found[CROWD]) {
+	memset(found, 0, CROWD * sizeof(found[0]));
+	for (; rounds > 0; rounds--) {
+		struct seen s;
+
+		bench->clock.now = upstream_grants_due(bench->u);
+		run();
+		while (next(&s)) {
+			for (unsigned e = 0;
+			     s.stream < path.pseudowires && s.m.type == MANAGEMENT_MAP &&
+			     e + 1 < s.map.count && s.map.elements[e].iuc != MAP_NULL;
+			     e++) {
+				unsigned m = s.map.elements[e].sid - BENCH_CROWD_SID;
+
+				if (m < CROWD && map_iuc_is_data(s.map.elements[e].iuc))
+					found[m]++;
+			}
+		}
+	}
+}
+
+/* Each gets the SID of the next one, and is granted what it asks for. */
+static void sids_change_hands(void **state) {
+	unsigned found[CROWD];
+
+	(void)state;
+	open_crowd();
+	start();
+	for (unsigned m = 0; m < CROWD; m++)
+		moves(m)->clusters = flow_of((m + 1) % CROWD)->clusters;
+	assert_in_range(crowd_changes(CROWD), 3, 60);
+	for (unsigned m = 0; m < CROWD; m++) {
+		ask((struct us_request){.modem = BENCH_MODEMS + m,
+					.flow = FIRST + m,
+					.size = 25,
+					.kind = REQUEST_RECORD,
+					.n_bytes = true});
+	}
+	assert_int_equal(bench_count(bench, COUNTER_GRANTS_REFUSED), 0);
+	assert_int_equal(bench_count(bench, COUNTER_REQUESTS_NO_FLOW), 0);
+	assert_int_equal(bench_count(bench, COUNTER_REQUESTS_TAKEN), CROWD);
+	granted(30, found);
+	for (unsigned m = 0; m < CROWD; m++)
+		assert_true(found[m] > 0);
+	empty();
+	bench_close(bench);
+}
+
+/* Two flows change their rates, of which the channel has no room for twice the larger one. */
+static void rates_change_hands(void **state) {
+	unsigned found[CROWD];
+
+	(void)state;
+	for (unsigned first = 0; first < 2; first++) {
+		open_crowd();
+		unsolicited(flow_of(0), first == 0 ? SMALL : LARGE);
+		unsolicited(flow_of(1), first == 0 ? LARGE : SMALL);
+		start();
+		moves(0)->grants.grant_size = flow_of(1)->grants.grant_size;
+		moves(1)->grants.grant_size = flow_of(0)->grants.grant_size;
+		crowd_changes(2);
+		assert_int_equal(bench_count(bench, COUNTER_GRANTS_REFUSED), 0);
+		granted(90, found);
+		assert_true(found[0] > 5 && found[1] > 5);
+		empty();
+		bench_close(bench);
+	}
+}
+
+/* What the channel has no room for comes with a later change that makes some, whosever it is. */
+static void comes_later(unsigned changed) {
+	unsigned found[CROWD];
+
+	open_crowd();
+	unsolicited(flow_of(0), LARGE);
+	start();
+	moves(0);
+	unsolicited(moves(1), LARGE);
+	crowd_changes(2);
+	assert_int_equal(bench_count(bench, COUNTER_GRANTS_REFUSED), 1);
+	granted(90, found);
+	assert_true(found[0] > 5);
+	assert_int_equal(found[1], 0);
+	for (unsigned m = 0; m < changed; m++)
+		moves(m); /* nothing of them is new: there is no more room */
+	crowd_changes(changed);
+	granted(90, found);
+	assert_true(found[0] > 5);
+	assert_int_equal(found[1], 0);
+	assert_int_equal(bench_count(bench, COUNTER_GRANTS_REFUSED), 1);
+	for (unsigned m = 0; m < changed; m++)
+		moves(m);
+	moved[0].upstream_flows->grants.grant_size = SMALL;
+	crowd_changes(changed);
+	granted(90, found);
+	assert_true(found[0] > 5 && found[1] > 5);
+	assert_int_equal(bench_count(bench, COUNTER_GRANTS_REFUSED), 1);
+	empty();
+	bench_close(bench);
+}
+
+static void who_was_refused_comes_later(void **state) {
+	(void)state;
+	comes_later(1);
+	comes_later(2);
+}
+
+/* Who was refused and goes is forgotten: the next one in its place is told of anew. */
+static void who_was_refused_goes(void **state) {
+	unsigned found[CROWD];
+
+	(void)state;
+	open_crowd();
+	unsolicited(flow_of(0), LARGE);
+	start();
+	unsolicited(moves(1), LARGE);
+	moves(0);
+	crowd_changes(2);
+	will_be(LIVE_MODEM, BENCH_MODEMS + 1, NULL);
+	change();
+	assert_int_equal(bench->u->grant.refused_count, 0);
+	will_be(LIVE_MODEM, BENCH_MODEMS + 1, &moved[1]);
+	change();
+	assert_int_equal(bench->u->grant.refused_count, 1);
+	assert_int_equal(bench_count(bench, COUNTER_GRANTS_REFUSED), 2);
+	granted(90, found);
+	assert_true(found[0] > 5);
+	assert_int_equal(found[1], 0);
+	empty();
+	bench_close(bench);
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(sids_change_hands),
+		cmocka_unit_test(rates_change_hands),
+		cmocka_unit_test(who_was_refused_comes_later),
+		cmocka_unit_test(who_was_refused_goes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, fixture_stop);
+}
