@@ -79,12 +79,25 @@ void us_grant_flow_fill(struct us_grant_flow *g, const struct upstream_service_f
 	}
 }
 
+/* A packet of the smallest MTU has a piece of at least so many bytes, but for the first and the last of a burst. So
+ * bytes are what limits a burst, and not pieces. */
+#define PIECE_LEAST (RPHY_MTU_LEAST - 200)
+_Static_assert((US_BURST_PIECES - 2) * PIECE_LEAST >= US_BURST_BYTES, "a burst has pieces for it");
+
+/* Minislots of the longest grant; 0: a MAP has no more. */
+static uint16_t longest_grant(const struct grants_times *t, uint32_t burst_minislots) {
+	uint32_t minislots = burst_minislots + US_GRANT_BYTES / t->minislot_bytes;
+
+	return minislots < t->minislots ? (uint16_t)minislots : 0;
+}
+
 static struct maps_channel channel_settings(const struct service_group *sg,
 					    const struct upstream_channel *c) {
 	const struct grants_config *g = &sg->upstream.scheduler;
 	const struct channel_grants *k = &c->grants;
 	struct grants_times t = grants_times_of(g, c);
 	bool ofdma = c->type == UPSTREAM_OFDMA;
+	uint16_t burst = ofdma ? 0 : k->physical.burst_minislots;
 
 	return (struct maps_channel){
 		.kind = ofdma ? MAPS_OFDMA : MAPS_SC_QAM,
@@ -94,7 +107,8 @@ static struct maps_channel channel_settings(const struct service_group *sg,
 		.frame = t.frame,
 		.frame_minislots = t.frame_minislots,
 		.minislot_bytes = t.minislot_bytes,
-		.burst_minislots = ofdma ? 0 : k->physical.burst_minislots,
+		.burst_minislots = burst,
+		.max_burst_minislots = longest_grant(&t, burst),
 		.interval = t.interval,
 		.lead = t.lead,
 		.slack = samples(g->cmts_processing),
