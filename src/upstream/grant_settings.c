@@ -14,8 +14,6 @@
 #include "upstream/upstream.h"
 #include "wire/segment.h"
 
-#define LEAST_BURST 128 /* that the scheduler grants */
-
 size_t us_grant_flow_size(const struct upstream_service_flow *f) {
 	size_t sids = 0;
 
@@ -31,6 +29,13 @@ static uint32_t samples(uint64_t ns) {
 static uint64_t rate(uint64_t bits) {
 	return RTE_MIN(bits, (uint64_t)MAPS_RATE_MAX);
 }
+
+/* The model refuses, with its line, what the scheduler and the upstream would. */
+_Static_assert(GRANTS_LEAST == MAPS_LEAST_GRANT && GRANTS_MAP_BYTES == MAPS_BYTES_MOST &&
+		       GRANTS_PROACTIVE_MOST / 1000 * MAPS_HZ ==
+			       MAPS_PROACTIVE_MOST * UINT64_C(1000000) &&
+		       GRANTS_BURST == US_GRANT_BYTES && GRANTS_BURST < US_BURST_BYTES,
+	       "both say the same");
 
 /* The scheduling services have the same order on both sides. */
 _Static_assert((int)SCHEDULING_BEST_EFFORT == (int)MAPS_BEST_EFFORT &&
@@ -49,7 +54,7 @@ static void settings_fill(struct maps_flow *s, const struct flow_grants *g) {
 		.reserved = rate(g->reserved_rate),
 		.max_burst = g->concatenated_burst == 0
 				     ? 0
-				     : RTE_MAX(g->concatenated_burst, (uint32_t)LEAST_BURST),
+				     : RTE_MAX(g->concatenated_burst, (uint32_t)GRANTS_LEAST),
 		.poll_interval = samples(g->poll_interval),
 		.grant_interval = samples(g->grant_interval),
 		.grant_jitter = samples(g->grant_jitter),
@@ -91,8 +96,8 @@ static uint16_t longest_grant(const struct grants_times *t, uint32_t burst_minis
 	return minislots < t->minislots ? (uint16_t)minislots : 0;
 }
 
-static struct maps_channel channel_settings(const struct service_group *sg,
-					    const struct upstream_channel *c) {
+struct maps_channel us_grant_channel_settings(const struct service_group *sg,
+					      const struct upstream_channel *c) {
 	const struct grants_config *g = &sg->upstream.scheduler;
 	const struct channel_grants *k = &c->grants;
 	struct grants_times t = grants_times_of(g, c);
@@ -146,7 +151,7 @@ static const char *channels_create(struct us_grant *g, const struct service_grou
 		const struct upstream_channel *k = &sg->upstream_channels[i];
 		struct us_grant_channel *c = &g->channels[i];
 
-		settings[i] = channel_settings(sg, k);
+		settings[i] = us_grant_channel_settings(sg, k);
 		c->burst_minislots = settings[i].burst_minislots;
 		c->minislot_bytes = settings[i].minislot_bytes;
 		streams_fill(c, g->messages, sg, i);
