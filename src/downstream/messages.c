@@ -225,8 +225,8 @@ static int path_create(struct downstream *d, const struct service_group *sg) {
 	x->path.bytes =
 		rte_zmalloc("messages", channels * sizeof(x->path.bytes[0]), RTE_CACHE_LINE_SIZE);
 	x->charged = rte_zmalloc("messages", channels * sizeof(x->charged[0]), RTE_CACHE_LINE_SIZE);
-	x->path.ring =
-		rte_ring_create(name, MESSAGES_RING, SOCKET_ID_ANY, RING_F_SP_ENQ | RING_F_SC_DEQ);
+	x->path.ring = rte_ring_create(name, messages_ring(sg), SOCKET_ID_ANY,
+				       RING_F_SP_ENQ | RING_F_SC_DEQ);
 	if (x->path.bytes == NULL || x->charged == NULL || x->path.ring == NULL)
 		return -1;
 	return depi_messages_create(&d->lower.depi, sg, x->path.pseudowires);

@@ -68,7 +68,7 @@ static const struct key rphy_keys[] = {
 	{.name = "rpd_ip", .kind = KIND_ADDRESS, AT(struct rphy_config, rpd_ip),
 	 .fallback = "192.168.1.2",
 	 HELP("IP address of the R-PHY device, of the same family as core_ip")},
-	{.name = "mtu", SIZE(1500, 9000), AT(struct rphy_config, mtu), .fallback = "1500",
+	{.name = "mtu", SIZE(RPHY_MTU_LEAST, 9000), AT(struct rphy_config, mtu), .fallback = "1500",
 	 HELP("longest IP packet to the R-PHY device; DEPI frames are filled up to it")},
 	{.name = "dscp", INTEGER(0, 63), AT(struct rphy_config, dscp), .fallback = "0",
 	 HELP("differentiated services code point of DEPI frames")},

@@ -317,12 +317,14 @@ struct port_config {
 	enum steering steering; /* of a port that groups share, auto where all of them say so */
 };
 
+#define RPHY_MTU_LEAST 1500
+
 struct rphy_config {
 	uint8_t core_mac[6];
 	uint8_t rpd_mac[6];
 	struct ip_address core_ip; /* both of one family */
 	struct ip_address rpd_ip;
-	uint32_t mtu; /* bytes of the IP packet, 1500..9000 */
+	uint32_t mtu; /* bytes of the IP packet, RPHY_MTU_LEAST..9000 */
 	uint8_t dscp;
 	uint8_t ttl;
 	uint64_t flush_ns; /* a DEPI frame waits no longer than this for more segments */

@@ -14,9 +14,10 @@
 #include <rte_mbuf.h>
 #include <rte_ring.h>
 
+#include "model/service_group.h"
 #include "pipeline/packet.h"
 
-#define MESSAGES_RING 512
+#define MESSAGES_RING 512 /* at least; a power of two */
 
 /* What a message, or a DEPI frame with a part of one, carries in the place of a packet's record. */
 struct message_meta {
@@ -41,6 +42,19 @@ struct message_path {
 	uint64_t *bytes; /* by downstream channel: of frames for it that were put in */
 	uint64_t total; /* all of them, written last */
 };
+
+/* Places of the ring: the MAPs and the UCDs of all channels may be made at once, each for the MAP pseudowire and every
+ * downstream channel that carries them. A power of two, of which one stays empty. */
+static inline uint32_t messages_ring(const struct service_group *sg) {
+	uint32_t messages = 0;
+
+	for (size_t c = 0; c < sg->upstream_channel_count; c++) {
+		size_t carriers = sg->upstream_channels[c].grants.map_channel_count;
+
+		messages += 2 * (1 + (uint32_t)RTE_MAX(carriers, (size_t)1));
+	}
+	return RTE_MAX(rte_align32pow2(messages + 1), (uint32_t)MESSAGES_RING);
+}
 
 static inline struct message_meta *message_meta(struct rte_mbuf *m) {
 	return RTE_MBUF_DYNFIELD(m, packet_meta_offset, struct message_meta *);

@@ -20,6 +20,7 @@
 #define US_GRANT_STREAMS (1 + GRANTS_MAP_CHANNELS) /* the MAP pseudowire comes first */
 
 struct service_group;
+struct upstream_channel;
 struct upstream;
 struct us_request;
 struct upstream_service_flow;
@@ -60,6 +61,10 @@ struct us_grant_flow {
 	struct maps_cluster clusters[MAPS_MAX_CLUSTERS];
 	struct maps_sid sids[]; /* of all clusters */
 };
+
+/* What the scheduler is told of a channel of the group. */
+struct maps_channel us_grant_channel_settings(const struct service_group *sg,
+					      const struct upstream_channel *c);
 
 /* Bytes of a struct us_grant_flow with the SIDs of `f`. */
 size_t us_grant_flow_size(const struct upstream_service_flow *f);

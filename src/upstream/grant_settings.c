@@ -14,8 +14,6 @@
 #include "upstream/upstream.h"
 #include "wire/segment.h"
 
-#define LEAST_BURST 128 /* that the scheduler grants */
-
 size_t us_grant_flow_size(const struct upstream_service_flow *f) {
 	size_t sids = 0;
 
@@ -31,6 +29,13 @@ static uint32_t samples(uint64_t ns) {
 static uint64_t rate(uint64_t bits) {
 	return RTE_MIN(bits, (uint64_t)MAPS_RATE_MAX);
 }
+
+/* The model refuses, with its line, what the scheduler and the upstream would. */
+_Static_assert(GRANTS_LEAST == MAPS_LEAST_GRANT && GRANTS_MAP_BYTES == MAPS_BYTES_MOST &&
+		       GRANTS_PROACTIVE_MOST / 1000 * MAPS_HZ ==
+			       MAPS_PROACTIVE_MOST * UINT64_C(1000000) &&
+		       GRANTS_BURST == US_GRANT_BYTES && GRANTS_BURST < US_BURST_BYTES,
+	       "both say the same");
 
 /* The scheduling services have the same order on both sides. */
 _Static_assert((int)SCHEDULING_BEST_EFFORT == (int)MAPS_BEST_EFFORT &&
@@ -49,7 +54,7 @@ static void settings_fill(struct maps_flow *s, const struct flow_grants *g) {
 		.reserved = rate(g->reserved_rate),
 		.max_burst = g->concatenated_burst == 0
 				     ? 0
-				     : RTE_MAX(g->concatenated_burst, (uint32_t)LEAST_BURST),
+				     : RTE_MAX(g->concatenated_burst, (uint32_t)GRANTS_LEAST),
 		.poll_interval = samples(g->poll_interval),
 		.grant_interval = samples(g->grant_interval),
 		.grant_jitter = samples(g->grant_jitter),
@@ -79,12 +84,25 @@ void us_grant_flow_fill(struct us_grant_flow *g, const struct upstream_service_f
 	}
 }
 
-static struct maps_channel channel_settings(const struct service_group *sg,
-					    const struct upstream_channel *c) {
+/* A packet of the smallest MTU has a piece of at least so many bytes, but for the first and the last of a burst. So
+ * bytes are what limits a burst, and not pieces. */
+#define PIECE_LEAST (RPHY_MTU_LEAST - 200)
+_Static_assert((US_BURST_PIECES - 2) * PIECE_LEAST >= US_BURST_BYTES, "a burst has pieces for it");
+
+/* Minislots of the longest grant; 0: a MAP has no more. */
+static uint16_t longest_grant(const struct grants_times *t, uint32_t burst_minislots) {
+	uint32_t minislots = burst_minislots + US_GRANT_BYTES / t->minislot_bytes;
+
+	return minislots < t->minislots ? (uint16_t)minislots : 0;
+}
+
+struct maps_channel us_grant_channel_settings(const struct service_group *sg,
+					      const struct upstream_channel *c) {
 	const struct grants_config *g = &sg->upstream.scheduler;
 	const struct channel_grants *k = &c->grants;
 	struct grants_times t = grants_times_of(g, c);
 	bool ofdma = c->type == UPSTREAM_OFDMA;
+	uint16_t burst = ofdma ? 0 : k->physical.burst_minislots;
 
 	return (struct maps_channel){
 		.kind = ofdma ? MAPS_OFDMA : MAPS_SC_QAM,
@@ -94,7 +112,8 @@ static struct maps_channel channel_settings(const struct service_group *sg,
 		.frame = t.frame,
 		.frame_minislots = t.frame_minislots,
 		.minislot_bytes = t.minislot_bytes,
-		.burst_minislots = ofdma ? 0 : k->physical.burst_minislots,
+		.burst_minislots = burst,
+		.max_burst_minislots = longest_grant(&t, burst),
 		.interval = t.interval,
 		.lead = t.lead,
 		.slack = samples(g->cmts_processing),
@@ -132,7 +151,7 @@ static const char *channels_create(struct us_grant *g, const struct service_grou
 		const struct upstream_channel *k = &sg->upstream_channels[i];
 		struct us_grant_channel *c = &g->channels[i];
 
-		settings[i] = channel_settings(sg, k);
+		settings[i] = us_grant_channel_settings(sg, k);
 		c->burst_minislots = settings[i].burst_minislots;
 		c->minislot_bytes = settings[i].minislot_bytes;
 		streams_fill(c, g->messages, sg, i);

@@ -24,7 +24,7 @@ static uint32_t staying_frames(uint32_t moving) {
 
 /* In the ring, and before the R-PHY port. */
 static uint32_t messages_of(const struct service_group *sg) {
-	return sg->upstream.scheduled ? 2 * MESSAGES_RING : 0;
+	return sg->upstream.scheduled ? 2 * messages_ring(sg) : 0;
 }
 
 uint32_t us_packet_room(const struct service_group *sg) {

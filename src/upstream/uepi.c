@@ -10,8 +10,6 @@
 #include "wire/map.h"
 #include "wire/psp.h"
 
-#define BURST_BYTES 65535
-
 /* Where a PSP segment stands. */
 struct us_piece {
 	struct rte_mbuf *packet;
@@ -145,7 +143,7 @@ static void burst_payload(struct upstream *u, struct us_burst *b, const struct u
 
 	if (piece->segment->length == 0)
 		return;
-	if (b->bytes + piece->segment->length > BURST_BYTES || b->pieces == US_BURST_PIECES) {
+	if (b->bytes + piece->segment->length > US_BURST_BYTES || b->pieces == US_BURST_PIECES) {
 		burst_drop(u, b, DROP_BURST_TOO_LONG);
 		return;
 	}

@@ -104,6 +104,8 @@ def test_every_packet_is_proven(kind: str, folder: Path) -> None:
     check_accounts(told)
     check_loop(upstream)
     check_received(told)
+    # no grant is longer than a burst that the data plane takes
+    assert upstream["grants"]["bursts"]["oversized"] == 0
     assert done.returncode == (0 if proven(told) else 1)
     assert "requests of modems: " in done.stdout and "MAPs: " in done.stdout
     assert "latency from the modem's queue to the network: " in done.stdout

@@ -17,7 +17,7 @@
 #define UPLINK_GRANT 2048 /* bytes of burst payload */
 #define UPLINK_GRANT_MIN 256
 #define UPLINK_GRANT_MAX 4096
-/* Where modems wait for their grants: bytes of frames in one burst, as the CMTS takes no more than 65,535. */
+/* Where modems wait for their grants: bytes in one burst. The CMTS grants no more (US_GRANT_BYTES). */
 #define UPLINK_GRANT_LONGEST 60000
 
 /*

@@ -12,6 +12,12 @@
 
 #define GRANTS_MAP_CHANNELS 8 /* downstream channels that carry the MAPs of an upstream channel */
 
+/* What the upstream scheduler (src/scheduler/maps) and the upstream behind it make of MAPs and grants. */
+#define GRANTS_LEAST 128 /* bytes that a grant has room for, in each MAP */
+#define GRANTS_MAP_BYTES (8u << 20) /* that a MAP describes, at most */
+#define GRANTS_BURST 60000 /* of one grant, at most */
+#define GRANTS_PROACTIVE_MOST UINT64_C(100000000) /* ns between proactive grants */
+
 /* How a service flow gets its grants (MULPI 3.1, 7.2.3). */
 enum upstream_scheduling {
 	SCHEDULING_BEST_EFFORT,

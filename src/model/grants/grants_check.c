@@ -127,30 +127,93 @@ static void check_map_channels(struct check *check, const struct node *map,
 	}
 }
 
-/* Whether a MAP has place for what it is to describe; told at the key that makes it too much. */
-static void check_map(const struct place *channel, const struct place *contention,
-		      const struct place *maintenance, const struct upstream_channel *c) {
-	const struct grants_config *g = &channel->check->sg->upstream.scheduler;
+/* The bytes of a minislot, so that neither a MAP nor a grant of one has too many; told at what makes them so large.
+ * Returns whether they are good. */
+static bool check_minislot(const struct place *channel, const struct place *physical,
+			   const struct upstream_channel *c, const struct grants_times *t) {
+	uint32_t most = GRANTS_MAP_BYTES / t->minislots;
+	bool by_grant = most > GRANTS_BURST;
+	uint64_t rate; /* thousands a second */
+
+	most = by_grant ? GRANTS_BURST : most;
+	if (t->minislot_bytes <= most)
+		return true;
+	if (c->grants.physical.minislot_bytes != 0) {
+		refuse_above(physical, "minislot_bytes", ", as a MAP describes at most 8 MiB",
+			     most);
+		return false;
+	}
+	rate = 8 * ((uint64_t)most + 1) * t->frame_minislots * (GRANTS_HZ / 1000) / t->frame;
+	refuse_above(channel, "rate",
+		     by_grant ? " Mbps, as a grant has at most 60000 bytes"
+			      : " Mbps, as a MAP describes at most 8 MiB",
+		     (rate - 1) / 1000);
+	return false;
+}
+
+/* Minislots that a MAP has for requests, of half of it at most, where it has `room` for them. */
+static void refuse_requests(const struct place *contention, uint32_t minislots, uint32_t room,
+			    uint32_t each) {
+	uint32_t half = minislots / 2;
+
+	if (half < each)
+		refuse_above(contention, "request_minislots", ", half of a MAP's minislots", half);
+	else if (half <= room)
+		refuse_above(contention, "request_opportunities",
+			     ", with request_minislots half of a MAP's minislots", half / each);
+	else
+		refuse_above(contention, "request_opportunities",
+			     ", as a MAP has beside ranging and a grant", room / each);
+}
+
+/* Requests, a region for ranging and a grant at once. */
+static void check_regions(const struct place *channel, const struct place *contention,
+			  const struct place *maintenance, const struct upstream_channel *c,
+			  const struct grants_times *t) {
+	static const char beside[] = ", as a MAP has beside requests and a grant";
 	const struct upstream_contention *k = &c->grants.contention;
+	uint32_t asked = (uint32_t)k->request_minislots * k->request_opportunities;
+	uint32_t grant = (GRANTS_LEAST + t->minislot_bytes - 1u) / t->minislot_bytes, rest;
+
+	if (c->type == UPSTREAM_SC_QAM)
+		grant += c->grants.physical.burst_minislots;
+	if (grant + k->request_minislots + 1 > t->minislots) {
+		refuse(channel, "physical",
+		       "minislots of which a MAP has some for requests, ranging and 128 bytes");
+		return;
+	}
+	rest = t->minislots - grant;
+	if (asked > t->minislots / 2 || asked + 1 > rest) {
+		refuse_requests(contention, t->minislots, rest - 1, k->request_minislots);
+		return;
+	}
+	rest -= asked;
+	if (c->grants.maintenance.initial_interval > 0 && t->initial_minislots > rest)
+		refuse_above(maintenance, "initial_minislots", beside, rest);
+	else if (t->station_minislots > rest)
+		refuse_above(maintenance, "station_minislots", beside, rest);
+}
+
+/* What the maps of an upstream channel are, in which mistakes are told. */
+struct places {
+	struct place channel, physical, contention, maintenance;
+};
+
+/* Whether a MAP has place for what it is to describe; told at the key that makes it too much. The scheduler asks the
+ * same (check_map and check_regions in src/scheduler/maps/settings.c). */
+static void check_map(const struct places *p, const struct upstream_channel *c) {
+	const struct grants_config *g = &p->channel.check->sg->upstream.scheduler;
 	uint32_t most = c->type == UPSTREAM_OFDMA ? OFDMA_MINISLOTS : SC_QAM_MINISLOTS;
 	struct grants_times t;
-	uint32_t asked;
 
 	if (g->map_interval == 0)
 		return; /* refused */
 	t = grants_times_of(g, c);
-	asked = (uint32_t)k->request_minislots * k->request_opportunities;
 	if (t.minislots > most)
-		refuse_above(channel, "physical", " minislots in upstream.scheduler.map_interval",
-			     most);
-	else if (asked > t.minislots / 2)
-		refuse_above(contention, "request_opportunities",
-			     ", with request_minislots half of a MAP's minislots",
-			     t.minislots / 2 / k->request_minislots);
-	else if (c->grants.maintenance.initial_interval > 0 &&
-		 t.initial_minislots > t.minislots - asked)
-		refuse_above(maintenance, "initial_minislots", ", as a MAP has beside requests",
-			     t.minislots - asked);
+		refuse_above(&p->channel, "physical",
+			     " minislots in upstream.scheduler.map_interval", most);
+	else if (check_minislot(&p->channel, &p->physical, c, &t))
+		check_regions(&p->channel, &p->contention, &p->maintenance, c, &t);
 }
 
 /* Without the map of a channel, mistakes are told at the channel's line. */
@@ -175,9 +238,12 @@ void grants_check_channel(struct check *check, const struct node *map,
 			  const struct upstream_channel *c, const struct path *up) {
 	struct place channel = {check, map, up};
 	struct path paths[3];
-	struct place physical = place_of(&channel, "physical", &paths[0]);
-	struct place contention = place_of(&channel, "contention", &paths[1]);
-	struct place maintenance = place_of(&channel, "maintenance", &paths[2]);
+	const struct places p = {
+		.channel = channel,
+		.physical = place_of(&channel, "physical", &paths[0]),
+		.contention = place_of(&channel, "contention", &paths[1]),
+		.maintenance = place_of(&channel, "maintenance", &paths[2]),
+	};
 	const struct channel_grants *g = &c->grants;
 	bool scheduled = check->sg->upstream.scheduled, good;
 
@@ -187,17 +253,18 @@ void grants_check_channel(struct check *check, const struct node *map,
 			     UINT8_MAX);
 	if (!all_sound(map))
 		return;
-	if (physical.map != map)
-		check_kind(&physical, c->type);
-	good = check_physical(&physical, &g->physical);
-	if (contention.map != map)
-		check_backoff(&contention, g->contention.backoff_start, g->contention.backoff_end);
-	if (maintenance.map != map)
-		check_backoff(&maintenance, g->maintenance.backoff_start,
+	if (p.physical.map != map)
+		check_kind(&p.physical, c->type);
+	good = check_physical(&p.physical, &g->physical);
+	if (p.contention.map != map)
+		check_backoff(&p.contention, g->contention.backoff_start,
+			      g->contention.backoff_end);
+	if (p.maintenance.map != map)
+		check_backoff(&p.maintenance, g->maintenance.backoff_start,
 			      g->maintenance.backoff_end);
 	if (good && scheduled && g->contention.request_minislots > 0 &&
 	    g->contention.request_opportunities > 0)
-		check_map(&channel, &contention, &maintenance, c);
+		check_map(&p, c);
 }
 
 void grants_add_sessions(struct check *check, struct node *root, struct unique_set *sessions) {

@@ -2,6 +2,12 @@
 /* Service flows: what each scheduling service needs, and rates that fit together (MULPI 3.1, 7.2.3, annex C.2.2). */
 #include "model/grants/grants_check.h"
 
+#include <stdio.h>
+
+#include "wire/segment.h"
+
+#define TEXT_SIZE 128
+
 /* A map of the file, and where it stands. */
 struct place {
 	struct check *check;
@@ -72,6 +78,42 @@ static void check_rates(const struct place *p, const struct flow_grants *g) {
 		refuse(p, "min_reserved_rate", "at most max_sustained_rate");
 }
 
+/* A grant that comes by itself is no longer than others, its header among them. */
+static void check_grant_size(const struct place *p, const struct upstream_service_flow *flow) {
+	const struct flow_grants *g = &flow->grants;
+	uint32_t header = flow->segment_header ? SEGMENT_HEADER_SIZE : 0, most = GRANTS_BURST;
+	const char *of = "a grant";
+	char allowed[TEXT_SIZE];
+
+	if (!node_sound(p->map, "unsolicited_grant_size") ||
+	    !node_sound(p->map, "max_concatenated_burst") || !node_sound(p->map, "segment_header"))
+		return;
+	if (g->concatenated_burst != 0 && g->concatenated_burst < most) {
+		most = g->concatenated_burst;
+		of = "max_concatenated_burst";
+	}
+	if (g->grant_size <= most - header)
+		return;
+	snprintf(allowed, sizeof(allowed), "at most %u, as %s has%s", most - header, of,
+		 header > 0 ? " beside a segment header" : "");
+	refuse(p, "unsolicited_grant_size", allowed);
+}
+
+/* What the scheduler asks of them, too (check_times in src/scheduler/maps/settings.c). */
+static void check_times(const struct place *p, const struct upstream_service_flow *flow) {
+	const struct flow_grants *g = &flow->grants;
+
+	if (g->scheduling == SCHEDULING_UNSOLICITED_GRANT ||
+	    g->scheduling == SCHEDULING_UNSOLICITED_GRANT_ACTIVITY)
+		check_grant_size(p, flow);
+	if (g->scheduling != SCHEDULING_PROACTIVE_GRANT)
+		return;
+	if (g->guaranteed_rate == 0 && node_field(p->map, "guaranteed_grant_rate") != NULL)
+		refuse(p, "guaranteed_grant_rate", "a rate, which this scheduling needs");
+	if (g->grant_interval > GRANTS_PROACTIVE_MOST)
+		refuse(p, "nominal_grant_interval", "at most 100 ms with proactive-grant");
+}
+
 void grants_check_flow(struct check *check, const struct node *map,
 		       const struct upstream_service_flow *flow, const struct path *up) {
 	const struct place place = {check, map, up}, *p = &place;
@@ -84,7 +126,5 @@ void grants_check_flow(struct check *check, const struct node *map,
 	if (!node_sound(map, "scheduling"))
 		return;
 	check_service(p, (enum upstream_scheduling)g->scheduling);
-	if (g->scheduling == SCHEDULING_PROACTIVE_GRANT && g->guaranteed_rate == 0 &&
-	    node_field(map, "guaranteed_grant_rate") != NULL)
-		refuse(p, "guaranteed_grant_rate", "a rate, which this scheduling needs");
+	check_times(p, flow);
 }

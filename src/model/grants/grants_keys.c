@@ -97,7 +97,8 @@ const struct key maintenance_keys[] = {
 	 HELP("time between two opportunities for initial maintenance; 0: none")},
 	{.name = "initial_minislots", INTEGER(1, 4096),
 	 AT(struct upstream_maintenance, initial_minislots), .example = "40",
-	 HELP("minislots of initial maintenance; where not given 500 us, or an OFDMA frame")},
+	 HELP("minislots of initial maintenance; where not given 200 us and round_trip, up to 500 us, or "
+	      "an OFDMA frame, or half of a MAP that has but one")},
 	{.name = "station_minislots", INTEGER(1, 1024),
 	 AT(struct upstream_maintenance, station_minislots), .example = "16",
 	 HELP("minislots of station maintenance of a modem; where not given 200 us, or 16 of OFDMA")},

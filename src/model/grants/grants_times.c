@@ -4,8 +4,8 @@
 #define NS_A_FRACTION 625 /* which are 128 samples */
 #define SAMPLES_A_FRACTION 128
 #define OFDMA_STATION_MINISLOTS 16
-#define SC_QAM_INITIAL_NS 500000 /* where nothing is said: a request and the round trip of 40 km */
-#define SC_QAM_STATION_NS 200000
+#define SC_QAM_STATION_NS 200000 /* where nothing is said: a ranging burst, */
+#define SC_QAM_INITIAL_NS 500000 /* and at most with the round trip of the farthest modem */
 #define SC_QAM_REQUEST_NS 200000
 #define OFDMA_REQUEST_FRAMES 2 /* decoding, behind the frame that carries it */
 
@@ -72,15 +72,25 @@ static uint16_t minislots_of(uint64_t ns, uint32_t frame) {
 	return bounded((grants_samples(ns) + frame - 1) / frame);
 }
 
-static void maintenance(const struct upstream_channel *c, struct grants_times *t) {
+/* Of initial maintenance, where nothing is said. A MAP that has one OFDMA frame has place for other things, too. */
+static uint16_t initial_minislots(const struct grants_config *g, const struct upstream_channel *c,
+				  const struct grants_times *t) {
+	uint64_t ns = SC_QAM_STATION_NS + g->round_trip;
+
+	if (c->type == UPSTREAM_SC_QAM)
+		return minislots_of(ns < SC_QAM_INITIAL_NS ? ns : SC_QAM_INITIAL_NS, t->frame);
+	return t->frame_minislots < t->minislots ? t->frame_minislots : bounded(t->minislots / 2);
+}
+
+static void maintenance(const struct grants_config *g, const struct upstream_channel *c,
+			struct grants_times *t) {
 	const struct upstream_maintenance *m = &c->grants.maintenance;
 	bool ofdma = c->type == UPSTREAM_OFDMA;
 	uint16_t station = t->frame_minislots < OFDMA_STATION_MINISLOTS ? t->frame_minislots
 									: OFDMA_STATION_MINISLOTS;
 
-	t->initial_minislots = m->initial_minislots != 0 ? m->initial_minislots
-			       : ofdma ? t->frame_minislots
-				       : minislots_of(SC_QAM_INITIAL_NS, t->frame);
+	t->initial_minislots =
+		m->initial_minislots != 0 ? m->initial_minislots : initial_minislots(g, c, t);
 	t->station_minislots = m->station_minislots != 0 ? m->station_minislots
 			       : ofdma ? station
 				       : minislots_of(SC_QAM_STATION_NS, t->frame);
@@ -104,7 +114,7 @@ struct grants_times grants_times_of(const struct grants_config *g,
 	t.interval = (uint32_t)(frames * t.frame);
 	t.minislots = (uint32_t)(frames * t.frame_minislots);
 	delays(g, c, &t);
-	maintenance(c, &t);
+	maintenance(g, c, &t);
 	return t;
 }
 

@@ -14,7 +14,7 @@
 
 #define TURN 2048 /* bytes of a flow's turn */
 /* A channel with less room takes no more grants in this MAP: bytes of a new grant, its header among them. */
-#define SMALLEST 128
+#define SMALLEST MAPS_LEAST_GRANT
 /* Grants stay together until another channel has this part of a MAP's bytes more free. */
 #define NEAR 16
 #define MAX_LEAD 8 /* rounds that count where a group is further ahead of the one behind it */
@@ -23,7 +23,7 @@
 #define SET_WORDS (MAPS_SETS / 64)
 #define MAX_PINNED 128 /* grants at their own time in a MAP */
 #define MAX_STATIONS 256 /* that wait */
-#define MAP_BYTES_MOST (1u << 23) /* that a MAP may describe, so that reciprocals are exact */
+#define MAP_BYTES_MOST MAPS_BYTES_MOST
 #define TIME_END (UINT64_C(1) << 62) /* later times count as this one */
 #define RESERVED_SAVED (MAPS_HZ / 100)
 

@@ -10,7 +10,6 @@
 #define LENGTH_MOST (MAPS_HZ / 10) /* of what a MAP describes */
 #define LEAD_MOST MAPS_HZ
 #define BACKOFF_MOST 15
-#define PROACTIVE_MOST (MAPS_HZ / 10)
 #define INTERVAL_LEAST 1280 /* samples between grants or polls */
 
 static uint32_t up(uint32_t a, uint32_t b) {
@@ -33,6 +32,8 @@ void maps_channel_set(struct channel *c, const struct maps_channel *s) {
 	uint32_t capacity;
 
 	c->set = *s;
+	if (s->initial_interval == 0)
+		c->set.initial_minislots = 0;
 	c->frames = frames_of(s);
 	c->minislots = c->frames * s->frame_minislots;
 	c->elements = s->kind == MAPS_OFDMA ? MAP_ELEMENTS_5 : MAP_ELEMENTS_1;
@@ -79,8 +80,9 @@ static const char *check_map(const struct maps_channel *s) {
 
 static const char *check_regions(const struct maps_channel *s) {
 	uint64_t minislots = (uint64_t)frames_of(s) * s->frame_minislots;
-	uint64_t fixed =
-		(uint64_t)s->request_opportunities * s->request_minislots + s->initial_minislots;
+	uint64_t requests = (uint64_t)s->request_opportunities * s->request_minislots;
+	uint32_t initial = s->initial_interval == 0 ? 0 : s->initial_minislots;
+	uint32_t ranging = initial > s->station_minislots ? initial : s->station_minislots;
 	uint32_t grant = s->burst_minislots + up(SMALLEST, s->minislot_bytes);
 
 	if (s->request_minislots == 0 || s->request_opportunities == 0)
@@ -91,7 +93,7 @@ static const char *check_regions(const struct maps_channel *s) {
 		return "initial maintenance takes minislots";
 	if (s->max_burst_minislots != 0 && s->max_burst_minislots < grant)
 		return "the longest burst has no room for 128 bytes";
-	if (fixed + s->station_minislots + grant > minislots)
+	if (requests + ranging + grant > minislots)
 		return "a MAP is too short for requests, ranging and a grant";
 	if (s->ranging_start > s->ranging_end || s->ranging_end > BACKOFF_MOST)
 		return "back-off windows of ranging are 0..15, start before end";
@@ -165,7 +167,7 @@ static const char *check_proactive(const struct maps_flow *s) {
 		return "unsolicited grants are at least 6.25 us apart";
 	if (s->guaranteed_rate == 0)
 		return "proactive grants have a guaranteed rate";
-	if (s->grant_interval > PROACTIVE_MOST)
+	if (s->grant_interval > MAPS_PROACTIVE_MOST)
 		return "proactive grants are at most 0.1 s apart";
 	return NULL;
 }

@@ -19,6 +19,8 @@ void model_create(struct model *m, const struct maps_config *config) {
 		uint64_t frames;
 
 		c->set = config->channels[i];
+		if (c->set.initial_interval == 0)
+			c->set.initial_minislots = 0;
 		frames = ((uint64_t)c->set.interval + c->set.frame / 2) / c->set.frame;
 		c->frames = frames == 0 ? 1 : (uint32_t)frames;
 		c->minislots = c->frames * c->set.frame_minislots;

@@ -34,8 +34,9 @@ static struct maps_channel some_channel(struct random *r, uint8_t id, bool alike
 	c.request_minislots = (uint16_t)random_between(r, 1, 4);
 	c.request_opportunities = (uint16_t)random_between(r, 1, 6);
 	c.initial_minislots = (uint16_t)random_below(r, 30);
-	c.initial_interval =
-		c.initial_minislots == 0 ? 0 : (uint32_t)US(random_between(r, 1, 20000));
+	c.initial_interval = c.initial_minislots == 0 || random_below(r, 8) == 0
+				     ? 0
+				     : (uint32_t)US(random_between(r, 1, 20000));
 	c.station_minislots = (uint16_t)random_below(r, 12);
 	c.max_burst_minislots = random_below(r, 3) ? 0 : (uint16_t)random_between(r, 40, 400);
 	c.ack_delay = (uint32_t)US(random_between(r, 0, 6000));

@@ -48,8 +48,6 @@ static void channels_are_refused(void **state) {
 		"initial maintenance comes at least each 2 s");
 	REFUSED(ofdma, initial_interval = 1, "initial maintenance takes minislots");
 	REFUSED(sc_qam, max_burst_minislots = 7, "the longest burst has no room for 128 bytes");
-	REFUSED(ofdma, initial_minislots = 3525 - 8 - 2,
-		"a MAP is too short for requests, ranging and a grant");
 	REFUSED(ofdma, station_minislots = 3525 - 8 - 2,
 		"a MAP is too short for requests, ranging and a grant");
 	REFUSED(ofdma, ranging_start = 1,
@@ -75,6 +73,12 @@ static void limits_are_taken(void **state) {
 	c.minislot_bytes = 2379;
 	c.max_burst_minislots = 1;
 	c.initial_minislots = 3525 - 8 - 1;
+	assert_null(create_with(c));
+	c.station_minislots = 3525 - 8 - 1; /* in another MAP */
+	assert_null(create_with(c));
+	c.initial_minislots = 3525 - 8;
+	assert_string_equal(create_with(c), "a MAP is too short for requests, ranging and a grant");
+	c.initial_interval = 0; /* there is none: it takes nothing */
 	assert_null(create_with(c));
 	c = rig_sc_qam(1);
 	c.interval = 4096 * 1280;

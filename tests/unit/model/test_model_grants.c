@@ -47,7 +47,7 @@ static void defaults(void **state) {
 	assert_int_equal(sc_qam.lead, grants_samples(1091 * US));
 	assert_int_equal(sc_qam.ack_delay, grants_samples(1091 * US) + grants_samples(200 * US) +
 						   grants_samples(100 * US) + sc_qam.frame);
-	assert_int_equal(sc_qam.initial_minislots, 40);
+	assert_int_equal(sc_qam.initial_minislots, 23); /* 280 us */
 	assert_int_equal(sc_qam.station_minislots, 16);
 	/* six symbols of 22.5 us */
 	assert_int_equal(ofdma.frame, 27648);
@@ -156,6 +156,109 @@ static void mistakes_of_intervals(void **state) {
 						      "\"8\", allowed: a number, 0 to 7\n"));
 }
 
+/* What a MAP has room for, and what not: told where it stands, and not by the scheduler when it starts. */
+static void room_in_maps(void **state) {
+	static const struct {
+		const char *interval, *sc_qam, *ofdma;
+		const char *said; /* NULL: nothing */
+	} cases[] = {
+		{"800 us", "", "", NULL},
+		{"500 us", "", "", NULL},
+		{"500 us", "maintenance: {initial_interval: 0 s, initial_minislots: 4096}", "",
+		 NULL},
+		{"1 ms", "contention: {request_opportunities: 32}", "", NULL},
+		{"1 ms", "", "physical: {frame_symbols: 36}", NULL}, /* a frame is a MAP */
+		{"500 us", "maintenance: {initial_minislots: 28, station_minislots: 28}", "", NULL},
+		{"500 us", "maintenance: {initial_minislots: 29}", "",
+		 "5: upstream_channels[0].maintenance.initial_minislots: found \"29\", allowed: at "
+		 "most 28, as a MAP has beside requests and a grant\n"},
+		{"500 us", "maintenance: {station_minislots: 29}", "",
+		 "5: upstream_channels[0].maintenance.station_minislots: found \"29\", allowed: at "
+		 "most 28, as a MAP has beside requests and a grant\n"},
+		{"500 us",
+		 "physical: {minislot_ticks: 4}, contention: {request_minislots: 16, "
+		 "request_opportunities: 1}",
+		 "",
+		 "5: upstream_channels[0].contention.request_minislots: found \"16\", allowed: at "
+		 "most 10, half of a MAP's minislots\n"},
+		{"500 us", "physical: {minislot_ticks: 128}", "",
+		 "5: upstream_channels[0].physical: found a map, allowed: minislots of which a "
+		 "MAP has some for requests, ranging and 128 bytes\n"},
+		{"2 ms", "physical: {burst_minislots: 150}", "",
+		 "5: upstream_channels[0].contention.request_opportunities: found nothing, "
+		 "allowed: "
+		 "at most 6, as a MAP has beside ranging and a grant\n"},
+		{"2 ms", "", "physical: {minislot_bytes: 4096}",
+		 "6: upstream_channels[1].physical.minislot_bytes: found \"4096\", allowed: at "
+		 "most "
+		 "2359, as a MAP describes at most 8 MiB\n"},
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < ARRAY_COUNT(cases); i++) {
+		char text[1024], said[256] = "";
+
+		snprintf(text, sizeof(text),
+			 "upstream: {scheduler: {map_interval: %s}}\n" SMALL_HEAD CHANNELS(
+				 "%s", "%s") "modems:\n" SMALL_MODEM FLOW(""),
+			 cases[i].interval, cases[i].sc_qam, cases[i].ofdma);
+		if (cases[i].said != NULL)
+			snprintf(said, sizeof(said), AT("%s"), cases[i].said);
+		expect_mistakes(text, cases[i].said != NULL, said);
+	}
+	expect_mistakes(
+		SCHEDULER SMALL_HEAD
+		"upstream_channels: [{id: 2, type: ofdma, rate: 40 Gbps, session: 0x20002}]\n"
+		"modems:\n" SMALL_MODEM,
+		1,
+		AT("4: upstream_channels[0].rate: found \"40 Gbps\", allowed: at most 33144 Mbps, "
+		   "as "
+		   "a MAP describes at most 8 MiB\n"));
+	expect_mistakes(
+		SCHEDULER SMALL_HEAD
+		"upstream_channels: [{id: 2, type: sc-qam, rate: 40 Gbps, session: 0x20002}]\n"
+		"modems:\n" SMALL_MODEM,
+		1,
+		AT("4: upstream_channels[0].rate: found \"40 Gbps\", allowed: at most 33554 Mbps, "
+		   "as "
+		   "a MAP describes at most 8 MiB\n"));
+	expect_mistakes(
+		"upstream: {scheduler: {map_interval: 500 us}}\n" SMALL_HEAD
+		"upstream_channels: [{id: 2, type: sc-qam, rate: 40 Gbps, session: 0x20002}]\n"
+		"modems:\n" SMALL_MODEM,
+		1,
+		AT("4: upstream_channels[0].rate: found \"40 Gbps\", allowed: at most 38400 Mbps, "
+		   "as "
+		   "a grant has at most 60000 bytes\n"));
+}
+
+/* Grants that come by themselves are no longer than one may be, and proactive ones not far apart. */
+static void mistakes_of_services(void **state) {
+#define GIVEN "scheduling: unsolicited-grant, nominal_grant_interval: 10 ms, "
+	(void)state;
+	expect_mistakes(WITH("", "", GIVEN "unsolicited_grant_size: 59993, "), 1,
+			AT("14: modems[0].upstream_service_flows[0].unsolicited_grant_size: found "
+			   "\"59993\", allowed: at most 59992, as a grant has beside a segment "
+			   "header\n"));
+	expect_mistakes(WITH("", "",
+			     GIVEN "unsolicited_grant_size: 1001, max_concatenated_burst: 1000, "
+				   "segment_header: false, "),
+			1,
+			AT("14: modems[0].upstream_service_flows[0].unsolicited_grant_size: found "
+			   "\"1001\", allowed: at most 1000, as max_concatenated_burst has\n"));
+	expect_mistakes(
+		WITH("", "", GIVEN "unsolicited_grant_size: 992, max_concatenated_burst: 1000, "),
+		0, "");
+	expect_mistakes(
+		WITH("", "",
+		     "scheduling: proactive-grant, nominal_grant_interval: 101 ms, "
+		     "guaranteed_grant_rate: 1 Mbps, "),
+		1,
+		AT("14: modems[0].upstream_service_flows[0].nominal_grant_interval: found \"101 "
+		   "ms\", allowed: at most 100 ms with proactive-grant\n"));
+#undef GIVEN
+}
+
 static void mistakes_of_flows(void **state) {
 	(void)state;
 	expect_mistakes(
@@ -214,6 +317,7 @@ int main(void) {
 		cmocka_unit_test(nothing_is_scheduled),	 cmocka_unit_test(defaults),
 		cmocka_unit_test(what_is_given),	 cmocka_unit_test(mistakes_of_channels),
 		cmocka_unit_test(mistakes_of_intervals), cmocka_unit_test(mistakes_of_flows),
+		cmocka_unit_test(room_in_maps),		 cmocka_unit_test(mistakes_of_services),
 		cmocka_unit_test(settings_are_compared),
 	};
 

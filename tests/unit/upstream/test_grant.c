@@ -11,6 +11,7 @@
 #define DATA_SID 0x20 /* modem 1: flow 2, no segment headers, channel 0 */
 #define FLOW 2
 #define BONDED 0 /* flow of modem 0: clusters 0 and 3 */
+#define CLUSTER_SID 0x11 /* of its cluster 3, on channel 2 alone */
 
 static void close_all(void) {
 	empty();
@@ -133,6 +134,34 @@ static void time_goes_on_meanwhile(void **state) {
 	close_all();
 }
 
+static uint32_t longest; /* minislots of a grant that grants_of() has seen */
+
+/* Data grants of a SID in the MAPs that come, all channels. */
+static unsigned grants_of(uint16_t sid, unsigned rounds) {
+	unsigned found = 0;
+	struct seen s;
+
+	for (; rounds > 0; rounds--) {
+		bench->clock.now = upstream_grants_due(bench->u);
+		run();
+		while (next(&s)) {
+			if (s.stream >= path.pseudowires || s.m.type != MANAGEMENT_MAP)
+				continue;
+			for (unsigned e = 0;
+			     e + 1 < s.map.count && s.map.elements[e].iuc != MAP_NULL; e++) {
+				const struct map_element *at = &s.map.elements[e];
+				uint32_t size = at[1].offset - at[0].offset;
+
+				if (at->sid != sid || !map_iuc_is_data(at->iuc))
+					continue;
+				longest = RTE_MAX(longest, size);
+				found++;
+			}
+		}
+	}
+	return found;
+}
+
 /* A flow that is removed gets nothing; unsolicited grants beyond the channel are refused, and counted. */
 static void flows_that_change(void **state) {
 	const struct us_request r = {
@@ -170,6 +199,28 @@ static void flows_that_change(void **state) {
 	close_all();
 }
 
+/* No grant is longer than what the upstream takes as one burst, as if 252 kB a MAP were there for it. */
+static void grants_that_are_long(void **state) {
+	const struct us_request r = {.modem = 0,
+				     .flow = BONDED,
+				     .channel = 2,
+				     .size = 50000,
+				     .kind = REQUEST_RECORD,
+				     .n_bytes = true,
+				     .cluster = 3};
+	const uint32_t minislot = 71; /* bytes: 135 us at 1 Gbps, a part of 237 */
+
+	(void)state;
+	open_with(1024);
+	grants_of(CLUSTER_SID, 1);
+	ask(r);
+	ask(r); /* 400 kB */
+	longest = 0;
+	assert_true(grants_of(CLUSTER_SID, 40) >= 7);
+	assert_int_equal(longest, US_GRANT_BYTES / minislot);
+	close_all();
+}
+
 /* A ring that is full, and buffers that are gone: counted, and MAPs go on. */
 static void nowhere_to_go(void **state) {
 	uint64_t made, unsent;
@@ -193,8 +244,11 @@ static void nowhere_to_go(void **state) {
 
 int main(void) {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(ways_of_messages),	  cmocka_unit_test(what_is_asked_for),
-		cmocka_unit_test(time_goes_on_meanwhile), cmocka_unit_test(flows_that_change),
+		cmocka_unit_test(ways_of_messages),
+		cmocka_unit_test(what_is_asked_for),
+		cmocka_unit_test(time_goes_on_meanwhile),
+		cmocka_unit_test(flows_that_change),
+		cmocka_unit_test(grants_that_are_long),
 		cmocka_unit_test(nowhere_to_go),
 	};
 

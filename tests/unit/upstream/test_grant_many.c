@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* As many upstream channels as there can be, in as many downstream channels each: the ring to the lower MAC has room for
+ * all MAPs and UCDs of a moment. */
+#include "test.h"
+
+#include <string.h>
+
+#include "fixture.h"
+#include "upstream_bench.h"
+
+#define CARRIERS GRANTS_MAP_CHANNELS
+#define STREAMS (1 + CARRIERS) /* of a channel */
+#define PAUSE 150000 /* ns: less than a MAP may be late */
+
+static struct upstream_bench storage, *const bench = &storage;
+static struct channel carriers[CARRIERS];
+static struct upstream_channel channels[SG_MAX_UPSTREAM_CHANNELS];
+static struct message_path path;
+static uint64_t bytes[CARRIERS];
+
+static struct channel_grants channel_grants(void) {
+	struct channel_grants g = {
+		.map_channel_count = CARRIERS,
+		.physical = {.minislot_ticks = 2,
+			     .symbol_rate = 5120,
+			     .cyclic_prefix = 256,
+			     .frame_minislots = 237,
+			     .frame_symbols = 6,
+			     .subcarrier_spacing = 50,
+			     .data_iuc = 10},
+		.contention = {1, 8, 3, 10},
+	};
+
+	for (uint32_t d = 0; d < CARRIERS; d++)
+		g.map_channels[d] = carriers[d].id;
+	return g;
+}
+
+static void configure(struct service_group *sg) {
+	for (uint32_t d = 0; d < CARRIERS; d++)
+		carriers[d] = (struct channel){.id = 10 + d, .session = 1 + d};
+	for (uint32_t i = 0; i < SG_MAX_UPSTREAM_CHANNELS; i++) {
+		channels[i] = sg->upstream_channels[i < BENCH_CHANNELS ? i : BENCH_CHANNELS - 1];
+		if (i >= BENCH_CHANNELS) {
+			channels[i].id = 1 + i;
+			channels[i].session = 0x30000 + i;
+		}
+		channels[i].grants = channel_grants();
+	}
+	sg->channels = carriers;
+	sg->channel_count = CARRIERS;
+	sg->upstream_channels = channels;
+	sg->upstream_channel_count = SG_MAX_UPSTREAM_CHANNELS;
+	sg->upstream.scheduled = true;
+	sg->upstream.scheduler = (struct grants_config){
+		.map_interval = 2 * BENCH_MS,
+		.ucd_interval = 10 * BENCH_MS,
+		.modem_processing = 600000,
+		.cmts_processing = 200000,
+	};
+}
+
+static void bench_with(unsigned ring) {
+	static uint8_t memory[64 << 10] __rte_cache_aligned;
+
+	memset(bytes, 0, sizeof(bytes));
+	path = (struct message_path){
+		.ring = (struct rte_ring *)memory,
+		.pseudowires = SG_MAX_UPSTREAM_CHANNELS,
+		.channels = CARRIERS,
+		.bytes = bytes,
+	};
+	assert_true(rte_ring_get_memsize(ring) <= (ssize_t)sizeof(memory));
+	assert_int_equal(rte_ring_init(path.ring, "messages", ring, RING_F_SP_ENQ | RING_F_SC_DEQ),
+			 0);
+	bench->path = &path;
+	bench->frame_buffers = 8191;
+	bench_start(bench);
+}
+
+/* Returns how many there were. */
+static unsigned empty(void) {
+	struct rte_mbuf *m;
+	unsigned n = 0;
+
+	for (; rte_ring_dequeue(path.ring, (void **)&m) == 0; n++)
+		rte_pktmbuf_free(m);
+	return n;
+}
+
+static void all_of_a_moment(void **state) {
+	unsigned most = 0, came = 0;
+
+	(void)state;
+	bench_prepare(bench);
+	configure(&bench->sg);
+	bench_with(messages_ring(&bench->sg));
+	for (unsigned i = 0; i < 200; i++) {
+		unsigned now;
+
+		bench->clock.now = upstream_grants_due(bench->u) + i % 2 * PAUSE;
+		pipeline_run(upstream_pipeline(bench->u, 1));
+		pipeline_run(upstream_pipeline(bench->u, 2));
+		now = empty();
+		came += now;
+		most = RTE_MAX(most, now);
+	}
+	assert_int_equal(bench_count(bench, COUNTER_MESSAGES_UNSENT), 0);
+	assert_int_equal(bench_count(bench, COUNTER_MESSAGES_MADE), came);
+	/* UCDs and MAPs at once, behind a pause of the worker */
+	assert_in_range(most, SG_MAX_UPSTREAM_CHANNELS * STREAMS + 1,
+			2 * SG_MAX_UPSTREAM_CHANNELS * STREAMS);
+	bench_close(bench);
+}
+
+static void the_ring_of_a_group(void **state) {
+	struct service_group sg = {.upstream_channels = channels};
+
+	(void)state;
+	assert_int_equal(messages_ring(&sg), MESSAGES_RING);
+	for (uint32_t i = 0; i < SG_MAX_UPSTREAM_CHANNELS; i++)
+		channels[i].grants.map_channel_count = 0; /* the first of the group is one */
+	sg.upstream_channel_count = SG_MAX_UPSTREAM_CHANNELS;
+	assert_int_equal(messages_ring(&sg), MESSAGES_RING);
+	for (uint32_t i = 0; i < SG_MAX_UPSTREAM_CHANNELS; i++)
+		channels[i].grants.map_channel_count = CARRIERS;
+	assert_int_equal(messages_ring(&sg), 2048);
+	sg.upstream_channel_count = 29; /* 522 messages */
+	assert_int_equal(messages_ring(&sg), 1024);
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(all_of_a_moment),
+		cmocka_unit_test(the_ring_of_a_group),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
