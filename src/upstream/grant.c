@@ -123,20 +123,20 @@ static void map_send(struct upstream *u, uint32_t channel, uint64_t due) {
 		count(&u->counters, COUNTER_MESSAGES_UNSENT, g->channels[channel].stream_count);
 }
 
-static unsigned maps_send(struct upstream *u, uint64_t time) {
+/* What is due; after a jump of the clock that has to be found out anew. */
+static unsigned maps_send(struct upstream *u, uint64_t time, bool jumped) {
 	struct us_grant *g = &u->grant;
 	unsigned made = 0;
 
 	while (made < MOST_MAPS) {
-		uint64_t due = maps_due(g->maps);
 		uint32_t channel;
 
-		if (due > time)
+		if (maps_due(g->maps) > time && !jumped)
 			break;
 		channel = maps_make(g->maps, time, &g->map);
 		if (channel == MAPS_NONE)
 			break;
-		map_send(u, channel, docsis_clock_when(&g->clock, due));
+		map_send(u, channel, docsis_clock_when(&g->clock, maps_made(g->maps)));
 		made++;
 	}
 	return made;
@@ -163,6 +163,18 @@ static unsigned ucds_send(struct upstream *u, uint64_t now) {
 	return made;
 }
 
+/* Whether DOCSIS time has jumped since the latest round. */
+static bool has_jumped(struct upstream *u) {
+	struct us_grant *g = &u->grant;
+	uint64_t jumps = g->jumps;
+
+	if (unlikely(docsis_clock_must_look(&g->clock, u->r.clock->now)))
+		docsis_clock_look(&g->clock, u->r.clock);
+	g->jumps = g->clock.jumps;
+	count(&u->counters, COUNTER_CLOCK_JUMPS, g->jumps - jumps);
+	return g->jumps != jumps;
+}
+
 uint64_t us_grant_due(const struct upstream *u) {
 	const struct us_grant *g = &u->grant;
 
@@ -176,14 +188,12 @@ uint64_t us_grant_due(const struct upstream *u) {
 uint16_t us_grant(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct upstream *u = ctx;
 	struct us_grant *g = &u->grant;
-	uint64_t now = u->r.clock->now, time;
+	bool jumped;
 
 	(void)pkts;
 	(void)n;
 	if (g->maps == NULL || g->stopped)
 		return 0;
-	time = grant_time(u);
-	if (unlikely(docsis_clock_must_look(&g->clock, now)))
-		count(&u->counters, COUNTER_CLOCK_JUMPS, docsis_clock_look(&g->clock, u->r.clock));
-	return (uint16_t)(ucds_send(u, now) + maps_send(u, time));
+	jumped = has_jumped(u);
+	return (uint16_t)(ucds_send(u, u->r.clock->now) + maps_send(u, grant_time(u), jumped));
 }

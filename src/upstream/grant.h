@@ -47,6 +47,7 @@ struct us_grant {
 	bool follow; /* the system's clock, from the first round on; else the worker's is DOCSIS time */
 	bool began;
 	bool stopped; /* makes no more of them */
+	uint64_t jumps; /* of the clock that have been told */
 	struct docsis_clock clock;
 	struct map map; /* in hand */
 	uint8_t frame[MANAGEMENT_FRAME_MAX];
