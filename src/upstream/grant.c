@@ -74,7 +74,7 @@ void us_grant_set_flow(struct upstream *u, uint32_t flow, const struct us_grant_
 
 /* A copy of what stands in a frame, for one of the ways that it goes. */
 static bool message_send(struct upstream *u, const uint8_t *bytes, size_t size, uint16_t stream,
-			 uint64_t due) {
+			 uint64_t due, uint16_t slack) {
 	struct rte_mbuf *m = rte_pktmbuf_alloc(u->r.frames);
 
 	if (m == NULL)
@@ -82,7 +82,7 @@ static bool message_send(struct upstream *u, const uint8_t *bytes, size_t size, 
 	memcpy(rte_pktmbuf_mtod(m, uint8_t *), bytes, size);
 	m->data_len = (uint16_t)size;
 	m->pkt_len = (uint32_t)size;
-	if (message_put(u->grant.messages, m, stream, due))
+	if (message_put(u->grant.messages, m, stream, due, slack))
 		return true;
 	rte_pktmbuf_free(m);
 	return false;
@@ -90,12 +90,12 @@ static bool message_send(struct upstream *u, const uint8_t *bytes, size_t size, 
 
 /* The R-PHY device has it first. */
 static void frame_send(struct upstream *u, const struct us_grant_channel *c, const uint8_t *frame,
-		       size_t size, uint64_t due) {
+		       size_t size, uint64_t due, uint16_t slack) {
 	for (unsigned s = 0; s < c->stream_count; s++) {
 		bool whole = s > 0;
 		bool sent = message_send(u, frame + (whole ? 0 : DOCSIS_MAC_HEADER),
 					 size - (whole ? 0 : MANAGEMENT_FRAME_EXTRA), c->streams[s],
-					 due);
+					 due, slack);
 
 		count(&u->counters, sent ? COUNTER_MESSAGES_MADE : COUNTER_MESSAGES_UNSENT, 1);
 	}
@@ -118,7 +118,7 @@ static void map_send(struct upstream *u, uint32_t channel, uint64_t due) {
 	size = m.body_size > 0 ? management_frame_write(&m, g->frame, sizeof(g->frame)) : 0;
 	count(&u->counters, COUNTER_MAPS, 1);
 	if (size > 0)
-		frame_send(u, &g->channels[channel], g->frame, size, due);
+		frame_send(u, &g->channels[channel], g->frame, size, due, g->slack);
 	else
 		count(&u->counters, COUNTER_MESSAGES_UNSENT, g->channels[channel].stream_count);
 }
@@ -153,7 +153,8 @@ static unsigned ucds_send(struct upstream *u, uint64_t now) {
 		struct us_grant_channel *c = &g->channels[i];
 
 		if (now >= c->ucd_at) {
-			frame_send(u, c, c->ucd, c->ucd_size, c->ucd_at > 0 ? c->ucd_at : now);
+			frame_send(u, c, c->ucd, c->ucd_size, c->ucd_at > 0 ? c->ucd_at : now,
+				   MESSAGE_ANY_TIME);
 			c->ucd_at = now + g->ucd_interval;
 			made++;
 		}

@@ -42,6 +42,7 @@ struct us_grant {
 	uint32_t channel_count;
 	uint8_t *units; /* of requests in N bytes, by flow */
 	uint64_t ucd_interval; /* ns */
+	uint16_t slack; /* us from when a MAP is due until it has to be on the wire */
 	uint64_t ucd_at; /* the first of those of the channels */
 	uint8_t source[6]; /* MAC address of messages */
 	bool follow; /* the system's clock, from the first round on; else the worker's is DOCSIS time */

@@ -80,7 +80,7 @@ static void open_with(unsigned ring) {
 
 /* A message that came out. */
 struct seen {
-	uint16_t stream;
+	uint16_t stream, slack;
 	uint64_t due;
 	struct management m;
 	struct map map; /* of a MAP */
@@ -95,6 +95,7 @@ static bool next(struct seen *s) {
 		return false;
 	s->stream = message_meta(m)->stream;
 	s->due = message_meta(m)->due;
+	s->slack = message_meta(m)->slack;
 	size = m->data_len;
 	memcpy(s->bytes, rte_pktmbuf_mtod(m, uint8_t *), size);
 	rte_pktmbuf_free(m);
@@ -148,6 +149,7 @@ static void ways_of_messages(void **state) {
 
 		assert_true(next(&s));
 		assert_int_equal(s.stream, streams[i]);
+		assert_int_equal(s.slack, MESSAGE_ANY_TIME);
 		assert_int_equal(ucd_read(&ucd, s.m.type, s.m.body, s.m.body_size), UCD_OK);
 		assert_int_equal(ucd_check(&ucd), UCD_OK);
 		ucds++;
@@ -163,6 +165,7 @@ static void ways_of_messages(void **state) {
 		assert_true(run() > 0);
 		while (next(&s)) {
 			assert_int_equal(s.m.type, MANAGEMENT_MAP);
+			assert_int_equal(s.slack, 200);
 			assert_int_equal(s.due, due);
 			assert_int_equal(s.map.channel, s.stream == 3 ? 1 : s.map.channel);
 			maps += s.stream < path.pseudowires;
