@@ -91,9 +91,9 @@ struct message_path *downstream_messages(struct downstream *d) {
 }
 
 static bool messages_balanced(const struct ds_lower *l, const struct counters *c) {
-	return c->values[COUNTER_MESSAGES] == c->values[COUNTER_MESSAGES_SENT] +
-						      c->values[COUNTER_MESSAGES_LOST] +
-						      ds_messages_waiting(&l->messages);
+	return c->values[COUNTER_MESSAGES] ==
+	       c->values[COUNTER_MESSAGES_SENT] + c->values[COUNTER_MESSAGES_LOST] +
+		       c->values[COUNTER_MESSAGES_LATE] + ds_messages_waiting(&l->messages);
 }
 
 bool downstream_balanced(const struct downstream *d) {

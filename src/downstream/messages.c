@@ -58,6 +58,7 @@ static uint16_t message_frames(struct ds_lower *l, struct rte_mbuf *m, struct rt
 		*message_meta(out[i]) = (struct message_meta){
 			.due = meta.due,
 			.stream = meta.stream,
+			.slack = meta.slack,
 			.messages = whole && i + 1 == n,
 		};
 	return n;
@@ -77,6 +78,13 @@ static uint16_t message_add(struct ds_lower *l, struct rte_mbuf *m, struct rte_m
 	return (uint16_t)(n + made);
 }
 
+/* A MAP that would come too late, or a part of one. A receiver forgets the other parts; it misses the number of a
+ * frame that was made. */
+static void late_drop(struct ds_lower *l, struct rte_mbuf *m, uint16_t messages) {
+	count(&l->counters, COUNTER_MESSAGES_LATE, messages);
+	rte_pktmbuf_free(m);
+}
+
 uint16_t ds_messages(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct ds_lower *l = ctx;
 	struct ds_messages *x = &l->messages;
@@ -89,8 +97,12 @@ uint16_t ds_messages(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 		return n;
 	room = RTE_MIN(room / DEPI_MESSAGE_FRAMES, (uint32_t)BURST);
 	taken = rte_ring_sc_dequeue_burst(x->path.ring, (void **)in, room, NULL);
-	for (unsigned i = 0; i < taken; i++)
-		n = message_add(l, in[i], pkts, n);
+	for (unsigned i = 0; i < taken; i++) {
+		if (message_is_late(message_meta(in[i]), l->clock->now))
+			late_drop(l, in[i], 1);
+		else
+			n = message_add(l, in[i], pkts, n);
+	}
 	count(&l->counters, COUNTER_MESSAGES, taken);
 	return n;
 }
@@ -172,11 +184,28 @@ static void line_end(struct ds_lower *l) {
 	}
 }
 
+/* What has waited for the port since another round. The others stay in their order. */
+static void line_look(struct ds_lower *l) {
+	struct ds_messages *x = &l->messages;
+
+	for (uint32_t left = x->urgent_count; left > 0; left--) {
+		struct rte_mbuf *m = x->urgent[x->urgent_first];
+
+		x->urgent_first = circle(x->urgent_first + 1);
+		x->urgent_count--;
+		if (message_is_late(message_meta(m), l->clock->now))
+			late_drop(l, m, message_meta(m)->messages);
+		else
+			x->urgent[circle(x->urgent_first + x->urgent_count++)] = m;
+	}
+}
+
 uint16_t ds_messages_send(struct ds_lower *l, struct rte_mbuf **pkts, uint16_t n, uint16_t *sent) {
 	struct ds_messages *x = &l->messages;
 	uint16_t messages = x->coming, now;
 
 	*sent = 0;
+	line_look(l);
 	wait_in_line(l, pkts, messages);
 	x->coming = 0;
 	memmove(pkts, pkts + messages, (n - messages) * sizeof(pkts[0]));

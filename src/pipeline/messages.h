@@ -18,12 +18,14 @@
 #include "pipeline/packet.h"
 
 #define MESSAGES_RING 512 /* at least; a power of two */
+#define MESSAGE_ANY_TIME UINT16_MAX
 
 /* What a message, or a DEPI frame with a part of one, carries in the place of a packet's record. */
 struct message_meta {
 	uint64_t due; /* ns of the workers' clocks */
 	uint16_t stream; /* message_pseudowire() or message_channel() */
-	uint16_t unused;
+	uint16_t
+		slack; /* us after `due` until which it is of use; MESSAGE_ANY_TIME: it always is */
 	uint16_t ends; /* 0: no packets end in it */
 	uint16_t messages; /* of a DEPI frame: that end in it */
 	uint64_t arrived; /* 0: it came from no port */
@@ -69,12 +71,17 @@ static inline uint16_t message_channel(const struct message_path *p, uint32_t ch
 	return (uint16_t)(p->pseudowires + channel);
 }
 
-/* Whether the ring had room: then the message is the lower MAC's. */
+static inline bool message_is_late(const struct message_meta *m, uint64_t now) {
+	return now > m->due + m->slack * UINT64_C(1000) && m->slack != MESSAGE_ANY_TIME;
+}
+
+/* Whether the ring had room: then the message is the lower MAC's. It counts for the channel even where it comes too
+ * late to be sent. */
 static inline bool message_put(struct message_path *p, struct rte_mbuf *m, uint16_t stream,
-			       uint64_t due) {
+			       uint64_t due, uint16_t slack) {
 	uint32_t size = rte_pktmbuf_pkt_len(m);
 
-	*message_meta(m) = (struct message_meta){.due = due, .stream = stream};
+	*message_meta(m) = (struct message_meta){.due = due, .stream = stream, .slack = slack};
 	if (unlikely(rte_ring_sp_enqueue(p->ring, m) != 0))
 		return false;
 	if (stream >= p->pseudowires) {

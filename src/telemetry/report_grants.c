@@ -10,9 +10,14 @@ static const struct {
 } told[] =
 	{
 #define TOLD(name) {#name, offsetof(struct maps_counts, name)}
-		TOLD(maps),	TOLD(late),	     TOLD(late_requests),
-		TOLD(grants),	TOLD(granted_bytes), TOLD(unsolicited_bytes),
-		TOLD(pendings), TOLD(polls),	     TOLD(missed),
+		TOLD(maps),
+		TOLD(late),
+		TOLD(grants),
+		TOLD(granted_bytes),
+		TOLD(unsolicited_bytes),
+		TOLD(pendings),
+		TOLD(polls),
+		TOLD(missed),
 		TOLD(belated),
 	},
   of_all[] =

@@ -90,7 +90,7 @@ void us_grant_set_flow(struct upstream *u, uint32_t flow, const struct us_grant_
 
 /* A copy of what stands in a frame, for one of the ways that it goes. */
 static bool message_send(struct upstream *u, const uint8_t *bytes, size_t size, uint16_t stream,
-			 uint64_t due) {
+			 uint64_t due, uint16_t slack) {
 	struct rte_mbuf *m = rte_pktmbuf_alloc(u->r.frames);
 
 	if (m == NULL)
@@ -98,7 +98,7 @@ static bool message_send(struct upstream *u, const uint8_t *bytes, size_t size, 
 	memcpy(rte_pktmbuf_mtod(m, uint8_t *), bytes, size);
 	m->data_len = (uint16_t)size;
 	m->pkt_len = (uint32_t)size;
-	if (message_put(u->grant.messages, m, stream, due))
+	if (message_put(u->grant.messages, m, stream, due, slack))
 		return true;
 	rte_pktmbuf_free(m);
 	return false;
@@ -106,12 +106,12 @@ static bool message_send(struct upstream *u, const uint8_t *bytes, size_t size, 
 
 /* The R-PHY device has it first. */
 static void frame_send(struct upstream *u, const struct us_grant_channel *c, const uint8_t *frame,
-		       size_t size, uint64_t due) {
+		       size_t size, uint64_t due, uint16_t slack) {
 	for (unsigned s = 0; s < c->stream_count; s++) {
 		bool whole = s > 0;
 		bool sent = message_send(u, frame + (whole ? 0 : DOCSIS_MAC_HEADER),
 					 size - (whole ? 0 : MANAGEMENT_FRAME_EXTRA), c->streams[s],
-					 due);
+					 due, slack);
 
 		count(&u->counters, sent ? COUNTER_MESSAGES_MADE : COUNTER_MESSAGES_UNSENT, 1);
 	}
@@ -134,25 +134,25 @@ static void map_send(struct upstream *u, uint32_t channel, uint64_t due) {
 	size = m.body_size > 0 ? management_frame_write(&m, g->frame, sizeof(g->frame)) : 0;
 	count(&u->counters, COUNTER_MAPS, 1);
 	if (size > 0)
-		frame_send(u, &g->channels[channel], g->frame, size, due);
+		frame_send(u, &g->channels[channel], g->frame, size, due, g->slack);
 	else
 		count(&u->counters, COUNTER_MESSAGES_UNSENT, g->channels[channel].stream_count);
 }
 
-static unsigned maps_send(struct upstream *u, uint64_t time) {
+/* What is due; after a jump of the clock that has to be found out anew. */
+static unsigned maps_send(struct upstream *u, uint64_t time, bool jumped) {
 	struct us_grant *g = &u->grant;
 	unsigned made = 0;
 
 	while (made < MOST_MAPS) {
-		uint64_t due = maps_due(g->maps);
 		uint32_t channel;
 
-		if (due > time)
+		if (maps_due(g->maps) > time && !jumped)
 			break;
 		channel = maps_make(g->maps, time, &g->map);
 		if (channel == MAPS_NONE)
 			break;
-		map_send(u, channel, docsis_clock_when(&g->clock, due));
+		map_send(u, channel, docsis_clock_when(&g->clock, maps_made(g->maps)));
 		made++;
 	}
 	return made;
@@ -169,7 +169,8 @@ static unsigned ucds_send(struct upstream *u, uint64_t now) {
 		struct us_grant_channel *c = &g->channels[i];
 
 		if (now >= c->ucd_at) {
-			frame_send(u, c, c->ucd, c->ucd_size, c->ucd_at > 0 ? c->ucd_at : now);
+			frame_send(u, c, c->ucd, c->ucd_size, c->ucd_at > 0 ? c->ucd_at : now,
+				   MESSAGE_ANY_TIME);
 			c->ucd_at = now + g->ucd_interval;
 			made++;
 		}
@@ -177,6 +178,20 @@ static unsigned ucds_send(struct upstream *u, uint64_t now) {
 	}
 	count(&u->counters, COUNTER_UCDS, made);
 	return made;
+}
+
+/* Whether DOCSIS time has jumped since the latest round that granted; it goes on where none does. */
+static bool has_jumped(struct upstream *u) {
+	struct us_grant *g = &u->grant;
+	uint64_t jumps = g->jumps;
+
+	if (unlikely(docsis_clock_must_look(&g->clock, u->r.clock->now)))
+		docsis_clock_look(&g->clock, u->r.clock);
+	if (g->stopped)
+		return false;
+	g->jumps = g->clock.jumps;
+	count(&u->counters, COUNTER_CLOCK_JUMPS, g->jumps - jumps);
+	return g->jumps != jumps;
 }
 
 uint64_t us_grant_due(const struct upstream *u) {
@@ -192,16 +207,14 @@ uint64_t us_grant_due(const struct upstream *u) {
 uint16_t us_grant(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct upstream *u = ctx;
 	struct us_grant *g = &u->grant;
-	uint64_t now = u->r.clock->now, time;
+	bool jumped;
 
 	(void)pkts;
 	(void)n;
 	if (g->maps == NULL)
 		return 0;
-	time = grant_time(u);
-	if (unlikely(docsis_clock_must_look(&g->clock, now)))
-		count(&u->counters, COUNTER_CLOCK_JUMPS, docsis_clock_look(&g->clock, u->r.clock));
-	if (g->stopped) /* its clock goes on */
+	jumped = has_jumped(u);
+	if (g->stopped)
 		return 0;
-	return (uint16_t)(ucds_send(u, now) + maps_send(u, time));
+	return (uint16_t)(ucds_send(u, u->r.clock->now) + maps_send(u, grant_time(u), jumped));
 }

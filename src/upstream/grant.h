@@ -45,11 +45,13 @@ struct us_grant {
 	bool *refused; /* by flow: it is there, and its settings could not be met */
 	uint32_t refused_count; /* of these */
 	uint64_t ucd_interval; /* ns */
+	uint16_t slack; /* us from when a MAP is due until it has to be on the wire */
 	uint64_t ucd_at; /* the first of those of the channels */
 	uint8_t source[6]; /* MAC address of messages */
 	bool follow; /* the system's clock, from the first round on; else the worker's is DOCSIS time */
 	bool began;
 	bool stopped; /* makes none of them */
+	uint64_t jumps; /* of the clock that have been told */
 	struct docsis_clock clock;
 	struct map map; /* in hand */
 	uint8_t frame[MANAGEMENT_FRAME_MAX];

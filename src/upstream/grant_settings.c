@@ -223,6 +223,10 @@ static uint32_t channels_there(const struct service_group *sg) {
 	return count;
 }
 
+static uint16_t slack_us(const struct grants_config *c) {
+	return (uint16_t)RTE_MIN((c->cmts_processing + 999) / 1000, (uint64_t)MESSAGE_ANY_TIME - 1);
+}
+
 int us_grant_create(struct upstream *u, const struct service_group *sg) {
 	struct us_grant *g = &u->grant;
 	const char *why = "no memory";
@@ -232,6 +236,7 @@ int us_grant_create(struct upstream *u, const struct service_group *sg) {
 	if (!sg->upstream.scheduled || g->messages == NULL)
 		return 0;
 	memcpy(g->source, sg->rphy.core_mac, sizeof(g->source));
+	g->slack = slack_us(&sg->upstream.scheduler);
 	g->ucd_interval = sg->upstream.scheduler.ucd_interval;
 	g->channel_count = channels_there(sg);
 	g->channels = rte_zmalloc("grant", g->channel_count * sizeof(*g->channels), 0);

@@ -11,6 +11,8 @@
 #define ACTIONS 400
 #define CHANNELS 5
 #define FLOWS 40
+#define LONGEST (27648 * 20 + 1280) /* a MAP, samples */
+#define PATIENCE (2 * LONGEST) /* with a clock that has gone back */
 
 struct steer {
 	const uint8_t *data;
@@ -22,7 +24,7 @@ static struct maps_channel channels[CHANNELS];
 static uint32_t channel_count;
 static uint64_t ends[CHANNELS]; /* minislot behind the latest MAP, in 64 bits */
 static bool begun[CHANNELS];
-static uint64_t now;
+static uint64_t now, start;
 
 static uint32_t byte(void) {
 	if (in.left == 0)
@@ -75,7 +77,7 @@ static struct maps *create(void) {
 		channels[i] = some_channel((uint8_t)i);
 	config.channel_count = channel_count;
 	config.flow_bytes = byte() & 1 ? 100000 : 0;
-	config.start = number();
+	config.start = start = number();
 	memset(begun, 0, sizeof(begun));
 	return maps_create(&config, NULL);
 }
@@ -156,14 +158,15 @@ static void make(struct maps *m) {
 		CHECK(channel < channel_count);
 		check_map(channel, &map);
 	}
+	CHECK(maps_due(m) <= (now > start ? now : start) + PATIENCE);
 }
 
-/* Minislots wrap: after a long jump it cannot be told whether they are new. */
+/* Minislots wrap: after a long jump it cannot be told whether they are new; after one back they come again. */
 static void jump(void) {
 	uint64_t before = now;
 
 	now = (uint64_t)number() << byte() % 29; /* below the last of times */
-	if (now > before && now - before > UINT64_C(1) << 36)
+	if (now < before || now - before > UINT64_C(1) << 36)
 		memset(begun, 0, sizeof(begun));
 }
 
@@ -206,8 +209,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 		return 0;
 	for (int i = 0; i < ACTIONS && in.left > 0; i++)
 		act(m);
-	while (maps_due(m) <= now) /* what is being made is laid out */
+	do /* what is being made is laid out */
 		make(m);
+	while (maps_due(m) <= now);
 	check_counts(m);
 	maps_free(m);
 	return 0;

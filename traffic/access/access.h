@@ -125,7 +125,8 @@ struct access_counts {
 	uint64_t unanswered; /* requests that were neither granted nor pending */
 	uint64_t given_up;
 	uint64_t maps, late_maps, late_grants, lost_grants; /* late_maps: too late for all modems */
-	uint64_t wrong_ucd, wrong_maps; /* ignored: not the present UCD; not in order */
+	uint64_t wrong_ucd,
+		wrong_maps; /* ignored: not the present UCD; not in order, or far ahead */
 	uint64_t unknown_grants; /* for SIDs that no flow has */
 	uint64_t too_many; /* grants beyond the memory for them */
 	uint64_t stations;

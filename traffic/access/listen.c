@@ -103,7 +103,7 @@ void access_map(struct access *a, uint16_t channel, const struct map *map, uint6
 		a->counts.wrong_ucd++;
 		return;
 	}
-	if (described(map) == 0 || first < l->end) {
+	if (described(map) == 0 || first < l->end || h.start > heard + ACCESS_AHEAD) {
 		a->counts.wrong_maps++;
 		return;
 	}

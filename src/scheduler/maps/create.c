@@ -52,8 +52,10 @@ static void set_up(struct maps *m, const struct maps_config *config) {
 	m->due = UINT64_MAX;
 	for (uint32_t i = 0; i < m->channel_count; i++) {
 		uint64_t due = map_due(m, &m->channels[i], 0);
+		uint64_t patience = 2 * (uint64_t)m->channels[i].length;
 
 		m->due = due < m->due ? due : m->due;
+		m->patience = patience > m->patience ? patience : m->patience;
 	}
 }
 

@@ -176,6 +176,7 @@ struct maps {
 	uint64_t ready; /* those whose MAP is still to be laid out */
 	uint64_t now; /* time of the latest round */
 	uint64_t due;
+	uint64_t patience; /* with a clock that has gone back: two of the longest MAPs */
 	uint64_t start;
 	uint32_t round;
 	uint32_t flow_bytes, flow_count, channel_count;
@@ -277,6 +278,14 @@ void flow_turn(struct maps *m, uint32_t flow); /* to the next cluster that is ow
 void service_begin(struct maps *m, uint32_t flow, const struct maps_flow *settings, uint64_t now);
 void service_use(struct maps *m, uint32_t flow, uint64_t now);
 void service_run(struct maps *m, uint32_t flow);
+/* The next MAP of its channel is at `start` instead of `before`, and the time is `now`. */
+void service_move(struct maps *m, uint32_t flow, uint64_t before, uint64_t start, uint64_t now);
+
+/* follow.c */
+void channel_start(struct maps *m, uint32_t channel,
+		   uint64_t now); /* its next MAP is the first that can be in time */
+void follow_back(struct maps *m,
+		 uint64_t now); /* after a clock that has gone back, between rounds */
 
 /* opening.c: what a MAP has before data, and the contention that it is for. */
 void channel_open(struct maps *m, uint32_t channel);

@@ -197,8 +197,13 @@ uint64_t maps_due(const struct maps *m);
 
 /* Makes the next MAP that is due at `now` into `out`: call until it returns MAPS_NONE. Returns the channel's
  * index. The first call begins with the first MAPs that can be in time; later a channel whose time has jumped past
- * a MAP counts it as late and goes on with the next that can be in time. A clock that goes back stands still. */
+ * a MAP counts it as late and goes on with the next that can be in time. With a clock that has gone back it waits for
+ * two of the longest MAPs; where that is too short it begins anew with the first MAPs that can be in time, keeps what
+ * flows are owed, and looks at all flows once. Such a clock has to be told of: maps_due() is another then. */
 uint32_t maps_make(struct maps *m, uint64_t now, struct map *out);
+
+/* When the MAP that was made last was due. */
+uint64_t maps_made(const struct maps *m);
 
 /* Of a channel, or (MAPS_NONE) of all together. */
 void maps_counts(const struct maps *m, uint32_t channel, struct maps_counts *out);

@@ -2,16 +2,9 @@
 /* Rounds: the MAPs of all channels that are due at the same time are made together. */
 #include "scheduler/maps/internal.h"
 
-/* The first MAPs are those that can be in time. */
 static void start(struct maps *m, uint64_t now) {
-	for (uint32_t i = 0; i < m->channel_count; i++) {
-		struct channel *c = &m->channels[i];
-		uint64_t earliest = now + c->set.lead;
-
-		if (earliest > m->start)
-			c->number = (earliest - m->start + c->length - 1) / c->length;
-		c->initial_at = map_start(m, c, c->number);
-	}
+	for (uint32_t i = 0; i < m->channel_count; i++)
+		channel_start(m, i, now);
 	m->started = true;
 }
 
@@ -84,6 +77,10 @@ uint64_t maps_due(const struct maps *m) {
 	return m->ready != 0 ? m->now : m->due;
 }
 
+uint64_t maps_made(const struct maps *m) {
+	return m->now;
+}
+
 uint32_t maps_make(struct maps *m, uint64_t now, struct map *out) {
 	uint32_t channel;
 
@@ -91,6 +88,8 @@ uint32_t maps_make(struct maps *m, uint64_t now, struct map *out) {
 	if (!m->started)
 		start(m, now);
 	if (m->ready == 0) {
+		if (m->due > now + m->patience)
+			follow_back(m, now);
 		for (uint32_t i = 0; i < m->channel_count; i++)
 			skip_late(m, &m->channels[i], now);
 		find_due(m);

@@ -204,3 +204,11 @@ void service_use(struct maps *m, uint32_t flow, uint64_t now) {
 	s->next = map_start(m, c, c->number);
 	wait_for(m, flow);
 }
+
+void service_move(struct maps *m, uint32_t flow, uint64_t before, uint64_t start, uint64_t now) {
+	struct service *s = &m->services[flow];
+
+	s->next = start + (s->next > before ? s->next - before : 0);
+	s->used = s->used < now ? s->used : now;
+	wait_for(m, flow);
+}

@@ -85,6 +85,12 @@ void timers_clear(struct timers *t, uint32_t timer) {
 		settle(t, place, t->heap[t->count]);
 }
 
+/* Their order stays as it is. */
+void timers_move(struct timers *t, uint64_t from, uint64_t to) {
+	for (uint32_t i = 0; i < t->count; i++)
+		t->heap[i].at = t->heap[i].at - from + to;
+}
+
 uint32_t timers_pop(struct timers *t, uint64_t now) {
 	uint32_t timer;
 

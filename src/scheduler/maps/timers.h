@@ -29,5 +29,8 @@ void timers_set(struct timers *t, uint32_t timer, uint64_t at);
 /* Harmless where it is not set. */
 void timers_clear(struct timers *t, uint32_t timer);
 
+/* All that are set expire as long after `to` as they would have after `from`; none is before that. */
+void timers_move(struct timers *t, uint64_t from, uint64_t to);
+
 /* Takes out the first that has expired at `now`; TIMER_NONE where there is none. */
 uint32_t timers_pop(struct timers *t, uint64_t now);

@@ -44,15 +44,20 @@ static uint64_t counted(enum counter which) {
 static uint64_t serial; /* of messages */
 
 /* Its bytes tell which one it is. */
-static bool put(uint16_t stream, uint16_t size) {
+static bool put_until(uint16_t stream, uint16_t size, uint16_t slack) {
 	struct rte_mbuf *m = rte_pktmbuf_alloc(bench->server.pools.packets);
 
 	assert_non_null(m);
 	memset(rte_pktmbuf_append(m, size), (int)++serial, size);
-	if (message_put(path(), m, stream, server_bench_clock(bench)->now))
+	if (message_put(path(), m, stream, server_bench_clock(bench)->now, slack))
 		return true;
 	rte_pktmbuf_free(m);
+	serial--;
 	return false;
+}
+
+static bool put(uint16_t stream, uint16_t size) {
+	return put_until(stream, size, MESSAGE_ANY_TIME);
 }
 
 /* What came out, one DEPI frame. */
@@ -105,8 +110,9 @@ static void drain(void) {
 static void close_all(void) {
 	drain();
 	assert_int_equal(downstream_messages_held(bench->group->downstream), 0);
-	assert_int_equal(counted(COUNTER_MESSAGES),
-			 counted(COUNTER_MESSAGES_SENT) + counted(COUNTER_MESSAGES_LOST));
+	assert_int_equal(counted(COUNTER_MESSAGES), counted(COUNTER_MESSAGES_SENT) +
+							    counted(COUNTER_MESSAGES_LOST) +
+							    counted(COUNTER_MESSAGES_LATE));
 	server_bench_close(bench);
 }
 
@@ -326,6 +332,61 @@ static void accounted_for_to_the_end(void **state) {
 	close_all();
 }
 
+/* Of slack that a MAP has the last moment is in time. */
+static void in_time_or_not_at_all(void **state) {
+	struct seen s;
+
+	(void)state;
+	bench_open("");
+	for (uint64_t late = 0; late < 2; late++) {
+		assert_true(put_until(message_channel(path(), 1), 100, 200));
+		server_bench_clock(bench)->now += 200000 + late;
+		server_bench_round(bench);
+		assert_int_equal(take(&s), late == 0);
+		assert_int_equal(counted(COUNTER_MESSAGES_LATE), late);
+	}
+	assert_int_equal(counted(COUNTER_MESSAGES_SENT), 1);
+	close_all();
+}
+
+/* The port takes nothing for 100 ms: what is old by then does not come out, what is not does, in its order. */
+static void nothing_old_comes_out(void **state) {
+	unsigned in = 0, kept = 0;
+	uint8_t last = 0;
+	struct seen s;
+
+	(void)state;
+	bench_open("");
+	for (int round = 0; round < 200; round++) {
+		while (in < 700 && put_until(message_pseudowire(0), 100,
+					     in % 7 == 0 ? MESSAGE_ANY_TIME : 200)) {
+			kept += in >= RPHY_DEPTH - 1 && in % 7 == 0;
+			in++;
+		}
+		server_bench_round(bench);
+	}
+	assert_int_equal(in, 700);
+	assert_int_equal(downstream_messages_held(bench->group->downstream), in - RPHY_DEPTH + 1);
+	for (unsigned i = 0; i < RPHY_DEPTH - 1; i++) /* what the port had already */
+		assert_true(take(&s));
+	server_bench_clock(bench)->now += 100000000;
+	for (unsigned i = 0; i < kept; i++) {
+		assert_true(downstream_balanced(bench->group->downstream));
+		if (!take(&s)) {
+			server_bench_round(bench);
+			server_bench_round(bench);
+			assert_true(take(&s));
+		}
+		assert_true(i == 0 || s.first.data[0] == (uint8_t)(last + 7));
+		last = s.first.data[0];
+	}
+	server_bench_round(bench);
+	assert_false(take(&s));
+	assert_int_equal(counted(COUNTER_MESSAGES_LATE), in - RPHY_DEPTH + 1 - kept);
+	assert_int_equal(counted(COUNTER_MESSAGES_SENT), RPHY_DEPTH - 1 + kept);
+	close_all();
+}
+
 /* A stream that is nobody's ends, and is counted. */
 static void channels_that_are_not_there(void **state) {
 	struct seen s;
@@ -348,6 +409,8 @@ int main(void) {
 		cmocka_unit_test(taken_of_the_channel),
 		cmocka_unit_test(in_the_flow_of_data),
 		cmocka_unit_test(accounted_for_to_the_end),
+		cmocka_unit_test(in_time_or_not_at_all),
+		cmocka_unit_test(nothing_old_comes_out),
 		cmocka_unit_test(channels_that_are_not_there),
 	};
 

@@ -262,11 +262,51 @@ static void begin(struct model *m, uint64_t now) {
 	for (uint32_t i = 0; i < m->channel_count; i++) {
 		struct model_channel *c = &m->channels[i];
 
+		c->number = 0;
 		while (m->start + c->number * c->length < now + c->set.lead)
 			c->number++;
 		c->initial_at = m->start + c->number * c->length;
 	}
 	m->started = true;
+}
+
+/* Whether a clock that has gone back would have to be waited for: too long, and not for the start. */
+static bool far_back(const struct model *m, uint64_t now) {
+	uint64_t longest = 0, due = UINT64_MAX;
+	bool sooner = false;
+
+	for (uint32_t i = 0; i < m->channel_count; i++) {
+		const struct model_channel *c = &m->channels[i];
+		uint64_t at = model_due(m, c, c->number);
+
+		longest = most(longest, c->length);
+		due = at < due ? at : due;
+		sooner = sooner || (c->number > 0 &&
+				    m->start + (c->number - 1) * c->length >= now + c->set.lead);
+	}
+	return due > now + 2 * longest && sooner;
+}
+
+static void go_back(struct model *m, uint64_t now) {
+	uint64_t starts[MODEL_CHANNELS];
+
+	for (uint32_t i = 0; i < m->channel_count; i++)
+		starts[i] = m->start + m->channels[i].number * m->channels[i].length;
+	begin(m, now);
+	for (int i = 0; i < MODEL_FLOWS; i++) {
+		struct model_flow *f = &m->flows[i];
+		const struct model_channel *c = &m->channels[f->service_channel];
+		uint64_t start = starts[f->service_channel];
+
+		f->next =
+			(f->next > start ? f->next - start : 0) + m->start + c->number * c->length;
+		f->used = f->used < now ? f->used : now;
+		if (f->held_until != 0)
+			f->held_until = now + (f->held_until - m->now);
+		if (f->reserved_at != 0)
+			f->reserved_at = now + (f->reserved_at - m->now);
+	}
+	m->now = now;
 }
 
 uint32_t model_make(struct model *m, uint64_t now, struct map *out) {
@@ -284,6 +324,8 @@ uint32_t model_make(struct model *m, uint64_t now, struct map *out) {
 			return i;
 		}
 	}
+	if (far_back(m, now))
+		go_back(m, now);
 	for (uint32_t i = 0; i < m->channel_count; i++) {
 		struct model_channel *c = &m->channels[i];
 

@@ -202,6 +202,12 @@ static void same_counts(const struct lockstep *l) {
 	assert_int_equal(n.late, l->model.late);
 }
 
+/* Minislots that come again are new ones. */
+static void go_back(struct lockstep *l, uint64_t by) {
+	l->rig.now -= by < l->rig.now ? by : l->rig.now;
+	memset(l->rig.begun, 0, sizeof(l->rig.begun));
+}
+
 static void step(struct lockstep *l) {
 	struct random *r = &l->random;
 	uint64_t due = maps_due(l->rig.m);
@@ -233,8 +239,10 @@ static void step(struct lockstep *l) {
 		l->rig.now = due;
 	else if (random_below(r, 50) == 0)
 		l->rig.now += MS(random_below(r, 300));
-	else if (random_below(r, 50) == 0 && l->rig.now > MS(5))
-		l->rig.now -= MS(random_below(r, 5));
+	else if (random_below(r, 50) == 0)
+		go_back(l, MS(random_below(r, 5)));
+	else if (random_below(r, 50) == 0)
+		go_back(l, MS(random_below(r, 1000)));
 	else
 		l->rig.now += US(random_below(r, 900));
 	make(l);

@@ -121,6 +121,11 @@ static void test_wrong_maps_are_ignored(void **state) {
 	r.map.elements[1].iuc = DATA;
 	rig_send(&r, 0);
 	assert_int_equal(rig_counts(&r).wrong_maps, 4);
+	prepare_grant(&r, 25 + 204800000 / FRAME,
+		      2); /* of a clock that then goes back by a second */
+	r.map.ucd_count++;
+	rig_send_at(&r, 0, rig_at(24));
+	assert_int_equal(rig_counts(&r).wrong_maps, 5);
 	assert_int_equal(rig_run(&r, rig_at(25)), 1);
 	prepare_grant(&r, 40, 2);
 	r.map.ucd_count++;

@@ -33,6 +33,7 @@ static void ways_of_messages(void **state) {
 
 		assert_true(next(&s));
 		assert_int_equal(s.stream, streams[i]);
+		assert_int_equal(s.slack, MESSAGE_ANY_TIME);
 		assert_int_equal(ucd_read(&ucd, s.m.type, s.m.body, s.m.body_size), UCD_OK);
 		assert_int_equal(ucd_check(&ucd), UCD_OK);
 		ucds++;
@@ -48,6 +49,7 @@ static void ways_of_messages(void **state) {
 		assert_true(run() > 0);
 		while (next(&s)) {
 			assert_int_equal(s.m.type, MANAGEMENT_MAP);
+			assert_int_equal(s.slack, 200);
 			assert_int_equal(s.due, due);
 			assert_int_equal(s.map.channel, s.stream == 3 ? 1 : s.map.channel);
 			maps += s.stream < path.pseudowires;
@@ -134,34 +136,6 @@ static void time_goes_on_meanwhile(void **state) {
 	close_all();
 }
 
-static uint32_t longest; /* minislots of a grant that grants_of() has seen */
-
-/* Data grants of a SID in the MAPs that come, all channels. */
-static unsigned grants_of(uint16_t sid, unsigned rounds) {
-	unsigned found = 0;
-	struct seen s;
-
-	for (; rounds > 0; rounds--) {
-		bench->clock.now = upstream_grants_due(bench->u);
-		run();
-		while (next(&s)) {
-			if (s.stream >= path.pseudowires || s.m.type != MANAGEMENT_MAP)
-				continue;
-			for (unsigned e = 0;
-			     e + 1 < s.map.count && s.map.elements[e].iuc != MAP_NULL; e++) {
-				const struct map_element *at = &s.map.elements[e];
-				uint32_t size = at[1].offset - at[0].offset;
-
-				if (at->sid != sid || !map_iuc_is_data(at->iuc))
-					continue;
-				longest = RTE_MAX(longest, size);
-				found++;
-			}
-		}
-	}
-	return found;
-}
-
 /* A flow that is removed gets nothing; unsolicited grants beyond the channel are refused, and counted. */
 static void flows_that_change(void **state) {
 	const struct us_request r = {
@@ -221,6 +195,46 @@ static void grants_that_are_long(void **state) {
 	close_all();
 }
 
+/* Follows a system's clock that has jumped, and what is asked for before is granted after it. */
+static void jump(int64_t ns) {
+	const struct us_request r = {
+		.modem = 1, .flow = FLOW, .channel = 0, .size = 255, .kind = REQUEST_FRAME};
+	struct docsis_clock *c = &bench->u->grant.clock;
+	uint64_t maps = bench_count(bench, COUNTER_MAPS), jumps = c->jumps;
+	uint64_t now = upstream_grants_due(bench->u);
+	struct seen s;
+
+	ask(r);
+	empty();
+	bench->clock.now = now;
+	assert_true(docsis_clock_follow(c, now, c->system + (now - c->from) + (uint64_t)ns));
+	c->look_at = UINT64_MAX; /* this one, and not the machine's */
+	run();
+	assert_in_range(upstream_grants_due(bench->u), now + 1, now + 4 * BENCH_MS);
+	while (next(&s)) /* made at once */
+		assert_in_range(s.due, now - BENCH_MS, now);
+	bench->clock.now = upstream_grants_due(bench->u);
+	run();
+	assert_true(bench_count(bench, COUNTER_MAPS) > maps);
+	while (next(&s))
+		assert_int_equal(s.due, bench->clock.now);
+	assert_true(grants_of(DATA_SID, 8) > 0);
+	assert_int_equal(bench_count(bench, COUNTER_CLOCK_JUMPS), jumps + 1);
+}
+
+static void a_clock_that_jumps(void **state) {
+	(void)state;
+	open_with(1024);
+	grants_of(DATA_SID, 1);
+	jump(INT64_C(3600000000000));
+	for (int i = 0; i < 10; i++)
+		jump(-INT64_C(
+			10000000000)); /* a whole number of MAPs of SC-QAM: one is due at once */
+	jump(-INT64_C(3400000000000));
+	jump(100000000);
+	close_all();
+}
+
 /* A ring that is full, and buffers that are gone: counted, and MAPs go on. */
 static void nowhere_to_go(void **state) {
 	uint64_t made, unsent;
@@ -244,11 +258,9 @@ static void nowhere_to_go(void **state) {
 
 int main(void) {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(ways_of_messages),
-		cmocka_unit_test(what_is_asked_for),
-		cmocka_unit_test(time_goes_on_meanwhile),
-		cmocka_unit_test(flows_that_change),
-		cmocka_unit_test(grants_that_are_long),
+		cmocka_unit_test(ways_of_messages),	  cmocka_unit_test(what_is_asked_for),
+		cmocka_unit_test(time_goes_on_meanwhile), cmocka_unit_test(flows_that_change),
+		cmocka_unit_test(a_clock_that_jumps),	  cmocka_unit_test(grants_that_are_long),
 		cmocka_unit_test(nowhere_to_go),
 	};
 

@@ -82,7 +82,7 @@ static inline void open_with(unsigned ring) {
 
 /* A message that came out. */
 struct seen {
-	uint16_t stream;
+	uint16_t stream, slack;
 	uint64_t due;
 	struct management m;
 	struct map map; /* of a MAP */
@@ -97,6 +97,7 @@ static inline bool next(struct seen *s) {
 		return false;
 	s->stream = message_meta(m)->stream;
 	s->due = message_meta(m)->due;
+	s->slack = message_meta(m)->slack;
 	size = m->data_len;
 	memcpy(s->bytes, rte_pktmbuf_mtod(m, uint8_t *), size);
 	rte_pktmbuf_free(m);
@@ -130,6 +131,8 @@ static inline void ask(struct us_request r) {
 	pipeline_run(upstream_pipeline(bench->u, 1));
 }
 
+static uint32_t longest; /* minislots of a grant that grants_of() has seen */
+
 /* Data grants of a SID in the MAPs that come, all channels. */
 static inline unsigned grants_of(uint16_t sid, unsigned rounds) {
 	unsigned found = 0;
@@ -142,9 +145,15 @@ static inline unsigned grants_of(uint16_t sid, unsigned rounds) {
 			if (s.stream >= path.pseudowires || s.m.type != MANAGEMENT_MAP)
 				continue;
 			for (unsigned e = 0;
-			     e + 1 < s.map.count && s.map.elements[e].iuc != MAP_NULL; e++)
-				found += s.map.elements[e].sid == sid &&
-					 map_iuc_is_data(s.map.elements[e].iuc);
+			     e + 1 < s.map.count && s.map.elements[e].iuc != MAP_NULL; e++) {
+				const struct map_element *at = &s.map.elements[e];
+				uint32_t size = at[1].offset - at[0].offset;
+
+				if (at->sid != sid || !map_iuc_is_data(at->iuc))
+					continue;
+				longest = RTE_MAX(longest, size);
+				found++;
+			}
 		}
 	}
 	return found;
