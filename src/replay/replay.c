@@ -13,7 +13,6 @@
 #include "platform/platform.h"
 #include "replay/replay.h"
 #include "replay/replay_play.h"
-#include "replay/replay_pools.h"
 #include "server/measure.h"
 #include "server/process.h"
 #include "server/server.h"
@@ -169,7 +168,6 @@ static int replay_files(struct replay *r, const struct replay_options *o,
 	if (r->in == NULL)
 		return EXIT_MISTAKE;
 	r->changes = o->changes;
-	r->server.pools.bound = replay_pools_bound(r->name, o->way == UP);
 	r->from = o->way == DOWN ? REPLAY_NETWORK : REPLAY_RPHY;
 	r->wires.out[REPLAY_RPHY] = o->out[DOWN];
 	r->wires.out[REPLAY_NETWORK] = o->out[UP];

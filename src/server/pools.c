@@ -326,7 +326,6 @@ int server_pools_create(struct server_pools *p, const struct server_config *conf
 	p->most = s.most;
 	p->taken = s.taken;
 	p->rooms = s.rooms;
-	pool_needs_at_most(&s.all, &p->bound);
 	p->packets = packet_pool("packets", s.all.packets, 0, PACKET_ROOM);
 	p->depi_headers = packet_pool("depi_headers", s.all.depi_frames, 0, s.rooms.depi);
 	p->depi_fragments = packet_pool("depi_fragments", s.all.depi_frames, 0, 0);

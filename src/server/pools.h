@@ -36,8 +36,6 @@ struct server_pools {
 	struct rte_mempool *frames;
 	struct rte_mempool *pieces;
 	struct pool_needs most, taken; /* what groups and ports may keep, and do */
-	/* More is never asked of a pool, 0: nobody knows. Said before they are made, by who knows all packets that will come. */
-	struct pool_needs bound;
 	struct pool_rooms rooms;
 };
 
@@ -58,7 +56,7 @@ uint32_t server_held_max(const struct server_config *config, const struct servic
 /* Buffers that are on their way in each upstream. */
 uint32_t server_moving_max(const struct server_config *config);
 
-/* All but `linear`, in `p`, which is zeroed but for its `bound`. Returns 0, or -1 after a message. To be freed by
+/* All but `linear`, in the zeroed `p`. Returns 0, or -1 after a message. To be freed by
  * server_pools_free() in either case. */
 int server_pools_create(struct server_pools *p, const struct server_config *config,
 			const struct server_ports *ports);
@@ -75,19 +73,6 @@ struct pool_needs server_group_needs(const struct server_config *config,
 				     const struct service_group *sg);
 struct pool_needs server_port_needs(enum device_role role, unsigned descriptors);
 void pool_needs_add(struct pool_needs *into, const struct pool_needs *more);
-
-/* Where the bound is 0 there is none. */
-static inline unsigned pool_need_bounded(unsigned needed, unsigned bound) {
-	return bound > 0 && bound < needed ? bound : needed;
-}
-
-static inline void pool_needs_at_most(struct pool_needs *n, const struct pool_needs *bound) {
-	n->packets = pool_need_bounded(n->packets, bound->packets);
-	n->depi_frames = pool_need_bounded(n->depi_frames, bound->depi_frames);
-	n->uepi = pool_need_bounded(n->uepi, bound->uepi);
-	n->frames = pool_need_bounded(n->frames, bound->frames);
-	n->pieces = pool_need_bounded(n->pieces, bound->pieces);
-}
 
 /* Takes it for a group that comes. Returns NULL, or for people what there is not enough of: then nothing was
  * taken. */

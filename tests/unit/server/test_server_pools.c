@@ -82,28 +82,6 @@ static void those_that_may_come(void **state) {
 	server_pools_free(&p);
 }
 
-/* Who knows how many packets come has no more buffers made; what groups may keep is counted as ever. */
-static void no_more_than_will_be_asked_for(void **state) {
-	struct server_pools p = {.bound = {.packets = 1100, .frames = 1000000, .pieces = 1200}};
-	struct pool_needs most, taken;
-	unsigned uepi;
-
-	(void)state;
-	assert_int_equal(server_pools_create(&p, &config, &ports), 0);
-	assert_int_equal(p.packets->size, 1100);
-	assert_int_equal(p.pieces->size, 1200);
-	assert_true(p.depi_headers->size > 1200 && p.most.packets > 1100 && p.most.pieces > 1200);
-	most = p.most;
-	taken = p.taken;
-	uepi = p.uepi->size;
-	server_pools_free(&p);
-	assert_int_equal(server_pools_create(&p, &config, &ports), 0);
-	assert_true(p.packets->size > 1100 && p.pieces->size > 1200 && p.uepi->size == uepi);
-	assert_memory_equal(&p.most, &most, sizeof(p.most));
-	assert_memory_equal(&p.taken, &taken, sizeof(p.taken));
-	server_pools_free(&p);
-}
-
 /* Where no group of the start has an upstream there are no buffers for one: who has none either may come. */
 static void without_an_upstream(void **state) {
 	struct service_group down = sg;
@@ -146,7 +124,6 @@ int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_group_has_what_it_may_keep),
 		cmocka_unit_test(those_that_may_come),
-		cmocka_unit_test(no_more_than_will_be_asked_for),
 		cmocka_unit_test(without_an_upstream),
 		cmocka_unit_test(a_pool_that_cannot_be_made),
 	};
