@@ -37,6 +37,8 @@ static struct maps_channel some_channel(struct random *r, uint8_t id, bool alike
 	c.initial_interval = c.initial_minislots == 0 || random_below(r, 8) == 0
 				     ? 0
 				     : (uint32_t)US(random_between(r, 1, 20000));
+	if (c.initial_interval == 0) /* these minislots are nobody's */
+		c.initial_minislots = (uint16_t)random_below(r, 600);
 	c.station_minislots = (uint16_t)random_below(r, 12);
 	c.max_burst_minislots = random_below(r, 3) ? 0 : (uint16_t)random_between(r, 40, 400);
 	c.ack_delay = (uint32_t)US(random_between(r, 0, 6000));
