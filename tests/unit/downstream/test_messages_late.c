@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Messages that wait for the port: what of them is late, and what is told of their delay. */
+#include "messages_rig.h"
+
+/* What waited for the port's first link tells nothing of the data plane; what waited later does. */
+static void delays_are_those_of_a_port_that_was_there(void **state) {
+	const struct ds_messages *x;
+	uint64_t *now;
+
+	(void)state;
+	bench_open("");
+	x = &bench->group->downstream->lower.messages;
+	now = &server_bench_clock(bench)->now;
+	for (unsigned times = 0; times < 2; times++) {
+		port_empty();
+		port_fill();
+		for (unsigned i = 0; i < 100; i++)
+			assert_true(put(message_pseudowire(0), 100));
+		server_bench_round(bench);
+		*now += 30000000;
+		while (downstream_messages_held(bench->group->downstream) > 0) {
+			port_empty();
+			server_bench_round(bench);
+		}
+		assert_int_equal(x->delayed, times * 100);
+		assert_int_equal(x->delay_sum, times * 100 * UINT64_C(30000000));
+		assert_int_equal(x->delay_max, times * UINT64_C(30000000));
+	}
+	assert_int_equal(counted(COUNTER_MESSAGES_SENT), 200);
+	close_all();
+}
+
+/* Of slack that a MAP has the last moment is in time. */
+static void in_time_or_not_at_all(void **state) {
+	struct seen s;
+
+	(void)state;
+	bench_open("");
+	for (uint64_t late = 0; late < 2; late++) {
+		assert_true(put_until(message_channel(path(), 1), 100, 200));
+		server_bench_clock(bench)->now += 200000 + late;
+		server_bench_round(bench);
+		assert_int_equal(take(&s), late == 0);
+		assert_int_equal(counted(COUNTER_MESSAGES_LATE), late);
+	}
+	assert_int_equal(counted(COUNTER_MESSAGES_SENT), 1);
+	close_all();
+}
+
+/* The port takes nothing for 100 ms: what is old by then does not come out, what is not does, in its order. */
+static void nothing_old_comes_out(void **state) {
+	unsigned in = 0, kept = 0;
+	uint8_t last = 0;
+	struct seen s;
+
+	(void)state;
+	bench_open("");
+	for (int round = 0; round < 200; round++) {
+		while (in < 700 && put_until(message_pseudowire(0), 100,
+					     in % 7 == 0 ? MESSAGE_ANY_TIME : 200)) {
+			kept += in >= RPHY_DEPTH - 1 && in % 7 == 0;
+			in++;
+		}
+		server_bench_round(bench);
+	}
+	assert_int_equal(in, 700);
+	assert_int_equal(downstream_messages_held(bench->group->downstream), in - RPHY_DEPTH + 1);
+	for (unsigned i = 0; i < RPHY_DEPTH - 1; i++) /* what the port had already */
+		assert_true(take(&s));
+	server_bench_clock(bench)->now += 100000000;
+	for (unsigned i = 0; i < kept; i++) {
+		assert_true(downstream_balanced(bench->group->downstream));
+		if (!take(&s)) {
+			server_bench_round(bench);
+			server_bench_round(bench);
+			assert_true(take(&s));
+		}
+		assert_true(i == 0 || s.first.data[0] == (uint8_t)(last + 7));
+		last = s.first.data[0];
+	}
+	server_bench_round(bench);
+	assert_false(take(&s));
+	assert_int_equal(counted(COUNTER_MESSAGES_LATE), in - RPHY_DEPTH + 1 - kept);
+	assert_int_equal(counted(COUNTER_MESSAGES_SENT), RPHY_DEPTH - 1 + kept);
+	close_all();
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(delays_are_those_of_a_port_that_was_there),
+		cmocka_unit_test(in_time_or_not_at_all),
+		cmocka_unit_test(nothing_old_comes_out),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
