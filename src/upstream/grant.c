@@ -58,6 +58,10 @@ void us_grant_request(struct upstream *u, const struct us_request *r) {
 	count(&u->counters, verdicts[maps_request(g->maps, &request, grant_time(u))], 1);
 }
 
+void us_grant_data(struct upstream *u, uint32_t flow) {
+	maps_used(u->grant.maps, flow, grant_time(u));
+}
+
 static const struct maps_flow no_flow;
 
 void us_grant_lift_flow(struct upstream *u, uint32_t flow) {
@@ -84,6 +88,7 @@ void us_grant_set_flow(struct upstream *u, uint32_t flow, const struct us_grant_
 		g->units[flow] = unit;
 	if (refused)
 		us_grant_lift_flow(u, flow);
+	g->watched[flow] = !refused && settings->type == MAPS_UNSOLICITED_ACTIVITY;
 	if (mark_refused(g, flow, refused) && refused)
 		count(&u->counters, COUNTER_GRANTS_REFUSED, 1);
 }

@@ -44,6 +44,7 @@ struct us_grant {
 	uint8_t *units; /* of requests in N bytes, by flow */
 	bool *refused; /* by flow: it is there, and its settings could not be met */
 	uint32_t refused_count; /* of these */
+	bool *watched; /* by flow: its unsolicited grants go on while data comes */
 	uint64_t ucd_interval; /* ns */
 	uint16_t slack; /* us from when a MAP is due until it has to be on the wire */
 	uint64_t ucd_at; /* the first of those of the channels */
@@ -80,6 +81,9 @@ void us_grant_free(struct us_grant *g);
 
 /* Hands a request on. By the row `requests`. */
 void us_grant_request(struct upstream *u, const struct us_request *r);
+
+/* Data of a flow came that is `watched`. */
+void us_grant_data(struct upstream *u, uint32_t flow);
 
 /* Sets or removes (NULL) a flow by its place, by the worker. What cannot be met is counted once, and gets no grants. */
 void us_grant_set_flow(struct upstream *u, uint32_t flow, const struct us_grant_flow *f,

@@ -242,7 +242,8 @@ int us_grant_create(struct upstream *u, const struct service_group *sg) {
 	g->channels = rte_zmalloc("grant", g->channel_count * sizeof(*g->channels), 0);
 	g->units = rte_zmalloc("grant", u->tables.flow_count, 0);
 	g->refused = rte_zmalloc("grant", u->tables.flow_count * sizeof(*g->refused), 0);
-	if (g->channels != NULL && g->units != NULL && g->refused != NULL)
+	g->watched = rte_zmalloc("grant", u->tables.flow_count * sizeof(*g->watched), 0);
+	if (g->channels != NULL && g->units != NULL && g->refused != NULL && g->watched != NULL)
 		why = maps_of(u, sg);
 	if (why == NULL)
 		return flows_create(u, sg);
@@ -257,4 +258,5 @@ void us_grant_free(struct us_grant *g) {
 	rte_free(g->channels);
 	rte_free(g->units);
 	rte_free(g->refused);
+	rte_free(g->watched);
 }

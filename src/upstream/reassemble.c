@@ -158,6 +158,12 @@ static void burst_take(struct upstream *u, struct us_stream *s, struct rte_mbuf 
 	queue_add(us_queue(u, US_SEGMENTS), m);
 }
 
+static inline void data_take(struct upstream *u, struct us_stream *s, struct rte_mbuf *m) {
+	if (unlikely(u->grant.watched != NULL && u->grant.watched[s->flow]))
+		us_grant_data(u, s->flow);
+	burst_take(u, s, m);
+}
+
 uint16_t us_reassemble(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct upstream *u = ctx;
 	uint32_t sids[PIPELINE_BURST];
@@ -180,7 +186,7 @@ uint16_t us_reassemble(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 		else if ((hits >> i & 1) == 0)
 			drop(&u->counters, pkts[i], DROP_UNKNOWN_SID);
 		else
-			burst_take(u, &u->tables.streams[(uintptr_t)found[i]], pkts[i]);
+			data_take(u, &u->tables.streams[(uintptr_t)found[i]], pkts[i]);
 	}
 	return 0;
 }

@@ -195,6 +195,40 @@ static void grants_that_are_long(void **state) {
 	close_all();
 }
 
+/* Data alone keep unsolicited grants of a flow with activity detection: there are no requests. */
+static void data_that_comes(void **state) {
+	static const uint8_t nothing[64];
+	struct upstream_service_flow f;
+	struct us_grant_flow *g;
+
+	(void)state;
+	open_with(1024);
+	f = bench->modems[1].upstream_flows[0];
+	f.grants.scheduling = SCHEDULING_UNSOLICITED_GRANT_ACTIVITY;
+	f.grants.grant_size = 1000;
+	f.grants.grants_per_interval = 1;
+	f.grants.grant_interval = f.grants.poll_interval = 10 * BENCH_MS;
+	f.grants.active_timeout = 40 * BENCH_MS;
+	g = calloc(1, us_grant_flow_size(&f));
+	assert_non_null(g);
+	us_grant_flow_fill(g, &f);
+	us_grant_set_flow(bench->u, FLOW, g, 4);
+	for (int i = 0; i < 50; i++) {
+		bench_burst(bench, bench_session(0), DATA_SID, nothing, sizeof(nothing));
+		pipeline_run(upstream_pipeline(bench->u, 0));
+		grants_of(DATA_SID, 3);
+	}
+	assert_in_range(grants_of(DATA_SID, 15), 1, 15);
+	grants_of(DATA_SID, 90);
+	assert_int_equal(grants_of(DATA_SID, 30), 0); /* polls alone */
+	bench_burst(bench, bench_session(0), DATA_SID, nothing, sizeof(nothing));
+	pipeline_run(upstream_pipeline(bench->u, 0));
+	assert_in_range(grants_of(DATA_SID, 15), 1, 15);
+	free(g);
+	bench->any_drops = true; /* of frames of zeros */
+	close_all();
+}
+
 /* Follows a system's clock that has jumped, and what is asked for before is granted after it. */
 static void jump(int64_t ns) {
 	const struct us_request r = {
@@ -261,7 +295,7 @@ int main(void) {
 		cmocka_unit_test(ways_of_messages),	  cmocka_unit_test(what_is_asked_for),
 		cmocka_unit_test(time_goes_on_meanwhile), cmocka_unit_test(flows_that_change),
 		cmocka_unit_test(a_clock_that_jumps),	  cmocka_unit_test(grants_that_are_long),
-		cmocka_unit_test(nowhere_to_go),
+		cmocka_unit_test(nowhere_to_go),	  cmocka_unit_test(data_that_comes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
