@@ -57,8 +57,7 @@
 #define US_BURSTS_MAX 127 /* in a PSP packet: header, payload and trailer are a segment each */
 #define US_BURST_PIECES 64 /* buffers of a burst, at most, */
 #define US_BURST_BYTES 65535 /* and bytes of its payload; */
-#define US_GRANT_BYTES \
-	60000 /* of a grant, at most: a minislot may hold a little more than was told of it */
+#define US_GRANT_BYTES 60000 /* at most: a minislot may hold a little more than was told of it */
 #define US_QUEUED 1024 /* buffers in the queues, from where on nothing is received, at most */
 
 /* What stands between the rows of the list; upstream.c says what is in it. */

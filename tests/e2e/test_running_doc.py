@@ -220,7 +220,7 @@ def test_requests_while_it_serves(place: Path) -> None:
         "next   3\n",
         "nothing changed",
         "1 modem removed",
-        "held  0",
+        "held     0",
     ):
         assert words in told.stdout, words
     assert '"mac": "02:01:00:00:00:01", "group": 1' in told.stdout

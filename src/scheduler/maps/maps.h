@@ -24,8 +24,7 @@
 #define MAPS_BURST_MAX (1u << 30) /* bytes of any burst, and that a flow can be owed */
 #define MAPS_HEADER_MAX 64 /* bytes before the data of a grant */
 #define MAPS_INITIAL_MOST (2u * MAPS_HZ)
-#define MAPS_LEAST_GRANT \
-	128 /* bytes of a new grant, its header among them, for which each MAP has room */
+#define MAPS_LEAST_GRANT 128 /* bytes of a new grant with its header: each MAP has room for them */
 #define MAPS_BYTES_MOST (1u << 23) /* that a MAP may describe, so that reciprocals are exact */
 #define MAPS_PROACTIVE_MOST (MAPS_HZ / 10) /* between proactive grants */
 #define MAPS_SID_NOBODY 0 /* of minislots too few for a request, which nobody is to use */

@@ -12,7 +12,7 @@ from vcmts.directions import DIRECTIONS
 from vcmts.paths import program
 
 Json = dict[str, Any]
-NO_PACKETS = "upstream scheduler"  # a list whose bursts are none
+NO_PACKETS = ("upstream scheduler", "upstream grants")  # lists whose bursts are none
 
 
 def described() -> Json:
@@ -22,7 +22,7 @@ def described() -> Json:
 
 
 def stages(direction: Json) -> list[Json]:
-    lists = (one for one in direction["lists"] if one["name"] != NO_PACKETS)
+    lists = (one for one in direction["lists"] if one["name"] not in NO_PACKETS)
     return [stage for one in lists for stage in one["stages"]]
 
 
