@@ -20,6 +20,7 @@ from typing import Any
 import pytest
 import yaml
 
+from e2e.controlled import NOWHERE
 from e2e.grouped import profile
 from e2e.ports import Run, serve
 from e2e.prometheus import (
@@ -205,7 +206,16 @@ def registry() -> list[Json]:
 # Those that are told on request, and those of kernels on CPUs that have WAITPKG.
 ON_REQUEST = ("vcmts_modem_", "vcmts_flow_")
 LIMIT = Path("/sys/devices/system/cpu/umwait_control")
-NOT_HERE = ON_REQUEST if LIMIT.exists() else (*ON_REQUEST, "vcmts_umwait_info")
+# Those of an upstream scheduler, whose MAPs would never let the counters be still: the last test.
+IDLE = (  # without modems
+    "vcmts_upstream_grants_total",
+    "vcmts_upstream_granted_bytes",
+    "vcmts_upstream_pending",
+    "vcmts_upstream_owed_bytes",
+    "vcmts_message_delay",
+)
+SCHEDULED = ("vcmts_upstream_minislots", "vcmts_upstream_maps_total", *IDLE)
+NOT_HERE = (*ON_REQUEST, *SCHEDULED, *([] if LIMIT.exists() else ["vcmts_umwait_info"]))
 
 
 def test_every_metric_arrives(watched: Watched) -> None:
@@ -306,7 +316,7 @@ def metrics_of(way: str, counters: Iterable[str]) -> dict[str, str]:
             for metric, unit in units.items()
             if metric == f"vcmts_{way}_{name}_{unit}_total" and metric not in plain.values()
         ]
-        [found[name]] = [exact] if exact in units else longer
+        [found[name]] = longer or [exact]
     return found
 
 
@@ -319,3 +329,24 @@ def test_commands_of_the_page() -> None:
             words = shlex.split(command)
             if words[0] == "./vcmts" and words[1] in COMMANDS:
                 parser_for(words[1:]).parse_args(words[1:])
+
+
+def test_an_upstream_scheduler_has_metrics_of_its_own(tmp_path: Path) -> None:
+    tree = yaml.safe_load(profile())
+    tree["upstream"] = tree.get("upstream", {}) | {"scheduler": {}}
+    (tmp_path / "s.yaml").write_text(yaml.safe_dump(tree), encoding="utf-8")
+    with serve("--config", tmp_path / "s.yaml", "--metrics", "127.0.0.1:0", *NOWHERE) as run:
+        until(lambda: any("http://" in line for line in run.stderr), "its address")
+        address = metrics_address(run)
+
+        def told() -> set[str]:
+            return {
+                key.split(" ")[0]
+                for key, value in keyed(series_of(page(address, PLAIN))).items()
+                if key.startswith(SCHEDULED) and (value > 0 or key.startswith(IDLE))
+            }
+
+        wanted = {metric["name"] for metric in registry() if metric["name"].startswith(SCHEDULED)}
+        assert len(wanted) == len(SCHEDULED) + 1
+        until(lambda: told() == wanted, "all of them")
+        assert run.stop().status == 0
