@@ -1,39 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "result.h"
 
-#include <math.h>
-
-/* Enough digits to draw and to compare by; more would only make the file longer. */
-static json_t *number(double value) {
-	double digits;
-
-	if (!isfinite(value))
-		return json_null();
-	if (value == 0)
-		return json_real(0);
-	digits = pow(10, 5 - floor(log10(fabs(value))));
-	return json_real(round(value * digits) / digits);
-}
+#include "numbers.h"
 
 static json_t *share(double part, double whole) {
-	return whole > 0 ? number(part / whole) : json_null();
+	return whole > 0 ? numbers_real(part / whole) : json_null();
 }
 
 static json_t *delays(const struct hdr_histogram *h) {
-	static const struct {
-		const char *name;
-		double percent;
-	} quantiles[] = {{"median", 50}, {"p90", 90}, {"p95", 95}, {"p99", 99}, {"max", 100}};
+	static const struct numbers_quantile quantiles[] = {
+		{"median", 50}, {"p90", 90}, {"p95", 95}, {"p99", 99}, {"max", 100}};
 	json_t *out = json_object();
 
-	if (h->total_count == 0)
-		return out;
-	json_object_set_new(out, "mean", number(hdr_mean(h) / MEASURE_UNIT));
-	for (unsigned i = 0; i < sizeof(quantiles) / sizeof(quantiles[0]); i++)
-		json_object_set_new(
-			out, quantiles[i].name,
-			number((double)hdr_value_at_percentile(h, quantiles[i].percent) /
-			       MEASURE_UNIT));
+	if (h->total_count > 0)
+		numbers_quantiles(out, h, MEASURE_UNIT, quantiles,
+				  sizeof(quantiles) / sizeof(quantiles[0]));
 	return out;
 }
 
@@ -62,7 +43,7 @@ static json_t *flow_summary(const struct simulation *s, uint32_t flow) {
 	for (unsigned v = 0; v < SCHEDULER_VERDICTS; v++)
 		dropped += m->drops[v];
 	json_object_set_new(out, "delay_ms", delays(m->delay));
-	json_object_set_new(out, "mbps", number((double)m->bytes * 8e-6 / seconds(s)));
+	json_object_set_new(out, "mbps", numbers_real((double)m->bytes * 8e-6 / seconds(s)));
 	json_object_set_new(out, "utilisation", share((double)m->bytes, m->capacity));
 	json_object_set_new(out, "packets", json_integer((json_int_t)m->packets));
 	json_object_set_new(out, "loss", share((double)dropped, (double)(m->packets + dropped)));
@@ -90,7 +71,7 @@ static json_t *group_summary(const struct simulation *s, uint32_t group) {
 	}
 	json_object_set_new(out, "label", json_string(g->label));
 	json_object_set_new(out, "count", json_integer(g->count));
-	json_object_set_new(out, "mbps", number((double)m->bytes * 8e-6 / seconds(s)));
+	json_object_set_new(out, "mbps", numbers_real((double)m->bytes * 8e-6 / seconds(s)));
 	json_object_set_new(out, "delay_ms", delays(m->delay));
 	json_object_set_new(out, "loss", share((double)m->drops, (double)(m->packets + m->drops)));
 	json_object_set_new(out, "fairness", share(sum * sum, squares * g->count));
@@ -110,11 +91,11 @@ static json_t *series(const struct simulation *s, uint32_t flow) {
 		const struct sample *p = &m->samples[i];
 
 		json_array_append_new(delay, share((double)p->delay_sum / 1e6, (double)p->packets));
-		json_array_append_new(most, number((double)p->delay_max / 1e6));
-		json_array_append_new(mbps, number((double)p->bytes * 8e-6 / interval));
+		json_array_append_new(most, numbers_real((double)p->delay_max / 1e6));
+		json_array_append_new(mbps, numbers_real((double)p->bytes * 8e-6 / interval));
 		json_array_append_new(dropped, json_integer((json_int_t)p->drops));
 		json_array_append_new(waiting, json_integer(p->waiting_bytes));
-		json_array_append_new(probability, number(p->probability));
+		json_array_append_new(probability, numbers_real(p->probability));
 	}
 	return json_pack("{s:f, s:o, s:o, s:o, s:o, s:o, s:o}", "interval", interval, "delay_ms",
 			 delay, "delay_max_ms", most, "mbps", mbps, "drops", dropped, "queue_bytes",

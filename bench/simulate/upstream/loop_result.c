@@ -1,30 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <math.h>
 #include <stddef.h>
 #include <string.h>
 
+#include "numbers.h"
 #include "upstream/loop.h"
 
 #define UNITS 16000. /* us/16 in a ms */
-
-/* Enough digits to draw and to compare by. */
-static json_t *number(double value) {
-	double digits;
-
-	if (!isfinite(value))
-		return json_null();
-	if (value == 0)
-		return json_real(0);
-	digits = pow(10, 5 - floor(log10(fabs(value))));
-	return json_real(round(value * digits) / digits);
-}
 
 static json_t *count(uint64_t value) {
 	return json_integer((json_int_t)value);
 }
 
 static json_t *share(uint64_t part, uint64_t whole) {
-	return whole > 0 ? number((double)part / (double)whole) : json_null();
+	return whole > 0 ? numbers_real((double)part / (double)whole) : json_null();
 }
 
 static double seconds(const struct loop *l) {
@@ -32,20 +20,14 @@ static double seconds(const struct loop *l) {
 }
 
 static json_t *latency(const struct hdr_histogram *h) {
-	static const struct {
-		const char *name;
-		double percent;
-	} quantiles[] = {{"p50", 50}, {"p90", 90}, {"p99", 99}, {"p99_9", 99.9}, {"max", 100}};
+	static const struct numbers_quantile quantiles[] = {
+		{"p50", 50}, {"p90", 90}, {"p99", 99}, {"p99_9", 99.9}, {"max", 100}};
 	json_t *out = json_object();
 
 	if (h->total_count == 0)
 		return out;
-	json_object_set_new(out, "min", number((double)hdr_min(h) / UNITS));
-	json_object_set_new(out, "mean", number(hdr_mean(h) / UNITS));
-	for (unsigned i = 0; i < sizeof(quantiles) / sizeof(quantiles[0]); i++)
-		json_object_set_new(
-			out, quantiles[i].name,
-			number((double)hdr_value_at_percentile(h, quantiles[i].percent) / UNITS));
+	json_object_set_new(out, "min", numbers_real((double)hdr_min(h) / UNITS));
+	numbers_quantiles(out, h, UNITS, quantiles, sizeof(quantiles) / sizeof(quantiles[0]));
 	return out;
 }
 
@@ -78,7 +60,8 @@ static json_t *flows(struct loop *l) {
 		json_object_set_new(flow, "count", count(l->scenario->groups[g].count));
 		json_object_set_new(flow, "packets", count(m->packets));
 		json_object_set_new(flow, "bytes", count(m->bytes));
-		json_object_set_new(flow, "mbps", number((double)m->bytes * 8e-6 / seconds(l)));
+		json_object_set_new(flow, "mbps",
+				    numbers_real((double)m->bytes * 8e-6 / seconds(l)));
 		json_object_set_new(flow, "least_bytes", count(m->least));
 		json_object_set_new(flow, "most_bytes", count(m->most));
 		json_object_set_new(flow, "given_up", count(m->given_up));
@@ -196,7 +179,7 @@ static json_t *accounts(const struct loop *l) {
 json_t *loop_result(struct loop *l) {
 	json_t *out = json_object(), *sum;
 
-	json_object_set_new(out, "seconds", number(seconds(l)));
+	json_object_set_new(out, "seconds", numbers_real(seconds(l)));
 	json_object_set_new(out, "packets", count(l->packets));
 	json_object_set_new(out, "flows", flows(l));
 	json_object_set_new(out, "channels", channels(l, &sum));
