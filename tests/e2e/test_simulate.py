@@ -12,7 +12,8 @@ import pytest
 
 from vcmts import cli, paths
 from vcmts.simulate import scenarios
-from vcmts.simulate.command import Result, simulate
+from vcmts.simulate.command import simulate
+from vcmts.simulate.running import Result
 
 TARGET = scenarios.TARGET * 1000  # ms
 PACKET_MS = 8 * 1518 / 1000  # at 1 Mbps

@@ -15,7 +15,8 @@ import pytest
 
 from vcmts import cli, paths
 from vcmts.simulate import upstream_scenarios as scenarios
-from vcmts.simulate.upstream import NAME, Result, simulate
+from vcmts.simulate.running import Result
+from vcmts.simulate.upstream import NAME, simulate
 from witness.maps import Channel, Flow, Validator, read
 
 MISTAKE = 2

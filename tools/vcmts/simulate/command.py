@@ -2,21 +2,14 @@
 """vcmts simulate: TCP senders through the scheduler, or modems upstream, on a simulated clock."""
 
 import argparse
-import json
-import subprocess
-import sys
 from pathlib import Path
-from typing import Any
 
-from rich.console import Console
-from rich.table import Table
-
-from vcmts.paths import MistakeError, missing, program
+from vcmts.paths import MistakeError
 from vcmts.progress import progress
-from vcmts.simulate import scenarios, upstream, upstream_scenarios
+from vcmts.simulate import running, scenarios, upstream, upstream_scenarios
+from vcmts.simulate.running import Result, from_file
 from vcmts.simulate.scenarios import AQMS, CASES, Scenario
 
-Result = dict[str, Any]
 COLUMNS = ("scenario", "drops by", "mean", "median", "p95", "p99", "used", "loss", "fairness")
 
 
@@ -57,18 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def simulate(scenario: Scenario, name: str = "-") -> Result:
     """Runs one scenario; what is wrong with it is a mistake in `name`."""
-    done = subprocess.run(
-        [str(program("vcmts-simulate")), "-"],
-        input=json.dumps(scenario),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode != 0:
-        said = done.stderr.strip().removeprefix("vcmts-simulate: -: ")
-        raise MistakeError(f"{name}: {said}")
-    result: Result = json.loads(done.stdout)
-    return result
+    return running.run("vcmts-simulate", scenario, name)
 
 
 def row(name: str, aqm: str, result: Result, flow: int = 0) -> list[str]:
@@ -86,16 +68,6 @@ def row(name: str, aqm: str, result: Result, flow: int = 0) -> list[str]:
     ]
 
 
-def from_file(path: str) -> Scenario:
-    try:
-        scenario = json.loads(Path(path).read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise MistakeError(f"{path}: {error}") from error
-    if not isinstance(scenario, dict):
-        raise MistakeError(f"{path}: an object is expected")
-    return scenario
-
-
 def rows_of_file(path: str, results: dict[str, Result]) -> list[list[str]]:
     """A line a service flow; how each drops is in the file."""
     scenario = from_file(path)
@@ -109,7 +81,7 @@ def rows_of_file(path: str, results: dict[str, Result]) -> list[list[str]]:
 
 def rows_of_case(name: str, aqms: list[str], results: dict[str, Result]) -> list[list[str]]:
     if name not in CASES:
-        raise MistakeError(f"{name}: no such scenario; allowed: {', '.join(CASES)}, or a file.json")
+        raise running.unknown(name, list(CASES))
     rows = []
     for aqm in aqms:
         results[f"{name} {aqm}"] = result = simulate(CASES[name].scenario(aqm), name)
@@ -117,30 +89,8 @@ def rows_of_case(name: str, aqms: list[str], results: dict[str, Result]) -> list
     return rows
 
 
-def as_table(rows: list[list[str]]) -> Table:
-    table = Table()
-    for column in COLUMNS:
-        table.add_column(column, justify="left" if column in COLUMNS[:2] else "right")
-    for line in rows:
-        table.add_row(*line)
-    return table
-
-
-def as_markdown(rows: list[list[str]]) -> str:
-    lines = [list(COLUMNS), ["---", "---", *["---:"] * (len(COLUMNS) - 2)], *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
 def draw(folder: str) -> int:
-    place = Path(folder)
-    if not place.is_dir():
-        raise MistakeError(f"--plots {folder}: no such folder")
-    try:
-        from vcmts.simulate import plots
-
-        plots.load()
-    except ModuleNotFoundError as error:
-        raise MistakeError(f"--plots: {missing(error.name, 'plot')}") from error
+    place, plots = running.plots_into(folder)
     over_time = {aqm: simulate(scenarios.rate_change(aqm)) for aqm in ("tail-drop", "docsis-pie")}
     points = [
         (aqm, rate, count)
@@ -180,11 +130,7 @@ def main(arguments: argparse.Namespace) -> int:
             else:
                 rows += rows_of_case(name, arguments.aqm or list(AQMS), results)
             shown.advance()
-    if arguments.json is not None:
-        Path(arguments.json).write_text(json.dumps(results) + "\n", encoding="utf-8")
-    if arguments.markdown:
-        print(as_markdown(rows))
-    else:
-        Console(file=sys.stdout).print(as_table(rows))
-        print("delays in the queue in ms; used: of the sustained rate")
+    running.store(arguments.json, results)
+    below = "delays in the queue in ms; used: of the sustained rate"
+    running.show(COLUMNS, 2, rows, markdown=arguments.markdown, below=below)
     return 0

@@ -2,21 +2,15 @@
 """vcmts simulate --upstream: modems that wait for their grants, on a simulated clock."""
 
 import argparse
-import json
-import subprocess
-import sys
 import time
 from pathlib import Path
-from typing import Any
 
-from rich.console import Console
-from rich.table import Table
-
-from vcmts.paths import MistakeError, missing, program
+from vcmts.paths import MistakeError
 from vcmts.progress import progress
+from vcmts.simulate import running
+from vcmts.simulate.running import Result
 from vcmts.simulate.upstream_scenarios import CASES, LOADS, Scenario, loaded
 
-Result = dict[str, Any]
 NAME = "vcmts-simulate-upstream"
 COLUMNS = ("scenario", "p50", "p99", "docsis-ns3", "data", "used", "collided")
 # What the picture shows: modems, for each of them all loads.
@@ -26,17 +20,7 @@ CROWDS = (300, 3000)
 def simulate(scenario: Scenario, name: str = "-") -> Result:
     """Runs one scenario; what is wrong with it is a mistake in `name`."""
     began = time.monotonic()
-    done = subprocess.run(
-        [str(program(NAME)), "-"],
-        input=json.dumps(scenario),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode != 0:
-        said = done.stderr.strip().removeprefix(f"{NAME}: -: ")
-        raise MistakeError(f"{name}: {said}")
-    result: Result = json.loads(done.stdout)
+    result = running.run(NAME, scenario, name)
     return result | {"took": time.monotonic() - began}
 
 
@@ -70,41 +54,18 @@ def scenario_of(name: str) -> Scenario:
     if name in CASES:
         return CASES[name].scenario()
     if not name.endswith(".json"):
-        raise MistakeError(f"{name}: no such scenario; allowed: {', '.join(CASES)}, or a file.json")
+        raise running.unknown(name, list(CASES))
     try:
-        scenario = json.loads(Path(name).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+        return running.from_file(name)
+    except OSError as error:
         raise MistakeError(f"{name}: {error}") from error
-    if not isinstance(scenario, dict):
-        raise MistakeError(f"{name}: an object is expected")
-    return scenario
-
-
-def as_table(lines: list[list[str]]) -> Table:
-    table = Table()
-    for column in COLUMNS:
-        table.add_column(column, justify="left" if column == COLUMNS[0] else "right")
-    for line in lines:
-        table.add_row(*line)
-    return table
-
-
-def as_markdown(lines: list[list[str]]) -> str:
-    table = [list(COLUMNS), ["---", *["---:"] * (len(COLUMNS) - 1)], *lines]
-    return "\n".join(f"| {' | '.join(line)} |" for line in table)
 
 
 def draw(folder: str) -> int:
     """Latency, and what the channels carry, against load."""
-    place = Path(folder)
-    if not place.is_dir():
-        raise MistakeError(f"--plots {folder}: no such folder")
-    try:
-        from vcmts.simulate import plots, upstream_plots
+    place, plots = running.plots_into(folder)
+    from vcmts.simulate import upstream_plots
 
-        plots.load()
-    except ModuleNotFoundError as error:
-        raise MistakeError(f"--plots: {missing(error.name, 'plot')}") from error
     points = [(count, load) for count in CROWDS for load in LOADS]
     results = {}
     with progress("simulate", len(points)) as shown:
@@ -146,11 +107,6 @@ def main(arguments: argparse.Namespace) -> int:
             ns3 = CASES[name].ns3 if name in CASES else None
             lines += rows(Path(name).name, results[name], ns3)
             shown.advance()
-    if arguments.json is not None:
-        Path(arguments.json).write_text(json.dumps(results) + "\n", encoding="utf-8")
-    if arguments.markdown:
-        print(as_markdown(lines))
-    else:
-        Console(file=sys.stdout).print(as_table(lines))
-        print(summary(results))
+    running.store(arguments.json, results)
+    running.show(COLUMNS, 1, lines, markdown=arguments.markdown, below=summary(results))
     return 0

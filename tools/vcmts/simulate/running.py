@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What both directions of vcmts simulate have in common: a run, and how its results are shown."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from vcmts.paths import MistakeError, missing, program
+from vcmts.simulate.scenarios import Scenario
+
+Result = dict[str, Any]
+
+
+def run(simulator: str, scenario: Scenario, name: str) -> Result:
+    """By that program; what is wrong with the scenario is a mistake in `name`."""
+    done = subprocess.run(
+        [str(program(simulator)), "-"],
+        input=json.dumps(scenario),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode != 0:
+        said = done.stderr.strip().removeprefix(f"{simulator}: -: ")
+        raise MistakeError(f"{name}: {said}")
+    result: Result = json.loads(done.stdout)
+    return result
+
+
+def from_file(path: str) -> Scenario:
+    try:
+        scenario = json.loads(Path(path).read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise MistakeError(f"{path}: {error}") from error
+    if not isinstance(scenario, dict):
+        raise MistakeError(f"{path}: an object is expected")
+    return scenario
+
+
+def unknown(name: str, cases: Sequence[str]) -> MistakeError:
+    return MistakeError(f"{name}: no such scenario; allowed: {', '.join(cases)}, or a file.json")
+
+
+def plots_into(folder: str) -> tuple[Path, ModuleType]:
+    """Where pictures go, and what draws them, which is not always there."""
+    place = Path(folder)
+    if not place.is_dir():
+        raise MistakeError(f"--plots {folder}: no such folder")
+    try:
+        from vcmts.simulate import plots
+
+        plots.load()
+    except ModuleNotFoundError as error:
+        raise MistakeError(f"--plots: {missing(error.name, 'plot')}") from error
+    return place, plots
+
+
+def as_table(columns: Sequence[str], left: int, rows: list[list[str]]) -> Table:
+    """The first `left` columns are text, the others numbers."""
+    table = Table()
+    for place, column in enumerate(columns):
+        table.add_column(column, justify="left" if place < left else "right")
+    for line in rows:
+        table.add_row(*line)
+    return table
+
+
+def as_markdown(columns: Sequence[str], left: int, rows: list[list[str]]) -> str:
+    rule = [*["---"] * left, *["---:"] * (len(columns) - left)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in [list(columns), rule, *rows])
+
+
+def store(path: str | None, results: dict[str, Result]) -> None:
+    if path is not None:
+        Path(path).write_text(json.dumps(results) + "\n", encoding="utf-8")
+
+
+def show(
+    columns: Sequence[str], left: int, rows: list[list[str]], *, markdown: bool, below: str
+) -> None:
+    if markdown:
+        print(as_markdown(columns, left, rows))
+    else:
+        Console(file=sys.stdout).print(as_table(columns, left, rows))
+        print(below)
