@@ -61,10 +61,14 @@ def drained(
     return {group: left for group, left in held.items() if left.held}
 
 
+def moves(held: Held) -> bool:
+    return any(left.moves() for left in held.values())
+
+
 def told(held: Held) -> str:
     if not held:
         return "drained: nothing is held"
-    if any(left.moves() for left in held.values()):
+    if moves(held):
         groups = (f"service group {group} holds {left.held}" for group, left in held.items())
         return f"drained in part: {', '.join(groups)}"
     parts = sum(left.waiting for left in held.values())

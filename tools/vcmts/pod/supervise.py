@@ -151,8 +151,7 @@ class Pod:
         except (OSError, ClosedError, RefusedError, ValueError) as error:
             self.voice.say("warning", f"not drained: {error}")
         else:
-            moves = any(left.moves() for left in held.values())
-            self.voice.say("warning" if moves else "notice", drain.told(held))
+            self.voice.say("warning" if drain.moves(held) else "notice", drain.told(held))
         child.send(signal.SIGTERM)
 
     def serve(self, child: Child, signals: Signals) -> int:
