@@ -3,19 +3,16 @@
  * all MAPs and UCDs of a moment. */
 #include "test.h"
 
-#include <string.h>
-
 #include "fixture.h"
-#include "upstream_bench.h"
+#include "message_ring.h"
+#include "the_bench.h"
 
 #define CARRIERS GRANTS_MAP_CHANNELS
 #define STREAMS (1 + CARRIERS) /* of a channel */
 #define PAUSE 150000 /* ns: less than a MAP may be late */
 
-static struct upstream_bench storage, *const bench = &storage;
 static struct channel carriers[CARRIERS];
 static struct upstream_channel channels[SG_MAX_UPSTREAM_CHANNELS];
-static struct message_path path;
 static uint64_t bytes[CARRIERS];
 
 static struct channel_grants channel_grants(void) {
@@ -61,19 +58,7 @@ static void configure(struct service_group *sg) {
 }
 
 static void bench_with(unsigned ring) {
-	static uint8_t memory[64 << 10] __rte_cache_aligned;
-
-	memset(bytes, 0, sizeof(bytes));
-	path = (struct message_path){
-		.ring = (struct rte_ring *)memory,
-		.pseudowires = SG_MAX_UPSTREAM_CHANNELS,
-		.channels = CARRIERS,
-		.bytes = bytes,
-	};
-	assert_true(rte_ring_get_memsize(ring) <= (ssize_t)sizeof(memory));
-	assert_int_equal(rte_ring_init(path.ring, "messages", ring, RING_F_SP_ENQ | RING_F_SC_DEQ),
-			 0);
-	bench->path = &path;
+	message_ring_open(bench, ring, SG_MAX_UPSTREAM_CHANNELS, CARRIERS, bytes);
 	bench->frame_buffers = 8191;
 	bench_start(bench);
 }

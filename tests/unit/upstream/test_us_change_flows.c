@@ -148,13 +148,6 @@ static void sid_differs(void **state) {
 /* Each modem of a crowd gets the SID of the next one. None is unknown at any time. */
 static void sids_change_hands(void **state) {
 	enum { CROWD = 150 };
-	static const struct group_room crowded = {
-		.modems = 200,
-		.upstream_channels = 3,
-		.upstream_flows = 200,
-		.streams = 200,
-		.sids = 170,
-	};
 	static struct live_change many[CROWD];
 	static struct modem moved[CROWD];
 	struct live_changes all = {.list = many, .count = CROWD, .room = CROWD};

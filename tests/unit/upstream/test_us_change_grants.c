@@ -21,14 +21,6 @@ static struct upstream_service_flow *flow_of(unsigned m) {
 
 /* A crowd on channel 0, with room for what changes. */
 static void open_crowd(void) {
-	static const struct group_room crowded = {
-		.modems = 200,
-		.upstream_channels = 3,
-		.upstream_flows = 200,
-		.streams = 200,
-		.sids = 170,
-	};
-
 	changes.count = 0;
 	bench_prepare(bench);
 	bench_crowd(bench, CROWD);

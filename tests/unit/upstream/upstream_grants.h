@@ -9,12 +9,12 @@
 #include "test.h"
 
 #include "fixture.h"
+#include "message_ring.h"
 #include "the_bench.h"
 #include "wire/map.h"
 
 #define CHANNELS 4 /* downstream */
 
-static struct message_path path;
 static uint64_t bytes[CHANNELS];
 static struct channel downstream[CHANNELS];
 
@@ -57,20 +57,8 @@ static inline void configure(struct service_group *sg) {
 
 /* A bench that is prepared gets a scheduler, and a ring of that many messages. */
 static inline void schedule(unsigned ring) {
-	static uint8_t memory[64 << 10] __rte_cache_aligned;
-
 	configure(&bench->sg);
-	memset(bytes, 0, sizeof(bytes));
-	path = (struct message_path){
-		.ring = (struct rte_ring *)memory,
-		.pseudowires = BENCH_CHANNELS,
-		.channels = CHANNELS,
-		.bytes = bytes,
-	};
-	assert_true(rte_ring_get_memsize(ring) <= (ssize_t)sizeof(memory));
-	assert_int_equal(rte_ring_init(path.ring, "messages", ring, RING_F_SP_ENQ | RING_F_SC_DEQ),
-			 0);
-	bench->path = &path;
+	message_ring_open(bench, ring, BENCH_CHANNELS, CHANNELS, bytes);
 }
 
 static inline void open_with(unsigned ring) {

@@ -30,6 +30,15 @@ static const struct group_room roomy = {
 	.sids = 200,
 };
 
+/* For a crowd of 150 modems, each with one flow. */
+static const struct group_room crowded = {
+	.modems = 200,
+	.upstream_channels = 3,
+	.upstream_flows = 200,
+	.streams = 200,
+	.sids = 170,
+};
+
 static inline void setup_modems(size_t modems) {
 	changes.count = 0;
 	bench_prepare(bench);
