@@ -13,7 +13,7 @@
 #include "upstream/grant.h"
 #include "upstream/grant_ucd.h"
 
-#define GROUPS 3000
+#define GROUPS RANDOM_TURNS(3000)
 #define FLOWS 3
 
 static struct random dice = {.state = 20261123};
