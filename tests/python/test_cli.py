@@ -13,7 +13,7 @@ import pytest
 from patience import TIMEOUT
 from vcmts import cli, paths
 from vcmts.run import command as run
-from vcmts.run import rates
+from vcmts.run import complaints, rates
 
 # The shortest that is good, and one that says much.
 SHORT = """
@@ -270,7 +270,7 @@ def test_a_rate_that_was_missed(
     sent: float, packets: int, asked: float | None, told: bool, capfd: pytest.CaptureFixture[str]
 ) -> None:
     part = {"sent": packets, "sent_bytes": sent * 2e9 / 8, "seconds": 2.0, "asked_gbps": asked}
-    run.complain_of_low_rates({"upstream": part})
+    complaints.of_low_rates({"upstream": part})
     said = capfd.readouterr().err
     assert (one_line(said) and "upstream" in said and "rate asked for" in said) == told
     assert bool(said) == told

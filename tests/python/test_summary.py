@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from vcmts.run import groups, summary
+from vcmts.run import complaints, groups, summary
 
 COMMON = {"duplicated": 0, "reordered": 0, "corrupted": 0, "latency_us": {"mean": 4.2}}
 DOWN = {
@@ -82,10 +82,39 @@ def test_both_directions_must_balance(direction: str) -> None:
             "990 of 1,000 downstream at 3.46 Gbps, 300 of 300 upstream at 0.50 Gbps, 0 lost, "
             "in 2.5 s",
         ),
+        (
+            {"downstream": DOWN | {"reordered": 3}, "upstream": UP | {"duplicated": 1}},
+            "NOT every packet proven: 1,000 of 1,000 downstream at 3.46 Gbps, "
+            "300 of 300 upstream at 0.50 Gbps, 0 lost, 3 out of order, 1 twice, in 2.5 s",
+        ),
     ],
 )
 def test_verdict(proven: dict[str, Any], line: str) -> None:
     assert summary.verdict(proven) == line
+
+
+@pytest.mark.parametrize(
+    ("part", "traffic_us", "worker_us", "told"),
+    [
+        ({"reordered": 1}, 38_000.4, 100.0, "the traffic for up to 38 ms"),
+        ({"lost": 2}, 100.0, 38_000.4, "upstream for up to 38 ms"),
+        ({"lost": 2}, 4_999.0, 4_999.0, ""),
+        ({"lost": 2, "expected": {"lost": 2}}, 38_000.0, 38_000.0, ""),
+        ({}, 38_000.0, 38_000.0, ""),
+    ],
+)
+def test_a_core_that_was_taken(
+    part: dict[str, Any],
+    traffic_us: float,
+    worker_us: float,
+    told: str,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    away = {"descheduled": {"count": 1, "longest_us": traffic_us}}
+    worker = {"name": "upstream", "descheduled": {"count": 1, "longest_us": worker_us}}
+    complaints.of_cores_taken({"downstream": DOWN | part | away, "workers": [worker]})
+    said = capfd.readouterr().err
+    assert bool(said) == bool(told) and told in said
 
 
 @pytest.mark.parametrize(

@@ -22,14 +22,10 @@ from vcmts.child import INTERRUPTED, Stopped, folder, start, stoppable, writable
 from vcmts.control import place
 from vcmts.day import plan
 from vcmts.paths import TOOL, MistakeError, complain, program
-from vcmts.run import expected, grants, groups, power, rates, summary
+from vcmts.run import complaints, expected, grants, groups, power, rates, summary
 from vcmts.run.plane import Ends, data_plane, facts_of, free_core, wire
 
 DURATION = "10s"
-# Below this share of the rate asked for, the summary says why; a few packets make no rate.
-ENOUGH_OF_RATE, FEWEST_PACKETS = 0.95, 100
-# Drops of what is more than the channels carry, at the end of a queue or before it is long.
-FULL = ("flow_buffer_full", "scheduler_full", "wred_drop", "docsis_pie_drop")
 # What vcmts-traffic says in its own words, in those of this command.
 WORDS = (
     (r"^(vcmts-)?traffic: ", "vcmts: "),
@@ -170,34 +166,6 @@ def refused(command: list[str]) -> int:
     return checked.returncode
 
 
-def complain_of_low_rates(whole: dict[str, Any]) -> None:
-    for direction in summary.directions(whole):
-        part = whole[direction]
-        sent, asked = summary.sent_gbps(part), part["asked_gbps"]
-        if asked is None or part["sent"] < FEWEST_PACKETS or sent >= ENOUGH_OF_RATE * asked:
-            continue
-        complain(
-            f"{direction}: {groups.rate(sent)} of {groups.rate(asked)} were sent: the machine "
-            "(the traffic's core, or full queues before vcmtsd) did not carry the rate asked for"
-        )
-
-
-def complain_of_silence(whole: dict[str, Any]) -> None:
-    """Nothing of such a group is wrong, and nothing proven."""
-    for group, direction in summary.silent(whole):
-        complain(
-            f"service group {group}: no packet was sent {direction}: a longer --duration helps"
-        )
-
-
-def complain_of_full_queues(whole: dict[str, Any], facts: dict[str, Any]) -> None:
-    drops = whole.get("downstream", {}).get("drops", {})
-    full = sum(drops.get(name, 0) for name in FULL)
-    if full:
-        carried = f"the channels carry {facts['capacity'] / 1e9:.3g} Gbps"
-        complain(f"{full:,} packets found full queues: {carried}; a smaller --rate helps")
-
-
 def show(day: plan.Plan | None, whole: dict[str, Any], facts: dict[str, Any]) -> int:
     """The summary; of a day, which is added to it, what matters beside it. Returns 1 where none was
     seen."""
@@ -257,9 +225,7 @@ def carry(
         status = max(status, 1)
     if given.json:
         Path(given.json).write_text(json.dumps(whole, indent=2) + "\n", encoding="utf-8")
-    complain_of_full_queues(whole, facts)
-    complain_of_low_rates(whole)
-    complain_of_silence(whole)
+    complaints.tell(whole, facts)
     return status if summary.balanced(whole) else max(status, 1)
 
 

@@ -28,6 +28,8 @@ PLANE = (
 PROCESS = ("workers", "power", "ports", "shared_ports", "removed_groups", "measured", "host")
 COUNTS = ("sent", "proven", "lost", "duplicated", "reordered", "corrupted")
 TITLES = {"sent_to_removed": "overtaken"}  # on the terminal
+# What was not lost, and yet did not come as it has to.
+ASTRAY = {"reordered": "out of order", "duplicated": "twice"}
 
 
 def with_plane(sent: Json, served: Json) -> Json:
@@ -212,7 +214,7 @@ def overtaken(part: Json) -> int:
 
 def verdict(summary: Json) -> str:
     parts = [summary[direction] for direction in directions(summary)]
-    proven = all(part["proven"] + cost(part) + overtaken(part) == part["sent"] for part in parts)
+    came = all(part["proven"] + cost(part) + overtaken(part) == part["sent"] for part in parts)
     told = [
         f"{part['proven']:,} of {part['sent']:,} {direction} at {part['gbps']:.2f} Gbps"
         for direction, part in zip(directions(summary), parts, strict=True)
@@ -221,12 +223,16 @@ def verdict(summary: Json) -> str:
     spared = f" but {impaired:,} that --impair cost" if impaired else ""
     gone = sum(overtaken(part) for part in parts)
     spared += f" but {gone:,} that changes of the configuration overtook" if gone else ""
-    lost, seconds = sum(part["lost"] for part in parts), max(part["seconds"] for part in parts)
+    seconds = max(part["seconds"] for part in parts)
+    counts = {title: sum(part[key] for part in parts) for key, title in ASTRAY.items()}
+    wrong = [f"{count:,} {title}" for title, count in counts.items() if count]
+    proven = came and not wrong
+    lost = sum(part["lost"] for part in parts)
     several = summary.get("groups", [])
     of = f" of {len(several)} service groups" if len(several) > 1 else ""
     return (
         f"{'every packet' if proven else 'NOT every packet'}{of} proven{spared}: "
-        f"{', '.join(told)}, {lost:,} lost, in {seconds:.1f} s"
+        f"{', '.join([*told, f'{lost:,} lost', *wrong])}, in {seconds:.1f} s"
     )
 
 

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What of a run may surprise, and why it was so, a line each behind the summary."""
+
+from typing import Any
+
+from vcmts.paths import complain
+from vcmts.run import groups, summary
+
+Json = dict[str, Any]
+
+# Below this share of the rate asked for, it is said why; a few packets make no rate.
+ENOUGH_OF_RATE, FEWEST_PACKETS = 0.95, 100
+# Drops of what is more than the channels carry, at the end of a queue or before it is long.
+FULL = ("flow_buffer_full", "scheduler_full", "wred_drop", "docsis_pie_drop")
+# Rings and queues bridge less; a modem waits 18 ms for what is missing before a packet.
+BRIDGED_US = 5_000
+
+
+def of_full_queues(whole: Json, facts: Json) -> None:
+    drops = whole.get("downstream", {}).get("drops", {})
+    full = sum(drops.get(name, 0) for name in FULL)
+    if full:
+        carried = f"the channels carry {facts['capacity'] / 1e9:.3g} Gbps"
+        complain(f"{full:,} packets found full queues: {carried}; a smaller --rate helps")
+
+
+def of_low_rates(whole: Json) -> None:
+    for direction in summary.directions(whole):
+        part = whole[direction]
+        sent, asked = summary.sent_gbps(part), part["asked_gbps"]
+        if asked is None or part["sent"] < FEWEST_PACKETS or sent >= ENOUGH_OF_RATE * asked:
+            continue
+        complain(
+            f"{direction}: {groups.rate(sent)} of {groups.rate(asked)} were sent: the machine "
+            "(the traffic's core, or full queues before vcmtsd) did not carry the rate asked for"
+        )
+
+
+def of_silence(whole: Json) -> None:
+    """Nothing of such a group is wrong, and nothing proven."""
+    for group, direction in summary.silent(whole):
+        complain(
+            f"service group {group}: no packet was sent {direction}: a longer --duration helps"
+        )
+
+
+def of_cores_taken(whole: Json) -> None:
+    """What is late or lost may be the machine's doing, where it did not run what polls."""
+    parts = [whole[direction] for direction in summary.directions(whole)]
+    late = sum(part["lost"] - part.get("expected", {}).get("lost", 0) for part in parts)
+    late += sum(part["reordered"] for part in parts)
+    threads = [("the traffic", part["descheduled"]["longest_us"]) for part in parts]
+    threads += [(one["name"], one["descheduled"]["longest_us"]) for one in whole["workers"]]
+    name, longest_us = max(threads, key=lambda thread: float(thread[1]))
+    if late > 0 and longest_us > BRIDGED_US:
+        complain(
+            f"the system ran something else on the core of {name} for up to "
+            f"{longest_us / 1e3:,.0f} ms: this alone loses packets, or brings them out of order, "
+            "as a modem waits 18 ms for one that is missing; try again with less beside it"
+        )
+
+
+def tell(whole: Json, facts: Json) -> None:
+    of_full_queues(whole, facts)
+    of_low_rates(whole)
+    of_silence(whole)
+    of_cores_taken(whole)
