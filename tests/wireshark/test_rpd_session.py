@@ -22,7 +22,7 @@ NAMES = (
 )
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def capture(stage: Stage) -> Path:
     """A copy that tshark may read."""
     original = captures.capture("rpd-session.pcap")
@@ -31,7 +31,7 @@ def capture(stage: Stage) -> Path:
     return copy
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def rows(stage: Stage, capture: Path) -> list[dict[str, list[str]]]:
     """All data packets of the control connection's sessions, PSP or not."""
     return [r for r in stage.fields(capture, *NAMES) if r["l2tp.sid"] not in ([], ["0x00000000"])]
