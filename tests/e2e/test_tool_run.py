@@ -325,7 +325,8 @@ def test_more_than_the_channels_carry_is_lost_and_said(folder: Path) -> None:
     ],
 )
 def test_mistakes_start_nothing(words: tuple[str, ...], message: str, folder: Path) -> None:
-    done = tool(folder, "run", *words)
+    small = () if "--config" in words else ("--profile", PROFILE)
+    done = tool(folder, "run", *small, *words)
     assert done.returncode == 2
     assert message in done.stderr
     assert done.stdout == "" and "serving" not in done.stderr
