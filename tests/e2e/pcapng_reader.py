@@ -82,10 +82,11 @@ def read_block(kind: int, body: bytes, into: Read) -> None:
 def read_pcapng(data: bytes) -> Read:
     """All of it, which must be whole."""
     read = Read()
-    while data:
-        kind, size = struct.unpack_from("<II", data)
-        assert size % 4 == 0
-        assert struct.unpack_from("<I", data, size - 4) == (size,)
-        read_block(kind, data[8 : size - 4], read)
-        data = data[size:]
+    at = 0
+    while at < len(data):
+        kind, size = struct.unpack_from("<II", data, at)
+        assert size % 4 == 0 and size > 0
+        assert struct.unpack_from("<I", data, at + size - 4) == (size,)
+        read_block(kind, data[at + 8 : at + size - 4], read)
+        at += size
     return read

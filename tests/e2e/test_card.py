@@ -35,7 +35,7 @@ def with_card(card: Path, *command: str | Path, fails: str = "") -> Ended:
 
 def traffic(card: Path, *more: str, fails: str = "") -> Ended:
     command = (program("vcmts-traffic"), "--config", EXAMPLE, *PORTS)
-    return with_card(card, *command, "--duration", "200ms", *more, fails=fails)
+    return with_card(card, *command, "--duration", "50ms", *more, fails=fails)
 
 
 def said(done: Ended) -> list[str]:
@@ -52,7 +52,7 @@ def config(tmp_path: Path) -> Path:
 
 
 def served(card: Path, config: Path, *more: str, fails: str = "") -> Ended:
-    command = (program("vcmtsd"), "run", "--config", config, *PORTS, "--duration", "300ms")
+    command = (program("vcmtsd"), "run", "--config", config, *PORTS, "--duration", "50ms")
     return with_card(card, *command, *more, fails=fails)
 
 

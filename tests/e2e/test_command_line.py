@@ -131,11 +131,13 @@ def test_validate(tmp_path: Path) -> None:
 def test_profile(tmp_path: Path) -> None:
     names = vcmts("profile", "--list").stdout.split()
     assert {"6ofdm-0sc-qam_300cms_aes", "2ofdm-32sc-qam_300cms_aes"} <= set(names)
-    path = tmp_path / "sg.yaml"
-    for name in names:
+    paths = [tmp_path / f"{name}.yaml" for name in names]
+    for name, path in zip(names, paths, strict=True):
         written = vcmts("profile", name, "-o", path)
         assert (written.status, written.stdout, written.stderr) == (0, "", "")
-        assert vcmts("validate", path).status == 0, name
+    validated = vcmts("validate", *paths)
+    assert validated.status == 0, validated.stderr
+    assert all(f"{path}: good" in validated.stdout for path in paths)
     for name in ("6ofdm", "0ofdm-0sc-qam_300cms_aes", "6ofdm-0sc-qam_300cms_rot13", ""):
         one_line(vcmts("profile", name), "profile")
 

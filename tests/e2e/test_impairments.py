@@ -30,10 +30,10 @@ KINDS = list(TARGETS)
 ROWS = [kind for kind, target in TARGETS.items() if target != "ACCESS"]
 
 
-def tool(words: str, *more: str) -> Ended:
+def tool(words: str, *more: str, build: Path | None = None) -> Ended:
     environment = os.environ | {
         "PYTHONPATH": str(CHECKOUT / "tools"),
-        "VCMTS_BUILD": str(build_directory().resolve()),
+        "VCMTS_BUILD": str(build or build_directory().resolve()),
     }
     return run([sys.executable, "-m", "vcmts", *words.split(), *more], environment)
 
@@ -64,12 +64,21 @@ def met(row: dict[str, Any], kind: str) -> set[str]:
     return {cell["name"] for cell in row["cells"] if cell["kind"] == kind and cell["counted"]}
 
 
+def alone(*words: str) -> Ended:
+    """The program that the tool starts, by itself."""
+    command = [program("vcmts-impairments"), "--config", CONFIG, *words]
+    return run([str(word) for word in command], dict(os.environ))
+
+
 def test_other_numbers(tmp_path: Path) -> None:
-    """Another seed hits others; each kind meets the names that the contract has for it."""
+    """Another seed hits others; each kind meets the names that the contract has for it. The rows
+    are told as they are begun."""
     written = tmp_path / "matrix.json"
-    done = tool("impairments --packets 3000 --seed 77", "--json", str(written))
+    done = alone("--packets", "3000", "--seed", "77", "--progress", "--json", str(written))
     assert done.status == 0, done.stdout
     rows = {row["impairment"]: row for row in json.loads(written.read_text())}
+    told = re.findall(r"^progress (\d+) \d+ (.+)$", done.stderr, re.MULTILINE)
+    assert told == [(str(number), row) for number, row in enumerate(rows)]
     for kind, reason in {
         "psp-loss": "burst_gap",
         "psp-duplicate": "psp_duplicate",
@@ -97,23 +106,27 @@ def test_other_numbers(tmp_path: Path) -> None:
 
 
 def test_rows_without_a_hit_are_named() -> None:
-    done = tool("impairments --packets 3")
+    done = alone("--packets", "3")
     assert done.status == 1
     cells, untried = done.stdout.splitlines()[-2:]
     assert cells.endswith("all equal")
     assert untried.startswith("no hit in so few packets: ")
     named = untried.partition(": ")[2].split("; ")
-    alone = [str(program("vcmts-impairments")), "--config", str(CONFIG), "--packets", "3"]
-    rows = re.findall(r"^ *\d+ of \d+  (.+)$", run(alone, dict(os.environ)).stderr, re.MULTILINE)
-    told = re.findall(
-        r"^progress (\d+) \d+ (.+)$",
-        run([*alone, "--progress"], dict(os.environ)).stderr,
-        re.MULTILINE,
-    )
-    assert told == [(str(number), row) for number, row in enumerate(rows)]
+    rows = re.findall(r"^ *\d+ of \d+  (.+)$", done.stderr, re.MULTILINE)
     assert {row.split(",")[0] for row in rows} == {*ROWS, "all"}
     hits = dict(re.findall(r"^(\S.*?) +(\d+)  \w+ ", done.stdout, re.MULTILINE))
     assert [row for row in rows if hits[row] == "0"] == named != []
+
+
+def test_what_the_tool_passes_on(tmp_path: Path) -> None:
+    """Its numbers to the program, and the table and the status of that to the user."""
+    stand_in = tmp_path / "bench" / "impairments" / "vcmts-impairments"
+    stand_in.parent.mkdir(parents=True)
+    stand_in.write_text('#!/bin/sh\necho "$@"\necho "a mistake" >&2\nexit 1\n')
+    stand_in.chmod(0o755)
+    done = tool("impairments --packets 3 --seed 77 --config x.yaml", build=tmp_path)
+    assert (done.status, done.stderr) == (1, "a mistake\n")
+    assert done.stdout == "--config x.yaml --packets 3 --seed 77 --progress\n"
 
 
 @pytest.mark.parametrize("words", ["--packets 0", "--packets x", "--config nowhere.yaml"])

@@ -19,7 +19,7 @@ from e2e.machine import check_accounts, kept_up, proven
 from vcmts.paths import CHECKOUT
 
 PROFILE = ("--profile", "2ofdm-0sc-qam_20cms_aes")
-LIGHT = ("--rate", "20Mbps", "--upstream-rate", "10Mbps", "--duration", "1s")
+LIGHT = ("--rate", "20Mbps", "--upstream-rate", "10Mbps", "--duration", "500ms")
 
 Json = dict[str, Any]
 

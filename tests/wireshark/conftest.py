@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from wireshark.stage import CHECKOUT, Stage
+from wireshark.stage import CHECKOUT, Stage, lean_data
 
 
 @pytest.fixture(scope="session")
@@ -21,7 +21,7 @@ def stage() -> Iterator[Stage]:
         shutil.copytree(CHECKOUT / "wireshark", folder / "wireshark")
         for path in (folder, *folder.rglob("*")):
             path.chmod(0o755 if path.is_dir() else 0o644)
-        made = Stage(folder)
+        made = Stage(folder, lean_data(folder / "data"))
         made.home.mkdir()
         if os.geteuid() == 0:
             shutil.chown(made.home, "nobody")

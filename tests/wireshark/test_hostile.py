@@ -2,7 +2,6 @@
 """The PSP dissector on packets that are cut, broken, or made to hurt."""
 
 import random
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -31,7 +30,6 @@ from wireshark.stage import Stage
 
 FRAME = data_frame(1200, 3)
 GOOD = "1"  # docsis.hcs.status
-Carry = Callable[..., bytes]
 
 
 def test_frame_longer_than_any(stage: Stage, pcap: Path) -> None:
@@ -58,28 +56,35 @@ def test_table_and_segments_beyond_the_packet(stage: Stage, pcap: Path) -> None:
     assert stage.experts(pcap) == [[], ["table_beyond"], ["beyond"], ["trailing"], ["empty"], []]
 
 
-@pytest.mark.parametrize("carry", [depi, depi_udp])
 @pytest.mark.parametrize("extra", [0, 2])
-def test_every_truncation(stage: Stage, pcap: Path, carry: Carry, extra: int) -> None:
-    """A packet that ends at any byte: no Lua error, and all but the whole one are complained of."""
+def test_every_truncation(stage: Stage, pcap: Path, extra: int) -> None:
+    """A packet that ends at any byte: no Lua error, and all but the whole one are complained of.
+    Each is of a session of its own, which says nothing of the others."""
     fragment = Segment(FRAME[:40], last=False)
     whole = psp(1, map_frame(), map_frame(), fragment, extra=counter(1)[:extra])
-    write_pcap(pcap, [carry(whole[:size], 100 + size) for size in range(len(whole) + 1)])
+    sizes = range(len(whole) + 1)
+    packets = [depi(whole[:size], 1000 + size) for size in sizes]
+    write_pcap(pcap, [*packets, *(depi_udp(whole[:size], 2000 + size) for size in sizes)])
     for options in (("-o", f"psp.sessions:*={extra}"), ("-2", "-o", "psp.sessions:*=auto"), ()):
         stage.tshark(pcap, "-V", *options)
     found = stage.experts(pcap, "-o", f"psp.sessions:*={extra}")
     severe = {"short", "table_beyond", "beyond"}
-    assert [bool(severe.intersection(names)) for names in found] == [True] * len(whole) + [False]
+    complained = [bool(severe.intersection(names)) for names in found]
+    assert complained == ([True] * len(whole) + [False]) * 2
 
 
-@pytest.mark.parametrize("carry", [depi, depi_udp])
-def test_every_snap_length(stage: Stage, pcap: Path, carry: Carry) -> None:
+def test_every_snap_length(stage: Stage, pcap: Path) -> None:
     """A packet that the capture cut short is not malformed, only not shown in full."""
     body = psp(1, map_frame(), map_frame(), extra=counter(1))
-    whole = [carry(body, 100 + size) for size in range(4, len(body))]
-    start = len(whole[0]) - len(body)
-    write_pcap(pcap, whole, [start + size for size in range(4, len(body))])
+    packets, snaps = [], []
+    for carry, first in ((depi, 1000), (depi_udp, 2000)):
+        whole = [carry(body, first + size) for size in range(4, len(body))]
+        start = len(whole[0]) - len(body)
+        packets += whole
+        snaps += [start + size for size in range(4, len(body))]
+    write_pcap(pcap, packets, snaps)
     found = stage.experts(pcap, "-o", "psp.sessions:*=2")
+    assert len(found) == len(packets)
     assert {tuple(sorted(set(names))) for names in found} == {("cut",)}
 
 

@@ -164,7 +164,7 @@ def test_everything_else_stays_with_the_built_in_dissector(stage: Stage, pcap: P
     def tree(text: str) -> str:
         return "\n".join(line for line in text.splitlines() if "Protocols in frame" not in line)
 
-    plain = stage.run(["tshark", "-n", "-r", str(pcap), "-V"])
+    plain = stage.run(["tshark", "-n", "-r", str(pcap), "-V"], stage.lean)
     assert "Ethernet II, Src: 02:00:00:00:00:09, Dst: 02:01:00:00:00:01" in plain
     assert tree(stage.tshark(pcap, "-V")) == tree(plain)
 
