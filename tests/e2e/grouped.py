@@ -10,11 +10,9 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-import yaml
-
 from e2e.running import vcmts
 from e2e.traffic import START_NS, generate
-from witness.config import LOADER, parse_config
+from witness.config import load_tree, parse_config
 from witness.ip import read_frame
 from witness.l2tp import decode_datagram
 from witness.pcapfile import Record
@@ -48,11 +46,23 @@ def alone(whole: Json, item: Json) -> Json:
     return merged
 
 
-def small_server(modems: int = 6) -> Json:
-    """Of few modems each, so that the witness is quick."""
-    whole: Json = yaml.load(profile(), Loader=LOADER)
+@cache
+def large_server() -> str:
+    """The profile, in JSON."""
+    return json.dumps(load_tree(profile()))
+
+
+@cache
+def _small_server(modems: int) -> str:
+    whole = json.loads(large_server())
     for item in whole["service_groups"]:
         item["modems"] = item["modems"][:modems]
+    return json.dumps(whole)
+
+
+def small_server(modems: int = 6) -> Json:
+    """Of few modems each, so that the witness is quick."""
+    whole: Json = json.loads(_small_server(modems))
     return whole
 
 
