@@ -45,7 +45,7 @@ def security(said: str, cipher: str, sequence: int = 7, *, use_next: bool = Fals
     return made | {"use_next_key": str(use_next).lower()}
 
 
-def mixed(text: str, turn: int) -> str:
+def mixed(text: str, turn: int, **more: Json) -> str:
     """The configuration with a cipher after the other, the first as the turn says; downstream every
     other one has the next key."""
     whole: Json = load_tree(text)
@@ -56,7 +56,7 @@ def mixed(text: str, turn: int) -> str:
             15 - number,
             use_next=number // 2 % 2 == 1,
         )
-    return json.dumps(whole)
+    return json.dumps(whole | more)
 
 
 def patch(cipher: str) -> Json:
@@ -79,7 +79,7 @@ def test_downstream(turn: int, tmp_path: Path) -> None:
 
 def test_downstream_without_crc(tmp_path: Path) -> None:
     """Four bytes of zero stand where it would be, encrypted as the rest."""
-    text = mixed(SMALL.read_text(), 1) + "crypto: {generate_crc: false}\n"
+    text = mixed(SMALL.read_text(), 1, crypto={"generate_crc": "false"})
     assert not parse_config(text).generate_crc
     replay(tmp_path, text, mixed_sent(text, 9)).check()
 
@@ -111,8 +111,8 @@ def good(text: str, seed: int, folder: Path) -> list[str]:
 @pytest.mark.parametrize("turn", TURNS)
 def test_upstream(turn: int, tmp_path: Path) -> None:
     text = mixed(UPSTREAM, turn)
-    said = at_once(lambda seed: good(text, seed, tmp_path / str(seed)), range(4))
-    assert said == [[]] * 4
+    seeds = (0, 3)  # of 54 and 70 frames
+    assert at_once(lambda seed: good(text, seed, tmp_path / str(seed)), seeds) == [[], []]
 
 
 @pytest.mark.parametrize("turn", TURNS)
