@@ -22,6 +22,10 @@ from witness.upstream_sender import UpstreamSender
 Json = dict[str, Any]
 PROFILE = "2ofdm-0sc-qam_20cms_aes"
 GROUPS = 3
+# Buffers are touched and rules compiled at each start, which takes longer than what is replayed:
+# there are as many as some hundred packets may need, and of the rules those of the modems.
+FEW_BUFFERS = {"max_queued": "2048"}
+QUEUE_SIZE = "1024"
 MERGED = ("ports", "rphy", "threads", "upstream")
 
 
@@ -57,7 +61,17 @@ def _small_server(modems: int) -> str:
     whole = json.loads(large_server())
     for item in whole["service_groups"]:
         item["modems"] = item["modems"][:modems]
-    return json.dumps(whole)
+    named = {
+        number
+        for item in whole["service_groups"]
+        for modem in item["modems"]
+        for number in modem["filter_groups"]
+    }
+    whole["filter_groups"] = [item for item in whole["filter_groups"] if item["id"] in named]
+    for part in (whole, *whole["service_groups"]):
+        for port in part.get("ports", {}).values():
+            port["queue_size"] = QUEUE_SIZE
+    return json.dumps(whole | FEW_BUFFERS)
 
 
 def small_server(modems: int = 6) -> Json:
