@@ -10,11 +10,9 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-import yaml
-
 from e2e.running import vcmts
 from e2e.traffic import START_NS, generate
-from witness.config import LOADER, parse_config
+from witness.config import load_tree, parse_config
 from witness.ip import read_frame
 from witness.l2tp import decode_datagram
 from witness.pcapfile import Record
@@ -24,6 +22,10 @@ from witness.upstream_sender import UpstreamSender
 Json = dict[str, Any]
 PROFILE = "2ofdm-0sc-qam_20cms_aes"
 GROUPS = 3
+# Buffers are touched and rules compiled at each start, which takes longer than what is replayed:
+# there are as many as some hundred packets may need, and of the rules those of the modems.
+FEW_BUFFERS = {"max_queued": "2048"}
+QUEUE_SIZE = "1024"
 MERGED = ("ports", "rphy", "threads", "upstream")
 
 
@@ -48,11 +50,33 @@ def alone(whole: Json, item: Json) -> Json:
     return merged
 
 
-def small_server(modems: int = 6) -> Json:
-    """Of few modems each, so that the witness is quick."""
-    whole: Json = yaml.load(profile(), Loader=LOADER)
+@cache
+def large_server() -> str:
+    """The profile, in JSON."""
+    return json.dumps(load_tree(profile()))
+
+
+@cache
+def _small_server(modems: int) -> str:
+    whole = json.loads(large_server())
     for item in whole["service_groups"]:
         item["modems"] = item["modems"][:modems]
+    named = {
+        number
+        for item in whole["service_groups"]
+        for modem in item["modems"]
+        for number in modem["filter_groups"]
+    }
+    whole["filter_groups"] = [item for item in whole["filter_groups"] if item["id"] in named]
+    for part in (whole, *whole["service_groups"]):
+        for port in part.get("ports", {}).values():
+            port["queue_size"] = QUEUE_SIZE
+    return json.dumps(whole | FEW_BUFFERS)
+
+
+def small_server(modems: int = 6) -> Json:
+    """Of few modems each, so that the witness is quick."""
+    whole: Json = json.loads(_small_server(modems))
     return whole
 
 

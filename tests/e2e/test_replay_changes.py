@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from e2e.changed import MS, ChangedReplay, Json, change, replay_changed
 from e2e.fates import Proof
 from e2e.frames import udp_frame
 from e2e.running import SMALL
 from e2e.traffic import START_NS, generate, spread
-from witness.config import load_config
+from witness.config import load_config, load_tree
 from witness.epochs import sequence_of
 from witness.pcapfile import Record, records_of
 
@@ -23,7 +22,7 @@ pytestmark = pytest.mark.replay
 
 TEXT = SMALL.read_text()
 CONFIG = load_config(SMALL)
-FILE: Json = yaml.load(TEXT, Loader=yaml.BaseLoader)
+FILE: Json = load_tree(TEXT)
 T = 4 * MS + 3
 LATER = 7 * MS + 5
 FLUSH_NS = 50_000
@@ -38,7 +37,7 @@ def modem(number: int) -> Json:
 
 def text_without(number: int) -> str:
     modems = [item for item in FILE["modems"] if item is not modem(number)]
-    return yaml.dump(FILE | {"modems": modems}, sort_keys=False)
+    return json.dumps(FILE | {"modems": modems})
 
 
 def traffic(seed: int, count: int = 700, broken: float = 0.05) -> list[Record]:
@@ -351,7 +350,7 @@ def test_a_file_does_what_calls_do(tmp_path: Path) -> None:
     other["filter_groups"][1]["rules"] = ANY
     other["modems"][0]["service_flows"][0]["priority"] = "4"
     path = tmp_path / "other.yaml"
-    path.write_text(yaml.dump(other, sort_keys=False))
+    path.write_text(json.dumps(other))
     get = change(T + MS, "config.get", keys=True)
     more = ("--then", f"{T} ns={path}", "--then", f"{LATER} ns={tmp_path / 'sg.yaml'}")
     replayed = replay_changed(

@@ -5,6 +5,7 @@ for byte what it gives alone."""
 import json
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,19 @@ def traffic(groups: Sequence[Json], up: bool) -> list[Record]:
     return down_traffic(groups, 3, 800 // len(groups), GAP_NS)
 
 
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("unchanged")
+
+
+@cache
+def unchanged(folders: Path, number: int, up: bool) -> ChangedReplay:
+    """A group of three alone, with what is sent to all of them: the same for several tests."""
+    _, groups = served()
+    folder = folders / f"{number}{'up' if up else 'down'}"
+    return replay_changed(folder, dump(groups[number - 1]), traffic(groups, up), up=up)
+
+
 def mine(replayed: ChangedReplay, group: Json, up: bool) -> list[Record]:
     is_mine = comes_from_modems(group) if up else goes_to_channels(group)
     return [record for record in replayed.out if is_mine(record)]
@@ -73,7 +87,7 @@ def in_group_2(modems: Sequence[Json]) -> list[Change]:
 
 
 @pytest.mark.parametrize("up", [False, True], ids=["downstream", "upstream"])
-def test_a_group_changes(up: bool, tmp_path: Path) -> None:
+def test_a_group_changes(up: bool, folders: Path, tmp_path: Path) -> None:
     whole, groups = served()
     sent = traffic(groups, up)
     told = in_group_2(groups[1]["modems"])
@@ -81,8 +95,10 @@ def test_a_group_changes(up: bool, tmp_path: Path) -> None:
     assert len(together.out) > 150
     total = 0
     for number, group in enumerate(groups, start=1):
-        changes = told if number == 2 else []
-        one = replay_changed(tmp_path / str(number), dump(group), sent, changes, up=up)
+        if number == 2:
+            one = replay_changed(tmp_path / str(number), dump(group), sent, told, up=up)
+        else:
+            one = unchanged(folders, number, up)
         assert mine(together, group, up) == list(one.out)
         assert len(one.out) > 30
         total += len(one.out)
@@ -103,15 +119,18 @@ def left(replayed: ChangedReplay, way: str) -> tuple[int, int]:
 
 
 @pytest.mark.parametrize("up", [False, True], ids=["downstream", "upstream"])
-def test_a_group_goes(up: bool, tmp_path: Path) -> None:
+def test_a_group_goes(up: bool, folders: Path, tmp_path: Path) -> None:
     """What it had is sent; what comes for it later is nobody's."""
     whole, groups = served()
     sent = traffic(groups, up)
     gone = change(T, "group.remove", group=2)
     together = replay_changed(tmp_path / "all", dump(whole), sent, [gone], up=up)
     for number, group in enumerate(groups, start=1):
-        before = [r for r in sent if number != 2 or r.time_ns < START_NS + T]
-        one = replay_changed(tmp_path / str(number), dump(group), before, up=up)
+        if number == 2:
+            before = [record for record in sent if record.time_ns < START_NS + T]
+            one = replay_changed(tmp_path / str(number), dump(group), before, up=up)
+        else:
+            one = unchanged(folders, number, up)
         came = mine(together, group, up)
         if number != 2:
             assert came == list(one.out)
@@ -143,7 +162,7 @@ def session_of(record: Record) -> int:
 
 @pytest.mark.parametrize("groups_before", [1, 2])
 @pytest.mark.parametrize("up", [False, True], ids=["downstream", "upstream"])
-def test_a_group_comes(groups_before: int, up: bool, tmp_path: Path) -> None:
+def test_a_group_comes(groups_before: int, up: bool, folders: Path, tmp_path: Path) -> None:
     """Beside one that had the ports for itself, or two that shared them: it gives what it gives
     alone from its first packet on, and the others notice nothing."""
     whole, groups = served(max_groups="3")
@@ -153,8 +172,8 @@ def test_a_group_comes(groups_before: int, up: bool, tmp_path: Path) -> None:
     path = write(tmp_path, "third.yaml", third)
     come = change(T, "group.add", file=str(path))
     together = replay_changed(tmp_path / "all", dump(whole), sent, [come], up=up)
-    for number, group in enumerate(groups[:groups_before]):
-        one = replay_changed(tmp_path / str(number), dump(group), sent, up=up)
+    for number, group in enumerate(groups[:groups_before], start=1):
+        one = unchanged(folders, number, up)
         assert mine(together, group, up) == list(one.out)
         assert len(one.out) > 30
     later = [record for record in sent if record.time_ns >= START_NS + T]

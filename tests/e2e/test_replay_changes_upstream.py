@@ -11,13 +11,12 @@ from random import Random
 from typing import Any
 
 import pytest
-import yaml
 
 from e2e.changed import MS, Change, ChangedReplay, Json, change, only, replay_changed
 from e2e.traffic import START_NS
 from e2e.upstream import ROOM, vary_upstream
 from witness.agreement import disagreements
-from witness.config import parse_config
+from witness.config import load_tree, parse_config
 from witness.model import Config
 from witness.pcapfile import Record, records_of
 from witness.subscriber import numbered_frame
@@ -28,12 +27,12 @@ from witness.upstream_traffic import impair_by_loss, impair_by_order, sending
 pytestmark = pytest.mark.replay
 
 TEXT = vary_upstream(f"verify_crc: true, {ROOM}")
-FILE: Json = yaml.load(TEXT, Loader=yaml.BaseLoader)
+FILE: Json = load_tree(TEXT)
 GAP_NS = 100_003
 
 
 def text_of(**keys: Any) -> str:
-    return yaml.dump(FILE | keys, sort_keys=False)
+    return json.dumps(FILE | keys)
 
 
 def modem(number: int, **keys: Any) -> Json:

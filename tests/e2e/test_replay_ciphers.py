@@ -2,13 +2,13 @@
 """Groups whose modems have different ciphers: both directions, both generations of keys, fragments,
 frames of less than a block, and ciphers that change, as the witness decrypts them."""
 
+import json
 from hashlib import sha512
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
-import yaml
 
 from e2e.changed import MS, Change, change, replay_changed
 from e2e.fates import Proof
@@ -17,7 +17,7 @@ from e2e.running import SMALL, replay
 from e2e.test_replay_changes import TEXT, burst
 from e2e.traffic import START_NS, generate, spread
 from e2e.upstream import at_once, replay_upstream
-from witness.config import SIZES, parse_config
+from witness.config import SIZES, load_tree, parse_config
 from witness.pcapfile import Record, records_of
 from witness.sample import UPSTREAM
 from witness.upstream_sender import UpstreamSender
@@ -45,10 +45,10 @@ def security(said: str, cipher: str, sequence: int = 7, *, use_next: bool = Fals
     return made | {"use_next_key": str(use_next).lower()}
 
 
-def mixed(text: str, turn: int) -> str:
+def mixed(text: str, turn: int, **more: Json) -> str:
     """The configuration with a cipher after the other, the first as the turn says; downstream every
     other one has the next key."""
-    whole: Json = yaml.load(text, Loader=yaml.BaseLoader)
+    whole: Json = load_tree(text)
     for number, modem in enumerate(whole["modems"], turn):
         modem["security"] = security(
             modem["security"]["said"],
@@ -56,7 +56,7 @@ def mixed(text: str, turn: int) -> str:
             15 - number,
             use_next=number // 2 % 2 == 1,
         )
-    return yaml.dump(whole, sort_keys=False)
+    return json.dumps(whole | more)
 
 
 def patch(cipher: str) -> Json:
@@ -79,7 +79,7 @@ def test_downstream(turn: int, tmp_path: Path) -> None:
 
 def test_downstream_without_crc(tmp_path: Path) -> None:
     """Four bytes of zero stand where it would be, encrypted as the rest."""
-    text = mixed(SMALL.read_text(), 1) + "crypto: {generate_crc: false}\n"
+    text = mixed(SMALL.read_text(), 1, crypto={"generate_crc": "false"})
     assert not parse_config(text).generate_crc
     replay(tmp_path, text, mixed_sent(text, 9)).check()
 
@@ -111,8 +111,8 @@ def good(text: str, seed: int, folder: Path) -> list[str]:
 @pytest.mark.parametrize("turn", TURNS)
 def test_upstream(turn: int, tmp_path: Path) -> None:
     text = mixed(UPSTREAM, turn)
-    said = at_once(lambda seed: good(text, seed, tmp_path / str(seed)), range(4))
-    assert said == [[]] * 4
+    seeds = (0, 3)  # of 54 and 70 frames
+    assert at_once(lambda seed: good(text, seed, tmp_path / str(seed)), seeds) == [[], []]
 
 
 @pytest.mark.parametrize("turn", TURNS)
@@ -150,7 +150,7 @@ def rolls(said: int, cipher: str, number: int) -> list[Change]:
 @pytest.mark.parametrize("cipher", ["aes-256", "des"])
 def test_keys_roll(cipher: str, tmp_path: Path) -> None:
     """Downstream, under a load that fills its channels; the witness has each key at its time."""
-    whole: Json = yaml.load(TEXT, Loader=yaml.BaseLoader)
+    whole: Json = load_tree(TEXT)
     first = security("1", cipher)
     whole["modems"][0]["security"] = {
         name: value for name, value in first.items() if "next" not in name
@@ -159,7 +159,7 @@ def test_keys_roll(cipher: str, tmp_path: Path) -> None:
         record for n in range(50) for record in burst("10.0.0.1", 1, (n + 1) * 100_000)
     ]
     changes = [step for number in range(3) for step in rolls(1, cipher, number)]
-    replayed = replay_changed(tmp_path, yaml.dump(whole, sort_keys=False), sent, changes)
+    replayed = replay_changed(tmp_path, json.dumps(whole), sent, changes)
     assert Proof(replayed).check() == 0
     assert not any("error" in answer for answer in replayed.answers)
 

@@ -49,6 +49,12 @@ def play(folder: Path, captured: bytes, config: Path = SMALL) -> Replayed:
     return Replayed(load_config(config), SENT, ended, out, stats)
 
 
+@pytest.fixture(scope="module")
+def usual(tmp_path_factory: pytest.TempPathFactory) -> Replayed:
+    """To compare others with."""
+    return play(tmp_path_factory.mktemp("usual"), build_pcap(SENT))
+
+
 @pytest.mark.parametrize("threads", ["1ds1t", "1ds2t"])
 def test_same_input_same_bytes(threads: str, tmp_path: Path) -> None:
     config = tmp_path / "sg.yaml"
@@ -68,8 +74,9 @@ FORMATS: dict[str, Callable[[list[Record]], bytes]] = {
 
 
 @pytest.mark.parametrize("form", FORMATS.values(), ids=list(FORMATS))
-def test_formats_of_one_capture(form: Callable[[list[Record]], bytes], tmp_path: Path) -> None:
-    usual = play(tmp_path / "usual", build_pcap(SENT))
+def test_formats_of_one_capture(
+    form: Callable[[list[Record]], bytes], usual: Replayed, tmp_path: Path
+) -> None:
     other = play(tmp_path / "other", form(SENT))
     assert (other.ended.status, other.ended.messages) == (0, [])
     assert other.out_path.read_bytes() == usual.out_path.read_bytes()
@@ -201,13 +208,12 @@ def test_input_is_not_overwritten(tmp_path: Path) -> None:
         assert captured.read_bytes() == before
 
 
-def test_after_the_year_2038(tmp_path: Path) -> None:
+def test_after_the_year_2038(usual: Replayed, tmp_path: Path) -> None:
     """Seconds of pcap have 32 bits without a sign."""
     later = (1 << 31) * 10**9 - START_NS
     sent = [Record(r.time_ns + later, r.data, r.original_length) for r in SENT]
-    now = play(tmp_path / "now", build_pcap(SENT))
     then = play(tmp_path / "then", build_pcap(sent))
-    moved = [(r.time_ns + later, r.data) for r in now.out.records]
+    moved = [(r.time_ns + later, r.data) for r in usual.out.records]
     assert [(r.time_ns, r.data) for r in read_pcap(then.out_path).records] == moved
 
 

@@ -6,8 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from e2e import grouped
 from e2e.grouped import GROUPS, comes_from_modems, goes_to_channels
 from e2e.running import run, vcmtsd
@@ -25,11 +23,10 @@ def profile(folder: Path) -> list[Json]:
     """Writes the server's file, and of each group one that stands alone. Returns the latter."""
     text = grouped.profile()
     (folder / "server.yaml").write_text(text, encoding="utf-8")
-    whole = yaml.load(text, Loader=yaml.BaseLoader)
+    whole = json.loads(grouped.large_server())
     groups = [grouped.alone(whole, item) for item in whole["service_groups"]]
     for group in groups:
-        path = folder / f"alone{group['service_group']}.yaml"
-        path.write_text(yaml.dump(group), encoding="utf-8")
+        grouped.write(folder, f"alone{group['service_group']}.yaml", group)
     return groups
 
 
@@ -84,11 +81,11 @@ def test_a_vlan_of_all(tmp_path: Path) -> None:
     words = ("--rate", "60Mbps", "--duration", "200ms", "--send-only", "--rphy", NULL[1])
     traffic(tmp_path, *words, "--network", f"net_pcap0,tx_pcap={came}")
     plain, _ = replay(config, came, up=False)
-    whole = yaml.load(config.read_text(encoding="utf-8"), Loader=yaml.BaseLoader)
+    whole = json.loads(grouped.large_server())
     for place in (whole, *whole["service_groups"]):
         if "network" in place.get("ports", {}):
             place["ports"]["network"]["vlan"] = "7"
-    config.write_text(yaml.dump(whole), encoding="utf-8")
+    config.write_text(grouped.dump(whole), encoding="utf-8")
     write_pcap(came, [with_tag(record, 7) for record in read_pcap(came).records])
     told, stats = replay(config, came, up=False)
     assert told == plain and len(plain) > 10

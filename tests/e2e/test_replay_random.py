@@ -10,20 +10,19 @@ from random import Random
 from typing import Any
 
 import pytest
-import yaml
 
 from e2e.changed import Change, Json, change, replay_changed
 from e2e.fates import Proof
 from e2e.running import SMALL
 from e2e.traffic import generate, spread
-from witness.config import parse_config
+from witness.config import load_tree, parse_config
 from witness.pcapfile import Record
 
 pytestmark = pytest.mark.replay
 
 # Whoever goes has sent what waits for it before many other changes are due.
 TEXT = SMALL.read_text().replace("42.24 Mbps", "300 Mbps").replace("37.5 Mbps", "300 Mbps")
-FILE: Json = yaml.load(TEXT, Loader=yaml.BaseLoader)
+FILE: Json = load_tree(TEXT)
 CHANGES = 200
 PACKETS = 1500
 GAP_NS = 100_000  # from change to change
@@ -61,7 +60,7 @@ def more_modems() -> list[Json]:
 
 
 MODEMS: list[Json] = FILE["modems"] + more_modems()
-SENT_TO = parse_config(yaml.dump(FILE | {"modems": MODEMS}, sort_keys=False))
+SENT_TO = parse_config(json.dumps(FILE | {"modems": MODEMS}))
 
 
 class Maker:

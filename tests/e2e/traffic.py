@@ -14,6 +14,7 @@ from e2e.frames import (
     ETHERTYPES,
     FRAGMENT,
     GRE,
+    HEADERS,
     HOP_BY_HOP,
     ICMP,
     ICMPV6,
@@ -93,7 +94,7 @@ class Generator:
             value, mask = match.tos
             tos = value | tos & ~mask & 0xFF
         source = self._source(match, version)
-        empty = len(ip_frame(source, destination, protocol, upper(protocol, ports, b"")))
+        empty = HEADERS[version] + len(upper(protocol, ports, b""))
         data = self.random.randbytes(self._size(empty) - empty)
         return ip_frame(source, destination, protocol, upper(protocol, ports, data), tos)
 

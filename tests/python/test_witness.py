@@ -70,6 +70,18 @@ def test_internet_checksum() -> None:
     assert internet_checksum(hx("0001F203F4F5F6F7")) == 0x220D  # RFC 1071, section 3
     assert internet_checksum(hx("0001F203F4F5F6F7220D")) == 0
     assert internet_checksum(b"\x01") == 0xFEFF
+    assert internet_checksum(b"") == internet_checksum(bytes(6)) == 0xFFFF
+
+
+@given(st.lists(st.integers(0, 0xFFFF)))
+def test_internet_checksum_is_a_sum(words: list[int]) -> None:
+    """Of 16 bits at a time, with what does not fit added at the other end."""
+    total = 0
+    for word in words:
+        total += word
+        total = (total & 0xFFFF) + (total >> 16)
+    data = struct.pack(f">{len(words)}H", *words)
+    assert internet_checksum(data) == total ^ 0xFFFF
 
 
 # pcap

@@ -5,10 +5,12 @@ Every scalar is read as text and converted here: YAML's own guesses would turn a
 a number. Only what the witness uses is read; judging the rest is the loader's business.
 """
 
+import json
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from ipaddress import ip_address, ip_network
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import yaml
 
@@ -246,10 +248,28 @@ def _check_modem(config: Config, modem: Modem) -> None:
         raise ConfigError(f"{where}: a bonded flow has no DSID")
 
 
+def _as_text(node: object) -> object:
+    """Of JSON: as YAML's reader would have it, that takes every scalar for text."""
+    if isinstance(node, dict):
+        return {key: _as_text(value) for key, value in node.items()}
+    if isinstance(node, list):
+        return [_as_text(value) for value in node]
+    return node if isinstance(node, str) else json.dumps(node)
+
+
+def load_tree(text: str) -> Any:
+    """Of texts. What programs write is JSON, which is YAML too; its reader is 20 times as fast."""
+    try:
+        return _as_text(json.loads(text, parse_int=str, parse_float=str, parse_constant=str))
+    except json.JSONDecodeError:
+        return yaml.load(text, Loader=LOADER)
+
+
+@lru_cache(maxsize=64)
 def parse_config(text: str) -> Config:
     """Reads a service group. Raises ConfigError and nothing else."""
     try:
-        root = mapping(yaml.load(text, Loader=LOADER), "file")
+        root = mapping(load_tree(text), "file")
     except (yaml.YAMLError, RecursionError) as error:
         raise ConfigError(f"not YAML: {error}") from error
     bonding_groups = {

@@ -39,8 +39,10 @@ modems:
     service_flows: [{id: 10}, {id: 11}, {id: 12, priority: 5}]
 """
 
-# The upstream of three modems: two keys and bonding, no privacy, pre-3.0 with a key.
+# The upstream of three modems: two keys and bonding, no privacy, pre-3.0 with a key. It has few
+# buffers for the downstream, as a program that replays takes much of its time to touch them all.
 UPSTREAM = """
+max_queued: 512
 upstream: {verify_crc: true, frame_timeout: 500 ms}
 ports: {control: {device: net_null0}}
 rphy: {core_ip: 192.168.1.1, rpd_ip: 192.168.1.2}
