@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from python import report_samples
-from vcmts import results
+from vcmts import results, yamls
 from vcmts.bench import goals_list
 from vcmts.cli import main
 from vcmts.report import configuration as report_configuration
@@ -276,7 +275,7 @@ def test_the_profile_is_cut_and_whole(tmp_path: Path) -> None:
     assert profile is not None and report_configuration.published("of-my-own") is None
     cut = report_configuration.shortened(profile.text)
     assert len(cut) < len(profile.text) / 10
-    whole, short = yaml.safe_load(profile.text), yaml.safe_load(cut)
+    whole, short = yamls.safe_load(profile.text), yamls.safe_load(cut)
     assert len(short["modems"]) == 1 and "# ... and 29 more" in cut
     assert short["modems"][0]["mac"] == whole["modems"][0]["mac"]
     assert short["channels"] == whole["channels"] and short["rphy"] == whole["rphy"]
