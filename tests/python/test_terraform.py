@@ -2,6 +2,7 @@
 """deploy/terraform: it parses, what it names is there, and its first start is valid."""
 
 import base64
+import functools
 import os
 import re
 import subprocess
@@ -57,11 +58,17 @@ def plain(name: str) -> str:
     return name.strip('"')
 
 
+@functools.cache
+def parsed(path: Path) -> dict[str, Any]:
+    found: dict[str, Any] = hcl2.loads(path.read_text(encoding="utf-8"))
+    return found
+
+
 def blocks(kind: str) -> dict[str, Any]:
     """All of that kind, by name or type.name."""
     found: dict[str, Any] = {}
     for path in sorted(PLACE.glob("*.tf")):
-        for block in hcl2.loads(path.read_text(encoding="utf-8")).get(kind, []):
+        for block in parsed(path).get(kind, []):
             for name, inner in block.items():
                 if kind in ("resource", "data"):
                     found |= {f"{plain(name)}.{plain(key)}": body for key, body in inner.items()}
