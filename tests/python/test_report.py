@@ -34,7 +34,7 @@ def store(folder: Path, files: dict[str, Json]) -> list[str]:
     return [str(folder / f"{name}.json") for name in files]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")  # in a random order that of a module is made again and again
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a report of every kind."""
     folder = tmp_path_factory.mktemp("report")
