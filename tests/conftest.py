@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The order of tests: that of the files, or a random one, which VCMTS_TEST_SEED repeats; that
-properties are tried however long it takes; and that interrupts are what they are for people."""
+properties are tried however long it takes; that interrupts are what they are for people; and that
+the collector of garbage does not walk through all tests again and again."""
 
+import gc
 import os
 import signal
+from collections.abc import Generator
+from fractions import Fraction
 from random import Random
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -24,7 +29,61 @@ def pytest_report_header() -> str:
     return f"random order: VCMTS_TEST_SEED={SEED}" if SEED else ""
 
 
+def turn(config: pytest.Config) -> Fraction:
+    """Of the processes that collect tests at once, each begins at another place."""
+    given: dict[str, Any] = getattr(config, "workerinput", {"workerid": "gw0", "workercount": 1})
+    return Fraction(int(given["workerid"].removeprefix("gw")), given["workercount"])
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(
+    collector: pytest.Collector,
+) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """They begin at different files, as rewriting the assertions of a file takes most of the time
+    when it is new: nearly each is rewritten once, and the others find what the first has stored."""
+    report = yield
+    if isinstance(collector, pytest.Dir) and report.passed:
+        modules = [node for node in report.result if isinstance(node, pytest.Module)]
+        first = int(len(modules) * turn(collector.config))
+        others = [node for node in report.result if not isinstance(node, pytest.Module)]
+        report.result = [*modules[first:], *modules[:first], *others]
+    return report
+
+
+def in_order(items: list[pytest.Item]) -> None:
+    """All the same in all processes: folders as they were asked for, and files by name."""
+    folders = {path: n for n, path in enumerate(dict.fromkeys(item.path.parent for item in items))}
+    items.sort(key=lambda item: (folders[item.path.parent], item.path))
+
+
+class FirstOrder:
+    """Before pytest groups tests by what they share; the random order comes after it."""
+
+    @staticmethod
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+        if hasattr(config, "workerinput"):
+            in_order(items)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(FirstOrder())
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     if SEED:
         Random(int(SEED)).shuffle(items)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Thousands of tests, and what they import, are there until the end: only what comes later is
+    looked through, and not after each 700 objects, of which a configuration has 300,000."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.set_threshold(50_000, 10, 10)
+        gc.enable()

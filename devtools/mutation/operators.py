@@ -8,6 +8,7 @@ prefetch. A number behind #define counts as code.
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 import tree_sitter_c
 from tree_sitter import Language, Node, Parser
@@ -267,20 +268,27 @@ def make(file: str, text: bytes, function: str, edit: Edit, rule: str = "") -> M
     return Mutant(file, start, end, replacement, operator, function, number, line, becomes, rule)
 
 
-def mutants_of(file: str, text: bytes) -> list[Mutant]:
+@lru_cache(512)
+def tree_of(text: bytes) -> Node:
+    """Of a file, which is asked for by each mutant that is chosen in it."""
+    return PARSER.parse(text).root_node
+
+
+@lru_cache(512)
+def mutants_of(file: str, text: bytes) -> tuple[Mutant, ...]:
     """All of a file, in the order in which they stand in it."""
-    root = PARSER.parse(text).root_node
-    return [make(file, text, function, edit) for function, edit in in_file(root)]
+    return tuple(make(file, text, name, edit) for name, edit in in_file(tree_of(text)))
 
 
 def function_at(text: bytes, start: int) -> str:
     """The name of the function in which a byte stands; "" outside of all."""
-    node: Node | None = PARSER.parse(text).root_node.descendant_for_byte_range(start, start)
+    node: Node | None = tree_of(text).descendant_for_byte_range(start, start)
     while node is not None and node.type != "function_definition":
         node = node.parent
     return name_of(node) if node is not None else ""
 
 
+@lru_cache(512)
 def code_lines(text: bytes) -> int:
     """Lines of functions that hold more than braces and comments."""
     lines: set[int] = set()
@@ -301,5 +309,5 @@ def code_lines(text: bytes) -> int:
             for child in node.children:
                 find(child)
 
-    find(PARSER.parse(text).root_node)
+    find(tree_of(text))
     return len(lines)

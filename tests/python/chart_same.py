@@ -4,14 +4,13 @@
 import sys
 from pathlib import Path
 
-import yaml
-
 from python.charts import renderer
+from vcmts import yamls
 
 
 def main() -> int:
     values, rendered = map(Path, sys.argv[1:])
-    theirs = [one for one in yaml.safe_load_all(rendered.read_text(encoding="utf-8")) if one]
+    theirs = [one for one in yamls.safe_load_all(rendered.read_text(encoding="utf-8")) if one]
     with renderer() as render:
         ours = render(None, values).objects
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
+from vcmts import yamls
 from vcmts.paths import CHECKOUT
 
 CHART = CHECKOUT / "deploy" / "helm" / "vcmts"
@@ -57,7 +57,7 @@ class Rendered:
     def configurations(self) -> dict[str, Json]:
         """By the name of the file, of each pod its own."""
         data = next(one["data"] for one in self.of("ConfigMap") if is_configuration(one))
-        return {name: yaml.safe_load(text) for name, text in data.items()}
+        return {name: yamls.safe_load(text) for name, text in data.items()}
 
     def configuration(self) -> Json:
         (found,) = self.configurations().values()
@@ -74,7 +74,7 @@ def is_configuration(config_map: Json) -> bool:
 
 def objects_of(files: dict[str, str]) -> list[Json]:
     texts = (text for name, text in files.items() if name.endswith(".yaml"))
-    return [one for text in texts for one in yaml.safe_load_all(text) if one]
+    return [one for text in texts for one in yamls.safe_load_all(text) if one]
 
 
 class Renderer:

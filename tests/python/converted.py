@@ -7,10 +7,9 @@ from typing import Any
 
 import jsonschema
 import pytest
-import yaml
 
 from python.charts import CHART
-from vcmts import cli
+from vcmts import cli, yamls
 
 Json = dict[str, Any]
 SCHEMA = jsonschema.Draft7Validator(json.loads((CHART / "values.schema.json").read_text()))
@@ -29,7 +28,7 @@ class Converted:
         return captured.out
 
     def values(self, text: str, *words: str) -> list[Json]:
-        found = list(yaml.safe_load_all(self(text, *words)))
+        found = yamls.safe_load_all(self(text, *words))
         assert self.status == 0, self.said
         for one in found:
             SCHEMA.validate(one)

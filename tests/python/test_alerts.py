@@ -6,15 +6,15 @@ import shutil
 from typing import Any
 
 import pytest
-import yaml
 
 from e2e.running import run
+from vcmts import yamls
 from vcmts.paths import CHECKOUT
 
 FOLDER = CHECKOUT / "deploy" / "prometheus"
 RULES: list[dict[str, Any]] = [
     rule
-    for group in yaml.safe_load((FOLDER / "alerts.yaml").read_text())["groups"]
+    for group in yamls.safe_load((FOLDER / "alerts.yaml").read_text())["groups"]
     for rule in group["rules"]
 ]
 with_promtool = pytest.mark.skipif(

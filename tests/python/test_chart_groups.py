@@ -11,6 +11,7 @@ import yaml
 
 from python.charts import CHART, CI, Json, Rendered, Renderer, needs_renderer, one_group, renderer
 from python.layout_machines import Recorded, record
+from vcmts import yamls
 from vcmts.host.files import Files
 from vcmts.layout import machine as layout_machine
 from vcmts.pod.render import Source, rendered
@@ -164,7 +165,7 @@ def test_what_encrypts_for_a_group_goes_before_the_defaults(
 def test_keys_are_in_a_secret_and_nowhere_else(render: Renderer) -> None:
     path = next(path for path in CI if path.stem == "inline")
     made = render(None, path)
-    key = yaml.safe_load(path.read_text())["serviceGroups"][0]["config"]["modems"][0]["security"][
+    key = yamls.safe_load(path.read_text())["serviceGroups"][0]["config"]["modems"][0]["security"][
         "key"
     ]
     assert key in made.secret()["sg-7.yaml"]
@@ -228,7 +229,7 @@ DEVICES = {
 
 @pytest.mark.parametrize("path", CI, ids=lambda path: path.stem)
 def test_the_data_plane_takes_it(render: Renderer, path: Path, tmp_path: Path) -> None:
-    values = yaml.safe_load(path.read_text())
+    values = yamls.safe_load(path.read_text())
     fewer = values["serviceGroups"][:4]
     values["serviceGroups"] = fewer  # of the published profile, a megabyte each
     if values.get("defaults", {}).get("profile", "").startswith("6ofdm"):

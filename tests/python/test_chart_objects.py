@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from python.charts import CI, Json, Rendered, Renderer, needs_renderer, one_group, renderer
+from vcmts import yamls
 from vcmts.paths import CHECKOUT
 
 pytestmark = needs_renderer
@@ -103,7 +103,7 @@ def test_pods_have_no_rights_but_those_that_root_is_given(render: Renderer) -> N
     for path in CI:
         rendered = render(None, path)
         pod, container = rendered.pod(), rendered.container()
-        root = yaml.safe_load(path.read_text()).get("root", False)
+        root = yamls.safe_load(path.read_text()).get("root", False)
         expected = ["runAsNonRoot", "runAsUser", "capabilities"] if root else []
         assert restricted(pod, container) == expected, path
         assert container["securityContext"]["readOnlyRootFilesystem"] is True
@@ -218,7 +218,7 @@ def test_one_pod_after_the_other_is_rolled(rendered: Rendered) -> None:
 
 def test_monitoring_is_what_the_project_has(render: Renderer) -> None:
     rendered = render(None, *[path for path in CI if path.stem == "shared"])
-    alerts = yaml.safe_load((CHECKOUT / "deploy/prometheus/alerts.yaml").read_text())
+    alerts = yamls.safe_load((CHECKOUT / "deploy/prometheus/alerts.yaml").read_text())
     assert rendered.one("PrometheusRule")["spec"]["groups"] == alerts["groups"]
     boards = {path.name: path for path in (CHECKOUT / "deploy/grafana").glob("*.json")}
     found = [

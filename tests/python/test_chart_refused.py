@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-import yaml
 
 from python.charts import CI, Json, Renderer, needs_renderer, one_group, renderer
+from vcmts import yamls
 
 pytestmark = needs_renderer
 
@@ -84,7 +84,7 @@ def test_the_schema_says_which_value_and_what_is_allowed(
 def inline(*files: str | None) -> list[Json]:
     """Groups with modems, each in a file of that name."""
     path = next(path for path in CI if path.stem == "inline")
-    config = yaml.safe_load(path.read_text())["serviceGroups"][0]["config"]
+    config = yamls.safe_load(path.read_text())["serviceGroups"][0]["config"]
     return [
         {"id": number, "config": config} | ({"file": file} if file else {})
         for number, file in enumerate(files, 1)

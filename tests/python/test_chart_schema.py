@@ -7,14 +7,14 @@ from typing import Any
 
 import jsonschema
 import pytest
-import yaml
 
 from python.charts import CHART, CI
+from vcmts import yamls
 from vcmts.docs import chart_values, configdoc
 from vcmts.paths import CHECKOUT
 
 SCHEMA = json.loads((CHART / "values.schema.json").read_text())
-VALUES = yaml.safe_load((CHART / "values.yaml").read_text())
+VALUES = yamls.safe_load((CHART / "values.yaml").read_text())
 KEYWORDS = {
     *("type", "description", "properties", "additionalProperties", "required", "items", "enum"),
     *("pattern", "minimum", "maximum", "minItems", "maxItems", "minLength", "maxLength", "$ref"),
@@ -79,7 +79,7 @@ def test_the_values_are_those_of_the_schema() -> None:
 
 @pytest.mark.parametrize("path", CI, ids=lambda path: path.stem)
 def test_examples_are_valid(path: Any) -> None:
-    jsonschema.Draft7Validator(SCHEMA).validate(yaml.safe_load(path.read_text()))
+    jsonschema.Draft7Validator(SCHEMA).validate(yamls.safe_load(path.read_text()))
 
 
 def test_schema_and_readme_are_up_to_date() -> None:

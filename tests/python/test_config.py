@@ -8,9 +8,8 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-import yaml
 
-from vcmts import paths
+from vcmts import paths, yamls
 from vcmts.docs import configdoc
 
 
@@ -22,7 +21,7 @@ class Broken:
     schema: bool
 
 
-TABLE = yaml.safe_load(Path(__file__).with_name("broken.yaml").read_text(encoding="utf-8"))
+TABLE = yamls.safe_load(Path(__file__).with_name("broken.yaml").read_text(encoding="utf-8"))
 BASE: str = TABLE["base"]
 BROKEN = [Broken(**case) for case in TABLE["broken"]]
 
@@ -44,7 +43,7 @@ def check(text: str, folder: Path) -> tuple[int, list[str]]:
 
 def schema_finds(text: str) -> bool:
     validator = jsonschema.Draft202012Validator(configdoc.read_schema())
-    return not validator.is_valid(yaml.safe_load(text))
+    return not validator.is_valid(yamls.safe_load(text))
 
 
 def applied(text: str, broken: Broken) -> str:

@@ -10,9 +10,8 @@ from typing import Any
 
 import jsonschema
 import pytest
-import yaml
 
-from vcmts import cli, paths
+from vcmts import cli, paths, yamls
 from vcmts.docs import configdoc
 
 EXAMPLE = configdoc.SERVER_EXAMPLE.read_text(encoding="utf-8")
@@ -33,7 +32,7 @@ def check(text: str, folder: Path, *words: str) -> subprocess.CompletedProcess[s
 
 def schema_finds(text: str) -> bool:
     validator = jsonschema.Draft202012Validator(configdoc.read_schema())
-    return not validator.is_valid(yaml.safe_load(text))
+    return not validator.is_valid(yamls.safe_load(text))
 
 
 def test_example_is_good(tmp_path: Path) -> None:
@@ -170,7 +169,7 @@ Change = Callable[[dict[str, Any]], object]
 def test_one_mistake_is_one_line(
     change: Change, says: str, by_schema: bool, tmp_path: Path
 ) -> None:
-    document = yaml.safe_load(EXAMPLE)
+    document = yamls.safe_load(EXAMPLE)
     change(document)
     text = json.dumps(document, indent=1)
     ended = check(text, tmp_path)

@@ -7,13 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
 from python.converted import Converted, ids
 from python.reference_values import PKTGEN, group, vcmtsd
-from vcmts import cli
+from vcmts import cli, yamls
 from vcmts.convert.reading import read
 from vcmts.paths import MistakeError
 
@@ -175,7 +174,7 @@ def test_pktgen_becomes_calls_of_the_traffic_program(convert: Converted, tmp_pat
 def test_files_for_each_release(convert: Converted, tmp_path: Path) -> None:
     listed = convert(vcmtsd(), "-o", str(tmp_path / "out")).split()
     assert [Path(name).name for name in listed] == [f"values-{n}.yaml" for n in (1, 2, 3, 4)]
-    assert all(yaml.safe_load(Path(name).read_text())["serviceGroups"] for name in listed)
+    assert all(yamls.safe_load(Path(name).read_text())["serviceGroups"] for name in listed)
 
 
 ONE = group(3)

@@ -13,8 +13,13 @@ from vcmts.paths import CHECKOUT
 
 
 def run(tool: str, directory: Path) -> subprocess.CompletedProcess[str]:
+    """By this Python: what finds another one for `env` may take longer than the check."""
     return subprocess.run(
-        [CHECKOUT / "devtools" / tool], cwd=directory, capture_output=True, text=True, check=False
+        [sys.executable, CHECKOUT / "devtools" / tool],
+        cwd=directory,
+        capture_output=True,
+        text=True,
+        check=False,
     )
 
 

@@ -19,6 +19,7 @@ echo "made $goal, patience ${{VCMTS_TEST_PATIENCE:-1}}, seed ${{VCMTS_TEST_SEED:
 """
 LEAVES = {
     "a file": 'touch "$TMPDIR/file"',
+    "a file in memory": 'touch "${VCMTS_TEST_MEMORY:-$TMPDIR}/file"',
     "a folder of DPDK": 'mkdir -p "$RUNTIME_DIRECTORY/dpdk/unit-test-1"',
     "what pytest did not remove": 'mkdir "$TMPDIR/pytest-of-x"; touch "$TMPDIR/pytest-of-x/core"',
     "a process": "sleep 3600 >/dev/null 2>&1 & echo $! >left.pid",

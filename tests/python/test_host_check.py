@@ -7,13 +7,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
-import yaml
 
 from python.host_kernel import Kernel, Nic, relink
 from python.host_machines import base
 from python.host_steps import machine
 from python.layout_machines import Recorded, put
-from vcmts import cli
+from vcmts import cli, yamls
 from vcmts.host.files import Files
 from vcmts.host.prepare import check, kubelet
 from vcmts.host.prepare.fact import Row, look
@@ -204,7 +203,7 @@ def planned(server: Kernel, out: Path, *words: str) -> Iterator[tuple[str, dict[
     """Pools by name, each with its selectors."""
     arguments = ["host", "plan", "--kubernetes", *words, "--machine", str(server.root)]
     assert cli.main([*arguments, "-o", str(out)]) == 0
-    found = yaml.safe_load((out / "kubernetes/sriov-device-plugin.yaml").read_text())
+    found = yamls.safe_load((out / "kubernetes/sriov-device-plugin.yaml").read_text())
     assert found["kind"] == "ConfigMap" and found["metadata"]["name"] == "sriovdp-config"
     for one in json.loads(found["data"]["config.json"])["resourceList"]:
         yield f"{one['resourcePrefix']}/{one['resourceName']}", one
@@ -220,7 +219,7 @@ def test_pools_of_ports_that_are_shared(
         "intel.com/vcmts_rphy": {"pciAddresses": ["0000:3b:02.1"], "drivers": ["vfio-pci"]},
     }
     assert "${PCIDEVICE_INTEL_COM_VCMTS_NETWORK[0]}" in capsys.readouterr().out
-    told = yaml.safe_load((out / "kubernetes/kubelet.yaml").read_text())
+    told = yamls.safe_load((out / "kubernetes/kubelet.yaml").read_text())
     assert told["cpuManagerPolicy"] == "static" and told["reservedSystemCPUs"] == "0,4-7,12-15"
     assert cli.main(["host", "plan", "--machine", str(server.root), "-o", str(out)]) == 0
     assert not (out / "kubernetes/kubelet.yaml").exists()  # not asked for any more

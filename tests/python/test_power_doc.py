@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
+from vcmts import yamls
 from vcmts.day import load as day_load
 from vcmts.day.load import Day, Point
 from vcmts.paths import CHECKOUT
@@ -29,12 +30,12 @@ def table(head: str) -> dict[str, list[str]]:
 
 
 def changed(**changes: Any) -> Machine:
-    plain = yaml.safe_load(power_machine.PUBLISHED.read_text(encoding="utf-8"))
+    plain = yamls.safe_load(power_machine.PUBLISHED.read_text(encoding="utf-8"))
     return power_machine.parsed(yaml.safe_dump({**plain, **changes}), "changed")
 
 
 def at(gbps: float) -> tuple[Machine, Day]:
-    plain = yaml.safe_load(power_machine.PUBLISHED.read_text(encoding="utf-8"))
+    plain = yamls.safe_load(power_machine.PUBLISHED.read_text(encoding="utf-8"))
     return changed(calibrate={**plain["calibrate"], "gbps": gbps}), DAY
 
 

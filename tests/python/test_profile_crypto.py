@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
-from vcmts import cli, configuration
+from vcmts import cli, configuration, yamls
 from vcmts.bench import all as bench_all
 from vcmts.paths import MistakeError
 from vcmts.profile import crypto
@@ -32,7 +31,7 @@ def given(*words: str) -> argparse.Namespace:
 
 def written(folder: Path, *words: str) -> dict[str, Any]:
     path = configuration.chosen(given(*words), folder)
-    document: dict[str, Any] = yaml.safe_load(path.read_text())
+    document: dict[str, Any] = yamls.safe_load(path.read_text())
     return document
 
 
@@ -40,7 +39,7 @@ def written(folder: Path, *words: str) -> dict[str, Any]:
 def test_a_name_says_the_cipher(ending: str, cipher: str) -> None:
     """The witness reads it, with keys as long as the cipher asks, and all of them different."""
     text = text_of(f"1ofdm-0sc-qam_5cms_{ending}")
-    config, document = parse_config(text), yaml.safe_load(text)
+    config, document = parse_config(text), yamls.safe_load(text)
     assert {modem["security"]["cipher"] for modem in document["modems"]} == {cipher}
     assert "crypto" not in document
     secrets = {
@@ -57,7 +56,7 @@ def test_a_name_says_the_cipher(ending: str, cipher: str) -> None:
 
 def test_keys_are_those_of_ever() -> None:
     """So that captures and configurations of another day fit each other."""
-    said = yaml.safe_load(text_of("1ofdm-0sc-qam_1cms_aes"))["modems"][0]["security"]
+    said = yamls.safe_load(text_of("1ofdm-0sc-qam_1cms_aes"))["modems"][0]["security"]
     assert said["key"] + said["iv"] == crypto_hash("OpenVCMTS test key 1")
     assert said["next_key"] + said["next_iv"] == crypto_hash("OpenVCMTS next test key 1")
 

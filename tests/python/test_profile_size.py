@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
-from vcmts import cli, paths
+from vcmts import cli, paths, yamls
 from vcmts.profile import command as profile
 from vcmts.profile import qos as quality
 from vcmts.profile import size as profile_size
@@ -31,9 +30,7 @@ def text_of(name: str, sizes: Sizes) -> str:
 
 
 def load(sizes: Sizes, name: str = NAME) -> Mapping:
-    document: Mapping = yaml.load(
-        text_of(name, sizes), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    )
+    document: Mapping = yamls.safe_load(text_of(name, sizes))
     return document
 
 
@@ -111,10 +108,10 @@ def test_ids_of_flows_occur_once() -> None:
     sizes = Sizes(flows=32, active_flows=1, classifiers=0)
     last = profile.parse_name("1ofdm-0sc-qam_40000cms_none", sizes=sizes)
     first = profile.modem_lines(last, 1, [[1]], quality.WEIGHTS_ALONE)
-    (modem,) = yaml.safe_load("\n".join(first))
+    (modem,) = yamls.safe_load("\n".join(first))
     assert modem["upstream_service_flows"][0]["id"] == 40000 * 32 + 1
     few = profile.parse_name("1ofdm-0sc-qam_3cms_none", sizes=sizes)
-    (modem,) = yaml.safe_load("\n".join(profile.modem_lines(few, 1, [[1]], quality.WEIGHTS_ALONE)))
+    (modem,) = yamls.safe_load("\n".join(profile.modem_lines(few, 1, [[1]], quality.WEIGHTS_ALONE)))
     assert modem["upstream_service_flows"][0]["id"] == 1_000_001
 
 

@@ -8,9 +8,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
-import yaml
 
 from python.test_size_measured import PIPELINE
+from vcmts import yamls
 from vcmts.paths import CHECKOUT
 from vcmts.size import request as size_request
 from vcmts.size.request import Groups
@@ -70,7 +70,7 @@ def test_the_file_of_the_page(tmp_path: Path) -> None:
     wanted = tmp_path / "groups.yaml"
     wanted.write_text(text)
     found = size_request.from_option(str(wanted), Groups(6))
-    assert [g.count for g in found] == [item["count"] for item in yaml.safe_load(text)]
+    assert [g.count for g in found] == [item["count"] for item in yamls.safe_load(text)]
 
 
 def test_every_block_is_known() -> None:

@@ -2,6 +2,7 @@
 """deploy/terraform: it parses, what it names is there, and its first start is valid."""
 
 import base64
+import functools
 import os
 import re
 import subprocess
@@ -10,8 +11,8 @@ from typing import Any
 
 import hcl2
 import pytest
-import yaml
 
+from vcmts import yamls
 from vcmts.paths import CHECKOUT
 
 PLACE = CHECKOUT / "deploy" / "terraform" / "aws"
@@ -57,11 +58,17 @@ def plain(name: str) -> str:
     return name.strip('"')
 
 
+@functools.cache
+def parsed(path: Path) -> dict[str, Any]:
+    found: dict[str, Any] = hcl2.loads(path.read_text(encoding="utf-8"))
+    return found
+
+
 def blocks(kind: str) -> dict[str, Any]:
     """All of that kind, by name or type.name."""
     found: dict[str, Any] = {}
     for path in sorted(PLACE.glob("*.tf")):
-        for block in hcl2.loads(path.read_text(encoding="utf-8")).get(kind, []):
+        for block in parsed(path).get(kind, []):
             for name, inner in block.items():
                 if kind in ("resource", "data"):
                     found |= {f"{plain(name)}.{plain(key)}": body for key, body in inner.items()}
@@ -115,7 +122,7 @@ def rendered() -> dict[str, Any]:
     assert "%{" not in TEMPLATE
     whole = re.sub(r"\$\{(\w+)\}", lambda match: GIVEN[match[1]], TEMPLATE)
     assert whole.startswith("#cloud-config\n")
-    found: dict[str, Any] = yaml.safe_load(whole)
+    found: dict[str, Any] = yamls.safe_load(whole)
     return found
 
 
@@ -131,7 +138,7 @@ def test_cloud_init() -> None:
         assert item["path"].startswith("/") and item.get("permissions", "0644").startswith("0")
     assert [command[0] for command in whole["runcmd"]] == ["/usr/local/sbin/vcmts-first-start"]
     assert whole["power_state"]["mode"] == "reboot"
-    cfg = yaml.safe_load(files()["/etc/cloud/cloud.cfg.d/99-vcmts.cfg"]["content"])
+    cfg = yamls.safe_load(files()["/etc/cloud/cloud.cfg.d/99-vcmts.cfg"]["content"])
     assert cfg == {"datasource": {"Ec2": {"apply_full_imds_network_config": False}}}
 
 
@@ -190,7 +197,7 @@ def configuration(root: Path) -> Path:
 
 def test_the_example_is_filled_in(tmp_path: Path) -> None:
     path = configuration(tmp_path)
-    filled = yaml.safe_load(path.read_text(encoding="utf-8"))
+    filled = yamls.safe_load(path.read_text(encoding="utf-8"))
     assert "%" not in path.read_text().replace("between % are", "")
     assert filled["ports"]["network"]["device"] == "0000:00:06.0"
     assert filled["ports"]["rphy"]["device"] == "0000:00:07.0"

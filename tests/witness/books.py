@@ -66,10 +66,12 @@ class Books:
 
     def balance(self, held: Mapping[str, int]) -> None:
         """Asserts that every unit that came in is accounted for."""
+        dropped = dict.fromkeys(REASONS, 0)
+        for reason, number in self.drops.items():
+            dropped[_UNIT[reason]] += number
         for unit, entered in IN.items():
             left = sum(self.counters[name] for name in OUT[unit])
-            dropped = sum(self.drops[reason] for reason in REASONS[unit])
-            assert self.counters[entered] == left + dropped + held[unit], (
-                f"{unit}: {self.counters[entered]} in, {left} out, {dropped} dropped,"
+            assert self.counters[entered] == left + dropped[unit] + held[unit], (
+                f"{unit}: {self.counters[entered]} in, {left} out, {dropped[unit]} dropped,"
                 f" {held[unit]} held"
             )

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 import yaml
 
+from vcmts import yamls
 from vcmts.paths import MistakeError, data
 
 FILE = data("config/published.yaml")
@@ -223,7 +224,7 @@ def all_of(kind: type[Kind], part: Any, name: str) -> dict[str, Kind]:
 
 
 def parsed(text: str) -> Published:
-    whole = yaml.safe_load(text)
+    whole = yamls.safe_load(text)
     figures: dict[str, Figure] = {}
     for item in whole["figures"]:
         figure = made(Figure, item, f"{FILE.name}: figure {item.get('id')}")

@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from vcmts import published
+from vcmts import published, yamls
 from vcmts.paths import MistakeError, data
 from vcmts.report.document import MOST_PLACES, number
 
@@ -67,7 +67,7 @@ class Goal:
 def parsed(text: str) -> dict[str, Goal]:
     """By id, in the order of the file."""
     found: dict[str, Goal] = {}
-    for item in yaml.safe_load(text)["goals"]:
+    for item in yamls.safe_load(text)["goals"]:
         where = f"{FILE.name}: goal {item.get('id')}"
         goal = published.made(Goal, item, where)
         if goal.id in found:

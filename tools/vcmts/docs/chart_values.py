@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import yaml
-
+from vcmts import yamls
 from vcmts.docs.configdoc import Schema, escape, sentence
 from vcmts.paths import CHECKOUT
 from vcmts.profile.command import GRAMMAR
@@ -74,7 +73,7 @@ def plain(node: Any) -> Any:
 def base() -> Schema:
     text = BASE.read_text(encoding="utf-8")
     text = text.replace("@PROFILE@", f"^({NAME.pattern})?$").replace("@GRAMMAR@", GRAMMAR)
-    schema: Schema = yaml.safe_load(text)
+    schema: Schema = yamls.safe_load(text)
     return schema
 
 
@@ -138,7 +137,7 @@ def rows(value: Schema, schema: Schema, default: Any, path: str) -> Iterator[str
 def rendered_readme(configuration: Schema) -> str:
     schema = filled(base(), configuration)
     schema["properties"].pop("global")
-    values = yaml.safe_load((CHECKOUT / CHART / "values.yaml").read_text(encoding="utf-8"))
+    values = yamls.safe_load((CHECKOUT / CHART / "values.yaml").read_text(encoding="utf-8"))
     table = ["| key | meaning | allowed | default |", "| --- | --- | --- | --- |"]
     table += rows(schema, schema, values, "")
     return TEMPLATE.read_text(encoding="utf-8").replace("@VALUES@", "\n".join(table))

@@ -13,7 +13,7 @@ from typing import Any
 
 import yaml
 
-from vcmts import published
+from vcmts import published, yamls
 from vcmts.paths import MistakeError, data
 from vcmts.power import calibrate
 from vcmts.power.model import Kind, Machine, State, loads, rates
@@ -226,14 +226,14 @@ def document_of(text: str, where: str) -> Any:
     """Without aliases, a few of which make a document of any size; nor deep, which takes long."""
     depth = 0
     try:
-        for event in yaml.parse(text):
+        for event in yaml.parse(text, Loader=yamls.LOADER):
             depth += isinstance(event, yaml.CollectionStartEvent)
             depth -= isinstance(event, yaml.CollectionEndEvent)
             if isinstance(event, yaml.AliasEvent):
                 raise MistakeError(f"{where}: found an alias (*{event.anchor}), allowed: none")
             if depth > MOST_DEPTH:
                 raise MistakeError(f"{where}: found more than {MOST_DEPTH} levels, allowed: fewer")
-        return yaml.safe_load(text)
+        return yamls.safe_load(text)
     except (yaml.YAMLError, ValueError) as error:
         raise MistakeError(f"{where}: not YAML: {' '.join(str(error).split())}") from error
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import yaml
 
+from vcmts import yamls
 from vcmts.paths import MistakeError, data
 from vcmts.published import all_of, made
 
@@ -79,7 +80,7 @@ class Cloud:
 @cache
 def load(path: Path = FILE) -> Cloud:
     try:
-        whole = yaml.safe_load(path.read_text(encoding="utf-8"))
+        whole = yamls.safe_load(path.read_text(encoding="utf-8"))
         return Cloud(
             sources=all_of(Source, whole["sources"], "sources"),
             families=all_of(Family, whole["families"], "families"),
