@@ -11,11 +11,13 @@ MAX_BYTES = 65535
 MAX_PIECES = 64
 FEC_VALID = 0x0008
 VENDOR = 0x0001
+REQUEST_IUC = 1
 
 
 @dataclass(frozen=True)
 class Header:
     sid: int
+    request: bool  # of a request opportunity
     burst_id: int | None  # OFDMA
 
 
@@ -24,6 +26,7 @@ class Received:
     """A complete burst with payload."""
 
     sid: int
+    request: bool
     payload: bytes
 
 
@@ -39,7 +42,7 @@ def read_header(data: bytes, ofdma: bool) -> Header | None:
     if len(data) != (16 if ofdma else 8) or (ofdma and data[0] >> 6 != 1):
         return None
     sid = int.from_bytes(data[2:4], "big") & 0x3FFF
-    return Header(sid, int.from_bytes(data[8:12], "big") if ofdma else None)
+    return Header(sid, data[1] == REQUEST_IUC, int.from_bytes(data[8:12], "big") if ofdma else None)
 
 
 def _sc_qam_trailer_length_is_known(data: bytes) -> bool:
@@ -140,4 +143,4 @@ class Assembler:
         if not self.payload:
             self.books.count("no_bursts")
             return None
-        return Received(self.header.sid, self.payload)
+        return Received(self.header.sid, self.header.request, self.payload)

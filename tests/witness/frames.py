@@ -57,12 +57,14 @@ class Owner:
 
 @dataclass(frozen=True)
 class Origin:
-    """`owner` is None on ranging sessions. What is joined from fragments is `joined`."""
+    """`owner` is None on ranging sessions, and in an opportunity for requests, in which any modem
+    may ask. What is joined from fragments is `joined`."""
 
     channel: UpstreamChannel
     owner: Owner | None
     now: int
     joined: bool = False
+    contention: bool = False
 
 
 @dataclass
@@ -127,22 +129,21 @@ class Frames:
 
     def notice(self, header: MacHeader, origin: Origin) -> None:
         """The requests in a good MAC header, whatever becomes of the frame."""
-        if origin.owner is None:
-            return
-        asking, channel = origin.owner.modem, origin.channel
-        self.heard[origin.owner.flow.id, origin.owner.cluster] = channel
+        if origin.owner is not None:
+            self.heard[origin.owner.flow.id, origin.owner.cluster] = origin.channel
         if header.request is not None:
             kind = header.kind if header.kind in (REQUEST, QUEUE_REQUEST) else "element"
-            self._ask(kind, *header.request, asking, channel)
+            self._ask(kind, *header.request, origin)
         if header.privacy is not None and header.privacy.piggyback:
             privacy = header.privacy
-            self._ask("piggyback", privacy.piggyback, privacy.identifier, asking, channel)
+            self._ask("piggyback", privacy.piggyback, privacy.identifier, origin)
 
-    def _ask(self, kind: str, size: int, sid: int, asking: Modem, channel: UpstreamChannel) -> None:
-        if self.is_repeated(channel):
+    def _ask(self, kind: str, size: int, sid: int, origin: Origin) -> None:
+        if self.is_repeated(origin.channel):
             return
-        found = self.config.by_sid.get((channel.id, sid))
-        if found is None or found[0].mac != asking.mac:
+        found = self.config.by_sid.get((origin.channel.id, sid))
+        asking = origin.owner.modem.mac if origin.owner is not None else None
+        if found is None or (found[0].mac != asking and not origin.contention):
             self.books.count("bad_requests")
             return
         modem, flow, cluster = found

@@ -46,8 +46,8 @@ FRAME = packet_frame(PLAIN.security, 10, numbered_frame(PLAIN.addresses[0], 0, 6
 FEC = TrailerFlag.FEC_VALID
 
 
-def head(sid: int = 10) -> Segment:
-    return Segment(encode_header(ScQamHeader(5, sid, 0)), True, False)
+def head(sid: int = 10, iuc: int = 5) -> Segment:
+    return Segment(encode_header(ScQamHeader(iuc, sid, 0)), True, False)
 
 
 def body(data: bytes = FRAME) -> Segment:
@@ -364,6 +364,15 @@ def ranging_takes_any_sid(rig: Rig) -> None:
     message = management_frame(management_message(PLAIN.mac, RNG_REQ, b"x"))
     rig.psp(RANGING, 2, head(0x3FFF), body(message), tail(), head(10), body(), tail())
     rig.psp(SC_QAM, 0, head(0x3FFF), body(message), tail())
+
+
+@case({"not_ranging": 1}, requests=2, bad_requests=1, request_frames=3, management=1, transmitted=0)
+def where_modems_ask_any_does(rig: Rig) -> None:
+    """Whatever the SID of the opportunity: a flow's with segment headers, and one of nobody."""
+    for number, (of, sid) in enumerate([(11, 10), (0x3FFF, 20), (10, 9)]):
+        rig.psp(SC_QAM, number, head(of, iuc=1), body(encode_request(Request(sid, 1))), tail())
+    message = management_frame(management_message(PLAIN.mac, RNG_REQ, b"x"))
+    rig.psp(SC_QAM, 3, head(10, iuc=1), body(message), tail(), head(10, iuc=1), body(), tail())
 
 
 @case({}, bad_requests=3, requests=0, psp_packets=1)

@@ -28,7 +28,8 @@ def is_padding(rest: bytes) -> bool:
 
 
 # By kind, the reasons to drop what may not stand in a stream.
-RANGING = {kind: "not_ranging" for kind in (PACKET, REQUEST, QUEUE_REQUEST, FRAGMENT)}
+REQUESTING = {kind: "not_ranging" for kind in (PACKET, FRAGMENT)}
+RANGING = REQUESTING | {kind: "not_ranging" for kind in (REQUEST, QUEUE_REQUEST)}
 JOINED = {FRAGMENT: "frame_reserved"}
 
 

@@ -20,7 +20,7 @@ from witness.model import Config, UpstreamChannel
 from witness.ordering import PSP_NAMES, SEGMENT_NAMES, Gap, Order
 from witness.outer import Psp, Refused, read_packet
 from witness.pcapfile import Record
-from witness.stream import RANGING, Stream
+from witness.stream import RANGING, REQUESTING, Stream
 
 PSP_WINDOW, SEGMENT_WINDOW = 32, 63
 RECORD_SIZE = 16
@@ -145,8 +145,9 @@ class Model:
     # Segments
 
     def _burst(self, received: Received, channel: UpstreamChannel, *, ranging: bool) -> None:
-        if ranging:
-            self._whole_frames(received.payload, Origin(channel, None, self.now))
+        if ranging or received.request:
+            origin = Origin(channel, None, self.now, contention=received.request)
+            self._whole_frames(received.payload, origin)
             return
         found = self.config.by_sid.get((channel.id, received.sid))
         if found is None:
@@ -173,7 +174,9 @@ class Model:
         self.books.count("segments")
         self.books.count("segment_bytes", len(payload))
         self.books.count("extracted")
-        refused = RANGING if origin.owner is None else {}
+        refused: Mapping[str, str] = {}
+        if origin.owner is None:
+            refused = REQUESTING if origin.contention else RANGING
         self._stream(refused).burst(payload, origin, self.now)
 
     def _segment(self, data: bytes, channel: UpstreamChannel, owner: Owner) -> None:
