@@ -15,7 +15,7 @@
 
 #define USERS 60
 #define MOST_RULES 12
-#define CHANGES RANDOM_TURNS(600)
+#define CHANGES 600
 #define PACKETS 40
 
 /* What somebody has: a list of rules, and its number. */
