@@ -127,6 +127,17 @@ def pointer_behind_part_of_a_header(rig: Rig) -> None:
         send(rig, segment(2 * number + 1, rest + plain(), pointer))
 
 
+@case({"frame_pointer": 2}, frames=4, transmitted=2, resync_bytes=2 + 4)
+def pointer_to_the_end_within_a_header(rig: Rig) -> None:
+    """The next frame begins with the next segment, and of the header only 4 or 6 bytes are there;
+    that it has 10 is known of 6."""
+    frame = dressed()
+    for number, size in enumerate((2, 4)):
+        send(rig, segment(3 * number, frame[:2], 0))
+        send(rig, segment(3 * number + 1, frame[2 : 2 + size], size))
+        send(rig, segment(3 * number + 2, plain(), 0))
+
+
 @case({"frame_pointer": 1}, requests=1, request_frames=0, transmitted=1, resync_bytes=5)
 def pointer_behind_a_request(rig: Rig) -> None:
     """Its header is good, so that it asks, although it is dropped."""

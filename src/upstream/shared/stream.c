@@ -234,8 +234,11 @@ static void stream_header_go_on(struct upstream *u, struct us_cut *c, struct us_
 	us_cut_copy(c, header + have, part);
 	frame_set_size(s->frame, have + part);
 	verdict = docsis_mac_parse(header, have + part, &mac);
-	if (header_incomplete(verdict, &mac))
+	if (header_incomplete(verdict, &mac)) {
+		if (c->left == 0 && c->to_pointer == 0)
+			us_stream_contradiction(u, c); /* no byte is left to find that out from */
 		return;
+	}
 	if ((verdict == DOCSIS_OK || verdict == DOCSIS_TRUNCATED) && us_frame_is_header(&mac) &&
 	    c->to_pointer != US_NO_POINTER && c->to_pointer != 0) {
 		us_frame_requests(u, c, &mac);
