@@ -15,6 +15,9 @@ from patience import TIMEOUT
 from vcmts.control.client import Client
 
 CPUS = sorted(os.sched_getaffinity(0))
+# The tool; a pod has whole cores, whatever part of one the tests are given.
+UNLIMITED = "import sys; from vcmts import cli; from vcmts.layout import machine; "
+UNLIMITED += "machine.quota_of = lambda files: None; sys.exit(cli.main())"
 NOWHERE = ("--network", "net_null0,no-rx=1", "--rphy", "net_null1,no-rx=1")
 MODEM = """  - mac: "02:01:00:00:00:{n:02x}"
     addresses: [10.0.0.{n}]

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from e2e.controlled import config_text, place
+from e2e.controlled import UNLIMITED, config_text, place
 from e2e.running import stop
 from patience import TIMEOUT, until
 from vcmts.control.client import Client
@@ -31,15 +31,6 @@ if sys.argv[1] == "check":
     {check}
     os.execv("{vcmtsd}", ["vcmtsd", *sys.argv[1:]])
 {body}
-"""
-
-# The tool; a pod has whole cores, whatever part of one these tests are given.
-UNLIMITED = """
-import sys
-from vcmts import cli
-from vcmts.layout import machine
-machine.quota_of = lambda files: None
-sys.exit(cli.main())
 """
 
 

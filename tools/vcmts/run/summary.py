@@ -212,6 +212,20 @@ def overtaken(part: Json) -> int:
     return int(part.get("sent_to_removed", 0))
 
 
+def spared(parts: list[Json]) -> str:
+    """What need not be proven, and why."""
+    impaired = sum(cost(part) for part in parts)
+    told = f" but {impaired:,} that --impair cost" if impaired else ""
+    gone = sum(overtaken(part) for part in parts)
+    return told + (f" but {gone:,} that changes of the configuration overtook" if gone else "")
+
+
+def astray(parts: list[Json]) -> list[str]:
+    """What came and should not have come so."""
+    counts = {title: sum(part[key] for part in parts) for key, title in ASTRAY.items()}
+    return [f"{count:,} {title}" for title, count in counts.items() if count]
+
+
 def verdict(summary: Json) -> str:
     parts = [summary[direction] for direction in directions(summary)]
     came = all(part["proven"] + cost(part) + overtaken(part) == part["sent"] for part in parts)
@@ -219,20 +233,13 @@ def verdict(summary: Json) -> str:
         f"{part['proven']:,} of {part['sent']:,} {direction} at {part['gbps']:.2f} Gbps"
         for direction, part in zip(directions(summary), parts, strict=True)
     ]
-    impaired = sum(cost(part) for part in parts)
-    spared = f" but {impaired:,} that --impair cost" if impaired else ""
-    gone = sum(overtaken(part) for part in parts)
-    spared += f" but {gone:,} that changes of the configuration overtook" if gone else ""
-    seconds = max(part["seconds"] for part in parts)
-    counts = {title: sum(part[key] for part in parts) for key, title in ASTRAY.items()}
-    wrong = [f"{count:,} {title}" for title, count in counts.items() if count]
-    proven = came and not wrong
-    lost = sum(part["lost"] for part in parts)
+    wrong = astray(parts)
+    lost, seconds = sum(part["lost"] for part in parts), max(part["seconds"] for part in parts)
     several = summary.get("groups", [])
     of = f" of {len(several)} service groups" if len(several) > 1 else ""
     return (
-        f"{'every packet' if proven else 'NOT every packet'}{of} proven{spared}: "
-        f"{', '.join([*told, f'{lost:,} lost', *wrong])}, in {seconds:.1f} s"
+        f"{'every packet' if came and not wrong else 'NOT every packet'}{of} proven"
+        f"{spared(parts)}: {', '.join([*told, f'{lost:,} lost', *wrong])}, in {seconds:.1f} s"
     )
 
 
