@@ -60,8 +60,6 @@ static bool segment_begin(struct upstream *u, struct us_cut *c) {
 		us_frame_drop(u, c->stream, DROP_FRAME_GAP);
 	if (!c->framed || c->to_pointer != US_NO_POINTER)
 		c->stream->lost = false;
-	if (c->left == 0 && c->to_pointer == 0 && c->stream->phase != US_BOUNDARY)
-		us_stream_contradiction(u, c); /* no byte is left to find that out from */
 	return true;
 }
 

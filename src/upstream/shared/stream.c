@@ -93,8 +93,9 @@ static void stream_lose(struct upstream *u, struct us_cut *c) {
 	stream_pass_bytes(u, c, ahead ? c->to_pointer : c->left);
 }
 
-/* All bytes before the pointer are passed over, those too that the frame's header took. */
-void us_stream_contradiction(struct upstream *u, struct us_cut *c) {
+/* The pointer says otherwise than the frame in progress, which ends; the stream goes on there.
+ * All bytes before the pointer are passed over, those too that the frame's header took. */
+static void stream_contradiction(struct upstream *u, struct us_cut *c) {
 	count(&u->counters, COUNTER_RESYNC_BYTES, c->segment->pkt_len - c->left);
 	us_frame_drop(u, c->stream, DROP_FRAME_POINTER);
 	stream_lose(u, c);
@@ -111,7 +112,7 @@ static void stream_go_on(struct upstream *u, struct us_cut *c, struct us_output 
 	uint32_t part;
 
 	if (stream_contradicts(c)) {
-		us_stream_contradiction(u, c);
+		stream_contradiction(u, c);
 		return;
 	}
 	part = RTE_MIN(s->missing, c->left);
@@ -134,7 +135,7 @@ static void stream_pass_frame(struct upstream *u, struct us_cut *c, uint32_t siz
 	c->stream->missing = size;
 	c->stream->phase = size > 0 ? US_PASS : US_BOUNDARY;
 	if (size == 0 && stream_contradicts(c))
-		us_stream_contradiction(u, c);
+		stream_contradiction(u, c);
 }
 
 /* `m` is a buffer for the frame. */
@@ -227,22 +228,19 @@ static void stream_header_go_on(struct upstream *u, struct us_cut *c, struct us_
 	struct rte_mbuf *m;
 
 	if (c->to_pointer != US_NO_POINTER && c->to_pointer < needs - have) {
-		us_stream_contradiction(u, c);
+		stream_contradiction(u, c);
 		return;
 	}
 	c->used = true;
 	us_cut_copy(c, header + have, part);
 	frame_set_size(s->frame, have + part);
 	verdict = docsis_mac_parse(header, have + part, &mac);
-	if (header_incomplete(verdict, &mac)) {
-		if (c->left == 0 && c->to_pointer == 0)
-			us_stream_contradiction(u, c); /* no byte is left to find that out from */
+	if (header_incomplete(verdict, &mac))
 		return;
-	}
 	if ((verdict == DOCSIS_OK || verdict == DOCSIS_TRUNCATED) && us_frame_is_header(&mac) &&
 	    c->to_pointer != US_NO_POINTER && c->to_pointer != 0) {
 		us_frame_requests(u, c, &mac);
-		us_stream_contradiction(u, c);
+		stream_contradiction(u, c);
 		return;
 	}
 	m = frame_detach(u, s);
@@ -323,6 +321,8 @@ void us_stream_end(struct upstream *u, struct us_cut *c) {
 
 	if (!c->framed && s->phase != US_BOUNDARY)
 		us_frame_drop(u, s, DROP_FRAME_TRUNCATED);
+	if (c->to_pointer == 0 && s->phase != US_BOUNDARY)
+		stream_contradiction(u, c); /* no byte was left to find that out from */
 	if (s->frame != NULL && s->frame_hold.size.bytes == 0)
 		hold_add(&u->holds, &s->frame_hold, hold_size(s->frame), u->r.clock->now);
 	rte_pktmbuf_free(c->segment);

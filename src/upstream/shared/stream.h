@@ -30,11 +30,8 @@ struct us_output {
  * Puts out one frame at most; management messages go to the control port. */
 void us_stream_step(struct upstream *u, struct us_cut *c, struct us_output *out);
 
-/* The pointer says otherwise than the frame in progress: the frame ends, the stream goes on there. */
-void us_stream_contradiction(struct upstream *u, struct us_cut *c);
-
 /* The end of a segment, which is freed: a frame in progress waits for the next one, or ends with its
- * burst. */
+ * burst, or where the pointer says that another one begins. */
 void us_stream_end(struct upstream *u, struct us_cut *c);
 
 /* Drops the incomplete frame of a stream; the stream goes on at the next pointer. */
