@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import yaml
 
-from vcmts import paths, results
+from vcmts import paths, results, yamls
 from vcmts.profile import command as profile
 from vcmts.telemetry.command import folders
 
@@ -256,7 +256,7 @@ def test_cost_against_classifiers(tmp_path: Path) -> None:
 
 
 def without_upstream(folder: Path) -> str:
-    group = yaml.load(profile_of("1ofdm-0sc-qam_4cms_aes"), yaml.CSafeLoader)
+    group = yamls.safe_load(profile_of("1ofdm-0sc-qam_4cms_aes"))
     del group["upstream"], group["upstream_channels"]
     for modem in group["modems"]:
         del modem["upstream_service_flows"]

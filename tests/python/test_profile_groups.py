@@ -13,9 +13,8 @@ from typing import Any
 
 import jsonschema
 import pytest
-import yaml
 
-from vcmts import cli, configuration, paths
+from vcmts import cli, configuration, paths, yamls
 from vcmts.profile import group as one
 from vcmts.profile import server
 from vcmts.profile.group import Cores
@@ -30,10 +29,6 @@ DIFFERENT = (
 )
 
 
-# The other one takes seconds for large files.
-read = functools.partial(yaml.load, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-
-
 def text_of(name: str, groups: int, **how: Any) -> str:
     out = io.StringIO()
     server.write_server(name, groups, out, **how)
@@ -42,7 +37,7 @@ def text_of(name: str, groups: int, **how: Any) -> str:
 
 @functools.lru_cache(maxsize=4)
 def load(groups: int, sharing: server.Ports = "shared") -> Mapping:
-    document: Mapping = read(text_of(NAME, groups, sharing=sharing))
+    document: Mapping = yamls.safe_load(text_of(NAME, groups, sharing=sharing))
     return document
 
 
@@ -62,7 +57,7 @@ def facts(text: str, folder: Path) -> Mapping:
 def test_accepted_by_schema_and_loader(name: str, sharing: server.Ports, tmp_path: Path) -> None:
     text = text_of(name, 4, sharing=sharing)
     validator = jsonschema.Draft202012Validator(SCHEMA)
-    assert [error.message for error in validator.iter_errors(read(text))] == []
+    assert [error.message for error in validator.iter_errors(yamls.safe_load(text))] == []
     found = facts(text, tmp_path)
     assert [group["service_group"] for group in found["groups"]] == [1, 2, 3, 4]
     assert [group["name"] for group in found["groups"]] == [f"{name}-{g}" for g in range(1, 5)]
@@ -111,7 +106,7 @@ def test_groups_differ(key: str) -> None:
 
 def test_the_first_group_is_that_of_a_file_of_one() -> None:
     first = load(3)["service_groups"][0]
-    alone = read(text_of(NAME, 1))
+    alone = yamls.safe_load(text_of(NAME, 1))
     for key in ("channels", "upstream_channels", "modems"):
         assert first[key] == alone[key]
     assert load(3)["rphy"] | first["rphy"] == alone["rphy"]

@@ -11,9 +11,9 @@ import yaml
 from yaml.events import CollectionEndEvent, CollectionStartEvent
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
+from vcmts import yamls
 from vcmts.pod.variables import WrongError, replaced
 
-LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 PLAIN = re.compile(r"[A-Za-z0-9_/.+-]([A-Za-z0-9_/.,=@+: -]*[A-Za-z0-9_/.,=@+-])?")
 NUMBERED = re.compile(r":(\d+):")
 PROPERTIES = re.compile(r"(?:[&!]\S*\s+)*")  # of a node: an anchor, a tag
@@ -65,7 +65,7 @@ class Document:
 def check_levels(name: str, text: str) -> None:
     """Raises WrongError where it is deeper than what reads it afterwards, a call a level."""
     level = 0
-    for event in yaml.parse(text, Loader=LOADER):
+    for event in yaml.parse(text, Loader=yamls.LOADER):
         if isinstance(event, CollectionStartEvent):
             level += 1
         elif isinstance(event, CollectionEndEvent):
@@ -82,7 +82,7 @@ def read(name: str, text: str) -> Document:
     """Raises WrongError where it is no map in YAML."""
     try:
         check_levels(name, text)
-        root = yaml.compose(text, Loader=LOADER)
+        root = yaml.compose(text, Loader=yamls.LOADER)
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         raise WrongError(f"{name}:{line}: {error.problem or error.context}") from error

@@ -6,12 +6,13 @@ from typing import Any
 
 import yaml
 
+from vcmts import yamls
+
 Json = dict[str, Any]
 
 # Late MAPs must cost time and no packets: what has begun waits for its next grant, however late,
 # also where others take the cores away.
 PATIENCE = {"frame_timeout": "30 s", "reorder_timeout": "100 ms"}
-LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 
 
@@ -53,7 +54,7 @@ def scheduled(config: Path, within: Path) -> Path:
     """The configuration, or a copy of it in the folder `within` where all groups have an upstream
     scheduler. Scalars stay as they are written. What is none is for vcmtsd to refuse."""
     try:
-        root = yaml.compose(config.read_text(encoding="utf-8"), Loader=LOADER)
+        root = yaml.compose(config.read_text(encoding="utf-8"), Loader=yamls.LOADER)
     except (OSError, UnicodeDecodeError, yaml.YAMLError):
         return config
     if not isinstance(root, yaml.MappingNode):
