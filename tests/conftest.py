@@ -7,7 +7,6 @@ import gc
 import os
 import signal
 from collections.abc import Generator
-from fractions import Fraction
 from random import Random
 from typing import Any
 
@@ -29,10 +28,10 @@ def pytest_report_header() -> str:
     return f"random order: VCMTS_TEST_SEED={SEED}" if SEED else ""
 
 
-def turn(config: pytest.Config) -> Fraction:
-    """Of the processes that collect tests at once, each begins at another place."""
+def begins(config: pytest.Config, count: int) -> int:
+    """Of the processes that collect tests at once, each begins with another one of so many."""
     given: dict[str, Any] = getattr(config, "workerinput", {"workerid": "gw0", "workercount": 1})
-    return Fraction(int(given["workerid"].removeprefix("gw")), given["workercount"])
+    return count * int(given["workerid"].removeprefix("gw")) // int(given["workercount"])
 
 
 @pytest.hookimpl(wrapper=True)
@@ -44,7 +43,7 @@ def pytest_make_collect_report(
     report = yield
     if isinstance(collector, pytest.Dir) and report.passed:
         modules = [node for node in report.result if isinstance(node, pytest.Module)]
-        first = int(len(modules) * turn(collector.config))
+        first = begins(collector.config, len(modules))
         others = [node for node in report.result if not isinstance(node, pytest.Module)]
         report.result = [*modules[first:], *modules[:first], *others]
     return report
