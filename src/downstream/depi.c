@@ -10,6 +10,7 @@
 #include "downstream/stages.h"
 #include "model/grants/grants_times.h"
 #include "model/live/live_group.h"
+#include "pipeline/messages.h"
 #include "pipeline/packet.h"
 #include "platform/pool.h"
 #include "wire/vlan.h"
@@ -291,6 +292,48 @@ uint16_t depi_message(struct depi *d, uint32_t stream, struct rte_mbuf *m, uint6
 	if (ch->head != NULL)
 		out[n++] = channel_close(d, ch, c);
 	return n;
+}
+
+static uint8_t *message_psp(const struct depi *d, struct rte_mbuf *frame) {
+	return rte_pktmbuf_mtod_offset(frame, uint8_t *, d->encap_size);
+}
+
+/* Else it was made when another channel had the place, whose numbers are of no matter any more. */
+static bool is_of_session(const struct depi *d, const struct depi_channel *ch, const uint8_t *psp) {
+	return memcmp(psp - L2TP_SESSION_SIZE, ch->encap + d->encap_size - L2TP_SESSION_SIZE,
+		      L2TP_SESSION_SIZE) == 0;
+}
+
+bool depi_message_withdraw(struct depi *d, uint32_t stream, struct rte_mbuf *frame) {
+	struct depi_channel *ch = &d->messages[stream];
+	const uint8_t *psp = message_psp(d, frame);
+
+	if (!psp_begins(psp) && ch->withdrawn == 0)
+		return false;
+	if (is_of_session(d, ch, psp)) {
+		ch->withdrawn++;
+		ch->sequence--;
+		ch->counter = ch->extra == PSP_EXTRA_COUNTER ? (ch->counter - 1) & 0xf : 0;
+	}
+	return true;
+}
+
+void depi_message_follow(struct depi *d, uint32_t stream, struct rte_mbuf *frame) {
+	const struct depi_channel *ch = &d->messages[stream];
+	uint8_t *psp = message_psp(d, frame), *data = rte_pktmbuf_mtod(frame, uint8_t *);
+	uint8_t head = message_meta(frame)->head;
+
+	if (ch->withdrawn == 0 || !is_of_session(d, ch, psp))
+		return;
+	psp_sequence_lower(psp, ch->withdrawn);
+	if (ch->extra == PSP_EXTRA_COUNTER &&
+	    data + head > psp + psp_header_size(psp_count(psp), 0))
+		data[head - 1] = (uint8_t)(data[head - 1] - (ch->withdrawn << 4));
+}
+
+void depi_messages_withdrawn(struct depi *d) {
+	for (uint32_t i = 0; i < d->pseudowires + d->channel_count; i++)
+		d->messages[i].withdrawn = 0;
 }
 
 uint64_t depi_deadline(const struct depi *d) {

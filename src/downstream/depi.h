@@ -44,6 +44,7 @@ struct depi_channel {
 	enum psp_extra extra;
 	uint8_t flow; /* of PSP */
 	uint16_t sequence;
+	uint16_t withdrawn; /* of messages, see depi_message_withdraw() */
 	uint8_t encap[DEPI_ENCAP_MAX];
 };
 
@@ -92,6 +93,16 @@ int depi_messages_create(struct depi *d, const struct service_group *sg, uint32_
 #define DEPI_MESSAGE_FRAMES 4
 uint16_t depi_message(struct depi *d, uint32_t stream, struct rte_mbuf *m, uint64_t now,
 		      struct counters *c, struct rte_mbuf **out, bool *whole);
+
+/*
+ * A message's frame that waits for the port is not sent: its number is taken back. Those that wait behind it are given
+ * to depi_message_follow() in their order, and at the end depi_messages_withdrawn() is called; so the receiver misses
+ * no number. False: the message's beginning has gone out, so that its end has to go, too. Only for streams whose frames
+ * do not go behind data.
+ */
+bool depi_message_withdraw(struct depi *d, uint32_t stream, struct rte_mbuf *frame);
+void depi_message_follow(struct depi *d, uint32_t stream, struct rte_mbuf *frame);
+void depi_messages_withdrawn(struct depi *d);
 
 /* Frees the channels and what is open. */
 void depi_free(struct depi *d);

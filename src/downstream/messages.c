@@ -60,6 +60,7 @@ static uint16_t message_frames(struct ds_lower *l, struct rte_mbuf *m, struct rt
 			.stream = meta.stream,
 			.slack = meta.slack,
 			.messages = whole && i + 1 == n,
+			.head = (uint8_t)rte_pktmbuf_data_len(out[i]),
 		};
 	return n;
 }
@@ -78,8 +79,7 @@ static uint16_t message_add(struct ds_lower *l, struct rte_mbuf *m, struct rte_m
 	return (uint16_t)(n + made);
 }
 
-/* A MAP that would come too late, or a part of one. A receiver forgets the other parts; it misses the number of a
- * frame that was made. */
+/* A MAP that would come too late, or a part of one. */
 static void late_drop(struct ds_lower *l, struct rte_mbuf *m, uint16_t messages) {
 	count(&l->counters, COUNTER_MESSAGES_LATE, messages);
 	rte_pktmbuf_free(m);
@@ -132,7 +132,7 @@ static void wait_in_line(struct ds_lower *l, struct rte_mbuf **pkts, uint16_t n)
 struct urgent_frame {
 	uint64_t due;
 	uint64_t bytes;
-	uint16_t messages;
+	uint8_t messages;
 };
 
 static void frame_sent(struct ds_lower *l, const struct urgent_frame *f) {
@@ -184,20 +184,27 @@ static void line_end(struct ds_lower *l) {
 	}
 }
 
-/* What has waited for the port since another round. The others stay in their order. */
+/* What has waited for the port since another round. The others stay in their order, and move up. */
 static void line_look(struct ds_lower *l) {
 	struct ds_messages *x = &l->messages;
+	uint32_t waited = x->urgent_count;
 
-	for (uint32_t left = x->urgent_count; left > 0; left--) {
+	for (uint32_t left = waited; left > 0; left--) {
 		struct rte_mbuf *m = x->urgent[x->urgent_first];
+		const struct message_meta *meta = message_meta(m);
 
 		x->urgent_first = circle(x->urgent_first + 1);
 		x->urgent_count--;
-		if (message_is_late(message_meta(m), l->clock->now))
-			late_drop(l, m, message_meta(m)->messages);
-		else
-			x->urgent[circle(x->urgent_first + x->urgent_count++)] = m;
+		if (message_is_late(meta, l->clock->now) &&
+		    depi_message_withdraw(&l->depi, meta->stream, m)) {
+			late_drop(l, m, meta->messages);
+			continue;
+		}
+		depi_message_follow(&l->depi, meta->stream, m);
+		x->urgent[circle(x->urgent_first + x->urgent_count++)] = m;
 	}
+	if (x->urgent_count < waited)
+		depi_messages_withdrawn(&l->depi);
 }
 
 uint16_t ds_messages_send(struct ds_lower *l, struct rte_mbuf **pkts, uint16_t n, uint16_t *sent) {

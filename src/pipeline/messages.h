@@ -27,7 +27,8 @@ struct message_meta {
 	uint16_t
 		slack; /* us after `due` until which it is of use; MESSAGE_ANY_TIME: it always is */
 	uint16_t ends; /* 0: no packets end in it */
-	uint16_t messages; /* of a DEPI frame: that end in it */
+	uint8_t messages; /* of a DEPI frame: that end in it */
+	uint8_t head; /* of a DEPI frame: bytes before the first segment */
 	uint64_t arrived; /* 0: it came from no port */
 };
 

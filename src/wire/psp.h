@@ -100,6 +100,20 @@ static inline void psp_header_write(uint8_t *out, uint8_t flow, uint8_t count, u
 	store_be16(out + 2, sequence);
 }
 
+/* Of headers that psp_header_write() wrote, with one entry at least. */
+static inline unsigned psp_count(const uint8_t *psp) {
+	return psp[1];
+}
+
+static inline bool psp_begins(const uint8_t *psp) {
+	return (load_be16(psp + PSP_HEADER_FIXED) & PSP_BEGIN) != 0;
+}
+
+/* Takes `n` off the sequence number, modulo 65,536. */
+static inline void psp_sequence_lower(uint8_t *psp, uint16_t n) {
+	store_be16(psp + 2, (uint16_t)(load_be16(psp + 2) - n));
+}
+
 /* Writes one entry of the segment table. `length` is at most PSP_SEGMENT_MAX. */
 static inline void psp_entry_write(uint8_t *entry, bool begin, bool end, uint16_t length) {
 	unsigned bits = (begin ? PSP_BEGIN : 0u) | (end ? PSP_END : 0u);

@@ -85,11 +85,94 @@ static void nothing_old_comes_out(void **state) {
 	close_all();
 }
 
+static void late(void) {
+	server_bench_clock(bench)->now += 201000;
+}
+
+/* It comes out next, as frame `number` of its stream. */
+static void take_frame(struct seen *s, unsigned number) {
+	if (!take(s)) {
+		server_bench_round(bench);
+		assert_true(take(s));
+	}
+	assert_int_equal(s->psp.sequence, number);
+	if (s->session ==
+	    bench->sg.channels[0].session) /* with a counter behind the segments' table */
+		assert_int_equal(s->psp.extra[1], number % 16 << 4 | 3);
+	else if (s->psp.extra != NULL)
+		assert_int_equal(s->psp.extra[1], 0);
+}
+
+/* What waits behind a MAP that is too late takes its number. */
+static void nobody_misses_a_number(void **state) {
+	uint16_t streams[3];
+	struct seen s;
+
+	(void)state;
+	bench_open("");
+	streams[0] = message_pseudowire(0);
+	streams[1] = message_channel(path(), 0);
+	streams[2] = message_channel(path(), 1);
+	port_fill();
+	for (unsigned i = 0; i < 60; i++) {
+		assert_true(put_until(streams[i % 3], 100, 200));
+		assert_true(put(streams[i % 3], 100));
+		server_bench_round(bench);
+	}
+	late();
+	port_empty();
+	server_bench_round(bench);
+	for (unsigned i = 0; i < 60; i++)
+		take_frame(&s, i / 3);
+	assert_false(take(&s));
+	for (unsigned i = 0; i < 3; i++) {
+		assert_true(put(streams[i], 100));
+		server_bench_round(bench);
+		take_frame(&s, 20);
+	}
+	assert_int_equal(counted(COUNTER_MESSAGES_LATE), 60);
+	close_all();
+}
+
+/* A MAP of two frames: both are late, or none where the first is out. */
+static void what_has_begun_to_go_out_ends(void **state) {
+	struct rte_mbuf *m;
+	struct seen s;
+
+	(void)state;
+	bench_open("");
+	port_fill();
+	assert_int_equal(rte_eth_rx_burst(bench->rphy, 0, &m, 1), 1);
+	rte_pktmbuf_free(m);
+	for (unsigned i = 0; i < 3; i++)
+		assert_true(put_until(message_pseudowire(0), 1700, 200));
+	assert_true(put(message_pseudowire(0), 1700));
+	server_bench_round(bench);
+	late();
+	for (unsigned i = 0; i + 2 < RPHY_DEPTH; i++) {
+		assert_int_equal(rte_eth_rx_burst(bench->rphy, 0, &m, 1), 1);
+		rte_pktmbuf_free(m);
+	}
+	server_bench_round(bench);
+	for (unsigned i = 0; i < 4; i++) {
+		take_frame(&s, i);
+		assert_int_equal(s.first.begin, i % 2 == 0);
+		assert_int_equal(s.first.end, i % 2 == 1);
+		assert_int_equal(s.first.data[0], (uint8_t)(serial - (i < 2 ? 3 : 0)));
+	}
+	assert_false(take(&s));
+	assert_int_equal(counted(COUNTER_MESSAGES_LATE), 2);
+	assert_int_equal(counted(COUNTER_MESSAGES_SENT), 2);
+	close_all();
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(delays_are_those_of_a_port_that_was_there),
 		cmocka_unit_test(in_time_or_not_at_all),
 		cmocka_unit_test(nothing_old_comes_out),
+		cmocka_unit_test(nobody_misses_a_number),
+		cmocka_unit_test(what_has_begun_to_go_out_ends),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
