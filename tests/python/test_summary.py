@@ -87,6 +87,11 @@ def test_both_directions_must_balance(direction: str) -> None:
             "NOT every packet proven: 1,000 of 1,000 downstream at 3.46 Gbps, "
             "300 of 300 upstream at 0.50 Gbps, 0 lost, 3 out of order, 1 twice, in 2.5 s",
         ),
+        (
+            {"downstream": DOWN | {"depi_violations": {"mac": 2, "sequence_gap": 1, "ip": 0}}},
+            "NOT every packet proven: 1,000 of 1,000 downstream at 3.46 Gbps, 0 lost, "
+            "3 violations of DEPI, in 2.0 s",
+        ),
     ],
 )
 def test_verdict(proven: dict[str, Any], line: str) -> None:
@@ -115,6 +120,15 @@ def test_a_core_that_was_taken(
     complaints.of_cores_taken({"downstream": DOWN | part | away, "workers": [worker]})
     said = capfd.readouterr().err
     assert bool(said) == bool(told) and told in said
+
+
+@pytest.mark.parametrize("balanced", [True, False])
+def test_accounts_of_a_group_that_do_not_balance(
+    balanced: bool, capfd: pytest.CaptureFixture[str]
+) -> None:
+    good = {"downstream": {"balanced": True}}
+    complaints.of_accounts(good | {"groups": [good, {"downstream": {"balanced": balanced}}]})
+    assert ("do not balance" in capfd.readouterr().err) is not balanced
 
 
 @pytest.mark.parametrize(

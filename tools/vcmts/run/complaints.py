@@ -60,8 +60,17 @@ def of_cores_taken(whole: Json) -> None:
         )
 
 
+def of_accounts(whole: Json) -> None:
+    if not summary.balanced(whole):
+        complain(
+            "the accounts of vcmtsd do not balance: it lost packets without a counter for them, "
+            "which is a bug; please report it with the file of --json"
+        )
+
+
 def tell(whole: Json, facts: Json) -> None:
     of_full_queues(whole, facts)
     of_low_rates(whole)
     of_silence(whole)
     of_cores_taken(whole)
+    of_accounts(whole)

@@ -223,6 +223,8 @@ def spared(parts: list[Json]) -> str:
 def astray(parts: list[Json]) -> list[str]:
     """What came and should not have come so."""
     counts = {title: sum(part[key] for part in parts) for key, title in ASTRAY.items()}
+    broken = sum(sum(part.get("depi_violations", {}).values()) for part in parts)
+    counts["violations of DEPI"] = broken
     return [f"{count:,} {title}" for title, count in counts.items() if count]
 
 
