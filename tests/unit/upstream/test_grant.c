@@ -4,6 +4,9 @@
 
 #include <string.h>
 
+#include <rte_lcore.h>
+#include <rte_malloc.h>
+
 #include "fixture.h"
 #include "upstream_grants.h"
 #include "wire/ucd.h"
@@ -16,6 +19,71 @@
 static void close_all(void) {
 	empty();
 	bench_close(bench);
+}
+
+/* A group whose flows ask for more than a channel has does not begin, and one that ends leaves nothing behind. */
+static void begins_whole_or_not_at_all(void **state) {
+	struct rte_malloc_socket_stats before, after;
+	struct flow_grants *g;
+	struct us_resources r;
+
+	(void)state;
+	open_with(1024);
+	r = bench->u->r;
+	upstream_free(bench->u);
+	assert_int_equal(rte_malloc_get_socket_stats((int)rte_socket_id(), &before), 0);
+	bench->u = upstream_create(&bench->sg, &r);
+	assert_non_null(bench->u);
+	upstream_free(bench->u);
+	g = &bench->sg.modems[0].upstream_flows[0].grants;
+	*g = (struct flow_grants){.scheduling = SCHEDULING_UNSOLICITED_GRANT,
+				  .request_multiplier = 4,
+				  .grant_size = UINT16_MAX,
+				  .grants_per_interval = 127,
+				  .grant_interval = BENCH_MS};
+	assert_null(upstream_create(&bench->sg, &r));
+	assert_int_equal(rte_malloc_get_socket_stats((int)rte_socket_id(), &after), 0);
+	assert_int_equal(after.alloc_count, before.alloc_count);
+	assert_int_equal(after.heap_allocsz_bytes, before.heap_allocsz_bytes);
+	*g = (struct flow_grants){.request_multiplier = 4};
+	bench->u = upstream_create(&bench->sg, &r);
+	assert_non_null(bench->u);
+	close_all();
+}
+
+/* What a burst of SC-QAM is, but for modulation and error correction (MULPI 6.4.3, table of burst attributes). */
+static void check_burst(const struct ucd_burst *b) {
+	static const uint16_t values[UCD_BURST_FIELDS] = {
+		[UCD_DIFFERENTIAL] = 2,	     [UCD_PREAMBLE_LENGTH] = 64,
+		[UCD_PREAMBLE_OFFSET] = 0,   [UCD_SCRAMBLER_SEED] = 0x152,
+		[UCD_MAX_BURST] = 0,	     [UCD_GUARD_TIME] = 8,
+		[UCD_LAST_CODEWORD] = 2,     [UCD_SCRAMBLER] = 1,
+		[UCD_INTERLEAVER_DEPTH] = 1, [UCD_INTERLEAVER_BLOCK] = 1536,
+		[UCD_PREAMBLE_TYPE] = 1,
+	};
+
+	assert_int_equal(b->has, (1u << (UCD_PREAMBLE_TYPE + 1)) - 2);
+	for (unsigned f = UCD_DIFFERENTIAL; f <= UCD_PREAMBLE_TYPE; f++) {
+		if (f != UCD_FEC_T && f != UCD_FEC_K)
+			assert_int_equal(b->values[f], values[f]);
+	}
+}
+
+static void check_bursts(const struct ucd *ucd) {
+	static const uint16_t iucs[] = {MAP_REQUEST, MAP_INITIAL, MAP_STATION, 10};
+	static const uint16_t fec[][2] = {{0, 16}, {5, 34}, {5, 34}, {16, 223}}; /* T, K */
+
+	assert_int_equal(ucd->burst_count, ARRAY_COUNT(iucs));
+	for (unsigned i = 0; i < ucd->burst_count; i++) {
+		const struct ucd_burst *b = &ucd->bursts[i];
+
+		assert_int_equal(b->iuc, iucs[i]);
+		assert_int_equal(b->values[UCD_FEC_T], fec[i][0]);
+		assert_int_equal(b->values[UCD_FEC_K], fec[i][1]);
+		if (i < 3)
+			assert_int_equal(b->values[UCD_MODULATION], 1);
+		check_burst(b);
+	}
 }
 
 /* UCDs first, then MAPs as they are due; each goes to the R-PHY device before it goes to modems. */
@@ -36,6 +104,8 @@ static void ways_of_messages(void **state) {
 		assert_int_equal(s.slack, MESSAGE_ANY_TIME);
 		assert_int_equal(ucd_read(&ucd, s.m.type, s.m.body, s.m.body_size), UCD_OK);
 		assert_int_equal(ucd_check(&ucd), UCD_OK);
+		if (ucd.minislot_ticks > 0)
+			check_bursts(&ucd);
 		ucds++;
 	}
 	assert_false(next(&s));
@@ -292,10 +362,15 @@ static void nowhere_to_go(void **state) {
 
 int main(void) {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(ways_of_messages),	  cmocka_unit_test(what_is_asked_for),
-		cmocka_unit_test(time_goes_on_meanwhile), cmocka_unit_test(flows_that_change),
-		cmocka_unit_test(a_clock_that_jumps),	  cmocka_unit_test(grants_that_are_long),
-		cmocka_unit_test(nowhere_to_go),	  cmocka_unit_test(data_that_comes),
+		cmocka_unit_test(begins_whole_or_not_at_all),
+		cmocka_unit_test(ways_of_messages),
+		cmocka_unit_test(what_is_asked_for),
+		cmocka_unit_test(time_goes_on_meanwhile),
+		cmocka_unit_test(flows_that_change),
+		cmocka_unit_test(a_clock_that_jumps),
+		cmocka_unit_test(grants_that_are_long),
+		cmocka_unit_test(nowhere_to_go),
+		cmocka_unit_test(data_that_comes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -93,6 +93,15 @@ static void granted(unsigned rounds, unsigned found[CROWD]) {
 	}
 }
 
+/* By a record, in units of the flow. */
+static void asks(unsigned m, uint16_t size) {
+	ask((struct us_request){.modem = BENCH_MODEMS + m,
+				.flow = FIRST + m,
+				.size = size,
+				.kind = REQUEST_RECORD,
+				.n_bytes = true});
+}
+
 /* Each gets the SID of the next one, and is granted what it asks for. */
 static void sids_change_hands(void **state) {
 	unsigned found[CROWD];
@@ -103,19 +112,58 @@ static void sids_change_hands(void **state) {
 	for (unsigned m = 0; m < CROWD; m++)
 		moves(m)->clusters = flow_of((m + 1) % CROWD)->clusters;
 	assert_in_range(crowd_changes(CROWD), 3, 60);
-	for (unsigned m = 0; m < CROWD; m++) {
-		ask((struct us_request){.modem = BENCH_MODEMS + m,
-					.flow = FIRST + m,
-					.size = 25,
-					.kind = REQUEST_RECORD,
-					.n_bytes = true});
-	}
+	asks(0, 25);
+	granted(4, found);
+	assert_true(found[0] == 0 && found[1] > 0);
+	for (unsigned m = 0; m < CROWD; m++)
+		asks(m, 25);
 	assert_int_equal(bench_count(bench, COUNTER_GRANTS_REFUSED), 0);
 	assert_int_equal(bench_count(bench, COUNTER_REQUESTS_NO_FLOW), 0);
-	assert_int_equal(bench_count(bench, COUNTER_REQUESTS_TAKEN), CROWD);
+	assert_int_equal(bench_count(bench, COUNTER_REQUESTS_TAKEN), CROWD + 1);
 	granted(30, found);
 	for (unsigned m = 0; m < CROWD; m++)
 		assert_true(found[m] > 0);
+	empty();
+	bench_close(bench);
+}
+
+static uint64_t asked_bytes(void) {
+	struct maps_counts counts;
+
+	maps_counts(bench->u->grant.maps, MAPS_NONE, &counts);
+	return counts.asked_bytes;
+}
+
+/* What is asked for counts in the units that the flow has now. */
+static void units_change(void **state) {
+	uint64_t asked;
+
+	(void)state;
+	open_crowd();
+	start();
+	moves(0)->grants.request_multiplier = 16;
+	crowd_changes(1);
+	asks(1, 10);
+	asked = asked_bytes();
+	asks(0, 10);
+	assert_int_equal(asked, 10 * 4);
+	assert_int_equal(asked_bytes() - asked, 10 * 16);
+	empty();
+	bench_close(bench);
+}
+
+/* Of the downstream channels 10 to 13 only 11 carries MAPs of no upstream channel. */
+static void who_carries_maps_stays(void **state) {
+	(void)state;
+	open_crowd();
+	start();
+	for (uint32_t slot = 0; slot < CHANNELS; slot++) {
+		will_be(LIVE_CHANNEL, slot, NULL);
+		if (slot == 1)
+			change();
+		else
+			refused("carries MAPs");
+	}
 	empty();
 	bench_close(bench);
 }
@@ -207,6 +255,8 @@ static void who_was_refused_goes(void **state) {
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sids_change_hands),
+		cmocka_unit_test(units_change),
+		cmocka_unit_test(who_carries_maps_stays),
 		cmocka_unit_test(rates_change_hands),
 		cmocka_unit_test(who_was_refused_comes_later),
 		cmocka_unit_test(who_was_refused_goes),
