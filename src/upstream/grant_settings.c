@@ -233,7 +233,7 @@ int us_grant_create(struct upstream *u, const struct service_group *sg) {
 
 	docsis_clock_init(&g->clock);
 	g->messages = u->r.messages;
-	if (!sg->upstream.scheduled || g->messages == NULL)
+	if (g->messages == NULL)
 		return 0;
 	memcpy(g->source, sg->rphy.core_mac, sizeof(g->source));
 	g->slack = slack_us(&sg->upstream.scheduler);
