@@ -75,7 +75,7 @@ static uint8_t bits_of(const struct upstream_physical *p, const struct grants_ti
 	uint32_t carriers = 400u / p->subcarrier_spacing * p->frame_symbols;
 	uint32_t bits = p->bits != 0 ? p->bits : (8u * t->minislot_bytes + carriers - 1) / carriers;
 
-	return (uint8_t)(bits < 1 ? 1 : bits > 12 ? 12 : bits);
+	return (uint8_t)RTE_MIN(bits, 12u);
 }
 
 static void fill_ofdma(struct ucd *u, const struct upstream_physical *p,

@@ -51,41 +51,6 @@ static void begins_whole_or_not_at_all(void **state) {
 	close_all();
 }
 
-/* What a burst of SC-QAM is, but for modulation and error correction (MULPI 6.4.3, table of burst attributes). */
-static void check_burst(const struct ucd_burst *b) {
-	static const uint16_t values[UCD_BURST_FIELDS] = {
-		[UCD_DIFFERENTIAL] = 2,	     [UCD_PREAMBLE_LENGTH] = 64,
-		[UCD_PREAMBLE_OFFSET] = 0,   [UCD_SCRAMBLER_SEED] = 0x152,
-		[UCD_MAX_BURST] = 0,	     [UCD_GUARD_TIME] = 8,
-		[UCD_LAST_CODEWORD] = 2,     [UCD_SCRAMBLER] = 1,
-		[UCD_INTERLEAVER_DEPTH] = 1, [UCD_INTERLEAVER_BLOCK] = 1536,
-		[UCD_PREAMBLE_TYPE] = 1,
-	};
-
-	assert_int_equal(b->has, (1u << (UCD_PREAMBLE_TYPE + 1)) - 2);
-	for (unsigned f = UCD_DIFFERENTIAL; f <= UCD_PREAMBLE_TYPE; f++) {
-		if (f != UCD_FEC_T && f != UCD_FEC_K)
-			assert_int_equal(b->values[f], values[f]);
-	}
-}
-
-static void check_bursts(const struct ucd *ucd) {
-	static const uint16_t iucs[] = {MAP_REQUEST, MAP_INITIAL, MAP_STATION, 10};
-	static const uint16_t fec[][2] = {{0, 16}, {5, 34}, {5, 34}, {16, 223}}; /* T, K */
-
-	assert_int_equal(ucd->burst_count, ARRAY_COUNT(iucs));
-	for (unsigned i = 0; i < ucd->burst_count; i++) {
-		const struct ucd_burst *b = &ucd->bursts[i];
-
-		assert_int_equal(b->iuc, iucs[i]);
-		assert_int_equal(b->values[UCD_FEC_T], fec[i][0]);
-		assert_int_equal(b->values[UCD_FEC_K], fec[i][1]);
-		if (i < 3)
-			assert_int_equal(b->values[UCD_MODULATION], 1);
-		check_burst(b);
-	}
-}
-
 /* UCDs first, then MAPs as they are due; each goes to the R-PHY device before it goes to modems. */
 static void ways_of_messages(void **state) {
 	static const uint16_t streams[] = {0, 3, 1, 5, 2, 5, 6}; /* of channels 1, 2, 3 */
@@ -104,8 +69,6 @@ static void ways_of_messages(void **state) {
 		assert_int_equal(s.slack, MESSAGE_ANY_TIME);
 		assert_int_equal(ucd_read(&ucd, s.m.type, s.m.body, s.m.body_size), UCD_OK);
 		assert_int_equal(ucd_check(&ucd), UCD_OK);
-		if (ucd.minislot_ticks > 0)
-			check_bursts(&ucd);
 		ucds++;
 	}
 	assert_false(next(&s));

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What UCDs tell of a channel. */
+#include "test.h"
+
+#include "upstream/grant_ucd.h"
+#include "upstream_grants.h"
+#include "wire/ucd.h"
+
+static const uint8_t source[6] = {2, 0, 0, 0, 0, 1};
+
+/* The channel's UCD, taken apart. Returns false where there is none. */
+static bool told(unsigned channel, struct ucd *ucd) {
+	uint8_t frame[MANAGEMENT_FRAME_MAX];
+	struct management m;
+	uint32_t size =
+		us_ucd_write(&bench->sg, &bench->sg.upstream_channels[channel], source, frame);
+
+	if (size == 0)
+		return false;
+	assert_int_equal(management_frame_read(frame, size, &m), MANAGEMENT_OK);
+	assert_int_equal(ucd_read(ucd, m.type, m.body, m.body_size), UCD_OK);
+	assert_int_equal(ucd_check(ucd), UCD_OK);
+	return true;
+}
+
+/* What a burst of SC-QAM is, but for modulation and error correction (MULPI 6.4.3, table of burst attributes). */
+static void check_burst(const struct ucd_burst *b) {
+	static const uint16_t values[UCD_BURST_FIELDS] = {
+		[UCD_DIFFERENTIAL] = 2,	     [UCD_PREAMBLE_LENGTH] = 64,
+		[UCD_PREAMBLE_OFFSET] = 0,   [UCD_SCRAMBLER_SEED] = 0x152,
+		[UCD_MAX_BURST] = 0,	     [UCD_GUARD_TIME] = 8,
+		[UCD_LAST_CODEWORD] = 2,     [UCD_SCRAMBLER] = 1,
+		[UCD_INTERLEAVER_DEPTH] = 1, [UCD_INTERLEAVER_BLOCK] = 1536,
+		[UCD_PREAMBLE_TYPE] = 1,
+	};
+
+	assert_int_equal(b->has, (1u << (UCD_PREAMBLE_TYPE + 1)) - 2);
+	for (unsigned f = UCD_DIFFERENTIAL; f <= UCD_PREAMBLE_TYPE; f++) {
+		if (f != UCD_FEC_T && f != UCD_FEC_K)
+			assert_int_equal(b->values[f], values[f]);
+	}
+}
+
+/* Of an OFDMA channel: both kinds of ranging, and data in minislots that are all alike (6.4.3). */
+static void check_regions(const struct ucd *ucd) {
+	const struct ucd_burst *b = ucd->bursts;
+
+	assert_int_equal(ucd->burst_count, 3);
+	assert_int_equal(b[0].iuc, MAP_INITIAL);
+	assert_int_equal(b[0].has, 1u << UCD_INITIAL_SUBCARRIERS);
+	assert_int_equal(b[0].values[UCD_INITIAL_SUBCARRIERS], 64);
+	assert_int_equal(b[1].iuc, MAP_STATION);
+	assert_int_equal(b[1].has, 1u << UCD_FINE_SUBCARRIERS);
+	assert_int_equal(b[1].values[UCD_FINE_SUBCARRIERS], 128);
+	assert_int_equal(b[2].iuc, 10);
+	assert_int_equal(b[2].runs, 1);
+	assert_int_equal(b[2].profile[0].minislots, 237);
+	assert_in_range(b[2].profile[0].modulation, 1, 12);
+}
+
+static void check_bursts(const struct ucd *ucd) {
+	static const uint16_t iucs[] = {MAP_REQUEST, MAP_INITIAL, MAP_STATION, 10};
+	static const uint16_t fec[][2] = {{0, 16}, {5, 34}, {5, 34}, {16, 223}}; /* T, K */
+
+	assert_int_equal(ucd->burst_count, ARRAY_COUNT(iucs));
+	for (unsigned i = 0; i < ucd->burst_count; i++) {
+		const struct ucd_burst *b = &ucd->bursts[i];
+
+		assert_int_equal(b->iuc, iucs[i]);
+		assert_int_equal(b->values[UCD_FEC_T], fec[i][0]);
+		assert_int_equal(b->values[UCD_FEC_K], fec[i][1]);
+		if (i < 3)
+			assert_int_equal(b->values[UCD_MODULATION], 1);
+		check_burst(b);
+	}
+}
+
+static void of_each_kind(void **state) {
+	unsigned kinds[2] = {0};
+
+	(void)state;
+	open_with(1024);
+	for (unsigned c = 0; c < BENCH_CHANNELS; c++) {
+		bool ofdma = bench->sg.upstream_channels[c].type == UPSTREAM_OFDMA;
+		struct ucd ucd;
+
+		assert_true(told(c, &ucd));
+		(ofdma ? check_regions : check_bursts)(&ucd);
+		kinds[ofdma]++;
+	}
+	assert_true(kinds[0] > 0 && kinds[1] > 0);
+	empty();
+	bench_close(bench);
+}
+
+/* Five symbols are no frame (6.4.3, table of OFDMA parameters: 6 to 36). */
+static void settings_that_none_can_tell(void **state) {
+	unsigned refused = 0;
+	struct ucd ucd;
+
+	(void)state;
+	open_with(1024);
+	for (unsigned c = 0; c < BENCH_CHANNELS; c++) {
+		struct upstream_channel *k = &bench->sg.upstream_channels[c];
+
+		k->grants.physical.frame_symbols = 5;
+		assert_int_equal(told(c, &ucd), k->type != UPSTREAM_OFDMA);
+		refused += k->type == UPSTREAM_OFDMA;
+		k->grants.physical.frame_symbols = 6;
+	}
+	assert_true(refused > 0);
+	empty();
+	bench_close(bench);
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(of_each_kind),
+		cmocka_unit_test(settings_that_none_can_tell),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, fixture_stop);
+}
