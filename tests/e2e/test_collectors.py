@@ -38,12 +38,10 @@ modems:
 LIMITS = {"command": 56, "answer": 16384, "values": 256}  # of Telegraf, and DPDK 22.11
 
 
-page_url: list[str] = []
-
-
 @pytest.fixture(scope="module")
-def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Vcmtsd]:
-    """Of one vcmtsd whose downstream gets frames for nobody as fast as it takes them."""
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Vcmtsd, str]]:
+    """The telemetry socket and the page of metrics of one vcmtsd, whose downstream gets frames for
+    nobody as fast as it takes them."""
     if len(CPUS) < 2:
         pytest.skip("two workers poll")
     path = tmp_path_factory.mktemp("collectors") / "sg.yaml"
@@ -52,9 +50,13 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Vcmtsd]:
     http = ("--metrics", "127.0.0.1:0", "--metric-names", "reference")
     with serve("--config", path, *ports, *http) as run, connected(run.process.pid) as one:
         said = next(line for line in run.stderr if "metrics http://" in line)
-        page_url.append(said.split()[-1])
-        yield one
+        yield one, said.split()[-1]
         assert run.stop().status == 0
+
+
+@pytest.fixture(scope="module")
+def asked(served: tuple[Vcmtsd, str]) -> Vcmtsd:
+    return served[0]
 
 
 def telegraf_commands() -> list[str]:
@@ -212,18 +214,21 @@ def test_exporter_of_dpdk(asked: Vcmtsd) -> None:
     assert len(busy) == 2 and 0 < max(busy) < 86400
 
 
-def page(query: str = "") -> dict[str, float]:
+def samples_of(url: str) -> dict[str, float]:
     """The samples of a page, by name and labels."""
-    with urlopen(page_url[0] + query, timeout=TIMEOUT) as answer:
+    with urlopen(url, timeout=TIMEOUT) as answer:
         lines = answer.read().decode().splitlines()
     samples = [line.rpartition(" ") for line in lines if not line.startswith("#")]
     assert len({name for name, _, _ in samples}) == len(samples)
     return {name: float(value) for name, _, value in samples}
 
 
-@pytest.mark.usefixtures("asked")
-def test_names_of_the_reference() -> None:
+def test_names_of_the_reference(served: tuple[Vcmtsd, str]) -> None:
     """By option, and where they are asked for; each is there once a rate has two readings."""
+
+    def page(query: str = "") -> dict[str, float]:
+        return samples_of(served[1] + query)
+
     where = '{exported_instance="1"}'
     rate = f"collectd_downstream_packets_per_second_rx_total{where}"
     until(lambda: page().get(rate, 0) > 0, "a rate")
