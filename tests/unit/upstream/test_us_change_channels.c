@@ -49,16 +49,25 @@ static void channel_goes_in_the_midst(void **state) {
 	bench_close(bench);
 }
 
+static unsigned free_slots(void) {
+	unsigned count = 0;
+
+	for (const struct order_slots *s = bench->u->slots.free; s != NULL; s = s->next_free)
+		count++;
+	return count;
+}
+
 /* More than a step may free: it takes several, and rounds between them see nothing odd. */
 static void much_waits(void **state) {
 	enum { FLOWS = PSP_FLOW_MAX + 1, WAITING = 31 };
 	static const uint8_t bytes[30];
-	struct bench_psp p;
-	unsigned steps = 1;
+	unsigned steps = 1, slots;
 	struct us_change *c;
+	struct bench_psp p;
 
 	(void)state;
 	setup();
+	slots = free_slots();
 	for (uint8_t f = 0; f < FLOWS; f++) {
 		for (uint16_t i = 0; i <= WAITING; i++) {
 			psp_open(&p, BENCH_SC_QAM);
@@ -72,6 +81,7 @@ static void much_waits(void **state) {
 	}
 	bench_expect(bench, DROP_BURST_HEADER, bench->u->counters.drops[DROP_BURST_HEADER]);
 	assert_int_equal(upstream_held(bench->u, UNIT_PACKET), FLOWS * WAITING);
+	assert_int_equal(free_slots(), slots - FLOWS);
 	will_be(LIVE_UPSTREAM_CHANNEL, SC_QAM, NULL);
 	c = begin();
 	for (; !us_change_take(c); steps++) {
@@ -80,6 +90,7 @@ static void much_waits(void **state) {
 	}
 	assert_int_equal(steps, 2);
 	nothing_held();
+	assert_int_equal(free_slots(), slots);
 	bench_expect(bench, DROP_PACKET_SESSION_REMOVED, FLOWS * WAITING);
 	pass(c);
 	finish(c);
