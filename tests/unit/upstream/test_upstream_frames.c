@@ -196,6 +196,32 @@ static void ranging(void **state) {
 	bench_close(bench);
 }
 
+static uint32_t dropped_flow;
+
+static void note_flow(struct tap *tap, struct rte_mbuf *m, unsigned reason) {
+	(void)tap;
+	assert_int_equal(reason, DROP_FRAME_TRUNCATED);
+	dropped_flow = us_meta(m)->frame.flow;
+}
+
+/* Whoever looks on is told whose frame it was that was not completed. */
+static void whose_it_was(void **state) {
+	struct tap tap = {.dropped = note_flow};
+	uint8_t frame[BENCH_FRAME_MAX];
+	size_t size;
+
+	(void)state;
+	bench_open(bench);
+	bench->u->counters.tap = &tap;
+	size = bench_mac(bench, PLAIN, 100, frame);
+	bench_plain(bench, PLAIN, frame, size - 10);
+	bench_settle(bench);
+	bench->u->counters.tap = NULL;
+	assert_int_equal(dropped_flow, bench_streams[PLAIN].flow);
+	bench_expect(bench, DROP_FRAME_TRUNCATED, 1);
+	bench_close(bench);
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(smallest_and_largest),
@@ -205,6 +231,7 @@ int main(void) {
 		cmocka_unit_test(management),
 		cmocka_unit_test(control_port_full_or_none),
 		cmocka_unit_test(ranging),
+		cmocka_unit_test(whose_it_was),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, fixture_stop);
