@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "downstream/change/provider.h"
 #include "downstream/stages.h"
 
 #include "change_rig.h"
@@ -151,6 +152,29 @@ static void crypto_device_is_waited_for(void **state) {
 	rig_close();
 }
 
+/* Nothing more is given to the provider that goes, so that it is done, whatever comes. */
+static void provider_goes_when_it_is_empty(void **state) {
+	struct ds_lower *l;
+	struct crypto_queue *before;
+	struct ds_provider_change c;
+
+	(void)state;
+	rig_open();
+	l = &rig->d->lower;
+	before = l->crypto;
+	c = (struct ds_provider_change){.d = rig->d, .sg = &rig->loaded, .queue = before};
+	c.at = rig->loaded.modem_count; /* keys are of no matter here */
+	before->held++;
+	for (unsigned i = 0; i < 2; i++) {
+		assert_false(ds_provider_change(&c));
+		assert_true(l->takes_nothing);
+	}
+	before->held--;
+	assert_true(ds_provider_change(&c));
+	assert_false(l->takes_nothing);
+	rig_close();
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(key_rolls_between_two_rounds),
@@ -158,6 +182,7 @@ int main(void) {
 		cmocka_unit_test(record_is_what_a_start_makes),
 		cmocka_unit_test(ring_is_waited_for),
 		cmocka_unit_test(crypto_device_is_waited_for),
+		cmocka_unit_test(provider_goes_when_it_is_empty),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

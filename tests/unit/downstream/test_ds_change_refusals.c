@@ -203,10 +203,11 @@ static void addresses_of_others(void **state) {
 	rig_address(m, 0);
 	rig_will(LIVE_MODEM, 7, m);
 	m = rig_modem(8, 8);
+	memcpy(m->is.mac, (const uint8_t[]){2, 1, 0xa, 0xb, 0xc, 8}, 6);
 	rig_address(m, 0);
 	rig_flow(m, 51, 0);
 	rig_will(LIVE_MODEM, 8, m);
-	refused("modem 02:01:00:00:00:08: one of its addresses is another modem's");
+	refused("modem 02:01:0a:0b:0c:08: one of its addresses is another modem's");
 	rig_close();
 }
 

@@ -82,6 +82,24 @@ static void who_takes_turns_before_who_gives(void **state) {
 	rig_close();
 }
 
+static void groups_go_with_their_channel(void **state) {
+	(void)state;
+	rig_open();
+	rig_will(LIVE_CHANNEL, 4, rig_channel(4));
+	for (uint32_t i = 3; i < 5; i++) {
+		struct rig_bonding *g = rig_bonding(i);
+
+		g->channels[0] = 4;
+		rig_will(LIVE_BONDING_GROUP, i, g);
+	}
+	rig_change();
+	for (uint32_t i = 3; i < 5; i++)
+		rig_will(LIVE_BONDING_GROUP, i, NULL);
+	rig_will(LIVE_CHANNEL, 4, NULL);
+	rig_change();
+	rig_close();
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(who_takes_turns_before_who_gives)};
 
