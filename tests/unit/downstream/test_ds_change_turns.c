@@ -101,7 +101,10 @@ static void groups_go_with_their_channel(void **state) {
 }
 
 int main(void) {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(who_takes_turns_before_who_gives)};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(who_takes_turns_before_who_gives),
+		cmocka_unit_test(groups_go_with_their_channel),
+	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

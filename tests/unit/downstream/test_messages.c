@@ -145,6 +145,7 @@ static void in_the_flow_of_data(void **state) {
 		}
 	}
 	assert_true(data >= 10);
+	assert_int_equal(bench->group->downstream->lower.depi.channels[0].sequence, 10);
 	assert_int_equal(counted(COUNTER_MESSAGES_SENT), 20);
 	assert_int_equal(counted(COUNTER_TRANSMITTED), 10);
 	close_all();
