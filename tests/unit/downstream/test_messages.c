@@ -73,6 +73,33 @@ static void before_data_that_waits(void **state) {
 	close_all();
 }
 
+/* Data whose DEPI frames are complete in the same round goes behind the message, and none of it is lost. */
+static void data_of_the_same_round(void **state) {
+	unsigned beside = 0;
+	struct seen s;
+
+	(void)state;
+	bench_open("");
+	for (int round = 0; round < 50; round++) {
+		for (int i = 0; i < 12; i++)
+			server_bench_good(bench, 0, 0, 300);
+		assert_true(put(message_pseudowire(0), 100));
+		server_bench_round(bench);
+		assert_true(take(&s));
+		assert_int_equal(s.session, PSEUDOWIRE);
+		for (; take(&s); beside++)
+			assert_int_not_equal(s.session, PSEUDOWIRE);
+		server_bench_clock(bench)->now += 200000;
+		server_bench_round(bench);
+		while (take(&s))
+			;
+	}
+	assert_true(beside > 0);
+	assert_int_equal(counted(COUNTER_MESSAGES_SENT), 50);
+	assert_int_equal(counted(COUNTER_TRANSMITTED), 600);
+	close_all();
+}
+
 /* In order, over two DEPI frames. */
 static void long_ones_are_cut(void **state) {
 	struct seen a, b;
@@ -195,6 +222,7 @@ int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(both_ways),
 		cmocka_unit_test(before_data_that_waits),
+		cmocka_unit_test(data_of_the_same_round),
 		cmocka_unit_test(long_ones_are_cut),
 		cmocka_unit_test(taken_of_the_channel),
 		cmocka_unit_test(in_the_flow_of_data),
