@@ -217,6 +217,22 @@ static void channels_that_are_not_there(void **state) {
 	close_all();
 }
 
+/* Upstream channels alone are no scheduler: nothing is there for messages, and nobody makes any. */
+static void none_without_a_scheduler(void **state) {
+	char text[8192];
+
+	(void)state;
+	snprintf(text, sizeof(text),
+		 "%srphy: {mtu: 1500, max_segments: 16}\n"
+		 "upstream_channels: [{id: 1, type: ofdma, rate: 600 Mbps, session: 0x20001}]\n",
+		 server_bench_text);
+	server_bench_open(bench, text, RPHY_DEPTH);
+	assert_non_null(bench->group->upstream);
+	assert_null(path());
+	assert_false(upstream_grants(bench->group->upstream));
+	server_bench_close(bench);
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(both_ways),
@@ -227,6 +243,7 @@ int main(void) {
 		cmocka_unit_test(in_the_flow_of_data),
 		cmocka_unit_test(accounted_for_to_the_end),
 		cmocka_unit_test(channels_that_are_not_there),
+		cmocka_unit_test(none_without_a_scheduler),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
