@@ -51,9 +51,28 @@ static void bytes_are_those_of_the_packets(void **state) {
 	server_bench_close(bench);
 }
 
+/* What the crypto provider does to frames of each cipher. */
+static void parts_are_those_that_are_wanted(void **state) {
+	char text[8192];
+
+	(void)state;
+	for (unsigned crc = 0; crc < 2; crc++) {
+		snprintf(text, sizeof(text),
+			 "%srphy: {mtu: 1500, max_segments: 16}\ncrypto: {generate_crc: %s}\n",
+			 server_bench_text, crc ? "true" : "false");
+		server_bench_open(bench, text, 1024);
+		for (enum cipher k = CIPHER_NONE; k < CIPHERS; k++)
+			assert_int_equal(bench->group->downstream->lower.crypto_parts[k],
+					 (crc ? CRYPTO_CRC : 0) |
+						 (k == CIPHER_NONE ? 0 : CRYPTO_CIPHER));
+		server_bench_close(bench);
+	}
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bytes_are_those_of_the_packets),
+		cmocka_unit_test(parts_are_those_that_are_wanted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -46,12 +46,27 @@ static void user_takes(struct user *u) {
 	assert_int_not_equal(u->number, RULE_LIST_NONE);
 }
 
+/* What a change builds is little: no list stands on both shelves, and the small one has up to a quarter of the rules,
+ * or 64. */
+static void check_small(void) {
+	const struct rule_shelf *large = rules.shelves[RULES_LARGE];
+	const struct rule_shelf *small = rules.shelves[RULES_SMALL];
+
+	for (uint32_t i = 0; small != NULL && large != NULL && i < small->list_count; i++) {
+		for (uint32_t k = 0; k < large->list_count; k++)
+			assert_int_not_equal(small->lists[i], large->lists[k]);
+	}
+	if (small != NULL)
+		assert_in_range(small->rule_count, 1, 64 + lists.rule_count / 4);
+}
+
 static void publish(void) {
 	struct rules next;
 
 	assert_int_equal(rules_build(&next, "shelves", &lists, &rules), 0);
 	rules_free(&rules, &next, &lists);
 	rules = next;
+	check_small();
 }
 
 static void ask(enum rule_family family) {
