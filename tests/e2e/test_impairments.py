@@ -166,13 +166,14 @@ def test_run(tmp_path: Path) -> None:
     done = tool(command, "--json", str(written))
     summary = json.loads(written.read_text())
     upstream = summary["upstream"]
-    assert set(upstream["impairments"]) == {"psp-loss", "header-error"}
+    hits, due = upstream["impairments"], upstream["expected"]["lost"]
+    assert set(hits) <= {"psp-loss", "header-error"}
+    assert len(hits) == 2 or not kept_up(summary), "few packets may be hit by neither"
     good = expected.as_expected(summary)
     assert good or not kept_up(summary), done.stdout
-    assert upstream["lost"] >= upstream["expected"]["lost"] > 0
-    assert upstream["lost"] == upstream["expected"]["lost"] or not good
-    assert upstream["counters"]["psp_missing"] == upstream["impairments"]["psp-loss"] or not good
+    assert upstream["lost"] == due if good else upstream["lost"] >= due
+    assert upstream["counters"]["psp_missing"] == hits.get("psp-loss", 0) or not good
     assert done.status == (0 if good and proven({"downstream": summary["downstream"]}) else 1)
     upstream["drops"]["frame_hcs"] += 1
     assert not expected.as_expected(summary) or not good
-    assert "that --impair cost" in done.stdout
+    assert ("that --impair cost" in done.stdout) is (due + upstream["expected"]["corrupted"] > 0)

@@ -41,6 +41,9 @@ def counted(folder: Path) -> tuple[dict[str, Any], bool]:
 @pytest.mark.run
 def test_every_packet_is_proven(cipher: str, words: tuple[str, ...], folder: Path) -> None:
     ended = run(folder, "--cipher", cipher, *words)
+    if cipher == "des" and "makes wrong frames with DES here" in ended.stderr:
+        assert ended.status == 2 and words
+        pytest.skip("the library of the device is wrong with DES, and was refused (docs/crypto.md)")
     summary, whole = counted(folder)
     assert ended.status == (0 if whole else 1), ended.stderr
     for direction, done in (("downstream", "encrypted"), ("upstream", "decrypted")):
