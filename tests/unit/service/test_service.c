@@ -147,6 +147,14 @@ static void until_alive(uint64_t *now) {
 	} while (strcmp(hear(), "WATCHDOG=1") != 0);
 }
 
+/* Else a machine with other work might run it later, and with it count what the other one did before. */
+static void the_first_makes_a_round(void) {
+	uint64_t before = __atomic_load_n(&workers[0].rounds, __ATOMIC_RELAXED);
+
+	while (__atomic_load_n(&workers[0].rounds, __ATOMIC_RELAXED) == before)
+		sched_yield();
+}
+
 static void a_worker_that_hangs_stops_it(void **state) {
 	static const struct stage stages[] = {{.name = "hang", .run = hang, .polls = true}};
 	struct pipeline p = {.stages = stages, .count = 1};
@@ -165,8 +173,10 @@ static void a_worker_that_hangs_stops_it(void **state) {
 	__atomic_store_n(&hangs, true, __ATOMIC_RELEASE);
 	while (!__atomic_load_n(&hung, __ATOMIC_ACQUIRE))
 		sched_yield();
-	for (unsigned i = 0; i < 40; i++) /* what it did before counts once */
+	for (unsigned i = 0; i < 40; i++) { /* what it did before counts once */
+		the_first_makes_a_round();
 		service_round_at(&service, now += SECOND / 10);
+	}
 	while (*hear() != '\0')
 		;
 	for (unsigned i = 0; i < 1000; i++) {
