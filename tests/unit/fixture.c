@@ -42,6 +42,13 @@ int fixture_stop(void **state) {
 	return 0;
 }
 
+struct rte_malloc_socket_stats fixture_memory(void) {
+	struct rte_malloc_socket_stats stats;
+
+	assert_int_equal(rte_malloc_get_socket_stats((int)rte_socket_id(), &stats), 0);
+	return stats;
+}
+
 struct rte_mempool *fixture_pool(const char *name, unsigned buffers, unsigned room) {
 	struct rte_mempool *pool =
 		rte_pktmbuf_pool_create(name, buffers, 0, 0, (uint16_t)room, SOCKET_ID_ANY);

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <rte_malloc.h>
 #include <rte_mbuf.h>
 #include <rte_mempool.h>
 
@@ -18,6 +19,9 @@ void fixture_eal(unsigned memory_mb);
 /* The same with 64 MB, and the end of it, in the form that cmocka_run_group_tests() takes. */
 int fixture_start(void **state);
 int fixture_stop(void **state);
+
+/* What DPDK's heap of this socket holds. */
+struct rte_malloc_socket_stats fixture_memory(void);
 
 /* Buffers of `room` bytes, headroom included. No cache, so that the count is exact. */
 struct rte_mempool *fixture_pool(const char *name, unsigned buffers, unsigned room);

@@ -19,15 +19,23 @@
 
 static struct server_bench storage, *const bench = &storage;
 
-static inline void bench_open(const char *scheduler) {
+/* `upstream`: a line, or nothing. */
+static inline void bench_open_with(const char *upstream) {
 	char text[8192];
 
 	snprintf(text, sizeof(text),
-		 "%srphy: {mtu: 1500, max_segments: 16}\nupstream: {scheduler: {%s}}\n"
+		 "%srphy: {mtu: 1500, max_segments: 16}\n%s"
 		 "upstream_channels: [{id: 1, type: ofdma, rate: 600 Mbps, session: 0x20001}]\n",
-		 server_bench_text, scheduler);
+		 server_bench_text, upstream);
 	server_bench_open(bench, text, RPHY_DEPTH);
 	assert_non_null(bench->group->upstream);
+}
+
+static inline void bench_open(const char *scheduler) {
+	char upstream[256];
+
+	snprintf(upstream, sizeof(upstream), "upstream: {scheduler: {%s}}\n", scheduler);
+	bench_open_with(upstream);
 	upstream_stop_granting(bench->group->upstream); /* the messages here are the test's */
 }
 

@@ -219,15 +219,8 @@ static void channels_that_are_not_there(void **state) {
 
 /* Upstream channels alone are no scheduler: nothing is there for messages, and nobody makes any. */
 static void none_without_a_scheduler(void **state) {
-	char text[8192];
-
 	(void)state;
-	snprintf(text, sizeof(text),
-		 "%srphy: {mtu: 1500, max_segments: 16}\n"
-		 "upstream_channels: [{id: 1, type: ofdma, rate: 600 Mbps, session: 0x20001}]\n",
-		 server_bench_text);
-	server_bench_open(bench, text, RPHY_DEPTH);
-	assert_non_null(bench->group->upstream);
+	bench_open_with("");
 	assert_null(path());
 	assert_false(upstream_grants(bench->group->upstream));
 	server_bench_close(bench);

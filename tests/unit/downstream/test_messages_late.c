@@ -143,25 +143,30 @@ static void nobody_misses_a_number(void **state) {
 	close_all();
 }
 
+/* Of what fills the port. */
+static void port_gives(unsigned count) {
+	struct rte_mbuf *m;
+
+	for (; count > 0; count--) {
+		assert_int_equal(rte_eth_rx_burst(bench->rphy, 0, &m, 1), 1);
+		rte_pktmbuf_free(m);
+	}
+}
+
 /* A MAP of two frames: both are late, or none where the first is out. */
 static void what_has_begun_to_go_out_ends(void **state) {
-	struct rte_mbuf *m;
 	struct seen s;
 
 	(void)state;
 	bench_open("");
 	port_fill();
-	assert_int_equal(rte_eth_rx_burst(bench->rphy, 0, &m, 1), 1);
-	rte_pktmbuf_free(m);
+	port_gives(1);
 	for (unsigned i = 0; i < 3; i++)
 		assert_true(put_until(message_pseudowire(0), 1700, 200));
 	assert_true(put(message_pseudowire(0), 1700));
 	server_bench_round(bench);
 	late();
-	for (unsigned i = 0; i + 2 < RPHY_DEPTH; i++) {
-		assert_int_equal(rte_eth_rx_burst(bench->rphy, 0, &m, 1), 1);
-		rte_pktmbuf_free(m);
-	}
+	port_gives(RPHY_DEPTH - 2);
 	server_bench_round(bench);
 	for (unsigned i = 0; i < 4; i++) {
 		take_frame(&s, i);

@@ -4,9 +4,6 @@
 
 #include <string.h>
 
-#include <rte_lcore.h>
-#include <rte_malloc.h>
-
 #include "fixture.h"
 #include "upstream_grants.h"
 #include "wire/ucd.h"
@@ -31,7 +28,7 @@ static void begins_whole_or_not_at_all(void **state) {
 	open_with(1024);
 	r = bench->u->r;
 	upstream_free(bench->u);
-	assert_int_equal(rte_malloc_get_socket_stats((int)rte_socket_id(), &before), 0);
+	before = fixture_memory();
 	bench->u = upstream_create(&bench->sg, &r);
 	assert_non_null(bench->u);
 	upstream_free(bench->u);
@@ -42,7 +39,7 @@ static void begins_whole_or_not_at_all(void **state) {
 				  .grants_per_interval = 127,
 				  .grant_interval = BENCH_MS};
 	assert_null(upstream_create(&bench->sg, &r));
-	assert_int_equal(rte_malloc_get_socket_stats((int)rte_socket_id(), &after), 0);
+	after = fixture_memory();
 	assert_int_equal(after.alloc_count, before.alloc_count);
 	assert_int_equal(after.heap_allocsz_bytes, before.heap_allocsz_bytes);
 	*g = (struct flow_grants){.request_multiplier = 4};

@@ -4,9 +4,6 @@
 
 #include <string.h>
 
-#include <rte_lcore.h>
-#include <rte_malloc.h>
-
 #include "upstream/shared/order.h"
 
 #include "fixture.h"
@@ -71,13 +68,13 @@ static void what_was_made_is_freed(void **state) {
 	setup();
 	r = bench->u->r;
 	upstream_free(bench->u);
-	assert_int_equal(rte_malloc_get_socket_stats((int)rte_socket_id(), &before), 0);
+	before = fixture_memory();
 	bench->u = upstream_create(&bench->sg, &r);
 	assert_non_null(bench->u);
-	assert_int_equal(rte_malloc_get_socket_stats((int)rte_socket_id(), &after), 0);
+	after = fixture_memory();
 	assert_true(after.alloc_count > before.alloc_count);
 	upstream_free(bench->u);
-	assert_int_equal(rte_malloc_get_socket_stats((int)rte_socket_id(), &after), 0);
+	after = fixture_memory();
 	assert_int_equal(after.alloc_count, before.alloc_count);
 	assert_int_equal(after.heap_allocsz_bytes, before.heap_allocsz_bytes);
 	bench->u = upstream_create(&bench->sg, &r);

@@ -111,8 +111,8 @@ static void sids_change_hands(void **state) {
 	start();
 	for (unsigned m = 0; m < CROWD; m++)
 		moves(m)->clusters = flow_of((m + 1) % CROWD)->clusters;
-	assert_in_range(crowd_changes(CROWD), 34,
-			60); /* a SID that is taken over costs its part of a step */
+	/* a SID that is taken over costs its part of a step */
+	assert_in_range(crowd_changes(CROWD), 34, 60);
 	asks(0, 25);
 	granted(4, found);
 	assert_true(found[0] == 0 && found[1] > 0);
