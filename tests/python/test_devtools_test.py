@@ -85,6 +85,11 @@ def test_what_is_left_behind_fails_the_step(left: str, workshop: Path) -> None:
             os.kill(int((workshop / "left.pid").read_text()), 9)
 
 
+def test_only_the_step_that_left_it_fails(workshop: Path) -> None:
+    done = ran(workshop, "test", "unit", "pytest", actions='touch "$TMPDIR/left"')
+    assert "[1/2] unit: FAILED in " in done.stdout and "[2/2] pytest: ok in " in done.stdout
+
+
 def test_its_own_place_is_gone(workshop: Path) -> None:
     done = ran(workshop, "test", "unit", actions='echo "place $TMPDIR"')
     [place] = re.findall("^place (.*)$", done.stdout, re.MULTILINE)
