@@ -87,10 +87,13 @@ def test_two_terminals(place: Path) -> None:
             if again:  # its modems, that count anew, were silent for long enough
                 time.sleep(1)
             traffic = shell(commands, place)
-            whole = re.findall(r"^proven +[1-9]\d* +100\.0", traffic.stdout, re.MULTILINE)
-            # on a machine with other work packets may be lost, which it says
-            assert traffic.status == (0 if len(whole) == 2 else 1), traffic.stdout
-            assert len(re.findall(r"^proven +[1-9]", traffic.stdout, re.MULTILINE)) == 2
+            # on a machine with other work packets may be lost or late, which it says
+            wrong = r"^(?:lost|duplicated|reordered|corrupted) +(\d+)"
+            found = re.findall(wrong, traffic.stdout, re.MULTILINE)
+            whole = found == ["0"] * 8
+            assert traffic.status == (0 if whole else 1), traffic.stdout
+            proven = re.findall(r"^proven +[1-9]\d* +([\d.]+)", traffic.stdout, re.MULTILINE)
+            assert len(proven) == 2 and (not whole or {*map(float, proven)} == {100})
         vcmtsd.send_signal(signal.SIGINT)
         stdout, stderr = vcmtsd.communicate(timeout=TIMEOUT)
         done = ended(vcmtsd.returncode, stdout, stderr)
