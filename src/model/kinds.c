@@ -76,6 +76,11 @@ static void __attribute__((format(printf, 3, 4))) append(char *text, size_t size
 	va_end(arguments);
 }
 
+/* Where that is shorter to read: 0xffffffff, and not 0xf4240. */
+static bool is_hexadecimal(uint64_t value) {
+	return value > 0xffff && ((value & (value - 1)) == 0 || (value & (value + 1)) == 0);
+}
+
 static void format_bound(enum kind kind, uint64_t value, char text[UNITS_TEXT_SIZE]) {
 	if (kind == KIND_SIZE)
 		units_format_size(value, text);
@@ -84,7 +89,8 @@ static void format_bound(enum kind kind, uint64_t value, char text[UNITS_TEXT_SI
 	else if (kind == KIND_RATE || kind == KIND_RATE_OR_NONE)
 		units_format_rate(value, text);
 	else
-		snprintf(text, UNITS_TEXT_SIZE, value > 0xffff ? "0x%" PRIx64 : "%" PRIu64, value);
+		snprintf(text, UNITS_TEXT_SIZE, is_hexadecimal(value) ? "0x%" PRIx64 : "%" PRIu64,
+			 value);
 }
 
 static void describe_choices(const struct choice *choice, char *text, size_t size) {

@@ -41,6 +41,16 @@ static void levels_are_those_asked_for(void **state) {
 	assert_non_null(strstr(pipe_.text, " warning a: second\n"));
 }
 
+static void lines_begin_with_the_program(void **state) {
+	(void)state;
+	log_program("vcmts-other");
+	log_pipe_open(&pipe_, LOG_PLAIN, LEVEL_INFO);
+	log_info("group", LOG_NO_FIELDS, "here");
+	log_pipe_close(&pipe_);
+	log_program("vcmtsd");
+	assert_string_equal(pipe_.text, "vcmts-other: here\n");
+}
+
 static void names_of_levels_and_formats(void **state) {
 	enum log_level level = LEVEL_ERROR;
 	enum log_format format = LOG_PLAIN;
@@ -302,7 +312,8 @@ static void what_others_print_is_logged(void **state) {
 	log_stderr_take();
 	assert_ptr_equal(log_people(), before);
 	fprintf(stderr, "one\ntw");
-	fprintf(stderr, "o\n\nthree");
+	fprintf(stderr, "o\n\nthree\n");
+	fprintf(stderr, "4");
 	log_stderr_give_back();
 	assert_ptr_equal(stderr, before);
 	stream = log_stream_open("dpdk", always_debug);
@@ -310,11 +321,12 @@ static void what_others_print_is_logged(void **state) {
 	fprintf(stream, "too much\n");
 	fclose(stream);
 	log_pipe_close(&pipe_);
-	assert_int_equal(log_pipe_count(pipe_.text, "\n"), 3);
+	assert_int_equal(log_pipe_count(pipe_.text, "\n"), 4);
 	assert_non_null(strstr(pipe_.text,
 			       "\"level\":\"error\",\"area\":\"vcmtsd\",\"message\":\"one\"}\n"));
 	assert_non_null(strstr(pipe_.text, "\"message\":\"two\"}\n"));
 	assert_non_null(strstr(pipe_.text, "\"message\":\"three\"}\n"));
+	assert_non_null(strstr(pipe_.text, "\"message\":\"4\"}\n")); /* not \"4hree\" */
 }
 
 /* A stream that floods is limited as any other site is, and its site goes with it. */
@@ -337,6 +349,7 @@ static void a_flood_of_others_is_limited(void **state) {
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(levels_are_those_asked_for),
+		cmocka_unit_test(lines_begin_with_the_program),
 		cmocka_unit_test(names_of_levels_and_formats),
 		cmocka_unit_test(a_site_has_its_burst),
 		cmocka_unit_test(sites_do_not_share_a_burst),

@@ -23,8 +23,10 @@ static const char *written(struct log_line line) {
 	return out;
 }
 
-static const struct log_field two[] = {
-	LOG_NUMBER("service_group", 7), LOG_STRING("name", "a b"), {0}};
+static const struct log_field two[] = {LOG_NUMBER("service_group", 7),
+				       LOG_STRING("name", "a b"),
+				       LOG_STRING("device", "net_tap0"),
+				       {0}};
 static const struct timespec noon = {.tv_sec = 1700000000, .tv_nsec = 1234567};
 
 static void plain_is_the_message_alone(void **state) {
@@ -45,7 +47,7 @@ static void text_has_all_of_it(void **state) {
 
 	(void)state;
 	assert_string_equal(written(line), "2023-11-14T22:13:20.001234Z warning group: added "
-					   "service_group=7 name=\"a b\"");
+					   "service_group=7 name=\"a b\" device=net_tap0");
 	line.fields = NULL;
 	assert_string_equal(written(line), "2023-11-14T22:13:20.001234Z warning group: added");
 }

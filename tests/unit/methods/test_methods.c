@@ -166,6 +166,55 @@ static void a_file_that_is_not_there(void **state) {
 		"GiB");
 }
 
+static void what_is_measured(void **state) {
+	json_t *both = told("measure.set", "{\"cycles\": true, \"latency\": true}"), *one;
+
+	(void)state;
+	assert_true(json_is_true(at(both, "cycles")) && json_is_true(at(both, "latency")));
+	one = told("measure.set", "{\"cycles\": false}");
+	assert_true(json_is_false(at(one, "cycles")) && json_is_true(at(one, "latency")));
+	json_decref(both);
+	json_decref(one);
+	one = told("measure.set", "{\"latency\": false}");
+	assert_true(json_is_false(at(one, "cycles")) && json_is_false(at(one, "latency")));
+	json_decref(one);
+}
+
+/* Each by the groups that it serves. */
+static void ports_of_the_groups(void **state) {
+	struct server_ports *ports = &bench->server.ports;
+	static struct server_ports before;
+	json_t *info;
+
+	(void)state;
+	before = *ports;
+	ports->count = 2;
+	for (unsigned p = 0; p < 2; p++) {
+		ports->list[p] = (struct server_port){.role = DEVICE_NETWORK, .users = 1};
+		ports->of[p][DEVICE_NETWORK] = p;
+	}
+	info = told("server.info", "{}");
+	*ports = before;
+	assert_int_equal(json_array_size(at(info, "ports")), 2);
+	for (unsigned p = 0; p < 2; p++) {
+		const json_t *groups = at(json_array_get(at(info, "ports"), p), "groups");
+
+		assert_int_equal(json_array_size(groups), 1);
+		assert_int_equal(json_integer_value(json_array_get(groups, 0)), p + 1);
+	}
+	json_decref(info);
+}
+
+static void files_that_others_found_wrong(void **state) {
+	uint64_t before = bench->server.refused;
+	json_t *done = told("config.refuse", "{}");
+
+	(void)state;
+	assert_int_equal(bench->server.refused, before + 1);
+	assert_int_equal(number(done, "refused"), before + 1);
+	json_decref(done);
+}
+
 /* Names of files may be of any bytes. */
 static void a_name_that_is_no_utf8(void **state) {
 	json_t *info, *answer;
@@ -207,6 +256,9 @@ int main(void) {
 		cmocka_unit_test(a_modem),
 		cmocka_unit_test(keys_are_not_told),
 		cmocka_unit_test(what_was_counted),
+		cmocka_unit_test(what_is_measured),
+		cmocka_unit_test(ports_of_the_groups),
+		cmocka_unit_test(files_that_others_found_wrong),
 		cmocka_unit_test(a_file_that_is_not_there),
 		cmocka_unit_test(a_name_that_is_no_utf8),
 		cmocka_unit_test(methods_are_described),

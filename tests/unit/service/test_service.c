@@ -72,9 +72,16 @@ static int teardown(void **state) {
 	return 0;
 }
 
+static unsigned long long monotonic_us(void) {
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (unsigned long long)t.tv_sec * 1000000 + (unsigned long long)t.tv_nsec / 1000;
+}
+
 static void the_life_of_a_service(void **state) {
 	const struct server_devices devices = {0};
-	unsigned long long usec = 0;
+	unsigned long long usec = 0, before = monotonic_us();
 	struct reload reload;
 
 	(void)state;
@@ -87,7 +94,7 @@ static void the_life_of_a_service(void **state) {
 	assert_false(reload_run(&reload)); /* refused, and over */
 	assert_int_equal(sscanf(hear(), "RELOADING=1\nMONOTONIC_USEC=%llu\nSTATUS=reading", &usec),
 			 1);
-	assert_true(usec > 0);
+	assert_in_range(usec, before, monotonic_us());
 	assert_string_equal(hear(), "READY=1\nSTATUS=serving 0 service groups with 0 modems");
 	service_stopping(&service);
 	assert_memory_equal(hear(), "STOPPING=1\nSTATUS=stopping", 26);
@@ -203,6 +210,9 @@ static void a_stop_of_all_is_no_stall(void **state) {
 	for (unsigned i = 0; i < 3; i++)
 		watch_workers(&service.watch, now += 100 * SECOND);
 	assert_false(service.watch.workers[0].stalled);
+	for (unsigned i = 0; i < 100; i++) /* short times are not long ones */
+		watch_workers(&service.watch, now += WATCH_STEP_NS / 100);
+	assert_false(service.watch.workers[0].stalled);
 	for (unsigned i = 0; i < WATCH_STALL_NS / WATCH_STEP_NS; i++)
 		watch_workers(&service.watch, now += WATCH_STEP_NS);
 	assert_true(service.watch.workers[0].stalled && service.watch.workers[1].stalled);
@@ -265,6 +275,15 @@ static void ports_that_come_and_go(void **state) {
 				 1);
 		log_pipe_close(&said);
 	}
+	say_nothing_yet();
+	*port = (struct server_port){.open = true, .name = "net_x"};
+	watch_open(&service.watch, &server, 1);
+	groups[0].there = groups[1].there = false;
+	port->state = SERVER_PORT_GONE;
+	watch_ports(&service.watch);
+	assert_non_null(strstr(log_pipe_read(&said), "groups without it: \n"));
+	log_pipe_close(&said);
+	groups[0].there = groups[1].there = true;
 }
 
 static void what_changes_is_told(void **state) {
