@@ -5,7 +5,7 @@ import re
 
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from vcmts.pod import text
@@ -104,6 +104,9 @@ def test_a_value_is_no_yaml() -> None:
     assert yaml.safe_load(made.written()) == {"a": hostile.strip(), "b": [hostile.strip(), 1]}
 
 
+@example("-")
+@example("- entry of a list")
+@example("a: map")
 @given(st.text(min_size=1, max_size=30).filter(lambda value: value.strip()))
 def test_any_value_comes_back(value: str) -> None:
     made = document('a: ${X}\nb: {c: "${X}"}\n')

@@ -14,7 +14,7 @@ from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from vcmts import yamls
 from vcmts.pod.variables import WrongError, replaced
 
-PLAIN = re.compile(r"[A-Za-z0-9_/.+-]([A-Za-z0-9_/.,=@+: -]*[A-Za-z0-9_/.,=@+-])?")
+PLAIN = re.compile(r"(?!-(?: |$))[A-Za-z0-9_/.+-]([A-Za-z0-9_/.,=@+: -]*[A-Za-z0-9_/.,=@+-])?")
 NUMBERED = re.compile(r":(\d+):")
 PROPERTIES = re.compile(r"(?:[&!]\S*\s+)*")  # of a node: an anchor, a tag
 LEVELS_MOST = 64  # of maps and lists within each other
