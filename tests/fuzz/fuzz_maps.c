@@ -23,7 +23,7 @@ static struct steer in;
 static struct maps_channel channels[CHANNELS];
 static uint32_t channel_count;
 static uint64_t ends[CHANNELS]; /* minislot behind the latest MAP, in 64 bits */
-static bool begun[CHANNELS];
+static uint32_t unknown[CHANNELS]; /* MAPs to come that may begin anywhere */
 static uint64_t now, start;
 
 static uint32_t byte(void) {
@@ -69,6 +69,11 @@ static struct maps_channel some_channel(uint8_t id) {
 	return c;
 }
 
+static void any_start(uint32_t maps) {
+	for (uint32_t i = 0; i < CHANNELS; i++)
+		unknown[i] = maps;
+}
+
 static struct maps *create(void) {
 	struct maps_config config = {.channels = channels, .flows = FLOWS};
 
@@ -78,7 +83,7 @@ static struct maps *create(void) {
 	config.channel_count = channel_count;
 	config.flow_bytes = byte() & 1 ? 100000 : 0;
 	config.start = start = number();
-	memset(begun, 0, sizeof(begun));
+	any_start(1);
 	return maps_create(&config, NULL);
 }
 
@@ -145,8 +150,9 @@ static void check_map(uint32_t channel, const struct map *map) {
 	}
 	for (uint32_t i = null + 1; i < map->count; i++)
 		CHECK(map->elements[i].offset == map->elements[null].offset);
-	CHECK(!begun[channel] || gap < UINT32_MAX / 2);
-	begun[channel] = true;
+	CHECK(unknown[channel] != 0 || gap < UINT32_MAX / 2);
+	if (unknown[channel] != 0)
+		unknown[channel]--;
 	ends[channel] += gap + map->elements[null].offset;
 }
 
@@ -161,13 +167,16 @@ static void make(struct maps *m) {
 	CHECK(maps_due(m) <= (now > start ? now : start) + PATIENCE);
 }
 
-/* Minislots wrap: after a long jump it cannot be told whether they are new; after one back they come again. */
+/*
+ * Minislots wrap: after a long jump it cannot be told whether they are new; after one back they come again. That holds
+ * for the MAP that was being made before it, which comes out first, and for the one behind it.
+ */
 static void jump(void) {
 	uint64_t before = now;
 
 	now = (uint64_t)number() << byte() % 29; /* below the last of times */
 	if (now < before || now - before > UINT64_C(1) << 36)
-		memset(begun, 0, sizeof(begun));
+		any_start(2);
 }
 
 static void act(struct maps *m) {
