@@ -197,6 +197,7 @@ class TelemetrySocket:
 
 def test_exporter_of_dpdk(asked: Vcmtsd) -> None:
     """Every sample has a description, a type and labels, and is there once."""
+    until(lambda: max(counted(asked, "worker_busy").values()) > 0, "a worker that was busy")
     endpoint = exporter()
     info = endpoint.info()
     assert dict(info.items()) == {}
@@ -229,13 +230,21 @@ def test_names_of_the_reference(served: tuple[Vcmtsd, str]) -> None:
     def page(query: str = "") -> dict[str, float]:
         return samples_of(served[1] + query)
 
+    told: dict[str, float] = {}
     where = '{exported_instance="1"}'
-    rate = f"collectd_downstream_packets_per_second_rx_total{where}"
-    until(lambda: page().get(rate, 0) > 0, "a rate")
-    told = page("?names=reference")
+    while_both_worked = [
+        f"collectd_downstream_packets_per_second_rx_total{where}",
+        f"collectd_upstream_rx_dequeue_per_second_pkts_not_present_total{where}",
+    ]
+
+    def told_of_both() -> bool:
+        told.update(page("?names=reference"))
+        return all(told.get(name, 0) > 0 for name in while_both_worked)
+
+    until(told_of_both, "a time in which both workers had a core")
+    assert told.keys() == page().keys()
     size = told[f"collectd_downstream_average_frame_size_per_second_rx{where}"]
-    assert size == pytest.approx(64) and told.keys() == page().keys()
-    assert told[f"collectd_upstream_rx_dequeue_per_second_pkts_not_present_total{where}"] > 0
+    assert size == pytest.approx(64)
     assert told[f"collectd_downstream_downstream_cycles_rx{where}"] > 0
     channel = '{ds_per_channel="0",exported_instance="1"}'
     assert told[f"collectd_ds_per_channel_channel_bits_per_second_total{channel}"] == 0
