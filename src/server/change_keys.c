@@ -15,10 +15,11 @@ static bool same_down_key(const struct security_association *a,
 	       memcmp(association_key(a), association_key(b), sizeof(a->key)) == 0;
 }
 
+/* Where there is none it is zeros. */
 static bool same_next_key(const struct security_association *a,
 			  const struct security_association *b) {
 	return a->has_next_key == b->has_next_key &&
-	       (!a->has_next_key || memcmp(a->next_key, b->next_key, sizeof(a->next_key)) == 0);
+	       memcmp(a->next_key, b->next_key, sizeof(a->next_key)) == 0;
 }
 
 #define PER_MODEM 3 /* downstream, and two generations upstream */

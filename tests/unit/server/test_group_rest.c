@@ -85,8 +85,10 @@ static void what_waits_is_given_up_at_the_end(void **state) {
 	life_bench_up_open(bench);
 	life_bench_pass(bench, MS);
 	assert_int_equal(server_group_drain(s, 0, 0), 1);
+	s->groups[0].upstream->requests.sink.by_kind[0] = 3;
 	assert_true(server_group_remove(s, 0, 0, why));
 	assert_int_equal(s->gone.groups, 1);
+	assert_int_equal(s->gone.requests[0], 3);
 	assert_int_equal(s->gone.up_in[UNIT_PACKET], 1);
 	assert_int_equal(counters_dropped(&s->gone.up), 1);
 	assert_true(server_balanced(s));

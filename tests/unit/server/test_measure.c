@@ -90,6 +90,29 @@ static void cycles_are_those_since(void **state) {
 	life_bench_close(bench);
 }
 
+/* Both times are told; to ask again for what it is moves neither. */
+static void the_times_are_those_of_the_switch(void **state) {
+	struct server *s = &bench->server;
+	struct server_measure was;
+
+	(void)state;
+	life_bench_open(bench, 2, 2);
+	was = s->measures.cycles;
+	carry(1);
+	server_account(s, true);
+	assert_int_equal(s->measures.cycles.since, was.since);
+	assert_int_equal(s->measures.cycles.until, was.until);
+	server_account(s, false);
+	assert_true(s->measures.cycles.until > was.since);
+	was = s->measures.cycles;
+	carry(1);
+	server_account(s, false);
+	assert_int_equal(s->measures.cycles.until, was.until);
+	server_account(s, true);
+	assert_true(s->measures.cycles.since > was.until);
+	life_bench_close(bench);
+}
+
 static void latencies_are_those_since(void **state) {
 	struct server *s = &bench->server;
 
@@ -205,6 +228,7 @@ static void switched_under_traffic(void **state) {
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(cycles_are_those_since),
+		cmocka_unit_test(the_times_are_those_of_the_switch),
 		cmocka_unit_test(latencies_are_those_since),
 		cmocka_unit_test(groups_that_come_join_in),
 		cmocka_unit_test(switched_under_traffic),

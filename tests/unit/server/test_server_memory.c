@@ -290,6 +290,21 @@ static void all_groups_are_estimated(void **state) {
 	service_group_free(&groups[1]);
 }
 
+/* A cache line a record, in a power of two of them. */
+static void the_cache_of_flows_is_estimated(void **state) {
+	struct server_config config = {.groups = groups, .group_count = 1};
+	unsigned none;
+
+	(void)state;
+	load(&groups[0], 1, 1);
+	groups[0].has_flow_cache = true;
+	groups[0].flow_cache = 0;
+	none = server_memory_mb(&config, NULL);
+	groups[0].flow_cache = (1 << 18) + 1;
+	assert_in_range(server_memory_mb(&config, NULL) - none, 31, 32);
+	service_group_free(&groups[0]);
+}
+
 static int start(void **state) {
 	(void)state;
 	fixture_eal(1100);
@@ -300,6 +315,7 @@ int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(shares),
 		cmocka_unit_test(all_groups_are_estimated),
+		cmocka_unit_test(the_cache_of_flows_is_estimated),
 		cmocka_unit_test(what_it_takes),
 	};
 

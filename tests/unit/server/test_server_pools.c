@@ -6,6 +6,8 @@
 
 #include "downstream/downstream.h"
 #include "model/loader.h"
+#include "platform/pool.h"
+#include "server/layout.h"
 #include "server/pools.h"
 
 #include "fixture.h"
@@ -82,6 +84,29 @@ static void those_that_may_come(void **state) {
 	server_pools_free(&p);
 }
 
+/* Beside that, each thread keeps some: that of the commands, and all workers. */
+static void threads_keep_some(void **state) {
+	struct server_pools p = {0};
+	unsigned workers[2], packets[2], uepi[2];
+
+	(void)state;
+	for (unsigned i = 0; i < 2; i++) {
+		struct layout layout;
+
+		sg.threads.upstream_core = sg.threads.upper_mac_core + i;
+		assert_int_equal(layout_make(&layout, &config), 0);
+		workers[i] = layout.worker_count;
+		assert_int_equal(server_pools_create(&p, &config, &ports), 0);
+		packets[i] = p.packets->size - p.most.packets;
+		uepi[i] = p.uepi->size - p.most.uepi - p.most.frames;
+		server_pools_free(&p);
+	}
+	assert_int_equal(workers[1] - workers[0], 1);
+	assert_int_equal(packets[0], (workers[0] + 1) * POOL_THREAD_BUFFERS);
+	assert_int_equal(packets[1], (workers[1] + 1) * POOL_THREAD_BUFFERS);
+	assert_int_equal(uepi[1] - uepi[0], 2 * POOL_THREAD_BUFFERS);
+}
+
 /* Where no group of the start has an upstream there are no buffers for one: who has none either may come. */
 static void without_an_upstream(void **state) {
 	struct service_group down = sg;
@@ -124,6 +149,7 @@ int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_group_has_what_it_may_keep),
 		cmocka_unit_test(those_that_may_come),
+		cmocka_unit_test(threads_keep_some),
 		cmocka_unit_test(without_an_upstream),
 		cmocka_unit_test(a_pool_that_cannot_be_made),
 	};

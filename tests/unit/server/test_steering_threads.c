@@ -129,9 +129,35 @@ static void rules_come_and_go(void **state) {
 	}
 }
 
+/* It takes nothing: what is in its ring would come behind what a rule brings to its queue. Workers have a while to take
+ * what came before; on a busy machine it may be over before they have a core. */
+static void rules_wait_for_a_group_that_rests(void **state) {
+	struct server *s = &bench->server;
+	unsigned rules, least, tries = 0;
+
+	(void)state;
+	flow_card_reset();
+	steering_bench_open(bench, STEERED_BY_SESSION, 2, 2);
+	rules = flow_card_calls().rules;
+	life_bench_launch(bench);
+	do {
+		server_group_drain(s, 0, 0);
+		server_steer_nothing(s, 1, 0);
+		least = flow_card_calls().rules;
+		assert_true(least < rules);
+		server_steer(s, 1);
+		assert_int_equal(flow_card_calls().rules, least);
+		server_group_resume(s, 0);
+	} while (flow_card_calls().rules < rules && ++tries < TURNS);
+	assert_int_equal(flow_card_calls().rules, rules);
+	life_bench_halt(bench);
+	steering_bench_close(bench);
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rules_come_and_go),
+		cmocka_unit_test(rules_wait_for_a_group_that_rests),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, fixture_stop);
