@@ -49,11 +49,12 @@ static void step_by_worker(struct served_group *g, struct worker *w, bool (*step
 			   void *change) {
 	struct worker_task task = {.step = step, .arg = change};
 
-	/* Without a thread nobody else takes out what the old provider has. */
-	while (!w->started && !step(change))
-		served_group_drain_round(g);
-	if (w->started)
+	if (w->started) {
 		worker_do(w, &task);
+		return;
+	}
+	while (!step(change)) /* without a thread nobody else takes out what the old provider has */
+		served_group_drain_round(g);
 }
 
 static void hand_over(struct served_group *g, const struct group_crypto *next) {

@@ -4,8 +4,10 @@
 
 #ifndef VCMTS_NO_IPSEC_MB
 #define DEVICE "crypto_aesni_mb0"
+#define OTHER_DEVICE "crypto_aesni_mb1"
 #else
 #define DEVICE "crypto_openssl1"
+#define OTHER_DEVICE "crypto_openssl2"
 #endif
 
 static void wants(unsigned g, bool device) {
@@ -28,6 +30,19 @@ static void put_packets(unsigned count) {
 	}
 }
 
+static void keys_are_those_of(unsigned g) {
+	const struct served_group *group = &bench->server.groups[g];
+	const struct ds_tables *t = &group->downstream->tables;
+	const struct us_own *own = group->upstream->tables.places.own[0];
+
+	assert_ptr_equal(group->downstream->lower.crypto, group->crypto.queues[CRYPTO_DOWNLINK]);
+	assert_ptr_equal(group->upstream->r.crypto, group->crypto.queues[CRYPTO_UPLINK]);
+	assert_ptr_equal(t->flows[ds_modem_flows(t, 0)[0]].key.schedule,
+			 group->crypto.schedules[0]);
+	assert_non_null(own->schedules[0]);
+	assert_ptr_equal(own->schedules[0], group->crypto.up_schedules[0]);
+}
+
 static void run(bool changes, uint64_t digest[2][2]) {
 	life_bench_open(bench, 2, GROUPS);
 	load_next(2, false);
@@ -39,6 +54,8 @@ static void run(bool changes, uint64_t digest[2][2]) {
 			reload("crypto provider changed");
 			assert_string_equal(provider_of(turn % 2)->name,
 					    turn / 2 % 2 == 0 ? DEVICE : crypto_own());
+			keys_are_those_of(turn % 2);
+			reload("nothing");
 		}
 		life_bench_settle(bench, 2 * MS);
 		all_is_told_apart();
@@ -59,6 +76,21 @@ static void bytes_are_the_same(void **state) {
 	run(false, as_it_is);
 	run(true, changed);
 	assert_memory_equal(as_it_is, changed, sizeof(changed));
+}
+
+/* Of the same provider. */
+static void another_device(void **state) {
+	(void)state;
+	life_bench_open(bench, 2, GROUPS);
+	load_next(2, false);
+	wants(0, true);
+	reload("crypto provider changed");
+	next[0].crypto.device = (char *)(uintptr_t)OTHER_DEVICE;
+	reload("crypto provider changed");
+	assert_string_equal(provider_of(0)->name, OTHER_DEVICE);
+	keys_are_those_of(0);
+	free_next();
+	life_bench_close(bench);
 }
 
 /* Its threads work on packets all the time; nothing is lost, and the far ends see the order kept. */
@@ -124,6 +156,7 @@ static void refused(void **state) {
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bytes_are_the_same),
+		cmocka_unit_test(another_device),
 		cmocka_unit_test(while_workers_run),
 		cmocka_unit_test(refused),
 	};

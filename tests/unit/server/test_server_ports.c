@@ -9,6 +9,7 @@
 #include <rte_ethdev.h>
 
 #include "model/loader.h"
+#include "platform/port.h"
 #include "server/server.h"
 
 #include "fixture.h"
@@ -171,6 +172,70 @@ static void open_and_close(void **state) {
 	end(&config);
 }
 
+/* Ports that others made, as those of a replay: of two that are one the longer packets count. */
+static void ports_that_are_given(void **state) {
+	const struct server_config config = config_of(2, "");
+
+	(void)state;
+	groups[1].rphy.mtu = 2000;
+	assert_int_equal(rte_eal_hotplug_add("vdev", "net_null0", "no-rx=1"), 0);
+	assert_int_equal(server_ports_find(&ports, &config), 0);
+	for (unsigned g = 0; g < 2; g++)
+		server_ports_give(&ports, g, DEVICE_RPHY, 0);
+	assert_ptr_equal(server_port_of(&ports, 0, DEVICE_RPHY),
+			 server_port_of(&ports, 1, DEVICE_RPHY));
+	assert_int_equal(server_port_of(&ports, 0, DEVICE_RPHY)->mtu, 2000);
+	rte_eal_hotplug_remove("vdev", "net_null0");
+	end(&config);
+}
+
+/* As bad as its worst port. */
+static void how_a_group_is(void **state) {
+	const struct server_config config = config_of(1, "");
+
+	(void)state;
+	assert_int_equal(server_ports_find(&ports, &config), 0);
+	assert_null(server_port_of(&ports, 0, DEVICE_CONTROL));
+	for (unsigned p = 0; p < ports.count; p++)
+		ports.list[p].state = SERVER_PORT_UP;
+	assert_int_equal(server_ports_of_group(&ports, 0), SERVER_PORT_UP);
+	ports.list[1].state = SERVER_PORT_DOWN;
+	ports.list[1].had_link = true;
+	assert_int_equal(server_ports_of_group(&ports, 0), SERVER_PORT_DOWN);
+	ports.list[0].state = SERVER_PORT_GONE;
+	assert_int_equal(server_ports_of_group(&ports, 0), SERVER_PORT_GONE);
+	ports.list[0].state = SERVER_PORT_UP;
+	ports.list[1].had_link = false; /* it was not up yet */
+	assert_int_equal(server_ports_of_group(&ports, 0), SERVER_PORT_UP);
+	end(&config);
+}
+
+/* What a port that was given back had counted is told as long as it is away. */
+static void the_last_that_was_counted(void **state) {
+	struct server_port port = {.open = true, .last = {.ipackets = 7}};
+	struct rte_mempool *pool = fixture_pool("packets", 1023, FIXTURE_ROOM);
+	struct rte_eth_stats stats;
+	struct rte_mbuf *m;
+
+	(void)state;
+	assert_int_equal(rte_eal_hotplug_add("vdev", "net_null0", ""), 0);
+	assert_int_equal(port_open("net_null0", "test", pool, 64, 1500, &port.id), 0);
+	assert_int_equal(port_start(port.id, "test"), 0);
+	assert_int_equal(rte_eth_rx_burst(port.id, 0, &m, 1), 1);
+	rte_pktmbuf_free(m);
+	assert_true(server_port_stats(&port, &stats));
+	assert_int_equal(stats.ipackets, 1);
+	server_port_give_back(&port);
+	assert_int_equal(port.state, SERVER_PORT_GONE);
+	for (unsigned open = 0; open < 2; open++) { /* there is none any more */
+		port.open = open;
+		assert_true(server_port_stats(&port, &stats));
+		assert_int_equal(stats.ipackets, 1);
+	}
+	rte_eal_hotplug_remove("vdev", "net_null0");
+	fixture_pool_end(pool);
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(those_of_the_configuration),
@@ -179,6 +244,9 @@ int main(void) {
 		cmocka_unit_test(one_device_for_two_ports),
 		cmocka_unit_test(more_devices_than_ports),
 		cmocka_unit_test(open_and_close),
+		cmocka_unit_test(ports_that_are_given),
+		cmocka_unit_test(how_a_group_is),
+		cmocka_unit_test(the_last_that_was_counted),
 	};
 
 	return cmocka_run_group_tests(tests, fixture_start, fixture_stop);

@@ -137,6 +137,7 @@ static void check_reloads(struct reload *r) {
 
 static void all_or_nothing(void **state) {
 	pthread_t running[GROUPS];
+	uint64_t refused;
 	struct reload r;
 
 	(void)state;
@@ -151,7 +152,9 @@ static void all_or_nothing(void **state) {
 	reload_open(&r, &bench->server, "server.yaml", &(struct server_devices){0});
 	check_reloads(&r);
 	groups_in_file = GROUPS + 1; /* more than max_groups */
+	refused = bench->server.refused;
 	assert_false(read_again(&r, edit_one)); /* of what is not done nothing is said */
+	assert_int_equal(bench->server.refused, refused + 1);
 	assert_ptr_equal(strstr(r.line, "service group 4: max_groups: "),
 			 r.line + strlen("server.yaml: "));
 	groups_in_file = GROUPS - 1;
