@@ -87,6 +87,26 @@ static void come_and_go(void **state) {
 		service_group_free(&sg[p]);
 }
 
+/* A group of the start, whose ports were its own: what their descriptors took is given back with them. */
+static void the_first_goes_and_comes(void **state) {
+	struct pool_needs taken;
+	struct service_group own;
+
+	(void)state;
+	life_bench_open(bench, 1, 3);
+	life_bench_load(&own, 4, 1, 2, 2, 2);
+	life_bench_plug(1);
+	life_bench_add(bench, &own);
+	taken = bench->server.pools.taken;
+	remove_group(0, 0);
+	life_bench_plug(0);
+	assert_int_equal(life_bench_add(bench, &bench->file[0]), 0);
+	assert_memory_equal(&bench->server.pools.taken, &taken, sizeof(taken));
+	assert_true(bench->server.keys_seconds > 0 && bench->server.keys_seconds < 3600);
+	life_bench_close(bench);
+	service_group_free(&own);
+}
+
 /* Each direction of each group has a queue of its own. */
 static void check_crypto_queues(void) {
 	const struct server *s = &bench->server;
@@ -165,6 +185,7 @@ static void a_shared_port_goes(void **state) {
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_shared_port_goes),
+		cmocka_unit_test(the_first_goes_and_comes),
 		cmocka_unit_test(all_that_may_come),
 		cmocka_unit_test(come_and_go),
 	};

@@ -49,6 +49,8 @@ static void run(bool changes, uint64_t digest[2][2]) {
 	serial = 0;
 	for (unsigned turn = 0; turn < 8; turn++) {
 		put_packets(5);
+		for (unsigned w = 0; w < bench->server.worker_count; w++)
+			worker_round(&bench->server.workers[w]);
 		if (changes) {
 			wants(turn % 2, turn / 2 % 2 == 0);
 			reload("crypto provider changed");

@@ -55,6 +55,8 @@ static void kinds(void **state) {
 	assert_int_equal(s->workers[0].idle.config.longest, 7000);
 	for (unsigned w = 0; w < 4; w++)
 		assert_true(s->workers[w].wakes);
+	/* a core waits for one address: not where another worker hands it something, nor for two ports */
+	assert_false(s->workers[1].monitored || s->workers[3].monitored);
 	/* ports of memory tell of nothing; the lower MAC is told of all by the upper one */
 	assert_false(s->workers[0].woken || s->workers[2].woken || s->workers[3].woken);
 	assert_true(s->workers[1].woken);

@@ -286,6 +286,8 @@ static void long_rounds_are_noted(void **state) {
 	assert_int_equal(w.longest_since, w.longest);
 	assert_int_equal(worker_longest_take(&w), w.longest);
 	assert_int_equal(worker_longest_take(&w), 0);
+	assert_int_equal(worker_longest_watch(&w), w.longest);
+	assert_int_equal(worker_longest_watch(&w), 0);
 	w.stop = false;
 	worker_run(&w); /* stops in its first round */
 	assert_true(w.longest >= least);

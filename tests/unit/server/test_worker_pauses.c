@@ -18,7 +18,10 @@ struct load {
 	uint64_t cycles; /* of each */
 	uint64_t due; /* what its pipeline says */
 	uint64_t rounds;
+	bool before_sleep; /* the work comes when it is about to sleep */
 };
+
+static struct worker worker;
 
 static uint16_t load_stage(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct load *load = ctx;
@@ -27,7 +30,7 @@ static uint16_t load_stage(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	(void)pkts;
 	(void)n;
 	load->rounds++;
-	if (load->left == 0)
+	if (load->left == 0 || (load->before_sleep && worker.sleeper.asleep == 0))
 		return 0;
 	while (rte_rdtsc() < end)
 		;
@@ -42,7 +45,6 @@ static uint64_t load_due(const void *ctx) {
 static const struct stage stages[] = {{.name = "load", .run = load_stage, .polls = true}};
 static const struct stage_list list = {"load", stages, 1, .due = load_due};
 
-static struct worker worker;
 static struct pipeline pipeline;
 static struct load load;
 static pthread_t thread;
@@ -184,6 +186,22 @@ static void slowdown_wastes_time(void **state) {
 	}
 }
 
+/* That is a round like others. */
+static void work_before_it_sleeps(void **state) {
+	(void)state;
+	begin(IDLE_SLEEP);
+	load.left = 50;
+	load.cycles = 20000;
+	load.before_sleep = true;
+	launch();
+	while (__atomic_load_n(&load.left, __ATOMIC_RELAXED) > 0)
+		sched_yield();
+	end();
+	assert_int_equal(worker.busy_rounds, 50);
+	assert_in_range(worker.busy_cycles, 50 * 20000, INT64_MAX);
+	assert_in_range(worker.idle_cycles, 1, INT64_MAX);
+}
+
 /* Two workers and a ring between them, as upper and lower MAC on two cores. */
 static struct worker pair[2];
 static struct ring {
@@ -270,6 +288,7 @@ int main(void) {
 		cmocka_unit_test(a_pipeline_that_says_nothing),
 		cmocka_unit_test(kinds_change_while_it_runs),
 		cmocka_unit_test(slowdown_wastes_time),
+		cmocka_unit_test(work_before_it_sleeps),
 		cmocka_unit_test(rings_wake),
 	};
 
