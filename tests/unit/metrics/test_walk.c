@@ -14,29 +14,15 @@
 
 #include "fixture.h"
 #include "groups_bench.h"
+#include "told.h"
 
 #define GROUPS 2
-#define SAMPLES 8000 /* more than there are */
-#define LABEL 64
 #define WAITING 120 /* packets at once, which take the better part of a millisecond to send */
 #define SENT (5 + WAITING)
 
 static const struct groups_threads threads[GROUPS] = {{1, 1, 1}, {1, 2, 3}};
 static struct groups_bench storage, *const bench = &storage;
 static struct metrics_source source;
-
-/* Of the last walk. */
-static struct told {
-	const struct metric *m;
-	char labels[METRIC_LABELS][LABEL];
-	bool real;
-	uint64_t integer;
-	double number;
-	struct metric_histogram histogram;
-} told[SAMPLES];
-static unsigned told_count;
-static const struct metric *begun[SAMPLES];
-static unsigned begun_count;
 
 static bool no_memory;
 
@@ -45,72 +31,6 @@ void *__wrap_aligned_alloc(size_t alignment, size_t size);
 
 void *__wrap_aligned_alloc(size_t alignment, size_t size) {
 	return no_memory ? NULL : __real_aligned_alloc(alignment, size);
-}
-
-static void on_begin(void *arg, const struct metric *m) {
-	assert_ptr_equal(arg, &source);
-	begun[begun_count++] = m;
-}
-
-static void on_sample(void *arg, const struct metric *m, const struct metric_sample *s) {
-	struct told *t = &told[told_count++];
-
-	assert_ptr_equal(arg, &source);
-	assert_true(told_count < SAMPLES);
-	*t = (struct told){.m = m, .real = s->real, .integer = s->integer, .number = s->number};
-	for (unsigned l = 0; l < METRIC_LABELS && m->labels[l] != NULL; l++) {
-		assert_non_null(s->labels[l]);
-		snprintf(t->labels[l], LABEL, "%s", s->labels[l]);
-	}
-	assert_int_equal(s->histogram != NULL, m->type == METRIC_HISTOGRAM);
-	if (s->histogram != NULL)
-		t->histogram = *s->histogram;
-}
-
-static const struct metrics_sink sink = {.begin = on_begin, .sample = on_sample, .arg = &source};
-
-static void walk(const struct metrics_selection *selection) {
-	told_count = begun_count = 0;
-	assert_true(metrics_walk(&source, selection, &sink));
-}
-
-static const char *label(const struct told *t, const char *name) {
-	for (unsigned l = 0; l < METRIC_LABELS && t->m->labels[l] != NULL; l++) {
-		if (strcmp(t->m->labels[l], name) == 0)
-			return t->labels[l];
-	}
-	return NULL;
-}
-
-static bool has(const struct told *t, const char *name, const char *value) {
-	const char *is = label(t, name);
-
-	return is != NULL && strcmp(is, value) == 0;
-}
-
-/* How many samples of a metric, any where it is NULL, have these values of labels; NULL: any. */
-static unsigned samples(const char *metric, const char *group, const char *name,
-			const char *value) {
-	unsigned found = 0;
-
-	for (unsigned i = 0; i < told_count; i++)
-		found += (metric == NULL || strcmp(told[i].m->name, metric) == 0) &&
-			 (group == NULL || has(&told[i], "service_group", group)) &&
-			 (name == NULL || has(&told[i], name, value));
-	return found;
-}
-
-/* The value of the only such sample. */
-static uint64_t value(const char *metric, const char *group, const char *name, const char *of) {
-	if (samples(metric, group, name, of) != 1)
-		fail_msg("%u of %s of group %s, %s", samples(metric, group, name, of), metric,
-			 group != NULL ? group : "any", of != NULL ? of : "any");
-	for (unsigned i = 0;; i++) {
-		if (strcmp(told[i].m->name, metric) == 0 &&
-		    (group == NULL || has(&told[i], "service_group", group)) &&
-		    (name == NULL || has(&told[i], name, of)))
-			return told[i].real ? (uint64_t)told[i].number : told[i].integer;
-	}
 }
 
 /* A frame that belongs to nobody, and one that is too short. */
@@ -154,7 +74,7 @@ static void check_counters(const char *id, const struct counters *c, enum direct
 	for (enum counter i = 0; i < COUNTERS; i++) {
 		if (counter_in(i, direction))
 			assert_int_equal(
-				value(metrics_of_counter(i, direction)->name, id, NULL, NULL),
+				told_value(metrics_of_counter(i, direction)->name, id, NULL, NULL),
 				c->values[i]);
 	}
 }
@@ -168,10 +88,14 @@ static void check_drops(const char *id, const struct counters *c, enum direction
 	for (enum drop_reason r = 0; r < DROP_REASONS; r++) {
 		if (!drop_in(r, direction))
 			continue;
-		assert_int_equal(value(metric, id, "reason", drop_name(r)), c->drops[r]);
+		assert_int_equal(told_value(metric, id, "reason", drop_name(r)), c->drops[r]);
 		reasons++;
 	}
-	assert_int_equal(samples(metric, id, NULL, NULL), reasons);
+	assert_int_equal(told_samples(metric, id, NULL, NULL), reasons);
+}
+
+static void walk(const struct metrics_selection *selection) {
+	assert_true(told_walk(&source, selection));
 }
 
 static void values_are_those_of_the_group(void **state) {
@@ -192,7 +116,7 @@ static void values_are_those_of_the_group(void **state) {
 		check_counters(id, &served->upstream->counters, DIRECTION_UP);
 		check_drops(id, &down, DIRECTION_DOWN);
 		check_drops(id, &served->upstream->counters, DIRECTION_UP);
-		assert_int_equal(value("vcmts_downstream_held_packets", id, NULL, NULL),
+		assert_int_equal(told_value("vcmts_downstream_held_packets", id, NULL, NULL),
 				 downstream_held(served->downstream));
 	}
 }
@@ -206,16 +130,16 @@ static void units_add_up(void **state) {
 
 		for (unsigned i = 0; i < told_count; i++) {
 			if (strcmp(told[i].m->name, "vcmts_upstream_dropped_total") == 0 &&
-			    has(&told[i], "service_group", "2") &&
-			    has(&told[i], "unit", unit_name(u)))
+			    told_has(&told[i], "service_group", "2") &&
+			    told_has(&told[i], "unit", unit_name(u)))
 				dropped += told[i].integer;
 		}
-#define OF_UNIT(metric) value(metric, "2", "unit", unit_name(u))
+#define OF_UNIT(metric) told_value(metric, "2", "unit", unit_name(u))
 		assert_int_equal(OF_UNIT("vcmts_upstream_units_in_total"),
 				 OF_UNIT("vcmts_upstream_units_out_total") + dropped +
 					 OF_UNIT("vcmts_upstream_held"));
 	}
-	assert_int_equal(value("vcmts_upstream_units_in_total", "2", "unit", "packets"), 5);
+	assert_int_equal(told_value("vcmts_upstream_units_in_total", "2", "unit", "packets"), 5);
 }
 
 static void other_values(void **state) {
@@ -223,25 +147,26 @@ static void other_values(void **state) {
 
 	(void)state;
 	walk(&(struct metrics_selection){0});
-	assert_int_equal(value("vcmts_service_group_modems", "1", NULL, NULL), 2);
-	assert_int_equal(value("vcmts_service_group_service_flows", "2", NULL, NULL), 2);
-	assert_int_equal(value("vcmts_service_group_cipher_modems", "2", "cipher", "aes-128"), 1);
-	assert_int_equal(value("vcmts_service_groups", NULL, NULL, NULL), GROUPS);
-	assert_int_equal(value("vcmts_build_info", NULL, "version", "7"), 1);
+	assert_int_equal(told_value("vcmts_service_group_modems", "1", NULL, NULL), 2);
+	assert_int_equal(told_value("vcmts_service_group_service_flows", "2", NULL, NULL), 2);
+	assert_int_equal(told_value("vcmts_service_group_cipher_modems", "2", "cipher", "aes-128"),
+			 1);
+	assert_int_equal(told_value("vcmts_service_groups", NULL, NULL, NULL), GROUPS);
+	assert_int_equal(told_value("vcmts_build_info", NULL, "version", "7"), 1);
 	assert_int_equal(
-		value("vcmts_downstream_channel_rate_bytes_per_second", "1", "channel", "2"),
+		told_value("vcmts_downstream_channel_rate_bytes_per_second", "1", "channel", "2"),
 		500000000 / 8);
 	assert_int_equal(
-		value("vcmts_downstream_channel_packets_total", "2", "channel", "1") +
-			value("vcmts_downstream_channel_packets_total", "2", "channel", "2"),
+		told_value("vcmts_downstream_channel_packets_total", "2", "channel", "1") +
+			told_value("vcmts_downstream_channel_packets_total", "2", "channel", "2"),
 		SENT);
-	assert_int_equal(samples("vcmts_worker_info", NULL, NULL, NULL),
+	assert_int_equal(told_samples("vcmts_worker_info", NULL, NULL, NULL),
 			 bench->server.worker_count);
-	received = value("vcmts_downstream_received_packets_total", "2", NULL, NULL);
+	received = told_value("vcmts_downstream_received_packets_total", "2", NULL, NULL);
 	groups_bench_down(bench, 1, 0, 9, 200);
 	groups_bench_pass(bench, 1000000);
 	walk(&(struct metrics_selection){0});
-	assert_int_equal(value("vcmts_downstream_received_packets_total", "2", NULL, NULL),
+	assert_int_equal(told_value("vcmts_downstream_received_packets_total", "2", NULL, NULL),
 			 received + 1);
 }
 
@@ -251,9 +176,9 @@ static void samples_are_in_order(void **state) {
 
 	(void)state;
 	walk(&(struct metrics_selection){.modems = true, .flows = true});
-	assert_int_equal(begun_count, metrics_count());
+	assert_int_equal(told_begun_count, metrics_count());
 	for (unsigned m = 0; m < metrics_count(); m++) {
-		assert_ptr_equal(begun[m], metrics_at(m));
+		assert_ptr_equal(told_begun[m], metrics_at(m));
 		while (at < told_count && told[at].m == metrics_at(m))
 			at++;
 	}
@@ -282,7 +207,7 @@ static void histograms(void **state) {
 			assert_true(h->below[b] >= h->below[b - 1]);
 		assert_true(h->count >= h->below[h->buckets - 1]);
 		scheduler_report_delay(bench->server.groups[1].downstream->upper.scheduler,
-				       (unsigned)atoi(label(&told[i], "priority")), &r);
+				       (unsigned)atoi(told_label(&told[i], "priority")), &r);
 		assert_int_equal(h->count, r.packets);
 		assert_int_equal(h->sum_ns, r.sum_ns);
 		packets += h->count;
@@ -292,17 +217,17 @@ static void histograms(void **state) {
 	assert_true(waited > WAITING);
 	assert_int_equal(found, SCHEDULER_PRIORITIES);
 	assert_int_equal(packets,
-			 value("vcmts_downstream_dequeued_packets_total", "2", NULL, NULL));
+			 told_value("vcmts_downstream_dequeued_packets_total", "2", NULL, NULL));
 }
 
 static void those_of_a_group(void **state) {
 	(void)state;
 	walk(&(struct metrics_selection){.group = 2});
 	assert_true(told_count > 100);
-	assert_int_equal(samples(NULL, "2", NULL, NULL), told_count);
+	assert_int_equal(told_samples(NULL, "2", NULL, NULL), told_count);
 	walk(&(struct metrics_selection){.group = 1});
 	assert_true(told_count > 100);
-	assert_int_equal(samples(NULL, "1", NULL, NULL), told_count);
+	assert_int_equal(told_samples(NULL, "1", NULL, NULL), told_count);
 	walk(&(struct metrics_selection){.group = 3});
 	assert_int_equal(told_count, 0);
 }
@@ -312,12 +237,12 @@ static void those_of_names(void **state) {
 
 	(void)state;
 	walk(&(struct metrics_selection){.names = names, .name_count = 2});
-	assert_int_equal(begun_count, 2);
-	assert_int_equal(samples("vcmts_tsc_hz", NULL, NULL, NULL), 1);
-	assert_int_equal(samples("vcmts_service_group_modems", NULL, NULL, NULL), GROUPS);
+	assert_int_equal(told_begun_count, 2);
+	assert_int_equal(told_samples("vcmts_tsc_hz", NULL, NULL, NULL), 1);
+	assert_int_equal(told_samples("vcmts_service_group_modems", NULL, NULL, NULL), GROUPS);
 	assert_int_equal(told_count, 1 + GROUPS);
 	walk(&(struct metrics_selection){.names = names, .name_count = 1, .group = 1});
-	assert_int_equal(begun_count, 0);
+	assert_int_equal(told_begun_count, 0);
 	walk(&(struct metrics_selection){.names = names});
 	assert_int_equal(told_count, 0);
 }
@@ -330,35 +255,36 @@ static void those_of_modems(void **state) {
 
 	(void)state;
 	walk(&(struct metrics_selection){0});
-	assert_int_equal(samples(MODEM, NULL, NULL, NULL) + samples(FLOW, NULL, NULL, NULL), 0);
+	assert_int_equal(
+		told_samples(MODEM, NULL, NULL, NULL) + told_samples(FLOW, NULL, NULL, NULL), 0);
 	walk(&(struct metrics_selection){.group = 2, .modem = second});
-	assert_int_equal(samples(MODEM, NULL, NULL, NULL), 1);
-	assert_int_equal(samples(FLOW, NULL, NULL, NULL), 0);
-	assert_int_equal(value(MODEM, "2", "modem", "02:01:00:00:00:02"), 2);
+	assert_int_equal(told_samples(MODEM, NULL, NULL, NULL), 1);
+	assert_int_equal(told_samples(FLOW, NULL, NULL, NULL), 0);
+	assert_int_equal(told_value(MODEM, "2", "modem", "02:01:00:00:00:02"), 2);
 	walk(&(struct metrics_selection){.modem = second, .flows = true});
-	assert_int_equal(samples(MODEM, NULL, NULL, NULL), GROUPS);
-	assert_int_equal(samples(FLOW, NULL, NULL, NULL), GROUPS);
-	assert_int_equal(value(FLOW, "2", "sfid", "2"), 2);
+	assert_int_equal(told_samples(MODEM, NULL, NULL, NULL), GROUPS);
+	assert_int_equal(told_samples(FLOW, NULL, NULL, NULL), GROUPS);
+	assert_int_equal(told_value(FLOW, "2", "sfid", "2"), 2);
 	walk(&(struct metrics_selection){.modem = nobody, .flows = true});
-	assert_int_equal(samples(MODEM, NULL, NULL, NULL) + samples(FLOW, NULL, NULL, NULL), 0);
+	assert_int_equal(
+		told_samples(MODEM, NULL, NULL, NULL) + told_samples(FLOW, NULL, NULL, NULL), 0);
 	walk(&(struct metrics_selection){.modems = true});
-	assert_int_equal(samples(MODEM, NULL, NULL, NULL), 2 * GROUPS);
-	assert_int_equal(samples(FLOW, NULL, NULL, NULL), 0);
+	assert_int_equal(told_samples(MODEM, NULL, NULL, NULL), 2 * GROUPS);
+	assert_int_equal(told_samples(FLOW, NULL, NULL, NULL), 0);
 	walk(&(struct metrics_selection){.flows = true, .group = 2});
-	assert_int_equal(samples(MODEM, NULL, NULL, NULL), 0);
-	assert_int_equal(samples(FLOW, "2", NULL, NULL), 2);
+	assert_int_equal(told_samples(MODEM, NULL, NULL, NULL), 0);
+	assert_int_equal(told_samples(FLOW, "2", NULL, NULL), 2);
 }
 
 static void memory_is_short(void **state) {
 	bool walked;
 
 	(void)state;
-	told_count = begun_count = 0;
 	no_memory = true;
-	walked = metrics_walk(&source, &(struct metrics_selection){0}, &sink);
+	walked = told_walk(&source, &(struct metrics_selection){0});
 	no_memory = false;
 	assert_false(walked);
-	assert_int_equal(begun_count + told_count, 0);
+	assert_int_equal(told_begun_count + told_count, 0);
 	assert_int_equal(pthread_rwlock_trywrlock(&bench->server.lock), 0);
 	pthread_rwlock_unlock(&bench->server.lock);
 }

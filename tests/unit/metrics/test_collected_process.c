@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Collectors of the process, its workers, cores and ports beside what they collect of. */
+#include "test.h"
+
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#include <rte_ethdev.h>
+#include <rte_malloc.h>
+
+#include "metrics/metrics.h"
+
+#include "fixture.h"
+#include "life_bench.h"
+#include "told.h"
+
+#define GROUPS 2
+#define MS 1000000ull
+
+static struct life_bench storage, *const bench = &storage;
+static struct metrics_http_counts http = {
+	.answers = {11, 12, 13, 14, 15, 16, 17, 18},
+	.cut_off = {21, 22, 23},
+	.pages = 31,
+	.page_ns = 32000000000,
+	.page_bytes = 33,
+	.connections = 34,
+};
+static struct metrics_source source = {.server = &storage.server,
+				       .power = (struct power *)&storage,
+				       .version = "7",
+				       .http = &http};
+
+void __wrap_power_tell(struct power *p, struct power_report *r);
+
+/* The third core is not governed, and was not refused anything. */
+void __wrap_power_tell(struct power *p, struct power_report *r) {
+	assert_ptr_equal(p, source.power);
+	*r = (struct power_report){.driver = "simulated", .core_count = 3};
+	for (unsigned f = 0; f < POWER_FAULTS; f++)
+		r->counts[f] = 100 + f;
+	for (unsigned i = 0; i < 3; i++)
+		r->cores[i] = (struct power_core_report){.core = 40 + i,
+							 .khz = i < 2 ? 1000 + i : 0,
+							 .wished_khz = i < 2 ? 2000 + i : 0,
+							 .max_khz = i == 0 ? 3000 : 0,
+							 .transitions = 50 + i,
+							 .jumps = 60 + i};
+	r->cores[0].counts[0] = 70;
+	r->cores[1].counts[1] = 71; /* as it was not taken over */
+}
+
+static void walk(void) {
+	assert_true(told_walk(&source, &(struct metrics_selection){0}));
+}
+
+static int begin(void **state) {
+	(void)state;
+	life_bench_open(bench, GROUPS, GROUPS);
+	metrics_source_start(&source);
+	for (unsigned g = 0; g < GROUPS; g++) {
+		life_bench_down(bench, LIFE_SHARED, &bench->file[g], 200, 0);
+		life_bench_up(bench, LIFE_SHARED, &bench->file[g], 0);
+	}
+	life_bench_settle(bench, 2 * MS);
+	return 0;
+}
+
+static int end(void **state) {
+	(void)state;
+	life_bench_close(bench);
+	return 0;
+}
+
+static void shared_counts_are(const char *name, const struct counters *all) {
+	uint64_t sum = 0;
+
+	for (enum drop_reason r = 0; r < DROP_REASONS; r++) {
+		if (drop_in(r, DIRECTION_PORT))
+			told_is(TOLD("vcmts_port_dropped_packets_total", name, drop_name(r)),
+				(double)all->drops[r]);
+	}
+	for (enum counter c = 0; c < COUNTERS; c++) {
+		if (!counter_in(c, DIRECTION_PORT))
+			continue;
+		told_is(TOLD(metrics_of_counter(c, DIRECTION_PORT)->name, name),
+			(double)all->values[c]);
+		sum += all->values[c];
+	}
+	assert_true(sum > 0);
+}
+
+static void driver_counts_are(const char *name, const struct rte_eth_stats *s) {
+	told_is(TOLD("vcmts_ethdev_received_packets_total", name), s->ipackets);
+	told_is(TOLD("vcmts_ethdev_received_bytes_total", name), s->ibytes);
+	told_is(TOLD("vcmts_ethdev_missed_packets_total", name), s->imissed);
+	told_is(TOLD("vcmts_ethdev_errors_total", name), s->ierrors);
+	told_is(TOLD("vcmts_ethdev_no_buffer_total", name), s->rx_nombuf);
+	told_is(TOLD("vcmts_ethdev_transmitted_packets_total", name), s->opackets);
+	told_is(TOLD("vcmts_ethdev_transmitted_bytes_total", name), s->obytes);
+	told_is(TOLD("vcmts_ethdev_transmit_errors_total", name), s->oerrors);
+}
+
+static void of_ports(void **state) {
+	static const struct rte_eth_stats last = {.ipackets = 1,
+						  .ibytes = 2,
+						  .imissed = 3,
+						  .ierrors = 4,
+						  .rx_nombuf = 5,
+						  .opackets = 6,
+						  .obytes = 7,
+						  .oerrors = 8};
+	struct server_port *ports = bench->server.ports.list;
+
+	(void)state;
+	assert_int_equal(bench->server.ports.count, 2);
+	ports[0].state = SERVER_PORT_UP;
+	walk();
+	for (unsigned p = 0; p < 2; p++) {
+		struct counters all;
+		struct rte_eth_stats stats;
+
+		share_counters(bench->server.shares.of[p], &all);
+		shared_counts_are(ports[p].name, &all);
+		assert_int_equal(rte_eth_stats_get(ports[p].id, &stats), 0);
+		driver_counts_are(ports[p].name, &stats);
+		told_is(TOLD("vcmts_ethdev_link_up", ports[p].name, p == 0 ? "network" : "rphy"),
+			ports[p].state == SERVER_PORT_UP);
+	}
+	ports[0].open = false; /* it is gone: what it had counted is told */
+	ports[0].state = SERVER_PORT_GONE;
+	ports[0].last = last;
+	walk();
+	driver_counts_are(ports[0].name, &last);
+	told_is(TOLD("vcmts_ethdev_link_up", ports[0].name), 0);
+	told_is(TOLD("vcmts_port_state", "1", "network", NULL, "gone"), 1);
+	told_is(TOLD("vcmts_port_state", "1", "network", NULL, "up"), 0);
+	ports[0].open = true;
+	ports[0].state = SERVER_PORT_UP;
+}
+
+static void of_cores(void **state) {
+	(void)state;
+	walk();
+	told_is(TOLD("vcmts_power_policy_info", power_policy_name(0), "simulated"), 1);
+	told_is(TOLD("vcmts_core_frequency_hertz"), 1000000);
+	told_is(TOLD("vcmts_core_frequency_wished_hertz", "40"), 2000000);
+	told_is(TOLD("vcmts_power_transitions_total", "40"), 50);
+	told_is(TOLD("vcmts_power_jumps_total"), 60);
+	for (unsigned f = 0; f < POWER_FAULTS; f++)
+		told_is(TOLD("vcmts_power_refused_total", "all", power_fault_name(f)), 100 + f);
+	told_is(TOLD("vcmts_power_refused_total", "40", cpufreq_reason_name(0)), 70);
+	told_is(TOLD("vcmts_power_refused_total", "40", cpufreq_reason_name(1)), 0);
+	told_is(TOLD("vcmts_power_refused_total", "41"), 71);
+	assert_int_equal(told_samples("vcmts_power_refused_total", NULL, "core", "42"), 0);
+}
+
+static void of_the_process(void **state) {
+	const struct server_pools *p = &bench->server.pools;
+	struct rte_malloc_socket_stats stats;
+	uint64_t heap = 0, used = 0;
+
+	(void)state;
+	bench->server.idle_refused = 5;
+	bench->server.refused = 6;
+	bench->server.gone.groups = 7;
+	walk();
+	for (unsigned s = 0; s < rte_socket_count(); s++) {
+		assert_int_equal(rte_malloc_get_socket_stats((int)rte_socket_id_by_idx(s), &stats),
+				 0);
+		heap += stats.heap_totalsz_bytes;
+		used += stats.heap_allocsz_bytes;
+	}
+	told_is(TOLD("vcmts_memory_bytes", "dpdk_heap"), heap);
+	told_is(TOLD("vcmts_memory_bytes", "dpdk_heap_used"), used);
+	assert_in_range(TOLD("vcmts_memory_bytes", "resident")->integer, 1 << 20, 1ull << 40);
+	assert_true(fabs(TOLD("vcmts_start_time_seconds", NULL)->number - (double)time(NULL)) <
+		    3600);
+	assert_in_range(TOLD("vcmts_uptime_seconds", NULL)->number, 0, 3600);
+	told_is(TOLD("vcmts_idle_refused_total", NULL), 5);
+	told_is(TOLD("vcmts_changes_total", "refused"), 6);
+	told_is(TOLD("vcmts_changes_total", "made"), bench->server.generation);
+	told_is(TOLD("vcmts_removed_service_groups_total", NULL), 7);
+	told_is(TOLD("vcmts_pool_buffers", "packets"), p->packets->size);
+	told_is(TOLD("vcmts_pool_buffers_free", "packets"), rte_mempool_avail_count(p->packets));
+	told_is(TOLD("vcmts_pool_buffers", "pieces"), p->pieces->size);
+	told_is(TOLD("vcmts_pool_buffers_free", "pieces"), rte_mempool_avail_count(p->pieces));
+	bench->server.gone.groups = 0;
+}
+
+static void of_the_endpoint(void **state) {
+	(void)state;
+	walk();
+	told_is(TOLD("vcmts_http_answers_total", "200"), 11);
+	told_is(TOLD("vcmts_http_answers_total", "413"), 16);
+	told_is(TOLD("vcmts_http_cut_off_total", "client"), 21);
+	told_is(TOLD("vcmts_http_cut_off_total", "error"), 23);
+}
+
+static void of_workers(void **state) {
+	double hz = (double)rte_get_tsc_hz();
+
+	(void)state;
+	for (unsigned i = 0; i < LIFE_WORKERS; i++) {
+		struct worker *w = &bench->server.workers[i];
+
+		w->busy_cycles = 1000000 * (i + 1);
+		w->idle_cycles = 2000000 * (i + 1);
+		w->longest = 3000000 * (i + 1);
+		w->idle.ticks = 4000000 * (i + 1);
+		w->rounds = 100 + i;
+		w->busy_rounds = 200 + i;
+		w->descheduled = 300 + i;
+		w->idle.pauses = 400 + i;
+		w->idle.bounded = 500 + i;
+		w->idle.limited = 600 + i;
+	}
+	walk();
+	for (unsigned i = 0; i < LIFE_WORKERS; i++) {
+		char worker[TOLD_NUMBER], core[TOLD_NUMBER];
+
+		told_text(i, worker);
+		told_text(LIFE_CORE + i, core);
+		told_is(TOLD("vcmts_worker_busy_seconds_total", worker, core), 1e6 * (i + 1) / hz);
+		told_is(TOLD("vcmts_worker_idle_seconds_total", worker, core), 2e6 * (i + 1) / hz);
+		told_is(TOLD("vcmts_worker_longest_round_seconds", worker), 3e6 * (i + 1) / hz);
+		told_is(TOLD("vcmts_worker_paused_seconds_total", worker), 4e6 * (i + 1) / hz);
+		told_is(TOLD("vcmts_worker_rounds_total", worker), 100 + i);
+		told_is(TOLD("vcmts_worker_busy_rounds_total", worker), 200 + i);
+		told_is(TOLD("vcmts_worker_descheduled_total", worker), 300 + i);
+		told_is(TOLD("vcmts_worker_pauses_total", worker), 400 + i);
+		told_is(TOLD("vcmts_worker_pauses_bounded_total", worker), 500 + i);
+		told_is(TOLD("vcmts_worker_pauses_limited_total", worker), 600 + i);
+		told_is(TOLD("vcmts_worker_idle_info", worker, core, "poll"), 1);
+		told_is(TOLD("vcmts_worker_info", worker, core, bench->server.workers[i].name), 1);
+	}
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(of_ports),	  cmocka_unit_test(of_cores),
+		cmocka_unit_test(of_the_process), cmocka_unit_test(of_the_endpoint),
+		cmocka_unit_test(of_workers),
+	};
+
+	return cmocka_run_group_tests(tests, begin, end);
+}
