@@ -3,6 +3,7 @@
 
 import concurrent.futures
 import http.client
+import itertools
 import json
 import re
 import socket
@@ -166,6 +167,32 @@ def test_questions_that_are_none(served: Scraped, path: str) -> None:
     refused = served.ask(path)
     assert refused.status == 400
     assert len(refused.text.splitlines()) == 1
+
+
+def test_answers_are_counted(served: Scraped) -> None:
+    def answers() -> dict[str, float]:
+        told = served.ask("/metrics?names=vcmts_http_answers").samples.items()
+        return {dict(labels)["code"]: value for (_, labels), value in told}
+
+    before = answers()
+    served.ask("/")
+    until(lambda: answers()["404"] == before["404"] + 1, "an answer that is counted")
+    assert answers()["200"] > before["200"]
+
+
+def test_too_many_questions_at_a_time(served: Scraped) -> None:
+    """Different ones, until a page that others may still want would have to go."""
+    said: set[str] = set()
+    numbers = itertools.count()
+
+    def refused() -> bool:
+        got = served.ask_once(f"/metrics?names=vcmts_{next(numbers)}", "*/*", "GET")
+        if got.status == 503:
+            said.add(got.text)
+        return bool(said)
+
+    until(refused, "a question too many")
+    assert said == {"too many different questions at a time\n"}
 
 
 def test_paths_and_methods(served: Scraped) -> None:

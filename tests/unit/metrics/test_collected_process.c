@@ -189,6 +189,15 @@ static void of_the_process(void **state) {
 	bench->server.gone.groups = 0;
 }
 
+/* Of what they have not got nothing is told. */
+static void of_groups_without_schedulers(void **state) {
+	(void)state;
+	walk();
+	assert_int_equal(told_samples("vcmts_message_delay_seconds_total", NULL, NULL, NULL), 0);
+	assert_int_equal(told_samples("vcmts_upstream_owed_bytes", NULL, NULL, NULL), 0);
+	assert_int_equal(told_samples("vcmts_upstream_maps_total", NULL, NULL, NULL), 0);
+}
+
 static void of_the_endpoint(void **state) {
 	(void)state;
 	walk();
@@ -241,7 +250,7 @@ int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(of_ports),	  cmocka_unit_test(of_cores),
 		cmocka_unit_test(of_the_process), cmocka_unit_test(of_the_endpoint),
-		cmocka_unit_test(of_workers),
+		cmocka_unit_test(of_workers),	  cmocka_unit_test(of_groups_without_schedulers),
 	};
 
 	return cmocka_run_group_tests(tests, begin, end);

@@ -94,6 +94,11 @@ static void workers_that_stop(void **state) {
 	health_look(&health, &server, now += SECOND);
 	assert_true(health_live(&health, &server, why));
 	check_ready("");
+	for (unsigned looks = 0; looks < 4; looks++) { /* and the first */
+		workers[1].rounds++;
+		health_look(&health, &server, now += SECOND);
+	}
+	assert_false(health_live(&health, &server, why));
 }
 
 /* The process stood still, and so did who looks. */

@@ -64,6 +64,21 @@ static void test_refused(void **state) {
 	assert_false(metrics_query_end(ASK(&q, "", NULL)));
 }
 
+/* Each is short enough, both are not. */
+static void test_too_long(void **state) {
+	char names[QUERY_KEY - 20];
+	struct metrics_query q;
+
+	(void)state;
+	memset(names, 'v', sizeof(names) - 1);
+	names[sizeof(names) - 1] = '\0';
+	for (unsigned i = 50; i < sizeof(names) - 1; i += 50)
+		names[i] = ',';
+	assert_false(metrics_query_end(ASK(&q, "modems", "02:00:00:00:00:01", "flows",
+					   "02:00:00:00:00:01", "names", names)));
+	assert_string_equal(q.wrong, "the query is too long");
+}
+
 /* A page that is too large is not begun again for each who asks. */
 static void test_too_large(void **state) {
 	struct pages p = begin(8);
@@ -79,6 +94,7 @@ static void test_too_large(void **state) {
 		assert_null(pages_get(&p, &source, &q, METRICS_OPEN, &code));
 	assert_int_equal(code, 413);
 	assert_in_range(counts.pages, 1, 50);
+	assert_in_range(counts.page_ns, 1, 3600000000000);
 	for (unsigned i = 0; i < PAGES; i++)
 		p.list[i].made -= PAGES_AGE_MS;
 	p.most = PAGES_MOST;
@@ -118,6 +134,7 @@ int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_keys),
 		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_too_long),
 		cmocka_unit_test(test_too_large),
 		cmocka_unit_test(test_whole_pages_have_places),
 	};

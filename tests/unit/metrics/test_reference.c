@@ -190,6 +190,8 @@ static void a_window_is_a_second_at_least(void **state) {
 	feed(13, 300, 1000);
 	has("collectd_downstream_packets_per_second_rx_total{exported_instance=\"4\"} 0\n");
 	has("collectd_downstream_average_frame_size_per_second_rx{exported_instance=\"4\"} 0\n");
+	feed(14, 300, 2000); /* as they are read one after the other */
+	has("collectd_downstream_average_frame_size_per_second_rx{exported_instance=\"4\"} 0\n");
 }
 
 /* Terms with a sign and without, and one that is taken away from what is taken away. */
