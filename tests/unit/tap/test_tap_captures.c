@@ -11,7 +11,9 @@
 #include "life_bench.h"
 #include "tap/captures.h"
 #include "tap/end.h"
+#include "tap/names.h"
 #include "tap/output.h"
+#include "tap/sites.h"
 
 #define TURNS 30
 #define WINDOW 48 /* packets on their way: fewer than any ring holds */
@@ -140,6 +142,32 @@ static void parts_that_move(void **state) {
 	life_bench_close(bench);
 }
 
+/* Of a group's parts those that have what is asked for; and what a group has not got has no name. */
+static void parts_that_are_asked_for(void **state) {
+	struct tap_capture *capture;
+	struct served_group without;
+	struct tap_names *names;
+
+	(void)state;
+	life_bench_open(bench, 2, 5);
+	assert_int_equal(tap_captures_open(&captures, &bench->server), 0);
+	assert_int_equal(tap_site_count(&bench->server), 5 * TAP_GROUP_PARTS + SERVER_PORTS_MAX);
+	capture = begin("{\"dropped\":[\"filter_deny\"],\"group\":1}");
+	assert_int_equal(capture->place_count, 2); /* both MACs of the downstream */
+	for (unsigned p = 0; p < capture->place_count; p++)
+		assert_int_equal(capture->places[p]->direction, DIRECTION_DOWN);
+	end(capture);
+	without = bench->server.groups[0];
+	without.upstream = NULL;
+	names = tap_names_create(&without);
+	assert_non_null(names);
+	assert_int_equal(tap_names_up_flow(names, 100), TAP_NOBODY);
+	assert_int_not_equal(tap_names_down_flow(names, 1), TAP_NOBODY);
+	tap_names_free(names);
+	tap_captures_close(&captures);
+	life_bench_close(bench);
+}
+
 static uint64_t memory_of(const struct tap_capture *capture) {
 	uint64_t bytes = 0;
 
@@ -218,6 +246,7 @@ static void groups_that_go(void **state) {
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(parts_that_move),
+		cmocka_unit_test(parts_that_are_asked_for),
 		cmocka_unit_test(memory_has_a_bound),
 		cmocka_unit_test(groups_that_go),
 	};

@@ -19,8 +19,10 @@
 #define SIZE 1000 /* bytes of a packet */
 #define HELD 3000 /* packets, more than an output has room for */
 
-/* Blocks of a file, counted. */
-enum { PACKET_BLOCK = 6 };
+/* Blocks of a file, and options of theirs (draft-ietf-opsawg-pcapng). */
+enum { STATISTICS_BLOCK = 5, PACKET_BLOCK = 6 };
+enum { PACKET_FLAGS = 2, STATISTICS_RECEIVED = 4 };
+enum { OUTBOUND = 2 };
 
 static struct server nothing;
 static struct tap_captures captures;
@@ -75,23 +77,24 @@ static struct tap_place *client_granted(void) {
 	return place;
 }
 
+static void record_come(struct tap_place *place, struct tap_record record) {
+	struct tap_record *r = tap_ring_room(&place->end->ring, (uint32_t)sizeof(*r) + SIZE);
+
+	assert_non_null(r);
+	*r = record;
+	r->size = r->wire_size = SIZE;
+	memset(r->bytes, 0, SIZE);
+	tap_ring_put(&place->end->ring);
+}
+
 /* `apart`: ticks between two of them. */
 static void packets_come(struct tap_place *place, unsigned count, uint64_t apart) {
 	uint64_t first = rte_rdtsc();
 
-	for (unsigned i = 0; i < count; i++) {
-		struct tap_record *r =
-			tap_ring_room(&place->end->ring, (uint32_t)sizeof(*r) + SIZE);
-
-		assert_non_null(r);
-		*r = (struct tap_record){.tsc = first + i * apart,
-					 .size = SIZE,
-					 .wire_size = SIZE,
-					 .reason = DROP_NONE,
-					 .side = TAP_OUT};
-		memset(r->bytes, 0, SIZE);
-		tap_ring_put(&place->end->ring);
-	}
+	for (unsigned i = 0; i < count; i++)
+		record_come(place, (struct tap_record){.tsc = first + i * apart,
+						       .reason = DROP_NONE,
+						       .side = TAP_OUT});
 }
 
 /* What came, behind the line of the answer, as far as it is there. */
@@ -102,6 +105,14 @@ static size_t read_all(uint8_t *into, size_t room) {
 	while ((n = recv(reader, into + size, room - size, MSG_DONTWAIT)) > 0)
 		size += (size_t)n;
 	return size;
+}
+
+/* Bytes of the answer, in front of the file. */
+static size_t line_of(const uint8_t *file, size_t size) {
+	const uint8_t *end = memchr(file, '\n', size);
+
+	assert_non_null(end);
+	return (size_t)(end - file) + 1;
 }
 
 static unsigned packets_in(const uint8_t *file, size_t size) {
@@ -116,6 +127,34 @@ static unsigned packets_in(const uint8_t *file, size_t size) {
 		count += head[0] == PACKET_BLOCK;
 	}
 	return count;
+}
+
+/* An option of a block, 0 where it is not there. `at`: behind the fixed fields. */
+static uint64_t option_of(const uint8_t *at, const uint8_t *end, uint16_t wanted) {
+	uint16_t head[2];
+	uint64_t value = 0;
+
+	for (; at + sizeof(head) <= end; at += sizeof(head) + (head[1] + 3u) / 4 * 4) {
+		memcpy(head, at, sizeof(head));
+		if (head[0] == wanted)
+			memcpy(&value, at + sizeof(head), RTE_MIN(head[1], sizeof(value)));
+	}
+	return value;
+}
+
+/* The sum of an option over all blocks of a kind, whose fixed fields take `fixed` bytes. */
+static uint64_t options_in(const uint8_t *file, size_t size, uint32_t block, uint32_t fixed,
+			   uint16_t option) {
+	const uint8_t *at = memchr(file, '\n', size);
+	uint64_t sum = 0;
+	uint32_t head[2];
+
+	for (at++; at < file + size; at += head[1]) {
+		memcpy(head, at, sizeof(head));
+		if (head[0] == block)
+			sum += option_of(at + 8 + fixed, at + head[1] - 4, option);
+	}
+	return sum;
 }
 
 static void client_end(void) {
@@ -189,6 +228,47 @@ static void rate_by_their_time(void **state) {
 	packets_come(place, 100, 1); /* and these are not */
 	assert_null(tap_output_fill(&client.output, client.capture->places, 1, UINT64_MAX));
 	assert_in_range(client.output.limited, 80, 100);
+	client_end();
+}
+
+/* Drops of two stages have an interface each, and one tally; what is told of them is told once. */
+static void drops_are_told_once(void **state) {
+	static uint8_t file[1 << 20];
+	struct tap_place *place;
+	size_t size = 0;
+	bool there;
+
+	(void)state;
+	client_begin("{\"dropped\":true}\n");
+	place = client_granted();
+	for (unsigned i = 0; i < 4; i++)
+		record_come(place, (struct tap_record){.tsc = rte_rdtsc(),
+						       .reason = DROP_FILTER_DENY,
+						       .stage = i % 2,
+						       .form = i / 2 ? TAP_DOCSIS : TAP_ETHERNET});
+	packets_come(place, 3, 0);
+	place->end->tallies[TAP_DROP_SLOT].matched = 40;
+	place->end->tallies[tap_boundary(0, TAP_OUT)].matched = 500;
+	usleep(3000); /* until they are old enough */
+	now += 10000; /* and it is time to say how far it is */
+	assert_true(tap_client_serve(&client, POLLOUT, now, false));
+	assert_string_equal(client.output.told,
+			    "captured: 7, matched: 540, beyond the rate: 0, missed: 0");
+	assert_int_equal(shutdown(reader, SHUT_WR), 0);
+	there = tap_client_serve(&client, POLLIN, now, false);
+	assert_true(there);
+	client.capture->state = TAP_ENDED;
+	for (int round = 0; there && round < 1000; round++) {
+		there = tap_client_serve(&client, POLLOUT, now, false);
+		size += read_all(file + size, sizeof(file) - size);
+	}
+	assert_false(there);
+	size += read_all(file + size, sizeof(file) - size);
+	assert_int_equal(packets_in(file, size), 7);
+	assert_int_equal(options_in(file, size, STATISTICS_BLOCK, 12, STATISTICS_RECEIVED), 540);
+	assert_int_equal(options_in(file, size, PACKET_BLOCK, 20 + SIZE, PACKET_FLAGS),
+			 7 * OUTBOUND);
+	assert_int_equal(client.output.total, size - line_of(file, size));
 	client_end();
 }
 
@@ -281,6 +361,7 @@ int main(void) {
 		cmocka_unit_test(all_until_the_end),
 		cmocka_unit_test(told_once),
 		cmocka_unit_test(rate_by_their_time),
+		cmocka_unit_test(drops_are_told_once),
 		cmocka_unit_test(places_that_go),
 		cmocka_unit_test(between_wish_and_answer),
 		cmocka_unit_test(patience_begins_with_something),

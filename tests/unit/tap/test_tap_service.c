@@ -57,14 +57,6 @@ static void answered(int fd, const char *wish, const char *expected) {
 	close(fd);
 }
 
-static void refused(void **state) {
-	(void)state;
-	begin();
-	answered(connected(), "{}\n", "no service group 0");
-	answered(connected(), "nonsense\n", "found no JSON");
-	end();
-}
-
 static uint64_t cpu_used(void) {
 	struct timespec t;
 	clockid_t clock;
@@ -72,6 +64,20 @@ static uint64_t cpu_used(void) {
 	assert_int_equal(pthread_getcpuclockid(service.thread, &clock), 0);
 	assert_int_equal(clock_gettime(clock, &t), 0);
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* And nothing is done when all are served: whoever woke the thread did so once. */
+static void refused(void **state) {
+	uint64_t used;
+
+	(void)state;
+	begin();
+	answered(connected(), "{}\n", "no service group 0");
+	answered(connected(), "nonsense\n", "found no JSON");
+	used = cpu_used();
+	usleep(LOOKS * LOOK_US);
+	assert_in_range(cpu_used() - used, 0, CPU_MOST_NS);
+	end();
 }
 
 /* Where no descriptor is left a client waits, and the thread does not spin meanwhile. */
