@@ -363,6 +363,5 @@ bool tap_output_finish(struct tap_output *o, struct tap_place *const *places, un
 						     });
 	if (!good)
 		o->blocks.size = before;
-	o->total += o->blocks.size - before;
 	return good;
 }
