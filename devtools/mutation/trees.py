@@ -21,6 +21,7 @@ TOPS = ("traffic", "bench", "simulate", "impairments")
 # Rooms that most programs hold: the folders of tests/unit whose tests say what they have to do.
 FOLDERS = {
     "log": {"log"},
+    "scheduler": {"scheduler", "maps"},
     "server": {"server", "methods"},
     "metrics": {"metrics", "methods"},
     "tap": {"tap"},
@@ -184,8 +185,8 @@ def belongs(test: Test, room: str) -> bool:
     hold all rooms, but none of these says what the room has to do."""
     if room in FOLDERS:
         return test.folder in FOLDERS[room]
-    if room in ("wire", "scheduler"):
-        return room in test.rooms and test.rooms <= {"wire", room}
+    if room == "wire":
+        return test.rooms == {"wire"}
     return room in test.rooms and not test.rooms & set(TOPS)
 
 
