@@ -7,6 +7,7 @@
 
 #include <math.h>
 
+#include "scheduler/report.h"
 #include "scheduler_rig.h"
 
 #define HEADER 12 /* DOCSIS: 6 bytes and an extended header */
@@ -281,8 +282,35 @@ static void no_call_is_wasted(void **state) {
 	}
 }
 
+/* What else a channel carries takes its time, and is in none of its packets. */
+static void other_bytes_take_their_time(void **state) {
+	struct scheduler_channel_report before, after;
+	struct rig r = rig_make();
+
+	(void)state;
+	rig_channel(&r, RIG_BPS(1000)); /* 8 us for 1,000 bytes */
+	rig_group_range(&r, 0, 1);
+	rig_flow(&r, (struct scheduler_flow){.modem = rig_modem(&r, 0, 0)});
+	rig_start(&r);
+	scheduler_report_channel(r.s, 0, &before);
+	scheduler_charge(r.s, 0, 1000000);
+	scheduler_charge(r.s, 1, 1000000); /* there is none */
+	scheduler_report_channel(r.s, 0, &after);
+	assert_int_equal(after.bytes - before.bytes, 1000000);
+	assert_int_equal(after.packets, before.packets);
+	r.channels[0].bytes += 1000000; /* as the rig judges what the channel says */
+	r.channels[0].free_at = (double)r.now + 1000000 * r.channels[0].ns_per_byte;
+	rig_put(&r, 0, 1000);
+	r.now += 7000000;
+	assert_int_equal(rig_take(&r, 1), 0);
+	r.now += 2000000;
+	assert_int_equal(rig_take(&r, 1), 1);
+	rig_end(&r);
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(other_bytes_take_their_time),
 		cmocka_unit_test(six_ofdm_channels),
 		cmocka_unit_test(two_ofdm_and_32_sc_qam_channels),
 		cmocka_unit_test(every_size_in_depi_frames),
