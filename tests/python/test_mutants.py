@@ -304,7 +304,6 @@ def test_tests_that_killed_before_come_first() -> None:
     ("inputs", "rooms"),
     [
         ("../src/wire/crc32.c\n../tests/unit/test_hcs.c\nsrc/wire/libwire.a", ["wire"]),
-        ("../src/wire/a.c\n../src/scheduler/a.c", ["scheduler"]),
         ("../src/wire/a.c\n../src/downstream/a.c\n../src/worker.c", ["downstream"]),
         ("../src/upstream/a.c\n../src/downstream/a.c", ["downstream", "upstream"]),
         ("../src/upstream/a.c\n../traffic/a.c", []),
