@@ -145,6 +145,9 @@ static void flows_are_refused(void **state) {
 	NO_FLOW(f.max_burst = 127, "the longest grant has at least 128 bytes");
 	NO_FLOW((f.type = MAPS_REAL_TIME_POLLING, f.poll_interval = 1279),
 		"polls are at least 6.25 us apart");
+	assert_null(rig_flow(
+		&r, 1, 3,
+		(struct maps_flow){.type = MAPS_REAL_TIME_POLLING, .poll_interval = 1280}));
 	NO_FLOW((f.type = MAPS_NON_REAL_TIME_POLLING), "polls are at least 6.25 us apart");
 	NO_FLOW((f.type = MAPS_UNSOLICITED_ACTIVITY, f.poll_interval = 1),
 		"polls are at least 6.25 us apart");
@@ -190,7 +193,8 @@ static void sids_are_refused(void **state) {
 	struct maps_channel c[] = {rig_ofdma(1), rig_sc_qam(2)};
 	struct maps_sid good[] = {{0, 5}, {1, 5}}, other[] = {{0, 5}}, absent[] = {{2, 6}},
 			zero[] = {{0, 0}}, all[] = {{0, MAP_SID_BROADCAST}},
-			again[] = {{0, 6}, {0, 7}}, last[] = {{1, 0x3ffe}};
+			again[] = {{0, 6}, {0, 7}}, second[] = {{1, 6}, {1, 7}},
+			last[] = {{1, 0x3ffe}};
 	struct maps_cluster clusters[9] = {{good, 2}, {other, 1}};
 	struct rig r;
 
@@ -206,6 +210,8 @@ static void sids_are_refused(void **state) {
 			    "a SID is 1..0x3ffe");
 	assert_string_equal(set(&r, 0, (struct maps_cluster[]){{all, 1}}, 1), "a SID is 1..0x3ffe");
 	assert_string_equal(set(&r, 0, (struct maps_cluster[]){{again, 2}}, 1),
+			    "a SID cluster has a channel twice");
+	assert_string_equal(set(&r, 0, (struct maps_cluster[]){{second, 2}}, 1),
 			    "a SID cluster has a channel twice");
 	assert_string_equal(set(&r, 0, clusters, 2), "a SID is in two clusters of a channel");
 	assert_string_equal(set(&r, 0, clusters, 9), "a flow has at most 8 SID clusters");

@@ -80,6 +80,24 @@ static void ranging_has_its_place(void **state) {
 	rig_free(&r);
 }
 
+/* What initial maintenance and requests leave of a MAP is as long as a station needs it. */
+static void a_station_may_have_all_the_rest(void **state) {
+	struct maps_channel c = rig_ofdma(1);
+	struct rig r;
+
+	(void)state;
+	c.initial_minislots = 2000;
+	c.initial_interval = (uint32_t)MS(100);
+	c.station_minislots = 3525 - 8 - 2000;
+	create(&r, c, 1);
+	do {
+		assert_true(maps_station(r.m, 0, 1));
+		next_map(&r);
+		assert_int_equal(length_of(find(1, MAP_STATION)), c.station_minislots);
+	} while (find(MAP_SID_BROADCAST, MAP_INITIAL) == NULL);
+	rig_free(&r);
+}
+
 static void too_many_stations_are_refused(void **state) {
 	struct maps_channel c = rig_sc_qam(1);
 	struct rig r;
@@ -175,6 +193,7 @@ static void contention_is_followed(void **state) {
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ranging_has_its_place),
+		cmocka_unit_test(a_station_may_have_all_the_rest),
 		cmocka_unit_test(too_many_stations_are_refused),
 		cmocka_unit_test(idle_minislots_are_for_requests),
 		cmocka_unit_test(the_region_is_as_late_as_is_early_enough),

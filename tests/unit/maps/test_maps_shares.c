@@ -245,6 +245,27 @@ static void more_flows_than_elements(void **state) {
 	rig_free(&r);
 }
 
+/* Who was heard on a channel whose MAP is full of elements is told on another of its channels. */
+static void full_channels_leave_it_to_others(void **state) {
+	struct maps_channel c[] = {rig_ofdma(1), rig_ofdma(2)};
+	const uint32_t both = 600;
+	struct rig r;
+
+	(void)state;
+	rig_create(&r, c, 2, both + 1);
+	for (uint32_t i = 0; i < both; i++)
+		assert_null(rig_flow(&r, i, 1, (struct maps_flow){.header_bytes = 8}));
+	assert_null(rig_flow(&r, both, 3, (struct maps_flow){.header_bytes = 8}));
+	rig_run(&r, MS(10));
+	for (uint32_t i = 0; i < both; i++)
+		rig_ask(&r, i, 88);
+	rig_ask(&r, both, 1 << 20);
+	rig_run(&r, maps_due(r.m));
+	assert_int_equal(r.pendings[0][both + 1], 0);
+	assert_int_equal(r.pendings[1][both + 1], 1);
+	rig_free(&r);
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(equals_have_equal_shares),
@@ -258,6 +279,7 @@ int main(void) {
 		cmocka_unit_test(reserved_rates_are_kept),
 		cmocka_unit_test(nobody_starves),
 		cmocka_unit_test(more_flows_than_elements),
+		cmocka_unit_test(full_channels_leave_it_to_others),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

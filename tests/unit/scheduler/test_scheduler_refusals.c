@@ -68,6 +68,10 @@ static const struct scheduler_depi good_depi = {60, 1400, 2, 16, 20, 100000};
 MISTAKE(no_channels, c->config.channel_count = 0)
 MISTAKE(many_channels, c->config.channel_count = SCHEDULER_MAX_CHANNELS + 1)
 MISTAKE(no_packets, c->config.packet_limit = 0)
+MISTAKE(first_channel, c->channels[0].rate = 0)
+MISTAKE(first_group, c->groups[0].channel_count = 0)
+MISTAKE(first_modem, c->modems[0].aggregate.burst = 0)
+MISTAKE(first_flow, c->flows[0].weight = 0)
 MISTAKE(limit_slow, c->config.rate_limit = SCHEDULER_RATE_MIN - 1)
 MISTAKE(limit_fast, c->config.rate_limit = SCHEDULER_RATE_MAX + 1)
 MISTAKE(channel_stands, c->channels[1].rate = 0)
@@ -121,9 +125,9 @@ MISTAKE(pie_long, pie(c, 256000001))
 
 /* Of the whole, which only scheduler_create() hears. */
 static const struct mistake of_all[] = {
-	OF(no_channels, "channel"),
-	OF(many_channels, "channel"),
-	OF(no_packets, "packet"),
+	OF(no_channels, "channel"), OF(many_channels, "channel"), OF(no_packets, "packet"),
+	OF(first_channel, "rate"),  OF(first_group, "channel"),	  OF(first_modem, "burst"),
+	OF(first_flow, "weight"),
 };
 static const struct mistake of_limit[] = {
 	OF(limit_slow, "rate"),
