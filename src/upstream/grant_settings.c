@@ -200,7 +200,7 @@ static int flows_create(struct upstream *u, const struct service_group *sg) {
 
 static const char *maps_of(struct upstream *u, const struct service_group *sg) {
 	struct us_grant *g = &u->grant;
-	struct maps_channel settings[MAPS_MAX_CHANNELS] = {0};
+	struct maps_channel settings[MAPS_MAX_CHANNELS];
 	struct maps_config config = {
 		.channels = settings,
 		.channel_count = g->channel_count,

@@ -93,6 +93,31 @@ static void of_each_kind(void **state) {
 	bench_close(bench);
 }
 
+/* Data bursts of SC-QAM; 64-QAM where nothing is said (6.4.3, table of burst attributes: modulation type). */
+static void modulations_have_their_codes(void **state) {
+	static const uint16_t codes[] = {[0] = 5, [2] = 1, [3] = 3, [4] = 2, [5] = 4, [6] = 5};
+	unsigned seen = 0;
+	struct ucd ucd;
+
+	(void)state;
+	open_with(1024);
+	for (unsigned c = 0; c < BENCH_CHANNELS; c++) {
+		struct upstream_channel *k = &bench->sg.upstream_channels[c];
+
+		for (uint8_t bits = 0; k->type == UPSTREAM_SC_QAM && bits <= 6; bits++) {
+			if (codes[bits] == 0)
+				continue;
+			k->grants.physical.modulation = bits;
+			assert_true(told(c, &ucd));
+			assert_int_equal(ucd.bursts[3].values[UCD_MODULATION], codes[bits]);
+			seen++;
+		}
+	}
+	assert_true(seen >= 6);
+	empty();
+	bench_close(bench);
+}
+
 /* Five symbols are no frame (6.4.3, table of OFDMA parameters: 6 to 36). */
 static void settings_that_none_can_tell(void **state) {
 	unsigned refused = 0;
@@ -116,6 +141,7 @@ static void settings_that_none_can_tell(void **state) {
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(of_each_kind),
+		cmocka_unit_test(modulations_have_their_codes),
 		cmocka_unit_test(settings_that_none_can_tell),
 	};
 
