@@ -164,7 +164,10 @@ def of_statement(node: Node, _function: Node) -> Iterator[Edit]:
 
 
 def of_jump(node: Node, _function: Node) -> Iterator[Edit]:
-    yield replace(node, ";", "drop-jump")
+    case = node.parent
+    last = case is not None and case.type == "case_statement" and case.next_named_sibling is None
+    if not (last and node.type == "break_statement"):  # there it changes nothing
+        yield replace(node, ";", "drop-jump")
 
 
 OPERATORS: dict[str, Callable[[Node, Node], Iterator[Edit]]] = {

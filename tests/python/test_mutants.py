@@ -77,6 +77,13 @@ def test_every_place_that_runs_is_changed() -> None:
     ]
 
 
+def test_a_switch_ends_without_its_last_break_too() -> None:
+    text = "void f(int a) {\n\tswitch (a) {\n\tcase B: g(); break;\n\tcase C: break;\n\t}\n}\n"
+    assert [change for change in changes(text) if change[0] == "drop-jump"] == [
+        ("drop-jump", "case B: g(); break;", "case B: g(); ;")
+    ]
+
+
 @pytest.mark.parametrize("room", ROOMS)
 def test_what_does_not_run_stays(room: str) -> None:
     for mutant in read_room(room, CHECKOUT).all():
