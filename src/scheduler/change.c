@@ -215,14 +215,6 @@ const char *scheduler_set_group(struct scheduler *s, uint32_t group,
 	return NULL;
 }
 
-static bool channel_is_used(const struct scheduler *s, uint32_t channel) {
-	for (uint32_t g = 0; g < s->group_count; g++) {
-		if ((s->groups[g].channels[channel / 64] >> channel % 64 & 1) != 0)
-			return true;
-	}
-	return false;
-}
-
 const char *scheduler_set_channel(struct scheduler *s, uint32_t channel,
 				  const struct scheduler_channel *set) {
 	struct channel *c;
@@ -231,7 +223,7 @@ const char *scheduler_set_channel(struct scheduler *s, uint32_t channel,
 	if (channel >= s->channel_count)
 		return "there is no such channel";
 	WHY(settings_channel(set));
-	if (set->rate == 0 && channel_is_used(s, channel))
+	if (set->rate == 0 && s->channels[channel].groups > 0)
 		return "a channel of a bonding group has no rate";
 	c = &s->channels[channel];
 	cost = byte_cost(set->rate);

@@ -55,15 +55,19 @@ void clusters_free(struct scheduler *s) {
 
 void clusters_set_channels(struct scheduler *s, uint32_t group, const struct scheduler_group *set) {
 	struct group *g = &s->groups[group];
+	uint64_t had[CHANNEL_WORDS];
 
 	g->channel_count = (uint32_t)set->channel_count;
 	g->run_count = 0;
+	memcpy(had, g->channels, sizeof(had));
 	memset(g->channels, 0, sizeof(g->channels));
 	for (size_t i = 0; i < set->channel_count; i++)
 		g->channels[set->channels[i] / 64] |= UINT64_C(1) << set->channels[i] % 64;
 	for (uint16_t c = 0, before = 0; c < SCHEDULER_MAX_CHANNELS; c++) {
 		uint16_t member = g->channels[c / 64] >> c % 64 & 1;
 
+		if (member != (had[c / 64] >> c % 64 & 1))
+			s->channels[c].groups += member ? 1u : -1u;
 		if (member && !before)
 			g->runs[g->run_count++] = (struct run){c, 0};
 		if (member)

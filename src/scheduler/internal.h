@@ -190,6 +190,7 @@ struct channel {
 	int64_t opened; /* the DEPI frame that is being filled: when, */
 	uint32_t space; /* and what is left of it; 0: none is */
 	uint32_t segments;
+	uint32_t groups; /* that have it */
 	uint64_t packets, bytes; /* granted */
 };
 

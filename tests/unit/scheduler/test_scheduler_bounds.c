@@ -17,6 +17,7 @@
 #define FLOWS 20000
 #define GROUPS 1024
 #define CHANNELS SCHEDULER_MAX_CHANNELS
+#define LONELY (CHANNELS - 1) /* a channel of no group */
 #define SPAN 4 /* channels of a group */
 #define BURST 64
 #define GBPS UINT64_C(1000000000)
@@ -44,7 +45,7 @@ struct bench {
 
 static void bench_group(struct bench *b, uint32_t group, uint32_t first) {
 	for (uint32_t i = 0; i < SPAN; i++)
-		b->lists[group][i] = (first + i) % CHANNELS;
+		b->lists[group][i] = (first + i) % LONELY;
 	b->groups[group] = (struct scheduler_group){b->lists[group], SPAN};
 }
 
@@ -158,6 +159,13 @@ static void change_channel(struct bench *b, uint32_t i) {
 	expect_few(scheduler_set_channel(b->s, i, &b->channels[i]));
 }
 
+/* One that goes, and comes again. */
+static void change_lonely(struct bench *b, uint32_t i) {
+	b->channels[LONELY].rate = i % 2 == 0 ? 0 : GBPS;
+	blocks = 0;
+	expect_few(scheduler_set_channel(b->s, LONELY, &b->channels[LONELY]));
+}
+
 static void change_limit(struct bench *b, uint32_t i) {
 	blocks = 0;
 	expect_few(scheduler_set_rate_limit(b->s, i % 2 == 0 ? 100 * GBPS : 0));
@@ -199,7 +207,8 @@ static void one_sort_of_changes(bench_change *change) {
 
 static void changes_are_few_steps(void **state) {
 	static bench_change *const changes[] = {
-		change_group, change_channel, change_limit, change_flow, change_modem,
+		change_group, change_channel, change_lonely,
+		change_limit, change_flow,    change_modem,
 	};
 
 	(void)state;
