@@ -8,7 +8,7 @@
 
 #include "upstream/change/internal.h"
 
-#define GRANT_BUDGET 20 /* the upstream scheduler is told of a flow; beside its SIDs */
+#define GRANT_BUDGET 20 /* the upstream scheduler is told of a cluster of a flow; beside its SIDs */
 
 struct take_phase {
 	/* one of the list; returns false where the budget did not do */
@@ -153,7 +153,7 @@ static bool enter_grants(struct us_change *c, uint32_t at) {
 	const struct us_grant_plan *p = &c->grants.list[at];
 
 	us_grant_set_flow(c->u, p->place, p->flow, p->unit);
-	c->budget -= GRANT_BUDGET + (int)p->sids;
+	c->budget -= GRANT_BUDGET * (int)p->flow->settings.cluster_count + (int)p->sids;
 	return true;
 }
 

@@ -128,6 +128,37 @@ static void sids_change_hands(void **state) {
 	bench_close(bench);
 }
 
+/* The upstream scheduler looks for a place for each cluster: two flows of many are no single step. */
+static void clusters_cost_their_part(void **state) {
+	static struct upstream_sid sids[2][SG_MAX_SID_CLUSTERS];
+	static struct sid_cluster clusters[2][SG_MAX_SID_CLUSTERS];
+	unsigned before;
+
+	(void)state;
+	open_crowd();
+	start();
+	for (unsigned m = 0; m < 2; m++)
+		moves(m)->grants.request_multiplier = 16;
+	before = crowd_changes(2);
+	for (unsigned m = 0; m < 2; m++) {
+		struct upstream_service_flow *f = moves(m);
+
+		for (unsigned c = 0; c < SG_MAX_SID_CLUSTERS; c++) {
+			sids[m][c] = flow_of(m)->clusters[0].sids[0];
+			if (c > 0)
+				sids[m][c].sid = (uint16_t)(BENCH_CROWD_SID + CROWD +
+							    m * SG_MAX_SID_CLUSTERS + c);
+			clusters[m][c] = (struct sid_cluster){(uint8_t)c, &sids[m][c], 1};
+		}
+		f->clusters = clusters[m];
+		f->cluster_count = SG_MAX_SID_CLUSTERS;
+	}
+	assert_in_range(crowd_changes(2), before + 1, before + 4);
+	assert_int_equal(bench_count(bench, COUNTER_GRANTS_REFUSED), 0);
+	empty();
+	bench_close(bench);
+}
+
 static uint64_t asked_bytes(void) {
 	struct maps_counts counts;
 
@@ -256,6 +287,7 @@ static void who_was_refused_goes(void **state) {
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sids_change_hands),
+		cmocka_unit_test(clusters_cost_their_part),
 		cmocka_unit_test(units_change),
 		cmocka_unit_test(who_carries_maps_stays),
 		cmocka_unit_test(rates_change_hands),

@@ -36,7 +36,7 @@ static const struct group_room crowded = {
 	.upstream_channels = 3,
 	.upstream_flows = 200,
 	.streams = 200,
-	.sids = 170,
+	.sids = 180,
 };
 
 static inline void setup_modems(size_t modems) {
