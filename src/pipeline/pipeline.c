@@ -62,30 +62,19 @@ static unsigned run_accounted(struct pipeline *p) {
 	return work;
 }
 
-/* What stands behind `last` in a queue, or all of it, passes a boundary. */
-static void show_queued(struct tap *tap, unsigned boundary, const struct queue *q,
-			struct rte_mbuf *last) {
-	struct rte_mbuf *pkts[PIPELINE_BURST];
-	struct rte_mbuf *m = last != NULL ? *queue_next(last) : q->first;
-	uint16_t n = 0;
-
-	for (; m != NULL; m = *queue_next(m)) {
-		pkts[n++] = m;
-		if (n == PIPELINE_BURST) {
-			tap->passed(tap, boundary, pkts, n);
-			n = 0;
-		}
+void pipeline_show_given(const struct pipeline *p, const struct tap_list *t, unsigned queue,
+			 struct rte_mbuf *m) {
+	for (unsigned at = 0; at < p->count; at++) {
+		if (p->stages[at].gives == queue && (t->out >> at & 1) != 0)
+			t->tap->passed(t->tap, tap_boundary(t->first + at, TAP_OUT), &m, 1);
 	}
-	if (n > 0)
-		tap->passed(tap, boundary, pkts, n);
 }
 
-/* As stage_call(), for who looks on. */
+/* As stage_call(), for who looks on; what is given to a queue shows itself. */
 static bool stage_call_shown(struct pipeline *p, unsigned at, const struct tap_list *t,
 			     struct rte_mbuf **pkts, uint16_t *n, unsigned *moved) {
 	const struct stage *s = &p->stages[at];
 	const struct queue *gives = &p->queues[s->gives];
-	struct rte_mbuf *last = gives->count > 0 ? gives->last : NULL;
 	uint32_t before = gives->count, stage = t->first + at;
 	uint16_t in = *n;
 
@@ -98,11 +87,7 @@ static bool stage_call_shown(struct pipeline *p, unsigned at, const struct tap_l
 	*t->tap->stage = stage;
 	*n = s->run(p->ctx, pkts, in);
 	*moved = RTE_MAX((unsigned)in, *n + (gives->count - before));
-	if ((t->out >> at & 1) == 0)
-		return true;
-	if (s->gives != 0)
-		show_queued(t->tap, tap_boundary(stage, TAP_OUT), gives, last);
-	else if (*n > 0)
+	if (*n > 0 && (t->out >> at & 1) != 0)
 		t->tap->passed(t->tap, tap_boundary(stage, TAP_OUT), pkts, *n);
 	return true;
 }

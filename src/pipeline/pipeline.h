@@ -5,7 +5,12 @@
  * A stage takes a burst, keeps the survivors in order at the front of the same array and returns
  * how many they are. A packet that is not kept was given to drop() with a named reason, or is held
  * by the stage (queue, crypto provider, open DEPI frame) and comes out of a later call. A stage that
- * can put out packets without taking any in says so by `polls`.
+ * can put out packets without taking any in says so by `polls`. What the last one returns are packets that
+ * have gone, for the accounts alone.
+ *
+ * A burst has at most PIPELINE_BURST packets, and a stage puts out no more in a call, with those that it is
+ * given. Only `depi` and `messages` downstream, `decrypt_collect` and `extract_joined` upstream put out more, for which
+ * the array has room up to PIPELINE_CAPACITY: who stands behind them takes as many.
  *
  * Where one packet becomes many, or many become one, a burst is not enough: such stages have a queue
  * between them, which the list names. A stage that `gives` to a queue adds to it and returns nothing.
@@ -23,7 +28,7 @@
 #include "pipeline/queue.h"
 #include "pipeline/tap.h"
 
-/* Packets that a list takes in at once, and room in the burst for stages that put out more. */
+/* Packets of a burst, and room in it for the few stages that put out more. */
 #define PIPELINE_BURST 64
 #define PIPELINE_CAPACITY 512
 
@@ -113,6 +118,20 @@ uint64_t pipeline_due_never(const void *ctx);
 /* When the pipeline next has something to do although nothing comes, as its list says. */
 static inline uint64_t pipeline_due(const struct pipeline *p) {
 	return p->due != NULL ? p->due(p->ctx) : 0;
+}
+
+/* Shows a packet at the end of the row that gives to the queue, where `t` looks at it. */
+void pipeline_show_given(const struct pipeline *p, const struct tap_list *t, unsigned queue,
+			 struct rte_mbuf *m);
+
+/* Adds a packet to a queue to which a row of the list `gives`. Any row may do so, as waits end where what they
+ * hold is needed; who looks on sees it come out of the row that gives. */
+static inline void pipeline_give(struct pipeline *p, unsigned queue, struct rte_mbuf *m) {
+	const struct tap_list *t = __atomic_load_n(&p->tap, __ATOMIC_ACQUIRE);
+
+	if (unlikely(t != NULL))
+		pipeline_show_given(p, t, queue, m);
+	queue_add(&p->queues[queue], m);
 }
 
 /* Runs the list once, from its first stage to its last. Returns the packets that went into or came

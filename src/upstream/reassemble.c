@@ -34,7 +34,7 @@ static void segment_deliver(struct upstream *u, void *owner, struct rte_mbuf *m)
 
 	us_meta(m)->segment.gap = s->gap;
 	s->gap = false;
-	queue_add(us_queue(u, US_SEGMENTS), m);
+	pipeline_give(&u->list, US_SEGMENTS, m);
 }
 
 static void segment_gap(struct upstream *u, void *owner, unsigned missing) {
@@ -155,7 +155,7 @@ static void burst_take(struct upstream *u, struct us_stream *s, struct rte_mbuf 
 	us_meta(m)->segment.request = request;
 	us_meta(m)->segment.has_pointer = false;
 	us_meta(m)->segment.gap = false;
-	queue_add(us_queue(u, US_SEGMENTS), m);
+	pipeline_give(&u->list, US_SEGMENTS, m);
 }
 
 static inline void data_take(struct upstream *u, struct us_stream *s, struct rte_mbuf *m) {

@@ -117,7 +117,7 @@ static void burst_end(struct upstream *u, const struct us_session *s, struct us_
 	us_meta(m)->burst.sid = b->sid;
 	us_meta(m)->burst.ranging = s->kind == US_RANGING;
 	us_meta(m)->burst.request = b->request;
-	queue_add(us_queue(u, US_BURSTS), m);
+	pipeline_give(&u->list, US_BURSTS, m);
 }
 
 /* The mbuf of a piece: the packet itself for the last one, else one attached to it. */
@@ -159,7 +159,7 @@ static void burst_payload(struct upstream *u, struct us_burst *b, const struct u
 
 /* Takes the next segment of a data or ranging session's PSP flow. The caller keeps its reference to
  * the packet. */
-static void burst_take(struct upstream *u, const struct us_session *s, struct us_burst *b,
+static void piece_take(struct upstream *u, const struct us_session *s, struct us_burst *b,
 		       const struct us_piece *piece) {
 	if (piece->segment->begin) {
 		burst_begin(u, s, b, piece);
@@ -209,7 +209,7 @@ static void packet_bursts(struct upstream *u, struct us_session *s, struct rte_m
 	while (psp_next(psp, &cursor, &segment)) {
 		struct us_piece piece = {m, &segment, cursor.index == last + 1};
 
-		burst_take(u, s, b, &piece);
+		piece_take(u, s, b, &piece);
 	}
 	count(&u->counters, COUNTER_PSP_PARTIAL, b->open);
 	burst_hold(u, b);

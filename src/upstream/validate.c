@@ -58,9 +58,9 @@ static enum drop_reason outer_check(const struct upstream *u, struct rte_mbuf *m
 
 uint16_t us_validate(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct upstream *u = ctx;
-	uint32_t sessions[US_RECEIVE_BURST];
-	const void *keys[US_RECEIVE_BURST];
-	void *found[US_RECEIVE_BURST];
+	uint32_t sessions[PIPELINE_BURST];
+	const void *keys[PIPELINE_BURST];
+	void *found[PIPELINE_BURST];
 	uint64_t hits = 0;
 	uint16_t kept = 0, good = 0;
 

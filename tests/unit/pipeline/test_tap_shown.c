@@ -6,13 +6,13 @@
 #include "pipeline/pipeline.h"
 
 #define CALLS 8
-#define MANY (PIPELINE_BURST + 6)
 
 /* What the stages and the tap of a test saw. */
 struct seen {
 	struct tap tap;
 	struct pipeline p;
 	unsigned supply, made, ends;
+	struct rte_mbuf *waits;
 	unsigned count;
 	struct {
 		unsigned boundary;
@@ -25,7 +25,7 @@ struct seen {
 
 enum { NO_QUEUE, FIRST, SECOND };
 
-static struct rte_mbuf mbufs[2 * MANY];
+static struct rte_mbuf mbufs[16];
 static uint32_t stage_now;
 
 static void shown(struct tap *tap, unsigned boundary, struct rte_mbuf *const *pkts, uint16_t n) {
@@ -124,50 +124,81 @@ static uint16_t give(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	(void)pkts;
 	assert_int_equal(n, 0);
 	for (; s->supply > 0; s->supply--)
-		queue_add(&s->p.queues[FIRST], &mbufs[s->made++]);
+		pipeline_give(&s->p, FIRST, &mbufs[s->made++]);
 	return 0;
 }
 
+/* All but the last one, which waits. */
 static uint16_t hand_on(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct seen *s = ctx;
 
-	for (uint16_t i = 0; i < n; i++)
-		queue_add(&s->p.queues[SECOND], pkts[i]);
+	for (uint16_t i = 0; i + 1 < n; i++)
+		pipeline_give(&s->p, SECOND, pkts[i]);
+	s->waits = pkts[n - 1];
 	return 0;
+}
+
+/* Ends the wait of another row. */
+static uint16_t let_go(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
+	struct seen *s = ctx;
+
+	(void)pkts;
+	if (s->waits != NULL)
+		pipeline_give(&s->p, SECOND, s->waits);
+	s->waits = NULL;
+	return n;
 }
 
 static const struct stage queue_list[] = {
 	{"give", "", "", give, .polls = true, .gives = FIRST},
 	{"hand_on", "", "", hand_on, .from = FIRST, .gives = SECOND},
+	{"let_go", "", "", let_go, .polls = true},
 };
 
-/* What a stage gives to its queue comes out of it, and what the loop takes from one goes in. */
-static void queues(void **state) {
-	struct seen s = {.supply = MANY, .tap = {shown, dropped, &stage_now}};
-	const struct tap_list tap = {&s.tap, 0, 2, 3};
+static struct seen queues_seen(unsigned first, unsigned in, unsigned out) {
+	struct seen s = {.supply = 3, .tap = {shown, dropped, &stage_now}};
+	const struct tap_list tap = {&s.tap, first, in, out};
 
-	(void)state;
 	packet_meta_offset = RTE_ALIGN(offsetof(struct rte_mbuf, dynfield1), PACKET_META_ALIGN);
 	s.p = (struct pipeline){
 		.stages = queue_list, .count = ARRAY_COUNT(queue_list), .ctx = &s, .tap = &tap};
 	pipeline_run(&s.p);
-	assert_int_equal(s.count, 4);
-	was_shown(&s, 0, tap_boundary(0, TAP_OUT), PIPELINE_BURST);
-	was_shown(&s, 1, tap_boundary(0, TAP_OUT), MANY - PIPELINE_BURST);
-	assert_ptr_equal(s.calls[1].first, &mbufs[PIPELINE_BURST]);
-	was_shown(&s, 2, tap_boundary(1, TAP_IN), PIPELINE_BURST);
-	was_shown(&s, 3, tap_boundary(1, TAP_OUT), PIPELINE_BURST);
-	s.supply = 1; /* behind those that stand there */
-	pipeline_run(&s.p);
-	was_shown(&s, 4, tap_boundary(0, TAP_OUT), 1);
-	assert_ptr_equal(s.calls[4].first, &mbufs[MANY]);
-	was_shown(&s, 5, tap_boundary(1, TAP_IN), MANY - PIPELINE_BURST + 1);
+	assert_int_equal(s.p.queues[FIRST].count, 0);
+	assert_int_equal(s.p.queues[SECOND].count, 3);
+	assert_ptr_equal(s.p.queues[SECOND].last, &mbufs[2]);
+	return s;
+}
+
+/* What a stage gives to its queue comes out of it, in whichever row that happens, and what the loop takes from one goes
+ * in. */
+static void queues(void **state) {
+	const struct seen s = queues_seen(5, 1u << 1, 1u << 0 | 1u << 1 | 1u << 2);
+
+	(void)state;
+	assert_int_equal(s.count, 7);
+	for (unsigned i = 0; i < 3; i++) {
+		was_shown(&s, i, tap_boundary(5, TAP_OUT), 1);
+		assert_ptr_equal(s.calls[i].first, &mbufs[i]);
+		was_shown(&s, 4 + i, tap_boundary(6, TAP_OUT), 1);
+		assert_ptr_equal(s.calls[4 + i].first, &mbufs[i]);
+	}
+	was_shown(&s, 3, tap_boundary(6, TAP_IN), 3);
+}
+
+/* Of a row that nobody looks at, nothing is shown. */
+static void other_queues(void **state) {
+	const struct seen s = queues_seen(0, 0, 1u << 0);
+
+	(void)state;
+	assert_int_equal(s.count, 3);
+	was_shown(&s, 2, tap_boundary(0, TAP_OUT), 1);
 }
 
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(both_sides),
 		cmocka_unit_test(queues),
+		cmocka_unit_test(other_queues),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
