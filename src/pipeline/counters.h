@@ -104,7 +104,8 @@ static inline void drop_of(struct counters *c, struct rte_mbuf *m, enum drop_rea
 	tap_drop(&c->tap, m, reason);
 }
 
-/* Ends the packet for a named reason. The only way in which a stage may free a packet. */
+/* Ends the packet for a named reason. A stage frees a packet in no other way, but where it was counted as something
+ * else: parts of it go on, or it ended with several others, each by drop_of(). */
 static inline void drop(struct counters *c, struct rte_mbuf *m, enum drop_reason reason) {
 	drop_of(c, m, reason);
 	rte_pktmbuf_free(m);

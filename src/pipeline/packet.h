@@ -12,12 +12,15 @@
 #define PACKET_NO_ROW UINT16_MAX /* all is known of it */
 
 struct packet_meta {
-	uint32_t modem; /* index of the modem, set by modem lookup */
-	uint32_t flow; /* index of the service flow in the service group, set by classify */
+	uint32_t modem; /* index of the modem, set by known flows or modem lookup */
+	uint32_t
+		flow; /* index of the service flow in the service group, set by known flows or classify */
 	uint16_t channel; /* index of the channel, set by schedule */
 	uint16_t sequence; /* packet sequence number of the DSID, set by schedule */
 	uint16_t ends; /* DEPI frame: packets whose last byte it carries */
-	uint16_t row; /* number of its row in the burst's table (struct ds_row), set by parse */
+	uint16_t
+		row; /* number of its row in the burst's table (struct ds_row), set by parse, taken away by
+			known flows */
 	uint64_t arrived; /* TSC; 0, or older than pipeline/latency.h counts: not measured */
 };
 

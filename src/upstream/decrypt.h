@@ -8,9 +8,6 @@
 struct rte_mbuf;
 struct upstream;
 
-uint16_t us_decrypt_submit(void *ctx, struct rte_mbuf **pkts, uint16_t n);
-uint16_t us_decrypt_collect(void *ctx, struct rte_mbuf **pkts, uint16_t n);
-
 /* A frame that needs no key: counts it, and checks its CRC where that is asked for. Returns whether it
  * goes on; otherwise it was dropped. */
 bool us_clear(struct upstream *u, struct rte_mbuf *m);

@@ -15,8 +15,6 @@ struct us_defragment {
 	uint32_t waiting_fragments;
 };
 
-uint16_t us_defragment(void *ctx, struct rte_mbuf **pkts, uint16_t n);
-
 /* The end of a wait, as hold_give_up: of fragments. */
 void us_fragments_give_up(void *owner, struct hold *h, bool timeout);
 

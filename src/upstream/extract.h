@@ -12,7 +12,5 @@ struct us_extract {
 	struct us_cut cut; /* the segment that is being taken apart */
 };
 
-uint16_t us_extract(void *ctx, struct rte_mbuf **pkts, uint16_t n);
-
 /* Drops that segment, and the incomplete frames of all streams. */
 void us_extract_stop(struct upstream *u);

@@ -23,7 +23,5 @@ void us_joined_add(struct upstream *u, struct rte_mbuf *unit);
 /* Whether frames must wait in the queue, so as not to overtake what was joined. */
 bool us_joined_waits(const struct upstream *u);
 
-uint16_t us_extract_joined(void *ctx, struct rte_mbuf **pkts, uint16_t n);
-
 /* Drops all that waits. */
 void us_extract_joined_stop(struct upstream *u);

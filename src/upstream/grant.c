@@ -209,6 +209,7 @@ uint64_t us_grant_due(const struct upstream *u) {
 	return RTE_MIN(docsis_clock_when(&g->clock, maps_due(g->maps)), g->ucd_at);
 }
 
+/* As the only row of its list it returns how many messages it made. */
 uint16_t us_grant(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct upstream *u = ctx;
 	struct us_grant *g = &u->grant;

@@ -94,6 +94,3 @@ void us_grant_lift_flow(struct upstream *u, uint32_t flow);
 
 /* When the row has something to do, ns of the worker's clock. */
 uint64_t us_grant_due(const struct upstream *u);
-
-/* The row `grant`: MAPs and UCDs that are due. As the only one of its list it returns how many it made. */
-uint16_t us_grant(void *ctx, struct rte_mbuf **pkts, uint16_t n);

@@ -15,8 +15,6 @@ struct us_reassemble {
 	uint32_t waiting_segments;
 };
 
-uint16_t us_reassemble(void *ctx, struct rte_mbuf **pkts, uint16_t n);
-
 /* The end of a wait, as hold_give_up: of segments that are ahead. */
 void us_segments_give_up(void *owner, struct hold *h, bool timeout);
 

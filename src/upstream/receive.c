@@ -7,7 +7,7 @@
 
 #include "upstream/upstream.h"
 
-/* Bursts and segments on their way, and frames for the network port, from where on none are taken. */
+/* Bursts and segments on their way, and frames with the crypto provider, from where on none are taken. */
 #define BACKLOG 64
 #define IN_CRYPTO 512
 

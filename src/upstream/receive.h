@@ -16,5 +16,3 @@ struct us_receive {
 	uint64_t asked;
 	uint64_t passed_until; /* ns: what came before has come as far as what waits for it */
 };
-
-uint16_t us_receive(void *ctx, struct rte_mbuf **pkts, uint16_t n);

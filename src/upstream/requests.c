@@ -103,8 +103,9 @@ uint32_t us_request_sink_modems(const struct us_request_sink *s) {
 	return asked;
 }
 
-/* Without an upstream scheduler, in its place: modems are granted 2 kB a SID in turn whatever they ask. As the only
- * row of its list it returns the requests that it took, so that they are what its cycles count. */
+/* Counts what modems ask for, and hands it to the upstream scheduler where the group has one; else modems are granted
+ * 2 kB a SID in turn whatever they ask. As the only row of its list it returns the requests that it took, so that
+ * they are what its cycles count. */
 uint16_t us_request_sink(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct upstream *u = ctx;
 	struct us_request_sink *sink = &u->requests.sink;

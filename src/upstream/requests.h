@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Bandwidth requests on their way to the upstream scheduler: a ring between the pipeline, which finds
- * them in bursts and request records, and whoever grants. Until there is a scheduler, a sink stands
- * at its end.
+ * them in bursts and request records, and the row `requests` at its end, which counts them and hands them to the
+ * row `grant` where the group has an upstream scheduler.
  */
 #pragma once
 
@@ -76,6 +76,3 @@ void us_request_record(struct upstream *u, uint32_t channel, const struct uepi_r
 
 /* Modems that asked for something. */
 uint32_t us_request_sink_modems(const struct us_request_sink *s);
-
-/* The row `requests`, behind the ring, in the place of the upstream scheduler. */
-uint16_t us_request_sink(void *ctx, struct rte_mbuf **pkts, uint16_t n);

@@ -144,7 +144,7 @@ static int modem_add(struct us_tables *t, uint32_t m, const struct modem *k, voi
 	return 0;
 }
 
-/* Whose frames are management messages only. */
+/* Of no modem: bursts of ranging sessions, and of request opportunities. */
 static void ranging_add(struct us_tables *t) {
 	struct us_flow *d = &t->flows[t->flow_count - 1];
 

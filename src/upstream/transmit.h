@@ -17,7 +17,5 @@ struct us_transmit {
 	uint32_t most; /* with those in the crypto provider, from where on no frame is begun */
 };
 
-uint16_t us_transmit(void *ctx, struct rte_mbuf **pkts, uint16_t n);
-
 /* Drops what waits for the port. */
 void us_transmit_stop(struct upstream *u);

@@ -16,8 +16,6 @@ struct us_uepi {
 	uint32_t open_bursts;
 };
 
-uint16_t us_uepi(void *ctx, struct rte_mbuf **pkts, uint16_t n);
-
 /* The end of waits, as hold_give_up: of packets that are ahead, and of an open burst. */
 void us_packets_give_up(void *owner, struct hold *h, bool timeout);
 void us_burst_give_up(void *owner, struct hold *h, bool timeout);

@@ -2,8 +2,6 @@
 /* The way of a packet, read from top to bottom. Below it: what is held, the balance, and the stop. */
 #include "upstream/upstream.h"
 
-#include "upstream/verify_source.h"
-
 /* What stands between the rows, where one packet becomes many, or many become one. */
 static const struct stage_queue queues[US_QUEUES] = {
 	[US_BURSTS] = {"bursts", "complete ones, in the order of their packets", false},
@@ -15,7 +13,8 @@ static const struct stage_queue queues[US_QUEUES] = {
 	[US_MESSAGE_RING] = {"ring of messages", "MAPs and UCDs, to the lower MAC", true},
 };
 
-/* From the R-PHY port to the network port ... */
+/* From the R-PHY port to the network port. A wait may end in any row, as its time is over or its memory is needed:
+ * what it lets go stands in the queue to which its own row gives. .. */
 static const struct stage packet_list[] = {
 	{"receive", "burst of L2TPv3 packets from the R-PHY port", "ethdev", us_receive,
 	 .polls = true},

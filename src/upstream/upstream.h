@@ -2,10 +2,9 @@
 /*
  * The upstream of one service group: UEPI from the R-PHY device in, the subscribers' IP packets out.
  *
- * The way of a packet is the list in upstream.c: each row is a pair of files of its name, with the state
- * that it owns, and the list names the queues between them. What becomes of every byte is in
- * docs/upstream.md. One worker runs all of it. What rows look up, and keep by session, flow and SID
- * cluster, is in tables.h; what several of them need is in shared/:
+ * The way of a packet is the list in upstream.c: each row is a pair of files of its name, and the list names the
+ * queues between them. What becomes of every byte is in docs/upstream.md. One worker runs all of it. What rows look
+ * up, and keep by session, flow and SID cluster, is in tables.h; what several files need is in shared/:
  *
  *     meta     what a packet carries from row to row
  *     order    the sequence numbers of one PSP flow or SID cluster, with a window
@@ -16,6 +15,8 @@
  *     frame_buffers  the mbufs of frames, that stay in their packet or are copied
  *     stream   the frames of a service flow's SID cluster, step by step
  *     frames   what a MAC header says is to be done with its frame
+ *     records  how records of the tables are written
+ *     places   which of them are free, for the control thread
  */
 #pragma once
 
@@ -46,6 +47,7 @@
 #include "upstream/shared/lane.h"
 #include "upstream/shared/meta.h"
 #include "upstream/shared/stream.h"
+#include "upstream/stages.h"
 #include "upstream/tables.h"
 #include "upstream/transmit.h"
 #include "upstream/uepi.h"

@@ -13,5 +13,3 @@ struct us_validate {
 	struct ip_address core_ip; /* ours */
 	struct ip_address rpd_ip;
 };
-
-uint16_t us_validate(void *ctx, struct rte_mbuf **pkts, uint16_t n);

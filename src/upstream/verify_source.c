@@ -3,8 +3,6 @@
  * Source verification: a packet's source address must be one of its modem's. What a host sends before
  * it has an address, and between neighbours, is let through (RFC 826, RFC 2131, RFC 4861, RFC 8415).
  */
-#include "upstream/verify_source.h"
-
 #include <string.h>
 
 #include "upstream/upstream.h"

@@ -11,7 +11,7 @@ static enum us_frame_action header_dropped(struct upstream *u, const struct us_c
 	return mac->frame_size != 0 ? US_FRAME_PASS : US_FRAME_LOSE;
 }
 
-/* Whether the burst came by a ranging session. */
+/* Whether the burst came by a ranging session, or where modems ask. */
 static bool cut_is_ranging(const struct upstream *u, const struct us_cut *cut) {
 	return u->tables.flows[cut->stream->flow].modem == HOLD_NOBODY;
 }
