@@ -78,7 +78,6 @@ class Watched:
     pages: dict[str, str] = field(default_factory=dict)
     found: list[str] = field(default_factory=list)
     rules: Json = field(default_factory=dict)
-    last: Series = field(default_factory=dict)
     scraped: Series = field(default_factory=dict)
     summary: Json = field(default_factory=dict)
 
@@ -163,10 +162,12 @@ def counters(series: Series) -> Series:
     }
 
 
-def is_quiet(watched: Watched) -> bool:
-    """Nothing moves any more."""
-    before, watched.last = watched.last, counters(keyed(series_of(page(watched.target, PLAIN))))
-    return before == watched.last
+def is_quiet(watched: Watched, prometheus: Prometheus) -> bool:
+    """Nothing is on its way any more, and Prometheus has the counters as they are now."""
+    now = keyed(series_of(page(watched.target, PLAIN)))
+    watched.scraped = scraped(prometheus)
+    held = [value for name, value in now.items() if re.match(r"vcmts_\w+_held(_packets)? ", name)]
+    return held != [] and not any(held) and counters(now) == counters(watched.scraped)
 
 
 @pytest.fixture(scope="module")
@@ -189,9 +190,7 @@ def watched() -> Iterator[Watched]:
                 change(control)
                 until(lambda: prometheus.value(MOVING) > 0, "packets in Prometheus")
                 look(whole, prometheus, other)
-            until(lambda: is_quiet(whole), "the end of all packets")
-            until(lambda: counters(scraped(prometheus)) == whole.last, "the last scrape")
-            whole.scraped = scraped(prometheus)
+            until(lambda: is_quiet(whole, prometheus), "the last scrape, of all packets")
         done = run.stop()
         assert done.status == 0, done.stderr
         whole.summary = json.loads(summary.read_text())

@@ -184,7 +184,7 @@ def test_the_life_of_a_pod(folder: Path) -> None:
     with started(folder, "--drain", "60s", "--", "--log-level", "debug") as pod:
         pod.until_said("serving service groups: 2, with 8 modems")
         until(lambda: pod.ask("/ready") == (200, "ready\n"), "ready")
-        assert pod.ask("/live") == (200, "live\n")
+        until(lambda: pod.ask("/live") == (200, "live\n"), "live")
         assert pod.rate() == ["900 Mbps", "900 Mbps"]
         child = next((folder / "run").glob("*-capture.sock")).name
 
@@ -211,7 +211,7 @@ def test_the_life_of_a_pod(folder: Path) -> None:
         pod.process.send_signal(signal.SIGHUP)
         pod.until_said("nothing changed")
         assert next((folder / "run").glob("*-capture.sock")).name == child
-        assert pod.ask("/ready")[0] == 200
+        until(lambda: pod.ask("/ready")[0] == 200, "ready")
 
         pod.process.send_signal(signal.SIGTERM)
         assert pod.ended() == 0
@@ -231,12 +231,13 @@ def test_not_ready_once_it_is_drained(folder: Path) -> None:
         until(lambda: pod.ask("/ready")[0] == 200, "ready")
         with Client(folder / "run" / "control.sock", TIMEOUT) as client:
             client.call("group.drain", group=1)
-            assert pod.ask("/ready")[0] == 200
+            until(lambda: pod.ask("/ready")[0] == 200, "ready")
             client.call("group.drain", group=2)
-            assert pod.ask("/ready") == (503, "all service groups are drained\n")
-            assert pod.ask("/live")[0] == 200
+            drained = (503, "all service groups are drained\n")
+            until(lambda: pod.ask("/ready") == drained, "drained")
+            until(lambda: pod.ask("/live")[0] == 200, "live")
             client.call("group.resume", group=2)
-            assert pod.ask("/ready")[0] == 200
+            until(lambda: pod.ask("/ready")[0] == 200, "ready")
 
 
 def error(message: str) -> str:

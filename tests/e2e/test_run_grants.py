@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from e2e.machine import check_accounts, kept_up, proven
+from e2e.machine import check_accounts, heard_out, kept_up, proven
 from vcmts.paths import CHECKOUT
 
 PROFILE = ("--profile", "2ofdm-0sc-qam_20cms_aes")
@@ -123,9 +123,10 @@ def test_what_goes_wrong_costs_time_only(folder: Path) -> None:
     check_accounts(told)
     check_loop(told["upstream"])
     assert done.returncode == (0 if proven(told) else 1)
-    assert grants["maps"]["lost"] > 0 and grants["maps"]["delayed"] > 0
     assert grants["maps"]["late"] >= grants["maps"]["delayed"]
-    assert grants["requests"]["lost"] > 0 and grants["requests"]["unanswered"] > 0
+    if heard_out(told):  # there were enough of them
+        assert grants["maps"]["lost"] > 0 and grants["maps"]["delayed"] > 0
+        assert grants["requests"]["lost"] > 0 and grants["requests"]["unanswered"] > 0
 
 
 @pytest.mark.parametrize(

@@ -4,13 +4,15 @@
 import fcntl
 import json
 import os
+import queue
 import re
 import shutil
 import signal
 import socket
 import subprocess
+import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import IO, Any
 
@@ -57,19 +59,29 @@ def served(
 
 
 class Manager:
-    """systemd's part of the protocol: it keeps what it is told."""
+    """systemd's part of the protocol: it reads at once, as who tells it waits for that."""
 
     def __init__(self, path: Path) -> None:
-        self.path = path
         self.told: list[dict[str, str]] = []
+        self.read: queue.SimpleQueue[str] = queue.SimpleQueue()
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self.socket.bind(str(path))
-        self.socket.settimeout(TIMEOUT)
+        self.reader = threading.Thread(target=self.reads)
+        self.reader.start()
+
+    def reads(self) -> None:
+        while told := self.socket.recv(4096):
+            self.read.put(told.decode())
+
+    def close(self) -> None:
+        self.socket.shutdown(socket.SHUT_RD)
+        self.reader.join()
+        self.socket.close()
 
     def next(self) -> dict[str, str]:
-        words = dict(line.split("=", 1) for line in self.socket.recv(4096).decode().splitlines())
-        self.told.append(words)
-        return words
+        text = self.read.get(timeout=TIMEOUT)
+        self.told.append(dict(line.split("=", 1) for line in text.splitlines()))
+        return self.told[-1]
 
     def until(self, word: str) -> dict[str, str]:
         while word not in (told := self.next()):
@@ -96,10 +108,11 @@ def test_a_service_and_its_log(folder: Path) -> None:
     """One run: each line is JSON, each event is there once, and systemd is told of all states."""
     if b"sd_notify" not in program("vcmtsd").read_bytes():
         pytest.skip("vcmtsd was built without libsystemd")
-    manager, log = Manager(folder / "notify"), folder / "log"
-    told = {"NOTIFY_SOCKET": str(manager.path), "WATCHDOG_USEC": "2000000"}
+    log = folder / "log"
+    told = {"NOTIFY_SOCKET": str(folder / "notify"), "WATCHDOG_USEC": "2000000"}
     options = ("--log-format", "json", "--log-level", "debug")
     with (
+        closing(Manager(folder / "notify")) as manager,
         log.open("wb") as stderr,
         served(folder, *options, stderr=stderr, **told) as process,
         Client(folder / "control.sock", TIMEOUT) as client,

@@ -175,7 +175,8 @@ def test_every_packet_is_proven(folder: Path) -> None:
     summary = check_summary(folder, done.returncode)
     for direction in DIRECTIONS:
         check_latencies(summary[direction])
-        if proven(summary):  # of the same packets
+        # of the same packets; the pipeline looks at its clock behind the port, and may be away before
+        if proven(summary) and kept_up(summary):
             check_less_inside(summary[direction])
     assert re.search(r"in the pipeline p50 +│ +[\d,]+ us │ +[\d,]+ us", done.stdout)
     assert re.match(verdict(summary), done.stdout.splitlines()[-1])
