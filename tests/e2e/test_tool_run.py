@@ -175,7 +175,7 @@ def test_every_packet_is_proven(folder: Path) -> None:
     summary = check_summary(folder, done.returncode)
     for direction in DIRECTIONS:
         check_latencies(summary[direction])
-        # of the same packets; the pipeline looks at its clock behind the port, and may be away before
+        # of the same packets; the pipeline's clock is read behind the port: it may be away before
         if proven(summary) and kept_up(summary):
             check_less_inside(summary[direction])
     assert re.search(r"in the pipeline p50 +│ +[\d,]+ us │ +[\d,]+ us", done.stdout)
