@@ -185,7 +185,20 @@ static void queues(void **state) {
 	was_shown(&s, 3, tap_boundary(6, TAP_IN), 3);
 }
 
-/* Of a row that nobody looks at, nothing is shown. */
+/* Of a row that nobody looks at, nothing is shown: neither of its burst .. */
+static void other_rows(void **state) {
+	struct seen s = {.supply = 10, .tap = {shown, dropped, &stage_now}};
+	const struct tap_list tap = {&s.tap, 0, 1u << 1, 0};
+
+	(void)state;
+	s.p = (struct pipeline){
+		.stages = burst_list, .count = ARRAY_COUNT(burst_list), .ctx = &s, .tap = &tap};
+	pipeline_run(&s.p);
+	assert_int_equal(s.count, 1);
+	was_shown(&s, 0, tap_boundary(1, TAP_IN), 10);
+}
+
+/* .. nor of what it gives to a queue. */
 static void other_queues(void **state) {
 	const struct seen s = queues_seen(0, 0, 1u << 0);
 
@@ -197,6 +210,7 @@ static void other_queues(void **state) {
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(both_sides),
+		cmocka_unit_test(other_rows),
 		cmocka_unit_test(queues),
 		cmocka_unit_test(other_queues),
 	};
