@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -289,12 +290,17 @@ def page_commands() -> list[list[str]]:
     return [shlex.split(line, comments=True) for line in lines.splitlines() if "|" not in line]
 
 
+def sees_packets(served: Served, asked: list[str]) -> bool:
+    """Where the programs had no core, nothing came in that time."""
+    return bool(captured(served, *asked).packets)
+
+
 def test_commands_of_the_page(served: Served, stage: Stage) -> None:
     ran = 0
     for words in page_commands():
         if words[:2] == ["./vcmts", "capture"]:
             asked = words[2:] + ([] if "--count" in words else ["--seconds", "0.3"])
-            until(lambda asked=asked: bool(captured(served, *asked).packets), f"packets: {words}")
+            until(partial(sees_packets, served, asked), f"packets: {words}")
             ran += 1
         else:
             assert words[0] == "tshark"
@@ -321,22 +327,22 @@ def test_bad_wishes(served: Served, wish: bytes) -> None:
     assert len(answer["error"].splitlines()) == 1
 
 
-def answer_beside(served: Served, wish: bytes, readers: int, halves: int) -> str:
+def is_answered(served: Served, wish: bytes, halves: int, said: str) -> bool:
     """Beside readers that read nothing and halves of wishes, none of which may stay for long."""
     with contextlib.ExitStack() as stack:
-        for part in readers * [wish] + halves * [wish[:10]]:
+        for part in 4 * [wish] + halves * [wish[:10]]:
             made = stack.enter_context(connection(served))
             made.sendall(part)
             if part == wish:
                 line_of(made)
-        return str(answer_to(served, wish).get("error"))
+        return said in str(answer_to(served, wish).get("error"))
 
 
 def test_clients_that_are_no_good(served: Served) -> None:
     """Half a wish, one that reads nothing, too many at a time, and those that go at once."""
     wish = b'{"stages": ["receive"], "rate": 1000000}\n'
     for halves, said in ((0, "4 captures are under way"), (4, "so many clients")):
-        until(lambda h=halves, s=said: s in answer_beside(served, wish, 4, h), said)
+        until(partial(is_answered, served, wish, halves, said), said)
     for _ in range(50):
         with connection(served) as made, contextlib.suppress(BrokenPipeError):
             made.sendall(wish)
