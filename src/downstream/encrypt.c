@@ -19,8 +19,8 @@ static void crc_clear(struct rte_mbuf *m) {
 	       ETHERNET_CRC_SIZE);
 }
 
-static void frame_fill(const struct ds_lower *l, struct crypto_frame *f, struct rte_mbuf *m,
-		       const struct ds_flow *flow) {
+static void encrypt_fill(const struct ds_lower *l, struct crypto_frame *f, struct rte_mbuf *m,
+			 const struct ds_flow *flow) {
 	*f = (struct crypto_frame){
 		.m = m,
 		.key = &flow->key,
@@ -55,7 +55,7 @@ uint16_t ds_encrypt_submit(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	uint16_t taken;
 
 	for (uint16_t i = 0; i < n; i++)
-		frame_fill(l, &frames[i], pkts[i], &l->tables->flows[packet_meta(pkts[i])->flow]);
+		encrypt_fill(l, &frames[i], pkts[i], &l->tables->flows[packet_meta(pkts[i])->flow]);
 	taken = crypto_submit(l->crypto, frames, n);
 	for (uint16_t i = 0; i < taken; i++)
 		by_cipher[frames[i].key->cipher]++;

@@ -117,7 +117,7 @@ static struct rte_mbuf *copy_linear(struct ds_lower *l, struct rte_mbuf *m) {
 	return copy;
 }
 
-static void wait_in_line(struct ds_lower *l, struct rte_mbuf **pkts, uint16_t n) {
+static void urgent_add(struct ds_lower *l, struct rte_mbuf **pkts, uint16_t n) {
 	struct ds_messages *x = &l->messages;
 
 	for (uint16_t i = 0; i < n; i++) {
@@ -151,7 +151,7 @@ static void frame_sent(struct ds_lower *l, const struct urgent_frame *f) {
 }
 
 /* One burst from the circle, up to its end. Returns how many frames the port took. */
-static uint16_t send_burst(struct ds_lower *l) {
+static uint16_t urgent_send(struct ds_lower *l) {
 	struct ds_messages *x = &l->messages;
 	uint32_t n = RTE_MIN(x->urgent_count, DS_URGENT_CAPACITY - x->urgent_first);
 	struct urgent_frame frames[BURST];
@@ -213,12 +213,12 @@ uint16_t ds_messages_send(struct ds_lower *l, struct rte_mbuf **pkts, uint16_t n
 
 	*sent = 0;
 	line_look(l);
-	wait_in_line(l, pkts, messages);
+	urgent_add(l, pkts, messages);
 	x->coming = 0;
 	memmove(pkts, pkts + messages, (n - messages) * sizeof(pkts[0]));
 	if (unlikely(l->rphy.shut))
 		line_end(l);
-	while (x->urgent_count > 0 && (now = send_burst(l)) > 0)
+	while (x->urgent_count > 0 && (now = urgent_send(l)) > 0)
 		*sent = (uint16_t)(*sent + now);
 	return (uint16_t)(n - messages);
 }

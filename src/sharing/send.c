@@ -22,7 +22,7 @@ static uint16_t send_nothing(struct port_share *s, unsigned most) {
 }
 
 /* One burst. Returns how many frames the port took. */
-static uint16_t send_burst(struct port_share *s) {
+static uint16_t share_send_burst(struct port_share *s) {
 	struct share_send *w = &s->send;
 	uint16_t sent;
 
@@ -50,7 +50,7 @@ uint16_t share_send(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	if (unlikely(s->send.to.shut))
 		return s->send.ring == NULL ? 0 : send_nothing(s, BURSTS * PIPELINE_BURST);
 	for (unsigned b = 0; s->send.ring != NULL && b < BURSTS; b++) {
-		sent = send_burst(s);
+		sent = share_send_burst(s);
 		if (sent == 0)
 			break;
 		all += sent;

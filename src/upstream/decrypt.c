@@ -47,8 +47,8 @@ static enum drop_reason frame_privacy(const struct upstream *u, const struct us_
 }
 
 /* Fragments are encrypted as a whole, and have a CRC of another kind, which is checked later. */
-static void frame_fill(const struct upstream *u, struct crypto_frame *f, struct rte_mbuf *m,
-		       const struct crypto_key *key) {
+static void decrypt_fill(const struct upstream *u, struct crypto_frame *f, struct rte_mbuf *m,
+			 const struct crypto_key *key) {
 	bool fragment = us_meta(m)->frame.fragment;
 
 	*f = (struct crypto_frame){
@@ -101,7 +101,7 @@ uint16_t us_decrypt_submit(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 		if (reason != DROP_NONE)
 			drop(&u->counters, pkts[i], reason);
 		else if (key != NULL)
-			frame_fill(u, &encrypted[used++], pkts[i], key);
+			decrypt_fill(u, &encrypted[used++], pkts[i], key);
 		else if (us_clear(u, pkts[i]))
 			pkts[kept++] = pkts[i];
 	}

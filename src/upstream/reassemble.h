@@ -6,7 +6,6 @@
 #include <stdint.h>
 
 struct hold;
-struct rte_mbuf;
 struct us_stream;
 struct upstream;
 

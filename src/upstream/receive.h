@@ -5,8 +5,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct rte_mbuf;
-
 struct us_receive {
 	bool closed; /* nothing more is received */
 	uint32_t most_queued; /* buffers in the queues, from where on nothing is received */

@@ -13,7 +13,6 @@
 
 #include "wire/uepi.h"
 
-struct rte_mbuf;
 struct us_stream;
 struct upstream;
 

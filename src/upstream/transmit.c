@@ -10,7 +10,7 @@
 #include "platform/vlan.h"
 #include "upstream/upstream.h"
 
-static void wait_in_line(struct upstream *u, struct rte_mbuf **pkts, uint16_t n) {
+static void line_wait(struct upstream *u, struct rte_mbuf **pkts, uint16_t n) {
 	for (uint16_t i = 0; i < n; i++) {
 		uint32_t at = (u->transmit.first + u->transmit.count) % US_TRANSMIT_CAPACITY;
 
@@ -21,7 +21,7 @@ static void wait_in_line(struct upstream *u, struct rte_mbuf **pkts, uint16_t n)
 }
 
 /* Hands over a burst. Returns how many frames the port took. */
-static uint16_t send_burst(struct upstream *u, struct rte_mbuf **burst, uint16_t n) {
+static uint16_t frames_send(struct upstream *u, struct rte_mbuf **burst, uint16_t n) {
 	uint64_t sizes[PIPELINE_CAPACITY], arrived[PIPELINE_CAPACITY], bytes = 0;
 	bool latency = latency_on(&u->latency);
 	uint16_t sent;
@@ -44,8 +44,8 @@ static uint16_t send_burst(struct upstream *u, struct rte_mbuf **burst, uint16_t
 /* The older ones, up to the end of the circle. */
 static uint16_t send_waiting(struct upstream *u) {
 	uint32_t n = RTE_MIN(u->transmit.count, US_TRANSMIT_CAPACITY - u->transmit.first);
-	uint16_t sent = send_burst(u, &u->transmit.line[u->transmit.first],
-				   (uint16_t)RTE_MIN(n, (uint32_t)PIPELINE_BURST));
+	uint16_t sent = frames_send(u, &u->transmit.line[u->transmit.first],
+				    (uint16_t)RTE_MIN(n, (uint32_t)PIPELINE_BURST));
 
 	u->transmit.first = (u->transmit.first + sent) % US_TRANSMIT_CAPACITY;
 	u->transmit.count -= sent;
@@ -83,11 +83,11 @@ uint16_t us_transmit(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 		packet_tag(pkts[i], u->transmit.vlan);
 	if (u->transmit.count > 0) {
 		sent = send_waiting(u);
-		wait_in_line(u, pkts, n);
+		line_wait(u, pkts, n);
 		return sent;
 	}
 	if (n > 0)
-		sent = send_burst(u, pkts, n);
-	wait_in_line(u, pkts + sent, n - sent);
+		sent = frames_send(u, pkts, n);
+	line_wait(u, pkts + sent, n - sent);
 	return sent;
 }

@@ -6,7 +6,6 @@
 #include <stdint.h>
 
 struct hold;
-struct rte_mbuf;
 struct us_psp_flow;
 struct upstream;
 

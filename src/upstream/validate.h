@@ -6,8 +6,6 @@
 
 #include "model/service_group.h"
 
-struct rte_mbuf;
-
 /* From whom to whom packets must be. */
 struct us_validate {
 	struct ip_address core_ip; /* ours */
