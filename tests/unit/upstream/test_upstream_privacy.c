@@ -275,6 +275,26 @@ static void element_of_the_other_direction(void **state) {
 	bench_close(bench);
 }
 
+/* What the provider has at the stop ends there, too: the list ends before it is collected. */
+static void stopped_in_decryption(void **state) {
+	uint8_t bytes[BENCH_FRAME_MAX];
+	unsigned rows = 0;
+
+	(void)state;
+	bench_open(bench);
+	while (strcmp(us_lists[0].stages[rows].name, "decrypt_collect") != 0)
+		rows++;
+	bench->u->list.count = rows;
+	bench_segment(bench, 0, 0, bytes, bench_mac(bench, 0, 120, bytes));
+	bench_round(bench);
+	assert_int_equal(bench->u->r.crypto->held, 1);
+	upstream_stop(bench->u);
+	assert_int_equal(bench->u->r.crypto->held, 0);
+	assert_int_equal(bench->u->counters.drops[DROP_STOPPED], 1);
+	bench->any_drops = true;
+	bench_close(bench);
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_size_with_and_without_crc),
@@ -288,6 +308,7 @@ int main(void) {
 		cmocka_unit_test(provider_is_full),
 		cmocka_unit_test(provider_takes_a_few),
 		cmocka_unit_test(provider_fails),
+		cmocka_unit_test(stopped_in_decryption),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, fixture_stop);
