@@ -87,4 +87,6 @@ def missing(module: str | None, what: str) -> str:
 
 
 def complain(text: str) -> None:
-    print(f"vcmts: {text}", file=sys.stderr)
+    """In one write: programs beside us write there, too."""
+    sys.stderr.write(f"vcmts: {text}\n")
+    sys.stderr.flush()

@@ -41,7 +41,9 @@ def part_of(shown: Progress, start: float) -> Tell:
 
 
 def to_stderr(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
+    """In one write: programs beside us write there, too."""
+    sys.stderr.write(line + "\n")
+    sys.stderr.flush()
 
 
 def follow(lines: Iterable[str], tell: Tell, say: Say = to_stderr) -> None:

@@ -33,20 +33,31 @@ class Child:
         return self.process.stderr.fileno()
 
     def pass_on(self) -> None:
-        """What it has said since, if anything: to our stderr, a line at a time to the voice."""
+        """What it has said since, if anything. A line that is not whole waits for its rest, so that
+        no line of ours comes between."""
         try:
             piece = os.read(self.pipe(), PIECE)
         except BlockingIOError:
             return
         self.open = bool(piece)
-        with suppress(OSError):
-            os.write(2, piece)
         *lines, self.rest = (self.rest + piece).split(b"\n")
+        self.give(lines)
         if not self.open or len(self.rest) > LINE_MOST:
-            lines, self.rest = [*lines, self.rest], b""
-        for one in lines:
-            if one:
-                self.voice.heard(one.decode(errors="replace"))
+            self.give_rest()
+
+    def give(self, lines: list[bytes]) -> None:
+        """To our stderr, and a line at a time to the voice."""
+        left = b"".join(line + b"\n" for line in lines)
+        with suppress(OSError):  # nobody reads: no reason to stop
+            while left:
+                left = left[os.write(2, left) :]
+        for line in filter(None, lines):
+            self.voice.heard(line.decode(errors="replace"))
+
+    def give_rest(self) -> None:
+        if self.rest:
+            self.give([self.rest])
+            self.rest = b""
 
     def reap(self) -> None:
         """All that ended: the first process of a container is the parent of orphans."""
@@ -67,9 +78,10 @@ class Child:
             self.process.send_signal(number)
 
     def finish(self) -> None:
-        """Its last lines."""
+        """Its last lines, also where another process has the pipe open still."""
         while self.open and ready([self.pipe()], 0.0):
             self.pass_on()
+        self.give_rest()
 
 
 def ready(files: Iterable[int], seconds: float) -> list[int]:
