@@ -31,7 +31,7 @@ fi
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help run build pgo test test-deps test-build unit pytest sanitize sanitizers realtime fuzz bench impairments lint format docs clean
+.PHONY: help run build pgo test test-deps test-build unit unsanitized pytest sanitize sanitizers realtime fuzz bench impairments lint format docs clean
 
 help: ## say what there is
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -43,7 +43,7 @@ run: build ## 300 cable modems carry traffic both ways for DURATION (10s), every
 build: ## install what is missing and compile into build/ (BUILD=, MARCH=, WERROR=true)
 	@devtools/install-deps build
 	$(call configure,$(BUILD),-Dmarch=$(MARCH) -Dwerror=$(WERROR))
-	@ninja -C $(BUILD)
+	@ninja -C $(BUILD) programs
 
 pgo: ## compile into build-pgo/ for speed: twice, with a profile of a short run (PGO_BUILD=, MARCH=)
 	@devtools/install-deps build run
@@ -57,13 +57,18 @@ test-deps:
 
 test-build: test-deps build sanitizers
 	@test -d $(BUILD)/tests/unit || meson configure $(BUILD) -Dtests=enabled
-	@ninja -C $(BUILD)
+	@ninja -C $(BUILD) programs unsanitized
 	@devtools/fuzz 0
 
-unit: test-deps build ## the C unit tests alone
+unit: test-deps build ## all C unit tests, in the ordinary build
 	@test -d $(BUILD)/tests/unit || meson configure $(BUILD) -Dtests=enabled
-	@ninja -C $(BUILD)
+	@ninja -C $(BUILD) unit_tests
 	@devtools/unit $(BUILD)
+
+unsanitized: test-deps build ## those of them that `make sanitize` leaves out: long simulations, what is measured
+	@test -d $(BUILD)/tests/unit || meson configure $(BUILD) -Dtests=enabled
+	@ninja -C $(BUILD) unsanitized
+	@devtools/unit $(BUILD) --no-suite bytes --no-suite corpus
 
 pytest: test-deps build $(if $(VCMTS_SANITIZED),sanitizers) ## the Python tests alone: the tool, replay, the independent decoder, tshark
 	@devtools/pytest

@@ -80,7 +80,7 @@ static error_t option(int key, char *value, struct argp_state *state) {
 	case 'n': o->runs = program_number(value, 1, BENCH_MAX_RUNS, state); return 0;
 	case 't': o->milliseconds = program_number(value, RUN_MS_MIN, RUN_MS_MAX, state); return 0;
 	case ARGP_KEY_END:
-		if (o->threads == 2 && o->core != PLATFORM_ANY_CORE)
+		if (o->threads == 2 && o->core != PLATFORM_ONE_CORE)
 			argp_error(state, "--threads 2: not with --core");
 		return 0;
 	default: return ARGP_ERR_UNKNOWN;
@@ -99,7 +99,7 @@ void bench_options_parse(int argc, char **argv, struct bench_options *o) {
 		.runs = 5,
 		.milliseconds = 900,
 		.threads = 1,
-		.core = PLATFORM_ANY_CORE,
+		.core = PLATFORM_ONE_CORE,
 	};
 	argp_err_exit_status = EXIT_MISTAKE;
 	argp_parse(&argp, argc, argv, 0, NULL, o);

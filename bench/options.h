@@ -25,7 +25,7 @@ struct bench_options {
 	unsigned runs;
 	unsigned milliseconds;
 	unsigned threads;
-	unsigned core; /* with one thread; PLATFORM_ANY_CORE */
+	unsigned core; /* with one thread; PLATFORM_ONE_CORE */
 	unsigned cores[2]; /* of upper and lower MAC, with two threads */
 	double load_seconds;
 	uint64_t configuration_bytes;

@@ -157,7 +157,7 @@ static int serve(struct throughput *t, const struct throughput_options *o,
 static int bench(const struct throughput_options *o, const struct service_group *sg) {
 	struct platform_options p = {
 		.program = "vcmts-bench-throughput",
-		.main_core = PLATFORM_ANY_CORE,
+		.main_core = PLATFORM_ONE_CORE,
 		.memory_mb = throughput_memory_mb(sg),
 	};
 	static struct layout layout;

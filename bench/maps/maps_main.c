@@ -111,7 +111,7 @@ int main(int argc, char **argv) {
 	struct options o = {.json = "-", .runs = 5, .rounds = 2000};
 	struct platform_options p = {
 		.program = "vcmts-bench-maps",
-		.main_core = PLATFORM_ANY_CORE,
+		.main_core = PLATFORM_ONE_CORE,
 		.memory_mb = 64,
 	};
 	int status;

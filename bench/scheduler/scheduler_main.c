@@ -199,7 +199,7 @@ int main(int argc, char **argv) {
 	struct options o = {.json = "-", .runs = 5, .milliseconds = 300};
 	struct platform_options p = {
 		.program = "vcmts-bench-scheduler",
-		.main_core = PLATFORM_ANY_CORE,
+		.main_core = PLATFORM_ONE_CORE,
 	};
 	int status;
 

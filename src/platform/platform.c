@@ -70,22 +70,23 @@ static bool is_pci(const char *device) {
 	       sscanf(device, "%x:%x.%x", &bus, &slot, &function) == 3;
 }
 
-static unsigned allowed_core(void) {
-	cpu_set_t set;
+static bool chosen_here(unsigned core) {
+	return core == PLATFORM_ANY_CORE || core == PLATFORM_ONE_CORE;
+}
 
-	if (sched_getaffinity(0, sizeof(set), &set) == 0) {
-		for (unsigned cpu = 0; cpu < CPU_SETSIZE; cpu++) {
-			if (CPU_ISSET(cpu, &set))
-				return cpu;
-		}
+static unsigned first_core(const cpu_set_t *allowed) {
+	for (unsigned cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+		if (CPU_ISSET(cpu, allowed))
+			return cpu;
 	}
 	return 0;
 }
 
 /* lcore 0 is the main thread, lcore i + 1 worker i. */
-static void add_lcores(struct arguments *a, const struct platform_options *o) {
+static void add_lcores(struct arguments *a, const struct platform_options *o,
+		       const cpu_set_t *allowed) {
 	char map[(1 + PLATFORM_MAX_WORKERS) * LCORE_SIZE];
-	unsigned main_core = o->main_core == PLATFORM_ANY_CORE ? allowed_core() : o->main_core;
+	unsigned main_core = chosen_here(o->main_core) ? first_core(allowed) : o->main_core;
 	int used = snprintf(map, sizeof(map), "0@%u", main_core);
 
 	for (unsigned i = 0; i < o->worker_count; i++)
@@ -163,7 +164,7 @@ static bool cores_fit(const struct platform_options *o) {
 		unsigned core = i == 0 ? o->main_core : o->workers[i - 1];
 		enum cpu_fault fault = cpus_fault(&cpus, core);
 
-		if (core == PLATFORM_ANY_CORE || fault == CPU_IS_USABLE)
+		if (chosen_here(core) || fault == CPU_IS_USABLE)
 			continue;
 		cpus_format(&cpus.usable, usable, sizeof(usable));
 		log_error("core", LOG_FIELDS(LOG_NUMBER("core", core)),
@@ -228,7 +229,10 @@ __attribute__((used, visibility("default"))) int numa_available(void) {
 
 int platform_start(const struct platform_options *o) {
 	static struct arguments a; /* EAL keeps pointers into it */
+	cpu_set_t allowed;
 
+	CPU_ZERO(&allowed);
+	(void)sched_getaffinity(0, sizeof(allowed), &allowed);
 	offline = o->offline;
 	log_program(o->program);
 	dpdk_log_take();
@@ -236,7 +240,7 @@ int platform_start(const struct platform_options *o) {
 		return -1;
 	a.argc = 0;
 	add(&a, "%s", o->program);
-	add_lcores(&a, o);
+	add_lcores(&a, o, &allowed);
 	add_devices(&a, o);
 	add_memory(&a, o);
 	if (!iova_fits(o))
@@ -262,6 +266,8 @@ int platform_start(const struct platform_options *o) {
 			 "cards reach memory by %s addresses",
 			 rte_eal_iova_mode() == RTE_IOVA_VA ? "virtual" : "physical");
 	choose_crc();
+	if (o->main_core == PLATFORM_ANY_CORE) /* EAL has bound it to the first */
+		(void)sched_setaffinity(0, sizeof(allowed), &allowed);
 	if (!huge_pages && !pci && !o->offline) /* a card knows the memory of the start only */
 		large_pages_create(o->memory_mb, o->memory_piece_mb);
 	return 0;

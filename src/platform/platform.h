@@ -6,7 +6,9 @@
 
 #define PLATFORM_MAX_WORKERS 127 /* as many lcores as DPDK has room for, but the main one */
 #define PLATFORM_MAX_DEVICES 32 /* as many ports */
-#define PLATFORM_ANY_CORE (~0U) /* main_core: any that the process may use */
+/* main_core, of those that the process may use: */
+#define PLATFORM_ANY_CORE (~0U) /* all, as the system has room */
+#define PLATFORM_ONE_CORE (~1U) /* the first, for what is measured */
 
 /* The addresses by which cards on the PCI bus reach memory. */
 enum platform_iova {
