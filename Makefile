@@ -49,7 +49,7 @@ pgo: ## compile into build-pgo/ for speed: twice, with a profile of a short run 
 	@devtools/install-deps build run
 	@devtools/pgo $(PGO_BUILD) -Dmarch=$(MARCH)
 
-test: ## every test: C, Python, end to end, sanitizers, 3 s of each fuzz target
+test: ## every test: C, Python, end to end, sanitizers, 2 s of each fuzz target
 	@devtools/test
 
 test-deps:

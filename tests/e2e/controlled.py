@@ -51,9 +51,10 @@ def place() -> Iterator[Path]:
 
 @contextmanager
 def controlled(folder: Path, *more: str) -> Iterator[tuple[Run, Path]]:
-    """On ports to nowhere."""
+    """On ports to nowhere, by workers that leave the cores to other tests."""
     path = folder / "control.sock"
-    with serve("--config", folder / "sg.yaml", *NOWHERE, "--control-socket", path, *more) as run:
+    words = ("--config", folder / "sg.yaml", *NOWHERE, "--idle", "sleep")
+    with serve(*words, "--control-socket", path, *more) as run:
         yield run, path
 
 

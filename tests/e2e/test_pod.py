@@ -55,7 +55,7 @@ def text(rate: str = "900 Mbps", more: str = "") -> str:
     devices = "{network: {device: '${PCIDEVICE_LAB[0]},no-rx=1', vlan: %d}, "
     devices += "rphy: {device: '${PCIDEVICE_LAB[1]},no-rx=1', vlan: %d}}"
     return (
-        f"name: lab\n{more}service_groups:\n"
+        f"name: lab\npower: {{idle: sleep}}\n{more}service_groups:\n"
         f"  - service_group: 1\n    ports: {devices % (101, 101)}\n{items}"
         f"  - {{service_group: 2, file: ../secret/sg-2.yaml, ports: {devices % (102, 102)}}}\n"
     )

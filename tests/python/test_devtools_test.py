@@ -59,7 +59,7 @@ def test_every_step_is_named_and_timed(workshop: Path) -> None:
     done = ran(workshop, "test")
     assert done.returncode == 0, done.stdout + done.stderr
     made = re.findall("^made (.*), patience 1, seed none$", done.stdout, re.MULTILINE)
-    assert made == ["test-build", "unit", "pytest", "sanitize", "fuzz"]
+    assert made == ["test-build", "unsanitized", "pytest", "sanitize", "fuzz"]
     for number, name in enumerate(["build", *made[1:]], 1):
         assert f"\n[{number}/5] {name}: " in done.stdout
         assert re.search(rf"^{name} +ok +\d+ s$", done.stdout, re.MULTILINE)
@@ -67,31 +67,31 @@ def test_every_step_is_named_and_timed(workshop: Path) -> None:
 
 
 def test_a_step_that_fails_ends_no_other(workshop: Path) -> None:
-    done = ran(workshop, "test", "unit", "pytest", actions="[ $goal != unit ]")
+    done = ran(workshop, "test", "unsanitized", "pytest", actions="[ $goal != unsanitized ]")
     assert done.returncode == 1
-    assert "[1/2] unit: FAILED in " in done.stdout and "[2/2] pytest: ok in " in done.stdout
+    assert "[1/2] unsanitized: FAILED in " in done.stdout and "[2/2] pytest: ok in " in done.stdout
     assert re.search(r"^all +FAILED", done.stdout, re.MULTILINE)
 
 
 @pytest.mark.parametrize("left", LEAVES.values(), ids=list(LEAVES))
 def test_what_is_left_behind_fails_the_step(left: str, workshop: Path) -> None:
     try:
-        done = ran(workshop, "test", "unit", actions=left)
+        done = ran(workshop, "test", "unsanitized", actions=left)
         assert done.returncode == 1, done.stdout + done.stderr
-        assert "left behind by unit:\n" in done.stdout
-        assert "[1/1] unit: FAILED in " in done.stdout
+        assert "left behind by unsanitized:\n" in done.stdout
+        assert "[1/1] unsanitized: FAILED in " in done.stdout
     finally:
         if (workshop / "left.pid").exists():
             os.kill(int((workshop / "left.pid").read_text()), 9)
 
 
 def test_only_the_step_that_left_it_fails(workshop: Path) -> None:
-    done = ran(workshop, "test", "unit", "pytest", actions='touch "$TMPDIR/left"')
-    assert "[1/2] unit: FAILED in " in done.stdout and "[2/2] pytest: ok in " in done.stdout
+    done = ran(workshop, "test", "unsanitized", "pytest", actions='touch "$TMPDIR/left"')
+    assert "[1/2] unsanitized: FAILED in " in done.stdout and "[2/2] pytest: ok in " in done.stdout
 
 
 def test_its_own_place_is_gone(workshop: Path) -> None:
-    done = ran(workshop, "test", "unit", actions='echo "place $TMPDIR"')
+    done = ran(workshop, "test", "unsanitized", actions='echo "place $TMPDIR"')
     [place] = re.findall("^place (.*)$", done.stdout, re.MULTILINE)
     assert done.returncode == 0 and not Path(place).parent.exists()
 
@@ -100,24 +100,24 @@ def test_the_search_does_not_find_itself(workshop: Path) -> None:
     """What searches for processes may have told all it found and yet not have ended."""
     (workshop / "bin" / "grep").write_text('#!/bin/sh\n/usr/bin/grep "$@"\nexec >&-\nsleep 1\n')
     (workshop / "bin" / "grep").chmod(0o755)
-    done = ran(workshop, "test", "unit")
+    done = ran(workshop, "test", "unsanitized")
     assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_a_step_that_is_none(workshop: Path) -> None:
-    done = ran(workshop, "test", "unit", "nonsense")
-    assert done.returncode == 2 and "build unit pytest sanitize fuzz" in done.stderr
+    done = ran(workshop, "test", "unsanitized", "nonsense")
+    assert done.returncode == 2 and "build unsanitized pytest sanitize fuzz" in done.stderr
     done = ran(workshop, "test-under-load", "nonsense")
-    assert done.returncode == 2 and "found nonsense, allowed: unit, pytest" in done.stderr
+    assert done.returncode == 2 and "found nonsense, allowed: unsanitized, pytest" in done.stderr
 
 
 def test_under_load_every_condition_has_a_verdict(workshop: Path) -> None:
     fails = "echo '1/2 openvcmts:unit / clock    FAIL   1.0s'; [ ${VCMTS_TEST_SEED:-0} = 0 ]"
-    words = ("unit", "--seed", "7", "--condition", "busy", "--condition", "order")
+    words = ("unsanitized", "--seed", "7", "--condition", "busy", "--condition", "order")
     done = ran(workshop, "test-under-load", *words, actions=fails)
     assert done.returncode == 1, done.stdout + done.stderr
     assert re.search(r"^busy +ok +\d+ s +4 busy processes$", done.stdout, re.MULTILINE)
     verdict = r"^order +FAILED +\d+ s +\d+ at a time, VCMTS_TEST_SEED=7\n +1/2 openvcmts.* FAIL "
     assert re.search(verdict, done.stdout, re.MULTILINE)
     log = (workshop / "build-load" / "order.log").read_text()
-    assert "made unit, patience 4, seed 7" in log
+    assert "made unsanitized, patience 4, seed 7" in log
