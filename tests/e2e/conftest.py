@@ -6,18 +6,20 @@ import pytest
 from e2e.sanitized import REPEATING
 from wireshark.conftest import stage as stage  # tshark's, skipped where it is not installed
 
+APART = {"soak": "takes minutes", "compiles": "compiles the project in a copy"}
+
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "soak: takes minutes; runs with -m soak only")
+    for name, why in APART.items():
+        config.addinivalue_line("markers", f"{name}: {why}; runs with -m {name} only")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if "soak" in config.option.markexpr:
-        return
-    long = [item for item in items if item.get_closest_marker("soak")]
-    if long:
-        items[:] = [item for item in items if item not in long]
-        config.hook.pytest_deselected(items=long)
+    others = [name for name in APART if name not in config.option.markexpr]
+    apart = [item for item in items if any(map(item.get_closest_marker, others))]
+    if apart:
+        items[:] = [item for item in items if item not in apart]
+        config.hook.pytest_deselected(items=apart)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

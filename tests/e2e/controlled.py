@@ -5,7 +5,7 @@ import json
 import os
 import socket
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ CPUS = sorted(os.sched_getaffinity(0))
 # The tool; a pod has whole cores, whatever part of one the tests are given.
 UNLIMITED = "import sys; from vcmts import cli; from vcmts.layout import machine; "
 UNLIMITED += "machine.quota_of = lambda files: None; sys.exit(cli.main())"
+SLEEP = ("--idle", "sleep")
 NOWHERE = ("--network", "net_null0,no-rx=1", "--rphy", "net_null1,no-rx=1")
 MODEM = """  - mac: "02:01:00:00:00:{n:02x}"
     addresses: [10.0.0.{n}]
@@ -50,11 +51,11 @@ def place() -> Iterator[Path]:
 
 
 @contextmanager
-def controlled(folder: Path, *more: str) -> Iterator[tuple[Run, Path]]:
+def controlled(folder: Path, *more: str, idle: Sequence[str] = SLEEP) -> Iterator[tuple[Run, Path]]:
     """On ports to nowhere, by workers that leave the cores to other tests."""
     path = folder / "control.sock"
-    words = ("--config", folder / "sg.yaml", *NOWHERE, "--idle", "sleep")
-    with serve(*words, "--control-socket", path, *more) as run:
+    words = ("--config", folder / "sg.yaml", "--control-socket", path)
+    with serve(*words, *NOWHERE, *idle, *more) as run:
         yield run, path
 
 

@@ -14,6 +14,7 @@ from vcmts.paths import CHECKOUT, build_directory
 
 TEXT = (CHECKOUT / "docs" / "add-a-stage.md").read_text()
 BLOCKS = re.findall(r"^```(\w+) (\S+)\n((?s:.*?))^```", TEXT, re.MULTILINE)
+pytestmark = pytest.mark.compiles
 NOT_COPIED = shutil.ignore_patterns("build*", ".venv", ".git", "bench-*", "__pycache__", ".*_cache")
 
 

@@ -95,7 +95,7 @@ def test_pauses_change_while_it_runs() -> None:
     with place() as folder:
         file = folder / "sg.yaml"
         file.write_text(text("power: {idle: spin, empty_rounds: 4}\n"))
-        with controlled(folder) as (run, path):
+        with controlled(folder, idle=()) as (run, path):
             with Client(path, TIMEOUT) as client:
                 assert kind(client) == "spin"
                 until(lambda: one(client, "vcmts_worker_pauses_total") > 100, "it pauses")

@@ -114,6 +114,15 @@ static void plan_watch(const struct plan *p) {
 	}
 }
 
+/* A group without a channel is one that is not in use. */
+static bool group_is_taken(uint32_t i, const struct scheduler_group *g) {
+	for (uint32_t f = 0; f < watch.flow_count; f++) {
+		if (watch.flows[f].set.group == i)
+			return false;
+	}
+	return g->channel_count == 0;
+}
+
 static void create(void) {
 	struct plan *p = exactly(1, sizeof(*p));
 	const char *why = NULL;
@@ -124,6 +133,10 @@ static void create(void) {
 	plan_watch(p);
 	if (broken)
 		plan_spoil(p);
+	if (broken && group_is_taken(0, &p->groups[0])) {
+		broken = false;
+		watch_set_group(&watch, 0, &p->groups[0]);
+	}
 	watch.s = scheduler_create(&p->config, &why);
 	CHECK((watch.s == NULL) == broken && (why != NULL) == broken);
 	for (uint32_t i = 0; i < in.group_count; i++)
@@ -229,7 +242,8 @@ static void step_clock(uint8_t how) {
 	}
 }
 
-/* A broken setting is refused, any other taken; a flow with packets cannot be put out of use. */
+/* A broken setting is refused, any other taken; a flow with packets cannot be put out of use, nor have a
+ * group that is. */
 static void change_flow(uint8_t i, bool broken) {
 	struct scheduler_flow f = steer_flow(&in);
 	const char *why;
@@ -237,8 +251,10 @@ static void change_flow(uint8_t i, bool broken) {
 	i %= watch.flow_count;
 	if (broken)
 		steer_spoil_flow(&in, &f);
-	else if (f.group == SCHEDULER_NONE && watch.flows[i].counts.waiting_packets > 0)
-		broken = true;
+	else if (f.group == SCHEDULER_NONE)
+		broken = watch.flows[i].counts.waiting_packets > 0;
+	else
+		broken = watch.groups[f.group].set.channel_count == 0;
 	why = scheduler_set_flow(watch.s, i, &f);
 	CHECK((why != NULL) == broken);
 	if (!broken)
@@ -253,6 +269,8 @@ static void change_group(uint8_t i, bool broken) {
 	i %= watch.group_count;
 	if (broken)
 		steer_spoil_group(&in, &g, channels);
+	if (broken && group_is_taken(i, &g))
+		broken = false;
 	why = scheduler_set_group(watch.s, i, &g);
 	CHECK((why != NULL) == broken);
 	if (!broken)

@@ -28,5 +28,6 @@ uint32_t *steer_group(struct steer *in, struct scheduler_group *out);
 
 /* Make something of it that has to be refused. */
 uint64_t steer_bad_rate(struct steer *in); /* not 0 */
+/* But for a group without a channel where no flow has it. */
 void steer_spoil_group(struct steer *in, struct scheduler_group *g, uint32_t *channels);
 void steer_spoil_flow(struct steer *in, struct scheduler_flow *f);

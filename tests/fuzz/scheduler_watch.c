@@ -42,6 +42,8 @@ void watch_set_limit(struct watch *w, uint64_t rate) {
 void watch_set_group(struct watch *w, uint32_t i, const struct scheduler_group *set) {
 	struct watch_group *g = &w->groups[i];
 
+	if (g->set.channel_count == 0) /* it comes anew, and counts anew */
+		g->packets = 0;
 	memcpy(g->channels, set->channels, set->channel_count * sizeof(*g->channels));
 	g->set = (struct scheduler_group){g->channels, set->channel_count};
 }
