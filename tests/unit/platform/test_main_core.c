@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Where the thread that starts EAL may run afterwards: each start is one of a process of its own. */
+#include <sched.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "platform/platform.h"
+
+#include "test.h"
+
+static cpu_set_t allowed_now(void) {
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	assert_int_equal(sched_getaffinity(0, sizeof(set), &set), 0);
+	return set;
+}
+
+static unsigned first(const cpu_set_t *set) {
+	unsigned core = 0;
+
+	while (!CPU_ISSET(core, set))
+		core++;
+	return core;
+}
+
+static unsigned last(const cpu_set_t *set) {
+	unsigned core = CPU_SETSIZE - 1;
+
+	while (!CPU_ISSET(core, set))
+		core--;
+	return core;
+}
+
+/* Whether it may run on these cores, and on no others. */
+static bool runs_on(unsigned main_core, const cpu_set_t *wanted) {
+	const struct platform_options options = {
+		.program = "unit-test",
+		.main_core = main_core,
+		.memory_mb = 16,
+		.offline = true,
+	};
+	pid_t child = fork();
+	int status = -1;
+
+	assert_true(child >= 0);
+	if (child == 0) {
+		cpu_set_t found;
+
+		if (platform_start(&options) != 0)
+			_exit(2);
+		found = allowed_now();
+		platform_stop();
+		_exit(CPU_EQUAL(&found, wanted) ? 0 : 1);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status) && WEXITSTATUS(status) < 2);
+	return WEXITSTATUS(status) == 0;
+}
+
+static void any_core(void **state) {
+	const cpu_set_t allowed = allowed_now();
+
+	(void)state;
+	assert_true(runs_on(PLATFORM_ANY_CORE, &allowed));
+}
+
+static void one_core(void **state) {
+	const cpu_set_t allowed = allowed_now();
+	cpu_set_t one;
+
+	(void)state;
+	CPU_ZERO(&one);
+	CPU_SET(first(&allowed), &one);
+	assert_true(runs_on(PLATFORM_ONE_CORE, &one));
+}
+
+static void a_core_by_its_number(void **state) {
+	const cpu_set_t allowed = allowed_now();
+	cpu_set_t one;
+
+	(void)state;
+	CPU_ZERO(&one);
+	CPU_SET(last(&allowed), &one);
+	assert_true(runs_on(last(&allowed), &one));
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(any_core),
+		cmocka_unit_test(one_core),
+		cmocka_unit_test(a_core_by_its_number),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
