@@ -23,8 +23,7 @@ bool platform_iova_parse(const char *text, enum platform_iova *iova);
 
 struct platform_options {
 	const char *program; /* file prefix, and name in messages */
-	unsigned
-		main_core; /* CPU of the main thread, which polls nothing; or one of the two above */
+	unsigned main_core; /* CPU of the main thread, which polls nothing, or as above */
 	unsigned workers[PLATFORM_MAX_WORKERS]; /* CPU of each polling thread: lcore i + 1 */
 	unsigned worker_count;
 	const char *devices[PLATFORM_MAX_DEVICES]; /* PCI addresses, or "net_memif0,role=..." */
