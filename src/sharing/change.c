@@ -6,70 +6,36 @@
 #include <string.h>
 
 #include "sharing/entries.h"
+#include "sharing/key_list.h"
 
 #define STEP 32 /* keys: of each two cache lines or three are asked for */
 
-/* Keys in ascending order. */
-struct keys {
-	struct share_key *list;
-	size_t count, room;
-	size_t done;
+enum share_change_state {
+	SHARE_CHANGE_PREPARED,
+	SHARE_CHANGE_TAKEN,
+	SHARE_CHANGE_RETIRING,
 };
 
 struct share_change {
 	struct port_share *share;
 	struct share_change
-		*before; /* begun before it on the same port, and not ended; NULL: none */
+		*newer; /* the next one of the same port by age; NULL: this is the newest */
+	enum share_change_state
+		state; /* the owner of the port writes it once the change is prepared */
 	unsigned group;
-	struct keys come, go;
-	struct share_table
-		*table; /* that replaces the present one; NULL: the keys are put into that */
-	struct share_table *replaced;
+	struct key_list come, go;
+	/* The version of the port's table that it publishes; NULL: it writes into the version before it. A version is
+	 * made for all changes that are older, whether their steps are done or not. */
+	struct share_table *table;
+	struct share_table *replaced; /* the version before, once `table` is published */
 	/* R-PHY side: the group with its channels as they are to be. */
 	struct service_group to_be;
 	struct upstream_channel *channels; /* NULL: none of them changes */
 };
 
-static int compare_keys(const void *a, const void *b) {
-	return memcmp(a, b, sizeof(struct share_key));
-}
-
-static bool keys_hold(const struct keys *k, const struct share_key *key) {
-	return k->count > 0 && bsearch(key, k->list, k->count, sizeof(*key), compare_keys) != NULL;
-}
-
-static int keys_add(struct keys *k, const struct modem *m, uint8_t vlan) {
-	if (k->count + 1 + SG_MAX_MODEM_ADDRESSES > k->room) {
-		size_t room = 2 * k->room + 1 + SG_MAX_MODEM_ADDRESSES;
-		struct share_key *list =
-			aligned_alloc(_Alignof(struct share_key), room * sizeof(*list));
-
-		if (list == NULL)
-			return -1;
-		if (k->count > 0)
-			memcpy(list, k->list, k->count * sizeof(*list));
-		free(k->list);
-		k->list = list;
-		k->room = room;
-	}
-	k->count += share_modem_keys(m, vlan, k->list + k->count);
-	return 0;
-}
-
-static void keys_sort(struct keys *k) {
-	if (k->count > 0)
-		qsort(k->list, k->count, sizeof(*k->list), compare_keys);
-}
-
-/* Those that `other` does not hold. */
-static void keys_without(struct keys *k, const struct keys *other) {
-	size_t kept = 0;
-
-	for (size_t i = 0; i < k->count; i++) {
-		if (!keys_hold(other, &k->list[i]))
-			k->list[kept++] = k->list[i];
-	}
-	k->count = kept;
+/* Whether its steps are still to be done, some or all. */
+static bool is_pending(const struct share_change *c) {
+	return __atomic_load_n(&c->state, __ATOMIC_ACQUIRE) != SHARE_CHANGE_RETIRING;
 }
 
 /* What the modems of the changes had, and what they are to have. */
@@ -82,13 +48,14 @@ static int keys_collect(struct share_change *c, const struct service_group *sg,
 		if (change->object != LIVE_MODEM)
 			continue;
 		now = &sg->modems[change->slot];
-		if ((modem_is_there(now) && keys_add(&c->go, now, vlan) != 0) ||
-		    (change->modem != NULL && keys_add(&c->come, change->modem, vlan) != 0))
+		if ((modem_is_there(now) && key_list_add_modem(&c->go, now, vlan) != 0) ||
+		    (change->modem != NULL &&
+		     key_list_add_modem(&c->come, change->modem, vlan) != 0))
 			return -1;
 	}
-	keys_sort(&c->come);
-	keys_sort(&c->go);
-	keys_without(&c->go, &c->come);
+	key_list_sort(&c->come);
+	key_list_sort(&c->go);
+	key_list_subtract(&c->go, &c->come);
 	return 0;
 }
 
@@ -98,12 +65,20 @@ static uint64_t groups_with(const struct share_table *t, const struct share_key 
 	return rte_hash_lookup_data(t->groups, key, &found) < 0 ? 0 : (uintptr_t)found;
 }
 
-/* The groups that have the key, and those that are to have it by changes that are under way. */
-static uint64_t groups_to_have(const struct share_change *c, const struct share_key *key) {
-	uint64_t have = groups_with(c->share->table, key);
+/* Where the table has no entry for the key, its hash must have space for one: begin_network() sees to it. */
+static void groups_set(const struct share_table *t, const struct share_key *key, uint64_t groups) {
+	if (groups == 0)
+		rte_hash_del_key(t->groups, key);
+	else
+		RTE_VERIFY(rte_hash_add_key_data(t->groups, key, (void *)(uintptr_t)groups) == 0);
+}
 
-	for (const struct share_change *b = c->before; b != NULL; b = b->before) {
-		if (keys_hold(&b->come, key))
+/* The groups that have the key, and those that get it by pending changes. Of what these remove nothing is gone yet. */
+static uint64_t groups_to_have(const struct port_share *s, const struct share_key *key) {
+	uint64_t have = groups_with(s->table, key);
+
+	for (const struct share_change *b = s->changes; b != NULL; b = b->newer) {
+		if (is_pending(b) && key_list_has(&b->come, key))
 			have |= UINT64_C(1) << b->group;
 	}
 	return have;
@@ -117,7 +92,7 @@ static bool keys_are_free(struct share_change *c, const struct service_group *co
 	size_t kept = 0;
 
 	for (size_t i = 0; i < c->come.count; i++) {
-		uint64_t have = groups_to_have(c, &c->come.list[i]);
+		uint64_t have = groups_to_have(c->share, &c->come.list[i]);
 		uint64_t plain = have & ~bit & ~t->with_mac;
 		char text[SHARE_KEY_TEXT];
 
@@ -137,25 +112,55 @@ static bool keys_are_free(struct share_change *c, const struct service_group *co
 	return true;
 }
 
-/*
- * Where the hash that is to be may not take all, one of twice the size: of the first change that is under way, so
- * that the keys of all of them go into it.
- */
-static bool table_has_room(struct share_change *c) {
-	const struct share_table *t = c->share->table;
-	size_t entries = (size_t)rte_hash_count(t->groups) + c->come.count;
-	struct share_change *first = c;
-	struct share_table *larger;
+/* The version of the table that the next change begins with: that of the newest change that has one. */
+static struct share_table *latest_table(const struct port_share *s) {
+	struct share_table *latest = s->table;
 
-	for (; first->before != NULL; first = first->before)
-		entries += first->before->come.count;
-	if (entries <= (first->table != NULL ? first->table : t)->entries)
+	for (const struct share_change *b = s->changes; b != NULL; b = b->newer) {
+		if (is_pending(b) && b->table != NULL)
+			latest = b->table;
+	}
+	return latest;
+}
+
+/* Most entries that the latest version can have once all pending changes and this one have written into it. */
+static size_t entries_needed(const struct share_change *c, const struct share_table *latest) {
+	size_t entries = (size_t)rte_hash_count(latest->groups) + c->come.count;
+
+	for (const struct share_change *b = c->share->changes; b != NULL; b = b->newer)
+		entries += is_pending(b) ? b->come.count : 0;
+	return entries;
+}
+
+/*
+ * A change may be pending while a version is copied: what its steps are to write into the version before is in the
+ * copy at once. It does no harm where some of these steps are done already, or are done with the copy.
+ */
+static void copy_catches_up(const struct share_table *copy, const struct port_share *s) {
+	for (const struct share_change *b = s->changes; b != NULL; b = b->newer) {
+		uint64_t bit = UINT64_C(1) << b->group;
+
+		if (!is_pending(b))
+			continue;
+		for (size_t i = 0; i < b->go.count; i++)
+			groups_set(copy, &b->go.list[i], groups_with(copy, &b->go.list[i]) & ~bit);
+		for (size_t i = 0; i < b->come.count; i++)
+			groups_set(copy, &b->come.list[i],
+				   groups_with(copy, &b->come.list[i]) | bit);
+	}
+}
+
+/* Sees to it that what comes fits, by a version of twice the size where it does not. */
+static bool table_fits(struct share_change *c) {
+	const struct share_table *latest = latest_table(c->share);
+	size_t entries = entries_needed(c, latest);
+
+	if (entries <= latest->entries)
 		return true;
-	larger = share_table_copy(t, 2 * entries);
-	if (larger == NULL)
+	c->table = share_table_copy(latest, 2 * entries);
+	if (c->table == NULL)
 		return false;
-	share_table_free(first->table);
-	first->table = larger;
+	copy_catches_up(c->table, c->share);
 	return true;
 }
 
@@ -164,11 +169,15 @@ static bool begin_network(struct share_change *c, const struct service_group *co
 	const struct service_group *sg = groups[c->group];
 	const struct share_table *t = c->share->table;
 	uint8_t vlan = t->vlan_of[share_vlan_of(sg, c->share->side) & VLAN_ID];
+	bool memory;
 
 	if (t->vlans[vlan].group != SHARE_NOBODY) /* the VLAN tells */
 		return true;
-	if (keys_collect(c, sg, changes, vlan) == 0 && table_has_room(c))
-		return keys_are_free(c, groups, why);
+	memory = keys_collect(c, sg, changes, vlan) == 0;
+	if (memory && !keys_are_free(c, groups, why))
+		return false;
+	if (memory && table_fits(c))
+		return true;
 	snprintf(why, LIVE_LINE, "no memory left for addresses on port %s", c->share->name);
 	return false;
 }
@@ -203,15 +212,21 @@ static bool touches_sessions(const struct live_changes *changes) {
 	return false;
 }
 
-/* How sessions are told apart may become another: the table is made anew, with what is under way. */
+/*
+ * The keys of sessions may get another form, so a version is made of the groups in service and of what pending
+ * changes make of them. What is retiring is in service.
+ */
 static struct share_table *table_with(const struct share_change *c,
 				      const struct service_group *const *groups, unsigned count,
 				      FILE *errors) {
 	const struct service_group *list[SHARE_MAX_GROUPS] = {NULL};
 
 	memcpy(list, groups, count * sizeof(*groups));
-	for (const struct share_change *b = c; b != NULL; b = b->before)
-		list[b->group] = &b->to_be;
+	for (const struct share_change *b = c->share->changes; b != NULL; b = b->newer) {
+		if (is_pending(b))
+			list[b->group] = &b->to_be;
+	}
+	list[c->group] = &c->to_be;
 	return share_table_create(c->share->name, SHARE_RPHY, list, count, errors);
 }
 
@@ -236,6 +251,31 @@ static bool begin_rphy(struct share_change *c, const struct service_group *const
 	return c->table != NULL;
 }
 
+static void list_append(struct share_change *c) {
+	struct share_change **at = &c->share->changes;
+
+	while (*at != NULL)
+		at = &(*at)->newer;
+	*at = c;
+}
+
+static void list_remove(const struct share_change *c) {
+	struct share_change **at = &c->share->changes;
+
+	while (*at != NULL && *at != c)
+		at = &(*at)->newer;
+	if (*at == c)
+		*at = c->newer;
+}
+
+static void change_free(struct share_change *c) {
+	share_table_free(c->replaced != NULL ? c->replaced : c->table);
+	key_list_free(&c->come);
+	key_list_free(&c->go);
+	free(c->channels);
+	free(c);
+}
+
 int share_change_begin(struct port_share *s, const struct service_group *const *groups,
 		       unsigned count, unsigned group, const struct live_changes *changes,
 		       struct share_change **change, char why[LIVE_LINE]) {
@@ -249,36 +289,44 @@ int share_change_begin(struct port_share *s, const struct service_group *const *
 	}
 	c->share = s;
 	c->group = group;
-	c->before = s->changes;
-	s->changes = c;
 	if (s->side == SHARE_NETWORK)
 		good = begin_network(c, groups, changes, why);
 	else
 		good = begin_rphy(c, groups, count, changes, why);
-	if (good && (c->table != NULL || c->come.count > 0 || c->go.count > 0))
-		*change = c;
-	else
-		share_change_end(c);
-	return good ? 0 : -1;
+	if (!good || (c->table == NULL && c->come.count == 0 && c->go.count == 0)) {
+		change_free(c);
+		return good ? 0 : -1;
+	}
+	list_append(c);
+	*change = c;
+	return 0;
 }
 
-static void table_take(struct share_change *c) {
+static void table_publish(struct share_change *c) {
 	if (c->table != NULL && c->replaced == NULL)
 		c->replaced = share_table_replace(c->share, c->table);
 }
 
-/* That the hash has room was seen to. */
+/* After each step: the state that it leads to. */
+static void state_follow(struct share_change *c) {
+	bool done = (c->table == NULL || c->replaced != NULL) && c->come.done == c->come.count &&
+		    c->go.done == c->go.count;
+
+	__atomic_store_n(&c->state, done ? SHARE_CHANGE_RETIRING : SHARE_CHANGE_TAKEN,
+			 __ATOMIC_RELEASE);
+}
+
 bool share_change_come(void *change) {
 	struct share_change *c = change;
 	uint64_t bit = UINT64_C(1) << c->group;
 
-	table_take(c);
+	table_publish(c);
 	for (unsigned n = 0; n < STEP && c->come.done < c->come.count; n++, c->come.done++) {
 		const struct share_key *key = &c->come.list[c->come.done];
-		uint64_t have = groups_with(c->share->table, key) | bit;
 
-		rte_hash_add_key_data(c->share->table->groups, key, (void *)(uintptr_t)have);
+		groups_set(c->share->table, key, groups_with(c->share->table, key) | bit);
 	}
+	state_follow(c);
 	return c->come.done == c->come.count;
 }
 
@@ -286,33 +334,21 @@ bool share_change_go(void *change) {
 	struct share_change *c = change;
 	uint64_t bit = UINT64_C(1) << c->group;
 
-	if (c->share->side == SHARE_NETWORK) /* else what goes would stand in it still */
-		table_take(c);
+	if (c->share->side == SHARE_NETWORK) /* else what goes would be in it still */
+		table_publish(c);
 	for (unsigned n = 0; n < STEP && c->go.done < c->go.count; n++, c->go.done++) {
 		const struct share_key *key = &c->go.list[c->go.done];
-		uint64_t have = groups_with(c->share->table, key) & ~bit;
 
-		if (have == 0)
-			rte_hash_del_key(c->share->table->groups, key);
-		else
-			rte_hash_add_key_data(c->share->table->groups, key,
-					      (void *)(uintptr_t)have);
+		groups_set(c->share->table, key, groups_with(c->share->table, key) & ~bit);
 	}
+	state_follow(c);
 	return c->go.done == c->go.count;
 }
 
 void share_change_end(struct share_change *change) {
 	if (change == NULL)
 		return;
-	for (struct share_change **at = &change->share->changes; *at != NULL; at = &(*at)->before) {
-		if (*at != change)
-			continue;
-		*at = change->before;
-		break;
-	}
-	share_table_free(change->replaced != NULL ? change->replaced : change->table);
-	free(change->come.list);
-	free(change->go.list);
-	free(change->channels);
-	free(change);
+	RTE_VERIFY(change->state != SHARE_CHANGE_TAKEN);
+	list_remove(change);
+	change_free(change);
 }

@@ -18,7 +18,8 @@ static void key_leave(const struct share_table *t, const void *stored, uint64_t 
 	if (groups == 0)
 		rte_hash_del_key(t->groups, &key);
 	else
-		rte_hash_add_key_data(t->groups, &key, (void *)(uintptr_t)groups);
+		RTE_VERIFY(rte_hash_add_key_data(t->groups, &key, (void *)(uintptr_t)groups) ==
+			   0); /* the key is there: only its value changes */
 }
 
 /* Another key may come into the place of one that goes: all is looked at until nothing was found. */

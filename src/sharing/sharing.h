@@ -88,7 +88,7 @@ struct port_share {
 	uint64_t full_polls; /* times that it had EFFORT_FULL packets or more, as the time before */
 	struct share_table *table; /* another thread may replace it */
 	struct share_change
-		*changes; /* that are under way, the last one first; the control thread's */
+		*changes; /* begun and not ended, the oldest first; the control thread's */
 	struct share_lane lanes[SHARE_MAX_GROUPS];
 	struct rte_ring *astray; /* what groups found in their queues; NULL: they have none */
 	uint64_t

@@ -125,7 +125,10 @@ struct share_table *share_table_copy(const struct share_table *t, size_t entries
 	}
 	while (rte_hash_iterate(t->groups, &stored, &groups, &at) >= 0) {
 		memcpy(&key, stored, sizeof(key));
-		rte_hash_add_key_data(copy->groups, &key, groups);
+		if (rte_hash_add_key_data(copy->groups, &key, groups) != 0) {
+			share_table_free(copy);
+			return NULL;
+		}
 	}
 	return copy;
 }

@@ -62,7 +62,7 @@ struct share_table {
 	uint64_t with_mac; /* a bit each: groups whose network port has a MAC address; else 0 */
 	struct rte_hash
 		*groups; /* share_key -> a bit for each group that has it; NULL: no key is known */
-	uint32_t entries; /* that the hash takes for certain */
+	uint32_t entries; /* up to this count inserts into the hash cannot fail */
 };
 
 /* Whom a key is for that these groups have: the one without a MAC address of its own, of which there is one at
@@ -84,7 +84,7 @@ struct share_table *share_table_create(const char *port, enum share_side side,
 				       const struct service_group *const *groups, unsigned count,
 				       FILE *errors);
 
-/* The same with a hash of so many entries, for changes. Returns NULL when memory is short. */
+/* A copy with a hash of at least so many entries, for changes. Returns NULL when memory is short. */
 struct share_table *share_table_copy(const struct share_table *t, size_t entries);
 
 void share_table_free(struct share_table *t);

@@ -64,9 +64,9 @@ static void way_close(struct us_change *c, struct rte_hash *hash, const struct u
 	c->budget -= 3;
 }
 
-/* It fits: hash tables have room for all that us_change_begin() lets in. */
+/* The hash tables are made for as many keys as us_change_begin() admits, so this cannot fail. */
 static void way_open(struct us_change *c, struct rte_hash *hash, const struct us_way *way) {
-	rte_hash_add_key_data(hash, &way->key, (void *)(uintptr_t)way->place);
+	RTE_VERIFY(rte_hash_add_key_data(hash, &way->key, (void *)(uintptr_t)way->place) == 0);
 	c->budget -= 3;
 }
 

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Changes of a shared port that overlap: some are prepared, some half taken, some retiring, of several groups, and
+ * they end in any order. Once the steps of all are done, the table is that of the configuration.
+ */
+#include "random.h"
+#include "share_tables.h"
+
+#define SLOTS 44 /* modems of a group */
+#define CHANNELS 4 /* upstream channels of a group */
+#define MOST 3 /* objects that one change is about */
+#define FLYING 12 /* changes at a time */
+#define STEPS 3000
+
+struct object {
+	struct modem modem;
+	struct upstream_channel channel;
+	struct ip_address addresses[SG_MAX_MODEM_ADDRESSES];
+};
+
+struct flight {
+	struct share_change *change; /* NULL: it means nothing to the port */
+	unsigned group;
+	bool prepared, begun, gone; /* not taken yet; a step was done; share_change_go() is done */
+	struct live_change list[MOST];
+	struct live_changes changes;
+	struct object objects[MOST];
+};
+
+/* What is in service, and the changes by age. */
+static struct modem modems[RIG_GROUPS][SLOTS];
+static struct ip_address addresses[RIG_GROUPS][SLOTS][SG_MAX_MODEM_ADDRESSES];
+static struct upstream_channel channels[RIG_GROUPS][CHANNELS];
+static struct flight *flights[FLYING];
+static unsigned flying;
+static struct random dice;
+
+static unsigned roll(unsigned n) {
+	return random_below(&dice, n);
+}
+
+static void open_rig(unsigned count, enum share_side side) {
+	rig_prepare(rig, count);
+	memset(modems, 0, sizeof(modems));
+	memset(channels, 0, sizeof(channels));
+	for (unsigned g = 0; g < count; g++) {
+		memcpy(modems[g], rig->modems[g], sizeof(rig->modems[g]));
+		channels[g][0] = rig->channels[g];
+		rig->groups[g].modems = modems[g];
+		rig->groups[g].upstream_channels = channels[g];
+		rig->groups[g].upstream_channel_count = CHANNELS;
+	}
+	rig_open(rig, side);
+	for (unsigned g = 0; g < count; g++)
+		rig->groups[g].modem_count = SLOTS;
+}
+
+/* The `first`th and later addresses of a modem, which no other modem of the group has. */
+static void modem_fill(struct object *o, unsigned group, unsigned slot, unsigned first,
+		       unsigned count) {
+	for (unsigned a = 0; a < count; a++)
+		o->addresses[a] = (struct ip_address){
+			4, {10, (uint8_t)(100 + group), (uint8_t)slot, (uint8_t)(first + a)}};
+	o->modem = (struct modem){
+		.mac = {2, 9, 0, 0, (uint8_t)group, (uint8_t)slot},
+		.service_flow_count = 1,
+		.addresses = o->addresses,
+		.address_count = count,
+	};
+}
+
+static struct flight *flight_begin(unsigned group) {
+	struct flight *f = calloc(1, sizeof(*f));
+
+	assert_non_null(f);
+	f->group = group;
+	f->changes.list = f->list;
+	return f;
+}
+
+static struct object *flight_add(struct flight *f, enum live_object kind, unsigned slot) {
+	struct live_change *l = &f->list[f->changes.count];
+
+	*l = (struct live_change){.object = kind, .slot = slot};
+	return &f->objects[f->changes.count++];
+}
+
+/* Returns whether it was not refused. */
+static bool flight_prepare(struct flight *f) {
+	char why[LIVE_LINE] = "";
+
+	f->prepared = true;
+	if (share_change_begin(rig->s, rig->list, rig->count, f->group, &f->changes, &f->change,
+			       why) == 0) {
+		flights[flying++] = f;
+		return true;
+	}
+	assert_true(why[0] != '\0');
+	free(f);
+	return false;
+}
+
+/* It is in service. */
+static void flight_taken(struct flight *f) {
+	f->prepared = false;
+	for (size_t i = 0; i < f->changes.count; i++) {
+		const struct live_change *l = &f->list[i];
+		unsigned g = f->group, slot = l->slot;
+
+		if (l->object == LIVE_UPSTREAM_CHANNEL) {
+			channels[g][slot] = l->next == NULL ? (struct upstream_channel){0}
+							    : *l->upstream_channel;
+			continue;
+		}
+		modems[g][slot] = l->next == NULL ? (struct modem){0} : *l->modem;
+		modems[g][slot].addresses = addresses[g][slot];
+		memcpy(addresses[g][slot], f->objects[i].addresses, sizeof(addresses[g][slot]));
+	}
+}
+
+/* As a server does it: first what goes, then what comes. Returns whether it was the last step. */
+static bool flight_step(struct flight *f) {
+	f->begun = true;
+	if (f->change == NULL)
+		return true;
+	if (!f->gone) {
+		f->gone = share_change_go(f->change);
+		return false;
+	}
+	return share_change_come(f->change);
+}
+
+static void flight_take(struct flight *f) {
+	while (!flight_step(f))
+		;
+	flight_taken(f);
+}
+
+static void flight_end(unsigned number) {
+	struct flight *f = flights[number];
+
+	share_change_end(f->change);
+	free(f);
+	flying--;
+	memmove(&flights[number], &flights[number + 1], (flying - number) * sizeof(flights[0]));
+}
+
+/* In the order of `way`: the oldest first, the newest first, any. */
+static void all_end(unsigned way) {
+	while (flying > 0) {
+		flight_end(way == 0 ? 0 : way == 1 ? flying - 1 : roll(flying));
+		same_as_anew(rig->s->side);
+	}
+	assert_null(rig->s->changes);
+}
+
+/* Modems of 64 addresses each come to two groups in turn, in changes of which none has ended. */
+static void modems_in_a_row(void **state) {
+	static const unsigned counts[] = {4, FLYING};
+
+	(void)state;
+	for (unsigned i = 0; i < 3 * ARRAY_COUNT(counts); i++) {
+		open_rig(2, SHARE_NETWORK);
+		for (unsigned n = 0; n < counts[i / 3]; n++) {
+			struct flight *f = flight_begin(n % 2);
+			struct object *o = flight_add(f, LIVE_MODEM, RIG_MODEMS + n);
+
+			modem_fill(o, n % 2, RIG_MODEMS + n, 0, SG_MAX_MODEM_ADDRESSES);
+			f->list[0].modem = &o->modem;
+			assert_true(flight_prepare(f));
+			flight_take(f);
+			same_as_anew(SHARE_NETWORK);
+		}
+		all_end(i % 3);
+		rig_close(rig);
+	}
+}
+
+/* Both groups get an upstream channel, and another one, before the first change has ended. */
+static void sessions_in_a_row(void **state) {
+	(void)state;
+	for (unsigned way = 0; way < 3; way++) {
+		open_rig(2, SHARE_RPHY);
+		for (unsigned n = 0; n < 6; n++) {
+			struct flight *f = flight_begin(n / 3 % 2);
+			struct object *o = flight_add(f, LIVE_UPSTREAM_CHANNEL, 1 + n % 3);
+
+			o->channel = (struct upstream_channel){
+				2 + n % 3, UPSTREAM_OFDMA, 1, 0x100 + n, 0x200 + n, 0x300 + n};
+			f->list[0].upstream_channel = &o->channel;
+			assert_true(flight_prepare(f));
+			flight_take(f);
+			same_as_anew(SHARE_RPHY);
+		}
+		all_end(way);
+		rig_close(rig);
+	}
+}
+
+static bool is_pending(unsigned group) {
+	for (unsigned i = 0; i < flying; i++) {
+		if (flights[i]->prepared && flights[i]->group == group)
+			return true;
+	}
+	return false;
+}
+
+static void random_modem(struct flight *f, unsigned slot) {
+	struct object *o = flight_add(f, LIVE_MODEM, slot);
+
+	if (modem_is_there(&modems[f->group][slot]) && roll(3) == 0)
+		return; /* it goes */
+	modem_fill(o, roll(12) == 0 ? 0 : f->group, slot, roll(128), roll(65));
+	f->list[f->changes.count - 1].modem = &o->modem;
+}
+
+/* Few sessions, so that some repeat, and their form changes. */
+static void random_channel(struct flight *f, unsigned slot) {
+	struct object *o = flight_add(f, LIVE_UPSTREAM_CHANNEL, slot);
+
+	if (channels[f->group][slot].session != 0 && roll(3) == 0)
+		return;
+	o->channel = (struct upstream_channel){
+		1 + slot, UPSTREAM_OFDMA, 1, 0x100 + 16 * slot + roll(16), 0, 0};
+	f->list[f->changes.count - 1].upstream_channel = &o->channel;
+}
+
+static void random_begin(unsigned counts[2]) {
+	unsigned group = roll(rig->count), count = 1 + roll(MOST), first;
+	struct flight *f;
+
+	if (flying == FLYING || is_pending(group))
+		return;
+	f = flight_begin(group);
+	first = roll(rig->s->side == SHARE_RPHY ? CHANNELS : SLOTS);
+	for (unsigned i = 0; i < count; i++) {
+		if (rig->s->side == SHARE_RPHY)
+			random_channel(f, (first + i) % CHANNELS);
+		else
+			random_modem(f, (first + i) % SLOTS);
+	}
+	counts[flight_prepare(f)]++;
+}
+
+/* The oldest one that is not done goes on. */
+static void random_step(void) {
+	for (unsigned i = 0; i < flying; i++) {
+		if (!flights[i]->prepared)
+			continue;
+		if (flight_step(flights[i]))
+			flight_taken(flights[i]);
+		return;
+	}
+}
+
+/* All that are prepared are given up, the newest first, where none of them has been seen by the owner. */
+static void random_abandon(void) {
+	unsigned first = 0;
+
+	while (first < flying && !flights[first]->prepared)
+		first++;
+	if (first < flying && flights[first]->begun)
+		return;
+	while (flying > first)
+		flight_end(flying - 1);
+}
+
+static void random_end(void) {
+	unsigned number = roll(FLYING);
+
+	if (number < flying && !flights[number]->prepared)
+		flight_end(number);
+}
+
+static void random_changes(enum share_side side, uint32_t seed) {
+	unsigned counts[2] = {0}, quiet = 0;
+
+	dice = (struct random){.state = seed};
+	open_rig(4, side);
+	rig_mac(0, 1, rig->groups[1].rphy.core_mac); /* sessions that repeat in both are refused */
+	for (unsigned n = 0; n < STEPS; n++) {
+		unsigned what = roll(16);
+
+		if (what < 4)
+			random_begin(counts);
+		else if (what < 13)
+			random_step();
+		else if (what < 15)
+			random_end();
+		else
+			random_abandon();
+		for (what = 0; what < flying && !flights[what]->prepared; what++)
+			;
+		if (what == flying && quiet++ % 4 == 0)
+			same_as_anew(side);
+	}
+	while (flying > 0 && flights[flying - 1]->prepared)
+		random_step();
+	all_end(2);
+	assert_true(counts[true] > STEPS / 20 && counts[false] > 3 && quiet > STEPS / 20);
+	rig_close(rig);
+}
+
+static void modems_at_random(void **state) {
+	(void)state;
+	for (uint32_t seed = 1; seed < 4; seed++)
+		random_changes(SHARE_NETWORK, seed);
+}
+
+static void sessions_at_random(void **state) {
+	(void)state;
+	for (uint32_t seed = 1; seed < 4; seed++)
+		random_changes(SHARE_RPHY, seed);
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(modems_in_a_row),
+		cmocka_unit_test(sessions_in_a_row),
+		cmocka_unit_test(modems_at_random),
+		cmocka_unit_test(sessions_at_random),
+	};
+
+	return cmocka_run_group_tests(tests, rig_begin, rig_end);
+}
