@@ -179,10 +179,3 @@ def test_what_was_measured_counts(faked: Files) -> None:
     facts = host.full(measured, faked)
     assert facts["cpu"] == "as measured" and facts["core_hz"] == 3 and "x" not in facts
     assert facts["cores"] == 2
-
-
-@pytest.mark.parametrize(
-    ("text", "count"), [("0", 1), ("0-3", 4), ("0-1,4-5,9", 5), ("", 0), ("a-b", 0)]
-)
-def test_lists_of_cpus(text: str, count: int) -> None:
-    assert host.list_length(text) == count

@@ -12,6 +12,7 @@ from typing import Any
 
 from vcmts.host import devices as host_devices
 from vcmts.host import software as host_software
+from vcmts.host.cpu_list import cpus_or_none
 from vcmts.host.files import NOT_KNOWN, Files, number
 
 Facts = dict[str, Any]
@@ -43,16 +44,6 @@ FLAGS = (
 )
 
 
-def list_length(cpus: str) -> int:
-    """How many CPUs 0-3,8 is."""
-    count = 0
-    for part in cpus.split(","):
-        first, _, last = part.strip().partition("-")
-        if first.isdigit():
-            count += int(last or first) - int(first) + 1 if (last or first).isdigit() else 0
-    return count
-
-
 def distinct(files: Files, names: Iterable[str]) -> int | str:
     found = {files.text(name) for name in names}
     found.discard("")
@@ -64,7 +55,9 @@ def cpu(files: Files) -> Facts:
     flags = set(fields.get("flags", "").split())
     cpus = files.names("sys/devices/system/cpu", r"cpu\d+")
     topology = [f"sys/devices/system/cpu/{name}/topology" for name in cpus]
-    threads = list_length(files.text(f"{topology[0]}/thread_siblings_list")) if topology else 0
+    threads = (
+        len(cpus_or_none(files.text(f"{topology[0]}/thread_siblings_list"))) if topology else 0
+    )
     cores = {
         (files.text(f"{place}/physical_package_id"), files.text(f"{place}/core_id"))
         for place in topology
@@ -96,7 +89,7 @@ def caches(files: Files) -> list[Facts]:
             "level": number(files.text(f"{base}/{name}/level")),
             "type": files.text(f"{base}/{name}/type").lower() or NOT_KNOWN,
             "size": files.text(f"{base}/{name}/size") or NOT_KNOWN,
-            "cpus": list_length(files.text(f"{base}/{name}/shared_cpu_list")) or NOT_KNOWN,
+            "cpus": len(cpus_or_none(files.text(f"{base}/{name}/shared_cpu_list"))) or NOT_KNOWN,
         }
         for name in files.names(base, r"index\d+")
     ]

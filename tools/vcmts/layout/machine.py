@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from vcmts.host.cpu_list import cpus_or_none
 from vcmts.host.files import Files, number
 
 CPUS = "sys/devices/system/cpu"
@@ -56,18 +57,8 @@ class Machine:
         return frozenset(n for n, core in self.cores.items() if core.isolated)
 
 
-def parsed(text: str) -> tuple[int, ...]:
-    """0-3,8 as the kernel writes it. Anything else, such as (null), is none."""
-    found: list[int] = []
-    for part in text.split(","):
-        match = re.fullmatch(r"\s*(\d{1,5})(?:-(\d{1,5}))?\s*", part)
-        if match:
-            found += range(int(match[1]), int(match[2] or match[1]) + 1)
-    return tuple(found)
-
-
 def written(cores: Iterable[int]) -> str:
-    """The same back, in the given order; what rises by one is a range. "none" of none."""
+    """As a list of CPUs, in the given order; what rises by one is a range. "none" of none."""
     runs: list[list[int]] = []
     for core in cores:
         if runs and runs[-1][-1] + 1 == core:
@@ -76,6 +67,14 @@ def written(cores: Iterable[int]) -> str:
             runs.append([core])
     parts = [str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs]
     return ",".join(parts) or "none"
+
+
+def last_possible(files: Files) -> int | None:
+    """The highest number that a CPU of the machine can have; None: not known."""
+    names = ("possible", "present", "online")
+    return max(
+        (n for name in names for n in cpus_or_none(files.text(f"{CPUS}/{name}"))), default=None
+    )
 
 
 def known(text: str) -> int | None:
@@ -114,8 +113,8 @@ def cpuset_of(files: Files) -> CpuSet | None:
     ]
     for place in places:
         file, text = nearest(files, *place)
-        if parsed(text):
-            return CpuSet(frozenset(parsed(text)), f"/{file}")
+        if cpus_or_none(text):
+            return CpuSet(frozenset(cpus_or_none(text)), f"/{file}")
     return None
 
 
@@ -133,16 +132,16 @@ def quota_of(files: Files) -> float | None:
 
 def cores_of(files: Files, online: Iterable[int]) -> dict[int, Core]:
     isolated, tickless = (
-        set(parsed(files.text(f"{CPUS}/{name}"))) for name in ("isolated", "nohz_full")
+        set(cpus_or_none(files.text(f"{CPUS}/{name}"))) for name in ("isolated", "nohz_full")
     )
     nodes = {}
     for name in files.names("sys/devices/system/node", r"node\d+"):
-        cores = parsed(files.text(f"sys/devices/system/node/{name}/cpulist"))
+        cores = cpus_or_none(files.text(f"sys/devices/system/node/{name}/cpulist"))
         nodes.update(dict.fromkeys(cores, int(name.removeprefix("node"))))
     found = {}
     for n in online:
         topology = f"{CPUS}/cpu{n}/topology"
-        siblings = parsed(files.text(f"{topology}/thread_siblings_list"))
+        siblings = cpus_or_none(files.text(f"{topology}/thread_siblings_list"))
         found[n] = Core(
             n,
             socket=known(files.text(f"{topology}/physical_package_id")),
@@ -176,11 +175,11 @@ def node_of_device(files: Files, device: str) -> int | None:
 
 
 def read(files: Files) -> Machine:
-    online = frozenset(parsed(files.text(f"{CPUS}/online")))
-    present = frozenset(parsed(files.text(f"{CPUS}/present"))) or online
+    online = frozenset(cpus_or_none(files.text(f"{CPUS}/online")))
+    present = frozenset(cpus_or_none(files.text(f"{CPUS}/present"))) or online
     online = online or present
-    affinity = parsed(files.fields("proc/self/status").get("Cpus_allowed_list", ""))
-    isolated = frozenset(parsed(files.text(f"{CPUS}/isolated")))
+    affinity = cpus_or_none(files.fields("proc/self/status").get("Cpus_allowed_list", ""))
+    isolated = frozenset(cpus_or_none(files.text(f"{CPUS}/isolated")))
     cpuset = cpuset_of(files)
     allowed = frozenset(affinity) or online
     # Nobody's affinity has isolated cores unless it is asked for: src/platform/cpus.h.

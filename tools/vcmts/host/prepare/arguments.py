@@ -10,13 +10,15 @@ import json
 import re
 from collections.abc import Sequence
 
+from vcmts.host.cpu_list import cpus_or_none, isolcpus
 from vcmts.host.files import Files, number
 from vcmts.host.prepare import cards as host_cards
 from vcmts.host.prepare.plan import CMDLINE, GRUB, KERNELSTUB, Pages
-from vcmts.layout.machine import parsed, written
+from vcmts.layout.machine import last_possible, written
 
 GIB_KB = 1 << 20
-ISOLATING = ("isolcpus", "nohz_full")  # rcu_nocbs comes with the second
+# With the flag of isolcpus= that does the same; rcu_nocbs comes with the second.
+ISOLATING = {"isolcpus": "domain", "nohz_full": "nohz"}
 IOMMU = ("intel_iommu=on", "iommu=pt")
 GRUB_LINE = re.compile(r"^\s*(?:export\s+)?GRUB_CMDLINE_LINUX(?:_DEFAULT)?\+?=(.*)$", re.MULTILINE)
 
@@ -92,15 +94,20 @@ def others(words: Sequence[str], ours: Sequence[str]) -> list[str]:
     return [word for word in words if name_of(word) in names and word not in ours]
 
 
-def cores_named(words: Sequence[str], name: str) -> set[int]:
-    """isolcpus= with flags isolates when `domain` is one of them."""
-    found: set[int] = set()
+def cores_named(files: Files, words: Sequence[str], name: str) -> set[int]:
+    """Those that isolcpus= takes from the scheduler, or nohz_full= has without ticks. Of several
+    arguments of one name the kernel takes the first that is a list."""
+    last = last_possible(files)
     for word in words:
         value = word.partition("=")[2]
-        flags = re.findall(r"[a-z_]+", value)
-        if name_of(word) == name and ("domain" in flags or not flags):
-            found |= set(parsed(value))
-    return found
+        if name_of(word) == "isolcpus":
+            flags, found = isolcpus(value, last)
+            found = found if ISOLATING[name] in flags else ()
+        else:
+            found = cpus_or_none(value, last) if name_of(word) == name else ()
+        if found:
+            return set(found)
+    return set()
 
 
 def isolation(
@@ -116,7 +123,7 @@ def isolation(
             "configuration does not have: if it comes again at the restart, it is in the way"
         )
         return ours, [note] if passing else []
-    if all(set(isolated) <= cores_named(stands, name) for name in ISOLATING):
+    if all(set(isolated) <= cores_named(files, stands, name) for name in ISOLATING):
         return [], []
     return [], [
         f"the machine is started with {' '.join(in_the_way)}, which is not enough for cores "

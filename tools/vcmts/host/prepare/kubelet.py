@@ -6,9 +6,10 @@ from typing import Any
 
 import yaml
 
+from vcmts.host.cpu_list import cpus_or_none
 from vcmts.host.files import Files
 from vcmts.host.prepare.fact import BETTER, MISSING, OK, PLAN, Machines, Row
-from vcmts.layout.machine import parsed, written
+from vcmts.layout.machine import written
 
 Json = dict[str, Any]
 PLACES = (  # where kubeadm, and some distributions, have its configuration
@@ -87,7 +88,7 @@ def cpu_manager(found: Json) -> Iterator[Row]:
 
 
 def reserved(m: Machines, found: Json) -> Iterator[Row]:
-    cores = set(parsed(str(found.get("reservedSystemCPUs", ""))))
+    cores = set(cpus_or_none(str(found.get("reservedSystemCPUs", ""))))
     isolated = m.machine.isolated()
     rest = written(sorted(m.machine.online - isolated))
     todo = f"reservedSystemCPUs: {rest}" if isolated else "some cores by reservedSystemCPUs"
