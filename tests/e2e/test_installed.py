@@ -155,4 +155,5 @@ def test_units_have_the_places_of_the_prefix(prefix: Path) -> None:
         "physical-addresses.conf",
         "power.conf",
     }
-    assert (prefix / "lib" / "udev" / "rules.d" / "70-vcmts-vfio.rules").exists()
+    rules = prefix / "lib" / "udev" / "rules.d"
+    assert {path.name for path in rules.iterdir()} == {"70-vcmts-power.rules"}

@@ -115,7 +115,7 @@ def changed(found: object, path: tuple[object, ...], value: object) -> object:
 @pytest.mark.parametrize(
     ("path", "value"),
     [
-        (("schema",), 2),
+        (("schema",), 3),
         (("arguments", 0), "quiet; reboot=1"),
         (("arguments", 0), 'x="$(reboot)"'),
         (("arguments", 0), "a=b\nc=d"),
@@ -197,7 +197,7 @@ def test_keys_that_are_there_twice(tmp_path: Path) -> None:
         (("cards", 0, "node"), None, "on NUMA node 0, planned None"),
         (("cards", 0, "vendor"), "8087", "another model"),
         (("cards", 0, "made"), 0, "has 1 functions that somebody made"),
-        (("pages", 0, "count"), 1 << 24, "64.0 GiB: fewer groups"),
+        (("pages", 0, "count"), 1 << 24, "64.0 GiB, allowed: 48.0 GiB"),
         (("pages", 0, "node"), 7, "node7/.* is not there"),
         (("facts", "loader"), "cmdline", "boot loader grub, planned for cmdline"),
     ],

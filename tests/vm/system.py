@@ -6,10 +6,14 @@ the package would have installed above.
 """
 
 import os
+import re
 import shutil
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
+from vcmts.host.prepare.cards import ADDRESS
+from vcmts.host.prepare.texts import vfio_rules
 from vm.served import BUILD, CHECKOUT, run, until, where
 
 ROOT = Path("/run/system")
@@ -55,7 +59,6 @@ def installed(libraries: Path) -> None:
     put(BUILD / "deploy/vcmtsd.service", "etc/systemd/system")
     put(BUILD / "deploy/vcmts.conf", "etc/tmpfiles.d")
     put(CHECKOUT / "deploy/sysusers/vcmts.conf", "etc/sysusers.d")
-    put(CHECKOUT / "deploy/udev/70-vcmts-vfio.rules", "etc/udev/rules.d")
     wants = ROOT / "etc/systemd/system/multi-user.target.wants"
     wants.mkdir(parents=True, exist_ok=True)
     (wants / "vcmtsd.service").symlink_to("../vcmtsd.service")
@@ -64,12 +67,20 @@ def installed(libraries: Path) -> None:
         (ROOT / "etc/systemd/system" / name).symlink_to("/dev/null")
 
 
+def given(devices: Sequence[str]) -> None:
+    """To the user of the unit, as by the rules of `vcmts host plan`."""
+    rules = ROOT / "etc/udev/rules.d/70-vcmts-host.rules"
+    rules.parent.mkdir(parents=True, exist_ok=True)
+    rules.write_text("".join(f"{line}\n" for device in devices for line in vfio_rules(device)))
+
+
 class System:
     """systemd, from its start on; `end` ends it and all that it started."""
 
     def __init__(self, config: Path, options: str) -> None:
         mounted()
         installed(Path(os.environ["LD_LIBRARY_PATH"]))
+        given(re.findall(ADDRESS, options))
         self.configure(config, options)
         words = ["unshare", "--mount", "--pid", "--cgroup", "--fork", "--kill-child"]
         self.process = subprocess.Popen([*words, "sh", "-euc", START.format(root=ROOT)])

@@ -10,7 +10,7 @@ from vcmts.host.prepare.decide import enough_memory, facts_of
 from vcmts.host.prepare.journal import made_cards
 from vcmts.host.prepare.login import guarded, guarded_cards
 from vcmts.host.prepare.plan import Plan, PlannedCard
-from vcmts.host.prepare.ports import shared, why_not
+from vcmts.host.prepare.ports import shared, why_not, why_up
 from vcmts.host.prepare.system import System
 from vcmts.layout import machine as host_machine
 from vcmts.paths import MistakeError
@@ -77,8 +77,7 @@ def allowed(system: System, plan: Plan) -> None:
     found = list(differences(system, plan))
     if found:
         raise MistakeError(f"this machine is not the one of the plan: {found[0]}: plan again")
-    for pages in plan.pages:
-        enough_memory(system.files, pages)
+    enough_memory(system.files, plan.pages)
     never = untouched(system)
     cards = {card.address: card for card in host_cards.cards(system.files)}
     for planned in plan.cards:
@@ -86,5 +85,6 @@ def allowed(system: System, plan: Plan) -> None:
         why = why_not(system.files, card, never)
         if planned.bind and not planned.made:
             why = why or shared(system.files, card)
+            why = why or ("" if planned.named else why_up(system.files, card))
         if why:
             raise MistakeError(f"card {planned.address} is not touched: {why}")

@@ -136,7 +136,7 @@ def cards(m: Machines) -> Iterator[Row]:
         free += not why
         yield Row(
             f"card {card.address}",
-            card_words(m, card) + (f"; never touched: {why}" if why else "; free"),
+            card_words(m, card) + (f"; not planned: {why}" if why else "; free"),
         )
     if not free:
         todo = "memif or the kernel's interfaces as ports, or a card more"

@@ -23,8 +23,10 @@ from vcmts.layout.machine import Machine
 from vcmts.paths import MistakeError
 
 NODES = "sys/devices/system/node"
-SYSTEM_SHARE = 0.9  # of a node's memory, at most, for huge pages
 GIB_KB = 1 << 20
+# Beside huge pages the system keeps this share of each node, and this much in all.
+SYSTEM_SHARE = 0.25
+SYSTEM_KB = GIB_KB
 
 
 @dataclass(frozen=True)
@@ -75,22 +77,61 @@ def pages_of(files: Files, options: Options, wish: Wish, nodes: Sequence[int]) -
                 f"huge pages of {options.page_kb // 1024} MB: the kernel has none (/{pages.file}): "
                 "choose another --page-size"
             )
-        enough_memory(files, pages)
         found.append(Pages(pages.node, pages.size_kb, max(there, count)))
+    enough_memory(files, found)
     return tuple(found)
 
 
-def enough_memory(files: Files, pages: Pages) -> None:
-    """Raises MistakeError: a node has less, or would have nothing left for all else."""
-    name = "proc/meminfo" if pages.node is None else f"{NODES}/node{pages.node}/meminfo"
+def meminfo_kb(files: Files, node: int | None) -> int | None:
+    name = "proc/meminfo" if node is None else f"{NODES}/node{node}/meminfo"
     total = re.search(r"MemTotal:\s*([0-9]+) kB", files.text(name))
-    wanted = pages.count * pages.size_kb
-    if total and wanted > SYSTEM_SHARE * int(total[1]):
-        where = "the machine" if pages.node is None else f"node {pages.node}"
+    return int(total[1]) if total else None
+
+
+def pools_kb(files: Files, node: int | None, planned: Sequence[Pages]) -> int:
+    """All huge pages of a node, or of the machine, when the planned ones are there."""
+    folder = Pages(node, 0, 0).file.rpartition("/hugepages-")[0]
+    counts = {
+        int(name[10:-2]): number(files.text(f"{folder}/{name}/nr_hugepages"))
+        for name in files.names(folder, r"hugepages-[0-9]{1,8}kB")
+    }
+    there = {size: count for size, count in counts.items() if isinstance(count, int)}
+    for one in planned:
+        if one.node == node:
+            there[one.size_kb] = max(there.get(one.size_kb, 0), one.count)
+    return sum(size * count for size, count in there.items())
+
+
+def pages_there(files: Files, pages: Pages) -> int:
+    found = number(files.text(pages.file))
+    return found if isinstance(found, int) else 0
+
+
+def refuse_pages(wanted: int, where: str, total: int, kept: int) -> None:
+    if wanted > total - kept:
         raise MistakeError(
             f"{wanted / GIB_KB:.1f} GiB of huge pages are needed on {where}, which has "
-            f"{int(total[1]) / GIB_KB:.1f} GiB: fewer groups"
+            f"{total / GIB_KB:.1f} GiB, allowed: {max(total - kept, 0) / GIB_KB:.1f} GiB, as the "
+            f"system keeps {kept / GIB_KB:.1f} GiB: plan fewer groups, or more memory"
         )
+
+
+def enough_memory(files: Files, planned: Sequence[Pages]) -> None:
+    """Raises MistakeError: a node has less, or the system would have too little beside the pages,
+    of which those of other sizes, and those of nodes without groups, count too. Pages that are
+    there already are not refused."""
+    nodes: list[int | None] = [int(name[4:]) for name in files.names(NODES, r"node[0-9]{1,4}")]
+    more = {one.node for one in planned if pages_there(files, one) < one.count}
+    everywhere = 0
+    for node in nodes or [None]:
+        total, wanted = meminfo_kb(files, node), pools_kb(files, node, planned)
+        everywhere += wanted
+        if total and node in more:
+            where = "the machine" if node is None else f"node {node}"
+            refuse_pages(wanted, where, total, int(SYSTEM_SHARE * total))
+    machine = meminfo_kb(files, None)
+    if machine and more:
+        refuse_pages(everywhere, "the machine", machine, SYSTEM_KB)
 
 
 def kernel_arguments(
@@ -137,7 +178,7 @@ def applied_notes(files: Files) -> list[str]:
     ]
 
 
-def planned_card(files: Files, candidate: Candidate, mtu: int) -> PlannedCard:
+def planned_card(files: Files, candidate: Candidate, mtu: int, named: Sequence[str]) -> PlannedCard:
     card = candidate.card
     functions = tuple(function(candidate, at, port) for at, port in enumerate(candidate.taken))
     made = 0 if candidate.whole else card.functions or len(functions)
@@ -153,6 +194,7 @@ def planned_card(files: Files, candidate: Candidate, mtu: int) -> PlannedCard:
         others=bool(made and card.functions and card.address not in ours),
         addresses=host_cards.function_addresses(files, card, made),
         bind=not card.beside_kernel,
+        named=card.address in named,
         mtu=mtu,
     )
 
@@ -216,7 +258,7 @@ def notes_of(
 def decide(files: Files, machine: Machine, wish: Wish, options: Options) -> Decided:
     names = guarded(files)
     cards: list[Card] = host_cards.cards(files)
-    taken = taken_cards(files, cards, host_journal.applied(files))
+    taken = taken_cards(files, cards, host_journal.applied(files), options.cards)
     reasons = {**taken, **guarded_cards(files, cards, names)}
     among = candidates(files, cards, reasons, options.cards, host_journal.made_cards(files))
     cores = host_cores.cores(machine, wish, near(among))
@@ -233,7 +275,11 @@ def decide(files: Files, machine: Machine, wish: Wish, options: Options) -> Deci
         isolated=cores.isolated,
         pages=pages,
         arguments=in_order(words, arguments.possible(cores.isolated, pages)),
-        cards=tuple(planned_card(files, one, max(wish.mtu, 1500)) for one in among if one.taken),
+        cards=tuple(
+            planned_card(files, one, max(wish.mtu, 1500), options.cards)
+            for one in among
+            if one.taken
+        ),
         iommu=works,
         no_iommu=options.no_iommu and not works,
         facts=facts_of(files, machine),

@@ -9,6 +9,7 @@ from vcmts.host.files import Files
 from vcmts.host.prepare import cards as host_cards
 from vcmts.host.prepare import login
 from vcmts.host.prepare.cards import Card
+from vcmts.host.prepare.ports import why_up
 from vcmts.layout.machine import Machine
 
 Json = dict[str, Any]
@@ -36,7 +37,10 @@ class Machines:
 
     @property
     def never(self) -> dict[str, str]:
-        return login.guarded_cards(self.files, self.cards, self.guarded)
+        """What `vcmts host plan` leaves alone unless it is named."""
+        up = {card.address: why_up(self.files, card) for card in self.cards}
+        found = {address: why for address, why in up.items() if why}
+        return {**found, **login.guarded_cards(self.files, self.cards, self.guarded)}
 
 
 def look(files: Files, machine: Machine) -> Machines:

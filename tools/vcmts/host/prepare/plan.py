@@ -5,7 +5,7 @@ import hashlib
 import json
 from dataclasses import asdict, dataclass
 
-SCHEMA = 1
+SCHEMA = 2
 NAME = "plan.json"
 SIZES_KB = (2048, 1048576)
 LOADERS = ("grub", "kernelstub", "cmdline", "")
@@ -53,6 +53,7 @@ class PlannedCard:
     others: bool  # somebody else made them, and does at each start
     addresses: tuple[str, ...]  # where its functions will be
     bind: bool  # to vfio-pci
+    named: bool  # by --cards: a card as a whole may be up without an address
     mtu: int
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from vcmts.host.files import Files
 from vcmts.host.prepare import cards as host_cards
 from vcmts.host.prepare.cards import Card
+from vcmts.host.prepare.login import is_up
 from vcmts.host.prepare.plan import Function
 from vcmts.host.prepare.use import busy, users
 from vcmts.host.prepare.wish import NETWORK, Port, Wish
@@ -57,16 +58,37 @@ def why_not(files: Files, card: Card, reasons: Mapping[str, str]) -> str:
     return shared(files, card) if is_whole(card) else ""
 
 
+def why_up(files: Files, card: Card) -> str:
+    """Why a card that is bound as a whole is not taken unasked; "" where it may be: one that is up
+    without an address may be a sniffer's."""
+    if not is_whole(card) or card.beside_kernel:
+        return ""
+    up = [name for name in card.interfaces if is_up(files, name)]
+    return (
+        f"its interface {up[0]} is up, and a program may listen there: `--cards {card.address}` "
+        "takes it all the same"
+        if up
+        else ""
+    )
+
+
 def taken_cards(
-    files: Files, cards: Sequence[Card], ours: Collection[tuple[str, str]]
+    files: Files,
+    cards: Sequence[Card],
+    ours: Collection[tuple[str, str]],
+    named: Collection[str] = (),
 ) -> dict[str, str]:
-    """Cards as a whole that processes have open, and why that is so: but for those that the
-    preparation bound, as those are its data plane's. `ours`: what is applied."""
+    """Cards as a whole that processes have open, or that are up and not `named`, and why that is
+    so: but for those that the preparation bound, as those are its data plane's. `ours`: what is
+    applied."""
     found = {}
     for card in cards:
         by = users(files, card.address)
-        if by and is_whole(card) and ("binding", card.address) not in ours:
-            found[card.address] = f"in use by {', '.join(by)}"
+        why = f"in use by {', '.join(by)}" if by and is_whole(card) else ""
+        if not why and card.address not in named:
+            why = why_up(files, card)
+        if why and ("binding", card.address) not in ours:
+            found[card.address] = why
     return found
 
 

@@ -83,6 +83,7 @@ CARD = record(
     others={"type": "boolean"},
     addresses=array(text(ADDRESS), 1024),
     bind={"type": "boolean"},
+    named={"type": "boolean"},
     mtu=whole(ETHERNET_MTU, 65535),
 )
 DOCUMENT = record(

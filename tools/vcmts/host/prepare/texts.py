@@ -143,6 +143,17 @@ def script(plan: Plan) -> str:
     return SHELL.format(head=HEAD, vfio=VFIO, no_iommu=int(plan.no_iommu)) + "\n" + body
 
 
+def vfio_rules(address: str) -> list[str]:
+    """The user of vcmtsd.service has the group of this device: its name is its number, or without
+    an IOMMU noiommu- and its number."""
+    return [
+        f'ACTION!="remove", SUBSYSTEM=="vfio", KERNEL=="{names}", '
+        f'TEST=="/sys/kernel/iommu_groups/{of_group}/devices/{address}", '
+        'GROUP="vcmts", MODE="0660"'
+        for names, of_group in (("[0-9]*", "%k"), ("noiommu-*", "%n"))
+    ]
+
+
 def rules(plan: Plan) -> str:
     """No manager of networks takes the cards; a function that comes again goes to its driver."""
     lines = [HEAD]
@@ -157,6 +168,8 @@ def rules(plan: Plan) -> str:
             'ENV{NM_UNMANAGED}="1", ENV{ID_NET_MANAGED_BY}="vcmts-host"'
             for address in (*own, *functions)
         ]
+        for one in card.functions if card.bind else ():
+            lines += vfio_rules(card.address if one.index is None else card.addresses[one.index])
         if not (card.made and card.bind):
             continue
         lines += [
