@@ -170,9 +170,7 @@ static error_t option(int key, char *value, struct argp_state *state) {
 	case OPTION_CONTROL_SOCKET: o->control_socket = value; return 0;
 	case OPTION_CRYPTO_ISA:
 		if (!crypto_isa_parse(value, &o->crypto_isa))
-			argp_error(state,
-				   "--crypto-isa: found \"%s\", allowed: auto, avx512, avx2, avx, "
-				   "sse or plain",
+			argp_error(state, "--crypto-isa: found \"%s\", allowed: " CRYPTO_ISA_NAMES,
 				   value);
 		return 0;
 	case OPTION_IOVA_MODE: parse_iova(value, state); return 0;

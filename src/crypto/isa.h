@@ -15,7 +15,12 @@ enum crypto_isa {
 	CRYPTO_ISAS
 };
 
-/* As `--crypto-isa` takes them: auto, avx512, avx2, avx, sse, plain. */
+/* As `--crypto-isa` takes them, for messages. */
+#define CRYPTO_ISA_NAMES "auto, avx512, avx2, avx, sse or plain"
+/* Environment variable that says what `auto` stands for: for tests, and for programs without such an option. */
+#define CRYPTO_ISA_VARIABLE "VCMTS_CRYPTO_ISA"
+
+/* As `--crypto-isa` takes it: "avx2". */
 const char *crypto_isa_name(enum crypto_isa isa);
 
 /* Returns false where the name is none of these. */

@@ -2,25 +2,37 @@
 #include "crypto/library.h"
 
 #include <stdio.h>
-#include <string.h>
+#include <stdlib.h>
 
 #include "wire/bytes.h"
 #include "wire/crc32.h"
 
-/* Returns whether this version has such code: 2.0 has none for AVX alone, and none for CPUs without AES-NI. */
-static bool manager_init(IMB_MGR *m, enum crypto_isa isa) {
-	switch (isa) {
-	case CRYPTO_ISA_AVX512: init_mb_mgr_avx512(m); return true;
-	case CRYPTO_ISA_AVX2: init_mb_mgr_avx2(m); return true;
-	case CRYPTO_ISA_SSE: init_mb_mgr_sse(m); return true;
+struct code {
+	IMB_ARCH arch;
+	void (*init)(IMB_MGR *m);
+	uint64_t
+		cpu; /* flags that the CPU must have: the library does not look at all of them itself */
+};
+
+static void init_auto(IMB_MGR *m) {
+	init_mb_mgr_auto(m, NULL);
+}
+
+/* NULL where this version has no such code: 2.0 has none for AVX alone, and none for CPUs without AES-NI. */
+static const struct code *code_of(enum crypto_isa isa) {
+	static const struct code codes[CRYPTO_ISAS] = {
+		[CRYPTO_ISA_AUTO] = {.init = init_auto},
+		[CRYPTO_ISA_AVX512] = {IMB_ARCH_AVX512, init_mb_mgr_avx512, IMB_CPUFLAGS_AVX512},
+		[CRYPTO_ISA_AVX2] = {IMB_ARCH_AVX2, init_mb_mgr_avx2, IMB_CPUFLAGS_AVX2},
+		[CRYPTO_ISA_SSE] = {IMB_ARCH_SSE, init_mb_mgr_sse, IMB_CPUFLAGS_SSE},
 #if IMB_VERSION_NUM < IMB_VERSION(2, 0, 0)
-	case CRYPTO_ISA_AVX: init_mb_mgr_avx(m); return true;
-#else
-	case CRYPTO_ISA_AVX:
-	case CRYPTO_ISA_PLAIN: return false;
+		[CRYPTO_ISA_AVX] = {IMB_ARCH_AVX, init_mb_mgr_avx, IMB_CPUFLAGS_AVX},
+		[CRYPTO_ISA_PLAIN] = {IMB_ARCH_NOAESNI, init_auto,
+				      IMB_CPUFLAGS_NO_AESNI}, /* by its flag */
 #endif
-	default: init_mb_mgr_auto(m, NULL); return true; /* CRYPTO_ISA_PLAIN: by its flag */
-	}
+	};
+
+	return codes[isa].init != NULL ? &codes[isa] : NULL;
 }
 
 static uint64_t flags_of(enum crypto_isa isa) {
@@ -36,15 +48,47 @@ bool library_runs_here(void) {
 	return __builtin_cpu_supports("aes") != 0;
 }
 
-IMB_MGR *library_manager(enum crypto_isa isa) {
-	IMB_MGR *m = alloc_mb_mgr(flags_of(isa));
-	const char *why = "it has no code for that";
+/* Sets the manager up. Returns NULL, or why it cannot be used. The CPU is looked at first: code that it does not have
+ * must not be called. */
+static const char *manager_init(IMB_MGR *m, enum crypto_isa isa) {
+	const struct code *code = code_of(isa);
 
-	if (m == NULL || manager_init(m, isa)) {
-		if (m != NULL && imb_get_errno(m) == 0 && library_code(m) != NULL)
-			return m;
-		why = imb_get_strerror(imb_get_errno(m));
-	}
+	if (code == NULL)
+		return "it has no code for that";
+	if ((m->features & code->cpu) != code->cpu)
+		return "this CPU does not have these instructions (auto takes what it has)";
+	code->init(m);
+	if (imb_get_errno(m) != 0)
+		return imb_get_strerror(imb_get_errno(m));
+	if (library_code(m) == NULL ||
+	    (isa != CRYPTO_ISA_AUTO && m->used_arch != (uint32_t)code->arch))
+		return "it chose other code than that";
+	return NULL;
+}
+
+/* What `auto` stands for: all that there is, or what the environment says. */
+static bool isa_of_environment(enum crypto_isa *isa) {
+	const char *name = getenv(CRYPTO_ISA_VARIABLE);
+
+	if (*isa != CRYPTO_ISA_AUTO || name == NULL || crypto_isa_parse(name, isa))
+		return true;
+	fprintf(stderr,
+		"crypto ipsec-mb: " CRYPTO_ISA_VARIABLE ": found \"%s\", allowed: " CRYPTO_ISA_NAMES
+		"\n",
+		name);
+	return false;
+}
+
+IMB_MGR *library_manager(enum crypto_isa isa) {
+	const char *why;
+	IMB_MGR *m;
+
+	if (!isa_of_environment(&isa))
+		return NULL;
+	m = alloc_mb_mgr(flags_of(isa));
+	why = m != NULL ? manager_init(m, isa) : imb_get_strerror(imb_get_errno(NULL));
+	if (why == NULL)
+		return m;
 	if (!library_runs_here())
 		why = "it needs AES-NI, which this CPU does not have (a device such as "
 		      "crypto_openssl0 does not)";

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <rte_common.h>
+
 #include "model/grants/grants_times.h"
 #include "wire/management.h"
 #include "wire/map.h"

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
@@ -200,13 +200,14 @@ def test_hostile(path: Path, attack: Callable[[Path], None]) -> None:
 
 
 def test_nothing_is_leaked(path: Path) -> None:
-    """Connections that came and went leave no descriptors."""
+    """Connections that came and went leave no descriptors, nor do those that the server refuses: it
+    may see that others have gone only after the next ones came, and has no place for them then."""
     with Client(path, TIMEOUT) as client:
         pid = methods.server_info(client)["pid"]
         descriptors = Path(f"/proc/{pid}/fd")
         before = len(os.listdir(descriptors))
         for _ in range(200):
-            with connection(path) as made:
+            with connection(path) as made, suppress(BrokenPipeError, ConnectionResetError):
                 made.sendall(HALF)
         until(lambda: len(os.listdir(descriptors)) <= before, "the descriptors of before")
 

@@ -3,6 +3,8 @@
 
 import json
 import os
+import platform
+import re
 import signal
 from pathlib import Path
 from typing import Any
@@ -11,9 +13,10 @@ import pytest
 
 from e2e.expected import check_flows, check_stats, expect
 from e2e.ports import pcap_ports, serve
-from e2e.running import SMALL, Ended, vary, vcmts, vcmtsd
+from e2e.running import SMALL, Ended, run, vary, vcmts, vcmtsd
 from e2e.traffic import START_NS, broken_frames, generate
 from patience import until
+from vcmts.paths import program
 from vcmts.telemetry.command import vcmtsd as connected
 from witness.config import load_config
 from witness.downstream import decode_downstream
@@ -184,6 +187,44 @@ def test_bad_arguments(arguments: tuple[str, ...], config: Path) -> None:
     done = vcmtsd("run", "--config", config, *arguments)
     assert done.status == 2 and done.stdout == ""
     assert 1 <= len(done.messages) <= 2
+
+
+def cpu_flags() -> set[str]:
+    found = re.search(r"^flags\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
+    return set(found[1].split()) if found else set()
+
+
+# What the CPU needs for each. Whether there is code of the last two is the library's version's.
+INSTRUCTION_SETS: dict[str, set[str] | None] = {
+    "avx512": {"avx2", "bmi2", "avx512f", "avx512dq", "avx512cd", "avx512bw", "avx512vl"},
+    "avx2": {"avx2", "bmi2"},
+    "sse": set(),
+    "avx": None,
+    "plain": None,
+}
+SHORT = ("--network", "net_null0,no-rx=1", "--rphy", "net_null1,no-rx=1", "--duration", "50ms")
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="of x86-64")
+@pytest.mark.parametrize("name", INSTRUCTION_SETS)
+def test_what_the_cpu_lacks_is_refused(name: str, config: Path) -> None:
+    """The library is not called for what the CPU does not have: it would end by a signal."""
+    done = vcmtsd("run", "--config", config, *SHORT, "--crypto-isa", name)
+    assert done.status in (0, 2)
+    if (needed := INSTRUCTION_SETS[name]) is not None:
+        assert (done.status == 0) == ({"aes", *needed} <= cpu_flags()), done.stderr
+    if done.status == 2:
+        (line,) = done.messages
+        assert line.startswith("crypto ipsec-mb: version ") and f"--crypto-isa {name}: " in line
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="of x86-64")
+@pytest.mark.parametrize(("name", "status"), [("sse", 0), ("", 2), ("avx5", 2)])
+def test_the_environment_says_what_auto_is(name: str, status: int, config: Path) -> None:
+    command: list[str | Path] = [program("vcmtsd"), "run", "--config", config, *SHORT]
+    done = run(command, os.environ | {"VCMTS_CRYPTO_ISA": name})
+    assert done.status == status
+    assert not status or f'VCMTS_CRYPTO_ISA: found "{name}", allowed: auto, ' in done.messages[0]
 
 
 def test_core_that_is_not_there(config: Path) -> None:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The checks of our own: each must find what it is there for, and nothing else."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -355,3 +356,31 @@ def test_sessions_leave_each_other_their_folders(tmp_path: Path) -> None:
     assert ended.returncode == 0, ended.stdout
     left = [path.name for path in (tmp_path / "tmp").rglob("*") if path.is_file()]
     assert set(left) <= {".lock"}
+
+
+@pytest.mark.parametrize(
+    ("include", "status", "said"),
+    [("", 1, "1 files, 1 do not"), ('#include "limits.h"', 0, "1 files, 0 do not")],
+)
+def test_what_a_precompiled_header_hides(
+    include: str, status: int, said: str, tmp_path: Path
+) -> None:
+    """The command has all that meson gives it; a file of two libraries is read once."""
+    write(tmp_path, "dpdk_headers.h", "#include <assert.h>\n")
+    write(tmp_path, "a.c", include + "\nint f(void) { assert(1); return 0; }\n")
+    if include:
+        write(tmp_path, "limits.h", "#include <assert.h>\n")
+    words = "ccache cc -Ilib.a.p -I. -fpch-preprocess -include dpdk_headers.h -Winvalid-pch -MD"
+    words += " -MQ a.o -MF a.o.d -o a.o -c a.c"
+    entry = {"command": words, "file": "a.c", "directory": "."}
+    write(tmp_path, "compile_commands.json", json.dumps([entry, entry]))
+    done = subprocess.run(
+        [sys.executable, CHECKOUT / "devtools" / "check-includes", "."],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, said in done.stdout) == (status, True), done.stderr
+    assert not list(tmp_path.glob("a.o*"))
+    assert status == 0 or "assert" in done.stderr

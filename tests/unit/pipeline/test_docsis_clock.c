@@ -2,6 +2,8 @@
 /* DOCSIS time follows a system's clock that is not as fast as the worker's, and steps. */
 #include "test.h"
 
+#include <rte_common.h>
+
 #include "model/grants/grants_times.h"
 #include "pipeline/docsis_clock.h"
 
