@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The tables of the data plane beside what they would be if they were made of the configuration in service. */
+#include <string.h>
+
+#include <rte_hash.h>
+
+#include "downstream/tables.h"
+#include "upstream/shared/records.h"
+
+#include "world.h"
+
+#include "test.h"
+
+/* A group whose tables are looked at, and how many keys it must have. */
+struct checked {
+	const struct served_group *g;
+	const struct service_group *sg;
+	unsigned ipv4, ipv6, macs, sids, sessions;
+	bool *numbers; /* of downstream flows: some modem has it */
+};
+
+static void check_downstream_address(struct checked *c, size_t slot, const struct ip_address *a,
+				     uint64_t *seen) {
+	struct rte_hash *table = ds_addresses(&c->g->downstream->tables, a->family);
+	uint64_t bit;
+	void *place;
+
+	assert_true(rte_hash_lookup_data(table, a->bytes, &place) >= 0);
+	assert_int_equal(ds_place_modem((uintptr_t)place), slot);
+	bit = UINT64_C(1) << ds_place_address((uintptr_t)place);
+	assert_true((*seen & bit) == 0);
+	*seen |= bit;
+	*(a->family == 4 ? &c->ipv4 : &c->ipv6) += 1;
+}
+
+static void check_downstream_flow(struct checked *c, size_t slot, size_t flow) {
+	const struct ds_tables *t = &c->g->downstream->tables;
+	const struct modem *m = &c->sg->modems[slot];
+	uint32_t number = ds_modem_flows(t, (uint32_t)slot)[flow];
+	struct ds_flow expected;
+
+	assert_true(number < t->flow_count && !c->numbers[number]);
+	c->numbers[number] = true;
+	memset(&expected, 0, sizeof(expected));
+	ds_flow_fill(&expected, m, &m->service_flows[flow], c->g->crypto.schedules[slot]);
+	assert_memory_equal(&t->flows[number], &expected, sizeof(expected));
+}
+
+static void check_downstream_rules(const struct checked *c, size_t slot) {
+	const struct ds_rule_lists *lists = &c->g->downstream->lists;
+	const struct ds_modem *record = &c->g->downstream->tables.modems[slot];
+	const struct modem *m = &c->sg->modems[slot];
+
+	assert_int_equal(record->classifier_set, lists->of_modem[slot]);
+	assert_int_equal(lists->classifiers.all[record->classifier_set].count > 0,
+			 m->classifier_count > 0);
+	assert_int_equal(record->filter_group_count, m->filter_group_count);
+	for (size_t f = 0; f < m->filter_group_count; f++)
+		assert_int_equal(record->filter_groups[f], lists->of_group[m->filter_groups[f]]);
+}
+
+static void check_downstream_modem(struct checked *c, size_t slot) {
+	const struct ds_tables *t = &c->g->downstream->tables;
+	const struct modem *m = &c->sg->modems[slot];
+	uint64_t seen = 0;
+	void *place;
+
+	for (size_t a = 0; a < m->address_count; a++)
+		check_downstream_address(c, slot, &m->addresses[a], &seen);
+	assert_true(rte_hash_lookup_data(t->mac, m->mac, &place) >= 0);
+	assert_int_equal(ds_place_modem((uintptr_t)place), slot);
+	assert_memory_equal(t->modems[slot].mac, m->mac, sizeof(m->mac));
+	assert_int_equal(t->modems[slot].cpe_limit, m->cpe_limit);
+	for (size_t f = 0; f < m->service_flow_count; f++)
+		check_downstream_flow(c, slot, f);
+	check_downstream_rules(c, slot);
+	c->macs++;
+}
+
+static void check_up_key(const struct checked *c, size_t slot, const struct us_flow *f,
+			 unsigned generation) {
+	const struct security_association *sa = &c->sg->modems[slot].security;
+	const struct crypto_key *key = &f->keys[generation];
+	bool there = sa->cipher != CIPHER_NONE && (generation == 0 || sa->has_next_key);
+
+	assert_ptr_equal(key->schedule,
+			 there ? c->g->crypto.up_schedules[2 * slot + generation] : NULL);
+	if (!there)
+		return;
+	assert_non_null(key->schedule);
+	assert_int_equal(key->sequence, (sa->key_sequence + generation) % ASSOCIATION_SEQUENCES);
+	assert_memory_equal(key->iv, generation == 0 ? sa->iv : sa->next_iv, sizeof(sa->iv));
+}
+
+static void check_sid(struct checked *c, size_t slot, const struct upstream_service_flow *f,
+		      const struct sid_cluster *k, const struct upstream_sid *sid) {
+	struct us_tables *t = &c->g->upstream->tables;
+	const struct us_stream *stream = us_stream_of_sid(t, sid->channel, sid->sid);
+	const struct us_flow *flow;
+
+	assert_non_null(stream);
+	assert_int_equal(stream->modem, slot);
+	assert_int_equal(stream->cluster, k->id);
+	flow = &t->flows[stream->flow];
+	assert_int_equal(flow->modem, slot);
+	assert_int_equal(flow->segment_header, f->segment_header);
+	assert_int_equal(flow->stream_count, f->cluster_count);
+	assert_true(us_flow_has_sid(flow, sid->sid));
+	for (unsigned g = 0; g < US_GENERATIONS; g++)
+		check_up_key(c, slot, flow, g);
+	c->sids++;
+}
+
+static void check_upstream_modem(struct checked *c, size_t slot) {
+	const struct modem *m = &c->sg->modems[slot];
+
+	for (size_t f = 0; f < m->upstream_flow_count; f++) {
+		const struct upstream_service_flow *flow = &m->upstream_flows[f];
+
+		for (size_t k = 0; k < flow->cluster_count; k++) {
+			for (size_t s = 0; s < flow->clusters[k].sid_count; s++)
+				check_sid(c, slot, flow, &flow->clusters[k],
+					  &flow->clusters[k].sids[s]);
+		}
+	}
+}
+
+static void check_session(struct checked *c, size_t slot, enum us_session_kind kind) {
+	const struct us_tables *t = &c->g->upstream->tables;
+	const struct upstream_channel *u = &c->sg->upstream_channels[slot];
+	uint32_t id = us_session_id(u, kind), place = t->channels[slot].sessions[kind];
+	void *found;
+
+	if (id == 0) {
+		assert_int_equal(place, US_NONE);
+		return;
+	}
+	assert_true(rte_hash_lookup_data(t->by_session, &id, &found) >= 0);
+	assert_int_equal((uintptr_t)found, place);
+	assert_int_equal(t->sessions[place].id, id);
+	assert_int_equal(t->sessions[place].channel, slot);
+	assert_int_equal(t->sessions[place].kind, kind);
+	assert_int_equal(t->sessions[place].format, us_format_of(u));
+	c->sessions++;
+}
+
+static void check_upstream(struct checked *c) {
+	const struct us_tables *t = &c->g->upstream->tables;
+
+	for (size_t slot = 0; slot < c->sg->modem_count; slot++) {
+		if (modem_is_there(&c->sg->modems[slot]))
+			check_upstream_modem(c, slot);
+	}
+	for (size_t slot = 0; slot < c->sg->upstream_channel_count; slot++) {
+		for (enum us_session_kind kind = 0; kind < US_SESSION_KINDS; kind++)
+			check_session(c, slot, kind);
+	}
+	assert_int_equal(rte_hash_count(t->by_sid), c->sids);
+	assert_int_equal(rte_hash_count(t->by_session), c->sessions);
+}
+
+static void check_group(const struct served_group *g) {
+	struct checked c = {.g = g, .sg = &g->live.sg};
+	const struct ds_tables *t = &g->downstream->tables;
+
+	c.numbers = calloc(t->flow_count, sizeof(*c.numbers));
+	assert_non_null(c.numbers);
+	for (size_t slot = 0; slot < c.sg->modem_count; slot++) {
+		if (modem_is_there(&c.sg->modems[slot]))
+			check_downstream_modem(&c, slot);
+	}
+	assert_int_equal(rte_hash_count(t->ipv4), c.ipv4);
+	assert_int_equal(rte_hash_count(t->ipv6), c.ipv6);
+	assert_int_equal(rte_hash_count(t->mac), c.macs);
+	check_upstream(&c);
+	free(c.numbers);
+}
+
+/* Every key of `made` leads to the same groups in `t`, and there are no others. */
+static void check_same(const struct share_table *t, const struct share_table *made) {
+	const void *stored; /* not aligned as a key is */
+	void *groups, *found;
+	struct share_key key;
+	uint32_t at = 0;
+
+	assert_int_equal(rte_hash_count(t->groups), rte_hash_count(made->groups));
+	while (rte_hash_iterate(made->groups, &stored, &groups, &at) >= 0) {
+		memcpy(&key, stored, sizeof(key));
+		assert_true(rte_hash_lookup_data(t->groups, &key, &found) >= 0);
+		assert_ptr_equal(found, groups);
+	}
+}
+
+static void check_shared_port(const struct server *s, enum device_role role) {
+	enum share_side side = role == DEVICE_RPHY ? SHARE_RPHY : SHARE_NETWORK;
+	const struct service_group *groups[SERVER_MAX_GROUPS] = {NULL};
+	const struct port_share *share = s->shares.of[s->ports.of[0][role]];
+	struct share_table *made;
+
+	assert_non_null(share);
+	for (unsigned g = 0; g < s->group_count; g++)
+		groups[g] = s->groups[g].there ? &s->groups[g].live.sg : NULL;
+	made = share_table_create("model", side, groups, s->group_count, stderr);
+	assert_non_null(made);
+	check_same(share->table, made);
+	share_table_free(made);
+}
+
+void world_check_tables(struct world *w) {
+	const struct server *s = &w->bench.server;
+
+	for (unsigned g = 0; g < s->group_count; g++) {
+		if (s->groups[g].there)
+			check_group(&s->groups[g]);
+	}
+	check_shared_port(s, DEVICE_NETWORK);
+	check_shared_port(s, DEVICE_RPHY);
+}
+
+/* Reasons that a change gives: what a flow or group that goes still holds ends under these. */
+static bool is_expected(enum drop_reason reason) {
+	return reason == DROP_SERVICE_FLOW_REMOVED || reason == DROP_STOPPED ||
+	       reason == DROP_PORT_STOPPED;
+}
+
+static void check_counters(const struct counters *c) {
+	for (unsigned d = 0; d < DROP_REASONS; d++) {
+		if (c->drops[d] != 0 && !is_expected((enum drop_reason)d))
+			fail_msg("%lu packets dropped: %s", (unsigned long)c->drops[d],
+				 drop_name((enum drop_reason)d));
+	}
+}
+
+void world_check_drops(struct world *w) {
+	const struct server *s = &w->bench.server;
+	struct counters c;
+
+	for (unsigned p = 0; p < s->ports.count; p++) {
+		if (s->shares.of[p] == NULL)
+			continue;
+		share_counters(s->shares.of[p], &c);
+		check_counters(&c);
+	}
+	for (unsigned g = 0; g < WORLD_STAY; g++) {
+		downstream_counters(s->groups[g].downstream, &c);
+		check_counters(&c);
+		check_counters(&s->groups[g].upstream->counters);
+	}
+}

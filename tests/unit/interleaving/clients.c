@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Clients that ask, wait and are answered; and the model beside the server once all are. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "server/changes.h"
+
+#include "world.h"
+
+#include "test.h"
+
+#define LAST_PASSES 200 /* in which all packets arrive */
+
+static bool op_touches(const struct op *op, unsigned group, const char *mac) {
+	const json_t *key = json_object_get(op->item, "mac");
+
+	if (op->kind == OP_RELOAD)
+		return true;
+	return op->group == group && op->object == LIVE_MODEM && key != NULL &&
+	       strcmp(json_string_value(key), mac) == 0;
+}
+
+bool world_is_touched(const struct world *w, unsigned group, const char *mac) {
+	for (unsigned c = 0; c < WORLD_CLIENTS; c++) {
+		for (unsigned i = 0; w->clients[c].work != NULL && i < w->clients[c].count; i++) {
+			if (op_touches(&w->clients[c].ops[i], group, mac))
+				return true;
+		}
+	}
+	for (unsigned i = 0; i < w->done_count; i++) {
+		if (op_touches(&w->done[i], group, mac))
+			return true;
+	}
+	return false;
+}
+
+/* What changes groups or all of a file is a request by itself. */
+static bool is_alone(const struct op *op) {
+	return op->kind >= OP_GROUP_ADD;
+}
+
+void world_ask(struct world *w, struct client *c) {
+	json_t *batch = json_array();
+	char *text;
+
+	for (unsigned i = 0; i < c->count; i++) {
+		json_t *request = world_request(w, &c->ops[i]);
+
+		json_object_set_new(request, "id", json_integer(i));
+		json_array_append_new(batch, request);
+	}
+	text = json_dumps(batch, 0);
+	c->work = rpc_begin(&w->rpc, text, strlen(text));
+	assert_non_null(c->work);
+	free(text);
+	json_decref(batch);
+}
+
+static void client_asks(struct world *w, struct client *c) {
+	static const unsigned counts[] = {1, 1, 2, 4, 12};
+	unsigned count = counts[world_roll(w, 5)];
+
+	c->count = 0;
+	while (c->count < count) {
+		struct op *op = &c->ops[c->count];
+
+		world_op(w, op);
+		if (is_alone(op) && c->count > 0) {
+			op_free(op);
+			continue;
+		}
+		c->count++;
+		if (is_alone(op))
+			break;
+	}
+	world_ask(w, c);
+}
+
+static void op_answered(struct world *w, struct op *op, const json_t *answer) {
+	const json_t *result = json_object_get(answer, "result");
+	const json_t *generation = json_object_get(result, "generation");
+
+	if (result == NULL) {
+		const json_t *error = json_object_get(answer, "error");
+
+		if (getenv("INTERLEAVING_VERBOSE") != NULL)
+			fprintf(stderr, "refused: %s\n",
+				json_string_value(json_object_get(error, "message")));
+		w->refused[op->kind]++;
+		op_free(op);
+		return;
+	}
+	w->taken[op->kind]++;
+	op->generation = generation != NULL ? (uint64_t)json_integer_value(generation)
+					    : w->bench.server.generation;
+	op->answer = w->answers++;
+	assert_true(w->done_count < RTE_DIM(w->done));
+	w->done[w->done_count++] = *op;
+}
+
+static void client_answered(struct world *w, struct client *c) {
+	char *text = rpc_end(c->work);
+	json_t *answers = json_loads(text, 0, NULL);
+
+	assert_int_equal(json_array_size(answers), c->count);
+	for (unsigned i = 0; i < c->count; i++)
+		op_answered(w, &c->ops[i], json_array_get(answers, i));
+	json_decref(answers);
+	free(text);
+	c->work = NULL;
+	c->count = 0;
+}
+
+static int by_generation(const void *a, const void *b) {
+	const struct op *x = a, *y = b;
+
+	if (x->generation != y->generation)
+		return x->generation < y->generation ? -1 : 1;
+	return x->answer < y->answer ? -1 : 1;
+}
+
+/* Where nobody waits, the model follows: in the order in which the changes were taken. */
+static void model_follow(struct world *w) {
+	for (unsigned c = 0; c < WORLD_CLIENTS; c++) {
+		if (w->clients[c].work != NULL)
+			return;
+	}
+	qsort(w->done, w->done_count, sizeof(w->done[0]), by_generation);
+	for (unsigned i = 0; i < w->done_count; i++) {
+		op_apply(w->groups, &w->done[i]);
+		op_free(&w->done[i]);
+	}
+	w->done_count = 0;
+}
+
+/* Takes all, until the next one has to wait. */
+static void client_is_served(struct world *w, struct client *c) {
+	uint64_t before = w->bench.server.generation;
+	unsigned leaving = server_changes_leaving(&w->bench.server);
+
+	if (rpc_go_on(c->work))
+		client_answered(w, c);
+	w->overlaps += leaving > 0 && w->bench.server.generation > before;
+	model_follow(w);
+}
+
+void world_serve(struct world *w, struct client *c) {
+	world_ask(w, c);
+	while (c->work != NULL) {
+		client_is_served(w, c);
+		world_check_tables(w);
+		if (c->work != NULL)
+			world_pass(w);
+	}
+}
+
+void world_step(struct world *w) {
+	struct client *c = &w->clients[world_roll(w, WORLD_CLIENTS)];
+	uint64_t before = w->bench.server.generation;
+	unsigned what = world_roll(w, 8);
+
+	if (what < 4 && c->work != NULL)
+		client_is_served(w, c);
+	else if (what < 4 &&
+		 w->done_count + WORLD_BATCH * WORLD_CLIENTS < RTE_DIM(w->done) + WORLD_BATCH)
+		client_asks(w, c);
+	else if (what < 7)
+		world_pass(w);
+	else
+		server_changes_go_on(&w->bench.server);
+	if (!w->threads && (w->bench.server.generation != before || world_roll(w, 8) == 0))
+		world_check_tables(w);
+}
+
+static const struct served_group *group_in_service(const struct server *s, unsigned id) {
+	for (unsigned g = 0; g < s->group_count; g++) {
+		if (s->groups[g].there && s->groups[g].sg->id == id)
+			return &s->groups[g];
+	}
+	return NULL;
+}
+
+/* What a server that is started with the model has, is in service. */
+static void compare(const struct server *s, const struct service_group *model) {
+	const struct served_group *g = group_in_service(s, model->id);
+	struct live_changes changes;
+	char why[LIVE_LINE], text[LIVE_LINE];
+
+	assert_non_null(g);
+	if (!live_difference(&g->live, model, &changes, why))
+		fail_msg("group %u: %s", model->id, why);
+	live_changes_text(&g->live, &changes, text, sizeof(text));
+	if (changes.count > 0)
+		fail_msg("group %u differs from the model: %s", model->id, text);
+	live_changes_free(&changes);
+}
+
+static void model_compare(const struct world *w) {
+	json_t *list = json_array(), *file = json_pack("{s:O}", "service_groups", list);
+	struct server_config config;
+	unsigned there = 0;
+	char *text;
+
+	for (unsigned id = 1; id <= WORLD_GROUPS; id++)
+		json_array_append(list, w->groups[id]);
+	text = json_dumps(file, 0);
+	assert_int_equal(
+		server_config_load_text("model", text, strlen(text), NULL, NULL, &config, stderr),
+		0);
+	for (size_t g = 0; g < config.group_count; g++)
+		compare(&w->bench.server, &config.groups[g]);
+	for (unsigned g = 0; g < w->bench.server.group_count; g++)
+		there += w->bench.server.groups[g].there;
+	assert_int_equal(there, config.group_count);
+	server_config_free(&config);
+	free(text);
+	json_decref(file);
+	json_decref(list);
+}
+
+static bool all_answered(struct world *w) {
+	bool all = true;
+
+	for (unsigned c = 0; c < WORLD_CLIENTS; c++) {
+		if (w->clients[c].work != NULL)
+			client_is_served(w, &w->clients[c]);
+		all &= w->clients[c].work == NULL;
+	}
+	return all;
+}
+
+void world_settle(struct world *w) {
+	while (!all_answered(w))
+		world_pass(w);
+	server_changes_settle(&w->bench.server);
+	w->silent = true;
+	for (unsigned i = 0; i < LAST_PASSES; i++)
+		world_pass(w);
+	w->silent = false;
+	world_check_tables(w);
+	world_check_drops(w);
+	model_compare(w);
+}

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Requests at random. Most can be made; some cannot, and must leave everything as it is. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "items.h"
+
+#include "test.h"
+
+#define NUMBERS 4 /* of objects that come beside those of the start, of each kind */
+#define FIRST_NUMBER 3
+#define RELOAD_OPS 6
+
+/* The methods by kind; those of objects are named by what follows, and one of these verbs. */
+static const char *const methods[OP_KINDS] = {
+	[OP_ADD] = "add",
+	[OP_REPLACE] = "replace",
+	[OP_SET] = "set",
+	[OP_REMOVE] = "remove",
+	[OP_KEY_INSTALL] = "key.install",
+	[OP_KEY_USE] = "key.use",
+	[OP_KEY_REMOVE] = "key.remove",
+	[OP_GROUP_SET] = "group.set",
+	[OP_GROUP_ADD] = "group.add",
+	[OP_GROUP_REMOVE] = "group.remove",
+	[OP_RELOAD] = "config.reload",
+	[OP_WORKER_DRAIN] = "worker.drain",
+	[OP_WORKER_RESUME] = "worker.resume",
+};
+
+static const char *const object_names[LIVE_OBJECTS] = {
+	[LIVE_CHANNEL] = "channel",
+	[LIVE_UPSTREAM_CHANNEL] = "upstream_channel",
+	[LIVE_BONDING_GROUP] = "bonding_group",
+	[LIVE_FILTER_GROUP] = "filter_group",
+	[LIVE_MODEM] = "modem",
+};
+
+static json_t *key_of(const struct op *op, unsigned number) {
+	return op->object == LIVE_MODEM ? json_sprintf("02:05:00:00:%02x:%02x", op->group, number)
+					: json_integer(number);
+}
+
+/* Some of its keys. */
+static json_t *patch_of(struct world *w, const struct op *op, unsigned number) {
+	json_t *key = key_of(op, number);
+
+	switch (op->object) {
+	case LIVE_CHANNEL:
+		return json_pack("{s:o,s:s}", "id", key, "rate",
+				 world_roll(w, 2) ? "250 Mbps" : "350 Mbps");
+	case LIVE_MODEM:
+		return json_pack("{s:o,s:o}", "mac", key, "addresses",
+				 item_addresses(w, op->group, number));
+	default: json_decref(key); return NULL;
+	}
+}
+
+/* An object that is not there comes; one that is goes or changes. */
+static void object_op(struct world *w, struct op *op) {
+	static const enum live_object objects[] = {
+		LIVE_CHANNEL,
+		LIVE_UPSTREAM_CHANNEL,
+		LIVE_UPSTREAM_CHANNEL,
+		LIVE_BONDING_GROUP,
+		LIVE_FILTER_GROUP,
+		LIVE_MODEM,
+		LIVE_MODEM,
+		LIVE_MODEM,
+		LIVE_MODEM,
+		LIVE_MODEM,
+	};
+	unsigned number = FIRST_NUMBER, what;
+	json_t *key;
+	bool there;
+
+	op->object = objects[world_roll(w, RTE_DIM(objects))];
+	number += world_roll(w, op->object == LIVE_MODEM ? WORLD_MODEMS - 4 : NUMBERS);
+	key = key_of(op, number);
+	there = model_find(w->groups[op->group], op->object, key) != NULL;
+	json_decref(key);
+	what = world_roll(w, 8);
+	op->kind = there ? what < 3 ? OP_REMOVE : what < 5 ? OP_REPLACE : OP_SET : OP_ADD;
+	if (op->kind == OP_SET)
+		op->item = patch_of(w, op, number);
+	if (op->kind == OP_SET && op->item == NULL)
+		op->kind = OP_REPLACE;
+	if (op->kind == OP_REMOVE)
+		op->item = json_pack("{s:o}", model_key(op->object), key_of(op, number));
+	else if (op->item == NULL)
+		op->item = item_make(w, op, number);
+}
+
+static void key_op(struct world *w, struct op *op) {
+	const json_t *modems = json_object_get(w->groups[op->group], "modems");
+	const json_t *modem =
+		json_array_get(modems, world_roll(w, (unsigned)json_array_size(modems)));
+	const json_t *sa = json_object_get(modem, "security");
+	char key[33], iv[33];
+	unsigned step = json_object_get(sa, "next_key") == NULL		    ? 0
+			: json_is_true(json_object_get(sa, "use_next_key")) ? 2
+									    : 1;
+
+	if (world_roll(w, 10) == 0)
+		step = world_roll(w, 3);
+	op->kind = OP_KEY_INSTALL + step;
+	op->said = (uint16_t)json_integer_value(json_object_get(sa, "said"));
+	op->item = json_pack("{s:i}", "said", op->said);
+	if (step == 0) {
+		item_hex(w, key, 16);
+		item_hex(w, iv, 16);
+		json_object_set_new(op->item, "key", json_string(key));
+		json_object_set_new(op->item, "iv", json_string(iv));
+	}
+}
+
+static void group_set(struct world *w, struct op *op) {
+	op->kind = OP_GROUP_SET;
+	op->item =
+		world_roll(w, 2)
+			? json_pack("{s:s}", "rate_limit", world_roll(w, 2) ? "2 Gbps" : "3 Gbps")
+			: json_pack("{s:s}", "cpe_timeout", world_roll(w, 2) ? "5s" : "7s");
+}
+
+static void file_write(const char *path, json_t *json) {
+	assert_int_equal(json_dump_file(json, path, 0), 0);
+}
+
+static void group_life(struct world *w, struct op *op) {
+	bool goes = world_roll(w, 2) == 0;
+
+	op->group = WORLD_STAY + 1 + world_roll(w, WORLD_GROUPS - WORLD_STAY);
+	for (unsigned id = WORLD_STAY + 1; goes && id <= WORLD_GROUPS; id++) {
+		if (w->groups[id] != NULL)
+			op->group = id;
+	}
+	if (w->groups[op->group] != NULL) {
+		op->kind = OP_GROUP_REMOVE;
+		return;
+	}
+	op->kind = OP_GROUP_ADD;
+	op->item = world_new_group(op->group);
+	file_write(w->group_file, op->item);
+}
+
+/* A file in which some objects differ, of any groups. */
+static void reload(struct world *w, struct op *op) {
+	json_t *groups[LIFE_IDS] = {NULL}, *file;
+
+	for (unsigned id = 1; id <= WORLD_GROUPS; id++)
+		groups[id] = json_deep_copy(w->groups[id]);
+	for (unsigned n = 0; n < RELOAD_OPS; n++) {
+		struct op part = {.group = 1 + world_roll(w, WORLD_GROUPS)};
+
+		if (groups[part.group] == NULL)
+			continue;
+		object_op(w, &part);
+		op_apply(groups, &part);
+		op_free(&part);
+	}
+	op->kind = OP_RELOAD;
+	op->item = json_array();
+	for (unsigned id = 1; id <= WORLD_GROUPS; id++) {
+		if (groups[id] != NULL)
+			json_array_append_new(op->item, groups[id]);
+	}
+	file = json_pack("{s:i,s:O}", "max_groups", WORLD_GROUPS, "service_groups", op->item);
+	file_write(w->file, file);
+	json_decref(file);
+}
+
+static void worker_op(struct world *w, struct op *op) {
+	bool drain = world_roll(w, 2) == 0;
+
+	op->kind = drain ? OP_WORKER_DRAIN : OP_WORKER_RESUME;
+	op->said = (uint16_t)world_roll(w, LIFE_WORKERS);
+}
+
+static bool some_wait(const struct world *w) {
+	for (unsigned c = 0; c < WORLD_CLIENTS; c++) {
+		if (w->clients[c].work != NULL)
+			return true;
+	}
+	return w->done_count > 0;
+}
+
+void world_op(struct world *w, struct op *op) {
+	unsigned what = world_roll(w, 40);
+
+	*op = (struct op){.group = 1 + world_roll(w, WORLD_GROUPS)};
+	if (w->groups[op->group] == NULL)
+		op->group = 1 + world_roll(w, WORLD_STAY);
+	if (what < 10 && !some_wait(w))
+		group_life(w, op);
+	else if (what < 16 && !some_wait(w))
+		reload(w, op);
+	else if (what < 2)
+		worker_op(w, op);
+	else if (what < 10)
+		key_op(w, op);
+	else if (what == 10)
+		group_set(w, op);
+	else
+		object_op(w, op);
+}
+
+static json_t *params_of(const struct world *w, const struct op *op) {
+	json_t *params;
+
+	switch (op->kind) {
+	case OP_RELOAD: return json_object();
+	case OP_GROUP_ADD: return json_pack("{s:s}", "file", w->group_file);
+	case OP_GROUP_REMOVE: return json_pack("{s:i,s:s}", "group", op->group, "limit", "20ms");
+	case OP_GROUP_SET: return json_pack("{s:i,s:O}", "group", op->group, "values", op->item);
+	case OP_WORKER_DRAIN:
+		return json_pack("{s:i,s:i}", "core", LIFE_CORE + op->said, "to",
+				 LIFE_CORE + (op->said + 1) % LIFE_WORKERS);
+	case OP_WORKER_RESUME: return json_pack("{s:i}", "core", LIFE_CORE + op->said);
+	case OP_KEY_INSTALL:
+	case OP_KEY_USE:
+	case OP_KEY_REMOVE:
+		params = json_deep_copy(op->item);
+		json_object_set_new(params, "group", json_integer(op->group));
+		return params;
+	default:
+		return json_pack("{s:i,s:O}", "group", op->group, object_names[op->object],
+				 op->item);
+	}
+}
+
+json_t *world_request(const struct world *w, const struct op *op) {
+	char method[64];
+
+	snprintf(method, sizeof(method), "%s%s%s",
+		 op->kind <= OP_REMOVE ? object_names[op->object] : "",
+		 op->kind <= OP_REMOVE ? "." : "", methods[op->kind]);
+	return json_pack("{s:s,s:s,s:o}", "jsonrpc", "2.0", "method", method, "params",
+			 params_of(w, op));
+}

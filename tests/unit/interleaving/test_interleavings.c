@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Changes of all kinds of all groups, prepared, taken and retired in every order that the control thread can produce.
+ *
+ *     INTERLEAVING_SEED      begins with this seed (1)
+ *     INTERLEAVING_SECONDS   goes on with the next seeds for so long (a few seeds)
+ *     INTERLEAVING_THREADS   1: the workers are threads
+ *     INTERLEAVING_VERBOSE   says why requests are refused
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "fixture.h"
+#include "world.h"
+
+#include "test.h"
+
+#define SEEDS 2
+#define MANY_SEEDS 10 /* by then there was something of all kinds */
+#define SETTLES 8 /* of a seed */
+#define STEPS 150 /* before each */
+
+static unsigned long asked(const char *name, unsigned long otherwise) {
+	const char *text = getenv(name);
+
+	return text != NULL ? strtoul(text, NULL, 10) : otherwise;
+}
+
+/* Adds up what was done. */
+static struct world storage, *const world = &storage;
+static unsigned taken[OP_KINDS], refused[OP_KINDS], overlaps;
+
+static void one_seed(uint32_t seed, bool threads) {
+	world_open(world, seed, threads);
+	for (unsigned s = 0; s < SETTLES; s++) {
+		for (unsigned i = 0; i < STEPS; i++)
+			world_step(world);
+		world_settle(world);
+	}
+	for (unsigned k = 0; k < OP_KINDS; k++) {
+		taken[k] += world->taken[k];
+		refused[k] += world->refused[k];
+	}
+	overlaps += world->overlaps;
+	world_close(world);
+}
+
+static void tell(unsigned long seeds) {
+	unsigned done = 0, not_done = 0;
+
+	for (unsigned k = 0; k < OP_KINDS; k++) {
+		done += taken[k];
+		not_done += refused[k];
+		printf("kind %u: %u done, %u refused\n", k, taken[k], refused[k]);
+	}
+	printf("%lu seeds: %u requests done, %u refused, %u taken beside others\n", seeds, done,
+	       not_done, overlaps);
+}
+
+static void interleavings(void **state) {
+	unsigned long first = asked("INTERLEAVING_SEED", 1), seed = first;
+	unsigned long seconds = asked("INTERLEAVING_SECONDS", 0);
+	bool threads = asked("INTERLEAVING_THREADS", 0) != 0;
+	time_t end = time(NULL) + (time_t)seconds;
+
+	(void)state;
+	do {
+		printf("seed %lu\n", seed);
+		fflush(stdout);
+		one_seed((uint32_t)seed, threads);
+		seed++;
+	} while (seed < first + SEEDS || time(NULL) < end);
+	tell(seed - first);
+	for (unsigned k = 0; k < OP_KINDS && seed - first >= MANY_SEEDS; k++)
+		assert_true(taken[k] > 0);
+	assert_true(overlaps > 0);
+}
+
+/* The number of a modem that comes to group 1 or 2, with as many addresses as a modem may have. */
+static void add_modem(struct client *c, unsigned number) {
+	struct op *op = &c->ops[c->count++];
+	json_t *list = json_array();
+
+	*op = (struct op){.kind = OP_ADD, .object = LIVE_MODEM, .group = 1 + number % WORLD_STAY};
+	for (unsigned a = 0; a < SG_MAX_MODEM_ADDRESSES; a++)
+		json_array_append_new(list,
+				      json_sprintf("10.%u.%u.%u", 200 + op->group, number, a));
+	op->item = json_pack("{s:o,s:o,s:i,s:{s:i,s:s},s:[{s:i,s:i}]}", "mac",
+			     json_sprintf("02:06:00:00:%02x:%02x", op->group, number), "addresses",
+			     list, "bonding_group", 1, "security", "said", 200 + number, "cipher",
+			     "none", "service_flows", "id", 20000 + number, "dsid", 20000 + number);
+}
+
+static void add_channel(struct client *c, unsigned group, unsigned id) {
+	c->ops[c->count++] = (struct op){
+		.kind = OP_ADD,
+		.object = LIVE_UPSTREAM_CHANNEL,
+		.group = group,
+		.item = json_pack("{s:i,s:s,s:s,s:i}", "id", id, "type", "ofdma", "rate", "30 Mbps",
+				  "session", 0x60000 + group * 256 + id),
+	};
+}
+
+/* So many modems, in one batch or in requests without a pause. */
+static void modems_come(unsigned count, bool batch) {
+	struct client *c = &world->clients[0];
+
+	world_open(world, 1, false);
+	for (unsigned number = 0; number < count; number++) {
+		add_modem(c, number);
+		if (!batch || number == count - 1)
+			world_serve(world, c);
+	}
+	assert_int_equal(world->taken[OP_ADD], count);
+	world_close(world);
+}
+
+static void modems_in_a_row(void **state) {
+	(void)state;
+	modems_come(4, true);
+	modems_come(4, false);
+	modems_come(40, true);
+	modems_come(40, false);
+}
+
+static void channels_in_a_row(void **state) {
+	struct client *c = &world->clients[0];
+
+	(void)state;
+	world_open(world, 1, false);
+	for (unsigned n = 0; n < 6; n++) {
+		add_channel(c, 1 + n / 3, 2 + n % 3);
+		world_serve(world, c);
+	}
+	assert_int_equal(world->taken[OP_ADD], 6);
+	world_close(world);
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(modems_in_a_row),
+		cmocka_unit_test(channels_in_a_row),
+		cmocka_unit_test(interleavings),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, fixture_stop);
+}

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "world.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <rte_malloc.h>
+
+#include "model/live/group_json.h"
+#include "model/loader.h"
+#include "server/changes.h"
+
+#include "fixture.h"
+#include "life_ports.h"
+#include "packets.h"
+
+#include "test.h"
+
+#define POOL 8191
+#define STEP_NS 20000
+#define ADDRESSES 64 /* of the first modem of a group: room for others is in proportion */
+
+static struct world *present; /* whose control thread naps */
+
+/* As life_bench has them, with room for more. */
+static void group_prepare(struct service_group *sg, unsigned id) {
+	static struct ip_address addresses[LIFE_IDS][ADDRESSES];
+
+	life_bench_load(sg, id, LIFE_SHARED, id % LIFE_WORKERS, (id + 1) % LIFE_WORKERS,
+			(id + 2) % LIFE_WORKERS);
+	addresses[id][0] = sg->modems[0].addresses[0];
+	for (unsigned a = 1; a < ADDRESSES; a++)
+		addresses[id][a] = (struct ip_address){4, {10, (uint8_t)id, 1, (uint8_t)a}};
+	sg->modems[0].addresses = addresses[id];
+	sg->modems[0].address_count = ADDRESSES;
+	sg->modems[0].cpe_limit = ADDRESSES;
+	sg->max_modems = WORLD_MODEMS;
+}
+
+static json_t *group_doc(const struct service_group *sg) {
+	const struct group_room room = group_room(sg);
+	struct live_group live = {0};
+	json_t *doc;
+
+	assert_int_equal(live_group_create(&live, sg, &room), 0);
+	doc = group_json(&live, true);
+	assert_non_null(doc);
+	live_group_free(&live);
+	/* what the file did not give, a file that is read again must not give either */
+	json_object_del(json_object_get(doc, "threads"), "main_core");
+	if (json_object_size(json_object_get(json_object_get(doc, "ports"), "control")) == 0)
+		json_object_del(json_object_get(doc, "ports"), "control");
+	return doc;
+}
+
+json_t *world_new_group(unsigned id) {
+	struct service_group sg;
+	json_t *doc;
+
+	group_prepare(&sg, id);
+	doc = group_doc(&sg);
+	service_group_free(&sg);
+	return doc;
+}
+
+static void bench_open(struct world *w) {
+	struct life_bench *b = &w->bench;
+	static bool running;
+
+	if (!running)
+		fixture_eal(512);
+	running = true;
+	for (unsigned g = 0; g < WORLD_STAY; g++)
+		group_prepare(&b->file[g], g + 1);
+	b->config = (struct server_config){
+		.groups = b->file, .group_count = WORLD_STAY, .max_groups = WORLD_GROUPS};
+	b->pool = fixture_pool("life", POOL, FIXTURE_ROOM);
+	life_ports_open(b);
+	assert_int_equal(server_ports_find(&b->server.ports, &b->config), 0);
+	assert_int_equal(server_create(&b->server, &b->config), 0);
+	assert_int_equal(
+		server_ports_open(&b->server.ports, b->server.pools.packets, b->server.pools.uepi),
+		0);
+	assert_int_equal(server_serve(&b->server), 0);
+	assert_int_equal(server_ports_start(&b->server.ports), 0);
+	server_steering_start(&b->server);
+	assert_int_equal(b->server.worker_count, LIFE_WORKERS);
+}
+
+static void files_open(struct world *w) {
+	strcpy(w->folder, "/tmp/interleavings-XXXXXX");
+	assert_non_null(mkdtemp(w->folder));
+	snprintf(w->file, sizeof(w->file), "%s/server.yaml", w->folder);
+	snprintf(w->group_file, sizeof(w->group_file), "%s/group.yaml", w->folder);
+}
+
+static void workers_start(struct world *w) {
+	struct server *s = &w->bench.server;
+
+	if (w->threads) {
+		life_bench_launch(&w->bench);
+		return;
+	}
+	server_start(s);
+	for (unsigned i = 0; i < s->worker_count; i++)
+		worker_online(&s->workers[i]);
+}
+
+void world_open(struct world *w, uint32_t seed, bool threads) {
+	memset(w, 0, sizeof(*w));
+	w->dice.state = seed;
+	w->threads = threads;
+	present = w;
+	bench_open(w);
+	files_open(w);
+	for (unsigned id = 1; id <= WORLD_STAY; id++)
+		w->groups[id] = group_doc(&w->bench.file[id - 1]);
+	reload_open(&w->reload, &w->bench.server, w->file, &(struct server_devices){0});
+	w->metrics = (struct metrics_source){.server = &w->bench.server, .version = "1"};
+	metrics_source_start(&w->metrics);
+	w->methods = (struct methods){&w->bench.server, &w->reload, &w->metrics};
+	w->rpc = methods_rpc(&w->methods);
+	workers_start(w);
+}
+
+static void workers_stop(struct world *w) {
+	struct server *s = &w->bench.server;
+
+	if (w->threads) {
+		life_bench_halt(&w->bench);
+		return;
+	}
+	for (unsigned i = 0; i < s->worker_count; i++)
+		worker_offline(&s->workers[i]);
+	server_halted(s);
+}
+
+void world_close(struct world *w) {
+	world_settle(w);
+	workers_stop(w);
+	present = NULL;
+	reload_free(&w->reload);
+	life_bench_close(&w->bench);
+	for (unsigned id = 1; id <= WORLD_GROUPS; id++)
+		json_decref(w->groups[id]);
+	unlink(w->file);
+	unlink(w->group_file);
+	rmdir(w->folder);
+}
+
+/* A packet for a modem of the start, and one from it, of a group that stays. */
+static void traffic_of_base(struct world *w) {
+	unsigned g = world_roll(w, WORLD_STAY);
+	const struct service_group *sg = &w->bench.file[g];
+
+	life_bench_down(&w->bench, LIFE_SHARED, sg, 100, w->serial);
+	life_bench_up(&w->bench, LIFE_SHARED, sg, w->serial++);
+}
+
+/* A packet for one that came, where no request is about it. */
+static void traffic_of_others(struct world *w) {
+	unsigned id = 1 + world_roll(w, WORLD_STAY);
+	const json_t *modems = json_object_get(w->groups[id], "modems");
+	const json_t *modem =
+		json_array_get(modems, world_roll(w, (unsigned)json_array_size(modems)));
+	const json_t *addresses = json_object_get(modem, "addresses");
+	size_t count = json_array_size(addresses);
+	uint8_t frame[PACKET_MAX], bytes[16];
+	struct rte_mbuf *m;
+	unsigned b[4];
+
+	if (count == 0 ||
+	    world_is_touched(w, id, json_string_value(json_object_get(modem, "mac"))) ||
+	    sscanf(json_string_value(json_array_get(addresses, world_roll(w, (unsigned)count))),
+		   "%u.%u.%u.%u", &b[0], &b[1], &b[2], &b[3]) != 4)
+		return;
+	for (unsigned i = 0; i < 4; i++)
+		bytes[i] = (uint8_t)b[i];
+	packet_ipv4(frame, 100, w->serial++, bytes);
+	m = fixture_packet(w->bench.pool, frame, 100);
+	if (rte_eth_tx_burst(w->bench.network[LIFE_SHARED], 0, &m, 1) == 1)
+		w->bench.sent_down++;
+	else
+		rte_pktmbuf_free(m);
+}
+
+static void worker_steps(struct world *w, struct worker *worker) {
+	worker->clock.now = w->bench.now;
+	worker_round(worker);
+	worker_between(worker);
+}
+
+void world_pass(struct world *w) {
+	struct server *s = &w->bench.server;
+
+	if (!w->silent && world_roll(w, 2) == 0)
+		traffic_of_base(w);
+	if (!w->silent && world_roll(w, 2) == 0)
+		traffic_of_others(w);
+	for (unsigned i = 0; i < s->worker_count && !w->threads; i++) {
+		if (world_roll(w, 3) > 0)
+			worker_steps(w, &s->workers[(i + w->serial) % s->worker_count]);
+	}
+	life_bench_take(&w->bench);
+	w->bench.now += STEP_NS;
+}
+
+/* The control thread naps: so the workers go on. */
+int __real_usleep(useconds_t us);
+int __wrap_usleep(useconds_t us);
+int __wrap_usleep(useconds_t us) {
+	if (present == NULL)
+		return __real_usleep(us);
+	world_pass(present);
+	return present->threads ? __real_usleep(us) : 0;
+}
