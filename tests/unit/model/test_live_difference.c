@@ -196,6 +196,50 @@ static void values_move_between_objects(void **state) {
 	live_group_free(&l);
 }
 
+#define CROWD 60 /* modems */
+
+/* One half of the modems has SG_MAX_MODEM_ADDRESSES addresses each, the other half one. */
+static char *half_with_all_addresses(bool first_half) {
+	size_t size = 1 << 16, used;
+	char *text = malloc(size);
+	unsigned address = 0;
+
+	assert_non_null(text);
+	used = (size_t)snprintf(text, size, "name: sg\nmax_modems: %d\n%smodems:\n", CROWD,
+				strstr(LIVE_TOP, "channels:"));
+	for (unsigned m = 0; m < CROWD; m++) {
+		bool all = (m < CROWD / 2) == first_half;
+
+		used += (size_t)snprintf(text + used, size - used,
+					 "  - mac: '02:01:00:00:02:%02x'\n"
+					 "    bonding_group: 2\n"
+					 "    security: {said: 3, cipher: none}\n"
+					 "    service_flows: [{id: %u}]\n"
+					 "    addresses: [",
+					 m, 1000 + m);
+		for (unsigned a = all ? SG_MAX_MODEM_ADDRESSES : 1; a > 0; a--, address++)
+			used += (size_t)snprintf(text + used, size - used, "10.9.%u.%u%s",
+						 address / 256, address % 256,
+						 a > 1 ? ", " : "]\n");
+	}
+	return text;
+}
+
+/* The index has the capacity for one configuration and not for two: what goes leaves it before what comes enters. */
+static void a_full_index_takes_other_values(void **state) {
+	char *one = half_with_all_addresses(true), *other = half_with_all_addresses(false);
+	struct live_group l = live_of(one);
+
+	(void)state;
+	for (unsigned i = 0; i < 2; i++) {
+		expect_changes(&l, other, "60 modems changed");
+		expect_changes(&l, one, "60 modems changed");
+	}
+	free(one);
+	free(other);
+	live_group_free(&l);
+}
+
 static void what_takes_a_new_start(void **state) {
 	static const char *const all[][2] = {
 		{"name: other\n", "name: differs, which takes a new start"},
@@ -278,6 +322,7 @@ int main(void) {
 		cmocka_unit_test(objects_come_before_and_go_after_their_users),
 		cmocka_unit_test(places_are_kept_and_given_again),
 		cmocka_unit_test(values_move_between_objects),
+		cmocka_unit_test(a_full_index_takes_other_values),
 		cmocka_unit_test(what_takes_a_new_start),
 		cmocka_unit_test(cores_are_compared_by_what_they_are),
 		cmocka_unit_test(changes_have_names),
