@@ -65,9 +65,14 @@ def check(replayed: ChangedReplay) -> Result:
 
 
 def replay_up(
-    folder: Path, text: str, sent: Sequence[Record], changes: Sequence[Change], status: int = 0
+    folder: Path,
+    text: str,
+    sent: Sequence[Record],
+    changes: Sequence[Change],
+    status: int = 0,
+    more: Sequence[str | Path] = (),
 ) -> ChangedReplay:
-    return replay_changed(folder, text, sent, changes, up=True, status=status)
+    return replay_changed(folder, text, sent, changes, up=True, status=status, more=more)
 
 
 def at(share: float, sent: Sequence[Record]) -> int:
@@ -232,6 +237,42 @@ def test_keys_roll(rolls: int, tmp_path: Path) -> None:
     came = [record.data for record in replayed.out]
     assert sorted(came) == sorted(chain.from_iterable(sender.expected.values()))
     assert len({only(epoch).modems[0].security for epoch in replayed.epochs}) == 3 * rolls + 1
+
+
+def test_keys_change_beside_a_modem_that_goes(tmp_path: Path) -> None:
+    """One file removes the first modem and gives the last one other keys."""
+    security = {"key": "5a" * 16, "iv": "6b" * 16, "next_key": "7c" * 16, "next_iv": "8d" * 16}
+    last = modem(3, security=modem(3)["security"] | security)
+    text = text_of(modems=[FILE["modems"][1], last])
+    sender = UpstreamSender(parse_config(TEXT), Random(5))
+
+    def send(streams: Sequence[tuple[int, int]]) -> int:
+        """Twenty frames of each. Returns when they are all sent."""
+        for stream in [*streams] * 20:
+            address = sender.by_stream[stream][0].addresses[0]
+            number = sum(map(len, sender.expected.values()))
+            sender.send(stream, numbered_frame(address, number, 400))
+        sender.flush()
+        return (len(sender.packets) - 1) * GAP_NS + 51_111
+
+    changed_at = send(sender.streams())
+    sender.change(parse_config(text))
+    send([stream for stream in sender.streams() if stream[0] > 200])
+    sent = records_of(sender.packets, START_NS, GAP_NS)
+    file = tmp_path / "next" / "sg.yaml"
+    file.parent.mkdir()
+    file.write_text(text)
+    replayed = replay_up(
+        tmp_path,
+        TEXT,
+        sent,
+        [change(changed_at, "config.get", keys=True)],
+        more=("--then", f"{changed_at}ns={file}"),
+    )
+    wanted = check(replayed)
+    assert wanted.drops == {}
+    came = [record.data for record in replayed.out]
+    assert sorted(came) == sorted(chain.from_iterable(sender.expected.values()))
 
 
 # Random
