@@ -8,7 +8,7 @@
 uint64_t downlink_in_flight(const struct downlink *d) {
 	uint64_t sent = d->generator->packets - d->pending_count;
 	uint64_t heard = d->account.proof.proven + d->account.counted +
-			 account_corrupted(&d->account) + d->dropped;
+			 account_corrupted(&d->account) + d->account.undecipherable + d->dropped;
 
 	return sent > heard ? sent - heard : 0;
 }
@@ -24,18 +24,38 @@ static double gbps(uint64_t bytes, double seconds) {
 	return seconds > 0 ? (double)bytes * 8 / seconds / 1e9 : 0;
 }
 
+/*
+ * Packets that did not arrive, by the sequence numbers of their streams: counted apart from what was sent and proven, so
+ * that the account shows a mistake of either. Packets of which the header alone is checked have no such numbers.
+ */
+static int64_t downlink_missing(const struct downlink *d, const struct traffic_result *r) {
+	const struct proof *p = &d->account.proof;
+	int64_t missing = p->ended_missing - d->pending_count;
+
+	if (d->prove_every > 1)
+		return (int64_t)(r->sent - r->proven - r->counted);
+	for (uint32_t s = 0; s < p->stream_count; s++)
+		missing += proof_stream_missing(p, s, d->generator->sent[s]);
+	return missing;
+}
+
 static void downlink_balance(const struct downlink *d, struct traffic_result *r) {
+	const struct proof_damage damage = {account_corrupted(&d->account),
+					    d->account.undecipherable};
+	int64_t missing = downlink_missing(d, r);
 	struct proof_balance balance =
-		proof_balance(&d->account.proof, r->sent > r->counted ? r->sent - r->counted : 0,
-			      account_corrupted(&d->account));
+		proof_balance(&d->account.proof, (uint64_t)RTE_MAX(missing, INT64_C(0)), &damage);
 
 	r->lost = balance.lost;
 	r->duplicated = balance.duplicated;
 	r->corrupted = balance.corrupted;
+	r->undecipherable = balance.undecipherable;
 	if (d->follow != NULL)
-		r->sent_to_removed =
+		r->overtaken =
 			RTE_MIN(r->lost, watch_removed(&d->follow->watch, &d->account.proof));
-	r->lost -= r->sent_to_removed;
+	r->lost -= r->overtaken;
+	r->unaccounted = (int64_t)(r->sent - r->proven - r->counted - r->lost - r->corrupted -
+				   r->undecipherable - r->overtaken);
 }
 
 void downlink_result(const struct downlink *d, struct traffic_result *r) {
@@ -78,8 +98,9 @@ bool traffic_result_good(const struct traffic_result *r) {
 		if (r->violations[i] != 0)
 			return false;
 	}
-	return r->sent > 0 && r->proven + r->counted + r->sent_to_removed == r->sent &&
-	       r->duplicated == 0 && r->reordered == 0 && r->corrupted == 0 && r->lost == 0;
+	return r->sent > 0 && r->unaccounted == 0 &&
+	       r->proven + r->counted + r->overtaken == r->sent && r->duplicated == 0 &&
+	       r->reordered == 0 && r->corrupted == 0 && r->undecipherable == 0 && r->lost == 0;
 }
 
 static void impairment_result(const struct traffic *t, struct uplink_result *r) {
@@ -96,26 +117,45 @@ static void impairment_result(const struct traffic *t, struct uplink_result *r) 
 	r->astray = t->uplink_receiver.astray;
 }
 
+static int64_t uplink_missing(const struct traffic *t) {
+	const struct proof *p = &t->uplink_receiver.proof;
+	int64_t missing = p->ended_missing;
+
+	for (uint32_t s = 0; s < p->stream_count; s++)
+		missing += proof_stream_missing(p, s, uplink_ended(t->uplink, s));
+	return missing;
+}
+
+/* Upstream the CMTS drops what it cannot decrypt, and counts it. */
+static void uplink_balance(const struct traffic *t, struct uplink_result *r) {
+	const struct proof *p = &t->uplink_receiver.proof;
+	const struct proof_damage damage = {uplink_receiver_corrupted(&t->uplink_receiver), 0};
+	int64_t missing = uplink_missing(t);
+	struct proof_balance balance =
+		proof_balance(p, (uint64_t)RTE_MAX(missing, INT64_C(0)), &damage);
+
+	r->lost = balance.lost;
+	r->duplicated = balance.duplicated;
+	r->corrupted = balance.corrupted;
+	if (t->follows)
+		r->overtaken = RTE_MIN(r->lost, watch_removed(&t->uplink_follow.watch, p));
+	r->lost -= r->overtaken;
+	r->unaccounted = (int64_t)(r->sent - r->proven - r->lost - r->corrupted - r->overtaken);
+}
+
 void traffic_uplink_result(const struct traffic *t, struct uplink_result *r) {
 	const struct uplink_receiver *receiver = &t->uplink_receiver;
 	const struct proof *p = &receiver->proof;
-	struct proof_balance balance;
 
 	*r = (struct uplink_result){0};
 	if (t->uplink == NULL)
 		return;
 	r->sent = uplink_sent(t->uplink);
-	balance = proof_balance(p, r->sent, uplink_receiver_corrupted(receiver));
 	r->sent_bytes = uplink_sent_bytes(t->uplink);
 	r->proven = p->proven;
 	r->proven_bytes = p->proven_bytes;
-	r->lost = balance.lost;
-	r->duplicated = balance.duplicated;
 	r->reordered = p->reordered;
-	r->corrupted = balance.corrupted;
-	if (t->follows)
-		r->sent_to_removed = RTE_MIN(r->lost, watch_removed(&t->uplink_follow.watch, p));
-	r->lost -= r->sent_to_removed;
+	uplink_balance(t, r);
 	memcpy(r->corrupted_by, receiver->corrupted, sizeof(r->corrupted_by));
 	memcpy(r->unexpected, receiver->unexpected, sizeof(r->unexpected));
 	r->latency_unknown = p->latency_unknown;
@@ -134,8 +174,8 @@ void traffic_uplink_result(const struct traffic *t, struct uplink_result *r) {
 
 /* Without impairments all that is expected is 0. */
 bool uplink_result_good(const struct uplink_result *r) {
-	return r->sent > 0 && r->proven + r->corrupted + r->lost + r->sent_to_removed == r->sent &&
-	       r->duplicated == 0 && r->reordered == 0 && r->astray == 0 &&
-	       r->corrupted == r->expected.corrupted && r->lost == r->expected.lost &&
-	       r->expected_known == r->impaired && (r->grants.waiting == 0 || r->grants.silent > 0);
+	return r->sent > 0 && r->unaccounted == 0 && r->duplicated == 0 && r->reordered == 0 &&
+	       r->astray == 0 && r->corrupted == r->expected.corrupted &&
+	       r->lost == r->expected.lost && r->expected_known == r->impaired &&
+	       (r->grants.waiting == 0 || r->grants.silent > 0);
 }

@@ -36,7 +36,8 @@ static void set_counts(json_t *o, const char *key, const char *const *names, con
 /* What both directions have. */
 struct common {
 	uint64_t sent, sent_bytes, proven, proven_bytes;
-	uint64_t lost, sent_to_removed, duplicated, reordered, corrupted;
+	uint64_t lost, overtaken, duplicated, reordered, corrupted, undecipherable;
+	int64_t unaccounted;
 	double asked_bps, gbps, seconds;
 	struct percentiles latency_us;
 	const struct hdr_histogram *latency;
@@ -51,10 +52,12 @@ static struct common downstream_common(const struct traffic_result *r) {
 		.proven = r->proven,
 		.proven_bytes = r->proven_bytes,
 		.lost = r->lost,
-		.sent_to_removed = r->sent_to_removed,
+		.overtaken = r->overtaken,
 		.duplicated = r->duplicated,
 		.reordered = r->reordered,
 		.corrupted = r->corrupted,
+		.undecipherable = r->undecipherable,
+		.unaccounted = r->unaccounted,
 		.asked_bps = r->asked_bps,
 		.gbps = r->gbps,
 		.seconds = r->seconds,
@@ -72,10 +75,11 @@ static struct common upstream_common(const struct uplink_result *r) {
 		.proven = r->proven,
 		.proven_bytes = r->proven_bytes,
 		.lost = r->lost,
-		.sent_to_removed = r->sent_to_removed,
+		.overtaken = r->overtaken,
 		.duplicated = r->duplicated,
 		.reordered = r->reordered,
 		.corrupted = r->corrupted,
+		.unaccounted = r->unaccounted,
 		.asked_bps = r->counts.asked_bps,
 		.gbps = r->gbps,
 		.seconds = r->seconds,
@@ -98,10 +102,12 @@ static void set_common(json_t *o, const struct common *c) {
 	summary_set_count(o, "sent", c->sent);
 	summary_set_count(o, "proven", c->proven);
 	summary_set_count(o, "lost", c->lost);
-	summary_set_count(o, "sent_to_removed", c->sent_to_removed);
+	summary_set_count(o, "overtaken", c->overtaken);
 	summary_set_count(o, "duplicated", c->duplicated);
 	summary_set_count(o, "reordered", c->reordered);
 	summary_set_count(o, "corrupted", c->corrupted);
+	summary_set_count(o, "undecipherable", c->undecipherable);
+	json_object_set_new(o, "unaccounted", json_integer(c->unaccounted));
 	json_object_set_new(o, "asked_gbps",
 			    c->asked_bps > 0 ? json_real(c->asked_bps / 1e9) : json_null());
 	set_real(o, "gbps", c->gbps);
@@ -189,12 +195,13 @@ json_t *summary_upstream(const struct uplink_result *r) {
 /* What is missing was not lost: nobody looked. */
 static void remove_received(json_t *summary) {
 	static const char *const keys[] = {
-		"proven",      "proven_bytes", "lost",
-		"duplicated",  "reordered",    "corrupted",
-		"gbps",	       "latency_us",   "corrupted_by",
-		"unexpected",  "resequencing", "depi_violations",
-		"depi_frames", "depi_bytes",   "latency_unknown",
-		"astray",      "counted",      "counted_bytes",
+		"proven",	  "proven_bytes", "lost",
+		"duplicated",	  "reordered",	  "corrupted",
+		"undecipherable", "overtaken",	  "unaccounted",
+		"gbps",		  "latency_us",	  "corrupted_by",
+		"unexpected",	  "resequencing", "depi_violations",
+		"depi_frames",	  "depi_bytes",	  "latency_unknown",
+		"astray",	  "counted",	  "counted_bytes",
 	};
 	const char *name;
 	json_t *direction;
@@ -283,11 +290,18 @@ static void print_counts(FILE *out, const struct common *c) {
 	print_count(out, "sent", c->sent, 0);
 	print_count(out, "proven", c->proven, c->sent);
 	print_count(out, "lost", c->lost, c->sent);
-	if (c->sent_to_removed > 0)
-		print_count(out, "overtaken", c->sent_to_removed, c->sent);
+	if (c->overtaken > 0)
+		print_count(out, "overtaken", c->overtaken, c->sent);
 	print_count(out, "duplicated", c->duplicated, c->sent);
 	print_count(out, "reordered", c->reordered, c->sent);
 	print_count(out, "corrupted", c->corrupted, c->sent);
+	if (c->undecipherable > 0)
+		print_count(out, "undecipherable", c->undecipherable, c->sent);
+	if (c->unaccounted != 0)
+		fprintf(out,
+			"%-12s %14" PRId64 "  the account does not close: sent is not the sum of "
+			"proven, lost, corrupted, undecipherable and overtaken\n",
+			"unaccounted", c->unaccounted);
 }
 
 static void print_measures(FILE *out, const struct common *c) {

@@ -80,7 +80,7 @@ struct traffic_load {
 
 /* All counts are of packets unless said otherwise. */
 struct traffic_result {
-	/* = proven + counted + lost + sent_to_removed + corrupted when nothing is in flight */
+	/* = proven + counted + lost + corrupted + undecipherable + overtaken when nothing is in flight */
 	uint64_t sent;
 	uint64_t sent_bytes;
 	uint64_t proven;
@@ -89,10 +89,13 @@ struct traffic_result {
 	uint64_t counted_bytes;
 	double asked_bps; /* bits per second, in the mean over a shape; 0 = max */
 	uint64_t lost;
-	uint64_t sent_to_removed; /* to modems that the server had no more, or otherwise, by then */
+	uint64_t
+		overtaken; /* by a change: they were for what the server had no more, or otherwise, by then */
+	int64_t unaccounted; /* what the sum above lacks: 0, or something is wrong with the proof */
 	uint64_t duplicated;
 	uint64_t reordered; /* of the proven and counted ones */
 	uint64_t corrupted;
+	uint64_t undecipherable; /* of a key generation that their modem does not hold */
 	uint64_t corrupted_by[CORRUPTIONS];
 	uint64_t unexpected[UNEXPECTEDS];
 	uint64_t violations[VIOLATIONS];
@@ -128,12 +131,13 @@ struct traffic_cycles {
 
 /* The upstream's. All counts are of packets unless said otherwise. */
 struct uplink_result {
-	uint64_t sent; /* = proven + lost + sent_to_removed + corrupted when nothing is in flight */
+	uint64_t sent; /* = proven + lost + corrupted + overtaken when nothing is in flight */
 	uint64_t sent_bytes;
 	uint64_t proven;
 	uint64_t proven_bytes;
 	uint64_t lost;
-	uint64_t sent_to_removed; /* from them, as downstream */
+	uint64_t overtaken; /* as downstream */
+	int64_t unaccounted; /* as downstream */
 	uint64_t duplicated;
 	uint64_t reordered; /* of the proven ones */
 	uint64_t corrupted;

@@ -278,6 +278,10 @@ uint32_t uplink_made(const struct uplink *u, uint32_t stream) {
 	return u->flows.streams[stream].made;
 }
 
+uint32_t uplink_ended(const struct uplink *u, uint32_t stream) {
+	return u->flows.streams[stream].ended;
+}
+
 uint64_t uplink_sent(const struct uplink *u) {
 	return u->flows.sent;
 }

@@ -102,6 +102,9 @@ uint32_t uplink_stream_count(const struct uplink *u);
 /* Packets made so far for a stream: its sequence numbers are 0 .. this - 1. */
 uint32_t uplink_made(const struct uplink *u, uint32_t stream);
 
+/* Of these, those whose last byte lies in a burst. */
+uint32_t uplink_ended(const struct uplink *u, uint32_t stream);
+
 /* Packets sent, and their bytes (Ethernet frames without CRC). */
 uint64_t uplink_sent(const struct uplink *u);
 uint64_t uplink_sent_bytes(const struct uplink *u);

@@ -61,7 +61,7 @@ class Changing:
 def check(summary: Json) -> None:
     """Every packet has its account; nothing is lost where the machine kept up."""
     for way in (summary[name] for name in DIRECTIONS):
-        gone = way["sent_to_removed"]
+        gone = way["overtaken"]
         assert way["sent"] == way["proven"] + way["lost"] + gone + way["corrupted"] > 0
         assert way["duplicated"] == 0
         # where the traffic had no core for long, a modem may have gone and come back unseen

@@ -77,7 +77,7 @@ def test_both_directions_must_balance(direction: str) -> None:
             "300 of 300 upstream at 0.50 Gbps, 3 lost, in 2.5 s",
         ),
         (
-            {"downstream": DOWN | {"proven": 990, "sent_to_removed": 10}, "upstream": UP},
+            {"downstream": DOWN | {"proven": 990, "overtaken": 10}, "upstream": UP},
             "every packet proven but 10 that changes of the configuration overtook: "
             "990 of 1,000 downstream at 3.46 Gbps, 300 of 300 upstream at 0.50 Gbps, 0 lost, "
             "in 2.5 s",
@@ -86,6 +86,16 @@ def test_both_directions_must_balance(direction: str) -> None:
             {"downstream": DOWN | {"reordered": 3}, "upstream": UP | {"duplicated": 1}},
             "NOT every packet proven: 1,000 of 1,000 downstream at 3.46 Gbps, "
             "300 of 300 upstream at 0.50 Gbps, 0 lost, 3 out of order, 1 twice, in 2.5 s",
+        ),
+        (
+            {"downstream": DOWN | {"proven": 990, "undecipherable": 10, "unaccounted": 0}},
+            "NOT every packet proven: 990 of 1,000 downstream at 3.46 Gbps, 0 lost, "
+            "10 undecipherable, in 2.0 s",
+        ),
+        (
+            {"downstream": DOWN | {"unaccounted": 4}},
+            "NOT every packet proven: 1,000 of 1,000 downstream at 3.46 Gbps, 0 lost, "
+            "4 unaccounted for, in 2.0 s",
         ),
         (
             {"downstream": DOWN | {"depi_violations": {"mac": 2, "sequence_gap": 1, "ip": 0}}},
@@ -166,8 +176,8 @@ def test_what_a_filter_denies_since_a_change_was_sent_to_no_removed_modem(
 ) -> None:
     """It never came, as the traffic did not know of the rule yet; the data plane tells why."""
     denied = PLANE["downstream"] | {"drops": {"filter_deny": 10}}
-    down = DOWN | {"proven": 990, "sent_to_removed": 10}
-    proven = {"downstream": down, "upstream": UP | {"sent_to_removed": 0}}
+    down = DOWN | {"proven": 990, "overtaken": 10}
+    proven = {"downstream": down, "upstream": UP | {"overtaken": 0}}
     whole = summary.merge(PLANE | {"downstream": denied}, proven, ASKED)
     summary.show(whole, Console(), [3])
     said = capsys.readouterr().out
@@ -231,3 +241,14 @@ def test_latencies_are_shown_where_they_were_measured() -> None:
     assert ["latency", "mean", "4", "us", "4", "us"] in shown
     assert ["in", "the", "pipeline", "p99_999", "12,346", "us"] in shown
     assert not any("histogram" in row for row in shown)
+
+
+def test_an_account_that_does_not_close_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    """Of any group: the sums of two mistakes may be 0."""
+    groups = [{"id": 1, "downstream": {"unaccounted": 3}}, {"id": 2, "downstream": {}}]
+    assert not summary.unaccounted({"downstream": {"unaccounted": 0}, "groups": []})
+    assert summary.unaccounted({"downstream": {"unaccounted": 0}, "groups": groups})
+    complaints.of_the_proof({"downstream": {"unaccounted": 0}, "groups": []})
+    assert capsys.readouterr().err == ""
+    complaints.of_the_proof({"downstream": {"unaccounted": 0}, "groups": groups})
+    assert "the account of the traffic program does not close" in capsys.readouterr().err

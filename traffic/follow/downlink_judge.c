@@ -42,6 +42,7 @@ static bool may_wait(const struct downlink *d, enum corruption why) {
 	case CORRUPTION_DESTINATION:
 	case CORRUPTION_CHANNEL:
 	case CORRUPTION_PRIVACY:
+	case CORRUPTION_UNDECIPHERABLE:
 	case CORRUPTION_DSID:
 	case CORRUPTION_DS_EHDR:
 	case CORRUPTION_STREAM: return true;
@@ -178,7 +179,7 @@ static bool frame_refuse(struct downlink *d, struct rte_mbuf *frame, enum corrup
 	if (why == CORRUPTION_DESTINATION && neighbours_have_modem(d->neighbours, destination))
 		d->account.unexpected[UNEXPECTED_OTHER_GROUP]++;
 	else
-		d->account.corrupted[why]++;
+		account_refuse(&d->account, why);
 	return true;
 }
 

@@ -41,10 +41,12 @@ static void downstream_add(struct traffic_result *sum, const struct traffic_resu
 	ADD(sum, r, counted_bytes);
 	sum->asked_bps = asked_add(sum->asked_bps, r->asked_bps, first);
 	ADD(sum, r, lost);
-	ADD(sum, r, sent_to_removed);
+	ADD(sum, r, overtaken);
+	ADD(sum, r, unaccounted);
 	ADD(sum, r, duplicated);
 	ADD(sum, r, reordered);
 	ADD(sum, r, corrupted);
+	ADD(sum, r, undecipherable);
 	ADD_ALL(sum, r, corrupted_by);
 	ADD_ALL(sum, r, unexpected);
 	ADD_ALL(sum, r, violations);
@@ -128,7 +130,8 @@ static void upstream_add(struct uplink_result *sum, const struct uplink_result *
 	ADD(sum, r, proven);
 	ADD(sum, r, proven_bytes);
 	ADD(sum, r, lost);
-	ADD(sum, r, sent_to_removed);
+	ADD(sum, r, overtaken);
+	ADD(sum, r, unaccounted);
 	ADD(sum, r, duplicated);
 	ADD(sum, r, reordered);
 	ADD(sum, r, corrupted);

@@ -10,6 +10,7 @@
 #include "wire/docsis_mac.h"
 
 #define ETHERNET_MIN 14
+#define KEY_SEQUENCE_MASK 0x0f
 
 static uint64_t mac_key(const uint8_t *mac) {
 	return (uint64_t)load_be16(mac) << 32 | load_be32(mac + 2);
@@ -42,31 +43,84 @@ static void flows_fill(struct modems *t, const struct modem *m, uint32_t first,
 	}
 }
 
+static struct crypto_key key_make(const struct stored_key *stored, enum cipher cipher,
+				  const uint8_t *iv, uint8_t sequence) {
+	struct crypto_key key = {
+		.schedule = stored->schedule,
+		.cipher = (uint8_t)cipher,
+		.sequence = sequence & KEY_SEQUENCE_MASK,
+	};
+
+	memcpy(key.iv, iv, sizeof(key.iv));
+	return key;
+}
+
+/* Keys have the place of their toggle. */
+static unsigned key_place(uint8_t sequence) {
+	return sequence % SA_KEYS;
+}
+
 static bool modem_key_create(struct modems *t, uint32_t index, enum cipher cipher,
 			     const uint8_t *key, const uint8_t *iv, uint8_t sequence) {
 	struct modem_state *s = &t->all[index];
 	struct stored_key *stored = key_store_take(t->store, cipher, key);
+	unsigned at = key_place(sequence);
 
 	if (stored == NULL)
 		return false;
-	t->keys[SA_KEYS * index + s->key_count] = stored;
-	s->keys[s->key_count] = (struct crypto_key){
-		.schedule = stored->schedule,
-		.cipher = (uint8_t)cipher,
-		.sequence = sequence & 0x0f,
-	};
-	memcpy(s->keys[s->key_count++].iv, iv, sizeof(s->keys[0].iv));
+	t->keys[SA_KEYS * index + at] = stored;
+	s->keys[at] = key_make(stored, cipher, iv, sequence);
+	s->held |= (uint8_t)(1u << at);
 	return true;
 }
 
 /* A modem without encryption has the CRC checked, as if by a key. */
 static bool modem_keys_create(struct modems *t, uint32_t index,
 			      const struct security_association *sa) {
+	t->all[index].present = (uint8_t)key_place(sa->key_sequence);
 	if (!modem_key_create(t, index, sa->cipher, sa->key, sa->iv, sa->key_sequence))
 		return false;
 	return !sa->has_next_key || sa->cipher == CIPHER_NONE ||
 	       modem_key_create(t, index, sa->cipher, sa->next_key, sa->next_iv,
 				(uint8_t)(sa->key_sequence + 1));
+}
+
+bool modem_rekey_create(struct modem_rekey *r, struct key_store *store, enum cipher cipher,
+			const uint8_t *key, const uint8_t *iv) {
+	r->stored = key_store_take(store, cipher, key);
+	if (r->stored == NULL)
+		return false;
+	r->key = key_make(r->stored, cipher, iv, r->sequence);
+	return true;
+}
+
+void modems_rekey(struct modems *t, struct modem_rekey *r, uint32_t number) {
+	struct modem_state *s = &t->all[r->modem];
+	unsigned at = key_place(r->sequence);
+	struct stored_key **stored = &t->keys[SA_KEYS * r->modem + at];
+	struct stored_key *before = *stored;
+
+	*stored = r->stored;
+	r->stored = before;
+	s->keys[at] = r->key;
+	s->since[at] = number;
+	s->held |= (uint8_t)(1u << at);
+}
+
+/* Numbers of changes may wrap. */
+static bool is_later(uint32_t since, uint32_t number) {
+	return (int32_t)(since - number) > 0;
+}
+
+void modems_expire(struct modems *t, const struct modem_rekey *r, uint32_t number) {
+	unsigned at = key_place(r->sequence);
+	struct modem_state *s;
+
+	if (is_later(t->since, number) || r->modem >= t->count)
+		return;
+	s = &t->all[r->modem];
+	if (!is_later(s->since[at], number) && s->keys[at].sequence == r->sequence)
+		s->held &= (uint8_t)~(1u << at);
 }
 
 static void channels_add(struct modem_state *s, const struct bonding_group *group) {
@@ -135,20 +189,21 @@ bool modems_have(const struct modems *t, const uint8_t mac[6]) {
 	return false;
 }
 
-/* SEC: BP_DOWN names the SA and key; EN tells whether the PDU is encrypted. The key is one of the
- * generations that the modem has, by its sequence number. */
-static bool privacy_good(const struct modem_state *s, const struct docsis_mac *mac,
-			 struct frame_info *info) {
-	info->key = &s->keys[0];
+/* SEC: BP_DOWN names the SA and key; EN tells whether the PDU is encrypted. Key sequence number and toggle name
+ * one of the two generations that the modem holds. */
+static enum corruption privacy_check(const struct modem_state *s, const struct docsis_mac *mac,
+				     struct frame_info *info) {
+	info->key = &s->keys[s->present];
 	if (mac->privacy == PRIVACY_NONE)
-		return !s->encrypted;
+		return s->encrypted ? CORRUPTION_PRIVACY : CORRUPTION_NONE;
 	if (mac->privacy != PRIVACY_BP_DOWN || mac->encrypted != s->encrypted ||
 	    mac->privacy_version != DOCSIS_PRIVACY_VERSION || mac->said_or_sid != s->said ||
 	    mac->toggle != (mac->key_sequence & 1))
-		return false;
-	if (s->key_count == SA_KEYS && s->keys[1].sequence == mac->key_sequence)
-		info->key = &s->keys[1];
-	return info->key->sequence == mac->key_sequence;
+		return CORRUPTION_PRIVACY;
+	info->key = &s->keys[mac->toggle];
+	return (s->held >> mac->toggle & 1) && info->key->sequence == mac->key_sequence
+		       ? CORRUPTION_NONE
+		       : CORRUPTION_UNDECIPHERABLE;
 }
 
 /* Finds the flow by its DSID; where the header has none, the tag will name it. */
@@ -194,6 +249,7 @@ static enum corruption modem_check(const struct modems *t, const struct docsis_m
 				   struct frame_info *info) {
 	uint32_t slot = mac_slot(t, mac_key(mac->pdu));
 	const struct modem_state *s;
+	enum corruption why;
 
 	if (t->by_mac[slot] == 0)
 		return CORRUPTION_DESTINATION;
@@ -202,9 +258,8 @@ static enum corruption modem_check(const struct modems *t, const struct docsis_m
 	info->modems = t;
 	if (!(s->channels[info->channel / 64] >> info->channel % 64 & 1))
 		return CORRUPTION_CHANNEL;
-	if (!privacy_good(s, mac, info))
-		return CORRUPTION_PRIVACY;
-	return flow_check(t, s, mac, info);
+	why = privacy_check(s, mac, info);
+	return why == CORRUPTION_NONE ? flow_check(t, s, mac, info) : why;
 }
 
 enum modem_verdict modems_check(const struct modems *t, struct rte_mbuf *frame, uint32_t size,

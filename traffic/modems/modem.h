@@ -19,10 +19,14 @@
 
 struct modem_state {
 	uint64_t mac; /* the six bytes, first one highest */
+	/* SEC: a modem holds two generations of the key, one with an even and one with an odd sequence number. The
+	 * toggle of a frame says which of the two decrypts it. */
 	struct crypto_key keys[SA_KEYS];
+	uint32_t since[SA_KEYS]; /* number of the change that brought the key */
 	uint32_t first_flow;
 	uint16_t said;
-	uint8_t key_count;
+	uint8_t held; /* a bit for each of `keys` that is there */
+	uint8_t present; /* the key of frames without a privacy header */
 	uint8_t flow_count;
 	bool encrypted;
 	uint64_t channels[SG_MAX_CHANNELS / 64]; /* bits of the channels of its flows */
@@ -44,7 +48,8 @@ struct modems {
 	uint32_t slots; /* a power of two */
 	uint32_t max_pdu;
 	struct key_store *store;
-	struct stored_key **keys; /* taken there: SA_KEYS a modem */
+	struct stored_key **keys; /* taken there: SA_KEYS per modem */
+	uint32_t since; /* number of the change that brought all of this */
 	const struct modems
 		*older; /* as they were before a change, for what is under way; or NULL */
 };
@@ -57,6 +62,25 @@ int modems_create(struct modems *t, const struct service_group *sg, const struct
 		  struct key_store *store);
 
 void modems_free(struct modems *t);
+
+/* A generation of a modem's key that arrives or expires. */
+struct modem_rekey {
+	uint32_t modem; /* index */
+	uint8_t sequence;
+	struct crypto_key key; /* of what arrives */
+	struct stored_key *stored; /* NULL: it expires */
+};
+
+/* Gets the schedule of a key that arrives, on the thread that makes changes. Returns whether there was memory. */
+bool modem_rekey_create(struct modem_rekey *r, struct key_store *store, enum cipher cipher,
+			const uint8_t *key, const uint8_t *iv);
+
+/* Gives a modem the key that arrives with change `number`. It replaces the generation before the last, which `r` has
+ * then, and its maker frees. */
+void modems_rekey(struct modems *t, struct modem_rekey *r, uint32_t number);
+
+/* Drops the key that expired with change `number`, unless a later one has taken its place. */
+void modems_expire(struct modems *t, const struct modem_rekey *r, uint32_t number);
 
 /* Whether one of them has this address, or had it before a change. */
 bool modems_have(const struct modems *t, const uint8_t mac[6]);

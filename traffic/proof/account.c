@@ -49,6 +49,13 @@ void account_deliver(void *account, const struct arrived *packet, uint64_t now) 
 		a->unexpected[UNEXPECTED_TOO_OLD]++;
 }
 
+void account_refuse(struct account *a, enum corruption why) {
+	if (why == CORRUPTION_UNDECIPHERABLE)
+		a->undecipherable++;
+	else
+		a->corrupted[why]++;
+}
+
 uint64_t account_corrupted(const struct account *a) {
 	uint64_t sum = 0;
 

@@ -12,6 +12,8 @@ enum corruption {
 #undef CORRUPTION
 	CORRUPTIONS,
 	CORRUPTION_NONE = CORRUPTIONS,
+	/* No corruption: the frame is encrypted by a generation of the key that the modem does not hold. */
+	CORRUPTION_UNDECIPHERABLE,
 };
 
 enum unexpected {
@@ -37,6 +39,7 @@ struct account {
 	uint64_t counted; /* packets of which only the header was checked */
 	uint64_t counted_bytes; /* Ethernet frames without CRC */
 	uint64_t corrupted[CORRUPTIONS];
+	uint64_t undecipherable; /* frames of a key generation that their modem does not hold */
 	uint64_t unexpected[UNEXPECTEDS];
 	uint64_t violations[VIOLATIONS];
 	uint64_t depi_frames;
@@ -54,6 +57,9 @@ void account_restart(struct account *a);
 /* A deliver_fn with a struct account as context: the packet has passed every check but order,
  * or is only counted. */
 void account_deliver(void *account, const struct arrived *packet, uint64_t now);
+
+/* Counts a frame that is not proven for a reason other than CORRUPTION_NONE. */
+void account_refuse(struct account *a, enum corruption why);
 
 /* All frames counted in `corrupted`. */
 uint64_t account_corrupted(const struct account *a);

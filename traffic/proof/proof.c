@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <rte_common.h>
+
 int proof_create(struct proof *p, uint32_t streams, uint64_t tsc_hz, bool latency) {
 	*p = (struct proof){
 		.streams = calloc(streams + 1, sizeof(*p->streams)),
@@ -72,14 +74,22 @@ enum arrival proof_arrive(struct proof *p, const struct arrived *packet, uint64_
 	return arrival;
 }
 
-struct proof_balance proof_balance(const struct proof *p, uint64_t sent, uint64_t damaged) {
-	uint64_t missing = sent > p->proven ? sent - p->proven : 0;
-	uint64_t corrupted = damaged < missing ? damaged : missing;
+void proof_end_stream(struct proof *p, uint32_t stream, uint32_t made) {
+	p->ended_missing += proof_stream_missing(p, stream, made);
+	memset(&p->streams[stream], 0, sizeof(p->streams[stream]));
+}
+
+struct proof_balance proof_balance(const struct proof *p, uint64_t missing,
+				   const struct proof_damage *damage) {
+	uint64_t undecipherable = RTE_MIN(damage->undecipherable, missing);
+	uint64_t corrupted = RTE_MIN(damage->corrupted, missing - undecipherable);
+	uint64_t damaged = damage->corrupted + damage->undecipherable;
 
 	return (struct proof_balance){
-		.lost = missing - corrupted,
-		.duplicated = p->duplicated + damaged - corrupted,
+		.lost = missing - corrupted - undecipherable,
+		.duplicated = p->duplicated + damaged - corrupted - undecipherable,
 		.corrupted = corrupted,
+		.undecipherable = undecipherable,
 	};
 }
 

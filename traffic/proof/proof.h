@@ -20,6 +20,7 @@ struct proof {
 	uint64_t duplicated;
 	uint64_t reordered; /* of the proven ones, those behind a later one of their stream */
 	uint64_t missing; /* sequence numbers passed over and not seen since */
+	int64_t ended_missing; /* packets of streams that have ended which did not arrive */
 	uint64_t latency_unknown; /* of the proven ones, those whose start is forgotten */
 	uint64_t last_tsc; /* of the last packet proven */
 	uint64_t tsc_to_ns_q32;
@@ -41,18 +42,36 @@ void proof_restart(struct proof *p);
  */
 enum arrival proof_arrive(struct proof *p, const struct arrived *packet, uint64_t now);
 
+/* A stream ends of which `made` packets were sent, and its number is for another one. */
+void proof_end_stream(struct proof *p, uint32_t stream, uint32_t made);
+
+/* Of `made` packets of a stream, those that did not arrive. Less than 0: more arrived than were made. */
+static inline int64_t proof_stream_missing(const struct proof *p, uint32_t stream, uint32_t made) {
+	const struct window *w = &p->streams[stream];
+
+	return (int64_t)(int32_t)(made - w->next) + w->missing;
+}
+
+/* Frames that arrived and are not proven. */
+struct proof_damage {
+	uint64_t corrupted;
+	uint64_t undecipherable;
+};
+
 /* What became of the packets that were sent and not proven. */
 struct proof_balance {
 	uint64_t lost;
 	uint64_t duplicated;
 	uint64_t corrupted;
+	uint64_t undecipherable;
 };
 
 /*
- * `damaged` frames came beside those proven. Each was one of the packets not proven, unless its good
- * copy came too: then it is a duplicate that was damaged.
+ * Of `missing` packets that are not proven. Each damaged frame was one of them, unless its good copy
+ * came too: then it is a duplicate that was damaged.
  */
-struct proof_balance proof_balance(const struct proof *p, uint64_t sent, uint64_t damaged);
+struct proof_balance proof_balance(const struct proof *p, uint64_t missing,
+				   const struct proof_damage *damage);
 
 /* Of latencies in ns, the proof's own; NULL where they are not recorded. */
 static inline const struct hdr_histogram *proof_histogram(const struct proof *p) {

@@ -167,6 +167,10 @@ uint32_t uplink_made(const struct uplink *u, uint32_t stream) {
 	return u->made[stream];
 }
 
+uint32_t uplink_ended(const struct uplink *u, uint32_t stream) {
+	return uplink_made(u, stream);
+}
+
 uint64_t uplink_sent(const struct uplink *u) {
 	return u->sent;
 }

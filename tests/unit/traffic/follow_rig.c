@@ -105,7 +105,8 @@ struct traffic_result follow_finish(void) {
 		;
 	traffic_finish(follow_rig.traffic);
 	traffic_result(follow_rig.traffic, &r);
-	assert_int_equal(r.sent, r.proven + r.lost + r.sent_to_removed + r.corrupted);
+	assert_int_equal(r.sent, r.proven + r.lost + r.overtaken + r.corrupted + r.undecipherable);
+	assert_int_equal(r.unaccounted, 0);
 	return r;
 }
 

@@ -3,32 +3,69 @@
 #include "proof/proof.h"
 #include "test.h"
 
-/* What was sent is proven, lost or corrupted; what came beside that is a duplicate. */
+/* What is missing is lost, corrupted or undecipherable; what arrived beside that is a duplicate. */
 static void balances_add_up(void **state) {
 	static const struct {
-		uint64_t sent, proven, duplicated, damaged;
+		uint64_t missing, duplicated;
+		struct proof_damage damage;
 		struct proof_balance expected;
 	} rows[] = {
-		{0, 0, 0, 0, {0, 0, 0}},   {10, 10, 0, 0, {0, 0, 0}}, {10, 7, 0, 0, {3, 0, 0}},
-		{10, 7, 2, 1, {2, 2, 1}},  {10, 7, 0, 3, {0, 0, 3}},  {10, 7, 1, 5, {0, 3, 3}},
-		{10, 10, 0, 2, {0, 2, 0}}, {10, 0, 0, 0, {10, 0, 0}},
+		{0, 0, {0, 0}, {0, 0, 0, 0}}, {3, 0, {0, 0}, {3, 0, 0, 0}},
+		{3, 2, {1, 0}, {2, 2, 1, 0}}, {3, 0, {3, 0}, {0, 0, 3, 0}},
+		{3, 1, {5, 0}, {0, 3, 3, 0}}, {0, 0, {2, 0}, {0, 2, 0, 0}},
+		{5, 0, {1, 2}, {2, 0, 1, 2}}, {3, 0, {2, 2}, {0, 1, 1, 2}},
+		{1, 0, {1, 2}, {0, 2, 0, 1}}, {0, 1, {0, 1}, {0, 2, 0, 0}},
 	};
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
-		struct proof p = {.proven = rows[i].proven, .duplicated = rows[i].duplicated};
-		struct proof_balance b = proof_balance(&p, rows[i].sent, rows[i].damaged);
+		struct proof p = {.duplicated = rows[i].duplicated};
+		struct proof_balance b = proof_balance(&p, rows[i].missing, &rows[i].damage);
 
 		assert_int_equal(b.lost, rows[i].expected.lost);
 		assert_int_equal(b.duplicated, rows[i].expected.duplicated);
 		assert_int_equal(b.corrupted, rows[i].expected.corrupted);
-		assert_int_equal(rows[i].sent, rows[i].proven + b.lost + b.corrupted);
+		assert_int_equal(b.undecipherable, rows[i].expected.undecipherable);
+		assert_int_equal(rows[i].missing, b.lost + b.corrupted + b.undecipherable);
 	}
+}
+
+static void arrive(struct proof *p, uint32_t stream, uint32_t sequence) {
+	struct arrived packet = {.stream = stream, .sequence = sequence, .valid = true};
+
+	proof_arrive(p, &packet, 1);
+}
+
+/* Sequence numbers tell what is missing, whatever was counted beside them. */
+static void streams_tell_what_is_missing(void **state) {
+	struct proof p;
+
+	(void)state;
+	assert_int_equal(proof_create(&p, 2, 1000000000, false), 0);
+	assert_int_equal(proof_stream_missing(&p, 0, 0), 0);
+	assert_int_equal(proof_stream_missing(&p, 0, 7), 7);
+	arrive(&p, 0, 0);
+	arrive(&p, 0, 3); /* 1 and 2 are passed over */
+	assert_int_equal(proof_stream_missing(&p, 0, 7), 5);
+	arrive(&p, 0, 2);
+	arrive(&p, 0, 2); /* a duplicate is none */
+	assert_int_equal(proof_stream_missing(&p, 0, 7), 4);
+	assert_int_equal(proof_stream_missing(&p, 0, 4), 1);
+	assert_int_equal(proof_stream_missing(&p, 0, 2), -1); /* more arrived than were made */
+	proof_end_stream(&p, 0, 7);
+	assert_int_equal(p.ended_missing, 4);
+	assert_int_equal(proof_stream_missing(&p, 0, 1), 1); /* of another stream */
+	proof_end_stream(&p, 1, 5);
+	assert_int_equal(p.ended_missing, 9);
+	proof_restart(&p);
+	assert_int_equal(p.ended_missing, 0);
+	proof_free(&p);
 }
 
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(balances_add_up),
+		cmocka_unit_test(streams_tell_what_is_missing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

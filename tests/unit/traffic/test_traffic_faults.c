@@ -91,6 +91,12 @@ static void other_modem(uint8_t *frame, size_t size) {
 	frame[5] = 0x03;
 }
 
+/* BP_DOWN stands first: type, key sequence, EN and toggle, SAID. */
+static void wrong_toggle(struct rig_frame *f) {
+	f->bytes[6] ^= 0x40;
+	docsis_hcs_write(f->bytes, f->header_size - 2);
+}
+
 static void hcs_bit(struct rig_frame *f) {
 	f->bytes[f->header_size - 1] ^= 0x10;
 }
@@ -137,7 +143,8 @@ static const struct {
 	{"unknown destination", {.plain = unknown_mac}, CORRUPTION_DESTINATION},
 	{"channel of others", {.wire = foreign_channel}, CORRUPTION_CHANNEL},
 	{"SAID", {.header = wrong_said}, CORRUPTION_PRIVACY},
-	{"key sequence", {.header = wrong_key_sequence}, CORRUPTION_PRIVACY},
+	{"key sequence", {.header = wrong_key_sequence}, CORRUPTION_UNDECIPHERABLE},
+	{"toggle", {.wire = wrong_toggle}, CORRUPTION_PRIVACY},
 	{"not encrypted", {.header = not_encrypted}, CORRUPTION_PRIVACY},
 	{"other modem", {.plain = other_modem}, CORRUPTION_PRIVACY},
 	{"DSID of nobody", {.header = wrong_dsid}, CORRUPTION_DSID},
@@ -175,8 +182,14 @@ static void each_fault_is_named_and_counts_once(void **state) {
 		r = rig_finish(&rig);
 		assert_int_equal(r.sent, PACKETS);
 		assert_int_equal(r.proven, PACKETS - 1);
-		assert_int_equal(r.corrupted, 1);
-		assert_int_equal(r.corrupted_by[faults[i].expected], 1);
+		if (faults[i].expected == CORRUPTION_UNDECIPHERABLE) {
+			assert_int_equal(r.undecipherable, 1);
+			assert_int_equal(r.corrupted, 0);
+		} else {
+			assert_int_equal(r.corrupted, 1);
+			assert_int_equal(r.corrupted_by[faults[i].expected], 1);
+			assert_int_equal(r.undecipherable, 0);
+		}
 		assert_int_equal(r.lost + r.duplicated + r.reordered, 0);
 		assert_false(traffic_result_good(&r));
 	}

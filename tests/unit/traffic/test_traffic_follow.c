@@ -36,7 +36,7 @@ static void what_is_sent_to_a_removed_modem_is_told(void **state) {
 	follow_learn();
 	follow_take_and_send(2 * FOLLOW_PACKETS);
 	r = follow_finish();
-	assert_int_equal(r.sent_to_removed, follow_rig.unknown);
+	assert_int_equal(r.overtaken, follow_rig.unknown);
 	assert_int_equal(r.lost, 0);
 	assert_int_equal(r.proven, r.sent - follow_rig.unknown);
 	assert_true(traffic_result_good(&r));
@@ -59,7 +59,7 @@ static void losses_of_others_are_losses(void **state) {
 	follow_learn();
 	r = follow_finish();
 	assert_int_equal(r.lost, victims);
-	assert_int_equal(r.sent_to_removed, follow_rig.unknown);
+	assert_int_equal(r.overtaken, follow_rig.unknown);
 	assert_false(traffic_result_good(&r));
 }
 
@@ -90,7 +90,7 @@ static void earlier_losses_are_losses(void **state) {
 	follow_learn();
 	r = follow_finish();
 	assert_in_range(r.lost, 2, 3);
-	assert_int_equal(r.sent_to_removed, follow_rig.unknown);
+	assert_int_equal(r.overtaken, follow_rig.unknown);
 }
 
 static void what_is_under_way_to_a_removed_modem_is_proven(void **state) {

@@ -81,8 +81,8 @@ static void the_number_names_the_key(void **state) {
 	assert_int_equal(r.proven, PACKETS - wrong);
 }
 
-/* A number that is none of both is no key of the modem. */
-static void other_numbers_are_refused(void **state) {
+/* A number that is none of both is no key of the modem: such frames are undecipherable, not corrupted. */
+static void other_numbers_are_undecipherable(void **state) {
 	struct traffic_result r;
 
 	(void)state;
@@ -94,15 +94,17 @@ static void other_numbers_are_refused(void **state) {
 		rig_send_frame(&rig, &frames[i]);
 	r = rig_finish(&rig);
 	next_key_unset();
-	assert_true(r.corrupted_by[CORRUPTION_PRIVACY] > 0);
-	assert_int_equal(r.corrupted_by[CORRUPTION_PRIVACY] + r.proven, PACKETS);
+	assert_true(r.undecipherable > 0);
+	assert_int_equal(r.undecipherable + r.proven, PACKETS);
+	assert_int_equal(r.corrupted, 0);
+	assert_false(traffic_result_good(&r));
 }
 
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(both_generations_are_decrypted),
 		cmocka_unit_test(the_number_names_the_key),
-		cmocka_unit_test(other_numbers_are_refused),
+		cmocka_unit_test(other_numbers_are_undecipherable),
 	};
 
 	return cmocka_run_group_tests(tests, open_rig, close_rig);

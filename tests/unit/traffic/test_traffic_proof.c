@@ -2,6 +2,7 @@
 /* What is proven, lost, duplicated or out of order is counted as just that. */
 #include "test.h"
 #include "traffic_group.h"
+#include "traffic_parts.h"
 
 #define PACKETS 64
 #define MIX "84:1,256:1,1280:1,1900:1"
@@ -201,6 +202,34 @@ static void a_number_used_twice_is_a_wrong_dsid(void **state) {
 	assert_int_equal(r.lost + r.duplicated + r.reordered, 0);
 }
 
+/* The sequence numbers of streams say what is missing; where that and the other counts disagree, the run fails. */
+static void an_account_that_does_not_close_fails(void **state) {
+	struct traffic_result r;
+
+	(void)state;
+	rig_start(&rig, "256", 9);
+	rig_take(&rig, frames, PACKETS, NULL);
+	send_all();
+	traffic_result(rig.traffic, &r);
+	assert_true(traffic_result_good(&r));
+	rig.traffic->downlink->account.proof.proven--;
+	traffic_result(rig.traffic, &r);
+	assert_int_equal(r.unaccounted, 1);
+	assert_int_equal(r.lost, 0);
+	assert_false(traffic_result_good(&r));
+	rig.traffic->downlink->account.proof.proven += 2;
+	traffic_result(rig.traffic, &r);
+	assert_int_equal(r.unaccounted, -1);
+	assert_false(traffic_result_good(&r));
+	rig.traffic->downlink->account.proof.proven--;
+	rig.traffic->downlink->generator->packets++;
+	traffic_result(rig.traffic, &r);
+	assert_int_equal(r.unaccounted, 1);
+	rig.traffic->downlink->generator->packets--;
+	r = rig_finish(&rig);
+	assert_nothing_wrong(&r);
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(good_packets_are_proven),
@@ -212,6 +241,7 @@ int main(void) {
 		cmocka_unit_test(bonded_packets_are_resequenced),
 		cmocka_unit_test(swapped_packets_of_one_channel_are_reordered),
 		cmocka_unit_test(a_number_used_twice_is_a_wrong_dsid),
+		cmocka_unit_test(an_account_that_does_not_close_fails),
 	};
 
 	return cmocka_run_group_tests(tests, open_rig, close_rig);

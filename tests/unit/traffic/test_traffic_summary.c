@@ -88,6 +88,36 @@ static void summaries_have_the_directions_that_ran(void **state) {
 	json_decref(u);
 }
 
+/* What is no ordinary loss is told where there is some of it. */
+static void accounts_are_told(void **state) {
+	struct traffic_result down = {.sent = 20, .proven = 10, .undecipherable = 3};
+	struct summary s = {.downstream = &down};
+	char *text = NULL;
+	json_t *o;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	(void)state;
+	down.overtaken = 2;
+	down.unaccounted = 5;
+	o = summary_downstream(&down);
+	check_number(o, "undecipherable", 3);
+	check_number(o, "overtaken", 2);
+	check_number(o, "unaccounted", 5);
+	json_decref(o);
+	summary_table(out, &s);
+	fflush(out);
+	assert_non_null(strstr(text, "undecipherable"));
+	assert_non_null(strstr(text, "the account does not close"));
+	down = (struct traffic_result){.sent = 20, .proven = 20};
+	rewind(out);
+	summary_table(out, &s);
+	fclose(out);
+	text[size] = '\0';
+	assert_null(strstr(text, "undecipherable"));
+	free(text);
+}
+
 /* 90,000 packets of 50 us, 9,990 of 2 ms, 10 of 0.3 s. */
 static void latencies_are_told_to_the_fifth_nine(void **state) {
 	static const struct {
@@ -195,6 +225,7 @@ int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sending_only_tells_nothing_of_receiving),
 		cmocka_unit_test(summaries_have_the_directions_that_ran),
+		cmocka_unit_test(accounts_are_told),
 		cmocka_unit_test(latencies_are_told_to_the_fifth_nine),
 		cmocka_unit_test(groups_stand_beside_their_sums),
 		cmocka_unit_test(a_line_tells_each_of_several_groups),

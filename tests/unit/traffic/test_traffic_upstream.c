@@ -181,6 +181,24 @@ static void lost_packets_are_not_good(void **state) {
 	assert_int_equal(up.proven, 8);
 	assert_int_equal(up.lost, 2);
 	assert_int_equal(up.sent, up.proven + up.lost + up.corrupted);
+	assert_int_equal(up.unaccounted, 0);
+	assert_false(uplink_result_good(&up));
+	end();
+}
+
+static void an_account_that_does_not_close_is_not_good(void **state) {
+	struct uplink_result up;
+
+	(void)state;
+	start(false, (struct fake_plan){.burst = 10});
+	traffic_send(rig.traffic, rte_rdtsc());
+	receive_all();
+	up = upstream();
+	assert_true(uplink_result_good(&up));
+	rig.traffic->uplink_receiver.proof.proven--;
+	up = upstream();
+	assert_int_equal(up.unaccounted, 1);
+	assert_int_equal(up.lost, 0);
 	assert_false(uplink_result_good(&up));
 	end();
 }
@@ -314,6 +332,7 @@ int main(void) {
 		cmocka_unit_test(chains_are_put_together),
 		cmocka_unit_test(upstream_alone_discards_what_comes_down),
 		cmocka_unit_test(lost_packets_are_not_good),
+		cmocka_unit_test(an_account_that_does_not_close_is_not_good),
 		cmocka_unit_test(damage_is_corrupted_not_lost),
 		cmocka_unit_test(old_frames_are_drained),
 		cmocka_unit_test(a_run_ends_when_modems_have_sent_all),

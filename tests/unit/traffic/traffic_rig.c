@@ -305,7 +305,9 @@ struct traffic_result rig_finish(struct rig *r) {
 	traffic_free(r->traffic);
 	r->traffic = NULL;
 	assert_int_equal(result.sent, result.proven + result.counted + result.lost +
-					      result.sent_to_removed + result.corrupted);
+					      result.overtaken + result.corrupted +
+					      result.undecipherable);
+	assert_int_equal(result.unaccounted, 0);
 	assert_int_equal(rte_mempool_in_use_count(r->pool), 0);
 	return result;
 }

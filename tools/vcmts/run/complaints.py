@@ -68,9 +68,19 @@ def of_accounts(whole: Json) -> None:
         )
 
 
+def of_the_proof(whole: Json) -> None:
+    if summary.unaccounted(whole):
+        complain(
+            "the account of the traffic program does not close: sent is not proven + lost + "
+            "corrupted + undecipherable + overtaken, which is a bug; please report it with the "
+            "file of --json"
+        )
+
+
 def tell(whole: Json, facts: Json) -> None:
     of_full_queues(whole, facts)
     of_low_rates(whole)
     of_silence(whole)
     of_cores_taken(whole)
     of_accounts(whole)
+    of_the_proof(whole)

@@ -27,9 +27,15 @@ PLANE = (
 # And of itself.
 PROCESS = ("workers", "power", "ports", "shared_ports", "removed_groups", "measured", "host")
 COUNTS = ("sent", "proven", "lost", "duplicated", "reordered", "corrupted")
-TITLES = {"sent_to_removed": "overtaken"}  # on the terminal
+# These are shown where they are not 0.
+EXCEPTIONS = ("undecipherable", "overtaken", "unaccounted")
 # What was not lost, and yet did not come as it has to.
-ASTRAY = {"reordered": "out of order", "duplicated": "twice"}
+ASTRAY = {
+    "reordered": "out of order",
+    "duplicated": "twice",
+    "undecipherable": "undecipherable",
+    "unaccounted": "unaccounted for",
+}
 
 
 def with_plane(sent: Json, served: Json) -> Json:
@@ -63,6 +69,15 @@ def merge(plane: Json, proven: Json, asked: dict[str, float | None]) -> Json:
 def directions(summary: Json) -> list[str]:
     """Those in which something was sent."""
     return [direction for direction in DIRECTIONS if direction in summary]
+
+
+def unaccounted(summary: Json) -> bool:
+    """Whether what was sent is not the sum of what became of it, of any group in any direction."""
+    return any(
+        part[direction].get("unaccounted", 0) != 0
+        for part in (summary, *summary.get("groups", []))
+        for direction in directions(part)
+    )
 
 
 def balanced(summary: Json) -> bool:
@@ -121,7 +136,7 @@ def latency_rows(drawn: Table, title: str, latencies: list[Json | None]) -> None
 
 def counts_of(parts: list[Json]) -> list[str]:
     """Those that a table shows."""
-    return [*COUNTS, "sent_to_removed"] if any(map(overtaken, parts)) else [*COUNTS]
+    return [*COUNTS, *(key for key in EXCEPTIONS if any(part.get(key, 0) for part in parts))]
 
 
 def packets_table(summary: Json) -> Table:
@@ -130,7 +145,7 @@ def packets_table(summary: Json) -> Table:
     parts = [summary[direction] for direction in shown]
     drawn = table("packets", "", *shown)
     for key in counts_of(parts):
-        drawn.add_row(TITLES.get(key, key), *(f"{part[key]:,}" for part in parts))
+        drawn.add_row(key, *(f"{part.get(key, 0):,}" for part in parts))
     for reason in dict.fromkeys(name for part in parts for name in part["drops"]):
         counts = [part["drops"].get(reason, 0) for part in parts]
         if any(counts):
@@ -209,7 +224,7 @@ def cost(part: Json) -> int:
 def overtaken(part: Json) -> int:
     """Packets that a change overtook: of modems, rules or flows that the data plane had no more, or
     otherwise, by then."""
-    return int(part.get("sent_to_removed", 0))
+    return int(part.get("overtaken", 0))
 
 
 def spared(parts: list[Json]) -> str:
@@ -222,7 +237,7 @@ def spared(parts: list[Json]) -> str:
 
 def astray(parts: list[Json]) -> list[str]:
     """What came and should not have come so."""
-    counts = {title: sum(part[key] for part in parts) for key, title in ASTRAY.items()}
+    counts = {title: sum(part.get(key, 0) for part in parts) for key, title in ASTRAY.items()}
     broken = sum(sum(part.get("depi_violations", {}).values()) for part in parts)
     counts["violations of DEPI"] = broken
     return [f"{count:,} {title}" for title, count in counts.items() if count]
