@@ -10,6 +10,7 @@
 #include "methods/methods.h"
 #include "model/loader.h"
 #include "replay/replay.h"
+#include "secret/secret_process.h"
 #include "server/process.h"
 #include "telemetry/report.h"
 
@@ -77,6 +78,7 @@ CPU_CHECK_FIRST
 int main(int argc, char **argv) {
 	const char *name = argc > 1 ? argv[1] : "";
 
+	secret_process_protect();
 	standard_files();
 	for (size_t i = 0; i < COMMANDS; i++) {
 		static char full[64]; /* what argp calls the program */

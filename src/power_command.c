@@ -117,14 +117,14 @@ static error_t option(int key, char *value, struct argp_state *state) {
 
 /* Where it is kept what was found. Returns 0, or the exit status after a line. */
 static int state_path(const struct power_options *o, char path[LEFTOVERS_PATH]) {
-	char folder[PATH_MAX];
+	char folder[PATH_MAX], why[OWNED_FOLDER_LINE];
 	const char *fault;
 
 	if (o->state != NULL)
 		return snprintf(path, LEFTOVERS_PATH, "%s", o->state) < LEFTOVERS_PATH
 			       ? 0
 			       : EXIT_MISTAKE;
-	fault = run_folder(folder, sizeof(folder));
+	fault = run_folder(folder, sizeof(folder), why);
 	if (fault == NULL && leftovers_path(folder, getpid(), path) == 0)
 		return 0;
 	log_error("power", LOG_NO_FIELDS, "%s: %s; --state names another place", folder,
@@ -265,7 +265,7 @@ static int try(const struct power_options *o, const struct cpu_files *f) {
 
 static int restore(const struct power_options *o, const struct cpu_files *f) {
 	struct leftovers sum = {0};
-	char folder[PATH_MAX];
+	char folder[PATH_MAX], why[OWNED_FOLDER_LINE];
 	const char *fault;
 	int ret;
 
@@ -275,7 +275,7 @@ static int restore(const struct power_options *o, const struct cpu_files *f) {
 		sum.living = ret == -EBUSY;
 		sum.failed = ret != 0 && ret != -EBUSY && ret != -ENOENT;
 	} else {
-		fault = run_folder(folder, sizeof(folder));
+		fault = run_folder(folder, sizeof(folder), why);
 		if (fault != NULL) {
 			log_error("power", LOG_NO_FIELDS, "%s: %s", folder, fault);
 			return EXIT_TROUBLE;

@@ -13,8 +13,8 @@
 #define PATIENCE_MS 10000
 
 static int open_somewhere(struct run_control *c, struct control_options *o) {
-	char folder[PATH_MAX];
-	const char *fault = run_folder(folder, sizeof(folder));
+	char folder[PATH_MAX], why[OWNED_FOLDER_LINE];
+	const char *fault = run_folder(folder, sizeof(folder), why);
 
 	if ((size_t)snprintf(c->path, sizeof(c->path), "%s/%d-control.sock", folder,
 			     (int)getpid()) >= sizeof(c->path))

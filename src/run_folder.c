@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "run_folder.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 static int folder_name(char *folder, size_t size) {
@@ -18,16 +15,8 @@ static int folder_name(char *folder, size_t size) {
 	return snprintf(folder, size, "/tmp/vcmts-%u", (unsigned)getuid()); /* others', too */
 }
 
-const char *run_folder(char *folder, size_t size) {
-	struct stat status;
-
+const char *run_folder(char *folder, size_t size, char fault[OWNED_FOLDER_LINE]) {
 	if ((size_t)folder_name(folder, size) >= size)
 		return "this name is too long";
-	if (mkdir(folder, 0700) != 0 && errno != EEXIST)
-		return strerror(errno);
-	if (lstat(folder, &status) != 0)
-		return strerror(errno);
-	if (!S_ISDIR(status.st_mode) || status.st_uid != getuid() || (status.st_mode & 022) != 0)
-		return "found a folder that others may write, or no folder";
-	return NULL;
+	return owned_folder_make(folder, fault);
 }

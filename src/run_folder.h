@@ -4,6 +4,8 @@
 
 #include <stddef.h>
 
+#include "platform/owned_folder.h"
+
 /* systemd's for the service, that of root, or that of the user; it is made where it is not there. Returns NULL, or why
- * it will not do: in a folder of somebody else what is ours could be another one's a moment later. */
-const char *run_folder(char *folder, size_t size);
+ * it will not do, in `fault` (platform/owned_folder.h). */
+const char *run_folder(char *folder, size_t size, char fault[OWNED_FOLDER_LINE]);

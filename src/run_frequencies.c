@@ -8,7 +8,8 @@
 
 struct power *run_frequencies_open(struct server *s) {
 	static char folder[PATH_MAX];
-	const char *fault = run_folder(folder, sizeof(folder));
+	char why[OWNED_FOLDER_LINE];
+	const char *fault = run_folder(folder, sizeof(folder), why);
 	const struct power_place place = {.folder = fault == NULL ? folder : NULL};
 
 	if (fault != NULL)

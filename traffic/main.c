@@ -17,6 +17,7 @@
 #include "platform/platform.h"
 #include "platform/port.h"
 #include "run.h"
+#include "secret/secret_process.h"
 #include "setup.h"
 #include "summary.h"
 #include "trials/trials.h"
@@ -248,6 +249,7 @@ int main(int argc, char **argv) {
 	struct sigaction action = {.sa_handler = main_on_signal};
 	enum exit_status status = EXIT_MISTAKE;
 
+	secret_process_protect();
 	options_parse(&s.options, argc, argv);
 	if (setup_load(&s) && ends_name(&ends, &s)) {
 		sigaction(SIGINT, &action, NULL);

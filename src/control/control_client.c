@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "control/control_socket.h"
+#include "secret/secret_memory.h"
 
 #define FIRST_ROOM 4096
 
@@ -37,9 +38,9 @@ bool control_client_is_busy(const struct control_client *c) {
 void control_client_close(struct control_client *c) {
 	close(c->fd);
 	if (c->work != NULL)
-		free(rpc_end(c->work));
-	free(c->in);
-	free(c->out);
+		secret_free(rpc_end(c->work));
+	secret_free(c->in);
+	secret_free(c->out);
 	*c = (struct control_client){.fd = -1};
 }
 
@@ -67,7 +68,7 @@ static bool client_has_room(struct control_client *c) {
 			   "found a request of more than 1 MiB, allowed: smaller ones");
 		return false;
 	}
-	larger = realloc(c->in, room);
+	larger = secret_realloc(c->in, room);
 	if (larger == NULL) {
 		client_end(c, RPC_INTERNAL, "no memory left");
 		return false;
@@ -93,21 +94,25 @@ static bool client_read(struct control_client *c, uint64_t now_ms) {
 	return n > 0;
 }
 
-/* The request that ends at `looked` goes; what came behind it stays. */
+/* The request that ends at `looked` goes, as it may have had keys; what came behind it stays. */
 static void request_done(struct control_client *c) {
 	c->in_used -= c->looked;
 	memmove(c->in, c->in + c->looked, c->in_used);
+	explicit_bzero(c->in + c->in_used, c->looked);
 	c->looked = 0;
 	c->text = (struct json_text){0};
 }
 
 /* Waiting is not its fault. */
 static void client_work(struct control_client *c, uint64_t now_ms) {
+	bool done = rpc_go_on(c->work);
+
 	c->since_ms = now_ms;
-	if (!rpc_go_on(c->work))
-		return;
-	client_say(c, rpc_end(c->work));
-	c->work = NULL;
+	if (done) {
+		client_say(c, rpc_end(c->work));
+		c->work = NULL;
+	}
+	secret_stack_wipe();
 }
 
 static void client_answer(struct control_client *c, const struct rpc *rpc, uint64_t now_ms) {
@@ -139,7 +144,7 @@ static bool client_write(struct control_client *c, uint64_t now_ms) {
 		c->since_ms = now_ms;
 	if (c->out_sent < c->out_used)
 		return true;
-	free(c->out);
+	secret_free(c->out);
 	c->out = NULL;
 	return !c->ends;
 }

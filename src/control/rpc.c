@@ -7,14 +7,17 @@
 
 #include "control/rpc_call.h"
 #include "model/errors.h"
+#include "secret/json_fault.h"
+#include "secret/secret_memory.h"
 
+#define ANSWERS_FIRST 4096 /* bytes */
 #define TEXT_FLAGS (JSON_COMPACT | JSON_ENSURE_ASCII)
 
 /* As text, as values take several times as much. */
 struct answers {
-	FILE *to; /* `text`: NULL where there was no memory for it */
 	char *text;
-	size_t size; /* bytes */
+	size_t size, room; /* bytes */
+	bool lost; /* there was no memory for one */
 };
 
 /* A call is open while `method` is there. */
@@ -63,32 +66,37 @@ static const struct rpc_method *method_find(const struct rpc *rpc, const char *n
 	return NULL;
 }
 
-static void answers_open(struct answers *a) {
-	a->to = open_memstream(&a->text, &a->size);
+/* A json_dump_callback_t. A stream of the C library would leave keys in buffers that it frees. */
+static int answers_write(const char *bytes, size_t size, void *answers) {
+	struct answers *a = answers;
+
+	if (a->size + size >= a->room) {
+		size_t room = 2 * (a->size + size) + ANSWERS_FIRST;
+		char *larger = secret_realloc(a->text, room);
+
+		a->lost |= larger == NULL;
+		if (larger == NULL)
+			return -1;
+		a->text = larger;
+		a->room = room;
+	}
+	memcpy(a->text + a->size, bytes, size);
+	a->size += size;
+	a->text[a->size] = '\0';
+	return 0;
 }
 
 static void answers_add(struct answers *a, json_t *answer) {
-	if (a->to != NULL && answer != NULL) {
-		fputc(a->size == 0 ? '[' : ',', a->to);
-		json_dumpf(answer, a->to, TEXT_FLAGS);
-		fflush(a->to); /* `size` is told */
-	}
+	if (!a->lost && answer != NULL && answers_write(a->size == 0 ? "[" : ",", 1, a) == 0)
+		a->lost |= json_dump_callback(answer, answers_write, a, TEXT_FLAGS) != 0;
 	json_decref(answer);
 }
 
 /* Returns the array, which the caller frees; NULL: it is empty, or there was no memory. */
 static char *answers_close(struct answers *a) {
-	bool good;
-
-	if (a->to == NULL)
-		return NULL;
-	if (a->size > 0)
-		fputc(']', a->to);
-	good = ferror(a->to) == 0;
-	good &= fclose(a->to) == 0;
-	if (good && a->size > 0)
+	if (a->size > 0 && !a->lost && answers_write("]", 1, a) == 0)
 		return a->text;
-	free(a->text);
+	secret_free(a->text);
 	return NULL;
 }
 
@@ -192,11 +200,10 @@ static bool array_go_on(struct rpc_work *w) {
 
 /* What is answered at once, as nothing can be begun. */
 static json_t *first_complaint(const struct rpc_work *w, const json_error_t *error) {
-	char quoted[256], message[RPC_LINE];
+	char fault[JSON_FAULT_LINE], message[RPC_LINE];
 
 	if (w->asked == NULL) {
-		errors_quote(error->text, strlen(error->text), quoted, sizeof(quoted));
-		snprintf(message, sizeof(message), "found no JSON: %s", quoted);
+		snprintf(message, sizeof(message), "found no JSON: %s", json_fault(error, fault));
 		return complaint(RPC_NO_JSON, message);
 	}
 	if (json_is_array(w->asked) &&
@@ -215,8 +222,6 @@ struct rpc_work *rpc_begin(const struct rpc *rpc, const char *text, size_t size)
 	w->rpc = rpc;
 	w->asked = json_loadb(text, size, JSON_REJECT_DUPLICATES, &error);
 	w->answer = first_complaint(w, &error);
-	if (json_is_array(w->asked))
-		answers_open(&w->answers);
 	return w;
 }
 
@@ -238,6 +243,6 @@ char *rpc_end(struct rpc_work *w) {
 	free(w);
 	if (answer == NULL && done)
 		return answers;
-	free(answers);
+	secret_free(answers);
 	return answer;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "crypto/schedules.h"
 
+#include <string.h>
+
 /* Round keys of both directions of AES stand one behind the other: the last block of BPI+ is made with those of
  * encryption also where it is decrypted. */
 size_t schedule_size(enum cipher cipher, enum crypto_direction direction) {
@@ -27,4 +29,5 @@ void schedule_fill(IMB_MGR *m, uint8_t *schedule, enum crypto_direction directio
 		IMB_AES_KEYEXP_256(m, key, schedule, inverse);
 	else
 		IMB_DES_KEYSCHED(m, (uint64_t *)schedule, key);
+	explicit_bzero(unused, sizeof(unused));
 }

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "secret/secret_memory.h"
+
 #define FIRST_CHUNK (16u << 10)
 #define LARGEST_CHUNK (4u << 20)
 
@@ -101,7 +103,7 @@ void arena_free(struct arena *arena) {
 	for (struct chunk *chunk = arena->last; chunk != NULL;) {
 		struct chunk *previous = chunk->previous;
 
-		free(chunk);
+		secret_free(chunk);
 		chunk = previous;
 	}
 	free(arena);

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "secret/secret_text.h"
+
 #define LONGEST_QUOTE 60
 
 void errors_quote(const char *text, size_t length, char *quoted, size_t size) {
@@ -14,6 +16,10 @@ void errors_quote(const char *text, size_t length, char *quoted, size_t size) {
 
 	if (size < 8)
 		return;
+	if (secret_like(text, length)) {
+		snprintf(quoted, size, "\"(%zu characters, not shown)\"", length);
+		return;
+	}
 	quoted[used++] = '"';
 	for (size_t i = 0; i < most && used + 8 < size; i++) {
 		unsigned char c = (unsigned char)text[i];

@@ -58,7 +58,7 @@ bool errors_open_scope(struct errors *errors, struct errors_scope scope);
 void errors_add(struct errors *errors, uint32_t line, const struct path *path, const char *found,
 		const char *allowed);
 
-/* `length` bytes in quotes, shortened and with all but printable ASCII escaped. */
+/* `length` bytes in quotes, shortened and with all but printable ASCII escaped; of what may be a key, its length. */
 void errors_quote(const char *text, size_t length, char *quoted, size_t size);
 
 /* Writes where `line` is, for a mistake at line `from`: "on line 3", or "at FILE:3" of another file; line 0 is

@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "secret/secret_memory.h"
+
 static FILE *file_open(const char *path, bool regular) {
 	/* a pipe that nobody writes to would keep us here */
 	int descriptor = open(path, O_RDONLY | O_CLOEXEC | (regular ? O_NONBLOCK : 0));
@@ -51,7 +53,7 @@ char *file_read(const char *path, size_t most, bool regular, size_t *size) {
 	room = first_room(file, most);
 	while (!feof(file)) {
 		errno = *size > most ? EFBIG : 0;
-		larger = errno == 0 ? realloc(text, room) : NULL;
+		larger = errno == 0 ? secret_realloc(text, room) : NULL;
 		if (larger == NULL)
 			break;
 		text = larger;
@@ -64,7 +66,7 @@ char *file_read(const char *path, size_t most, bool regular, size_t *size) {
 	if (!feof(file) || *size > most) {
 		int reason = feof(file) ? EFBIG : errno;
 
-		free(text);
+		secret_free(text);
 		text = NULL;
 		errno = reason;
 	}

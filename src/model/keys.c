@@ -160,7 +160,8 @@ static const struct key filter_group_keys[] = {
 };
 
 #define SECRET(member, lengths)                                                                    \
-	.kind = KIND_HEX, AT(struct security_association, member), .choices = (lengths)
+	.kind = KIND_HEX, .secret = true, AT(struct security_association, member),                 \
+	.choices = (lengths)
 
 static const struct key security_keys[] = {
 	{.name = "said", .required = true, INTEGER(1, SG_MAX_SAID),

@@ -50,6 +50,7 @@ struct key {
 	bool required;
 	bool optional; /* a map that stays zero when it is not given, without its defaults */
 	bool merged; /* a map that a server file puts together key by key, see server/merge.h */
+	bool secret; /* KIND_HEX: a message tells its length, and where it is wrong, and never quotes it */
 	bool fixed; /* a list of at most `max` items inside the struct; other lists are pointers */
 	size_t offset; /* in the struct that the table describes */
 	size_t size; /* of the field; of one item of a list */
@@ -115,6 +116,13 @@ const char *cipher_name(enum cipher cipher);
 
 /* What the value may be, for people: `a rate such as "1.89 Gbps", 1 kbps to 1 Tbps`. */
 void key_describe(const struct key *key, char *text, size_t size);
+
+/* What a text says that is no value of the key; of a secret its length, and where it is wrong. */
+void key_describe_found(const struct key *key, const char *text, size_t length, char *found,
+			size_t size);
+
+/* Whether a row of the table is a secret, so that what stands beside it may be one in the wrong place. */
+bool keys_have_secrets(const struct key *keys);
 
 /* The names of a table with commas between them. */
 void keys_list(const struct key *keys, char *text, size_t size);

@@ -7,7 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "model/errors.h"
 #include "model/units.h"
+#include "secret/secret_text.h"
 
 #define MOST_DISTANT 3 /* mistyped letters that still count as the same word */
 #define LONGEST_NAME 32
@@ -131,6 +133,22 @@ void key_describe(const struct key *key, char *text, size_t size) {
 	format_bound(key->kind, key->min, low);
 	format_bound(key->kind, key->max, high);
 	append(text, size, ", %s to %s", low, high);
+}
+
+bool keys_have_secrets(const struct key *keys) {
+	while (keys->name != NULL && !keys->secret)
+		keys++;
+	return keys->name != NULL;
+}
+
+void key_describe_found(const struct key *key, const char *text, size_t length, char *found,
+			size_t size) {
+	if (key->secret || length == 0)
+		secret_describe(text, length, found, size);
+	else if (key->keys != NULL && keys_have_secrets(key->keys))
+		snprintf(found, size, "a text of %zu characters", length);
+	else
+		errors_quote(text, length, found, size);
 }
 
 void keys_list(const struct key *keys, char *text, size_t size) {

@@ -12,6 +12,7 @@
 #include "model/keys.h"
 #include "model/layouts.h"
 #include "model/tree.h"
+#include "secret/secret_memory.h"
 
 static void read_tree(struct tree *tree, const char *file, struct service_group *sg,
 		      struct errors *errors) {
@@ -59,7 +60,7 @@ int service_group_load(const char *path, struct service_group *sg, FILE *errors)
 	if (text == NULL)
 		return 1;
 	count = service_group_load_text(path, text, size, sg, errors);
-	free(text);
+	secret_free(text);
 	return count;
 }
 

@@ -6,6 +6,7 @@
 
 #include "model/cores.h"
 #include "model/units.h"
+#include "secret/secret_text.h"
 
 #define TEXT_SIZE 512
 
@@ -155,10 +156,8 @@ void reader_refuse(struct reader *reader, struct node *node, const struct path *
 	struct node *value = node_resolve(node);
 
 	value->bad = true;
-	if (value->type == NODE_SCALAR && value->length > 0)
-		errors_quote(value->text, value->length, found, sizeof(found));
-	else if (value->type == NODE_SCALAR)
-		strcpy(found, "nothing");
+	if (value->type == NODE_SCALAR)
+		key_describe_found(key, value->text, value->length, found, sizeof(found));
 	else
 		snprintf(found, sizeof(found), "a %s of %u",
 			 value->type == NODE_LIST ? "list" : "map", value->length);
@@ -202,7 +201,10 @@ static void report_unknown(struct reader *reader, struct node *name, const struc
 	struct path path = {.up = up, .key = "?"};
 	const char *nearest = NULL;
 
-	if (word->type == NODE_SCALAR) {
+	if (word->type == NODE_SCALAR && keys_have_secrets(keys) &&
+	    word->length >= SECRET_SHORTEST) {
+		snprintf(found, sizeof(found), "an unknown key of %u characters", word->length);
+	} else if (word->type == NODE_SCALAR) {
 		path.key = word->text;
 		errors_quote(word->text, word->length, quoted, sizeof(quoted));
 		snprintf(found, sizeof(found), "unknown key %.400s", quoted);

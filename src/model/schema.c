@@ -162,6 +162,8 @@ json_t *schema_of_key(const struct key *key) {
 		key_describe(key, allowed, sizeof(allowed));
 		json_object_set_new(schema, "x-allowed", json_string(allowed));
 	}
+	if (key->secret)
+		json_object_set_new(schema, "x-secret", json_true());
 	if (key->fallback != NULL)
 		json_object_set_new(schema, "default", value_of(key, key->fallback));
 	if (key->example != NULL)

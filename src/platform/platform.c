@@ -22,6 +22,7 @@
 #include "platform/dpdk_log.h"
 #include "platform/huge_pages.h"
 #include "platform/large_pages.h"
+#include "platform/owned_folder.h"
 
 #define MAX_ARGS (24 + 2 * PLATFORM_MAX_DEVICES)
 #define IN_ORDINARY_PAGES 2 /* times the memory: cards' buffers do not cross a page's end */
@@ -130,26 +131,27 @@ static void add_devices(struct arguments *a, const struct platform_options *o) {
 	add(a, "--iova-mode=va");
 }
 
-/* Where EAL will make its folder, which it must not fail to do: systemd's, or that of the user. */
+/* EAL makes a folder in this one, which it must not fail to do, nor find another user's: systemd's, or that of the
+ * user. */
 static bool runtime_folder_is_ours(void) {
 	const char *base = getenv("RUNTIME_DIRECTORY");
-	char path[PATH_MAX];
+	char path[PATH_MAX], why[OWNED_FOLDER_LINE];
+	const char *fault;
 
 	if (base == NULL)
 		base = getuid() == 0 ? "/var/run" : getenv("XDG_RUNTIME_DIR");
 	if (base == NULL)
 		base = "/tmp";
 	snprintf(path, sizeof(path), "%s/dpdk", base);
-	mkdir(path, 0700); /* EAL does the same */
-	return access(path, W_OK | X_OK) == 0;
+	fault = owned_folder_make(path, why);
+	if (fault != NULL)
+		log_warning("telemetry", LOG_FIELDS(LOG_STRING("path", path)),
+			    "no telemetry: %s: %s", path, fault);
+	return fault == NULL;
 }
 
 static void add_telemetry(struct arguments *a, const struct platform_options *o) {
 	telemetry = o->telemetry && runtime_folder_is_ours();
-	if (o->telemetry && !telemetry)
-		log_warning("telemetry", LOG_NO_FIELDS,
-			    "no telemetry: its folder cannot be made; XDG_RUNTIME_DIR names "
-			    "another place");
 	if (!telemetry)
 		add(a, "--no-telemetry");
 }

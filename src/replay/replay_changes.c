@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "model/units.h"
+#include "secret/json_fault.h"
+#include "secret/secret_memory.h"
 #include "server/running.h"
 
 #define TIME_TEXT 32
@@ -20,7 +22,7 @@ static int change_append(struct replay_changes *c, uint64_t at, const char *file
 	struct replay_change *list = realloc(c->list, (c->count + 1) * sizeof(*list));
 
 	if (list == NULL) {
-		free(request);
+		secret_free(request);
 		return no_memory();
 	}
 	c->list = list;
@@ -89,12 +91,14 @@ static int item_take(struct replay_changes *c, const char *path, size_t index, j
 }
 
 int replay_changes_read(struct replay_changes *c, const char *path) {
+	char fault[JSON_FAULT_LINE];
 	json_error_t error;
 	json_t *all = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
 	int ret = 0;
 
 	if (all == NULL) {
-		fprintf(stderr, "%s:%d: %s\n", path, error.line > 0 ? error.line : 1, error.text);
+		fprintf(stderr, "%s:%d: found no JSON: %s\n", path, error.line > 0 ? error.line : 1,
+			json_fault(&error, fault));
 		return -1;
 	}
 	if (!json_is_array(all)) {
@@ -167,7 +171,8 @@ static json_t *answer_to(struct replay_changes *c, const char *request) {
 		server_wait(c->server, &us);
 	text = rpc_end(w);
 	answer = text != NULL ? json_loads(text, 0, NULL) : NULL;
-	free(text);
+	secret_free(text);
+	secret_stack_wipe();
 	return answer;
 }
 
@@ -214,7 +219,7 @@ void replay_changes_make(struct replay_changes *c) {
 
 void replay_changes_free(struct replay_changes *c) {
 	for (size_t i = 0; i < c->count; i++)
-		free(c->list[i].request);
+		secret_free(c->list[i].request);
 	free(c->list);
 	if (c->answers != NULL) {
 		reload_close(&c->reload);

@@ -7,7 +7,9 @@
 
 #include <jansson.h>
 
+#include "model/errors.h"
 #include "model/units.h"
+#include "secret/json_fault.h"
 
 /* Where nothing is said: subscribers' packets as the network has them, by modem and flow. */
 #define DEFAULT_DOWN "classify"
@@ -48,11 +50,12 @@ static bool keys_known(json_t *root, char *why) {
 		while (k < RTE_DIM(keys) && strcmp(keys[k], key) != 0)
 			k++;
 		if (k == RTE_DIM(keys)) {
-			char list[TAP_LINE] = "";
+			char list[TAP_LINE] = "", quoted[64];
 
 			for (k = 0; k < RTE_DIM(keys); k++)
 				list_add(list, keys[k]);
-			return refuse(why, "found key \"%.40s\", allowed: %.2000s", key, list);
+			errors_quote(key, strlen(key), quoted, sizeof(quoted));
+			return refuse(why, "found key %s, allowed: %.2000s", quoted, list);
 		}
 	}
 	return true;
@@ -292,13 +295,14 @@ static bool wish_of(json_t *root, struct tap_wish *w, char *why) {
 }
 
 bool tap_wish_read(const char *line, size_t size, struct tap_wish *w, char why[TAP_LINE]) {
+	char fault[JSON_FAULT_LINE];
 	json_error_t error;
 	json_t *root = json_loadb(line, size, JSON_REJECT_DUPLICATES, &error);
 	bool good;
 
 	memset(w, 0, sizeof(*w));
 	if (root == NULL)
-		return refuse(why, "found no JSON: %.100s", error.text);
+		return refuse(why, "found no JSON: %s", json_fault(&error, fault));
 	good = wish_of(root, w, why);
 	json_decref(root);
 	return good;

@@ -147,10 +147,13 @@ def test_a_refusal_is_the_exit_status(
     [
         (("echo", "group"), "allowed: KEY=VALUE"),
         (("echo", "=1"), "allowed: KEY=VALUE"),
-        (("echo", "a=1", "b"), "found b, allowed: KEY=VALUE, or one JSON object"),
+        (
+            ("echo", "a=1", "b"),
+            "parameter 2: found 1 characters without KEY=, allowed: KEY=VALUE, or",
+        ),
         (("echo", "a=1", "a=2"), "a: given twice"),
         (("echo", "{"), "found no JSON: "),
-        (("echo", "a={"), "a: while parsing"),
+        (("echo", "a={"), "a: expected the node content, but found at line 1, column 2"),
         (("echo", "a=@/no/such/file"), "a: .*No such file"),
     ],
 )

@@ -61,8 +61,8 @@ def test_references(given_text: str, value: str) -> None:
     [
         ("${GONE}", "found ${GONE}, but the variable GONE is not set: does the pod ask"),
         ("${NONE}", "found ${NONE}, but the variable NONE is empty"),
-        ("${CARDS[2]}", "found ${CARDS[2]}, allowed: 0 to 1, as CARDS is 0000:3b:02.0,"),
-        ("${HOLES[1]}", "that item of HOLES (a,,b) is empty"),
+        ("${CARDS[2]}", "found ${CARDS[2]}, allowed: 0 to 1, as CARDS has 2 items"),
+        ("${HOLES[1]}", "that item of HOLES is empty"),
         ("${a-b}", "found ${a-b}, allowed: ${NAME} or ${NAME[0]}"),
         ("${}", "found ${}, allowed"),
         ("${ONE[-1]}", "allowed: ${NAME}"),

@@ -12,6 +12,7 @@ from typing import Any
 
 from vcmts.host import facts as host
 from vcmts.paths import TOOL, MistakeError, data
+from vcmts.secret import shown
 
 SCHEMA = 1
 KINDS = ("pipeline", "cost", "scheduler", "throughput", "latency", "power", "goals")
@@ -137,7 +138,7 @@ def mistakes(found: Json) -> Iterator[str]:
             missing = next(key for key in needed if key not in found_keys)
             yield f"{place([*where, missing])}: missing"
             continue
-        text = json.dumps(error.instance)
+        text = shown(json.dumps(error.instance))
         if len(text) > FOUND_MAX:
             text = text[:FOUND_MAX] + "..."
         yield f"{place(where)}: found {text}, allowed: {allowed(rule, error.validator_value)}"

@@ -7,6 +7,8 @@
 
 #include <rte_cycles.h>
 
+#include "secret/secret_memory.h"
+
 void follow_options(struct traffic_options *o, const struct service_group *sg) {
 	o->streams = follow_room_downstream(sg);
 	o->upstream_streams = follow_room_upstream(sg);
@@ -122,7 +124,7 @@ static bool config_load(struct follow *f, json_t *answer, bool *more) {
 	bool good = text != NULL && server_config_load_text("server", text, strlen(text), NULL,
 							    NULL, &config, stderr) == 0;
 
-	free(text);
+	secret_free(text);
 	if (!good) {
 		f->link.trouble = "its configuration cannot be read";
 		return trouble(f);

@@ -9,6 +9,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "secret/secret_memory.h"
+
 void server_link_init(struct server_link *l, const char *path) {
 	*l = (struct server_link){.path = path, .fd = -1};
 }
@@ -86,11 +88,11 @@ json_t *server_link_call(struct server_link *l, const char *method, json_t *para
 	text = json_dumps(request, JSON_COMPACT);
 	json_decref(request);
 	if (!link_connect(l)) {
-		free(text);
+		secret_free(text);
 		return fail(l, "nobody answers there");
 	}
 	sent = link_send(l, text) && link_send(l, "\n");
-	free(text);
+	secret_free(text);
 	if (!sent)
 		return fail(l, "it takes no request");
 	answer = json_load_callback(link_receive, l, JSON_DISABLE_EOF_CHECK, NULL);

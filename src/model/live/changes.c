@@ -7,6 +7,7 @@
 #include "model/live/difference.h"
 #include "model/live/live_index.h"
 #include "model/live/live_kind.h"
+#include "secret/secret_memory.h"
 
 bool live_changes_add(struct live_changes *changes, enum live_object object, uint32_t slot,
 		      void *block) {
@@ -15,7 +16,7 @@ bool live_changes_add(struct live_changes *changes, enum live_object object, uin
 		struct live_change *list = reallocarray(changes->list, room, sizeof(list[0]));
 
 		if (list == NULL) {
-			free(block);
+			secret_free(block);
 			return false;
 		}
 		changes->list = list;
@@ -28,7 +29,7 @@ bool live_changes_add(struct live_changes *changes, enum live_object object, uin
 
 void live_changes_free(struct live_changes *changes) {
 	for (size_t i = 0; i < changes->count; i++)
-		free(changes->list[i].block);
+		secret_free(changes->list[i].block);
 	free(changes->list);
 	*changes = (struct live_changes){0};
 }

@@ -13,6 +13,7 @@
 #include "model/live/live_kind.h"
 #include "model/live/live_room.h"
 #include "model/live/object_copy.h"
+#include "secret/secret_memory.h"
 
 struct differing {
 	const struct live_group *l;
@@ -115,7 +116,7 @@ static bool add_differing(struct differing *d, enum live_object object, bool dif
 			continue;
 		block = object_copy(object, live_item(d->next, object, i), &d->references);
 		if (block != NULL && now != NULL && object_same(object, now, block))
-			free(block);
+			secret_free(block);
 		else if (block == NULL || !live_changes_add(d->changes, object, place, block))
 			return refuse_memory(d);
 	}

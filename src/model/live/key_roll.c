@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "model/live/object_copy.h"
+#include "secret/secret_memory.h"
 
 /* What becomes of an association; NULL, or why it cannot. */
 typedef const char *roll_step(struct security_association *sa, const void *context);
@@ -82,7 +83,7 @@ static bool modem_roll(const struct modem *m, uint32_t slot, roll_step *step, co
 		return refuse(m->security.said, "no memory left", why);
 	fault = step(&copy->security, context);
 	if (fault != NULL) {
-		free(copy);
+		secret_free(copy);
 		return refuse(m->security.said, fault, why);
 	}
 	return live_changes_add(changes, LIVE_MODEM, slot, copy) ||

@@ -10,6 +10,7 @@
 #include "model/live/live_kind.h"
 #include "model/live/live_room.h"
 #include "model/live/object_copy.h"
+#include "secret/secret_memory.h"
 
 /* All places of one kind, free. */
 static bool list_new(struct live_group *l, enum live_object object) {
@@ -119,7 +120,7 @@ int live_group_create(struct live_group *l, const struct service_group *sg,
 void live_group_free(struct live_group *l) {
 	for (enum live_object o = LIVE_CHANNEL; o < LIVE_OBJECTS; o++) {
 		for (uint32_t i = 0; l->blocks[o] != NULL && i < live_room(&l->room, o); i++)
-			free(l->blocks[o][i]);
+			secret_free(l->blocks[o][i]);
 	}
 	arena_free(l->sg.arena);
 	*l = (struct live_group){0};

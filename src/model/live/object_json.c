@@ -10,6 +10,7 @@
 #include "model/live/live_kind.h"
 #include "model/live/object_copy.h"
 #include "model/live/value_json.h"
+#include "secret/secret_memory.h"
 
 #define PROBABILITY_ONE 65536 /* of WRED, of which the file says the inverse */
 
@@ -194,6 +195,6 @@ json_t *object_json(const struct live_group *l, enum live_object object, uint32_
 		json_decref(map);
 		map = NULL;
 	}
-	free(copy);
+	secret_free(copy);
 	return map;
 }

@@ -8,6 +8,7 @@
 #include "model/loader.h"
 #include "model/server/parts.h"
 #include "model/server/server_reader.h"
+#include "secret/secret_memory.h"
 
 /* What is known need not be read. Returns the number of mistakes, which nobody is told of. */
 static int load_what_differs(const struct server_source *source, const struct kept_groups *before,
@@ -110,6 +111,6 @@ const struct server_config *server_config_load_again(struct kept_groups **kept, 
 	source.text = text;
 	if (text != NULL)
 		config = server_config_load_text_again(kept, &source, errors);
-	free(text);
+	secret_free(text);
 	return config;
 }

@@ -13,6 +13,7 @@
 #include "model/server/merge.h"
 #include "model/server/server_reader.h"
 #include "model/server_config.h"
+#include "secret/secret_memory.h"
 
 /* A scope for each item, and for each file of its own. */
 _Static_assert(2 * SERVER_MAX_GROUPS <= ERRORS_SCOPES, "the scopes of all groups");
@@ -338,7 +339,7 @@ int server_config_load_on(const char *path, const struct server_devices *devices
 		return 1;
 	count = server_config_load_text(path, text, size, &server_files_on_disk, devices, config,
 					errors);
-	free(text);
+	secret_free(text);
 	return count;
 }
 

@@ -7,6 +7,7 @@
 #include "model/group_reader.h"
 #include "model/keys.h"
 #include "model/server/server_reader.h"
+#include "secret/secret_memory.h"
 
 /* Where `file` is, from the folder of the server's file. NULL without memory. */
 static char *path_of(struct server_reader *server, const char *file) {
@@ -93,7 +94,7 @@ bool own_file_read(struct group_reading *group, struct node *value) {
 		return false;
 	}
 	good = load_own_tree(group, path, text, size);
-	free(text);
+	secret_free(text);
 	if (!group->same && files->digest == NULL)
 		group->sg->name = group_name_of(group->sg->arena, path);
 	return good;

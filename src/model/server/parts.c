@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "model/server/plain_lines.h"
+#include "secret/secret_memory.h"
 
 #define LIST "service_groups:\n"
 #define NAME "/part/" /* of the file that a part is seen as */
@@ -177,7 +178,7 @@ bool server_parts_divide(struct server_parts *p, const struct server_source *sou
 }
 
 void server_parts_free(struct server_parts *p) {
-	free(p->text);
+	secret_free(p->text);
 	p->text = NULL;
 }
 

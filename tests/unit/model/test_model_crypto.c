@@ -91,11 +91,12 @@ static void keys_of_another_length(void **state) {
 		{WITH("cipher: aes-256, key: \"" D64 "\", iv: \"" D32 "\", next_iv: \"" D32 "\""),
 		 LINE_7
 		 "next_key: found nothing, allowed: 64 hexadecimal digits, beside next_iv\n"},
-		{WITH("cipher: des, key: 00112233445566, iv: \"" D16 "\""),
-		 LINE_7 "key: found \"00112233445566\", allowed: 32 (aes-128), 64 (aes-256) or 16 "
-			"(des) hexadecimal digits\n"},
+		{WITH("cipher: des, key: 00112233445566, iv: \"" D16 "\""), LINE_7
+		 "key: found 14 hexadecimal digits, allowed: 32 (aes-128), 64 (aes-256) or 16 "
+		 "(des) hexadecimal digits\n"},
 		{WITH("cipher: des, key: \"" D16 "\", iv: 001122334455667g"),
-		 LINE_7 "iv: found \"001122334455667g\", allowed: 32 (aes) or 16 (des) hexadecimal "
+		 LINE_7 "iv: found 16 characters, of which number 16 is no hexadecimal digit, "
+			"allowed: 32 (aes) or 16 (des) hexadecimal "
 			"digits\n"},
 		{WITH("cipher: 3des"),
 		 LINE_7 "cipher: found \"3des\", allowed: none, aes-128, aes-256 or des\n"},

@@ -102,10 +102,10 @@ static void what_is_found_cannot_harm_a_terminal(void **state) {
 		"upstream_channels, modems\n");
 	expect_mistakes(
 		"max_frame: \"\xc3\xa4\\\"" /* a quote in the text */
-		"0123456789012345678901234567890123456789012345678901234567890123456789\"\n" SMALL,
+		"xyzuvwxyzuvwxyzuvwxyzuvwxyzuvwxyzuvwxyzuvwxyzuvwxyzuvwxyzuvwxyzuvwxyzu\"\n" SMALL,
 		1,
-		"sg.yaml:1: max_frame: found \"\\xc3\\xa4\\\"0123456789012345678901234567890123"
-		"45678901234567890123456...\", allowed: a size such as \"512 kB\", 64 B to 2 "
+		"sg.yaml:1: max_frame: found \"\\xc3\\xa4\\\"xyzuvwxyzuvwxyzuvwxyzuvwxyzuvwxyzu"
+		"vwxyzuvwxyzuvwxyzuvwxyz...\", allowed: a size such as \"512 kB\", 64 B to 2 "
 		"kB\n");
 }
 

@@ -23,6 +23,7 @@ from vcmts.capture.blocks import Blocks, BrokenError, Told
 from vcmts.capture.listing import show
 from vcmts.capture.output import STDOUT, Output, opened
 from vcmts.capture.place import chosen
+from vcmts.control import trust
 from vcmts.paths import MistakeError, complain
 
 FILE = "capture.pcapng"
@@ -99,9 +100,10 @@ def connected(path: Path) -> socket.socket:
     made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         made.connect(str(path))
+        trust.check_peer(made, path)
     except OSError as error:
         made.close()
-        raise MistakeError(f"{path}: {error.strerror or error}") from error
+        raise MistakeError(f"{path}: {trust.connect_fault(path, error)}") from error
     return made
 
 

@@ -9,6 +9,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from vcmts.control import trust
+
 Json = dict[str, Any]
 PIECE = 65536
 # Codes of a request that was wrong whatever is in service: no such method, or wrong parameters.
@@ -33,14 +35,15 @@ class Client:
     def __init__(
         self, path: Path, timeout: float | None = None, go_on: Callable[[], bool] = lambda: False
     ) -> None:
-        """Raises OSError where nobody listens. `timeout`: seconds that an answer may take, again
-        and again while `go_on` says so."""
+        """Raises OSError where nobody listens, or a user whom trust.py does not know. `timeout`:
+        seconds that an answer may take, again and again while `go_on` says so."""
         self._go_on = go_on
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._ids = itertools.count(1)
         self._heard = b""
         try:
             self._socket.connect(str(path))  # which waits where many come at a time
+            trust.check_peer(self._socket, path)
             self._socket.settimeout(timeout)
         except OSError:
             self._socket.close()

@@ -12,9 +12,11 @@ from typing import Any
 
 import yaml
 
+from vcmts import secret
 from vcmts.control.client import WRONG_PARAMS, Client, ClosedError, RefusedError
 from vcmts.control.place import chosen
 from vcmts.control.show import answer_lines, method_lines
+from vcmts.control.trust import connect_fault
 from vcmts.paths import MistakeError, complain
 
 DISCOVER = "rpc.discover"
@@ -46,9 +48,12 @@ def value_of(key: str, text: str) -> Any:
             return yaml.load(text, Loader=yaml.BaseLoader)
         path = Path("/dev/stdin" if text == "@-" else text[1:])
         return yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.BaseLoader)
-    except (OSError, UnicodeError, yaml.YAMLError) as error:
-        first = str(error).splitlines()[0]
-        raise MistakeError(f"{key}: {first}") from error
+    except OSError as error:
+        raise MistakeError(f"{key}: {secret.shown(text)}: {error.strerror}") from error
+    except UnicodeError as error:
+        raise MistakeError(f"{key}: found no UTF-8, allowed: YAML") from error
+    except yaml.YAMLError as error:
+        raise MistakeError(f"{key}: {secret.yaml_fault(error)}") from error
 
 
 def object_of(text: str) -> dict[str, Any]:
@@ -64,13 +69,16 @@ def params_of(words: list[str]) -> dict[str, Any]:
     if len(words) == 1 and words[0].lstrip().startswith("{"):
         return object_of(words[0])
     params: dict[str, Any] = {}
-    for word in words:
+    for number, word in enumerate(words, 1):
         key, sign, text = word.partition("=")
         if not sign or not key:
-            raise MistakeError(f"found {word}, allowed: KEY=VALUE, or one JSON object")
+            raise MistakeError(
+                f"parameter {number}: found {len(word)} characters without KEY=, allowed: "
+                "KEY=VALUE, or one JSON object"
+            )
         if key in params:
-            raise MistakeError(f"{key}: given twice")
-        params[key] = value_of(key, text)
+            raise MistakeError(f"{secret.shown(key)}: given twice")
+        params[key] = value_of(secret.shown(key), text)
     return params
 
 
@@ -79,7 +87,7 @@ def answer_to(path: Path, method: str, params: dict[str, Any]) -> dict[str, Any]
         with Client(path) as client:
             answer: dict[str, Any] = client.call(method, **params)
     except OSError as error:
-        raise MistakeError(f"{path}: {error.strerror or error}") from error
+        raise MistakeError(f"{path}: {connect_fault(path, error)}") from error
     return answer
 
 

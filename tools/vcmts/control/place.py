@@ -3,9 +3,11 @@
 
 import os
 import socket
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from vcmts.paths import MistakeError
+from vcmts.control import trust
+from vcmts.paths import MistakeError, complain
 
 SOCKETS = "*control.sock"
 
@@ -22,8 +24,33 @@ def folders() -> list[Path]:
 
 def of_process(pid: int) -> Path | None:
     """The one that vcmtsd has made by itself; None: it could not, and has told so."""
-    files = (folder / f"{pid}-control.sock" for folder in folders())
-    return next((file for file in files if file.exists()), None)
+    files = (folder / f"{pid}-control.sock" for folder in believed(folders()))
+    return next((file for file in files if there(file)), None)
+
+
+def there(file: Path) -> bool:
+    """A folder of another user's that may not be looked into has nothing for us."""
+    try:
+        return file.exists()
+    except PermissionError:
+        return False
+
+
+def believed(folders: Iterable[Path]) -> Iterator[Path]:
+    """Without those in which another user may have put a socket of his own, which is told."""
+    for folder in folders:
+        fault = trust.folder_fault(folder)
+        if fault:
+            complain(f"{fault}; it was passed over")
+        else:
+            yield folder
+
+
+def matching(folder: Path, pattern: str) -> list[Path]:
+    try:
+        return sorted(folder.glob(pattern))
+    except PermissionError:
+        return []
 
 
 def served(path: Path) -> bool:
@@ -41,7 +68,7 @@ def served(path: Path) -> bool:
 
 def in_service(pattern: str) -> list[Path]:
     """Sockets with such a name at which somebody listens."""
-    files = {path for place in folders() for path in place.glob(pattern)}
+    files = {path for place in believed(folders()) for path in matching(place, pattern)}
     return [path for path in sorted(files) if served(path)]
 
 

@@ -129,7 +129,8 @@ def map_of(file: str, path: str, node: MappingNode) -> Map:
 def problem(error: yaml.YAMLError) -> tuple[int, str]:
     if isinstance(error, yaml.MarkedYAMLError):
         mark = error.problem_mark or error.context_mark
-        return (mark.line + 1 if mark else 1), error.problem or "not YAML"
+        why = (error.problem or "not YAML").partition("'")[0]  # what stands there is quoted behind
+        return (mark.line + 1 if mark else 1), why.strip()
     return 1, "characters that YAML does not have"
 
 

@@ -11,7 +11,7 @@ import yaml
 from yaml.events import CollectionEndEvent, CollectionStartEvent
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
-from vcmts import yamls
+from vcmts import secret, yamls
 from vcmts.pod.variables import WrongError, replaced
 
 PLAIN = re.compile(r"(?!-(?: |$))[A-Za-z0-9_/.+-]([A-Za-z0-9_/.,=@+: -]*[A-Za-z0-9_/.,=@+-])?")
@@ -85,10 +85,9 @@ def read(name: str, text: str) -> Document:
         root = yaml.compose(text, Loader=yamls.LOADER)
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
-        raise WrongError(f"{name}:{line}: {error.problem or error.context}") from error
+        raise WrongError(f"{name}:{line}: {secret.yaml_fault(error)}") from error
     except yaml.YAMLError as error:
-        first = str(error).splitlines()[0]
-        raise WrongError(f"{name}: {first}") from error
+        raise WrongError(f"{name}: found {secret.yaml_fault(error)}") from error
     if not isinstance(root, MappingNode):
         raise WrongError(f"{name}:1: found no map of keys, allowed: a configuration")
     return Document(name, text, root)

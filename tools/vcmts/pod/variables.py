@@ -4,6 +4,8 @@
 import re
 from collections.abc import Mapping
 
+from vcmts.secret import shown
+
 REFERENCE = re.compile(r"(\$?)\$\{([^}]*)\}")
 NAME = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(?:\[(\d{1,3})\])?")
 ALLOWED = "${NAME} or ${NAME[0]}"
@@ -17,17 +19,18 @@ def item(name: str, listed: str, place: int) -> str:
     items = [part.strip() for part in listed.split(",")]
     if place >= len(items):
         raise WrongError(
-            f"found ${{{name}[{place}]}}, allowed: 0 to {len(items) - 1}, as {name} is {listed}"
+            f"found ${{{name}[{place}]}}, allowed: 0 to {len(items) - 1}, as {name} has "
+            f"{len(items)} item{'s' if len(items) != 1 else ''}"
         )
     if not items[place]:
-        raise WrongError(f"found ${{{name}[{place}]}}, but that item of {name} ({listed}) is empty")
+        raise WrongError(f"found ${{{name}[{place}]}}, but that item of {name} is empty")
     return items[place]
 
 
 def value_of(reference: str, environment: Mapping[str, str]) -> str:
     match = NAME.fullmatch(reference)
     if match is None:
-        raise WrongError(f"found ${{{reference}}}, allowed: {ALLOWED}")
+        raise WrongError(f"found ${{{shown(reference)}}}, allowed: {ALLOWED}")
     name, place = match[1], match[2]
     if name not in environment:
         raise WrongError(

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
+from vcmts.secret import shown
+
 TERMINATION_LOG = "/dev/termination-log"
 MESSAGE_MOST = 2048  # bytes: the kubelet keeps 4096
 WORST_MOST = 16  # lines of vcmtsd's that are kept
@@ -31,7 +33,8 @@ class Voice:
     worst: list[str] = field(default_factory=list)  # mistakes that vcmtsd told last
 
     def say(self, level: str, message: str) -> None:
-        text = json_line(level, message) if self.json else f"vcmts pod: {line(message)}"
+        told = shown(line(message))
+        text = json_line(level, told) if self.json else f"vcmts pod: {told}"
         with suppress(OSError):  # nobody reads: no reason to stop
             sys.stderr.write(text + "\n")
             sys.stderr.flush()
@@ -57,6 +60,6 @@ def terminate(message: str, environment: dict[str, str] | None = None) -> None:
     path = Path(told.get("VCMTS_TERMINATION_LOG", TERMINATION_LOG))
     if not path.exists() and "VCMTS_TERMINATION_LOG" not in told:
         return  # no container of Kubernetes
-    cut = line(message).encode()[:MESSAGE_MOST].decode(errors="ignore")
+    cut = shown(line(message)).encode()[:MESSAGE_MOST].decode(errors="ignore")
     with suppress(OSError):  # the log has it
         path.write_text(cut + "\n", encoding="utf-8")

@@ -17,6 +17,7 @@ from vcmts import published, yamls
 from vcmts.paths import MistakeError, data
 from vcmts.power import calibrate
 from vcmts.power.model import Kind, Machine, State, loads, rates
+from vcmts.secret import yaml_fault
 
 PUBLISHED = data("config/power.yaml")
 MOST_BYTES = 1 << 16
@@ -234,7 +235,9 @@ def document_of(text: str, where: str) -> Any:
             if depth > MOST_DEPTH:
                 raise MistakeError(f"{where}: found more than {MOST_DEPTH} levels, allowed: fewer")
         return yamls.safe_load(text)
-    except (yaml.YAMLError, ValueError) as error:
+    except yaml.YAMLError as error:
+        raise MistakeError(f"{where}: not YAML: {yaml_fault(error)}") from error
+    except ValueError as error:
         raise MistakeError(f"{where}: not YAML: {' '.join(str(error).split())}") from error
 
 

@@ -18,7 +18,7 @@ from vcmts.profile.command import write_profile
 from vcmts.report.document import Block, Code, Download, Section, Text
 from vcmts.report.runs import Run
 
-SECRET = re.compile(r"\b((?:next_)?(?:key|iv)): *(\"[^\"]*\"|'[^']*'|[0-9a-fA-F]+)")
+SECRET = re.compile(r"\b((?:next_)?(?:key|iv)): *(\"[^\"]*\"|'[^']*'|[^\s,}#]+)")
 ITEM = re.compile(r"( *)- ")
 KEPT = 3  # items of a list that are shown, of long ones
 LONG = 8

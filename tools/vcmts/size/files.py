@@ -9,6 +9,7 @@ import jsonschema
 
 from vcmts import results
 from vcmts.paths import MistakeError
+from vcmts.secret import shown
 
 Json = dict[str, Any]
 
@@ -90,7 +91,7 @@ def one(path: str) -> Json:
     for error in sorted(wrong, key=lambda e: [str(step) for step in e.absolute_path]):
         place = ".".join(str(step) for step in error.absolute_path) or "file"
         raise MistakeError(
-            f"--machine {path}: {place}: {error.message[-120:]}: no whole measurement"
+            f"--machine {path}: {place}: {shown(error.message)[-120:]}: no whole measurement"
         )
     return found
 

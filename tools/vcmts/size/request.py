@@ -9,6 +9,7 @@ from typing import Any
 import yaml
 
 from vcmts.paths import MistakeError
+from vcmts.secret import yaml_fault
 
 OFDM, SC_QAM = 1.89, 0.04224  # Gbps of a channel, as in the published configurations
 MOST_CHANNELS = 256
@@ -137,8 +138,10 @@ def from_option(text: str, common: Groups) -> list[Groups]:
         found = yaml.safe_load(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise MistakeError(f"{path}: {error.strerror}") from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise MistakeError(f"{path}: no YAML: {' '.join(str(error).split())}") from error
+    except UnicodeDecodeError as error:
+        raise MistakeError(f"{path}: no YAML: found no UTF-8 at byte {error.start}") from error
+    except yaml.YAMLError as error:
+        raise MistakeError(f"{path}: no YAML: {yaml_fault(error)}") from error
     if not isinstance(found, list) or not found or not all(isinstance(i, dict) for i in found):
         raise MistakeError(
             f"{path}: allowed: a list of service groups, such as "

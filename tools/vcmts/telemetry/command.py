@@ -18,6 +18,8 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from vcmts.control import trust
+from vcmts.control.place import believed, matching
 from vcmts.paths import MistakeError, complain
 from vcmts.telemetry import latency as telemetry_latency
 
@@ -119,17 +121,20 @@ def folders() -> list[Path]:
 
 
 def found(pid: int | None) -> Iterator[Path]:
-    for place in folders():
-        yield from sorted(place.glob(f"vcmtsd-{pid or '*'}/{SOCKET}"))
+    for place in believed(folders()):
+        yield from matching(place, f"vcmtsd-{pid or '*'}/{SOCKET}")
 
 
 def connect(path: Path) -> socket.socket | None:
-    """None where nobody listens any more."""
+    """None where nobody listens any more, or we may not ask, or another user does."""
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     try:
         connection.connect(str(path))
-    except ConnectionRefusedError:
+        trust.check_peer(connection, path)
+    except (ConnectionRefusedError, PermissionError) as error:
         connection.close()
+        if isinstance(error, trust.UntrustedError):
+            complain(f"{path}: {error.strerror}; it was passed over")
         return None
     return connection
 

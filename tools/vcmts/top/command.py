@@ -21,6 +21,7 @@ from rich.console import Console
 from vcmts.console import WIDTH
 from vcmts.control import place
 from vcmts.control.client import Client, ClosedError, RefusedError
+from vcmts.control.trust import connect_fault
 from vcmts.paths import MistakeError, complain
 from vcmts.top import live, model, screens
 from vcmts.top.model import Figures
@@ -120,7 +121,7 @@ def once(path: Path, arguments: argparse.Namespace) -> int:
         complain(f"vcmtsd did not answer within {ANSWER_S:.0f} s")
         return 1
     except OSError as error:
-        raise MistakeError(f"{path}: {error.strerror or error}") from error
+        raise MistakeError(f"{path}: {connect_fault(path, error)}") from error
     if arguments.json:
         print_json(figures, arguments.group)
     else:
@@ -142,7 +143,7 @@ def main(arguments: argparse.Namespace) -> int:
     try:
         Client(path).close()
     except OSError as error:
-        raise MistakeError(f"{path}: {error.strerror or error}") from error
+        raise MistakeError(f"{path}: {connect_fault(path, error)}") from error
     scene = Scene(name_of(path), arguments.interval, view_of(arguments.group))
     top = live.Top(lambda: Client(path), scene, Console(highlight=False, markup=False))
     top.run()

@@ -29,6 +29,7 @@ from vcmts.host.prepare.plan import (
 from vcmts.host.prepare.wish import ETHERNET_MTU, MOST_VLAN, ROLES
 from vcmts.layout.propose import MOST_GROUPS
 from vcmts.paths import MistakeError
+from vcmts.secret import shown
 
 Json = dict[str, Any]
 MOST_BYTES = 4 << 20
@@ -240,7 +241,7 @@ def read(folder: Path) -> Plan:
     )
     if wrong is not None:
         place = ".".join(str(step) for step in wrong.absolute_path) or "file"
-        raise MistakeError(f"{path}: {place}: {wrong.message[:160]}")
+        raise MistakeError(f"{path}: {place}: {shown(wrong.message)[:160]}")
     plan = plan_of(found)
     why = next(inconsistent(plan), "")
     if why:

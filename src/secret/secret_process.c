@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "secret/secret_process.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+
+#include "secret/secret_memory.h"
+
+/* LeakSanitizer looks at its process as a debugger does. */
+#ifdef __SANITIZE_ADDRESS__
+#define LOOKED_AT 1
+#else
+#define LOOKED_AT 0
+#endif
+
+void secret_process_protect(void) {
+	const char *wanted = getenv(SECRET_CORE_DUMPS);
+	const struct rlimit none = {0, 0};
+
+	secret_json_wipe();
+	if (wanted != NULL && strcmp(wanted, "yes") == 0)
+		return;
+	/* The limit is for files; a program that the kernel pipes cores to gets them in spite of it. */
+	setrlimit(RLIMIT_CORE, &none);
+	if (!LOOKED_AT)
+		prctl(PR_SET_DUMPABLE, 0);
+}

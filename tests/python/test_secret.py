@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What may be a key is told by its length, in Python as in C."""
+
+import pytest
+import yaml
+
+from vcmts import yamls
+from vcmts.pod.voice import Voice, terminate
+from vcmts.secret import shown, yaml_fault
+
+KEY = "5ec4e7b01dface9f8a7d3b6c2e1f4058"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (KEY, "(32 characters, not shown)"),
+        (f"key {KEY}, and", "key (32 characters, not shown), and"),
+        (KEY[:16], "(16 characters, not shown)"),
+        (KEY[:15], KEY[:15]),
+        ("5ec4e7g01dgace9f", "(16 characters, not shown)"),
+        ("5ec4g7g01dgace9f", "5ec4g7g01dgace9f"),
+        (
+            f"{KEY} or not {KEY[:20]}",
+            "(32 characters, not shown) or not (20 characters, not shown)",
+        ),
+        (f"a {KEY}\n", "a (32 characters, not shown)\n"),
+        ("0000:3b:02.0,0000:3b:02.1", "0000:3b:02.0,0000:3b:02.1"),
+        ("2001:0db8:85a3:0000:0000:8a2e:0370:7334", "2001:0db8:85a3:0000:0000:8a2e:0370:7334"),
+        ("02:01:00:00:00:01", "02:01:00:00:00:01"),
+        ("", ""),
+    ],
+)
+def test_what_is_shown(text: str, told: str) -> None:
+    assert shown(text) == told
+
+
+@pytest.mark.parametrize("loader", [yamls.LOADER, yaml.SafeLoader, yaml.BaseLoader])
+@pytest.mark.parametrize(
+    "text",
+    [f"a: *{KEY}", f"a: !{KEY} 1", f'a: "{KEY}', f"a: @{KEY}", f"a: {KEY}: b", f"a: \0{KEY}",
+     f"{{a: [{KEY}", f"&{KEY} a: &{KEY} b"],
+)  # fmt: skip
+def test_mistakes_in_yaml(text: str, loader: type[yaml.SafeLoader]) -> None:
+    try:
+        yaml.load(text, Loader=loader)
+    except yaml.YAMLError as error:
+        assert KEY[:6] not in yaml_fault(error)
+
+
+def test_a_place_is_told() -> None:
+    with pytest.raises(yaml.YAMLError) as wrong:
+        yamls.safe_load("a: 1\nb: [1, 2\nc: 3\n")
+    assert "line 3, column" in yaml_fault(wrong.value)
+
+
+def test_the_last_resort_of_a_pod(
+    tmp_path: pytest.TempPathFactory, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for json in (True, False):
+        Voice(json).say("error", f"found {KEY}")
+        assert capsys.readouterr().err.count("(32 characters, not shown)") == 1
+    message = f"{tmp_path}/message"
+    terminate(f"found {KEY}", {"VCMTS_TERMINATION_LOG": message})
+    with open(message, encoding="utf-8") as file:
+        assert file.read() == "found (32 characters, not shown)\n"

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A key that is mistyped, cut, or in the wrong place: no message of the loader has a piece of it. */
+#include "test.h"
+
+#include "model/errors.h"
+#include "secret/secret_text.h"
+#include "test_model.h"
+
+#define PLANTED "5ec4e7b01dface9f8a7d3b6c2e1f4058"
+#define PIECE 6 /* characters in a row that no message has by chance */
+#define IV "00000000000000000000000000000000"
+
+static void has_no_piece(const char *said, const char *text) {
+	for (size_t i = 0; i + PIECE <= strlen(PLANTED); i++) {
+		char piece[PIECE + 1];
+
+		snprintf(piece, sizeof(piece), "%s", &PLANTED[i]);
+		if (strstr(said, piece) != NULL)
+			fail_msg("\"%s\" of the key is told of %s:\n%s", piece, text, said);
+	}
+}
+
+/* The mistakes of a group whose modem has this `security`. */
+static void security_is_not_told(const char *security, bool wrong) {
+	struct loaded loaded;
+	char text[1024];
+
+	snprintf(text, sizeof(text),
+		 SMALL_HEAD "modems:\n"
+			    "  - mac: \"02:01:00:00:00:01\"\n"
+			    "    addresses: [10.0.0.1]\n"
+			    "    bonding_group: 1\n"
+			    "    security: %s\n"
+			    "    service_flows: [{id: 1}]\n",
+		 security);
+	loaded = load_text(text);
+	assert_int_equal(loaded.mistakes > 0, wrong);
+	has_no_piece(loaded.said, text);
+	unload(&loaded);
+}
+
+static void one_digit_is_wrong(void **state) {
+	static const char *const forms[] = {
+		"{said: 1, key: \"%s\", iv: \"" IV "\"}",
+		"{said: 1, iv: \"%s\", key: \"" IV "\"}",
+		"{said: 1, iv: \"" IV "\", key: \"" IV "\", next_key: \"%s\", next_iv: \"" IV "\"}",
+		"{said: 1, iv: \"" IV "\", key: \"" IV "\", next_key: \"" IV "\", next_iv: \"%s\"}",
+	};
+
+	(void)state;
+	for (size_t f = 0; f < ARRAY_COUNT(forms); f++) {
+		for (size_t i = 0; i < strlen(PLANTED); i++) {
+			char key[] = PLANTED, security[256];
+
+			key[i] = 'g';
+			snprintf(security, sizeof(security), forms[f], key);
+			security_is_not_told(security, true);
+		}
+	}
+}
+
+static void it_has_another_length(void **state) {
+	(void)state;
+	for (size_t length = 1; length < strlen(PLANTED); length++) {
+		char security[256];
+
+		snprintf(security, sizeof(security), "{said: 1, key: \"%.*s\", iv: \"" IV "\"}",
+			 (int)length, PLANTED);
+		security_is_not_told(security, true);
+	}
+	security_is_not_told("{said: 1, key: \"" PLANTED "0\", iv: \"" IV "\"}", true);
+	security_is_not_told("{said: 1, key: \"" PLANTED PLANTED "\", iv: \"" IV "\"}", true);
+	security_is_not_told("{said: 1, key: \"" PLANTED "\", iv: \"" IV "\"}", false);
+}
+
+static void it_is_no_text_of_digits(void **state) {
+	static const char *const forms[] = {
+		"{said: 1, key: [\"" PLANTED "\"], iv: \"" IV "\"}",
+		"{said: 1, key: {\"" PLANTED "\": 1}, iv: \"" IV "\"}",
+		"{said: 1, key: \"0x" PLANTED "\", iv: \"" IV "\"}",
+		"{said: 1, key: \" " PLANTED "\", iv: \"" IV "\"}",
+		"{said: 1, key: \"5ec4e7b01dface9f 8a7d3b6c2e1f4058\", iv: \"" IV "\"}",
+		"{said: 1, key: \"5ec4e7b01dface9f\\0008a7d3b6c2e1f4058\", iv: \"" IV "\"}",
+		"{said: 1, key: &" PLANTED " \"\", iv: \"" IV "\"}",
+		"{said: 1, key: *" PLANTED ", iv: \"" IV "\"}",
+		"{said: 1, key: !" PLANTED " 1, iv: \"" IV "\"}",
+		"{said: 1, key: \"" PLANTED "\\x\", iv: \"" IV "\"}",
+		"{said: 1, key: \"" PLANTED ", iv: " IV "}",
+		"{said: 1, key: '" PLANTED "'" PLANTED "', iv: \"" IV "\"}",
+		"{said: 1, key: @" PLANTED ", iv: \"" IV "\"}",
+		"{said: 1, key: %%" PLANTED "\t, iv: \"" IV "\"}",
+		"{said: 1, key: `" PLANTED ", iv: \"" IV "\"}",
+		"{said: 1, key: |\n  " PLANTED "\n, iv: \"" IV "\"}",
+	};
+
+	(void)state;
+	for (size_t f = 0; f < ARRAY_COUNT(forms); f++)
+		security_is_not_told(forms[f], true);
+}
+
+/* A colon is missing, or a line stands where another one belongs. */
+static void it_is_in_another_place(void **state) {
+	static const char *const forms[] = {
+		PLANTED,
+		"\"key: " PLANTED "\"",
+		"[1, \"" PLANTED "\"]",
+		"{said: 1, key " PLANTED ", iv: \"" IV "\"}",
+		"{said: 1, key=" PLANTED ", iv: \"" IV "\"}",
+		"{said: 1, \"" PLANTED "\": key, iv: \"" IV "\"}",
+		"{said: 1, \"5ec4e7b01dface9f\": key, iv: \"" IV "\"}",
+		"{said: 1, key: \"" IV "\", iv: \"" IV "\", 5ec4e7b01dface9g}",
+		"{said: 1, cipher: none, \"5ec4e7::b01dfa::ce9f8a\": key}",
+		"\"5ec4e7::b01dfa::ce9f8a\"",
+		"{said: \"" PLANTED "\", cipher: none}",
+		"{said: 1, cipher: \"" PLANTED "\"}",
+		"{said: 1, cipher: none, key_sequence: \"" PLANTED "\"}",
+		"{said: 1, cipher: none, use_next_key: \"" PLANTED "\"}",
+		"{said: 1, cipher: none}\n    mac: \"" PLANTED "\"",
+		"{said: 1, cipher: none}\n    " PLANTED ": 1",
+		"{said: 1, cipher: none}\n    key: " PLANTED "\n    cpe_limit: " PLANTED,
+		"{said: 1, cipher: none}\n    filter_groups: [" PLANTED "]",
+		"{said: 1, cipher: none}\n" PLANTED ": 1",
+		"{said: 1, cipher: none}\n? [" PLANTED "]\n: 1",
+	};
+
+	(void)state;
+	for (size_t f = 0; f < ARRAY_COUNT(forms); f++)
+		security_is_not_told(forms[f], true);
+}
+
+/* How long it is, and where it is wrong, is told. */
+static void what_is_told(void **state) {
+#define KEY "modems[0].security.key: found "
+	(void)state;
+	expect_mistakes(
+		SMALL_HEAD
+		"modems:\n"
+		"  - mac: \"02:01:00:00:00:01\"\n"
+		"    addresses: [10.0.0.1]\n"
+		"    bonding_group: 1\n"
+		"    security: {said: 1, key: \"5ec4e7g01dface9f8a7d3b6c2e1f4058\", iv: \"" IV
+		"\"}\n"
+		"    service_flows: [{id: 1}]\n",
+		1,
+		"sg.yaml:7: " KEY
+		"32 characters, of which number 7 is no hexadecimal digit, allowed: "
+		"32 (aes-128), 64 (aes-256) or 16 (des) hexadecimal digits\n");
+}
+
+static void what_looks_like_a_key(void **state) {
+	static const struct {
+		const char *text;
+		bool like;
+	} all[] = {
+		{PLANTED, true},
+		{"5ec4e7b01dface9f", true},
+		{"5ec4e7b01dface9", false}, /* 15 */
+		{"key 5ec4e7b01dface9f", true},
+		{"5ec4e7g01dface9f", true},
+		{"5ec4e7g01dgace9f", true},
+		{"5ec4g7g01dgace9f", false},
+		{"02:01:00:00:00:01", false},
+		{"2001:0db8:85a3:0000:0000:8a2e:0370:7334", false},
+		{"0000:3b:02.0", false},
+		{"net_memif0,role=server,id=0,socket-abstract=no", false},
+		{"18446744073709551", true},
+		{"", false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_COUNT(all); i++)
+		assert_int_equal(secret_like(all[i].text, strlen(all[i].text)), all[i].like);
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_digit_is_wrong),
+		cmocka_unit_test(it_has_another_length),
+		cmocka_unit_test(it_is_no_text_of_digits),
+		cmocka_unit_test(it_is_in_another_place),
+		cmocka_unit_test(what_is_told),
+		cmocka_unit_test(what_looks_like_a_key),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Keys of modems in messages: what may be one is told by its length alone.
+
+vcmtsd has the same rule, in src/secret/secret_text.c.
+"""
+
+import string
+from collections.abc import Iterator
+
+import yaml
+
+SHORTEST = 16  # characters: a key of DES
+OTHERS_MOST = 2  # of these that are no hexadecimal digits, as a mistyped key has them
+DIGITS = frozenset(string.hexdigits)
+BESIDE = frozenset(string.whitespace + "\"'=:,;()[]{}")
+
+
+def places(text: str) -> Iterator[tuple[int, int]]:
+    """Of what may be keys: begin and end."""
+    others = begin = end = 0
+    for at, letter in enumerate(text):
+        others += letter not in DIGITS
+        if at >= SHORTEST:
+            others -= text[at - SHORTEST] not in DIGITS
+        first = at + 1 - SHORTEST
+        if first < 0 or others > OTHERS_MOST:
+            continue
+        if first > end and end:
+            yield begin, end
+            end = 0
+        if not end:
+            begin = first
+        end = at + 1
+    if end:
+        yield begin, end
+
+
+def shown(text: str) -> str:
+    """The text, but of what may be keys the length."""
+    parts, at = [], 0
+    for begin, end in places(text):
+        edge = OTHERS_MOST + 1  # which may hold the end of a word before it, or of one behind
+        begin += max((i + 1 for i in range(edge) if text[begin + i] in BESIDE), default=0)
+        end -= max((i + 1 for i in range(edge) if text[end - 1 - i] in BESIDE), default=0)
+        parts += [text[at:begin], f"({end - begin} characters, not shown)"]
+        at = end
+    return "".join([*parts, text[at:]])
+
+
+def yaml_fault(error: yaml.YAMLError) -> str:
+    """What is wrong with a YAML text, and where; PyYAML's own words quote what stands there."""
+    if not isinstance(error, yaml.MarkedYAMLError):
+        return "characters that YAML does not have"
+    mark = error.problem_mark or error.context_mark
+    why = (error.problem or error.context or "no YAML").partition("'")[0].strip()
+    return f"{why} at line {mark.line + 1}, column {mark.column + 1}" if mark else why
