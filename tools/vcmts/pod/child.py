@@ -138,6 +138,8 @@ def why_ended(status: int, voice: Voice) -> str:
     """For people, of a status that is not 0."""
     if status == -signal.SIGILL:
         return "vcmtsd ended by SIGILL: this node's CPU lacks instructions that it was built for"
+    if voice.overdue:
+        return voice.overdue
     if status == -signal.SIGKILL:
         return "vcmtsd was killed: more memory than the pod's limit?"
     if status < 0:

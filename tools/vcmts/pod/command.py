@@ -21,7 +21,7 @@ from vcmts.pod import mounted, pages
 from vcmts.pod.child import account, passed_on, start, why_ended
 from vcmts.pod.placing import own, shared
 from vcmts.pod.render import RefusedError, Rendered, Source, rendered, write
-from vcmts.pod.supervise import Pod, Signals, caught, unforeseen
+from vcmts.pod.supervise import Pod, Signals, StoppedError, caught, unforeseen
 from vcmts.pod.variables import WrongError
 from vcmts.pod.voice import Voice, terminate
 
@@ -167,6 +167,11 @@ def settle(found: Rendered, cores: frozenset[int]) -> None:
         os.sched_setaffinity(0, {main})
 
 
+def stopped_early(voice: Voice) -> int:
+    voice.say("notice", "stopped before vcmtsd was started")
+    return 0
+
+
 def served(arguments: argparse.Namespace, pod: Pod, signals: Signals) -> int:
     """Returns the status of vcmtsd, negative for a signal."""
     cores = frozenset(os.sched_getaffinity(0))
@@ -176,8 +181,7 @@ def served(arguments: argparse.Namespace, pod: Pod, signals: Signals) -> int:
     settle(pod.now, cores)
     command = command_of(arguments, pod.source, pod.control)
     if signals.stops:
-        pod.voice.say("notice", "stopped before vcmtsd was started")
-        return 0
+        return stopped_early(pod.voice)
     status = pod.serve(start(command, cores, pod.voice, str(arguments.run)), signals)
     for line in account(arguments.run / SUMMARY):
         pod.voice.say("notice", line)
@@ -188,7 +192,11 @@ def run(arguments: argparse.Namespace, voice: Voice, signals: Signals) -> int:
     """Raises WrongError or RefusedError where nothing can be served."""
     folders = list(dict.fromkeys([arguments.config.parent, arguments.secret]))
     seen = mounted.seen(folders)  # before they are read: what changes meanwhile is seen later
-    source, found = made(arguments, voice)
+    try:
+        with signals.interrupting():
+            source, found = made(arguments, voice)
+    except StoppedError:
+        return stopped_early(voice)
     control = arguments.run / "control.sock"
     pod = Pod(source, folders, control, arguments.drain, voice, found, seen)
     return served(arguments, pod, signals)

@@ -61,12 +61,14 @@ class Rendered:
 def write(path: Path, text: str) -> None:
     """The whole of it or nothing, for its owner alone: it may have keys."""
     new = path.with_name(f"new-{path.name}")
+    new.unlink(missing_ok=True)  # of one that was killed
     try:
-        file = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        file = os.open(new, flags, 0o600)
         with os.fdopen(file, "w", encoding="utf-8") as out:
             out.write(text)
         new.replace(path)
-    except OSError:
+    except BaseException:
         with suppress(OSError):
             new.unlink(missing_ok=True)
         raise

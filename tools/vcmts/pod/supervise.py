@@ -20,7 +20,12 @@ from vcmts.pod.voice import Voice
 
 LOOK_S = 1.0
 RELOAD_S = 120.0  # tables of many modems take their time
+END_S = 10.0  # between SIGTERM and SIGKILL: less than the grace period is longer than --drain
 STOPS = (signal.SIGTERM, signal.SIGINT)
+
+
+class StoppedError(BaseException):
+    """A signal asks for the end: no handler of mistakes takes it for one."""
 
 
 @dataclass
@@ -30,12 +35,31 @@ class Signals:
     wake: socket.socket
     stops: int = 0
     reload: bool = False
+    interrupts: bool = False  # what is being done, by a StoppedError
 
     def on_signal(self, number: int, frame: FrameType | None) -> None:
         if number in STOPS:
             self.stops += 1
+            self.interrupt()
         elif number == signal.SIGHUP:
             self.reload = True
+
+    def interrupt(self) -> None:
+        """Once, so that what cleans up is not interrupted as well."""
+        if self.interrupts and self.stops:
+            self.interrupts = False
+            raise StoppedError
+
+    @contextmanager
+    def interrupting(self) -> Iterator[None]:
+        """What is done here may take longer than the grace period: a stop ends it by a
+        StoppedError, also one that came before."""
+        try:
+            self.interrupts = True
+            self.interrupt()
+            yield
+        finally:
+            self.interrupts = False
 
     def forget(self) -> None:
         with suppress(BlockingIOError):
@@ -76,6 +100,7 @@ class Pod:
     clock: Callable[[], float] = time.monotonic
     looked: float = 0.0
     certain: bool = True  # that `now` is in service
+    asked_to_end: float = 0.0
 
     def changed(self) -> bool:
         """Whether other files are mounted; looked at once a second."""
@@ -153,6 +178,13 @@ class Pod:
         else:
             self.voice.say("warning" if drain.moves(held) else "notice", drain.told(held))
         child.send(signal.SIGTERM)
+        self.asked_to_end = self.clock()
+
+    def overdue(self, child: Child) -> None:
+        """The kubelet would kill us as well, without a word of why."""
+        if child.status is None and self.clock() - self.asked_to_end > END_S:
+            self.voice.overdue = f"vcmtsd did not end within {END_S:g} s of SIGTERM: killed"
+            child.send(signal.SIGKILL)
 
     def serve(self, child: Child, signals: Signals) -> int:
         """Until vcmtsd has ended. Returns its status, negative for a signal."""
@@ -165,6 +197,8 @@ class Pod:
                 else:
                     child.pass_on()
             child.reap()
+            if stopping:
+                self.overdue(child)
             if stopping or child.status is not None:
                 continue
             if signals.stops:
@@ -172,7 +206,8 @@ class Pod:
                 self.end(child, signals)
             elif signals.reload or self.changed():
                 asked, signals.reload = signals.reload, False
-                self.take(asked=asked)
+                with suppress(StoppedError), signals.interrupting():
+                    self.take(asked=asked)
         child.finish()
         asked_for = signals.stops > 0 and child.status == -signal.SIGTERM
         return 0 if asked_for else child.status  # it had no handler yet

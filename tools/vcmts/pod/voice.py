@@ -31,6 +31,7 @@ def json_line(level: str, message: str) -> str:
 class Voice:
     json: bool
     worst: list[str] = field(default_factory=list)  # mistakes that vcmtsd told last
+    overdue: str = ""  # that it was killed, as it did not end
 
     def say(self, level: str, message: str) -> None:
         told = shown(line(message))
