@@ -33,6 +33,24 @@ int __wrap_rte_eth_dev_is_removed(uint16_t id) {
 	return removed && id == bench->server.ports.list[0].id;
 }
 
+/* Whether the workers were waited for since the last port was given back, whose queues they asked until then. */
+static unsigned workers_waited;
+void __real_server_synchronize(const struct server *s);
+void __wrap_server_synchronize(const struct server *s);
+void __real_server_port_give_back(struct server_port *port);
+void __wrap_server_port_give_back(struct server_port *port);
+
+void __wrap_server_synchronize(const struct server *s) {
+	workers_waited++;
+	__real_server_synchronize(s);
+}
+
+void __wrap_server_port_give_back(struct server_port *port) {
+	assert_true(workers_waited > 0);
+	workers_waited = 0;
+	__real_server_port_give_back(port);
+}
+
 /* Groups 1 and 2 on the shared ports, 3 on ports of its own. */
 static void open_three(void) {
 	removed = false;

@@ -22,6 +22,45 @@
 static struct life_bench storage, *const bench = &storage;
 static struct tap_captures captures;
 
+/*
+ * Each time that views are replaced, the workers are waited for twice: before drops are seen by the new ones, and before
+ * the old ones are freed.
+ */
+static enum { VIEWS_REPLACED = 1, WORKERS_PASSED, DROPS_SEEN, WORKERS_PASSED_AGAIN } follows;
+void __real_server_synchronize(const struct server *s);
+void __wrap_server_synchronize(const struct server *s);
+void __real_tap_spot_publish(const struct tap_spot *spot, struct tap_view *v);
+void __wrap_tap_spot_publish(const struct tap_spot *spot, struct tap_view *v);
+void __real_tap_spot_publish_drops(const struct tap_spot *spot, struct tap_view *v);
+void __wrap_tap_spot_publish_drops(const struct tap_spot *spot, struct tap_view *v);
+void __real_tap_names_free(struct tap_names *n);
+void __wrap_tap_names_free(struct tap_names *n);
+
+void __wrap_server_synchronize(const struct server *s) {
+	if (follows == VIEWS_REPLACED)
+		follows = WORKERS_PASSED;
+	else if (follows == WORKERS_PASSED || follows == DROPS_SEEN)
+		follows = WORKERS_PASSED_AGAIN;
+	__real_server_synchronize(s);
+}
+
+void __wrap_tap_spot_publish(const struct tap_spot *spot, struct tap_view *v) {
+	follows = VIEWS_REPLACED;
+	__real_tap_spot_publish(spot, v);
+}
+
+void __wrap_tap_spot_publish_drops(const struct tap_spot *spot, struct tap_view *v) {
+	assert_true(follows == WORKERS_PASSED || follows == DROPS_SEEN);
+	follows = DROPS_SEEN;
+	__real_tap_spot_publish_drops(spot, v);
+}
+
+void __wrap_tap_names_free(struct tap_names *n) {
+	if (n != NULL)
+		assert_int_equal(follows, WORKERS_PASSED_AGAIN);
+	__real_tap_names_free(n);
+}
+
 static struct tap_capture *begin(const char *wish) {
 	struct tap_capture *capture;
 	char why[TAP_LINE] = "";
