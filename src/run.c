@@ -240,7 +240,12 @@ static bool tell(struct run *r) {
 		(struct metrics_source){.server = s, .version = VCMTS_VERSION, .power = r->power};
 	metrics_source_start(&r->metrics);
 	r->control.methods = (struct methods){
-		.server = s, .reload = &r->reload, .metrics = &r->metrics, .power = r->power};
+		.server = s,
+		.reload = &r->reload,
+		.metrics = &r->metrics,
+		.power = r->power,
+		.events = r->control.methods.events,
+	};
 	if (r->http != NULL && metrics_http_start(r->http, &r->metrics) != 0)
 		return false;
 	return telemetry_open(&r->metrics, &r->reload) == 0;

@@ -52,6 +52,7 @@ int run_control_open(struct run_control *c, const char *path, unsigned mode) {
 	struct control_options o = {.path = c->path, .mode = mode, .patience_ms = PATIENCE_MS};
 	int ret = 0;
 
+	events_open(&c->methods.events);
 	c->rpc = methods_rpc(&c->methods);
 	if (path == NULL)
 		ret = open_somewhere(c, &o);
@@ -62,6 +63,7 @@ int run_control_open(struct run_control *c, const char *path, unsigned mode) {
 }
 
 void run_control_start(struct run_control *c, struct server *server) {
+	events_watch(&c->methods.events, server);
 	if (c->captures.opened && tap_service_start(&c->captures, server) != 0)
 		tap_service_close(&c->captures);
 }
@@ -83,5 +85,6 @@ void run_control_serve(struct run_control *c, int timeout_ms) {
 void run_control_close(struct run_control *c) {
 	control_socket_close(c->socket);
 	c->socket = NULL;
+	events_close(&c->methods.events);
 	tap_service_close(&c->captures);
 }

@@ -24,7 +24,8 @@ struct run_control {
  */
 int run_control_open(struct run_control *c, const char *path, unsigned mode);
 
-/* From now on clients may capture what the server's workers do. Where that cannot be, it is said. */
+/* From now on changes of the server become events, and clients may capture what its workers do. Where these cannot,
+ * it is said. */
 void run_control_start(struct run_control *c, struct server *server);
 
 /* Says on stderr in one line where it is. */

@@ -17,43 +17,90 @@ void control_client_open(struct control_client *c, int fd, uint64_t now_ms) {
 	*c = (struct control_client){.fd = fd, .since_ms = now_ms};
 }
 
+/* That it has gone is told in any case. */
 short control_client_events(const struct control_client *c) {
-	if (c->work != NULL)
-		return 0; /* that it has gone is told nevertheless */
-	return c->out != NULL ? POLLOUT : POLLIN;
+	if (c->out != NULL)
+		return POLLOUT;
+	return c->work != NULL ? 0 : POLLIN;
 }
 
 bool control_client_waits(const struct control_client *c) {
-	return c->work != NULL;
+	return c->work != NULL && rpc_waits(c->work);
 }
 
+bool control_client_reads(const struct control_client *c) {
+	return c->work != NULL && rpc_reads(c->work);
+}
+
+/* A whole request may stand in what was read already. */
 bool control_client_has_more(const struct control_client *c) {
-	return c->work == NULL && c->out == NULL && c->looked < c->in_used;
+	if (c->gone)
+		return true; /* to be closed */
+	if (c->work != NULL)
+		return !rpc_waits(c->work);
+	return c->out == NULL && c->looked < c->in_used;
 }
 
 bool control_client_is_busy(const struct control_client *c) {
 	return c->work != NULL || c->out != NULL || c->text.state == JSON_TEXT_INSIDE;
 }
 
-void control_client_close(struct control_client *c) {
+bool control_client_may_go(const struct control_client *c) {
+	return !control_client_is_busy(c) && !c->events.on;
+}
+
+/* Events may have keys in them. */
+static void out_free(struct control_client *c) {
+	secret_free(c->out);
+	c->out = NULL;
+	c->out_used = c->out_sent = 0;
+}
+
+void control_client_close(struct control_client *c, const struct rpc *rpc) {
 	close(c->fd);
+	event_journal_leave(rpc->events, &c->events);
 	if (c->work != NULL)
 		secret_free(rpc_end(c->work));
 	secret_free(c->in);
-	secret_free(c->out);
+	out_free(c);
 	*c = (struct control_client){.fd = -1};
 }
 
-static void client_say(struct control_client *c, char *text) {
-	c->out = text;
-	c->out_used = text != NULL ? strlen(text) : 0;
-	c->out_sent = 0;
+/* Takes lines over, behind what is to be sent already. */
+static void client_say(struct control_client *c, char *lines, size_t size) {
+	size_t before = c->out_used - c->out_sent;
+	char *both;
+
+	if (lines == NULL)
+		return;
+	if (c->out == NULL) {
+		c->out = lines;
+		c->out_used = size;
+		c->out_sent = 0;
+		return;
+	}
+	both = malloc(before + size);
+	if (both != NULL) {
+		memcpy(both, c->out + c->out_sent, before);
+		memcpy(both + before, lines, size);
+	}
+	c->gone |= both == NULL; /* what was said half cannot be ended */
+	secret_free(lines);
+	out_free(c);
+	c->out = both;
+	c->out_used = both != NULL ? before + size : 0;
+}
+
+static void client_answers(struct control_client *c, char *text) {
+	size_t size = text != NULL ? strlen(text) : 0;
+
 	if (text != NULL)
-		text[c->out_used++] = '\n'; /* in the place of the end of the text */
+		text[size++] = '\n'; /* in place of the end of the text */
+	client_say(c, text, size);
 }
 
 static void client_end(struct control_client *c, enum rpc_code code, const char *why) {
-	client_say(c, rpc_complain(code, why));
+	client_answers(c, rpc_complain(code, why));
 	c->ends = true;
 }
 
@@ -109,7 +156,7 @@ static void client_work(struct control_client *c, uint64_t now_ms) {
 
 	c->since_ms = now_ms;
 	if (done) {
-		client_say(c, rpc_end(c->work));
+		client_answers(c, rpc_end(c->work));
 		c->work = NULL;
 	}
 	secret_stack_wipe();
@@ -123,7 +170,10 @@ static void client_answer(struct control_client *c, const struct rpc *rpc, uint6
 	case JSON_TEXT_WHOLE:
 		c->work = rpc_begin(rpc, c->in, c->looked);
 		request_done(c);
-		if (c->work != NULL)
+		if (c->work == NULL)
+			break;
+		rpc_work_of(c->work, &c->events);
+		if (!rpc_reads(c->work))
 			client_work(c, now_ms);
 		break;
 	case JSON_TEXT_NONE:
@@ -144,21 +194,47 @@ static bool client_write(struct control_client *c, uint64_t now_ms) {
 		c->since_ms = now_ms;
 	if (c->out_sent < c->out_used)
 		return true;
-	secret_free(c->out);
-	c->out = NULL;
+	out_free(c);
 	return !c->ends;
+}
+
+void control_client_push(struct control_client *c, const struct rpc *rpc, uint64_t now_ms) {
+	while (!c->gone && !c->ends && c->out == NULL && c->events.on) {
+		size_t size;
+		char *lines = event_journal_take(rpc->events, &c->events, &size);
+
+		if (lines == NULL)
+			return;
+		client_say(c, lines, size);
+		c->since_ms = now_ms;
+		c->gone = !client_write(c, now_ms);
+	}
+}
+
+/* Returns whether the client is still there. */
+static bool client_send(struct control_client *c, const struct rpc *rpc, uint64_t now_ms) {
+	if (c->out != NULL && !client_write(c, now_ms))
+		return false;
+	if (c->out == NULL && c->ends)
+		return false; /* it has the complaint, or there was no memory for one */
+	control_client_push(c, rpc, now_ms);
+	return !c->gone;
+}
+
+bool control_client_read_on(struct control_client *c, const struct rpc *rpc, uint64_t now_ms) {
+	client_work(c, now_ms);
+	return client_send(c, rpc, now_ms);
 }
 
 bool control_client_serve(struct control_client *c, const struct rpc *rpc, uint64_t now_ms) {
 	if (c->work != NULL) {
-		client_work(c, now_ms);
+		if (!rpc_reads(c->work))
+			client_work(c, now_ms);
 	} else {
 		if (c->out == NULL && c->looked == c->in_used && !client_read(c, now_ms))
 			return false;
 		if (c->out == NULL && c->looked < c->in_used)
 			client_answer(c, rpc, now_ms);
 	}
-	if (c->out == NULL)
-		return !c->ends; /* no memory even for the complaint */
-	return client_write(c, now_ms);
+	return client_send(c, rpc, now_ms);
 }

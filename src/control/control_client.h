@@ -19,6 +19,8 @@ struct control_client {
 	char *out;
 	size_t out_used, out_sent;
 	bool ends; /* once the answer is taken: what it sends is no request */
+	bool gone; /* nothing can be sent to it */
+	struct event_subscriber events;
 	uint64_t since_ms; /* of the latest progress */
 };
 
@@ -28,17 +30,29 @@ void control_client_open(struct control_client *c, int fd, uint64_t now_ms);
 /* What poll() is to wait for. A client that waits, or does not take its answer, is not read from. */
 short control_client_events(const struct control_client *c);
 
-/* Reads and writes what can be without waiting, and answers or goes on with at most one request. Returns
- * whether the client is still there. */
+/* Reads and writes what can be without waiting, and answers or goes on with at most one request, unless that only
+ * reads. Returns whether the client is still there. */
 bool control_client_serve(struct control_client *c, const struct rpc *rpc, uint64_t now_ms);
 
-/* Whether what it asked for is at work, and takes time. */
+/* Goes on with a request that only reads. Returns whether the client is still there. */
+bool control_client_read_on(struct control_client *c, const struct rpc *rpc, uint64_t now_ms);
+
+/* Sends events that a subscriber has not got, as far as they can be without waiting. */
+void control_client_push(struct control_client *c, const struct rpc *rpc, uint64_t now_ms);
+
+/* Whether what it asked for is at work, and waits for something. */
 bool control_client_waits(const struct control_client *c);
 
-/* Whether a whole request may stand in what was read already, so that nothing need come for it. */
+/* Whether what it asked for is at work, and what comes next of it only reads. */
+bool control_client_reads(const struct control_client *c);
+
+/* Whether there is something to do for which nothing need come. */
 bool control_client_has_more(const struct control_client *c);
 
-/* Whether it is in the middle of a request or an answer, or waits. */
+/* Whether it is in the middle of a request or an answer or of events, or waits. */
 bool control_client_is_busy(const struct control_client *c);
 
-void control_client_close(struct control_client *c);
+/* Whether another client may have its slot: it is not busy, and no subscriber. */
+bool control_client_may_go(const struct control_client *c);
+
+void control_client_close(struct control_client *c, const struct rpc *rpc);

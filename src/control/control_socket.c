@@ -13,12 +13,15 @@
 #include "control/listener.h"
 
 #define WAIT_MS 1 /* between two looks at what clients wait for */
+#define READING_MS \
+	5 /* that requests which only read have of a round, and what the last of them takes */
 
 struct control_socket {
 	const struct rpc *rpc;
 	unsigned patience_ms;
 	struct listener listener;
 	struct control_client clients[CONTROL_CLIENTS];
+	size_t reader; /* the client whose turn it is among those whose requests only read */
 };
 
 static uint64_t now_ms(void) {
@@ -26,6 +29,17 @@ static uint64_t now_ms(void) {
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/* A change is at work, maybe a client's: so none is closed here. */
+static void push_events(void *socket) {
+	struct control_socket *s = socket;
+	uint64_t now = now_ms();
+
+	for (size_t i = 0; i < CONTROL_CLIENTS; i++) {
+		if (s->clients[i].fd >= 0)
+			control_client_push(&s->clients[i], s->rpc, now);
+	}
 }
 
 struct control_socket *control_socket_open(const struct control_options *options,
@@ -40,6 +54,8 @@ struct control_socket *control_socket_open(const struct control_options *options
 		.rpc = rpc, .patience_ms = options->patience_ms, .listener = LISTENER_NONE};
 	for (size_t c = 0; c < CONTROL_CLIENTS; c++)
 		s->clients[c].fd = -1;
+	if (rpc->events != NULL)
+		event_journal_on_flush(rpc->events, push_events, s);
 	if (listener_open(&s->listener, "control", options->path, options->mode) == 0)
 		return s;
 	control_socket_close(s);
@@ -56,11 +72,11 @@ static struct control_client *place_find(struct control_socket *s) {
 
 		if (c->fd < 0)
 			return c;
-		if (!control_client_is_busy(c) && (best == NULL || c->since_ms < best->since_ms))
+		if (control_client_may_go(c) && (best == NULL || c->since_ms < best->since_ms))
 			best = c;
 	}
 	if (best != NULL)
-		control_client_close(best);
+		control_client_close(best, s->rpc);
 	return best;
 }
 
@@ -80,18 +96,52 @@ static void take_connections(struct control_socket *s, uint64_t now) {
 	}
 }
 
+/* Closes it where it is not there any more, or has made no progress for too long. */
+static void client_keep(struct control_socket *s, struct control_client *c, bool there,
+			uint64_t now) {
+	/* It may have got events since `now`. */
+	if (there && control_client_is_busy(c) && now > c->since_ms + s->patience_ms)
+		there = false;
+	if (!there)
+		control_client_close(c, s->rpc);
+}
+
 static void serve_client(struct control_socket *s, struct control_client *c, short events,
 			 uint64_t now) {
 	bool there = true;
 
-	if (control_client_waits(c) && (events & (POLLHUP | POLLERR)) != 0)
+	if (c->work != NULL && (events & (POLLHUP | POLLERR)) != 0)
 		there = false;
 	else if (events != 0 || control_client_has_more(c) || control_client_waits(c))
 		there = control_client_serve(c, s->rpc, now);
-	if (there && control_client_is_busy(c) && now - c->since_ms > s->patience_ms)
-		there = false;
-	if (!there)
-		control_client_close(c);
+	client_keep(s, c, there, now);
+}
+
+/* In turn, as long as others can wait for them. */
+static void serve_readers(struct control_socket *s, uint64_t begun) {
+	for (size_t n = 0; n < CONTROL_CLIENTS; n++) {
+		struct control_client *c = &s->clients[s->reader];
+		uint64_t now = now_ms();
+
+		if (now - begun >= READING_MS)
+			return;
+		s->reader = (s->reader + 1) % CONTROL_CLIENTS;
+		if (c->fd >= 0 && control_client_reads(c))
+			client_keep(s, c, control_client_read_on(c, s->rpc, now), now);
+	}
+}
+
+/* How long poll() may wait. */
+static int patience_of(const struct control_socket *s, int timeout_ms) {
+	for (size_t i = 0; i < CONTROL_CLIENTS; i++) {
+		const struct control_client *c = &s->clients[i];
+
+		if (c->fd >= 0 && control_client_has_more(c))
+			timeout_ms = 0;
+		else if (c->fd >= 0 && control_client_waits(c) && timeout_ms > WAIT_MS)
+			timeout_ms = WAIT_MS;
+	}
+	return timeout_ms;
 }
 
 void control_socket_serve(struct control_socket *s, int timeout_ms) {
@@ -102,19 +152,16 @@ void control_socket_serve(struct control_socket *s, int timeout_ms) {
 		const struct control_client *c = &s->clients[i];
 
 		fds[i] = (struct pollfd){.fd = c->fd, .events = control_client_events(c)};
-		if (c->fd >= 0 && control_client_has_more(c))
-			timeout_ms = 0;
-		else if (c->fd >= 0 && control_client_waits(c) && timeout_ms > WAIT_MS)
-			timeout_ms = WAIT_MS;
 	}
 	fds[CONTROL_CLIENTS] = (struct pollfd){.fd = s->listener.fd, .events = POLLIN};
-	if (poll(fds, CONTROL_CLIENTS + 1, timeout_ms) < 0)
+	if (poll(fds, CONTROL_CLIENTS + 1, patience_of(s, timeout_ms)) < 0)
 		return;
 	now = now_ms();
 	for (size_t i = 0; i < CONTROL_CLIENTS; i++) {
 		if (s->clients[i].fd >= 0)
 			serve_client(s, &s->clients[i], fds[i].revents, now);
 	}
+	serve_readers(s, now_ms());
 	if (fds[CONTROL_CLIENTS].revents != 0)
 		take_connections(s, now);
 }
@@ -124,8 +171,10 @@ void control_socket_close(struct control_socket *s) {
 		return;
 	for (size_t c = 0; c < CONTROL_CLIENTS; c++) {
 		if (s->clients[c].fd >= 0)
-			control_client_close(&s->clients[c]);
+			control_client_close(&s->clients[c], s->rpc);
 	}
+	if (s->rpc->events != NULL)
+		event_journal_on_flush(s->rpc->events, NULL, NULL);
 	listener_close(&s->listener);
 	free(s);
 }

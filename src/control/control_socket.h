@@ -28,8 +28,8 @@ struct control_socket *control_socket_open(const struct control_options *options
 					   const struct rpc *rpc);
 
 /*
- * Waits for at most `timeout_ms` (0 or more) for something to come, and answers it: at most one request of each client.
- * Goes on with calls that wait. A signal ends the wait.
+ * Waits for at most `timeout_ms` (0 or more) for something to come, and answers it: at most one request of each client,
+ * and of an array one call. Goes on with calls that wait, and for some milliseconds with those that only read. A signal ends the wait.
  */
 void control_socket_serve(struct control_socket *s, int timeout_ms);
 

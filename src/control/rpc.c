@@ -5,28 +5,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "control/answer_text.h"
 #include "control/rpc_call.h"
 #include "model/errors.h"
 #include "secret/json_fault.h"
 #include "secret/secret_memory.h"
 
-#define ANSWERS_FIRST 4096 /* bytes */
 #define TEXT_FLAGS (JSON_COMPACT | JSON_ENSURE_ASCII)
-
-/* As text, as values take several times as much. */
-struct answers {
-	char *text;
-	size_t size, room; /* bytes */
-	bool lost; /* there was no memory for one */
-};
 
 /* A call is open while `method` is there. */
 struct rpc_work {
 	const struct rpc *rpc;
+	struct event_subscriber *subscriber;
 	json_t *asked; /* a request, or an array of them; NULL: it was answered at once */
 	size_t next; /* of the array */
-	struct answers answers; /* to the array */
-	json_t *answer; /* to a request, or at once */
+	bool done;
+	struct answer_text answers; /* as values take several times as much */
 	const struct rpc_method *method;
 	struct rpc_call call;
 };
@@ -66,38 +60,29 @@ static const struct rpc_method *method_find(const struct rpc *rpc, const char *n
 	return NULL;
 }
 
-/* A json_dump_callback_t. A stream of the C library would leave keys in buffers that it frees. */
-static int answers_write(const char *bytes, size_t size, void *answers) {
-	struct answers *a = answers;
-
-	if (a->size + size >= a->room) {
-		size_t room = 2 * (a->size + size) + ANSWERS_FIRST;
-		char *larger = secret_realloc(a->text, room);
-
-		a->lost |= larger == NULL;
-		if (larger == NULL)
-			return -1;
-		a->text = larger;
-		a->room = room;
-	}
-	memcpy(a->text + a->size, bytes, size);
-	a->size += size;
-	a->text[a->size] = '\0';
-	return 0;
+/* Of an array; an answer to a request alone stands for itself. */
+static void answers_separate(struct answer_text *a, bool array) {
+	if (array)
+		answer_text_put(a, a->size == 0 ? "[" : ",");
 }
 
-static void answers_add(struct answers *a, json_t *answer) {
-	if (!a->lost && answer != NULL && answers_write(a->size == 0 ? "[" : ",", 1, a) == 0)
-		a->lost |= json_dump_callback(answer, answers_write, a, TEXT_FLAGS) != 0;
+static void answers_add(struct answer_text *a, json_t *answer, bool array) {
+	if (answer != NULL) {
+		answers_separate(a, array);
+		answer_text_json(a, answer);
+	}
 	json_decref(answer);
 }
 
-/* Returns the array, which the caller frees; NULL: it is empty, or there was no memory. */
-static char *answers_close(struct answers *a) {
-	if (a->size > 0 && !a->lost && answers_write("]", 1, a) == 0)
-		return a->text;
-	secret_free(a->text);
-	return NULL;
+/* The answer whose result is this text. */
+static void answers_add_text(struct answer_text *a, const char *text, const json_t *id,
+			     bool array) {
+	answers_separate(a, array);
+	answer_text_put(a, "{\"jsonrpc\":\"2.0\",\"result\":");
+	answer_text_put(a, text);
+	answer_text_put(a, ",\"id\":");
+	answer_text_json(a, id);
+	answer_text_put(a, "}");
 }
 
 /* What is wrong with a request as such; NULL: nothing. */
@@ -125,7 +110,7 @@ static json_t *call_open(struct rpc_work *w, const json_t *request) {
 	const struct rpc_method *method = method_find(w->rpc, name);
 	char quoted[128];
 
-	w->call = (struct rpc_call){.service = w->rpc->service};
+	w->call = (struct rpc_call){.service = w->rpc->service, .subscriber = w->subscriber};
 	if (w->answers.size >= RPC_ANSWERS_MAX && json_object_get(request, "id") != NULL)
 		return rpc_refuse(&w->call, RPC_REFUSED,
 				  "found %zu bytes of answers to those before it in the array, "
@@ -144,18 +129,28 @@ static json_t *call_open(struct rpc_work *w, const json_t *request) {
 	return NULL;
 }
 
-static json_t *answer_to(struct rpc_work *w, const json_t *request, json_t *result) {
+static bool is_array(const struct rpc_work *w) {
+	return json_is_array(w->asked);
+}
+
+/* Where an answer is wanted. */
+static void answer_add(struct rpc_work *w, const json_t *request, json_t *result) {
 	json_t *id = json_object_get(request, "id");
 
 	if (id == NULL) {
 		json_decref(result);
-		return NULL;
+	} else if (result != NULL) {
+		answers_add(&w->answers, envelope("result", result, id), is_array(w));
+	} else if (w->call.error.code == RPC_OK && w->call.text != NULL) {
+		answers_add_text(&w->answers, w->call.text, id, is_array(w));
+	} else {
+		if (w->call.error.code == RPC_OK)
+			rpc_refuse(&w->call, RPC_INTERNAL, "no memory left");
+		answers_add(&w->answers,
+			    envelope("error", error_json(w->call.error.code, w->call.error.message),
+				     id),
+			    is_array(w));
 	}
-	if (result != NULL)
-		return envelope("result", result, id);
-	if (w->call.error.code == RPC_OK)
-		rpc_refuse(&w->call, RPC_INTERNAL, "no memory left");
-	return envelope("error", error_json(w->call.error.code, w->call.error.message), id);
 }
 
 static void call_close(struct rpc_work *w) {
@@ -163,39 +158,32 @@ static void call_close(struct rpc_work *w) {
 	w->method = NULL;
 }
 
-/* Returns false while the call waits, else true with the answer, NULL where none is wanted. */
-static bool request_go_on(struct rpc_work *w, const json_t *request, json_t **answer) {
+/* Returns false while something of the call is left. */
+static bool request_go_on(struct rpc_work *w, const json_t *request) {
 	json_t *result = NULL;
 
 	if (w->method == NULL) {
 		const char *fault = request_fault(request);
 
 		if (fault != NULL) {
-			*answer = complaint(RPC_NO_REQUEST, fault);
+			answers_add(&w->answers, complaint(RPC_NO_REQUEST, fault), is_array(w));
 			return true;
 		}
 		result = call_open(w, request);
 	}
 	if (w->method != NULL && w->call.error.code == RPC_OK) {
-		w->call.waits = false;
+		w->call.waits = w->call.goes_on = false;
 		result = w->method->run(&w->call);
-		if (result == NULL && w->call.waits)
+		if (result == NULL && (w->call.waits || w->call.goes_on))
 			return false;
 	}
-	*answer = answer_to(w, request, result);
+	answer_add(w, request, result);
 	call_close(w);
 	return true;
 }
 
-static bool array_go_on(struct rpc_work *w) {
-	for (; w->next < json_array_size(w->asked); w->next++) {
-		json_t *answer;
-
-		if (!request_go_on(w, json_array_get(w->asked, w->next), &answer))
-			return false;
-		answers_add(&w->answers, answer);
-	}
-	return true;
+static const json_t *request_at(const struct rpc_work *w) {
+	return is_array(w) ? json_array_get(w->asked, w->next) : w->asked;
 }
 
 /* What is answered at once, as nothing can be begun. */
@@ -216,33 +204,56 @@ static json_t *first_complaint(const struct rpc_work *w, const json_error_t *err
 struct rpc_work *rpc_begin(const struct rpc *rpc, const char *text, size_t size) {
 	struct rpc_work *w = calloc(1, sizeof(*w));
 	json_error_t error;
+	json_t *answer;
 
 	if (w == NULL)
 		return NULL;
 	w->rpc = rpc;
 	w->asked = json_loadb(text, size, JSON_REJECT_DUPLICATES, &error);
-	w->answer = first_complaint(w, &error);
+	answer = first_complaint(w, &error);
+	w->done = answer != NULL || w->asked == NULL;
+	answers_add(&w->answers, answer, false);
 	return w;
 }
 
+void rpc_work_of(struct rpc_work *w, struct event_subscriber *subscriber) {
+	w->subscriber = subscriber;
+}
+
 bool rpc_go_on(struct rpc_work *w) {
-	if (w->answer != NULL || w->asked == NULL)
-		return true;
-	if (json_is_array(w->asked))
-		return array_go_on(w);
-	return request_go_on(w, w->asked, &w->answer);
+	if (!w->done && request_go_on(w, request_at(w)))
+		w->done = !is_array(w) || ++w->next == json_array_size(w->asked);
+	return w->done;
+}
+
+bool rpc_waits(const struct rpc_work *w) {
+	return w->method != NULL && w->call.waits;
+}
+
+bool rpc_reads(const struct rpc_work *w) {
+	const char *name = json_string_value(json_object_get(request_at(w), "method"));
+	const struct rpc_method *method = w->method;
+
+	if (w->done)
+		return false;
+	if (method == NULL && name != NULL)
+		method = method_find(w->rpc, name);
+	if (method == NULL)
+		return name != NULL && strcmp(name, RPC_DISCOVER) == 0;
+	return method->reads;
 }
 
 char *rpc_end(struct rpc_work *w) {
-	bool done = w->next == json_array_size(w->asked); /* of what is no array: 0 */
-	char *answer = text_of(w->answer), *answers = answers_close(&w->answers);
+	char *answers = NULL;
 
+	if (is_array(w) && w->next > 0 && w->answers.size > 0)
+		answer_text_put(&w->answers, "]");
+	if (w->done)
+		answers = answer_text_take(&w->answers);
+	answer_text_free(&w->answers);
 	if (w->method != NULL)
 		call_close(w);
 	json_decref(w->asked);
 	free(w);
-	if (answer == NULL && done)
-		return answers;
-	secret_free(answers);
-	return answer;
+	return answers;
 }

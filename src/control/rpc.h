@@ -10,6 +10,7 @@
 
 #include <jansson.h>
 
+#include "control/event_journal.h"
 #include "model/arena.h"
 #include "model/keys.h"
 
@@ -41,7 +42,11 @@ struct rpc_call {
 	struct arena *arena;
 	struct rpc_error error;
 	void *state; /* of a method that waits: NULL at first; in `arena`, or of the service */
-	bool waits;
+	bool waits, goes_on;
+	/* Where set, frees what `state` has, at the end of the call, however that came. */
+	void (*end)(struct rpc_call *call);
+	char *text; /* the result as JSON, in place of a returned one: from malloc(), the call's */
+	struct event_subscriber *subscriber; /* of the connection; NULL: there is none */
 };
 
 struct rpc_method {
@@ -50,15 +55,17 @@ struct rpc_method {
 	const struct key *params; /* NULL: none */
 	size_t params_size; /* bytes of their struct */
 	const struct key *result; /* members of what it returns, at least these */
-	/* Returns the result, or NULL after rpc_refuse() or rpc_wait(). */
+	/* Returns the result, or NULL with it in `text`, or after rpc_refuse(), rpc_wait() or rpc_more(). */
 	json_t *(*run)(struct rpc_call *call);
 	const char *refused; /* what is answered by RPC_REFUSED, for people; NULL: nothing */
+	bool reads; /* it changes nothing and may compute for long: others go first */
 };
 
 struct rpc {
 	const struct rpc_method *methods;
 	size_t method_count;
 	void *service;
+	struct event_journal *events; /* NULL: there are none */
 };
 
 /* Requests at work: one, or an array of them, each after the one before it. */
@@ -67,8 +74,18 @@ struct rpc_work;
 /* Takes a text of `size` bytes, which is not needed any longer. NULL: no memory. `rpc` must live on. */
 struct rpc_work *rpc_begin(const struct rpc *rpc, const char *text, size_t size);
 
-/* Goes on. Returns false while a call waits: then this is to be called again after a while. */
+/* The connection that asks; without one, nothing can be subscribed. */
+void rpc_work_of(struct rpc_work *w, struct event_subscriber *subscriber);
+
+/* Goes on, by one call at most. Returns false while something is left: then this is to be called again, where a call
+ * waits after a while. */
 bool rpc_go_on(struct rpc_work *w);
+
+/* Whether the last call waits for something. */
+bool rpc_waits(const struct rpc_work *w);
+
+/* Whether the call that comes next only reads. */
+bool rpc_reads(const struct rpc_work *w);
 
 /* Frees the work and returns the answer, which the caller frees; NULL: there is nothing to say. Of work
  * that is not done there is no answer, and what a call has begun goes on without it. */
@@ -90,6 +107,17 @@ json_t *rpc_text(const char *text);
  * `state`, which it has set. It is called no more when the client goes. Returns NULL.
  */
 json_t *rpc_wait(struct rpc_call *call);
+
+/*
+ * A part of the result is made, and the method is to be called again for the next one, as after rpc_wait(). In between
+ * other clients are served. Returns NULL.
+ */
+json_t *rpc_more(struct rpc_call *call);
+
+/* When a part that begins now is to end, so that others are served soon enough; and whether that is over. */
+#define RPC_PART_US 2000
+uint64_t rpc_part_end(void);
+bool rpc_part_is_over(uint64_t end);
 
 /* All methods as an OpenRPC document, which the method rpc.discover returns. The caller owns it. */
 json_t *rpc_describe(const struct rpc *rpc);

@@ -5,10 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "model/errors.h"
 #include "model/reader.h"
 #include "model/tree_json.h"
+#include "secret/secret_memory.h"
 
 #define MAX_VALUES 1000000 /* of one request */
 
@@ -40,6 +42,26 @@ json_t *rpc_text(const char *text) {
 json_t *rpc_wait(struct rpc_call *call) {
 	call->waits = true;
 	return NULL;
+}
+
+json_t *rpc_more(struct rpc_call *call) {
+	call->goes_on = true;
+	return NULL;
+}
+
+static uint64_t now_us(void) {
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
+}
+
+uint64_t rpc_part_end(void) {
+	return now_us() + RPC_PART_US;
+}
+
+bool rpc_part_is_over(uint64_t end) {
+	return now_us() >= end;
 }
 
 /* The first mistake, without the place of a file before it. */
@@ -92,6 +114,11 @@ void rpc_call_open(struct rpc_call *call, const struct rpc_method *method, json_
 }
 
 void rpc_call_close(struct rpc_call *call) {
+	if (call->end != NULL)
+		call->end(call);
+	call->end = NULL;
+	secret_free(call->text);
+	call->text = NULL;
 	arena_free(call->arena);
 	call->arena = NULL;
 }

@@ -1,21 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "methods/config_methods.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "control/answer_text.h"
 #include "methods/methods.h"
-#include "methods/subject.h"
 #include "model/key_rows.h"
-#include "model/live/group_json.h"
+#include "model/live/snapshot.h"
 
 /* One row a key, to be read as a table. */
 /* clang-format off */
 const struct key config_get_params[] = {
 	{.name = "keys", BOOL, AT(struct config_get_params, keys), .fallback = "false",
 	 HELP("with the traffic encryption keys, without which it cannot be read as a file")},
+	{.name = "group", INTEGER(1, SUBJECT_MAX_GROUP), AT(struct config_get_params, group.id),
+	 .flag = offsetof(struct config_get_params, group.given), .example = "1",
+	 HELP("service group; where it is left out, all of them")},
 	{0},
 };
 const struct key config_get_result[] = {
 	{.name = "generation", .required = true, INTEGER(0, INT64_MAX), .example = "0",
 	 HELP("changes since the start")},
+	{.name = "sequence", .required = true, INTEGER(1, INT64_MAX), .example = "1",
+	 HELP("number of the first event that is not in it")},
 	{.name = "config", .required = true, .kind = KIND_JSON,
 	 HELP("what is in service, with the keys of a server's file")},
 	{0},
@@ -33,23 +41,78 @@ const struct key config_refuse_result[] = {
 };
 /* clang-format on */
 
-json_t *config_get(struct rpc_call *call) {
+/* Written while other clients are served, from copies of what was in service when it was asked for. */
+struct config_reading {
+	struct snapshot *snapshot;
+	struct answer_text answer;
+};
+
+static void reading_end(struct rpc_call *call) {
+	struct config_reading *r = call->state;
+
+	snapshot_free(r->snapshot);
+	answer_text_free(&r->answer);
+}
+
+static bool reading_copy(struct rpc_call *call, struct config_reading *r) {
 	const struct config_get_params *p = call->params;
-	json_t *groups = json_array();
 	const struct served_group *g;
 	unsigned place = 0;
 
+	r->snapshot = snapshot_create(p->keys);
+	if (r->snapshot == NULL)
+		return false;
 	while ((g = subject_next_group(call, &place)) != NULL) {
-		json_t *group = group_json(&g->live, p->keys);
-
-		if (json_array_append_new(groups, group) != 0) {
-			json_decref(groups);
-			return rpc_refuse(call, RPC_INTERNAL, "no memory left");
-		}
+		if ((!p->group.given || g->sg->id == p->group.id) &&
+		    !snapshot_add(r->snapshot, &g->live))
+			return false;
 	}
-	return json_pack("{s:I, s:{s:o}}", "generation",
-			 (json_int_t)((const struct methods *)call->service)->server->generation,
-			 "config", "service_groups", groups);
+	return true;
+}
+
+static bool reading_begin(struct rpc_call *call) {
+	const struct methods *m = call->service;
+	struct config_reading *r = arena_alloc(call->arena, 1, sizeof(*r));
+	char head[128];
+
+	if (r == NULL)
+		return false;
+	call->state = r;
+	call->end = reading_end;
+	snprintf(head, sizeof(head),
+		 "{\"generation\":%" PRIu64 ",\"sequence\":%" PRIu64
+		 ",\"config\":{\"service_groups\":",
+		 m->server->generation,
+		 m->events.journal != NULL ? event_journal_next(m->events.journal) : 1);
+	answer_text_put(&r->answer, head);
+	return reading_copy(call, r);
+}
+
+/* The text becomes the result. */
+static json_t *reading_done(struct rpc_call *call, struct config_reading *r) {
+	answer_text_put(&r->answer, "}}");
+	call->text = answer_text_take(&r->answer);
+	return NULL;
+}
+
+json_t *config_get(struct rpc_call *call) {
+	const struct config_get_params *p = call->params;
+	struct config_reading *r = call->state;
+	uint64_t end = rpc_part_end();
+	bool failed = false, more = true;
+
+	if (r == NULL) {
+		if (p->group.given && subject_group(call, &p->group) == NULL)
+			return NULL;
+		if (!reading_begin(call))
+			return rpc_refuse(call, RPC_INTERNAL, "no memory left");
+		return rpc_more(call);
+	}
+	while (more && !rpc_part_is_over(end))
+		more = snapshot_write(r->snapshot, answer_text_write, &r->answer, &failed);
+	if (failed)
+		return rpc_refuse(call, RPC_INTERNAL, "no memory left");
+	return more ? rpc_more(call) : reading_done(call, r);
 }
 
 json_t *config_reload(struct rpc_call *call) {

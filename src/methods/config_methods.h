@@ -2,10 +2,11 @@
 /* config.*: the file. */
 #pragma once
 
-#include "control/rpc.h"
+#include "methods/subject.h"
 
 struct config_get_params {
 	bool keys;
+	struct group_subject group;
 };
 
 extern const struct key config_get_params[], config_get_result[];

@@ -3,6 +3,7 @@
 
 #include "methods/config_methods.h"
 #include "methods/counters_methods.h"
+#include "methods/events_methods.h"
 #include "methods/group_methods.h"
 #include "methods/key_methods.h"
 #include "methods/life_methods.h"
@@ -17,6 +18,7 @@
 #define PARAMS(table, type) table, sizeof(type)
 #define FAULT \
 	"it is not allowed beside what is in service: which key, what was found, what is allowed"
+#define READS .reads = true
 #define USED "it is not there, or something refers to it"
 
 /* One row a method, to be read as a table. */
@@ -44,16 +46,16 @@ static const struct rpc_method methods[] = {
 	 "there is no such service group"},
 	{"modem.list", "modems of a service group, some at a time",
 	 PARAMS(modem_list_params, struct modem_list_params), modem_list_result, modem_list,
-	 "there is no such service group"},
+	 "there is no such service group", READS},
 	{"modem.get", "a modem with its service flows; not its keys",
 	 PARAMS(modem_get_params, struct modem_get_params), modem_get_result, modem_get,
 	 "there is no such service group, or it has no such modem"},
 	{"counters.get", "drops and counters since the start, by service group and direction",
 	 PARAMS(counters_get_params, struct counters_get_params), counters_get_result,
-	 counters_get, "there is no such service group"},
+	 counters_get, "there is no such service group", READS},
 	{"metrics.get", "samples of the metrics that docs/metrics.md lists",
 	 PARAMS(metrics_get_params, struct metrics_get_params), metrics_get_result, metrics_get,
-	 "there is no such service group or modem, or there are more than 50,000 samples"},
+	 "there is no such service group or modem", READS},
 	{"measure.get", "whether cycles of stages and latencies are measured, and for how long",
 	 NO_PARAMS, measure_result, measure_get, NULL},
 	{"measure.set",
@@ -98,8 +100,13 @@ static const struct rpc_method methods[] = {
 	{"worker.resume", "gives a worker back what it ran at first",
 	 PARAMS(worker_resume_params, struct worker_params), life_result, worker_resume,
 	 "there is no such worker"},
+	{"events.subscribe",
+	 "has every change of the configuration told on this connection, see Events",
+	 PARAMS(events_subscribe_params, struct events_params), events_subscribe_result,
+	 events_subscribe, "there are 16 subscribers already"},
 	{"config.get", "what is in service, as a configuration",
-	 PARAMS(config_get_params, struct config_get_params), config_get_result, config_get, NULL},
+	 PARAMS(config_get_params, struct config_get_params), config_get_result, config_get,
+	 "there is no such service group", READS},
 	{"config.reload", "reads the file again, and does what differs",
 	 NO_PARAMS, config_reload_result, config_reload,
 	 "the file has mistakes, or something differs that takes a new start"},
@@ -109,5 +116,10 @@ static const struct rpc_method methods[] = {
 /* clang-format on */
 
 struct rpc methods_rpc(struct methods *m) {
-	return (struct rpc){methods, sizeof(methods) / sizeof(methods[0]), m};
+	return (struct rpc){
+		.methods = methods,
+		.method_count = sizeof(methods) / sizeof(methods[0]),
+		.service = m,
+		.events = m != NULL ? m->events.journal : NULL,
+	};
 }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "control/rpc.h"
+#include "methods/events.h"
 #include "metrics/metrics.h"
 #include "power/live/power.h"
 #include "server/reload.h"
@@ -18,6 +19,7 @@ struct methods {
 	struct reload *reload;
 	const struct metrics_source *metrics;
 	struct power *power; /* NULL: a replay has none */
+	struct events events; /* opened before methods_rpc() where there are subscribers */
 };
 
 /* The service. `m` must live on; NULL does where it is only to be described. */

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "methods/metrics_methods.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "metrics/samples.h"
 #include "model/units.h"
 
 #define NAMES_MAX 64 /* beginnings of names */
+#define PART_MOST 1000 /* samples that are written before others are served: some ms */
 
 /* One row a key, to be read as a table. */
 /* clang-format off */
@@ -29,6 +33,12 @@ const struct key metrics_get_params[] = {
 	 HELP("also what is of each modem")},
 	{.name = "flows", BOOL, AT(struct metrics_get_params, flows), .fallback = "false",
 	 HELP("also what is of each downstream service flow")},
+	{.name = "first", INTEGER(0, INT64_MAX), AT(struct metrics_get_params, first),
+	 .fallback = "0",
+	 HELP("where to begin: 0, or what the answer before told as next, to the same other "
+	      "parameters")},
+	{.name = "count", INTEGER(1, METRICS_SAMPLES_MAX), AT(struct metrics_get_params, count),
+	 .fallback = "50000", HELP("how many samples at the most")},
 	{0},
 };
 
@@ -54,6 +64,8 @@ const struct key metrics_get_result[] = {
 	 HELP("seconds since the start; 0 in a replay")},
 	{.name = "samples", .required = true, .kind = KIND_LIST, .max = METRICS_SAMPLES_MAX,
 	 .item = &sample_item, HELP("those of a metric one behind the other")},
+	{.name = "next", INTEGER(0, INT64_MAX), .example = "4294967296",
+	 HELP("where to go on; not there when these were the last")},
 	{0},
 };
 /* clang-format on */
@@ -87,6 +99,57 @@ static bool subjects_are_there(struct rpc_call *call, const struct metrics_get_p
 	return !p->has_modem || modem_is_somewhere(call, p);
 }
 
+/* Written while other clients are served; numbers are of the part that they are in. */
+struct metrics_reading {
+	FILE *out;
+	char *text;
+	size_t size;
+	uint64_t cursor;
+	size_t count;
+};
+
+static void reading_end(struct rpc_call *call) {
+	struct metrics_reading *r = call->state;
+
+	if (r->out != NULL)
+		fclose(r->out);
+	free(r->text);
+}
+
+static bool reading_begin(struct rpc_call *call) {
+	const struct metrics_get_params *p = call->params;
+	const struct methods *m = call->service;
+	struct metrics_reading *r = arena_alloc(call->arena, 1, sizeof(*r));
+
+	if (r == NULL)
+		return false;
+	call->state = r;
+	call->end = reading_end;
+	r->cursor = p->first;
+	r->out = open_memstream(&r->text, &r->size);
+	if (r->out != NULL)
+		fprintf(r->out, "{\"uptime\":%.6f,\"samples\":[", metrics_uptime(m->metrics));
+	return r->out != NULL;
+}
+
+/* The text becomes the result. */
+static json_t *reading_done(struct rpc_call *call, struct metrics_reading *r) {
+	bool good;
+
+	fputc(']', r->out);
+	if (r->cursor != METRICS_SAMPLES_END)
+		fprintf(r->out, ",\"next\":%" PRIu64, r->cursor);
+	fputc('}', r->out);
+	good = ferror(r->out) == 0;
+	good &= fclose(r->out) == 0;
+	r->out = NULL;
+	if (!good)
+		return rpc_refuse(call, RPC_INTERNAL, "no memory left");
+	call->text = r->text;
+	r->text = NULL;
+	return NULL;
+}
+
 json_t *metrics_get(struct rpc_call *call) {
 	const struct metrics_get_params *p = call->params;
 	const struct methods *m = call->service;
@@ -98,19 +161,17 @@ json_t *metrics_get(struct rpc_call *call) {
 		.modems = p->modems,
 		.flows = p->flows || p->has_modem,
 	};
-	json_t *samples;
-	size_t count;
+	struct metrics_reading *r = call->state;
 
-	if (!subjects_are_there(call, p))
+	if (r == NULL && !subjects_are_there(call, p))
 		return NULL;
-	samples = metrics_samples(m->metrics, &selection, METRICS_SAMPLES_MAX, &count);
-	if (samples != NULL)
-		return json_pack("{s:f, s:o}", "uptime", metrics_uptime(m->metrics), "samples",
-				 samples);
-	if (count > METRICS_SAMPLES_MAX)
-		rpc_refuse(call, RPC_REFUSED,
-			   "found %zu samples, allowed: %d in an answer: name a group or a modem, "
-			   "or fewer metrics by names",
-			   count, METRICS_SAMPLES_MAX);
-	return NULL;
+	if (r == NULL && !reading_begin(call))
+		return rpc_refuse(call, RPC_INTERNAL, "no memory left");
+	r = call->state;
+	if (!metrics_samples(m->metrics, &selection, r->out,
+			     RTE_MIN(p->count - r->count, PART_MOST), &r->cursor, &r->count))
+		return rpc_refuse(call, RPC_INTERNAL, "no memory left");
+	if (r->cursor == METRICS_SAMPLES_END || r->count == p->count)
+		return reading_done(call, r);
+	return rpc_more(call);
 }

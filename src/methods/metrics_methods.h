@@ -4,7 +4,7 @@
 
 #include "methods/subject.h"
 
-/* Of an answer, which is some 6 MB then, and 50 MB while it is made. */
+/* Of an answer, which is some 6 MB then. */
 #define METRICS_SAMPLES_MAX 50000
 
 struct metrics_get_params {
@@ -15,6 +15,8 @@ struct metrics_get_params {
 	bool has_modem;
 	bool modems;
 	bool flows;
+	uint64_t first;
+	uint32_t count;
 };
 
 extern const struct key metrics_get_params[], metrics_get_result[];

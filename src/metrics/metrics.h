@@ -105,6 +105,8 @@ struct metrics_sink {
 	void (*begin)(void *arg, const struct metric *m);
 	void (*sample)(void *arg, const struct metric *m, const struct metric_sample *s);
 	void *arg;
+	/* Whether the samples of a metric, by its index in metrics_at(), are to be visited. NULL: those of all. */
+	bool (*visit)(void *arg, unsigned index);
 };
 
 /*

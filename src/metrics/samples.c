@@ -1,64 +1,91 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "metrics/samples.h"
 
-#include <stdio.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include <jansson.h>
 
 #include "metrics/histogram.h"
 
-#define NAME_SIZE 128
 #define SECOND_NS 1e9
+#define ROW_SHIFT 32 /* of a cursor: above it the row, below it the sample of the row */
 
 struct samples {
-	json_t *list; /* NULL: given up, there is but the count */
-	size_t count, most;
+	FILE *out;
+	size_t left; /* that may be written */
+	size_t *count;
+	uint64_t first; /* cursors: where it begins, */
+	uint64_t at; /* where the walk is, */
+	uint64_t next; /* and what was not written first */
 };
 
-/* Those that are there are freed at once: there may be many, and more are to be counted. */
-static void samples_give_up(struct samples *to) {
-	json_decref(to->list);
-	to->list = NULL;
+static bool is_plain(const char *text) {
+	for (; *text != '\0'; text++) {
+		if (*text < ' ' || *text > '~' || *text == '"' || *text == '\\')
+			return false;
+	}
+	return true;
 }
 
-/* Text of any bytes: jansson takes UTF-8 only. */
-static json_t *label_json(const char *text) {
-	json_t *json = json_string(text);
+/* Text of any bytes: JSON takes UTF-8 only. */
+static void write_text(FILE *out, const char *text) {
+	json_t *json;
 
-	return json != NULL ? json : json_string("?");
+	if (is_plain(text)) {
+		fprintf(out, "\"%s\"", text);
+		return;
+	}
+	json = json_string(text);
+	if (json == NULL || json_dumpf(json, out, JSON_ENCODE_ANY | JSON_ENSURE_ASCII) != 0)
+		fputs("\"?\"", out);
+	json_decref(json);
 }
 
-static json_t *labels_json(const struct metric *m, const struct metric_sample *s, const char *le) {
-	json_t *labels = json_object();
-	int failed = labels == NULL;
+static void write_labels(FILE *out, const struct metric *m, const struct metric_sample *s,
+			 const char *le) {
+	const char *before = "";
 
-	for (unsigned l = 0; l < METRIC_LABELS && m->labels[l] != NULL; l++)
-		failed |= json_object_set_new(labels, m->labels[l], label_json(s->labels[l]));
+	for (unsigned l = 0; l < METRIC_LABELS && m->labels[l] != NULL; l++) {
+		fprintf(out, "%s\"%s\":", before, m->labels[l]);
+		write_text(out, s->labels[l]);
+		before = ",";
+	}
 	if (le != NULL)
-		failed |= json_object_set_new(labels, "le", json_string(le));
-	if (failed == 0)
-		return labels;
-	json_decref(labels);
-	return NULL;
+		fprintf(out, "%s\"le\":\"%s\"", before, le);
 }
 
-static json_t *number_json(const struct metric_sample *s) {
-	return s->real ? json_real(s->number) : json_integer((json_int_t)s->integer);
+/* A real number is told from an integer by its point. */
+static void write_number(FILE *out, const struct metric_sample *s) {
+	char text[32];
+
+	if (!s->real) {
+		fprintf(out, "%" PRIu64, s->integer);
+		return;
+	}
+	snprintf(text, sizeof(text), "%.17g", s->number);
+	fprintf(out, "%s%s", text, strpbrk(text, ".e") == NULL ? ".0" : "");
 }
 
 /* `s` with the label `le` where it is not NULL. */
 static void samples_add(struct samples *to, const struct metric *m, const struct metric_sample *s,
 			const char *suffix, const char *le) {
-	char name[NAME_SIZE];
+	uint64_t at = to->at++;
 
-	to->count++;
-	if (to->list == NULL)
+	if (at < to->first)
 		return;
-	snprintf(name, sizeof(name), "%s%s", m->name, suffix);
-	/* json_pack() takes what is NULL as a failure, and frees the others. */
-	if (to->count > to->most ||
-	    json_array_append_new(to->list,
-				  json_pack("{s:s, s:o, s:o}", "name", name, "labels",
-					    labels_json(m, s, le), "value", number_json(s))) != 0)
-		samples_give_up(to);
+	if (to->left == 0) {
+		if (to->next == METRICS_SAMPLES_END)
+			to->next = at;
+		return;
+	}
+	to->left--;
+	fprintf(to->out, "%s{\"name\":\"%s%s\",\"labels\":{", (*to->count)++ > 0 ? "," : "",
+		m->name, suffix);
+	write_labels(to->out, m, s, le);
+	fputs("},\"value\":", to->out);
+	write_number(to->out, s);
+	fputc('}', to->out);
 }
 
 static void samples_add_histogram(struct samples *to, const struct metric *m,
@@ -81,6 +108,14 @@ static void samples_add_histogram(struct samples *to, const struct metric *m,
 	samples_add(to, m, &part, "_sum", NULL);
 }
 
+/* Rows before the first, and behind what is full, need not be collected. */
+static bool samples_visit(void *arg, unsigned row) {
+	struct samples *to = arg;
+
+	to->at = (uint64_t)row << ROW_SHIFT;
+	return row >= to->first >> ROW_SHIFT && to->next == METRICS_SAMPLES_END;
+}
+
 static void samples_take(void *arg, const struct metric *m, const struct metric_sample *s) {
 	struct samples *to = arg;
 
@@ -90,13 +125,20 @@ static void samples_take(void *arg, const struct metric *m, const struct metric_
 		samples_add(to, m, s, "", NULL);
 }
 
-json_t *metrics_samples(const struct metrics_source *source,
-			const struct metrics_selection *selection, size_t most, size_t *count) {
-	struct samples to = {.list = json_array(), .most = most};
-	const struct metrics_sink sink = {.sample = samples_take, .arg = &to};
+bool metrics_samples(const struct metrics_source *source, const struct metrics_selection *selection,
+		     FILE *out, size_t most, uint64_t *cursor, size_t *count) {
+	struct samples to = {
+		.out = out,
+		.left = most,
+		.count = count,
+		.first = *cursor,
+		.next = METRICS_SAMPLES_END,
+	};
+	const struct metrics_sink sink = {
+		.visit = samples_visit, .sample = samples_take, .arg = &to};
 
 	if (!metrics_walk(source, selection, &sink))
-		samples_give_up(&to);
-	*count = to.count;
-	return to.list;
+		return false;
+	*cursor = to.next;
+	return true;
 }

@@ -55,7 +55,8 @@ static void rows_visit(const struct walk *w) {
 	const struct metric_row *rows = metric_rows(&count);
 
 	for (unsigned r = 0; r < count; r++) {
-		if (!row_is_wanted(w->selection, &rows[r]))
+		if (!row_is_wanted(w->selection, &rows[r]) ||
+		    (w->sink->visit != NULL && !w->sink->visit(w->sink->arg, r)))
 			continue;
 		if (w->sink->begin != NULL)
 			w->sink->begin(w->sink->arg, &rows[r].m);

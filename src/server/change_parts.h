@@ -52,6 +52,7 @@ struct server_change {
 	bool listed, taken;
 	bool taken_over; /* set by a worker */
 	uint64_t generation; /* of the server, with it */
+	struct watched_change watched;
 	bool passes; /* the workers are waited for, by `token` */
 	uint64_t token;
 	struct server_change *behind; /* which came later and leaves, too */

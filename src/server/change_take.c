@@ -48,6 +48,7 @@ static void group_list(struct server_change *c, struct group_change *g) {
 
 /* All groups have their new state before one is waited for. */
 static void tasks_list(struct server_change *c) {
+	server_tell_differences(c);
 	for (unsigned g = 0; g < c->count; g++)
 		group_list(c, c->groups[g]);
 	c->next = c->take.first;
@@ -79,6 +80,7 @@ static void all_take(struct server_change *c) {
 	pthread_rwlock_unlock(&c->server->lock);
 	steer_anew(c);
 	c->taken = true;
+	server_tell_applied(c->server, &c->watched);
 }
 
 static void take_over(struct server_change *c) {

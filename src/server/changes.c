@@ -116,6 +116,47 @@ bool server_changes_meet(const struct server *s, unsigned group,
 	return false;
 }
 
+static void watched_begin(struct server *s, struct watched_change *w, uint64_t generation) {
+	*w = (struct watched_change){.number = ++s->watched, .generation = generation};
+}
+
+void server_tell_differences(struct server_change *c) {
+	const struct server_watcher *watcher = c->server->watcher;
+	struct server_difference list[SERVER_MAX_GROUPS];
+
+	watched_begin(c->server, &c->watched, c->server->generation + 1);
+	for (unsigned i = 0; i < c->count; i++) {
+		const struct group_change *g = c->groups[i];
+
+		c->watched.ids[c->watched.count++] = g->group->sg->id;
+		list[i] = (struct server_difference){g->group, &g->changes};
+	}
+	if (watcher != NULL)
+		watcher->differs(watcher->arg, &c->watched, list);
+}
+
+void server_tell_group(struct server *s, struct watched_change *w, const struct group_watch *g) {
+	watched_begin(s, w, s->generation + (g->what != WATCH_MOVED));
+	w->ids[w->count++] = g->group->sg->id;
+	if (s->watcher != NULL)
+		s->watcher->group(s->watcher->arg, w, g);
+}
+
+void server_tell_applied(const struct server *s, const struct watched_change *w) {
+	if (s->watcher != NULL)
+		s->watcher->applied(s->watcher->arg, w);
+}
+
+void server_tell_retired(const struct server *s, const struct watched_change *w) {
+	if (s->watcher != NULL)
+		s->watcher->retired(s->watcher->arg, w);
+}
+
+void server_tell_reloaded(const struct server *s, const char *line) {
+	if (s->watcher != NULL)
+		s->watcher->reloaded(s->watcher->arg, s->generation, line);
+}
+
 static void group_close(struct group_change *g) {
 	for (unsigned p = 0; p < RTE_DIM(g->shares); p++)
 		share_change_end(g->shares[p].change);
@@ -131,6 +172,8 @@ static void group_close(struct group_change *g) {
 void server_change_close(struct server_change *c) {
 	if (c == NULL)
 		return;
+	if (c->taken)
+		server_tell_retired(c->server, &c->watched);
 	for (unsigned i = 0; i < c->count; i++)
 		group_close(c->groups[i]);
 	free(c);

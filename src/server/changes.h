@@ -23,6 +23,55 @@
 
 struct server_change;
 
+/* A change as watchers know it. */
+struct watched_change {
+	uint64_t number; /* counted from 1 */
+	uint64_t generation; /* of the server, once it is applied */
+	uint32_t ids[SERVER_MAX_GROUPS]; /* of the groups that differ */
+	unsigned count;
+};
+
+enum watched_group {
+	WATCH_ADDED,
+	WATCH_REMOVED,
+	WATCH_MOVED, /* to other workers */
+	WATCH_PROVIDER, /* of its crypto */
+};
+
+/* What becomes of a group as a whole. */
+struct group_watch {
+	enum watched_group what;
+	const struct served_group *group;
+	const struct layout_group *at; /* of WATCH_MOVED: where it will run */
+	const struct crypto_config *crypto; /* of WATCH_PROVIDER: that it will have */
+};
+
+struct server_difference {
+	const struct served_group *group;
+	const struct live_changes *changes; /* not taken yet */
+};
+
+/*
+ * Is told of changes by the control thread: first of what differs or of a group, before a worker sees it; then that it
+ * is applied, and that what it replaced has left the data plane. What is passed lasts as long as the call.
+ */
+struct server_watcher {
+	void (*differs)(void *arg, const struct watched_change *w,
+			const struct server_difference *list); /* one a group */
+	void (*group)(void *arg, const struct watched_change *w, const struct group_watch *g);
+	void (*applied)(void *arg, const struct watched_change *w);
+	void (*retired)(void *arg, const struct watched_change *w);
+	void (*reloaded)(void *arg, uint64_t generation, const char *line);
+	void *arg;
+};
+
+/* Tell the watcher of the server, where there is one. */
+void server_tell_differences(struct server_change *c);
+void server_tell_group(struct server *s, struct watched_change *w, const struct group_watch *g);
+void server_tell_applied(const struct server *s, const struct watched_change *w);
+void server_tell_retired(const struct server *s, const struct watched_change *w);
+void server_tell_reloaded(const struct server *s, const char *line);
+
 /* Returns NULL when memory is short. */
 struct server_change *server_change_open(struct server *s);
 

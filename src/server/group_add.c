@@ -293,7 +293,10 @@ static void share_begin(struct arrival *a, unsigned index) {
 static void arrival_take(struct arrival *a) {
 	struct server *s = a->server;
 	unsigned ring = server_share_ring(s->group_most);
+	struct watched_change watched;
 
+	server_tell_group(s, &watched,
+			  &(struct group_watch){WATCH_ADDED, .group = &s->groups[a->group]});
 	pthread_rwlock_wrlock(&s->lock);
 	s->group_count = RTE_MAX(s->group_count, a->group + 1);
 	s->groups[a->group].there = true;
@@ -328,6 +331,8 @@ static void arrival_take(struct arrival *a) {
 		if (a->ports[role].joined)
 			server_steer(s, port_of(a, role));
 	}
+	server_tell_applied(s, &watched);
+	server_tell_retired(s, &watched);
 }
 
 static bool arrival_prepare(struct arrival *a) {

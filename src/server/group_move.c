@@ -104,6 +104,17 @@ static int moves_prepare(struct server *s, const struct moves *m) {
 	return worker_reserve(&s->workers[m->worker], lists);
 }
 
+/* Nothing but where it runs differs, so it is told once that is so. */
+static void tell_move(struct server *s, unsigned group) {
+	const struct group_watch g = {WATCH_MOVED, .group = &s->groups[group],
+				      .at = &s->layout.groups[group]};
+	struct watched_change watched;
+
+	server_tell_group(s, &watched, &g);
+	server_tell_applied(s, &watched);
+	server_tell_retired(s, &watched);
+}
+
 static int moves_make(struct server *s, const struct moves *m) {
 	server_changes_settle(s);
 	if (moves_prepare(s, m) != 0)
@@ -118,6 +129,10 @@ static int moves_make(struct server *s, const struct moves *m) {
 			port_move(s, p, m->worker);
 	}
 	workers_changed(s);
+	for (unsigned g = 0; g < s->group_count; g++) {
+		if (m->parts[g] != 0)
+			tell_move(s, g);
+	}
 	return 0;
 }
 

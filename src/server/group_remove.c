@@ -238,6 +238,7 @@ static bool refused(char *why, const char *what) {
 
 bool server_group_remove(struct server *s, unsigned group, unsigned limit_ms, char why[LIVE_LINE]) {
 	struct departure d = {.server = s, .group = group};
+	struct watched_change watched;
 	unsigned groups = 0, id;
 	uint64_t end;
 
@@ -250,11 +251,15 @@ bool server_group_remove(struct server *s, unsigned group, unsigned limit_ms, ch
 	id = s->groups[group].sg->id;
 	end = server_now(s) + (uint64_t)limit_ms * SERVER_MS;
 	server_changes_settle(s);
+	server_tell_group(s, &watched,
+			  &(struct group_watch){WATCH_REMOVED, .group = &s->groups[group]});
 	group_grants_end(s, group, end);
 	departure_unsteer(&d, end);
 	tables_leave(&d);
 	departure_drain(&d, end);
 	departure_end(&d);
+	server_tell_applied(s, &watched);
+	server_tell_retired(s, &watched);
 	log_info("group", LOG_FIELDS(LOG_NUMBER("service_group", id)), "service group %u removed",
 		 id);
 	return true;

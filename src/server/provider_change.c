@@ -7,6 +7,7 @@
 #include "downstream/change/provider.h"
 #include "log/log.h"
 #include "model/arena.h"
+#include "server/changes.h"
 #include "server/group_crypto.h"
 #include "server/running.h"
 #include "upstream/change/provider.h"
@@ -80,6 +81,7 @@ bool server_provider_change(struct server *s, unsigned group, const struct crypt
 	struct served_group *g = &s->groups[group];
 	struct crypto_provider *p = provider_find(s, next, why);
 	struct group_crypto made = {0}, old;
+	struct watched_change watched;
 	char *device = NULL;
 
 	if (p == NULL)
@@ -91,6 +93,8 @@ bool server_provider_change(struct server *s, unsigned group, const struct crypt
 		snprintf(why, LIVE_LINE, "crypto.provider: %s has no place for all keys", p->name);
 		return false;
 	}
+	server_tell_group(s, &watched,
+			  &(struct group_watch){WATCH_PROVIDER, .group = g, .crypto = next});
 	hand_over(g, &made);
 	pthread_rwlock_wrlock(&s->lock);
 	old = g->crypto;
@@ -99,6 +103,8 @@ bool server_provider_change(struct server *s, unsigned group, const struct crypt
 	g->live.sg.crypto.device = device;
 	s->generation++;
 	pthread_rwlock_unlock(&s->lock);
+	server_tell_applied(s, &watched);
+	server_tell_retired(s, &watched);
 	log_info(
 		"crypto",
 		LOG_FIELDS(LOG_NUMBER("service_group", g->sg->id), LOG_STRING("provider", p->name)),

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "log/log.h"
+#include "server/changes.h"
 #include "server/reconfigure.h"
 
 void reload_open(struct reload *r, struct server *s, const char *path,
@@ -98,6 +99,8 @@ bool reload_run(struct reload *r) {
 	asked = r->asked;
 	pthread_mutex_unlock(&r->lock);
 	good = load_and_take(r);
+	if (good)
+		server_tell_reloaded(r->server, r->line);
 	if (good)
 		log_notice("config", LOG_FIELDS(LOG_STRING("path", r->path)), "%s", r->line);
 	else

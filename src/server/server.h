@@ -53,6 +53,8 @@ struct server_measures {
 	struct server_measure cycles, latency;
 };
 
+struct server_watcher; /* changes.h */
+
 struct server {
 	/* Where it was started, before its threads were bound to their cores; NULL: not known. */
 	const struct cpus *machine;
@@ -84,6 +86,8 @@ struct server {
 	struct server_measures measures;
 	double keys_seconds; /* what making the schedules of all keys took */
 	uint64_t generation; /* changes since the start: of objects, and groups that came or went */
+	const struct server_watcher *watcher; /* is told of them; NULL: there is none */
+	uint64_t watched; /* number of the last change that watchers were told of */
 	struct power_config power; /* what is asked for now: see server_idle() */
 	struct power_fixed { /* what was given by arguments, so that no file changes it */
 		bool idle, policy, driver;

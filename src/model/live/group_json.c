@@ -7,9 +7,9 @@
 #include "model/live/object_json.h"
 #include "model/live/value_json.h"
 
-/* What a group has but once. Lists are left empty. */
-static json_t *single_json(const struct service_group *sg) {
+json_t *group_single_json(const struct service_group *sg) {
 	struct service_group single = *sg;
+	json_t *group;
 
 	single.channel_count = single.upstream_channel_count = 0;
 	single.bonding_group_count = single.filter_group_count = single.modem_count = 0;
@@ -21,10 +21,23 @@ static json_t *single_json(const struct service_group *sg) {
 		.lower_mac_core = true,
 		.upstream_core = true,
 	};
-	return map_json(service_group_keys, &single);
+	group = map_json(service_group_keys, &single);
+	for (enum live_object o = LIVE_CHANNEL; o < LIVE_OBJECTS; o++)
+		json_object_del(group, live_kinds[o].list);
+	return group;
 }
 
-static bool is_there(const struct live_group *l, enum live_object object, uint32_t place) {
+json_t *group_crypto_json(const struct service_group *sg, const struct crypto_config *crypto) {
+	const struct key *key = service_group_keys;
+	struct service_group next = *sg;
+
+	next.crypto = *crypto;
+	while (strcmp(key->name, "crypto") != 0)
+		key++;
+	return json_pack("{s:o}", key->name, value_json(key, &next));
+}
+
+bool group_json_is_there(const struct live_group *l, enum live_object object, uint32_t place) {
 	return l->blocks[object][place] != NULL;
 }
 
@@ -32,7 +45,7 @@ static json_t *list_json(const struct live_group *l, enum live_object object, bo
 	json_t *list = json_array();
 
 	for (uint32_t place = 0; place < live_room(&l->room, object); place++) {
-		if (is_there(l, object, place) &&
+		if (group_json_is_there(l, object, place) &&
 		    json_array_append_new(list, object_json(l, object, place, secrets)) != 0) {
 			json_decref(list);
 			return NULL;
@@ -42,13 +55,12 @@ static json_t *list_json(const struct live_group *l, enum live_object object, bo
 }
 
 json_t *group_json(const struct live_group *l, bool secrets) {
-	json_t *group = single_json(&l->sg);
+	json_t *group = group_single_json(&l->sg);
 
 	for (enum live_object o = LIVE_CHANNEL; group != NULL && o < LIVE_OBJECTS; o++) {
 		json_t *list = list_json(l, o, secrets);
 
 		if (json_array_size(list) == 0 && list != NULL) {
-			json_object_del(group, live_kinds[o].list);
 			json_decref(list);
 		} else if (json_object_set_new(group, live_kinds[o].list, list) != 0) {
 			json_decref(group);

@@ -29,6 +29,10 @@ static uint32_t become_id(const void *context, enum live_object object, uint32_t
 	return id;
 }
 
+struct references object_ids(const struct service_group *sg) {
+	return (struct references){become_id, sg};
+}
+
 static void leave_out(json_t *map, const char *key, bool out) {
 	if (out)
 		json_object_del(map, key);
@@ -168,33 +172,61 @@ void object_single_keys(struct key keys[OBJECT_SINGLE_KEYS + 1]) {
 	keys[used] = (struct key){0};
 }
 
-static json_t *single_values_json(const struct service_group *sg) {
+json_t *object_values_json(const struct service_group *sg) {
 	struct key keys[OBJECT_SINGLE_KEYS + 1];
 
 	object_single_keys(keys);
 	return map_json(keys, sg);
 }
 
-json_t *object_json(const struct live_group *l, enum live_object object, uint32_t place,
-		    bool secrets) {
-	const struct references ids = {become_id, &l->sg};
-	void *copy;
-	json_t *map;
+json_t *object_copy_json(enum live_object object, const void *copy, bool secrets) {
+	json_t *map = map_json(object_key(object)->item->keys, copy);
 
-	if (object == LIVE_GROUP)
-		return single_values_json(&l->sg);
-	copy = object_copy(object, live_item(&l->sg, object, place), &ids);
-	if (copy == NULL)
-		return NULL;
-	map = map_json(object_key(object)->item->keys, copy);
 	if (map != NULL && object == LIVE_CHANNEL)
 		finish_channel(map, copy);
 	if (map != NULL && object == LIVE_UPSTREAM_CHANNEL)
 		finish_upstream_channel(map, copy);
 	if (map != NULL && object == LIVE_MODEM && !finish_modem(map, copy, secrets)) {
 		json_decref(map);
-		map = NULL;
+		return NULL;
 	}
+	return map;
+}
+
+json_t *object_json(const struct live_group *l, enum live_object object, uint32_t place,
+		    bool secrets) {
+	const struct references ids = object_ids(&l->sg);
+	void *copy;
+	json_t *map;
+
+	if (object == LIVE_GROUP)
+		return object_values_json(&l->sg);
+	copy = object_copy(object, live_item(&l->sg, object, place), &ids);
+	if (copy == NULL)
+		return NULL;
+	map = object_copy_json(object, copy, secrets);
 	secret_free(copy);
 	return map;
+}
+
+json_t *object_security_json(const struct modem *modem, bool secrets) {
+	const struct key *key = object_key(LIVE_MODEM)->item->keys;
+	json_t *map;
+
+	while (strcmp(key->name, "security") != 0)
+		key++;
+	map = value_json(key, modem);
+	if (map == NULL || finish_security(map, &modem->security, secrets))
+		return map;
+	json_decref(map);
+	return NULL;
+}
+
+json_t *object_identity_json(enum live_object object, const void *item) {
+	const struct key *key = object_key(object)->item->keys;
+	const char *name = object == LIVE_MODEM ? "mac" : "id";
+
+	while (strcmp(key->name, name) != 0)
+		key++;
+	return json_pack("{s:o}", name, value_json(key, item));
 }

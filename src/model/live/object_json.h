@@ -6,6 +6,7 @@
 
 #include "model/keys.h"
 #include "model/live/live_group.h"
+#include "model/live/object_copy.h"
 
 /* The row of the loader's tables that a list of such objects is read by. */
 const struct key *object_key(enum live_object object);
@@ -24,3 +25,18 @@ void object_single_keys(struct key keys[OBJECT_SINGLE_KEYS + 1]);
  */
 json_t *object_json(const struct live_group *l, enum live_object object, uint32_t place,
 		    bool secrets);
+
+/* For object_copy(): references to objects of `sg`, a group in service, become their ids. */
+struct references object_ids(const struct service_group *sg);
+
+/* As object_json(), of a copy whose references are ids; not of LIVE_GROUP. */
+json_t *object_copy_json(enum live_object object, const void *copy, bool secrets);
+
+/* What the top of `sg` says once and can change: rate_limit, cpe_timeout. */
+json_t *object_values_json(const struct service_group *sg);
+
+/* The value of `security`. */
+json_t *object_security_json(const struct modem *modem, bool secrets);
+
+/* {"mac": ..} of a modem, else {"id": ..}. */
+json_t *object_identity_json(enum live_object object, const void *item);

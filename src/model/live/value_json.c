@@ -159,14 +159,22 @@ json_t *value_json(const struct key *key, const void *object) {
 	}
 }
 
+/* A file that has no such map: nothing in it was given, and it is not asked for. */
+static bool is_left_out(const struct key *key, const json_t *value) {
+	return json_is_null(value) || (key->kind == KIND_MAP && !key->required && value != NULL &&
+				       json_object_size(value) == 0);
+}
+
 json_t *map_json(const struct key *keys, const void *object) {
 	json_t *map = json_object();
 
 	for (const struct key *key = keys; key->name != NULL; key++) {
 		json_t *value = value_json(key, object);
 
-		if (json_is_null(value))
+		if (is_left_out(key, value)) {
+			json_decref(value);
 			continue;
+		}
 		if (value == NULL || json_object_set_new(map, key->name, value) != 0) {
 			json_decref(map);
 			return NULL;

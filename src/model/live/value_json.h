@@ -10,5 +10,5 @@
  * without memory. */
 json_t *value_json(const struct key *key, const void *object);
 
-/* All keys of a table that were given. The caller owns it; NULL without memory. */
+/* All keys of a table that were given; a map that may be left out and is empty was not. The caller owns it; NULL without memory. */
 json_t *map_json(const struct key *keys, const void *object);

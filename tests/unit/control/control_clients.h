@@ -29,7 +29,7 @@ static struct control_socket *server_open(unsigned patience_ms) {
 	return control_socket_open(&options, &rpc);
 }
 
-static int begin(void **state) {
+static inline int begin(void **state) {
 	(void)state;
 	sum = 0;
 	rpc = rpc_service(&sum);

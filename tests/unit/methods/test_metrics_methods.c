@@ -2,33 +2,14 @@
 /* What a client is told of metrics, and what it may choose of them. */
 #include "test.h"
 
+#include <inttypes.h>
+
 #include "asking.h"
 #include "methods/metrics_methods.h"
 #include "metrics/histogram.h"
-#include "metrics/samples.h"
 
 #define MAC "02:01:00:00:00:02"
 #define WITH_MODEM "\"modem\": \"" MAC "\""
-
-/* In the place of how many there are; 0: it is as it is. */
-static size_t there_are;
-
-json_t *__real_metrics_samples(const struct metrics_source *source,
-			       const struct metrics_selection *selection, size_t most,
-			       size_t *count);
-json_t *__wrap_metrics_samples(const struct metrics_source *source,
-			       const struct metrics_selection *selection, size_t most,
-			       size_t *count);
-
-json_t *__wrap_metrics_samples(const struct metrics_source *source,
-			       const struct metrics_selection *selection, size_t most,
-			       size_t *count) {
-	assert_int_equal(most, METRICS_SAMPLES_MAX);
-	if (there_are == 0)
-		return __real_metrics_samples(source, selection, most, count);
-	*count = there_are;
-	return NULL;
-}
 
 /* The only sample with this name and, where it is not NULL, this value of a label. */
 static const json_t *sample_of(const json_t *answer, const char *name, const char *label,
@@ -234,33 +215,55 @@ static void histograms_in_parts(void **state) {
 	json_decref(delays);
 }
 
-/* All are counted, and as many as there may be are told. */
-static void as_many_as_there_may_be(void **state) {
-	const struct metrics_selection one = {.group = 2};
-	size_t count, again;
-	json_t *samples = __real_metrics_samples(&metrics, &one, METRICS_SAMPLES_MAX, &count);
+/* Whatever the size of pages, all samples come once, in their order. */
+static void all_in_pages(void **state) {
+	static const unsigned counts[] = {1, 7, 1000, 5000};
+	json_t *all = told("metrics.get", "{\"modems\": true, \"flows\": true}");
+	const json_t *samples = json_object_get(all, "samples");
 
 	(void)state;
-	assert_int_equal(json_array_size(samples), count);
-	json_decref(samples);
-	samples = __real_metrics_samples(&metrics, &one, count, &again);
-	assert_int_equal(json_array_size(samples), count);
-	json_decref(samples);
-	assert_null(__real_metrics_samples(&metrics, &one, count - 1, &again));
-	assert_int_equal(again, count);
-	assert_null(__real_metrics_samples(&metrics, &one, 0, &again));
-	assert_int_equal(again, count);
+	assert_true(json_array_size(samples) > 500);
+	assert_null(json_object_get(all, "next"));
+	for (unsigned c = 0; c < ARRAY_COUNT(counts); c++) {
+		int64_t next = 0;
+		size_t seen = 0;
+
+		while (next >= 0) {
+			char params[128];
+			json_t *page;
+
+			snprintf(params, sizeof(params),
+				 "{\"modems\": true, \"flows\": true, \"first\": %" PRId64
+				 ", \"count\": %u}",
+				 next, counts[c]);
+			page = told("metrics.get", params);
+			next = json_object_get(page, "next") != NULL ? number(page, "next") : -1;
+			assert_true(next < 0 || json_array_size(at(page, "samples")) == counts[c]);
+			for (size_t i = 0; i < json_array_size(at(page, "samples")); i++, seen++) {
+				const json_t *one = json_array_get(at(page, "samples"), i);
+				const json_t *other = json_array_get(samples, seen);
+
+				assert_string_equal(word(one, "name"), word(other, "name"));
+				assert_true(json_equal(at(one, "labels"), at(other, "labels")));
+			}
+			json_decref(page);
+			if (counts[c] == 1 && seen == 300)
+				break; /* it takes long */
+		}
+		assert_int_equal(seen, counts[c] == 1 ? 300 : json_array_size(samples));
+	}
+	json_decref(all);
 }
 
-static void too_many(void **state) {
+static void pages_behind_the_last(void **state) {
+	json_t *page = told("metrics.get", "{\"first\": 9007199254740991}");
+
 	(void)state;
-	there_are = METRICS_SAMPLES_MAX + 1;
-	refused("metrics.get", "{}", RPC_REFUSED,
-		"found 50001 samples, allowed: 50000 in an answer: name a group or a modem, or "
-		"fewer metrics by names");
-	there_are = 7;
-	refused("metrics.get", "{}", RPC_INTERNAL, "no memory left");
-	there_are = 0;
+	assert_int_equal(json_array_size(at(page, "samples")), 0);
+	assert_null(json_object_get(page, "next"));
+	json_decref(page);
+	refused("metrics.get", "{\"count\": 0}", RPC_WRONG_PARAMS,
+		"metrics.get: count: found \"0\", allowed: a number, 1 to 50000");
 }
 
 int main(void) {
@@ -272,8 +275,8 @@ int main(void) {
 		cmocka_unit_test(of_a_modem_that_is_elsewhere),
 		cmocka_unit_test(of_all_modems),
 		cmocka_unit_test(histograms_in_parts),
-		cmocka_unit_test(as_many_as_there_may_be),
-		cmocka_unit_test(too_many),
+		cmocka_unit_test(all_in_pages),
+		cmocka_unit_test(pages_behind_the_last),
 	};
 
 	return cmocka_run_group_tests(tests, begin, end);

@@ -4,7 +4,8 @@
 import itertools
 import json
 import socket
-from collections.abc import Callable, Iterable
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -41,6 +42,7 @@ class Client:
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._ids = itertools.count(1)
         self._heard = b""
+        self._events: deque[Json] = deque()
         try:
             self._socket.connect(str(path))  # which waits where many come at a time
             trust.check_peer(self._socket, path)
@@ -63,20 +65,40 @@ class Client:
     def close(self) -> None:
         self._socket.close()
 
-    def _answer(self) -> Any:
-        """The next line, which is an answer or a list of them."""
-        while b"\n" not in self._heard:
+    def hear(self) -> None:
+        """Takes what has come next, and keeps it."""
+        while True:
             try:
                 piece = self._socket.recv(PIECE)
+                break
             except TimeoutError:
-                if self._go_on():
-                    continue
-                raise
-            if not piece:
-                raise ClosedError("vcmtsd ended the connection before it answered")
-            self._heard += piece
+                if not self._go_on():
+                    raise
+        if not piece:
+            raise ClosedError("vcmtsd ended the connection")
+        self._heard += piece
+
+    def _line(self) -> Any:
+        """The next line: an answer, a list of them, or an event."""
+        while b"\n" not in self._heard:
+            self.hear()
         line, self._heard = self._heard.split(b"\n", 1)
         return json.loads(line)
+
+    def _answer(self) -> Any:
+        """The next answer; events that come before it are kept."""
+        while is_event(line := self._line()):
+            self._events.append(line["params"])
+        return line
+
+    def events(self) -> Iterator[Json]:
+        """What events.subscribe asked for, one after the other: the params of each notification.
+        ClosedError when vcmtsd ends the connection."""
+        while True:
+            if self._events:
+                yield self._events.popleft()
+            elif is_event(line := self._line()):
+                yield line["params"]
 
     def _request(self, method: str, params: Json) -> Json:
         return {"jsonrpc": "2.0", "method": method, "params": params, "id": next(self._ids)}
@@ -95,6 +117,10 @@ class Client:
         if isinstance(answers, dict):  # the request as a whole was none
             return [result(answers)]
         return [result_or_error(answer) for answer in answers]
+
+
+def is_event(line: Any) -> bool:
+    return isinstance(line, dict) and line.get("method") == "event"
 
 
 def result(answer: Json) -> Any:

@@ -8,7 +8,7 @@ arguments.
 import argparse
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import yaml
 
@@ -20,6 +20,7 @@ from vcmts.control.trust import connect_fault
 from vcmts.paths import MistakeError, complain
 
 DISCOVER = "rpc.discover"
+SUBSCRIBE = "events.subscribe"
 EPILOG = """Without METHOD all of them are listed; docs/control.md says more of each."""
 
 
@@ -82,18 +83,36 @@ def params_of(words: list[str]) -> dict[str, Any]:
     return params
 
 
-def answer_to(path: Path, method: str, params: dict[str, Any]) -> dict[str, Any]:
+def connected(path: Path) -> Client:
     try:
-        with Client(path) as client:
-            answer: dict[str, Any] = client.call(method, **params)
+        return Client(path)
     except OSError as error:
         raise MistakeError(f"{path}: {connect_fault(path, error)}") from error
+
+
+def answer_to(path: Path, method: str, params: dict[str, Any]) -> dict[str, Any]:
+    with connected(path) as client:
+        try:
+            answer: dict[str, Any] = client.call(method, **params)
+        except OSError as error:
+            raise MistakeError(f"{path}: {error.strerror or error}") from error
     return answer
+
+
+def print_events(path: Path, params: dict[str, Any]) -> NoReturn:
+    """The answer and then each event, one JSON object a line, until vcmtsd ends."""
+    with connected(path) as client:
+        print(json.dumps(client.call(SUBSCRIBE, **params)), flush=True)
+        for event in client.events():
+            print(json.dumps(event), flush=True)
+    raise AssertionError("events end by an exception")
 
 
 def main(arguments: argparse.Namespace) -> int:
     method, params = arguments.method or DISCOVER, params_of(arguments.params)
     try:
+        if method == SUBSCRIBE:
+            print_events(chosen(arguments.socket), params)
         answer = answer_to(chosen(arguments.socket), method, params)
     except (RefusedError, ClosedError) as error:
         complain(str(error))

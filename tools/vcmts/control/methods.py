@@ -289,6 +289,8 @@ class MetricsGet(TypedDict):
     uptime: float
     # those of a metric one behind the other
     samples: list[MetricsGetSamples]
+    # where to go on; not there when these were the last
+    next: NotRequired[int]
 
 
 class MeasureGet(TypedDict):
@@ -599,9 +601,18 @@ class WorkerResume(TypedDict):
     generation: int
 
 
+class EventsSubscribe(TypedDict):
+    # number of the next event of the server
+    sequence: int
+    # changes since the start
+    generation: int
+
+
 class ConfigGet(TypedDict):
     # changes since the start
     generation: int
+    # number of the first event that is not in it
+    sequence: int
     # what is in service, with the keys of a server's file
     config: dict[str, Any]
 
@@ -706,6 +717,10 @@ def metrics_get(
     modems: bool | None = None,
     # also what is of each downstream service flow
     flows: bool | None = None,
+    # where to begin: 0, or what the answer before told as next, to the same other parameters
+    first: int | None = None,
+    # how many samples at the most
+    count: int | None = None,
 ) -> MetricsGet:
     """Samples of the metrics that docs/metrics.md lists."""
     params = _given(
@@ -714,6 +729,8 @@ def metrics_get(
         modem=modem,
         modems=modems,
         flows=flows,
+        first=first,
+        count=count,
     )
     result: MetricsGet = client.call("metrics.get", **params)
     return result
@@ -1304,15 +1321,35 @@ def worker_resume(
     return result
 
 
+def events_subscribe(
+    client: Client,
+    *,
+    # with the traffic encryption keys of modems
+    keys: bool | None = None,
+    # service groups whose events are wanted; where it is left out, those of all
+    groups: list[int] | None = None,
+) -> EventsSubscribe:
+    """Has every change of the configuration told on this connection, see Events."""
+    params = _given(
+        keys=keys,
+        groups=groups,
+    )
+    result: EventsSubscribe = client.call("events.subscribe", **params)
+    return result
+
+
 def config_get(
     client: Client,
     *,
     # with the traffic encryption keys, without which it cannot be read as a file
     keys: bool | None = None,
+    # service group; where it is left out, all of them
+    group: int | None = None,
 ) -> ConfigGet:
     """What is in service, as a configuration."""
     params = _given(
         keys=keys,
+        group=group,
     )
     result: ConfigGet = client.call("config.get", **params)
     return result

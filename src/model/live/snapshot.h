@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What groups in service are at one moment, copied, to be written as JSON later and piece by piece. */
+#pragma once
+
+#include <jansson.h>
+
+#include "model/live/live_group.h"
+
+struct snapshot;
+
+/* NULL: no memory. `secrets`: with traffic encryption keys. */
+struct snapshot *snapshot_create(bool secrets);
+
+/* Copies a group, behind those before it. Returns false without memory. */
+bool snapshot_add(struct snapshot *s, const struct live_group *l);
+
+/* Writes the next object; all together are a list with the groups as group_json() has them. Returns false when there was
+ * none left, or `failed` was set: no memory. */
+bool snapshot_write(struct snapshot *s, json_dump_callback_t write, void *to, bool *failed);
+
+/* Wipes keys that were not written. NULL is harmless. */
+void snapshot_free(struct snapshot *s);

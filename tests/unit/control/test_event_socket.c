@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Subscribers on the control socket: events between answers, slow readers, those that go; and calls in parts. */
+#include <errno.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "control_clients.h"
+
+#define SUBSCRIBE "{\"jsonrpc\":\"2.0\",\"method\":\"subscribe\",\"id\":1}"
+#define SUBSCRIBED "{\"jsonrpc\":\"2.0\",\"result\":{},\"id\":1}\n"
+#define PARTS(n) "{\"jsonrpc\":\"2.0\",\"method\":\"parts\",\"id\":" #n "}"
+
+static unsigned parts_made, parts_ended;
+
+static json_t *service_subscribe(struct rpc_call *call) {
+	if (!event_journal_join(rpc.events, call->subscriber, false, NULL, 0))
+		return rpc_refuse(call, RPC_REFUSED, "too many");
+	return json_object();
+}
+
+/* Has an event told before its answer. */
+static json_t *service_change(struct rpc_call *call) {
+	const struct event e = {.place = EVENT_ALONE, .plain = json_pack("{s:i}", "what", 7)};
+
+	(void)call;
+	event_journal_add(rpc.events, &e);
+	event_journal_flush(rpc.events);
+	return json_object();
+}
+
+static void parts_end(struct rpc_call *call) {
+	(void)call;
+	parts_ended++;
+}
+
+/* An answer that is written in five parts. */
+static json_t *service_parts(struct rpc_call *call) {
+	unsigned *made = call->state;
+
+	if (made == NULL) {
+		made = call->state = arena_alloc(call->arena, 1, sizeof(*made));
+		call->end = parts_end;
+	}
+	parts_made++;
+	if (++*made < 5)
+		return rpc_more(call);
+	call->text = strdup("{\"parts\":5}");
+	return NULL;
+}
+
+static const struct rpc_method methods_here[] = {
+	{"add", "adds to the sum", add_keys, sizeof(struct add_params), sum_keys, service_add},
+	{"subscribe", "subscribes", NULL, 0, (const struct key[]){{0}}, service_subscribe},
+	{"change", "changes", NULL, 0, (const struct key[]){{0}}, service_change},
+	{"parts", "reads", NULL, 0, (const struct key[]){{0}}, service_parts, .reads = true},
+	{"fill", "says much", NULL, 0, (const struct key[]){{0}}, service_fill},
+	{"await", "waits for 100", NULL, 0, (const struct key[]){{0}}, service_await},
+};
+
+static int open_events(unsigned patience_ms) {
+	sum = parts_made = parts_ended = 0;
+	rpc = (struct rpc){methods_here, ARRAY_COUNT(methods_here), &sum, event_journal_create()};
+	server = server_open(patience_ms);
+	return server == NULL;
+}
+
+static int begin_events(void **state) {
+	(void)state;
+	return open_events(FOREVER_MS);
+}
+
+static int end_events(void **state) {
+	int left = end(state);
+
+	event_journal_free(rpc.events);
+	return left;
+}
+
+static void tell(int what, size_t filling) {
+	char *text = calloc(1, filling + 1);
+	struct event e = {.place = EVENT_ALONE};
+
+	memset(text, 'x', filling);
+	e.plain = json_pack("{s:i, s:s}", "what", what, "text", text);
+	free(text);
+	event_journal_add(rpc.events, &e);
+	event_journal_flush(rpc.events);
+}
+
+static int subscriber(void) {
+	int fd = client_connect();
+
+	client_send(fd, SUBSCRIBE);
+	client_expect(fd, SUBSCRIBED);
+	return fd;
+}
+
+#define EVENT(n, params) \
+	"{\"jsonrpc\":\"2.0\",\"method\":\"event\",\"params\":{\"sequence\":" #n "," params "}}\n"
+
+/* Without a round of the server: they are sent as they happen. */
+static void events_come_at_once(void **state) {
+	int a = subscriber(), b = subscriber(), c = client_connect();
+	char text[512];
+
+	(void)state;
+	control_socket_serve(server, 0);
+	tell(1, 0);
+	tell(2, 0);
+	for (int i = 0; i < 2; i++) {
+		ssize_t n = recv(i == 0 ? a : b, text, sizeof(text) - 1, 0);
+
+		assert_true(n > 0);
+		text[n] = '\0';
+		assert_string_equal(text, EVENT(1, "\"what\":1,\"text\":\"\"")
+						  EVENT(2, "\"what\":2,\"text\":\"\""));
+	}
+	assert_int_equal(recv(c, text, sizeof(text), 0), -1); /* it has not asked */
+	close(a);
+	close(b);
+	close(c);
+}
+
+/* What it has asked for itself is told before the answer; in an array, too. */
+static void events_between_answers(void **state) {
+	int fd = subscriber();
+
+	(void)state;
+	client_send(fd, "{\"jsonrpc\":\"2.0\",\"method\":\"change\",\"id\":2}");
+	client_expect(fd, EVENT(1, "\"what\":7") "{\"jsonrpc\":\"2.0\",\"result\":{},\"id\":2}\n");
+	client_send(fd, "[" REQUEST ",{\"jsonrpc\":\"2.0\",\"method\":\"change\",\"id\":2}]");
+	for (int i = 0; i < 4; i++)
+		control_socket_serve(server, 0);
+	client_expect(fd, EVENT(2, "\"what\":7") "[{\"jsonrpc\":\"2.0\",\"result\":{\"sum\":1},"
+						 "\"id\":1},{\"jsonrpc\":\"2.0\",\"result\":{},"
+						 "\"id\":2}]\n");
+	close(fd);
+}
+
+/* An answer is behind the events that the client has not read, as whole lines. */
+static void an_answer_behind_much(void **state) {
+	int fd = subscriber();
+	char *text = malloc(1u << 23), *line, *rest;
+	unsigned events = 0;
+
+	(void)state;
+	client_send(fd, REQUEST);
+	for (int i = 0; i < 30; i++)
+		tell(i, 100000);
+	rest = text;
+	for (bool answered = false; !answered || events < 30;) {
+		size_t n = client_hear(fd, rest, (1u << 23) - (size_t)(rest - text));
+
+		assert_true(n > 0);
+		while ((line = strsep(&rest, "\n")) != NULL && *line != '\0') {
+			json_t *json = json_loads(line, 0, NULL);
+
+			assert_non_null(json);
+			if (json_object_get(json, "method") != NULL)
+				events++;
+			else
+				answered = true;
+			json_decref(json);
+		}
+		rest = text;
+	}
+	assert_int_equal(events, 30);
+	free(text);
+	close(fd);
+}
+
+/* It holds up neither events of others nor changes, and is told what it has missed. */
+static void a_subscriber_that_does_not_read(void **state) {
+	int slow = subscriber(), fd = subscriber();
+	static char text[1u << 26];
+	bool missed = false;
+
+	(void)state;
+	for (int i = 0; i < 40; i++) {
+		tell(i, 1u << 20);
+		assert_true(client_hear(fd, text, sizeof(text)) > 1u << 20);
+	}
+	client_send(fd, REQUEST);
+	client_expect(fd, SUM(1));
+	for (unsigned next = 1; next <= 40;) {
+		char *rest = text, *line;
+
+		assert_true(client_hear(slow, text, sizeof(text)) > 0);
+		while ((line = strsep(&rest, "\n")) != NULL && *line != '\0') {
+			json_t *json = json_loads(line, 0, NULL);
+			const json_t *params = json_object_get(json, "params");
+			int64_t number = json_integer_value(json_object_get(params, "sequence"));
+
+			if (json_object_get(params, "event") != NULL) {
+				missed = true;
+				assert_int_equal(
+					json_integer_value(json_object_get(params, "first")), next);
+				next = (unsigned)number;
+			} else {
+				assert_int_equal(number, next++);
+			}
+			json_decref(json);
+		}
+	}
+	assert_true(missed);
+	close(slow);
+	close(fd);
+}
+
+/* Nothing of a line is lost when the client is let go. */
+static void a_subscriber_that_never_reads_is_let_go(void **state) {
+	char byte;
+	int fd;
+
+	end_events(state);
+	assert_int_equal(open_events(1), 0);
+	fd = subscriber();
+	usleep(5000);
+	control_socket_serve(server, 0); /* who is idle is not slow */
+	for (int i = 0; i < 10; i++)
+		tell(i, 1u << 20);
+	usleep(5000);
+	control_socket_serve(server, 0);
+	assert_false(event_journal_wants(rpc.events, false));
+	while (recv(fd, &byte, 1, 0) == 1)
+		;
+	assert_int_not_equal(errno, EAGAIN);
+	close(fd);
+}
+
+static void subscribers_go(void **state) {
+	(void)state;
+	for (int i = 0; i < 3 * CONTROL_CLIENTS; i++) {
+		int fd = subscriber();
+
+		if (i % 2 == 0)
+			tell(i, 1u << 20);
+		close(fd);
+		if (i % 3 == 0)
+			tell(i, 10);
+		control_socket_serve(server, 0);
+		control_socket_serve(server, 0);
+	}
+	assert_false(event_journal_wants(rpc.events, false));
+}
+
+/* They are not idle; others may not take their slots. */
+static void subscribers_keep_their_slots(void **state) {
+	int fds[CONTROL_CLIENTS], s[EVENT_SUBSCRIBERS_MAX], one_more;
+	char text[256];
+
+	(void)state;
+	for (int i = 0; i < EVENT_SUBSCRIBERS_MAX; i++)
+		s[i] = subscriber();
+	one_more = client_connect();
+	client_send(one_more, SUBSCRIBE);
+	client_hear(one_more, text, sizeof(text));
+	assert_non_null(strstr(text, "-32000"));
+	for (int i = 0; i < CONTROL_CLIENTS; i++) {
+		fds[i] = client_connect();
+		client_send(fds[i], REQUEST);
+		assert_int_not_equal(client_hear(fds[i], text, sizeof(text)), 0);
+	}
+	tell(1, 0);
+	for (int i = 0; i < EVENT_SUBSCRIBERS_MAX; i++) {
+		client_expect(s[i], EVENT(1, "\"what\":1,\"text\":\"\""));
+		close(s[i]);
+	}
+	for (int i = 0; i < CONTROL_CLIENTS; i++)
+		close(fds[i]);
+	close(one_more);
+}
+
+/* Every call of an array is a round of its own, in which others are served. */
+static void an_array_holds_up_nobody(void **state) {
+	int fd = client_connect(), other = client_connect();
+
+	(void)state;
+	client_send(fd, "[" REQUEST "," REQUEST "," REQUEST "," REQUEST "," REQUEST "]");
+	control_socket_serve(server, 0); /* both are connected */
+	control_socket_serve(server, 0);
+	assert_int_equal(sum, 1);
+	client_send(other, REQUEST);
+	control_socket_serve(server, 0);
+	assert_int_equal(sum, 3);
+	client_expect(other, SUM(3));
+	while (sum < 6)
+		control_socket_serve(server, 3600000); /* nothing need come for the rest */
+	assert_int_not_equal(client_hear(fd, (char[1024]){0}, 1024), 0);
+	close(fd);
+	close(other);
+}
+
+static void a_call_in_parts(void **state) {
+	int fd = client_connect(), other = client_connect();
+
+	(void)state;
+	client_send(fd, "[" PARTS(1) "," REQUEST "," PARTS(2) "]");
+	while (parts_made < 2)
+		control_socket_serve(server, 3600000);
+	client_send(other, REQUEST);
+	client_expect(other, SUM(1));
+	client_expect(fd, "[{\"jsonrpc\":\"2.0\",\"result\":{\"parts\":5},\"id\":1},"
+			  "{\"jsonrpc\":\"2.0\",\"result\":{\"sum\":2},\"id\":1},"
+			  "{\"jsonrpc\":\"2.0\",\"result\":{\"parts\":5},\"id\":2}]\n");
+	client_send(fd, PARTS(null));
+	client_expect(fd, "{\"jsonrpc\":\"2.0\",\"result\":{\"parts\":5},\"id\":null}\n");
+	assert_int_equal(parts_ended, 3);
+	close(fd);
+	close(other);
+}
+
+/* What changes something goes before what reads, however many read. */
+static void readers_come_last(void **state) {
+	int readers[CONTROL_CLIENTS - 1], fd = client_connect();
+
+	(void)state;
+	for (int i = 0; i < CONTROL_CLIENTS - 1; i++)
+		readers[i] = client_connect();
+	control_socket_serve(server, 0);
+	for (int i = 0; i < CONTROL_CLIENTS - 1; i++)
+		client_send(readers[i], PARTS(1));
+	client_send(fd, REQUEST);
+	control_socket_serve(server, 0);
+	assert_int_equal(sum, 1);
+	client_expect(fd, SUM(1));
+	for (int i = 0; i < CONTROL_CLIENTS - 1; i++) {
+		client_expect(readers[i],
+			      "{\"jsonrpc\":\"2.0\",\"result\":{\"parts\":5},\"id\":1}\n");
+		close(readers[i]);
+	}
+	close(fd);
+}
+
+static void a_reader_that_goes_is_forgotten(void **state) {
+	int fd = client_connect();
+
+	(void)state;
+	client_send(fd, PARTS(1));
+	control_socket_serve(server, 0);
+	control_socket_serve(server, 0);
+	assert_in_range(parts_made, 1, 4);
+	close(fd);
+	control_socket_serve(server, 0);
+	control_socket_serve(server, 0);
+	assert_int_equal(parts_ended, 1);
+	assert_in_range(parts_made, 1, 4);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin_events, end_events)
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		TEST(events_come_at_once),
+		TEST(events_between_answers),
+		TEST(an_answer_behind_much),
+		TEST(a_subscriber_that_does_not_read),
+		TEST(a_subscriber_that_never_reads_is_let_go),
+		TEST(subscribers_go),
+		TEST(subscribers_keep_their_slots),
+		TEST(an_array_holds_up_nobody),
+		TEST(a_call_in_parts),
+		TEST(readers_come_last),
+		TEST(a_reader_that_goes_is_forgotten),
+	};
+	int failed;
+
+	if (mkdtemp(folder) == NULL)
+		return 1;
+	snprintf(path, sizeof(path), "%s/control.sock", folder);
+	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	return rmdir(folder) != 0 ? 1 : failed; /* no file was left */
+}
