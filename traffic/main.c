@@ -16,6 +16,7 @@
 #include "options.h"
 #include "platform/platform.h"
 #include "platform/port.h"
+#include "progress.h"
 #include "run.h"
 #include "secret/secret_process.h"
 #include "setup.h"
@@ -24,6 +25,8 @@
 
 #define LINK_TIMEOUT_MS 300000 /* vcmtsd's tables of 30,000 modems take a minute */
 #define LINK_STEP_MS 100
+#define FOLLOW_WAIT_MS 5 /* for events of the server */
+#define SUPERVISE_MS 20
 
 enum exit_status {
 	EXIT_PROVEN = 0,
@@ -100,40 +103,14 @@ static int main_create(const struct setup *s, struct ends *e, struct groups *gro
 	return groups_create(groups, s->config.groups, options, count);
 }
 
-static void show_progress(const char *direction, const struct progress *p, bool send_only,
-			  uint64_t *sent_before) {
-	uint64_t sent = __atomic_load_n(&p->sent_bytes, __ATOMIC_RELAXED);
-
-	fprintf(stderr, "  %s %7.3f Gbps sent", direction, (double)(sent - *sent_before) * 8e-9);
-	if (!send_only)
-		fprintf(stderr, "  %12lu proven  %lu lost",
-			(unsigned long)__atomic_load_n(&p->proven, __ATOMIC_RELAXED),
-			(unsigned long)__atomic_load_n(&p->missing, __ATOMIC_RELAXED));
-	*sent_before = sent;
-}
-
-static void supervise(const struct setup *s, struct run *run, struct follow *follow) {
-	uint64_t second = rte_get_tsc_hz();
-	uint64_t next = rte_rdtsc() + second, look = 0;
-	uint64_t down = 0, up = 0;
-	unsigned seconds = 0;
-
+/* On this thread, which polls nothing, changes are prepared. */
+static void supervise(struct run *run, struct follow *follow) {
 	while (!__atomic_load_n(&run->done, __ATOMIC_ACQUIRE)) {
-		rte_delay_us_sleep(20000);
 		__atomic_store_n(&run->stop, (unsigned)interrupted, __ATOMIC_RELAXED);
-		if (follow != NULL && rte_rdtsc() >= look) {
-			look = rte_rdtsc() + second / 1000 * FOLLOW_EVERY_MS;
-			follow_look(follow);
-		}
-		if (rte_rdtsc() < next)
-			continue;
-		next += second;
-		fprintf(stderr, "%4u s", ++seconds);
-		if (!s->options.no_downstream)
-			show_progress("down", &run->downstream, run->send_only, &down);
-		if (s->options.upstream)
-			show_progress("up", &run->upstream, run->send_only, &up);
-		fputc('\n', stderr);
+		if (follow != NULL)
+			follow_look(follow, FOLLOW_WAIT_MS);
+		else
+			rte_delay_us_sleep(SUPERVISE_MS * 1000);
 	}
 }
 
@@ -197,6 +174,7 @@ static enum exit_status run_once(const struct setup *s, struct groups *groups) {
 	static struct follow following;
 	struct follow *follow = s->options.follow == NULL ? NULL : &following;
 	enum exit_status status = EXIT_MISTAKE;
+	struct progress_lines progress;
 	struct run run = {
 		.groups = groups,
 		.duration_ns = s->options.duration,
@@ -205,9 +183,11 @@ static enum exit_status run_once(const struct setup *s, struct groups *groups) {
 
 	if (follow == NULL || follow_create(follow, s->options.follow, groups, s->config.groups,
 					    rte_get_tsc_hz()) == 0) {
+		progress_begin(&progress, &run, !s->options.no_downstream, s->options.upstream);
 		rte_eal_remote_launch(run_traffic, &run, 1);
-		supervise(s, &run, follow);
+		supervise(&run, follow);
 		rte_eal_wait_lcore(1);
+		progress_end(&progress);
 		status = main_report(s, groups, follow);
 	}
 	if (follow != NULL)

@@ -217,8 +217,12 @@ static unsigned rphy_receive(struct traffic *t) {
 
 	if (t->uplink != NULL && uplink_waits(t->uplink) && !t->rphy_shared)
 		return rphy_hear(t);
-	if (t->downlink != NULL && !t->rphy_shared)
-		return downlink_receive(t->downlink);
+	if (t->downlink != NULL && !t->rphy_shared) {
+		n = downlink_receive(t->downlink);
+		if (n < TRAFFIC_BURST)
+			traffic_change_emptied(t);
+		return n;
+	}
 	if (t->downlink != NULL) {
 		downlink_expire(t->downlink);
 	} else if (!t->rphy_shared) {

@@ -24,6 +24,8 @@ struct traffic {
 	struct uplink_receiver uplink_receiver;
 	bool follows; /* the service group changes */
 	struct traffic_change *offered; /* by another thread; NULL: none */
+	unsigned offered_rounds; /* for which it waits */
+	bool emptied; /* since it was offered: all that had arrived by then was received */
 	struct uplink_follow uplink_follow;
 	uint64_t uplink_first_tsc; /* of what was sent */
 	uint64_t uplink_last_tsc;

@@ -18,7 +18,6 @@ bool downlink_follow_begin(struct downlink *d) {
 		return false;
 	}
 	f->keep = d->tsc_hz / 1000 * FOLLOW_KEEP_MS;
-	f->hold = d->tsc_hz / 1000 * FOLLOW_HOLD_MS;
 	receiver_hold_unknown(d->receiver, true);
 	return true;
 }
@@ -44,7 +43,7 @@ static void stream_begin(struct downlink *d, uint32_t stream, uint64_t now) {
 
 	watch_end(&d->follow->watch, p, stream);
 	resequencers_begin(&d->resequencers, stream, now);
-	memset(&p->streams[stream], 0, sizeof(p->streams[stream]));
+	proof_end_stream(p, stream, d->generator->sent[stream]);
 	d->generator->sent[stream] = 0;
 	d->generator->changed[stream] = 0;
 }
@@ -53,16 +52,17 @@ static void modems_take(struct downlink *d, struct downlink_change *c) {
 	struct modems before = d->modems;
 
 	d->modems = c->modems;
+	d->modems.since = c->number;
 	c->modems = before;
 	d->modems.older = &c->modems;
 }
 
-void downlink_change_take(struct downlink *d, struct downlink_change *c, uint64_t now) {
-	struct downlink_follow *f = d->follow;
+static void tables_take(struct downlink *d, struct downlink_change *c, uint64_t now) {
 	struct generator *g = d->generator;
 
 	for (uint32_t i = 0; i < c->mark_count; i++)
-		watch_begin(&f->watch, &c->marks[i], g->sent[c->marks[i].stream], now + f->keep);
+		watch_begin(&d->follow->watch, &c->marks[i], g->sent[c->marks[i].stream],
+			    now + d->follow->keep);
 	for (uint32_t i = 0; i < c->fresh_count; i++)
 		stream_begin(d, c->fresh[i], now);
 	generator_take(g, &c->targets);
@@ -71,6 +71,18 @@ void downlink_change_take(struct downlink *d, struct downlink_change *c, uint64_
 		g->changed[c->changed[i]] = g->magic - g->first_magic;
 	if (c->channels != NULL)
 		receiver_set_channels(d->receiver, c->channels, c->channel_count);
+}
+
+void downlink_change_take(struct downlink *d, struct downlink_change *c, uint64_t now) {
+	struct downlink_follow *f = d->follow;
+
+	c->number = ++f->taken;
+	if (c->tables)
+		tables_take(d, c, now);
+	for (uint32_t i = 0; i < c->rekey_count; i++) {
+		if (!c->rekeys[i].expires)
+			modems_rekey(&d->modems, &c->rekeys[i], c->number);
+	}
 	c->until = now + f->keep;
 	if (f->newest != NULL)
 		f->newest->newer = c;
@@ -80,20 +92,35 @@ void downlink_change_take(struct downlink *d, struct downlink_change *c, uint64_
 	judge_held(d, UINT64_MAX, true);
 }
 
+/* The tables before those of `c` are not known any more; the oldest that are left then have none before them. */
+static void tables_forget(struct downlink *d, const struct downlink_change *c) {
+	struct downlink_change *left = c->newer;
+
+	while (left != NULL && !left->tables)
+		left = left->newer;
+	if (left == NULL) {
+		d->generator->past = NULL;
+		d->modems.older = NULL;
+	} else {
+		left->targets.older = NULL;
+		left->modems.older = NULL;
+	}
+}
+
 /* What was before the oldest change is not known any more. */
 static void oldest_give_back(struct downlink *d) {
 	struct downlink_follow *f = d->follow;
 	struct downlink_change *c = f->oldest;
 
-	f->oldest = c->newer;
-	if (f->oldest == NULL) {
-		f->newest = NULL;
-		d->generator->past = NULL;
-		d->modems.older = NULL;
-	} else {
-		f->oldest->targets.older = NULL;
-		f->oldest->modems.older = NULL;
+	if (c->tables)
+		tables_forget(d, c);
+	for (uint32_t i = 0; i < c->rekey_count; i++) {
+		if (c->rekeys[i].expires)
+			modems_expire(&d->modems, &c->rekeys[i], c->number);
 	}
+	f->oldest = c->newer;
+	if (f->oldest == NULL)
+		f->newest = NULL;
 	__atomic_store_n(&c->done, true, __ATOMIC_RELEASE);
 }
 
@@ -101,8 +128,6 @@ void downlink_follow_round(struct downlink *d, uint64_t now) {
 	struct downlink_follow *f = d->follow;
 	uint64_t known = __atomic_load_n(&f->known, __ATOMIC_RELAXED);
 
-	if (now > f->hold)
-		known = RTE_MAX(known, now - f->hold);
 	if (f->frames.count + f->depi.count > 0 && known > f->judged) {
 		f->judged = known;
 		judge_held(d, known, false);
@@ -115,6 +140,9 @@ void downlink_follow_round(struct downlink *d, uint64_t now) {
 }
 
 void downlink_change_free(struct downlink_change *c) {
+	for (uint32_t i = 0; i < c->rekey_count; i++)
+		key_store_give(c->store, c->rekeys[i].stored);
+	free(c->rekeys);
 	targets_free(&c->targets.targets);
 	modems_free(&c->modems);
 	free(c->channels);

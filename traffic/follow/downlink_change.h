@@ -17,9 +17,9 @@
 #include "proof/watch.h"
 
 #define FOLLOW_KEEP_MS 2000 /* for so long what was before a change is known */
-#define FOLLOW_HOLD_MS 500 /* what no modem takes is held no longer */
 
 struct downlink_change {
+	bool tables; /* all is made anew; else only keys differ */
 	struct generator_past targets;
 	struct modems modems;
 	struct channel *channels; /* by place; NULL: as before */
@@ -30,6 +30,10 @@ struct downlink_change {
 	uint32_t mark_count;
 	uint32_t *changed; /* streams of modems that differ, come or go */
 	uint32_t changed_count;
+	struct key_store *store; /* of the keys that follow */
+	struct modem_rekey *rekeys;
+	uint32_t rekey_count;
+	uint32_t number; /* of the changes that were taken */
 	uint64_t until; /* TSC */
 	struct downlink_change *newer;
 	bool done; /* it has been given back */
@@ -42,11 +46,18 @@ struct downlink_follow {
 	bool last; /* nothing is held any more */
 	struct watch watch;
 	struct downlink_change *oldest, *newest;
-	/* Set by another thread: all changes that were made before this TSC are taken. */
+	uint32_t taken; /* changes */
+	/* Set by another thread: all changes that were made before this TSC are taken, as the server has said. */
 	uint64_t known;
 	uint64_t judged; /* what came before this TSC and was held has been judged */
-	uint64_t keep, hold; /* TSC cycles */
+	uint64_t keep; /* TSC cycles */
 };
+
+/* Whether frames are held; on any thread. */
+static inline bool downlink_follow_waits(const struct downlink_follow *f) {
+	return __atomic_load_n(&f->frames.count, __ATOMIC_RELAXED) > 0 ||
+	       __atomic_load_n(&f->depi.count, __ATOMIC_RELAXED) > 0;
+}
 
 /* Makes what a downlink needs to follow changes. Returns false after a message. */
 bool downlink_follow_begin(struct downlink *d);

@@ -7,7 +7,11 @@
 
 #include <rte_cycles.h>
 
+#include "follow/follow_events.h"
 #include "secret/secret_memory.h"
+
+#define LOOK_MS 100 /* from one look at what has arrived to the next */
+#define RETRY_MS 100 /* before the server is asked again for what it refused */
 
 void follow_options(struct traffic_options *o, const struct service_group *sg) {
 	o->streams = follow_room_downstream(sg);
@@ -16,7 +20,7 @@ void follow_options(struct traffic_options *o, const struct service_group *sg) {
 
 int follow_create(struct follow *f, const char *path, struct groups *all,
 		  const struct service_group *sgs, uint64_t tsc_hz) {
-	*f = (struct follow){.all = all, .generation = -1, .tsc_hz = tsc_hz};
+	*f = (struct follow){.all = all, .tsc_hz = tsc_hz};
 	server_link_init(&f->link, path);
 	for (; f->count < all->count; f->count++) {
 		f->ids[f->count] = sgs[f->count].id;
@@ -43,8 +47,9 @@ void follow_free(struct follow *f) {
 	server_link_close(&f->link);
 }
 
-/* Said once, and again when it had answered in between. */
+/* Said once, and again when it had answered in between. The server is asked again a while later. */
 static bool trouble(struct follow *f) {
+	f->retry_at = rte_rdtsc() + f->tsc_hz / 1000 * RETRY_MS;
 	if (!f->silent)
 		fprintf(stderr, "traffic: --follow %s: %s\n", f->link.path, f->link.trouble);
 	f->silent = true;
@@ -137,58 +142,172 @@ static bool config_load(struct follow *f, json_t *answer, bool *more) {
 	return true;
 }
 
-/* What could not be read once is not asked for again: there is nothing new in it. */
+/* All that is in service, and by which event that goes on. What could not be read once is not asked for again: there
+ * is nothing new in it. */
 static bool config_get(struct follow *f) {
 	json_t *answer = server_link_call(&f->link, "config.get", json_pack("{s:b}", "keys", 1));
+	json_t *sequence = json_object_get(answer, "sequence");
 	bool good, more = false;
 
 	if (answer == NULL)
 		return trouble(f);
 	good = config_load(f, answer, &more);
-	f->generation = more ? -1 : json_integer_value(json_object_get(answer, "generation"));
+	if (json_is_integer(sequence))
+		f->sequence = json_integer_value(sequence);
 	json_decref(answer);
+	f->lost = more;
+	f->heard = true;
 	return good;
 }
 
-/* Returns whether the groups are as the server is. */
-static bool server_ask(struct follow *f) {
-	json_t *info = server_link_call(&f->link, "server.info", NULL);
-	json_t *number = json_object_get(info, "generation");
-	int64_t generation = json_integer_value(number);
-	bool told = json_is_integer(number);
+/* The traffic was made by the file that the server was started with: what is in service is the same until it changes. */
+static bool join(struct follow *f) {
+	json_t *answer, *sequence, *generation;
+	bool told;
 
-	json_decref(info);
-	if (info == NULL)
-		return trouble(f);
-	if (!told)
-		return false; /* it cannot change */
-	if (generation != f->generation && !config_get(f))
-		return false;
-	f->silent = false;
-	return true;
+	answer = server_link_call(&f->link, "events.subscribe", json_pack("{s:b}", "keys", 1));
+	sequence = json_object_get(answer, "sequence");
+	generation = json_object_get(answer, "generation");
+	told = json_is_integer(sequence) && json_is_integer(generation);
+	if (answer != NULL && !told)
+		f->link.trouble = "it tells no sequence number of its events";
+	if (told) {
+		f->sequence = json_integer_value(sequence);
+		f->lost = f->known || json_integer_value(generation) != 0;
+		f->joined = f->known = true;
+		f->within = f->silent = false;
+		f->asked = f->answered_at = 0;
+	}
+	json_decref(answer);
+	return told || trouble(f);
 }
 
-void follow_look(struct follow *f) {
-	uint64_t since = rte_rdtsc();
-	bool known = true;
-
-	if (!groups_took(f->all))
-		return;
-	for (unsigned i = 0; i < f->count; i++) {
-		if (!follow_group_settle(&f->groups[i]))
-			return; /* between two rounds of the traffic, soon */
+/* A modem that goes and comes again begins anew, so that the traffic has to know of both. */
+static bool has_gone(const struct follow *f) {
+	for (unsigned i = 0; !f->within && i < f->count; i++) {
+		if (f->groups[i].gone)
+			return true;
 	}
+	return false;
+}
+
+/* Takes note of all events that there are, or up to one that the traffic has to take first. Returns whether the server is
+ * there. */
+static bool events_read(struct follow *f, int wait_ms) {
+	json_t *message;
+
+	while (!has_gone(f) && (message = server_link_next(&f->link, wait_ms)) != NULL) {
+		follow_event(f, message);
+		json_decref(message);
+		wait_ms = 0;
+	}
+	f->joined = f->link.fd >= 0;
+	return f->joined || trouble(f);
+}
+
+static bool is_joined(struct follow *f, int wait_ms) {
+	if (f->joined || (rte_rdtsc() >= f->retry_at && join(f)))
+		return true;
+	rte_delay_us_sleep((unsigned)wait_ms * 1000);
+	return false;
+}
+
+/* Where events told too little, the configuration does; of groups that come one at a time. */
+static bool is_complete(struct follow *f) {
+	if (!f->lost)
+		return true;
+	if (!groups_took(f->all) || rte_rdtsc() < f->retry_at)
+		return false;
+	return config_get(f) && !f->lost;
+}
+
+static bool groups_settle(struct follow *f) {
+	bool took = groups_took(f->all);
+
+	for (unsigned i = 0; i < f->count; i++)
+		took = follow_group_settle(&f->groups[i]) && took;
+	return took;
+}
+
+static bool groups_dirty(const struct follow *f) {
+	for (unsigned i = 0; i < f->count; i++) {
+		if (follow_group_dirty(&f->groups[i]))
+			return true;
+	}
+	return false;
+}
+
+static void groups_look(struct follow *f) {
+	f->look_at = rte_rdtsc() + f->tsc_hz / 1000 * LOOK_MS;
+	f->heard = false;
 	for (unsigned i = 0; i < f->count; i++)
 		follow_group_look(&f->groups[i]);
-	if (!server_ask(f))
-		return;
-	known = groups_took(f->all);
+}
+
+static void looks_hold(struct follow *f) {
+	for (unsigned i = 0; !f->heard && i < f->count; i++)
+		follow_group_look_holds(&f->groups[i]);
+}
+
+static void changes_offer(struct follow *f) {
 	for (unsigned i = 0; i < f->count; i++) {
-		if (!f->groups[i].dirty)
-			continue;
-		known = false;
-		f->changes += follow_group_offer(&f->groups[i], rte_rdtsc());
+		struct follow_group *g = &f->groups[i];
+
+		if (follow_group_dirty(g) && traffic_took(g->traffic))
+			f->changes += follow_group_offer(g, rte_rdtsc());
 	}
-	for (unsigned i = 0; known && i < f->count; i++)
+}
+
+/* The traffic has all that the server told before it answered. */
+static void groups_known(struct follow *f, uint64_t since) {
+	for (unsigned i = 0; i < f->count; i++)
 		follow_group_known(&f->groups[i], since);
+}
+
+static bool frames_wait(const struct follow *f) {
+	for (unsigned i = 0; i < f->count; i++) {
+		if (follow_group_waits(&f->groups[i]))
+			return true;
+	}
+	return false;
+}
+
+/* Asks the server where frames are held, unless the answer is on its way or a change that may explain them. */
+static void server_ask(struct follow *f) {
+	if (f->asked != 0 || f->answered_at != 0 || !frames_wait(f))
+		return;
+	f->asked_at = rte_rdtsc();
+	f->asked = server_link_send(&f->link, "server.info", NULL);
+}
+
+static bool changes_read(struct follow *f, int wait_ms) {
+	bool quiet = !f->within && groups_settle(f) && !groups_dirty(f);
+
+	if (quiet && rte_rdtsc() >= f->look_at) {
+		groups_look(f);
+		if (!events_read(f, 0))
+			return false;
+		looks_hold(f);
+	}
+	return events_read(f, quiet && !frames_wait(f) ? wait_ms : 1);
+}
+
+void follow_look(struct follow *f, int wait_ms) {
+	bool complete;
+
+	if (!is_joined(f, wait_ms) || !changes_read(f, wait_ms)) {
+		groups_known(f, rte_rdtsc()); /* nobody is there who could tell */
+		return;
+	}
+	if (f->within)
+		return;
+	complete = is_complete(f);
+	groups_settle(f);
+	changes_offer(f);
+	if (!complete || groups_dirty(f) || !groups_settle(f))
+		return;
+	if (f->answered_at != 0)
+		groups_known(f, f->answered_at);
+	f->answered_at = 0;
+	server_ask(f);
 }

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Follows a server whose configuration changes: asks its control socket for the number of its changes, for its
- * configuration where that is another, and gives the traffic of each service group what differs.
+ * Follows a server whose configuration changes: subscribes to the events of its control socket, and gives the traffic of
+ * each service group what differs, when the server has applied it.
  *
- *     server.info {"generation"} .. another? --> config.get {"keys": true} --> differences --> traffic
+ *     events.subscribe --> prepared, object, object, .., applied --> tables and keys --> traffic
+ *     config.get {"keys": true}: where the traffic joins late, or events tell too little
+ *
+ * The server has told of a change before the first frame shows it. So a frame that nothing explains is held until the server
+ * has answered a request that was made behind it: what it told by then is all there was to know (server.info).
  */
 #pragma once
 
@@ -14,8 +18,6 @@
 #include "follow/server_link.h"
 #include "groups/groups.h"
 #include "model/server_config.h"
-
-#define FOLLOW_EVERY_MS 100
 
 struct follow {
 	struct server_link link;
@@ -30,12 +32,20 @@ struct follow {
 	struct server_config kept[SERVER_MAX_GROUPS]; /* with groups that came */
 	unsigned kept_count;
 	uint64_t tsc_hz;
-	int64_t generation; /* that the groups have; -1: unknown */
+	bool joined; /* events arrive */
+	bool known; /* the groups are as they were in service at some time */
+	bool lost; /* they have to be compared with the server's configuration */
+	bool within; /* a change is prepared and not yet applied */
+	bool heard; /* a change since the latest look */
+	int64_t sequence; /* of the first event that the groups do not have */
+	uint64_t asked; /* id of the request whose answer frames wait for; 0: none */
+	uint64_t asked_at, answered_at; /* TSC; 0: not, or the traffic has been told */
+	uint64_t look_at, retry_at; /* TSC: not before */
 	bool silent; /* that the server does not answer was said */
-	uint64_t changes; /* taken by the traffic of a group */
+	uint64_t changes; /* offered to the traffic of a group */
 };
 
-/* The options that make traffic ready to follow: room for streams, by what the group is now. */
+/* The options that make traffic ready to follow: how many streams, by what the group is now. */
 void follow_options(struct traffic_options *o, const struct service_group *sg);
 
 /* For the groups of `all`, made with follow_options() of `sgs`. `path` must live on. Returns 0, or -1 after a
@@ -46,5 +56,6 @@ int follow_create(struct follow *f, const char *path, struct groups *all,
 /* Before the traffic is freed, when nobody polls any more. */
 void follow_free(struct follow *f);
 
-/* To be called every FOLLOW_EVERY_MS, by a thread that polls no packets. It may wait for the server. */
-void follow_look(struct follow *f);
+/* To be called again and again, by a thread that polls no packets. Waits for events up to `wait_ms`, and longer for answers
+ * of the server. */
+void follow_look(struct follow *f, int wait_ms);

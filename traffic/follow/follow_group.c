@@ -7,7 +7,9 @@
 
 #include <rte_common.h>
 
+#include "follow/follow_keys.h"
 #include "follow/follow_streams.h"
+#include "secret/secret_memory.h"
 #include "uplink_parts.h"
 
 #define FOLLOW_REST_MS (FOLLOW_KEEP_MS + 1000)
@@ -36,7 +38,10 @@ int follow_group_create(struct follow_group *g, const struct service_group *sg, 
 	if (live_group_create(&g->live, sg, &room) != 0)
 		return -1;
 	g->changed = calloc(room.modems + 1, sizeof(*g->changed));
-	if (g->changed == NULL)
+	g->overtaken = calloc(room.modems + 1, sizeof(*g->overtaken));
+	g->rekeyed = calloc(room.modems + 1, sizeof(*g->rekeyed));
+	g->keys = calloc(room.modems + 1, sizeof(*g->keys));
+	if (g->changed == NULL || g->overtaken == NULL || g->rekeyed == NULL || g->keys == NULL)
 		return group_refuse(sg);
 	if (t->downlink != NULL &&
 	    !follow_streams_create(&g->downstream, t->downlink->generator->targets.stream_count,
@@ -51,6 +56,7 @@ int follow_group_create(struct follow_group *g, const struct service_group *sg, 
 		return group_refuse(sg);
 	follow_streams_keep(&g->downstream, 0);
 	follow_streams_keep(&g->upstream, 0);
+	follow_keys_keep(g);
 	return 0;
 }
 
@@ -67,129 +73,22 @@ void follow_group_free(struct follow_group *g) {
 	follow_streams_free(&g->upstream);
 	live_group_free(&g->live);
 	free(g->changed);
+	free(g->overtaken);
+	free(g->rekeyed);
+	secret_free(g->keys);
 	*g = (struct follow_group){0};
 }
 
 void follow_group_look(struct follow_group *g) {
-	const struct downlink *d = g->traffic->downlink;
-	const struct uplink *u = g->traffic->uplink;
-
-	if (g->dirty)
-		return; /* the change that is known was made behind the looks that there are */
-	if (d != NULL) {
-		struct follow_look *look = follow_streams_look(&g->downstream);
-
-		for (uint32_t s = 0; s < g->downstream.numbers.room; s++) {
-			look->missing[s] = __atomic_load_n(&d->account.proof.streams[s].missing,
-							   __ATOMIC_RELAXED);
-			look->made[s] = __atomic_load_n(&d->generator->sent[s], __ATOMIC_RELAXED);
-		}
-	}
-	if (u != NULL) {
-		struct follow_look *look = follow_streams_look(&g->upstream);
-		const struct proof *p = &g->traffic->uplink_receiver.proof;
-
-		for (uint32_t s = 0; s < g->upstream.numbers.room; s++) {
-			look->missing[s] =
-				__atomic_load_n(&p->streams[s].missing, __ATOMIC_RELAXED);
-			look->made[s] =
-				__atomic_load_n(&u->flows.streams[s].ended, __ATOMIC_RELAXED);
-		}
-	}
+	if (g->traffic->downlink != NULL)
+		follow_streams_look(&g->downstream, &g->traffic->downlink->account.proof);
+	if (g->traffic->uplink != NULL)
+		follow_streams_look(&g->upstream, &g->traffic->uplink_receiver.proof);
 }
 
-static bool flows_use(const struct modem *m, uint32_t bonding_group) {
-	for (size_t f = 0; f < m->service_flow_count; f++) {
-		if (m->service_flows[f].bonding_group == bonding_group)
-			return true;
-	}
-	return false;
-}
-
-static bool flows_use_channel(const struct service_group *sg, const struct modem *m,
-			      uint32_t channel) {
-	for (size_t f = 0; f < m->service_flow_count; f++) {
-		const struct bonding_group *b =
-			&sg->bonding_groups[m->service_flows[f].bonding_group];
-
-		for (size_t c = 0; c < b->channel_count; c++) {
-			if (b->channels[c] == channel)
-				return true;
-		}
-	}
-	return false;
-}
-
-static bool uses_filter_group(const struct modem *m, uint32_t group) {
-	for (size_t f = 0; f < m->filter_group_count; f++) {
-		if (m->filter_groups[f] == group)
-			return true;
-	}
-	return false;
-}
-
-/* Whether what changes decides about the modem's packets. Upstream channels may carry any modem. */
-static bool concerns(const struct service_group *sg, uint32_t modem, const struct live_change *c) {
-	const struct modem *m = &sg->modems[modem];
-
-	switch (c->object) {
-	case LIVE_MODEM: return c->slot == modem;
-	case LIVE_BONDING_GROUP: return flows_use(m, c->slot);
-	case LIVE_CHANNEL: return flows_use_channel(sg, m, c->slot);
-	case LIVE_FILTER_GROUP: return uses_filter_group(m, c->slot);
-	case LIVE_UPSTREAM_CHANNEL: return m->upstream_flow_count > 0;
-	default: return false;
-	}
-}
-
-static void changed_note(struct follow_group *g, const struct live_changes *changes) {
-	for (size_t i = 0; i < changes->count; i++) {
-		const struct live_change *c = &changes->list[i];
-
-		if (c->object == LIVE_MODEM) {
-			g->changed[c->slot] = true;
-			continue;
-		}
-		for (uint32_t m = 0; m < g->live.room.modems; m++)
-			g->changed[m] = g->changed[m] || concerns(&g->live.sg, m, c);
-	}
-}
-
-bool follow_group_differs(struct follow_group *g, const struct service_group *next) {
-	/* What no change can touch is as it was when the traffic was made: devices may be others there. */
-	struct service_group become = g->live.sg;
-	struct live_changes changes;
-	char why[LIVE_LINE];
-
-	become.modem_count = 0;
-	if (next != NULL) {
-		become.rate_limit = next->rate_limit;
-		become.cpe_timeout_ns = next->cpe_timeout_ns;
-		become.channels = next->channels;
-		become.channel_count = next->channel_count;
-		become.upstream_channels = next->upstream_channels;
-		become.upstream_channel_count = next->upstream_channel_count;
-		become.bonding_groups = next->bonding_groups;
-		become.bonding_group_count = next->bonding_group_count;
-		become.filter_groups = next->filter_groups;
-		become.filter_group_count = next->filter_group_count;
-		become.modems = next->modems;
-		become.modem_count = next->modem_count;
-	} else {
-		become.channel_count = become.upstream_channel_count = 0;
-		become.bonding_group_count = become.filter_group_count = 0;
-	}
-	if (!live_difference(&g->live, &become, &changes, why)) {
-		fprintf(stderr, "traffic: service group %u cannot be followed: %s\n", become.id,
-			why);
-		return false;
-	}
-	changed_note(g, &changes);
-	live_changes_take(&g->live, &changes);
-	changed_note(g, &changes);
-	g->dirty = g->dirty || changes.count > 0;
-	live_changes_free(&changes);
-	return true;
+void follow_group_look_holds(struct follow_group *g) {
+	follow_streams_look_holds(&g->downstream);
+	follow_streams_look_holds(&g->upstream);
 }
 
 static bool downstream_prepare(struct follow_group *g, struct downlink_change *c, uint64_t now) {
@@ -215,8 +114,9 @@ static bool downstream_prepare(struct follow_group *g, struct downlink_change *c
 		return false;
 	memcpy(c->channels, sg->channels, sg->channel_count * sizeof(*c->channels));
 	c->channel_count = (uint32_t)sg->channel_count;
+	c->tables = true;
 	return follow_streams_changed(&g->downstream, g->changed, &c->changed, &c->changed_count) &&
-	       follow_streams_mark(&g->downstream, g->changed, &c->marks, &c->mark_count);
+	       follow_streams_mark(&g->downstream, g->overtaken, &c->marks, &c->mark_count);
 }
 
 static bool upstream_prepare(struct follow_group *g, struct uplink_change *c, uint64_t now) {
@@ -233,31 +133,59 @@ static bool upstream_prepare(struct follow_group *g, struct uplink_change *c, ui
 		c->fresh = numbering.fresh;
 		c->fresh_count = numbering.fresh_count;
 		follow.streams = numbering.streams;
+		c->tables = true;
 		good = uplink_change_plan(c, u, sg, &follow) &&
-		       follow_streams_mark(&g->upstream, g->changed, &c->marks, &c->mark_count);
+		       follow_streams_mark(&g->upstream, g->overtaken, &c->marks, &c->mark_count);
 	}
 	free(silent);
 	return good;
 }
 
+/* Everything anew, as modems or what they refer to differ. Their keys are in it. */
+static bool tables_prepare(struct follow_group *g, struct traffic_change *c, uint64_t now) {
+	if (g->traffic->downlink != NULL && !downstream_prepare(g, &c->downstream, now))
+		return false;
+	/* Upstream packets are lost that were encrypted with a key which the server has no more. */
+	for (uint32_t m = 0; m < g->live.room.modems; m++)
+		g->overtaken[m] = g->overtaken[m] || g->rekeyed[m];
+	return g->traffic->uplink == NULL || upstream_prepare(g, &c->upstream, now);
+}
+
+static bool keys_prepare(struct follow_group *g, struct traffic_change *c) {
+	bool *removed = calloc(g->live.room.modems + 1, sizeof(*removed));
+	bool good = removed != NULL && follow_keys_prepare(g, c, removed);
+
+	if (good && g->traffic->uplink != NULL)
+		good = follow_streams_mark(&g->upstream, removed, &c->upstream.marks,
+					   &c->upstream.mark_count);
+	free(removed);
+	return good;
+}
+
+static void offered(struct follow_group *g, uint64_t now) {
+	uint32_t modems = g->live.room.modems;
+
+	if (g->tables) {
+		follow_streams_keep(&g->downstream, now);
+		follow_streams_keep(&g->upstream, now);
+	}
+	follow_keys_keep(g);
+	memset(g->changed, 0, modems * sizeof(*g->changed));
+	memset(g->overtaken, 0, modems * sizeof(*g->overtaken));
+	memset(g->rekeyed, 0, modems * sizeof(*g->rekeyed));
+	g->tables = g->rekeys = g->gone = false;
+}
+
 bool follow_group_offer(struct follow_group *g, uint64_t now) {
 	struct traffic_change *c = calloc(1, sizeof(*c));
-	bool good = c != NULL;
 
-	if (!good)
+	if (c == NULL)
 		return false;
-	if (g->traffic->downlink != NULL)
-		good = downstream_prepare(g, &c->downstream, now);
-	if (good && g->traffic->uplink != NULL)
-		good = upstream_prepare(g, &c->upstream, now);
-	if (!good) {
+	if (!(g->tables ? tables_prepare(g, c, now) : keys_prepare(g, c))) {
 		traffic_change_free(c);
 		return false;
 	}
-	follow_streams_keep(&g->downstream, now);
-	follow_streams_keep(&g->upstream, now);
-	memset(g->changed, 0, g->live.room.modems * sizeof(*g->changed));
-	g->dirty = false;
+	offered(g, now);
 	c->next = g->given;
 	g->given = c;
 	traffic_offer(g->traffic, c);
@@ -278,6 +206,12 @@ bool follow_group_settle(struct follow_group *g) {
 		traffic_change_free(c);
 	}
 	return traffic_took(g->traffic);
+}
+
+bool follow_group_waits(const struct follow_group *g) {
+	const struct downlink *d = g->traffic->downlink;
+
+	return d != NULL && downlink_follow_waits(d->follow);
 }
 
 void follow_group_known(struct follow_group *g, uint64_t since) {

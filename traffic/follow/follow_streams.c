@@ -4,6 +4,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+static bool look_create(struct follow_look *l, uint32_t room) {
+	l->next = calloc(room + 1, sizeof(*l->next));
+	l->missing = calloc(room + 1, sizeof(*l->missing));
+	return l->next != NULL && l->missing != NULL;
+}
+
+static void look_free(struct follow_look *l) {
+	free(l->next);
+	free(l->missing);
+}
+
 bool follow_streams_create(struct follow_streams *s, uint32_t room, uint32_t modems,
 			   uint64_t rest) {
 	bool good = stream_numbers_create(&s->numbers, room, rest);
@@ -11,11 +22,8 @@ bool follow_streams_create(struct follow_streams *s, uint32_t room, uint32_t mod
 	s->modems = modems;
 	s->born = calloc(room + 1, sizeof(*s->born));
 	good = good && s->born != NULL;
-	for (int i = 0; i < FOLLOW_LOOKS; i++) {
-		s->looks[i].made = calloc(room + 1, sizeof(*s->looks[i].made));
-		s->looks[i].missing = calloc(room + 1, sizeof(*s->looks[i].missing));
-		good = good && s->looks[i].made != NULL && s->looks[i].missing != NULL;
-	}
+	good = look_create(&s->look, room) && good;
+	good = look_create(&s->latest, room) && good;
 	for (int i = 0; i < 2; i++) {
 		s->sets[i].streams = calloc(room + 1, sizeof(*s->sets[i].streams));
 		s->sets[i].first = calloc(modems + 2, sizeof(*s->sets[i].first));
@@ -27,10 +35,8 @@ bool follow_streams_create(struct follow_streams *s, uint32_t room, uint32_t mod
 void follow_streams_free(struct follow_streams *s) {
 	stream_numbers_free(&s->numbers);
 	free(s->born);
-	for (int i = 0; i < FOLLOW_LOOKS; i++) {
-		free(s->looks[i].made);
-		free(s->looks[i].missing);
-	}
+	look_free(&s->look);
+	look_free(&s->latest);
 	for (int i = 0; i < 2; i++) {
 		free(s->sets[i].streams);
 		free(s->sets[i].first);
@@ -38,13 +44,25 @@ void follow_streams_free(struct follow_streams *s) {
 	*s = (struct follow_streams){0};
 }
 
-struct follow_look *follow_streams_look(struct follow_streams *s) {
-	struct follow_look oldest = s->looks[FOLLOW_LOOKS - 1];
+void follow_streams_look(struct follow_streams *s, const struct proof *p) {
+	const struct follow_set *set = &s->sets[s->holds];
 
-	memmove(&s->looks[1], &s->looks[0], (FOLLOW_LOOKS - 1) * sizeof(oldest));
-	s->looks[0] = oldest;
-	s->look++;
-	return &s->looks[0];
+	for (uint32_t i = 0; i < set->count; i++) {
+		uint32_t stream = set->streams[i];
+
+		s->latest.next[stream] =
+			__atomic_load_n(&p->streams[stream].next, __ATOMIC_RELAXED);
+		s->latest.missing[stream] =
+			__atomic_load_n(&p->streams[stream].missing, __ATOMIC_RELAXED);
+	}
+}
+
+void follow_streams_look_holds(struct follow_streams *s) {
+	struct follow_look before = s->look;
+
+	s->look = s->latest;
+	s->latest = before;
+	s->looks++;
 }
 
 struct numbering {
@@ -146,7 +164,7 @@ void follow_streams_keep(struct follow_streams *s, uint64_t now) {
 		s->born[before->streams[i]] &= ~FOLLOW_STREAM_COMES;
 	for (uint32_t i = 0; i < set->count; i++) {
 		if (s->born[set->streams[i]] & FOLLOW_STREAM_COMES)
-			s->born[set->streams[i]] = s->look;
+			s->born[set->streams[i]] = s->looks;
 	}
 	s->holds = !s->holds;
 	stream_numbers_end(&s->numbers, now);
@@ -175,11 +193,10 @@ bool follow_streams_changed(const struct follow_streams *s, const bool *changed,
 	return true;
 }
 
-/* The look before the last one at which the server was as it was; of younger streams nothing was made then. */
+/* Of streams that began behind the look nothing had arrived then. */
 bool follow_streams_mark(const struct follow_streams *s, const bool *changed,
 			 struct stream_mark **marks, uint32_t *count) {
 	const struct follow_set *holds = &s->sets[s->holds];
-	const struct follow_look *look = &s->looks[FOLLOW_LOOKS - 1];
 	uint32_t *streams = calloc(holds->count + 1, sizeof(*streams));
 
 	*marks = calloc(holds->count + 1, sizeof(**marks));
@@ -189,11 +206,11 @@ bool follow_streams_mark(const struct follow_streams *s, const bool *changed,
 	}
 	*count = set_list(holds, s->modems, changed, streams);
 	for (uint32_t i = 0; i < *count; i++) {
-		bool young = s->look < s->born[streams[i]] + FOLLOW_LOOKS;
+		bool young = s->looks == s->born[streams[i]];
 
 		(*marks)[i].stream = streams[i];
-		(*marks)[i].made = young ? 0 : look->made[streams[i]];
-		(*marks)[i].missing = young ? 0 : look->missing[streams[i]];
+		(*marks)[i].from = young ? 0 : s->look.next[streams[i]];
+		(*marks)[i].missing = young ? 0 : s->look.missing[streams[i]];
 	}
 	free(streams);
 	return true;

@@ -16,8 +16,11 @@ bool follow_streams_create(struct follow_streams *s, uint32_t room, uint32_t mod
 
 void follow_streams_free(struct follow_streams *s);
 
-/* What the latest look is to be written to. */
-struct follow_look *follow_streams_look(struct follow_streams *s);
+/* Notes what had arrived of each stream by what `p` has now. */
+void follow_streams_look(struct follow_streams *s, const struct proof *p);
+
+/* No change was made before the latest look. */
+void follow_streams_look_holds(struct follow_streams *s);
 
 /*
  * Numbers the streams of `sg` at TSC `now`, in the order in which targets and plans have them; upstream those of
@@ -36,6 +39,6 @@ void follow_streams_keep(struct follow_streams *s, uint64_t now);
 bool follow_streams_changed(const struct follow_streams *s, const bool *changed, uint32_t **streams,
 			    uint32_t *count);
 
-/* The same of those that they have, with what was known when the server cannot have had the change yet. */
+/* The same of those that they have, with what had arrived when the server cannot have had the change yet. */
 bool follow_streams_mark(const struct follow_streams *s, const bool *changed,
 			 struct stream_mark **marks, uint32_t *count);

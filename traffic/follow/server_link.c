@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "follow/server_link.h"
 
-#include <stdbool.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "secret/secret_memory.h"
+
+#define READ_SIZE 65536 /* bytes for which there is memory before each reading */
+#define MESSAGE_MAX ((size_t)64 << 20) /* bytes; no answer of vcmtsd is as long */
 
 void server_link_init(struct server_link *l, const char *path) {
 	*l = (struct server_link){.path = path, .fd = -1};
@@ -19,6 +23,11 @@ void server_link_close(struct server_link *l) {
 	if (l->fd >= 0)
 		close(l->fd);
 	l->fd = -1;
+	secret_free(l->bytes); /* keys are in it */
+	l->bytes = NULL;
+	l->first = l->count = l->size = l->scanned = 0;
+	json_decref(l->early);
+	l->early = NULL;
 }
 
 static json_t *fail(struct server_link *l, const char *trouble) {
@@ -39,7 +48,6 @@ static bool link_connect(struct server_link *l) {
 	l->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (l->fd < 0)
 		return false;
-	setsockopt(l->fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
 	setsockopt(l->fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
 	return connect(l->fd, (const struct sockaddr *)&address, sizeof(address)) == 0;
 }
@@ -57,28 +65,9 @@ static bool link_send(struct server_link *l, const char *text) {
 	return size > 0;
 }
 
-/* What is read beyond the answer is white space: nothing else is on its way. */
-static size_t link_receive(void *buffer, size_t size, void *context) {
-	const struct server_link *l = context;
-	ssize_t n = recv(l->fd, buffer, size, 0);
-
-	return n > 0 ? (size_t)n : (size_t)-1;
-}
-
-static json_t *result_of(struct server_link *l, json_t *answer) {
-	json_t *result = json_object_get(answer, "result");
-
-	if ((uint64_t)json_integer_value(json_object_get(answer, "id")) != l->id)
-		return fail(l, "it answers another request");
-	if (result == NULL)
-		l->trouble = "it refuses the request";
-	return json_incref(result);
-}
-
-json_t *server_link_call(struct server_link *l, const char *method, json_t *params) {
+uint64_t server_link_send(struct server_link *l, const char *method, json_t *params) {
 	json_t *request = json_pack("{s:s, s:s, s:I}", "jsonrpc", "2.0", "method", method, "id",
 				    (json_int_t)++l->id);
-	json_t *answer, *result;
 	char *text;
 	bool sent;
 
@@ -89,16 +78,138 @@ json_t *server_link_call(struct server_link *l, const char *method, json_t *para
 	json_decref(request);
 	if (!link_connect(l)) {
 		secret_free(text);
-		return fail(l, "nobody answers there");
+		fail(l, "nobody answers there");
+		return 0;
 	}
 	sent = link_send(l, text) && link_send(l, "\n");
 	secret_free(text);
 	if (!sent)
-		return fail(l, "it takes no request");
-	answer = json_load_callback(link_receive, l, JSON_DISABLE_EOF_CHECK, NULL);
-	if (answer == NULL)
-		return fail(l, "it gives no answer");
-	result = result_of(l, answer);
+		fail(l, "it takes no request");
+	return sent ? l->id : 0;
+}
+
+/* Memory for READ_SIZE bytes more; what was taken makes way. */
+static bool link_grow(struct server_link *l) {
+	size_t size = l->count + READ_SIZE;
+	char *bytes;
+
+	if (l->first > 0) {
+		memmove(l->bytes, l->bytes + l->first, l->count);
+		l->first = 0;
+	}
+	if (size <= l->size)
+		return true;
+	size += l->count; /* so that a long message is not copied over and over */
+	bytes = size > MESSAGE_MAX ? NULL : secret_realloc(l->bytes, size);
+	if (bytes == NULL)
+		return false;
+	l->bytes = bytes;
+	l->size = size;
+	return true;
+}
+
+/* Reads what there is within `wait_ms`. Returns false where nothing came, or the connection broke. */
+static bool link_read(struct server_link *l, int wait_ms) {
+	struct pollfd ready = {.fd = l->fd, .events = POLLIN};
+	ssize_t n;
+
+	if (poll(&ready, 1, wait_ms) <= 0)
+		return false;
+	if (!link_grow(l)) {
+		fail(l, "it sends a message that is too long");
+		return false;
+	}
+	n = recv(l->fd, l->bytes + l->count, l->size - l->count, MSG_DONTWAIT);
+	if (n <= 0) {
+		fail(l, "it has gone");
+		return false;
+	}
+	l->count += (size_t)n;
+	return true;
+}
+
+/* The end of the first line that was received whole; NULL: there is none. */
+static char *line_end(struct server_link *l) {
+	char *from = l->bytes + l->first;
+	char *end = l->count > l->scanned ? memchr(from + l->scanned, '\n', l->count - l->scanned)
+					  : NULL;
+
+	l->scanned = end == NULL ? l->count : 0;
+	return end;
+}
+
+static json_t *line_take(struct server_link *l, const char *end) {
+	const char *line = l->bytes + l->first;
+	size_t size = (size_t)(end - line);
+	json_t *message = json_loadb(line, size, 0, NULL);
+
+	l->first += size + 1;
+	l->count -= size + 1;
+	return json_is_object(message) ? message : (json_decref(message), NULL);
+}
+
+/* One that is new, not of those that came early. */
+static json_t *message_next(struct server_link *l, int wait_ms) {
+	char *end = line_end(l);
+	json_t *message;
+
+	while (end == NULL) {
+		if (!link_read(l, wait_ms))
+			return NULL;
+		end = line_end(l);
+	}
+	message = line_take(l, end);
+	return message != NULL ? message : fail(l, "it sends what is no message");
+}
+
+json_t *server_link_next(struct server_link *l, int wait_ms) {
+	json_t *message = json_array_get(l->early, 0);
+
+	if (l->fd < 0)
+		return fail(l, "it has gone");
+	if (message == NULL)
+		return message_next(l, wait_ms);
+	json_incref(message);
+	json_array_remove(l->early, 0);
+	return message;
+}
+
+static json_t *result_of(struct server_link *l, json_t *answer) {
+	json_t *result = json_object_get(answer, "result");
+
+	if (result == NULL)
+		l->trouble = "it refuses the request";
+	json_incref(result);
 	json_decref(answer);
 	return result;
+}
+
+static bool is_answer(const json_t *message, uint64_t id) {
+	return json_object_get(message, "method") == NULL &&
+	       (uint64_t)json_integer_value(json_object_get(message, "id")) == id;
+}
+
+static int64_t now_ms(void) {
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+json_t *server_link_call(struct server_link *l, const char *method, json_t *params) {
+	uint64_t id = server_link_send(l, method, params);
+	int64_t until = now_ms() + SERVER_LINK_PATIENCE_MS;
+
+	while (id != 0 && l->fd >= 0 && now_ms() < until) {
+		json_t *message = message_next(l, SERVER_LINK_PATIENCE_MS);
+
+		if (message == NULL)
+			break;
+		if (is_answer(message, id))
+			return result_of(l, message);
+		if (l->early == NULL)
+			l->early = json_array();
+		json_array_append_new(l->early, message);
+	}
+	return l->trouble != NULL ? NULL : fail(l, "it gives no answer");
 }

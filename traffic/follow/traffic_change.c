@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#define CHANGE_ROUNDS 64 /* of a burst each: more than a ring has */
+
 void traffic_offer(struct traffic *t, struct traffic_change *c) {
 	__atomic_store_n(&t->offered, c, __ATOMIC_RELEASE);
 }
@@ -19,13 +21,28 @@ static void offered_take(struct traffic *t, struct traffic_change *c, uint64_t n
 	if (t->downlink != NULL)
 		downlink_change_take(t->downlink, &c->downstream, now);
 	c->taken = true;
+	t->offered_rounds = 0;
 	__atomic_store_n(&t->offered, NULL, __ATOMIC_RELEASE);
+}
+
+/*
+ * Frames that the server sent before it made the change are judged before the change is taken: they have arrived, as it told
+ * of the change later. A port that is never empty has been read once around by then.
+ */
+static bool is_received(struct traffic *t) {
+	if (t->downlink == NULL)
+		return true;
+	if (t->offered_rounds++ == 0) {
+		t->emptied = false;
+		return false;
+	}
+	return t->emptied || t->offered_rounds > CHANGE_ROUNDS;
 }
 
 void traffic_change_round(struct traffic *t, uint64_t now) {
 	struct traffic_change *c = __atomic_load_n(&t->offered, __ATOMIC_ACQUIRE);
 
-	if (c != NULL)
+	if (c != NULL && is_received(t))
 		offered_take(t, c, now);
 	if (t->uplink != NULL)
 		uplink_follow_round(&t->uplink_follow, t->uplink, &t->uplink_receiver.proof, now);

@@ -22,6 +22,11 @@ bool traffic_took(const struct traffic *t);
 /* By the traffic's thread, between two rounds. */
 void traffic_change_round(struct traffic *t, uint64_t now);
 
+/* Likewise: nothing stands in the R-PHY port. */
+static inline void traffic_change_emptied(struct traffic *t) {
+	t->emptied = true;
+}
+
 /* Whether nobody refers to it any more. */
 bool traffic_change_done(const struct traffic *t, const struct traffic_change *c);
 

@@ -54,27 +54,43 @@ bool uplink_change_plan(struct uplink_change *c, struct uplink *u, const struct 
 	return true;
 }
 
-static void stream_begins(struct uplink_follow *f, struct proof *p, uint32_t stream) {
+static void marks_take(struct uplink_follow *f, const struct uplink *u,
+		       const struct uplink_change *c, uint64_t now) {
+	for (uint32_t i = 0; i < c->mark_count; i++) {
+		const struct uplink_stream *s = &u->flows.streams[c->marks[i].stream];
+
+		/* Of a removed key those that were encrypted with it. */
+		watch_begin(&f->watch, &c->marks[i], c->tables ? s->made : s->rekeyed,
+			    now + f->keep);
+	}
+}
+
+static void stream_begins(struct uplink_follow *f, const struct uplink *u, struct proof *p,
+			  uint32_t stream) {
 	watch_end(&f->watch, p, stream);
-	memset(&p->streams[stream], 0, sizeof(p->streams[stream]));
+	proof_end_stream(p, stream, u->flows.streams[stream].ended);
+}
+
+static void tables_take(struct uplink_follow *f, struct uplink *u, struct uplink_receiver *r,
+			struct uplink_change *c) {
+	for (uint32_t i = 0; i < c->fresh_count; i++)
+		stream_begins(f, u, &r->proof, c->fresh[i]);
+	uplink_flows_take(&u->flows, &c->plan, c->fresh, c->fresh_count);
+	uplink_packets_take(&u->frames.packets, &c->sources);
+	uplink_rphy_set_channels(&u->rphy, c->channels, c->channel_count);
+	u->grant_size = c->grant_size;
+	u->lowest = c->lowest;
 }
 
 bool uplink_change_take(struct uplink_follow *f, struct uplink *u, struct uplink_receiver *r,
 			struct uplink_change *c, uint64_t now) {
 	if (u->grant_count > 0)
 		return false;
-	for (uint32_t i = 0; i < c->mark_count; i++) {
-		uint32_t stream = c->marks[i].stream;
-
-		watch_begin(&f->watch, &c->marks[i], u->flows.streams[stream].ended, now + f->keep);
-	}
-	for (uint32_t i = 0; i < c->fresh_count; i++)
-		stream_begins(f, &r->proof, c->fresh[i]);
-	uplink_flows_take(&u->flows, &c->plan, c->fresh, c->fresh_count);
-	uplink_packets_take(&u->frames.packets, &c->sources);
-	uplink_rphy_set_channels(&u->rphy, c->channels, c->channel_count);
-	u->grant_size = c->grant_size;
-	u->lowest = c->lowest;
+	for (uint32_t i = 0; i < c->rekey_count; i++)
+		uplink_flows_rekey(&u->flows, &c->rekeys[i]);
+	marks_take(f, u, c, now);
+	if (c->tables)
+		tables_take(f, u, r, c);
 	c->until = now + f->keep;
 	if (f->newest != NULL)
 		f->newest->newer = c;
@@ -82,6 +98,17 @@ bool uplink_change_take(struct uplink_follow *f, struct uplink *u, struct uplink
 		f->oldest = c;
 	f->newest = c;
 	return true;
+}
+
+static void tables_forget(struct uplink *u, const struct uplink_change *c) {
+	struct uplink_change *left = c->newer;
+
+	while (left != NULL && !left->tables)
+		left = left->newer;
+	if (left == NULL)
+		u->frames.packets.sources.older = NULL;
+	else
+		left->sources.older = NULL;
 }
 
 void uplink_follow_round(struct uplink_follow *f, struct uplink *u, const struct proof *p,
@@ -93,17 +120,18 @@ void uplink_follow_round(struct uplink_follow *f, struct uplink *u, const struct
 	watch_expire(&f->watch, p, now);
 	if (now < c->until)
 		return;
+	if (c->tables)
+		tables_forget(u, c);
 	f->oldest = c->newer;
-	if (f->oldest == NULL) {
+	if (f->oldest == NULL)
 		f->newest = NULL;
-		u->frames.packets.sources.older = NULL;
-	} else {
-		f->oldest->sources.older = NULL;
-	}
 	__atomic_store_n(&c->done, true, __ATOMIC_RELEASE);
 }
 
 void uplink_change_free(struct uplink_change *c) {
+	for (uint32_t i = 0; i < c->rekey_count; i++)
+		uplink_modem_free(&c->rekeys[i], c->store);
+	free(c->rekeys);
 	uplink_plan_free(&c->plan);
 	uplink_sources_free(&c->sources);
 	free(c->channels);

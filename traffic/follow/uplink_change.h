@@ -15,6 +15,7 @@
 #include "uplink.h"
 
 struct uplink_change {
+	bool tables; /* all is made anew; else only keys differ */
 	struct uplink_plan plan;
 	struct uplink_sources sources;
 	struct upstream_channel *channels; /* by place */
@@ -23,6 +24,9 @@ struct uplink_change {
 	uint32_t fresh_count;
 	struct stream_mark *marks;
 	uint32_t mark_count;
+	struct key_store *store; /* of the keys that follow */
+	struct uplink_modem *rekeys; /* in the order of their places */
+	uint32_t rekey_count;
 	uint32_t grant_size; /* that the modems now want */
 	double lowest;
 	uint64_t until; /* TSC */

@@ -7,6 +7,7 @@
 #include <rte_cycles.h>
 
 #include "downlink.h"
+#include "follow/traffic_change.h"
 #include "groups/rates.h"
 #include "groups/shared_port_side.h"
 #include "rphy/uplink_output.h"
@@ -254,6 +255,13 @@ unsigned groups_send(struct groups *g, uint64_t now) {
 	return n;
 }
 
+static void share_emptied(struct groups *g, const struct shared_port *s) {
+	for (unsigned i = 0; i < g->count; i++) {
+		if (s->has[i])
+			traffic_change_emptied(g->all[i]);
+	}
+}
+
 /* As often as each group would have polled, where there is so much. */
 static unsigned share_receive(struct groups *g, struct shared_port *s) {
 	unsigned n = 0, last = SHARED_PORT_BURST;
@@ -262,6 +270,8 @@ static unsigned share_receive(struct groups *g, struct shared_port *s) {
 		last = shared_port_poll(s, g->all);
 		n += last;
 	}
+	if (g->follows && s->side == &shared_port_rphy && last < SHARED_PORT_BURST)
+		share_emptied(g, s);
 	return n;
 }
 

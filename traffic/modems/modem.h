@@ -67,8 +67,9 @@ void modems_free(struct modems *t);
 struct modem_rekey {
 	uint32_t modem; /* index */
 	uint8_t sequence;
-	struct crypto_key key; /* of what arrives */
-	struct stored_key *stored; /* NULL: it expires */
+	bool expires; /* else it arrives */
+	struct crypto_key key;
+	struct stored_key *stored;
 };
 
 /* Gets the schedule of a key that arrives, on the thread that makes changes. Returns whether there was memory. */

@@ -86,8 +86,47 @@ static void modems_go_on(struct uplink_plan *next, const struct uplink_plan *bef
 		    memcmp(before->modems[b].mac, m->mac, sizeof(m->mac)) == 0) {
 			m->encrypted = before->modems[b].encrypted;
 			m->grants = before->modems[b].grants;
+			m->same_key = uplink_key_same(m, &before->modems[b]);
 		}
 	}
+}
+
+static void modem_note_key(struct uplink_flows *f, const struct uplink_modem *m) {
+	for (uint32_t i = 0; i < m->place_count; i++) {
+		struct uplink_stream *s = &f->streams[f->plan.places[m->first_place + i].stream];
+
+		s->rekeyed = s->made;
+	}
+}
+
+static void keys_swap(struct uplink_modem *a, struct uplink_modem *b) {
+	struct uplink_modem before = *a;
+
+	memcpy(a->keys, b->keys, sizeof(a->keys));
+	memcpy(a->stored, b->stored, sizeof(a->stored));
+	a->key_count = b->key_count;
+	memcpy(b->keys, before.keys, sizeof(b->keys));
+	memcpy(b->stored, before.stored, sizeof(b->stored));
+	b->key_count = before.key_count;
+}
+
+static int modem_place_compare(const void *key, const void *item) {
+	const struct uplink_modem *a = key, *b = item;
+
+	return (a->index > b->index) - (a->index < b->index);
+}
+
+void uplink_flows_rekey(struct uplink_flows *f, struct uplink_modem *next) {
+	struct uplink_modem *m =
+		bsearch(next, f->plan.modems, f->plan.modem_count, sizeof(*m), modem_place_compare);
+	bool same;
+
+	if (m == NULL)
+		return; /* it sends nothing */
+	same = uplink_key_same(m, next);
+	keys_swap(m, next);
+	if (!same)
+		modem_note_key(f, m);
 }
 
 static void streams_end(struct uplink_flows *f, const struct uplink_plan *before) {
@@ -115,6 +154,10 @@ void uplink_flows_take(struct uplink_flows *f, struct uplink_plan *next, const u
 	f->plan = *next;
 	streams_place(f);
 	streams_end(f, &before);
+	for (uint32_t m = 0; m < f->plan.modem_count; m++) {
+		if (!f->plan.modems[m].same_key)
+			modem_note_key(f, &f->plan.modems[m]);
+	}
 	f->next = 0;
 	*next = before;
 }

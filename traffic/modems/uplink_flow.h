@@ -55,6 +55,7 @@ struct uplink_stream {
 	uint32_t left_packets; /* that end with the last of these bytes */
 	uint32_t left_at; /* pre-3.0: where in `rest` they are */
 	uint32_t units; /* pre-3.0: bursts and fragmented units begun */
+	uint32_t rekeyed; /* packets that were made when the modem took the key that it uses now */
 	uint8_t *rest;
 	/* Where packets wait for grants (grants/): by their numbers the times at which they came. */
 	uint64_t *arrivals;
@@ -169,6 +170,10 @@ void uplink_flows_free(struct uplink_flows *f);
  * Streams that `fresh` names begin, those that are in no place any more give up what they have begun. */
 void uplink_flows_take(struct uplink_flows *f, struct uplink_plan *next, const uint32_t *fresh,
 		       uint32_t fresh_count);
+
+/* A modem takes the keys of `next`, of the same place, when no grant is under way; `next` then has those of
+ * before. */
+void uplink_flows_rekey(struct uplink_flows *f, struct uplink_modem *next);
 
 /* When nothing is left of what was begun: packets count from 0; segments and fragments go on. */
 void uplink_flows_restart(struct uplink_flows *f);

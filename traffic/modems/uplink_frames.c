@@ -70,6 +70,15 @@ const struct crypto_key *uplink_key_next(struct uplink_modem *m) {
 	return &m->keys[m->key_count == 2 ? turn % 2 : 0];
 }
 
+bool uplink_key_same(const struct uplink_modem *a, const struct uplink_modem *b) {
+	const struct crypto_key *ka = &a->keys[a->key_count - 1], *kb = &b->keys[b->key_count - 1];
+
+	if (a->key_count == 0 || b->key_count == 0)
+		return a->key_count == b->key_count;
+	return ka->schedule == kb->schedule && ka->sequence == kb->sequence &&
+	       memcmp(ka->iv, kb->iv, sizeof(ka->iv)) == 0;
+}
+
 void uplink_key_name(struct docsis_up_header *h, const struct crypto_key *key) {
 	h->encrypted = key != NULL;
 	h->key_sequence = key != NULL ? key->sequence : 0;

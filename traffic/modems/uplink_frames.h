@@ -28,10 +28,12 @@ struct uplink_modem {
 	uint8_t mac[6];
 	uint8_t key_count; /* 0: everything goes in the clear */
 	bool newest; /* of its keys is used alone, else they take turns */
+	bool same_key; /* as before the change that brought the plan */
 	struct crypto_key keys[2];
 	struct stored_key *stored[2];
 	uint32_t encrypted; /* frames */
 	uint32_t grants;
+	uint32_t first_place, place_count; /* in the plan: its SID clusters */
 };
 
 struct impair;
@@ -55,6 +57,9 @@ void uplink_modem_free(struct uplink_modem *m, struct key_store *store);
 
 /* All counts are 0. */
 void uplink_frames_restart(struct uplink_frames *f);
+
+/* Whether both encrypt their next frame with the same key, where they use the newest. */
+bool uplink_key_same(const struct uplink_modem *a, const struct uplink_modem *b);
 
 /* The key of a modem's next frame; NULL where it sends in the clear. */
 const struct crypto_key *uplink_key_next(struct uplink_modem *m);

@@ -55,6 +55,7 @@ static void place_add(struct uplink_plan *p, const struct upstream_service_flow 
 	};
 	for (size_t s = 0; s < c->sid_count; s++)
 		p->sids[p->sid_count++] = c->sids[s];
+	p->modems[p->modem_count - 1].place_count++;
 	p->place_count++;
 }
 
@@ -83,6 +84,7 @@ int uplink_plan_create(struct uplink_plan *p, const struct service_group *sg,
 			continue;
 		p->modem_count++;
 		modem->newest = newest;
+		modem->first_place = p->place_count;
 		for (size_t u = 0; u < sg->modems[m].upstream_flow_count; u++)
 			uplink_flow_add(p, &sg->modems[m].upstream_flows[u], follow);
 		if (uplink_modem_create(modem, sg, m, store) != 0)

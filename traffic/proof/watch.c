@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include <rte_common.h>
+
 int watch_create(struct watch *w, uint32_t streams) {
 	*w = (struct watch){
 		.streams = calloc(streams + 1, sizeof(*w->streams)),
@@ -18,18 +20,23 @@ void watch_free(struct watch *w) {
 	*w = (struct watch){0};
 }
 
-void watch_begin(struct watch *w, const struct stream_mark *mark, uint32_t made, uint64_t until) {
+void watch_begin(struct watch *w, const struct stream_mark *mark, uint32_t to, uint64_t until) {
 	struct watched_stream *s = &w->streams[mark->stream];
 
+	if ((int32_t)(to - mark->from) <= 0)
+		return;
 	if (!s->active) {
 		*s = (struct watched_stream){
-			.from = mark->made,
+			.from = mark->from,
+			.to = to,
 			.missing = mark->missing,
 			.active = true,
 		};
+		w->due = w->active_count == 0 ? until : RTE_MIN(w->due, until);
 		w->active[w->active_count++] = mark->stream;
 	}
-	s->to = made;
+	if ((int32_t)(to - s->to) > 0)
+		s->to = to;
 	s->until = until;
 }
 
@@ -54,9 +61,16 @@ static void active_end(struct watch *w, const struct proof *p, uint32_t at) {
 }
 
 void watch_expire(struct watch *w, const struct proof *p, uint64_t now) {
+	if (w->active_count == 0 || now < w->due)
+		return;
+	w->due = UINT64_MAX;
 	for (uint32_t i = w->active_count; i > 0; i--) {
-		if (now >= w->streams[w->active[i - 1]].until)
+		uint64_t until = w->streams[w->active[i - 1]].until;
+
+		if (now >= until)
 			active_end(w, p, i - 1);
+		else
+			w->due = RTE_MIN(w->due, until);
 	}
 }
 

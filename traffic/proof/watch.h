@@ -17,8 +17,8 @@
 /* What was known of a stream at a time before the change. */
 struct stream_mark {
 	uint32_t stream;
-	uint32_t made; /* packets */
-	uint32_t missing; /* of them, passed over and not seen until then */
+	uint32_t from; /* sequence number behind the last packet that had arrived */
+	uint32_t missing; /* of those before it, passed over and not seen until then */
 };
 
 struct watched_stream {
@@ -33,6 +33,7 @@ struct watch {
 	uint32_t *active;
 	uint32_t active_count;
 	uint64_t removed; /* packets of streams that are not watched any more */
+	uint64_t due; /* TSC at which the first of them is over, where there is one */
 };
 
 /* Returns 0, or -1 when memory is short. To be freed by watch_free() in either case. */
@@ -40,9 +41,8 @@ int watch_create(struct watch *w, uint32_t streams);
 
 void watch_free(struct watch *w);
 
-/* The packets from the mark up to the `made` that there are now. Where the stream is watched already, for
- * these too. */
-void watch_begin(struct watch *w, const struct stream_mark *mark, uint32_t made, uint64_t until);
+/* Watches the packets from the mark up to the number `to`. Where the stream is watched already, these too. */
+void watch_begin(struct watch *w, const struct stream_mark *mark, uint32_t to, uint64_t until);
 
 /* Ends what is over at TSC `now`. To be called often. */
 void watch_expire(struct watch *w, const struct proof *p, uint64_t now);

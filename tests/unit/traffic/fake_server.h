@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The control socket of a server in a thread: it tells its configuration and how often that has changed. */
+/* The control socket of a server in a thread: it tells its configuration, and sends what changes as events. */
 #pragma once
 
 #include <pthread.h>
@@ -13,9 +13,17 @@ struct fake_server {
 	pthread_t thread;
 	pthread_mutex_t lock; /* of what follows */
 	json_t *config;
+	json_t *told; /* the configuration as events have told it */
 	int generation;
+	int sequence; /* of the next event */
+	int change; /* number of the latest */
+	int subscriber; /* socket of the client that gets events; -1: none does */
 	unsigned asked; /* for the configuration */
+	unsigned infos; /* requests for server.info */
 	bool rude; /* it answers with nonsense */
+	bool slow; /* events are lost, and the client is told so */
+	bool busy; /* it does not answer server.info yet */
+	json_t *unanswered; /* request for it */
 };
 
 /* A configuration that loads as the text of a file does; numbers may be strings, as in YAML. */
@@ -26,3 +34,10 @@ void fake_server_close(struct fake_server *s);
 /* The configuration was changed by the caller, who holds the lock between the two. */
 json_t *fake_server_begin(struct fake_server *s);
 void fake_server_end(struct fake_server *s);
+
+/* The same in two steps: the change is prepared, and its objects are told; then it is applied. */
+void fake_server_prepare(struct fake_server *s);
+void fake_server_apply(struct fake_server *s);
+
+/* It answers what it was asked for while it was busy. */
+void fake_server_answer(struct fake_server *s);

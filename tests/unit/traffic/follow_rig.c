@@ -67,15 +67,32 @@ void follow_change_end(void) {
 	rig_obey();
 }
 
-/* The traffic learns what the server is, and takes it. */
-void follow_learn(void) {
+/* Between two rounds in which nothing arrives. */
+static void round_of(struct traffic *t) {
 	struct rte_mbuf *packets[32];
 	uint16_t n;
 
-	follow_look(&following);
-	traffic_change_round(follow_rig.traffic, rte_rdtsc());
+	traffic_change_round(t, rte_rdtsc());
+	traffic_receive(t);
+	traffic_change_round(t, rte_rdtsc());
 	n = rte_eth_rx_burst(follow_rig.network[1], 0, packets, 32);
 	assert_int_equal(n, 0);
+}
+
+/* The traffic learns what the server has told, and takes it. */
+void follow_learn(void) {
+	following.look_at = 0;
+	follow_look(&following, 0);
+	round_of(follow_rig.traffic);
+}
+
+/* Until nothing waits for the server's word. */
+void follow_judge(void) {
+	for (int i = 0; i < 20000 && follow_group_waits(&following.groups[0]); i++) {
+		follow_look(&following, 1);
+		round_of(follow_rig.traffic);
+	}
+	assert_false(follow_group_waits(&following.groups[0]));
 }
 
 int follow_begin(void **state) {

@@ -35,8 +35,11 @@ void follow_change_end(void);
 void follow_modem_add(void);
 void follow_modem_remove(void);
 
-/* The traffic looks at the server, and takes what there is. */
+/* The traffic takes what the server has told. */
 void follow_learn(void);
+
+/* It waits for the server's answers until no frame is held any more. */
+void follow_judge(void);
 
 /* Sends `n` frames back from `from` on; takes so many and sends them. */
 void follow_send(unsigned from, unsigned n);

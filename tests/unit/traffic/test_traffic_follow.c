@@ -121,7 +121,7 @@ static void what_comes_much_later_is_lost(void **state) {
 	follow_modem_remove();
 	follow_learn();
 	traffic_receive(follow_rig.traffic);
-	follow_look(&following); /* frees the change */
+	follow_look(&following, 0); /* frees the change */
 	assert_null(following.groups[0].given);
 	follow_send(0, FOLLOW_PACKETS);
 	r = follow_finish();
@@ -200,26 +200,160 @@ static void a_rude_server_is_borne(void **state) {
 
 	(void)state;
 	follow_server.rude = true;
-	follow_learn();
+	server_link_close(&following.link);
+	for (int i = 0; i < 3; i++) {
+		following.retry_at = 0;
+		follow_learn();
+	}
+	assert_false(following.joined);
 	follow_take_and_send(FOLLOW_PACKETS);
 	follow_server.rude = false;
 	follow_modem_add();
+	following.retry_at = 0;
 	follow_learn();
+	assert_true(following.joined);
 	follow_take_and_send(FOLLOW_PACKETS);
 	assert_true(follow_count(0, FOLLOW_PACKETS, 3) > 0);
 	r = follow_finish();
 	assert_all_proven(&r);
 }
 
-static void what_is_the_same_is_asked_for_once(void **state) {
+/* The configuration is asked for where the traffic joins; events tell the rest. */
+static void events_tell_what_changes(void **state) {
+	struct traffic_result r;
+
 	(void)state;
 	assert_int_equal(follow_server.asked, 1);
 	follow_modem_add();
 	for (int i = 0; i < 5; i++)
 		follow_learn();
+	follow_take_and_send(FOLLOW_PACKETS);
+	assert_true(follow_count(0, FOLLOW_PACKETS, 3) > 0);
+	assert_int_equal(follow_server.asked, 1);
+	r = follow_finish();
+	assert_all_proven(&r);
+}
+
+/* Two modems swap their addresses: no order of single objects does that, but the configuration tells. */
+static void what_events_cannot_tell_the_configuration_does(void **state) {
+	struct traffic_result r;
+	json_t *config;
+
+	(void)state;
+	follow_take_and_send(FOLLOW_PACKETS);
+	config = fake_server_begin(&follow_server);
+	follow_set_json(follow_modem(config, 1), "addresses", "['10.0.0.3']");
+	follow_set_json(follow_modem(config, 2), "addresses", "['10.0.0.2']");
+	follow_change_end();
+	follow_learn();
 	assert_int_equal(follow_server.asked, 2);
 	follow_take_and_send(FOLLOW_PACKETS);
-	follow_finish();
+	r = follow_finish();
+	assert_all_proven(&r);
+}
+
+/* A client that reads too slowly is told so, and asks for the configuration. */
+static void missed_events_are_made_up_for(void **state) {
+	struct traffic_result r;
+
+	(void)state;
+	follow_take_and_send(FOLLOW_PACKETS);
+	follow_server.slow = true;
+	follow_modem_add();
+	follow_server.slow = false;
+	follow_learn();
+	assert_int_equal(follow_server.asked, 2);
+	follow_take_and_send(FOLLOW_PACKETS);
+	assert_true(follow_count(0, FOLLOW_PACKETS, 3) > 0);
+	follow_modem_remove(); /* by an event again */
+	follow_learn();
+	assert_int_equal(follow_server.asked, 2);
+	follow_take_and_send(FOLLOW_PACKETS);
+	assert_int_equal(follow_rig.unknown, 0);
+	r = follow_finish();
+	assert_all_proven(&r);
+}
+
+/* Nothing is sent to a modem before the server has applied it. */
+static void a_change_that_is_prepared_is_no_change_yet(void **state) {
+	struct traffic_result r;
+
+	(void)state;
+	fake_server_begin(&follow_server);
+	json_array_remove(json_object_get(follow_server.config, "modems"), 2);
+	fake_server_prepare(&follow_server);
+	follow_learn();
+	assert_int_equal(following.changes, 0);
+	follow_take_and_send(FOLLOW_PACKETS);
+	fake_server_apply(&follow_server);
+	pthread_mutex_unlock(&follow_server.lock);
+	follow_learn();
+	assert_int_equal(following.changes, 1);
+	rig_take(&follow_rig, follow_frames, FOLLOW_PACKETS, NULL);
+	assert_int_equal(follow_count(0, FOLLOW_PACKETS, 2), 0);
+	follow_send(0, FOLLOW_PACKETS);
+	r = follow_finish();
+	assert_all_proven(&r);
+}
+
+/* Many at once. */
+static void changes_come_together(void **state) {
+	struct traffic_result r;
+
+	(void)state;
+	for (int i = 0; i < 20; i++) {
+		follow_modem_add();
+		follow_modem_remove();
+	}
+	for (int i = 0; i < 30; i++)
+		follow_learn();
+	follow_take_and_send(FOLLOW_PACKETS);
+	assert_int_equal(follow_rig.unknown, 0);
+	assert_int_equal(follow_server.asked, 1);
+	r = follow_finish();
+	assert_all_proven(&r);
+}
+
+/* A modem goes and comes again before the traffic looks: its flows begin anew at the server, and so they do here. */
+static void a_modem_that_comes_again_begins_anew(void **state) {
+	struct traffic_result r;
+	json_t *modems, *last;
+
+	(void)state;
+	follow_take_and_send(2 * FOLLOW_PACKETS);
+	modems = json_object_get(fake_server_begin(&follow_server), "modems");
+	last = json_incref(json_array_get(modems, 0));
+	json_array_remove(modems, 0);
+	follow_change_end();
+	modems = json_object_get(fake_server_begin(&follow_server), "modems");
+	json_array_insert_new(modems, 0, last);
+	follow_change_end();
+	for (int i = 0; i < 4; i++)
+		follow_learn();
+	memset(follow_rig.numbers[0], 0, sizeof(follow_rig.numbers[0]));
+	follow_take_and_send(2 * FOLLOW_PACKETS);
+	r = follow_finish();
+	assert_all_proven(&r);
+}
+
+/* The server goes away, and comes back changed. */
+static void a_server_that_comes_back_is_joined_again(void **state) {
+	struct traffic_result r;
+
+	(void)state;
+	server_link_close(&following.link);
+	follow_learn();
+	assert_false(following.joined);
+	follow_modem_add();
+	for (int i = 0; i < 2000 && following.changes == 0; i++) {
+		follow_look(&following, 1);
+		follow_learn();
+	}
+	assert_int_equal(following.changes, 1);
+	follow_take_and_send(FOLLOW_PACKETS);
+	assert_true(follow_count(0, FOLLOW_PACKETS, 3) > 0);
+	r = follow_finish();
+	assert_all_proven(&r);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, follow_begin, follow_end)
@@ -236,7 +370,13 @@ int main(void) {
 		TEST(all_modems_go),
 		TEST(changes_go_on),
 		TEST(a_rude_server_is_borne),
-		TEST(what_is_the_same_is_asked_for_once),
+		TEST(events_tell_what_changes),
+		TEST(what_events_cannot_tell_the_configuration_does),
+		TEST(missed_events_are_made_up_for),
+		TEST(a_change_that_is_prepared_is_no_change_yet),
+		TEST(changes_come_together),
+		TEST(a_modem_that_comes_again_begins_anew),
+		TEST(a_server_that_comes_back_is_joined_again),
 	};
 
 	return cmocka_run_group_tests(tests, follow_open_rig, follow_close_rig);

@@ -116,7 +116,7 @@ static void what_nothing_explains_is_corrupted(void **state) {
 			follow_frames[i].modem == 1 ? 0 : follow_frames[i].channel;
 	follow_send(0, FOLLOW_PACKETS);
 	assert_int_equal(follow_rig.traffic->downlink->follow->frames.count, wrong);
-	follow_learn();
+	follow_judge();
 	traffic_receive(follow_rig.traffic);
 	assert_int_equal(follow_rig.traffic->downlink->follow->frames.count, 0);
 	r = follow_finish();

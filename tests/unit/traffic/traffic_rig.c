@@ -92,10 +92,8 @@ void rig_start(struct rig *r, const char *mix, uint64_t seed) {
 	assert_non_null(r->traffic);
 	/* Modems wait as long as the test does: the machine may run something else between two frames. */
 	r->traffic->downlink->resequencers.timeout = UINT64_MAX;
-	if (r->follows) { /* and what was before a change is known as long */
+	if (r->follows) /* and what was before a change is known as long */
 		r->traffic->downlink->follow->keep = UINT64_MAX / 2;
-		r->traffic->downlink->follow->hold = UINT64_MAX;
-	}
 	r->unknown = 0;
 	memset(r->psp, 0xff, sizeof(r->psp)); /* wraps soon */
 	memset(r->numbers, 0xff, sizeof(r->numbers));

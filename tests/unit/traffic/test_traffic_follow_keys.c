@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Keys that roll while packets are under way: two generations per modem, and the order of frames and changes. */
+#include <rte_cycles.h>
+#include <rte_ethdev.h>
+
+#include "follow/downlink_change.h"
+#include "follow_rig.h"
+#include "test.h"
+#include "traffic_parts.h"
+
+#define IV "101112131415161718191a1b1c1d1e1f"
+#define IN_RING 32
+
+static struct rig_frame older[FOLLOW_PACKETS];
+
+/* The first modem's generation of this number; number 1 is the one that it begins with. */
+static void key_of(unsigned number, char key[33]) {
+	snprintf(key, 33, "%02x0102030405060708090a0b0c0d0e0f", number == 1 ? 0 : number);
+}
+
+/* The server has generation `number`, and with `next` the one after it. */
+static void server_has(unsigned number, bool next) {
+	char key[33], next_key[33], text[400];
+	int size;
+
+	key_of(number, key);
+	key_of(number + 1, next_key);
+	size = snprintf(text, sizeof(text),
+			"{'said': 1, 'cipher': 'aes-128', 'key': '%s', 'iv': '" IV
+			"', 'key_sequence': %u",
+			key, number % 16);
+	if (next)
+		size += snprintf(text + size, sizeof(text) - (size_t)size,
+				 ", 'next_key': '%s', 'next_iv': '" IV "'", next_key);
+	snprintf(text + size, sizeof(text) - (size_t)size, "}");
+	follow_set_json(follow_modem(fake_server_begin(&follow_server), 0), "security", text);
+	follow_change_end();
+}
+
+/* Numbers wrap behind 15. Frames of each generation arrive when the next one is in use. */
+static void keys_roll_on_and_on(void **state) {
+	uint32_t magic = follow_rig.traffic->downlink->generator->magic;
+	struct traffic_result r;
+
+	(void)state;
+	for (unsigned number = 1; number <= 40; number++) {
+		server_has(number, true);
+		follow_learn();
+		rig_take(&follow_rig, follow_frames, FOLLOW_PACKETS, NULL);
+		server_has(number + 1, false);
+		follow_learn();
+		follow_send(0, FOLLOW_PACKETS);
+	}
+	follow_take_and_send(FOLLOW_PACKETS);
+	assert_int_equal(follow_rig.traffic->downlink->follow->frames.count, 0);
+	assert_int_equal(follow_rig.traffic->downlink->generator->magic, magic); /* keys alone */
+	r = follow_finish();
+	assert_all_proven(&r);
+	assert_int_equal(r.overtaken, 0);
+}
+
+static void assert_undecipherable(const struct traffic_result *r, unsigned count) {
+	assert_true(count > 0);
+	assert_int_equal(r->undecipherable, count);
+	assert_int_equal(r->corrupted, 0);
+	assert_int_equal(r->lost, 0);
+	assert_int_equal(r->proven, r->sent - count);
+	assert_false(traffic_result_good(r));
+}
+
+static void times_are_over(void) {
+	for (int i = 0; i < 4; i++)
+		traffic_receive(follow_rig.traffic);
+	assert_null(follow_rig.traffic->downlink->follow->oldest);
+}
+
+/* A generation that was removed is known for a while, and then no more. */
+static void a_removed_key_is_dropped_when_its_time_is_over(void **state) {
+	struct traffic_result r;
+	unsigned old;
+
+	(void)state;
+	follow_rig.traffic->downlink->follow->keep = 0;
+	server_has(1, true);
+	follow_learn();
+	rig_take(&follow_rig, follow_frames, FOLLOW_PACKETS, NULL);
+	old = follow_count(0, FOLLOW_PACKETS, 0);
+	server_has(2, false);
+	follow_learn();
+	times_are_over();
+	follow_send(0, FOLLOW_PACKETS);
+	follow_judge();
+	r = follow_finish();
+	assert_undecipherable(&r, old);
+}
+
+/* The third generation takes the place of the first. */
+static void a_modem_holds_two_generations(void **state) {
+	struct traffic_result r;
+	unsigned old;
+
+	(void)state;
+	server_has(1, true);
+	follow_learn();
+	rig_take(&follow_rig, follow_frames, FOLLOW_PACKETS, NULL);
+	old = follow_count(0, FOLLOW_PACKETS, 0);
+	server_has(2, false);
+	follow_learn();
+	server_has(2, true);
+	follow_learn();
+	follow_send(0, FOLLOW_PACKETS);
+	follow_judge();
+	r = follow_finish();
+	assert_undecipherable(&r, old);
+}
+
+/* A generation that comes again is not dropped with the one of before. */
+static void a_key_that_comes_again_stays(void **state) {
+	struct traffic_result r;
+
+	(void)state;
+	follow_rig.traffic->downlink->follow->keep = rte_get_tsc_hz() / 50;
+	server_has(1, true);
+	follow_learn();
+	server_has(2, false); /* removes the first */
+	follow_learn();
+	server_has(1, true); /* as a file that is read again has it */
+	follow_learn();
+	rte_delay_us_block(40000);
+	times_are_over();
+	follow_take_and_send(FOLLOW_PACKETS);
+	r = follow_finish();
+	assert_all_proven(&r);
+}
+
+/* Frames wait for as long as the server takes to say that nothing has changed: no clock ends that. */
+static void frames_wait_for_the_servers_word(void **state) {
+	struct traffic_result r;
+	unsigned unknown;
+
+	(void)state;
+	follow_server.busy = true;
+	follow_rig.sg.modems[0].security.key_sequence = 9; /* and the server tells nobody */
+	rig_take(&follow_rig, follow_frames, FOLLOW_PACKETS, NULL);
+	unknown = follow_count(0, FOLLOW_PACKETS, 0);
+	follow_send(0, FOLLOW_PACKETS);
+	for (int i = 0; i < 200; i++) {
+		follow_look(&following, 1);
+		traffic_receive(follow_rig.traffic);
+	}
+	assert_int_equal(follow_rig.traffic->downlink->follow->frames.count, unknown);
+	assert_in_range(follow_server.infos, 0, 1); /* it is not asked twice */
+	follow_server.busy = false;
+	fake_server_answer(&follow_server);
+	follow_judge();
+	r = follow_finish();
+	assert_undecipherable(&r, unknown);
+}
+
+/* A change that was made behind the question, and before the answer, explains them. */
+static void a_change_before_the_answer_explains_frames(void **state) {
+	struct traffic_result r;
+
+	(void)state;
+	follow_server.busy = true;
+	rig_take(&follow_rig, follow_frames, FOLLOW_PACKETS, NULL);
+	follow_rig.sg.modems[0].security.key_sequence = 3;
+	rig_take(&follow_rig, older, FOLLOW_PACKETS, NULL);
+	for (unsigned i = 0; i < FOLLOW_PACKETS; i++)
+		rig_send_frame(&follow_rig, &follow_frames[i]);
+	for (unsigned i = 0; i < FOLLOW_PACKETS; i++)
+		rig_send_frame(&follow_rig, &older[i]);
+	for (int i = 0; i < 20; i++)
+		follow_learn();
+	assert_true(follow_rig.traffic->downlink->follow->frames.count > 0);
+	follow_set_json(follow_modem(fake_server_begin(&follow_server), 0), "security",
+			"{'said': 1, 'cipher': 'aes-128', 'key': "
+			"'000102030405060708090a0b0c0d0e0f', 'iv': '" IV "', 'key_sequence': 3}");
+	fake_server_prepare(&follow_server);
+	pthread_mutex_unlock(&follow_server.lock);
+	follow_server.busy = false;
+	fake_server_answer(&follow_server);
+	for (int i = 0; i < 20; i++)
+		follow_learn(); /* the answer came, but the change is not through */
+	assert_true(follow_rig.traffic->downlink->follow->frames.count > 0);
+	fake_server_begin(&follow_server);
+	fake_server_apply(&follow_server);
+	follow_change_end();
+	follow_learn();
+	r = follow_finish();
+	assert_all_proven(&r);
+}
+
+static void put_into_ring(const struct rig_frame *f) {
+	struct rig_segment whole = {f->bytes, f->size, true, true};
+	struct rte_mbuf *m = rte_pktmbuf_alloc(follow_rig.pool);
+	uint8_t depi[RIG_MTU + 14];
+	size_t size = rig_depi(&follow_rig, f->channel, &whole, 1, depi);
+
+	assert_non_null(m);
+	memcpy(rte_pktmbuf_append(m, (uint16_t)size), depi, size);
+	assert_int_equal(rte_eth_tx_burst(follow_rig.rphy[1], 0, &m, 1), 1);
+}
+
+/* What stands in the port when the server tells of a change was sent before it, and is judged by what was before. */
+static void what_stands_in_the_port_is_older_than_a_change(void **state) {
+	struct traffic_result r;
+
+	(void)state;
+	server_has(1, true);
+	follow_learn();
+	rig_take(&follow_rig, follow_frames, IN_RING, NULL);
+	assert_true(follow_count(0, IN_RING, 0) > 0);
+	for (unsigned i = 0; i < IN_RING; i++)
+		put_into_ring(&follow_frames[i]);
+	server_has(2, true); /* the third is in the place of the first, which is dropped at once */
+	follow_look(&following, 0);
+	assert_int_equal(following.changes, 2);
+	traffic_change_round(follow_rig.traffic, rte_rdtsc());
+	assert_false(traffic_took(follow_rig.traffic));
+	traffic_receive(follow_rig.traffic); /* a whole burst: more may be there */
+	traffic_change_round(follow_rig.traffic, rte_rdtsc());
+	assert_false(traffic_took(follow_rig.traffic));
+	traffic_receive(follow_rig.traffic);
+	traffic_change_round(follow_rig.traffic, rte_rdtsc());
+	assert_true(traffic_took(follow_rig.traffic));
+	follow_take_and_send(FOLLOW_PACKETS);
+	r = follow_finish();
+	assert_all_proven(&r);
+}
+
+/* A file that is read again replaces both generations at once: what is under way is known by those of before. */
+static void all_keys_are_replaced_at_once(void **state) {
+	struct traffic_result r;
+
+	(void)state;
+	server_has(5, true);
+	follow_learn();
+	rig_take(&follow_rig, follow_frames, FOLLOW_PACKETS, NULL);
+	server_has(2, true);
+	follow_learn();
+	follow_send(0, FOLLOW_PACKETS);
+	follow_take_and_send(FOLLOW_PACKETS);
+	r = follow_finish();
+	assert_all_proven(&r);
+}
+
+/* A port that is never empty does not hold a change up. */
+static void a_full_port_does_not_hold_a_change_up(void **state) {
+	struct traffic_result r;
+	unsigned rounds = 0;
+
+	(void)state;
+	server_has(1, true);
+	follow_look(&following, 0);
+	while (!traffic_took(follow_rig.traffic) && rounds < 1000) {
+		traffic_change_round(follow_rig.traffic, rte_rdtsc());
+		rounds++;
+	}
+	assert_in_range(rounds, 32, 100);
+	follow_take_and_send(FOLLOW_PACKETS);
+	r = follow_finish();
+	assert_all_proven(&r);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, follow_begin, follow_end)
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		TEST(keys_roll_on_and_on),
+		TEST(a_removed_key_is_dropped_when_its_time_is_over),
+		TEST(a_modem_holds_two_generations),
+		TEST(a_key_that_comes_again_stays),
+		TEST(frames_wait_for_the_servers_word),
+		TEST(a_change_before_the_answer_explains_frames),
+		TEST(what_stands_in_the_port_is_older_than_a_change),
+		TEST(all_keys_are_replaced_at_once),
+		TEST(a_full_port_does_not_hold_a_change_up),
+	};
+
+	return cmocka_run_group_tests(tests, follow_open_rig, follow_close_rig);
+}
