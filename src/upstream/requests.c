@@ -13,6 +13,7 @@
 /* More than a burst of packets with 255 request records each, and what the bursts ask for besides. */
 #define RING_SIZE 16384
 #define BURST 64
+_Static_assert(US_REQUESTS_A_ROUND % BURST == 0, "whole bursts");
 
 const char *us_request_name(enum us_request_kind kind) {
 	static const char *const names[REQUEST_KINDS] = {
@@ -104,18 +105,20 @@ uint32_t us_request_sink_modems(const struct us_request_sink *s) {
 }
 
 /* Counts what modems ask for, and hands it to the upstream scheduler where the group has one; else modems are granted
- * 2 kB a SID in turn whatever they ask. As the only row of its list it returns the requests that it took, so that
- * they are what its cycles count. */
+ * 2 kB a SID in turn whatever they ask. Takes US_REQUESTS_A_ROUND at most, so that a device that fills the ring does
+ * not lengthen the rounds of other groups of the worker; the rest is taken in the next rounds. As the only row of
+ * its list it returns the requests that it took, so that they are what its cycles count. */
 uint16_t us_request_sink(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct upstream *u = ctx;
 	struct us_request_sink *sink = &u->requests.sink;
 	struct us_request taken[BURST];
-	unsigned count, total = 0;
+	unsigned count = BURST, total = 0;
 
 	(void)pkts;
 	(void)n;
-	while ((count = rte_ring_sc_dequeue_burst_elem(u->requests.ring, taken, sizeof(taken[0]),
-						       BURST, NULL)) > 0) {
+	while (count == BURST && total < US_REQUESTS_A_ROUND) {
+		count = rte_ring_sc_dequeue_burst_elem(u->requests.ring, taken, sizeof(taken[0]),
+						       BURST, NULL);
 		for (unsigned i = 0; i < count; i++) {
 			sink->by_kind[taken[i].kind]++;
 			sink->by_modem[taken[i].modem][taken[i].kind]++;

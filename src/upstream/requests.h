@@ -13,6 +13,9 @@
 
 #include "wire/uepi.h"
 
+/* How many the row `requests` takes in a round at most. */
+#define US_REQUESTS_A_ROUND 256
+
 struct us_stream;
 struct upstream;
 

@@ -211,6 +211,24 @@ static void repeated(void **state) {
 	bench_close(bench);
 }
 
+/* A round takes so many that other groups of the worker do not wait for it; the list is due until all are taken. */
+static void rounds_are_short(unsigned waiting) {
+	struct pipeline *list = upstream_pipeline(bench->u, 1);
+
+	assert_true(waiting > 10 * US_REQUESTS_A_ROUND);
+	while (waiting > 0) {
+		unsigned now = RTE_MIN(waiting, (unsigned)US_REQUESTS_A_ROUND);
+
+		assert_int_equal(pipeline_due(list), 0);
+		assert_int_equal(pipeline_run(list), now);
+		waiting -= now;
+		assert_int_equal(rte_ring_count(bench->u->requests.ring), waiting);
+		assert_int_equal(bench_count(bench, COUNTER_REQUESTS) - waiting,
+				 us_requests_taken(&bench->u->requests));
+	}
+	assert_int_equal(pipeline_run(list), 0);
+}
+
 /* The sink counts by kind and modem; what the ring has no place for is lost and counted. */
 static void full_ring(void **state) {
 	uint8_t bytes[1200];
@@ -231,6 +249,7 @@ static void full_ring(void **state) {
 	assert_true(bench_count(bench, COUNTER_REQUESTS_LOST) > 0);
 	assert_int_equal(bench_count(bench, COUNTER_REQUEST_FRAMES),
 			 capacity + bench_count(bench, COUNTER_REQUESTS_LOST));
+	rounds_are_short(capacity);
 	bench_settle(bench);
 	assert_int_equal(bench->u->requests.sink.by_kind[REQUEST_FRAME], capacity);
 	assert_int_equal(bench->u->requests.sink.by_modem[2][REQUEST_FRAME], capacity);
