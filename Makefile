@@ -4,6 +4,7 @@
 BUILD ?= build
 # What make bench measures: yes: the build of make pgo, no: that of make build.
 PGO ?= yes
+QUICK ?= no
 PGO_BUILD ?= build-pgo
 MARCH ?= native
 SANITIZE_MARCH ?= $(MARCH)
@@ -103,9 +104,9 @@ rolls: test-deps build ## ROLLS_SECONDS (120) of keys that roll at 90 % of the r
 mutants: test-deps ## break lines of the data plane one at a time: does a test of their room see it? (half an hour)
 	@devtools/mutants
 
-bench: $(if $(filter no,$(PGO)),build,pgo) ## measure everything for some minutes: a report in bench-results/ (PGO=no)
+bench: $(if $(filter no,$(PGO)),build,pgo) ## measure everything for some minutes: a report in bench-results/ (PGO=no, QUICK=yes: whether it works)
 	@devtools/install-deps run plot
-	VCMTS_BUILD=$(if $(filter no,$(PGO)),$(BUILD),$(PGO_BUILD)) ./vcmts bench all
+	VCMTS_BUILD=$(if $(filter no,$(PGO)),$(BUILD),$(PGO_BUILD)) ./vcmts bench all $(if $(filter yes,$(QUICK)),--quick --folder $(BUILD)/bench-quick)
 
 impairments: build ## impair the upstream in every way: expected and counted, side by side
 	@devtools/install-deps run

@@ -125,7 +125,7 @@ def test_capture_of_the_upstream(place: Path) -> None:
     """Every packet that is said to be sent comes out of the replay. The README has the same."""
     [commands] = blocks("capture")
     readme = (CHECKOUT / "README.md").read_text()
-    assert commands.splitlines()[:2] == readme[readme.index("build/traffic") :].splitlines()[:2]
+    assert "\n".join(commands.splitlines()[:2]) in readme
     done = shell(commands, place)
     assert done.status == 0, done.stderr
     [sent] = re.findall(r"^sent +(\d+)", done.stdout, re.MULTILINE)

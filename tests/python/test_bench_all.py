@@ -42,7 +42,7 @@ def done(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return taken
 
 
-@pytest.mark.parametrize("config", [[], ["--config", "own.yaml"]])
+@pytest.mark.parametrize("config", [[], ["--config", "own.yaml"], ["--quick"]])
 def test_every_step_knows_its_words(config: list[str], tmp_path: Path) -> None:
     """Those that it is called with are its own, of a configuration file too."""
     asked = given("--folder", str(tmp_path), *config)
@@ -132,3 +132,17 @@ def test_a_step_that_fails_leaves_the_others(
     monkeypatch.setattr("vcmts.bench.cost.main", full)
     assert bench_all.main(given("--folder", str(tmp_path))) == 2
     assert done == ["pipeline", "scheduler", "throughput", "latency", "power", "goals"]
+
+
+@pytest.mark.parametrize(("repeats", "taken"), [([], False), ([{"gbps": 1}], True)])
+def test_a_quick_one_goes_on_on_a_busy_machine(
+    repeats: list[Json],
+    taken: bool,
+    done: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    """Where no rate was confirmed there are no latencies at shares of it."""
+    monkeypatch.setattr("vcmts.results.read", lambda path: {"results": [{"repeats": repeats}]})
+    assert bench_all.main(given("--quick", "--folder", str(tmp_path))) == 0
+    assert ("latency" in done) == taken and done[-1] == "goals"
