@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Of many keys that were read, changed and freed, none is left in this process's memory. The test itself knows them inverted. */
+#include "test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/live/difference.h"
+#include "model/live/live_group.h"
+#include "model/live/object_copy.h"
+#include "model/loader.h"
+#include "secret/secret_memory.h"
+
+#define KEYS 200u
+#define DIGITS 32u
+#define PIECES 4u /* of a key: both ends of its text and of its bytes */
+
+static uint64_t inverted[KEYS * PIECES];
+static uint8_t filter[1u << 16];
+
+static char digit_of(unsigned key, unsigned place) {
+	uint64_t x =
+		(key + 1) * UINT64_C(0x9e3779b97f4a7c15) + place * UINT64_C(0xc2b2ae3d27d4eb4f);
+
+	x = (x ^ (x >> 29)) * UINT64_C(0xbf58476d1ce4e5b9);
+	return "0123456789abcdef"[(x >> 40) & 15];
+}
+
+static unsigned value_of(char digit) {
+	return (unsigned)(digit <= '9' ? digit - '0' : digit - 'a' + 10);
+}
+
+static void pieces_make(void) {
+	for (unsigned k = 0; k < KEYS; k++) {
+		uint64_t *piece = &inverted[k * PIECES];
+
+		for (unsigned i = 0; i < 8; i++) {
+			unsigned shift = 8 * i;
+			uint64_t first = value_of(digit_of(k, 2 * i)) << 4 |
+					 value_of(digit_of(k, 2 * i + 1));
+			uint64_t last = value_of(digit_of(k, 16 + 2 * i)) << 4 |
+					value_of(digit_of(k, 17 + 2 * i));
+
+			piece[0] |= (uint64_t)(uint8_t)~digit_of(k, i) << shift;
+			piece[1] |= (uint64_t)(uint8_t)~digit_of(k, DIGITS - 8 + i) << shift;
+			piece[2] |= (~first & 0xff) << shift;
+			piece[3] |= (~last & 0xff) << shift;
+		}
+		for (unsigned p = 0; p < PIECES; p++)
+			filter[piece[p] & 0xffff] = 1;
+	}
+}
+
+__attribute__((no_sanitize("address"))) static unsigned region_find(const char *begin,
+								    const char *end) {
+	unsigned found = 0;
+
+	for (const char *at = begin; at + sizeof(uint64_t) <= end; at++) {
+		uint64_t value;
+
+		__builtin_memcpy(&value, at, sizeof(value));
+		value = ~value;
+		for (unsigned p = 0; filter[value & 0xffff] && p < KEYS * PIECES; p++)
+			found += inverted[p] == value;
+	}
+	return found;
+}
+
+/* Pieces of keys in the heap and the stack. */
+static unsigned pieces_left(void) {
+	FILE *maps = fopen("/proc/self/maps", "r");
+	unsigned found = 0;
+	char line[512];
+
+	assert_non_null(maps);
+	while (fgets(line, sizeof(line), maps) != NULL) {
+		unsigned long begin, end;
+
+		if (sscanf(line, "%lx-%lx rw", &begin, &end) == 2 && strstr(line, " rw") != NULL &&
+		    (strstr(line, "[heap]") != NULL || strstr(line, "[stack]") != NULL))
+			found += region_find((const char *)begin, (const char *)end);
+	}
+	fclose(maps);
+	return found;
+}
+
+static void key_write(FILE *out, unsigned key) {
+	for (unsigned place = 0; place < DIGITS; place++)
+		fputc(digit_of(key, place), out);
+}
+
+/* A group of modems with a key each. What writes and reads it leaves nothing by itself. */
+static void load(struct service_group *sg) {
+	static char text[KEYS * 256];
+	FILE *out = fmemopen(text, sizeof(text), "w");
+
+	setvbuf(out, NULL, _IONBF, 0);
+	fputs("channels: [{id: 1, type: ofdm, rate: 1.89 Gbps, session: 7}]\n"
+	      "bonding_groups: [{id: 1, channels: [1]}]\nmodems:\n",
+	      out);
+	for (unsigned k = 0; k < KEYS; k++) {
+		fprintf(out,
+			"- {mac: \"02:01:00:00:00:%02x\", addresses: [10.0.0.%u], bonding_group: "
+			"1, service_flows: [{id: %u}], security: {said: %u, cipher: aes-256, key: "
+			"\"",
+			k, k + 1, k + 1, k + 1);
+		key_write(out, k);
+		key_write(out, k); /* longer than libyaml's first buffers */
+		fputs("\", iv: \"00000000000000000000000000000000\"}}\n", out);
+	}
+	fclose(out);
+	assert_int_equal(service_group_load_text("sg.yaml", text, strlen(text), sg, stderr), 0);
+	explicit_bzero(text, sizeof(text));
+	secret_stack_wipe();
+}
+
+static int begin(void **state) {
+	(void)state;
+	secret_json_wipe();
+	pieces_make();
+	return 0;
+}
+
+static void the_search_finds_keys(void **state) {
+	struct service_group sg;
+
+	(void)state;
+	load(&sg);
+	assert_true(pieces_left() >= 2 * KEYS);
+	service_group_free(&sg);
+	secret_stack_wipe();
+}
+
+static void a_file_that_was_freed(void **state) {
+	struct service_group sg;
+
+	(void)state;
+	load(&sg);
+	service_group_free(&sg);
+	secret_stack_wipe();
+	assert_int_equal(pieces_left(), 0);
+}
+
+static void changes_that_were_freed(void **state) {
+	struct live_changes changes = {0};
+	struct service_group sg;
+
+	(void)state;
+	load(&sg);
+	for (uint32_t m = 0; m < KEYS; m++)
+		assert_true(live_changes_add(&changes, LIVE_MODEM, m,
+					     object_copy(LIVE_MODEM, &sg.modems[m], NULL)));
+	service_group_free(&sg);
+	live_changes_free(&changes);
+	secret_stack_wipe();
+	assert_int_equal(pieces_left(), 0);
+}
+
+static void a_group_that_was_freed(void **state) {
+	struct service_group sg;
+	struct group_room room;
+	struct live_group live;
+
+	(void)state;
+	load(&sg);
+	room = group_room_exact(&sg);
+	assert_int_equal(live_group_create(&live, &sg, &room), 0);
+	service_group_free(&sg);
+	live_group_free(&live);
+	secret_stack_wipe();
+	assert_int_equal(pieces_left(), 0);
+}
+
+static void __attribute__((noinline)) leave_on_the_stack(void) {
+	volatile char left[KEYS * DIGITS];
+
+	for (unsigned i = 0; i < sizeof(left); i++)
+		left[i] = digit_of(i / DIGITS, i % DIGITS);
+}
+
+static void the_stack_is_wiped(void **state) {
+	(void)state;
+	leave_on_the_stack();
+	secret_stack_wipe();
+	assert_int_equal(pieces_left(), 0);
+}
+
+static void memory_that_grows(void **state) {
+	char *text = NULL;
+
+	(void)state;
+	for (unsigned i = 0; i < KEYS * DIGITS; i++) {
+		text = secret_realloc(text, i + 1);
+		assert_non_null(text);
+		text[i] = digit_of(i / DIGITS, i % DIGITS);
+	}
+	assert_int_equal(pieces_left(), KEYS * 2);
+	for (unsigned i = 0; i < KEYS * DIGITS; i++)
+		assert_int_equal(text[i], digit_of(i / DIGITS, i % DIGITS));
+	secret_free(text);
+	secret_free(NULL);
+	assert_int_equal(pieces_left(), 0);
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_search_finds_keys),   cmocka_unit_test(a_file_that_was_freed),
+		cmocka_unit_test(changes_that_were_freed), cmocka_unit_test(a_group_that_was_freed),
+		cmocka_unit_test(the_stack_is_wiped),	   cmocka_unit_test(memory_that_grows),
+	};
+
+	return cmocka_run_group_tests(tests, begin, NULL);
+}
