@@ -175,6 +175,8 @@ static void client_answer(struct control_client *c, const struct rpc *rpc, uint6
 		rpc_work_of(c->work, &c->events);
 		if (!rpc_reads(c->work))
 			client_work(c, now_ms);
+		else
+			client_end(c, RPC_INTERNAL, "no memory left");
 		break;
 	case JSON_TEXT_NONE:
 		client_end(c, RPC_NO_JSON,

@@ -13,6 +13,11 @@
 
 #define TEXT_FLAGS (JSON_COMPACT | JSON_ENSURE_ASCII)
 
+/* Stands ready from the beginning, in the place of answers for which no memory is left. */
+#define ANSWER_LOST                                                                             \
+	"{\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32603,\"message\":\"no memory left for the " \
+	"answer; what was asked for may have been done\"},\"id\":null}"
+
 /* A call is open while `method` is there. */
 struct rpc_work {
 	const struct rpc *rpc;
@@ -21,6 +26,7 @@ struct rpc_work {
 	size_t next; /* of the array */
 	bool done;
 	struct answer_text answers; /* as values take several times as much */
+	char *spare; /* ANSWER_LOST */
 	const struct rpc_method *method;
 	struct rpc_call call;
 };
@@ -66,8 +72,11 @@ static void answers_separate(struct answer_text *a, bool array) {
 		answer_text_put(a, a->size == 0 ? "[" : ",");
 }
 
+/* NULL: no memory was left for it. */
 static void answers_add(struct answer_text *a, json_t *answer, bool array) {
-	if (answer != NULL) {
+	if (answer == NULL) {
+		a->lost = true;
+	} else {
 		answers_separate(a, array);
 		answer_text_json(a, answer);
 	}
@@ -145,7 +154,10 @@ static void answer_add(struct rpc_work *w, const json_t *request, json_t *result
 		answers_add_text(&w->answers, w->call.text, id, is_array(w));
 	} else {
 		if (w->call.error.code == RPC_OK)
-			rpc_refuse(&w->call, RPC_INTERNAL, "no memory left");
+			rpc_refuse(&w->call, RPC_INTERNAL,
+				   w->call.changed
+					   ? "it was done, but no memory is left for the result"
+					   : "no memory left");
 		answers_add(&w->answers,
 			    envelope("error", error_json(w->call.error.code, w->call.error.message),
 				     id),
@@ -206,13 +218,18 @@ struct rpc_work *rpc_begin(const struct rpc *rpc, const char *text, size_t size)
 	json_error_t error;
 	json_t *answer;
 
-	if (w == NULL)
+	if (w != NULL)
+		w->spare = strdup(ANSWER_LOST);
+	if (w == NULL || w->spare == NULL) {
+		free(w);
 		return NULL;
+	}
 	w->rpc = rpc;
 	w->asked = json_loadb(text, size, JSON_REJECT_DUPLICATES, &error);
 	answer = first_complaint(w, &error);
 	w->done = answer != NULL || w->asked == NULL;
-	answers_add(&w->answers, answer, false);
+	if (w->done)
+		answers_add(&w->answers, answer, false);
 	return w;
 }
 
@@ -248,12 +265,17 @@ char *rpc_end(struct rpc_work *w) {
 
 	if (is_array(w) && w->next > 0 && w->answers.size > 0)
 		answer_text_put(&w->answers, "]");
-	if (w->done)
+	if (w->done && w->answers.lost) {
+		answers = w->spare;
+		w->spare = NULL;
+	} else if (w->done) {
 		answers = answer_text_take(&w->answers);
+	}
 	answer_text_free(&w->answers);
 	if (w->method != NULL)
 		call_close(w);
 	json_decref(w->asked);
+	free(w->spare);
 	free(w);
 	return answers;
 }

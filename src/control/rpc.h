@@ -25,7 +25,8 @@ enum rpc_code {
 	RPC_NO_REQUEST = -32600,
 	RPC_NO_METHOD = -32601,
 	RPC_WRONG_PARAMS = -32602,
-	RPC_INTERNAL = -32603,
+	RPC_INTERNAL =
+		-32603, /* no memory: nothing was changed, where the message does not say otherwise */
 	RPC_REFUSED = -32000, /* what was asked for cannot be done: nothing was changed */
 };
 
@@ -47,6 +48,9 @@ struct rpc_call {
 	void (*end)(struct rpc_call *call);
 	char *text; /* the result as JSON, in place of a returned one: from malloc(), the call's */
 	struct event_subscriber *subscriber; /* of the connection; NULL: there is none */
+	/* Set by a method as soon as it has changed something: where no memory is left for the result, the client is
+	 * told that it was done. */
+	bool changed;
 };
 
 struct rpc_method {

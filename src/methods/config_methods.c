@@ -120,6 +120,7 @@ json_t *config_reload(struct rpc_call *call) {
 
 	if (!reload_run(m->reload))
 		return rpc_refuse(call, RPC_REFUSED, "%s", m->reload->line);
+	call->changed = true;
 	return json_pack("{s:o}", "done", rpc_text(m->reload->line));
 }
 
@@ -128,5 +129,6 @@ json_t *config_refuse(struct rpc_call *call) {
 	struct server *server = ((const struct methods *)call->service)->server;
 
 	server->refused++;
+	call->changed = true;
 	return json_pack("{s:I}", "refused", (json_int_t)server->refused);
 }

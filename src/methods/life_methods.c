@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "model/grants/grants_times.h"
+#include "model/live/live_between.h"
 #include "server/group_life.h"
 #include "server/running.h"
 
@@ -65,8 +66,18 @@ static unsigned number_of(const struct rpc_call *call, const struct served_group
 	return (unsigned)(g - subject_server(call)->groups);
 }
 
-static json_t *life_done(const struct rpc_call *call) {
+static json_t *life_done(struct rpc_call *call) {
+	call->changed = true;
 	return json_pack("{s:I}", "generation", (json_int_t)subject_server(call)->generation);
+}
+
+static bool add(struct rpc_call *call, const struct service_group *sg, char why[LIVE_LINE]) {
+	const struct live_group *groups[SERVER_MAX_GROUPS];
+	size_t count = subject_live_groups(call, groups);
+	unsigned group;
+
+	return live_between_new(groups, count, sg, why) &&
+	       server_group_add(subject_server(call), sg, &group, why);
 }
 
 json_t *group_add(struct rpc_call *call) {
@@ -75,7 +86,6 @@ json_t *group_add(struct rpc_call *call) {
 	struct kept_groups *kept = NULL;
 	const struct server_config *config;
 	char *said, why[LIVE_LINE];
-	unsigned group;
 	bool good = false;
 
 	config = reload_load(m->reload, &kept, p->file, &said);
@@ -92,7 +102,7 @@ json_t *group_add(struct rpc_call *call) {
 		snprintf(why, sizeof(why), "file: found %zu service groups, allowed: one",
 			 config->group_count);
 	else
-		good = server_group_add(m->server, &config->groups[0], &group, why);
+		good = add(call, &config->groups[0], why);
 	server_config_forget(kept);
 	return good ? life_done(call) : subject_refuse_change(call, why);
 }
@@ -132,6 +142,7 @@ json_t *group_drain(struct rpc_call *call) {
 		*end = server_now(subject_server(call)) + p->limit_ns;
 		server_group_drain(subject_server(call), number_of(call, g),
 				   drain_first(g, p->limit_ns));
+		call->changed = true;
 	}
 	if (!g->drained) /* who said so last has the last word */
 		return rpc_refuse(

@@ -45,6 +45,7 @@ json_t *measure_set(struct rpc_call *call) {
 		return rpc_refuse(call, RPC_INTERNAL, "no memory left to measure latencies");
 	if (p->cycles_given)
 		server_account(s, p->cycles);
+	call->changed = true;
 	log_info("measure",
 		 LOG_FIELDS(LOG_NUMBER("cycles", s->measures.cycles.on),
 			    LOG_NUMBER("latency", s->measures.latency.on)),

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "log/log.h"
+#include "model/live/live_between.h"
 #include "model/live/request.h"
 #include "server/changes.h"
 
@@ -69,6 +70,7 @@ static struct object_wait *wait_of(struct rpc_call *call) {
 static json_t *taken(struct rpc_call *call, const char *text, uint64_t generation, bool goes) {
 	struct object_wait *w;
 
+	call->changed = true;
 	if (!goes || server_changes_have_left(subject_server(call), generation))
 		return done(text, generation);
 	w = wait_of(call);
@@ -143,6 +145,17 @@ static json_t *left(struct rpc_call *call, const struct object_wait *w) {
 	return done(w->text, w->generation);
 }
 
+/* As a file is checked: what the changes bring must differ from what other groups of the same ports have. */
+static bool differs_from_others(struct rpc_call *call, const struct served_group *g,
+				const struct live_changes *changes, char why[LIVE_LINE]) {
+	const struct live_group *groups[SERVER_MAX_GROUPS];
+	size_t count = subject_live_groups(call, groups), changed = 0;
+
+	while (groups[changed] != &g->live)
+		changed++;
+	return live_between(groups, count, changed, changes, why);
+}
+
 static json_t *request(struct rpc_call *call, enum live_verb verb, enum live_object object,
 		       const char *param) {
 	const struct object_params *p = call->params;
@@ -159,6 +172,10 @@ static json_t *request(struct rpc_call *call, enum live_verb verb, enum live_obj
 	if (!live_request(&g->live, verb, object, json_object_get(call->given, param), &changes,
 			  why))
 		return subject_refuse_change(call, why);
+	if (!differs_from_others(call, g, &changes, why)) {
+		live_changes_free(&changes);
+		return subject_refuse_change(call, why);
+	}
 	return object_change(call, g, &changes);
 }
 

@@ -149,5 +149,6 @@ json_t *power_change(struct rpc_call *call) {
 		power_set_blind(m->power, !p->queues);
 	if (p->policy_given || p->latency_given)
 		power_set(m->power, &next);
+	call->changed = true;
 	return power_get(call);
 }

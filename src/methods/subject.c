@@ -31,6 +31,16 @@ struct served_group *subject_next_group(struct rpc_call *call, unsigned *place) 
 	return NULL;
 }
 
+size_t subject_live_groups(struct rpc_call *call, const struct live_group **groups) {
+	const struct served_group *g;
+	unsigned place = 0;
+	size_t count = 0;
+
+	while ((g = subject_next_group(call, &place)) != NULL)
+		groups[count++] = &g->live;
+	return count;
+}
+
 const struct service_group *subject_config(const struct served_group *g) {
 	return g->sg;
 }

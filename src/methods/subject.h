@@ -40,6 +40,9 @@ const struct service_group *subject_config(const struct served_group *g);
 /* How many modems are in it. */
 size_t subject_modems(const struct served_group *g);
 
+/* The groups that are there, in `groups`, which has space for SERVER_MAX_GROUPS. Returns how many. */
+size_t subject_live_groups(struct rpc_call *call, const struct live_group **groups);
+
 /* Any group that is there, one after the other: `place` begins with 0. NULL: no more. */
 struct served_group *subject_next_group(struct rpc_call *call, unsigned *place);
 

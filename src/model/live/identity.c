@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "model/server/sides.h"
 #include "model/units.h"
 
 struct visitor {
@@ -113,25 +114,18 @@ static bool each_of_modem(const struct visitor *v, const struct modem *modem) {
 
 static bool each_of_upstream_channel(const struct visitor *v,
 				     const struct upstream_channel *channel) {
-	uint32_t maps = channel->grants.map_session;
+	struct side_session all[SIDE_SESSIONS];
 
-	const struct {
-		uint32_t session;
-		const char *format;
-	} all[] = {
-		{channel->session, "session"},
-		{channel->request_session, "request_session"},
-		{channel->ranging_session, "ranging_session"},
-	};
+	side_sessions(channel, all);
+	for (size_t i = 0; i < SIDE_SESSIONS; i++) {
+		enum identity_kind kind =
+			all[i].side == SIDE_RPD ? IDENTITY_MAP_SESSION : IDENTITY_UPSTREAM_SESSION;
 
-	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
 		if (all[i].session != 0 &&
-		    !show(v, identity_make(IDENTITY_UPSTREAM_SESSION, all[i].session),
-			  all[i].format, 0, 0, 0))
+		    !show(v, identity_make(kind, all[i].session), all[i].key, 0, 0, 0))
 			return false;
 	}
-	return maps == 0 ||
-	       show(v, identity_make(IDENTITY_MAP_SESSION, maps), "map_session", 0, 0, 0);
+	return true;
 }
 
 bool identity_each(enum live_object object, const void *item, identity_visit *visit,

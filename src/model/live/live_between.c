@@ -12,7 +12,7 @@
 
 struct judging {
 	const struct live_group *const *groups;
-	const struct live_group *own;
+	const struct service_group *own;
 	enum live_object object;
 	/* The other groups of each side. */
 	uint8_t others[SIDES][SERVER_MAX_GROUPS];
@@ -34,7 +34,7 @@ static enum side side_of(const struct identity *identity) {
 
 static bool refuse_other(const struct judging *j, const struct identity *identity, enum side side,
 			 const struct live_group *other, enum live_object owner, uint32_t place) {
-	const char *device = side_device(&j->own->sg, side);
+	const char *device = side_device(j->own, side);
 	char path[32], value[64], name[64];
 
 	snprintf(path, sizeof(path), identity->format, identity->index[0]);
@@ -68,23 +68,42 @@ static bool is_told_apart(void *context, const struct identity *identity) {
 	return true;
 }
 
-bool live_between(const struct live_group *const *groups, size_t count, size_t changed,
-		  const struct live_changes *changes, char why[LIVE_LINE]) {
-	struct judging j = {.groups = groups, .own = groups[changed], .why = why};
-	bool good = true;
-
+/* The others on each side of the group. `own` is one of them, or none. */
+static void find_others(struct judging *j, size_t count, const struct service_group *own) {
 	for (size_t g = 0; g < count && g < SERVER_MAX_GROUPS; g++) {
-		for (enum side side = 0; g != changed && side < SIDES; side++) {
-			if (side_same(&groups[g]->sg, &j.own->sg, side))
-				j.others[side][j.other_count[side]++] = (uint8_t)g;
+		for (enum side side = 0; &j->groups[g]->sg != own && side < SIDES; side++) {
+			if (side_same(&j->groups[g]->sg, own, side))
+				j->others[side][j->other_count[side]++] = (uint8_t)g;
 		}
 	}
+}
+
+bool live_between(const struct live_group *const *groups, size_t count, size_t changed,
+		  const struct live_changes *changes, char why[LIVE_LINE]) {
+	struct judging j = {.groups = groups, .own = &groups[changed]->sg, .why = why};
+	bool good = true;
+
+	find_others(&j, count, j.own);
 	for (size_t i = 0; good && i < changes->count; i++) {
 		const struct live_change *c = &changes->list[i];
 
 		j.object = c->object;
 		if (c->object != LIVE_GROUP && c->next != NULL)
 			good = identity_each(c->object, c->next, is_told_apart, &j);
+	}
+	return good;
+}
+
+bool live_between_new(const struct live_group *const *groups, size_t count,
+		      const struct service_group *sg, char why[LIVE_LINE]) {
+	struct judging j = {.groups = groups, .own = sg, .why = why};
+	bool good = true;
+
+	find_others(&j, count, sg);
+	for (j.object = LIVE_CHANNEL; good && j.object < LIVE_OBJECTS; j.object++) {
+		for (size_t i = 0; good && i < live_count(sg, j.object); i++)
+			good = identity_each(j.object, live_item(sg, j.object, i), is_told_apart,
+					     &j);
 	}
 	return good;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A change of one group held against the other groups of its ports. */
+/* A change of one group compared with the other groups of its ports. */
 #pragma once
 
 #include "model/live/difference.h"
@@ -13,3 +13,7 @@
  */
 bool live_between(const struct live_group *const *groups, size_t count, size_t changed,
 		  const struct live_changes *changes, char why[LIVE_LINE]);
+
+/* The same of a group that is to be added. */
+bool live_between_new(const struct live_group *const *groups, size_t count,
+		      const struct service_group *sg, char why[LIVE_LINE]);

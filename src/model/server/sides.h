@@ -21,3 +21,15 @@ const char *side_device(const struct service_group *sg, enum side side);
 
 /* What groups of one device may have to be on several sides: "vlan or mac". */
 const char *side_otherwise(enum side side);
+
+/* An L2TPv3 session of an upstream channel: the side of the group on which it must differ from those of others. */
+struct side_session {
+	enum side side;
+	const char *key; /* of the channel in a file */
+	uint32_t session; /* 0: the channel has none */
+};
+
+/* All that a channel has, in the order of a file. What is compared between groups is the same for a file and for a change
+ * in service. */
+#define SIDE_SESSIONS 4
+void side_sessions(const struct upstream_channel *c, struct side_session sessions[SIDE_SESSIONS]);

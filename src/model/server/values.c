@@ -22,27 +22,29 @@ enum value_kind {
 	VALUE_ADDRESS,
 	VALUE_MAC,
 	VALUE_SESSION, /* downstream */
-	VALUE_UPSTREAM_SESSION,
-	VALUE_REQUEST_SESSION,
-	VALUE_RANGING_SESSION,
+	VALUE_UPSTREAM_SESSIONS, /* in the order of side_sessions() */
+	VALUE_MAP_SESSION = VALUE_UPSTREAM_SESSIONS + SIDE_SESSIONS - 1,
+	VALUE_MAP_SESSION_BY_ID, /* that follows from the channel's id */
 	VALUE_KINDS,
 };
 
+/* Where a value stands in the file: list[i].key, or list[i].key[j] of addresses. */
 static const struct {
-	enum side side;
-	const char *list, *key; /* where it stands: list[i].key, or list[i].key[j] of addresses */
+	const char *list, *key;
 } kinds[VALUE_KINDS] = {
-	[VALUE_ADDRESS] = {SIDE_NETWORK, "modems", "addresses"},
-	[VALUE_MAC] = {SIDE_NETWORK, "modems", "mac"},
-	[VALUE_SESSION] = {SIDE_RPD, "channels", "session"},
-	[VALUE_UPSTREAM_SESSION] = {SIDE_CORE, "upstream_channels", "session"},
-	[VALUE_REQUEST_SESSION] = {SIDE_CORE, "upstream_channels", "request_session"},
-	[VALUE_RANGING_SESSION] = {SIDE_CORE, "upstream_channels", "ranging_session"},
+	[VALUE_ADDRESS] = {"modems", "addresses"},
+	[VALUE_MAC] = {"modems", "mac"},
+	[VALUE_SESSION] = {"channels", "session"},
+	[VALUE_UPSTREAM_SESSIONS] = {"upstream_channels", "session"},
+	[VALUE_UPSTREAM_SESSIONS + 1] = {"upstream_channels", "request_session"},
+	[VALUE_UPSTREAM_SESSIONS + 2] = {"upstream_channels", "ranging_session"},
+	[VALUE_MAP_SESSION] = {"upstream_channels", "map_session"},
+	[VALUE_MAP_SESSION_BY_ID] = {"upstream_channels", "id"},
 };
 
-/* What is compared before the values: all sessions of the upstream are one kind to a receiver. */
+/* What is compared before the values: all sessions of one side are one kind to a receiver. */
 struct value_key {
-	uint8_t side; /* of enum side */
+	uint8_t side; /* enum side: where it tells packets apart */
 	uint8_t group; /* the first one on this side */
 	uint8_t kind; /* addresses and MAC addresses differ, sessions do not */
 	uint8_t value[VALUE_SIZE];
@@ -125,7 +127,7 @@ static void add_modem(struct values *values, struct value value, const struct mo
 
 static void add_modems(struct values *values, size_t g, struct node *root) {
 	const struct service_group *sg = &values->groups[g];
-	struct value value = {.group = (uint16_t)g};
+	struct value value = {.key.side = SIDE_NETWORK, .group = (uint16_t)g};
 	struct node *item = items_of(root, "modems");
 
 	for (; value.i < sg->modem_count; value.i++) {
@@ -144,10 +146,25 @@ static void add_session(struct values *values, struct value *value, enum value_k
 	add_value(values, value, &session, sizeof(session));
 }
 
+static void add_upstream_sessions(struct values *values, struct value *value,
+				  const struct node *map, const struct upstream_channel *channel) {
+	struct side_session all[SIDE_SESSIONS];
+
+	side_sessions(channel, all);
+	for (unsigned n = 0; n < SIDE_SESSIONS; n++) {
+		unsigned kind = VALUE_UPSTREAM_SESSIONS + n;
+
+		if (kind == VALUE_MAP_SESSION && node_present(map, "map_session") == NULL)
+			kind = VALUE_MAP_SESSION_BY_ID;
+		value->key.side = (uint8_t)all[n].side;
+		add_session(values, value, kind, map, all[n].session);
+	}
+}
+
 static void add_sessions(struct values *values, size_t g, struct node *root) {
 	const struct service_group *sg = &values->groups[g];
 	struct node *item = items_of(root, "channels");
-	struct value value = {.group = (uint16_t)g};
+	struct value value = {.key.side = SIDE_RPD, .group = (uint16_t)g};
 
 	for (; value.i < sg->channel_count; value.i++) {
 		add_session(values, &value, VALUE_SESSION, node_resolve(item),
@@ -156,12 +173,8 @@ static void add_sessions(struct values *values, size_t g, struct node *root) {
 	}
 	item = items_of(root, "upstream_channels");
 	for (value.i = 0; value.i < sg->upstream_channel_count; value.i++) {
-		const struct upstream_channel *channel = &sg->upstream_channels[value.i];
-		const struct node *map = node_resolve(item);
-
-		add_session(values, &value, VALUE_UPSTREAM_SESSION, map, channel->session);
-		add_session(values, &value, VALUE_REQUEST_SESSION, map, channel->request_session);
-		add_session(values, &value, VALUE_RANGING_SESSION, map, channel->ranging_session);
+		add_upstream_sessions(values, &value, node_resolve(item),
+				      &sg->upstream_channels[value.i]);
 		item = item != NULL ? item->next : NULL;
 	}
 }
@@ -209,7 +222,7 @@ static void format_value(const struct value *value, char text[TEXT_SIZE]) {
 static void report_value(const struct values *values, const struct value *value,
 			 const struct value *first, struct errors *errors) {
 	const struct service_group *groups = values->groups, *sg = &groups[value->group];
-	enum side side = kinds[value->kind].side;
+	enum side side = value->key.side;
 	const char *device = side_device(sg, side);
 	struct path list = {.key = kinds[value->kind].list};
 	struct path item = {.up = &list, .index = value->i};
@@ -242,9 +255,8 @@ static void set_sides(struct values *values) {
 	}
 	for (size_t k = 0; k < values->count; k++) {
 		struct value *value = &values->entries[k];
-		enum side side = kinds[value->kind].side;
+		enum side side = value->key.side;
 
-		value->key.side = (uint8_t)side;
 		value->key.group = first[side][value->group];
 		value->key.kind = value->kind == VALUE_MAC;
 		if (groups[side][value->key.group] > 1)

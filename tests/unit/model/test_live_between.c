@@ -94,7 +94,34 @@ static void on_one_port(void **state) {
 	       "port net_null1, or another vlan or core_mac (upstream channel 1 of service group 2 "
 	       "has it)");
 	expect(&pair, LIVE_UPSTREAM_CHANNEL, UPSTREAM("31"), "");
+	expect(&pair, LIVE_UPSTREAM_CHANNEL, UPSTREAM("9, \"map_session\": 196609"),
+	       "upstream_channel.map_session: found 0x00030001 again, allowed: it in one group of "
+	       "the port net_null1, or another vlan, rpd_mac or rpd_ip (upstream channel 1 of "
+	       "service group 2 has it)");
 	expect(&pair, LIVE_BONDING_GROUP, "{\"id\": 9, \"channels\": [1]}", "");
+	free_pair(&pair);
+}
+
+/* A group that is to be added is compared as a whole. */
+static void of_a_group_that_comes(void **state) {
+	struct pair pair =
+		pair_of(ON("net_null0", "net_null1", ""), ON("net_null0", "net_null1", ""));
+	const struct live_group *first = &pair.groups[0];
+	struct service_group *sg = &pair.groups[1].sg;
+	char why[LIVE_LINE] = "";
+
+	(void)state;
+	assert_true(live_between_new(&first, 1, sg, why));
+	sg->upstream_channels[0].grants.map_session = first->sg.channels[0].session;
+	assert_false(live_between_new(&first, 1, sg, why));
+	assert_non_null(strstr(why, "upstream_channel.map_session: found 0x"));
+	sg->upstream_channels[0].grants.map_session = 7777;
+	sg->channels[0].session = first->sg.channels[0].session;
+	assert_false(live_between_new(&first, 1, sg, why));
+	assert_non_null(strstr(why, "channel.session: found 0x"));
+	assert_true(live_between_new(&first, 0, sg, why));
+	sg->rphy.rpd_mac[5] ^= 1;
+	assert_true(live_between_new(&first, 1, sg, why));
 	free_pair(&pair);
 }
 
@@ -112,6 +139,7 @@ static void told_apart_by_something_else(void **state) {
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(on_one_port),
+		cmocka_unit_test(of_a_group_that_comes),
 		cmocka_unit_test(told_apart_by_something_else),
 	};
 

@@ -96,6 +96,58 @@ static void upstream_sessions_of_every_kind(void **state) {
 	}
 }
 
+#define SCHEDULED(n, channel, more)                                                     \
+	"  - {service_group: " n ", " CHANNELS(n) ", modems: [" MODEM(                  \
+		n) "],\n"                                                               \
+		   "     upstream: {scheduler: {}}, rphy: {core_mac: \"02:00:00:00:0" n \
+		   ":01\"},\n"                                                          \
+		   "     upstream_channels: [{" channel                                 \
+		   ", type: ofdma, rate: 1 Gbps, session: 5" more "}]}\n"
+
+/* MAPs go to the R-PHY device, as downstream channels do: by default each group has the same sessions for them. */
+static void sessions_of_maps(void **state) {
+	static const struct {
+		const char *second, *said;
+	} cases[] = {
+		{SCHEDULED("2", "id: 1", ""),
+		 "upstream_channels[0].id: found 0x00030001 again in service group 2, allowed: it "
+		 "in one group of the port net_memif1, or another vlan, rpd_mac or rpd_ip (first "
+		 "in "
+		 "service group 1 on line 5)"},
+		{SCHEDULED("2", "id: 2", ", map_session: 0x30001"),
+		 "upstream_channels[0].map_session: found 0x00030001 again in service group 2, "
+		 "allowed: it in one group of the port net_memif1, or another vlan, rpd_mac or "
+		 "rpd_ip (first in service group 1 on line 5)"},
+		{SCHEDULED("2", "id: 2", ", map_session: 11"),
+		 "upstream_channels[0].map_session: found 0x0000000b again in service group 2, "
+		 "allowed: it in one group of the port net_memif1, or another vlan, rpd_mac or "
+		 "rpd_ip (first in service group 1 on line 3)"},
+		{SCHEDULED("2", "id: 1", ", map_session: 0x30002"), NULL},
+		{SCHEDULED("2", "id: 2", ""), NULL},
+	};
+	char text[2000], said[1000];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+		snprintf(text, sizeof(text), BONDING "\nservice_groups:\n%s%s",
+			 SCHEDULED("1", "id: 1", ""), cases[i].second);
+		snprintf(said, sizeof(said), "dir/server.yaml:8: service_groups[1].%s\n",
+			 cases[i].said);
+		expect_of_server(text, NULL, cases[i].said != NULL,
+				 cases[i].said != NULL ? said : "");
+	}
+	/* another R-PHY device on the same port */
+	snprintf(text, sizeof(text), BONDING "\nservice_groups:\n%s%s", SCHEDULED("1", "id: 1", ""),
+		 "  - {service_group: 2, " CHANNELS("1") ", modems: [" MODEM(
+			 "2") "],\n"
+			      "     upstream: {scheduler: {}}, rphy: {core_mac: "
+			      "\"02:00:00:00:02:01\", "
+			      "rpd_ip: 10.9.9.9},\n"
+			      "     upstream_channels: [{id: 1, type: ofdma, rate: 1 Gbps, "
+			      "session: 5}]}\n");
+	expect_of_server(text, NULL, 0, "");
+}
+
 static void devices_have_one_role_and_one_form(void **state) {
 	static const struct {
 		const char *ports, *said;
@@ -195,6 +247,7 @@ int main(void) {
 		cmocka_unit_test(ids_are_unique),
 		cmocka_unit_test(what_a_port_cannot_tell_apart),
 		cmocka_unit_test(upstream_sessions_of_every_kind),
+		cmocka_unit_test(sessions_of_maps),
 		cmocka_unit_test(devices_have_one_role_and_one_form),
 		cmocka_unit_test(devices_instead_of_those_of_the_file),
 		cmocka_unit_test(one_main_core),

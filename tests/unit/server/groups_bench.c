@@ -47,14 +47,15 @@ static const char text[] =
 	"    security: {said: 2, cipher: aes-128, key: 000102030405060708090a0b0c0d0e0f,\n"
 	"               iv: 101112131415161718191a1b1c1d1e1f, key_sequence: 5}\n"
 	"    service_flows: [{id: 2, buffer: 200 kB}]\n"
-	"ports: {network: {queue_size: 64}, rphy: {queue_size: 64}}\n"
+	"ports: {network: {device: net_several%u, queue_size: 64},\n"
+	"        rphy: {device: rphy_several%u, queue_size: 64}}\n"
 	"threads: {downstream: %s, upper_mac_core: %u, lower_mac_core: %u, upstream_core: %u}\n";
 
 void groups_bench_load(struct service_group *sg, unsigned id, const struct groups_threads *t) {
 	bool two = t->lower != t->upper;
 	char filled[4096];
 
-	snprintf(filled, sizeof(filled), text, id, two ? "1ds2t" : "1ds1t", t->upper,
+	snprintf(filled, sizeof(filled), text, id, id, id, two ? "1ds2t" : "1ds1t", t->upper,
 		 two ? t->lower : t->upper + 1, t->upstream);
 	group_load(sg, filled);
 }

@@ -19,7 +19,8 @@ CODES = {
     -32601: "no such method",
     -32602: "a parameter is missing, unknown or not allowed: which one, what was found, what is "
     "allowed",
-    -32603: "vcmtsd could not, as memory ran out: nothing was changed",
+    -32603: "memory ran out: nothing was changed, but where the message says that it was done, "
+    "or may have been",
     -32000: "what was asked for cannot be done: which object, which key and why; nothing was "
     "changed",
 }
