@@ -170,13 +170,13 @@ static void client_answer(struct control_client *c, const struct rpc *rpc, uint6
 	case JSON_TEXT_WHOLE:
 		c->work = rpc_begin(rpc, c->in, c->looked);
 		request_done(c);
-		if (c->work == NULL)
+		if (c->work == NULL) {
+			client_end(c, RPC_INTERNAL, "no memory left");
 			break;
+		}
 		rpc_work_of(c->work, &c->events);
 		if (!rpc_reads(c->work))
 			client_work(c, now_ms);
-		else
-			client_end(c, RPC_INTERNAL, "no memory left");
 		break;
 	case JSON_TEXT_NONE:
 		client_end(c, RPC_NO_JSON,

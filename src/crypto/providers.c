@@ -94,12 +94,16 @@ struct crypto_provider *crypto_providers_find(struct crypto_providers *ps, const
 }
 
 /* The last one first: a scheduler goes before the devices that it works with. */
-void crypto_providers_close(struct crypto_providers *ps) {
-	while (ps->count > 0) {
+void crypto_providers_close_behind(struct crypto_providers *ps, unsigned count) {
+	while (ps->count > count) {
 		struct crypto_provider *p = ps->open[--ps->count];
 
 		p->functions->close(p);
 	}
+}
+
+void crypto_providers_close(struct crypto_providers *ps) {
+	crypto_providers_close_behind(ps, 0);
 }
 
 const char *crypto_provider_text(const struct crypto_provider *p, char *text, size_t size) {

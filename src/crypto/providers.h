@@ -37,6 +37,10 @@ void crypto_providers_init(struct crypto_providers *ps,
  */
 struct crypto_provider *crypto_providers_find(struct crypto_providers *ps, const char *device);
 
+/* Closes those that were opened since there were `count`; their keys and queues have been freed. For a change that is
+ * refused: a device that it opened is not kept, and a later change may name it with other arguments. */
+void crypto_providers_close_behind(struct crypto_providers *ps, unsigned count);
+
 /* Closes all; their keys and queues have been given back. */
 void crypto_providers_close(struct crypto_providers *ps);
 

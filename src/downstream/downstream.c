@@ -129,13 +129,17 @@ uint64_t downstream_accounted(const struct downstream *d) {
 
 /* The line has room for all packets that may wait: those that the lower MAC takes over, and those in
  * DEPI frames that are open. */
-int downstream_latency_prepare(struct downstream *d) {
+int downstream_latency_reserve(struct downstream *d) {
 	const struct depi *depi = &d->lower.depi;
 	uint32_t most = DS_LOWER_LIMIT + PIPELINE_BURST + depi->channel_count * depi->max_segments;
 
 	if (latency_line_create(&d->lower.arrivals, most) != 0)
 		return -1;
-	return latency_prepare(&d->latency);
+	return latency_reserve(&d->latency);
+}
+
+int downstream_latency_prepare(struct downstream *d) {
+	return downstream_latency_reserve(d) != 0 ? -1 : latency_prepare(&d->latency);
 }
 
 int downstream_latency(struct downstream *d, bool on) {

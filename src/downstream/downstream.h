@@ -246,6 +246,7 @@ uint64_t downstream_accounted(const struct downstream *d);
 /* As latency_switch(), and latency_prepare(); it is off after downstream_create(). */
 int downstream_latency(struct downstream *d, bool on);
 int downstream_latency_prepare(struct downstream *d);
+int downstream_latency_reserve(struct downstream *d); /* as latency_reserve() */
 
 /*
  * Ends all packets that are still held, with the reason `stopped`. No worker may be running.

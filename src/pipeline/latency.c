@@ -39,23 +39,29 @@ void latency_free(struct latency *l) {
 	*l = (struct latency){.simulated = l->simulated};
 }
 
-int latency_prepare(struct latency *l) {
+int latency_reserve(struct latency *l) {
 	int ret = 0;
 
-	if (l->on)
-		return 0;
 	latency_readers_lock();
-	if (l->into == NULL) {
+	if (l->into == NULL)
 		ret = latency_create_histograms(l);
-	} else {
-		latency_collect(l);
-		hdr_reset(l->recent);
-		hdr_reset(l->whole);
-	}
 	if (ret != 0)
 		latency_free(l);
 	latency_readers_unlock();
 	return ret;
+}
+
+int latency_prepare(struct latency *l) {
+	if (l->on)
+		return 0;
+	if (latency_reserve(l) != 0)
+		return -1;
+	latency_readers_lock();
+	latency_collect(l);
+	hdr_reset(l->recent);
+	hdr_reset(l->whole);
+	latency_readers_unlock();
+	return 0;
 }
 
 void latency_set(struct latency *l, bool on) {

@@ -64,6 +64,7 @@ int latency_switch(struct latency *l, bool on);
  * likewise. The second is for the worker that transmits, between two rounds, and cannot fail.
  */
 int latency_prepare(struct latency *l);
+int latency_reserve(struct latency *l); /* its memory alone: what was measured stays */
 void latency_set(struct latency *l, bool on);
 
 /* Time is `*ns` from here on. To be called while it is off. */

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A group that comes: all that can fail is prepared beside the workers, then it is taken into service. */
+/* A group that comes: all that can fail, beside the workers. Nothing of it is visible to them or to other threads. */
+#include "server/group_add.h"
+
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "log/log.h"
 #include "platform/port.h"
 #include "server/changes.h"
-#include "server/group_life.h"
 #include "server/groups.h"
 #include "server/measure.h"
 #include "server/placement.h"
@@ -16,37 +18,17 @@
 /* Lists that one worker may get: those of the group, and two of each shared port. */
 #define LISTS_MOST (LAYOUT_GROUP_WORKERS * SERVED_GROUP_PART + DEVICE_ROLES * SHARE_LISTS)
 
-struct arrival {
-	struct server *server;
-	const struct service_group *sg;
-	unsigned group;
-	char *why;
-	struct shares_site site; /* with it */
-	struct pool_needs needs; /* with those of its ports */
-	bool taken;
-	/* By role, what was done for it: */
-	struct arrival_port {
-		bool joined;
-		bool plugged; /* the device is its own */
-		bool made; /* the share, as nobody shared the port before */
-		bool lane;
-		bool send_ring;
-		unsigned descriptors; /* that buffers are taken for */
-		struct share_table *table; /* that is to be, or was */
-	} ports[DEVICE_ROLES];
-};
-
-static bool refused(struct arrival *a, const char *what) {
+static bool refused(struct group_arrival *a, const char *what) {
 	snprintf(a->why, LIVE_LINE, "service group %u: %.340s", a->sg->id, what);
 	return false;
 }
 
-static unsigned port_of(const struct arrival *a, enum device_role role) {
+static unsigned port_of(const struct group_arrival *a, enum device_role role) {
 	return a->server->ports.of[a->group][role];
 }
 
 /* A number, and workers. */
-static bool arrival_place(struct arrival *a) {
+static bool arrival_place(struct group_arrival *a) {
 	struct server *s = a->server;
 	struct layout_group at;
 	char text[LIVE_LINE];
@@ -64,6 +46,8 @@ static bool arrival_place(struct arrival *a) {
 			     sizeof(text)))
 		return refused(a, text);
 	at = layout_find(&s->layout, a->sg);
+	a->layout_before = s->layout.groups[a->group];
+	a->home_before = s->home.groups[a->group];
 	s->layout.groups[a->group] = s->home.groups[a->group] = at;
 	for (enum device_role role = 0; role < DEVICE_ROLES; role++)
 		s->ports.of[a->group][role] = SERVER_NO_PORT;
@@ -71,7 +55,7 @@ static bool arrival_place(struct arrival *a) {
 }
 
 /* The port, where the device is there, takes its packets, and is of this kind. */
-static bool port_suits(struct arrival *a, enum device_role role) {
+static bool port_suits(struct group_arrival *a, enum device_role role) {
 	const struct server_ports *ports = &a->server->ports;
 	unsigned index = server_ports_having(ports, device_port(a->sg, role)->device);
 
@@ -85,7 +69,7 @@ static bool port_suits(struct arrival *a, enum device_role role) {
 	return true;
 }
 
-static bool arrival_ports(struct arrival *a) {
+static bool arrival_ports(struct group_arrival *a) {
 	struct server *s = a->server;
 	const struct server_pools *pools = &s->pools;
 	struct rte_mempool *uepi = pools->uepi != NULL ? pools->uepi : pools->packets;
@@ -97,6 +81,9 @@ static bool arrival_ports(struct arrival *a) {
 			continue;
 		if (!port_suits(a, role))
 			return false;
+		index = server_ports_having(&s->ports, device_port(a->sg, role)->device);
+		if (index != SERVER_NO_PORT)
+			a->ports[role].before = s->ports.list[index];
 		pthread_rwlock_wrlock(&s->lock); /* others tell of ports */
 		index = server_ports_join(&s->ports, a->sg, a->group, role,
 					  role == DEVICE_RPHY ? uepi : pools->packets);
@@ -110,7 +97,7 @@ static bool arrival_ports(struct arrival *a) {
 }
 
 /* Descriptors of a port of its own, and rings of one that is shared. */
-static unsigned descriptors_of(const struct arrival *a, enum device_role role) {
+static unsigned descriptors_of(const struct group_arrival *a, enum device_role role) {
 	const struct server *s = a->server;
 	unsigned index = port_of(a, role), ring = server_share_ring(s->group_most);
 	const struct server_port *port = &s->ports.list[index];
@@ -121,7 +108,7 @@ static unsigned descriptors_of(const struct arrival *a, enum device_role role) {
 	return port->shared ? own + (port->users + 1) * ring : own;
 }
 
-static bool arrival_buffers(struct arrival *a) {
+static bool arrival_buffers(struct group_arrival *a) {
 	struct server *s = a->server;
 	const char *missing;
 
@@ -139,14 +126,15 @@ static bool arrival_buffers(struct arrival *a) {
 	if (missing != NULL)
 		return refused(a, missing);
 	a->taken = true;
-	if (server_port_wants_linear(a->sg, server_port_of(&s->ports, a->group, DEVICE_RPHY)) &&
-	    server_pools_linear(&s->pools) != 0)
-		return refused(a, "no memory for copies of DEPI frames");
-	return true;
+	if (s->pools.linear != NULL ||
+	    !server_port_wants_linear(a->sg, server_port_of(&s->ports, a->group, DEVICE_RPHY)))
+		return true;
+	a->linear = server_pools_linear(&s->pools) == 0;
+	return a->linear || refused(a, "no memory for copies of DEPI frames");
 }
 
 /* Whether a worker that does not own the port sends to it. */
-static bool sends_from_afar(const struct arrival *a, enum device_role role) {
+static bool sends_from_afar(const struct group_arrival *a, enum device_role role) {
 	const struct layout_group *at = &a->server->layout.groups[a->group];
 	unsigned owner = a->server->shares.owners[port_of(a, role)];
 
@@ -155,7 +143,7 @@ static bool sends_from_afar(const struct arrival *a, enum device_role role) {
 }
 
 /* One more on a port that is shared. */
-static bool share_join(struct arrival *a, enum device_role role) {
+static bool share_join(struct group_arrival *a, enum device_role role) {
 	struct server *s = a->server;
 	unsigned index = port_of(a, role), ring = server_share_ring(s->group_most);
 	struct port_share *share = s->shares.of[index];
@@ -178,7 +166,7 @@ static bool share_join(struct arrival *a, enum device_role role) {
 }
 
 /* The share of a port, which may be one that has to be made. */
-static bool share_prepare(struct arrival *a, enum device_role role) {
+static bool share_prepare(struct group_arrival *a, enum device_role role) {
 	struct server *s = a->server;
 	unsigned index = port_of(a, role);
 	struct port_share *share;
@@ -195,13 +183,21 @@ static bool share_prepare(struct arrival *a, enum device_role role) {
 	return true;
 }
 
-static bool arrival_shares(struct arrival *a) {
+static bool arrival_shares(struct group_arrival *a) {
+	const struct server *s = a->server;
 	char said[LIVE_LINE] = "", what[LIVE_LINE];
 	bool good = true;
 
 	a->site.errors = fmemopen(said, sizeof(said), "w");
-	for (enum device_role role = 0; role < DEVICE_ROLES && good; role++)
-		good = !a->ports[role].joined || share_prepare(a, role);
+	for (enum device_role role = 0; role < DEVICE_ROLES && good; role++) {
+		struct arrival_port *port = &a->ports[role];
+
+		if (!port->joined)
+			continue;
+		good = share_prepare(a, role);
+		port->has_share = s->shares.of[port_of(a, role)] != NULL;
+		port->read = server_share_is_read_for(&a->site, port_of(a, role));
+	}
 	if (a->site.errors != NULL)
 		fclose(a->site.errors);
 	a->site.errors = NULL;
@@ -210,7 +206,7 @@ static bool arrival_shares(struct arrival *a) {
 	return good || refused(a, what);
 }
 
-static bool arrival_group(struct arrival *a) {
+static bool arrival_group(struct group_arrival *a) {
 	struct server *s = a->server;
 	struct served_group *g = &s->groups[a->group];
 
@@ -222,12 +218,22 @@ static bool arrival_group(struct arrival *a) {
 	return true;
 }
 
-/* Room at its workers and at those of its ports, so that nothing fails afterwards. */
-static bool arrival_room(struct arrival *a) {
+/* Lists that a worker may get of all groups that are prepared, this one included. */
+static unsigned lists_to_come(const struct server *s) {
+	unsigned prepared = 0;
+
+	for (unsigned g = 0; g < s->group_most; g++)
+		prepared += s->groups[g].sg != NULL && !s->groups[g].there;
+	return prepared * LISTS_MOST;
+}
+
+/* Space in the lists of its workers and of those of its ports, so that nothing fails afterwards. */
+static bool arrival_lists(struct group_arrival *a) {
 	struct server *s = a->server;
 	struct served_group *g = &s->groups[a->group];
-	int ret = worker_reserve(g->upper, LISTS_MOST) | worker_reserve(g->lower, LISTS_MOST) |
-		  worker_reserve(g->upstream_worker, LISTS_MOST);
+	unsigned lists = lists_to_come(s);
+	int ret = worker_reserve(g->upper, lists) | worker_reserve(g->lower, lists) |
+		  worker_reserve(g->upstream_worker, lists);
 
 	for (enum device_role role = 0; role < DEVICE_ROLES; role++) {
 		unsigned index = port_of(a, role);
@@ -235,7 +241,7 @@ static bool arrival_room(struct arrival *a) {
 		if (!a->ports[role].joined)
 			continue;
 		if (s->shares.of[index] != NULL)
-			ret |= worker_reserve(&s->workers[s->shares.owners[index]], LISTS_MOST);
+			ret |= worker_reserve(&s->workers[s->shares.owners[index]], lists);
 		if (a->ports[role].plugged &&
 		    port_start(s->ports.list[index].id, server_port_name(role)) != 0)
 			return refused(a, "ports: a device cannot be started");
@@ -243,7 +249,7 @@ static bool arrival_room(struct arrival *a) {
 	return ret == 0 || refused(a, "no memory for its place at its workers");
 }
 
-static void share_undo(struct arrival *a, enum device_role role) {
+static void share_undo(struct group_arrival *a, enum device_role role) {
 	struct server *s = a->server;
 	struct arrival_port *port = &a->ports[role];
 	struct port_share *share = s->shares.of[port_of(a, role)];
@@ -260,108 +266,82 @@ static void share_undo(struct arrival *a, enum device_role role) {
 	share_table_free(port->table);
 }
 
-static void arrival_undo(struct arrival *a) {
+/* A port that was there is again what it was; another group may have been taken for its first one. */
+static void port_undo(struct group_arrival *a, enum device_role role) {
 	struct server *s = a->server;
 	struct group_slots slots = server_slots(s);
+	unsigned index = port_of(a, role);
+
+	pthread_rwlock_wrlock(&s->lock);
+	server_ports_part(&s->ports, slots.list, a->group, role);
+	if (!a->ports[role].plugged)
+		s->ports.list[index] = a->ports[role].before;
+	pthread_rwlock_unlock(&s->lock);
+}
+
+void server_group_abandon(struct group_arrival *a) {
+	struct server *s = a->server;
 
 	served_group_free(&s->groups[a->group]);
 	for (enum device_role role = 0; role < DEVICE_ROLES; role++) {
 		if (!a->ports[role].joined)
 			continue;
 		share_undo(a, role);
-		pthread_rwlock_wrlock(&s->lock);
-		server_ports_part(&s->ports, slots.list, a->group, role);
-		pthread_rwlock_unlock(&s->lock);
+		port_undo(a, role);
 	}
 	if (a->taken)
 		server_pools_give_back(&s->pools, &a->needs);
+	if (a->linear) {
+		rte_mempool_free(s->pools.linear);
+		s->pools.linear = NULL;
+	}
+	crypto_providers_close_behind(&s->crypto, a->providers);
+	s->layout.groups[a->group] = a->layout_before;
+	s->home.groups[a->group] = a->home_before;
+	free(a);
 }
 
-/* The group that had the port for itself so far has the share's ring for its source, then the owner asks the
- * port in its place. */
-static void share_begin(struct arrival *a, unsigned index) {
+/* The groups that there will be when it enters: those in service, as they will be, and those prepared before it. */
+static struct shares_site site_to_be(struct group_arrival *a,
+				     const struct service_group *const to_be[SERVER_MAX_GROUPS]) {
 	struct server *s = a->server;
-	enum device_role role = s->ports.list[index].role;
+	struct shares_site site = server_site(s);
 
-	for (unsigned g = 0; g < s->group_count; g++) {
-		if (s->groups[g].there && g != a->group && s->ports.of[g][role] == index)
-			server_group_wire(s, g);
+	site.groups.count = s->group_most;
+	for (unsigned g = 0; g < s->group_most; g++) {
+		site.groups.list[g] = s->groups[g].sg;
+		if (to_be != NULL && to_be[g] != NULL && s->groups[g].sg != NULL)
+			site.groups.list[g] = to_be[g];
 	}
+	site.groups.list[a->group] = a->sg;
+	return site;
 }
 
-/* It is there, for its workers and for who tells of it. Cannot fail. */
-static void arrival_take(struct arrival *a) {
-	struct server *s = a->server;
-	unsigned ring = server_share_ring(s->group_most);
-	struct watched_change watched;
-
-	server_tell_group(s, &watched,
-			  &(struct group_watch){WATCH_ADDED, .group = &s->groups[a->group]});
-	pthread_rwlock_wrlock(&s->lock);
-	s->group_count = RTE_MAX(s->group_count, a->group + 1);
-	s->groups[a->group].there = true;
-	s->generation++;
-	server_name_workers(s);
-	pthread_rwlock_unlock(&s->lock);
-	served_group_enter(&s->groups[a->group]);
-	for (enum device_role role = 0; role < DEVICE_ROLES; role++) {
-		unsigned index = port_of(a, role);
-		struct arrival_port *port = &a->ports[role];
-
-		if (port->plugged) /* what the group was made of need not live on */
-			s->ports.list[index].device =
-				device_port(s->groups[a->group].sg, role)->device;
-		if (port->joined)
-			s->ports.list[index].counted += port->descriptors;
-		if (!port->joined || s->shares.of[index] == NULL)
-			continue;
-		if (port->made)
-			share_begin(a, index);
-		if (s->shares.of[index]->send.ring != NULL)
-			server_share_send(&s->shares, s->workers, index, ring);
-		if (port->table != NULL)
-			port->table = share_table_replace(s->shares.of[index], port->table);
-		if (server_share_is_read_for(&a->site, index))
-			server_share_receive(&s->shares, s->workers, index);
-	}
-	server_peers(s, false);
-	server_synchronize(s);
-	for (enum device_role role = 0; role < DEVICE_ROLES; role++) {
-		share_table_free(a->ports[role].table);
-		if (a->ports[role].joined)
-			server_steer(s, port_of(a, role));
-	}
-	server_tell_applied(s, &watched);
-	server_tell_retired(s, &watched);
-}
-
-static bool arrival_prepare(struct arrival *a) {
-	struct server *s = a->server;
-
+static bool arrival_prepare(struct group_arrival *a,
+			    const struct service_group *const to_be[SERVER_MAX_GROUPS]) {
 	if (!arrival_ports(a) || !arrival_buffers(a))
 		return false;
-	a->site = server_site(s);
-	a->site.groups.list[a->group] = a->sg;
-	a->site.groups.count = RTE_MAX(a->site.groups.count, a->group + 1);
-	return arrival_shares(a) && arrival_group(a) && arrival_room(a);
+	a->site = site_to_be(a, to_be);
+	return arrival_shares(a) && arrival_group(a) && arrival_lists(a);
 }
 
-bool server_group_add(struct server *s, const struct service_group *sg, unsigned *group,
-		      char why[LIVE_LINE]) {
-	struct arrival a = {.server = s, .sg = sg, .why = why};
+struct group_arrival *server_group_prepare(
+	struct server *s, const struct service_group *sg,
+	const struct service_group *const to_be[SERVER_MAX_GROUPS], char why[LIVE_LINE]) {
+	struct group_arrival *a = calloc(1, sizeof(*a));
 
-	server_changes_settle(s);
-	if (!arrival_place(&a))
-		return false;
-	if (!arrival_prepare(&a)) {
-		arrival_undo(&a);
-		return false;
+	if (a == NULL) {
+		snprintf(why, LIVE_LINE, "service group %u: no memory left", sg->id);
+		return NULL;
 	}
-	arrival_take(&a);
-	*group = a.group;
-	log_info("group",
-		 LOG_FIELDS(LOG_NUMBER("service_group", sg->id), LOG_STRING("name", sg->name),
-			    LOG_NUMBER("modems", sg->modem_count)),
-		 "service group %u added: %zu modems", sg->id, sg->modem_count);
-	return true;
+	*a = (struct group_arrival){
+		.server = s, .sg = sg, .why = why, .providers = s->crypto.count};
+	if (!arrival_place(a)) {
+		free(a);
+		return NULL;
+	}
+	if (arrival_prepare(a, to_be))
+		return a;
+	server_group_abandon(a);
+	return NULL;
 }

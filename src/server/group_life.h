@@ -18,11 +18,31 @@ bool server_group_add(struct server *s, const struct service_group *sg, unsigned
 		      char why[LIVE_LINE]);
 
 /*
+ * The same in two parts, for several groups at a time or beside other changes. The first does all that can fail: memory,
+ * devices, queues, keys, tables; nothing of the group is visible to workers or other threads, and no packet reaches it.
+ * It returns NULL with one line in `why`, and maybe more on stderr: then nothing was changed. `to_be` has, by number, what
+ * groups in service will be when this one enters, where that differs from what they are; it is read during the call only,
+ * NULL: none differs. Nothing that an earlier change removed may be leaving.
+ *
+ * Prepared groups enter in the order in which they were prepared, or are abandoned in the opposite order. Both free
+ * what was prepared.
+ */
+struct group_arrival;
+struct group_arrival *server_group_prepare(
+	struct server *s, const struct service_group *sg,
+	const struct service_group *const to_be[SERVER_MAX_GROUPS], char why[LIVE_LINE]);
+unsigned server_group_enter(struct group_arrival *a); /* returns its number; cannot fail */
+void server_group_abandon(struct group_arrival *a);
+
+/*
  * Takes it out of service: nothing more comes to it, what it holds goes out for at most `limit_ms`, what remains
  * ends under the reasons of a stop. What it counted goes into server.gone. Not of the last group. Returns false with
  * one line in `why`: then nothing was changed.
  */
 bool server_group_remove(struct server *s, unsigned group, unsigned limit_ms, char why[LIVE_LINE]);
+
+/* The same of a group that is there and is not the last one. Cannot fail. */
+void server_group_leave(struct server *s, unsigned group, unsigned limit_ms);
 
 /*
  * The group receives nothing more, and what it holds goes out, for at most `limit_ms`. What comes meanwhile waits in

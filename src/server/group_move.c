@@ -83,8 +83,8 @@ struct moves {
 	unsigned worker;
 };
 
-/* All that may fail, before anything moves. */
-static int moves_prepare(struct server *s, const struct moves *m) {
+/* All that may fail. */
+static int moves_reserve(struct server *s, const struct moves *m) {
 	unsigned lists = 0;
 
 	for (unsigned g = 0; g < s->group_count; g++) {
@@ -115,6 +115,26 @@ static void tell_move(struct server *s, unsigned group) {
 	server_tell_retired(s, &watched);
 }
 
+static bool has_ring(const struct server *s, unsigned port) {
+	return s->shares.of[port] != NULL && s->shares.of[port]->send.ring != NULL;
+}
+
+/* The same; where it fails, rings that it made are freed again. */
+static int moves_prepare(struct server *s, const struct moves *m) {
+	bool before[SERVER_PORTS_MAX];
+
+	for (unsigned p = 0; p < s->ports.count; p++)
+		before[p] = has_ring(s, p);
+	if (moves_reserve(s, m) == 0)
+		return 0;
+	for (unsigned p = 0; p < s->ports.count; p++) {
+		if (!before[p] && has_ring(s, p))
+			server_share_send_undo(&s->shares, s->workers, p);
+	}
+	return -1;
+}
+
+/* After moves_prepare() nothing fails. */
 static int moves_make(struct server *s, const struct moves *m) {
 	server_changes_settle(s);
 	if (moves_prepare(s, m) != 0)

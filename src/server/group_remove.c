@@ -236,20 +236,12 @@ static bool refused(char *why, const char *what) {
 	return false;
 }
 
-bool server_group_remove(struct server *s, unsigned group, unsigned limit_ms, char why[LIVE_LINE]) {
+void server_group_leave(struct server *s, unsigned group, unsigned limit_ms) {
 	struct departure d = {.server = s, .group = group};
 	struct watched_change watched;
-	unsigned groups = 0, id;
-	uint64_t end;
+	unsigned id = s->groups[group].sg->id;
+	uint64_t end = server_now(s) + (uint64_t)limit_ms * SERVER_MS;
 
-	for (unsigned g = 0; g < s->group_count; g++)
-		groups += s->groups[g].there;
-	if (group >= s->group_count || !s->groups[group].there)
-		return refused(why, "no such service group");
-	if (groups == 1)
-		return refused(why, "a server has at least one service group");
-	id = s->groups[group].sg->id;
-	end = server_now(s) + (uint64_t)limit_ms * SERVER_MS;
 	server_changes_settle(s);
 	server_tell_group(s, &watched,
 			  &(struct group_watch){WATCH_REMOVED, .group = &s->groups[group]});
@@ -262,5 +254,17 @@ bool server_group_remove(struct server *s, unsigned group, unsigned limit_ms, ch
 	server_tell_retired(s, &watched);
 	log_info("group", LOG_FIELDS(LOG_NUMBER("service_group", id)), "service group %u removed",
 		 id);
+}
+
+bool server_group_remove(struct server *s, unsigned group, unsigned limit_ms, char why[LIVE_LINE]) {
+	unsigned groups = 0;
+
+	for (unsigned g = 0; g < s->group_count; g++)
+		groups += s->groups[g].there;
+	if (group >= s->group_count || !s->groups[group].there)
+		return refused(why, "no such service group");
+	if (groups == 1)
+		return refused(why, "a server has at least one service group");
+	server_group_leave(s, group, limit_ms);
 	return true;
 }

@@ -70,7 +70,13 @@ static void group_account(struct served_group *g, bool on) {
 		measure_by(g->upstream_worker, account_upstream, &m);
 }
 
-/* Others that read learn of the histograms under the lock. */
+static int no_memory(const struct served_group *g) {
+	log_error("memory", LOG_FIELDS(LOG_NUMBER("service_group", g->sg->id)),
+		  "no memory to measure latencies");
+	return -1;
+}
+
+/* Others that read learn of the histograms under the lock. What was measured before begins anew. */
 static int group_latency_prepare(struct server *s, struct served_group *g) {
 	int ret;
 
@@ -79,10 +85,30 @@ static int group_latency_prepare(struct server *s, struct served_group *g) {
 	if (ret == 0 && g->upstream != NULL)
 		ret = latency_prepare(&g->upstream->latency);
 	pthread_rwlock_unlock(&s->lock);
-	if (ret != 0)
-		log_error("memory", LOG_FIELDS(LOG_NUMBER("service_group", g->sg->id)),
-			  "no memory to measure latencies");
-	return ret;
+	return ret != 0 ? no_memory(g) : 0;
+}
+
+/* Memory alone: what was measured before stays. */
+static int group_latency_reserve(struct server *s, struct served_group *g) {
+	int ret;
+
+	pthread_rwlock_wrlock(&s->lock);
+	ret = downstream_latency_reserve(g->downstream);
+	if (ret == 0 && g->upstream != NULL)
+		ret = latency_reserve(&g->upstream->latency);
+	pthread_rwlock_unlock(&s->lock);
+	return ret != 0 ? no_memory(g) : 0;
+}
+
+/* Of a group in which it was never on. The line of arrival times stays: the worker of the lower MAC reads it. */
+static void group_latency_release(struct server *s, struct served_group *g) {
+	pthread_rwlock_wrlock(&s->lock);
+	latency_readers_lock();
+	latency_free(&g->downstream->latency);
+	if (g->upstream != NULL)
+		latency_free(&g->upstream->latency);
+	latency_readers_unlock();
+	pthread_rwlock_unlock(&s->lock);
 }
 
 static void group_latency_set(struct served_group *g, bool on) {
@@ -119,24 +145,39 @@ void server_account(struct server *s, bool on) {
 	measure_note(s, &s->measures.cycles, on);
 }
 
-static int latency_prepare_all(struct server *s) {
-	for (unsigned g = 0; g < s->group_count; g++) {
-		if (s->groups[g].there && group_latency_prepare(s, &s->groups[g]) != 0)
-			return -1;
+/* For all groups, or for none. */
+static int latency_reserve_all(struct server *s) {
+	bool fresh[SERVER_MAX_GROUPS] = {false};
+	unsigned g = 0;
+
+	for (; g < s->group_count; g++) {
+		if (!s->groups[g].there)
+			continue;
+		fresh[g] = !latency_measured(&s->groups[g].downstream->latency);
+		if (group_latency_reserve(s, &s->groups[g]) != 0)
+			break;
 	}
-	return 0;
+	if (g == s->group_count)
+		return 0;
+	for (g = 0; g < s->group_count; g++) {
+		if (fresh[g])
+			group_latency_release(s, &s->groups[g]);
+	}
+	return -1;
 }
 
 int server_latency(struct server *s, bool on) {
-	int ret = on ? latency_prepare_all(s) : 0;
-
-	on = on && ret == 0;
+	if (on && latency_reserve_all(s) != 0)
+		return -1;
 	for (unsigned g = 0; g < s->group_count; g++) {
-		if (s->groups[g].there)
-			group_latency_set(&s->groups[g], on);
+		if (!s->groups[g].there)
+			continue;
+		if (on) /* with its memory it cannot fail */
+			group_latency_prepare(s, &s->groups[g]);
+		group_latency_set(&s->groups[g], on);
 	}
 	measure_note(s, &s->measures.latency, on);
-	return ret;
+	return 0;
 }
 
 int server_measure_group(struct server *s, unsigned group) {

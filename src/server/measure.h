@@ -12,7 +12,7 @@
 void server_account(struct server *s, bool on);
 
 /* Whether it is measured how long packets stay; it is not after server_serve(). Returns 0, or -1 after a message when
- * memory is short: then it is off. */
+ * memory is short: then nothing was changed. */
 int server_latency(struct server *s, bool on);
 
 /* For a group that comes, and the share of a port: what the server measures, they do. The first returns as above. */

@@ -2,15 +2,25 @@
 #include "server/provider_change.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "downstream/change/provider.h"
 #include "log/log.h"
-#include "model/arena.h"
 #include "server/changes.h"
 #include "server/group_crypto.h"
 #include "server/running.h"
 #include "upstream/change/provider.h"
+
+struct provider_change {
+	struct server *server;
+	unsigned group;
+	enum crypto_choice kind;
+	char *device;
+	struct crypto_provider *provider;
+	const struct service_group *to_be; /* the group with it, for the ciphers of its keys */
+	struct group_crypto made; /* the new one's; after the exchange the old one's */
+};
 
 static bool same_device(const char *a, const char *b) {
 	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
@@ -76,39 +86,79 @@ static void hand_over(struct served_group *g, const struct group_crypto *next) {
 		step_by_worker(g, g->upstream_worker, us_provider_change, &up);
 }
 
-bool server_provider_change(struct server *s, unsigned group, const struct crypto_config *next,
-			    char why[LIVE_LINE]) {
-	struct served_group *g = &s->groups[group];
+struct provider_change *server_provider_prepare(struct server *s, unsigned group,
+						const struct crypto_config *next,
+						const struct service_group *to_be,
+						char why[LIVE_LINE]) {
 	struct crypto_provider *p = provider_find(s, next, why);
-	struct group_crypto made = {0}, old;
-	struct watched_change watched;
-	char *device = NULL;
+	struct provider_change *c;
 
 	if (p == NULL)
-		return false;
-	if (next->device != NULL)
-		device = arena_text(g->live.sg.arena, next->device, strlen(next->device));
-	if ((next->device != NULL && device == NULL) || group_crypto_make(&made, p, g->sg) != 0) {
-		group_crypto_free(&made, g->sg);
-		snprintf(why, LIVE_LINE, "crypto.provider: %s has no place for all keys", p->name);
-		return false;
+		return NULL;
+	c = calloc(1, sizeof(*c));
+	if (c != NULL && next->device != NULL)
+		c->device = strdup(next->device);
+	if (c == NULL || (next->device != NULL && c->device == NULL)) {
+		free(c);
+		snprintf(why, LIVE_LINE, "crypto.provider: no memory left for another one");
+		return NULL;
 	}
-	server_tell_group(s, &watched,
-			  &(struct group_watch){WATCH_PROVIDER, .group = g, .crypto = next});
-	hand_over(g, &made);
-	pthread_rwlock_wrlock(&s->lock);
-	old = g->crypto;
-	g->crypto = made;
-	g->live.sg.crypto.provider = next->provider;
-	g->live.sg.crypto.device = device;
-	s->generation++;
-	pthread_rwlock_unlock(&s->lock);
-	server_tell_applied(s, &watched);
-	server_tell_retired(s, &watched);
-	log_info(
-		"crypto",
-		LOG_FIELDS(LOG_NUMBER("service_group", g->sg->id), LOG_STRING("provider", p->name)),
-		"service group %u: crypto provider changed to %s", g->sg->id, p->name);
-	group_crypto_free(&old, g->sg);
-	return true;
+	c->server = s;
+	c->group = group;
+	c->kind = next->provider;
+	c->provider = p;
+	c->to_be = to_be;
+	if (group_crypto_make(&c->made, p, to_be) == 0)
+		return c;
+	snprintf(why, LIVE_LINE,
+		 "crypto.provider: %s has no queue left, or no memory for all keys; the messages "
+		 "of vcmtsd say which",
+		 p->name);
+	server_provider_abandon(c);
+	return NULL;
+}
+
+void server_provider_abandon(struct provider_change *c) {
+	if (c == NULL)
+		return;
+	group_crypto_free(&c->made, c->to_be);
+	free(c->device);
+	free(c);
+}
+
+/* What the group had is in the change afterwards. */
+static void provider_exchange(struct provider_change *c) {
+	struct served_group *g = &c->server->groups[c->group];
+	struct group_crypto before = g->crypto;
+	char *device = g->device;
+
+	pthread_rwlock_wrlock(&c->server->lock);
+	g->crypto = c->made;
+	g->device = c->device;
+	g->live.sg.crypto.provider = c->kind;
+	g->live.sg.crypto.device = c->device;
+	c->server->generation++;
+	pthread_rwlock_unlock(&c->server->lock);
+	c->made = before;
+	c->device = device;
+}
+
+void server_provider_take(struct provider_change *c) {
+	struct served_group *g = &c->server->groups[c->group];
+	struct crypto_config next = g->sg->crypto;
+	struct watched_change watched;
+
+	next.provider = c->kind;
+	next.device = c->device;
+	server_tell_group(c->server, &watched,
+			  &(struct group_watch){WATCH_PROVIDER, .group = g, .crypto = &next});
+	hand_over(g, &c->made);
+	provider_exchange(c);
+	server_tell_applied(c->server, &watched);
+	server_tell_retired(c->server, &watched);
+	log_info("crypto",
+		 LOG_FIELDS(LOG_NUMBER("service_group", g->sg->id),
+			    LOG_STRING("provider", c->provider->name)),
+		 "service group %u: crypto provider changed to %s", g->sg->id, c->provider->name);
+	server_provider_abandon(c); /* frees what the old provider had */
 }

@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "server/reconfigure.h"
 
+/*
+ * A reload in two halves. prepare() does all that can fail, for all groups, and changes nothing that is served: a reload
+ * that is refused in it is abandoned. take() begins at the point of no return: nothing in it can fail.
+ */
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "model/live/live_to_be.h"
 #include "server/changes.h"
 #include "server/group_life.h"
 #include "server/provider_change.h"
@@ -19,10 +25,12 @@ struct reconfiguration {
 	struct server_change *change;
 	unsigned places[SERVER_MAX_GROUPS]; /* of the groups of `next`, or NOWHERE */
 	struct live_changes differences[SERVER_MAX_GROUPS]; /* of the groups of `next` that stay */
-	bool provider_differs[SERVER_MAX_GROUPS]; /* of the same */
+	struct provider_change *providers[SERVER_MAX_GROUPS]; /* of the same; NULL: stays */
+	struct live_to_be to_be[SERVER_MAX_GROUPS]; /* of groups that differ, by number */
 	bool stays[SERVER_MAX_GROUPS]; /* a group in service, by its number */
-	unsigned came[SERVER_MAX_GROUPS], came_count; /* numbers */
-	unsigned went;
+	struct group_arrival *arrivals[SERVER_MAX_GROUPS]; /* groups that come, in order */
+	unsigned came, went;
+	unsigned providers_before; /* crypto providers that were open */
 	char *line;
 	size_t used;
 };
@@ -87,18 +95,6 @@ static void say_group(struct reconfiguration *r, const struct live_group *l,
 	say(r, "%s", text);
 }
 
-/* Whether a group is to have another crypto provider, and can. */
-static bool find_provider(struct reconfiguration *r, size_t n) {
-	const struct service_group *sg = &r->next->groups[n];
-	char why[LIVE_LINE];
-
-	r->provider_differs[n] =
-		server_provider_differs(&r->server->groups[r->places[n]], &sg->crypto);
-	if (!r->provider_differs[n] || server_provider_check(r->server, sg, why) != NULL)
-		return true;
-	return refuse_group(r, sg->id, why);
-}
-
 /* Of groups that stay. */
 static bool find_differences(struct reconfiguration *r) {
 	for (size_t n = 0; n < r->next->group_count; n++) {
@@ -111,81 +107,111 @@ static bool find_differences(struct reconfiguration *r) {
 		l = &r->server->groups[r->places[n]].live;
 		if (!live_difference(l, sg, &r->differences[n], why))
 			return refuse_group(r, sg->id, why);
-		if (!find_provider(r, n))
-			return false;
-		if (r->differences[n].count > 0)
-			say_group(r, l, &r->differences[n]);
+		if (r->differences[n].count == 0)
+			continue;
+		if (!live_to_be_make(&r->to_be[r->places[n]], l, &r->differences[n]))
+			return refuse_group(r, sg->id, "no memory left for a change");
+		say_group(r, l, &r->differences[n]);
 	}
 	return true;
 }
 
-/* Once those that come are there: what stays is told apart from them on the ports. */
+/* What the group in service of that number will be; NULL: what it is. */
+static const struct service_group *to_be(const struct reconfiguration *r, unsigned g) {
+	return r->to_be[g].sg.modems != NULL ? &r->to_be[g].sg : NULL;
+}
+
+/* Another crypto provider: its queues, and the keys of the modems that there will be. */
+static bool prepare_provider(struct reconfiguration *r, size_t n) {
+	const struct service_group *sg = &r->next->groups[n], *with;
+	unsigned g = r->places[n];
+	char why[LIVE_LINE];
+
+	if (g == NOWHERE || !server_provider_differs(&r->server->groups[g], &sg->crypto))
+		return true;
+	with = to_be(r, g) != NULL ? to_be(r, g) : r->server->groups[g].sg;
+	if (server_provider_check(r->server, sg, why) != NULL)
+		r->providers[n] = server_provider_prepare(r->server, g, &sg->crypto, with, why);
+	return r->providers[n] != NULL || refuse_group(r, sg->id, why);
+}
+
+/* The differences themselves; they are the change's from here on. */
+static bool prepare_change(struct reconfiguration *r, size_t n) {
+	char why[LIVE_LINE];
+
+	return r->differences[n].count == 0 ||
+	       server_change_add(r->change, r->places[n], &r->differences[n], why) ||
+	       refuse_group(r, r->next->groups[n].id, why);
+}
+
+/* A group that comes, beside the others as they will be: its packets are told from theirs. */
+static bool prepare_arrival(struct reconfiguration *r, size_t n) {
+	const struct service_group *others[SERVER_MAX_GROUPS];
+	struct group_arrival *a;
+	char why[LIVE_LINE];
+
+	if (r->places[n] != NOWHERE)
+		return true;
+	for (unsigned g = 0; g < SERVER_MAX_GROUPS; g++)
+		others[g] = to_be(r, g);
+	a = server_group_prepare(r->server, &r->next->groups[n], others, why);
+	if (a == NULL)
+		return refuse(r, why);
+	r->arrivals[r->came++] = a;
+	return true;
+}
+
 static bool prepare(struct reconfiguration *r) {
-	for (size_t n = 0; n < r->next->group_count; n++) {
-		char why[LIVE_LINE];
+	static bool (*const steps[])(struct reconfiguration *, size_t) = {
+		prepare_provider,
+		prepare_change,
+		prepare_arrival,
+	};
+	bool good;
 
-		if (r->differences[n].count > 0 &&
-		    !server_change_add(r->change, r->places[n], &r->differences[n], why))
-			return refuse_group(r, r->next->groups[n].id, why);
-	}
-	return true;
-}
-
-static bool let_come(struct reconfiguration *r) {
-	for (size_t n = 0; n < r->next->group_count; n++) {
-		const struct service_group *sg = &r->next->groups[n];
-		char why[LIVE_LINE];
-
-		if (r->places[n] != NOWHERE)
-			continue;
-		if (!server_group_add(r->server, sg, &r->came[r->came_count], why))
-			return refuse(r, why);
-		r->came_count++;
-	}
-	return true;
-}
-
-static void take_back(struct reconfiguration *r) {
-	char why[LIVE_LINE];
-
-	while (r->came_count > 0)
-		server_group_remove(r->server, r->came[--r->came_count], 0, why);
-}
-
-static void let_go(struct reconfiguration *r) {
-	char why[LIVE_LINE];
-
-	for (unsigned g = 0; g < SERVER_MAX_GROUPS && g < r->server->group_count; g++) {
-		bool came = false;
-
-		for (unsigned c = 0; c < r->came_count; c++)
-			came |= r->came[c] == g;
-		if (is_there(r->server, g) && !r->stays[g] && !came)
-			server_group_remove(r->server, g, CHANGE_DRAIN_MS, why);
-	}
-}
-
-/* After all else: it is the modems of now whose keys go over. */
-static bool change_providers(struct reconfiguration *r) {
-	bool good = true;
-
-	for (size_t n = 0; n < r->next->group_count; n++) {
-		const struct service_group *sg = &r->next->groups[n];
-		char why[LIVE_LINE];
-
-		if (!r->provider_differs[n])
-			continue;
-		say(r, "%s", r->used > 0 ? "; " : "");
-		if (r->next->group_count > 1)
-			say(r, "service group %u: ", sg->id);
-		if (server_provider_change(r->server, r->places[n], &sg->crypto, why)) {
-			say(r, "crypto provider changed");
-		} else {
-			say(r, "%s: its crypto provider was not changed", why);
-			good = false;
-		}
+	r->change = server_change_open(r->server);
+	if (r->change == NULL)
+		return refuse(r, "no memory left for a change");
+	good = find_differences(r);
+	for (size_t step = 0; step < sizeof(steps) / sizeof(steps[0]); step++) {
+		for (size_t n = 0; good && n < r->next->group_count; n++)
+			good = steps[step](r, n);
 	}
 	return good;
+}
+
+/* Frees what was prepared, the last first. */
+static void abandon(struct reconfiguration *r) {
+	while (r->came > 0)
+		server_group_abandon(r->arrivals[--r->came]);
+	server_change_close(r->change);
+	for (size_t n = 0; n < r->next->group_count; n++)
+		server_provider_abandon(r->providers[n]);
+	crypto_providers_close_behind(&r->server->crypto, r->providers_before);
+}
+
+static void take_providers(struct reconfiguration *r) {
+	for (size_t n = 0; n < r->next->group_count; n++) {
+		if (r->providers[n] == NULL)
+			continue;
+		server_provider_take(r->providers[n]);
+		say(r, "%s", r->used > 0 ? "; " : "");
+		if (r->next->group_count > 1)
+			say(r, "service group %u: ", r->next->groups[n].id);
+		say(r, "crypto provider changed");
+	}
+}
+
+static void take_arrivals(struct reconfiguration *r, bool came[SERVER_MAX_GROUPS]) {
+	for (unsigned n = 0; n < r->came; n++)
+		came[server_group_enter(r->arrivals[n])] = true;
+}
+
+static void take_departures(struct reconfiguration *r, const bool came[SERVER_MAX_GROUPS]) {
+	for (unsigned g = 0; g < SERVER_MAX_GROUPS && g < r->server->group_count; g++) {
+		if (is_there(r->server, g) && !r->stays[g] && !came[g])
+			server_group_leave(r->server, g, CHANGE_DRAIN_MS);
+	}
 }
 
 static bool idle_differs(const struct power_config *a, const struct power_config *b) {
@@ -212,9 +238,9 @@ static void change_power(struct reconfiguration *r) {
 }
 
 static void say_groups(struct reconfiguration *r) {
-	if (r->came_count > 0)
-		say(r, "%s%u service group%s added", r->used > 0 ? "; " : "", r->came_count,
-		    r->came_count == 1 ? "" : "s");
+	if (r->came > 0)
+		say(r, "%s%u service group%s added", r->used > 0 ? "; " : "", r->came,
+		    r->came == 1 ? "" : "s");
 	if (r->went > 0)
 		say(r, "%s%u service group%s removed", r->used > 0 ? "; " : "", r->went,
 		    r->went == 1 ? "" : "s");
@@ -226,34 +252,59 @@ static bool text_same(const char *a, const char *b) {
 	return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
 }
 
+/*
+ * The point of no return: from here on the workers see it. What stays has changed before groups come, as these were
+ * prepared beside what it becomes, and before its keys go to another provider.
+ */
+static void take(struct reconfiguration *r) {
+	bool came[SERVER_MAX_GROUPS] = {false};
+
+	server_change_make(r->change);
+	server_change_close(r->change);
+	take_arrivals(r, came);
+	take_departures(r, came);
+	take_providers(r);
+	change_power(r);
+	say_groups(r);
+}
+
+/* What only a new start can change is the same. */
+static bool start_is_same(struct reconfiguration *r) {
+	const struct server *s = r->server;
+
+	if (r->next->main_core != s->config->main_core)
+		return refuse(r, "threads.main_core: differs, which takes a new start");
+	if (!s->metrics_fixed && !text_same(r->next->metrics, s->config->metrics))
+		return refuse(r, "metrics: differs, which takes a new start");
+	return true;
+}
+
 bool server_reconfigure(struct server *s, const struct server_config *next,
 			char line[RECONFIGURE_LINE]) {
-	struct reconfiguration r = {.server = s, .next = next, .line = line};
+	struct reconfiguration *r = calloc(1, sizeof(*r));
 	bool good;
 
 	line[0] = '\0';
-	if (next->main_core != s->config->main_core)
-		return refuse(&r, "threads.main_core: differs, which takes a new start");
-	if (!s->metrics_fixed && !text_same(next->metrics, s->config->metrics))
-		return refuse(&r, "metrics: differs, which takes a new start");
-	server_changes_settle(s);
-	r.change = server_change_open(s);
-	if (r.change == NULL)
-		return refuse(&r, "no memory left for a change");
-	match(&r);
-	good = find_differences(&r) && let_come(&r) && prepare(&r);
-	if (good)
-		server_change_make(r.change);
-	server_change_close(r.change);
-	if (good) {
-		let_go(&r);
-		good = change_providers(&r);
-		change_power(&r);
-		say_groups(&r);
-	} else {
-		take_back(&r);
+	if (r == NULL) {
+		snprintf(line, RECONFIGURE_LINE,
+			 "no memory left for a change; nothing was changed");
+		return false;
 	}
+	r->server = s;
+	r->next = next;
+	r->line = line;
+	r->providers_before = s->crypto.count;
+	server_changes_settle(s);
+	match(r);
+	good = start_is_same(r) && prepare(r);
+	if (good)
+		take(r);
+	else
+		abandon(r);
 	for (size_t n = 0; n < next->group_count; n++)
-		live_changes_free(&r.differences[n]);
+		live_changes_free(&r->differences[n]);
+	for (unsigned g = 0; g < SERVER_MAX_GROUPS; g++)
+		live_to_be_free(&r->to_be[g]);
+	free(r);
 	return good;
 }

@@ -278,5 +278,6 @@ void served_group_free(struct served_group *g) {
 	downstream_free(g->downstream);
 	group_crypto_free(&g->crypto, g->sg);
 	live_group_free(&g->live);
+	free(g->device);
 	memset(g, 0, sizeof(*g));
 }

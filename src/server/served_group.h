@@ -39,6 +39,7 @@ struct served_group {
 	 * server's lock only. */
 	struct live_group live;
 	const struct service_group *sg;
+	char *device; /* live.sg.crypto.device, where a change has set it; else NULL */
 	struct group_crypto crypto;
 	double keys_seconds; /* what making both took */
 	uint64_t key_rolls[CRYPTO_UPLINK + 1]; /* keys that gave way to others, a modem each */

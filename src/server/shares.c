@@ -143,6 +143,12 @@ int server_share_send(struct server_shares *s, struct worker *workers, unsigned 
 	return 0;
 }
 
+void server_share_send_undo(struct server_shares *s, struct worker *workers, unsigned port) {
+	worker_remove(&workers[s->owners[port]], &s->of[port]->sending);
+	s->sends[port] = false;
+	share_send_close(s->of[port]);
+}
+
 void server_share_stop(struct server_shares *s, struct worker *workers, unsigned port) {
 	worker_remove(&workers[s->owners[port]], &s->of[port]->receiving);
 	worker_remove(&workers[s->owners[port]], &s->of[port]->sending);

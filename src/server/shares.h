@@ -64,6 +64,10 @@ int server_share_receive(struct server_shares *s, struct worker *workers, unsign
 int server_share_send(struct server_shares *s, struct worker *workers, unsigned port,
 		      unsigned ring);
 
+/* Ends the ring to the port and its list again, where server_share_send() made them and no group has the ring for its
+ * sink. */
+void server_share_send_undo(struct server_shares *s, struct worker *workers, unsigned port);
+
 /* Takes from the owner's worker what it has of it. */
 void server_share_stop(struct server_shares *s, struct worker *workers, unsigned port);
 

@@ -155,12 +155,94 @@ static void refused(void **state) {
 	life_bench_close(bench);
 }
 
+/* Queue pairs for one group and a half. */
+#define SMALL_DEVICE "crypto_openssl7,max_nb_queue_pairs=3"
+
+/* One reload edits modems of two groups, removes a third group and moves both to a device that has queues for one of them
+ * only: it is refused, and everything is as it was. The same device is opened anew when the file names it otherwise. */
+static void refused_for_the_second_group(void **state) {
+	const struct served_group *groups;
+	struct group_crypto before[3];
+	unsigned open, priority;
+	uint64_t generation;
+
+	(void)state;
+	life_bench_open(bench, 2, GROUPS);
+	load_next(3, false);
+	reload("1 service group added");
+	groups = bench->server.groups;
+	for (unsigned g = 0; g < 3; g++)
+		before[g] = groups[g].crypto;
+	open = bench->server.crypto.count;
+	generation = bench->server.generation;
+	priority = groups[0].sg->modems[1].service_flows[0].priority;
+	file.group_count = 2;
+	for (unsigned g = 0; g < 2; g++) {
+		next[g].modems[1].service_flows[0].priority++;
+		wants(g, true);
+		next[g].crypto.device = (char *)(uintptr_t)SMALL_DEVICE;
+	}
+	for (unsigned tries = 0; tries < 3; tries++) {
+		assert_false(take_file());
+		assert_non_null(strstr(line,
+				       "service group 2: crypto.provider: crypto_openssl7 has "
+				       "no queue left"));
+		assert_non_null(strstr(line, "; nothing was changed"));
+		assert_int_equal(bench->server.crypto.count, open);
+	}
+	assert_int_equal(bench->server.generation, generation);
+	assert_int_equal(bench->server.group_count, 3);
+	for (unsigned g = 0; g < 3; g++) {
+		assert_true(groups[g].there);
+		assert_memory_equal(&groups[g].crypto, &before[g], sizeof(before[g]));
+		assert_int_equal(groups[g].sg->crypto.provider, CRYPTO_IPSEC_MB);
+		assert_null(groups[g].sg->crypto.device);
+		assert_int_equal(groups[g].sg->modems[1].service_flows[0].priority, priority);
+	}
+	file.group_count = 3;
+	all_is_told_apart();
+	file.group_count = 2;
+	for (unsigned g = 0; g < 2; g++)
+		next[g].crypto.device = (char *)(uintptr_t)"crypto_openssl7,max_nb_queue_pairs=4";
+	reload("service group 2: crypto provider changed; 1 service group removed");
+	all_is_told_apart();
+	file.group_count = 3;
+	free_next();
+	life_bench_close(bench);
+}
+
+/* Modems that come and go, and keys that roll, in the same reload in which the provider changes. */
+static void with_other_modems(void **state) {
+	(void)state;
+	life_bench_open(bench, 2, GROUPS);
+	load_next(3, true);
+	wants(0, true);
+	wants(2, true);
+	next[0].modems[0].security.key[0] ^= 1;
+	next[1].modems[0].security.key[0] ^= 1;
+	next[0].modems[1].mac[5] = 0x77; /* another modem */
+	reload("1 service group added");
+	keys_are_those_of(0);
+	all_is_told_apart();
+	next[0].modems[1].mac[5] = 2;
+	next[0].modems[0].security.key[0] ^= 2;
+	wants(0, false);
+	reload("crypto provider changed");
+	keys_are_those_of(0);
+	all_is_told_apart();
+	assert_int_equal(crypto_providers_find(&bench->server.crypto, DEVICE)->keys, 2);
+	free_next();
+	life_bench_close(bench);
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bytes_are_the_same),
 		cmocka_unit_test(another_device),
 		cmocka_unit_test(while_workers_run),
 		cmocka_unit_test(refused),
+		cmocka_unit_test(refused_for_the_second_group),
+		cmocka_unit_test(with_other_modems),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, fixture_stop);

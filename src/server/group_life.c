@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A prepared group enters service. Nothing here can fail. */
+#include "server/group_life.h"
+
+#include <stdlib.h>
+
+#include "log/log.h"
+#include "server/changes.h"
+#include "server/group_add.h"
+#include "server/groups.h"
+#include "server/running.h"
+#include "server/steering.h"
+#include "sharing/sharing.h"
+
+/* The group that had the port for itself so far has the share's ring for its source, then the owner asks the
+ * port in its place. */
+static void share_begin(struct group_arrival *a, unsigned index) {
+	struct server *s = a->server;
+	enum device_role role = s->ports.list[index].role;
+
+	for (unsigned g = 0; g < s->group_count; g++) {
+		if (s->groups[g].there && g != a->group && s->ports.of[g][role] == index)
+			server_group_wire(s, g);
+	}
+}
+
+/* From now on its workers run it and other threads read it. Cannot fail: the lists of the workers have space for it. */
+static void arrival_take(struct group_arrival *a) {
+	struct server *s = a->server;
+	unsigned ring = server_share_ring(s->group_most);
+	struct watched_change watched;
+
+	server_tell_group(s, &watched,
+			  &(struct group_watch){WATCH_ADDED, .group = &s->groups[a->group]});
+	pthread_rwlock_wrlock(&s->lock);
+	s->group_count = RTE_MAX(s->group_count, a->group + 1);
+	s->groups[a->group].there = true;
+	s->generation++;
+	server_name_workers(s);
+	pthread_rwlock_unlock(&s->lock);
+	served_group_enter(&s->groups[a->group]);
+	for (enum device_role role = 0; role < DEVICE_ROLES; role++) {
+		unsigned index = s->ports.of[a->group][role];
+		struct arrival_port *port = &a->ports[role];
+
+		if (port->plugged) /* what the group was made of need not live on */
+			s->ports.list[index].device =
+				device_port(s->groups[a->group].sg, role)->device;
+		if (port->joined)
+			s->ports.list[index].counted += port->descriptors;
+		if (!port->has_share)
+			continue;
+		if (port->made)
+			share_begin(a, index);
+		if (s->shares.of[index]->send.ring != NULL)
+			server_share_send(&s->shares, s->workers, index, ring);
+		if (port->table != NULL)
+			port->table = share_table_replace(s->shares.of[index], port->table);
+		if (port->read)
+			server_share_receive(&s->shares, s->workers, index);
+	}
+	server_peers(s, false);
+	server_synchronize(s);
+	for (enum device_role role = 0; role < DEVICE_ROLES; role++) {
+		share_table_free(a->ports[role].table);
+		if (a->ports[role].joined)
+			server_steer(s, s->ports.of[a->group][role]);
+	}
+	server_tell_applied(s, &watched);
+	server_tell_retired(s, &watched);
+}
+
+unsigned server_group_enter(struct group_arrival *a) {
+	const struct service_group *sg = a->sg;
+	unsigned group = a->group;
+
+	arrival_take(a);
+	free(a);
+	log_info("group",
+		 LOG_FIELDS(LOG_NUMBER("service_group", sg->id), LOG_STRING("name", sg->name),
+			    LOG_NUMBER("modems", sg->modem_count)),
+		 "service group %u added: %zu modems", sg->id, sg->modem_count);
+	return group;
+}
+
+bool server_group_add(struct server *s, const struct service_group *sg, unsigned *group,
+		      char why[LIVE_LINE]) {
+	struct group_arrival *a;
+
+	server_changes_settle(s);
+	a = server_group_prepare(s, sg, NULL, why);
+	if (a == NULL)
+		return false;
+	*group = server_group_enter(a);
+	return true;
+}

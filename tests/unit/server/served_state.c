@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "served_state.h"
+
+#include "test.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "model/live/group_json.h"
+#include "model/live/live_group.h"
+
+/* What is written down. */
+struct state {
+	FILE *to;
+	const struct server *s;
+	bool exact;
+};
+
+static uint64_t digest(const void *bytes, size_t size) {
+	const uint8_t *b = bytes;
+	uint64_t sum = UINT64_C(0xcbf29ce484222325);
+
+	for (size_t i = 0; i < size; i++)
+		sum = (sum ^ b[i]) * UINT64_C(0x100000001b3);
+	return sum;
+}
+
+/* In any order. */
+static uint64_t hash_digest(const struct rte_hash *h, size_t key_size, bool values) {
+	uint64_t sum = 0;
+	const void *key;
+	uint32_t at = 0;
+	void *data;
+
+	while (h != NULL && rte_hash_iterate(h, &key, &data, &at) >= 0)
+		sum += digest(key, key_size) ^ (values ? digest(&data, sizeof(data)) : 0);
+	return sum;
+}
+
+static void put_hash(const struct state *t, const char *name, const struct rte_hash *h,
+		     size_t key_size, bool values) {
+	fprintf(t->to, "  %s: %d keys, %" PRIx64 "\n", name, h != NULL ? rte_hash_count(h) : 0,
+		hash_digest(h, key_size, values));
+}
+
+static void put_counters(const struct state *t, const char *name, const struct counters *c) {
+	fprintf(t->to, "  %s: dropped %" PRIu64 ", all %" PRIx64 "\n", name, counters_dropped(c),
+		digest(c, sizeof(*c)));
+}
+
+static uint64_t count_leaving(const struct ds_places *p, const struct group_room *room) {
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < room->modems; i++)
+		sum += p->leaving[LIVE_MODEM][i];
+	for (uint32_t i = 0; i < room->channels; i++)
+		sum += p->leaving[LIVE_CHANNEL][i] + p->groups_leaving[i];
+	for (uint32_t i = 0; i < room->bonding_groups; i++)
+		sum += p->leaving[LIVE_BONDING_GROUP][i] + p->flows_leaving[i];
+	return sum;
+}
+
+static void put_downstream(const struct state *t, const struct downstream *d) {
+	const struct ds_tables *tables = &d->tables;
+	struct counters c;
+
+	put_hash(t, "ipv4", tables->ipv4, 4, t->exact);
+	put_hash(t, "ipv6", tables->ipv6, 16, t->exact);
+	put_hash(t, "mac", tables->mac, 6, t->exact);
+	fprintf(t->to, "  places: %u free flows, %" PRIu64 " leaving, change %d\n",
+		d->places.free_flow_count, count_leaving(&d->places, &tables->room),
+		d->places.latest != NULL);
+	fprintf(t->to, "  lists: %u filters of %zu rules, %u classifiers of %zu rules\n",
+		d->lists.filters.used, d->lists.filters.rule_count, d->lists.classifiers.used,
+		d->lists.classifiers.rule_count);
+	if (!t->exact)
+		return;
+	fprintf(t->to, "  modems %" PRIx64 ", flows %" PRIx64 ", rules %" PRIx64 " %" PRIx64 "\n",
+		digest(tables->modems, tables->room.modems * sizeof(*tables->modems)),
+		digest(tables->flows, tables->flow_count * sizeof(*tables->flows)),
+		digest(&d->upper.filters, sizeof(d->upper.filters)),
+		digest(&d->upper.classifiers, sizeof(d->upper.classifiers)));
+	fprintf(t->to, "  crypto %p\n", (void *)d->lower.crypto);
+	downstream_counters(d, &c);
+	put_counters(t, "downstream", &c);
+}
+
+/* Of a flow that no modem has, what it is to be may be there before it is in service. */
+static uint64_t flows_digest(const struct us_tables *t) {
+	uint64_t sum = 0;
+
+	for (uint32_t m = 0; m < t->modem_count; m++) {
+		const struct us_own *own = t->places.own[m];
+
+		for (uint32_t f = 0; own != NULL && f < own->flow_count; f++)
+			sum += digest(&t->flows[own->flows[f].flow], sizeof(t->flows[0]));
+	}
+	return sum;
+}
+
+static void put_upstream(const struct state *t, const struct upstream *u) {
+	const struct us_tables *tables = &u->tables;
+
+	if (u == NULL)
+		return;
+	put_hash(t, "sessions", tables->by_session, 4, t->exact);
+	put_hash(t, "sids", tables->by_sid, 4, t->exact);
+	fprintf(t->to, "  free: %u flows, %u streams, %u sessions; %u sids\n",
+		tables->places.flows.count, tables->places.streams.count,
+		tables->places.sessions.count, tables->places.sids);
+	if (!t->exact)
+		return;
+	for (uint32_t m = 0; m < tables->modem_count; m++)
+		fprintf(t->to, "  modem %u: own %p, in a change %d\n", m,
+			(void *)tables->places.own[m], tables->places.taken[m]);
+	fprintf(t->to, "  modems %" PRIx64 ", keys %" PRIx64 ", crypto %p\n",
+		digest(tables->modems, tables->modem_count * sizeof(*tables->modems)),
+		flows_digest(tables), (void *)u->r.crypto);
+	put_counters(t, "upstream", &u->counters);
+}
+
+static void put_keys(const struct state *t, const struct served_group *g) {
+	const struct group_crypto *c = &g->crypto;
+
+	fprintf(t->to, "  provider %s, keys rolled %" PRIu64 " %" PRIu64 "\n", c->provider->name,
+		t->exact ? g->key_rolls[0] : 0, t->exact ? g->key_rolls[1] : 0);
+	if (!t->exact)
+		return;
+	fprintf(t->to, "  queues %p %p, schedules", (void *)c->queues[0], (void *)c->queues[1]);
+	for (size_t m = 0; m < g->sg->modem_count; m++)
+		fprintf(t->to, " %p %p %p", c->schedules[m],
+			c->up_schedules != NULL ? c->up_schedules[2 * m] : NULL,
+			c->up_schedules != NULL ? c->up_schedules[2 * m + 1] : NULL);
+	fprintf(t->to, "\n");
+}
+
+static void put_group(const struct state *t, const struct served_group *g) {
+	json_t *json = group_json(&g->live, true);
+	char *text = json_dumps(json, JSON_SORT_KEYS | JSON_INDENT(1));
+
+	assert_non_null(text);
+	fprintf(t->to, "group %u, drained %d, needs %" PRIx64 "\n%s\n", g->sg->id, g->drained,
+		digest(&g->needs, sizeof(g->needs)), text);
+	free(text);
+	json_decref(json);
+	put_keys(t, g);
+	put_downstream(t, g->downstream);
+	put_upstream(t, g->upstream);
+}
+
+static void put_share(const struct state *t, unsigned p) {
+	const struct port_share *share = t->s->shares.of[p];
+	uint64_t lanes = 0;
+	struct counters c;
+
+	for (unsigned g = 0; g < SHARE_MAX_GROUPS; g++)
+		lanes |= (uint64_t)(share->lanes[g].ring != NULL) << g;
+	fprintf(t->to, "  share: owner %u, receives %d, sends %d, ring %d, lanes %" PRIx64 "\n",
+		t->s->shares.owners[p], t->s->shares.receives[p], t->s->shares.sends[p],
+		share->send.ring != NULL, lanes);
+	if (share->table->groups != NULL)
+		put_hash(t, "addresses", share->table->groups, sizeof(struct share_key), t->exact);
+	fprintf(t->to, "  change %d\n", share->changes != NULL);
+	if (!t->exact)
+		return;
+	fprintf(t->to, "  table %p, spare %" PRIx64 "\n", (void *)share->table, share->spare);
+	share_counters(share, &c);
+	put_counters(t, "port", &c);
+}
+
+static void put_ports(const struct state *t) {
+	for (unsigned p = 0; p < t->s->ports.count; p++) {
+		const struct server_port *port = &t->s->ports.list[p];
+
+		if (port->users == 0)
+			continue;
+		fprintf(t->to,
+			"port %s: role %d, first %u, users %u, shared %d, queue %u, mtu %u, "
+			"counted %u, state %d, open %d\n",
+			port->device, port->role, t->exact ? port->first : 0, port->users,
+			port->shared, port->queue_size, port->mtu, port->counted, port->state,
+			port->open);
+		if (t->s->shares.of[p] != NULL)
+			put_share(t, p);
+	}
+}
+
+static void put_workers(const struct state *t) {
+	for (unsigned w = 0; w < t->s->worker_count; w++) {
+		const struct worker *worker = &t->s->workers[w];
+
+		fprintf(t->to, "worker %u: %s, %u lists, idle %d\n", w, worker->name,
+			worker->entry_count, worker->idle.config.kind);
+		for (unsigned e = 0; t->exact && e < worker->entry_count; e++)
+			fprintf(t->to, "  %p\n", (void *)worker->entries[e].pipeline);
+	}
+}
+
+static void put_server(const struct state *t) {
+	const struct server *s = t->s;
+	const struct pool_needs *taken = &s->pools.taken;
+
+	fprintf(t->to, "buffers: %u %u %u %u %u, linear %d\n", taken->packets, taken->depi_frames,
+		taken->uepi, taken->frames, taken->pieces, s->pools.linear != NULL);
+	fprintf(t->to, "leaving %d, measures %d %d, power %" PRIx64 "\n", s->leaving != NULL,
+		s->measures.cycles.on, s->measures.latency.on, digest(&s->power, sizeof(s->power)));
+	for (unsigned p = 0; p < s->crypto.count; p++)
+		fprintf(t->to, "provider %s: %u keys\n", s->crypto.open[p]->name,
+			s->crypto.open[p]->keys);
+	if (!t->exact)
+		return;
+	fprintf(t->to, "generation %" PRIu64 ", groups up to %u, gone %u\n", s->generation,
+		s->group_count, s->gone.groups);
+	fprintf(t->to, "layout %" PRIx64 " %" PRIx64 ", device handles %" PRIx64 "\n",
+		digest(&s->layout, sizeof(s->layout)), digest(&s->home, sizeof(s->home)),
+		digest(s->crypto.open, s->crypto.count * sizeof(s->crypto.open[0])));
+	put_counters(t, "shared ports that went", &s->gone.ports);
+}
+
+/* Groups by their numbers, or by their ids. */
+static void put_groups(const struct state *t) {
+	unsigned last = 0;
+
+	for (;;) {
+		const struct served_group *next = NULL;
+
+		for (unsigned g = 0; g < t->s->group_count; g++) {
+			const struct served_group *group = &t->s->groups[g];
+
+			if (group->there && group->sg->id > last &&
+			    (next == NULL || group->sg->id < next->sg->id))
+				next = group;
+		}
+		if (next == NULL)
+			return;
+		last = next->sg->id;
+		if (t->exact)
+			fprintf(t->to, "number %td\n", next - t->s->groups);
+		put_group(t, next);
+	}
+}
+
+char *served_state(const struct server *s, bool exact) {
+	char *text;
+	size_t size;
+	struct state t = {open_memstream(&text, &size), s, exact};
+
+	assert_non_null(t.to);
+	put_server(&t);
+	put_workers(&t);
+	put_ports(&t);
+	put_groups(&t);
+	fclose(t.to);
+	return text;
+}
+
+void served_state_check(const char *before, const char *now, const char *what) {
+	const char *line = before;
+
+	if (strcmp(before, now) == 0)
+		return;
+	while (*before == *now) {
+		if (*before == '\n')
+			line = before + 1;
+		before++;
+		now++;
+	}
+	fail_msg("%s: what is served differs at \"%.*s\": found \"%.*s\"", what,
+		 (int)strcspn(line, "\n"), line, (int)strcspn(now, "\n"), now);
+}
