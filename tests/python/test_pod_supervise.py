@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from vcmts.control.client import RefusedError
 from vcmts.host.files import Files
 from vcmts.layout.machine import Machine
 from vcmts.pod import mounted, render, supervise
@@ -26,11 +27,14 @@ class Asked(Pod):
 
     methods: list[str] = field(default_factory=list)
     silent: bool = False
+    error: Exception | None = None
 
     def called(self, method: str) -> dict[str, object]:
         self.methods.append(method)
         if self.silent:
             raise TimeoutError("timed out")
+        if self.error is not None:
+            raise self.error
         return {}
 
 
@@ -101,6 +105,22 @@ def test_without_an_answer_nobody_knows_what_is_in_service(
     assert pod.methods == ["config.reload"] * 2
     pod.take()
     assert len(pod.methods) == 2
+
+
+@pytest.mark.parametrize(("code", "asked"), [(-32000, 1), (-32603, 2)])
+def test_a_refusal_is_told_from_an_answer_that_was_lost(
+    pod: Asked, monkeypatch: pytest.MonkeyPatch, code: int, asked: int
+) -> None:
+    pod.error = RefusedError(code, "it was done, but no memory is left for the result")
+    mount(monkeypatch, replace(NOW, text="name: y\n"))
+    pod.take()
+    assert pod.certain == (code == -32000) and pod.now is NOW
+    refused = pod.source.written.read_text(encoding="utf-8") == NOW.text
+    assert refused == (code == -32000)
+    pod.error = None
+    mount(monkeypatch, NOW)
+    pod.take()
+    assert pod.methods == ["config.reload"] * asked and pod.certain
 
 
 def facts(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, str]]:

@@ -19,6 +19,7 @@ from vcmts.pod.render import Rendered, Source, rendered, write
 from vcmts.pod.voice import Voice
 
 LOOK_S = 1.0
+REFUSED = -32000  # nothing was changed
 RELOAD_S = 120.0  # tables of many modems take their time
 END_S = 10.0  # between SIGTERM and SIGKILL: less than the grace period is longer than --drain
 STOPS = (signal.SIGTERM, signal.SIGINT)
@@ -149,16 +150,23 @@ class Pod:
         try:
             write(self.source.written, following.text)
             self.called("config.reload")
-        except RefusedError:
+        except RefusedError as error:
+            if error.code != REFUSED:  # no memory for the answer: it may have been done
+                self.doubt(error)
+                return
             write(self.source.written, self.now.text)
             self.voice.say("error", f"{self.source.config}: refused: all stays as it was")
         except (OSError, ClosedError, ValueError) as error:
-            self.voice.say("error", f"{self.source.config}: not taken over: {error}")
-            self.seen = ()  # once more, at the next look
-            self.certain = False
+            self.doubt(error)
         else:
             self.now = following
             self.certain = True
+
+    def doubt(self, error: Exception) -> None:
+        """Nobody knows whether it is in service: it is asked for once more, at the next look."""
+        self.voice.say("error", f"{self.source.config}: not taken over: {error}")
+        self.seen = ()
+        self.certain = False
 
     def end(self, child: Child, signals: Signals) -> None:
         """Drains all groups, then ends vcmtsd. A second signal is a wish to wait no longer."""
