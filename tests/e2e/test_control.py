@@ -104,6 +104,7 @@ def test_answers_are_as_described(client: Client) -> None:
         "measure.set": methods.measure_set(client, latency=True),
         "measure.get": methods.measure_get(client),
         "power.get": methods.power_get(client),
+        "events.subscribe": methods.events_subscribe(client, groups=[1]),
         **changed(client),
     }
     schemas = {method["name"]: method["result"]["schema"] for method in described["methods"]}

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What config.get tells is read again as what it was: of each configuration that is shipped, and of others. */
+#include "test_live.h"
+#include "test_live_ask.h"
+#include "test_live_expect.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "model/live/group_json.h"
+#include "model/live/snapshot.h"
+#include "model/server_config.h"
+
+#define CONFIG VECTORS_DIR "/../../config/"
+
+static int write_file(const char *bytes, size_t size, void *file) {
+	return fwrite(bytes, 1, size, file) == size ? 0 : -1;
+}
+
+static struct live_group live_copy(const struct service_group *sg) {
+	const struct group_room room = group_room(sg);
+	struct live_group l;
+
+	assert_int_equal(live_group_create(&l, sg, &room), 0);
+	return l;
+}
+
+/* The groups as a server's file, whose lines are those of a snapshot. */
+static void write_groups(const struct live_group *groups, size_t count, const char *path,
+			 bool secrets) {
+	struct snapshot *s = snapshot_create(secrets);
+	FILE *file = fopen(path, "w");
+	bool failed = false;
+
+	for (size_t g = 0; g < count; g++)
+		assert_true(snapshot_add(s, &groups[g]));
+	fputs("{\"service_groups\":", file);
+	while (snapshot_write(s, write_file, file, &failed))
+		;
+	assert_false(failed);
+	fputs("}", file);
+	fclose(file);
+	snapshot_free(s);
+}
+
+/* A snapshot is what group_json() makes. */
+static void expect_json(const struct live_group *groups, size_t count, const char *path,
+			bool secrets) {
+	json_t *all = json_load_file(path, JSON_REJECT_DUPLICATES, NULL);
+	const json_t *list = json_object_get(all, "service_groups");
+
+	assert_int_equal(json_array_size(list), count);
+	for (size_t g = 0; g < count; g++) {
+		json_t *one = group_json(&groups[g], secrets);
+
+		assert_true(json_equal(one, json_array_get(list, g)));
+		json_decref(one);
+	}
+	json_decref(all);
+}
+
+static void expect_same_again(struct live_group *groups, size_t count, const char *path) {
+	struct server_config again;
+	char *said = NULL;
+	size_t size;
+	FILE *errors = open_memstream(&said, &size);
+
+	server_config_load(path, &again, errors);
+	fclose(errors);
+	assert_string_equal(said, "");
+	free(said);
+	assert_int_equal(again.group_count, count);
+	for (size_t g = 0; g < count; g++) {
+		struct live_changes changes;
+		char why[LIVE_LINE] = "";
+
+		/* cores are told by number, however they were asked for */
+		groups[g].sg.threads.asked = again.groups[g].threads.asked;
+		if (!live_difference(&groups[g], &again.groups[g], &changes, why))
+			fail_msg("%s", why);
+		assert_int_equal(changes.count, 0);
+		live_changes_free(&changes);
+	}
+	server_config_free(&again);
+}
+
+static void expect_told(struct live_group *groups, size_t count) {
+	char path[] = "/tmp/snapshot-XXXXXX";
+
+	close(mkstemp(path));
+	write_groups(groups, count, path, false);
+	expect_json(groups, count, path, false);
+	write_groups(groups, count, path, true);
+	expect_json(groups, count, path, true);
+	expect_same_again(groups, count, path);
+	unlink(path);
+}
+
+static void shipped_configurations(void **state) {
+	static const char *const files[] = {CONFIG "example.yaml", CONFIG "example-server.yaml"};
+
+	(void)state;
+	for (size_t f = 0; f < ARRAY_COUNT(files); f++) {
+		struct live_group groups[SERVER_MAX_GROUPS];
+		struct server_config config;
+
+		assert_int_equal(server_config_load(files[f], &config, stderr), 0);
+		for (size_t g = 0; g < config.group_count; g++)
+			groups[g] = live_copy(&config.groups[g]);
+		expect_told(groups, config.group_count);
+		for (size_t g = 0; g < config.group_count; g++)
+			live_group_free(&groups[g]);
+		server_config_free(&config);
+	}
+}
+
+/* Without the optional maps of a file, such as a port for management messages; and with one. */
+static void maps_that_are_not_there(void **state) {
+	struct live_group l = live_of(LIVE_SMALL);
+	json_t *told = group_json(&l, true);
+	char *with = replaced("name: sg\n", "name: sg\nports: {control: {device: net_tap0}}\n");
+
+	(void)state;
+	assert_null(json_object_get(json_object_get(told, "ports"), "control"));
+	json_decref(told);
+	expect_told(&l, 1);
+	live_group_free(&l);
+	l = live_of(with);
+	told = group_json(&l, true);
+	assert_non_null(json_object_get(json_object_get(told, "ports"), "control"));
+	json_decref(told);
+	expect_told(&l, 1);
+	live_group_free(&l);
+	free(with);
+}
+
+/* It is of the moment at which it was made, whatever becomes of the group. */
+static void a_snapshot_does_not_change(void **state) {
+	struct live_group l = live_of(LIVE_SMALL);
+	struct snapshot *s = snapshot_create(true);
+	json_t *before = group_json(&l, true), *now;
+	struct live_changes changes;
+	char *text = NULL, why[LIVE_LINE];
+	bool failed = false;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	(void)state;
+	assert_true(snapshot_add(s, &l));
+	assert_true(snapshot_write(s, write_file, out, &failed));
+	now = json_pack("{s:s}", "mac", "02:01:00:00:00:02");
+	assert_true(live_request(&l, LIVE_REMOVE, LIVE_MODEM, now, &changes, why));
+	json_decref(now);
+	live_changes_take(&l, &changes);
+	live_changes_free(&changes);
+	while (snapshot_write(s, write_file, out, &failed))
+		;
+	assert_false(failed);
+	fclose(out);
+	now = json_loads(text, 0, NULL);
+	assert_true(json_equal(json_array_get(now, 0), before));
+	json_decref(now);
+	json_decref(before);
+	free(text);
+	snapshot_free(s);
+	live_group_free(&l);
+}
+
+static int write_nothing(const char *bytes, size_t size, void *context) {
+	(void)bytes;
+	(void)size;
+	(void)context;
+	return -1;
+}
+
+static void a_snapshot_that_cannot_be_written(void **state) {
+	struct live_group l = live_of(LIVE_SMALL);
+	struct snapshot *s = snapshot_create(true);
+	bool failed = false;
+
+	(void)state;
+	assert_true(snapshot_add(s, &l));
+	assert_false(snapshot_write(s, write_nothing, NULL, &failed));
+	assert_true(failed);
+	snapshot_free(s);
+	live_group_free(&l);
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(shipped_configurations),
+		cmocka_unit_test(maps_that_are_not_there),
+		cmocka_unit_test(a_snapshot_does_not_change),
+		cmocka_unit_test(a_snapshot_that_cannot_be_written),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
