@@ -162,13 +162,11 @@ static bool keys_prepare(struct follow_group *g, struct traffic_change *c) {
 	return good;
 }
 
-static void offered(struct follow_group *g, uint64_t now) {
+static void tables_offered(struct follow_group *g, uint64_t now) {
 	uint32_t modems = g->live.room.modems;
 
-	if (g->tables) {
-		follow_streams_keep(&g->downstream, now);
-		follow_streams_keep(&g->upstream, now);
-	}
+	follow_streams_keep(&g->downstream, now);
+	follow_streams_keep(&g->upstream, now);
 	follow_keys_keep(g);
 	memset(g->changed, 0, modems * sizeof(*g->changed));
 	memset(g->overtaken, 0, modems * sizeof(*g->overtaken));
@@ -176,16 +174,32 @@ static void offered(struct follow_group *g, uint64_t now) {
 	g->tables = g->rekeys = g->gone = false;
 }
 
+/* Keys first, as new tables excuse more of what is lost. Those of modems that also changed otherwise are in the tables. */
+static bool offer_prepare(struct follow_group *g, struct traffic_change *c, uint64_t now) {
+	if (g->rekeys) {
+		g->rekeys = false;
+		if (follow_keys_alone(g)) {
+			g->rekeys = !keys_prepare(g, c);
+			if (!g->rekeys)
+				follow_keys_keep_alone(g);
+			return !g->rekeys;
+		}
+	}
+	if (!tables_prepare(g, c, now))
+		return false;
+	tables_offered(g, now);
+	return true;
+}
+
 bool follow_group_offer(struct follow_group *g, uint64_t now) {
 	struct traffic_change *c = calloc(1, sizeof(*c));
 
 	if (c == NULL)
 		return false;
-	if (!(g->tables ? tables_prepare(g, c, now) : keys_prepare(g, c))) {
+	if (!offer_prepare(g, c, now)) {
 		traffic_change_free(c);
 		return false;
 	}
-	offered(g, now);
 	c->next = g->given;
 	g->given = c;
 	traffic_offer(g->traffic, c);

@@ -98,6 +98,18 @@ static bool upstream_keys(const struct follow_group *g, uint32_t m, struct uplin
 	return uplink_modem_create(r, &g->live.sg, m, c->store) == 0;
 }
 
+static bool is_alone(const struct follow_group *g, uint32_t m) {
+	return g->rekeyed[m] && !g->changed[m];
+}
+
+bool follow_keys_alone(const struct follow_group *g) {
+	for (uint32_t m = 0; m < g->live.room.modems; m++) {
+		if (is_alone(g, m))
+			return true;
+	}
+	return false;
+}
+
 bool follow_keys_prepare(const struct follow_group *g, struct traffic_change *c, bool *removed) {
 	struct downlink_change *down = &c->downstream;
 	struct uplink_change *up = &c->upstream;
@@ -105,7 +117,7 @@ bool follow_keys_prepare(const struct follow_group *g, struct traffic_change *c,
 	bool good;
 
 	for (uint32_t m = 0; m < g->live.room.modems; m++)
-		count += g->rekeyed[m];
+		count += is_alone(g, m);
 	down->rekeys = calloc(2 * GENERATIONS * count + 1, sizeof(*down->rekeys));
 	up->rekeys = calloc(count + 1, sizeof(*up->rekeys));
 	if (g->traffic->downlink != NULL)
@@ -114,7 +126,7 @@ bool follow_keys_prepare(const struct follow_group *g, struct traffic_change *c,
 		up->store = &g->traffic->uplink->keys;
 	good = down->rekeys != NULL && up->rekeys != NULL;
 	for (uint32_t m = 0; good && m < g->live.room.modems; m++) {
-		if (!g->rekeyed[m])
+		if (!is_alone(g, m))
 			continue;
 		removed[m] = has_lost(g, m);
 		if (g->traffic->downlink != NULL)
@@ -128,4 +140,13 @@ bool follow_keys_prepare(const struct follow_group *g, struct traffic_change *c,
 void follow_keys_keep(struct follow_group *g) {
 	for (uint32_t m = 0; m < g->live.room.modems; m++)
 		g->keys[m] = g->live.sg.modems[m].security;
+}
+
+void follow_keys_keep_alone(struct follow_group *g) {
+	for (uint32_t m = 0; m < g->live.room.modems; m++) {
+		if (!is_alone(g, m))
+			continue;
+		g->keys[m] = g->live.sg.modems[m].security;
+		g->rekeyed[m] = false;
+	}
 }

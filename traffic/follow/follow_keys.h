@@ -7,8 +7,11 @@
 
 #include "follow/follow_group.h"
 
+/* Whether there are modems that are `rekeyed` and not `changed` otherwise. */
+bool follow_keys_alone(const struct follow_group *g);
+
 /*
- * What the modems that are `rekeyed` get, into both directions of a change. `removed`, by place, gets which of them
+ * What these get, into both directions of a change. `removed`, by place, gets which of them
  * have a generation no more: what they sent with it may be lost. Returns whether there was memory.
  */
 bool follow_keys_prepare(const struct follow_group *g, struct traffic_change *c, bool *removed);
@@ -18,5 +21,6 @@ bool follow_keys_prepare(const struct follow_group *g, struct traffic_change *c,
 bool follow_keys_roll(const struct security_association *before,
 		      const struct security_association *next);
 
-/* The traffic has the keys that are in service. */
+/* The traffic has the keys that are in service; of these modems alone. */
 void follow_keys_keep(struct follow_group *g);
+void follow_keys_keep_alone(struct follow_group *g);

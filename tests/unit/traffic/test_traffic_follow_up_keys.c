@@ -120,6 +120,38 @@ static void a_key_out_of_use_excuses_no_loss(void **state) {
 	assert_true(r.lost > 0);
 }
 
+/* A change of another modem at the same time excuses no more. */
+static void a_change_beside_it_excuses_no_loss(void **state) {
+	static struct ip_address others[] = {{4, {10, 9, 0, 1}}, {4, {10, 9, 0, 2}}};
+	struct security_association *s = &modems[0].security;
+	struct uplink_result r;
+
+	(void)state;
+	start(6);
+	copy_made(NONE);
+	copies_come();
+	follow_group_look(&follow);
+	follow_group_look_holds(&follow);
+	memcpy(s->key, s->next_key, 16);
+	memcpy(s->iv, s->next_iv, 16);
+	s->key_sequence = 0;
+	s->has_next_key = false;
+	rounds(2 * ROUNDS);
+	copy_made(0); /* lost, though its key was in service for long */
+	modems[2].addresses = others;
+	modems[2].address_count = 2;
+	learn();
+	assert_true(follow_group_dirty(&follow)); /* the keys were taken */
+	assert_false(follow.rekeys);
+	copies_come(); /* of the old addresses */
+	learn();
+	assert_false(follow_group_dirty(&follow));
+	rounds(2 * ROUNDS);
+	r = finish();
+	assert_int_equal(r.overtaken, 0);
+	assert_true(r.lost > 0);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 int main(void) {
@@ -127,6 +159,7 @@ int main(void) {
 		TEST(a_key_rolls),
 		TEST(what_was_sent_with_a_removed_key_is_told),
 		TEST(a_key_out_of_use_excuses_no_loss),
+		TEST(a_change_beside_it_excuses_no_loss),
 	};
 
 	return cmocka_run_group_tests(tests, open_rig, close_rig);
