@@ -152,7 +152,9 @@ def test_keys_that_are_gone(crypto: str) -> None:
             pid = served.process.pid
             assert found(pid, IN_FILE), "the key in use is seen where it is"
             with Client(path, TIMEOUT) as client:
-                change(client, folder)
+                with Client(path, TIMEOUT) as watcher:
+                    watcher.call("events.subscribe", keys=True)
+                    change(client, folder)
                 assert found(pid, KEPT)
                 gone = (IN_FILE, INSTALLED, SECOND, OF_MODEM, SET, IN_RELOAD, REFUSED)
                 # what a change took leaves a few rounds after the answer
