@@ -245,6 +245,30 @@ static void all_keys_are_replaced_at_once(void **state) {
 	assert_all_proven(&r);
 }
 
+/* What was before the oldest change is forgotten, also where keys alone changed behind it. */
+static void tables_before_keys_are_forgotten(void **state) {
+	struct downlink *d = follow_rig.traffic->downlink;
+	struct traffic_result r;
+
+	(void)state;
+	follow_modem_add();
+	follow_learn();
+	server_has(1, true);
+	follow_learn();
+	follow_modem_remove();
+	follow_learn();
+	assert_non_null(d->generator->past->older);
+	assert_non_null(d->modems.older->older);
+	d->follow->oldest->until = 0;
+	traffic_receive(follow_rig.traffic);
+	assert_false(d->follow->oldest->tables);
+	assert_null(d->generator->past->older);
+	assert_null(d->modems.older->older);
+	follow_take_and_send(FOLLOW_PACKETS);
+	r = follow_finish();
+	assert_all_proven(&r);
+}
+
 /* A port that is never empty does not hold a change up. */
 static void a_full_port_does_not_hold_a_change_up(void **state) {
 	struct traffic_result r;
@@ -275,6 +299,7 @@ int main(void) {
 		TEST(a_change_before_the_answer_explains_frames),
 		TEST(what_stands_in_the_port_is_older_than_a_change),
 		TEST(all_keys_are_replaced_at_once),
+		TEST(tables_before_keys_are_forgotten),
 		TEST(a_full_port_does_not_hold_a_change_up),
 	};
 
