@@ -185,6 +185,7 @@ static void not_too_many_subscribers(void **state) {
 static void who_is_slow_is_told_what_was_missed(void **state) {
 	struct event_subscriber s = {0}, fast = {0};
 	json_t *list;
+	char *lines;
 	int what = 0;
 
 	(void)state;
@@ -192,12 +193,12 @@ static void who_is_slow_is_told_what_was_missed(void **state) {
 	join(&fast, false, 0);
 	add(EVENT_ALONE, 0, what++, 0);
 	json_decref(taken(&s)); /* 1 */
-	for (unsigned i = 0; i < 40;
-	     i++) { /* series of three, 3 MiB each: 10 are kept and a part of one */
+	for (unsigned i = 0; i < 14; i++) { /* series of 3 MiB: 10 are kept, and a part of one */
 		add(EVENT_BEGINS, 0, what++, 1u << 20);
 		add(EVENT_INSIDE, 0, what++, 1u << 20);
 		add(EVENT_ENDS, 0, what++, 1u << 20);
-		json_decref(taken(&fast));
+		for (size_t size; (lines = event_journal_take(journal, &fast, &size)) != NULL;)
+			free(lines);
 		event_journal_flush(journal);
 	}
 	list = taken(&s);
@@ -208,7 +209,7 @@ static void who_is_slow_is_told_what_was_missed(void **state) {
 	assert_int_equal(member(list, 0, "sequence"), member(list, 0, "next"));
 	assert_int_equal((member(list, 1, "sequence") - 2) % 3, 0);
 	assert_in_range(json_array_size(list), 1 + 3 * 9, 1 + 3 * 10);
-	assert_int_equal(member(list, json_array_size(list) - 1, "sequence"), 121);
+	assert_int_equal(member(list, json_array_size(list) - 1, "sequence"), 43);
 	json_decref(list);
 	event_journal_leave(journal, &s);
 	event_journal_leave(journal, &fast);
@@ -335,11 +336,11 @@ static void model_take(struct model *m, const uint8_t *groups) {
 
 static void any_subscribers(void **state) {
 	struct model models[4] = {0};
-	uint8_t groups[4000] = {0};
+	uint8_t groups[1500] = {0};
 	struct random r = {7};
 
 	(void)state;
-	while (event_journal_next(journal) < 3900) {
+	while (event_journal_next(journal) < 1400) {
 		struct model *m = &models[random_next(&r) % 4];
 		uint64_t next = event_journal_next(journal), what = random_next(&r) % 20;
 
@@ -354,7 +355,7 @@ static void any_subscribers(void **state) {
 		} else if (what < 6) {
 			event_journal_flush(journal);
 		} else {
-			size_t filling = random_next(&r) % 40 == 0 ? 1u << 22 : 100;
+			size_t filling = random_next(&r) % 50 == 0 ? 1u << 22 : 100;
 
 			groups[next] = (uint8_t)(random_next(&r) % 4);
 			add(EVENT_ALONE, groups[next], (int)next, filling);
