@@ -13,6 +13,7 @@ DURATION ?= 10s
 FUZZ_SECONDS ?= 300
 SOAK_SECONDS ?= 3600
 ROLLS_SECONDS ?= 120
+INTERLEAVING_SECONDS ?= 600
 PROFILE ?= 6ofdm-0sc-qam_300cms_aes
 
 PYTHON := .venv/bin/python
@@ -85,6 +86,12 @@ sanitizers: test-deps
 sanitize: sanitizers build ## unit and replay tests under the address and undefined behaviour sanitizers
 	@devtools/unit build-asan --suite bytes
 	$(if $(VCMTS_SANITIZED),,@VCMTS_SANITIZED=build-asan devtools/pytest tests/e2e -m replay)
+
+.PHONY: interleavings
+interleavings: test-deps ## changes in every order for INTERLEAVING_SECONDS (600), under the address sanitizer
+	$(call configure,build-asan,-Dmarch=$(SANITIZE_MARCH) $(SANITIZE))
+	@ninja -C build-asan tests/unit/test_interleavings
+	INTERLEAVING_SECONDS=$(INTERLEAVING_SECONDS) build-asan/tests/unit/test_interleavings
 
 realtime: test-deps build ## what only a quiet machine shows: rates, distances, delays; repeated where it fails
 	$(PYTHON) -m pytest tests/realtime

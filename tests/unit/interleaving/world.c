@@ -13,6 +13,7 @@
 #include "server/changes.h"
 
 #include "fixture.h"
+#include "grace.h"
 #include "life_ports.h"
 #include "packets.h"
 
@@ -104,6 +105,7 @@ static void workers_start(struct world *w) {
 		return;
 	}
 	server_start(s);
+	grace_watch(true);
 	for (unsigned i = 0; i < s->worker_count; i++)
 		worker_online(&s->workers[i]);
 }
@@ -132,6 +134,8 @@ static void workers_stop(struct world *w) {
 		life_bench_halt(&w->bench);
 		return;
 	}
+	assert_true(grace_periods() > 0);
+	grace_watch(false);
 	for (unsigned i = 0; i < s->worker_count; i++)
 		worker_offline(&s->workers[i]);
 	server_halted(s);
@@ -190,6 +194,7 @@ static void worker_steps(struct world *w, struct worker *worker) {
 	worker->clock.now = w->bench.now;
 	worker_round(worker);
 	worker_between(worker);
+	grace_round_ended(worker->quiet_id);
 }
 
 void world_pass(struct world *w) {
