@@ -5,6 +5,7 @@
 #include <rte_hash.h>
 
 #include "downstream/tables.h"
+#include "model/live/live_index.h"
 #include "upstream/shared/records.h"
 
 #include "world.h"
@@ -31,6 +32,26 @@ static void check_downstream_address(struct checked *c, size_t slot, const struc
 	assert_true((*seen & bit) == 0);
 	*seen |= bit;
 	*(a->family == 4 ? &c->ipv4 : &c->ipv6) += 1;
+}
+
+/* Where the index of the group, by which requests are checked, has an identity. */
+struct indexed {
+	const struct live_index *index;
+	size_t slot;
+};
+
+static bool check_identity(void *context, const struct identity *identity) {
+	const struct indexed *i = context;
+
+	assert_int_equal(live_index_find(i->index, identity), i->slot);
+	return true;
+}
+
+static void check_index(const struct checked *c, enum live_object object, const void *item,
+			size_t slot) {
+	struct indexed i = {c->g->live.index, slot};
+
+	identity_each(object, item, check_identity, &i);
 }
 
 static void check_downstream_flow(struct checked *c, size_t slot, size_t flow) {
@@ -74,6 +95,7 @@ static void check_downstream_modem(struct checked *c, size_t slot) {
 	for (size_t f = 0; f < m->service_flow_count; f++)
 		check_downstream_flow(c, slot, f);
 	check_downstream_rules(c, slot);
+	check_index(c, LIVE_MODEM, m, slot);
 	c->macs++;
 }
 
@@ -152,6 +174,9 @@ static void check_upstream(struct checked *c) {
 			check_upstream_modem(c, slot);
 	}
 	for (size_t slot = 0; slot < c->sg->upstream_channel_count; slot++) {
+		if (upstream_channel_is_there(&c->sg->upstream_channels[slot]))
+			check_index(c, LIVE_UPSTREAM_CHANNEL, &c->sg->upstream_channels[slot],
+				    slot);
 		for (enum us_session_kind kind = 0; kind < US_SESSION_KINDS; kind++)
 			check_session(c, slot, kind);
 	}

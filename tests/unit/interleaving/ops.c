@@ -144,6 +144,18 @@ static void group_life(struct world *w, struct op *op) {
 	file_write(w->group_file, op->item);
 }
 
+/* Two modems have each other's addresses from now on. */
+static void addresses_swap(struct world *w, const json_t *group) {
+	const json_t *modems = json_object_get(group, "modems");
+	unsigned count = (unsigned)json_array_size(modems);
+	json_t *one = json_array_get(modems, world_roll(w, count));
+	json_t *other = json_array_get(modems, world_roll(w, count));
+	json_t *addresses = json_incref(json_object_get(one, "addresses"));
+
+	json_object_set(one, "addresses", json_object_get(other, "addresses"));
+	json_object_set_new(other, "addresses", addresses);
+}
+
 /* A file in which some objects differ, of any groups. */
 static void reload(struct world *w, struct op *op) {
 	json_t *groups[LIFE_IDS] = {NULL}, *file;
@@ -156,8 +168,11 @@ static void reload(struct world *w, struct op *op) {
 		if (groups[part.group] == NULL)
 			continue;
 		object_op(w, &part);
-		op_apply(groups, &part);
+		if (part.kind != OP_REMOVE || part.object == LIVE_MODEM || world_roll(w, 8) == 0)
+			op_apply(groups, &part); /* a reference to what went would be a mistake */
 		op_free(&part);
+		if (world_roll(w, 2) == 0)
+			addresses_swap(w, groups[part.group]);
 	}
 	op->kind = OP_RELOAD;
 	op->item = json_array();
