@@ -76,6 +76,7 @@ static bool receiver_side_create(struct downlink *d, const struct service_group 
 
 struct downlink *downlink_create(const struct service_group *sg, const struct traffic_options *o) {
 	struct downlink *d = calloc(1, sizeof(*d));
+	const char *lose = getenv("VCMTS_TRAFFIC_LOSE");
 
 	if (d == NULL)
 		return NULL;
@@ -86,6 +87,7 @@ struct downlink *downlink_create(const struct service_group *sg, const struct tr
 	d->vlan = sg->network.vlan;
 	d->neighbours = o->neighbours;
 	d->prove_every = 1;
+	d->lose_every = (unsigned)strtoul(lose != NULL ? lose : "0", NULL, 10);
 	if (decryptor_create(&d->decryptor, o->crypto, sg->crypto.generate_crc) &&
 	    sender_create(d, sg, o) && receiver_side_create(d, sg, o))
 		return d;
@@ -132,6 +134,19 @@ static void downlink_tag(struct downlink *d) {
 		vlan_tag_put(d->pending[i], d->vlan);
 }
 
+/* As a data plane would that loses packets: for tests of what is said of a run. */
+static void downlink_lose(struct downlink *d) {
+	unsigned kept = 0;
+
+	for (unsigned i = 0; i < d->pending_count; i++) {
+		if (++d->lose_at % d->lose_every == 0)
+			rte_pktmbuf_free(d->pending[i]);
+		else
+			d->pending[kept++] = d->pending[i];
+	}
+	d->pending_count = kept;
+}
+
 static unsigned downlink_transmit(struct downlink *d) {
 	unsigned n = rte_eth_tx_burst(d->network_port, 0, d->pending, (uint16_t)d->pending_count);
 
@@ -159,6 +174,8 @@ unsigned downlink_send(struct downlink *d, uint64_t now) {
 		d->pending_count = generator_burst(d->generator, now, d->pending, n, &bytes);
 		pacing_spend(&d->pacing, bytes);
 		downlink_tag(d);
+		if (d->lose_every > 0)
+			downlink_lose(d);
 		start = spent(&d->cycles.generate, start);
 	}
 	if (d->pending_count == 0)

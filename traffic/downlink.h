@@ -36,6 +36,9 @@ struct downlink {
 	struct pacing pacing;
 	struct rte_mbuf *pending[GENERATOR_BURST]; /* made, and refused by the port so far */
 	unsigned pending_count;
+	unsigned
+		lose_every; /* of so many packets one is counted as sent and is not sent; 0: none */
+	unsigned lose_at;
 	bool drop; /* as in struct traffic_load */
 	uint64_t dropped; /* packets; of them nothing will be heard */
 	uint64_t backpressure;

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "summary_gaps.h"
 #include "summary_grants.h"
 #include "summary_groups.h"
 #include "summary_impairments.h"
@@ -254,6 +255,8 @@ int summary_write(const char *path, const struct summary *s) {
 	FILE *out = fopen(path, "w");
 	int ret = -1;
 
+	if (summary != NULL && s->measured != NULL)
+		summary_gaps(summary, s->measured);
 	if (out == NULL) {
 		fprintf(stderr, "%s: %s\n", path, strerror(errno));
 	} else {

@@ -8,6 +8,8 @@
 
 #include "traffic.h"
 
+struct groups;
+
 /* What was measured; NULL for a direction that was off. */
 struct summary_group {
 	uint32_t id;
@@ -22,6 +24,8 @@ struct summary {
 	bool send_only; /* nothing was received, nor is anything said about that */
 	const struct summary_group *groups;
 	unsigned group_count;
+	const struct groups
+		*measured; /* whose gaps and suspects are told in the file; NULL: none are */
 };
 
 /* The objects under "downstream" and "upstream" in a summary. The caller owns them. NULL when memory

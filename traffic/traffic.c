@@ -85,6 +85,7 @@ int traffic_restart(struct traffic *t, const struct traffic_load *load) {
 	if (t->uplink != NULL && upstream_restart(t, load, now) != 0)
 		return -1;
 	pacing_start(&t->rounds, 0, t->tsc_hz, 0, now);
+	t->gaps = (struct gaps){0};
 	t->no_downstream = !load->downstream;
 	t->stopped = false;
 	return 0;
@@ -149,12 +150,21 @@ static unsigned upstream_send(struct traffic *t, uint64_t now) {
 	return n;
 }
 
+/* A round of the loop begins: how long was the one before? */
+static void traffic_round(struct traffic *t, uint64_t now) {
+	uint64_t before = t->rounds.last, long_ones = t->rounds.descheduled;
+
+	pacing_idle(&t->rounds, now);
+	if (t->rounds.descheduled > long_ones)
+		gaps_note(&t->gaps, before, now);
+}
+
 unsigned traffic_send(struct traffic *t, uint64_t now) {
 	unsigned n = 0;
 
 	if (t->follows)
 		traffic_change_round(t, now);
-	pacing_idle(&t->rounds, now);
+	traffic_round(t, now);
 	if (t->downlink != NULL && !t->stopped && !t->no_downstream)
 		n = downlink_send(t->downlink, now);
 	if (t->uplink != NULL && !traffic_all_sent(t))

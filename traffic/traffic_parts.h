@@ -5,6 +5,7 @@
 #include "core/uplink_receiver.h"
 #include "downlink.h"
 #include "follow/uplink_change.h"
+#include "pipeline/gaps.h"
 #include "traffic.h"
 #include "uplink.h"
 
@@ -19,6 +20,7 @@ struct traffic {
 	bool no_downstream; /* by the load, though there is one */
 	const struct service_group *sg;
 	struct pacing rounds; /* of the loop, for the count of long ones only */
+	struct gaps gaps; /* the longest of these */
 	struct downlink *downlink; /* NULL: no downstream */
 	struct uplink *uplink; /* NULL: no upstream */
 	struct uplink_receiver uplink_receiver;

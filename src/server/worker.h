@@ -14,6 +14,7 @@
 #include "idle/idle.h"
 #include "idle/sleep.h"
 #include "pipeline/clock.h"
+#include "pipeline/gaps.h"
 #include "pipeline/pipeline.h"
 
 #define WORKER_NAME 160 /* bytes */
@@ -94,6 +95,7 @@ struct worker {
 	/* Rounds longer than WORKER_ROUND_MAX_US: the system ran something else on this core, or a task
 	 * took its time. */
 	uint64_t descheduled;
+	struct gaps gaps; /* the longest of these; read when the worker has stopped */
 	uint64_t longest; /* of these, TSC cycles */
 	uint64_t longest_since; /* of those since worker_longest_take(), which anybody may call */
 	uint64_t longest_watch; /* of those since worker_longest_watch(), likewise */

@@ -21,8 +21,9 @@ static void keep_larger(uint64_t *longest, uint64_t cycles) {
 }
 
 /* Seldom, so that others may read and reset what it notes. */
-static __rte_noinline void round_was_long(struct worker *w, uint64_t cycles) {
+static __rte_noinline void round_was_long(struct worker *w, uint64_t cycles, uint64_t end) {
 	w->descheduled++;
+	gaps_note(&w->gaps, end - cycles, end);
 	keep_larger(&w->longest, cycles);
 	keep_larger(&w->longest_since, cycles);
 	keep_larger(&w->longest_watch, cycles);
@@ -178,7 +179,7 @@ int worker_run(void *worker) {
 		w->busy_rounds += work > 0;
 		*(work > 0 ? &w->busy_cycles : &w->idle_cycles) += end - start;
 		if (unlikely(end - start - paused > long_round))
-			round_was_long(w, end - start - paused);
+			round_was_long(w, end - start - paused, end);
 		start = end;
 	}
 	worker_offline(w);

@@ -9,6 +9,16 @@
 #include "server/measure.h"
 #include "telemetry/report_group.h"
 
+/* For how long the thread was not run: from and to, TSC cycles. */
+static json_t *gaps_json(const struct gaps *g) {
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < g->count; i++)
+		json_array_append_new(list, json_pack("[I, I]", (json_int_t)g->list[i].from,
+						      (json_int_t)g->list[i].to));
+	return json_pack("{s:I, s:o}", "shorter", (json_int_t)g->shorter, "list", list);
+}
+
 static json_t *workers_json(const struct server *s, const struct host *host) {
 	json_t *list = json_array();
 
@@ -18,12 +28,13 @@ static json_t *workers_json(const struct server *s, const struct host *host) {
 
 		json_array_append_new(
 			list,
-			json_pack("{s:s, s:I, s:I, s:o, s:{s:I, s:o}}", "name", k->name, "rounds",
-				  (json_int_t)k->rounds, "busy_rounds", (json_int_t)k->busy_rounds,
-				  "busy_share",
+			json_pack("{s:s, s:I, s:I, s:o, s:{s:I, s:o}, s:o}", "name", k->name,
+				  "rounds", (json_int_t)k->rounds, "busy_rounds",
+				  (json_int_t)k->busy_rounds, "busy_share",
 				  report_real(cycles ? (double)k->busy_cycles / (double)cycles : 0),
 				  "descheduled", "count", (json_int_t)k->descheduled, "longest_us",
-				  report_real((double)k->longest * 1e6 / (double)host->tsc_hz)));
+				  report_real((double)k->longest * 1e6 / (double)host->tsc_hz),
+				  "gaps", gaps_json(&k->gaps)));
 	}
 	return list;
 }

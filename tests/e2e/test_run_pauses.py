@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from e2e.controlled import config_text, controlled, place
-from e2e.machine import check_accounts, proven
+from e2e.machine import check_accounts, passed
 from e2e.running import vcmts
 from patience import TIMEOUT, until
 from vcmts.control import methods
@@ -34,7 +34,7 @@ def test_every_packet_is_proven_by_workers_that_sleep(folder: Path) -> None:
     ended = vcmts("run", "--profile", PROFILE, *RATES, "--idle", "sleep", "--json", path)
     summary: dict[str, Any] = json.loads(path.read_text())
     check_accounts(summary)
-    assert ended.status == (0 if proven(summary) else 1), ended.stderr
+    assert ended.status == (0 if passed(summary) else 1), ended.stderr
     power = summary["power"]
     assert power["idle"] == "sleep" and power["policy"] == "none"
     (worker,) = power["workers"]

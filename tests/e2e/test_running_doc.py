@@ -161,7 +161,9 @@ def test_several_groups(place: Path) -> None:
     )
     proven = verdict == "every"
     silent = "no packet was sent" in done.stderr
-    assert done.status == (0 if proven and not silent else 1), done.stdout + done.stderr
+    excused = "vcmts: passed: " in done.stderr
+    good = (proven or excused) and not silent
+    assert done.status == (0 if good else 1), done.stdout + done.stderr
     assert "core" in done.stdout
 
 

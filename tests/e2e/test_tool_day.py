@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from e2e.machine import check_accounts, kept_up, proven
+from e2e.machine import check_accounts, kept_up, passed
 from e2e.test_tool_run import DIRECTIONS, documented, left_over, run_words, tool
 from e2e.test_tool_run import folder as folder
 from vcmts.day import picture
@@ -61,7 +61,7 @@ def test_a_day(folder: Path) -> None:
     done = tool(folder, *run_words(folder, *asked, "--plot", str(drawn), rate="100Mbps"))
     summary = json.loads((folder / "summary.json").read_text())
     check_accounts(summary)
-    assert done.returncode == (0 if proven(summary) else 1), done.stderr
+    assert done.returncode == (0 if passed(summary) else 1), done.stderr
     day = summary["day"]
     check_keys(day)
     check_shares(day)

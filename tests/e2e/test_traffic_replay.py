@@ -32,7 +32,7 @@ from e2e.frames import (
     udp,
     upper,
 )
-from e2e.machine import check_accounts, proven
+from e2e.machine import check_accounts, passed
 from e2e.running import SMALL, Ended, replay, run, vcmts
 from patience import TIMEOUT
 from vcmts.paths import CHECKOUT, program
@@ -169,7 +169,7 @@ def run_words(tmp_path: Path, *more: str | Path) -> tuple[dict[str, Any], Ended]
     done = vcmts("run", "--profile", PROFILE, *words, *more)
     told = json.loads(summary.read_text())
     check_accounts(told)
-    assert done.status == (0 if proven(told) else 1), done.stderr
+    assert done.status == (0 if passed(told) else 1), done.stderr
     down: dict[str, Any] = told["downstream"]
     return down, done
 

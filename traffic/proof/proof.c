@@ -10,18 +10,21 @@
 int proof_create(struct proof *p, uint32_t streams, uint64_t tsc_hz, bool latency) {
 	*p = (struct proof){
 		.streams = calloc(streams + 1, sizeof(*p->streams)),
+		.made = calloc(streams + 1, sizeof(*p->made)),
 		.stream_count = streams,
 		.tsc_to_ns_q32 = (uint64_t)(((unsigned __int128)1000000000 << 32) / tsc_hz),
 	};
-	if (p->streams != NULL && (!latency || (p->latency = percentiles_create()) != NULL))
+	if (p->streams != NULL && p->made != NULL && suspects_create(&p->suspects, tsc_hz) == 0 &&
+	    (!latency || (p->latency = percentiles_create()) != NULL))
 		return 0;
-	free(p->streams);
-	*p = (struct proof){0};
+	proof_free(p);
 	return -1;
 }
 
 void proof_free(struct proof *p) {
 	free(p->streams);
+	free(p->made);
+	suspects_free(&p->suspects);
 	if (p->latency != NULL)
 		hdr_close(p->latency);
 	*p = (struct proof){0};
@@ -30,12 +33,16 @@ void proof_free(struct proof *p) {
 void proof_restart(struct proof *p) {
 	struct proof made = {
 		.streams = p->streams,
+		.made = p->made,
 		.stream_count = p->stream_count,
 		.tsc_to_ns_q32 = p->tsc_to_ns_q32,
 		.latency = p->latency,
 	};
 
 	memset(p->streams, 0, p->stream_count * sizeof(*p->streams));
+	memset(p->made, 0, p->stream_count * sizeof(*p->made));
+	suspects_restart(&p->suspects);
+	made.suspects = p->suspects;
 	if (p->latency != NULL)
 		hdr_reset(p->latency);
 	*p = made;
@@ -48,16 +55,35 @@ static void record_latency(struct proof *p, uint64_t since, uint64_t now) {
 	hdr_record_value(p->latency, (int64_t)(ns < PERCENTILES_MAX_NS ? ns : PERCENTILES_MAX_NS));
 }
 
+/*
+ * Those missing before the packet were made between the last one that came and this one, which has overtaken them.
+ * Of a packet that is late it is known when it was made; where it is not, it has been no time under way.
+ */
+static void proof_suspect(struct proof *p, const struct arrived *packet, uint64_t now,
+			  uint32_t missing) {
+	uint64_t before = p->made[packet->stream];
+	uint64_t made = packet->tsc != 0 ? packet->tsc : now;
+
+	if (missing > 0)
+		suspects_add(&p->suspects, before != 0 ? before : made, now, missing, 0);
+	else if (!packet->earlier)
+		suspects_add(&p->suspects, made, now, 0, 1);
+}
+
 enum arrival proof_arrive(struct proof *p, const struct arrived *packet, uint64_t now) {
 	uint32_t gap;
 	enum arrival arrival = window_arrive(&p->streams[packet->stream], packet->sequence, &gap);
 
 	switch (arrival) {
 	case ARRIVAL_IN_ORDER: break;
-	case ARRIVAL_GAP: p->missing += gap; break;
+	case ARRIVAL_GAP:
+		p->missing += gap;
+		proof_suspect(p, packet, now, gap);
+		break;
 	case ARRIVAL_LATE:
 		p->reordered += !packet->earlier;
 		p->missing--;
+		proof_suspect(p, packet, now, 0);
 		break;
 	case ARRIVAL_DUPLICATE: p->duplicated++; return arrival;
 	case ARRIVAL_TOO_OLD: return arrival;
@@ -65,6 +91,8 @@ enum arrival proof_arrive(struct proof *p, const struct arrived *packet, uint64_
 	p->proven++;
 	p->proven_bytes += packet->bytes;
 	p->last_tsc = now;
+	if (packet->tsc != 0 && arrival != ARRIVAL_LATE)
+		p->made[packet->stream] = packet->tsc;
 	if (p->untimed)
 		return arrival;
 	if (packet->tsc == 0)

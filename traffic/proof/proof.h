@@ -9,10 +9,15 @@
 
 #include "modems/resequencer.h"
 #include "pipeline/percentiles.h"
+#include "proof/suspects.h"
 #include "proof/window.h"
 
 struct proof {
 	struct window *streams;
+	uint64_t *
+		made; /* of each stream: TSC at which the last packet that came in order was made */
+	struct suspects
+		suspects; /* when those were under way that were lost or came out of order */
 	uint32_t stream_count;
 	bool untimed; /* no latency is recorded */
 	uint64_t proven; /* no packet counts twice */

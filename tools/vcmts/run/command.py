@@ -22,7 +22,7 @@ from vcmts.child import INTERRUPTED, Stopped, folder, start, stoppable, writable
 from vcmts.control import place
 from vcmts.day import plan
 from vcmts.paths import TOOL, MistakeError, complain, program
-from vcmts.run import complaints, expected, grants, groups, power, rates, summary
+from vcmts.run import complaints, expected, gaps, grants, groups, power, rates, summary
 from vcmts.run.plane import Ends, data_plane, facts_of, free_core, wire
 
 DURATION = "10s"
@@ -182,6 +182,28 @@ def show(day: plan.Plan | None, whole: dict[str, Any], facts: dict[str, Any]) ->
     return 0 if seen is not None else 1
 
 
+def conclude(
+    whole: dict[str, Any],
+    facts: dict[str, Any],
+    given: argparse.Namespace,
+    day: plan.Plan | None,
+    status: int,
+) -> int:
+    """Shows and stores what came of a run whose traffic ended with the status. Returns its own."""
+    excused = gaps.explained(whole, facts["capacity"])
+    if excused and status == 1:
+        status = 0
+    status = max(status, show(day, whole, facts))
+    if expected.impaired(whole) and not expected.as_expected(whole):
+        status = max(status, 1)
+    if given.json:
+        Path(given.json).write_text(json.dumps(whole, indent=2) + "\n", encoding="utf-8")
+    complaints.tell(whole, facts, excused=excused is not None)
+    if excused:
+        complain(gaps.told(whole, excused))
+    return status if summary.balanced(whole) else max(status, 1)
+
+
 def carry(
     config: Path, within: Path, given: argparse.Namespace, stopped: Stopped, day: plan.Plan | None
 ) -> int:
@@ -220,13 +242,7 @@ def carry(
     found = json.loads(proven.read_text(encoding="utf-8"))
     asked = {way: found[way]["asked_gbps"] for way in summary.directions(found)}
     whole = summary.merge(json.loads(plane.read_text(encoding="utf-8")), found, asked)
-    status = max(status, show(day, whole, facts))
-    if expected.impaired(whole) and not expected.as_expected(whole):
-        status = max(status, 1)
-    if given.json:
-        Path(given.json).write_text(json.dumps(whole, indent=2) + "\n", encoding="utf-8")
-    complaints.tell(whole, facts)
-    return status if summary.balanced(whole) else max(status, 1)
+    return conclude(whole, facts, given, day, status)
 
 
 def main(arguments: argparse.Namespace) -> int:
