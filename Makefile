@@ -153,7 +153,7 @@ arm-test: ## compile for aarch64, and run unit and replay tests there, emulated 
 	@devtools/arm-test
 
 .PHONY: cpu-test
-cpu-test: ## one build for x86-64-v2, run on emulated CPUs with that and with less (2 minutes)
+cpu-test: ## one build for x86-64-v2, run on emulated CPUs with that and with less, unit tests too (half an hour)
 	@devtools/install-deps build run test cpu
 	@devtools/cpu-test
 
