@@ -135,6 +135,39 @@ def test_both_formats(served: Scraped) -> None:
     assert units and all(name.endswith(f"_{unit}") for _, _, name, unit in units)
 
 
+@pytest.mark.parametrize(
+    ("accept", "open_"),
+    [
+        (f"{OPEN};q=0,text/plain", False),
+        (f"{OPEN};q=0.4,text/plain;q=0.3", True),
+        (f"{OPEN};q=0.3,text/plain;q=0.4", False),
+        (f"text/plain,\r\n {OPEN}", True),
+    ],
+)
+def test_weights_are_obeyed(served: Scraped, accept: str, open_: bool) -> None:
+    """RFC 9110, 12.4.2; also of fields that are repeated."""
+    found = served.raw(
+        b"GET /metrics?names=vcmts_tsc HTTP/1.1\r\nHost: a\r\nConnection: close\r\n"
+        + "".join(f"Accept: {one.strip()}\r\n" for one in accept.split(",\r\n")).encode()
+        + b"\r\n"
+    )
+    head, _, body = found.partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 200 ") and b"\r\nVary: Accept" in head
+    assert body.endswith(b"# EOF\n") is open_
+
+
+def test_forms_of_targets(served: Scraped) -> None:
+    """RFC 9112, 3.2: a server accepts the absolute form, and refuses a request without Host."""
+    for target in ("/metrics", "http://other:9/metrics", "HTTP://h/metrics", "https://h/metrics"):
+        line = f"GET {target}?names=vcmts_tsc HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"
+        found = served.raw(line.encode())
+        assert found.startswith(b"HTTP/1.1 200 ") and b"\nvcmts_tsc_hz " in found, target
+    none = b"GET http://metrics HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"
+    assert served.raw(none).startswith(b"HTTP/1.1 404 ")
+    assert served.raw(b"GET /metrics HTTP/1.1\r\n\r\n").startswith(b"HTTP/1.1 400 ")
+    assert served.raw(b"GET /healthz HTTP/1.0\r\n\r\n").startswith(b"HTTP/1.1 200 ")
+
+
 def test_selection(served: Scraped) -> None:
     some = served.ask("/metrics?names=vcmts_worker_rounds,vcmts_tsc")
     assert some.names == {"vcmts_worker_rounds_total", "vcmts_tsc_hz"}

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <time.h>
@@ -16,6 +17,7 @@
 #include "metrics/endpoint/health.h"
 #include "metrics/endpoint/listen.h"
 #include "metrics/endpoint/pages.h"
+#include "metrics/endpoint/request.h"
 
 #define CONNECTIONS 64 /* more wait to be accepted */
 #define CONNECTION_MEMORY 8192 /* bytes for a request and the headers of its answer */
@@ -89,13 +91,19 @@ static enum MHD_Result on_argument(void *query, enum MHD_ValueKind kind, const c
 	return metrics_query_add(query, name, value) ? MHD_YES : MHD_NO;
 }
 
-static enum metrics_format format_of(struct MHD_Connection *c) {
-	const char *accept =
-		MHD_lookup_connection_value(c, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT);
+static enum MHD_Result on_header(void *accept, enum MHD_ValueKind kind, const char *name,
+				 const char *value) {
+	(void)kind;
+	if (value != NULL && strcasecmp(name, MHD_HTTP_HEADER_ACCEPT) == 0)
+		request_accept_add(accept, value);
+	return MHD_YES;
+}
 
-	return accept != NULL && strstr(accept, "application/openmetrics-text") != NULL
-		       ? METRICS_OPEN
-		       : METRICS_PROMETHEUS;
+static enum metrics_format format_of(struct MHD_Connection *c) {
+	struct request_accept accept = {0};
+
+	MHD_get_connection_values(c, MHD_HEADER_KIND, on_header, &accept);
+	return request_format(&accept);
 }
 
 static enum MHD_Result answer_metrics(struct metrics_http *h, struct MHD_Connection *c) {
@@ -140,6 +148,7 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *c, const cha
 
 	(void)version;
 	(void)body;
+	url = request_path(url);
 	if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
 		return say(h, c, MHD_HTTP_METHOD_NOT_ALLOWED, "allowed: GET, HEAD");
 	if (*state == NULL) { /* the headers only: a body would follow */
@@ -280,8 +289,9 @@ static struct MHD_Daemon *daemon_start(struct metrics_http *h) {
 		flags, 0, NULL, NULL, on_request, h, MHD_OPTION_EXTERNAL_LOGGER, quiet, NULL,
 		MHD_OPTION_LISTEN_SOCKET, h->fd, MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS,
 		MHD_OPTION_CONNECTION_TIMEOUT, IDLE_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-		(size_t)CONNECTION_MEMORY, MHD_OPTION_NOTIFY_CONNECTION, on_connection, h,
-		MHD_OPTION_NOTIFY_COMPLETED, on_completed, h, MHD_OPTION_END);
+		(size_t)CONNECTION_MEMORY, MHD_OPTION_STRICT_FOR_CLIENT, 1,
+		MHD_OPTION_NOTIFY_CONNECTION, on_connection, h, MHD_OPTION_NOTIFY_COMPLETED,
+		on_completed, h, MHD_OPTION_END);
 }
 
 int metrics_http_start(struct metrics_http *h, struct metrics_source *source) {

@@ -47,6 +47,7 @@ static struct MHD_Response *page_respond(struct pages *p, struct metrics_text *t
 	text->text = NULL;
 	MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_TYPE,
 				metrics_content_type(text->format));
+	MHD_add_response_header(r, MHD_HTTP_HEADER_VARY, MHD_HTTP_HEADER_ACCEPT);
 	return r;
 }
 
