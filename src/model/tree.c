@@ -233,10 +233,20 @@ static void refuse_syntax(struct composer *composer, const yaml_parser_t *parser
 	tree_refuse(composer, (uint32_t)line + composer->first_line, found, "YAML 1.1 in UTF-8");
 }
 
+/* A byte-order mark (YAML 1.1, 5.2), as some editors write it: libyaml counts it as a column, and then finds the first line indented. */
+static size_t mark_size(const char *text, size_t size) {
+	static const char mark[] = "\xef\xbb\xbf";
+
+	return size >= sizeof(mark) - 1 && memcmp(text, mark, sizeof(mark) - 1) == 0
+		       ? sizeof(mark) - 1
+		       : 0;
+}
+
 bool tree_load(struct tree *tree, const char *text, size_t size, uint32_t first,
 	       struct errors *errors) {
 	struct composer composer = {.tree = tree, .errors = errors, .first_line = first};
 	uint64_t mistakes = errors->total;
+	size_t mark = mark_size(text, size);
 	yaml_parser_t parser;
 	yaml_event_t event;
 	bool more = true;
@@ -246,7 +256,8 @@ bool tree_load(struct tree *tree, const char *text, size_t size, uint32_t first,
 		return tree_refuse(&composer, first, "no memory left",
 				   "a file that fits the machine");
 	yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
-	yaml_parser_set_input_string(&parser, (const unsigned char *)(size > 0 ? text : ""), size);
+	yaml_parser_set_input_string(&parser, (const unsigned char *)(size > 0 ? text : "") + mark,
+				     size - mark);
 	while (more) {
 		if (!yaml_parser_parse(&parser, &event)) {
 			refuse_syntax(&composer, &parser);

@@ -9,8 +9,9 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from vcmts import paths, yamls
+from vcmts import paths, show, yamls
 from vcmts.docs import configdoc
+from witness.config import load_config
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,18 @@ def applied(text: str, broken: Broken) -> str:
 def test_base_is_good(tmp_path: Path) -> None:
     assert check(BASE, tmp_path) == (0, [])
     assert not schema_finds(BASE)
+
+
+def test_a_byte_order_mark(tmp_path: Path) -> None:
+    """As some editors write it; of the tool, too, and a mistake has the line that it had."""
+    marked = "\ufeff" + BASE
+    assert check(marked, tmp_path) == (0, [])
+    assert show.read(tmp_path / "sg.yaml")
+    assert load_config(tmp_path / "sg.yaml")
+    (tmp_path / "base.yaml").write_text(BASE, encoding="utf-8")
+    assert show.read(tmp_path / "sg.yaml") == show.read(tmp_path / "base.yaml")
+    status, [line] = check(marked + "unknown: 1\n", tmp_path)
+    assert status != 0 and line.startswith(f"{len(BASE.splitlines()) + 1}: unknown: ")
 
 
 @pytest.mark.parametrize("broken", BROKEN, ids=lambda broken: broken.says.split(": found")[0])

@@ -309,6 +309,6 @@ def parse_config(text: str) -> Config:
 def load_config(path: str | Path) -> Config:
     """Reads a file; a ConfigError names it."""
     try:
-        return parse_config(Path(path).read_text(encoding="utf-8"))
+        return parse_config(Path(path).read_text(encoding="utf-8-sig"))
     except (ConfigError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path}: {error}") from error

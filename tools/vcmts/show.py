@@ -60,7 +60,7 @@ def read(path: Path) -> Mapping:
     if not path.is_file():
         raise MistakeError(f"{path}: is read twice; give a file instead of a pipe")
     loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
-    with path.open(encoding="utf-8") as file:
+    with path.open(encoding="utf-8-sig") as file:
         document = yaml.load(file, Loader=loader)
     if not is_server(document):
         document = filled(document, json.loads(SCHEMA.read_text(encoding="utf-8")))

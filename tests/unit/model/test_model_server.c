@@ -150,6 +150,25 @@ static void a_group_has_no_device_of_its_server(void **state) {
 			 "\"crypto_aesni_mb0\", allowed: none without provider: cryptodev\n");
 }
 
+/* As some editors begin a file; one that stands anywhere else is text. */
+static void byte_order_marks(void **state) {
+	struct memory_file files[] = {
+		{"dir/two.yaml", "\xef\xbb\xbf" CHANNELS("2") "\nmodems: [" MODEM("2") "]\n"},
+		{0},
+	};
+	struct loaded_server loaded =
+		load_good("\xef\xbb\xbf" BONDING "\n"
+			  "rphy: {mtu: 2000}\n"
+			  "service_groups:\n"
+			  "  - " GROUP("1") "\n"
+					    "  - {file: two.yaml, service_group: 2}\n",
+			  files);
+
+	(void)state;
+	assert_int_equal(loaded.config.groups[1].rphy.mtu, 2000);
+	unload_server(&loaded);
+}
+
 /* Beside the list, in the group's file, in the list: what is nearer goes before. */
 static void a_group_has_a_file_of_its_own(void **state) {
 	struct memory_file files[] = {
@@ -306,6 +325,7 @@ int main(void) {
 		cmocka_unit_test(each_group_has_its_own_memory),
 		cmocka_unit_test(some_maps_are_put_together_key_by_key),
 		cmocka_unit_test(a_group_has_no_device_of_its_server),
+		cmocka_unit_test(byte_order_marks),
 		cmocka_unit_test(a_group_has_a_file_of_its_own),
 		cmocka_unit_test(anchors_go_over_groups),
 		cmocka_unit_test(groups_are_told_apart),

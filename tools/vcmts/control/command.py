@@ -48,7 +48,7 @@ def value_of(key: str, text: str) -> Any:
         if not text.startswith("@"):
             return yaml.load(text, Loader=yaml.BaseLoader)
         path = Path("/dev/stdin" if text == "@-" else text[1:])
-        return yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.BaseLoader)
+        return yaml.load(path.read_text(encoding="utf-8-sig"), Loader=yaml.BaseLoader)
     except OSError as error:
         raise MistakeError(f"{key}: {secret.shown(text)}: {error.strerror}") from error
     except UnicodeError as error:

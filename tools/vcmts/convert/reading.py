@@ -141,7 +141,7 @@ def read(path: Path) -> Map:
     if len(data) > MOST_BYTES:
         raise MistakeError(f"{path}: found more than {MOST_BYTES >> 20} MiB")
     try:
-        node = yaml.compose(data.decode(), Loader=yaml.SafeLoader)
+        node = yaml.compose(data.decode("utf-8-sig"), Loader=yaml.SafeLoader)
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise MistakeError(f"{path}:{line}: found no UTF-8, allowed: a YAML file") from error

@@ -297,7 +297,7 @@ def read(path: Path = PUBLISHED) -> Machine:
     if len(content) > MOST_BYTES:
         raise MistakeError(f"{path}: found more than {MOST_BYTES:,} bytes, allowed: fewer")
     try:
-        text = content.decode("utf-8")
+        text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise MistakeError(f"{path}: found no text, allowed: YAML") from error
     return parsed(text, str(path))

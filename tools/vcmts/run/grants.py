@@ -54,7 +54,7 @@ def scheduled(config: Path, within: Path) -> Path:
     """The configuration, or a copy of it in the folder `within` where all groups have an upstream
     scheduler. Scalars stay as they are written. What is none is for vcmtsd to refuse."""
     try:
-        root = yaml.compose(config.read_text(encoding="utf-8"), Loader=yamls.LOADER)
+        root = yaml.compose(config.read_text(encoding="utf-8-sig"), Loader=yamls.LOADER)
     except (OSError, UnicodeDecodeError, yaml.YAMLError):
         return config
     if not isinstance(root, yaml.MappingNode):

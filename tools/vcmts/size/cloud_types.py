@@ -80,7 +80,7 @@ class Cloud:
 @cache
 def load(path: Path = FILE) -> Cloud:
     try:
-        whole = yamls.safe_load(path.read_text(encoding="utf-8"))
+        whole = yamls.safe_load(path.read_text(encoding="utf-8-sig"))
         return Cloud(
             sources=all_of(Source, whole["sources"], "sources"),
             families=all_of(Family, whole["families"], "families"),

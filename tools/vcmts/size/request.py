@@ -135,7 +135,7 @@ def from_option(text: str, common: Groups) -> list[Groups]:
     if path.suffix not in (".yaml", ".yml", ".json"):
         raise MistakeError(f"--groups {text}: allowed: {FORM}, or a file .yaml or .json")
     try:
-        found = yaml.safe_load(path.read_text(encoding="utf-8"))
+        found = yaml.safe_load(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise MistakeError(f"{path}: {error.strerror}") from error
     except UnicodeDecodeError as error:
