@@ -2,17 +2,21 @@
 /* A Unix socket with a name in the file system, at which one process listens at a time. */
 #pragma once
 
-#include <stdbool.h>
 #include <sys/un.h>
+
+#include "sockets/socket_claim.h"
 
 struct listener {
 	const char *what; /* in messages, before "socket" */
-	int fd, lock;
-	bool locked, bound;
+	int fd;
+	struct socket_claim claim;
 	struct sockaddr_un address;
 };
 
-#define LISTENER_NONE (struct listener){.fd = -1, .lock = -1}
+#define LISTENER_NONE                                \
+	(struct listener) {                          \
+		.fd = -1, .claim = SOCKET_CLAIM_NONE \
+	}
 
 /*
  * Makes the socket in `l`, which is LISTENER_NONE. `what` lives on. Its folder exists, `mode` is that of its file. What a process that

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -19,17 +18,15 @@
 
 #include "log/log.h"
 #include "platform/cpus.h"
+#include "platform/device_socket.h"
 #include "platform/dpdk_log.h"
 #include "platform/huge_pages.h"
 #include "platform/large_pages.h"
-#include "platform/owned_folder.h"
+#include "platform/runtime_folder.h"
 
 #define MAX_ARGS (24 + 2 * PLATFORM_MAX_DEVICES)
 #define IN_ORDINARY_PAGES 2 /* times the memory: cards' buffers do not cross a page's end */
 #define LCORE_SIZE 12 /* bytes of ",NUMBER@CPU" */
-
-/* Beside the socket of today's telemetry, DPDK 22.11 makes one of the kind before it. */
-static const char *const sockets[] = {"dpdk_telemetry.v2", "dpdk_telemetry.v1", "telemetry"};
 
 static bool huge_pages;
 static bool pci;
@@ -131,27 +128,9 @@ static void add_devices(struct arguments *a, const struct platform_options *o) {
 	add(a, "--iova-mode=va");
 }
 
-/* EAL makes a folder in this one, which it must not fail to do, nor find another user's: systemd's, or that of the
- * user. */
-static bool runtime_folder_is_ours(void) {
-	const char *base = getenv("RUNTIME_DIRECTORY");
-	char path[PATH_MAX], why[OWNED_FOLDER_LINE];
-	const char *fault;
-
-	if (base == NULL)
-		base = getuid() == 0 ? "/var/run" : getenv("XDG_RUNTIME_DIR");
-	if (base == NULL)
-		base = "/tmp";
-	snprintf(path, sizeof(path), "%s/dpdk", base);
-	fault = owned_folder_make(path, why);
-	if (fault != NULL)
-		log_warning("telemetry", LOG_FIELDS(LOG_STRING("path", path)),
-			    "no telemetry: %s: %s", path, fault);
-	return fault == NULL;
-}
-
+/* EAL does not start where it cannot bind its socket. */
 static void add_telemetry(struct arguments *a, const struct platform_options *o) {
-	telemetry = o->telemetry && runtime_folder_is_ours();
+	telemetry = o->telemetry && runtime_folder_prepare(o->program);
 	if (!telemetry)
 		add(a, "--no-telemetry");
 }
@@ -206,16 +185,20 @@ static void choose_crc(void) {
 	(void)rte_net_crc_calc(nothing, sizeof(nothing), RTE_NET_CRC32_ETH);
 }
 
+static bool sockets_claim(const struct platform_options *o) {
+	for (unsigned i = 0; i < o->device_count; i++) {
+		if (device_socket_claim(o->devices[i]) != 0)
+			return false;
+	}
+	return true;
+}
+
 /* EAL makes a folder for each file prefix and leaves it there; it takes the sockets away at the exit
  * only, when the folder could not be removed any more. */
-static void folder_remove(const char *folder) {
-	char path[PATH_MAX + 32];
-
-	for (size_t s = 0; s < RTE_DIM(sockets); s++) {
-		snprintf(path, sizeof(path), "%s/%s", folder, sockets[s]);
-		unlink(path);
-	}
-	rmdir(folder);
+static void leftovers_remove(const char *folder) {
+	dpdk_log_give_back();
+	device_sockets_release();
+	runtime_folder_remove(folder);
 }
 
 /*
@@ -252,13 +235,16 @@ int platform_start(const struct platform_options *o) {
 	add_telemetry(&a, o);
 	add(&a, "--log-level=error");
 	a.argv[a.argc] = NULL;
+	if (!sockets_claim(o)) {
+		device_sockets_release();
+		return -1;
+	}
 	if (rte_eal_init(a.argc, a.argv) < 0) {
 		log_error("dpdk", LOG_NO_FIELDS,
 			  "DPDK did not start: %s; check the devices' arguments and that "
 			  "%u MB of memory are free",
 			  rte_strerror(rte_errno), o->memory_mb);
-		folder_remove(rte_eal_get_runtime_dir());
-		dpdk_log_give_back();
+		leftovers_remove(rte_eal_get_runtime_dir());
 		return -1;
 	}
 	if (pci)
@@ -296,6 +282,5 @@ void platform_stop(void) {
 
 	snprintf(folder, sizeof(folder), "%s", rte_eal_get_runtime_dir());
 	rte_eal_cleanup();
-	dpdk_log_give_back();
-	folder_remove(folder);
+	leftovers_remove(folder);
 }

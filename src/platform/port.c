@@ -16,6 +16,7 @@
 #include <rte_ring.h>
 
 #include "log/log.h"
+#include "platform/device_socket.h"
 #include "platform/platform.h"
 #include "platform/port_setup.h"
 
@@ -100,10 +101,10 @@ void port_stop(uint16_t id) {
 	rte_eth_dev_stop(id);
 }
 
-uint32_t port_mtu_limit(uint16_t id) {
+uint32_t port_mtu_limit(uint16_t id, bool tagged) {
 	struct rte_eth_dev_info info;
 
-	return rte_eth_dev_info_get(id, &info) == 0 ? port_setup_mtu_limit(&info) : 0;
+	return rte_eth_dev_info_get(id, &info) == 0 ? port_setup_carries(&info, tagged) : 0;
 }
 
 /* The name of one end of a pair, and of the ring that it receives from. */
@@ -200,9 +201,12 @@ int port_plug(const char *device, const char *role) {
 
 	if (port_named(device, &id) == 0)
 		return 0;
+	if (device_socket_claim(device) != 0)
+		return -1;
 	ret = rte_dev_probe(device);
 	if (ret == 0)
 		return 0;
+	device_socket_release(device);
 	log_error("port", LOG_FIELDS(LOG_STRING("port", role)),
 		  "port %s: %s: cannot be plugged: %s", role, device, rte_strerror(-ret));
 	return -1;
@@ -214,4 +218,5 @@ void port_unplug(const char *device) {
 	if (rte_devargs_parse(&args, device) == 0)
 		rte_eal_hotplug_remove(rte_bus_name(args.bus), args.name);
 	free(args.data);
+	device_socket_release(device);
 }

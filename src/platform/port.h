@@ -51,8 +51,8 @@ int port_start(uint16_t id, const char *role);
 /* Stops it again; harmless where it was not started. */
 void port_stop(uint16_t id);
 
-/* Bytes of the largest IP packet that the port's driver carries. */
-uint32_t port_mtu_limit(uint16_t id);
+/* Bytes of the largest IP packet that the port's driver carries, in a frame with a VLAN tag where `tagged`. */
+uint32_t port_mtu_limit(uint16_t id, bool tagged);
 
 /* Whether the port sends frames that stand in up to `buffers` buffers. */
 bool port_takes_chains(uint16_t id, unsigned buffers);

@@ -4,15 +4,19 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <rte_bus.h>
 #include <rte_dev.h>
+#include <rte_devargs.h>
 #include <rte_errno.h>
+#include <rte_kvargs.h>
 
 #include "log/log.h"
 #include "platform/port_wake.h"
 
+#define MEMIF_BUFFER 2048u /* bytes, without bsize= */
 #define SAY(level, role, ...) log_##level("port", LOG_FIELDS(LOG_STRING("port", role)), __VA_ARGS__)
 
 /* What a frame has beyond its packet a driver that tells both limits counts in its own way: net_gve without the CRC, or
@@ -25,6 +29,40 @@ uint32_t port_setup_mtu_limit(const struct rte_eth_dev_info *info) {
 	if (info->max_rx_pktlen <= overhead) /* not told */
 		return info->max_mtu;
 	return RTE_MIN((uint32_t)info->max_mtu, info->max_rx_pktlen - overhead);
+}
+
+static bool is_memif(const struct rte_eth_dev_info *info) {
+	return strcmp(info->driver_name, "net_memif") == 0;
+}
+
+static int buffer_size_parse(const char *key, const char *value, void *size) {
+	(void)key;
+	*(uint32_t *)size = (uint32_t)RTE_MIN(strtoul(value, NULL, 10), UINT16_MAX);
+	return 0;
+}
+
+/* Bytes of a memif's buffers, by the arguments of this end. */
+static uint32_t memif_buffer_size(const struct rte_eth_dev_info *info) {
+	const struct rte_devargs *devargs =
+		info->device != NULL ? rte_dev_devargs(info->device) : NULL;
+	struct rte_kvargs *arguments = devargs != NULL && devargs->args != NULL
+					       ? rte_kvargs_parse(devargs->args, NULL)
+					       : NULL;
+	uint32_t size = MEMIF_BUFFER;
+
+	if (arguments != NULL)
+		rte_kvargs_process(arguments, "bsize", buffer_size_parse, &size);
+	rte_kvargs_free(arguments);
+	return size;
+}
+
+uint32_t port_setup_carries(const struct rte_eth_dev_info *info, bool tagged) {
+	uint32_t headers = RTE_ETHER_HDR_LEN + (tagged ? RTE_VLAN_HLEN : 0), size;
+
+	if (!is_memif(info))
+		return port_setup_mtu_limit(info);
+	size = memif_buffer_size(info);
+	return size > headers ? size - headers : 0;
 }
 
 /* Some drivers choose the size of their receive buffers when they are configured, and must know the MTU
@@ -61,7 +99,7 @@ static int mtu_set(uint16_t id, const char *role, uint32_t mtu) {
 static void queues_limit(const struct rte_eth_dev_info *info, struct port_queues *q) {
 	uint16_t receive = RTE_MAX(RTE_MIN(q->receive, info->max_rx_queues), 1);
 	uint16_t transmit = RTE_MAX(RTE_MIN(q->transmit, info->max_tx_queues), 1);
-	bool memif = strcmp(info->driver_name, "net_memif") == 0;
+	bool memif = is_memif(info);
 	bool tap = strcmp(info->driver_name, "net_tap") == 0;
 	uint16_t pairs = RTE_MIN(RTE_MAX(receive, transmit),
 				 RTE_MIN(info->max_rx_queues, info->max_tx_queues));

@@ -2,14 +2,21 @@
 /* What is asked of a driver for a port, and what is asked instead where it refuses. */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <rte_ethdev.h>
 
 #include "platform/port.h"
 
-/* Bytes of the largest IP packet that the device can carry. */
+/* The largest MTU that the device can be configured with, in bytes. */
 uint32_t port_setup_mtu_limit(const struct rte_eth_dev_info *info);
+
+/*
+ * Bytes of the largest IP packet that the device carries, in a frame with a VLAN tag where `tagged`. net_memif reports Ethernet's
+ * constant and accepts no MTU, but carries what fits one of its buffers: `bsize`, which both ends are given.
+ */
+uint32_t port_setup_carries(const struct rte_eth_dev_info *info, bool tagged);
 
 /*
  * Configures the port, which is stopped, for IP packets of up to `mtu` bytes, or of the device's limit, with as many of

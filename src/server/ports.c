@@ -46,7 +46,8 @@ static void port_use(struct server_ports *p, unsigned index, const struct servic
 	struct server_port *port = &p->list[index];
 
 	port->users++;
-	port->shared = port->shared || port->users > 1 || has_vlan(sg, role);
+	port->tagged = port->tagged || has_vlan(sg, role);
+	port->shared = port->shared || port->users > 1 || port->tagged;
 	port->queue_size = RTE_MAX(port->queue_size, device_port(sg, role)->queue_size);
 	port->mtu = RTE_MAX(port->mtu, server_port_mtu(sg, role));
 	port->no_steering |= device_port(sg, role)->steering == STEERING_OFF;
@@ -176,14 +177,22 @@ unsigned server_ports_devices(const struct server_ports *p,
 	return p->count;
 }
 
-/* DEPI frames of the MTU must pass; of larger packets from the network none will come. */
+/*
+ * DEPI frames of the MTU must pass. Of larger packets from the network none will come, but what is sent there must fit a memif's
+ * buffers, of which DPDK 22.11 repeats old ones otherwise.
+ */
 static bool mtu_passes(const struct server_port *port) {
-	uint32_t limit = port_mtu_limit(port->id);
+	uint32_t limit = port_mtu_limit(port->id, port->tagged), more = 0;
+	bool memif = port_waits_for_link(port->id), rphy = port->role == DEVICE_RPHY;
 
-	if (port->role != DEVICE_RPHY || port->mtu <= limit)
+	if (port->mtu <= limit || !(rphy || (memif && port->role == DEVICE_NETWORK)))
 		return true;
-	log_error("port", LOG_NO_FIELDS, "rphy.mtu: found %u, allowed: up to %u on this R-PHY port",
-		  port->mtu, limit);
+	if (!rphy)
+		more = RTE_ETHER_HDR_LEN + RTE_ETHER_CRC_LEN;
+	log_error("port", LOG_NO_FIELDS, "%s: found %u, allowed: up to %u on this %s port%s",
+		  rphy ? "rphy.mtu" : "max_frame", port->mtu + more, limit + more,
+		  role_names[port->role],
+		  memif ? ", or a larger bsize= at both ends of the memif" : "");
 	return false;
 }
 
@@ -302,6 +311,7 @@ unsigned server_ports_join(struct server_ports *p, const struct service_group *s
 		p->list[index].device = device;
 		p->list[index].queue_size = device_port(sg, role)->queue_size;
 		p->list[index].mtu = server_port_mtu(sg, role);
+		p->list[index].tagged = has_vlan(sg, role);
 		if (port_plug(device, role_names[role]) != 0 ||
 		    port_begin(&p->list[index], pool) != 0) {
 			port_end(&p->list[index]);

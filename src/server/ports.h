@@ -30,6 +30,7 @@ struct server_port {
 	unsigned first; /* index of that group */
 	unsigned users; /* groups */
 	bool shared; /* by several groups, or a VLAN leads to it: src/sharing */
+	bool tagged; /* frames of one of its groups have a VLAN tag */
 	uint32_t queue_size; /* as the next: the largest that one of them asks for */
 	uint32_t mtu;
 	bool open;

@@ -24,7 +24,7 @@ MEMIF = (
     ",rsize={log},bsize={size}"
 )
 SMALLEST_BUFFER = 2048
-ETHERNET_HEADER = 14
+ETHERNET_HEADER = 18  # with a VLAN tag
 # Stands for the place of a service group in the file, where each has a port of its own.
 GROUP = "{group}"
 # Management messages of modems are handed over to this and counted: nobody behind it reads them.

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "platform/runtime_folder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <rte_common.h>
+
+#include "log/log.h"
+#include "platform/owned_folder.h"
+#include "sockets/socket_claim.h"
+
+#define TELEMETRY "dpdk_telemetry.v2"
+
+/* Beside the socket of today's telemetry, DPDK 22.11 makes one of the kind before it. */
+static const char *const sockets[] = {TELEMETRY, "dpdk_telemetry.v1", "telemetry"};
+
+/* As EAL chooses it: systemd's, or that of the user. */
+static void base_name(char path[PATH_MAX]) {
+	const char *base = getenv("RUNTIME_DIRECTORY");
+
+	if (base == NULL)
+		base = getuid() == 0 ? "/var/run" : getenv("XDG_RUNTIME_DIR");
+	if (base == NULL)
+		base = "/tmp";
+	snprintf(path, PATH_MAX, "%s/dpdk", base);
+}
+
+void runtime_folder_remove(const char *folder) {
+	char path[PATH_MAX + 32];
+
+	for (size_t s = 0; s < RTE_DIM(sockets); s++) {
+		snprintf(path, sizeof(path), "%s/%s", folder, sockets[s]);
+		unlink(path);
+	}
+	rmdir(folder);
+}
+
+/* The process of a folder "PROGRAM-PID"; 0 where the name is another one. */
+static pid_t process_of(const char *name, const char *program) {
+	size_t length = strlen(program);
+	char *end;
+	long pid;
+
+	if (strncmp(name, program, length) != 0 || name[length] != '-')
+		return 0;
+	pid = strtol(name + length + 1, &end, 10);
+	return *end == '\0' && pid > 0 && pid <= INT_MAX ? (pid_t)pid : 0;
+}
+
+/*
+ * Whether no process has the folder: where it is that of a container with processes of its own numbers, the number tells
+ * nothing, and the socket does.
+ */
+static bool is_left(const char *folder, pid_t pid) {
+	struct socket_claim claim;
+	char path[PATH_MAX + 32];
+
+	if (pid != getpid() && (kill(pid, 0) == 0 || errno != ESRCH))
+		return false;
+	snprintf(path, sizeof(path), "%s/" TELEMETRY, folder);
+	if (access(path, F_OK) != 0 || socket_claim(&claim, path, SOCK_SEQPACKET) != NULL)
+		return false;
+	socket_claim_release(&claim);
+	return true;
+}
+
+static void leftovers_remove(const char *base, const char *program) {
+	DIR *list = opendir(base);
+	const struct dirent *entry;
+	char folder[PATH_MAX];
+
+	while (list != NULL && (entry = readdir(list)) != NULL) {
+		pid_t pid = process_of(entry->d_name, program);
+
+		if (pid == 0 || (size_t)snprintf(folder, sizeof(folder), "%s/%s", base,
+						 entry->d_name) >= sizeof(folder))
+			continue;
+		if (is_left(folder, pid))
+			runtime_folder_remove(folder);
+	}
+	if (list != NULL)
+		closedir(list);
+}
+
+static const char *prepare(const char *base, const char *program, char line[OWNED_FOLDER_LINE]) {
+	const char *fault = owned_folder_make(base, line);
+	int length;
+
+	if (fault != NULL)
+		return fault;
+	if (access(base, W_OK | X_OK) != 0)
+		return strerror(errno);
+	leftovers_remove(base, program);
+	length = snprintf(NULL, 0, "%s/%s-%d/" TELEMETRY, base, program, (int)getpid());
+	return (size_t)length < SOCKET_PATH_SIZE
+		       ? NULL
+		       : "the name of the socket in it would be longer than "
+			 "107 bytes; RUNTIME_DIRECTORY or XDG_RUNTIME_DIR "
+			 "names another place";
+}
+
+bool runtime_folder_prepare(const char *program) {
+	char base[PATH_MAX], line[OWNED_FOLDER_LINE];
+	const char *fault;
+
+	base_name(base);
+	fault = prepare(base, program, line);
+	if (fault != NULL)
+		log_warning("telemetry", LOG_FIELDS(LOG_STRING("path", base)),
+			    "no telemetry: %s: %s", base, fault);
+	return fault == NULL;
+}
