@@ -2,6 +2,8 @@
 /* Who gets the name of a socket: after a crash, beside a process that listens, and of several that start together. */
 #include "test.h"
 
+#include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -31,8 +33,12 @@ static int folder_make(void **state) {
 
 static int folder_remove(void **state) {
 	(void)state;
+	char marker[80];
+
+	snprintf(marker, sizeof(marker), "%s/marker", folder);
 	unlink(path);
 	unlink(lock);
+	unlink(marker);
 	return rmdir(folder);
 }
 
@@ -235,6 +241,38 @@ static void starters(void **state) {
 	}
 }
 
+/* Never two at a time, also where the lock's file is removed between open() and flock() of another process. */
+static void claims_that_come_and_go(void **state) {
+	char marker[80];
+	int status;
+
+	(void)state;
+	snprintf(marker, sizeof(marker), "%s/marker", folder);
+	for (unsigned i = 0; i < STARTERS; i++) {
+		if (fork() != 0)
+			continue;
+		for (unsigned n = 0; n < 4000; n++) {
+			struct socket_claim claim;
+			int fd;
+
+			if (socket_claim(&claim, path, SOCK_STREAM) != NULL)
+				continue;
+			fd = open(marker, O_CREAT | O_EXCL | O_RDWR, 0600);
+			if (fd < 0)
+				_exit(1);
+			sched_yield();
+			unlink(marker);
+			close(fd);
+			socket_claim_release(&claim);
+		}
+		_exit(0);
+	}
+	for (unsigned i = 0; i < STARTERS; i++) {
+		assert_true(wait(&status) > 0);
+		assert_int_equal(status, 0);
+	}
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(after_a_crash),
@@ -243,6 +281,7 @@ int main(void) {
 		cmocka_unit_test(a_release_removes_no_listener),
 		cmocka_unit_test(other_files),
 		cmocka_unit_test(starters),
+		cmocka_unit_test(claims_that_come_and_go),
 	};
 
 	return cmocka_run_group_tests(tests, folder_make, folder_remove);
