@@ -16,6 +16,7 @@
 #include <rte_ring.h>
 
 #include "log/log.h"
+#include "platform/checksums.h"
 #include "platform/device_socket.h"
 #include "platform/platform.h"
 #include "platform/port_setup.h"
@@ -192,6 +193,7 @@ bool port_wait_link(uint16_t id, unsigned timeout_ms) {
 
 void port_close(uint16_t id) {
 	rte_eth_dev_stop(id);
+	checksums_unwatch(id);
 	rte_eth_dev_close(id);
 }
 

@@ -8,6 +8,7 @@
 #include <rte_ether.h>
 
 #include "log/log.h"
+#include "platform/checksums.h"
 #include "platform/port.h"
 #include "platform/port_watch.h"
 
@@ -253,6 +254,7 @@ static int port_begin(struct server_port *port, struct rte_mempool *pool) {
 			     port->mtu, &queues, &port->id) != 0)
 		return -1;
 	port_opened(port);
+	checksums_watch(port->id, port->device, role_names[port->role]);
 	port->queues = queues.receive - 1;
 	return mtu_passes(port) ? 0 : -1;
 }

@@ -3,16 +3,21 @@
 
 import json
 import os
+import re
+import socket
 import sys
 from pathlib import Path
 
 import pytest
 
+from e2e.controlled import config_text
 from e2e.expected import check_flows, check_stats, expect
-from e2e.running import run
+from e2e.kernel_sender import SIZES
+from e2e.running import Ended, run
 from e2e.test_run import CONFIG, on_these_cores
 from e2e.traffic import START_NS, generate
 from vcmts.paths import CHECKOUT, build_directory
+from witness.config import load_config
 from witness.downstream import decode_downstream
 from witness.pcapfile import read_pcap, records_of, write_pcap
 
@@ -42,6 +47,14 @@ PROBES = {
 }
 
 
+def inside(module: str, *words: str | Path) -> Ended:
+    environment = os.environ | {
+        "PYTHONPATH": f"{CHECKOUT / 'tools'}:{CHECKOUT / 'tests'}",
+        "VCMTS_BUILD": str(build_directory().resolve()),
+    }
+    return run([*NAMESPACE, sys.executable, "-m", module, *words], environment)
+
+
 @pytest.mark.parametrize("kind", list(PROBES))
 def test_packets_over_the_kernel(kind: str, tmp_path: Path) -> None:
     if not may(*PROBES[kind]):
@@ -53,14 +66,38 @@ def test_packets_over_the_kernel(kind: str, tmp_path: Path) -> None:
     )
     config.write_text(on_these_cores("1ds1t"))
     write_pcap(captured, sent)
-    environment = os.environ | {
-        "PYTHONPATH": f"{CHECKOUT / 'tools'}:{CHECKOUT / 'tests'}",
-        "VCMTS_BUILD": str(build_directory().resolve()),
-    }
-    player = (sys.executable, "-m", "e2e.ports", kind, config, captured, out, summary)
-    done = run([*NAMESPACE, *player], environment)
+    done = inside("e2e.ports", kind, config, captured, out, summary)
     assert done.status == 0, done.stderr
     decoded = decode_downstream(read_pcap(out).records, CONFIG)
     expected = expect(sent, CONFIG)
     check_flows(expected, decoded)
     check_stats(expected, json.loads(summary.read_text())["downstream"], decoded)
+
+
+def checksum_good(packet: bytes) -> bool:
+    """Of TCP or UDP in IPv4 without options (RFC 768, 793, 1071)."""
+    length = int.from_bytes(packet[2:4], "big") - 20
+    whole = packet[12:20] + bytes([0, packet[9]]) + length.to_bytes(2, "big")
+    whole += packet[20 : 20 + length] + b"\0" * (length % 2)
+    words = sum(int.from_bytes(whole[at : at + 2], "big") for at in range(0, len(whole), 2))
+    return words % 0xFFFF == 0
+
+
+def test_checksums_that_the_kernel_leaves_to_hardware(tmp_path: Path) -> None:
+    """A veth has none: they are completed. The warning tells what becomes of longer segments."""
+    if not may(*PROBES["af_packet"]):
+        pytest.skip("this user may not make network namespaces and interfaces here")
+    config, out = tmp_path / "sg.yaml", tmp_path / "out.pcap"
+    config.write_text(config_text())
+    done = inside("e2e.kernel_sender", config, out)
+    assert done.status == 0, done.stderr
+    decoded = decode_downstream(read_pcap(out).records, load_config(config))
+    packets = [frame.ethernet[14:] for frame in decoded.frames if frame.ethernet]
+    sizes = [len(packet) - 28 for packet in packets if packet[9] == socket.IPPROTO_UDP]
+    assert sorted(size for size in sizes if size > 18) == sorted(n for n in SIZES if n > 18)
+    assert len(packets) == len(SIZES) + 1
+    assert sum(packet[9] == socket.IPPROTO_TCP for packet in packets) == 1
+    assert all(checksum_good(packet) for packet in packets)
+    [warning] = [line for line in done.messages if "checksums of TCP and UDP" in line]
+    assert warning.startswith("vcmtsd: port network: ") and "ethtool -K IFACE tx off" in warning
+    assert re.search(r"dropped ipv4_length +1\b", done.stdout, re.MULTILINE), done.stdout

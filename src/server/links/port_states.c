@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "server/links/port_states.h"
 
+#include "platform/checksums.h"
 #include "platform/port_watch.h"
 #include "server/groups.h"
 #include "server/running.h"
@@ -93,8 +94,10 @@ void links_follow(struct links *l, uint64_t now) {
 	bool links = now - l->looked >= LINKS_LOOK_NS, ask = now - l->asked >= LINKS_ASK_NS;
 
 	look(l, links, ask);
-	if (links)
+	if (links) {
+		checksums_report();
 		l->looked = now;
+	}
 	if (ask)
 		l->asked = now;
 }

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Checksums that a sender has left to hardware. Each right one is summed up here byte by byte, as RFC 768, 793 and 8200 say,
+ * from the whole pseudo-header.
+ */
+#include "test.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "platform/checksums.h"
+#include "wire/ip.h"
+
+#include "fixture.h"
+
+#define LONGEST 1500
+
+/* A packet: what is in it, and where its parts are. */
+struct sample {
+	uint8_t bytes[LONGEST + 64];
+	size_t size, l3, l4, end; /* `end` of the IP packet: padding may follow */
+	bool ipv6;
+	uint8_t protocol;
+};
+
+static uint32_t add(uint32_t sum, const uint8_t *bytes, size_t size) {
+	for (size_t i = 0; i < size; i++)
+		sum += i % 2 == 0 ? (uint32_t)bytes[i] << 8 : bytes[i];
+	return sum;
+}
+
+static uint16_t fold(uint32_t sum) {
+	while (sum >> 16 != 0)
+		sum = (sum & 0xffff) + (sum >> 16);
+	return (uint16_t)sum;
+}
+
+static uint8_t *field_of(struct sample *s) {
+	return s->bytes + s->l4 + (s->protocol == IP_PROTOCOL_TCP ? 16 : 6);
+}
+
+static uint16_t pseudo_of(const struct sample *s) {
+	const uint8_t *ip = s->bytes + s->l3;
+	uint32_t sum = s->ipv6 ? add(0, ip + 8, 32) : add(0, ip + 12, 8);
+
+	return fold(sum + s->protocol + (uint32_t)(s->end - s->l4));
+}
+
+static uint16_t right_of(struct sample *s) {
+	uint8_t *field = field_of(s), kept[2] = {field[0], field[1]};
+	uint16_t sum;
+
+	memset(field, 0, 2);
+	sum = (uint16_t)~fold(add(pseudo_of(s), s->bytes + s->l4, s->end - s->l4));
+	memcpy(field, kept, 2);
+	return sum == 0 && s->protocol == IP_PROTOCOL_UDP ? 0xffff : sum;
+}
+
+static void put16(uint8_t *at, unsigned value) {
+	at[0] = (uint8_t)(value >> 8);
+	at[1] = (uint8_t)value;
+}
+
+static uint16_t get16(const uint8_t *at) {
+	return (uint16_t)(at[0] << 8 | at[1]);
+}
+
+/* With `tags` VLAN tags, `payload` bytes behind the header of TCP or UDP, and IPv6's extension headers or IPv4's options of 8 bytes. */
+static struct sample sample_of(bool ipv6, uint8_t protocol, unsigned tags, bool more,
+			       size_t payload, unsigned seed) {
+	struct sample s = {.ipv6 = ipv6, .protocol = protocol, .l3 = 14 + 4 * tags};
+	size_t header = protocol == IP_PROTOCOL_TCP ? 20 : 8, inner = header + payload;
+	uint8_t *ip = s.bytes + s.l3;
+
+	for (size_t i = 0; i < sizeof(s.bytes); i++)
+		s.bytes[i] = (uint8_t)(seed = seed * 1103515245 + 12345) ^ (uint8_t)(seed >> 16);
+	for (unsigned t = 0; t < tags; t++)
+		put16(s.bytes + 12 + 4 * t, t == 0 && tags == 2 ? 0x88a8 : 0x8100);
+	put16(ip - 2, ipv6 ? ETHERTYPE_IPV6 : ETHERTYPE_IPV4);
+	if (ipv6) {
+		s.l4 = s.l3 + 40 + (more ? 8 : 0);
+		ip[0] = 0x60;
+		put16(ip + 4, (unsigned)(inner + (more ? 8 : 0)));
+		ip[6] = more ? 60 : protocol;
+		ip[40] = more ? protocol : ip[40];
+		ip[41] = more ? 0 : ip[41];
+	} else {
+		s.l4 = s.l3 + 20 + (more ? 8 : 0);
+		ip[0] = more ? 0x47 : 0x45;
+		put16(ip + 2, (unsigned)(s.l4 - s.l3 + inner));
+		put16(ip + 6, 0x4000);
+		ip[9] = protocol;
+	}
+	s.end = s.l4 + inner;
+	s.size = s.end + seed % 7;
+	if (protocol == IP_PROTOCOL_UDP)
+		put16(s.bytes + s.l4 + 4, (unsigned)inner);
+	return s;
+}
+
+static struct rte_mempool *pool;
+
+static int start(void **state) {
+	int ret = fixture_start(state);
+
+	pool = fixture_pool("checksums", 7, FIXTURE_ROOM);
+	return ret;
+}
+
+static int stop(void **state) {
+	fixture_pool_end(pool);
+	return fixture_stop(state);
+}
+
+/* Whether it was completed; the bytes are those afterwards. */
+static bool completed(struct sample *s) {
+	struct rte_mbuf *m = fixture_packet(pool, s->bytes, s->size);
+	bool done;
+
+	done = checksum_complete(m);
+	memcpy(s->bytes, rte_pktmbuf_mtod(m, uint8_t *), s->size);
+	rte_pktmbuf_free(m);
+	return done;
+}
+
+/* Stays as it is, in all its bytes. */
+static void stays(struct sample *s) {
+	struct sample before = *s;
+
+	assert_false(completed(s));
+	assert_memory_equal(s->bytes, before.bytes, s->size);
+}
+
+static void of_all_kinds(void **state) {
+	static const uint8_t protocols[] = {IP_PROTOCOL_TCP, IP_PROTOCOL_UDP};
+
+	(void)state;
+	for (unsigned i = 0; i < 4000; i++) {
+		struct sample s = sample_of(i & 1, protocols[i >> 1 & 1], i / 4 % 3, i / 12 & 1,
+					    i * 7 % 1400, i + 1);
+		uint16_t right = right_of(&s);
+		struct sample before;
+
+		put16(field_of(&s), pseudo_of(&s));
+		before = s;
+		if (right == pseudo_of(&s)) {
+			stays(&s);
+			continue;
+		}
+		assert_true(completed(&s));
+		assert_int_equal(get16(field_of(&s)), right);
+		put16(field_of(&before), right);
+		assert_memory_equal(s.bytes, before.bytes, s.size); /* and nothing else */
+		stays(&s); /* once is enough */
+	}
+}
+
+/* A sum that comes to zero is written as ones by UDP, to which zero is none (RFC 768). */
+static void zero_of_udp(void **state) {
+	(void)state;
+	for (unsigned i = 0; i < 2; i++) {
+		struct sample s = sample_of(i, IP_PROTOCOL_UDP, 0, false, 10, 5);
+		uint8_t *last = s.bytes + s.end - 2;
+
+		put16(last, 0);
+		put16(last, right_of(&s));
+		assert_int_equal(right_of(&s), 0xffff);
+		put16(field_of(&s), pseudo_of(&s));
+		assert_true(completed(&s));
+		assert_int_equal(get16(field_of(&s)), 0xffff);
+	}
+}
+
+static void what_stays(void **state) {
+	struct sample s;
+
+	(void)state;
+	for (unsigned i = 0; i < 400; i++) { /* right, wrong, none */
+		s = sample_of(i & 1, i & 2 ? IP_PROTOCOL_TCP : IP_PROTOCOL_UDP, i % 3, i & 4, i, i);
+		put16(field_of(&s), right_of(&s));
+		stays(&s);
+		put16(field_of(&s), pseudo_of(&s) ^ (1u << i % 16));
+		stays(&s);
+		put16(field_of(&s), 0);
+		stays(&s);
+	}
+	/* fragments: the kernel has completed them */
+	for (unsigned flags = 0x2000; flags != 0; flags = flags == 0x2000 ? 0x0001 : 0) {
+		s = sample_of(false, IP_PROTOCOL_TCP, 0, false, 80, 3);
+		put16(s.bytes + s.l3 + 6, flags);
+		put16(field_of(&s), pseudo_of(&s));
+		stays(&s);
+	}
+	/* other protocols, and packets that are too short for a header or cut off */
+	s = sample_of(false, IP_PROTOCOL_UDP, 0, false, 80, 3);
+	s.bytes[s.l3 + 9] = s.protocol = IP_PROTOCOL_ICMP;
+	put16(field_of(&s), pseudo_of(&s));
+	stays(&s);
+	s = sample_of(false, IP_PROTOCOL_TCP, 0, false, 80, 3);
+	put16(s.bytes + s.l3 + 2, 20 + 19);
+	s.end = s.l4 + 19;
+	put16(field_of(&s), pseudo_of(&s));
+	stays(&s);
+	s = sample_of(false, IP_PROTOCOL_UDP, 0, false, 80, 3);
+	put16(field_of(&s), pseudo_of(&s));
+	for (size_t size = s.end; size-- > 0;) {
+		s.size = size;
+		stays(&s);
+	}
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(of_all_kinds),
+		cmocka_unit_test(zero_of_udp),
+		cmocka_unit_test(what_stays),
+	};
+
+	return cmocka_run_group_tests(tests, start, stop);
+}
