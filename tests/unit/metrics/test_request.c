@@ -39,60 +39,60 @@ static enum metrics_format format_of(const char *first, const char *second) {
 
 #define OPEN "application/openmetrics-text"
 
-static void formats(void **state) {
-	static const struct {
-		const char *accept;
-		enum metrics_format format;
-	} cases[] = {
-		{"", METRICS_PROMETHEUS},
-		{"*/*", METRICS_PROMETHEUS},
-		{"text/plain", METRICS_PROMETHEUS},
-		{OPEN, METRICS_OPEN},
-		{"Application/OpenMetrics-Text", METRICS_OPEN},
-		{OPEN ";q=0", METRICS_PROMETHEUS},
-		{OPEN "; q=0.000 , text/plain", METRICS_PROMETHEUS},
-		{OPEN " ;\tQ=0", METRICS_PROMETHEUS},
-		{OPEN ";version=1.0.0;q=0.001", METRICS_OPEN},
-		{OPEN ";version=1.0.0,text/plain;version=0.0.4", METRICS_OPEN},
-		{OPEN ";q=0.3,text/plain;q=0.4", METRICS_PROMETHEUS},
-		{OPEN ";q=0.40,text/plain;q=0.4", METRICS_OPEN},
-		{OPEN ";q=0.399,text/plain;q=0.4", METRICS_PROMETHEUS},
-		{OPEN ";q=0.3,*/*;q=0.9", METRICS_PROMETHEUS},
-		{OPEN ";q=0.9,*/*;q=0.3", METRICS_OPEN},
-		{"*/*;q=0.3," OPEN ";q=0", METRICS_PROMETHEUS},
-		{"*/*, text/plain;q=0", METRICS_OPEN}, /* the more specific range holds */
-		{"text/plain;q=0,*/*", METRICS_OPEN},
-		{"text/*;q=0.1, */*;q=0.2", METRICS_OPEN},
-		{"application/*", METRICS_OPEN},
-		{"application/*;q=0.5, */*;q=0.5", METRICS_PROMETHEUS},
-		{"application/*;q=0.5, " OPEN ";q=0", METRICS_PROMETHEUS},
-		/* Prometheus 2 and 3 */
-		{OPEN ";version=1.0.0;q=0.5," OPEN
-		      ";version=0.0.1;q=0.4,text/plain;version=0.0.4;q=0.3,*/*;q=0.2",
-		 METRICS_OPEN},
-		{"text/plain;version=1.0.0;escaping=allow-utf-8;q=0.6," OPEN ";version=1.0.0;q=0.5",
-		 METRICS_PROMETHEUS},
-		/* what only looks like it */
-		{OPEN "x", METRICS_PROMETHEUS},
-		{"x" OPEN, METRICS_PROMETHEUS},
-		{"text/html;a=\"," OPEN ",\"", METRICS_PROMETHEUS},
-		{"text/html;a=\"\\\"," OPEN "\"", METRICS_PROMETHEUS},
-		{"text/html;a=\"\\\"\"," OPEN, METRICS_OPEN},
-		{OPEN ";x=\"a;q=0\"", METRICS_OPEN},
-		/* malformed: skipped */
-		{OPEN ";q=", METRICS_PROMETHEUS},
-		{OPEN ";q=2", METRICS_PROMETHEUS},
-		{OPEN ";q=1.001", METRICS_PROMETHEUS},
-		{OPEN ";q=0.5x", METRICS_PROMETHEUS},
-		{OPEN ";q=0.0001", METRICS_PROMETHEUS},
-		{OPEN ";q=1.000", METRICS_OPEN},
-		{OPEN ";q=1.", METRICS_OPEN},
-		{",,;,/, " OPEN, METRICS_OPEN},
-		{"text/plain;q=0.9;x=1," OPEN ";q=1", METRICS_OPEN},
-		{"\"", METRICS_PROMETHEUS},
-		{"a;\"\\", METRICS_PROMETHEUS},
-	};
+static const struct {
+	const char *accept;
+	enum metrics_format format;
+} cases[] = {
+	{"", METRICS_PROMETHEUS},
+	{"*/*", METRICS_PROMETHEUS},
+	{"text/plain", METRICS_PROMETHEUS},
+	{OPEN, METRICS_OPEN},
+	{"Application/OpenMetrics-Text", METRICS_OPEN},
+	{OPEN ";q=0", METRICS_PROMETHEUS},
+	{OPEN "; q=0.000 , text/plain", METRICS_PROMETHEUS},
+	{OPEN " ;\tQ=0", METRICS_PROMETHEUS},
+	{OPEN ";version=1.0.0;q=0.001", METRICS_OPEN},
+	{OPEN ";version=1.0.0,text/plain;version=0.0.4", METRICS_OPEN},
+	{OPEN ";q=0.3,text/plain;q=0.4", METRICS_PROMETHEUS},
+	{OPEN ";q=0.40,text/plain;q=0.4", METRICS_OPEN},
+	{OPEN ";q=0.399,text/plain;q=0.4", METRICS_PROMETHEUS},
+	{OPEN ";q=0.3,*/*;q=0.9", METRICS_PROMETHEUS},
+	{OPEN ";q=0.9,*/*;q=0.3", METRICS_OPEN},
+	{"*/*;q=0.3," OPEN ";q=0", METRICS_PROMETHEUS},
+	{"*/*, text/plain;q=0", METRICS_OPEN}, /* the more specific range holds */
+	{"text/plain;q=0,*/*", METRICS_OPEN},
+	{"text/*;q=0.1, */*;q=0.2", METRICS_OPEN},
+	{"application/*", METRICS_OPEN},
+	{"application/*;q=0.5, */*;q=0.5", METRICS_PROMETHEUS},
+	{"application/*;q=0.5, " OPEN ";q=0", METRICS_PROMETHEUS},
+	/* Prometheus 2 and 3 */
+	{OPEN ";version=1.0.0;q=0.5," OPEN
+	      ";version=0.0.1;q=0.4,text/plain;version=0.0.4;q=0.3,*/*;q=0.2",
+	 METRICS_OPEN},
+	{"text/plain;version=1.0.0;escaping=allow-utf-8;q=0.6," OPEN ";version=1.0.0;q=0.5",
+	 METRICS_PROMETHEUS},
+	/* what only looks like it */
+	{OPEN "x", METRICS_PROMETHEUS},
+	{"x" OPEN, METRICS_PROMETHEUS},
+	{"text/html;a=\"," OPEN ",\"", METRICS_PROMETHEUS},
+	{"text/html;a=\"\\\"," OPEN "\"", METRICS_PROMETHEUS},
+	{"text/html;a=\"\\\"\"," OPEN, METRICS_OPEN},
+	{OPEN ";x=\"a;q=0\"", METRICS_OPEN},
+	/* malformed: skipped */
+	{OPEN ";q=", METRICS_PROMETHEUS},
+	{OPEN ";q=2", METRICS_PROMETHEUS},
+	{OPEN ";q=1.001", METRICS_PROMETHEUS},
+	{OPEN ";q=0.5x", METRICS_PROMETHEUS},
+	{OPEN ";q=0.0001", METRICS_PROMETHEUS},
+	{OPEN ";q=1.000", METRICS_OPEN},
+	{OPEN ";q=1.", METRICS_OPEN},
+	{",,;,/, " OPEN, METRICS_OPEN},
+	{"text/plain;q=0.9;x=1," OPEN ";q=1", METRICS_OPEN},
+	{"\"", METRICS_PROMETHEUS},
+	{"a;\"\\", METRICS_PROMETHEUS},
+};
 
+static void formats(void **state) {
 	(void)state;
 	assert_int_equal(format_of(NULL, NULL), METRICS_PROMETHEUS);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

@@ -65,6 +65,21 @@ static uint16_t get16(const uint8_t *at) {
 	return (uint16_t)(at[0] << 8 | at[1]);
 }
 
+static void ipv4_header(uint8_t *ip, uint8_t protocol, size_t options, size_t inner) {
+	ip[0] = (uint8_t)(0x45 + options / 4);
+	put16(ip + 2, (unsigned)(IPV4_HEADER + options + inner));
+	put16(ip + 6, 0x4000);
+	ip[9] = protocol;
+}
+
+static void ipv6_header(uint8_t *ip, uint8_t protocol, size_t options, size_t inner) {
+	ip[0] = 0x60;
+	put16(ip + 4, (unsigned)(options + inner));
+	ip[6] = options > 0 ? 60 : protocol;
+	if (options > 0)
+		put16(ip + IPV6_HEADER, (unsigned)protocol << 8);
+}
+
 /* With `tags` VLAN tags, `payload` bytes behind the header of TCP or UDP, and IPv6's extension headers or IPv4's options of 8 bytes. */
 static struct sample sample_of(bool ipv6, uint8_t protocol, unsigned tags, bool more,
 			       size_t payload, unsigned seed) {
@@ -77,20 +92,11 @@ static struct sample sample_of(bool ipv6, uint8_t protocol, unsigned tags, bool 
 	for (unsigned t = 0; t < tags; t++)
 		put16(s.bytes + 12 + 4 * t, t == 0 && tags == 2 ? 0x88a8 : 0x8100);
 	put16(ip - 2, ipv6 ? ETHERTYPE_IPV6 : ETHERTYPE_IPV4);
-	if (ipv6) {
-		s.l4 = s.l3 + 40 + (more ? 8 : 0);
-		ip[0] = 0x60;
-		put16(ip + 4, (unsigned)(inner + (more ? 8 : 0)));
-		ip[6] = more ? 60 : protocol;
-		ip[40] = more ? protocol : ip[40];
-		ip[41] = more ? 0 : ip[41];
-	} else {
-		s.l4 = s.l3 + 20 + (more ? 8 : 0);
-		ip[0] = more ? 0x47 : 0x45;
-		put16(ip + 2, (unsigned)(s.l4 - s.l3 + inner));
-		put16(ip + 6, 0x4000);
-		ip[9] = protocol;
-	}
+	if (ipv6)
+		ipv6_header(ip, protocol, more ? 8 : 0, inner);
+	else
+		ipv4_header(ip, protocol, more ? 8 : 0, inner);
+	s.l4 = s.l3 + (ipv6 ? IPV6_HEADER : IPV4_HEADER) + (more ? 8 : 0);
 	s.end = s.l4 + inner;
 	s.size = s.end + seed % 7;
 	if (protocol == IP_PROTOCOL_UDP)
