@@ -93,6 +93,13 @@ interleavings: test-deps ## changes in every order for INTERLEAVING_SECONDS (600
 	@ninja -C build-asan tests/unit/test_interleavings
 	INTERLEAVING_SECONDS=$(INTERLEAVING_SECONDS) build-asan/tests/unit/test_interleavings
 
+.PHONY: faults
+faults: test-deps ## each call that may fail does so, in each kind of reload and method, under the sanitizers (minutes)
+	$(call configure,build-asan,-Dmarch=$(SANITIZE_MARCH) $(SANITIZE))
+	@ninja -C build-asan tests/unit/test_faults_reload tests/unit/test_faults_methods
+	VCMTS_FAULTS=all build-asan/tests/unit/test_faults_reload
+	VCMTS_FAULTS=all build-asan/tests/unit/test_faults_methods
+
 realtime: test-deps build ## what only a quiet machine shows: rates, distances, delays; repeated where it fails
 	$(PYTHON) -m pytest tests/realtime
 

@@ -30,6 +30,29 @@ static void what_went_is_gone(void) {
 	assert_int_equal(life_bench_totals(bench).port_dropped, before + 6);
 }
 
+/* An address and a session leave one group for another that comes in the same reload. */
+static void what_moves_to_one_that_comes(void **state) {
+	struct service_group *to = &next[2], *from = &next[0];
+	struct ip_address address;
+	uint32_t session;
+
+	(void)state;
+	for (unsigned there = 1; there <= 2; there++) {
+		life_bench_open(bench, there, GROUPS);
+		load_next(3, false);
+		address = from->modems[1].addresses[0];
+		session = from->upstream_channels[0].session;
+		from->modems[1].addresses[0].bytes[3] += 100;
+		from->upstream_channels[0].session += 0x10;
+		to->modems[1].addresses[0] = address;
+		to->upstream_channels[0].session = session;
+		reload("service group 1: 1 modem changed, 1 upstream channel changed");
+		all_is_told_apart();
+		free_next();
+		life_bench_close(bench);
+	}
+}
+
 /* Two groups differ at a time, and a third one was there before. */
 static void several_differ(void **state) {
 	(void)state;
@@ -158,6 +181,7 @@ static void what_is_refused_is_named(void **state) {
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(differs_and_comes),
+		cmocka_unit_test(what_moves_to_one_that_comes),
 		cmocka_unit_test(several_differ),
 		cmocka_unit_test(differs_and_goes),
 		cmocka_unit_test(what_is_refused_is_named),

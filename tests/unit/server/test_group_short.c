@@ -271,10 +271,31 @@ static void memory_runs_out_for_room_at_workers(void **state) {
 	life_bench_close(bench);
 }
 
+/* Space in the list of a worker is taken for all groups that come to it together. */
+static void room_for_several_that_come(void **state) {
+	struct worker *w;
+
+	(void)state;
+	life_bench_open(bench, 1, GROUPS);
+	w = &bench->server.workers[0];
+	load_next(GROUPS, false);
+	for (unsigned g = 1; g < GROUPS; g++) {
+		service_group_free(&next[g]);
+		life_bench_load(&next[g], g + 1, LIFE_SHARED, 0, 0, 0);
+	}
+	w->entry_room = w->entry_count;
+	assert_true(take_file());
+	assert_in_range(w->entry_count, 20, w->entry_room);
+	all_is_told_apart();
+	free_next();
+	life_bench_close(bench);
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(memory_runs_out_in_a_reload),
 		cmocka_unit_test(memory_runs_out_for_room_at_workers),
+		cmocka_unit_test(room_for_several_that_come),
 		cmocka_unit_test(too_many_keys_roll),
 		cmocka_unit_test(memory_runs_out_beside_a_new_ring),
 		cmocka_unit_test(memory_runs_out_in_a_move),
