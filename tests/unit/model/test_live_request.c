@@ -142,8 +142,9 @@ static void what_a_file_may_not_say(void **state) {
 		 "modem.service_flows[1].priority: found \"9\", allowed: a number, 0 to 7"},
 		{LIVE_SET, LIVE_MODEM, "{" MAC_1 ", prio: 9}",
 		 "modem.prio: found unknown key \"prio\", allowed: mac, addresses, cpe_limit, "
-		 "filter_groups, bonding_group, max_aggregate_rate, max_aggregate_burst, security, "
-		 "service_flows, classifiers, upstream_service_flows"},
+		 "cpe_limit_ipv6, filter_groups, bonding_group, max_aggregate_rate, "
+		 "max_aggregate_burst, security, service_flows, classifiers, "
+		 "upstream_service_flows"},
 		{LIVE_ADD, LIVE_MODEM, "{}",
 		 "modem.mac: found nothing, allowed: a unicast MAC "
 		 "address such as \"02:00:00:00:00:01\""},

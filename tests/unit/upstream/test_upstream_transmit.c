@@ -147,7 +147,7 @@ static void put_pieces(void) {
 /* One segment is all that is left, as the one before it filled the round to its last frame; of its
  * buffers those count that have something of a frame. */
 static void one_segment_is_left(void **state) {
-	uint8_t bytes[4096];
+	uint8_t bytes[PIPELINE_BURST * 80];
 	size_t size = 0;
 
 	(void)state;
