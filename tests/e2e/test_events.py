@@ -213,66 +213,60 @@ def test_keys_and_groups_are_chosen(client: Client, served: Path, folder: Path) 
             client.call("events.subscribe", groups=[0])
 
 
+def modem_calls(modem: Json, fresh: int) -> list[tuple[str, Json]]:
+    security: Json = modem.get("security", {})
+    said = security.get("said", 1)
+    added = modem | {
+        "mac": f"02:01:00:00:00:{fresh:02x}",
+        "addresses": [f"10.0.0.{fresh}"],
+        "security": security | {"said": fresh},
+        "service_flows": [{"id": fresh, "dsid": fresh}],
+    }
+    replaced = modem | {"security": security | {"key": f"{fresh:032x}"}}
+    return [
+        ("modem.set", {"modem": {"mac": modem["mac"], "cpe_limit": fresh % 8 + 1}}),
+        ("modem.remove", {"modem": {"mac": modem["mac"]}}),
+        ("modem.add", {"modem": added}),
+        ("modem.replace", {"modem": replaced}),
+        *[("key.install", {"said": said, "key": f"{fresh:032x}", "iv": f"{fresh:032x}"})] * 2,
+        *[("key.use", {"said": said})] * 2,
+        *[("key.remove", {"said": said})] * 2,
+    ]
+
+
+def other_calls(fresh: int) -> list[tuple[str, Json]]:
+    channel = {"id": fresh, "type": "ofdm", "rate": "100 Mbps", "session": 1000 + fresh}
+    rules = {"id": fresh, "rules": [{"family": "ipv6", "action": "deny"}]}
+    upstream = UPSTREAM[0] | {"id": fresh, "session": 2000 + fresh}
+    return [
+        ("channel.set", {"channel": {"id": 11, "rate": f"{fresh * 20} Mbps"}}),
+        ("channel.add", {"channel": channel}),
+        ("channel.remove", {"channel": {"id": fresh}}),
+        ("filter_group.add", {"filter_group": rules}),
+        ("filter_group.remove", {"filter_group": {"id": fresh}}),
+        ("bonding_group.add", {"bonding_group": {"id": fresh, "channels": [11]}}),
+        ("bonding_group.replace", {"bonding_group": {"id": 1, "channels": [12, 11]}}),
+        ("upstream_channel.add", {"upstream_channel": upstream}),
+        ("upstream_channel.set", {"upstream_channel": {"id": 1, "rate": f"{fresh} Mbps"}}),
+        ("group.set", {"values": {"rate_limit": f"{fresh} Gbps"}}),
+    ]
+
+
 def random_call(random: Random, config: Json, folder: Path) -> tuple[str, Json]:
     """A change that may be refused."""
     number = random.choice([1, 2, 3])
     groups = {int(g["service_group"]): g for g in config["config"]["service_groups"]}
     modems = groups.get(number, {}).get("modems", [])
     modem: Json = random.choice(modems) if modems else {"mac": "02:01:00:00:00:01"}
-    security: Json = modem.get("security", {})
-    said = security.get("said", 1)
     fresh = random.randrange(5, 40)
-    choices: list[tuple[str, Json]] = [
-        ("modem.set", {"modem": {"mac": modem["mac"], "cpe_limit": random.randrange(1, 9)}}),
-        ("modem.remove", {"modem": {"mac": modem["mac"]}}),
-        (
-            "modem.add",
-            {
-                "modem": modem
-                | {
-                    "mac": f"02:01:00:00:00:{fresh:02x}",
-                    "addresses": [f"10.0.0.{fresh}"],
-                    "security": security | {"said": fresh},
-                    "service_flows": [{"id": fresh, "dsid": fresh}],
-                }
-            },
-        ),
-        (
-            "modem.replace",
-            {"modem": modem | {"security": security | {"key": f"{fresh:032x}"}}},
-        ),
-        ("channel.set", {"channel": {"id": 11, "rate": f"{fresh * 20} Mbps"}}),
-        (
-            "channel.add",
-            {"channel": {"id": fresh, "type": "ofdm", "rate": "100 Mbps", "session": 1000 + fresh}},
-        ),
-        ("channel.remove", {"channel": {"id": fresh}}),
-        (
-            "filter_group.add",
-            {"filter_group": {"id": fresh, "rules": [{"family": "ipv6", "action": "deny"}]}},
-        ),
-        ("filter_group.remove", {"filter_group": {"id": fresh}}),
-        ("bonding_group.add", {"bonding_group": {"id": fresh, "channels": [11]}}),
-        ("bonding_group.replace", {"bonding_group": {"id": 1, "channels": [12, 11]}}),
-        (
-            "upstream_channel.add",
-            {"upstream_channel": UPSTREAM[0] | {"id": fresh, "session": 2000 + fresh}},
-        ),
-        ("upstream_channel.set", {"upstream_channel": {"id": 1, "rate": f"{fresh} Mbps"}}),
-        ("group.set", {"values": {"rate_limit": f"{fresh} Gbps"}}),
-        *[("key.install", {"said": said, "key": f"{fresh:032x}", "iv": f"{fresh:032x}"})] * 2,
-        *[("key.use", {"said": said})] * 2,
-        *[("key.remove", {"said": said})] * 2,
-    ]
-    method, params = random.choice(choices)
     if random.random() < 0.1:
         rare: list[tuple[str, Json]] = [
             ("group.add", {"file": str(folder / "three.yaml")}),
             ("group.remove", {"group": number, "limit": "0 ms"}),
             ("config.reload", {}),
         ]
-        method, params = random.choice(rare)
-        return method, params
+        return random.choice(rare)
+    method, params = random.choice([*modem_calls(modem, fresh), *other_calls(fresh)])
     return method, {"group": number, **params}
 
 

@@ -87,8 +87,10 @@ static struct sample sample_of(bool ipv6, uint8_t protocol, unsigned tags, bool 
 	size_t header = protocol == IP_PROTOCOL_TCP ? 20 : 8, inner = header + payload;
 	uint8_t *ip = s.bytes + s.l3;
 
-	for (size_t i = 0; i < sizeof(s.bytes); i++)
-		s.bytes[i] = (uint8_t)(seed = seed * 1103515245 + 12345) ^ (uint8_t)(seed >> 16);
+	for (size_t i = 0; i < sizeof(s.bytes); i++) {
+		seed = seed * 1103515245 + 12345;
+		s.bytes[i] = (uint8_t)seed ^ (uint8_t)(seed >> 16);
+	}
 	for (unsigned t = 0; t < tags; t++)
 		put16(s.bytes + 12 + 4 * t, t == 0 && tags == 2 ? 0x88a8 : 0x8100);
 	put16(ip - 2, ipv6 ? ETHERTYPE_IPV6 : ETHERTYPE_IPV4);
