@@ -151,7 +151,9 @@ static void one_segment_is_left(void **state) {
 	size_t size = 0;
 
 	(void)state;
-	bench_open(bench);
+	bench_prepare(bench);
+	bench->packet_room = RTE_PKTMBUF_HEADROOM + 2 * sizeof(bytes);
+	bench_start(bench);
 	for (unsigned i = 0; i < PIPELINE_BURST; i++)
 		size += bench_mac(bench, FRAMED, BENCH_SMALLEST, bytes + size);
 	bench_segment(bench, FRAMED, 0, bytes, size);
