@@ -175,13 +175,26 @@ static bool find_all(struct differing *d) {
 	return live_room_suffices(&d->l->room, &d->used, d->why);
 }
 
+/*
+ * Whether what both say outside of lists of objects is the same. A file that gives each core by its number, as config.get
+ * does, is the same as one with a layout or defaults that led to these cores.
+ */
+static bool same_single_values(const struct live_group *l, const struct service_group *next,
+			       char why[LIVE_LINE]) {
+	struct service_group single = *next;
+
+	if (next->threads.asked.layout == LAYOUT_NONE)
+		single.threads.asked = l->sg.threads.asked;
+	return keys_same(service_group_keys, &l->sg, &single, top_may_differ, why, LIVE_LINE);
+}
+
 bool live_difference(const struct live_group *l, const struct service_group *next,
 		     struct live_changes *changes, char why[LIVE_LINE]) {
 	struct differing d = {.l = l, .next = next, .changes = changes, .why = why};
 	bool good;
 
 	*changes = (struct live_changes){0};
-	if (!keys_same(service_group_keys, &l->sg, next, top_may_differ, why, LIVE_LINE))
+	if (!same_single_values(l, next, why))
 		return false;
 	d.arena = arena_new();
 	d.references = (struct references){become_place, &d};
