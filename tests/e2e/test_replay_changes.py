@@ -61,11 +61,15 @@ def plain_frames(replayed: ChangedReplay, but: bytes) -> dict[bytes, list[Any]]:
 
 
 def by_flow(frames: list[Any]) -> dict[Any, list[bytes]]:
-    """By DSID, or by priority where there is none: what came, in the order of its numbers."""
+    """By DSID: what came, in the order of its numbers. By priority and protocol where there is
+    none."""
     found: dict[Any, list[Any]] = {}
     for _, _, header, ethernet in frames:
         service = header.elements[1]
-        key = service.dsid if service.dsid is not None else f"priority {service.priority}"
+        protocol = ethernet[23] if ethernet[12:14] == b"\x08\x00" else ethernet[20]
+        key = service.dsid
+        if key is None:
+            key = f"priority {service.priority}, protocol {protocol}"
         found.setdefault(key, []).append((service.sequence or 0, ethernet))
     return {
         key: [e for _, e in (sorted(came, key=lambda c: c[0]) if isinstance(key, int) else came)]
