@@ -13,8 +13,8 @@
 #include "control/listener.h"
 
 #define WAIT_MS 1 /* between two looks at what clients wait for */
-#define READING_MS \
-	5 /* that requests which only read have of a round, and what the last of them takes */
+/* Of a round, for requests that only read; the last of them may take longer. */
+#define READING_MS 5
 
 struct control_socket {
 	const struct rpc *rpc;
