@@ -17,8 +17,8 @@
 #define EVENT_SUBSCRIBERS_MAX 16
 #define EVENT_BYTES_MAX (32u << 20) /* of texts that wait */
 #define EVENT_COUNT_MAX 65536 /* events that wait; a power of two */
-#define EVENT_TAKE_MAX \
-	65536 /* bytes that a subscriber takes at a time, but for an event that is larger */
+/* bytes that a subscriber takes at a time, but for an event that is larger */
+#define EVENT_TAKE_MAX 65536
 
 /* Zeroed: not subscribed. */
 struct event_subscriber {
