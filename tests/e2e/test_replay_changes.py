@@ -66,7 +66,8 @@ def by_flow(frames: list[Any]) -> dict[Any, list[bytes]]:
     found: dict[Any, list[Any]] = {}
     for _, _, header, ethernet in frames:
         service = header.elements[1]
-        protocol = ethernet[23] if ethernet[12:14] == b"\x08\x00" else ethernet[20]
+        at = 23 if ethernet[12:14] == b"\x08\x00" else 20
+        protocol = ethernet[at : at + 1].hex()  # none of what is too short
         key = service.dsid
         if key is None:
             key = f"priority {service.priority}, protocol {protocol}"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "fake_events.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
