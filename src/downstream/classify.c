@@ -36,6 +36,17 @@ static void learn_flow(struct ds_upper *u, const struct ds_row *row, const struc
 	r->classified = (uint8_t)classified;
 }
 
+/* `result` is 0, or 1 + the index of the service flow among the modem's. */
+static void put_result(struct ds_upper *u, const struct ds_row *row, struct rte_mbuf *m,
+		       uint32_t result, uint32_t *by_kind) {
+	struct packet_meta *meta = packet_meta(m);
+	enum classified kind = classified_kind(&row->key.flow, result != 0);
+
+	meta->flow = row->modem->flows[result ? result - 1 : 0];
+	by_kind[kind]++;
+	learn_flow(u, row, meta, kind);
+}
+
 static void answer_classifiers(struct ds_upper *u, enum rule_family family,
 			       struct classifier_questions *q, const struct unknown *unknown,
 			       struct rte_mbuf **pkts, uint32_t *by_kind) {
@@ -43,13 +54,9 @@ static void answer_classifiers(struct ds_upper *u, enum rule_family family,
 
 	rules_match(&u->classifiers, family, q->keys, results, q->n);
 	for (uint32_t i = 0; i < q->n; i++) {
-		const struct ds_row *row = unknown->rows[q->unknown[i]];
-		struct packet_meta *meta = packet_meta(pkts[unknown->at[q->unknown[i]]]);
-		enum classified kind = classified_kind(&row->key.flow, results[i] != 0);
+		uint16_t which = q->unknown[i];
 
-		meta->flow = row->modem->flows[results[i] ? results[i] - 1 : 0];
-		by_kind[kind]++;
-		learn_flow(u, row, meta, kind);
+		put_result(u, unknown->rows[which], pkts[unknown->at[which]], results[i], by_kind);
 	}
 }
 
@@ -69,6 +76,13 @@ uint16_t ds_classify(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 		struct classifier_questions *q = &questions[row->key.flow.family];
 
 		rule_key_set(&row->key, row->modem->classifier_set);
+		if (unlikely(ds_has_chain(row))) {
+			uint32_t result =
+				rules_match_chain(&u->classifiers, &row->key, row->extensions);
+
+			put_result(u, row, pkts[unknown.at[i]], result, by_kind);
+			continue;
+		}
 		q->keys[q->n] = (const uint8_t *)&row->key;
 		q->unknown[q->n++] = i;
 	}

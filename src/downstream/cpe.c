@@ -9,8 +9,9 @@ static uint64_t present_period(const struct ds_upper *u) {
 }
 
 /* Those of the present period and of the one before, as cpe_admit() counts them. */
-static unsigned modem_addresses(const struct ds_modem *modem, uint64_t period) {
-	uint64_t seen = modem->cpe_period, active = 0;
+static unsigned modem_addresses(const struct ds_modem *modem, uint32_t period) {
+	uint32_t seen = modem->cpe_period;
+	uint64_t active = 0;
 
 	if (seen == period)
 		active = modem->cpe_before | modem->cpe_recent;
@@ -20,11 +21,11 @@ static unsigned modem_addresses(const struct ds_modem *modem, uint64_t period) {
 }
 
 unsigned cpe_active_addresses(const struct ds_upper *u, size_t modem) {
-	return modem_addresses(&u->tables->modems[modem], present_period(u));
+	return modem_addresses(&u->tables->modems[modem], (uint32_t)present_period(u));
 }
 
 struct cpe_activity cpe_activity(const struct ds_upper *u) {
-	uint64_t period = present_period(u);
+	uint32_t period = (uint32_t)present_period(u);
 	struct cpe_activity a = {0};
 
 	for (uint32_t m = 0; m < u->tables->room.modems; m++) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The CPE limit (MULPI, subscriber management): a modem forwards for at most cpe_limit addresses at a
- * time. An address counts as active in the period in which it was seen and in the next one.
+ * The CPE limits (MULPI, subscriber management, TLV 35 and 63): a modem forwards for at most cpe_limit IPv4 and
+ * cpe_limit_ipv6 IPv6 addresses at a time. An address counts as active in the period in which it was seen and in
+ * the next one.
  */
 #pragma once
 
@@ -21,8 +22,15 @@ struct cpe_activity cpe_activity(const struct ds_upper *u);
 /* Those of the modem in this place alone, likewise. */
 unsigned cpe_active_addresses(const struct ds_upper *u, size_t modem);
 
+/* Whether one more address of the family may become active beside those that are. */
+static inline bool cpe_has_room(const struct ds_modem *modem, uint64_t active, bool ipv6) {
+	uint64_t same = ipv6 ? active & modem->cpe_ipv6 : active & ~modem->cpe_ipv6;
+
+	return __builtin_popcountll(same) < (ipv6 ? modem->cpe_limit_ipv6 : modem->cpe_limit);
+}
+
 /* Whether a packet may go to the address with this number, which is active from now on. */
-static inline bool cpe_admit(struct ds_modem *modem, uint8_t address, uint64_t period) {
+static inline bool cpe_admit(struct ds_modem *modem, uint8_t address, bool ipv6, uint32_t period) {
 	uint64_t active, bit = 1ULL << address;
 
 	if (modem->cpe_period != period) {
@@ -31,8 +39,11 @@ static inline bool cpe_admit(struct ds_modem *modem, uint8_t address, uint64_t p
 		modem->cpe_period = period;
 	}
 	active = modem->cpe_recent | modem->cpe_before;
-	if (!(active & bit) && (uint32_t)__builtin_popcountll(active) >= modem->cpe_limit)
-		return false;
+	if (!(active & bit)) {
+		if (!cpe_has_room(modem, active, ipv6))
+			return false;
+		modem->cpe_ipv6 = ipv6 ? modem->cpe_ipv6 | bit : modem->cpe_ipv6 & ~bit;
+	}
 	modem->cpe_recent |= bit;
 	return true;
 }

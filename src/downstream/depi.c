@@ -12,6 +12,7 @@
 #include "model/live/live_group.h"
 #include "pipeline/messages.h"
 #include "pipeline/packet.h"
+#include "platform/pad.h"
 #include "platform/pool.h"
 #include "wire/vlan.h"
 
@@ -166,6 +167,7 @@ static struct rte_mbuf *channel_close(struct depi *d, struct depi_channel *ch, s
 	head->data_len = (uint16_t)(d->encap_size + psp);
 	head->pkt_len = (uint32_t)(d->encap_size + payload);
 	head->nb_segs = 1 + ch->segments;
+	depi_pad(head, ch->tail, ETHERNET_LEAST + d->tag_size, d->headers);
 	packet_meta(head)->ends = ch->ends;
 	d->ends_open -= ch->ends;
 	TAILQ_REMOVE(&d->open, ch, by_age);

@@ -8,12 +8,15 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/queue.h>
 
+#include <rte_branch_prediction.h>
 #include <rte_mbuf.h>
 
 #include "model/service_group.h"
 #include "pipeline/counters.h"
+#include "pipeline/packet.h"
 #include "wire/l2tpv3.h"
 #include "wire/psp.h"
 
@@ -113,3 +116,25 @@ uint64_t depi_deadline(const struct depi *d);
 /* Closes the oldest open DEPI frame, or that of a channel. Returns NULL where none is open. */
 struct rte_mbuf *depi_close_oldest(struct depi *d, struct counters *c);
 struct rte_mbuf *depi_close_channel(struct depi *d, uint32_t channel, struct counters *c);
+
+/*
+ * Makes a DEPI frame of `last` and others before it at least `least` bytes, Ethernet's least length, by a buffer of
+ * `pool` behind them, as theirs may be shared. Without a buffer the frame stays as it is.
+ */
+static inline void depi_pad(struct rte_mbuf *head, struct rte_mbuf *last, uint32_t least,
+			    struct rte_mempool *pool) {
+	struct rte_mbuf *padding;
+	uint16_t lacks;
+
+	if (likely(head->pkt_len >= least))
+		return;
+	padding = rte_pktmbuf_alloc(pool);
+	if (padding == NULL)
+		return;
+	lacks = (uint16_t)(least - head->pkt_len);
+	memset(rte_pktmbuf_append(padding, lacks), 0, lacks);
+	packet_meta(padding)->arrived = 0; /* no packet ends in it */
+	last->next = padding;
+	head->pkt_len = least;
+	head->nb_segs++;
+}

@@ -55,6 +55,7 @@ struct ds_row {
 	struct rule_key key;
 	const uint8_t *destination; /* into the frame: what `lookup` asks for */
 	enum ds_lookup lookup;
+	uint16_t extensions; /* as in struct frame_fields; of packets with FLOW_ALONE only */
 	uint32_t hash; /* of the key, where known flows are kept */
 	/* found out by the stages behind known_flows: */
 	struct ds_modem *modem;
@@ -94,9 +95,14 @@ static inline struct ds_row *ds_row_of(struct ds_upper *u, struct rte_mbuf *m) {
 	return &u->rows[packet_meta(m)->row];
 }
 
+/* Whether it is an IPv6 packet with extension headers, of which rules ask for each. */
+static inline bool ds_has_chain(const struct ds_row *row) {
+	return (row->key.flow.flags & FLOW_ALONE) != 0 && row->key.flow.family == RULE_IPV6;
+}
+
 /* Whether what is found out about a packet is kept for its flow. */
 static inline bool ds_keeps_flow(const struct ds_upper *u, const struct ds_row *row) {
-	return u->flow_cache.records != NULL && row->key.flow.family != RULE_LLC;
+	return u->flow_cache.records != NULL && (row->key.flow.flags & FLOW_ALONE) == 0;
 }
 
 #define DS_URGENT_CAPACITY 256 /* a power of 2 */

@@ -50,6 +50,16 @@ static void answer_filters(const struct rules *rules, enum rule_family family,
 	}
 }
 
+/* Of a packet with extension headers, for which each group is asked by itself. */
+static void find_chain_verdict(const struct rules *rules, struct ds_row *row) {
+	const struct ds_modem *modem = row->modem;
+
+	for (unsigned g = 0; g < modem->filter_group_count && row->filter == 0; g++) {
+		rule_key_set(&row->key, modem->filter_groups[g]);
+		row->filter = (uint8_t)rules_match_chain(rules, &row->key, row->extensions);
+	}
+}
+
 static void find_verdicts(struct ds_upper *u, const struct unknown *unknown) {
 	struct filter_questions questions[RULE_FAMILIES];
 	struct rule_key copies[ENTRIES - PIPELINE_BURST];
@@ -61,7 +71,10 @@ static void find_verdicts(struct ds_upper *u, const struct unknown *unknown) {
 		struct ds_row *row = unknown->rows[i];
 
 		row->filter = 0;
-		used += ask_filters(questions, row, copies + used);
+		if (unlikely(ds_has_chain(row)))
+			find_chain_verdict(&u->filters, row);
+		else
+			used += ask_filters(questions, row, copies + used);
 	}
 	for (int f = 0; f < RULE_FAMILIES; f++)
 		answer_filters(&u->filters, (enum rule_family)f, &questions[f]);

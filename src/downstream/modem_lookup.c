@@ -64,7 +64,8 @@ static void find_modems(struct ds_upper *u, const struct unknown *unknown) {
 static enum drop_reason admit_address(const struct ds_row *row, uint64_t period) {
 	if (row->modem == NULL)
 		return DROP_UNKNOWN_DESTINATION;
-	if (row->lookup != DS_LOOKUP_MAC && !cpe_admit(row->modem, row->address, period))
+	if (row->lookup != DS_LOOKUP_MAC &&
+	    !cpe_admit(row->modem, row->address, row->lookup == DS_LOOKUP_IPV6, (uint32_t)period))
 		return DROP_CPE_LIMIT;
 	return DROP_NONE;
 }

@@ -11,6 +11,8 @@
 #include "downstream/downstream.h"
 #include "downstream/plain.h"
 #include "downstream/stages.h"
+#include "platform/pad.h"
+#include "platform/vlan.h"
 #include "wire/bytes.h"
 #include "wire/ip.h"
 
@@ -21,6 +23,7 @@ static const enum drop_reason reasons[] = {
 	[FRAME_IPV4_LENGTH] = DROP_IPV4_LENGTH,
 	[FRAME_IPV6_HEADER] = DROP_IPV6_HEADER,
 	[FRAME_IPV6_LENGTH] = DROP_IPV6_LENGTH,
+	[FRAME_IPV6_EXTENSIONS] = DROP_IPV6_EXTENSIONS,
 	[FRAME_ARP_MALFORMED] = DROP_ARP_MALFORMED,
 };
 
@@ -56,11 +59,15 @@ static void parse_fill_row(struct ds_row *row, const uint8_t *frame, const struc
 
 	*key = (struct flow_key){
 		.family = RULE_LLC,
+		.flags = f->has_ports ? 0 : FLOW_NO_PORTS,
 		.protocol = f->protocol,
 		.tos = f->tos,
 		.source_port = rte_cpu_to_be_16(f->source_port),
 		.destination_port = rte_cpu_to_be_16(f->destination_port),
 	};
+	row->extensions = f->extensions;
+	if (f->extensions != 0 || (f->kind != FRAME_IPV4 && f->kind != FRAME_IPV6))
+		key->flags |= FLOW_ALONE;
 	row->destination = f->family ? f->destination : frame;
 	row->lookup = f->family == 4   ? DS_LOOKUP_IPV4
 		      : f->family == 6 ? DS_LOOKUP_IPV6
@@ -102,6 +109,12 @@ static enum frame_verdict parse_frame(struct ds_row *row, const uint8_t *frame, 
 	return verdict;
 }
 
+/* Whether it would not be too long without its tag, which names no VLAN and is taken off. */
+static bool is_long_by_tag(const struct ds_upper *u, const struct rte_mbuf *m) {
+	return rte_pktmbuf_pkt_len(m) <= u->max_frame + VLAN_TAG_SIZE &&
+	       vlan_is_priority(rte_pktmbuf_mtod(m, const uint8_t *), m->data_len);
+}
+
 /* Reads one packet into `row`. Returns the reason to drop it, or DROP_NONE. */
 static enum drop_reason parse_packet(const struct ds_upper *u, struct rte_mbuf *m,
 				     struct ds_row *row, uint32_t *kinds) {
@@ -111,15 +124,21 @@ static enum drop_reason parse_packet(const struct ds_upper *u, struct rte_mbuf *
 
 	if (rte_pktmbuf_pkt_len(m) < ETHERNET_HEADER)
 		return DROP_RUNT;
-	if (rte_pktmbuf_pkt_len(m) > u->max_frame)
+	if (rte_pktmbuf_pkt_len(m) > u->max_frame && !is_long_by_tag(u, m))
 		return DROP_FRAME_TOO_LONG;
 	if (rte_pktmbuf_linearize(m) != 0)
 		return DROP_NO_ROOM;
 	frame = rte_pktmbuf_mtod(m, const uint8_t *);
+	if (unlikely(vlan_is_priority(frame, rte_pktmbuf_data_len(m)))) {
+		packet_untag(m);
+		frame = rte_pktmbuf_mtod(m, const uint8_t *);
+	}
 	verdict = parse_frame(row, frame, rte_pktmbuf_data_len(m), &kind);
 	if (verdict != FRAME_GOOD)
 		return reasons[verdict];
 	kinds[kind]++;
+	if (unlikely(!packet_pad(m)))
+		return DROP_NO_ROOM;
 	if (kind == FRAME_IPV4 && !ipv4_checksum_accepted(m, frame + ETHERNET_HEADER))
 		return DROP_IPV4_CHECKSUM;
 	return row_is_multicast(row) ? DROP_MULTICAST : DROP_NONE;

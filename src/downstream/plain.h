@@ -22,7 +22,7 @@ static inline void plain_key(struct flow_key *key, enum rule_family family, uint
 	key->protocol = protocol;
 	key->tos = tos;
 	key->family = (uint8_t)family;
-	key->unused = 0;
+	key->flags = 0;
 	memcpy(&key->source_port, ports, PLAIN_PORTS);
 }
 

@@ -81,7 +81,8 @@ static int ds_modem_fill(struct ds_tables *t, const struct service_group *sg, ui
 	memcpy(d->mac, m->mac, sizeof(d->mac));
 	d->filter_group_count = (uint8_t)m->filter_group_count;
 	d->filter_default = (uint8_t)sg->filter_default;
-	d->cpe_limit = m->cpe_limit;
+	d->cpe_limit = (uint16_t)m->cpe_limit;
+	d->cpe_limit_ipv6 = (uint16_t)m->cpe_limit_ipv6;
 	for (size_t a = 0; a < m->address_count; a++) {
 		const struct ip_address *ip = &m->addresses[a];
 

@@ -20,11 +20,12 @@ struct ds_modem {
 	uint16_t filter_groups[SG_MAX_MODEM_FILTER_GROUPS]; /* numbers of lists, as the next */
 	uint32_t classifier_set;
 	const uint32_t *flows; /* numbers of its service flows, the primary one first */
-	uint32_t cpe_limit;
+	uint16_t cpe_limit, cpe_limit_ipv6;
+	uint32_t cpe_period; /* low bits of its number */
 	/* Active addresses, a bit each: those seen in this period and in the one before. */
 	uint64_t cpe_recent;
 	uint64_t cpe_before;
-	uint64_t cpe_period;
+	uint64_t cpe_ipv6; /* which of these are IPv6 */
 } __rte_cache_aligned;
 
 /* The lower MAC's record of a service flow: one cache line. */

@@ -118,12 +118,13 @@ json_t *modem_get(struct rpc_call *call) {
 	if (m == NULL)
 		return NULL;
 	sg = subject_config(g);
-	json = json_pack("{s:o, s:I, s:o, s:I, s:I, s:o, s:I, s:I}", "mac", mac_json(m->mac),
+	json = json_pack("{s:o, s:I, s:o, s:I, s:I, s:I, s:o, s:I, s:I}", "mac", mac_json(m->mac),
 			 "group", (json_int_t)sg->id, "addresses", told_addresses(m), "cpe_limit",
-			 (json_int_t)m->cpe_limit, "bonding_group",
-			 (json_int_t)sg->bonding_groups[m->bonding_group].id, "filter_groups",
-			 told_filter_groups(sg, m), "classifiers", (json_int_t)m->classifier_count,
-			 "max_aggregate_rate", (json_int_t)m->aggregate_rate);
+			 (json_int_t)m->cpe_limit, "cpe_limit_ipv6", (json_int_t)m->cpe_limit_ipv6,
+			 "bonding_group", (json_int_t)sg->bonding_groups[m->bonding_group].id,
+			 "filter_groups", told_filter_groups(sg, m), "classifiers",
+			 (json_int_t)m->classifier_count, "max_aggregate_rate",
+			 (json_int_t)m->aggregate_rate);
 	put_security(json, &m->security);
 	json_object_set_new(json, "service_flows", told_flows(sg, m));
 	json_object_set_new(json, "upstream_service_flows", told_upstream_flows(m));

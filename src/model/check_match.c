@@ -2,6 +2,10 @@
 /* The parts of a filter rule or classifier against its family and protocol. */
 #include "model/check.h"
 
+#include <string.h>
+
+#include "wire/vlan.h"
+
 #define PROTOCOL_TCP 6
 #define PROTOCOL_UDP 17
 
@@ -25,6 +29,10 @@ static void check_llc(struct check *check, const struct node *map, const struct 
 		refuse_part(check, map, parts[i], up, "nothing in a rule of family llc");
 	if (!match->has_ethertype)
 		check_report(check, NULL, map->line, &path, "an Ethernet type, such as 0x86dd");
+	else if (vlan_is_tag(match->ethertype))
+		refuse_part(check, map, "ethertype", up,
+			    "another type than that of a VLAN tag, as frames with one are dropped "
+			    "before the rules");
 }
 
 static void check_prefix(struct check *check, const struct node *map, const char *key,
@@ -38,6 +46,25 @@ static void check_prefix(struct check *check, const struct node *map, const char
 		check_report(check, part, part->line, &path,
 			     family == 4 ? "an IPv4 prefix, as the rule's family says"
 					 : "an IPv6 prefix, as the rule's family says");
+}
+
+/* Multicast and broadcast are dropped before the rules, so that such a rule would never match. */
+static void match_check_destination(struct check *check, const struct node *map,
+				    const struct ip_prefix *p, const struct path *up) {
+	static const uint8_t broadcast[4] = {255, 255, 255, 255};
+	const uint8_t *bytes = p->address.bytes;
+	bool never;
+
+	if (node_field(map, "destination") == NULL)
+		return;
+	if (p->address.family == 4)
+		never = (p->length >= 4 && bytes[0] >> 4 == 14) ||
+			(p->length == 32 && memcmp(bytes, broadcast, sizeof(broadcast)) == 0);
+	else
+		never = p->length >= 8 && bytes[0] == 0xff;
+	if (never)
+		refuse_part(check, map, "destination", up,
+			    "no multicast or broadcast, as that is dropped before the rules");
 }
 
 static void match_check_ports(struct check *check, const struct node *map,
@@ -65,5 +92,6 @@ void check_match(struct check *check, const struct node *map, struct match *matc
 	refuse_part(check, map, "ethertype", path, "an Ethernet type in rules of family llc only");
 	check_prefix(check, map, "source", &match->source, family, path);
 	check_prefix(check, map, "destination", &match->destination, family, path);
+	match_check_destination(check, map, &match->destination, path);
 	match_check_ports(check, map, match, path);
 }

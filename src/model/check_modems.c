@@ -281,6 +281,8 @@ static void modems_check_modem(struct modem_check *modems, const struct node *ma
 	check_association(modems, node_field(map, "security"), &modem->security, path);
 	check_flows(modems, map, modem, path);
 	check_modem_qos(modems->check, map, modem, path);
+	if (node_present(map, "cpe_limit_ipv6") == NULL)
+		modem->cpe_limit_ipv6 = modem->cpe_limit;
 	check_classifiers(modems, map, modem, path);
 }
 

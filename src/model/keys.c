@@ -127,16 +127,17 @@ static const struct key bonding_group_keys[] = {
 	 HELP("destination prefix of the rule's family; where not given, any")},                   \
 	{.name = "protocol", .kind = KIND_PROTOCOL, AT(type, match.protocol),                      \
 	 .flag = offsetof(type, match.has_protocol),                                               \
-	 HELP("IP protocol, or IPv6 next header after extension headers; where not given, any")},  \
+	 HELP("IPv4 protocol, or the type of any header of an IPv6 packet; where not given, any")},  \
 	{.name = "tos", .kind = KIND_TOS, AT(type, match.tos),                                     \
 	 HELP("IPv4 TOS or IPv6 traffic class, and the mask of the bits that count")},             \
 	{.name = "source_ports", .kind = KIND_PORTS, AT(type, match.source_ports),                 \
-	 .fallback = "0-65535", HELP("source ports of TCP and UDP")},                              \
+	 .fallback = "0-65535", HELP("source ports of TCP and UDP; packets without ports, such as later fragments, match "  \
+	      "0-65535 only")},                              \
 	{.name = "destination_ports", .kind = KIND_PORTS, AT(type, match.destination_ports),       \
-	 .fallback = "0-65535", HELP("destination ports of TCP and UDP")},                         \
+	 .fallback = "0-65535", HELP("destination ports of TCP and UDP; packets without ports match 0-65535 only")},                         \
 	{.name = "ethertype", INTEGER(0x600, 0xffff), AT(type, match.ethertype),                   \
 	 .flag = offsetof(type, match.has_ethertype), .example = "0x86dd",                         \
-	 HELP("Ethernet type; needed by rules of family llc, and only there")}
+	 HELP("Ethernet type, also that of IP; needed by rules of family llc, and only there")}
 
 static const struct key filter_rule_keys[] = {
 	MATCH_KEYS(struct filter_rule),
@@ -216,7 +217,9 @@ static const struct key modem_keys[] = {
 	 .max = SG_MAX_MODEM_ADDRESSES,
 	 HELP("IP addresses of the CPEs behind the modem, unique in the service group")},
 	{.name = "cpe_limit", INTEGER(0, 1023), AT(struct modem, cpe_limit), .fallback = "16",
-	 HELP("addresses that may be active at a time")},
+	 HELP("IPv4 addresses that may be active at a time")},
+	{.name = "cpe_limit_ipv6", INTEGER(0, 1023), AT(struct modem, cpe_limit_ipv6),
+	 HELP("IPv6 addresses that may be active at a time; where not given, as cpe_limit")},
 	{.name = "filter_groups", .fixed = true,
 	 LIST_OF(struct modem, filter_groups, filter_group_count, &filter_group_reference),
 	 .max = SG_MAX_MODEM_FILTER_GROUPS,

@@ -141,7 +141,7 @@ struct match {
 	struct ip_prefix source; /* IPv4 and IPv6 */
 	struct ip_prefix destination;
 	bool has_protocol;
-	uint8_t protocol; /* IP protocol, or IPv6 next header after extension headers */
+	uint8_t protocol; /* IP protocol, or the type of any IPv6 header of the packet */
 	uint8_t tos; /* IPv4 TOS or IPv6 traffic class, after the mask */
 	uint8_t tos_mask;
 	struct port_range source_ports; /* 0..65535 where not given */
@@ -257,7 +257,7 @@ struct modem {
 	uint8_t mac[6];
 	struct ip_address *addresses; /* of its CPEs */
 	size_t address_count;
-	uint32_t cpe_limit; /* active addresses admitted */
+	uint32_t cpe_limit, cpe_limit_ipv6; /* active addresses admitted (MULPI, TLV 35, 63) */
 	uint32_t filter_groups[SG_MAX_MODEM_FILTER_GROUPS]; /* indices, in order of evaluation */
 	size_t filter_group_count;
 	uint32_t bonding_group; /* index; of its service flows where they say nothing */

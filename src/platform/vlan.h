@@ -16,6 +16,17 @@ static inline void packet_tag(struct rte_mbuf *m, uint16_t vlan) {
 	vlan_tag_write(frame + VLAN_ADDRESSES, vlan);
 }
 
+/* The same, where a tag without a VLAN becomes its tag: the frame's priority stays (IEEE 802.1Q, 6.9). */
+static inline void packet_tag_or_retag(struct rte_mbuf *m, uint16_t vlan) {
+	uint8_t *frame = rte_pktmbuf_mtod(m, uint8_t *);
+	uint8_t *tag = frame + ETHERNET_HEADER;
+
+	if (vlan_is_priority(frame, rte_pktmbuf_data_len(m)))
+		store_be16(tag, (uint16_t)(load_be16(tag) | vlan));
+	else
+		packet_tag(m, vlan);
+}
+
 /* Takes the tag off. The first buffer holds the header with the tag. */
 static inline void packet_untag(struct rte_mbuf *m) {
 	uint8_t *frame = rte_pktmbuf_mtod(m, uint8_t *);

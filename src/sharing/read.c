@@ -99,6 +99,10 @@ enum drop_reason share_take_vlan(const struct share_table *t, struct rte_mbuf *m
 	uint16_t type = load_be16(frame + VLAN_ADDRESSES), id = 0;
 
 	if (!t->tagged) {
+		if (unlikely(vlan_is_priority(frame, rte_pktmbuf_data_len(m)))) {
+			packet_untag(m);
+			m->vlan_tci = 0;
+		}
 		*vlan = t->vlan_of[0];
 		return DROP_NONE;
 	}

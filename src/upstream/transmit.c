@@ -6,7 +6,9 @@
 #include "upstream/transmit.h"
 
 #include <assert.h>
+#include <string.h>
 
+#include "platform/pad.h"
 #include "platform/vlan.h"
 #include "upstream/upstream.h"
 
@@ -73,14 +75,52 @@ static uint16_t end_all(struct upstream *u, struct rte_mbuf **pkts, uint16_t n) 
 	return ended;
 }
 
+/* In a buffer of its own, as behind it there may be another frame. NULL after a counted drop. */
+static struct rte_mbuf *frame_copy_padded(struct upstream *u, struct rte_mbuf *m) {
+	struct rte_mbuf *copy = us_frame_buffer(u);
+
+	if (copy == NULL) {
+		drop(&u->counters, m, DROP_FRAME_NO_BUFFER);
+		return NULL;
+	}
+	*us_meta(copy) = *us_meta(m);
+	memcpy(rte_pktmbuf_append(copy, m->data_len), rte_pktmbuf_mtod(m, const void *),
+	       m->data_len);
+	rte_pktmbuf_free(m);
+	packet_pad(copy);
+	return copy;
+}
+
+/*
+ * Makes frames of modems those of the network: as long as Ethernet asks, and with the tag of the group's VLAN or
+ * none. A frame with a priority and no VLAN keeps its priority where it gets a VLAN. Returns how many are left.
+ */
+static uint16_t frames_finish(struct upstream *u, struct rte_mbuf **pkts, uint16_t n) {
+	uint16_t vlan = u->transmit.vlan, kept = 0;
+
+	for (uint16_t i = 0; i < n; i++) {
+		struct rte_mbuf *m = pkts[i];
+
+		if (vlan == 0 && vlan_is_priority(rte_pktmbuf_mtod(m, uint8_t *), m->data_len))
+			packet_untag(m);
+		if (unlikely(!packet_pad(m)))
+			m = frame_copy_padded(u, m);
+		if (m == NULL)
+			continue;
+		if (vlan != 0)
+			packet_tag_or_retag(m, vlan);
+		pkts[kept++] = m;
+	}
+	return kept;
+}
+
 uint16_t us_transmit(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct upstream *u = ctx;
 	uint16_t sent = 0;
 
 	if (unlikely(u->r.network.shut))
 		return end_all(u, pkts, n);
-	for (uint16_t i = 0; u->transmit.vlan != 0 && i < n; i++)
-		packet_tag(pkts[i], u->transmit.vlan);
+	n = frames_finish(u, pkts, n);
 	if (u->transmit.count > 0) {
 		sent = send_waiting(u);
 		line_wait(u, pkts, n);

@@ -1,18 +1,36 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Source verification: a packet's source address must be one of its modem's. What a host sends before
- * it has an address, and between neighbours, is let through (RFC 826, RFC 2131, RFC 4861, RFC 8415).
+ * it has an address, and between neighbours, passes at a limited rate (RFC 2131; RFC 3376, 4.2.13; RFC 3590;
+ * RFC 4861; RFC 5227; RFC 8415).
  */
 #include <string.h>
 
 #include "upstream/upstream.h"
 #include "wire/crc32.h"
 #include "wire/ip.h"
+#include "wire/vlan.h"
 
-#define DHCP_CLIENT 68
 #define DHCP_SERVER 67
-#define DHCPV6_CLIENT 546
 #define DHCPV6_SERVER 547
+#define IP_PROTOCOL_IGMP 2
+
+/* ICMPv6 that hosts send from the unspecified address */
+#define MLD_REPORT 131
+#define MLD_DONE 132
+#define ROUTER_SOLICITATION 133
+#define NEIGHBOUR_SOLICITATION 135
+#define MLDV2_REPORT 143
+
+/* A modem's frames that need no source address of its own: so many at once, and one an interval. */
+#define CONTROL_BURST 200
+#define CONTROL_INTERVAL_NS (10 * 1000 * 1000)
+
+enum source {
+	SOURCE_OWN,
+	SOURCE_CONTROL, /* none of the modem's, and none is needed */
+	SOURCE_WRONG,
+};
 
 static const enum drop_reason malformed[] = {
 	[FRAME_RUNT] = DROP_FRAME_RUNT,
@@ -21,64 +39,104 @@ static const enum drop_reason malformed[] = {
 	[FRAME_IPV4_LENGTH] = DROP_IPV4_LENGTH,
 	[FRAME_IPV6_HEADER] = DROP_IPV6_HEADER,
 	[FRAME_IPV6_LENGTH] = DROP_IPV6_LENGTH,
+	[FRAME_IPV6_EXTENSIONS] = DROP_IPV6_EXTENSIONS,
 	[FRAME_ARP_MALFORMED] = DROP_ARP_MALFORMED,
 };
 
-static bool is_udp(const struct frame_fields *f, uint16_t from, uint16_t to) {
-	return f->protocol == IP_PROTOCOL_UDP && f->source_port == from &&
-	       f->destination_port == to;
+/* From any port (RFC 8415, 7.2). */
+static bool is_to_server(const struct frame_fields *f, uint16_t port) {
+	return f->protocol == IP_PROTOCOL_UDP && f->has_ports && f->destination_port == port;
 }
 
-static bool ipv4_good(const struct us_modem *m, const struct frame_fields *f) {
+static enum source ipv4_source(const struct us_modem *m, const struct frame_fields *f) {
 	uint32_t source;
 
 	memcpy(&source, f->source, sizeof(source));
 	for (unsigned i = 0; i < m->ipv4_count; i++) {
 		if (m->ipv4[i] == source)
-			return true;
+			return SOURCE_OWN;
 	}
 	if (source != 0)
-		return false;
-	return f->kind == FRAME_ARP || is_udp(f, DHCP_CLIENT, DHCP_SERVER);
+		return SOURCE_WRONG;
+	if (f->kind == FRAME_ARP || f->protocol == IP_PROTOCOL_IGMP || is_to_server(f, DHCP_SERVER))
+		return SOURCE_CONTROL;
+	return SOURCE_WRONG;
 }
 
-static bool ipv6_good(const struct us_modem *m, const struct frame_fields *f) {
+/* Duplicate address detection, router solicitation and MLD. */
+static bool needs_no_address(const struct frame_fields *f) {
+	if (f->protocol != IP_PROTOCOL_ICMPV6 || f->fragment || f->upper_size == 0)
+		return false;
+	switch (f->upper[0]) {
+	case MLD_REPORT:
+	case MLD_DONE:
+	case ROUTER_SOLICITATION:
+	case NEIGHBOUR_SOLICITATION:
+	case MLDV2_REPORT: return true;
+	default: return false;
+	}
+}
+
+static enum source ipv6_source(const struct us_modem *m, const struct frame_fields *f) {
 	static const uint8_t unspecified[16];
 	bool link_local = f->source[0] == 0xfe && (f->source[1] & 0xc0) == 0x80;
 
 	for (unsigned i = 0; i < m->ipv6_count; i++) {
 		if (memcmp(m->ipv6[i], f->source, 16) == 0)
-			return true;
+			return SOURCE_OWN;
 	}
-	if (!link_local && memcmp(f->source, unspecified, 16) != 0)
+	if (link_local && (f->protocol == IP_PROTOCOL_ICMPV6 || is_to_server(f, DHCPV6_SERVER)))
+		return SOURCE_CONTROL;
+	if (memcmp(f->source, unspecified, 16) == 0 && needs_no_address(f))
+		return SOURCE_CONTROL;
+	return SOURCE_WRONG;
+}
+
+/* A token bucket as the time at which it will be full (GCRA, ITU-T I.371). */
+static bool control_conforms(struct us_modem *m, uint64_t now) {
+	uint64_t at = RTE_MAX(m->control_at, now);
+
+	if (at - now > (uint64_t)(CONTROL_BURST - 1) * CONTROL_INTERVAL_NS)
 		return false;
-	return f->protocol == IP_PROTOCOL_ICMPV6 ||
-	       (link_local && is_udp(f, DHCPV6_CLIENT, DHCPV6_SERVER));
+	m->control_at = at + CONTROL_INTERVAL_NS;
+	return true;
+}
+
+static enum drop_reason source_verdict(const struct upstream *u, struct us_modem *m,
+				       enum source source) {
+	switch (source) {
+	case SOURCE_OWN: return DROP_NONE;
+	case SOURCE_CONTROL:
+		return control_conforms(m, u->r.clock->now) ? DROP_NONE : DROP_SOURCE_RATE;
+	case SOURCE_WRONG: break;
+	}
+	return DROP_SOURCE_ADDRESS;
 }
 
 /* Returns the reason to drop the frame, or DROP_NONE. */
 static enum drop_reason source_check(struct upstream *u, struct rte_mbuf *m) {
 	const struct us_flow *flow = &u->tables.flows[us_meta(m)->frame.flow];
-	const struct us_modem *modem = &u->tables.modems[flow->modem];
+	struct us_modem *modem = &u->tables.modems[flow->modem];
+	const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
+	/* Only type and body count, and behind the tag they lie as in an untagged frame. */
+	size_t tag = vlan_is_priority(frame, m->data_len) ? VLAN_TAG_SIZE : 0;
 	struct frame_fields f;
-	enum frame_verdict verdict =
-		frame_parse(rte_pktmbuf_mtod(m, const uint8_t *), m->data_len, &f);
+	enum frame_verdict verdict = frame_parse(frame + tag, m->data_len - tag, &f);
 
 	if (verdict != FRAME_GOOD)
 		return malformed[verdict];
 	switch (f.kind) {
 	case FRAME_IPV4:
-		if (!ipv4_checksum_good(
-			    rte_pktmbuf_mtod_offset(m, const uint8_t *, ETHERNET_HEADER)))
+		if (!ipv4_checksum_good(frame + tag + ETHERNET_HEADER))
 			return DROP_IPV4_CHECKSUM;
 		count(&u->counters, COUNTER_IPV4, 1);
-		return ipv4_good(modem, &f) ? DROP_NONE : DROP_SOURCE_ADDRESS;
+		return source_verdict(u, modem, ipv4_source(modem, &f));
 	case FRAME_ARP:
 		count(&u->counters, COUNTER_LLC, 1);
-		return ipv4_good(modem, &f) ? DROP_NONE : DROP_SOURCE_ADDRESS;
+		return source_verdict(u, modem, ipv4_source(modem, &f));
 	case FRAME_IPV6:
 		count(&u->counters, COUNTER_IPV6, 1);
-		return ipv6_good(modem, &f) ? DROP_NONE : DROP_SOURCE_ADDRESS;
+		return source_verdict(u, modem, ipv6_source(modem, &f));
 	case FRAME_OTHER: count(&u->counters, COUNTER_LLC, 1); break;
 	}
 	return DROP_NONE;

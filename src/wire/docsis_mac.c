@@ -182,6 +182,9 @@ static bool read_element(unsigned type, const uint8_t *value, size_t length,
 	case DOCSIS_EH_BP_UP:
 	case DOCSIS_EH_BP_DOWN:
 	case DOCSIS_EH_BP_UP2: return read_privacy(type, value, length, out);
+	case DOCSIS_EH_SERVICE_FLOW_UP: /* for unsolicited grants there is a second byte */
+		out->phsi |= length > 0 ? value[0] : 0;
+		return true;
 	case DOCSIS_EH_DS: return read_ds(value, length, out);
 	}
 	/* MULPI: what is deprecated, reserved or extended is passed over by its length. */

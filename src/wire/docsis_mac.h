@@ -174,6 +174,8 @@ struct docsis_mac {
 	uint32_t dsid;
 	uint16_t sequence;
 
+	uint8_t phsi; /* of the upstream service flow element: payload header suppression; 0: none */
+
 	bool request; /* a request frame, a queue-depth request frame, or a request element */
 	uint16_t request_size; /* minislots; in a queue-depth request the flow's N-byte units */
 	uint16_t request_sid;

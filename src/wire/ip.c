@@ -7,11 +7,12 @@
 #define IPV4_FRAGMENT_OFFSET 0x1fff
 #define IPV4_CHECKSUM 10
 
-#define IPV6_HOP_BY_HOP 0
-#define IPV6_ROUTING 43
 #define IPV6_FRAGMENT 44
-#define IPV6_DESTINATION_OPTIONS 60
+#define IPV6_AUTHENTICATION 51
+#define IPV6_EXPERIMENT_1 253
+#define IPV6_EXPERIMENT_2 254
 #define IPV6_EXTENSION_UNIT 8
+#define AUTHENTICATION_UNIT 4
 #define IPV6_FRAGMENT_OFFSET 0xfff8
 #define IPV6_MORE_FRAGMENTS 0x0001
 
@@ -44,11 +45,14 @@ bool ipv4_checksum_good(const uint8_t *ip_header) {
 	return ip_fold(ipv4_sum(ip_header, 4 * (size_t)(ip_header[0] & 0x0f))) == 0xffff;
 }
 
+static bool is_with_ports(uint8_t protocol) {
+	return protocol == IP_PROTOCOL_TCP || protocol == IP_PROTOCOL_UDP;
+}
+
 static void read_ports(struct frame_fields *out) {
-	if (out->protocol != IP_PROTOCOL_TCP && out->protocol != IP_PROTOCOL_UDP)
+	if (!is_with_ports(out->protocol) || out->upper_size < 4)
 		return;
-	if (out->upper_size < 4)
-		return;
+	out->has_ports = true;
 	out->source_port = load_be16(out->upper);
 	out->destination_port = load_be16(out->upper + 2);
 }
@@ -79,41 +83,76 @@ static enum frame_verdict parse_ipv4(const uint8_t *ip, size_t size, struct fram
 	return FRAME_GOOD;
 }
 
-static bool is_ipv6_extension(uint8_t next) {
-	return next == IPV6_HOP_BY_HOP || next == IPV6_ROUTING || next == IPV6_FRAGMENT ||
-	       next == IPV6_DESTINATION_OPTIONS;
+/* RFC 7045, 4: hop-by-hop options, routing, fragment, authentication, destination options, mobility, HIP,
+ * Shim6, and two for experiments. */
+static const uint8_t extensions[IPV6_EXTENSION_KINDS] = {
+	0,   43,  IPV6_FRAGMENT, IPV6_AUTHENTICATION, 60,
+	135, 139, 140,		 IPV6_EXPERIMENT_1,   IPV6_EXPERIMENT_2,
+};
+
+uint8_t ipv6_extension(unsigned bit) {
+	return extensions[bit];
 }
 
-/*
- * Goes from the end of the fixed header, out->upper, to the upper-layer header. False where an
- * extension header is cut off.
- */
-static bool skip_ipv6_extensions(struct frame_fields *out) {
-	for (unsigned n = 0; n < IPV6_EXTENSIONS_MAX && is_ipv6_extension(out->protocol); n++) {
-		const uint8_t *header = out->upper;
-		size_t length = IPV6_EXTENSION_UNIT;
-		bool fragment = out->protocol == IPV6_FRAGMENT;
+/* Its bit in `extensions`; 0: no extension header. */
+static uint16_t ipv6_extension_bit(uint8_t next) {
+	for (unsigned i = 0; i < IPV6_EXTENSION_KINDS; i++) {
+		if (extensions[i] == next)
+			return (uint16_t)(1u << i);
+	}
+	return 0;
+}
 
-		if (out->upper_size < IPV6_EXTENSION_UNIT)
-			return false;
-		if (!fragment)
-			length += header[1] * (size_t)IPV6_EXTENSION_UNIT;
-		if (out->upper_size < length)
-			return false;
-		out->protocol = header[0];
-		out->upper += length;
-		out->upper_size -= length;
-		if (!fragment)
-			continue;
+/* Bytes of the extension header at out->upper; 0 where it is cut off. */
+static size_t ipv6_extension_size(const struct frame_fields *out) {
+	size_t size = IPV6_EXTENSION_UNIT;
 
-		uint16_t bits = load_be16(header + 2);
+	if (out->upper_size < IPV6_EXTENSION_UNIT)
+		return 0;
+	if (out->protocol == IPV6_AUTHENTICATION) /* RFC 4302, 2.2 */
+		size += out->upper[1] * (size_t)AUTHENTICATION_UNIT;
+	else if (out->protocol != IPV6_FRAGMENT)
+		size += out->upper[1] * (size_t)IPV6_EXTENSION_UNIT;
+	return out->upper_size < size ? 0 : size;
+}
 
-		out->fragment |= (bits & (IPV6_FRAGMENT_OFFSET | IPV6_MORE_FRAGMENTS)) != 0;
-		if (bits & IPV6_FRAGMENT_OFFSET)
-			return true;
+static bool is_experiment(uint8_t next) {
+	return next == IPV6_EXPERIMENT_1 || next == IPV6_EXPERIMENT_2;
+}
+
+/* Goes behind the extension header at out->upper. Returns whether nothing of a chain can follow. */
+static bool ipv6_extension_pass(struct frame_fields *out, size_t size) {
+	const uint8_t *header = out->upper;
+	uint16_t bits = out->protocol == IPV6_FRAGMENT ? load_be16(header + 2) : 0;
+
+	out->protocol = header[0];
+	out->upper += size;
+	out->upper_size -= size;
+	out->fragment |= (bits & (IPV6_FRAGMENT_OFFSET | IPV6_MORE_FRAGMENTS)) != 0;
+	return (bits & IPV6_FRAGMENT_OFFSET) != 0;
+}
+
+/* Goes from the end of the fixed header, out->upper, to the upper-layer header. */
+static enum frame_verdict read_ipv6_chain(struct frame_fields *out) {
+	uint16_t bit;
+
+	for (unsigned n = 0; (bit = ipv6_extension_bit(out->protocol)) != 0; n++) {
+		size_t size = ipv6_extension_size(out);
+
+		if (size == 0 && is_experiment(out->protocol))
+			break;
+		if (size == 0)
+			return FRAME_IPV6_HEADER;
+		if (n == IPV6_EXTENSIONS_MAX)
+			return FRAME_IPV6_EXTENSIONS;
+		out->extensions |= bit;
+		if (ipv6_extension_pass(out, size))
+			return FRAME_GOOD;
 	}
 	read_ports(out);
-	return true;
+	if (out->fragment && is_with_ports(out->protocol) && !out->has_ports)
+		return FRAME_IPV6_HEADER;
+	return FRAME_GOOD;
 }
 
 static enum frame_verdict parse_ipv6(const uint8_t *ip, size_t size, struct frame_fields *out) {
@@ -132,7 +171,7 @@ static enum frame_verdict parse_ipv6(const uint8_t *ip, size_t size, struct fram
 	out->destination = ip + 24;
 	out->upper = ip + IPV6_HEADER;
 	out->upper_size = payload_length;
-	return skip_ipv6_extensions(out) ? FRAME_GOOD : FRAME_IPV6_HEADER;
+	return read_ipv6_chain(out);
 }
 
 static enum frame_verdict parse_arp(const uint8_t *arp, size_t size, struct frame_fields *out) {
@@ -173,6 +212,7 @@ const char *frame_verdict_name(enum frame_verdict verdict) {
 	case FRAME_IPV4_LENGTH: return "ipv4_length";
 	case FRAME_IPV6_HEADER: return "ipv6_header";
 	case FRAME_IPV6_LENGTH: return "ipv6_length";
+	case FRAME_IPV6_EXTENSIONS: return "ipv6_extensions";
 	case FRAME_ARP_MALFORMED: return "arp_malformed";
 	}
 	return "unknown";

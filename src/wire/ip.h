@@ -32,7 +32,8 @@
 
 #define IPV4_HEADER 20 /* without options */
 #define IPV6_HEADER 40
-#define IPV6_EXTENSIONS_MAX 8 /* extension headers that are looked through */
+#define IPV6_EXTENSIONS_MAX 16 /* extension headers of a packet */
+#define IPV6_EXTENSION_KINDS 10
 
 #define IP_PROTOCOL_ICMP 1
 #define IP_PROTOCOL_TCP 6
@@ -55,6 +56,7 @@ enum frame_verdict {
 	FRAME_IPV4_LENGTH, /* total length less than the header or more than is there */
 	FRAME_IPV6_HEADER, /* wrong version, or header or extension header cut off */
 	FRAME_IPV6_LENGTH, /* payload length more than is there */
+	FRAME_IPV6_EXTENSIONS, /* more than IPV6_EXTENSIONS_MAX extension headers */
 	FRAME_ARP_MALFORMED, /* cut off, or not IPv4 over Ethernet */
 };
 
@@ -63,24 +65,31 @@ struct frame_fields {
 	uint16_t ethertype; /* below 0x0600: the length of an 802.3 frame, kind FRAME_OTHER */
 	uint8_t tos; /* IPv4 TOS or IPv6 traffic class */
 	uint8_t protocol; /* of the upper layer; 0 in ARP and others */
+	uint16_t extensions; /* bit i: the packet has an extension header ipv6_extension(i) */
 	bool fragment; /* any fragment, the first too */
+	bool has_ports; /* TCP or UDP, and no later fragment */
 	uint8_t family; /* of the addresses: 4 (also for ARP) or 6; 0 in others */
 	const uint8_t *source; /* into the frame; in ARP the sender's; NULL in others */
 	const uint8_t *destination; /* in ARP the target's */
 	const uint8_t *upper; /* behind the IP headers; NULL in ARP and others */
 	size_t upper_size; /* by the IP length: without Ethernet padding */
-	uint16_t source_port; /* TCP and UDP; 0 where none, or in a later fragment */
+	uint16_t source_port; /* 0 unless has_ports */
 	uint16_t destination_port;
 };
 
 /*
- * Reads a frame without its CRC. Bytes behind the IP packet (padding) are allowed. IPv6 hop-by-hop,
- * routing, destination options and fragment headers (RFC 8200, 4) are looked through, at most
- * IPV6_EXTENSIONS_MAX; `protocol` is then the header reached. An IPv6 packet with a fragment header
- * but whole counts as no fragment (RFC 6946). On any other verdict than FRAME_GOOD only `ethertype`
- * is to be used, and not even that on FRAME_RUNT. The IPv4 checksum is not looked at.
+ * Reads a frame without its CRC. Bytes behind the IP packet (padding) are allowed. IPv6 extension headers
+ * (RFC 8200, 4; all of RFC 7045, 4, but ESP, which hides what follows) are looked through; `protocol` is
+ * then the header behind them. A later fragment has no headers behind its fragment header, whose next
+ * header is then `protocol`. In a first fragment the chain must reach the ports of TCP or UDP (RFC 7112).
+ * An experimental header (253, 254) that is cut off is an upper layer protocol. An IPv6 packet with a
+ * fragment header but whole counts as no fragment (RFC 6946). On any other verdict than FRAME_GOOD only
+ * `ethertype` is to be used, and not even that on FRAME_RUNT. The IPv4 checksum is not looked at.
  */
 enum frame_verdict frame_parse(const uint8_t *frame, size_t length, struct frame_fields *out);
+
+/* The number of an extension header by its bit in `extensions`, 0..IPV6_EXTENSION_KINDS - 1. */
+uint8_t ipv6_extension(unsigned bit);
 
 /* The name of a verdict, for counters and messages: "ipv4_length". Never NULL. */
 const char *frame_verdict_name(enum frame_verdict verdict);

@@ -111,7 +111,8 @@ static enum l2tp_verdict frame_to_l2tp_verdict(enum frame_verdict verdict) {
 	case FRAME_GOOD: return L2TP_OK;
 	case FRAME_RUNT: return L2TP_RUNT;
 	case FRAME_IPV4_HEADER:
-	case FRAME_IPV6_HEADER: return L2TP_IP_HEADER;
+	case FRAME_IPV6_HEADER:
+	case FRAME_IPV6_EXTENSIONS: return L2TP_IP_HEADER;
 	case FRAME_IPV4_LENGTH:
 	case FRAME_IPV6_LENGTH: return L2TP_IP_LENGTH;
 	case FRAME_VLAN:

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -32,6 +33,13 @@ static inline size_t vlan_tag_write(uint8_t *tag, uint16_t vlan) {
 	store_be16(tag, ETHERTYPE_VLAN);
 	store_be16(tag + 2, vlan);
 	return VLAN_TAG_SIZE;
+}
+
+/* Whether the tag gives the frame a priority and no VLAN: then it is as untagged (IEEE 802.1Q, 6.9). */
+static inline bool vlan_is_priority(const uint8_t *frame, size_t length) {
+	return length >= ETHERNET_HEADER + VLAN_TAG_SIZE &&
+	       load_be16(frame + VLAN_ADDRESSES) == ETHERTYPE_VLAN &&
+	       (load_be16(frame + ETHERNET_HEADER) & VLAN_ID) == 0;
 }
 
 /* Moves the addresses of a frame by a tag's size, towards its end or its beginning. */

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from witness import bpi
-from witness.classify import Dropped, Headers, Model, matches, parse
+from witness.classify import Dropped, Headers, Model, matches, parse, untagged
 from witness.downstream import Result
 from witness.model import Config, Modem
 from witness.pcapfile import Record
@@ -15,6 +15,7 @@ from witness.pcapfile import Record
 UNREAD = {
     *("runt", "frame_too_long", "vlan"),
     *("ipv4_header", "ipv4_length", "ipv6_header", "ipv6_length", "arp_malformed"),
+    "ipv6_extensions",
 }
 FAMILIES = {0x0800: "ipv4", 0x86DD: "ipv6"}
 FOUND = {"cpe_limit", "filter_deny"}  # dropped after their modem was found
@@ -74,6 +75,7 @@ def _note(expected: Expectation, config: Config, frame: bytes, model: Model, tim
         expected.drops[reason] += 1
     if reason in UNREAD:
         return
+    frame = untagged(frame)
     family = FAMILIES.get(int.from_bytes(frame[12:14], "big"), "llc")
     expected.counters[family] += 1
     if reason is not None and reason not in FOUND:

@@ -14,6 +14,11 @@ ETHERTYPES = {4: 0x0800, 6: 0x86DD}
 ARP = 0x0806
 ICMP, TCP, UDP, GRE, ICMPV6 = 1, 6, 17, 47, 58
 HOP_BY_HOP, ROUTING, FRAGMENT, DESTINATION_OPTIONS, NO_NEXT = 0, 43, 44, 60, 59
+AUTHENTICATION, MOBILITY, HIP, SHIM6 = 51, 135, 139, 140
+EXTENSIONS = (
+    *(HOP_BY_HOP, ROUTING, FRAGMENT, DESTINATION_OPTIONS),
+    *(AUTHENTICATION, MOBILITY, HIP, SHIM6, 253, 254),
+)
 MORE_FRAGMENTS = 0x2000
 ETHERNET_HEADER = 14
 HEADERS = {4: ETHERNET_HEADER + 20, 6: ETHERNET_HEADER + 40}  # Ethernet and IP without options
@@ -78,7 +83,8 @@ def ipv6_extension(kind: int, next_header: int, more: int = 0, fragment: int = 0
     """An extension header; `more` counts its units of 8 bytes beyond the first."""
     if kind == FRAGMENT:
         return struct.pack(">BBHI", next_header, 0, fragment, 0x11223344)
-    return bytes([next_header, more, 1, 4]) + bytes(4 + 8 * more)
+    units = 2 * more if kind == AUTHENTICATION else more  # RFC 4302: of 4 bytes, without two
+    return bytes([next_header, units, 1, 4]) + bytes(4 + 8 * more)
 
 
 def ipv6_packet(

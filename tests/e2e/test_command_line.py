@@ -14,6 +14,7 @@ from e2e.traffic import START_NS, generate
 from vcmts.paths import CHECKOUT, program
 from witness.cable_modem import RNG_REQ, management_message
 from witness.config import load_config
+from witness.ip import SHORTEST
 from witness.pcapfile import read_pcap, records_of, write_pcap
 from witness.sample import UPSTREAM
 from witness.subscriber import numbered_frame
@@ -187,7 +188,8 @@ def test_upstream_replay_by_the_tool(tmp_path: Path) -> None:
     assert (done.status, done.messages) == (0, [])
     sent = [frame for frames in sender.expected.values() for frame in frames]
     assert sorted(record.data for record in read_pcap(out).records) == sorted(sent)
-    assert [record.data for record in read_pcap(control).records] == sender.management
+    messages = [message.ljust(SHORTEST, b"\0") for message in sender.management]
+    assert [record.data for record in read_pcap(control).records] == messages
     told = json.loads(stats.read_text())["upstream"]
     assert told["transmitted"] == len(sent) == 100
     assert told["balanced"] and told["counters"]["management"] == 1

@@ -43,7 +43,7 @@ def test_everything_arrives(variant: dict[str, str], tmp_path: Path) -> None:
 
 def test_the_traffic_meets_every_rule(tmp_path: Path) -> None:
     """So that the other tests prove what they seem to."""
-    expected = replay(tmp_path, SMALL.read_text(), spread(generate(CONFIG, 1, 3000), 1)).check()
+    expected = replay(tmp_path, SMALL.read_text(), spread(generate(CONFIG, 3, 3000), 1)).check()
     assert expected.rules_met == {
         (group, index)
         for group, rules in CONFIG.filter_groups.items()
@@ -55,7 +55,7 @@ def test_the_traffic_meets_every_rule(tmp_path: Path) -> None:
     assert len(expected.flows) == sum(
         flow.active for modem in CONFIG.modems for flow in modem.flows
     )
-    assert {len(frame) for frames in expected.flows.values() for frame in frames} >= {14, 60, 1996}
+    assert {len(frame) for frames in expected.flows.values() for frame in frames} >= {60, 1996}
 
 
 def test_every_kind_of_broken_frame(tmp_path: Path) -> None:
@@ -68,11 +68,11 @@ def test_every_kind_of_broken_frame(tmp_path: Path) -> None:
     assert replayed.out.records == ()
 
 
-def test_as_many_segments_as_the_count_can_say(tmp_path: Path) -> None:
-    """The longest header there is: 255 entries in the segment table, and IPv6 before it."""
-    text = vary(SMALL.read_text(), mtu="9000", max_segments="255", flush="100 ms", **IPV6)
+def test_as_many_segments_as_are_allowed(tmp_path: Path) -> None:
+    """Of the shortest frames, behind a long segment table and IPv6."""
+    text = vary(SMALL.read_text(), mtu="9000", max_segments="64", flush="100 ms", **IPV6)
     frames = [ethernet(0x88CC, bytes([number]), CONFIG.modems[3].mac) for number in range(256)]
     replayed = replay(tmp_path, text, records_of(frames * 4, START_NS))
     replayed.check()
     assert replayed.stats["counters"]["psp_segments"] == 1024
-    assert replayed.stats["counters"]["depi_full"] == 4
+    assert replayed.stats["counters"]["depi_full"] == 16

@@ -12,15 +12,13 @@ from e2e.frames import (
     DESTINATION_OPTIONS,
     ETHERNET_HEADER,
     ETHERTYPES,
-    FRAGMENT,
+    EXTENSIONS,
     GRE,
     HEADERS,
-    HOP_BY_HOP,
     ICMP,
     ICMPV6,
     MORE_FRAGMENTS,
     NO_NEXT,
-    ROUTING,
     TCP,
     UDP,
     arp_frame,
@@ -114,9 +112,7 @@ class Generator:
         return ethernet(ETHERTYPES[4], packet)
 
     def extensions6(self, destination: IPv6Address) -> bytes:
-        kinds = self.random.choices(
-            [HOP_BY_HOP, ROUTING, DESTINATION_OPTIONS, FRAGMENT], k=self.random.randrange(10)
-        )
+        kinds = self.random.choices(EXTENSIONS, k=self.random.choice([*range(6), 15, 16, 17]))
         extensions = tuple(
             (kind, self.random.randrange(4), self.random.choice([0, 1, 8, 0xFFF9]))
             for kind in kinds
@@ -124,6 +120,8 @@ class Generator:
         protocol = self.random.choice([UDP, TCP, ICMPV6, NO_NEXT])
         ports = (self.random.choice([443, 1000, 9]), self.random.choice([80, 81]))
         payload = upper(protocol, ports, self.random.randbytes(64))
+        if self.random.random() < 0.1:  # RFC 7112 asks for more of a first fragment
+            payload = payload[: self.random.randrange(5)]
         packet = ipv6_packet(
             PLAIN6, destination, protocol, payload, traffic_class=0x20, extensions=extensions
         )
@@ -156,9 +154,15 @@ class Generator:
             others.append(lambda: self.options_or_fragment4(address))
         else:
             others.append(lambda: self.extensions6(address))
+        frame = self.random.choice(others)()
         if self.random.random() < 0.7:
-            return self.ip(modem, address)
-        return self.random.choice(others)()
+            frame = self.ip(modem, address)
+        return self._tagged(frame) if self.random.random() < 0.02 else frame
+
+    def _tagged(self, frame: bytes) -> bytes:
+        """With a priority and no VLAN."""
+        control = self.random.randrange(16) << 12
+        return frame[:12] + bytes.fromhex("8100") + control.to_bytes(2, "big") + frame[12:]
 
     def _broken(self, frame: bytes) -> bytes:
         """One that was good, with a few bytes changed or its end cut off."""
@@ -212,6 +216,12 @@ def _ethernet_faults(config: Config, ipv4: IPv4Address) -> list[tuple[str, bytes
         ("vlan", good[:12] + bytes.fromhex("81000007") + good[12:]),
         ("vlan", good[:12] + bytes.fromhex("88a80007 81000001") + good[12:]),
         ("vlan", good[:12] + bytes.fromhex("8100")),
+        ("vlan", good[:12] + bytes.fromhex("81000000 81000000") + good[12:]),
+        ("vlan", good[:12] + bytes.fromhex("88a80000") + good[12:]),
+        (
+            "frame_too_long",
+            good[:12] + bytes.fromhex("81000000") + good[12:].ljust(longest - 11, b"\0"),
+        ),
         ("multicast", ethernet(0x88CC, bytes(46), bytes.fromhex("0180c200000e"))),
         ("multicast", ethernet(0x9000, bytes(46), BROADCAST)),
         ("multicast", ip_frame(PLAIN6, IPv6Address("ff02::1"), UDP, udp(1, 2, b"x"))),
@@ -254,8 +264,16 @@ def _ipv6_faults(ipv6: IPv6Address) -> list[tuple[str, bytes]]:
         made = ipv6_packet(PLAIN6, ipv6, UDP, payload, payload_length=length, version=version)
         return ethernet(ETHERTYPES[6], made)
 
+    def extended(*kinds: int) -> bytes:
+        extensions = tuple((kind, 0, 0) for kind in kinds)
+        return ethernet(
+            ETHERTYPES[6], ipv6_packet(PLAIN6, ipv6, UDP, udp(1, 2, b""), extensions=extensions)
+        )
+
     good = packet()
     return [
+        ("ipv6_extensions", extended(*[DESTINATION_OPTIONS] * 17)),
+        ("ipv6_extensions", extended(*EXTENSIONS, *EXTENSIONS)),
         *(("ipv6_header", good[:size]) for size in range(14, 54)),
         *(("ipv6_length", good[:size]) for size in range(54, len(good))),
         *(("ipv6_header", packet(version=version)) for version in (0, 4, 5, 7, 15)),

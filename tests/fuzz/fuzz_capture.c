@@ -37,7 +37,7 @@ static const struct service_group *group(void) {
 	for (int m = 0; m < 2; m++) {
 		modems[m].addresses = &addresses[m];
 		modems[m].address_count = 1;
-		modems[m].cpe_limit = 1;
+		modems[m].cpe_limit = modems[m].cpe_limit_ipv6 = 1;
 		modems[m].filter_group_count = 1;
 		modems[m].classifiers = &classifier;
 		modems[m].classifier_count = 1;

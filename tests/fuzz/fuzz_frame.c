@@ -12,7 +12,10 @@ static void check_ip(const uint8_t *frame, size_t size, const struct frame_field
 	CHECK(f->upper_size <= (size_t)(frame + size - f->upper));
 	touch(f->upper, f->upper_size);
 	if (f->protocol != IP_PROTOCOL_TCP && f->protocol != IP_PROTOCOL_UDP)
+		CHECK(!f->has_ports);
+	if (!f->has_ports)
 		CHECK(f->source_port == 0 && f->destination_port == 0);
+	CHECK(f->extensions >> IPV6_EXTENSION_KINDS == 0 && (f->family == 6 || f->extensions == 0));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

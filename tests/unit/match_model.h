@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "downstream/rules/rules.h"
+#include "wire/ip.h"
 
 #include "random.h"
 
@@ -20,6 +21,8 @@ struct packet {
 	uint32_t set;
 	uint8_t source[16], destination[16];
 	uint8_t protocol, tos;
+	uint16_t extensions; /* as in struct frame_fields; IPv6 only */
+	bool has_ports;
 	uint16_t source_port, destination_port, ethertype;
 };
 
@@ -37,18 +40,40 @@ static inline bool in_range(const struct port_range *r, uint16_t port) {
 	return port >= r->low && port <= r->high;
 }
 
+static inline bool is_any(const struct port_range *r) {
+	return r->low == 0 && r->high == UINT16_MAX;
+}
+
+/* A criterion of ports is met by packets with ports alone. */
+static inline bool ports_match(const struct match *m, const struct packet *p) {
+	if (is_any(&m->source_ports) && is_any(&m->destination_ports))
+		return true;
+	return p->has_ports && in_range(&m->source_ports, p->source_port) &&
+	       in_range(&m->destination_ports, p->destination_port);
+}
+
+/* Of IPv6, the type of any header. */
+static inline bool protocol_matches(const struct match *m, const struct packet *p) {
+	static const uint8_t types[IPV6_EXTENSION_KINDS] = {0,	 43,  44,  51,	60,
+							    135, 139, 140, 253, 254};
+
+	for (unsigned i = 0; i < IPV6_EXTENSION_KINDS; i++) {
+		if ((p->extensions >> i & 1) && types[i] == m->protocol)
+			return true;
+	}
+	return m->protocol == p->protocol;
+}
+
 static inline bool matches(const struct match *m, const struct packet *p) {
 	if (m->family != p->family)
 		return false;
 	if (m->family == RULE_LLC)
 		return !m->has_ethertype || m->ethertype == p->ethertype;
-	if (m->has_protocol && m->protocol != p->protocol)
+	if (m->has_protocol && !protocol_matches(m, p))
 		return false;
 	return (p->tos & m->tos_mask) == (m->tos & m->tos_mask) &&
 	       prefix_matches(&m->source, p->source) &&
-	       prefix_matches(&m->destination, p->destination) &&
-	       in_range(&m->source_ports, p->source_port) &&
-	       in_range(&m->destination_ports, p->destination_port);
+	       prefix_matches(&m->destination, p->destination) && ports_match(m, p);
 }
 
 static inline uint32_t evaluate(const struct rule *rules, size_t count, const struct packet *p) {
@@ -65,7 +90,9 @@ static inline void key_of(const struct packet *p, struct rule_key *key) {
 
 	memset(key, 0xee, sizeof(*key)); /* what a packet before left there */
 	flow->family = (uint8_t)p->family;
-	flow->unused = 0;
+	flow->flags = p->has_ports ? 0 : FLOW_NO_PORTS;
+	if (p->family == RULE_LLC || p->extensions != 0)
+		flow->flags |= FLOW_ALONE;
 	flow->protocol = p->protocol;
 	flow->tos = p->tos;
 	flow->source_port = rte_cpu_to_be_16(p->source_port);
@@ -130,13 +157,15 @@ static inline struct match random_match(struct random *r, enum rule_family famil
 
 	if (family == RULE_LLC) {
 		m.has_ethertype = random_below(r, 8) > 0;
-		m.ethertype = (uint16_t)(0x0800 + random_below(r, 16));
+		m.ethertype = (uint16_t)(0x88b0 + random_below(r, 16));
 		return m;
 	}
 	m.source = random_prefix(r, family == RULE_IPV4 ? 4 : 6);
 	m.destination = random_prefix(r, family == RULE_IPV4 ? 4 : 6);
 	m.has_protocol = random_below(r, 2);
 	m.protocol = (uint8_t)(random_below(r, 2) ? 17 : random_below(r, 256));
+	if (family == RULE_IPV6 && random_below(r, 4) == 0)
+		m.protocol = ipv6_extension(random_below(r, IPV6_EXTENSION_KINDS));
 	m.tos_mask = masks[random_below(r, RTE_DIM(masks))];
 	m.tos = (uint8_t)random_next(r);
 	m.source_ports = random_range(r);
@@ -148,13 +177,18 @@ static inline struct packet random_packet(struct random *r, enum rule_family fam
 	struct packet p = {.family = family, .set = set};
 
 	p.tos = (uint8_t)(random_below(r, 2) ? random_next(r) : 0xb8);
-	p.ethertype = (uint16_t)(0x0800 + random_below(r, 16));
+	p.ethertype = (uint16_t)(0x88b0 + random_below(r, 16));
 	if (family == RULE_LLC)
 		return p;
 	random_address(r, p.source);
 	random_address(r, p.destination);
 	p.protocol = (uint8_t)(random_below(r, 4) ? 17 : random_below(r, 256));
-	p.source_port = random_port(r);
-	p.destination_port = random_port(r);
+	p.has_ports = random_below(r, 4) > 0;
+	if (p.has_ports) {
+		p.source_port = random_port(r);
+		p.destination_port = random_port(r);
+	}
+	if (family == RULE_IPV6 && random_below(r, 4) == 0)
+		p.extensions = (uint16_t)random_below(r, 1 << IPV6_EXTENSION_KINDS);
 	return p;
 }

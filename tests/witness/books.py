@@ -37,11 +37,11 @@ REASONS = {
         segment_late segment_orphan segment_flow_removed segment_stopped"""
     ),
     "frame": _names(
-        """frame_hcs frame_reserved frame_ehdr frame_length frame_too_long frame_runt frame_gap
-        frame_pointer frame_truncated frame_timeout not_ranging no_control_port management_crc
-        privacy_missing privacy_sid key_unknown frame_crc fragment_crc fragment_order
-        fragment_too_long source_address vlan ipv4_header ipv4_length ipv4_checksum ipv6_header
-        ipv6_length arp_malformed frame_flow_removed stopped"""
+        """frame_hcs frame_reserved frame_ehdr frame_length frame_too_long frame_phs frame_runt
+        frame_gap frame_pointer frame_truncated frame_timeout not_ranging no_control_port
+        management_crc privacy_missing privacy_sid key_unknown frame_crc fragment_crc fragment_order
+        fragment_too_long source_address source_rate vlan ipv4_header ipv4_length ipv4_checksum
+        ipv6_header ipv6_length ipv6_extensions arp_malformed frame_flow_removed stopped"""
     ),
 }
 # What depends on memory, on places in a ring, and on the hardware.

@@ -24,8 +24,13 @@ GROUP_DESTINATIONS = tuple(
     ip_network(text) for text in ("224.0.0.0/4", "255.255.255.255/32", "ff00::/8")
 )
 PORT_PROTOCOLS = (6, 17)  # TCP, UDP
-HOP_BY_HOP, ROUTING, FRAGMENT, DESTINATION_OPTIONS = 0, 43, 44, 60
-MAX_EXTENSION_HEADERS = 8
+ALL_PORTS = (0, 65535)
+FRAGMENT, AUTHENTICATION = 44, 51
+EXPERIMENTS = (253, 254)
+# RFC 7045, section 4, without ESP, behind which nothing can be read
+EXTENSION_HEADERS = frozenset({0, 43, FRAGMENT, AUTHENTICATION, 60, 135, 139, 140, *EXPERIMENTS})
+MAX_EXTENSION_HEADERS = 16
+SHORTEST = 60  # bytes of an Ethernet frame without CRC (IEEE 802.3)
 
 
 @dataclass(frozen=True)
@@ -56,13 +61,13 @@ class Headers:
     destination: Address | None = None
     protocol: int = 0
     tos: int = 0
-    source_port: int = 0
-    destination_port: int = 0
+    ports: tuple[int, int] | None = None  # source and destination
+    extensions: frozenset[int] = frozenset()  # types of IPv6 extension headers
 
 
-def _ports(protocol: int, data: bytes) -> tuple[int, int]:
+def _ports(protocol: int, data: bytes) -> tuple[int, int] | None:
     if protocol not in PORT_PROTOCOLS or len(data) < 4:
-        return 0, 0
+        return None
     source, destination = struct.unpack_from(">HH", data)
     return source, destination
 
@@ -88,28 +93,41 @@ def _parse_ipv4(packet: bytes) -> Headers:
         IPv4Address(packet[16:20]),
         protocol,
         packet[1],
-        *_ports(protocol, payload),
+        _ports(protocol, payload),
     )
 
 
-def _walk_extension_headers(protocol: int, data: bytes) -> tuple[int, bytes]:
-    """The upper protocol and its bytes; none for later fragments."""
-    for _ in range(MAX_EXTENSION_HEADERS):
-        if protocol == FRAGMENT:
-            if len(data) < 8:
-                raise _DropError("ipv6_header")
-            later = int.from_bytes(data[2:4], "big") & 0xFFF8
-            protocol, data = data[0], data[8:]
-            if later:
-                return protocol, b""
-        elif protocol in (HOP_BY_HOP, ROUTING, DESTINATION_OPTIONS):
-            size = (data[1] + 1) * 8 if len(data) >= 2 else 8
-            if len(data) < size:
-                raise _DropError("ipv6_header")
-            protocol, data = data[0], data[size:]
-        else:
+def _extension_size(kind: int, data: bytes) -> int | None:
+    """Bytes of the extension header that the data begin with; None where it is cut off."""
+    if len(data) < 8:
+        return None
+    if kind == FRAGMENT:
+        return 8
+    size = (data[1] + 2) * 4 if kind == AUTHENTICATION else (data[1] + 1) * 8
+    return size if size <= len(data) else None
+
+
+def _walk_extension_headers(protocol: int, data: bytes) -> tuple[int, bytes, frozenset[int]]:
+    """The upper protocol, its bytes (none for later fragments), and which headers were passed."""
+    passed: list[int] = []
+    first_fragment = False
+    while protocol in EXTENSION_HEADERS:
+        size = _extension_size(protocol, data)
+        if size is None and protocol in EXPERIMENTS:
             break
-    return protocol, data
+        if size is None:
+            raise _DropError("ipv6_header")
+        if len(passed) == MAX_EXTENSION_HEADERS:
+            raise _DropError("ipv6_extensions")
+        passed.append(protocol)
+        word = int.from_bytes(data[2:4], "big") if protocol == FRAGMENT else 0
+        protocol, data = data[0], data[size:]
+        if word & 0xFFF8:
+            return protocol, b"", frozenset(passed)
+        first_fragment |= bool(word & 1)
+    if first_fragment and protocol in PORT_PROTOCOLS and len(data) < 4:
+        raise _DropError("ipv6_header")  # RFC 7112
+    return protocol, data, frozenset(passed)
 
 
 def _parse_ipv6(packet: bytes) -> Headers:
@@ -118,7 +136,9 @@ def _parse_ipv6(packet: bytes) -> Headers:
     first, payload_length, next_header = struct.unpack_from(">IHB", packet)
     if 40 + payload_length > len(packet):
         raise _DropError("ipv6_length")
-    protocol, payload = _walk_extension_headers(next_header, packet[40 : 40 + payload_length])
+    protocol, payload, passed = _walk_extension_headers(
+        next_header, packet[40 : 40 + payload_length]
+    )
     return Headers(
         "ipv6",
         ETHERTYPE_IPV6,
@@ -126,7 +146,8 @@ def _parse_ipv6(packet: bytes) -> Headers:
         IPv6Address(packet[24:40]),
         protocol,
         first >> 20 & 0xFF,
-        *_ports(protocol, payload),
+        _ports(protocol, payload),
+        passed,
     )
 
 
@@ -137,8 +158,19 @@ def _parse_arp(packet: bytes) -> Headers:
     return Headers("llc", ETHERTYPE_ARP, destination=IPv4Address(packet[24:28]))
 
 
+def untagged(frame: bytes) -> bytes:
+    """Without a tag that has a priority and no VLAN, which means no more here (802.1Q, 6.9)."""
+    if len(frame) < 18 or frame[12:14] != b"\x81\x00" or frame[14] & 0x0F or frame[15]:
+        return frame
+    return frame[:12] + frame[16:]
+
+
 def parse(frame: bytes, max_frame: int) -> Headers:
     """Checks in the order of the drop reasons; raises the first that holds."""
+    return _parse_untagged(untagged(frame), max_frame)
+
+
+def _parse_untagged(frame: bytes, max_frame: int) -> Headers:
     if len(frame) < ETHERNET_HEADER:
         raise _DropError("runt")
     if len(frame) > max_frame - CRC_LENGTH:
@@ -162,20 +194,29 @@ def _within(network: Network | None, address: Address | None) -> bool:
     return address is not None and address.version == network.version and address in network
 
 
+def _ports_match(match: Match, ports: tuple[int, int] | None) -> bool:
+    """A packet without ports meets no criterion of them; all ports are none."""
+    wanted = match.source_ports, match.destination_ports
+    if wanted == (ALL_PORTS, ALL_PORTS):
+        return True
+    return ports is not None and all(
+        low <= port <= high for port, (low, high) in zip(ports, wanted, strict=True)
+    )
+
+
 def matches(match: Match, headers: Headers) -> bool:
-    """Whether every part that the rule gives holds."""
-    if match.family != headers.family:
-        return False
+    """Whether every part that the rule gives holds. The EtherType is one of every frame."""
     if match.family == "llc":
         return match.ethertype is None or match.ethertype == headers.ethertype
+    if match.family != headers.family:
+        return False
     value, mask = match.tos if match.tos is not None else (0, 0)
     return (
         _within(match.source, headers.source)
         and _within(match.destination, headers.destination)
-        and (match.protocol is None or match.protocol == headers.protocol)
+        and (match.protocol is None or match.protocol in {headers.protocol, *headers.extensions})
         and headers.tos & mask == value & mask
-        and match.source_ports[0] <= headers.source_port <= match.source_ports[1]
-        and match.destination_ports[0] <= headers.destination_port <= match.destination_ports[1]
+        and _ports_match(match, headers.ports)
     )
 
 
@@ -213,7 +254,9 @@ class Model:
         for other, last in list(seen.items()):
             if time_ns - last >= self.config.cpe_timeout_ns:
                 del seen[other]
-        if address not in seen and len(seen) >= modem.cpe_limit:
+        limit = modem.cpe_limit if address.version == 4 else modem.cpe_limit_ipv6
+        alike = sum(other.version == address.version for other in seen)
+        if address not in seen and alike >= limit:
             raise _DropError("cpe_limit")
         seen[address] = time_ns
 
@@ -239,8 +282,9 @@ class Model:
 
     def classify(self, frame: bytes, time_ns: int = 0) -> Admitted | Dropped:
         """The verdict on the next frame; an admitted address stays active for the timeout."""
+        frame = untagged(frame)
         try:
-            headers = parse(frame, self.config.max_frame)
+            headers = _parse_untagged(frame, self.config.max_frame)
             modem = self._look_up(frame, headers, time_ns)
             if not self._permitted(modem, headers):
                 raise _DropError("filter_deny")
@@ -251,7 +295,7 @@ class Model:
             if matches(classifier.match, headers):
                 flow = classifier.flow
                 break
-        return Admitted(modem, flow, modem.mac + frame[6:])
+        return Admitted(modem, flow, (modem.mac + frame[6:]).ljust(SHORTEST, b"\0"))
 
 
 def expected_flows(

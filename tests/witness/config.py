@@ -195,6 +195,9 @@ def _modem(node: Node, where: str, groups: BondingGroups) -> Modem:
         mac=read(node, "mac", where, _mac),
         addresses=_addresses(node, where),
         cpe_limit=read(node, "cpe_limit", where, number, 16),
+        cpe_limit_ipv6=read(
+            node, "cpe_limit_ipv6", where, number, read(node, "cpe_limit", where, number, 16)
+        ),
         filter_groups=numbers(node, "filter_groups", where),
         security=_security(node, where),
         flows=tuple(

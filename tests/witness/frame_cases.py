@@ -239,22 +239,34 @@ NOBODY, ANYBODY = IPv4Address(0), IPv4Address("255.255.255.255")
 LINK, GROUP, UNSET = IPv6Address("fe80::5"), IPv6Address("ff02::2"), IPv6Address(0)
 
 
+def icmpv6(kind: int) -> bytes:
+    return bytes([kind]) + bytes(7)
+
+
 HOP_BY_HOP = bytes([58, 0, 5, 2, 0, 0, 1, 0])  # router alert before ICMPv6, as in MLD
 # Frames of the modem without key, and whether it may send them.
 SOURCES: list[tuple[bytes, bool]] = [
     (udp_frame(NOBODY, ANYBODY, (68, 67)), True),
+    (udp_frame(NOBODY, ANYBODY, (1024, 67)), True),
     (udp_frame(NOBODY, ANYBODY, (67, 68)), False),
+    (ip_frame(NOBODY, IPv4Address("224.0.0.22"), 2, bytes(16)), True),  # IGMP
+    (ip_frame(IPv4Address("10.0.0.9"), IPv4Address("224.0.0.22"), 2, bytes(16)), False),
     (udp_frame(IPv4Address("10.0.0.9"), ANYBODY, (68, 67)), False),
     (ip_frame(NOBODY, ANYBODY, 6, bytes.fromhex("00440043") + bytes(16)), False),
     (arp_frame(NOBODY, ANYBODY), True),
     (arp_frame(IPv4Address("10.0.0.2"), ANYBODY), True),
     (arp_frame(IPv4Address("10.0.0.9"), ANYBODY), False),
-    (ip_frame(UNSET, GROUP, 58, bytes(8)), True),
+    *((ip_frame(UNSET, GROUP, 58, icmpv6(kind)), True) for kind in (131, 132, 133, 135, 143)),
+    *((ip_frame(UNSET, GROUP, 58, icmpv6(kind)), False) for kind in (0, 128, 130, 134, 136, 137)),
+    (ip_frame(UNSET, GROUP, 58, b""), False),
+    (ip_frame(UNSET, GROUP, 0, HOP_BY_HOP + icmpv6(143)), True),
+    (ip_frame(UNSET, GROUP, 0, HOP_BY_HOP + icmpv6(128)), False),
     (ip_frame(LINK, GROUP, 58, bytes(8)), True),
     (ip_frame(IPv6Address("febf::1"), GROUP, 58, bytes(8)), True),
     (ip_frame(IPv6Address("fec0::1"), GROUP, 58, bytes(8)), False),
     (ip_frame(LINK, GROUP, 0, HOP_BY_HOP + bytes(8)), True),
     (udp_frame(LINK, GROUP, (546, 547)), True),
+    (udp_frame(LINK, GROUP, (40000, 547)), True),
     (udp_frame(LINK, GROUP, (547, 546)), False),
     (udp_frame(UNSET, GROUP, (546, 547)), False),
     (udp_frame(IPv6Address("2001:db8::9"), GROUP, (546, 547)), False),
@@ -274,6 +286,30 @@ def subscribers(rig: Rig, *frames: bytes) -> None:
 )
 def source_addresses(rig: Rig) -> None:
     subscribers(rig, *(frame for frame, _ in SOURCES))
+
+
+@case({"source_rate": 25}, transmitted=202)
+def source_rate(rig: Rig) -> None:
+    """200 at once, and then one in 10 ms; an own address is not limited."""
+    own = udp_frame(PLAIN.addresses[0], ANYBODY, (1, 2))
+    sets = [*[SOURCES[0][0]] * 112, *[arp_frame(NOBODY, ANYBODY)] * 113, own, own]
+    subscribers(rig, *sets)
+
+
+@case({}, transmitted=2, transmitted_bytes=2 * 60, ipv4=2)
+def priority_tag(rig: Rig) -> None:
+    """Of VLAN 0: as untagged. What is too short for Ethernet gets bytes behind it."""
+    short = udp_frame(PLAIN.addresses[0], ANYBODY, (1, 2))
+    subscribers(rig, short, short[:12] + b"\x81\x00\xe0\x00" + short[12:])
+
+
+@case({"frame_phs": 1}, transmitted=2)
+def header_suppression(rig: Rig) -> None:
+    """Index 0 says that nothing is suppressed; of the second byte, grants, nothing is asked."""
+    ethernet = numbered_frame(PLAIN.addresses[0], 0, 60)
+    pdu = ethernet + frame_check_sequence(ethernet)
+    for value in (b"\x00", b"\x00\x83", b"\x07"):
+        whole(rig, encode_frame(Frame(pdu, (RawElement(6, value),))))
 
 
 @case(

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from witness import bpi
 from witness.books import Books
 from witness.crc import frame_check_sequence, internet_checksum
-from witness.ip import IpFault, read_frame
+from witness.ip import IpFault, on_ethernet, read_frame
 from witness.mac_header import (
     FRAGMENT,
     MANAGEMENT,
@@ -16,7 +16,7 @@ from witness.mac_header import (
     Privacy,
 )
 from witness.model import Config, Modem, Security, UpstreamChannel, UpstreamFlow
-from witness.source import may_send
+from witness.source import Allowance, is_own, needs_none
 from witness.stream import JOINED, Stream
 
 CRC_LENGTH = 4
@@ -103,6 +103,7 @@ class Frames:
     asking: set[bytes] = field(default_factory=set)  # MAC addresses of modems that are there
     joining: dict[int, Joining] = field(default_factory=dict)  # by service flow
     heard: dict[tuple[int, int], UpstreamChannel] = field(default_factory=dict)  # of headers
+    allowances: dict[bytes, Allowance] = field(default_factory=dict)  # by MAC address
 
     def take(self, frame: bytes, header: MacHeader, origin: Origin) -> None:
         pdu = frame[header.header_size :]
@@ -159,7 +160,7 @@ class Frames:
             self.books.drop("no_control_port")
         else:
             self.books.count("management")
-            self.management.append(message)
+            self.management.append(on_ethernet(message))
 
     # Privacy
 
@@ -196,9 +197,9 @@ class Frames:
             clear = pdu if key is None else bpi.decrypt(pdu, *key)
             return self._fragment(header, clear, origin, owner)
         clear = pdu if key is None else bpi.decrypt_pdu(pdu, *key)
-        return self._packet(clear, owner)
+        return self._packet(clear, owner, origin.now)
 
-    def _packet(self, pdu: bytes, owner: Owner) -> str | None:
+    def _packet(self, pdu: bytes, owner: Owner, now: int) -> str | None:
         ethernet, crc = pdu[:-CRC_LENGTH], pdu[-CRC_LENGTH:]
         self.books.count("crc_verified", self.config.upstream.verify_crc)
         if self.config.upstream.verify_crc and crc != frame_check_sequence(ethernet):
@@ -211,8 +212,12 @@ class Frames:
             if packet.kind == "ipv4" and internet_checksum(packet.header) != 0:
                 return "ipv4_checksum"
             self.books.count(packet.kind if packet.kind in ("ipv4", "ipv6") else "llc")
-            if not may_send(packet, owner.modem.addresses):
-                return "source_address"
+            if not is_own(packet, owner.modem.addresses):
+                if not needs_none(packet):
+                    return "source_address"
+                if not self.allowances.setdefault(owner.modem.mac, Allowance()).take(now):
+                    return "source_rate"
+        ethernet = on_ethernet(ethernet)
         self.books.count("transmitted")
         self.books.count("transmitted_bytes", len(ethernet))
         self.sent.append(Sent(owner.flow.id, owner.cluster, ethernet))

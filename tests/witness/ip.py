@@ -10,14 +10,19 @@ from ipaddress import IPv4Address, IPv6Address
 from witness.l2tp import Address
 
 ETHERNET_HEADER = 14
+SHORTEST = 60  # bytes of an Ethernet frame without CRC (IEEE 802.3)
 ETHERTYPE_IPV4 = 0x0800
 ETHERTYPE_ARP = 0x0806
 ETHERTYPE_IPV6 = 0x86DD
 VLAN_TAGS = (0x8100, 0x88A8)
 UDP = 17
 ICMPV6 = 58
-HOP_BY_HOP, ROUTING, FRAGMENT, DESTINATION_OPTIONS = 0, 43, 44, 60
-MAX_EXTENSION_HEADERS = 8
+IGMP = 2
+FRAGMENT, AUTHENTICATION = 44, 51
+EXPERIMENTS = (253, 254)
+# All of RFC 7045 but ESP, behind which nothing is seen.
+EXTENSIONS = (0, 43, FRAGMENT, AUTHENTICATION, 60, 135, 139, 140, *EXPERIMENTS)
+MAX_EXTENSION_HEADERS = 16
 
 
 class IpFault(ValueError):
@@ -67,6 +72,14 @@ def _read_ipv4(packet: bytes) -> Packet:
     )
 
 
+def _extension_size(kind: int, data: bytes) -> int:
+    if kind == FRAGMENT or len(data) < 8:
+        return 8
+    if kind == AUTHENTICATION:
+        return 4 * (2 + data[1])
+    return 8 * (1 + data[1])
+
+
 def _read_ipv6(packet: bytes) -> Packet:
     if len(packet) < 40 or packet[0] >> 4 != 6:
         raise IpFault("ipv6_header")
@@ -75,17 +88,23 @@ def _read_ipv6(packet: bytes) -> Packet:
         raise IpFault("ipv6_length")
     protocol, data = packet[6], packet[40 : 40 + length]
     fragment = later = False
-    for _ in range(MAX_EXTENSION_HEADERS):
-        if later or protocol not in (HOP_BY_HOP, ROUTING, FRAGMENT, DESTINATION_OPTIONS):
-            break
-        size = 8 if protocol == FRAGMENT or len(data) < 8 else 8 * (1 + data[1])
-        if len(data) < size:
+    passed = 0
+    while not later and protocol in EXTENSIONS:
+        size = _extension_size(protocol, data)
+        if size > len(data):
+            if protocol in EXPERIMENTS:
+                break
             raise IpFault("ipv6_header")
+        if passed == MAX_EXTENSION_HEADERS:
+            raise IpFault("ipv6_extensions")
+        passed += 1
         if protocol == FRAGMENT:
             bits = int.from_bytes(data[2:4], "big")
             fragment |= bool(bits & 0xFFF9)
             later = bool(bits & 0xFFF8)
         protocol, data = data[0], data[size:]
+    if fragment and not later and protocol in (6, UDP) and len(data) < 4:
+        raise IpFault("ipv6_header")
     return Packet(
         "ipv6",
         IPv6Address(packet[8:24]),
@@ -104,10 +123,28 @@ def _read_arp(packet: bytes) -> Packet:
     return Packet("arp", IPv4Address(packet[14:18]), IPv4Address(packet[24:28]))
 
 
+def priority(frame: bytes) -> int | None:
+    """PCP and DEI (4 bits) of a tag that names no VLAN (802.1Q, 6.9); None without such a tag."""
+    if len(frame) < 18 or frame[12:14] != b"\x81\x00":
+        return None
+    control = int.from_bytes(frame[14:16], "big")
+    return None if control & 0x0FFF else control >> 12
+
+
+def without_priority(frame: bytes) -> bytes:
+    return frame if priority(frame) is None else frame[:12] + frame[16:]
+
+
+def on_ethernet(frame: bytes) -> bytes:
+    """What becomes of a modem's frame on a medium that asks for a least length and has no VLAN."""
+    return without_priority(frame).ljust(SHORTEST, b"\0")
+
+
 def read_frame(frame: bytes) -> Packet:
     """An Ethernet frame without CRC; bytes behind the IP packet are padding."""
     if len(frame) < ETHERNET_HEADER:
         raise IpFault("runt")
+    frame = without_priority(frame)
     ethertype, packet = int.from_bytes(frame[12:14], "big"), frame[ETHERNET_HEADER:]
     if ethertype in VLAN_TAGS:
         raise IpFault("vlan")

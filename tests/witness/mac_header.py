@@ -57,6 +57,7 @@ class MacHeader:
     fault: str | None = None
     privacy: Privacy | None = None
     request: tuple[int, int] | None = None  # amount, SID
+    phsi: int = 0  # payload header suppression index; 0: nothing is suppressed
     _seen: set[str] = field(default_factory=set)
 
 
@@ -99,6 +100,8 @@ def _read_element(header: MacHeader, eh_type: int, value: bytes) -> bool:
             piggyback=value[3] if eh_type == 3 else 0,
             fragment=value[4] if fragment else None,
         )
+    elif eh_type == 6:
+        header.phsi |= int.from_bytes(value[:1], "big")
     elif eh_type == 8:
         if len(value) not in (1, 3, 5) or "ds" in header._seen:
             return False

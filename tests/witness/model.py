@@ -152,6 +152,7 @@ class Modem:
     mac: bytes
     addresses: tuple[Address, ...]
     cpe_limit: int
+    cpe_limit_ipv6: int
     filter_groups: tuple[int, ...]
     security: Security
     flows: tuple[ServiceFlow, ...]

@@ -40,6 +40,8 @@ def fault_of(header: MacHeader, max_frame: int, refused: Mapping[str, str]) -> s
     if header.kind in refused:
         return refused[header.kind]
     pdu = header.size - header.header_size
+    if header.kind == PACKET and header.phsi:
+        return "frame_phs"
     if header.kind in (PACKET, MANAGEMENT):
         if pdu > max_frame:
             return "frame_too_long"

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "admits.h"
 #include "wire/bytes.h"
 
 #define SLOTS_FIRST 1024
@@ -20,9 +21,13 @@ static unsigned destinations_list_of(unsigned family) {
 	return family == 4 ? 0 : 1;
 }
 
-/* The first ones of each modem, as many as its CPE limit admits. */
+/* Addresses of the modem that its CPE limits admit. */
 static size_t admitted(const struct modem *m) {
-	return m->address_count < m->cpe_limit ? m->address_count : m->cpe_limit;
+	size_t count = 0;
+
+	for (size_t a = 0; a < m->address_count; a++)
+		count += modem_admits(m, a);
+	return count;
 }
 
 int capture_destinations_create(struct capture_destinations *d, const struct service_group *sg) {
@@ -37,10 +42,12 @@ int capture_destinations_create(struct capture_destinations *d, const struct ser
 	if (d->seen == NULL || d->addresses[0] == NULL || d->addresses[1] == NULL)
 		return -1;
 	for (uint32_t m = 0; m < sg->modem_count; m++) {
-		for (size_t a = 0; a < admitted(&sg->modems[m]); a++) {
+		for (size_t a = 0; a < sg->modems[m].address_count; a++) {
 			const struct ip_address *address = &sg->modems[m].addresses[a];
 			unsigned list = destinations_list_of(address->family);
 
+			if (!modem_admits(&sg->modems[m], a))
+				continue;
 			d->addresses[list][d->address_count[list]++] =
 				(struct modem_address){m, address};
 		}

@@ -21,10 +21,13 @@ static const struct match anything = {
 	.destination_ports = {0, UINT16_MAX},
 };
 
-/* Next headers that are extension headers (RFC 8200, 4), not what a packet can carry. */
+/* Next headers that are extension headers (RFC 7045, 4), not what a packet can carry. */
 static bool is_extension(unsigned family, uint8_t protocol) {
-	return family == 6 && (protocol == 0 || protocol == 43 || protocol == 44 ||
-			       protocol == 51 || protocol == 60);
+	for (unsigned i = 0; family == 6 && i < IPV6_EXTENSION_KINDS; i++) {
+		if (ipv6_extension(i) == protocol)
+			return true;
+	}
+	return false;
 }
 
 struct frame_fields packet_fields(const struct packet_address *p) {
@@ -36,6 +39,7 @@ struct frame_fields packet_fields(const struct packet_address *p) {
 		.family = p->family,
 		.source = p->source,
 		.destination = p->destination,
+		.has_ports = p->protocol == IP_PROTOCOL_TCP || p->protocol == IP_PROTOCOL_UDP,
 		.source_port = p->source_port,
 		.destination_port = p->destination_port,
 	};

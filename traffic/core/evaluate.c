@@ -24,9 +24,30 @@ static bool family_meets(const struct match *m, const struct frame_fields *packe
 	switch (m->family) {
 	case RULE_IPV4: return packet->kind == FRAME_IPV4;
 	case RULE_IPV6: return packet->kind == FRAME_IPV6;
-	case RULE_LLC: return packet->kind != FRAME_IPV4 && packet->kind != FRAME_IPV6;
+	case RULE_LLC: return true;
 	}
 	return false;
+}
+
+/* The type of any header. */
+static bool protocol_meets(const struct match *m, const struct frame_fields *packet) {
+	for (unsigned i = 0; i < IPV6_EXTENSION_KINDS; i++) {
+		if ((packet->extensions >> i & 1) != 0 && ipv6_extension(i) == m->protocol)
+			return true;
+	}
+	return m->protocol == packet->protocol;
+}
+
+static bool is_all(const struct port_range *range) {
+	return range->low == 0 && range->high == UINT16_MAX;
+}
+
+/* A packet without ports meets no criterion of ports. */
+static bool ports_meet(const struct match *m, const struct frame_fields *packet) {
+	if (is_all(&m->source_ports) && is_all(&m->destination_ports))
+		return true;
+	return packet->has_ports && in_range(&m->source_ports, packet->source_port) &&
+	       in_range(&m->destination_ports, packet->destination_port);
 }
 
 bool match_meets(const struct match *m, const struct frame_fields *packet) {
@@ -37,12 +58,11 @@ bool match_meets(const struct match *m, const struct frame_fields *packet) {
 	if (!prefix_holds(&m->source, packet->family, packet->source) ||
 	    !prefix_holds(&m->destination, packet->family, packet->destination))
 		return false;
-	if (m->has_protocol && m->protocol != packet->protocol)
+	if (m->has_protocol && !protocol_meets(m, packet))
 		return false;
 	if (((packet->tos ^ m->tos) & m->tos_mask) != 0)
 		return false;
-	return in_range(&m->source_ports, packet->source_port) &&
-	       in_range(&m->destination_ports, packet->destination_port);
+	return ports_meet(m, packet);
 }
 
 static void filter(const struct service_group *sg, const struct modem *modem,

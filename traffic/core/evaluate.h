@@ -27,7 +27,7 @@ bool prefix_holds(const struct ip_prefix *prefix, unsigned family, const uint8_t
 
 /*
  * Whether the packet meets every part of the match (MULPI, annex C, packet classification
- * encodings). A match of family LLC looks at the EtherType of frames that are neither IPv4 nor IPv6.
+ * encodings). A match of family LLC looks at the EtherType alone, of any frame.
  */
 bool match_meets(const struct match *m, const struct frame_fields *packet);
 

@@ -9,6 +9,7 @@
 
 #include <rte_prefetch.h>
 
+#include "admits.h"
 #include "core/flows.h"
 #include "core/mix.h"
 
@@ -91,9 +92,10 @@ static bool is_classified_to(const struct modem *m, uint32_t flow) {
 
 static bool targets_modem_add(struct builder *b, uint32_t modem) {
 	const struct modem *m = &b->sg->modems[modem];
-	size_t addresses = m->address_count < m->cpe_limit ? m->address_count : m->cpe_limit;
 
-	for (size_t a = 0; a < addresses; a++) {
+	for (size_t a = 0; a < m->address_count; a++) {
+		if (!modem_admits(m, a))
+			continue;
 		if (!targets_find(b, modem, &m->addresses[a], CLASS_UNMATCHED, 0) ||
 		    !targets_find(b, modem, &m->addresses[a], CLASS_PERMIT, 0))
 			return false;

@@ -37,7 +37,7 @@ struct ds_modem_change {
 	uint8_t filter_default;
 	uint16_t filter_groups[SG_MAX_MODEM_FILTER_GROUPS];
 	uint32_t classifier_set;
-	uint32_t cpe_limit;
+	uint16_t cpe_limit, cpe_limit_ipv6;
 	uint32_t first_number, flow_count; /* in `numbers`; none where its flows stay */
 	uint32_t first_key, key_count; /* in `come` */
 	uint64_t kept; /* addresses whose activity stays, a bit each */

@@ -79,7 +79,8 @@ static void fill_record(const struct ds_change *c, struct ds_modem_change *m,
 			const struct modem *is) {
 	memcpy(m->mac, is->mac, sizeof(m->mac));
 	m->classifier_set = c->d->lists.of_modem[m->slot];
-	m->cpe_limit = is->cpe_limit;
+	m->cpe_limit = (uint16_t)is->cpe_limit;
+	m->cpe_limit_ipv6 = (uint16_t)is->cpe_limit_ipv6;
 }
 
 /* Modems that are not in the list, but have a filter group that is. */

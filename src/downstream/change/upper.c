@@ -135,6 +135,7 @@ static void turn_modem(struct ds_change *c, const struct ds_modem_change *m) {
 	memcpy(d->filter_groups, m->filter_groups, sizeof(d->filter_groups));
 	d->classifier_set = m->classifier_set;
 	d->cpe_limit = m->cpe_limit;
+	d->cpe_limit_ipv6 = m->cpe_limit_ipv6;
 	memcpy(ds_modem_flows(&c->d->tables, m->slot), &c->numbers.list[m->first_number],
 	       m->flow_count * sizeof(uint32_t));
 	d->cpe_recent &= m->kept; /* who gets a number that is free again has not been seen */

@@ -8,12 +8,16 @@
 
 #include "model/service_group.h"
 
+#define FLOW_NO_PORTS \
+	0x01 /* meets no criterion of ports: neither TCP nor UDP, or a later fragment */
+#define FLOW_ALONE 0x02 /* what is found out is not kept: not IP, or IPv6 with extension headers */
+
 /* Of an IPv4 packet the first two words are used, of an IPv6 packet all five. */
 struct flow_key {
 	uint8_t protocol;
 	uint8_t tos;
 	uint8_t family; /* enum rule_family */
-	uint8_t unused; /* 0 */
+	uint8_t flags; /* FLOW_* */
 	uint16_t source_port, destination_port; /* 0 where none */
 	union {
 		struct {

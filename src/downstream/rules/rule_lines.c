@@ -4,6 +4,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "wire/ip.h"
+
 /* The parts of a match, without the gaps between them. */
 #define PART(name) {offsetof(struct match, name), sizeof(((struct match *)NULL)->name)}
 static const struct {
@@ -117,11 +119,25 @@ static bool match_narrow(struct match *m, const struct modem *modem) {
 	return inside > 0;
 }
 
+/* Frames of IP have rules of their family, not those of their EtherType: a rule of that matches all of them. */
+static void match_by_family(struct match *m) {
+	bool ipv4 = m->ethertype == ETHERTYPE_IPV4;
+
+	if (m->family != RULE_LLC || !m->has_ethertype || (!ipv4 && m->ethertype != ETHERTYPE_IPV6))
+		return;
+	*m = (struct match){
+		.family = ipv4 ? RULE_IPV4 : RULE_IPV6,
+		.source_ports = {0, UINT16_MAX},
+		.destination_ports = {0, UINT16_MAX},
+	};
+}
+
 static void line_add(struct rule_line *lines, size_t *count, const struct match *match,
 		     uint32_t result) {
 	struct rule_line *line = &lines[(*count)++];
 
 	*line = (struct rule_line){*match, result};
+	match_by_family(&line->match);
 	match_tidy(&line->match);
 }
 

@@ -13,7 +13,7 @@
 #include "downstream/rules/rule_lines.h"
 #include "model/service_group.h"
 
-#define RULE_LIST_MOST 0xffffff /* the highest number: it is part of the key that rules.h matches */
+#define RULE_LIST_MOST 0x7fffff /* the highest number: it is part of the key that rules.h matches */
 #define RULE_LIST_NONE UINT32_MAX
 
 struct rule_list {

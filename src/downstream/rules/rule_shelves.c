@@ -66,7 +66,7 @@ static int shelf_build(struct rule_shelf *shelf, const char *name, const struct 
 
 		for (size_t k = 0; k < list->count; k++)
 			rules[count++] = (struct rule){&list->lines[k].match, shelf->lists[i],
-						       list->lines[k].result};
+						       list->lines[k].result, (uint32_t)k};
 	}
 	if (rules != NULL)
 		ret = rules_acl_create(shelf->acl, name, rules, count);

@@ -9,6 +9,13 @@
 
 #include "platform/large_pages.h"
 #include "wire/bytes.h"
+#include "wire/ip.h"
+
+/* What rte_acl tells of a match: the rule's position above its result. */
+#define POSITION_SHIFT 16
+_Static_assert(SG_MAX_RULES <= 1 << (32 - POSITION_SHIFT), "positions of a list");
+_Static_assert(RULE_RESULT_MAX < 1 << POSITION_SHIFT && SG_MAX_MODEM_FLOWS < RULE_RESULT_MAX,
+	       "results of a list");
 
 enum {
 	FIELD_PROTOCOL,
@@ -77,6 +84,12 @@ static void acl_fill_prefix(struct rte_acl_field *f, const struct ip_prefix *p, 
 	}
 }
 
+static bool has_port_criterion(const struct match *m) {
+	return m->family != RULE_LLC &&
+	       (m->source_ports.low > 0 || m->source_ports.high < UINT16_MAX ||
+		m->destination_ports.low > 0 || m->destination_ports.high < UINT16_MAX);
+}
+
 static void acl_fill_rule(struct acl_rule *a, const struct rule *r, int32_t priority) {
 	const struct match *m = r->match;
 	uint32_t words = address_words[m->family];
@@ -85,11 +98,13 @@ static void acl_fill_rule(struct acl_rule *a, const struct rule *r, int32_t prio
 	memset(a, 0, sizeof(*a));
 	a->data.category_mask = 1;
 	a->data.priority = priority;
-	a->data.userdata = r->result;
+	a->data.userdata = r->position << POSITION_SHIFT | r->result;
 	a->field[FIELD_PROTOCOL].value.u8 = m->protocol;
 	a->field[FIELD_PROTOCOL].mask_range.u8 = m->has_protocol ? 0xff : 0;
-	a->field[FIELD_SET_TOS].value.u32 = r->set << 8 | (m->tos & m->tos_mask);
-	a->field[FIELD_SET_TOS].mask_range.u32 = 0xffffff00U | m->tos_mask;
+	a->field[FIELD_SET_TOS].value.u32 = r->set << 9 | (m->tos & m->tos_mask);
+	a->field[FIELD_SET_TOS].mask_range.u32 = 0xfffffe00U | m->tos_mask;
+	if (has_port_criterion(m))
+		a->field[FIELD_SET_TOS].mask_range.u32 |= FLOW_NO_PORTS << 8;
 	if (m->family == RULE_LLC) {
 		f->value.u32 = m->ethertype;
 		f->mask_range.u32 = m->has_ethertype ? UINT32_MAX : 0;
@@ -170,8 +185,9 @@ void rules_acl_free(struct rte_acl_ctx *acl[RULE_FAMILIES]) {
 	}
 }
 
-void rules_match(const struct rules *r, enum rule_family family, const uint8_t **keys,
-		 uint32_t *results, uint32_t n) {
+/* The position and the result of the first match of each key, or 0. */
+static void rules_find(const struct rules *r, enum rule_family family, const uint8_t **keys,
+		       uint32_t *results, uint32_t n) {
 	const struct rule_shelf *large = r->shelves[RULES_LARGE], *small = r->shelves[RULES_SMALL];
 	uint32_t more[RULES_MATCH_MAX];
 
@@ -186,4 +202,33 @@ void rules_match(const struct rules *r, enum rule_family family, const uint8_t *
 	rte_acl_classify(small->acl[family], keys, more, n, 1);
 	for (uint32_t i = 0; i < n; i++)
 		results[i] |= more[i]; /* one of them is 0 */
+}
+
+void rules_match(const struct rules *r, enum rule_family family, const uint8_t **keys,
+		 uint32_t *results, uint32_t n) {
+	rules_find(r, family, keys, results, n);
+	for (uint32_t i = 0; i < n; i++)
+		results[i] &= RULE_RESULT_MAX;
+}
+
+uint32_t rules_match_chain(const struct rules *r, const struct rule_key *key, uint16_t extensions) {
+	struct rule_key keys[1 + IPV6_EXTENSION_KINDS];
+	const uint8_t *pointers[RTE_DIM(keys)];
+	uint32_t results[RTE_DIM(keys)], n = 0, first = 0;
+
+	keys[n++] = *key;
+	for (unsigned bit = 0; bit < IPV6_EXTENSION_KINDS; bit++) {
+		if ((extensions >> bit & 1) == 0)
+			continue;
+		keys[n] = *key;
+		keys[n++].flow.protocol = ipv6_extension(bit);
+	}
+	for (uint32_t i = 0; i < n; i++)
+		pointers[i] = (const uint8_t *)&keys[i];
+	rules_find(r, RULE_IPV6, pointers, results, n);
+	for (uint32_t i = 0; i < n; i++) {
+		if (results[i] != 0 && (first == 0 || results[i] < first))
+			first = results[i];
+	}
+	return first & RULE_RESULT_MAX;
 }

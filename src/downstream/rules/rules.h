@@ -20,18 +20,21 @@
 #define RULE_FAMILIES 3
 #define RULES_MATCH_MAX 256 /* as many as the filter groups of a burst */
 #define RULES_NAME_SIZE 20 /* with the 0 */
+#define RULE_RESULT_MAX 0xffff
 
 /* What a packet is matched by, in a layout that rte_acl reads. */
 struct rule_key {
 	struct flow_key flow;
-	uint32_t set_tos; /* number of the list (24 bits) and TOS (8 bits), network order */
+	uint32_t
+		set_tos; /* number of the list (23 bits), FLOW_NO_PORTS (1 bit), TOS (8 bits), network order */
 };
 
-/* One rule of list `set`. `result` is what a match tells, not 0. */
+/* One rule of list `set`. `result` is what a match tells, 1..RULE_RESULT_MAX. */
 struct rule {
 	const struct match *match;
 	uint32_t set;
 	uint32_t result;
+	uint32_t position; /* in its list, 0..SG_MAX_RULES - 1; read by rules_match_chain() */
 };
 
 struct rule_shelf {
@@ -68,6 +71,14 @@ void rules_acl_free(struct rte_acl_ctx *acl[RULE_FAMILIES]);
 void rules_match(const struct rules *r, enum rule_family family, const uint8_t **keys,
 		 uint32_t *results, uint32_t n);
 
+/*
+ * The result of the first rule that an IPv6 packet with extension headers matches, or 0. A rule's protocol may
+ * be that of any of its headers (MULPI, annex C: next header type). `extensions` is that of struct frame_fields.
+ */
+uint32_t rules_match_chain(const struct rules *r, const struct rule_key *key, uint16_t extensions);
+
 static inline void rule_key_set(struct rule_key *key, uint32_t set) {
-	key->set_tos = rte_cpu_to_be_32(set << 8 | key->flow.tos);
+	uint32_t no_ports = key->flow.flags & FLOW_NO_PORTS;
+
+	key->set_tos = rte_cpu_to_be_32(set << 9 | no_ports << 8 | key->flow.tos);
 }

@@ -134,6 +134,7 @@ static bool finish_modem(json_t *map, const struct modem *modem, bool secrets) {
 	json_t *classifiers = json_object_get(map, "classifiers");
 	json_t *upstream = json_object_get(map, "upstream_service_flows");
 
+	leave_out(map, "cpe_limit_ipv6", modem->cpe_limit_ipv6 == modem->cpe_limit);
 	leave_out(map, "max_aggregate_burst",
 		  modem->aggregate_burst == check_default_burst(modem->aggregate_rate));
 	if (!finish_security(json_object_get(map, "security"), &modem->security, secrets))

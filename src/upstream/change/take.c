@@ -40,11 +40,15 @@ static uint32_t channels(const struct us_change *c) {
 /* Flows that come have their records already. */
 static bool take_modem(struct us_change *c, uint32_t at) {
 	const struct us_modem_plan *p = &c->modems[at];
+	struct us_modem *m = &c->u->tables.modems[p->modem];
+	uint64_t control_at;
 
 	c->budget--;
 	if (p->own == NULL)
 		return true; /* what is on its way needs its record */
-	c->u->tables.modems[p->modem] = p->record;
+	control_at = m->control_at;
+	*m = p->record;
+	m->control_at = control_at;
 	for (uint32_t f = 0; f < p->flow_count; f++) {
 		if (p->flows[f].comes)
 			continue;

@@ -72,6 +72,8 @@ static enum us_frame_action header_with_pdu(struct upstream *u, const struct us_
 		return header_dropped(u, cut, DROP_NOT_RANGING, mac);
 	if (fragment && cut->joined)
 		return header_dropped(u, cut, DROP_FRAME_RESERVED, mac);
+	if (mac->phsi != 0 && !fragment && mac->kind != DOCSIS_KIND_MANAGEMENT)
+		return header_dropped(u, cut, DROP_FRAME_PHS, mac);
 	if (us_frame_pdu(mac) < least)
 		return header_dropped(u, cut, DROP_FRAME_RUNT, mac);
 	if (us_frame_pdu(mac) > most)

@@ -5,6 +5,7 @@
  */
 #include "upstream/shared/stream.h"
 
+#include "platform/pad.h"
 #include "platform/vlan.h"
 #include "upstream/shared/frames.h"
 #include "upstream/upstream.h"
@@ -26,6 +27,7 @@ static void message_put_out(struct upstream *u, struct rte_mbuf *m) {
 		return;
 	}
 	rte_pktmbuf_trim(m, ETHERNET_CRC_SIZE);
+	packet_pad(m); /* it has a buffer of its own */
 	if (u->control_vlan != 0)
 		packet_tag(m, u->control_vlan);
 	if (unlikely(u->r.control.shut))

@@ -56,7 +56,7 @@ struct rig_modem *rig_modem(uint32_t slot, uint8_t number) {
 
 	if (!there) {
 		memcpy(m->is.mac, (const uint8_t[]){2, 1, 0, 0, 0, number}, 6);
-		m->is.cpe_limit = SG_MAX_MODEM_ADDRESSES;
+		m->is.cpe_limit = m->is.cpe_limit_ipv6 = SG_MAX_MODEM_ADDRESSES;
 		m->is.security.said = (uint16_t)(100 + number);
 		m->is.security.cipher = CIPHER_AES_128;
 		rig_generation(m, 1);

@@ -25,6 +25,7 @@ static void write_text(char *text, size_t size) {
 		"'2001:db8:0:2::1', 10.0.1.1",
 		"10.0.2.1, 10.0.2.2, 10.0.2.3",
 	};
+	static const unsigned limits[] = {16, 1, 2, 2};
 	char many[64 * 16] = "";
 	size_t used, list = 0;
 
@@ -34,7 +35,7 @@ static void write_text(char *text, size_t size) {
 	used = (size_t)snprintf(text, size, "%s", head);
 	for (unsigned i = 0; i < 4; i++)
 		used += (size_t)snprintf(text + used, size - used, modem, i + 1,
-					 i < 3 ? addresses[i] : many, i < 2 ? 16 : 2, i + 1, i + 1);
+					 i < 3 ? addresses[i] : many, limits[i], i + 1, i + 1);
 	assert_true(used < size);
 }
 

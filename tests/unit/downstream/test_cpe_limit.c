@@ -11,7 +11,7 @@
 #include "packets.h"
 #include "random.h"
 
-#define MODEM 3 /* 64 addresses, two may be active */
+#define MODEM 3 /* 64 IPv4 addresses, of which two may be active */
 #define LIMIT 2
 
 static struct rte_mbuf *frame(size_t address) {
@@ -125,6 +125,40 @@ static void limit_inside_a_burst(void **state) {
 	rte_pktmbuf_free_bulk(pkts, n);
 }
 
+/* A CPE with an address of each family is one, as each family has a limit; modem 1 has one of each, and may have
+ * one of each. A number that was an IPv4 address's counts as such only while it is. */
+static void families_have_limits_of_their_own(void **state) {
+	struct ds_modem *modem = &lookup_bench.tables.modems[1];
+	uint8_t bytes[100];
+	struct rte_mbuf *m;
+
+	(void)state;
+	for (unsigned round = 0; round < 2; round++) {
+		forget();
+		for (unsigned i = 0; i < 4; i++) {
+			size_t size = packet_for(&lookup_bench.sg.modems[1], i % 2, bytes, 62, 1);
+
+			m = fixture_packet(lookup_bench.packets, bytes, size);
+			assert_int_equal(lookup_run(&m, 1), 1);
+			rte_pktmbuf_free(m);
+		}
+	}
+	assert_false(cpe_admit(modem, 5, false, modem->cpe_period));
+	assert_false(cpe_admit(modem, 5, true, modem->cpe_period));
+	modem->cpe_limit_ipv6 = 2;
+	assert_false(cpe_admit(modem, 5, false, modem->cpe_period));
+	assert_true(cpe_admit(modem, 5, true, modem->cpe_period));
+	assert_false(cpe_admit(modem, 6, true, modem->cpe_period));
+	modem->cpe_recent &=
+		~(1ULL << 5); /* the address goes; its number is one of the other family's */
+	modem->cpe_limit = 2;
+	assert_true(cpe_admit(modem, 5, false, modem->cpe_period));
+	assert_false(cpe_admit(modem, 6, false, modem->cpe_period));
+	assert_true(cpe_admit(modem, 6, true, modem->cpe_period));
+	assert_int_equal(cpe_active_addresses(&lookup_bench.upper, 1), 4);
+	modem->cpe_limit = modem->cpe_limit_ipv6 = 1;
+}
+
 /* Frames to the modem itself take nobody's place. */
 static void modem_is_no_cpe(void **state) {
 	uint8_t bytes[60];
@@ -214,6 +248,7 @@ static void activity_is_told(void **state) {
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(activity_is_told),
+		cmocka_unit_test(families_have_limits_of_their_own),
 		cmocka_unit_test(first_come_first_served),
 		cmocka_unit_test(silence_frees_the_place),
 		cmocka_unit_test(long_silence_forgets_all),

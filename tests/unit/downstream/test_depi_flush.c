@@ -87,11 +87,30 @@ static void oldest_is_closed_on_demand(void **state) {
 	depi_bench_close(&bench);
 }
 
+/* A few bytes alone make a frame of Ethernet's least length; depi_read() looks at what is behind them. */
+static void few_bytes_are_padded(void **state) {
+	struct rte_mbuf *pkts[PIPELINE_CAPACITY];
+
+	(void)state;
+	depi_bench_open_roomy(&bench);
+	for (uint32_t size = 6; size < 60; size++) {
+		assert_int_equal(depi_bench_put(&bench, 3, size, pkts), 0);
+		bench.clock.now += DEPI_BENCH_FLUSH_NS;
+		assert_int_equal(ds_depi(&bench.lower, pkts, 0), 1);
+		assert_true(rte_pktmbuf_pkt_len(pkts[0]) >= 60);
+		assert_int_equal(depi_bench_take(&bench, pkts[0]), 3);
+	}
+	assert_int_equal(bench.readers[3].frames, 54);
+	depi_bench_check(&bench, 54);
+	depi_bench_close(&bench);
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(flush_waits_as_long_as_told),
 		cmocka_unit_test(flush_counts_from_the_opening),
 		cmocka_unit_test(oldest_is_closed_on_demand),
+		cmocka_unit_test(few_bytes_are_padded),
 	};
 
 	return cmocka_run_group_tests(tests, fixture_start, fixture_stop);

@@ -53,11 +53,11 @@ static void lists_make(struct bench *b) {
 		b->filter_matches[i] =
 			random_match(r, (enum rule_family)random_below(r, RULE_FAMILIES));
 		b->filters[i] = (struct rule){&b->filter_matches[i], random_below(r, GROUPS),
-					      1 + random_below(r, 2)};
+					      1 + random_below(r, 2), i};
 		b->classifier_matches[i] =
 			random_match(r, (enum rule_family)random_below(r, RULE_FAMILIES));
 		b->classifiers[i] = (struct rule){&b->classifier_matches[i], random_below(r, SETS),
-						  1 + random_below(r, FLOWS)};
+						  1 + random_below(r, FLOWS), i};
 	}
 	rules_plain(&b->upper.filters, "filter", b->filters, RULES);
 	rules_plain(&b->upper.classifiers, "classifier", b->classifiers, RULES);
@@ -128,6 +128,7 @@ static uint16_t burst_make(struct bench *b, struct rte_mbuf **pkts, struct packe
 			continue;
 		packets[i] = random_packet(&b->random, family, 0);
 		key_of(&packets[i], &row->key);
+		row->extensions = packets[i].extensions;
 		row->modem = &b->modems[full ? SG_MAX_MODEM_FILTER_GROUPS
 					     : random_below(&b->random, MODEMS)];
 		packet_meta(pkts[i])->row = i;

@@ -43,7 +43,7 @@ static const char text[] =
 	"      - {family: ipv4, action: %s, source: 198.51.100.0/31}\n"
 	"modems:\n"
 	"  - {mac: '02:01:00:00:00:01', addresses: [10.0.0.1, 10.0.0.2, '2001:db8:0:1::1'],\n"
-	"     cpe_limit: 2, filter_groups: [1, 2], bonding_group: 1,\n"
+	"     cpe_limit: 1, filter_groups: [1, 2], bonding_group: 1,\n"
 	"     security: {said: 1, cipher: none}, service_flows: [{id: 1}, {id: 2}, {id: 3}],\n"
 	"     classifiers: [{family: ipv4, protocol: udp, destination_ports: '%d', service_flow: "
 	"2},\n"

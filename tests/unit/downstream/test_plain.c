@@ -71,6 +71,8 @@ static void same_as_frame_parse(void **state) {
 		assert_int_equal(frame_parse(frame, length, &f), FRAME_GOOD);
 		assert_true(f.kind == FRAME_IPV4 || f.kind == FRAME_IPV6);
 		assert_false(f.fragment);
+		assert_true(f.has_ports);
+		assert_int_equal(f.extensions, 0);
 		slow = key_of_fields(&f);
 		assert_memory_equal(&key, &slow, f.kind == FRAME_IPV4 ? 16 : 40);
 	}

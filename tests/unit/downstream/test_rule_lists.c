@@ -256,6 +256,38 @@ static void filter_groups(void **state) {
 	rule_lists_free(&lists); /* harmless */
 }
 
+/* Frames of IP are matched by the rules of their family: one of their EtherType matches all of them, before and
+ * behind others as it stands. */
+static void ethertypes_of_ip(void **state) {
+	static const uint16_t types[] = {0x0800, 0x86dd};
+	struct filter_rule rules[] = {
+		{{.family = RULE_LLC, .has_ethertype = true}, FILTER_DENY},
+		{{.family = RULE_IPV4,
+		  .destination_ports = {0, UINT16_MAX},
+		  .source_ports = {0, UINT16_MAX}},
+		 FILTER_DENY},
+		{{.family = RULE_IPV6,
+		  .destination_ports = {0, UINT16_MAX},
+		  .source_ports = {0, UINT16_MAX}},
+		 FILTER_DENY},
+	};
+	struct filter_group told = {1, &rules[0], 1}, same = {2, &rules[1], 1};
+	struct rule_lists lists;
+
+	(void)state;
+	assert_int_equal(rule_lists_create(&lists), 0);
+	for (uint32_t i = 0; i < 2; i++) {
+		rules[0].match.ethertype = types[i];
+		same.rules = &rules[1 + i];
+		assert_int_equal(rule_lists_take_filters(&lists, &told), i);
+		assert_int_equal(rule_lists_take_filters(&lists, &same), i);
+	}
+	rules[0].match.ethertype = 0x0806; /* ARP is no IP */
+	assert_int_equal(rule_lists_take_filters(&lists, &told), 2);
+	assert_int_equal(lists.all[2].lines[0].match.family, RULE_LLC);
+	rule_lists_free(&lists);
+}
+
 static uint32_t take_one(struct rule_lists *l, uint32_t result) {
 	l->lines[0] = (struct rule_line){.result = result};
 	return rule_lists_take(l, 1);
@@ -295,6 +327,7 @@ int main(void) {
 		cmocka_unit_test(lists_of_one_hash_are_compared),
 		cmocka_unit_test(many_lists),
 		cmocka_unit_test(filter_groups),
+		cmocka_unit_test(ethertypes_of_ip),
 		cmocka_unit_test(numbers_come_again),
 	};
 

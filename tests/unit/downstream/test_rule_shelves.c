@@ -73,6 +73,7 @@ static void ask(enum rule_family family) {
 	struct rule_key keys[PACKETS];
 	const uint8_t *pointers[PACKETS];
 	uint32_t results[PACKETS], expected[PACKETS];
+	uint16_t extensions[PACKETS];
 
 	for (unsigned i = 0; i < PACKETS; i++) {
 		const struct user *u = &users[random_below(&random_state, USERS)];
@@ -81,11 +82,15 @@ static void ask(enum rule_family family) {
 		expected[i] = evaluate(u->rules, u->count, &p);
 		p.set = u->number;
 		key_of(&p, &keys[i]);
+		extensions[i] = p.extensions;
 		pointers[i] = (const uint8_t *)&keys[i];
 	}
 	rules_match(&rules, family, pointers, results, PACKETS);
-	for (unsigned i = 0; i < PACKETS; i++)
+	for (unsigned i = 0; i < PACKETS; i++) {
+		if (extensions[i] != 0)
+			results[i] = rules_match_chain(&rules, &keys[i], extensions[i]);
 		assert_int_equal(results[i], expected[i]);
+	}
 }
 
 static void answers_stay_right(void **state) {

@@ -142,8 +142,9 @@ static void what_a_file_may_not_say(void **state) {
 		 "modem.service_flows[1].priority: found \"9\", allowed: a number, 0 to 7"},
 		{LIVE_SET, LIVE_MODEM, "{" MAC_1 ", prio: 9}",
 		 "modem.prio: found unknown key \"prio\", allowed: mac, addresses, cpe_limit, "
-		 "filter_groups, bonding_group, max_aggregate_rate, max_aggregate_burst, security, "
-		 "service_flows, classifiers, upstream_service_flows"},
+		 "cpe_limit_ipv6, filter_groups, bonding_group, max_aggregate_rate, "
+		 "max_aggregate_burst, security, service_flows, classifiers, "
+		 "upstream_service_flows"},
 		{LIVE_ADD, LIVE_MODEM, "{}",
 		 "modem.mac: found nothing, allowed: a unicast MAC "
 		 "address such as \"02:00:00:00:00:01\""},
@@ -167,8 +168,7 @@ static void what_a_file_may_not_say(void **state) {
 		 "bonding_group.channels[1]: found \"8\", allowed: the id of a channel in service"},
 		{LIVE_SET, LIVE_MODEM, "{" MAC_1 ", addresses: ['10.9.9.9', '10.9.9.9']}",
 		 "modem.addresses[1]: found \"10.9.9.9\" again, allowed: it once (first in the "
-		 "same "
-		 "request)"},
+		 "same request)"},
 		{LIVE_SET, LIVE_MODEM, "{" MAC_1 ", service_flows: {2: {bonding_group: 1}}}",
 		 "modem.service_flows[1].dsid: found nothing, allowed: a DSID: the bonding group "
 		 "has several channels"},
@@ -178,8 +178,7 @@ static void what_a_file_may_not_say(void **state) {
 		 "the same request)"},
 		{LIVE_SET, LIVE_GROUP, "{rate_limit: fast}",
 		 "rate_limit: found \"fast\", allowed: none, or a rate such as \"1.89 Gbps\", 1 "
-		 "kbps "
-		 "to 1 Tbps"},
+		 "kbps to 1 Tbps"},
 		{LIVE_ADD, LIVE_GROUP, "{}",
 		 "request: found the group itself, allowed: to set its keys"},
 		{LIVE_ADD, LIVE_MODEM, "[]",

@@ -37,6 +37,7 @@ static const char full[] =
 	"  - mac: \"02:01:00:00:00:01\"\n"
 	"    addresses: [10.0.0.1, \"2001:db8:0:1::1\"]\n"
 	"    cpe_limit: 0\n"
+	"    cpe_limit_ipv6: 3\n"
 	"    filter_groups: [9, 8]\n"
 	"    bonding_group: 5\n"
 	"    security: {said: 0x3fff, key: 00010203040506070809101112131415,\n"
@@ -181,6 +182,7 @@ static void modem_and_security(void **state) {
 	assert_int_equal(modem->addresses[0].family, 4);
 	assert_int_equal(modem->addresses[1].family, 6);
 	assert_int_equal(modem->cpe_limit, 0);
+	assert_int_equal(modem->cpe_limit_ipv6, 3);
 	assert_int_equal(modem->filter_group_count, 2);
 	assert_int_equal(modem->filter_groups[0], 1);
 	assert_int_equal(modem->filter_groups[1], 0);
@@ -250,6 +252,7 @@ static void defaults_stand_where_nothing_is_said(void **state) {
 	assert_int_equal(sg->filter_default, FILTER_PERMIT);
 	assert_int_equal(sg->filter_group_count, 0);
 	assert_int_equal(modem->cpe_limit, 16);
+	assert_int_equal(modem->cpe_limit_ipv6, 16);
 	assert_int_equal(modem->filter_group_count, 0);
 	assert_int_equal(modem->classifier_count, 0);
 	assert_int_equal(modem->security.key_sequence, 0);

@@ -149,6 +149,50 @@ static void a_said_is_shared_with_all_that_belongs_to_it(void **state) {
 	}
 }
 
+/* Multicast and broadcast, and frames with tags, are dropped before rules are asked. */
+static void rules_that_never_match(void **state) {
+	static const struct {
+		const char *rule;
+		bool refused;
+	} all[] = {
+		{"ipv4, destination: 224.0.0.0/4", true},
+		{"ipv4, destination: 239.1.0.0/16", true},
+		{"ipv4, destination: 255.255.255.255", true},
+		{"ipv4, destination: 224.0.0.0/3", false},
+		{"ipv4, destination: 240.0.0.0/4", false},
+		{"ipv4, destination: 255.255.255.254/31", false},
+		{"ipv4, destination: 223.0.0.0/8", false},
+		{"ipv4, source: 224.0.0.0/4", false},
+		{"ipv6, destination: 'ff00::/8'", true},
+		{"ipv6, destination: 'ff02::1'", true},
+		{"ipv6, destination: 'fe00::/7'", false},
+		{"ipv6, destination: 'fe00::/8'", false},
+		{"ipv6, source: 'ff00::/8'", false},
+		{"ipv6, protocol: 0", false},
+		{"ipv6, protocol: 43", false},
+		{"ipv6, protocol: 44", false},
+		{"ipv6, protocol: 44, source_ports: 7", true},
+		{"llc, ethertype: 0x8100", true},
+		{"llc, ethertype: 0x88a8", true},
+		{"llc, ethertype: 0x0800", false},
+		{"llc, ethertype: 0x86dd", false},
+	};
+	char text[2000];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_COUNT(all); i++) {
+		struct loaded loaded;
+
+		snprintf(text, sizeof(text),
+			 SMALL "filter_groups: [{id: 1, rules: [{action: deny, family: %s}]}]\n",
+			 all[i].rule);
+		loaded = load_text(text);
+		if (loaded.mistakes != all[i].refused)
+			fail_msg("%s: %s", all[i].rule, loaded.said);
+		unload(&loaded);
+	}
+}
+
 static void files_that_cannot_be_read(void **state) {
 	struct service_group sg;
 	char *said;
@@ -176,6 +220,7 @@ int main(void) {
 		cmocka_unit_test(what_is_found_cannot_harm_a_terminal),
 		cmocka_unit_test(a_nul_does_not_end_a_value),
 		cmocka_unit_test(a_said_is_shared_with_all_that_belongs_to_it),
+		cmocka_unit_test(rules_that_never_match),
 		cmocka_unit_test(files_that_cannot_be_read),
 	};
 

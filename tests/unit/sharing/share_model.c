@@ -230,6 +230,17 @@ static enum drop_reason take_tag(struct seen *s, bool *tag) {
 	return DROP_NONE;
 }
 
+/* Where no group has a VLAN: the tag goes if it names none either. */
+static enum drop_reason take_priority(struct seen *s, bool *tag) {
+	if (s->size < 18 || load_be16(s->frame + 12) != 0x8100 ||
+	    load_be16(s->frame + 14) % 4096 != 0)
+		return DROP_NONE;
+	memmove(s->frame + 12, s->frame + 16, s->size - 16);
+	s->size -= 4;
+	*tag = true;
+	return DROP_NONE;
+}
+
 int share_model(const struct share_rig *r, enum share_side side, const uint8_t *frame, size_t size,
 		enum drop_reason *reason, bool *tag) {
 	struct seen s = {.r = r, .side = side, .size = size};
@@ -240,7 +251,7 @@ int share_model(const struct share_rig *r, enum share_side side, const uint8_t *
 	*tag = false;
 	for (unsigned g = 0; g < r->count; g++)
 		tagged |= r->list[g] != NULL && vlan_of(r->list[g], side) != 0;
-	*reason = size < 14 ? DROP_PORT_RUNT : tagged ? take_tag(&s, tag) : DROP_NONE;
+	*reason = size < 14 ? DROP_PORT_RUNT : tagged ? take_tag(&s, tag) : take_priority(&s, tag);
 	if (*reason != DROP_NONE)
 		return -1;
 	for (unsigned g = 0; g < r->count; g++) {

@@ -100,6 +100,13 @@ static void headers_of_subscribers(void **state) {
 	dropped(DROP_PORT_VLAN_UNKNOWN, frame, rig_tag(frame, other, size, ETHERTYPE_VLAN, 10));
 	dropped(DROP_PORT_VLAN_UNKNOWN, frame,
 		rig_tag(frame, other, size, ETHERTYPE_SERVICE_VLAN, 10));
+	/* a priority and no VLAN: as untagged */
+	goes_to(1, frame, rig_tag(frame, other, size, ETHERTYPE_VLAN, 0), other, size);
+	goes_to(1, frame, rig_tag(frame, other, size, ETHERTYPE_VLAN, 0xf000), other, size);
+	dropped(DROP_PORT_VLAN_UNKNOWN, frame,
+		rig_tag(frame, other, size, ETHERTYPE_SERVICE_VLAN, 0));
+	size = rig_tag(other, other, size, ETHERTYPE_VLAN, 0);
+	dropped(DROP_PORT_VLAN_UNKNOWN, frame, rig_tag(frame, other, size, ETHERTYPE_VLAN, 0));
 	rig_close(rig);
 }
 

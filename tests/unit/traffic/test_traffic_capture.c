@@ -301,7 +301,7 @@ static void destinations_are_mapped_in_turn(void **state) {
 
 	(void)state;
 	traffic_config_load(&sg, "permit", SOME_RULES, SOME_CLASSIFIERS);
-	sg.modems[0].cpe_limit = 3;
+	sg.modems[0].cpe_limit = 2;
 	assert_int_equal(capture_create(&w, FILE_NAME), 0);
 	for (int i = 0; i < 6; i++)
 		write_udp(&w, 4, lasts[i], 1000, 30);
@@ -334,7 +334,7 @@ static void packets_need_an_address_of_their_family(void **state) {
 
 	(void)state;
 	traffic_config_load(&sg, "permit", SOME_RULES, SOME_CLASSIFIERS);
-	sg.modems[0].cpe_limit = 1; /* IPv4 only */
+	sg.modems[0].cpe_limit_ipv6 = 0; /* IPv4 only */
 	assert_int_equal(capture_create(&w, FILE_NAME), 0);
 	write_udp(&w, 6, 1, 1000, 30);
 	write_udp(&w, 4, 1, 1000, 30);

@@ -58,6 +58,7 @@ static void the_evaluator_agrees_with_paper(void **state) {
 			.destination = sg.modems[0].addresses[q->family == 4 ? 0 : 1].bytes,
 			.protocol = q->protocol,
 			.tos = q->tos,
+			.has_ports = q->protocol != 58,
 			.source_port = q->source_port,
 			.destination_port = q->destination_port,
 		};
@@ -73,9 +74,41 @@ static void the_evaluator_agrees_with_paper(void **state) {
 	}
 }
 
+/* The type of any header of an IPv6 packet; ports of those that have some; the EtherType of any frame. */
+static void headers_ports_and_types(void **state) {
+	struct match m = {.family = RULE_IPV6,
+			  .has_protocol = true,
+			  .protocol = 51,
+			  .source_ports = {0, UINT16_MAX},
+			  .destination_ports = {0, UINT16_MAX}};
+	struct frame_fields f = {.kind = FRAME_IPV6, .ethertype = 0x86dd, .protocol = 17};
+
+	(void)state;
+	assert_false(match_meets(&m, &f));
+	f.extensions = 1 << 3; /* authentication */
+	assert_true(match_meets(&m, &f));
+	m.protocol = 17;
+	assert_true(match_meets(&m, &f));
+	m.protocol = 60;
+	assert_false(match_meets(&m, &f));
+	m.has_protocol = false;
+	assert_true(match_meets(&m, &f));
+	m.destination_ports.high = 1023;
+	assert_false(match_meets(&m, &f));
+	f.has_ports = true;
+	assert_true(match_meets(&m, &f));
+	f.destination_port = 1024;
+	assert_false(match_meets(&m, &f));
+	m = (struct match){.family = RULE_LLC, .has_ethertype = true, .ethertype = 0x86dd};
+	assert_true(match_meets(&m, &f));
+	m.ethertype = 0x0800;
+	assert_false(match_meets(&m, &f));
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(the_evaluator_agrees_with_paper, unload),
+		cmocka_unit_test(headers_ports_and_types),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -34,7 +34,7 @@ void traffic_config_load(struct service_group *sg, const char *filter_default, c
 		"modems:\n"
 		"  - mac: \"02:01:00:00:00:01\"\n"
 		"    addresses: [10.0.0.1, \"2001:db8:0:1::1\", 10.0.0.2]\n"
-		"    cpe_limit: 2\n"
+		"    cpe_limit: 1\n"
 		"    filter_groups: [1]\n"
 		"    bonding_group: 1\n"
 		"    security: {said: 1, cipher: none, key_sequence: 0}\n"

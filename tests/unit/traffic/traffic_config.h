@@ -8,7 +8,7 @@
 	"      - {family: ipv4, action: deny, source: 198.18.1.0/25}\n"                 \
 	"      - {family: ipv4, action: permit, source: 198.18.0.0/15, protocol: udp, " \
 	"destination_ports: 135-139, tos: 0xb8/0xfc}\n"                                 \
-	"      - {family: llc, action: deny, ethertype: 0x0800}\n"                      \
+	"      - {family: llc, action: deny, ethertype: 0x0806}\n"                      \
 	"      - {family: ipv6, action: deny, source: \"2001:db8:8000::/33\", "         \
 	"source_ports: 7}\n"                                                            \
 	"      - {family: ipv4, action: deny, protocol: tcp}\n"

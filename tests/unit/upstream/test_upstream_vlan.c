@@ -127,12 +127,95 @@ static void messages_have_the_tag(void **state) {
 	bench_close(bench);
 }
 
+/* A priority that the modem's frame has, without a VLAN, stays beside the group's VLAN. */
+static void priorities_stay(void **state) {
+	static const struct docsis_up_header packet = {.kind = DOCSIS_KIND_PACKET};
+	uint8_t pdu[64] = {2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 0x81, 0, 0xf0, 0, 0x88, 0xb5};
+	uint8_t mac[BENCH_FRAME_MAX];
+	struct rte_mbuf *m;
+
+	(void)state;
+	setup(64);
+	bench_segment(bench, STREAM, 0, mac, bench_frame(bench, 2, &packet, pdu, sizeof(pdu), mac));
+	bench_round(bench);
+	bench_round(bench);
+	m = take(bench->network, 0xf000 | VLAN);
+	assert_non_null(m);
+	assert_int_equal(rte_pktmbuf_pkt_len(m), sizeof(pdu) - VLAN_TAG_SIZE);
+	assert_memory_equal(rte_pktmbuf_mtod_offset(m, uint8_t *, 12), pdu + 16, sizeof(pdu) - 16);
+	rte_pktmbuf_free(m);
+	bench_close(bench);
+}
+
+/* Short frames are padded before the tag, so that they are long enough without it,
+ * whether they lie among others in their packet or alone in a buffer. */
+static void short_frames_are_padded(void **state) {
+	static const struct docsis_up_header packet = {.kind = DOCSIS_KIND_PACKET};
+	uint8_t pdu[60] = {2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 0x88, 0xb5};
+	uint8_t mac[BENCH_FRAME_MAX];
+	const uint8_t zeros[60] = {0};
+
+	(void)state;
+	for (unsigned copies = 0; copies < 2; copies++) {
+		bench_prepare(bench);
+		bench->sg.network.vlan = VLAN;
+		bench->copies = copies;
+		bench_start(bench);
+		for (size_t size = 14; size <= 60; size++) {
+			size_t both;
+
+			memset(pdu + 14, (int)size, sizeof(pdu) - 14);
+			both = bench_frame(bench, 2, &packet, pdu, size, mac);
+			both += bench_frame(bench, 2, &packet, pdu, size, mac + both);
+			bench_segment(bench, STREAM, 0, mac, both);
+			bench_round(bench);
+			bench_round(bench);
+			for (unsigned i = 0; i < 2; i++) {
+				struct rte_mbuf *m = take(bench->network, VLAN);
+				const uint8_t *frame;
+
+				assert_non_null(m);
+				frame = rte_pktmbuf_mtod(m, const uint8_t *);
+				assert_int_equal(rte_pktmbuf_pkt_len(m), 60);
+				assert_memory_equal(frame, pdu, size);
+				assert_memory_equal(frame + size, zeros, 60 - size);
+				rte_pktmbuf_free(m);
+			}
+		}
+		bench_close(bench);
+	}
+}
+
+/* Without a buffer a short frame that must be copied ends under a name. */
+static void no_buffer_for_padding(void **state) {
+	static const struct docsis_up_header packet = {.kind = DOCSIS_KIND_PACKET};
+	uint8_t pdu[40] = {2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 0x88, 0xb5};
+	struct rte_mbuf *taken[8192];
+	uint8_t mac[BENCH_FRAME_MAX];
+	unsigned n = 0;
+
+	(void)state;
+	setup(64);
+	while (n < ARRAY_COUNT(taken) && (taken[n] = rte_pktmbuf_alloc(bench->frames)) != NULL)
+		n++;
+	bench_segment(bench, STREAM, 0, mac, bench_frame(bench, 2, &packet, pdu, sizeof(pdu), mac));
+	bench_expect(bench, DROP_FRAME_NO_BUFFER, 1);
+	bench_round(bench);
+	bench_round(bench);
+	assert_null(take(bench->network, VLAN));
+	rte_pktmbuf_free_bulk(taken, n);
+	bench_close(bench);
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(packets_have_the_tag),
 		cmocka_unit_test(packets_that_wait_have_one_tag),
 		cmocka_unit_test(neighbours_have_the_tag),
 		cmocka_unit_test(messages_have_the_tag),
+		cmocka_unit_test(priorities_stay),
+		cmocka_unit_test(short_frames_are_padded),
+		cmocka_unit_test(no_buffer_for_padding),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, fixture_stop);

@@ -16,6 +16,8 @@
 #include "plain_aes.h"
 #include "upstream_bench.h"
 
+#define HEAD 52 /* bytes of headers, number and stream */
+
 static const uint32_t sessions[] = {BENCH_SC_QAM, BENCH_OFDMA, BENCH_REQUESTS, BENCH_RANGING,
 				    BENCH_OFDMA_ALONE};
 
@@ -184,7 +186,7 @@ void bench_ethernet(const struct upstream_bench *b, unsigned stream, uint32_t se
 	uint8_t *ip = out + ETHERNET_HEADER;
 	uint8_t *udp = ip + IPV4_HEADER;
 
-	assert_in_range(size, BENCH_SMALLEST, BENCH_FRAME_MAX);
+	assert_in_range(size, BENCH_SMALLEST, BENCH_FRAME_MAX); /* more than HEAD */
 	memcpy(out, b->sg.rphy.core_mac, 6);
 	memcpy(out + 6, m->mac, 6);
 	store_be16(out + 12, ETHERTYPE_IPV4);
@@ -201,7 +203,7 @@ void bench_ethernet(const struct upstream_bench *b, unsigned stream, uint32_t se
 	store_be32(out + 42, serial);
 	store_be16(out + 46, (uint16_t)stream);
 	store_be32(out + 48, 0x62656e63); /* as test_bench knows its own */
-	for (size_t i = BENCH_SMALLEST; i < size; i++)
+	for (size_t i = HEAD; i < size; i++)
 		out[i] = (uint8_t)(serial * 13 + stream * 29 + i * 5 + (i >> 8));
 }
 

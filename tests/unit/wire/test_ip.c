@@ -36,6 +36,7 @@ struct expectation {
 	uint16_t source_port;
 	uint16_t destination_port;
 	size_t upper_size;
+	uint16_t extensions;
 };
 
 static const struct expectation expectations[] = {
@@ -44,10 +45,10 @@ static const struct expectation expectations[] = {
 	{"udp4_first", FRAME_IPV4, 0x0800, 0, 17, true, 26, 4, 50000, 5004, 8},
 	{"udp4_later", FRAME_IPV4, 0x0800, 0, 17, true, 26, 4, 0, 0, 8},
 	{"udp6", FRAME_IPV6, 0x86dd, 0x28, 17, false, 22, 16, 1234, 53, 8},
-	{"tcp6_extensions", FRAME_IPV6, 0x86dd, 0, 6, false, 22, 16, 80, 8080, 20},
-	{"udp6_first", FRAME_IPV6, 0x86dd, 0, 17, true, 22, 16, 1234, 53, 8},
-	{"udp6_later", FRAME_IPV6, 0x86dd, 0, 17, true, 22, 16, 0, 0, 8},
-	{"udp6_atomic", FRAME_IPV6, 0x86dd, 0, 17, false, 22, 16, 1234, 53, 8},
+	{"tcp6_extensions", FRAME_IPV6, 0x86dd, 0, 6, false, 22, 16, 80, 8080, 20, 0x13},
+	{"udp6_first", FRAME_IPV6, 0x86dd, 0, 17, true, 22, 16, 1234, 53, 8, 0x04},
+	{"udp6_later", FRAME_IPV6, 0x86dd, 0, 17, true, 22, 16, 0, 0, 8, 0x04},
+	{"udp6_atomic", FRAME_IPV6, 0x86dd, 0, 17, false, 22, 16, 1234, 53, 8, 0x04},
 	{"arp", FRAME_ARP, 0x0806, 0, 0, false, 28, 10, 0, 0, 0},
 	{"stp", FRAME_OTHER, 0x0026, 0, 0, false, 0, 0, 0, 0, 0},
 };
@@ -68,6 +69,8 @@ static void assert_fields(const struct expectation *e, const uint8_t *frame,
 	assert_int_equal(f->source_port, e->source_port);
 	assert_int_equal(f->destination_port, e->destination_port);
 	assert_int_equal(f->upper_size, e->upper_size);
+	assert_int_equal(f->extensions, e->extensions);
+	assert_int_equal(f->has_ports, e->destination_port != 0);
 }
 
 /* Each vector as it is, and with padding behind it. */
@@ -177,25 +180,109 @@ static void refuses_bad_headers(void **state) {
 	assert_int_equal(fields.ethertype, ETHERTYPE_SERVICE_VLAN);
 }
 
-static void looks_through_eight_extensions(void **state) {
+/* A UDP packet behind extension headers of 8 bytes each. */
+static void put_extensions(struct vector *v, const uint8_t *types, unsigned count) {
+	vector_get("frames.txt", "udp6", v);
+	memmove(v->bytes + 54 + 8 * count, v->bytes + 54, 8);
+	memset(v->bytes + 54, 0, 8 * (size_t)count);
+	for (unsigned i = 0; i < count; i++)
+		v->bytes[54 + 8 * i] = i + 1 < count ? types[i + 1] : IP_PROTOCOL_UDP;
+	if (count > 0)
+		v->bytes[20] = types[0];
+	store_be16(v->bytes + 18, (uint16_t)(8 + 8 * count));
+	v->size += 8 * (size_t)count;
+}
+
+static void looks_through_sixteen_extensions(void **state) {
+	struct frame_fields fields;
+	struct vector v;
+	uint8_t types[20];
+
+	(void)state;
+	memset(types, 60, sizeof(types));
+	for (unsigned count = 0; count <= 18; count++) {
+		put_extensions(&v, types, count);
+		if (count > IPV6_EXTENSIONS_MAX) {
+			assert_int_equal(parse(&v, &fields), FRAME_IPV6_EXTENSIONS);
+			continue;
+		}
+		assert_int_equal(parse(&v, &fields), FRAME_GOOD);
+		assert_int_equal(fields.protocol, IP_PROTOCOL_UDP);
+		assert_int_equal(fields.destination_port, 53);
+		assert_int_equal(fields.extensions, count > 0 ? 0x10 : 0);
+	}
+}
+
+/* RFC 7045, 4: their numbers stand in the standards, and so does the unit of their lengths. */
+static void looks_through_every_kind(void **state) {
+	static const uint8_t types[] = {0, 43, 44, 51, 60, 135, 139, 140, 253, 254};
 	struct frame_fields fields;
 	struct vector v;
 
 	(void)state;
-	for (unsigned count = 0; count <= 10; count++) {
-		vector_get("frames.txt", "udp6", &v);
-		memmove(v.bytes + 54 + 8 * count, v.bytes + 54, 8);
-		memset(v.bytes + 54, 0, 8 * (size_t)count);
-		for (unsigned i = 0; i < count; i++)
-			v.bytes[54 + 8 * i] = i + 1 < count ? 60 : IP_PROTOCOL_UDP;
-		if (count > 0)
-			v.bytes[20] = 60;
-		store_be16(v.bytes + 18, (uint16_t)(8 + 8 * count));
-		v.size += 8 * (size_t)count;
-		assert_int_equal(parse(&v, &fields), FRAME_GOOD);
-		assert_int_equal(fields.protocol, count <= 8 ? IP_PROTOCOL_UDP : 60);
-		assert_int_equal(fields.destination_port, count <= 8 ? 53 : 0);
+	for (unsigned i = 0; i < ARRAY_COUNT(types); i++) {
+		unsigned unit = types[i] == 51 ? 4 : 8;
+
+		assert_int_equal(ipv6_extension(i), types[i]);
+		for (unsigned length = 0; length < 4; length++) {
+			size_t size = types[i] == 44 ? 8 : 8 + unit * (size_t)length;
+
+			put_extensions(&v, &types[i], 1);
+			memmove(v.bytes + 54 + size, v.bytes + 62, 8);
+			v.bytes[55] = (uint8_t)length;
+			memset(v.bytes + 56, 0, size - 2);
+			store_be16(v.bytes + 18, (uint16_t)(size + 8));
+			v.size = 54 + size + 8;
+			assert_int_equal(parse(&v, &fields), FRAME_GOOD);
+			assert_int_equal(fields.extensions, 1 << i);
+			assert_int_equal(fields.protocol, IP_PROTOCOL_UDP);
+			assert_int_equal(fields.destination_port, 53);
+			store_be16(v.bytes + 18, (uint16_t)(size - 1));
+			v.size = 54 + size - 1;
+			if (types[i] < 253) {
+				assert_int_equal(parse(&v, &fields), FRAME_IPV6_HEADER);
+				continue;
+			}
+			assert_int_equal(parse(&v, &fields), FRAME_GOOD);
+			assert_int_equal(fields.protocol, types[i]);
+			assert_int_equal(fields.extensions, 0);
+		}
 	}
+	for (unsigned type = 0; type < 256; type++) {
+		bool known = memchr(types, (int)type, sizeof(types)) != NULL;
+
+		put_extensions(&v, (const uint8_t[]){(uint8_t)type}, 1);
+		assert_int_equal(parse(&v, &fields), FRAME_GOOD);
+		assert_int_equal(fields.extensions != 0, known);
+		assert_int_equal(fields.protocol, known ? IP_PROTOCOL_UDP : type);
+	}
+}
+
+/* RFC 7112: the ports are in the first fragment; else rules of ports would be passed by. */
+static void first_fragments_have_their_ports(void **state) {
+	static const uint8_t types[] = {44, 60};
+	struct frame_fields fields;
+	struct vector v;
+
+	(void)state;
+	for (unsigned upper = 0; upper <= 8; upper++) {
+		for (unsigned more = 0; more <= 1; more++) {
+			put_extensions(&v, types, 2);
+			v.bytes[57] = (uint8_t)more;
+			store_be16(v.bytes + 18, (uint16_t)(16 + upper));
+			v.size = 70 + upper;
+			assert_int_equal(parse(&v, &fields),
+					 more && upper < 4 ? FRAME_IPV6_HEADER : FRAME_GOOD);
+			if (upper >= 4)
+				assert_int_equal(fields.destination_port, 53);
+		}
+	}
+	put_extensions(&v, types, 2);
+	v.bytes[57] = 9; /* a later one: what follows are no headers */
+	assert_int_equal(parse(&v, &fields), FRAME_GOOD);
+	assert_int_equal(fields.protocol, 60);
+	assert_int_equal(fields.extensions, 0x04);
+	assert_false(fields.has_ports);
 }
 
 static void computes_checksums(void **state) {
@@ -240,6 +327,7 @@ static void names_every_verdict(void **state) {
 	assert_string_equal(frame_verdict_name(FRAME_IPV4_LENGTH), "ipv4_length");
 	assert_string_equal(frame_verdict_name(FRAME_IPV6_HEADER), "ipv6_header");
 	assert_string_equal(frame_verdict_name(FRAME_IPV6_LENGTH), "ipv6_length");
+	assert_string_equal(frame_verdict_name(FRAME_IPV6_EXTENSIONS), "ipv6_extensions");
 	assert_string_equal(frame_verdict_name(FRAME_ARP_MALFORMED), "arp_malformed");
 }
 
@@ -249,7 +337,9 @@ int main(void) {
 		cmocka_unit_test(tells_every_truncation),
 		cmocka_unit_test(believes_the_ip_length),
 		cmocka_unit_test(refuses_bad_headers),
-		cmocka_unit_test(looks_through_eight_extensions),
+		cmocka_unit_test(looks_through_sixteen_extensions),
+		cmocka_unit_test(looks_through_every_kind),
+		cmocka_unit_test(first_fragments_have_their_ports),
 		cmocka_unit_test(computes_checksums),
 		cmocka_unit_test(folds_every_carry),
 		cmocka_unit_test(names_every_verdict),

@@ -212,8 +212,10 @@ class ModemGet(TypedDict):
     group: int
     # IP addresses of the CPEs behind it
     addresses: list[str]
-    # addresses that may be active at a time
+    # IPv4 addresses that may be active at a time
     cpe_limit: int
+    # IPv6 addresses that may be active at a time
+    cpe_limit_ipv6: int
     # number of the bonding group of its flows, but of those that have another
     bonding_group: int
     # numbers of filter groups, in order of evaluation

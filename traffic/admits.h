@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which addresses of a modem packets may go to at one time. */
+#pragma once
+
+#include <stdbool.h>
+
+#include "model/service_group.h"
+
+/* Whether the address of this index is one of the first of its family that the modem's CPE limit admits. */
+static inline bool modem_admits(const struct modem *m, size_t index) {
+	uint8_t family = m->addresses[index].family;
+	size_t before = 0;
+
+	for (size_t a = 0; a < index; a++)
+		before += m->addresses[a].family == family;
+	return before < (family == 4 ? m->cpe_limit : m->cpe_limit_ipv6);
+}
