@@ -6,6 +6,7 @@
 #include <rte_ethdev.h>
 
 #include "model/loader.h"
+#include "platform/pad.h"
 #include "platform/port.h"
 #include "wire/bytes.h"
 #include "wire/crc32.h"
@@ -84,6 +85,10 @@ static void frame_is_back(void *ctx, const uint8_t *bytes, size_t size) {
 	m = &b->sg.modems[s->modem];
 	check_header(b, &mac, s, s->port == CLASSIFIED_PORT);
 	length = frame_again(b, serial, expected);
+	if (length < ETHERNET_LEAST) {
+		memset(expected + length, 0, ETHERNET_LEAST - length);
+		length = ETHERNET_LEAST;
+	}
 	memcpy(expected, m->mac, 6);
 	ethernet_crc_write(expected, length);
 	length += ETHERNET_CRC_SIZE;

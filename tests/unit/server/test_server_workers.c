@@ -10,6 +10,7 @@
 #include <rte_ethdev.h>
 
 #include "model/loader.h"
+#include "platform/pad.h"
 #include "platform/port.h"
 #include "server/layout.h"
 #include "server/measure.h"
@@ -219,7 +220,7 @@ static void control_port(void **state) {
 	open_server(true);
 	send_up(DOCSIS_KIND_MANAGEMENT, MANAGEMENT);
 	run_worker(0, 5);
-	assert_int_equal(take(far[2], MANAGEMENT), 1);
+	assert_int_equal(take(far[2], ETHERNET_LEAST), 1);
 	assert_int_equal(take(far[0], 0), 0);
 	close_server();
 }
