@@ -148,6 +148,7 @@ static enum exit_status main_report(const struct setup *s, const struct groups *
 
 	totals_create(&totals, groups);
 	summary_fill(s, &totals, &summary, follow, told);
+	summary.follow = follow;
 	summary.measured = s->options.send_only ? NULL : groups;
 	summary_table(stdout, &summary);
 	good = s->options.send_only ? groups_all_sent(groups) : totals_good(&totals, groups);

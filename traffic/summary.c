@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "follow/follow.h"
 #include "summary_gaps.h"
 #include "summary_grants.h"
 #include "summary_groups.h"
@@ -257,6 +258,8 @@ int summary_write(const char *path, const struct summary *s) {
 
 	if (summary != NULL && s->measured != NULL)
 		summary_gaps(summary, s->measured);
+	if (summary != NULL && s->follow != NULL)
+		json_object_set_new(summary, "follow", follow_json(s->follow));
 	if (out == NULL) {
 		fprintf(stderr, "%s: %s\n", path, strerror(errno));
 	} else {

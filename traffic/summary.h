@@ -9,6 +9,7 @@
 #include "traffic.h"
 
 struct groups;
+struct follow;
 
 /* What was measured; NULL for a direction that was off. */
 struct summary_group {
@@ -26,6 +27,7 @@ struct summary {
 	unsigned group_count;
 	const struct groups
 		*measured; /* whose gaps and suspects are told in the file; NULL: none are */
+	const struct follow *follow; /* likewise: whose changes; or NULL */
 };
 
 /* The objects under "downstream" and "upstream" in a summary. The caller owns them. NULL when memory

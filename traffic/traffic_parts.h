@@ -27,6 +27,7 @@ struct traffic {
 	bool follows; /* the service group changes */
 	struct traffic_change *offered; /* by another thread; NULL: none */
 	unsigned offered_rounds; /* for which it waits */
+	uint64_t take_longest; /* TSC cycles: for which taking a change held the traffic */
 	bool emptied; /* since it was offered: all that had arrived by then was received */
 	struct uplink_follow uplink_follow;
 	uint64_t uplink_first_tsc; /* of what was sent */

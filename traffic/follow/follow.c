@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <rte_common.h>
 #include <rte_cycles.h>
 
 #include "follow/follow_events.h"
@@ -22,6 +23,8 @@ int follow_create(struct follow *f, const char *path, struct groups *all,
 		  const struct service_group *sgs, uint64_t tsc_hz) {
 	*f = (struct follow){.all = all, .tsc_hz = tsc_hz};
 	server_link_init(&f->link, path);
+	if (follow_times_create(&f->times, tsc_hz) != 0)
+		return -1;
 	for (; f->count < all->count; f->count++) {
 		f->ids[f->count] = sgs[f->count].id;
 		f->names[f->count] = sgs[f->count].name;
@@ -45,6 +48,15 @@ void follow_free(struct follow *f) {
 		server_config_free(&f->kept[--f->kept_count]);
 	f->count = 0;
 	server_link_close(&f->link);
+	follow_times_free(&f->times);
+}
+
+json_t *follow_json(const struct follow *f) {
+	uint64_t held = 0;
+
+	for (unsigned i = 0; i < f->count; i++)
+		held = RTE_MAX(held, f->groups[i].traffic->take_longest);
+	return follow_times_json(&f->times, f->changes, held);
 }
 
 /* Said once, and again when it had answered in between. The server is asked again a while later. */
@@ -306,6 +318,7 @@ void follow_look(struct follow *f, int wait_ms) {
 	changes_offer(f);
 	if (!complete || groups_dirty(f) || !groups_settle(f))
 		return;
+	follow_times_taken(&f->times, rte_rdtsc());
 	if (f->answered_at != 0)
 		groups_known(f, f->answered_at);
 	f->answered_at = 0;

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "follow/follow_group.h"
+#include "follow/follow_times.h"
 #include "follow/server_link.h"
 #include "groups/groups.h"
 #include "model/server_config.h"
@@ -43,6 +44,7 @@ struct follow {
 	uint64_t look_at, retry_at; /* TSC: not before */
 	bool silent; /* that the server does not answer was said */
 	uint64_t changes; /* offered to the traffic of a group */
+	struct follow_times times;
 };
 
 /* The options that make traffic ready to follow: how many streams, by what the group is now. */
@@ -55,6 +57,9 @@ int follow_create(struct follow *f, const char *path, struct groups *all,
 
 /* Before the traffic is freed, when nobody polls any more. */
 void follow_free(struct follow *f);
+
+/* What a summary tells of changes, when nobody polls any more. The caller owns it. */
+json_t *follow_json(const struct follow *f);
 
 /* To be called again and again, by a thread that polls no packets. Waits for events up to `wait_ms`, and longer for answers
  * of the server. */

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <rte_cycles.h>
+
 #include "model/live/object_copy.h"
 #include "model/live/object_json.h"
 #include "model/live/request.h"
@@ -165,12 +167,14 @@ static void event_take(struct follow *f, const json_t *event) {
 	}
 	f->lost = f->lost || sequence > f->sequence;
 	f->sequence = sequence + 1;
-	if (is_text(name, "prepared"))
+	if (is_text(name, "prepared")) {
 		f->within = f->heard = true;
-	else if (is_text(name, "applied"))
+	} else if (is_text(name, "applied")) {
 		f->within = false;
-	else if (is_text(name, "object") && !f->lost)
+		follow_times_applied(&f->times, rte_rdtsc());
+	} else if (is_text(name, "object") && !f->lost) {
 		f->lost = !object_event(f, event);
+	}
 }
 
 void follow_event(struct follow *f, const json_t *message) {

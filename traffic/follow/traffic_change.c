@@ -3,6 +3,9 @@
 
 #include <stdlib.h>
 
+#include <rte_common.h>
+#include <rte_cycles.h>
+
 #define CHANGE_ROUNDS 64 /* of a burst each: more than a ring has */
 
 void traffic_offer(struct traffic *t, struct traffic_change *c) {
@@ -15,11 +18,14 @@ bool traffic_took(const struct traffic *t) {
 
 /* Both directions in one round, or neither: the upstream may be in the middle of one. */
 static void offered_take(struct traffic *t, struct traffic_change *c, uint64_t now) {
+	uint64_t start = rte_rdtsc();
+
 	if (t->uplink != NULL && !uplink_change_take(&t->uplink_follow, t->uplink,
 						     &t->uplink_receiver, &c->upstream, now))
 		return;
 	if (t->downlink != NULL)
 		downlink_change_take(t->downlink, &c->downstream, now);
+	t->take_longest = RTE_MAX(t->take_longest, rte_rdtsc() - start);
 	c->taken = true;
 	t->offered_rounds = 0;
 	__atomic_store_n(&t->offered, NULL, __ATOMIC_RELEASE);

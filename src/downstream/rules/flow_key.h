@@ -8,9 +8,10 @@
 
 #include "model/service_group.h"
 
-#define FLOW_NO_PORTS \
-	0x01 /* meets no criterion of ports: neither TCP nor UDP, or a later fragment */
-#define FLOW_ALONE 0x02 /* what is found out is not kept: not IP, or IPv6 with extension headers */
+/* Neither TCP nor UDP, or a later fragment: meets no criterion of ports. */
+#define FLOW_NO_PORTS 0x01
+/* Not IP, or IPv6 with extension headers: what is found out is not kept. */
+#define FLOW_ALONE 0x02
 
 /* Of an IPv4 packet the first two words are used, of an IPv6 packet all five. */
 struct flow_key {

@@ -15,6 +15,10 @@ static void a_modem_that_comes_is_proven_from_its_first_packet(void **state) {
 	follow_modem_add();
 	follow_learn();
 	assert_int_equal(following.changes, 1);
+	follow_look(&following, 0); /* it has taken the change */
+	assert_int_equal(following.times.behind->total_count, 1);
+	assert_int_equal(following.times.applied_at, 0);
+	assert_true(follow_rig.traffic->take_longest > 0);
 	rig_take(&follow_rig, follow_frames, 4 * FOLLOW_PACKETS, NULL);
 	follow_send(0, 4 * FOLLOW_PACKETS);
 	/* Five addresses, of which it has one. */
