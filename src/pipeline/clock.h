@@ -32,5 +32,6 @@ static inline void clock_start(struct clock *c) {
 static inline void clock_tick(struct clock *c) {
 	unsigned __int128 ticks = rte_rdtsc() - c->base_tsc;
 
-	c->now = (uint64_t)((ticks * c->ns_per_tick_q32) >> 32);
+	/* One store: the control thread reads the clocks of workers, too. */
+	__atomic_store_n(&c->now, (uint64_t)((ticks * c->ns_per_tick_q32) >> 32), __ATOMIC_RELAXED);
 }

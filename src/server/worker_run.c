@@ -59,7 +59,7 @@ static __rte_noinline void behind_work(struct worker *w, uint64_t start) {
 	uint32_t slowdown = __atomic_load_n(&w->slowdown, __ATOMIC_RELAXED);
 	uint64_t now;
 
-	if (w->wakes)
+	if (__atomic_load_n(&w->wakes, __ATOMIC_RELAXED))
 		peers_wake(w, &w->hands_to);
 	if (slowdown == 0)
 		return;
@@ -167,7 +167,8 @@ int worker_run(void *worker) {
 		work = worker_round(w);
 		step = worker_between(w);
 		if (work > 0) {
-			if (unlikely(w->wakes || w->slowdown != 0))
+			if (unlikely(__atomic_load_n(&w->wakes, __ATOMIC_RELAXED) ||
+				     __atomic_load_n(&w->slowdown, __ATOMIC_RELAXED) != 0))
 				behind_work(w, start);
 		} else if (likely(w->idle.config.kind == IDLE_POLL || step)) {
 			rte_pause();
