@@ -5,6 +5,8 @@
 #include <pthread.h>
 #include <sched.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <rte_cycles.h>
 
@@ -256,6 +258,55 @@ static void chains(void **state) {
 	}
 }
 
+/* A task on a page of its own. */
+static struct worker_task *task_on_page(struct worker_task task) {
+	size_t size = (size_t)sysconf(_SC_PAGESIZE);
+	struct worker_task *t =
+		mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	assert_ptr_not_equal(t, MAP_FAILED);
+	*t = task;
+	t->arg = t;
+	return t;
+}
+
+/* The task's owner may free it once its step has returned true: from here on each access ends the test. */
+static bool last_step(void *arg) {
+	return mprotect(arg, (size_t)sysconf(_SC_PAGESIZE), PROT_NONE) == 0;
+}
+
+static void page_free(struct worker_task *t) {
+	assert_int_equal(munmap(t, (size_t)sysconf(_SC_PAGESIZE)), 0);
+}
+
+/* The worker reads no field of a task that is done: neither in a chain nor at its end. */
+static void done_tasks_are_not_read(void **state) {
+	struct worker w = {.name = "hand-over"};
+	struct worker_task *second = task_on_page((struct worker_task){last_step, .worker = &w});
+	struct worker_task *first =
+		task_on_page((struct worker_task){last_step, .worker = &w, .next = second});
+	struct worker_task *single = task_on_page((struct worker_task){last_step});
+	bool done = false;
+
+	(void)state;
+	worker_start(&w);
+	worker_begin(&w, single);
+	worker_chain_begin(first, WORKER_BEHIND, &done);
+	assert_true(worker_between(&w));
+	assert_null(w.tasks[WORKER_NOW]);
+	assert_true(worker_between(&w));
+	assert_ptr_equal(w.tasks[WORKER_BEHIND], second);
+	assert_false(worker_chain_is_done(&done));
+	assert_true(worker_between(&w));
+	assert_null(w.tasks[WORKER_BEHIND]);
+	assert_true(worker_chain_is_done(&done));
+	assert_false(worker_between(&w));
+	worker_stopped(&w);
+	page_free(single);
+	page_free(first);
+	page_free(second);
+}
+
 #define LONG_US (3 * WORKER_ROUND_MAX_US)
 
 /* Takes long in its second round, and ends the worker in its third. */
@@ -302,6 +353,7 @@ int main(void) {
 		cmocka_unit_test(lists_of_one_that_runs),
 		cmocka_unit_test(tasks_of_several),
 		cmocka_unit_test(chains),
+		cmocka_unit_test(done_tasks_are_not_read),
 		cmocka_unit_test(long_rounds_are_noted),
 	};
 
