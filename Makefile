@@ -19,9 +19,13 @@ PROFILE ?= 6ofdm-0sc-qam_300cms_aes
 PYTHON := .venv/bin/python
 # Warnings are the ordinary build's: instrumented code makes gcc warn of what cannot happen.
 SANITIZE := -Db_sanitize=address,undefined -Db_lundef=false -Doptimization=1 -Dc_args=-g1 -Dtests=enabled -Dwarning_level=0
+# As SANITIZE, but the threads: inline code of DPDK's rings keeps to C11's memory model, and this header does the rest.
+RACES := -Db_sanitize=thread -Db_lundef=false -Doptimization=1 -Dtests=enabled -Dwarning_level=0 \
+	-Dc_args='-g1 -Wno-deprecated-declarations -Wno-tsan -DRTE_USE_C11_MEM_MODEL -include $(CURDIR)/tests/unit/interleaving/tsan_ring.h'
 # What ./vcmts and the tests look for programs in.
 export VCMTS_BUILD := $(BUILD)
 export ASAN_OPTIONS ?= detect_stack_use_after_return=1
+export TSAN_OPTIONS ?= history_size=7
 export UBSAN_OPTIONS ?= halt_on_error=1:print_stacktrace=1
 
 # configure FOLDER,OPTIONS: sets the folder up, or gives it the options that make did not give last.
@@ -92,6 +96,13 @@ interleavings: test-deps ## changes in every order for INTERLEAVING_SECONDS (600
 	$(call configure,build-asan,-Dmarch=$(SANITIZE_MARCH) $(SANITIZE))
 	@ninja -C build-asan tests/unit/test_interleavings
 	INTERLEAVING_SECONDS=$(INTERLEAVING_SECONDS) build-asan/tests/unit/test_interleavings
+
+.PHONY: races
+races: test-deps ## the same with threads as workers, for INTERLEAVING_SECONDS (600), under the thread sanitizer
+	$(call configure,build-tsan,-Dmarch=$(SANITIZE_MARCH) $(RACES))
+	@ninja -C build-tsan tests/unit/test_worker tests/unit/test_interleavings
+	build-tsan/tests/unit/test_worker
+	INTERLEAVING_THREADS=1 INTERLEAVING_SECONDS=$(INTERLEAVING_SECONDS) build-tsan/tests/unit/test_interleavings
 
 .PHONY: faults
 faults: test-deps ## each call that may fail does so, in each kind of reload and method, under the sanitizers (minutes)
@@ -211,4 +222,4 @@ clean: ## remove what was built (not .venv)
 		test ! -e $$folder || test -e $$folder/meson-info || \
 			{ echo "clean: $$folder is no build directory" >&2; exit 1; }; \
 	done
-	rm -rf $(BUILD) $(PGO_BUILD) build-asan build-fuzz build-mutants build-load build-dashboards build-power build-deb build-arm build-v2 build-chart build-image
+	rm -rf $(BUILD) $(PGO_BUILD) build-asan build-tsan build-fuzz build-mutants build-load build-dashboards build-power build-deb build-arm build-v2 build-chart build-image

@@ -44,6 +44,7 @@ void world_ask(struct world *w, struct client *c) {
 	json_t *batch = json_array();
 	char *text;
 
+	world_wait_for_packets(w);
 	for (unsigned i = 0; i < c->count; i++) {
 		json_t *request = world_request(w, &c->ops[i]);
 
@@ -239,6 +240,7 @@ void world_settle(struct world *w) {
 		world_pass(w);
 	w->silent = false;
 	world_check_tables(w);
-	world_check_drops(w);
+	if (!w->threads) /* which count meanwhile */
+		world_check_drops(w);
 	model_compare(w);
 }

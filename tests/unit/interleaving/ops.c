@@ -11,6 +11,7 @@
 #define NUMBERS 4 /* of objects that come beside those of the start, of each kind */
 #define FIRST_NUMBER 3
 #define RELOAD_OPS 6
+#define BASE_MODEMS 2 /* of a group at the start */
 
 /* The methods by kind; those of objects are named by what follows, and one of these verbs. */
 static const char *const methods[OP_KINDS] = {
@@ -144,12 +145,14 @@ static void group_life(struct world *w, struct op *op) {
 	file_write(w->group_file, op->item);
 }
 
-/* Two modems have each other's addresses from now on. */
+/* Two modems have each other's addresses from now on. Those of the start, which are the first of the list, swap with each
+ * other only: packets are sent to their addresses all the time, and the other modems may be removed. */
 static void addresses_swap(struct world *w, const json_t *group) {
 	const json_t *modems = json_object_get(group, "modems");
-	unsigned count = (unsigned)json_array_size(modems);
-	json_t *one = json_array_get(modems, world_roll(w, count));
-	json_t *other = json_array_get(modems, world_roll(w, count));
+	unsigned count = (unsigned)json_array_size(modems), first = world_roll(w, count);
+	unsigned second = first < BASE_MODEMS ? world_roll(w, BASE_MODEMS)
+					      : BASE_MODEMS + world_roll(w, count - BASE_MODEMS);
+	json_t *one = json_array_get(modems, first), *other = json_array_get(modems, second);
 	json_t *addresses = json_incref(json_object_get(one, "addresses"));
 
 	json_object_set(one, "addresses", json_object_get(other, "addresses"));

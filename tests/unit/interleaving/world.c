@@ -37,6 +37,7 @@ static void group_prepare(struct service_group *sg, unsigned id) {
 	sg->modems[0].addresses = addresses[id];
 	sg->modems[0].address_count = ADDRESSES;
 	sg->modems[0].cpe_limit = ADDRESSES;
+	sg->modems[1].cpe_limit = ADDRESSES; /* these two may swap their addresses */
 	sg->max_modems = WORLD_MODEMS;
 }
 
@@ -144,6 +145,7 @@ static void workers_stop(struct world *w) {
 void world_close(struct world *w) {
 	world_settle(w);
 	workers_stop(w);
+	world_check_drops(w);
 	present = NULL;
 	reload_free(&w->reload);
 	life_bench_close(&w->bench);
@@ -197,12 +199,45 @@ static void worker_steps(struct world *w, struct worker *worker) {
 	grace_round_ended(worker->quiet_id);
 }
 
+/* A packet has passed all tables of the server after so many rounds: the port's, the group's. */
+#define ROUNDS_OF_A_PACKET 8
+#define WAIT_US 50
+
+int __real_usleep(useconds_t us);
+int __wrap_usleep(useconds_t us);
+
+void world_wait_for_packets(struct world *w) {
+	for (unsigned i = 0; w->threads && i < LIFE_WORKERS; i++) {
+		uint64_t passed =
+			__atomic_load_n(&w->bench.rounds[i], __ATOMIC_RELAXED) + ROUNDS_OF_A_PACKET;
+
+		while (__atomic_load_n(&w->bench.rounds[i], __ATOMIC_RELAXED) < passed)
+			__real_usleep(WAIT_US);
+	}
+}
+
+/* Whether each thread has made a round since the last time, so that no queue fills up where the machine takes its core
+ * away. */
+static bool workers_follow(struct world *w) {
+	uint64_t now[LIFE_WORKERS];
+
+	for (unsigned i = 0; w->threads && i < LIFE_WORKERS; i++) {
+		now[i] = __atomic_load_n(&w->bench.rounds[i], __ATOMIC_RELAXED);
+		if (now[i] == w->sent_at[i])
+			return false;
+	}
+	if (w->threads)
+		memcpy(w->sent_at, now, sizeof(now));
+	return true;
+}
+
 void world_pass(struct world *w) {
 	struct server *s = &w->bench.server;
+	bool sends = !w->silent && workers_follow(w);
 
-	if (!w->silent && world_roll(w, 2) == 0)
+	if (sends && world_roll(w, 2) == 0)
 		traffic_of_base(w);
-	if (!w->silent && world_roll(w, 2) == 0)
+	if (sends && world_roll(w, 2) == 0)
 		traffic_of_others(w);
 	for (unsigned i = 0; i < s->worker_count && !w->threads; i++) {
 		if (world_roll(w, 3) > 0)
@@ -213,8 +248,6 @@ void world_pass(struct world *w) {
 }
 
 /* The control thread naps: so the workers go on. */
-int __real_usleep(useconds_t us);
-int __wrap_usleep(useconds_t us);
 int __wrap_usleep(useconds_t us) {
 	if (present == NULL)
 		return __real_usleep(us);

@@ -64,6 +64,7 @@ struct world {
 	struct random dice;
 	bool threads; /* the workers are threads */
 	bool silent; /* no packets are sent */
+	uint64_t sent_at[LIFE_WORKERS]; /* rounds of the threads when packets were sent last */
 	char folder[32], file[64], group_file[64];
 	struct client clients[WORLD_CLIENTS];
 	/* The model: groups by id as in a file; NULL: it is not there. */
@@ -92,6 +93,10 @@ void world_settle(struct world *w);
 
 /* A few rounds of the workers, with packets before and behind them. */
 void world_pass(struct world *w);
+
+/* Waits until packets that were sent have met the tables, where the workers are threads: a request that is sent then is
+ * no reason for them to be dropped. */
+void world_wait_for_packets(struct world *w);
 
 /* Fails unless every address, session, SID and key of the tables is where the configuration has it, and nothing else is
  * there. */

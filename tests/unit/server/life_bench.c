@@ -291,8 +291,8 @@ static void *run(void *worker) {
 
 /* With more workers than cores, each lets the others have theirs once a round. */
 static uint16_t polite(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
-	(void)ctx;
 	(void)pkts;
+	__atomic_fetch_add((uint64_t *)ctx, 1, __ATOMIC_RELAXED);
 	sched_yield();
 	return n;
 }
@@ -302,7 +302,8 @@ static struct pipeline polite_lists[LIFE_WORKERS];
 
 void life_bench_launch(struct life_bench *b) {
 	for (unsigned w = 0; w < LIFE_WORKERS; w++) {
-		polite_lists[w] = (struct pipeline){.stages = polite_stages, .count = 1};
+		polite_lists[w] = (struct pipeline){
+			.stages = polite_stages, .count = 1, .ctx = &b->rounds[w]};
 		assert_int_equal(worker_add(&b->server.workers[w], &polite_lists[w]), 0);
 	}
 	server_start(&b->server);

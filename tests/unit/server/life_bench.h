@@ -28,6 +28,7 @@ struct life_bench {
 	uint16_t sequences[LIFE_IDS]; /* of the next burst */
 	uint64_t now;
 	pthread_t threads[LIFE_WORKERS];
+	uint64_t rounds[LIFE_WORKERS]; /* of the threads, atomic */
 	/* Of the far ends: */
 	uint64_t sent_down, sent_up; /* packets that the ports took */
 	uint64_t taken_up[LIFE_IDS]; /* frames that came out, by group */
