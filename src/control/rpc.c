@@ -9,6 +9,7 @@
 #include "control/rpc_call.h"
 #include "model/errors.h"
 #include "secret/json_fault.h"
+#include "secret/secret_json.h"
 #include "secret/secret_memory.h"
 
 #define TEXT_FLAGS (JSON_COMPACT | JSON_ENSURE_ASCII)
@@ -202,6 +203,8 @@ static const json_t *request_at(const struct rpc_work *w) {
 static json_t *first_complaint(const struct rpc_work *w, const json_error_t *error) {
 	char fault[JSON_FAULT_LINE], message[RPC_LINE];
 
+	if (w->asked == NULL && json_error_code(error) == json_error_out_of_memory)
+		return complaint(RPC_INTERNAL, "no memory left");
 	if (w->asked == NULL) {
 		snprintf(message, sizeof(message), "found no JSON: %s", json_fault(error, fault));
 		return complaint(RPC_NO_JSON, message);
@@ -225,7 +228,7 @@ struct rpc_work *rpc_begin(const struct rpc *rpc, const char *text, size_t size)
 		return NULL;
 	}
 	w->rpc = rpc;
-	w->asked = json_loadb(text, size, JSON_REJECT_DUPLICATES, &error);
+	w->asked = secret_json_load(text, size, JSON_REJECT_DUPLICATES, &error);
 	answer = first_complaint(w, &error);
 	w->done = answer != NULL || w->asked == NULL;
 	if (w->done)

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <jansson.h>
-
 #define STACK_WIPED 65536u /* bytes: a request's deepest calls take less */
 
 void secret_free(void *memory) {
@@ -28,10 +26,6 @@ void *secret_realloc(void *memory, size_t size) {
 		memcpy(larger, memory, before < size ? before : size);
 	secret_free(memory);
 	return larger;
-}
-
-void secret_json_wipe(void) {
-	json_set_alloc_funcs(malloc, secret_free);
 }
 
 void __attribute__((noinline)) secret_stack_wipe(void) {

@@ -13,7 +13,7 @@ void secret_free(void *memory);
 /* realloc(): where the memory moves, the old one is wiped. NULL: no memory, and `memory` is as it was. */
 void *secret_realloc(void *memory, size_t size);
 
-/* Has jansson wipe what it frees, for the whole process. To be called before it is used. */
+/* Has jansson wipe what it frees, for the whole process (secret_json.c). To be called before it is used. */
 void secret_json_wipe(void);
 
 /* Wipes the stack below the caller, where the functions that it called have left their variables. */

@@ -10,6 +10,7 @@
 #include "model/errors.h"
 #include "model/units.h"
 #include "secret/json_fault.h"
+#include "secret/secret_json.h"
 
 /* Where nothing is said: subscribers' packets as the network has them, by modem and flow. */
 #define DEFAULT_DOWN "classify"
@@ -297,7 +298,7 @@ static bool wish_of(json_t *root, struct tap_wish *w, char *why) {
 bool tap_wish_read(const char *line, size_t size, struct tap_wish *w, char why[TAP_LINE]) {
 	char fault[JSON_FAULT_LINE];
 	json_error_t error;
-	json_t *root = json_loadb(line, size, JSON_REJECT_DUPLICATES, &error);
+	json_t *root = secret_json_load(line, size, JSON_REJECT_DUPLICATES, &error);
 	bool good;
 
 	memset(w, 0, sizeof(*w));

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "secret/secret_json.h"
 #include "secret/secret_memory.h"
 
 #define READ_SIZE 65536 /* bytes for which there is memory before each reading */
@@ -141,7 +142,7 @@ static char *line_end(struct server_link *l) {
 static json_t *line_take(struct server_link *l, const char *end) {
 	const char *line = l->bytes + l->first;
 	size_t size = (size_t)(end - line);
-	json_t *message = json_loadb(line, size, 0, NULL);
+	json_t *message = secret_json_load(line, size, 0, NULL);
 
 	l->first += size + 1;
 	l->count -= size + 1;

@@ -12,6 +12,7 @@
 
 #include "core/pacing.h"
 #include "core/shape_read.h"
+#include "secret/secret_json.h"
 
 #define SECONDS_MIN 0.001
 #define SECONDS_MAX 86400.0
@@ -236,7 +237,7 @@ int trial_request_read(const char *line, size_t size, const struct trial_limits 
 		       struct trial_request *out, char *error) {
 	struct reader r = {.limits = limits, .out = out, .error = error};
 	json_error_t wrong;
-	json_t *asked = json_loadb(line, size, JSON_REJECT_DUPLICATES, &wrong);
+	json_t *asked = secret_json_load(line, size, JSON_REJECT_DUPLICATES, &wrong);
 
 	memset(out, 0, sizeof(*out));
 	if (asked == NULL) {

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A JSON text that is read while memory runs out is refused whole: jansson goes on without what it could not note. */
+#include "test.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "secret/secret_json.h"
+#include "secret/secret_memory.h"
+
+#include "memory_runs_out.h"
+
+#define LONGEST 130 /* of a string, so that jansson's buffer grows at each of its bytes */
+
+static bool text_is_read(void *context) {
+	const char *text = context;
+	json_error_t error;
+	json_t *json = secret_json_load(text, strlen(text), 0, &error);
+
+	if (json == NULL) {
+		assert_int_equal(json_error_code(&error), json_error_out_of_memory);
+		assert_string_equal(error.text, "no memory left");
+	}
+	json_decref(json);
+	return json != NULL;
+}
+
+static void strings_of_each_length(void **state) {
+	char text[LONGEST + 8];
+
+	(void)state;
+	for (int length = 0; length < LONGEST; length++) {
+		snprintf(text, sizeof(text), "[\"%.*s\"]", length,
+			 "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+			 "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef00");
+		with_little_memory(text_is_read, text);
+	}
+}
+
+static void all_kinds_of_values(void **state) {
+	static char text[] = "{\"a string of some length\": [1, -123456789012345678, 0.125, 1e300, "
+			     "1.2345678901234567e5, true, false, null, {\"inner\\n\": [[]]}]}";
+
+	(void)state;
+	with_little_memory(text_is_read, text);
+}
+
+/* What is wrong is told as before, and what is read next does not remember it. */
+static void mistakes(void **state) {
+	json_error_t error;
+	json_t *json;
+
+	(void)state;
+	assert_null(secret_json_load("[1,", 3, 0, &error));
+	assert_int_equal(json_error_code(&error), json_error_premature_end_of_input);
+	json = secret_json_load("[1]", 3, 0, NULL);
+	assert_non_null(json);
+	json_decref(json);
+}
+
+static int begin(void **state) {
+	(void)state;
+	secret_json_wipe();
+	return 0;
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(strings_of_each_length),
+		cmocka_unit_test(all_kinds_of_values),
+		cmocka_unit_test(mistakes),
+	};
+
+	return cmocka_run_group_tests(tests, begin, NULL);
+}
