@@ -30,17 +30,23 @@ const struct key events_subscribe_result[] = {
 json_t *events_subscribe(struct rpc_call *call) {
 	const struct events_params *p = call->params;
 	const struct methods *m = call->service;
+	json_t *result;
 
 	if (m->events.journal == NULL || call->subscriber == NULL)
 		return rpc_refuse(call, RPC_REFUSED,
 				  "found no connection that could get events, allowed: one to the "
 				  "control socket");
-	if (!event_journal_join(m->events.journal, call->subscriber, p->keys, p->groups,
-				p->group_count))
-		return rpc_refuse(call, RPC_REFUSED,
-				  "found %d subscribers, or no memory left, allowed: up to %d",
-				  EVENT_SUBSCRIBERS_MAX, EVENT_SUBSCRIBERS_MAX);
-	return json_pack("{s:I, s:I}", "sequence",
-			 (json_int_t)event_journal_next(m->events.journal), "generation",
-			 (json_int_t)m->server->generation);
+	result = json_pack("{s:I, s:I}", "sequence",
+			   (json_int_t)event_journal_next(m->events.journal), "generation",
+			   (json_int_t)m->server->generation);
+	if (result == NULL)
+		return rpc_refuse(call, RPC_INTERNAL, "no memory left");
+	call->changed = event_journal_join(m->events.journal, call->subscriber, p->keys, p->groups,
+					   p->group_count);
+	if (call->changed)
+		return result;
+	json_decref(result);
+	return rpc_refuse(call, RPC_REFUSED,
+			  "found %d subscribers, or no memory left, allowed: up to %d",
+			  EVENT_SUBSCRIBERS_MAX, EVENT_SUBSCRIBERS_MAX);
 }

@@ -30,6 +30,7 @@ struct operation {
 	void (*serves)(void); /* traffic passes */
 	void *context;
 	bool keeps_memory; /* the reader of files remembers what it read, also after a refusal */
+	bool reads; /* it changes nothing: the memory in use is the same in each case */
 };
 
 static inline void memory_is(const struct faults_memory *before, const char *what) {
@@ -77,6 +78,8 @@ static inline bool one_fault(const struct operation *o, const struct server *s, 
 			memory_is(&memory, what);
 	} else {
 		o->undo(o->context);
+		if (o->reads)
+			memory_is(&memory, what);
 	}
 	return failed != NULL;
 }

@@ -12,7 +12,6 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 
-#include <jansson.h>
 #include <rte_cryptodev.h>
 #include <rte_dev.h>
 #include <rte_ethdev.h>
@@ -227,14 +226,6 @@ int __wrap_rte_hash_add_key_data(const struct rte_hash *h, const void *key, void
 	if (taking == 0 && fails("rte_hash_add_key_data"))
 		return -ENOSPC;
 	return __real_rte_hash_add_key_data(h, key, data);
-}
-
-static void *json_alloc(size_t size) {
-	return __wrap_malloc(size);
-}
-
-void faults_jansson(void) {
-	json_set_alloc_funcs(json_alloc, __wrap_free);
 }
 
 long faults_step(long calls, long about) {

@@ -23,9 +23,6 @@ struct faults_memory {
 };
 struct faults_memory faults_memory(void);
 
-/* Has jansson allocate by the wrapped calls. Before the first use of it. */
-void faults_jansson(void);
-
 /* Which of `calls` are tried: each where the environment has VCMTS_FAULTS=all, else about so many, from the first on.
  * Returns the step from one to the next. */
 long faults_step(long calls, long about);

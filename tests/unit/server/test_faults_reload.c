@@ -50,7 +50,7 @@ static void open_with(unsigned there, unsigned first, unsigned then) {
 }
 
 static void close_all(const char *name) {
-	const struct operation o = {name, take_other, take_back, serves, NULL, false};
+	const struct operation o = {name, take_other, take_back, serves, NULL, false, false};
 
 	assert_true(every_fault(&o, &bench->server) > 5);
 	for (unsigned g = 0; g < other.group_count; g++)

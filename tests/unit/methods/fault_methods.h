@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A client of a server of two groups, whose requests are repeated with one call failing each time. */
+#pragma once
+
+#include "test.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include <jansson.h>
+
+#include "methods/methods.h"
+#include "model/live/group_json.h"
+#include "model/loader.h"
+#include "secret/secret_memory.h"
+#include "server/changes.h"
+
+#include "fault_runs.h"
+#include "fixture.h"
+
+#define MS 1000000ull
+
+static struct life_bench storage, *const bench = &storage;
+static struct reload reload;
+static struct methods methods;
+static struct rpc rpc;
+static struct event_subscriber subscriber;
+static struct metrics_source metrics;
+static char folder[] = "/tmp/faults-XXXXXX";
+static char group_path[64], served_path[64], other_path[64]; /* a group, and files of the server */
+
+struct request {
+	const char *method, *params;
+};
+
+struct change {
+	struct request run, undo;
+};
+
+static inline void file_write(const char *path, const char *text) {
+	FILE *file = fopen(path, "w");
+
+	assert_non_null(file);
+	assert_true(fputs(text, file) >= 0);
+	assert_int_equal(fclose(file), 0);
+}
+
+/* The answer; NULL: the client is told that there is no memory for its request. */
+static inline char *answer_to(const struct request *r) {
+	static char text[16384];
+	struct rpc_work *w;
+
+	snprintf(text, sizeof(text),
+		 "{\"jsonrpc\":\"2.0\",\"method\":\"%s\",\"params\":%s,\"id\":1}", r->method,
+		 r->params);
+	w = rpc_begin(&rpc, text, strlen(text));
+	if (w == NULL)
+		return NULL;
+	rpc_work_of(w, &subscriber);
+	while (!rpc_go_on(w))
+		life_bench_pass(bench, MS);
+	return rpc_end(w);
+}
+
+static inline enum outcome outcome_of(const struct request *r) {
+	char *answer = answer_to(r);
+	enum outcome outcome = OUTCOME_REFUSED;
+
+	if (answer != NULL && strstr(answer, "may have been done") != NULL)
+		outcome = OUTCOME_UNKNOWN;
+	else if (answer != NULL &&
+		 (strstr(answer, "\"result\"") != NULL || strstr(answer, "it was done") != NULL))
+		outcome = OUTCOME_DONE;
+	free(answer);
+	return outcome;
+}
+
+static inline enum outcome run(void *context) {
+	const struct change *c = context;
+
+	return outcome_of(&c->run);
+}
+
+static inline void must(const struct request *r) {
+	char *answer = answer_to(r);
+
+	if (answer == NULL || strstr(answer, "\"result\"") == NULL)
+		fail_msg("%s: %s", r->method, answer);
+	free(answer);
+}
+
+static inline void undo(void *context) {
+	const struct change *c = context;
+
+	must(&c->undo);
+}
+
+/* Without the answer to the one in whose middle it failed. */
+static inline void serves(void) {
+	static uint32_t serial;
+	uint64_t before = bench->taken_up[1];
+
+	for (unsigned i = 0; i < 2; i++)
+		assert_true(life_bench_up(bench, 0, &bench->file[0], serial++));
+	life_bench_pass(bench, 2 * MS);
+	assert_int_equal(bench->taken_up[1], before + 2);
+	assert_true(server_balanced(&bench->server));
+}
+
+/* Methods in which calls failed. */
+static const char *tried[64];
+static unsigned tried_count;
+
+static inline bool is_tried(const char *method) {
+	for (unsigned i = 0; i < tried_count; i++) {
+		if (strcmp(tried[i], method) == 0)
+			return true;
+	}
+	return false;
+}
+
+static inline void try_operation(const struct operation *o) {
+	assert_true(tried_count < ARRAY_COUNT(tried));
+	if (!is_tried(o->name))
+		tried[tried_count++] = o->name;
+	assert_true(every_fault(o, &bench->server) > 2);
+}
+
+static inline void try
+	(const struct change *c) {
+		struct operation o = {c->run.method, run, undo, serves, NULL, false, false};
+
+		o.context = (void *)(uintptr_t)c;
+		if (strcmp(c->run.method, "group.drain") == 0 ||
+		    strcmp(c->run.method, "group.resume") == 0)
+			o.serves = NULL;
+		must(&c->run); /* whether it can be done at all */
+		undo(o.context);
+		try_operation(&o);
+	}
+
+static inline void nothing_to_undo(void *context) {
+	(void)context;
+}
+
+/* A method that reads: nothing changes, whatever fails, and the memory is given back in every case. */
+static inline void try_reading(const char *method, const char *params) {
+	struct change c = {{method, params}, {NULL, NULL}};
+	const struct operation o = {method, run, nothing_to_undo, NULL, &c, false, true};
+
+	must(&c.run);
+	try_operation(&o);
+}
+
+/* A file does not have what the group has not. */
+static inline json_t *group_of(const struct live_group *live) {
+	json_t *group = group_json(live, true), *ports = json_object_get(group, "ports");
+
+	if (json_object_size(json_object_get(ports, "control")) == 0)
+		json_object_del(ports, "control");
+	json_object_del(json_object_get(group, "threads"), "main_core");
+	return group;
+}
+
+/* A group that is added, as a file. */
+static inline void group_file_make(void) {
+	struct service_group sg;
+	char why[LIVE_LINE], *text;
+	json_t *json;
+	unsigned group;
+
+	life_bench_load(&sg, 3, LIFE_SHARED, 1, 2, 0);
+	group = life_bench_add(bench, &sg);
+	json = group_of(&bench->server.groups[group].live);
+	text = json_dumps(json, 0);
+	file_write(group_path, text);
+	free(text);
+	json_decref(json);
+	assert_true(server_group_remove(&bench->server, group, 0, why));
+	service_group_free(&sg);
+}
+
+static inline int begin(void **state) {
+	(void)state;
+	secret_json_wipe();
+	life_bench_open(bench, 2, 5);
+	for (unsigned w = 0; w < LIFE_WORKERS; w++)
+		assert_int_equal(worker_reserve(&bench->server.workers[w], 200), 0);
+	assert_non_null(mkdtemp(folder));
+	snprintf(group_path, sizeof(group_path), "%s/group", folder);
+	snprintf(served_path, sizeof(served_path), "%s/served", folder);
+	snprintf(other_path, sizeof(other_path), "%s/other", folder);
+	metrics = (struct metrics_source){.server = &bench->server, .version = "1"};
+	metrics_source_start(&metrics);
+	methods =
+		(struct methods){.server = &bench->server, .reload = &reload, .metrics = &metrics};
+	events_open(&methods.events);
+	rpc = methods_rpc(&methods);
+	group_file_make();
+	reload_open(&reload, &bench->server, served_path, &(struct server_devices){0});
+	return 0;
+}
+
+static inline int end(void **state) {
+	(void)state;
+	server_changes_settle(&bench->server);
+	reload_free(&reload);
+	event_journal_leave(methods.events.journal, &subscriber);
+	events_close(&methods.events);
+	unlink(group_path);
+	unlink(served_path);
+	unlink(other_path);
+	rmdir(folder);
+	life_bench_close(bench);
+	return fixture_stop(state);
+}
