@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "flow_card.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -53,8 +54,17 @@ int __wrap_rte_flow_destroy(uint16_t port, struct rte_flow *flow, struct rte_flo
 int __real_rte_eth_dev_start(uint16_t port);
 int __wrap_rte_eth_dev_start(uint16_t port);
 
+/* Where the program is linked with faults_dep. */
+__attribute__((weak)) bool faults_fail(const char *function);
+
+static bool fails(const char *function) {
+	return faults_fail != NULL && faults_fail(function);
+}
+
 int __wrap_rte_eth_dev_start(uint16_t port) {
 	calls.starts++;
+	if (fails("rte_eth_dev_start"))
+		return -EIO;
 	return __real_rte_eth_dev_start(port);
 }
 
@@ -110,6 +120,8 @@ int __wrap_rte_flow_validate(uint16_t port, const struct rte_flow_attr *attribut
 	(void)error;
 	if (flow_card.none)
 		return -ENOSYS;
+	if (fails("rte_flow_validate"))
+		return -EIO;
 	return flow_card.says_yes || read_rule(port, attributes, pattern, actions, &r) ? 0
 										       : -ENOTSUP;
 }
@@ -121,7 +133,7 @@ struct rte_flow *__wrap_rte_flow_create(uint16_t port, const struct rte_flow_att
 	struct rte_flow r;
 
 	(void)error;
-	for (unsigned i = 0; i < FLOW_CARD_RULES; i++) {
+	for (unsigned i = 0; i < FLOW_CARD_RULES && !fails("rte_flow_create"); i++) {
 		if (rules[i].used || calls.rules >= flow_card.most ||
 		    !read_rule(port, attributes, pattern, actions, &r))
 			continue;

@@ -8,6 +8,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* For a wrapped call: whether it is the one that fails. */
+bool faults_fail(const char *function);
+
 /* From now on calls count, and the one of number `n` (from 0 on) fails once; below 0: none does. */
 void faults_begin(long n);
 
