@@ -16,6 +16,8 @@
 #define READ_SIZE 65536 /* bytes for which there is memory before each reading */
 #define MESSAGE_MAX ((size_t)64 << 20) /* bytes; no answer of vcmtsd is as long */
 
+#define NOBODY "no server answers there"
+
 void server_link_init(struct server_link *l, const char *path) {
 	*l = (struct server_link){.path = path, .fd = -1};
 }
@@ -37,20 +39,23 @@ static json_t *fail(struct server_link *l, const char *trouble) {
 	return NULL;
 }
 
-static bool link_connect(struct server_link *l) {
+/* Connects to a server that may be trusted with requests for keys, and believed. NULL: it is connected. */
+static const char *link_connect(struct server_link *l) {
 	struct timeval patience = {.tv_sec = SERVER_LINK_PATIENCE_MS / 1000};
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 
 	if (l->fd >= 0)
-		return true;
+		return NULL;
 	if (strlen(l->path) >= sizeof(address.sun_path))
-		return false;
+		return NOBODY;
 	strcpy(address.sun_path, l->path);
 	l->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (l->fd < 0)
-		return false;
+		return NOBODY;
 	setsockopt(l->fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
-	return connect(l->fd, (const struct sockaddr *)&address, sizeof(address)) == 0;
+	if (connect(l->fd, (const struct sockaddr *)&address, sizeof(address)) != 0)
+		return NOBODY;
+	return socket_peer_fault(l->fd, l->path, l->peer);
 }
 
 static bool link_send(struct server_link *l, const char *text) {
@@ -69,6 +74,7 @@ static bool link_send(struct server_link *l, const char *text) {
 uint64_t server_link_send(struct server_link *l, const char *method, json_t *params) {
 	json_t *request = json_pack("{s:s, s:s, s:I}", "jsonrpc", "2.0", "method", method, "id",
 				    (json_int_t)++l->id);
+	const char *trouble;
 	char *text;
 	bool sent;
 
@@ -77,9 +83,10 @@ uint64_t server_link_send(struct server_link *l, const char *method, json_t *par
 		json_object_set_new(request, "params", params);
 	text = json_dumps(request, JSON_COMPACT);
 	json_decref(request);
-	if (!link_connect(l)) {
+	trouble = link_connect(l);
+	if (trouble != NULL) {
 		secret_free(text);
-		fail(l, "nobody answers there");
+		fail(l, trouble);
 		return 0;
 	}
 	sent = link_send(l, text) && link_send(l, "\n");

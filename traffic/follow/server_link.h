@@ -11,13 +11,16 @@
 
 #include <jansson.h>
 
+#include "sockets/socket_peer.h"
+
 #define SERVER_LINK_PATIENCE_MS 10000 /* for an answer */
 
 struct server_link {
 	const char *path; /* of the socket; must live on */
 	int fd; /* -1: not connected */
 	uint64_t id; /* of the last request */
-	const char *trouble; /* what was wrong, one of few; NULL: nothing */
+	const char *trouble; /* what was wrong, one of few or `peer`; NULL: nothing */
+	char peer[SOCKET_PEER_LINE]; /* another user who serves there */
 	char *bytes; /* received and not taken */
 	size_t first, count, size; /* of them, and of the memory */
 	size_t scanned; /* of them without an end of line */

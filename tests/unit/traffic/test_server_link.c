@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The traffic program asks no other user's server for keys, nor believes what it sends. */
+#include "test.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "follow/server_link.h"
+
+#define OTHER 54321 /* a user that no system has */
+
+static char path[] = "/tmp/link-XXXXXX";
+
+/* Listens as the user, answers a request and tells how many bytes it got. */
+static void serve(int listener, uid_t user, int told) {
+	static const char answer[] = "{\"id\": 1, \"result\": {\"config\": {}}}\n";
+	char bytes[256];
+	ssize_t got;
+	int fd;
+
+	if (setresuid(user, user, user) != 0 || listen(listener, 1) != 0 ||
+	    write(told, "l", 1) != 1)
+		_exit(1);
+	fd = accept(listener, NULL, NULL);
+	got = recv(fd, bytes, sizeof(bytes), 0);
+	if (got > 0)
+		send(fd, answer, sizeof(answer) - 1, MSG_NOSIGNAL);
+	bytes[0] = got > 0 ? 'g' : 'n';
+	_exit(write(told, bytes, 1) == 1 ? 0 : 1);
+}
+
+/* What it gets from a server of that user; `got` is 'g' where the server got something. */
+static json_t *asked_of(uid_t user, struct server_link *link, char *got) {
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int listener = socket(AF_UNIX, SOCK_STREAM, 0), told[2];
+	json_t *result;
+	pid_t child;
+
+	close(mkstemp(path));
+	unlink(path);
+	strcpy(address.sun_path, path);
+	assert_int_equal(bind(listener, (const struct sockaddr *)&address, sizeof(address)), 0);
+	assert_int_equal(pipe(told), 0);
+	child = fork();
+	if (child == 0)
+		serve(listener, user, told[1]);
+	assert_int_equal(read(told[0], got, 1), 1);
+	server_link_init(link, path);
+	result = server_link_call(link, "config.get", json_pack("{s:b}", "keys", 1));
+	server_link_close(link);
+	assert_int_equal(read(told[0], got, 1), 1);
+	waitpid(child, NULL, 0);
+	close(listener);
+	close(told[0]);
+	close(told[1]);
+	unlink(path);
+	strcpy(path, "/tmp/link-XXXXXX");
+	return result;
+}
+
+static void our_own_server(void **state) {
+	struct server_link link;
+	json_t *result;
+	char got;
+
+	(void)state;
+	result = asked_of(geteuid(), &link, &got);
+	assert_non_null(result);
+	assert_null(link.trouble);
+	assert_int_equal(got, 'g');
+	json_decref(result);
+}
+
+static void another_users_server(void **state) {
+	struct server_link link;
+	char got;
+
+	(void)state;
+	if (geteuid() != 0)
+		skip();
+	assert_null(asked_of(OTHER, &link, &got));
+	assert_int_equal(got, 'n');
+	assert_string_equal(link.trouble, "served by user 54321, allowed: user 0");
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(our_own_server),
+		cmocka_unit_test(another_users_server),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
