@@ -7,6 +7,7 @@
 
 /*
  * No core dump is made of the process, whatever the system is set to, and no process of its user but root's may read its
- * memory. What jansson frees is wiped. To be called first of all.
+ * memory; a core that is made all the same, as a debugger of root's makes one, has none of its memory. What jansson
+ * frees is wiped. To be called first of all.
  */
 void secret_process_protect(void);

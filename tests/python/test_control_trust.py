@@ -183,6 +183,25 @@ def test_links_on_the_way(open_folder: Path) -> None:
 
 
 @root
+def test_folders_that_a_group_may_write_to(open_folder: Path) -> None:
+    """Its members may have made what is in it."""
+    shared = folder_of(0, open_folder / "shared", 0o775)
+    folder_of(OTHER, shared / "vcmts")
+    assert trust.users_of(shared / "vcmts" / "x") == {0}
+    assert "found a folder of user" in trust.folder_fault(shared / "vcmts")
+    shared.chmod(0o755)
+    assert trust.users_of(shared / "vcmts" / "x") == {0, OTHER}
+    assert trust.folder_fault(shared / "vcmts") == ""
+
+
+@root
+def test_a_folder_in_one_of_another_user(open_folder: Path) -> None:
+    """That nobody else may write to the outer one is of no use."""
+    outer = folder_of(OTHER, open_folder / "outer")
+    assert "found a folder of user" in trust.folder_fault(folder_of(OTHER, outer / "vcmts-0"))
+
+
+@root
 def test_telemetry_of_another_user(
     open_folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -54,7 +54,6 @@ long faults_counted(void) {
 /* The pieces of memory that are held, by address: open addressing. */
 static void *pieces[SLOTS];
 static struct faults_memory memory;
-static char gone; /* stands where one was */
 
 static size_t slot_of(const void *p) {
 	return (size_t)(((uintptr_t)p >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 46) & (SLOTS - 1);
@@ -65,13 +64,28 @@ static void *noted(void *p) {
 
 	if (p == NULL)
 		return NULL;
-	while (pieces[slot] != NULL && pieces[slot] != &gone)
+	while (pieces[slot] != NULL)
 		slot = (slot + 1) & (SLOTS - 1);
 	pieces[slot] = p;
 	memory.pieces++;
 	memory.bytes += malloc_usable_size(p);
 	assert_true(memory.pieces < SLOTS / 2);
 	return p;
+}
+
+/* Pieces behind a slot that is free move up to where a search for them begins, so that searches end soon: the sanitizer
+ * hands out no address twice for long. */
+static void slot_free(size_t slot) {
+	for (size_t next = (slot + 1) & (SLOTS - 1); pieces[next] != NULL;
+	     next = (next + 1) & (SLOTS - 1)) {
+		size_t from = slot_of(pieces[next]);
+
+		if (((next - from) & (SLOTS - 1)) < ((next - slot) & (SLOTS - 1)))
+			continue;
+		pieces[slot] = pieces[next];
+		slot = next;
+	}
+	pieces[slot] = NULL;
 }
 
 /* What the C library allocated by itself is not known here. */
@@ -82,7 +96,7 @@ static void forgotten(void *p) {
 		slot = (slot + 1) & (SLOTS - 1);
 	if (p == NULL || pieces[slot] != p)
 		return;
-	pieces[slot] = &gone;
+	slot_free(slot);
 	memory.pieces--;
 	memory.bytes -= malloc_usable_size(p);
 }

@@ -176,6 +176,41 @@ static void modems_in_a_row(void **state) {
 	}
 }
 
+/* Prepares modems of 64 addresses each, which come to the slots from `first` on. */
+static struct flight *modems_prepare(unsigned group, unsigned first, unsigned count) {
+	struct flight *f = flight_begin(group);
+
+	for (unsigned n = 0; n < count; n++) {
+		struct object *o = flight_add(f, LIVE_MODEM, first + n);
+
+		modem_fill(o, group, first + n, 0, SG_MAX_MODEM_ADDRESSES);
+		f->list[n].modem = &o->modem;
+	}
+	assert_true(flight_prepare(f));
+	return f;
+}
+
+/* A larger table is made when a modem is gone by half: the new table has neither half. */
+static void a_table_grows_beside_a_modem_that_goes(void **state) {
+	struct flight *goes, *come;
+
+	(void)state;
+	open_rig(2, SHARE_NETWORK);
+	flight_take(modems_prepare(0, RIG_MODEMS, 1));
+	flight_end(0);
+	goes = flight_begin(0);
+	flight_add(goes, LIVE_MODEM, RIG_MODEMS);
+	assert_true(flight_prepare(goes));
+	assert_false(flight_step(goes));
+	assert_false(goes->gone);
+	come = modems_prepare(1, RIG_MODEMS, MOST);
+	flight_take(goes);
+	flight_take(come);
+	same_as_anew(SHARE_NETWORK);
+	all_end(0);
+	rig_close(rig);
+}
+
 /* Both groups get an upstream channel, and another one, before the first change has ended. */
 static void sessions_in_a_row(void **state) {
 	(void)state;
@@ -316,6 +351,7 @@ static void sessions_at_random(void **state) {
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(modems_in_a_row),
+		cmocka_unit_test(a_table_grows_beside_a_modem_that_goes),
 		cmocka_unit_test(sessions_in_a_row),
 		cmocka_unit_test(modems_at_random),
 		cmocka_unit_test(sessions_at_random),
