@@ -22,6 +22,7 @@ from vcmts.paths import MistakeError
 from vcmts.telemetry import command as telemetry
 
 OTHER, THIRD = 54321, 54322  # users that no system has
+GROUP = 54329  # theirs, whose number is no user's
 KEY = "5ec4e7b01dface9f8a7d3b6c2e1f4058"
 root = pytest.mark.skipif(os.getuid() != 0, reason="other users are root's to make")
 
@@ -29,7 +30,7 @@ root = pytest.mark.skipif(os.getuid() != 0, reason="other users are root's to ma
 def become(user: int | None) -> None:
     if user is not None:
         os.setgroups([])
-        os.setresgid(user, user, user)
+        os.setresgid(GROUP, GROUP, GROUP)
         os.setresuid(user, user, user)
 
 
