@@ -12,6 +12,14 @@
 
 #define LONGEST 130 /* of a string, so that jansson's buffer grows at each of its bytes */
 
+/* What a text had no memory for is no reason for others. */
+static void value_is_made(void) {
+	json_t *json = json_pack("[i]", 1);
+
+	assert_non_null(json);
+	json_decref(json);
+}
+
 static bool text_is_read(void *context) {
 	const char *text = context;
 	json_error_t error;
@@ -20,6 +28,7 @@ static bool text_is_read(void *context) {
 	if (json == NULL) {
 		assert_int_equal(json_error_code(&error), json_error_out_of_memory);
 		assert_string_equal(error.text, "no memory left");
+		value_is_made();
 	}
 	json_decref(json);
 	return json != NULL;
