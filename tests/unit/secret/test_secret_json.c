@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "secret/json_fault.h"
 #include "secret/secret_json.h"
 #include "secret/secret_memory.h"
 
@@ -67,6 +68,20 @@ static void mistakes(void **state) {
 	json_decref(json);
 }
 
+/* jansson quotes what it did not understand, which may be a key. */
+static void a_mistake_is_not_quoted(void **state) {
+	static const char text[] = "[aabbccddeeff00112233445566778899]";
+	char fault[JSON_FAULT_LINE];
+	json_error_t error;
+
+	(void)state;
+	assert_null(secret_json_load(text, strlen(text), 0, &error));
+	assert_non_null(strstr(error.text, "aabbccddeeff"));
+	json_fault(&error, fault);
+	assert_null(strstr(fault, "aabb"));
+	assert_non_null(strstr(fault, "at line 1, column"));
+}
+
 static int begin(void **state) {
 	(void)state;
 	secret_json_wipe();
@@ -78,6 +93,7 @@ int main(void) {
 		cmocka_unit_test(strings_of_each_length),
 		cmocka_unit_test(all_kinds_of_values),
 		cmocka_unit_test(mistakes),
+		cmocka_unit_test(a_mistake_is_not_quoted),
 	};
 
 	return cmocka_run_group_tests(tests, begin, NULL);
