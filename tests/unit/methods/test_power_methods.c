@@ -33,6 +33,7 @@ static void what_is_not_given_stays(void **state) {
 	assert_int_equal(has->empty_rounds, 7);
 	assert_int_equal(has->longest_pause, 30000);
 	assert_int_equal(has->latency, 90000);
+	assert_int_equal(power_config_of(p)->latency, 90000); /* the governor's, too */
 	assert_int_equal(number(told_of, "empty_rounds"), 7);
 	assert_int_equal(json_array_size(at(told_of, "cores")), CORES);
 	for (unsigned w = 0; w < CORES; w++) {
