@@ -209,9 +209,29 @@ static void a_limit_comes_with_the_rest_of_the_group(void **state) {
 	live_group_free(&l);
 }
 
+/* Once it is taken, a change has what was there before. */
+static void limits_change_places(void **state) {
+	struct live_group l = live_of(LIVE_SMALL);
+	const uint64_t rate = l.sg.rate_limit, timeout = l.sg.cpe_timeout_ns;
+	struct live_changes changes;
+	char why[LIVE_LINE];
+
+	(void)state;
+	assert_true(ask(&l, LIVE_SET, LIVE_GROUP, "{rate_limit: '7 Gbps', cpe_timeout: '5 s'}",
+			&changes, why));
+	live_changes_take(&l, &changes);
+	assert_int_equal(l.sg.rate_limit, 7000000000);
+	assert_int_equal(l.sg.cpe_timeout_ns, 5000000000);
+	assert_int_equal(changes.list[0].group->rate_limit, rate);
+	assert_int_equal(changes.list[0].group->cpe_timeout_ns, timeout);
+	live_changes_free(&changes);
+	live_group_free(&l);
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_limit_comes_with_the_rest_of_the_group),
+		cmocka_unit_test(limits_change_places),
 		cmocka_unit_test(there_and_back),
 		cmocka_unit_test(keys_are_told_to_none_but_who_asks),
 		cmocka_unit_test(objects_come_and_go),
