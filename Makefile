@@ -107,10 +107,11 @@ races: test-deps ## the same with threads as workers, for INTERLEAVING_SECONDS (
 .PHONY: faults
 faults: test-deps ## each call that may fail does so, in each kind of reload and method, under the sanitizers (minutes)
 	$(call configure,build-asan,-Dmarch=$(SANITIZE_MARCH) $(SANITIZE))
-	@ninja -C build-asan tests/unit/test_faults_reload tests/unit/test_faults_steering tests/unit/test_faults_methods
+	@ninja -C build-asan $(addprefix tests/unit/test_faults_,reload steering methods captures)
 	VCMTS_FAULTS=all build-asan/tests/unit/test_faults_reload
 	VCMTS_FAULTS=all build-asan/tests/unit/test_faults_steering
 	VCMTS_FAULTS=all build-asan/tests/unit/test_faults_methods
+	VCMTS_FAULTS=all build-asan/tests/unit/test_faults_captures
 
 realtime: test-deps build ## what only a quiet machine shows: rates, distances, delays; repeated where it fails
 	$(PYTHON) -m pytest tests/realtime

@@ -97,7 +97,9 @@ static void a_request_changes_the_cipher(void **state) {
 	live_group_free(&l);
 }
 
+/* A key that is removed is in no other place either. */
 static bool key_rolls(struct live_group *l, const struct live_next_key *next, char *why) {
+	static const uint8_t none[CIPHER_MAX_KEY];
 	struct live_changes changes;
 
 	if (!live_key_install(l, 1, next, &changes, why))
@@ -111,6 +113,8 @@ static bool key_rolls(struct live_group *l, const struct live_next_key *next, ch
 	assert_true(live_key_remove(l, 1, &changes, why));
 	live_changes_take(l, &changes);
 	live_changes_free(&changes);
+	assert_memory_equal(association(l)->next_key, none, sizeof(none));
+	assert_memory_equal(association(l)->next_iv, none, sizeof(association(l)->next_iv));
 	return true;
 }
 
