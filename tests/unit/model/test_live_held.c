@@ -95,6 +95,21 @@ static void modems_share_a_said(void **state) {
 	live_group_free(&l);
 }
 
+/* Flows that are provisioned only have nothing reserved. */
+static void provisioned_flows_reserve_nothing(void **state) {
+	struct live_group l = live_of(LIVE_SMALL);
+
+	(void)state;
+	expect_done(&l, LIVE_SET, LIVE_MODEM,
+		    "{mac: '02:01:00:00:00:02', service_flows: {44: {state: provisioned, "
+		    "min_reserved_rate: '8 Mbps'}}}",
+		    "1 modem changed");
+	expect_done(&l, LIVE_ADD, LIVE_MODEM,
+		    CLEAR_9 "service_flows: [{id: 9, min_reserved_rate: '37.5 Mbps'}]}",
+		    "1 modem added");
+	live_group_free(&l);
+}
+
 /* What is reserved of channels, from either side. */
 static void channels_carry_what_is_reserved(void **state) {
 	struct live_group l = live_of(LIVE_SMALL);
@@ -156,6 +171,7 @@ int main(void) {
 		cmocka_unit_test(what_another_has),
 		cmocka_unit_test(sessions_of_maps),
 		cmocka_unit_test(modems_share_a_said),
+		cmocka_unit_test(provisioned_flows_reserve_nothing),
 		cmocka_unit_test(channels_carry_what_is_reserved),
 		cmocka_unit_test(a_group_that_is_full),
 	};
