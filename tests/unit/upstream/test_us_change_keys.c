@@ -76,6 +76,26 @@ static void keys_roll(void **state) {
 	bench_close(bench);
 }
 
+/* Schedules are given for modems that there will be: one that goes in the same change has none. */
+static void keys_behind_a_modem_that_goes(void **state) {
+	struct us_change *c;
+
+	(void)state;
+	setup();
+	will_be(LIVE_MODEM, ONE_KEY, NULL);
+	next = bench->modems[TWO_KEYS];
+	roll(&next);
+	will_have_keys(TWO_KEYS);
+	c = begin();
+	take(c);
+	pass(c);
+	keys_are(TWO_KEYS, c);
+	for (unsigned i = 0; i < 4; i++)
+		whole(OF_TWO_KEYS);
+	bench_complete(bench, OF_TWO_KEYS);
+	bench_close(bench);
+}
+
 /* When all has passed, a key that was replaced is unknown. */
 static void key_that_was_replaced(void **state) {
 	struct modem before;
@@ -174,6 +194,7 @@ static void cipher_goes(void **state) {
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(keys_roll),
+		cmocka_unit_test(keys_behind_a_modem_that_goes),
 		cmocka_unit_test(key_that_was_replaced),
 		cmocka_unit_test(next_key_comes_and_goes),
 		cmocka_unit_test(sessions_remain),
