@@ -12,6 +12,9 @@
 #include "secret/secret_memory.h"
 
 #define FIRST_ROOM 4096
+#define SEND_PIECES 4
+/* Bytes that a client is sent at a time: others are served in between. */
+#define SEND_MOST ANSWER_BLOCK
 
 void control_client_open(struct control_client *c, int fd, uint64_t now_ms) {
 	*c = (struct control_client){.fd = fd, .since_ms = now_ms};
@@ -19,7 +22,7 @@ void control_client_open(struct control_client *c, int fd, uint64_t now_ms) {
 
 /* That it has gone is told in any case. */
 short control_client_events(const struct control_client *c) {
-	if (c->out != NULL)
+	if (c->out.size > 0)
 		return POLLOUT;
 	return c->work != NULL ? 0 : POLLIN;
 }
@@ -38,69 +41,39 @@ bool control_client_has_more(const struct control_client *c) {
 		return true; /* to be closed */
 	if (c->work != NULL)
 		return !rpc_waits(c->work);
-	return c->out == NULL && c->looked < c->in_used;
+	return c->out.size == 0 && c->looked < c->in_used;
 }
 
 bool control_client_is_busy(const struct control_client *c) {
-	return c->work != NULL || c->out != NULL || c->text.state == JSON_TEXT_INSIDE;
+	return c->work != NULL || c->out.size > 0 || c->text.state == JSON_TEXT_INSIDE;
 }
 
 bool control_client_may_go(const struct control_client *c) {
 	return !control_client_is_busy(c) && !c->events.on;
 }
 
-/* Events may have keys in them. */
-static void out_free(struct control_client *c) {
-	secret_free(c->out);
-	c->out = NULL;
-	c->out_used = c->out_sent = 0;
-}
+struct rpc_work *control_client_close(struct control_client *c, const struct rpc *rpc,
+				      struct answer_text *unsent) {
+	struct rpc_work *work = c->work;
 
-void control_client_close(struct control_client *c, const struct rpc *rpc) {
 	close(c->fd);
 	event_journal_leave(rpc->events, &c->events);
-	if (c->work != NULL)
-		secret_free(rpc_end(c->work));
 	secret_free(c->in);
-	out_free(c);
+	answer_text_move(unsent, &c->out);
 	*c = (struct control_client){.fd = -1};
+	return work;
 }
 
-/* Takes lines over, behind what is to be sent already. */
-static void client_say(struct control_client *c, char *lines, size_t size) {
-	size_t before = c->out_used - c->out_sent;
-	char *both;
-
-	if (lines == NULL)
-		return;
-	if (c->out == NULL) {
-		c->out = lines;
-		c->out_used = size;
-		c->out_sent = 0;
-		return;
-	}
-	both = malloc(before + size);
-	if (both != NULL) {
-		memcpy(both, c->out + c->out_sent, before);
-		memcpy(both + before, lines, size);
-	}
-	c->gone |= both == NULL; /* what was said half cannot be ended */
-	secret_free(lines);
-	out_free(c);
-	c->out = both;
-	c->out_used = both != NULL ? before + size : 0;
-}
-
-static void client_answers(struct control_client *c, char *text) {
-	size_t size = text != NULL ? strlen(text) : 0;
-
-	if (text != NULL)
-		text[size++] = '\n'; /* in place of the end of the text */
-	client_say(c, text, size);
+/* Appends lines, or an answer, which ends a line. What was said half cannot be ended. */
+static void client_say(struct control_client *c, const char *bytes, size_t size) {
+	if (answer_text_write(bytes, size, &c->out) != 0)
+		c->gone = true;
 }
 
 static void client_end(struct control_client *c, enum rpc_code code, const char *why) {
-	client_answers(c, rpc_complain(code, why));
+	rpc_complain(&c->out, code, why);
+	client_say(c, "\n", 1);
+	c->gone |= c->out.lost;
 	c->ends = true;
 }
 
@@ -156,8 +129,12 @@ static void client_work(struct control_client *c, uint64_t now_ms) {
 
 	c->since_ms = now_ms;
 	if (done) {
-		client_answers(c, rpc_end(c->work));
+		size_t before = c->out.size;
+
+		rpc_end(c->work, &c->out);
 		c->work = NULL;
+		if (c->out.size > before)
+			client_say(c, "\n", 1);
 	}
 	secret_stack_wipe();
 }
@@ -186,28 +163,35 @@ static void client_answer(struct control_client *c, const struct rpc *rpc, uint6
 
 /* Returns false when the client has gone, or has been told why it must. */
 static bool client_write(struct control_client *c, uint64_t now_ms) {
-	ssize_t n = send(c->fd, c->out + c->out_sent, c->out_used - c->out_sent,
-			 MSG_DONTWAIT | MSG_NOSIGNAL);
+	struct iovec pieces[SEND_PIECES];
+	struct msghdr message = {.msg_iov = pieces};
+	size_t size = 0;
+	ssize_t n;
 
+	message.msg_iovlen = answer_text_pieces(&c->out, pieces, SEND_PIECES);
+	for (size_t i = 0; i < message.msg_iovlen; i++) {
+		if (pieces[i].iov_len > SEND_MOST - size)
+			pieces[i].iov_len = SEND_MOST - size;
+		size += pieces[i].iov_len;
+	}
+	n = sendmsg(c->fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
 	if (n < 0)
 		return errno == EAGAIN || errno == EINTR;
-	c->out_sent += (size_t)n;
+	answer_text_consume(&c->out, (size_t)n);
 	if (n > 0)
 		c->since_ms = now_ms;
-	if (c->out_sent < c->out_used)
-		return true;
-	out_free(c);
-	return !c->ends;
+	return c->out.size > 0 || !c->ends;
 }
 
 void control_client_push(struct control_client *c, const struct rpc *rpc, uint64_t now_ms) {
-	while (!c->gone && !c->ends && c->out == NULL && c->events.on) {
+	while (!c->gone && !c->ends && c->out.size == 0 && c->events.on) {
 		size_t size;
 		char *lines = event_journal_take(rpc->events, &c->events, &size);
 
 		if (lines == NULL)
 			return;
 		client_say(c, lines, size);
+		secret_free(lines); /* events may have keys in them */
 		c->since_ms = now_ms;
 		c->gone = !client_write(c, now_ms);
 	}
@@ -215,9 +199,9 @@ void control_client_push(struct control_client *c, const struct rpc *rpc, uint64
 
 /* Returns whether the client is still there. */
 static bool client_send(struct control_client *c, const struct rpc *rpc, uint64_t now_ms) {
-	if (c->out != NULL && !client_write(c, now_ms))
+	if (c->out.size > 0 && !client_write(c, now_ms))
 		return false;
-	if (c->out == NULL && c->ends)
+	if (c->out.size == 0 && c->ends)
 		return false; /* it has the complaint, or there was no memory for one */
 	control_client_push(c, rpc, now_ms);
 	return !c->gone;
@@ -233,9 +217,9 @@ bool control_client_serve(struct control_client *c, const struct rpc *rpc, uint6
 		if (!rpc_reads(c->work))
 			client_work(c, now_ms);
 	} else {
-		if (c->out == NULL && c->looked == c->in_used && !client_read(c, now_ms))
+		if (c->out.size == 0 && c->looked == c->in_used && !client_read(c, now_ms))
 			return false;
-		if (c->out == NULL && c->looked < c->in_used)
+		if (c->out.size == 0 && c->looked < c->in_used)
 			client_answer(c, rpc, now_ms);
 	}
 	return client_send(c, rpc, now_ms);

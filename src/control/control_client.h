@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "control/answer_text.h"
 #include "control/json_text.h"
 #include "control/rpc.h"
 
@@ -16,8 +17,7 @@ struct control_client {
 	size_t looked; /* bytes of `in` that `text` has seen */
 	struct json_text text;
 	struct rpc_work *work; /* what it has asked for and waits for */
-	char *out;
-	size_t out_used, out_sent;
+	struct answer_text out; /* what it is to get */
 	bool ends; /* once the answer is taken: what it sends is no request */
 	bool gone; /* nothing can be sent to it */
 	struct event_subscriber events;
@@ -55,4 +55,7 @@ bool control_client_is_busy(const struct control_client *c);
 /* Whether another client may have its slot: it is not busy, and no subscriber. */
 bool control_client_may_go(const struct control_client *c);
 
-void control_client_close(struct control_client *c, const struct rpc *rpc);
+/* Closes the connection. What it has not taken is moved to `unsent`, and what it has asked for is returned, to be abandoned;
+ * NULL: nothing is at work. */
+struct rpc_work *control_client_close(struct control_client *c, const struct rpc *rpc,
+				      struct answer_text *unsent);

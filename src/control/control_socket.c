@@ -15,6 +15,8 @@
 #define WAIT_MS 1 /* between two looks at what clients wait for */
 /* Of a round, for requests that only read; the last of them may take longer. */
 #define READING_MS 5
+/* The same while a call waits, which takes several rounds. */
+#define READING_BESIDE_MS 1
 
 struct control_socket {
 	const struct rpc *rpc;
@@ -22,6 +24,9 @@ struct control_socket {
 	struct listener listener;
 	struct control_client clients[CONTROL_CLIENTS];
 	size_t reader; /* the client whose turn it is among those whose requests only read */
+	/* What clients that have gone had asked for and not taken, which is freed in parts. */
+	struct rpc_work *abandoned;
+	struct answer_text unsent;
 };
 
 static uint64_t now_ms(void) {
@@ -62,6 +67,27 @@ struct control_socket *control_socket_open(const struct control_options *options
 	return NULL;
 }
 
+static void client_close(struct control_socket *s, struct control_client *c) {
+	struct rpc_work *work = control_client_close(c, s->rpc, &s->unsent);
+
+	if (work == NULL)
+		return;
+	*rpc_work_next(work) = s->abandoned;
+	s->abandoned = work;
+}
+
+/* Frees a part of what clients have left. Returns whether that was the last one. */
+static bool leavings_free(struct control_socket *s) {
+	struct rpc_work *work = s->abandoned;
+	struct rpc_work *next = work != NULL ? *rpc_work_next(work) : NULL;
+
+	if (!answer_text_free_part(&s->unsent))
+		return false;
+	if (work != NULL && rpc_abandon(work))
+		s->abandoned = next;
+	return s->abandoned == NULL;
+}
+
 /* A free place; where there is none, that of the client which has been idle for longest. NULL: all
  * are in the middle of something. */
 static struct control_client *place_find(struct control_socket *s) {
@@ -76,7 +102,7 @@ static struct control_client *place_find(struct control_socket *s) {
 			best = c;
 	}
 	if (best != NULL)
-		control_client_close(best, s->rpc);
+		client_close(s, best);
 	return best;
 }
 
@@ -103,7 +129,7 @@ static void client_keep(struct control_socket *s, struct control_client *c, bool
 	if (there && control_client_is_busy(c) && now > c->since_ms + s->patience_ms)
 		there = false;
 	if (!there)
-		control_client_close(c, s->rpc);
+		client_close(s, c);
 }
 
 static void serve_client(struct control_socket *s, struct control_client *c, short events,
@@ -117,13 +143,23 @@ static void serve_client(struct control_socket *s, struct control_client *c, sho
 	client_keep(s, c, there, now);
 }
 
+static bool a_call_waits(const struct control_socket *s) {
+	for (size_t i = 0; i < CONTROL_CLIENTS; i++) {
+		if (s->clients[i].fd >= 0 && control_client_waits(&s->clients[i]))
+			return true;
+	}
+	return false;
+}
+
 /* In turn, as long as others can wait for them. */
 static void serve_readers(struct control_socket *s, uint64_t begun) {
+	uint64_t limit_ms = a_call_waits(s) ? READING_BESIDE_MS : READING_MS;
+
 	for (size_t n = 0; n < CONTROL_CLIENTS; n++) {
 		struct control_client *c = &s->clients[s->reader];
 		uint64_t now = now_ms();
 
-		if (now - begun >= READING_MS)
+		if (now - begun >= limit_ms)
 			return;
 		s->reader = (s->reader + 1) % CONTROL_CLIENTS;
 		if (c->fd >= 0 && control_client_reads(c))
@@ -133,6 +169,8 @@ static void serve_readers(struct control_socket *s, uint64_t begun) {
 
 /* How long poll() may wait. */
 static int patience_of(const struct control_socket *s, int timeout_ms) {
+	if (s->abandoned != NULL || s->unsent.size > 0)
+		return 0;
 	for (size_t i = 0; i < CONTROL_CLIENTS; i++) {
 		const struct control_client *c = &s->clients[i];
 
@@ -162,6 +200,7 @@ void control_socket_serve(struct control_socket *s, int timeout_ms) {
 			serve_client(s, &s->clients[i], fds[i].revents, now);
 	}
 	serve_readers(s, now_ms());
+	(void)leavings_free(s);
 	if (fds[CONTROL_CLIENTS].revents != 0)
 		take_connections(s, now);
 }
@@ -171,8 +210,10 @@ void control_socket_close(struct control_socket *s) {
 		return;
 	for (size_t c = 0; c < CONTROL_CLIENTS; c++) {
 		if (s->clients[c].fd >= 0)
-			control_client_close(&s->clients[c], s->rpc);
+			client_close(s, &s->clients[c]);
 	}
+	while (!leavings_free(s))
+		;
 	if (s->rpc->events != NULL)
 		event_journal_on_flush(s->rpc->events, NULL, NULL);
 	listener_close(&s->listener);

@@ -5,14 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "control/answer_text.h"
 #include "control/rpc_call.h"
 #include "model/errors.h"
 #include "secret/json_fault.h"
 #include "secret/secret_json.h"
 #include "secret/secret_memory.h"
-
-#define TEXT_FLAGS (JSON_COMPACT | JSON_ENSURE_ASCII)
 
 /* Stands ready from the beginning, in the place of answers for which no memory is left. */
 #define ANSWER_LOST                                                                             \
@@ -27,9 +24,10 @@ struct rpc_work {
 	size_t next; /* of the array */
 	bool done;
 	struct answer_text answers; /* as values take several times as much */
-	char *spare; /* ANSWER_LOST */
+	struct answer_text spare; /* ANSWER_LOST */
 	const struct rpc_method *method;
 	struct rpc_call call;
+	struct rpc_work *next_abandoned;
 };
 
 static json_t *error_json(enum rpc_code code, const char *message) {
@@ -48,15 +46,14 @@ static json_t *complaint(enum rpc_code code, const char *message) {
 	return envelope("error", error_json(code, message), NULL);
 }
 
-static char *text_of(json_t *answer) {
-	char *text = answer != NULL ? json_dumps(answer, TEXT_FLAGS) : NULL;
+void rpc_complain(struct answer_text *to, enum rpc_code code, const char *message) {
+	json_t *answer = complaint(code, message);
 
+	if (answer != NULL)
+		answer_text_json(to, answer);
+	else
+		to->lost = true;
 	json_decref(answer);
-	return text;
-}
-
-char *rpc_complain(enum rpc_code code, const char *message) {
-	return text_of(complaint(code, message));
 }
 
 static const struct rpc_method *method_find(const struct rpc *rpc, const char *name) {
@@ -84,12 +81,12 @@ static void answers_add(struct answer_text *a, json_t *answer, bool array) {
 	json_decref(answer);
 }
 
-/* The answer whose result is this text. */
-static void answers_add_text(struct answer_text *a, const char *text, const json_t *id,
+/* The answer whose result is this text, which becomes empty. */
+static void answers_add_text(struct answer_text *a, struct answer_text *text, const json_t *id,
 			     bool array) {
 	answers_separate(a, array);
 	answer_text_put(a, "{\"jsonrpc\":\"2.0\",\"result\":");
-	answer_text_put(a, text);
+	answer_text_move(a, text);
 	answer_text_put(a, ",\"id\":");
 	answer_text_json(a, id);
 	answer_text_put(a, "}");
@@ -151,8 +148,8 @@ static void answer_add(struct rpc_work *w, const json_t *request, json_t *result
 		json_decref(result);
 	} else if (result != NULL) {
 		answers_add(&w->answers, envelope("result", result, id), is_array(w));
-	} else if (w->call.error.code == RPC_OK && w->call.text != NULL) {
-		answers_add_text(&w->answers, w->call.text, id, is_array(w));
+	} else if (w->call.error.code == RPC_OK && w->call.text.size > 0 && !w->call.text.lost) {
+		answers_add_text(&w->answers, &w->call.text, id, is_array(w));
 	} else {
 		if (w->call.error.code == RPC_OK)
 			rpc_refuse(&w->call, RPC_INTERNAL,
@@ -222,8 +219,8 @@ struct rpc_work *rpc_begin(const struct rpc *rpc, const char *text, size_t size)
 	json_t *answer;
 
 	if (w != NULL)
-		w->spare = strdup(ANSWER_LOST);
-	if (w == NULL || w->spare == NULL) {
+		answer_text_put(&w->spare, ANSWER_LOST);
+	if (w == NULL || w->spare.lost) {
 		free(w);
 		return NULL;
 	}
@@ -263,22 +260,30 @@ bool rpc_reads(const struct rpc_work *w) {
 	return method->reads;
 }
 
-char *rpc_end(struct rpc_work *w) {
-	char *answers = NULL;
+static void work_free(struct rpc_work *w) {
+	json_decref(w->asked);
+	answer_text_free(&w->spare);
+	free(w);
+}
 
+bool rpc_abandon(struct rpc_work *w) {
+	if (!answer_text_free_part(&w->answers))
+		return false;
+	if (w->method != NULL && !rpc_call_close_part(&w->call))
+		return false;
+	work_free(w);
+	return true;
+}
+
+void rpc_end(struct rpc_work *w, struct answer_text *to) {
 	if (is_array(w) && w->next > 0 && w->answers.size > 0)
 		answer_text_put(&w->answers, "]");
-	if (w->done && w->answers.lost) {
-		answers = w->spare;
-		w->spare = NULL;
-	} else if (w->done) {
-		answers = answer_text_take(&w->answers);
-	}
-	answer_text_free(&w->answers);
-	if (w->method != NULL)
-		call_close(w);
-	json_decref(w->asked);
-	free(w->spare);
-	free(w);
-	return answers;
+	if (w->done)
+		answer_text_move(to, w->answers.lost ? &w->spare : &w->answers);
+	while (!rpc_abandon(w))
+		;
+}
+
+struct rpc_work **rpc_work_next(struct rpc_work *w) {
+	return &w->next_abandoned;
 }

@@ -10,6 +10,7 @@
 
 #include <jansson.h>
 
+#include "control/answer_text.h"
 #include "control/event_journal.h"
 #include "model/arena.h"
 #include "model/keys.h"
@@ -44,9 +45,10 @@ struct rpc_call {
 	struct rpc_error error;
 	void *state; /* of a method that waits: NULL at first; in `arena`, or of the service */
 	bool waits, goes_on;
-	/* Where set, frees what `state` has, at the end of the call, however that came. */
-	void (*end)(struct rpc_call *call);
-	char *text; /* the result as JSON, in place of a returned one: from malloc(), the call's */
+	/* Where set, frees what `state` has, at the end of the call, however that came. Returns false where something is
+	 * left: it frees no more at a time than takes a few ms, and is called again. */
+	bool (*end)(struct rpc_call *call);
+	struct answer_text text; /* the result as JSON, in place of a returned one */
 	struct event_subscriber *subscriber; /* of the connection; NULL: there is none */
 	/* Set by a method as soon as it has changed something: where no memory is left for the result, the client is
 	 * told that it was done. */
@@ -91,12 +93,19 @@ bool rpc_waits(const struct rpc_work *w);
 /* Whether the call that comes next only reads. */
 bool rpc_reads(const struct rpc_work *w);
 
-/* Frees the work and returns the answer, which the caller frees; NULL: there is nothing to say. Of work
- * that is not done there is no answer, and what a call has begun goes on without it. */
-char *rpc_end(struct rpc_work *w);
+/* Frees the work and moves its answer behind the end of `to`; there may be none. Of work that is not done there is no
+ * answer, and what a call has begun goes on without it. */
+void rpc_end(struct rpc_work *w, struct answer_text *to);
 
-/* What is said to a client whose bytes are no request. To be freed by the caller; NULL: no memory. */
-char *rpc_complain(enum rpc_code code, const char *message);
+/* Frees a part of the work, done or not, whose client has gone. Returns whether it is freed; until then, this is to be called
+ * again, and nothing else. */
+bool rpc_abandon(struct rpc_work *w);
+
+/* Abandoned work is kept in a list by its owner: the next one, which the owner sets. */
+struct rpc_work **rpc_work_next(struct rpc_work *w);
+
+/* Appends what is said to a client whose bytes are no request. Where there is no memory, `to` is lost. */
+void rpc_complain(struct answer_text *to, enum rpc_code code, const char *message);
 
 /* Notes why a call is refused, in one line. Returns NULL. */
 json_t *rpc_refuse(struct rpc_call *call, enum rpc_code code, const char *format, ...)
@@ -119,7 +128,7 @@ json_t *rpc_wait(struct rpc_call *call);
 json_t *rpc_more(struct rpc_call *call);
 
 /* When a part that begins now is to end, so that others are served soon enough; and whether that is over. */
-#define RPC_PART_US 2000
+#define RPC_PART_US 1000
 uint64_t rpc_part_end(void);
 bool rpc_part_is_over(uint64_t end);
 

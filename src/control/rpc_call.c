@@ -10,7 +10,6 @@
 #include "model/errors.h"
 #include "model/reader.h"
 #include "model/tree_json.h"
-#include "secret/secret_memory.h"
 
 #define MAX_VALUES 1000000 /* of one request */
 
@@ -113,12 +112,18 @@ void rpc_call_open(struct rpc_call *call, const struct rpc_method *method, json_
 		tell_mistakes(call, &errors);
 }
 
-void rpc_call_close(struct rpc_call *call) {
-	if (call->end != NULL)
-		call->end(call);
+bool rpc_call_close_part(struct rpc_call *call) {
+	if (call->end != NULL && !call->end(call))
+		return false;
 	call->end = NULL;
-	secret_free(call->text);
-	call->text = NULL;
+	if (!answer_text_free_part(&call->text))
+		return false;
 	arena_free(call->arena);
 	call->arena = NULL;
+	return true;
+}
+
+void rpc_call_close(struct rpc_call *call) {
+	while (!rpc_call_close_part(call))
+		;
 }

@@ -10,5 +10,8 @@
  * either case. */
 void rpc_call_open(struct rpc_call *call, const struct rpc_method *method, json_t *given);
 
-/* Frees what it has. Harmless on one that was not opened. */
+/* Frees a part of what it has. Returns whether that was the last one. */
+bool rpc_call_close_part(struct rpc_call *call);
+
+/* Frees all that it has. Harmless on one that was not opened. */
 void rpc_call_close(struct rpc_call *call);

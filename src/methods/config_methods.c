@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "control/answer_text.h"
 #include "methods/methods.h"
 #include "model/key_rows.h"
 #include "model/live/snapshot.h"
@@ -44,14 +43,12 @@ const struct key config_refuse_result[] = {
 /* Written while other clients are served, from copies of what was in service when it was asked for. */
 struct config_reading {
 	struct snapshot *snapshot;
-	struct answer_text answer;
 };
 
-static void reading_end(struct rpc_call *call) {
+static bool reading_end(struct rpc_call *call) {
 	struct config_reading *r = call->state;
 
-	snapshot_free(r->snapshot);
-	answer_text_free(&r->answer);
+	return snapshot_free_part(r->snapshot);
 }
 
 static bool reading_copy(struct rpc_call *call, struct config_reading *r) {
@@ -84,15 +81,8 @@ static bool reading_begin(struct rpc_call *call) {
 		 ",\"config\":{\"service_groups\":",
 		 m->server->generation,
 		 m->events.journal != NULL ? event_journal_next(m->events.journal) : 1);
-	answer_text_put(&r->answer, head);
+	answer_text_put(&call->text, head);
 	return reading_copy(call, r);
-}
-
-/* The text becomes the result. */
-static json_t *reading_done(struct rpc_call *call, struct config_reading *r) {
-	answer_text_put(&r->answer, "}}");
-	call->text = answer_text_take(&r->answer);
-	return NULL;
 }
 
 json_t *config_get(struct rpc_call *call) {
@@ -109,10 +99,13 @@ json_t *config_get(struct rpc_call *call) {
 		return rpc_more(call);
 	}
 	while (more && !rpc_part_is_over(end))
-		more = snapshot_write(r->snapshot, answer_text_write, &r->answer, &failed);
+		more = snapshot_write(r->snapshot, answer_text_write, &call->text, &failed);
 	if (failed)
 		return rpc_refuse(call, RPC_INTERNAL, "no memory left");
-	return more ? rpc_more(call) : reading_done(call, r);
+	if (more)
+		return rpc_more(call);
+	answer_text_put(&call->text, "}}");
+	return NULL;
 }
 
 json_t *config_reload(struct rpc_call *call) {

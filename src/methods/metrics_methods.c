@@ -10,7 +10,7 @@
 #include "model/units.h"
 
 #define NAMES_MAX 64 /* beginnings of names */
-#define PART_MOST 1000 /* samples that are written before others are served: some ms */
+#define PART_MOST 500 /* samples that are written before others are served: about 1 ms */
 
 /* One row a key, to be read as a table. */
 /* clang-format off */
@@ -38,7 +38,7 @@ const struct key metrics_get_params[] = {
 	 HELP("where to begin: 0, or what the answer before told as next, to the same other "
 	      "parameters")},
 	{.name = "count", INTEGER(1, METRICS_SAMPLES_MAX), AT(struct metrics_get_params, count),
-	 .fallback = "50000", HELP("how many samples at the most")},
+	 .fallback = METRICS_SAMPLES_DEFAULT, HELP("how many samples at the most")},
 	{0},
 };
 
@@ -101,58 +101,58 @@ static bool subjects_are_there(struct rpc_call *call, const struct metrics_get_p
 
 /* Written while other clients are served; numbers are of the part that they are in. */
 struct metrics_reading {
-	FILE *out;
-	char *text;
-	size_t size;
 	uint64_t cursor;
 	size_t count;
 };
-
-static void reading_end(struct rpc_call *call) {
-	struct metrics_reading *r = call->state;
-
-	if (r->out != NULL)
-		fclose(r->out);
-	free(r->text);
-}
 
 static bool reading_begin(struct rpc_call *call) {
 	const struct metrics_get_params *p = call->params;
 	const struct methods *m = call->service;
 	struct metrics_reading *r = arena_alloc(call->arena, 1, sizeof(*r));
+	char head[64];
 
 	if (r == NULL)
 		return false;
 	call->state = r;
-	call->end = reading_end;
 	r->cursor = p->first;
-	r->out = open_memstream(&r->text, &r->size);
-	if (r->out != NULL)
-		fprintf(r->out, "{\"uptime\":%.6f,\"samples\":[", metrics_uptime(m->metrics));
-	return r->out != NULL;
+	snprintf(head, sizeof(head), "{\"uptime\":%.6f,\"samples\":[", metrics_uptime(m->metrics));
+	answer_text_put(&call->text, head);
+	return true;
 }
 
-/* The text becomes the result. */
-static json_t *reading_done(struct rpc_call *call, struct metrics_reading *r) {
+/* Writes the next samples, `most` at most. Returns false where memory is short. */
+static bool part_write(struct rpc_call *call, const struct metrics_selection *selection,
+		       size_t most) {
+	const struct methods *m = call->service;
+	struct metrics_reading *r = call->state;
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
 	bool good;
 
-	fputc(']', r->out);
+	if (out == NULL)
+		return false;
+	good = metrics_samples(m->metrics, selection, out, most, &r->cursor, &r->count);
+	good &= ferror(out) == 0;
+	good &= fclose(out) == 0;
+	good = good && answer_text_write(text, size, &call->text) == 0;
+	free(text);
+	return good;
+}
+
+static void reading_done(struct rpc_call *call) {
+	const struct metrics_reading *r = call->state;
+	char next[64] = "";
+
 	if (r->cursor != METRICS_SAMPLES_END)
-		fprintf(r->out, ",\"next\":%" PRIu64, r->cursor);
-	fputc('}', r->out);
-	good = ferror(r->out) == 0;
-	good &= fclose(r->out) == 0;
-	r->out = NULL;
-	if (!good)
-		return rpc_refuse(call, RPC_INTERNAL, "no memory left");
-	call->text = r->text;
-	r->text = NULL;
-	return NULL;
+		snprintf(next, sizeof(next), ",\"next\":%" PRIu64, r->cursor);
+	answer_text_put(&call->text, "]");
+	answer_text_put(&call->text, next);
+	answer_text_put(&call->text, "}");
 }
 
 json_t *metrics_get(struct rpc_call *call) {
 	const struct metrics_get_params *p = call->params;
-	const struct methods *m = call->service;
 	const struct metrics_selection selection = {
 		.names = (const char *const *)p->names,
 		.name_count = (unsigned)p->name_count,
@@ -168,10 +168,10 @@ json_t *metrics_get(struct rpc_call *call) {
 	if (r == NULL && !reading_begin(call))
 		return rpc_refuse(call, RPC_INTERNAL, "no memory left");
 	r = call->state;
-	if (!metrics_samples(m->metrics, &selection, r->out,
-			     RTE_MIN(p->count - r->count, PART_MOST), &r->cursor, &r->count))
+	if (!part_write(call, &selection, RTE_MIN(p->count - r->count, PART_MOST)))
 		return rpc_refuse(call, RPC_INTERNAL, "no memory left");
-	if (r->cursor == METRICS_SAMPLES_END || r->count == p->count)
-		return reading_done(call, r);
-	return rpc_more(call);
+	if (r->cursor != METRICS_SAMPLES_END && r->count < p->count)
+		return rpc_more(call);
+	reading_done(call);
+	return NULL;
 }

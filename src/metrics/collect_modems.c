@@ -8,21 +8,40 @@
 #include "model/units.h"
 #include "scheduler/report.h"
 
+#define DROPS (SCHEDULER_VERDICTS - SCHEDULER_QUEUED - 1) /* samples, by reason */
+
 static bool modem_is_wanted(const struct metrics_selection *s, const struct modem *m) {
 	return modem_is_there(m) && (s->modem == NULL || memcmp(m->mac, s->modem, 6) == 0);
 }
 
-/* Calls `collect` for each modem that is wanted. */
+/* How many samples of a metric there are of a modem, and what puts them. */
+struct of_modem {
+	size_t (*count)(const struct metric_row *row, const struct modem *m);
+	void (*collect)(const struct walk *w, const struct metric_row *row,
+			const struct walk_group *g, size_t modem);
+};
+
+static enum metrics_skip skip(const struct walk *w, size_t count) {
+	return w->sink->skip != NULL ? w->sink->skip(w->sink->arg, count) : METRICS_VISIT;
+}
+
+/* Of each modem that is wanted, but for those that the sink skips. */
 static void modems_walk(const struct walk *w, const struct metric_row *row,
-			void (*collect)(const struct walk *w, const struct metric_row *row,
-					const struct walk_group *g, size_t modem)) {
+			const struct of_modem *of) {
 	for (unsigned i = 0; i < w->group_count; i++) {
 		const struct walk_group *g = &w->groups[i];
 		const struct service_group *sg = g->served->sg;
 
 		for (size_t m = 0; m < sg->modem_count; m++) {
-			if (modem_is_wanted(w->selection, &sg->modems[m]))
-				collect(w, row, g, m);
+			enum metrics_skip what;
+
+			if (!modem_is_wanted(w->selection, &sg->modems[m]))
+				continue;
+			what = skip(w, of->count(row, &sg->modems[m]));
+			if (what == METRICS_SKIP_REST)
+				return;
+			if (what == METRICS_VISIT)
+				of->collect(w, row, g, m);
 		}
 	}
 }
@@ -74,8 +93,14 @@ static void put_modem(const struct walk *w, const struct metric_row *row,
 	walk_put(w, row, value, LABELS(g->id, mac_of(g, modem, mac)));
 }
 
+static size_t count_one(const struct metric_row *row, const struct modem *m) {
+	(void)row;
+	(void)m;
+	return 1;
+}
+
 void collect_modem(const struct walk *w, const struct metric_row *row) {
-	modems_walk(w, row, put_modem);
+	modems_walk(w, row, &(struct of_modem){count_one, put_modem});
 }
 
 static void put_modem_drops(const struct walk *w, const struct metric_row *row,
@@ -88,8 +113,14 @@ static void put_modem_drops(const struct walk *w, const struct metric_row *row,
 		walk_put(w, row, r.drops[v], LABELS(g->id, mac, drop_name(ds_refusals[v])));
 }
 
+static size_t count_drops(const struct metric_row *row, const struct modem *m) {
+	(void)row;
+	(void)m;
+	return DROPS;
+}
+
 void collect_modem_drops(const struct walk *w, const struct metric_row *row) {
-	modems_walk(w, row, put_modem_drops);
+	modems_walk(w, row, &(struct of_modem){count_drops, put_modem_drops});
 }
 
 static void put_flow(const struct walk *w, const struct metric_row *row,
@@ -145,10 +176,25 @@ static void put_drops_of_flows(const struct walk *w, const struct metric_row *ro
 	put_flows_of(w, row, g, modem, true);
 }
 
+static size_t count_flows(const struct metric_row *row, const struct modem *m) {
+	size_t count = 0;
+
+	if (row->which != FLOW_PROBABILITY)
+		return m->service_flow_count;
+	for (size_t f = 0; f < m->service_flow_count; f++)
+		count += m->service_flows[f].aqm == AQM_DOCSIS_PIE;
+	return count;
+}
+
 void collect_flow(const struct walk *w, const struct metric_row *row) {
-	modems_walk(w, row, put_flow_samples);
+	modems_walk(w, row, &(struct of_modem){count_flows, put_flow_samples});
+}
+
+static size_t count_flow_drops(const struct metric_row *row, const struct modem *m) {
+	(void)row;
+	return m->service_flow_count * DROPS;
 }
 
 void collect_flow_drops(const struct walk *w, const struct metric_row *row) {
-	modems_walk(w, row, put_drops_of_flows);
+	modems_walk(w, row, &(struct of_modem){count_flow_drops, put_drops_of_flows});
 }

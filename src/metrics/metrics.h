@@ -100,6 +100,12 @@ struct metrics_selection {
 	bool flows; /* of the service flows of these modems, or of all */
 };
 
+enum metrics_skip {
+	METRICS_VISIT,
+	METRICS_SKIP,
+	METRICS_SKIP_REST, /* and all behind them of this metric */
+};
+
 struct metrics_sink {
 	/* Before the samples of a metric, of which there may be none. NULL: not wanted. */
 	void (*begin)(void *arg, const struct metric *m);
@@ -107,6 +113,9 @@ struct metrics_sink {
 	void *arg;
 	/* Whether the samples of a metric, by its index in metrics_at(), are to be visited. NULL: those of all. */
 	bool (*visit)(void *arg, unsigned index);
+	/* What is to be done with the next `count` samples of the metric, which are of one modem. What is skipped is not
+	 * read. NULL: all are visited. */
+	enum metrics_skip (*skip)(void *arg, size_t count);
 };
 
 /*

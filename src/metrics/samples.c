@@ -116,6 +116,21 @@ static bool samples_visit(void *arg, unsigned row) {
 	return row >= to->first >> ROW_SHIFT && to->next == METRICS_SAMPLES_END;
 }
 
+/* As samples_add() would count them. */
+static enum metrics_skip samples_skip(void *arg, size_t count) {
+	struct samples *to = arg;
+
+	if (to->at + count <= to->first) {
+		to->at += count;
+		return METRICS_SKIP;
+	}
+	if (to->left > 0)
+		return count > 0 ? METRICS_VISIT : METRICS_SKIP;
+	if (to->next == METRICS_SAMPLES_END)
+		to->next = to->at;
+	return METRICS_SKIP_REST;
+}
+
 static void samples_take(void *arg, const struct metric *m, const struct metric_sample *s) {
 	struct samples *to = arg;
 
@@ -135,7 +150,7 @@ bool metrics_samples(const struct metrics_source *source, const struct metrics_s
 		.next = METRICS_SAMPLES_END,
 	};
 	const struct metrics_sink sink = {
-		.visit = samples_visit, .sample = samples_take, .arg = &to};
+		.visit = samples_visit, .skip = samples_skip, .sample = samples_take, .arg = &to};
 
 	if (!metrics_walk(source, selection, &sink))
 		return false;

@@ -162,8 +162,8 @@ static void read_again(struct replay_changes *c, const char *file, uint64_t begu
 static json_t *answer_to(struct replay_changes *c, const char *request) {
 	struct rpc_work *w = rpc_begin(&c->rpc, request, strlen(request));
 	unsigned us = 0;
+	struct answer_text text = {0};
 	json_t *answer;
-	char *text;
 
 	if (w == NULL)
 		return NULL;
@@ -171,9 +171,8 @@ static json_t *answer_to(struct replay_changes *c, const char *request) {
 		if (rpc_waits(w))
 			server_wait(c->server, &us);
 	}
-	text = rpc_end(w);
-	answer = text != NULL ? json_loads(text, 0, NULL) : NULL;
-	secret_free(text);
+	rpc_end(w, &text);
+	answer = answer_text_parse(&text);
 	secret_stack_wipe();
 	return answer;
 }

@@ -13,7 +13,7 @@ static void some_answer(const struct rpc *rpc, const char *bytes, size_t size) {
 
 	for (int looks = 0; looks < 3 && !rpc_go_on(w); looks++)
 		;
-	free(rpc_end(w));
+	free(rpc_answer(w));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

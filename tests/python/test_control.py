@@ -13,9 +13,10 @@ from typing import Any
 
 import pytest
 
-from vcmts.control import command, place, show
+from vcmts.control import command, metrics, place, show
 from vcmts.control.client import Client, ClosedError, RefusedError
 from vcmts.paths import MistakeError
+from vcmts.top import source
 
 Json = dict[str, Any]
 Service = Callable[[Any], Any]
@@ -30,7 +31,22 @@ def answer_to(request: Json) -> Json:
         params = [{"name": "group", "required": True}, {"name": "wait", "required": False}]
         methods = [{"name": "group.drain", "summary": "no more comes in", "params": params}]
         return head | {"result": {"methods": methods}}
+    if request["method"] == "metrics.get":
+        return head | {"result": metrics_part(request["params"])}
     return head | {"result": request["params"]}
+
+
+SAMPLES = [{"name": f"vcmts_{n}_total", "labels": {}, "value": n} for n in range(10)]
+
+
+def metrics_part(params: dict[str, Any]) -> dict[str, Any]:
+    """Four of ten samples at a time; of the names `odd` and `stuck` parts are none."""
+    names, first = params.get("names", [""]), params.get("first", 0)
+    if first and names == ["odd"]:
+        return {"uptime": 1.5}
+    following = 4 if names == ["stuck"] else first + 4
+    part: dict[str, Any] = {"uptime": 1.5 + first, "samples": SAMPLES[first : first + 4]}
+    return part | ({"next": following} if following < len(SAMPLES) else {})
 
 
 def serve(listener: socket.socket, heard: list[Any]) -> None:
@@ -95,6 +111,45 @@ def test_several_at_once(service: tuple[Path, list[Any]]) -> None:
         first, second = client.calls([("echo", {"a": 1}), ("refuse", {})])
     assert first == {"a": 1}
     assert isinstance(second, RefusedError)
+
+
+def test_metrics_in_parts_are_one_answer(service: tuple[Path, list[Any]]) -> None:
+    path, heard = service
+    whole = {"uptime": 1.5, "samples": SAMPLES}
+    with Client(path) as client:
+        assert metrics.metrics(client, names=["vcmts_"]) == whole
+        assert metrics.complete(client, {"uptime": 1, "samples": []}, {})["samples"] == []
+    asked = [request["params"] for request in heard]
+    assert asked == [{"names": ["vcmts_"]} | first for first in ({}, {"first": 4}, {"first": 8})]
+
+
+@pytest.mark.parametrize(("names", "why"), [("odd", "no samples"), ("stuck", "not behind 4")])
+def test_metrics_whose_parts_are_none(
+    service: tuple[Path, list[Any]], names: str, why: str
+) -> None:
+    with Client(service[0]) as client, pytest.raises(metrics.PartsError, match=why):
+        metrics.metrics(client, names=[names])
+
+
+def test_top_has_all_parts(service: tuple[Path, list[Any]]) -> None:
+    path, _ = service
+    with Client(path) as client:
+        told = source.ask(client, source.Wish("1", modems=True))
+    assert told.modems is not None
+    assert len(told.server.values) == len(told.modems.values) == len(SAMPLES)
+
+
+def test_all_metrics_are_printed(
+    service: tuple[Path, list[Any]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """But for those of whom a part is asked for."""
+    assert called(service[0], "metrics.get", as_json=True) == 0
+    assert json.loads(capsys.readouterr().out) == {"uptime": 1.5, "samples": SAMPLES}
+    assert called(service[0], "metrics.get", '{"first": 4}', as_json=True) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["next"], len(told["samples"])) == (8, 4)
+    assert called(service[0], "metrics.get", "names=[stuck]") == 1
+    assert "next is not behind 4" in capsys.readouterr().err
 
 
 def test_a_service_that_ends(service: tuple[Path, list[Any]]) -> None:

@@ -12,6 +12,7 @@
 #include "secret/secret_memory.h"
 
 #define TEXT_FLAGS (JSON_COMPACT | JSON_ENSURE_ASCII)
+#define FREED_ITEMS 256 /* at a time */
 
 /* An object by its kind, LIVE_GROUP being a group's single values, as JSON; others are copies with ids as references. */
 struct item {
@@ -145,11 +146,19 @@ bool snapshot_write(struct snapshot *s, json_dump_callback_t write, void *to, bo
 	return more && !w.failed;
 }
 
-void snapshot_free(struct snapshot *s) {
+bool snapshot_free_part(struct snapshot *s) {
 	if (s == NULL)
-		return;
-	for (size_t i = s->next; i < s->count; i++)
-		item_free(&s->items[i]);
+		return true;
+	for (unsigned n = 0; n < FREED_ITEMS && s->next < s->count; n++)
+		item_free(&s->items[s->next++]);
+	if (s->next < s->count)
+		return false;
 	free(s->items);
 	free(s);
+	return true;
+}
+
+void snapshot_free(struct snapshot *s) {
+	while (!snapshot_free_part(s))
+		;
 }

@@ -18,5 +18,9 @@ bool snapshot_add(struct snapshot *s, const struct live_group *l);
  * none left, or `failed` was set: no memory. */
 bool snapshot_write(struct snapshot *s, json_dump_callback_t write, void *to, bool *failed);
 
-/* Wipes keys that were not written. NULL is harmless. */
+/* Frees some objects that were not written, whose keys it wipes, and with the last ones the snapshot. Returns whether it is
+ * freed; until then, it is to be called again. NULL is harmless, and freed. */
+bool snapshot_free_part(struct snapshot *s);
+
+/* Frees all of it at once. */
 void snapshot_free(struct snapshot *s);

@@ -74,7 +74,7 @@ static size_t client_hear(int fd, char *text, size_t size) {
 	return used;
 }
 
-static void client_expect(int fd, const char *expected) {
+static inline void client_expect(int fd, const char *expected) {
 	char text[4096];
 
 	client_hear(fd, text, sizeof(text));

@@ -9,6 +9,8 @@
 #include "control/rpc.h"
 #include "model/key_rows.h"
 
+#include "rpc_answer.h"
+
 struct add_params {
 	uint32_t by;
 	uint8_t mac[6];
@@ -81,7 +83,7 @@ static inline char *rpc_service_answer(const struct rpc *rpc, const char *text, 
 
 	while (!rpc_go_on(w))
 		;
-	return rpc_end(w);
+	return rpc_answer(w);
 }
 
 /* `sum` must live on. */

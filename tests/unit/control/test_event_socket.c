@@ -30,9 +30,10 @@ static json_t *service_change(struct rpc_call *call) {
 	return json_object();
 }
 
-static void parts_end(struct rpc_call *call) {
+static bool parts_end(struct rpc_call *call) {
 	(void)call;
 	parts_ended++;
+	return true;
 }
 
 /* An answer that is written in five parts. */
@@ -46,7 +47,7 @@ static json_t *service_parts(struct rpc_call *call) {
 	parts_made++;
 	if (++*made < 5)
 		return rpc_more(call);
-	call->text = strdup("{\"parts\":5}");
+	answer_text_put(&call->text, "{\"parts\":5}");
 	return NULL;
 }
 

@@ -183,7 +183,7 @@ static void ended(struct rpc_work *w, const char *expected) {
 
 	while (!rpc_go_on(w))
 		assert_false(rpc_waits(w));
-	answer = rpc_end(w);
+	answer = rpc_answer(w);
 	assert_string_equal(answer, expected);
 	free(answer);
 }
@@ -230,8 +230,8 @@ static void a_call_that_waits_may_be_given_up(void **state) {
 	(void)state;
 	sum = 0;
 	assert_false(rpc_go_on(w));
-	assert_null(rpc_end(w));
-	assert_null(rpc_end(begun(&rpc, AWAIT(1))));
+	assert_null(rpc_answer(w));
+	assert_null(rpc_answer(begun(&rpc, AWAIT(1))));
 	assert_int_equal(sum, 1);
 }
 

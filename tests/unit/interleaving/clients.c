@@ -101,14 +101,15 @@ static void op_answered(struct world *w, struct op *op, const json_t *answer) {
 }
 
 static void client_answered(struct world *w, struct client *c) {
-	char *text = rpc_end(c->work);
-	json_t *answers = json_loads(text, 0, NULL);
+	struct answer_text text = {0};
+	json_t *answers;
 
+	rpc_end(c->work, &text);
+	answers = answer_text_parse(&text);
 	assert_int_equal(json_array_size(answers), c->count);
 	for (unsigned i = 0; i < c->count; i++)
 		op_answered(w, &c->ops[i], json_array_get(answers, i));
 	json_decref(answers);
-	free(text);
 	c->work = NULL;
 	c->count = 0;
 }

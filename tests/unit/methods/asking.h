@@ -10,6 +10,7 @@
 #include "methods/methods.h"
 
 #include "groups_bench.h"
+#include "rpc_answer.h"
 
 #define GROUPS 2
 
@@ -31,7 +32,7 @@ static inline json_t *asked(const char *method, const char *params) {
 	w = rpc_begin(&rpc, text, strlen(text));
 	while (!rpc_go_on(w))
 		assert_false(rpc_waits(w));
-	answer = rpc_end(w);
+	answer = rpc_answer(w);
 	json = json_loads(answer, 0, NULL);
 	free(answer);
 	return json;

@@ -194,7 +194,7 @@ static json_t *drain_ended(struct rpc_work *w) {
 
 	while (!rpc_go_on(w))
 		assert_false(rpc_waits(w));
-	text = rpc_end(w);
+	text = rpc_answer(w);
 	json = json_loads(text, 0, NULL);
 	free(text);
 	return json;

@@ -7,6 +7,7 @@
 #include "asking.h"
 #include "methods/metrics_methods.h"
 #include "metrics/histogram.h"
+#include "scheduler/report.h"
 
 #define MAC "02:01:00:00:00:02"
 #define WITH_MODEM "\"modem\": \"" MAC "\""
@@ -255,6 +256,42 @@ static void all_in_pages(void **state) {
 	json_decref(all);
 }
 
+static unsigned flows_read;
+
+void __wrap_scheduler_report_flow(const struct scheduler *s, uint32_t flow,
+				  struct scheduler_flow_report *r);
+void __real_scheduler_report_flow(const struct scheduler *s, uint32_t flow,
+				  struct scheduler_flow_report *r);
+
+void __wrap_scheduler_report_flow(const struct scheduler *s, uint32_t flow,
+				  struct scheduler_flow_report *r) {
+	flows_read++;
+	__real_scheduler_report_flow(s, flow, r);
+}
+
+/* For a page of one sample, no more is read than the flow of its modem. */
+static void a_page_reads_what_it_has(void **state) {
+	int64_t next = 0;
+	unsigned pages = 0;
+
+	(void)state;
+	for (; next >= 0; pages++) {
+		char params[128];
+		json_t *page;
+
+		snprintf(params, sizeof(params),
+			 "{\"names\": [\"vcmts_flow_\", \"vcmts_modem_\"], \"modems\": true, "
+			 "\"flows\": true, \"first\": %" PRId64 ", \"count\": 1}",
+			 next);
+		flows_read = 0;
+		page = told("metrics.get", params);
+		next = json_object_get(page, "next") != NULL ? number(page, "next") : -1;
+		assert_in_range(flows_read, 0, 1);
+		json_decref(page);
+	}
+	assert_true(pages > 50);
+}
+
 static void pages_behind_the_last(void **state) {
 	json_t *page = told("metrics.get", "{\"first\": 9007199254740991}");
 
@@ -276,6 +313,7 @@ int main(void) {
 		cmocka_unit_test(of_all_modems),
 		cmocka_unit_test(histograms_in_parts),
 		cmocka_unit_test(all_in_pages),
+		cmocka_unit_test(a_page_reads_what_it_has),
 		cmocka_unit_test(pages_behind_the_last),
 	};
 

@@ -9,6 +9,7 @@
 #include "server/changes.h"
 
 #include "groups_bench.h"
+#include "rpc_answer.h"
 
 #define FIRST "\"group\": 1, \"modem\": {\"mac\": \"02:01:00:00:00:01\""
 #define SECOND "\"group\": 1, \"modem\": {\"mac\": \"02:01:00:00:00:02\""
@@ -54,7 +55,7 @@ static int64_t answered(struct rpc_work *w) {
 
 	while (!rpc_go_on(w))
 		assert_false(rpc_waits(w));
-	text = rpc_end(w);
+	text = rpc_answer(w);
 	answer = json_loads(text, 0, NULL);
 	assert_non_null(json_object_get(answer, "result"));
 	generation = json_integer_value(
@@ -143,7 +144,7 @@ static void refused_in_the_end(void **state) {
 	w = ask("modem.set", FIRST ", \"bonding_group\": 99}");
 	while (!rpc_go_on(w))
 		assert_false(rpc_waits(w));
-	text = rpc_end(w);
+	text = rpc_answer(w);
 	assert_non_null(strstr(text, "bonding_group: found \\\"99\\\""));
 	free(text);
 }

@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 import yaml
 
 from vcmts import secret
+from vcmts.control import metrics
 from vcmts.control.client import WRONG_PARAMS, Client, ClosedError, RefusedError
 from vcmts.control.place import chosen
 from vcmts.control.show import answer_lines, method_lines
@@ -94,6 +95,8 @@ def answer_to(path: Path, method: str, params: dict[str, Any]) -> dict[str, Any]
     with connected(path) as client:
         try:
             answer: dict[str, Any] = client.call(method, **params)
+            if method == metrics.METHOD and not params.keys() & {"first", "count"}:
+                answer = metrics.complete(client, answer, params)
         except OSError as error:
             raise MistakeError(f"{path}: {error.strerror or error}") from error
     return answer
@@ -114,7 +117,7 @@ def main(arguments: argparse.Namespace) -> int:
         if method == SUBSCRIBE:
             print_events(chosen(arguments.socket), params)
         answer = answer_to(chosen(arguments.socket), method, params)
-    except (RefusedError, ClosedError) as error:
+    except (RefusedError, ClosedError, metrics.PartsError) as error:
         complain(str(error))
         wrong = isinstance(error, RefusedError) and error.code in WRONG_PARAMS
         return 2 if wrong else 1

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from vcmts.control.client import Client, RefusedError
+from vcmts.control.metrics import metrics
 from vcmts.day.moment import MOVED, NAMES, Counts, Moment, groups_of
 from vcmts.directions import DIRECTIONS
 from vcmts.telemetry import command as telemetry
@@ -68,10 +69,10 @@ def asking(control: Path, pid: int, joules: Joules) -> Iterator[Source]:
         asked = stack.enter_context(telemetry.vcmtsd(pid))
 
         def ask() -> Moment:
-            told = answer_of(client.call("metrics.get", names=list(NAMES)))
+            told = answer_of(metrics(client, names=list(NAMES)))
             return Moment(told, latencies(asked, groups_of(told)), joules())
 
         def moved() -> Answer:
-            return answer_of(client.call("metrics.get", names=list(MOVED.values())))
+            return answer_of(metrics(client, names=list(MOVED.values())))
 
         yield Source(ask, moved, highest(client), joules)

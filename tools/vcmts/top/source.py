@@ -9,10 +9,10 @@ from queue import SimpleQueue
 from typing import Any
 
 from vcmts.control.client import Client, ClosedError, RefusedError
+from vcmts.control.metrics import METHOD, PartsError, complete
 from vcmts.top import model, modems
 from vcmts.top.samples import Answer, OddAnswerError, answer_of
 
-METHOD = "metrics.get"
 NO_SUCH_METHOD = -32601
 RETRY_S = 0.2
 Connect = Callable[[], Client]
@@ -64,10 +64,24 @@ class Ended:
 Event = Told | Failed | Ended
 
 
+def answers_to(client: Client, wish: Wish) -> list[Any]:
+    """Of each request all samples, or a RefusedError."""
+    requests = wish.requests()
+    answers = client.calls(requests)
+    for index, (answer, (_, params)) in enumerate(zip(answers, requests, strict=False)):
+        try:
+            answers[index] = complete(client, answer, params)
+        except RefusedError as refused:  # a group or a modem has gone meanwhile
+            answers[index] = refused
+    return answers
+
+
 def ask(client: Client, wish: Wish) -> Told:
     """RefusedError, ClosedError, OSError or OddAnswerError where there is no answer."""
     try:
-        answers = client.calls(wish.requests())
+        answers = answers_to(client, wish)
+    except PartsError as error:
+        raise OddAnswerError(str(error)) from error
     except ValueError as error:  # no JSON
         raise OddAnswerError("what was answered is no JSON") from error
     except (KeyError, TypeError, AttributeError) as error:

@@ -11,6 +11,7 @@ from typing import Any
 
 from vcmts.bench import transport, trials
 from vcmts.child import Stopped
+from vcmts.control import metrics
 from vcmts.control.client import Client, ClosedError, RefusedError
 from vcmts.paths import program
 from vcmts.run.plane import data_plane, wire
@@ -42,6 +43,13 @@ class Plane:
         except (RefusedError, ClosedError, OSError) as error:
             raise trials.TroubleError(f"{method}: {error}") from error
 
+    def samples(self, *names: str) -> list[Json]:
+        try:
+            found: list[Json] = metrics.metrics(self.control, names=list(names))["samples"]
+        except (RefusedError, ClosedError, OSError, metrics.PartsError) as error:
+            raise trials.TroubleError(f"{metrics.METHOD}: {error}") from error
+        return found
+
     def set(self, **what: Any) -> None:
         """From when it returns on the workers do so."""
         self.call("power.set", **what)
@@ -54,13 +62,13 @@ class Plane:
     def takes(self, idle: str) -> bool:
         """Whether all workers pause so: where the CPU has not what that takes, they poll."""
         self.set(idle=idle)
-        told = self.call("metrics.get", names=[IDLE_INFO])["samples"]
+        told = self.samples(IDLE_INFO)
         return bool(told) and all(sample["labels"]["kind"] == idle for sample in told)
 
     def metrics(self, *names: str) -> dict[str, float]:
         """By name, the sum over all that has it; those that are not there are left out."""
         found: dict[str, float] = {}
-        for sample in self.call("metrics.get", names=list(names))["samples"]:
+        for sample in self.samples(*names):
             found[sample["name"]] = found.get(sample["name"], 0.0) + sample["value"]
         return found
 
