@@ -40,54 +40,59 @@ const struct key config_refuse_result[] = {
 };
 /* clang-format on */
 
-/* Written while other clients are served, from copies of what was in service when it was asked for. */
-struct config_reading {
-	struct snapshot *snapshot;
-};
-
+/* It is written while other clients are served, from copies of what was in service when it was asked for. */
 static bool reading_end(struct rpc_call *call) {
-	struct config_reading *r = call->state;
+	struct methods *m = call->service;
+	struct snapshot_reading *r = call->state;
 
+	snapshots_leave(&m->events.snapshots, r);
 	return snapshot_free_part(r->snapshot);
 }
 
-static bool reading_copy(struct rpc_call *call, struct config_reading *r) {
+static bool reading_add(struct rpc_call *call, struct snapshot *s) {
 	const struct config_get_params *p = call->params;
+	const struct methods *m = call->service;
 	const struct served_group *g;
 	unsigned place = 0;
 
-	r->snapshot = snapshot_create(p->keys);
-	if (r->snapshot == NULL)
-		return false;
 	while ((g = subject_next_group(call, &place)) != NULL) {
-		if ((!p->group.given || g->sg->id == p->group.id) &&
-		    !snapshot_add(r->snapshot, &g->live))
+		if (p->group.given && g->sg->id != p->group.id)
+			continue;
+		if (!snapshot_add(s, &g->live))
 			return false;
+		/* Without a watcher there is no later time for it. */
+		if (m->events.server == NULL)
+			snapshot_copy(s, &g->live);
 	}
 	return true;
 }
 
 static bool reading_begin(struct rpc_call *call) {
-	const struct methods *m = call->service;
-	struct config_reading *r = arena_alloc(call->arena, 1, sizeof(*r));
+	const struct config_get_params *p = call->params;
+	struct methods *m = call->service;
+	struct snapshot_reading *r = arena_alloc(call->arena, 1, sizeof(*r));
 	char head[128];
 
 	if (r == NULL)
 		return false;
+	r->snapshot = snapshot_create(p->keys);
+	if (r->snapshot == NULL)
+		return false;
 	call->state = r;
 	call->end = reading_end;
+	snapshots_join(&m->events.snapshots, r);
 	snprintf(head, sizeof(head),
 		 "{\"generation\":%" PRIu64 ",\"sequence\":%" PRIu64
 		 ",\"config\":{\"service_groups\":",
 		 m->server->generation,
 		 m->events.journal != NULL ? event_journal_next(m->events.journal) : 1);
 	answer_text_put(&call->text, head);
-	return reading_copy(call, r);
+	return reading_add(call, r->snapshot);
 }
 
 json_t *config_get(struct rpc_call *call) {
 	const struct config_get_params *p = call->params;
-	struct config_reading *r = call->state;
+	struct snapshot_reading *r = call->state;
 	uint64_t end = rpc_part_end();
 	bool failed = false, more = true;
 

@@ -99,6 +99,8 @@ static void differs(void *arg, const struct watched_change *w,
 	struct telling t;
 	size_t objects = 0;
 
+	for (unsigned i = 0; i < w->count; i++)
+		snapshots_copy(&e->snapshots, &list[i].group->live);
 	if (!telling_begin(&t, e, w))
 		return;
 	for (unsigned i = 0; i < w->count; i++) {
@@ -192,6 +194,8 @@ static void of_group(void *arg, const struct watched_change *w, const struct gro
 	struct events *e = arg;
 	struct telling t;
 
+	if (g->what != WATCH_ADDED)
+		snapshots_copy(&e->snapshots, &g->group->live);
 	if (!telling_begin(&t, e, w))
 		return;
 	tell_group(&t, e->server, g);

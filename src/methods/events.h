@@ -3,12 +3,14 @@
 #pragma once
 
 #include "control/event_journal.h"
+#include "methods/snapshots.h"
 #include "server/changes.h"
 
 struct events {
 	struct event_journal *journal; /* NULL: there is none */
 	struct server *server;
 	struct server_watcher watcher;
+	struct snapshots snapshots; /* are kept as they were where `server` is set */
 };
 
 /* Makes the journal; without memory there are no events. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "model/live/snapshot.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +13,10 @@
 #include "secret/secret_memory.h"
 
 #define TEXT_FLAGS (JSON_COMPACT | JSON_ENSURE_ASCII)
-#define FREED_ITEMS 256 /* at a time */
+#define FIRST_ITEMS 64
+/* At a time: */
+#define COPIED_ITEMS 64
+#define FREED_ITEMS 256
 
 /* An object by its kind, LIVE_GROUP being a group's single values, as JSON; others are copies with ids as references. */
 struct item {
@@ -20,11 +24,22 @@ struct item {
 	void *value;
 };
 
-struct snapshot {
-	bool secrets;
-	struct item *items; /* a group, its objects by kind, the next group */
+/* A group: its single values, and its objects by kind. */
+struct part {
+	const struct live_group *source; /* NULL: it is copied */
+	enum live_object object; /* to be copied next, */
+	uint32_t slot; /* the first that may be there */
+	struct item *items;
 	size_t count, capacity;
 	size_t next; /* to be written */
+};
+
+struct snapshot {
+	bool secrets;
+	bool failed; /* a group could not be copied */
+	struct part *parts;
+	size_t count, capacity;
+	size_t next; /* part that is being written */
 };
 
 struct snapshot *snapshot_create(bool secrets) {
@@ -43,38 +58,73 @@ static void item_free(struct item *item) {
 	item->value = NULL;
 }
 
+/* Space for one more. */
+static bool list_grow(void **list, size_t count, size_t *capacity, size_t size) {
+	size_t more = *capacity == 0 ? FIRST_ITEMS : 2 * *capacity;
+	void *larger;
+
+	if (count < *capacity)
+		return true;
+	larger = reallocarray(*list, more, size);
+	if (larger == NULL)
+		return false;
+	*list = larger;
+	*capacity = more;
+	return true;
+}
+
 /* Takes `value` over. */
-static bool item_add(struct snapshot *s, enum live_object object, void *value) {
+static bool item_add(struct part *p, enum live_object object, void *value) {
 	struct item item = {object, value};
+	void *items = p->items;
 
-	if (s->count == s->capacity) {
-		size_t capacity = s->capacity == 0 ? 256 : 2 * s->capacity;
-		struct item *items = reallocarray(s->items, capacity, sizeof(items[0]));
-
-		if (items == NULL) {
-			item_free(&item);
-			return false;
-		}
-		s->items = items;
-		s->capacity = capacity;
+	if (!list_grow(&items, p->count, &p->capacity, sizeof(p->items[0]))) {
+		item_free(&item);
+		return false;
 	}
-	s->items[s->count++] = item;
+	p->items = items;
+	p->items[p->count++] = item;
 	return value != NULL;
 }
 
-bool snapshot_add(struct snapshot *s, const struct live_group *l) {
+/* Copies `most` objects at most. Returns false without memory. */
+static bool part_copy(struct part *p, unsigned most) {
+	const struct live_group *l = p->source;
 	const struct references ids = object_ids(&l->sg);
 
-	if (!item_add(s, LIVE_GROUP, group_single_json(&l->sg)))
+	if (p->count == 0 && !item_add(p, LIVE_GROUP, group_single_json(&l->sg)))
 		return false;
-	for (enum live_object o = LIVE_CHANNEL; o < LIVE_OBJECTS; o++) {
-		for (uint32_t slot = 0; slot < live_room(&l->room, o); slot++) {
-			if (group_json_is_there(l, o, slot) &&
-			    !item_add(s, o, object_copy(o, live_item(&l->sg, o, slot), &ids)))
+	for (; p->object < LIVE_OBJECTS; p->object++, p->slot = 0) {
+		for (; p->slot < live_room(&l->room, p->object); p->slot++) {
+			if (!group_json_is_there(l, p->object, p->slot))
+				continue;
+			if (most-- == 0)
+				return true;
+			if (!item_add(p, p->object,
+				      object_copy(p->object, live_item(&l->sg, p->object, p->slot),
+						  &ids)))
 				return false;
 		}
 	}
+	p->source = NULL;
 	return true;
+}
+
+bool snapshot_add(struct snapshot *s, const struct live_group *l) {
+	void *parts = s->parts;
+
+	if (!list_grow(&parts, s->count, &s->capacity, sizeof(s->parts[0])))
+		return false;
+	s->parts = parts;
+	s->parts[s->count++] = (struct part){.source = l, .object = LIVE_CHANNEL};
+	return true;
+}
+
+void snapshot_copy(struct snapshot *s, const struct live_group *l) {
+	for (size_t p = s->next; p < s->count; p++) {
+		if (s->parts[p].source == l)
+			s->failed |= !part_copy(&s->parts[p], UINT_MAX);
+	}
 }
 
 struct writer {
@@ -87,21 +137,21 @@ static void put(struct writer *w, const char *text) {
 	w->failed |= w->write(text, strlen(text), w->to) != 0;
 }
 
-/* What stands before an item: the ends of a list and of a group, the beginning of a list. */
-static void write_between(const struct snapshot *s, struct writer *w) {
-	enum live_object object = s->items[s->next].object;
-	enum live_object before = s->next > 0 ? s->items[s->next - 1].object : object;
+/* What stands before an item: the end of a list and the beginning of the next one. */
+static void write_between(const struct snapshot *s, const struct part *p, struct writer *w) {
+	enum live_object object = p->items[p->next].object, before;
 
-	if (s->next > 0 && object == before && object != LIVE_GROUP) {
+	if (p->next == 0) {
+		put(w, s->next > 0 ? "," : "[");
+		return;
+	}
+	before = p->items[p->next - 1].object;
+	if (object == before) {
 		put(w, ",");
 		return;
 	}
 	if (before != LIVE_GROUP)
 		put(w, "]");
-	if (object == LIVE_GROUP) {
-		put(w, s->next > 0 ? "}," : "[");
-		return;
-	}
 	put(w, ",\"");
 	put(w, live_kinds[object].list);
 	put(w, "\":[");
@@ -124,36 +174,61 @@ static void item_write(const struct snapshot *s, const struct item *item, struct
 	secret_free(text);
 }
 
-static void write_end(const struct snapshot *s, struct writer *w) {
-	if (s->count == 0)
-		put(w, "[]");
-	else
-		put(w, s->items[s->count - 1].object != LIVE_GROUP ? "]}]" : "}]");
+/* Writes the next item, or what ends the group. */
+static void part_write(struct snapshot *s, struct writer *w) {
+	struct part *p = &s->parts[s->next];
+
+	if (p->next < p->count) {
+		write_between(s, p, w);
+		item_write(s, &p->items[p->next], w);
+		item_free(&p->items[p->next++]);
+		return;
+	}
+	put(w, p->items[p->count - 1].object != LIVE_GROUP ? "]}" : "}");
+	free(p->items);
+	*p = (struct part){0};
+	s->next++;
 }
 
 bool snapshot_write(struct snapshot *s, json_dump_callback_t write, void *to, bool *failed) {
 	struct writer w = {write, to, false};
 	bool more = s->next < s->count;
 
-	if (more) {
-		write_between(s, &w);
-		item_write(s, &s->items[s->next], &w);
-		item_free(&s->items[s->next++]);
-	} else {
-		write_end(s, &w);
-	}
-	*failed = w.failed;
-	return more && !w.failed;
+	if (more && !s->failed && s->parts[s->next].source != NULL)
+		s->failed = !part_copy(&s->parts[s->next], COPIED_ITEMS);
+	else if (more && !s->failed)
+		part_write(s, &w);
+	else
+		put(&w, s->count == 0 ? "[]" : "]");
+	*failed = w.failed || s->failed;
+	return more && !*failed;
+}
+
+/* Frees `most` items at most. Returns how many it was. */
+static unsigned part_free(struct part *p, unsigned most) {
+	unsigned n = 0;
+
+	for (; n < most && p->next < p->count; n++)
+		item_free(&p->items[p->next++]);
+	if (p->next < p->count)
+		return n;
+	free(p->items);
+	*p = (struct part){0};
+	return n;
 }
 
 bool snapshot_free_part(struct snapshot *s) {
+	unsigned left = FREED_ITEMS;
+
 	if (s == NULL)
 		return true;
-	for (unsigned n = 0; n < FREED_ITEMS && s->next < s->count; n++)
-		item_free(&s->items[s->next++]);
+	while (left > 0 && s->next < s->count) {
+		left -= part_free(&s->parts[s->next], left);
+		s->next += left > 0;
+	}
 	if (s->next < s->count)
 		return false;
-	free(s->items);
+	free(s->parts);
 	free(s);
 	return true;
 }

@@ -22,6 +22,7 @@ struct work {
 	size_t sent, wiped;
 };
 static struct work round_now, most;
+static size_t wiped; /* of all rounds */
 
 void *__wrap_malloc(size_t size);
 void *__wrap_realloc(void *memory, size_t size);
@@ -73,6 +74,7 @@ static void serve_round(void) {
 	most.allocated = larger(most.allocated, round_now.allocated);
 	most.sent = larger(most.sent, round_now.sent);
 	most.wiped = larger(most.wiped, round_now.wiped);
+	wiped += round_now.wiped;
 }
 
 static json_t *service_large(struct rpc_call *call) {
@@ -176,9 +178,11 @@ static void a_client_that_goes_while_it_takes(void **state) {
 	while (recv(fd, text, sizeof(text), 0) <= 0)
 		serve_round();
 	close(fd);
+	wiped = 0;
 	for (unsigned i = 0; i < ANSWER_BYTES / ROUND_MOST * 4; i++)
 		serve_round();
 	expect_small_rounds();
+	assert_true(wiped > ANSWER_BYTES / 2); /* at once, not when the socket is closed */
 	client_send(other, REQUEST);
 	client_hear(other, text, sizeof(text));
 	assert_non_null(strstr(text, "\"sum\""));
@@ -191,13 +195,15 @@ static void a_client_that_goes_while_it_is_written(void **state) {
 
 	(void)state;
 	client_send(fd, LARGE);
-	for (unsigned i = 0; i < 8; i++)
+	for (unsigned i = 0; i < 40; i++)
 		serve_round();
 	close(fd);
+	wiped = 0;
 	for (unsigned i = 0; i < ANSWER_BYTES / ROUND_MOST * 4; i++)
 		serve_round();
 	assert_in_range(most.allocated, 1, ALLOCATED_MOST);
 	assert_in_range(most.wiped, 1, ROUND_MOST);
+	assert_true(wiped > 32 * PART_BYTES);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin_large, end)

@@ -94,6 +94,57 @@ static void the_whole_configuration(void **state) {
 	json_decref(keys);
 }
 
+static struct rpc_work *reading_begun(void) {
+	const char *text = "{\"jsonrpc\":\"2.0\",\"method\":\"config.get\",\"params\":{},\"id\":1}";
+	struct rpc_work *w = rpc_begin(&rpc, text, strlen(text));
+
+	assert_non_null(w);
+	assert_false(rpc_go_on(w)); /* which copies nothing */
+	return w;
+}
+
+#define RATE "config.service_groups.1.channels.0.rate"
+
+/* What changes while it is written is told as it was when it was asked for. */
+static void a_configuration_of_one_moment(void **state) {
+	uint64_t generation = bench->server.generation;
+	struct rpc_work *w[3];
+	json_t *json, *result, *before;
+	char *text;
+
+	(void)state;
+	events_open(&methods.events);
+	events_watch(&methods.events, &bench->server);
+	json = told("config.get", "{}");
+	before = json;
+	for (unsigned i = 0; i < ARRAY_COUNT(w); i++)
+		w[i] = reading_begun();
+	while (!rpc_abandon(w[1]))
+		;
+	json_decref(told("channel.set", "{\"group\": 2, \"channel\": {\"id\": 1, \"rate\": "
+					"\"333 Mbps\"}}"));
+	while (!rpc_go_on(w[0]))
+		;
+	text = rpc_answer(w[0]);
+	json = json_loads(text, 0, NULL);
+	result = json_object_get(json, "result");
+	assert_int_equal(number(result, "generation"), generation);
+	assert_string_equal(word(result, RATE), word(before, RATE));
+	json_decref(before);
+	assert_int_equal(json_array_size(at(result, "config.service_groups")), GROUPS);
+	json_decref(json);
+	free(text);
+	while (!rpc_abandon(w[2]))
+		;
+	json = told("config.get", "{}");
+	assert_string_equal(word(json, RATE), "333 Mbps");
+	json_decref(json);
+	json_decref(told("channel.set", "{\"group\": 2, \"channel\": {\"id\": 1, \"rate\": "
+					"\"700 Mbps\"}}"));
+	assert_null(methods.events.snapshots.first);
+	events_close(&methods.events);
+}
+
 /* A new file, whose name goes to `path`. */
 static void file_make(char *path, const char *text) {
 	FILE *file;
@@ -315,6 +366,7 @@ int main(void) {
 		cmocka_unit_test(a_key_rolls),
 		cmocka_unit_test(an_object_changes),
 		cmocka_unit_test(the_whole_configuration),
+		cmocka_unit_test(a_configuration_of_one_moment),
 		cmocka_unit_test(groups_that_may_not_come),
 		cmocka_unit_test(workers_drain),
 		cmocka_unit_test(a_file_that_is_a_pipe),
