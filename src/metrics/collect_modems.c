@@ -25,23 +25,25 @@ static enum metrics_skip skip(const struct walk *w, size_t count) {
 	return w->sink->skip != NULL ? w->sink->skip(w->sink->arg, count) : METRICS_VISIT;
 }
 
-/* Of each modem that is wanted, but for those that the sink skips. */
+/* Of each modem that is wanted, but for those that the sink skips. After each, the group and its modems may be others. */
 static void modems_walk(const struct walk *w, const struct metric_row *row,
 			const struct of_modem *of) {
 	for (unsigned i = 0; i < w->group_count; i++) {
 		const struct walk_group *g = &w->groups[i];
-		const struct service_group *sg = g->served->sg;
 
-		for (size_t m = 0; m < sg->modem_count; m++) {
+		for (size_t m = 0; walk_has(g) && m < g->served->sg->modem_count; m++) {
+			const struct modem *modem = &g->served->sg->modems[m];
 			enum metrics_skip what;
 
-			if (!modem_is_wanted(w->selection, &sg->modems[m]))
+			if (!modem_is_wanted(w->selection, modem))
 				continue;
-			what = skip(w, of->count(row, &sg->modems[m]));
+			what = skip(w, of->count(row, modem));
 			if (what == METRICS_SKIP_REST)
 				return;
-			if (what == METRICS_VISIT)
-				of->collect(w, row, g, m);
+			if (what == METRICS_SKIP)
+				continue;
+			of->collect(w, row, g, m);
+			walk_pause(w);
 		}
 	}
 }

@@ -4,7 +4,8 @@
  * one walk that visits all samples. Whoever writes them down (text for scrapers, JSON) does so by a sink.
  *
  * The rows are those of metrics.def, and one for each COUNTER of pipeline/ *.def and direction. Values are read
- * by plain loads of what workers write: a walk takes the server's lock for reading, which no worker takes.
+ * by plain loads of what workers write: a walk takes the server's lock for reading, which no worker takes, a metric or a modem
+ * at a time.
  */
 #pragma once
 
@@ -119,8 +120,8 @@ struct metrics_sink {
 };
 
 /*
- * Visits all samples that are wanted, those of a metric one behind the other, under the lock of the server. Numbers
- * are whole each, and those of the counters of a group are read at one time. Returns false where memory is
+ * Visits all samples that are wanted, those of a metric one behind the other, under the lock of the server, which writers get
+ * between metrics and between modems. What was removed meanwhile is not visited any more. Numbers are whole each, and those of the counters of a group are read at one time. Returns false where memory is
  * short: then nothing was visited.
  */
 bool metrics_walk(const struct metrics_source *source, const struct metrics_selection *selection,

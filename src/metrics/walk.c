@@ -42,6 +42,7 @@ static void groups_read(struct walk *w, const struct server *s, uint32_t wanted)
 		if (!served->there || (wanted != 0 && served->sg->id != wanted))
 			continue;
 		group->served = served;
+		group->number = served->sg->id;
 		walk_id(group->id, served->sg->id);
 		downstream_counters(served->downstream, &group->down);
 		if (served->upstream != NULL)
@@ -50,7 +51,32 @@ static void groups_read(struct walk *w, const struct server *s, uint32_t wanted)
 	}
 }
 
-static void rows_visit(const struct walk *w) {
+void walk_pause(const struct walk *w) {
+	pthread_rwlock_t *lock = &w->source->server->lock;
+
+	pthread_rwlock_unlock(lock);
+	pthread_rwlock_rdlock(lock);
+}
+
+bool walk_has(const struct walk_group *g) {
+	return g->served->there && g->served->sg->id == g->number;
+}
+
+/* Those that were removed while the walk paused are not told any more. */
+static void groups_forget(struct walk *w) {
+	unsigned kept = 0;
+
+	for (unsigned g = 0; g < w->group_count; g++) {
+		if (!walk_has(&w->groups[g]))
+			continue;
+		if (kept != g)
+			w->groups[kept] = w->groups[g];
+		kept++;
+	}
+	w->group_count = kept;
+}
+
+static void rows_visit(struct walk *w) {
 	unsigned count;
 	const struct metric_row *rows = metric_rows(&count);
 
@@ -61,6 +87,8 @@ static void rows_visit(const struct walk *w) {
 		if (w->sink->begin != NULL)
 			w->sink->begin(w->sink->arg, &rows[r].m);
 		rows[r].collect(w, &rows[r]);
+		walk_pause(w);
+		groups_forget(w);
 	}
 }
 

@@ -9,6 +9,7 @@
 /* A group whose samples are wanted. */
 struct walk_group {
 	const struct served_group *served;
+	uint32_t number; /* its ID */
 	char id[WALK_ID];
 	struct counters down, up;
 };
@@ -21,6 +22,13 @@ struct walk {
 	unsigned group_count;
 	struct walk_group *groups;
 };
+
+/*
+ * Lets writers have the server's lock, and locks it again. A collector may call it between samples: then only what the
+ * server has now may be used, and only of groups of which walk_has() says so.
+ */
+void walk_pause(const struct walk *w);
+bool walk_has(const struct walk_group *g);
 
 /* A row of the registry, and who collects it. */
 struct metric_row {

@@ -33,6 +33,30 @@ void *__wrap_aligned_alloc(size_t alignment, size_t size) {
 	return no_memory ? NULL : __real_aligned_alloc(alignment, size);
 }
 
+static unsigned locks, removed,
+	removed_at; /* which lock that group does not live to see; 0: none */
+static unsigned told_before, told_most; /* samples under one lock */
+static struct served_group gone;
+
+int __real_pthread_rwlock_rdlock(pthread_rwlock_t *lock);
+int __wrap_pthread_rwlock_rdlock(pthread_rwlock_t *lock);
+
+int __wrap_pthread_rwlock_rdlock(pthread_rwlock_t *lock) {
+	struct served_group *g = &bench->server.groups[removed];
+
+	if (locks++ > 0)
+		told_most = RTE_MAX(told_most, told_count - told_before);
+	told_before = told_count;
+	if (locks == removed_at) {
+		gone = *g;
+		g->there = false;
+		g->sg = NULL;
+		g->downstream = NULL;
+		g->upstream = NULL;
+	}
+	return __real_pthread_rwlock_rdlock(lock);
+}
+
 /* A frame that belongs to nobody, and one that is too short. */
 static void bad_packets(unsigned group) {
 	static const uint8_t nobody[60] = {0x02, 0, 0, 0, 0, 0x77, 2, 0, 0, 0, 0, 1, 0x86, 0xdd};
@@ -276,6 +300,44 @@ static void those_of_modems(void **state) {
 	assert_int_equal(told_samples(FLOW, "2", NULL, NULL), 2);
 }
 
+/* Writers get the lock between metrics, and between modems: no more than a modem's samples by reason, or a group's. */
+static void a_walk_pauses(void **state) {
+	static const char *const names[] = {"vcmts_modem_", "vcmts_flow_"};
+
+	(void)state;
+	locks = told_most = 0;
+	walk(&(struct metrics_selection){
+		.names = names, .name_count = 2, .modems = true, .flows = true});
+	assert_true(told_count > 50);
+	assert_in_range(told_most, 1, SCHEDULER_VERDICTS);
+	locks = told_most = 0;
+	walk(&(struct metrics_selection){0});
+	assert_in_range(locks, 100, metrics_count() + 1);
+}
+
+/* However far it is. Nothing of the group is looked at any more, and all of the other one is told. */
+static void a_group_is_removed_meanwhile(void **state) {
+	(void)state;
+	for (removed = 0; removed < GROUPS; removed++) {
+		const char *other = removed == 0 ? "2" : "1";
+		unsigned at = 2, all;
+
+		removed_at = 0;
+		walk(&(struct metrics_selection){.modems = true, .flows = true});
+		all = told_samples(NULL, other, NULL, NULL);
+		for (locks = at; locks >= at; at++) {
+			locks = 0;
+			removed_at = at;
+			walk(&(struct metrics_selection){.modems = true, .flows = true});
+			if (locks >= at)
+				bench->server.groups[removed] = gone;
+			assert_int_equal(told_samples(NULL, other, NULL, NULL), all);
+		}
+		assert_true(at > 100);
+	}
+	removed_at = removed = 0;
+}
+
 static void memory_is_short(void **state) {
 	bool walked;
 
@@ -299,6 +361,8 @@ int main(void) {
 		cmocka_unit_test(samples_are_in_order),
 		cmocka_unit_test(those_of_a_group),
 		cmocka_unit_test(those_of_names),
+		cmocka_unit_test(a_walk_pauses),
+		cmocka_unit_test(a_group_is_removed_meanwhile),
 		cmocka_unit_test(memory_is_short),
 	};
 

@@ -228,6 +228,53 @@ static void a_snapshot_that_is_given_up(void **state) {
 	live_group_free(&l);
 }
 
+#define MANY 300
+
+static struct live_group live_of_many(void) {
+	struct live_group l;
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	fputs(LIVE_TOP "modems:\n", out);
+	for (unsigned m = 1; m <= MANY; m++)
+		fprintf(out,
+			"  - {mac: '02:09:00:00:%02x:%02x', addresses: [10.9.%u.%u], "
+			"bonding_group: 1, security: {said: %u, cipher: none}, service_flows: "
+			"[{id: %u, dsid: %u}]}\n",
+			m >> 8, m & 255, m >> 8, m & 255, m, m, m);
+	fclose(out);
+	l = live_of(text);
+	free(text);
+	return l;
+}
+
+/* It is copied in steps, and freed in steps wherever it is given up. */
+static void a_snapshot_of_many(void **state) {
+	struct live_group l = live_of_many();
+	FILE *out = fopen("/dev/null", "w");
+	bool more = true, failed = false;
+
+	(void)state;
+	for (unsigned steps = 0; more; steps = 2 * steps + 1) {
+		struct snapshot *s = snapshot_create(true);
+		unsigned parts = 1;
+
+		assert_true(snapshot_add(s, &l));
+		assert_true(snapshot_add(s, &l));
+		more = true;
+		for (unsigned n = 0; n < steps && more; n++)
+			more = write_step(s, out, &failed);
+		while (!snapshot_free_part(s))
+			parts++;
+		assert_in_range(parts, 1, 3);
+		assert_true(steps != 7 ||
+			    parts == 2); /* one group is copied, and nothing is written */
+	}
+	fclose(out);
+	live_group_free(&l);
+}
+
 static int write_nothing(const char *bytes, size_t size, void *context) {
 	(void)bytes;
 	(void)size;
@@ -255,6 +302,7 @@ int main(void) {
 		cmocka_unit_test(maps_that_are_not_there),
 		cmocka_unit_test(a_snapshot_does_not_change),
 		cmocka_unit_test(a_snapshot_that_is_given_up),
+		cmocka_unit_test(a_snapshot_of_many),
 		cmocka_unit_test(a_snapshot_that_cannot_be_written),
 	};
 
