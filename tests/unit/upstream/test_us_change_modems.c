@@ -305,8 +305,23 @@ static void crowd_comes_and_goes(void **state) {
 	bench_close(bench);
 }
 
+/* A change of a modem is no way to send more frames that need no address of its own. */
+static void the_rate_of_control_frames_goes_on(void **state) {
+	struct modem changed;
+
+	(void)state;
+	setup();
+	bench->u->tables.modems[0].control_at = 12345;
+	changed = bench->modems[0];
+	will_be(LIVE_MODEM, 0, &changed);
+	change();
+	assert_int_equal(bench->u->tables.modems[0].control_at, 12345);
+	bench_close(bench);
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_rate_of_control_frames_goes_on),
 		cmocka_unit_test(modem_comes),
 		cmocka_unit_test(free_places_are_passed_over),
 		cmocka_unit_test(modem_goes_in_the_midst),
