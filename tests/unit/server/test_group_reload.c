@@ -178,6 +178,29 @@ static void what_is_refused_is_named(void **state) {
 	}
 }
 
+/* What the command line said of power stays, whatever the file says. */
+static void arguments_go_before_the_file(void **state) {
+	struct server *s = &bench->server;
+
+	(void)state;
+	life_bench_open(bench, 2, GROUPS);
+	load_next(2, false);
+	s->power_fixed.policy = s->power_fixed.driver = true;
+	s->power_fixed.given.policy = POWER_SAVING;
+	s->power_fixed.given.driver = POWER_DRIVER_SIMULATED;
+	file.power.policy = POWER_PERFORMANCE;
+	assert_true(take_file());
+	assert_int_equal(s->power.policy, POWER_SAVING);
+	assert_int_equal(s->power.driver, POWER_DRIVER_SIMULATED);
+	s->power_fixed.policy = s->power_fixed.driver = false;
+	assert_true(take_file());
+	assert_int_equal(s->power.policy, POWER_PERFORMANCE);
+	assert_int_equal(s->power.driver, POWER_DRIVER_AUTO);
+	file.power.policy = POWER_NONE;
+	free_next();
+	life_bench_close(bench);
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(differs_and_comes),
@@ -185,6 +208,7 @@ int main(void) {
 		cmocka_unit_test(several_differ),
 		cmocka_unit_test(differs_and_goes),
 		cmocka_unit_test(what_is_refused_is_named),
+		cmocka_unit_test(arguments_go_before_the_file),
 		cmocka_unit_test(ports_of_its_own),
 		cmocka_unit_test(keys_are_given_back),
 		cmocka_unit_test(a_modem_goes_with_a_queue),
