@@ -59,6 +59,8 @@ def users_of(path: Path) -> set[int]:
         target = (here / part).readlink()
         if links > LINKS_MOST:
             return users
+        if target.is_absolute():
+            here = Path("/")
         ahead = [*(name for name in target.parts if name != "/"), *ahead]
     return users
 
