@@ -164,33 +164,38 @@ static char *text_of(const struct driver *d, const struct wish *w) {
 	return text;
 }
 
-static void answered(struct driver *d, struct driver_asked *a, char *answer) {
-	struct driver_figures *f = &d->figures[a->kind];
+static void say_refused(const char *what, const json_t *answer) {
+	const json_t *error = json_object_get(answer, "error");
+	const char *message = json_string_value(json_object_get(error, "message"));
 
-	if (answer == NULL || strstr(answer, "\"error\"") != NULL) {
-		if (f->refused++ == 0)
-			fprintf(stderr, "%s: %s\n", change_names[a->kind],
-				answer != NULL ? answer : "no answer");
-	}
+	fprintf(stderr, "%s: %s\n", what, message != NULL ? message : "no answer");
+}
+
+static void answered(struct driver *d, struct driver_asked *a, struct answer_text *text) {
+	struct driver_figures *f = &d->figures[a->kind];
+	json_t *answer = answer_text_parse(text);
+
+	if (json_object_get(answer, "result") == NULL && f->refused++ == 0)
+		say_refused(change_names[a->kind], answer);
 	hdr_record_value(f->ns, (int64_t)(clock_ns(CLOCK_MONOTONIC) - a->since));
 	hdr_record_value(f->work_ns, (int64_t)a->spent);
 	a->work = NULL;
-	free(answer);
+	json_decref(answer);
 }
 
 static void go_on(struct driver *d, struct driver_asked *a) {
 	uint64_t start = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-	char *answer = NULL;
+	struct answer_text text = {0};
 	bool done;
 
 	for (unsigned w = 0; w < d->bed->server.worker_count; w++)
 		__atomic_store_n(&d->bed->loops[w].kind, a->kind, __ATOMIC_RELAXED);
 	done = rpc_go_on(a->work);
 	if (done)
-		answer = rpc_end(a->work);
+		rpc_end(a->work, &text);
 	a->spent += clock_ns(CLOCK_THREAD_CPUTIME_ID) - start;
 	if (done)
-		answered(d, a, answer);
+		answered(d, a, &text);
 }
 
 static void ask(struct driver *d, struct driver_asked *a) {
