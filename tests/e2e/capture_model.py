@@ -160,11 +160,13 @@ class Replay:
     mapped: dict[bytes, tuple[Modem, Address]] = field(default_factory=dict)
 
     def _turns(self, version: int) -> list[tuple[Modem, Address]]:
+        def limit(modem: Modem) -> int:
+            return modem.cpe_limit if version == 4 else modem.cpe_limit_ipv6
+
         return [
             (modem, address)
             for modem in self.config.modems
-            for address in modem.addresses[: modem.cpe_limit]
-            if address.version == version
+            for address in [a for a in modem.addresses if a.version == version][: limit(modem)]
         ]
 
     def _send_to_modem(self, packet: Expected) -> None:
