@@ -71,10 +71,12 @@ const struct crypto_key *uplink_key_next(struct uplink_modem *m) {
 }
 
 bool uplink_key_same(const struct uplink_modem *a, const struct uplink_modem *b) {
-	const struct crypto_key *ka = &a->keys[a->key_count - 1], *kb = &b->keys[b->key_count - 1];
+	const struct crypto_key *ka, *kb;
 
 	if (a->key_count == 0 || b->key_count == 0)
 		return a->key_count == b->key_count;
+	ka = &a->keys[a->key_count - 1];
+	kb = &b->keys[b->key_count - 1];
 	return ka->schedule == kb->schedule && ka->sequence == kb->sequence &&
 	       memcmp(ka->iv, kb->iv, sizeof(ka->iv)) == 0;
 }
