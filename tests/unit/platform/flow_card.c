@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <rte_debug.h>
 #include <rte_errno.h>
 #include <rte_eth_ring.h>
 #include <rte_ethdev.h>
@@ -232,7 +233,7 @@ static uint16_t queue_of(struct card *c, const struct rte_mbuf *m) {
 	const struct rte_flow *rule = NULL;
 	struct rte_eth_dev_info info;
 
-	rte_eth_dev_info_get(c->near, &info);
+	RTE_VERIFY(rte_eth_dev_info_get(c->near, &info) == 0);
 	for (unsigned i = 0; i < FLOW_CARD_RULES; i++) {
 		const struct rte_flow *r = &rules[i];
 

@@ -40,8 +40,7 @@ WRAP(void *, rte_cryptodev_sym_session_create,
      (uint8_t id, struct rte_crypto_sym_xform *xforms, struct rte_mempool *pool),
      (id, xforms, pool), NULL)
 WRAP(void *, rte_security_session_create,
-     (struct rte_security_ctx * context, struct rte_security_session_conf *conf,
-      struct rte_mempool *pool),
+     (void *context, struct rte_security_session_conf *conf, struct rte_mempool *pool),
      (context, conf, pool), NULL)
 WRAP(int, rte_cryptodev_configure, (uint8_t id, struct rte_cryptodev_config *config), (id, config),
      -EIO)
@@ -109,8 +108,7 @@ WRAP(int, rte_malloc_heap_memory_add,
      (heap, at, size, addresses, pages, page), -1)
 WRAP(void *, rte_cryptodev_get_sec_ctx, (uint8_t id), (id), NULL)
 WRAP(const struct rte_security_capability *, rte_security_capability_get,
-     (struct rte_security_ctx * context, struct rte_security_capability_idx *which),
-     (context, which), NULL)
+     (void *context, struct rte_security_capability_idx *which), (context, which), NULL)
 WRAP(const struct rte_cryptodev_symmetric_capability *, rte_cryptodev_sym_capability_get,
      (uint8_t id, const struct rte_cryptodev_sym_capability_idx *which), (id, which), NULL)
 WRAP(struct rte_kvargs *, rte_kvargs_parse, (const char *text, const char *const keys[]),
