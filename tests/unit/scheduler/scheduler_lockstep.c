@@ -217,7 +217,7 @@ static void judge_columns(struct lockstep *l, uint32_t flow, uint32_t channel, u
 
 /* With no flow: who cannot go any more begins anew when he can again. */
 static void judge_turns(struct lockstep *l, int flow, uint32_t bytes) {
-	bool ready[MODEL_FLOWS];
+	bool ready[MODEL_FLOWS] = {0};
 
 	for (uint32_t f = 0; f < l->m->flow_count; f++)
 		ready[f] = judge_ready(l->m, f);
