@@ -76,8 +76,8 @@ static void client_close(struct control_socket *s, struct control_client *c) {
 	s->abandoned = work;
 }
 
-/* Frees a part of what clients have left. Returns whether that was the last one. */
-static bool leavings_free(struct control_socket *s) {
+/* Frees a part of what clients that have gone had asked for and not taken. Returns whether that was the last one. */
+static bool abandoned_free(struct control_socket *s) {
 	struct rpc_work *work = s->abandoned;
 	struct rpc_work *next = work != NULL ? *rpc_work_next(work) : NULL;
 
@@ -200,7 +200,7 @@ void control_socket_serve(struct control_socket *s, int timeout_ms) {
 			serve_client(s, &s->clients[i], fds[i].revents, now);
 	}
 	serve_readers(s, now_ms());
-	(void)leavings_free(s);
+	(void)abandoned_free(s);
 	if (fds[CONTROL_CLIENTS].revents != 0)
 		take_connections(s, now);
 }
@@ -212,7 +212,7 @@ void control_socket_close(struct control_socket *s) {
 		if (s->clients[c].fd >= 0)
 			client_close(s, &s->clients[c]);
 	}
-	while (!leavings_free(s))
+	while (!abandoned_free(s))
 		;
 	if (s->rpc->events != NULL)
 		event_journal_on_flush(s->rpc->events, NULL, NULL);

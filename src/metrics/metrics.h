@@ -120,9 +120,10 @@ struct metrics_sink {
 };
 
 /*
- * Visits all samples that are wanted, those of a metric one behind the other, under the lock of the server, which writers get
- * between metrics and between modems. What was removed meanwhile is not visited any more. Numbers are whole each, and those of the counters of a group are read at one time. Returns false where memory is
- * short: then nothing was visited.
+ * Visits all samples that are wanted, those of a metric one behind the other, under the lock of the server, which writers
+ * get between metrics and between modems. Groups and modems that were removed meanwhile are not visited any more. Numbers
+ * are whole each, and those of the counters of a group are read at one time. Returns false where memory is short: then
+ * nothing was visited.
  */
 bool metrics_walk(const struct metrics_source *source, const struct metrics_selection *selection,
 		  const struct metrics_sink *sink);

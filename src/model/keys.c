@@ -131,10 +131,12 @@ static const struct key bonding_group_keys[] = {
 	{.name = "tos", .kind = KIND_TOS, AT(type, match.tos),                                     \
 	 HELP("IPv4 TOS or IPv6 traffic class, and the mask of the bits that count")},             \
 	{.name = "source_ports", .kind = KIND_PORTS, AT(type, match.source_ports),                 \
-	 .fallback = "0-65535", HELP("source ports of TCP and UDP; packets without ports, such as later fragments, match "  \
-	      "0-65535 only")},                              \
+	 .fallback = "0-65535",                                                                    \
+	 HELP("source ports of TCP and UDP; packets without ports, such as later fragments, "      \
+	      "match 0-65535 only")},                                                              \
 	{.name = "destination_ports", .kind = KIND_PORTS, AT(type, match.destination_ports),       \
-	 .fallback = "0-65535", HELP("destination ports of TCP and UDP; packets without ports match 0-65535 only")},                         \
+	 .fallback = "0-65535",                                                                    \
+	 HELP("destination ports of TCP and UDP; packets without ports match 0-65535 only")},      \
 	{.name = "ethertype", INTEGER(0x600, 0xffff), AT(type, match.ethertype),                   \
 	 .flag = offsetof(type, match.has_ethertype), .example = "0x86dd",                         \
 	 HELP("Ethernet type, also that of IP; needed by rules of family llc, and only there")}

@@ -117,8 +117,8 @@ struct us_modem {
 	uint16_t ipv4_count;
 	uint16_t ipv6_count;
 	uint32_t change; /* the number of the last one */
-	uint64_t
-		control_at; /* ns: when frames that need no own address would be within their rate: verify_source.c */
+	/* ns: when the token bucket of frames that need no address of the modem will be full (verify_source.c) */
+	uint64_t control_at;
 	/* US_GENERATIONS that were replaced, while frames may be on their way that need them; else NULL */
 	const struct crypto_key *retired;
 };
