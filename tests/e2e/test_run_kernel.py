@@ -37,8 +37,9 @@ def may(*command: str) -> bool:
 
 def travels(frame: bytes) -> bool:
     """Not so are IPv4 fragments: DPDK's af_packet asks the kernel to put them together."""
-    ipv4 = frame[12:14] == b"\x08\x00"
-    return len(frame) <= LONGEST and not (ipv4 and int.from_bytes(frame[20:22], "big") & FRAGMENT)
+    at = 16 if frame[12:14] == b"\x81\x00" else 12
+    fragment = int.from_bytes(frame[at + 8 : at + 10], "big") & FRAGMENT
+    return len(frame) <= LONGEST and not (frame[at : at + 2] == b"\x08\x00" and fragment)
 
 
 PROBES = {
