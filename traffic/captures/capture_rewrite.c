@@ -133,6 +133,15 @@ static void lengthen(struct captured_frame *f, size_t more) {
 	f->fields.upper_size += more;
 }
 
+/* An experimental header (RFC 7045) that is cut off is an upper-layer protocol, and an extension header once the packet is
+ * long enough: such a packet cannot be made longer. */
+static bool is_still_the_same(const struct captured_frame *f) {
+	struct frame_fields again;
+
+	return frame_parse(f->bytes, f->size, &again) == FRAME_GOOD &&
+	       again.upper == f->fields.upper && again.protocol == f->fields.protocol;
+}
+
 enum capture_skip capture_frame_read(const uint8_t *frame, size_t size, size_t wire_size,
 				     size_t max_size, struct captured_frame *out) {
 	size_t tags = vlan_tags(frame, size);
@@ -156,9 +165,11 @@ enum capture_skip capture_frame_read(const uint8_t *frame, size_t size, size_t w
 	out->fields = fields_moved(&fields, from, out->bytes);
 	out->untagged = tags > 0;
 	out->lengthened = more > 0;
+	out->size = (uint16_t)size_now;
 	if (more > 0)
 		lengthen(out, more);
-	out->size = (uint16_t)size_now;
+	if (more > 0 && !is_still_the_same(out))
+		return CAPTURE_SKIP_MALFORMED;
 	out->headers = (uint16_t)((size_t)(out->fields.upper - out->bytes) + header);
 	out->tag_at = (uint16_t)((size_t)(out->fields.upper - out->bytes) +
 				 tag_offset(&out->fields, header));
