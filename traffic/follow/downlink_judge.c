@@ -107,11 +107,29 @@ static enum corruption frame_check(struct downlink *d, struct rte_mbuf *m, struc
 	return CORRUPTION_NONE;
 }
 
-/* Returns whether it was judged; if not, it is held. */
-static bool frame_prove(struct downlink *d, struct rte_mbuf *m, uint64_t now) {
-	struct arrived packet = {.valid = false};
-	enum corruption why = frame_check(d, m, &packet);
+/*
+ * A key may be that of a modem before a change, and the packet be for what it is now: the same key came back, as with a file
+ * that is read again. And what was held may have been taken as what is forgotten by now.
+ */
+static enum corruption frame_check_all(struct downlink *d, struct rte_mbuf *m,
+				       struct arrived *packet) {
+	enum corruption why = CORRUPTION_STREAM;
 
+	for (const struct modems *t = &d->modems; t != NULL && why == CORRUPTION_STREAM;
+	     t = t->older) {
+		if (modems_find(t, m))
+			why = frame_check(d, m, packet);
+	}
+	return why;
+}
+
+/* `again`: it was held. Returns whether it was judged; if not, it is held. */
+static bool frame_prove(struct downlink *d, struct rte_mbuf *m, uint64_t now, bool again) {
+	struct arrived packet = {.valid = false};
+	enum corruption why = again ? CORRUPTION_STREAM : frame_check(d, m, &packet);
+
+	if (why == CORRUPTION_STREAM && d->follow != NULL)
+		why = frame_check_all(d, m, &packet);
 	if (why == CORRUPTION_STREAM && is_held(d, why, m))
 		return false;
 	if (why != CORRUPTION_NONE) {
@@ -149,7 +167,7 @@ void judge_batch(struct downlink *d) {
 	for (unsigned i = 0; i < d->batch_count; i++) {
 		if (frame_info(d->batch[i])->decrypted == DECRYPTED_NOT)
 			frame_count(d, d->batch[i], now);
-		else if (!frame_prove(d, d->batch[i], now))
+		else if (!frame_prove(d, d->batch[i], now, false))
 			d->batch[i] = NULL;
 	}
 	rte_pktmbuf_free_bulk(d->batch, d->batch_count);
@@ -225,7 +243,7 @@ bool judge_depi(struct downlink *d, struct rte_mbuf *depi) {
 static void frame_again(struct downlink *d, struct rte_mbuf *frame) {
 	if (frame_info(frame)->decrypted == DECRYPTED_NOT)
 		frame_take(d, frame);
-	else if (frame_prove(d, frame, rte_rdtsc()))
+	else if (frame_prove(d, frame, rte_rdtsc(), true))
 		rte_pktmbuf_free(frame);
 }
 

@@ -245,21 +245,27 @@ static enum corruption mac_check(const struct modems *t, const uint8_t *frame, u
 	return CORRUPTION_NONE;
 }
 
-static enum corruption modem_check(const struct modems *t, const struct docsis_mac *mac,
-				   struct frame_info *info) {
+static enum corruption modem_find(const struct modems *t, const struct docsis_mac *mac,
+				  struct frame_info *info) {
 	uint32_t slot = mac_slot(t, mac_key(mac->pdu));
 	const struct modem_state *s;
-	enum corruption why;
 
 	if (t->by_mac[slot] == 0)
 		return CORRUPTION_DESTINATION;
 	s = &t->all[t->by_mac[slot] - 1];
 	info->modem = s;
 	info->modems = t;
-	if (!(s->channels[info->channel / 64] >> info->channel % 64 & 1))
-		return CORRUPTION_CHANNEL;
-	why = privacy_check(s, mac, info);
-	return why == CORRUPTION_NONE ? flow_check(t, s, mac, info) : why;
+	return s->channels[info->channel / 64] >> info->channel % 64 & 1 ? CORRUPTION_NONE
+									 : CORRUPTION_CHANNEL;
+}
+
+static enum corruption modem_check(const struct modems *t, const struct docsis_mac *mac,
+				   struct frame_info *info) {
+	enum corruption why = modem_find(t, mac, info);
+
+	if (why == CORRUPTION_NONE)
+		why = privacy_check(info->modem, mac, info);
+	return why == CORRUPTION_NONE ? flow_check(t, info->modem, mac, info) : why;
 }
 
 enum modem_verdict modems_check(const struct modems *t, struct rte_mbuf *frame, uint32_t size,
@@ -282,4 +288,14 @@ enum modem_verdict modems_check(const struct modems *t, struct rte_mbuf *frame, 
 		return MODEM_TAKES;
 	*why = first;
 	return MODEM_REFUSES;
+}
+
+bool modems_find(const struct modems *t, struct rte_mbuf *frame) {
+	struct frame_info *info = frame_info(frame);
+	struct docsis_mac mac;
+
+	return docsis_mac_parse(rte_pktmbuf_mtod(frame, const uint8_t *), info->told_size, &mac) ==
+		       DOCSIS_OK &&
+	       modem_find(t, &mac, info) == CORRUPTION_NONE &&
+	       flow_check(t, info->modem, &mac, info) == CORRUPTION_NONE;
 }

@@ -100,3 +100,9 @@ enum modem_verdict {
  */
 enum modem_verdict modems_check(const struct modems *t, struct rte_mbuf *frame, uint32_t size,
 				enum corruption *why);
+
+/*
+ * Of a frame that was taken and decrypted: finds its modem and flow among those of `t` alone, and fills in the frame's info as
+ * modems_check() does, but for the key. Returns whether they would take it; if not, the info is undefined.
+ */
+bool modems_find(const struct modems *t, struct rte_mbuf *frame);

@@ -49,6 +49,38 @@ static void a_key_rolls_without_a_word(void **state) {
 	a_key_rolls(false);
 }
 
+/* A modem goes and comes with another key, and then has the first one again, as where a file is read again. The traffic,
+ * which does not know the last of these, decrypts frames as those of before. They are for the modem of now. */
+static void a_key_comes_back(void **state) {
+	struct traffic_result r;
+	json_t *modems, *modem;
+
+	(void)state;
+	follow_take_and_send(FOLLOW_PACKETS);
+	modems = json_object_get(fake_server_begin(&follow_server), "modems");
+	modem = json_incref(json_array_get(modems, 0));
+	json_array_remove(modems, 0);
+	follow_change_end();
+	modems = json_object_get(fake_server_begin(&follow_server), "modems");
+	follow_set_json(modem, "security",
+			"{'said': 1, 'cipher': 'aes-128', 'key': " NEXT_KEY ", 'iv': " NEXT_IV
+			", 'key_sequence': 2}");
+	json_array_insert_new(modems, 0, modem);
+	follow_change_end();
+	for (int i = 0; i < 4; i++)
+		follow_learn();
+	memset(follow_rig.numbers[0], 0, sizeof(follow_rig.numbers[0]));
+	next_key_set("{" NOW_KEY "}");
+	follow_take_and_send(FOLLOW_PACKETS);
+	assert_true(follow_count(0, FOLLOW_PACKETS, 0) > 0);
+	follow_learn();
+	follow_judge();
+	follow_take_and_send(FOLLOW_PACKETS);
+	r = follow_finish();
+	assert_all_proven(&r);
+	assert_int_equal(r.sent, 3 * FOLLOW_PACKETS);
+}
+
 /* Flows get other DSIDs and priorities, and a classifier leads elsewhere. */
 static void flows_differ(void **state) {
 	struct traffic_result r;
@@ -130,6 +162,7 @@ int main(void) {
 	const struct CMUnitTest tests[] = {
 		TEST(an_announced_key_rolls),
 		TEST(a_key_rolls_without_a_word),
+		TEST(a_key_comes_back),
 		TEST(flows_differ),
 		TEST(a_channel_comes),
 		TEST(what_nothing_explains_is_corrupted),
