@@ -71,6 +71,7 @@ static bool receiver_side_create(struct downlink *d, const struct service_group 
 		fprintf(stderr, "traffic: no memory for the receiver\n");
 		return false;
 	}
+	d->account.evidence = o->evidence;
 	return o->streams == 0 || downlink_follow_begin(d);
 }
 
@@ -86,6 +87,7 @@ struct downlink *downlink_create(const struct service_group *sg, const struct tr
 	d->tsc_hz = rte_get_tsc_hz();
 	d->vlan = sg->network.vlan;
 	d->neighbours = o->neighbours;
+	d->messages = sg->upstream.scheduled;
 	d->prove_every = 1;
 	d->lose_every = (unsigned)strtoul(lose != NULL ? lose : "0", NULL, 10);
 	if (decryptor_create(&d->decryptor, o->crypto, sg->crypto.generate_crc) &&

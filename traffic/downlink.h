@@ -56,6 +56,7 @@ struct downlink {
 	struct account account;
 	struct traffic_cycles cycles; /* of the downstream */
 	const struct neighbours *neighbours; /* NULL: there is no other group */
+	bool messages; /* a scheduler sends some in the sessions of channels */
 	struct downlink_follow *follow; /* NULL: the service group does not change */
 	struct rte_mempool *packets; /* of the generator; NULL: somebody else's */
 	struct rte_mempool *frames; /* DOCSIS frames of the receiver; likewise */

@@ -91,12 +91,14 @@ static struct traffic_options group_options(const struct setup *s, struct ends *
 	};
 }
 
-static int main_create(const struct setup *s, struct ends *e, struct groups *groups) {
+static int main_create(const struct setup *s, struct ends *e, struct groups *groups,
+		       struct evidence *evidence) {
 	static struct traffic_options options[SERVER_MAX_GROUPS];
 	unsigned count = (unsigned)s->config.group_count;
 
 	for (unsigned g = 0; g < count; g++) {
 		options[g] = group_options(s, e, g);
+		options[g].evidence = evidence;
 		if (s->options.follow != NULL)
 			follow_options(&options[g], &s->config.groups[g]);
 	}
@@ -199,15 +201,19 @@ static enum exit_status run_once(const struct setup *s, struct groups *groups) {
 
 static enum exit_status drive(struct setup *s, struct ends *e) {
 	static struct groups groups;
+	struct evidence *evidence = s->options.unexpected == NULL ? NULL : evidence_create();
 	enum exit_status status = EXIT_MISTAKE;
 
-	if (main_create(s, e, &groups) == 0) {
+	if (main_create(s, e, &groups, evidence) == 0) {
 		status = EXIT_NOT_PROVEN;
 		if (links_up(e))
 			status = s->options.trials ? trials(s, &groups) : run_once(s, &groups);
 	}
+	if (evidence_count(evidence) > 0 && evidence_write(evidence, s->options.unexpected) != 0)
+		status = EXIT_MISTAKE;
 	ends_close_ports(e);
 	groups_free(&groups);
+	evidence_free(evidence);
 	return status;
 }
 

@@ -31,6 +31,7 @@ enum key {
 	KEY_SEND_ONLY,
 	KEY_DURATION,
 	KEY_JSON,
+	KEY_UNEXPECTED,
 	KEY_CORE,
 	KEY_MAIN_CORE,
 	KEY_SEED,
@@ -107,6 +108,8 @@ static const struct argp_option arguments[] = {
 	{"seed", KEY_SEED, "NUMBER", 0, "of what is random (1)", 0},
 	{.doc = "How:"},
 	{"json", KEY_JSON, "FILE", 0, "write the result there", 0},
+	{"unexpected", KEY_UNEXPECTED, "FILE", 0,
+	 "where there are frames that nobody asked for, write the first 64 there, as pcapng", 0},
 	{"core", KEY_CORE, "NUMBER", 0, "CPU that sends and receives (0)", 0},
 	{"check", KEY_CHECK, NULL, 0, "only see whether arguments and configuration are good", 0},
 	{"trials", KEY_TRIALS, NULL, 0,
@@ -278,6 +281,7 @@ static error_t option_parse(int key, char *text, struct argp_state *state) {
 	case KEY_RPHY: o->rphy = text; break;
 	case KEY_MIX: o->mix = text; break;
 	case KEY_JSON: o->json = text; break;
+	case KEY_UNEXPECTED: o->unexpected = text; break;
 	case KEY_RATE:
 		require(state, parse_rate(text, &o->rate), "rate", text,
 			"max, or up to 1 Tbps with bps, kbps, Mbps, Gbps");

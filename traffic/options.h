@@ -15,6 +15,7 @@ struct options {
 	const char *mix;
 	const char *replay; /* a capture instead of the mix; or NULL */
 	const char *json; /* NULL: none is written */
+	const char *unexpected; /* capture of frames that nobody asked for; NULL: none is written */
 	uint64_t rate; /* bits per second; 0 = max */
 	const char *upstream_mix;
 	uint64_t upstream_rate; /* bits per second; 0 = max */

@@ -58,6 +58,17 @@ static void downlink_balance(const struct downlink *d, struct traffic_result *r)
 				   r->undecipherable - r->overtaken);
 }
 
+/* Numbers that modems gave up although no packet had them: each holds up what is behind it for 18 ms. Where modems have
+ * changed, a flow may have another DSID, whose numbers are others. */
+static uint64_t numbers_skipped(const struct downlink *d, const struct traffic_result *r) {
+	uint64_t explained =
+		r->lost + r->overtaken + r->corrupted + r->undecipherable + r->reordered;
+
+	if (d->generator->magic != d->generator->first_magic)
+		return 0;
+	return r->resequencing_given_up > explained ? r->resequencing_given_up - explained : 0;
+}
+
 void downlink_result(const struct downlink *d, struct traffic_result *r) {
 	const struct account *a = &d->account;
 
@@ -70,6 +81,7 @@ void downlink_result(const struct downlink *d, struct traffic_result *r) {
 		.counted_bytes = a->counted_bytes,
 		.asked_bps = pacing_asked(&d->pacing),
 		.reordered = a->proof.reordered + d->resequencers.counted_late,
+		.messages = a->messages,
 		.depi_frames = a->depi_frames,
 		.depi_bytes = a->depi_bytes,
 		.resequenced = d->resequencers.resequenced,
@@ -91,6 +103,31 @@ void downlink_result(const struct downlink *d, struct traffic_result *r) {
 		r->flows = d->generator->targets.flow_count;
 	r->gbps = gbps(r->proven_bytes + r->counted_bytes, r->seconds);
 	downlink_balance(d, r);
+	r->skipped = numbers_skipped(d, r);
+}
+
+static uint64_t downstream_unexpected(const struct traffic_result *r) {
+	uint64_t sum = 0;
+
+	for (int i = 0; i < UNEXPECTEDS; i++)
+		sum += i == UNEXPECTED_EARLIER || i == UNEXPECTED_TOO_OLD ? 0 : r->unexpected[i];
+	return sum;
+}
+
+/* Frames without a tag come of impaired ones, as many as foretold. */
+static uint64_t upstream_unexpected(const struct uplink_result *r) {
+	uint64_t foretold = r->impaired ? r->expected.foreign : 0, sum = 0;
+
+	for (int i = 0; i < UPLINK_UNEXPECTEDS; i++) {
+		if (i != UPLINK_UNEXPECTED_EARLIER && i != UPLINK_UNEXPECTED_TOO_OLD)
+			sum += r->unexpected[i];
+	}
+	return sum > foretold ? sum - foretold : 0;
+}
+
+uint64_t traffic_unexpected(const struct traffic_result *down, const struct uplink_result *up) {
+	return (down == NULL ? 0 : downstream_unexpected(down)) +
+	       (up == NULL ? 0 : upstream_unexpected(up));
 }
 
 bool traffic_result_good(const struct traffic_result *r) {
@@ -100,7 +137,8 @@ bool traffic_result_good(const struct traffic_result *r) {
 	}
 	return r->sent > 0 && r->unaccounted == 0 &&
 	       r->proven + r->counted + r->overtaken == r->sent && r->duplicated == 0 &&
-	       r->reordered == 0 && r->corrupted == 0 && r->undecipherable == 0 && r->lost == 0;
+	       r->reordered == 0 && r->corrupted == 0 && r->undecipherable == 0 && r->lost == 0 &&
+	       r->skipped == 0;
 }
 
 static void impairment_result(const struct traffic *t, struct uplink_result *r) {

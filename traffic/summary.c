@@ -126,6 +126,7 @@ static void set_resequencing(json_t *o, const struct traffic_result *r) {
 	summary_set_count(resequencing, "packets", r->resequenced);
 	summary_set_count(resequencing, "deepest", r->resequencing_deepest);
 	summary_set_count(resequencing, "given_up", r->resequencing_given_up);
+	summary_set_count(resequencing, "skipped", r->skipped);
 	json_object_set_new(o, "resequencing", resequencing);
 }
 
@@ -154,6 +155,8 @@ json_t *summary_downstream(const struct traffic_result *r) {
 	set_counts(o, "corrupted_by", corruption_names, r->corrupted_by, CORRUPTIONS);
 	set_counts(o, "unexpected", unexpected_names, r->unexpected, UNEXPECTEDS);
 	set_counts(o, "depi_violations", violation_names, r->violations, VIOLATIONS);
+	summary_set_count(o, "unexpected_frames", traffic_unexpected(r, NULL));
+	summary_set_count(o, "messages", r->messages);
 	summary_set_count(o, "depi_frames", r->depi_frames);
 	summary_set_count(o, "depi_bytes", r->depi_bytes);
 	set_resequencing(o, r);
@@ -176,6 +179,7 @@ json_t *summary_upstream(const struct uplink_result *r) {
 	summary_set_count(o, "latency_unknown", r->latency_unknown);
 	set_counts(o, "corrupted_by", uplink_corruption_names, r->corrupted_by, UPLINK_CORRUPTIONS);
 	set_counts(o, "unexpected", uplink_unexpected_names, r->unexpected, UPLINK_UNEXPECTEDS);
+	summary_set_count(o, "unexpected_frames", traffic_unexpected(NULL, r));
 	summary_set_count(o, "uepi_packets", r->counts.packets);
 	summary_set_count(o, "uepi_bytes", r->counts.bytes);
 	summary_set_count(o, "bursts", r->counts.bursts);
@@ -197,13 +201,14 @@ json_t *summary_upstream(const struct uplink_result *r) {
 /* What is missing was not lost: nobody looked. */
 static void remove_received(json_t *summary) {
 	static const char *const keys[] = {
-		"proven",	  "proven_bytes", "lost",
-		"duplicated",	  "reordered",	  "corrupted",
-		"undecipherable", "overtaken",	  "unaccounted",
-		"gbps",		  "latency_us",	  "corrupted_by",
-		"unexpected",	  "resequencing", "depi_violations",
-		"depi_frames",	  "depi_bytes",	  "latency_unknown",
-		"astray",	  "counted",	  "counted_bytes",
+		"proven",	  "proven_bytes",      "lost",
+		"duplicated",	  "reordered",	       "corrupted",
+		"undecipherable", "overtaken",	       "unaccounted",
+		"gbps",		  "latency_us",	       "corrupted_by",
+		"unexpected",	  "resequencing",      "depi_violations",
+		"depi_frames",	  "depi_bytes",	       "latency_unknown",
+		"astray",	  "counted",	       "counted_bytes",
+		"messages",	  "unexpected_frames",
 	};
 	const char *name;
 	json_t *direction;
@@ -335,6 +340,8 @@ static void downstream_table(FILE *out, const struct traffic_result *r) {
 	print_reasons(out, "corrupted", corruption_names, r->corrupted_by, CORRUPTIONS);
 	print_reasons(out, "unexpected", unexpected_names, r->unexpected, UNEXPECTEDS);
 	print_reasons(out, "DEPI", violation_names, r->violations, VIOLATIONS);
+	if (r->skipped > 0)
+		print_count(out, "skipped", r->skipped, 0);
 	print_measures(out, &common);
 }
 

@@ -40,6 +40,7 @@ static bool upstream_create(struct traffic *t, const struct service_group *sg,
 		return false;
 	}
 	t->uplink_receiver.neighbours = o->neighbours;
+	t->uplink_receiver.evidence = o->evidence;
 	return !t->follows || uplink_follow_begin(&t->uplink_follow, t->uplink, t->tsc_hz);
 }
 
@@ -195,6 +196,17 @@ static unsigned upstream_receive(struct traffic *t) {
 	return n;
 }
 
+/* No downstream is sent. */
+static void rphy_unexpect(struct traffic *t, struct rte_mbuf **frames, unsigned n) {
+	enum uplink_unexpected why = UPLINK_UNEXPECTED_RPHY;
+
+	t->uplink_receiver.unexpected[why] += n;
+	for (unsigned i = 0; i < n; i++)
+		evidence_add_mbuf(t->uplink_receiver.evidence, EVIDENCE_RPHY,
+				  uplink_unexpected_names[why], frames[i]);
+	rte_pktmbuf_free_bulk(frames, n);
+}
+
 void traffic_take_rphy(struct traffic *t, struct rte_mbuf **frames, unsigned n) {
 	uint64_t start = rte_rdtsc();
 
@@ -206,8 +218,7 @@ void traffic_take_rphy(struct traffic *t, struct rte_mbuf **frames, unsigned n) 
 		downlink_take(t->downlink, frames, n, start);
 		return;
 	}
-	rte_pktmbuf_free_bulk(frames, n);
-	t->uplink_receiver.unexpected[UPLINK_UNEXPECTED_RPHY] += n;
+	rphy_unexpect(t, frames, n);
 }
 
 /* MAPs first: they must not wait for what modems do with packets. */
@@ -223,6 +234,7 @@ static unsigned rphy_hear(struct traffic *t) {
 }
 
 static unsigned rphy_receive(struct traffic *t) {
+	struct rte_mbuf *frames[TRAFFIC_BURST];
 	unsigned n = 0;
 
 	if (t->uplink != NULL && uplink_waits(t->uplink) && !t->rphy_shared)
@@ -236,8 +248,9 @@ static unsigned rphy_receive(struct traffic *t) {
 	if (t->downlink != NULL) {
 		downlink_expire(t->downlink);
 	} else if (!t->rphy_shared) {
-		n = discard(t->rphy_port);
-		t->uplink_receiver.unexpected[UPLINK_UNEXPECTED_RPHY] += n;
+		n = rte_eth_rx_burst(t->rphy_port, 0, frames, TRAFFIC_BURST);
+		if (n > 0)
+			rphy_unexpect(t, frames, n);
 	}
 	return n;
 }

@@ -35,6 +35,7 @@ struct traffic_options {
 	unsigned group; /* its place among several that are in one process */
 	struct neighbours
 		*neighbours; /* these; to be filled in before anything is sent. NULL: alone */
+	struct evidence *evidence; /* of what nobody asked for; must live on. NULL: none is kept */
 	/* Pools for all groups, which must live on; NULL: it makes its own. */
 	struct rte_mempool *packets; /* of downlink_packets_pool() */
 	struct rte_mempool *frames; /* of downlink_frames_pool() */
@@ -102,10 +103,13 @@ struct traffic_result {
 	uint64_t sent_by_class[CLASS_COUNT];
 	const struct capture_counts *replay; /* of what is replayed; or NULL */
 	uint32_t flows; /* 5-tuples, where they were asked for; else 0 */
+	uint64_t messages; /* DOCSIS frames that hold none, and that a scheduler sends */
 	uint64_t depi_frames;
 	uint64_t depi_bytes;
 	uint64_t resequenced;
 	uint64_t resequencing_given_up; /* numbers of DSIDs that never came */
+	uint64_t
+		skipped; /* of those, numbers that no packet had: more than did not come, or came late */
 	uint32_t resequencing_deepest; /* numbers that one window spanned */
 	uint64_t transmit_backpressure; /* bursts that the network port did not take whole */
 	uint64_t no_buffers; /* packets not made as no mbuf was free */
@@ -226,7 +230,12 @@ void traffic_uplink_result(const struct traffic *t, struct uplink_result *out);
 
 void traffic_cycles(const struct traffic *t, struct traffic_cycles *out);
 
-/* Whether every packet is proven, in order, once, and nothing was wrong with the DEPI frames. */
+/* Frames that came and that nobody asked for, more than impairments of the upstream let come. What is late, or of an
+ * earlier trial, was asked for. Either may be NULL. */
+uint64_t traffic_unexpected(const struct traffic_result *down, const struct uplink_result *up);
+
+/* Whether every packet is proven, in order, once, no number of a DSID was left out, and nothing was wrong with the
+ * DEPI frames. */
 bool traffic_result_good(const struct traffic_result *r);
 
 /* Whether every packet is proven, in order and once, but for those that had to be lost or corrupted. */

@@ -43,6 +43,7 @@ void uplink_receiver_restart(struct uplink_receiver *r) {
 	*r = (struct uplink_receiver){
 		.uplink = r->uplink,
 		.neighbours = r->neighbours,
+		.evidence = r->evidence,
 		.started = rte_rdtsc(),
 		.proof = proof,
 	};
@@ -113,11 +114,19 @@ static uint64_t sent_at(const struct uplink *u, const struct packet_tag *tag) {
 	return tsc < tag->tsc ? 0 : tsc;
 }
 
-static void uplink_refuse(struct uplink_receiver *r, int verdict) {
+static void uplink_unexpect(struct uplink_receiver *r, enum uplink_unexpected why,
+			    const uint8_t *frame, size_t size) {
+	r->unexpected[why]++;
+	evidence_add(r->evidence, EVIDENCE_NETWORK, uplink_unexpected_names[why], frame,
+		     (uint32_t)size);
+}
+
+static void uplink_refuse(struct uplink_receiver *r, int verdict, const uint8_t *frame,
+			  size_t size) {
 	switch (verdict) {
-	case FOREIGN: r->unexpected[UPLINK_UNEXPECTED_FOREIGN]++; break;
+	case FOREIGN: uplink_unexpect(r, UPLINK_UNEXPECTED_FOREIGN, frame, size); break;
 	case EARLIER: r->unexpected[UPLINK_UNEXPECTED_EARLIER]++; break;
-	case OTHER_GROUP: r->unexpected[UPLINK_UNEXPECTED_OTHER_GROUP]++; break;
+	case OTHER_GROUP: uplink_unexpect(r, UPLINK_UNEXPECTED_OTHER_GROUP, frame, size); break;
 	default: r->corrupted[verdict]++; break;
 	}
 }
@@ -129,7 +138,7 @@ void uplink_receiver_take(struct uplink_receiver *r, const uint8_t *frame, size_
 	struct arrived packet;
 
 	if (verdict != PROVEN) {
-		uplink_refuse(r, verdict);
+		uplink_refuse(r, verdict, frame, size);
 		return;
 	}
 	packet = (struct arrived){

@@ -15,6 +15,7 @@
 #include <rte_mbuf.h>
 
 #include "groups/neighbours.h"
+#include "proof/evidence.h"
 #include "proof/proof.h"
 #include "uplink.h"
 
@@ -38,6 +39,7 @@ extern const char *const uplink_unexpected_names[UPLINK_UNEXPECTEDS];
 struct uplink_receiver {
 	const struct uplink *uplink;
 	const struct neighbours *neighbours; /* NULL: there is no other group */
+	struct evidence *evidence; /* of frames counted in `unexpected`; NULL: none is kept */
 	uint64_t started; /* TSC: packets of this run are made later */
 	struct proof
 		proof; /* time counts from when the R-PHY port took a packet's last byte or, where modems

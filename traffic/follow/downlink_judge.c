@@ -186,6 +186,11 @@ static enum modem_verdict frame_verdict(struct downlink *d, struct rte_mbuf *fra
 	return info->size == info->told_size ? MODEM_TAKES : MODEM_REFUSES;
 }
 
+static void frame_unexpect(struct downlink *d, enum unexpected why, const struct rte_mbuf *frame) {
+	d->account.unexpected[why]++;
+	evidence_add_mbuf(d->account.evidence, EVIDENCE_DOCSIS, unexpected_names[why], frame);
+}
+
 /* A frame that no modem takes is another group's where one of its modems would. Returns whether it was
  * judged; if not, it is held. */
 static bool frame_refuse(struct downlink *d, struct rte_mbuf *frame, enum corruption why) {
@@ -195,7 +200,7 @@ static bool frame_refuse(struct downlink *d, struct rte_mbuf *frame, enum corrup
 	if (is_held(d, why, frame))
 		return false;
 	if (why == CORRUPTION_DESTINATION && neighbours_have_modem(d->neighbours, destination))
-		d->account.unexpected[UNEXPECTED_OTHER_GROUP]++;
+		frame_unexpect(d, UNEXPECTED_OTHER_GROUP, frame);
 	else
 		account_refuse(&d->account, why);
 	return true;
@@ -214,7 +219,12 @@ static void frame_take(struct downlink *d, struct rte_mbuf *frame) {
 		if (d->batch_count == DECRYPT_BURST)
 			judge_batch(d);
 		return;
-	case MODEM_IGNORES: d->account.unexpected[UNEXPECTED_MANAGEMENT]++; break;
+	case MODEM_IGNORES:
+		if (d->messages)
+			d->account.messages++;
+		else
+			frame_unexpect(d, UNEXPECTED_MANAGEMENT, frame);
+		break;
 	case MODEM_REFUSES:
 		if (!frame_refuse(d, frame, why))
 			return;

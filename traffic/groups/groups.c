@@ -28,8 +28,10 @@ static struct shared_port *share_of(struct groups *g, uint16_t port,
 		fprintf(stderr, "traffic: no memory for the ports of service groups\n");
 	else
 		g->shares[g->share_count++] = s;
-	if (s != NULL)
+	if (s != NULL) {
 		s->follows = g->follows;
+		s->evidence = g->options.evidence;
+	}
 	return s;
 }
 
@@ -148,6 +150,7 @@ static bool traffics_create(struct groups *g, const struct service_group *sgs,
 int groups_create(struct groups *g, const struct service_group *sgs,
 		  struct traffic_options *options, unsigned count) {
 	*g = (struct groups){.follows = options[0].streams > 0};
+	g->options.evidence = options[0].evidence;
 	sharing_find(sgs, options, count);
 	if (!shares_add(g, sgs, options, count) || !shares_tell(g, sgs) ||
 	    !pools_create(g, sgs, options, count) || !traffics_create(g, sgs, options, count))

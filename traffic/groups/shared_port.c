@@ -219,6 +219,7 @@ static void burst_pile(struct shared_port *s, const struct burst *b) {
 		}
 		s->strays.frames++;
 		s->strays.bytes += rte_pktmbuf_pkt_len(b->frames[i]);
+		evidence_add_mbuf(s->evidence, s->side->evidence, "no_group", b->frames[i]);
 		rte_pktmbuf_free(b->frames[i]);
 	}
 }

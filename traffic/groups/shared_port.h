@@ -55,6 +55,7 @@ struct shared_port {
 		[SHARED_PORT_BURST]; /* groups that have a pile, in the order of their first frame */
 	unsigned turn_count;
 	struct shared_port_strays strays;
+	struct evidence *evidence; /* of them; NULL: none is kept */
 };
 
 /* A port without groups, to be freed by shared_port_free(). Returns NULL when memory is short. */

@@ -102,6 +102,7 @@ static enum shared_port_owner network_owner(const struct traffic *t, const struc
 
 const struct shared_port_side shared_port_network = {
 	.name = "network",
+	.evidence = EVIDENCE_NETWORK,
 	.key_size = sizeof(struct network_key),
 	.vlan = network_vlan,
 	.keys = network_keys,

@@ -116,6 +116,7 @@ static enum shared_port_owner rphy_owner(const struct traffic *t, const struct r
 
 const struct shared_port_side shared_port_rphy = {
 	.name = "R-PHY",
+	.evidence = EVIDENCE_RPHY,
 	.key_size = sizeof(struct rphy_key),
 	.vlan = rphy_vlan,
 	.keys = rphy_keys,

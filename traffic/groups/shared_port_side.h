@@ -22,6 +22,7 @@ enum shared_port_owner {
 
 struct shared_port_side {
 	const char *name; /* in messages */
+	enum evidence_interface evidence; /* of frames of nobody */
 	size_t key_size;
 	uint16_t (*vlan)(const struct service_group *sg);
 	size_t (*keys)(const struct service_group *sg); /* how many it has at most */

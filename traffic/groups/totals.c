@@ -56,6 +56,8 @@ static void downstream_add(struct traffic_result *sum, const struct traffic_resu
 	ADD(sum, r, depi_bytes);
 	ADD(sum, r, resequenced);
 	ADD(sum, r, resequencing_given_up);
+	ADD(sum, r, skipped);
+	ADD(sum, r, messages);
 	MOST(sum, r, resequencing_deepest);
 	ADD(sum, r, transmit_backpressure);
 	ADD(sum, r, no_buffers);
@@ -226,7 +228,10 @@ void totals_free(struct totals *t) {
 	*t = (struct totals){0};
 }
 
+/* Held against the sums: at a port of several groups frames of nobody are no group's. */
 bool totals_good(const struct totals *t, const struct groups *g) {
+	if (traffic_unexpected(&t->all_downstream, &t->all_upstream) > 0)
+		return false;
 	for (unsigned i = 0; i < t->count; i++) {
 		if (g->all[i]->downlink != NULL && !traffic_result_good(&t->downstream[i]))
 			return false;

@@ -245,6 +245,33 @@ static enum corruption mac_check(const struct modems *t, const uint8_t *frame, u
 	return CORRUPTION_NONE;
 }
 
+/*
+ * What the parser passes over: FC_PARM, elements that nobody expects, their order (SEC: privacy first), reserved bits.
+ * The sequence change bit changes when a DSID's numbers begin anew (MULPI), which the CMTS never tells.
+ */
+static enum corruption bits_check(const uint8_t *frame, const struct docsis_mac *mac) {
+	static const uint8_t ds_sizes[] = {
+		[DS_EHDR_NONE] = 0,
+		[DS_EHDR_PRIORITY] = 2,
+		[DS_EHDR_DSID] = 4,
+		[DS_EHDR_SEQUENCE] = 6,
+	};
+	unsigned privacy = mac->privacy == PRIVACY_NONE ? 0 : DOCSIS_BP_DOWN_SIZE;
+	unsigned ds = ds_sizes[mac->ds];
+	const uint8_t *ehdr = frame + DOCSIS_EHDR_OFFSET;
+
+	if (frame[0] != (privacy + ds > 0 ? DOCSIS_FC_EHDR_ON : 0) ||
+	    mac->header_size != DOCSIS_MAC_HEADER + privacy + ds)
+		return CORRUPTION_HEADER;
+	if (privacy > 0 && (ehdr[0] != 0x44 || ehdr[4] != 0))
+		return CORRUPTION_HEADER;
+	if (ds > 0 && ehdr[privacy] != (0x80 | (ds - 1)))
+		return CORRUPTION_HEADER;
+	if (mac->ds == DS_EHDR_PRIORITY && (ehdr[privacy + 1] & ~DOCSIS_DS_PRIORITY) != 0)
+		return CORRUPTION_DS_EHDR;
+	return mac->sequence_change ? CORRUPTION_DS_EHDR : CORRUPTION_NONE;
+}
+
 static enum corruption modem_find(const struct modems *t, const struct docsis_mac *mac,
 				  struct frame_info *info) {
 	uint32_t slot = mac_slot(t, mac_key(mac->pdu));
@@ -279,6 +306,9 @@ enum modem_verdict modems_check(const struct modems *t, struct rte_mbuf *frame, 
 		return MODEM_REFUSES;
 	if (mac.kind != DOCSIS_KIND_PACKET)
 		return MODEM_IGNORES;
+	*why = bits_check(rte_pktmbuf_mtod(frame, const uint8_t *), &mac);
+	if (*why != CORRUPTION_NONE)
+		return MODEM_REFUSES;
 	info->header_size = mac.header_size;
 	info->told_size = mac.frame_size;
 	*why = first = modem_check(t, &mac, info);

@@ -28,7 +28,7 @@ int account_create(struct account *a, uint32_t streams, uint64_t tsc_hz, bool la
 void account_restart(struct account *a) {
 	struct proof proof = a->proof;
 
-	*a = (struct account){.proof = proof};
+	*a = (struct account){.proof = proof, .evidence = a->evidence};
 	proof_restart(&a->proof);
 }
 

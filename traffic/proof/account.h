@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 
+#include "proof/evidence.h"
 #include "proof/proof.h"
 
 enum corruption {
@@ -36,12 +37,15 @@ extern const char *const violation_names[VIOLATIONS];
 
 struct account {
 	struct proof proof;
+	struct evidence *evidence; /* of frames counted in `unexpected`; NULL: none is kept */
 	uint64_t counted; /* packets of which only the header was checked */
 	uint64_t counted_bytes; /* Ethernet frames without CRC */
 	uint64_t corrupted[CORRUPTIONS];
 	uint64_t undecipherable; /* frames of a key generation that their modem does not hold */
 	uint64_t unexpected[UNEXPECTEDS];
 	uint64_t violations[VIOLATIONS];
+	uint64_t
+		messages; /* good DOCSIS frames that hold no packet, where a scheduler sends them */
 	uint64_t depi_frames;
 	uint64_t depi_bytes;
 };

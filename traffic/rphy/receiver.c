@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "rphy/chain.h"
+#include "rphy/outer_header.h"
 #include "wire/ip.h"
 #include "wire/l2tpv3.h"
 
@@ -34,6 +35,7 @@ struct session {
 
 struct receiver {
 	const struct rphy_config *config;
+	uint8_t message_flow; /* PSP flow of messages; 0: none come */
 	struct rte_mempool *frames;
 	struct account *account;
 	receiver_wants_fn wants;
@@ -58,7 +60,12 @@ struct receiver *receiver_create(const struct service_group *sg, struct rte_memp
 
 	if (r == NULL)
 		return NULL;
-	*r = (struct receiver){.config = &sg->rphy, .frames = frames, .account = account};
+	*r = (struct receiver){
+		.config = &sg->rphy,
+		.message_flow = sg->upstream.scheduled ? sg->upstream.scheduler.psp_flow : 0,
+		.frames = frames,
+		.account = account,
+	};
 	receiver_set_channels(r, sg->channels, (uint32_t)sg->channel_count);
 	return r;
 }
@@ -112,11 +119,26 @@ static void violate(struct receiver *r, enum violation v, uint64_t count) {
 	r->account->violations[v] += count;
 }
 
-static bool l2tp_good(struct receiver *r, const uint8_t *frame, size_t size,
-		      struct l2tp_data *l2tp) {
-	switch (l2tp_parse(frame, size, l2tp)) {
+/* A DEPI frame with its headers in one piece. */
+struct depi {
+	struct rte_mbuf *m;
+	const uint8_t *frame; /* behind the headers, where it is a chain, there is nothing */
+	uint32_t size;
+	struct l2tp_data l2tp;
+	struct psp psp;
+};
+
+/* A whole frame that nobody asked for. */
+static bool unexpect(struct receiver *r, enum unexpected why, const struct rte_mbuf *m) {
+	r->account->unexpected[why]++;
+	evidence_add_mbuf(r->account->evidence, EVIDENCE_RPHY, unexpected_names[why], m);
+	return false;
+}
+
+static bool l2tp_good(struct receiver *r, struct depi *d) {
+	switch (l2tp_parse(d->frame, d->size, &d->l2tp)) {
 	case L2TP_OK: return true;
-	case L2TP_CONTROL: r->account->unexpected[UNEXPECTED_L2TP_CONTROL]++; return false;
+	case L2TP_CONTROL: return unexpect(r, UNEXPECTED_L2TP_CONTROL, d->m);
 	case L2TP_IP_HEADER:
 	case L2TP_IP_LENGTH:
 	case L2TP_IP_CHECKSUM:
@@ -127,14 +149,13 @@ static bool l2tp_good(struct receiver *r, const uint8_t *frame, size_t size,
 	case L2TP_NOT_IP:
 	case L2TP_NOT_L2TP: break;
 	}
-	r->account->unexpected[UNEXPECTED_NOT_DEPI]++;
-	return false;
+	return unexpect(r, UNEXPECTED_NOT_DEPI, d->m);
 }
 
-static void addresses_check(struct receiver *r, const uint8_t *frame,
-			    const struct l2tp_data *l2tp) {
+static void outer_check(struct receiver *r, const uint8_t *frame, const struct l2tp_data *l2tp) {
 	const struct rphy_config *c = r->config;
-	size_t size = c->core_ip.family == 4 ? 4 : 16;
+	bool v4 = c->core_ip.family == 4;
+	size_t size = v4 ? 4 : 16;
 
 	if (memcmp(frame, c->rpd_mac, 6) != 0 || memcmp(frame + 6, c->core_mac, 6) != 0)
 		violate(r, VIOLATION_MAC, 1);
@@ -142,6 +163,8 @@ static void addresses_check(struct receiver *r, const uint8_t *frame,
 	    memcmp(l2tp->source_ip, c->core_ip.bytes, size) != 0 ||
 	    memcmp(l2tp->destination_ip, c->rpd_ip.bytes, size) != 0)
 		violate(r, VIOLATION_ADDRESS, 1);
+	else if (!outer_ip_good(c, l2tp->source_ip - (v4 ? 12 : 8)))
+		violate(r, VIOLATION_IP_FIELDS, 1);
 	if ((size_t)(l2tp->payload + l2tp->payload_size - frame) - ETHERNET_HEADER > c->mtu)
 		violate(r, VIOLATION_MTU, 1);
 }
@@ -280,15 +303,6 @@ static struct rte_mbuf *piece_take(struct receiver *r, const struct session *s, 
 	return whole;
 }
 
-/* A DEPI frame with its headers in one piece. */
-struct depi {
-	struct rte_mbuf *m;
-	const uint8_t *frame; /* behind the headers, where it is a chain, there is nothing */
-	uint32_t size;
-	struct l2tp_data l2tp;
-	struct psp psp;
-};
-
 static unsigned segments_take(struct receiver *r, const struct session *s, struct lane *l,
 			      const struct depi *d, struct rte_mbuf **frames) {
 	struct chain chain = {.m = d->m};
@@ -375,9 +389,9 @@ unsigned receiver_take(struct receiver *r, struct rte_mbuf *m, struct rte_mbuf *
 		return 0;
 	}
 	headers_gather(r, &d, RTE_MIN(d.size, (uint32_t)HEADERS));
-	if (!l2tp_good(r, d.frame, d.size, &d.l2tp))
+	if (!l2tp_good(r, &d))
 		return 0;
-	addresses_check(r, d.frame, &d.l2tp);
+	outer_check(r, d.frame, &d.l2tp);
 	s = session_slot(r, d.l2tp.session);
 	if (s->id == 0)
 		return session_unknown(r, d.size);
@@ -386,6 +400,8 @@ unsigned receiver_take(struct receiver *r, struct rte_mbuf *m, struct rte_mbuf *
 		open_drop(r, &s->lanes[0]); /* whose it was is not known */
 		return 0;
 	}
+	if (!outer_psp_good(r->config, r->message_flow, d.l2tp.payload))
+		violate(r, VIOLATION_PSP_FIELDS, 1);
 	lane = &s->lanes[d.psp.flow];
 	extra_check(r, s, lane, &d.psp);
 	return psp_take(r, s, lane, &d, frames);

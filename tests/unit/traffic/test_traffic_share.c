@@ -45,8 +45,8 @@ static void nobodys_frames_are_counted(void **state) {
 	two_send(&two, two.rigs[0].rphy[1], depi, size, 99); /* a VLAN that nobody has */
 	totals = two_results(&two);
 	all = &totals->all_downstream;
-	assert_true(totals_good(totals,
-				&two.groups)); /* none of our packets, and no DEPI in our VLAN */
+	assert_false(totals_good(totals, &two.groups)); /* nobody asked for them */
+	assert_int_equal(traffic_unexpected(all, NULL), 2);
 	assert_int_equal(all->unexpected[UNEXPECTED_NOT_DEPI], 1);
 	assert_int_equal(all->unexpected[UNEXPECTED_NO_GROUP], 1);
 	assert_int_equal(all->depi_frames, TWO * TWO_PACKETS + 2);

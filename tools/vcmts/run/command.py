@@ -9,6 +9,7 @@ import argparse
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from contextlib import nullcontext
@@ -26,6 +27,8 @@ from vcmts.run import complaints, expected, gaps, grants, groups, power, rates, 
 from vcmts.run.plane import Ends, data_plane, facts_of, free_core, wire
 
 DURATION = "10s"
+# Where frames that nobody asked for are captured, if there is no file for the summary.
+UNEXPECTED = "unexpected.pcapng"
 # What vcmts-traffic says in its own words, in those of this command.
 WORDS = (
     (r"^(vcmts-)?traffic: ", "vcmts: "),
@@ -182,12 +185,22 @@ def show(day: plan.Plan | None, whole: dict[str, Any], facts: dict[str, Any]) ->
     return 0 if seen is not None else 1
 
 
+def keep_unexpected(captured: Path, json: str | None) -> str | None:
+    """Puts what was captured beside the summary, or here; the name of the file."""
+    if not captured.exists():
+        return None
+    kept = Path(f"{json}.unexpected.pcapng" if json else UNEXPECTED)
+    shutil.copyfile(captured, kept)
+    return str(kept)
+
+
 def conclude(
     whole: dict[str, Any],
     facts: dict[str, Any],
     given: argparse.Namespace,
     day: plan.Plan | None,
     status: int,
+    kept: str | None,
 ) -> int:
     """Shows and stores what came of a run whose traffic ended with the status. Returns its own."""
     excused = gaps.explained(whole, facts["capacity"])
@@ -198,7 +211,7 @@ def conclude(
         status = max(status, 1)
     if given.json:
         Path(given.json).write_text(json.dumps(whole, indent=2) + "\n", encoding="utf-8")
-    complaints.tell(whole, facts, excused=excused is not None)
+    complaints.tell(whole, facts, kept, excused=excused is not None)
     if excused:
         complain(gaps.told(whole, excused))
     return status if summary.balanced(whole) else max(status, 1)
@@ -214,7 +227,9 @@ def carry(
     mtu = groups.largest_mtu(facts)
     ends = [wire(within, n, name, mtu, own=own) for n, name in enumerate(("network", "rphy"))]
     plane, proven = within / "vcmtsd.json", within / "traffic.json"
+    captured = within / UNEXPECTED
     command = traffic_command(config, ends, proven, facts, given)
+    command += ["--unexpected", str(captured)]
     mistaken = refused(command)
     if mistaken != 0:
         return mistaken
@@ -242,7 +257,8 @@ def carry(
     found = json.loads(proven.read_text(encoding="utf-8"))
     asked = {way: found[way]["asked_gbps"] for way in summary.directions(found)}
     whole = summary.merge(json.loads(plane.read_text(encoding="utf-8")), found, asked)
-    return conclude(whole, facts, given, day, status)
+    kept = keep_unexpected(captured, given.json)
+    return conclude(whole, facts, given, day, status, kept)
 
 
 def main(arguments: argparse.Namespace) -> int:

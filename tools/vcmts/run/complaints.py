@@ -60,6 +60,17 @@ def of_cores_taken(whole: Json, *, excused: bool = False) -> None:
         )
 
 
+def of_unexpected_frames(whole: Json, kept: str | None) -> None:
+    """`kept`: the file that holds the first ones."""
+    parts = [whole[direction] for direction in summary.directions(whole)]
+    count = sum(part.get("unexpected_frames", 0) for part in parts)
+    if count:
+        kinds = {name: n for part in parts for name, n in part["unexpected"].items() if n}
+        told = ", ".join(f"{n:,} {name}" for name, n in kinds.items())
+        where = f"; `wireshark {kept}` shows the first ones" if kept else ""
+        complain(f"{count:,} frames came that nobody asked for ({told}){where}")
+
+
 def of_accounts(whole: Json) -> None:
     if not summary.balanced(whole):
         complain(
@@ -77,11 +88,13 @@ def of_the_proof(whole: Json) -> None:
         )
 
 
-def tell(whole: Json, facts: Json, *, excused: bool = False) -> None:
-    """`excused`: gaps of the machine explain what was lost or out of order, which is told apart."""
+def tell(whole: Json, facts: Json, kept: str | None = None, *, excused: bool = False) -> None:
+    """`excused`: gaps of the machine explain what was lost or out of order, which is told apart.
+    `kept`: the capture of unexpected frames, where there are any."""
     of_full_queues(whole, facts)
     of_low_rates(whole)
     of_silence(whole)
     of_cores_taken(whole, excused=excused)
+    of_unexpected_frames(whole, kept)
     of_accounts(whole)
     of_the_proof(whole)

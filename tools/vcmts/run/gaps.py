@@ -159,11 +159,15 @@ def otherwise_good(whole: Json) -> bool:
         and all(part["sent"] > 0 for part in parts)
         and not any(part.get(key, 0) for part in parts for key in BAD)
         and not any(any(part.get("depi_violations", {}).values()) for part in parts)
+        and not any(summary.skipped(part) for part in parts)
         and all(closes(part) for part in parts)
     )
 
 
-BAD = ("corrupted", "duplicated", "astray", "undecipherable", "unaccounted")
+BAD = (
+    *("corrupted", "duplicated", "astray", "undecipherable", "unaccounted"),
+    "unexpected_frames",
+)
 # What becomes of a packet that is sent.
 FATES = ("proven", "counted", "lost", "corrupted", "undecipherable", "overtaken")
 

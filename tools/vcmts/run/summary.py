@@ -35,6 +35,7 @@ ASTRAY = {
     "duplicated": "twice",
     "undecipherable": "undecipherable",
     "unaccounted": "unaccounted for",
+    "unexpected_frames": "that nobody asked for",
 }
 
 
@@ -235,11 +236,17 @@ def spared(parts: list[Json]) -> str:
     return told + (f" but {gone:,} that changes of the configuration overtook" if gone else "")
 
 
+def skipped(part: Json) -> int:
+    """Numbers of DSIDs that no packet had: modems wait 18 ms for each."""
+    return int(part.get("resequencing", {}).get("skipped", 0))
+
+
 def astray(parts: list[Json]) -> list[str]:
     """What came and should not have come so."""
     counts = {title: sum(part.get(key, 0) for part in parts) for key, title in ASTRAY.items()}
     broken = sum(sum(part.get("depi_violations", {}).values()) for part in parts)
     counts["violations of DEPI"] = broken
+    counts["numbers of DSIDs skipped"] = sum(map(skipped, parts))
     return [f"{count:,} {title}" for title, count in counts.items() if count]
 
 

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "rphy/outer_header.h"
+
+#include "wire/bytes.h"
+
+#define PROTOCOL_L2TP 115
+#define IPV4_VERSION_IHL 0x45
+#define IPV4_DONT_FRAGMENT 0x4000
+#define PSP_ZERO_BITS 0xb1 /* V, H and the reserved bit; S has a name of its own */
+
+static bool ipv4_good(const struct rphy_config *c, const uint8_t *ip) {
+	return ip[0] == IPV4_VERSION_IHL && ip[1] == c->dscp << 2 &&
+	       load_be16(ip + 6) == IPV4_DONT_FRAGMENT && ip[8] == c->ttl && ip[9] == PROTOCOL_L2TP;
+}
+
+static bool ipv6_good(const struct rphy_config *c, const uint8_t *ip) {
+	return load_be32(ip) == (UINT32_C(6) << 28 | (uint32_t)c->dscp << 22) &&
+	       ip[6] == PROTOCOL_L2TP && ip[7] == c->ttl;
+}
+
+bool outer_ip_good(const struct rphy_config *c, const uint8_t *ip) {
+	return c->core_ip.family == 4 ? ipv4_good(c, ip) : ipv6_good(c, ip);
+}
+
+bool outer_psp_good(const struct rphy_config *c, uint8_t message_flow, const uint8_t *psp) {
+	unsigned flow = psp[0] >> 1 & 7;
+
+	return (psp[0] & PSP_ZERO_BITS) == 0 && (flow == 0 || flow == message_flow) &&
+	       psp[1] <= c->max_segments;
+}
