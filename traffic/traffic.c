@@ -197,7 +197,7 @@ static unsigned upstream_receive(struct traffic *t) {
 }
 
 /* No downstream is sent. */
-static void rphy_unexpect(struct traffic *t, struct rte_mbuf **frames, unsigned n) {
+static void rphy_nobody_asked(struct traffic *t, struct rte_mbuf **frames, unsigned n) {
 	enum uplink_unexpected why = UPLINK_UNEXPECTED_RPHY;
 
 	t->uplink_receiver.unexpected[why] += n;
@@ -218,7 +218,7 @@ void traffic_take_rphy(struct traffic *t, struct rte_mbuf **frames, unsigned n) 
 		downlink_take(t->downlink, frames, n, start);
 		return;
 	}
-	rphy_unexpect(t, frames, n);
+	rphy_nobody_asked(t, frames, n);
 }
 
 /* MAPs first: they must not wait for what modems do with packets. */
@@ -250,7 +250,7 @@ static unsigned rphy_receive(struct traffic *t) {
 	} else if (!t->rphy_shared) {
 		n = rte_eth_rx_burst(t->rphy_port, 0, frames, TRAFFIC_BURST);
 		if (n > 0)
-			rphy_unexpect(t, frames, n);
+			rphy_nobody_asked(t, frames, n);
 	}
 	return n;
 }

@@ -114,8 +114,8 @@ static uint64_t sent_at(const struct uplink *u, const struct packet_tag *tag) {
 	return tsc < tag->tsc ? 0 : tsc;
 }
 
-static void uplink_unexpect(struct uplink_receiver *r, enum uplink_unexpected why,
-			    const uint8_t *frame, size_t size) {
+static void uplink_nobody_asked(struct uplink_receiver *r, enum uplink_unexpected why,
+				const uint8_t *frame, size_t size) {
 	r->unexpected[why]++;
 	evidence_add(r->evidence, EVIDENCE_NETWORK, uplink_unexpected_names[why], frame,
 		     (uint32_t)size);
@@ -124,9 +124,9 @@ static void uplink_unexpect(struct uplink_receiver *r, enum uplink_unexpected wh
 static void uplink_refuse(struct uplink_receiver *r, int verdict, const uint8_t *frame,
 			  size_t size) {
 	switch (verdict) {
-	case FOREIGN: uplink_unexpect(r, UPLINK_UNEXPECTED_FOREIGN, frame, size); break;
+	case FOREIGN: uplink_nobody_asked(r, UPLINK_UNEXPECTED_FOREIGN, frame, size); break;
 	case EARLIER: r->unexpected[UPLINK_UNEXPECTED_EARLIER]++; break;
-	case OTHER_GROUP: uplink_unexpect(r, UPLINK_UNEXPECTED_OTHER_GROUP, frame, size); break;
+	case OTHER_GROUP: uplink_nobody_asked(r, UPLINK_UNEXPECTED_OTHER_GROUP, frame, size); break;
 	default: r->corrupted[verdict]++; break;
 	}
 }

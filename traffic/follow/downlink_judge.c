@@ -186,7 +186,8 @@ static enum modem_verdict frame_verdict(struct downlink *d, struct rte_mbuf *fra
 	return info->size == info->told_size ? MODEM_TAKES : MODEM_REFUSES;
 }
 
-static void frame_unexpect(struct downlink *d, enum unexpected why, const struct rte_mbuf *frame) {
+static void frame_nobody_asked(struct downlink *d, enum unexpected why,
+			       const struct rte_mbuf *frame) {
 	d->account.unexpected[why]++;
 	evidence_add_mbuf(d->account.evidence, EVIDENCE_DOCSIS, unexpected_names[why], frame);
 }
@@ -200,7 +201,7 @@ static bool frame_refuse(struct downlink *d, struct rte_mbuf *frame, enum corrup
 	if (is_held(d, why, frame))
 		return false;
 	if (why == CORRUPTION_DESTINATION && neighbours_have_modem(d->neighbours, destination))
-		frame_unexpect(d, UNEXPECTED_OTHER_GROUP, frame);
+		frame_nobody_asked(d, UNEXPECTED_OTHER_GROUP, frame);
 	else
 		account_refuse(&d->account, why);
 	return true;
@@ -223,7 +224,7 @@ static void frame_take(struct downlink *d, struct rte_mbuf *frame) {
 		if (d->messages)
 			d->account.messages++;
 		else
-			frame_unexpect(d, UNEXPECTED_MANAGEMENT, frame);
+			frame_nobody_asked(d, UNEXPECTED_MANAGEMENT, frame);
 		break;
 	case MODEM_REFUSES:
 		if (!frame_refuse(d, frame, why))

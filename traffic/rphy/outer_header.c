@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "rphy/outer_header.h"
 
+#include <string.h>
+
 #include "wire/bytes.h"
+#include "wire/ip.h"
 
 #define PROTOCOL_L2TP 115
 #define IPV4_VERSION_IHL 0x45
@@ -18,8 +21,25 @@ static bool ipv6_good(const struct rphy_config *c, const uint8_t *ip) {
 	       ip[6] == PROTOCOL_L2TP && ip[7] == c->ttl;
 }
 
-bool outer_ip_good(const struct rphy_config *c, const uint8_t *ip) {
+static bool ip_good(const struct rphy_config *c, const uint8_t *ip) {
 	return c->core_ip.family == 4 ? ipv4_good(c, ip) : ipv6_good(c, ip);
+}
+
+void outer_check(const struct rphy_config *c, const uint8_t *frame, const struct l2tp_data *l2tp,
+		 struct account *a) {
+	bool v4 = c->core_ip.family == 4;
+	size_t size = v4 ? 4 : 16;
+
+	a->violations[VIOLATION_MAC] +=
+		memcmp(frame, c->rpd_mac, 6) != 0 || memcmp(frame + 6, c->core_mac, 6) != 0;
+	if (l2tp->family != c->core_ip.family ||
+	    memcmp(l2tp->source_ip, c->core_ip.bytes, size) != 0 ||
+	    memcmp(l2tp->destination_ip, c->rpd_ip.bytes, size) != 0)
+		a->violations[VIOLATION_ADDRESS]++;
+	else if (!ip_good(c, l2tp->source_ip - (v4 ? 12 : 8)))
+		a->violations[VIOLATION_IP_FIELDS]++;
+	a->violations[VIOLATION_MTU] +=
+		(size_t)(l2tp->payload + l2tp->payload_size - frame) - ETHERNET_HEADER > c->mtu;
 }
 
 bool outer_psp_good(const struct rphy_config *c, uint8_t message_flow, const uint8_t *psp) {

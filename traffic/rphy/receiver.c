@@ -129,7 +129,7 @@ struct depi {
 };
 
 /* A whole frame that nobody asked for. */
-static bool unexpect(struct receiver *r, enum unexpected why, const struct rte_mbuf *m) {
+static bool nobody_asked(struct receiver *r, enum unexpected why, const struct rte_mbuf *m) {
 	r->account->unexpected[why]++;
 	evidence_add_mbuf(r->account->evidence, EVIDENCE_RPHY, unexpected_names[why], m);
 	return false;
@@ -138,7 +138,7 @@ static bool unexpect(struct receiver *r, enum unexpected why, const struct rte_m
 static bool l2tp_good(struct receiver *r, struct depi *d) {
 	switch (l2tp_parse(d->frame, d->size, &d->l2tp)) {
 	case L2TP_OK: return true;
-	case L2TP_CONTROL: return unexpect(r, UNEXPECTED_L2TP_CONTROL, d->m);
+	case L2TP_CONTROL: return nobody_asked(r, UNEXPECTED_L2TP_CONTROL, d->m);
 	case L2TP_IP_HEADER:
 	case L2TP_IP_LENGTH:
 	case L2TP_IP_CHECKSUM:
@@ -149,24 +149,7 @@ static bool l2tp_good(struct receiver *r, struct depi *d) {
 	case L2TP_NOT_IP:
 	case L2TP_NOT_L2TP: break;
 	}
-	return unexpect(r, UNEXPECTED_NOT_DEPI, d->m);
-}
-
-static void outer_check(struct receiver *r, const uint8_t *frame, const struct l2tp_data *l2tp) {
-	const struct rphy_config *c = r->config;
-	bool v4 = c->core_ip.family == 4;
-	size_t size = v4 ? 4 : 16;
-
-	if (memcmp(frame, c->rpd_mac, 6) != 0 || memcmp(frame + 6, c->core_mac, 6) != 0)
-		violate(r, VIOLATION_MAC, 1);
-	if (l2tp->family != c->core_ip.family ||
-	    memcmp(l2tp->source_ip, c->core_ip.bytes, size) != 0 ||
-	    memcmp(l2tp->destination_ip, c->rpd_ip.bytes, size) != 0)
-		violate(r, VIOLATION_ADDRESS, 1);
-	else if (!outer_ip_good(c, l2tp->source_ip - (v4 ? 12 : 8)))
-		violate(r, VIOLATION_IP_FIELDS, 1);
-	if ((size_t)(l2tp->payload + l2tp->payload_size - frame) - ETHERNET_HEADER > c->mtu)
-		violate(r, VIOLATION_MTU, 1);
+	return nobody_asked(r, UNEXPECTED_NOT_DEPI, d->m);
 }
 
 static void open_drop(struct receiver *r, struct lane *l) {
@@ -391,7 +374,7 @@ unsigned receiver_take(struct receiver *r, struct rte_mbuf *m, struct rte_mbuf *
 	headers_gather(r, &d, RTE_MIN(d.size, (uint32_t)HEADERS));
 	if (!l2tp_good(r, &d))
 		return 0;
-	outer_check(r, d.frame, &d.l2tp);
+	outer_check(r->config, d.frame, &d.l2tp, r->account);
 	s = session_slot(r, d.l2tp.session);
 	if (s->id == 0)
 		return session_unknown(r, d.size);
