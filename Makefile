@@ -131,6 +131,10 @@ rolls: test-deps build ## ROLLS_SECONDS (120) of keys that roll at 90 % of the r
 mutants: test-deps ## break lines of the data plane one at a time: does a test of their room see it? (half an hour)
 	@devtools/mutants
 
+.PHONY: mutants-run
+mutants-run: test-deps ## break the data plane in one place at a time: does a run of 5 s see it? (half an hour)
+	@devtools/mutants-run
+
 bench: $(if $(filter no,$(PGO)),build,pgo) ## measure everything for some minutes: a report in bench-results/ (PGO=no, QUICK=yes: whether it works)
 	@devtools/install-deps run plot
 	VCMTS_BUILD=$(if $(filter no,$(PGO)),$(BUILD),$(PGO_BUILD)) ./vcmts bench all $(if $(filter yes,$(QUICK)),--quick --folder $(BUILD)/bench-quick)

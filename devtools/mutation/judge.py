@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The command line of devtools/mutants-run: `vcmts run` as the judge of a broken data plane.
+
+The traffic program stays as it is, but for mutants of what both programs share (`both`). run.toml
+names each mutant by text, as the lists of devtools/mutants do:
+
+    [[mutant]]
+    kind = "header fields"       # of faults: a line of the table
+    rule = "TTL of DEPI"
+    file = "src/downstream/depi.c"
+    text = ".ttl = r->ttl,"
+    becomes = ".ttl = 1,"
+    both = true                  # in both programs; else in vcmtsd alone
+    passes = "..."               # why a run cannot see it
+"""
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from mutation.choose import LISTS, MistakeError
+from mutation.main import CHECKOUT, PLACE, only_one
+from mutation.trees import Tree, run, whole_tree, worker_tree
+
+PLANE, TRAFFIC = "src/vcmtsd", "traffic/vcmts-traffic"
+# A rate that every machine carries, also where others use it.
+OPTIONS = ("--rate", "200Mbps", "--upstream-rate", "40Mbps")
+LATE_S = 120
+SEEN, PASSED, UNBUILT = "seen", "passed", "not built"
+
+
+@dataclass(frozen=True)
+class Mutant:
+    kind: str
+    rule: str
+    file: str
+    text: str
+    becomes: str
+    both: bool = False
+    passes: str = ""
+
+    def apply(self, source: str) -> str:
+        """The source with the change. The text must stand there once; its spaces do not matter."""
+        pattern = r"\s+".join(re.escape(word) for word in self.text.split())
+        found = re.findall(pattern, source)
+        if len(found) != 1:
+            raise MistakeError(f"run.toml: stands {len(found)} times in {self.file}: {self.text!r}")
+        return source.replace(found[0], self.becomes)
+
+    @property
+    def programs(self) -> list[str]:
+        return [PLANE, TRAFFIC] if self.both else [PLANE]
+
+
+@dataclass(frozen=True)
+class Judged:
+    mutant: Mutant
+    outcome: str
+    said: str = ""
+
+    @property
+    def is_open(self) -> bool:
+        return self.outcome != SEEN and not self.mutant.passes
+
+
+def read_mutants(path: Path = LISTS / "run.toml") -> list[Mutant]:
+    try:
+        listed = tomllib.loads(path.read_text(encoding="utf-8"))["mutant"]
+        return [Mutant(**entry) for entry in listed]
+    except (tomllib.TOMLDecodeError, TypeError, KeyError) as error:
+        raise MistakeError(f"{path.name}: {error}") from error
+
+
+def judge(tree: Tree, duration: str) -> tuple[int, str]:
+    """Exit status of a run with the tree's programs, and what it says of the packets."""
+    command = ["./vcmts", "run", "--duration", duration, *OPTIONS]
+    environment = {**os.environ, "VCMTS_BUILD": "build"}
+    try:
+        done = subprocess.run(
+            command, cwd=tree.path, env=environment, timeout=LATE_S, capture_output=True, text=True
+        )
+    except subprocess.TimeoutExpired:
+        return 1, "it did not end"
+    lines = [line for line in done.stdout.splitlines() if " proven" in line]
+    lines += [line for line in done.stderr.splitlines() if line.startswith("vcmts: ")]
+    return done.returncode, lines[0] if lines else done.stderr[-200:]
+
+
+def try_one(mutant: Mutant, tree: Tree, duration: str) -> Judged:
+    """The tree's file and programs are as they were behind it."""
+    file = tree.path / mutant.file
+    source = file.read_text(encoding="utf-8")
+    tree.write(mutant.file, mutant.apply(source).encode())
+    try:
+        if not tree.ninja(mutant.programs, os.cpu_count() or 1):
+            return Judged(mutant, UNBUILT)
+        status, said = judge(tree, duration)
+        return Judged(mutant, SEEN if status != 0 else PASSED, said)
+    finally:
+        tree.write(mutant.file, source.encode())
+        if mutant.both:
+            tree.ninja(mutant.programs, os.cpu_count() or 1)
+
+
+def table(verdicts: Sequence[Judged]) -> str:
+    """A line a kind: how many there are, how many were seen, what passed."""
+    lines = [f"{'kind':32} mutants  seen"]
+    for kind in dict.fromkeys(v.mutant.kind for v in verdicts):
+        alike = [v for v in verdicts if v.mutant.kind == kind]
+        seen = sum(v.outcome == SEEN for v in alike)
+        lines.append(f"{kind:32} {len(alike):7} {seen:5}")
+    seen = sum(v.outcome == SEEN for v in verdicts)
+    lines.append(f"{'all':32} {len(verdicts):7} {seen:5}")
+    for v in verdicts:
+        if v.outcome != SEEN:
+            lines.append(f"{v.outcome}: {v.mutant.rule}: {v.mutant.passes or 'no reason'}")
+        elif v.mutant.passes:
+            lines.append(f"reason not needed: {v.mutant.rule}")
+    return "\n".join(lines)
+
+
+def try_all(mutants: Sequence[Mutant], duration: str) -> int:
+    print(f"mutants-run: building {PLACE.name}/", flush=True)
+    whole = whole_tree(CHECKOUT, PLACE)
+    run(["ninja", "-C", "build", PLANE, TRAFFIC], whole.path)
+    tree = worker_tree(whole, 0)
+    status, said = judge(tree, duration)
+    if status != 0:
+        raise MistakeError(f"a run fails although nothing is broken: {said}")
+    verdicts = []
+    for number, mutant in enumerate(mutants, 1):
+        verdict = try_one(mutant, tree, duration)
+        verdicts.append(verdict)
+        head = f"[{number:3}/{len(mutants)}] {verdict.outcome:9}"
+        print(f"{head} {mutant.kind}: {mutant.rule}: {verdict.said}", flush=True)
+    print(table(verdicts))
+    return 1 if any(v.is_open for v in verdicts) else 0
+
+
+def arguments(argv: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="devtools/mutants-run",
+        description="Breaks the data plane in one place at a time, and carries traffic through it. "
+        "Exit status 1: a run was good, and run.toml has no reason for that.",
+    )
+    add = parser.add_argument
+    add("--kind", default="", metavar="PART", help="kinds that hold this")
+    add("--rule", default="", metavar="PART", help="rules that hold this")
+    add("--list", action="store_true", help="say what would be tried")
+    add("--duration", default="5s", metavar="TIME", help="of each run (%(default)s)")
+    return parser.parse_args(argv)
+
+
+def main(argv: Sequence[str]) -> int:
+    options = arguments(argv)
+    try:
+        listed = read_mutants()
+        mutants = [m for m in listed if options.kind in m.kind and options.rule in m.rule]
+        if options.list:
+            for mutant in mutants:
+                print(f"{mutant.kind}: {mutant.rule} ({mutant.file})")
+            return 0
+        with only_one(PLACE):
+            return try_all(mutants, options.duration)
+    except MistakeError as error:
+        print(f"mutants-run: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("mutants-run: interrupted", file=sys.stderr)
+        return 130
