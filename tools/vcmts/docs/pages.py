@@ -3,6 +3,7 @@
 
 import argparse
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -19,6 +20,7 @@ from vcmts.docs import (
     published_page,
 )
 from vcmts.paths import CHECKOUT, MistakeError, complain, program
+from vcmts.run import identities
 
 UNITS = ("packets", "bursts", "segments", "frames")  # in the order in which the upstream has them
 
@@ -72,6 +74,18 @@ def upstream_drops(upstream: dict[str, Any]) -> str:
     return "\n\n".join(table(unit, drops_of(upstream, unit)) for unit in UNITS)
 
 
+def identity_rows(direction: str) -> str:
+    """Of counters, as the page has them."""
+    lines = []
+    for identity in identities.IDENTITIES[direction]:
+        when = "always" if identity.always else "nothing dropped"
+        if identity.unless:
+            when += f", `{identity.unless}` = 0"
+        shown = re.sub(r"[.\w]+", r"`\g<0>`", identity.text)
+        lines.append(f"| {shown} | {when} |")
+    return "\n".join(["| identity | judged where |", "| --- | --- |", *lines])
+
+
 def counters_page(description: dict[str, Any]) -> str:
     down, up = description["downstream"], description["upstream"]
     port = description["shared_port"]
@@ -113,6 +127,23 @@ Of a port that service groups share ([sharing](sharing.md)), before a packet is 
 ## Shared ports: counters
 
 {table("name", port["counters"])}
+
+## Identities
+
+When `./vcmts run` has ended it holds these sums against each other, of all service groups together
+and of each, and fails where two differ. A plain name is a counter of above, `.name` one of the
+traffic program ([results](results.md)); `channels` are those of the downstream scheduler,
+`by_kind`, `by_modem` and `records` bandwidth requests. Bytes may differ by a VLAN tag for each
+frame. *Nothing dropped*: by vcmtsd, lost, or overtaken by a change of the configuration, and no
+MAPs are sent.
+
+### Downstream
+
+{identity_rows("downstream")}
+
+### Upstream
+
+{identity_rows("upstream")}
 """
 
 

@@ -23,7 +23,7 @@ from vcmts.child import INTERRUPTED, Stopped, folder, start, stoppable, writable
 from vcmts.control import place
 from vcmts.day import plan
 from vcmts.paths import TOOL, MistakeError, complain, program
-from vcmts.run import complaints, expected, gaps, grants, groups, power, rates, summary
+from vcmts.run import complaints, expected, gaps, grants, groups, identities, power, rates, summary
 from vcmts.run.plane import Ends, data_plane, facts_of, free_core, wire
 
 DURATION = "10s"
@@ -208,6 +208,10 @@ def conclude(
         status = 0
     status = max(status, show(day, whole, facts))
     if expected.impaired(whole) and not expected.as_expected(whole):
+        status = max(status, 1)
+    broken = identities.broken(whole)
+    whole["identities_broken"] = [str(one) for one in broken]
+    if broken:
         status = max(status, 1)
     if given.json:
         Path(given.json).write_text(json.dumps(whole, indent=2) + "\n", encoding="utf-8")

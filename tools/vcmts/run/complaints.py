@@ -79,6 +79,11 @@ def of_accounts(whole: Json) -> None:
         )
 
 
+def of_identities(whole: Json) -> None:
+    for broken in whole.get("identities_broken", []):
+        complain(f"counters that do not agree: {broken}; this is a bug, please report it")
+
+
 def of_the_proof(whole: Json) -> None:
     if summary.unaccounted(whole):
         complain(
@@ -97,4 +102,5 @@ def tell(whole: Json, facts: Json, kept: str | None = None, *, excused: bool = F
     of_cores_taken(whole, excused=excused)
     of_unexpected_frames(whole, kept)
     of_accounts(whole)
+    of_identities(whole)
     of_the_proof(whole)
