@@ -160,12 +160,9 @@ static void what_nothing_explains_is_corrupted(void **state) {
 
 int main(void) {
 	const struct CMUnitTest tests[] = {
-		TEST(an_announced_key_rolls),
-		TEST(a_key_rolls_without_a_word),
-		TEST(a_key_comes_back),
-		TEST(flows_differ),
-		TEST(a_channel_comes),
-		TEST(what_nothing_explains_is_corrupted),
+		TEST(an_announced_key_rolls), TEST(a_key_rolls_without_a_word),
+		TEST(a_key_comes_back),	      TEST(flows_differ),
+		TEST(a_channel_comes),	      TEST(what_nothing_explains_is_corrupted),
 	};
 
 	return cmocka_run_group_tests(tests, follow_open_rig, follow_close_rig);

@@ -46,10 +46,7 @@ DOWNSTREAM = (
     Identity("received = lookup_matched"),
     Identity("lookup_matched = filter_matched_permit + filter_unmatched"),
     Identity("lookup_matched = classifier_matched + classifier_unmatched"),
-    one_stage(
-        "classifier_matched = classifier_matched_ipv4 + classifier_matched_ipv6"
-        " + classifier_matched_icmp"
-    ),
+    one_stage("classifier_matched = classifier_matched_ipv4 + classifier_matched_ipv6"),
     Identity("lookup_matched = enqueued"),
     Identity("enqueued = dequeued"),
     Identity("dequeued = channels.packets"),
@@ -125,13 +122,16 @@ def is_whole(part: Json) -> bool:
 
 def judged(whole: Json) -> Iterator[tuple[str, Json, Identity]]:
     """The identities that hold of a run, and of what."""
+    groups = whole.get("groups", [])
     parts = [("", whole)]
-    parts += [(f"service group {group['id']}, ", group) for group in whole.get("groups", [])]
+    parts += [(f"service group {group['id']}, ", group) for group in groups]
     changed = whole.get("follow", {}).get("changes", 0) > 0
     for name, part in parts:
         for direction in summary.directions(part):
             every = is_whole(part[direction]) and not changed
             for identity in IDENTITIES[direction]:
+                if identity.frames and part is whole and len(groups) > 1:
+                    continue  # some groups have VLANs, others none
                 if every or identity.always:
                     yield f"{name}{direction}", part[direction], identity
 
