@@ -185,9 +185,10 @@ def show(day: plan.Plan | None, whole: dict[str, Any], facts: dict[str, Any]) ->
     return 0 if seen is not None else 1
 
 
-def keep_unexpected(captured: Path, json: str | None) -> str | None:
-    """Puts what was captured beside the summary, or here; the name of the file."""
-    if not captured.exists():
+def keep_unexpected(captured: Path, json: str | None, status: int) -> str | None:
+    """Puts what was captured beside the summary, or here; the name of the file. Of a good run these
+    are frames that --impair let come."""
+    if not captured.exists() or status == 0:
         return None
     kept = Path(f"{json}.unexpected.pcapng" if json else UNEXPECTED)
     shutil.copyfile(captured, kept)
@@ -261,7 +262,7 @@ def carry(
     found = json.loads(proven.read_text(encoding="utf-8"))
     asked = {way: found[way]["asked_gbps"] for way in summary.directions(found)}
     whole = summary.merge(json.loads(plane.read_text(encoding="utf-8")), found, asked)
-    kept = keep_unexpected(captured, given.json)
+    kept = keep_unexpected(captured, given.json, status)
     return conclude(whole, facts, given, day, status, kept)
 
 
