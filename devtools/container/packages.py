@@ -134,6 +134,8 @@ def unpack_one(file: Path, into: Unpacked) -> None:
             path = merged(member.name)
             if path in ("", ".") or member.isdir() or UNREAD.match(path):
                 continue
+            if member.issym() and member.linkname == path:
+                continue  # /lib itself, which Debian 13's base-files has
             package.paths.append(path)
             into.owner[path] = package.name
             write(members, member, into.tree, path)

@@ -45,6 +45,21 @@ def test_a_path_is_that_of_a_merged_system() -> None:
     assert packages.merged("/bin") == "usr/bin"
 
 
+def test_a_package_may_bring_the_links_of_a_merged_system(tmp_path: Path) -> None:
+    """As base-files of Debian 13 does."""
+    package = tmp_path / "package"
+    (package / "DEBIAN").mkdir(parents=True)
+    (package / "DEBIAN/control").write_text(CONTROL, encoding="utf-8")
+    (package / "usr/lib").mkdir(parents=True)
+    (package / "usr/lib/one").write_text("one", encoding="utf-8")
+    (package / "lib").symlink_to("usr/lib")
+    made = tmp_path / "made.deb"
+    subprocess.run(["dpkg-deb", "--build", package, made], check=True, capture_output=True)
+    unpacked = packages.unpack([made], tmp_path / "tree")
+    assert (tmp_path / "tree/usr/lib/one").read_text(encoding="utf-8") == "one"
+    assert list(unpacked.owner) == ["usr/lib/one"]
+
+
 def test_modules_are_left_out_by_their_names() -> None:
     for name in (
         "usr/lib/python3.11/sqlite3/dbapi2.py",
