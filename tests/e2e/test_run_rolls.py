@@ -128,14 +128,22 @@ class Roller:
         return due
 
 
-def lossless_mbps(groups: int, path: Path) -> float:
-    """What goes downstream without loss, with every packet proven, beside the usual upstream."""
-    words = ["bench", "throughput", "--transport", "memif", "--groups", str(groups)]
-    words += ["--profile", MANY, "--point", "imix", "--prove", "1", "--json", str(path)]
+def tool(*words: str) -> int:
     environment = os.environ | {"PYTHONPATH": str(CHECKOUT / "tools")}
-    subprocess.run([sys.executable, "-m", "vcmts", *words], env=environment, check=True)
+    return subprocess.run([sys.executable, "-m", "vcmts", *words], env=environment).returncode
+
+
+def lossless_mbps(groups: int, path: Path) -> float:
+    """What goes downstream without loss, with every packet proven, beside the usual upstream. It is
+    searched for with one group; several carry it together, or less."""
+    words = ["bench", "throughput", "--transport", "memif", "--profile", MANY]
+    assert tool(*words, "--point", "imix", "--prove", "1", "--json", str(path)) == 0
     found = json.loads(path.read_text(encoding="utf-8"))["results"][0]
-    return float(found["gbps"]["downstream"]) * 1000
+    mbps = float(found["gbps"]["downstream"]) * 1000
+    run = ["run", "--profile", MANY, "--groups", str(groups), "--duration", "5s"]
+    while groups > 1 and tool(*run, "--rate", f"{mbps:.0f}Mbps") != 0:
+        mbps *= 0.9
+    return mbps
 
 
 @pytest.mark.parametrize("groups", [1, 4])
