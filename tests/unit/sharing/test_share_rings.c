@@ -324,6 +324,44 @@ static void a_group_is_forgotten(void **state) {
 	rig_close(rig);
 }
 
+static uint32_t few_buckets(const void *key, uint32_t length, uint32_t initial) {
+	(void)length;
+	(void)initial;
+	return load_be32(key) % 4;
+}
+
+/* A bucket that is full has keys behind it. Where one of the bucket goes, one from behind it takes its place, which
+ * a walk may have passed. */
+static void all_keys_of_full_buckets_are_forgotten(void **state) {
+	const struct rte_hash_parameters p = {
+		.name = "full",
+		.entries = 1024,
+		.key_len = sizeof(struct share_key),
+		.hash_func = few_buckets,
+		.extra_flag = RTE_HASH_EXTRA_FLAGS_EXT_TABLE,
+	};
+	static struct share_table table;
+	static struct port_share share = {.table = &table};
+	struct share_forgetting f = {.share = &share, .group = 1};
+	uintptr_t shared = 3, own = 2; /* bits of the groups that have a key */
+
+	(void)state;
+	table.groups = rte_hash_create(&p);
+	assert_non_null(table.groups);
+	for (uint32_t i = 0; i < p.entries; i++) {
+		struct share_key key = {0};
+
+		store_be32(key.value, i);
+		assert_int_equal(rte_hash_add_key_data(table.groups, &key,
+						       (void *)(i % 8 == 0 ? shared : own)),
+				 0);
+	}
+	while (!share_forget(&f))
+		;
+	assert_int_equal(rte_hash_count(table.groups), p.entries / 8);
+	rte_hash_free(table.groups);
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(order_is_kept),
@@ -337,6 +375,7 @@ int main(void) {
 		cmocka_unit_test(groups_come_and_go),
 		cmocka_unit_test(nobody_is_left),
 		cmocka_unit_test(a_group_is_forgotten),
+		cmocka_unit_test(all_keys_of_full_buckets_are_forgotten),
 	};
 
 	return cmocka_run_group_tests(tests, rig_begin, rig_end);
