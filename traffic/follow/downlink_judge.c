@@ -113,6 +113,7 @@ static enum corruption frame_check(struct downlink *d, struct rte_mbuf *m, struc
  */
 static enum corruption frame_check_all(struct downlink *d, struct rte_mbuf *m,
 				       struct arrived *packet) {
+	const struct frame_info before = *frame_info(m);
 	enum corruption why = CORRUPTION_STREAM;
 
 	for (const struct modems *t = &d->modems; t != NULL && why == CORRUPTION_STREAM;
@@ -120,6 +121,9 @@ static enum corruption frame_check_all(struct downlink *d, struct rte_mbuf *m,
 		if (modems_find(t, m))
 			why = frame_check(d, m, packet);
 	}
+	if (why == CORRUPTION_STREAM)
+		*frame_info(m) =
+			before; /* that of modems which do not know the DSID has no stream */
 	return why;
 }
 

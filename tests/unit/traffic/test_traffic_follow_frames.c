@@ -109,6 +109,35 @@ static void flows_differ(void **state) {
 	assert_all_proven(&r);
 }
 
+static void last_dsid(struct docsis_down_header *h) {
+	h->dsid = 33;
+	h->priority = 0;
+}
+
+/* A packet comes with the DSID of another flow, which the modem did not have before it changed. */
+static void a_frame_of_a_flow_that_came_is_corrupted(void **state) {
+	static const struct rig_fault fault = {.header = last_dsid};
+	struct traffic_result r;
+	json_t *config;
+
+	(void)state;
+	follow_take_and_send(FOLLOW_PACKETS);
+	config = fake_server_begin(&follow_server);
+	follow_set_json(
+		follow_modem(config, 0), "service_flows",
+		"[{'id': 1, 'priority': 0, 'dsid': 1, 'buffer': '512 kB'}, {'id': 2, 'priority': "
+		"5, 'dsid': 2, 'buffer': '512 kB'}, {'id': 7, 'dsid': 33, 'buffer': '512 kB'}]");
+	follow_change_end();
+	follow_learn();
+	rig_take(&follow_rig, follow_frames, FOLLOW_PACKETS, &fault);
+	follow_send(0, FOLLOW_PACKETS);
+	follow_judge();
+	r = follow_finish();
+	assert_int_equal(r.corrupted_by[CORRUPTION_STREAM], 1);
+	assert_int_equal(r.corrupted, 1);
+	assert_int_equal(r.proven, r.sent - 1);
+}
+
 /* A flow moves to a channel that nobody knew. */
 static void a_channel_comes(void **state) {
 	struct traffic_result r;
@@ -160,9 +189,13 @@ static void what_nothing_explains_is_corrupted(void **state) {
 
 int main(void) {
 	const struct CMUnitTest tests[] = {
-		TEST(an_announced_key_rolls), TEST(a_key_rolls_without_a_word),
-		TEST(a_key_comes_back),	      TEST(flows_differ),
-		TEST(a_channel_comes),	      TEST(what_nothing_explains_is_corrupted),
+		TEST(an_announced_key_rolls),
+		TEST(a_key_rolls_without_a_word),
+		TEST(a_key_comes_back),
+		TEST(flows_differ),
+		TEST(a_frame_of_a_flow_that_came_is_corrupted),
+		TEST(a_channel_comes),
+		TEST(what_nothing_explains_is_corrupted),
 	};
 
 	return cmocka_run_group_tests(tests, follow_open_rig, follow_close_rig);
