@@ -47,6 +47,11 @@ class MistakeError(Exception):
     """Something in a room's list, or in the arguments, that is not right."""
 
 
+def pattern_of(text: str) -> re.Pattern[str]:
+    """Finds the text however its words are spaced."""
+    return re.compile(r"\s+".join(re.escape(word) for word in text.split()))
+
+
 @dataclass
 class Reason:
     function: str
@@ -100,7 +105,7 @@ class Room:
         return [m for file, text in self.texts.items() for m in mutants_of(file, text)]
 
     def found(self, wish: Wish) -> list[Mutant]:
-        pattern = re.compile(r"\s+".join(re.escape(word) for word in wish.text.split()))
+        pattern = pattern_of(wish.text)
         found = []
         for file, text in self.texts.items():
             decoded = text.decode("latin-1")  # a byte a character: places are bytes

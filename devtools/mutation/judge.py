@@ -18,14 +18,13 @@ import argparse
 import os
 import re
 import subprocess
-import sys
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from mutation.choose import LISTS, MistakeError
-from mutation.main import CHECKOUT, PLACE, only_one
+from mutation.choose import LISTS, MistakeError, pattern_of
+from mutation.main import CHECKOUT, PLACE, only_one, status_of
 from mutation.trees import Tree, run, whole_tree, worker_tree
 
 PLANE, TRAFFIC = "src/vcmtsd", "traffic/vcmts-traffic"
@@ -48,8 +47,7 @@ class Mutant:
 
     def apply(self, source: str) -> str:
         """The source with the change. The text must stand there once; its spaces do not matter."""
-        pattern = r"\s+".join(re.escape(word) for word in self.text.split())
-        found = re.findall(pattern, source)
+        found = pattern_of(self.text).findall(source)
         if len(found) != 1:
             raise MistakeError(f"run.toml: stands {len(found)} times in {self.file}: {self.text!r}")
         return source.replace(found[0], self.becomes)
@@ -158,20 +156,17 @@ def arguments(argv: Sequence[str]) -> argparse.Namespace:
     return parser.parse_args(argv)
 
 
+def asked(options: argparse.Namespace) -> int:
+    listed = read_mutants()
+    mutants = [m for m in listed if options.kind in m.kind and options.rule in m.rule]
+    if options.list:
+        for mutant in mutants:
+            print(f"{mutant.kind}: {mutant.rule} ({mutant.file})")
+        return 0
+    with only_one(PLACE):
+        return try_all(mutants, options.duration)
+
+
 def main(argv: Sequence[str]) -> int:
     options = arguments(argv)
-    try:
-        listed = read_mutants()
-        mutants = [m for m in listed if options.kind in m.kind and options.rule in m.rule]
-        if options.list:
-            for mutant in mutants:
-                print(f"{mutant.kind}: {mutant.rule} ({mutant.file})")
-            return 0
-        with only_one(PLACE):
-            return try_all(mutants, options.duration)
-    except MistakeError as error:
-        print(f"mutants-run: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("mutants-run: interrupted", file=sys.stderr)
-        return 130
+    return status_of("mutants-run", lambda: asked(options))

@@ -7,7 +7,7 @@ import os
 import queue
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TextIO
@@ -183,18 +183,27 @@ def list_all(rooms: Rooms) -> int:
     return 0
 
 
-def main(argv: Sequence[str]) -> int:
-    options = arguments(argv)
+def status_of(program: str, work: Callable[[], int]) -> int:
+    """The exit status of the program, which tells of mistakes in a line."""
     try:
-        if options.survivors:
-            survivors = last_survivors(PLACE)
-            print("\n".join(stanza(mutant) for mutant in survivors))
-            return 1 if survivors else 0
-        rooms = wanted(options)
-        return list_all(rooms) if options.list else try_rooms(rooms, options)
+        return work()
     except MistakeError as error:
-        print(f"mutants: {error}", file=sys.stderr)
+        print(f"{program}: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        print("mutants: interrupted", file=sys.stderr)
+        print(f"{program}: interrupted", file=sys.stderr)
         return 130
+
+
+def asked(options: argparse.Namespace) -> int:
+    if options.survivors:
+        survivors = last_survivors(PLACE)
+        print("\n".join(stanza(mutant) for mutant in survivors))
+        return 1 if survivors else 0
+    rooms = wanted(options)
+    return list_all(rooms) if options.list else try_rooms(rooms, options)
+
+
+def main(argv: Sequence[str]) -> int:
+    options = arguments(argv)
+    return status_of("mutants", lambda: asked(options))
