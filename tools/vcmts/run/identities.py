@@ -21,9 +21,7 @@ VLAN_TAG = 4  # bytes
 class Identity:
     text: str
     always: bool = False  # of one stage alone: drops do not matter
-    frames: str = (
-        ""  # a counter: one side may have the VLAN tag of each of these, and the other not
-    )
+    frames: str = ""  # a counter: one side may have a VLAN tag for each of these
     unless: str = ""  # a counter: not judged where it is not 0
 
     @property
@@ -89,25 +87,34 @@ class Broken:
         return f"{self.where}: {self.identity.text}: found {self.left:,} and {self.right:,}"
 
 
-def requests(part: Json, name: str) -> int:
-    """Bandwidth requests: all, those by record, and what modems have of them."""
-    asked = part["requests"]
+def requests(part: Json, name: str) -> int | None:
+    """Bandwidth requests: those by record, all, and what modems have of them."""
+    asked = part.get("requests", {})
+    if "by_modem" not in asked:
+        return None
     if name == "by_modem":
         return sum(sum(kinds.values()) for kinds in asked["by_modem"].values())
     kinds: dict[str, int] = asked["by_kind"]
     return kinds["record"] if name == "records" else sum(kinds.values())
 
 
-def value(part: Json, name: str) -> int:
+def value(part: Json, name: str) -> int | None:
+    """None where the programs do not tell it."""
     if name.startswith("."):
         return int(part.get(name[1:], 0))
     if name.startswith("channels."):
-        return sum(
-            int(one[name.removeprefix("channels.")]) for one in part["scheduler"]["channels"]
-        )
+        channels = part.get("scheduler", {}).get("channels")
+        key = name.removeprefix("channels.")
+        return None if channels is None else sum(int(one[key]) for one in channels)
     if name in ("by_kind", "by_modem", "records"):
         return requests(part, name)
-    return int(part["counters"][name])
+    counter: int | None = part["counters"].get(name)
+    return counter
+
+
+def total(part: Json, names: list[str]) -> int | None:
+    values = [number for name in names if (number := value(part, name)) is not None]
+    return sum(values) if len(values) == len(names) else None
 
 
 def is_whole(part: Json) -> bool:
@@ -136,28 +143,15 @@ def judged(whole: Json) -> Iterator[tuple[str, Json, Identity]]:
                     yield f"{name}{direction}", part[direction], identity
 
 
-def known(part: Json, identity: Identity) -> bool:
-    """Whether the programs tell all that it holds against each other."""
-    names = [name for side in identity.sides for name in side]
-    told = set(part.get("counters", {}))
-    return all(
-        name.startswith(".")
-        or (name.startswith("channels.") and "channels" in part.get("scheduler", {}))
-        or (name in ("by_kind", "by_modem", "records") and "by_modem" in part.get("requests", {}))
-        or name in told
-        for name in names
-    )
-
-
 def broken(whole: Json) -> list[Broken]:
     found = []
     for where, part, identity in judged(whole):
-        if not known(part, identity):
+        if identity.unless and value(part, identity.unless):
             continue
-        if identity.unless and value(part, identity.unless) > 0:
+        left, right = (total(part, side) for side in identity.sides)
+        if left is None or right is None:
             continue
-        left, right = (sum(value(part, name) for name in side) for side in identity.sides)
-        tags = VLAN_TAG * value(part, identity.frames) if identity.frames else 0
+        tags = VLAN_TAG * (value(part, identity.frames) or 0) if identity.frames else 0
         if abs(left - right) not in (0, tags):
             found.append(Broken(where, identity, left, right))
     return found
