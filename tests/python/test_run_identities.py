@@ -95,3 +95,9 @@ def test_a_side_may_count_vlan_tags() -> None:
     assert identities.broken(whole) == []
     down["counters"]["transmitted_bytes"] = 1004
     assert len(identities.broken(whole)) == 1
+
+
+def test_a_removed_group_has_no_counters_of_its_own() -> None:
+    whole = run()
+    whole["groups"].append({"id": 8, "downstream": {"sent": 3, "proven": 3, "lost": 0}})
+    assert identities.broken(whole) == []

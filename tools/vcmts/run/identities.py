@@ -135,6 +135,8 @@ def judged(whole: Json) -> Iterator[tuple[str, Json, Identity]]:
     changed = whole.get("follow", {}).get("changes", 0) > 0
     for name, part in parts:
         for direction in summary.directions(part):
+            if "counters" not in part[direction]:
+                continue  # a removed group: only the sums of all groups have its counters
             every = is_whole(part[direction]) and not changed
             for identity in IDENTITIES[direction]:
                 if identity.frames and part is whole and len(groups) > 1:
