@@ -14,6 +14,7 @@
 #include "log/log.h"
 #include "log/log_stream.h"
 #include "metrics/endpoint/http.h"
+#include "pipeline/first_number.h"
 #include "platform/platform.h"
 #include "platform/port_wake.h"
 #include "run_control.h"
@@ -254,7 +255,10 @@ static bool tell(struct run *r) {
 /* On an EAL that runs. */
 static int run(struct run *r) {
 	struct server *s = &r->server;
-	int status = wire(s, &r->config);
+	int status;
+
+	first_number_set(r->o.first_number);
+	status = wire(s, &r->config);
 
 	if (status != 0)
 		return status;

@@ -20,7 +20,8 @@ enum {
 	OPTION_LOG_LEVEL,
 	OPTION_IDLE,
 	OPTION_POLICY,
-	OPTION_DRIVER
+	OPTION_DRIVER,
+	OPTION_FIRST_NUMBER
 };
 
 static const struct argp_option options[] = {
@@ -81,6 +82,9 @@ static const struct argp_option options[] = {
 	{"power-driver", OPTION_DRIVER, "DRIVER", 0,
 	 "what changes them, instead of the configuration's: auto, cpufreq or simulated", 0},
 	{"no-cycles", 'C', NULL, 0, "do not measure the cycles of the stages", 0},
+	{"first-number", OPTION_FIRST_NUMBER, "NUMBER", OPTION_HIDDEN,
+	 "with which the sequence numbers of DSIDs and PSP sessions begin, for tests (default: 0)",
+	 0},
 	{0},
 };
 
@@ -152,6 +156,16 @@ static void parse_iova(const char *value, struct argp_state *state) {
 		argp_error(state, "--iova-mode: found \"%s\", allowed: va, pa or auto", value);
 }
 
+static void parse_first_number(const char *value, struct argp_state *state) {
+	struct run_options *o = state->input;
+	char *end;
+	unsigned long number = strtoul(value, &end, 10);
+
+	if (value[0] < '0' || value[0] > '9' || *end != '\0' || number > UINT16_MAX)
+		argp_error(state, "--first-number: found \"%s\", allowed: 0 to 65535", value);
+	o->first_number = (uint16_t)number;
+}
+
 static error_t option(int key, char *value, struct argp_state *state) {
 	struct run_options *o = state->input;
 
@@ -173,6 +187,7 @@ static error_t option(int key, char *value, struct argp_state *state) {
 			argp_error(state, "--crypto-isa: found \"%s\", allowed: " CRYPTO_ISA_NAMES,
 				   value);
 		return 0;
+	case OPTION_FIRST_NUMBER: parse_first_number(value, state); return 0;
 	case OPTION_IOVA_MODE: parse_iova(value, state); return 0;
 	case OPTION_IDLE:
 	case OPTION_POLICY:

@@ -30,6 +30,7 @@ struct run_options {
 		enum power_driver driver;
 	} power;
 	uint64_t duration_ns; /* 0: until a signal */
+	uint16_t first_number; /* of DSIDs and PSP sessions */
 	bool no_cycles;
 	bool flows;
 	bool latency;

@@ -14,6 +14,7 @@
 #include "groups/groups.h"
 #include "groups/totals.h"
 #include "options.h"
+#include "pipeline/first_number.h"
 #include "platform/platform.h"
 #include "platform/port.h"
 #include "progress.h"
@@ -239,6 +240,7 @@ int main(int argc, char **argv) {
 
 	secret_process_protect();
 	options_parse(&s.options, argc, argv);
+	first_number_set(s.options.first_number);
 	if (setup_load(&s) && ends_name(&ends, &s)) {
 		sigaction(SIGINT, &action, NULL);
 		sigaction(SIGTERM, &action, NULL);

@@ -35,6 +35,7 @@ enum key {
 	KEY_CORE,
 	KEY_MAIN_CORE,
 	KEY_SEED,
+	KEY_FIRST_NUMBER,
 	KEY_PERMIT_SHARE,
 	KEY_CLASSIFY_SHARE,
 	KEY_FLOWS,
@@ -106,6 +107,8 @@ static const struct argp_option arguments[] = {
 	 "ports (one for each address of a modem and kind of packet)",
 	 0},
 	{"seed", KEY_SEED, "NUMBER", 0, "of what is random (1)", 0},
+	{"first-number", KEY_FIRST_NUMBER, "NUMBER", OPTION_HIDDEN,
+	 "with which the sequence numbers of UEPI and of segments begin, for tests (0)", 0},
 	{.doc = "How:"},
 	{"json", KEY_JSON, "FILE", 0, "write the result there", 0},
 	{"unexpected", KEY_UNEXPECTED, "FILE", 0,
@@ -132,6 +135,15 @@ static bool parse_number(const char *text, uint64_t *value) {
 	errno = 0;
 	*value = strtoull(text, &end, 0);
 	return *text >= '0' && *text <= '9' && *end == '\0' && errno == 0;
+}
+
+static bool parse_first_number(const char *text, uint16_t *value) {
+	uint64_t number;
+
+	if (!parse_number(text, &number) || number > UINT16_MAX)
+		return false;
+	*value = (uint16_t)number;
+	return true;
 }
 
 static bool parse_core(const char *text, uint32_t *value) {
@@ -309,6 +321,10 @@ static error_t option_parse(int key, char *text, struct argp_state *state) {
 		break;
 	case KEY_SEED:
 		require(state, parse_number(text, &o->seed), "seed", text, "a number of 64 bits");
+		break;
+	case KEY_FIRST_NUMBER:
+		require(state, parse_first_number(text, &o->first_number), "first-number", text,
+			"0 to 65535");
 		break;
 	case KEY_PERMIT_SHARE:
 		require(state, parse_share(text, &o->permit_permille), "permit-share", text,

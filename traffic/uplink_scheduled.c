@@ -9,6 +9,7 @@
 
 #include "grants/grants.h"
 #include "modems/uplink_fill.h"
+#include "pipeline/first_number.h"
 #include "uplink_parts.h"
 #include "wire/segment.h"
 
@@ -173,7 +174,7 @@ static uint32_t part_of(uint32_t left) {
 /* The CMTS counts on from whichever segment of a stream it gets first. That has to be the first one, also where the
  * second is sent at the same time on another channel, of which the packet might go out before. */
 static void first_sent(struct uplink *u, const struct uplink_stream *s, uint64_t now) {
-	if (s->sequence > 1)
+	if ((uint16_t)(s->sequence - first_number()) > 1)
 		return;
 	filled_send(u, now);
 	uplink_sessions_flush(&u->rphy.output, now, true);

@@ -10,6 +10,7 @@
 #include "downstream/stages.h"
 #include "model/grants/grants_times.h"
 #include "model/live/live_group.h"
+#include "pipeline/first_number.h"
 #include "pipeline/messages.h"
 #include "pipeline/packet.h"
 #include "platform/pad.h"
@@ -57,7 +58,7 @@ static void session_set(struct depi_channel *ch, const struct service_group *sg,
 	ch->room = depi_format(r, c).room;
 	ch->profile = c->profile;
 	if (!stays)
-		ch->sequence = 0;
+		ch->sequence = first_number();
 	if (!stays || c->psp_extra != PSP_EXTRA_COUNTER)
 		ch->counter = 0;
 }

@@ -6,6 +6,8 @@
 
 #include <rte_malloc.h>
 
+#include "pipeline/first_number.h"
+
 #define NS_PER_BYTE_AT_1_BPS (8 * CLOCK_NS_PER_S)
 
 struct scheduler_depi qos_depi(const struct rphy_config *r, const struct channel *c) {
@@ -125,6 +127,7 @@ static struct scheduler *scheduler_of(const struct service_group *sg, const stru
 			.flow_count = t->room.flows,
 			.rate_limit = sg->rate_limit,
 			.packet_limit = queued_max,
+			.first_number = first_number(),
 			.seed = sg->id, /* the same drops in the same replay */
 		};
 

@@ -114,7 +114,7 @@ static void flow_begin(struct scheduler *s, uint32_t flow) {
 	struct flow *f = &s->flows[flow];
 
 	f->sustained.cost = f->peak.cost = s->reserves[flow].cost = 0;
-	f->sequence = 0;
+	f->sequence = s->first_number;
 	f->credit = 0;
 	f->last_sent = s->now;
 	f->granted_packets = f->granted_bytes = 0;

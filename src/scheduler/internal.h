@@ -223,6 +223,7 @@ struct scheduler {
 	uint32_t working; /* ring of clusters */
 	uint32_t flow_count, modem_count, group_count, channel_count;
 	uint32_t packet_limit;
+	uint16_t first_number;
 	int64_t now;
 	uint64_t epoch; /* ns of the caller at tick 0 */
 	bool started;

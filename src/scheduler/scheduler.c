@@ -96,6 +96,7 @@ static const char *scheduler_make(const struct scheduler_config *c, struct sched
 	s->modem_count = (uint32_t)c->modem_count;
 	s->group_count = (uint32_t)c->group_count;
 	s->channel_count = (uint32_t)c->channel_count;
+	s->first_number = c->first_number;
 	s->packet_limit = c->packet_limit;
 	s->half_full = c->packet_limit / 2 + c->packet_limit % 2;
 	s->nearly_full = c->packet_limit - c->packet_limit / 8;

@@ -109,6 +109,7 @@ struct scheduler_config {
 	size_t flow_count;
 	uint64_t rate_limit; /* of the service group; 0: none */
 	uint32_t packet_limit; /* packets that all queues may hold together */
+	uint16_t first_number; /* with which the DSID sequence numbers of a flow begin */
 	uint64_t seed; /* of the random numbers of WRED and DOCSIS-PIE */
 };
 
@@ -135,7 +136,7 @@ struct scheduler_grant {
 	uint32_t flow;
 	uint16_t channel;
 	uint16_t
-		sequence; /* counts the flow's grants from 0, modulo 65,536: the DSID's sequence number */
+		sequence; /* counts the flow's grants from first_number, modulo 65,536: the DSID's sequence number */
 };
 
 /*

@@ -20,6 +20,7 @@ from vcmts.paths import program
 from vcmts.telemetry.command import vcmtsd as connected
 from witness.config import load_config
 from witness.downstream import decode_downstream
+from witness.l2tp import decode_datagram
 from witness.pcapfile import read_pcap, records_of, write_pcap
 
 CONFIG = load_config(SMALL)
@@ -85,6 +86,41 @@ def test_whole_bursts(layout: str, tmp_path: Path) -> None:
     check_flows(expected, decoded)
     stats = downstream(summary)
     check_stats(expected, stats, decoded)
+
+
+def test_numbers_wrap(config: Path, tmp_path: Path) -> None:
+    """DSIDs and PSP sessions begin with the number that was told, and go on with 0."""
+    sent = records_of(generate(CONFIG, 33, 2500), START_NS)
+    captured, out = tmp_path / "in.pcap", tmp_path / "out.pcap"
+    write_pcap(captured, sent)
+    ports = pcap_ports(captured, out)
+    with serve("--config", config, "--first-number", "65530", *ports) as run:
+        run.taken(len(sent))
+        assert run.stop().status == 0
+    decoded = decode_downstream(read_pcap(out).records, load_config(config))
+    check_flows(expect(sent, CONFIG), decoded)
+    numbers: dict[int, list[int]] = {}
+    for record in decoded.frames:
+        if record.service is not None and record.service.dsid is not None:
+            assert record.service.sequence is not None
+            numbers.setdefault(record.service.dsid, []).append(record.service.sequence)
+    assert numbers
+    for found in numbers.values():
+        assert sorted(found) == sorted((65530 + n) % 65536 for n in range(len(found)))
+    assert max(map(len, numbers.values())) > 10
+    psp: dict[int, list[int]] = {}
+    for packet in read_pcap(out).records:
+        datagram = decode_datagram(packet.data)
+        psp.setdefault(datagram.session, []).append(int.from_bytes(datagram.payload[2:4], "big"))
+    for found in psp.values():
+        assert found == [(65530 + n) % 65536 for n in range(len(found))]
+
+
+def test_first_number_is_checked(config: Path) -> None:
+    for wrong in ("65536", "-1", "x", "1x", ""):
+        done = vcmtsd("run", "--config", config, "--first-number", wrong)
+        assert done.status == 2
+        assert f'--first-number: found "{wrong}", allowed: 0 to 65535' in done.stderr
 
 
 def stopped_well(done: Ended, summary: Path) -> dict[str, Any]:

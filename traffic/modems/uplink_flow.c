@@ -4,6 +4,9 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "pipeline/first_number.h"
 
 #define MANAGEMENT_GRANTS 4096 /* of a modem, from one RNG-REQ to the next */
 
@@ -38,6 +41,7 @@ static void streams_place(struct uplink_flows *f) {
 		s->index = place->stream;
 		s->segment_header = place->segment_header;
 		s->placed = true;
+		s->sequence = first_number();
 	}
 }
 
@@ -73,6 +77,7 @@ static void uplink_stream_begin(struct uplink_stream *s) {
 
 	memset(s, 0, sizeof(*s));
 	s->rest = rest;
+	s->sequence = first_number();
 }
 
 /* Both are in the order of the modems' places in the group. */

@@ -48,7 +48,7 @@ struct uplink_stream {
 	bool segment_header;
 	bool placed; /* in the plan */
 	uint8_t next_sid;
-	uint16_t sequence; /* of the next segment; pre-3.0: of the next fragment */
+	uint16_t sequence; /* of the next segment, modulo 8,192; pre-3.0: of the next fragment */
 	uint32_t made; /* packets */
 	uint32_t ended; /* of these, in grants with their last byte */
 	uint32_t left; /* bytes of what was begun and not granted */

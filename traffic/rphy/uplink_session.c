@@ -6,6 +6,7 @@
 #include <rte_memcpy.h>
 
 #include "impairments/impair.h"
+#include "pipeline/first_number.h"
 
 void uplink_sessions_discard(struct uplink_output *o) {
 	for (; o->open_count > 0; o->open_count--)
@@ -16,6 +17,7 @@ void uplink_session_create(struct uplink_session *s, const struct uplink_output 
 	struct depi_encap e = o->encap;
 
 	e.session = id;
+	s->sequence = first_number();
 	depi_encap_write(&e, 0, s->headers);
 }
 

@@ -100,7 +100,7 @@ def opened(
     with (
         (place / "vcmtsd.said").open("w+b") as said,
         data_plane(
-            config, ends, result, stopped, said, control=str(socket), power=power
+            config, ends, result, stopped, said, control=str(socket), options=power
         ) as running,
     ):
         if stopped.asked:
