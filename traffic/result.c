@@ -96,6 +96,7 @@ void downlink_result(const struct downlink *d, struct traffic_result *r) {
 	memcpy(r->corrupted_by, a->corrupted, sizeof(r->corrupted_by));
 	memcpy(r->unexpected, a->unexpected, sizeof(r->unexpected));
 	memcpy(r->violations, a->violations, sizeof(r->violations));
+	memcpy(r->formats, a->formats, sizeof(r->formats));
 	memcpy(r->sent_by_class, d->generator->by_class, sizeof(r->sent_by_class));
 	if (d->generator->replay != NULL)
 		r->replay = &d->generator->replay->counts;

@@ -155,6 +155,7 @@ json_t *summary_downstream(const struct traffic_result *r) {
 	set_counts(o, "corrupted_by", corruption_names, r->corrupted_by, CORRUPTIONS);
 	set_counts(o, "unexpected", unexpected_names, r->unexpected, UNEXPECTEDS);
 	set_counts(o, "depi_violations", violation_names, r->violations, VIOLATIONS);
+	set_counts(o, "formats", format_names, r->formats, FORMATS);
 	summary_set_count(o, "unexpected_frames", traffic_unexpected(r, NULL));
 	summary_set_count(o, "messages", r->messages);
 	summary_set_count(o, "depi_frames", r->depi_frames);
@@ -208,7 +209,7 @@ static void remove_received(json_t *summary) {
 		"unexpected",	  "resequencing",      "depi_violations",
 		"depi_frames",	  "depi_bytes",	       "latency_unknown",
 		"astray",	  "counted",	       "counted_bytes",
-		"messages",	  "unexpected_frames",
+		"messages",	  "unexpected_frames", "formats",
 	};
 	const char *name;
 	json_t *direction;

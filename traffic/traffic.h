@@ -100,6 +100,7 @@ struct traffic_result {
 	uint64_t corrupted_by[CORRUPTIONS];
 	uint64_t unexpected[UNEXPECTEDS];
 	uint64_t violations[VIOLATIONS];
+	uint64_t formats[FORMATS];
 	uint64_t sent_by_class[CLASS_COUNT];
 	const struct capture_counts *replay; /* of what is replayed; or NULL */
 	uint32_t flows; /* 5-tuples, where they were asked for; else 0 */

@@ -9,7 +9,9 @@
 #include "spent.h"
 #include "wire/crc32.h"
 #include "wire/docsis_mac.h"
+#include "wire/ip.h"
 
+#define ETHERTYPE_AT 12
 #define EXTENDED_MAX (RECEIVER_HEAD - DOCSIS_MAC_HEADER - 6)
 
 /*
@@ -127,6 +129,27 @@ static enum corruption frame_check_all(struct downlink *d, struct rte_mbuf *m,
 	return why;
 }
 
+static void frame_formats(struct downlink *d, const struct rte_mbuf *m) {
+	static const enum format ciphers[CIPHERS] = {
+		[CIPHER_NONE] = FORMAT_CLEAR,
+		[CIPHER_AES_128] = FORMAT_AES_128,
+		[CIPHER_AES_256] = FORMAT_AES_256,
+		[CIPHER_DES] = FORMAT_DES,
+	};
+	const struct frame_info *info = frame_info(m);
+	uint64_t *counts = d->account.formats;
+
+	counts[ciphers[info->key->cipher]]++;
+	counts[FORMAT_CRC] += d->decryptor.verifies_crc;
+	counts[FORMAT_NUMBERED] += info->ds == DS_EHDR_SEQUENCE;
+	switch (load_be16(
+		rte_pktmbuf_mtod_offset(m, const uint8_t *, info->header_size + ETHERTYPE_AT))) {
+	case ETHERTYPE_IPV4: counts[FORMAT_IPV4]++; break;
+	case ETHERTYPE_IPV6: counts[FORMAT_IPV6]++; break;
+	default: break;
+	}
+}
+
 /* `again`: it was held. Returns whether it was judged; if not, it is held. */
 static bool frame_prove(struct downlink *d, struct rte_mbuf *m, uint64_t now, bool again) {
 	struct arrived packet = {.valid = false};
@@ -139,6 +162,8 @@ static bool frame_prove(struct downlink *d, struct rte_mbuf *m, uint64_t now, bo
 	if (why != CORRUPTION_NONE) {
 		d->account.corrupted[why]++;
 		packet.valid = false;
+	} else {
+		frame_formats(d, m);
 	}
 	resequence(d, frame_info(m), &packet, now);
 	return true;

@@ -50,6 +50,7 @@ static void downstream_add(struct traffic_result *sum, const struct traffic_resu
 	ADD_ALL(sum, r, corrupted_by);
 	ADD_ALL(sum, r, unexpected);
 	ADD_ALL(sum, r, violations);
+	ADD_ALL(sum, r, formats);
 	ADD_ALL(sum, r, sent_by_class);
 	ADD(sum, r, flows);
 	ADD(sum, r, depi_frames);

@@ -20,6 +20,12 @@ const char *const violation_names[VIOLATIONS] = {
 #undef VIOLATION
 };
 
+const char *const format_names[FORMATS] = {
+#define FORMAT(enumerator, name, meaning) name,
+#include "proof/format.def"
+#undef FORMAT
+};
+
 int account_create(struct account *a, uint32_t streams, uint64_t tsc_hz, bool latency) {
 	*a = (struct account){0};
 	return proof_create(&a->proof, streams, tsc_hz, latency);

@@ -31,6 +31,14 @@ enum violation {
 	VIOLATIONS,
 };
 
+enum format {
+#define FORMAT(enumerator, name, meaning) FORMAT_##enumerator,
+#include "proof/format.def"
+#undef FORMAT
+	FORMATS,
+};
+
+extern const char *const format_names[FORMATS];
 extern const char *const corruption_names[CORRUPTIONS];
 extern const char *const unexpected_names[UNEXPECTEDS];
 extern const char *const violation_names[VIOLATIONS];
@@ -46,6 +54,8 @@ struct account {
 	uint64_t violations[VIOLATIONS];
 	uint64_t
 		messages; /* good DOCSIS frames that hold no packet, where a scheduler sends them */
+	uint64_t formats
+		[FORMATS]; /* of packets that are good, whatever their order; of DEPI frames */
 	uint64_t depi_frames;
 	uint64_t depi_bytes;
 };

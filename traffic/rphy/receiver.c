@@ -303,6 +303,8 @@ static unsigned segments_take(struct receiver *r, const struct session *s, struc
 		};
 		struct rte_mbuf *whole = piece_take(r, s, l, &piece);
 
+		r->account->formats[FORMAT_PSP_SEGMENTS]++;
+		r->account->formats[FORMAT_PSP_FRAGMENTS] += !(segment.begin && segment.end);
 		if (whole != NULL)
 			frames[n++] = whole;
 	}

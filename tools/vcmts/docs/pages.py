@@ -86,6 +86,11 @@ def identity_rows(direction: str) -> str:
     return "\n".join(["| identity | judged where |", "| --- | --- |", *lines])
 
 
+def alone_rows() -> str:
+    rows = [f"| `{name}` | {why} |" for name, why in identities.ALONE.items()]
+    return "\n".join(["| counter | why |", "| --- | --- |", *rows])
+
+
 def counters_page(description: dict[str, Any]) -> str:
     down, up = description["downstream"], description["upstream"]
     port = description["shared_port"]
@@ -133,9 +138,9 @@ Of a port that service groups share ([sharing](sharing.md)), before a packet is 
 When `./vcmts run` has ended it holds these sums against each other, of all service groups together
 and of each, and fails where two differ. A plain name is a counter of above, `.name` one of the
 traffic program ([results](results.md)); `channels` are those of the downstream scheduler,
-`by_kind`, `by_modem` and `records` bandwidth requests. Bytes may differ by a VLAN tag for each
-frame. *Nothing dropped*: by vcmtsd, lost, or overtaken by a change of the configuration, and no
-MAPs are sent.
+`by_kind`, `by_modem`, `records` and `in_bursts` bandwidth requests. Bytes may differ by a VLAN
+tag for each frame. *Nothing dropped*: by vcmtsd, lost, or overtaken by a change of the
+configuration, and no MAPs are sent.
 
 ### Downstream
 
@@ -144,6 +149,10 @@ MAPs are sent.
 ### Upstream
 
 {identity_rows("upstream")}
+
+### Without an identity
+
+{alone_rows()}
 """
 
 

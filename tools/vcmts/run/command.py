@@ -23,7 +23,19 @@ from vcmts.child import INTERRUPTED, Stopped, folder, start, stoppable, writable
 from vcmts.control import place
 from vcmts.day import plan
 from vcmts.paths import TOOL, MistakeError, complain, program
-from vcmts.run import complaints, expected, gaps, grants, groups, identities, power, rates, summary
+from vcmts.run import (
+    chance,
+    checks,
+    complaints,
+    expected,
+    gaps,
+    grants,
+    groups,
+    identities,
+    power,
+    rates,
+    summary,
+)
 from vcmts.run.plane import Ends, data_plane, facts_of, free_core, wire
 
 DURATION = "10s"
@@ -91,6 +103,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     power.add_arguments(parser)
     parser.add_argument("--core", type=int, help="core of vcmts-traffic (default: a free one)")
+    parser.add_argument(
+        "--seed",
+        type=int,
+        metavar="NUMBER",
+        help="of what is random in the traffic (default: another one each time, which is told)",
+    )
+    parser.add_argument(
+        "--list-checks",
+        action="store_true",
+        help="tell what was held against what, and how many each check judged",
+    )
     parser.add_argument("--json", metavar="FILE", help="write the summary")
 
 
@@ -204,16 +227,17 @@ def conclude(
     kept: str | None,
 ) -> int:
     """Shows and stores what came of a run whose traffic ended with the status. Returns its own."""
+    broken = identities.broken(whole)
+    whole["identities_broken"] = [str(one) for one in broken]
+    whole["checks"] = checks.rows(whole)
     excused = gaps.explained(whole, facts["capacity"])
     if excused and status == 1:
         status = 0
     status = max(status, show(day, whole, facts))
-    if expected.impaired(whole) and not expected.as_expected(whole):
+    if broken or (expected.impaired(whole) and not expected.as_expected(whole)):
         status = max(status, 1)
-    broken = identities.broken(whole)
-    whole["identities_broken"] = [str(one) for one in broken]
-    if broken:
-        status = max(status, 1)
+    if given.list_checks:
+        checks.show(whole["checks"], Console(file=sys.stdout))
     if given.json:
         Path(given.json).write_text(json.dumps(whole, indent=2) + "\n", encoding="utf-8")
     complaints.tell(whole, facts, kept, excused=excused is not None)
@@ -234,10 +258,12 @@ def carry(
     plane, proven = within / "vcmtsd.json", within / "traffic.json"
     captured = within / UNEXPECTED
     command = traffic_command(config, ends, proven, facts, given)
-    command += ["--unexpected", str(captured)]
+    drawn = chance.drawn(given.seed)
+    command += ["--unexpected", str(captured), *drawn.traffic()]
     mistaken = refused(command)
     if mistaken != 0:
         return mistaken
+    complain(checks.announced(drawn.seed))
     status = INTERRUPTED
     with data_plane(
         *(config, ends, plane, stopped),
@@ -246,7 +272,7 @@ def carry(
         control=given.control_socket,
         metrics=given.metrics,
         names=given.metric_names,
-        power=power.options(given),
+        options=[*power.options(given), *drawn.plane()],
     ) as served:
         if not stopped.asked:
             control = control_of(given, served.pid)
@@ -262,6 +288,7 @@ def carry(
     found = json.loads(proven.read_text(encoding="utf-8"))
     asked = {way: found[way]["asked_gbps"] for way in summary.directions(found)}
     whole = summary.merge(json.loads(plane.read_text(encoding="utf-8")), found, asked)
+    whole |= {"seed": drawn.seed, "first_number": drawn.first_number}
     kept = keep_unexpected(captured, given.json, status)
     return conclude(whole, facts, given, day, status, kept)
 

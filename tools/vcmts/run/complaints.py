@@ -4,7 +4,7 @@
 from typing import Any
 
 from vcmts.paths import complain
-from vcmts.run import groups, summary
+from vcmts.run import checks, groups, summary
 
 Json = dict[str, Any]
 
@@ -84,6 +84,11 @@ def of_identities(whole: Json) -> None:
         complain(f"counters that do not agree: {broken}; this is a bug, please report it")
 
 
+def of_idle_checks(whole: Json) -> None:
+    if told := checks.idle(whole["checks"]):
+        complain(told)
+
+
 def of_the_proof(whole: Json) -> None:
     if summary.unaccounted(whole):
         complain(
@@ -103,4 +108,5 @@ def tell(whole: Json, facts: Json, kept: str | None = None, *, excused: bool = F
     of_unexpected_frames(whole, kept)
     of_accounts(whole)
     of_identities(whole)
+    of_idle_checks(whole)
     of_the_proof(whole)

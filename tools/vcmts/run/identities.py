@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Counters of both programs held against each other: each sum on the left is that on the right.
 
-A plain name is a counter of vcmtsd, `.name` what the traffic program counted, and `channels.name`
-the sum over the downstream channels of the scheduler. Where packets were dropped, lost or overtaken
-by a change, or MAPs are sent, too, sums of different stages differ by these; then an identity is
-not judged, unless it is of one stage alone.
+A plain name is a counter of vcmtsd, `.name` and `.part.name` what the traffic program counted, and
+`channels.name` the sum over the downstream channels of the scheduler. Where packets were dropped,
+lost or overtaken by a change, or MAPs are sent, too, sums of different stages differ by these; then
+an identity is not judged, unless it is of one stage alone.
 """
 
 from collections.abc import Iterator
@@ -51,6 +51,17 @@ DOWNSTREAM = (
     Identity("dequeued = framed"),
     Identity("framed = encrypted + clear"),
     one_stage("encrypted = encrypted_aes_128 + encrypted_aes_256 + encrypted_des"),
+    Identity("clear = .formats.clear"),
+    Identity("encrypted_aes_128 = .formats.aes_128"),
+    Identity("encrypted_aes_256 = .formats.aes_256"),
+    Identity("encrypted_des = .formats.des"),
+    Identity("crc_generated = .formats.crc"),
+    Identity("ipv4 = .formats.ipv4"),
+    Identity("ipv6 = .formats.ipv6"),
+    Identity("psp_segments = .formats.psp_segments"),
+    Identity("psp_fragments = .formats.psp_fragments"),
+    Identity("depi_frames = depi_full + depi_flushed", always=True, unless="messages"),
+    one_stage("messages = messages_sent + messages_lost + messages_late"),
     Identity("framed = transmitted"),
     Identity("transmitted = .proven + .counted"),
     one_stage(f"depi_frames = {SEGMENTS}"),
@@ -62,6 +73,9 @@ UPSTREAM = (
     Identity(".uepi_bytes = received_bytes", frames="received"),
     Identity("received = psp_packets"),
     Identity(".bursts = bursts"),
+    Identity("bursts = segments + no_bursts"),
+    Identity(".concatenations = concatenations"),
+    Identity(".requests_sent = requests_repeated + in_bursts", unless="requests_taken"),
     Identity("segments = extracted"),
     Identity("frames = decrypted + clear + management + request_frames", unless="fragments"),
     one_stage("decrypted = decrypted_aes_128 + decrypted_aes_256 + decrypted_des"),
@@ -73,7 +87,46 @@ UPSTREAM = (
     one_stage("requests = by_kind"),
     one_stage("requests = by_modem"),
 )
+REQUESTS = ("by_kind", "by_modem", "records", "in_bursts")
 IDENTITIES = {"downstream": DOWNSTREAM, "upstream": UPSTREAM}
+
+
+# Counters that no sum of another program or stage can be held against, and why.
+ALONE = {
+    "filter_matched_deny": "what it counts is dropped: filter_deny has those of the default, too",
+    "classifier_matched_icmp": "counts again what stands with IPv4 and IPv6",
+    "transmit_retries": "how often a port was full is known to nobody else",
+    "psp_ofdma": "the traffic program does not tell the kinds of its channels apart",
+    "psp_partial": "depends on how the R-PHY device cuts bursts into packets",
+    "psp_gaps": "packets that were lost or came out of order: none in a good run",
+    "psp_missing": "as psp_gaps",
+    "psp_reordered": "as psp_gaps",
+    "psp_resyncs": "as psp_gaps",
+    "windows_full": "as psp_gaps",
+    "odd_trailers": "broken packets: none in a good run",
+    "fec_uncorrectable": "none in a good run",
+    "segment_bytes": "the traffic program counts no bytes of bursts",
+    "segment_gaps": "as psp_gaps",
+    "segments_missing": "as psp_gaps",
+    "segments_reordered": "depends on the times at which channels send",
+    "segment_resyncs": "as psp_gaps",
+    "resync_bytes": "broken frames: none in a good run",
+    "padding_bytes": "the traffic program counts no padding",
+    "crc_verified": "counts again what stands with decrypted and clear",
+    "fragments": "is compared by the frames that they make",
+    "requests_lost": "none in a good run",
+    "bad_requests": "none in a good run",
+    "requests_taken": "by modems that wait for grants (MAPs)",
+    "requests_cut": "counts again what stands with requests_taken",
+    "requests_no_flow": "none in a good run",
+    "requests_nothing": "none in a good run",
+    "maps": "MAPs are counted for each way that they go in messages",
+    "ucds": "as maps",
+    "messages_made": "as maps",
+    "messages_unsent": "none in a good run",
+    "grants_refused": "service flows, not packets",
+    "clock_jumps": "the system's clock",
+}
 
 
 @dataclass(frozen=True)
@@ -88,25 +141,39 @@ class Broken:
 
 
 def requests(part: Json, name: str) -> int | None:
-    """Bandwidth requests: those by record, all, and what modems have of them."""
+    """Bandwidth requests: all by their kinds, those by record, those of bursts, and the modems'."""
     asked = part.get("requests", {})
     if "by_modem" not in asked:
         return None
     if name == "by_modem":
         return sum(sum(kinds.values()) for kinds in asked["by_modem"].values())
     kinds: dict[str, int] = asked["by_kind"]
-    return kinds["record"] if name == "records" else sum(kinds.values())
+    match name:
+        case "records":
+            return kinds["record"]
+        case "in_bursts":
+            return sum(kinds.values()) - kinds["record"]
+        case _:
+            return sum(kinds.values())
+
+
+def traffic_value(part: Json, name: str) -> int:
+    """A count of the traffic program's, such as `formats.crc`; 0 where there is none."""
+    *within, last = name.split(".")
+    for key in within:
+        part = part.get(key, {})
+    return int(part.get(last, 0))
 
 
 def value(part: Json, name: str) -> int | None:
     """None where the programs do not tell it."""
     if name.startswith("."):
-        return int(part.get(name[1:], 0))
+        return traffic_value(part, name[1:])
     if name.startswith("channels."):
         channels = part.get("scheduler", {}).get("channels")
         key = name.removeprefix("channels.")
         return None if channels is None else sum(int(one[key]) for one in channels)
-    if name in ("by_kind", "by_modem", "records"):
+    if name in REQUESTS:
         return requests(part, name)
     counter: int | None = part["counters"].get(name)
     return counter

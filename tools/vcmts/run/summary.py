@@ -258,6 +258,8 @@ def verdict(summary: Json) -> str:
         for direction, part in zip(directions(summary), parts, strict=True)
     ]
     wrong = astray(parts)
+    if broken := summary.get("identities_broken"):
+        wrong.append(f"{len(broken):,} sums of counters that differ")
     lost, seconds = sum(part["lost"] for part in parts), max(part["seconds"] for part in parts)
     several = summary.get("groups", [])
     of = f" of {len(several)} service groups" if len(several) > 1 else ""

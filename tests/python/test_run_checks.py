@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""vcmts run: what is held against what, how many each check judged, and the seed."""
+
+import io
+from copy import deepcopy
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from vcmts.paths import CHECKOUT, MistakeError
+from vcmts.run import chance, checks, identities, summary
+
+Json = dict[str, Any]
+FORMATS = {"clear": 0, "aes_128": 10, "aes_256": 0, "des": 0, "crc": 10, "numbered": 0}
+GOOD: Json = {
+    "downstream": {
+        "sent": 10,
+        "proven": 10,
+        "lost": 0,
+        "depi_frames": 7,
+        "formats": FORMATS,
+        "drops": {},
+    },
+    "upstream": {"sent": 5, "proven": 5, "lost": 0, "drops": {}},
+    "identities_broken": [],
+}
+WRONG = [
+    ("downstream", "depi_violations", "mtu", "outer headers"),
+    ("downstream", "depi_violations", "extra", "sessions"),
+    ("downstream", "depi_violations", "sequence_gap", "PSP numbers"),
+    ("downstream", "corrupted_by", "hcs", "MAC headers"),
+    ("downstream", "corrupted_by", "channel", "channels"),
+    ("downstream", "corrupted_by", "privacy", "privacy"),
+    ("downstream", "", "undecipherable", "privacy"),
+    ("downstream", "resequencing", "skipped", "DSIDs"),
+    ("downstream", "corrupted_by", "crc", "CRC"),
+    ("downstream", "corrupted_by", "payload", "contents"),
+    ("downstream", "", "lost", "complete"),
+    ("downstream", "", "reordered", "order"),
+    ("downstream", "", "unexpected_frames", "nothing else"),
+    ("upstream", "", "corrupted", "contents"),
+    ("upstream", "", "lost", "complete"),
+    ("upstream", "", "duplicated", "order"),
+    ("upstream", "", "unexpected_frames", "nothing else"),
+]
+
+
+def wrong_ones(whole: Json) -> list[tuple[str, str, int]]:
+    return [(row["direction"], row["name"], row["wrong"]) for row in rows(whole) if row["wrong"]]
+
+
+def rows(whole: Json) -> list[Json]:
+    return checks.rows(whole)
+
+
+def test_a_good_run() -> None:
+    assert wrong_ones(GOOD) == []
+    assert {
+        (row["name"], row["judged"]) for row in rows(GOOD) if row["direction"] == "upstream"
+    } >= {
+        ("contents", 5),
+        ("complete", 5),
+    }
+    assert checks.idle(rows(GOOD)).startswith("nothing to judge in this run for: downstream DSIDs,")
+
+
+@pytest.mark.parametrize(("way", "part", "key", "check"), WRONG)
+def test_what_is_wrong_counts_for_one_check(way: str, part: str, key: str, check: str) -> None:
+    whole = deepcopy(GOOD)
+    at = whole[way].setdefault(part, {}) if part else whole[way]
+    at[key] = 3
+    assert wrong_ones(whole) == [(way, check, 3)]
+
+
+def test_every_reason_of_the_traffic_belongs_to_a_check() -> None:
+    """The tables of the traffic program, in C."""
+    for table, key in (("violation", "depi_violations"), ("corruption", "corrupted_by")):
+        text = (CHECKOUT / f"traffic/proof/{table}.def").read_text()
+        names = [line.split('"')[1] for line in text.splitlines() if line.startswith(table.upper())]
+        assert len(names) > 10
+        for name in names:
+            whole = deepcopy(GOOD)
+            whole["downstream"][key] = {name: 1}
+            assert len(wrong_ones(whole)) == 1, name
+
+
+def test_what_impairments_cost_is_not_wrong() -> None:
+    whole = deepcopy(GOOD)
+    whole["upstream"] |= {"lost": 2, "expected": {"lost": 2}}
+    assert wrong_ones(whole) == []
+
+
+def test_broken_identities_are_wrong() -> None:
+    whole = deepcopy(GOOD)
+    whole["identities_broken"] = ["service group 1, upstream: a = b: found 1 and 2"]
+    assert wrong_ones(whole) == [("upstream", "identities", 1)]
+
+
+def test_the_list_says_what_judged_nothing() -> None:
+    out = io.StringIO()
+    checks.show(rows(GOOD), Console(file=out, width=200))
+    line = next(text for text in out.getvalue().splitlines() if "downstream: DSIDs" in text)
+    assert "nothing" in line
+    for check in checks.CHECKS:
+        assert f"{check.direction}: {check.name}" in out.getvalue()
+
+
+def test_a_direction_that_is_off_is_not_judged() -> None:
+    whole = {"downstream": GOOD["downstream"], "identities_broken": []}
+    assert {row["direction"] for row in rows(whole)} == {"downstream"}
+    assert summary.directions(whole) == ["downstream"]
+    assert identities.broken(whole) == []
+
+
+def test_a_seed_repeats_what_is_random() -> None:
+    assert chance.drawn(7) == chance.drawn(7)
+    drawn = [chance.drawn(seed) for seed in range(100)]
+    begins = {one.first_number for one in drawn}
+    assert 0 in begins and len(begins) > 20
+    assert all(n == 0 or 65_536 - chance.NEAR <= n < 65_536 for n in begins)
+    assert len({chance.drawn(None).seed for _ in range(5)}) > 1
+    assert str(drawn[3].first_number) in drawn[3].plane() and "3" in drawn[3].traffic()
+
+
+@pytest.mark.parametrize("seed", [-1, chance.SEED_MAX + 1])
+def test_a_seed_has_a_range(seed: int) -> None:
+    with pytest.raises(MistakeError, match="--seed: found"):
+        chance.drawn(seed)
