@@ -8,12 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from e2e.running import Ended, run
+from e2e.running import Ended, run, vcmts
 from patience import TIMEOUT
 from vcmts.paths import CHECKOUT, program
+from witness.crc import internet_checksum
 from witness.pcapfile import read_pcap
 
 CONFIG = CHECKOUT / "config" / "example.yaml"
+UDP = 17
 UEPI = ["--no-downstream", "--upstream-rate", "20Mbps"]
 
 
@@ -77,3 +79,24 @@ def test_a_trickle_comes_in_whole_bursts(tmp_path: Path) -> None:
     assert 1 <= told["sent"] <= 3  # less on a machine that is busy with something else
     assert told["sent_bytes"] == 1280 * told["sent"]
     assert len(read_pcap(path).records) == told["uepi_packets"]
+
+
+def test_udp_over_ipv4_has_a_checksum_or_none(tmp_path: Path) -> None:
+    """RFC 768: with 0 there is none; any other is that of the packet."""
+    path, config = tmp_path / "network.pcap", tmp_path / "sg.yaml"
+    config.write_text(vcmts("profile", "2ofdm-0sc-qam_20cms_aes").stdout)
+    ports = (f"net_pcap0,tx_pcap={path}", "net_null1,no-rx=1")
+    rate = ("--rate", "50Mbps", "--duration", "300ms")
+    done = run(words(*ports, *rate, "--send-only", config=config))
+    assert done.status == 0, done.stderr
+    found = []
+    for record in read_pcap(path).records:
+        ip = record.data[14:]
+        if record.data[12:14] != b"\x08\x00" or ip[9] != UDP:
+            continue
+        length = int.from_bytes(ip[2:4], "big") - 20
+        pseudo = ip[12:20] + bytes([0, UDP]) + length.to_bytes(2, "big")
+        checksum = int.from_bytes(ip[26:28], "big")
+        assert checksum == 0 or internet_checksum(pseudo + ip[20 : 20 + length]) == 0
+        found.append(checksum != 0)
+    assert 0.2 < sum(found) / len(found) < 0.8

@@ -55,6 +55,11 @@ static void ipv6_write(const struct packet_address *a, uint8_t *ip) {
 	memcpy(ip + 24, a->destination, 16);
 }
 
+/* Over IPv4 it is optional (RFC 768): every second pair of addresses has one. */
+static bool has_udp_checksum(const struct packet_address *a) {
+	return a->family == 6 || ((a->source[3] ^ a->destination[3]) & 1) != 0;
+}
+
 static void upper_write(struct packet_template *t, const struct packet_address *a) {
 	uint8_t *upper = t->headers + ETHERNET_HEADER + t->ip_size;
 	size_t size = upper_size(a->protocol);
@@ -69,7 +74,7 @@ static void upper_write(struct packet_template *t, const struct packet_address *
 		upper[13] = TCP_ACK;
 		store_be16(upper + 14, UINT16_MAX); /* window */
 		t->checksum_at = (uint8_t)(ETHERNET_HEADER + t->ip_size + 16);
-	} else if (a->family == 6) {
+	} else if (has_udp_checksum(a)) {
 		t->checksum_at = (uint8_t)(ETHERNET_HEADER + t->ip_size + 6);
 	}
 	t->upper_sum = packet_words_sum(a->source, addresses) +
