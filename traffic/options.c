@@ -284,6 +284,14 @@ static void option_check(struct argp_state *state, struct options *o) {
 		argp_error(state, "--no-downstream: nothing is sent without --upstream-rate");
 }
 
+static void parse_numbers(int key, const char *text, struct options *o, struct argp_state *state) {
+	if (key == KEY_SEED)
+		require(state, parse_number(text, &o->seed), "seed", text, "a number of 64 bits");
+	else
+		require(state, parse_first_number(text, &o->first_number), "first-number", text,
+			"0 to 65535");
+}
+
 static error_t option_parse(int key, char *text, struct argp_state *state) {
 	struct options *o = state->input;
 
@@ -320,12 +328,7 @@ static error_t option_parse(int key, char *text, struct argp_state *state) {
 			key == KEY_CORE ? "core" : "main-core", text, "a CPU number");
 		break;
 	case KEY_SEED:
-		require(state, parse_number(text, &o->seed), "seed", text, "a number of 64 bits");
-		break;
-	case KEY_FIRST_NUMBER:
-		require(state, parse_first_number(text, &o->first_number), "first-number", text,
-			"0 to 65535");
-		break;
+	case KEY_FIRST_NUMBER: parse_numbers(key, text, o, state); break;
 	case KEY_PERMIT_SHARE:
 		require(state, parse_share(text, &o->permit_permille), "permit-share", text,
 			"0% to 100%");

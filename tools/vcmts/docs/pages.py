@@ -91,6 +91,30 @@ def alone_rows() -> str:
     return "\n".join(["| counter | why |", "| --- | --- |", *rows])
 
 
+def identities_part() -> str:
+    return f"""## Identities
+
+When `./vcmts run` has ended it holds these sums against each other, of all service groups together
+and of each, and fails where two differ. A plain name is a counter of above, `.name` one of the
+traffic program ([results](results.md)); `channels` are those of the downstream scheduler,
+`by_kind`, `by_modem`, `records` and `in_bursts` bandwidth requests. Bytes may differ by a VLAN
+tag for each frame. *Nothing dropped*: by vcmtsd, lost, or overtaken by a change of the
+configuration, and no MAPs are sent.
+
+### Downstream
+
+{identity_rows("downstream")}
+
+### Upstream
+
+{identity_rows("upstream")}
+
+### Without an identity
+
+{alone_rows()}
+"""
+
+
 def counters_page(description: dict[str, Any]) -> str:
     down, up = description["downstream"], description["upstream"]
     port = description["shared_port"]
@@ -133,27 +157,7 @@ Of a port that service groups share ([sharing](sharing.md)), before a packet is 
 
 {table("name", port["counters"])}
 
-## Identities
-
-When `./vcmts run` has ended it holds these sums against each other, of all service groups together
-and of each, and fails where two differ. A plain name is a counter of above, `.name` one of the
-traffic program ([results](results.md)); `channels` are those of the downstream scheduler,
-`by_kind`, `by_modem`, `records` and `in_bursts` bandwidth requests. Bytes may differ by a VLAN
-tag for each frame. *Nothing dropped*: by vcmtsd, lost, or overtaken by a change of the
-configuration, and no MAPs are sent.
-
-### Downstream
-
-{identity_rows("downstream")}
-
-### Upstream
-
-{identity_rows("upstream")}
-
-### Without an identity
-
-{alone_rows()}
-"""
+{identities_part()}"""
 
 
 def pages() -> dict[Path, str]:

@@ -102,7 +102,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="by which names it tells them to who asks for none (default: ours)",
     )
     power.add_arguments(parser)
+    add_proof_arguments(parser)
     parser.add_argument("--core", type=int, help="core of vcmts-traffic (default: a free one)")
+    parser.add_argument("--json", metavar="FILE", help="write the summary")
+
+
+def add_proof_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seed",
         type=int,
@@ -114,7 +119,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="tell what was held against what, and how many each check judged",
     )
-    parser.add_argument("--json", metavar="FILE", help="write the summary")
 
 
 def shape_words(given: argparse.Namespace, asked: rates.Rates) -> list[str]:
