@@ -129,7 +129,7 @@ static enum corruption frame_check_all(struct downlink *d, struct rte_mbuf *m,
 	return why;
 }
 
-static void frame_formats(struct downlink *d, const struct rte_mbuf *m) {
+static void frame_formats(struct downlink *d, struct rte_mbuf *m) {
 	static const enum format ciphers[CIPHERS] = {
 		[CIPHER_NONE] = FORMAT_CLEAR,
 		[CIPHER_AES_128] = FORMAT_AES_128,
