@@ -18,6 +18,7 @@
 #include "sharing/steered.h"
 
 #define SETTLE_MS 100 /* that a group has to take what came before */
+#define LEAVE_MS 1000 /* the same before it has no rules any more, which is not put off */
 #define CARD_US 100 /* after which what a card had decided is in its queue */
 
 struct steering_rule {
@@ -171,8 +172,9 @@ static void rules_go(struct steering_change *c) {
 
 /* A change begins when what the one before left behind was taken. Returns whether it was: a group that rests takes
  * nothing. */
-static bool settle(const struct server *s, const struct port_share *share, unsigned group) {
-	uint64_t end = rte_rdtsc() + rte_get_tsc_hz() / 1000 * SETTLE_MS;
+static bool settle(const struct server *s, const struct port_share *share, unsigned group,
+		   unsigned ms) {
+	uint64_t end = rte_rdtsc() + rte_get_tsc_hz() / 1000 * ms;
 	unsigned us = 0;
 
 	while (server_runs(s) && !share_way_settled(share, group)) {
@@ -186,10 +188,10 @@ static bool settle(const struct server *s, const struct port_share *share, unsig
 /* Those that come are there before others go, so that what both bring stays in the queue. */
 static void rules_change(struct steering_change *c) {
 	struct port_share *share = c->server->shares.of[c->port];
-	bool last;
+	bool last, leaves = c->count == 0;
 
-	if (!settle(c->server, share, c->group))
-		c->come = 0; /* software will do */
+	if (!settle(c->server, share, c->group, leaves ? LEAVE_MS : SETTLE_MS) && !leaves)
+		return; /* as it is, packets come, and in their order; software tells them apart */
 	if (c->come > 0) {
 		share_way_shut(share, c->group);
 		server_synchronize(c->server);

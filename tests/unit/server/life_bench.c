@@ -211,7 +211,8 @@ static void look_up(struct life_bench *b, const uint8_t *frame, size_t size) {
 
 	assert_int_equal(size, BURST);
 	assert_in_range(id, 1, LIFE_IDS - 1);
-	assert_true((serial & 0xffffff) >= b->last_up[id]);
+	if ((serial & 0xffffff) < b->last_up[id])
+		fail_msg("group %u: %u comes after %u", id, serial & 0xffffff, b->last_up[id] - 1);
 	b->last_up[id] = (serial & 0xffffff) + 1;
 	b->taken_up[id]++;
 	digest(&b->digest[id][0], frame, size);

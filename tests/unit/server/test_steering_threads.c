@@ -7,6 +7,8 @@
 
 #include <sched.h>
 
+#include <rte_cycles.h>
+
 #include "model/loader.h"
 
 #include "fixture.h"
@@ -154,10 +156,49 @@ static void rules_wait_for_a_group_that_rests(void **state) {
 	steering_bench_close(bench);
 }
 
+static void wait_for_ring(unsigned count) {
+	const struct port_share *share = bench->server.shares.of[1];
+
+	while (rte_ring_count(share->lanes[0].ring) != count || !share_way_settled(share, 0))
+		sched_yield();
+}
+
+/* Its ring has a packet from before the rule, and its queue one from after: the rule may not go in favour of another,
+ * or what comes next would be in the ring, too. */
+static void rules_stay_while_the_ring_goes_first(void **state) {
+	struct server *s = &bench->server;
+
+	(void)state;
+	flow_card_reset();
+	steering_bench_open(bench, STEERED_IN_VLAN, 1, 2);
+	life_bench_load(&comes, 2, 0, 1, 2, 0);
+	life_bench_launch(bench);
+	server_steer_nothing(s, 1, 0);
+	wait_for_ring(0);
+	server_group_drain(s, 0, 0);
+	assert_true(life_bench_up(bench, 0, &bench->file[0], 0));
+	wait_for_ring(1);
+	server_steer(s, 1);
+	assert_true(life_bench_up(bench, 0, &bench->file[0], 1));
+	life_bench_add(bench, &comes);
+	assert_true(life_bench_up(bench, 0, &bench->file[0], 2));
+	server_group_resume(s, 0);
+	for (unsigned ms = 0; bench->taken_up[1] < 3 && ms < DRAIN_MS; ms++) {
+		life_bench_take(bench);
+		rte_delay_us_sleep(1000);
+	}
+	assert_int_equal(bench->taken_up[1], 3);
+	assert_int_equal(flow_card_calls().refused, 0);
+	life_bench_halt(bench);
+	steering_bench_close(bench);
+	service_group_free(&comes);
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rules_come_and_go),
 		cmocka_unit_test(rules_wait_for_a_group_that_rests),
+		cmocka_unit_test(rules_stay_while_the_ring_goes_first),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, fixture_stop);
