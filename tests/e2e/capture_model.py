@@ -4,11 +4,11 @@
 from collections import Counter
 from dataclasses import dataclass, field
 
+from vcmts.witness.crc import internet_checksum
+from vcmts.witness.l2tp import Address
+from vcmts.witness.model import Config, Modem
+from vcmts.witness.pcapfile import Record
 from witness.classify import matches, parse
-from witness.crc import internet_checksum
-from witness.l2tp import Address
-from witness.model import Config, Modem
-from witness.pcapfile import Record
 
 VLAN = (0x8100, 0x88A8, 0x9100)
 EXTENSIONS = (0, 43, 60)

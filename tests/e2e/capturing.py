@@ -20,9 +20,9 @@ from e2e.pcapng_reader import Read, read_pcapng
 from e2e.ports import Run, serve
 from patience import TIMEOUT
 from vcmts.paths import CHECKOUT, build_directory
-from witness.config import load_config
-from witness.model import Config
-from witness.pcapfile import records_of, write_pcap
+from vcmts.witness.config import load_config
+from vcmts.witness.model import Config
+from vcmts.witness.pcapfile import records_of, write_pcap
 from witness.sample import UPSTREAM
 from witness.subscriber import numbered_frame
 from witness.upstream_sender import UpstreamSender

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from e2e.running import Ended, vcmtsd
-from witness.config import parse_config
+from vcmts.witness.config import parse_config
+from vcmts.witness.model import Config
+from vcmts.witness.pcapfile import Record, read_pcap, write_pcap
 from witness.epochs import Decoded, State, decode_epochs
-from witness.model import Config
-from witness.pcapfile import Record, read_pcap, write_pcap
 
 Json = dict[str, Any]
 MS = 1_000_000

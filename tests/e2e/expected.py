@@ -5,11 +5,11 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from witness import bpi
+from vcmts.witness import bpi
+from vcmts.witness.downstream import Result
+from vcmts.witness.model import Config, Modem
+from vcmts.witness.pcapfile import Record
 from witness.classify import Dropped, Headers, Model, matches, parse, untagged
-from witness.downstream import Result
-from witness.model import Config, Modem
-from witness.pcapfile import Record
 
 # Those that end a frame before its family is counted.
 UNREAD = {

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from e2e.changed import ChangedReplay, only
+from vcmts.witness.model import Config
 from witness.classify import Dropped, Model
 from witness.epochs import Placed, sequence_of
-from witness.model import Config
 
 GONE = "service_flow_removed"
 

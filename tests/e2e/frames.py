@@ -4,8 +4,8 @@
 import struct
 from ipaddress import IPv4Address, IPv6Address
 
-from witness.crc import internet_checksum
-from witness.l2tp import Address
+from vcmts.witness.crc import internet_checksum
+from vcmts.witness.l2tp import Address
 
 GATEWAY = bytes.fromhex("02000000000a")
 ROUTER = bytes.fromhex("02000000000b")  # the MAC address that the core network sends to

@@ -12,10 +12,10 @@ from typing import Any
 
 from e2e.running import vcmts
 from e2e.traffic import START_NS, generate
-from witness.config import load_tree, parse_config
-from witness.ip import read_frame
-from witness.l2tp import decode_datagram
-from witness.pcapfile import Record
+from vcmts.witness.config import load_tree, parse_config
+from vcmts.witness.ip import read_frame
+from vcmts.witness.l2tp import decode_datagram
+from vcmts.witness.pcapfile import Record
 from witness.subscriber import numbered_frame
 from witness.upstream_sender import UpstreamSender
 
@@ -26,7 +26,6 @@ GROUPS = 3
 # there are as many as some hundred packets may need, and of the rules those of the modems.
 FEW_BUFFERS = {"max_queued": "2048"}
 QUEUE_SIZE = "1024"
-MERGED = ("ports", "rphy", "threads", "upstream")
 
 
 @cache
@@ -34,20 +33,6 @@ def profile() -> str:
     written = vcmts("profile", PROFILE, "--groups", str(GROUPS))
     assert written.status == 0, written.stderr
     return written.stdout
-
-
-def alone(whole: Json, item: Json) -> Json:
-    """The group as a file of its own."""
-    common = {
-        key: value
-        for key, value in whole.items()
-        if key not in ("service_groups", "name", "max_groups")
-    }
-    merged = common | item
-    for key in MERGED:
-        if key in common and key in item:
-            merged[key] = common[key] | item[key]
-    return merged
 
 
 @cache

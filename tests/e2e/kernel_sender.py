@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from e2e.ports import QUIET_S, _silence, _socket, _take, _veth_pair, serve
-from witness.pcapfile import write_pcap
+from vcmts.witness.pcapfile import write_pcap
 
 SUBSCRIBER, PORT = "10.0.0.1", 5000
 SIZES = (*range(1, 20), 500, 501, 1400, 1472)

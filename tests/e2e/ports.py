@@ -24,7 +24,7 @@ from patience import TIMEOUT, until
 from vcmts.paths import program
 from vcmts.telemetry.command import Vcmtsd
 from vcmts.telemetry.command import vcmtsd as connected
-from witness.pcapfile import Record, read_pcap, write_pcap
+from vcmts.witness.pcapfile import Record, read_pcap, write_pcap
 
 SERVING = "vcmtsd: serving service group"
 QUIET_S = 0.5

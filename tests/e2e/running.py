@@ -16,10 +16,10 @@ from e2e import sanitized
 from e2e.expected import Expectation, check_flows, check_stats, expect
 from patience import TIMEOUT
 from vcmts.paths import CHECKOUT, build_directory, program
-from witness.config import load_config
-from witness.downstream import Result, decode_downstream
-from witness.model import Config
-from witness.pcapfile import Capture, Record, read_pcap, write_pcap
+from vcmts.witness.config import load_config
+from vcmts.witness.downstream import Result, decode_downstream
+from vcmts.witness.model import Config
+from vcmts.witness.pcapfile import Capture, Record, read_pcap, write_pcap
 
 SMALL = Path(__file__).with_name("sg-small.yaml")
 PAGES = re.compile(r"vcmtsd: fewer than .* huge pages .*\n")

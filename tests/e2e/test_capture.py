@@ -37,10 +37,10 @@ from patience import TIMEOUT, until
 from vcmts.control import methods
 from vcmts.control.client import Client
 from vcmts.paths import CHECKOUT
+from vcmts.witness.bpi import decrypt_pdu
+from vcmts.witness.config import load_config
+from vcmts.witness.docsis import decode_frame
 from wireshark.stage import Stage
-from witness.bpi import decrypt_pdu
-from witness.config import load_config
-from witness.docsis import decode_frame
 
 ETHERNET, DOCSIS, PIECES = 1, 143, 147
 DS_FRAME, DS_ENCRYPTED = "sg 1 downstream frame out", "sg 1 downstream encrypt_collect out"

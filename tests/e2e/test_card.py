@@ -12,7 +12,7 @@ import pytest
 from e2e.running import Ended, run
 from e2e.test_run import on_these_cores
 from vcmts.paths import CHECKOUT, program
-from witness.pcapfile import write_pcap
+from vcmts.witness.pcapfile import write_pcap
 from witness.sample import UPSTREAM as UPSTREAM_SAMPLE
 
 CARD = Path(__file__).with_name("card.c")

@@ -12,10 +12,10 @@ import pytest
 from e2e.running import SMALL, Ended, run, vcmts, vcmtsd
 from e2e.traffic import START_NS, generate
 from vcmts.paths import CHECKOUT, program
+from vcmts.witness.config import load_config
+from vcmts.witness.ip import SHORTEST
+from vcmts.witness.pcapfile import read_pcap, records_of, write_pcap
 from witness.cable_modem import RNG_REQ, management_message
-from witness.config import load_config
-from witness.ip import SHORTEST
-from witness.pcapfile import read_pcap, records_of, write_pcap
 from witness.sample import UPSTREAM
 from witness.subscriber import numbered_frame
 from witness.upstream_sender import UpstreamSender

@@ -14,8 +14,8 @@ from e2e.running import SMALL, Ended, ended, vcmtsd
 from e2e.traffic import generate, spread
 from patience import TIMEOUT
 from vcmts.paths import CHECKOUT, program
-from witness.config import load_config
-from witness.pcapfile import write_pcap
+from vcmts.witness.config import load_config
+from vcmts.witness.pcapfile import write_pcap
 
 EMULATOR = shutil.which("qemu-x86_64") or shutil.which("qemu-x86_64-static")
 OLD = "core2duo"  # SSSE3, and nothing behind it

@@ -14,7 +14,7 @@ import pytest
 from e2e.running import Ended, ended
 from patience import TIMEOUT
 from vcmts.paths import CHECKOUT, build_directory
-from witness.pcapfile import read_pcap
+from vcmts.witness.pcapfile import read_pcap
 
 PROFILE = "6ofdm-0sc-qam_300cms_aes"
 # Every module is imported; a constant that names a file which was not installed is a mistake.

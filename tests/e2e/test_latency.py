@@ -18,7 +18,7 @@ from patience import until
 from vcmts.telemetry import latency as telemetry_latency
 from vcmts.telemetry.command import Vcmtsd
 from vcmts.telemetry.command import vcmtsd as connected
-from witness.pcapfile import records_of, write_pcap
+from vcmts.witness.pcapfile import records_of, write_pcap
 
 SLOW = IPv4Address("10.0.0.9")  # channel 22 alone
 RATE = 37.5e6

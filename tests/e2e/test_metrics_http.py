@@ -19,7 +19,7 @@ from e2e.ports import Run, pcap_ports, serve
 from e2e.running import vcmtsd
 from patience import TIMEOUT, until
 from vcmts.control.client import Client
-from witness.pcapfile import Record, write_pcap
+from vcmts.witness.pcapfile import Record, write_pcap
 
 OPEN = "application/openmetrics-text; version=1.0.0"
 TOLD = re.compile(r"vcmtsd: metrics http://(.+):(\d+)/metrics")

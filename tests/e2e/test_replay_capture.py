@@ -9,9 +9,9 @@ import pytest
 
 import captures
 from e2e.running import SMALL, replay, vcmts
+from vcmts.witness.config import parse_config
+from vcmts.witness.pcapfile import Capture, read_pcap
 from witness.classify import Model, parse
-from witness.config import parse_config
-from witness.pcapfile import Capture, read_pcap
 
 pytestmark = pytest.mark.replay
 

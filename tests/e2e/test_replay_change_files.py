@@ -9,8 +9,8 @@ import pytest
 from e2e.frames import udp_frame
 from e2e.running import SMALL, Ended, vcmts, vcmtsd
 from e2e.traffic import START_NS
-from witness.config import load_config
-from witness.pcapfile import read_pcap, records_of, write_pcap
+from vcmts.witness.config import load_config
+from vcmts.witness.pcapfile import read_pcap, records_of, write_pcap
 
 pytestmark = pytest.mark.replay
 

@@ -9,7 +9,7 @@ from e2e.changed import MS, Change, change, replay_changed
 from e2e.fates import Proof
 from e2e.test_replay_changes import FLUSH_NS, STEP_NS, TEXT, T, burst
 from e2e.traffic import START_NS
-from witness.ehdr import BpDown
+from vcmts.witness.ehdr import BpDown
 from witness.epochs import Placed, dsid_of, sequence_of
 
 pytestmark = pytest.mark.replay

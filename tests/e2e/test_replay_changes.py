@@ -14,9 +14,9 @@ from e2e.fates import Proof
 from e2e.frames import udp_frame
 from e2e.running import SMALL
 from e2e.traffic import START_NS, generate, spread
-from witness.config import load_config, load_tree
+from vcmts.witness.config import load_config, load_tree
+from vcmts.witness.pcapfile import Record, records_of
 from witness.epochs import sequence_of
-from witness.pcapfile import Record, records_of
 
 pytestmark = pytest.mark.replay
 

@@ -13,7 +13,6 @@ import pytest
 from e2e.changed import MS, Change, ChangedReplay, Epoch, Json, change, replay_changed
 from e2e.fates import Proof
 from e2e.grouped import (
-    alone,
     comes_from_modems,
     down_traffic,
     dump,
@@ -23,8 +22,9 @@ from e2e.grouped import (
     write,
 )
 from e2e.traffic import START_NS
+from vcmts.witness.groups import alone
+from vcmts.witness.pcapfile import Record, read_pcap
 from witness.epochs import State, decode_epochs
-from witness.pcapfile import Record, read_pcap
 
 pytestmark = pytest.mark.replay
 

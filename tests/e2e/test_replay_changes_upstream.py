@@ -15,10 +15,10 @@ import pytest
 from e2e.changed import MS, Change, ChangedReplay, Json, change, only, replay_changed
 from e2e.traffic import START_NS
 from e2e.upstream import ROOM, vary_upstream
+from vcmts.witness.config import load_tree, parse_config
+from vcmts.witness.model import Config
+from vcmts.witness.pcapfile import Record, records_of
 from witness.agreement import disagreements
-from witness.config import load_tree, parse_config
-from witness.model import Config
-from witness.pcapfile import Record, records_of
 from witness.subscriber import numbered_frame
 from witness.upstream import Result, expect_upstream
 from witness.upstream_sender import UpstreamSender

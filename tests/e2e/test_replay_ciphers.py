@@ -17,9 +17,9 @@ from e2e.running import SMALL, replay
 from e2e.test_replay_changes import TEXT, burst
 from e2e.traffic import START_NS, generate, spread
 from e2e.upstream import at_once, replay_upstream
-from witness.config import SIZES, load_tree, parse_config
-from witness.ip import SHORTEST
-from witness.pcapfile import Record, records_of
+from vcmts.witness.config import SIZES, load_tree, parse_config
+from vcmts.witness.ip import SHORTEST
+from vcmts.witness.pcapfile import Record, records_of
 from witness.sample import UPSTREAM
 from witness.upstream_sender import UpstreamSender
 from witness.upstream_traffic import sending

@@ -9,7 +9,7 @@ import pytest
 from e2e.frames import arp_frame, udp_frame
 from e2e.running import SMALL, replay, vary
 from e2e.traffic import START_NS
-from witness.pcapfile import Record
+from vcmts.witness.pcapfile import Record
 
 pytestmark = pytest.mark.replay
 

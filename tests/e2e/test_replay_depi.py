@@ -9,10 +9,10 @@ import pytest
 from e2e.frames import udp_frame
 from e2e.running import SMALL, Replayed, replay, vary
 from e2e.traffic import START_NS, generate, spread
-from witness.config import load_config
-from witness.depi import Psp, decode_psp
-from witness.l2tp import decode_datagram
-from witness.pcapfile import Record, records_of
+from vcmts.witness.config import load_config
+from vcmts.witness.depi import Psp, decode_psp
+from vcmts.witness.l2tp import decode_datagram
+from vcmts.witness.pcapfile import Record, records_of
 
 pytestmark = pytest.mark.replay
 

@@ -10,8 +10,8 @@ import pytest
 from e2e.expected import check_flows, check_stats, expect
 from e2e.running import SMALL, Ended, Replayed, replay_files, vary, vcmtsd
 from e2e.traffic import START_NS, generate, spread
-from witness.config import load_config
-from witness.pcapfile import Record, build_pcap, read_pcap, write_pcap
+from vcmts.witness.config import load_config
+from vcmts.witness.pcapfile import Record, build_pcap, read_pcap, write_pcap
 
 pytestmark = pytest.mark.replay
 

@@ -13,17 +13,17 @@ import pytest
 
 from e2e.running import vcmtsd
 from e2e.traffic import START_NS
+from vcmts.witness.config import parse_config
+from vcmts.witness.crc import frame_check_sequence
+from vcmts.witness.depi import Reassembler, decode_psp
+from vcmts.witness.docsis import Request, decode_frame, encode_request
+from vcmts.witness.l2tp import decode_datagram
+from vcmts.witness.pcapfile import Record, read_pcap, write_pcap
+from vcmts.witness.uepi import RequestRecord
 from wireshark.stage import Stage
-from witness.config import parse_config
-from witness.crc import frame_check_sequence
-from witness.depi import Reassembler, decode_psp
-from witness.docsis import Request, decode_frame, encode_request
-from witness.l2tp import decode_datagram
 from witness.maps import Channel, Flow, Grant, Map, Validator, read
-from witness.pcapfile import Record, read_pcap, write_pcap
 from witness.rphy_device import RphyDevice
 from witness.sample import UPSTREAM
-from witness.uepi import RequestRecord
 
 pytestmark = pytest.mark.replay
 

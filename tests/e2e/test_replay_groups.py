@@ -10,7 +10,8 @@ from e2e import grouped
 from e2e.grouped import GROUPS, comes_from_modems, goes_to_channels
 from e2e.running import run, vcmtsd
 from vcmts.paths import program
-from witness.pcapfile import Record, read_pcap, write_pcap
+from vcmts.witness.groups import alone
+from vcmts.witness.pcapfile import Record, read_pcap, write_pcap
 
 Json = dict[str, Any]
 Mine = Callable[[Json], Callable[[Record], bool]]
@@ -24,7 +25,7 @@ def profile(folder: Path) -> list[Json]:
     text = grouped.profile()
     (folder / "server.yaml").write_text(text, encoding="utf-8")
     whole = json.loads(grouped.large_server())
-    groups = [grouped.alone(whole, item) for item in whole["service_groups"]]
+    groups = [alone(whole, item) for item in whole["service_groups"]]
     for group in groups:
         grouped.write(folder, f"alone{group['service_group']}.yaml", group)
     return groups
@@ -55,9 +56,9 @@ def compare(folder: Path, came: Path, up: bool, mine: Mine, groups: list[Json]) 
     together, stats = replay(folder / "server.yaml", came, up)
     sent = 0
     for group, of_it in zip(groups, stats["groups"], strict=True):
-        alone, own = replay(folder / f"alone{group['service_group']}.yaml", came, up)
-        assert len(alone) > 10
-        assert [record for record in together if mine(group)(record)] == alone
+        by_itself, own = replay(folder / f"alone{group['service_group']}.yaml", came, up)
+        assert len(by_itself) > 10
+        assert [record for record in together if mine(group)(record)] == by_itself
         others = own[direction]["drops"].pop(unknown)
         assert of_it[direction]["drops"].pop(unknown) == 0 < others
         assert of_it[direction]["drops"] == own[direction]["drops"]
@@ -65,7 +66,7 @@ def compare(folder: Path, came: Path, up: bool, mine: Mine, groups: list[Json]) 
         assert without(counted[0], SEEN_OF_ALL) == without(counted[1], SEEN_OF_ALL)
         assert counted[0]["received"] == counted[1]["received"] - others
         assert of_it[direction]["balanced"]
-        sent += len(alone)
+        sent += len(by_itself)
     assert sent == len(together)
 
 

@@ -14,7 +14,7 @@ import pytest
 from e2e.changed import MS, Change, change
 from e2e.grouped import Json, down_traffic, dump, small_server, up_traffic
 from e2e.running import vcmtsd
-from witness.pcapfile import Record, read_pcap, write_pcap
+from vcmts.witness.pcapfile import Record, read_pcap, write_pcap
 
 pytestmark = pytest.mark.replay
 

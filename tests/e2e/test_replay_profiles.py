@@ -8,7 +8,7 @@ import pytest
 
 from e2e.running import replay, vcmts
 from e2e.traffic import generate, spread
-from witness.config import parse_config
+from vcmts.witness.config import parse_config
 
 pytestmark = pytest.mark.replay
 

@@ -15,8 +15,8 @@ from e2e.changed import Change, Json, change, replay_changed
 from e2e.fates import Proof
 from e2e.running import SMALL
 from e2e.traffic import generate, spread
-from witness.config import load_tree, parse_config
-from witness.pcapfile import Record
+from vcmts.witness.config import load_tree, parse_config
+from vcmts.witness.pcapfile import Record
 
 pytestmark = pytest.mark.replay
 

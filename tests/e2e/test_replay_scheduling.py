@@ -15,8 +15,8 @@ from e2e.expected import expect
 from e2e.frames import udp_frame
 from e2e.running import SMALL, Replayed, replay, vary
 from e2e.traffic import START_NS, generate
-from witness.config import load_config
-from witness.pcapfile import records_of
+from vcmts.witness.config import load_config
+from vcmts.witness.pcapfile import records_of
 
 pytestmark = pytest.mark.replay
 

@@ -8,8 +8,8 @@ import pytest
 from e2e.frames import ethernet
 from e2e.running import SMALL, replay, vary
 from e2e.traffic import START_NS, broken_frames, generate, spread
-from witness.config import load_config
-from witness.pcapfile import records_of
+from vcmts.witness.config import load_config
+from vcmts.witness.pcapfile import records_of
 
 pytestmark = pytest.mark.replay
 

@@ -9,11 +9,11 @@ import pytest
 from e2e.frames import udp_frame
 from e2e.running import SMALL, Replayed, replay, vary
 from e2e.traffic import START_NS
+from vcmts.witness.config import load_config
+from vcmts.witness.depi import Reassembler, decode_psp
+from vcmts.witness.l2tp import decode_datagram
+from vcmts.witness.pcapfile import LINKTYPE_DOCSIS, records_of, write_pcap
 from wireshark.stage import Stage
-from witness.config import load_config
-from witness.depi import Reassembler, decode_psp
-from witness.l2tp import decode_datagram
-from witness.pcapfile import LINKTYPE_DOCSIS, records_of, write_pcap
 
 pytestmark = pytest.mark.replay
 

@@ -19,11 +19,11 @@ from e2e.upstream import (
     replay_upstream,
     vary_upstream,
 )
+from vcmts.witness.config import parse_config
+from vcmts.witness.ip import SHORTEST
+from vcmts.witness.pcapfile import Record, read_pcap, records_of
 from witness import frame_cases, packet_cases, segment_cases
-from witness.config import parse_config
 from witness.hostile import hostile_records
-from witness.ip import SHORTEST
-from witness.pcapfile import Record, read_pcap, records_of
 from witness.rig import Case, Rig
 from witness.sample import UPSTREAM
 from witness.upstream_traffic import (

@@ -9,8 +9,8 @@ import pytest
 from e2e.running import SMALL, Ended, vcmtsd
 from e2e.traffic import START_NS
 from e2e.upstream import UpstreamReplay, replay_upstream
-from witness.config import parse_config
-from witness.pcapfile import Record, build_pcap, records_of, write_pcap
+from vcmts.witness.config import parse_config
+from vcmts.witness.pcapfile import Record, build_pcap, records_of, write_pcap
 from witness.sample import UPSTREAM
 from witness.upstream_traffic import sending
 

@@ -15,15 +15,15 @@ from e2e.running import run, vcmts
 from e2e.traffic import START_NS
 from e2e.upstream import replay_upstream, vary_upstream
 from vcmts.paths import program
+from vcmts.witness.config import parse_config
+from vcmts.witness.docsis import SEGMENT_SEQUENCES, decode_segment_header
+from vcmts.witness.l2tp import decode_datagram
+from vcmts.witness.model import Config
+from vcmts.witness.pcapfile import Record, read_pcap, write_pcap
+from vcmts.witness.strict_bursts import read_bursts
+from vcmts.witness.strict_frames import Decoded
 from wireshark.stage import EXPERTS, UEPI_EXPERTS, Stage
-from witness.config import parse_config
-from witness.docsis import SEGMENT_SEQUENCES, decode_segment_header
-from witness.l2tp import decode_datagram
-from witness.model import Config
-from witness.pcapfile import Record, read_pcap, write_pcap
 from witness.sample import UPSTREAM
-from witness.strict_bursts import read_bursts
-from witness.strict_frames import Decoded
 from witness.strict_upstream import decode_upstream
 
 LEAST = 500  # packets

@@ -18,10 +18,10 @@ from e2e.traffic import START_NS, broken_frames, generate
 from patience import until
 from vcmts.paths import program
 from vcmts.telemetry.command import vcmtsd as connected
-from witness.config import load_config
-from witness.downstream import decode_downstream
-from witness.l2tp import decode_datagram
-from witness.pcapfile import read_pcap, records_of, write_pcap
+from vcmts.witness.config import load_config
+from vcmts.witness.downstream import decode_downstream
+from vcmts.witness.l2tp import decode_datagram
+from vcmts.witness.pcapfile import read_pcap, records_of, write_pcap
 
 CONFIG = load_config(SMALL)
 CPUS = sorted(os.sched_getaffinity(0))

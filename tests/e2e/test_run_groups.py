@@ -15,9 +15,9 @@ from e2e.running import SMALL, vary, vcmts, vcmtsd
 from e2e.traffic import START_NS, generate
 from vcmts.paths import MistakeError
 from vcmts.telemetry.command import vcmtsd as connected
-from witness.config import load_config
-from witness.downstream import decode_downstream
-from witness.pcapfile import read_pcap, records_of, write_pcap
+from vcmts.witness.config import load_config
+from vcmts.witness.downstream import decode_downstream
+from vcmts.witness.pcapfile import read_pcap, records_of, write_pcap
 
 CONFIG = load_config(SMALL)
 CPUS = sorted(os.sched_getaffinity(0))

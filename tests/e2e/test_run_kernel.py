@@ -17,9 +17,9 @@ from e2e.running import Ended, run
 from e2e.test_run import CONFIG, on_these_cores
 from e2e.traffic import START_NS, generate
 from vcmts.paths import CHECKOUT, build_directory
-from witness.config import load_config
-from witness.downstream import decode_downstream
-from witness.pcapfile import read_pcap, records_of, write_pcap
+from vcmts.witness.config import load_config
+from vcmts.witness.downstream import decode_downstream
+from vcmts.witness.pcapfile import read_pcap, records_of, write_pcap
 
 pytestmark = pytest.mark.run
 

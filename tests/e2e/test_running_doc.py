@@ -19,8 +19,8 @@ from e2e.traffic import START_NS, generate
 from patience import TIMEOUT
 from vcmts.control.place import folders
 from vcmts.paths import CHECKOUT, build_directory
-from witness.config import load_config
-from witness.pcapfile import read_pcap, records_of, write_pcap
+from vcmts.witness.config import load_config
+from vcmts.witness.pcapfile import read_pcap, records_of, write_pcap
 
 TEXT = (CHECKOUT / "docs" / "running.md").read_text()
 BLOCKS = re.findall(r"^```(\w+) ?(.*)\n((?s:.*?))^```", TEXT, re.MULTILINE)

@@ -11,8 +11,8 @@ import pytest
 from e2e.running import Ended, run, vcmts
 from patience import TIMEOUT
 from vcmts.paths import CHECKOUT, program
-from witness.crc import internet_checksum
-from witness.pcapfile import read_pcap
+from vcmts.witness.crc import internet_checksum
+from vcmts.witness.pcapfile import read_pcap
 
 CONFIG = CHECKOUT / "config" / "example.yaml"
 UDP = 17

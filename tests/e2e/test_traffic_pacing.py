@@ -11,7 +11,7 @@ import pytest
 from e2e.running import run
 from e2e.test_traffic_alone import words
 from vcmts.paths import CHECKOUT
-from witness.pcapfile import read_pcap
+from vcmts.witness.pcapfile import read_pcap
 
 SIZE = 1000
 BITS = SIZE * 8

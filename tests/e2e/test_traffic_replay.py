@@ -36,8 +36,8 @@ from e2e.machine import check_accounts, passed
 from e2e.running import SMALL, Ended, replay, run, vcmts
 from patience import TIMEOUT
 from vcmts.paths import CHECKOUT, program
-from witness.config import load_config
-from witness.pcapfile import Record, read_pcap, write_pcap
+from vcmts.witness.config import load_config
+from vcmts.witness.pcapfile import Record, read_pcap, write_pcap
 
 PROFILE = "2ofdm-0sc-qam_20cms_aes"
 CORPUS = CHECKOUT / "tests" / "fuzz" / "corpus" / "capture"

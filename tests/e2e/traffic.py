@@ -29,8 +29,8 @@ from e2e.frames import (
     udp,
     upper,
 )
-from witness.model import Config, Match, Modem
-from witness.pcapfile import Record
+from vcmts.witness.model import Config, Match, Modem
+from vcmts.witness.pcapfile import Record
 
 CRC_LENGTH = 4
 START_NS = 1_700_000_000_123_456_789

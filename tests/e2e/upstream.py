@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from e2e.running import Ended, vcmtsd
+from vcmts.witness.config import load_config
+from vcmts.witness.model import Config
+from vcmts.witness.pcapfile import Record, read_pcap, write_pcap
 from witness.agreement import disagreements
-from witness.config import load_config
-from witness.model import Config
-from witness.pcapfile import Record, read_pcap, write_pcap
 from witness.sample import UPSTREAM
 from witness.upstream import Result, expect_upstream
 

@@ -4,9 +4,9 @@
 import struct
 from ipaddress import ip_address
 
+from vcmts.witness.config import Config
+from vcmts.witness.crc import internet_checksum
 from witness.classify import Dropped, Model
-from witness.config import Config
-from witness.crc import internet_checksum
 
 CONFIG = """
 max_frame: 1522

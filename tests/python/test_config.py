@@ -11,7 +11,7 @@ import pytest
 
 from vcmts import paths, show, yamls
 from vcmts.docs import configdoc
-from witness.config import load_config
+from vcmts.witness.config import load_config
 
 
 @dataclass(frozen=True)

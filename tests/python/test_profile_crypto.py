@@ -14,7 +14,7 @@ from vcmts.bench import all as bench_all
 from vcmts.paths import MistakeError
 from vcmts.profile import crypto
 from vcmts.profile.command import write_profile
-from witness.config import SIZES, parse_config
+from vcmts.witness.config import SIZES, parse_config
 
 
 def text_of(name: str) -> str:

@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from witness import bpi
-from witness.crc import (
+from vcmts.witness import bpi
+from vcmts.witness.crc import (
     CRC16_X25_RESIDUE,
     crc16_x25,
     frame_check_sequence,
     header_check_sequence,
     internet_checksum,
 )
-from witness.pcapfile import PcapError, Record, build_pcap, parse_pcap, read_pcap, write_pcap
+from vcmts.witness.pcapfile import PcapError, Record, build_pcap, parse_pcap, read_pcap, write_pcap
 
 
 def hx(text: str) -> bytes:

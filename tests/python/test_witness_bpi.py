@@ -11,8 +11,8 @@ from cryptography.hazmat.primitives.ciphers.modes import ECB
 from hypothesis import given
 from hypothesis import strategies as st
 
-from witness import bpi
-from witness.crc import frame_check_sequence
+from vcmts.witness import bpi
+from vcmts.witness.crc import frame_check_sequence
 
 VECTORS = Path(__file__).parents[1] / "vectors" / "bpi.txt"
 HEADER, ADDRESSES, UNMADE = 6, 12, b"\xff" * 4

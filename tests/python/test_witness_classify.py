@@ -20,8 +20,8 @@ from python.classify_frames import (
     ports,
     verdict,
 )
+from vcmts.witness.config import Config, parse_config
 from witness.classify import Admitted, Dropped, Model, expected_flows
-from witness.config import Config, parse_config
 
 
 @pytest.fixture(scope="module")

@@ -12,9 +12,9 @@ import pytest
 from vcmts import paths
 from vcmts.docs import configdoc
 from vcmts.profile import command as profile
-from witness.config import ConfigError, load_config, parse_config
-from witness.depi import ExtraBytes
-from witness.model import SidCluster, UpstreamChannel, UpstreamFlow
+from vcmts.witness.config import ConfigError, load_config, parse_config
+from vcmts.witness.depi import ExtraBytes
+from vcmts.witness.model import SidCluster, UpstreamChannel, UpstreamFlow
 from witness.sample import CONFIG
 
 SCHEMA = Path(__file__).parents[2] / "config" / "schema.json"

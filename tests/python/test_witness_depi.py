@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from captures import capture
-from witness.crc import frame_check_sequence, internet_checksum
-from witness.depi import (
+from vcmts.witness.crc import frame_check_sequence, internet_checksum
+from vcmts.witness.depi import (
     DepiError,
     ExtraBytes,
     Packetizer,
@@ -21,9 +21,9 @@ from witness.depi import (
     decode_psp,
     encode_psp,
 )
-from witness.docsis import FC_TYPE_MAC, decode_frame, encode_frame
-from witness.l2tp import Carrier, Datagram, L2tpError, decode_datagram, encode_datagram
-from witness.pcapfile import read_pcap
+from vcmts.witness.docsis import FC_TYPE_MAC, decode_frame, encode_frame
+from vcmts.witness.l2tp import Carrier, Datagram, L2tpError, decode_datagram, encode_datagram
+from vcmts.witness.pcapfile import read_pcap
 
 
 def hx(text: str) -> bytes:

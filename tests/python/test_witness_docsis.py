@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from witness.crc import header_check_sequence
-from witness.docsis import (
+from vcmts.witness.crc import header_check_sequence
+from vcmts.witness.docsis import (
     FC_TYPE_MAC,
     Frame,
     Request,
@@ -19,7 +19,7 @@ from witness.docsis import (
     encode_segment_header,
     frame_size,
 )
-from witness.ehdr import (
+from vcmts.witness.ehdr import (
     BpDown,
     BpUp,
     BpUp2,

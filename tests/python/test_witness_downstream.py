@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from witness.config import Config, parse_config
-from witness.depi import ExtraBytes, Segment
-from witness.docsis import Frame, encode_frame
-from witness.downstream import Result, decode_downstream
-from witness.ehdr import BpDown, BpUp2, DsService
-from witness.model import Modem
-from witness.pcapfile import Record, records_of
+from vcmts.witness.config import Config, parse_config
+from vcmts.witness.depi import ExtraBytes, Segment
+from vcmts.witness.docsis import Frame, encode_frame
+from vcmts.witness.downstream import Result, decode_downstream
+from vcmts.witness.ehdr import BpDown, BpUp2, DsService
+from vcmts.witness.model import Modem
+from vcmts.witness.pcapfile import Record, records_of
 from witness.sample import CONFIG
 from witness.sender import Sender, find_flow, mac_frame
 

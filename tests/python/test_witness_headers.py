@@ -4,7 +4,7 @@
 import pytest
 
 from python.classify_frames import CONFIG, TCP, UDP, extension, ipv4, ipv6, ports, verdict
-from witness.config import Config, parse_config
+from vcmts.witness.config import Config, parse_config
 
 
 @pytest.fixture(scope="module")

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from captures import capture
-from witness.depi import DepiError, decode_psp
-from witness.l2tp import L2tpError, decode_datagram
+from vcmts.witness.depi import DepiError, decode_psp
+from vcmts.witness.l2tp import L2tpError, decode_datagram
+from vcmts.witness.pcapfile import read_pcap
 from witness.map_format import (
     BROADCAST,
     DATA,
@@ -32,7 +33,6 @@ from witness.maps import (
     read,
     write,
 )
-from witness.pcapfile import read_pcap
 
 REAL = bytes.fromhex("0100040001556601015564710004000AFFFCC000FFFC4028FFFC41270001C140")
 BUSY = Map(

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from witness.burst import Burst, decode_bursts, encode_burst
-from witness.depi import Segment
-from witness.docsis import SegmentHeader, decode_segment_header, encode_segment_header
-from witness.uepi import (
+from vcmts.witness.burst import Burst, decode_bursts, encode_burst
+from vcmts.witness.depi import Segment
+from vcmts.witness.docsis import SegmentHeader, decode_segment_header, encode_segment_header
+from vcmts.witness.uepi import (
     Equalizer,
     OfdmaHeader,
     OfdmaTrailer,

@@ -11,6 +11,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from vcmts.witness.config import Config, parse_config
+from vcmts.witness.depi import decode_psp
+from vcmts.witness.docsis import (
+    FC_PARM_CONCATENATION,
+    FC_TYPE_MAC,
+    Frame,
+    Request,
+    encode_frame,
+    encode_request,
+)
+from vcmts.witness.ip import on_ethernet
+from vcmts.witness.l2tp import decode_datagram
+from vcmts.witness.pcapfile import Record, records_of
+from vcmts.witness.uepi import RequestRecord
 from witness.books import REASONS
 from witness.cable_modem import (
     RNG_REQ,
@@ -22,26 +36,12 @@ from witness.cable_modem import (
     management_message,
     packet_frame,
 )
-from witness.config import Config, parse_config
-from witness.depi import decode_psp
-from witness.docsis import (
-    FC_PARM_CONCATENATION,
-    FC_TYPE_MAC,
-    Frame,
-    Request,
-    encode_frame,
-    encode_request,
-)
 from witness.frames import Ask
 from witness.hostile import hostile_records
-from witness.ip import on_ethernet
-from witness.l2tp import decode_datagram
-from witness.pcapfile import Record, records_of
 from witness.rphy_device import RphyDevice
 from witness.sample import UPSTREAM
 from witness.strict_upstream import decode_upstream
 from witness.subscriber import numbered_frame
-from witness.uepi import RequestRecord
 from witness.upstream import Result, expect_upstream
 from witness.upstream_traffic import (
     impair_by_copies,

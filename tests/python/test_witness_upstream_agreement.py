@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from vcmts.witness.config import parse_config
+from vcmts.witness.pcapfile import records_of
 from witness.agreement import KINDS, disagreements
 from witness.books import IN, OUT, REASONS
-from witness.config import parse_config
-from witness.pcapfile import records_of
 from witness.sample import UPSTREAM
 from witness.upstream import Result, expect_upstream
 from witness.upstream_traffic import sending

@@ -5,15 +5,16 @@ from dataclasses import replace
 
 import pytest
 
+from vcmts.witness.config import parse_config
+from vcmts.witness.ip import read_frame
+from vcmts.witness.source import may_send
 from witness.cable_modem import (
     Dress,
     fragment,
     management_frame,
     packet_frame,
 )
-from witness.config import parse_config
 from witness.frame_cases import CONFIG, INSIDE, MESSAGE, SOURCES, case, old
-from witness.ip import read_frame
 from witness.rig import (
     OLD,
     PLAIN,
@@ -26,7 +27,6 @@ from witness.rig import (
     whole,
 )
 from witness.sample import UPSTREAM
-from witness.source import may_send
 
 
 def test_crc_is_looked_at_on_request_only() -> None:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from vcmts.witness.config import parse_config
 from witness.books import REASONS, UNMODELLED
-from witness.config import parse_config
 from witness.packet_cases import CUTS, SC_QAM, WHOLE, case, head, tail
 from witness.rig import Case, Rig, check
 from witness.sample import UPSTREAM

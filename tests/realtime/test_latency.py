@@ -10,9 +10,9 @@ import pytest
 from e2e.test_latency import PACKETS, measured
 from e2e.test_latency import captured as captured
 from e2e.test_latency import config as config
-from witness.config import load_config
-from witness.downstream import decode_downstream
-from witness.pcapfile import read_pcap
+from vcmts.witness.config import load_config
+from vcmts.witness.downstream import decode_downstream
+from vcmts.witness.pcapfile import read_pcap
 
 QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "max": 1.0}
 EDGE = 0.1  # a bucket's times begin with the same two digits

@@ -22,7 +22,7 @@ import pytest
 from e2e.running import run
 from e2e.test_traffic_alone import CONFIG, words
 from patience import TIMEOUT
-from witness.pcapfile import parse_pcap, read_pcap
+from vcmts.witness.pcapfile import parse_pcap, read_pcap
 
 SIZE = 1000
 BITS = SIZE * 8

@@ -8,6 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from vcmts.witness.burst import Burst, encode_burst
+from vcmts.witness.depi import Segment
+from vcmts.witness.uepi import (
+    RequestRecord,
+    ScQamHeader,
+    TrailerFlag,
+    encode_request_record,
+)
 from wireshark.psp_packets import (
     SESSION,
     counter,
@@ -36,14 +44,6 @@ from wireshark.uepi_packets import (
     upstream,
 )
 from wireshark.uepi_packets import frame as upstream_frame
-from witness.burst import Burst, encode_burst
-from witness.depi import Segment
-from witness.uepi import (
-    RequestRecord,
-    ScQamHeader,
-    TrailerFlag,
-    encode_request_record,
-)
 
 PAGE = CHECKOUT / "docs" / "wireshark.md"
 

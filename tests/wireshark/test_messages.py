@@ -6,6 +6,8 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
+from vcmts.witness.docsis import decode_frame
+from vcmts.witness.pcapfile import LINKTYPE_DOCSIS, records_of, write_pcap
 from wireshark.messages import (
     BURST,
     BURST_FIELD,
@@ -20,10 +22,8 @@ from wireshark.messages import (
     map_verdict,
 )
 from wireshark.stage import Stage
-from witness.docsis import decode_frame
 from witness.map_format import BROADCAST, MapError
 from witness.maps import read, write
-from witness.pcapfile import LINKTYPE_DOCSIS, records_of, write_pcap
 
 HEAD = (9, 3, 0xFFFFFFF0, 0xFFFFFE00, 1, 4, 2, 10)
 MAP_FIELDS = ["ucdcount", "numie", "cat", "allocstart", "acktime"]

@@ -7,6 +7,19 @@ from pathlib import Path
 
 import pytest
 
+from vcmts.witness.burst import Burst, encode_burst
+from vcmts.witness.depi import Segment
+from vcmts.witness.uepi import (
+    Equalizer,
+    OfdmaTrailer,
+    RequestRecord,
+    ScQamHeader,
+    ScQamTrailer,
+    TrailerFlag,
+    Vendor,
+    encode_request_record,
+    encode_trailer,
+)
 from wireshark.psp_packets import write_pcap
 from wireshark.stage import Stage
 from wireshark.uepi_packets import (
@@ -24,19 +37,6 @@ from wireshark.uepi_packets import (
     upstream,
 )
 from wireshark.uepi_units import H6, H7, RECORD, T6, T7, unit
-from witness.burst import Burst, encode_burst
-from witness.depi import Segment
-from witness.uepi import (
-    Equalizer,
-    OfdmaTrailer,
-    RequestRecord,
-    ScQamHeader,
-    ScQamTrailer,
-    TrailerFlag,
-    Vendor,
-    encode_request_record,
-    encode_trailer,
-)
 
 FRAME = frame(200, 5001)
 GOOD = "1"  # HCS status

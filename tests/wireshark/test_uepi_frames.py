@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from vcmts.witness.docsis import Request, SegmentHeader, encode_request, encode_segment_header
 from wireshark.psp_packets import write_pcap
 from wireshark.stage import Stage
 from wireshark.uepi_packets import (
@@ -20,7 +21,6 @@ from wireshark.uepi_packets import (
     told,
     upstream,
 )
-from witness.docsis import Request, SegmentHeader, encode_request, encode_segment_header
 
 GOOD = "1"  # HCS status
 PORT = "udp.srcport"

@@ -7,6 +7,25 @@ from pathlib import Path
 
 import pytest
 
+from vcmts.witness.burst import Burst, encode_burst
+from vcmts.witness.depi import Segment
+from vcmts.witness.docsis import (
+    FC_PARM_FRAGMENT,
+    FC_TYPE_MAC,
+    Frame,
+    SegmentHeader,
+    encode_frame,
+    encode_segment_header,
+)
+from vcmts.witness.ehdr import BpUp
+from vcmts.witness.uepi import (
+    Equalizer,
+    RequestRecord,
+    ScQamHeader,
+    TrailerFlag,
+    Vendor,
+    encode_request_record,
+)
 from wireshark.psp_packets import Segment as Loose
 from wireshark.psp_packets import depi, psp, write_pcap
 from wireshark.stage import Stage
@@ -25,25 +44,6 @@ from wireshark.uepi_packets import (
     segments_of,
     told,
     upstream,
-)
-from witness.burst import Burst, encode_burst
-from witness.depi import Segment
-from witness.docsis import (
-    FC_PARM_FRAGMENT,
-    FC_TYPE_MAC,
-    Frame,
-    SegmentHeader,
-    encode_frame,
-    encode_segment_header,
-)
-from witness.ehdr import BpUp
-from witness.uepi import (
-    Equalizer,
-    RequestRecord,
-    ScQamHeader,
-    TrailerFlag,
-    Vendor,
-    encode_request_record,
 )
 
 KINDS = [

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from vcmts.witness.depi import Segment
+from vcmts.witness.uepi import RequestRecord, encode_request_record
 from wireshark.psp_packets import CORE, RPD, data_frame, depi, map_frame, psp, write_pcap
 from wireshark.stage import Stage
 from wireshark.uepi_packets import DATA, SID, frame, ofdma, sc_qam, segments_of, told, upstream
 from wireshark.uepi_units import H6, H7, RECORD, T6, T7, unit
-from witness.depi import Segment
-from witness.uepi import RequestRecord, encode_request_record
 
 FRAME = frame(200, 5001)
 

@@ -4,10 +4,9 @@
 from collections.abc import Iterable, Sequence
 from itertools import accumulate, pairwise
 
-from wireshark.psp_packets import CORE, MODEM, RPD, depi, ethernet_pdu, set_up, with_crc
-from witness.burst import Burst, encode_burst
-from witness.depi import Psp, Segment, encode_psp
-from witness.docsis import (
+from vcmts.witness.burst import Burst, encode_burst
+from vcmts.witness.depi import Psp, Segment, encode_psp
+from vcmts.witness.docsis import (
     FC_PARM_CONCATENATION,
     FC_PARM_MANAGEMENT,
     FC_TYPE_MAC,
@@ -16,8 +15,9 @@ from witness.docsis import (
     encode_frame,
     encode_segment_header,
 )
-from witness.ehdr import BpUp2
-from witness.uepi import NO_FLAGS, OfdmaHeader, OfdmaTrailer, ScQamHeader, ScQamTrailer
+from vcmts.witness.ehdr import BpUp2
+from vcmts.witness.uepi import NO_FLAGS, OfdmaHeader, OfdmaTrailer, ScQamHeader, ScQamTrailer
+from wireshark.psp_packets import CORE, MODEM, RPD, depi, ethernet_pdu, set_up, with_crc
 
 DATA, REQUESTS, RANGING = 0x00020001, 0x00020002, 0x00020003
 SID = 0x123

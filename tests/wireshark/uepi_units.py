@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Units of UEPI whose parts need not be right."""
 
-from wireshark.uepi_packets import DATA, PLAIN, SID
-from witness.depi import Segment
-from witness.uepi import (
+from vcmts.witness.depi import Segment
+from vcmts.witness.uepi import (
     OfdmaHeader,
     OfdmaTrailer,
     RequestRecord,
@@ -12,6 +11,7 @@ from witness.uepi import (
     encode_request_record,
     encode_trailer,
 )
+from wireshark.uepi_packets import DATA, PLAIN, SID
 
 
 def unit(*parts: bytes) -> tuple[Segment, ...]:

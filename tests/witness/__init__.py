@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""An independent witness of what the data plane puts on the wire.
+"""Senders, and a slow model of the upstream, around the independent decoder of tools/vcmts/witness.
 
-Everything here is written from the standards alone and shares no code with the C side, so that a
-mistake made there is not repeated here. It is slow on purpose: clarity before speed.
+Like it, all of this is written from the standards alone and shares no code with the C side.
 """

@@ -4,8 +4,8 @@
 from dataclasses import dataclass
 from enum import Enum, auto
 
+from vcmts.witness.depi import Segment
 from witness.books import Books
-from witness.depi import Segment
 
 MAX_BYTES = 65535
 MAX_PIECES = 64

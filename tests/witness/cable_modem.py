@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
-from witness import bpi
-from witness.crc import frame_check_sequence
-from witness.docsis import (
+from vcmts.witness import bpi
+from vcmts.witness.crc import frame_check_sequence
+from vcmts.witness.docsis import (
     FC_PARM_CONCATENATION,
     FC_PARM_FRAGMENT,
     FC_PARM_MANAGEMENT,
@@ -23,8 +23,8 @@ from witness.docsis import (
     encode_frame,
     encode_segment_header,
 )
-from witness.ehdr import BpUp, BpUp2, DocsisError, Element, RequestElement
-from witness.model import Security
+from vcmts.witness.ehdr import BpUp, BpUp2, DocsisError, Element, RequestElement
+from vcmts.witness.model import Security
 
 FIRST, LAST = 0x20, 0x10
 RNG_REQ, REG_REQ_MP = 4, 44

@@ -10,9 +10,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv6Address, ip_network
 
-from witness.crc import internet_checksum
-from witness.l2tp import Address
-from witness.model import Config, Match, Modem, Network
+from vcmts.witness.crc import internet_checksum
+from vcmts.witness.l2tp import Address
+from vcmts.witness.model import Config, Match, Modem, Network
 
 ETHERNET_HEADER = 14
 CRC_LENGTH = 4

@@ -8,10 +8,10 @@ is told with it. Whether that one is new enough is for the caller to ask.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from witness.depi import Whole
-from witness.downstream import FrameRecord, Problem, Result, Witness
-from witness.model import Channel, Config
-from witness.pcapfile import Record
+from vcmts.witness.depi import Whole
+from vcmts.witness.downstream import FrameRecord, Problem, Witness
+from vcmts.witness.model import Channel, Config
+from vcmts.witness.pcapfile import Record
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ def _all_channels(configs: Sequence[Config]) -> Config:
 
 def decode_epochs(packets: Iterable[Record], states: Sequence[State]) -> Decoded:
     """`states` are one behind the other in time."""
-    witness = _Epochs(_all_channels([state.config for state in states]), Result(), states=states)
+    witness = _Epochs(_all_channels([state.config for state in states]), states=states)
     for number, record in enumerate(packets, start=1):
         witness.packet(number, record)
     return Decoded(witness.placed, witness.result.problems)

@@ -4,7 +4,18 @@
 from dataclasses import replace
 from ipaddress import IPv4Address, IPv6Address
 
-from witness import bpi
+from vcmts.witness import bpi
+from vcmts.witness.config import parse_config
+from vcmts.witness.crc import frame_check_sequence
+from vcmts.witness.docsis import (
+    FC_PARM_FRAGMENT,
+    FC_TYPE_MAC,
+    Frame,
+    Request,
+    encode_frame,
+    encode_request,
+)
+from vcmts.witness.ehdr import BpDown, BpUp, RawElement
 from witness.cable_modem import (
     RNG_REQ,
     Dress,
@@ -14,17 +25,6 @@ from witness.cable_modem import (
     management_message,
     packet_frame,
 )
-from witness.config import parse_config
-from witness.crc import frame_check_sequence
-from witness.docsis import (
-    FC_PARM_FRAGMENT,
-    FC_TYPE_MAC,
-    Frame,
-    Request,
-    encode_frame,
-    encode_request,
-)
-from witness.ehdr import BpDown, BpUp, RawElement
 from witness.rig import (
     KEYED,
     OLD,

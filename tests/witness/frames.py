@@ -3,10 +3,12 @@
 
 from dataclasses import dataclass, field
 
-from witness import bpi
+from vcmts.witness import bpi
+from vcmts.witness.crc import frame_check_sequence, internet_checksum
+from vcmts.witness.ip import IpFault, on_ethernet, read_frame
+from vcmts.witness.model import Config, Modem, Security, UpstreamChannel, UpstreamFlow
+from vcmts.witness.source import Allowance, is_own, needs_none
 from witness.books import Books
-from witness.crc import frame_check_sequence, internet_checksum
-from witness.ip import IpFault, on_ethernet, read_frame
 from witness.mac_header import (
     FRAGMENT,
     MANAGEMENT,
@@ -15,8 +17,6 @@ from witness.mac_header import (
     MacHeader,
     Privacy,
 )
-from witness.model import Config, Modem, Security, UpstreamChannel, UpstreamFlow
-from witness.source import Allowance, is_own, needs_none
 from witness.stream import JOINED, Stream
 
 CRC_LENGTH = 4
@@ -75,20 +75,6 @@ class Joining:
     count: int
     sequence: int
     begun: int
-
-
-def has_sid(flow: UpstreamFlow, sid: int) -> bool:
-    return any(sid == other for cluster in flow.clusters for _, other in cluster.sids)
-
-
-def find_key(security: Security, sequence: int, toggle: int) -> tuple[bytes, bytes] | None:
-    """Key and IV of the generation that key sequence number and toggle name."""
-    generations = [(security.key_sequence, security.key, security.iv)]
-    generations.append(((security.key_sequence + 1) % 16, security.next_key, security.next_iv))
-    for number, key, iv in generations:
-        if key is not None and (number, number & 1) == (sequence, toggle):
-            return key, iv
-    return None
 
 
 @dataclass
@@ -178,11 +164,11 @@ class Frames:
         security = NO_KEY if joined else owner.modem.security
         if privacy is None or not privacy.upstream:
             return None if security.key is None else "privacy_missing"
-        if not has_sid(owner.flow, privacy.identifier):
+        if not owner.flow.has_sid(privacy.identifier):
             return "privacy_sid"
         if not privacy.enabled:
             return None if security.key is None else "privacy_missing"
-        return find_key(security, privacy.key_sequence, privacy.toggle) or "key_unknown"
+        return security.generations.get((privacy.key_sequence, privacy.toggle)) or "key_unknown"
 
     def _private(self, header: MacHeader, pdu: bytes, origin: Origin, owner: Owner) -> str | None:
         """Decrypts a fragment or a packet and sends it on its way, or gives a drop reason."""

@@ -9,7 +9,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from random import Random
 
-from witness.burst import encode_burst
+from vcmts.witness.burst import encode_burst
+from vcmts.witness.crc import header_check_sequence
+from vcmts.witness.depi import Segment
+from vcmts.witness.docsis import SEGMENT_HEADER, Request, encode_request
+from vcmts.witness.model import Config, Modem, SidCluster, UpstreamFlow
+from vcmts.witness.pcapfile import Record
 from witness.cable_modem import (
     RNG_REQ,
     Dress,
@@ -20,11 +25,6 @@ from witness.cable_modem import (
     management_message,
     packet_frame,
 )
-from witness.crc import header_check_sequence
-from witness.depi import Segment
-from witness.docsis import SEGMENT_HEADER, Request, encode_request
-from witness.model import Config, Modem, SidCluster, UpstreamFlow
-from witness.pcapfile import Record
 from witness.rphy_device import RphyDevice
 from witness.subscriber import numbered_frame
 

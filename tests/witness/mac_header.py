@@ -7,7 +7,7 @@ what stands there and tells how far a receiver can go on. Reserved bits are not 
 
 from dataclasses import dataclass, field
 
-from witness.crc import header_check_sequence
+from vcmts.witness.crc import header_check_sequence
 
 PACKET, MANAGEMENT, REQUEST, QUEUE_REQUEST, FRAGMENT, CONCATENATION, RESERVED = (
     "packet",

@@ -13,7 +13,7 @@ An element is SID(14) IUC(4) offset(14). `read` refuses what breaks a rule of on
 from dataclasses import dataclass
 from itertools import pairwise
 
-from witness.ehdr import checked_field
+from vcmts.witness.ehdr import checked_field
 
 BROADCAST = 0x3FFF
 REQUEST, REQUEST_DATA, INITIAL, STATION = 1, 2, 3, 4

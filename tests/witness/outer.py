@@ -3,10 +3,10 @@
 
 from dataclasses import dataclass
 
-from witness.crc import internet_checksum
-from witness.depi import Segment
-from witness.ip import UDP, IpFault, Packet, read_frame
-from witness.model import Config
+from vcmts.witness.crc import internet_checksum
+from vcmts.witness.depi import Segment
+from vcmts.witness.ip import UDP, IpFault, Packet, read_frame
+from vcmts.witness.model import Config
 
 L2TP = 115
 PORT = 1701

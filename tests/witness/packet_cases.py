@@ -4,17 +4,12 @@
 from dataclasses import replace
 from ipaddress import IPv4Address
 
-from witness.cable_modem import RNG_REQ, Dress, management_frame, management_message, packet_frame
-from witness.config import parse_config
-from witness.crc import internet_checksum
-from witness.depi import Psp, Segment, encode_psp
-from witness.docsis import Request, encode_request
-from witness.l2tp import encode_datagram
-from witness.rig import GAP_NS, Cases, Rig
-from witness.rphy_device import upstream_carrier
-from witness.sample import UPSTREAM
-from witness.subscriber import arp_frame, ip_frame, numbered_frame, udp_frame
-from witness.uepi import (
+from vcmts.witness.config import parse_config
+from vcmts.witness.crc import internet_checksum
+from vcmts.witness.depi import Psp, Segment, encode_psp
+from vcmts.witness.docsis import Request, encode_request
+from vcmts.witness.l2tp import encode_datagram
+from vcmts.witness.uepi import (
     Equalizer,
     OfdmaHeader,
     OfdmaTrailer,
@@ -24,6 +19,10 @@ from witness.uepi import (
     encode_header,
     encode_trailer,
 )
+from witness.cable_modem import RNG_REQ, Dress, management_frame, management_message, packet_frame
+from witness.rig import GAP_NS, Cases, Rig
+from witness.sample import UPSTREAM
+from witness.subscriber import arp_frame, ip_frame, numbered_frame, udp_frame
 
 CONFIG = parse_config(UPSTREAM)
 
@@ -128,7 +127,7 @@ def outer_fragment(rig: Rig) -> None:
 def outer_address(rig: Rig) -> None:
     carrier = rig.config.rphy.carrier
     rig.put(encode_datagram(carrier, SC_QAM, encode_psp(Psp(7, WHOLE))))
-    stranger = replace(upstream_carrier(rig.config), source=IPv4Address("192.168.1.3"))
+    stranger = replace(rig.config.upstream_carrier(), source=IPv4Address("192.168.1.3"))
     rig.put(encode_datagram(stranger, SC_QAM, encode_psp(Psp(7, WHOLE))))
 
 

@@ -4,15 +4,15 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from vcmts.witness.config import parse_config
+from vcmts.witness.crc import header_check_sequence
+from vcmts.witness.depi import Psp, Segment, encode_psp
+from vcmts.witness.docsis import SegmentHeader, encode_segment_header
+from vcmts.witness.l2tp import encode_datagram
+from vcmts.witness.model import Config
+from vcmts.witness.pcapfile import Record
 from witness.cable_modem import Dress, packet_frame
-from witness.config import parse_config
-from witness.crc import header_check_sequence
-from witness.depi import Psp, Segment, encode_psp
-from witness.docsis import SegmentHeader, encode_segment_header
-from witness.l2tp import encode_datagram
-from witness.model import Config
-from witness.pcapfile import Record
-from witness.rphy_device import RphyDevice, upstream_carrier
+from witness.rphy_device import RphyDevice
 from witness.sample import UPSTREAM
 from witness.subscriber import numbered_frame
 from witness.upstream import Model, Result, expect_upstream
@@ -38,7 +38,7 @@ class Rig:
         self.now += time_ns
 
     def l2tp(self, session: int, payload: bytes, *, udp: bool = False) -> bytes:
-        return encode_datagram(upstream_carrier(self.config, udp=udp), session, payload)
+        return encode_datagram(self.config.upstream_carrier(udp=udp), session, payload)
 
     def psp(self, session: int, number: int | None, *segments: Segment, flow: int = 0) -> None:
         """A packet with this sequence number; None: S = 0."""

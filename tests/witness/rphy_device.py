@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
 
-from witness.burst import Burst, encode_burst
-from witness.depi import Psp, Segment, encode_psp
-from witness.l2tp import Carrier, encode_datagram
-from witness.model import Config, UpstreamChannel
-from witness.uepi import (
+from vcmts.witness.burst import Burst, encode_burst
+from vcmts.witness.depi import Psp, Segment, encode_psp
+from vcmts.witness.l2tp import Carrier, encode_datagram
+from vcmts.witness.model import Config, UpstreamChannel
+from vcmts.witness.uepi import (
     OfdmaHeader,
     OfdmaTrailer,
     RequestRecord,
@@ -24,19 +24,6 @@ MINISLOTS = 100  # from grant to grant
 MOST_PIECES = 60  # of a burst, less than a receiver has to take
 CODEWORD = 200
 MEASURED = TrailerFlag.FEC_VALID | TrailerFlag.SNR_VALID
-
-
-def upstream_carrier(config: Config, *, udp: bool = False) -> Carrier:
-    """From the R-PHY device to the core."""
-    down = config.rphy.carrier
-    return replace(
-        down,
-        source=down.destination,
-        destination=down.source,
-        source_mac=down.destination_mac,
-        destination_mac=down.source_mac,
-        udp=udp,
-    )
 
 
 @dataclass
@@ -69,7 +56,7 @@ class RphyDevice:
     bursts: dict[int, int] = field(default_factory=dict)  # by channel
 
     def pseudowire(self, session: int) -> Pseudowire:
-        carrier = upstream_carrier(self.config, udp=self.udp)
+        carrier = self.config.upstream_carrier(udp=self.udp)
         by_flow = self.config.upstream.psp_numbering == "flow"
         fresh = Pseudowire(carrier, session, self.first_sequence, by_flow)
         return self.pseudowires.setdefault(session, fresh)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Segments, and headers of frames, and what must be counted for them: found by hand."""
 
+from vcmts.witness.docsis import Request, encode_request
 from witness.cable_modem import Dress, cut_segments, packet_frame
-from witness.docsis import Request, encode_request
 from witness.rig import (
     PLAIN,
     Cases,

@@ -3,12 +3,12 @@
 
 from dataclasses import dataclass, field
 
-from witness import bpi
-from witness.crc import frame_check_sequence
-from witness.depi import Packetizer
-from witness.docsis import Frame, encode_frame
-from witness.ehdr import BpDown, DsService
-from witness.model import Config, Modem, ServiceFlow
+from vcmts.witness import bpi
+from vcmts.witness.crc import frame_check_sequence
+from vcmts.witness.depi import Packetizer
+from vcmts.witness.docsis import Frame, encode_frame
+from vcmts.witness.ehdr import BpDown, DsService
+from vcmts.witness.model import Config, Modem, ServiceFlow
 
 
 def find_flow(config: Config, flow_id: int) -> tuple[Modem, ServiceFlow]:

@@ -4,8 +4,8 @@
 import struct
 from ipaddress import IPv4Address, IPv6Address
 
-from witness.crc import internet_checksum
-from witness.l2tp import Address
+from vcmts.witness.crc import internet_checksum
+from vcmts.witness.l2tp import Address
 
 GATEWAY_MAC = bytes.fromhex("0200000000FE")
 SUBSCRIBER_MAC = bytes.fromhex("0200000000AA")

@@ -10,16 +10,16 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from vcmts.witness.crc import header_check_sequence
+from vcmts.witness.depi import Segment
+from vcmts.witness.docsis import SEGMENT_HEADER, SEGMENT_SEQUENCES
+from vcmts.witness.model import Config, UpstreamChannel
+from vcmts.witness.pcapfile import Record
 from witness.assembly import Assembler, Received, State
 from witness.books import Books
-from witness.crc import header_check_sequence
-from witness.depi import Segment
-from witness.docsis import SEGMENT_HEADER, SEGMENT_SEQUENCES
 from witness.frames import Ask, Frames, Origin, Owner, Sent
-from witness.model import Config, UpstreamChannel
 from witness.ordering import PSP_NAMES, SEGMENT_NAMES, Gap, Order
 from witness.outer import Psp, Refused, read_packet
-from witness.pcapfile import Record
 from witness.stream import RANGING, REQUESTING, Stream
 
 PSP_WINDOW, SEGMENT_WINDOW = 32, 63

@@ -5,7 +5,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from random import Random
 
-from witness.burst import Burst
+from vcmts.witness.burst import Burst
+from vcmts.witness.docsis import SEGMENT_SEQUENCES, Request, encode_request
+from vcmts.witness.model import Config, Modem, SidCluster, UpstreamChannel, UpstreamFlow
+from vcmts.witness.uepi import RequestRecord
 from witness.cable_modem import (
     Dress,
     concatenate,
@@ -14,10 +17,7 @@ from witness.cable_modem import (
     management_frame,
     packet_frame,
 )
-from witness.docsis import SEGMENT_SEQUENCES, Request, encode_request
-from witness.model import Config, Modem, SidCluster, UpstreamChannel, UpstreamFlow
 from witness.rphy_device import RphyDevice
-from witness.uepi import RequestRecord
 
 MOST_SEGMENT = 12000
 MOST_WAITING = 4  # bursts of a channel, so that no other channel is far ahead

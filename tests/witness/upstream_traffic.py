@@ -7,10 +7,10 @@ For service groups like that of witness.sample.
 from collections.abc import Sequence
 from random import Random
 
+from vcmts.witness.model import Config
+from vcmts.witness.uepi import RequestRecord
 from witness.cable_modem import RNG_REQ, management_message
-from witness.model import Config
 from witness.subscriber import numbered_frame
-from witness.uepi import RequestRecord
 from witness.upstream_sender import UpstreamSender
 
 SIZES = [60, 66, 252, 1276, 1500, 1996]

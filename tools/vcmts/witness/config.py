@@ -14,9 +14,9 @@ from typing import Any, TypeVar
 
 import yaml
 
-from witness.depi import ExtraBytes
-from witness.l2tp import Address, Carrier
-from witness.model import (
+from vcmts.witness.depi import ExtraBytes
+from vcmts.witness.l2tp import Address, Carrier
+from vcmts.witness.model import (
     Channel,
     Classifier,
     Match,
@@ -26,11 +26,11 @@ from witness.model import (
     Security,
     ServiceFlow,
 )
-from witness.model import Config as Config
-from witness.nodes import ConfigError as ConfigError
-from witness.nodes import Node, children, mapping, number, numbers, read, strings
-from witness.scalars import one_of, size, time_ns, truth
-from witness.upstream_config import check_upstream, read_upstream, read_upstream_flow
+from vcmts.witness.model import Config as Config
+from vcmts.witness.nodes import ConfigError as ConfigError
+from vcmts.witness.nodes import Node, children, mapping, number, numbers, read, strings
+from vcmts.witness.scalars import one_of, size, time_ns, truth
+from vcmts.witness.upstream_config import check_upstream, read_upstream, read_upstream_flow
 
 PROTOCOLS = {
     "icmp": 1,
@@ -145,7 +145,10 @@ def _security(modem: Node, where: str) -> Security:
     encrypted = cipher != "none"
 
     def secret(key: str, size: int) -> bytes:
-        return read(node, key, where, lambda text: _hex(text, size))
+        try:
+            return _hex(str(node.get(key)), size)
+        except ValueError as error:  # which does not tell the key
+            raise ConfigError(f"{where}.{key}: not {size} bytes in hexadecimal") from error
 
     key_size, iv_size = SIZES[cipher]
     following = "next_key" in node or "next_iv" in node
@@ -268,6 +271,14 @@ def load_tree(text: str) -> Any:
         return yaml.load(text, Loader=LOADER)
 
 
+def _message_flow(root: Node) -> int:
+    upstream = mapping(root.get("upstream", {}), "upstream")
+    if "scheduler" not in upstream:
+        return 0
+    scheduler = mapping(upstream["scheduler"], "upstream.scheduler")
+    return read(scheduler, "psp_flow", "upstream.scheduler", number, 1)
+
+
 @lru_cache(maxsize=64)
 def parse_config(text: str) -> Config:
     """Reads a service group. Raises ConfigError and nothing else."""
@@ -297,6 +308,7 @@ def parse_config(text: str) -> Config:
             _modem(node, where, bonding_groups) for node, where in children(root, "modems", "file")
         ),
         upstream=read_upstream(root),
+        message_flow=_message_flow(root),
         control_port="control" in mapping(root.get("ports", {}), "ports"),
         generate_crc=read(
             mapping(root.get("crypto", {}), "crypto"), "generate_crc", "crypto", truth, True

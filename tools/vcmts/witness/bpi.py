@@ -9,10 +9,14 @@ vector in its place. Both directions encrypt for the remainder.
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from cryptography.hazmat.decrepit.ciphers.algorithms import TripleDES
 from cryptography.hazmat.primitives.ciphers import BlockCipherAlgorithm, Cipher
 from cryptography.hazmat.primitives.ciphers.algorithms import AES
 from cryptography.hazmat.primitives.ciphers.modes import CBC, ECB
+
+try:  # where it moved to
+    from cryptography.hazmat.decrepit.ciphers.algorithms import TripleDES
+except ImportError:
+    from cryptography.hazmat.primitives.ciphers.algorithms import TripleDES
 
 CLEAR_BYTES = 12  # destination and source address stay readable
 

@@ -9,7 +9,7 @@ import struct
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address
 
-from witness.crc import internet_checksum
+from vcmts.witness.crc import internet_checksum
 
 ETHERTYPE_IPV4 = 0x0800
 ETHERTYPE_IPV6 = 0x86DD

@@ -13,7 +13,7 @@ import struct
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from witness.l2tp import Carrier, encode_datagram
+from vcmts.witness.l2tp import Carrier, encode_datagram
 
 PSP_HEADER = 4
 MAX_SEGMENT = 0x3FFF
@@ -121,6 +121,8 @@ class Reassembler:
     """
 
     sequence_per_flow: bool = False
+    window: bool = False  # may begin in the middle of a frame, and lack packets
+    _begun: set[int] = field(default_factory=set)
     _expected: dict[int, int] = field(default_factory=dict)
     _open: dict[int, _Partial] = field(default_factory=dict)
 
@@ -133,6 +135,10 @@ class Reassembler:
         if psp.sequence == expected:
             return []
         ahead = (psp.sequence - expected) & 0xFFFF
+        if self.window and ahead < 0x8000:
+            self._open.clear()
+            self._begun.clear()
+            return []
         what = f"{ahead} missing" if ahead < 0x8000 else "repeated or late"
         problems = [f"PSP sequence {psp.sequence}, expected {expected}: {what}"]
         flows = [psp.flow] if self.sequence_per_flow else list(self._open)
@@ -155,7 +161,10 @@ class Reassembler:
             if segment.begin:
                 problems += self._abandon(psp.flow, "another frame begins")
                 self._open[psp.flow] = _Partial(packet)
+            self._begun |= {psp.flow} if segment.begin else set()
             partial = self._open.get(psp.flow)
+            if partial is None and self.window and psp.flow not in self._begun:
+                continue
             if partial is None:
                 problems.append(f"{len(segment.data)} bytes continue a frame that never began")
                 continue

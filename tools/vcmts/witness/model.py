@@ -2,12 +2,12 @@
 """A service group as the witness sees it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from ipaddress import IPv4Network, IPv6Network
 
-from witness.depi import ExtraBytes
-from witness.l2tp import Address, Carrier
+from vcmts.witness.depi import ExtraBytes
+from vcmts.witness.l2tp import Address, Carrier
 
 Network = IPv4Network | IPv6Network
 
@@ -192,11 +192,24 @@ class Config:
     modems: tuple[Modem, ...]
     upstream: Upstream
     control_port: bool  # is there one?
+    message_flow: int = 0  # PSP flow of MAPs; 0: there are none
     generate_crc: bool = True  # downstream; else there are four bytes of zero in its place
 
     @cached_property
     def by_session(self) -> dict[int, Channel]:
         return {channel.session: channel for channel in self.channels}
+
+    def upstream_carrier(self, *, udp: bool = False) -> Carrier:
+        """From the R-PHY device to the core."""
+        down = self.rphy.carrier
+        return replace(
+            down,
+            source=down.destination,
+            destination=down.source,
+            source_mac=down.destination_mac,
+            destination_mac=down.source_mac,
+            udp=udp,
+        )
 
     @cached_property
     def by_said(self) -> dict[int, dict[bytes, Modem]]:

@@ -4,9 +4,9 @@
 from collections import Counter
 from collections.abc import Iterable
 
-from witness.model import Modem, SidCluster, Upstream, UpstreamChannel, UpstreamFlow
-from witness.nodes import ConfigError, Node, children, mapping, number, read
-from witness.scalars import one_of, rate, size, time_ns, truth
+from vcmts.witness.model import Modem, SidCluster, Upstream, UpstreamChannel, UpstreamFlow
+from vcmts.witness.nodes import ConfigError, Node, children, mapping, number, read
+from vcmts.witness.scalars import one_of, rate, size, time_ns, truth
 
 MOST_SID = 0x3FFE  # 0x3fff is broadcast
 MOST_CLUSTERS = 8

@@ -5,8 +5,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, IPv6Network
 
-from witness.ip import ICMPV6, IGMP, UDP, Packet
-from witness.l2tp import Address
+from vcmts.witness.ip import ICMPV6, IGMP, UDP, Packet
+from vcmts.witness.l2tp import Address
 
 LINK_LOCAL = IPv6Network("fe80::/10")
 NOBODY_4, NOBODY_6 = IPv4Address(0), IPv6Address(0)

@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 
-from witness.nodes import number
+from vcmts.witness.nodes import number
 
 SIZE_PREFIXES = {"": 1, "k": 10**3, "Ki": 2**10, "M": 10**6, "Mi": 2**20, "G": 10**9, "Gi": 2**30}
 TIME_UNITS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9, "min": 60 * 10**9, "h": 3600 * 10**9}

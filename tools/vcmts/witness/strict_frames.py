@@ -4,9 +4,9 @@
 from collections import Counter
 from dataclasses import dataclass, field
 
-from witness import bpi
-from witness.crc import frame_check_sequence
-from witness.docsis import (
+from vcmts.witness import bpi
+from vcmts.witness.crc import frame_check_sequence
+from vcmts.witness.docsis import (
     FC_PARM_CONCATENATION,
     FC_PARM_FRAGMENT,
     FC_PARM_MANAGEMENT,
@@ -16,12 +16,11 @@ from witness.docsis import (
     decode_request,
     frame_size,
 )
-from witness.downstream import Problem
-from witness.ehdr import BpUp, BpUp2, RequestElement
-from witness.frames import find_key, has_sid
-from witness.ip import IpFault, read_frame
-from witness.model import Config, Modem, UpstreamFlow
-from witness.source import may_send
+from vcmts.witness.downstream import Problem
+from vcmts.witness.ehdr import BpUp, BpUp2, RequestElement
+from vcmts.witness.ip import IpFault, read_frame
+from vcmts.witness.model import Config, Modem, UpstreamFlow
+from vcmts.witness.source import may_send
 
 CRC_LENGTH = 4
 MAX_JOINED = 65541
@@ -77,6 +76,7 @@ class FlowReader:
     flow: UpstreamFlow
     place: Place
     decoded: Decoded
+    window: bool = False  # may begin behind the first fragment of a frame
     joined: bytes = b""
     next_fragment: int | None = None
 
@@ -84,7 +84,7 @@ class FlowReader:
         if data[0] & 0xFE in (0xC4, 0xC8):
             self._count("request", inside)
             request = decode_request(data)
-            if not has_sid(self.flow, request.sid):
+            if not self.flow.has_sid(request.sid):
                 raise Wrong(f"request of SID {request.sid}")
             return
         frame = decode_frame(data)
@@ -114,7 +114,7 @@ class FlowReader:
         match frame.elements[privacy is not None :]:
             case ():
                 return privacy
-            case (RequestElement() as request,) if has_sid(self.flow, request.sid):
+            case (RequestElement() as request,) if self.flow.has_sid(request.sid):
                 return privacy
         raise Wrong(f"extended header {frame.elements}")
 
@@ -127,13 +127,13 @@ class FlowReader:
             return frame.pdu
         if inside:
             raise Wrong("privacy inside a fragment")
-        if privacy.version != 1 or not has_sid(self.flow, privacy.said):
+        if privacy.version != 1 or not self.flow.has_sid(privacy.said):
             raise Wrong(f"{privacy}")
         if privacy.enabled != (security.key is not None):
             raise Wrong(f"EN is {privacy.enabled}")
         if not privacy.enabled:
             return frame.pdu
-        key = find_key(security, privacy.key_sequence, privacy.toggle)
+        key = security.generations.get((privacy.key_sequence, privacy.toggle))
         if key is None:
             raise Wrong(f"no key {privacy.key_sequence}, toggle {privacy.toggle}")
         return (bpi.decrypt if fragment else bpi.decrypt_pdu)(frame.pdu, *key)
@@ -166,6 +166,9 @@ class FlowReader:
         if self.flow.segment_header or inside or len(frame.elements) != 1 or control is None:
             raise Wrong("a fragment out of place")
         first, last, number = control & 0x20, control & 0x10, control & 0x0F
+        if self.window and not first:
+            return
+        self.window = False
         if bool(first) != (self.next_fragment is None) or (
             not first and number != self.next_fragment
         ):

@@ -10,8 +10,8 @@ LEN counts the EHDR and what follows the HCS, so a frame is 6 + LEN bytes.
 
 from dataclasses import dataclass
 
-from witness.crc import header_check_sequence
-from witness.ehdr import (
+from vcmts.witness.crc import header_check_sequence
+from vcmts.witness.ehdr import (
     DocsisError,
     Element,
     check_reserved,

@@ -7,7 +7,7 @@ For the packets of the R-PHY device and for those of subscribers. Checksums are 
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address
 
-from witness.l2tp import Address
+from vcmts.witness.l2tp import Address
 
 ETHERNET_HEADER = 14
 SHORTEST = 60  # bytes of an Ethernet frame without CRC (IEEE 802.3)

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from witness.depi import Segment
-from witness.uepi import (
+from vcmts.witness.depi import Segment
+from vcmts.witness.uepi import (
     OfdmaHeader,
     OfdmaTrailer,
     ScQamHeader,

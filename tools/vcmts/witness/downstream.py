@@ -12,14 +12,14 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, replace
 from itertools import pairwise
 
-from witness import bpi
-from witness.crc import frame_check_sequence
-from witness.depi import DepiError, Psp, Reassembler, Whole, decode_psp
-from witness.docsis import Frame, decode_frame
-from witness.ehdr import BpDown, DocsisError, DsService
-from witness.l2tp import Datagram, L2tpError, decode_datagram
-from witness.model import Channel, Config, Modem, ServiceFlow
-from witness.pcapfile import Record
+from vcmts.witness import bpi
+from vcmts.witness.crc import frame_check_sequence
+from vcmts.witness.depi import DepiError, Psp, Reassembler, Whole, decode_psp
+from vcmts.witness.docsis import Frame, decode_frame
+from vcmts.witness.ehdr import BpDown, DocsisError, DsService
+from vcmts.witness.l2tp import Datagram, L2tpError, decode_datagram
+from vcmts.witness.model import Channel, Config, Modem, ServiceFlow
+from vcmts.witness.pcapfile import Record
 
 ETHERNET_HEADER = 14
 CRC_LENGTH = 4
@@ -77,14 +77,16 @@ class _RejectedError(Exception):
 @dataclass
 class _Session:
     channel: Channel
-    reassembler: Reassembler = field(default_factory=Reassembler)
+    reassembler: Reassembler
     counter: int | None = None
+    sequence: int = -1
     last_packet: int = 0
 
 
 @dataclass
 class Witness:
     config: Config
+    window: bool = False  # begins and ends in the middle of frames
     result: Result = field(default_factory=Result)
     sessions: dict[int, _Session] = field(default_factory=dict)
 
@@ -108,7 +110,11 @@ class Witness:
         except (L2tpError, DepiError) as error:
             self.problem(number, str(error))
             return
-        session = self.sessions.setdefault(datagram.session, _Session(channel))
+        if psp.flow and psp.flow == self.config.message_flow:
+            self.result.counters["messages"] += 1
+            return
+        fresh = _Session(channel, Reassembler(window=self.window))
+        session = self.sessions.setdefault(datagram.session, fresh)
         session.last_packet = number
         self._check_psp(number, session, psp)
         whole, problems = session.reassembler.push(psp, number)
@@ -142,12 +148,14 @@ class Witness:
             )
         extra = session.channel.extra
         found = psp.extra[-1] >> 4 if extra.counting else 0
-        counter = found if session.counter is None else session.counter + 1 & 0x0F
+        follows = not self.window or psp.sequence == session.sequence + 1 & 0xFFFF
+        known = session.counter is not None and follows
+        counter = (session.counter or 0) + 1 & 0x0F if known else found
         if psp.extra != extra.at(counter):
             self.problem(
                 number, f"extra bytes {psp.extra.hex()}, expected {extra.at(counter).hex()}"
             )
-        session.counter = found
+        session.counter, session.sequence = found, psp.sequence
 
     def frame(self, channel: Channel, time_ns: int, whole: Whole) -> None:
         counters = self.result.counters
@@ -302,6 +310,15 @@ class Witness:
                     f"DSID {dsid:#07x}: {missing} missing before {after & 0xFFFF}",
                 )
         return [by_number[number] for number in ordered]
+
+
+def decode_window(packets: Iterable[Record], config: Config) -> Result:
+    """What lies whole in a window into the traffic. Frames stand by themselves: of a service flow's
+    frames some came before the window, or on another channel behind it."""
+    witness = Witness(config, window=True)
+    for number, record in enumerate(packets, start=1):
+        witness.packet(number, record)
+    return witness.result
 
 
 def decode_downstream(packets: Iterable[Record], config: Config) -> Result:
