@@ -72,6 +72,7 @@ static bool receiver_side_create(struct downlink *d, const struct service_group 
 		return false;
 	}
 	d->account.evidence = o->evidence;
+	d->witness = o->witness != NULL ? &o->witness->downstream : NULL;
 	return o->streams == 0 || downlink_follow_begin(d);
 }
 
@@ -221,6 +222,7 @@ static void depi_prefetch(const struct downlink *d, struct rte_mbuf **depi, unsi
 }
 
 void downlink_take(struct downlink *d, struct rte_mbuf **depi, unsigned n, uint64_t start) {
+	witness_see(d->witness, depi, n);
 	depi_prefetch(d, depi, n);
 	for (unsigned i = 0; i < n; i++) {
 		if (i + AHEAD < n)

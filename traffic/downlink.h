@@ -54,6 +54,7 @@ struct downlink {
 	unsigned batch_count;
 	struct resequencers resequencers;
 	struct account account;
+	struct witness *witness; /* of what comes; NULL: none */
 	struct traffic_cycles cycles; /* of the downstream */
 	const struct neighbours *neighbours; /* NULL: there is no other group */
 	bool messages; /* a scheduler sends some in the sessions of channels */

@@ -92,17 +92,64 @@ static struct traffic_options group_options(const struct setup *s, struct ends *
 	};
 }
 
+#define WITNESSED \
+	2 /* service groups, as the decoder needs a second for the configuration of each */
+
+/* Whether packets of the group are kept: of more groups than that the seed chooses. */
+static bool witnessed(const struct setup *s, unsigned group) {
+	unsigned count = (unsigned)s->config.group_count;
+	unsigned ahead = (group + count - (unsigned)(s->options.seed % count)) % count;
+
+	return s->options.witness != NULL && (count <= WITNESSED || ahead < WITNESSED);
+}
+
+/* What is asked for is divided among them. */
+static int witness_begin(const struct setup *s, struct witness_pair pairs[]) {
+	unsigned count = (unsigned)s->config.group_count,
+		 shared = RTE_MIN(count, (unsigned)WITNESSED);
+	uint32_t packets = (s->options.witness_packets + shared - 1) / shared;
+
+	for (unsigned g = 0; g < count; g++) {
+		uint32_t size = s->config.groups[g].rphy.mtu + ETHERNET_HEADER;
+		uint64_t seed = s->options.seed + g;
+
+		if (!witnessed(s, g))
+			continue;
+		if (witness_create(&pairs[g].downstream, packets, size, seed) != 0 ||
+		    witness_create(&pairs[g].upstream, packets, size, ~seed) != 0) {
+			fprintf(stderr, "traffic: no memory for --witness-packets\n");
+			return -1;
+		}
+	}
+	return 0;
+}
+
+static int witness_end(const struct setup *s, struct witness_pair pairs[]) {
+	const struct options *o = &s->options;
+	unsigned count = (unsigned)s->config.group_count;
+	int written = o->witness == NULL ? 0 : witness_write(pairs, count, o->witness);
+
+	for (unsigned g = 0; g < count; g++) {
+		witness_free(&pairs[g].downstream);
+		witness_free(&pairs[g].upstream);
+	}
+	return written;
+}
+
 static int main_create(const struct setup *s, struct ends *e, struct groups *groups,
-		       struct evidence *evidence) {
+		       struct evidence *evidence, struct witness_pair pairs[]) {
 	static struct traffic_options options[SERVER_MAX_GROUPS];
 	unsigned count = (unsigned)s->config.group_count;
 
 	for (unsigned g = 0; g < count; g++) {
 		options[g] = group_options(s, e, g);
 		options[g].evidence = evidence;
+		options[g].witness = witnessed(s, g) ? &pairs[g] : NULL;
 		if (s->options.follow != NULL)
 			follow_options(&options[g], &s->config.groups[g]);
 	}
+	if (witness_begin(s, pairs) != 0)
+		return -1;
 	return groups_create(groups, s->config.groups, options, count);
 }
 
@@ -201,11 +248,12 @@ static enum exit_status run_once(const struct setup *s, struct groups *groups) {
 }
 
 static enum exit_status drive(struct setup *s, struct ends *e) {
+	static struct witness_pair pairs[SERVER_MAX_GROUPS];
 	static struct groups groups;
 	struct evidence *evidence = s->options.unexpected == NULL ? NULL : evidence_create();
 	enum exit_status status = EXIT_MISTAKE;
 
-	if (main_create(s, e, &groups, evidence) == 0) {
+	if (main_create(s, e, &groups, evidence, pairs) == 0) {
 		status = EXIT_NOT_PROVEN;
 		if (links_up(e))
 			status = s->options.trials ? trials(s, &groups) : run_once(s, &groups);
@@ -214,6 +262,8 @@ static enum exit_status drive(struct setup *s, struct ends *e) {
 		status = EXIT_MISTAKE;
 	ends_close_ports(e);
 	groups_free(&groups);
+	if (witness_end(s, pairs) != 0)
+		status = EXIT_MISTAKE;
 	evidence_free(evidence);
 	return status;
 }

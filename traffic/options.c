@@ -13,6 +13,7 @@
 #include "core/targets.h"
 #include "model/units.h"
 #include "options_rates.h"
+#include "proof/witness.h"
 
 enum key {
 	KEY_CONFIG = 256,
@@ -32,6 +33,8 @@ enum key {
 	KEY_DURATION,
 	KEY_JSON,
 	KEY_UNEXPECTED,
+	KEY_WITNESS,
+	KEY_WITNESS_PACKETS,
 	KEY_CORE,
 	KEY_MAIN_CORE,
 	KEY_SEED,
@@ -113,6 +116,9 @@ static const struct argp_option arguments[] = {
 	{"json", KEY_JSON, "FILE", 0, "write the result there", 0},
 	{"unexpected", KEY_UNEXPECTED, "FILE", 0,
 	 "where there are frames that nobody asked for, write the first 64 there, as pcapng", 0},
+	{"witness", KEY_WITNESS, "FILE", 0,
+	 "write packets of the R-PHY port, both directions, chosen at random, there as pcapng", 0},
+	{"witness-packets", KEY_WITNESS_PACKETS, "NUMBER", 0, "of each direction (300)", 0},
 	{"core", KEY_CORE, "NUMBER", 0, "CPU that sends and receives (0)", 0},
 	{"check", KEY_CHECK, NULL, 0, "only see whether arguments and configuration are good", 0},
 	{"trials", KEY_TRIALS, NULL, 0,
@@ -155,10 +161,11 @@ static bool parse_core(const char *text, uint32_t *value) {
 	return true;
 }
 
-static bool parse_flows(const char *text, uint32_t *value) {
+/* 1 to `most`. */
+static bool parse_count(const char *text, uint32_t most, uint32_t *value) {
 	uint64_t number;
 
-	if (!parse_number(text, &number) || number == 0 || number > FLOWS_MAX)
+	if (!parse_number(text, &number) || number == 0 || number > most)
 		return false;
 	*value = (uint32_t)number;
 	return true;
@@ -285,7 +292,13 @@ static void option_check(struct argp_state *state, struct options *o) {
 }
 
 static void parse_numbers(int key, const char *text, struct options *o, struct argp_state *state) {
-	if (key == KEY_SEED)
+	if (key == KEY_WITNESS_PACKETS)
+		require(state, parse_count(text, WITNESS_MOST, &o->witness_packets),
+			"witness-packets", text, "1 to 100000");
+	else if (key == KEY_FLOWS)
+		require(state, parse_count(text, FLOWS_MAX, &o->flows), "flows", text,
+			"1 to 16777216");
+	else if (key == KEY_SEED)
 		require(state, parse_number(text, &o->seed), "seed", text, "a number of 64 bits");
 	else
 		require(state, parse_first_number(text, &o->first_number), "first-number", text,
@@ -302,6 +315,7 @@ static error_t option_parse(int key, char *text, struct argp_state *state) {
 	case KEY_MIX: o->mix = text; break;
 	case KEY_JSON: o->json = text; break;
 	case KEY_UNEXPECTED: o->unexpected = text; break;
+	case KEY_WITNESS: o->witness = text; break;
 	case KEY_RATE:
 		require(state, parse_rate(text, &o->rate), "rate", text,
 			"max, or up to 1 Tbps with bps, kbps, Mbps, Gbps");
@@ -328,6 +342,8 @@ static error_t option_parse(int key, char *text, struct argp_state *state) {
 			key == KEY_CORE ? "core" : "main-core", text, "a CPU number");
 		break;
 	case KEY_SEED:
+	case KEY_FLOWS:
+	case KEY_WITNESS_PACKETS:
 	case KEY_FIRST_NUMBER: parse_numbers(key, text, o, state); break;
 	case KEY_PERMIT_SHARE:
 		require(state, parse_share(text, &o->permit_permille), "permit-share", text,
@@ -336,9 +352,6 @@ static error_t option_parse(int key, char *text, struct argp_state *state) {
 	case KEY_CLASSIFY_SHARE:
 		require(state, parse_share(text, &o->classify_permille), "classify-share", text,
 			"0% to 100%");
-		break;
-	case KEY_FLOWS:
-		require(state, parse_flows(text, &o->flows), "flows", text, "1 to 16777216");
 		break;
 	case KEY_REPLAY: o->replay = text; break;
 	case KEY_CHECK: o->check = true; break;
@@ -370,6 +383,7 @@ void options_parse(struct options *o, int argc, char **argv) {
 		.upstream_share = -1,
 		.duration = 10000000000,
 		.seed = 1,
+		.witness_packets = 300,
 		.permit_permille = 100,
 		.classify_permille = 100,
 	};

@@ -16,6 +16,9 @@ struct options {
 	const char *replay; /* a capture instead of the mix; or NULL */
 	const char *json; /* NULL: none is written */
 	const char *unexpected; /* capture of frames that nobody asked for; NULL: none is written */
+	const char
+		*witness; /* capture of packets for an independent decoder; NULL: none is written */
+	uint32_t witness_packets; /* of each direction */
 	uint64_t rate; /* bits per second; 0 = max */
 	const char *upstream_mix;
 	uint64_t upstream_rate; /* bits per second; 0 = max */

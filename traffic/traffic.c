@@ -19,6 +19,7 @@ static bool upstream_create(struct traffic *t, const struct service_group *sg,
 			    const struct traffic_options *o) {
 	const struct uplink_options options = {
 		.rphy_port = o->rphy_port,
+		.witness = o->witness != NULL ? &o->witness->upstream : NULL,
 		.packets = o->uplink_packets,
 		.group = o->group,
 		.crypto = o->crypto,

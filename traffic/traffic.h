@@ -25,6 +25,7 @@
 #include "model/service_group.h"
 #include "proof/account.h"
 #include "proof/proof.h"
+#include "proof/witness.h"
 #include "uplink.h"
 
 struct traffic_options {
@@ -36,6 +37,7 @@ struct traffic_options {
 	struct neighbours
 		*neighbours; /* these; to be filled in before anything is sent. NULL: alone */
 	struct evidence *evidence; /* of what nobody asked for; must live on. NULL: none is kept */
+	struct witness_pair *witness; /* of what comes and goes at the R-PHY port; likewise */
 	/* Pools for all groups, which must live on; NULL: it makes its own. */
 	struct rte_mempool *packets; /* of downlink_packets_pool() */
 	struct rte_mempool *frames; /* of downlink_frames_pool() */

@@ -112,8 +112,10 @@ struct uplink *uplink_create(const struct service_group *sg, const struct uplink
 	    uplink_packets_create(&u->frames.packets, sg, &o->mix, o->seed) == 0 &&
 	    buffers_create(u, o->group) &&
 	    uplink_rphy_create(&u->rphy, sg, o->rphy_port, o->packets) == 0 &&
-	    grants_setup(u, sg, o))
+	    grants_setup(u, sg, o)) {
+		u->rphy.output.witness = o->witness;
 		return u;
+	}
 	uplink_free(u);
 	return NULL;
 }

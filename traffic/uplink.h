@@ -28,6 +28,7 @@
 
 struct uplink_options {
 	uint16_t rphy_port; /* opened; UEPI goes out here */
+	struct witness *witness; /* of it; must live on. NULL: none */
 	struct rte_mempool *packets; /* of uplink_output_pool(); NULL: it makes its own */
 	unsigned group; /* its place among several, which are in one process */
 	struct crypto_provider *crypto;

@@ -22,6 +22,7 @@ from patience import TIMEOUT, until
 from vcmts.control import methods
 from vcmts.control.client import Client
 from vcmts.telemetry import latency as telemetry_latency
+from vcmts.witness.windows import read_windows
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 PROFILE = "2ofdm-0sc-qam_20cms_aes"
@@ -147,7 +148,19 @@ def verdict(summary: dict[str, Any]) -> str:
 
 
 def left_over(folder: Path) -> list[Path]:
-    return [path for path in folder.iterdir() if path.name != "summary.json"]
+    kept = {"summary.json", "summary.json.witness.pcapng"}
+    return [path for path in folder.iterdir() if path.name not in kept]
+
+
+def check_witness(folder: Path, summary: dict[str, Any], fewest: int) -> None:
+    """Packets of both directions were read, and are in the file that is kept."""
+    windows = read_windows(folder / "summary.json.witness.pcapng")
+    for direction in DIRECTIONS:
+        found = summary[direction]["witness"]
+        records = [one.records for one in windows if one.direction == direction]
+        assert found["packets"] == sum(map(len, records)) >= fewest
+        assert found["frames"] > fewest / 2
+        assert (found["wrong"], found["problems"]) == (0, [])
 
 
 def check_latencies(part: dict[str, Any]) -> None:
@@ -173,6 +186,7 @@ def check_less_inside(part: dict[str, Any]) -> None:
 def test_every_packet_is_proven(folder: Path) -> None:
     done = tool(folder, *run_words(folder, "--duration", "500ms", "--latency"))
     summary = check_summary(folder, done.returncode)
+    check_witness(folder, summary, 20)
     for direction in DIRECTIONS:
         check_latencies(summary[direction])
         # of the same packets; the pipeline's clock is read behind the port: it may be away before
@@ -197,6 +211,14 @@ def test_one_direction(words: tuple[str, ...], direction: str, folder: Path) -> 
     done = tool(folder, *run_words(folder, "--duration", "300ms", *words))
     summary = check_summary(folder, done.returncode, {direction})
     assert re.match(verdict(summary), done.stdout.splitlines()[-1])
+
+
+@pytest.mark.run
+def test_no_packet_is_read_where_none_is_asked_for(folder: Path) -> None:
+    done = tool(folder, *run_words(folder, "--duration", "300ms", "--witness", "0"))
+    summary = check_summary(folder, done.returncode)
+    assert not any(summary[direction]["witness"]["packets"] for direction in DIRECTIONS)
+    assert [path.name for path in folder.iterdir()] == ["summary.json"]
 
 
 @pytest.mark.run
@@ -322,6 +344,7 @@ def test_more_than_the_channels_carry_is_lost_and_said(folder: Path) -> None:
         (("--impair", "nonsense"), 'vcmts: --impair: found "nonsense", allowed: psp-loss'),
         (("--rate", "0", "--upstream-rate", "0"), "--rate"),
         (("--core", "4096"), "--core"),
+        (("--witness", "-1"), "--witness: found -1, allowed: 0 to 100000"),
         (("--json", "/nonexistent/summary.json"), "/nonexistent/summary.json"),
         (("--config", "/nonexistent/sg.yaml"), "/nonexistent/sg.yaml"),
     ],

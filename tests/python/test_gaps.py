@@ -108,6 +108,7 @@ def test_the_ring_bridges_less_at_a_higher_rate() -> None:
     [
         {"corrupted": 1, "lost": 6},
         {"unexpected_frames": 1},
+        {"witness": {"wrong": 1}},
         {"resequencing": {"skipped": 1}},
         {"duplicated": 1},
         {"depi_violations": {"sequence_gap": 1}},

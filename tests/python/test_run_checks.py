@@ -36,10 +36,12 @@ WRONG = [
     ("downstream", "resequencing", "skipped", "DSIDs"),
     ("downstream", "corrupted_by", "crc", "CRC"),
     ("downstream", "corrupted_by", "payload", "contents"),
+    ("downstream", "witness", "wrong", "independent decoder"),
     ("downstream", "", "lost", "complete"),
     ("downstream", "", "reordered", "order"),
     ("downstream", "", "unexpected_frames", "nothing else"),
     ("upstream", "", "corrupted", "contents"),
+    ("upstream", "witness", "wrong", "independent decoder"),
     ("upstream", "", "lost", "complete"),
     ("upstream", "", "duplicated", "order"),
     ("upstream", "", "unexpected_frames", "nothing else"),
@@ -71,6 +73,17 @@ def test_what_is_wrong_counts_for_one_check(way: str, part: str, key: str, check
     at = whole[way].setdefault(part, {}) if part else whole[way]
     at[key] = 3
     assert wrong_ones(whole) == [(way, check, 3)]
+
+
+def test_the_verdict_tells_what_the_decoder_finds() -> None:
+    whole = deepcopy(GOOD)
+    for way in ("downstream", "upstream"):
+        whole[way] |= {"gbps": 1.0, "seconds": 1.0}
+    assert summary.verdict(whole).startswith("every packet proven: ")
+    whole["upstream"]["witness"] = {"wrong": 2}
+    told = summary.verdict(whole)
+    assert told.startswith("NOT every packet proven: ")
+    assert "2 faults found by the independent decoder" in told
 
 
 def test_every_reason_of_the_traffic_belongs_to_a_check() -> None:

@@ -189,6 +189,7 @@ struct traffic *groups_prepare(const struct groups *g, const struct service_grou
 		fprintf(stderr, "traffic: service group %u gets no traffic: %s\n", sg->id, why);
 		return NULL;
 	}
+	o.witness = NULL; /* the configuration that it is read by lacks the group */
 	o.group = g->count;
 	o.seed += g->count;
 	o.rate = rate_of(o.rate, rates_downstream_capacity(sg), rates_downstream_capacity(first));

@@ -64,6 +64,7 @@ bool uplink_output_ready(struct uplink_output *o) {
 
 void uplink_output_put(struct uplink_output *o, struct rte_mbuf *m,
 		       const struct uplink_ended *ended, unsigned ended_count) {
+	witness_see(o->witness, &m, 1);
 	if (o->vlan != 0)
 		vlan_tag_put(m, o->vlan);
 	if (ended_count > 0)

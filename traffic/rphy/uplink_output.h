@@ -10,6 +10,7 @@
 
 #include "model/service_group.h"
 #include "modems/uplink_flow.h"
+#include "proof/witness.h"
 #include "wire/l2tpv3.h"
 #include "wire/psp.h"
 
@@ -40,6 +41,7 @@ struct uplink_output {
 	uint32_t headers_size; /* Ethernet .. session ID */
 	uint32_t capacity; /* bytes behind the session ID */
 	bool drop; /* what the port does not take is lost */
+	struct witness *witness; /* NULL: none */
 	uint64_t flush; /* TSC cycles that a packet waits for more */
 	struct depi_encap encap;
 

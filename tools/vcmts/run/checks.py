@@ -65,6 +65,9 @@ def every(direction: str) -> list[Check]:
     ]
 
 
+WITNESSED = (
+    "packets of the R-PHY port, taken at random = what a decoder that shares no code finds good"
+)
 ARRIVED = at("proven corrupted undecipherable")
 CHECKS = (
     down(
@@ -126,6 +129,7 @@ CHECKS = (
         ARRIVED,
         within("corrupted_by", "crypto tag stream ip_header payload"),
     ),
+    down("independent decoder", WITNESSED, at("witness.frames"), at("witness.wrong")),
     *every("downstream"),
     Check(
         "contents",
@@ -133,6 +137,13 @@ CHECKS = (
         "each byte of a packet = the one that the modem sent",
         at("proven corrupted"),
         at("corrupted"),
+    ),
+    Check(
+        "independent decoder",
+        "upstream",
+        WITNESSED,
+        at("witness.frames"),
+        at("witness.wrong"),
     ),
     *every("upstream"),
 )

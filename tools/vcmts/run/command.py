@@ -35,6 +35,7 @@ from vcmts.run import (
     power,
     rates,
     summary,
+    witness,
 )
 from vcmts.run.plane import Ends, data_plane, facts_of, free_core, wire
 
@@ -114,6 +115,7 @@ def add_proof_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NUMBER",
         help="of what is random in the traffic (default: another one each time, which is told)",
     )
+    witness.add_arguments(parser)
     parser.add_argument(
         "--list-checks",
         action="store_true",
@@ -238,7 +240,11 @@ def conclude(
     if excused and status == 1:
         status = 0
     status = max(status, show(day, whole, facts))
-    if broken or (expected.impaired(whole) and not expected.as_expected(whole)):
+    if (
+        broken
+        or witness.wrong(whole)
+        or (expected.impaired(whole) and not expected.as_expected(whole))
+    ):
         status = max(status, 1)
     if given.list_checks:
         checks.show(whole["checks"], Console(file=sys.stdout))
@@ -264,6 +270,7 @@ def carry(
     command = traffic_command(config, ends, proven, facts, given)
     drawn = chance.drawn(given.seed)
     command += ["--unexpected", str(captured), *drawn.traffic()]
+    command += witness.options(given, within)
     mistaken = refused(command)
     if mistaken != 0:
         return mistaken
@@ -293,6 +300,8 @@ def carry(
     asked = {way: found[way]["asked_gbps"] for way in summary.directions(found)}
     whole = summary.merge(json.loads(plane.read_text(encoding="utf-8")), found, asked)
     whole |= {"seed": drawn.seed, "first_number": drawn.first_number}
+    witness.add(whole, config, within, given)
+    witness.tell(whole, witness.keep(whole, within, given.json))
     kept = keep_unexpected(captured, given.json, status)
     return conclude(whole, facts, given, day, status, kept)
 

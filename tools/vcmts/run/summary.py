@@ -241,12 +241,17 @@ def skipped(part: Json) -> int:
     return int(part.get("resequencing", {}).get("skipped", 0))
 
 
+def misread(part: Json) -> int:
+    return int(part.get("witness", {}).get("wrong", 0))
+
+
 def astray(parts: list[Json]) -> list[str]:
     """What came and should not have come so."""
     counts = {title: sum(part.get(key, 0) for part in parts) for key, title in ASTRAY.items()}
     broken = sum(sum(part.get("depi_violations", {}).values()) for part in parts)
     counts["violations of DEPI"] = broken
     counts["numbers of DSIDs skipped"] = sum(map(skipped, parts))
+    counts["faults found by the independent decoder"] = sum(map(misread, parts))
     return [f"{count:,} {title}" for title, count in counts.items() if count]
 
 

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""vcmts run: what the independent decoder finds in the windows of a run, and what comes of it."""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from vcmts.paths import MistakeError
+from vcmts.run import witness
+from vcmts.witness.config import parse_config
+from witness.sample import CONFIG, UPSTREAM
+from witness.sender import Sender
+from witness.upstream_traffic import sending
+from witness.windows_file import write_windows
+
+Json = dict[str, Any]
+GIVEN = argparse.Namespace(witness=300, impair=None)
+
+
+def down_packets() -> list[bytes]:
+    config = parse_config(CONFIG)
+    sender = Sender(config)
+    frame = config.modems[0].mac + bytes(200)
+    packets = [packet for _ in range(60) for packet in sender.send(1, frame, 1)]
+    return packets + sender.flush()
+
+
+def run(folder: Path, text: str, direction: str, packets: list[bytes], **given: Any) -> Json:
+    """The summary of a run that had these in a window."""
+    config = folder / "sg.yaml"
+    config.write_text(text)
+    write_windows(folder / witness.CAPTURED, [(f"{direction} 0", packets)])
+    whole: Json = {"downstream": {}, "upstream": {}, **given.pop("summary", {})}
+    witness.add(whole, config, folder, argparse.Namespace(**{**vars(GIVEN), **given}))
+    return whole
+
+
+def test_good_windows(tmp_path: Path) -> None:
+    packets = down_packets()
+    whole = run(tmp_path, CONFIG, "downstream", packets)
+    found = whole["downstream"]["witness"]
+    assert found == {"packets": len(packets), "frames": 60, "wrong": 0, "problems": []}
+    assert whole["upstream"]["witness"]["packets"] == 0
+    assert witness.wrong(whole) == 0
+    assert witness.keep(whole, tmp_path, None) is None
+
+
+def test_what_is_wrong_is_told_and_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    packets = down_packets()
+    packets[3] = packets[3][:-1] + bytes([packets[3][-1] ^ 1])
+    whole = run(tmp_path, CONFIG, "downstream", packets)
+    assert witness.wrong(whole) == 1
+    monkeypatch.chdir(tmp_path.parent)
+    kept = witness.keep(whole, tmp_path, None)
+    assert kept is not None and (tmp_path.parent / kept).exists()
+    witness.tell(whole, kept)
+    assert "downstream: the independent decoder finds, at 0.0" in capsys.readouterr().err
+
+
+def test_a_few_problems_are_told_and_all_counted(tmp_path: Path) -> None:
+    packets = [packet[:60] for packet in down_packets()]
+    found = run(tmp_path, CONFIG, "downstream", packets)["downstream"]["witness"]
+    assert found["wrong"] >= len(packets) and len(found["problems"]) == witness.TOLD
+
+
+def test_upstream(tmp_path: Path) -> None:
+    packets = list(sending(1, parse_config(UPSTREAM)).packets)
+    found = run(tmp_path, UPSTREAM, "upstream", packets)["upstream"]["witness"]
+    assert found["frames"] > 5 and found["wrong"] == 0
+    impaired = run(tmp_path, UPSTREAM, "upstream", packets, impair="psp-loss=1%")
+    assert impaired["upstream"]["witness"]["packets"] == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "summary", "said"),
+    [
+        (CONFIG, {"follow": {"changes": 1}}, "the configuration changed"),
+        ("modems: 1", {}, "nothing was read by the independent decoder: "),
+    ],
+)
+def test_what_cannot_be_read_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, summary: Json, said: str
+) -> None:
+    whole = run(tmp_path, text, "downstream", down_packets(), summary=summary)
+    assert whole["downstream"]["witness"]["packets"] == 0
+    assert said in capsys.readouterr().err
+
+
+def test_a_broken_file_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "sg.yaml").write_text(CONFIG)
+    (tmp_path / witness.CAPTURED).write_bytes(b"no blocks of a file")
+    whole: Json = {"downstream": {}}
+    witness.add(whole, tmp_path / "sg.yaml", tmp_path, GIVEN)
+    assert "nothing was read by the independent decoder" in capsys.readouterr().err
+    assert whole["downstream"]["witness"]["packets"] == 0
+
+
+@pytest.mark.parametrize("number", [-1, 100_001])
+def test_numbers_out_of_range(tmp_path: Path, number: int) -> None:
+    with pytest.raises(MistakeError, match="--witness"):
+        witness.options(argparse.Namespace(witness=number), tmp_path)
+
+
+def test_options(tmp_path: Path) -> None:
+    assert witness.options(argparse.Namespace(witness=0), tmp_path) == []
+    words = witness.options(GIVEN, tmp_path)
+    assert words == ["--witness", str(tmp_path / witness.CAPTURED), "--witness-packets", "300"]

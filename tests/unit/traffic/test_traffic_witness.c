@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Windows of packets that follow each other, wherever in a run, as the file has them. */
+#include "proof/witness.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "fixture.h"
+#include "packets.h"
+#include "test.h"
+
+#define PACKETS 64
+#define SIZE 128
+#define FILE_MOST (1 << 20)
+
+#define BLOCK_INTERFACE 1
+#define BLOCK_PACKET 6
+
+static struct rte_mempool *pool;
+static struct witness_pair pair;
+static uint8_t file[FILE_MOST];
+static size_t file_size;
+
+static int begin(void **state) {
+	fixture_start(state);
+	pool = fixture_pool("witness", 64, FIXTURE_ROOM);
+	return 0;
+}
+
+static int end(void **state) {
+	fixture_pool_end(pool);
+	return fixture_stop(state);
+}
+
+/* Packets of `size` bytes that begin with their number pass, in bursts. */
+static void pass(uint32_t from, uint32_t to, size_t size) {
+	uint8_t bytes[2 * SIZE] = {0};
+
+	while (from < to) {
+		struct rte_mbuf *burst[32];
+		unsigned n = 0;
+
+		for (; n < 1 + from % 32 && from < to; n++, from++) {
+			memcpy(bytes, &from, sizeof(from));
+			burst[n] = fixture_packet(pool, bytes, size);
+		}
+		witness_see(&pair.downstream, burst, n);
+		rte_pktmbuf_free_bulk(burst, n);
+		if (n == 0)
+			break;
+	}
+}
+
+static void written(void) {
+	char path[] = "/tmp/witness-XXXXXX";
+	int fd = mkstemp(path);
+	FILE *in;
+
+	assert_true(fd >= 0);
+	close(fd);
+	assert_int_equal(witness_write(&pair, 1, path), 0);
+	in = fopen(path, "rb");
+	assert_non_null(in);
+	file_size = fread(file, 1, sizeof(file), in);
+	fclose(in);
+	unlink(path);
+	assert_in_range(file_size, 1, sizeof(file) - 1);
+}
+
+static uint32_t word(size_t at) {
+	uint32_t value;
+
+	memcpy(&value, file + at, sizeof(value));
+	return value;
+}
+
+/* The packets of a file. */
+struct read {
+	unsigned count, interfaces;
+	uint32_t numbers[PACKETS + WITNESS_WINDOW];
+	uint32_t size, wire_size; /* of the last */
+	char comments[PACKETS + WITNESS_WINDOW];
+};
+
+static struct read look(void) {
+	struct read r = {0};
+
+	for (size_t at = 0; at < file_size; at += word(at + 4)) {
+		if (word(at) == BLOCK_INTERFACE)
+			r.interfaces++;
+		if (word(at) != BLOCK_PACKET)
+			continue;
+		assert_in_range(r.count, 0, RTE_DIM(r.numbers) - 1);
+		r.size = word(at + 20);
+		r.wire_size = word(at + 24);
+		/* Behind the bytes an option of the kind 1 and of one digit. */
+		r.comments[r.count] = (char)file[at + 28 + (r.size + 3) / 4 * 4 + 4];
+		r.numbers[r.count++] = word(at + 28);
+	}
+	return r;
+}
+
+static void open_pair(uint32_t packets, uint64_t seed) {
+	assert_int_equal(witness_create(&pair.downstream, packets, SIZE, seed), 0);
+	assert_int_equal(witness_create(&pair.upstream, 0, SIZE, seed), 0);
+}
+
+static void close_pair(void) {
+	witness_free(&pair.downstream);
+	witness_free(&pair.upstream);
+}
+
+static void windows_are_packets_that_follow_each_other(void **state) {
+	(void)state;
+	for (uint64_t seed = 1; seed < 20; seed++) {
+		struct read r;
+
+		open_pair(PACKETS, seed);
+		pass(0, 5000, SIZE);
+		written();
+		r = look();
+		assert_int_equal(r.interfaces, 1);
+		/* But for the last one, which may have begun. */
+		assert_in_range(r.count, PACKETS - WITNESS_WINDOW, PACKETS);
+		for (unsigned i = 1; i < r.count; i++) {
+			if (r.comments[i] == r.comments[i - 1])
+				assert_int_equal(r.numbers[i], r.numbers[i - 1] + 1);
+		}
+		close_pair();
+	}
+}
+
+/* Of a short run there is what it has; of a long one the most from its later half, and something from before. */
+static void windows_are_spread_over_a_run(void **state) {
+	unsigned early = 0, late = 0;
+
+	(void)state;
+	for (uint64_t seed = 1; seed < 100; seed++) {
+		struct read r;
+
+		open_pair(PACKETS, seed);
+		pass(0, 20000, SIZE);
+		written();
+		r = look();
+		for (unsigned i = 0; i < r.count; i++) {
+			early += r.numbers[i] < 10000;
+			late += r.numbers[i] >= 10000;
+		}
+		close_pair();
+	}
+	assert_true(early > (early + late) / 10);
+	assert_true(late > (early + late) / 4);
+}
+
+static void the_first_packets_of_a_run_may_be_in_one(void **state) {
+	unsigned first = 0;
+
+	(void)state;
+	for (uint64_t seed = 1; seed < 200; seed++) {
+		open_pair(PACKETS, seed);
+		pass(0, 200, SIZE);
+		written();
+		first += look().count > 0 && look().numbers[0] < 8;
+		close_pair();
+	}
+	assert_in_range(first, 5, 100);
+}
+
+static void what_is_too_long_is_cut(void **state) {
+	struct read r;
+
+	(void)state;
+	open_pair(PACKETS, 1);
+	pass(0, 200, 2 * SIZE);
+	written();
+	r = look();
+	assert_int_equal(r.size, SIZE);
+	assert_int_equal(r.wire_size, 2 * SIZE);
+	close_pair();
+}
+
+static void none_are_kept_where_none_are_asked_for(void **state) {
+	(void)state;
+	open_pair(0, 1);
+	pass(0, 100, SIZE);
+	written();
+	assert_int_equal(look().count, 0);
+	assert_int_equal(look().interfaces, 0);
+	witness_see(NULL, NULL, 1);
+	close_pair();
+	assert_int_equal(witness_write(&pair, 1, "/nowhere/file"), -1);
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(windows_are_packets_that_follow_each_other),
+		cmocka_unit_test(windows_are_spread_over_a_run),
+		cmocka_unit_test(the_first_packets_of_a_run_may_be_in_one),
+		cmocka_unit_test(what_is_too_long_is_cut),
+		cmocka_unit_test(none_are_kept_where_none_are_asked_for),
+	};
+
+	return cmocka_run_group_tests(tests, begin, end);
+}

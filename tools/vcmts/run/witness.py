@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Packets of a run before an independent decoder, which shares no code with both programs."""
+
+import argparse
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from vcmts.paths import MistakeError, complain
+from vcmts.run import summary
+from vcmts.witness.nodes import ConfigError
+from vcmts.witness.windows import Window, WindowsError, read_windows
+
+Json = dict[str, Any]
+
+PACKETS, MOST_PACKETS = 300, 100_000
+CAPTURED = "witness.pcapng"
+TOLD = 5  # problems
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--witness",
+        type=int,
+        metavar="NUMBER",
+        default=PACKETS,
+        help="so many packets of each direction of the R-PHY port, chosen at random, are read by "
+        "an independent decoder when the run ends, and kept beside the file of --json, as "
+        "FILE.witness.pcapng; 0: none (default: %(default)s)",
+    )
+
+
+def options(given: argparse.Namespace, within: Path) -> list[str]:
+    """Those of vcmts-traffic."""
+    if not 0 <= given.witness <= MOST_PACKETS:
+        raise MistakeError(f"--witness: found {given.witness}, allowed: 0 to {MOST_PACKETS}")
+    if given.witness == 0:
+        return []
+    return ["--witness", str(within / CAPTURED), "--witness-packets", str(given.witness)]
+
+
+@dataclass
+class Found:
+    """In the windows of a direction."""
+
+    packets: int = 0
+    frames: int = 0
+    wrong: int = 0
+    problems: list[str] = field(default_factory=list)
+
+    def add(self, window: Window, frames: int, problems: Sequence[str]) -> None:
+        self.packets += len(window.records)
+        self.frames += frames
+        self.wrong += len(problems)
+        where = f"at {window.records[0].time_ns / 1e9:.6f} s"
+        self.problems += [f"{where}, {text}" for text in problems][: TOLD - len(self.problems)]
+
+    def document(self) -> Json:
+        return {
+            "packets": self.packets,
+            "frames": self.frames,
+            "wrong": self.wrong,
+            "problems": self.problems,
+        }
+
+
+def judge(config: Path, captured: Path) -> dict[str, Json]:
+    """What was found, by direction. Its modules need python3-cryptography, which may be missing."""
+    from vcmts.witness.downstream import decode_window
+    from vcmts.witness.groups import parse_groups
+    from vcmts.witness.strict_upstream import decode_strictly
+
+    windows = read_windows(captured)
+    places = sorted({window.place for window in windows})
+    groups = parse_groups(config.read_text(encoding="utf-8-sig"), places)
+    found = {"downstream": Found(), "upstream": Found()}
+    for window in windows:
+        group = groups[window.place]
+        if window.direction == "downstream":
+            result = decode_window(window.records, group)
+            frames, problems = result.counters["frames"], result.problems
+        else:
+            decoded = decode_strictly(window.records, group, window=True)
+            frames, problems = decoded.kinds.total(), decoded.problems
+        told = [f"packet {problem.packet}: {problem.text}" for problem in problems]
+        found[window.direction].add(window, frames, told)
+    return {direction: one.document() for direction, one in found.items()}
+
+
+def found_in(
+    whole: Json, config: Path, captured: Path, given: argparse.Namespace
+) -> dict[str, Json]:
+    """Where a run changed what the file says, or sent what is wrong by its will, nothing is held
+    against the file."""
+    if not captured.exists():
+        return {}
+    if whole.get("follow", {}).get("changes", 0) > 0:
+        complain("the configuration changed: nothing was read by the independent decoder")
+        return {}
+    try:
+        found = judge(config, captured)
+    except ModuleNotFoundError as error:
+        complain(
+            f"nothing was read by the independent decoder: it needs python3-{error.name}; "
+            "--witness 0 leaves it out"
+        )
+        return {}
+    except (ConfigError, WindowsError) as error:
+        complain(f"nothing was read by the independent decoder: {error}")
+        return {}
+    if given.impair is not None:
+        del found["upstream"]
+    return found
+
+
+def add(whole: Json, config: Path, within: Path, given: argparse.Namespace) -> None:
+    """Puts what was found into the directions of a summary."""
+    found = found_in(whole, config, within / CAPTURED, given)
+    for direction, part in parts_of(whole).items():
+        part["witness"] = found.get(direction, Found().document())
+
+
+def wrong(whole: Json) -> int:
+    return sum(map(summary.misread, parts_of(whole).values()))
+
+
+def parts_of(whole: Json) -> dict[str, Json]:
+    return {way: whole[way] for way in summary.directions(whole)}
+
+
+def keep(whole: Json, within: Path, json: str | None) -> str | None:
+    """Puts the packets beside the summary, or here where some are wrong; the name of the file."""
+    captured = within / CAPTURED
+    if not captured.exists() or (json is None and wrong(whole) == 0):
+        return None
+    kept = f"{json}.{CAPTURED}" if json else CAPTURED
+    shutil.copyfile(captured, kept)
+    return kept
+
+
+def tell(whole: Json, kept: str | None) -> None:
+    for direction, part in parts_of(whole).items():
+        for problem in part.get("witness", {}).get("problems", []):
+            complain(f"{direction}: the independent decoder finds, {problem} (`wireshark {kept}`)")
