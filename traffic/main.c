@@ -18,6 +18,7 @@
 #include "platform/platform.h"
 #include "platform/port.h"
 #include "progress.h"
+#include "proof/golden.h"
 #include "run.h"
 #include "secret/secret_process.h"
 #include "setup.h"
@@ -280,6 +281,19 @@ static enum exit_status main_start(struct setup *s, struct ends *e) {
 	return status;
 }
 
+/* Before anything else: what a wrong build proves is worth nothing. */
+static bool formats_good(void) {
+	const char *wrong = golden_wrong();
+
+	if (wrong != NULL)
+		fprintf(stderr,
+			"vcmts-traffic: this build writes %s otherwise than the specifications do, "
+			"and so does "
+			"vcmtsd: it can prove nothing\n",
+			wrong);
+	return wrong == NULL;
+}
+
 CPU_CHECK_FIRST
 
 int main(int argc, char **argv) {
@@ -291,6 +305,8 @@ int main(int argc, char **argv) {
 	secret_process_protect();
 	options_parse(&s.options, argc, argv);
 	first_number_set(s.options.first_number);
+	if (!formats_good())
+		return EXIT_NOT_PROVEN;
 	if (setup_load(&s) && ends_name(&ends, &s)) {
 		sigaction(SIGINT, &action, NULL);
 		sigaction(SIGTERM, &action, NULL);

@@ -4,6 +4,7 @@
 import json
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
@@ -302,11 +303,13 @@ def test_a_slow_reader_is_told(client: Client, served: Path) -> None:
     ]
     with Client(served, TIMEOUT) as slow:
         follower = joined(slow)
+        heard = time.monotonic()
         for n in range(240):
             rules[0] = {**rules[1], "action": "deny" if n % 2 else "permit"}
             client.call("filter_group.replace", group=1, filter_group={"id": 1, "rules": rules})
-            if n % 8 == 0:
+            if n % 8 == 0 or time.monotonic() > heard + 2:
                 slow.hear()  # some of it: a client that reads nothing for 10 s is disconnected
+                heard = time.monotonic()
         answer = follow(slow, follower)
         assert follower.missed
         follower.join(answer)
