@@ -227,6 +227,14 @@ def test_ucds_tell_the_channels(replayed: Replayed) -> None:
     assert len([1 for _, of, _ in replayed.told.ucds if of == CARRIER]) == 2
 
 
+def test_maps_name_the_ucd_that_was_sent(replayed: Replayed) -> None:
+    """MULPI: a modem uses no MAP whose UCD count is not that of its UCD."""
+    for session in MAP_SESSIONS:
+        [count] = {message[21] for _, of, message in replayed.told.ucds if of == session}
+        maps = [map_of(message) for _, message in replayed.told.by_session(session)]
+        assert {map_.ucd_count for map_ in maps} == {count}
+
+
 def test_counted(replayed: Replayed) -> None:
     up, down = replayed.stats["upstream"], replayed.stats["downstream"]
     maps, asked = replayed.told.maps, ask_all().asked
