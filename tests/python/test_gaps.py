@@ -103,6 +103,16 @@ def test_the_ring_bridges_less_at_a_higher_rate() -> None:
     assert explained(run(part, [[FROM, FROM + filled + 100]])) is not None
 
 
+def test_packets_that_wait_for_grants_are_not_explained() -> None:
+    """Those to the modems are, in the same run."""
+    whole = run(missing(FROM + MS, TO + MS))
+    whole["upstream"]["grants"] = {}
+    assert explained(whole) is not None
+    whole["upstream"] |= {"lost": 1, "proven": PACKETS - 1}
+    assert explained(whole) is None
+    assert whole["unexplained"]["upstream"] == {"lost": 1, "reordered": 0}
+
+
 @pytest.mark.parametrize(
     "wrong",
     [

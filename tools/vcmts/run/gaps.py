@@ -120,6 +120,8 @@ def dropped(whole: Json, direction: str) -> int:
 
 def explain(whole: Json, direction: str, machine: Times, tsc_hz: float) -> Explained:
     part, most = whole[direction], limits(whole, direction)
+    if "grants" in part:  # packets that wait for grants are under way for so long that any gap fits
+        return Explained(part["lost"], part["reordered"], part["lost"], part["reordered"])
     suspects = part["suspects"]
     noted = lost = int(suspects["lost_more"])
     late = int(suspects["reordered_more"])
@@ -146,7 +148,6 @@ def known(whole: Json) -> bool:
         and all("gaps" in one for one in whole["workers"])
         and all("suspects" in whole[way] for way in shown)
         and not expected.impaired(whole)
-        and not any("grants" in whole[way] for way in shown)
     )
 
 
