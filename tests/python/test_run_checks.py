@@ -37,6 +37,7 @@ WRONG = [
     ("downstream", "corrupted_by", "crc", "CRC"),
     ("downstream", "corrupted_by", "payload", "contents"),
     ("downstream", "witness", "wrong", "independent decoder"),
+    ("downstream", "", "late", "delay"),
     ("downstream", "", "lost", "complete"),
     ("downstream", "", "reordered", "order"),
     ("downstream", "", "unexpected_frames", "nothing else"),

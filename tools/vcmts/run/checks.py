@@ -68,6 +68,20 @@ def every(direction: str) -> list[Check]:
 WITNESSED = (
     "packets of the R-PHY port, taken at random = what a decoder that shares no code finds good"
 )
+LATENESS = (
+    "half of the packets take no more than 5 ms, where no queue, rate or gap of the machine "
+    "holds them up"
+)
+
+
+def punctual(part: Json) -> int:
+    return 0 if part.get("late") is None else int(part["proven"])
+
+
+def late(part: Json) -> int:
+    return int(part.get("late") or 0)
+
+
 ARRIVED = at("proven corrupted undecipherable")
 CHECKS = (
     down(
@@ -129,6 +143,7 @@ CHECKS = (
         ARRIVED,
         within("corrupted_by", "crypto tag stream ip_header payload"),
     ),
+    down("delay", LATENESS, punctual, late),
     down("independent decoder", WITNESSED, at("witness.frames"), at("witness.wrong")),
     *every("downstream"),
     Check(
@@ -138,6 +153,7 @@ CHECKS = (
         at("proven corrupted"),
         at("corrupted"),
     ),
+    Check("delay", "upstream", LATENESS, punctual, late),
     Check(
         "independent decoder",
         "upstream",

@@ -32,6 +32,7 @@ from vcmts.run import (
     grants,
     groups,
     identities,
+    lateness,
     power,
     rates,
     summary,
@@ -243,6 +244,7 @@ def conclude(
     if (
         broken
         or witness.wrong(whole)
+        or lateness.count(whole)
         or (expected.impaired(whole) and not expected.as_expected(whole))
     ):
         status = max(status, 1)
@@ -301,6 +303,7 @@ def carry(
     whole = summary.merge(json.loads(plane.read_text(encoding="utf-8")), found, asked)
     whole |= {"seed": drawn.seed, "first_number": drawn.first_number}
     witness.add(whole, config, within, given)
+    lateness.add(whole)
     witness.tell(whole, witness.keep(whole, within, given.json))
     kept = keep_unexpected(captured, given.json, status)
     return conclude(whole, facts, given, day, status, kept)

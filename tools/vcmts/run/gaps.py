@@ -161,6 +161,7 @@ def otherwise_good(whole: Json) -> bool:
         and not any(part.get(key, 0) for part in parts for key in BAD)
         and not any(any(part.get("depi_violations", {}).values()) for part in parts)
         and not any(summary.skipped(part) or summary.misread(part) for part in parts)
+        and not any(part.get("late") for part in parts)
         and all(closes(part) for part in parts)
     )
 

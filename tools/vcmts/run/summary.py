@@ -252,6 +252,7 @@ def astray(parts: list[Json]) -> list[str]:
     counts["violations of DEPI"] = broken
     counts["numbers of DSIDs skipped"] = sum(map(skipped, parts))
     counts["faults found by the independent decoder"] = sum(map(misread, parts))
+    counts["late without a reason"] = sum(part.get("late") or 0 for part in parts)
     return [f"{count:,} {title}" for title, count in counts.items() if count]
 
 

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Packets that are late fail a run, unless something holds them up."""
+
+from typing import Any
+
+import pytest
+
+from vcmts.run import lateness
+
+Json = dict[str, Any]
+HZ = 1_000_000_000
+HISTOGRAM = [[100, 10], [5_000, 20], [5_100, 30], [9_000, 5]]
+
+
+def direction(p50: float) -> Json:
+    return {
+        **{"lost": 0, "drops": {"runt": 0}, "transmit_backpressure": 0, "seconds": 2.0},
+        **{"asked_gbps": 1.0, "sent_bytes": 250_000_000},
+        "latency_us": {"p50": p50, "histogram": HISTOGRAM},
+    }
+
+
+def run(down: Json, gaps: Json | None = None) -> Json:
+    return {
+        **{"downstream": down, "upstream": direction(40), "host": {"tsc_hz": HZ}},
+        "gaps": gaps or {"shorter": 0, "list": []},
+        "workers": [{"gaps": {"shorter": 0, "list": []}}],
+    }
+
+
+def late(whole: Json) -> Any:
+    lateness.add(whole)
+    assert whole["upstream"]["late"] in (0, None)
+    return whole["downstream"]["late"]
+
+
+@pytest.mark.parametrize(("p50", "count"), [(40, 0), (5_000, 0), (5_001, 35), (10_000, 35)])
+def test_half_of_the_packets_are_in_time(p50: float, count: int) -> None:
+    whole = run(direction(p50))
+    assert late(whole) == count
+    assert lateness.count(whole) == count
+
+
+@pytest.mark.parametrize(
+    "held",
+    [
+        {"grants": {}},
+        {"drops": {"runt": 1}},
+        {"lost": 1},
+        {"transmit_backpressure": 1},
+        {"asked_gbps": None},
+        {"sent_bytes": 237_000_000},
+        {"scheduler": {"delay": [{"p50_us": 10}, {"p50_us": 1_001}]}},
+        {"latency_us": None},
+    ],
+    ids=str,
+)
+def test_what_holds_packets_up_is_not_judged(held: Json) -> None:
+    assert late(run(direction(10_000) | held)) is None
+
+
+def test_a_scheduler_that_holds_none_explains_nothing() -> None:
+    part = direction(10_000) | {"scheduler": {"delay": [{"p50_us": 1_000}]}}
+    assert late(run(part)) == 35
+
+
+@pytest.mark.parametrize(
+    ("gaps", "judged"),
+    [
+        ({"shorter": 0, "list": [[0, 399_000_000]]}, True),
+        ({"shorter": 0, "list": [[0, 400_000_000]]}, False),
+        ({"shorter": 399, "list": []}, True),
+        ({"shorter": 400, "list": []}, False),
+        ({"shorter": 200, "list": [[0, 100_000_000], [200_000_000, 300_000_000]]}, False),
+    ],
+)
+def test_gaps_of_the_machine(gaps: Json, judged: bool) -> None:
+    assert (late(run(direction(10_000), gaps)) is not None) == judged
+
+
+def test_programs_that_tell_no_gaps() -> None:
+    whole = run(direction(10_000))
+    del whole["workers"][0]["gaps"]
+    assert late(whole) is None
