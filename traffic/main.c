@@ -93,8 +93,7 @@ static struct traffic_options group_options(const struct setup *s, struct ends *
 	};
 }
 
-#define WITNESSED \
-	2 /* service groups, as the decoder needs a second for the configuration of each */
+#define WITNESSED 2 /* service groups: the decoder reads the configuration of each in a second */
 
 /* Whether packets of the group are kept: of more groups than that the seed chooses. */
 static bool witnessed(const struct setup *s, unsigned group) {
@@ -106,8 +105,8 @@ static bool witnessed(const struct setup *s, unsigned group) {
 
 /* What is asked for is divided among them. */
 static int witness_begin(const struct setup *s, struct witness_pair pairs[]) {
-	unsigned count = (unsigned)s->config.group_count,
-		 shared = RTE_MIN(count, (unsigned)WITNESSED);
+	unsigned count = (unsigned)s->config.group_count;
+	unsigned shared = RTE_MIN(count, (unsigned)WITNESSED);
 	uint32_t packets = (s->options.witness_packets + shared - 1) / shared;
 
 	for (unsigned g = 0; g < count; g++) {
