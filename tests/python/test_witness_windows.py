@@ -30,6 +30,7 @@ SMALL = parse_config(CONFIG)
 UP = parse_config(UPSTREAM)
 WINDOW = 16
 FLOWS = {1: (1, 2), 2: (1, 2), 10: (3,), 11: (3,)}  # channels of service flows
+HERE = Path()
 places = st.integers(0, 1 << 16)
 
 
@@ -184,20 +185,33 @@ def test_groups_of_a_server_are_read_alone() -> None:
             ],
         }
     )
-    groups = parse_groups(whole, [0, 1])
+    groups = parse_groups(whole, [0, 1], HERE)
     assert [groups[place].rphy.mtu for place in (0, 1)] == [1400, 1400]
     assert [groups[place].channels[0].session for place in (0, 1)] == [1, 2]
     assert [groups[place].rphy.carrier.dscp for place in (0, 1)] == [1, 2]
-    assert list(parse_groups(whole, [1]).values()) == [groups[1]]
+    assert list(parse_groups(whole, [1], HERE).values()) == [groups[1]]
     with pytest.raises(ConfigError):
-        parse_groups("service_groups: none", [0])
+        parse_groups("service_groups: none", [0], HERE)
     with pytest.raises(ConfigError):
-        parse_groups(whole, [2])
+        parse_groups(whole, [2], HERE)
 
 
 def test_of_a_large_file_only_the_groups_that_are_needed_are_read() -> None:
     written = vcmts("profile", "2ofdm-0sc-qam_20cms_aes", "--groups", "3").stdout
-    of_all = parse_groups(written.replace("service_groups:", "service_groups:  "), [0, 1, 2])
+    of_all = parse_groups(written.replace("service_groups:", "service_groups:  "), [0, 1, 2], HERE)
     assert len({config.modems[0].mac for config in of_all.values()}) == 3
     for places in ([0], [1], [2], [0, 2]):
-        assert parse_groups(written, places) == {place: of_all[place] for place in places}
+        assert parse_groups(written, places, HERE) == {place: of_all[place] for place in places}
+
+
+def test_a_group_may_have_a_file_of_its_own(tmp_path: Path) -> None:
+    own = {"service_group": "9", "channels": [{"id": 1, "type": "ofdm", "session": 7}]}
+    (tmp_path / "own.yaml").write_text(json.dumps(own | {"rphy": {"dscp": 5, "ttl": 9}}))
+    whole = {"rphy": {"mtu": "1400"}}
+    item = {"file": "own.yaml", "service_group": 3, "rphy": {"ttl": 8}}
+    text = json.dumps(whole | {"service_groups": [item]})
+    group = parse_groups(text, [0], tmp_path)[0]
+    assert (group.rphy.mtu, group.rphy.carrier.dscp, group.rphy.carrier.ttl) == (1400, 5, 8)
+    assert group.channels[0].session == 7
+    with pytest.raises(ConfigError, match=r"own\.yaml"):
+        parse_groups(text, [0], tmp_path / "elsewhere")

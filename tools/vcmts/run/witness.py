@@ -74,7 +74,7 @@ def judge(config: Path, captured: Path) -> dict[str, Json]:
 
     windows = read_windows(captured)
     places = sorted({window.place for window in windows})
-    groups = parse_groups(config.read_text(encoding="utf-8-sig"), places)
+    groups = parse_groups(config.read_text(encoding="utf-8-sig"), places, config.parent)
     found = {"downstream": Found(), "upstream": Found()}
     for window in windows:
         group = groups[window.place]

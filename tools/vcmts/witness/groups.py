@@ -3,6 +3,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from vcmts.witness.config import load_tree, parse_config
@@ -43,22 +44,35 @@ def _only(text: str, places: Sequence[int]) -> str | None:
     return "".join(lines[:first] + [line for place in places for line in items[place]])
 
 
-def _groups(text: str) -> list[Config]:
+def _own(item: Mapping[str, Any], folder: Path) -> Mapping[str, Any]:
+    """With what the file has that the item names, relative to the server's."""
+    if "file" not in item:
+        return item
+    try:
+        text = (folder / item["file"]).read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise ConfigError(f"{item['file']}: {error.strerror}") from error
+    own = {key: value for key, value in item.items() if key != "file"}
+    return alone(load_tree(text), own)
+
+
+def _groups(text: str, folder: Path) -> list[Config]:
     whole = load_tree(text)
     listed = whole.get("service_groups") if isinstance(whole, dict) else None
     if listed is None:
         return [parse_config(text)]
     if not isinstance(listed, list):
         raise ConfigError("service_groups is no list")
-    return [parse_config(json.dumps(alone(whole, item))) for item in listed]
+    return [parse_config(json.dumps(alone(whole, _own(item, folder)))) for item in listed]
 
 
-def parse_groups(text: str, places: Sequence[int]) -> dict[int, Config]:
-    """Those at these places in a file of one service group or several. Raises ConfigError."""
+def parse_groups(text: str, places: Sequence[int], folder: Path) -> dict[int, Config]:
+    """Those at these places in a file of one service group or several, which lies in `folder`.
+    Raises ConfigError."""
     only = _only(text, places) if places else None
     if only is not None:
-        return dict(zip(places, _groups(only), strict=True))
-    groups = _groups(text)
+        return dict(zip(places, _groups(only, folder), strict=True))
+    groups = _groups(text, folder)
     if any(place >= len(groups) for place in places):
         raise ConfigError(f"{len(groups)} service groups, and windows of others")
     return {place: groups[place] for place in places}

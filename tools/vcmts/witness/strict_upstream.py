@@ -15,6 +15,7 @@ from vcmts.witness.docsis import (
     SEGMENT_SEQUENCES,
     SegmentHeader,
     decode_frame,
+    decode_request,
     decode_segment_header,
     frame_size,
 )
@@ -33,6 +34,7 @@ from vcmts.witness.strict_frames import (
     split_burst,
 )
 
+REQUEST_REGION = 1  # IUC
 Segment = tuple[SegmentHeader, bytes]
 
 
@@ -57,6 +59,9 @@ class _Decoder:
                 raise Wrong("a ranging burst is one management message")
             self.decoded.management.append(check_crc(decode_frame(frames[0]).pdu))
             return
+        if burst.header.iuc == REQUEST_REGION:
+            self._requests(arrived.channel.id, burst.payload)
+            return
         found = self.config.by_sid.get((arrived.channel.id, burst.header.sid))
         if found is None:
             raise Wrong(f"SID {burst.header.sid} is unknown")
@@ -70,6 +75,14 @@ class _Decoder:
         reader = self._flow(modem, flow, (flow.id, cluster.id))
         for frame in split_burst(burst.payload):
             reader.frame(frame)
+
+    def _requests(self, channel: int, payload: bytes) -> None:
+        """Request frames alone, of any modem of the channel."""
+        for frame in split_burst(payload):
+            request = decode_request(frame)
+            if (channel, request.sid) not in self.config.by_sid:
+                raise Wrong(f"request of SID {request.sid}")
+            self.decoded.kinds["request"] += 1
 
     def _flow(self, modem: Modem, flow: UpstreamFlow, place: Place) -> FlowReader:
         fresh = FlowReader(self.config, modem, flow, place, self.decoded, self.window)
