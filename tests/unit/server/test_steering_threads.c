@@ -10,6 +10,7 @@
 #include <rte_cycles.h>
 
 #include "model/loader.h"
+#include "sharing/steered.h"
 
 #include "fixture.h"
 #include "steering_bench.h"

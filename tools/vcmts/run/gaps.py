@@ -151,6 +151,15 @@ def known(whole: Json) -> bool:
     )
 
 
+def spoiled(part: Json) -> bool:
+    """Whether something came that should not have come so."""
+    return (
+        any(part.get(key, 0) for key in BAD)
+        or any(part.get("depi_violations", {}).values())
+        or bool(summary.skipped(part) or summary.misread(part))
+    )
+
+
 def otherwise_good(whole: Json) -> bool:
     """Whether nothing is wrong but that packets were lost or came out of order."""
     parts = [whole[way] for way in summary.directions(whole)]
@@ -158,17 +167,14 @@ def otherwise_good(whole: Json) -> bool:
         not summary.silent(whole)
         and summary.balanced(whole)
         and all(part["sent"] > 0 for part in parts)
-        and not any(part.get(key, 0) for part in parts for key in BAD)
-        and not any(any(part.get("depi_violations", {}).values()) for part in parts)
-        and not any(summary.skipped(part) or summary.misread(part) for part in parts)
-        and not any(part.get("late") for part in parts)
+        and not any(spoiled(part) for part in parts)
         and all(closes(part) for part in parts)
     )
 
 
 BAD = (
     *("corrupted", "duplicated", "astray", "undecipherable", "unaccounted"),
-    "unexpected_frames",
+    *("unexpected_frames", "late"),
 )
 # What becomes of a packet that is sent.
 FATES = ("proven", "counted", "lost", "corrupted", "undecipherable", "overtaken")
