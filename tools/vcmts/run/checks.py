@@ -78,10 +78,6 @@ def punctual(part: Json) -> int:
     return 0 if part.get("late") is None else int(part["proven"])
 
 
-def late(part: Json) -> int:
-    return int(part.get("late") or 0)
-
-
 ARRIVED = at("proven corrupted undecipherable")
 CHECKS = (
     down(
@@ -143,7 +139,7 @@ CHECKS = (
         ARRIVED,
         within("corrupted_by", "crypto tag stream ip_header payload"),
     ),
-    down("delay", LATENESS, punctual, late),
+    down("delay", LATENESS, punctual, summary.late),
     down("independent decoder", WITNESSED, at("witness.frames"), at("witness.wrong")),
     *every("downstream"),
     Check(
@@ -153,7 +149,7 @@ CHECKS = (
         at("proven corrupted"),
         at("corrupted"),
     ),
-    Check("delay", "upstream", LATENESS, punctual, late),
+    Check("delay", "upstream", LATENESS, punctual, summary.late),
     Check(
         "independent decoder",
         "upstream",

@@ -244,7 +244,7 @@ def conclude(
     if (
         broken
         or witness.wrong(whole)
-        or lateness.count(whole)
+        or any(summary.late(whole[way]) for way in summary.directions(whole))
         or (expected.impaired(whole) and not expected.as_expected(whole))
     ):
         status = max(status, 1)

@@ -8,8 +8,7 @@ from vcmts.run import checks, groups, summary
 
 Json = dict[str, Any]
 
-# Below this share of the rate asked for, it is said why; a few packets make no rate.
-ENOUGH_OF_RATE, FEWEST_PACKETS = 0.95, 100
+FEWEST_PACKETS = 100  # fewer make no rate
 # Drops of what is more than the channels carry, at the end of a queue or before it is long.
 FULL = ("flow_buffer_full", "scheduler_full", "wred_drop", "docsis_pie_drop")
 # Rings and queues bridge less; a modem waits 18 ms for what is missing before a packet.
@@ -27,9 +26,9 @@ def of_full_queues(whole: Json, facts: Json) -> None:
 def of_low_rates(whole: Json) -> None:
     for direction in summary.directions(whole):
         part = whole[direction]
-        sent, asked = summary.sent_gbps(part), part["asked_gbps"]
-        if asked is None or part["sent"] < FEWEST_PACKETS or sent >= ENOUGH_OF_RATE * asked:
+        if part["sent"] < FEWEST_PACKETS or summary.keeps_rate(part):
             continue
+        sent, asked = summary.sent_gbps(part), part["asked_gbps"]
         complain(
             f"{direction}: {groups.rate(sent)} of {groups.rate(asked)} were sent: the machine "
             "(the traffic's core, or full queues before vcmtsd) did not carry the rate asked for"

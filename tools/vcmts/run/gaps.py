@@ -140,12 +140,16 @@ def explain(whole: Json, direction: str, machine: Times, tsc_hz: float) -> Expla
     return Explained(part["lost"], part["reordered"], lost, min(late, part["reordered"]))
 
 
+def noted(whole: Json) -> bool:
+    """Whether both programs tell of gaps."""
+    return "gaps" in whole and all("gaps" in one for one in whole["workers"])
+
+
 def known(whole: Json) -> bool:
     """Whether both programs tell of gaps, and nothing was meant to go wrong."""
     shown = summary.directions(whole)
     return (
-        "gaps" in whole
-        and all("gaps" in one for one in whole["workers"])
+        noted(whole)
         and all("suspects" in whole[way] for way in shown)
         and not expected.impaired(whole)
     )

@@ -17,7 +17,6 @@ LIMIT_US = 5_000
 HELD_US = 1_000
 # Of the time of a run; gaps that were too many to be listed are of 1 ms at least.
 MOST_GAPS, SHORTEST_GAP_S = 0.2, 1e-3
-ENOUGH_OF_RATE = 0.95
 
 
 def gaps_share(whole: Json, seconds: float) -> float:
@@ -31,14 +30,13 @@ def gaps_share(whole: Json, seconds: float) -> float:
 def is_held(part: Json) -> bool:
     """Whether packets had to wait for others, for a rate, or for grants."""
     delays = part.get("scheduler", {}).get("delay", [])
-    asked = part["asked_gbps"]
     return (
         "grants" in part
         or any(part["drops"].values())
         or part["lost"] > 0
         or part["transmit_backpressure"] > 0
-        or asked is None
-        or summary.sent_gbps(part) < ENOUGH_OF_RATE * asked
+        or part["asked_gbps"] is None
+        or not summary.keeps_rate(part)
         or any(one["p50_us"] > HELD_US for one in delays)
     )
 
@@ -52,11 +50,7 @@ def late(part: Json) -> int:
 
 def add(whole: Json) -> None:
     """Directions of the summary get `late`: how many packets; null where that is not judged."""
+    noted = gaps.noted(whole)
     for part in (whole[way] for way in summary.directions(whole)):
-        known = "gaps" in whole and all("gaps" in worker for worker in whole["workers"])
-        judged = known and not is_held(part) and gaps_share(whole, part["seconds"]) < MOST_GAPS
+        judged = noted and not is_held(part) and gaps_share(whole, part["seconds"]) < MOST_GAPS
         part["late"] = late(part) if judged and part["latency_us"] else None
-
-
-def count(whole: Json) -> int:
-    return sum(whole[way].get("late") or 0 for way in summary.directions(whole))

@@ -122,6 +122,16 @@ def sent_gbps(part: Json) -> float:
     return part["sent_bytes"] * 8e-9 / seconds if seconds > 0 else 0.0
 
 
+# Below this share of the rate asked for, the machine did not carry it.
+ENOUGH_OF_RATE = 0.95
+
+
+def keeps_rate(part: Json) -> bool:
+    """Whether so much was sent as was asked for; where nothing was, `max`, it is."""
+    asked = part["asked_gbps"]
+    return asked is None or sent_gbps(part) >= ENOUGH_OF_RATE * asked
+
+
 def asked_for(part: Json) -> str:
     return "max" if part["asked_gbps"] is None else groups.rate(part["asked_gbps"])
 
@@ -245,6 +255,10 @@ def misread(part: Json) -> int:
     return int(part.get("witness", {}).get("wrong", 0))
 
 
+def late(part: Json) -> int:
+    return int(part.get("late") or 0)
+
+
 def astray(parts: list[Json]) -> list[str]:
     """What came and should not have come so."""
     counts = {title: sum(part.get(key, 0) for part in parts) for key, title in ASTRAY.items()}
@@ -252,7 +266,7 @@ def astray(parts: list[Json]) -> list[str]:
     counts["violations of DEPI"] = broken
     counts["numbers of DSIDs skipped"] = sum(map(skipped, parts))
     counts["faults found by the independent decoder"] = sum(map(misread, parts))
-    counts["late without a reason"] = sum(part.get("late") or 0 for part in parts)
+    counts["late without a reason"] = sum(map(late, parts))
     return [f"{count:,} {title}" for title, count in counts.items() if count]
 
 

@@ -161,7 +161,7 @@ class Reassembler:
             if segment.begin:
                 problems += self._abandon(psp.flow, "another frame begins")
                 self._open[psp.flow] = _Partial(packet)
-            self._begun |= {psp.flow} if segment.begin else set()
+                self._begun.add(psp.flow)
             partial = self._open.get(psp.flow)
             if partial is None and self.window and psp.flow not in self._begun:
                 continue
