@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 SECTION, INTERFACE, STATISTICS, PACKET = 0x0A0D0D0A, 1, 5, 6
 HEADER = struct.Struct("<II")
 STATISTICS_HEAD = 20  # bytes before its options
-COMMENT = 1
+COMMENT, NAME = 1, 2
 LARGEST = 1 << 20  # bytes of a block
 SAID = re.compile(
     r"captured: (?P<captured>\d+), matched: (?P<matched>\d+), beyond the rate: (?P<limited>\d+), "
@@ -31,12 +31,12 @@ class Told:
     end: str | None = None  # None: the file has not come to its end
 
 
-def comment_of(block: bytes) -> str:
-    """The first comment of a block of statistics; empty where it has none."""
-    at = STATISTICS_HEAD
+def option_of(block: bytes, at: int, wanted: int) -> str:
+    """The text of the first option of this kind in a block whose options begin at `at`; empty where
+    it has none."""
     while at + 4 <= len(block) - 4:
         code, size = struct.unpack_from("<HH", block, at)
-        if code == COMMENT:
+        if code == wanted:
             return block[at + 4 : at + 4 + size].decode(errors="replace")
         if code == 0:
             break
@@ -47,7 +47,9 @@ def comment_of(block: bytes) -> str:
 def look(kind: int, block: bytes, told: Told) -> None:
     if kind == PACKET:
         told.packets += 1
-    elif kind == STATISTICS and (said := SAID.fullmatch(comment_of(block))):
+    elif kind == STATISTICS and (
+        said := SAID.fullmatch(option_of(block, STATISTICS_HEAD, COMMENT))
+    ):
         told.limited, told.missed = int(said["limited"]), int(said["missed"])
         told.end = said["end"]
 

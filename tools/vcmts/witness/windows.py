@@ -6,11 +6,19 @@ import struct
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from vcmts.capture.blocks import (
+    COMMENT,
+    HEADER,
+    INTERFACE,
+    NAME,
+    PACKET,
+    Blocks,
+    BrokenError,
+    option_of,
+)
 from vcmts.witness.pcapfile import Record
 
-SECTION, INTERFACE, PACKET = 0x0A0D0D0A, 1, 6
-COMMENT, NAME = 1, 2
-HEAD = struct.Struct("<II")
+INTERFACE_HEAD, PACKET_HEAD = 16, 28  # bytes before options, and before a packet
 
 
 class WindowsError(ValueError):
@@ -26,44 +34,32 @@ class Window:
     records: list[Record] = field(default_factory=list)
 
 
-def _option(options: bytes, wanted: int) -> str:
-    """The text of the first option of this kind."""
-    while len(options) >= 4:
-        kind, size = struct.unpack_from("<HH", options)
-        if kind == wanted:
-            return options[4 : 4 + size].decode()
-        if kind == 0:
-            break
-        options = options[4 + -(-size // 4) * 4 :]
-    raise WindowsError(f"a block without option {wanted}")
-
-
-def _packet(body: bytes, names: list[str], into: dict[tuple[str, str], Window]) -> None:
-    interface, high, low, size, wire_size = struct.unpack_from("<IIIII", body)
+def _packet(block: bytes, names: list[str], into: dict[tuple[str, str], Window]) -> None:
+    interface, high, low, size, wire_size = struct.unpack_from("<IIIII", block, HEADER.size)
     name = names[interface]
     direction, _, place = name.partition(" ")
-    number = _option(body[20 + -(-size // 4) * 4 :], COMMENT)
+    number = option_of(block, PACKET_HEAD + -(-size // 4) * 4, COMMENT)
+    if not number:
+        raise WindowsError("a packet of no window")
     window = into.setdefault((name, number), Window(direction, int(place)))
-    window.records.append(Record(high << 32 | low, body[20 : 20 + size], wire_size))
+    data = block[PACKET_HEAD : PACKET_HEAD + size]
+    window.records.append(Record(high << 32 | low, data, wire_size))
 
 
 def read_windows(path: Path) -> list[Window]:
     """All of a file. Raises WindowsError."""
-    data = path.read_bytes()
     names: list[str] = []
     windows: dict[tuple[str, str], Window] = {}
-    at = 0
+    blocks = Blocks()
     try:
-        while at < len(data):
-            kind, size = HEAD.unpack_from(data, at)
-            body = data[at + HEAD.size : at + size - 4]
+        for block in blocks.take(path.read_bytes()):
+            kind, _ = HEADER.unpack_from(block)
             if kind == INTERFACE:
-                names.append(_option(body[8:], NAME))
+                names.append(option_of(block, INTERFACE_HEAD, NAME))
             elif kind == PACKET:
-                _packet(body, names, windows)
-            elif kind != SECTION:
-                raise WindowsError(f"block {kind}")
-            at += max(size, HEAD.size)
-    except (struct.error, IndexError, ValueError) as error:
-        raise WindowsError(f"{path}: byte {at}: {error}") from error
+                _packet(block, names, windows)
+    except (BrokenError, struct.error, IndexError, ValueError) as error:
+        raise WindowsError(f"{path}: no file of windows: {error!r}") from error
+    if blocks.rest:
+        raise WindowsError(f"{path}: {len(blocks.rest)} bytes of a block at the end")
     return list(windows.values())
