@@ -64,6 +64,8 @@ def check(summary: Json) -> None:
         broken = way["corrupted"] + way["undecipherable"]
         assert way["sent"] == way["proven"] + way["lost"] + way["overtaken"] + broken > 0
         assert way["unaccounted"] == way["duplicated"] == 0
+        # a change overtakes what is under way, at any speed of the machine: little
+        assert 20 * way["overtaken"] < way["sent"], way["overtaken"]
         # the traffic learns of every change in order, however late
         assert broken == 0, (way["corrupted_by"], way["undecipherable"])
         assert way["balanced"]

@@ -41,7 +41,6 @@ static void streams_place(struct uplink_flows *f) {
 		s->index = place->stream;
 		s->segment_header = place->segment_header;
 		s->placed = true;
-		s->sequence = first_number();
 	}
 }
 
@@ -58,6 +57,8 @@ int uplink_flows_create(struct uplink_flows *f, const struct uplink_plan *plan, 
 	f->streams = calloc(f->stream_count, sizeof(*f->streams));
 	if (f->streams != NULL && plan->place_count <= f->stream_count) {
 		streams_place(f);
+		for (uint32_t s = 0; s < f->stream_count; s++)
+			f->streams[s].sequence = first_number();
 		if (rests_create(f, grant, room > 0))
 			return 0;
 	}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The upstream of a server that changes. */
 #include "follow_up_group.h"
+#include "wire/segment.h"
 
 static void a_modem_comes(void **state) {
 	struct uplink_result r;
@@ -18,6 +19,33 @@ static void a_modem_comes(void **state) {
 	copies_come();
 	r = finish();
 	assert_all_came(&r);
+}
+
+/* A CMTS would take numbers that begin again for duplicates. */
+static void segment_numbers_go_on(void **state) {
+	static struct ip_address others[] = {{4, {10, 9, 0, 1}}, {4, {10, 9, 0, 2}}};
+	struct segment_header h;
+	uint16_t number = 0;
+
+	(void)state;
+	start(6);
+	for (size_t count = 1; count <= 2; count++) {
+		copy_made(NONE);
+		modems[5].addresses = others;
+		modems[5].address_count = count;
+		learn();
+		rounds(4 * ROUNDS);
+	}
+	for (size_t i = 0; i < rig.came.burst_count; i++) {
+		const struct rig_burst *b = rig.came.bursts[i];
+
+		if (b->header.sid != 0x30 || b->kind != RIG_DATA)
+			continue;
+		assert_int_equal(segment_header_parse(b->payload, b->size, &h), SEGMENT_OK);
+		assert_int_equal(h.sequence, number++);
+	}
+	assert_true(number > 8 * ROUNDS);
+	finish();
 }
 
 /* Stream 6 is the last modem's: what it sends is dropped from the change on. */
@@ -160,6 +188,7 @@ static void a_modem_without_room_for_packets_is_silent(void **state) {
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		TEST(a_modem_comes),
+		TEST(segment_numbers_go_on),
 		TEST(what_a_removed_modem_sends_is_told),
 		TEST(losses_of_others_are_losses),
 		TEST(addresses_differ),
