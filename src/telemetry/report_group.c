@@ -201,19 +201,23 @@ static json_t *asking_json(const struct service_group *sg, const struct us_reque
 /* By modem in the report of a group alone. */
 static json_t *requests_json(const struct upstreams *all) {
 	json_t *kinds = json_object(), *json;
-	uint64_t modems = 0;
+	uint64_t modems = 0, of_left = 0;
 
 	for (unsigned k = 0; k < REQUEST_KINDS; k++) {
 		uint64_t asked = all->gone->requests[k];
 
+		of_left += asked;
 		for (unsigned i = 0; i < all->count; i++)
 			asked += all->list[i]->requests.sink.by_kind[k];
 		json_object_set_new(kinds, us_request_name((enum us_request_kind)k),
 				    report_integer(asked));
 	}
-	for (unsigned i = 0; i < all->count; i++)
+	for (unsigned i = 0; i < all->count; i++) {
 		modems += us_request_sink_modems(&all->list[i]->requests.sink);
-	json = json_pack("{s:o, s:o}", "by_kind", kinds, "modems", report_integer(modems));
+		of_left += all->list[i]->requests.sink.of_left;
+	}
+	json = json_pack("{s:o, s:o, s:o}", "by_kind", kinds, "modems", report_integer(modems),
+			 "of_left", report_integer(of_left));
 	if (all->count == 1)
 		json_object_set_new(json, "by_modem",
 				    asking_json(all->first, &all->list[0]->requests.sink));

@@ -54,7 +54,10 @@ uint64_t us_requests_taken(const struct us_requests *r) {
 }
 
 void us_requests_forget(struct us_requests *r, uint32_t modem) {
-	memset(r->sink.by_modem[modem], 0, sizeof(r->sink.by_modem[modem]));
+	for (unsigned k = 0; k < REQUEST_KINDS; k++) {
+		r->sink.of_left += r->sink.by_modem[modem][k];
+		r->sink.by_modem[modem][k] = 0;
+	}
 }
 
 bool us_request_is_repeated(struct upstream *u, uint32_t channel) {

@@ -45,6 +45,7 @@ struct us_request {
 struct us_request_sink {
 	uint64_t by_kind[REQUEST_KINDS];
 	uint32_t (*by_modem)[REQUEST_KINDS];
+	uint64_t of_left; /* of modems that have left */
 	uint32_t modems;
 };
 

@@ -24,7 +24,11 @@ def part(direction: str) -> Json:
         "drops": {"runt": 0},
         "counters": {name: 0 for name in (*names, "fragments") if "." not in name},
         "scheduler": {"channels": [{"packets": 0}, {"packets": 0}]},
-        "requests": {"by_kind": {"record": 0, "frame": 0}, "by_modem": {"02:01": {"record": 0}}},
+        "requests": {
+            "by_kind": {"record": 0, "frame": 0},
+            "by_modem": {"02:01": {"record": 0}},
+            "of_left": 0,
+        },
     }
 
 
@@ -65,7 +69,7 @@ def test_requests_are_those_of_the_modems() -> None:
     whole = run()
     whole["upstream"]["requests"]["by_modem"]["02:01"]["record"] = 3
     [found] = identities.broken(whole)
-    assert str(found) == "upstream: requests = by_modem: found 0 and 3"
+    assert str(found) == "upstream: requests = by_modem + of_left: found 0 and 3"
 
 
 @pytest.mark.parametrize("reason", ["lost", "drops", "messages", "changes"])

@@ -158,6 +158,7 @@ static void place_is_given_again_empty(void **state) {
 	will_be(LIVE_MODEM, LAST, NULL);
 	change();
 	assert_int_equal(bench->u->requests.sink.by_modem[LAST][REQUEST_FRAME], 0);
+	assert_int_equal(bench->u->requests.sink.of_left, 1);
 	assert_int_equal(bench->u->requests.sink.by_kind[REQUEST_FRAME], 1);
 	assert_null(bench->u->tables.modems[LAST].ipv4);
 	assert_int_equal(bench->u->holds.modems[LAST].bytes, 0);

@@ -97,9 +97,9 @@ def identities_part() -> str:
 When `./vcmts run` has ended it holds these sums against each other, of all service groups together
 and of each, and fails where two differ. A plain name is a counter of above, `.name` one of the
 traffic program ([results](results.md)); `channels` are those of the downstream scheduler,
-`by_kind`, `by_modem`, `records` and `in_bursts` bandwidth requests. Bytes may differ by a VLAN
-tag for each frame. *Nothing dropped*: by vcmtsd, lost, or overtaken by a change of the
-configuration, and no MAPs are sent.
+`by_kind`, `by_modem`, `of_left` (modems that have left), `records` and `in_bursts` bandwidth
+requests. Bytes may differ by a VLAN tag for each frame. *Nothing dropped*: by vcmtsd, lost, or
+overtaken by a change of the configuration, and no MAPs are sent.
 
 ### Downstream
 

@@ -85,9 +85,9 @@ UPSTREAM = (
     Identity("transmitted_bytes = .proven_bytes", frames="transmitted"),
     Identity(".request_records = records"),
     one_stage("requests = by_kind"),
-    one_stage("requests = by_modem"),
+    one_stage("requests = by_modem + of_left"),
 )
-REQUESTS = ("by_kind", "by_modem", "records", "in_bursts")
+REQUESTS = ("by_kind", "by_modem", "of_left", "records", "in_bursts")
 IDENTITIES = {"downstream": DOWNSTREAM, "upstream": UPSTREAM}
 
 
@@ -141,12 +141,15 @@ class Broken:
 
 
 def requests(part: Json, name: str) -> int | None:
-    """Bandwidth requests: all by their kinds, those by record, those of bursts, and the modems'."""
+    """Bandwidth requests: all by their kinds, by record, in bursts, of modems, and of modems that
+    have left."""
     asked = part.get("requests", {})
     if "by_modem" not in asked:
         return None
     if name == "by_modem":
         return sum(sum(kinds.values()) for kinds in asked["by_modem"].values())
+    if name == "of_left":
+        return int(asked["of_left"])
     kinds: dict[str, int] = asked["by_kind"]
     match name:
         case "records":
