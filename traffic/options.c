@@ -115,7 +115,9 @@ static const struct argp_option arguments[] = {
 	{.doc = "How:"},
 	{"json", KEY_JSON, "FILE", 0, "write the result there", 0},
 	{"unexpected", KEY_UNEXPECTED, "FILE", 0,
-	 "where there are frames that nobody asked for, write the first 64 there, as pcapng", 0},
+	 "where frames came that are corrupted, or that nobody asked for, write the first 64 "
+	 "there, as pcapng",
+	 0},
 	{"witness", KEY_WITNESS, "FILE", 0,
 	 "write packets of the R-PHY port, both directions, chosen at random, there as pcapng", 0},
 	{"witness-packets", KEY_WITNESS_PACKETS, "NUMBER", 0, "of each direction (300)", 0},

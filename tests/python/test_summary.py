@@ -252,3 +252,15 @@ def test_an_account_that_does_not_close_is_told(capsys: pytest.CaptureFixture[st
     assert capsys.readouterr().err == ""
     complaints.of_the_proof({"downstream": {"unaccounted": 0}, "groups": groups})
     assert "the account of the traffic program does not close" in capsys.readouterr().err
+
+
+def test_wrong_frames_are_told_by_kind(capsys: pytest.CaptureFixture[str]) -> None:
+    clean = {"unexpected": {}, "unexpected_frames": 0, "corrupted": 0, "corrupted_by": {}}
+    down = DOWN | clean | {"corrupted": 3, "corrupted_by": {"crc": 2, "tag": 1, "length": 0}}
+    up = DOWN | clean | {"unexpected": {"foreign": 1}, "unexpected_frames": 1}
+    complaints.of_wrong_frames({"downstream": down, "upstream": up}, "x.pcapng")
+    foreign, corrupted = capsys.readouterr().err.splitlines()
+    assert foreign.endswith(
+        "1 frames came that nobody asked for (1 foreign); `wireshark x.pcapng` shows the first ones"
+    )
+    assert "3 frames were corrupted (2 crc, 1 tag); `wireshark x.pcapng`" in corrupted

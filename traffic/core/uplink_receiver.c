@@ -127,7 +127,11 @@ static void uplink_refuse(struct uplink_receiver *r, int verdict, const uint8_t 
 	case FOREIGN: uplink_nobody_asked(r, UPLINK_UNEXPECTED_FOREIGN, frame, size); break;
 	case EARLIER: r->unexpected[UPLINK_UNEXPECTED_EARLIER]++; break;
 	case OTHER_GROUP: uplink_nobody_asked(r, UPLINK_UNEXPECTED_OTHER_GROUP, frame, size); break;
-	default: r->corrupted[verdict]++; break;
+	default:
+		r->corrupted[verdict]++;
+		evidence_add(r->evidence, EVIDENCE_NETWORK, uplink_corruption_names[verdict], frame,
+			     (uint32_t)size);
+		break;
 	}
 }
 

@@ -160,7 +160,7 @@ static bool frame_prove(struct downlink *d, struct rte_mbuf *m, uint64_t now, bo
 	if (why == CORRUPTION_STREAM && is_held(d, why, m))
 		return false;
 	if (why != CORRUPTION_NONE) {
-		d->account.corrupted[why]++;
+		account_corrupt(&d->account, why, m);
 		packet.valid = false;
 	} else {
 		frame_formats(d, m);
@@ -232,7 +232,7 @@ static bool frame_refuse(struct downlink *d, struct rte_mbuf *frame, enum corrup
 	if (why == CORRUPTION_DESTINATION && neighbours_have_modem(d->neighbours, destination))
 		frame_nobody_asked(d, UNEXPECTED_OTHER_GROUP, frame);
 	else
-		account_refuse(&d->account, why);
+		account_refuse(&d->account, why, frame);
 	return true;
 }
 

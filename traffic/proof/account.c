@@ -55,11 +55,16 @@ void account_deliver(void *account, const struct arrived *packet, uint64_t now) 
 		a->unexpected[UNEXPECTED_TOO_OLD]++;
 }
 
-void account_refuse(struct account *a, enum corruption why) {
+void account_corrupt(struct account *a, enum corruption why, const struct rte_mbuf *frame) {
+	a->corrupted[why]++;
+	evidence_add_mbuf(a->evidence, EVIDENCE_DOCSIS, corruption_names[why], frame);
+}
+
+void account_refuse(struct account *a, enum corruption why, const struct rte_mbuf *frame) {
 	if (why == CORRUPTION_UNDECIPHERABLE)
 		a->undecipherable++;
 	else
-		a->corrupted[why]++;
+		account_corrupt(a, why, frame);
 }
 
 uint64_t account_corrupted(const struct account *a) {

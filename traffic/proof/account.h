@@ -72,8 +72,11 @@ void account_restart(struct account *a);
  * or is only counted. */
 void account_deliver(void *account, const struct arrived *packet, uint64_t now);
 
-/* Counts a frame that is not proven for a reason other than CORRUPTION_NONE. */
-void account_refuse(struct account *a, enum corruption why);
+/* Counts a DOCSIS frame as corrupted, and keeps it as evidence. */
+void account_corrupt(struct account *a, enum corruption why, const struct rte_mbuf *frame);
+
+/* Counts a DOCSIS frame that is not proven for a reason other than CORRUPTION_NONE. */
+void account_refuse(struct account *a, enum corruption why, const struct rte_mbuf *frame);
 
 /* All frames counted in `corrupted`. */
 uint64_t account_corrupted(const struct account *a);

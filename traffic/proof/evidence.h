@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Frames that nobody asked for: the first EVIDENCE_FRAMES of a run are kept, and written as pcapng when it ends, one
- * interface for each end and one for DOCSIS frames out of DEPI. One thread.
+ * Frames that are corrupted, or that nobody asked for: the first EVIDENCE_FRAMES of a run are kept, and written as
+ * pcapng when it ends, one interface for each end and one for DOCSIS frames out of DEPI. One thread.
  */
 #pragma once
 

@@ -16,6 +16,7 @@
 
 static struct uplink *uplink;
 static struct uplink_receiver receiver;
+static struct evidence *evidence;
 
 struct frame {
 	uint32_t size;
@@ -34,11 +35,15 @@ static int open_receiver(void **state) {
 	assert_int_equal(uplink_receiver_create(&receiver, uplink, HZ, true), 0);
 	assert_true(receiver.started > 0);
 	receiver.started = MADE;
+	evidence = evidence_create();
+	assert_non_null(evidence);
+	receiver.evidence = evidence;
 	return 0;
 }
 
 static int close_receiver(void **state) {
 	(void)state;
+	evidence_free(evidence);
 	uplink_receiver_free(&receiver);
 	uplink_free(uplink);
 	return 0;
@@ -266,6 +271,7 @@ static void another_packets_tag_is_seen(void **state) {
 	memcpy(a.bytes + at, b.bytes + at, PACKET_TAG_SIZE);
 	take(&a);
 	assert_counts(0, 1, 0);
+	assert_int_equal(evidence_count(evidence), 1);
 	assert_int_equal(receiver.corrupted[UPLINK_CORRUPTION_CONTENTS], 1);
 }
 
@@ -347,6 +353,7 @@ static void foreign_frames_are_nobodys(void **state) {
 	for (size_t i = 0; i < ARRAY_COUNT(others); i++)
 		take(&others[i]);
 	assert_counts(1, 0, ARRAY_COUNT(others));
+	assert_int_equal(evidence_count(evidence), ARRAY_COUNT(others));
 	assert_int_equal(receiver.unexpected[UPLINK_UNEXPECTED_FOREIGN], ARRAY_COUNT(others));
 }
 

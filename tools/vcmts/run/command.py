@@ -216,7 +216,7 @@ def show(day: plan.Plan | None, whole: dict[str, Any], facts: dict[str, Any]) ->
 
 
 def keep_unexpected(captured: Path, json: str | None, status: int) -> str | None:
-    """Puts what was captured beside the summary, or here; the name of the file. Of a good run these
+    """Puts the wrong frames beside the summary, or here; the name of the file. Of a good run these
     are frames that --impair let come."""
     if not captured.exists() or status == 0:
         return None

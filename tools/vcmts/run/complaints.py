@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What of a run may surprise, and why it was so, a line each behind the summary."""
 
+from collections import Counter
 from typing import Any
 
 from vcmts.paths import complain
@@ -13,6 +14,11 @@ FEWEST_PACKETS = 100  # fewer make no rate
 FULL = ("flow_buffer_full", "scheduler_full", "wred_drop", "docsis_pie_drop")
 # Rings and queues bridge less; a modem waits 18 ms for what is missing before a packet.
 BRIDGED_US = 5_000
+# How many, of which kinds, and what is said of them.
+WRONG_FRAMES = (
+    ("unexpected_frames", "unexpected", "came that nobody asked for"),
+    ("corrupted", "corrupted_by", "were corrupted"),
+)
 
 
 def of_full_queues(whole: Json, facts: Json) -> None:
@@ -59,15 +65,18 @@ def of_cores_taken(whole: Json, *, excused: bool = False) -> None:
         )
 
 
-def of_unexpected_frames(whole: Json, kept: str | None) -> None:
+def of_wrong_frames(whole: Json, kept: str | None) -> None:
     """`kept`: the file that holds the first ones."""
-    parts = [whole[direction] for direction in summary.directions(whole)]
-    count = sum(part.get("unexpected_frames", 0) for part in parts)
-    if count:
-        kinds = {name: n for part in parts for name, n in part["unexpected"].items() if n}
-        told = ", ".join(f"{n:,} {name}" for name, n in kinds.items())
-        where = f"; `wireshark {kept}` shows the first ones" if kept else ""
-        complain(f"{count:,} frames came that nobody asked for ({told}){where}")
+    for key, by_kind, told in WRONG_FRAMES:
+        parts = [whole[direction] for direction in summary.directions(whole)]
+        count = sum(part.get(key, 0) for part in parts)
+        if count:
+            found = Counter[str]()
+            for part in parts:
+                found.update(part[by_kind])
+            kinds = ", ".join(f"{n:,} {name}" for name, n in found.items() if n)
+            where = f"; `wireshark {kept}` shows the first ones" if kept else ""
+            complain(f"{count:,} frames {told} ({kinds}){where}")
 
 
 def of_accounts(whole: Json) -> None:
@@ -99,12 +108,12 @@ def of_the_proof(whole: Json) -> None:
 
 def tell(whole: Json, facts: Json, kept: str | None = None, *, excused: bool = False) -> None:
     """`excused`: gaps of the machine explain what was lost or out of order, which is told apart.
-    `kept`: the capture of unexpected frames, where there are any."""
+    `kept`: the capture of wrong frames, where there are any."""
     of_full_queues(whole, facts)
     of_low_rates(whole)
     of_silence(whole)
     of_cores_taken(whole, excused=excused)
-    of_unexpected_frames(whole, kept)
+    of_wrong_frames(whole, kept)
     of_accounts(whole)
     of_identities(whole)
     of_idle_checks(whole)
