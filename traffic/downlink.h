@@ -19,6 +19,7 @@
 #include "modems/modem.h"
 #include "modems/resequencer.h"
 #include "proof/account.h"
+#include "refused/refused.h"
 #include "rphy/receiver.h"
 #include "traffic.h"
 
@@ -40,6 +41,7 @@ struct downlink {
 		lose_every; /* of so many packets one is counted as sent and is not sent; 0: none */
 	unsigned lose_at;
 	bool drop; /* as in struct traffic_load */
+	struct refused *refused; /* packets that have to be dropped; NULL: none */
 	uint64_t dropped; /* packets; of them nothing will be heard */
 	uint64_t backpressure;
 	uint64_t first_tsc;

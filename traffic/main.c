@@ -82,6 +82,7 @@ static struct traffic_options group_options(const struct setup *s, struct ends *
 		.permit_permille = s->options.permit_permille,
 		.classify_permille = s->options.classify_permille,
 		.flows = s->options.flows,
+		.refuse_every = s->options.refuse_every,
 		.seed = s->options.seed + group,
 		.no_downstream = s->options.no_downstream,
 		.upstream = g->upstream,

@@ -8,12 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/generator.h"
 #include "core/mix.h"
 #include "core/pacing.h"
 #include "core/targets.h"
 #include "model/units.h"
 #include "options_rates.h"
 #include "proof/witness.h"
+
+#define REFUSE_EVERY_MOST 1000000
 
 enum key {
 	KEY_CONFIG = 256,
@@ -42,6 +45,7 @@ enum key {
 	KEY_PERMIT_SHARE,
 	KEY_CLASSIFY_SHARE,
 	KEY_FLOWS,
+	KEY_REFUSE_EVERY,
 	KEY_REPLAY,
 	KEY_CHECK,
 	KEY_TRIALS,
@@ -108,6 +112,11 @@ static const struct argp_option arguments[] = {
 	{"flows", KEY_FLOWS, "NUMBER", 0,
 	 "the packets to the modems are of so many flows, told apart by addresses, protocol and "
 	 "ports (one for each address of a modem and kind of packet)",
+	 0},
+	{"refuse-every", KEY_REFUSE_EVERY, "NUMBER", 0,
+	 "behind one of so many packets to the modems, send one that vcmtsd has to drop: "
+	 "malformed, multicast, "
+	 "to nobody or denied by a filter (none)",
 	 0},
 	{"seed", KEY_SEED, "NUMBER", 0, "of what is random (1)", 0},
 	{"first-number", KEY_FIRST_NUMBER, "NUMBER", OPTION_HIDDEN,
@@ -300,6 +309,11 @@ static void parse_numbers(int key, const char *text, struct options *o, struct a
 	else if (key == KEY_FLOWS)
 		require(state, parse_count(text, FLOWS_MAX, &o->flows), "flows", text,
 			"1 to 16777216");
+	else if (key == KEY_REFUSE_EVERY)
+		require(state,
+			parse_count(text, REFUSE_EVERY_MOST, &o->refuse_every) &&
+				o->refuse_every >= GENERATOR_BURST,
+			"refuse-every", text, "32 to 1000000");
 	else if (key == KEY_SEED)
 		require(state, parse_number(text, &o->seed), "seed", text, "a number of 64 bits");
 	else
@@ -345,6 +359,7 @@ static error_t option_parse(int key, char *text, struct argp_state *state) {
 		break;
 	case KEY_SEED:
 	case KEY_FLOWS:
+	case KEY_REFUSE_EVERY:
 	case KEY_WITNESS_PACKETS:
 	case KEY_FIRST_NUMBER: parse_numbers(key, text, o, state); break;
 	case KEY_PERMIT_SHARE:

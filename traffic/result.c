@@ -98,6 +98,7 @@ void downlink_result(const struct downlink *d, struct traffic_result *r) {
 	memcpy(r->violations, a->violations, sizeof(r->violations));
 	memcpy(r->formats, a->formats, sizeof(r->formats));
 	memcpy(r->sent_by_class, d->generator->by_class, sizeof(r->sent_by_class));
+	r->refused = refused_counts(d->refused);
 	if (d->generator->replay != NULL)
 		r->replay = &d->generator->replay->counts;
 	if (d->generator->targets.flows != NULL)

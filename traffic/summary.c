@@ -142,6 +142,35 @@ static void set_replay(json_t *o, const struct capture_counts *c) {
 	json_object_set_new(o, "replay", replay);
 }
 
+static void reason_add(json_t *reason, const char *key, uint64_t count) {
+	json_int_t before = json_integer_value(json_object_get(reason, key));
+
+	summary_set_count(reason, key, (uint64_t)before + count);
+}
+
+/* By drop reason: several kinds may have the same. */
+static json_t *refused_json(const struct refused_counts *c) {
+	json_t *reasons = json_object();
+
+	for (int i = 0; i < 2 * REFUSED_KINDS; i++) {
+		enum refused_kind kind = (enum refused_kind)(i % REFUSED_KINDS);
+		int shared = i / REFUSED_KINDS;
+		const char *name = refused_reason(kind, shared);
+		json_t *reason;
+
+		if (c->packets[shared][kind] == 0)
+			continue;
+		if (json_object_get(reasons, name) == NULL)
+			json_object_set_new(reasons, name, json_object());
+		reason = json_object_get(reasons, name);
+		reason_add(reason, "packets", c->packets[shared][kind]);
+		reason_add(reason, "bytes", c->bytes[shared][kind]);
+		reason_add(reason, "ipv4", c->ipv4[shared][kind]);
+		reason_add(reason, "ipv6", c->ipv6[shared][kind]);
+	}
+	return reasons;
+}
+
 json_t *summary_downstream(const struct traffic_result *r) {
 	struct common common = downstream_common(r);
 	json_t *o = json_object();
@@ -152,6 +181,7 @@ json_t *summary_downstream(const struct traffic_result *r) {
 	summary_set_count(o, "counted", r->counted);
 	summary_set_count(o, "counted_bytes", r->counted_bytes);
 	set_counts(o, "sent_by_class", class_names, r->sent_by_class, CLASS_COUNT);
+	json_object_set_new(o, "refused", refused_json(&r->refused));
 	set_counts(o, "corrupted_by", corruption_names, r->corrupted_by, CORRUPTIONS);
 	set_counts(o, "unexpected", unexpected_names, r->unexpected, UNEXPECTEDS);
 	set_counts(o, "depi_violations", violation_names, r->violations, VIOLATIONS);

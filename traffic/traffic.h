@@ -26,6 +26,7 @@
 #include "proof/account.h"
 #include "proof/proof.h"
 #include "proof/witness.h"
+#include "refused/refused.h"
 #include "uplink.h"
 
 struct traffic_options {
@@ -50,6 +51,9 @@ struct traffic_options {
 	uint32_t permit_permille; /* share of packets that a filter rule permits */
 	uint32_t classify_permille; /* share of packets that meet a classifier */
 	uint32_t flows; /* 5-tuples, at most FLOWS_MAX; 0: one a target */
+	uint32_t
+		refuse_every; /* of so many packets one is followed by one that vcmtsd has to drop; 0: none */
+	bool network_by_address; /* groups with the same VLAN and MAC address share the network port */
 	uint64_t seed;
 	bool no_latency; /* how long packets take is not recorded */
 	/* The service group will change: room for as many streams. Not with replay, flows, impairments or
@@ -104,6 +108,7 @@ struct traffic_result {
 	uint64_t violations[VIOLATIONS];
 	uint64_t formats[FORMATS];
 	uint64_t sent_by_class[CLASS_COUNT];
+	struct refused_counts refused; /* beside what was sent */
 	const struct capture_counts *replay; /* of what is replayed; or NULL */
 	uint32_t flows; /* 5-tuples, where they were asked for; else 0 */
 	uint64_t messages; /* DOCSIS frames that hold none, and that a scheduler sends */

@@ -357,3 +357,41 @@ def test_mistakes_start_nothing(words: tuple[str, ...], message: str, folder: Pa
     assert done.stdout == "" and "serving" not in done.stderr
     assert "vcmts-traffic" not in done.stderr
     assert left_over(folder) == []
+
+
+def refusals(folder: Path, *words: str) -> tuple[dict[str, Any], dict[str, int]]:
+    """The summary of a run in which one packet in 32 has to be dropped, and how many by reason."""
+    path = folder / "summary.json"
+    every = ("--refuse-every", "32", "--seed", "7", "--duration", "3s", "--witness", "0")
+    done = tool(folder, "run", "--rate", "100Mbps", "--json", str(path), *every, *words)
+    told = json.loads(path.read_text())
+    assert done.returncode == 0 or not passed(told), done.stderr
+    return told, {name: one["packets"] for name, one in told["downstream"]["refused"].items()}
+
+
+@pytest.mark.run
+def test_what_has_to_be_dropped_is(folder: Path) -> None:
+    told, sent = refusals(folder, "--profile", PROFILE)
+    down = told["downstream"]
+    assert set(sent) == {
+        *("ipv4_checksum", "ipv4_header", "ipv4_length", "ipv6_header", "ipv6_length"),
+        *("arp_malformed", "multicast", "unknown_destination", "filter_deny"),
+    }
+    assert down["refused_judged"] == sum(sent.values()) > down["sent"] / 64
+    assert down["refused_wrong"] == 0
+    assert {name: down["drops"][name] for name in sent} == sent or not kept_up(told)
+    assert down["corrupted"] == down["unexpected_frames"] == 0
+
+
+@pytest.mark.run
+def test_what_no_group_takes_is_dropped_at_a_port_that_groups_share(folder: Path) -> None:
+    told, sent = refusals(folder, "--profile", PROFILE, "--groups", "2", "--ports", "shared")
+    assert {"port_headers", "port_multicast", "port_unknown_destination"} <= set(sent)
+    assert told["downstream"]["refused_judged"] == sum(sent.values())
+    assert told["downstream"]["refused_wrong"] == 0
+
+
+@pytest.mark.run
+def test_nothing_has_to_be_dropped_where_nobody_asks(folder: Path) -> None:
+    _, sent = refusals(folder, "--profile", PROFILE, "--refuse-every", "0")
+    assert sent == {}

@@ -132,20 +132,21 @@ static struct packet_address candidates_make_up(struct candidate_search *s, cons
 
 static bool candidates_is_wanted(const struct evaluation *e, enum traffic_class wanted,
 				 uint32_t flow) {
-	if (e->action != FILTER_PERMIT)
+	if ((e->action != FILTER_PERMIT) != (wanted == CLASS_DENIED))
 		return false;
 	switch (wanted) {
 	case CLASS_UNMATCHED: return e->group == NO_RULE && e->classifier == NO_RULE;
 	case CLASS_PERMIT: return e->group != NO_RULE;
 	case CLASS_CLASSIFIED: return e->classifier != NO_RULE && e->flow == flow;
-	case CLASS_COUNT: break;
+	case CLASS_DENIED: return true;
 	}
 	return false;
 }
 
 /* Whether nothing else matches than what is asked for, so that one packet stands for one thing. */
 static bool is_pure(const struct evaluation *e, enum traffic_class wanted) {
-	return wanted == CLASS_PERMIT ? e->classifier == NO_RULE : e->group == NO_RULE;
+	return wanted == CLASS_DENIED || wanted == CLASS_PERMIT ? e->classifier == NO_RULE
+								: e->group == NO_RULE;
 }
 
 struct search_result {
@@ -180,7 +181,10 @@ static void try_match(struct candidate_search *s, const struct match *m, unsigne
 }
 
 /* From a random rule on, so that the modems' packets do not all meet the same one. */
-static void try_permits(struct candidate_search *s, struct search_result *best) {
+static void try_rules(struct candidate_search *s, enum traffic_class wanted,
+		      struct search_result *best) {
+	enum filter_action action = wanted == CLASS_PERMIT ? FILTER_PERMIT : FILTER_DENY;
+
 	for (size_t g = 0; g < s->modem->filter_group_count; g++) {
 		const struct filter_group *group =
 			&s->sg->filter_groups[s->modem->filter_groups[g]];
@@ -190,8 +194,8 @@ static void try_permits(struct candidate_search *s, struct search_result *best) 
 			const struct filter_rule *rule =
 				&group->rules[(first + r) % group->rule_count];
 
-			if (rule->action == FILTER_PERMIT)
-				try_match(s, &rule->match, TRIES_PER_RULE, CLASS_PERMIT, 0, best);
+			if (rule->action == action)
+				try_match(s, &rule->match, TRIES_PER_RULE, wanted, 0, best);
 		}
 	}
 }
@@ -215,9 +219,13 @@ bool candidate_find(struct candidate_search *s, enum traffic_class wanted, uint3
 
 	switch (wanted) {
 	case CLASS_UNMATCHED: try_match(s, &anything, TRIES_UNMATCHED, wanted, flow, &best); break;
-	case CLASS_PERMIT: try_permits(s, &best); break;
+	case CLASS_PERMIT: try_rules(s, wanted, &best); break;
 	case CLASS_CLASSIFIED: try_classifiers(s, flow, &best); break;
-	case CLASS_COUNT: break;
+	case CLASS_DENIED:
+		try_rules(s, wanted, &best);
+		if (!best.found)
+			try_match(s, &anything, TRIES_PER_RULE, wanted, 0, &best);
+		break;
 	}
 	*out = best.packet;
 	*evaluation = best.evaluation;

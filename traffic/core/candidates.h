@@ -17,6 +17,7 @@ enum traffic_class {
 	CLASS_PERMIT, /* permitted by a filter rule */
 	CLASS_CLASSIFIED, /* meets a classifier */
 	CLASS_COUNT,
+	CLASS_DENIED = CLASS_COUNT, /* denied by a filter rule or the default */
 };
 
 struct candidate_search {
@@ -31,7 +32,7 @@ struct frame_fields packet_fields(const struct packet_address *packet);
 
 /*
  * Searches a packet that passes the filters and is of `wanted`; of CLASS_CLASSIFIED one that goes to
- * the modem's service flow `flow`. On true `out` is the packet and `evaluation` what happens to it.
+ * the modem's service flow `flow`. Of CLASS_DENIED one that does not pass. On true `out` is the packet and `evaluation` what happens to it.
  * False where no try succeeded: there need not be such a packet.
  */
 bool candidate_find(struct candidate_search *s, enum traffic_class wanted, uint32_t flow,

@@ -47,8 +47,12 @@ static void sharing_find(const struct service_group *sgs, struct traffic_options
 		for (unsigned j = 0; j < count; j++) {
 			if (j == i)
 				continue;
-			if (options[j].network_port == options[i].network_port)
+			if (options[j].network_port == options[i].network_port) {
 				options[i].network_shared = true;
+				options[i].network_by_address |=
+					sgs[j].network.vlan == sgs[i].network.vlan &&
+					!sgs[i].network.has_mac;
+			}
 			if (options[j].rphy_port == options[i].rphy_port)
 				options[i].rphy_shared = true;
 		}

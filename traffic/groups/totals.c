@@ -52,6 +52,7 @@ static void downstream_add(struct traffic_result *sum, const struct traffic_resu
 	ADD_ALL(sum, r, violations);
 	ADD_ALL(sum, r, formats);
 	ADD_ALL(sum, r, sent_by_class);
+	refused_add(&sum->refused, &r->refused);
 	ADD(sum, r, flows);
 	ADD(sum, r, depi_frames);
 	ADD(sum, r, depi_bytes);

@@ -98,8 +98,10 @@ When `./vcmts run` has ended it holds these sums against each other, of all serv
 and of each, and fails where two differ. A plain name is a counter of above, `.name` one of the
 traffic program ([results](results.md)); `channels` are those of the downstream scheduler,
 `by_kind`, `by_modem`, `of_left` (modems that have left), `records` and `in_bursts` bandwidth
-requests. Bytes may differ by a VLAN tag for each frame. *Nothing dropped*: by vcmtsd, lost, or
-overtaken by a change of the configuration, and no MAPs are sent.
+requests. `drop.name` are the drops for a reason, and `refused_` tells of packets that vcmtsd has to
+drop ([traffic](traffic.md#what-has-to-be-dropped)). Bytes may differ by a VLAN tag for each frame.
+*Nothing dropped*: but these by vcmtsd, nothing lost or overtaken by a change of the configuration,
+and no MAPs are sent.
 
 ### Downstream
 

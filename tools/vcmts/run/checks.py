@@ -139,6 +139,12 @@ CHECKS = (
         ARRIVED,
         within("corrupted_by", "crypto tag stream ip_header payload"),
     ),
+    down(
+        "refusals",
+        "packets that have to be dropped = drops of vcmtsd by reason, and none comes out",
+        at("refused_judged"),
+        at("refused_wrong"),
+    ),
     down("delay", LATENESS, punctual, summary.late),
     down("independent decoder", WITNESSED, at("witness.frames"), at("witness.wrong")),
     *every("downstream"),

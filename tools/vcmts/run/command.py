@@ -35,6 +35,7 @@ from vcmts.run import (
     lateness,
     power,
     rates,
+    refusals,
     summary,
     witness,
 )
@@ -43,6 +44,7 @@ from vcmts.run.plane import Ends, data_plane, facts_of, free_core, wire
 DURATION = "10s"
 # Where frames that nobody asked for are captured, if there is no file for the summary.
 UNEXPECTED = "unexpected.pcapng"
+REFUSE_EVERY = 256
 # What vcmts-traffic says in its own words, in those of this command.
 WORDS = (
     (r"^(vcmts-)?traffic: ", "vcmts: "),
@@ -116,6 +118,14 @@ def add_proof_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NUMBER",
         help="of what is random in the traffic (default: another one each time, which is told)",
     )
+    parser.add_argument(
+        "--refuse-every",
+        type=int,
+        metavar="NUMBER",
+        default=REFUSE_EVERY,
+        help="behind one of so many packets to the modems, send one that vcmtsd has to drop: "
+        "malformed, multicast, to nobody or denied by a filter; 0: none (default: %(default)s)",
+    )
     witness.add_arguments(parser)
     parser.add_argument(
         "--list-checks",
@@ -149,6 +159,7 @@ def traffic_command(
         command += ["--replay", given.replay] if given.replay is not None else []
         command += ["--rate", asked.downstream]
         command += ["--flows", given.flows] if given.flows is not None else []
+        command += ["--refuse-every", str(given.refuse_every)] if given.refuse_every else []
     if asked.upstream != rates.NOTHING:
         command += ["--upstream-mix", given.upstream_traffic, "--upstream-rate", asked.upstream]
     command += shape_words(given, asked)
@@ -244,6 +255,7 @@ def conclude(
     if (
         broken
         or witness.wrong(whole)
+        or whole.get("downstream", {}).get("refused_wrong", 0)
         or any(summary.late(whole[way]) for way in summary.directions(whole))
         or (expected.impaired(whole) and not expected.as_expected(whole))
     ):
@@ -303,6 +315,7 @@ def carry(
     whole = summary.merge(json.loads(plane.read_text(encoding="utf-8")), found, asked)
     whole |= {"seed": drawn.seed, "first_number": drawn.first_number}
     witness.add(whole, config, within, given)
+    refusals.add(whole)
     lateness.add(whole)
     witness.tell(whole, witness.keep(whole, within, given.json))
     kept = keep_unexpected(captured, given.json, status)

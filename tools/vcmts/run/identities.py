@@ -2,16 +2,17 @@
 """Counters of both programs held against each other: each sum on the left is that on the right.
 
 A plain name is a counter of vcmtsd, `.name` and `.part.name` what the traffic program counted, and
-`channels.name` the sum over the downstream channels of the scheduler. Where packets were dropped,
-lost or overtaken by a change, or MAPs are sent, too, sums of different stages differ by these; then
-an identity is not judged, unless it is of one stage alone.
+`channels.name` the sum over the downstream channels of the scheduler. `drop.name` are those of a
+reason, and `refused_` tells of packets that vcmtsd has to drop. Where others were dropped, lost or
+overtaken by a change, or MAPs are sent, too, sums of different stages differ by these; then an
+identity is not judged, unless it is of one stage alone.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from vcmts.run import summary
+from vcmts.run import refusals, summary
 
 Json = dict[str, Any]
 VLAN_TAG = 4  # bytes
@@ -37,15 +38,20 @@ def one_stage(text: str) -> Identity:
 SEGMENTS = " + ".join(
     ["depi_segments_more", *(f"depi_segments_{number}" for number in range(1, 8))]
 )
+UNREAD = " + ".join(
+    f"drop.{name}"
+    for name in ("ipv4_header", "ipv4_length", "ipv6_header", "ipv6_length", "arp_malformed")
+)
+UNKNOWN = " + ".join(f"drop.{name}" for name in refusals.READ if name != "filter_deny")
 DOWNSTREAM = (
-    Identity(".sent = received"),
-    Identity(".sent_bytes = received_bytes"),
-    Identity("received = ipv4 + ipv6 + llc"),
-    Identity("received = lookup_matched"),
-    Identity("lookup_matched = filter_matched_permit + filter_unmatched"),
-    Identity("lookup_matched = classifier_matched + classifier_unmatched"),
+    Identity(".sent + refused_packets = received"),
+    Identity(".sent_bytes + refused_bytes = received_bytes"),
+    Identity(f"received = ipv4 + ipv6 + llc + {UNREAD}"),
+    Identity(f"received = lookup_matched + {UNREAD} + {UNKNOWN}"),
+    Identity("lookup_matched = filter_matched_permit + filter_matched_deny + filter_unmatched"),
+    Identity("lookup_matched = classifier_matched + classifier_unmatched + drop.filter_deny"),
     one_stage("classifier_matched = classifier_matched_ipv4 + classifier_matched_ipv6"),
-    Identity("lookup_matched = enqueued"),
+    Identity("lookup_matched = enqueued + drop.filter_deny"),
     Identity("enqueued = dequeued"),
     Identity("dequeued = channels.packets"),
     Identity("dequeued = framed"),
@@ -56,8 +62,8 @@ DOWNSTREAM = (
     Identity("encrypted_aes_256 = .formats.aes_256"),
     Identity("encrypted_des = .formats.des"),
     Identity("crc_generated = .formats.crc"),
-    Identity("ipv4 = .formats.ipv4"),
-    Identity("ipv6 = .formats.ipv6"),
+    Identity("ipv4 = .formats.ipv4 + refused_ipv4"),
+    Identity("ipv6 = .formats.ipv6 + refused_ipv6"),
     Identity("psp_segments = .formats.psp_segments"),
     Identity("psp_fragments = .formats.psp_fragments"),
     Identity("depi_frames = depi_full + depi_flushed", always=True, unless="messages"),
@@ -93,7 +99,6 @@ IDENTITIES = {"downstream": DOWNSTREAM, "upstream": UPSTREAM}
 
 # Counters that no sum of another program or stage can be held against, and why.
 ALONE = {
-    "filter_matched_deny": "what it counts is dropped: filter_deny has those of the default, too",
     "classifier_matched_icmp": "counts again what stands with IPv4 and IPv6",
     "transmit_retries": "how often a port was full is known to nobody else",
     "psp_ofdma": "the traffic program does not tell the kinds of its channels apart",
@@ -176,6 +181,10 @@ def value(part: Json, name: str) -> int | None:
         channels = part.get("scheduler", {}).get("channels")
         key = name.removeprefix("channels.")
         return None if channels is None else sum(int(one[key]) for one in channels)
+    if name.startswith("refused_"):
+        return refusals.of_group(part, name.removeprefix("refused_"))
+    if name.startswith("drop."):
+        return int(part["drops"].get(name.removeprefix("drop."), 0))
     if name in REQUESTS:
         return requests(part, name)
     counter: int | None = part["counters"].get(name)
@@ -192,7 +201,7 @@ def is_whole(part: Json) -> bool:
     gone = ("lost", "overtaken", "corrupted", "undecipherable", "duplicated")
     return (
         not any(part.get(key, 0) for key in gone)
-        and not any(part["drops"].values())
+        and not refusals.accidental(part)
         and not part["counters"].get("messages_sent", 0)
     )
 

@@ -8,7 +8,7 @@ more than LIMIT_US for half of its packets.
 
 from typing import Any
 
-from vcmts.run import gaps, summary
+from vcmts.run import gaps, refusals, summary
 
 Json = dict[str, Any]
 
@@ -32,7 +32,7 @@ def is_held(part: Json) -> bool:
     delays = part.get("scheduler", {}).get("delay", [])
     return (
         "grants" in part
-        or any(part["drops"].values())
+        or bool(refusals.accidental(part))
         or part["lost"] > 0
         or part["transmit_backpressure"] > 0
         or part["asked_gbps"] is None

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The summary of a run: what two programs say of it, as one document and on the terminal."""
 
+from collections import Counter
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
 from vcmts.directions import DIRECTIONS
-from vcmts.run import expected, grants, groups
+from vcmts.run import expected, grants, groups, refusals
 
 Json = dict[str, Any]
 
@@ -36,6 +37,7 @@ ASTRAY = {
     "undecipherable": "undecipherable",
     "unaccounted": "unaccounted for",
     "unexpected_frames": "that nobody asked for",
+    "refused_wrong": "drops too few or too many",
 }
 
 
@@ -157,12 +159,14 @@ def packets_table(summary: Json) -> Table:
     drawn = table("packets", "", *shown)
     for key in counts_of(parts):
         drawn.add_row(key, *(f"{part.get(key, 0):,}" for part in parts))
-    for reason in dict.fromkeys(name for part in parts for name in part["drops"]):
-        counts = [part["drops"].get(reason, 0) for part in parts]
+    told = {"dropped, as they have to be": [refusals.refused(part).total() for part in parts]}
+    drops = [refusals.accidental(part) for part in parts]
+    told |= {
+        f"dropped: {reason}": [one[reason] for one in drops] for reason in sum(drops, Counter())
+    }
+    for title, counts in told.items():
         if any(counts):
-            drawn.add_row(
-                f"dropped: {reason}", *(f"{count:,}" if count else "" for count in counts)
-            )
+            drawn.add_row(title, *(f"{count:,}" if count else "" for count in counts))
     drawn.add_row("asked for", *map(asked_for, parts))
     drawn.add_row("sent at", *(groups.rate(sent_gbps(part)) for part in parts))
     drawn.add_row("throughput", *(groups.rate(part["gbps"]) for part in parts))
