@@ -55,7 +55,7 @@ static bool sender_create(struct downlink *d, const struct service_group *sg,
 		return false;
 	if (o->refuse_every == 0 || o->replay != NULL)
 		return true;
-	d->refused = refused_create(sg, o->refuse_every, o->network_by_address, o->seed);
+	d->refused = downlink_refused_create(sg, o->refuse_every, o->network_by_address, o->seed);
 	if (d->refused == NULL)
 		fprintf(stderr, "traffic: no memory for packets that are to be dropped\n");
 	return d->refused != NULL;
@@ -115,7 +115,7 @@ void downlink_free(struct downlink *d) {
 	account_free(&d->account);
 	modems_free(&d->modems);
 	decryptor_free(&d->decryptor);
-	refused_free(d->refused);
+	downlink_refused_free(d->refused);
 	generator_free(d->generator);
 	rte_mempool_free(d->frames);
 	rte_mempool_free(d->packets);
@@ -133,7 +133,7 @@ int downlink_restart(struct downlink *d, const struct traffic_load *load, uint64
 	receiver_restart(d->receiver, load->prove_every > 1 ? judge_is_wanted : NULL, d);
 	resequencers_restart(&d->resequencers);
 	account_restart(&d->account);
-	refused_restart(d->refused);
+	downlink_refused_restart(d->refused);
 	d->account.proof.untimed = load->no_latency;
 	d->prove_every = RTE_MAX(load->prove_every, 1u);
 	d->backpressure = d->dropped = d->first_tsc = d->last_tsc = 0;
@@ -185,7 +185,7 @@ unsigned downlink_send(struct downlink *d, uint64_t now) {
 	if (n > 0) {
 		d->pending_count = generator_burst(d->generator, now, d->pending, n, &bytes);
 		pacing_spend(&d->pacing, bytes);
-		refused_make(d->refused, d->pending, d->pending_count);
+		downlink_refused_make(d->refused, d->pending, d->pending_count);
 		downlink_tag(d);
 		if (d->lose_every > 0)
 			downlink_lose(d);
@@ -198,7 +198,7 @@ unsigned downlink_send(struct downlink *d, uint64_t now) {
 	d->last_tsc = now;
 	n = downlink_transmit(d);
 	if (d->pending_count == 0)
-		refused_send(d->refused, d->network_port, d->vlan);
+		downlink_refused_send(d->refused, d->network_port, d->vlan);
 	if (n > 0)
 		spent(&d->cycles.transmit, start);
 	return n;

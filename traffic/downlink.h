@@ -19,7 +19,7 @@
 #include "modems/modem.h"
 #include "modems/resequencer.h"
 #include "proof/account.h"
-#include "refused/refused.h"
+#include "refused/downlink_refused.h"
 #include "rphy/receiver.h"
 #include "traffic.h"
 
@@ -41,7 +41,7 @@ struct downlink {
 		lose_every; /* of so many packets one is counted as sent and is not sent; 0: none */
 	unsigned lose_at;
 	bool drop; /* as in struct traffic_load */
-	struct refused *refused; /* packets that have to be dropped; NULL: none */
+	struct downlink_refused *refused; /* packets that have to be dropped; NULL: none */
 	uint64_t dropped; /* packets; of them nothing will be heard */
 	uint64_t backpressure;
 	uint64_t first_tsc;

@@ -304,7 +304,7 @@ int main(int argc, char **argv) {
 
 	secret_process_protect();
 	options_parse(&s.options, argc, argv);
-	first_number_set(s.options.first_number);
+	first_number_set((uint16_t)s.options.first_number);
 	if (!formats_good())
 		return EXIT_NOT_PROVEN;
 	if (setup_load(&s) && ends_name(&ends, &s)) {

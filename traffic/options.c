@@ -114,9 +114,8 @@ static const struct argp_option arguments[] = {
 	 "ports (one for each address of a modem and kind of packet)",
 	 0},
 	{"refuse-every", KEY_REFUSE_EVERY, "NUMBER", 0,
-	 "behind one of so many packets to the modems, send one that vcmtsd has to drop: "
-	 "malformed, multicast, "
-	 "to nobody or denied by a filter (none)",
+	 "behind one of so many packets, in both directions, send one that vcmtsd has to drop: "
+	 "malformed, multicast, to nobody, denied by a filter, without privacy, from others (none)",
 	 0},
 	{"seed", KEY_SEED, "NUMBER", 0, "of what is random (1)", 0},
 	{"first-number", KEY_FIRST_NUMBER, "NUMBER", OPTION_HIDDEN,
@@ -154,29 +153,10 @@ static bool parse_number(const char *text, uint64_t *value) {
 	return *text >= '0' && *text <= '9' && *end == '\0' && errno == 0;
 }
 
-static bool parse_first_number(const char *text, uint16_t *value) {
+static bool parse_between(const char *text, uint32_t least, uint32_t most, uint32_t *value) {
 	uint64_t number;
 
-	if (!parse_number(text, &number) || number > UINT16_MAX)
-		return false;
-	*value = (uint16_t)number;
-	return true;
-}
-
-static bool parse_core(const char *text, uint32_t *value) {
-	uint64_t number;
-
-	if (!parse_number(text, &number) || number > UINT16_MAX)
-		return false;
-	*value = (uint32_t)number;
-	return true;
-}
-
-/* 1 to `most`. */
-static bool parse_count(const char *text, uint32_t most, uint32_t *value) {
-	uint64_t number;
-
-	if (!parse_number(text, &number) || number == 0 || number > most)
+	if (!parse_number(text, &number) || number < least || number > most)
 		return false;
 	*value = (uint32_t)number;
 	return true;
@@ -304,21 +284,26 @@ static void option_check(struct argp_state *state, struct options *o) {
 
 static void parse_numbers(int key, const char *text, struct options *o, struct argp_state *state) {
 	if (key == KEY_WITNESS_PACKETS)
-		require(state, parse_count(text, WITNESS_MOST, &o->witness_packets),
+		require(state, parse_between(text, 1, WITNESS_MOST, &o->witness_packets),
 			"witness-packets", text, "1 to 100000");
 	else if (key == KEY_FLOWS)
-		require(state, parse_count(text, FLOWS_MAX, &o->flows), "flows", text,
+		require(state, parse_between(text, 1, FLOWS_MAX, &o->flows), "flows", text,
 			"1 to 16777216");
 	else if (key == KEY_REFUSE_EVERY)
 		require(state,
-			parse_count(text, REFUSE_EVERY_MOST, &o->refuse_every) &&
-				o->refuse_every >= GENERATOR_BURST,
+			parse_between(text, GENERATOR_BURST, REFUSE_EVERY_MOST, &o->refuse_every),
 			"refuse-every", text, "32 to 1000000");
+	else if (key == KEY_CORE)
+		require(state, parse_between(text, 0, UINT16_MAX, &o->core), "core", text,
+			"a CPU number");
+	else if (key == KEY_MAIN_CORE)
+		require(state, parse_between(text, 0, UINT16_MAX, &o->main_core), "main-core", text,
+			"a CPU number");
 	else if (key == KEY_SEED)
 		require(state, parse_number(text, &o->seed), "seed", text, "a number of 64 bits");
 	else
-		require(state, parse_first_number(text, &o->first_number), "first-number", text,
-			"0 to 65535");
+		require(state, parse_between(text, 0, UINT16_MAX, &o->first_number), "first-number",
+			text, "0 to 65535");
 }
 
 static error_t option_parse(int key, char *text, struct argp_state *state) {
@@ -354,9 +339,6 @@ static error_t option_parse(int key, char *text, struct argp_state *state) {
 	case KEY_DURATION: parse_time(text, o, state); break;
 	case KEY_CORE:
 	case KEY_MAIN_CORE:
-		require(state, parse_core(text, key == KEY_CORE ? &o->core : &o->main_core),
-			key == KEY_CORE ? "core" : "main-core", text, "a CPU number");
-		break;
 	case KEY_SEED:
 	case KEY_FLOWS:
 	case KEY_REFUSE_EVERY:

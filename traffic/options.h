@@ -35,7 +35,7 @@ struct options {
 	bool send_only; /* receive nothing */
 	uint64_t duration; /* ns */
 	uint64_t seed;
-	uint16_t first_number; /* with which sequence numbers begin */
+	uint32_t first_number; /* with which sequence numbers begin */
 	uint32_t core;
 	uint32_t main_core;
 	uint32_t permit_permille;

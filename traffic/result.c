@@ -98,7 +98,7 @@ void downlink_result(const struct downlink *d, struct traffic_result *r) {
 	memcpy(r->violations, a->violations, sizeof(r->violations));
 	memcpy(r->formats, a->formats, sizeof(r->formats));
 	memcpy(r->sent_by_class, d->generator->by_class, sizeof(r->sent_by_class));
-	r->refused = refused_counts(d->refused);
+	r->refused = downlink_refused_counts(d->refused);
 	if (d->generator->replay != NULL)
 		r->replay = &d->generator->replay->counts;
 	if (d->generator->targets.flows != NULL)
@@ -199,6 +199,7 @@ void traffic_uplink_result(const struct traffic *t, struct uplink_result *r) {
 	memcpy(r->corrupted_by, receiver->corrupted, sizeof(r->corrupted_by));
 	memcpy(r->unexpected, receiver->unexpected, sizeof(r->unexpected));
 	r->latency_unknown = p->latency_unknown;
+	r->refused = uplink_refused_sent(t->uplink);
 	r->seconds = duration(t->uplink_first_tsc, t->uplink_last_tsc, p, t->tsc_hz);
 	r->gbps = gbps(r->proven_bytes, r->seconds);
 	r->latency_us = proof_latency_us(p);

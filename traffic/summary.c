@@ -11,6 +11,7 @@
 #include "summary_grants.h"
 #include "summary_groups.h"
 #include "summary_impairments.h"
+#include "summary_refused.h"
 
 static const char *const class_names[CLASS_COUNT] = {
 	[CLASS_UNMATCHED] = "unmatched",
@@ -93,11 +94,9 @@ static struct common upstream_common(const struct uplink_result *r) {
 }
 
 static void set_descheduled(json_t *o, const struct common *c) {
-	json_t *descheduled = json_object();
-
-	summary_set_count(descheduled, "count", c->descheduled);
-	set_real(descheduled, "longest_us", c->descheduled_longest_us);
-	json_object_set_new(o, "descheduled", descheduled);
+	json_object_set_new(o, "descheduled",
+			    json_pack("{s:I, s:f}", "count", (json_int_t)c->descheduled,
+				      "longest_us", c->descheduled_longest_us));
 }
 
 static void set_common(json_t *o, const struct common *c) {
@@ -121,13 +120,11 @@ static void set_common(json_t *o, const struct common *c) {
 }
 
 static void set_resequencing(json_t *o, const struct traffic_result *r) {
-	json_t *resequencing = json_object();
-
-	summary_set_count(resequencing, "packets", r->resequenced);
-	summary_set_count(resequencing, "deepest", r->resequencing_deepest);
-	summary_set_count(resequencing, "given_up", r->resequencing_given_up);
-	summary_set_count(resequencing, "skipped", r->skipped);
-	json_object_set_new(o, "resequencing", resequencing);
+	json_object_set_new(o, "resequencing",
+			    json_pack("{s:I, s:I, s:I, s:I}", "packets", (json_int_t)r->resequenced,
+				      "deepest", (json_int_t)r->resequencing_deepest, "given_up",
+				      (json_int_t)r->resequencing_given_up, "skipped",
+				      (json_int_t)r->skipped));
 }
 
 static void set_replay(json_t *o, const struct capture_counts *c) {
@@ -142,35 +139,6 @@ static void set_replay(json_t *o, const struct capture_counts *c) {
 	json_object_set_new(o, "replay", replay);
 }
 
-static void reason_add(json_t *reason, const char *key, uint64_t count) {
-	json_int_t before = json_integer_value(json_object_get(reason, key));
-
-	summary_set_count(reason, key, (uint64_t)before + count);
-}
-
-/* By drop reason: several kinds may have the same. */
-static json_t *refused_json(const struct refused_counts *c) {
-	json_t *reasons = json_object();
-
-	for (int i = 0; i < 2 * REFUSED_KINDS; i++) {
-		enum refused_kind kind = (enum refused_kind)(i % REFUSED_KINDS);
-		int shared = i / REFUSED_KINDS;
-		const char *name = refused_reason(kind, shared);
-		json_t *reason;
-
-		if (c->packets[shared][kind] == 0)
-			continue;
-		if (json_object_get(reasons, name) == NULL)
-			json_object_set_new(reasons, name, json_object());
-		reason = json_object_get(reasons, name);
-		reason_add(reason, "packets", c->packets[shared][kind]);
-		reason_add(reason, "bytes", c->bytes[shared][kind]);
-		reason_add(reason, "ipv4", c->ipv4[shared][kind]);
-		reason_add(reason, "ipv6", c->ipv6[shared][kind]);
-	}
-	return reasons;
-}
-
 json_t *summary_downstream(const struct traffic_result *r) {
 	struct common common = downstream_common(r);
 	json_t *o = json_object();
@@ -181,7 +149,7 @@ json_t *summary_downstream(const struct traffic_result *r) {
 	summary_set_count(o, "counted", r->counted);
 	summary_set_count(o, "counted_bytes", r->counted_bytes);
 	set_counts(o, "sent_by_class", class_names, r->sent_by_class, CLASS_COUNT);
-	json_object_set_new(o, "refused", refused_json(&r->refused));
+	json_object_set_new(o, "refused", summary_refused(&r->refused));
 	set_counts(o, "corrupted_by", corruption_names, r->corrupted_by, CORRUPTIONS);
 	set_counts(o, "unexpected", unexpected_names, r->unexpected, UNEXPECTEDS);
 	set_counts(o, "depi_violations", violation_names, r->violations, VIOLATIONS);
@@ -208,6 +176,7 @@ json_t *summary_upstream(const struct uplink_result *r) {
 		return NULL;
 	set_common(o, &common);
 	summary_set_count(o, "latency_unknown", r->latency_unknown);
+	json_object_set_new(o, "refused", summary_refused(&r->refused));
 	set_counts(o, "corrupted_by", uplink_corruption_names, r->corrupted_by, UPLINK_CORRUPTIONS);
 	set_counts(o, "unexpected", uplink_unexpected_names, r->unexpected, UPLINK_UNEXPECTEDS);
 	summary_set_count(o, "unexpected_frames", traffic_unexpected(NULL, r));

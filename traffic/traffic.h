@@ -26,7 +26,7 @@
 #include "proof/account.h"
 #include "proof/proof.h"
 #include "proof/witness.h"
-#include "refused/refused.h"
+#include "refused/kinds.h"
 #include "uplink.h"
 
 struct traffic_options {
@@ -53,6 +53,7 @@ struct traffic_options {
 	uint32_t flows; /* 5-tuples, at most FLOWS_MAX; 0: one a target */
 	uint32_t
 		refuse_every; /* of so many packets one is followed by one that vcmtsd has to drop; 0: none */
+	bool rphy_by_session; /* groups with the same VLAN share the R-PHY port */
 	bool network_by_address; /* groups with the same VLAN and MAC address share the network port */
 	uint64_t seed;
 	bool no_latency; /* how long packets take is not recorded */
@@ -155,6 +156,7 @@ struct uplink_result {
 	uint64_t corrupted;
 	uint64_t corrupted_by[UPLINK_CORRUPTIONS]; /* frames */
 	uint64_t unexpected[UPLINK_UNEXPECTEDS]; /* frames */
+	struct refused_counts refused; /* frames and packets beside what was sent */
 	uint64_t latency_unknown; /* of the proven ones */
 	double seconds; /* from the first L2TPv3 packet sent to the last sent or packet proven */
 	double gbps; /* proven, Ethernet frames without CRC */

@@ -14,6 +14,7 @@
 #include "grants/grants.h"
 #include "impairments/impair.h"
 #include "modems/uplink_fill.h"
+#include "refused/uplink_refused.h"
 #include "uplink_parts.h"
 #include "uplink_scheduled.h"
 #include "wire/segment.h"
@@ -75,6 +76,17 @@ static bool impair_setup(struct uplink *u, const struct service_group *sg,
 	return u->impair != NULL;
 }
 
+/* What is impaired is foretold for frames without these, and what modems ask for is what they have to send. */
+static bool refused_setup(struct uplink *u, const struct service_group *sg,
+			  const struct uplink_options *o) {
+	if (o->refuse_every == 0 || o->scheduled || impair_any(&o->impair))
+		return true;
+	u->refused =
+		uplink_refused_create(sg, &u->flows, o->refuse_every, o->rphy_by_session, o->seed);
+	u->frames.refused = u->rphy.output.refused = u->refused;
+	return u->refused != NULL;
+}
+
 static bool grants_setup(struct uplink *u, const struct service_group *sg,
 			 const struct uplink_options *o) {
 	if (!o->scheduled)
@@ -112,7 +124,7 @@ struct uplink *uplink_create(const struct service_group *sg, const struct uplink
 	    uplink_packets_create(&u->frames.packets, sg, &o->mix, o->seed) == 0 &&
 	    buffers_create(u, o->group) &&
 	    uplink_rphy_create(&u->rphy, sg, o->rphy_port, o->packets) == 0 &&
-	    grants_setup(u, sg, o)) {
+	    grants_setup(u, sg, o) && refused_setup(u, sg, o)) {
 		u->rphy.output.witness = o->witness;
 		return u;
 	}
@@ -125,6 +137,7 @@ void uplink_free(struct uplink *u) {
 		return;
 	uplink_encryptor_free(&u->frames.encryptor);
 	impair_free(u->impair);
+	uplink_refused_free(u->refused);
 	grants_free(u->scheduled);
 	uplink_rphy_free(&u->rphy);
 	for (unsigned i = 0; i < UPLINK_GRANTS; i++)
@@ -286,6 +299,10 @@ uint32_t uplink_ended(const struct uplink *u, uint32_t stream) {
 
 uint64_t uplink_sent(const struct uplink *u) {
 	return u->flows.sent;
+}
+
+struct refused_counts uplink_refused_sent(const struct uplink *u) {
+	return uplink_refused_counts(u->refused);
 }
 
 uint64_t uplink_sent_bytes(const struct uplink *u) {

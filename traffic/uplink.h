@@ -25,6 +25,7 @@
 #include "impairments/impair_shares.h"
 #include "model/service_group.h"
 #include "modems/uplink_grant.h"
+#include "refused/kinds.h"
 
 struct uplink_options {
 	uint16_t rphy_port; /* opened; UEPI goes out here */
@@ -37,6 +38,9 @@ struct uplink_options {
 	const struct shape *shape; /* of the rate over time; must live on; NULL: constant */
 	uint32_t grant; /* bytes of burst payload in a grant, 256..4096; 0: by the rate */
 	uint64_t seed;
+	uint32_t
+		refuse_every; /* as in struct traffic_options; with grants that come of themselves */
+	bool rphy_by_session; /* groups with the same VLAN share the R-PHY port */
 	struct impair_shares impair;
 	/* Modems wait for the grants of MAPs (grants/grants.h); not with `grant`, `streams`, max or other impairments than
 	 * those of MAPs, requests and modems. */
@@ -78,6 +82,9 @@ bool uplink_made_earlier(const struct uplink *u, const struct packet_tag *tag);
 
 /* Whether the tag is that of a packet of before the last uplink_restart(). */
 bool uplink_is_earlier(const struct uplink *u, const struct packet_tag *tag);
+
+/* Frames and packets that were sent and have to be dropped. */
+struct refused_counts uplink_refused_sent(const struct uplink *u);
 
 /* The rate begins anew at TSC `now`, at its shape's start. */
 void uplink_begin(struct uplink *u, uint64_t now);

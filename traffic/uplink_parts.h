@@ -28,6 +28,7 @@ struct uplink {
 	double lowest; /* rate: below it, frames would not be complete in time if turns were kept */
 	bool stopping;
 	struct impair *impair; /* NULL: nothing goes wrong */
+	struct uplink_refused *refused; /* NULL: nothing has to be dropped */
 	struct grants
 		*scheduled; /* modems wait for their grants; NULL: grants come of themselves */
 	unsigned stock_taken; /* buffers that what is filled takes, at most */

@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -73,14 +73,16 @@ def check(summary: Json) -> None:
 
 
 @contextmanager
-def changing(groups: int, rate: str, profile: str = PROFILE) -> Iterator[Changing]:
+def changing(
+    groups: int, rate: str, profile: str = PROFILE, more: Sequence[str] = ()
+) -> Iterator[Changing]:
     environment = os.environ | {
         "PYTHONPATH": str(CHECKOUT / "tools"),
         "VCMTS_BUILD": str(build_directory().resolve()),
     }
     with tempfile.TemporaryDirectory(prefix="c-") as name:  # short, as a socket lives there
         path, report = Path(name) / "c.sock", Path(name) / "s.json"
-        words = ["run", "--profile", profile, "--groups", str(groups), "--rate", rate]
+        words = ["run", "--profile", profile, "--groups", str(groups), "--rate", rate, *more]
         words += ["--duration", LONG, "--control-socket", str(path), "--json", str(report)]
         with subprocess.Popen(
             [sys.executable, "-m", "vcmts", *words],

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import urllib.request
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from e2e.test_run import on_these_cores
 from patience import TIMEOUT, until
 from vcmts.control import methods
 from vcmts.control.client import Client
+from vcmts.run import refusals
 from vcmts.telemetry import latency as telemetry_latency
 from vcmts.witness.windows import read_windows
 
@@ -89,7 +91,7 @@ def check_direction(part: dict[str, Any], whole: bool) -> None:
     """Where the `whole` was proven, nothing is missing anywhere on its way."""
     if whole:
         assert part["counters"]["transmitted"] == part["sent"]
-        assert not any(part["drops"].values())
+        assert not refusals.accidental(part)
     assert part["counters"]["transmitted"] >= part["proven"]
     assert part["balanced"] is True and part["held"] == 0
     assert set(part["latency_us"]) == {*telemetry_latency.KEYS, "histogram"}
@@ -103,9 +105,11 @@ def check_upstream(up: dict[str, Any], whole: bool) -> None:
     for unit in ("packets", "bursts", "segments", "frames"):
         there = up["units"][unit]
         assert there["in"] == there["out"] + there["dropped"] + there["held"] > 0
-        assert there["dropped"] == 0 or not whole
     if not whole:
         return
+    dropped = {name: unit["dropped"] for name, unit in up["units"].items()}
+    refused = refusals.refused(up).total()
+    assert dropped["packets"] + dropped["frames"] == refused == sum(dropped.values())
     counters = up["counters"]
     assert counters["received"] == up["uepi_packets"]
     assert counters["management"] == up["management"] > 0
@@ -128,7 +132,8 @@ def check_summary(folder: Path, status: int, directions: set[str] = DIRECTIONS) 
         check_direction(summary[direction], whole)
     if "downstream" in directions:
         down = summary["downstream"]
-        assert down["counters"]["received"] == down["sent"] or not whole
+        received = down["sent"] + refusals.refused(down).total()
+        assert down["counters"]["received"] == received or not whole
     if "upstream" in directions:
         check_upstream(summary["upstream"], whole)
     assert {"cpu", "tsc_hz", "core_hz"} <= summary["host"].keys()
@@ -284,6 +289,15 @@ def test_bursts_of_both_directions_are_proven(folder: Path) -> None:
     assert summary["downstream"]["sent_bytes"] * 8 <= 0.1 * 20e6 * 1.01 + 2 * 1280 * 8
 
 
+def check_shared_ports(summary: dict[str, Any]) -> None:
+    """They drop what has to be dropped there, and nothing else."""
+    shared = summary["shared_ports"]
+    assert all(port["groups"] == 3 and port["balanced"] for port in shared)
+    at_ports = sum((+Counter(port["drops"]) for port in shared), Counter[str]())
+    refused = sum((refusals.refused(summary[way]) for way in DIRECTIONS), Counter[str]())
+    assert at_ports == {name: n for name, n in refused.items() if name.startswith("port_")}
+
+
 @pytest.mark.parametrize("ports", ["shared", "own"])
 @pytest.mark.run
 def test_several_groups(ports: str, folder: Path) -> None:
@@ -301,10 +315,8 @@ def test_several_groups(ports: str, folder: Path) -> None:
             assert min(parts) > 0 and sum(parts) == summary[way][key]
     good = passed(summary) or all(map(proven, summary["groups"]))
     assert done.returncode == (0 if good else 1), done.stderr
-    shared = summary["shared_ports"]
-    assert len(shared) == (2 if ports == "shared" else 0)
-    for port in shared:
-        assert port["groups"] == 3 and port["balanced"] and not any(port["drops"].values())
+    assert len(summary["shared_ports"]) == (2 if ports == "shared" else 0)
+    check_shared_ports(summary)
 
 
 @pytest.mark.run
@@ -357,41 +369,3 @@ def test_mistakes_start_nothing(words: tuple[str, ...], message: str, folder: Pa
     assert done.stdout == "" and "serving" not in done.stderr
     assert "vcmts-traffic" not in done.stderr
     assert left_over(folder) == []
-
-
-def refusals(folder: Path, *words: str) -> tuple[dict[str, Any], dict[str, int]]:
-    """The summary of a run in which one packet in 32 has to be dropped, and how many by reason."""
-    path = folder / "summary.json"
-    every = ("--refuse-every", "32", "--seed", "7", "--duration", "3s", "--witness", "0")
-    done = tool(folder, "run", "--rate", "100Mbps", "--json", str(path), *every, *words)
-    told = json.loads(path.read_text())
-    assert done.returncode == 0 or not passed(told), done.stderr
-    return told, {name: one["packets"] for name, one in told["downstream"]["refused"].items()}
-
-
-@pytest.mark.run
-def test_what_has_to_be_dropped_is(folder: Path) -> None:
-    told, sent = refusals(folder, "--profile", PROFILE)
-    down = told["downstream"]
-    assert set(sent) == {
-        *("ipv4_checksum", "ipv4_header", "ipv4_length", "ipv6_header", "ipv6_length"),
-        *("arp_malformed", "multicast", "unknown_destination", "filter_deny"),
-    }
-    assert down["refused_judged"] == sum(sent.values()) > down["sent"] / 64
-    assert down["refused_wrong"] == 0
-    assert {name: down["drops"][name] for name in sent} == sent or not kept_up(told)
-    assert down["corrupted"] == down["unexpected_frames"] == 0
-
-
-@pytest.mark.run
-def test_what_no_group_takes_is_dropped_at_a_port_that_groups_share(folder: Path) -> None:
-    told, sent = refusals(folder, "--profile", PROFILE, "--groups", "2", "--ports", "shared")
-    assert {"port_headers", "port_multicast", "port_unknown_destination"} <= set(sent)
-    assert told["downstream"]["refused_judged"] == sum(sent.values())
-    assert told["downstream"]["refused_wrong"] == 0
-
-
-@pytest.mark.run
-def test_nothing_has_to_be_dropped_where_nobody_asks(folder: Path) -> None:
-    _, sent = refusals(folder, "--profile", PROFILE, "--refuse-every", "0")
-    assert sent == {}

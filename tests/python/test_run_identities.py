@@ -22,7 +22,11 @@ def part(direction: str) -> Json:
         **{name[1:]: 0 for name in names if name.startswith(".")},
         "lost": 0,
         "drops": {"runt": 0},
-        "counters": {name: 0 for name in (*names, "fragments") if "." not in name},
+        "counters": {
+            name: 0
+            for name in (*names, "fragments")
+            if "." not in name and not name.startswith("refused_")
+        },
         "scheduler": {"channels": [{"packets": 0}, {"packets": 0}]},
         "requests": {
             "by_kind": {"record": 0, "frame": 0},

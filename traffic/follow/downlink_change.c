@@ -66,7 +66,7 @@ static void tables_take(struct downlink *d, struct downlink_change *c, uint64_t 
 	for (uint32_t i = 0; i < c->fresh_count; i++)
 		stream_begin(d, c->fresh[i], now);
 	generator_take(g, &c->targets);
-	refused_changed(d->refused);
+	downlink_refused_changed(d->refused);
 	modems_take(d, c);
 	for (uint32_t i = 0; i < c->changed_count; i++)
 		g->changed[c->changed[i]] = g->magic - g->first_magic;

@@ -53,8 +53,11 @@ static void sharing_find(const struct service_group *sgs, struct traffic_options
 					sgs[j].network.vlan == sgs[i].network.vlan &&
 					!sgs[i].network.has_mac;
 			}
-			if (options[j].rphy_port == options[i].rphy_port)
+			if (options[j].rphy_port == options[i].rphy_port) {
 				options[i].rphy_shared = true;
+				options[i].rphy_by_session |=
+					sgs[j].rphy_port.vlan == sgs[i].rphy_port.vlan;
+			}
 		}
 	}
 }

@@ -142,6 +142,7 @@ static void upstream_add(struct uplink_result *sum, const struct uplink_result *
 	ADD_ALL(sum, r, corrupted_by);
 	ADD_ALL(sum, r, unexpected);
 	ADD(sum, r, latency_unknown);
+	refused_add(&sum->refused, &r->refused);
 	MOST(sum, r, seconds);
 	uplink_counts_add(&sum->counts, &r->counts, first);
 	MOST(sum, r, descheduled);

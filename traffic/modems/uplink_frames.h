@@ -37,9 +37,11 @@ struct uplink_modem {
 };
 
 struct impair;
+struct uplink_refused;
 
 struct uplink_frames {
 	struct impair *impair; /* NULL: nothing goes wrong */
+	struct uplink_refused *refused; /* frames that are to be dropped; NULL: none */
 	struct uplink_packets packets;
 	struct uplink_encryptor encryptor;
 	uint8_t cmts_mac[6];

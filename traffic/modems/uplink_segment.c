@@ -7,6 +7,7 @@
  */
 #include "impairments/impair.h"
 #include "modems/uplink_fill.h"
+#include "refused/uplink_refused.h"
 #include "wire/segment.h"
 
 /* What a frame adds: it ends in this grant, or is what is left. */
@@ -43,6 +44,21 @@ static void packet_add(struct uplink_grant *g, struct uplink_frames *frames,
 	size = uplink_frame_packet(frames, &f.h, f.modem, &tag, f.key, g->buffer, at);
 	impair_frame_made(frames->impair, g, &f, tag.sequence, at, size);
 	segment_add(g, frames, size, 1);
+}
+
+/* Returns whether there is one. */
+static bool refused_frame_add(struct uplink_grant *g, struct uplink_frames *frames) {
+	uint32_t at = SEGMENT_HEADER_SIZE + g->filled;
+	struct refused_frame f;
+	uint32_t size;
+
+	if (!uplink_refused_choose(frames->refused, g, &f))
+		return false;
+	size = uplink_frame_packet(frames, &f.h, f.modem, &f.tag, f.key, g->buffer, at);
+	uplink_refused_written(frames->refused, &f,
+			       rte_pktmbuf_mtod_offset(g->buffer, uint8_t *, at), size);
+	segment_add(g, frames, size, 0);
+	return true;
 }
 
 /* Management messages go in the clear, as SEC says of RNG-REQ. */
@@ -109,7 +125,8 @@ void uplink_segment_fill(struct uplink_grant *g, struct uplink_frames *frames, b
 	if (g->management && g->filled < room)
 		segment_request_add(g, frames);
 	while (!finish && g->filled < room && packet_waits(g)) {
-		packet_add(g, frames, made);
+		if (!refused_frame_add(g, frames))
+			packet_add(g, frames, made);
 		if (g->whole)
 			break;
 	}

@@ -10,6 +10,7 @@
 
 #include "core/vlan_tag.h"
 #include "platform/pool.h"
+#include "refused/uplink_refused.h"
 
 #define PACKETS 4095
 #define PACKETS_MORE 1024 /* for a group more: its stock, what is open and pending */
@@ -62,15 +63,24 @@ bool uplink_output_ready(struct uplink_output *o) {
 	return true;
 }
 
-void uplink_output_put(struct uplink_output *o, struct rte_mbuf *m,
-		       const struct uplink_ended *ended, unsigned ended_count) {
-	witness_see(o->witness, &m, 1);
+static void output_pend(struct uplink_output *o, struct rte_mbuf *m, unsigned ended_count) {
 	if (o->vlan != 0)
 		vlan_tag_put(m, o->vlan);
+	o->pending[o->pending_count++] = (struct uplink_packet){m, ended_count};
+}
+
+void uplink_output_put(struct uplink_output *o, struct rte_mbuf *m,
+		       const struct uplink_ended *ended, unsigned ended_count) {
+	struct rte_mbuf *refused;
+
+	witness_see(o->witness, &m, 1);
+	refused = uplink_refused_packet(o->refused, m, o->headers_size, o->pool);
 	if (ended_count > 0)
 		rte_memcpy(o->ended + o->ended_count, ended, ended_count * sizeof(*ended));
 	o->ended_count += ended_count;
-	o->pending[o->pending_count++] = (struct uplink_packet){m, ended_count};
+	output_pend(o, m, ended_count);
+	if (refused != NULL)
+		output_pend(o, refused, 0);
 }
 
 unsigned uplink_output_transmit(struct uplink_output *o, const struct uplink_ended **ended,

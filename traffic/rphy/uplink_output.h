@@ -25,6 +25,7 @@
 #define UPLINK_SEGMENTS_AT \
 	(RTE_PKTMBUF_HEADROOM + DEPI_ENCAP_MAX + PSP_HEADER_FIXED + PSP_COUNT_MAX * PSP_ENTRY_SIZE)
 
+struct uplink_refused;
 struct uplink_session;
 
 struct uplink_packet {
@@ -42,6 +43,7 @@ struct uplink_output {
 	uint32_t capacity; /* bytes behind the session ID */
 	bool drop; /* what the port does not take is lost */
 	struct witness *witness; /* NULL: none */
+	struct uplink_refused *refused; /* packets that are to be dropped; NULL: none */
 	uint64_t flush; /* TSC cycles that a packet waits for more */
 	struct depi_encap encap;
 

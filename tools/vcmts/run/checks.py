@@ -56,6 +56,13 @@ def every(direction: str) -> list[Check]:
             at("reordered duplicated"),
         ),
         Check(
+            "refusals",
+            direction,
+            "packets that have to be dropped = drops of vcmtsd by reason, and none comes out",
+            at("refused_judged"),
+            at("refused_wrong"),
+        ),
+        Check(
             "nothing else",
             direction,
             "each frame out of a port is one that was asked for",
@@ -138,12 +145,6 @@ CHECKS = (
         "each byte of a packet = the one that was sent to this modem and service flow",
         ARRIVED,
         within("corrupted_by", "crypto tag stream ip_header payload"),
-    ),
-    down(
-        "refusals",
-        "packets that have to be dropped = drops of vcmtsd by reason, and none comes out",
-        at("refused_judged"),
-        at("refused_wrong"),
     ),
     down("delay", LATENESS, punctual, summary.late),
     down("independent decoder", WITNESSED, at("witness.frames"), at("witness.wrong")),

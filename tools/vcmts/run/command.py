@@ -123,8 +123,9 @@ def add_proof_arguments(parser: argparse.ArgumentParser) -> None:
         type=int,
         metavar="NUMBER",
         default=REFUSE_EVERY,
-        help="behind one of so many packets to the modems, send one that vcmtsd has to drop: "
-        "malformed, multicast, to nobody or denied by a filter; 0: none (default: %(default)s)",
+        help="behind one of so many packets, in both directions, send one that vcmtsd has to drop: "
+        "malformed, multicast, to nobody, denied by a filter, without privacy, from others; "
+        "0: none (default: %(default)s)",
     )
     witness.add_arguments(parser)
     parser.add_argument(
@@ -159,7 +160,7 @@ def traffic_command(
         command += ["--replay", given.replay] if given.replay is not None else []
         command += ["--rate", asked.downstream]
         command += ["--flows", given.flows] if given.flows is not None else []
-        command += ["--refuse-every", str(given.refuse_every)] if given.refuse_every else []
+    command += ["--refuse-every", str(given.refuse_every)] if given.refuse_every else []
     if asked.upstream != rates.NOTHING:
         command += ["--upstream-mix", given.upstream_traffic, "--upstream-rate", asked.upstream]
     command += shape_words(given, asked)
@@ -255,8 +256,10 @@ def conclude(
     if (
         broken
         or witness.wrong(whole)
-        or whole.get("downstream", {}).get("refused_wrong", 0)
-        or any(summary.late(whole[way]) for way in summary.directions(whole))
+        or any(
+            summary.late(whole[way]) or whole[way]["refused_wrong"]
+            for way in summary.directions(whole)
+        )
         or (expected.impaired(whole) and not expected.as_expected(whole))
     ):
         status = max(status, 1)

@@ -10,7 +10,7 @@ from bisect import bisect_left
 from dataclasses import dataclass
 from typing import Any
 
-from vcmts.run import expected, summary
+from vcmts.run import expected, refusals, summary
 from vcmts.run.plane import WIRE
 
 Json = dict[str, Any]
@@ -32,7 +32,6 @@ DROPS = {
     "downstream": dict.fromkeys((*FULL, "crypto_full", "no_buffer"), 1),
     "upstream": dict.fromkeys(("crypto_full", *FRAMES), 1) | dict.fromkeys(BURSTS, PACKETS_A_BURST),
 }
-PORTS = {"downstream": "network", "upstream": "rphy"}
 # Queues that have become full drain behind a gap, for as long again.
 RECOVERY = 1
 
@@ -112,7 +111,7 @@ def gone(part: Json) -> int:
 def dropped(whole: Json, direction: str) -> int:
     """How many packets at most vcmtsd and its port dropped as gaps have them dropped."""
     drops = whole[direction]["drops"]
-    port = whole.get("ports", {}).get(PORTS[direction], {})
+    port = whole.get("ports", {}).get(refusals.PORTS[direction], {})
     counted = sum(drops.get(name, 0) * packets for name, packets in DROPS[direction].items())
     shared = [one["drops"].get("port_group_full", 0) for one in whole.get("shared_ports", [])]
     return int(counted + sum(port.get(name, 0) for name in ("missed", "no_buffer")) + sum(shared))

@@ -35,14 +35,15 @@ def one_stage(text: str) -> Identity:
     return Identity(text, always=True)
 
 
+def drops(*reasons: str) -> str:
+    return " + ".join(f"drop.{name}" for name in reasons)
+
+
 SEGMENTS = " + ".join(
     ["depi_segments_more", *(f"depi_segments_{number}" for number in range(1, 8))]
 )
-UNREAD = " + ".join(
-    f"drop.{name}"
-    for name in ("ipv4_header", "ipv4_length", "ipv6_header", "ipv6_length", "arp_malformed")
-)
-UNKNOWN = " + ".join(f"drop.{name}" for name in refusals.READ if name != "filter_deny")
+UNREAD = drops("ipv4_header", "ipv4_length", "ipv6_header", "ipv6_length", "arp_malformed")
+UNKNOWN = drops("ipv4_checksum", "multicast", "unknown_destination")
 DOWNSTREAM = (
     Identity(".sent + refused_packets = received"),
     Identity(".sent_bytes + refused_bytes = received_bytes"),
@@ -74,19 +75,24 @@ DOWNSTREAM = (
     Identity("depi_frames = .depi_frames"),
     Identity("transmitted_bytes = .depi_bytes", frames="depi_frames"),
 )
+OUTER = drops("outer_address", "unknown_session", "l2tp_control", "outer_ip_checksum")
+PRIVACY = drops("privacy_missing", "privacy_sid", "key_unknown")
 UPSTREAM = (
-    Identity(".uepi_packets = received"),
-    Identity(".uepi_bytes = received_bytes", frames="received"),
-    Identity("received = psp_packets"),
+    Identity(".uepi_packets = received + refused_at_port_packets"),
+    Identity(".uepi_bytes = received_bytes + refused_at_port_bytes", frames=".uepi_packets"),
+    Identity(f"received = psp_packets + {OUTER}"),
     Identity(".bursts = bursts"),
     Identity("bursts = segments + no_bursts"),
     Identity(".concatenations = concatenations"),
     Identity(".requests_sent = requests_repeated + in_bursts", unless="requests_taken"),
     Identity("segments = extracted"),
-    Identity("frames = decrypted + clear + management + request_frames", unless="fragments"),
+    Identity(
+        f"frames = decrypted + clear + management + request_frames + {PRIVACY}",
+        unless="fragments",
+    ),
     one_stage("decrypted = decrypted_aes_128 + decrypted_aes_256 + decrypted_des"),
     Identity(".management = management"),
-    Identity("transmitted = ipv4 + ipv6 + llc"),
+    Identity("transmitted + drop.source_address = ipv4 + ipv6 + llc"),
     Identity("transmitted = .proven"),
     Identity("transmitted_bytes = .proven_bytes", frames="transmitted"),
     Identity(".request_records = records"),

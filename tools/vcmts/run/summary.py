@@ -152,6 +152,14 @@ def counts_of(parts: list[Json]) -> list[str]:
     return [*COUNTS, *(key for key in EXCEPTIONS if any(part.get(key, 0) for part in parts))]
 
 
+def drops_of(parts: list[Json]) -> dict[str, list[int]]:
+    """Those that have to be, and the others by reason; of each direction."""
+    told = {"dropped, as they have to be": [refusals.refused(part).total() for part in parts]}
+    others = [refusals.accidental(part) for part in parts]
+    reasons = sum(others, Counter[str]())
+    return told | {f"dropped: {reason}": [one[reason] for one in others] for reason in reasons}
+
+
 def packets_table(summary: Json) -> Table:
     """A column a direction; a reason for drops is shown where it was met."""
     shown = directions(summary)
@@ -159,12 +167,7 @@ def packets_table(summary: Json) -> Table:
     drawn = table("packets", "", *shown)
     for key in counts_of(parts):
         drawn.add_row(key, *(f"{part.get(key, 0):,}" for part in parts))
-    told = {"dropped, as they have to be": [refusals.refused(part).total() for part in parts]}
-    drops = [refusals.accidental(part) for part in parts]
-    told |= {
-        f"dropped: {reason}": [one[reason] for one in drops] for reason in sum(drops, Counter())
-    }
-    for title, counts in told.items():
+    for title, counts in drops_of(parts).items():
         if any(counts):
             drawn.add_row(title, *(f"{count:,}" if count else "" for count in counts))
     drawn.add_row("asked for", *map(asked_for, parts))

@@ -3,15 +3,19 @@
 
 import argparse
 import shutil
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from vcmts.paths import MistakeError, complain
-from vcmts.run import summary
+from vcmts.run import refusals, summary
 from vcmts.witness.nodes import ConfigError
 from vcmts.witness.windows import Window, WindowsError, read_windows
+
+if TYPE_CHECKING:
+    from vcmts.witness.downstream import Problem
 
 Json = dict[str, Any]
 
@@ -66,8 +70,20 @@ class Found:
         }
 
 
-def judge(config: Path, captured: Path) -> dict[str, Json]:
-    """What was found, by direction. Its modules need python3-cryptography, which may be missing."""
+def unintended(problems: "list[Problem]", refused: Counter[str]) -> "list[Problem]":
+    """Without those that had to be there, which are taken off `refused`."""
+    left = []
+    for problem in problems:
+        if refused[problem.reason] > 0:
+            refused[problem.reason] -= 1
+        else:
+            left.append(problem)
+    return left
+
+
+def judge(config: Path, captured: Path, refused: Counter[str]) -> dict[str, Json]:
+    """What was found, by direction. Its modules need python3-cryptography, which may be missing.
+    `refused`: how many frames of modems are wrong on purpose, by drop reason."""
     from vcmts.witness.downstream import decode_window
     from vcmts.witness.groups import parse_groups
     from vcmts.witness.strict_upstream import decode_strictly
@@ -83,7 +99,7 @@ def judge(config: Path, captured: Path) -> dict[str, Json]:
             frames, problems = result.counters["frames"], result.problems
         else:
             decoded = decode_strictly(window.records, group, window=True)
-            frames, problems = decoded.kinds.total(), decoded.problems
+            frames, problems = decoded.kinds.total(), unintended(decoded.problems, refused)
         told = [f"packet {problem.packet}: {problem.text}" for problem in problems]
         found[window.direction].add(window, frames, told)
     return {direction: one.document() for direction, one in found.items()}
@@ -100,7 +116,8 @@ def found_in(
         complain("the configuration changed: nothing was read by the independent decoder")
         return {}
     try:
-        found = judge(config, captured)
+        refused = refusals.refused(whole.get("upstream", {}))
+        found = judge(config, captured, refused)
     except ModuleNotFoundError as error:
         complain(
             f"nothing was read by the independent decoder: it needs python3-{error.name}; "

@@ -32,6 +32,7 @@ class Problem:
 
     packet: int
     text: str
+    reason: str = ""  # to drop the frame, where a CMTS has one
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,11 @@ Place = tuple[int, int]  # service flow, SID cluster
 
 
 class Wrong(ValueError):
-    """A frame is not as it has to be."""
+    """A frame is not as it has to be. A CMTS drops it for the reason, where there is one."""
+
+    def __init__(self, text: str, reason: str = "") -> None:
+        super().__init__(text)
+        self.reason = reason
 
 
 @dataclass
@@ -123,19 +127,19 @@ class FlowReader:
         security, privacy = self.modem.security, self._privacy(frame)
         if privacy is None:
             if security.key is not None and not inside:
-                raise Wrong("in the clear from a modem with a key")
+                raise Wrong("in the clear from a modem with a key", "privacy_missing")
             return frame.pdu
         if inside:
             raise Wrong("privacy inside a fragment")
         if privacy.version != 1 or not self.flow.has_sid(privacy.said):
-            raise Wrong(f"{privacy}")
+            raise Wrong(f"{privacy}", "privacy_sid" if privacy.version == 1 else "")
         if privacy.enabled != (security.key is not None):
-            raise Wrong(f"EN is {privacy.enabled}")
+            raise Wrong(f"EN is {privacy.enabled}", "" if privacy.enabled else "privacy_missing")
         if not privacy.enabled:
             return frame.pdu
         key = security.generations.get((privacy.key_sequence, privacy.toggle))
         if key is None:
-            raise Wrong(f"no key {privacy.key_sequence}, toggle {privacy.toggle}")
+            raise Wrong(f"no key {privacy.key_sequence}, toggle {privacy.toggle}", "key_unknown")
         return (bpi.decrypt if fragment else bpi.decrypt_pdu)(frame.pdu, *key)
 
     def _packet(self, frame: Frame, inside: bool) -> None:
@@ -145,7 +149,7 @@ class FlowReader:
         ethernet = check_crc(self._clear(frame, inside, fragment=False))
         try:
             if not may_send(read_frame(ethernet), self.modem.addresses):
-                raise Wrong("source address is not the modem's")
+                raise Wrong("source address is not the modem's", "source_address")
         except IpFault as fault:
             raise Wrong(str(fault)) from fault
         self.decoded.frames.setdefault(self.place, []).append(ethernet)

@@ -46,8 +46,8 @@ class _Decoder:
     flows: dict[Place, FlowReader] = field(default_factory=dict)
     segments: dict[Place, list[tuple[int, Segment]]] = field(default_factory=dict)
 
-    def problem(self, packet: int, text: str) -> None:
-        self.decoded.problems.append(Problem(packet, text))
+    def problem(self, packet: int, text: str, reason: str = "") -> None:
+        self.decoded.problems.append(Problem(packet, text, reason))
 
     def burst(self, arrived: Arrived) -> None:
         burst = arrived.burst
@@ -127,7 +127,7 @@ class _Decoder:
         try:
             self.flows[place].frame(frame)
         except (Wrong, DocsisError) as error:
-            self.problem(packet, f"{place}: {error}")
+            self.problem(packet, f"{place}: {error}", getattr(error, "reason", ""))
 
     def _enter(
         self, packet: int, place: Place, begun: bytes | None, segment: Segment

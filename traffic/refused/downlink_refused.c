@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "refused/refused.h"
+#include "refused/downlink_refused.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@
 #define ARP_FRAME 60
 #define ETHERTYPE_LOCAL 0x88b5 /* IEEE 802, local experimental */
 
-struct refused {
+struct downlink_refused {
 	uint32_t every, until; /* packets */
 	struct random random;
 	struct refused_counts counts;
@@ -36,16 +36,6 @@ static const uint8_t nobody6[16] = {0x20, 0x01, 0x0d, 0xb8, [4] = 0xfe, [15] = 0
 static const uint8_t multicast4[4] = {239, 255, 0, 1};
 static const uint8_t multicast6[16] = {0xff, 0x0e, [15] = 1};
 
-const char *refused_reason(enum refused_kind kind, bool shared) {
-	static const char *const reasons[REFUSED_KINDS][2] = {
-#define REFUSED(enumerator, reason, shared, meaning) {reason, shared},
-#include "refused/refused.def"
-#undef REFUSED
-	};
-
-	return reasons[kind][shared];
-}
-
 static bool is_of_modem(const struct service_group *sg, uint8_t family, const uint8_t *address) {
 	for (size_t m = 0; m < sg->modem_count; m++) {
 		const struct modem *modem = &sg->modems[m];
@@ -60,7 +50,7 @@ static bool is_of_modem(const struct service_group *sg, uint8_t family, const ui
 }
 
 /* The next lower address until no modem has it. */
-static void unknown_find(struct refused *r, const struct service_group *sg) {
+static void unknown_find(struct downlink_refused *r, const struct service_group *sg) {
 	memcpy(r->unknown4, nobody4, sizeof(nobody4));
 	memcpy(r->unknown6, nobody6, sizeof(nobody6));
 	for (unsigned i = 0; i < UINT8_MAX && is_of_modem(sg, 4, r->unknown4); i++)
@@ -70,7 +60,7 @@ static void unknown_find(struct refused *r, const struct service_group *sg) {
 }
 
 /* Without a checksum of UDP or TCP, at which no CMTS looks. */
-static void denied_add(struct refused *r, const struct packet_address *packet) {
+static void denied_add(struct downlink_refused *r, const struct packet_address *packet) {
 	struct packet_template *t = &r->denied[r->denied_count++];
 
 	packet_template_create(t, packet, traffic_source_mac, r->cmts_mac);
@@ -78,7 +68,7 @@ static void denied_add(struct refused *r, const struct packet_address *packet) {
 }
 
 /* From a random modem on, as there may be more of them than templates. */
-static void denied_find(struct refused *r, const struct service_group *sg) {
+static void denied_find(struct downlink_refused *r, const struct service_group *sg) {
 	size_t first = random_below(&r->random, (uint32_t)sg->modem_count + 1);
 
 	for (size_t i = 0; i < sg->modem_count && r->denied_count < DENIED_MOST; i++) {
@@ -98,9 +88,9 @@ static void denied_find(struct refused *r, const struct service_group *sg) {
 	}
 }
 
-struct refused *refused_create(const struct service_group *sg, uint32_t every, bool shared,
-			       uint64_t seed) {
-	struct refused *r = calloc(1, sizeof(*r));
+struct downlink_refused *downlink_refused_create(const struct service_group *sg, uint32_t every,
+						 bool shared, uint64_t seed) {
+	struct downlink_refused *r = calloc(1, sizeof(*r));
 
 	if (r == NULL)
 		return NULL;
@@ -113,7 +103,7 @@ struct refused *refused_create(const struct service_group *sg, uint32_t every, b
 	return r;
 }
 
-void refused_free(struct refused *r) {
+void downlink_refused_free(struct downlink_refused *r) {
 	if (r == NULL)
 		return;
 	rte_pktmbuf_free(r->made);
@@ -144,7 +134,7 @@ static void arp_write(struct rte_mbuf *m, uint8_t *frame) {
 	m->pkt_len = ARP_FRAME;
 }
 
-static bool denied_write(struct refused *r, struct rte_mbuf *m, uint8_t *frame) {
+static bool denied_write(struct downlink_refused *r, struct rte_mbuf *m, uint8_t *frame) {
 	const struct packet_tag tag = {0};
 
 	if (r->denied_count == 0)
@@ -158,7 +148,7 @@ static bool denied_write(struct refused *r, struct rte_mbuf *m, uint8_t *frame) 
 }
 
 /* Makes a copy of a good packet one of the kind. Returns whether that can be. */
-static bool fault_put(struct refused *r, struct rte_mbuf *m, enum refused_kind kind) {
+static bool fault_put(struct downlink_refused *r, struct rte_mbuf *m, enum refused_kind kind) {
 	uint8_t *frame = rte_pktmbuf_mtod(m, uint8_t *), *ip = frame + ETHERNET_HEADER;
 	bool ipv4 = load_be16(frame + 12) == ETHERTYPE_IPV4;
 	uint16_t size = (uint16_t)(m->data_len - ETHERNET_HEADER);
@@ -179,9 +169,8 @@ static bool fault_put(struct refused *r, struct rte_mbuf *m, enum refused_kind k
 		store_be16(frame + 12, ETHERTYPE_LOCAL);
 		return true;
 	case REFUSED_DENIED: return denied_write(r, m, frame);
-	case REFUSED_KINDS: break;
+	default: return false;
 	}
-	return false;
 }
 
 static struct rte_mbuf *refused_copy(struct rte_mbuf *packet) {
@@ -197,7 +186,8 @@ static void tag_spoil(struct rte_mbuf *m) {
 		memset(frame + at, 0, PACKET_TAG_SIZE);
 }
 
-void refused_make(struct refused *r, struct rte_mbuf *const *packets, unsigned n) {
+void downlink_refused_make(struct downlink_refused *r, struct rte_mbuf *const *packets,
+			   unsigned n) {
 	if (r == NULL || n == 0)
 		return;
 	if (r->until > n) {
@@ -210,23 +200,22 @@ void refused_make(struct refused *r, struct rte_mbuf *const *packets, unsigned n
 	if (r->made == NULL)
 		return;
 	tag_spoil(r->made);
-	r->kind = (enum refused_kind)random_below(&r->random, REFUSED_KINDS);
+	r->kind = (enum refused_kind)random_below(&r->random, REFUSED_DOWNSTREAM);
 	if (fault_put(r, r->made, r->kind))
 		return;
 	rte_pktmbuf_free(r->made);
 	r->made = NULL;
 }
 
-static void count_sent(struct refused *r, uint16_t type, uint32_t size) {
+static void count_sent(struct downlink_refused *r, uint16_t type, uint32_t size) {
 	struct refused_counts *c = &r->counts;
 
-	c->packets[r->shared][r->kind]++;
-	c->bytes[r->shared][r->kind] += size;
+	refused_count(c, r->kind, r->shared, size);
 	c->ipv4[r->shared][r->kind] += type == ETHERTYPE_IPV4;
 	c->ipv6[r->shared][r->kind] += type == ETHERTYPE_IPV6;
 }
 
-void refused_send(struct refused *r, uint16_t port, uint16_t vlan) {
+void downlink_refused_send(struct downlink_refused *r, uint16_t port, uint16_t vlan) {
 	uint16_t type;
 	uint32_t size;
 
@@ -243,7 +232,7 @@ void refused_send(struct refused *r, uint16_t port, uint16_t vlan) {
 	r->made = NULL;
 }
 
-void refused_changed(struct refused *r) {
+void downlink_refused_changed(struct downlink_refused *r) {
 	if (r == NULL)
 		return;
 	r->denied_count = 0;
@@ -253,22 +242,11 @@ void refused_changed(struct refused *r) {
 	}
 }
 
-void refused_restart(struct refused *r) {
+void downlink_refused_restart(struct downlink_refused *r) {
 	if (r != NULL)
 		r->counts = (struct refused_counts){0};
 }
 
-struct refused_counts refused_counts(const struct refused *r) {
+struct refused_counts downlink_refused_counts(const struct downlink_refused *r) {
 	return r == NULL ? (struct refused_counts){0} : r->counts;
-}
-
-void refused_add(struct refused_counts *sum, const struct refused_counts *part) {
-	for (int shared = 0; shared < 2; shared++) {
-		for (int kind = 0; kind < REFUSED_KINDS; kind++) {
-			sum->packets[shared][kind] += part->packets[shared][kind];
-			sum->bytes[shared][kind] += part->bytes[shared][kind];
-			sum->ipv4[shared][kind] += part->ipv4[shared][kind];
-			sum->ipv6[shared][kind] += part->ipv6[shared][kind];
-		}
-	}
 }

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "refused/uplink_refused.h"
+
+#include <stdlib.h>
+
+#include <rte_ip.h>
+
+#include "core/random.h"
+#include "modems/uplink_frames.h"
+#include "modems/uplink_grant.h"
+#include "wire/bytes.h"
+#include "wire/docsis_mac.h"
+#include "wire/hcs.h"
+#include "wire/ip.h"
+
+#define FRAME_KINDS (REFUSED_SOURCE - REFUSED_CLEAR + 1)
+#define PACKET_KINDS (REFUSED_OUTER_CHECKSUM - REFUSED_DEVICE + 1)
+#define KEY_SEQUENCES 16
+#define NO_SID 0x3fff /* all ones: of no service flow */
+#define TOGGLE_AT (DOCSIS_EHDR_OFFSET + 2) /* behind type, length, key sequence and version */
+#define TOGGLE 0x40
+#define SESSION_ID 4 /* bytes */
+
+struct uplink_refused {
+	uint32_t every, frames_until, packets_until;
+	bool shared;
+	bool verifies_source;
+	const struct uplink_flows *flows;
+	struct random random;
+	struct refused_counts counts;
+};
+
+struct uplink_refused *uplink_refused_create(const struct service_group *sg,
+					     const struct uplink_flows *flows, uint32_t every,
+					     bool shared, uint64_t seed) {
+	struct uplink_refused *r = calloc(1, sizeof(*r));
+
+	if (r == NULL)
+		return NULL;
+	r->every = r->frames_until = r->packets_until = every;
+	r->shared = shared;
+	r->verifies_source = sg->upstream.verify_source;
+	r->flows = flows;
+	r->random.state = seed;
+	return r;
+}
+
+void uplink_refused_free(struct uplink_refused *r) {
+	free(r);
+}
+
+/* Any modem that sends, but this one. */
+static uint32_t other_modem(struct uplink_refused *r, uint32_t modem) {
+	const struct uplink_plan *plan = &r->flows->plan;
+	uint32_t at = random_below(&r->random, plan->modem_count);
+
+	if (plan->modems[at].index == modem)
+		at = (at + 1) % plan->modem_count;
+	return plan->modems[at].index;
+}
+
+/* Changes what a good frame says. Returns whether that can be, for this modem. */
+static bool frame_spoil(struct uplink_refused *r, const struct uplink_modem *m,
+			struct refused_frame *f) {
+	if (f->kind == REFUSED_SOURCE) {
+		f->modem = other_modem(r, m->index);
+		return r->verifies_source && f->modem != m->index;
+	}
+	if (f->key == NULL)
+		return false;
+	switch (f->kind) {
+	case REFUSED_CLEAR: /* with an element that says so, or without any */
+		f->key = NULL;
+		uplink_key_name(&f->h, NULL);
+		if (random_below(&r->random, 2) == 0)
+			f->h.privacy = PRIVACY_NONE;
+		return true;
+	case REFUSED_KEY:
+		f->h.key_sequence =
+			(uint8_t)((f->key->sequence + KEY_SEQUENCES / 2) % KEY_SEQUENCES);
+		return true;
+	case REFUSED_SID: f->h.sid = NO_SID; return true;
+	default: return f->kind == REFUSED_TOGGLE;
+	}
+}
+
+static bool is_due(uint32_t *until, uint32_t every) {
+	if (--*until > 0)
+		return false;
+	*until = every;
+	return true;
+}
+
+bool uplink_refused_choose(struct uplink_refused *r, const struct uplink_grant *g,
+			   struct refused_frame *f) {
+	struct uplink_modem *m = g->stream->modem;
+
+	if (r == NULL || !is_due(&r->frames_until, r->every))
+		return false;
+	*f = (struct refused_frame){
+		.kind = (enum refused_kind)(REFUSED_CLEAR + random_below(&r->random, FRAME_KINDS)),
+		.h.kind = DOCSIS_KIND_PACKET,
+		.h.sid = g->sid->sid,
+		.key = uplink_key_next(m),
+		.modem = m->index,
+		.tag = {.target = g->stream->index, .sequence = (uint32_t)random_next(&r->random)},
+	};
+	f->h.privacy = f->key != NULL ? PRIVACY_BP_UP2 : PRIVACY_NONE;
+	uplink_key_name(&f->h, f->key);
+	return frame_spoil(r, m, f);
+}
+
+void uplink_refused_written(struct uplink_refused *r, const struct refused_frame *f, uint8_t *frame,
+			    uint32_t size) {
+	size_t header = docsis_up_header_size(&f->h);
+
+	refused_count(&r->counts, f->kind, r->shared, size);
+	if (f->kind != REFUSED_TOGGLE)
+		return;
+	frame[TOGGLE_AT] ^= TOGGLE;
+	docsis_hcs_write(frame, header - DOCSIS_HCS_SIZE);
+}
+
+static void outer_checksum_write(uint8_t *ip) {
+	store_be16(ip + 10, 0);
+	store_be16(ip + 10, rte_be_to_cpu_16(rte_ipv4_cksum((const struct rte_ipv4_hdr *)ip)));
+}
+
+/* Returns whether that can be. */
+static bool packet_spoil(uint8_t *frame, uint32_t headers, enum refused_kind kind) {
+	uint8_t *ip = frame + ETHERNET_HEADER, *session = frame + headers - SESSION_ID;
+	bool ipv4 = load_be16(frame + 12) == ETHERTYPE_IPV4;
+
+	switch (kind) {
+	case REFUSED_DEVICE:
+		ip[ipv4 ? 15 : 23] ^= 1;
+		if (ipv4)
+			outer_checksum_write(ip);
+		return true;
+	case REFUSED_SESSION: store_be32(session, ~load_be32(session)); return true;
+	case REFUSED_CONTROL: store_be32(session, 0); return true;
+	case REFUSED_OUTER_CHECKSUM: ip[10] ^= 1; return ipv4;
+	default: return false;
+	}
+}
+
+struct rte_mbuf *uplink_refused_packet(struct uplink_refused *r, struct rte_mbuf *m,
+				       uint32_t headers, struct rte_mempool *pool) {
+	enum refused_kind kind;
+	struct rte_mbuf *copy;
+
+	if (r == NULL || !is_due(&r->packets_until, r->every))
+		return NULL;
+	copy = rte_pktmbuf_copy(m, pool, 0, UINT32_MAX);
+	if (copy == NULL)
+		return NULL;
+	kind = (enum refused_kind)(REFUSED_DEVICE + random_below(&r->random, PACKET_KINDS));
+	if (packet_spoil(rte_pktmbuf_mtod(copy, uint8_t *), headers, kind)) {
+		refused_count(&r->counts, kind, r->shared, rte_pktmbuf_pkt_len(copy));
+		return copy;
+	}
+	rte_pktmbuf_free(copy);
+	return NULL;
+}
+
+struct refused_counts uplink_refused_counts(const struct uplink_refused *r) {
+	return r == NULL ? (struct refused_counts){0} : r->counts;
+}
