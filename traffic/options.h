@@ -41,8 +41,7 @@ struct options {
 	uint32_t permit_permille;
 	uint32_t classify_permille;
 	uint32_t flows; /* 5-tuples downstream; 0: one a target */
-	uint32_t
-		refuse_every; /* downstream: behind one of so many packets, one to be dropped; 0: none */
+	uint32_t refuse_every; /* as in struct traffic_options */
 	const char *follow; /* control socket of a server that changes; or NULL */
 	bool check; /* start nothing */
 	bool trials; /* on request; what is sent is in the requests */

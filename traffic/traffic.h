@@ -51,8 +51,8 @@ struct traffic_options {
 	uint32_t permit_permille; /* share of packets that a filter rule permits */
 	uint32_t classify_permille; /* share of packets that meet a classifier */
 	uint32_t flows; /* 5-tuples, at most FLOWS_MAX; 0: one a target */
-	uint32_t
-		refuse_every; /* of so many packets one is followed by one that vcmtsd has to drop; 0: none */
+	/* One of so many packets is followed by one that vcmtsd has to drop; 0: none. */
+	uint32_t refuse_every;
 	bool rphy_by_session; /* groups with the same VLAN share the R-PHY port */
 	bool network_by_address; /* groups with the same VLAN and MAC address share the network port */
 	uint64_t seed;

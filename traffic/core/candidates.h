@@ -32,8 +32,8 @@ struct frame_fields packet_fields(const struct packet_address *packet);
 
 /*
  * Searches a packet that passes the filters and is of `wanted`; of CLASS_CLASSIFIED one that goes to
- * the modem's service flow `flow`. Of CLASS_DENIED one that does not pass. On true `out` is the packet and `evaluation` what happens to it.
- * False where no try succeeded: there need not be such a packet.
+ * the modem's service flow `flow`. Of CLASS_DENIED one that does not pass. On true `out` is the packet
+ * and `evaluation` what happens to it. False where no try succeeded: there need not be such a packet.
  */
 bool candidate_find(struct candidate_search *s, enum traffic_class wanted, uint32_t flow,
 		    struct packet_address *out, struct evaluation *evaluation);

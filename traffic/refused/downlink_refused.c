@@ -7,6 +7,7 @@
 #include <rte_ethdev.h>
 #include <rte_ip.h>
 
+#include "admits.h"
 #include "core/candidates.h"
 #include "core/vlan_tag.h"
 #include "wire/bytes.h"
@@ -82,7 +83,7 @@ static void denied_find(struct downlink_refused *r, const struct service_group *
 			.random = {random_next(&r->random)},
 		};
 
-		if (m->address_count > 0 &&
+		if (m->address_count > 0 && modem_admits(m, 0) &&
 		    candidate_find(&search, CLASS_DENIED, 0, &packet, &evaluation))
 			denied_add(r, &packet);
 	}
