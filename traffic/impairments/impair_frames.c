@@ -31,17 +31,6 @@ static uint32_t frame_allowed(const struct impair *im, const struct uplink_grant
 	return bits;
 }
 
-/* Any modem that sends, but this one. */
-static uint32_t other_modem(struct impair *im, uint32_t modem) {
-	const struct uplink_modem *other;
-
-	do
-		other = &im->flows->plan
-				 .modems[random_below(&im->random, im->flows->plan.modem_count)];
-	while (other->index == modem);
-	return other->index;
-}
-
 static uint8_t unknown_sequence(struct impair *im, const struct uplink_modem *m) {
 	/* The second generation follows the first. */
 	return (uint8_t)((m->keys[0].sequence + 2u + random_below(&im->random, KEY_SEQUENCES - 2)) %
@@ -73,7 +62,9 @@ void impair_frame_choose(struct impair *im, const struct uplink_grant *g, struct
 		f->key = NULL;
 		uplink_key_name(&f->h, NULL);
 		break;
-	case IMPAIR_FOREIGN_SOURCE: f->modem = other_modem(im, f->modem); break;
+	case IMPAIR_FOREIGN_SOURCE:
+		f->modem = uplink_flows_other_modem(im->flows, &im->random, f->modem);
+		break;
 	default: break;
 	}
 }

@@ -168,6 +168,16 @@ void uplink_flows_take(struct uplink_flows *f, struct uplink_plan *next, const u
 	*next = before;
 }
 
+uint32_t uplink_flows_other_modem(const struct uplink_flows *f, struct random *random,
+				  uint32_t modem) {
+	const struct uplink_modem *other;
+
+	do
+		other = &f->plan.modems[random_below(random, f->plan.modem_count)];
+	while (other->index == modem);
+	return other->index;
+}
+
 void uplink_flows_restart(struct uplink_flows *f) {
 	for (uint32_t s = 0; s < f->stream_count; s++)
 		f->streams[s].made = f->streams[s].ended = 0;

@@ -17,6 +17,7 @@
 
 #include <rte_mbuf.h>
 
+#include "core/random.h"
 #include "model/service_group.h"
 #include "modems/uplink_frames.h"
 #include "wire/uepi.h"
@@ -174,6 +175,10 @@ void uplink_flows_take(struct uplink_flows *f, struct uplink_plan *next, const u
 /* A modem takes the keys of `next`, of the same place, when no grant is under way; `next` then has those of
  * before. */
 void uplink_flows_rekey(struct uplink_flows *f, struct uplink_modem *next);
+
+/* Any modem that sends, by its place in the group, but `modem`; there must be another. */
+uint32_t uplink_flows_other_modem(const struct uplink_flows *f, struct random *random,
+				  uint32_t modem);
 
 /* When nothing is left of what was begun: packets count from 0; segments and fragments go on. */
 void uplink_flows_restart(struct uplink_flows *f);

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include <rte_ethdev.h>
-#include <rte_ip.h>
 
 #include "admits.h"
 #include "core/candidates.h"
@@ -113,8 +112,7 @@ void downlink_refused_free(struct downlink_refused *r) {
 
 static void ipv4_address(uint8_t *ip, const uint8_t address[4]) {
 	memcpy(ip + 16, address, 4);
-	store_be16(ip + 10, 0);
-	store_be16(ip + 10, rte_be_to_cpu_16(rte_ipv4_cksum((const struct rte_ipv4_hdr *)ip)));
+	store_be16(ip + 10, ipv4_checksum(ip, IPV4_HEADER));
 }
 
 static void destination_set(uint8_t *ip, bool ipv4, const uint8_t *v4, const uint8_t *v6) {
@@ -174,10 +172,6 @@ static bool fault_put(struct downlink_refused *r, struct rte_mbuf *m, enum refus
 	}
 }
 
-static struct rte_mbuf *refused_copy(struct rte_mbuf *packet) {
-	return rte_pktmbuf_copy(packet, packet->pool, 0, UINT32_MAX);
-}
-
 /* The tag is no packet's, so that one which comes out is seen. */
 static void tag_spoil(struct rte_mbuf *m) {
 	uint8_t *frame = rte_pktmbuf_mtod(m, uint8_t *);
@@ -189,6 +183,8 @@ static void tag_spoil(struct rte_mbuf *m) {
 
 void downlink_refused_make(struct downlink_refused *r, struct rte_mbuf *const *packets,
 			   unsigned n) {
+	struct rte_mbuf *packet;
+
 	if (r == NULL || n == 0)
 		return;
 	if (r->until > n) {
@@ -197,7 +193,8 @@ void downlink_refused_make(struct downlink_refused *r, struct rte_mbuf *const *p
 	}
 	r->until += r->every - n;
 	rte_pktmbuf_free(r->made);
-	r->made = refused_copy(packets[random_below(&r->random, n)]);
+	packet = packets[random_below(&r->random, n)];
+	r->made = rte_pktmbuf_copy(packet, packet->pool, 0, UINT32_MAX);
 	if (r->made == NULL)
 		return;
 	tag_spoil(r->made);

@@ -3,8 +3,6 @@
 
 #include <stdlib.h>
 
-#include <rte_ip.h>
-
 #include "core/random.h"
 #include "modems/uplink_frames.h"
 #include "modems/uplink_grant.h"
@@ -49,22 +47,14 @@ void uplink_refused_free(struct uplink_refused *r) {
 	free(r);
 }
 
-/* Any modem that sends, but this one. */
-static uint32_t other_modem(struct uplink_refused *r, uint32_t modem) {
-	const struct uplink_plan *plan = &r->flows->plan;
-	uint32_t at = random_below(&r->random, plan->modem_count);
-
-	if (plan->modems[at].index == modem)
-		at = (at + 1) % plan->modem_count;
-	return plan->modems[at].index;
-}
-
 /* Changes what a good frame says. Returns whether that can be, for this modem. */
 static bool frame_spoil(struct uplink_refused *r, const struct uplink_modem *m,
 			struct refused_frame *f) {
 	if (f->kind == REFUSED_SOURCE) {
-		f->modem = other_modem(r, m->index);
-		return r->verifies_source && f->modem != m->index;
+		if (!r->verifies_source || r->flows->plan.modem_count < 2)
+			return false;
+		f->modem = uplink_flows_other_modem(r->flows, &r->random, m->index);
+		return true;
 	}
 	if (f->key == NULL)
 		return false;
@@ -121,11 +111,6 @@ void uplink_refused_written(struct uplink_refused *r, const struct refused_frame
 	docsis_hcs_write(frame, header - DOCSIS_HCS_SIZE);
 }
 
-static void outer_checksum_write(uint8_t *ip) {
-	store_be16(ip + 10, 0);
-	store_be16(ip + 10, rte_be_to_cpu_16(rte_ipv4_cksum((const struct rte_ipv4_hdr *)ip)));
-}
-
 /* Returns whether that can be. */
 static bool packet_spoil(uint8_t *frame, uint32_t headers, enum refused_kind kind) {
 	uint8_t *ip = frame + ETHERNET_HEADER, *session = frame + headers - SESSION_ID;
@@ -135,7 +120,7 @@ static bool packet_spoil(uint8_t *frame, uint32_t headers, enum refused_kind kin
 	case REFUSED_DEVICE:
 		ip[ipv4 ? 15 : 23] ^= 1;
 		if (ipv4)
-			outer_checksum_write(ip);
+			store_be16(ip + 10, ipv4_checksum(ip, IPV4_HEADER));
 		return true;
 	case REFUSED_SESSION: store_be32(session, ~load_be32(session)); return true;
 	case REFUSED_CONTROL: store_be32(session, 0); return true;
