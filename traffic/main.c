@@ -145,6 +145,7 @@ static int main_create(const struct setup *s, struct ends *e, struct groups *gro
 	for (unsigned g = 0; g < count; g++) {
 		options[g] = group_options(s, e, g);
 		options[g].evidence = evidence;
+		options[g].qos = true;
 		options[g].witness = witnessed(s, g) ? &pairs[g] : NULL;
 		if (s->options.follow != NULL)
 			follow_options(&options[g], &s->config.groups[g]);

@@ -11,6 +11,7 @@
 #include "summary_grants.h"
 #include "summary_groups.h"
 #include "summary_impairments.h"
+#include "summary_qos.h"
 #include "summary_refused.h"
 
 static const char *const class_names[CLASS_COUNT] = {
@@ -41,7 +42,7 @@ struct common {
 	uint64_t sent, sent_bytes, proven, proven_bytes;
 	uint64_t lost, overtaken, duplicated, reordered, corrupted, undecipherable;
 	int64_t unaccounted;
-	double asked_bps, gbps, seconds;
+	double asked_bps, gbps, seconds, sent_seconds;
 	struct percentiles latency_us;
 	const struct hdr_histogram *latency;
 	uint64_t descheduled;
@@ -64,6 +65,7 @@ static struct common downstream_common(const struct traffic_result *r) {
 		.asked_bps = r->asked_bps,
 		.gbps = r->gbps,
 		.seconds = r->seconds,
+		.sent_seconds = r->sent_seconds,
 		.latency_us = r->latency_us,
 		.latency = r->latency,
 		.descheduled = r->descheduled,
@@ -86,6 +88,7 @@ static struct common upstream_common(const struct uplink_result *r) {
 		.asked_bps = r->counts.asked_bps,
 		.gbps = r->gbps,
 		.seconds = r->seconds,
+		.sent_seconds = r->sent_seconds,
 		.latency_us = r->latency_us,
 		.latency = r->latency,
 		.descheduled = r->descheduled,
@@ -113,6 +116,7 @@ static void set_common(json_t *o, const struct common *c) {
 			    c->asked_bps > 0 ? json_real(c->asked_bps / 1e9) : json_null());
 	set_real(o, "gbps", c->gbps);
 	set_real(o, "seconds", c->seconds);
+	set_real(o, "sent_seconds", c->sent_seconds);
 	json_object_set_new(o, "latency_us", percentiles_json(c->latency));
 	summary_set_count(o, "sent_bytes", c->sent_bytes);
 	summary_set_count(o, "proven_bytes", c->proven_bytes);
@@ -165,6 +169,8 @@ json_t *summary_downstream(const struct traffic_result *r) {
 		summary_set_count(o, "flows", r->flows);
 	if (r->replay != NULL)
 		set_replay(o, r->replay);
+	if (r->qos != NULL)
+		json_object_set_new(o, "qos", summary_qos(r->qos, r->shaped));
 	return o;
 }
 
@@ -317,7 +323,8 @@ static void print_counts(FILE *out, const struct common *c) {
 
 static void print_measures(FILE *out, const struct common *c) {
 	fprintf(out, "%-12s %14.3f Gbps proven in %.2f s, %.2f Gbps sent\n", "rate", c->gbps,
-		c->seconds, c->seconds > 0 ? (double)c->sent_bytes * 8e-9 / c->seconds : 0.0);
+		c->seconds,
+		c->sent_seconds > 0 ? (double)c->sent_bytes * 8e-9 / c->sent_seconds : 0.0);
 	if (c->latency != NULL && c->latency->total_count > 0)
 		fprintf(out,
 			"%-12s %14.1f us mean, %.1f p50, %.1f p99, %.1f p99.9, %.1f p99.999, %.1f "

@@ -57,6 +57,7 @@ struct traffic_options {
 	bool network_by_address; /* groups with the same VLAN and MAC address share the network port */
 	uint64_t seed;
 	bool no_latency; /* how long packets take is not recorded */
+	bool qos; /* what the rates of the downstream let through is measured */
 	/* The service group will change: room for as many streams. Not with replay, flows, impairments or
 	 * traffic_restart(). 0: it will not */
 	uint32_t streams, upstream_streams;
@@ -112,6 +113,8 @@ struct traffic_result {
 	struct refused_counts refused; /* beside what was sent */
 	const struct capture_counts *replay; /* of what is replayed; or NULL */
 	uint32_t flows; /* 5-tuples, where they were asked for; else 0 */
+	const struct qos *qos; /* what rates let through; or NULL */
+	bool shaped; /* the rate changes over time */
 	uint64_t messages; /* DOCSIS frames that hold none, and that a scheduler sends */
 	uint64_t depi_frames;
 	uint64_t depi_bytes;
@@ -125,6 +128,7 @@ struct traffic_result {
 	uint64_t descheduled; /* rounds of the loop longer than 1 ms */
 	double descheduled_longest_us;
 	double seconds; /* from the first packet sent to the last sent, proven or counted */
+	double sent_seconds; /* to the last sent */
 	double gbps; /* proven and counted, Ethernet frames without CRC */
 	struct percentiles latency_us; /* from when a packet is made to its delivery in order */
 	/* The same in ns, the traffic's own: until traffic_free(). NULL: was not recorded */
@@ -159,6 +163,7 @@ struct uplink_result {
 	struct refused_counts refused; /* frames and packets beside what was sent */
 	uint64_t latency_unknown; /* of the proven ones */
 	double seconds; /* from the first L2TPv3 packet sent to the last sent or packet proven */
+	double sent_seconds; /* to the last sent */
 	double gbps; /* proven, Ethernet frames without CRC */
 	/* From when the R-PHY port took the trailer of a packet's last burst to its arrival. */
 	struct percentiles latency_us;

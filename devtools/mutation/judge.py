@@ -30,6 +30,10 @@ from mutation.trees import Tree, run, whole_tree, worker_tree
 PLANE, TRAFFIC = "src/vcmtsd", "traffic/vcmts-traffic"
 # A rate that every machine carries, also where others use it.
 OPTIONS = ("--rate", "200Mbps", "--upstream-rate", "40Mbps")
+# What a kind of fault needs to be seen.
+OPTIONS_OF = {
+    "quality of service": ("--config", "tests/e2e/qos.yaml", "--rate", "40Mbps"),
+}
 LATE_S = 120
 VERDICT = "(every|NOT every) packet"
 SEEN, PASSED, UNBUILT = "seen", "passed", "not built"
@@ -76,9 +80,9 @@ def read_mutants(path: Path = LISTS / "run.toml") -> list[Mutant]:
         raise MistakeError(f"{path.name}: {error}") from error
 
 
-def judge(tree: Tree, duration: str) -> tuple[int, str]:
+def judge(tree: Tree, duration: str, kind: str = "") -> tuple[int, str]:
     """Exit status of a run with the tree's programs, and what it says of the packets."""
-    command = ["./vcmts", "run", "--duration", duration, *OPTIONS]
+    command = ["./vcmts", "run", "--duration", duration, *OPTIONS_OF.get(kind, OPTIONS)]
     environment = {**os.environ, "VCMTS_BUILD": "build"}
     try:
         done = subprocess.run(
@@ -99,7 +103,7 @@ def try_one(mutant: Mutant, tree: Tree, duration: str) -> Judged:
     try:
         if not tree.ninja(mutant.programs, os.cpu_count() or 1):
             return Judged(mutant, UNBUILT)
-        status, said = judge(tree, duration)
+        status, said = judge(tree, duration, mutant.kind)
         return Judged(mutant, SEEN if status != 0 else PASSED, said)
     finally:
         tree.write(mutant.file, source.encode())
@@ -129,9 +133,10 @@ def try_all(mutants: Sequence[Mutant], duration: str) -> int:
     whole = whole_tree(CHECKOUT, PLACE)
     run(["ninja", "-C", "build", PLANE, TRAFFIC], whole.path)
     tree = worker_tree(whole, 0)
-    status, said = judge(tree, duration)
-    if status != 0:
-        raise MistakeError(f"a run fails although nothing is broken: {said}")
+    for kind in dict.fromkeys(mutant.kind for mutant in mutants):
+        status, said = judge(tree, duration, kind)
+        if status != 0:
+            raise MistakeError(f"a run fails although nothing is broken: {kind}: {said}")
     verdicts = []
     for number, mutant in enumerate(mutants, 1):
         verdict = try_one(mutant, tree, duration)

@@ -269,7 +269,13 @@ def test_shares_that_are_none(options: list[str]) -> None:
 def test_a_rate_that_was_missed(
     sent: float, packets: int, asked: float | None, told: bool, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    part = {"sent": packets, "sent_bytes": sent * 2e9 / 8, "seconds": 2.0, "asked_gbps": asked}
+    part = {
+        "sent": packets,
+        "sent_bytes": sent * 2e9 / 8,
+        "seconds": 2.0,
+        "sent_seconds": 2.0,
+        "asked_gbps": asked,
+    }
     complaints.of_low_rates({"upstream": part})
     said = capfd.readouterr().err
     assert (one_line(said) and "upstream" in said and "rate asked for" in said) == told

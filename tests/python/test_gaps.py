@@ -19,7 +19,7 @@ PACKETS = 100_000  # a second: the ring fills in 81.9 ms, so that the limit is t
 def direction(lost: int = 0, reordered: int = 0, suspects: list[list[int]] | None = None) -> Json:
     return {
         **{"sent": PACKETS, "proven": PACKETS - lost, "lost": lost, "reordered": reordered},
-        **{"corrupted": 0, "duplicated": 0, "seconds": 1.0, "balanced": True},
+        **{"corrupted": 0, "duplicated": 0, "seconds": 1.0, "sent_seconds": 1.0, "balanced": True},
         "sent_bytes": PACKETS * 1000,
         "drops": {"scheduler_full": lost, "runt": 0},
         "suspects": {"lost_more": 0, "reordered_more": 0, "list": suspects or []},

@@ -14,7 +14,13 @@ HISTOGRAM = [[100, 10], [5_000, 20], [5_100, 30], [9_000, 5]]
 
 def direction(p50: float) -> Json:
     return {
-        **{"lost": 0, "drops": {"runt": 0}, "transmit_backpressure": 0, "seconds": 2.0},
+        **{
+            "lost": 0,
+            "drops": {"runt": 0},
+            "transmit_backpressure": 0,
+            "seconds": 2.0,
+            "sent_seconds": 2.0,
+        },
         **{"asked_gbps": 1.0, "sent_bytes": 250_000_000},
         "latency_us": {"p50": p50, "histogram": HISTOGRAM},
     }

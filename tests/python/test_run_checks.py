@@ -79,7 +79,7 @@ def test_what_is_wrong_counts_for_one_check(way: str, part: str, key: str, check
 def test_the_verdict_tells_what_the_decoder_finds() -> None:
     whole = deepcopy(GOOD)
     for way in ("downstream", "upstream"):
-        whole[way] |= {"gbps": 1.0, "seconds": 1.0}
+        whole[way] |= {"gbps": 1.0, "seconds": 1.0, "sent_seconds": 1.0}
     assert summary.verdict(whole).startswith("every packet proven: ")
     whole["upstream"]["witness"] = {"wrong": 2}
     told = summary.verdict(whole)

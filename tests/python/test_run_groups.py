@@ -15,7 +15,13 @@ Json = dict[str, Any]
 def sent(packets: int, lost: int = 0) -> Json:
     counts = {"sent": packets, "proven": packets - lost, "lost": lost, "corrupted": 0}
     counts |= {"duplicated": 0, "reordered": 0, "sent_bytes": 1000 * packets}
-    return counts | {"gbps": 1.5, "seconds": 2.0, "asked_gbps": 1.5, "requests": 3}
+    return counts | {
+        "gbps": 1.5,
+        "seconds": 2.0,
+        "sent_seconds": 2.0,
+        "asked_gbps": 1.5,
+        "requests": 3,
+    }
 
 
 def served(dropped: int = 0, *, balanced: bool = True) -> Json:

@@ -15,9 +15,11 @@ DOWN = {
     "lost": 0,
     "gbps": 3.456,
     "seconds": 2.0,
+    "sent_seconds": 2.0,
     "sent_bytes": 10**9,
 } | COMMON
-UP = {"sent": 300, "proven": 300, "lost": 0, "gbps": 0.5, "seconds": 2.5, "requests": 7} | COMMON
+UP = {"sent": 300, "proven": 300, "lost": 0, "gbps": 0.5, "requests": 7} | COMMON
+UP |= {"seconds": 2.5, "sent_seconds": 2.5}
 UP |= {"sent_bytes": 2 * 10**8}
 ASKED = {"downstream": 4.5, "upstream": None}
 PLANE: dict[str, Any] = {

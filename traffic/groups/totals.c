@@ -66,6 +66,7 @@ static void downstream_add(struct traffic_result *sum, const struct traffic_resu
 	MOST(sum, r, descheduled);
 	MOST(sum, r, descheduled_longest_us);
 	MOST(sum, r, seconds);
+	MOST(sum, r, sent_seconds);
 }
 
 static void uplink_counts_add(struct uplink_counts *sum, const struct uplink_counts *c,
@@ -144,6 +145,7 @@ static void upstream_add(struct uplink_result *sum, const struct uplink_result *
 	ADD(sum, r, latency_unknown);
 	refused_add(&sum->refused, &r->refused);
 	MOST(sum, r, seconds);
+	MOST(sum, r, sent_seconds);
 	uplink_counts_add(&sum->counts, &r->counts, first);
 	MOST(sum, r, descheduled);
 	MOST(sum, r, descheduled_longest_us);

@@ -21,6 +21,7 @@ struct arrived {
 	uint32_t stream;
 	uint32_t sequence; /* in its stream */
 	uint16_t bytes;
+	uint16_t channel; /* downstream: its index */
 	bool valid; /* false: came with a good header but failed a check, and only takes its place */
 	bool counted; /* nobody looked behind its header: tsc and sequence are not known */
 	bool earlier; /* made before a change: it may have gone another way than what follows */

@@ -82,6 +82,7 @@ static enum corruption verify_mixed(const struct generator *g, const struct fram
 		.stream = target->stream,
 		.sequence = tag.sequence,
 		.bytes = (uint16_t)size,
+		.channel = (uint16_t)info->channel,
 		.valid = true,
 		.earlier = tag.magic != g->magic,
 	};
@@ -122,6 +123,7 @@ static enum corruption verify_captured(const struct generator *g, const struct f
 		.stream = stream,
 		.sequence = tag.sequence,
 		.bytes = (uint16_t)size,
+		.channel = (uint16_t)info->channel,
 		.valid = true,
 	};
 	return captured_check(g, &tag, frame, size);

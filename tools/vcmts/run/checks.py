@@ -147,6 +147,26 @@ CHECKS = (
         within("corrupted_by", "crypto tag stream ip_header payload"),
     ),
     down("delay", LATENESS, punctual, summary.late),
+    down(
+        "rates",
+        "bytes of a service flow, modem or channel <= its rate x time + its burst, and >= 99 % of "
+        "the rate where packets waited for it alone",
+        at("qos_judged.rates"),
+        at("qos_wrong.rates"),
+    ),
+    down(
+        "priorities",
+        "packets of a higher priority take no longer than those of a lower one in their bonding "
+        "group",
+        at("qos_judged.priorities"),
+        at("qos_wrong.priorities"),
+    ),
+    down(
+        "weights",
+        "service flows of a modem and priority that wait together share by weight, to 20 %",
+        at("qos_judged.weights"),
+        at("qos_wrong.weights"),
+    ),
     down("independent decoder", WITNESSED, at("witness.frames"), at("witness.wrong")),
     *every("downstream"),
     Check(

@@ -34,6 +34,7 @@ from vcmts.run import (
     identities,
     lateness,
     power,
+    qos,
     rates,
     refusals,
     summary,
@@ -256,6 +257,7 @@ def conclude(
     if (
         broken
         or witness.wrong(whole)
+        or qos.wrong(whole)
         or any(
             summary.late(whole[way]) or whole[way]["refused_wrong"]
             for way in summary.directions(whole)
@@ -319,6 +321,7 @@ def carry(
     whole |= {"seed": drawn.seed, "first_number": drawn.first_number}
     witness.add(whole, config, within, given)
     refusals.add(whole)
+    qos.add(whole)
     lateness.add(whole)
     witness.tell(whole, witness.keep(whole, within, given.json))
     kept = keep_unexpected(captured, given.json, status)

@@ -66,9 +66,12 @@ def united(spans: list[tuple[int, int]]) -> Times:
     return Times(found)
 
 
-def of_machine(whole: Json) -> Times:
-    threads = [whole, *whole["workers"]]
+def of_threads(threads: list[Json]) -> Times:
     return united([(one[0], one[1]) for thread in threads for one in thread["gaps"]["list"]])
+
+
+def of_machine(whole: Json) -> Times:
+    return of_threads([whole, *whole["workers"]])
 
 
 @dataclass(frozen=True)

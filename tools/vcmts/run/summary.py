@@ -120,7 +120,7 @@ def cycles_table(direction: str, served: Json) -> Table:
 
 
 def sent_gbps(part: Json) -> float:
-    seconds: float = part["seconds"]
+    seconds: float = part["sent_seconds"]
     return part["sent_bytes"] * 8e-9 / seconds if seconds > 0 else 0.0
 
 
@@ -274,6 +274,9 @@ def astray(parts: list[Json]) -> list[str]:
     counts["numbers of DSIDs skipped"] = sum(map(skipped, parts))
     counts["faults found by the independent decoder"] = sum(map(misread, parts))
     counts["late without a reason"] = sum(map(late, parts))
+    counts["too many or too few dropped"] = sum(part.get("refused_wrong", 0) for part in parts)
+    held = (part.get("qos_wrong", {}) for part in parts)
+    counts["rates, priorities or weights not kept"] = sum(sum(one.values()) for one in held)
     return [f"{count:,} {title}" for title, count in counts.items() if count]
 
 

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Quality of service as the modems see it: what the rates of service flows, modems and channels let
+ * through, and how long packets of each priority took. It is measured here and judged by `vcmts run`.
+ *
+ * One thread. It knows the group as it was when the run began: what changes is not judged.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/targets.h"
+#include "model/service_group.h"
+#include "modems/resequencer.h"
+#include "qos/meter.h"
+
+#define QOS_PRIORITIES 8
+/* A packet that takes longer waits in the scheduler: ports do not hold so much. */
+#define QOS_WAIT_MS 50
+
+struct qos_flow {
+	struct rate_limit sustained;
+	struct rate_limit peak;
+	struct backlog backlog;
+	uint32_t modem; /* index */
+	uint32_t id; /* SFID; 0: no such flow */
+	uint16_t group; /* index of the bonding group */
+	uint8_t priority;
+	uint8_t weight;
+	bool reserves; /* some flow of its modem has a reserved rate */
+	bool free; /* neither the flow nor its modem has a rate, and nothing is reserved */
+};
+
+struct qos_modem {
+	struct rate_limit aggregate;
+	struct backlog backlog;
+	uint32_t first_id; /* SFID of its first flow, which tells it */
+};
+
+struct qos_channel {
+	struct rate_limit limit;
+	struct backlog backlog;
+	uint64_t bytes; /* of DEPI frames */
+	uint64_t bytes_before; /* when the latest packet came */
+	uint32_t id;
+};
+
+/* Of packets of flows that are `free`. */
+struct qos_delay {
+	uint64_t packets;
+	double cycles; /* together */
+};
+
+struct qos_group {
+	struct qos_delay delays[QOS_PRIORITIES];
+	uint64_t channels[SG_MAX_CHANNELS / 64]; /* a bit for each */
+	uint32_t id;
+};
+
+struct qos {
+	struct qos_flow *flows; /* by stream */
+	struct qos_modem *modems;
+	struct qos_group *groups;
+	struct qos_channel channels[SG_MAX_CHANNELS];
+	uint32_t flow_count, modem_count, group_count, channel_count;
+	double rate_limit; /* of the service group, bytes a cycle; 0: none */
+	uint64_t wait; /* cycles of QOS_WAIT_MS */
+	double hz;
+	uint64_t since; /* when the first packet came; 0: none did */
+	uint64_t until; /* when the last packet was sent; 0: it is still sent */
+};
+
+/* NULL: no memory. To be freed by qos_free(). */
+struct qos *qos_create(const struct service_group *sg, const struct targets *targets,
+		       uint64_t tsc_hz);
+
+void qos_free(struct qos *q);
+
+/* Takes note of a packet that arrived in its place at TSC `now`. NULL for `q`: of nothing, as below. */
+void qos_packet(struct qos *q, const struct arrived *packet, uint64_t now);
+
+/* Takes note of a DEPI frame of `bytes` on a channel. */
+void qos_depi(struct qos *q, uint32_t channel, uint32_t bytes, uint64_t now);
+
+/* Nothing more is sent: what waits then is drained, which tells nothing of shares. */
+void qos_stop(struct qos *q, uint64_t now);
+
+/* The largest part of its rate that a channel of a bonding group carried while packets were sent. */
+double qos_group_load(const struct qos *q, uint32_t group);

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "summary_qos.h"
+
+#include <stdlib.h>
+
+/* Limits of which nothing can be said are left out: less beyond the rate, less time waited. */
+#define OVER_S 1e-3
+#define WAITED_S 0.5
+#define LINES_MOST 256
+/* Of a channel's rate: with less it holds nothing back. */
+#define LOAD_FREE 0.8
+
+/* A rate, what it is of, and what is known of it. */
+struct line {
+	const char *of;
+	uint32_t id;
+	const struct rate_limit *limit;
+	const struct backlog *backlog;
+	bool alone; /* nothing else holds packets back */
+};
+
+struct writer {
+	const struct qos *q;
+	json_t *lines;
+	uint64_t judged;
+	bool group_free; /* the service group's rate holds nothing back */
+	bool shaped;
+};
+
+static void line_add(struct writer *w, const struct line *line) {
+	const struct rate_limit *l = line->limit;
+	double over = rate_limit_over(l) / w->q->hz;
+	double waited = (double)line->backlog->cycles / w->q->hz;
+
+	if (l->rate <= 0 || l->last == 0)
+		return;
+	w->judged++;
+	if ((over < OVER_S && (waited < WAITED_S || !line->alone)) ||
+	    json_array_size(w->lines) == LINES_MOST)
+		return;
+	json_array_append_new(w->lines,
+			      json_pack("{s:s, s:I, s:f, s:f, s:f, s:I, s:I, s:b, s:f, s:I}", "of",
+					line->of, "id", (json_int_t)line->id, "rate",
+					l->rate * 8 * w->q->hz, "burst", l->burst, "over_s", over,
+					"over_since", (json_int_t)l->most_since, "over_to",
+					(json_int_t)l->most_to, "alone", line->alone, "waited_s",
+					waited, "waited_bytes", (json_int_t)line->backlog->bytes));
+}
+
+static bool group_is_free(const struct writer *w, uint32_t group) {
+	return w->group_free && !w->shaped && qos_group_load(w->q, group) < LOAD_FREE;
+}
+
+static void flows_add(struct writer *w) {
+	static const struct backlog none;
+	const struct qos *q = w->q;
+
+	for (uint32_t i = 0; i < q->flow_count; i++) {
+		const struct qos_flow *f = &q->flows[i];
+		bool alone = f->id != 0 && !(q->modems[f->modem].aggregate.rate > 0) &&
+			     !f->reserves && f->sustained.rate > 0 && group_is_free(w, f->group);
+
+		line_add(w,
+			 &(struct line){"service flow", f->id, &f->sustained, &f->backlog, alone});
+		line_add(w, &(struct line){"peak rate", f->id, &f->peak, &none, false});
+	}
+}
+
+/* All of its flows have to be able to go: what holds one of them back is not this rate. */
+static void modems_add(struct writer *w) {
+	const struct qos *q = w->q;
+	bool *held = calloc(q->modem_count + 1, sizeof(*held));
+
+	if (held == NULL)
+		return;
+	for (uint32_t i = 0; i < q->flow_count; i++) {
+		const struct qos_flow *f = &q->flows[i];
+
+		if (f->id != 0)
+			held[f->modem] |= !group_is_free(w, f->group);
+	}
+	for (uint32_t m = 0; m < q->modem_count; m++)
+		line_add(w, &(struct line){"modem", q->modems[m].first_id, &q->modems[m].aggregate,
+					   &q->modems[m].backlog, !held[m]});
+	free(held);
+}
+
+static void channels_add(struct writer *w) {
+	for (uint32_t c = 0; c < w->q->channel_count; c++) {
+		const struct qos_channel *channel = &w->q->channels[c];
+
+		line_add(w, &(struct line){"channel", channel->id, &channel->limit,
+					   &channel->backlog, w->group_free});
+	}
+}
+
+static json_t *delays(const struct qos *q) {
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < q->group_count * QOS_PRIORITIES; i++) {
+		const struct qos_group *g = &q->groups[i / QOS_PRIORITIES];
+		const struct qos_delay *d = &g->delays[i % QOS_PRIORITIES];
+
+		if (d->packets == 0)
+			continue;
+		json_array_append_new(
+			list, json_pack("{s:I, s:I, s:I, s:f}", "bonding_group", (json_int_t)g->id,
+					"priority", (json_int_t)(i % QOS_PRIORITIES), "packets",
+					(json_int_t)d->packets, "mean_us",
+					d->cycles / (double)d->packets / q->hz * 1e6));
+	}
+	return list;
+}
+
+/* Flows without a rate of their own whose packets waited. */
+static json_t *shares(const struct qos *q) {
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < q->flow_count; i++) {
+		const struct qos_flow *f = &q->flows[i];
+		double waited = (double)f->backlog.cycles / q->hz;
+
+		if (f->id == 0 || f->sustained.rate > 0 || f->reserves || waited < WAITED_S ||
+		    json_array_size(list) == LINES_MOST)
+			continue;
+		json_array_append_new(list,
+				      json_pack("{s:I, s:I, s:I, s:I, s:I, s:f, s:I}", "id",
+						(json_int_t)f->id, "modem",
+						(json_int_t)q->modems[f->modem].first_id,
+						"bonding_group", (json_int_t)q->groups[f->group].id,
+						"priority", (json_int_t)f->priority, "weight",
+						(json_int_t)f->weight, "waited_s", waited,
+						"waited_bytes", (json_int_t)f->backlog.bytes));
+	}
+	return list;
+}
+
+static bool group_rate_free(const struct qos *q) {
+	double bytes = 0;
+
+	for (uint32_t c = 0; c < q->channel_count; c++)
+		bytes += (double)q->channels[c].bytes;
+	return q->rate_limit <= 0 ||
+	       bytes < q->rate_limit * (double)(q->until - q->since) * LOAD_FREE;
+}
+
+json_t *summary_qos(const struct qos *q, bool shaped) {
+	struct writer w = {.q = q, .lines = json_array(), .shaped = shaped};
+
+	w.group_free = q->since != 0 && q->until > q->since && group_rate_free(q);
+	flows_add(&w);
+	modems_add(&w);
+	channels_add(&w);
+	return json_pack("{s:I, s:I, s:I, s:o, s:o, s:o}", "since", (json_int_t)q->since, "until",
+			 (json_int_t)q->until, "rates", (json_int_t)w.judged, "limits", w.lines,
+			 "delays", delays(q), "shares", shares(q));
+}
