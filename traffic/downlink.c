@@ -79,7 +79,7 @@ static bool receiver_side_create(struct downlink *d, const struct service_group 
 		return false;
 	}
 	d->account.evidence = o->evidence;
-	if (o->qos && (d->account.qos = qos_create(sg, targets, d->tsc_hz)) == NULL)
+	if (o->qos && (d->account.meters = meters_create(sg, targets, d->tsc_hz)) == NULL)
 		return false;
 	d->witness = o->witness != NULL ? &o->witness->downstream : NULL;
 	return o->streams == 0 || downlink_follow_begin(d);
@@ -114,7 +114,7 @@ void downlink_free(struct downlink *d) {
 	downlink_follow_end(d);
 	receiver_free(d->receiver);
 	resequencers_free(&d->resequencers);
-	qos_free(d->account.qos);
+	meters_free(d->account.meters);
 	account_free(&d->account);
 	modems_free(&d->modems);
 	decryptor_free(&d->decryptor);
@@ -212,7 +212,7 @@ void downlink_stop(struct downlink *d) {
 		vlan_tag_take(d->pending[i]);
 	generator_take_back(d->generator, d->pending, d->pending_count);
 	d->pending_count = 0;
-	qos_stop(d->account.qos, rte_rdtsc());
+	meters_stop(d->account.meters, rte_rdtsc());
 }
 
 /* What is read of a frame stands in the cache of another core where that is in this process. */

@@ -86,7 +86,8 @@ void downlink_result(const struct downlink *d, struct traffic_result *r) {
 		.resequencing_deepest = d->resequencers.deepest,
 		.transmit_backpressure = d->backpressure,
 		.no_buffers = d->generator->no_buffers,
-		.seconds = duration(d->first_tsc, RTE_MAX(d->last_tsc, a->proof.last_tsc), d->tsc_hz),
+		.seconds =
+			duration(d->first_tsc, RTE_MAX(d->last_tsc, a->proof.last_tsc), d->tsc_hz),
 		.sent_seconds = duration(d->first_tsc, d->last_tsc, d->tsc_hz),
 		.latency_us = proof_latency_us(&a->proof),
 		.latency = proof_histogram(&a->proof),
@@ -97,7 +98,7 @@ void downlink_result(const struct downlink *d, struct traffic_result *r) {
 	memcpy(r->formats, a->formats, sizeof(r->formats));
 	memcpy(r->sent_by_class, d->generator->by_class, sizeof(r->sent_by_class));
 	r->refused = downlink_refused_counts(d->refused);
-	r->qos = d->account.qos;
+	r->qos = d->account.meters;
 	r->shaped = d->pacing.walk.shape != NULL;
 	if (d->generator->replay != NULL)
 		r->replay = &d->generator->replay->counts;
@@ -200,8 +201,8 @@ void traffic_uplink_result(const struct traffic *t, struct uplink_result *r) {
 	memcpy(r->unexpected, receiver->unexpected, sizeof(r->unexpected));
 	r->latency_unknown = p->latency_unknown;
 	r->refused = uplink_refused_sent(t->uplink);
-	r->seconds = duration(t->uplink_first_tsc, RTE_MAX(t->uplink_last_tsc, p->last_tsc),
-			      t->tsc_hz);
+	r->seconds =
+		duration(t->uplink_first_tsc, RTE_MAX(t->uplink_last_tsc, p->last_tsc), t->tsc_hz);
 	r->sent_seconds = duration(t->uplink_first_tsc, t->uplink_last_tsc, t->tsc_hz);
 	r->gbps = gbps(r->proven_bytes, r->seconds);
 	r->latency_us = proof_latency_us(p);

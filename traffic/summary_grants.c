@@ -41,6 +41,8 @@ static void set_requests(json_t *o, const struct grants_result *r) {
 		{"collided", r->access.collided},
 		{"unanswered", r->access.unanswered},
 		{"bytes", r->access.asked},
+		{"heard_bytes", r->heard_bytes},
+		{"unanswered_alone", r->access.unanswered - r->access.unanswered_contended},
 	};
 
 	ROWS(o, "requests", rows);
@@ -56,11 +58,21 @@ static void set_maps(json_t *o, const struct grants_result *r) {
 		{"lost", r->maps_lost},
 		{"delayed", r->maps_delayed},
 		{"wrong", r->access.wrong_ucd + r->access.wrong_maps},
+		{"skipped", r->watched.skipped},
 		{"ucds", r->ucds},
 		{"clock_jumps", r->clock_jumps},
 	};
 
 	ROWS(o, "maps", rows);
+}
+
+static void set_faults(json_t *o, const struct grants_result *r) {
+	json_t *faults = json_object();
+
+	for (int i = 0; i < MAP_FAULTS; i++)
+		json_object_set_new(faults, map_fault_names[i],
+				    json_integer((json_int_t)r->watched.faults[i]));
+	json_object_set_new(o, "map_faults", faults);
 }
 
 static void set_bytes(json_t *o, const struct grants_result *r) {
@@ -83,6 +95,8 @@ static void set_bursts(json_t *o, const struct grants_result *r) {
 		{"late", r->access.late_grants},
 		{"unknown", r->access.unknown_grants},
 		{"stations", r->access.stations},
+		{"excessive", r->access.excessive},
+		{"partial", r->access.partial},
 	};
 
 	ROWS(o, "bursts", rows);
@@ -114,10 +128,12 @@ void summary_grants_set(json_t *o, const struct grants_result *r) {
 	set_packets(grants, r);
 	set_requests(grants, r);
 	set_maps(grants, r);
+	set_faults(grants, r);
 	set_bytes(grants, r);
 	set_bursts(grants, r);
 	set_channels(grants, r);
 	ROWS(grants, "modems", modems);
+	json_object_set_new(grants, "limited", json_boolean(r->limited));
 	json_object_set_new(o, "grants", grants);
 }
 

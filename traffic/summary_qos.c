@@ -20,7 +20,7 @@ struct line {
 };
 
 struct writer {
-	const struct qos *q;
+	const struct meters *q;
 	json_t *lines;
 	uint64_t judged;
 	bool group_free; /* the service group's rate holds nothing back */
@@ -48,15 +48,15 @@ static void line_add(struct writer *w, const struct line *line) {
 }
 
 static bool group_is_free(const struct writer *w, uint32_t group) {
-	return w->group_free && !w->shaped && qos_group_load(w->q, group) < LOAD_FREE;
+	return w->group_free && !w->shaped && meters_group_load(w->q, group) < LOAD_FREE;
 }
 
 static void flows_add(struct writer *w) {
 	static const struct backlog none;
-	const struct qos *q = w->q;
+	const struct meters *q = w->q;
 
 	for (uint32_t i = 0; i < q->flow_count; i++) {
-		const struct qos_flow *f = &q->flows[i];
+		const struct meter_flow *f = &q->flows[i];
 		bool alone = f->id != 0 && !(q->modems[f->modem].aggregate.rate > 0) &&
 			     !f->reserves && f->sustained.rate > 0 && group_is_free(w, f->group);
 
@@ -68,13 +68,13 @@ static void flows_add(struct writer *w) {
 
 /* All of its flows have to be able to go: what holds one of them back is not this rate. */
 static void modems_add(struct writer *w) {
-	const struct qos *q = w->q;
+	const struct meters *q = w->q;
 	bool *held = calloc(q->modem_count + 1, sizeof(*held));
 
 	if (held == NULL)
 		return;
 	for (uint32_t i = 0; i < q->flow_count; i++) {
-		const struct qos_flow *f = &q->flows[i];
+		const struct meter_flow *f = &q->flows[i];
 
 		if (f->id != 0)
 			held[f->modem] |= !group_is_free(w, f->group);
@@ -87,25 +87,25 @@ static void modems_add(struct writer *w) {
 
 static void channels_add(struct writer *w) {
 	for (uint32_t c = 0; c < w->q->channel_count; c++) {
-		const struct qos_channel *channel = &w->q->channels[c];
+		const struct meter_channel *channel = &w->q->channels[c];
 
 		line_add(w, &(struct line){"channel", channel->id, &channel->limit,
 					   &channel->backlog, w->group_free});
 	}
 }
 
-static json_t *delays(const struct qos *q) {
+static json_t *delays(const struct meters *q) {
 	json_t *list = json_array();
 
-	for (uint32_t i = 0; i < q->group_count * QOS_PRIORITIES; i++) {
-		const struct qos_group *g = &q->groups[i / QOS_PRIORITIES];
-		const struct qos_delay *d = &g->delays[i % QOS_PRIORITIES];
+	for (uint32_t i = 0; i < q->group_count * METERS_PRIORITIES; i++) {
+		const struct meter_group *g = &q->groups[i / METERS_PRIORITIES];
+		const struct meter_delay *d = &g->delays[i % METERS_PRIORITIES];
 
 		if (d->packets == 0)
 			continue;
 		json_array_append_new(
 			list, json_pack("{s:I, s:I, s:I, s:f}", "bonding_group", (json_int_t)g->id,
-					"priority", (json_int_t)(i % QOS_PRIORITIES), "packets",
+					"priority", (json_int_t)(i % METERS_PRIORITIES), "packets",
 					(json_int_t)d->packets, "mean_us",
 					d->cycles / (double)d->packets / q->hz * 1e6));
 	}
@@ -113,11 +113,11 @@ static json_t *delays(const struct qos *q) {
 }
 
 /* Flows without a rate of their own whose packets waited. */
-static json_t *shares(const struct qos *q) {
+static json_t *shares(const struct meters *q) {
 	json_t *list = json_array();
 
 	for (uint32_t i = 0; i < q->flow_count; i++) {
-		const struct qos_flow *f = &q->flows[i];
+		const struct meter_flow *f = &q->flows[i];
 		double waited = (double)f->backlog.cycles / q->hz;
 
 		if (f->id == 0 || f->sustained.rate > 0 || f->reserves || waited < WAITED_S ||
@@ -135,16 +135,16 @@ static json_t *shares(const struct qos *q) {
 	return list;
 }
 
-static bool group_rate_free(const struct qos *q) {
+static bool group_rate_free(const struct meters *q) {
 	double bytes = 0;
 
 	for (uint32_t c = 0; c < q->channel_count; c++)
-		bytes += (double)q->channels[c].bytes;
+		bytes += (double)q->channels[c].backlog.total;
 	return q->rate_limit <= 0 ||
 	       bytes < q->rate_limit * (double)(q->until - q->since) * LOAD_FREE;
 }
 
-json_t *summary_qos(const struct qos *q, bool shaped) {
+json_t *summary_qos(const struct meters *q, bool shaped) {
 	struct writer w = {.q = q, .lines = json_array(), .shaped = shaped};
 
 	w.group_free = q->since != 0 && q->until > q->since && group_rate_free(q);

@@ -4,7 +4,7 @@
 
 #include <jansson.h>
 
-#include "qos/qos.h"
+#include "qos/meters.h"
 
 /* docs/results.md has its keys. `shaped`: the rate of what was sent changed. NULL where memory is short. */
-json_t *summary_qos(const struct qos *q, bool shaped);
+json_t *summary_qos(const struct meters *q, bool shaped);

@@ -113,7 +113,7 @@ struct traffic_result {
 	struct refused_counts refused; /* beside what was sent */
 	const struct capture_counts *replay; /* of what is replayed; or NULL */
 	uint32_t flows; /* 5-tuples, where they were asked for; else 0 */
-	const struct qos *qos; /* what rates let through; or NULL */
+	const struct meters *qos; /* what rates let through; or NULL */
 	bool shaped; /* the rate changes over time */
 	uint64_t messages; /* DOCSIS frames that hold none, and that a scheduler sends */
 	uint64_t depi_frames;

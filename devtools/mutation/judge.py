@@ -33,6 +33,7 @@ OPTIONS = ("--rate", "200Mbps", "--upstream-rate", "40Mbps")
 # What a kind of fault needs to be seen.
 OPTIONS_OF = {
     "quality of service": ("--config", "tests/e2e/qos.yaml", "--rate", "40Mbps"),
+    "MAPs and requests": ("--grants", "scheduled", *OPTIONS),
 }
 LATE_S = 120
 VERDICT = "(every|NOT every) packet"

@@ -122,7 +122,11 @@ struct access_counts {
 	uint64_t contention, polls, piggybacks; /* requests sent, by their way */
 	uint64_t asked; /* bytes, in all requests */
 	uint64_t collisions, collided; /* opportunities, requests in them */
-	uint64_t unanswered; /* requests that were neither granted nor pending */
+	uint64_t
+		unanswered; /* requests that were neither granted, or not all of it, nor pending, */
+	uint64_t unanswered_contended; /* and of these, those made in contention */
+	uint64_t excessive; /* grants with a minislot and more beyond all that was asked for */
+	uint64_t partial; /* grants that end in the middle of what a request asked for */
 	uint64_t given_up;
 	uint64_t maps, late_maps, late_grants, lost_grants; /* late_maps: too late for all modems */
 	uint64_t wrong_ucd,

@@ -69,6 +69,7 @@ bool answers_run(struct access *a, struct access_queue *f) {
 	}
 	lost = asking_forget(f, f->answer_ack, &contended);
 	a->counts.unanswered += lost;
+	a->counts.unanswered_contended += contended;
 	watch_from(a, f, 0);
 	if (contended == 0 || ++f->tries < ACCESS_TRIES)
 		return false;

@@ -53,7 +53,7 @@ static void drop_first(struct access_queue *f, unsigned count) {
 		f->asks[i] = f->asks[i + count];
 }
 
-void asking_granted(struct access_queue *f, uint64_t bytes) {
+int64_t asking_granted(struct access_queue *f, uint64_t bytes) {
 	unsigned done = 0;
 
 	for (; done < f->ask_count && bytes >= f->asks[done].bytes; done++) {
@@ -61,10 +61,11 @@ void asking_granted(struct access_queue *f, uint64_t bytes) {
 		f->asked -= f->asks[done].bytes;
 	}
 	drop_first(f, done);
-	if (f->ask_count > 0) {
-		f->asks[0].bytes -= (uint32_t)bytes;
-		f->asked -= bytes;
-	}
+	if (f->ask_count == 0 || bytes == 0)
+		return (int64_t)bytes;
+	f->asks[0].bytes -= (uint32_t)bytes;
+	f->asked -= bytes;
+	return -(int64_t)f->asks[0].bytes;
 }
 
 unsigned asking_forget(struct access_queue *f, uint64_t at, unsigned *contended) {

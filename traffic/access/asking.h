@@ -10,8 +10,9 @@ bool asking_wanted(const struct access *a, const struct access_queue *f);
 /* Makes a request that the CMTS hears at `at`. Returns its bytes, as a multiple of N; 0: none is made. */
 uint32_t asking_request(struct access *a, struct access_queue *f, uint64_t at, bool contention);
 
-/* So many bytes of what was asked for are granted. */
-void asking_granted(struct access_queue *f, uint64_t bytes);
+/* So many bytes are granted. Returns how many of them were not asked for; below 0: how many are still missing of a
+ * request that got a part of them. */
+int64_t asking_granted(struct access_queue *f, uint64_t bytes);
 
 /* Forgets all requests up to the time `at`; returns how many were still in doubt, of these in contention `contended`. */
 unsigned asking_forget(struct access_queue *f, uint64_t at, unsigned *contended);

@@ -82,6 +82,12 @@ static void take(struct access *a, const struct access_line *l, struct access_qu
 	access_schedule(a, g->time, DUE_GRANT, number);
 }
 
+/* A grant has whole minislots: it may be larger by a part of one. */
+static void count_answer(struct access_counts *c, const struct access_line *l, int64_t beyond) {
+	c->excessive += beyond >= l->set.minislot_bytes;
+	c->partial += beyond < 0;
+}
+
 void grants_add(struct access *a, const struct access_line *l, const struct access_heard *map,
 		const struct grants_element *e) {
 	uint32_t number = l->flows[e->sid], bytes = 0;
@@ -97,7 +103,7 @@ void grants_add(struct access *a, const struct access_line *l, const struct acce
 	if (!known(a, f, map, bytes))
 		return;
 	if (map_iuc_is_data(e->iuc)) {
-		asking_granted(f, bytes);
+		count_answer(&a->counts, l, asking_granted(f, bytes));
 		f->tries = 0;
 	}
 	take(a, l, f, e, bytes);

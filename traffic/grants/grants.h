@@ -21,6 +21,7 @@
 #include "core/random.h"
 #include "grants/arrivals.h"
 #include "grants/grants_result.h"
+#include "grants/map_watch.h"
 #include "impairments/impair_shares.h"
 #include "model/service_group.h"
 #include "modems/uplink_flow.h"
@@ -53,6 +54,7 @@ struct grants {
 	bool has_first;
 	bool ucd_known[SG_MAX_UPSTREAM_CHANNELS];
 	uint8_t ucd_count[SG_MAX_UPSTREAM_CHANNELS];
+	struct map_watch watches[SG_MAX_UPSTREAM_CHANNELS];
 	struct grants_result result; /* what is counted here */
 };
 

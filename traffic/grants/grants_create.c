@@ -47,6 +47,19 @@ static void wires_set(struct grants *g) {
 	map_pseudowires_set(&g->wires, sessions, count);
 }
 
+static bool is_limited(const struct service_group *sg) {
+	for (size_t m = 0; m < sg->modem_count; m++) {
+		for (size_t f = 0; f < sg->modems[m].upstream_flow_count; f++) {
+			const struct flow_grants *g = &sg->modems[m].upstream_flows[f].grants;
+
+			if (g->sustained_rate != 0 || g->peak_rate != 0 ||
+			    g->concatenated_burst != 0 || g->scheduling != SCHEDULING_BEST_EFFORT)
+				return true;
+		}
+	}
+	return false;
+}
+
 static bool memory(struct grants *g) {
 	g->units = calloc(g->flows->stream_count, sizeof(*g->units));
 	if (g->units != NULL && arrivals_create(&g->arrivals, g->flows) && events_create(g))
@@ -75,6 +88,7 @@ struct grants *grants_create(const struct service_group *sg, struct uplink_flows
 	docsis_clock_init(&g->clock);
 	docsis_clock_start(&g->clock, &g->worker);
 	wires_set(g);
+	g->result.limited = is_limited(sg);
 	if (memory(g) && grants_modems_create(g))
 		return g;
 	grants_free(g);

@@ -48,7 +48,7 @@ static uint64_t grants_time(struct grants *g) {
 
 static void map_take(struct grants *g, uint32_t channel, const struct management *m) {
 	struct map map;
-	uint64_t heard = grants_time(g) + g->interleaver;
+	uint64_t now = grants_time(g), heard = now + g->interleaver;
 
 	if (map_read(&map, m->version, m->body, m->body_size) != MAP_OK ||
 	    map_check(&map) != MAP_OK) {
@@ -57,6 +57,7 @@ static void map_take(struct grants *g, uint32_t channel, const struct management
 	}
 	g->result.maps++;
 	map_count(&g->result.use[channel], &map);
+	map_watch_take(&g->watches[channel], g->sg, channel, &map, now, &g->result.watched);
 	if (!g->ucd_known[channel])
 		ucd_learn(g, channel, map.ucd_count);
 	if (grants_happens(g, IMPAIR_MAP_LOSS)) {

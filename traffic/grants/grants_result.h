@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "access/access.h"
+#include "grants/map_watch.h"
 #include "model/service_group.h"
 
 /* What the minislots of a channel were for, by the MAPs that came. */
@@ -28,8 +29,10 @@ struct grants_result {
 	uint64_t
 		maps_torn; /* messages of several packets of which not all came, or that grew too long */
 	uint64_t maps_bad; /* nothing could be read of them, or a rule was broken */
+	struct map_watch_counts watched; /* of the MAPs that came */
 	uint64_t ucds;
 	uint64_t requests_lost; /* as an impairment */
+	uint64_t heard_bytes; /* asked for in requests that the CMTS got */
 	uint64_t records; /* requests that the R-PHY device told as records, */
 	uint64_t frames; /* and as bursts */
 	uint64_t oversized; /* grants that were used as several bursts */
@@ -37,5 +40,6 @@ struct grants_result {
 	uint64_t clock_jumps;
 	uint32_t silent, beyond, endless; /* modems, as impairments */
 	uint32_t channels;
+	bool limited; /* some flow has a rate, or a largest burst: it may be granted less than it asks for */
 	struct grants_use use[SG_MAX_UPSTREAM_CHANNELS];
 };

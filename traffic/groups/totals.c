@@ -105,8 +105,11 @@ static void grants_add(struct uplink_result *sum, const struct uplink_result *r)
 	ADD(to, from, maps_missing);
 	ADD(to, from, maps_torn);
 	ADD(to, from, maps_bad);
+	ADD_ALL(to, from, watched.faults);
+	ADD(to, from, watched.skipped);
 	ADD(to, from, ucds);
 	ADD(to, from, requests_lost);
+	ADD(to, from, heard_bytes);
 	ADD(to, from, records);
 	ADD(to, from, frames);
 	ADD(to, from, oversized);
@@ -115,6 +118,7 @@ static void grants_add(struct uplink_result *sum, const struct uplink_result *r)
 	ADD(to, from, silent);
 	ADD(to, from, beyond);
 	ADD(to, from, endless);
+	to->limited |= from->limited;
 }
 
 static void expected_add(struct uplink_result *sum, const struct uplink_result *r, bool first) {

@@ -34,7 +34,7 @@ int account_create(struct account *a, uint32_t streams, uint64_t tsc_hz, bool la
 void account_restart(struct account *a) {
 	struct proof proof = a->proof;
 
-	*a = (struct account){.proof = proof, .evidence = a->evidence, .qos = a->qos};
+	*a = (struct account){.proof = proof, .evidence = a->evidence, .meters = a->meters};
 	proof_restart(&a->proof);
 }
 
@@ -54,7 +54,7 @@ void account_deliver(void *account, const struct arrived *packet, uint64_t now) 
 	switch (proof_arrive(&a->proof, packet, now)) {
 	case ARRIVAL_TOO_OLD: a->unexpected[UNEXPECTED_TOO_OLD]++; break;
 	case ARRIVAL_DUPLICATE: break;
-	default: qos_packet(a->qos, packet, now);
+	default: meters_packet(a->meters, packet, now);
 	}
 }
 

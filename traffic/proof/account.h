@@ -6,7 +6,7 @@
 
 #include "proof/evidence.h"
 #include "proof/proof.h"
-#include "qos/qos.h"
+#include "qos/meters.h"
 
 enum corruption {
 #define CORRUPTION(enumerator, name, meaning) CORRUPTION_##enumerator,
@@ -47,7 +47,7 @@ extern const char *const violation_names[VIOLATIONS];
 struct account {
 	struct proof proof;
 	struct evidence *evidence; /* of frames counted in `unexpected`; NULL: none is kept */
-	struct qos *qos; /* meters of the packets proven; NULL: none */
+	struct meters *meters; /* of the packets proven; NULL: none */
 	uint64_t counted; /* packets of which only the header was checked */
 	uint64_t counted_bytes; /* Ethernet frames without CRC */
 	uint64_t corrupted[CORRUPTIONS];

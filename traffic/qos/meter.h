@@ -39,19 +39,27 @@ static inline double rate_limit_over(const struct rate_limit *l) {
 	return l->rate > 0 && l->most > l->burst ? (l->most - l->burst) / l->rate : 0;
 }
 
-/* What came of a queue while packets waited in it. */
+/*
+ * What came of queues while packets waited in them. A packet that comes has waited since it was made:
+ * of two of which the second one was there when the first one came, the time between belongs to it.
+ */
 struct backlog {
-	uint64_t last; /* when the latest packet came */
-	uint64_t
-		cycles; /* between packets of which the second one had waited when the first one came */
-	uint64_t bytes; /* of these second ones */
+	uint64_t until; /* when the latest packet came that had waited */
+	uint64_t total; /* bytes that came, ever, */
+	uint64_t total_until; /* and until then */
+	uint64_t cycles; /* in which packets waited */
+	uint64_t bytes; /* that came in it */
 };
 
-/* A packet of `bytes` comes at `now`. `waits`: it waited already when the one before came. */
-static inline void backlog_take(struct backlog *b, bool waits, uint64_t bytes, uint64_t now) {
-	if (waits) {
-		b->cycles += now - b->last;
-		b->bytes += bytes;
+/* A packet that was made at `made` (0: nobody knows) has waited where it comes more than `wait` later. The bytes
+ * are in `total` by now. */
+static inline void backlog_take(struct backlog *b, uint64_t made, uint64_t wait, uint64_t now) {
+	if (made == 0 || made + wait >= now)
+		return;
+	if (made + wait < b->until) {
+		b->cycles += now - b->until;
+		b->bytes += b->total - b->total_until;
 	}
-	b->last = now;
+	b->until = now;
+	b->total_until = b->total;
 }

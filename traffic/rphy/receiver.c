@@ -387,7 +387,7 @@ unsigned receiver_take(struct receiver *r, struct rte_mbuf *m, struct rte_mbuf *
 	}
 	if (!outer_psp_good(r->config, r->message_flow, d.l2tp.payload))
 		violate(r, VIOLATION_PSP_FIELDS, 1);
-	qos_depi(r->account->qos, s->channel, d.size, rte_rdtsc());
+	meters_depi(r->account->meters, s->channel, d.size, rte_rdtsc());
 	lane = &s->lanes[d.psp.flow];
 	extra_check(r, s, lane, &d.psp);
 	return psp_take(r, s, lane, &d, frames);

@@ -176,6 +176,21 @@ CHECKS = (
         at("proven corrupted"),
         at("corrupted"),
     ),
+    Check(
+        "MAPs",
+        "upstream",
+        "MAPs tile the time; acknowledgement, lead, back-off, opportunities, SIDs and UCD count = "
+        "those of the configuration",
+        at("access_judged.maps"),
+        at("access_wrong.maps"),
+    ),
+    Check(
+        "requests",
+        "upstream",
+        "bytes asked for by modems = heard by vcmtsd = granted, but for whole minislots",
+        at("access_judged.requests"),
+        at("access_wrong.requests"),
+    ),
     Check("delay", "upstream", LATENESS, punctual, summary.late),
     Check(
         "independent decoder",

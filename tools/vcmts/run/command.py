@@ -33,6 +33,7 @@ from vcmts.run import (
     groups,
     identities,
     lateness,
+    maps,
     power,
     qos,
     rates,
@@ -238,6 +239,16 @@ def keep_unexpected(captured: Path, json: str | None, status: int) -> str | None
     return str(kept)
 
 
+def is_wrong(whole: dict[str, Any]) -> bool:
+    """Whether a check failed that the traffic program does not make."""
+    parts = [whole[way] for way in summary.directions(whole)]
+    return (
+        any(summary.late(part) or part["refused_wrong"] for part in parts)
+        or any(check.wrong(whole) for check in (witness, qos, maps))
+        or (expected.impaired(whole) and not expected.as_expected(whole))
+    )
+
+
 def conclude(
     whole: dict[str, Any],
     facts: dict[str, Any],
@@ -254,16 +265,7 @@ def conclude(
     if excused and status == 1:
         status = 0
     status = max(status, show(day, whole, facts))
-    if (
-        broken
-        or witness.wrong(whole)
-        or qos.wrong(whole)
-        or any(
-            summary.late(whole[way]) or whole[way]["refused_wrong"]
-            for way in summary.directions(whole)
-        )
-        or (expected.impaired(whole) and not expected.as_expected(whole))
-    ):
+    if broken or is_wrong(whole):
         status = max(status, 1)
     if given.list_checks:
         checks.show(whole["checks"], Console(file=sys.stdout))
@@ -322,6 +324,7 @@ def carry(
     witness.add(whole, config, within, given)
     refusals.add(whole)
     qos.add(whole)
+    maps.add(whole)
     lateness.add(whole)
     witness.tell(whole, witness.keep(whole, within, given.json))
     kept = keep_unexpected(captured, given.json, status)

@@ -32,6 +32,8 @@ DROPS = {
     "downstream": dict.fromkeys((*FULL, "crypto_full", "no_buffer"), 1),
     "upstream": dict.fromkeys(("crypto_full", *FRAMES), 1) | dict.fromkeys(BURSTS, PACKETS_A_BURST),
 }
+# Those that were too many to be listed are as long at least.
+SHORTEST_GAP_S = 1e-3
 # Queues that have become full drain behind a gap, for as long again.
 RECOVERY = 1
 
@@ -72,6 +74,14 @@ def of_threads(threads: list[Json]) -> Times:
 
 def of_machine(whole: Json) -> Times:
     return of_threads([whole, *whole["workers"]])
+
+
+def share(whole: Json, seconds: float) -> float:
+    """How much of a run the machine did not run what polls, at least."""
+    threads = [whole, *whole["workers"]]
+    shorter = sum(thread["gaps"]["shorter"] for thread in threads) * SHORTEST_GAP_S
+    listed = sum(to - since for since, to in of_machine(whole).spans)
+    return (listed / float(whole["host"]["tsc_hz"]) + shorter) / seconds if seconds > 0 else 1.0
 
 
 @dataclass(frozen=True)

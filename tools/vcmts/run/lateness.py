@@ -15,16 +15,8 @@ Json = dict[str, Any]
 LIMIT_US = 5_000
 # The scheduler's own, from which on it holds packets back.
 HELD_US = 1_000
-# Of the time of a run; gaps that were too many to be listed are of 1 ms at least.
-MOST_GAPS, SHORTEST_GAP_S = 0.2, 1e-3
-
-
-def gaps_share(whole: Json, seconds: float) -> float:
-    """How much of a run the machine did not run what polls, at least."""
-    threads = [whole, *whole["workers"]]
-    shorter = sum(thread["gaps"]["shorter"] for thread in threads) * SHORTEST_GAP_S
-    listed = sum(to - since for since, to in gaps.of_machine(whole).spans)
-    return (listed / float(whole["host"]["tsc_hz"]) + shorter) / seconds if seconds > 0 else 1.0
+# Of the time of a run.
+MOST_GAPS = 0.2
 
 
 def is_held(part: Json) -> bool:
@@ -52,5 +44,5 @@ def add(whole: Json) -> None:
     """Directions of the summary get `late`: how many packets; null where that is not judged."""
     noted = gaps.noted(whole)
     for part in (whole[way] for way in summary.directions(whole)):
-        judged = noted and not is_held(part) and gaps_share(whole, part["seconds"]) < MOST_GAPS
+        judged = noted and not is_held(part) and gaps.share(whole, part["seconds"]) < MOST_GAPS
         part["late"] = late(part) if judged and part["latency_us"] else None

@@ -277,6 +277,8 @@ def astray(parts: list[Json]) -> list[str]:
     counts["too many or too few dropped"] = sum(part.get("refused_wrong", 0) for part in parts)
     held = (part.get("qos_wrong", {}) for part in parts)
     counts["rates, priorities or weights not kept"] = sum(sum(one.values()) for one in held)
+    access = (part.get("access_wrong", {}) for part in parts)
+    counts["faults of MAPs and requests"] = sum(sum(one.values()) for one in access)
     return [f"{count:,} {title}" for title, count in counts.items() if count]
 
 

@@ -4,7 +4,7 @@
 
 #include <jansson.h>
 
-#include "qos/qos.h"
+#include "qos/meters.h"
 #include "summary_qos.h"
 
 #define HZ 1000000000 /* a cycle is a nanosecond */
@@ -44,17 +44,17 @@ static const struct service_group sg = {
 static uint32_t first_stream[] = {0, OF_MODEM};
 static const struct targets targets = {
 	.first_stream = first_stream, .stream_count = STREAMS, .modem_count = 2};
-static struct qos *q;
+static struct meters *q;
 
 static int begin(void **state) {
 	(void)state;
-	q = qos_create(&sg, &targets, HZ);
+	q = meters_create(&sg, &targets, HZ);
 	return q == NULL ? -1 : 0;
 }
 
 static int end(void **state) {
 	(void)state;
-	qos_free(q);
+	meters_free(q);
 	return 0;
 }
 
@@ -63,8 +63,8 @@ static void come(uint32_t stream, uint16_t channel, uint64_t made, uint64_t now)
 	const struct arrived packet = {
 		.tsc = made, .stream = stream, .bytes = SIZE, .channel = channel, .valid = true};
 
-	qos_depi(q, channel, SIZE + 4, now);
-	qos_packet(q, &packet, now);
+	meters_depi(q, channel, SIZE + 4, now);
+	meters_packet(q, &packet, now);
 }
 
 /* The line of the summary of a limit; NULL where nothing is said of it. */
@@ -92,7 +92,7 @@ static void test_rate_and_burst(void **state) {
 		come(LIMITED, 0, MS, MS);
 	for (uint64_t i = 1; i < 100; i++) /* at the rate */
 		come(LIMITED, 0, MS + i * 8 * MS, MS + i * 8 * MS);
-	qos_stop(q, 800 * MS);
+	meters_stop(q, 800 * MS);
 	assert_true(rate_limit_over(&q->flows[LIMITED].sustained) < 0.001 * MS);
 	summary = summary_qos(q, false);
 	assert_null(limit_of(summary, "service flow", 11));
@@ -122,7 +122,7 @@ static void test_modem_and_channel(void **state) {
 	(void)state;
 	for (unsigned i = 0; i < 5; i++)
 		come(OF_MODEM, 2, MS, MS);
-	qos_stop(q, 2 * MS);
+	meters_stop(q, 2 * MS);
 	summary = summary_qos(q, false);
 	assert_true(real(limit_of(summary, "modem", 21), "over_s") == 0.016);
 	assert_true(real(limit_of(summary, "channel", 3), "over_s") == 0.005);
@@ -135,7 +135,7 @@ static void test_modem_and_channel(void **state) {
 static void slow(uint32_t stream, uint16_t channel, uint64_t apart) {
 	for (uint64_t i = 0; i < 80; i++)
 		come(stream, channel, MS, 100 * MS + i * apart);
-	qos_stop(q, 100 * MS + 80 * apart);
+	meters_stop(q, 100 * MS + 80 * apart);
 }
 
 static void test_rate_is_missed(void **state) {
@@ -173,25 +173,25 @@ static void test_full_channel_explains(void **state) {
 
 	(void)state;
 	for (uint64_t i = 0; i < 900; i++)
-		qos_depi(q, 1, 1000, 100 * MS + i * MS);
+		meters_depi(q, 1, 1000, 100 * MS + i * MS);
 	slow(LIMITED, 0, 16 * MS);
 	summary = summary_qos(q, false);
 	assert_non_null(limit_of(summary, "service flow", 11));
 	json_decref(summary);
 	for (uint64_t i = 900; i < 1200; i++)
-		qos_depi(q, 1, 1000, 100 * MS + i * MS);
+		meters_depi(q, 1, 1000, 100 * MS + i * MS);
 	summary = summary_qos(q, false);
 	assert_null(limit_of(summary, "service flow", 11));
 	json_decref(summary);
 }
 
-/* Who has waited for less than QOS_WAIT_MS may have been in a port, and what is drained does not count. */
+/* Who has waited for less than METERS_WAIT_MS may have been in a port, and what is drained does not count. */
 static void test_what_did_not_wait(void **state) {
 	(void)state;
 	for (uint64_t i = 1; i < 100; i++)
-		come(LIMITED, 0, i * 16 * MS, i * 16 * MS + (QOS_WAIT_MS + 15) * MS);
+		come(LIMITED, 0, i * 16 * MS, i * 16 * MS + (METERS_WAIT_MS + 15) * MS);
 	assert_int_equal(q->flows[LIMITED].backlog.cycles, 0);
-	qos_stop(q, 2000 * MS);
+	meters_stop(q, 2000 * MS);
 	for (uint64_t i = 0; i < 10; i++)
 		come(LIMITED, 0, 1000 * MS, 2000 * MS + i * 16 * MS);
 	assert_int_equal(q->flows[LIMITED].backlog.cycles, 0);
@@ -207,7 +207,7 @@ static void test_delays_and_shares(void **state) {
 	come(LIMITED, 1, MS, 900 * MS); /* its own rate holds it back */
 	for (uint64_t i = 0; i < 40; i++)
 		come(OF_MODEM, 2, MS, 100 * MS + i * 16 * MS);
-	qos_stop(q, 1000 * MS);
+	meters_stop(q, 1000 * MS);
 	summary = summary_qos(q, false);
 	delays = json_object_get(summary, "delays");
 	assert_int_equal(json_array_size(delays), 2);

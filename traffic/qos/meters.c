@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which meters a packet moves. */
-#include "qos/qos.h"
+#include "qos/meters.h"
 
 #include <stdlib.h>
 
@@ -25,7 +25,7 @@ static bool modem_reserves(const struct modem *m) {
 	return false;
 }
 
-static void flow_set(struct qos_flow *f, const struct service_flow *config, const struct modem *m,
+static void flow_set(struct meter_flow *f, const struct service_flow *config, const struct modem *m,
 		     double hz) {
 	f->id = config->id;
 	f->group = (uint16_t)config->bonding_group;
@@ -39,33 +39,34 @@ static void flow_set(struct qos_flow *f, const struct service_flow *config, cons
 }
 
 /* Reserved packets are not held back by the modem's rate, which says nothing then. */
-static void modem_set(struct qos *q, const struct modem *m, const struct targets *targets,
+static void modem_set(struct meters *q, const struct modem *m, const struct targets *targets,
 		      uint32_t number) {
-	struct qos_modem *modem = &q->modems[number];
+	struct meter_modem *modem = &q->modems[number];
 
 	if (!modem_reserves(m))
 		limit_set(&modem->aggregate, m->aggregate_rate, m->aggregate_burst, q->hz);
 	modem->first_id = m->service_flow_count > 0 ? m->service_flows[0].id : 0;
 	for (uint32_t f = 0; f < m->service_flow_count; f++) {
-		struct qos_flow *flow = &q->flows[targets_stream(targets, number, f)];
+		struct meter_flow *flow = &q->flows[targets_stream(targets, number, f)];
 
 		flow->modem = number;
 		flow_set(flow, &m->service_flows[f], m, q->hz);
 	}
 }
 
-static void group_set(struct qos_group *g, const struct bonding_group *config) {
+static void group_set(struct meter_group *g, const struct bonding_group *config) {
 	g->id = config->id;
 	for (size_t i = 0; i < config->channel_count; i++)
 		g->channels[config->channels[i] / 64] |= UINT64_C(1) << config->channels[i] % 64;
 }
 
-static void channel_set(struct qos_channel *c, const struct channel *config, double hz) {
+static void channel_set(struct meter_channel *c, const struct channel *config, double hz) {
 	c->id = config->id;
 	limit_set(&c->limit, config->rate, 0, hz);
 }
 
-static void qos_set(struct qos *q, const struct service_group *sg, const struct targets *targets) {
+static void meters_set(struct meters *q, const struct service_group *sg,
+		       const struct targets *targets) {
 	q->rate_limit = (double)sg->rate_limit / 8 / q->hz;
 	for (uint32_t c = 0; c < q->channel_count; c++)
 		channel_set(&q->channels[c], &sg->channels[c], q->hz);
@@ -75,14 +76,14 @@ static void qos_set(struct qos *q, const struct service_group *sg, const struct 
 		modem_set(q, &sg->modems[m], targets, m);
 }
 
-struct qos *qos_create(const struct service_group *sg, const struct targets *targets,
-		       uint64_t tsc_hz) {
-	struct qos *q = calloc(1, sizeof(*q));
+struct meters *meters_create(const struct service_group *sg, const struct targets *targets,
+			     uint64_t tsc_hz) {
+	struct meters *q = calloc(1, sizeof(*q));
 
 	if (q == NULL)
 		return NULL;
 	q->hz = (double)tsc_hz;
-	q->wait = tsc_hz * QOS_WAIT_MS / 1000;
+	q->wait = tsc_hz * METERS_WAIT_MS / 1000;
 	q->flow_count = targets->stream_count;
 	q->modem_count = (uint32_t)sg->modem_count;
 	q->group_count = (uint32_t)sg->bonding_group_count;
@@ -91,14 +92,14 @@ struct qos *qos_create(const struct service_group *sg, const struct targets *tar
 	q->modems = calloc(q->modem_count + 1, sizeof(*q->modems));
 	q->groups = calloc(q->group_count + 1, sizeof(*q->groups));
 	if (q->flows == NULL || q->modems == NULL || q->groups == NULL) {
-		qos_free(q);
+		meters_free(q);
 		return NULL;
 	}
-	qos_set(q, sg, targets);
+	meters_set(q, sg, targets);
 	return q;
 }
 
-void qos_free(struct qos *q) {
+void meters_free(struct meters *q) {
 	if (q == NULL)
 		return;
 	free(q->flows);
@@ -107,69 +108,67 @@ void qos_free(struct qos *q) {
 	free(q);
 }
 
-static void delay_take(struct qos_delay *d, const struct arrived *packet, uint64_t now) {
+static void delay_take(struct meter_delay *d, const struct arrived *packet, uint64_t now) {
 	if (packet->tsc == 0 || now < packet->tsc)
 		return;
 	d->packets++;
 	d->cycles += (double)(now - packet->tsc);
 }
 
-/*
- * A packet that was made `wait` before the one ahead of it came has waited behind that: the queue was
- * not empty in between.
- */
-static bool waits(const struct qos *q, const struct backlog *b, const struct arrived *packet) {
-	return q->until == 0 && b->last != 0 && packet->tsc != 0 && packet->tsc + q->wait < b->last;
+/* A packet that its own rate holds back says nothing of those of its modem and channel. */
+static void backlogs_take(struct meters *q, struct meter_flow *f, const struct arrived *packet,
+			  uint64_t now) {
+	backlog_take(&f->backlog, packet->tsc, q->wait, now);
+	if (f->sustained.rate <= 0)
+		backlog_take(&q->modems[f->modem].backlog, packet->tsc, q->wait, now);
+	if (f->free)
+		backlog_take(&q->channels[packet->channel].backlog, packet->tsc, q->wait, now);
 }
 
-void qos_packet(struct qos *q, const struct arrived *packet, uint64_t now) {
+void meters_packet(struct meters *q, const struct arrived *packet, uint64_t now) {
 	/* Rates count from behind the HCS to the end of the CRC (MULPI, annex C.2.2). */
 	const uint32_t bytes = packet->bytes + ETHERNET_CRC_SIZE;
-	struct qos_channel *c;
-	struct qos_modem *m;
-	struct qos_flow *f;
+	struct meter_modem *m;
+	struct meter_flow *f;
 
 	if (q == NULL || packet->stream >= q->flow_count || q->flows[packet->stream].id == 0)
 		return;
 	f = &q->flows[packet->stream];
 	m = &q->modems[f->modem];
-	c = &q->channels[packet->channel];
 	if (q->since == 0)
 		q->since = now;
 	rate_limit_take(&f->sustained, bytes, now);
 	rate_limit_take(&f->peak, bytes, now);
 	rate_limit_take(&m->aggregate, bytes, now);
-	backlog_take(&f->backlog, waits(q, &f->backlog, packet), bytes, now);
-	backlog_take(&m->backlog, f->sustained.rate <= 0 && waits(q, &m->backlog, packet), bytes,
-		     now);
-	backlog_take(&c->backlog, f->free && waits(q, &c->backlog, packet),
-		     c->bytes - c->bytes_before, now);
-	c->bytes_before = c->bytes;
+	f->backlog.total += bytes;
+	m->backlog.total += bytes;
+	if (q->until == 0)
+		backlogs_take(q, f, packet, now);
 	if (f->free)
 		delay_take(&q->groups[f->group].delays[f->priority], packet, now);
 }
 
-void qos_depi(struct qos *q, uint32_t channel, uint32_t bytes, uint64_t now) {
+void meters_depi(struct meters *q, uint32_t channel, uint32_t bytes, uint64_t now) {
 	if (q == NULL)
 		return;
-	q->channels[channel].bytes += bytes;
+	q->channels[channel].backlog.total += bytes;
 	rate_limit_take(&q->channels[channel].limit, bytes, now);
 }
 
-void qos_stop(struct qos *q, uint64_t now) {
+void meters_stop(struct meters *q, uint64_t now) {
 	if (q != NULL && q->until == 0)
 		q->until = now;
 }
 
-double qos_group_load(const struct qos *q, uint32_t group) {
+double meters_group_load(const struct meters *q, uint32_t group) {
 	double most = 0;
 
 	for (uint32_t c = 0; c < q->channel_count; c++) {
-		const struct qos_channel *channel = &q->channels[c];
+		const struct meter_channel *channel = &q->channels[c];
 		double room = channel->limit.rate * (double)(q->until - q->since);
 
 		if ((q->groups[group].channels[c / 64] >> c % 64 & 1) != 0 && room > 0)
-			most = RTE_MAX(most, (double)channel->bytes / room);
+			most = RTE_MAX(most, (double)channel->backlog.total / room);
 	}
 	return most;
 }

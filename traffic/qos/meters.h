@@ -15,11 +15,11 @@
 #include "modems/resequencer.h"
 #include "qos/meter.h"
 
-#define QOS_PRIORITIES 8
+#define METERS_PRIORITIES 8
 /* A packet that takes longer waits in the scheduler: ports do not hold so much. */
-#define QOS_WAIT_MS 50
+#define METERS_WAIT_MS 50
 
-struct qos_flow {
+struct meter_flow {
 	struct rate_limit sustained;
 	struct rate_limit peak;
 	struct backlog backlog;
@@ -32,59 +32,57 @@ struct qos_flow {
 	bool free; /* neither the flow nor its modem has a rate, and nothing is reserved */
 };
 
-struct qos_modem {
+struct meter_modem {
 	struct rate_limit aggregate;
 	struct backlog backlog;
 	uint32_t first_id; /* SFID of its first flow, which tells it */
 };
 
-struct qos_channel {
+struct meter_channel {
 	struct rate_limit limit;
-	struct backlog backlog;
-	uint64_t bytes; /* of DEPI frames */
-	uint64_t bytes_before; /* when the latest packet came */
+	struct backlog backlog; /* of the bytes of DEPI frames */
 	uint32_t id;
 };
 
 /* Of packets of flows that are `free`. */
-struct qos_delay {
+struct meter_delay {
 	uint64_t packets;
 	double cycles; /* together */
 };
 
-struct qos_group {
-	struct qos_delay delays[QOS_PRIORITIES];
+struct meter_group {
+	struct meter_delay delays[METERS_PRIORITIES];
 	uint64_t channels[SG_MAX_CHANNELS / 64]; /* a bit for each */
 	uint32_t id;
 };
 
-struct qos {
-	struct qos_flow *flows; /* by stream */
-	struct qos_modem *modems;
-	struct qos_group *groups;
-	struct qos_channel channels[SG_MAX_CHANNELS];
+struct meters {
+	struct meter_flow *flows; /* by stream */
+	struct meter_modem *modems;
+	struct meter_group *groups;
+	struct meter_channel channels[SG_MAX_CHANNELS];
 	uint32_t flow_count, modem_count, group_count, channel_count;
 	double rate_limit; /* of the service group, bytes a cycle; 0: none */
-	uint64_t wait; /* cycles of QOS_WAIT_MS */
+	uint64_t wait; /* cycles of METERS_WAIT_MS */
 	double hz;
 	uint64_t since; /* when the first packet came; 0: none did */
 	uint64_t until; /* when the last packet was sent; 0: it is still sent */
 };
 
-/* NULL: no memory. To be freed by qos_free(). */
-struct qos *qos_create(const struct service_group *sg, const struct targets *targets,
-		       uint64_t tsc_hz);
+/* NULL: no memory. To be freed by meters_free(). */
+struct meters *meters_create(const struct service_group *sg, const struct targets *targets,
+			     uint64_t tsc_hz);
 
-void qos_free(struct qos *q);
+void meters_free(struct meters *q);
 
 /* Takes note of a packet that arrived in its place at TSC `now`. NULL for `q`: of nothing, as below. */
-void qos_packet(struct qos *q, const struct arrived *packet, uint64_t now);
+void meters_packet(struct meters *q, const struct arrived *packet, uint64_t now);
 
 /* Takes note of a DEPI frame of `bytes` on a channel. */
-void qos_depi(struct qos *q, uint32_t channel, uint32_t bytes, uint64_t now);
+void meters_depi(struct meters *q, uint32_t channel, uint32_t bytes, uint64_t now);
 
 /* Nothing more is sent: what waits then is drained, which tells nothing of shares. */
-void qos_stop(struct qos *q, uint64_t now);
+void meters_stop(struct meters *q, uint64_t now);
 
 /* The largest part of its rate that a channel of a bonding group carried while packets were sent. */
-double qos_group_load(const struct qos *q, uint32_t group);
+double meters_group_load(const struct meters *q, uint32_t group);

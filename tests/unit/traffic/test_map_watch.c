@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* MAPs with one fault each, of an SC-QAM channel with round numbers. */
+#include "test.h"
+
+#include "grants/map_watch.h"
+#include "model/grants/grants_times.h"
+#include "pipeline/docsis_clock.h"
+
+#define TICKS 2 /* of 6.25 us: a minislot is 2,560 samples */
+#define REQUEST 4 /* minislots of an opportunity */
+
+static struct upstream_channel channel = {
+	.id = 3,
+	.type = UPSTREAM_SC_QAM,
+	.rate = 20000000,
+	.session = 5,
+	.grants = {.physical = {.minislot_ticks = TICKS, .burst_minislots = 2},
+		   .contention = {.request_minislots = REQUEST,
+				  .request_opportunities = 2,
+				  .backoff_start = 3,
+				  .backoff_end = 6},
+		   .maintenance = {.backoff_start = 1, .backoff_end = 2}},
+};
+static const struct service_group sg = {
+	.upstream = {.scheduled = true,
+		     .scheduler = {.map_interval = 2000000,
+				   .modem_processing = 200000,
+				   .cmts_processing = 200000,
+				   .round_trip = 1600000}},
+	.upstream_channels = &channel,
+	.upstream_channel_count = 1,
+};
+static struct grants_times times;
+static struct map_watch watch;
+static struct map_watch_counts counts;
+static struct map map;
+static uint64_t now;
+
+/* The first MAP has come, and another one without a fault is to come. */
+static int begin(void **state) {
+	(void)state;
+	times = grants_times_of(&sg.upstream.scheduler, &channel);
+	watch = (struct map_watch){0};
+	counts = (struct map_watch_counts){0};
+	now = (uint64_t)7 << 32; /* counts have wrapped */
+	map = (struct map){
+		.version = 1,
+		.channel = 3,
+		.alloc_start = (uint32_t)((now + times.lead) / times.frame),
+		.ranging_start = 1,
+		.ranging_end = 2,
+		.data_start = 4,
+		.data_end = 6,
+		.count = 4,
+		.elements = {{MAP_SID_BROADCAST, 0, MAP_REQUEST},
+			     {7, 2 * REQUEST, MAP_SHORT},
+			     {0, 20, MAP_REQUEST},
+			     {0, (uint16_t)times.minislots, MAP_NULL}},
+	};
+	map.ack_time = map.alloc_start - (times.ack_delay + times.frame - 1) / times.frame;
+	assert_int_equal(map_check(&map), MAP_OK);
+	map_watch_take(&watch, &sg, 0, &map, now, &counts);
+	map.alloc_start += times.minislots;
+	map.ack_time += times.minislots;
+	now += times.interval;
+	return 0;
+}
+
+/* It has this fault, and no other; MAP_FAULTS: none. */
+static void come(enum map_fault fault) {
+	map_watch_take(&watch, &sg, 0, &map, now, &counts);
+	for (int i = 0; i < MAP_FAULTS; i++) {
+		if (counts.faults[i] != (i == (int)fault))
+			fail_msg("%s: %lu", map_fault_names[i], (unsigned long)counts.faults[i]);
+	}
+}
+
+static void test_good(void **state) {
+	(void)state;
+	come(MAP_FAULTS);
+	assert_int_equal(counts.skipped, 0);
+}
+
+static void shift(int minislots) {
+	map.alloc_start += (uint32_t)minislots;
+	map.ack_time += (uint32_t)minislots;
+}
+
+static void test_overlap(void **state) {
+	(void)state;
+	shift(-1);
+	come(MAP_FAULT_OVERLAP);
+}
+
+static void test_gap(void **state) {
+	(void)state;
+	shift(1);
+	come(MAP_FAULT_GAP);
+}
+
+static void test_left_out(void **state) {
+	(void)state;
+	shift(2 * (int)times.minislots);
+	now += 2 * times.interval;
+	come(MAP_FAULTS);
+	assert_int_equal(counts.skipped, 2);
+}
+
+static void test_length(void **state) {
+	(void)state;
+	map.elements[3].offset++;
+	come(MAP_FAULT_LENGTH);
+}
+
+static void test_ack_time(void **state) {
+	(void)state;
+	map.ack_time++;
+	come(MAP_FAULT_ACK);
+	map.ack_time--;
+	shift((int)times.minislots);
+	counts = (struct map_watch_counts){0};
+	map.ack_time--;
+	now += times.interval;
+	come(MAP_FAULT_ACK);
+}
+
+static void test_early(void **state) {
+	(void)state;
+	now -= grants_samples(DOCSIS_CLOCK_JUMP_NS);
+	come(MAP_FAULTS);
+	shift((int)times.minislots);
+	now += times.interval - times.frame;
+	come(MAP_FAULT_EARLY);
+}
+
+static void test_back_off(void **state) {
+	uint8_t *const fields[] = {&map.data_end, &map.ranging_start, &map.ranging_end};
+
+	(void)state;
+	for (unsigned i = 0; i < 3; i++) {
+		begin(NULL);
+		(*fields[i])++;
+		come(MAP_FAULT_BACK_OFF);
+	}
+	begin(NULL);
+	map.data_start = 2;
+	come(MAP_FAULT_BACK_OFF);
+	begin(NULL);
+	map.data_start = 3; /* fewer contend */
+	come(MAP_FAULTS);
+}
+
+static void test_requests(void **state) {
+	(void)state;
+	map.elements[1].offset--;
+	come(MAP_FAULT_REQUESTS);
+}
+
+static void test_grant(void **state) {
+	(void)state;
+	map.elements[2].offset = 2 * REQUEST + 2; /* preamble and guard time */
+	come(MAP_FAULT_GRANT);
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(test_good, begin),
+		cmocka_unit_test_setup(test_overlap, begin),
+		cmocka_unit_test_setup(test_gap, begin),
+		cmocka_unit_test_setup(test_left_out, begin),
+		cmocka_unit_test_setup(test_length, begin),
+		cmocka_unit_test_setup(test_ack_time, begin),
+		cmocka_unit_test_setup(test_early, begin),
+		cmocka_unit_test_setup(test_back_off, begin),
+		cmocka_unit_test_setup(test_requests, begin),
+		cmocka_unit_test_setup(test_grant, begin),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

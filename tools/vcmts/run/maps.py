@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""MAPs and requests, as modems that wait for their grants see them (--grants scheduled).
+
+The traffic program finds what is wrong with single MAPs. What is asked for and granted is held
+against vcmtsd's counters and each other here, where the machine gave both programs the time that
+MAPs have.
+"""
+
+from typing import Any
+
+from vcmts.paths import complain
+from vcmts.run import expected, gaps
+
+Json = dict[str, Any]
+
+# Of MAPs that came too late for modems, and of the time that the machine stood still: with more of
+# either, requests are repeated without a fault.
+MOST_LATE = 0.05
+MOST_GAPS = 0.2
+# Of MAPs where the machine did not stand still for long: a few came late, not most.
+LATE_SHARE = 0.5
+# Of requests and grants: requests that are repeated, as their MAP was late, may be granted twice.
+MOST_WRONG = 0.05
+# Of minislots: with more of them for data a MAP may have no room for the whole of a request.
+FULL = 0.5
+NAMES = ("maps", "requests")
+
+
+def map_faults(whole: Json, grants: Json) -> dict[str, int]:
+    """How many MAPs are wrong, by what is said of them."""
+    told, scheduler = grants["maps"], whole["upstream"].get("scheduler", {})
+    found = {
+        "are broken": told["bad"],
+        "are not of the latest UCD, or out of order": told["wrong"],
+        "are left out without vcmtsd counting them": max(
+            told["skipped"] - scheduler.get("late", told["skipped"]), 0
+        ),
+        "grant something to a SID that no modem has": grants["bursts"]["unknown"],
+    }
+    found |= {f"have a wrong {name}": count for name, count in grants["map_faults"].items()}
+    share = gaps.share(whole, whole["upstream"]["seconds"])
+    if told["seen"] and share < MOST_GAPS and told["late"] > LATE_SHARE * told["seen"]:
+        found["come too late for every modem"] = told["late"]
+    return found
+
+
+def is_calm(grants: Json) -> bool:
+    """Whether requests are answered by the MAPs that have to."""
+    maps = grants["maps"]
+    return bool(maps["late"] + maps["skipped"] <= MOST_LATE * maps["seen"])
+
+
+def data_share(grants: Json) -> float:
+    """Of the minislots of the channel that is most used."""
+    shares = (
+        one["minislots"]["data"] / max(sum(one["minislots"].values()), 1)
+        for one in grants["channels"]
+    )
+    return max(shares, default=1.0)
+
+
+def answer_faults(grants: Json) -> dict[str, int]:
+    """Grants of another size than what was asked for."""
+    bursts, found = grants["bursts"], {}
+    most = MOST_WRONG * bursts["all"]
+    if grants["limited"]:
+        return {}
+    if bursts["excessive"] > most:
+        found["grants that are larger than what was asked for"] = bursts["excessive"]
+    if bursts["partial"] > most and data_share(grants) < FULL:
+        found["grants that are smaller than what was asked for"] = bursts["partial"]
+    return found
+
+
+def request_faults(whole: Json, grants: Json) -> dict[str, int]:
+    """How many bytes, requests or grants are wrong, by what is said of them."""
+    asked, upstream = grants["requests"], whole["upstream"]
+    scheduler = upstream.get("scheduler")
+    if expected.impaired(whole):
+        return {}
+    found = answer_faults(grants)
+    if scheduler and not upstream["lost"]:
+        differ = abs(scheduler["asked_bytes"] - asked["heard_bytes"])
+        found["bytes that modems asked for and vcmtsd did not hear, or the other way"] = differ
+    requests = asked["contention"] + asked["poll"] + asked["piggyback"]
+    unanswered = asked["unanswered"] - asked["collided"] - grants["bursts"]["late"]
+    if is_calm(grants) and unanswered > MOST_WRONG * requests:
+        found["requests that were not answered, or not in full"] = unanswered
+    return found
+
+
+def judge(whole: Json, grants: Json) -> tuple[dict[str, int], list[str]]:
+    maps, requests = map_faults(whole, grants), request_faults(whole, grants)
+    said = [f"{count:,} MAPs {what}" for what, count in maps.items() if count]
+    said += [f"{count:,} {what}" for what, count in requests.items() if count]
+    return {"maps": sum(maps.values()), "requests": sum(requests.values())}, said
+
+
+def add(whole: Json) -> None:
+    """The upstream gets `access_judged` and `access_wrong`, by name, and what is wrong is told.
+    Nothing is judged where the configuration changed meanwhile, or a clock was set."""
+    upstream: Json = whole.get("upstream", {})
+    grants = upstream.get("grants")
+    upstream |= {"access_judged": dict.fromkeys(NAMES, 0), "access_wrong": dict.fromkeys(NAMES, 0)}
+    changed = whole.get("follow", {}).get("changes", 0) > 0
+    if grants is None or changed or grants["maps"]["clock_jumps"] or not gaps.noted(whole):
+        return
+    asked = grants["requests"]
+    requests = asked["contention"] + asked["poll"] + asked["piggyback"]
+    upstream["access_judged"] = {"maps": grants["maps"]["seen"], "requests": requests}
+    upstream["access_wrong"], said = judge(whole, grants)
+    for line in said:
+        complain(f"upstream: {line}")
+
+
+def wrong(whole: Json) -> int:
+    return sum(whole.get("upstream", {}).get("access_wrong", {}).values())
