@@ -25,6 +25,7 @@
 #include "summary.h"
 #include "trials/trials.h"
 
+#define REORDER_EVERY 256 /* packets of the R-PHY device */
 #define LINK_TIMEOUT_MS 300000 /* vcmtsd's tables of 30,000 modems take a minute */
 #define LINK_STEP_MS 100
 #define FOLLOW_WAIT_MS 5 /* for events of the server */
@@ -145,7 +146,8 @@ static int main_create(const struct setup *s, struct ends *e, struct groups *gro
 	for (unsigned g = 0; g < count; g++) {
 		options[g] = group_options(s, e, g);
 		options[g].evidence = evidence;
-		options[g].qos = true;
+		options[g].qos = !s->options.trials;
+		options[g].reorder_every = s->options.trials ? 0 : REORDER_EVERY;
 		options[g].witness = witnessed(s, g) ? &pairs[g] : NULL;
 		if (s->options.follow != NULL)
 			follow_options(&options[g], &s->config.groups[g]);

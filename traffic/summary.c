@@ -175,6 +175,7 @@ json_t *summary_upstream(const struct uplink_result *r) {
 	set_counts(o, "unexpected", uplink_unexpected_names, r->unexpected, UPLINK_UNEXPECTEDS);
 	summary_set_count(o, "unexpected_frames", traffic_unexpected(NULL, r));
 	summary_set_count(o, "uepi_packets", r->counts.packets);
+	summary_set_count(o, "uepi_reordered", r->counts.reordered);
 	summary_set_count(o, "uepi_bytes", r->counts.bytes);
 	summary_set_count(o, "bursts", r->counts.bursts);
 	summary_set_count(o, "segments", r->counts.segments);

@@ -126,6 +126,8 @@ struct uplink *uplink_create(const struct service_group *sg, const struct uplink
 	    uplink_rphy_create(&u->rphy, sg, o->rphy_port, o->packets) == 0 &&
 	    grants_setup(u, sg, o) && refused_setup(u, sg, o)) {
 		u->rphy.output.witness = o->witness;
+		u->rphy.output.random.state = o->seed;
+		u->rphy.output.reorder_every = impair_any(&o->impair) ? 0 : o->reorder_every;
 		return u;
 	}
 	uplink_free(u);
@@ -359,6 +361,7 @@ void uplink_counts(const struct uplink *u, struct uplink_counts *out) {
 		.asked_bps = pacing_asked(&u->pacing),
 		.packets = u->rphy.output.packets,
 		.bytes = u->rphy.output.bytes,
+		.reordered = u->rphy.output.reordered,
 		.bursts = u->rphy.bursts,
 		.segments = u->rphy.segments,
 		.request_records = u->rphy.request_records,

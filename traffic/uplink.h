@@ -40,6 +40,7 @@ struct uplink_options {
 	uint64_t seed;
 	uint32_t
 		refuse_every; /* as in struct traffic_options; with grants that come of themselves */
+	uint32_t reorder_every; /* likewise, but with impairments */
 	bool rphy_by_session; /* groups with the same VLAN share the R-PHY port */
 	struct impair_shares impair;
 	/* Modems wait for the grants of MAPs (grants/grants.h); not with `grant`, `streams`, max or other impairments than
@@ -158,6 +159,7 @@ struct uplink_counts {
 	double asked_bps; /* bits per second of Ethernet frames, in the mean over a shape; 0 = max */
 	uint64_t packets; /* L2TPv3 packets handed to the port */
 	uint64_t bytes; /* of these, Ethernet header included */
+	uint64_t reordered; /* of these, behind a later one */
 	uint64_t bursts;
 	uint64_t segments; /* bursts with a segment header */
 	uint64_t request_records;

@@ -75,6 +75,7 @@ def check_loop(upstream: Json) -> None:
     assert 0 < grants["maps"]["seen"] <= scheduler["maps"]
     assert grants["maps"]["bad"] == grants["maps"]["wrong"] == 0
     assert grants["requests"]["contention"] > 0
+    assert not any(upstream["access_wrong"].values())
     for channel in grants["channels"]:
         assert sum(channel["minislots"].values()) > 0 and channel["minislots"]["request"] > 0
     # of what was asked for, all that was not forgotten is granted or owed

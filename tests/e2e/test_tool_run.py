@@ -112,6 +112,7 @@ def check_upstream(up: dict[str, Any], whole: bool) -> None:
     assert dropped["packets"] + dropped["frames"] == refused == sum(dropped.values())
     counters = up["counters"]
     assert counters["received"] == up["uepi_packets"]
+    assert counters["psp_reordered"] == up["uepi_reordered"]
     assert counters["management"] == up["management"] > 0
     assert counters["requests_repeated"] == up["requests_sent"] > 0
     assert up["requests"]["by_kind"]["record"] == up["request_records"] > 0

@@ -15,7 +15,8 @@ def run(**changed: Any) -> Json:
     grants = {
         "requests": {"contention": 900, "poll": 0, "piggyback": 100, "collided": 40}
         | {"unanswered": 60, "heard_bytes": 100_000},
-        "maps": {"seen": 1_000, "late": 20, "bad": 0, "wrong": 0, "skipped": 3, "clock_jumps": 0},
+        "maps": {"seen": 1_000, "late": 20, "bad": 0, "wrong": 0, "skipped": 3, "clock_jumps": 0}
+        | {"delayed": 0},
         "bursts": {"all": 1_000, "late": 5, "unknown": 0, "excessive": 50, "partial": 50},
         "map_faults": {"overlap": 0, "gap": 0},
         "limited": False,
@@ -67,6 +68,7 @@ def test_one_map_is_wrong(changed: Json, capsys: pytest.CaptureFixture[str]) -> 
 def test_most_maps_are_late() -> None:
     assert wrong(run(maps__late=501)) == {"maps": 501}
     assert wrong(run(maps__late=500)) == {}
+    assert wrong(run(maps__late=501, maps__delayed=1)) == {}
     # Half of the time the machine stood still.
     gaps = {"shorter": 1_000, "list": []}
     assert wrong(run(maps__late=501, whole__gaps=gaps)) == {}

@@ -68,6 +68,14 @@ def test_a_gap_holds_packets_up_before_they_come() -> None:
     assert wrong(run((0, ms(16)), (ms(60), ms(76)), limits=[late])) == {"rates": 1}
 
 
+def test_gaps_that_are_not_listed_hold_packets_up() -> None:
+    whole = run(limits=[limit(over_s=0.03), limit(waited_s=2.0, waited_bytes=1_960_000)])
+    whole["workers"][0]["gaps"]["shorter"] = 21
+    assert wrong(whole) == {}
+    whole["workers"][0]["gaps"]["shorter"] = 9
+    assert wrong(whole) == {"rates": 2}
+
+
 def test_gaps_that_follow_each_other_add_up() -> None:
     times = gaps.Times([(0, 10), (15, 20), (34, 35), (70, 75)])
     assert qos.longest_delay(times) == 16

@@ -6,7 +6,7 @@
 
 #define TRIES_PER_RULE 64
 #define TRIES_UNMATCHED 512
-#define TRIES_PLAIN 8 /* the first ones, without anything random but the low bits */
+#define TRIES_PLAIN 8 /* the first ones, without anything random but the low bits and the TOS */
 
 #define SOURCE_PORT 50000
 #define DESTINATION_PORT 40000
@@ -120,8 +120,9 @@ static struct packet_address candidates_make_up(struct candidate_search *s, cons
 	memcpy(p.destination, s->address->bytes, sizeof(p.destination));
 	source_fill(s, &m->source, attempt, &p);
 	p.protocol = m->has_protocol ? m->protocol : tcp ? IP_PROTOCOL_TCP : IP_PROTOCOL_UDP;
+	/* Of any class that the match leaves open, so that each is carried as it came; then of class 0, and so on. */
 	p.tos = m->tos & m->tos_mask;
-	if (attempt >= TRIES_PLAIN)
+	if (attempt >= TRIES_PLAIN || attempt % 2 == 0)
 		p.tos |= (uint8_t)(random_next(&s->random) & ~m->tos_mask);
 	if (p.protocol == IP_PROTOCOL_UDP || p.protocol == IP_PROTOCOL_TCP) {
 		p.source_port = port_fill(s, &m->source_ports, true, attempt);

@@ -13,6 +13,7 @@
 
 #define SERVERS 250
 #define SERVER_PORT 443
+#define TOS_STEP 37 /* from an address to the next: odd, so that all classes occur */
 #define SUBSCRIBER_PORTS 49152 /* and above */
 
 static const uint8_t router_mac[6] = {0x02, 0x00, 0x00, 0x00, 0xff, 0x01};
@@ -24,6 +25,7 @@ static void template_create(struct packet_template *t, const struct modem *m,
 	struct packet_address a = {
 		.family = address->family,
 		.protocol = protocol,
+		.tos = (uint8_t)(number * TOS_STEP),
 		.source_port = (uint16_t)(SUBSCRIBER_PORTS + number % 16384),
 		.destination_port = SERVER_PORT,
 	};

@@ -9,12 +9,15 @@
 #include <rte_memcpy.h>
 
 #include "core/vlan_tag.h"
+#include "pipeline/first_number.h"
 #include "platform/pool.h"
 #include "refused/uplink_refused.h"
 
 #define PACKETS 4095
 #define PACKETS_MORE 1024 /* for a group more: its stock, what is open and pending */
 #define ETHERNET 14
+#define PSP_NUMBER_AT 2
+#define FIRST_IN_ORDER 64 /* packets of a session */
 
 struct rte_mempool *uplink_output_pool(unsigned groups, uint32_t mtu) {
 	return packet_pool("traffic_uplink", PACKETS + (groups - 1) * PACKETS_MORE, 0,
@@ -63,14 +66,37 @@ bool uplink_output_ready(struct uplink_output *o) {
 	return true;
 }
 
-static void output_pend(struct uplink_output *o, struct rte_mbuf *m, unsigned ended_count) {
+static void output_pend(struct uplink_output *o, struct rte_mbuf *m, unsigned ended_count,
+			uint32_t session) {
 	if (o->vlan != 0)
 		vlan_tag_put(m, o->vlan);
-	o->pending[o->pending_count++] = (struct uplink_packet){m, ended_count};
+	o->pending[o->pending_count++] = (struct uplink_packet){m, ended_count, session};
+}
+
+/* The CMTS counts on from the packet of a session that comes first: that, and some behind it, keep their places. */
+static uint32_t session_of(const struct uplink_output *o, const struct rte_mbuf *m) {
+	const uint8_t *l2tp = rte_pktmbuf_mtod_offset(m, const uint8_t *, o->headers_size - 4);
+	uint16_t number = load_be16(l2tp + 4 + PSP_NUMBER_AT);
+
+	return (uint16_t)(number - first_number()) < FIRST_IN_ORDER ? 0 : load_be32(l2tp);
+}
+
+/* Now and then a packet of the R-PHY device is overtaken by the next one, as networks do it (R-UEPI, PSP). */
+static void output_reorder(struct uplink_output *o) {
+	struct uplink_packet *last = &o->pending[o->pending_count - 1];
+	bool pair = o->pending_count - o->pending_sent > 1 && last->session != 0 &&
+		    last[-1].session == last->session;
+
+	if (o->reorder_every == 0 || !pair || random_below(&o->random, o->reorder_every) != 0)
+		return;
+	RTE_SWAP(last[0], last[-1]);
+	last[0].session = last[-1].session = 0;
+	o->reordered++;
 }
 
 void uplink_output_put(struct uplink_output *o, struct rte_mbuf *m,
 		       const struct uplink_ended *ended, unsigned ended_count) {
+	uint32_t session = session_of(o, m);
 	struct rte_mbuf *refused;
 
 	witness_see(o->witness, &m, 1);
@@ -78,9 +104,10 @@ void uplink_output_put(struct uplink_output *o, struct rte_mbuf *m,
 	if (ended_count > 0)
 		rte_memcpy(o->ended + o->ended_count, ended, ended_count * sizeof(*ended));
 	o->ended_count += ended_count;
-	output_pend(o, m, ended_count);
+	output_pend(o, m, ended_count, session);
+	output_reorder(o);
 	if (refused != NULL)
-		output_pend(o, refused, 0);
+		output_pend(o, refused, 0, 0);
 }
 
 unsigned uplink_output_transmit(struct uplink_output *o, const struct uplink_ended **ended,

@@ -8,6 +8,7 @@
 #include <rte_mbuf.h>
 #include <rte_mempool.h>
 
+#include "core/random.h"
 #include "model/service_group.h"
 #include "modems/uplink_flow.h"
 #include "proof/witness.h"
@@ -31,6 +32,7 @@ struct uplink_session;
 struct uplink_packet {
 	struct rte_mbuf *m;
 	uint32_t ended; /* how many of `ended` belong to it */
+	uint32_t session; /* 0: it may not change places */
 };
 
 struct uplink_output {
@@ -59,6 +61,10 @@ struct uplink_output {
 	unsigned ended_count;
 	unsigned ended_sent;
 
+	struct random random;
+	uint32_t
+		reorder_every; /* one of so many packets goes behind the next of its session; 0: none */
+	uint64_t reordered; /* packets that did */
 	uint64_t packets; /* handed to the port */
 	uint64_t bytes;
 	uint64_t backpressure;

@@ -104,8 +104,34 @@ static void test_unanswered_requests_are_made_again(void **state) {
 	assert_int_equal(r.events[0].kind, ACCESS_REQUEST);
 	assert_int_equal(r.events[0].request, 1000);
 	assert_int_equal(rig_counts(&r).unanswered, 1);
+	assert_int_equal(rig_counts(&r).unanswered_contended, 0); /* it was polled */
 	assert_int_equal(rig_counts(&r).contention, 1);
 	rig_close(&r);
+}
+
+/* Whole minislots: 1,000 bytes and a segment header take 21, one more or less is another answer. */
+static void test_answers_of_another_size(void **state) {
+	static const struct {
+		uint16_t minislots;
+		unsigned partial, excessive;
+	} answers[] = {{20, 1, 0}, {21, 0, 0}, {22, 0, 1}};
+
+	(void)state;
+	for (unsigned i = 0; i < 3; i++) {
+		struct access_rig r;
+
+		rig_open(&r, 1, 1);
+		access_queue(r.access, 0, 1000, 0);
+		rig_map(&r, 20, 14);
+		rig_element(&r, 100, MAP_REQUEST, 1);
+		rig_end(&r);
+		rig_send(&r, 0);
+		assert_int_equal(rig_run(&r, rig_at(20)), 1);
+		rig_send_grant(&r, 40, answers[i].minislots);
+		assert_int_equal(rig_counts(&r).partial, answers[i].partial);
+		assert_int_equal(rig_counts(&r).excessive, answers[i].excessive);
+		rig_close(&r);
+	}
 }
 
 static void test_pending_requests_are_waited_for(void **state) {
@@ -275,6 +301,7 @@ int main(void) {
 		cmocka_unit_test(test_nothing_is_asked_for_twice),
 		cmocka_unit_test(test_requests_in_doubt_are_limited),
 		cmocka_unit_test(test_unanswered_requests_are_made_again),
+		cmocka_unit_test(test_answers_of_another_size),
 		cmocka_unit_test(test_pending_requests_are_waited_for),
 		cmocka_unit_test(test_requests_wait_for_the_ack_time),
 		cmocka_unit_test(test_requests_in_long_bursts),

@@ -76,10 +76,14 @@ def of_machine(whole: Json) -> Times:
     return of_threads([whole, *whole["workers"]])
 
 
+def unlisted_s(threads: list[Json]) -> float:
+    """How long those were at least that were too many to be listed."""
+    return SHORTEST_GAP_S * sum(int(thread["gaps"]["shorter"]) for thread in threads)
+
+
 def share(whole: Json, seconds: float) -> float:
     """How much of a run the machine did not run what polls, at least."""
-    threads = [whole, *whole["workers"]]
-    shorter = sum(thread["gaps"]["shorter"] for thread in threads) * SHORTEST_GAP_S
+    shorter = unlisted_s([whole, *whole["workers"]])
     listed = sum(to - since for since, to in of_machine(whole).spans)
     return (listed / float(whole["host"]["tsc_hz"]) + shorter) / seconds if seconds > 0 else 1.0
 

@@ -78,6 +78,7 @@ DOWNSTREAM = (
 OUTER = drops("outer_address", "unknown_session", "l2tp_control", "outer_ip_checksum")
 PRIVACY = drops("privacy_missing", "privacy_sid", "key_unknown")
 UPSTREAM = (
+    Identity(".uepi_reordered = psp_reordered"),
     Identity(".uepi_packets = received + refused_at_port_packets"),
     Identity(".uepi_bytes = received_bytes + refused_at_port_bytes", frames=".uepi_packets"),
     Identity(f"received = psp_packets + {OUTER}"),
@@ -111,7 +112,6 @@ ALONE = {
     "psp_partial": "depends on how the R-PHY device cuts bursts into packets",
     "psp_gaps": "packets that were lost or came out of order: none in a good run",
     "psp_missing": "as psp_gaps",
-    "psp_reordered": "as psp_gaps",
     "psp_resyncs": "as psp_gaps",
     "windows_full": "as psp_gaps",
     "odd_trailers": "broken packets: none in a good run",

@@ -39,8 +39,9 @@ def map_faults(whole: Json, grants: Json) -> dict[str, int]:
     }
     found |= {f"have a wrong {name}": count for name, count in grants["map_faults"].items()}
     share = gaps.share(whole, whole["upstream"]["seconds"])
-    if told["seen"] and share < MOST_GAPS and told["late"] > LATE_SHARE * told["seen"]:
-        found["come too late for every modem"] = told["late"]
+    late = told["late"] - told["delayed"]
+    if told["seen"] and share < MOST_GAPS and late > LATE_SHARE * told["seen"]:
+        found["come too late for every modem"] = late
     return found
 
 

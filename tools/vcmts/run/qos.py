@@ -47,9 +47,10 @@ def longest_delay(machine: gaps.Times) -> float:
     return longest
 
 
-def faster(one: Json, machine: gaps.Times, hz: float) -> str:
-    """What is said of a rate that let too much through; empty where it did not."""
-    if one["over_s"] <= longest_delay(machine) / hz + LEAST_S:
+def faster(one: Json, held_s: float) -> str:
+    """What is said of a rate that let too much through; empty where it did not, or what came had
+    been held up for `held_s`."""
+    if one["over_s"] <= held_s + LEAST_S:
         return ""
     return (
         f"{one['over_s'] * 1e3:,.0f} ms more than {one['rate'] / 1e6:,.4g} Mbps and a burst of "
@@ -70,10 +71,13 @@ def slower(one: Json, stood_s: float) -> str:
 
 
 def rates(part: Json, whole: Json) -> Iterator[str]:
-    machine, hz = gaps.of_machine(whole), float(whole["host"]["tsc_hz"])
+    hz = float(whole["host"]["tsc_hz"])
     stood_s = gaps.of_threads(whole["workers"]).within(part["since"], part["until"]) / hz
+    held_s = longest_delay(gaps.of_machine(whole)) / hz
+    stood_s += gaps.unlisted_s(whole["workers"])
+    held_s += gaps.unlisted_s([whole, *whole["workers"]])
     for one in part["limits"]:
-        for said in (faster(one, machine, hz), slower(one, stood_s)):
+        for said in (faster(one, held_s), slower(one, stood_s)):
             if said:
                 yield f"{one['of']} {one['id']}: {said}"
 
