@@ -25,7 +25,7 @@
 #include "summary.h"
 #include "trials/trials.h"
 
-#define REORDER_EVERY 256 /* packets of the R-PHY device */
+#define REORDER_EVERY 16 /* pairs of packets of the R-PHY device */
 #define LINK_TIMEOUT_MS 300000 /* vcmtsd's tables of 30,000 modems take a minute */
 #define LINK_STEP_MS 100
 #define FOLLOW_WAIT_MS 5 /* for events of the server */

@@ -176,6 +176,7 @@ json_t *summary_upstream(const struct uplink_result *r) {
 	summary_set_count(o, "unexpected_frames", traffic_unexpected(NULL, r));
 	summary_set_count(o, "uepi_packets", r->counts.packets);
 	summary_set_count(o, "uepi_reordered", r->counts.reordered);
+	summary_set_count(o, "uepi_segments", r->counts.psp_segments);
 	summary_set_count(o, "uepi_bytes", r->counts.bytes);
 	summary_set_count(o, "bursts", r->counts.bursts);
 	summary_set_count(o, "segments", r->counts.segments);

@@ -53,7 +53,7 @@ struct traffic_options {
 	uint32_t flows; /* 5-tuples, at most FLOWS_MAX; 0: one a target */
 	/* One of so many packets is followed by one that vcmtsd has to drop; 0: none. */
 	uint32_t refuse_every;
-	/* One of so many packets of the R-PHY device comes behind the next of its session; 0: none. */
+	/* Of packets of a session that leave together, one in so many comes behind the next; 0: none. */
 	uint32_t reorder_every;
 	bool rphy_by_session; /* groups with the same VLAN share the R-PHY port */
 	bool network_by_address; /* groups with the same VLAN and MAC address share the network port */

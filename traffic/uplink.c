@@ -362,6 +362,7 @@ void uplink_counts(const struct uplink *u, struct uplink_counts *out) {
 		.packets = u->rphy.output.packets,
 		.bytes = u->rphy.output.bytes,
 		.reordered = u->rphy.output.reordered,
+		.psp_segments = u->rphy.output.segments,
 		.bursts = u->rphy.bursts,
 		.segments = u->rphy.segments,
 		.request_records = u->rphy.request_records,

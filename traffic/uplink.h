@@ -160,6 +160,7 @@ struct uplink_counts {
 	uint64_t packets; /* L2TPv3 packets handed to the port */
 	uint64_t bytes; /* of these, Ethernet header included */
 	uint64_t reordered; /* of these, behind a later one */
+	uint64_t psp_segments; /* in these */
 	uint64_t bursts;
 	uint64_t segments; /* bursts with a segment header */
 	uint64_t request_records;

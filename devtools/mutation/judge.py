@@ -29,11 +29,15 @@ from mutation.trees import Tree, run, whole_tree, worker_tree
 
 PLANE, TRAFFIC = "src/vcmtsd", "traffic/vcmts-traffic"
 # A rate that every machine carries, also where others use it.
-OPTIONS = ("--rate", "200Mbps", "--upstream-rate", "40Mbps")
+# With this seed sequence numbers begin shortly before they wrap.
+OPTIONS = ("--rate", "200Mbps", "--upstream-rate", "40Mbps", "--seed", "20")
+# Requests that end anywhere in a minislot.
+SIZES = ",".join(f"{size}:1" for size in range(200, 900, 33))
 # What a kind of fault needs to be seen.
 OPTIONS_OF = {
-    "quality of service": ("--config", "tests/e2e/qos.yaml", "--rate", "40Mbps"),
-    "MAPs and requests": ("--grants", "scheduled", *OPTIONS),
+    "quality of service": ("--config", "tests/e2e/qos.yaml", "--rate", "40Mbps", "--seed", "20"),
+    "packets that overtake others": ("--seed", "20"),
+    "MAPs and requests": ("--grants", "scheduled", "--upstream-traffic", SIZES, *OPTIONS),
 }
 LATE_S = 120
 VERDICT = "(every|NOT every) packet"

@@ -74,6 +74,7 @@ static void uplink_counts_add(struct uplink_counts *sum, const struct uplink_cou
 	sum->asked_bps = asked_add(sum->asked_bps, c->asked_bps, first);
 	ADD(sum, c, packets);
 	ADD(sum, c, reordered);
+	ADD(sum, c, psp_segments);
 	ADD(sum, c, bytes);
 	ADD(sum, c, bursts);
 	ADD(sum, c, segments);

@@ -63,8 +63,9 @@ struct uplink_output {
 
 	struct random random;
 	uint32_t
-		reorder_every; /* one of so many packets goes behind the next of its session; 0: none */
+		reorder_every; /* of packets of a session that leave together, one in so many goes behind the next; 0: none */
 	uint64_t reordered; /* packets that did */
+	uint64_t segments; /* of PSP, in all packets */
 	uint64_t packets; /* handed to the port */
 	uint64_t bytes;
 	uint64_t backpressure;

@@ -8,7 +8,7 @@ from vcmts.paths import MistakeError
 
 SEED_MAX = 2**32 - 1
 NUMBERS = 65_536  # of DSIDs and PSP sessions
-NEAR = 400  # packets before they wrap: of a service flow in a run of some seconds
+NEAR = 64  # packets before they wrap: of a service flow in a run of some seconds
 
 
 @dataclass(frozen=True)

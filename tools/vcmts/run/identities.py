@@ -79,6 +79,7 @@ OUTER = drops("outer_address", "unknown_session", "l2tp_control", "outer_ip_chec
 PRIVACY = drops("privacy_missing", "privacy_sid", "key_unknown")
 UPSTREAM = (
     Identity(".uepi_reordered = psp_reordered"),
+    Identity(".uepi_segments = psp_segments"),
     Identity(".uepi_packets = received + refused_at_port_packets"),
     Identity(".uepi_bytes = received_bytes + refused_at_port_bytes", frames=".uepi_packets"),
     Identity(f"received = psp_packets + {OUTER}"),
