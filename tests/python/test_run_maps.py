@@ -20,7 +20,7 @@ def run(**changed: Any) -> Json:
         "bursts": {"all": 1_000, "late": 5, "unknown": 0, "excessive": 50, "partial": 50},
         "map_faults": {"overlap": 0, "gap": 0},
         "limited": False,
-        "channels": [{"minislots": {"data": 4, "request": 6}}],
+        "channels": [{"minislots": {"data": 4, "request": 96}}],
     }
     scheduler = {"asked_bytes": 100_000, "late": 3}
     upstream = {"grants": grants, "scheduler": scheduler, "lost": 0, "seconds": 2.0}
@@ -97,10 +97,17 @@ def test_grants_are_as_large_as_requests(kind: str) -> None:
     assert wrong(run(**more, upstream__impairments={"map-loss": 5})) == {}
 
 
-def test_full_maps_grant_in_parts() -> None:
-    channels = [{"minislots": {"data": 1, "request": 9}}, {"minislots": {"data": 5, "request": 5}}]
-    assert wrong(run(bursts__partial=51, grants__channels=channels)) == {}
-    assert wrong(run(bursts__excessive=51, grants__channels=channels)) == {"requests": 51}
+def test_flows_that_take_turns_get_parts() -> None:
+    channels = [{"minislots": {"data": 1, "request": 9}}, {"minislots": {"data": 1, "request": 99}}]
+    for more in ({"bursts__partial": 51}, {"bursts__excessive": 51}, {"requests__unanswered": 96}):
+        assert wrong(run(**more, grants__channels=channels)) == {}
+        assert wrong(run(**more, grants__channels=channels[1:])) != {}
+
+
+def test_messages_that_were_late_are_left_out() -> None:
+    down = {"counters": {"messages_late": 2, "messages_lost": 1}}
+    assert wrong(run(maps__skipped=6, whole__downstream=down)) == {}
+    assert wrong(run(maps__skipped=7, whole__downstream=down)) == {"maps": 1}
 
 
 def test_impaired_requests_are_not_judged() -> None:

@@ -21,20 +21,25 @@ MOST_GAPS = 0.2
 LATE_SHARE = 0.5
 # Of requests and grants: requests that are repeated, as their MAP was late, may be granted twice.
 MOST_WRONG = 0.05
-# Of minislots: with more of them for data a MAP may have no room for the whole of a request.
-FULL = 0.5
+# Of minislots: with more of them for data flows take turns, and get parts of what they ask for.
+LIGHT = 0.05
 NAMES = ("maps", "requests")
+
+
+def left_out(whole: Json) -> int:
+    """MAPs that vcmtsd did not make, as they were late, and messages that were late behind it."""
+    counters = whole.get("downstream", {}).get("counters", {})
+    not_made = int(whole["upstream"].get("scheduler", {}).get("late", 0))
+    return not_made + sum(int(counters.get(key, 0)) for key in ("messages_late", "messages_lost"))
 
 
 def map_faults(whole: Json, grants: Json) -> dict[str, int]:
     """How many MAPs are wrong, by what is said of them."""
-    told, scheduler = grants["maps"], whole["upstream"].get("scheduler", {})
+    told = grants["maps"]
     found = {
         "are broken": told["bad"],
         "are not of the latest UCD, or out of order": told["wrong"],
-        "are left out without vcmtsd counting them": max(
-            told["skipped"] - scheduler.get("late", told["skipped"]), 0
-        ),
+        "are left out without vcmtsd counting them": max(told["skipped"] - left_out(whole), 0),
         "grant something to a SID that no modem has": grants["bursts"]["unknown"],
     }
     found |= {f"have a wrong {name}": count for name, count in grants["map_faults"].items()}
@@ -61,32 +66,31 @@ def data_share(grants: Json) -> float:
 
 
 def answer_faults(grants: Json) -> dict[str, int]:
-    """Grants of another size than what was asked for."""
-    bursts, found = grants["bursts"], {}
-    most = MOST_WRONG * bursts["all"]
-    if grants["limited"]:
+    """Requests without an answer, and grants of another size than what was asked for, where flows
+    get what they ask for at once."""
+    asked, bursts, found = grants["requests"], grants["bursts"], {}
+    if grants["limited"] or data_share(grants) >= LIGHT:
         return {}
-    if bursts["excessive"] > most:
-        found["grants that are larger than what was asked for"] = bursts["excessive"]
-    if bursts["partial"] > most and data_share(grants) < FULL:
-        found["grants that are smaller than what was asked for"] = bursts["partial"]
+    requests = asked["contention"] + asked["poll"] + asked["piggyback"]
+    unanswered = asked["unanswered"] - asked["collided"] - bursts["late"]
+    if is_calm(grants) and unanswered > MOST_WRONG * requests:
+        found["requests that were not answered, or not in full"] = unanswered
+    for size, kind in (("larger", "excessive"), ("smaller", "partial")):
+        if bursts[kind] > MOST_WRONG * bursts["all"]:
+            found[f"grants that are {size} than what was asked for"] = bursts[kind]
     return found
 
 
 def request_faults(whole: Json, grants: Json) -> dict[str, int]:
     """How many bytes, requests or grants are wrong, by what is said of them."""
-    asked, upstream = grants["requests"], whole["upstream"]
+    upstream = whole["upstream"]
     scheduler = upstream.get("scheduler")
     if expected.impaired(whole):
         return {}
     found = answer_faults(grants)
     if scheduler and not upstream["lost"]:
-        differ = abs(scheduler["asked_bytes"] - asked["heard_bytes"])
+        differ = abs(scheduler["asked_bytes"] - grants["requests"]["heard_bytes"])
         found["bytes that modems asked for and vcmtsd did not hear, or the other way"] = differ
-    requests = asked["contention"] + asked["poll"] + asked["piggyback"]
-    unanswered = asked["unanswered"] - asked["collided"] - grants["bursts"]["late"]
-    if is_calm(grants) and unanswered > MOST_WRONG * requests:
-        found["requests that were not answered, or not in full"] = unanswered
     return found
 
 
