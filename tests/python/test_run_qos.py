@@ -74,6 +74,9 @@ def test_gaps_that_are_not_listed_hold_packets_up() -> None:
     assert wrong(whole) == {}
     whole["workers"][0]["gaps"]["shorter"] = 9
     assert wrong(whole) == {"rates": 2}
+    # Each may be as long as the shortest one that is.
+    whole["workers"][0]["gaps"]["list"] = [[0, ms(9)], [ms(900), ms(903)]]
+    assert wrong(whole) == {}
 
 
 def test_gaps_that_follow_each_other_add_up() -> None:

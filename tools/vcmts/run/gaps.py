@@ -81,6 +81,15 @@ def unlisted_s(threads: list[Json]) -> float:
     return SHORTEST_GAP_S * sum(int(thread["gaps"]["shorter"]) for thread in threads)
 
 
+def unlisted_most_s(threads: list[Json], hz: float) -> float:
+    """How long those were at most: each is shorter than those of its thread that are listed."""
+    most = 0.0
+    for gaps in (thread["gaps"] for thread in threads):
+        shortest = min((to - since for since, to in gaps["list"]), default=SHORTEST_GAP_S * hz)
+        most += int(gaps["shorter"]) * shortest / hz
+    return most
+
+
 def share(whole: Json, seconds: float) -> float:
     """How much of a run the machine did not run what polls, at least."""
     shorter = unlisted_s([whole, *whole["workers"]])

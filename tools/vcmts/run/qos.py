@@ -74,8 +74,8 @@ def rates(part: Json, whole: Json) -> Iterator[str]:
     hz = float(whole["host"]["tsc_hz"])
     stood_s = gaps.of_threads(whole["workers"]).within(part["since"], part["until"]) / hz
     held_s = longest_delay(gaps.of_machine(whole)) / hz
-    stood_s += gaps.unlisted_s(whole["workers"])
-    held_s += gaps.unlisted_s([whole, *whole["workers"]])
+    stood_s += gaps.unlisted_most_s(whole["workers"], hz)
+    held_s += gaps.unlisted_most_s([whole, *whole["workers"]], hz)
     for one in part["limits"]:
         for said in (faster(one, held_s), slower(one, stood_s)):
             if said:
