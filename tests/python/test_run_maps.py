@@ -14,12 +14,13 @@ def run(**changed: Any) -> Json:
     """A good run, but for what is changed: `part__key=value`."""
     grants = {
         "requests": {"contention": 900, "poll": 0, "piggyback": 100, "collided": 40}
-        | {"unanswered": 60, "heard_bytes": 100_000},
+        | {"unanswered": 60, "heard_bytes": 100_000, "lost": 0},
         "maps": {"seen": 1_000, "late": 20, "bad": 0, "wrong": 0, "skipped": 3, "clock_jumps": 0}
-        | {"delayed": 0},
+        | {"delayed": 0, "lost": 0},
         "bursts": {"all": 1_000, "late": 5, "unknown": 0, "excessive": 50, "partial": 50},
         "map_faults": {"overlap": 0, "gap": 0},
         "limited": False,
+        "modems": {"silent": 0, "beyond": 0, "endless": 0},
         "channels": [{"minislots": {"data": 4, "request": 96}}],
     }
     scheduler = {"asked_bytes": 100_000, "late": 3}
@@ -94,7 +95,6 @@ def test_grants_are_as_large_as_requests(kind: str) -> None:
     assert wrong(run(**more)) == {"requests": 51}
     # Flows with rates get less at a time, and all may once they have waited.
     assert wrong(run(**more, grants__limited=True)) == {}
-    assert wrong(run(**more, upstream__impairments={"map-loss": 5})) == {}
 
 
 def test_flows_that_take_turns_get_parts() -> None:
@@ -110,8 +110,17 @@ def test_messages_that_were_late_are_left_out() -> None:
     assert wrong(run(maps__skipped=7, whole__downstream=down)) == {"maps": 1}
 
 
-def test_impaired_requests_are_not_judged() -> None:
-    impaired = {"upstream__impairments": {"map-loss": 5}}
+@pytest.mark.parametrize(
+    "impaired",
+    [
+        {"upstream__impairments": {"psp-loss": 5}},
+        {"maps__lost": 1},
+        {"maps__delayed": 1},
+        {"requests__lost": 1},
+        {"modems__silent": 1},
+    ],
+)
+def test_impaired_requests_are_not_judged(impaired: Json) -> None:
     assert wrong(run(requests__unanswered=500, requests__heard_bytes=1, **impaired)) == {}
     assert wrong(run(map_faults__gap=1, **impaired)) == {"maps": 1}
 

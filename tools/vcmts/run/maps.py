@@ -50,6 +50,13 @@ def map_faults(whole: Json, grants: Json) -> dict[str, int]:
     return found
 
 
+def is_impaired(whole: Json, grants: Json) -> bool:
+    """Whether MAPs, requests or modems are not as they should be on purpose."""
+    maps, modems = grants["maps"], grants["modems"]
+    lost = maps["lost"] + maps["delayed"] + grants["requests"]["lost"] + sum(modems.values())
+    return expected.impaired(whole) or lost > 0
+
+
 def is_calm(grants: Json) -> bool:
     """Whether requests are answered by the MAPs that have to."""
     maps = grants["maps"]
@@ -85,7 +92,7 @@ def request_faults(whole: Json, grants: Json) -> dict[str, int]:
     """How many bytes, requests or grants are wrong, by what is said of them."""
     upstream = whole["upstream"]
     scheduler = upstream.get("scheduler")
-    if expected.impaired(whole):
+    if is_impaired(whole, grants):
         return {}
     found = answer_faults(grants)
     if scheduler and not upstream["lost"]:
