@@ -16,7 +16,6 @@
 #define PACKETS 4095
 #define PACKETS_MORE 1024 /* for a group more: its stock, what is open and pending */
 #define ETHERNET 14
-#define PSP_COUNT_AT 1
 #define PSP_NUMBER_AT 2
 #define FIRST_IN_ORDER 64 /* packets of a session */
 
@@ -74,16 +73,12 @@ static void output_pend(struct uplink_output *o, struct rte_mbuf *m, unsigned en
 	o->pending[o->pending_count++] = (struct uplink_packet){m, ended_count, session};
 }
 
-static const uint8_t *psp_of(const struct uplink_output *o, const struct rte_mbuf *m) {
-	return rte_pktmbuf_mtod_offset(m, const uint8_t *, o->headers_size);
-}
-
 /* The CMTS counts on from the packet of a session that comes first: that, and some behind it, keep their places. */
 static uint32_t session_of(const struct uplink_output *o, const struct rte_mbuf *m) {
-	const uint8_t *psp = psp_of(o, m);
-	uint16_t number = load_be16(psp + PSP_NUMBER_AT);
+	const uint8_t *session = rte_pktmbuf_mtod_offset(m, const uint8_t *, o->headers_size - 4);
+	uint16_t number = load_be16(session + 4 + PSP_NUMBER_AT);
 
-	return (uint16_t)(number - first_number()) < FIRST_IN_ORDER ? 0 : load_be32(psp - 4);
+	return (uint16_t)(number - first_number()) < FIRST_IN_ORDER ? 0 : load_be32(session);
 }
 
 /* Now and then a packet of the R-PHY device is overtaken by the next one, as networks do it (R-UEPI, PSP). */
@@ -92,7 +87,7 @@ static void output_reorder(struct uplink_output *o) {
 	bool pair = o->pending_count - o->pending_sent > 1 && last->session != 0 &&
 		    last[-1].session == last->session;
 
-	if (o->reorder_every == 0 || !pair || random_below(&o->random, o->reorder_every) != 0)
+	if (!pair || random_below(&o->random, o->reorder_every) != 0)
 		return;
 	RTE_SWAP(last[0], last[-1]);
 	last[0].session = last[-1].session = 0;
@@ -101,10 +96,9 @@ static void output_reorder(struct uplink_output *o) {
 
 void uplink_output_put(struct uplink_output *o, struct rte_mbuf *m,
 		       const struct uplink_ended *ended, unsigned ended_count) {
-	uint32_t session = session_of(o, m);
+	uint32_t session = o->reorder_every == 0 ? 0 : session_of(o, m);
 	struct rte_mbuf *refused;
 
-	o->segments += psp_of(o, m)[PSP_COUNT_AT];
 	witness_see(o->witness, &m, 1);
 	refused = uplink_refused_packet(o->refused, m, o->headers_size, o->pool);
 	if (ended_count > 0)

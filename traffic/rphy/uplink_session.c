@@ -48,6 +48,7 @@ void uplink_session_close(struct uplink_output *o, struct uplink_session *s) {
 	p += o->headers_size;
 	psp_header_write(p, 0, (uint8_t)s->count, number);
 	rte_memcpy(p + PSP_HEADER_FIXED, s->table, s->count * PSP_ENTRY_SIZE);
+	o->segments += s->count;
 	if (s->impair == NULL)
 		uplink_output_put(o, m, s->ended, s->ended_count);
 	else
