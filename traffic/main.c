@@ -147,7 +147,8 @@ static int main_create(const struct setup *s, struct ends *e, struct groups *gro
 		options[g] = group_options(s, e, g);
 		options[g].evidence = evidence;
 		options[g].qos = !s->options.trials;
-		options[g].reorder_every = s->options.trials ? 0 : REORDER_EVERY;
+		/* As what has to be dropped: for a data plane that is there. */
+		options[g].reorder_every = options[g].refuse_every == 0 ? 0 : REORDER_EVERY;
 		options[g].witness = witnessed(s, g) ? &pairs[g] : NULL;
 		if (s->options.follow != NULL)
 			follow_options(&options[g], &s->config.groups[g]);

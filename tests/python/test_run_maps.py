@@ -13,11 +13,11 @@ Json = dict[str, Any]
 def run(**changed: Any) -> Json:
     """A good run, but for what is changed: `part__key=value`."""
     grants = {
-        "requests": {"contention": 900, "poll": 0, "piggyback": 100, "collided": 40}
-        | {"unanswered": 60, "heard_bytes": 100_000, "lost": 0},
+        "requests": {"contention": 9_000, "poll": 0, "piggyback": 1_000, "collided": 400}
+        | {"unanswered": 600, "heard_bytes": 100_000, "lost": 0},
         "maps": {"seen": 1_000, "late": 20, "bad": 0, "wrong": 0, "skipped": 3, "clock_jumps": 0}
         | {"delayed": 0, "lost": 0},
-        "bursts": {"all": 1_000, "late": 5, "unknown": 0, "excessive": 50, "partial": 50},
+        "bursts": {"all": 10_000, "late": 50, "unknown": 0, "excessive": 9, "partial": 9},
         "map_faults": {"overlap": 0, "gap": 0},
         "limited": False,
         "modems": {"silent": 0, "beyond": 0, "endless": 0},
@@ -48,7 +48,7 @@ def wrong(whole: Json) -> Json:
 def test_good() -> None:
     whole = run()
     assert wrong(whole) == {}
-    assert whole["upstream"]["access_judged"] == {"maps": 1_000, "requests": 1_000}
+    assert whole["upstream"]["access_judged"] == {"maps": 1_000, "requests": 10_000}
 
 
 @pytest.mark.parametrize(
@@ -82,24 +82,33 @@ def test_bytes_that_were_not_heard(heard: int) -> None:
 
 
 def test_requests_without_an_answer() -> None:
-    assert wrong(run(requests__unanswered=95)) == {}
-    assert wrong(run(requests__unanswered=96)) == {"requests": 51}
+    assert wrong(run(requests__unanswered=950)) == {}
+    assert wrong(run(requests__unanswered=951)) == {"requests": 501}
     # Late MAPs answer late.
-    assert wrong(run(requests__unanswered=96, maps__late=48)) == {}
-    assert wrong(run(requests__unanswered=96, maps__late=47)) == {"requests": 51}
+    assert wrong(run(requests__unanswered=951, maps__late=48)) == {}
+    assert wrong(run(requests__unanswered=951, maps__late=47)) == {"requests": 501}
 
 
 @pytest.mark.parametrize("kind", ["excessive", "partial"])
 def test_grants_are_as_large_as_requests(kind: str) -> None:
-    more: Json = {f"bursts__{kind}": 51}
-    assert wrong(run(**more)) == {"requests": 51}
+    more: Json = {f"bursts__{kind}": 501}
+    assert wrong(run(**more)) == {"requests": 501}
+    assert wrong(run(**{f"bursts__{kind}": 500})) == {}
+    assert wrong(run(**more, maps__late=48)) == {}
+    # Some of few are not judged.
+    assert wrong(run(**{f"bursts__{kind}": 200}, bursts__all=400)) == {}
+    assert wrong(run(**{f"bursts__{kind}": 201}, bursts__all=400)) == {"requests": 201}
     # Flows with rates get less at a time, and all may once they have waited.
     assert wrong(run(**more, grants__limited=True)) == {}
 
 
 def test_flows_that_take_turns_get_parts() -> None:
     channels = [{"minislots": {"data": 1, "request": 9}}, {"minislots": {"data": 1, "request": 99}}]
-    for more in ({"bursts__partial": 51}, {"bursts__excessive": 51}, {"requests__unanswered": 96}):
+    for more in (
+        {"bursts__partial": 501},
+        {"bursts__excessive": 501},
+        {"requests__unanswered": 951},
+    ):
         assert wrong(run(**more, grants__channels=channels)) == {}
         assert wrong(run(**more, grants__channels=channels[1:])) != {}
 
@@ -121,7 +130,7 @@ def test_messages_that_were_late_are_left_out() -> None:
     ],
 )
 def test_impaired_requests_are_not_judged(impaired: Json) -> None:
-    assert wrong(run(requests__unanswered=500, requests__heard_bytes=1, **impaired)) == {}
+    assert wrong(run(requests__unanswered=5_000, requests__heard_bytes=1, **impaired)) == {}
     assert wrong(run(map_faults__gap=1, **impaired)) == {"maps": 1}
 
 

@@ -20,7 +20,8 @@ MOST_GAPS = 0.2
 # Of MAPs where the machine did not stand still for long: a few came late, not most.
 LATE_SHARE = 0.5
 # Of requests and grants: requests that are repeated, as their MAP was late, may be granted twice.
-MOST_WRONG = 0.05
+# Of few, some are few.
+MOST_WRONG, FEW = 0.05, 200
 # Of minislots: with more of them for data flows take turns, and get parts of what they ask for.
 LIGHT = 0.05
 NAMES = ("maps", "requests")
@@ -72,18 +73,24 @@ def data_share(grants: Json) -> float:
     return max(shares, default=1.0)
 
 
+def most_wrong(count: int) -> float:
+    return max(MOST_WRONG * count, FEW)
+
+
 def answer_faults(grants: Json) -> dict[str, int]:
     """Requests without an answer, and grants of another size than what was asked for, where flows
     get what they ask for at once."""
     asked, bursts, found = grants["requests"], grants["bursts"], {}
     if grants["limited"] or data_share(grants) >= LIGHT:
         return {}
+    if not is_calm(grants):
+        return {}
     requests = asked["contention"] + asked["poll"] + asked["piggyback"]
     unanswered = asked["unanswered"] - asked["collided"] - bursts["late"]
-    if is_calm(grants) and unanswered > MOST_WRONG * requests:
+    if unanswered > most_wrong(requests):
         found["requests that were not answered, or not in full"] = unanswered
     for size, kind in (("larger", "excessive"), ("smaller", "partial")):
-        if bursts[kind] > MOST_WRONG * bursts["all"]:
+        if bursts[kind] > most_wrong(bursts["all"]):
             found[f"grants that are {size} than what was asked for"] = bursts[kind]
     return found
 
