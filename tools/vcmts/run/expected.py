@@ -20,6 +20,11 @@ class Cell(NamedTuple):
 MESSAGES = ("no_control_port", "control_full")
 
 
+def changed(summary: Json) -> bool:
+    """Whether the configuration changed while traffic ran: much is not judged then."""
+    return int(summary.get("follow", {}).get("changes", 0)) > 0
+
+
 def impaired(summary: Json) -> bool:
     return "impairments" in summary.get("upstream", {})
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from vcmts.run import refusals, summary
+from vcmts.run import expected, refusals, summary
 
 Json = dict[str, Any]
 VLAN_TAG = 4  # bytes
@@ -218,7 +218,7 @@ def judged(whole: Json) -> Iterator[tuple[str, Json, Identity]]:
     groups = whole.get("groups", [])
     parts = [("", whole)]
     parts += [(f"service group {group['id']}, ", group) for group in groups]
-    changed = whole.get("follow", {}).get("changes", 0) > 0
+    changed = expected.changed(whole)
     for name, part in parts:
         for direction in summary.directions(part):
             if "counters" not in part[direction]:

@@ -77,6 +77,10 @@ def most_wrong(count: int) -> float:
     return max(MOST_WRONG * count, FEW)
 
 
+def requests_made(grants: Json) -> int:
+    return sum(int(grants["requests"][way]) for way in ("contention", "poll", "piggyback"))
+
+
 def answer_faults(grants: Json) -> dict[str, int]:
     """Requests without an answer, and grants of another size than what was asked for, where flows
     get what they ask for at once."""
@@ -85,9 +89,8 @@ def answer_faults(grants: Json) -> dict[str, int]:
         return {}
     if not is_calm(grants):
         return {}
-    requests = asked["contention"] + asked["poll"] + asked["piggyback"]
     unanswered = asked["unanswered"] - asked["collided"] - bursts["late"]
-    if unanswered > most_wrong(requests):
+    if unanswered > most_wrong(requests_made(grants)):
         found["requests that were not answered, or not in full"] = unanswered
     for size, kind in (("larger", "excessive"), ("smaller", "partial")):
         if bursts[kind] > most_wrong(bursts["all"]):
@@ -121,11 +124,10 @@ def add(whole: Json) -> None:
     upstream: Json = whole.get("upstream", {})
     grants = upstream.get("grants")
     upstream |= {"access_judged": dict.fromkeys(NAMES, 0), "access_wrong": dict.fromkeys(NAMES, 0)}
-    changed = whole.get("follow", {}).get("changes", 0) > 0
+    changed = expected.changed(whole)
     if grants is None or changed or grants["maps"]["clock_jumps"] or not gaps.noted(whole):
         return
-    asked = grants["requests"]
-    requests = asked["contention"] + asked["poll"] + asked["piggyback"]
+    requests = requests_made(grants)
     upstream["access_judged"] = {"maps": grants["maps"]["seen"], "requests": requests}
     upstream["access_wrong"], said = judge(whole, grants)
     for line in said:

@@ -11,7 +11,7 @@ from itertools import chain, combinations, groupby
 from typing import Any
 
 from vcmts.paths import complain
-from vcmts.run import gaps
+from vcmts.run import expected, gaps
 
 Json = dict[str, Any]
 
@@ -138,7 +138,7 @@ def add(whole: Json) -> None:
         return
     part = whole["downstream"]
     part["qos_judged"], part["qos_wrong"] = dict.fromkeys(NAMES, 0), dict.fromkeys(NAMES, 0)
-    if whole.get("follow", {}).get("changes", 0) > 0:
+    if expected.changed(whole):
         return
     for one in measured(whole):
         hz = float(whole["host"]["tsc_hz"])

@@ -11,6 +11,7 @@ from typing import Any
 
 from vcmts.directions import DIRECTIONS
 from vcmts.paths import complain
+from vcmts.run import expected
 
 Json = dict[str, Any]
 PORTS = {"downstream": "network", "upstream": "rphy"}
@@ -59,7 +60,7 @@ def differences(whole: Json, direction: str) -> list[tuple[str, int, int]]:
 def add(whole: Json) -> None:
     """Directions get `refused_judged`, how many packets, and `refused_wrong`, how many too few or
     too many were dropped. Nothing is judged where the configuration changed meanwhile."""
-    changed = whole.get("follow", {}).get("changes", 0) > 0
+    changed = expected.changed(whole)
     for direction in (way for way in DIRECTIONS if way in whole):
         part = whole[direction]
         wrong = [] if changed else differences(whole, direction)

@@ -274,7 +274,6 @@ def astray(parts: list[Json]) -> list[str]:
     counts["numbers of DSIDs skipped"] = sum(map(skipped, parts))
     counts["faults found by the independent decoder"] = sum(map(misread, parts))
     counts["late without a reason"] = sum(map(late, parts))
-    counts["too many or too few dropped"] = sum(part.get("refused_wrong", 0) for part in parts)
     held = (part.get("qos_wrong", {}) for part in parts)
     counts["rates, priorities or weights not kept"] = sum(sum(one.values()) for one in held)
     access = (part.get("access_wrong", {}) for part in parts)

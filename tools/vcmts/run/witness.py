@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vcmts.paths import MistakeError, complain
-from vcmts.run import refusals, summary
+from vcmts.run import expected, refusals, summary
 from vcmts.witness.nodes import ConfigError
 from vcmts.witness.windows import Window, WindowsError, read_windows
 
@@ -112,7 +112,7 @@ def found_in(
     against the file."""
     if not captured.exists():
         return {}
-    if whole.get("follow", {}).get("changes", 0) > 0:
+    if expected.changed(whole):
         complain("the configuration changed: nothing was read by the independent decoder")
         return {}
     try:
