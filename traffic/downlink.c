@@ -188,7 +188,7 @@ unsigned downlink_send(struct downlink *d, uint64_t now) {
 	if (n > 0) {
 		d->pending_count = generator_burst(d->generator, now, d->pending, n, &bytes);
 		pacing_spend(&d->pacing, bytes);
-		downlink_refused_make(d->refused, d->pending, d->pending_count);
+		downlink_refused_make(d->refused, d->pending, d->pending_count, now);
 		downlink_tag(d);
 		if (d->lose_every > 0)
 			downlink_lose(d);

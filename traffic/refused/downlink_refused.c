@@ -4,11 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <rte_cycles.h>
 #include <rte_ethdev.h>
 
 #include "admits.h"
 #include "core/candidates.h"
 #include "core/vlan_tag.h"
+#include "refused/cpe_watch.h"
 #include "wire/bytes.h"
 #include "wire/ip.h"
 
@@ -26,6 +28,8 @@ struct downlink_refused {
 	uint8_t unknown4[4], unknown6[16]; /* of no modem */
 	struct packet_template denied[DENIED_MOST];
 	uint32_t denied_count;
+	struct cpe_watch *limits; /* NULL: no modem has more addresses than may be active */
+	uint64_t now; /* TSC */
 	struct rte_mbuf *made; /* or NULL */
 	enum refused_kind kind; /* of it */
 };
@@ -100,6 +104,8 @@ struct downlink_refused *downlink_refused_create(const struct service_group *sg,
 	memcpy(r->cmts_mac, packet_cmts_mac(sg), sizeof(r->cmts_mac));
 	unknown_find(r, sg);
 	denied_find(r, sg);
+	r->limits = cpe_watch_create(sg, random_below(&r->random, (uint32_t)sg->modem_count + 1),
+				     rte_get_tsc_hz());
 	return r;
 }
 
@@ -107,6 +113,7 @@ void downlink_refused_free(struct downlink_refused *r) {
 	if (r == NULL)
 		return;
 	rte_pktmbuf_free(r->made);
+	cpe_watch_free(r->limits);
 	free(r);
 }
 
@@ -146,6 +153,16 @@ static bool denied_write(struct downlink_refused *r, struct rte_mbuf *m, uint8_t
 	return true;
 }
 
+/* To an address whose modem has as many active ones as it may. */
+static bool limit_exceed(struct downlink_refused *r, uint8_t *ip, bool ipv4) {
+	const uint8_t *address = cpe_watch_beyond(r->limits, ipv4, random_next(&r->random), r->now);
+
+	if (address == NULL)
+		return false;
+	destination_set(ip, ipv4, address, address);
+	return true;
+}
+
 /* Makes a copy of a good packet one of the kind. Returns whether that can be. */
 static bool fault_put(struct downlink_refused *r, struct rte_mbuf *m, enum refused_kind kind) {
 	uint8_t *frame = rte_pktmbuf_mtod(m, uint8_t *), *ip = frame + ETHERNET_HEADER;
@@ -163,6 +180,7 @@ static bool fault_put(struct downlink_refused *r, struct rte_mbuf *m, enum refus
 	case REFUSED_ARP: arp_write(m, frame); return true;
 	case REFUSED_MULTICAST: destination_set(ip, ipv4, multicast4, multicast6); return true;
 	case REFUSED_UNKNOWN: destination_set(ip, ipv4, r->unknown4, r->unknown6); return true;
+	case REFUSED_CPE_LIMIT: return limit_exceed(r, ip, ipv4);
 	case REFUSED_LLC:
 		memcpy(frame, r->cmts_mac, sizeof(r->cmts_mac));
 		store_be16(frame + 12, ETHERTYPE_LOCAL);
@@ -181,12 +199,13 @@ static void tag_spoil(struct rte_mbuf *m) {
 		memset(frame + at, 0, PACKET_TAG_SIZE);
 }
 
-void downlink_refused_make(struct downlink_refused *r, struct rte_mbuf *const *packets,
-			   unsigned n) {
+void downlink_refused_make(struct downlink_refused *r, struct rte_mbuf *const *packets, unsigned n,
+			   uint64_t now) {
 	struct rte_mbuf *packet;
 
 	if (r == NULL || n == 0)
 		return;
+	cpe_watch_see(r->limits, packets, n, now);
 	if (r->until > n) {
 		r->until -= n;
 		return;
@@ -197,6 +216,7 @@ void downlink_refused_make(struct downlink_refused *r, struct rte_mbuf *const *p
 	r->made = rte_pktmbuf_copy(packet, packet->pool, 0, UINT32_MAX);
 	if (r->made == NULL)
 		return;
+	r->now = now;
 	tag_spoil(r->made);
 	r->kind = (enum refused_kind)random_below(&r->random, REFUSED_DOWNSTREAM);
 	if (fault_put(r, r->made, r->kind))
@@ -234,7 +254,9 @@ void downlink_refused_changed(struct downlink_refused *r) {
 	if (r == NULL)
 		return;
 	r->denied_count = 0;
-	if (r->made != NULL && r->kind == REFUSED_DENIED) {
+	cpe_watch_free(r->limits);
+	r->limits = NULL;
+	if (r->made != NULL && (r->kind == REFUSED_DENIED || r->kind == REFUSED_CPE_LIMIT)) {
 		rte_pktmbuf_free(r->made);
 		r->made = NULL;
 	}

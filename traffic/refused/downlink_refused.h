@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Packets that a CMTS has to drop, a few between those that it has to carry. Each is a copy of one of these with a
- * fault (downstream.def), or one that filters deny. No number is used up for them: none of them may come out, and
+ * fault (downstream.def), or one that filters or CPE limits deny. No number is used up for them: none of them may come out, and
  * vcmtsd has to count each under its reason.
  */
 #pragma once
@@ -26,13 +26,14 @@ struct downlink_refused *downlink_refused_create(const struct service_group *sg,
 						 bool shared, uint64_t seed);
 void downlink_refused_free(struct downlink_refused *r);
 
-/* Packets are going to be sent: where it is time for it, keeps a copy of one of them, with a fault. */
-void downlink_refused_make(struct downlink_refused *r, struct rte_mbuf *const *packets, unsigned n);
+/* Packets are going to be sent at `now` (TSC): where it is time for it, keeps a copy of one of them, with a fault. */
+void downlink_refused_make(struct downlink_refused *r, struct rte_mbuf *const *packets, unsigned n,
+			   uint64_t now);
 
 /* Sends what downlink_refused_make() kept, if the port takes it. `vlan`: of the group, 0 for none. */
 void downlink_refused_send(struct downlink_refused *r, uint16_t port, uint16_t vlan);
 
-/* The configuration has changed, and with it what its filters deny: none of these are sent any more. */
+/* The configuration has changed, and with it what filters and CPE limits deny: none of these are sent any more. */
 void downlink_refused_changed(struct downlink_refused *r);
 
 /* All counts are 0. */

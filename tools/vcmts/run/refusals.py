@@ -16,7 +16,7 @@ from vcmts.run import expected
 Json = dict[str, Any]
 PORTS = {"downstream": "network", "upstream": "rphy"}
 # Behind the point where vcmtsd counts a packet as IPv4, IPv6 or LLC.
-READ = ("ipv4_checksum", "multicast", "unknown_destination", "filter_deny")
+READ = ("ipv4_checksum", "multicast", "unknown_destination", "cpe_limit", "filter_deny")
 
 
 def refused(part: Json) -> Counter[str]:

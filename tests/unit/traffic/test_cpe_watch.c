@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which addresses of modems are beyond their CPE limits, and when packets to them have to be refused. */
+#include "test.h"
+
+#include <string.h>
+
+#include "refused/cpe_watch.h"
+#include "wire/bytes.h"
+#include "wire/ip.h"
+
+#define HZ 1000
+#define SECOND 1000000000ULL
+#define ENOUGH 8
+
+static struct ip_address of_first[] = {
+	{4, {10, 0, 0, 1}}, {6, {0x20, 1, [15] = 1}}, {4, {10, 0, 1, 1}},
+	{4, {10, 0, 0, 3}}, {6, {0x20, 1, [15] = 2}},
+};
+static struct ip_address of_other[] = {{4, {10, 0, 0, 9}}, {6, {0x20, 1, [15] = 9}}};
+static struct modem modems[] = {
+	{.addresses = of_first, .address_count = 5, .cpe_limit = 2, .cpe_limit_ipv6 = 1},
+	{.addresses = of_other, .address_count = 2, .cpe_limit = 1, .cpe_limit_ipv6 = 1},
+};
+static struct service_group sg = {
+	.modems = modems, .modem_count = 2, .cpe_timeout_ns = 300 * SECOND};
+static struct cpe_watch *w;
+
+static int begin(void **state) {
+	(void)state;
+	modems[0].cpe_limit = 2;
+	sg.cpe_timeout_ns = 300 * SECOND;
+	w = cpe_watch_create(&sg, 1, HZ);
+	return w == NULL ? -1 : 0;
+}
+
+static int end(void **state) {
+	(void)state;
+	cpe_watch_free(w);
+	return 0;
+}
+
+static void see(const struct ip_address *to, unsigned times, uint64_t now) {
+	uint8_t frame[128] = {0};
+	struct rte_mbuf m = {.buf_addr = frame, .data_len = sizeof(frame)};
+	struct rte_mbuf *packets[] = {&m};
+	bool ipv4 = to->family == 4;
+
+	store_be16(frame + 12, ipv4 ? ETHERTYPE_IPV4 : ETHERTYPE_IPV6);
+	memcpy(frame + ETHERNET_HEADER + (ipv4 ? 16 : 24), to->bytes, ipv4 ? 4 : 16);
+	for (unsigned i = 0; i < times; i++)
+		cpe_watch_see(w, packets, 1, now);
+}
+
+/* Both addresses that the limit admits have to have had packets, each on its own. */
+static void an_address_is_beyond_when_the_others_are_active(void **state) {
+	const uint8_t *found;
+
+	(void)state;
+	assert_null(cpe_watch_beyond(w, true, 0, 10));
+	see(&of_first[0], ENOUGH, 10);
+	see(&of_first[2], ENOUGH - 1, 10);
+	assert_null(cpe_watch_beyond(w, true, 0, 10));
+	see(&of_first[2], 1, 11);
+	found = cpe_watch_beyond(w, true, 0, 11);
+	assert_non_null(found);
+	assert_memory_equal(found, of_first[3].bytes, 4);
+	assert_null(cpe_watch_beyond(w, false, 0, 11));
+}
+
+static void families_have_limits_of_their_own(void **state) {
+	const uint8_t *found;
+
+	(void)state;
+	see(&of_first[1], ENOUGH, 5);
+	see(&of_other[1], ENOUGH, 5);
+	assert_null(cpe_watch_beyond(w, true, 1, 5));
+	for (uint64_t nth = 0; nth < 4; nth++) {
+		found = cpe_watch_beyond(w, false, nth, 5);
+		assert_non_null(found);
+		assert_memory_equal(found, of_first[4].bytes, 16);
+	}
+}
+
+/* Activity ends after cpe_timeout: half of it is sure. */
+static void silent_addresses_may_have_given_up_their_places(void **state) {
+	(void)state;
+	see(&of_first[1], ENOUGH, 7);
+	assert_non_null(cpe_watch_beyond(w, false, 0, 7 + 150 * HZ));
+	assert_null(cpe_watch_beyond(w, false, 0, 8 + 150 * HZ));
+	see(&of_first[1], 1, 8 + 150 * HZ);
+	assert_non_null(cpe_watch_beyond(w, false, 0, 8 + 150 * HZ));
+}
+
+static void a_limit_of_none_refuses_at_once(void **state) {
+	struct cpe_watch *before = w;
+	const uint8_t *found;
+
+	(void)state;
+	modems[0].cpe_limit = 0;
+	w = cpe_watch_create(&sg, 0, HZ);
+	assert_non_null(w);
+	found = cpe_watch_beyond(w, true, 0, 0);
+	assert_non_null(found);
+	assert_memory_equal(found, of_first[3].bytes, 4);
+	cpe_watch_free(w);
+	w = before;
+}
+
+static void nothing_is_watched_without_need(void **state) {
+	struct cpe_watch *none;
+
+	(void)state;
+	sg.modem_count = 1;
+	modems[0].cpe_limit = 3;
+	modems[0].cpe_limit_ipv6 = 2;
+	none = cpe_watch_create(&sg, 0, HZ);
+	sg.modem_count = 2;
+	modems[0].cpe_limit_ipv6 = 1;
+	assert_null(none);
+	sg.cpe_timeout_ns = 9 * SECOND;
+	assert_null(cpe_watch_create(&sg, 0, HZ));
+	cpe_watch_see(NULL, NULL, 0, 0);
+	assert_null(cpe_watch_beyond(NULL, true, 0, 0));
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(an_address_is_beyond_when_the_others_are_active,
+						begin, end),
+		cmocka_unit_test_setup_teardown(families_have_limits_of_their_own, begin, end),
+		cmocka_unit_test_setup_teardown(silent_addresses_may_have_given_up_their_places,
+						begin, end),
+		cmocka_unit_test_setup_teardown(a_limit_of_none_refuses_at_once, begin, end),
+		cmocka_unit_test_setup_teardown(nothing_is_watched_without_need, begin, end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
