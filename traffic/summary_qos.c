@@ -39,16 +39,15 @@ static void line_add(struct writer *w, const struct line *line) {
 	    json_array_size(w->lines) == LINES_MOST)
 		return;
 	json_array_append_new(w->lines,
-			      json_pack("{s:s, s:I, s:f, s:f, s:f, s:I, s:I, s:b, s:f, s:I}", "of",
-					line->of, "id", (json_int_t)line->id, "rate",
-					l->rate * 8 * w->q->hz, "burst", l->burst, "over_s", over,
-					"over_since", (json_int_t)l->most_since, "over_to",
-					(json_int_t)l->most_to, "alone", line->alone, "waited_s",
-					waited, "waited_bytes", (json_int_t)line->backlog->bytes));
+			      json_pack("{s:s, s:I, s:f, s:f, s:f, s:b, s:f, s:I}", "of", line->of,
+					"id", (json_int_t)line->id, "rate", l->rate * 8 * w->q->hz,
+					"burst", l->burst, "over_s", over, "alone", line->alone,
+					"waited_s", waited, "waited_bytes",
+					(json_int_t)line->backlog->bytes));
 }
 
 static bool group_is_free(const struct writer *w, uint32_t group) {
-	return w->group_free && !w->shaped && meters_group_load(w->q, group) < LOAD_FREE;
+	return w->group_free && !w->shaped && w->q->groups[group].load < LOAD_FREE;
 }
 
 static void flows_add(struct writer *w) {

@@ -14,24 +14,15 @@ struct rate_limit {
 	double level; /* bytes that came beyond the rate, at `last` */
 	double most; /* of `level`, ever */
 	uint64_t last;
-	uint64_t since; /* when `level` was 0 */
-	uint64_t most_since, most_to; /* the time in which it became `most` */
 };
 
 static inline void rate_limit_take(struct rate_limit *l, uint32_t bytes, uint64_t now) {
 	double left = l->level - (double)(now - l->last) * l->rate;
 
-	if (left <= 0) {
-		left = 0;
-		l->since = now;
-	}
-	l->level = left + bytes;
+	l->level = (left > 0 ? left : 0) + bytes;
 	l->last = now;
-	if (l->level > l->most) {
+	if (l->level > l->most)
 		l->most = l->level;
-		l->most_since = l->since;
-		l->most_to = now;
-	}
 }
 
 /* How long the bytes beyond the limit would have had to wait, in cycles; 0 where there are none. */

@@ -155,20 +155,23 @@ void meters_depi(struct meters *q, uint32_t channel, uint32_t bytes, uint64_t no
 	rate_limit_take(&q->channels[channel].limit, bytes, now);
 }
 
-void meters_stop(struct meters *q, uint64_t now) {
-	if (q != NULL && q->until == 0)
-		q->until = now;
-}
-
-double meters_group_load(const struct meters *q, uint32_t group) {
+static double group_load(const struct meters *q, const struct meter_group *g) {
 	double most = 0;
 
 	for (uint32_t c = 0; c < q->channel_count; c++) {
 		const struct meter_channel *channel = &q->channels[c];
 		double room = channel->limit.rate * (double)(q->until - q->since);
 
-		if ((q->groups[group].channels[c / 64] >> c % 64 & 1) != 0 && room > 0)
+		if ((g->channels[c / 64] >> c % 64 & 1) != 0 && room > 0)
 			most = RTE_MAX(most, (double)channel->backlog.total / room);
 	}
 	return most;
+}
+
+void meters_stop(struct meters *q, uint64_t now) {
+	if (q == NULL || q->until != 0)
+		return;
+	q->until = now;
+	for (uint32_t g = 0; g < q->group_count; g++)
+		q->groups[g].load = group_load(q, &q->groups[g]);
 }

@@ -53,6 +53,7 @@ struct meter_delay {
 struct meter_group {
 	struct meter_delay delays[METERS_PRIORITIES];
 	uint64_t channels[SG_MAX_CHANNELS / 64]; /* a bit for each */
+	double load; /* the largest part of its rate that one of them carried, up to meters_stop() */
 	uint32_t id;
 };
 
@@ -83,6 +84,3 @@ void meters_depi(struct meters *q, uint32_t channel, uint32_t bytes, uint64_t no
 
 /* Nothing more is sent: what waits then is drained, which tells nothing of shares. */
 void meters_stop(struct meters *q, uint64_t now);
-
-/* The largest part of its rate that a channel of a bonding group carried while packets were sent. */
-double meters_group_load(const struct meters *q, uint32_t group);

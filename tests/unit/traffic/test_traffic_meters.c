@@ -102,7 +102,6 @@ static void test_rate_and_burst(void **state) {
 	summary = summary_qos(q, false);
 	assert_true(real(limit_of(summary, "service flow", 11), "over_s") > 0.008 - 1e-6);
 	assert_true(real(limit_of(summary, "service flow", 11), "over_s") < 0.008 + 1e-6);
-	assert_int_equal(real(limit_of(summary, "service flow", 11), "over_to"), 801 * MS);
 	json_decref(summary);
 }
 
@@ -113,7 +112,6 @@ static void test_burst_is_saved_once(void **state) {
 	for (unsigned i = 0; i < 4; i++)
 		come(LIMITED, 0, MS, 1000 * MS);
 	assert_true(rate_limit_over(&q->flows[LIMITED].sustained) == 8 * MS);
-	assert_true(q->flows[LIMITED].sustained.most_since == 1000 * MS);
 }
 
 static void test_modem_and_channel(void **state) {
@@ -167,22 +165,29 @@ static void test_rate_of_a_channel_is_missed(void **state) {
 	json_decref(summary);
 }
 
-/* A flow has nothing to say against its rate where its channel is full. */
-static void test_full_channel_explains(void **state) {
+/* Whether the rate of a flow is alone to blame, where a channel of its group carried so many frames. */
+static bool is_blamed_beside(unsigned frames) {
 	json_t *summary;
+	bool blamed;
 
-	(void)state;
-	for (uint64_t i = 0; i < 900; i++)
+	for (uint64_t i = 0; i < frames; i++)
 		meters_depi(q, 1, 1000, 100 * MS + i * MS);
 	slow(LIMITED, 0, 16 * MS);
 	summary = summary_qos(q, false);
-	assert_non_null(limit_of(summary, "service flow", 11));
+	blamed = limit_of(summary, "service flow", 11) != NULL;
 	json_decref(summary);
-	for (uint64_t i = 900; i < 1200; i++)
-		meters_depi(q, 1, 1000, 100 * MS + i * MS);
-	summary = summary_qos(q, false);
-	assert_null(limit_of(summary, "service flow", 11));
-	json_decref(summary);
+	return blamed;
+}
+
+/* A flow has nothing to say against its rate where its channel is full. */
+static void test_room_in_the_channel(void **state) {
+	(void)state;
+	assert_true(is_blamed_beside(900));
+}
+
+static void test_full_channel_explains(void **state) {
+	(void)state;
+	assert_false(is_blamed_beside(1200));
 }
 
 /* Who has waited for less than METERS_WAIT_MS may have been in a port, and what is drained does not count. */
@@ -231,6 +236,7 @@ int main(void) {
 		cmocka_unit_test_setup_teardown(test_modem_and_channel, begin, end),
 		cmocka_unit_test_setup_teardown(test_rate_is_missed, begin, end),
 		cmocka_unit_test_setup_teardown(test_rate_of_a_channel_is_missed, begin, end),
+		cmocka_unit_test_setup_teardown(test_room_in_the_channel, begin, end),
 		cmocka_unit_test_setup_teardown(test_full_channel_explains, begin, end),
 		cmocka_unit_test_setup_teardown(test_what_did_not_wait, begin, end),
 		cmocka_unit_test_setup_teardown(test_delays_and_shares, begin, end),

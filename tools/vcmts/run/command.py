@@ -241,11 +241,8 @@ def keep_unexpected(captured: Path, json: str | None, status: int) -> str | None
 
 def is_wrong(whole: dict[str, Any]) -> bool:
     """Whether a check failed that the traffic program does not make."""
-    parts = [whole[way] for way in summary.directions(whole)]
-    return (
-        any(summary.late(part) or part["refused_wrong"] for part in parts)
-        or any(check.wrong(whole) for check in (witness, qos, maps))
-        or (expected.impaired(whole) and not expected.as_expected(whole))
+    return summary.misjudged(whole) or (
+        expected.impaired(whole) and not expected.as_expected(whole)
     )
 
 

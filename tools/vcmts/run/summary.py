@@ -2,6 +2,7 @@
 """The summary of a run: what two programs say of it, as one document and on the terminal."""
 
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 from rich.console import Console
@@ -37,7 +38,6 @@ ASTRAY = {
     "undecipherable": "undecipherable",
     "unaccounted": "unaccounted for",
     "unexpected_frames": "that nobody asked for",
-    "refused_wrong": "drops too few or too many",
 }
 
 
@@ -266,18 +266,31 @@ def late(part: Json) -> int:
     return int(part.get("late") or 0)
 
 
+def kinds_wrong(part: Json, key: str) -> int:
+    return sum(part.get(key, {}).values())
+
+
+# Faults that the traffic program does not judge itself: how many there are in a direction.
+JUDGED: dict[str, Callable[[Json], int]] = {
+    "drops too few or too many": lambda part: int(part.get("refused_wrong", 0)),
+    "faults found by the independent decoder": misread,
+    "late without a reason": late,
+    "rates, priorities or weights not kept": lambda part: kinds_wrong(part, "qos_wrong"),
+    "faults of MAPs and requests": lambda part: kinds_wrong(part, "access_wrong"),
+}
+
+
+def misjudged(summary: Json) -> bool:
+    """Whether there is one of these."""
+    return any(of(summary[way]) for of in JUDGED.values() for way in directions(summary))
+
+
 def astray(parts: list[Json]) -> list[str]:
     """What came and should not have come so."""
     counts = {title: sum(part.get(key, 0) for part in parts) for key, title in ASTRAY.items()}
-    broken = sum(sum(part.get("depi_violations", {}).values()) for part in parts)
-    counts["violations of DEPI"] = broken
+    counts["violations of DEPI"] = sum(kinds_wrong(part, "depi_violations") for part in parts)
     counts["numbers of DSIDs skipped"] = sum(map(skipped, parts))
-    counts["faults found by the independent decoder"] = sum(map(misread, parts))
-    counts["late without a reason"] = sum(map(late, parts))
-    held = (part.get("qos_wrong", {}) for part in parts)
-    counts["rates, priorities or weights not kept"] = sum(sum(one.values()) for one in held)
-    access = (part.get("access_wrong", {}) for part in parts)
-    counts["faults of MAPs and requests"] = sum(sum(one.values()) for one in access)
+    counts |= {title: sum(map(of, parts)) for title, of in JUDGED.items()}
     return [f"{count:,} {title}" for title, count in counts.items() if count]
 
 
