@@ -158,9 +158,10 @@ static void impairment_result(const struct traffic *t, struct uplink_result *r) 
 	r->astray = t->uplink_receiver.astray;
 }
 
-static int64_t uplink_missing(const struct traffic *t) {
+/* A packet that its modem discarded, as nobody answered its requests, has a number and was never sent. */
+static int64_t uplink_missing(const struct traffic *t, const struct uplink_result *r) {
 	const struct proof *p = &t->uplink_receiver.proof;
-	int64_t missing = p->ended_missing;
+	int64_t missing = p->ended_missing - (int64_t)r->grants.given_up;
 
 	for (uint32_t s = 0; s < p->stream_count; s++)
 		missing += proof_stream_missing(p, s, uplink_ended(t->uplink, s));
@@ -171,7 +172,7 @@ static int64_t uplink_missing(const struct traffic *t) {
 static void uplink_balance(const struct traffic *t, struct uplink_result *r) {
 	const struct proof *p = &t->uplink_receiver.proof;
 	const struct proof_damage damage = {uplink_receiver_corrupted(&t->uplink_receiver), 0};
-	int64_t missing = uplink_missing(t);
+	int64_t missing = uplink_missing(t, r);
 	struct proof_balance balance =
 		proof_balance(p, (uint64_t)RTE_MAX(missing, INT64_C(0)), &damage);
 
@@ -196,6 +197,9 @@ void traffic_uplink_result(const struct traffic *t, struct uplink_result *r) {
 	r->proven = p->proven;
 	r->proven_bytes = p->proven_bytes;
 	r->reordered = p->reordered;
+	r->scheduled = uplink_waits(t->uplink);
+	if (r->scheduled)
+		uplink_grants(t->uplink, &r->grants);
 	uplink_balance(t, r);
 	memcpy(r->corrupted_by, receiver->corrupted, sizeof(r->corrupted_by));
 	memcpy(r->unexpected, receiver->unexpected, sizeof(r->unexpected));
@@ -210,9 +214,6 @@ void traffic_uplink_result(const struct traffic *t, struct uplink_result *r) {
 	uplink_counts(t->uplink, &r->counts);
 	r->descheduled = t->rounds.descheduled;
 	r->descheduled_longest_us = pacing_longest_us(&t->rounds);
-	r->scheduled = uplink_waits(t->uplink);
-	if (r->scheduled)
-		uplink_grants(t->uplink, &r->grants);
 	impairment_result(t, r);
 }
 

@@ -22,6 +22,7 @@ struct uplink {
 	uint64_t sent_at[FAKE_STREAMS][FAKE_PACKETS_MAX];
 	uint64_t sent;
 	uint64_t sent_bytes;
+	uint64_t discarded;
 	bool stopped;
 	unsigned under_way;
 	uint32_t turn;
@@ -137,6 +138,10 @@ void uplink_begin(struct uplink *u, uint64_t now) {
 unsigned uplink_send(struct uplink *u, uint64_t now) {
 	unsigned n = fake_plan.burst;
 
+	if (fake_plan.discard && u->discarded == 0) {
+		u->made[0]++;
+		u->discarded++;
+	}
 	if (u->stopped)
 		n = fake_plan.stuck || u->under_way == 0 ? 0 : 1;
 	else if (u->made[0] == FAKE_PACKETS_MAX - FAKE_UNDER_WAY)
@@ -202,8 +207,7 @@ uint64_t uplink_sent_at(const struct uplink *u, uint32_t stream, uint32_t sequen
 }
 
 bool uplink_waits(const struct uplink *u) {
-	(void)u;
-	return false;
+	return u->discarded > 0;
 }
 
 unsigned uplink_hear(struct uplink *u, struct rte_mbuf **frames, unsigned n) {
@@ -213,8 +217,7 @@ unsigned uplink_hear(struct uplink *u, struct rte_mbuf **frames, unsigned n) {
 }
 
 void uplink_grants(const struct uplink *u, struct grants_result *out) {
-	(void)u;
-	*out = (struct grants_result){0};
+	*out = (struct grants_result){.given_up = u->discarded};
 }
 
 bool uplink_impaired(const struct uplink *u) {

@@ -23,6 +23,7 @@ struct fake_plan {
 	uint16_t port; /* where they go */
 	unsigned burst; /* packets of an uplink_send() */
 	uint32_t lose_every; /* that many packets; 0: none */
+	bool discard; /* modems discard a packet first, of the first stream */
 	bool stuck; /* what is begun is never completed */
 };
 extern struct fake_plan fake_plan;

@@ -289,6 +289,24 @@ static void a_run_does_not_wait_for_ever(void **state) {
 	end();
 }
 
+/* Packets whose requests nobody answers use up numbers, and are not sent. */
+static void discarded_packets_are_not_lost(void **state) {
+	struct uplink_result up;
+
+	(void)state;
+	start(false, (struct fake_plan){.burst = 10, .discard = true});
+	traffic_send(rig.traffic, rte_rdtsc());
+	receive_all();
+	up = upstream();
+	assert_int_equal(up.grants.given_up, 1);
+	assert_int_equal(up.proven, 10);
+	assert_int_equal(up.sent, 10);
+	assert_int_equal(up.lost, 0);
+	assert_int_equal(up.unaccounted, 0);
+	assert_true(uplink_result_good(&up));
+	end();
+}
+
 /* As a capture's sender does: what is in flight is nobody's. */
 static void a_run_that_only_sends_does_not_receive(void **state) {
 	struct uplink_result up;
@@ -332,6 +350,7 @@ int main(void) {
 		cmocka_unit_test(chains_are_put_together),
 		cmocka_unit_test(upstream_alone_discards_what_comes_down),
 		cmocka_unit_test(lost_packets_are_not_good),
+		cmocka_unit_test(discarded_packets_are_not_lost),
 		cmocka_unit_test(an_account_that_does_not_close_is_not_good),
 		cmocka_unit_test(damage_is_corrupted_not_lost),
 		cmocka_unit_test(old_frames_are_drained),
