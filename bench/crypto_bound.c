@@ -5,8 +5,8 @@
 
 #include <rte_cycles.h>
 
-#include "core/deck.h"
 #include "middle.h"
+#include "random/deck.h"
 #include "wire/docsis_mac.h"
 
 /* As many as the benchmark has in flight, so that caches are as warm: a batch of the downstream, less

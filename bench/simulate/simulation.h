@@ -11,9 +11,9 @@
  */
 #pragma once
 
-#include "core/random.h"
 #include "events.h"
 #include "measure.h"
+#include "random/random.h"
 #include "scenario.h"
 #include "tcp.h"
 

@@ -4,7 +4,7 @@
 
 #include "access/access.h"
 #include "access/due.h"
-#include "core/random.h"
+#include "random/random.h"
 
 #define ACCESS_AHEAD 204800000 /* samples, 1 s: a MAP that begins later is of another time */
 #define ACCESS_REGIONS 1024 /* request regions of a channel that are known ahead */

@@ -10,7 +10,7 @@
 
 #include "core/evaluate.h"
 #include "core/packet.h"
-#include "core/random.h"
+#include "random/random.h"
 
 enum traffic_class {
 	CLASS_UNMATCHED, /* no filter rule, no classifier */

@@ -12,10 +12,10 @@
 #include <rte_mempool.h>
 
 #include "captures/capture_replay.h"
-#include "core/deck.h"
 #include "core/mix.h"
 #include "core/packet.h"
 #include "core/targets.h"
+#include "random/deck.h"
 
 #define GENERATOR_BURST 32
 

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/deck.h"
+#include "random/deck.h"
 
 #define MIX_MAX_SIZES 256
 #define MIX_MIN_SIZE 64

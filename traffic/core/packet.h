@@ -21,8 +21,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "core/random.h"
 #include "model/service_group.h"
+#include "random/random.h"
 #include "wire/bytes.h"
 
 #define PACKET_TAG_SIZE 20

@@ -18,7 +18,6 @@
 
 #include "access/access.h"
 #include "access/due.h"
-#include "core/random.h"
 #include "grants/arrivals.h"
 #include "grants/grants_result.h"
 #include "grants/map_watch.h"
@@ -27,6 +26,7 @@
 #include "modems/uplink_flow.h"
 #include "pipeline/clock.h"
 #include "pipeline/docsis_clock.h"
+#include "random/random.h"
 #include "rphy/map_pseudowire.h"
 
 struct grants {

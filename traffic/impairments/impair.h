@@ -13,11 +13,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/random.h"
 #include "impairments/impair_shares.h"
 #include "impairments/shadow.h"
 #include "modems/uplink_flow.h"
 #include "modems/uplink_frames.h"
+#include "random/random.h"
 #include "rphy/uplink_rphy.h"
 #include "rphy/uplink_session.h"
 

@@ -17,9 +17,9 @@
 
 #include <rte_mbuf.h>
 
-#include "core/random.h"
 #include "model/service_group.h"
 #include "modems/uplink_frames.h"
+#include "random/random.h"
 #include "wire/uepi.h"
 
 #define UPLINK_REMEMBERED 256 /* packets of a stream whose time of sending is known */

@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "capture/pcapng.h"
-#include "core/random.h"
+#include "random/random.h"
 
 #define FIRST_GAP 32 /* packets between two of the first windows, in the mean */
 #define LONGEST_GAP (1u << 30)

@@ -12,8 +12,8 @@
 #include <rte_mbuf.h>
 
 #include "core/packet.h"
-#include "core/random.h"
 #include "model/service_group.h"
+#include "random/random.h"
 #include "refused/kinds.h"
 
 struct downlink_refused;

@@ -3,9 +3,9 @@
 
 #include <stdlib.h>
 
-#include "core/random.h"
 #include "modems/uplink_frames.h"
 #include "modems/uplink_grant.h"
+#include "random/random.h"
 #include "wire/bytes.h"
 #include "wire/docsis_mac.h"
 #include "wire/hcs.h"

@@ -8,10 +8,10 @@
 #include <rte_mbuf.h>
 #include <rte_mempool.h>
 
-#include "core/random.h"
 #include "model/service_group.h"
 #include "modems/uplink_flow.h"
 #include "proof/witness.h"
+#include "random/random.h"
 #include "wire/l2tpv3.h"
 #include "wire/psp.h"
 

@@ -13,7 +13,7 @@
 #include <hdr_histogram.h>
 
 #include "access/due.h"
-#include "core/random.h"
+#include "random/random.h"
 #include "upstream/loop_scenario.h"
 
 #define LOOP_UNIT 204.8 /* samples in a us: the histograms' unit */

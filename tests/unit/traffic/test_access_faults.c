@@ -2,7 +2,7 @@
 /* MAPs that are lost, late or wrong, and modems that do as they like: what they do is counted, to the byte. */
 #include "access_rig.h"
 
-#include "core/random.h"
+#include "random/random.h"
 
 static void prepare_grant(struct access_rig *r, uint32_t frame, uint16_t minislots) {
 	rig_map(r, frame, frame - 10);

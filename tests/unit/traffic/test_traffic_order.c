@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Sequence windows and resequencing: every order in, one order out. */
-#include "core/deck.h"
 #include "modems/resequencer.h"
 #include "proof/window.h"
+#include "random/deck.h"
 #include "test.h"
 
 #include <string.h>

@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#include "core/random.h"
+#include "random/random.h"
 
 #define DECK_MAX_CARDS 10000
 

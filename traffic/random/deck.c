@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Builds the decks that deck_draw() shuffles while it draws. */
-#include "core/deck.h"
+#include "random/deck.h"
 
 #include <stdlib.h>
 
