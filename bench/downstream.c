@@ -2,7 +2,7 @@
 /* The downstream: Ethernet frames in, DEPI frames out. */
 #include "crypto_bound.h"
 #include "direction.h"
-#include "modems/resequencer.h"
+#include "proof/resequencer.h"
 #include "wire/docsis_mac.h"
 
 /* Just below the published 10 Gbps a service group, or nine tenths of its channels. */

@@ -72,15 +72,14 @@ static bool receiver_side_create(struct downlink *d, const struct service_group 
 	if (frames == NULL || modems_create(&d->modems, sg, targets, &d->keys) != 0)
 		return false;
 	if (account_create(&d->account, targets->stream_count, d->tsc_hz, !o->no_latency) != 0 ||
-	    resequencers_create(&d->resequencers, targets->stream_count, d->tsc_hz, account_deliver,
-				&d->account) != 0 ||
-	    (d->receiver = receiver_create(sg, frames, &d->account)) == NULL) {
+	    resequencers_create(&d->resequencers, targets->stream_count, d->tsc_hz, judge_deliver,
+				d) != 0 ||
+	    (o->qos && (d->meters = meters_create(sg, targets, d->tsc_hz)) == NULL) ||
+	    (d->receiver = receiver_create(sg, frames, &d->account, d->meters)) == NULL) {
 		fprintf(stderr, "traffic: no memory for the receiver\n");
 		return false;
 	}
 	d->account.evidence = o->evidence;
-	if (o->qos && (d->account.meters = meters_create(sg, targets, d->tsc_hz)) == NULL)
-		return false;
 	d->witness = o->witness != NULL ? &o->witness->downstream : NULL;
 	return o->streams == 0 || downlink_follow_begin(d);
 }
@@ -114,7 +113,7 @@ void downlink_free(struct downlink *d) {
 	downlink_follow_end(d);
 	receiver_free(d->receiver);
 	resequencers_free(&d->resequencers);
-	meters_free(d->account.meters);
+	meters_free(d->meters);
 	account_free(&d->account);
 	modems_free(&d->modems);
 	decryptor_free(&d->decryptor);
@@ -212,7 +211,7 @@ void downlink_stop(struct downlink *d) {
 		vlan_tag_take(d->pending[i]);
 	generator_take_back(d->generator, d->pending, d->pending_count);
 	d->pending_count = 0;
-	meters_stop(d->account.meters, rte_rdtsc());
+	meters_stop(d->meters, rte_rdtsc());
 }
 
 /* What is read of a frame stands in the cache of another core where that is in this process. */

@@ -17,8 +17,9 @@
 #include "groups/neighbours.h"
 #include "modems/decrypt.h"
 #include "modems/modem.h"
-#include "modems/resequencer.h"
 #include "proof/account.h"
+#include "proof/resequencer.h"
+#include "qos/meters.h"
 #include "refused/downlink_refused.h"
 #include "rphy/receiver.h"
 #include "traffic.h"
@@ -56,6 +57,7 @@ struct downlink {
 	unsigned batch_count;
 	struct resequencers resequencers;
 	struct account account;
+	struct meters *meters; /* of the packets proven; NULL: none */
 	struct witness *witness; /* of what comes; NULL: none */
 	struct traffic_cycles cycles; /* of the downstream */
 	const struct neighbours *neighbours; /* NULL: there is no other group */

@@ -98,7 +98,7 @@ void downlink_result(const struct downlink *d, struct traffic_result *r) {
 	memcpy(r->formats, a->formats, sizeof(r->formats));
 	memcpy(r->sent_by_class, d->generator->by_class, sizeof(r->sent_by_class));
 	r->refused = downlink_refused_counts(d->refused);
-	r->qos = d->account.meters;
+	r->qos = d->meters;
 	r->shaped = d->pacing.walk.shape != NULL;
 	if (d->generator->replay != NULL)
 		r->replay = &d->generator->replay->counts;

@@ -29,6 +29,8 @@
 #include "refused/kinds.h"
 #include "uplink.h"
 
+struct meters;
+
 struct traffic_options {
 	uint16_t network_port; /* opened; packets for the modems go out here, the modems' come in */
 	uint16_t rphy_port; /* opened; DEPI comes in here, UEPI goes out */

@@ -61,12 +61,19 @@ static bool is_held(struct downlink *d, enum corruption why, struct rte_mbuf *fr
 	return may_wait(d, why) && held_put(&d->follow->frames, frame, came_at(d->follow));
 }
 
+void judge_deliver(void *downlink, const struct arrived *packet, uint64_t now) {
+	struct downlink *d = downlink;
+
+	if (account_take(&d->account, packet, now))
+		meters_packet(d->meters, packet, now);
+}
+
 /* A frame that failed a check behind its header still takes the place of its number. */
 static void resequence(struct downlink *d, const struct frame_info *info,
 		       const struct arrived *packet, uint64_t now) {
 	if (info->ds != DS_EHDR_SEQUENCE) {
 		if (packet->valid)
-			account_deliver(&d->account, packet, now);
+			judge_deliver(d, packet, now);
 		return;
 	}
 	switch (resequencers_take(&d->resequencers, info->stream, info->number, packet, now)) {
@@ -77,7 +84,7 @@ static void resequence(struct downlink *d, const struct frame_info *info,
 	case RESEQUENCER_USED:
 		if (packet->valid && packet->earlier && !packet->counted &&
 		    !window_came(&d->account.proof.streams[packet->stream], packet->sequence))
-			account_deliver(&d->account, packet, now);
+			judge_deliver(d, packet, now);
 		else if (packet->counted ||
 			 window_came(&d->account.proof.streams[packet->stream], packet->sequence))
 			d->account.proof.duplicated++;

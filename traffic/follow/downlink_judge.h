@@ -4,6 +4,9 @@
 
 #include "downlink.h"
 
+/* A deliver_fn: the packet has passed every check but order, or is only counted. */
+void judge_deliver(void *downlink, const struct arrived *packet, uint64_t now);
+
 /* A receiver_wants_fn for the frames that are only counted. */
 bool judge_is_wanted(void *downlink, struct rte_mbuf *head);
 

@@ -34,7 +34,7 @@ int account_create(struct account *a, uint32_t streams, uint64_t tsc_hz, bool la
 void account_restart(struct account *a) {
 	struct proof proof = a->proof;
 
-	*a = (struct account){.proof = proof, .evidence = a->evidence, .meters = a->meters};
+	*a = (struct account){.proof = proof, .evidence = a->evidence};
 	proof_restart(&a->proof);
 }
 
@@ -42,19 +42,17 @@ void account_free(struct account *a) {
 	proof_free(&a->proof);
 }
 
-void account_deliver(void *account, const struct arrived *packet, uint64_t now) {
-	struct account *a = account;
-
+bool account_take(struct account *a, const struct arrived *packet, uint64_t now) {
 	if (packet->counted) {
 		a->counted++;
 		a->counted_bytes += packet->bytes;
 		a->proof.last_tsc = now;
-		return;
+		return false;
 	}
 	switch (proof_arrive(&a->proof, packet, now)) {
-	case ARRIVAL_TOO_OLD: a->unexpected[UNEXPECTED_TOO_OLD]++; break;
-	case ARRIVAL_DUPLICATE: break;
-	default: meters_packet(a->meters, packet, now);
+	case ARRIVAL_TOO_OLD: a->unexpected[UNEXPECTED_TOO_OLD]++; return false;
+	case ARRIVAL_DUPLICATE: return false;
+	default: return true;
 	}
 }
 

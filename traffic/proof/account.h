@@ -6,7 +6,6 @@
 
 #include "proof/evidence.h"
 #include "proof/proof.h"
-#include "qos/meters.h"
 
 enum corruption {
 #define CORRUPTION(enumerator, name, meaning) CORRUPTION_##enumerator,
@@ -47,7 +46,6 @@ extern const char *const violation_names[VIOLATIONS];
 struct account {
 	struct proof proof;
 	struct evidence *evidence; /* of frames counted in `unexpected`; NULL: none is kept */
-	struct meters *meters; /* of the packets proven; NULL: none */
 	uint64_t counted; /* packets of which only the header was checked */
 	uint64_t counted_bytes; /* Ethernet frames without CRC */
 	uint64_t corrupted[CORRUPTIONS];
@@ -70,9 +68,8 @@ void account_free(struct account *a);
 /* As it was when it was made: all counts are 0, and all streams begin with 0. */
 void account_restart(struct account *a);
 
-/* A deliver_fn with a struct account as context: the packet has passed every check but order,
- * or is only counted. */
-void account_deliver(void *account, const struct arrived *packet, uint64_t now);
+/* The packet has passed every check but order, or is only counted. Returns whether it is proven. */
+bool account_take(struct account *a, const struct arrived *packet, uint64_t now);
 
 /* Counts a DOCSIS frame as corrupted, and keeps it as evidence. */
 void account_corrupt(struct account *a, enum corruption why, const struct rte_mbuf *frame);

@@ -7,8 +7,8 @@
 
 #include <hdr_histogram.h>
 
-#include "modems/resequencer.h"
 #include "pipeline/percentiles.h"
+#include "proof/resequencer.h"
 #include "proof/suspects.h"
 #include "proof/window.h"
 

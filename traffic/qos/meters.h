@@ -12,7 +12,7 @@
 
 #include "core/targets.h"
 #include "model/service_group.h"
-#include "modems/resequencer.h"
+#include "proof/resequencer.h"
 #include "qos/meter.h"
 
 #define METERS_PRIORITIES 8

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "qos/meters.h"
 #include "rphy/chain.h"
 #include "rphy/outer_header.h"
 #include "wire/ip.h"
@@ -38,6 +39,7 @@ struct receiver {
 	uint8_t message_flow; /* PSP flow of messages; 0: none come */
 	struct rte_mempool *frames;
 	struct account *account;
+	struct meters *meters; /* NULL: none */
 	receiver_wants_fn wants;
 	void *wants_ctx;
 	bool hold_unknown;
@@ -55,7 +57,7 @@ static struct session *session_slot(struct receiver *r, uint32_t id) {
 }
 
 struct receiver *receiver_create(const struct service_group *sg, struct rte_mempool *frames,
-				 struct account *account) {
+				 struct account *account, struct meters *meters) {
 	struct receiver *r = calloc(1, sizeof(*r));
 
 	if (r == NULL)
@@ -65,6 +67,7 @@ struct receiver *receiver_create(const struct service_group *sg, struct rte_memp
 		.message_flow = sg->upstream.scheduled ? sg->upstream.scheduler.psp_flow : 0,
 		.frames = frames,
 		.account = account,
+		.meters = meters,
 	};
 	receiver_set_channels(r, sg->channels, (uint32_t)sg->channel_count);
 	return r;
@@ -387,7 +390,7 @@ unsigned receiver_take(struct receiver *r, struct rte_mbuf *m, struct rte_mbuf *
 	}
 	if (!outer_psp_good(r->config, r->message_flow, d.l2tp.payload))
 		violate(r, VIOLATION_PSP_FIELDS, 1);
-	meters_depi(r->account->meters, s->channel, d.size, rte_rdtsc());
+	meters_depi(r->meters, s->channel, d.size, rte_rdtsc());
 	lane = &s->lanes[d.psp.flow];
 	extra_check(r, s, lane, &d.psp);
 	return psp_take(r, s, lane, &d, frames);

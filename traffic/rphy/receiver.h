@@ -22,6 +22,7 @@
 
 struct modem_state;
 struct crypto_key;
+struct meters;
 struct modems;
 
 /* What the device knows of a DOCSIS frame, and what the modem adds: in the mbuf's private area. */
@@ -54,11 +55,11 @@ static inline struct frame_info *frame_info(struct rte_mbuf *m) {
 struct receiver;
 
 /*
- * `frames` is the pool for DOCSIS frames, with FRAME_PRIVATE_SIZE and room for 2,017 bytes. Returns
- * NULL when memory is short. To be freed by receiver_free().
+ * `frames` is the pool for DOCSIS frames, with FRAME_PRIVATE_SIZE and room for 2,017 bytes. `meters` of the channels,
+ * or NULL, must live on. Returns NULL when memory is short. To be freed by receiver_free().
  */
 struct receiver *receiver_create(const struct service_group *sg, struct rte_mempool *frames,
-				 struct account *account);
+				 struct account *account, struct meters *meters);
 
 /* Adds what is not there of the channels of a group that has changed, and knows the others by what they are
  * now; what went is known on. More than three in four of its places are not taken. */

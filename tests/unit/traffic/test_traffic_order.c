@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Sequence windows and resequencing: every order in, one order out. */
-#include "modems/resequencer.h"
+#include "proof/resequencer.h"
 #include "proof/window.h"
 #include "random/deck.h"
 #include "test.h"

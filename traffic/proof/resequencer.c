@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A ring of packets a DSID, which stays empty while packets come in order. */
-#include "modems/resequencer.h"
+#include "proof/resequencer.h"
 
 #include <stdlib.h>
 #include <string.h>
