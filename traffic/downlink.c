@@ -38,7 +38,7 @@ static bool sender_create(struct downlink *d, const struct service_group *sg,
 		.classify_permille = o->classify_permille,
 		.seed = o->seed,
 		.flows = o->flows,
-		.replay = o->replay,
+		.replay = o->replay == NULL ? NULL : &o->replay->replayed,
 		.streams = o->streams,
 	};
 	double mean = o->replay == NULL ? mix_mean(&o->mix) : capture_replay_mean(o->replay);
@@ -51,6 +51,7 @@ static bool sender_create(struct downlink *d, const struct service_group *sg,
 	d->generator = generator_create(sg, &options);
 	pacing_start(&d->pacing, o->rate, d->tsc_hz, mean, rte_rdtsc());
 	pacing_shape(&d->pacing, o->shape, rte_rdtsc());
+	d->replay = o->replay;
 	if (d->generator == NULL)
 		return false;
 	if (o->refuse_every == 0 || o->replay != NULL)

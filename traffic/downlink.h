@@ -35,6 +35,7 @@ struct downlink {
 	uint64_t tsc_hz;
 	/* sent */
 	struct generator *generator;
+	const struct capture_replay *replay; /* what the generator sends; NULL: what it makes up */
 	struct pacing pacing;
 	struct rte_mbuf *pending[GENERATOR_BURST]; /* made, and refused by the port so far */
 	unsigned pending_count;

@@ -100,8 +100,8 @@ void downlink_result(const struct downlink *d, struct traffic_result *r) {
 	r->refused = downlink_refused_counts(d->refused);
 	r->qos = d->meters;
 	r->shaped = d->pacing.walk.shape != NULL;
-	if (d->generator->replay != NULL)
-		r->replay = &d->generator->replay->counts;
+	if (d->replay != NULL)
+		r->replay = &d->replay->counts;
 	if (d->generator->targets.flows != NULL)
 		r->flows = d->generator->targets.flow_count;
 	r->gbps = gbps(r->proven_bytes + r->counted_bytes, r->seconds);

@@ -6,6 +6,7 @@
 
 #include "captures/capture_replay.h"
 #include "core/candidates.h"
+#include "core/end_tag.h"
 #include "fuzz.h"
 #include "wire/bytes.h"
 
@@ -63,7 +64,7 @@ static void check_packet(const uint8_t *frame, size_t size, size_t tag_at) {
 	CHECK(f.family == 4 || f.family == 6);
 	CHECK(memcmp(f.destination, f.family == 4 ? v4.bytes : v6.bytes, f.family == 4 ? 4 : 16) ==
 	      0);
-	CHECK(capture_tag_find(frame, size) == tag_at);
+	CHECK(end_tag_find(frame, size) == tag_at);
 	CHECK(tag_at >= (size_t)(f.upper - frame) + 8 && tag_at + PACKET_TAG_SIZE <= size);
 	addresses = f.family == 4 ? 4 : 16;
 	if (f.family == 4)
@@ -75,13 +76,14 @@ static void check_packet(const uint8_t *frame, size_t size, size_t tag_at) {
 		CHECK(folded(f.upper, f.upper_size, pseudo) == 0xffff);
 }
 
-static void check_replay(struct capture_replay *r) {
+static void check_replay(const struct capture_replay *replay) {
+	const struct replayed *r = &replay->replayed;
 	const struct packet_tag tag = {0x12345678, 1, 2, 3};
 	uint8_t *out = malloc(PACKET_SIZE_MAX);
 	uint64_t bytes = 0;
 
 	for (uint32_t i = 0; i < r->count; i++) {
-		uint32_t size = capture_replay_write(r, i, &tag, out);
+		uint32_t size = replayed_write(r, i, &tag, out);
 		struct packet_tag read;
 
 		CHECK(size == r->packets[i].size && r->packets[i].flow <= 1);
@@ -91,7 +93,7 @@ static void check_replay(struct capture_replay *r) {
 		      read.magic == tag.magic && read.sequence == tag.sequence);
 		bytes += size;
 	}
-	CHECK(r->count > 0 && bytes == r->counts.bytes && r->count == r->counts.packets);
+	CHECK(r->count > 0 && bytes == replay->counts.bytes && r->count == replay->counts.packets);
 	free(out);
 }
 
@@ -146,7 +148,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 		memcpy(exact, data, size);
 	/* Exactly these bytes, and a size on the wire that is none of ours. */
 	capture_frame_read(exact, size, size + 1, MAX_FRAME - CRC, out);
-	capture_tag_find(exact, size);
+	end_tag_find(exact, size);
 	be_quiet();
 	if (size > 0)
 		replay_file(data, size);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "admits.h"
+#include "core/admits.h"
 #include "wire/bytes.h"
 
 #define SLOTS_FIRST 1024

@@ -26,12 +26,12 @@ struct loader {
 };
 
 static bool capture_no_memory(const struct loader *l) {
-	fprintf(stderr, "%s: no memory for more than %u packets\n", l->name, l->r->count);
+	fprintf(stderr, "%s: no memory for more than %u packets\n", l->name, l->r->replayed.count);
 	return false;
 }
 
 static bool capture_make_room(struct loader *l, uint32_t size) {
-	struct capture_replay *r = l->r;
+	struct replayed *r = &l->r->replayed;
 
 	if (r->count == CAPTURE_PACKETS_MAX || r->bytes_used + size > CAPTURE_BYTES_MAX) {
 		fprintf(stderr,
@@ -42,7 +42,7 @@ static bool capture_make_room(struct loader *l, uint32_t size) {
 	}
 	if (r->count == r->room) {
 		uint32_t room = r->room == 0 ? PACKETS_FIRST : 2 * r->room;
-		struct captured_packet *packets = realloc(r->packets, room * sizeof(*packets));
+		struct replayed_packet *packets = realloc(r->packets, room * sizeof(*packets));
 
 		if (packets == NULL)
 			return capture_no_memory(l);
@@ -69,12 +69,13 @@ static uint8_t class_of(const struct evaluation *e) {
 
 static bool capture_keep(struct loader *l, uint32_t modem, const struct evaluation *e) {
 	const struct captured_frame *f = &l->frame;
-	struct capture_replay *r = l->r;
+	struct replayed *r = &l->r->replayed;
+	struct capture_counts *counts = &l->r->counts;
 
 	if (!capture_make_room(l, f->size))
 		return false;
 	memcpy(r->bytes + r->bytes_used, f->bytes, f->size);
-	r->packets[r->count++] = (struct captured_packet){
+	r->packets[r->count++] = (struct replayed_packet){
 		.offset = r->bytes_used,
 		.modem = modem,
 		.flow = (uint16_t)e->flow,
@@ -87,12 +88,12 @@ static bool capture_keep(struct loader *l, uint32_t modem, const struct evaluati
 		.protocol = f->fields.protocol,
 	};
 	r->bytes_used += f->size;
-	r->counts.packets++;
-	r->counts.bytes += f->size;
-	r->counts.lengthened += f->lengthened;
-	r->counts.untagged += f->untagged;
-	if (f->size > r->largest)
-		r->largest = f->size;
+	counts->packets++;
+	counts->bytes += f->size;
+	counts->lengthened += f->lengthened;
+	counts->untagged += f->untagged;
+	if (f->size > l->r->largest)
+		l->r->largest = f->size;
 	return true;
 }
 
@@ -132,7 +133,7 @@ static bool capture_read_all(struct loader *l, pcap_t *in) {
 			return false;
 	}
 	l->r->counts.destinations = l->destinations.count;
-	if (l->r->count > 0)
+	if (l->r->replayed.count > 0)
 		return true;
 	fprintf(stderr, "%s: no packet can be replayed: ", l->name);
 	capture_replay_describe(l->r, NULL, stderr);
@@ -177,8 +178,8 @@ int capture_replay_load(struct capture_replay *r, const char *name,
 }
 
 void capture_replay_free(struct capture_replay *r) {
-	free(r->packets);
-	free(r->bytes);
+	free(r->replayed.packets);
+	free(r->replayed.bytes);
 	*r = (struct capture_replay){0};
 }
 
@@ -206,27 +207,4 @@ void capture_replay_describe(const struct capture_replay *r, const char *name, F
 
 double capture_replay_mean(const struct capture_replay *r) {
 	return (double)r->counts.bytes / (double)r->counts.packets;
-}
-
-/* UDP's checksum 0 says that there is none (RFC 768). */
-static uint16_t checksum(uint32_t sum, uint8_t protocol) {
-	sum = (sum & 0xffff) + (sum >> 16);
-	sum = (uint16_t)~(sum + (sum >> 16));
-	return sum == 0 && protocol == IP_PROTOCOL_UDP ? UINT16_MAX : (uint16_t)sum;
-}
-
-uint32_t capture_replay_write(const struct capture_replay *r, uint32_t index,
-			      const struct packet_tag *tag, uint8_t *out) {
-	const struct captured_packet *p = &r->packets[index];
-	uint8_t *at = out + p->tag_at;
-	uint32_t sum = p->sum;
-
-	memcpy(out, r->bytes + p->offset, p->size);
-	packet_tag_write(tag, at);
-	if (p->checksum_at == 0)
-		return p->size;
-	for (int i = 0; i < PACKET_TAG_SIZE; i += 2)
-		sum += load_be16(at + i);
-	store_be16(out + p->checksum_at, checksum(sum, p->protocol));
-	return p->size;
 }

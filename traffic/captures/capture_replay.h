@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * A capture in memory, ready to be sent to the modems again and again, in its order. All of it is
- * kept, as each packet that comes back is compared with what was sent.
- */
+/* A capture, made ready to be sent to the modems (core/replayed.h), and what of it was left out. */
 #pragma once
 
 #include <stdint.h>
@@ -10,7 +7,7 @@
 
 #include "capture/capture.h"
 #include "captures/capture_rewrite.h"
-#include "core/packet.h"
+#include "core/replayed.h"
 #include "model/service_group.h"
 
 #define CAPTURE_PACKETS_MAX 8388608
@@ -25,26 +22,8 @@ struct capture_counts {
 	uint64_t skipped[CAPTURE_SKIPS];
 };
 
-struct captured_packet {
-	uint64_t offset; /* of its bytes */
-	uint32_t modem; /* index in the service group */
-	uint16_t flow; /* index into the modem's service flows */
-	uint16_t size;
-	uint16_t tag_at;
-	uint16_t headers; /* bytes before the payload */
-	uint16_t checksum_at; /* 0: none */
-	uint16_t sum; /* of what the checksum covers, without the tag */
-	uint8_t class; /* enum traffic_class */
-	uint8_t protocol;
-};
-
 struct capture_replay {
-	struct captured_packet *packets;
-	uint32_t count;
-	uint32_t room;
-	uint8_t *bytes; /* tags and upper checksums are 0 */
-	uint64_t bytes_used;
-	uint64_t bytes_room;
+	struct replayed replayed;
 	uint32_t largest; /* bytes of a packet */
 	struct capture_counts counts;
 };
@@ -66,7 +45,3 @@ void capture_replay_describe(const struct capture_replay *r, const char *name, F
 
 /* Bytes of the mean packet. */
 double capture_replay_mean(const struct capture_replay *r);
-
-/* Writes packet `index` with this tag and its checksum. Returns its size, at most PACKET_SIZE_MAX. */
-uint32_t capture_replay_write(const struct capture_replay *r, uint32_t index,
-			      const struct packet_tag *tag, uint8_t *out);

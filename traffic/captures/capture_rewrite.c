@@ -4,16 +4,13 @@
 
 #include <string.h>
 
+#include "core/end_tag.h"
 #include "wire/bytes.h"
 
 #define VLAN_TAG 4
 #define VLAN_TAGS_MAX 8
 #define ETHERTYPE_OLD_SERVICE_VLAN 0x9100
 #define FRAME_MIN 60 /* Ethernet, without CRC */
-#define UDP_HEADER 8
-#define TCP_HEADER 20
-#define ICMP_HEADER 8
-#define OTHER_HEADER 8 /* of protocols that are not looked into */
 #define PROTOCOL_ICMP 1
 #define PROTOCOL_ICMPV6 58
 
@@ -58,26 +55,6 @@ static enum capture_skip rewrite_parse(const uint8_t *frame, size_t size, bool c
 		       : CAPTURE_SKIP_MALFORMED;
 }
 
-/* Bytes of the upper header, where the tag must not be; 0 where it is malformed. */
-static size_t upper_header(const struct frame_fields *f) {
-	size_t size = OTHER_HEADER;
-
-	switch (f->protocol) {
-	case IP_PROTOCOL_UDP:
-		if (f->upper_size < UDP_HEADER || load_be16(f->upper + 4) != f->upper_size)
-			return 0;
-		return UDP_HEADER;
-	case IP_PROTOCOL_TCP:
-		if (f->upper_size < TCP_HEADER)
-			return 0;
-		size = 4 * (size_t)(f->upper[12] >> 4);
-		return size < TCP_HEADER || size > f->upper_size ? 0 : size;
-	case PROTOCOL_ICMP:
-	case PROTOCOL_ICMPV6: return f->upper_size < ICMP_HEADER ? 0 : ICMP_HEADER;
-	default: return size;
-	}
-}
-
 /* Offset of the checksum in the upper header; 0: there is none, or it is not known how to make it. */
 static size_t checksum_offset(const struct frame_fields *f) {
 	switch (f->protocol) {
@@ -87,20 +64,6 @@ static size_t checksum_offset(const struct frame_fields *f) {
 	case PROTOCOL_ICMPV6: return f->family == 6 ? 2 : 0;
 	default: return 0;
 	}
-}
-
-static size_t even(size_t size) {
-	return size & ~(size_t)1;
-}
-
-/* Offset of the tag from the upper header, which has `header` bytes; 0 where there is no room. */
-static size_t tag_offset(const struct frame_fields *f, size_t header) {
-	size_t at;
-
-	if (f->upper_size < header + PACKET_TAG_SIZE)
-		return 0;
-	at = even(f->upper_size - PACKET_TAG_SIZE);
-	return at < header ? 0 : at;
 }
 
 /* Where the fields of `from` are, in bytes that are the same. */
@@ -116,7 +79,7 @@ static struct frame_fields fields_moved(const struct frame_fields *f, const uint
 
 /* Bytes that are missing for a tag behind the payload. */
 static size_t rewrite_missing(const struct frame_fields *f, size_t header) {
-	size_t least = even(f->upper_size + 1);
+	size_t least = (f->upper_size + 1) & ~(size_t)1;
 
 	return (least < header ? header : least) + PACKET_TAG_SIZE - f->upper_size;
 }
@@ -152,11 +115,11 @@ enum capture_skip capture_frame_read(const uint8_t *frame, size_t size, size_t w
 
 	if (verdict != CAPTURE_TAKEN)
 		return verdict;
-	header = upper_header(&fields);
+	header = end_tag_header(&fields);
 	if (header == 0)
 		return CAPTURE_SKIP_MALFORMED;
 	end = (size_t)(fields.upper - from) + fields.upper_size;
-	more = tag_offset(&fields, header) == 0 ? rewrite_missing(&fields, header) : 0;
+	more = end_tag_offset(&fields, header) == 0 ? rewrite_missing(&fields, header) : 0;
 	size_now = end + more > FRAME_MIN ? end + more : FRAME_MIN;
 	if (size_now > max_size || size_now > PACKET_SIZE_MAX)
 		return CAPTURE_SKIP_TOO_LONG;
@@ -172,7 +135,7 @@ enum capture_skip capture_frame_read(const uint8_t *frame, size_t size, size_t w
 		return CAPTURE_SKIP_MALFORMED;
 	out->headers = (uint16_t)((size_t)(out->fields.upper - out->bytes) + header);
 	out->tag_at = (uint16_t)((size_t)(out->fields.upper - out->bytes) +
-				 tag_offset(&out->fields, header));
+				 end_tag_offset(&out->fields, header));
 	return CAPTURE_TAKEN;
 }
 
@@ -222,16 +185,4 @@ void capture_frame_finish(struct captured_frame *f, const uint8_t *destination,
 		memcpy(ip + 24, destination, 16);
 	}
 	upper_sum(f);
-}
-
-size_t capture_tag_find(const uint8_t *frame, size_t size) {
-	struct frame_fields fields;
-	size_t header, offset;
-
-	if (frame_parse(frame, size, &fields) != FRAME_GOOD ||
-	    (fields.kind != FRAME_IPV4 && fields.kind != FRAME_IPV6))
-		return 0;
-	header = upper_header(&fields);
-	offset = header == 0 ? 0 : tag_offset(&fields, header);
-	return offset == 0 ? 0 : (size_t)(fields.upper - frame) + offset;
 }

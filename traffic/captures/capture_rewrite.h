@@ -57,9 +57,3 @@ enum capture_skip capture_frame_read(const uint8_t *frame, size_t size, size_t w
  */
 void capture_frame_finish(struct captured_frame *f, const uint8_t *destination,
 			  const uint8_t destination_mac[6], const uint8_t source_mac[6]);
-
-/*
- * Finds the tag in a frame of `size` bytes, from nothing but the frame. Returns its offset, or 0
- * where the frame cannot hold one.
- */
-size_t capture_tag_find(const uint8_t *frame, size_t size);

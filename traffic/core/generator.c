@@ -9,7 +9,7 @@
 #include <rte_memcpy.h>
 #include <rte_prefetch.h>
 
-#include "captures/capture_rewrite.h"
+#include "core/end_tag.h"
 
 static bool decks_create(struct generator *g, const struct generator_options *o) {
 	uint32_t permit = o->permit_permille;
@@ -175,8 +175,7 @@ const struct targets *generator_targets(const struct generator *g, uint32_t magi
 }
 
 bool generator_has_made(const struct generator *g, const uint8_t *frame, size_t size) {
-	size_t at =
-		g->replay == NULL ? packet_tag_find(frame, size) : capture_tag_find(frame, size);
+	size_t at = g->replay == NULL ? packet_tag_find(frame, size) : end_tag_find(frame, size);
 	struct packet_tag tag;
 
 	if (at == 0)
@@ -249,7 +248,7 @@ static uint64_t generator_replay(struct generator *g, uint64_t tsc, struct rte_m
 	uint64_t bytes = 0;
 
 	for (unsigned i = 0; i < n; i++) {
-		const struct captured_packet *p = &g->replay->packets[g->next];
+		const struct replayed_packet *p = &g->replay->packets[g->next];
 		struct packet_tag tag = {
 			.magic = g->magic,
 			.target = g->next,
@@ -257,8 +256,7 @@ static uint64_t generator_replay(struct generator *g, uint64_t tsc, struct rte_m
 			.tsc = tsc,
 		};
 
-		capture_replay_write(g->replay, g->next, &tag,
-				     rte_pktmbuf_mtod(packets[i], uint8_t *));
+		replayed_write(g->replay, g->next, &tag, rte_pktmbuf_mtod(packets[i], uint8_t *));
 		packets[i]->data_len = p->size;
 		packets[i]->pkt_len = p->size;
 		bytes += p->size;
@@ -306,7 +304,7 @@ unsigned generator_burst(struct generator *g, uint64_t tsc, struct rte_mbuf **pa
 }
 
 static void replay_back(struct generator *g) {
-	const struct captured_packet *p;
+	const struct replayed_packet *p;
 
 	g->next = g->next == 0 ? g->replay->count - 1 : g->next - 1;
 	p = &g->replay->packets[g->next];

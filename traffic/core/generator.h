@@ -11,9 +11,9 @@
 #include <rte_mbuf.h>
 #include <rte_mempool.h>
 
-#include "captures/capture_replay.h"
 #include "core/mix.h"
 #include "core/packet.h"
+#include "core/replayed.h"
 #include "core/targets.h"
 #include "random/deck.h"
 
@@ -24,7 +24,7 @@ struct generator_options {
 	uint32_t permit_permille; /* share of packets that a filter rule permits */
 	uint32_t classify_permille; /* share of packets that meet a classifier */
 	uint64_t seed;
-	const struct capture_replay *replay; /* its packets, and no mix; or NULL */
+	const struct replayed *replay; /* its packets, and no mix; or NULL */
 	uint32_t flows; /* at most FLOWS_MAX; 0: one a target */
 	struct rte_mempool *pool; /* mbufs with room for the largest size */
 	uint32_t streams; /* room for as many, as the service group may change; 0: it does not */
@@ -50,7 +50,7 @@ struct generator {
 	struct deck classes;
 	struct random random;
 	struct rte_mempool *pool;
-	const struct capture_replay *replay; /* or NULL */
+	const struct replayed *replay; /* or NULL */
 	uint32_t next; /* packet of the capture */
 	uint32_t magic; /* of what is sent now: one more with every restart and change */
 	uint32_t first_magic;

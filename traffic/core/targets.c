@@ -9,7 +9,7 @@
 
 #include <rte_prefetch.h>
 
-#include "admits.h"
+#include "core/admits.h"
 #include "core/flows.h"
 #include "core/mix.h"
 

@@ -2,6 +2,7 @@
 /* Tag, stream, headers, payload. */
 #include "modems/verifier.h"
 
+#include "core/end_tag.h"
 #include "wire/docsis_mac.h"
 
 /* The modem has set the destination address; the pipeline touches nothing else. */
@@ -91,19 +92,19 @@ static enum corruption verify_mixed(const struct generator *g, const struct fram
 
 static enum corruption captured_check(const struct generator *g, const struct packet_tag *tag,
 				      const uint8_t *frame, uint32_t size) {
-	const struct captured_packet *p = &g->replay->packets[tag->target];
+	const struct replayed_packet *p = &g->replay->packets[tag->target];
 	uint8_t expected[PACKET_SIZE_MAX];
 
 	if (size != p->size)
 		return CORRUPTION_LENGTH;
-	capture_replay_write(g->replay, tag->target, tag, expected);
+	replayed_write(g->replay, tag->target, tag, expected);
 	return bytes_compare(frame, expected, p->headers, expected + p->headers, size);
 }
 
 static enum corruption verify_captured(const struct generator *g, const struct frame_info *info,
 				       const uint8_t *frame, uint32_t size, struct arrived *out) {
-	size_t at = capture_tag_find(frame, size);
-	const struct captured_packet *p;
+	size_t at = end_tag_find(frame, size);
+	const struct replayed_packet *p;
 	struct packet_tag tag;
 	uint32_t stream;
 

@@ -6,7 +6,7 @@
 
 #include <rte_common.h>
 
-#include "admits.h"
+#include "core/admits.h"
 #include "wire/bytes.h"
 #include "wire/ip.h"
 

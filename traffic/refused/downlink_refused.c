@@ -7,7 +7,7 @@
 #include <rte_cycles.h>
 #include <rte_ethdev.h>
 
-#include "admits.h"
+#include "core/admits.h"
 #include "core/candidates.h"
 #include "core/vlan_tag.h"
 #include "refused/cpe_watch.h"

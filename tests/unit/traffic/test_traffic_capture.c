@@ -7,6 +7,7 @@
 
 #include "captures/capture_replay.h"
 #include "checksums.h"
+#include "core/end_tag.h"
 #include "core/generator.h"
 #include "model/loader.h"
 #include "modems/modem.h"
@@ -86,7 +87,7 @@ static void nothing_but_addresses_checksums_and_tag_changes(void **state) {
 			capture_frame_finish(&frame, to, core, traffic_source_mac);
 			assert_int_equal(frame.size, size);
 			assert_int_equal(frame.tag_at, tag);
-			assert_int_equal(capture_tag_find(frame.bytes, size), tag);
+			assert_int_equal(end_tag_find(frame.bytes, size), tag);
 			assert_false(frame.lengthened || frame.untagged);
 			assert_memory_equal(frame.bytes, core, 6);
 			assert_memory_equal(frame.bytes + 6, traffic_source_mac, 6);
@@ -115,7 +116,7 @@ static void an_experimental_header_stays_cut_off(void **state) {
 		assert_int_equal(read_frame(in, size),
 				 whole ? CAPTURE_SKIP_MALFORMED : CAPTURE_TAKEN);
 		if (!whole)
-			assert_int_equal(capture_tag_find(frame.bytes, frame.size), frame.tag_at);
+			assert_int_equal(end_tag_find(frame.bytes, frame.size), frame.tag_at);
 	}
 }
 
@@ -228,7 +229,7 @@ static void load(struct capture_replay *r) {
 }
 
 static struct generator *generator(const struct capture_replay *r) {
-	struct generator_options options = {.seed = 4, .pool = pool, .replay = r};
+	struct generator_options options = {.seed = 4, .pool = pool, .replay = &r->replayed};
 
 	return generator_create(&sg, &options);
 }
@@ -243,10 +244,10 @@ static void a_capture_is_counted(void **state) {
 
 	(void)state;
 	load(&r);
-	assert_int_equal(r.count, 4);
+	assert_int_equal(r.replayed.count, 4);
 	for (uint32_t i = 0; i < 4; i++)
-		assert_int_equal(r.packets[i].class, classes[i]);
-	assert_int_equal(r.packets[1].flow, 2);
+		assert_int_equal(r.replayed.packets[i].class, classes[i]);
+	assert_int_equal(r.replayed.packets[1].flow, 2);
 	assert_int_equal(r.counts.lengthened, 1);
 	assert_int_equal(r.counts.destinations, 4);
 	assert_int_equal(r.counts.skipped[CAPTURE_SKIP_NOT_IP], 1);
@@ -328,7 +329,7 @@ static void destinations_are_mapped_in_turn(void **state) {
 	assert_int_equal(capture_replay_load(&r, FILE_NAME, &sg), 0);
 	assert_int_equal(r.counts.destinations, 3);
 	for (uint32_t i = 0; i < 6; i++) {
-		const uint8_t *to = r.bytes + r.packets[i].offset + 30;
+		const uint8_t *to = r.replayed.bytes + r.replayed.packets[i].offset + 30;
 
 		assert_memory_equal(to, lasts[i] == 2 ? "\x0a\0\0\2" : "\x0a\0\0\1", 4);
 	}
@@ -359,7 +360,7 @@ static void packets_need_an_address_of_their_family(void **state) {
 	write_udp(&w, 4, 1, 1000, 30);
 	assert_int_equal(capture_finish(&w), 0);
 	assert_int_equal(capture_replay_load(&r, FILE_NAME, &sg), 0);
-	assert_int_equal(r.count, 1);
+	assert_int_equal(r.replayed.count, 1);
 	assert_int_equal(r.counts.skipped[CAPTURE_SKIP_NO_ADDRESS], 1);
 	capture_replay_free(&r);
 }
