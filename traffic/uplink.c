@@ -73,6 +73,7 @@ static bool impair_setup(struct uplink *u, const struct service_group *sg,
 		return true;
 	u->impair = impair_create(&o->impair, sg, &u->flows, &u->rphy, o->crypto, o->seed);
 	u->frames.impair = u->impair;
+	u->frames.impairer = &impair_frames;
 	return u->impair != NULL;
 }
 
@@ -84,6 +85,8 @@ static bool refused_setup(struct uplink *u, const struct service_group *sg,
 	u->refused =
 		uplink_refused_create(sg, &u->flows, o->refuse_every, o->rphy_by_session, o->seed);
 	u->frames.refused = u->rphy.output.refused = u->refused;
+	u->frames.refuser = &uplink_refused_frames;
+	u->rphy.output.refuse = uplink_refused_packet;
 	return u->refused != NULL;
 }
 

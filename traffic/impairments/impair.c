@@ -29,6 +29,7 @@ static void session_bind(struct impair *im, struct uplink_session *s, bool data)
 	x->impair = im;
 	x->data = data;
 	s->impair = x;
+	s->impairer = &impair_sessions;
 }
 
 static bool impair_sessions_create(struct impair *im, size_t channels) {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Impairs the upstream while it is sent, by a seeded generator, and tells the shadow (shadow.h) what
- * was done. Each function is called where a thing was made: frame, burst, packet. With NULL instead of
- * a struct impair nothing is done.
+ * was done. Each function is called where a thing was made: frame, burst, packet.
  *
  * Nothing is hit at the beginning of a stream or session, nor after impair_calm(). Of the streams of
  * pre-3.0 modems, which have no numbers, bursts close to one that was hit are spared: fragments of two
@@ -74,46 +73,15 @@ void impair_free(struct impair *im);
  * sessions have something behind what was hit. */
 uint32_t impair_calm(struct impair *im);
 
-/* A grant is going to be filled. */
-void impair_grant_begun(struct impair *im, struct uplink_grant *g);
+/* Of the modems' frames, and of the R-PHY device's sessions. */
+extern const struct frame_impairer impair_frames;
+extern const struct session_impairer impair_sessions;
 
-/* A frame before it is written. */
-struct impair_frame {
-	struct docsis_up_header h;
-	const struct crypto_key *key; /* NULL: in the clear */
-	uint32_t modem; /* from whose address the packet comes */
-	enum impairment hit;
-};
-
-/* Chooses what is to happen to a frame of the grant, and changes `f` for it. */
-void impair_frame_choose(struct impair *im, const struct uplink_grant *g, struct impair_frame *f);
-
-/*
- * The frame was written, `size` bytes at `at` of the grant's buffer, and is not encrypted yet. Of a
- * packet `sequence` is the number, of a last fragment the packets of its unit.
- */
-void impair_frame_made(struct impair *im, struct uplink_grant *g, const struct impair_frame *f,
-		       uint32_t sequence, uint32_t at, uint32_t size);
-
-/* The same for a packet in a unit that goes in fragments. */
-void impair_inner_made(struct impair *im, const struct uplink_grant *g,
-		       const struct impair_frame *f, uint32_t sequence);
-
-/* A frame was written that is never hit: request, management, concatenation. */
-void impair_plain_made(struct impair *im, const struct uplink_grant *g, enum docsis_kind kind,
-		       uint32_t size);
-
-/* The frames of a grant are encrypted, and not cut: bits become wrong. */
+/* The frames of a grant are encrypted, and not cut: bits become wrong. With NULL none do. */
 void impair_grant(struct impair *im, struct uplink_grant *g);
 
 /* The burst of a grant was cut. Returns whether it is sent; what is in it counts as sent then. */
 bool impair_burst(struct impair *im, struct uplink_grant *g, struct uplink_burst *b);
-
-/* A PSP segment was put into the open packet of a session. */
-void impair_piece(struct impair_session *x, struct shadow_burst *b, bool begin, bool end);
-
-/* The packet of a session was closed and is to be put out. */
-void impair_packet(struct uplink_session *s, struct rte_mbuf *m, uint16_t number);
 
 /* Puts out what was held back for long enough, or all of it. */
 void impair_release(struct impair *im, uint64_t now, bool all);

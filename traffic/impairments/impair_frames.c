@@ -17,7 +17,7 @@ static uint32_t burst_number(const struct shadow_stream *st) {
 }
 
 static uint32_t frame_allowed(const struct impair *im, const struct uplink_grant *g,
-			      const struct impair_frame *f) {
+			      const struct uplink_frame *f) {
 	uint32_t bits = 0;
 
 	if (g->flip_count < UPLINK_FLIPS)
@@ -37,25 +37,20 @@ static uint8_t unknown_sequence(struct impair *im, const struct uplink_modem *m)
 			 KEY_SEQUENCES);
 }
 
-void impair_grant_begun(struct impair *im, struct uplink_grant *g) {
+static void grant_begun(struct impair *im, struct uplink_grant *g) {
 	g->flip_count = 0;
-	if (im != NULL)
-		stream_of(im, g)->grants++;
+	stream_of(im, g)->grants++;
 }
 
-void impair_frame_choose(struct impair *im, const struct uplink_grant *g, struct impair_frame *f) {
-	const struct shadow_stream *st;
+static void frame_choose(struct impair *im, const struct uplink_grant *g, struct uplink_frame *f) {
+	const struct shadow_stream *st = stream_of(im, g);
 
-	f->hit = IMPAIRMENTS;
-	if (im == NULL)
-		return;
-	st = stream_of(im, g);
-	f->hit = impair_draw(im, IMPAIR_FRAME, frame_allowed(im, g, f));
-	if (f->hit == IMPAIRMENTS || !impair_may_hit(st, burst_number(st))) {
-		f->hit = IMPAIRMENTS;
+	f->mark = impair_draw(im, IMPAIR_FRAME, frame_allowed(im, g, f));
+	if (f->mark == IMPAIRMENTS || !impair_may_hit(st, burst_number(st))) {
+		f->mark = IMPAIRMENTS;
 		return;
 	}
-	switch (f->hit) {
+	switch (f->mark) {
 	case IMPAIR_WRONG_KEY: f->key = &im->stray; break;
 	case IMPAIR_UNKNOWN_KEY: f->h.key_sequence = unknown_sequence(im, g->stream->modem); break;
 	case IMPAIR_CLEAR:
@@ -88,7 +83,7 @@ static uint32_t harmed_from(const struct pdu *p, uint32_t at) {
 	return in_block(p, at) ? at - (at - p->from) % BLOCK : at;
 }
 
-static struct pdu pdu_of(const struct impair_frame *f, const uint8_t *frame, uint32_t size) {
+static struct pdu pdu_of(const struct uplink_frame *f, const uint8_t *frame, uint32_t size) {
 	uint32_t header = (uint32_t)docsis_up_header_size(&f->h);
 	struct pdu p = {
 		.bytes = frame + header,
@@ -126,20 +121,20 @@ static uint32_t choose_byte(struct impair *im, const struct pdu *p, uint32_t fir
 
 /* Chooses the bit that will be wrong. Returns what becomes of the frame. */
 static enum shadow_fate damage(struct impair *im, struct uplink_grant *g,
-			       const struct impair_frame *f, uint32_t at, uint32_t size) {
+			       const struct uplink_frame *f, uint32_t at, uint32_t size) {
 	struct pdu p = pdu_of(f, rte_pktmbuf_mtod_offset(g->buffer, uint8_t *, at), size);
 	uint32_t header = size - p.size;
 	uint32_t payload_end = p.size - ETHERNET_CRC_SIZE;
 	uint32_t byte;
 
-	if (f->hit == IMPAIR_HEADER_ERROR) {
+	if (f->mark == IMPAIR_HEADER_ERROR) {
 		/* Not in FC and ELEN, which tell where the HCS is. */
 		flip(im, g,
 		     at + DOCSIS_LEN_OFFSET +
 			     random_below(&im->random, header - DOCSIS_LEN_OFFSET));
 		return FATE_HEADER;
 	}
-	if (f->hit == IMPAIR_CRC_ERROR) {
+	if (f->mark == IMPAIR_CRC_ERROR) {
 		byte = choose_byte(im, &p, payload_end, p.size);
 		if (byte == p.size)
 			return FATE_GOOD;
@@ -154,8 +149,8 @@ static enum shadow_fate damage(struct impair *im, struct uplink_grant *g,
 }
 
 static enum shadow_fate fate_of(struct impair *im, struct uplink_grant *g,
-				const struct impair_frame *f, uint32_t at, uint32_t size) {
-	switch (f->hit) {
+				const struct uplink_frame *f, uint32_t at, uint32_t size) {
+	switch (f->mark) {
 	case IMPAIR_HEADER_ERROR:
 	case IMPAIR_PAYLOAD_ERROR:
 	case IMPAIR_CRC_ERROR: return damage(im, g, f, at, size);
@@ -167,7 +162,7 @@ static enum shadow_fate fate_of(struct impair *im, struct uplink_grant *g,
 	}
 }
 
-static struct shadow_frame shadow_of(const struct impair_frame *f, uint32_t sequence) {
+static struct shadow_frame shadow_of(const struct uplink_frame *f, uint32_t sequence) {
 	bool fragment = f->h.kind == DOCSIS_KIND_FRAGMENT;
 
 	return (struct shadow_frame){
@@ -184,39 +179,31 @@ static struct shadow_frame shadow_of(const struct impair_frame *f, uint32_t sequ
 	};
 }
 
-void impair_frame_made(struct impair *im, struct uplink_grant *g, const struct impair_frame *f,
+static void frame_made(struct impair *im, struct uplink_grant *g, const struct uplink_frame *f,
 		       uint32_t sequence, uint32_t at, uint32_t size) {
-	struct shadow_frame shadow;
-	struct shadow_stream *st;
+	struct shadow_frame shadow = shadow_of(f, sequence);
+	struct shadow_stream *st = stream_of(im, g);
 
-	if (im == NULL)
-		return;
-	st = stream_of(im, g);
-	shadow = shadow_of(f, sequence);
 	shadow.size = size;
 	shadow.fate = fate_of(im, g, f, at, size);
 	if (shadow.fate != FATE_GOOD)
-		impair_hit(im, st, burst_number(st), f->hit);
+		impair_hit(im, st, burst_number(st), (enum impairment)f->mark);
 	shadow_frame_made(&im->shadow, g->stream->index, &shadow, false);
 }
 
-void impair_inner_made(struct impair *im, const struct uplink_grant *g,
-		       const struct impair_frame *f, uint32_t sequence) {
-	struct shadow_frame shadow;
-	struct shadow_stream *st;
+static void inner_made(struct impair *im, const struct uplink_grant *g,
+		       const struct uplink_frame *f, uint32_t sequence) {
+	struct shadow_frame shadow = shadow_of(f, sequence);
+	struct shadow_stream *st = stream_of(im, g);
 
-	if (im == NULL)
-		return;
-	st = stream_of(im, g);
-	shadow = shadow_of(f, sequence);
-	if (f->hit == IMPAIR_FOREIGN_SOURCE) {
+	if (f->mark == IMPAIR_FOREIGN_SOURCE) {
 		shadow.fate = FATE_SOURCE;
-		impair_hit(im, st, burst_number(st), f->hit);
+		impair_hit(im, st, burst_number(st), (enum impairment)f->mark);
 	}
 	shadow_frame_made(&im->shadow, g->stream->index, &shadow, true);
 }
 
-void impair_plain_made(struct impair *im, const struct uplink_grant *g, enum docsis_kind kind,
+static void plain_made(struct impair *im, const struct uplink_grant *g, enum docsis_kind kind,
 		       uint32_t size) {
 	struct shadow_frame shadow = {
 		.size = size,
@@ -227,9 +214,16 @@ void impair_plain_made(struct impair *im, const struct uplink_grant *g, enum doc
 		.asks = kind == DOCSIS_KIND_REQUEST || kind == DOCSIS_KIND_QUEUE_REQUEST,
 	};
 
-	if (im != NULL)
-		shadow_frame_made(&im->shadow, g->stream->index, &shadow, false);
+	shadow_frame_made(&im->shadow, g->stream->index, &shadow, false);
 }
+
+const struct frame_impairer impair_frames = {
+	.grant = grant_begun,
+	.choose = frame_choose,
+	.made = frame_made,
+	.inner_made = inner_made,
+	.plain_made = plain_made,
+};
 
 void impair_grant(struct impair *im, struct uplink_grant *g) {
 	uint8_t *bytes = rte_pktmbuf_mtod(g->buffer, uint8_t *);

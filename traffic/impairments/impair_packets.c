@@ -120,7 +120,7 @@ static void put_twice(struct impair_session *x, struct uplink_session *s, struct
 	shadow_drop(&x->impair->shadow, DROP_PSP_DUPLICATE);
 }
 
-void impair_packet(struct uplink_session *s, struct rte_mbuf *m, uint16_t number) {
+static void session_packet(struct uplink_session *s, struct rte_mbuf *m, uint16_t number) {
 	struct impair_session *x = s->impair;
 	struct impair *im = x->impair;
 	enum impairment kind = impaired_choose(x, im->output);
@@ -151,9 +151,14 @@ void impair_packet(struct uplink_session *s, struct rte_mbuf *m, uint16_t number
 	put_due(x);
 }
 
-void impair_piece(struct impair_session *x, struct shadow_burst *b, bool begin, bool end) {
-	shadow_piece(&x->shadow, b, begin, end);
+static void session_segment(struct uplink_session *s, bool begin, bool end) {
+	shadow_piece(&s->impair->shadow, s->shadow, begin, end);
 }
+
+const struct session_impairer impair_sessions = {
+	.segment = session_segment,
+	.packet = session_packet,
+};
 
 /* Of those that wait too long, and of the late ones that there is no time left for. */
 static void let_go(struct impair_session *x, uint64_t now, bool all) {

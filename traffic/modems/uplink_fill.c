@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "modems/uplink_fill.h"
 
-#include "impairments/impair.h"
-
 void uplink_grant_fill(struct uplink_grant *g, struct uplink_flows *flows,
 		       struct uplink_frames *frames, bool finish, struct uplink_made *made) {
 	struct uplink_stream *s = g->stream;
@@ -10,7 +8,8 @@ void uplink_grant_fill(struct uplink_grant *g, struct uplink_flows *flows,
 
 	g->ended = (struct uplink_ended){.stream = s->index, .first = s->ended};
 	g->request = (struct uepi_request){.piggyback = true};
-	impair_grant_begun(frames->impair, g);
+	if (frames->impairer != NULL)
+		frames->impairer->grant(frames->impair, g);
 	if (s->segment_header)
 		uplink_segment_fill(g, frames, finish, made);
 	else

@@ -20,20 +20,13 @@
 #include "model/service_group.h"
 #include "modems/uplink_frames.h"
 #include "random/random.h"
+#include "rphy/uplink_slot.h"
 #include "wire/uepi.h"
 
 #define UPLINK_REMEMBERED 256 /* packets of a stream whose time of sending is known */
 #define UPLINK_REQUEST_UNIT 4 /* N, bytes (MULPI, multiplier to number of bytes requested) */
 #define UPLINK_FLIPS 64 /* wrong bits in the frames of a grant */
 #define UPLINK_MINISLOT 16 /* bytes, as pre-3.0 modems ask for them */
-
-/* Packets of a stream whose last byte lies in a burst. */
-struct uplink_ended {
-	uint32_t stream;
-	uint32_t first; /* sequence number */
-	uint32_t packets;
-	uint32_t bytes; /* Ethernet frames without CRC */
-};
 
 /* A wrong bit, asked for as an impairment. */
 struct uplink_flip {
@@ -108,16 +101,6 @@ struct uplink_flows {
 	uint32_t unfinished; /* streams with something left */
 	uint64_t sent; /* packets */
 	uint64_t sent_bytes; /* Ethernet frames without CRC */
-};
-
-/* The transmission opportunity of a MAP that a grant is. */
-struct uplink_slot {
-	bool given; /* else there is no MAP: grants come of themselves */
-	uint8_t iuc;
-	uint32_t minislot;
-	uint32_t size; /* bytes of burst payload that it could hold */
-	uint32_t request; /* bytes that its segment header asks for */
-	uint8_t request_unit; /* of these, N */
 };
 
 /* What a SID may send, and what it does. */

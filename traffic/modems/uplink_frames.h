@@ -14,6 +14,7 @@
 
 #include "modems/key_store.h"
 #include "modems/uplink_encrypt.h"
+#include "modems/uplink_frame.h"
 #include "modems/uplink_packets.h"
 #include "wire/docsis_up.h"
 
@@ -36,12 +37,11 @@ struct uplink_modem {
 	uint32_t first_place, place_count; /* in the plan: its SID clusters */
 };
 
-struct impair;
-struct uplink_refused;
-
 struct uplink_frames {
-	struct impair *impair; /* NULL: nothing goes wrong */
-	struct uplink_refused *refused; /* frames that are to be dropped; NULL: none */
+	const struct frame_impairer *impairer; /* NULL: nothing goes wrong */
+	struct impair *impair; /* for it */
+	const struct frame_refuser *refuser; /* NULL: no frames are to be dropped */
+	struct uplink_refused *refused; /* for it */
 	struct uplink_packets packets;
 	struct uplink_encryptor encryptor;
 	uint8_t cmts_mac[6];

@@ -10,7 +10,6 @@
  * A unit is one frame, or a concatenation header and its frames. What is fragmented is not encrypted
  * itself.
  */
-#include "impairments/impair.h"
 #include "modems/uplink_fill.h"
 #include "wire/crc32.h"
 
@@ -75,7 +74,7 @@ static void concatenation_header(struct uplink_frames *frames, uint32_t count, u
 static void whole_frame(struct uplink_grant *g, struct uplink_frames *frames, bool first,
 			struct uplink_made *made) {
 	struct uplink_stream *s = g->stream;
-	struct impair_frame f = {
+	struct uplink_frame f = {
 		.h = frame_header(g, first),
 		.key = uplink_key_next(s->modem),
 		.modem = s->modem->index,
@@ -84,9 +83,9 @@ static void whole_frame(struct uplink_grant *g, struct uplink_frames *frames, bo
 	uint32_t size;
 
 	uplink_key_name(&f.h, f.key);
-	impair_frame_choose(frames->impair, g, &f);
+	frame_choose(frames, g, &f);
 	size = uplink_frame_packet(frames, &f.h, f.modem, &tag, f.key, g->buffer, g->filled);
-	impair_frame_made(frames->impair, g, &f, tag.sequence, g->filled, size);
+	frame_made(frames, g, &f, tag.sequence, g->filled, size);
 	g->filled += size;
 }
 
@@ -95,7 +94,7 @@ static void whole_add(struct uplink_grant *g, struct uplink_frames *frames, uint
 	if (count > 1) {
 		concatenation_header(frames, count, size,
 				     rte_pktmbuf_mtod_offset(g->buffer, uint8_t *, g->filled));
-		impair_plain_made(frames->impair, g, DOCSIS_KIND_CONCATENATION, DOCSIS_MAC_HEADER);
+		frame_plain_made(frames, g, DOCSIS_KIND_CONCATENATION, DOCSIS_MAC_HEADER);
 		g->filled += DOCSIS_MAC_HEADER;
 	}
 	for (uint32_t n = 0; n < count; n++)
@@ -113,14 +112,15 @@ static void unit_make(struct uplink_grant *g, struct uplink_frames *frames,
 
 	while (at <= g->size && count < UINT8_MAX) {
 		struct packet_tag tag = uplink_stream_tag(s, frames, made);
-		struct impair_frame f = {
+		struct uplink_frame f = {
 			.h.kind = DOCSIS_KIND_PACKET,
 			.modem = s->modem->index,
 		};
 
-		impair_frame_choose(frames->impair, g, &f);
+		frame_choose(frames, g, &f);
 		at += uplink_frame_clear(frames, &f.h, f.modem, &tag, s->rest + at);
-		impair_inner_made(frames->impair, g, &f, tag.sequence);
+		if (frames->impairer != NULL)
+			frames->impairer->inner_made(frames->impair, g, &f, tag.sequence);
 		count++;
 	}
 	if (count > 1)
@@ -133,7 +133,7 @@ static void unit_make(struct uplink_grant *g, struct uplink_frames *frames,
 
 static void fragment_add(struct uplink_grant *g, struct uplink_frames *frames) {
 	struct uplink_stream *s = g->stream;
-	struct impair_frame f = {
+	struct uplink_frame f = {
 		.h.kind = DOCSIS_KIND_FRAGMENT,
 		.h.privacy = PRIVACY_BP_UP,
 		.h.sid = g->sid->sid,
@@ -148,10 +148,10 @@ static void fragment_add(struct uplink_grant *g, struct uplink_frames *frames) {
 	uplink_key_name(&f.h, f.key);
 	f.h.fragment_last = part == s->left;
 	f.h.piggyback = minislots(s->left - part);
-	impair_frame_choose(frames->impair, g, &f);
+	frame_choose(frames, g, &f);
 	size = uplink_frame_fragment(frames, &f.h, s->rest + s->left_at, part, f.key, g->buffer,
 				     g->filled);
-	impair_frame_made(frames->impair, g, &f, s->left_packets, g->filled, size);
+	frame_made(frames, g, &f, s->left_packets, g->filled, size);
 	g->filled += size;
 	s->sequence++;
 	s->left_at += part;
@@ -164,7 +164,7 @@ static void fragment_add(struct uplink_grant *g, struct uplink_frames *frames) {
 static void legacy_request_add(struct uplink_grant *g, struct uplink_frames *frames) {
 	uint8_t *out = rte_pktmbuf_mtod_offset(g->buffer, uint8_t *, g->filled);
 
-	impair_plain_made(frames->impair, g, DOCSIS_KIND_REQUEST, DOCSIS_MAC_HEADER);
+	frame_plain_made(frames, g, DOCSIS_KIND_REQUEST, DOCSIS_MAC_HEADER);
 	g->filled += (uint32_t)docsis_request_write(minislots(g->size), g->sid->sid, out);
 	legacy_ask(g, frames, minislots(g->size), false);
 }

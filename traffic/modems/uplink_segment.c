@@ -5,9 +5,7 @@
  *     buffer   | 8 | rest of the grant before | new frame | new frame |  new fra:me  |
  *               ^ segment header                                   grant ends here
  */
-#include "impairments/impair.h"
 #include "modems/uplink_fill.h"
-#include "refused/uplink_refused.h"
 #include "wire/segment.h"
 
 /* What a frame adds: it ends in this grant, or is what is left. */
@@ -28,7 +26,7 @@ static void packet_add(struct uplink_grant *g, struct uplink_frames *frames,
 		       struct uplink_made *made) {
 	struct uplink_stream *s = g->stream;
 	const struct crypto_key *key = uplink_key_next(s->modem);
-	struct impair_frame f = {
+	struct uplink_frame f = {
 		.h.kind = DOCSIS_KIND_PACKET,
 		.h.privacy = key != NULL ? PRIVACY_BP_UP2 : PRIVACY_NONE,
 		.h.sid = g->sid->sid,
@@ -40,23 +38,24 @@ static void packet_add(struct uplink_grant *g, struct uplink_frames *frames,
 	uint32_t size;
 
 	uplink_key_name(&f.h, key);
-	impair_frame_choose(frames->impair, g, &f);
+	frame_choose(frames, g, &f);
 	size = uplink_frame_packet(frames, &f.h, f.modem, &tag, f.key, g->buffer, at);
-	impair_frame_made(frames->impair, g, &f, tag.sequence, at, size);
+	frame_made(frames, g, &f, tag.sequence, at, size);
 	segment_add(g, frames, size, 1);
 }
 
 /* Returns whether there is one. */
 static bool refused_frame_add(struct uplink_grant *g, struct uplink_frames *frames) {
 	uint32_t at = SEGMENT_HEADER_SIZE + g->filled;
-	struct refused_frame f;
+	struct packet_tag tag;
+	struct uplink_frame f;
 	uint32_t size;
 
-	if (!uplink_refused_choose(frames->refused, g, &f))
+	if (frames->refuser == NULL || !frames->refuser->choose(frames->refused, g, &f, &tag))
 		return false;
-	size = uplink_frame_packet(frames, &f.h, f.modem, &f.tag, f.key, g->buffer, at);
-	uplink_refused_written(frames->refused, &f,
-			       rte_pktmbuf_mtod_offset(g->buffer, uint8_t *, at), size);
+	size = uplink_frame_packet(frames, &f.h, f.modem, &tag, f.key, g->buffer, at);
+	frames->refuser->written(frames->refused, &f,
+				 rte_pktmbuf_mtod_offset(g->buffer, uint8_t *, at), size);
 	segment_add(g, frames, size, 0);
 	return true;
 }
@@ -66,7 +65,7 @@ static void management_add(struct uplink_grant *g, struct uplink_frames *frames)
 	uint8_t *out =
 		rte_pktmbuf_mtod_offset(g->buffer, uint8_t *, SEGMENT_HEADER_SIZE + g->filled);
 
-	impair_plain_made(frames->impair, g, DOCSIS_KIND_MANAGEMENT, UPLINK_RANGING_SIZE);
+	frame_plain_made(frames, g, DOCSIS_KIND_MANAGEMENT, UPLINK_RANGING_SIZE);
 	segment_add(g, frames, uplink_frame_ranging(frames, g->stream->modem, g->sid->sid, out), 0);
 }
 
@@ -78,7 +77,7 @@ static void segment_request_add(struct uplink_grant *g, struct uplink_frames *fr
 	frames->requests++;
 	g->request.size = units;
 	g->request.piggyback = false;
-	impair_plain_made(frames->impair, g, DOCSIS_KIND_QUEUE_REQUEST, DOCSIS_QUEUE_REQUEST_SIZE);
+	frame_plain_made(frames, g, DOCSIS_KIND_QUEUE_REQUEST, DOCSIS_QUEUE_REQUEST_SIZE);
 	segment_add(g, frames, (uint32_t)docsis_queue_request_write(units, g->sid->sid, out), 0);
 }
 

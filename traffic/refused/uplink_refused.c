@@ -49,8 +49,8 @@ void uplink_refused_free(struct uplink_refused *r) {
 
 /* Changes what a good frame says. Returns whether that can be, for this modem. */
 static bool frame_spoil(struct uplink_refused *r, const struct uplink_modem *m,
-			struct refused_frame *f) {
-	if (f->kind == REFUSED_SOURCE) {
+			struct uplink_frame *f) {
+	if (f->mark == REFUSED_SOURCE) {
 		if (!r->verifies_source || r->flows->plan.modem_count < 2)
 			return false;
 		f->modem = uplink_flows_other_modem(r->flows, &r->random, m->index);
@@ -58,7 +58,7 @@ static bool frame_spoil(struct uplink_refused *r, const struct uplink_modem *m,
 	}
 	if (f->key == NULL)
 		return false;
-	switch (f->kind) {
+	switch (f->mark) {
 	case REFUSED_CLEAR: /* with an element that says so, or without any */
 		f->key = NULL;
 		uplink_key_name(&f->h, NULL);
@@ -70,7 +70,7 @@ static bool frame_spoil(struct uplink_refused *r, const struct uplink_modem *m,
 			(uint8_t)((f->key->sequence + KEY_SEQUENCES / 2) % KEY_SEQUENCES);
 		return true;
 	case REFUSED_SID: f->h.sid = NO_SID; return true;
-	default: return f->kind == REFUSED_TOGGLE;
+	default: return f->mark == REFUSED_TOGGLE;
 	}
 }
 
@@ -81,35 +81,43 @@ static bool is_due(uint32_t *until, uint32_t every) {
 	return true;
 }
 
-bool uplink_refused_choose(struct uplink_refused *r, const struct uplink_grant *g,
-			   struct refused_frame *f) {
+static bool frame_choose(struct uplink_refused *r, const struct uplink_grant *g,
+			 struct uplink_frame *f, struct packet_tag *tag) {
 	struct uplink_modem *m = g->stream->modem;
 
-	if (r == NULL || !is_due(&r->frames_until, r->every))
+	if (!is_due(&r->frames_until, r->every))
 		return false;
-	*f = (struct refused_frame){
-		.kind = (enum refused_kind)(REFUSED_CLEAR + random_below(&r->random, FRAME_KINDS)),
+	*f = (struct uplink_frame){
+		.mark = REFUSED_CLEAR + random_below(&r->random, FRAME_KINDS),
 		.h.kind = DOCSIS_KIND_PACKET,
 		.h.sid = g->sid->sid,
 		.key = uplink_key_next(m),
 		.modem = m->index,
-		.tag = {.target = g->stream->index, .sequence = (uint32_t)random_next(&r->random)},
+	};
+	*tag = (struct packet_tag){
+		.target = g->stream->index,
+		.sequence = (uint32_t)random_next(&r->random),
 	};
 	f->h.privacy = f->key != NULL ? PRIVACY_BP_UP2 : PRIVACY_NONE;
 	uplink_key_name(&f->h, f->key);
 	return frame_spoil(r, m, f);
 }
 
-void uplink_refused_written(struct uplink_refused *r, const struct refused_frame *f, uint8_t *frame,
-			    uint32_t size) {
+static void frame_written(struct uplink_refused *r, const struct uplink_frame *f, uint8_t *frame,
+			  uint32_t size) {
 	size_t header = docsis_up_header_size(&f->h);
 
-	refused_count(&r->counts, f->kind, r->shared, size);
-	if (f->kind != REFUSED_TOGGLE)
+	refused_count(&r->counts, (enum refused_kind)f->mark, r->shared, size);
+	if (f->mark != REFUSED_TOGGLE)
 		return;
 	frame[TOGGLE_AT] ^= TOGGLE;
 	docsis_hcs_write(frame, header - DOCSIS_HCS_SIZE);
 }
+
+const struct frame_refuser uplink_refused_frames = {
+	.choose = frame_choose,
+	.written = frame_written,
+};
 
 /* Returns whether that can be. */
 static bool packet_spoil(uint8_t *frame, uint32_t headers, enum refused_kind kind) {
@@ -134,7 +142,7 @@ struct rte_mbuf *uplink_refused_packet(struct uplink_refused *r, struct rte_mbuf
 	enum refused_kind kind;
 	struct rte_mbuf *copy;
 
-	if (r == NULL || !is_due(&r->packets_until, r->every))
+	if (!is_due(&r->packets_until, r->every))
 		return NULL;
 	copy = rte_pktmbuf_copy(m, pool, 0, UINT32_MAX);
 	if (copy == NULL)

@@ -28,22 +28,8 @@ struct uplink_refused *uplink_refused_create(const struct service_group *sg,
 					     bool shared, uint64_t seed);
 void uplink_refused_free(struct uplink_refused *r);
 
-/* A frame before it is written. */
-struct refused_frame {
-	enum refused_kind kind;
-	struct docsis_up_header h;
-	const struct crypto_key *key; /* NULL: in the clear */
-	uint32_t modem; /* from whose address the packet comes */
-	struct packet_tag tag;
-};
-
-/* A packet is going to be put into the grant: whether a frame that is to be refused comes first. With NULL none does. */
-bool uplink_refused_choose(struct uplink_refused *r, const struct uplink_grant *g,
-			   struct refused_frame *f);
-
-/* It was written, and is not encrypted yet. */
-void uplink_refused_written(struct uplink_refused *r, const struct refused_frame *f, uint8_t *frame,
-			    uint32_t size);
+/* The frames of modems. */
+extern const struct frame_refuser uplink_refused_frames;
 
 /* A packet of the R-PHY device with `headers` bytes up to the end of its session ID: a copy with a fault that is to be
  * sent behind it, from `pool`; NULL: none. */

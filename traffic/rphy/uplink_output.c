@@ -11,7 +11,6 @@
 #include "core/vlan_tag.h"
 #include "pipeline/first_number.h"
 #include "platform/pool.h"
-#include "refused/uplink_refused.h"
 
 #define PACKETS 4095
 #define PACKETS_MORE 1024 /* for a group more: its stock, what is open and pending */
@@ -97,10 +96,11 @@ static void output_reorder(struct uplink_output *o) {
 void uplink_output_put(struct uplink_output *o, struct rte_mbuf *m,
 		       const struct uplink_ended *ended, unsigned ended_count) {
 	uint32_t session = o->reorder_every == 0 ? 0 : session_of(o, m);
-	struct rte_mbuf *refused;
+	struct rte_mbuf *refused = NULL;
 
 	witness_see(o->witness, &m, 1);
-	refused = uplink_refused_packet(o->refused, m, o->headers_size, o->pool);
+	if (o->refuse != NULL)
+		refused = o->refuse(o->refused, m, o->headers_size, o->pool);
 	if (ended_count > 0)
 		rte_memcpy(o->ended + o->ended_count, ended, ended_count * sizeof(*ended));
 	o->ended_count += ended_count;

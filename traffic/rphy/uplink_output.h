@@ -9,9 +9,9 @@
 #include <rte_mempool.h>
 
 #include "model/service_group.h"
-#include "modems/uplink_flow.h"
 #include "proof/witness.h"
 #include "random/random.h"
+#include "rphy/uplink_slot.h"
 #include "wire/l2tpv3.h"
 #include "wire/psp.h"
 
@@ -45,7 +45,11 @@ struct uplink_output {
 	uint32_t capacity; /* bytes behind the session ID */
 	bool drop; /* what the port does not take is lost */
 	struct witness *witness; /* NULL: none */
-	struct uplink_refused *refused; /* packets that are to be dropped; NULL: none */
+	/* A copy of packet `m` with a fault, that is to be dropped and comes behind it; NULL where there is none. `headers`
+	 * are its bytes up to the end of the session ID. */
+	struct rte_mbuf *(*refuse)(struct uplink_refused *r, struct rte_mbuf *m, uint32_t headers,
+				   struct rte_mempool *pool); /* NULL: there are none */
+	struct uplink_refused *refused; /* for it */
 	uint64_t flush; /* TSC cycles that a packet waits for more */
 	struct depi_encap encap;
 

@@ -14,8 +14,8 @@
 #include <stdint.h>
 
 #include "model/service_group.h"
-#include "modems/uplink_flow.h"
 #include "rphy/uplink_session.h"
+#include "rphy/uplink_slot.h"
 #include "wire/uepi.h"
 
 struct uplink_channel {

@@ -5,7 +5,6 @@
 #include <rte_common.h>
 #include <rte_memcpy.h>
 
-#include "impairments/impair.h"
 #include "pipeline/first_number.h"
 
 void uplink_sessions_discard(struct uplink_output *o) {
@@ -49,10 +48,10 @@ void uplink_session_close(struct uplink_output *o, struct uplink_session *s) {
 	psp_header_write(p, 0, (uint8_t)s->count, number);
 	rte_memcpy(p + PSP_HEADER_FIXED, s->table, s->count * PSP_ENTRY_SIZE);
 	o->segments += s->count;
-	if (s->impair == NULL)
+	if (s->impairer == NULL)
 		uplink_output_put(o, m, s->ended, s->ended_count);
 	else
-		impair_packet(s, m, number);
+		s->impairer->packet(s, m, number);
 	s->open = NULL;
 	o->open[s->place] = o->open[--o->open_count];
 	o->open[s->place]->place = s->place;
@@ -74,8 +73,8 @@ static void session_put(struct uplink_session *s, bool begin, bool end, const ui
 	s->open->pkt_len = s->open->data_len;
 	psp_entry_write(s->table + PSP_ENTRY_SIZE * s->count, begin, end, (uint16_t)size);
 	s->count++;
-	if (s->impair != NULL)
-		impair_piece(s->impair, s->shadow, begin, end);
+	if (s->impairer != NULL)
+		s->impairer->segment(s, begin, end);
 }
 
 void uplink_session_unit(struct uplink_output *o, struct uplink_session *s, bool begin, bool end,

@@ -15,17 +15,27 @@
 #include <rte_mempool.h>
 
 #include "model/service_group.h"
-#include "modems/uplink_flow.h"
 #include "rphy/uplink_output.h"
+#include "rphy/uplink_slot.h"
 #include "wire/l2tpv3.h"
 #include "wire/psp.h"
 
 struct impair_session;
 struct shadow_burst;
+struct uplink_session;
+
+/* Makes packets of a session go wrong (impairments/). */
+struct session_impairer {
+	/* A PSP segment of `s->shadow` was put into the open packet. */
+	void (*segment)(struct uplink_session *s, bool begin, bool end);
+	/* The packet with this number was closed, and is to be put out. */
+	void (*packet)(struct uplink_session *s, struct rte_mbuf *m, uint16_t number);
+};
 
 struct uplink_session {
-	struct impair_session *impair; /* NULL: nothing goes wrong */
-	struct shadow_burst *shadow; /* whose PSP segments come next */
+	const struct session_impairer *impairer; /* NULL: nothing goes wrong */
+	struct impair_session *impair; /* the impairer's */
+	struct shadow_burst *shadow; /* likewise: whose PSP segments come next */
 	struct rte_mbuf *open; /* the packet in the making; NULL: none */
 	uint64_t opened; /* TSC */
 	uint16_t sequence;
