@@ -10,10 +10,10 @@
 
 #include <stdint.h>
 
+#include "directions/traffic.h"
 #include "footprint.h"
 #include "pair.h"
 #include "server/server.h"
-#include "traffic.h"
 
 /* Packets that are made, carried and proven together; of the upstream about so many. */
 #define BENCH_BATCH 1024

@@ -14,8 +14,8 @@
 #include <jansson.h>
 
 #include "crypto/crypto.h"
+#include "directions/traffic.h"
 #include "server/server.h"
-#include "traffic.h"
 
 struct throughput {
 	struct lone_group lone;

@@ -4,8 +4,8 @@
 
 #include <rte_cycles.h>
 
-#include "spent.h"
-#include "traffic_parts.h"
+#include "directions/spent.h"
+#include "directions/traffic_parts.h"
 
 #define DRAIN_MS 10 /* what an earlier run has left behind comes out in this time */
 #define DRAIN_MAX_MS 200 /* or it is no rest, but somebody else's traffic */

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "directions/traffic.h"
 #include "groups/groups.h"
-#include "traffic.h"
 
 struct progress {
 	uint64_t sent_bytes;

@@ -6,7 +6,7 @@
 
 #include <jansson.h>
 
-#include "traffic.h"
+#include "directions/traffic.h"
 
 struct groups;
 struct follow;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "summary_gaps.h"
 
-#include "downlink.h"
+#include "directions/downlink.h"
+#include "directions/traffic.h"
+#include "directions/traffic_parts.h"
 #include "proof/proof.h"
-#include "traffic.h"
-#include "traffic_parts.h"
 
 static json_t *gaps_json(const struct gaps *g) {
 	json_t *list = json_array();

@@ -6,7 +6,7 @@
 
 #include <jansson.h>
 
-#include "traffic.h"
+#include "directions/traffic.h"
 
 /* Adds "impairments", "expected" and "astray" to the upstream's object. */
 void summary_impairments_set(json_t *o, const struct uplink_result *r);

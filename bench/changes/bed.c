@@ -8,7 +8,7 @@
 #include <rte_launch.h>
 
 #include "crypto/providers.h"
-#include "downlink.h"
+#include "directions/downlink.h"
 #include "platform/port.h"
 #include "rphy/uplink_output.h"
 #include "server/changes.h"

@@ -7,8 +7,8 @@
 
 #include <stdint.h>
 
+#include "directions/traffic.h"
 #include "server/server.h"
-#include "traffic.h"
 
 /* One run. */
 struct box_run {

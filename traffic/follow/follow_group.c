@@ -7,10 +7,10 @@
 
 #include <rte_common.h>
 
+#include "directions/uplink_parts.h"
 #include "follow/follow_keys.h"
 #include "follow/follow_streams.h"
 #include "secret/secret_memory.h"
-#include "uplink_parts.h"
 
 #define FOLLOW_REST_MS (FOLLOW_KEEP_MS + 1000)
 #define ROOM_TIMES 4 /* numbers rest while others begin */

@@ -8,8 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "directions/traffic_change.h"
 #include "follow/stream_numbers.h"
-#include "follow/traffic_change.h"
 #include "model/live/difference.h"
 #include "model/live/live_group.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "uplink_parts.h"
+#include "directions/uplink_parts.h"
 
 #define GENERATIONS 2
 

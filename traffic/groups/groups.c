@@ -6,12 +6,12 @@
 
 #include <rte_cycles.h>
 
-#include "downlink.h"
-#include "follow/traffic_change.h"
+#include "directions/downlink.h"
+#include "directions/traffic_change.h"
+#include "directions/traffic_parts.h"
 #include "groups/rates.h"
 #include "groups/shared_port_side.h"
 #include "rphy/uplink_output.h"
-#include "traffic_parts.h"
 
 #define GROUPS_MORE 4 /* buffers for so many that come */
 

@@ -9,10 +9,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "groups/neighbours.h"
+#include "directions/neighbours.h"
+#include "directions/traffic.h"
 #include "groups/shared_port.h"
 #include "model/server_config.h"
-#include "traffic.h"
 
 struct groups {
 	struct traffic *all[SERVER_MAX_GROUPS];

@@ -18,8 +18,8 @@
 #include <rte_mbuf.h>
 
 #include "core/vlan_tag.h"
+#include "directions/traffic.h"
 #include "model/server_config.h"
-#include "traffic.h"
 
 #define SHARED_PORT_BURST TRAFFIC_BURST
 

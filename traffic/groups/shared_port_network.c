@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "directions/traffic_parts.h"
 #include "groups/shared_port_side.h"
-#include "traffic_parts.h"
 
 #define HEADERS (ETHERNET_HEADER + IPV6_HEADER)
 #define IPV4_SOURCE 12 /* in the IP header */

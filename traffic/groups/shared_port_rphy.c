@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "directions/traffic_parts.h"
 #include "groups/shared_port_side.h"
 #include "model/grants/grants_times.h"
-#include "traffic_parts.h"
 #include "wire/l2tpv3.h"
 
 #define HEADERS 128 /* Ethernet to L2TPv3 session are shorter, as in rphy/receiver.c */

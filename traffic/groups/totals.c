@@ -3,8 +3,8 @@
 
 #include <string.h>
 
+#include "directions/traffic_parts.h"
 #include "groups/shared_port_side.h"
-#include "traffic_parts.h"
 
 /* Fields of a struct that are all counts. */
 static void counts_add(uint64_t *sum, const uint64_t *part, size_t n) {

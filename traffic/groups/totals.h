@@ -4,8 +4,8 @@
 
 #include <stdbool.h>
 
+#include "directions/traffic.h"
 #include "groups/groups.h"
-#include "traffic.h"
 
 struct totals {
 	struct traffic_result downstream[SERVER_MAX_GROUPS]; /* of each group, where it sends any */

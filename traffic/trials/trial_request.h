@@ -9,8 +9,8 @@
 
 #include "core/mix.h"
 #include "core/shape.h"
+#include "directions/traffic.h"
 #include "model/service_group.h"
-#include "traffic.h"
 
 #define TRIAL_ERROR (MIX_ERROR + 32)
 

@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#include "uplink.h"
+#include "directions/uplink.h"
 
 #define FAKE_STREAMS 3 /* UDP over IPv4, TCP over IPv4, UDP over IPv6 */
 #define FAKE_UDP_IPV4 0

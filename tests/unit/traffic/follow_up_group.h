@@ -4,10 +4,10 @@
 
 #include <rte_cycles.h>
 
+#include "directions/uplink_parts.h"
 #include "follow/follow_group.h"
 #include "test.h"
 #include "uplink_group.h"
-#include "uplink_parts.h"
 
 #define MODEMS 6
 #define ROUNDS 8

@@ -5,10 +5,10 @@
 
 #include <rte_cycles.h>
 
+#include "directions/uplink_parts.h"
 #include "grants/grants.h"
 #include "model/grants/grants_times.h"
 #include "test.h"
-#include "uplink_parts.h"
 #include "wire/l2tpv3.h"
 #include "wire/management.h"
 #include "wire/map.h"

@@ -2,10 +2,10 @@
 /* The downstream of a server that changes: modems that come and go while packets are under way. */
 #include <rte_cycles.h>
 
-#include "follow/downlink_change.h"
+#include "directions/downlink_change.h"
+#include "directions/traffic_parts.h"
 #include "follow_rig.h"
 #include "test.h"
-#include "traffic_parts.h"
 
 static void a_modem_that_comes_is_proven_from_its_first_packet(void **state) {
 	struct traffic_result r;

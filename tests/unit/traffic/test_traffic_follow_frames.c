@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Frames whose headers say what the traffic does not know yet: keys, flows, channels. */
-#include "follow/downlink_change.h"
+#include "directions/downlink_change.h"
+#include "directions/traffic_parts.h"
 #include "follow_rig.h"
 #include "test.h"
-#include "traffic_parts.h"
 
 static void next_key_set(const char *security) {
 	follow_set_json(follow_modem(fake_server_begin(&follow_server), 0), "security", security);

@@ -3,12 +3,12 @@
 #include <rte_cycles.h>
 #include <rte_ethdev.h>
 
-#include "follow/downlink_change.h"
+#include "directions/downlink_change.h"
+#include "directions/traffic_parts.h"
 #include "follow_rig.h"
 #include "groups/totals.h"
 #include "model/server_config.h"
 #include "test.h"
-#include "traffic_parts.h"
 
 static struct rig second;
 static struct rig_frame more[FOLLOW_PACKETS];

@@ -3,10 +3,10 @@
 #include <rte_cycles.h>
 #include <rte_ethdev.h>
 
-#include "follow/downlink_change.h"
+#include "directions/downlink_change.h"
+#include "directions/traffic_parts.h"
 #include "follow_rig.h"
 #include "test.h"
-#include "traffic_parts.h"
 
 #define IV "101112131415161718191a1b1c1d1e1f"
 #define IN_RING 32

@@ -2,9 +2,9 @@
 /* Several service groups: each proves its own packets, whatever the CMTS does with those of the others. */
 #include <rte_cycles.h>
 
+#include "directions/traffic_parts.h"
 #include "fake_uplink.h"
 #include "test.h"
-#include "traffic_parts.h"
 #include "two_groups.h"
 #include "wire/ip.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What is proven, lost, duplicated or out of order is counted as just that. */
+#include "directions/traffic_parts.h"
 #include "test.h"
 #include "traffic_group.h"
-#include "traffic_parts.h"
 
 #define PACKETS 64
 #define MIX "84:1,256:1,1280:1,1900:1"

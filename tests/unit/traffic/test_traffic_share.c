@@ -5,8 +5,8 @@
 #include <rte_mbuf.h>
 
 #include "core/vlan_tag.h"
+#include "directions/traffic_parts.h"
 #include "test.h"
-#include "traffic_parts.h"
 #include "two_groups.h"
 #include "wire/ip.h"
 

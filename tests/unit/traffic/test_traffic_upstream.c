@@ -4,11 +4,11 @@
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
 
+#include "directions/traffic_parts.h"
 #include "fake_uplink.h"
 #include "run.h"
 #include "test.h"
 #include "traffic_group.h"
-#include "traffic_parts.h"
 #include "wire/bytes.h"
 
 #define PACKETS 64

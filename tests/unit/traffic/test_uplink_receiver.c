@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What comes out of the network port is proven, or counted as what is wrong with it. */
-#include "core/uplink_receiver.h"
+#include "directions/uplink_receiver.h"
 
 #include "fake_uplink.h"
 #include "test.h"

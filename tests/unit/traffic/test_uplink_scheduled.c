@@ -3,11 +3,11 @@
 #include <rte_cycles.h>
 #include <rte_ethdev.h>
 
+#include "directions/uplink_parts.h"
 #include "granting_rig.h"
 #include "grants/grants.h"
 #include "test.h"
 #include "uplink_group.h"
-#include "uplink_parts.h"
 #include "wire/segment.h"
 
 #define PACKETS 600

@@ -6,12 +6,12 @@
 #include <rte_mbuf.h>
 
 #include "core/evaluate.h"
-#include "follow/downlink_change.h"
+#include "directions/downlink_change.h"
+#include "directions/traffic_parts.h"
 #include "model/loader.h"
 #include "platform/platform.h"
 #include "platform/port.h"
 #include "test.h"
-#include "traffic_parts.h"
 #include "traffic_rig_config.h"
 #include "wire/ip.h"
 #include "wire/l2tpv3.h"

@@ -10,9 +10,9 @@
 #include <stdint.h>
 
 #include "crypto/providers.h"
+#include "directions/traffic.h"
 #include "groups/groups.h"
 #include "model/service_group.h"
-#include "traffic.h"
 #include "wire/docsis_mac.h"
 #include "wire/psp.h"
 

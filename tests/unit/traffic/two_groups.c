@@ -7,11 +7,11 @@
 #include <rte_mbuf.h>
 
 #include "core/vlan_tag.h"
+#include "directions/traffic_parts.h"
 #include "fake_uplink.h"
 #include "model/loader.h"
 #include "platform/port.h"
 #include "test.h"
-#include "traffic_parts.h"
 #include "traffic_rig_config.h"
 
 static void replace(char *text, const char *old, const char *with) {

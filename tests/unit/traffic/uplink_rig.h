@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 #include "crypto/providers.h"
+#include "directions/uplink.h"
 #include "model/service_group.h"
-#include "uplink.h"
 #include "wire/docsis_mac.h"
 #include "wire/uepi.h"
 

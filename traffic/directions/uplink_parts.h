@@ -3,11 +3,11 @@
 #pragma once
 
 #include "core/pacing.h"
+#include "directions/uplink.h"
 #include "modems/uplink_flow.h"
 #include "modems/uplink_frames.h"
 #include "modems/uplink_grant.h"
 #include "rphy/uplink_rphy.h"
-#include "uplink.h"
 
 #define UPLINK_GRANTS 16 /* in one round */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Both directions in turn: a burst of the one, a burst of the other. */
-#include "traffic.h"
+#include "directions/traffic.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,9 +8,9 @@
 #include <rte_cycles.h>
 #include <rte_ethdev.h>
 
-#include "follow/traffic_change.h"
-#include "spent.h"
-#include "traffic_parts.h"
+#include "directions/spent.h"
+#include "directions/traffic_change.h"
+#include "directions/traffic_parts.h"
 
 static_assert(TRAFFIC_BURST == DOWNLINK_BURST && TRAFFIC_BURST == UPLINK_RECEIVE_BURST,
 	      "a burst is one for both");

@@ -14,7 +14,8 @@
 
 #include "core/generator.h"
 #include "core/pacing.h"
-#include "groups/neighbours.h"
+#include "directions/neighbours.h"
+#include "directions/traffic.h"
 #include "modems/decrypt.h"
 #include "modems/modem.h"
 #include "proof/account.h"
@@ -22,7 +23,6 @@
 #include "qos/meters.h"
 #include "refused/downlink_refused.h"
 #include "rphy/receiver.h"
-#include "traffic.h"
 
 #define DOWNLINK_BURST 32
 

@@ -3,14 +3,14 @@
  * Packets come to the modems' queues at the rate asked for, whatever is granted. What the modems send goes out when
  * its minislots are over, in the order in which that is: a burst takes what then stands first in its queue.
  */
-#include "uplink_scheduled.h"
+#include "directions/uplink_scheduled.h"
 
 #include <rte_cycles.h>
 
+#include "directions/uplink_parts.h"
 #include "grants/grants.h"
 #include "modems/uplink_fill.h"
 #include "pipeline/first_number.h"
-#include "uplink_parts.h"
 #include "wire/segment.h"
 
 #define ARRIVALS 128 /* packets that come in a round, at most */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "follow/held.h"
+#include "directions/held.h"
 
 #include <stddef.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The parts in their order: what is sent, and the way of what comes back. */
-#include "downlink.h"
+#include "directions/downlink.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,10 +11,10 @@
 #include <rte_prefetch.h>
 
 #include "core/vlan_tag.h"
-#include "follow/downlink_change.h"
-#include "follow/downlink_judge.h"
+#include "directions/downlink_change.h"
+#include "directions/downlink_judge.h"
+#include "directions/spent.h"
 #include "platform/pool.h"
-#include "spent.h"
 
 #define PACKETS 32767
 #define FRAMES 8191

@@ -14,21 +14,21 @@
 
 #include <rte_mbuf.h>
 
-#include "groups/neighbours.h"
+#include "directions/neighbours.h"
+#include "directions/uplink.h"
 #include "proof/evidence.h"
 #include "proof/proof.h"
-#include "uplink.h"
 
 enum uplink_corruption {
 #define CORRUPTION(enumerator, name, meaning) UPLINK_CORRUPTION_##enumerator,
-#include "core/uplink_corruption.def"
+#include "directions/uplink_corruption.def"
 #undef CORRUPTION
 	UPLINK_CORRUPTIONS,
 };
 
 enum uplink_unexpected {
 #define UNEXPECTED(enumerator, name, meaning) UPLINK_UNEXPECTED_##enumerator,
-#include "core/uplink_unexpected.def"
+#include "directions/uplink_unexpected.def"
 #undef UNEXPECTED
 	UPLINK_UNEXPECTEDS,
 };

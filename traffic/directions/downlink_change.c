@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "follow/downlink_change.h"
+#include "directions/downlink_change.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 #include <rte_cycles.h>
 
-#include "follow/downlink_judge.h"
+#include "directions/downlink_judge.h"
 
 bool downlink_follow_begin(struct downlink *d) {
 	struct downlink_follow *f = calloc(1, sizeof(*f));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Is it ours, is it whole, is it in order. */
-#include "core/uplink_receiver.h"
+#include "directions/uplink_receiver.h"
 
 #include <rte_cycles.h>
 #include <rte_ethdev.h>
@@ -14,13 +14,13 @@
 
 const char *const uplink_corruption_names[UPLINK_CORRUPTIONS] = {
 #define CORRUPTION(enumerator, name, meaning) name,
-#include "core/uplink_corruption.def"
+#include "directions/uplink_corruption.def"
 #undef CORRUPTION
 };
 
 const char *const uplink_unexpected_names[UPLINK_UNEXPECTEDS] = {
 #define UNEXPECTED(enumerator, name, meaning) name,
-#include "core/uplink_unexpected.def"
+#include "directions/uplink_unexpected.def"
 #undef UNEXPECTED
 };
 

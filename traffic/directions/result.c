@@ -2,8 +2,8 @@
 /* Adds up what the parts have counted. */
 #include <string.h>
 
-#include "follow/downlink_change.h"
-#include "traffic_parts.h"
+#include "directions/downlink_change.h"
+#include "directions/traffic_parts.h"
 
 uint64_t downlink_in_flight(const struct downlink *d) {
 	uint64_t sent = d->generator->packets - d->pending_count;

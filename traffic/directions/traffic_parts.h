@@ -2,12 +2,12 @@
 /* What a struct traffic is made of, for the files that implement it. */
 #pragma once
 
-#include "core/uplink_receiver.h"
-#include "downlink.h"
-#include "follow/uplink_change.h"
+#include "directions/downlink.h"
+#include "directions/traffic.h"
+#include "directions/uplink.h"
+#include "directions/uplink_change.h"
+#include "directions/uplink_receiver.h"
 #include "pipeline/gaps.h"
-#include "traffic.h"
-#include "uplink.h"
 
 struct traffic_change;
 

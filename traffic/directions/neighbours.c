@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "groups/neighbours.h"
+#include "directions/neighbours.h"
 
 bool neighbours_have_modem(const struct neighbours *n, const uint8_t mac[6]) {
 	for (unsigned i = 0; n != NULL && i < n->count; i++) {

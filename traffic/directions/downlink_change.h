@@ -12,8 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "downlink.h"
-#include "follow/held.h"
+#include "directions/downlink.h"
+#include "directions/held.h"
 #include "proof/watch.h"
 
 #define FOLLOW_KEEP_MS 2000 /* for so long what was before a change is known */

@@ -2,9 +2,9 @@
 /* From grants that are filled and encrypted to the port. */
 #include <rte_cycles.h>
 
+#include "directions/uplink_parts.h"
 #include "impairments/impair.h"
 #include "modems/uplink_fill.h"
-#include "uplink_parts.h"
 
 static void ranging_send(struct uplink *u, const struct uplink_grant *g, uint64_t now) {
 	uint8_t message[UPLINK_RANGING_SIZE];

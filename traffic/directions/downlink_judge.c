@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What is made of frames: which modem takes them, what they hold, and what that is counted as. */
-#include "follow/downlink_judge.h"
+#include "directions/downlink_judge.h"
 
 #include <rte_cycles.h>
 
-#include "follow/downlink_change.h"
+#include "directions/downlink_change.h"
+#include "directions/spent.h"
 #include "modems/verifier.h"
-#include "spent.h"
 #include "wire/crc32.h"
 #include "wire/docsis_mac.h"
 #include "wire/ip.h"

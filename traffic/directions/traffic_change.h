@@ -2,9 +2,9 @@
 /* A change of a service group for both directions of its traffic. */
 #pragma once
 
-#include "follow/downlink_change.h"
-#include "follow/uplink_change.h"
-#include "traffic_parts.h"
+#include "directions/downlink_change.h"
+#include "directions/traffic_parts.h"
+#include "directions/uplink_change.h"
 
 struct traffic_change {
 	struct downlink_change downstream; /* where the traffic has that direction */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "follow/traffic_change.h"
+#include "directions/traffic_change.h"
 
 #include <stdlib.h>
 

@@ -8,11 +8,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/uplink_receiver.h"
+#include "directions/uplink.h"
+#include "directions/uplink_receiver.h"
 #include "modems/uplink_flow.h"
 #include "modems/uplink_packets.h"
 #include "proof/watch.h"
-#include "uplink.h"
 
 struct uplink_change {
 	bool tables; /* all is made anew; else only keys differ */

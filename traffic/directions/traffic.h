@@ -18,16 +18,16 @@
 #include "core/candidates.h"
 #include "core/mix.h"
 #include "core/shape.h"
-#include "core/uplink_receiver.h"
 #include "crypto/crypto.h"
-#include "groups/neighbours.h"
+#include "directions/neighbours.h"
+#include "directions/uplink.h"
+#include "directions/uplink_receiver.h"
 #include "impairments/shadow.h"
 #include "model/service_group.h"
 #include "proof/account.h"
 #include "proof/proof.h"
 #include "proof/witness.h"
 #include "refused/kinds.h"
-#include "uplink.h"
 
 struct meters;
 

@@ -2,7 +2,7 @@
 /* What a downlink makes of the frames that it receives. */
 #pragma once
 
-#include "downlink.h"
+#include "directions/downlink.h"
 
 /* A deliver_fn: the packet has passed every check but order, or is only counted. */
 void judge_deliver(void *downlink, const struct arrived *packet, uint64_t now);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "follow/uplink_change.h"
+#include "directions/uplink_change.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "follow/downlink_change.h"
-#include "uplink_parts.h"
+#include "directions/downlink_change.h"
+#include "directions/uplink_parts.h"
 
 bool uplink_follow_begin(struct uplink_follow *f, const struct uplink *u, uint64_t tsc_hz) {
 	*f = (struct uplink_follow){.keep = tsc_hz / 1000 * FOLLOW_KEEP_MS};

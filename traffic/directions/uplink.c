@@ -3,7 +3,7 @@
  * The way of a packet, in rounds: grants are given and filled with frames, all of which the crypto
  * device then encrypts together; they are cut into bursts, and the bursts into L2TPv3 packets.
  */
-#include "uplink.h"
+#include "directions/uplink.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,12 +11,12 @@
 #include <rte_cycles.h>
 #include <rte_errno.h>
 
+#include "directions/uplink_parts.h"
+#include "directions/uplink_scheduled.h"
 #include "grants/grants.h"
 #include "impairments/impair.h"
 #include "modems/uplink_fill.h"
 #include "refused/uplink_refused.h"
-#include "uplink_parts.h"
-#include "uplink_scheduled.h"
 #include "wire/segment.h"
 
 #define PACKETS 128 /* after which no more grants are given in a round */

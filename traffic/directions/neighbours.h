@@ -10,9 +10,9 @@
 #include <stdint.h>
 
 #include "core/generator.h"
+#include "directions/uplink.h"
 #include "model/server_config.h"
 #include "modems/modem.h"
-#include "uplink.h"
 
 struct neighbour {
 	const struct modems *modems; /* NULL: no downstream */
