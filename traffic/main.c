@@ -12,6 +12,7 @@
 #include "ends.h"
 #include "follow/follow.h"
 #include "groups/groups.h"
+#include "groups/run.h"
 #include "groups/totals.h"
 #include "options.h"
 #include "pipeline/first_number.h"
@@ -19,10 +20,9 @@
 #include "platform/port.h"
 #include "progress.h"
 #include "proof/golden.h"
-#include "run.h"
 #include "secret/secret_process.h"
 #include "setup.h"
-#include "summary.h"
+#include "summary/summary.h"
 #include "trials/trials.h"
 
 #define REORDER_EVERY 16 /* pairs of packets of the R-PHY device */

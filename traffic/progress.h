@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-#include "run.h"
+#include "groups/run.h"
 
 struct progress_lines {
 	const struct run *run;

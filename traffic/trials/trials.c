@@ -6,7 +6,7 @@
 #include <rte_launch.h>
 
 #include "platform/platform.h"
-#include "summary.h"
+#include "summary/summary.h"
 #include "trials/answer.h"
 #include "trials/line_reader.h"
 

@@ -10,8 +10,8 @@
 
 #include <jansson.h>
 
+#include "groups/run.h"
 #include "platform/host.h"
-#include "run.h"
 #include "trials/trial_request.h"
 
 struct trials {

@@ -5,7 +5,7 @@
 #include <jansson.h>
 
 #include "qos/meters.h"
-#include "summary_qos.h"
+#include "summary/summary_qos.h"
 
 #define HZ 1000000000 /* a cycle is a nanosecond */
 #define MS 1000000

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a summary says of directions that ran, and what it leaves out. */
-#include "summary.h"
+#include "summary/summary.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #include <rte_cycles.h>
 
 #include "fake_uplink.h"
-#include "run.h"
+#include "groups/run.h"
 #include "test.h"
 #include "traffic_group.h"
 

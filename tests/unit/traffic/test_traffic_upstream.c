@@ -6,7 +6,7 @@
 
 #include "directions/traffic_parts.h"
 #include "fake_uplink.h"
-#include "run.h"
+#include "groups/run.h"
 #include "test.h"
 #include "traffic_group.h"
 #include "wire/bytes.h"

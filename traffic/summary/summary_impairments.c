@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "summary_impairments.h"
+#include "summary/summary_impairments.h"
 
 #include <inttypes.h>
 

@@ -2,7 +2,7 @@
 /* What the files of the summary share. */
 #pragma once
 
-#include "summary.h"
+#include "summary/summary.h"
 
 /* What both directions have. */
 struct common {

@@ -2,10 +2,10 @@
 /* Results for people. */
 #include <inttypes.h>
 
-#include "summary_grants.h"
-#include "summary_groups.h"
-#include "summary_impairments.h"
-#include "summary_parts.h"
+#include "summary/summary_grants.h"
+#include "summary/summary_groups.h"
+#include "summary/summary_impairments.h"
+#include "summary/summary_parts.h"
 
 static void print_reasons(FILE *out, const char *title, const char *const *names,
 			  const uint64_t *values, int n) {

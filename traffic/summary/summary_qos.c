@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "summary_qos.h"
+#include "summary/summary_qos.h"
 
 #include <stdlib.h>
 

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "summary.h"
+#include "summary/summary.h"
 
 /* Prints a line for each group: what was sent of each direction, what of it is not proven, and the rate. */
 void summary_groups_print(FILE *out, const struct summary *s);

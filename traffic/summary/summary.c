@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The summary's shape is fixed for the keys that other programs read; more stand beside them. */
-#include "summary_parts.h"
+#include "summary/summary_parts.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
 #include "follow/follow.h"
-#include "summary_gaps.h"
-#include "summary_grants.h"
-#include "summary_groups.h"
-#include "summary_impairments.h"
-#include "summary_qos.h"
-#include "summary_refused.h"
+#include "summary/summary_gaps.h"
+#include "summary/summary_grants.h"
+#include "summary/summary_groups.h"
+#include "summary/summary_impairments.h"
+#include "summary/summary_qos.h"
+#include "summary/summary_refused.h"
 
 static const char *const class_names[CLASS_COUNT] = {
 	[CLASS_UNMATCHED] = "unmatched",

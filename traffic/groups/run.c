@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The loop, and when it ends. */
-#include "run.h"
+#include "groups/run.h"
 
 #include <rte_cycles.h>
 

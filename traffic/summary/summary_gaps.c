@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "summary_gaps.h"
+#include "summary/summary_gaps.h"
 
 #include "directions/downlink.h"
 #include "directions/traffic.h"

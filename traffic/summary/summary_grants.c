@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "summary_grants.h"
+#include "summary/summary_grants.h"
 
 #include <inttypes.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "summary_refused.h"
+#include "summary/summary_refused.h"
 
 static void reason_add(json_t *reason, const char *key, uint64_t count) {
 	json_int_t before = json_integer_value(json_object_get(reason, key));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "summary_groups.h"
+#include "summary/summary_groups.h"
 
 #include <inttypes.h>
 
