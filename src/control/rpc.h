@@ -39,6 +39,7 @@ struct rpc_error {
 /* What a call has: `params` is the struct that the method's keys describe, in `arena`, which ends with it. */
 struct rpc_call {
 	void *service;
+	const struct rpc_method *method; /* its row */
 	const void *params;
 	json_t *given; /* the same as it came; NULL: nothing did. It ends with the request */
 	struct arena *arena;
@@ -65,6 +66,8 @@ struct rpc_method {
 	json_t *(*run)(struct rpc_call *call);
 	const char *refused; /* what is answered by RPC_REFUSED, for people; NULL: nothing */
 	bool reads; /* it changes nothing and may compute for long: others go first */
+	/* For a `run` that several methods share: what it is done to, and what is done, in numbers of the service. */
+	unsigned object, verb;
 };
 
 struct rpc {

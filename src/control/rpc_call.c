@@ -99,6 +99,7 @@ void rpc_call_open(struct rpc_call *call, const struct rpc_method *method, json_
 	struct errors errors = {.file = method->name};
 	void *params;
 
+	call->method = method;
 	call->given = given;
 	call->arena = arena_new();
 	params = call->arena != NULL ? arena_alloc(call->arena, 1, method->params_size) : NULL;

@@ -13,6 +13,7 @@
 #include "methods/object_methods.h"
 #include "methods/power_methods.h"
 #include "methods/server_methods.h"
+#include "model/live/request.h"
 
 #define NO_PARAMS NULL, 0
 #define PARAMS(table, type) table, sizeof(type)
@@ -23,19 +24,6 @@
 
 /* One row a method, to be read as a table. */
 /* clang-format off */
-#define OBJECT_ROWS(object, name)                                                            \
-	{#object ".add", "adds " name ", which is in service when this is answered",         \
-	 PARAMS(object##_params, struct object_params), object_result, object##_add, FAULT}, \
-	{#object ".replace", "makes " name " another one",                                   \
-	 PARAMS(object##_params, struct object_params), object_result, object##_replace,     \
-	 FAULT},                                                                             \
-	{#object ".set", "changes some keys of " name,                                       \
-	 PARAMS(object##_params, struct object_params), object_result, object##_set, FAULT}, \
-	{#object ".remove",                                                                  \
-	 "removes " name "; what waits for it goes out, or is dropped by name",              \
-	 PARAMS(object##_remove_params, struct object_params), object_result,                \
-	 object##_remove, USED}
-
 static const struct rpc_method methods[] = {
 	{"server.info", "what is in service: version, process, groups, threads and ports",
 	 NO_PARAMS, server_info_result, server_info, NULL},
@@ -66,13 +54,74 @@ static const struct rpc_method methods[] = {
 	{"power.set", "changes these until the file is read again",
 	 PARAMS(power_set_params, struct power_params), power_result, power_change,
 	 "a replay has no frequencies"},
-	OBJECT_ROWS(modem, "a cable modem"),
-	OBJECT_ROWS(filter_group, "a filter group"),
-	OBJECT_ROWS(channel, "a downstream channel"),
-	OBJECT_ROWS(upstream_channel, "an upstream channel"),
-	OBJECT_ROWS(bonding_group, "a bonding group"),
+	{"modem.add", "adds a cable modem, which is in service when this is answered",
+	 PARAMS(modem_params, struct object_params), object_result, object_request,
+	 FAULT, .object = LIVE_MODEM, .verb = LIVE_ADD},
+	{"modem.replace", "makes a cable modem another one",
+	 PARAMS(modem_params, struct object_params), object_result, object_request,
+	 FAULT, .object = LIVE_MODEM, .verb = LIVE_REPLACE},
+	{"modem.set", "changes some keys of a cable modem",
+	 PARAMS(modem_params, struct object_params), object_result, object_request,
+	 FAULT, .object = LIVE_MODEM, .verb = LIVE_SET},
+	{"modem.remove", "removes a cable modem; what waits for it goes out, or is dropped by name",
+	 PARAMS(modem_remove_params, struct object_params), object_result, object_request,
+	 USED, .object = LIVE_MODEM, .verb = LIVE_REMOVE},
+	{"filter_group.add", "adds a filter group, which is in service when this is answered",
+	 PARAMS(filter_group_params, struct object_params), object_result, object_request,
+	 FAULT, .object = LIVE_FILTER_GROUP, .verb = LIVE_ADD},
+	{"filter_group.replace", "makes a filter group another one",
+	 PARAMS(filter_group_params, struct object_params), object_result, object_request,
+	 FAULT, .object = LIVE_FILTER_GROUP, .verb = LIVE_REPLACE},
+	{"filter_group.set", "changes some keys of a filter group",
+	 PARAMS(filter_group_params, struct object_params), object_result, object_request,
+	 FAULT, .object = LIVE_FILTER_GROUP, .verb = LIVE_SET},
+	{"filter_group.remove",
+	 "removes a filter group; what waits for it goes out, or is dropped by name",
+	 PARAMS(filter_group_remove_params, struct object_params), object_result, object_request,
+	 USED, .object = LIVE_FILTER_GROUP, .verb = LIVE_REMOVE},
+	{"channel.add", "adds a downstream channel, which is in service when this is answered",
+	 PARAMS(channel_params, struct object_params), object_result, object_request,
+	 FAULT, .object = LIVE_CHANNEL, .verb = LIVE_ADD},
+	{"channel.replace", "makes a downstream channel another one",
+	 PARAMS(channel_params, struct object_params), object_result, object_request,
+	 FAULT, .object = LIVE_CHANNEL, .verb = LIVE_REPLACE},
+	{"channel.set", "changes some keys of a downstream channel",
+	 PARAMS(channel_params, struct object_params), object_result, object_request,
+	 FAULT, .object = LIVE_CHANNEL, .verb = LIVE_SET},
+	{"channel.remove",
+	 "removes a downstream channel; what waits for it goes out, or is dropped by name",
+	 PARAMS(channel_remove_params, struct object_params), object_result, object_request,
+	 USED, .object = LIVE_CHANNEL, .verb = LIVE_REMOVE},
+	{"upstream_channel.add",
+	 "adds an upstream channel, which is in service when this is answered",
+	 PARAMS(upstream_channel_params, struct object_params), object_result, object_request,
+	 FAULT, .object = LIVE_UPSTREAM_CHANNEL, .verb = LIVE_ADD},
+	{"upstream_channel.replace", "makes an upstream channel another one",
+	 PARAMS(upstream_channel_params, struct object_params), object_result, object_request,
+	 FAULT, .object = LIVE_UPSTREAM_CHANNEL, .verb = LIVE_REPLACE},
+	{"upstream_channel.set", "changes some keys of an upstream channel",
+	 PARAMS(upstream_channel_params, struct object_params), object_result, object_request,
+	 FAULT, .object = LIVE_UPSTREAM_CHANNEL, .verb = LIVE_SET},
+	{"upstream_channel.remove",
+	 "removes an upstream channel; what waits for it goes out, or is dropped by name",
+	 PARAMS(upstream_channel_remove_params, struct object_params), object_result, object_request,
+	 USED, .object = LIVE_UPSTREAM_CHANNEL, .verb = LIVE_REMOVE},
+	{"bonding_group.add", "adds a bonding group, which is in service when this is answered",
+	 PARAMS(bonding_group_params, struct object_params), object_result, object_request,
+	 FAULT, .object = LIVE_BONDING_GROUP, .verb = LIVE_ADD},
+	{"bonding_group.replace", "makes a bonding group another one",
+	 PARAMS(bonding_group_params, struct object_params), object_result, object_request,
+	 FAULT, .object = LIVE_BONDING_GROUP, .verb = LIVE_REPLACE},
+	{"bonding_group.set", "changes some keys of a bonding group",
+	 PARAMS(bonding_group_params, struct object_params), object_result, object_request,
+	 FAULT, .object = LIVE_BONDING_GROUP, .verb = LIVE_SET},
+	{"bonding_group.remove",
+	 "removes a bonding group; what waits for it goes out, or is dropped by name",
+	 PARAMS(bonding_group_remove_params, struct object_params), object_result, object_request,
+	 USED, .object = LIVE_BONDING_GROUP, .verb = LIVE_REMOVE},
 	{"group.set", "changes what a service group has but once",
-	 PARAMS(group_set_params, struct object_params), object_result, group_set, FAULT},
+	 PARAMS(group_set_params, struct object_params), object_result, object_request,
+	 FAULT, .object = LIVE_GROUP, .verb = LIVE_SET},
 	{"group.add", "takes a service group of a file into service",
 	 PARAMS(group_add_params, struct group_add_params), life_result, group_add,
 	 "the file has mistakes, or the server no room for it: max_groups, workers, ports"},

@@ -5,6 +5,7 @@
 
 #include "log/log.h"
 #include "model/live/live_between.h"
+#include "model/live/live_kind.h"
 #include "model/live/request.h"
 #include "server/changes.h"
 
@@ -19,26 +20,61 @@ const struct key object_result[] = {
 };
 
 #define OBJECT_KEY(key, text) {.name = (key), .required = true, .kind = KIND_JSON, HELP(text)}
-#define OBJECT_KEYS(object, list, by)                                                          \
-	const struct key object##_params[] = {                                                 \
-		GROUP_KEY(struct object_params, group),                                        \
-		OBJECT_KEY(#object, "the keys of an item of `" list "` in the configuration; " \
-			   "set: " by " and those that are to differ (a merge patch, RFC 7396, " \
-			   "in which an object for a list names its items by their ids)"),     \
-		{0},                                                                           \
-	};                                                                                     \
-	const struct key object##_remove_params[] = {                                          \
-		GROUP_KEY(struct object_params, group),                                        \
-		OBJECT_KEY(#object, "its " by " alone"),                                       \
-		{0},                                                                           \
-	};
+#define WHOLE(list, by)                                                                        \
+	"the keys of an item of `" list "` in the configuration; set: " by " and those that "  \
+	"are to differ (a merge patch, RFC 7396, in which an object for a list names its "     \
+	"items by their ids)"
 
-OBJECT_KEYS(modem, "modems", "mac")
-OBJECT_KEYS(channel, "channels", "id")
-OBJECT_KEYS(upstream_channel, "upstream_channels", "id")
-OBJECT_KEYS(bonding_group, "bonding_groups", "id")
-OBJECT_KEYS(filter_group, "filter_groups", "id")
-
+const struct key modem_params[] = {
+	GROUP_KEY(struct object_params, group),
+	OBJECT_KEY("modem", WHOLE("modems", "mac")),
+	{0},
+};
+const struct key modem_remove_params[] = {
+	GROUP_KEY(struct object_params, group),
+	OBJECT_KEY("modem", "its mac alone"),
+	{0},
+};
+const struct key filter_group_params[] = {
+	GROUP_KEY(struct object_params, group),
+	OBJECT_KEY("filter_group", WHOLE("filter_groups", "id")),
+	{0},
+};
+const struct key filter_group_remove_params[] = {
+	GROUP_KEY(struct object_params, group),
+	OBJECT_KEY("filter_group", "its id alone"),
+	{0},
+};
+const struct key channel_params[] = {
+	GROUP_KEY(struct object_params, group),
+	OBJECT_KEY("channel", WHOLE("channels", "id")),
+	{0},
+};
+const struct key channel_remove_params[] = {
+	GROUP_KEY(struct object_params, group),
+	OBJECT_KEY("channel", "its id alone"),
+	{0},
+};
+const struct key upstream_channel_params[] = {
+	GROUP_KEY(struct object_params, group),
+	OBJECT_KEY("upstream_channel", WHOLE("upstream_channels", "id")),
+	{0},
+};
+const struct key upstream_channel_remove_params[] = {
+	GROUP_KEY(struct object_params, group),
+	OBJECT_KEY("upstream_channel", "its id alone"),
+	{0},
+};
+const struct key bonding_group_params[] = {
+	GROUP_KEY(struct object_params, group),
+	OBJECT_KEY("bonding_group", WHOLE("bonding_groups", "id")),
+	{0},
+};
+const struct key bonding_group_remove_params[] = {
+	GROUP_KEY(struct object_params, group),
+	OBJECT_KEY("bonding_group", "its id alone"),
+	{0},
+};
 const struct key group_set_params[] = {
 	GROUP_KEY(struct object_params, group),
 	OBJECT_KEY("values", "rate_limit, cpe_timeout or both, as in the configuration"),
@@ -156,49 +192,31 @@ static bool differs_from_others(struct rpc_call *call, const struct served_group
 	return live_between(groups, count, changed, changes, why);
 }
 
-static json_t *request(struct rpc_call *call, enum live_verb verb, enum live_object object,
-		       const char *param) {
+/* The param that has the object: "modem". */
+static const char *object_param(enum live_object object) {
+	return object == LIVE_GROUP ? "values" : live_kinds[object].item;
+}
+
+json_t *object_request(struct rpc_call *call) {
 	const struct object_params *p = call->params;
 	const struct object_wait *w = call->state;
+	enum live_object object = call->method->object;
 	struct live_changes changes = {0};
 	struct served_group *g;
 	char why[LIVE_LINE];
+	json_t *value;
 
 	if (w != NULL && w->taken)
 		return left(call, w);
 	g = subject_group(call, &p->group);
 	if (g == NULL)
 		return NULL;
-	if (!live_request(&g->live, verb, object, json_object_get(call->given, param), &changes,
-			  why))
+	value = json_object_get(call->given, object_param(object));
+	if (!live_request(&g->live, call->method->verb, object, value, &changes, why))
 		return subject_refuse_change(call, why);
 	if (!differs_from_others(call, g, &changes, why)) {
 		live_changes_free(&changes);
 		return subject_refuse_change(call, why);
 	}
 	return object_change(call, g, &changes);
-}
-
-#define OBJECT_RUNS(object, kind)                                  \
-	json_t *object##_add(struct rpc_call *call) {              \
-		return request(call, LIVE_ADD, kind, #object);     \
-	}                                                          \
-	json_t *object##_replace(struct rpc_call *call) {          \
-		return request(call, LIVE_REPLACE, kind, #object); \
-	}                                                          \
-	json_t *object##_set(struct rpc_call *call) {              \
-		return request(call, LIVE_SET, kind, #object);     \
-	}                                                          \
-	json_t *object##_remove(struct rpc_call *call) {           \
-		return request(call, LIVE_REMOVE, kind, #object);  \
-	}
-
-OBJECT_RUNS(modem, LIVE_MODEM)
-OBJECT_RUNS(channel, LIVE_CHANNEL)
-OBJECT_RUNS(upstream_channel, LIVE_UPSTREAM_CHANNEL)
-OBJECT_RUNS(bonding_group, LIVE_BONDING_GROUP)
-OBJECT_RUNS(filter_group, LIVE_FILTER_GROUP)
-
-json_t *group_set(struct rpc_call *call) {
-	return request(call, LIVE_SET, LIVE_GROUP, "values");
 }

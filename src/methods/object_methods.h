@@ -15,16 +15,12 @@ struct object_params {
 
 extern const struct key object_result[];
 
-#define OBJECT_METHODS(object)                                                                 \
-	extern const struct key object##_params[], object##_remove_params[];                   \
-	json_t *object##_add(struct rpc_call *call), *object##_replace(struct rpc_call *call), \
-		*object##_set(struct rpc_call *call), *object##_remove(struct rpc_call *call);
-
-OBJECT_METHODS(modem)
-OBJECT_METHODS(channel)
-OBJECT_METHODS(upstream_channel)
-OBJECT_METHODS(bonding_group)
-OBJECT_METHODS(filter_group)
-
+extern const struct key modem_params[], modem_remove_params[];
+extern const struct key filter_group_params[], filter_group_remove_params[];
+extern const struct key channel_params[], channel_remove_params[];
+extern const struct key upstream_channel_params[], upstream_channel_remove_params[];
+extern const struct key bonding_group_params[], bonding_group_remove_params[];
 extern const struct key group_set_params[];
-json_t *group_set(struct rpc_call *call);
+
+/* What the row of its method says: `object` is an enum live_object, `verb` an enum live_verb. */
+json_t *object_request(struct rpc_call *call);
