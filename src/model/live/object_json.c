@@ -33,31 +33,51 @@ struct references object_ids(const struct service_group *sg) {
 	return (struct references){become_id, sg};
 }
 
+/* What an object is written for. */
+enum form {
+	FORM_FILE, /* as a file has it, which need not say what follows from other values */
+	FORM_SECRETS, /* with its keys besides */
+	FORM_WHOLE, /* who wants to know what holds */
+};
+
+static enum form file_form(bool secrets) {
+	return secrets ? FORM_SECRETS : FORM_FILE;
+}
+
+/* What means nothing beside other values. */
 static void leave_out(json_t *map, const char *key, bool out) {
 	if (out)
 		json_object_del(map, key);
 }
 
-static bool finish_wred(json_t *map, const struct service_flow *flow) {
+/* What follows from other values. */
+static void leave_unsaid(json_t *map, const char *key, enum form form, bool follows) {
+	leave_out(map, key, follows && form != FORM_WHOLE);
+}
+
+static bool finish_wred(json_t *map, const struct service_flow *flow, enum form form) {
 	const struct wred *wred = &flow->wred;
 	uint32_t most = wred->max_probability;
 
-	leave_out(map, "min_threshold", wred->min_threshold == flow->buffer / 4);
-	leave_out(map, "max_threshold", wred->max_threshold == flow->buffer - flow->buffer / 4);
+	leave_unsaid(map, "min_threshold", form, wred->min_threshold == flow->buffer / 4);
+	leave_unsaid(map, "max_threshold", form,
+		     wred->max_threshold == flow->buffer - flow->buffer / 4);
 	return json_object_set_new(map, "max_probability_inverse",
 				   json_integer((PROBABILITY_ONE + most / 2) / most)) == 0;
 }
 
-static bool finish_flow(json_t *map, const struct service_flow *flow, const struct modem *modem) {
-	leave_out(map, "bonding_group", flow->bonding_group == modem->bonding_group);
-	leave_out(map, "max_traffic_burst",
-		  flow->traffic_burst == check_default_burst(flow->sustained_rate));
+static bool finish_flow(json_t *map, const struct service_flow *flow, const struct modem *modem,
+			enum form form) {
+	leave_unsaid(map, "bonding_group", form, flow->bonding_group == modem->bonding_group);
+	leave_unsaid(map, "max_traffic_burst", form,
+		     flow->traffic_burst == check_default_burst(flow->sustained_rate));
 	leave_out(map, "min_reserved_packet", flow->reserved_rate == 0);
-	leave_out(map, "min_buffer", flow->min_buffer == check_default_min_buffer(flow->buffer));
-	leave_out(map, "max_buffer", flow->max_buffer == flow->buffer);
+	leave_unsaid(map, "min_buffer", form,
+		     flow->min_buffer == check_default_min_buffer(flow->buffer));
+	leave_unsaid(map, "max_buffer", form, flow->max_buffer == flow->buffer);
 	leave_out(map, "latency_target", flow->aqm != AQM_DOCSIS_PIE);
 	if (flow->aqm == AQM_WRED)
-		return finish_wred(json_object_get(map, "wred"), flow);
+		return finish_wred(json_object_get(map, "wred"), flow, form);
 	json_object_del(map, "wred");
 	return true;
 }
@@ -92,13 +112,13 @@ static bool cut_secrets(json_t *map, const struct security_association *sa) {
 
 /* False without memory. */
 static bool finish_security(json_t *map, const struct security_association *security,
-			    bool secrets) {
-	bool clear = security->cipher == CIPHER_NONE;
+			    enum form form) {
+	bool clear = security->cipher == CIPHER_NONE, secrets = form == FORM_SECRETS;
 
 	leave_out(map, "key", !secrets || (clear && all_zero(security->key, CIPHER_MAX_KEY)));
 	leave_out(map, "iv", !secrets || (clear && all_zero(security->iv, CIPHER_MAX_IV)));
 	leave_out(map, "next_key", !secrets);
-	leave_out(map, "use_next_key", !security->use_next_key);
+	leave_unsaid(map, "use_next_key", form, !security->use_next_key);
 	leave_out(map, "next_iv", !secrets || !security->has_next_key);
 	return cut_secrets(map, security);
 }
@@ -129,18 +149,18 @@ static void finish_upstream_channel(json_t *map, const struct upstream_channel *
 }
 
 /* False without memory. */
-static bool finish_modem(json_t *map, const struct modem *modem, bool secrets) {
+static bool finish_modem(json_t *map, const struct modem *modem, enum form form) {
 	json_t *flows = json_object_get(map, "service_flows");
 	json_t *classifiers = json_object_get(map, "classifiers");
 	json_t *upstream = json_object_get(map, "upstream_service_flows");
 
-	leave_out(map, "cpe_limit_ipv6", modem->cpe_limit_ipv6 == modem->cpe_limit);
-	leave_out(map, "max_aggregate_burst",
-		  modem->aggregate_burst == check_default_burst(modem->aggregate_rate));
-	if (!finish_security(json_object_get(map, "security"), &modem->security, secrets))
+	leave_unsaid(map, "cpe_limit_ipv6", form, modem->cpe_limit_ipv6 == modem->cpe_limit);
+	leave_unsaid(map, "max_aggregate_burst", form,
+		     modem->aggregate_burst == check_default_burst(modem->aggregate_rate));
+	if (!finish_security(json_object_get(map, "security"), &modem->security, form))
 		return false;
 	for (size_t f = 0; f < json_array_size(flows); f++) {
-		if (!finish_flow(json_array_get(flows, f), &modem->service_flows[f], modem))
+		if (!finish_flow(json_array_get(flows, f), &modem->service_flows[f], modem, form))
 			return false;
 	}
 	for (size_t f = 0; f < json_array_size(upstream); f++)
@@ -180,34 +200,47 @@ json_t *object_values_json(const struct service_group *sg) {
 	return map_json(keys, sg);
 }
 
-json_t *object_copy_json(enum live_object object, const void *copy, bool secrets) {
+static json_t *copy_json(enum live_object object, const void *copy, enum form form) {
 	json_t *map = map_json(object_key(object)->item->keys, copy);
 
 	if (map != NULL && object == LIVE_CHANNEL)
 		finish_channel(map, copy);
 	if (map != NULL && object == LIVE_UPSTREAM_CHANNEL)
 		finish_upstream_channel(map, copy);
-	if (map != NULL && object == LIVE_MODEM && !finish_modem(map, copy, secrets)) {
+	if (map != NULL && object == LIVE_MODEM && !finish_modem(map, copy, form)) {
 		json_decref(map);
 		return NULL;
 	}
 	return map;
 }
 
-json_t *object_json(const struct live_group *l, enum live_object object, uint32_t place,
-		    bool secrets) {
+json_t *object_copy_json(enum live_object object, const void *copy, bool secrets) {
+	return copy_json(object, copy, file_form(secrets));
+}
+
+/* Of an object in a place that is not free. */
+static json_t *place_json(const struct live_group *l, enum live_object object, uint32_t place,
+			  enum form form) {
 	const struct references ids = object_ids(&l->sg);
-	void *copy;
+	void *copy = object_copy(object, live_item(&l->sg, object, place), &ids);
 	json_t *map;
 
-	if (object == LIVE_GROUP)
-		return object_values_json(&l->sg);
-	copy = object_copy(object, live_item(&l->sg, object, place), &ids);
 	if (copy == NULL)
 		return NULL;
-	map = object_copy_json(object, copy, secrets);
+	map = copy_json(object, copy, form);
 	secret_free(copy);
 	return map;
+}
+
+json_t *object_json(const struct live_group *l, enum live_object object, uint32_t place,
+		    bool secrets) {
+	if (object == LIVE_GROUP)
+		return object_values_json(&l->sg);
+	return place_json(l, object, place, file_form(secrets));
+}
+
+json_t *object_modem_json(const struct live_group *l, const struct modem *modem) {
+	return place_json(l, LIVE_MODEM, (uint32_t)(modem - l->sg.modems), FORM_WHOLE);
 }
 
 json_t *object_security_json(const struct modem *modem, bool secrets) {
@@ -217,7 +250,7 @@ json_t *object_security_json(const struct modem *modem, bool secrets) {
 	while (strcmp(key->name, "security") != 0)
 		key++;
 	map = value_json(key, modem);
-	if (map == NULL || finish_security(map, &modem->security, secrets))
+	if (map == NULL || finish_security(map, &modem->security, file_form(secrets)))
 		return map;
 	json_decref(map);
 	return NULL;

@@ -26,6 +26,9 @@ void object_single_keys(struct key keys[OBJECT_SINGLE_KEYS + 1]);
 json_t *object_json(const struct live_group *l, enum live_object object, uint32_t place,
 		    bool secrets);
 
+/* As object_json(), of a modem of the group, with what follows from other values: all that holds for it. Secrets are not there. */
+json_t *object_modem_json(const struct live_group *l, const struct modem *modem);
+
 /* For object_copy(): references to objects of `sg`, a group in service, become their ids. */
 struct references object_ids(const struct service_group *sg);
 
