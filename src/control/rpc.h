@@ -66,6 +66,8 @@ struct rpc_method {
 	json_t *(*run)(struct rpc_call *call);
 	const char *refused; /* what is answered by RPC_REFUSED, for people; NULL: nothing */
 	bool reads; /* it changes nothing and may compute for long: others go first */
+	/* The keys of an object that the result has besides those of `result`, as keys_told() makes one table of both; NULL: none. */
+	const struct key *told;
 	/* For a `run` that several methods share: what it is done to, and what is done, in numbers of the service. */
 	unsigned object, verb;
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Methods in the words of OpenRPC. */
+#include "control/keys_told.h"
 #include "control/rpc.h"
 #include "model/schema.h"
 
@@ -19,11 +20,27 @@ static json_t *refusals_describe(const char *refused) {
 	return json_pack("[{s:i, s:s}]", "code", (int)RPC_REFUSED, "message", refused);
 }
 
+/* NULL: no memory. */
+static json_t *result_describe(const struct rpc_method *m) {
+	struct arena *arena;
+	const struct key *keys;
+	json_t *schema = NULL;
+
+	if (m->told == NULL)
+		return schema_of_keys(m->result, true);
+	arena = arena_new();
+	keys = arena != NULL ? keys_told(arena, m->told, m->result) : NULL;
+	if (keys != NULL)
+		schema = schema_of_keys(keys, true);
+	arena_free(arena);
+	return schema;
+}
+
 static json_t *method_describe(const struct rpc_method *m) {
 	return json_pack("{s:s, s:s, s:s, s:o, s:{s:s, s:o}, s:o}", "name", m->name, "summary",
 			 m->about, "paramStructure", "by-name", "params",
 			 params_describe(m->params), "result", "name", "result", "schema",
-			 schema_of_keys(m->result, true), "errors", refusals_describe(m->refused));
+			 result_describe(m), "errors", refusals_describe(m->refused));
 }
 
 json_t *rpc_describe(const struct rpc *rpc) {

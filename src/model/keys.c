@@ -211,7 +211,7 @@ static const struct key classifier_item = {
 	HELP("a classifier; every part that is not given matches everything"),
 };
 
-static const struct key modem_keys[] = {
+const struct key modem_keys[] = {
 	{.name = "mac", .required = true, .kind = KIND_MAC, AT(struct modem, mac),
 	 HELP("MAC address of the modem, unique in the service group")},
 	{.name = "addresses", .required = true,
@@ -221,6 +221,7 @@ static const struct key modem_keys[] = {
 	{.name = "cpe_limit", INTEGER(0, 1023), AT(struct modem, cpe_limit), .fallback = "16",
 	 HELP("IPv4 addresses that may be active at a time")},
 	{.name = "cpe_limit_ipv6", INTEGER(0, 1023), AT(struct modem, cpe_limit_ipv6),
+	 .follows = true,
 	 HELP("IPv6 addresses that may be active at a time; where not given, as cpe_limit")},
 	{.name = "filter_groups", .fixed = true,
 	 LIST_OF(struct modem, filter_groups, filter_group_count, &filter_group_reference),

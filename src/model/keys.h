@@ -64,10 +64,16 @@ struct key {
 	const struct key *item;
 	const char *help;
 	const char *example; /* shown in the schema */
+	/* Of what is told of an object in service: */
+	bool follows; /* where it was not given, it follows from other keys, and is told */
+	bool beside; /* it means something beside certain values of other keys, and is told there */
 };
 
 /* Keys of the top of the file, read into struct service_group. */
 extern const struct key service_group_keys[];
+
+/* Keys of an item of `modems`, read into struct modem. */
+extern const struct key modem_keys[];
 
 /* Key of an item of `service_groups` beside those of a group: its file, read into a char *. */
 extern const struct key group_file_key;

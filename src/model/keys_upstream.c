@@ -171,12 +171,12 @@ static const struct key upstream_flow_keys[] = {
 	{.name = "unsolicited_grant_size", SIZE(16, 65535), OF(grant_size), .example = "232",
 	 HELP("bytes of an unsolicited grant, with MAC headers")},
 	{.name = "grants_per_interval", INTEGER(1, 127), OF(grants_per_interval), .fallback = "1",
-	 HELP("unsolicited grants in each interval")},
+	 .beside = true, HELP("unsolicited grants in each interval")},
 	{.name = "active_timeout", TIME(MILLISECOND, 10 * SECOND), OF(active_timeout),
-	 .fallback = "500 ms",
+	 .fallback = "500 ms", .beside = true,
 	 HELP("time without use until unsolicited-grant-activity gets request opportunities instead")},
 	{.name = "guaranteed_grant_rate", KBPS_TO_TBPS_OR_NONE, OF(guaranteed_rate),
-	 .fallback = "none", HELP("rate of proactive grants")},
+	 .fallback = "none", .beside = true, HELP("rate of proactive grants")},
 #undef OF
 	{0},
 };
