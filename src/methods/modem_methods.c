@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "methods/modem_methods.h"
 
-#include <arpa/inet.h>
-
 #include "model/live/live_group.h"
+#include "model/live/object_json.h"
 #include "model/units.h"
 
 static json_t *mac_json(const uint8_t mac[6]) {
@@ -43,90 +42,50 @@ json_t *modem_list(struct rpc_call *call) {
 	return answer;
 }
 
-static json_t *told_addresses(const struct modem *m) {
-	json_t *list = json_array();
-
-	for (size_t a = 0; a < m->address_count; a++) {
-		const struct ip_address *address = &m->addresses[a];
-		char text[INET6_ADDRSTRLEN];
-
-		inet_ntop(address->family == 4 ? AF_INET : AF_INET6, address->bytes, text,
-			  sizeof(text));
-		json_array_append_new(list, json_string(text));
-	}
-	return list;
-}
-
-static json_t *told_filter_groups(const struct service_group *sg, const struct modem *m) {
-	json_t *list = json_array();
-
-	for (size_t f = 0; f < m->filter_group_count; f++)
-		json_array_append_new(list,
-				      json_integer(sg->filter_groups[m->filter_groups[f]].id));
-	return list;
-}
-
-static json_t *told_flow(const struct service_group *sg, const struct service_flow *f) {
-	json_t *json =
-		json_pack("{s:I, s:s, s:I, s:i, s:i, s:I, s:I, s:I}", "id", (json_int_t)f->id,
-			  "state", f->active ? "active" : "provisioned", "bonding_group",
-			  (json_int_t)sg->bonding_groups[f->bonding_group].id, "priority",
-			  f->priority, "weight", f->weight, "max_sustained_rate",
-			  (json_int_t)f->sustained_rate, "peak_rate", (json_int_t)f->peak_rate,
-			  "min_reserved_rate", (json_int_t)f->reserved_rate);
-
-	if (f->has_dsid)
-		json_object_set_new(json, "dsid", json_integer(f->dsid));
-	return json;
-}
-
-static json_t *told_flows(const struct service_group *sg, const struct modem *m) {
-	json_t *list = json_array();
-
-	for (size_t f = 0; f < m->service_flow_count; f++)
-		json_array_append_new(list, told_flow(sg, &m->service_flows[f]));
-	return list;
-}
-
-static json_t *told_upstream_flows(const struct modem *m) {
-	json_t *list = json_array();
-
+/* Adds how many clusters each flow has. Returns 0, or -1 without memory. */
+static int put_clusters(json_t *flows, const struct modem *m) {
 	for (size_t f = 0; f < m->upstream_flow_count; f++) {
-		const struct upstream_service_flow *flow = &m->upstream_flows[f];
+		json_t *count = json_integer((json_int_t)m->upstream_flows[f].cluster_count);
 
-		json_array_append_new(list, json_pack("{s:I, s:b, s:I}", "id", (json_int_t)flow->id,
-						      "segment_header", flow->segment_header,
-						      "clusters", (json_int_t)flow->cluster_count));
+		if (json_object_set_new(json_array_get(flows, f), "clusters", count) != 0)
+			return -1;
 	}
-	return list;
+	return 0;
 }
 
-static void put_security(json_t *json, const struct security_association *s) {
-	json_object_set_new(json, "said", json_integer(s->said));
-	json_object_set_new(json, "cipher", json_string(cipher_name(s->cipher)));
-	json_object_set_new(json, "key_sequence", json_integer(s->key_sequence));
-	json_object_set_new(json, "has_next_key", json_boolean(s->has_next_key));
+/* What the file has in `security` alone. Returns 0, or -1 without memory. */
+static int put_security(json_t *json, const struct modem *m) {
+	static const char *const names[] = {"said", "cipher", "key_sequence"};
+	const json_t *security = json_object_get(json, "security");
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (json_object_set(json, names[i], json_object_get(security, names[i])) != 0)
+			return -1;
+	}
+	return json_object_set_new(json, "has_next_key", json_boolean(m->security.has_next_key));
+}
+
+/* All keys of the modem, and the members of modem_get_result. NULL: no memory. */
+static json_t *told_modem(const struct live_group *l, const struct modem *m) {
+	json_t *keys = object_modem_json(l, m), *json = object_identity_json(LIVE_MODEM, m);
+	bool good = json_object_set_new(json, "group", json_integer(l->sg.id)) == 0 &&
+		    json_object_update(json, keys) == 0 && put_security(json, m) == 0 &&
+		    put_clusters(json_object_get(json, "upstream_service_flows"), m) == 0;
+
+	json_decref(keys);
+	if (good)
+		return json;
+	json_decref(json);
+	return NULL;
 }
 
 json_t *modem_get(struct rpc_call *call) {
 	const struct modem_get_params *p = call->params;
 	const struct served_group *g = subject_group(call, &p->group);
 	const struct modem *m = g != NULL ? subject_modem(call, g, p->mac) : NULL;
-	const struct service_group *sg;
-	json_t *json;
+	json_t *json = m != NULL ? told_modem(&g->live, m) : NULL;
 
-	if (m == NULL)
-		return NULL;
-	sg = subject_config(g);
-	json = json_pack("{s:o, s:I, s:o, s:I, s:I, s:I, s:o, s:I, s:I}", "mac", mac_json(m->mac),
-			 "group", (json_int_t)sg->id, "addresses", told_addresses(m), "cpe_limit",
-			 (json_int_t)m->cpe_limit, "cpe_limit_ipv6", (json_int_t)m->cpe_limit_ipv6,
-			 "bonding_group", (json_int_t)sg->bonding_groups[m->bonding_group].id,
-			 "filter_groups", told_filter_groups(sg, m), "classifiers",
-			 (json_int_t)m->classifier_count, "max_aggregate_rate",
-			 (json_int_t)m->aggregate_rate);
-	put_security(json, &m->security);
-	json_object_set_new(json, "service_flows", told_flows(sg, m));
-	json_object_set_new(json, "upstream_service_flows", told_upstream_flows(m));
+	if (m != NULL && json == NULL)
+		rpc_refuse(call, RPC_INTERNAL, "no memory left");
 	return json;
 }

@@ -175,67 +175,197 @@ class ModemList(TypedDict):
     next: NotRequired[int]
 
 
+class ModemGetSecurity(TypedDict):
+    # security association ID; modems may share one with all of its values
+    said: int
+    # none sends frames in the clear; des has 56 bits, and is for modems before DOCSIS 3.0
+    cipher: Literal["none", "aes-128", "aes-256", "des"]
+    # sequence number of the key; its lowest bit is the toggle
+    key_sequence: int
+    # whether downstream frames have next_key; only beside it
+    use_next_key: bool
+
+
+class ModemGetServiceFlowsWred(TypedDict):
+    # average queue from where on packets are dropped at random; where not given, one quarter of
+    # buffer
+    min_threshold: int
+    # average queue from where on all packets are dropped, above min_threshold; where not given,
+    # three quarters of buffer
+    max_threshold: int
+    # just below max_threshold, one packet in so many is dropped
+    max_probability_inverse: int
+    # w: each arrival moves the average by 1/2^w of the difference
+    weight: int
+
+
 class ModemGetServiceFlows(TypedDict):
-    # service flow ID
+    # service flow ID, unique in the service group
     id: int
-    # a provisioned flow carries nothing
+    # a provisioned flow carries nothing and no classifier may name it
     state: Literal["provisioned", "active"]
-    # number of its bonding group
+    # id of the flow's bonding group; where not given, the modem's
     bonding_group: int
-    # downstream service ID; not there where it has none
+    # downstream service ID, unique in the service group; needed by active flows on a bonding group
+    # of two or more channels
     dsid: NotRequired[int]
     # traffic priority; 7 is the highest
     priority: int
     # share among the modem's flows of the same priority and bonding group
     weight: int
-    # bits per second; 0: no limit
-    max_sustained_rate: int
-    # bits per second; 0: none
-    peak_rate: int
-    # bits per second; 0: none
-    min_reserved_rate: int
+    # maximum sustained traffic rate, of Ethernet frames with their CRCs
+    max_sustained_rate: str
+    # bytes that may pass at once at max_sustained_rate, at least max_frame; where not given, what
+    # passes in 10 ms, and at least 3044
+    max_traffic_burst: NotRequired[int]
+    # peak traffic rate, also within a burst; beside max_sustained_rate, and not less
+    peak_rate: str
+    # minimum reserved traffic rate: up to here the flow goes before all priorities; at most
+    # max_sustained_rate
+    min_reserved_rate: str
+    # assumed minimum packet size at min_reserved_rate: a shorter packet counts as so long; at most
+    # max_frame
+    min_reserved_packet: NotRequired[int]
+    # bytes that may wait while memory is short, at most buffer; where not given, one eighth of
+    # buffer, or 3044 bytes of it where that is more
+    min_buffer: int
+    # bytes that may wait in the queue of the flow
+    buffer: int
+    # bytes that may wait while much memory is free, at least buffer; where not given, buffer
+    max_buffer: int
+    # active queue management: none but the buffer's end, weighted random early detection, or PIE
+    # with DOCSIS's settings (RFC 8034)
+    aqm: Literal["tail-drop", "wred", "docsis-pie"]
+    # delay that aqm: docsis-pie aims at; only there
+    latency_target: NotRequired[str]
+    # settings of aqm: wred; only there
+    wred: NotRequired[ModemGetServiceFlowsWred]
+
+
+class ModemGetClassifiers(TypedDict):
+    # what the rule looks at: IPv4, IPv6 or the Ethernet type
+    family: Literal["ipv4", "ipv6", "llc"]
+    # source prefix of the rule's family; where not given, any
+    source: NotRequired[str]
+    # destination prefix of the rule's family; where not given, any
+    destination: NotRequired[str]
+    # IPv4 protocol, or the type of any header of an IPv6 packet; where not given, any
+    protocol: NotRequired[int]
+    # IPv4 TOS or IPv6 traffic class, and the mask of the bits that count
+    tos: NotRequired[int | str]
+    # source ports of TCP and UDP; packets without ports, such as later fragments, match 0-65535
+    # only
+    source_ports: NotRequired[int | str]
+    # destination ports of TCP and UDP; packets without ports match 0-65535 only
+    destination_ports: NotRequired[int | str]
+    # Ethernet type, also that of IP; needed by rules of family llc, and only there
+    ethertype: NotRequired[int]
+    # id of an active service flow of this modem
+    service_flow: int
+
+
+class ModemGetUpstreamServiceFlowsSidClustersSids(TypedDict):
+    # id of an upstream channel
+    channel: int
+    # service ID that is granted to, unique on its channel
+    sid: int
+
+
+class ModemGetUpstreamServiceFlowsSidClusters(TypedDict):
+    # number of the cluster in segment headers, unique in the service flow
+    id: int
+    # its SIDs, at most one a channel
+    sids: list[ModemGetUpstreamServiceFlowsSidClustersSids]
 
 
 class ModemGetUpstreamServiceFlows(TypedDict):
-    # service flow ID
+    # service flow ID, unique in the service group, also among downstream flows
     id: int
-    # whether its segments have headers: continuous concatenation and fragmentation
+    # continuous concatenation and fragmentation: every grant is filled with a segment that has a
+    # header
     segment_header: bool
+    # SID clusters of the flow; without segment headers exactly one
+    sid_clusters: list[ModemGetUpstreamServiceFlowsSidClusters]
+    # upstream scheduling service
+    scheduling: Literal[
+        "best-effort",
+        "non-real-time-polling",
+        "real-time-polling",
+        "unsolicited-grant",
+        "unsolicited-grant-activity",
+        "proactive-grant",
+    ]
+    # traffic priority of requests; 7 is the highest
+    priority: int
+    # maximum sustained traffic rate, of Ethernet frames with their CRCs
+    max_sustained_rate: str
+    # bytes that may be granted at once at max_sustained_rate; where not given, what passes in 10
+    # ms, and at least 3044
+    max_traffic_burst: NotRequired[int]
+    # peak traffic rate; beside max_sustained_rate, and not less
+    peak_rate: str
+    # minimum reserved traffic rate: up to here the flow goes before all priorities; at most
+    # max_sustained_rate
+    min_reserved_rate: str
+    # bytes of one grant, at most; where not given, no limit
+    max_concatenated_burst: NotRequired[int]
+    # N: bytes that a request of flows with segment headers counts by: 1, 2, 4, 8 or 16
+    request_multiplier: int
+    # time between two request opportunities of its own; of polling and, while it is silent,
+    # unsolicited-grant-activity
+    nominal_polling_interval: NotRequired[str]
+    # time between two unsolicited grants, or of proactive ones
+    nominal_grant_interval: NotRequired[str]
+    # time that an unsolicited grant may be late
+    tolerated_grant_jitter: str
+    # bytes of an unsolicited grant, with MAC headers
+    unsolicited_grant_size: NotRequired[int]
+    # unsolicited grants in each interval
+    grants_per_interval: NotRequired[int]
+    # time without use until unsolicited-grant-activity gets request opportunities instead
+    active_timeout: NotRequired[str]
+    # rate of proactive grants
+    guaranteed_grant_rate: NotRequired[str]
     # how many SID clusters it has
     clusters: int
 
 
 class ModemGet(TypedDict):
-    # MAC address
+    # MAC address of the modem, unique in the service group
     mac: str
-    # number of its service group
-    group: int
-    # IP addresses of the CPEs behind it
+    # IP addresses of the CPEs behind the modem, unique in the service group
     addresses: list[str]
     # IPv4 addresses that may be active at a time
     cpe_limit: int
-    # IPv6 addresses that may be active at a time
+    # IPv6 addresses that may be active at a time; where not given, as cpe_limit
     cpe_limit_ipv6: int
-    # number of the bonding group of its flows, but of those that have another
-    bonding_group: int
-    # numbers of filter groups, in order of evaluation
+    # ids of filter groups, in order of evaluation
     filter_groups: list[int]
-    # how many classifiers it has
-    classifiers: int
-    # bits per second of all its downstream flows together; 0: no limit
-    max_aggregate_rate: int
-    # security association ID
-    said: int
-    # none: frames go in the clear
-    cipher: Literal["none", "aes-128", "aes-256", "des"]
-    # sequence number of the key in use
-    key_sequence: int
-    # whether the following key is there, too
-    has_next_key: bool
-    # downstream service flows; the first is the primary one
+    # id of the bonding group of its service flows, but of those that name another
+    bonding_group: int
+    # limit of all downstream service flows of the modem together
+    max_aggregate_rate: str
+    # bytes that may pass at once at max_aggregate_rate, at least max_frame; where not given, what
+    # passes in 10 ms, and at least 3044
+    max_aggregate_burst: NotRequired[int]
+    # BPI+ security association
+    security: ModemGetSecurity
+    # the first is the primary flow: it is active and takes what no classifier takes
     service_flows: list[ModemGetServiceFlows]
-    # upstream service flows
+    # classifiers in order: the first that matches decides
+    classifiers: list[ModemGetClassifiers]
+    # what the modem sends on
     upstream_service_flows: list[ModemGetUpstreamServiceFlows]
+    # number of its service group
+    group: int
+    # security.said
+    said: int
+    # security.cipher
+    cipher: Literal["none", "aes-128", "aes-256", "des"]
+    # security.key_sequence
+    key_sequence: int
+    # whether there is a security.next_key, which is not told
+    has_next_key: bool
 
 
 class CountersGetGroupsDownstream(TypedDict):
@@ -683,7 +813,7 @@ def modem_get(
     # service group; may be left out where there is but one
     group: int | None = None,
 ) -> ModemGet:
-    """A modem with its service flows; not its keys."""
+    """A modem as the configuration has it; not its traffic encryption keys."""
     params = _given(
         group=group,
         mac=mac,

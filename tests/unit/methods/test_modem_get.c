@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* modem.get has every key that a file may have for a modem, in the file's words, and what describes it says so. */
+#include "test.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "methods/methods.h"
+
+#include "rpc_answer.h"
+#include "test_live.h"
+
+/* A flow, a classifier or an upstream flow for each key that stands beside certain values of others only. */
+#define MODEM_WITH_ALL                                                                             \
+	"  - mac: \"02:01:00:00:00:03\"\n"                                                         \
+	"    addresses: [10.0.0.3, \"2001:db8::3\"]\n"                                             \
+	"    filter_groups: [2, 1]\n"                                                              \
+	"    bonding_group: 1\n"                                                                   \
+	"    max_aggregate_rate: 100 Mbps\n"                                                       \
+	"    security: {said: 3, key_sequence: 4, use_next_key: true,\n"                           \
+	"      key: \"a00102030405060708090a0b0c0d0e0f\", iv: "                                    \
+	"\"a10102030405060708090a0b0c0d0e0e\",\n"                                                  \
+	"      next_key: \"a20102030405060708090a0b0c0d0e0f\", next_iv: "                          \
+	"\"a30102030405060708090a0b0c0d0e0e\"}\n"                                                  \
+	"    service_flows:\n"                                                                     \
+	"      - {id: 31, dsid: 31, priority: 3, max_sustained_rate: 20 Mbps, peak_rate: 30 Mbps," \
+	" min_reserved_rate: 1 Mbps, aqm: wred}\n"                                                 \
+	"      - {id: 32, bonding_group: 2, aqm: docsis-pie}\n"                                    \
+	"    classifiers:\n"                                                                       \
+	"      - {family: ipv4, source: 10.1.0.0/16, destination: 10.2.0.0/16, protocol: tcp, "    \
+	"tos: 0x20/0xf0, source_ports: 80, destination_ports: \"1-99\", service_flow: 32}\n"       \
+	"      - {family: llc, ethertype: 0x86dd, service_flow: 32}\n"                             \
+	"    upstream_service_flows:\n"                                                            \
+	"      - {id: 33, " SIDS(                                                                  \
+		"31") ", scheduling: unsolicited-grant-activity, "                                 \
+		      "nominal_polling_interval: 20 ms, nominal_grant_interval: 10 ms, "           \
+		      "unsolicited_grant_size: 232}\n"                                             \
+		      "      - {id: 34, " SIDS(                                                    \
+			      "32") ", scheduling: proactive-grant, "                              \
+				    "nominal_grant_interval: 10 ms, guaranteed_grant_rate: 1 "     \
+				    "Mbps, "                                                       \
+				    "max_sustained_rate: 2 Mbps, max_traffic_burst: 4 kB, "        \
+				    "max_concatenated_burst: 4 kB}\n"
+#define SIDS(sid) "sid_clusters: [{id: 0, sids: [{channel: 1, sid: " sid "}]}]"
+
+#define PATH_SIZE 128
+
+/* What no answer has, and why. */
+static const struct {
+	const char *path, *why;
+} untold[] = {
+	{"security.key", "a secret"},
+	{"security.iv", "a secret"},
+	{"security.next_key", "a secret"},
+	{"security.next_iv", "a secret"},
+};
+
+static struct served_group group;
+static struct server server;
+static struct methods methods;
+static struct rpc rpc;
+
+static int begin(void **state) {
+	(void)state;
+	group.live = live_of(LIVE_SMALL MODEM_WITH_ALL);
+	group.sg = &group.live.sg;
+	group.there = true;
+	server.groups = &group;
+	server.group_count = 1;
+	methods.server = &server;
+	rpc = methods_rpc(&methods);
+	return 0;
+}
+
+static int end(void **state) {
+	(void)state;
+	live_group_free(&group.live);
+	return 0;
+}
+
+static json_t *modem_told(const char *mac) {
+	char request[256], *text;
+	json_t *answer, *result;
+	struct rpc_work *w;
+
+	snprintf(request, sizeof(request),
+		 "{\"jsonrpc\":\"2.0\",\"method\":\"modem.get\",\"params\":{\"mac\":\"%s\"},"
+		 "\"id\":1}",
+		 mac);
+	w = rpc_begin(&rpc, request, strlen(request));
+	assert_true(rpc_go_on(w));
+	text = rpc_answer(w);
+	answer = json_loads(text, 0, NULL);
+	result = json_incref(json_object_get(answer, "result"));
+	assert_non_null(result);
+	json_decref(answer);
+	free(text);
+	return result;
+}
+
+/* The schema of the answer; to be freed. */
+static json_t *described(void) {
+	json_t *all = rpc_describe(&rpc), *methods_list = json_object_get(all, "methods"), *found;
+	size_t m = 0;
+
+	while (strcmp(rpc.methods[m].name, "modem.get") != 0)
+		m++;
+	found = json_object_get(json_array_get(methods_list, m), "result");
+	found = json_incref(json_object_get(found, "schema"));
+	assert_non_null(found);
+	json_decref(all);
+	return found;
+}
+
+/* Whether a member of a member .. is there, in one item of each list at least. */
+static bool is_there(const json_t *json, const char *path) {
+	size_t length = strcspn(path, ".");
+	char name[PATH_SIZE];
+
+	for (size_t i = 0; i < json_array_size(json); i++) {
+		if (is_there(json_array_get(json, i), path))
+			return true;
+	}
+	if (*path == '\0' || !json_is_object(json))
+		return *path == '\0' && json != NULL;
+	snprintf(name, sizeof(name), "%.*s", (int)length, path);
+	json = json_object_get(json, name);
+	return json != NULL && is_there(json, path[length] == '.' ? path + length + 1 : "");
+}
+
+/* Why no answer has the key; NULL: answers have it. */
+static const char *why_untold(const char *path) {
+	for (size_t i = 0; i < ARRAY_COUNT(untold); i++) {
+		if (strcmp(untold[i].path, path) == 0)
+			return untold[i].why;
+	}
+	return NULL;
+}
+
+/* Returns how many keys are not told. */
+static unsigned keys_are_there(const struct key *keys, const char *up, const json_t *modem) {
+	char path[PATH_SIZE];
+	unsigned missing = 0;
+	const char *why;
+
+	for (const struct key *key = keys; key->name != NULL; key++) {
+		const struct key *inner = key->kind == KIND_LIST ? key->item->keys : key->keys;
+
+		snprintf(path, sizeof(path), "%s%s", up, key->name);
+		why = why_untold(path);
+		if (is_there(modem, path) == (why != NULL))
+			fail_msg("%s is %s", path, why != NULL ? why : "missing");
+		missing += why != NULL;
+		strcat(path, ".");
+		if (inner != NULL)
+			missing += keys_are_there(inner, path, modem);
+	}
+	return missing;
+}
+
+static void every_key_is_told(void **state) {
+	json_t *modem = modem_told("02:01:00:00:00:03");
+
+	(void)state;
+	assert_int_equal(keys_are_there(modem_keys, "", modem), ARRAY_COUNT(untold));
+	json_decref(modem);
+}
+
+/* All of `part` is in `whole`; lists are of the same length. */
+static void is_part(const json_t *part, const json_t *whole, const char *name) {
+	const char *key;
+	json_t *value;
+	size_t i;
+
+	if (json_is_object(part)) {
+		json_object_foreach((json_t *)(uintptr_t)part, key, value)
+			is_part(value, json_object_get(whole, key), key);
+	} else if (json_is_array(part)) {
+		assert_int_equal(json_array_size(part), json_array_size(whole));
+		json_array_foreach(part, i, value) is_part(value, json_array_get(whole, i), name);
+	} else if (!json_equal(part, whole)) {
+		fail_msg("%s differs", name);
+	}
+}
+
+static void values_are_those_of_a_file(void **state) {
+	static const char *const macs[] = {"02:01:00:00:00:01", "02:01:00:00:00:02",
+					   "02:01:00:00:00:03"};
+
+	(void)state;
+	for (uint32_t m = 0; m < ARRAY_COUNT(macs); m++) {
+		json_t *modem = modem_told(macs[m]);
+		json_t *file = object_json(&group.live, LIVE_MODEM, m, false);
+
+		is_part(file, modem, macs[m]);
+		json_decref(file);
+		json_decref(modem);
+	}
+}
+
+/* What a file need not say. */
+static void what_follows_is_told(void **state) {
+	json_t *modem = modem_told("02:01:00:00:00:03"), *flow, *wred;
+
+	(void)state;
+	flow = json_array_get(json_object_get(modem, "service_flows"), 0);
+	wred = json_object_get(flow, "wred");
+	assert_int_equal(json_integer_value(json_object_get(modem, "cpe_limit_ipv6")), 16);
+	assert_int_equal(json_integer_value(json_object_get(modem, "max_aggregate_burst")), 125000);
+	assert_int_equal(json_integer_value(json_object_get(flow, "bonding_group")), 1);
+	assert_int_equal(json_integer_value(json_object_get(flow, "max_traffic_burst")), 25000);
+	assert_int_equal(json_integer_value(json_object_get(flow, "min_reserved_packet")), 64);
+	assert_int_equal(json_integer_value(json_object_get(flow, "min_buffer")), 64000);
+	assert_int_equal(json_integer_value(json_object_get(flow, "max_buffer")), 512000);
+	assert_int_equal(json_integer_value(json_object_get(wred, "min_threshold")), 128000);
+	assert_int_equal(json_integer_value(json_object_get(wred, "max_threshold")), 384000);
+	assert_int_equal(json_integer_value(json_object_get(wred, "max_probability_inverse")), 10);
+	json_decref(modem);
+}
+
+/* What means nothing beside the values of other keys. */
+static void what_means_nothing_is_not_told(void **state) {
+	static const char *const paths[] = {
+		"service_flows.wred",
+		"service_flows.latency_target",
+		"service_flows.min_reserved_packet",
+		"service_flows.max_traffic_burst",
+		"upstream_service_flows.grants_per_interval",
+		"upstream_service_flows.active_timeout",
+		"upstream_service_flows.guaranteed_grant_rate",
+	};
+	json_t *modem = modem_told("02:01:00:00:00:02");
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_COUNT(paths); i++) {
+		if (is_there(modem, paths[i]))
+			fail_msg("%s is told", paths[i]);
+	}
+	json_decref(modem);
+}
+
+/* Clients know these names for longer than those of the file. */
+static void names_of_before_stay(void **state) {
+	static const char *const paths[] = {
+		"mac",
+		"group",
+		"addresses",
+		"cpe_limit",
+		"cpe_limit_ipv6",
+		"bonding_group",
+		"filter_groups",
+		"classifiers",
+		"max_aggregate_rate",
+		"said",
+		"cipher",
+		"key_sequence",
+		"has_next_key",
+		"service_flows.id",
+		"service_flows.state",
+		"service_flows.bonding_group",
+		"service_flows.priority",
+		"service_flows.weight",
+		"service_flows.max_sustained_rate",
+		"service_flows.peak_rate",
+		"service_flows.min_reserved_rate",
+		"upstream_service_flows.id",
+		"upstream_service_flows.segment_header",
+		"upstream_service_flows.clusters",
+	};
+	json_t *modem = modem_told("02:01:00:00:00:02"), *rolled = modem_told("02:01:00:00:00:03");
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_COUNT(paths); i++) {
+		if (!is_there(modem, paths[i]))
+			fail_msg("%s is missing", paths[i]);
+	}
+	assert_true(is_there(rolled, "service_flows.dsid"));
+	assert_int_equal(json_integer_value(json_object_get(rolled, "said")), 3);
+	assert_string_equal(json_string_value(json_object_get(rolled, "cipher")), "aes-128");
+	assert_int_equal(json_integer_value(json_object_get(rolled, "key_sequence")), 4);
+	assert_true(json_is_true(json_object_get(rolled, "has_next_key")));
+	assert_true(json_is_false(json_object_get(modem, "has_next_key")));
+	json_decref(rolled);
+	json_decref(modem);
+}
+
+/* Everything is described, and what is said to be there is. */
+static void as_described(const json_t *schema, const json_t *value, const char *name) {
+	const json_t *properties = json_object_get(schema, "properties");
+	const json_t *required = json_object_get(schema, "required");
+	const json_t *items = json_object_get(schema, "items");
+	const char *key;
+	json_t *inner;
+	size_t i;
+
+	assert_null(json_object_get(schema, "x-secret"));
+	json_array_foreach(required, i, inner) {
+		if (json_object_get(value, json_string_value(inner)) == NULL)
+			fail_msg("%s: no %s", name, json_string_value(inner));
+	}
+	json_array_foreach(value, i, inner) as_described(items, inner, name);
+	json_object_foreach((json_t *)(uintptr_t)value, key, inner) {
+		if (json_object_get(properties, key) == NULL)
+			fail_msg("%s.%s is not described", name, key);
+		as_described(json_object_get(properties, key), inner, key);
+	}
+}
+
+static void answers_are_described(void **state) {
+	static const char *const macs[] = {"02:01:00:00:00:01", "02:01:00:00:00:02",
+					   "02:01:00:00:00:03"};
+	json_t *schema = described();
+	char path[PATH_SIZE];
+
+	(void)state;
+	for (size_t m = 0; m < ARRAY_COUNT(macs); m++) {
+		json_t *modem = modem_told(macs[m]);
+
+		as_described(schema, modem, macs[m]);
+		json_decref(modem);
+	}
+	for (size_t i = 0; i < ARRAY_COUNT(untold); i++) {
+		snprintf(path, sizeof(path), "properties.security.properties.%s",
+			 strchr(untold[i].path, '.') + 1);
+		assert_false(is_there(schema, path));
+	}
+	assert_true(is_there(schema, "properties.security.properties.use_next_key"));
+	json_decref(schema);
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_key_is_told),
+		cmocka_unit_test(values_are_those_of_a_file),
+		cmocka_unit_test(what_follows_is_told),
+		cmocka_unit_test(what_means_nothing_is_not_told),
+		cmocka_unit_test(names_of_before_stay),
+		cmocka_unit_test(answers_are_described),
+	};
+
+	return cmocka_run_group_tests(tests, begin, end);
+}
