@@ -203,7 +203,7 @@ docs: build ## write the generated pages again: configuration, counters, picture
 	@devtools/docs
 
 .PHONY: dashboards
-dashboards: ## write Grafana's dashboards in deploy/grafana/ again, and the chart's copies of them and of the alerts
+dashboards: ## write Grafana's dashboards in deploy/grafana/ again
 	@devtools/install-deps lint
 	@devtools/dashboards
 
@@ -213,9 +213,10 @@ dashboards-drawn: build ## draw them from a run with four service groups into bu
 	@devtools/dashboards --draw 60
 
 .PHONY: chart
-chart: ## pack the Helm chart: build-chart/vcmts-VERSION.tgz (VERSION=, that of the project)
+chart: ## pack the Helm chart with dashboards and alerts: build-chart/vcmts-VERSION.tgz (VERSION=, that of the project)
 	@devtools/install-deps chart
-	@build-chart/render deploy/helm/vcmts --package build-chart \
+	@devtools/helm/assemble
+	@build-chart/render build-chart/vcmts --package build-chart \
 		"$(or $(VERSION),$(shell sed -n "s/^  version: '\(.*\)',$$/\1/p" meson.build))"
 
 .PHONY: chart-test

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes the dashboards, and the chart's copies of them and of the alerts, or says which differ."""
+"""Writes the dashboards, or says which differ."""
 
 import argparse
 import json
@@ -17,10 +17,6 @@ from boards.pair import pair
 from boards.system import system
 
 DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
-# A chart has what it ships below its own folder, and links do not survive every copy of a checkout.
-CHART = DEPLOY / "helm" / "vcmts"
-ALERTS = DEPLOY / "prometheus" / "alerts.yaml"
-
 
 # What the SDK writes of every variable, and Grafana's own schema knows of intervals only.
 OF_INTERVALS = ("auto", "auto_count", "auto_min")
@@ -36,10 +32,7 @@ def text_of(made: Dashboard) -> str:
 
 def files() -> dict[Path, str]:
     made = {"system": system(), "group": group(), "pair": pair(), "cores": cores()}
-    texts = {f"{name}.json": text_of(one) for name, one in made.items()}
-    places = (DEPLOY / "grafana", CHART / "dashboards")
-    found = {place / name: text for place in places for name, text in texts.items()}
-    return found | {CHART / "files" / ALERTS.name: ALERTS.read_text(encoding="utf-8")}
+    return {DEPLOY / "grafana" / f"{name}.json": text_of(one) for name, one in made.items()}
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -19,8 +19,8 @@ from vcmts.paths import CHECKOUT
 from vcmts.profile.server import write_item
 
 Json = dict[str, Any]
-CHART = CHECKOUT / "deploy" / "helm" / "vcmts"
-LAB_VALUES = CHART / "ci" / "lab.yaml"
+CHART = CHECKOUT / "build-chart" / "vcmts"  # assembled by `run` beside this file
+LAB_VALUES = CHECKOUT / "deploy" / "helm" / "vcmts" / "ci" / "lab.yaml"
 NAMESPACE = "vcmts-lab"
 RELEASE = "lab"
 POD = "lab-vcmts-0"

@@ -4,6 +4,7 @@
 import base64
 import json
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from vcmts.paths import CHECKOUT
 
 CHART = CHECKOUT / "deploy" / "helm" / "vcmts"
 PROGRAM = CHECKOUT / "build-chart" / "render"
+ASSEMBLE = CHECKOUT / "devtools" / "helm" / "assemble"
 CI = sorted((CHART / "ci").glob("*.yaml"))
 NO_RENDERER = "the chart is not rendered here: devtools/install-deps chart installs what it takes"
 needs_renderer = pytest.mark.skipif(not PROGRAM.exists(), reason=NO_RENDERER)
@@ -100,10 +102,23 @@ class Renderer:
         return str(refusal.value)
 
 
+def assembled(place: Path) -> Path:
+    """The chart as it is packed: with dashboards and alerts."""
+    subprocess.run([ASSEMBLE, place], check=True)
+    return place / "vcmts"
+
+
 @contextmanager
 def renderer() -> Iterator[Renderer]:
+    """Of the assembled chart."""
+    with tempfile.TemporaryDirectory() as place, renderer_of(assembled(Path(place))) as ready:
+        yield ready
+
+
+@contextmanager
+def renderer_of(chart: Path) -> Iterator[Renderer]:
     with subprocess.Popen(
-        [PROGRAM, CHART],
+        [PROGRAM, chart],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,

@@ -6,7 +6,16 @@ from typing import Any
 
 import pytest
 
-from python.charts import CI, Json, Renderer, needs_renderer, one_group, renderer
+from python.charts import (
+    CHART,
+    CI,
+    Json,
+    Renderer,
+    needs_renderer,
+    one_group,
+    renderer,
+    renderer_of,
+)
 from vcmts import yamls
 
 pytestmark = needs_renderer
@@ -183,6 +192,20 @@ BY_TEMPLATE: list[tuple[Json, str]] = [
 @pytest.mark.parametrize(("values", "said"), BY_TEMPLATE, ids=lambda part: str(part)[:40])
 def test_a_template_says_the_rest_in_one_line(render: Renderer, values: Json, said: str) -> None:
     assert render.refused(values).endswith(f"): {said}")
+
+
+@pytest.mark.parametrize(
+    ("key", "what"), [("rules", "alerts"), ("dashboards", "dashboards")], ids=lambda part: part
+)
+def test_the_chart_of_the_checkout_says_what_it_lacks(key: str, what: str) -> None:
+    """Dashboards and alerts have their place elsewhere: without them it does all else."""
+    with renderer_of(CHART) as render:
+        assert render(one_group()).objects
+        said = render.refused(one_group(monitoring={key: {"enabled": True}}))
+    assert said.endswith(
+        f"): monitoring.{key}.enabled: found a chart without {what}, allowed: the chart that "
+        "`make chart` makes, build-chart/vcmts-VERSION.tgz"
+    )
 
 
 @pytest.mark.parametrize(

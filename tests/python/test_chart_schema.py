@@ -3,12 +3,13 @@
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
 
-from python.charts import CHART, CI
+from python.charts import CHART, CI, assembled
 from vcmts import yamls
 from vcmts.docs import chart_values, configdoc
 from vcmts.paths import CHECKOUT
@@ -111,10 +112,13 @@ def test_the_readme_tells_every_key() -> None:
         assert f"| `{key}` |" in readme, key
 
 
-def test_what_the_chart_packages_is_the_projects_own() -> None:
-    """Copies that `make dashboards` writes; `make lint` asks for them as well."""
-    own = {path.name: path.read_bytes() for path in (CHECKOUT / "deploy/grafana").glob("*.json")}
-    copies = {path.name: path.read_bytes() for path in (CHART / "dashboards").iterdir()}
-    assert own and copies == own
-    alerts = CHECKOUT / "deploy/prometheus/alerts.yaml"
-    assert (CHART / "files/alerts.yaml").read_bytes() == alerts.read_bytes()
+def test_the_assembled_chart_has_the_projects_dashboards_and_alerts(tmp_path: Path) -> None:
+    """Beside all that is in the checkout; what is no more there is not kept from before."""
+    (tmp_path / "vcmts/templates").mkdir(parents=True)
+    (tmp_path / "vcmts/templates/old.yaml").touch()
+    made = {path: path.read_bytes() for path in assembled(tmp_path).rglob("*") if path.is_file()}
+    deploy = CHECKOUT / "deploy"
+    expected = [(path.relative_to(CHART), path) for path in CHART.rglob("*") if path.is_file()]
+    expected += [(Path("dashboards", path.name), path) for path in deploy.glob("grafana/*.json")]
+    expected += [(Path("files/alerts.yaml"), deploy / "prometheus/alerts.yaml")]
+    assert made == {tmp_path / "vcmts" / name: path.read_bytes() for name, path in expected}
