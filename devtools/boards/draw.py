@@ -45,7 +45,7 @@ def prepare() -> None:
     if shutil.which("npm") is None:
         raise SystemExit("dashboards: needs npm (Debian's packages nodejs and npm)")
     FOLDER.mkdir(exist_ok=True)
-    for part in PARTS.iterdir():
+    for part in PARTS.glob("*.*"):
         shutil.copy(part, FOLDER)
     if not (FOLDER / "node_modules").exists():
         print("npm install: 400 MB, a minute or two", file=sys.stderr)

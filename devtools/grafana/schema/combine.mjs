@@ -4,7 +4,7 @@ import fs from "fs";
 
 const whole = {
   $schema: "http://json-schema.org/draft-07/schema#",
-  $comment: "Made by devtools/grafana/schemas.sh of @grafana/schema 13.2.2, Apache-2.0",
+  $comment: "Made by devtools/grafana/schema/build of @grafana/schema 13.2.2, Apache-2.0",
   definitions: {},
 };
 
