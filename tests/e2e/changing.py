@@ -15,7 +15,6 @@ from typing import Any
 from e2e.machine import kept_up
 from e2e.running import stop
 from patience import TIMEOUT
-from vcmts.control import methods
 from vcmts.control.client import Client
 from vcmts.directions import DIRECTIONS
 from vcmts.paths import CHECKOUT, build_directory
@@ -28,11 +27,12 @@ Json = dict[str, Any]
 
 
 def generation(client: Client) -> int:
-    return methods.server_info(client)["generation"]
+    found: int = client.call("server.info")["generation"]
+    return found
 
 
 def modems_of(client: Client, group: int) -> list[Json]:
-    groups = methods.config_get(client, keys=True)["config"]["service_groups"]
+    groups = client.call("config.get", keys=True)["config"]["service_groups"]
     found: list[Json] = next(g["modems"] for g in groups if g["service_group"] == group)
     return found
 
@@ -95,7 +95,7 @@ def changing(
                 run = Changing(process)
                 run.goes_on()
                 with Client(path, TIMEOUT) as run.client:
-                    run.pid = methods.server_info(run.client)["pid"]
+                    run.pid = run.client.call("server.info")["pid"]
                     yield run
                 process.terminate()
                 run.lines.append(process.communicate(timeout=TIMEOUT)[1])

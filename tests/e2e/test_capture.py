@@ -34,7 +34,6 @@ from e2e.capturing import (
 from e2e.pcapng_reader import Read, read_pcapng
 from e2e.ports import serve
 from patience import TIMEOUT, until
-from vcmts.control import methods
 from vcmts.control.client import Client
 from vcmts.paths import CHECKOUT
 from vcmts.witness.bpi import decrypt_pdu
@@ -194,10 +193,10 @@ def test_a_modem_comes_back(served: Served) -> None:
     with subprocess.Popen(command, env=environment(), stderr=subprocess.PIPE) as process:
         until(lambda: out.exists() and out.stat().st_size > 4096, "packets")
         with Client(served.control, TIMEOUT) as client:
-            groups = methods.config_get(client, keys=True)["config"]["service_groups"]
+            groups = client.call("config.get", keys=True)["config"]["service_groups"]
             modem: Any = next(m for m in groups[0]["modems"] if m["mac"] == FIRST_MODEM)
-            methods.modem_remove(client, modem={"mac": FIRST_MODEM})
-            methods.modem_add(client, modem=modem)
+            client.call("modem.remove", modem={"mac": FIRST_MODEM})
+            client.call("modem.add", modem=modem)
         size = out.stat().st_size
         until(lambda: out.stat().st_size > size + (1 << 18), "packets of the modem that came back")
         process.send_signal(signal.SIGINT)
@@ -364,10 +363,10 @@ def test_a_group_that_is_removed_and_the_end_of_vcmtsd(tmp_path: Path) -> None:
         nine = tmp_path / "nine.yaml"
         nine.write_text(nine_of(text))
         with Client(served.control, TIMEOUT) as client, connection(served) as made:
-            methods.group_add(client, file=str(nine))
+            client.call("group.add", file=str(nine))
             made.sendall(b'{"group": 9, "stages": ["receive"]}\n')
             assert line_of(made) == {"ok": True}
-            methods.group_remove(client, group=9)
+            client.call("group.remove", group=9)
             assert read_pcapng(all_of(made)).comments[-1].endswith("not in service any more")
         with connection(served) as made:
             made.sendall(b"{}\n")

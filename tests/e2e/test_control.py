@@ -28,7 +28,6 @@ from e2e.controlled import (
 from e2e.ports import Run, serve
 from e2e.running import stop, vcmts, vcmtsd
 from patience import TIMEOUT, until
-from vcmts.control import methods
 from vcmts.control.client import Client, ClosedError, RefusedError
 from vcmts.paths import CHECKOUT, program
 from vcmts.telemetry.command import folders as telemetry_folders
@@ -52,59 +51,59 @@ def client(folder: Path) -> Iterator[Client]:
 
 def changed(client: Client) -> dict[str, Any]:
     """What changes, and is as it was at the end."""
-    config = methods.config_get(client, keys=True)["config"]["service_groups"][0]
+    config = client.call("config.get", keys=True)["config"]["service_groups"][0]
     modem, channel, group = config["modems"][3], config["channels"][0], config["bonding_groups"][0]
     said, key = config["modems"][2]["security"]["said"], "00" * 16
     rule = {"family": "ipv4", "action": "permit"}
     slow = channel | {"rate": "600 Mbps"}
     up = {"id": 1, "type": "ofdma", "rate": "100 Mbps", "session": 99}
     with pytest.raises(RefusedError, match="upstream_channel"):  # it has none to begin with
-        methods.upstream_channel_add(client, upstream_channel=up)
+        client.call("upstream_channel.add", upstream_channel=up)
     answers = {
-        "modem.remove": methods.modem_remove(client, modem={"mac": modem["mac"]}),
-        "modem.add": methods.modem_add(client, modem=modem),
-        "modem.set": methods.modem_set(client, modem={"mac": modem["mac"], "cpe_limit": 3}),
-        "modem.replace": methods.modem_replace(client, modem=modem),
-        "channel.replace": methods.channel_replace(client, channel=slow),
-        "channel.set": methods.channel_set(client, channel=channel),
-        "bonding_group.replace": methods.bonding_group_replace(client, bonding_group=group),
-        "filter_group.add": methods.filter_group_add(
-            client, filter_group={"id": 9, "rules": [rule]}
+        "modem.remove": client.call("modem.remove", modem={"mac": modem["mac"]}),
+        "modem.add": client.call("modem.add", modem=modem),
+        "modem.set": client.call("modem.set", modem={"mac": modem["mac"], "cpe_limit": 3}),
+        "modem.replace": client.call("modem.replace", modem=modem),
+        "channel.replace": client.call("channel.replace", channel=slow),
+        "channel.set": client.call("channel.set", channel=channel),
+        "bonding_group.replace": client.call("bonding_group.replace", bonding_group=group),
+        "filter_group.add": client.call(
+            "filter_group.add", filter_group={"id": 9, "rules": [rule]}
         ),
-        "filter_group.remove": methods.filter_group_remove(client, filter_group={"id": 9}),
+        "filter_group.remove": client.call("filter_group.remove", filter_group={"id": 9}),
         "upstream_channel.none": None,
-        "group.set": methods.group_set(client, values={"rate_limit": "9 Gbps"}),
-        "group.drain": methods.group_drain(client),
-        "group.resume": methods.group_resume(client),
-        "key.install": methods.key_install(client, said=said, key=key, iv=key),
-        "key.use": methods.key_use(client, said=said),
-        "key.remove": methods.key_remove(client, said=said),
+        "group.set": client.call("group.set", values={"rate_limit": "9 Gbps"}),
+        "group.drain": client.call("group.drain"),
+        "group.resume": client.call("group.resume"),
+        "key.install": client.call("key.install", said=said, key=key, iv=key),
+        "key.use": client.call("key.use", said=said),
+        "key.remove": client.call("key.remove", said=said),
     }
-    methods.modem_replace(client, modem=config["modems"][2])
-    methods.group_set(client, values={"rate_limit": config["rate_limit"]})
-    [after] = methods.config_get(client, keys=True)["config"]["service_groups"]
+    client.call("modem.replace", modem=config["modems"][2])
+    client.call("group.set", values={"rate_limit": config["rate_limit"]})
+    [after] = client.call("config.get", keys=True)["config"]["service_groups"]
     assert after == config
     return answers
 
 
 def test_answers_are_as_described(client: Client) -> None:
-    """By the typed client; what the page promises is kept."""
+    """What the page promises is kept."""
     described = client.call("rpc.discover")
     assert described == json.loads(vcmtsd("describe", "--rpc").stdout)
     answers: dict[str, Any] = {
-        "server.info": methods.server_info(client),
-        "group.list": methods.group_list(client),
-        "group.get": methods.group_get(client, group=1),
-        "modem.list": methods.modem_list(client, count=2),
-        "modem.get": methods.modem_get(client, mac=MAC),
-        "counters.get": methods.counters_get(client),
-        "metrics.get": methods.metrics_get(client, modem=MAC),
-        "config.get": methods.config_get(client),
-        "config.reload": methods.config_reload(client),
-        "measure.set": methods.measure_set(client, latency=True),
-        "measure.get": methods.measure_get(client),
-        "power.get": methods.power_get(client),
-        "events.subscribe": methods.events_subscribe(client, groups=[1]),
+        "server.info": client.call("server.info"),
+        "group.list": client.call("group.list"),
+        "group.get": client.call("group.get", group=1),
+        "modem.list": client.call("modem.list", count=2),
+        "modem.get": client.call("modem.get", mac=MAC),
+        "counters.get": client.call("counters.get"),
+        "metrics.get": client.call("metrics.get", modem=MAC),
+        "config.get": client.call("config.get"),
+        "config.reload": client.call("config.reload"),
+        "measure.set": client.call("measure.set", latency=True),
+        "measure.get": client.call("measure.get"),
+        "power.get": client.call("power.get"),
+        "events.subscribe": client.call("events.subscribe", groups=[1]),
         **changed(client),
     }
     schemas = {method["name"]: method["result"]["schema"] for method in described["methods"]}
@@ -118,8 +117,8 @@ def test_answers_are_as_described(client: Client) -> None:
         for sample in answers["metrics.get"]["samples"]
     }
     assert {("vcmts_flow_packets_total", MAC), ("vcmts_worker_rounds_total", None)} <= told
-    assert methods.modem_get(client, mac=MAC)["service_flows"][0]["id"] == 2
-    listed = methods.modem_list(client, first=answers["modem.list"]["next"])
+    assert client.call("modem.get", mac=MAC)["service_flows"][0]["id"] == 2
+    listed = client.call("modem.list", first=answers["modem.list"]["next"])
     assert [modem["mac"][-1] for modem in listed["modems"]] == ["3", "4"] and "next" not in listed
 
 
@@ -143,15 +142,15 @@ def test_refusals_say_which_object_and_key(client: Client) -> None:
 def test_the_file_is_read_again(folder: Path) -> None:
     with controlled(folder) as (run, path), Client(path, TIMEOUT) as client:
         (folder / "sg.yaml").write_text(config_text("800 Mbps"))
-        assert methods.config_reload(client)["done"].endswith("read again: 1 channel changed")
-        assert methods.group_get(client)["channels"][0]["rate"] == 800_000_000
+        assert client.call("config.reload")["done"].endswith("read again: 1 channel changed")
+        assert client.call("group.get")["channels"][0]["rate"] == 800_000_000
         (folder / "sg.yaml").write_text(config_text(core="192.0.2.9"))
         with pytest.raises(RefusedError, match=r"rphy\.core_ip: .*nothing was changed"):
-            methods.config_reload(client)
+            client.call("config.reload")
         (folder / "sg.yaml").write_text("channels: nonsense\n")
         with pytest.raises(RefusedError, match=r"nothing was changed: .*sg\.yaml:1: "):
-            methods.config_reload(client)
-        assert methods.server_info(client)["groups"][0]["modems"] == 4
+            client.call("config.reload")
+        assert client.call("server.info")["groups"][0]["modems"] == 4
         assert run.stop().status == 0
 
 
@@ -165,8 +164,8 @@ def test_two_at_a_time(folder: Path) -> None:
                 new = folder / f"{rate}.yaml"
                 new.write_text(config_text(f"{rate} Mbps"))
                 new.rename(folder / "sg.yaml")
-                answers.append(methods.config_reload(client)["done"])
-                seen.add(methods.group_get(client)["channels"][0]["rate"])
+                answers.append(client.call("config.reload")["done"])
+                seen.add(client.call("group.get")["channels"][0]["rate"])
 
     with controlled(folder) as (run, path):
         threads = [threading.Thread(target=edit, args=(path, rate)) for rate in rates]
@@ -191,7 +190,7 @@ def test_a_storm_of_signals(folder: Path) -> None:
             run.process.send_signal(signal.SIGHUP)
 
     def rate() -> int:
-        found: int = methods.group_get(client)["channels"][0]["rate"]
+        found: int = client.call("group.get")["channels"][0]["rate"]
         return found // 1_000_000
 
     with (
@@ -354,7 +353,7 @@ def test_a_signal_ends_it_with_clients(folder: Path) -> None:
     """Those who are connected, or ask, hold up nothing."""
     for number in (signal.SIGTERM, signal.SIGINT):
         with controlled(folder) as (run, path), Client(path, TIMEOUT) as client:
-            assert methods.group_list(client)["groups"]
+            assert client.call("group.list")["groups"]
             assert run.stop(number).status == 0
             with pytest.raises((ClosedError, BrokenPipeError, ConnectionResetError)):
                 client.call("group.list")

@@ -29,7 +29,6 @@ from e2e.ports import serve
 from e2e.test_telemetry import CPUS, memif, traffic
 from e2e.test_telemetry import config_text as traffic_config
 from patience import TIMEOUT, until
-from vcmts.control import methods
 from vcmts.control.client import Client, ClosedError
 
 CLIENTS = 32
@@ -110,14 +109,14 @@ def one_more_than_there_are_places(path: Path) -> None:
     """It takes the place of one that was idle."""
     with ExitStack() as stack:
         clients = [stack.enter_context(Client(path, TIMEOUT)) for _ in range(CLIENTS + 1)]
-        assert methods.group_list(clients[-1])["groups"]
+        assert clients[-1].call("group.list")["groups"]
         served = sum(map(answered, clients))
         assert served == CLIENTS
 
 
 def answered(client: Client) -> bool:
     try:
-        return bool(methods.group_list(client)["groups"])
+        return bool(client.call("group.list")["groups"])
     except (ClosedError, BrokenPipeError, ConnectionResetError):
         return False
 
@@ -205,7 +204,7 @@ def test_nothing_is_leaked(path: Path) -> None:
     """Connections that came and went leave no descriptors, nor do those that the server refuses: it
     may see that others have gone only after the next ones came, and has no place for them then."""
     with Client(path, TIMEOUT) as client:
-        pid = methods.server_info(client)["pid"]
+        pid = client.call("server.info")["pid"]
         descriptors = Path(f"/proc/{pid}/fd")
         before = len(os.listdir(descriptors))
         for _ in range(200):
@@ -216,8 +215,8 @@ def test_nothing_is_leaked(path: Path) -> None:
 
 def packets(client: Client) -> int:
     """That have come in so far."""
-    [group] = methods.counters_get(client)["groups"]
-    return group["downstream"]["counters"]["received"]
+    [group] = client.call("counters.get")["groups"]
+    return int(group["downstream"]["counters"]["received"])
 
 
 def more_packets(client: Client) -> None:

@@ -17,7 +17,6 @@ from e2e.controlled import SLEEP, config_text, place
 from e2e.followed import Follower, differences
 from e2e.ports import Run, serve
 from patience import TIMEOUT, until
-from vcmts.control import methods
 from vcmts.control.client import Client, ClosedError, RefusedError
 from vcmts.paths import CHECKOUT
 
@@ -333,7 +332,7 @@ def test_printed_and_iterated(served: Path) -> None:
             client.call("group.set", group=1, values={"rate_limit": "1 Gbps"})
             lines = [json.loads(process.stdout.readline()) for _ in range(4)]
             assert [line["event"] for line in lines] == ["prepared", "object", "applied", "retired"]
-            pid = methods.server_info(client)["pid"]
+            pid = client.call("server.info")["pid"]
             client.call("events.subscribe")
             subprocess.run(["kill", str(pid)], check=True)
             with pytest.raises(ClosedError):

@@ -16,7 +16,6 @@ import pytest
 from e2e.machine import check_accounts, passed
 from e2e.test_tool_run import command, environment
 from patience import TIMEOUT, until
-from vcmts.control import methods
 from vcmts.control.client import Client
 
 STOPS = int(os.environ.get("VCMTS_STOPS", "6"))
@@ -49,7 +48,7 @@ def children(pid: int) -> dict[str, int]:
 
 
 def received(client: Client) -> int:
-    [group] = methods.counters_get(client)["groups"]
+    [group] = client.call("counters.get")["groups"]
     return int(group["downstream"]["counters"]["received"])
 
 

@@ -7,7 +7,6 @@ import pytest
 from e2e.changing import KEY, Changing, Json, changing, check, generation, modems_of
 from e2e.machine import kept_up
 from patience import until
-from vcmts.control import methods
 from vcmts.control.client import Client, RefusedError
 
 pytestmark = pytest.mark.run
@@ -22,42 +21,42 @@ def seen(run: Changing) -> None:
 
 def take_away(client: Client) -> Json:
     modem: Json = modems_of(client, 2)[7]
-    methods.modem_remove(client, group=2, modem={"mac": modem["mac"]})
+    client.call("modem.remove", group=2, modem={"mac": modem["mac"]})
     assert modem["mac"] not in [m["mac"] for m in modems_of(client, 2)]
     with pytest.raises(RefusedError, match=modem["mac"]):
-        methods.modem_remove(client, group=2, modem={"mac": modem["mac"]})
+        client.call("modem.remove", group=2, modem={"mac": modem["mac"]})
     return modem
 
 
 def bring_back(client: Client, modem: Json) -> None:
-    methods.modem_add(client, group=2, modem=modem)
+    client.call("modem.add", group=2, modem=modem)
     assert next(m for m in modems_of(client, 2) if m["mac"] == modem["mac"]) == modem
 
 
 def use_the_next_key(client: Client) -> Json:
     security: Json = modems_of(client, 1)[3]["security"]
-    methods.key_use(client, group=1, said=security["said"])
+    client.call("key.use", group=1, said=security["said"])
     return security
 
 
 def install_another(client: Client, said: int) -> None:
-    methods.key_remove(client, group=1, said=said)
-    methods.key_install(client, group=1, said=said, key=KEY, iv=KEY)
+    client.call("key.remove", group=1, said=said)
+    client.call("key.install", group=1, said=said, key=KEY, iv=KEY)
 
 
 def use_it(client: Client, security: Json) -> None:
     """As it is done: the modem has had it for a while."""
-    methods.key_use(client, group=1, said=security["said"])
+    client.call("key.use", group=1, said=security["said"])
     rolled = modems_of(client, 1)[3]["security"]
     assert rolled["key_sequence"] == (security.get("key_sequence", 0) + 1) % 16
     assert (rolled["key"], rolled["next_key"]) == (security["next_key"], KEY)
 
 
 def group_rests_and_goes(client: Client) -> None:
-    methods.group_drain(client, group=3)
-    methods.group_resume(client, group=3)
-    methods.group_remove(client, group=3)
-    assert [g["id"] for g in methods.group_list(client)["groups"]] == [1, 2]
+    client.call("group.drain", group=3)
+    client.call("group.resume", group=3)
+    client.call("group.remove", group=3)
+    assert [g["id"] for g in client.call("group.list")["groups"]] == [1, 2]
 
 
 def test_the_server_changes_under_traffic() -> None:

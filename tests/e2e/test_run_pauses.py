@@ -13,9 +13,9 @@ from e2e.controlled import config_text, controlled, place
 from e2e.machine import check_accounts, passed
 from e2e.running import vcmts
 from patience import TIMEOUT, until
-from vcmts.control import methods
 from vcmts.control.client import Client, RefusedError
 
+Json = dict[str, Any]
 PROFILE = "2ofdm-0sc-qam_20cms_aes"
 RATES = ("--rate", "50Mbps", "--upstream-rate", "10Mbps", "--duration", "300ms")
 TPAUSE = "waitpkg" in Path("/proc/cpuinfo").read_text(encoding="utf-8")
@@ -47,23 +47,24 @@ def text(power: str) -> str:
     return power + config_text()
 
 
-def samples(client: Client, name: str) -> list[methods.MetricsGetSamples]:
-    return methods.metrics_get(client, names=[name])["samples"]
+def samples(client: Client, name: str) -> list[Json]:
+    found: list[Json] = client.call("metrics.get", names=[name])["samples"]
+    return found
 
 
 def kind(client: Client) -> str:
     (found,) = samples(client, "vcmts_worker_idle_info")
-    return found["labels"]["kind"]
+    return str(found["labels"]["kind"])
 
 
 def one(client: Client, name: str) -> float:
     (found,) = samples(client, name)
-    return found["value"]
+    return float(found["value"])
 
 
 def reload(client: Client, file: Path, power: str) -> str:
     file.write_text(text(power))
-    return methods.config_reload(client)["done"]
+    return str(client.call("config.reload")["done"])
 
 
 def check_sleeps(client: Client, file: Path) -> None:

@@ -14,7 +14,6 @@ import pytest
 
 from e2e.controlled import config_text, controlled, place
 from patience import TIMEOUT, until
-from vcmts.control import methods
 from vcmts.control.client import Client, RefusedError
 from vcmts.paths import program
 
@@ -34,20 +33,20 @@ FILES = {
 
 
 def core(client: Client) -> dict[str, Any]:
-    (found,) = methods.power_get(client)["cores"]
+    (found,) = client.call("power.get")["cores"]
     return dict(found)
 
 
 def value(client: Client, name: str, **labels: str) -> float:
-    for sample in methods.metrics_get(client, names=[name])["samples"]:
+    for sample in client.call("metrics.get", names=[name])["samples"]:
         if labels.items() <= sample["labels"].items():
-            return sample["value"]
+            return float(sample["value"])
     raise KeyError(name)
 
 
 def reload(client: Client, folder: Path, power: str) -> None:
     (folder / "sg.yaml").write_text(config_text() + power)
-    methods.config_reload(client)
+    client.call("config.reload")
 
 
 def test_a_governor_in_service() -> None:
@@ -58,7 +57,7 @@ def test_a_governor_in_service() -> None:
     ):
         until(lambda: core(client)["hertz"] < core(client)["max_hertz"], "slower when idle")
         lowest = core(client)["hertz"]
-        found = methods.power_get(client)
+        found = client.call("power.get")
         assert (found["policy"], found["driver"], found["queues"]) == (
             "saving",
             "simulated",
@@ -68,15 +67,15 @@ def test_a_governor_in_service() -> None:
         assert value(client, "vcmts_power_policy_info", policy="saving") == 1
         assert value(client, "vcmts_power_transitions_total") > 0
         # what a latency of no account allows is the lowest of all
-        methods.power_set(client, latency_us=10000)
+        client.call("power.set", latency_us=10000)
         until(lambda: core(client)["hertz"] == core(client)["min_hertz"], "the slowest")
-        methods.power_set(client, policy="performance")
+        client.call("power.set", policy="performance")
         until(lambda: core(client)["hertz"] == core(client)["max_hertz"], "the maximum")
-        methods.power_set(client, policy="none")
-        assert methods.power_get(client)["driver"] == "none"
+        client.call("power.set", policy="none")
+        assert client.call("power.get")["driver"] == "none"
         assert core(client)["max_hertz"] == 0
         with pytest.raises(RefusedError):
-            methods.power_set(client, latency_us=0)
+            client.call("power.set", latency_us=0)
 
 
 def test_arguments_come_back_at_a_reload() -> None:
@@ -87,28 +86,28 @@ def test_arguments_come_back_at_a_reload() -> None:
         controlled(folder, *given) as (_, path),
         Client(path) as client,
     ):
-        methods.power_set(client, policy="balanced", idle="poll")
-        assert methods.power_get(client)["policy"] == "balanced"
+        client.call("power.set", policy="balanced", idle="poll")
+        assert client.call("power.get")["policy"] == "balanced"
         reload(client, folder, "metrics: 127.0.0.1:9999\n")
-        until(lambda: methods.power_get(client)["policy"] == "saving", "the argument's again")
-        assert methods.power_get(client)["idle"] == "spin"
+        until(lambda: client.call("power.get")["policy"] == "saving", "the argument's again")
+        assert client.call("power.get")["idle"] == "spin"
 
 
 def test_a_file_changes_the_policy() -> None:
     with place() as folder:
         (folder / "sg.yaml").write_text(config_text() + "power: {driver: simulated}\n")
         with controlled(folder) as (_, path), Client(path) as client:
-            assert methods.power_get(client)["driver"] == "none"
+            assert client.call("power.get")["driver"] == "none"
             reload(client, folder, "power: {policy: balanced, driver: simulated}\n")
-            until(lambda: methods.power_get(client)["driver"] == "simulated", "on")
-            assert methods.power_get(client)["policy"] == "balanced"
+            until(lambda: client.call("power.get")["driver"] == "simulated", "on")
+            assert client.call("power.get")["policy"] == "balanced"
             hours = "power: {policy: balanced, driver: simulated, busy_hours: 0-24}\n"
             reload(client, folder, hours)
-            until(lambda: methods.power_get(client)["policy"] == "performance", "busy hours")
+            until(lambda: client.call("power.get")["policy"] == "performance", "busy hours")
             # on a machine that has none, frequencies are left alone, which is counted
             if not Path("/sys/devices/system/cpu/cpu0/cpufreq").exists():
                 reload(client, folder, "power: {policy: saving, driver: cpufreq}\n")
-                until(lambda: methods.power_get(client)["driver"] == "none", "no cpufreq")
+                until(lambda: client.call("power.get")["driver"] == "none", "no cpufreq")
                 refused = "vcmts_power_refused_total"
                 until(lambda: value(client, refused, reason="no_driver") == 1, "counted")
             reload(client, folder, "power: {policy: none, busy_hours: 0-24}\n")

@@ -21,7 +21,6 @@ import pytest
 
 from e2e.changing import Changing, Json, changing, check
 from e2e.machine import kept_up
-from vcmts.control import methods
 from vcmts.control.client import RefusedError
 from vcmts.paths import CHECKOUT
 
@@ -44,7 +43,7 @@ class Roller:
 
     def __init__(self, run: Changing, seed: int) -> None:
         self.client, self.random = run.client, Random(seed)
-        groups = methods.config_get(run.client, keys=True)["config"]["service_groups"]
+        groups = run.client.call("config.get", keys=True)["config"]["service_groups"]
         self.groups = {int(g["service_group"]): g for g in groups}
         self.all = deque(
             (g, m["security"]["said"]) for g, of in self.groups.items() for m in of["modems"]
@@ -64,14 +63,14 @@ class Roller:
 
     def install(self, group: int, said: int) -> None:
         key, iv = self.random.randbytes(16).hex(), self.random.randbytes(16).hex()
-        methods.key_install(self.client, group=group, said=said, key=key, iv=iv)
+        self.client.call("key.install", group=group, said=said, key=key, iv=iv)
 
     def roll(self, now: float) -> None:
         """As it is done (BPI+): modems have the next key for a while before it is used."""
         group, said = self.all[0]
         self.all.rotate(-1)
-        use = partial(methods.key_use, self.client, group=group, said=said)
-        remove = partial(methods.key_remove, self.client, group=group, said=said)
+        use = partial(self.client.call, "key.use", group=group, said=said)
+        remove = partial(self.client.call, "key.remove", group=group, said=said)
         install = partial(self.install, group, said)
         steps: tuple[Step, ...] = (use, remove, install)
         for place, does in enumerate(steps):
@@ -79,32 +78,32 @@ class Roller:
         self.done += 1
 
     def reload(self) -> None:
-        methods.config_reload(self.client)
+        self.client.call("config.reload")
 
     def filter(self) -> None:
         group = self.random.choice(list(self.groups))
         old = self.random.choice(self.groups[group]["filter_groups"])
         new = old | {"rules": [RULE, *old["rules"]]}
-        methods.filter_group_replace(self.client, group=group, filter_group=new)
+        self.client.call("filter_group.replace", group=group, filter_group=new)
 
     def leave(self) -> None:
         group = self.random.choice(list(self.groups))
         modem = self.random.choice(self.groups[group]["modems"])
-        methods.modem_remove(self.client, group=group, modem={"mac": modem["mac"]})
+        self.client.call("modem.remove", group=group, modem={"mac": modem["mac"]})
         self.gone.append((group, modem))
 
     def come(self) -> None:
         while self.gone:
             group, modem = self.gone.popleft()
-            methods.modem_add(self.client, group=group, modem=modem)
+            self.client.call("modem.add", group=group, modem=modem)
 
     def priority(self) -> None:
         group = self.random.choice(list(self.groups))
         modem = self.random.choice(self.groups[group]["modems"])
         flow = modem["service_flows"][0]["id"]
         flows = {str(flow): {"priority": self.random.randint(0, 6)}}
-        methods.modem_set(
-            self.client, group=group, modem={"mac": modem["mac"], "service_flows": flows}
+        self.client.call(
+            "modem.set", group=group, modem={"mac": modem["mac"], "service_flows": flows}
         )
 
     def run(self, seconds: float) -> None:

@@ -21,7 +21,6 @@ import pytest
 from e2e.controlled import NOWHERE, config_text, is_served, place
 from e2e.running import run, stop, vcmtsd
 from patience import TIMEOUT, until
-from vcmts.control import methods
 from vcmts.control.client import Client, RefusedError
 from vcmts.paths import CHECKOUT, build_directory, program
 from vcmts.telemetry.command import vcmtsd as telemetry
@@ -92,14 +91,14 @@ class Manager:
 def change(client: Client) -> None:
     """What is told in the log, once each."""
     said, key = 1, "00" * 16
-    methods.key_install(client, said=said, key=key, iv=key)
-    methods.group_drain(client)
-    methods.group_drain(client)
-    methods.group_resume(client)
-    assert methods.measure_get(client)["cycles"] is True
-    answer = methods.measure_set(client, cycles=False, latency=True)
+    client.call("key.install", said=said, key=key, iv=key)
+    client.call("group.drain")
+    client.call("group.drain")
+    client.call("group.resume")
+    assert client.call("measure.get")["cycles"] is True
+    answer = client.call("measure.set", cycles=False, latency=True)
     assert (answer["cycles"], answer["latency"]) == (False, True)
-    assert methods.measure_set(client)["latency"] is True  # as it is
+    assert client.call("measure.set")["latency"] is True  # as it is
     with pytest.raises(RefusedError, match=r"measure\.set: cycles: found"):
         client.call("measure.set", cycles="perhaps")
 
@@ -133,7 +132,7 @@ def test_a_service_and_its_log(folder: Path) -> None:
         manager.until("READY")
         (folder / "sg.yaml").write_text("channels: nonsense\n")
         with pytest.raises(RefusedError):
-            methods.config_reload(client)
+            client.call("config.reload")
         manager.until("RELOADING")
         manager.until("READY")
         process.terminate()
@@ -200,8 +199,8 @@ def test_nobody_reads_what_it_says(folder: Path, kind: str) -> None:
             assert is_served(folder / "control.sock")
             with Client(folder / "control.sock", TIMEOUT) as client:
                 for _ in range(30):
-                    methods.group_drain(client)
-                    methods.group_resume(client)
+                    client.call("group.drain")
+                    client.call("group.resume")
             process.terminate()
             assert process.wait(TIMEOUT) == 0
     assert json.loads((folder / "summary.json").read_text())["downstream"]["balanced"]

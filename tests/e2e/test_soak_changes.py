@@ -14,7 +14,6 @@ import pytest
 
 from e2e.changing import KEY, Changing, Json, changing, check, modems_of
 from e2e.machine import kept_up
-from vcmts.control import methods
 from vcmts.control.client import RefusedError
 from vcmts.directions import DIRECTIONS
 from vcmts.telemetry.command import vcmtsd as connected
@@ -61,7 +60,7 @@ class Changer:
     def leave(self) -> None:
         group, modem = self.pick()
         if modem not in [one for _, one in self.gone] and len(self.gone) < 20:
-            methods.modem_remove(self.client, group=group, modem={"mac": modem["mac"]})
+            self.client.call("modem.remove", group=group, modem={"mac": modem["mac"]})
             self.gone.append((group, modem))
             self.left.append(time.monotonic())
 
@@ -70,14 +69,14 @@ class Changer:
         if self.gone and time.monotonic() > self.left[0] + SEEN_S:
             self.left.pop(0)
             group, modem = self.gone.pop(0)
-            methods.modem_add(self.client, group=group, modem=modem)
+            self.client.call("modem.add", group=group, modem=modem)
 
     def limit(self) -> None:
         group, modem = self.pick()
         if modem not in [one for _, one in self.gone]:
             rate = f"{self.random.randint(100, 900)} Mbps"
             changed = {"mac": modem["mac"], "max_aggregate_rate": rate}
-            methods.modem_set(self.client, group=group, modem=changed)
+            self.client.call("modem.set", group=group, modem=changed)
             modem["max_aggregate_rate"] = rate
 
     def roll(self) -> None:
@@ -85,24 +84,24 @@ class Changer:
         if modem in [one for _, one in self.gone]:
             return
         security = modem["security"]
-        methods.key_use(self.client, group=group, said=security["said"])
-        methods.key_remove(self.client, group=group, said=security["said"])
+        self.client.call("key.use", group=group, said=security["said"])
+        self.client.call("key.remove", group=group, said=security["said"])
         key = self.random.randbytes(16).hex()
-        methods.key_install(self.client, group=group, said=security["said"], key=key, iv=KEY)
+        self.client.call("key.install", group=group, said=security["said"], key=key, iv=KEY)
         security["key"], security["iv"] = security["next_key"], security["next_iv"]
         security["next_key"], security["next_iv"] = key, KEY
         security["key_sequence"] = (security.get("key_sequence", 0) + 1) % 16
 
     def rest(self) -> None:
         group = self.random.randint(1, GROUPS)
-        methods.group_drain(self.client, group=group, limit="50ms")
-        methods.group_resume(self.client, group=group)
+        self.client.call("group.drain", group=group, limit="50ms")
+        self.client.call("group.resume", group=group)
 
     def move(self) -> None:
-        channels = methods.config_get(self.client)["config"]["service_groups"][0]["channels"]
+        channels = self.client.call("config.get")["config"]["service_groups"][0]["channels"]
         rate = f"{self.random.randint(1500, 1890)} Mbps"
         changed = {"id": self.random.choice(channels)["id"], "rate": rate}
-        methods.channel_set(self.client, group=1, channel=changed)
+        self.client.call("channel.set", group=1, channel=changed)
 
     def stranger(self, group: int, addresses: int) -> Json:
         """A modem that was not there before."""

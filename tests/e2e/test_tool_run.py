@@ -20,7 +20,6 @@ import pytest
 from e2e.machine import check_accounts, kept_up, passed, proven
 from e2e.test_run import on_these_cores
 from patience import TIMEOUT, until
-from vcmts.control import methods
 from vcmts.control.client import Client
 from vcmts.run import refusals
 from vcmts.telemetry import latency as telemetry_latency
@@ -248,7 +247,7 @@ def test_a_rate_that_the_machine_does_not_carry(folder: Path) -> None:
 
 def carries(client: Client) -> bool:
     """Of all that check_summary looks for there is something."""
-    [group] = methods.counters_get(client)["groups"]
+    [group] = client.call("counters.get")["groups"]
     up = group["upstream"]["counters"]
     kinds = ("transmitted", "management", "requests", "requests_repeated")
     return group["downstream"]["counters"]["transmitted"] > 0 and all(up[kind] for kind in kinds)

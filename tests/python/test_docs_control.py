@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The client and the page of the control socket, from methods that are described."""
+"""The page of the control socket, from methods that are described."""
 
 from typing import Any
 
-from vcmts.docs import control_client, control_page
+from vcmts.docs import control_page
 
 INTEGER = {"type": "integer", "description": "a number", "x-allowed": "a number, 1 to 9"}
 RATE = 'a rate such as "1 kbps"'
@@ -46,56 +46,6 @@ DOCUMENT: dict[str, Any] = {
         },
     ]
 }
-
-
-def test_the_client_is_typed() -> None:
-    made = control_client.render(DOCUMENT)
-    assert (
-        """class FlowAddFlow(TypedDict):
-    # a number
-    id: int
-    # whether
-    state: NotRequired[Literal["active", "provisioned"]]
-    # a|b
-    rate: NotRequired[int | str]
-"""
-        in made
-    )
-    assert "    list: list[FlowAddList]\n" in made
-    assert "    counts: NotRequired[dict[str, int]]\n" in made
-    assert (
-        '''def flow_add(
-    client: Client,
-    *,
-    # a flow
-    flow: FlowAddFlow,
-    # a number
-    wait: int | None = None,
-) -> FlowAdd:
-    """Adds JSON to it."""
-    params = _given(
-        wait=wait,
-        flow=flow,
-    )
-    result: FlowAdd = client.call("flow.add", **params)
-    return result
-'''
-        in made
-    )
-    assert "class FlowNone(TypedDict):\n    pass\n" in made
-    assert "def flow_none(client: Client) -> FlowNone:\n" in made
-    assert made.index("class FlowAddFlow") < made.index("def flow_add")
-
-
-def test_long_choices_are_broken() -> None:
-    choices = [f"choice-number-{n}" for n in range(9)]
-    schema = {"properties": {"which": {"enum": choices, "description": "of many"}}}
-    classes = control_client.Classes()
-    classes.named(schema, "a")
-    assert all(len(line) <= control_client.WIDTH for line in classes.texts[0].splitlines())
-    found: dict[str, Any] = {}
-    exec("from typing import *\n" + classes.texts[0], found)
-    assert found["A"].__annotations__["which"].__args__[0].__args__ == tuple(choices)
 
 
 def test_the_page_tells_all_of_a_method() -> None:

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from vcmts.docs.configdoc import allowed, default, escape
-from vcmts.docs.control_client import sentence
+from vcmts.docs.configdoc import allowed, default, escape, sentence
 
 Schema = dict[str, Any]
 
@@ -114,7 +113,7 @@ def word(name: str, value: Any) -> str:
 def section(method: Schema) -> Iterator[str]:
     given = {p["name"]: example(p["schema"]) for p in method["params"] if p["required"]}
     yield f"\n### `{method['name']}`\n"
-    yield f"{sentence(method['summary'])}\n"
+    yield f"{sentence(method['summary'])}.\n"
     if method["params"]:
         yield from (*params_table(method), "")
     else:

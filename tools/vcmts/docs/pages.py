@@ -13,7 +13,6 @@ from vcmts import published
 from vcmts.docs import (
     chart_values,
     configdoc,
-    control_client,
     control_page,
     metrics_page,
     picture,
@@ -177,7 +176,6 @@ def pages() -> dict[Path, str]:
         Path("docs/counters.md"): counters_page(description),
         Path("docs/metrics.md"): metrics_page.render(description["metrics"]),
         Path("docs/published.md"): published_page.render(published.load()),
-        Path("tools/vcmts/control/methods.py"): control_client.render(methods),
     }
 
 
