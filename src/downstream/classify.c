@@ -60,19 +60,14 @@ static void answer_classifiers(struct ds_upper *u, enum rule_family family,
 	}
 }
 
-uint16_t ds_classify(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
-	struct ds_upper *u = ctx;
+static void classify_unknown(struct ds_upper *u, struct rte_mbuf **pkts,
+			     const struct unknown *unknown, uint32_t *by_kind) {
 	struct classifier_questions questions[RULE_FAMILIES];
-	struct unknown unknown;
-	uint32_t by_kind[CLASSIFIED_KINDS] = {0};
 
-	unknown_find(u, pkts, n, &unknown);
-	if (unknown.count == 0)
-		return n;
 	for (int f = 0; f < RULE_FAMILIES; f++)
 		questions[f].n = 0;
-	for (uint16_t i = 0; i < unknown.count; i++) {
-		struct ds_row *row = unknown.rows[i];
+	for (uint16_t i = 0; i < unknown->count; i++) {
+		struct ds_row *row = unknown->rows[i];
 		struct classifier_questions *q = &questions[row->key.flow.family];
 
 		rule_key_set(&row->key, row->modem->classifier_set);
@@ -80,24 +75,33 @@ uint16_t ds_classify(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 			uint32_t result =
 				rules_match_chain(&u->classifiers, &row->key, row->extensions);
 
-			put_result(u, row, pkts[unknown.at[i]], result, by_kind);
+			put_result(u, row, pkts[unknown->at[i]], result, by_kind);
 			continue;
 		}
 		q->keys[q->n] = (const uint8_t *)&row->key;
 		q->unknown[q->n++] = i;
 	}
 	for (int f = 0; f < RULE_FAMILIES; f++)
-		answer_classifiers(u, (enum rule_family)f, &questions[f], &unknown, pkts, by_kind);
-	classified_count(&u->counters, by_kind);
+		answer_classifiers(u, (enum rule_family)f, &questions[f], unknown, pkts, by_kind);
+}
+
+uint16_t ds_classify(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
+	struct ds_upper *u = ctx;
+	struct unknown unknown;
+
+	unknown_find(u, pkts, n, &unknown);
+	if (unknown.count > 0)
+		classify_unknown(u, pkts, &unknown, u->known.classified);
+	classified_count(&u->counters, u->known.classified);
 	return n;
 }
 
-int ds_classify_open(struct downstream *d, const struct service_group *sg,
-		     const struct ds_resources *r) {
+int ds_classify_open(void *downstream, const struct service_group *sg, const void *resources) {
+	struct downstream *d = downstream;
 	struct rule_lists *lists = &d->lists.classifiers;
 	char name[RULES_NAME_SIZE];
 
-	(void)r;
+	(void)resources;
 	d->lists.of_modem = malloc((d->tables.room.modems + 1U) * sizeof(uint32_t));
 	if (rule_lists_create(lists) != 0 || d->lists.of_modem == NULL)
 		return -1;
@@ -115,7 +119,9 @@ int ds_classify_open(struct downstream *d, const struct service_group *sg,
 	return rules_build(&d->upper.classifiers, name, lists, &(struct rules){0});
 }
 
-void ds_classify_close(struct downstream *d) {
+void ds_classify_close(void *downstream) {
+	struct downstream *d = downstream;
+
 	rules_free(&d->upper.classifiers, NULL, &d->lists.classifiers);
 	rule_lists_free(&d->lists.classifiers);
 	free(d->lists.of_modem);

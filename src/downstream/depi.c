@@ -21,7 +21,7 @@
 #define AHEAD 4
 
 /* Segments of a DEPI frame, from where on they are not told apart. */
-#define SEGMENTS_MORE (COUNTER_DEPI_SEGMENTS_MORE - COUNTER_DEPI_SEGMENTS_1 + 1)
+#define SEGMENTS_MORE 8 /* of these and more one counter tells */
 
 static unsigned psp_extra_bytes(const struct channel *c) {
 	return c->psp_extra == PSP_EXTRA_NONE ? 0 : 2;
@@ -152,6 +152,13 @@ static void channel_discard(struct depi *d, struct depi_channel *ch) {
 	ch->head = NULL;
 }
 
+/* By the number of segments, of which there is at least one. */
+static const enum counter frames_of_segments[SEGMENTS_MORE] = {
+	COUNTER_DEPI_SEGMENTS_1, COUNTER_DEPI_SEGMENTS_2,    COUNTER_DEPI_SEGMENTS_3,
+	COUNTER_DEPI_SEGMENTS_4, COUNTER_DEPI_SEGMENTS_5,    COUNTER_DEPI_SEGMENTS_6,
+	COUNTER_DEPI_SEGMENTS_7, COUNTER_DEPI_SEGMENTS_MORE,
+};
+
 /* Completes the headers in front of the segments and gives the finished DEPI frame away. */
 static struct rte_mbuf *channel_close(struct depi *d, struct depi_channel *ch, struct counters *c) {
 	struct rte_mbuf *head = ch->head;
@@ -175,7 +182,7 @@ static struct rte_mbuf *channel_close(struct depi *d, struct depi_channel *ch, s
 	ch->head = NULL;
 	count(c, COUNTER_DEPI_FRAMES, 1);
 	count(c, COUNTER_PSP_SEGMENTS, ch->segments);
-	count(c, COUNTER_DEPI_SEGMENTS_1 + RTE_MIN(ch->segments, SEGMENTS_MORE) - 1, 1);
+	count(c, frames_of_segments[RTE_MIN(ch->segments, SEGMENTS_MORE) - 1], 1);
 	return head;
 }
 
@@ -389,12 +396,32 @@ uint16_t ds_depi(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	       depi_flush_old(&l->depi, now, &l->counters, pkts + out, PIPELINE_CAPACITY - out);
 }
 
-int ds_depi_open(struct downstream *d, const struct service_group *sg,
-		 const struct ds_resources *r) {
+int ds_depi_open(void *downstream, const struct service_group *sg, const void *resources) {
+	struct downstream *d = downstream;
+	const struct ds_resources *r = resources;
+
 	return depi_create(&d->lower.depi, sg, d->tables.room.channels, r->depi_headers,
 			   r->depi_fragments);
 }
 
-void ds_depi_close(struct downstream *d) {
+void ds_depi_close(void *downstream) {
+	struct downstream *d = downstream;
+
 	depi_free(&d->lower.depi);
+}
+
+uint64_t ds_depi_held(const void *downstream, enum unit unit) {
+	const struct downstream *d = downstream;
+
+	(void)unit;
+	return d->lower.depi.ends_open;
+}
+
+void ds_depi_stop(void *downstream) {
+	struct downstream *d = downstream;
+	struct ds_lower *l = &d->lower;
+	struct rte_mbuf *m;
+
+	while ((m = depi_close_oldest(&l->depi, &l->counters)) != NULL)
+		ds_frame_end(l, m, DROP_STOPPED);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The way of a packet: three lists, read from top to bottom. Below them: what is held, and the stop. */
+/* The way of a packet: three lists, read from top to bottom. Below them: what is asked of all stages together. */
 #include "downstream/downstream.h"
 
 #include "downstream/messages.h"
@@ -8,35 +8,202 @@
 
 /* Upper MAC: from the network port into the queues of the service flows ... */
 static const struct stage enqueue_list[] = {
-	{"receive", "burst of IP frames from the network port", "ethdev", ds_receive, true},
-	{"parse", "headers of the packet", "mbuf", ds_parse, false},
-	{"known_flows", "what the flow's packet before was told; passes by rules", "hash_crc",
-	 ds_known_flows, false},
-	{"modem_lookup", "destination address to modem, CPE limit", "hash", ds_modem_lookup, false},
-	{"filter", "ordered permit and deny rules of the modem's groups", "acl", ds_filter, false},
-	{"classify", "ordered classifiers of the modem to service flow", "acl", ds_classify, false},
-	{"enqueue", "service-flow queues", "scheduler", ds_enqueue, false},
+	{
+		.name = "receive",
+		.about = "burst of IP frames from the network port",
+		.dpdk = "ethdev",
+		.run = ds_receive,
+		.polls = true,
+		.counters = STAGE_COUNTERS(COUNTER_RECEIVED, COUNTER_RECEIVED_BYTES),
+		.reference = "rx",
+	},
+	{
+		.name = "parse",
+		.about = "headers of the packet",
+		.dpdk = "mbuf",
+		.run = ds_parse,
+		.drops = STAGE_DROPS(DROP_RUNT, DROP_FRAME_TOO_LONG, DROP_NO_ROOM, DROP_VLAN,
+				     DROP_IPV4_HEADER, DROP_IPV4_LENGTH, DROP_IPV4_CHECKSUM,
+				     DROP_IPV6_HEADER, DROP_IPV6_LENGTH, DROP_IPV6_EXTENSIONS,
+				     DROP_ARP_MALFORMED, DROP_MULTICAST),
+		.counters = STAGE_COUNTERS(COUNTER_IPV4, COUNTER_IPV6, COUNTER_LLC),
+		.reference = "rx",
+	},
+	{
+		.name = "known_flows",
+		.about = "what the flow's packet before was told; passes by rules",
+		.dpdk = "hash_crc",
+		.run = ds_known_flows,
+		.open = ds_known_flows_open,
+		.close = ds_known_flows_close,
+		.reference = "cm_lookup",
+	},
+	{
+		.name = "modem_lookup",
+		.about = "destination address to modem, CPE limit",
+		.dpdk = "hash",
+		.run = ds_modem_lookup,
+		.open = ds_modem_lookup_open,
+		.close = ds_modem_lookup_close,
+		.drops = STAGE_DROPS(DROP_UNKNOWN_DESTINATION, DROP_CPE_LIMIT),
+		.counters = STAGE_COUNTERS(COUNTER_LOOKUP_MATCHED),
+		.reference = "cm_lookup",
+	},
+	{
+		.name = "filter",
+		.about = "ordered permit and deny rules of the modem's groups",
+		.dpdk = "acl",
+		.run = ds_filter,
+		.open = ds_filter_open,
+		.close = ds_filter_close,
+		.drops = STAGE_DROPS(DROP_FILTER_DENY),
+		.counters = STAGE_COUNTERS(COUNTER_FILTER_MATCHED_PERMIT,
+					   COUNTER_FILTER_MATCHED_DENY, COUNTER_FILTER_UNMATCHED),
+		.reference = "filtering",
+	},
+	{
+		.name = "classify",
+		.about = "ordered classifiers of the modem to service flow",
+		.dpdk = "acl",
+		.run = ds_classify,
+		.open = ds_classify_open,
+		.close = ds_classify_close,
+		.counters = STAGE_COUNTERS(
+			COUNTER_CLASSIFIER_MATCHED, COUNTER_CLASSIFIER_MATCHED_IPV4,
+			COUNTER_CLASSIFIER_MATCHED_IPV6, COUNTER_CLASSIFIER_MATCHED_ICMP,
+			COUNTER_CLASSIFIER_UNMATCHED),
+		.reference = "classification",
+	},
+	{
+		.name = "enqueue",
+		.about = "service-flow queues",
+		.dpdk = "scheduler",
+		.run = ds_enqueue,
+		.open = ds_enqueue_open,
+		.close = ds_enqueue_close,
+		.drops = STAGE_DROPS(DROP_FLOW_BUFFER_FULL, DROP_SCHEDULER_FULL, DROP_WRED,
+				     DROP_DOCSIS_PIE, DROP_LONGER_THAN_BURST,
+				     DROP_SERVICE_FLOW_REMOVED),
+		.counters = STAGE_COUNTERS(COUNTER_ENQUEUED),
+		.reference = "qos",
+	},
 };
 
 /* ... and from the queues to the lower MAC. */
 static const struct stage dequeue_list[] = {
-	{"schedule", "rates, priorities and turns of flows, channel of the group", "scheduler",
-	 ds_dequeue, true},
-	{"hand_over", "upper MAC to lower MAC", "ring", ds_hand_over, false},
+	{
+		.name = "schedule",
+		.about = "rates, priorities and turns of flows, channel of the group",
+		.dpdk = "scheduler",
+		.run = ds_schedule,
+		.polls = true,
+		.held = ds_schedule_held,
+		.stop = ds_schedule_stop,
+		.drops = STAGE_DROPS(DROP_STOPPED),
+		.counters = STAGE_COUNTERS(COUNTER_DEQUEUED),
+		.reference = "qos",
+	},
+	{
+		.name = "hand_over",
+		.about = "upper MAC to lower MAC",
+		.dpdk = "ring",
+		.run = ds_hand_over,
+		.open = ds_hand_over_open,
+		.close = ds_hand_over_close,
+		.reference = "upper_lower_mac_xfer",
+	},
 };
 
 /* Lower MAC: from the ring to the R-PHY port. */
 static const struct stage lower_list[] = {
-	{"take_over", "lower MAC from upper MAC", "ring", ds_take_over, true},
-	{"frame", "MAC header, privacy and DS extended headers, HCS", "mbuf", ds_frame, false},
-	{"encrypt_submit", "Ethernet CRC and BPI+ in one pass", "intel-ipsec-mb or cryptodev",
-	 ds_encrypt_submit, false},
-	{"encrypt_collect", "what the crypto provider has done", "the same", ds_encrypt_collect,
-	 true},
-	{"depi", "PSP segments to full MTU, L2TPv3, IP, flush timer", "mbuf", ds_depi, true},
-	{"messages", "MAPs and UCDs of the upstream scheduler, before all data", "ring",
-	 ds_messages, true},
-	{"transmit", "bursts to the R-PHY port", "ethdev", ds_transmit, true},
+	{
+		.name = "take_over",
+		.about = "lower MAC from upper MAC",
+		.dpdk = "ring",
+		.run = ds_take_over,
+		.polls = true,
+		.held = ds_take_over_held,
+		.stop = ds_take_over_stop,
+		.drops = STAGE_DROPS(DROP_STOPPED),
+		.reference = "upper_lower_mac_xfer",
+	},
+	{
+		.name = "frame",
+		.about = "MAC header, privacy and DS extended headers, HCS",
+		.dpdk = "mbuf",
+		.run = ds_frame,
+		.drops = STAGE_DROPS(DROP_NO_ROOM),
+		.counters = STAGE_COUNTERS(COUNTER_FRAMED),
+		.reference = "docsis_framing",
+	},
+	{
+		.name = "encrypt_submit",
+		.about = "Ethernet CRC and BPI+ in one pass",
+		.dpdk = "intel-ipsec-mb or cryptodev",
+		.run = ds_encrypt_submit,
+		.drops = STAGE_DROPS(DROP_CRYPTO_FULL),
+		.counters = STAGE_COUNTERS(COUNTER_ENCRYPTED, COUNTER_ENCRYPTED_AES_128,
+					   COUNTER_ENCRYPTED_AES_256, COUNTER_ENCRYPTED_DES,
+					   COUNTER_CLEAR, COUNTER_CRC_GENERATED),
+		.reference = "crc_encryption",
+	},
+	{
+		.name = "encrypt_collect",
+		.about = "what the crypto provider has done",
+		.dpdk = "the same",
+		.run = ds_encrypt_collect,
+		.polls = true,
+		.held = ds_encrypt_collect_held,
+		.stop = ds_encrypt_collect_stop,
+		.drops = STAGE_DROPS(DROP_CRYPTO_ERROR, DROP_CRYPTO_LOST, DROP_STOPPED),
+		.reference = "crc_encryption",
+	},
+	{
+		.name = "depi",
+		.about = "PSP segments to full MTU, L2TPv3, IP, flush timer",
+		.dpdk = "mbuf",
+		.run = ds_depi,
+		.polls = true,
+		.open = ds_depi_open,
+		.close = ds_depi_close,
+		.held = ds_depi_held,
+		.stop = ds_depi_stop,
+		.drops = STAGE_DROPS(DROP_NO_BUFFER, DROP_STOPPED),
+		.counters = STAGE_COUNTERS(
+			COUNTER_DEPI_FRAMES, COUNTER_DEPI_FULL, COUNTER_DEPI_FLUSHED,
+			COUNTER_DEPI_SEGMENTS_1, COUNTER_DEPI_SEGMENTS_2, COUNTER_DEPI_SEGMENTS_3,
+			COUNTER_DEPI_SEGMENTS_4, COUNTER_DEPI_SEGMENTS_5, COUNTER_DEPI_SEGMENTS_6,
+			COUNTER_DEPI_SEGMENTS_7, COUNTER_DEPI_SEGMENTS_MORE, COUNTER_PSP_SEGMENTS,
+			COUNTER_PSP_FRAGMENTS),
+		.reference = "depi_encap",
+	},
+	{
+		.name = "messages",
+		.about = "MAPs and UCDs of the upstream scheduler, before all data",
+		.dpdk = "ring",
+		.run = ds_messages,
+		.polls = true,
+		.open = ds_messages_open,
+		.close = ds_messages_close,
+		.stop = ds_messages_stop,
+		.counters = STAGE_COUNTERS(COUNTER_MESSAGES, COUNTER_MESSAGES_SENT,
+					   COUNTER_MESSAGES_LOST, COUNTER_MESSAGES_LATE,
+					   COUNTER_TRANSMITTED_BYTES),
+		.reference = "tx",
+	},
+	{
+		.name = "transmit",
+		.about = "bursts to the R-PHY port",
+		.dpdk = "ethdev",
+		.run = ds_transmit,
+		.polls = true,
+		.held = ds_transmit_held,
+		.stop = ds_transmit_stop,
+		.drops = STAGE_DROPS(DROP_NO_BUFFER, DROP_LINK_DOWN, DROP_PORT_GONE, DROP_STOPPED),
+		.counters = STAGE_COUNTERS(COUNTER_TRANSMITTED, COUNTER_TRANSMITTED_BYTES,
+					   COUNTER_TRANSMIT_RETRIES),
+		.reference = "tx",
+	},
 };
 
 static uint64_t dequeue_due(const void *ctx) {
@@ -63,10 +230,7 @@ const struct stage_list ds_lists[DS_PIPELINES] = {
 };
 
 uint64_t downstream_held(const struct downstream *d) {
-	const struct ds_lower *l = &d->lower;
-
-	return (uint64_t)scheduler_held(d->upper.scheduler) + rte_ring_count(l->from_upper) +
-	       l->crypto->held + l->depi.ends_open + l->waiting_packets;
+	return stages_held(ds_lists, DS_PIPELINES, d, UNIT_PACKET);
 }
 
 uint64_t downstream_next(const struct downstream *d) {
@@ -149,28 +313,6 @@ int downstream_latency(struct downstream *d, bool on) {
 	return 0;
 }
 
-static void ds_lower_stop(struct ds_lower *l) {
-	struct rte_mbuf *pkts[PIPELINE_CAPACITY];
-	struct rte_mbuf *m;
-	uint16_t n;
-
-	while (rte_ring_dequeue(l->from_upper, (void **)&m) == 0)
-		drop(&l->counters, m, DROP_STOPPED);
-	for (int tries = 0; l->crypto->held > 0 && tries < 1000; tries++) {
-		n = ds_encrypt_collect(l, pkts, 0);
-		for (uint16_t i = 0; i < n; i++)
-			drop(&l->counters, pkts[i], DROP_STOPPED);
-	}
-	while ((m = depi_close_oldest(&l->depi, &l->counters)) != NULL)
-		ds_frame_end(l, m, DROP_STOPPED);
-	ds_transmit_end(l, DROP_STOPPED);
-	ds_messages_end(l);
-}
-
 void downstream_stop(struct downstream *d) {
-	struct rte_mbuf *m;
-
-	while (scheduler_drain(d->upper.scheduler, (void **)&m, 1) == 1)
-		drop(&d->upper.counters, m, DROP_STOPPED);
-	ds_lower_stop(&d->lower);
+	stages_stop(ds_lists, DS_PIPELINES, d);
 }

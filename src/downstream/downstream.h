@@ -14,6 +14,7 @@
 #include <rte_ether.h>
 #include <rte_ring.h>
 
+#include "downstream/classified.h"
 #include "downstream/depi.h"
 #include "downstream/flow_cache.h"
 #include "downstream/rules/rules.h"
@@ -63,6 +64,11 @@ struct ds_row {
 	uint8_t filter; /* what the filter rules say, as in struct flow_record */
 };
 
+/* Packets of the burst in hand whose flows are known: the stages that they pass by count them. */
+struct ds_known {
+	uint32_t packets, permitted, classified[CLASSIFIED_KINDS];
+};
+
 /* What the stages of the upper MAC work with. */
 struct ds_upper {
 	struct packet_source network;
@@ -85,6 +91,7 @@ struct ds_upper {
 	const struct latency *latency;
 	struct flow_cache flow_cache;
 	struct ds_row rows[PIPELINE_BURST];
+	struct ds_known known;
 	uint16_t unknown_count; /* rows that were still in use when a stage looked last */
 	struct effort effort;
 	struct counters counters;
@@ -145,9 +152,8 @@ struct ds_lower {
 	struct counters counters;
 };
 
-/* Ends a DEPI frame, and all that the port has not taken: the packets that end in them are dropped. */
+/* Ends a DEPI frame: the packets that end in it are dropped. */
 void ds_frame_end(struct ds_lower *l, struct rte_mbuf *m, enum drop_reason reason);
-void ds_transmit_end(struct ds_lower *l, enum drop_reason reason);
 
 /* What the edge provides: all of it outlives the downstream. */
 struct ds_resources {

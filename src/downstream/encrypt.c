@@ -34,18 +34,21 @@ static void encrypt_fill(const struct ds_lower *l, struct crypto_frame *f, struc
 
 /* By cipher, and those in the clear. */
 static void frames_count(struct ds_lower *l, const uint32_t *by_cipher) {
-	struct counters *c = &l->counters;
-	uint32_t encrypted = 0, with_crc = 0;
+	static const enum counter counters[CIPHERS] = {
+		[CIPHER_NONE] = COUNTER_CLEAR,
+		[CIPHER_AES_128] = COUNTER_ENCRYPTED_AES_128,
+		[CIPHER_AES_256] = COUNTER_ENCRYPTED_AES_256,
+		[CIPHER_DES] = COUNTER_ENCRYPTED_DES,
+	};
+	uint32_t all = 0, with_crc = 0;
 
-	for (unsigned cipher = CIPHER_NONE + 1; cipher < CIPHERS; cipher++) {
-		count(c, COUNTER_ENCRYPTED_AES_128 + cipher - CIPHER_AES_128, by_cipher[cipher]);
-		encrypted += by_cipher[cipher];
-	}
-	for (unsigned cipher = CIPHER_NONE; cipher < CIPHERS; cipher++)
+	for (enum cipher cipher = CIPHER_NONE; cipher < CIPHERS; cipher++) {
+		count(&l->counters, counters[cipher], by_cipher[cipher]);
+		all += by_cipher[cipher];
 		with_crc += (l->crypto_parts[cipher] & CRYPTO_CRC) != 0 ? by_cipher[cipher] : 0;
-	count(c, COUNTER_CRC_GENERATED, with_crc);
-	count(c, COUNTER_ENCRYPTED, encrypted);
-	count(c, COUNTER_CLEAR, by_cipher[CIPHER_NONE]);
+	}
+	count(&l->counters, COUNTER_ENCRYPTED, all - by_cipher[CIPHER_NONE]);
+	count(&l->counters, COUNTER_CRC_GENERATED, with_crc);
 }
 
 uint16_t ds_encrypt_submit(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
@@ -77,4 +80,23 @@ uint16_t ds_encrypt_collect(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 		drop(&l->counters, failed[i].m,
 		     failed[i].why == CRYPTO_LOST ? DROP_CRYPTO_LOST : DROP_CRYPTO_ERROR);
 	return n;
+}
+
+uint64_t ds_encrypt_collect_held(const void *downstream, enum unit unit) {
+	const struct downstream *d = downstream;
+
+	(void)unit;
+	return d->lower.crypto->held;
+}
+
+void ds_encrypt_collect_stop(void *downstream) {
+	struct downstream *d = downstream;
+	struct rte_mbuf *pkts[PIPELINE_CAPACITY];
+
+	for (int tries = 0; d->lower.crypto->held > 0 && tries < 1000; tries++) {
+		uint16_t n = ds_encrypt_collect(&d->lower, pkts, 0);
+
+		for (uint16_t i = 0; i < n; i++)
+			drop(&d->lower.counters, pkts[i], DROP_STOPPED);
+	}
 }

@@ -82,13 +82,17 @@ static void find_verdicts(struct ds_upper *u, const struct unknown *unknown) {
 
 uint16_t ds_filter(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct ds_upper *u = ctx;
-	uint64_t seen[3] = {0}; /* unmatched, permit, deny */
+	const struct ds_known *known = &u->known;
+	uint64_t seen[] = {
+		[0] = known->packets - known->permitted, /* no rule */
+		[1 + FILTER_PERMIT] = known->permitted,
+		[1 + FILTER_DENY] = 0,
+	};
 	struct unknown unknown;
 
 	unknown_find(u, pkts, n, &unknown);
-	if (unknown.count == 0)
-		return n;
-	find_verdicts(u, &unknown);
+	if (unknown.count > 0)
+		find_verdicts(u, &unknown);
 	for (uint16_t i = 0; i < unknown.count; i++) {
 		const struct ds_row *row = unknown.rows[i];
 		uint8_t found = row->filter;
@@ -114,12 +118,12 @@ static void modems_take_filters(struct downstream *d, const struct service_group
 	}
 }
 
-int ds_filter_open(struct downstream *d, const struct service_group *sg,
-		   const struct ds_resources *r) {
+int ds_filter_open(void *downstream, const struct service_group *sg, const void *resources) {
+	struct downstream *d = downstream;
 	struct rule_lists *lists = &d->lists.filters;
 	char name[RULES_NAME_SIZE];
 
-	(void)r;
+	(void)resources;
 	d->lists.of_group = malloc((d->tables.room.filter_groups + 1U) * sizeof(uint32_t));
 	if (rule_lists_create(lists) != 0 || d->lists.of_group == NULL)
 		return -1;
@@ -137,7 +141,9 @@ int ds_filter_open(struct downstream *d, const struct service_group *sg,
 	return rules_build(&d->upper.filters, name, lists, &(struct rules){0});
 }
 
-void ds_filter_close(struct downstream *d) {
+void ds_filter_close(void *downstream) {
+	struct downstream *d = downstream;
+
 	rules_free(&d->upper.filters, NULL, &d->lists.filters);
 	rule_lists_free(&d->lists.filters);
 	free(d->lists.of_group);

@@ -16,31 +16,18 @@
 #define FLOWS_MIN ((size_t)4096)
 #define FLOWS_OF_MANY ((size_t)32768) /* from where on it is half as many a modem */
 
-/* What the packets of a burst count for. */
-struct seen {
-	uint32_t packets, permitted, classified[CLASSIFIED_KINDS];
-};
-
-/* Does with a packet what the three stages would; those that filters deny are in no record. */
-static void take_known(struct rte_mbuf *m, const struct flow_record *r, struct seen *seen) {
+/* Does with a packet what modem_lookup, filter and classify would, who count it; those that filters deny are in no
+ * record. */
+static void take_known(struct rte_mbuf *m, const struct flow_record *r, struct ds_known *known) {
 	struct packet_meta *meta = packet_meta(m);
 
 	meta->modem = r->modem;
 	meta->flow = r->flow;
 	meta->row = PACKET_NO_ROW;
 	memcpy(rte_pktmbuf_mtod(m, uint8_t *), r->mac, sizeof(r->mac));
-	seen->packets++;
-	seen->permitted += r->filter != 0;
-	seen->classified[r->classified]++;
-}
-
-static void count_known(struct ds_upper *u, const struct seen *seen) {
-	struct counters *c = &u->counters;
-
-	count(c, COUNTER_LOOKUP_MATCHED, seen->packets);
-	count(c, COUNTER_FILTER_MATCHED_PERMIT, seen->permitted);
-	count(c, COUNTER_FILTER_UNMATCHED, seen->packets - seen->permitted);
-	classified_count(c, seen->classified);
+	known->packets++;
+	known->permitted += r->filter != 0;
+	known->classified[r->classified]++;
 }
 
 /* What is asked for: the packets' rows, and which of them have no record in their first place. */
@@ -78,7 +65,7 @@ static const struct flow_record *find_record(const struct ds_upper *u, const str
 
 /* The rest is few, so that their second places are fetched for them alone. */
 static void look_in_first_places(struct ds_upper *u, struct rte_mbuf **pkts, uint16_t n,
-				 uint64_t period, struct asked *asked, struct seen *seen) {
+				 uint64_t period, struct asked *asked, struct ds_known *known) {
 	uint16_t count = 0;
 
 	for (uint16_t i = 0; i < n; i++) {
@@ -86,7 +73,7 @@ static void look_in_first_places(struct ds_upper *u, struct rte_mbuf **pkts, uin
 		const struct flow_record *r = find_record(u, row, false, period);
 
 		if (r != NULL) {
-			take_known(pkts[i], r, seen);
+			take_known(pkts[i], r, known);
 			continue;
 		}
 		if (ds_keeps_flow(u, row))
@@ -99,22 +86,21 @@ static void look_in_first_places(struct ds_upper *u, struct rte_mbuf **pkts, uin
 uint16_t ds_known_flows(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct ds_upper *u = ctx;
 	uint64_t period = cpe_period(u);
-	struct seen seen = {0};
 	struct asked asked;
 
+	u->known = (struct ds_known){0};
 	hash_flows(u, pkts, n, &asked);
-	look_in_first_places(u, pkts, n, period, &asked, &seen);
+	look_in_first_places(u, pkts, n, period, &asked, &u->known);
 	u->unknown_count = 0;
 	for (uint16_t i = 0; i < asked.rest_count; i++) {
 		uint16_t at = asked.rest[i];
 		const struct flow_record *r = find_record(u, asked.rows[at], true, period);
 
 		if (r != NULL)
-			take_known(pkts[at], r, &seen);
+			take_known(pkts[at], r, &u->known);
 		else
 			u->unknown_count++;
 	}
-	count_known(u, &seen);
 	return n;
 }
 
@@ -136,8 +122,9 @@ uint32_t ds_flow_records(const struct service_group *sg) {
 	return flow_records(sg, sg->modem_count);
 }
 
-int ds_known_flows_open(struct downstream *d, const struct service_group *sg,
-			const struct ds_resources *r) {
+int ds_known_flows_open(void *downstream, const struct service_group *sg, const void *resources) {
+	struct downstream *d = downstream;
+	const struct ds_resources *r = resources;
 	size_t modems =
 		r->room != NULL ? RTE_MAX(r->room->modems, sg->modem_count) : sg->modem_count;
 	uint32_t records = flow_records(sg, modems);
@@ -148,6 +135,8 @@ int ds_known_flows_open(struct downstream *d, const struct service_group *sg,
 	return -1;
 }
 
-void ds_known_flows_close(struct downstream *d) {
+void ds_known_flows_close(void *downstream) {
+	struct downstream *d = downstream;
+
 	flow_cache_free(&d->upper.flow_cache);
 }

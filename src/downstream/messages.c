@@ -223,7 +223,9 @@ uint16_t ds_messages_send(struct ds_lower *l, struct rte_mbuf **pkts, uint16_t n
 	return (uint16_t)(n - messages);
 }
 
-void ds_messages_end(struct ds_lower *l) {
+void ds_messages_stop(void *downstream) {
+	struct downstream *d = downstream;
+	struct ds_lower *l = &d->lower;
 	struct ds_messages *x = &l->messages;
 	struct rte_mbuf *m;
 
@@ -268,9 +270,9 @@ static int path_create(struct downstream *d, const struct service_group *sg) {
 	return depi_messages_create(&d->lower.depi, sg, x->path.pseudowires);
 }
 
-int ds_messages_open(struct downstream *d, const struct service_group *sg,
-		     const struct ds_resources *r) {
-	(void)r;
+int ds_messages_open(void *downstream, const struct service_group *sg, const void *resources) {
+	struct downstream *d = downstream;
+	(void)resources;
 	if (!sg->upstream.scheduled || sg->upstream_channel_count == 0)
 		return 0;
 	if (path_create(d, sg) != 0) {
@@ -284,7 +286,9 @@ int ds_messages_open(struct downstream *d, const struct service_group *sg,
 	return 0;
 }
 
-void ds_messages_close(struct downstream *d) {
+void ds_messages_close(void *downstream) {
+	struct downstream *d = downstream;
+
 	struct ds_messages *x = &d->lower.messages;
 
 	rte_ring_free(x->path.ring);

@@ -16,8 +16,5 @@ static inline uint32_t ds_messages_held(const struct ds_messages *x) {
  * what the port takes. `*sent` is how many frames. */
 uint16_t ds_messages_send(struct ds_lower *l, struct rte_mbuf **pkts, uint16_t n, uint16_t *sent);
 
-/* Ends those that are in line, and in the ring. */
-void ds_messages_end(struct ds_lower *l);
-
 /* By the upper MAC: what has been sent takes of the channels. */
 void ds_messages_charge(struct ds_upper *u);

@@ -72,13 +72,12 @@ static enum drop_reason admit_address(const struct ds_row *row, uint64_t period)
 
 uint16_t ds_modem_lookup(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct ds_upper *u = ctx;
-	uint64_t period = cpe_period(u), matched = 0;
+	uint64_t period = cpe_period(u), matched = u->known.packets;
 	struct unknown unknown;
 
 	unknown_find(u, pkts, n, &unknown);
-	if (unknown.count == 0)
-		return n;
-	find_modems(u, &unknown);
+	if (unknown.count > 0)
+		find_modems(u, &unknown);
 	for (uint16_t i = 0; i < unknown.count; i++) {
 		const struct ds_row *row = unknown.rows[i];
 		struct rte_mbuf *m = pkts[unknown.at[i]];
@@ -98,14 +97,17 @@ uint16_t ds_modem_lookup(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	return unknown_close(&unknown, pkts, n);
 }
 
-int ds_modem_lookup_open(struct downstream *d, const struct service_group *sg,
-			 const struct ds_resources *r) {
+int ds_modem_lookup_open(void *downstream, const struct service_group *sg, const void *resources) {
+	struct downstream *d = downstream;
+	const struct ds_resources *r = resources;
 	return ds_tables_create(&d->tables, sg, r->room, r->schedules) == 0
 		       ? ds_places_create(d, sg)
 		       : -1;
 }
 
-void ds_modem_lookup_close(struct downstream *d) {
+void ds_modem_lookup_close(void *downstream) {
+	struct downstream *d = downstream;
+
 	ds_places_free(&d->places);
 	ds_tables_free(&d->tables);
 }

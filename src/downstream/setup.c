@@ -5,17 +5,6 @@
 #include <rte_malloc.h>
 
 #include "downstream/downstream.h"
-#include "downstream/stages.h"
-
-/* What stages keep of their own, in the order of travel. */
-static const struct {
-	int (*open)(struct downstream *d, const struct service_group *sg,
-		    const struct ds_resources *r);
-	void (*close)(struct downstream *d);
-} keepers[] = {
-#define OPENS(run) {run##_open, run##_close},
-#include "pipeline/downstream.def"
-};
 
 static void ds_upper_setup(struct downstream *d, const struct service_group *sg,
 			   const struct ds_resources *r) {
@@ -53,11 +42,9 @@ struct downstream *downstream_create(const struct service_group *sg, const struc
 	}
 	ds_upper_setup(d, sg, r);
 	ds_lower_setup(d, sg, r);
-	for (size_t i = 0; i < RTE_DIM(keepers); i++) {
-		if (keepers[i].open(d, sg, r) != 0) {
-			downstream_free(d);
-			return NULL;
-		}
+	if (stages_open(ds_lists, DS_PIPELINES, d, sg, r) != 0) {
+		downstream_free(d);
+		return NULL;
 	}
 	pipeline_init(&d->enqueue, &ds_lists[0], &d->upper);
 	pipeline_init(&d->dequeue, &ds_lists[1], &d->upper);
@@ -68,8 +55,7 @@ struct downstream *downstream_create(const struct service_group *sg, const struc
 void downstream_free(struct downstream *d) {
 	if (d == NULL)
 		return;
-	for (size_t i = RTE_DIM(keepers); i > 0; i--)
-		keepers[i - 1].close(d);
+	stages_close(ds_lists, DS_PIPELINES, d);
 	latency_line_free(&d->lower.arrivals);
 	latency_free(&d->latency);
 	rte_free(d);

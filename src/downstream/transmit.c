@@ -76,7 +76,7 @@ void ds_frame_end(struct ds_lower *l, struct rte_mbuf *m, enum drop_reason reaso
 	rte_pktmbuf_free(m);
 }
 
-void ds_transmit_end(struct ds_lower *l, enum drop_reason reason) {
+static void frames_end(struct ds_lower *l, enum drop_reason reason) {
 	for (; l->waiting_count > 0; l->waiting_count--) {
 		ds_frame_end(l, l->waiting[l->waiting_first], reason);
 		l->waiting_first = (l->waiting_first + 1) % DS_TRANSMIT_CAPACITY;
@@ -94,10 +94,23 @@ uint16_t ds_transmit(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	frames_wait(l, pkts, n);
 	if (unlikely(l->rphy.shut)) {
 		sent = (uint16_t)(sent + l->waiting_count);
-		ds_transmit_end(l, (enum drop_reason)l->rphy.reason);
+		frames_end(l, (enum drop_reason)l->rphy.reason);
 		return sent;
 	}
 	while (l->waiting_count > 0 && (now = transmit_burst(l)) > 0)
 		sent += now;
 	return sent;
+}
+
+uint64_t ds_transmit_held(const void *downstream, enum unit unit) {
+	const struct downstream *d = downstream;
+
+	(void)unit;
+	return d->lower.waiting_packets;
+}
+
+void ds_transmit_stop(void *downstream) {
+	struct downstream *d = downstream;
+
+	frames_end(&d->lower, DROP_STOPPED);
 }

@@ -25,8 +25,11 @@
 
 #include <rte_mbuf.h>
 
+#include "pipeline/counters.h"
 #include "pipeline/queue.h"
 #include "pipeline/tap.h"
+
+struct service_group;
 
 /* Packets of a burst, and room in it for the few stages that put out more. */
 #define PIPELINE_BURST 64
@@ -48,9 +51,22 @@ struct stage {
 	bool pulls; /* takes from it by itself; must poll */
 	uint8_t gives;
 	uint8_t also; /* STAGE_TO(..) of queues into which it puts what does not go that way */
+	/* What the stage keeps of its own. `direction` is a struct downstream or upstream, zeroed but for what its
+	 * setup.c fills in for all stages, and `resources` what that is created from. */
+	int (*open)(void *direction, const struct service_group *sg, const void *resources);
+	void (*close)(void *direction); /* also where open() failed, or was not called */
+	uint64_t (*held)(const void *direction, enum unit unit); /* NULL: holds nothing */
+	void (*stop)(void *direction); /* ends all that it holds; no worker is running */
+	/* What it counts: STAGE_DROPS(..) and STAGE_COUNTERS(..); NULL: nothing. */
+	const enum drop_reason *drops;
+	const enum counter *counters;
+	const char *
+		reference; /* under which name the reference system has its cycles; NULL: it does not */
 };
 
 #define STAGE_TO(queue) (1u << (queue))
+#define STAGE_DROPS(...) ((const enum drop_reason[]){__VA_ARGS__, DROP_NONE})
+#define STAGE_COUNTERS(...) ((const enum counter[]){__VA_ARGS__, COUNTERS})
 
 /* What stands between stages. */
 struct stage_queue {
@@ -72,6 +88,19 @@ struct stage_list {
 	unsigned queue_count; /* with number 0 */
 	due_fn due; /* NULL: it may have something to do at any time */
 };
+
+/*
+ * Opens all stages of a direction's lists, from the first to the last. Returns 0, or -1 after a message on stderr; then, as
+ * otherwise, stages_close() closes them from the last to the first.
+ */
+int stages_open(const struct stage_list *lists, unsigned count, void *direction,
+		const struct service_group *sg, const void *resources);
+void stages_close(const struct stage_list *lists, unsigned count, void *direction);
+
+/* What all stages hold of a unit, and the end of it, from the first stage to the last. */
+uint64_t stages_held(const struct stage_list *lists, unsigned count, const void *direction,
+		     enum unit unit);
+void stages_stop(const struct stage_list *lists, unsigned count, void *direction);
 
 /* What a stage has cost: cycles of calls that handled packets, and those packets. What it gives to its
  * queue counts as put out. */

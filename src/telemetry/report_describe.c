@@ -31,6 +31,18 @@ static json_t *queues_json(const struct stage_list *list) {
 	return queues;
 }
 
+/* What it counts, by name. */
+static void stage_counts(json_t *row, const struct stage *s) {
+	json_t *drops = json_array(), *counters = json_array();
+
+	for (const enum drop_reason *r = s->drops; r != NULL && *r != DROP_NONE; r++)
+		json_array_append_new(drops, json_string(drop_name(*r)));
+	for (const enum counter *c = s->counters; c != NULL && *c != COUNTERS; c++)
+		json_array_append_new(counters, json_string(counter_name(*c)));
+	json_object_set_new(row, "drops", drops);
+	json_object_set_new(row, "counters", counters);
+}
+
 static json_t *list_json(const struct stage_list *list) {
 	json_t *stages = json_array();
 
@@ -41,6 +53,7 @@ static json_t *list_json(const struct stage_list *list) {
 					"dpdk", s->dpdk);
 
 		stage_ways(row, list, s);
+		stage_counts(row, s);
 		json_array_append_new(stages, row);
 	}
 	return json_pack("{s:s, s:o, s:o}", "name", list->name, "stages", stages, "queues",

@@ -72,6 +72,11 @@ bool us_clear(struct upstream *u, struct rte_mbuf *m) {
 
 /* Gives the frames to the provider. */
 static void frames_submit(struct upstream *u, const struct crypto_frame *frames, uint16_t n) {
+	static const enum counter counters[CIPHERS] = {
+		[CIPHER_AES_128] = COUNTER_DECRYPTED_AES_128,
+		[CIPHER_AES_256] = COUNTER_DECRYPTED_AES_256,
+		[CIPHER_DES] = COUNTER_DECRYPTED_DES,
+	};
 	uint32_t by_cipher[CIPHERS] = {0};
 	uint16_t taken = crypto_submit(u->r.crypto, frames, n), with_crc = 0;
 
@@ -83,8 +88,7 @@ static void frames_submit(struct upstream *u, const struct crypto_frame *frames,
 	for (uint16_t i = taken; i < n; i++)
 		drop(&u->counters, frames[i].m, DROP_CRYPTO_FULL);
 	for (unsigned cipher = CIPHER_NONE + 1; cipher < CIPHERS; cipher++)
-		count(&u->counters, COUNTER_DECRYPTED_AES_128 + cipher - CIPHER_AES_128,
-		      by_cipher[cipher]);
+		count(&u->counters, counters[cipher], by_cipher[cipher]);
 	count(&u->counters, COUNTER_DECRYPTED, taken);
 }
 
@@ -131,7 +135,14 @@ uint16_t us_decrypt_collect(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	return n;
 }
 
-void us_decrypt_stop(struct upstream *u) {
+uint64_t us_decrypt_collect_held(const void *upstream, enum unit unit) {
+	const struct upstream *u = upstream;
+
+	return unit == UNIT_FRAME ? u->r.crypto->held : 0;
+}
+
+void us_decrypt_collect_stop(void *upstream) {
+	struct upstream *u = upstream;
 	struct rte_mbuf *pkts[PIPELINE_BURST];
 
 	for (int tries = 0; u->r.crypto->held > 0 && tries < 1000; tries++) {

@@ -11,6 +11,3 @@ struct upstream;
 /* A frame that needs no key: counts it, and checks its CRC where that is asked for. Returns whether it
  * goes on; otherwise it was dropped. */
 bool us_clear(struct upstream *u, struct rte_mbuf *m);
-
-/* Drops what the provider has. */
-void us_decrypt_stop(struct upstream *u);

@@ -44,7 +44,15 @@ struct rte_mbuf *us_fragments_remove(struct upstream *u, struct us_fragments *f)
 	return m;
 }
 
-void us_defragment_stop(struct upstream *u) {
+uint64_t us_defragment_held(const void *upstream, enum unit unit) {
+	const struct upstream *u = upstream;
+
+	return unit == UNIT_FRAME ? u->defragment.waiting_fragments : 0;
+}
+
+void us_defragment_stop(void *upstream) {
+	struct upstream *u = upstream;
+
 	for (uint32_t f = 0; f < u->tables.flow_count; f++)
 		fragments_drop(u, &u->tables.flows[f].fragments, DROP_STOPPED);
 }

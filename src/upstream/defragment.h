@@ -21,6 +21,3 @@ void us_fragments_give_up(void *owner, struct hold *h, bool timeout);
 /* Drops the fragments of a flow that goes: they count as dropped, their buffers are for the caller to free. NULL
  * where there are none. */
 struct rte_mbuf *us_fragments_remove(struct upstream *u, struct us_fragments *f);
-
-/* Drops the fragments that wait. */
-void us_defragment_stop(struct upstream *u);

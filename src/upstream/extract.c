@@ -96,7 +96,20 @@ uint16_t us_extract(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	return out.n;
 }
 
-void us_extract_stop(struct upstream *u) {
+uint64_t us_extract_held(const void *upstream, enum unit unit) {
+	const struct upstream *u = upstream;
+
+	switch (unit) {
+	case UNIT_SEGMENT:
+		return u->list.queues[US_SEGMENTS].count + (u->extract.cut.segment != NULL);
+	case UNIT_FRAME: return u->streams.incomplete_frames;
+	default: return 0;
+	}
+}
+
+void us_extract_stop(void *upstream) {
+	struct upstream *u = upstream;
+
 	if (u->extract.cut.segment != NULL)
 		drop(&u->counters, u->extract.cut.segment, DROP_SEGMENT_STOPPED);
 	u->extract.cut.segment = NULL;

@@ -11,6 +11,3 @@ struct upstream;
 struct us_extract {
 	struct us_cut cut; /* the segment that is being taken apart */
 };
-
-/* Drops that segment, and the incomplete frames of all streams. */
-void us_extract_stop(struct upstream *u);

@@ -114,7 +114,14 @@ uint16_t us_extract_joined(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	return n;
 }
 
-void us_extract_joined_stop(struct upstream *u) {
+uint64_t us_extract_joined_held(const void *upstream, enum unit unit) {
+	const struct upstream *u = upstream;
+
+	return unit == UNIT_FRAME ? u->list.queues[US_JOINED].count - u->extract_joined.units : 0;
+}
+
+void us_extract_joined_stop(void *upstream) {
+	struct upstream *u = upstream;
 	struct rte_mbuf *m;
 
 	us_frame_drop(u, &u->extract_joined.stream, DROP_STOPPED);

@@ -22,6 +22,3 @@ void us_joined_add(struct upstream *u, struct rte_mbuf *unit);
 
 /* Whether frames must wait in the queue, so as not to overtake what was joined. */
 bool us_joined_waits(const struct upstream *u);
-
-/* Drops all that waits. */
-void us_extract_joined_stop(struct upstream *u);

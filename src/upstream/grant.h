@@ -75,10 +75,6 @@ size_t us_grant_flow_size(const struct upstream_service_flow *f);
 /* Fills it in; it points into itself, and must stay where it is. */
 void us_grant_flow_fill(struct us_grant_flow *g, const struct upstream_service_flow *f);
 
-/* The scheduler of a group that has one, with its flows; the tables are made. Returns 0, or -1 after a message. */
-int us_grant_create(struct upstream *u, const struct service_group *sg);
-void us_grant_free(struct us_grant *g);
-
 /* Hands a request on. By the row `requests`. */
 void us_grant_request(struct upstream *u, const struct us_request *r);
 

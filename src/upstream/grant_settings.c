@@ -227,10 +227,12 @@ static uint16_t slack_us(const struct grants_config *c) {
 	return (uint16_t)RTE_MIN((c->cmts_processing + 999) / 1000, (uint64_t)MESSAGE_ANY_TIME - 1);
 }
 
-int us_grant_create(struct upstream *u, const struct service_group *sg) {
+int us_grant_open(void *upstream, const struct service_group *sg, const void *resources) {
+	struct upstream *u = upstream;
 	struct us_grant *g = &u->grant;
 	const char *why = "no memory";
 
+	(void)resources;
 	docsis_clock_init(&g->clock);
 	g->messages = u->r.messages;
 	if (g->messages == NULL)
@@ -251,7 +253,9 @@ int us_grant_create(struct upstream *u, const struct service_group *sg) {
 	return -1;
 }
 
-void us_grant_free(struct us_grant *g) {
+void us_grant_close(void *upstream) {
+	struct us_grant *g = &((struct upstream *)upstream)->grant;
+
 	for (uint32_t c = 0; g->channels != NULL && c < g->channel_count; c++)
 		rte_free(g->channels[c].ucd);
 	maps_free(g->maps);

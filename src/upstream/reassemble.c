@@ -72,7 +72,18 @@ bool us_segments_remove(struct upstream *u, struct us_stream *s, int *budget) {
 	return us_lane_drop(u, &lane, DROP_SEGMENT_FLOW_REMOVED, budget);
 }
 
-void us_reassemble_stop(struct upstream *u) {
+uint64_t us_reassemble_held(const void *upstream, enum unit unit) {
+	const struct upstream *u = upstream;
+
+	switch (unit) {
+	case UNIT_BURST: return u->list.queues[US_BURSTS].count;
+	case UNIT_SEGMENT: return u->reassemble.waiting_segments;
+	default: return 0;
+	}
+}
+
+void us_reassemble_stop(void *upstream) {
+	struct upstream *u = upstream;
 	struct rte_mbuf *m;
 
 	for (uint32_t s = 0; s < u->tables.stream_count; s++) {

@@ -19,6 +19,3 @@ void us_segments_give_up(void *owner, struct hold *h, bool timeout);
 
 /* Drops the segments that wait in a stream that goes, within the budget. Returns whether that was all. */
 bool us_segments_remove(struct upstream *u, struct us_stream *s, int *budget);
-
-/* Drops the segments that wait in all streams, and those on their way. */
-void us_reassemble_stop(struct upstream *u);

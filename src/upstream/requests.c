@@ -25,10 +25,14 @@ const char *us_request_name(enum us_request_kind kind) {
 	return names[kind];
 }
 
-int us_requests_create(struct us_requests *r, uint32_t id, uint32_t modems) {
+int us_requests_open(void *upstream, const struct service_group *sg, const void *resources) {
+	struct upstream *u = upstream;
+	struct us_requests *r = &u->requests;
+	uint32_t modems = u->tables.modem_count;
 	char name[RTE_RING_NAMESIZE];
 
-	snprintf(name, sizeof(name), "requests_%u", id);
+	(void)resources;
+	snprintf(name, sizeof(name), "requests_%u", sg->id);
 	r->ring = rte_ring_create_elem(name, sizeof(struct us_request), RING_SIZE, SOCKET_ID_ANY,
 				       RING_F_SP_ENQ | RING_F_SC_DEQ);
 	r->sink.by_modem = rte_zmalloc("requests", modems * sizeof(*r->sink.by_modem), 0);
@@ -40,7 +44,9 @@ int us_requests_create(struct us_requests *r, uint32_t id, uint32_t modems) {
 	return -1;
 }
 
-void us_requests_free(struct us_requests *r) {
+void us_requests_close(void *upstream) {
+	struct us_requests *r = &((struct upstream *)upstream)->requests;
+
 	rte_ring_free(r->ring);
 	rte_free(r->sink.by_modem);
 }
@@ -111,7 +117,7 @@ uint32_t us_request_sink_modems(const struct us_request_sink *s) {
  * 2 kB a SID in turn whatever they ask. Takes US_REQUESTS_A_ROUND at most, so that a device that fills the ring does
  * not lengthen the rounds of other groups of the worker; the rest is taken in the next rounds. As the only row of
  * its list it returns the requests that it took, so that they are what its cycles count. */
-uint16_t us_request_sink(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
+uint16_t us_requests(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct upstream *u = ctx;
 	struct us_request_sink *sink = &u->requests.sink;
 	struct us_request taken[BURST];

@@ -57,10 +57,6 @@ struct us_requests {
 /* The name of a kind, for summaries: "queue_depth". Never NULL. */
 const char *us_request_name(enum us_request_kind kind);
 
-/* Returns 0, or -1 after a message. `id` is the service group's. */
-int us_requests_create(struct us_requests *r, uint32_t id, uint32_t modems);
-void us_requests_free(struct us_requests *r);
-
 /* How many the sink has taken, of all that were counted as `requests`. */
 uint64_t us_requests_taken(const struct us_requests *r);
 

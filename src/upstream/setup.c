@@ -166,8 +166,8 @@ struct upstream *upstream_create(const struct service_group *sg, const struct us
 	u->control_vlan = sg->control_port.vlan;
 	u->transmit.vlan = sg->network.vlan;
 	if (us_tables_create(&u->tables, sg, r->room, r->schedules) != 0 ||
-	    us_requests_create(&u->requests, sg->id, u->tables.modem_count) != 0 ||
-	    us_grant_create(u, sg) != 0 || slots_create(u, sg) != 0 || holds_create(u) != 0) {
+	    stages_open(us_lists, US_PIPELINES, u, sg, r) != 0 || slots_create(u, sg) != 0 ||
+	    holds_create(u) != 0) {
 		upstream_free(u);
 		return NULL;
 	}
@@ -187,8 +187,7 @@ void upstream_free(struct upstream *u) {
 	latency_free(&u->latency);
 	holds_free(&u->holds);
 	rte_free(u->slots.all);
-	us_requests_free(&u->requests);
-	us_grant_free(&u->grant);
+	stages_close(us_lists, US_PIPELINES, u);
 	us_tables_free(&u->tables);
 	rte_free(u);
 }

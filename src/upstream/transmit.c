@@ -61,7 +61,15 @@ static void waiting_end(struct upstream *u, enum drop_reason reason) {
 	}
 }
 
-void us_transmit_stop(struct upstream *u) {
+uint64_t us_transmit_held(const void *upstream, enum unit unit) {
+	const struct upstream *u = upstream;
+
+	return unit == UNIT_FRAME ? u->transmit.count : 0;
+}
+
+void us_transmit_stop(void *upstream) {
+	struct upstream *u = upstream;
+
 	waiting_end(u, DROP_STOPPED);
 }
 

@@ -16,6 +16,3 @@ struct us_transmit {
 	uint32_t first, count;
 	uint32_t most; /* with those in the crypto provider, from where on no frame is begun */
 };
-
-/* Drops what waits for the port. */
-void us_transmit_stop(struct upstream *u);

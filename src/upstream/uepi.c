@@ -299,7 +299,18 @@ bool us_psp_flow_remove(struct upstream *u, struct us_psp_flow *f, int *budget) 
 	return true;
 }
 
-void us_uepi_stop(struct upstream *u) {
+uint64_t us_uepi_held(const void *upstream, enum unit unit) {
+	const struct upstream *u = upstream;
+
+	switch (unit) {
+	case UNIT_PACKET: return u->uepi.waiting_packets;
+	case UNIT_BURST: return u->uepi.open_bursts;
+	default: return 0;
+	}
+}
+
+void us_uepi_stop(void *upstream) {
+	struct upstream *u = upstream;
 	struct rte_mbuf *m;
 
 	for (uint32_t s = 0; s < u->tables.session_count; s++) {

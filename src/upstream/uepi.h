@@ -21,6 +21,3 @@ void us_burst_give_up(void *owner, struct hold *h, bool timeout);
 
 /* Drops what waits in a PSP flow of a session that goes, within the budget. Returns whether that was all. */
 bool us_psp_flow_remove(struct upstream *u, struct us_psp_flow *f, int *budget);
-
-/* Drops the packets that wait, the open bursts of all sessions, and those on their way. */
-void us_uepi_stop(struct upstream *u);

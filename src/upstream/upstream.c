@@ -13,43 +13,217 @@ static const struct stage_queue queues[US_QUEUES] = {
 	[US_MESSAGE_RING] = {"ring of messages", "MAPs and UCDs, to the lower MAC", true},
 };
 
+/* Of stages that find requests (requests.h). */
+#define REQUEST_COUNTERS COUNTER_REQUESTS, COUNTER_REQUESTS_REPEATED, COUNTER_REQUESTS_LOST
+
+/* Of both stages that take frames out of what holds them (shared/stream.h). */
+#define EXTRACT_DROPS                                                                            \
+	DROP_FRAME_HCS, DROP_FRAME_RESERVED, DROP_FRAME_EHDR, DROP_FRAME_LENGTH, DROP_FRAME_PHS, \
+		DROP_FRAME_RUNT, DROP_FRAME_TOO_LONG, DROP_FRAME_POINTER, DROP_FRAME_TRUNCATED,  \
+		DROP_FRAME_TIMEOUT, DROP_FRAME_LIMIT, DROP_FRAME_NO_BUFFER, DROP_STOPPED
+#define EXTRACT_COUNTERS                                                                     \
+	COUNTER_FRAMES, COUNTER_REQUEST_FRAMES, COUNTER_RESYNC_BYTES, COUNTER_PADDING_BYTES, \
+		REQUEST_COUNTERS, COUNTER_BAD_REQUESTS
+
 /* From the R-PHY port to the network port. A wait may end in any row, as its time is over or its memory is needed:
  * what it lets go stands in the queue to which its own row gives. .. */
 static const struct stage packet_list[] = {
-	{"receive", "burst of L2TPv3 packets from the R-PHY port", "ethdev", us_receive,
-	 .polls = true},
-	{"validate", "IP and L2TPv3 headers, session to upstream channel", "hash", us_validate},
-	{"uepi", "PSP packets in order, their segments to bursts", "mbuf", us_uepi, .polls = true,
-	 .gives = US_BURSTS, .also = STAGE_TO(US_REQUEST_RING)},
-	{"reassemble", "SID to service flow, segments in order", "hash", us_reassemble,
-	 .from = US_BURSTS, .gives = US_SEGMENTS, .also = STAGE_TO(US_REQUEST_RING)},
-	{"extract", "frames, also across segments; HCS, requests, management", "mbuf", us_extract,
-	 .polls = true, .from = US_SEGMENTS, .pulls = true,
-	 .also = STAGE_TO(US_REQUEST_RING) | STAGE_TO(US_CONTROL_PORT)},
-	{"decrypt_submit", "key by sequence and toggle; BPI+, CRC where asked",
-	 "intel-ipsec-mb or cryptodev", us_decrypt_submit},
-	{"decrypt_collect", "what the crypto provider has done", "the same", us_decrypt_collect,
-	 .polls = true},
-	{"defragment", "fragments of pre-3.0 modems, until a frame is whole", "mbuf", us_defragment,
-	 .also = STAGE_TO(US_JOINED)},
-	{"extract_joined", "frames out of joined fragments, by the steps of extract", "mbuf",
-	 us_extract_joined, .polls = true, .from = US_JOINED, .pulls = true,
-	 .also = STAGE_TO(US_REQUEST_RING) | STAGE_TO(US_CONTROL_PORT)},
-	{"verify_source", "source address belongs to the modem", "mbuf", us_verify_source},
-	{"transmit", "bursts of IP frames to the network port", "ethdev", us_transmit,
-	 .polls = true},
+	{
+		.name = "receive",
+		.about = "burst of L2TPv3 packets from the R-PHY port",
+		.dpdk = "ethdev",
+		.run = us_receive,
+		.polls = true,
+		.counters = STAGE_COUNTERS(COUNTER_RECEIVED, COUNTER_RECEIVED_BYTES),
+		.reference = "rx",
+	},
+	{
+		.name = "validate",
+		.about = "IP and L2TPv3 headers, session to upstream channel",
+		.dpdk = "hash",
+		.run = us_validate,
+		.drops = STAGE_DROPS(DROP_OUTER_RUNT, DROP_OUTER_CHAINED, DROP_NOT_L2TP,
+				     DROP_OUTER_IP_HEADER, DROP_OUTER_IP_LENGTH,
+				     DROP_OUTER_IP_CHECKSUM, DROP_OUTER_FRAGMENT,
+				     DROP_OUTER_ADDRESS, DROP_L2TP_VERSION, DROP_L2TP_TRUNCATED,
+				     DROP_L2TP_CONTROL, DROP_UNKNOWN_SESSION),
+		.reference = "uepi_verification",
+	},
+	{
+		.name = "uepi",
+		.about = "PSP packets in order, their segments to bursts",
+		.dpdk = "mbuf",
+		.run = us_uepi,
+		.polls = true,
+		.gives = US_BURSTS,
+		.also = STAGE_TO(US_REQUEST_RING),
+		.held = us_uepi_held,
+		.stop = us_uepi_stop,
+		.drops = STAGE_DROPS(DROP_PSP_TRUNCATED, DROP_PSP_CONTROL, DROP_PSP_EXTENDED,
+				     DROP_PSP_TRAILING, DROP_PSP_DUPLICATE, DROP_PSP_LATE,
+				     DROP_PACKET_SESSION_REMOVED, DROP_PACKET_STOPPED,
+				     DROP_BURST_HEADLESS, DROP_BURST_GAP, DROP_BURST_BROKEN,
+				     DROP_BURST_HEADER, DROP_BURST_TRAILER, DROP_BURST_TOO_LONG,
+				     DROP_BURST_TIMEOUT, DROP_BURST_LIMIT, DROP_BURST_NO_BUFFER,
+				     DROP_BURST_SESSION_REMOVED, DROP_BURST_STOPPED),
+		.counters = STAGE_COUNTERS(
+			COUNTER_PSP_PACKETS, COUNTER_PSP_OFDMA, COUNTER_PSP_PARTIAL,
+			COUNTER_PSP_SEGMENTS, COUNTER_PSP_GAPS, COUNTER_PSP_MISSING,
+			COUNTER_PSP_REORDERED, COUNTER_PSP_RESYNCS, COUNTER_WINDOWS_FULL,
+			COUNTER_BURSTS, COUNTER_NO_BURSTS, COUNTER_ODD_TRAILERS,
+			COUNTER_FEC_UNCORRECTABLE, REQUEST_COUNTERS, COUNTER_BAD_REQUESTS),
+		.reference = "uepi_decap",
+	},
+	{
+		.name = "reassemble",
+		.about = "SID to service flow, segments in order",
+		.dpdk = "hash",
+		.run = us_reassemble,
+		.from = US_BURSTS,
+		.gives = US_SEGMENTS,
+		.also = STAGE_TO(US_REQUEST_RING),
+		.held = us_reassemble_held,
+		.stop = us_reassemble_stop,
+		.drops = STAGE_DROPS(DROP_UNKNOWN_SID, DROP_SEGMENT_TRUNCATED, DROP_SEGMENT_HCS,
+				     DROP_SEGMENT_CLUSTER, DROP_SEGMENT_POINTER,
+				     DROP_SEGMENT_DUPLICATE, DROP_SEGMENT_LATE,
+				     DROP_SEGMENT_FLOW_REMOVED, DROP_SEGMENT_STOPPED),
+		.counters = STAGE_COUNTERS(COUNTER_SEGMENTS, COUNTER_SEGMENT_BYTES,
+					   COUNTER_SEGMENT_GAPS, COUNTER_SEGMENTS_MISSING,
+					   COUNTER_SEGMENTS_REORDERED, COUNTER_SEGMENT_RESYNCS,
+					   COUNTER_WINDOWS_FULL, REQUEST_COUNTERS),
+		.reference = "docsis_segment_reassembly",
+	},
+	{
+		.name = "extract",
+		.about = "frames, also across segments; HCS, requests, management",
+		.dpdk = "mbuf",
+		.run = us_extract,
+		.polls = true,
+		.from = US_SEGMENTS,
+		.pulls = true,
+		.also = STAGE_TO(US_REQUEST_RING) | STAGE_TO(US_CONTROL_PORT),
+		.held = us_extract_held,
+		.stop = us_extract_stop,
+		.drops = STAGE_DROPS(EXTRACT_DROPS, DROP_SEGMENT_ORPHAN, DROP_SEGMENT_STOPPED,
+				     DROP_FRAME_GAP, DROP_NOT_RANGING, DROP_NO_CONTROL_PORT,
+				     DROP_CONTROL_FULL, DROP_MANAGEMENT_CRC),
+		.counters = STAGE_COUNTERS(EXTRACT_COUNTERS, COUNTER_EXTRACTED,
+					   COUNTER_CONCATENATIONS, COUNTER_MANAGEMENT),
+		.reference = "docsis_frame_extraction",
+	},
+	{
+		.name = "decrypt_submit",
+		.about = "key by sequence and toggle; BPI+, CRC where asked",
+		.dpdk = "intel-ipsec-mb or cryptodev",
+		.run = us_decrypt_submit,
+		.drops = STAGE_DROPS(DROP_PRIVACY_MISSING, DROP_PRIVACY_SID, DROP_KEY_UNKNOWN,
+				     DROP_CRYPTO_FULL, DROP_FRAME_CRC),
+		.counters = STAGE_COUNTERS(COUNTER_DECRYPTED, COUNTER_DECRYPTED_AES_128,
+					   COUNTER_DECRYPTED_AES_256, COUNTER_DECRYPTED_DES,
+					   COUNTER_CLEAR, COUNTER_CRC_VERIFIED),
+		.reference = "decryption_crc",
+	},
+	{
+		.name = "decrypt_collect",
+		.about = "what the crypto provider has done",
+		.dpdk = "the same",
+		.run = us_decrypt_collect,
+		.polls = true,
+		.held = us_decrypt_collect_held,
+		.stop = us_decrypt_collect_stop,
+		.drops = STAGE_DROPS(DROP_CRYPTO_ERROR, DROP_CRYPTO_LOST, DROP_FRAME_CRC,
+				     DROP_STOPPED),
+		.reference = "decryption_crc",
+	},
+	{
+		.name = "defragment",
+		.about = "fragments of pre-3.0 modems, until a frame is whole",
+		.dpdk = "mbuf",
+		.run = us_defragment,
+		.also = STAGE_TO(US_JOINED),
+		.held = us_defragment_held,
+		.stop = us_defragment_stop,
+		.drops = STAGE_DROPS(DROP_FRAGMENT_CRC, DROP_FRAGMENT_ORDER, DROP_FRAGMENT_TOO_LONG,
+				     DROP_FRAME_TIMEOUT, DROP_FRAME_LIMIT, DROP_FRAME_FLOW_REMOVED,
+				     DROP_STOPPED),
+		.counters = STAGE_COUNTERS(COUNTER_FRAGMENTS),
+		.reference = "docsis_frame_extraction",
+	},
+	{
+		.name = "extract_joined",
+		.about = "frames out of joined fragments, by the steps of extract",
+		.dpdk = "mbuf",
+		.run = us_extract_joined,
+		.polls = true,
+		.from = US_JOINED,
+		.pulls = true,
+		.also = STAGE_TO(US_REQUEST_RING) | STAGE_TO(US_CONTROL_PORT),
+		.held = us_extract_joined_held,
+		.stop = us_extract_joined_stop,
+		.drops = STAGE_DROPS(EXTRACT_DROPS, DROP_PRIVACY_SID, DROP_KEY_UNKNOWN),
+		.counters = STAGE_COUNTERS(EXTRACT_COUNTERS),
+		.reference = "docsis_frame_extraction",
+	},
+	{
+		.name = "verify_source",
+		.about = "source address belongs to the modem",
+		.dpdk = "mbuf",
+		.run = us_verify_source,
+		.drops = STAGE_DROPS(DROP_SOURCE_ADDRESS, DROP_SOURCE_RATE, DROP_FRAME_RUNT,
+				     DROP_VLAN, DROP_IPV4_HEADER, DROP_IPV4_LENGTH,
+				     DROP_IPV4_CHECKSUM, DROP_IPV6_HEADER, DROP_IPV6_LENGTH,
+				     DROP_IPV6_EXTENSIONS, DROP_ARP_MALFORMED),
+		.counters = STAGE_COUNTERS(COUNTER_IPV4, COUNTER_IPV6, COUNTER_LLC),
+		.reference = "tx",
+	},
+	{
+		.name = "transmit",
+		.about = "bursts of IP frames to the network port",
+		.dpdk = "ethdev",
+		.run = us_transmit,
+		.polls = true,
+		.held = us_transmit_held,
+		.stop = us_transmit_stop,
+		.drops = STAGE_DROPS(DROP_FRAME_NO_BUFFER, DROP_LINK_DOWN, DROP_PORT_GONE,
+				     DROP_STOPPED),
+		.counters = STAGE_COUNTERS(COUNTER_TRANSMITTED, COUNTER_TRANSMITTED_BYTES,
+					   COUNTER_TRANSMIT_RETRIES),
+		.reference = "tx",
+	},
 };
 
 /* ... and what modems ask for, to who grants it. */
 static const struct stage scheduler_list[] = {
-	{"requests", "bandwidth requests, by kind and modem", "ring", us_request_sink,
-	 .polls = true, .from = US_REQUEST_RING, .pulls = true},
+	{
+		.name = "requests",
+		.about = "bandwidth requests, by kind and modem",
+		.dpdk = "ring",
+		.run = us_requests,
+		.polls = true,
+		.from = US_REQUEST_RING,
+		.pulls = true,
+		.open = us_requests_open,
+		.close = us_requests_close,
+	},
 };
 
 /* ... who makes MAPs for the lower MAC. */
 static const struct stage grant_list[] = {
-	{"grant", "requests to grants; MAPs and UCDs when they are due", "scheduler", us_grant,
-	 .polls = true, .also = STAGE_TO(US_MESSAGE_RING)},
+	{
+		.name = "grant",
+		.about = "requests to grants; MAPs and UCDs when they are due",
+		.dpdk = "scheduler",
+		.run = us_grant,
+		.polls = true,
+		.also = STAGE_TO(US_MESSAGE_RING),
+		.open = us_grant_open,
+		.close = us_grant_close,
+		.counters = STAGE_COUNTERS(
+			COUNTER_REQUESTS_TAKEN, COUNTER_REQUESTS_CUT, COUNTER_REQUESTS_NO_FLOW,
+			COUNTER_REQUESTS_NOTHING, COUNTER_MAPS, COUNTER_UCDS, COUNTER_MESSAGES_MADE,
+			COUNTER_MESSAGES_UNSENT, COUNTER_GRANTS_REFUSED, COUNTER_CLOCK_JUMPS),
+	},
 };
 
 static uint64_t upstream_due(const void *ctx) {
@@ -104,20 +278,7 @@ uint64_t upstream_out(const struct upstream *u, enum unit unit) {
 }
 
 uint64_t upstream_held(const struct upstream *u, enum unit unit) {
-	const struct queue *q = u->list.queues;
-
-	switch (unit) {
-	case UNIT_PACKET: return u->uepi.waiting_packets;
-	case UNIT_BURST: return u->uepi.open_bursts + q[US_BURSTS].count;
-	case UNIT_SEGMENT:
-		return (uint64_t)u->reassemble.waiting_segments + q[US_SEGMENTS].count +
-		       (u->extract.cut.segment != NULL);
-	case UNIT_FRAME:
-	case UNITS: break;
-	}
-	return (uint64_t)u->streams.incomplete_frames + u->r.crypto->held +
-	       u->defragment.waiting_fragments + q[US_JOINED].count - u->extract_joined.units +
-	       u->transmit.count;
+	return stages_held(us_lists, US_PIPELINES, u, unit);
 }
 
 uint64_t upstream_waiting(const struct upstream *u) {
@@ -195,11 +356,5 @@ int upstream_latency(struct upstream *u, bool on) {
 }
 
 void upstream_stop(struct upstream *u) {
-	us_uepi_stop(u);
-	us_reassemble_stop(u);
-	us_extract_stop(u);
-	us_decrypt_stop(u);
-	us_defragment_stop(u);
-	us_extract_joined_stop(u);
-	us_transmit_stop(u);
+	stages_stop(us_lists, US_PIPELINES, u);
 }

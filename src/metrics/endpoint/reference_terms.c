@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "downstream/downstream.h"
+#include "upstream/upstream.h"
+
 #define OURS "vcmts_"
 #define TERMS_MOST 512
 
@@ -36,13 +39,15 @@
 	sign "upstream_segments_total " sign "upstream_no_bursts_total " LOST(sign, "unknown_sid") \
 		LOST(sign, "burst_trailer")
 #define RECORDS(sign) sign "requests_total{kind=record} "
-#define DOWN_STAGE(stage) "stage_cycles_total{direction=downstream,stage=" stage "} "
-#define DOWN_CYCLES(name, of)                                      \
-	REFERENCE("downstream_downstream_cycles_" name, RATIO, of, \
+#define CYCLES "stage_cycles_total"
+#define DOWN_CYCLES(part)                                         \
+	REFERENCE("downstream_downstream_cycles_" part, RATIO,    \
+		  CYCLES "{direction=downstream,stage=" part "}", \
 		  "downstream_received_packets_total")
-#define UP_STAGE(stage) "stage_cycles_total{direction=upstream,stage=" stage "} "
-#define UP_CYCLES(name, of) \
-	REFERENCE("upstream_upstream_cycles_" name, RATIO, of, "upstream_transmitted_packets_total")
+#define UP_CYCLES(part)                                         \
+	REFERENCE("upstream_upstream_cycles_" part, RATIO,      \
+		  CYCLES "{direction=upstream,stage=" part "}", \
+		  "upstream_transmitted_packets_total")
 
 const struct reference_row reference_table[] = {
 #define REFERENCE(name, kind, of, per) {name, REFERENCE_##kind, of, per},
@@ -110,31 +115,66 @@ static bool term_take(const char **text, struct reference_term *t) {
 	return labels_take(text, t);
 }
 
-static bool sum_take(const char *text, unsigned row, bool per, struct reference_term *terms,
-		     unsigned *count) {
+/* All terms, as they are found. */
+struct terms {
+	struct reference_term *all;
+	unsigned count;
+	bool full;
+};
+
+static void terms_add(struct terms *terms, const struct reference_term *t) {
+	if (terms->count == TERMS_MOST)
+		terms->full = true;
+	else
+		terms->all[terms->count++] = *t;
+}
+
+/* In place of a part of the reference system, the stages that it has there. */
+static void stages_add(struct terms *terms, const struct reference_term *part,
+		       const struct stage_list *lists, unsigned list_count) {
+	for (unsigned l = 0; l < list_count; l++) {
+		for (unsigned s = 0; s < lists[l].count; s++) {
+			const struct stage *stage = &lists[l].stages[s];
+			struct reference_term t = *part;
+
+			if (stage->reference == NULL ||
+			    strcmp(stage->reference, part->labels[1].value) != 0)
+				continue;
+			snprintf(t.labels[1].value, TERM_WORD, "%s", stage->name);
+			terms_add(terms, &t);
+		}
+	}
+}
+
+static bool sum_take(const char *text, unsigned row, bool per, struct terms *terms) {
 	for (;;) {
+		struct reference_term t = {.row = row, .per = per};
+
 		text += strspn(text, " ");
 		if (*text == '\0')
-			return true;
-		if (*count == TERMS_MOST)
+			return !terms->full;
+		if (!term_take(&text, &t))
 			return false;
-		terms[*count] = (struct reference_term){.row = row, .per = per};
-		if (!term_take(&text, &terms[(*count)++]))
-			return false;
+		if (strcmp(t.metric, OURS CYCLES) != 0)
+			terms_add(terms, &t);
+		else if (strcmp(t.labels[0].value, "downstream") == 0)
+			stages_add(terms, &t, ds_lists, DS_PIPELINES);
+		else
+			stages_add(terms, &t, us_lists, US_PIPELINES);
 	}
 }
 
 struct reference_term *reference_terms(unsigned *count) {
-	struct reference_term *terms = calloc(TERMS_MOST, sizeof(*terms));
-	bool good = terms != NULL;
+	struct terms terms = {.all = calloc(TERMS_MOST, sizeof(*terms.all))};
+	bool good = terms.all != NULL;
 
-	*count = 0;
 	for (unsigned row = 0; good && row < reference_count; row++)
-		good = sum_take(reference_table[row].of, row, false, terms, count) &&
-		       sum_take(reference_table[row].per, row, true, terms, count);
+		good = sum_take(reference_table[row].of, row, false, &terms) &&
+		       sum_take(reference_table[row].per, row, true, &terms);
+	*count = terms.count;
 	if (good)
-		return terms;
-	free(terms);
+		return terms.all;
+	free(terms.all);
 	return NULL;
 }
 

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the stages of a direction keep and hold, for all of its lists. */
+#include "pipeline/pipeline.h"
+
+int stages_open(const struct stage_list *lists, unsigned count, void *direction,
+		const struct service_group *sg, const void *resources) {
+	for (unsigned l = 0; l < count; l++) {
+		for (unsigned s = 0; s < lists[l].count; s++) {
+			const struct stage *stage = &lists[l].stages[s];
+
+			if (stage->open != NULL && stage->open(direction, sg, resources) != 0)
+				return -1;
+		}
+	}
+	return 0;
+}
+
+void stages_close(const struct stage_list *lists, unsigned count, void *direction) {
+	for (unsigned l = count; l > 0; l--) {
+		for (unsigned s = lists[l - 1].count; s > 0; s--) {
+			const struct stage *stage = &lists[l - 1].stages[s - 1];
+
+			if (stage->close != NULL)
+				stage->close(direction);
+		}
+	}
+}
+
+uint64_t stages_held(const struct stage_list *lists, unsigned count, const void *direction,
+		     enum unit unit) {
+	uint64_t held = 0;
+
+	for (unsigned l = 0; l < count; l++) {
+		for (unsigned s = 0; s < lists[l].count; s++) {
+			const struct stage *stage = &lists[l].stages[s];
+
+			if (stage->held != NULL)
+				held += stage->held(direction, unit);
+		}
+	}
+	return held;
+}
+
+void stages_stop(const struct stage_list *lists, unsigned count, void *direction) {
+	for (unsigned l = 0; l < count; l++) {
+		for (unsigned s = 0; s < lists[l].count; s++) {
+			const struct stage *stage = &lists[l].stages[s];
+
+			if (stage->stop != NULL)
+				stage->stop(direction);
+		}
+	}
+}
