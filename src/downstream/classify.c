@@ -87,12 +87,14 @@ static void classify_unknown(struct ds_upper *u, struct rte_mbuf **pkts,
 
 uint16_t ds_classify(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct ds_upper *u = ctx;
+	uint32_t by_kind[CLASSIFIED_KINDS];
 	struct unknown unknown;
 
+	memcpy(by_kind, u->known.classified, sizeof(by_kind));
 	unknown_find(u, pkts, n, &unknown);
 	if (unknown.count > 0)
-		classify_unknown(u, pkts, &unknown, u->known.classified);
-	classified_count(&u->counters, u->known.classified);
+		classify_unknown(u, pkts, &unknown, by_kind);
+	classified_count(&u->counters, by_kind);
 	return n;
 }
 

@@ -117,7 +117,9 @@ uint16_t us_extract_joined(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 uint64_t us_extract_joined_held(const void *upstream, enum unit unit) {
 	const struct upstream *u = upstream;
 
-	return unit == UNIT_FRAME ? u->list.queues[US_JOINED].count - u->extract_joined.units : 0;
+	if (unit != UNIT_FRAME)
+		return 0;
+	return (uint64_t)u->list.queues[US_JOINED].count - u->extract_joined.units;
 }
 
 void us_extract_joined_stop(void *upstream) {
