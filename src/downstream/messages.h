@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the stages beside it ask of the row `messages`. */
+/* What other stages ask of `messages` and `transmit_messages`. */
 #pragma once
 
 #include "downstream/downstream.h"
@@ -12,9 +12,8 @@ static inline uint32_t ds_messages_held(const struct ds_messages *x) {
 	return x->path.ring == NULL ? 0 : rte_ring_count(x->path.ring) + ds_messages_waiting(x);
 }
 
-/* The row `transmit`, behind it: takes the messages out of the burst, of which as many are left as it returns, and sends
- * what the port takes. `*sent` is how many frames. */
-uint16_t ds_messages_send(struct ds_lower *l, struct rte_mbuf **pkts, uint16_t n, uint16_t *sent);
+/* Ends a MAP that would come too late, or a part of one, in which so many messages end. */
+void ds_message_late(struct ds_lower *l, struct rte_mbuf *m, uint16_t messages);
 
 /* By the upper MAC: what has been sent takes of the channels. */
 void ds_messages_charge(struct ds_upper *u);

@@ -67,6 +67,9 @@ int ds_messages_open(void *downstream, const struct service_group *sg, const voi
 void ds_messages_close(void *downstream);
 void ds_messages_stop(void *downstream);
 
+uint16_t ds_transmit_messages(void *ctx, struct rte_mbuf **pkts, uint16_t n);
+void ds_transmit_messages_stop(void *downstream);
+
 uint16_t ds_transmit(void *ctx, struct rte_mbuf **pkts, uint16_t n);
 uint64_t ds_transmit_held(const void *downstream, enum unit unit);
 void ds_transmit_stop(void *downstream);

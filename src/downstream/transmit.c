@@ -4,7 +4,7 @@
  * take-over stage then stops, so that nothing is lost behind the scheduler. Of a port without a link, or that is gone,
  * it ends here.
  */
-#include "downstream/messages.h"
+#include "downstream/downstream.h"
 #include "downstream/stages.h"
 #include "pipeline/packet.h"
 
@@ -89,8 +89,6 @@ uint16_t ds_transmit(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct ds_lower *l = ctx;
 	uint16_t sent = 0, now;
 
-	if (l->messages.coming > 0 || l->messages.urgent_count > 0)
-		n = ds_messages_send(l, pkts, n, &sent);
 	frames_wait(l, pkts, n);
 	if (unlikely(l->rphy.shut)) {
 		sent = (uint16_t)(sent + l->waiting_count);

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Transmit messages: DEPI frames of MAPs and UCDs to the R-PHY port. They go before all data, also before that which waits
+ * for the port: a MAP that comes late is worth nothing.
+ */
+#include <string.h>
+
+#include "downstream/messages.h"
+#include "downstream/stages.h"
+
+#define BURST 32
+
+static uint32_t circle(uint32_t at) {
+	return at & (DS_URGENT_CAPACITY - 1);
+}
+
+uint32_t ds_messages_waiting(const struct ds_messages *x) {
+	uint32_t waiting = 0;
+
+	for (uint32_t i = 0; i < x->urgent_count; i++)
+		waiting += message_meta(x->urgent[circle(x->urgent_first + i)])->messages;
+	return waiting;
+}
+
+/* For ports that send one buffer a frame. */
+static struct rte_mbuf *copy_linear(struct ds_lower *l, struct rte_mbuf *m) {
+	struct rte_mbuf *copy = rte_pktmbuf_copy(m, l->linear, 0, UINT32_MAX);
+
+	if (copy == NULL)
+		count(&l->counters, COUNTER_MESSAGES_LOST, message_meta(m)->messages);
+	rte_pktmbuf_free(m);
+	return copy;
+}
+
+static void urgent_add(struct ds_lower *l, struct rte_mbuf **pkts, uint16_t n) {
+	struct ds_messages *x = &l->messages;
+
+	for (uint16_t i = 0; i < n; i++) {
+		struct rte_mbuf *m = l->linear == NULL ? pkts[i] : copy_linear(l, pkts[i]);
+
+		if (m != NULL)
+			x->urgent[circle(x->urgent_first + x->urgent_count++)] = m;
+	}
+}
+
+/* Read before the port owns the frame. */
+struct urgent_frame {
+	uint64_t due;
+	uint64_t bytes;
+	uint8_t messages;
+};
+
+static void frame_sent(struct ds_lower *l, const struct urgent_frame *f) {
+	struct ds_messages *x = &l->messages;
+	uint64_t delay = l->clock->now > f->due ? l->clock->now - f->due : 0;
+
+	if (unlikely(l->counters.values[COUNTER_TRANSMITTED_BYTES] == 0))
+		x->opened = l->clock->now;
+	count(&l->counters, COUNTER_TRANSMITTED_BYTES, f->bytes);
+	count(&l->counters, COUNTER_MESSAGES_SENT, f->messages);
+	if (f->messages == 0 || f->due < x->opened)
+		return;
+	x->delayed++;
+	x->delay_sum += delay;
+	x->delay_max = RTE_MAX(x->delay_max, delay);
+}
+
+/* One burst from the circle, up to its end. Returns how many frames the port took. */
+static uint16_t urgent_send(struct ds_lower *l) {
+	struct ds_messages *x = &l->messages;
+	uint32_t n = RTE_MIN(x->urgent_count, DS_URGENT_CAPACITY - x->urgent_first);
+	struct urgent_frame frames[BURST];
+	uint16_t sent;
+
+	n = RTE_MIN(n, (uint32_t)BURST);
+	for (uint32_t i = 0; i < n; i++) {
+		struct rte_mbuf *m = x->urgent[x->urgent_first + i];
+
+		frames[i] = (struct urgent_frame){message_meta(m)->due, rte_pktmbuf_pkt_len(m),
+						  message_meta(m)->messages};
+	}
+	sent = packet_sink_burst(&l->rphy, &x->urgent[x->urgent_first], (uint16_t)n);
+	for (uint16_t i = 0; i < sent; i++)
+		frame_sent(l, &frames[i]);
+	x->urgent_first = circle(x->urgent_first + sent);
+	x->urgent_count -= sent;
+	return sent;
+}
+
+static void line_end(struct ds_lower *l) {
+	struct ds_messages *x = &l->messages;
+
+	for (; x->urgent_count > 0; x->urgent_count--) {
+		struct rte_mbuf *m = x->urgent[x->urgent_first];
+
+		count(&l->counters, COUNTER_MESSAGES_LOST, message_meta(m)->messages);
+		rte_pktmbuf_free(m);
+		x->urgent_first = circle(x->urgent_first + 1);
+	}
+}
+
+/* What has waited for the port since another round. The others stay in their order, and move up. */
+static void line_look(struct ds_lower *l) {
+	struct ds_messages *x = &l->messages;
+	uint32_t waited = x->urgent_count;
+
+	for (uint32_t left = waited; left > 0; left--) {
+		struct rte_mbuf *m = x->urgent[x->urgent_first];
+		const struct message_meta *meta = message_meta(m);
+
+		x->urgent_first = circle(x->urgent_first + 1);
+		x->urgent_count--;
+		if (message_is_late(meta, l->clock->now) &&
+		    depi_message_withdraw(&l->depi, meta->stream, m)) {
+			ds_message_late(l, m, meta->messages);
+			continue;
+		}
+		depi_message_follow(&l->depi, meta->stream, m);
+		x->urgent[circle(x->urgent_first + x->urgent_count++)] = m;
+	}
+	if (x->urgent_count < waited)
+		depi_messages_withdrawn(&l->depi);
+}
+
+uint16_t ds_transmit_messages(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
+	struct ds_lower *l = ctx;
+	struct ds_messages *x = &l->messages;
+	uint16_t messages = x->coming;
+
+	if (messages == 0 && x->urgent_count == 0)
+		return n;
+	line_look(l);
+	urgent_add(l, pkts, messages);
+	x->coming = 0;
+	memmove(pkts, pkts + messages, (n - messages) * sizeof(pkts[0]));
+	if (unlikely(l->rphy.shut))
+		line_end(l);
+	while (x->urgent_count > 0 && urgent_send(l) > 0)
+		;
+	return (uint16_t)(n - messages);
+}
+
+void ds_transmit_messages_stop(void *downstream) {
+	struct downstream *d = downstream;
+
+	line_end(&d->lower);
+}
