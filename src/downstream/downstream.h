@@ -27,8 +27,8 @@
 #include "pipeline/latency.h"
 #include "pipeline/messages.h"
 #include "pipeline/packet.h"
+#include "pipeline/packet_ends.h"
 #include "pipeline/pipeline.h"
-#include "platform/packet_ends.h"
 #include "scheduler/scheduler.h"
 
 /* Packets, and DEPI frames, from where on the lower MAC takes over no more. */

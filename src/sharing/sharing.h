@@ -27,8 +27,8 @@
 #include <rte_ring.h>
 
 #include "pipeline/counters.h"
+#include "pipeline/packet_ends.h"
 #include "pipeline/pipeline.h"
-#include "platform/packet_ends.h"
 #include "sharing/table.h"
 
 /* Whether a group takes from its ring. */

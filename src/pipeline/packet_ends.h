@@ -35,7 +35,7 @@ struct packet_sink {
 	uint16_t port; /* PACKET_NO_PORT: there is none */
 	uint16_t queue;
 	bool shut; /* it takes nothing for now, or ever: what is sent ends under the next */
-	uint16_t reason; /* enum drop_reason */
+	uint16_t reason; /* enum drop_reason, while it is shut */
 };
 
 static inline bool packet_sink_there(const struct packet_sink *s) {
