@@ -17,22 +17,31 @@
 
 static char path[] = "/tmp/link-XXXXXX";
 
-/* Listens as the user, answers a request and tells how many bytes it got. */
+/* A line to its end: who closes a socket with bytes unread takes what it sent back. Returns whether there was one. */
+static bool line_read(int fd) {
+	char byte = 0;
+
+	while (byte != '\n' && recv(fd, &byte, 1, 0) == 1)
+		;
+	return byte == '\n';
+}
+
+/* Listens as the user, answers a request and tells whether it got one. */
 static void serve(int listener, uid_t user, int told) {
 	static const char answer[] = "{\"id\": 1, \"result\": {\"config\": {}}}\n";
-	char bytes[256];
-	ssize_t got;
+	char told_byte;
+	bool got;
 	int fd;
 
 	if (setresuid(user, user, user) != 0 || listen(listener, 1) != 0 ||
 	    write(told, "l", 1) != 1)
 		_exit(1);
 	fd = accept(listener, NULL, NULL);
-	got = recv(fd, bytes, sizeof(bytes), 0);
-	if (got > 0)
+	got = line_read(fd);
+	if (got)
 		send(fd, answer, sizeof(answer) - 1, MSG_NOSIGNAL);
-	bytes[0] = got > 0 ? 'g' : 'n';
-	_exit(write(told, bytes, 1) == 1 ? 0 : 1);
+	told_byte = got ? 'g' : 'n';
+	_exit(write(told, &told_byte, 1) == 1 ? 0 : 1);
 }
 
 /* What it gets from a server of that user; `got` is 'g' where the server got something. */
