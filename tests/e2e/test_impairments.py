@@ -177,3 +177,17 @@ def test_run(tmp_path: Path) -> None:
     upstream["drops"]["frame_hcs"] += 1
     assert not expected.as_expected(summary) or not good
     assert ("that --impair cost" in done.stdout) is (due + upstream["expected"]["corrupted"] > 0)
+
+
+@pytest.mark.run
+def test_run_with_every_kind(tmp_path: Path) -> None:
+    """Whatever goes wrong at the same time: each counter is foretold, and no sum of them differs."""
+    written = tmp_path / "summary.json"
+    shares = ",".join(f"{kind}=0.3%" for kind in ROWS)
+    rates = "--rate 50Mbps --upstream-rate 100Mbps"
+    done = tool(f"run --duration 2s {rates} --impair {shares}", "--json", str(written))
+    summary = json.loads(written.read_text())
+    assert set(summary["upstream"]["impairments"]) == set(ROWS) or not kept_up(summary)
+    good = expected.as_expected(summary) and not summary["identities_broken"]
+    assert good or not kept_up(summary), done.stdout
+    assert done.status == 0 or not (good and proven({"downstream": summary["downstream"]}))

@@ -107,6 +107,18 @@ def test_a_side_may_count_vlan_tags() -> None:
     assert len(identities.broken(whole)) == 1
 
 
+def test_with_impair_its_own_account_has_what_came_late() -> None:
+    whole = run()
+    whole["upstream"]["counters"]["psp_reordered"] = 7
+    assert len(identities.broken(whole)) == 1
+    whole["upstream"]["impairments"] = {"psp-reorder": 7}
+    assert identities.broken(whole) == []
+    whole["upstream"]["counters"]["psp_segments"] = 1
+    assert [one.identity.text for one in identities.broken(whole)] == [
+        ".uepi_segments = psp_segments"
+    ]
+
+
 def test_a_removed_group_has_no_counters_of_its_own() -> None:
     whole = run()
     whole["groups"].append({"id": 8, "downstream": {"sent": 3, "proven": 3, "lost": 0}})

@@ -24,6 +24,7 @@ class Identity:
     always: bool = False  # of one stage alone: drops do not matter
     frames: str = ""  # a counter: one side may have a VLAN tag for each of these
     unless: str = ""  # a counter: not judged where it is not 0
+    impaired: bool = True  # holds with --impair; if not, its account of the counter is judged alone
 
     @property
     def sides(self) -> tuple[list[str], list[str]]:
@@ -79,7 +80,7 @@ DOWNSTREAM = (
 OUTER = drops("outer_address", "unknown_session", "l2tp_control", "outer_ip_checksum")
 PRIVACY = drops("privacy_missing", "privacy_sid", "key_unknown")
 UPSTREAM = (
-    Identity(".uepi_reordered = psp_reordered"),
+    Identity(".uepi_reordered = psp_reordered", impaired=False),
     Identity(".uepi_segments = psp_segments"),
     Identity(".uepi_packets = received + refused_at_port_packets"),
     Identity(".uepi_bytes = received_bytes + refused_at_port_bytes", frames=".uepi_packets"),
@@ -219,7 +220,7 @@ def judged(whole: Json) -> Iterator[tuple[str, Json, Identity]]:
     groups = whole.get("groups", [])
     parts = [("", whole)]
     parts += [(f"service group {group['id']}, ", group) for group in groups]
-    changed = expected.changed(whole)
+    changed, impaired = expected.changed(whole), expected.impaired(whole)
     for name, part in parts:
         for direction in summary.directions(part):
             if "counters" not in part[direction]:
@@ -228,6 +229,8 @@ def judged(whole: Json) -> Iterator[tuple[str, Json, Identity]]:
             for identity in IDENTITIES[direction]:
                 if identity.frames and part is whole and len(groups) > 1:
                     continue  # some groups have VLANs, others none
+                if impaired and not identity.impaired:
+                    continue
                 if every or identity.always:
                     yield f"{name}{direction}", part[direction], identity
 
