@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Quality of service as the modems see it, against values worked out by hand. */
+#include "test.h"
+
+#include "qos/meters.h"
+
+#define HZ 1000000
+#define MS 1000 /* cycles */
+#define WAIT (METERS_WAIT_MS * (uint64_t)MS)
+#define MBPS 1000000
+#define BYTES 996 /* 1,000 with the CRC */
+#define CHANNELS 70 /* more than a word of bits holds */
+
+enum { LIMITED, FREE, CAPPED, RESERVED, STREAMS = 8 }; /* streams; the fifth is none */
+
+static struct service_flow of_first[] = {
+	{.id = 11, .sustained_rate = 8 * MBPS, .traffic_burst = 3000, .peak_rate = 80 * MBPS},
+	{.id = 12, .bonding_group = 1, .priority = 5, .weight = 7},
+};
+static struct service_flow of_second[] = {{.id = 21}};
+static struct service_flow of_third[] = {{.id = 31, .reserved_rate = MBPS}};
+static struct modem modems[] = {
+	{.service_flows = of_first, .service_flow_count = 2},
+	{.service_flows = of_second,
+	 .service_flow_count = 1,
+	 .aggregate_rate = 4 * MBPS,
+	 .aggregate_burst = 1500},
+	{.service_flows = of_third, .service_flow_count = 1, .aggregate_rate = MBPS},
+};
+static struct channel channels[CHANNELS];
+static uint32_t low[] = {0, 1}, high[] = {1, CHANNELS - 1};
+static struct bonding_group bonding_groups[] = {
+	{.id = 1, .channels = low, .channel_count = 2},
+	{.id = 2, .channels = high, .channel_count = 2},
+};
+static struct service_group sg = {
+	.modems = modems,
+	.modem_count = 3,
+	.channels = channels,
+	.channel_count = CHANNELS,
+	.bonding_groups = bonding_groups,
+	.bonding_group_count = 2,
+};
+static uint32_t first_stream[] = {LIMITED, CAPPED, RESERVED, RESERVED + 1};
+static const struct targets targets = {
+	.first_stream = first_stream, .stream_count = STREAMS, .modem_count = 3};
+static struct meters *q;
+
+static int begin(void **state) {
+	(void)state;
+	for (uint32_t c = 0; c < CHANNELS; c++)
+		channels[c] = (struct channel){.id = 100 + c, .rate = 8 * MBPS};
+	q = meters_create(&sg, &targets, HZ);
+	return q == NULL ? -1 : 0;
+}
+
+static int end(void **state) {
+	(void)state;
+	meters_free(q);
+	return 0;
+}
+
+/* On channel 1; `made`: when, 0 where nobody knows. */
+static void come(uint32_t stream, uint64_t made, uint64_t now) {
+	const struct arrived packet = {.stream = stream, .bytes = BYTES, .channel = 1, .tsc = made};
+
+	meters_packet(q, &packet, now);
+}
+
+/* 8 Mbps are 1 byte a cycle: the burst of 3,000 bytes at once, then 1,000 in each 1,000 cycles. */
+static void a_rate_and_its_burst_are_kept(void **state) {
+	const struct rate_limit *l = &q->flows[LIMITED].sustained;
+
+	(void)state;
+	for (unsigned i = 0; i < 3; i++)
+		come(LIMITED, 0, MS);
+	for (unsigned i = 1; i < 10; i++)
+		come(LIMITED, 0, MS + i * 1000);
+	assert_true(rate_limit_over(l) == 0);
+	come(LIMITED, 0, MS + 9 * 1000 + 900);
+	assert_float_equal(rate_limit_over(l), 100, 1e-6);
+	come(LIMITED, 0, MS + 100 * 1000);
+	assert_float_equal(rate_limit_over(l), 100, 1e-6);
+}
+
+/* 80 Mbps let 2,000 bytes pass in 200 us. */
+static void a_peak_rate_has_a_burst_of_its_own(void **state) {
+	const struct rate_limit *l = &q->flows[LIMITED].peak;
+
+	(void)state;
+	come(LIMITED, 0, MS);
+	come(LIMITED, 0, MS);
+	assert_true(rate_limit_over(l) == 0);
+	come(LIMITED, 0, MS);
+	assert_float_equal(rate_limit_over(l), 100, 1e-6);
+	assert_true(rate_limit_over(&q->flows[FREE].peak) == 0);
+}
+
+static void a_modem_has_a_rate_for_its_flows_unless_one_reserves(void **state) {
+	(void)state;
+	come(CAPPED, 0, MS);
+	come(CAPPED, 0, MS);
+	assert_float_equal(rate_limit_over(&q->modems[1].aggregate), 1000, 1e-6);
+	come(RESERVED, 0, MS);
+	come(RESERVED, 0, MS);
+	assert_true(rate_limit_over(&q->modems[2].aggregate) == 0);
+	assert_true(q->flows[FREE].free);
+	assert_false(q->flows[LIMITED].free);
+	assert_false(q->flows[CAPPED].free);
+	assert_false(q->flows[RESERVED].free);
+	assert_int_equal(q->modems[0].first_id, 11);
+	assert_int_equal(q->modems[1].first_id, 21);
+}
+
+/* Two packets that were there together: the second one's time and bytes count. */
+static void what_waits_is_counted_from_the_packet_before(void **state) {
+	struct backlog *b = &q->flows[FREE].backlog;
+
+	(void)state;
+	come(FREE, MS, MS + WAIT);
+	assert_int_equal(b->until, 0);
+	come(FREE, MS, MS + WAIT + 1);
+	assert_int_equal(b->cycles, 0);
+	come(FREE, MS, MS + WAIT + 500);
+	assert_int_equal(b->cycles, 499);
+	assert_int_equal(b->bytes, 1000);
+	come(FREE, MS + 500, MS + WAIT + 900);
+	assert_int_equal(b->cycles, 499);
+	assert_int_equal(b->total, 4000);
+}
+
+static void a_rate_of_its_own_hides_those_around(void **state) {
+	(void)state;
+	come(LIMITED, MS, MS + WAIT + 1);
+	assert_int_equal(q->flows[LIMITED].backlog.until, MS + WAIT + 1);
+	assert_int_equal(q->modems[0].backlog.until, 0);
+	come(CAPPED, MS, MS + WAIT + 2);
+	assert_int_equal(q->modems[1].backlog.until, MS + WAIT + 2);
+	assert_int_equal(q->channels[1].backlog.until, 0);
+	come(FREE, MS, MS + WAIT + 3);
+	assert_int_equal(q->modems[0].backlog.until, MS + WAIT + 3);
+	assert_int_equal(q->channels[1].backlog.until, MS + WAIT + 3);
+}
+
+static void delays_are_those_of_free_flows(void **state) {
+	const struct meter_delay *d = &q->groups[1].delays[5];
+
+	(void)state;
+	come(FREE, MS, MS + 300);
+	come(FREE, MS, MS + 100);
+	come(FREE, 0, MS + 200);
+	come(FREE, MS + 201, MS + 200);
+	come(LIMITED, MS, MS + 200);
+	assert_int_equal(d->packets, 2);
+	assert_float_equal(d->cycles, 400, 1e-6);
+	assert_int_equal(q->groups[0].delays[0].packets, 0);
+}
+
+/* 8 Mbps over 10,000 cycles are 10,000 bytes. */
+static void the_load_of_a_group_is_that_of_its_fullest_channel(void **state) {
+	(void)state;
+	come(FREE, 0, MS);
+	meters_depi(q, 0, 2000, MS);
+	meters_depi(q, 1, 4000, MS);
+	meters_depi(q, CHANNELS - 1, 9000, MS + 1);
+	meters_depi(q, CHANNELS - 2, 10000, MS + 1);
+	meters_stop(q, MS + 10000);
+	meters_depi(q, 1, 50000, MS + 10000);
+	meters_stop(q, MS + 20000);
+	assert_float_equal(q->groups[0].load, 0.4, 1e-9);
+	assert_float_equal(q->groups[1].load, 0.9, 1e-9);
+	assert_float_equal(q->channels[1].limit.most, 50000, 1e-6);
+}
+
+static void what_comes_when_nothing_is_sent_any_more_waits_for_nothing(void **state) {
+	(void)state;
+	come(FREE, MS, MS + WAIT + 1);
+	meters_stop(q, MS + WAIT + 2);
+	come(FREE, MS, MS + WAIT + 3);
+	assert_int_equal(q->flows[FREE].backlog.until, MS + WAIT + 1);
+	assert_int_equal(q->flows[FREE].backlog.total, 2000);
+	assert_int_equal(q->groups[1].delays[5].packets, 2);
+}
+
+static void other_streams_are_nobodys(void **state) {
+	(void)state;
+	come(RESERVED + 1, MS, MS);
+	come(STREAMS, MS, MS);
+	come(UINT32_MAX, MS, MS);
+	assert_int_equal(q->since, 0);
+	meters_packet(NULL, &(struct arrived){0}, MS);
+	meters_depi(NULL, 0, 1, MS);
+	meters_stop(NULL, MS);
+	meters_free(NULL);
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, begin, end)
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		TEST(a_rate_and_its_burst_are_kept),
+		TEST(a_peak_rate_has_a_burst_of_its_own),
+		TEST(a_modem_has_a_rate_for_its_flows_unless_one_reserves),
+		TEST(what_waits_is_counted_from_the_packet_before),
+		TEST(a_rate_of_its_own_hides_those_around),
+		TEST(delays_are_those_of_free_flows),
+		TEST(the_load_of_a_group_is_that_of_its_fullest_channel),
+		TEST(what_comes_when_nothing_is_sent_any_more_waits_for_nothing),
+		TEST(other_streams_are_nobodys),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
