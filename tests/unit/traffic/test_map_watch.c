@@ -162,6 +162,12 @@ static void test_grant(void **state) {
 	come(MAP_FAULT_GRANT);
 }
 
+static void test_last_grant(void **state) {
+	(void)state;
+	map.elements[2] = (struct map_element){7, (uint16_t)(times.minislots - 2), MAP_SHORT};
+	come(MAP_FAULT_GRANT);
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_good, begin),
@@ -174,6 +180,7 @@ int main(void) {
 		cmocka_unit_test_setup(test_back_off, begin),
 		cmocka_unit_test_setup(test_requests, begin),
 		cmocka_unit_test_setup(test_grant, begin),
+		cmocka_unit_test_setup(test_last_grant, begin),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,21 +11,21 @@
 #define BYTES 996 /* 1,000 with the CRC */
 #define CHANNELS 70 /* more than a word of bits holds */
 
-enum { LIMITED, FREE, CAPPED, RESERVED, STREAMS = 8 }; /* streams; the fifth is none */
+enum { LIMITED, FREE, CAPPED, RESERVED, BESIDE_RESERVED, STREAMS = 8 }; /* 5 and more: none */
 
 static struct service_flow of_first[] = {
 	{.id = 11, .sustained_rate = 8 * MBPS, .traffic_burst = 3000, .peak_rate = 80 * MBPS},
 	{.id = 12, .bonding_group = 1, .priority = 5, .weight = 7},
 };
 static struct service_flow of_second[] = {{.id = 21}};
-static struct service_flow of_third[] = {{.id = 31, .reserved_rate = MBPS}};
+static struct service_flow of_third[] = {{.id = 31, .reserved_rate = MBPS}, {.id = 32}};
 static struct modem modems[] = {
 	{.service_flows = of_first, .service_flow_count = 2},
 	{.service_flows = of_second,
 	 .service_flow_count = 1,
 	 .aggregate_rate = 4 * MBPS,
 	 .aggregate_burst = 1500},
-	{.service_flows = of_third, .service_flow_count = 1, .aggregate_rate = MBPS},
+	{.service_flows = of_third, .service_flow_count = 2, .aggregate_rate = MBPS},
 };
 static struct channel channels[CHANNELS];
 static uint32_t low[] = {0, 1}, high[] = {1, CHANNELS - 1};
@@ -41,7 +41,7 @@ static struct service_group sg = {
 	.bonding_groups = bonding_groups,
 	.bonding_group_count = 2,
 };
-static uint32_t first_stream[] = {LIMITED, CAPPED, RESERVED, RESERVED + 1};
+static uint32_t first_stream[] = {LIMITED, CAPPED, RESERVED, BESIDE_RESERVED + 1};
 static const struct targets targets = {
 	.first_stream = first_stream, .stream_count = STREAMS, .modem_count = 3};
 static struct meters *q;
@@ -108,6 +108,8 @@ static void a_modem_has_a_rate_for_its_flows_unless_one_reserves(void **state) {
 	assert_false(q->flows[LIMITED].free);
 	assert_false(q->flows[CAPPED].free);
 	assert_false(q->flows[RESERVED].free);
+	assert_true(q->flows[RESERVED].reserves && q->flows[BESIDE_RESERVED].reserves);
+	assert_false(q->flows[FREE].reserves);
 	assert_int_equal(q->modems[0].first_id, 11);
 	assert_int_equal(q->modems[1].first_id, 21);
 }
@@ -184,7 +186,7 @@ static void what_comes_when_nothing_is_sent_any_more_waits_for_nothing(void **st
 
 static void other_streams_are_nobodys(void **state) {
 	(void)state;
-	come(RESERVED + 1, MS, MS);
+	come(BESIDE_RESERVED + 1, MS, MS);
 	come(STREAMS, MS, MS);
 	come(UINT32_MAX, MS, MS);
 	assert_int_equal(q->since, 0);
