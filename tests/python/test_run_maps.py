@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from vcmts.run import maps
+from vcmts.run import maps, summary
 
 Json = dict[str, Any]
 
@@ -42,7 +42,9 @@ def run(**changed: Any) -> Json:
 
 def wrong(whole: Json) -> Json:
     maps.add(whole)
-    return {name: n for name, n in whole["upstream"]["access_wrong"].items() if n}
+    part = whole["upstream"]
+    assert summary.JUDGED["faults of MAPs and requests"](part) == sum(part["access_wrong"].values())
+    return {name: n for name, n in part["access_wrong"].items() if n}
 
 
 def test_good() -> None:
@@ -145,4 +147,3 @@ def test_nothing_is_judged() -> None:
         assert whole["upstream"]["access_judged"] == {"maps": 0, "requests": 0}
     opened: Json = {"upstream": {}}
     assert wrong(opened) == {}
-    assert maps.wrong({"downstream": {}}) == 0

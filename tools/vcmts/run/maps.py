@@ -132,7 +132,3 @@ def add(whole: Json) -> None:
     upstream["access_wrong"], said = judge(whole, grants)
     for line in said:
         complain(f"upstream: {line}")
-
-
-def wrong(whole: Json) -> int:
-    return sum(whole.get("upstream", {}).get("access_wrong", {}).values())

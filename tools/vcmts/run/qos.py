@@ -152,7 +152,3 @@ def add(whole: Json) -> None:
             part["qos_wrong"][name] += len(wrong[name])
         for said in chain.from_iterable(wrong.values()):
             complain(f"downstream: {said}")
-
-
-def wrong(whole: Json) -> int:
-    return sum(whole.get("downstream", {}).get("qos_wrong", {}).values())
