@@ -7,6 +7,7 @@
 
 #include "model/live/live_group.h"
 #include "model/units.h"
+#include "wire/ip.h"
 
 enum added {
 	ADDED,
@@ -129,7 +130,7 @@ size_t share_modem_keys(const struct modem *m, uint8_t vlan, struct share_key *k
 		const struct ip_address *ip = &m->addresses[a];
 
 		share_key_set(&keys[count++], ip->family == 4 ? SHARE_IPV4 : SHARE_IPV6, vlan,
-			      ip->bytes, ip->family == 4 ? 4 : 16);
+			      ip->bytes, ip_address_size(ip->family));
 	}
 	return count;
 }

@@ -10,6 +10,7 @@
 #include <rte_hash.h>
 
 #include "upstream/upstream.h"
+#include "wire/ip.h"
 #include "wire/l2tpv3.h"
 
 static const enum drop_reason reasons[] = {
@@ -26,7 +27,7 @@ static const enum drop_reason reasons[] = {
 };
 
 static bool is_ours(const struct us_validate *own, const struct l2tp_data *data) {
-	size_t size = data->family == 4 ? 4 : 16;
+	size_t size = ip_address_size(data->family);
 
 	return data->family == own->core_ip.family &&
 	       memcmp(data->source_ip, own->rpd_ip.bytes, size) == 0 &&

@@ -41,6 +41,11 @@
 #define IP_PROTOCOL_ICMPV6 58
 #define IP_PROTOCOL_L2TP 115
 
+/* Bytes of an address of the family: 4 or 6. */
+static inline size_t ip_address_size(uint8_t family) {
+	return family == 4 ? 4 : 16;
+}
+
 enum frame_kind {
 	FRAME_IPV4,
 	FRAME_IPV6,

@@ -9,6 +9,7 @@
 #include "core/end_tag.h"
 #include "fuzz.h"
 #include "wire/bytes.h"
+#include "wire/ip.h"
 
 #define MAX_FRAME 2000
 #define CRC 4
@@ -62,11 +63,11 @@ static void check_packet(const uint8_t *frame, size_t size, size_t tag_at) {
 	CHECK(size >= 60 && size <= MAX_FRAME - CRC);
 	CHECK(frame_parse(frame, size, &f) == FRAME_GOOD && !f.fragment);
 	CHECK(f.family == 4 || f.family == 6);
-	CHECK(memcmp(f.destination, f.family == 4 ? v4.bytes : v6.bytes, f.family == 4 ? 4 : 16) ==
-	      0);
+	CHECK(memcmp(f.destination, f.family == 4 ? v4.bytes : v6.bytes,
+		     ip_address_size(f.family)) == 0);
 	CHECK(end_tag_find(frame, size) == tag_at);
 	CHECK(tag_at >= (size_t)(f.upper - frame) + 8 && tag_at + PACKET_TAG_SIZE <= size);
-	addresses = f.family == 4 ? 4 : 16;
+	addresses = ip_address_size(f.family);
 	if (f.family == 4)
 		CHECK(ipv4_checksum_good(frame + ETHERNET_HEADER));
 	pseudo = folded(f.source, addresses, 0) + folded(f.destination, addresses, 0) + f.protocol +

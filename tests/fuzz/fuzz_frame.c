@@ -4,7 +4,7 @@
 #include "wire/ip.h"
 
 static void check_ip(const uint8_t *frame, size_t size, const struct frame_fields *f) {
-	size_t address = f->family == 6 ? 16 : 4;
+	size_t address = ip_address_size(f->family);
 
 	CHECK(f->destination == f->source + address);
 	touch(f->source, 2 * address);

@@ -9,7 +9,7 @@
 #include "wire/l2tpv3.h"
 
 static void check_data(const uint8_t *frame, size_t length, const struct l2tp_data *data) {
-	size_t address = data->family == 6 ? 16 : 4;
+	size_t address = ip_address_size(data->family);
 
 	CHECK(data->family == 4 || data->family == 6);
 	CHECK(data->payload >= frame && data->payload <= frame + length);

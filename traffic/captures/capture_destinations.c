@@ -8,6 +8,7 @@
 
 #include "core/admits.h"
 #include "wire/bytes.h"
+#include "wire/ip.h"
 
 #define SLOTS_FIRST 1024
 
@@ -101,7 +102,7 @@ enum destination_found capture_destinations_find(struct capture_destinations *d,
 
 	if (d->address_count[list] == 0)
 		return DESTINATION_NONE;
-	memcpy(key.bytes, destination, family == 4 ? 4 : 16);
+	memcpy(key.bytes, destination, ip_address_size(family));
 	slot = slot_of(d->seen, d->slots, &key);
 	if (slot->family == 0) {
 		key.address = d->next[list]++ % d->address_count[list];

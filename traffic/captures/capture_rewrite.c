@@ -17,6 +17,7 @@
 const char *const capture_skip_names[CAPTURE_SKIPS] = {
 #define CAPTURE_SKIP(enumerator, name, meaning) name,
 #include "captures/capture_skip.def"
+#include "wire/ip.h"
 #undef CAPTURE_SKIP
 };
 
@@ -155,7 +156,7 @@ static uint16_t rewrite_fold(uint32_t sum) {
 /* ICMP's checksum has no pseudo header, unlike the others' (RFC 792, RFC 4443). */
 static void upper_sum(struct captured_frame *f) {
 	const struct frame_fields *fields = &f->fields;
-	size_t addresses = fields->family == 4 ? 4 : 16;
+	size_t addresses = ip_address_size(fields->family);
 	size_t offset = checksum_offset(fields);
 	uint32_t sum = 0;
 

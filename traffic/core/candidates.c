@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Packets made up from rules, and the search among them. */
 #include "core/candidates.h"
+#include "wire/ip.h"
 
 #include <string.h>
 
@@ -60,7 +61,7 @@ static void host_bits(struct candidate_search *s, unsigned attempt, size_t size,
 
 static void source_fill(struct candidate_search *s, const struct ip_prefix *prefix,
 			unsigned attempt, struct packet_address *p) {
-	size_t size = p->family == 4 ? 4 : 16;
+	size_t size = ip_address_size(p->family);
 
 	if (prefix->length == 0 && attempt < TRIES_PER_RULE / 2)
 		prefix = p->family == 4 ? &stranger4 : &stranger6;

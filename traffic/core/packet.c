@@ -63,7 +63,7 @@ static bool has_udp_checksum(const struct packet_address *a) {
 static void upper_write(struct packet_template *t, const struct packet_address *a) {
 	uint8_t *upper = t->headers + ETHERNET_HEADER + t->ip_size;
 	size_t size = upper_size(a->protocol);
-	size_t addresses = a->family == 4 ? 4 : 16;
+	size_t addresses = ip_address_size(a->family);
 
 	if (size == 0)
 		return;

@@ -6,6 +6,7 @@
 
 #include "directions/traffic_parts.h"
 #include "groups/shared_port_side.h"
+#include "wire/ip.h"
 
 #define HEADERS (ETHERNET_HEADER + IPV6_HEADER)
 #define IPV4_SOURCE 12 /* in the IP header */
@@ -22,7 +23,7 @@ static_assert(sizeof(struct network_key) == 20, "no padding");
 static void network_key(struct network_key *key, uint16_t vlan, uint8_t family,
 			const uint8_t *address) {
 	*key = (struct network_key){.vlan = vlan, .family = family};
-	memcpy(key->address, address, family == 4 ? 4 : 16);
+	memcpy(key->address, address, ip_address_size(family));
 }
 
 static uint16_t network_vlan(const struct service_group *sg) {

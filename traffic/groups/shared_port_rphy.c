@@ -7,6 +7,7 @@
 #include "directions/traffic_parts.h"
 #include "groups/shared_port_side.h"
 #include "model/grants/grants_times.h"
+#include "wire/ip.h"
 #include "wire/l2tpv3.h"
 
 #define HEADERS 128 /* Ethernet to L2TPv3 session are shorter, as in rphy/receiver.c */
@@ -26,7 +27,7 @@ static void rphy_key(struct rphy_key *key, uint16_t vlan, const uint8_t *mac, ui
 		     const uint8_t *ip, uint32_t session) {
 	*key = (struct rphy_key){.session = session, .family = family, .vlan = vlan};
 	memcpy(key->mac, mac, sizeof(key->mac));
-	memcpy(key->ip, ip, family == 4 ? 4 : 16);
+	memcpy(key->ip, ip, ip_address_size(family));
 }
 
 static uint16_t rphy_vlan(const struct service_group *sg) {
@@ -107,7 +108,8 @@ static enum shared_port_owner rphy_owner(const struct traffic *t, const struct r
 
 	if (l2tp_parse(frame, size, &l2tp) != L2TP_OK || l2tp.family != t->sg->rphy.rpd_ip.family ||
 	    memcmp(frame, t->sg->rphy.rpd_mac, 6) != 0 ||
-	    memcmp(l2tp.destination_ip, t->sg->rphy.rpd_ip.bytes, l2tp.family == 4 ? 4 : 16) != 0)
+	    memcmp(l2tp.destination_ip, t->sg->rphy.rpd_ip.bytes, ip_address_size(l2tp.family)) !=
+		    0)
 		return OWNER_NOT;
 	return t->downlink != NULL && receiver_has_session(t->downlink->receiver, l2tp.session)
 		       ? OWNER_IS

@@ -37,12 +37,8 @@ struct cpe_watch {
 	uint64_t silent_most; /* TSC */
 };
 
-static size_t address_size(uint8_t family) {
-	return family == 4 ? 4 : 16;
-}
-
 static void active_add(struct cpe_watch *w, const struct ip_address *address) {
-	uint8_t last = address->bytes[address_size(address->family) - 1];
+	uint8_t last = address->bytes[ip_address_size(address->family) - 1];
 
 	w->active[w->active_count] =
 		(struct active){.address = *address, .next = w->by_last_byte[last]};
@@ -100,7 +96,7 @@ static void see(struct cpe_watch *w, const uint8_t *frame, uint64_t now) {
 	bool ipv4 = load_be16(frame + 12) == ETHERTYPE_IPV4;
 	const uint8_t *destination = frame + ETHERNET_HEADER + (ipv4 ? 16 : 24);
 	uint8_t family = ipv4 ? 4 : 6;
-	size_t size = address_size(family);
+	size_t size = ip_address_size(family);
 
 	for (int16_t i = w->by_last_byte[destination[size - 1]]; i >= 0; i = w->active[i].next) {
 		struct active *a = &w->active[i];

@@ -46,7 +46,8 @@ static bool is_of_modem(const struct service_group *sg, uint8_t family, const ui
 
 		for (size_t a = 0; a < modem->address_count; a++) {
 			if (modem->addresses[a].family == family &&
-			    memcmp(modem->addresses[a].bytes, address, family == 4 ? 4 : 16) == 0)
+			    memcmp(modem->addresses[a].bytes, address, ip_address_size(family)) ==
+				    0)
 				return true;
 		}
 	}

@@ -7,11 +7,12 @@
 #include <string.h>
 
 #include "downstream/change/internal.h"
+#include "wire/ip.h"
 
 static bool has_address(const struct modem *m, const struct ip_address *a) {
 	for (size_t i = 0; i < m->address_count; i++) {
 		if (m->addresses[i].family == a->family &&
-		    memcmp(m->addresses[i].bytes, a->bytes, a->family == 4 ? 4 : 16) == 0)
+		    memcmp(m->addresses[i].bytes, a->bytes, ip_address_size(a->family)) == 0)
 			return true;
 	}
 	return false;

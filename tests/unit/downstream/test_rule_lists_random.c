@@ -10,13 +10,14 @@
 #include "match_model.h"
 #include "random.h"
 #include "rule_lists_group.h"
+#include "wire/ip.h"
 
 static struct ip_address random_ip(struct random *r) {
 	struct ip_address a = {.family = random_below(r, 2) ? 4 : 6};
 	uint8_t bytes[16];
 
 	random_address(r, bytes);
-	memcpy(a.bytes, bytes, a.family == 4 ? 4 : 16);
+	memcpy(a.bytes, bytes, ip_address_size(a.family));
 	return a;
 }
 

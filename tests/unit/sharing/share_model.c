@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "wire/bytes.h"
+#include "wire/ip.h"
 #include "wire/l2tpv3.h"
 
 enum asked { ASKED_IPV4, ASKED_IPV6, ASKED_MAC };
@@ -41,7 +42,7 @@ static bool owns(const struct service_group *sg, enum asked asked, const uint8_t
 			const struct ip_address *ip = &modem->addresses[a];
 
 			if (ip->family == (asked == ASKED_IPV4 ? 4 : 6) &&
-			    memcmp(ip->bytes, value, ip->family == 4 ? 4 : 16) == 0)
+			    memcmp(ip->bytes, value, ip_address_size(ip->family)) == 0)
 				return true;
 		}
 	}

@@ -16,6 +16,7 @@
 #include "traffic_config.h"
 #include "traffic_pool.h"
 #include "wire/docsis_mac.h"
+#include "wire/ip.h"
 
 #define FILE_NAME "test-traffic-capture.pcap"
 #define MAX_SIZE 1514
@@ -76,7 +77,7 @@ static void nothing_but_addresses_checksums_and_tag_changes(void **state) {
 	for (int i = 0; i < 2; i++) {
 		unsigned family = i == 0 ? 4 : 6;
 		size_t at = family == 4 ? 30 : 38; /* of the destination */
-		size_t bytes = family == 4 ? 4 : 16;
+		size_t bytes = ip_address_size(family);
 		size_t headers = family == 4 ? 42 : 62;
 
 		for (uint16_t payload = 20; payload < 60; payload++) {

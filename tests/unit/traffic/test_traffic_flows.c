@@ -13,6 +13,7 @@
 #include "traffic_config.h"
 #include "traffic_pool.h"
 #include "wire/docsis_mac.h"
+#include "wire/ip.h"
 
 #define BURST 20
 
@@ -102,7 +103,7 @@ static struct tuple packet_check(const struct generator *g, uint8_t *frame, uint
 	t.class = targets_of(&g->targets, tag.target)->class;
 	class_check(t.class, &e);
 	assert_int_equal(e.flow, targets_of(&g->targets, tag.target)->stream);
-	bytes = fields.family == 4 ? 4 : 16;
+	bytes = ip_address_size(fields.family);
 	memcpy(t.addresses, fields.source, bytes);
 	memcpy(t.addresses + 16, fields.destination, bytes);
 	t.ports[0] = fields.source_port;

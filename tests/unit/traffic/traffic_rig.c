@@ -105,7 +105,7 @@ static uint32_t rig_modem_of(const struct rig *r, const struct frame_fields *f) 
 			const struct ip_address *address = &r->sg.modems[m].addresses[a];
 
 			if (address->family == f->family &&
-			    memcmp(address->bytes, f->destination, f->family == 4 ? 4 : 16) == 0)
+			    memcmp(address->bytes, f->destination, ip_address_size(f->family)) == 0)
 				return m;
 		}
 	}

@@ -12,6 +12,7 @@
 #include "platform/port.h"
 #include "test.h"
 #include "uplink_rig_config.h"
+#include "wire/ip.h"
 #include "wire/l2tpv3.h"
 #include "wire/psp.h"
 
@@ -147,7 +148,7 @@ static void session_find(const struct uplink_rig *r, uint32_t id, uint32_t *chan
 
 static void packet_check(const struct uplink_rig *r, const uint8_t *frame, size_t size,
 			 const struct l2tp_data *l2tp) {
-	size_t address = l2tp->family == 4 ? 4 : 16;
+	size_t address = ip_address_size(l2tp->family);
 
 	assert_memory_equal(frame, r->sg.rphy.core_mac, 6);
 	assert_memory_equal(frame + 6, r->sg.rphy.rpd_mac, 6);

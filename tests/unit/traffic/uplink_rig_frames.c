@@ -62,9 +62,9 @@ static void source_check(const struct reader *reader, const uint8_t *frame, size
 	for (size_t a = 0; a < reader->modem->address_count; a++) {
 		const struct ip_address *address = &reader->modem->addresses[a];
 
-		known = known ||
-			(address->family == fields.family &&
-			 memcmp(address->bytes, fields.source, address->family == 4 ? 4 : 16) == 0);
+		known = known || (address->family == fields.family &&
+				  memcmp(address->bytes, fields.source,
+					 ip_address_size(address->family)) == 0);
 	}
 	assert_true(known);
 	assert_memory_not_equal(frame + 6, reader->modem->mac, 6);

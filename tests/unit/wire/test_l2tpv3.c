@@ -173,7 +173,7 @@ static void reads_every_carriage(void **state) {
 		assert_int_equal(data.payload_size, payload_size);
 		assert_ptr_equal(data.source_ip, v.bytes + cases[i].source_at);
 		assert_ptr_equal(data.destination_ip,
-				 v.bytes + cases[i].source_at + (cases[i].family == 6 ? 16 : 4));
+				 v.bytes + cases[i].source_at + ip_address_size(cases[i].family));
 	}
 }
 
