@@ -5,12 +5,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "commands.h"
-#include "cpu/cpu_check.h"
-#include "methods/methods.h"
+#include "commands/commands.h"
+#include "commands/replay/replay.h"
+#include "control/methods/methods.h"
 #include "model/loader.h"
-#include "replay/replay.h"
-#include "secret/secret_process.h"
+#include "platform/cpu/cpu_check.h"
+#include "platform/secret/secret_process.h"
 #include "server/process.h"
 #include "telemetry/report.h"
 

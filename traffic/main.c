@@ -8,7 +8,6 @@
 #include <rte_launch.h>
 #include <rte_lcore.h>
 
-#include "cpu/cpu_check.h"
 #include "ends.h"
 #include "follow/follow.h"
 #include "groups/groups.h"
@@ -16,11 +15,12 @@
 #include "groups/totals.h"
 #include "options.h"
 #include "pipeline/first_number.h"
+#include "platform/cpu/cpu_check.h"
 #include "platform/platform.h"
 #include "platform/port.h"
+#include "platform/secret/secret_process.h"
 #include "progress.h"
 #include "proof/golden.h"
-#include "secret/secret_process.h"
 #include "setup.h"
 #include "summary/summary.h"
 #include "trials/trials.h"

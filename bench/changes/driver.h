@@ -10,8 +10,8 @@
 #include <hdr_histogram.h>
 
 #include "bed.h"
+#include "control/methods/methods.h"
 #include "control/rpc.h"
-#include "methods/methods.h"
 
 enum change_kind {
 	CHANGE_MODEM_REMOVE,

@@ -39,6 +39,14 @@ ROOMS = (
     "control",
     "methods",
 )
+# Where a room is, if not in the folder of its name.
+PLACES = {
+    "log": "platform/log",
+    "metrics": "telemetry/metrics",
+    "tap": "capture/points",
+    "service": "platform/systemd",
+    "methods": "control/methods",
+}
 LISTS = Path(__file__).parent
 LINES_A_MUTANT = 14  # of code
 
@@ -139,9 +147,15 @@ def read_lists(path: Path) -> tuple[list[Wish], list[Reason]]:
 
 
 def read_room(name: str, tree: Path, lists: Path = LISTS) -> Room:
-    files = sorted((tree / "src" / name).rglob("*.[ch]"))
+    place = tree / "src" / PLACES.get(name, name)
+    others = [tree / "src" / other for room, other in PLACES.items() if room != name]
+    files = [
+        path
+        for path in sorted(place.rglob("*.[ch]"))
+        if not any(path.is_relative_to(other) for other in others)
+    ]
     if not files:
-        raise MistakeError(f"no room {name}: src/{name} has no C files")
+        raise MistakeError(f"no room {name}: {place.relative_to(tree)} has no C files")
     texts = {str(path.relative_to(tree)): path.read_bytes() for path in files}
     return Room(name, texts, *read_lists(lists / f"{name}.toml"))
 

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "control/control_socket.h"
-#include "secret/secret_memory.h"
+#include "platform/secret/secret_memory.h"
 
 #define FIRST_ROOM 4096
 #define SEND_PIECES 4

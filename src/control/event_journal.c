@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "secret/secret_memory.h"
+#include "platform/secret/secret_memory.h"
 
 #define TEXT_FLAGS (JSON_COMPACT | JSON_ENSURE_ASCII)
 #define HEAD_SIZE 160

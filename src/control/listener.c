@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "log/log.h"
+#include "platform/log/log.h"
 
 #define BACKLOG 128 /* connections that wait to be taken */
 

@@ -4,7 +4,7 @@
 
 #include <sys/un.h>
 
-#include "sockets/socket_claim.h"
+#include "platform/sockets/socket_claim.h"
 
 struct listener {
 	const char *what; /* in messages, before "socket" */

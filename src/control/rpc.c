@@ -7,9 +7,9 @@
 
 #include "control/rpc_call.h"
 #include "model/errors.h"
-#include "secret/json_fault.h"
-#include "secret/secret_json.h"
-#include "secret/secret_memory.h"
+#include "platform/secret/json_fault.h"
+#include "platform/secret/secret_json.h"
+#include "platform/secret/secret_memory.h"
 
 /* Stands ready from the beginning, in the place of answers for which no memory is left. */
 #define ANSWER_LOST                                                                             \

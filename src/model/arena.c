@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "secret/secret_memory.h"
+#include "platform/secret/secret_memory.h"
 
 #define FIRST_CHUNK (16u << 10)
 #define LARGEST_CHUNK (4u << 20)

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "secret/secret_text.h"
+#include "platform/secret/secret_text.h"
 
 #define LONGEST_QUOTE 60
 

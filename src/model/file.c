@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "secret/secret_memory.h"
+#include "platform/secret/secret_memory.h"
 
 static FILE *file_open(const char *path, bool regular) {
 	/* a pipe that nobody writes to would keep us here */

@@ -9,7 +9,7 @@
 
 #include "model/errors.h"
 #include "model/units.h"
-#include "secret/secret_text.h"
+#include "platform/secret/secret_text.h"
 
 #define MOST_DISTANT 3 /* mistyped letters that still count as the same word */
 #define LONGEST_NAME 32

@@ -12,7 +12,7 @@
 #include "model/keys.h"
 #include "model/layouts.h"
 #include "model/tree.h"
-#include "secret/secret_memory.h"
+#include "platform/secret/secret_memory.h"
 
 static void read_tree(struct tree *tree, const char *file, struct service_group *sg,
 		      struct errors *errors) {

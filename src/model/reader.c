@@ -6,7 +6,7 @@
 
 #include "model/cores.h"
 #include "model/units.h"
-#include "secret/secret_text.h"
+#include "platform/secret/secret_text.h"
 
 #define TEXT_SIZE 512
 

@@ -11,7 +11,7 @@
 #include <rte_tcp.h>
 #include <rte_udp.h>
 
-#include "log/log.h"
+#include "platform/log/log.h"
 #include "wire/ip.h"
 
 #define QUEUES 64 /* of a port; those beyond have no callback */

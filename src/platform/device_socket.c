@@ -11,9 +11,9 @@
 #include <rte_ethdev.h>
 #include <rte_kvargs.h>
 
-#include "log/log.h"
+#include "platform/log/log.h"
 #include "platform/platform.h"
-#include "sockets/socket_claim.h"
+#include "platform/sockets/socket_claim.h"
 
 /* A driver, and by which arguments it binds which socket. */
 struct binder {

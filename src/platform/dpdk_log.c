@@ -5,8 +5,8 @@
 
 #include <rte_log.h>
 
-#include "log/log.h"
-#include "log/log_stream.h"
+#include "platform/log/log.h"
+#include "platform/log/log_stream.h"
 
 static FILE *stream;
 

@@ -16,12 +16,12 @@
 #include <rte_errno.h>
 #include <rte_net_crc.h>
 
-#include "log/log.h"
 #include "platform/cpus.h"
 #include "platform/device_socket.h"
 #include "platform/dpdk_log.h"
 #include "platform/huge_pages.h"
 #include "platform/large_pages.h"
+#include "platform/log/log.h"
 #include "platform/runtime_folder.h"
 
 #define MAX_ARGS (24 + 2 * PLATFORM_MAX_DEVICES)

@@ -8,8 +8,8 @@
 #include <rte_errno.h>
 #include <rte_mbuf.h>
 
-#include "log/log.h"
 #include "platform/large_pages.h"
+#include "platform/log/log.h"
 #include "platform/platform.h"
 
 #define CACHE POOL_THREAD_BUFFERS

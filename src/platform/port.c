@@ -15,9 +15,9 @@
 #include <rte_ethdev.h>
 #include <rte_ring.h>
 
-#include "log/log.h"
 #include "platform/checksums.h"
 #include "platform/device_socket.h"
+#include "platform/log/log.h"
 #include "platform/platform.h"
 #include "platform/port_setup.h"
 

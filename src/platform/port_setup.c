@@ -13,7 +13,7 @@
 #include <rte_errno.h>
 #include <rte_kvargs.h>
 
-#include "log/log.h"
+#include "platform/log/log.h"
 #include "platform/port_wake.h"
 
 #define MEMIF_BUFFER 2048u /* bytes, without bsize= */

@@ -14,9 +14,9 @@
 
 #include <rte_common.h>
 
-#include "log/log.h"
+#include "platform/log/log.h"
 #include "platform/owned_folder.h"
-#include "sockets/socket_claim.h"
+#include "platform/sockets/socket_claim.h"
 
 #define TELEMETRY "dpdk_telemetry.v2"
 

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "log/log.h"
+#include "platform/log/log.h"
 
 /* Drivers have steps of their own, and what is less than this part of a frequency makes no difference. */
 #define SAME_PART 100

@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "log/log.h"
+#include "platform/log/log.h"
 #include "power/found_kinds.h"
 #include "power/process_start.h"
 

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "log/log.h"
+#include "platform/log/log.h"
 #include "power/found.h"
 
 #define SUFFIX "-power.state"

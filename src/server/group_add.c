@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "log/log.h"
+#include "platform/log/log.h"
 #include "platform/port.h"
 #include "server/changes.h"
 #include "server/groups.h"

@@ -7,8 +7,8 @@
 
 #include <rte_ether.h>
 
-#include "log/log.h"
 #include "model/live/live_group.h"
+#include "platform/log/log.h"
 #include "server/layout.h"
 
 /* For all modems, `each` of them. */

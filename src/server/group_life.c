@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "log/log.h"
+#include "platform/log/log.h"
 #include "server/changes.h"
 #include "server/group_add.h"
 #include "server/groups.h"

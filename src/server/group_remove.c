@@ -2,7 +2,7 @@
 /* A group that goes: the ways into it are closed, what it holds goes out, what is left is counted. */
 #include <stdio.h>
 
-#include "log/log.h"
+#include "platform/log/log.h"
 #include "server/changes.h"
 #include "server/group_life.h"
 #include "server/group_rest.h"

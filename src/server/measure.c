@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "server/measure.h"
 
-#include "log/log.h"
+#include "platform/log/log.h"
 #include "server/running.h"
 
 /* What a worker switches. */

@@ -10,9 +10,9 @@
 
 #include "downstream/downstream.h"
 #include "downstream/rules/rule_lists.h"
-#include "log/log.h"
 #include "model/devices.h"
 #include "pipeline/packet.h"
+#include "platform/log/log.h"
 #include "platform/pool.h"
 #include "platform/port.h"
 #include "server/layout.h"

@@ -7,8 +7,8 @@
 
 #include <rte_ether.h>
 
-#include "log/log.h"
 #include "platform/checksums.h"
+#include "platform/log/log.h"
 #include "platform/port.h"
 #include "platform/port_watch.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "downstream/change/provider.h"
-#include "log/log.h"
+#include "platform/log/log.h"
 #include "server/changes.h"
 #include "server/group_crypto.h"
 #include "server/running.h"

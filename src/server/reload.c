@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "log/log.h"
+#include "platform/log/log.h"
 #include "server/changes.h"
 #include "server/reconfigure.h"
 

@@ -9,7 +9,7 @@
 #include <rte_launch.h>
 #include <rte_malloc.h>
 
-#include "log/log.h"
+#include "platform/log/log.h"
 #include "platform/port_wake.h"
 #include "platform/unmap.h"
 

@@ -8,8 +8,8 @@
 #include <rte_cycles.h>
 
 #include "crypto/cryptodev.h"
-#include "log/log.h"
 #include "platform/large_pages.h"
+#include "platform/log/log.h"
 #include "platform/pool.h"
 #include "server/groups.h"
 #include "server/running.h"

@@ -18,9 +18,9 @@
 #include <stdint.h>
 
 #include "crypto/providers.h"
-#include "idle/cpu.h"
 #include "model/server_config.h"
 #include "platform/cpus.h"
+#include "power/idle/cpu.h"
 #include "server/layout.h"
 #include "server/pools.h"
 #include "server/ports.h"

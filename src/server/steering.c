@@ -10,7 +10,7 @@
 
 #include <rte_cycles.h>
 
-#include "log/log.h"
+#include "platform/log/log.h"
 #include "platform/port.h"
 #include "server/groups.h"
 #include "server/running.h"

@@ -8,7 +8,7 @@
 
 #include <rte_branch_prediction.h>
 
-#include "log/log.h"
+#include "platform/log/log.h"
 
 #define NAP_FIRST_US 20
 #define NAP_MOST_US 500

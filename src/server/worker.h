@@ -11,11 +11,11 @@
 #include <rte_common.h>
 #include <rte_rcu_qsbr.h>
 
-#include "idle/idle.h"
-#include "idle/sleep.h"
 #include "pipeline/clock.h"
 #include "pipeline/gaps.h"
 #include "pipeline/pipeline.h"
+#include "power/idle/idle.h"
+#include "power/idle/sleep.h"
 
 #define WORKER_NAME 160 /* bytes */
 #define WORKER_ROUND_MAX_US 1000

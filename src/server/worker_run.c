@@ -7,9 +7,9 @@
 #include <rte_cycles.h>
 #include <rte_pause.h>
 
-#include "idle/instructions.h"
-#include "log/log.h"
+#include "platform/log/log.h"
 #include "platform/port_wake.h"
+#include "power/idle/instructions.h"
 #include "server/worker.h"
 
 static void keep_larger(uint64_t *longest, uint64_t cycles) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What there is to tell: stages, drop reasons, counters and metrics. */
-#include "metrics/describe.h"
 #include "sharing/sharing.h"
+#include "telemetry/metrics/describe.h"
 #include "telemetry/report.h"
 
 /* What it takes from and gives to, where that is not the burst, by the names of queues. */

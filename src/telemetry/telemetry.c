@@ -9,7 +9,7 @@
 #include <rte_telemetry.h>
 #include <rte_version.h>
 
-#include "log/log.h"
+#include "platform/log/log.h"
 #include "telemetry/telemetry_groups.h"
 #include "telemetry/telemetry_latency.h"
 #include "telemetry/telemetry_lcore.h"

@@ -7,8 +7,8 @@
  */
 #pragma once
 
-#include "metrics/metrics.h"
 #include "server/reload.h"
+#include "telemetry/metrics/metrics.h"
 
 /* Registers the commands. Returns 0, or -1 after a message. Until telemetry_close() is called both
  * must live on. */

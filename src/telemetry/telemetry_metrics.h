@@ -15,7 +15,7 @@
 
 #include <rte_telemetry.h>
 
-#include "metrics/metrics.h"
+#include "telemetry/metrics/metrics.h"
 
 /* Takes the server's lock by itself. */
 int telemetry_metrics(const struct metrics_source *source, const char *params,

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Keys of modems in messages: what may be one is told by its length alone.
 
-vcmtsd has the same rule, in src/secret/secret_text.c.
+vcmtsd has the same rule, in src/platform/secret/secret_text.c.
 """
 
 import string

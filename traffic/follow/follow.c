@@ -9,7 +9,7 @@
 #include <rte_cycles.h>
 
 #include "follow/follow_events.h"
-#include "secret/secret_memory.h"
+#include "platform/secret/secret_memory.h"
 
 #define LOOK_MS 100 /* from one look at what has arrived to the next */
 #define RETRY_MS 100 /* before the server is asked again for what it refused */

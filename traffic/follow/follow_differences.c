@@ -6,7 +6,7 @@
 #include "follow/follow_group.h"
 #include "follow/follow_keys.h"
 #include "model/live/object_copy.h"
-#include "secret/secret_memory.h"
+#include "platform/secret/secret_memory.h"
 
 static bool flows_use(const struct modem *m, uint32_t bonding_group) {
 	for (size_t f = 0; f < m->service_flow_count; f++) {

@@ -10,7 +10,7 @@
 #include "directions/uplink_parts.h"
 #include "follow/follow_keys.h"
 #include "follow/follow_streams.h"
-#include "secret/secret_memory.h"
+#include "platform/secret/secret_memory.h"
 
 #define FOLLOW_REST_MS (FOLLOW_KEEP_MS + 1000)
 #define ROOM_TIMES 4 /* numbers rest while others begin */

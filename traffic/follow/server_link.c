@@ -10,8 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "secret/secret_json.h"
-#include "secret/secret_memory.h"
+#include "platform/secret/secret_json.h"
+#include "platform/secret/secret_memory.h"
 
 #define READ_SIZE 65536 /* bytes for which there is memory before each reading */
 #define MESSAGE_MAX ((size_t)64 << 20) /* bytes; no answer of vcmtsd is as long */

@@ -11,7 +11,7 @@
 
 #include <jansson.h>
 
-#include "sockets/socket_peer.h"
+#include "platform/sockets/socket_peer.h"
 
 #define SERVER_LINK_PATIENCE_MS 10000 /* for an answer */
 

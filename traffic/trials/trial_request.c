@@ -12,7 +12,7 @@
 
 #include "core/pacing.h"
 #include "core/shape_read.h"
-#include "secret/secret_json.h"
+#include "platform/secret/secret_json.h"
 
 #define SECONDS_MIN 0.001
 #define SECONDS_MAX 86400.0

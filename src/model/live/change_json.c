@@ -6,7 +6,7 @@
 
 #include "model/live/live_kind.h"
 #include "model/live/object_json.h"
-#include "secret/secret_memory.h"
+#include "platform/secret/secret_memory.h"
 
 #define SAID_BYTES (SG_MAX_SAID / 8 + 1)
 

@@ -7,7 +7,7 @@
 #include "model/live/difference.h"
 #include "model/live/live_index.h"
 #include "model/live/live_kind.h"
-#include "secret/secret_memory.h"
+#include "platform/secret/secret_memory.h"
 
 bool live_changes_add(struct live_changes *changes, enum live_object object, uint32_t slot,
 		      void *block) {

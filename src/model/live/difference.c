@@ -13,7 +13,7 @@
 #include "model/live/live_kind.h"
 #include "model/live/live_room.h"
 #include "model/live/object_copy.h"
-#include "secret/secret_memory.h"
+#include "platform/secret/secret_memory.h"
 
 struct differing {
 	const struct live_group *l;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "model/live/object_copy.h"
-#include "secret/secret_memory.h"
+#include "platform/secret/secret_memory.h"
 
 /* What becomes of an association; NULL, or why it cannot. */
 typedef const char *roll_step(struct security_association *sa, const void *context);

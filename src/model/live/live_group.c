@@ -10,7 +10,7 @@
 #include "model/live/live_kind.h"
 #include "model/live/live_room.h"
 #include "model/live/object_copy.h"
-#include "secret/secret_memory.h"
+#include "platform/secret/secret_memory.h"
 
 /* All places of one kind, free. */
 static bool list_new(struct live_group *l, enum live_object object) {

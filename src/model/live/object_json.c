@@ -10,7 +10,7 @@
 #include "model/live/live_kind.h"
 #include "model/live/object_copy.h"
 #include "model/live/value_json.h"
-#include "secret/secret_memory.h"
+#include "platform/secret/secret_memory.h"
 
 #define PROBABILITY_ONE 65536 /* of WRED, of which the file says the inverse */
 

@@ -10,7 +10,7 @@
 #include "model/live/group_json.h"
 #include "model/live/live_kind.h"
 #include "model/live/object_json.h"
-#include "secret/secret_memory.h"
+#include "platform/secret/secret_memory.h"
 
 #define TEXT_FLAGS (JSON_COMPACT | JSON_ENSURE_ASCII)
 #define FIRST_ITEMS 64

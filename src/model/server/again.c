@@ -8,7 +8,7 @@
 #include "model/loader.h"
 #include "model/server/parts.h"
 #include "model/server/server_reader.h"
-#include "secret/secret_memory.h"
+#include "platform/secret/secret_memory.h"
 
 /* What is known need not be read. Returns the number of mistakes, which nobody is told of. */
 static int load_what_differs(const struct server_source *source, const struct kept_groups *before,

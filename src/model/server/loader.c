@@ -13,7 +13,7 @@
 #include "model/server/merge.h"
 #include "model/server/server_reader.h"
 #include "model/server_config.h"
-#include "secret/secret_memory.h"
+#include "platform/secret/secret_memory.h"
 
 /* A scope for each item, and for each file of its own. */
 _Static_assert(2 * SERVER_MAX_GROUPS <= ERRORS_SCOPES, "the scopes of all groups");

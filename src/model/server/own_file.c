@@ -7,7 +7,7 @@
 #include "model/group_reader.h"
 #include "model/keys.h"
 #include "model/server/server_reader.h"
-#include "secret/secret_memory.h"
+#include "platform/secret/secret_memory.h"
 
 /* Where `file` is, from the folder of the server's file. NULL without memory. */
 static char *path_of(struct server_reader *server, const char *file) {

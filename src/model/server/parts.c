@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "model/server/plain_lines.h"
-#include "secret/secret_memory.h"
+#include "platform/secret/secret_memory.h"
 
 #define LIST "service_groups:\n"
 #define NAME "/part/" /* of the file that a part is seen as */

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "log/log.h"
 #include "platform/cpus.h"
+#include "platform/log/log.h"
 #include "power/clock_domains.h"
 #include "power/live/parts.h"
 

@@ -2,7 +2,7 @@
 /* A look at what the workers did, and what comes of it. */
 #include <time.h>
 
-#include "log/log.h"
+#include "platform/log/log.h"
 #include "power/live/parts.h"
 
 void power_note(struct power *p, enum power_fault fault) {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "log/log.h"
+#include "platform/log/log.h"
 #include "power/leftovers.h"
 #include "power/live/parts.h"
 #include "power/live/thread.h"

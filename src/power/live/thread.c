@@ -7,7 +7,7 @@
 #include <sys/prctl.h>
 #include <time.h>
 
-#include "log/log.h"
+#include "platform/log/log.h"
 #include "power/live/parts.h"
 
 #define SLACK_NS 1000UL /* so that a sleep of a tenth of a millisecond is no longer one */

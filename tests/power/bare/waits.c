@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The instructions that wait, executed: src/idle/instructions.c on an emulated CPU, with nothing else around.
+ * The instructions that wait, executed: src/power/idle/instructions.c on an emulated CPU, with nothing else around.
  * Time is that of the emulator, where an instruction is a tick of the TSC: it is the same in each run.
  */
 #include "bare.h"
 
-#include "idle/instructions.h"
+#include "power/idle/instructions.h"
 
 #define WAITPKG (1u << 5)  /* CPUID 7, ECX */
 #define MWAITX (1u << 29)  /* CPUID 0x80000001, ECX */

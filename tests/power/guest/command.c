@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <sys/wait.h>
 
-#include "commands.h"
+#include "commands/commands.h"
 
 static void call(int words, char **argv) {
 	exit(command_power(words, argv));

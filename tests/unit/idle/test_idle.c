@@ -8,9 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "idle/cpu.h"
-#include "idle/idle.h"
-#include "idle/instructions.h"
+#include "power/idle/cpu.h"
+#include "power/idle/idle.h"
+#include "power/idle/instructions.h"
 
 #include "random.h"
 

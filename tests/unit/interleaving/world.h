@@ -9,7 +9,7 @@
 
 #include <jansson.h>
 
-#include "methods/methods.h"
+#include "control/methods/methods.h"
 
 #include "life_bench.h"
 #include "random.h"

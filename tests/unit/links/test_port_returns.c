@@ -11,9 +11,9 @@
 #include <rte_dev.h>
 #include <rte_ethdev.h>
 
-#include "metrics/metrics.h"
 #include "model/loader.h"
 #include "server/links/port_states.h"
+#include "telemetry/metrics/metrics.h"
 
 #include "life_bench.h"
 

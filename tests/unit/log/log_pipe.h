@@ -2,7 +2,7 @@
 /* A log whose lines a test reads, at times of the test's own. */
 #pragma once
 
-#include "log/log.h"
+#include "platform/log/log.h"
 
 #define PIPE_TEXT (1 << 20)
 

@@ -13,9 +13,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "log/log_out.h"
-#include "log/log_stream.h"
 #include "log_pipe.h"
+#include "platform/log/log_out.h"
+#include "platform/log/log_stream.h"
 
 #define MANY 100
 #define THREADS 4

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "log/log_line.h"
+#include "platform/log/log_line.h"
 
 static char out[LOG_LINE];
 

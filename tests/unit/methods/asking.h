@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "methods/methods.h"
+#include "control/methods/methods.h"
 
 #include "groups_bench.h"
 #include "rpc_answer.h"

@@ -9,10 +9,10 @@
 
 #include <jansson.h>
 
-#include "methods/methods.h"
+#include "control/methods/methods.h"
 #include "model/live/group_json.h"
 #include "model/loader.h"
-#include "secret/secret_memory.h"
+#include "platform/secret/secret_memory.h"
 #include "server/changes.h"
 
 #include "fault_runs.h"

@@ -5,9 +5,9 @@
 #include <inttypes.h>
 
 #include "asking.h"
-#include "methods/metrics_methods.h"
-#include "metrics/histogram.h"
+#include "control/methods/metrics_methods.h"
 #include "scheduler/report.h"
+#include "telemetry/metrics/histogram.h"
 
 #define MAC "02:01:00:00:00:02"
 #define WITH_MODEM "\"modem\": \"" MAC "\""

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "methods/methods.h"
+#include "control/methods/methods.h"
 
 #include "rpc_answer.h"
 #include "test_live.h"

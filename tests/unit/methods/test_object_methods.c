@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "methods/methods.h"
+#include "control/methods/methods.h"
 #include "server/changes.h"
 
 #include "groups_bench.h"

@@ -4,9 +4,9 @@
 
 #include <string.h>
 
-#include "metrics/metrics.h"
 #include "scheduler/report.h"
 #include "server/measure.h"
+#include "telemetry/metrics/metrics.h"
 
 #include "fixture.h"
 #include "life_bench.h"

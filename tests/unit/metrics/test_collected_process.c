@@ -9,7 +9,7 @@
 #include <rte_ethdev.h>
 #include <rte_malloc.h>
 
-#include "metrics/metrics.h"
+#include "telemetry/metrics/metrics.h"
 
 #include "fixture.h"
 #include "life_bench.h"

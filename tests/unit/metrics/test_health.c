@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "metrics/endpoint/health.h"
+#include "telemetry/metrics/endpoint/health.h"
 
 #define SECOND UINT64_C(1000000000)
 #define WORKERS 2

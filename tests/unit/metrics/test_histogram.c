@@ -6,7 +6,7 @@
 
 #include <hdr_histogram.h>
 
-#include "metrics/histogram.h"
+#include "telemetry/metrics/histogram.h"
 
 #define LONGEST_NS 1000000000 /* far above the highest bound */
 

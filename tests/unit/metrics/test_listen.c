@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "metrics/endpoint/listen.h"
+#include "telemetry/metrics/endpoint/listen.h"
 
 static char where[LISTEN_TEXT];
 static int family;

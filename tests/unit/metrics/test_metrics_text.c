@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "metrics/histogram.h"
-#include "metrics/text.h"
+#include "telemetry/metrics/histogram.h"
+#include "telemetry/metrics/text.h"
 
 static const struct metric counter = {
 	"a_packets_total", METRIC_COUNTER, "packets", {"x", "y"}, "what \"it\" is \\ not"};

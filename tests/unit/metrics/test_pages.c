@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "metrics/endpoint/pages.h"
+#include "telemetry/metrics/endpoint/pages.h"
 
 static struct server server;
 static const struct metrics_source source = {.server = &server, .version = "1"};

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "metrics/endpoint/reference.h"
-#include "metrics/endpoint/reference_terms.h"
+#include "telemetry/metrics/endpoint/reference.h"
+#include "telemetry/metrics/endpoint/reference_terms.h"
 
 static struct reference *reference;
 static struct metrics_sink sink;

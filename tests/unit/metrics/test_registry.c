@@ -7,8 +7,8 @@
 
 #include <jansson.h>
 
-#include "metrics/describe.h"
-#include "metrics/metrics.h"
+#include "telemetry/metrics/describe.h"
+#include "telemetry/metrics/metrics.h"
 
 #define NAME_MOST 64 /* bytes that metrics.get takes of a name */
 

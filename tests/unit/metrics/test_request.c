@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "metrics/endpoint/request.h"
+#include "telemetry/metrics/endpoint/request.h"
 
 static void paths(void **state) {
 	static const char *const cases[][2] = {

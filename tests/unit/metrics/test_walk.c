@@ -9,8 +9,8 @@
 
 #include <rte_ethdev.h>
 
-#include "metrics/metrics.h"
 #include "scheduler/report.h"
+#include "telemetry/metrics/metrics.h"
 
 #include "fixture.h"
 #include "groups_bench.h"

@@ -2,7 +2,7 @@
 /* What a walk over a server's metrics told. */
 #pragma once
 
-#include "metrics/metrics.h"
+#include "telemetry/metrics/metrics.h"
 
 #define TOLD_MOST 8000 /* samples: more than there are */
 #define TOLD_LABEL 64

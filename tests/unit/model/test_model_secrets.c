@@ -3,7 +3,7 @@
 #include "test.h"
 
 #include "model/errors.h"
-#include "secret/secret_text.h"
+#include "platform/secret/secret_text.h"
 #include "test_model.h"
 
 #define PLANTED "5ec4e7b01dface9f8a7d3b6c2e1f4058"

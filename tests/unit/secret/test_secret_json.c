@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "secret/json_fault.h"
-#include "secret/secret_json.h"
-#include "secret/secret_memory.h"
+#include "platform/secret/json_fault.h"
+#include "platform/secret/secret_json.h"
+#include "platform/secret/secret_memory.h"
 
 #include "memory_runs_out.h"
 

@@ -10,7 +10,7 @@
 #include "model/live/live_group.h"
 #include "model/live/object_copy.h"
 #include "model/loader.h"
-#include "secret/secret_memory.h"
+#include "platform/secret/secret_memory.h"
 
 #define KEYS 200u
 #define DIGITS 32u

@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "secret/secret_process.h"
+#include "platform/secret/secret_process.h"
 
 #define KEY 32 /* bytes; the test itself knows them inverted */
 #define COPIES 2000

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "replay/replay_clock.h"
+#include "commands/replay/replay_clock.h"
 
 #include "fixture.h"
 #include "server_bench.h"

@@ -11,9 +11,9 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "service/service.h"
+#include "platform/systemd/service.h"
 
-#include "log/log_pipe.h"
+#include "platform/log/log_pipe.h"
 
 #define SECOND UINT64_C(1000000000)
 #define WORKERS 2

@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "sockets/socket_claim.h"
+#include "platform/sockets/socket_claim.h"
 
 #define STARTERS 8
 #define ROUNDS 50

@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "sockets/socket_peer.h"
+#include "platform/sockets/socket_peer.h"
 
 #define OTHER 54321 /* users that no system has */
 #define THIRD 54322

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "secret/secret_memory.h"
-#include "tap/captures.h"
+#include "capture/points/captures.h"
+#include "platform/secret/secret_memory.h"
 
 #include "fault_runs.h"
 #include "fixture.h"

@@ -7,13 +7,13 @@
 
 #include "model/loader.h"
 
+#include "capture/points/captures.h"
+#include "capture/points/end.h"
+#include "capture/points/names.h"
+#include "capture/points/output.h"
+#include "capture/points/sites.h"
 #include "fixture.h"
 #include "life_bench.h"
-#include "tap/captures.h"
-#include "tap/end.h"
-#include "tap/names.h"
-#include "tap/output.h"
-#include "tap/sites.h"
 
 #define TURNS 30
 #define WINDOW 48 /* packets on their way: fewer than any ring holds */

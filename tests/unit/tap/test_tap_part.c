@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "tap/part.h"
+#include "capture/points/part.h"
 
 #define MODEMS 3
 #define PACKETS 64

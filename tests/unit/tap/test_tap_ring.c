@@ -7,9 +7,9 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "capture/points/bucket.h"
+#include "capture/points/ring.h"
 #include "random.h"
-#include "tap/bucket.h"
-#include "tap/ring.h"
 
 #define SECOND UINT64_C(1000000000)
 

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
+#include "capture/points/wish.h"
 #include "random.h"
-#include "tap/wish.h"
 
 static bool reads(const char *line, struct tap_wish *w, char why[TAP_LINE]) {
 	memset(why, 0, TAP_LINE);

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "capture/points/client.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <jansson.h>
+#include <rte_cycles.h>
+
+#include "platform/log/log.h"
+
+#define WISH_PATIENCE_MS 5000 /* for the wish */
+#define PATIENCE_MS 10000 /* for a client that takes nothing */
+#define TELL_MS 500 /* between two words on what it came to */
+#define SETTLE_US 2000 /* records that are younger may still get older ones before them */
+#define NS_PER_MS 1000000u
+
+/* What a client sent is in it, and is no text that may be told as it is. */
+static void answer_ascii(char *why) {
+	for (; *why != '\0'; why++) {
+		if (*why < ' ' || *why > '~')
+			*why = '?';
+	}
+}
+
+void tap_refuse(int fd, const char *why) {
+	char text[TAP_LINE];
+	json_t *answer;
+	char *line;
+
+	snprintf(text, sizeof(text), "%s", why);
+	answer_ascii(text);
+	answer = json_pack("{s:s}", "error", text);
+	line = answer != NULL ? json_dumps(answer, JSON_COMPACT) : NULL;
+	if (line != NULL && send(fd, line, strlen(line), MSG_NOSIGNAL | MSG_DONTWAIT) > 0)
+		send(fd, "\n", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+	free(line);
+	json_decref(answer);
+}
+
+void tap_client_open(struct tap_client *c, struct tap_captures *captures, int fd, uint64_t now_ms) {
+	memset(c, 0, offsetof(struct tap_client, wish));
+	memset(&c->output, 0, sizeof(c->output));
+	c->fd = fd;
+	c->captures = captures;
+	c->since_ms = now_ms;
+}
+
+/* Who looks at subscribers' packets is to be found in the log. */
+static void log_begin(const struct tap_client *c) {
+	struct ucred who = {.pid = 0, .uid = (uid_t)-1};
+	socklen_t size = sizeof(who);
+
+	getsockopt(c->fd, SOL_SOCKET, SO_PEERCRED, &who, &size);
+	log_info("capture", LOG_FIELDS(LOG_NUMBER("pid", who.pid), LOG_NUMBER("uid", who.uid)),
+		 "a capture begins, for process %d of user %u", (int)who.pid, (unsigned)who.uid);
+}
+
+static void log_end(const struct tap_client *c) {
+	const struct tap_output *o = &c->output;
+
+	log_info("capture",
+		 LOG_FIELDS(LOG_NUMBER("packets", o->packets), LOG_NUMBER("missed", o->missed)),
+		 "a capture ends: %" PRIu64 " packets, %" PRIu64 " missed: %s", o->packets,
+		 o->missed, c->why != NULL ? c->why : "its client is gone");
+}
+
+void tap_client_close(struct tap_client *c) {
+	if (c->fd >= 0) {
+		if (c->streaming)
+			log_end(c);
+		tap_output_free(&c->output);
+		close(c->fd);
+		c->fd = -1;
+		if (c->capture != NULL)
+			tap_capture_end(c->captures, c->capture);
+	}
+	if (c->capture == NULL || tap_capture_state(c->captures, c->capture) == TAP_ENDING)
+		return;
+	tap_capture_free(c->captures, c->capture);
+	c->capture = NULL;
+}
+
+short tap_client_events(const struct tap_client *c) {
+	bool waits = c->streaming && tap_output_waits(&c->output) > 0;
+	bool asked = c->capture != NULL && !c->streaming; /* then nothing is read */
+
+	return (short)((c->quits || asked ? 0 : POLLIN) | (waits ? POLLOUT : 0));
+}
+
+bool tap_client_runs(const struct tap_client *c) {
+	return c->capture != NULL;
+}
+
+/* The whole line of the wish is there. Returns false where it was refused. */
+static bool wish_take(struct tap_client *c, size_t size) {
+	struct tap_wish w;
+	char why[TAP_LINE];
+
+	if (!tap_wish_read(c->wish, size, &w, why)) {
+		tap_refuse(c->fd, why);
+		return false;
+	}
+	c->capture = tap_capture_ask(c->captures, &w);
+	if (c->capture == NULL) {
+		snprintf(why, sizeof(why), "%d captures are under way, and no more can be",
+			 TAP_CAPTURES);
+		tap_refuse(c->fd, why);
+		return false;
+	}
+	return true;
+}
+
+/* Returns false where the client is gone or refused. */
+static bool wish_read(struct tap_client *c) {
+	ssize_t n = recv(c->fd, c->wish + c->wish_size, TAP_WISH_MAX - c->wish_size, 0);
+	const char *end;
+
+	if (n < 0)
+		return errno == EAGAIN || errno == EINTR;
+	if (n == 0)
+		return false;
+	c->wish_size += (unsigned)n;
+	end = memchr(c->wish, '\n', c->wish_size);
+	if (end != NULL)
+		return wish_take(c, (size_t)(end - c->wish));
+	if (c->wish_size < TAP_WISH_MAX)
+		return true;
+	tap_refuse(c->fd, "a wish is one line of at most 4096 bytes");
+	return false;
+}
+
+/* A client that sends more, or closes its half, wants no more. Returns false where it is gone. */
+static bool more_read(struct tap_client *c) {
+	char unwanted[TAP_WISH_MAX];
+	ssize_t n = recv(c->fd, unwanted, sizeof(unwanted), 0);
+
+	if (n < 0)
+		return errno == EAGAIN || errno == EINTR;
+	c->quits = true;
+	return true;
+}
+
+static bool stream_begin(struct tap_client *c) {
+	static const char answer[] = "{\"ok\":true}\n";
+	const struct tap_wish *w = &c->capture->wish;
+
+	if (tap_output_open(&c->output, w) != 0) {
+		tap_refuse(c->fd, "no memory left");
+		return false;
+	}
+	if (send(c->fd, answer, sizeof(answer) - 1, MSG_NOSIGNAL | MSG_DONTWAIT) !=
+	    sizeof(answer) - 1)
+		return false;
+	c->streaming = true;
+	log_begin(c);
+	return true;
+}
+
+/* The control thread has looked at the wish, or not yet. Returns false where it refused it. */
+static bool wish_answered(struct tap_client *c, uint64_t now_ms) {
+	enum tap_state state = tap_capture_state(c->captures, c->capture);
+
+	if (state == TAP_ASKED)
+		return !c->quits;
+	if (state == TAP_REFUSED) {
+		tap_refuse(c->fd, c->capture->why);
+		return false;
+	}
+	if (c->capture->wish.duration != 0)
+		c->ends_at = now_ms * NS_PER_MS + c->capture->wish.duration;
+	c->since_ms = now_ms;
+	return stream_begin(c);
+}
+
+/* Lets places go that are gone and empty: groups may come and go as long as a capture lasts. Returns whether there
+ * is none any more. */
+static bool places_left(struct tap_client *c) {
+	struct tap_capture *capture = c->capture;
+	unsigned before = capture->place_count, kept = 0;
+	uint32_t size;
+
+	for (unsigned p = 0; p < before; p++) {
+		struct tap_place *place = capture->places[p];
+
+		if (place->gone && tap_ring_first(&place->end->ring, &size) == NULL &&
+		    tap_output_leave(&c->output, place))
+			tap_place_free(place);
+		else
+			capture->places[kept++] = place;
+	}
+	capture->place_count = kept;
+	return before > 0 && kept == 0;
+}
+
+/* Returns why the file ends whatever comes, or NULL. */
+static const char *stream_ends(const struct tap_client *c, uint64_t now_ms, bool stop) {
+	if (c->quits)
+		return TAP_END_CLIENT;
+	if (stop)
+		return TAP_END_SERVER;
+	return c->ends_at != 0 && now_ms * NS_PER_MS >= c->ends_at ? TAP_END_TIME : NULL;
+}
+
+/* Moves what the rings hold; at the end all of it, and what the interfaces counted. The lock is held, as the control
+ * thread may add places. */
+static void stream_fill(struct tap_client *c, uint64_t now_ms, bool stop) {
+	struct tap_capture *capture = c->capture;
+	uint64_t until = rte_rdtsc() - rte_get_tsc_hz() / 1000000 * SETTLE_US;
+	const char *full;
+
+	if (c->why == NULL)
+		c->why = stream_ends(c, now_ms, stop);
+	if (c->why == NULL || capture->state == TAP_ENDED) {
+		full = tap_output_fill(&c->output, capture->places, capture->place_count,
+				       c->why == NULL ? until : UINT64_MAX);
+		if (full != NULL)
+			c->why = full;
+		else if (c->why == NULL && now_ms - c->told_ms >= TELL_MS) {
+			tap_output_tell(&c->output, capture->places, capture->place_count);
+			c->told_ms = now_ms;
+		}
+		if (c->why == NULL && places_left(c))
+			c->why = TAP_END_GONE;
+	}
+}
+
+static void stream_go_on(struct tap_client *c, uint64_t now_ms, bool stop) {
+	struct tap_capture *capture = c->capture;
+
+	pthread_mutex_lock(&c->captures->lock);
+	stream_fill(c, now_ms, stop);
+	if (c->why != NULL && capture->state == TAP_ENDED && !c->output.full)
+		c->finished = tap_output_finish(&c->output, capture->places, capture->place_count,
+						c->why);
+	pthread_mutex_unlock(&c->captures->lock);
+	if (c->why != NULL && !c->finished)
+		tap_capture_end(c->captures, capture);
+}
+
+/* Returns false where the client is gone. */
+static bool stream_send(struct tap_client *c, uint64_t now_ms) {
+	struct tap_output *o = &c->output;
+
+	while (tap_output_waits(o) > 0) {
+		ssize_t n = send(c->fd, o->blocks.bytes + o->sent, tap_output_waits(o),
+				 MSG_NOSIGNAL | MSG_DONTWAIT);
+
+		if (n < 0)
+			return errno == EAGAIN || errno == EINTR;
+		tap_output_sent(o, (size_t)n);
+		c->since_ms = now_ms;
+	}
+	return true;
+}
+
+static bool is_patient(const struct tap_client *c, uint64_t now_ms) {
+	uint64_t waited = now_ms - c->since_ms;
+
+	if (c->capture == NULL)
+		return waited < WISH_PATIENCE_MS;
+	if (!c->streaming || tap_output_waits(&c->output) == 0 || waited < PATIENCE_MS)
+		return true;
+	log_warning("capture", LOG_NO_FIELDS, "a capture was ended, as nobody took it for %d s",
+		    PATIENCE_MS / 1000);
+	return false;
+}
+
+/* What it has sent. Returns false where it is gone or refused. */
+static bool client_hear(struct tap_client *c, short events) {
+	if ((events & (POLLERR | POLLNVAL | POLLHUP)) != 0) /* no half of it is open */
+		return false;
+	if (c->capture == NULL)
+		return (events & POLLIN) == 0 || wish_read(c);
+	return (events & POLLIN) == 0 || !c->streaming || c->quits || more_read(c);
+}
+
+/* What it is to get. Returns false where it is gone, or has all. */
+static bool client_feed(struct tap_client *c, uint64_t now_ms, bool stop) {
+	if (!c->streaming && !wish_answered(c, now_ms))
+		return false;
+	if (!c->streaming)
+		return true;
+	if (tap_output_waits(&c->output) == 0)
+		c->since_ms = now_ms; /* nothing is late that was not there */
+	if (!c->finished)
+		stream_go_on(c, now_ms, stop);
+	return stream_send(c, now_ms) && !(c->finished && tap_output_waits(&c->output) == 0);
+}
+
+bool tap_client_serve(struct tap_client *c, short events, uint64_t now_ms, bool stop) {
+	if (!client_hear(c, events))
+		return false;
+	if (c->capture != NULL ? !client_feed(c, now_ms, stop) : stop)
+		return false;
+	return is_patient(c, now_ms);
+}

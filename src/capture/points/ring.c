@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "capture/points/ring.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* In front of each entry: its bytes, or that the rest up to the ring's end is empty. */
+struct entry {
+	uint32_t size;
+	uint32_t unused;
+};
+
+#define REST UINT32_MAX
+
+static uint32_t whole(uint32_t size) {
+	return (uint32_t)sizeof(struct entry) + ((size + 7) & ~7u);
+}
+
+int tap_ring_create(struct tap_ring *r, uint32_t size) {
+	*r = (struct tap_ring){.bytes = aligned_alloc(TAP_RING_LINE, size), .size = size};
+	if (r->bytes == NULL)
+		return -1;
+	memset(r->bytes, 0, size); /* so that no worker waits for a page */
+	return 0;
+}
+
+void tap_ring_free(struct tap_ring *r) {
+	free(r->bytes);
+	r->bytes = NULL;
+}
+
+static struct entry *entry_at(const struct tap_ring *r, uint64_t place) {
+	return (struct entry *)(r->bytes + (place & (r->size - 1)));
+}
+
+void *tap_ring_room(struct tap_ring *r, uint32_t size) {
+	uint64_t tail = __atomic_load_n(&r->tail, __ATOMIC_ACQUIRE), head = r->head;
+	uint32_t to_end = r->size - (uint32_t)(head & (r->size - 1)), need;
+	struct entry *e;
+
+	if (size > tap_ring_most(r))
+		return NULL;
+	need = whole(size);
+	if (need > to_end) {
+		if (head + to_end + need - tail > r->size)
+			return NULL;
+		entry_at(r, head)->size = REST;
+		head += to_end;
+	} else if (head + need - tail > r->size) {
+		return NULL;
+	}
+	e = entry_at(r, head);
+	e->size = size;
+	r->reserved = head + need;
+	return e + 1;
+}
+
+void tap_ring_put(struct tap_ring *r) {
+	__atomic_store_n(&r->head, r->reserved, __ATOMIC_RELEASE);
+}
+
+/* Where the oldest entry begins; the head where there is none. */
+static uint64_t first_place(const struct tap_ring *r, uint64_t head) {
+	uint64_t place = r->tail;
+
+	if (place != head && entry_at(r, place)->size == REST)
+		place += r->size - (place & (r->size - 1));
+	return place;
+}
+
+const void *tap_ring_first(const struct tap_ring *r, uint32_t *size) {
+	uint64_t head = __atomic_load_n(&r->head, __ATOMIC_ACQUIRE), place = first_place(r, head);
+
+	if (place == head)
+		return NULL;
+	*size = entry_at(r, place)->size;
+	return entry_at(r, place) + 1;
+}
+
+void tap_ring_take(struct tap_ring *r) {
+	uint64_t head = __atomic_load_n(&r->head, __ATOMIC_ACQUIRE), place = first_place(r, head);
+
+	if (place != head)
+		__atomic_store_n(&r->tail, place + whole(entry_at(r, place)->size),
+				 __ATOMIC_RELEASE);
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "capture/points/sites.h"
+
+#include <stdio.h>
+
+unsigned tap_site_count(const struct server *s) {
+	return s->group_most * TAP_GROUP_PARTS + SERVER_PORTS_MAX;
+}
+
+static struct tap_spot port_spot(const struct server *s, unsigned port) {
+	struct port_share *share = s->shares.of[port];
+
+	return (struct tap_spot){
+		.counters = share != NULL ? &share->counters : NULL,
+		.part = TAP_PORT,
+		.direction = DIRECTION_PORT,
+		.port = port,
+	};
+}
+
+struct tap_spot tap_spot_of(const struct server *s, unsigned site) {
+	struct served_group *g = &s->groups[site / TAP_GROUP_PARTS];
+	struct tap_spot spot = {.group = g, .part = (enum tap_part)(site % TAP_GROUP_PARTS)};
+
+	if (site >= s->group_most * TAP_GROUP_PARTS)
+		return port_spot(s, site - s->group_most * TAP_GROUP_PARTS);
+	spot.direction = spot.part == TAP_UPSTREAM ? DIRECTION_UP : DIRECTION_DOWN;
+	if (!g->there)
+		return spot;
+	if (spot.part == TAP_UPPER)
+		spot.counters = &g->downstream->upper.counters;
+	else if (spot.part == TAP_LOWER)
+		spot.counters = &g->downstream->lower.counters;
+	else if (g->upstream != NULL)
+		spot.counters = &g->upstream->counters;
+	return spot;
+}
+
+void tap_spot_name(const struct server *s, const struct tap_spot *spot, char name[TAP_NAME]) {
+	if (spot->part == TAP_PORT)
+		snprintf(name, TAP_NAME, "port %.*s", TAP_NAME - 6, s->shares.of[spot->port]->name);
+	else
+		snprintf(name, TAP_NAME, "sg %u %s", spot->group->sg->id,
+			 spot->direction == DIRECTION_UP ? "upstream" : "downstream");
+}
+
+/* Of the boundaries those that the part has. */
+static uint64_t boundaries_of(const struct tap_spot *spot, const struct tap_wish *w) {
+	uint64_t all = spot->direction == DIRECTION_UP ? w->up : w->down, own = 0;
+
+	if (spot->part == TAP_PORT)
+		return 0;
+	for (unsigned s = 0; s < tap_stage_count(spot->direction); s++) {
+		if (tap_stage_part(spot->direction, s) == spot->part)
+			own |= UINT64_C(3) << tap_boundary(s, TAP_IN);
+	}
+	return all & own;
+}
+
+static bool drops_wanted(const struct tap_spot *spot, const struct tap_wish *w) {
+	for (unsigned r = 0; w->drops && r < DROP_REASONS; r++) {
+		if ((w->reasons[r / 64] >> r % 64 & 1) != 0 &&
+		    drop_in((enum drop_reason)r, spot->direction))
+			return true;
+	}
+	return false;
+}
+
+bool tap_spot_wanted(const struct tap_spot *spot, const struct tap_wish *w) {
+	if (spot->counters == NULL || (w->directions & spot->direction) == 0)
+		return false;
+	if (w->has_group && (spot->group == NULL || spot->group->sg->id != w->group))
+		return false;
+	return boundaries_of(spot, w) != 0 || drops_wanted(spot, w);
+}
+
+/* Where the wish looks at all: a flow has one direction. */
+static bool looks_at(const struct tap_wish *w, enum direction direction) {
+	uint64_t boundaries = direction == DIRECTION_UP ? w->up : w->down;
+
+	return (w->directions & direction) != 0 && (w->drops || boundaries != 0);
+}
+
+static bool has_flow(const struct served_group *g, const struct tap_wish *w) {
+	const struct service_group *sg = &g->live.sg;
+	bool down = looks_at(w, DIRECTION_DOWN), up = looks_at(w, DIRECTION_UP);
+
+	for (size_t m = 0; m < sg->modem_count; m++) {
+		const struct modem *modem = &sg->modems[m];
+
+		for (size_t f = 0; down && f < modem->service_flow_count; f++) {
+			if (modem->service_flows[f].id == w->sfid)
+				return true;
+		}
+		for (size_t f = 0; up && f < modem->upstream_flow_count; f++) {
+			if (modem->upstream_flows[f].id == w->sfid)
+				return true;
+		}
+	}
+	return false;
+}
+
+bool tap_wish_fits(const struct server *s, const struct tap_wish *w, char why[TAP_LINE]) {
+	bool group = false, modem = false, flow = false, session = false;
+
+	for (unsigned i = 0; i < s->group_count; i++) {
+		const struct served_group *g = &s->groups[i];
+
+		if (!g->there || (w->has_group && g->sg->id != w->group))
+			continue;
+		group = true;
+		modem = modem || modem_by_mac(&g->live.sg, w->mac) != NULL;
+		flow = flow || has_flow(g, w);
+		session = session || tap_group_has_session(g, w->session);
+	}
+	if (!group)
+		snprintf(why, TAP_LINE, "group: no service group %u is in service", w->group);
+	else if ((w->wants & TAP_KNOWS_MODEM) != 0 && !modem)
+		snprintf(why, TAP_LINE, "modem: no such modem is in service");
+	else if ((w->wants & TAP_KNOWS_FLOW) != 0 && !flow)
+		snprintf(why, TAP_LINE,
+			 "flow: no service flow %u is in service where it is asked for", w->sfid);
+	else if ((w->wants & TAP_KNOWS_SESSION) != 0 && !session)
+		snprintf(why, TAP_LINE, "session: no session 0x%08x is in service", w->session);
+	else
+		return true;
+	return false;
+}
+
+void tap_spot_look(const struct tap_spot *spot, const struct tap_wish *w,
+		   const struct tap_names *names, struct tap_look *look) {
+	bool up = spot->direction == DIRECTION_UP;
+
+	look->boundaries = boundaries_of(spot, w);
+	look->reasons = w->drops ? w->reasons : NULL;
+	look->filter = (struct tap_filter){
+		.wants = w->wants,
+		.modem = TAP_NOBODY,
+		.flow = TAP_NOBODY,
+		.session = w->session,
+	};
+	if (names == NULL)
+		return;
+	look->filter.modem = tap_names_modem(names, w->mac);
+	look->filter.flow =
+		up ? tap_names_up_flow(names, w->sfid) : tap_names_down_flow(names, w->sfid);
+}
+
+static void view_of_group(const struct tap_spot *spot, struct tap_view *v) {
+	struct served_group *g = spot->group;
+
+	if (spot->part == TAP_UPSTREAM) {
+		v->tables.u = g->upstream;
+		v->clock = &g->upstream->r.clock;
+		tap_view_finish(v, 0, 1);
+		return;
+	}
+	v->tables.d = g->downstream;
+	if (spot->part == TAP_UPPER) {
+		v->clock = &g->downstream->upper.clock;
+		tap_view_finish(v, 0, 2);
+	} else {
+		v->clock = &g->downstream->lower.clock;
+		tap_view_finish(v, 2, 1);
+	}
+}
+
+void tap_spot_view(const struct server *s, const struct tap_spot *spot,
+		   const struct tap_names *names, struct tap_view *v) {
+	v->direction = spot->direction;
+	v->tables.names = names;
+	v->tap.stage = &spot->counters->stage;
+	if (spot->part != TAP_PORT) {
+		view_of_group(spot, v);
+		return;
+	}
+	v->own_clock = &s->workers[s->shares.owners[spot->port]].clock;
+	v->clock = &v->own_clock;
+	tap_view_finish(v, 0, 0);
+}
+
+void tap_spot_publish(const struct tap_spot *spot, struct tap_view *v) {
+	struct pipeline *lists[TAP_PART_LISTS] = {NULL, NULL};
+
+	if (spot->part == TAP_UPPER) {
+		lists[0] = &spot->group->downstream->enqueue;
+		lists[1] = &spot->group->downstream->dequeue;
+	} else if (spot->part == TAP_LOWER) {
+		lists[0] = &spot->group->downstream->lower_mac;
+	} else if (spot->part == TAP_UPSTREAM) {
+		lists[0] = &spot->group->upstream->list;
+	}
+	if (v == NULL)
+		tap_spot_publish_drops(spot, NULL);
+	else if (spot->counters->tap == NULL)
+		spot->counters->stage = TAP_NO_STAGE;
+	for (unsigned l = 0; l < TAP_PART_LISTS; l++) {
+		if (lists[l] != NULL)
+			__atomic_store_n(&lists[l]->tap, v != NULL ? &v->lists[l] : NULL,
+					 __ATOMIC_RELEASE);
+	}
+}
+
+void tap_spot_publish_drops(const struct tap_spot *spot, struct tap_view *v) {
+	__atomic_store_n(&spot->counters->tap, v != NULL ? &v->tap : NULL, __ATOMIC_RELEASE);
+}

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* vcmtsd run: start, wire, run, stop. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <rte_cycles.h>
+#include <rte_launch.h>
+
+#include "commands/commands.h"
+#include "commands/run_control.h"
+#include "commands/run_frequencies.h"
+#include "commands/run_options.h"
+#include "pipeline/first_number.h"
+#include "platform/log/log.h"
+#include "platform/log/log_stream.h"
+#include "platform/platform.h"
+#include "platform/port_wake.h"
+#include "platform/systemd/service.h"
+#include "server/changes.h"
+#include "server/links/port_states.h"
+#include "server/measure.h"
+#include "server/placement.h"
+#include "server/process.h"
+#include "server/reload.h"
+#include "server/running.h"
+#include "server/server.h"
+#include "server/steering.h"
+#include "telemetry/metrics/endpoint/http.h"
+#include "telemetry/report.h"
+#include "telemetry/telemetry.h"
+
+#define DRAIN_MS 500
+#define ROUND_MS 20 /* at most, between two looks at signals and the time */
+#define LEAVING_MS 1 /* likewise, while something leaves that a change removed */
+#define MANY_MODEMS 1000 /* from here on their tables take a second and more */
+
+/* What there is of a vcmtsd that serves. */
+struct run {
+	struct run_options o;
+	struct server_config config;
+	struct server server;
+	struct run_control control;
+	struct reload reload;
+	struct links links;
+	struct service service;
+	struct metrics_source metrics;
+	struct power *power;
+	struct metrics_http *http; /* NULL: nobody is to scrape */
+};
+
+static int start(const struct server *s, const struct server_config *config,
+		 enum platform_iova iova) {
+	struct platform_options p = {
+		.program = "vcmtsd",
+		.main_core = config->main_core,
+		.memory_mb = server_memory_mb(config, &s->ports),
+		.memory_piece_mb = server_memory_piece_mb(config),
+		.telemetry = true,
+		.iova = iova,
+	};
+
+	p.device_count = server_ports_devices(&s->ports, p.devices);
+	p.worker_count = s->layout.worker_count;
+	memcpy(p.workers, s->layout.cores, sizeof(p.workers));
+	return platform_start(&p);
+}
+
+static size_t modems_of(const struct server_config *config) {
+	size_t modems = 0;
+
+	for (size_t g = 0; g < config->group_count; g++)
+		modems += config->groups[g].modem_count;
+	return modems;
+}
+
+/* Returns the exit status. */
+static int wire(struct server *s, const struct server_config *config) {
+	const struct server_pools *pools = &s->pools;
+
+	if (server_create(s, config) != 0)
+		return EXIT_TROUBLE;
+	port_wakes_ask(server_may_sleep(s));
+	if (server_ports_open(&s->ports, pools->packets,
+			      pools->uepi != NULL ? pools->uepi : pools->packets) != 0)
+		return EXIT_MISTAKE;
+	if (modems_of(config) >= MANY_MODEMS)
+		log_notice("server", LOG_FIELDS(LOG_NUMBER("modems", modems_of(config))),
+			   "building the tables of %zu modems", modems_of(config));
+	if (server_serve(s) != 0)
+		return s->no_crypto ? EXIT_MISTAKE : EXIT_TROUBLE;
+	/* Last, as tables of many modems take seconds, in which nobody would receive. */
+	if (server_ports_start(&s->ports) != 0)
+		return EXIT_MISTAKE;
+	server_steering_start(s);
+	server_steering_say(s);
+	return 0;
+}
+
+/* SIGHUP or a command of the telemetry. */
+static void reload_if_asked(struct run *r) {
+	if (!process_reload && !reload_is_asked(&r->reload))
+		return;
+	process_reload = 0; /* before the file is read: what comes meanwhile counts again */
+	reload_run(&r->reload);
+}
+
+static double serve(struct run *r) {
+	struct server *s = &r->server;
+	uint64_t start_tsc = rte_rdtsc();
+
+	service_open(&r->service, s);
+	service_watch_reloads(&r->service, &r->reload);
+	server_idle(s, &s->power);
+	server_launch(s);
+	links_open(&r->links, s, server_now(s));
+	run_control_start(&r->control, s);
+	service_ready(&r->service);
+	if (r->http != NULL)
+		metrics_http_ready(r->http, true);
+	while (!process_stopped) {
+		run_frequencies_follow(r->power, s);
+		run_control_serve(&r->control, s->leaving != NULL ? LEAVING_MS : ROUND_MS);
+		server_changes_go_on(s);
+		links_follow(&r->links, server_now(s));
+		reload_if_asked(r);
+		service_round(&r->service);
+		if (r->o.duration_ns != 0 && s->workers[0].clock.now >= r->o.duration_ns)
+			break;
+	}
+	if (r->http != NULL)
+		metrics_http_ready(r->http, false);
+	service_stopping(&r->service);
+	run_control_close(&r->control);
+	server_changes_settle(s);
+	power_stop(r->power);
+	server_halt(s);
+	return (double)(rte_rdtsc() - start_tsc) / (double)rte_get_tsc_hz();
+}
+
+static int measure_host(void *host) {
+	host_measure(host);
+	return 0;
+}
+
+static int finish(struct server *s, const struct run_options *o, double seconds) {
+	struct host host;
+	int status = 0;
+
+	/* the workers have stopped */
+	server_drain(s, rte_get_tsc_hz() / 1000 * DRAIN_MS);
+	/* On the core that the figures are of. */
+	rte_eal_remote_launch(measure_host, &host, 1);
+	rte_eal_mp_wait_lcore();
+	/* It is for people: programs that read stdout and lines of JSON have it in the summary. */
+	if (!report_is_stdout(o->json))
+		report_print(stdout, s, &host, seconds);
+	else if (log_format() == LOG_PLAIN)
+		report_print(log_people(), s, &host, seconds);
+	if (o->json != NULL) {
+		json_t *json = report_json(s, &host, seconds);
+
+		status = report_write(json, o->json) == 0 ? 0 : EXIT_TROUBLE;
+		json_decref(json);
+	}
+	if (!server_balanced(s)) {
+		log_error("server", LOG_NO_FIELDS,
+			  "received differs from transmitted + dropped + held: this is a defect, "
+			  "please report it with the summary");
+		status = EXIT_TROUBLE;
+	}
+	return status;
+}
+
+static bool touch(const char *path) {
+	FILE *f = fopen(path, "w");
+
+	if (f == NULL)
+		log_error("server", LOG_FIELDS(LOG_STRING("path", path)), "--ready %s: %s", path,
+			  strerror(errno));
+	return f != NULL && fclose(f) == 0;
+}
+
+static void say_serving(const struct server *s) {
+	const struct service_group *sg = s->groups[0].sg;
+	size_t modems = 0, channels = 0;
+
+	for (unsigned g = 0; g < s->group_count; g++)
+		modems += s->groups[g].live.modems;
+	for (size_t c = 0; c < sg->channel_count; c++)
+		channels += channel_is_there(&sg->channels[c]);
+	if (s->group_count == 1)
+		log_notice("server",
+			   LOG_FIELDS(LOG_NUMBER("service_group", sg->id),
+				      LOG_NUMBER("modems", modems),
+				      LOG_NUMBER("channels", channels)),
+			   "serving service group %u: %zu modems, %zu channels", sg->id, modems,
+			   channels);
+	else
+		log_notice("server",
+			   LOG_FIELDS(LOG_NUMBER("service_groups", s->group_count),
+				      LOG_NUMBER("modems", modems)),
+			   "serving service groups: %u, with %zu modems", s->group_count, modems);
+}
+
+/* What is told of it ends before what is told of does. */
+static void stop_telling(struct run *r) {
+	reload_close(&r->reload);
+	telemetry_close();
+	metrics_http_close(r->http);
+	r->http = NULL;
+}
+
+static int serve_and_report(struct run *r) {
+	double seconds;
+
+	run_control_say(&r->control);
+	if (r->http != NULL)
+		log_notice("metrics", LOG_FIELDS(LOG_STRING("url", metrics_http_url(r->http))),
+			   "metrics %s", metrics_http_url(r->http));
+	say_serving(&r->server);
+	if (r->o.ready != NULL && !touch(r->o.ready))
+		return EXIT_MISTAKE;
+	seconds = serve(r);
+	stop_telling(r);
+	return finish(&r->server, &r->o, seconds);
+}
+
+/* Scrapers are answered on the core of this thread, to which EAL has bound it. Returns false after a message. */
+static bool tell(struct run *r) {
+	struct server *s = &r->server;
+
+	reload_open(&r->reload, s, r->o.config, &r->o.devices);
+	r->power = run_frequencies_open(s);
+	if (r->power == NULL)
+		return false;
+	r->metrics =
+		(struct metrics_source){.server = s, .version = VCMTS_VERSION, .power = r->power};
+	metrics_source_start(&r->metrics);
+	r->control.methods = (struct methods){
+		.server = s,
+		.reload = &r->reload,
+		.metrics = &r->metrics,
+		.power = r->power,
+		.events = r->control.methods.events,
+	};
+	if (r->http != NULL && metrics_http_start(r->http, &r->metrics) != 0)
+		return false;
+	return telemetry_open(&r->metrics, &r->reload) == 0;
+}
+
+/* On an EAL that runs. */
+static int run(struct run *r) {
+	struct server *s = &r->server;
+	int status;
+
+	first_number_set(r->o.first_number);
+	status = wire(s, &r->config);
+
+	if (status != 0)
+		return status;
+	server_config_shed(&r->config); /* the groups in service have copies */
+	server_account(s, !r->o.no_cycles);
+	s->report_flows = r->o.flows;
+	if (server_latency(s, r->o.latency) != 0)
+		return EXIT_TROUBLE;
+	status = tell(r) ? serve_and_report(r) : EXIT_TROUBLE;
+	stop_telling(r); /* where it was not served */
+	reload_free(&r->reload);
+	power_free(r->power);
+	return status;
+}
+
+/* A place that is taken is said before tables are built. Returns false after a message. */
+static bool listen_for_scrapers(struct run *r) {
+	r->server.metrics_fixed = r->o.metrics != NULL;
+	if (r->o.metrics == NULL)
+		r->o.metrics = r->config.metrics;
+	if (r->o.metrics != NULL)
+		r->http = metrics_http_open(r->o.metrics);
+	if (r->http != NULL && r->o.reference_names)
+		metrics_http_reference(r->http);
+	return r->o.metrics == NULL || r->http != NULL;
+}
+
+/* Where things are to be, before anything is started. Returns 0 or -1 after a message. */
+static int place(struct server *s, const struct server_config *config) {
+	static struct cpus machine;
+
+	s->machine = &machine;
+	if (server_ports_find(&s->ports, config) != 0)
+		return -1;
+	return layout_make(&s->layout, config) == 0 ? placement_check(config, &machine) : -1;
+}
+
+static int place_and_run(struct run *r) {
+	int status;
+
+	if (place(&r->server, &r->config) != 0 ||
+	    run_control_open(&r->control, r->o.control_socket, r->o.control_mode) != 0 ||
+	    !listen_for_scrapers(r) || start(&r->server, &r->config, r->o.iova) != 0)
+		return EXIT_MISTAKE;
+	status = run(r);
+	server_free(&r->server);
+	platform_stop();
+	return status;
+}
+
+/* Arguments go before the file, also when that is read again. */
+static void take_power(struct run *r) {
+	const struct run_power *given = &r->o.power;
+	struct power_config *power = &r->config.power;
+
+	if (given->has_idle)
+		power->idle = given->idle;
+	if (given->has_policy)
+		power->policy = given->policy;
+	if (given->has_driver)
+		power->driver = given->driver;
+	r->server.power_fixed =
+		(struct power_fixed){given->has_idle, given->has_policy, given->has_driver, *power};
+}
+
+int command_run(int argc, char **argv) {
+	static struct run r;
+	int status;
+
+	run_options_take(&r.o, argc, argv);
+	if (process_load(r.o.config, &r.o.devices, &r.config) != 0)
+		return EXIT_MISTAKE;
+	log_open(&r.o.log);
+	log_stderr_take();
+	process_catch_signals();
+	process_catch_reload();
+	signal(SIGPIPE, SIG_IGN); /* who reads may go: a write says so */
+	r.server.crypto_isa = r.o.crypto_isa;
+	take_power(&r);
+	status = place_and_run(&r);
+	metrics_http_close(r.http); /* where it was not served */
+	run_control_close(&r.control);
+	server_ports_free(&r.server.ports); /* where nothing was started */
+	server_config_free(&r.config);
+	log_stderr_give_back();
+	log_close();
+	return status;
+}

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "commands/run_options.h"
+
+#include <argp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "model/units.h"
+#include "server/process.h"
+
+enum {
+	OPTION_CONTROL_SOCKET = 256,
+	OPTION_CONTROL_MODE,
+	OPTION_CRYPTO_ISA,
+	OPTION_IOVA_MODE,
+	OPTION_METRICS,
+	OPTION_METRIC_NAMES,
+	OPTION_LOG_FORMAT,
+	OPTION_LOG_LEVEL,
+	OPTION_IDLE,
+	OPTION_POLICY,
+	OPTION_DRIVER,
+	OPTION_FIRST_NUMBER
+};
+
+static const struct argp_option options[] = {
+	{"config", 'c', "FILE", 0, "service group, or a server of several, YAML", 0},
+	{"network", 'n', "DEVICE", 0,
+	 "network port instead of the one in the configuration; with several groups {group} in it "
+	 "stands for the place of each, 0, 1, .., and without it they share the port",
+	 0},
+	{"rphy", 'r', "DEVICE", 0, "R-PHY port instead of the one in the configuration", 0},
+	{"control", 'm', "DEVICE", 0,
+	 "port for management messages of modems, instead of the one in the configuration", 0},
+	{"duration", 'd', "TIME", 0, "stop after this time, such as 10s (default: at a signal)", 0},
+	{"json", 'j', "FILE", 0, "write the summary, - for stdout", 0},
+	{"ready", 'R', "FILE", 0, "make this empty file when packets can come", 0},
+	{"flows", 'f', NULL, 0,
+	 "tell of every downstream service flow in the summary, not only of those with drops", 0},
+	{"latency", 'l', NULL, 0, "measure how long packets stay in the pipeline", 0},
+	{"control-socket", OPTION_CONTROL_SOCKET, "PATH", 0,
+	 "socket for requests (`vcmts control`), or none (default: one by the number of the "
+	 "process, "
+	 "which is told)",
+	 0},
+	{"control-mode", OPTION_CONTROL_MODE, "MODE", 0,
+	 "permissions of its file: who may write to it may use it (default: 0600)", 0},
+	{"metrics", OPTION_METRICS, "ADDRESS:PORT", 0,
+	 "answer scrapers over HTTP at /metrics, such as 127.0.0.1:9464; of port 0 one that is "
+	 "free, "
+	 "which is told (default: nobody is answered)",
+	 0},
+	{"metric-names", OPTION_METRIC_NAMES, "NAMES", 0,
+	 "by which names scrapers are answered that ask for none: ours, or reference for those of "
+	 "the reference's dashboards (default: ours)",
+	 0},
+	{"crypto-isa", OPTION_CRYPTO_ISA, "NAME", 0,
+	 "the most that intel-ipsec-mb may use of the CPU: auto, avx512, avx2, avx, sse, or plain "
+	 "without AES instructions (default: auto, all that there is)",
+	 0},
+	{"iova-mode", OPTION_IOVA_MODE, "MODE", 0,
+	 "addresses by which cards on the PCI bus reach memory: va, virtual ones, which takes an "
+	 "IOMMU; pa, physical ones; or auto (default: auto)",
+	 0},
+	{"log-format", OPTION_LOG_FORMAT, "FORMAT", 0,
+	 "plain, text with time, level and fields, or json (default: plain; text for the journal)",
+	 0},
+	{"log-level", OPTION_LOG_LEVEL, "LEVEL", 0,
+	 "what is logged, and what is worse: error, warning, notice, info or debug (default: info)",
+	 0},
+	{"idle", OPTION_IDLE, "KIND", 0,
+	 "what workers do while nothing comes, instead of the configuration's power.idle: poll, "
+	 "spin, "
+	 "tpause-c0.1, tpause-c0.2, mwaitx, umwait, sleep or auto",
+	 0},
+	{"policy", OPTION_POLICY, "POLICY", 0,
+	 "of the cores' frequencies, instead of the configuration's: none, performance, balanced "
+	 "or "
+	 "saving",
+	 0},
+	{"power-driver", OPTION_DRIVER, "DRIVER", 0,
+	 "what changes them, instead of the configuration's: auto, cpufreq or simulated", 0},
+	{"no-cycles", 'C', NULL, 0, "do not measure the cycles of the stages", 0},
+	{"first-number", OPTION_FIRST_NUMBER, "NUMBER", OPTION_HIDDEN,
+	 "with which the sequence numbers of DSIDs and PSP sessions begin, for tests (default: 0)",
+	 0},
+	{0},
+};
+
+static void parse_mode(const char *value, struct argp_state *state) {
+	struct run_options *o = state->input;
+	char *end;
+	unsigned long mode = strtoul(value, &end, 8);
+
+	if (end == value || *end != '\0' || value[0] == '-' || mode > 0777)
+		argp_error(state,
+			   "--control-mode: found \"%s\", allowed: octal digits such as 0660",
+			   value);
+	o->control_mode = (unsigned)mode;
+}
+
+static void parse_log(int key, char *value, struct argp_state *state) {
+	struct run_options *o = state->input;
+
+	if (key == OPTION_LOG_LEVEL && !log_level_parse(value, &o->log.level))
+		argp_error(
+			state,
+			"--log-level: found \"%s\", allowed: error, warning, notice, info or debug",
+			value);
+	if (key != OPTION_LOG_FORMAT)
+		return;
+	if (!log_format_parse(value, &o->log.format))
+		argp_error(state, "--log-format: found \"%s\", allowed: plain, text or json",
+			   value);
+	o->log.format_given = true;
+}
+
+static void parse_names(const char *value, struct argp_state *state) {
+	struct run_options *o = state->input;
+
+	o->reference_names = strcmp(value, "reference") == 0;
+	if (!o->reference_names && strcmp(value, "ours") != 0)
+		argp_error(state, "--metric-names: found \"%s\", allowed: ours or reference",
+			   value);
+}
+
+static void parse_power(int key, const char *value, struct argp_state *state) {
+	struct run_power *p = &((struct run_options *)state->input)->power;
+
+	if (key == OPTION_IDLE)
+		p->has_idle = idle_kind_parse(value, &p->idle);
+	if (key == OPTION_IDLE && !p->has_idle)
+		argp_error(state,
+			   "--idle: found \"%s\", allowed: poll, spin, tpause-c0.1, tpause-c0.2, "
+			   "mwaitx, umwait, sleep or auto",
+			   value);
+	if (key == OPTION_POLICY)
+		p->has_policy = power_policy_parse(value, &p->policy);
+	if (key == OPTION_POLICY && !p->has_policy)
+		argp_error(state,
+			   "--policy: found \"%s\", allowed: none, performance, balanced or saving",
+			   value);
+	if (key == OPTION_DRIVER)
+		p->has_driver = power_driver_parse(value, &p->driver);
+	if (key == OPTION_DRIVER && !p->has_driver)
+		argp_error(state,
+			   "--power-driver: found \"%s\", allowed: auto, cpufreq or simulated",
+			   value);
+}
+
+static void parse_iova(const char *value, struct argp_state *state) {
+	struct run_options *o = state->input;
+
+	if (!platform_iova_parse(value, &o->iova))
+		argp_error(state, "--iova-mode: found \"%s\", allowed: va, pa or auto", value);
+}
+
+static void parse_first_number(const char *value, struct argp_state *state) {
+	struct run_options *o = state->input;
+	char *end;
+	unsigned long number = strtoul(value, &end, 10);
+
+	if (value[0] < '0' || value[0] > '9' || *end != '\0' || number > UINT16_MAX)
+		argp_error(state, "--first-number: found \"%s\", allowed: 0 to 65535", value);
+	o->first_number = (uint16_t)number;
+}
+
+static error_t option(int key, char *value, struct argp_state *state) {
+	struct run_options *o = state->input;
+
+	switch (key) {
+	case 'c': o->config = value; return 0;
+	case 'n': o->devices.network = value; return 0;
+	case 'r': o->devices.rphy = value; return 0;
+	case 'm': o->devices.control = value; return 0;
+	case 'j': o->json = value; return 0;
+	case 'R': o->ready = value; return 0;
+	case 'C': o->no_cycles = true; return 0;
+	case 'f': o->flows = true; return 0;
+	case 'l': o->latency = true; return 0;
+	case OPTION_METRICS: o->metrics = value; return 0;
+	case OPTION_METRIC_NAMES: parse_names(value, state); return 0;
+	case OPTION_CONTROL_SOCKET: o->control_socket = value; return 0;
+	case OPTION_CRYPTO_ISA:
+		if (!crypto_isa_parse(value, &o->crypto_isa))
+			argp_error(state, "--crypto-isa: found \"%s\", allowed: " CRYPTO_ISA_NAMES,
+				   value);
+		return 0;
+	case OPTION_FIRST_NUMBER: parse_first_number(value, state); return 0;
+	case OPTION_IOVA_MODE: parse_iova(value, state); return 0;
+	case OPTION_IDLE:
+	case OPTION_POLICY:
+	case OPTION_DRIVER: parse_power(key, value, state); return 0;
+	case OPTION_CONTROL_MODE: parse_mode(value, state); return 0;
+	case OPTION_LOG_FORMAT:
+	case OPTION_LOG_LEVEL: parse_log(key, value, state); return 0;
+	case 'd':
+		if (!units_parse_duration(value, &o->duration_ns) || o->duration_ns == 0)
+			argp_error(state, "--duration: found \"%s\", allowed: a time such as 10s",
+				   value);
+		return 0;
+	default: return ARGP_ERR_UNKNOWN;
+	}
+}
+
+void run_options_take(struct run_options *o, int argc, char **argv) {
+	static const struct argp argp = {
+		.options = options,
+		.parser = option,
+		.doc = "Serves service groups on their ports. SIGINT and SIGTERM stop it.",
+	};
+
+	*o = (struct run_options){
+		.control_mode = 0600,
+		.log = {.level = LEVEL_INFO, .fd = STDERR_FILENO},
+	};
+	argp_err_exit_status = EXIT_MISTAKE;
+	argp_parse(&argp, argc, argv, 0, NULL, o);
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "control/methods/config_methods.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "control/methods/methods.h"
+#include "model/key_rows.h"
+#include "model/live/snapshot.h"
+
+/* One row a key, to be read as a table. */
+/* clang-format off */
+const struct key config_get_params[] = {
+	{.name = "keys", BOOL, AT(struct config_get_params, keys), .fallback = "false",
+	 HELP("with the traffic encryption keys, without which it cannot be read as a file")},
+	{.name = "group", INTEGER(1, SUBJECT_MAX_GROUP), AT(struct config_get_params, group.id),
+	 .flag = offsetof(struct config_get_params, group.given), .example = "1",
+	 HELP("service group; where it is left out, all of them")},
+	{0},
+};
+const struct key config_get_result[] = {
+	{.name = "generation", .required = true, INTEGER(0, INT64_MAX), .example = "0",
+	 HELP("changes since the start")},
+	{.name = "sequence", .required = true, INTEGER(1, INT64_MAX), .example = "1",
+	 HELP("number of the first event that is not in it")},
+	{.name = "config", .required = true, .kind = KIND_JSON,
+	 HELP("what is in service, with the keys of a server's file")},
+	{0},
+};
+const struct key config_reload_result[] = {
+	{.name = "done", .required = true, .kind = KIND_TEXT,
+	 .example = "sg.yaml: read again: 6 channels changed",
+	 HELP("what has changed, as vcmtsd prints it")},
+	{0},
+};
+const struct key config_refuse_result[] = {
+	{.name = "refused", .required = true, INTEGER(0, INT64_MAX), .example = "1",
+	 HELP("changes that were refused since the start, this one included")},
+	{0},
+};
+/* clang-format on */
+
+/* It is written while other clients are served, from copies of what was in service when it was asked for. */
+static bool reading_end(struct rpc_call *call) {
+	struct methods *m = call->service;
+	struct snapshot_reading *r = call->state;
+
+	snapshots_leave(&m->events.snapshots, r);
+	return snapshot_free_part(r->snapshot);
+}
+
+static bool reading_add(struct rpc_call *call, struct snapshot *s) {
+	const struct config_get_params *p = call->params;
+	const struct methods *m = call->service;
+	const struct served_group *g;
+	unsigned place = 0;
+
+	while ((g = subject_next_group(call, &place)) != NULL) {
+		if (p->group.given && g->sg->id != p->group.id)
+			continue;
+		if (!snapshot_add(s, &g->live))
+			return false;
+		/* Without a watcher there is no later time for it. */
+		if (m->events.server == NULL)
+			snapshot_copy(s, &g->live);
+	}
+	return true;
+}
+
+static bool reading_begin(struct rpc_call *call) {
+	const struct config_get_params *p = call->params;
+	struct methods *m = call->service;
+	struct snapshot_reading *r = arena_alloc(call->arena, 1, sizeof(*r));
+	char head[128];
+
+	if (r == NULL)
+		return false;
+	r->snapshot = snapshot_create(p->keys);
+	if (r->snapshot == NULL)
+		return false;
+	call->state = r;
+	call->end = reading_end;
+	snapshots_join(&m->events.snapshots, r);
+	snprintf(head, sizeof(head),
+		 "{\"generation\":%" PRIu64 ",\"sequence\":%" PRIu64
+		 ",\"config\":{\"service_groups\":",
+		 m->server->generation,
+		 m->events.journal != NULL ? event_journal_next(m->events.journal) : 1);
+	answer_text_put(&call->text, head);
+	return reading_add(call, r->snapshot);
+}
+
+json_t *config_get(struct rpc_call *call) {
+	const struct config_get_params *p = call->params;
+	struct snapshot_reading *r = call->state;
+	uint64_t end = rpc_part_end();
+	bool failed = false, more = true;
+
+	if (r == NULL) {
+		if (p->group.given && subject_group(call, &p->group) == NULL)
+			return NULL;
+		if (!reading_begin(call))
+			return rpc_refuse(call, RPC_INTERNAL, "no memory left");
+		return rpc_more(call);
+	}
+	while (more && !rpc_part_is_over(end))
+		more = snapshot_write(r->snapshot, answer_text_write, &call->text, &failed);
+	if (failed)
+		return rpc_refuse(call, RPC_INTERNAL, "no memory left");
+	if (more)
+		return rpc_more(call);
+	answer_text_put(&call->text, "}}");
+	return NULL;
+}
+
+json_t *config_reload(struct rpc_call *call) {
+	const struct methods *m = call->service;
+
+	if (!reload_run(m->reload))
+		return rpc_refuse(call, RPC_REFUSED, "%s", m->reload->line);
+	call->changed = true;
+	return json_pack("{s:o}", "done", rpc_text(m->reload->line));
+}
+
+/* Whoever makes the file from another one may find that one wrong. */
+json_t *config_refuse(struct rpc_call *call) {
+	struct server *server = ((const struct methods *)call->service)->server;
+
+	server->refused++;
+	call->changed = true;
+	return json_pack("{s:I}", "refused", (json_int_t)server->refused);
+}

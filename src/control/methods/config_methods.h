@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* config.*: the file. */
+#pragma once
+
+#include "control/methods/subject.h"
+
+struct config_get_params {
+	bool keys;
+	struct group_subject group;
+};
+
+extern const struct key config_get_params[], config_get_result[];
+json_t *config_get(struct rpc_call *call);
+
+extern const struct key config_reload_result[];
+json_t *config_reload(struct rpc_call *call);
+
+extern const struct key config_refuse_result[];
+json_t *config_refuse(struct rpc_call *call);

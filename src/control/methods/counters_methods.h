@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* counters.*: what was counted, by the names of docs/counters.md. */
+#pragma once
+
+#include "control/methods/subject.h"
+
+struct counters_get_params {
+	struct group_subject group;
+};
+
+extern const struct key counters_get_params[], counters_get_result[];
+json_t *counters_get(struct rpc_call *call);

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* events.*: changes of the configuration in service, told to subscribers as they take effect. */
+#pragma once
+
+#include "control/methods/methods.h"
+
+struct events_params {
+	bool keys;
+	uint32_t *groups;
+	size_t group_count;
+};
+
+extern const struct key events_subscribe_params[], events_subscribe_result[];
+json_t *events_subscribe(struct rpc_call *call);

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* key.*: the traffic encryption keys of a security association, one generation after the other. */
+#pragma once
+
+#include "control/methods/object_methods.h"
+#include "model/live/key_roll.h"
+
+struct key_params {
+	struct group_subject group;
+	uint16_t said;
+	struct live_next_key next; /* of key.install */
+};
+
+extern const struct key key_install_params[], key_params[];
+json_t *key_install(struct rpc_call *call);
+json_t *key_use(struct rpc_call *call);
+json_t *key_remove(struct rpc_call *call);

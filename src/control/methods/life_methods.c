@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "control/methods/life_methods.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/grants/grants_times.h"
+#include "model/live/live_between.h"
+#include "server/group_life.h"
+#include "server/running.h"
+
+#define NS_PER_MS 1000000
+
+/* One row a key, to be read as a table. */
+/* clang-format off */
+#define LIMIT_KEY                                                                            \
+	{.name = "limit", .kind = KIND_DURATION, AT(struct group_life_params, limit_ns),     \
+	 .min = 0, .max = UINT64_C(10000000000), .fallback = "500ms",                        \
+	 HELP("how long what it holds may take to go out")}
+
+const struct key group_add_params[] = {
+	{.name = "file", .required = true, .kind = KIND_PATH, AT(struct group_add_params, file),
+	 .example = "sg5.yaml", HELP("configuration of one service group, as vcmtsd sees the path")},
+	{0},
+};
+const struct key group_life_params[] = {
+	GROUP_KEY(struct group_life_params, group),
+	LIMIT_KEY,
+	{0},
+};
+const struct key group_resume_params[] = {
+	GROUP_KEY(struct group_life_params, group),
+	{0},
+};
+
+#define CORE_KEY(key, member, text)                                                          \
+	{.name = (key), .required = true, INTEGER(0, KEYS_MAX_CORE),                         \
+	 AT(struct worker_params, member), .example = "1", HELP(text)}
+
+const struct key worker_drain_params[] = {
+	CORE_KEY("core", core, "of the worker that is to run nothing"),
+	CORE_KEY("to", to, "of the worker that takes over what it runs"),
+	{0},
+};
+const struct key worker_resume_params[] = {
+	CORE_KEY("core", core, "of the worker that is to run again what it ran at first"),
+	{0},
+};
+
+const struct key life_result[] = {
+	{.name = "generation", .required = true, INTEGER(0, INT64_MAX), .example = "1",
+	 HELP("changes since the start, this one included")},
+	{0},
+};
+const struct key held_result[] = {
+	{.name = "held", .required = true, INTEGER(0, INT64_MAX), .example = "0",
+	 HELP("packets and parts of packets that it still holds; 0: it is empty")},
+	{.name = "waiting", .required = true, INTEGER(0, INT64_MAX), .example = "0",
+	 HELP("of these, parts whose rest has not come: they wait until the group is resumed")},
+	{0},
+};
+/* clang-format on */
+
+static unsigned number_of(const struct rpc_call *call, const struct served_group *g) {
+	return (unsigned)(g - subject_server(call)->groups);
+}
+
+static json_t *life_done(struct rpc_call *call) {
+	call->changed = true;
+	return json_pack("{s:I}", "generation", (json_int_t)subject_server(call)->generation);
+}
+
+static bool add(struct rpc_call *call, const struct service_group *sg, char why[LIVE_LINE]) {
+	const struct live_group *groups[SERVER_MAX_GROUPS];
+	size_t count = subject_live_groups(call, groups);
+	unsigned group;
+
+	return live_between_new(groups, count, sg, why) &&
+	       server_group_add(subject_server(call), sg, &group, why);
+}
+
+json_t *group_add(struct rpc_call *call) {
+	const struct group_add_params *p = call->params;
+	const struct methods *m = call->service;
+	struct kept_groups *kept = NULL;
+	const struct server_config *config;
+	char *said, why[LIVE_LINE];
+	bool good = false;
+
+	config = reload_load(m->reload, &kept, p->file, &said);
+	if (config == NULL) {
+		int length;
+		const char *first = reload_first_line(said, &length);
+
+		m->server->refused++;
+		rpc_refuse(call, RPC_REFUSED, "%.*s", length, first);
+		free(said);
+		return NULL;
+	}
+	if (config->group_count != 1)
+		snprintf(why, sizeof(why), "file: found %zu service groups, allowed: one",
+			 config->group_count);
+	else
+		good = add(call, &config->groups[0], why);
+	server_config_forget(kept);
+	return good ? life_done(call) : subject_refuse_change(call, why);
+}
+
+json_t *group_remove(struct rpc_call *call) {
+	const struct group_life_params *p = call->params;
+	const struct served_group *g = subject_group(call, &p->group);
+	unsigned limit = (unsigned)(p->limit_ns / NS_PER_MS);
+	char why[LIVE_LINE];
+
+	if (g == NULL)
+		return NULL;
+	if (!server_group_remove(subject_server(call), number_of(call, g), limit, why))
+		return subject_refuse_change(call, why);
+	return life_done(call);
+}
+
+/* Until what was granted must have come, as far as the limit allows; in ms. */
+static unsigned drain_first(const struct served_group *g, uint64_t limit_ns) {
+	uint64_t ahead = g->sg->upstream.scheduled ? grants_ahead(g->sg) : 0;
+
+	return (unsigned)((RTE_MIN(ahead, limit_ns) + NS_PER_MS - 1) / NS_PER_MS);
+}
+
+/* Others are served while it runs empty: `state` is when the time is over. */
+json_t *group_drain(struct rpc_call *call) {
+	const struct group_life_params *p = call->params;
+	const struct served_group *g = subject_group(call, &p->group);
+	uint64_t *end = call->state, held, waiting;
+
+	if (g == NULL)
+		return NULL;
+	if (end == NULL) {
+		call->state = end = arena_alloc(call->arena, 1, sizeof(*end));
+		if (end == NULL)
+			return rpc_refuse(call, RPC_INTERNAL, "no memory left");
+		*end = server_now(subject_server(call)) + p->limit_ns;
+		server_group_drain(subject_server(call), number_of(call, g),
+				   drain_first(g, p->limit_ns));
+		call->changed = true;
+	}
+	if (!g->drained) /* who said so last has the last word */
+		return rpc_refuse(
+			call, RPC_REFUSED,
+			"group: service group %u was resumed meanwhile, or is another one",
+			g->sg->id);
+	waiting = served_group_waiting(g); /* first: what moves meanwhile is not taken for it */
+	held = served_group_held(g);
+	if (held > waiting && server_now(subject_server(call)) < *end)
+		return rpc_wait(call);
+	return json_pack("{s:I,s:I}", "held", (json_int_t)held, "waiting",
+			 (json_int_t)RTE_MIN(waiting, held));
+}
+
+json_t *group_resume(struct rpc_call *call) {
+	const struct group_life_params *p = call->params;
+	const struct served_group *g = subject_group(call, &p->group);
+
+	if (g == NULL)
+		return NULL;
+	server_group_resume(subject_server(call), number_of(call, g));
+	return life_done(call);
+}
+
+/* The worker of a core; `workers` where there is none, after a refusal. */
+static unsigned worker_on(struct rpc_call *call, const char *param, uint32_t core) {
+	const struct server *s = subject_server(call);
+	unsigned w = 0;
+
+	while (w < s->worker_count && s->layout.cores[w] != core)
+		w++;
+	if (w == s->worker_count)
+		rpc_refuse(call, RPC_REFUSED, "%s: found %u, allowed: a core with a worker", param,
+			   core);
+	return w;
+}
+
+json_t *worker_drain(struct rpc_call *call) {
+	const struct worker_params *p = call->params;
+	struct server *s = subject_server(call);
+	unsigned from = worker_on(call, "core", p->core), to;
+
+	if (from == s->worker_count)
+		return NULL;
+	to = worker_on(call, "to", p->to);
+	if (to == s->worker_count)
+		return NULL;
+	if (from == to)
+		return rpc_refuse(call, RPC_REFUSED, "to: found %u, allowed: another core", p->to);
+	if (server_worker_drain(s, from, to) != 0)
+		return rpc_refuse(call, RPC_INTERNAL, "no memory left");
+	return life_done(call);
+}
+
+json_t *worker_resume(struct rpc_call *call) {
+	const struct worker_params *p = call->params;
+	struct server *s = subject_server(call);
+	unsigned worker = worker_on(call, "core", p->core);
+
+	if (worker == s->worker_count)
+		return NULL;
+	if (server_worker_resume(s, worker) != 0)
+		return rpc_refuse(call, RPC_INTERNAL, "no memory left");
+	return life_done(call);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Groups that come, go and rest, and workers that give their groups to others. */
+#pragma once
+
+#include "control/methods/subject.h"
+
+struct group_add_params {
+	char *file;
+};
+
+struct group_life_params {
+	struct group_subject group;
+	uint64_t limit_ns;
+};
+
+struct worker_params {
+	uint32_t core, to;
+};
+
+extern const struct key group_add_params[], group_life_params[], group_resume_params[];
+extern const struct key worker_drain_params[], worker_resume_params[];
+extern const struct key life_result[], held_result[];
+
+json_t *group_add(struct rpc_call *call);
+json_t *group_remove(struct rpc_call *call);
+json_t *group_drain(struct rpc_call *call);
+json_t *group_resume(struct rpc_call *call);
+json_t *worker_drain(struct rpc_call *call);
+json_t *worker_resume(struct rpc_call *call);

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "control/methods/object_methods.h"
+
+#include <stdio.h>
+
+#include "model/live/live_between.h"
+#include "model/live/live_kind.h"
+#include "model/live/request.h"
+#include "platform/log/log.h"
+#include "server/changes.h"
+
+/* One row a key, to be read as a table. */
+/* clang-format off */
+const struct key object_result[] = {
+	{.name = "done", .required = true, .kind = KIND_TEXT, .example = "1 modem added",
+	 HELP("what has changed")},
+	{.name = "generation", .required = true, INTEGER(0, INT64_MAX), .example = "1",
+	 HELP("changes since the start, this one included")},
+	{0},
+};
+
+#define OBJECT_KEY(key, text) {.name = (key), .required = true, .kind = KIND_JSON, HELP(text)}
+#define WHOLE(list, by)                                                                        \
+	"the keys of an item of `" list "` in the configuration; set: " by " and those that "  \
+	"are to differ (a merge patch, RFC 7396, in which an object for a list names its "     \
+	"items by their ids)"
+
+const struct key modem_params[] = {
+	GROUP_KEY(struct object_params, group),
+	OBJECT_KEY("modem", WHOLE("modems", "mac")),
+	{0},
+};
+const struct key modem_remove_params[] = {
+	GROUP_KEY(struct object_params, group),
+	OBJECT_KEY("modem", "its mac alone"),
+	{0},
+};
+const struct key filter_group_params[] = {
+	GROUP_KEY(struct object_params, group),
+	OBJECT_KEY("filter_group", WHOLE("filter_groups", "id")),
+	{0},
+};
+const struct key filter_group_remove_params[] = {
+	GROUP_KEY(struct object_params, group),
+	OBJECT_KEY("filter_group", "its id alone"),
+	{0},
+};
+const struct key channel_params[] = {
+	GROUP_KEY(struct object_params, group),
+	OBJECT_KEY("channel", WHOLE("channels", "id")),
+	{0},
+};
+const struct key channel_remove_params[] = {
+	GROUP_KEY(struct object_params, group),
+	OBJECT_KEY("channel", "its id alone"),
+	{0},
+};
+const struct key upstream_channel_params[] = {
+	GROUP_KEY(struct object_params, group),
+	OBJECT_KEY("upstream_channel", WHOLE("upstream_channels", "id")),
+	{0},
+};
+const struct key upstream_channel_remove_params[] = {
+	GROUP_KEY(struct object_params, group),
+	OBJECT_KEY("upstream_channel", "its id alone"),
+	{0},
+};
+const struct key bonding_group_params[] = {
+	GROUP_KEY(struct object_params, group),
+	OBJECT_KEY("bonding_group", WHOLE("bonding_groups", "id")),
+	{0},
+};
+const struct key bonding_group_remove_params[] = {
+	GROUP_KEY(struct object_params, group),
+	OBJECT_KEY("bonding_group", "its id alone"),
+	{0},
+};
+const struct key group_set_params[] = {
+	GROUP_KEY(struct object_params, group),
+	OBJECT_KEY("values", "rate_limit, cpe_timeout or both, as in the configuration"),
+	{0},
+};
+/* clang-format on */
+
+#define MOST_LEAVING 256 /* changes whose remains leave, when another one is taken */
+
+/* Of a call that waits: for what it has removed, or for what others have, and what stands in its way. */
+struct object_wait {
+	bool taken;
+	uint64_t generation; /* with this change, or with those before it */
+	char text[LIVE_LINE]; /* what was done */
+};
+
+static json_t *done(const char *text, uint64_t generation) {
+	log_debug("change", LOG_FIELDS(LOG_NUMBER("generation", generation)), "%s", text);
+	return json_pack("{s:s, s:I}", "done", text, "generation", (json_int_t)generation);
+}
+
+static struct object_wait *wait_of(struct rpc_call *call) {
+	if (call->state == NULL)
+		call->state = arena_alloc(call->arena, 1, sizeof(struct object_wait));
+	return call->state;
+}
+
+/* What goes has left when this is answered. Without memory to remember it, it is answered before. */
+static json_t *taken(struct rpc_call *call, const char *text, uint64_t generation, bool goes) {
+	struct object_wait *w;
+
+	call->changed = true;
+	if (!goes || server_changes_have_left(subject_server(call), generation))
+		return done(text, generation);
+	w = wait_of(call);
+	if (w == NULL)
+		return done(text, generation);
+	w->taken = true;
+	w->generation = generation;
+	snprintf(w->text, sizeof(w->text), "%s", text);
+	return rpc_wait(call);
+}
+
+/* Something that leaves may have what this needs: a place, a session. It is tried again once all that leaves now
+ * has left, and then what is said holds. */
+static json_t *refused(struct rpc_call *call, const char *why) {
+	struct server *s = subject_server(call);
+	bool first = call->state == NULL;
+	struct object_wait *w = s->leaving != NULL ? wait_of(call) : call->state;
+
+	if (w != NULL && first)
+		w->generation = s->generation;
+	if (w != NULL && !server_changes_have_left(s, w->generation))
+		return rpc_wait(call);
+	return subject_refuse_change(call, why);
+}
+
+static bool something_goes(const struct live_changes *changes) {
+	for (size_t i = 0; i < changes->count; i++) {
+		if (changes->list[i].next == NULL)
+			return true;
+	}
+	return false;
+}
+
+static json_t *make(struct rpc_call *call, unsigned group, struct live_changes *changes,
+		    const char *text) {
+	struct server_change *c = server_change_open(subject_server(call));
+	bool goes = something_goes(changes);
+	char why[LIVE_LINE];
+
+	if (c == NULL)
+		return rpc_refuse(call, RPC_INTERNAL, "no memory left");
+	if (server_change_add(c, group, changes, why))
+		return taken(call, text, server_change_take(c), goes);
+	server_change_close(c);
+	return refused(call, why);
+}
+
+json_t *object_change(struct rpc_call *call, struct served_group *g, struct live_changes *changes) {
+	struct server *s = subject_server(call);
+	unsigned group = (unsigned)(g - s->groups);
+	char text[LIVE_LINE];
+	json_t *result;
+
+	live_changes_text(&g->live, changes, text, sizeof(text));
+	server_changes_go_on(s);
+	if (changes->count == 0)
+		result = done(text, s->generation);
+	else if (server_changes_leaving(s) >= MOST_LEAVING ||
+		 server_changes_meet(s, group, changes))
+		result = rpc_wait(call);
+	else
+		result = make(call, group, changes, text);
+	live_changes_free(changes);
+	return result;
+}
+
+/* Of a call that waits for what it has removed. */
+static json_t *left(struct rpc_call *call, const struct object_wait *w) {
+	server_changes_go_on(subject_server(call));
+	if (!server_changes_have_left(subject_server(call), w->generation))
+		return rpc_wait(call);
+	return done(w->text, w->generation);
+}
+
+/* As a file is checked: what the changes bring must differ from what other groups of the same ports have. */
+static bool differs_from_others(struct rpc_call *call, const struct served_group *g,
+				const struct live_changes *changes, char why[LIVE_LINE]) {
+	const struct live_group *groups[SERVER_MAX_GROUPS];
+	size_t count = subject_live_groups(call, groups), changed = 0;
+
+	while (groups[changed] != &g->live)
+		changed++;
+	return live_between(groups, count, changed, changes, why);
+}
+
+/* The param that has the object: "modem". */
+static const char *object_param(enum live_object object) {
+	return object == LIVE_GROUP ? "values" : live_kinds[object].item;
+}
+
+json_t *object_request(struct rpc_call *call) {
+	const struct object_params *p = call->params;
+	const struct object_wait *w = call->state;
+	enum live_object object = call->method->object;
+	struct live_changes changes = {0};
+	struct served_group *g;
+	char why[LIVE_LINE];
+	json_t *value;
+
+	if (w != NULL && w->taken)
+		return left(call, w);
+	g = subject_group(call, &p->group);
+	if (g == NULL)
+		return NULL;
+	value = json_object_get(call->given, object_param(object));
+	if (!live_request(&g->live, call->method->verb, object, value, &changes, why))
+		return subject_refuse_change(call, why);
+	if (!differs_from_others(call, g, &changes, why)) {
+		live_changes_free(&changes);
+		return subject_refuse_change(call, why);
+	}
+	return object_change(call, g, &changes);
+}

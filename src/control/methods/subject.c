@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "control/methods/subject.h"
+
+#include <stdio.h>
+
+#include "model/live/live_group.h"
+#include "model/units.h"
+
+#define ID_TEXT 8 /* ", 65535" */
+
+struct server *subject_server(const struct rpc_call *call) {
+	const struct methods *m = call->service;
+
+	return m->server;
+}
+
+json_t *subject_refuse_change(struct rpc_call *call, const char *why) {
+	subject_server(call)->refused++;
+	return rpc_refuse(call, RPC_REFUSED, "%s", why);
+}
+
+struct served_group *subject_next_group(struct rpc_call *call, unsigned *place) {
+	struct server *s = subject_server(call);
+
+	while (*place < s->group_count) {
+		struct served_group *g = &s->groups[(*place)++];
+
+		if (g->there)
+			return g;
+	}
+	return NULL;
+}
+
+size_t subject_live_groups(struct rpc_call *call, const struct live_group **groups) {
+	const struct served_group *g;
+	unsigned place = 0;
+	size_t count = 0;
+
+	while ((g = subject_next_group(call, &place)) != NULL)
+		groups[count++] = &g->live;
+	return count;
+}
+
+const struct service_group *subject_config(const struct served_group *g) {
+	return g->sg;
+}
+
+size_t subject_modems(const struct served_group *g) {
+	return g->live.modems;
+}
+
+/* The ids of all groups, as many as there is room for. */
+static void list_ids(struct rpc_call *call, char *text, size_t size) {
+	const struct served_group *g;
+	unsigned place = 0;
+	size_t used = 0;
+
+	while ((g = subject_next_group(call, &place)) != NULL) {
+		if (used + ID_TEXT + sizeof(", ..") > size) {
+			snprintf(text + used, size - used, ", ..");
+			return;
+		}
+		used += (size_t)snprintf(text + used, size - used, "%s%u", used > 0 ? ", " : "",
+					 g->sg->id);
+	}
+}
+
+struct served_group *subject_group(struct rpc_call *call, const struct group_subject *s) {
+	struct served_group *g, *only;
+	unsigned place = 0;
+	char ids[128] = "", found[32] = "nothing";
+
+	only = subject_next_group(call, &place);
+	if (!s->given && only != NULL && subject_next_group(call, &place) == NULL)
+		return only;
+	place = 0;
+	while ((g = subject_next_group(call, &place)) != NULL) {
+		if (s->given && g->sg->id == s->id)
+			return g;
+	}
+	if (s->given)
+		snprintf(found, sizeof(found), "\"%u\"", s->id);
+	list_ids(call, ids, sizeof(ids));
+	rpc_refuse(call, s->given ? RPC_REFUSED : RPC_WRONG_PARAMS, "group: found %s, allowed: %s",
+		   found, ids);
+	return NULL;
+}
+
+const struct modem *subject_modem(struct rpc_call *call, const struct served_group *g,
+				  const uint8_t mac[6]) {
+	const struct modem *m = modem_by_mac(subject_config(g), mac);
+	char text[UNITS_TEXT_SIZE];
+
+	if (m != NULL)
+		return m;
+	units_format_mac(mac, text);
+	rpc_refuse(call, RPC_REFUSED, "mac: service group %u has no modem %s",
+		   subject_config(g)->id, text);
+	return NULL;
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "platform/log/log_stream.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
+
+struct log_stream {
+	struct log_site site;
+	enum log_level (*level)(void);
+	size_t used;
+	char line[LOG_MESSAGE]; /* that has no end yet */
+};
+
+static FILE *before; /* NULL: stderr is what it was */
+
+static void line_end(struct log_stream *s) {
+	enum log_level level = s->level != NULL ? s->level() : s->site.level;
+
+	s->line[s->used] = '\0';
+	if (s->used > 0)
+		log_foreign(&s->site, level, s->line);
+	s->used = 0;
+}
+
+/* stdio calls it under the lock of the stream. */
+static ssize_t stream_write(void *cookie, const char *bytes, size_t size) {
+	struct log_stream *s = cookie;
+
+	for (size_t i = 0; i < size; i++) {
+		if (bytes[i] == '\n')
+			line_end(s);
+		else if (s->used < sizeof(s->line) - 1)
+			s->line[s->used++] = bytes[i] != '\0' ? bytes[i] : ' ';
+	}
+	return (ssize_t)size;
+}
+
+/* What its site had to say is said while it is there. */
+static int stream_close(void *cookie) {
+	struct log_stream *s = cookie;
+
+	line_end(s);
+	log_forget(&s->site);
+	free(s);
+	return 0;
+}
+
+FILE *log_stream_open(const char *area, enum log_level (*level)(void)) {
+	static const cookie_io_functions_t functions = {
+		.write = stream_write,
+		.close = stream_close,
+	};
+	struct log_stream *s = calloc(1, sizeof(*s));
+	FILE *f;
+
+	if (s == NULL)
+		return NULL;
+	s->site.area = area;
+	s->level = level;
+	f = fopencookie(s, "w", functions);
+	if (f == NULL)
+		free(s);
+	else
+		setvbuf(f, NULL, _IOLBF, BUFSIZ);
+	return f;
+}
+
+void log_stderr_take(void) {
+#ifdef __GLIBC__
+	FILE *stream = before == NULL ? log_stream_open("vcmtsd", NULL) : NULL;
+
+	if (stream == NULL)
+		return;
+	fflush(stderr);
+	before = stderr;
+	stderr = stream;
+#endif
+}
+
+void log_stderr_give_back(void) {
+#ifdef __GLIBC__
+	FILE *stream = stderr;
+
+	if (before == NULL)
+		return;
+	stderr = before;
+	before = NULL;
+	fclose(stream);
+#endif
+}
+
+FILE *log_people(void) {
+	return before != NULL ? before : stderr;
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "platform/sockets/socket_claim.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define LOCK_SIZE (SOCKET_PATH_SIZE + sizeof(".lock"))
+#define IN_USE "another process serves here; each needs a socket of its own"
+
+static void lock_name(const char *path, char name[LOCK_SIZE]) {
+	snprintf(name, LOCK_SIZE, "%s.lock", path);
+}
+
+/* False where the process that had the lock removed its file after it was opened here. */
+static bool lock_is_of(int lock, const char *name) {
+	struct stat ours, there;
+
+	return fstat(lock, &ours) == 0 && stat(name, &there) == 0 && ours.st_ino == there.st_ino &&
+	       ours.st_dev == there.st_dev;
+}
+
+static const char *lock_take(struct socket_claim *c) {
+	char name[LOCK_SIZE];
+
+	lock_name(c->path, name);
+	for (;;) {
+		int lock = open(name, O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0600);
+		const char *fault;
+
+		if (lock < 0)
+			return strerror(errno);
+		fault = flock(lock, LOCK_EX | LOCK_NB) == 0 ? NULL
+			: errno == EWOULDBLOCK		    ? IN_USE
+							    : strerror(errno);
+		if (fault == NULL && lock_is_of(lock, name)) {
+			c->lock = lock;
+			return NULL;
+		}
+		close(lock);
+		if (fault != NULL)
+			return fault;
+	}
+}
+
+static void lock_drop(struct socket_claim *c) {
+	char name[LOCK_SIZE];
+
+	lock_name(c->path, name);
+	unlink(name); /* before another process can have it */
+	close(c->lock);
+	c->lock = -1;
+}
+
+/* 0 where a process listens, or why not. It does not wait: the queue of a listener that stands still may be full. */
+static int connect_fault(const struct socket_claim *c) {
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, c->type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), fault = 0;
+
+	if (fd < 0)
+		return errno;
+	memcpy(address.sun_path, c->path, SOCKET_PATH_SIZE);
+	if (connect(fd, (const struct sockaddr *)&address, sizeof(address)) != 0)
+		fault = errno;
+	close(fd);
+	return fault;
+}
+
+/* Removes a socket to which no process listens. */
+static const char *leftover_remove(const struct socket_claim *c) {
+	struct stat status;
+	int fault;
+
+	if (lstat(c->path, &status) != 0)
+		return errno == ENOENT ? NULL : strerror(errno);
+	if (!S_ISSOCK(status.st_mode))
+		return "found a file that is no socket; it was left alone";
+	fault = connect_fault(c);
+	if (fault == ENOENT) /* its process has just ended */
+		return NULL;
+	/* EAGAIN: its queue is full; EPROTOTYPE: it is a listener of another type */
+	if (fault == 0 || fault == EAGAIN || fault == EPROTOTYPE)
+		return IN_USE;
+	if (fault != ECONNREFUSED)
+		return strerror(fault);
+	return unlink(c->path) == 0 || errno == ENOENT ? NULL : strerror(errno);
+}
+
+const char *socket_claim(struct socket_claim *c, const char *path, int type) {
+	const char *fault;
+
+	*c = SOCKET_CLAIM_NONE;
+	if (strlen(path) >= SOCKET_PATH_SIZE)
+		return "this name is longer than 107 bytes";
+	c->type = type;
+	memcpy(c->path, path, strlen(path) + 1);
+	fault = lock_take(c);
+	if (fault != NULL)
+		return fault;
+	fault = leftover_remove(c);
+	if (fault != NULL)
+		lock_drop(c);
+	return fault;
+}
+
+void socket_claim_release(struct socket_claim *c) {
+	if (c->lock < 0)
+		return;
+	(void)leftover_remove(c);
+	lock_drop(c);
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "platform/sockets/socket_peer.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define USERS_MOST 16
+#define LINKS_MOST 16
+#define OTHERS_WRITE (S_IWGRP | S_IWOTH)
+
+/* The way to a socket: the folder that was reached, what is left of the path, and the users who may serve below. */
+struct way {
+	uid_t users[USERS_MOST];
+	unsigned user_count, links;
+	char here[PATH_MAX], ahead[PATH_MAX];
+};
+
+static bool is_user(const struct way *w, uid_t user) {
+	for (unsigned i = 0; i < w->user_count; i++) {
+		if (w->users[i] == user)
+			return true;
+	}
+	return false;
+}
+
+static void user_add(struct way *w, uid_t user) {
+	if (!is_user(w, user) && w->user_count < USERS_MOST)
+		w->users[w->user_count++] = user;
+}
+
+/* Whether only these users can have put there what is in the folder that was reached. */
+static bool is_closed(const struct way *w) {
+	struct stat status;
+
+	return stat(w->here, &status) == 0 && is_user(w, status.st_uid) &&
+	       (status.st_mode & OTHERS_WRITE) == 0;
+}
+
+/* Takes the first name of what is left; false: there is none, but that of the socket. */
+static bool name_take(struct way *w, char name[NAME_MAX + 1]) {
+	char *from = w->ahead + strspn(w->ahead, "/");
+	size_t size = strcspn(from, "/");
+	const char *rest = from + size + strspn(from + size, "/");
+
+	if (*rest == '\0' || size > NAME_MAX)
+		return false;
+	memcpy(name, from, size);
+	name[size] = '\0';
+	memmove(w->ahead, rest, strlen(rest) + 1);
+	return true;
+}
+
+static bool path_join(char path[PATH_MAX], const char *folder, const char *name) {
+	int size = snprintf(path, PATH_MAX, "%s/%s", strcmp(folder, "/") == 0 ? "" : folder, name);
+
+	return size > 0 && size < PATH_MAX;
+}
+
+static void go_up(struct way *w) {
+	char *last = strrchr(w->here, '/');
+
+	last[last == w->here] = '\0';
+}
+
+/* The target of the link stands before what is left. */
+static bool link_follow(struct way *w, const char *path) {
+	char target[PATH_MAX], rest[PATH_MAX];
+	ssize_t size = readlink(path, target, sizeof(target) - 1);
+
+	if (size < 0 || ++w->links > LINKS_MOST)
+		return false;
+	target[size] = '\0';
+	if (target[0] == '/')
+		strcpy(w->here, "/");
+	strcpy(rest, w->ahead);
+	return path_join(w->ahead, target, rest);
+}
+
+/* Enters a folder, or a link to one. False: nothing further on is believed. */
+static bool enter(struct way *w, const char *name) {
+	char path[PATH_MAX];
+	struct stat status;
+
+	if (strcmp(name, ".") == 0)
+		return true;
+	if (strcmp(name, "..") == 0) {
+		go_up(w);
+		return true;
+	}
+	if (!path_join(path, w->here, name) || lstat(path, &status) != 0)
+		return false;
+	if (!is_closed(w) && !is_user(w, status.st_uid))
+		return false;
+	user_add(w, status.st_uid);
+	if (S_ISLNK(status.st_mode))
+		return link_follow(w, path);
+	strcpy(w->here, path);
+	return true;
+}
+
+static void users_find(struct way *w, const char *path) {
+	char name[NAME_MAX + 1], folder[PATH_MAX] = "/";
+
+	*w = (struct way){.users = {0}, .user_count = 1, .here = "/"};
+	user_add(w, geteuid());
+	if ((path[0] != '/' && getcwd(folder, sizeof(folder)) == NULL) ||
+	    !path_join(w->ahead, folder, path))
+		return;
+	while (name_take(w, name) && enter(w, name))
+		;
+}
+
+const char *socket_peer_fault(int fd, const char *path, char fault[SOCKET_PEER_LINE]) {
+	struct ucred peer;
+	socklen_t size = sizeof(peer);
+	struct way way;
+	int used;
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) {
+		snprintf(fault, SOCKET_PEER_LINE, "%s", strerror(errno));
+		return fault;
+	}
+	users_find(&way, path);
+	if (is_user(&way, peer.uid))
+		return NULL;
+	used = snprintf(fault, SOCKET_PEER_LINE, "served by user %u, allowed: user",
+			(unsigned)peer.uid);
+	for (unsigned i = 0; i < way.user_count && used < SOCKET_PEER_LINE; i++)
+		used += snprintf(fault + used, (size_t)(SOCKET_PEER_LINE - used), "%s %u",
+				 i > 0 ? "," : "", (unsigned)way.users[i]);
+	return fault;
+}

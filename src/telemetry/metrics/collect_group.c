@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Of a service group: its counters and drops, and what is in it. */
+#include "downstream/cpe.h"
+#include "model/keys.h"
+#include "telemetry/metrics/walk.h"
+#include "telemetry/metrics/which.h"
+
+void collect_down_counter(const struct walk *w, const struct metric_row *row) {
+	for (unsigned g = 0; g < w->group_count; g++)
+		walk_put(w, row, w->groups[g].down.values[row->which], LABELS(w->groups[g].id));
+}
+
+void collect_up_counter(const struct walk *w, const struct metric_row *row) {
+	for (unsigned g = 0; g < w->group_count; g++) {
+		if (w->groups[g].served->upstream != NULL)
+			walk_put(w, row, w->groups[g].up.values[row->which],
+				 LABELS(w->groups[g].id));
+	}
+}
+
+void collect_down_drops(const struct walk *w, const struct metric_row *row) {
+	for (unsigned g = 0; g < w->group_count; g++) {
+		for (enum drop_reason r = 0; r < DROP_REASONS; r++) {
+			if (drop_in(r, DIRECTION_DOWN))
+				walk_put(w, row, w->groups[g].down.drops[r],
+					 LABELS(w->groups[g].id, drop_name(r)));
+		}
+	}
+}
+
+void collect_up_drops(const struct walk *w, const struct metric_row *row) {
+	for (unsigned g = 0; g < w->group_count; g++) {
+		if (w->groups[g].served->upstream == NULL)
+			continue;
+		for (enum drop_reason r = 0; r < DROP_REASONS; r++) {
+			if (drop_in(r, DIRECTION_UP))
+				walk_put(w, row, w->groups[g].up.drops[r],
+					 LABELS(w->groups[g].id, drop_name(r),
+						unit_name(drop_unit(r))));
+		}
+	}
+}
+
+void collect_down_held(const struct walk *w, const struct metric_row *row) {
+	for (unsigned g = 0; g < w->group_count; g++)
+		walk_put(w, row, downstream_held(w->groups[g].served->downstream),
+			 LABELS(w->groups[g].id));
+}
+
+/* Of what is put together from numbers of several moments, a difference may fall below 0. */
+static uint64_t not_below_zero(uint64_t value) {
+	return (int64_t)value < 0 ? 0 : value;
+}
+
+void collect_up_held(const struct walk *w, const struct metric_row *row) {
+	for (unsigned g = 0; g < w->group_count; g++) {
+		const struct upstream *u = w->groups[g].served->upstream;
+
+		for (enum unit unit = 0; u != NULL && unit < UNITS; unit++)
+			walk_put(w, row, not_below_zero(upstream_held(u, unit)),
+				 LABELS(w->groups[g].id, unit_name(unit)));
+	}
+}
+
+void collect_up_units(const struct walk *w, const struct metric_row *row) {
+	for (unsigned g = 0; g < w->group_count; g++) {
+		const struct upstream *u = w->groups[g].served->upstream;
+
+		for (enum unit unit = 0; u != NULL && unit < UNITS; unit++)
+			walk_put(w, row,
+				 row->which == UNITS_IN ? upstream_in(u, unit)
+							: upstream_out(u, unit),
+				 LABELS(w->groups[g].id, unit_name(unit)));
+	}
+}
+
+void collect_requests(const struct walk *w, const struct metric_row *row) {
+	for (unsigned g = 0; g < w->group_count; g++) {
+		const struct upstream *u = w->groups[g].served->upstream;
+
+		for (enum us_request_kind k = 0; u != NULL && k < REQUEST_KINDS; k++)
+			walk_put(w, row, u->requests.sink.by_kind[k],
+				 LABELS(w->groups[g].id, us_request_name(k)));
+	}
+}
+
+void collect_group_info(const struct walk *w, const struct metric_row *row) {
+	for (unsigned g = 0; g < w->group_count; g++)
+		walk_put(w, row, 1, LABELS(w->groups[g].id, w->groups[g].served->sg->name));
+}
+
+static uint64_t flows_of(const struct service_group *sg) {
+	uint64_t flows = 0;
+
+	for (size_t m = 0; m < sg->modem_count; m++)
+		flows += sg->modems[m].service_flow_count;
+	return flows;
+}
+
+void collect_group(const struct walk *w, const struct metric_row *row) {
+	for (unsigned i = 0; i < w->group_count; i++) {
+		const struct served_group *g = w->groups[i].served;
+		uint64_t value = 0;
+
+		switch (row->which) {
+		case GROUP_MODEMS: value = g->live.modems; break;
+		case GROUP_ACTIVE_MODEMS: value = cpe_activity(&g->downstream->upper).modems; break;
+		case GROUP_ACTIVE_ADDRESSES:
+			value = cpe_activity(&g->downstream->upper).addresses;
+			break;
+		case GROUP_FLOWS: value = flows_of(g->sg); break;
+		case GROUP_QUEUED: value = scheduler_held(g->downstream->upper.scheduler); break;
+		}
+		walk_put(w, row, value, LABELS(w->groups[i].id));
+	}
+}
+
+void collect_cipher_modems(const struct walk *w, const struct metric_row *row) {
+	for (unsigned g = 0; g < w->group_count; g++) {
+		const struct service_group *sg = w->groups[g].served->sg;
+		const char *provider = crypto_serves(&sg->crypto);
+		uint64_t modems[CIPHERS] = {0};
+
+		for (size_t m = 0; m < sg->modem_count; m++)
+			modems[sg->modems[m].security.cipher] += modem_is_there(&sg->modems[m]);
+		for (enum cipher c = CIPHER_NONE; c < CIPHERS; c++)
+			walk_put(w, row, modems[c],
+				 LABELS(w->groups[g].id, cipher_name(c), provider));
+	}
+}
+
+void collect_key_rolls(const struct walk *w, const struct metric_row *row) {
+	for (unsigned g = 0; g < w->group_count; g++) {
+		const struct served_group *served = w->groups[g].served;
+
+		walk_put(w, row, served->key_rolls[CRYPTO_DOWNLINK],
+			 LABELS(w->groups[g].id, "downstream"));
+		if (served->upstream != NULL)
+			walk_put(w, row, served->key_rolls[CRYPTO_UPLINK],
+				 LABELS(w->groups[g].id, "upstream"));
+	}
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Of single modems and their service flows, where they are asked for. */
+#include <string.h>
+
+#include "downstream/cpe.h"
+#include "model/units.h"
+#include "scheduler/report.h"
+#include "telemetry/metrics/walk.h"
+#include "telemetry/metrics/which.h"
+
+#define DROPS (SCHEDULER_VERDICTS - SCHEDULER_QUEUED - 1) /* samples, by reason */
+
+static bool modem_is_wanted(const struct metrics_selection *s, const struct modem *m) {
+	return modem_is_there(m) && (s->modem == NULL || memcmp(m->mac, s->modem, 6) == 0);
+}
+
+/* How many samples of a metric there are of a modem, and what puts them. */
+struct of_modem {
+	size_t (*count)(const struct metric_row *row, const struct modem *m);
+	void (*collect)(const struct walk *w, const struct metric_row *row,
+			const struct walk_group *g, size_t modem);
+};
+
+static enum metrics_skip skip(const struct walk *w, size_t count) {
+	return w->sink->skip != NULL ? w->sink->skip(w->sink->arg, count) : METRICS_VISIT;
+}
+
+/* Of each modem that is wanted, but for those that the sink skips. After each, the group and its modems may be others. */
+static void modems_walk(const struct walk *w, const struct metric_row *row,
+			const struct of_modem *of) {
+	for (unsigned i = 0; i < w->group_count; i++) {
+		const struct walk_group *g = &w->groups[i];
+
+		for (size_t m = 0; walk_has(g) && m < g->served->sg->modem_count; m++) {
+			const struct modem *modem = &g->served->sg->modems[m];
+			enum metrics_skip what;
+
+			if (!modem_is_wanted(w->selection, modem))
+				continue;
+			what = skip(w, of->count(row, modem));
+			if (what == METRICS_SKIP_REST)
+				return;
+			if (what == METRICS_SKIP)
+				continue;
+			of->collect(w, row, g, m);
+			walk_pause(w);
+		}
+	}
+}
+
+static void flow_read(const struct walk_group *g, size_t modem, size_t flow,
+		      struct scheduler_flow_report *r) {
+	const struct downstream *d = g->served->downstream;
+
+	scheduler_report_flow(d->upper.scheduler, ds_flow_number(d, modem, flow), r);
+}
+
+/* The sum of a modem's service flows. */
+static struct scheduler_flow_report modem_read(const struct walk_group *g, size_t place) {
+	const struct modem *m = &g->served->sg->modems[place];
+	struct scheduler_flow_report sum = {0}, r;
+
+	for (size_t f = 0; f < m->service_flow_count; f++) {
+		flow_read(g, place, f, &r);
+		sum.packets += r.packets;
+		sum.bytes += r.bytes;
+		sum.waiting_packets += r.waiting_packets;
+		sum.waiting_bytes += r.waiting_bytes;
+		for (unsigned v = 0; v < SCHEDULER_VERDICTS; v++)
+			sum.drops[v] += r.drops[v];
+	}
+	return sum;
+}
+
+static const char *mac_of(const struct walk_group *g, size_t modem, char text[UNITS_TEXT_SIZE]) {
+	units_format_mac(g->served->sg->modems[modem].mac, text);
+	return text;
+}
+
+static void put_modem(const struct walk *w, const struct metric_row *row,
+		      const struct walk_group *g, size_t modem) {
+	struct scheduler_flow_report r = modem_read(g, modem);
+	char mac[UNITS_TEXT_SIZE];
+	uint64_t value = 0;
+
+	switch (row->which) {
+	case MODEM_PACKETS: value = r.packets; break;
+	case MODEM_BYTES: value = r.bytes; break;
+	case MODEM_WAITING_PACKETS: value = r.waiting_packets; break;
+	case MODEM_WAITING_BYTES: value = r.waiting_bytes; break;
+	case MODEM_ACTIVE:
+		value = cpe_active_addresses(&g->served->downstream->upper, modem);
+		break;
+	}
+	walk_put(w, row, value, LABELS(g->id, mac_of(g, modem, mac)));
+}
+
+static size_t count_one(const struct metric_row *row, const struct modem *m) {
+	(void)row;
+	(void)m;
+	return 1;
+}
+
+void collect_modem(const struct walk *w, const struct metric_row *row) {
+	modems_walk(w, row, &(struct of_modem){count_one, put_modem});
+}
+
+static void put_modem_drops(const struct walk *w, const struct metric_row *row,
+			    const struct walk_group *g, size_t modem) {
+	struct scheduler_flow_report r = modem_read(g, modem);
+	char mac[UNITS_TEXT_SIZE];
+
+	mac_of(g, modem, mac);
+	for (unsigned v = SCHEDULER_QUEUED + 1; v < SCHEDULER_VERDICTS; v++)
+		walk_put(w, row, r.drops[v], LABELS(g->id, mac, drop_name(ds_refusals[v])));
+}
+
+static size_t count_drops(const struct metric_row *row, const struct modem *m) {
+	(void)row;
+	(void)m;
+	return DROPS;
+}
+
+void collect_modem_drops(const struct walk *w, const struct metric_row *row) {
+	modems_walk(w, row, &(struct of_modem){count_drops, put_modem_drops});
+}
+
+static void put_flow(const struct walk *w, const struct metric_row *row,
+		     const struct service_flow *f, const struct scheduler_flow_report *r,
+		     const char *const labels[METRIC_LABELS]) {
+	switch (row->which) {
+	case FLOW_PACKETS: walk_put(w, row, r->packets, labels); break;
+	case FLOW_BYTES: walk_put(w, row, r->bytes, labels); break;
+	case FLOW_WAITING_PACKETS: walk_put(w, row, r->waiting_packets, labels); break;
+	case FLOW_WAITING_BYTES: walk_put(w, row, r->waiting_bytes, labels); break;
+	case FLOW_PROBABILITY:
+		if (f->aqm == AQM_DOCSIS_PIE)
+			walk_put_real(w, row, (double)r->drop_probability / UINT32_MAX, labels);
+		break;
+	case FLOW_RATE: walk_put_real(w, row, (double)f->sustained_rate / 8, labels); break;
+	}
+}
+
+static void put_flow_drops(const struct walk *w, const struct metric_row *row,
+			   const struct scheduler_flow_report *r,
+			   const char *const labels[METRIC_LABELS]) {
+	for (unsigned v = SCHEDULER_QUEUED + 1; v < SCHEDULER_VERDICTS; v++)
+		walk_put(w, row, r->drops[v],
+			 LABELS(labels[0], labels[1], labels[2], drop_name(ds_refusals[v])));
+}
+
+static void put_flows_of(const struct walk *w, const struct metric_row *row,
+			 const struct walk_group *g, size_t modem, bool drops) {
+	const struct modem *m = &g->served->sg->modems[modem];
+	char mac[UNITS_TEXT_SIZE], sfid[WALK_ID];
+
+	mac_of(g, modem, mac);
+	for (size_t f = 0; f < m->service_flow_count; f++) {
+		const char *const *labels =
+			LABELS(g->id, walk_id(sfid, m->service_flows[f].id), mac);
+		struct scheduler_flow_report r;
+
+		flow_read(g, modem, f, &r);
+		if (drops)
+			put_flow_drops(w, row, &r, labels);
+		else
+			put_flow(w, row, &m->service_flows[f], &r, labels);
+	}
+}
+
+static void put_flow_samples(const struct walk *w, const struct metric_row *row,
+			     const struct walk_group *g, size_t modem) {
+	put_flows_of(w, row, g, modem, false);
+}
+
+static void put_drops_of_flows(const struct walk *w, const struct metric_row *row,
+			       const struct walk_group *g, size_t modem) {
+	put_flows_of(w, row, g, modem, true);
+}
+
+static size_t count_flows(const struct metric_row *row, const struct modem *m) {
+	size_t count = 0;
+
+	if (row->which != FLOW_PROBABILITY)
+		return m->service_flow_count;
+	for (size_t f = 0; f < m->service_flow_count; f++)
+		count += m->service_flows[f].aqm == AQM_DOCSIS_PIE;
+	return count;
+}
+
+void collect_flow(const struct walk *w, const struct metric_row *row) {
+	modems_walk(w, row, &(struct of_modem){count_flows, put_flow_samples});
+}
+
+static size_t count_flow_drops(const struct metric_row *row, const struct modem *m) {
+	(void)row;
+	return m->service_flow_count * DROPS;
+}
+
+void collect_flow_drops(const struct walk *w, const struct metric_row *row) {
+	modems_walk(w, row, &(struct of_modem){count_flow_drops, put_drops_of_flows});
+}

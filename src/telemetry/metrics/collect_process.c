@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Of the process: versions, changes, memory, buffers, and the endpoint for scrapers itself. */
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <rte_cycles.h>
+#include <rte_malloc.h>
+#include <rte_version.h>
+
+#include "crypto/isa.h"
+#include "telemetry/metrics/walk.h"
+#include "telemetry/metrics/which.h"
+
+void collect_build(const struct walk *w, const struct metric_row *row) {
+	walk_put(w, row, 1, LABELS(w->source->version, rte_version(), crypto_library_version()));
+}
+
+static double seconds_of(clockid_t clock) {
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+void metrics_source_start(struct metrics_source *source) {
+	source->start_time = seconds_of(CLOCK_REALTIME);
+	source->started = seconds_of(CLOCK_MONOTONIC);
+}
+
+double metrics_uptime(const struct metrics_source *source) {
+	return source->started > 0 ? seconds_of(CLOCK_MONOTONIC) - source->started : 0;
+}
+
+void collect_process(const struct walk *w, const struct metric_row *row) {
+	const struct server *s = w->source->server;
+
+	switch (row->which) {
+	case PROCESS_START: walk_put_real(w, row, w->source->start_time, LABELS(NULL)); break;
+	case PROCESS_UPTIME: walk_put_real(w, row, metrics_uptime(w->source), LABELS(NULL)); break;
+	case PROCESS_TSC: walk_put(w, row, rte_get_tsc_hz(), LABELS(NULL)); break;
+	case PROCESS_GROUPS: walk_put(w, row, w->group_count, LABELS(NULL)); break;
+	case PROCESS_IDLE_REFUSED: walk_put(w, row, s->idle_refused, LABELS(NULL)); break;
+	case PROCESS_REMOVED: walk_put(w, row, s->gone.groups, LABELS(NULL)); break;
+	}
+}
+
+void collect_changes(const struct walk *w, const struct metric_row *row) {
+	walk_put(w, row, w->source->server->generation, LABELS("made"));
+	walk_put(w, row, w->source->server->refused, LABELS("refused"));
+}
+
+/* Bytes of the process that are in memory; 0 where the system does not tell. */
+static uint64_t resident(void) {
+	FILE *f = fopen("/proc/self/statm", "r");
+	unsigned long pages = 0;
+
+	if (f == NULL)
+		return 0;
+	if (fscanf(f, "%*u %lu", &pages) != 1)
+		pages = 0;
+	fclose(f);
+	return (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+void collect_memory(const struct walk *w, const struct metric_row *row) {
+	uint64_t heap = 0, used = 0;
+
+	for (unsigned i = 0; i < rte_socket_count(); i++) {
+		struct rte_malloc_socket_stats stats;
+
+		if (rte_malloc_get_socket_stats(rte_socket_id_by_idx(i), &stats) != 0)
+			continue;
+		heap += stats.heap_totalsz_bytes;
+		used += stats.heap_allocsz_bytes;
+	}
+	walk_put(w, row, resident(), LABELS("resident"));
+	walk_put(w, row, heap, LABELS("dpdk_heap"));
+	walk_put(w, row, used, LABELS("dpdk_heap_used"));
+}
+
+void collect_pools(const struct walk *w, const struct metric_row *row) {
+	const struct server_pools *p = &w->source->server->pools;
+	const struct {
+		const char *name;
+		const struct rte_mempool *pool;
+	} pools[] = {
+		{"packets", p->packets},
+		{"depi_headers", p->depi_headers},
+		{"depi_fragments", p->depi_fragments},
+		{"linear", p->linear},
+		{"uepi", p->uepi},
+		{"frames", p->frames != p->uepi ? p->frames : NULL},
+		{"pieces", p->pieces},
+	};
+
+	for (size_t i = 0; i < RTE_DIM(pools); i++) {
+		if (pools[i].pool != NULL)
+			walk_put(w, row,
+				 row->which == POOL_SIZE ? pools[i].pool->size
+							 : rte_mempool_avail_count(pools[i].pool),
+				 LABELS(pools[i].name));
+	}
+}
+
+const uint16_t metrics_http_codes[METRICS_HTTP_CODES] = {200, 400, 404, 405, 406, 413, 500, 503};
+const char *const metrics_http_ends[3] = {"client", "timeout", "error"};
+
+void collect_http_answers(const struct walk *w, const struct metric_row *row) {
+	for (unsigned c = 0; w->source->http != NULL && c < METRICS_HTTP_CODES; c++) {
+		char code[WALK_ID];
+
+		walk_put(w, row, w->source->http->answers[c],
+			 LABELS(walk_id(code, metrics_http_codes[c])));
+	}
+}
+
+void collect_http_ends(const struct walk *w, const struct metric_row *row) {
+	for (unsigned e = 0; w->source->http != NULL && e < RTE_DIM(metrics_http_ends); e++)
+		walk_put(w, row, w->source->http->cut_off[e], LABELS(metrics_http_ends[e]));
+}
+
+void collect_http(const struct walk *w, const struct metric_row *row) {
+	const struct metrics_http_counts *http = w->source->http;
+
+	if (http == NULL)
+		return;
+	switch (row->which) {
+	case HTTP_PAGES: walk_put(w, row, http->pages, LABELS(NULL)); break;
+	case HTTP_PAGE_SECONDS:
+		walk_put_real(w, row, (double)http->page_ns / 1e9, LABELS(NULL));
+		break;
+	case HTTP_PAGE_BYTES: walk_put(w, row, http->page_bytes, LABELS(NULL)); break;
+	case HTTP_CONNECTIONS: walk_put(w, row, http->connections, LABELS(NULL)); break;
+	}
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Of the downstream scheduler: delay by priority, channels, bonding groups. */
+#include "downstream/qos.h"
+#include "telemetry/metrics/histogram.h"
+#include "telemetry/metrics/walk.h"
+#include "telemetry/metrics/which.h"
+
+void collect_delay(const struct walk *w, const struct metric_row *row) {
+	for (unsigned g = 0; g < w->group_count; g++) {
+		const struct downstream *d = w->groups[g].served->downstream;
+
+		for (unsigned p = 0; p < SCHEDULER_PRIORITIES; p++) {
+			struct scheduler_delay_report r;
+			struct metric_histogram h;
+			char text[WALK_ID];
+
+			scheduler_report_delay(d->upper.scheduler, p, &r);
+			histogram_of_delays(&h, &r);
+			walk_put_histogram(w, row, &h, LABELS(w->groups[g].id, walk_id(text, p)));
+		}
+	}
+}
+
+static uint64_t channel_count(const struct served_group *g, uint32_t channel, unsigned which) {
+	struct scheduler_channel_report r;
+	uint64_t now;
+
+	if (which == CHANNEL_CAPACITY) {
+		now = __atomic_load_n(&g->downstream->upper.clock->now, __ATOMIC_RELAXED);
+		return qos_capacity(g->downstream, channel, now);
+	}
+	scheduler_report_channel(g->downstream->upper.scheduler, channel, &r);
+	return which == CHANNEL_PACKETS ? r.packets : r.bytes;
+}
+
+static void put_channel(const struct walk *w, const struct metric_row *row,
+			const struct served_group *g, uint32_t channel,
+			const char *const labels[METRIC_LABELS]) {
+	if (row->which == CHANNEL_RATE)
+		walk_put_real(w, row, (double)g->sg->channels[channel].rate / 8, labels);
+	else
+		walk_put(w, row, channel_count(g, channel, row->which), labels);
+}
+
+void collect_channel(const struct walk *w, const struct metric_row *row) {
+	for (unsigned i = 0; i < w->group_count; i++) {
+		const struct served_group *g = w->groups[i].served;
+
+		for (uint32_t c = 0; c < g->sg->channel_count; c++) {
+			char text[WALK_ID];
+
+			if (channel_is_there(&g->sg->channels[c]))
+				put_channel(w, row, g, c,
+					    LABELS(w->groups[i].id,
+						   walk_id(text, g->sg->channels[c].id)));
+		}
+	}
+}
+
+static void put_bonding_group(const struct walk *w, const struct metric_row *row,
+			      const struct scheduler_group_report *r, const char *id,
+			      const char *group) {
+	const char *const *labels = LABELS(id, group);
+
+	switch (row->which) {
+	case BONDED_PACKETS: walk_put(w, row, r->packets, labels); break;
+	case BONDED_EARLY: walk_put(w, row, r->early_packets, labels); break;
+	case BONDED_SKEW: walk_put_real(w, row, (double)r->skew_ns / 1e9, labels); break;
+	case BONDED_MAX_SKEW: walk_put_real(w, row, (double)r->max_skew_ns / 1e9, labels); break;
+	}
+}
+
+void collect_bonding_group(const struct walk *w, const struct metric_row *row) {
+	for (unsigned i = 0; i < w->group_count; i++) {
+		const struct served_group *g = w->groups[i].served;
+
+		for (uint32_t b = 0; b < g->sg->bonding_group_count; b++) {
+			struct scheduler_group_report r;
+			char text[WALK_ID];
+
+			if (!bonding_group_is_there(&g->sg->bonding_groups[b]))
+				continue;
+			scheduler_report_group(g->downstream->upper.scheduler, b, &r);
+			put_bonding_group(w, row, &r, w->groups[i].id,
+					  walk_id(text, g->sg->bonding_groups[b].id));
+		}
+	}
+}

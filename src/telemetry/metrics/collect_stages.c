@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What stages cost, and how long packets stay in the pipeline. */
+#include "telemetry/metrics/histogram.h"
+#include "telemetry/metrics/walk.h"
+#include "telemetry/metrics/which.h"
+
+static uint64_t account_value(const struct stage_account *a, unsigned which) {
+	switch (which) {
+	case STAGE_CYCLES: return a->cycles;
+	case STAGE_PACKETS: return a->packets;
+	default: return a->calls;
+	}
+}
+
+static void put_list(const struct walk *w, const struct metric_row *row, const char *id,
+		     const char *direction, const struct pipeline *p) {
+	for (unsigned s = 0; s < p->count; s++)
+		walk_put(w, row, account_value(&p->accounts[s], row->which),
+			 LABELS(id, direction, p->stages[s].name));
+}
+
+void collect_stages(const struct walk *w, const struct metric_row *row) {
+	for (unsigned g = 0; g < w->group_count; g++) {
+		const struct served_group *served = w->groups[g].served;
+
+		for (unsigned l = 0; l < DS_PIPELINES; l++)
+			put_list(w, row, w->groups[g].id, "downstream",
+				 downstream_pipeline(served->downstream, l));
+		for (unsigned l = 0; served->upstream != NULL && l < US_PIPELINES; l++)
+			put_list(w, row, w->groups[g].id, "upstream",
+				 upstream_pipeline(served->upstream, l));
+	}
+}
+
+static void put_latency(const struct walk *w, const struct metric_row *row, const char *id,
+			const char *direction, struct latency *l) {
+	struct metric_histogram h;
+
+	if (!latency_measured(l))
+		return;
+	latency_readers_lock();
+	latency_collect(l);
+	histogram_of_times(&h, l->whole);
+	latency_readers_unlock();
+	walk_put_histogram(w, row, &h, LABELS(id, direction));
+}
+
+void collect_latency(const struct walk *w, const struct metric_row *row) {
+	for (unsigned g = 0; g < w->group_count; g++) {
+		const struct served_group *served = w->groups[g].served;
+
+		put_latency(w, row, w->groups[g].id, "downstream", &served->downstream->latency);
+		if (served->upstream != NULL)
+			put_latency(w, row, w->groups[g].id, "upstream",
+				    &served->upstream->latency);
+	}
+}

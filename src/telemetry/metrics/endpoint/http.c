@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "telemetry/metrics/endpoint/http.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "telemetry/metrics/endpoint/health.h"
+#include "telemetry/metrics/endpoint/listen.h"
+#include "telemetry/metrics/endpoint/pages.h"
+#include "telemetry/metrics/endpoint/request.h"
+
+#define CONNECTIONS 64 /* more wait to be accepted */
+#define CONNECTION_MEMORY 8192 /* bytes for a request and the headers of its answer */
+#define IDLE_S 10u /* so long a connection may be silent, */
+#define REQUEST_S 30 /* and so long an answer may take, from the first byte of the request on */
+#define WAIT_MS 1000
+
+/* One that is open, by its number here. */
+struct connection {
+	int fd; /* -1: none */
+	time_t since; /* that it was opened, or had its last answer whole */
+};
+
+struct metrics_http {
+	int fd, wake; /* eventfd */
+	int family;
+	char url[LISTEN_TEXT + 24];
+	struct metrics_http_counts counts;
+	struct metrics_source *source;
+	struct pages pages;
+	struct health health;
+	struct MHD_Daemon *daemon;
+	struct connection connections[CONNECTIONS];
+	pthread_t thread;
+	bool started, stop, ready;
+	bool reference; /* names of the reference where none are asked for */
+};
+
+static uint64_t ns_now(void) {
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static time_t seconds_now(void) {
+	return (time_t)(ns_now() / 1000000000);
+}
+
+static enum MHD_Result answer(struct metrics_http *h, struct MHD_Connection *c, unsigned code,
+			      struct MHD_Response *r) {
+	for (unsigned i = 0; i < METRICS_HTTP_CODES; i++)
+		h->counts.answers[i] += metrics_http_codes[i] == code;
+	return MHD_queue_response(c, code, r);
+}
+
+/* One line of text. */
+static enum MHD_Result say(struct metrics_http *h, struct MHD_Connection *c, unsigned code,
+			   const char *line) {
+	char text[256];
+	int size = snprintf(text, sizeof(text), "%s\n", line);
+	struct MHD_Response *r =
+		MHD_create_response_from_buffer((size_t)size, text, MHD_RESPMEM_MUST_COPY);
+	enum MHD_Result ret;
+
+	if (r == NULL)
+		return MHD_NO;
+	MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_TYPE, "text/plain; charset=utf-8");
+	if (code == MHD_HTTP_METHOD_NOT_ALLOWED)
+		MHD_add_response_header(r, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
+	if (code == MHD_HTTP_SERVICE_UNAVAILABLE)
+		MHD_add_response_header(r, MHD_HTTP_HEADER_RETRY_AFTER, "1");
+	ret = answer(h, c, code, r);
+	MHD_destroy_response(r);
+	return ret;
+}
+
+static enum MHD_Result on_argument(void *query, enum MHD_ValueKind kind, const char *name,
+				   const char *value) {
+	(void)kind;
+	return metrics_query_add(query, name, value) ? MHD_YES : MHD_NO;
+}
+
+static enum MHD_Result on_header(void *accept, enum MHD_ValueKind kind, const char *name,
+				 const char *value) {
+	(void)kind;
+	if (value != NULL && strcasecmp(name, MHD_HTTP_HEADER_ACCEPT) == 0)
+		request_accept_add(accept, value);
+	return MHD_YES;
+}
+
+static enum metrics_format format_of(struct MHD_Connection *c) {
+	struct request_accept accept = {0};
+
+	MHD_get_connection_values(c, MHD_HEADER_KIND, on_header, &accept);
+	return request_format(&accept);
+}
+
+static enum MHD_Result answer_metrics(struct metrics_http *h, struct MHD_Connection *c) {
+	struct metrics_query query = {0};
+	struct MHD_Response *page;
+	unsigned code;
+
+	MHD_get_connection_values(c, MHD_GET_ARGUMENT_KIND, on_argument, &query);
+	if (!metrics_query_end(&query))
+		return say(h, c, MHD_HTTP_BAD_REQUEST, query.wrong);
+	if (h->reference && query.key[0] == '\0')
+		metrics_query_add(&query, "names", QUERY_REFERENCE);
+	page = pages_get(&h->pages, h->source, &query,
+			 query.reference ? METRICS_PROMETHEUS : format_of(c), &code);
+	if (page != NULL)
+		return answer(h, c, MHD_HTTP_OK, page);
+	return say(h, c, code,
+		   code == MHD_HTTP_CONTENT_TOO_LARGE
+			   ? "too many samples for one page: names, or one modem"
+			   : "too many different questions at a time");
+}
+
+/* For a manager that ends who does not live, and sends packets to who is ready. */
+static enum MHD_Result answer_health(struct metrics_http *h, struct MHD_Connection *c, bool ready) {
+	struct server *s = h->source->server;
+	char why[HEALTH_LINE] = "not in service";
+	bool serving = __atomic_load_n(&h->ready, __ATOMIC_ACQUIRE), good;
+
+	health_look(&h->health, s, ns_now());
+	if (ready)
+		good = serving && health_ready(&h->health, s, why);
+	else
+		good = !serving || health_live(&h->health, s, why);
+	return good ? say(h, c, MHD_HTTP_OK, ready ? "ready" : "live")
+		    : say(h, c, MHD_HTTP_SERVICE_UNAVAILABLE, why);
+}
+
+static enum MHD_Result on_request(void *arg, struct MHD_Connection *c, const char *url,
+				  const char *method, const char *version, const char *body,
+				  size_t *size, void **state) {
+	struct metrics_http *h = arg;
+
+	(void)version;
+	(void)body;
+	url = request_path(url);
+	if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
+		return say(h, c, MHD_HTTP_METHOD_NOT_ALLOWED, "allowed: GET, HEAD");
+	if (*state == NULL) { /* the headers only: a body would follow */
+		*state = h;
+		return MHD_YES;
+	}
+	if (*size > 0) {
+		*size = 0;
+		return MHD_YES;
+	}
+	if (strcmp(url, "/metrics") == 0)
+		return answer_metrics(h, c);
+	if (strcmp(url, "/healthz") == 0)
+		return say(h, c, MHD_HTTP_OK, "ok");
+	if (strcmp(url, "/readyz") == 0)
+		return __atomic_load_n(&h->ready, __ATOMIC_ACQUIRE)
+			       ? say(h, c, MHD_HTTP_OK, "ready")
+			       : say(h, c, MHD_HTTP_SERVICE_UNAVAILABLE, "not in service");
+	if (strcmp(url, "/ready") == 0 || strcmp(url, "/live") == 0)
+		return answer_health(h, c, url[1] == 'r');
+	return say(h, c, MHD_HTTP_NOT_FOUND, "allowed: /metrics, /ready, /live, /healthz, /readyz");
+}
+
+static void on_connection(void *arg, struct MHD_Connection *c, void **context,
+			  enum MHD_ConnectionNotificationCode what) {
+	struct metrics_http *h = arg;
+	struct connection *one = *context;
+
+	if (what == MHD_CONNECTION_NOTIFY_STARTED) {
+		h->counts.connections++;
+		for (unsigned i = 0; i < CONNECTIONS && one == NULL; i++) {
+			if (h->connections[i].fd < 0)
+				one = &h->connections[i];
+		}
+		if (one != NULL)
+			*one = (struct connection){
+				MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD)
+					->connect_fd,
+				seconds_now()};
+		*context = one;
+		return;
+	}
+	h->counts.connections--;
+	if (one != NULL)
+		one->fd = -1;
+}
+
+static void on_completed(void *arg, struct MHD_Connection *c, void **state,
+			 enum MHD_RequestTerminationCode how) {
+	struct metrics_http *h = arg;
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+	struct connection *one = info != NULL ? info->socket_context : NULL;
+
+	(void)state;
+	if (one != NULL)
+		one->since = seconds_now();
+	switch (how) {
+	case MHD_REQUEST_TERMINATED_COMPLETED_OK:
+	case MHD_REQUEST_TERMINATED_DAEMON_SHUTDOWN: break;
+	case MHD_REQUEST_TERMINATED_READ_ERROR:
+	case MHD_REQUEST_TERMINATED_CLIENT_ABORT: h->counts.cut_off[0]++; break;
+	case MHD_REQUEST_TERMINATED_TIMEOUT_REACHED: h->counts.cut_off[1]++; break;
+	default: h->counts.cut_off[2]++; break;
+	}
+}
+
+/* Who sends or reads a byte now and then is never silent, and would keep its place. */
+static void cut_slow(struct metrics_http *h) {
+	time_t now = seconds_now();
+
+	for (unsigned i = 0; i < CONNECTIONS; i++) {
+		struct connection *one = &h->connections[i];
+
+		if (one->fd < 0 || now - one->since < REQUEST_S)
+			continue;
+		shutdown(one->fd, SHUT_RDWR);
+		one->since = now;
+	}
+}
+
+static void quiet(void *arg, const char *format, va_list values) {
+	(void)arg;
+	(void)format;
+	(void)values;
+}
+
+static void *http_run(void *arg) {
+	struct metrics_http *h = arg;
+	int epoll = MHD_get_daemon_info(h->daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd;
+	struct pollfd waits[] = {{epoll, POLLIN, 0}, {h->wake, POLLIN, 0}};
+
+	while (!__atomic_load_n(&h->stop, __ATOMIC_ACQUIRE)) {
+		MHD_UNSIGNED_LONG_LONG most;
+		int ms = WAIT_MS;
+
+		if (MHD_get_timeout(h->daemon, &most) == MHD_YES && most < WAIT_MS)
+			ms = (int)most;
+		poll(waits, 2, ms);
+		MHD_run(h->daemon);
+		cut_slow(h);
+		health_look(&h->health, h->source->server, ns_now());
+	}
+	return NULL;
+}
+
+struct metrics_http *metrics_http_open(const char *address) {
+	struct metrics_http *h = calloc(1, sizeof(*h));
+	char where[LISTEN_TEXT];
+
+	if (h == NULL) {
+		fprintf(stderr, "--metrics: no memory\n");
+		return NULL;
+	}
+	h->wake = -1;
+	h->pages.counts = &h->counts;
+	h->pages.most = PAGES_MOST;
+	for (unsigned i = 0; i < CONNECTIONS; i++)
+		h->connections[i].fd = -1;
+	h->fd = listen_open(address, where, &h->family);
+	if (h->fd < 0) {
+		free(h);
+		return NULL;
+	}
+	snprintf(h->url, sizeof(h->url), "http://%s/metrics", where);
+	return h;
+}
+
+const char *metrics_http_url(const struct metrics_http *h) {
+	return h->url;
+}
+
+static struct MHD_Daemon *daemon_start(struct metrics_http *h) {
+	unsigned flags =
+		MHD_USE_EPOLL | MHD_USE_ERROR_LOG | (h->family == AF_INET6 ? MHD_USE_IPv6 : 0);
+
+	return MHD_start_daemon(
+		flags, 0, NULL, NULL, on_request, h, MHD_OPTION_EXTERNAL_LOGGER, quiet, NULL,
+		MHD_OPTION_LISTEN_SOCKET, h->fd, MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS,
+		MHD_OPTION_CONNECTION_TIMEOUT, IDLE_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+		(size_t)CONNECTION_MEMORY, MHD_OPTION_STRICT_FOR_CLIENT, 1,
+		MHD_OPTION_NOTIFY_CONNECTION, on_connection, h, MHD_OPTION_NOTIFY_COMPLETED,
+		on_completed, h, MHD_OPTION_END);
+}
+
+int metrics_http_start(struct metrics_http *h, struct metrics_source *source) {
+	sigset_t all, before;
+	int ret;
+
+	h->source = source;
+	source->http = &h->counts;
+	h->wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	h->daemon = h->wake >= 0 ? daemon_start(h) : NULL;
+	if (h->daemon == NULL) {
+		fprintf(stderr, "--metrics: the endpoint cannot be started\n");
+		return -1;
+	}
+	sigfillset(&all); /* signals are the main thread's */
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	ret = pthread_create(&h->thread, NULL, http_run, h);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (ret != 0) {
+		fprintf(stderr, "--metrics: no thread: %s\n", strerror(ret));
+		return -1;
+	}
+	h->started = true;
+	pthread_setname_np(h->thread, "vcmts-metrics");
+	return 0;
+}
+
+void metrics_http_reference(struct metrics_http *h) {
+	h->reference = true;
+}
+
+void metrics_http_ready(struct metrics_http *h, bool ready) {
+	__atomic_store_n(&h->ready, ready, __ATOMIC_RELEASE);
+}
+
+void metrics_http_close(struct metrics_http *h) {
+	const uint64_t one = 1;
+
+	if (h == NULL)
+		return;
+	if (h->started) {
+		__atomic_store_n(&h->stop, true, __ATOMIC_RELEASE);
+		if (write(h->wake, &one, sizeof(one)) < 0) /* then it looks within WAIT_MS */
+			errno = 0;
+		pthread_join(h->thread, NULL);
+	}
+	pages_clear(&h->pages);
+	if (h->daemon != NULL)
+		MHD_stop_daemon(h->daemon); /* which closes the socket */
+	else
+		close(h->fd);
+	if (h->wake >= 0)
+		close(h->wake);
+	if (h->source != NULL)
+		h->source->http = NULL;
+	free(h);
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "telemetry/metrics/samples.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "telemetry/metrics/histogram.h"
+
+#define SECOND_NS 1e9
+#define ROW_SHIFT 32 /* of a cursor: above it the row, below it the sample of the row */
+
+struct samples {
+	FILE *out;
+	size_t left; /* that may be written */
+	size_t *count;
+	uint64_t first; /* cursors: where it begins, */
+	uint64_t at; /* where the walk is, */
+	uint64_t next; /* and what was not written first */
+};
+
+static bool is_plain(const char *text) {
+	for (; *text != '\0'; text++) {
+		if (*text < ' ' || *text > '~' || *text == '"' || *text == '\\')
+			return false;
+	}
+	return true;
+}
+
+/* Text of any bytes: JSON takes UTF-8 only. */
+static void write_text(FILE *out, const char *text) {
+	json_t *json;
+
+	if (is_plain(text)) {
+		fprintf(out, "\"%s\"", text);
+		return;
+	}
+	json = json_string(text);
+	if (json == NULL || json_dumpf(json, out, JSON_ENCODE_ANY | JSON_ENSURE_ASCII) != 0)
+		fputs("\"?\"", out);
+	json_decref(json);
+}
+
+static void write_labels(FILE *out, const struct metric *m, const struct metric_sample *s,
+			 const char *le) {
+	const char *before = "";
+
+	for (unsigned l = 0; l < METRIC_LABELS && m->labels[l] != NULL; l++) {
+		fprintf(out, "%s\"%s\":", before, m->labels[l]);
+		write_text(out, s->labels[l]);
+		before = ",";
+	}
+	if (le != NULL)
+		fprintf(out, "%s\"le\":\"%s\"", before, le);
+}
+
+/* A real number is told from an integer by its point. */
+static void write_number(FILE *out, const struct metric_sample *s) {
+	char text[32];
+
+	if (!s->real) {
+		fprintf(out, "%" PRIu64, s->integer);
+		return;
+	}
+	snprintf(text, sizeof(text), "%.17g", s->number);
+	fprintf(out, "%s%s", text, strpbrk(text, ".e") == NULL ? ".0" : "");
+}
+
+/* `s` with the label `le` where it is not NULL. */
+static void samples_add(struct samples *to, const struct metric *m, const struct metric_sample *s,
+			const char *suffix, const char *le) {
+	uint64_t at = to->at++;
+
+	if (at < to->first)
+		return;
+	if (to->left == 0) {
+		if (to->next == METRICS_SAMPLES_END)
+			to->next = at;
+		return;
+	}
+	to->left--;
+	fprintf(to->out, "%s{\"name\":\"%s%s\",\"labels\":{", (*to->count)++ > 0 ? "," : "",
+		m->name, suffix);
+	write_labels(to->out, m, s, le);
+	fputs("},\"value\":", to->out);
+	write_number(to->out, s);
+	fputc('}', to->out);
+}
+
+static void samples_add_histogram(struct samples *to, const struct metric *m,
+				  const struct metric_sample *s) {
+	const struct metric_histogram *h = s->histogram;
+	struct metric_sample part = *s;
+
+	for (unsigned b = 0; b < h->buckets; b++) {
+		char le[METRICS_SECONDS_TEXT];
+
+		metrics_seconds_text(le, h->bounds[b]);
+		part.integer = h->below[b];
+		samples_add(to, m, &part, "_bucket", le);
+	}
+	part.integer = h->count;
+	samples_add(to, m, &part, "_bucket", "+Inf");
+	samples_add(to, m, &part, "_count", NULL);
+	part.real = true;
+	part.number = (double)h->sum_ns / SECOND_NS;
+	samples_add(to, m, &part, "_sum", NULL);
+}
+
+/* Rows before the first, and behind what is full, need not be collected. */
+static bool samples_visit(void *arg, unsigned row) {
+	struct samples *to = arg;
+
+	to->at = (uint64_t)row << ROW_SHIFT;
+	return row >= to->first >> ROW_SHIFT && to->next == METRICS_SAMPLES_END;
+}
+
+/* As samples_add() would count them. */
+static enum metrics_skip samples_skip(void *arg, size_t count) {
+	struct samples *to = arg;
+
+	if (to->at + count <= to->first) {
+		to->at += count;
+		return METRICS_SKIP;
+	}
+	if (to->left > 0)
+		return count > 0 ? METRICS_VISIT : METRICS_SKIP;
+	if (to->next == METRICS_SAMPLES_END)
+		to->next = to->at;
+	return METRICS_SKIP_REST;
+}
+
+static void samples_take(void *arg, const struct metric *m, const struct metric_sample *s) {
+	struct samples *to = arg;
+
+	if (s->histogram != NULL)
+		samples_add_histogram(to, m, s);
+	else
+		samples_add(to, m, s, "", NULL);
+}
+
+bool metrics_samples(const struct metrics_source *source, const struct metrics_selection *selection,
+		     FILE *out, size_t most, uint64_t *cursor, size_t *count) {
+	struct samples to = {
+		.out = out,
+		.left = most,
+		.count = count,
+		.first = *cursor,
+		.next = METRICS_SAMPLES_END,
+	};
+	const struct metrics_sink sink = {
+		.visit = samples_visit, .skip = samples_skip, .sample = samples_take, .arg = &to};
+
+	if (!metrics_walk(source, selection, &sink))
+		return false;
+	*cursor = to.next;
+	return true;
+}
