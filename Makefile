@@ -121,11 +121,11 @@ fuzz: test-deps ## fuzz every parser for FUZZ_SECONDS (300) a target
 
 .PHONY: soak
 soak: test-deps build ## SOAK_SECONDS (3600) of traffic while everything changes: accounts and memory
-	VCMTS_SOAK_SECONDS=$(SOAK_SECONDS) $(PYTHON) -m pytest tests/e2e/test_soak_changes.py
+	VCMTS_SOAK_SECONDS=$(SOAK_SECONDS) $(PYTHON) -m pytest tests/e2e/changes/test_soak_changes.py
 
 .PHONY: rolls
 rolls: test-deps build ## ROLLS_SECONDS (120) of keys that roll at 90 % of the rate without loss: every packet
-	VCMTS_ROLLS_SECONDS=$(ROLLS_SECONDS) $(PYTHON) -m pytest tests/e2e/test_run_rolls.py
+	VCMTS_ROLLS_SECONDS=$(ROLLS_SECONDS) $(PYTHON) -m pytest tests/e2e/changes/test_run_rolls.py
 
 .PHONY: mutants
 mutants: test-deps ## break lines of the data plane one at a time: does a test of their room see it? (half an hour)

@@ -33,7 +33,7 @@ PLANE, TRAFFIC = "src/vcmtsd", "traffic/vcmts-traffic"
 OPTIONS = ("--rate", "200Mbps", "--upstream-rate", "40Mbps", "--seed", "20")
 # Requests that end anywhere in a minislot.
 SIZES = ",".join(f"{size}:1" for size in range(200, 900, 33))
-QOS = ("--config", "tests/e2e/qos.yaml", "--rate", "40Mbps", "--seed", "20")
+QOS = ("--config", "tests/e2e/run/qos.yaml", "--rate", "40Mbps", "--seed", "20")
 # What a kind of fault needs to be seen.
 OPTIONS_OF = {
     "quality of service": QOS,

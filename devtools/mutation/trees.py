@@ -32,13 +32,13 @@ FOLDERS = {
 # What runs a room's code from outside, in words of pytest.
 REPLAYS = ("tests/e2e", "-m", "replay", "-k")
 OUTSIDE = {
-    "log": ("tests/e2e/test_service.py",),
+    "log": ("tests/e2e/deploy/test_service.py",),
     "scheduler": (*REPLAYS, "not upstream"),
     "downstream": (*REPLAYS, "not upstream"),
     "upstream": (*REPLAYS, "upstream"),
-    "metrics": ("tests/e2e/test_metrics_http.py", "-m", "not run"),
-    "tap": ("tests/e2e/test_capture.py",),
-    "service": ("tests/e2e/test_service.py",),
+    "metrics": ("tests/e2e/control/test_metrics_http.py", "-m", "not run"),
+    "tap": ("tests/e2e/control/test_capture.py",),
+    "service": ("tests/e2e/deploy/test_service.py",),
 }
 
 

@@ -15,7 +15,7 @@ MEMORY = os.environ.get("VCMTS_TEST_MEMORY")
 
 @pytest.fixture
 def tmp_path(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Path]:
-    if not MEMORY or not request.path.name.startswith(("test_host_", "test_layout")):
+    if not MEMORY or request.path.parent.name not in ("host", "layout"):
         yield tmp_path
         return
     folder = Path(tempfile.mkdtemp(dir=MEMORY))

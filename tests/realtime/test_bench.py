@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from e2e.test_tool_bench import OTHERS, beside_rte_sched, measured
+from e2e.bench.test_tool_bench import OTHERS, beside_rte_sched, measured
 
 CAPACITY = 2 * 1.89 + 32 * 0.04224  # Gbps of 2ofdm-32sc-qam
 

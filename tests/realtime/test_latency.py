@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from e2e.test_latency import PACKETS, measured
-from e2e.test_latency import captured as captured
-from e2e.test_latency import config as config
+from e2e.run.test_latency import PACKETS, measured
+from e2e.run.test_latency import captured as captured
+from e2e.run.test_latency import config as config
 from vcmts.witness.config import load_config
 from vcmts.witness.downstream import decode_downstream
 from vcmts.witness.pcapfile import read_pcap

@@ -19,8 +19,8 @@ from pathlib import Path
 
 import pytest
 
+from e2e.run.test_traffic_alone import CONFIG, words
 from e2e.running import run
-from e2e.test_traffic_alone import CONFIG, words
 from patience import TIMEOUT
 from vcmts.witness.pcapfile import parse_pcap, read_pcap
 

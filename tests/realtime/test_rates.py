@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from e2e.control.test_telemetry import LIMITED, awaited, config_text, memif, overflows, traffic
+from e2e.control.test_telemetry import config as config
 from e2e.ports import serve
-from e2e.test_telemetry import LIMITED, awaited, config_text, memif, overflows, traffic
-from e2e.test_telemetry import config as config
 from patience import TIMEOUT
 from vcmts.telemetry.command import Vcmtsd, mbps
 from vcmts.telemetry.command import vcmtsd as connected

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from e2e.machine import proven
-from e2e.test_impairments import COMMANDS, tool
-from e2e.test_tool_run import DIRECTIONS, check_less_inside, check_summary, run_words
-from e2e.test_tool_run import folder as folder
-from e2e.test_tool_run import tool as run_tool
+from e2e.run.test_impairments import COMMANDS, tool
+from e2e.run.test_tool_run import DIRECTIONS, check_less_inside, check_summary, run_words
+from e2e.run.test_tool_run import folder as folder
+from e2e.run.test_tool_run import tool as run_tool
 
 
 def test_every_packet_is_proven(folder: Path) -> None:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a build needs of a CPU, held against what it has. tests/e2e/test_cpu.py runs the programs on emulated ones. */
+/* What a build needs of a CPU, held against what it has. tests/e2e/deploy/test_cpu.py runs the programs on emulated ones. */
 #include "platform/cpu/cpu_check.h"
 
 #include <string.h>

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""vcmtsd on interfaces of the kernel, in a network namespace that vanishes with the test."""
+
+import json
+import os
+import re
+import socket
+import sys
+from pathlib import Path
+
+import pytest
+
+from e2e.control.controlled import config_text
+from e2e.expected import check_flows, check_stats, expect
+from e2e.run.kernel_sender import SIZES
+from e2e.run.test_run import CONFIG, on_these_cores
+from e2e.running import Ended, run
+from e2e.traffic import START_NS, generate
+from vcmts.paths import CHECKOUT, build_directory
+from vcmts.witness.config import load_config
+from vcmts.witness.downstream import decode_downstream
+from vcmts.witness.pcapfile import read_pcap, records_of, write_pcap
+
+pytestmark = pytest.mark.run
+
+LONGEST = 1514  # what a link of MTU 1500 carries
+NAMESPACE = ("unshare", "--net")
+FRAGMENT = 0x3FFF  # more fragments, and the offset
+
+
+def may(*command: str) -> bool:
+    try:
+        return run([*NAMESPACE, *command]).status == 0
+    except (OSError, AssertionError):
+        return False
+
+
+def travels(frame: bytes) -> bool:
+    """Not so are IPv4 fragments: DPDK's af_packet asks the kernel to put them together."""
+    at = 16 if frame[12:14] == b"\x81\x00" else 12
+    fragment = int.from_bytes(frame[at + 8 : at + 10], "big") & FRAGMENT
+    return len(frame) <= LONGEST and not (frame[at : at + 2] == b"\x08\x00" and fragment)
+
+
+PROBES = {
+    "af_packet": ("ip", "link", "add", "name", "probe0", "type", "veth", "peer", "name", "probe1"),
+    "tap": ("ip", "tuntap", "add", "name", "probe0", "mode", "tap"),
+}
+
+
+def inside(module: str, *words: str | Path) -> Ended:
+    environment = os.environ | {
+        "PYTHONPATH": f"{CHECKOUT / 'tools'}:{CHECKOUT / 'tests'}",
+        "VCMTS_BUILD": str(build_directory().resolve()),
+    }
+    return run([*NAMESPACE, sys.executable, "-m", module, *words], environment)
+
+
+@pytest.mark.parametrize("kind", list(PROBES))
+def test_packets_over_the_kernel(kind: str, tmp_path: Path) -> None:
+    if not may(*PROBES[kind]):
+        pytest.skip("this user may not make network namespaces and interfaces here")
+    frames = [frame for frame in generate(CONFIG, 41, 500) if travels(frame)]
+    sent = records_of(frames, START_NS)
+    config, captured, out, summary = (
+        tmp_path / name for name in ("sg.yaml", "in.pcap", "out.pcap", "summary.json")
+    )
+    config.write_text(on_these_cores("1ds1t"))
+    write_pcap(captured, sent)
+    done = inside("e2e.ports", kind, config, captured, out, summary)
+    assert done.status == 0, done.stderr
+    decoded = decode_downstream(read_pcap(out).records, CONFIG)
+    expected = expect(sent, CONFIG)
+    check_flows(expected, decoded)
+    check_stats(expected, json.loads(summary.read_text())["downstream"], decoded)
+
+
+def checksum_good(packet: bytes) -> bool:
+    """Of TCP or UDP in IPv4 without options (RFC 768, 793, 1071)."""
+    length = int.from_bytes(packet[2:4], "big") - 20
+    whole = packet[12:20] + bytes([0, packet[9]]) + length.to_bytes(2, "big")
+    whole += packet[20 : 20 + length] + b"\0" * (length % 2)
+    words = sum(int.from_bytes(whole[at : at + 2], "big") for at in range(0, len(whole), 2))
+    return words % 0xFFFF == 0
+
+
+def test_checksums_that_the_kernel_leaves_to_hardware(tmp_path: Path) -> None:
+    """A veth has none: they are completed. The warning tells what becomes of longer segments."""
+    if not may(*PROBES["af_packet"]):
+        pytest.skip("this user may not make network namespaces and interfaces here")
+    config, out = tmp_path / "sg.yaml", tmp_path / "out.pcap"
+    config.write_text(config_text())
+    done = inside("e2e.run.kernel_sender", config, out)
+    assert done.status == 0, done.stderr
+    decoded = decode_downstream(read_pcap(out).records, load_config(config))
+    packets = [frame.ethernet[14:] for frame in decoded.frames if frame.ethernet]
+    sizes = [len(packet) - 28 for packet in packets if packet[9] == socket.IPPROTO_UDP]
+    assert sorted(size for size in sizes if size > 18) == sorted(n for n in SIZES if n > 18)
+    assert len(packets) == len(SIZES) + 1
+    assert sum(packet[9] == socket.IPPROTO_TCP for packet in packets) == 1
+    assert all(checksum_good(packet) for packet in packets)
+    [warning] = [line for line in done.messages if "checksums of TCP and UDP" in line]
+    assert warning.startswith("vcmtsd: port network: ") and "ethtool -K IFACE tx off" in warning
+    assert re.search(r"dropped ipv4_length +1\b", done.stdout, re.MULTILINE), done.stdout

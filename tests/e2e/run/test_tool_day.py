@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`vcmts run --day`: a day in seconds, of which every packet is proven and every hour is told."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from e2e.machine import check_accounts, kept_up, passed
+from e2e.run.test_tool_run import DIRECTIONS, documented, left_over, run_words, tool
+from e2e.run.test_tool_run import folder as folder
+from vcmts.day import picture
+
+Json = dict[str, Any]
+
+# Hours of silence, then a step at noon.
+DAY = "0:00 0%\n4:00 0%\n4:00 20%\n12:00 20%\n12:00 100%\n24:00 100%\n"
+LENGTH = 6.0  # seconds
+
+
+def parts(day: Json) -> Iterator[Json]:
+    yield from (*day["samples"], *day["hours"], day["whole"])
+
+
+def check_keys(day: Json) -> None:
+    """What is documented is there, and the other way round."""
+    keys = documented()["A day"]
+    assert set(day) | set(day["whole"]) == keys
+    for part in parts(day):
+        assert set(part) == set(day["whole"])
+
+
+def check_shares(day: Json) -> None:
+    for part in parts(day):
+        assert 0 <= part["busy"] <= 1 and 0 <= part["paused"] <= 1.001 - part["busy"]
+        watts = part["modelled_watts"]
+        assert watts["cpu"] <= watts["cpu_polling"] + 0.01
+        assert watts["platform"] <= watts["platform_polling"] + 0.01
+
+
+def check_hours(day: Json, summary: Json) -> None:
+    """One behind the other, from the first packet on; and of all packets that left."""
+    hours = [hour["hour"] for hour in day["hours"]]
+    assert hours == sorted(hours) and hours[0] > 3.5
+    for direction in DIRECTIONS:
+        told = [part["latency_us"][direction] for part in (*day["samples"], day["whole"])]
+        packets = [latency["packets"] if latency else 0 for latency in told]
+        assert sum(packets[:-1]) == packets[-1] <= summary[direction]["counters"]["transmitted"]
+        assert packets[-1] > 0
+
+
+@pytest.mark.run
+def test_a_day(folder: Path) -> None:
+    (folder / "day.txt").write_text(DAY)
+    asked = ("--day", str(folder / "day.txt"), "--duration", f"{LENGTH:g}s", "--policy", "saving")
+    drawn = folder / "day.svg"
+    done = tool(folder, *run_words(folder, *asked, "--plot", str(drawn), rate="100Mbps"))
+    summary = json.loads((folder / "summary.json").read_text())
+    check_accounts(summary)
+    assert done.returncode == (0 if passed(summary) else 1), done.stderr
+    day = summary["day"]
+    check_keys(day)
+    check_shares(day)
+    check_hours(day, summary)
+    assert (day["load"], day["length_seconds"]) == ("day.txt", LENGTH)
+    assert day["idle"] not in (None, "poll") and day["policy"] == "saving"
+    by_hour = {int(part["hour"]): part for part in day["hours"]}
+    if kept_up(summary) and {10, 20} <= set(by_hour):  # who looks may have been away, too
+        before, after = by_hour[10], by_hour[20]
+        assert after["downstream_gbps"] > 2 * before["downstream_gbps"] > 0
+        assert summary["downstream"]["asked_gbps"] == pytest.approx(0.1 * 13.6 / 24, rel=0.02)
+    ids = {element.get("id") for element in ElementTree.parse(drawn).iter()}
+    assert {f"panel-{name}" for name in picture.PANELS} <= ids
+    assert re.search(r"24 hours of day.txt in 6 s; pauses: \S+; policy: saving", done.stdout)
+    assert "proven" in done.stdout.splitlines()[-1]
+    assert "every packet" not in done.stderr and not re.search(r"^ +\d+ s  ", done.stderr, re.M)
+    assert {path.name for path in left_over(folder)} == {"day.txt", "day.svg"}

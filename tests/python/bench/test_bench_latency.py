@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`vcmts bench latency` around programs of known capacity and latency."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from python.bench.simulated_bench import Bench, Json, runner, stored
+from vcmts.paths import CHECKOUT
+
+QUICK = ("--trial-seconds", "0.1")
+
+
+@pytest.fixture
+def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
+    return runner("latency", tmp_path, monkeypatch)
+
+
+def found(point: str, **gbps: float) -> Json:
+    """A result of `vcmts bench throughput`."""
+    total = sum(gbps.values())
+    rates = {"mean_bytes": {"downstream": 998}, "gbps": gbps | {"total": total}}
+    return {"point": point, "repeats": [total], "min": total, "max": total, "trials": []} | rates
+
+
+def throughput(folder: Path, **what: Any) -> str:
+    """What `vcmts bench throughput` stores."""
+    host = {"cpu": "A core", "tsc_hz": 2.0e9, "core_hz": 3.0e9, "huge_pages": False}
+    file = {"schema": 1, "kind": "throughput", "configuration": "simulated", "host": host}
+    file |= {"command": ["vcmts"], "started": "2026-01-02T03:04:05+00:00", "seconds": 1.0}
+    file |= {"complete": True, "transport": "rings"}
+    file |= {"results": [found("imix", downstream=4, upstream=0.6)]}
+    path = folder / "throughput.json"
+    path.write_text(json.dumps(file | what))
+    return str(path)
+
+
+def test_every_load_of_the_rate_that_was_found(
+    bench: Bench, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert bench(*QUICK, pipeline=True) == 0
+    file = stored(tmp_path)
+    assert (file["kind"], file["complete"]) == ("latency", True)
+    assert file["configuration"] == "simulated"
+    assert sum(file["zero_loss_gbps"].values()) == pytest.approx(5, rel=0.05)
+    results = file["results"]
+    loads = [load / 100 for load in range(10, 101, 10)]
+    assert [one["load"] for one in results] == [load for load in loads for _ in range(2)]
+    assert [one["direction"] for one in results[:2]] == ["downstream", "upstream"]
+    one = results[0]
+    zero_loss = file["zero_loss_gbps"]["downstream"]
+    assert one["asked_gbps"]["downstream"] == pytest.approx(zero_loss / 10)
+    assert one["end_to_end_us"]["p99_999"] == 106
+    assert one["end_to_end_us"]["histogram"] == [[100, 5]]
+    assert one["pipeline_us"]["mean"] == 100
+    assert one["share_of_round_trip"] == pytest.approx(0.01)
+    assert (one["disturbed"], one["lost"], one["attempts"]) == (False, 0, 1)
+    assert file["cost_of_measuring"] == {"downstream": 12.5, "upstream": 20}
+    printed = capsys.readouterr().out
+    assert "latency downstream, simulated" in printed and "1.0%" in printed
+    assert "measuring adds reference cycles a packet: 12 downstream, 20 upstream" in printed
+
+
+def test_the_rate_of_a_stored_measurement(bench: Bench, tmp_path: Path) -> None:
+    assert bench(*QUICK, "--throughput", throughput(tmp_path), "--load", "50") == 0
+    down, up = stored(tmp_path)["results"]
+    assert down["asked_gbps"] == {"downstream": 2, "upstream": 0.3}
+    assert up["asked_gbps"] == down["asked_gbps"]
+    assert down["pipeline_us"] is None
+
+
+def test_one_direction_of_a_stored_measurement(bench: Bench, tmp_path: Path) -> None:
+    words = ("--throughput", throughput(tmp_path), "--load", "50", "--direction", "upstream")
+    assert bench(*QUICK, *words) == 0
+    (one,) = stored(tmp_path)["results"]
+    assert one["asked_gbps"] == {"upstream": 0.3}
+
+
+@pytest.mark.parametrize(
+    ("what", "message"),
+    [
+        ({"kind": "pipeline", "results": []}, "kind: found pipeline, needed: throughput"),
+        ({"configuration": "other"}, "configuration: found other, needed: simulated"),
+        ({"transport": "memif"}, "transport: found memif, needed: rings"),
+        ({"schema": 2}, "schema: found 2, allowed: 1"),
+        ({"results": []}, "found no confirmed rate of imix, but of: none"),
+        (
+            {"results": [found("64", downstream=1)]},
+            "found no confirmed rate of imix, but of: 64",
+        ),
+        (
+            {"results": [found("imix", downstream=1)]},
+            "nothing was measured upstream",
+        ),
+    ],
+)
+def test_a_stored_measurement_of_something_else(
+    what: Json,
+    message: str,
+    bench: Bench,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert bench(*QUICK, "--throughput", throughput(tmp_path, **what)) == 2
+    told = capsys.readouterr().err
+    assert message in told and told.count("\n") == 1
+
+
+def test_a_disturbed_load_is_repeated(bench: Bench, tmp_path: Path) -> None:
+    words = ("--throughput", throughput(tmp_path), "--load", "10", "--load", "20")
+    assert bench(*QUICK, *words, disturbed=[1, 2]) == 0
+    results = stored(tmp_path)["results"]
+    assert [one["attempts"] for one in results] == [3, 3, 1, 1]
+    assert not any(one["disturbed"] for one in results)
+
+
+def test_trials_of_a_load_count_together(bench: Bench, tmp_path: Path) -> None:
+    words = ("--throughput", throughput(tmp_path), "--load", "10", "--trial-seconds", "1")
+    assert bench(*words, disturbed=[2], pipeline=True) == 0
+    one = stored(tmp_path)["results"][0]
+    assert (one["trials"], one["attempts"], one["disturbed"]) == (4, 5, False)
+    assert one["end_to_end_us"]["histogram"] == [[100, 20]]
+    assert one["pipeline_us"]["histogram"] == [[100, 20]]
+    assert one["end_to_end_us"]["mean"] == 100
+
+
+def test_a_load_that_is_always_disturbed_says_so(bench: Bench, tmp_path: Path) -> None:
+    words = ("--throughput", throughput(tmp_path), "--load", "10", "--attempts", "3")
+    assert bench(*QUICK, *words, always=True) == 0
+    one = stored(tmp_path)["results"][0]
+    assert (one["disturbed"], one["attempts"], one["verdict"]) == (True, 3, "disturbed")
+    assert one["lost"] > 0
+
+
+def test_an_interrupt_keeps_what_was_measured(
+    bench: Bench, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert bench(*QUICK, "--throughput", throughput(tmp_path), interrupts=3) == 130
+    file = stored(tmp_path)
+    assert file["complete"] is False and len(file["results"]) == 4
+    assert "interrupted: 4 results were measured, and are kept" in capsys.readouterr().err
+
+
+def test_an_interrupt_at_once_keeps_nothing(
+    bench: Bench, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert bench(*QUICK, "--throughput", throughput(tmp_path), interrupts=1) == 130
+    assert "interrupted: nothing was measured" in capsys.readouterr().err
+    assert not (tmp_path / "out.json").exists()
+
+
+def test_no_rate_without_loss(
+    bench: Bench, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert bench(*QUICK, capacity=1.0) == 1
+    assert "no rate without loss was found" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--point", "banana"), "vcmts: --point: banana: allowed"),
+        (("--load", "0"), "--load: found 0, allowed: 0.1 to 150"),
+        (("--attempts", "0"), "--attempts: found 0, allowed: 1 to 1000"),
+        (("--trial-seconds", "-1"), "--trial-seconds: found -1"),
+        (("--throughput", "/nonexistent.json"), "/nonexistent.json: No such file"),
+    ],
+)
+def test_mistakes(
+    words: tuple[str, ...], message: str, bench: Bench, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert bench(*words) == 2
+    told = capsys.readouterr()
+    assert message in told.err and told.err.count("\n") == 1
+    assert told.out == ""
+
+
+def test_one_core(bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:
+    assert bench(cores=1) == 2
+    assert "found 1 core" in capsys.readouterr().err
+
+
+def test_every_key_is_documented(bench: Bench, tmp_path: Path) -> None:
+    assert bench(*QUICK, "--throughput", throughput(tmp_path), "--load", "50") == 0
+    file = stored(tmp_path)
+    page = (CHECKOUT / "docs" / "results.md").read_text()
+    above, section = (
+        page.split(f"### `vcmts bench {what}`")[1].split("\n### ")[0]
+        for what in ("throughput", "latency")
+    )
+    words = set(re.findall(r"`(?:results\[\]\.)?([a-z0-9_]+)", section))
+    whole = set(re.findall(r"`([a-z0-9_]+)", above))  # keys that every measurement has
+    assert set(file) - {"results"} <= words | whole
+    assert set(file["results"][0]) <= words

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""chart_same VALUES RENDERED: whether what helm rendered from the values is what we render."""
+
+import sys
+from pathlib import Path
+
+from python.chart.charts import renderer
+from vcmts import yamls
+
+
+def main() -> int:
+    values, rendered = map(Path, sys.argv[1:])
+    theirs = [one for one in yamls.safe_load_all(rendered.read_text(encoding="utf-8")) if one]
+    with renderer() as render:
+        ours = render(None, values).objects
+
+    def by_name(one: dict[str, dict[str, str]]) -> str:
+        return f"{one['kind']}/{one['metadata']['name']}"
+
+    if sorted(theirs, key=by_name) == sorted(ours, key=by_name):
+        return 0
+    print(f"{values}: helm renders something else than build-chart/render", file=sys.stderr)
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The schema of the chart's values, and that it and the README are those of values.yaml."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from python.chart.charts import CHART, CI, assembled
+from vcmts import yamls
+from vcmts.docs import chart_values, configdoc
+from vcmts.paths import CHECKOUT
+
+SCHEMA = json.loads((CHART / "values.schema.json").read_text())
+VALUES = yamls.safe_load((CHART / "values.yaml").read_text())
+KEYWORDS = {
+    *("type", "description", "properties", "additionalProperties", "required", "items", "enum"),
+    *("pattern", "minimum", "maximum", "minItems", "maxItems", "minLength", "maxLength", "$ref"),
+    *("anyOf", "default", "examples", "propertyNames", "uniqueItems", "allOf", "if", "then"),
+    *("else", "not", "const", "oneOf", "format"),
+}
+# As in a pod: Kubernetes knows them better.
+OPEN = {"affinity", "global", "tolerations", "topologySpreadConstraints", "from", "networks"}
+OPEN |= {"extraEnvironment", "extraVolumes", "extraVolumeMounts"}
+
+
+def maps(schema: Any, name: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every schema in it, with the key that it is of."""
+    if not isinstance(schema, dict):
+        return
+    yield name, schema
+    for key, value in schema.get("properties", {}).items():
+        yield from maps(value, key)
+    for key in ("items", "then", "else"):
+        yield from maps(schema.get(key), name)
+    for value in schema.get("anyOf", []):
+        yield from maps(value, name)
+
+
+def everything() -> Iterator[tuple[str, dict[str, Any]]]:
+    yield from maps({key: value for key, value in SCHEMA.items() if key != "definitions"})
+    for name, value in SCHEMA["definitions"].items():
+        if name == "configuration":
+            for key, one in value.items():
+                yield from maps(one, key)
+        else:
+            yield from maps(value, name)
+
+
+def test_it_is_of_draft_7() -> None:
+    jsonschema.Draft7Validator.check_schema(SCHEMA)
+    for name, schema in everything():
+        assert set(schema) - {"$schema", "title", "x-allowed"} <= KEYWORDS, name
+
+
+def test_no_map_takes_a_key_that_nobody_knows() -> None:
+    for name, schema in everything():
+        if schema.get("type") == "object" and name not in OPEN:
+            closed = schema.get("additionalProperties")
+            assert closed is False or closed == {"type": "string"}, name
+
+
+def test_the_values_are_those_of_the_schema() -> None:
+    jsonschema.Draft7Validator(SCHEMA).validate(VALUES)
+    assert set(VALUES) == set(SCHEMA["properties"]) - {"global"}
+
+    def compare(values: dict[str, Any], schema: dict[str, Any], path: str) -> None:
+        for key, value in values.items():
+            known = schema["properties"].get(key)
+            assert known is not None, f"{path}{key}"
+            if value and isinstance(value, dict) and "properties" in known:
+                assert set(value) == set(known["properties"]), f"{path}{key}"
+                compare(value, known, f"{path}{key}.")
+
+    compare(VALUES, SCHEMA, "")
+
+
+@pytest.mark.parametrize("path", CI, ids=lambda path: path.stem)
+def test_examples_are_valid(path: Any) -> None:
+    jsonschema.Draft7Validator(SCHEMA).validate(yamls.safe_load(path.read_text()))
+
+
+def test_schema_and_readme_are_up_to_date() -> None:
+    configuration = configdoc.read_schema()
+    for place, text in chart_values.pages(configuration).items():
+        assert (CHECKOUT / place).read_text(encoding="utf-8") == text, f"{place}: make docs"
+
+
+def test_a_group_has_the_keys_of_the_data_plane() -> None:
+    """All keys of a service group are in `config`, but those that the chart has its own for."""
+    keys = set(configdoc.read_schema()["properties"])
+    ours = set(SCHEMA["definitions"]["config"]["properties"])
+    assert keys - ours == {
+        *("name", "service_group", "ports", "threads", "crypto"),
+        *("service_groups", "max_groups", "power", "metrics"),
+    }
+
+
+def test_the_readme_tells_every_key() -> None:
+    readme = (CHART / "README.md").read_text(encoding="utf-8")
+
+    def keys(values: dict[str, Any], path: str) -> Iterator[str]:
+        for key, value in values.items():
+            yield f"{path}{key}"
+            if isinstance(value, dict):
+                yield from keys(value, f"{path}{key}.")
+
+    for key in keys(VALUES, ""):
+        assert f"| `{key}` |" in readme, key
+
+
+def test_the_assembled_chart_has_the_projects_dashboards_and_alerts(tmp_path: Path) -> None:
+    """Beside all that is in the checkout; what is no more there is not kept from before."""
+    (tmp_path / "vcmts/templates").mkdir(parents=True)
+    (tmp_path / "vcmts/templates/old.yaml").touch()
+    made = {path: path.read_bytes() for path in assembled(tmp_path).rglob("*") if path.is_file()}
+    deploy = CHECKOUT / "deploy"
+    expected = [(path.relative_to(CHART), path) for path in CHART.rglob("*") if path.is_file()]
+    expected += [(Path("dashboards", path.name), path) for path in deploy.glob("grafana/*.json")]
+    expected += [(Path("files/alerts.yaml"), deploy / "prometheus/alerts.yaml")]
+    assert made == {tmp_path / "vcmts" / name: path.read_bytes() for name, path in expected}

@@ -1,0 +1,320 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The reference's values as ours: what is taken, what is told, and what is refused."""
+
+import re
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from python.chart.converted import Converted, ids
+from python.chart.reference_values import PKTGEN, group, vcmtsd
+from vcmts import cli, yamls
+from vcmts.convert.reading import read
+from vcmts.paths import MistakeError
+
+Json = dict[str, Any]
+
+
+@pytest.fixture(name="convert")
+def convert_fixture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Converted:
+    return Converted(tmp_path, capsys)
+
+
+def test_28_groups_are_releases_of_pods_that_are_alike(convert: Converted) -> None:
+    found = convert.values(vcmtsd())
+    assert [ids(one) for one in found] == [list(range(n, n + 7)) for n in (1, 8, 15, 22)]
+    first, second, *_ = found
+    assert first["mode"] == "separate"
+    assert first["defaults"] == {
+        "profile": "6ofdm-0sc-qam_300cms_aes",
+        "ports": {
+            "network": {"resource": "openshift.io/vcmts_nw_vf_ds_0"},
+            "rphy": {"resource": "openshift.io/vcmts_nw_vf_us_0"},
+        },
+        "crypto": {
+            "generate_crc": True,
+            "provider": "cryptodev",
+            "resource": "qat.intel.com/generic",
+            "variable": "QAT0",
+        },
+    }
+    assert first["serviceGroups"][0] == {"id": 1, "name": "sg-0"}
+    assert second["defaults"]["crypto"] == {"generate_crc": True}
+    assert first["hugePages"] == {"size": "1Gi", "amount": "1024Mi"}
+    assert first["cores"] == {"layout": "1us1t_1ds2t", "count": 4}
+    assert (first["latency"], first["cycles"]) == (True, True)
+
+
+def test_groups_of_a_node_share_a_pod(convert: Converted) -> None:
+    groups = [group(number, pf_index=number // 4, cpu_socket_id=number // 4) for number in range(8)]
+    found = convert.values(
+        vcmtsd(*groups, group(8, pf_index=1, cpu_socket_id=1, qat="no")), "--mode", "shared"
+    )
+    assert [ids(one) for one in found] == [[1, 2, 3, 4], [5, 6, 7, 8, 9]]
+    assert {one["mode"] for one in found} == {"shared"}
+    assert found[0]["hugePages"] == {"size": "1Gi", "perGroup": "1024Mi"}
+    assert found[1]["serviceGroups"][4]["crypto"] == {"generate_crc": True, "provider": "ipsec-mb"}
+
+
+def test_what_has_no_counterpart_is_told_with_its_line(convert: Converted) -> None:
+    convert.values(vcmtsd())
+    told = convert.said.splitlines()
+    keys = [line.split(": ")[1] for line in told]
+    assert keys == [
+        *("sg_id", "cpu_socket_id", "template_config", "socket_mem", "socket_lim"),
+        *("vcmtsd_image", "app_stats", "us_sched_enabled", "us_sched_id", "tls_port"),
+    ]
+    for line in told[1:]:
+        assert re.fullmatch(r"values\.yaml:\d+: \w+: left out: .{20,}\(28 times\)", line), line
+    lines = vcmtsd().splitlines()
+    for line in told:
+        number, key = int(line.split(":")[1]), line.split(": ")[1]
+        assert key in lines[number - 1]
+
+
+@pytest.mark.parametrize(
+    ("over", "expected"),
+    [
+        ({"num_ofdm": 3}, "3ofdm-32sc-qam_300cms_aes"),
+        ({"num_ofdm": 2}, "2ofdm-32sc-qam_300cms_aes"),
+        ({"num_ofdm": 4, "num_subs": 100}, "4ofdm-0sc-qam_100cms_aes"),
+        ({"aes_key_size": 32}, "6ofdm-0sc-qam_300cms_aes256"),
+        ({"cm_crypto": "des"}, "6ofdm-0sc-qam_300cms_des"),
+        ({"cm_crypto": "none", "aes_key_size": None}, "6ofdm-0sc-qam_300cms_none"),
+    ],
+)
+def test_profiles(convert: Converted, over: Json, expected: str) -> None:
+    (found,) = convert.values(vcmtsd(group(1, **over)))
+    assert found["defaults"]["profile"] == expected
+
+
+def test_each_key_that_has_a_counterpart(convert: Converted) -> None:
+    over: Json = {"crc": "no", "latency": "no", "cycles": "false", "power_mgmt": "time_of_day"}
+    over |= {
+        "hpg_sz": "2Mi",
+        "hpg_alloc_sz": "300Mi",
+        "core_config": "combined",
+        "num_lcores_required": 3,
+    }
+    (found,) = convert.values(vcmtsd(group(9, qat="no", **over)))
+    assert found["defaults"]["crypto"] == {"generate_crc": False}
+    assert (found["latency"], found["cycles"]) == (False, False)
+    assert found["server"] == {"power": {"policy": "balanced"}}
+    assert found["hugePages"] == {"size": "2Mi", "amount": "300Mi"}
+    assert found["cores"] == {"layout": "combined", "count": 3, "siblings": 1}
+    assert ids(found) == [9]  # none has the number 0
+    assert "power_mgmt: taken as policy balanced" in convert.said
+
+
+def test_addresses_are_no_times_of_day(convert: Converted) -> None:
+    """YAML of 1.1 reads 18:02.0 as 1082."""
+    over = {"net_us": "18:02.0", "net_ds": "0001:8a:0a.7", "qat_pci": "3d:01.0", "pf_index": None}
+    (found,) = convert.values(vcmtsd(group(1, **over)))
+    assert found["defaults"]["ports"] == {
+        "network": {"device": "0001:8a:0a.7"},
+        "rphy": {"device": "0000:18:02.0"},
+    }
+    assert found["defaults"]["crypto"]["device"] == "0000:3d:01.0"
+
+
+def test_values_of_2018(convert: Converted) -> None:
+    text = """\
+serviceAccount: cmk-serviceaccount
+topology:
+  vcmts_replicas: 1
+  vcmts_pods:
+    - service_group_config:
+      sg_id: 0
+      net_us: 18:02.0
+      net_ds: 18:02.1
+      num_ofdm: 4
+      num_subs: 300
+      cm_crypto: aes
+      qat: qat_off
+      power_mgmt: pm_on
+      cpu_socket_id: 0
+      ds_core_type: exclusive
+      ds_core_pool_index: 0
+      vcmtsd_image: vcmts-d:feat
+    - service_group_config:
+      sg_id: 1
+"""
+    (found,) = convert.values(text)
+    assert ids(found) == [1] and found["defaults"]["profile"] == "4ofdm-0sc-qam_300cms_aes"
+    assert found["server"] == {"power": {"policy": "balanced"}}
+    for told in ("the first 1 of 2 groups", "ds_core_type: left out", "serviceAccount: left out"):
+        assert told in convert.said
+
+
+def test_a_key_that_nobody_knows_is_told(convert: Converted) -> None:
+    convert.values(vcmtsd(group(1, colour="red")) + "  shape: round\nextra: 1\n")
+    for key in ("colour", "shape", "extra"):
+        assert f": {key}: left out: not known" in convert.said
+
+
+def test_pktgen_becomes_calls_of_the_traffic_program(convert: Converted, tmp_path: Path) -> None:
+    assert convert(PKTGEN).splitlines() == [
+        "#!/bin/sh",
+        "# pktgen 0",
+        "vcmts profile 6ofdm-0sc-qam_300cms_aes --part 1 -o sg-1.yaml",
+        "vcmts-traffic --config sg-1.yaml --mix imix --upstream-mix upstream-imix --upstream-rate "
+        "300Mbps --network 0000:05:02.1 --rphy 0000:05:02.0",
+    ]
+    assert "num_sockets: left out" in convert.said and "images: left out" in convert.said
+    assert "not known" not in convert.said
+    convert(PKTGEN.replace("imix2", "imix9"), "-o", str(tmp_path / "out"))
+    assert (tmp_path / "out" / "traffic.sh").exists()
+    assert "imix9 is not known" in convert.said
+
+
+def test_files_for_each_release(convert: Converted, tmp_path: Path) -> None:
+    listed = convert(vcmtsd(), "-o", str(tmp_path / "out")).split()
+    assert [Path(name).name for name in listed] == [f"values-{n}.yaml" for n in (1, 2, 3, 4)]
+    assert all(yamls.safe_load(Path(name).read_text())["serviceGroups"] for name in listed)
+
+
+ONE = group(3)
+WRONG = [
+    ("", "values.yaml:1: found nothing, allowed: a map with topology"),
+    ("- 1\n", "values.yaml:1: found a list, allowed: a map with topology"),
+    ("topology: 3\n", "values.yaml:1: topology: found '3', allowed: a map"),
+    ("image: x\n", "values.yaml:1: topology: found nothing, allowed: a map"),
+    (
+        "topology: {a: 1}\n",
+        "values.yaml:1: topology: found neither vcmts_pods nor pktgen_pods, allowed: ",
+    ),
+    (
+        "topology:\n  vcmts_pods: []\n",
+        "values.yaml:2: topology.vcmts_pods: found an empty list, allowed: ",
+    ),
+    (
+        "topology:\n  vcmts_pods: [1]\n",
+        "values.yaml:2: topology.vcmts_pods[0]: found '1', allowed: a map",
+    ),
+    ("a: [\n", "values.yaml:2: "),
+    ("a: 1\na: 2\n", "values.yaml:2: a: found twice, allowed: once"),
+    (
+        vcmtsd(ONE, replicas=0),
+        "values.yaml:2: topology.vcmts_replicas: found '0', allowed: a number, 1 to 1",
+    ),
+    (
+        vcmtsd(ONE, replicas=2),
+        "values.yaml:2: topology.vcmts_replicas: found '2', allowed: a number, 1 to 1",
+    ),
+    (
+        vcmtsd(group(3, num_ofdm="six")),
+        "values.yaml:20: topology.vcmts_pods[0].num_ofdm: found 'six', allowed: ",
+    ),
+    (
+        vcmtsd(group(3, num_ofdm=None)),
+        "values.yaml:4: topology.vcmts_pods[0].num_ofdm: found nothing, allowed: ",
+    ),
+    (
+        vcmtsd(group(3, num_ofdm=300)),
+        "values.yaml:20: topology.vcmts_pods[0].num_ofdm: found 300, allowed: ",
+    ),
+    (
+        vcmtsd(group(3, sg_id=None)),
+        "values.yaml:4: topology.vcmts_pods[0].sg_id: found nothing, allowed: ",
+    ),
+    (
+        vcmtsd(group(3, sg_id=-1)),
+        "values.yaml:19: topology.vcmts_pods[0].sg_id: found '-1', allowed: a number, 0",
+    ),
+    (
+        vcmtsd(ONE, ONE),
+        "values.yaml:44: topology.vcmts_pods[1].sg_id: found 3, allowed: an id of its own",
+    ),
+    (
+        vcmtsd(group(3, sg_id=65)),
+        "values.yaml:19: topology.vcmts_pods[0].sg_id: found 65, allowed: at most 64",
+    ),
+    (
+        vcmtsd(group(3, cm_crypto="rot13")),
+        "values.yaml:22: topology.vcmts_pods[0].cm_crypto: found 'rot13', ",
+    ),
+    (
+        vcmtsd(group(3, aes_key_size=24)),
+        "values.yaml:23: topology.vcmts_pods[0].aes_key_size: found '24', allowed: 16",
+    ),
+    (
+        vcmtsd(group(3, crc="maybe")),
+        "values.yaml:24: topology.vcmts_pods[0].crc: found 'maybe', allowed: yes or no",
+    ),
+    (
+        vcmtsd(group(3, qat="[a]")),
+        "values.yaml:25: topology.vcmts_pods[0].qat: found a list, allowed: a text",
+    ),
+    (
+        vcmtsd(group(3, hpg_sz="4Ki")),
+        "values.yaml:6: topology.vcmts_pods[0].hpg_sz: found '4Ki', allowed: 2Mi or 1Gi",
+    ),
+    (
+        vcmtsd(group(3, hpg_alloc_sz="1G")),
+        "values.yaml:11: topology.vcmts_pods[0].hpg_alloc_sz: found '1G', ",
+    ),
+    (
+        vcmtsd(group(3, hpg_alloc_sz="768Mi")),
+        "values.yaml:11: topology.vcmts_pods[0].hpg_alloc_sz: found '768Mi', ",
+    ),
+    (
+        vcmtsd(group(3, core_config="1us")),
+        "values.yaml:7: topology.vcmts_pods[0].core_config: found '1us', allowed: ",
+    ),
+    (
+        vcmtsd(group(3, net_us="18-02")),
+        "values.yaml:29: topology.vcmts_pods[0].net_us: found '18-02', allowed: a PCI",
+    ),
+    (
+        PKTGEN.replace("num_subs: 300", "num_subs: x", 1),
+        "values.yaml:15: topology.pktgen_pods[0].ports[0].num_subs: ",
+    ),
+    (
+        PKTGEN.replace("num_ofdm: 6", "num_ofdm: 4", 1),
+        "values.yaml:19: topology.pktgen_pods[0].ports[1].num_ofdm: ",
+    ),
+    (
+        PKTGEN[: PKTGEN.index("    - port_1")],
+        "values.yaml:11: topology.pktgen_pods[0].ports: found 1 ports, allowed: ",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"), WRONG, ids=lambda part: part[:60] if "values" in part else ""
+)
+def test_wrong_values_are_told_in_one_line(convert: Converted, text: str, said: str) -> None:
+    assert convert.refused(text).startswith(said)
+
+
+def test_bytes_that_are_no_text(convert: Converted, tmp_path: Path) -> None:
+    path = tmp_path / "values.yaml"
+    for data, said in (
+        (b"a: 1\nb: \xff\n", ":2: found no UTF-8"),
+        (b"a: \x00\n", ":1: characters that YAML does not have"),
+        (b"[" * 20000, "lists in lists without end"),
+    ):
+        path.write_bytes(data)
+        with pytest.raises(MistakeError, match=re.escape(said)):
+            read(path)
+
+
+@given(st.data())
+def test_a_file_that_was_damaged_is_refused_or_taken(data: st.DataObject) -> None:
+    text = vcmtsd(group(0), group(1)) if data.draw(st.booleans()) else PKTGEN
+    at = data.draw(st.integers(0, len(text)))
+    piece = data.draw(
+        st.text(max_size=4) | st.sampled_from([": ", "\n", "- ", "{", "*a", "&a ", "? "])
+    )
+    damaged = text[:at] + piece + text[at + data.draw(st.integers(0, 6)) :]
+    path = Path(tempfile.mkdtemp(dir=tempfile.gettempdir())) / "values.yaml"
+    try:
+        path.write_text(damaged, encoding="utf-8", errors="ignore")
+        assert cli.main(["convert", str(path)]) in (0, 2)
+    finally:
+        path.unlink()
+        path.parent.rmdir()

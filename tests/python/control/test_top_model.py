@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""vcmts top: figures out of two answers."""
+
+import json
+import math
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from python.control.top_samples import BYTES, HZ, MODEMS, PACKETS, UP, mac, metrics_get
+from vcmts.top import model, modems, source
+from vcmts.top.model import Figures
+from vcmts.top.samples import Answer, Between, OddAnswerError, answer_of, percentile
+from vcmts.top.words import bar, bits, clock, lasting, printable, short
+
+
+def told(seconds: float, groups: tuple[int, ...] = (1, 2, 10), **params: Any) -> Answer:
+    return answer_of(json.loads(json.dumps(metrics_get(seconds, groups, params))))
+
+
+def figures(first: float = 100, second: float = 102) -> Figures:
+    return model.figures(told(first), told(second))
+
+
+def simple(value: float, uptime: float, name: str = "x_total", **labels: str) -> Answer:
+    sample = {"name": name, "labels": labels, "value": value}
+    return answer_of({"uptime": uptime, "samples": [sample]})
+
+
+def test_rates_are_differences() -> None:
+    found = figures()
+    assert [group.id for group in found.groups] == ["1", "2", "10"], "by number"
+    group = found.groups[1]
+    assert (group.name, group.modems, group.active_modems) == ("group 2", MODEMS, MODEMS - 1)
+    down, up = group.directions["downstream"], group.directions["upstream"]
+    assert down.in_packets == down.out_packets == 2 * PACKETS
+    assert down.in_bits == 2 * PACKETS * BYTES * 8
+    assert up.network("upstream") == (2 * PACKETS / 10 * BYTES * 8, 2 * PACKETS / 10)
+    assert found.seconds == 2 and found.uptime == 102
+    assert found.sums["downstream"] == (13 * PACKETS * BYTES * 8, 13 * PACKETS, 12 * 10)
+
+
+def test_stages_are_in_the_order_of_travel_and_cost_cycles() -> None:
+    up = figures().groups[0].directions["upstream"]
+    assert tuple(stage.name for stage in up.stages) == UP
+    assert [stage.cycles for stage in up.stages] == [10 * n for n in range(1, len(UP) + 1)]
+    assert up.stages[0].core == pytest.approx(PACKETS / 10 * 10 / HZ)
+    assert up.cycles == 10 * sum(range(1, len(UP) + 1))
+
+
+def test_drops_are_those_that_happened_the_most_frequent_first() -> None:
+    down = figures().groups[1].directions["downstream"]
+    assert [(drop.reason, drop.rate) for drop in down.drops] == [
+        ("filter_deny", 10),
+        ("docsis_pie_drop", 2),
+    ]
+    assert (down.dropped, down.dropped_total) == (12, 12 * 102)
+    up = figures().groups[1].directions["upstream"]
+    assert [(drop.reason, drop.total, drop.rate) for drop in up.drops] == [("psp_late", 7, 0)]
+    [port] = figures().port_drops
+    assert (port.reason, port.total, port.rate) == ("net_memif0 missed", 510, 5)
+
+
+def test_delays_are_of_the_time_between() -> None:
+    group = figures().groups[0]
+    assert group.delay.rate == PACKETS
+    assert group.delay.p50 == pytest.approx(1e-5)
+    assert group.delay.p99 == pytest.approx(1e-5 + 0.98 * 9e-5)
+    assert list(group.priorities) == ["7", "0"]
+    assert group.priorities["7"].p99 is None
+    assert group.directions["downstream"].latency.p99 is None, "not measured"
+    assert group.directions["upstream"].latency.rate == 10
+
+
+def test_workers_and_channels() -> None:
+    found = figures()
+    assert [worker.core for worker in found.workers] == ["1", "10"]
+    worker = found.workers[0]
+    assert worker.busy == pytest.approx(0.95) and worker.runs == "upper MAC"
+    assert (worker.rounds, worker.descheduled, worker.longest) == (1e6, 3, 0.0042)
+    channel = found.groups[0].channels[0]
+    assert (channel.id, channel.rate, channel.bits) == ("159", 2e9, PACKETS * BYTES * 4)
+    assert channel.share == pytest.approx(0.2)
+
+
+def test_one_answer_has_no_rates() -> None:
+    answer = told(100)
+    found = model.figures(answer, answer)
+    down = found.groups[1].directions["downstream"]
+    assert found.seconds == 0 and down.in_bits is None and down.cycles is None
+    assert down.dropped is None and down.dropped_total == 1200
+    assert found.workers[0].busy is None and found.sums["downstream"] == (None, None, None)
+    assert found.groups[0].delay.p99 is None
+
+
+def test_a_counter_that_starts_again() -> None:
+    between = Between(simple(1000, 10), simple(40, 12))
+    assert between.rate("x_total") == 20
+    assert between.increase("x_total") == 40
+
+
+def test_a_server_that_starts_again_has_no_rates() -> None:
+    assert Between(simple(1000, 10), simple(40, 2)).rate("x_total") is None
+    found = model.figures(told(1000), told(3))
+    assert found.seconds == 0 and found.groups[0].directions["downstream"].in_bits is None
+
+
+def test_groups_that_come_and_go() -> None:
+    found = model.figures(told(100, (1, 2)), told(102, (2, 7)))
+    assert [group.id for group in found.groups] == ["2", "7"]
+    new = found.groups[1].directions["downstream"]
+    assert new.in_bits is None and new.dropped is None and new.cycles is None
+    assert new.dropped_total == 12 * 6 * 102
+    assert found.sums["downstream"][1] == 2 * PACKETS, "of those that are known"
+
+
+def test_a_group_without_an_upstream() -> None:
+    whole = metrics_get(100, (1,))
+    down = [one for one in whole["samples"] if not one["name"].startswith("vcmts_upstream_")]
+    answer = answer_of({"uptime": 100, "samples": down})
+    [group] = model.figures(answer, answer).groups
+    assert list(group.directions) == ["downstream"]
+
+
+def test_modems_and_flows() -> None:
+    wanted: dict[str, Any] = {"group": "2", "modems": True}
+    found = modems.modems(told(10, **wanted), told(12, **wanted))
+    assert [modem.mac for modem in found] == [mac(2, number) for number in (1, 2, 3)]
+    assert (found[2].bits, found[2].packets, found[2].dropped) == (24e6, 3000, 2)
+    assert (found[2].waiting, found[2].active) == (3, 1)
+    one: dict[str, Any] = {"group": "2", "modem": mac(2, 3)}
+    flows = modems.flows(told(10, **one), told(12, **one), mac(2, 3))
+    assert [flow.sfid for flow in flows] == ["2", "11"]
+    assert (flows[1].bits, flows[1].limit, flows[1].dropped) == (8.8e6, 2e7, 9)
+    assert flows[1].delay == pytest.approx(5 / 1100)
+    assert flows[1].probability == 0.015
+    assert modems.flows(told(10, **one), told(12, **one), "02:00:00:00:00:00") == ()
+
+
+def test_what_is_asked_for_is_enough() -> None:
+    """The names that are asked for leave nothing out that is shown."""
+    whole = figures()
+    names = list(model.NAMES)
+    assert model.figures(told(100, names=names), told(102, names=names)) == whole
+    assert source.Wish("2", modem=mac(2, 1)).requests()[1][1]["modem"] == mac(2, 1)
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        *(None, 5, "x", [], {}, {"uptime": 1}, {"samples": []}, {"uptime": "x", "samples": []}),
+        {"uptime": 1, "samples": 5},
+        {"uptime": 1, "samples": [5]},
+        {"uptime": 1, "samples": [{"name": "x"}]},
+        {"uptime": 1, "samples": [{"name": "x", "value": "nan"}]},
+        {"uptime": 1, "samples": [{"name": "x", "value": {}, "labels": {}}]},
+        {"uptime": 1, "samples": [{"name": "x", "value": 1, "labels": [1]}]},
+    ],
+)
+def test_answers_of_another_shape(result: Any) -> None:
+    with pytest.raises(OddAnswerError):
+        answer_of(result)
+
+
+def test_percentiles() -> None:
+    buckets = [(1.0, 10.0), (2.0, 20.0), (4.0, 40.0), (math.inf, 40.0)]
+    assert percentile(buckets, 0.25) == 1
+    assert percentile(buckets, 0.5) == 2
+    assert percentile(buckets, 0.75) == 3
+    assert percentile(buckets, 1) == 4
+    assert percentile([(1.0, 1.0), (math.inf, 10.0)], 0.5) == math.inf
+    assert percentile([(1.0, 0.0), (math.inf, 0.0)], 0.5) is None
+    assert percentile([], 0.5) is None
+
+
+@given(st.lists(st.integers(0, 1000), min_size=1, max_size=8), st.floats(0.01, 1))
+def test_a_percentile_lies_in_its_bucket(counts: list[int], share: float) -> None:
+    below, buckets = 0, []
+    for number, count in enumerate(counts, 1):
+        below += count
+        buckets.append((float(number), float(below)))
+    found = percentile(buckets, share)
+    if not below:
+        assert found is None
+        return
+    assert found is not None
+    place = next(n for n, (_, count) in enumerate(buckets) if count >= share * below)
+    assert place - 1e-9 <= found <= place + 1 + 1e-9 and counts[place] > 0
+
+
+def test_words() -> None:
+    values = (None, 0, 7, 0.5, 12.34, 99.96, 999.4, 999.6, 12345, 1e9, 9.999e6, 5e13)
+    assert [short(value) for value in values] == (
+        ["-", "0", "7", "0.50", "12.3", "100", "999", "1.00k", "12.3k", "1.00G", "10.0M", "50.0T"]
+    )
+    assert bits(1.89e9) == "1.89 Gbps" and bits(None) == "-"
+    seconds = (None, 5e-7, 1e-5, 0.0123, 1.5, math.inf)
+    assert [lasting(value) for value in seconds] == [
+        "-",
+        "0.50us",
+        "10.0us",
+        "12.3ms",
+        "1.50s",
+        "beyond",
+    ]
+    assert clock(3 * 86400 + 3723) == "3d 01:02:03" and clock(59.9) == "00:00:59"
+    assert bar(0.5, 4, blocks=False) == "##.." and bar(0.5625, 4, blocks=True) == "██▎ "
+    assert bar(7, 3, blocks=True) == "███" and bar(None, 2, blocks=False) == ".."
+    assert printable("a\x1b[2J\nb") == "a?[2J?b"
+
+
+@given(st.floats(0, 9e14))
+def test_words_are_short(value: float) -> None:
+    assert len(short(value)) <= 5 and len(lasting(min(value, 999))) <= 6

@@ -1,0 +1,286 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""vcmts top: screens of every size, as text, and what keys make of them."""
+
+import io
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from python.control.top_samples import mac, metrics_get
+from vcmts.paths import CHECKOUT
+from vcmts.top import model, modems
+from vcmts.top.live import wish_of
+from vcmts.top.model import Figures
+from vcmts.top.modems import Flow, Modem
+from vcmts.top.samples import Answer, answer_of
+from vcmts.top.screens import Room, Scene, screen, shown
+from vcmts.top.view import SECTIONS, Level, Sort, View, pressed
+
+SIZES = ((80, 24), (200, 50), (40, 10), (10, 3), (1, 1), (71, 7), (120, 4))
+HOSTILE = "\x1b[2J\u202e\n\u5e83\u5e83\u5e83"
+
+
+def told(seconds: float, groups: tuple[int, ...] = (1, 2, 10), **params: Any) -> Answer:
+    return answer_of(metrics_get(seconds, groups, params))
+
+
+@cache
+def figures_of(groups: tuple[int, ...]) -> Figures:
+    return model.figures(told(100, groups), told(102, groups))
+
+
+def scene(view: View | None = None, groups: tuple[int, ...] = (1, 2, 10)) -> Scene:
+    """All that there is to see, 102 s after the start."""
+    made = Scene("vcmtsd 4711", 1.0, view or View(), figures=figures_of(groups))
+    return replace(made, modems=of_modems()[0], flows=of_modems()[1])
+
+
+@cache
+def of_modems() -> tuple[tuple[Modem, ...], tuple[Flow, ...]]:
+    wish: dict[str, Any] = {"group": "2", "modems": True, "modem": mac(2, 3)}
+    before, after = told(100, **wish), told(102, **wish)
+    return modems.modems(before, after), modems.flows(before, after, mac(2, 3))
+
+
+def at(level: Level, **more: Any) -> View:
+    return View(level, {Level.SERVER: "2", Level.MODEMS: mac(2, 3)}, **more)
+
+
+def texts(made: Scene, width: int = 80, height: int = 24, *, blocks: bool = False) -> list[str]:
+    return [line.plain.rstrip() for line in screen(made, Room(width, height, blocks))]
+
+
+def joined(made: Scene, width: int = 80, height: int = 24) -> str:
+    return "\n".join(texts(made, width, height))
+
+
+SERVER = """\
+vcmtsd 4711  up 00:01:42  3 groups  9 modems                           every 1 s
+down 10.4 Gbps 1.30M/s, dropped 120/s    up 1.04 Gbps 130k/s, dropped 0/s
+                                            downstream                  upstream
+   id name     modems   bps pkt/s drop/s    p99 cycles   bps pkt/s drop/s cycles
+>   1 group 1       3  800M  100k      0 98.2us  1.20k 80.0M 10.0k      0    780
+    2 group 2       3 1.60G  200k     12 98.2us  1.20k  160M 20.0k      0    780
+   10 group 10      3 8.00G 1.00M    108 98.2us  1.20k  800M  100k      0    780
+
+  core busy                        paused   away longest  runs
+     1 ###################.  95.0%   2.5%      3  4.20ms  upper MAC
+    10 #####...............  25.0%  37.5%      3  4.20ms  lower MAC, upstream
+
+  lost at ports
+  net_memif0 missed                   510     5/s
+"""
+GROUP = """\
+vcmtsd 4711  up 00:01:42  3 groups  9 modems                           every 1 s
+service group 2  3 modems, 2 active, 6 flows, 12 held  group 2
+downstream  in 1.60 Gbps  200k/s         upstream    in  160 Mbps 20.0k/s
+           out 1.60 Gbps  200k/s                    out  160 Mbps 20.0k/s
+drops 12/s all 1.22k  queue p99 98.2us   drops 0/s all 7  takes p99 99.1us
+cycles a packet                   1.20k  cycles a packet                     780
+receive         #................    10  receive         #................    10
+parse           ##...............    20  validate        ###..............    20
+known_flows     ###..............    30  uepi            ####.............    30
+modem_lookup    #####............    40  reassemble      ######...........    40
+"""
+MODEM = """\
+vcmtsd 4711  up 00:01:42  3 groups  9 modems                           every 1 s
+modem 02:00:00:02:00:03  24.0 Mbps 3.00k/s, dropped 2/s, 1 active addresses
+     SFID   bps limit pkt/s drop/s waiting bytes ~delay    PIE
+>       2 1.60M   any   200      0       5 5.00k 25.0ms   1.5%
+       11 8.80M 20.0M 1.10k      9       5 5.00k 4.55ms   1.5%
+
+  dropped
+  flow_buffer_full                    204     2/s
+"""
+
+
+def begins(found: list[str], wanted: str) -> None:
+    lines = wanted.splitlines()
+    assert found[: len(lines)] == lines
+
+
+def test_the_server() -> None:
+    found = texts(scene())
+    begins(found, SERVER)
+    assert found[-1] == "q quit  ? help  enter group  s order  r reverse  by id"
+
+
+def test_a_group() -> None:
+    found = texts(scene(at(Level.GROUP)))
+    begins(found, GROUP)
+    assert any(line.startswith("transmit        #################   150") for line in found)
+
+
+def test_a_modem() -> None:
+    begins(texts(scene(at(Level.MODEM))), MODEM)
+
+
+def test_the_modems() -> None:
+    found = texts(scene(at(Level.MODEMS)))
+    assert found[1].startswith("modems of service group 2  3, downstream")
+    assert found[-2] == "" and [line.startswith("> ") for line in found].index(True) == 5
+    assert found[5].split()[1:] == [mac(2, 3), "24.0M", "3.00k", "2", "3", "1"]
+
+
+@pytest.mark.parametrize(("width", "height"), SIZES)
+def test_every_screen_fits(width: int, height: int) -> None:
+    """Exactly as many lines as there are, none longer, whatever is looked at and known."""
+    views = [View(), View(help=True), View(paused=True)]
+    views += [at(level, section=n) for level in Level for n in range(SECTIONS)]
+    views += [at(Level.GROUP, direction=1, scroll=1000)]
+    for view in views:
+        whole = scene(view)
+        gone = replace(whole, figures=scene(groups=(7,)).figures)
+        nothing = Scene("vcmtsd 4711", 1.0, view, trouble="no answer for 5 s")
+        empty = replace(whole, figures=scene(groups=()).figures, modems=None, flows=None)
+        many = replace(whole, figures=scene(groups=tuple(range(1, 29))).figures)
+        for one in (whole, gone, nothing, empty, many):
+            lines = screen(one, Room(width, height))
+            assert len(lines) == height
+            assert all(line.cell_len == width for line in lines), (view, width)
+
+
+def test_small_screens_show_what_matters() -> None:
+    below = texts(scene(View(chosen={Level.SERVER: "10"})), 10, 3)
+    assert below == ["vcmtsd 471", "    2", ">  10"]
+    found = texts(scene(at(Level.GROUP, direction=1)), 40, 10)
+    assert found[2] == "upstream    in  160 Mbps 20.0k/s", "one direction at a time"
+    trouble = replace(scene(), trouble="no answer for 5 s")
+    assert texts(trouble, 10, 3)[0] == "no answer"
+
+
+def test_tall_screens_show_all() -> None:
+    found = joined(scene(at(Level.GROUP)), 200, 50)
+    for wanted in (
+        "cycles a packet, share of a core",
+        "filter_deny",
+        "psp_late",
+        "159",
+        "priority",
+    ):
+        assert wanted in found, wanted
+
+
+def test_sections_come_first_in_turn() -> None:
+    first = [texts(scene(at(Level.GROUP, section=n)))[5].split()[0] for n in range(SECTIONS)]
+    assert first == ["cycles", "drops", "priority"]
+    scrolled = texts(scene(at(Level.GROUP, scroll=3)))
+    assert scrolled[5].startswith("cycles") and scrolled[6].startswith("modem_lookup")
+
+
+def test_what_is_not_known_is_a_dash() -> None:
+    once = model.figures(told(100), told(100))
+    assert "- -, dropped -" in joined(replace(scene(), figures=once))
+    found = joined(replace(scene(at(Level.GROUP)), figures=once))
+    assert "drops - all 1.20k" in found
+    assert "waiting for figures" in joined(Scene("vcmtsd 1", 1, View()))
+    gone = replace(scene(at(Level.GROUP)), figures=scene(groups=(1,)).figures)
+    assert "service group 2 is not in service" in joined(gone)
+    unknown = replace(scene(at(Level.MODEM)), modems=None, flows=None)
+    assert "nothing was told" in joined(unknown)
+
+
+def drawn(made: Scene, **environment: str) -> str:
+    out = io.StringIO()
+    console = Console(
+        file=out,
+        force_terminal=True,
+        width=80,
+        height=24,
+        _environ={"TERM": "xterm", **environment},
+    )
+    for line in screen(made, Room(80, 24)):
+        console.print(line)
+    return out.getvalue()
+
+
+def test_colours_where_they_are_wanted() -> None:
+    assert "\x1b[1;31m" in drawn(scene()), "drops are red"
+    plain = drawn(scene(), NO_COLOR="1")
+    assert "31m" not in plain and "> " in plain
+    assert "\x1b" not in drawn(scene(), TERM="dumb")
+
+
+def test_names_are_no_commands_to_the_terminal() -> None:
+    whole = metrics_get(100, (2,))
+    for sample in whole["samples"]:
+        for label in ("name", "runs", "reason", "stage", "port"):
+            if label in sample["labels"]:
+                sample["labels"][label] = HOSTILE
+    figures = model.figures(answer_of(whole), answer_of({**whole, "uptime": 101}))
+    for level in Level:
+        lines = screen(replace(scene(at(level)), figures=figures), Room(100, 40))
+        assert all(line.plain.isprintable() and line.cell_len == 100 for line in lines)
+
+
+def after(keys: str, view: View | None = None) -> View:
+    view = view or View()
+    for key in keys.split():
+        view = pressed(view, key, shown(scene(view)))
+    return view
+
+
+def test_rows_are_chosen_and_entered() -> None:
+    assert after("down").group == "2" and after("down down down").group == "10"
+    assert after("end up").group == "2" and after("down home").group == "1"
+    view = after("down enter enter")
+    assert (view.level, view.group) == (Level.MODEMS, "2") and wish_of(view).modems
+    view = after("down down enter", view)
+    assert (view.level, view.modem) == (Level.MODEM, mac(2, 3))
+    assert wish_of(view).modem == mac(2, 3) and wish_of(view).group == "2"
+    assert after("escape", view).level is Level.MODEMS
+    assert after("escape left backspace escape", view).level is Level.SERVER
+    assert after("enter", view) == view
+
+
+def test_the_chosen_one_stays_where_others_come_and_go() -> None:
+    view = after("down")
+    assert view.group == "2"
+    found = texts(scene(view, groups=(1, 2)))
+    assert next(line for line in found if line.startswith("> ")).split()[1] == "2"
+    found = texts(scene(view, groups=(3, 4)))
+    assert next(line for line in found if line.startswith("> ")).split()[1] == "3"
+
+
+def rows(view: View) -> list[str]:
+    return list(shown(scene(view)).rows)
+
+
+def test_rows_are_ordered() -> None:
+    by_rate = View(sorts={Level.SERVER: Sort("downstream bps")})
+    assert rows(View()) == ["1", "2", "10"] and rows(after("r")) == ["10", "2", "1"]
+    first = after("s s s")
+    assert first.sort("").key == "down bps" and rows(first) == ["10", "2", "1"]
+    assert rows(after("r", first)) == ["1", "2", "10"]
+    assert after("S", first).sort("").key == "modems" and after("S").sort("").key == "up cycles"
+    assert rows(by_rate) == ["1", "2", "10"], "a column that is not there orders nothing"
+    by_drops = at(Level.MODEMS, sorts={Level.MODEMS: Sort("drop/s")})
+    assert rows(by_drops) == [mac(2, number) for number in (3, 2, 1)]
+    assert "by drop/s" in joined(scene(by_drops))
+
+
+def test_other_keys() -> None:
+    assert after("q").quit and after("p").paused and not after("p p").paused
+    assert after("?").help and not after("? ?").help and not after("? x").help
+    assert not after("? escape").help and after("? down").group == ""
+    assert after("tab").section == 1 and after("tab tab tab").section == 0
+    assert after("d").direction == 1 and after("x é redraw") == View()
+    assert "enter right" in joined(scene(after("?")))
+    assert "PAUSED" in joined(scene(after("p")))
+    view = after("down down down up", at(Level.GROUP))
+    assert view.scroll == 2 and view.group == "2"
+
+
+def test_no_rows_to_choose() -> None:
+    view = View()
+    for key in ("down", "enter", "s", "r"):
+        view = pressed(view, key, shown(Scene("vcmtsd 1", 1, view)))
+    assert view == View(sorts=view.sorts)
+
+
+def test_the_page_shows_such_a_screen() -> None:
+    page = (CHECKOUT / "docs" / "top.md").read_text(encoding="utf-8")
+    assert f"```text\n{SERVER}```" in page

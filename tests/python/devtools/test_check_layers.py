@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The layers of the C code: what may include what, who calls whom, and how full a room is."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from python.devtools.own_checks import run, write
+from vcmts.paths import CHECKOUT
+
+
+@pytest.mark.parametrize(
+    ("file", "include", "allowed"),
+    [
+        ("src/wire/a.c", '"wire/b.h"', True),
+        ("src/wire/a.c", "<stdint.h>", True),
+        ("src/wire/a.c", '"model/b.h"', False),
+        ("src/wire/a.c", "<rte_mbuf.h>", False),
+        ("src/model/a.h", '"wire/b.h"', True),
+        ("src/model/a.h", '"pipeline/b.h"', False),
+        ("src/scheduler/a.c", "<rte_ring.h>", False),
+        ("src/scheduler/a.c", '"pipeline/b.h"', False),
+        ("src/pipeline/a.c", "<rte_mbuf.h>", True),
+        ("src/pipeline/a.c", '"downstream/b.h"', False),
+        ("src/platform/a.c", '"downstream/b.h"', False),
+        ("src/downstream/a.c", '"scheduler/b.h"', True),
+        ("src/downstream/a.c", '"upstream/b.h"', False),
+        ("src/upstream/a.c", '"downstream/b.h"', False),
+        ("src/downstream/a.c", '"../upstream/b.h"', False),
+        ("src/main.c", '"commands/b.h"', True),
+        ("src/main.c", '"downstream/b.h"', False),
+        ("src/commands/a.c", '"downstream/b.h"', True),
+        ("src/server/a.c", '"downstream/b.h"', True),
+        ("src/server/a.c", '"telemetry/b.h"', False),
+        ("src/upstream/a.c", '"server/b.h"', False),
+        ("src/telemetry/a.c", '"server/b.h"', True),
+        ("src/telemetry/a.c", '"commands/replay/b.h"', False),
+        ("traffic/a.c", '"wire/b.h"', True),
+        ("traffic/modems/a.c", '"rphy/b.h"', True),
+        ("traffic/rphy/a.c", '"modems/b.h"', False),
+        ("traffic/access/a.c", '"core/b.h"', False),
+        ("traffic/core/a.c", '"captures/b.h"', False),
+        ("traffic/grants/a.c", '"access/b.h"', True),
+        ("traffic/groups/a.c", '"trials/b.h"', False),
+        ("traffic/a.c", '"trials/b.h"', True),
+        ("src/server/a.c", '"groups/b.h"', False),
+        ("traffic/modems/a.c", '"capture/b.h"', True),
+        ("traffic/modems/a.c", '"server/b.h"', False),
+        ("traffic/a.c", '"downstream/b.h"', False),
+        ("traffic/a.c", '"scheduler/b.h"', False),
+    ],
+)
+def test_check_layers(file: str, include: str, allowed: bool, tmp_path: Path) -> None:
+    write(tmp_path, file, f"/* head */\n#include {include}\n")
+    ended = run("check-layers", tmp_path)
+    assert ended.returncode == (0 if allowed else 1), ended.stdout + ended.stderr
+    assert (ended.stdout == "") if allowed else ended.stdout.startswith(f"{file}:2: ")
+
+
+def test_what_is_allowed_is_told(tmp_path: Path) -> None:
+    write(tmp_path, "traffic/modems/a.c", '#include "server/b.h"\n')
+    said = run("check-layers", tmp_path).stdout
+    rooms = "capture, crypto, model, model/grants, pipeline, platform"
+    traffic = "traffic/core, traffic/proof, traffic/random, traffic/rphy"
+    assert said.endswith(f"it may include {rooms}, {traffic}, wire\n")
+
+
+def test_a_bare_name_is_a_file_beside_or_at_the_top(tmp_path: Path) -> None:
+    write(tmp_path, "traffic/run.h", "")
+    write(tmp_path, "traffic/trials/a.c", '#include "run.h"\n')
+    assert run("check-layers", tmp_path).stdout.startswith("traffic/trials/a.c:1: ")
+    write(tmp_path, "traffic/trials/run.h", "")
+    assert run("check-layers", tmp_path).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("back", "found"),
+    [
+        ("first_begin(); /* calls */", True),
+        ("static void *all[] = {first_begin};", True),
+        ("struct first_begin x; y->first_begin = z.first_begin;", False),
+        ("/* first_begin() */", False),
+        ('puts("first_begin()");', False),
+    ],
+)
+def test_circles_of_calls_are_found(back: str, found: bool, tmp_path: Path) -> None:
+    write(tmp_path, "src/wire/a.c", "int first_begin(int a,\n\t\tint b) {\n\tmiddle();\n}\n")
+    write(tmp_path, "src/wire/b.c", "void middle(void) {\n\tlast();\n}\n")
+    write(tmp_path, "src/model/c.c", "void last(void) {\n\t" + back + "\n}\n")
+    ended = run("check-layers", tmp_path)
+    said = "a circle of calls: src/model/c.c, src/wire/a.c, src/wire/b.c\n"
+    assert (ended.returncode, ended.stdout) == ((1, said) if found else (0, ""))
+
+
+def test_rooms_are_known_and_not_full(tmp_path: Path) -> None:
+    write(tmp_path, "src/attic/a.c", "")
+    for number in range(29):
+        write(tmp_path, f"src/wire/a{number}.c", "")
+        write(tmp_path, f"src/wire/a{number}.h", "")
+    ended = run("check-layers", tmp_path)
+    assert ended.returncode == 1
+    assert "src/attic/a.c: src/attic is no room of check-layers\n" in ended.stdout
+    assert "src/wire: 29 names" in ended.stdout
+
+
+def test_the_readme_tells_what_lives_in_each_room() -> None:
+    told = subprocess.run(
+        [CHECKOUT / "devtools" / "check-layers", "--rooms"],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    assert told in (CHECKOUT / "README.md").read_text(encoding="utf-8")

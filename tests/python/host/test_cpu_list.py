@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The kernel's CPU lists: what lib/bitmap-str.c and kernel/sched/isolation.c make of a text."""
+
+from pathlib import Path
+
+import pytest
+
+from python.host.host_machines import MACHINES
+from python.layout_machines import put
+from vcmts.host import cpu_list
+from vcmts.host.cpu_list import ListError
+from vcmts.host.files import Files
+from vcmts.host.prepare import arguments
+from vcmts.layout import machine as host_machine
+
+LAST = 15
+# Of lib/test_bitmap.c and kernel-parameters.rst, for CPUs 0 to 15.
+GOOD = {
+    "": [],
+    "\n": [],
+    "0": [0],
+    "0-3,8,10-11": [0, 1, 2, 3, 8, 10, 11],
+    "3,1": [3, 1],
+    "1,": [1],
+    ",1": [1],
+    "1,,2": [1, 2],
+    " 1 2\t3,\n": [1, 2, 3],
+    "1-1": [1],
+    "015": [15],
+    "N": [15],
+    "0-N": list(range(16)),
+    "N-N": [15],
+    "14-N": [14, 15],
+    "all": list(range(16)),
+    "ALL": list(range(16)),
+    "0-15:1/2": list(range(0, 16, 2)),
+    "1-N:14/15": list(range(1, 15)),
+    "0-15:2/5": [0, 1, 5, 6, 10, 11, 15],
+    "all:1/4": [0, 4, 8, 12],
+    "1-15:3/3": list(range(1, 16)),
+    "0-3:0/2": [],
+    "0-3:1/N": [0],
+    "1,2,10-14:2/4": [1, 2, 10, 11, 14],
+}
+WRONG = [
+    "-1", "--1", "1-", "0--1", "3-2", "N-0", "a", "0x1", "1-2-3", "1;2", "(null)", "allx", "all-3",
+    "16", "0-16", "99999999999", "0-3:", "0-3:1", "0-3:1/", "0-3:/1", "0-3:1/0", "0-3:0/0",
+    "0-3:2/1", "0-3:1/2/3", "5:1/2", "N:1/1", "n", "1 -2",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", GOOD)
+def test_lists(text: str) -> None:
+    assert list(cpu_list.cpus(text, LAST)) == GOOD[text]
+
+
+@pytest.mark.parametrize("text", WRONG)
+def test_what_is_none(text: str) -> None:
+    for whole in (text, f"1,{text}", f"{text},1"):
+        with pytest.raises(ListError):
+            cpu_list.cpus(whole, LAST)
+        assert cpu_list.cpus_or_none(whole, LAST) == ()
+
+
+def test_without_the_number_of_the_last() -> None:
+    assert cpu_list.cpus("0-3,1000") == (0, 1, 2, 3, 1000)
+    for text in ("N", "0-N", "all", "0-99999999"):
+        with pytest.raises(ListError):
+            cpu_list.cpus(text)
+
+
+@pytest.mark.parametrize(
+    ("value", "flags", "cpus"),
+    [
+        ("1-3", "domain", [1, 2, 3]),
+        ("managed_irq,domain,1-N", "managed_irq domain", list(range(1, 16))),
+        ("managed_irq,1-2", "managed_irq", [1, 2]),
+        ("nohz,domain,1-7:1/2", "nohz domain", [1, 3, 5, 7]),
+        ("strange,2", "domain", [2]),  # skipped
+        ("str4nge,2", "", []),
+        ("all", "domain", []),  # a flag that is not known
+        ("domain,all", "domain", []),
+        ("domain", "domain", []),
+        ("nohz", "domain", []),
+        ("domain,0-N:1/2", "domain", list(range(0, 16, 2))),
+        ("domain,3-1", "domain", []),
+    ],
+)
+def test_isolcpus(value: str, flags: str, cpus: list[int]) -> None:
+    found = cpu_list.isolcpus(value, LAST)
+    assert (set(found[0]), list(found[1])) == (set(flags.split()), cpus)
+
+
+@pytest.mark.parametrize(
+    ("words", "isolated", "tickless"),
+    [
+        ("isolcpus=managed_irq,domain,1-N nohz_full=1-N", range(1, 16), range(1, 16)),
+        ("isolcpus=1-N:14/15 nohz_full=all", range(1, 15), range(16)),
+        ("isolcpus=0-15:1/2", range(0, 16, 2), ()),
+        ("isolcpus=managed_irq,1-5", (), ()),
+        ("isolcpus=nohz,domain,3", [3], [3]),
+        ("isolcpus=nohz,3 nohz_full=N", (), [3]),
+        ("isolcpus=3 isolcpus=4 nohz_full=16 nohz_full=4-5", [3], [4, 5]),
+        ("isolcpus=all nohz_full=N", (), [15]),
+    ],
+)
+def test_arguments_of_the_kernel(
+    words: str, isolated: list[int], tickless: list[int], tmp_path: Path
+) -> None:
+    """What `vcmts host plan` makes of them is what `vcmts host check` sees after the start."""
+    kernel = MACHINES["server"](tmp_path)
+    for name, found in (("isolcpus", isolated), ("nohz_full", tickless)):
+        assert arguments.cores_named(Files(tmp_path, kernel.ask), words.split(), name) == set(found)
+
+
+def test_the_last_cpu_is_the_last_possible(tmp_path: Path) -> None:
+    MACHINES["server"](tmp_path)
+    files = Files(tmp_path)
+    assert host_machine.last_possible(files) == 15
+    put(tmp_path / "sys/devices/system/cpu/possible", "0-31")
+    assert host_machine.last_possible(files) == 31

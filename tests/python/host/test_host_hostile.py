@@ -1,0 +1,347 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Plans, folders and journals that mean ill: refused in one line, before anything is changed."""
+
+import json
+import os
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from python.host.host_kernel import relink, tree
+from python.host.host_machines import MACHINES
+from python.host.host_steps import apply, machine, prepared, undo
+from python.layout_machines import put
+from vcmts import cli
+from vcmts.host.prepare import folder as host_folder
+from vcmts.host.prepare import journal as host_journal
+from vcmts.host.prepare import stored, texts, words
+from vcmts.host.prepare.plan import Plan
+from vcmts.host.prepare.system import StepError
+from vcmts.paths import MistakeError
+
+CARD = "0000:3b:00.0"
+LOGIN = "0000:01:00.0"
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tests' own session is none of these machines', and their disk does not matter."""
+    monkeypatch.delenv("SSH_CONNECTION", raising=False)
+    monkeypatch.setattr(os, "fsync", lambda handle: None)
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A server's plan, to be changed in one place."""
+    return prepared(tmp_path_factory.mktemp("machine"))[1].stored()
+
+
+def folder_of(plan: Plan, folder: Path) -> Path:
+    for name, text in texts.files_of(plan).items():
+        path = folder / "files" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    parts = (words.page_lines, words.argument_lines, words.card_lines, words.file_lines)
+    lines = [line for part in parts for line in ("", *part(plan))]
+    (folder / "plan.md").write_text("\n".join(lines) + "\n")
+    (folder / "plan.json").write_text(plan.stored())
+    return folder
+
+
+def test_a_plan_is_read_as_it_was_written(tmp_path: Path) -> None:
+    for name in MACHINES:
+        _, plan = prepared(tmp_path / name, name)
+        folder = folder_of(plan, tmp_path / f"plan-{name}")
+        assert stored.read(folder) == plan
+        host_folder.same_files(folder, plan)
+
+
+def test_files_that_are_not_those_of_the_plan(tmp_path: Path) -> None:
+    _, plan = prepared(tmp_path / "machine")
+    folder = folder_of(plan, tmp_path / "plan")
+    script = folder / "files" / texts.SCRIPT
+    script.write_text(script.read_text() + "touch /x\n")
+    with pytest.raises(MistakeError, match=r"it is not what plan\.json says"):
+        host_folder.same_files(folder, plan)
+    script.unlink()
+    script.symlink_to("/etc/passwd")
+    with pytest.raises(MistakeError, match="no such file, or a link"):
+        host_folder.same_files(folder, plan)
+    script.unlink()
+    script.write_text(texts.files_of(plan)[texts.SCRIPT])
+    (folder / "files/etc/passwd").write_text("x")
+    with pytest.raises(MistakeError, match="not of this plan"):
+        host_folder.same_files(folder, plan)
+
+
+def test_words_that_are_not_those_of_the_plan(tmp_path: Path) -> None:
+    """What people read is what is done: pages, arguments, ports and files."""
+    root, out = tmp_path / "machine", tmp_path / "plan"
+    for name in MACHINES:
+        machine(name, root / name)
+        shutil.rmtree(out, ignore_errors=True)
+        assert cli.main(["host", "plan", "--machine", str(root / name), "-o", str(out)]) == 0
+        host_folder.same_files(out, stored.read(out))
+    machine("server", root / "again")
+    assert cli.main(["host", "plan", "--machine", str(root / "again"), "-o", str(out)]) == 0
+    text, plan = (out / "plan.md").read_text(), stored.read(out)
+    for old, new in (
+        ("isolcpus=", "isolcpus=1,"),
+        (CARD, LOGIN),
+        (f"- /{texts.RULES}", f"- /{texts.RULES}.mine"),
+        (f"{plan.pages[0].count} pages", "7 pages"),
+    ):
+        assert old in text
+        (out / "plan.md").write_text(text.replace(old, new))
+        with pytest.raises(MistakeError, match=r"plan\.md: it is not what plan\.json says"):
+            host_folder.same_files(out, plan)
+    (out / "plan.md").unlink()
+    with pytest.raises(MistakeError, match=r"plan\.md: no such file"):
+        host_folder.same_files(out, plan)
+
+
+def changed(found: object, path: tuple[object, ...], value: object) -> object:
+    """A copy with another value at a place."""
+    if not path:
+        return value
+    copy = dict(found) if isinstance(found, dict) else list(found)  # type: ignore[call-overload]
+    copy[path[0]] = changed(copy[path[0]] if path[1:] else None, path[1:], value)
+    return copy
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("schema",), 3),
+        (("arguments", 0), "quiet; reboot=1"),
+        (("arguments", 0), 'x="$(reboot)"'),
+        (("arguments", 0), "a=b\nc=d"),
+        (("arguments", 0), "isolcpus=0-15"),
+        (("arguments", 0), "init=/tmp/x"),
+        (("arguments", 1), "nohz_full=0"),
+        (("arguments", 1), "mitigations=off"),
+        (("arguments",), ["iommu=pt", "intel_iommu=on"]),
+        (("arguments",), ["iommu=pt", "iommu=pt"]),
+        (("isolated",), list(range(16))),
+        (("isolated",), [0, 1]),
+        (("isolated",), [1, 1]),
+        (("isolated",), [4711]),
+        (("polling",), [4711]),
+        (("main_core",), 16),
+        (("main_core",), 1.0),
+        (("main_core",), True),
+        (("no_iommu",), "yes"),
+        (("cards", 0, "address"), "0000:\u0663b:00.0"),
+        (("cards", 0, "mtu"), 68),
+        (("cards", 0, "mtu"), 2000.0),
+        (("cards", 0, "functions", 0, "mac"), ""),
+        (("cards", 0, "functions", 0, "mac"), "00:00:00:00:00:00"),
+        (("cards", 0, "functions", 0, "mac"), "01:00:5e:00:00:01"),
+        (("cards", 0, "functions", 0, "groups"), [99]),
+        (("cards", 0, "functions", 0, "index"), None),
+        (("cards", 0, "functions", 0, "further"), 1),
+        (("pages", 0, "count"), 512.0),
+        (("further",), 1),
+        (("cards", 0, "address"), "../../../../etc"),
+        (("cards", 0, "address"), "0000:3b:00.0\n"),
+        (("cards", 0, "vendor"), "8086;"),
+        (("cards", 0, "mac"), "52:54:00:00:00:01 x"),
+        (("cards", 0, "made"), 0),
+        (("cards", 0, "made"), -1),
+        (("cards", 0, "made"), 4096),
+        (("cards", 0, "others"), 0),
+        (("cards", 0, "functions"), []),
+        (("cards", 0, "functions", 0, "index"), 5),
+        (("cards", 0, "functions", 0, "mac"), "$(reboot)"),
+        (("cards", 0, "functions", 0, "vlan"), 4095),
+        (("cards", 0, "functions", 0, "vlan"), True),
+        (("cards", 0, "addresses"), []),
+        (("cards", 1, "address"), CARD),
+        (("pages", 0, "node"), "0/../../../../tmp"),
+        (("pages", 0, "size_kb"), 4),
+        (("pages", 0, "count"), 0),
+        (("facts", "loader"), "lilo"),
+        (("facts", "cores"), [[1]]),
+        (("groups",), []),
+        ((), []),
+        ((), None),
+    ],
+)
+def test_a_plan_that_means_ill(
+    path: tuple[object, ...], value: object, written: str, tmp_path: Path
+) -> None:
+    (tmp_path / "plan.json").write_text(json.dumps(changed(json.loads(written), path, value)))
+    with pytest.raises(MistakeError, match=r"plan\.json: ") as error:
+        stored.read(tmp_path)
+    assert "\n" not in str(error.value)
+
+
+def test_keys_that_are_there_twice(tmp_path: Path) -> None:
+    _, plan = prepared(tmp_path / "machine")
+    text = plan.stored().replace('"no_iommu": false', '"no_iommu": false, "no_iommu": true')
+    (tmp_path / "plan.json").write_text(text)
+    with pytest.raises(MistakeError, match=r"plan\.json: 'no_iommu' is there twice"):
+        stored.read(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "said"),
+    [
+        # of the login's card: a rule of udev would give it to vfio-pci
+        (("cards", 0, "addresses"), [LOGIN], "other addresses"),
+        (("cards", 0, "bind"), False, "its driver is another"),
+        (("cards", 0, "others"), True, "has 0 functions"),
+        (("cards", 0, "node"), None, "on NUMA node 0, planned None"),
+        (("cards", 0, "vendor"), "8087", "another model"),
+        (("cards", 0, "made"), 0, "has 1 functions that somebody made"),
+        (("pages", 0, "count"), 1 << 24, "64.0 GiB, allowed: 48.0 GiB"),
+        (("pages", 0, "node"), 7, "node7/.* is not there"),
+        (("facts", "loader"), "cmdline", "boot loader grub, planned for cmdline"),
+    ],
+)
+def test_a_plan_that_goes_further(
+    path: tuple[object, ...], value: object, said: str, tmp_path: Path
+) -> None:
+    """Each field is what a plan may have, and not what this machine has."""
+    kernel, plan = prepared(tmp_path / "machine")
+    found: Any = changed(json.loads(plan.stored()), path, value)
+    if path[-1] == "made":
+        kernel.functions(CARD, 1)
+        found["cards"][0] |= {"addresses": []}
+        found["cards"][0]["functions"][0] |= {"index": None, "mac": "", "vlan": 0}
+    (tmp_path / "plan.json").write_text(json.dumps(found))
+    meant = stored.read(tmp_path)
+    before = tree(kernel.root)
+    with pytest.raises(MistakeError, match=said):
+        apply(kernel, meant)
+    assert tree(kernel.root) == before
+
+
+def test_a_card_that_no_plan_would_have(tmp_path: Path) -> None:
+    """It shares its group of the IOMMU with the login's."""
+    kernel, plan = prepared(tmp_path, "cloud")
+    kernel.iommu = True
+    for address in ("0000:00:05.0", "0000:00:06.0"):
+        kernel.join(address, "1")
+    with pytest.raises(MistakeError, match=r"without 0000:00:05\.0: one group of the IOMMU"):
+        apply(kernel, replace(plan, no_iommu=False))
+    with pytest.raises(MistakeError, match="an IOMMU works, planned without one"):
+        apply(kernel, plan)
+
+
+def test_a_card_with_functions_as_a_whole(tmp_path: Path) -> None:
+    """No plan gives one away that shares its group of the IOMMU, were it planned by its functions
+    or not."""
+    kernel, plan = prepared(tmp_path, "single")
+    kernel.join("0000:02:00.0", "9")
+    kernel.join("0000:05:00.0", "9")
+    (card,) = plan.cards
+    port = replace(card.functions[0], index=None, mac="", vlan=0)
+    meant = replace(card, made=0, addresses=(), functions=(port,))
+    before = tree(tmp_path)
+    with pytest.raises(MistakeError, match=r"without 0000:02:00\.0: one group of the IOMMU"):
+        apply(kernel, replace(plan, cards=(meant,)))
+    assert tree(tmp_path) == before
+    assert apply(kernel, plan) > 0
+
+
+@pytest.mark.parametrize("name", ["files", "plan.md", "plan.json", "files/etc", "files/etc/x"])
+def test_a_folder_with_links(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Nothing behind one is read, written or taken away."""
+    root, out, elsewhere = (tmp_path / part for part in ("machine", "plan", "elsewhere"))
+    machine("server", root)
+    words = ["host", "plan", "--machine", str(root), "-o", str(out)]
+    assert cli.main(words) == 0
+    place = out / name
+    if place.exists():
+        place.rename(tmp_path / "old")
+    put(elsewhere / "plan.json", "mine")
+    put(elsewhere / "etc/vcmts/host-prepare", "mine")
+    put(elsewhere / "vcmts/host-prepare", "mine")
+    relink(place, str(elsewhere / "plan.json" if "." in name else elsewhere))
+    before = tree(elsewhere)
+    assert cli.main(words) == 2 and tree(elsewhere) == before
+    assert f"{place}: it is a link" in capsys.readouterr().err
+
+
+def test_a_folder_with_files_of_others(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    root, out = tmp_path / "machine", tmp_path / "plan"
+    machine("server", root)
+    words = ["host", "plan", "--machine", str(root), "-o", str(out)]
+    assert cli.main(words) == 0
+    put(out / "notes.md", "mine")
+    assert cli.main(words) == 0
+    put(out / "files/etc/mine", "mine")
+    assert cli.main(words) == 2
+    assert "files/etc/mine: it is of no plan" in capsys.readouterr().err
+    assert (out / "files/etc/mine").exists() and (out / "notes.md").exists()
+
+
+@pytest.mark.parametrize("data", [b"", b"{", b"\xff\xfe", b"[" * 100000, b"null", b"1e999"])
+def test_a_plan_that_is_none(data: bytes, tmp_path: Path) -> None:
+    (tmp_path / "plan.json").write_bytes(data)
+    with pytest.raises(MistakeError, match=r"plan\.json: "):
+        stored.read(tmp_path)
+    with pytest.raises(MistakeError, match="no such file"):
+        stored.read(tmp_path / "no")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "x",
+        "[]",
+        '{"event": "begun"}',
+        '{"event": "begun", "step": {"kind": "file", "target": "../x", "wanted": 1}, "made": []}',
+        '{"event": "done", "number": 7}',
+        '{"event": "done", "number": -1}',
+        '{"event": "undone", "number": "0"}',
+        '{"event": "what"}',
+    ],
+)
+def test_a_journal_that_is_none(line: str, tmp_path: Path) -> None:
+    kernel, _ = prepared(tmp_path)
+    put(tmp_path / host_journal.PLACE, '{"schema": 1, "plan": "x"}\n' + line)
+    with pytest.raises(MistakeError, match=f"/{host_journal.PLACE}: line 2: "):
+        undo(kernel)
+    put(tmp_path / host_journal.PLACE, '{"schema": 9, "plan": "x"}')
+    with pytest.raises(MistakeError, match="schema: found 9"):
+        undo(kernel)
+
+
+def step_text(kind: str, target: str, wanted: object, **others: object) -> dict[str, object]:
+    found = {"kind": kind, "target": target, "wanted": wanted, "what": "w", "refresh": ""}
+    return {**found, "made": False, **others}
+
+
+@pytest.mark.parametrize(
+    ("step", "before", "made", "said"),
+    [
+        ({"kind": "x", "target": "y", "wanted": 1}, None, [], "a step that is none: y"),
+        (step_text("x", "y", 1), None, [], "a kind that is none: x"),
+        (step_text("file", "etc/shadow", {"link": "x"}), None, [], "file etc/shadow"),
+        (step_text("file", texts.SCRIPT, {"link": "x"}), 5, [], "that no plan has"),
+        (step_text("file", texts.SCRIPT, {"link": "x"}), {"text": "x"}, [], "that no plan has"),
+        (step_text("file", texts.SCRIPT, {"link": "x"}), None, ["home"], "that no plan has"),
+        (step_text("value", "sys/power/state", "mem"), "", [], "value sys/power/state"),
+        (step_text("value", "sys/kernel/mm/../x", "1"), "", [], "no step"),
+        (step_text("module", "zfs", True), False, [], "module zfs"),
+        (step_text("binding", f"{CARD}/0", 1), {}, [], "binding"),
+        (step_text("functions", CARD, 1), "0", [], "functions"),
+        (step_text("functions", CARD, 1, refresh="x"), 0, [], "functions"),
+        (step_text("functions", CARD, 1, made=1), 0, [], "functions"),
+    ],
+)
+def test_steps_of_a_journal_that_are_none(
+    step: dict[str, object], before: object, made: list[str], said: str, tmp_path: Path
+) -> None:
+    kernel, _ = prepared(tmp_path)
+    line = json.dumps({"event": "begun", "step": step, "before": before, "made": made})
+    put(tmp_path / host_journal.PLACE, '{"schema": 1, "plan": "x"}\n' + line)
+    there = tree(tmp_path)
+    with pytest.raises((StepError, MistakeError), match=said):
+        undo(kernel)
+    assert tree(tmp_path) == there

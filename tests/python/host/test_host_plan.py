@@ -1,0 +1,391 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is planned for which machine, and what is never touched."""
+
+import json
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from python.host.host_kernel import Kernel, Nic, relink
+from python.host.host_machines import MACHINES, base, default_route
+from python.host.host_steps import decided, machine
+from python.layout_machines import Recorded, put
+from vcmts import cli
+from vcmts.host.files import Files
+from vcmts.host.prepare import plan as host_plan
+from vcmts.host.prepare import texts
+from vcmts.host.prepare.login import guarded
+from vcmts.paths import MistakeError, program
+
+LOGIN = {
+    "server": {"eno1"},
+    "single": {"bond0.7", "bond0", "eno1", "eno2"},
+    "cloud": {"ens5"},
+    "laptop": {"enp0s31f6"},
+    "small": {"eth0"},
+}
+
+
+@pytest.fixture(autouse=True)
+def no_login(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SSH_CONNECTION", raising=False)
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_the_login_interface_is_never_planned(name: str, tmp_path: Path) -> None:
+    found = decided(machine(name, tmp_path), "--groups", "1")
+    assert set(found.guarded) == LOGIN[name]
+    planned = {card.address for card in found.plan.cards}
+    assert not planned & set(found.cards)
+    text = json.dumps(texts.files_of(found.plan))
+    assert not any(address in text for address in found.cards)
+
+
+def test_a_server(tmp_path: Path) -> None:
+    """One group: both ports on the first node's card, cores beside, whole cores isolated."""
+    found = decided(machine("server", tmp_path), "--groups", "1", "--network-vlan", "10")
+    plan = found.plan
+    assert [card.address for card in plan.cards] == ["0000:3b:00.0", "0000:3b:00.1"]
+    assert [[f.role for f in card.functions] for card in plan.cards] == [["network"], ["rphy"]]
+    network, rphy = (card.functions[0] for card in plan.cards)
+    assert (network.vlan, rphy.vlan) == (10, 0) and (network.check, rphy.check) == (False, True)
+    assert plan.cards[0].addresses == ("0000:3b:02.0",)
+    # node 0 is cores 0-3 and their siblings 8-11; core 0 and its sibling are the system's
+    assert plan.main_core == 0 and set(plan.polling) <= {1, 2, 3, 8, 9, 10, 11}
+    assert plan.isolated == tuple(
+        sorted({n for core in plan.polling for n in (core % 8, core % 8 + 8)} - {0})
+    )
+    assert [(p.node, p.size_kb, p.count) for p in plan.pages] == [(0, 2048, 512)]
+    listed = ",".join(map(str, plan.isolated)) if len(plan.isolated) < 2 else ""
+    assert plan.arguments[0].startswith("isolcpus=managed_irq,domain," + listed)
+    assert [word.partition("=")[0] for word in plan.arguments] == [
+        "isolcpus",
+        "nohz_full",
+        "rcu_nocbs",
+    ]
+
+
+def test_mac_addresses_are_local_and_stay_the_same(tmp_path: Path) -> None:
+    kernel = machine("server", tmp_path)
+    macs = [
+        [
+            f.mac
+            for card in decided(kernel, "--groups", "3", "--ports", "own").plan.cards
+            for f in card.functions
+        ]
+        for _ in range(2)
+    ]
+    assert macs[0] == macs[1] and len(set(macs[0])) == 6
+    assert all(int(mac[:2], 16) & 3 == 2 for mac in macs[0])
+
+
+def test_groups_of_both_nodes_have_cards_of_theirs(tmp_path: Path) -> None:
+    found = decided(machine("server", tmp_path), "--groups", "5", "--ports", "own")
+    assert set(found.cores.nodes) == {0, 1}
+    nodes = dict(zip(found.plan.groups, found.cores.nodes, strict=True))
+    for card in found.plan.cards:
+        for one in card.functions:
+            assert {nodes[group] for group in one.groups} == {card.node}
+        assert card.made == len(card.functions)
+    both = {(g, f.role) for c in found.plan.cards for f in c.functions for g in f.groups}
+    assert len(both) == 10
+    assert {(p.node, p.count) for p in found.plan.pages} == {
+        (node, 512 * found.cores.nodes.count(node)) for node in (0, 1)
+    }
+
+
+def test_a_single_card_has_both_ports(tmp_path: Path) -> None:
+    found = decided(machine("single", tmp_path), "--groups", "2", "--ports", "own")
+    (card,) = found.plan.cards
+    assert card.address == "0000:05:00.0" and card.made == 4
+    assert "stands on it (the default route" in found.guarded["eno1"]
+
+
+def test_a_cloud(tmp_path: Path) -> None:
+    """Cards as a whole; the IOMMU that is missing is told of, or is done without."""
+    kernel = machine("cloud", tmp_path)
+    found = decided(kernel, "--groups", "1")
+    assert [(c.address, c.made, c.bind) for c in found.plan.cards] == [
+        ("0000:00:06.0", 0, True),
+        ("0000:00:07.0", 0, True),
+    ]
+    assert "iommu=pt" in found.plan.arguments
+    assert any("--no-iommu" in note for note in found.notes)
+    without = decided(kernel, "--groups", "1", "--no-iommu")
+    assert texts.OPTIONS in texts.files_of(without.plan)
+    assert "iommu=pt" not in without.plan.arguments
+    assert not any("IOMMU" in note for note in without.notes)
+    with pytest.raises(MistakeError, match=r"makes no functions.*ports\.network\.vlan"):
+        decided(kernel, "--network-vlan", "7")
+
+
+def test_a_laptop(tmp_path: Path) -> None:
+    found = decided(machine("laptop", tmp_path), "--groups", "1")
+    assert found.plan.cards == () and host_plan.GRUB not in texts.files_of(found.plan)
+    assert any("no card is free" in note for note in found.notes)
+    assert any("by hand" in note for note in found.notes)
+
+
+def test_who_is_logged_in(tmp_path: Path) -> None:
+    """By the address of the session, as an IPv6 socket has it too; nothing else says so here."""
+    base(tmp_path, Recorded(cores=2))
+    nics = [
+        Nic("0000:02:00.0", "eth0", up=True, addresses=("10.1.1.1",)),
+        Nic("0000:02:00.1", "eth1", addresses=("10.1.1.2",)),
+        Nic("0000:02:00.2", "eth2", addresses=("fe80::1",)),
+        Nic("0000:02:00.3", "eth3"),
+    ]
+    files = Files(tmp_path, Kernel(tmp_path, nics).ask)
+    assert set(guarded(files, {})) == {"eth0"}  # the others are down
+    session = {"SSH_CONNECTION": "10.9.9.9 5000 ::ffff:10.1.1.2 22"}
+    assert guarded(files, session)["eth1"] == "you are logged in over it"
+    session = {"SSH_CONNECTION": "fe80::9%eth2 5000 fe80::1%eth2 22"}
+    assert set(guarded(files, session)) == {"eth0", "eth2"}
+    assert set(guarded(files, {"SSH_CONNECTION": "not what it is"})) == {"eth0"}
+
+
+def test_without_ip_what_is_up_is_not_touched(tmp_path: Path) -> None:
+    kernel = machine("server", tmp_path)
+    put(tmp_path / "sys/class/net/ens0f0/flags", "0x1003")
+    kernel.has_ip = False
+    found = decided(kernel)
+    assert set(found.guarded) == {"eno1", "ens0f0"}
+    assert "0000:3b:00.0" not in {card.address for card in found.plan.cards}
+
+
+def test_a_port_of_a_bridge_and_a_containers_card_are_not_touched(tmp_path: Path) -> None:
+    kernel = machine("server", tmp_path)
+    net = tmp_path / "sys/class/net"
+    put(net / "br0/flags", "0x1003")
+    relink(net / "ens0f0/master", "../br0")
+    (net / "ens0f1").unlink()  # in another namespace
+    (tmp_path / "sys/bus/pci/devices/0000:3b:00.1/net").rename(tmp_path / "elsewhere")
+    found = decided(kernel)
+    assert found.cards["0000:3b:00.0"] == "ens0f0: it is a part of br0"
+    assert "no interface is seen" in found.cards["0000:3b:00.1"]
+    assert {card.address for card in found.plan.cards} == {"0000:af:00.0", "0000:af:00.1"}
+
+
+def test_the_card_of_a_function_that_is_in_use(tmp_path: Path) -> None:
+    """You are logged in over a virtual function: its card makes no other number of them."""
+    kernel = machine("server", tmp_path)
+    kernel.functions("0000:3b:00.0", 1)
+    kernel.nics.append(Nic("0000:3b:02.0", "vf0", "iavf", up=True, addresses=("10.2.2.2",)))
+    kernel.driver_folder("iavf")
+    kernel.attach("0000:3b:02.0", "iavf")
+    found = decided(kernel)
+    assert "0000:3b:02.0" in found.cards["0000:3b:00.0"]
+    assert "0000:3b:00.0" not in {card.address for card in found.plan.cards}
+
+
+def test_what_shares_the_iommus_group(tmp_path: Path) -> None:
+    base(tmp_path, Recorded(cores=4))
+    default_route(tmp_path, "eth0")
+    nics = [
+        Nic("0000:02:00.0", "eth0", "e1000e", up=True, group="5"),
+        Nic("0000:03:00.0", "eth1", "e1000e", group="5"),
+        Nic("0000:04:00.0", "eth2", "e1000e", group="6"),
+        Nic("0000:05:00.0", "eth3", "e1000e", group="7"),
+    ]
+    kernel = Kernel(tmp_path, nics)
+    found = decided(kernel)
+    assert {c.address for c in found.plan.cards} == {"0000:04:00.0", "0000:05:00.0"}
+    with pytest.raises(MistakeError, match=r"without 0000:02:00\.0: one group"):
+        decided(kernel, "--cards", "03:00.0")
+
+
+def test_dpdk_works_beside_the_driver_of_some_cards(tmp_path: Path) -> None:
+    base(tmp_path, Recorded(cores=4))
+    nic = Nic("0000:02:00.0", "eth1", "mlx5_core", ("15b3", "101d"), most=8)
+    plan = decided(Kernel(tmp_path, [nic])).plan
+    assert [(card.bind, card.made) for card in plan.cards] == [(False, 2)]
+    files = texts.files_of(plan)
+    assert texts.MODULES not in files and "\tbind " not in files[texts.SCRIPT]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--groups", "0"], "--groups: found 0, allowed: 1 to 64"),
+        (["--groups", "65"], "--groups: found 65"),
+        (["--cards", "0000:01:00.0"], r"0000:01:00.0: it is not touched: eno1: the default route"),
+        (["--cards", "0000:99:00.0"], "no network card has this PCI address"),
+        (["--cards", "../etc"], "allowed: PCI addresses"),
+        (["--network-vlan", "0"], "--network-vlan: found '0'"),
+        (["--network-vlan", "4095"], "--network-vlan: found '4095'"),
+        (["--rphy-vlan", "9-7"], "--rphy-vlan: found '9-7'"),
+        (["--rphy-vlan", "1-3"], "found 3 VLANs for 1 ports"),
+        (["--config", "/no/such"], "no such file"),
+    ],
+)
+def test_wishes_that_are_refused(words: list[str], said: str, tmp_path: Path) -> None:
+    with pytest.raises(MistakeError, match=said):
+        decided(machine("server", tmp_path), *words)
+
+
+def test_too_much_for_a_machine(tmp_path: Path) -> None:
+    kernel = machine("single", tmp_path)
+    for name in ("sriov_totalvfs",):
+        put(tmp_path / f"sys/bus/pci/devices/0000:05:00.0/{name}", "3")
+    with pytest.raises(MistakeError, match="3 places for ports, which are too few"):
+        decided(kernel, "--groups", "2", "--ports", "own")
+    put(tmp_path / "sys/devices/system/node/node0/meminfo", "Node 0 MemTotal: 1048576 kB")
+    with pytest.raises(MistakeError, match=r"2\.0 GiB of huge pages .* node 0, which has 1\.0 GiB"):
+        decided(kernel, "--groups", "2")
+    pool = tmp_path / "sys/devices/system/node/node0/hugepages/hugepages-1048576kB"
+    (pool / "nr_hugepages").unlink()
+    with pytest.raises(MistakeError, match="huge pages of 1024 MB: the kernel has none"):
+        decided(kernel, "--page-size", "1G")
+
+
+def test_pages_that_are_in_use_are_told(tmp_path: Path) -> None:
+    kernel = machine("single", tmp_path)
+    pool = tmp_path / "sys/devices/system/node/node0/hugepages/hugepages-2048kB"
+    put(pool / "nr_hugepages", "512")
+    put(pool / "free_hugepages", "512")
+    assert not any("in use" in note for note in decided(kernel).notes)
+    put(pool / "free_hugepages", "12")
+    assert any(
+        note.startswith("500 of 512 huge pages are in use") for note in decided(kernel).notes
+    )
+
+
+def test_pages_of_a_gigabyte_come_by_arguments(tmp_path: Path) -> None:
+    found = decided(machine("server", tmp_path), "--groups", "2", "--page-size", "1G")
+    assert found.plan.arguments[-3:] == (
+        "default_hugepagesz=1G",
+        "hugepagesz=1G",
+        f"hugepages=0:{found.plan.pages[0].count}",
+    )
+    assert "pages sys" not in texts.files_of(found.plan)[texts.SCRIPT]
+
+
+def test_the_script_is_one_for_a_shell(tmp_path: Path) -> None:
+    plan = decided(machine("server", tmp_path), "--groups", "5", "--ports", "own").plan
+    script = tmp_path / "script"
+    script.write_text(texts.files_of(plan)[texts.SCRIPT])
+    subprocess.run(["sh", "-n", str(script)], check=True)
+    assert script.read_text().count("\tbind ") == 10
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_check(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """By the command: of another machine, so that no program of this one is asked."""
+    machine(name, tmp_path)
+    status = cli.main(["host", "check", "--json", "--machine", str(tmp_path)])
+    found = json.loads(capsys.readouterr().out)
+    facts = {row["fact"]: row for row in found["facts"]}
+    assert {row["verdict"] for row in found["facts"]} <= {"ok", "could be better", "missing"}
+    assert status == (0 if found["ok"] else 1)
+    assert facts["isolated cores"]["verdict"] == "could be better"
+    assert all(name in facts["never touched"]["found"] for name in LOGIN[name])
+    assert facts["IOMMU"]["verdict"] == ("missing" if name == "cloud" else "ok")
+    if name != "laptop":
+        assert facts["huge pages"]["verdict"] == "missing" and status == 1
+    assert cli.main(["host", "check", "--machine", str(tmp_path)]) == status
+    assert "never touched" in capsys.readouterr().out
+
+
+def test_check_of_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["host", "check", "--machine", str(tmp_path)]) == 1
+    assert cli.main(["host", "check", "--machine", str(tmp_path / "no")]) == 2
+    assert "no such folder" in capsys.readouterr().err
+
+
+def test_a_sysfs_that_means_ill(tmp_path: Path) -> None:
+    """No value of it goes into a file that root runs, and none is a reason to stop with a trace."""
+    kernel = machine("server", tmp_path)
+    place = tmp_path / "sys/bus/pci/devices/0000:3b:00.0"
+    put(place / "vendor", "0x8086$(touch x)")
+    put(place / "sriov_totalvfs", "9" * 6000)
+    put(place / "numa_node", "-99999999999999999999")
+    put(tmp_path / "sys/class/net/ens0f1/address", '52:54:00:00:00:01"; reboot')
+    put(tmp_path / "sys/class/net/ens1f0/speed", "\x1b[31m")
+    put(tmp_path / "sys/devices/system/cpu/nohz_full", "0-9999999999999999999999,7-3")
+    found = decided(kernel, "--groups", "4", "--ports", "own")
+    assert "0000:3b:00.0" not in {card.address for card in found.plan.cards}
+    text = "".join(texts.files_of(found.plan).values())
+    assert "reboot" not in text and "touch" not in text
+    assert re.search(r"same 0000:3b:00\.1 8086 1592 -;", text)
+
+
+def test_a_plan_in_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    root, out = tmp_path / "machine", tmp_path / "plan"
+    machine("server", root)
+    words = ["host", "plan", "--groups", "2", "--machine", str(root), "-o", str(out)]
+    assert cli.main(words) == 0
+    said = capsys.readouterr().out
+    assert said.startswith((out / "plan.md").read_text())
+    for part in ("interface eno1: the default route", "| 0 |", "0000:3b:02.0", "grub.d", "2048 MB"):
+        assert part in said, part
+    assert cli.main(words) == 0  # over itself
+    (out / "plan.json").unlink()
+    assert cli.main(words) == 2
+    assert "holds no plan" in capsys.readouterr().err
+
+
+def test_another_machine_is_not_changed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["host", "undo", "--machine", str(tmp_path)]) == 2
+    assert "changes are made here" in capsys.readouterr().err
+
+
+SERVER = """
+rphy: {core_ip: 192.0.2.1, rpd_ip: 192.0.2.2, core_mac: "02:00:00:00:0a:01"}
+bonding_groups: [{id: 1, channels: [1]}]
+service_groups:
+"""
+ITEM = """
+  - service_group: %d
+    ports: {network: {device: "0000:99:00.%d"%s}, rphy: {device: "0000:99:01.0", vlan: %d}}
+    channels: [{id: 1, type: ofdm, rate: 1 Gbps, session: %d}]
+    modems:
+      - mac: "02:01:00:00:00:0%d"
+        addresses: [10.0.0.%d]
+        bonding_group: 1
+        security: {said: 1, cipher: none}
+        service_flows: [{id: 1}]
+"""
+
+
+def test_the_groups_of_a_configuration(tmp_path: Path) -> None:
+    """Ports, MAC addresses, tags and memory are those that vcmtsd tells of."""
+    kernel = machine("server", tmp_path / "machine")
+    mac = ', mac: "02:00:00:00:0b:01"'
+    config = tmp_path / "server.yaml"
+    items = [ITEM % (n, n, mac if n == 3 else "", n, n, n, n) for n in (3, 5)]
+    config.write_text(SERVER + "".join(items), encoding="utf-8")
+    words = ["--config", str(config), "--network-vlan", "30,50"]
+    found = decided(kernel, *words)
+    ports = {
+        f.groups: f for card in found.plan.cards for f in card.functions if f.role == "network"
+    }
+    assert {groups: f.vlan for groups, f in ports.items()} == {(3,): 30, (5,): 50}
+    assert ports[(3,)].mac == "02:00:00:00:0b:01" and ports[(5,)].mac != ports[(3,)].mac
+    (rphy,) = [f for card in found.plan.cards for f in card.functions if f.role == "rphy"]
+    assert rphy.groups == (3, 5) and rphy.mac == "02:00:00:00:0a:01" and not rphy.vlan
+    cores = ["--cores", "0-7/0-7/0-7"]
+    said = subprocess.check_output(
+        [program("vcmtsd"), "check", "--json", "--config", config, *cores]
+    )
+    placed = json.loads(said)["placement"]["memory_mb"]
+    assert found.wish.memory_mb == placed != json.loads(said)["memory_mb"]
+    assert "server.yaml" in found.wish.memory_source
+    assert found.plan.groups == (3, 5) and found.cores.layout.startswith("1us1t")
+    with pytest.raises(MistakeError, match="which vcmtsd puts on itself"):
+        decided(kernel, *words, "--rphy-vlan", "9")
+    with pytest.raises(MistakeError, match=r"--groups: found 4, and .* has 2"):
+        decided(kernel, *words, "--groups", "4")
+
+
+def test_the_cores_of_a_configuration(tmp_path: Path) -> None:
+    kernel = machine("server", tmp_path / "machine")
+    config = tmp_path / "server.yaml"
+    text = SERVER + ITEM % (1, 1, "", 1, 1, 1, 1)
+    config.write_text(f"threads: {{downstream: 1ds1t, upper_mac_core: 6}}{text}", encoding="utf-8")
+    asked = decided(kernel, "--config", str(config))
+    assert asked.cores.layout == "as given" and asked.plan.isolated == (6, 14)
+    config.write_text(config.read_text().replace("core: 6", "core: 99"))
+    with pytest.raises(MistakeError, match="upper_mac_core: found core 99"):
+        decided(kernel, "--config", str(config))

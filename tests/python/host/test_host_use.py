@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Functions that others made, and functions that are in use."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from python.host.host_kernel import Kernel, Nic, relink, tree
+from python.host.host_machines import base
+from python.host.host_steps import apply, decided, machine, prepared, undo
+from python.layout_machines import Recorded, put
+from vcmts.host.prepare import texts
+from vcmts.host.prepare.system import StepError
+from vcmts.paths import MistakeError
+
+CARD = "0000:05:00.0"  # of the machine with one card
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tests' own session is none of these machines', and their disk does not matter."""
+    monkeypatch.delenv("SSH_CONNECTION", raising=False)
+    monkeypatch.setattr(os, "fsync", lambda handle: None)
+
+
+def opened(kernel: Kernel, process: int, *files: str) -> None:
+    put(kernel.root / f"proc/{process}/comm", "testpmd")
+    for turn, file in enumerate(files):
+        relink(kernel.root / f"proc/{process}/fd/{turn}", file)
+
+
+def group_of(kernel: Kernel, address: str) -> str:
+    return (kernel.device(address) / "iommu_group").readlink().name
+
+
+def others(tmp_path: Path) -> tuple[Kernel, list[str]]:
+    """Six functions, each with a MAC address and VLAN, two of them of vfio-pci."""
+    kernel = machine("single", tmp_path)
+    kernel.functions(CARD, 6)
+    kernel.driver_folder("vfio-pci")
+    addresses = [(kernel.device(CARD) / f"virtfn{n}").readlink().name for n in range(6)]
+    for turn, told in enumerate(kernel.links[CARD]):
+        told |= {"address": f"02:00:00:00:00:0{turn}", "vlan_list": [{"vlan": 100 + turn}]}
+    for address in addresses[:2]:
+        put(kernel.device(address) / "driver_override", "vfio-pci")
+        kernel.attach(address, "vfio-pci")
+    return kernel, addresses
+
+
+def test_functions_that_are_there_are_used_and_put_back(tmp_path: Path) -> None:
+    kernel, addresses = others(tmp_path)
+    links = [dict(told) for told in kernel.links[CARD]]
+    before = tree(tmp_path)
+    found = decided(kernel, "--groups", "1", "--network-vlan", "7")
+    (card,) = found.plan.cards
+    assert card.made == 6 and card.addresses == tuple(addresses)
+    assert [one.index for one in card.functions] == [0, 1]
+    assert any("6 functions, which are used as they are" in note for note in found.notes)
+    apply(kernel, found.plan)
+    assert kernel.links[CARD][0]["vlan_list"] == [{"vlan": 7}]
+    assert undo(kernel)[0] == 0 and tree(tmp_path) == before
+    assert kernel.links[CARD] == links
+
+
+def test_a_card_whose_functions_others_made_stays_theirs(tmp_path: Path) -> None:
+    """Its interface, how many functions it has and who drives the others of them, at each start."""
+    kernel, addresses = others(tmp_path)
+    kernel.nics.append(Nic(addresses[0], "vf0", "ixgbevf", up=True))
+    kernel.driver_folder("ixgbevf")
+    kernel.detach(addresses[0])
+    kernel.attach(addresses[0], "ixgbevf")
+    before = tree(tmp_path)
+    found = decided(kernel, "--groups", "1")
+    (card,) = found.plan.cards
+    assert card.others and [one.index for one in card.functions] == [1, 2]
+    lines = [line for line in texts.script(found.plan).splitlines() if CARD in line]
+    words = [line.split()[0] for line in lines]
+    assert words == ["if", *["function_settings"] * 2, *["bind"] * 2, "fail"]
+    assert f'KERNELS=="{CARD}"' not in texts.rules(found.plan)
+    assert any("makes them at each start" in note for note in found.notes)
+    apply(kernel, found.plan)
+    after = tree(tmp_path)
+    pci, net = f"sys/bus/pci/devices/{CARD}", "sys/class/net/enp5s0"
+    same = [name for name in before if name.startswith((f"{pci}/", net)) or addresses[0] in name]
+    same.append("proc/sys/net/ipv6/conf/enp5s0/disable_ipv6")
+    assert [after[name] for name in same] == [before[name] for name in same]
+    assert apply(kernel, found.plan) == 0
+    assert undo(kernel)[0] == 0 and tree(tmp_path) == before
+    kernel.functions(CARD, 0)
+    with pytest.raises(MistakeError, match=r"has 0 functions .* planned 6 that are to be there"):
+        apply(kernel, found.plan)
+
+
+def test_functions_that_somebody_makes_after_the_plan(tmp_path: Path) -> None:
+    """As many as we would: they are not ours all the same."""
+    kernel, plan = prepared(tmp_path, "single")
+    kernel.functions(CARD, 2)
+    before = tree(tmp_path)
+    with pytest.raises(MistakeError, match="has 2 functions that somebody made, planned 2 of our"):
+        apply(kernel, plan)
+    assert tree(tmp_path) == before
+
+
+def test_functions_in_use_are_not_free(tmp_path: Path) -> None:
+    kernel, addresses = others(tmp_path)
+    opened(kernel, 4711, "/dev/null", f"/dev/vfio/{group_of(kernel, addresses[0])}")
+    put(kernel.device(addresses[1]) / "vfio-dev/vfio3/dev", "1:1")
+    opened(kernel, 4712, "/dev/vfio/devices/vfio3")
+    kernel.nics.append(Nic(addresses[2], "vf2", "ixgbevf", up=True))
+    kernel.driver_folder("ixgbevf")
+    kernel.attach(addresses[2], "ixgbevf")
+    (card,) = decided(kernel, "--groups", "1").plan.cards
+    assert [one.index for one in card.functions] == [3, 4]
+    with pytest.raises(MistakeError, match="have 3 places for ports, which are too few"):
+        decided(kernel, "--groups", "2", "--ports", "own")
+
+
+def test_a_card_whose_functions_are_all_in_use(tmp_path: Path) -> None:
+    kernel, addresses = others(tmp_path)
+    for address in addresses:
+        kernel.attach(address, "vfio-pci")
+    opened(kernel, 4711, *(f"/dev/vfio/{group_of(kernel, address)}" for address in addresses))
+    assert decided(kernel, "--groups", "1").plan.cards == ()
+    with pytest.raises(MistakeError, match=f"--cards {CARD}: all its functions are in use"):
+        decided(kernel, "--cards", CARD)
+
+
+def test_a_whole_card_that_somebody_has_open(tmp_path: Path) -> None:
+    """Bound by somebody, it is not free; bound by us, who has it open is the data plane."""
+    kernel = machine("cloud", tmp_path)
+    kernel.iommu = True
+    third = Nic("0000:00:08.0", "ens8", "ena", ("1d0f", "ec20"))
+    kernel.nics.append(third)
+    kernel.plug(third)
+    first, second = "0000:00:06.0", "0000:00:07.0"
+    kernel.join(first, "11")
+    kernel.join(second, "12")
+    kernel.driver_folder("vfio-pci")
+    kernel.detach(first)
+    kernel.attach(first, "vfio-pci")
+    opened(kernel, 4711, "/dev/vfio/11")
+    found = decided(kernel)
+    assert [card.address for card in found.plan.cards] == [second, third.address]
+    assert found.cards[first] == "in use by testpmd 4711"
+    with pytest.raises(MistakeError, match=f"{first}: it is not touched: in use by testpmd 4711"):
+        decided(kernel, "--cards", f"{first},{second}")
+    (tmp_path / "proc/4711/fd/0").unlink()
+    kernel.detach(first)
+    kernel.attach(first, "ena")
+    plan = decided(kernel).plan
+    assert [card.address for card in plan.cards] == [first, second]
+    apply(kernel, plan)
+    opened(kernel, 4711, "/dev/vfio/11", "/dev/vfio/12")
+    assert [card.address for card in decided(kernel).plan.cards] == [first, second]
+
+
+def test_functions_that_come_into_use_after_the_plan(tmp_path: Path) -> None:
+    """It is refused at the change, nothing of it is changed, and undo takes the rest back."""
+    kernel, addresses = others(tmp_path)
+    links = [dict(told) for told in kernel.links[CARD]]
+    plan = decided(kernel, "--groups", "1").plan
+    before = tree(tmp_path)
+    opened(kernel, 4711, f"/dev/vfio/{group_of(kernel, addresses[0])}")
+    busy = tree(tmp_path)
+    with pytest.raises(StepError, match=rf"{addresses[0]} is in use by testpmd 4711; stop it"):
+        apply(kernel, plan)
+    assert kernel.links[CARD] == links
+    assert undo(kernel)[0] == 0 and tree(tmp_path) == busy
+    for part in ("fd/0", "comm"):
+        (tmp_path / "proc/4711" / part).unlink()
+    (tmp_path / "proc/4711/fd").rmdir()
+    (tmp_path / "proc/4711").rmdir()
+    assert tree(tmp_path) == before
+    kernel.nics.append(Nic(addresses[0], "vf0", "ixgbevf", up=True))
+    kernel.driver_folder("ixgbevf")
+    kernel.detach(addresses[0])
+    kernel.attach(addresses[0], "ixgbevf")
+    with pytest.raises(StepError, match=f"{addresses[0]}: its interface vf0 is up: leave its"):
+        apply(kernel, plan)
+    assert kernel.links[CARD] == links
+
+
+def test_functions_of_ours_stay_free_for_a_plan(tmp_path: Path) -> None:
+    """Who has them open is the data plane that they were made for."""
+    kernel, plan = prepared(tmp_path, "single")
+    apply(kernel, plan)
+    opened(kernel, 9, *(f"/dev/vfio/{group_of(kernel, a)}" for a in plan.cards[0].addresses))
+    again = decided(kernel, "--groups", "1")
+    assert again.plan == plan
+    assert not any("used as they are" in note for note in again.notes)
+    with pytest.raises(StepError, match="is in use by testpmd 9"):
+        undo(kernel)
+
+
+def test_functions_beside_the_kernels_driver(tmp_path: Path) -> None:
+    """Whoever has their verbs open uses them; no manager of networks gets their interfaces."""
+    base(tmp_path, Recorded(cores=4))
+    nic = Nic("0000:02:00.0", "eth1", "mlx5_core", ("15b3", "101d"), most=8)
+    kernel = Kernel(tmp_path, [nic])
+    plan = decided(kernel).plan
+    rules = texts.files_of(plan)[texts.RULES].splitlines()
+    (card,) = plan.cards
+    assert len(card.addresses) == 2
+    for address in (card.address, *card.addresses):
+        (rule,) = (line for line in rules if f'KERNELS=="{address}"' in line)
+        assert 'SUBSYSTEM=="net"' in rule and 'ENV{NM_UNMANAGED}="1"' in rule
+    assert not any("driver_override" in line for line in rules)
+    before = tree(tmp_path)
+    apply(kernel, plan)
+    put(kernel.device(card.addresses[1]) / "infiniband_verbs/uverbs2/dev", "1:1")
+    opened(kernel, 9, "/dev/infiniband/uverbs2")
+    after = tree(tmp_path)
+    with pytest.raises(StepError, match=f"{card.addresses[1]} is in use by testpmd 9"):
+        undo(kernel)
+    assert tree(tmp_path) == after
+    (tmp_path / "proc/9/fd/0").unlink()
+    assert undo(kernel)[0] == 0
+    found = tree(tmp_path)
+    assert {k: v for k, v in found.items() if not k.startswith("proc/9")} == before
