@@ -5,10 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pipeline/change.h"
 #include "sharing/entries.h"
 #include "sharing/key_list.h"
 
-#define STEP 32 /* keys: of each two cache lines or three are asked for */
+#define STEP_NS 40000
+#define KEY_NS 1250 /* two cache lines or three are asked for */
 
 enum share_change_state {
 	SHARE_CHANGE_PREPARED,
@@ -24,6 +26,7 @@ struct share_change {
 		state; /* the owner of the port writes it once the change is prepared */
 	unsigned group;
 	struct key_list come, go;
+	struct change_cursor coming, going; /* the owner's, in the lists */
 	/* The version of the port's table that it publishes; NULL: it writes into the version before it. A version is
 	 * made for all changes that are older, whether their steps are done or not. */
 	struct share_table *table;
@@ -307,42 +310,69 @@ static void table_publish(struct share_change *c) {
 		c->replaced = share_table_replace(c->share, c->table);
 }
 
+/* What no worker has begun is done where the list is empty. */
+static bool is_done(const struct key_list *k, const struct change_cursor *cursor) {
+	return k->count == 0 || cursor->phase > 0;
+}
+
 /* After each step: the state that it leads to. */
 static void state_follow(struct share_change *c) {
-	bool done = (c->table == NULL || c->replaced != NULL) && c->come.done == c->come.count &&
-		    c->go.done == c->go.count;
+	bool done = (c->table == NULL || c->replaced != NULL) && is_done(&c->come, &c->coming) &&
+		    is_done(&c->go, &c->going);
 
 	__atomic_store_n(&c->state, done ? SHARE_CHANGE_RETIRING : SHARE_CHANGE_TAKEN,
 			 __ATOMIC_RELEASE);
 }
 
-bool share_change_come(void *change) {
+static bool key_comes(void *change, struct change_cursor *cursor) {
 	struct share_change *c = change;
-	uint64_t bit = UINT64_C(1) << c->group;
+	const struct share_key *key = &c->come.list[cursor->at];
+
+	groups_set(c->share->table, key,
+		   groups_with(c->share->table, key) | UINT64_C(1) << c->group);
+	cursor->left -= KEY_NS;
+	return true;
+}
+
+static uint32_t coming_keys(const void *change) {
+	return (uint32_t)((const struct share_change *)change)->come.count;
+}
+
+static bool key_goes(void *change, struct change_cursor *cursor) {
+	struct share_change *c = change;
+	const struct share_key *key = &c->go.list[cursor->at];
+
+	groups_set(c->share->table, key,
+		   groups_with(c->share->table, key) & ~(UINT64_C(1) << c->group));
+	cursor->left -= KEY_NS;
+	return true;
+}
+
+static uint32_t going_keys(const void *change) {
+	return (uint32_t)((const struct share_change *)change)->go.count;
+}
+
+bool share_change_come(void *change) {
+	static const struct change_phase phases[] = {{.step = key_comes, .count = coming_keys}};
+	struct share_change *c = change;
+	bool last;
 
 	table_publish(c);
-	for (unsigned n = 0; n < STEP && c->come.done < c->come.count; n++, c->come.done++) {
-		const struct share_key *key = &c->come.list[c->come.done];
-
-		groups_set(c->share->table, key, groups_with(c->share->table, key) | bit);
-	}
+	last = change_run(&c->coming, phases, RTE_DIM(phases), c, STEP_NS);
 	state_follow(c);
-	return c->come.done == c->come.count;
+	return last;
 }
 
 bool share_change_go(void *change) {
+	static const struct change_phase phases[] = {{.step = key_goes, .count = going_keys}};
 	struct share_change *c = change;
-	uint64_t bit = UINT64_C(1) << c->group;
+	bool last;
 
 	if (c->share->side == SHARE_NETWORK) /* else what goes would be in it still */
 		table_publish(c);
-	for (unsigned n = 0; n < STEP && c->go.done < c->go.count; n++, c->go.done++) {
-		const struct share_key *key = &c->go.list[c->go.done];
-
-		groups_set(c->share->table, key, groups_with(c->share->table, key) & ~bit);
-	}
+	last = change_run(&c->going, phases, RTE_DIM(phases), c, STEP_NS);
 	state_follow(c);
-	return c->go.done == c->go.count;
+	return last;
 }
 
 void share_change_end(struct share_change *change) {

@@ -10,7 +10,6 @@
 struct key_list {
 	struct share_key *list;
 	size_t count, capacity;
-	size_t done; /* the first ones, which the port's worker has added or removed */
 };
 
 /* Appends the keys of a modem. Returns 0, or -1 when memory is short. Call key_list_sort() before anything below. */
