@@ -4,6 +4,7 @@
 
 #include "downstream/change/change.h"
 #include "downstream/downstream.h"
+#include "pipeline/change.h"
 
 #define DS_NOBODY UINT32_MAX /* for a modem */
 
@@ -130,11 +131,9 @@ struct ds_change {
 	bool prepared; /* nothing was refused */
 	bool taken; /* upper() has begun */
 	bool upper_done, lower_done; /* set by the workers */
-	unsigned phase, at; /* of upper(), then of close() */
-	unsigned lower_phase, lower_at;
-	unsigned turn;
-	unsigned passed; /* what the lower MAC is waited for */
-	uint64_t mark;
+	struct change_cursor upper, close; /* the upper MAC's */
+	struct change_cursor lower, passed; /* the lower MAC's */
+	uint64_t mark; /* the count at which what it was handed has passed */
 };
 
 /* The schedule that was made for a change of the list; NULL: none. */

@@ -7,8 +7,9 @@
 #include "downstream/stages.h"
 #include "pipeline/packet.h"
 
-#define STEP_WRITES 128 /* records, with those of the last modem */
-#define STEP_CHANNELS 8
+#define STEP_NS 40000
+#define WRITE_NS 313 /* of a record: 128 in a step, with those of the last modem */
+#define CHANNEL_NS 5000
 
 /* What is open goes out as it is. */
 static void send_open(struct ds_lower *l, uint32_t channel) {
@@ -21,80 +22,105 @@ static void send_open(struct ds_lower *l, uint32_t channel) {
 	ds_transmit(l, pkts, 1);
 }
 
-static void write_channels(struct ds_change *c) {
-	for (unsigned n = 0; n < STEP_CHANNELS && c->lower_at < c->channels.count;) {
-		const struct ds_channel_set *set = &c->channels.list[c->lower_at++];
-
-		if (!set->written)
-			continue;
-		send_open(&c->d->lower, set->slot);
-		depi_channel_set(&c->d->lower.depi, c->sg, set->slot, &set->to, set->stays);
-		n++;
-	}
-}
-
-/* All records of a modem in one step, so that a modem's key is never of two generations. */
-static void write_flows(struct ds_change *c) {
-	const struct ds_flow_write *list = c->writes.list;
-
-	for (unsigned n = 0; c->lower_at < c->writes.count; n++) {
-		const struct ds_flow_write *w = &list[c->lower_at];
-
-		if (n >= STEP_WRITES && w->modem != w[-1].modem)
-			return;
-		c->d->tables.flows[w->flow] = w->to;
-		c->lower_at++;
-	}
-}
-
-enum { LOWER_CHANNELS, LOWER_FLOWS, LOWER_DONE };
-
-bool ds_change_lower(void *change) {
+static bool write_channel(void *change, struct change_cursor *cursor) {
 	struct ds_change *c = change;
+	const struct ds_channel_set *set = &c->channels.list[cursor->at];
 
-	if (c->lower_phase == LOWER_CHANNELS) {
-		write_channels(c);
-		if (c->lower_at < c->channels.count)
-			return false;
-		c->lower_phase = LOWER_FLOWS;
-		c->lower_at = 0;
-	}
-	if (c->lower_phase == LOWER_FLOWS) {
-		write_flows(c);
-		if (c->lower_at < c->writes.count)
-			return false;
-		c->lower_phase = LOWER_DONE;
-		__atomic_store_n(&c->lower_done, true, __ATOMIC_RELEASE);
-	}
+	if (!set->written)
+		return true;
+	send_open(&c->d->lower, set->slot);
+	depi_channel_set(&c->d->lower.depi, c->sg, set->slot, &set->to, set->stays);
+	cursor->left -= CHANNEL_NS;
 	return true;
 }
 
-enum { PASS_BEGIN, PASS_RING, PASS_CRYPTO, PASS_CHANNELS };
+static uint32_t channels(const void *change) {
+	return (uint32_t)((const struct ds_change *)change)->channels.count;
+}
+
+/* All records of a modem in one step, so that a modem's key is never of two generations. */
+static bool write_flows(void *change, struct change_cursor *cursor) {
+	struct ds_change *c = change;
+	const struct ds_flow_write *w = &c->writes.list[cursor->at];
+	const struct ds_flow_write *end = &c->writes.list[c->writes.count];
+
+	for (;; w++, cursor->at++) {
+		c->d->tables.flows[w->flow] = w->to;
+		cursor->left -= WRITE_NS;
+		if (w + 1 == end || w[1].modem != w->modem)
+			return true;
+	}
+}
+
+static uint32_t writes(const void *change) {
+	return (uint32_t)((const struct ds_change *)change)->writes.count;
+}
+
+bool ds_change_lower(void *change) {
+	static const struct change_phase phases[] = {
+		{.step = write_channel, .count = channels},
+		{.step = write_flows, .count = writes},
+	};
+	struct ds_change *c = change;
+
+	if (!change_run(&c->lower, phases, RTE_DIM(phases), c, STEP_NS))
+		return false;
+	__atomic_store_n(&c->lower_done, true, __ATOMIC_RELEASE);
+	return true;
+}
+
+static bool mark_ring(void *change, struct change_cursor *cursor) {
+	struct ds_change *c = change;
+	const struct ds_lower *l = &c->d->lower;
+
+	(void)cursor;
+	c->mark = l->taken_over + rte_ring_count(l->from_upper);
+	return true;
+}
+
+static bool ring_passed(void *change, struct change_cursor *cursor) {
+	struct ds_change *c = change;
+	const struct ds_lower *l = &c->d->lower;
+
+	(void)cursor;
+	if (l->taken_over < c->mark)
+		return false;
+	c->mark = l->submitted; /* with all that was taken over */
+	return true;
+}
 
 /* Frames that the crypto provider has given back; it keeps their order. */
 static uint64_t collected(const struct ds_lower *l) {
 	return l->submitted - l->crypto->held;
 }
 
-bool ds_change_passed(void *change) {
-	struct ds_change *c = change;
-	struct ds_lower *l = &c->d->lower;
-	const uint32_t *slots = c->leaving[LIVE_CHANNEL].list;
+static bool crypto_passed(void *change, struct change_cursor *cursor) {
+	const struct ds_change *c = change;
 
-	if (c->passed == PASS_BEGIN) {
-		c->mark = l->taken_over + rte_ring_count(l->from_upper);
-		c->lower_at = 0;
-		c->passed = PASS_RING;
-	}
-	if (c->passed == PASS_RING && l->taken_over >= c->mark) {
-		c->mark = l->submitted; /* with all that was taken over */
-		c->passed = PASS_CRYPTO;
-	}
-	if (c->passed == PASS_CRYPTO && collected(l) >= c->mark)
-		c->passed = PASS_CHANNELS;
-	if (c->passed != PASS_CHANNELS)
-		return false;
-	for (unsigned n = 0; n < STEP_CHANNELS && c->lower_at < c->leaving[LIVE_CHANNEL].count; n++)
-		send_open(l, slots[c->lower_at++]);
-	return c->lower_at == c->leaving[LIVE_CHANNEL].count;
+	(void)cursor;
+	return collected(&c->d->lower) >= c->mark;
+}
+
+static bool send_channel(void *change, struct change_cursor *cursor) {
+	struct ds_change *c = change;
+
+	send_open(&c->d->lower, c->leaving[LIVE_CHANNEL].list[cursor->at]);
+	cursor->left -= CHANNEL_NS;
+	return true;
+}
+
+static uint32_t leaving_channels(const void *change) {
+	return (uint32_t)((const struct ds_change *)change)->leaving[LIVE_CHANNEL].count;
+}
+
+bool ds_change_passed(void *change) {
+	static const struct change_phase phases[] = {
+		{.step = mark_ring},
+		{.step = ring_passed},
+		{.step = crypto_passed},
+		{.step = send_channel, .count = leaving_channels},
+	};
+	struct ds_change *c = change;
+
+	return change_run(&c->passed, phases, RTE_DIM(phases), c, STEP_NS);
 }

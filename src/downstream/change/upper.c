@@ -10,109 +10,121 @@
 #include "downstream/cpe.h"
 #include "downstream/qos.h"
 
-/* Of work in a step, by and large in microseconds where nothing is in the caches. */
-#define STEP_WORK 40
-#define FLOW_WORK 10
-#define GROUP_WORK 4
-#define MODEM_WORK 4
-#define DRAIN_WORK 16
+/* What is done costs, by and large, where nothing is in the caches. */
+#define STEP_NS 40000
+#define FLOW_NS 10000
+#define GROUP_NS 4000
+#define MODEM_NS 4000
+#define KEY_NS 250 /* beside its modem */
+#define ENTRY_NS 1000
+#define DRAIN_NS 16000
 #define DRAIN_BURST 32 /* packets */
 
-/* Does the next piece. Returns what it cost, at least 1; 0: nothing is left of this phase. */
-typedef unsigned change_piece(struct ds_change *c);
-
-static bool run_phases(struct ds_change *c, change_piece *const *phases, unsigned count) {
-	for (unsigned work = 0; work < STEP_WORK && c->phase < count;) {
-		unsigned cost = phases[c->phase](c);
-
-		work += cost;
-		if (cost > 0)
-			continue;
-		c->phase++;
-		c->at = 0;
-	}
-	return c->phase == count;
-}
-
-static unsigned take_channel(struct ds_change *c) {
-	const struct ds_channel_set *set;
+static bool take_channel(void *change, struct change_cursor *cursor) {
+	struct ds_change *c = change;
+	const struct ds_channel_set *set = &c->channels.list[cursor->at];
 	struct ds_upper *u = &c->d->upper;
 
-	if (c->at == c->channels.count)
-		return 0;
-	set = &c->channels.list[c->at++];
 	RTE_VERIFY(scheduler_set_channel(u->scheduler, set->slot, &set->in_scheduler) == NULL);
 	if (set->comes)
 		qos_capacity_begin(u, set->slot, set->to.rate);
 	else
 		qos_capacity_change(u, set->slot, set->to.rate);
-	return GROUP_WORK;
+	cursor->left -= GROUP_NS;
+	return true;
 }
 
-static unsigned take_group(struct ds_change *c) {
-	const struct ds_group_set *set;
+static uint32_t channels(const void *change) {
+	return (uint32_t)((const struct ds_change *)change)->channels.count;
+}
 
-	if (c->at == c->groups.count)
-		return 0;
-	set = &c->groups.list[c->at++];
+static bool take_group(void *change, struct change_cursor *cursor) {
+	struct ds_change *c = change;
+	const struct ds_group_set *set = &c->groups.list[cursor->at];
+
 	RTE_VERIFY(scheduler_set_group(c->d->upper.scheduler, set->slot, &set->to) == NULL);
-	return GROUP_WORK;
+	cursor->left -= GROUP_NS;
+	return true;
 }
 
-static unsigned take_limit(struct ds_change *c) {
-	const struct ds_modem_change *m;
+static uint32_t groups(const void *change) {
+	return (uint32_t)((const struct ds_change *)change)->groups.count;
+}
 
-	if (c->at == c->modems.count)
-		return 0;
-	m = &c->modems.list[c->at++];
+static bool take_limit(void *change, struct change_cursor *cursor) {
+	struct ds_change *c = change;
+	const struct ds_modem_change *m = &c->modems.list[cursor->at];
+
+	cursor->left -= m->limits ? MODEM_NS : ENTRY_NS;
 	if (!m->limits)
-		return 1;
+		return true;
 	RTE_VERIFY(scheduler_set_modem(c->d->upper.scheduler, m->slot, &m->aggregate) == NULL);
-	return MODEM_WORK;
+	return true;
 }
 
-static unsigned take_flow(struct ds_change *c) {
-	const struct ds_flow_set *set;
+static uint32_t modems(const void *change) {
+	return (uint32_t)((const struct ds_change *)change)->modems.count;
+}
 
-	if (c->at == c->flows.count)
-		return 0;
-	set = &c->flows.list[c->at++];
+static bool take_flow(void *change, struct change_cursor *cursor) {
+	struct ds_change *c = change;
+	const struct ds_flow_set *set = &c->flows.list[cursor->at];
+
 	RTE_VERIFY(scheduler_set_flow(c->d->upper.scheduler, set->flow, &set->to) == NULL);
-	return FLOW_WORK;
+	cursor->left -= FLOW_NS;
+	return true;
 }
 
-static unsigned take_values(struct ds_change *c) {
+static uint32_t flows(const void *change) {
+	return (uint32_t)((const struct ds_change *)change)->flows.count;
+}
+
+static bool take_values(void *change, struct change_cursor *cursor) {
+	struct ds_change *c = change;
 	const struct ds_values *v = &c->values;
 	struct ds_upper *u = &c->d->upper;
 
-	if (c->at++ > 0)
-		return 0;
 	if (v->rate_limit)
 		RTE_VERIFY(scheduler_set_rate_limit(u->scheduler, v->to_rate_limit) == NULL);
 	if (v->cpe_timeout)
 		cpe_period_set(u, v->to_cpe_timeout);
-	return GROUP_WORK;
+	cursor->left -= GROUP_NS;
+	return true;
 }
 
-static unsigned take_rules(struct ds_change *c) {
-	if (c->at == DS_RULES)
-		return 0;
-	if (c->rules[c->at].built)
-		*c->rules[c->at].in_service = c->rules[c->at].next;
-	c->at++;
+static uint32_t group_itself(const void *change) {
+	(void)change;
 	return 1;
+}
+
+static bool take_rules(void *change, struct change_cursor *cursor) {
+	struct ds_change *c = change;
+	struct ds_rules_change *r = &c->rules[cursor->at];
+
+	if (r->built)
+		*r->in_service = r->next;
+	cursor->left -= ENTRY_NS;
+	return true;
+}
+
+static uint32_t kinds_of_rules(const void *change) {
+	(void)change;
+	return DS_RULES;
 }
 
 /* An address that is nobody's any more. */
-static unsigned close_address(struct ds_change *c) {
-	const struct ds_key *key;
+static bool close_address(void *change, struct change_cursor *cursor) {
+	struct ds_change *c = change;
+	const struct ds_key *key = &c->gone.list[cursor->at];
 
-	if (c->at == c->gone.count)
-		return 0;
-	key = &c->gone.list[c->at++];
 	rte_hash_del_key(key->table, key->bytes);
 	flow_cache_forget(&c->d->upper.flow_cache, key->modem);
-	return 1;
+	cursor->left -= ENTRY_NS;
+	return true;
+}
+
+static uint32_t gone_addresses(const void *change) {
+	return (uint32_t)((const struct ds_change *)change)->gone.count;
 }
 
 static void lead_addresses(struct ds_change *c, const struct ds_modem_change *m) {
@@ -146,33 +158,39 @@ static void turn_modem(struct ds_change *c, const struct ds_modem_change *m) {
 	flow_cache_forget(&c->d->upper.flow_cache, m->slot);
 }
 
-/* Those whose turn it is, in the order of the turns. */
-static unsigned take_modem(struct ds_change *c) {
-	const struct ds_modem_change *m;
+/* All modems once for each turn: those whose turn it is. */
+static bool take_modem(void *change, struct change_cursor *cursor) {
+	struct ds_change *c = change;
+	const struct ds_modem_change *m = &c->modems.list[cursor->at % c->modems.count];
 
-	while (c->at == c->modems.count) {
-		if (++c->turn >= DS_TURNS)
-			return 0;
-		c->at = 0;
-	}
-	m = &c->modems.list[c->at++];
-	if (m->turn != c->turn)
-		return 1;
+	cursor->left -= ENTRY_NS;
+	if (m->turn != cursor->at / c->modems.count)
+		return true;
 	turn_modem(c, m);
-	return MODEM_WORK + m->key_count / 4;
+	cursor->left -= MODEM_NS - ENTRY_NS + (int)m->key_count * KEY_NS;
+	return true;
+}
+
+static uint32_t modems_by_turns(const void *change) {
+	return DS_TURNS * modems(change);
 }
 
 bool ds_change_upper(void *change) {
-	static change_piece *const phases[] = {
-		take_channel, take_group, take_limit,	 take_flow,
-		take_values,  take_rules, close_address, take_modem,
+	static const struct change_phase phases[] = {
+		{.step = take_channel, .count = channels},
+		{.step = take_group, .count = groups},
+		{.step = take_limit, .count = modems},
+		{.step = take_flow, .count = flows},
+		{.step = take_values, .count = group_itself},
+		{.step = take_rules, .count = kinds_of_rules},
+		{.step = close_address, .count = gone_addresses},
+		{.step = take_modem, .count = modems_by_turns},
 	};
 	struct ds_change *c = change;
 
 	c->taken = true;
-	if (!run_phases(c, phases, RTE_DIM(phases)))
+	if (!change_run(&c->upper, phases, RTE_DIM(phases), c, STEP_NS))
 		return false;
-	c->phase = c->at = 0;
 	__atomic_store_n(&c->upper_done, true, __ATOMIC_RELEASE);
 	return true;
 }
@@ -185,56 +203,85 @@ bool ds_change_drained(const struct ds_change *c) {
 	return true;
 }
 
-static unsigned close_flow(struct ds_change *c) {
+/* What waits in it, in bursts, as far as the budget goes. */
+static bool close_flow(void *change, struct change_cursor *cursor) {
 	const struct scheduler_flow none = {.group = SCHEDULER_NONE};
+	struct ds_change *c = change;
 	struct ds_upper *u = &c->d->upper;
+	uint32_t flow = c->closing.list[cursor->at];
 	void *pkts[DRAIN_BURST];
-	unsigned n;
 
-	if (c->at == c->closing.count)
-		return 0;
-	n = scheduler_drain_flow(u->scheduler, c->closing.list[c->at], pkts, DRAIN_BURST);
-	for (unsigned i = 0; i < n; i++)
-		drop(&u->counters, pkts[i], DROP_SERVICE_FLOW_REMOVED);
-	if (scheduler_flow_held(u->scheduler, c->closing.list[c->at]) > 0)
-		return DRAIN_WORK;
-	RTE_VERIFY(scheduler_set_flow(u->scheduler, c->closing.list[c->at++], &none) == NULL);
-	return FLOW_WORK;
+	for (;;) {
+		unsigned n = scheduler_drain_flow(u->scheduler, flow, pkts, DRAIN_BURST);
+
+		for (unsigned i = 0; i < n; i++)
+			drop(&u->counters, pkts[i], DROP_SERVICE_FLOW_REMOVED);
+		if (scheduler_flow_held(u->scheduler, flow) == 0)
+			break;
+		cursor->left -= DRAIN_NS;
+		if (cursor->left <= 0)
+			return false;
+	}
+	RTE_VERIFY(scheduler_set_flow(u->scheduler, flow, &none) == NULL);
+	cursor->left -= FLOW_NS;
+	return true;
 }
 
-static unsigned close_modem(struct ds_change *c) {
+static uint32_t closing_flows(const void *change) {
+	return (uint32_t)((const struct ds_change *)change)->closing.count;
+}
+
+static bool close_modem(void *change, struct change_cursor *cursor) {
 	const struct scheduler_modem none = {0};
+	struct ds_change *c = change;
 	const uint32_t *slots = c->leaving[LIVE_MODEM].list;
 
-	if (c->at == c->leaving[LIVE_MODEM].count)
-		return 0;
-	RTE_VERIFY(scheduler_set_modem(c->d->upper.scheduler, slots[c->at++], &none) == NULL);
-	return MODEM_WORK;
+	RTE_VERIFY(scheduler_set_modem(c->d->upper.scheduler, slots[cursor->at], &none) == NULL);
+	cursor->left -= MODEM_NS;
+	return true;
 }
 
-static unsigned close_group(struct ds_change *c) {
+static uint32_t leaving_modems(const void *change) {
+	return (uint32_t)((const struct ds_change *)change)->leaving[LIVE_MODEM].count;
+}
+
+static bool close_group(void *change, struct change_cursor *cursor) {
 	const struct scheduler_group none = {0};
+	struct ds_change *c = change;
 	const uint32_t *slots = c->leaving[LIVE_BONDING_GROUP].list;
 
-	if (c->at == c->leaving[LIVE_BONDING_GROUP].count)
-		return 0;
-	RTE_VERIFY(scheduler_set_group(c->d->upper.scheduler, slots[c->at++], &none) == NULL);
-	return GROUP_WORK;
+	RTE_VERIFY(scheduler_set_group(c->d->upper.scheduler, slots[cursor->at], &none) == NULL);
+	cursor->left -= GROUP_NS;
+	return true;
 }
 
-static unsigned close_channel(struct ds_change *c) {
+static uint32_t leaving_groups(const void *change) {
+	return (uint32_t)((const struct ds_change *)change)->leaving[LIVE_BONDING_GROUP].count;
+}
+
+static bool close_channel(void *change, struct change_cursor *cursor) {
 	const struct scheduler_channel none = {0};
+	struct ds_change *c = change;
 	const uint32_t *slots = c->leaving[LIVE_CHANNEL].list;
 
-	if (c->at == c->leaving[LIVE_CHANNEL].count)
-		return 0;
-	RTE_VERIFY(scheduler_set_channel(c->d->upper.scheduler, slots[c->at], &none) == NULL);
-	qos_capacity_change(&c->d->upper, slots[c->at++], 0);
-	return GROUP_WORK;
+	RTE_VERIFY(scheduler_set_channel(c->d->upper.scheduler, slots[cursor->at], &none) == NULL);
+	qos_capacity_change(&c->d->upper, slots[cursor->at], 0);
+	cursor->left -= GROUP_NS;
+	return true;
+}
+
+static uint32_t leaving_channels(const void *change) {
+	return (uint32_t)((const struct ds_change *)change)->leaving[LIVE_CHANNEL].count;
 }
 
 bool ds_change_close(void *change) {
-	static change_piece *const phases[] = {close_flow, close_modem, close_group, close_channel};
+	static const struct change_phase phases[] = {
+		{.step = close_flow, .count = closing_flows},
+		{.step = close_modem, .count = leaving_modems},
+		{.step = close_group, .count = leaving_groups},
+		{.step = close_channel, .count = leaving_channels},
+	};
+	struct ds_change *c = change;
 
-	return run_phases(change, phases, RTE_DIM(phases));
+	return change_run(&c->close, phases, RTE_DIM(phases), c, STEP_NS);
 }
