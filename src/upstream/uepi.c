@@ -5,6 +5,7 @@
  */
 #include "upstream/uepi.h"
 
+#include "pipeline/change.h"
 #include "upstream/shared/lane.h"
 #include "upstream/upstream.h"
 #include "wire/map.h"
@@ -294,7 +295,7 @@ bool us_psp_flow_remove(struct upstream *u, struct us_psp_flow *f, int *budget) 
 
 	if (!us_lane_drop(u, &lane, DROP_PACKET_SESSION_REMOVED, budget))
 		return false;
-	*budget -= f->burst.pieces;
+	*budget -= CHANGE_BUFFER_NS * (int)f->burst.pieces;
 	burst_drop(u, &f->burst, DROP_BURST_SESSION_REMOVED);
 	return true;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A change as its files know it. The control thread writes all but what stands below `phase`. */
+/* A change as its files know it. The control thread writes all but what stands below `state`. */
 #pragma once
 
 #include "model/arena.h"
+#include "pipeline/change.h"
 #include "upstream/change/change.h"
 #include "upstream/shared/records.h"
 
@@ -79,17 +80,16 @@ struct us_change {
 	struct us_list old_sessions, old_flows, old_streams; /* their places, when all has passed */
 	enum us_change_state state;
 	/* the worker's */
-	unsigned phase;
-	uint32_t at; /* in the phase's list */
-	uint32_t part; /* of what is there */
-	int budget; /* of this step */
+	struct change_cursor take, pass;
+	uint32_t part; /* of a session */
 	bool marked; /* `target` is set */
 	uint64_t target; /* the count at which what was there has passed */
 	struct rte_mbuf *rest; /* to be freed */
 };
 
-/* About 100 ns each: a buffer that is freed costs 1, what is written into a table 1 to 3. */
-#define US_STEP_BUDGET 200
+/* A buffer that is freed costs CHANGE_BUFFER_NS, what is written into a table 1 to 3 records. */
+#define US_STEP_NS 20000
+#define US_RECORD_NS 100
 
 /* One line for who asked. Returns false. */
 bool us_change_refuse(struct us_change *c, const char *format, ...)

@@ -14,88 +14,105 @@ static bool all_passed(struct us_change *c, uint64_t done, uint32_t there) {
 	return !c->marked;
 }
 
-static bool bursts_passed(struct us_change *c) {
+static bool bursts_passed(void *change, struct change_cursor *cursor) {
+	struct us_change *c = change;
 	const struct upstream *u = c->u;
 	uint64_t done = u->counters.values[COUNTER_SEGMENTS] + u->counters.drops[DROP_UNKNOWN_SID];
 
+	(void)cursor;
 	return all_passed(c, done, u->list.queues[US_BURSTS].count);
 }
 
-static bool segments_passed(struct us_change *c) {
+static bool segments_passed(void *change, struct change_cursor *cursor) {
+	struct us_change *c = change;
 	const struct upstream *u = c->u;
 	uint64_t done =
 		u->counters.values[COUNTER_EXTRACTED] + u->counters.drops[DROP_SEGMENT_ORPHAN];
 
+	(void)cursor;
 	return all_passed(c, done,
 			  u->list.queues[US_SEGMENTS].count + (u->extract.cut.segment != NULL));
 }
 
-static bool frames_removed(struct us_change *c) {
-	for (; c->at < c->old_streams.count; c->at++) {
-		if (c->budget-- <= 0)
-			return false;
-		us_frame_drop(c->u, &c->u->tables.streams[c->old_streams.places[c->at]],
-			      DROP_FRAME_FLOW_REMOVED);
-	}
-	c->at = 0;
+static bool frame_removed(void *change, struct change_cursor *cursor) {
+	struct us_change *c = change;
+
+	us_frame_drop(c->u, &c->u->tables.streams[c->old_streams.places[cursor->at]],
+		      DROP_FRAME_FLOW_REMOVED);
+	cursor->left -= US_RECORD_NS;
 	return true;
 }
 
-static bool crypto_passed(struct us_change *c) {
+static uint32_t old_streams(const void *change) {
+	return ((const struct us_change *)change)->old_streams.count;
+}
+
+static bool crypto_passed(void *change, struct change_cursor *cursor) {
+	struct us_change *c = change;
 	const struct upstream *u = c->u;
 	uint64_t done = u->counters.values[COUNTER_DECRYPTED] - u->r.crypto->held;
 
+	(void)cursor;
 	return all_passed(c, done, u->r.crypto->held);
 }
 
-static bool rest_freed(struct us_change *c) {
+static bool rest_freed(struct us_change *c, struct change_cursor *cursor) {
 	while (c->rest != NULL) {
 		struct rte_mbuf *m = c->rest;
 
-		if (c->budget-- <= 0)
+		if (cursor->left <= 0)
 			return false;
 		c->rest = m->next;
 		rte_pktmbuf_free_seg(m);
+		cursor->left -= CHANGE_BUFFER_NS;
 	}
 	return true;
 }
 
-static bool fragments_removed(struct us_change *c) {
-	for (; c->at < c->old_flows.count; c->at++) {
-		if (!rest_freed(c) || c->budget-- <= 0)
-			return false;
-		c->rest = us_fragments_remove(
-			c->u, &c->u->tables.flows[c->old_flows.places[c->at]].fragments);
+static bool fragments_removed(void *change, struct change_cursor *cursor) {
+	struct us_change *c = change;
+	struct us_flow *f = &c->u->tables.flows[c->old_flows.places[cursor->at]];
+
+	if (c->rest == NULL) { /* else the part before began with them */
+		c->rest = us_fragments_remove(c->u, &f->fragments);
+		cursor->left -= US_RECORD_NS;
 	}
-	if (!rest_freed(c))
-		return false;
-	c->at = 0;
-	return true;
+	return rest_freed(c, cursor);
 }
 
-static bool joined_passed(struct us_change *c) {
+static uint32_t old_flows(const void *change) {
+	return ((const struct us_change *)change)->old_flows.count;
+}
+
+static bool joined_passed(void *change, struct change_cursor *cursor) {
+	struct us_change *c = change;
 	const struct upstream *u = c->u;
 
+	(void)cursor;
 	return all_passed(c, u->extract_joined.done,
 			  u->list.queues[US_JOINED].count +
 				  (u->extract_joined.cut.segment != NULL));
 }
 
-static bool requests_passed(struct us_change *c) {
+static bool requests_passed(void *change, struct change_cursor *cursor) {
+	struct us_change *c = change;
 	const struct us_requests *r = &c->u->requests;
 
+	(void)cursor;
 	return all_passed(c, us_requests_taken(r), rte_ring_count(r->ring));
 }
 
 /* Addresses and SIDs that a modem had before are no more its own; keys that were replaced are unknown. Not where
  * another change has come since, which shows them no more. */
-static void modem_forgets(struct us_change *c, const struct us_modem_plan *p) {
+static bool modem_forgets(void *change, struct change_cursor *cursor) {
+	struct us_change *c = change;
+	const struct us_modem_plan *p = &c->modems[cursor->at];
 	struct us_tables *t = &c->u->tables;
 	struct us_modem *m = &t->modems[p->modem];
 
-	c->budget -= 2;
+	cursor->left -= 2 * US_RECORD_NS;
 	if (p->own == NULL || m->change != c->number)
-		return;
+		return true;
 	m->ipv4_count = p->own->ipv4_count;
 	m->ipv6_count = p->own->ipv6_count;
 	m->retired = NULL;
@@ -105,30 +122,27 @@ static void modem_forgets(struct us_change *c, const struct us_modem_plan *p) {
 		if (own->former_sids == 0)
 			continue;
 		t->flows[own->flow].sid_count = own->sid_count;
-		c->budget--;
-	}
-}
-
-static bool modems_forget(struct us_change *c) {
-	for (; c->at < c->modem_count; c->at++) {
-		if (c->budget <= 0)
-			return false;
-		modem_forgets(c, &c->modems[c->at]);
+		cursor->left -= US_RECORD_NS;
 	}
 	return true;
+}
+
+static uint32_t modems(const void *change) {
+	return ((const struct us_change *)change)->modem_count;
 }
 
 bool us_change_passed(void *change) {
-	static bool (*const phases[])(struct us_change *c) = {
-		bursts_passed,	   segments_passed, frames_removed,  crypto_passed,
-		fragments_removed, joined_passed,   requests_passed, modems_forget,
+	static const struct change_phase phases[] = {
+		{.step = bursts_passed},
+		{.step = segments_passed},
+		{.step = frame_removed, .count = old_streams},
+		{.step = crypto_passed},
+		{.step = fragments_removed, .count = old_flows},
+		{.step = joined_passed},
+		{.step = requests_passed},
+		{.step = modem_forgets, .count = modems},
 	};
 	struct us_change *c = change;
 
-	c->budget = US_STEP_BUDGET;
-	for (; c->phase < RTE_DIM(phases); c->phase++) {
-		if (!phases[c->phase](c))
-			return false;
-	}
-	return true;
+	return change_run(&c->pass, phases, RTE_DIM(phases), c, US_STEP_NS);
 }

@@ -8,42 +8,42 @@
 
 #include "upstream/change/internal.h"
 
-#define GRANT_BUDGET 20 /* the upstream scheduler is told of a cluster of a flow; beside its SIDs */
+#define GRANT_NS 2000 /* the upstream scheduler is told of a cluster of a flow; beside its SIDs */
 
-struct take_phase {
-	/* one of the list; returns false where the budget did not do */
-	bool (*step)(struct us_change *c, uint32_t at);
-	uint32_t (*count)(const struct us_change *c);
-};
+static bool take_group(void *change, struct change_cursor *cursor) {
+	struct us_change *c = change;
 
-static bool take_group(struct us_change *c, uint32_t at) {
-	(void)at;
 	us_configure(c->u, c->group);
-	c->budget--;
+	cursor->left -= US_RECORD_NS;
 	return true;
 }
 
-static uint32_t groups(const struct us_change *c) {
+static uint32_t groups(const void *change) {
+	const struct us_change *c = change;
+
 	return c->group != NULL;
 }
 
-static bool take_channel(struct us_change *c, uint32_t at) {
-	c->u->tables.channels[c->channels[at].channel] = c->channels[at].next;
-	c->budget--;
+static bool take_channel(void *change, struct change_cursor *cursor) {
+	struct us_change *c = change;
+
+	c->u->tables.channels[c->channels[cursor->at].channel] = c->channels[cursor->at].next;
+	cursor->left -= US_RECORD_NS;
 	return true;
 }
 
-static uint32_t channels(const struct us_change *c) {
-	return c->channel_count;
+static uint32_t channels(const void *change) {
+	return ((const struct us_change *)change)->channel_count;
 }
 
 /* Flows that come have their records already. */
-static bool take_modem(struct us_change *c, uint32_t at) {
-	const struct us_modem_plan *p = &c->modems[at];
+static bool take_modem(void *change, struct change_cursor *cursor) {
+	struct us_change *c = change;
+	const struct us_modem_plan *p = &c->modems[cursor->at];
 	struct us_modem *m = &c->u->tables.modems[p->modem];
 	uint64_t control_at;
 
-	c->budget--;
+	cursor->left -= US_RECORD_NS;
 	if (p->own == NULL)
 		return true; /* what is on its way needs its record */
 	control_at = m->control_at;
@@ -53,143 +53,158 @@ static bool take_modem(struct us_change *c, uint32_t at) {
 		if (p->flows[f].comes)
 			continue;
 		us_flow_put(&c->u->tables, &p->flows[f], &p->keys);
-		c->budget -= 2;
+		cursor->left -= 2 * US_RECORD_NS;
 	}
 	return true;
 }
 
-static uint32_t modems(const struct us_change *c) {
-	return c->modem_count;
+static uint32_t modems(const void *change) {
+	return ((const struct us_change *)change)->modem_count;
 }
 
 /* A key that another one gets is not among these: it is overwritten. */
-static void way_close(struct us_change *c, struct rte_hash *hash, const struct us_way *way) {
+static void way_close(struct change_cursor *cursor, struct rte_hash *hash,
+		      const struct us_way *way) {
 	rte_hash_del_key(hash, &way->key);
-	c->budget -= 3;
+	cursor->left -= 3 * US_RECORD_NS;
 }
 
 /* The hash tables are made for as many keys as us_change_begin() admits, so this cannot fail. */
-static void way_open(struct us_change *c, struct rte_hash *hash, const struct us_way *way) {
+static void way_open(struct change_cursor *cursor, struct rte_hash *hash,
+		     const struct us_way *way) {
 	RTE_VERIFY(rte_hash_add_key_data(hash, &way->key, (void *)(uintptr_t)way->place) == 0);
-	c->budget -= 3;
+	cursor->left -= 3 * US_RECORD_NS;
 }
 
-static bool close_sid(struct us_change *c, uint32_t at) {
-	way_close(c, c->u->tables.by_sid, &c->sids.closed.list[at]);
+static bool close_sid(void *change, struct change_cursor *cursor) {
+	struct us_change *c = change;
+
+	way_close(cursor, c->u->tables.by_sid, &c->sids.closed.list[cursor->at]);
 	return true;
 }
 
-static uint32_t closed_sids(const struct us_change *c) {
-	return c->sids.closed.count;
+static uint32_t closed_sids(const void *change) {
+	return ((const struct us_change *)change)->sids.closed.count;
 }
 
-static bool open_sid(struct us_change *c, uint32_t at) {
-	way_open(c, c->u->tables.by_sid, &c->sids.opened.list[at]);
+static bool open_sid(void *change, struct change_cursor *cursor) {
+	struct us_change *c = change;
+
+	way_open(cursor, c->u->tables.by_sid, &c->sids.opened.list[cursor->at]);
 	return true;
 }
 
-static uint32_t opened_sids(const struct us_change *c) {
-	return c->sids.opened.count;
+static uint32_t opened_sids(const void *change) {
+	return ((const struct us_change *)change)->sids.opened.count;
 }
 
-static bool close_session(struct us_change *c, uint32_t at) {
-	way_close(c, c->u->tables.by_session, &c->sessions.closed.list[at]);
+static bool close_session(void *change, struct change_cursor *cursor) {
+	struct us_change *c = change;
+
+	way_close(cursor, c->u->tables.by_session, &c->sessions.closed.list[cursor->at]);
 	return true;
 }
 
-static uint32_t closed_sessions(const struct us_change *c) {
-	return c->sessions.closed.count;
+static uint32_t closed_sessions(const void *change) {
+	return ((const struct us_change *)change)->sessions.closed.count;
 }
 
-static bool open_session(struct us_change *c, uint32_t at) {
-	way_open(c, c->u->tables.by_session, &c->sessions.opened.list[at]);
+static bool open_session(void *change, struct change_cursor *cursor) {
+	struct us_change *c = change;
+
+	way_open(cursor, c->u->tables.by_session, &c->sessions.opened.list[cursor->at]);
 	return true;
 }
 
-static uint32_t opened_sessions(const struct us_change *c) {
-	return c->sessions.opened.count;
+static uint32_t opened_sessions(const void *change) {
+	return ((const struct us_change *)change)->sessions.opened.count;
 }
 
-static bool empty_session(struct us_change *c, uint32_t at) {
-	struct us_session *s = &c->u->tables.sessions[c->old_sessions.places[at]];
+static bool empty_session(void *change, struct change_cursor *cursor) {
+	struct us_change *c = change;
+	struct us_session *s = &c->u->tables.sessions[c->old_sessions.places[cursor->at]];
 
 	for (; c->part < US_PSP_FLOWS; c->part++) {
-		c->budget--;
-		if (!us_psp_flow_remove(c->u, &s->flows[c->part], &c->budget))
+		cursor->left -= US_RECORD_NS;
+		if (!us_psp_flow_remove(c->u, &s->flows[c->part], &cursor->left))
 			return false;
 	}
 	c->part = 0;
 	return true;
 }
 
-static uint32_t old_sessions(const struct us_change *c) {
-	return c->old_sessions.count;
+static uint32_t old_sessions(const void *change) {
+	return ((const struct us_change *)change)->old_sessions.count;
 }
 
-static bool empty_stream(struct us_change *c, uint32_t at) {
-	c->budget--;
-	return us_segments_remove(c->u, &c->u->tables.streams[c->old_streams.places[at]],
-				  &c->budget);
+static bool empty_stream(void *change, struct change_cursor *cursor) {
+	struct us_change *c = change;
+
+	cursor->left -= US_RECORD_NS;
+	return us_segments_remove(c->u, &c->u->tables.streams[c->old_streams.places[cursor->at]],
+				  &cursor->left);
 }
 
-static uint32_t old_streams(const struct us_change *c) {
-	return c->old_streams.count;
+static uint32_t old_streams(const void *change) {
+	return ((const struct us_change *)change)->old_streams.count;
 }
 
-static bool leave_grants(struct us_change *c, uint32_t at) {
-	us_grant_set_flow(c->u, c->old_flows.places[at], NULL, 0);
-	c->budget -= GRANT_BUDGET;
+static bool leave_grants(void *change, struct change_cursor *cursor) {
+	struct us_change *c = change;
+
+	us_grant_set_flow(c->u, c->old_flows.places[cursor->at], NULL, 0);
+	cursor->left -= GRANT_NS;
 	return true;
 }
 
-static uint32_t left_grants(const struct us_change *c) {
+static uint32_t left_grants(const void *change) {
+	const struct us_change *c = change;
+
 	return upstream_grants(c->u) ? c->old_flows.count : 0;
 }
 
 /* All give up what they have before one enters: SIDs and promises may pass from one to another, in a circle too. */
-static bool lift_grants(struct us_change *c, uint32_t at) {
-	us_grant_lift_flow(c->u, c->grants.list[at].place);
-	c->budget -= GRANT_BUDGET;
+static bool lift_grants(void *change, struct change_cursor *cursor) {
+	struct us_change *c = change;
+
+	us_grant_lift_flow(c->u, c->grants.list[cursor->at].place);
+	cursor->left -= GRANT_NS;
 	return true;
 }
 
-static bool enter_grants(struct us_change *c, uint32_t at) {
-	const struct us_grant_plan *p = &c->grants.list[at];
+static bool enter_grants(void *change, struct change_cursor *cursor) {
+	struct us_change *c = change;
+	const struct us_grant_plan *p = &c->grants.list[cursor->at];
 
 	us_grant_set_flow(c->u, p->place, p->flow, p->unit);
-	c->budget -= GRANT_BUDGET * (int)p->flow->settings.cluster_count + (int)p->sids;
+	cursor->left -=
+		GRANT_NS * (int)p->flow->settings.cluster_count + US_RECORD_NS * (int)p->sids;
 	return true;
 }
 
-static uint32_t entered_grants(const struct us_change *c) {
-	return c->grants.count;
+static uint32_t entered_grants(const void *change) {
+	return ((const struct us_change *)change)->grants.count;
 }
 
 bool us_change_take(void *change) {
-	static const struct take_phase phases[] = {
-		{take_group, groups},
-		{take_channel, channels},
-		{take_modem, modems},
-		{leave_grants, left_grants},
-		{lift_grants, entered_grants},
-		{enter_grants, entered_grants},
-		{close_sid, closed_sids},
-		{open_sid, opened_sids},
-		{close_session, closed_sessions},
-		{open_session, opened_sessions},
-		{empty_session, old_sessions},
-		{empty_stream, old_streams},
+	static const struct change_phase phases[] = {
+		{.step = take_group, .count = groups},
+		{.step = take_channel, .count = channels},
+		{.step = take_modem, .count = modems},
+		{.step = leave_grants, .count = left_grants},
+		{.step = lift_grants, .count = entered_grants},
+		{.step = enter_grants, .count = entered_grants},
+		{.step = close_sid, .count = closed_sids},
+		{.step = open_sid, .count = opened_sids},
+		{.step = close_session, .count = closed_sessions},
+		{.step = open_session, .count = opened_sessions},
+		{.step = empty_session, .count = old_sessions},
+		{.step = empty_stream, .count = old_streams},
 	};
 	struct us_change *c = change;
 
-	c->budget = US_STEP_BUDGET;
-	for (; c->phase < RTE_DIM(phases); c->phase++, c->at = 0) {
-		for (; c->at < phases[c->phase].count(c); c->at++) {
-			if (c->budget <= 0 || !phases[c->phase].step(c, c->at))
-				return false;
-		}
-	}
-	c->phase = 0;
+	if (!change_run(&c->take, phases, RTE_DIM(phases), c, US_STEP_NS))
+		return false;
 	__atomic_store_n(&c->state, US_CHANGE_TAKEN, __ATOMIC_RELEASE);
 	return true;
 }

@@ -3,6 +3,7 @@
 
 #include <limits.h>
 
+#include "pipeline/change.h"
 #include "upstream/upstream.h"
 
 static struct order_slots *lane_slots_take(struct upstream *u) {
@@ -106,7 +107,7 @@ bool us_lane_drop(struct upstream *u, const struct us_lane *lane, enum drop_reas
 			return false;
 		order_skip(lane->order, false, 0);
 		m = lane_pop(u, lane);
-		*budget -= m->nb_segs;
+		*budget -= CHANGE_BUFFER_NS * m->nb_segs;
 		drop(&u->counters, m, reason);
 	}
 	lane_slots_release(u, lane->order);

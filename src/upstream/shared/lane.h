@@ -41,8 +41,8 @@ void us_lane_put(struct upstream *u, const struct us_lane *lane, uint16_t number
 /* Gives up the first run of missing numbers and delivers what follows. */
 void us_lane_skip(struct upstream *u, const struct us_lane *lane);
 
-/* Drops what waits, for `reason`, as long as the budget is above 0; each buffer costs 1 of it. Returns whether that
- * was all. */
+/* Drops what waits, for `reason`, as long as the budget (ns) is above 0; each buffer costs CHANGE_BUFFER_NS. Returns
+ * whether that was all. */
 bool us_lane_drop(struct upstream *u, const struct us_lane *lane, enum drop_reason reason,
 		  int *budget);
 

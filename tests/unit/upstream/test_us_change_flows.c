@@ -261,12 +261,12 @@ static void flow_goes_and_comes(void **state) {
 
 /* As many streams as a step may look at. */
 static struct modem many_streams(void) {
-	enum { FLOWS = US_STEP_BUDGET / SG_MAX_SID_CLUSTERS };
+	enum { STREAMS = US_STEP_NS / US_RECORD_NS, FLOWS = STREAMS / SG_MAX_SID_CLUSTERS };
 	static struct upstream_service_flow all[FLOWS];
 	static struct sid_cluster of_flow[FLOWS][SG_MAX_SID_CLUSTERS];
 	static struct upstream_sid of_cluster[FLOWS][SG_MAX_SID_CLUSTERS];
 
-	_Static_assert(FLOWS * SG_MAX_SID_CLUSTERS == US_STEP_BUDGET && FLOWS <= SG_MAX_MODEM_FLOWS,
+	_Static_assert(FLOWS * SG_MAX_SID_CLUSTERS == STREAMS && FLOWS <= SG_MAX_MODEM_FLOWS,
 		       "one modem's streams are a step");
 	for (unsigned f = 0; f < FLOWS; f++) {
 		for (unsigned k = 0; k < SG_MAX_SID_CLUSTERS; k++) {
