@@ -181,7 +181,7 @@ def test_run(tmp_path: Path) -> None:
 
 @pytest.mark.run
 def test_run_with_every_kind(tmp_path: Path) -> None:
-    """Whatever goes wrong at the same time: each counter is foretold, and no sum of them differs."""
+    """All of it at the same time: each counter is foretold, and no sum of them differs."""
     written = tmp_path / "summary.json"
     shares = ",".join(f"{kind}=0.3%" for kind in ROWS)
     rates = "--rate 50Mbps --upstream-rate 100Mbps"
