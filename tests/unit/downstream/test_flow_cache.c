@@ -204,6 +204,24 @@ static void empty_is_nothing_behind_the_last_number(void **state) {
 	assert_null(find(&key));
 }
 
+/* Two flows whose first place is the same are both known: the later one has its second place. */
+static void two_flows_of_one_place(void **state) {
+	struct flow_key first = {.family = RULE_IPV4}, second = {.family = RULE_IPV4};
+	uint32_t hash;
+
+	(void)state;
+	assert_int_equal(flow_cache_create(&cache, 64), 0);
+	hash = flow_cache_hash(&first);
+	do
+		second.words[0]++;
+	while (((flow_cache_hash(&second) ^ hash) & cache.mask) != 0);
+	assert_non_null(flow_cache_learn(&cache, &first, hash, 0));
+	assert_non_null(flow_cache_learn(&cache, &second, flow_cache_hash(&second), 0));
+	assert_non_null(flow_cache_find(&cache, &first, hash, false));
+	assert_non_null(flow_cache_find(&cache, &second, flow_cache_hash(&second), true));
+	flow_cache_free(&cache);
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(every_bit_counts, make, unmake),
@@ -216,6 +234,7 @@ int main(void) {
 		cmocka_unit_test_setup_teardown(only_of_its_modem, make, unmake),
 		cmocka_unit_test_setup_teardown(empty_is_nothing_behind_the_last_number, make,
 						unmake),
+		cmocka_unit_test(two_flows_of_one_place),
 	};
 
 	return cmocka_run_group_tests(tests, fixture_start, NULL);

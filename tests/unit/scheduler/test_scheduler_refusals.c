@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "scheduler/internal.h"
 #include "scheduler/report.h"
 
 #define MBPS 1000000ull
@@ -329,6 +330,50 @@ static void ends_of_ranges_are_good(void **state) {
 	scheduler_free(s);
 }
 
+/* Numbers that are 0, or more than timers can be numbered; nothing of the lists is read. */
+static void counts_are_refused(void **state) {
+	static const uint32_t list[] = {0};
+	static const struct scheduler_channel channel = {.rate = 100 * MBPS};
+	static const struct scheduler_group group = {list, 1};
+	static const struct scheduler_modem modem;
+	static const struct scheduler_flow flow = {
+		.weight = 1, .min_buffer = 9000, .buffer = 9000, .max_buffer = 9000};
+	const struct scheduler_config good = {.channels = &channel,
+					      .channel_count = 1,
+					      .groups = &group,
+					      .group_count = 1,
+					      .modems = &modem,
+					      .modem_count = 1,
+					      .flows = &flow,
+					      .flow_count = 1,
+					      .packet_limit = 10};
+	const struct {
+		size_t groups, modems, flows;
+		const char *why;
+	} cases[] = {
+		{0, 1, 1, "there is no flow, group or modem"},
+		{1, 0, 1, "there is no flow, group or modem"},
+		{1, 1, 0, "there is no flow, group or modem"},
+		{MAX_GROUPS + 1, 1, 1, "there are too many flows, groups or modems"},
+		{1, UINT32_MAX / 4 + 1, 1, "there are too many flows, groups or modems"},
+		{1, 1, UINT32_MAX / 4 + 1, "there are too many flows, groups or modems"},
+	};
+	const char *why = NULL;
+
+	(void)state;
+	scheduler_free(scheduler_create(&good, &why));
+	assert_null(why);
+	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+		struct scheduler_config c = good;
+
+		c.group_count = cases[i].groups;
+		c.modem_count = cases[i].modems;
+		c.flow_count = cases[i].flows;
+		assert_null(scheduler_create(&c, &why));
+		assert_string_equal(why, cases[i].why);
+	}
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(are_refused_when_made),
@@ -336,6 +381,7 @@ int main(void) {
 		cmocka_unit_test(unknown_things_are_refused),
 		cmocka_unit_test(flow_with_packets_stays),
 		cmocka_unit_test(ends_of_ranges_are_good),
+		cmocka_unit_test(counts_are_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -267,14 +267,39 @@ static void unknown_sid(void **state) {
 	finish(4, 0);
 }
 
+/* What a trailer says of FEC counts where it says that it is valid. */
+static void codewords_that_are_not_valid(void **state) {
+	struct uepi_trailer t = {.flags = UEPI_SNR_VALID, .fec_uncorrectable = 3};
+	uint8_t bytes[UEPI_TRAILER_MAX];
+
+	(void)state;
+	setup();
+	for (unsigned valid = 0; valid < 2; valid++) {
+		t.flags |= valid ? UEPI_FEC_VALID : 0;
+		header();
+		frame();
+		psp_add(&psp, false, true, bytes, uepi_trailer_write(UEPI_SC_QAM, &t, bytes));
+		go();
+		assert_int_equal(bench_count(bench, COUNTER_FEC_UNCORRECTABLE), valid ? 3 : 0);
+	}
+	finish(2, 2);
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(headless),	      cmocka_unit_test(broken),
-		cmocka_unit_test(wrong_header),	      cmocka_unit_test(gap_in_a_burst),
-		cmocka_unit_test(gap_between_bursts), cmocka_unit_test(gaps_and_flows),
-		cmocka_unit_test(ofdma_trailers),     cmocka_unit_test(odd_trailers),
-		cmocka_unit_test(never_ends),	      cmocka_unit_test(unused_grants),
-		cmocka_unit_test(unknown_sid),	      cmocka_unit_test(codewords),
+		cmocka_unit_test(headless),
+		cmocka_unit_test(broken),
+		cmocka_unit_test(wrong_header),
+		cmocka_unit_test(gap_in_a_burst),
+		cmocka_unit_test(gap_between_bursts),
+		cmocka_unit_test(gaps_and_flows),
+		cmocka_unit_test(ofdma_trailers),
+		cmocka_unit_test(odd_trailers),
+		cmocka_unit_test(never_ends),
+		cmocka_unit_test(unused_grants),
+		cmocka_unit_test(unknown_sid),
+		cmocka_unit_test(codewords),
+		cmocka_unit_test(codewords_that_are_not_valid),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, fixture_stop);

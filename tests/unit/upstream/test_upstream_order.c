@@ -327,12 +327,35 @@ static void patience_is_for_a_row(void **state) {
 	assert_int_equal(rig->delivered, 8);
 }
 
+/* Who was silent for long may have begun anew: the first number counts, however late it is. */
+static void silence_is_a_new_beginning(void **state) {
+	uint64_t now = ORDER_SILENCE;
+	struct order o;
+	bool reordered;
+
+	(void)state;
+	order_init(&o, UINT16_MAX, 32);
+	order_time(&o, now);
+	assert_int_equal(order_take(&o, 100, NULL, &reordered), ORDER_NEXT);
+	now += ORDER_SILENCE - 1;
+	order_time(&o, now);
+	assert_int_equal(order_take(&o, 90, NULL, &reordered), ORDER_LATE);
+	now += ORDER_SILENCE;
+	order_time(&o, now);
+	assert_int_equal(order_take(&o, 91, NULL, &reordered), ORDER_RESTART);
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(random_numbers),	 cmocka_unit_test(numbers_wrap),
-		cmocka_unit_test(edges_of_the_window),	 cmocka_unit_test(half_of_the_circle),
-		cmocka_unit_test(how_far_back_is_known), cmocka_unit_test(passed_over_is_late),
-		cmocka_unit_test(begins_anew),		 cmocka_unit_test(patience_is_for_a_row),
+		cmocka_unit_test(random_numbers),
+		cmocka_unit_test(numbers_wrap),
+		cmocka_unit_test(edges_of_the_window),
+		cmocka_unit_test(half_of_the_circle),
+		cmocka_unit_test(how_far_back_is_known),
+		cmocka_unit_test(passed_over_is_late),
+		cmocka_unit_test(begins_anew),
+		cmocka_unit_test(patience_is_for_a_row),
+		cmocka_unit_test(silence_is_a_new_beginning),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A server's file that is loaded again: what is the same is not read, and nobody can tell by what comes of it. */
+/* A reload of a server's file reads only groups that changed, and gives what a first load gives. */
 #include "test.h"
 
 #include "model/server/parts.h"

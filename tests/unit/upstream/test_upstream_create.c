@@ -1,49 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Upstream: what no test saw when `make mutants` broke it. */
+/* An upstream is created in memory of any content, and frees all that it took. */
 #include "test.h"
 
 #include <string.h>
 
-#include "upstream/shared/order.h"
-
 #include "fixture.h"
 #include "upstream_bursts.h"
-
-/* What a trailer says of FEC counts where it says that it is valid. */
-static void codewords_that_are_not_valid(void **state) {
-	struct uepi_trailer t = {.flags = UEPI_SNR_VALID, .fec_uncorrectable = 3};
-	uint8_t bytes[UEPI_TRAILER_MAX];
-
-	(void)state;
-	setup();
-	for (unsigned valid = 0; valid < 2; valid++) {
-		t.flags |= valid ? UEPI_FEC_VALID : 0;
-		header();
-		frame();
-		psp_add(&psp, false, true, bytes, uepi_trailer_write(UEPI_SC_QAM, &t, bytes));
-		go();
-		assert_int_equal(bench_count(bench, COUNTER_FEC_UNCORRECTABLE), valid ? 3 : 0);
-	}
-	finish(2, 2);
-}
-
-/* Who was silent for long may have begun anew: the first number counts, however late it is. */
-static void silence_is_a_new_beginning(void **state) {
-	uint64_t now = ORDER_SILENCE;
-	struct order o;
-	bool reordered;
-
-	(void)state;
-	order_init(&o, UINT16_MAX, 32);
-	order_time(&o, now);
-	assert_int_equal(order_take(&o, 100, NULL, &reordered), ORDER_NEXT);
-	now += ORDER_SILENCE - 1;
-	order_time(&o, now);
-	assert_int_equal(order_take(&o, 90, NULL, &reordered), ORDER_LATE);
-	now += ORDER_SILENCE;
-	order_time(&o, now);
-	assert_int_equal(order_take(&o, 91, NULL, &reordered), ORDER_RESTART);
-}
 
 /* What stood in the place of the tables before says nothing. */
 static void tables_where_something_was(void **state) {
@@ -83,10 +45,8 @@ static void what_was_made_is_freed(void **state) {
 
 int main(void) {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(codewords_that_are_not_valid),
 		cmocka_unit_test(what_was_made_is_freed),
 		cmocka_unit_test(tables_where_something_was),
-		cmocka_unit_test(silence_is_a_new_beginning),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, fixture_stop);

@@ -1,110 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Scheduler: promises that are easily broken where several rules meet. */
+/* Scheduler: shares of the flows of a modem and of a class; packets and DEPI overheads that are refused. */
 #include "test.h"
 
 #include "scheduler_rig.h"
 
 #define LOWER_PARTS 193 /* of which columns below others get one */
-
-/* What a flow took of an idle channel does not cost it its reserved rate when the channel fills. */
-static void reserved_rate_is_back_soon(void **state) {
-	const uint64_t reserved = RIG_BPS(2);
-	struct rig r = rig_make();
-
-	(void)state;
-	rig_channel(&r, RIG_BPS(100));
-	rig_group_range(&r, 0, 1);
-	rig_modem(&r, 0, 0);
-	rig_modem(&r, 0, 0);
-	rig_flow(&r, (struct scheduler_flow){.reserved = reserved});
-	rig_flow(&r, (struct scheduler_flow){.modem = 1, .priority = 7});
-	rig_start(&r);
-	rig_feed(&r, 0,
-		 (struct rig_source){.kind = RIG_STEADY,
-				     .smallest = 1000,
-				     .largest = 1000,
-				     .rate = 20 * reserved});
-	rig_run(&r, RIG_S);
-	rig_expect("idle channel", 0, rig_rate(&r, 0), 20.0 * (double)reserved, 0.01);
-	rig_feed_always(&r, 1, 1500, 1500);
-	rig_run(&r, 20 * RIG_MS);
-	for (size_t i = 0; i < 10; i++) {
-		rig_mark(&r);
-		rig_run(&r, 50 * RIG_MS); /* 12.5 packets, and what lower columns get */
-		assert_in_range(r.flows[0].packets, 12, 17);
-	}
-	rig_end(&r);
-}
-
-/* A flow that waits for its reserved rate, and has none any more, waits by its priority. */
-static void reserved_flow_loses_its_reservation(void **state) {
-	struct rig r = rig_make();
-	struct scheduler_flow f;
-
-	(void)state;
-	rig_channel(&r, RIG_BPS(100));
-	rig_group_range(&r, 0, 1);
-	rig_flow(&r, (struct scheduler_flow){.reserved = RIG_BPS(200)});
-	rig_flow(&r, (struct scheduler_flow){.priority = 7});
-	rig_start(&r);
-	rig_feed_always(&r, 0, 1500, 1500);
-	rig_feed_always(&r, 1, 1500, 1500);
-	rig_run(&r, 50 * RIG_MS);
-	f = r.flow_configs[0];
-	f.reserved = 0;
-	assert_null(scheduler_set_flow(r.s, 0, &f));
-	rig_mark(&r);
-	rig_run(&r, 200 * RIG_MS);
-	assert_in_range(r.flows[0].bytes * 100, 0, r.flows[1].bytes);
-	rig_end(&r);
-}
-
-/* A flow that leaves a group whose channel is busy for long has its reserved rate in the next at once. */
-static void reserved_flow_changes_its_group(void **state) {
-	struct rig r = rig_make();
-
-	(void)state;
-	rig_channel(&r, 100000); /* 1,500 bytes take 120 ms */
-	rig_channel(&r, RIG_BPS(100));
-	rig_group_range(&r, 0, 1);
-	rig_group_range(&r, 1, 1);
-	rig_flow(&r, (struct scheduler_flow){.reserved = RIG_BPS(5)});
-	rig_flow(&r, (struct scheduler_flow){.group = 1, .priority = 7});
-	rig_start(&r);
-	rig_feed_always(&r, 0, 1500, 1500);
-	rig_feed_always(&r, 1, 1500, 1500);
-	rig_run(&r, 10 * RIG_MS);
-	r.flow_configs[0].group = 1;
-	r.flows[0].latest_ns = 0; /* groups of one channel have no skew */
-	assert_null(scheduler_set_flow(r.s, 0, &r.flow_configs[0]));
-	rig_mark(&r);
-	rig_run(&r, 100 * RIG_MS);
-	assert_in_range(r.flows[0].bytes, 62500 - 1500, 62500 * 1.2 + 12500);
-	rig_end(&r);
-}
-
-/* What a long packet takes of the meter is held against the flow until it has another one: then 10 ms. */
-static void meter_comes_back_in_time(void **state) {
-	struct rig r = rig_make();
-
-	(void)state;
-	rig_channel(&r, RIG_BPS(2));
-	rig_group_range(&r, 0, 1);
-	rig_flow(&r, (struct scheduler_flow){.reserved = 80000});
-	rig_flow(&r, (struct scheduler_flow){.priority = 7});
-	rig_start(&r);
-	assert_int_equal(rig_put(&r, 0, 100), SCHEDULER_QUEUED);
-	assert_int_equal(rig_put(&r, 0, 10000), SCHEDULER_QUEUED); /* 1 s of its reserved rate */
-	for (int i = 0; i < 100; i++)
-		assert_int_equal(rig_put(&r, 0, 100), SCHEDULER_QUEUED); /* 10 ms each */
-	while (r.flows[0].packets < 3)
-		rig_run(&r, RIG_STEP_NS);
-	rig_feed_always(&r, 1, 1500, 1500);
-	rig_mark(&r);
-	rig_run(&r, 300 * RIG_MS);
-	assert_in_range(r.flows[0].packets, 25, 31);
-	rig_end(&r);
-}
 
 /* Two backlogged flows of one modem with an aggregate limit; their bytes in a second. */
 static void share_of_a_modem(const struct scheduler_flow flows[2], const uint32_t sizes[2],
@@ -317,53 +217,8 @@ static void debts_outlast_an_empty_queue(void **state) {
 	}
 }
 
-/* Twice the rate comes: the queue passes a third of the buffer, a packet is dropped, then none for a burst. */
-static void pie_grants_a_burst_at_its_first_drop(void **state) {
-	const uint64_t burst = 142 * RIG_MS, interval = 16 * RIG_MS;
-	struct scheduler_flow f = {.sustained = rig_limit(RIG_BPS(10)),
-				   .aqm = SCHEDULER_DOCSIS_PIE,
-				   .latency_target = 10 * RIG_MS};
-	uint64_t first = 0, drops = 0;
-	struct rig r = rig_make();
-
-	(void)state;
-	rig_channel(&r, RIG_BPS(100));
-	rig_group_range(&r, 0, 1);
-	f.min_buffer = f.buffer = f.max_buffer = 1000000;
-	rig_flow(&r, f);
-	rig_start(&r);
-	rig_feed(&r, 0,
-		 (struct rig_source){.kind = RIG_STEADY,
-				     .smallest = 1000,
-				     .largest = 1000,
-				     .rate = RIG_BPS(20)});
-	while (drops < 2) {
-		struct scheduler_flow_report report;
-		uint64_t before = drops;
-
-		rig_run(&r, RIG_STEP_NS);
-		drops = r.flows[0].verdicts[SCHEDULER_PIE_DROP];
-		scheduler_report_flow(r.s, 0, &report);
-		if (before == 0 && drops > 0) {
-			assert_int_equal(drops, 1);
-			assert_true(report.waiting_bytes >= f.buffer / 3);
-			first = r.now;
-		}
-		assert_true(r.now < 2 * RIG_S);
-	}
-	/* the allowance is reckoned at every interval: from the next one on, and to the end of one */
-	assert_true(r.now - first > burst - interval);
-	assert_true(r.now - first < burst + 10 * interval);
-	assert_int_equal(r.flows[0].verdicts[SCHEDULER_FLOW_FULL], 0);
-	rig_end(&r);
-}
-
 int main(void) {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(reserved_rate_is_back_soon),
-		cmocka_unit_test(reserved_flow_loses_its_reservation),
-		cmocka_unit_test(reserved_flow_changes_its_group),
-		cmocka_unit_test(meter_comes_back_in_time),
 		cmocka_unit_test(groups_share_a_modems_limit),
 		cmocka_unit_test(priorities_share_a_modems_limit),
 		cmocka_unit_test(short_and_long_packets_share_a_modems_limit),
@@ -372,7 +227,6 @@ int main(void) {
 		cmocka_unit_test(many_flows_of_one_class),
 		cmocka_unit_test(absurd_depi_is_refused),
 		cmocka_unit_test(debts_outlast_an_empty_queue),
-		cmocka_unit_test(pie_grants_a_burst_at_its_first_drop),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
