@@ -6,6 +6,7 @@
 
 #include "core/end_tag.h"
 #include "wire/bytes.h"
+#include "wire/ip.h"
 
 #define VLAN_TAG 4
 #define VLAN_TAGS_MAX 8

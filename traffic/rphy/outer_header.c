@@ -28,7 +28,7 @@ static bool ip_good(const struct rphy_config *c, const uint8_t *ip) {
 void outer_check(const struct rphy_config *c, const uint8_t *frame, const struct l2tp_data *l2tp,
 		 struct account *a) {
 	bool v4 = c->core_ip.family == 4;
-	size_t size = v4 ? 4 : 16;
+	size_t size = ip_address_size(c->core_ip.family);
 
 	a->violations[VIOLATION_MAC] +=
 		memcmp(frame, c->rpd_mac, 6) != 0 || memcmp(frame + 6, c->core_mac, 6) != 0;

@@ -46,7 +46,7 @@ static void see(const struct ip_address *to, unsigned times, uint64_t now) {
 	bool ipv4 = to->family == 4;
 
 	store_be16(frame + 12, ipv4 ? ETHERTYPE_IPV4 : ETHERTYPE_IPV6);
-	memcpy(frame + ETHERNET_HEADER + (ipv4 ? 16 : 24), to->bytes, ipv4 ? 4 : 16);
+	memcpy(frame + ETHERNET_HEADER + (ipv4 ? 16 : 24), to->bytes, ip_address_size(to->family));
 	for (unsigned i = 0; i < times; i++)
 		cpe_watch_see(w, packets, 1, now);
 }
