@@ -14,8 +14,6 @@
 #include <rte_ethdev.h>
 #include <rte_ring.h>
 
-#define PACKET_NO_PORT UINT16_MAX
-
 /* One thread receives from it. */
 struct packet_source {
 	struct rte_ring *ring; /* NULL: the port; else with one consumer */
@@ -29,17 +27,22 @@ struct packet_source {
 	uint16_t queue;
 };
 
-/* What a thread sends to; of a port's queue it is the only one. */
+/* What a thread sends to; of a port's queue it is the only one. A zeroed sink is none: it takes no packet. */
 struct packet_sink {
 	struct rte_ring *ring; /* NULL: the port; else with as many producers as it was made for */
-	uint16_t port; /* PACKET_NO_PORT: there is none */
+	bool has_port; /* false in a zeroed sink, since 0 is the number of a port */
+	uint16_t port;
 	uint16_t queue;
 	bool shut; /* it takes nothing for now, or ever: what is sent ends under the next */
 	uint16_t reason; /* enum drop_reason, while it is shut */
 };
 
+static inline struct packet_sink packet_sink_port(uint16_t port) {
+	return (struct packet_sink){.has_port = true, .port = port};
+}
+
 static inline bool packet_sink_there(const struct packet_sink *s) {
-	return s->ring != NULL || s->port != PACKET_NO_PORT;
+	return s->ring != NULL || s->has_port;
 }
 
 /* Returns how many packets came, at most `most`; fewer where there were no more. */
@@ -60,7 +63,7 @@ static inline uint64_t packet_source_emptied(const struct packet_source *s) {
 /* Returns how many packets were taken, from the first on; the others remain the caller's. */
 static inline uint16_t packet_sink_burst(const struct packet_sink *s, struct rte_mbuf **pkts,
 					 uint16_t n) {
-	if (likely(s->ring == NULL))
-		return rte_eth_tx_burst(s->port, s->queue, pkts, n);
-	return (uint16_t)rte_ring_enqueue_burst(s->ring, (void **)pkts, n, NULL);
+	if (s->ring != NULL)
+		return (uint16_t)rte_ring_enqueue_burst(s->ring, (void **)pkts, n, NULL);
+	return likely(s->has_port) ? rte_eth_tx_burst(s->port, s->queue, pkts, n) : 0;
 }

@@ -18,7 +18,7 @@
 struct group_wires {
 	struct packet_source from_network, from_rphy;
 	struct packet_sink to_network, to_rphy;
-	struct packet_sink to_control; /* its port may be PACKET_NO_PORT */
+	struct packet_sink to_control; /* may be none */
 };
 
 /* What the server provides: all of it outlives the group. */

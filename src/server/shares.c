@@ -78,7 +78,7 @@ int server_share_make(struct server_shares *s, const struct shares_site *site, u
 		.name = server_port_name(p->role),
 		.side = side_of(p->role),
 		.from = {.port = p->id},
-		.to = {.port = p->id},
+		.to = packet_sink_port(p->id),
 		.sends_by_ring = sends_by_ring(site, &groups, p->role, owner),
 		.ring_size = server_share_ring(site->most),
 		.groups = groups.list,
@@ -206,14 +206,13 @@ struct packet_sink server_sink(const struct server_shares *s, const struct serve
 	enum drop_reason reason;
 
 	if (port == SERVER_NO_PORT)
-		return (struct packet_sink){.port = PACKET_NO_PORT};
+		return (struct packet_sink){0};
 	reason = server_port_shut(&ports->list[port]);
 	if (reason != DROP_NONE || !ports->list[port].open)
-		return (struct packet_sink){.port = PACKET_NO_PORT,
-					    .shut = reason != DROP_NONE,
+		return (struct packet_sink){.shut = reason != DROP_NONE,
 					    .reason = (uint16_t)reason};
 	return s->of[port] != NULL ? share_sink(s->of[port])
-				   : (struct packet_sink){.port = ports->list[port].id};
+				   : packet_sink_port(ports->list[port].id);
 }
 
 uint64_t server_shares_held_in(const struct server_shares *s) {

@@ -77,7 +77,7 @@ enum us_queue {
 struct us_resources {
 	struct packet_source rphy;
 	struct packet_sink network;
-	struct packet_sink control; /* its port may be PACKET_NO_PORT */
+	struct packet_sink control; /* may be none */
 	struct crypto_queue *crypto; /* UPLINK */
 	void *const *schedules; /* of keys, UPLINK, two for each modem; the second may be NULL */
 	struct rte_mempool *packets; /* in which the R-PHY port receives */

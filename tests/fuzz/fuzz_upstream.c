@@ -120,8 +120,8 @@ static struct upstream *make(uint8_t flags) {
 	struct service_group *sg = &all.config.sg;
 	struct us_resources r = {
 		.rphy = {.port = all.near[0]},
-		.network = {.port = all.near[1]},
-		.control = {.port = flags & 1 ? PACKET_NO_PORT : all.near[2]},
+		.network = packet_sink_port(all.near[1]),
+		.control = flags & 1 ? (struct packet_sink){0} : packet_sink_port(all.near[2]),
 		.crypto = all.queue,
 		.schedules = all.schedules,
 		.packets = all.packets,

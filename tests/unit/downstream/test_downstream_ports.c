@@ -26,7 +26,7 @@ static int make(void **state) {
 	packets = fixture_pool("packets", PACKETS, FIXTURE_ROOM);
 	copies = fixture_pool("copies", 3, FIXTURE_ROOM);
 	assert_int_equal(port_pair("edge", packets, DEPTH, wire), 0);
-	lower.rphy.port = wire[0];
+	lower.rphy = packet_sink_port(wire[0]);
 	lower.latency = &off;
 	lower.crypto = &queue;
 	lower.from_upper = rte_ring_create("edge_ring", DEPTH, SOCKET_ID_ANY, 0);

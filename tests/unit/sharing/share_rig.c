@@ -51,7 +51,7 @@ void rig_open(struct share_rig *r, enum share_side side) {
 	r->far = ids[0];
 	r->near = ids[1];
 	c.from = (struct packet_source){.port = r->near};
-	c.to = (struct packet_sink){.port = r->near};
+	c.to = packet_sink_port(r->near);
 	r->s = share_create(&c);
 	assert_non_null(r->s);
 }

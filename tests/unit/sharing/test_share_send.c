@@ -92,6 +92,18 @@ static void back_pressure(void **state) {
 	rig_close(rig);
 }
 
+/* 0 is the number of a port, to which a sink that nobody has set must not send. */
+static void a_zeroed_sink_is_none(void **state) {
+	const struct packet_sink none = {0};
+
+	(void)state;
+	open_port(false);
+	assert_true(rte_eth_dev_is_valid_port(0));
+	assert_false(packet_sink_there(&none));
+	assert_int_equal(put(&none, 3), 0);
+	rig_close(rig);
+}
+
 /* The ring and the frames that wait for the port, at the end. */
 static void the_stop_counts_frames(void **state) {
 	struct packet_sink sink;
@@ -194,9 +206,8 @@ static void without_a_ring(void **state) {
 
 int main(void) {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(back_pressure),
-		cmocka_unit_test(the_stop_counts_frames),
-		cmocka_unit_test(several_send),
+		cmocka_unit_test(back_pressure),	  cmocka_unit_test(a_zeroed_sink_is_none),
+		cmocka_unit_test(the_stop_counts_frames), cmocka_unit_test(several_send),
 		cmocka_unit_test(without_a_ring),
 	};
 

@@ -64,8 +64,8 @@ void bench_start(struct upstream_bench *b) {
 	b->network = wire(b, 1, opened, b->network_depth);
 	b->control = wire(b, 2, opened, b->control_depth);
 	r.rphy.port = b->near[0];
-	r.network.port = b->near[1];
-	r.control.port = b->no_control ? PACKET_NO_PORT : b->near[2];
+	r.network = packet_sink_port(b->near[1]);
+	r.control = b->no_control ? (struct packet_sink){0} : packet_sink_port(b->near[2]);
 	r.crypto = b->queue;
 	r.schedules = b->schedules;
 	r.packets = b->packets;
