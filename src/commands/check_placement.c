@@ -115,7 +115,7 @@ static json_t *shared_port_json(const struct check_placement *placement,
 		if (placement->ports.of[g][port->role] == p)
 			json_array_append_new(groups, json_integer(server->groups[g].id));
 	}
-	return json_pack("{s:s, s:s, s:i, s:o}", "port", server_port_name(port->role), "device",
+	return json_pack("{s:s, s:s, s:i, s:o}", "port", device_role_title(port->role), "device",
 			 port->device, "core", (int)placement->layout.cores[owner], "groups",
 			 groups);
 }

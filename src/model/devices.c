@@ -7,16 +7,37 @@
 
 #define PLACE "{group}"
 
-const char *device_role_name(enum device_role role) {
-	static const char *const names[DEVICE_ROLES] = {"network", "rphy", "control"};
+static const struct {
+	const char *name, *title;
+	size_t port; /* in struct service_group */
+	bool optional;
+} roles[DEVICE_ROLES] = {
+	[DEVICE_NETWORK] = {"network", "network", offsetof(struct service_group, network), false},
+	[DEVICE_RPHY] = {"rphy", "R-PHY", offsetof(struct service_group, rphy_port), false},
+	[DEVICE_CONTROL] = {"control", "control", offsetof(struct service_group, control_port),
+			    true},
+};
 
-	return names[role];
+const char *device_role_name(enum device_role role) {
+	return roles[role].name;
+}
+
+const char *device_role_title(enum device_role role) {
+	return roles[role].title;
+}
+
+bool device_role_optional(enum device_role role) {
+	return roles[role].optional;
 }
 
 const struct port_config *device_port(const struct service_group *sg, enum device_role role) {
-	if (role == DEVICE_NETWORK)
-		return &sg->network;
-	return role == DEVICE_RPHY ? &sg->rphy_port : &sg->control_port;
+	return (const void *)((const char *)sg + roles[role].port);
+}
+
+char **device_of_port(struct service_group *sg, enum device_role role) {
+	struct port_config *port = (void *)((char *)sg + roles[role].port);
+
+	return &port->device;
 }
 
 struct pci_address {

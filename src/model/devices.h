@@ -18,8 +18,17 @@ enum device_role {
 /* Its key under `ports`. */
 const char *device_role_name(enum device_role role);
 
+/* For people: "R-PHY". */
+const char *device_role_title(enum device_role role);
+
+/* Whether a group may be without a port of this role. */
+bool device_role_optional(enum device_role role);
+
 /* The port of this role; its device is NULL where the group has none. */
 const struct port_config *device_port(const struct service_group *sg, enum device_role role);
+
+/* The device of this port, for who copies a group. */
+char **device_of_port(struct service_group *sg, enum device_role role);
 
 /*
  * Do both name one device? Arguments, from the first comma on, do not count, nor does how a PCI address is

@@ -243,7 +243,7 @@ static bool arrival_lists(struct group_arrival *a) {
 		if (s->shares.of[index] != NULL)
 			ret |= worker_reserve(&s->workers[s->shares.owners[index]], lists);
 		if (a->ports[role].plugged &&
-		    port_start(s->ports.list[index].id, server_port_name(role)) != 0)
+		    port_start(s->ports.list[index].id, device_role_title(role)) != 0)
 			return refused(a, "ports: a device cannot be started");
 	}
 	return ret == 0 || refused(a, "no memory for its place at its workers");

@@ -16,16 +16,6 @@
 #define SHARE_RING_SMALL 256u
 #define SHARE_RING_GROUPS 8u /* from more groups on, rings are small */
 
-static const char *const role_names[DEVICE_ROLES] = {
-	[DEVICE_NETWORK] = "network",
-	[DEVICE_RPHY] = "R-PHY",
-	[DEVICE_CONTROL] = "control",
-};
-
-const char *server_port_name(enum device_role role) {
-	return role_names[role];
-}
-
 unsigned server_share_ring(size_t groups) {
 	return groups <= SHARE_RING_GROUPS ? SHARE_RING : SHARE_RING_SMALL;
 }
@@ -134,7 +124,7 @@ void server_ports_own(struct server_ports *p, const struct server_config *config
 
 		for (enum device_role role = 0; role < DEVICE_ROLES; role++) {
 			p->of[g][role] = SERVER_NO_PORT;
-			if (role != DEVICE_CONTROL || sg->control_port.device != NULL)
+			if (!device_role_optional(role) || device_port(sg, role)->device != NULL)
 				port_use(p, port_append(p, g, role), sg, g, role);
 		}
 	}
@@ -192,7 +182,7 @@ static bool mtu_passes(const struct server_port *port) {
 		more = RTE_ETHER_HDR_LEN + RTE_ETHER_CRC_LEN;
 	log_error("port", LOG_NO_FIELDS, "%s: found %u, allowed: up to %u on this %s port%s",
 		  rphy ? "rphy.mtu" : "max_frame", port->mtu + more, limit + more,
-		  role_names[port->role],
+		  device_role_title(port->role),
 		  memif ? ", or a larger bsize= at both ends of the memif" : "");
 	return false;
 }
@@ -250,11 +240,11 @@ static int port_begin(struct server_port *port, struct rte_mempool *pool) {
 		.further_size = server_share_ring(port->queues_most),
 	};
 
-	if (port_open_queues(port->device, role_names[port->role], pool, port->queue_size,
+	if (port_open_queues(port->device, device_role_title(port->role), pool, port->queue_size,
 			     port->mtu, &queues, &port->id) != 0)
 		return -1;
 	port_opened(port);
-	checksums_watch(port->id, port->device, role_names[port->role]);
+	checksums_watch(port->id, port->device, device_role_title(port->role));
 	port->queues = queues.receive - 1;
 	return mtu_passes(port) ? 0 : -1;
 }
@@ -263,8 +253,8 @@ int server_port_unsteer(struct server_port *port, struct rte_mempool *pool) {
 	struct port_queues queues = {.receive = 1, .transmit = 1};
 
 	port->queues = 0;
-	return port_open_again(port->id, role_names[port->role], pool, port->queue_size, port->mtu,
-			       &queues);
+	return port_open_again(port->id, device_role_title(port->role), pool, port->queue_size,
+			       port->mtu, &queues);
 }
 
 int server_ports_open(struct server_ports *p, struct rte_mempool *packets,
@@ -314,7 +304,7 @@ unsigned server_ports_join(struct server_ports *p, const struct service_group *s
 		p->list[index].queue_size = device_port(sg, role)->queue_size;
 		p->list[index].mtu = server_port_mtu(sg, role);
 		p->list[index].tagged = has_vlan(sg, role);
-		if (port_plug(device, role_names[role]) != 0 ||
+		if (port_plug(device, device_role_title(role)) != 0 ||
 		    port_begin(&p->list[index], pool) != 0) {
 			port_end(&p->list[index]);
 			return SERVER_NO_PORT;
@@ -352,7 +342,7 @@ int server_ports_start(struct server_ports *p) {
 	for (size_t r = 0; r < RTE_DIM(order); r++) {
 		for (unsigned i = 0; i < p->count; i++) {
 			if (p->list[i].role == order[r] &&
-			    port_start(p->list[i].id, role_names[order[r]]) != 0)
+			    port_start(p->list[i].id, device_role_title(order[r])) != 0)
 				return -1;
 		}
 	}

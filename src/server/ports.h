@@ -54,9 +54,6 @@ struct server_ports {
 	uint16_t of[SERVER_MAX_GROUPS][DEVICE_ROLES]; /* index into the list */
 };
 
-/* For people: "network", "R-PHY", "control". */
-const char *server_port_name(enum device_role role);
-
 /* Packets of the ring that a group has on a shared port. */
 unsigned server_share_ring(size_t groups);
 

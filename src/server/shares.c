@@ -75,7 +75,7 @@ int server_share_make(struct server_shares *s, const struct shares_site *site, u
 	struct group_slots groups = groups_of(site, port);
 	unsigned owner = server_share_owner(site->ports, site->layout, port);
 	struct share_config c = {
-		.name = server_port_name(p->role),
+		.name = device_role_title(p->role),
 		.side = side_of(p->role),
 		.from = {.port = p->id},
 		.to = packet_sink_port(p->id),
@@ -159,7 +159,7 @@ struct share_table *server_share_table(const struct shares_site *site, unsigned 
 	enum device_role role = site->ports->list[port].role;
 	struct group_slots groups = groups_of(site, port);
 
-	return share_table_create(server_port_name(role), side_of(role), groups.list,
+	return share_table_create(device_role_title(role), side_of(role), groups.list,
 				  is_read(&groups, role) ? groups.count : 0,
 				  site->errors != NULL ? site->errors : stderr);
 }

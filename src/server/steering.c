@@ -75,7 +75,7 @@ static bool port_steers(const struct server *s, const struct group_slots *all, u
 	bool takes = false;
 
 	if (!flow_known(port->id) || /* nor is it started with queues that nobody will have */
-	    port_start(port->id, server_port_name(port->role)) != 0)
+	    port_start(port->id, device_role_title(port->role)) != 0)
 		return false;
 	for (unsigned g = 0; g < groups.count && g < port->queues && !takes; g++) {
 		struct flow_match *list = NULL;
@@ -287,8 +287,8 @@ void server_steering_say(const struct server *s) {
 		if (s->shares.of[p] == NULL)
 			continue;
 		server_steering_text(s, p, text);
-		log_notice("port", LOG_FIELDS(LOG_STRING("port", server_port_name(port->role))),
-			   "%s port %.*s, steering: %s", server_port_name(port->role),
+		log_notice("port", LOG_FIELDS(LOG_STRING("port", device_role_title(port->role))),
+			   "%s port %.*s, steering: %s", device_role_title(port->role),
 			   (int)strcspn(port->device, ","), port->device, text);
 	}
 }

@@ -155,7 +155,7 @@ static json_t *steered_ports(const struct server *s) {
 			continue;
 		steered = server_steering_text(s, p, text);
 		json_array_append_new(list, json_pack("{s:s, s:s, s:i, s:i, s:s}", "port",
-						      server_port_name(port->role), "device",
+						      device_role_title(port->role), "device",
 						      port->device != NULL ? port->device : "",
 						      "groups", (int)port->users, "steered",
 						      (int)steered, "steering", text));
@@ -183,7 +183,7 @@ static json_t *port_states(const struct server *s) {
 			continue;
 		json_array_append_new(list,
 				      json_pack("{s:s, s:s, s:s, s:o}", "port",
-						server_port_name(port->role), "device", port->name,
+						device_role_title(port->role), "device", port->name,
 						"state", server_port_state_name(port->state),
 						"groups", ids_of_port(s, p)));
 	}

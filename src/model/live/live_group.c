@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "model/arena.h"
+#include "model/devices.h"
 #include "model/live/live_index.h"
 #include "model/live/live_kind.h"
 #include "model/live/live_room.h"
@@ -42,10 +43,11 @@ static bool single_values_copy(struct live_group *l, const struct service_group 
 	struct thread_request *asked = &l->sg.threads.asked;
 	struct arena *arena = l->sg.arena;
 
-	if (!text_copy(arena, &l->sg.name) || !text_copy(arena, &l->sg.network.device) ||
-	    !text_copy(arena, &l->sg.rphy_port.device) ||
-	    !text_copy(arena, &l->sg.control_port.device) ||
-	    !text_copy(arena, &l->sg.crypto.device))
+	for (enum device_role role = 0; role < DEVICE_ROLES; role++) {
+		if (!text_copy(arena, device_of_port(&l->sg, role)))
+			return false;
+	}
+	if (!text_copy(arena, &l->sg.name) || !text_copy(arena, &l->sg.crypto.device))
 		return false;
 	asked->cores = arena_alloc(arena, asked->core_count, sizeof(asked->cores[0]));
 	if (asked->cores == NULL)

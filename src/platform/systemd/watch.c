@@ -104,7 +104,7 @@ static void groups_of(const struct server *s, unsigned port, char *text, size_t 
 
 static void gone_say(const struct server *s, unsigned index) {
 	const struct server_port *port = &s->ports.list[index];
-	const char *name = server_port_name(port->role);
+	const char *name = device_role_title(port->role);
 	char groups[GROUPS_TEXT];
 
 	groups_of(s, index, groups, sizeof(groups));
@@ -116,7 +116,7 @@ static void gone_say(const struct server *s, unsigned index) {
 }
 
 static void link_say(const struct server_port *port) {
-	const char *name = server_port_name(port->role);
+	const char *name = device_role_title(port->role);
 
 	if (port->state == SERVER_PORT_UP)
 		log_info("port", LOG_FIELDS(LOG_STRING("port", name), LOG_NUMBER("id", port->id)),

@@ -7,12 +7,6 @@
 #include "telemetry/metrics/walk.h"
 #include "telemetry/metrics/which.h"
 
-static const char *const roles[DEVICE_ROLES] = {
-	[DEVICE_NETWORK] = "network",
-	[DEVICE_RPHY] = "rphy",
-	[DEVICE_CONTROL] = "control",
-};
-
 /* A device that came back while a group still has it as it was is there twice. Whether a port is not the one to tell of:
  * another is open under its name, or is gone as well and stands before it. Among those that groups share, or all. */
 static bool is_told_by_another(const struct server *s, unsigned port, bool shared) {
@@ -94,7 +88,7 @@ void collect_ethdev(const struct walk *w, const struct metric_row *row) {
 			value = ethdev_value(&stats, row->which);
 		else
 			continue; /* net_gve of DPDK 22.11 counts nothing: no sample, rather than 0 */
-		walk_put(w, row, value, LABELS(port->name, roles[port->role]));
+		walk_put(w, row, value, LABELS(port->name, device_role_name(port->role)));
 	}
 }
 
@@ -102,7 +96,7 @@ static void put_states(const struct walk *w, const struct metric_row *row, const
 		       const struct server_port *port) {
 	for (enum server_port_state state = 0; state < SERVER_PORT_STATES; state++)
 		walk_put(w, row, port->state == state,
-			 LABELS(group, roles[port->role], port->name,
+			 LABELS(group, device_role_name(port->role), port->name,
 				server_port_state_name(state)));
 }
 

@@ -3,8 +3,10 @@
 #include "test.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "model/devices.h"
+#include "model/key_rows.h"
 
 static void one_device_has_many_names(void **state) {
 	static const struct {
@@ -55,11 +57,28 @@ static void a_group_has_its_own(void **state) {
 	assert_false(device_names_group("a{group"));
 }
 
+/* The roles are the ports that the file may have, by the key table. */
+static void roles_are_the_keys_of_ports(void **state) {
+	unsigned keys = 0;
+
+	(void)state;
+	for (const struct key *k = ports_keys; k->name != NULL; k++, keys++) {
+		enum device_role role = 0;
+
+		while (role < DEVICE_ROLES && strcmp(device_role_name(role), k->name) != 0)
+			role++;
+		assert_true(role < DEVICE_ROLES);
+		assert_int_equal(device_role_optional(role), k->optional);
+	}
+	assert_int_equal(keys, DEVICE_ROLES);
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_device_has_many_names),
 		cmocka_unit_test(a_name_that_is_missing),
 		cmocka_unit_test(a_group_has_its_own),
+		cmocka_unit_test(roles_are_the_keys_of_ports),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

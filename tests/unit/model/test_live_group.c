@@ -2,6 +2,8 @@
 /* A group in service: its copy and its room. */
 #include "test_live_expect.h"
 
+#include "model/devices.h"
+
 static void where_there_is_no_room(void **state) {
 	static const char few[] = "max_modems: 3\n" LIVE_SMALL;
 	struct live_group l = live_of(few);
@@ -81,11 +83,35 @@ static void a_copy_is_the_configuration(void **state) {
 	live_group_free(&l);
 }
 
+/* Of each role: a name that is not copied dangles once the loaded group is freed. */
+static void names_of_devices_are_copies(void **state) {
+	static char names[DEVICE_ROLES][16];
+	struct service_group sg = sg_of(LIVE_SMALL);
+	struct group_room room = group_room(&sg);
+	struct live_group l = {0};
+
+	(void)state;
+	for (enum device_role role = 0; role < DEVICE_ROLES; role++) {
+		snprintf(names[role], sizeof(names[role]), "net_null%u", role);
+		*device_of_port(&sg, role) = names[role];
+	}
+	assert_int_equal(live_group_create(&l, &sg, &room), 0);
+	for (enum device_role role = 0; role < DEVICE_ROLES; role++) {
+		const char *copy = device_port(&l.sg, role)->device;
+
+		assert_ptr_not_equal(copy, names[role]);
+		assert_string_equal(copy, names[role]);
+	}
+	live_group_free(&l);
+	service_group_free(&sg);
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(where_there_is_no_room),
 		cmocka_unit_test(room_is_what_was_asked_for),
 		cmocka_unit_test(a_copy_is_the_configuration),
+		cmocka_unit_test(names_of_devices_are_copies),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -62,9 +62,9 @@ static void those_of_the_configuration(void **state) {
 	assert_int_equal(server_ports_descriptors(&ports, DEVICE_CONTROL), 0);
 	assert_ptr_equal(server_port_of(&ports, 2, DEVICE_RPHY)->device, devices[5]);
 	assert_null(server_port_of(&ports, 2, DEVICE_CONTROL));
-	assert_string_equal(server_port_name(DEVICE_NETWORK), "network");
-	assert_string_equal(server_port_name(DEVICE_RPHY), "R-PHY");
-	assert_string_equal(server_port_name(DEVICE_CONTROL), "control");
+	assert_string_equal(device_role_title(DEVICE_NETWORK), "network");
+	assert_string_equal(device_role_title(DEVICE_RPHY), "R-PHY");
+	assert_string_equal(device_role_title(DEVICE_CONTROL), "control");
 	end(&config);
 }
 
@@ -189,6 +189,26 @@ static void ports_that_are_given(void **state) {
 	end(&config);
 }
 
+/* A port that a group may be without is its own only where the configuration has it. */
+static void own_ports_are_configured(void **state) {
+	static const char *const controls[] = {"",
+					       ",\n        control: {device: 'net_null9,no-rx=1'}"};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_COUNT(controls); i++) {
+		const struct server_config config = config_of(1, controls[i]);
+
+		server_ports_own(&ports, &config);
+		for (enum device_role role = 0; role < DEVICE_ROLES; role++) {
+			bool there = device_port(&groups[0], role)->device != NULL;
+
+			assert_int_equal(server_port_of(&ports, 0, role) != NULL, there);
+		}
+		assert_int_equal(ports.count, DEVICE_ROLES - 1 + i);
+		end(&config);
+	}
+}
+
 /* As bad as its worst port. */
 static void how_a_group_is(void **state) {
 	const struct server_config config = config_of(1, "");
@@ -245,6 +265,7 @@ int main(void) {
 		cmocka_unit_test(more_devices_than_ports),
 		cmocka_unit_test(open_and_close),
 		cmocka_unit_test(ports_that_are_given),
+		cmocka_unit_test(own_ports_are_configured),
 		cmocka_unit_test(how_a_group_is),
 		cmocka_unit_test(the_last_that_was_counted),
 	};

@@ -44,7 +44,7 @@ static bool group_has_links(const struct server *s, unsigned group, char why[HEA
 		if (port != NULL && port->open && port->state == SERVER_PORT_UP)
 			continue;
 		snprintf(why, HEALTH_LINE, "service group %u: %s port %.*s: %s", id,
-			 server_port_name(roles[r]), (int)strcspn(device, ","), device,
+			 device_role_title(roles[r]), (int)strcspn(device, ","), device,
 			 port == NULL || (!port->open && port->state != SERVER_PORT_GONE)
 				 ? "not open"
 			 : port->state == SERVER_PORT_GONE ? "taken away"
