@@ -14,7 +14,7 @@
 
 #include <rte_mbuf.h>
 
-#include "model/service_group.h"
+#include "model/group/security.h"
 #include "wire/docsis_mac.h"
 
 #define CRYPTO_BURST 64 /* frames that a queue takes at a time */

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "downstream/rules/flow_key.h"
-#include "model/service_group.h"
+#include "model/group/match.h"
 #include "wire/bytes.h"
 #include "wire/ip.h"
 

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "model/service_group.h"
+#include "model/group/address.h"
 
 /* From whom to whom packets must be. */
 struct us_validate {

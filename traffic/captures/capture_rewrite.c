@@ -18,7 +18,6 @@
 const char *const capture_skip_names[CAPTURE_SKIPS] = {
 #define CAPTURE_SKIP(enumerator, name, meaning) name,
 #include "captures/capture_skip.def"
-#include "wire/ip.h"
 #undef CAPTURE_SKIP
 };
 

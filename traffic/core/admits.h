@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "model/service_group.h"
+#include "model/group/modems.h"
 
 /* Whether the address of this index is one of the first of its family that the modem's CPE limit admits. */
 static inline bool modem_admits(const struct modem *m, size_t index) {

@@ -5,8 +5,6 @@
 
 #include <string.h>
 
-#include "wire/ip.h"
-
 #define TRIES_PER_RULE 64
 #define TRIES_UNMATCHED 512
 #define TRIES_PLAIN 8 /* the first ones, without anything random but the low bits and the TOS */

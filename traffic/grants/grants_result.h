@@ -7,7 +7,7 @@
 
 #include "access/access.h"
 #include "grants/map_watch.h"
-#include "model/service_group.h"
+#include "model/group/channels.h"
 
 /* What the minislots of a channel were for, by the MAPs that came. */
 struct grants_use {

@@ -13,7 +13,7 @@
 
 #include <rte_mbuf.h>
 
-#include "model/service_group.h"
+#include "model/group/channels.h"
 #include "wire/management.h"
 
 enum map_joining {

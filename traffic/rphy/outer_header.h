@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "model/service_group.h"
+#include "model/group/ports.h"
 #include "proof/account.h"
 #include "wire/l2tpv3.h"
 

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "model/service_group.h"
+#include "model/group/match.h"
 
 /* Neither TCP nor UDP, or a later fragment: meets no criterion of ports. */
 #define FLOW_NO_PORTS 0x01

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "model/service_group.h"
+#include "model/group/modems.h"
 
 struct rule_line {
 	struct match match;

@@ -15,7 +15,7 @@
 
 #include "downstream/rules/flow_key.h"
 #include "downstream/rules/rule_lists.h"
-#include "model/service_group.h"
+#include "model/group/match.h"
 
 #define RULE_FAMILIES 3
 #define RULES_MATCH_MAX 256 /* as many as the filter groups of a burst */

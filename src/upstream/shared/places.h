@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "model/service_group.h"
+#include "model/group/modems.h"
 
 #define US_NONE UINT32_MAX /* no place */
 

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The ports of a group, and the headers of the R-PHY device's packets. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "model/group/address.h"
+
+/* Who tells the packets of a port apart that several groups have. */
+enum steering {
+	STEERING_AUTO, /* the card, as far as it can; else software */
+	STEERING_OFF, /* software */
+};
+
+/* A port is whatever DPDK opens by this string: a PCI address or a virtual device with arguments. */
+struct port_config {
+	char *device;
+	uint32_t queue_size; /* descriptors; 0 of a control port that the file does not have */
+	/* What tells the group's frames from those of others on this device. */
+	uint16_t vlan; /* 1..4094, of all frames in both directions; 0: they have no tag */
+	bool has_mac;
+	uint8_t mac[6]; /* destination, on the network port only */
+	enum steering steering; /* of a port that groups share, auto where all of them say so */
+};
+
+#define RPHY_MTU_LEAST 1500
+
+struct rphy_config {
+	uint8_t core_mac[6];
+	uint8_t rpd_mac[6];
+	struct ip_address core_ip; /* both of one family */
+	struct ip_address rpd_ip;
+	uint32_t mtu; /* bytes of the IP packet, RPHY_MTU_LEAST..9000 */
+	uint8_t dscp;
+	uint8_t ttl;
+	uint64_t flush_ns; /* a DEPI frame waits no longer than this for more segments */
+	uint32_t max_segments; /* PSP segments in one DEPI frame, 1..255 */
+};

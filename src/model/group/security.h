@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What encrypts the frames of a modem: ciphers, keys, security associations (SEC). */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define SG_MAX_SAID 0x3fff
+
+enum cipher {
+	CIPHER_NONE, /* CRC only, EN = 0 */
+	CIPHER_AES_128,
+	CIPHER_AES_256,
+	CIPHER_DES, /* single, 56 bits */
+	CIPHERS
+};
+
+#define CIPHER_MAX_KEY 32 /* bytes */
+#define CIPHER_MAX_IV 16
+
+/* Bytes of a key. */
+static inline unsigned cipher_key_size(enum cipher cipher) {
+	static const uint8_t sizes[CIPHERS] = {
+		[CIPHER_AES_128] = 16, [CIPHER_AES_256] = 32, [CIPHER_DES] = 8};
+
+	return sizes[cipher];
+}
+
+/* Bytes of an initialisation vector, which are those of a block. */
+static inline unsigned cipher_iv_size(enum cipher cipher) {
+	static const uint8_t sizes[CIPHERS] = {
+		[CIPHER_AES_128] = 16, [CIPHER_AES_256] = 16, [CIPHER_DES] = 8};
+
+	return sizes[cipher];
+}
+
+struct security_association {
+	uint16_t said; /* 14 bits */
+	enum cipher cipher;
+	/* What is behind the bytes that the cipher takes is zero. */
+	uint8_t key[CIPHER_MAX_KEY];
+	uint8_t iv[CIPHER_MAX_IV];
+	uint8_t key_sequence; /* 4 bits; its lowest bit is the toggle */
+	/* The following generation of the key, of sequence key_sequence + 1, which modems may use already. */
+	bool has_next_key;
+	bool use_next_key; /* downstream, too */
+	uint8_t next_key[CIPHER_MAX_KEY];
+	uint8_t next_iv[CIPHER_MAX_IV];
+};
+
+#define ASSOCIATION_SEQUENCES 16 /* numbers of keys; after the last comes 0 */
+
+/* The generation that downstream frames have. */
+static inline const uint8_t *association_key(const struct security_association *sa) {
+	return sa->use_next_key ? sa->next_key : sa->key;
+}
+
+static inline const uint8_t *association_iv(const struct security_association *sa) {
+	return sa->use_next_key ? sa->next_iv : sa->iv;
+}
+
+static inline uint8_t association_sequence(const struct security_association *sa) {
+	return (uint8_t)((sa->key_sequence + sa->use_next_key) % ASSOCIATION_SEQUENCES);
+}
+
+/* What encrypts and decrypts the frames of a group. */
+enum crypto_choice {
+	CRYPTO_IPSEC_MB, /* the library, called directly */
+	CRYPTO_CRYPTODEV, /* a crypto device of DPDK */
+};
+
+struct crypto_config {
+	enum crypto_choice provider;
+	char *device; /* what DPDK opens, of CRYPTO_CRYPTODEV; else NULL */
+	bool generate_crc; /* downstream; false: four bytes of zero stand in its place */
+};
