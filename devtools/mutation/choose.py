@@ -43,8 +43,8 @@ ROOMS = (
 PLACES = {
     "log": "platform/log",
     "metrics": "telemetry/metrics",
-    "tap": "capture/points",
-    "service": "platform/systemd",
+    "tap": "capture/live",
+    "service": "commands/systemd",
     "methods": "control/methods",
 }
 LISTS = Path(__file__).parent

@@ -2,7 +2,7 @@
 /* The control socket of vcmtsd run: where it is, and when it is served. */
 #pragma once
 
-#include "capture/points/service.h"
+#include "capture/live/service.h"
 #include "control/control_socket.h"
 #include "control/methods/methods.h"
 

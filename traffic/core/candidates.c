@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Packets made up from rules, and the search among them. */
 #include "core/candidates.h"
-#include "wire/ip.h"
 
 #include <string.h>
+
+#include "wire/ip.h"
 
 #define TRIES_PER_RULE 64
 #define TRIES_UNMATCHED 512

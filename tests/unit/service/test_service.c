@@ -11,7 +11,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "platform/systemd/service.h"
+#include "commands/systemd/service.h"
 
 #include "platform/log/log_pipe.h"
 

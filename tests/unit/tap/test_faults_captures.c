@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "capture/points/captures.h"
+#include "capture/live/captures.h"
 #include "platform/secret/secret_memory.h"
 
 #include "fault_runs.h"

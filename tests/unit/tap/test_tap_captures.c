@@ -7,11 +7,11 @@
 
 #include "model/loader.h"
 
-#include "capture/points/captures.h"
-#include "capture/points/end.h"
-#include "capture/points/names.h"
-#include "capture/points/output.h"
-#include "capture/points/sites.h"
+#include "capture/live/captures.h"
+#include "capture/live/end.h"
+#include "capture/live/names.h"
+#include "capture/live/output.h"
+#include "capture/live/sites.h"
 #include "fixture.h"
 #include "life_bench.h"
 

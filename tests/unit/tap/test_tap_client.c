@@ -12,8 +12,8 @@
 #include <jansson.h>
 #include <rte_cycles.h>
 
-#include "capture/points/client.h"
-#include "capture/points/end.h"
+#include "capture/live/client.h"
+#include "capture/live/end.h"
 
 #define RING (UINT32_C(4) << 20)
 #define SIZE 1000 /* bytes of a packet */

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "capture/points/facts.h"
+#include "capture/live/facts.h"
 #include "upstream/upstream.h"
 #include "wire/bytes.h"
 #include "wire/ip.h"

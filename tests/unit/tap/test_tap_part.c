@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "capture/points/part.h"
+#include "capture/live/part.h"
 
 #define MODEMS 3
 #define PACKETS 64

@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "capture/points/bucket.h"
-#include "capture/points/ring.h"
+#include "capture/live/bucket.h"
+#include "capture/live/ring.h"
 #include "random.h"
 
 #define SECOND UINT64_C(1000000000)

@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "capture/points/service.h"
+#include "capture/live/service.h"
 
 #define LOOKS 50 /* of the control thread, which has 5 ms between two */
 #define LOOK_US 5000

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "capture/points/wish.h"
+#include "capture/live/wish.h"
 #include "random.h"
 
 static bool reads(const char *line, struct tap_wish *w, char why[TAP_LINE]) {

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "capture/points/captures.h"
+#include "capture/live/captures.h"
 #include "server/server.h"
 
 /* A site as it is now. */

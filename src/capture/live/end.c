@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "capture/points/end.h"
+#include "capture/live/end.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "capture/points/part.h"
+#include "capture/live/part.h"
 
 #include <pthread.h>
 

@@ -7,9 +7,9 @@
 
 #include <stdint.h>
 
-#include "capture/points/bucket.h"
-#include "capture/points/facts.h"
-#include "capture/points/ring.h"
+#include "capture/live/bucket.h"
+#include "capture/live/facts.h"
+#include "capture/live/ring.h"
 
 #define TAP_SNAP_MAX 65535 /* bytes of a packet */
 #define TAP_DROP_SLOT TAP_BOUNDARIES /* behind the boundaries: what is dropped */

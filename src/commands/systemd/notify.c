@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "platform/systemd/notify.h"
+#include "commands/systemd/notify.h"
 
 #include <inttypes.h>
 #include <stdio.h>

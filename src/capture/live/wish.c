@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "capture/points/wish.h"
+#include "capture/live/wish.h"
 
 #include <stdarg.h>
 #include <stdio.h>

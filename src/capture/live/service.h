@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "capture/points/captures.h"
-#include "capture/points/client.h"
+#include "capture/live/captures.h"
+#include "capture/live/client.h"
 #include "control/listener.h"
 
 #define TAP_CLIENTS (2 * TAP_CAPTURES) /* with those whose wish has not come */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "capture/points/ring.h"
+#include "capture/live/ring.h"
 
 #include <stddef.h>
 #include <stdlib.h>

@@ -6,9 +6,9 @@
 
 #include <rte_mbuf.h>
 
-#include "capture/points/names.h"
-#include "capture/points/record.h"
-#include "capture/points/stages.h"
+#include "capture/live/names.h"
+#include "capture/live/record.h"
+#include "capture/live/stages.h"
 #include "downstream/downstream.h"
 #include "upstream/upstream.h"
 

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "capture/points/wish.h"
+#include "capture/live/wish.h"
 #include "server/server.h"
 
 #define TAP_MEMORY (UINT32_C(8) << 20) /* bytes of a capture's rings, where there are few */

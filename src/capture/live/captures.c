@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "capture/points/captures.h"
+#include "capture/live/captures.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "capture/points/sites.h"
+#include "capture/live/sites.h"
 #include "platform/log/log.h"
 #include "server/running.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "platform/systemd/service.h"
+#include "commands/systemd/service.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "capture/points/client.h"
+#include "capture/live/client.h"
 
 #include <errno.h>
 #include <inttypes.h>

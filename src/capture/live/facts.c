@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "capture/points/facts.h"
+#include "capture/live/facts.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "capture/points/output.h"
+#include "capture/live/output.h"
 
 #include <stdarg.h>
 #include <stdio.h>

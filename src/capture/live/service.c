@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "capture/points/service.h"
+#include "capture/live/service.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "capture/points/output.h"
+#include "capture/live/output.h"
 #include "platform/log/log.h"
 
 #define ROUND_MS 5 /* between two looks at the rings */

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "capture/points/part.h"
+#include "capture/live/part.h"
 
 #define TAP_WISH_MAX 4096 /* bytes of the line */
 #define TAP_LINE 4096 /* bytes of what is said of a refusal */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "capture/points/stages.h"
+#include "capture/live/stages.h"
 
 #include <string.h>
 
-#include "capture/points/record.h"
+#include "capture/live/record.h"
 #include "downstream/downstream.h"
 #include "upstream/upstream.h"
 

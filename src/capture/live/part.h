@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "capture/points/end.h"
+#include "capture/live/end.h"
 
 #define TAP_CAPTURES 4 /* at a time */
 #define TAP_PART_LISTS 2

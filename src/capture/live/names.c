@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "capture/points/names.h"
+#include "capture/live/names.h"
 
 #include <stdlib.h>
 #include <string.h>

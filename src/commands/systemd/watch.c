@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "platform/systemd/watch.h"
+#include "commands/systemd/watch.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "capture/points/sites.h"
+#include "capture/live/sites.h"
 
 #include <stdio.h>
 

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "capture/points/captures.h"
-#include "capture/points/output.h"
+#include "capture/live/captures.h"
+#include "capture/live/output.h"
 
 struct tap_client {
 	int fd; /* -1: nobody is there; the place is free when `capture` is NULL, too */

@@ -5,9 +5,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "capture/live/captures.h"
+#include "capture/live/end.h"
 #include "capture/pcapng.h"
-#include "capture/points/captures.h"
-#include "capture/points/end.h"
 
 #define TAP_COMMENT 512 /* bytes */
 #define TAP_OUTPUT_ROOM (UINT32_C(1) << 20) /* bytes that may wait for the client */

@@ -5,8 +5,8 @@
  */
 #pragma once
 
-#include "platform/systemd/notify.h"
-#include "platform/systemd/watch.h"
+#include "commands/systemd/notify.h"
+#include "commands/systemd/watch.h"
 #include "server/reload.h"
 #include "server/server.h"
 
