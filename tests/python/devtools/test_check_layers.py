@@ -61,7 +61,7 @@ def test_check_layers(file: str, include: str, allowed: bool, tmp_path: Path) ->
 def test_what_is_allowed_is_told(tmp_path: Path) -> None:
     write(tmp_path, "traffic/modems/a.c", '#include "server/b.h"\n')
     said = run("check-layers", tmp_path).stdout
-    rooms = "capture, crypto, model, model/grants, pipeline, platform"
+    rooms = "capture, crypto, model, model/grants, model/group, pipeline, platform"
     traffic = "traffic/core, traffic/proof, traffic/random, traffic/rphy"
     assert said.endswith(f"it may include {rooms}, {traffic}, wire\n")
 
