@@ -16,7 +16,7 @@
 #include "platform/port_wake.h"
 
 #include "fixture.h"
-#include "platform/log/log_pipe.h"
+#include "log/log_pipe.h"
 
 #define QUEUE 64
 #define BUFFERS 255

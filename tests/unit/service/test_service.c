@@ -13,7 +13,7 @@
 
 #include "commands/systemd/service.h"
 
-#include "platform/log/log_pipe.h"
+#include "log/log_pipe.h"
 
 #define SECOND UINT64_C(1000000000)
 #define WORKERS 2
