@@ -136,6 +136,15 @@ struct ds_change {
 	uint64_t mark; /* the count at which what it was handed has passed */
 };
 
+/* How many channels the phases of both MACs have: those that come or differ, and those that leave. */
+static inline uint32_t ds_channels(const void *change) {
+	return (uint32_t)((const struct ds_change *)change)->channels.count;
+}
+
+static inline uint32_t ds_leaving_channels(const void *change) {
+	return (uint32_t)((const struct ds_change *)change)->leaving[LIVE_CHANNEL].count;
+}
+
 /* The schedule that was made for a change of the list; NULL: none. */
 static inline void *ds_schedule_of(const struct ds_change *c, const struct live_change *l) {
 	return c->schedules == NULL ? NULL : c->schedules[l - c->changes->list];

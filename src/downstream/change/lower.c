@@ -34,10 +34,6 @@ static bool write_channel(void *change, struct change_cursor *cursor) {
 	return true;
 }
 
-static uint32_t channels(const void *change) {
-	return (uint32_t)((const struct ds_change *)change)->channels.count;
-}
-
 /* All records of a modem in one step, so that a modem's key is never of two generations. */
 static bool write_flows(void *change, struct change_cursor *cursor) {
 	struct ds_change *c = change;
@@ -58,7 +54,7 @@ static uint32_t writes(const void *change) {
 
 bool ds_change_lower(void *change) {
 	static const struct change_phase phases[] = {
-		{.step = write_channel, .count = channels},
+		{.step = write_channel, .count = ds_channels},
 		{.step = write_flows, .count = writes},
 	};
 	struct ds_change *c = change;
@@ -109,16 +105,12 @@ static bool send_channel(void *change, struct change_cursor *cursor) {
 	return true;
 }
 
-static uint32_t leaving_channels(const void *change) {
-	return (uint32_t)((const struct ds_change *)change)->leaving[LIVE_CHANNEL].count;
-}
-
 bool ds_change_passed(void *change) {
 	static const struct change_phase phases[] = {
 		{.step = mark_ring},
 		{.step = ring_passed},
 		{.step = crypto_passed},
-		{.step = send_channel, .count = leaving_channels},
+		{.step = send_channel, .count = ds_leaving_channels},
 	};
 	struct ds_change *c = change;
 

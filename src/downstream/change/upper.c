@@ -34,10 +34,6 @@ static bool take_channel(void *change, struct change_cursor *cursor) {
 	return true;
 }
 
-static uint32_t channels(const void *change) {
-	return (uint32_t)((const struct ds_change *)change)->channels.count;
-}
-
 static bool take_group(void *change, struct change_cursor *cursor) {
 	struct ds_change *c = change;
 	const struct ds_group_set *set = &c->groups.list[cursor->at];
@@ -177,7 +173,7 @@ static uint32_t modems_by_turns(const void *change) {
 
 bool ds_change_upper(void *change) {
 	static const struct change_phase phases[] = {
-		{.step = take_channel, .count = channels},
+		{.step = take_channel, .count = ds_channels},
 		{.step = take_group, .count = groups},
 		{.step = take_limit, .count = modems},
 		{.step = take_flow, .count = flows},
@@ -270,16 +266,12 @@ static bool close_channel(void *change, struct change_cursor *cursor) {
 	return true;
 }
 
-static uint32_t leaving_channels(const void *change) {
-	return (uint32_t)((const struct ds_change *)change)->leaving[LIVE_CHANNEL].count;
-}
-
 bool ds_change_close(void *change) {
 	static const struct change_phase phases[] = {
 		{.step = close_flow, .count = closing_flows},
 		{.step = close_modem, .count = leaving_modems},
 		{.step = close_group, .count = leaving_groups},
-		{.step = close_channel, .count = leaving_channels},
+		{.step = close_channel, .count = ds_leaving_channels},
 	};
 	struct ds_change *c = change;
 
