@@ -65,6 +65,24 @@ def test_what_holds_packets_up_is_not_judged(held: Json) -> None:
     assert late(run(direction(10_000) | held)) is None
 
 
+@pytest.mark.parametrize(
+    "overload",
+    [{"transmit_backpressure": 1}, {"asked_gbps": None}, {"sent_bytes": 237_000_000}],
+    ids=str,
+)
+def test_a_direction_that_is_overloaded_holds_up_the_other_one(overload: Json) -> None:
+    whole = run(direction(10_000))
+    whole["upstream"] |= overload
+    assert late(whole) is None
+
+
+@pytest.mark.parametrize("held", [{"lost": 1}, {"drops": {"runt": 1}}], ids=str)
+def test_other_reasons_are_of_one_direction(held: Json) -> None:
+    whole = run(direction(10_000))
+    whole["upstream"] |= held
+    assert late(whole) == 35
+
+
 def test_a_scheduler_that_holds_none_explains_nothing() -> None:
     part = direction(10_000) | {"scheduler": {"delay": [{"p50_us": 1_000}]}}
     assert late(run(part)) == 35

@@ -19,6 +19,15 @@ HELD_US = 1_000
 MOST_GAPS = 0.2
 
 
+def is_overloaded(part: Json) -> bool:
+    """Whether the machine did not carry all that was to be sent in a direction."""
+    return (
+        part["transmit_backpressure"] > 0
+        or part["asked_gbps"] is None
+        or not summary.keeps_rate(part)
+    )
+
+
 def is_held(part: Json) -> bool:
     """Whether packets had to wait for others, for a rate, or for grants."""
     delays = part.get("scheduler", {}).get("delay", [])
@@ -26,9 +35,6 @@ def is_held(part: Json) -> bool:
         "grants" in part
         or bool(refusals.accidental(part))
         or part["lost"] > 0
-        or part["transmit_backpressure"] > 0
-        or part["asked_gbps"] is None
-        or not summary.keeps_rate(part)
         or any(one["p50_us"] > HELD_US for one in delays)
     )
 
@@ -42,7 +48,9 @@ def late(part: Json) -> int:
 
 def add(whole: Json) -> None:
     """Directions of the summary get `late`: how many packets; null where that is not judged."""
-    noted = gaps.noted(whole)
-    for part in (whole[way] for way in summary.directions(whole)):
+    parts = [whole[way] for way in summary.directions(whole)]
+    # Directions share cores: one that is overloaded holds up the other one.
+    noted = gaps.noted(whole) and not any(map(is_overloaded, parts))
+    for part in parts:
         judged = noted and not is_held(part) and gaps.share(whole, part["seconds"]) < MOST_GAPS
         part["late"] = late(part) if judged and part["latency_us"] else None
