@@ -17,7 +17,6 @@
 #include "commands/systemd/service.h"
 #include "pipeline/first_number.h"
 #include "platform/log/log.h"
-#include "platform/log/log_stream.h"
 #include "platform/platform.h"
 #include "platform/port_wake.h"
 #include "server/changes.h"
@@ -159,7 +158,7 @@ static int finish(struct server *s, const struct run_options *o, double seconds)
 	if (!report_is_stdout(o->json))
 		report_print(stdout, s, &host, seconds);
 	else if (log_format() == LOG_PLAIN)
-		report_print(log_people(), s, &host, seconds);
+		report_print(stderr, s, &host, seconds);
 	if (o->json != NULL) {
 		json_t *json = report_json(s, &host, seconds);
 
@@ -332,7 +331,6 @@ int command_run(int argc, char **argv) {
 	if (process_load(r.o.config, &r.o.devices, &r.config) != 0)
 		return EXIT_MISTAKE;
 	log_open(&r.o.log);
-	log_stderr_take();
 	process_catch_signals();
 	process_catch_reload();
 	signal(SIGPIPE, SIG_IGN); /* who reads may go: a write says so */
@@ -343,7 +341,6 @@ int command_run(int argc, char **argv) {
 	run_control_close(&r.control);
 	server_ports_free(&r.server.ports); /* where nothing was started */
 	server_config_free(&r.config);
-	log_stderr_give_back();
 	log_close();
 	return status;
 }

@@ -2,7 +2,6 @@
 #include "control/control_socket.h"
 
 #include <poll.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -11,6 +10,7 @@
 
 #include "control/control_client.h"
 #include "control/listener.h"
+#include "platform/log/log.h"
 
 #define WAIT_MS 1 /* between two looks at what clients wait for */
 /* Of a round, for requests that only read; the last of them may take longer. */
@@ -52,7 +52,8 @@ struct control_socket *control_socket_open(const struct control_options *options
 	struct control_socket *s = malloc(sizeof(*s));
 
 	if (s == NULL) {
-		fprintf(stderr, "control socket %s: no memory left\n", options->path);
+		log_error("memory", LOG_NO_FIELDS, "control socket %s: no memory left",
+			  options->path);
 		return NULL;
 	}
 	*s = (struct control_socket){

@@ -17,6 +17,7 @@
 #include "crypto/cryptodev_steps.h"
 #include "crypto/isa.h"
 #include "crypto/self_test.h"
+#include "platform/log/log.h"
 
 #define SESSIONS_FIRST 64 /* of the first pool */
 
@@ -154,7 +155,7 @@ static struct cryptodev *cryptodev_alloc(const char *device, const struct crypto
 	if (c != NULL)
 		c->crc = crypto_crc_open();
 	if (c == NULL || c->crc == NULL) {
-		fprintf(stderr, "crypto device %s: no memory for it\n", device);
+		log_error("memory", LOG_NO_FIELDS, "crypto device %s: no memory for it", device);
 		rte_free(c);
 		return NULL;
 	}

@@ -9,6 +9,8 @@
 
 #include "crypto/cryptodev_parts.h"
 
+#include "platform/log/log.h"
+
 #define TEXT 512 /* of a device with its arguments */
 #define SCHEDULER "crypto_scheduler"
 #define QUEUES "max_nb_queue_pairs="
@@ -77,10 +79,10 @@ static bool device_find(struct cryptodev *c, const char *device, unsigned queues
 	if (id < 0 && strlen(device) < TEXT && workers_make(c, device, queues))
 		id = device_make(c, c->name, device, queues);
 	if (id < 0) {
-		fprintf(stderr,
-			"crypto device %s: there is none; give a PCI address that EAL has, or a "
-			"driver's name and a number, such as crypto_aesni_mb0\n",
-			device);
+		log_error("crypto", LOG_NO_FIELDS,
+			  "crypto device %s: there is none; give a PCI address that EAL has, or a "
+			  "driver's name and a number, such as crypto_aesni_mb0",
+			  device);
 		return false;
 	}
 	c->id = (uint8_t)id;
@@ -162,11 +164,12 @@ bool cryptodev_find(struct cryptodev *c, const char *device, unsigned queues) {
 	}
 	if (c->provider.ciphers != 1u << CIPHER_NONE)
 		return true;
-	fprintf(stderr,
+	log_error(
+		"crypto", LOG_NO_FIELDS,
 		"crypto device %s: has neither DOCSIS security nor a cipher of DOCSIS, nor AES in "
 		"CBC "
 		"and CTR; allowed are devices such as crypto_aesni_mb, crypto_qat or "
-		"crypto_openssl\n",
+		"crypto_openssl",
 		c->name);
 	return false;
 }
@@ -194,8 +197,8 @@ bool cryptodev_start(struct cryptodev *c) {
 		ret = rte_cryptodev_start(c->id);
 	c->runs = ret == 0;
 	if (ret != 0)
-		fprintf(stderr, "crypto device %s: cannot be started: %s\n", c->name,
-			rte_strerror(-ret));
+		log_error("crypto", LOG_NO_FIELDS, "crypto device %s: cannot be started: %s",
+			  c->name, rte_strerror(-ret));
 	return ret == 0;
 }
 

@@ -6,6 +6,8 @@
 
 #include "crypto/cryptodev_queue.h"
 
+#include "platform/log/log.h"
+
 static void ops_end_all(struct cryptodev_queue *q) {
 	while (q->in_device + q->next_ops > 0 && cryptodev_ops_end(q) > 0)
 		;
@@ -101,8 +103,8 @@ struct crypto_queue *cryptodev_queue_open(struct crypto_provider *p,
 
 	if (q != NULL)
 		return &q->queue;
-	fprintf(stderr, "crypto device %s: %s\n", c->name,
-		pair == c->queues ? "no queue is left" : "no memory for a queue");
+	log_error("memory", LOG_NO_FIELDS, "crypto device %s: %s", c->name,
+		  pair == c->queues ? "no queue is left" : "no memory for a queue");
 	return NULL;
 }
 

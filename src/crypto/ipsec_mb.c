@@ -14,6 +14,7 @@
 #include "crypto/key_slots.h"
 #include "crypto/schedules.h"
 #include "crypto/self_test.h"
+#include "platform/log/log.h"
 #include "wire/crc32.h"
 
 #define TAGS 512 /* more than jobs in flight, a power of two */
@@ -317,7 +318,7 @@ static struct crypto_queue *queue_open(struct crypto_provider *p, enum crypto_di
 	if (q != NULL && of_provider(p)->des_apart)
 		q->des = library_manager(CRYPTO_ISA_SSE);
 	if (q == NULL || q->manager == NULL || (q->des == NULL && of_provider(p)->des_apart)) {
-		fprintf(stderr, "crypto ipsec-mb: no queue can be opened\n");
+		log_error("crypto", LOG_NO_FIELDS, "crypto ipsec-mb: no queue can be opened");
 		queue_free(q);
 		return NULL;
 	}
@@ -365,7 +366,7 @@ struct crypto_provider *ipsec_mb_open_isa(enum crypto_isa isa, int socket) {
 	struct ipsec_mb *i = rte_zmalloc_socket("ipsec-mb", sizeof(*i), 0, socket);
 
 	if (i == NULL)
-		fprintf(stderr, "crypto ipsec-mb: no memory for it\n");
+		log_error("memory", LOG_NO_FIELDS, "crypto ipsec-mb: no memory for it");
 	else
 		i->manager = library_manager(isa);
 	if (i == NULL || i->manager == NULL) {

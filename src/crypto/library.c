@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "crypto/library.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
+#include "platform/log/log.h"
 #include "wire/bytes.h"
 #include "wire/crc32.h"
 
@@ -72,10 +72,10 @@ static bool isa_of_environment(enum crypto_isa *isa) {
 
 	if (*isa != CRYPTO_ISA_AUTO || name == NULL || crypto_isa_parse(name, isa))
 		return true;
-	fprintf(stderr,
-		"crypto ipsec-mb: " CRYPTO_ISA_VARIABLE ": found \"%s\", allowed: " CRYPTO_ISA_NAMES
-		"\n",
-		name);
+	log_error("crypto", LOG_NO_FIELDS,
+		  "crypto ipsec-mb: " CRYPTO_ISA_VARIABLE
+		  ": found \"%s\", allowed: " CRYPTO_ISA_NAMES,
+		  name);
 	return false;
 }
 
@@ -92,8 +92,9 @@ IMB_MGR *library_manager(enum crypto_isa isa) {
 	if (!library_runs_here())
 		why = "it needs AES-NI, which this CPU does not have (a device such as "
 		      "crypto_openssl0 does not)";
-	fprintf(stderr, "crypto ipsec-mb: version %s cannot be used with --crypto-isa %s: %s\n",
-		imb_get_version_str(), crypto_isa_name(isa), why);
+	log_error("crypto", LOG_NO_FIELDS,
+		  "crypto ipsec-mb: version %s cannot be used with --crypto-isa %s: %s",
+		  imb_get_version_str(), crypto_isa_name(isa), why);
 	if (m != NULL)
 		free_mb_mgr(m);
 	return NULL;

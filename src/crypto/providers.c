@@ -9,6 +9,7 @@
 #include "crypto/cryptodev.h"
 #ifndef VCMTS_NO_IPSEC_MB
 #include "crypto/ipsec_mb.h"
+#include "platform/log/log.h"
 #endif
 
 #ifdef VCMTS_NO_IPSEC_MB
@@ -33,9 +34,9 @@ struct crypto_provider *crypto_apart_open(int socket) {
 #else
 static struct crypto_provider *library_open(const struct crypto_providers_options *o) {
 	(void)o;
-	fprintf(stderr,
-		"crypto " CRYPTO_LIBRARY ": this build is without intel-ipsec-mb; there are "
-		"crypto devices of DPDK, such as " CRYPTO_NO_LIBRARY "\n");
+	log_error("crypto", LOG_NO_FIELDS,
+		  "crypto " CRYPTO_LIBRARY ": this build is without intel-ipsec-mb; there are "
+		  "crypto devices of DPDK, such as " CRYPTO_NO_LIBRARY);
 	return NULL;
 }
 
@@ -83,8 +84,8 @@ struct crypto_provider *crypto_providers_find(struct crypto_providers *ps, const
 			return ps->open[i];
 	}
 	if (ps->count == CRYPTO_PROVIDERS_MOST) {
-		fprintf(stderr, "crypto device %s: a server has at most %u\n", device,
-			CRYPTO_PROVIDERS_MOST);
+		log_error("crypto", LOG_NO_FIELDS, "crypto device %s: a server has at most %u",
+			  device, CRYPTO_PROVIDERS_MOST);
 		return NULL;
 	}
 	p = provider_open(&ps->options, device);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "platform/log/log.h"
 #include "wire/crc32.h"
 #include "wire/docsis_mac.h"
 
@@ -244,7 +245,8 @@ uint32_t crypto_self_test(struct crypto_provider *p) {
 		if (good) {
 			good = trial_open(&t);
 			if (!good)
-				fprintf(stderr, "crypto %s: no memory to try it with\n", p->name);
+				log_error("memory", LOG_NO_FIELDS,
+					  "crypto %s: no memory to try it with", p->name);
 			good = good && good_all(&t);
 			trial_close(&t);
 		}
@@ -258,12 +260,13 @@ bool crypto_withdraw(struct crypto_provider *p, uint32_t wrong, const char *vers
 	if (wrong == 0)
 		return true;
 	if (wrong == 1u << CIPHER_DES && p->ciphers != 1u << CIPHER_NONE) {
-		fprintf(stderr,
-			"crypto %s: version %s makes wrong frames with DES here: does AES only\n",
-			p->name, version);
+		log_error("crypto", LOG_NO_FIELDS,
+			  "crypto %s: version %s makes wrong frames with DES here: does AES only",
+			  p->name, version);
 		return true;
 	}
-	fprintf(stderr, "crypto %s: version %s makes wrong frames here: take another one\n",
-		p->name, version);
+	log_error("crypto", LOG_NO_FIELDS,
+		  "crypto %s: version %s makes wrong frames here: take another one", p->name,
+		  version);
 	return false;
 }

@@ -7,6 +7,7 @@
 
 #include "downstream/downstream.h"
 #include "downstream/stages.h"
+#include "platform/log/log.h"
 
 uint16_t ds_hand_over(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct ds_upper *u = ctx;
@@ -28,7 +29,7 @@ int ds_hand_over_open(void *downstream, const struct service_group *sg, const vo
 	d->lower.from_upper = d->upper.to_lower;
 	if (d->upper.to_lower != NULL)
 		return 0;
-	fprintf(stderr, "downstream: no ring: %s\n", rte_strerror(rte_errno));
+	log_error("memory", LOG_NO_FIELDS, "downstream: no ring: %s", rte_strerror(rte_errno));
 	return -1;
 }
 

@@ -3,7 +3,6 @@
  * Known flows: what was found out about an earlier packet of the same flow holds for this one. Such
  * packets are done here and give their rows back; for the others modem_lookup, filter and classify find out.
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "downstream/classified.h"
@@ -11,6 +10,7 @@
 #include "downstream/downstream.h"
 #include "downstream/stages.h"
 #include "pipeline/packet.h"
+#include "platform/log/log.h"
 
 #define FLOWS_A_MODEM ((size_t)128)
 #define FLOWS_MIN ((size_t)4096)
@@ -131,7 +131,8 @@ int ds_known_flows_open(void *downstream, const struct service_group *sg, const 
 
 	if (flow_cache_create(&d->upper.flow_cache, records) == 0)
 		return 0;
-	fprintf(stderr, "downstream: no memory for a cache of %u flows\n", records);
+	log_error("memory", LOG_NO_FIELDS, "downstream: no memory for a cache of %u flows",
+		  records);
 	return -1;
 }
 

@@ -12,6 +12,7 @@
 #include <rte_malloc.h>
 
 #include "downstream/stages.h"
+#include "platform/log/log.h"
 
 #define BURST 32
 
@@ -146,9 +147,9 @@ int ds_messages_open(void *downstream, const struct service_group *sg, const voi
 	if (!sg->upstream.scheduled || sg->upstream_channel_count == 0)
 		return 0;
 	if (path_create(d, sg) != 0) {
-		fprintf(stderr,
-			"downstream: no memory for messages of the upstream scheduler: %s\n",
-			rte_strerror(rte_errno));
+		log_error("memory", LOG_NO_FIELDS,
+			  "downstream: no memory for messages of the upstream scheduler: %s",
+			  rte_strerror(rte_errno));
 		return -1;
 	}
 	d->upper.messages = &d->lower.messages.path;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "downstream/places.h"
 
-#include <stdio.h>
 #include <stdlib.h>
+
+#include "platform/log/log.h"
 
 static bool places_allocate(struct ds_places *p, const struct group_room *room) {
 	const uint32_t counts[LIVE_OBJECTS] = {
@@ -28,7 +29,7 @@ int ds_places_create(struct downstream *d, const struct service_group *sg) {
 	uint32_t used = 0;
 
 	if (!places_allocate(p, &d->tables.room)) {
-		fprintf(stderr, "downstream: no memory for places\n");
+		log_error("memory", LOG_NO_FIELDS, "downstream: no memory for places");
 		return -1;
 	}
 	for (size_t m = 0; m < sg->modem_count; m++)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "downstream/qos.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include <rte_malloc.h>
 
 #include "pipeline/first_number.h"
+#include "platform/log/log.h"
 
 #define NS_PER_BYTE_AT_1_BPS (8 * CLOCK_NS_PER_S)
 
@@ -144,15 +144,16 @@ int qos_create(struct downstream *d, const struct service_group *sg, uint32_t qu
 
 	u->capacity = rte_zmalloc("capacity", d->tables.room.channels * sizeof(*u->capacity), 0);
 	if (u->capacity == NULL) {
-		fprintf(stderr, "downstream: no memory\n");
+		log_error("memory", LOG_NO_FIELDS, "downstream: no memory");
 		return -1;
 	}
 	for (size_t c = 0; c < sg->channel_count; c++)
 		u->capacity[c].rate = qos_channel(&sg->rphy, &sg->channels[c]).rate;
 	u->scheduler = scheduler_of(sg, &d->tables, queued_max, &why);
 	if (u->scheduler == NULL)
-		fprintf(stderr, "downstream: no scheduler for %u service flows: %s\n",
-			d->tables.flow_count, why);
+		log_error("downstream", LOG_NO_FIELDS,
+			  "downstream: no scheduler for %u service flows: %s", d->tables.flow_count,
+			  why);
 	return u->scheduler == NULL ? -1 : 0;
 }
 

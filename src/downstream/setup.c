@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* From the configuration of a service group to its downstream: what all stages share, then each. */
-#include <stdio.h>
 
 #include <rte_malloc.h>
 
 #include "downstream/downstream.h"
+
+#include "platform/log/log.h"
 
 static void ds_upper_setup(struct downstream *d, const struct service_group *sg,
 			   const struct ds_resources *r) {
@@ -37,7 +38,7 @@ struct downstream *downstream_create(const struct service_group *sg, const struc
 	struct downstream *d = rte_zmalloc("downstream", sizeof(*d), RTE_CACHE_LINE_SIZE);
 
 	if (d == NULL) {
-		fprintf(stderr, "downstream: no memory\n");
+		log_error("memory", LOG_NO_FIELDS, "downstream: no memory");
 		return NULL;
 	}
 	ds_upper_setup(d, sg, r);

@@ -9,6 +9,7 @@
 #include <rte_malloc.h>
 
 #include "platform/large_pages.h"
+#include "platform/log/log.h"
 #include "wire/docsis_mac.h"
 
 /* rte_hash_crc() loads words from where the key stands; addresses in a frame are not aligned. */
@@ -50,8 +51,9 @@ static struct rte_hash *address_table_create(const char *what, const struct serv
 	snprintf(name, sizeof(name), "%s_%u", what, sg->id);
 	hash = rte_hash_create(&p);
 	if (hash == NULL)
-		fprintf(stderr, "downstream: no hash table %s of %zu entries: %s\n", name, entries,
-			rte_strerror(rte_errno));
+		log_error("memory", LOG_NO_FIELDS,
+			  "downstream: no hash table %s of %zu entries: %s", name, entries,
+			  rte_strerror(rte_errno));
 	return hash;
 }
 
@@ -69,8 +71,9 @@ static int address_table_add(struct rte_hash *hash, const void *key, uint32_t mo
 
 	if (rte_hash_add_key_data(hash, key, place) == 0)
 		return 0;
-	fprintf(stderr, "downstream: address %zu of modem %u does not fit the hash table\n",
-		address, modem);
+	log_error("downstream", LOG_NO_FIELDS,
+		  "downstream: address %zu of modem %u does not fit the hash table", address,
+		  modem);
 	return -1;
 }
 
@@ -131,7 +134,8 @@ static void *zalloc_lines(const char *name, size_t count, size_t size) {
 	void *p = rte_zmalloc_socket(name, count * size, RTE_CACHE_LINE_SIZE, large_pages_socket());
 
 	if (p == NULL)
-		fprintf(stderr, "downstream: no memory for %zu %s records\n", count, name);
+		log_error("memory", LOG_NO_FIELDS, "downstream: no memory for %zu %s records",
+			  count, name);
 	return p;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "model/layouts.h"
+#include "platform/log/log.h"
 
 #define NO_WORKER (~0U)
 #define NAMED_GROUPS 4 /* of more it is said how many they are */
@@ -49,8 +50,9 @@ int layout_make(struct layout *l, const struct server_config *config) {
 	for (size_t g = 0; g < config->group_count; g++) {
 		if (group_place(l, &l->groups[g], &config->groups[g]))
 			continue;
-		fprintf(stderr, "service group %u: threads: found one core too many, allowed: %d\n",
-			config->groups[g].id, PLATFORM_MAX_WORKERS);
+		log_error("config", LOG_NO_FIELDS,
+			  "service group %u: threads: found one core too many, allowed: %d",
+			  config->groups[g].id, PLATFORM_MAX_WORKERS);
 		return -1;
 	}
 	return 0;

@@ -4,6 +4,9 @@
 #include <inttypes.h>
 
 #include "model/layouts.h"
+#include "platform/log/log.h"
+
+#define PLACEMENT_LINE (sizeof(struct placement_refusal) + 64)
 
 /* Cores that are refused for one reason, and where the first of them stands. */
 struct refused_cores {
@@ -121,21 +124,36 @@ bool placement_takes(const struct layout *layout, const struct cpus *machine, un
 	return true;
 }
 
+static void refusal_line(const struct placement_refusal *r, char line[PLACEMENT_LINE]) {
+	char group[32] = "";
+
+	if (r->service_group != 0)
+		snprintf(group, sizeof(group), "service group %" PRIu32 ": ", r->service_group);
+	snprintf(line, PLACEMENT_LINE, "%sthreads.%s: found %s, allowed: %s", group, r->key,
+		 r->found, r->allowed);
+}
+
 int placement_print(const struct placement_refusal *refusals, size_t count, FILE *out) {
 	for (size_t r = 0; r < count; r++) {
-		const struct placement_refusal *refusal = &refusals[r];
+		char line[PLACEMENT_LINE];
 
-		if (refusal->service_group != 0)
-			fprintf(out, "service group %" PRIu32 ": ", refusal->service_group);
-		fprintf(out, "threads.%s: found %s, allowed: %s\n", refusal->key, refusal->found,
-			refusal->allowed);
+		refusal_line(&refusals[r], line);
+		fprintf(out, "%s\n", line);
 	}
 	return count == 0 ? 0 : -1;
 }
 
 int placement_check(const struct server_config *config, struct cpus *cpus) {
 	struct placement_refusal refusals[CPU_FAULTS];
+	size_t count;
 
 	cpus_here(cpus);
-	return placement_print(refusals, placement_refusals(config, cpus, refusals), stderr);
+	count = placement_refusals(config, cpus, refusals);
+	for (size_t r = 0; r < count; r++) {
+		char line[PLACEMENT_LINE];
+
+		refusal_line(&refusals[r], line);
+		log_error("core", LOG_NO_FIELDS, "%s", line);
+	}
+	return count == 0 ? 0 : -1;
 }

@@ -24,7 +24,7 @@ size_t placement_refusals(const struct server_config *config, const struct cpus 
 /* The refusals as lines. Returns 0 where there are none, else -1. */
 int placement_print(const struct placement_refusal *refusals, size_t count, FILE *out);
 
-/* The same of the machine that this runs on, to stderr. `cpus` has its cores then. */
+/* The same of the machine that this runs on; the refusals are logged. `cpus` has its cores then. */
 int placement_check(const struct server_config *config, struct cpus *cpus);
 
 /*

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "server/served_group.h"
 
-#include <stdio.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <rte_cycles.h>
 
+#include "platform/log/log.h"
 #include "server/layout.h"
 
 static int keys_setup(struct served_group *g, struct crypto_provider *provider) {
@@ -65,10 +66,14 @@ static int upstream_setup(struct served_group *g, const struct group_resources *
 int served_group_create(struct served_group *g, const struct service_group *sg,
 			const struct group_resources *r) {
 	struct group_room room = group_room(sg);
+	char why[LIVE_LINE];
 
 	g->sg = &g->live.sg;
-	if (live_group_create(&g->live, sg, &room) != 0)
+	if (live_group_create(&g->live, sg, &room, why) != 0) {
+		log_error("memory", LOG_FIELDS(LOG_NUMBER("service_group", sg->id)),
+			  "service group %" PRIu32 ": %s", sg->id, why);
 		return -1;
+	}
 	g->upper = r->upper;
 	g->lower = r->lower;
 	g->upstream_worker = r->upstream;

@@ -160,8 +160,7 @@ struct share_table *server_share_table(const struct shares_site *site, unsigned 
 	struct group_slots groups = groups_of(site, port);
 
 	return share_table_create(device_role_title(role), side_of(role), groups.list,
-				  is_read(&groups, role) ? groups.count : 0,
-				  site->errors != NULL ? site->errors : stderr);
+				  is_read(&groups, role) ? groups.count : 0, site->errors);
 }
 
 int server_shares_create(struct server_shares *s, const struct shares_site *site) {

@@ -28,7 +28,7 @@ struct shares_site {
 	struct worker *workers;
 	struct group_slots groups; /* that there are, or are to be */
 	unsigned most; /* groups that there may be at a time */
-	FILE *errors; /* takes why groups cannot be told apart; NULL: stderr */
+	FILE *errors; /* takes why groups cannot be told apart; NULL: the log */
 };
 
 /* The worker that receives from a shared port, and hands over to others what theirs is: in the first of its

@@ -3,10 +3,12 @@
 
 #include <arpa/inet.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 
 #include "model/live/live_group.h"
 #include "model/units.h"
+#include "platform/log/log.h"
 #include "wire/ip.h"
 
 enum added {
@@ -70,18 +72,32 @@ void share_key_text(const struct share_key *key, char text[SHARE_KEY_TEXT]) {
 	snprintf(text, SHARE_KEY_TEXT, "MAC address %s", mac);
 }
 
+void share_entries_refuse(FILE *errors, const char *format, ...) {
+	char line[LOG_MESSAGE];
+	va_list values;
+
+	va_start(values, format);
+	vsnprintf(line, sizeof(line), format, values);
+	va_end(values);
+	if (errors != NULL)
+		fprintf(errors, "%s\n", line);
+	else
+		log_error("port", LOG_NO_FIELDS, "%s", line);
+}
+
 static enum added refuse(const struct filler *f, const struct share_key *key, unsigned group,
 			 uint64_t other) {
 	const char *side = f->side == SHARE_RPHY ? "rphy.core_mac" : "network.mac";
 	char text[SHARE_KEY_TEXT];
 
 	share_key_text(key, text);
-	fprintf(f->errors,
-		"port %s: service groups %" PRIu32 " and %" PRIu32 ": found %s in both, allowed: "
-		"in different VLANs%s%s\n",
-		f->port, f->groups[other]->id, f->groups[group]->id, text,
-		key->kind == SHARE_GROUP_MAC ? "" : ", or where each has its own ",
-		key->kind == SHARE_GROUP_MAC ? "" : side);
+	share_entries_refuse(f->errors,
+			     "port %s: service groups %" PRIu32 " and %" PRIu32
+			     ": found %s in both, allowed: "
+			     "in different VLANs%s%s",
+			     f->port, f->groups[other]->id, f->groups[group]->id, text,
+			     key->kind == SHARE_GROUP_MAC ? "" : ", or where each has its own ",
+			     key->kind == SHARE_GROUP_MAC ? "" : side);
 	return NOT_ADDED;
 }
 
@@ -90,7 +106,8 @@ static enum added put(const struct filler *f, const struct share_key *key, uint6
 	/* The table stores a pointer; ours is a number of the same size. */
 	if (rte_hash_add_key_data(f->t->groups, key, (void *)(uintptr_t)groups) == 0)
 		return ADDED;
-	fprintf(f->errors, "port %s: not all addresses or sessions fit the table\n", f->port);
+	share_entries_refuse(f->errors, "port %s: not all addresses or sessions fit the table",
+			     f->port);
 	return NOT_ADDED;
 }
 

@@ -7,6 +7,7 @@
 #include <rte_errno.h>
 #include <rte_malloc.h>
 
+#include "platform/log/log.h"
 #include "sharing/stages.h"
 #include "sharing/steered.h"
 
@@ -48,8 +49,8 @@ static struct rte_ring *ring_create(const struct port_share *s, unsigned size, u
 	snprintf(name, sizeof(name), "share_%u", made++);
 	ring = rte_ring_create(name, size, SOCKET_ID_ANY, flags | RING_F_EXACT_SZ);
 	if (ring == NULL)
-		fprintf(stderr, "port %s: no ring of %u packets: %s\n", s->name, size,
-			rte_strerror(rte_errno));
+		log_error("memory", LOG_NO_FIELDS, "port %s: no ring of %u packets: %s", s->name,
+			  size, rte_strerror(rte_errno));
 	return ring;
 }
 
@@ -126,15 +127,14 @@ struct port_share *share_create(const struct share_config *c) {
 	struct port_share *s = rte_zmalloc("port_share", sizeof(*s), RTE_CACHE_LINE_SIZE);
 
 	if (s == NULL) {
-		fprintf(stderr, "port %s: no memory to share it\n", c->name);
+		log_error("memory", LOG_NO_FIELDS, "port %s: no memory to share it", c->name);
 		return NULL;
 	}
 	s->name = c->name;
 	s->side = c->side;
 	s->from = c->from;
 	s->send.to = c->to;
-	s->table = share_table_create(c->name, c->side, c->groups, c->group_count,
-				      c->errors != NULL ? c->errors : stderr);
+	s->table = share_table_create(c->name, c->side, c->groups, c->group_count, c->errors);
 	if (s->table == NULL || rings_open(s, c) != 0) {
 		share_free(s);
 		return NULL;

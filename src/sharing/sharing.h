@@ -112,7 +112,7 @@ struct share_config {
 	/* by their numbers on the port; NULL where a number is free. Read during the call only. */
 	const struct service_group *const *groups;
 	unsigned group_count; /* up to SHARE_MAX_GROUPS */
-	FILE *errors; /* takes why groups cannot be told apart; NULL: stderr */
+	FILE *errors; /* takes why groups cannot be told apart; NULL: the log */
 };
 
 /* Whether nothing is to be asked of the port. */

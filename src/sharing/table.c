@@ -94,14 +94,15 @@ struct share_table *share_table_create(const char *port, enum share_side side,
 	size_t entries = share_entries_count(side, groups, count);
 
 	if (t == NULL) {
-		fprintf(errors, "port %s: no memory to tell its service groups apart\n", port);
+		share_entries_refuse(errors, "port %s: no memory to tell its service groups apart",
+				     port);
 		return NULL;
 	}
 	if (!vlans_fill(t, side, groups, count))
 		return t;
 	if (hash_create(t, entries) != 0)
-		fprintf(errors, "port %s: no table of %zu addresses or sessions: %s\n", port,
-			entries, rte_strerror(rte_errno));
+		share_entries_refuse(errors, "port %s: no table of %zu addresses or sessions: %s",
+				     port, entries, rte_strerror(rte_errno));
 	else if (share_entries_add(t, port, side, groups, count, errors) == 0)
 		return t;
 	share_table_free(t);

@@ -6,6 +6,7 @@
 
 #include <rte_ethdev.h>
 
+#include "platform/log/log.h"
 #include "server/measure.h"
 #include "telemetry/report_group.h"
 
@@ -185,7 +186,7 @@ int report_write(const json_t *json, const char *path) {
 	int ret;
 
 	if (f == NULL) {
-		fprintf(stderr, "%s: %s\n", path, strerror(errno));
+		log_error("telemetry", LOG_NO_FIELDS, "%s: %s", path, strerror(errno));
 		return -1;
 	}
 	ret = json_dumpf(json, f, JSON_INDENT(2));
@@ -193,6 +194,6 @@ int report_write(const json_t *json, const char *path) {
 	if (f != stdout && fclose(f) != 0)
 		ret = -1;
 	if (ret != 0)
-		fprintf(stderr, "%s: cannot be written whole\n", path);
+		log_error("telemetry", LOG_NO_FIELDS, "%s: cannot be written whole", path);
 	return ret;
 }

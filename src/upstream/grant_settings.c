@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* From the configuration of a group to its upstream scheduler. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +8,7 @@
 #include "model/check.h"
 #include "model/grants/grants_times.h"
 #include "model/live/live_group.h"
+#include "platform/log/log.h"
 #include "upstream/grant_ucd.h"
 #include "upstream/shared/places.h"
 #include "upstream/upstream.h"
@@ -190,8 +190,8 @@ static int flows_create(struct upstream *u, const struct service_group *sg) {
 
 			if (why == NULL)
 				continue;
-			fprintf(stderr, "upstream scheduler: upstream service flow %u: %s\n", k->id,
-				why);
+			log_error("upstream", LOG_NO_FIELDS,
+				  "upstream scheduler: upstream service flow %u: %s", k->id, why);
 			return -1;
 		}
 	}
@@ -249,7 +249,7 @@ int us_grant_open(void *upstream, const struct service_group *sg, const void *re
 		why = maps_of(u, sg);
 	if (why == NULL)
 		return flows_create(u, sg);
-	fprintf(stderr, "upstream scheduler: %s\n", why);
+	log_error("upstream", LOG_NO_FIELDS, "upstream scheduler: %s", why);
 	return -1;
 }
 

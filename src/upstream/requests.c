@@ -8,6 +8,7 @@
 #include <rte_malloc.h>
 #include <rte_ring_elem.h>
 
+#include "platform/log/log.h"
 #include "upstream/upstream.h"
 
 /* More than a burst of packets with 255 request records each, and what the bursts ask for besides. */
@@ -39,8 +40,8 @@ int us_requests_open(void *upstream, const struct service_group *sg, const void 
 	r->sink.modems = modems;
 	if (r->ring != NULL && r->sink.by_modem != NULL)
 		return 0;
-	fprintf(stderr, "upstream: no memory for bandwidth requests: %s\n",
-		rte_strerror(rte_errno));
+	log_error("memory", LOG_NO_FIELDS, "upstream: no memory for bandwidth requests: %s",
+		  rte_strerror(rte_errno));
 	return -1;
 }
 

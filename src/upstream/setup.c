@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* From the configuration of a service group to its upstream. */
-#include <stdio.h>
 
 #include <rte_ether.h>
 #include <rte_malloc.h>
 
+#include "platform/log/log.h"
 #include "upstream/shared/stream.h"
 #include "upstream/upstream.h"
 
@@ -75,8 +75,8 @@ static struct us_buffers buffers_of(const struct service_group *sg, const struct
 static int pool_check(const char *what, const struct rte_mempool *pool, uint32_t needed) {
 	if (pool->size >= needed)
 		return 0;
-	fprintf(stderr, "upstream: a pool of %u %s, where %u are needed\n", pool->size, what,
-		needed);
+	log_error("upstream", LOG_NO_FIELDS, "upstream: a pool of %u %s, where %u are needed",
+		  pool->size, what, needed);
 	return -1;
 }
 
@@ -101,7 +101,7 @@ static int slots_create(struct upstream *u, const struct service_group *sg) {
 
 	u->slots.all = rte_zmalloc("order", count * sizeof(*u->slots.all), RTE_CACHE_LINE_SIZE);
 	if (u->slots.all == NULL) {
-		fprintf(stderr, "upstream: no memory for %u windows\n", count);
+		log_error("memory", LOG_NO_FIELDS, "upstream: no memory for %u windows", count);
 		return -1;
 	}
 	for (uint32_t i = 0; i < count; i++)
@@ -154,7 +154,7 @@ struct upstream *upstream_create(const struct service_group *sg, const struct us
 	struct upstream *u = rte_zmalloc("upstream", sizeof(*u), RTE_CACHE_LINE_SIZE);
 
 	if (u == NULL) {
-		fprintf(stderr, "upstream: no memory\n");
+		log_error("memory", LOG_NO_FIELDS, "upstream: no memory");
 		return NULL;
 	}
 	u->r = *r;

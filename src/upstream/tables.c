@@ -10,6 +10,7 @@
 #include <rte_malloc.h>
 
 #include "platform/large_pages.h"
+#include "platform/log/log.h"
 #include "upstream/shared/records.h"
 
 #define SPARE_FLOWS 32 /* with room: where one becomes another, both have a place for a while */
@@ -20,7 +21,8 @@ static void *zalloc(const char *what, size_t count, size_t size) {
 				     large_pages_socket());
 
 	if (p == NULL)
-		fprintf(stderr, "upstream: no memory for %zu %s records\n", count, what);
+		log_error("memory", LOG_NO_FIELDS, "upstream: no memory for %zu %s records", count,
+			  what);
 	return p;
 }
 
@@ -40,8 +42,8 @@ static struct rte_hash *hash_create(const char *what, uint32_t id, size_t entrie
 	snprintf(name, sizeof(name), "%s_%u", what, id);
 	hash = rte_hash_create(&p);
 	if (hash == NULL)
-		fprintf(stderr, "upstream: no hash table %s of %zu entries: %s\n", name, entries,
-			rte_strerror(rte_errno));
+		log_error("memory", LOG_NO_FIELDS, "upstream: no hash table %s of %zu entries: %s",
+			  name, entries, rte_strerror(rte_errno));
 	return hash;
 }
 
@@ -49,7 +51,7 @@ static struct rte_hash *hash_create(const char *what, uint32_t id, size_t entrie
 static int hash_add(struct rte_hash *hash, uint32_t key, uint32_t value) {
 	if (rte_hash_add_key_data(hash, &key, (void *)(uintptr_t)value) == 0)
 		return 0;
-	fprintf(stderr, "upstream: key 0x%x does not fit the hash table\n", key);
+	log_error("upstream", LOG_NO_FIELDS, "upstream: key 0x%x does not fit the hash table", key);
 	return -1;
 }
 
@@ -193,7 +195,7 @@ int us_tables_create(struct us_tables *t, const struct service_group *sg,
 	t->places.sid_room = r->sids;
 	if (sessions_create(t, sg) == 0 && modems_create(t, sg, keys) == 0)
 		return 0;
-	fprintf(stderr, "upstream: no tables\n");
+	log_error("upstream", LOG_NO_FIELDS, "upstream: no tables");
 	return -1;
 }
 

@@ -134,7 +134,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 	if (!load(part, &sg))
 		return 0;
 	room = group_room(&sg);
-	CHECK(live_group_create(&l, &sg, &room) == 0);
+	CHECK(live_group_create(&l, &sg, &room, (char[LIVE_LINE]){0}) == 0);
 	service_group_free(&sg);
 	check_group(&l);
 	for (unsigned n = 0; rest.size > 0; n++) {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "downstream/rules/rule_lists.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "platform/log/log.h"
 
 #define FIRST_ROOM 64
 
@@ -16,7 +17,7 @@ int rule_lists_create(struct rule_lists *l) {
 	};
 	if (l->slots != NULL && l->lines != NULL)
 		return 0;
-	fprintf(stderr, "downstream: no memory for lists of rules\n");
+	log_error("memory", LOG_NO_FIELDS, "downstream: no memory for lists of rules");
 	return -1;
 }
 
@@ -99,7 +100,7 @@ static uint32_t list_find(const struct rule_lists *l, uint64_t hash, size_t coun
 }
 
 static uint32_t list_refuse(const char *why, struct rule_line *lines) {
-	fprintf(stderr, "downstream: no further list of rules: %s\n", why);
+	log_error("downstream", LOG_NO_FIELDS, "downstream: no further list of rules: %s", why);
 	free(lines);
 	return RULE_LIST_NONE;
 }

@@ -6,6 +6,8 @@
 
 #include "downstream/rules/rules.h"
 
+#include "platform/log/log.h"
+
 /* Up to a quarter of the rules stand on the small shelf, and at least so many. */
 #define SMALL_SHARE 4
 #define SMALL_LEAST 64
@@ -71,7 +73,8 @@ static int shelf_build(struct rule_shelf *shelf, const char *name, const struct 
 	if (rules != NULL)
 		ret = rules_acl_create(shelf->acl, name, rules, count);
 	else
-		fprintf(stderr, "downstream: no memory for %zu rules\n", shelf->rule_count);
+		log_error("memory", LOG_NO_FIELDS, "downstream: no memory for %zu rules",
+			  shelf->rule_count);
 	free(rules);
 	return ret;
 }
@@ -86,7 +89,7 @@ static int shelf_create(struct rule_shelf **made, const char *name, struct rule_
 
 	*made = NULL;
 	if (shelf == NULL || !shelf_fill(shelf, l, but)) {
-		fprintf(stderr, "downstream: no memory for rules\n");
+		log_error("memory", LOG_NO_FIELDS, "downstream: no memory for rules");
 		free(shelf);
 		return -1;
 	}

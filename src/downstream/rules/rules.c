@@ -8,6 +8,7 @@
 #include <rte_errno.h>
 
 #include "platform/large_pages.h"
+#include "platform/log/log.h"
 #include "wire/bytes.h"
 #include "wire/ip.h"
 
@@ -169,8 +170,9 @@ int rules_acl_create(struct rte_acl_ctx *acl[RULE_FAMILIES], const char *name,
 		int ret = acl_create(&acl[family], name, (enum rule_family)family, list, count);
 
 		if (ret != 0) {
-			fprintf(stderr, "downstream: %zu %s rules cannot be built: %s\n", count,
-				name, rte_strerror(-ret));
+			log_error("downstream", LOG_NO_FIELDS,
+				  "downstream: %zu %s rules cannot be built: %s", count, name,
+				  rte_strerror(-ret));
 			rules_acl_free(acl);
 			return -1;
 		}

@@ -104,18 +104,15 @@ const struct modem *modem_by_mac(const struct service_group *sg, const uint8_t m
 }
 
 int live_group_create(struct live_group *l, const struct service_group *sg,
-		      const struct group_room *room) {
+		      const struct group_room *room, char why[LIVE_LINE]) {
 	const struct group_room used = group_room_exact(sg);
-	char why[LIVE_LINE];
 
 	*l = (struct live_group){.room = *room};
-	if (!live_room_suffices(room, &used, why)) {
-		fprintf(stderr, "service group %u: %s\n", sg->id, why);
+	if (!live_room_suffices(room, &used, why))
 		return -1;
-	}
 	if (create(l, sg))
 		return 0;
-	fprintf(stderr, "service group %u: no memory left\n", sg->id);
+	snprintf(why, LIVE_LINE, "no memory left");
 	return -1;
 }
 

@@ -79,11 +79,11 @@ struct live_group {
 };
 
 /*
- * Copies all of `sg`, objects in the places 0, 1, .. of its lists. Returns 0, or -1 after a message when memory is
- * short or `room` less than what there is. To be freed by live_group_free() in either case.
+ * Copies all of `sg`, objects in the places 0, 1, .. of its lists. Returns 0; or -1 with the reason in `why` when
+ * memory is short or `room` less than what there is. To be freed by live_group_free() in either case.
  */
 int live_group_create(struct live_group *l, const struct service_group *sg,
-		      const struct group_room *room);
+		      const struct group_room *room, char why[LIVE_LINE]);
 
 /* Harmless on a zeroed struct, and twice. */
 void live_group_free(struct live_group *l);

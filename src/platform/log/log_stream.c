@@ -13,8 +13,6 @@ struct log_stream {
 	char line[LOG_MESSAGE]; /* that has no end yet */
 };
 
-static FILE *before; /* NULL: stderr is what it was */
-
 static void line_end(struct log_stream *s) {
 	enum log_level level = s->level != NULL ? s->level() : s->site.level;
 
@@ -65,32 +63,4 @@ FILE *log_stream_open(const char *area, enum log_level (*level)(void)) {
 	else
 		setvbuf(f, NULL, _IOLBF, BUFSIZ);
 	return f;
-}
-
-void log_stderr_take(void) {
-#ifdef __GLIBC__
-	FILE *stream = before == NULL ? log_stream_open("vcmtsd", NULL) : NULL;
-
-	if (stream == NULL)
-		return;
-	fflush(stderr);
-	before = stderr;
-	stderr = stream;
-#endif
-}
-
-void log_stderr_give_back(void) {
-#ifdef __GLIBC__
-	FILE *stream = stderr;
-
-	if (before == NULL)
-		return;
-	stderr = before;
-	before = NULL;
-	fclose(stream);
-#endif
-}
-
-FILE *log_people(void) {
-	return before != NULL ? before : stderr;
 }

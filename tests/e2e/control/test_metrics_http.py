@@ -314,7 +314,7 @@ def test_wrong_and_taken_addresses(served: Scraped, tmp_path: Path) -> None:
         done = vcmtsd("run", "--config", config, *NOWHERE, "--metrics", address)
         assert done.status == 2
         (line,) = done.messages
-        assert line.startswith("--metrics")
+        assert line.startswith("vcmtsd: --metrics")
 
 
 @pytest.mark.run

@@ -46,7 +46,7 @@ static json_t *group_doc(const struct service_group *sg) {
 	struct live_group live = {0};
 	json_t *doc;
 
-	assert_int_equal(live_group_create(&live, sg, &room), 0);
+	assert_int_equal(live_group_create(&live, sg, &room, (char[LIVE_LINE]){0}), 0);
 	doc = group_json(&live, true);
 	assert_non_null(doc);
 	live_group_free(&live);

@@ -59,7 +59,7 @@ static void room_is_what_was_asked_for(void **state) {
 	assert_int_equal(room.modems, SG_MAX_MODEMS);
 	assert_int_equal(room.sids, 6 * SG_MAX_SID);
 	exact.sids = 2;
-	assert_int_equal(live_group_create(&l, &sg, &exact), -1);
+	assert_int_equal(live_group_create(&l, &sg, &exact, (char[LIVE_LINE]){0}), -1);
 	live_group_free(&l);
 	service_group_free(&sg);
 	expect_mistakes("max_modems: 1\n" LIVE_SMALL, 1,
@@ -95,7 +95,7 @@ static void names_of_devices_are_copies(void **state) {
 		snprintf(names[role], sizeof(names[role]), "net_null%u", role);
 		*device_of_port(&sg, role) = names[role];
 	}
-	assert_int_equal(live_group_create(&l, &sg, &room), 0);
+	assert_int_equal(live_group_create(&l, &sg, &room, (char[LIVE_LINE]){0}), 0);
 	for (enum device_role role = 0; role < DEVICE_ROLES; role++) {
 		const char *copy = device_port(&l.sg, role)->device;
 

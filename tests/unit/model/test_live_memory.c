@@ -9,7 +9,7 @@ static bool try_create(void *context) {
 	const struct service_group *sg = context;
 	const struct group_room room = group_room(sg);
 	struct live_group l;
-	bool good = live_group_create(&l, sg, &room) == 0;
+	bool good = live_group_create(&l, sg, &room, (char[LIVE_LINE]){0}) == 0;
 
 	live_group_free(&l);
 	return good;

@@ -23,7 +23,7 @@ static struct live_group live_copy(const struct service_group *sg) {
 	const struct group_room room = group_room(sg);
 	struct live_group l;
 
-	assert_int_equal(live_group_create(&l, sg, &room), 0);
+	assert_int_equal(live_group_create(&l, sg, &room, (char[LIVE_LINE]){0}), 0);
 	return l;
 }
 

@@ -47,7 +47,7 @@ static void expect_same_group(const struct service_group *a, const struct servic
 	struct group_room room = group_room(a);
 	struct live_group l;
 
-	assert_int_equal(live_group_create(&l, a, &room), 0);
+	assert_int_equal(live_group_create(&l, a, &room, (char[LIVE_LINE]){0}), 0);
 	expect_same_as(&l, b);
 	live_group_free(&l);
 	assert_string_equal(a->name, b->name);

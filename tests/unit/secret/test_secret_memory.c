@@ -165,7 +165,7 @@ static void a_group_that_was_freed(void **state) {
 	(void)state;
 	load(&sg);
 	room = group_room_exact(&sg);
-	assert_int_equal(live_group_create(&live, &sg, &room), 0);
+	assert_int_equal(live_group_create(&live, &sg, &room, (char[LIVE_LINE]){0}), 0);
 	service_group_free(&sg);
 	live_group_free(&live);
 	secret_stack_wipe();

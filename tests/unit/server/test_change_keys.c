@@ -176,7 +176,7 @@ static void each_modem_has_its_own_keys(void **state) {
 	(void)state;
 	load(&sg, modems);
 	room = group_room(&sg);
-	assert_int_equal(live_group_create(&g.live, &sg, &room), 0);
+	assert_int_equal(live_group_create(&g.live, &sg, &room, (char[LIVE_LINE]){0}), 0);
 	service_group_free(&sg);
 	g.crypto.provider = &provider;
 	g.crypto.schedules = test_calloc(room.modems, sizeof(void *));

@@ -177,7 +177,7 @@ static void take_parts(unsigned modems, uint64_t parts[PARTS_ALONE]) {
 	load(&sg, 1, modems);
 	took(parts, LOADED, &before);
 	room = group_room(&sg);
-	assert_int_equal(live_group_create(&live, &sg, &room), 0);
+	assert_int_equal(live_group_create(&live, &sg, &room, (char[LIVE_LINE]){0}), 0);
 	took(parts, LIVE, &before);
 	crypto = crypto_apart_open(SOCKET_ID_ANY);
 	assert_non_null(crypto);

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "platform/log/log.h"
 #include "telemetry/metrics/endpoint/health.h"
 #include "telemetry/metrics/endpoint/listen.h"
 #include "telemetry/metrics/endpoint/pages.h"
@@ -260,7 +261,7 @@ struct metrics_http *metrics_http_open(const char *address) {
 	char where[LISTEN_TEXT];
 
 	if (h == NULL) {
-		fprintf(stderr, "--metrics: no memory\n");
+		log_error("memory", LOG_NO_FIELDS, "--metrics: no memory");
 		return NULL;
 	}
 	h->wake = -1;
@@ -303,7 +304,7 @@ int metrics_http_start(struct metrics_http *h, struct metrics_source *source) {
 	h->wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	h->daemon = h->wake >= 0 ? daemon_start(h) : NULL;
 	if (h->daemon == NULL) {
-		fprintf(stderr, "--metrics: the endpoint cannot be started\n");
+		log_error("metrics", LOG_NO_FIELDS, "--metrics: the endpoint cannot be started");
 		return -1;
 	}
 	sigfillset(&all); /* signals are the main thread's */
@@ -311,7 +312,7 @@ int metrics_http_start(struct metrics_http *h, struct metrics_source *source) {
 	ret = pthread_create(&h->thread, NULL, http_run, h);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (ret != 0) {
-		fprintf(stderr, "--metrics: no thread: %s\n", strerror(ret));
+		log_error("metrics", LOG_NO_FIELDS, "--metrics: no thread: %s", strerror(ret));
 		return -1;
 	}
 	h->started = true;

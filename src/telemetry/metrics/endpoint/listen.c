@@ -12,6 +12,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "platform/log/log.h"
+
 #define ALLOWED "allowed: ADDRESS:PORT such as 127.0.0.1:9464 or [::1]:9464"
 
 static bool port_is_good(const char *port) {
@@ -39,7 +41,7 @@ static struct addrinfo *listen_parse(const char *address) {
 	if (size >= sizeof(host) || !port_is_good(port) ||
 	    (strchr(host, ':') != NULL) != brackets ||
 	    getaddrinfo(size == 0 ? "0.0.0.0" : host, port, &hints, &found) != 0) {
-		fprintf(stderr, "--metrics: found \"%s\", " ALLOWED "\n", address);
+		log_error("metrics", LOG_NO_FIELDS, "--metrics: found \"%s\", " ALLOWED, address);
 		return NULL;
 	}
 	return found;
@@ -68,7 +70,7 @@ int listen_open(const char *address, char where[LISTEN_TEXT], int *family) {
 		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on));
 	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) != 0 ||
 	    bind(fd, to->ai_addr, to->ai_addrlen) != 0 || listen(fd, SOMAXCONN) != 0) {
-		fprintf(stderr, "--metrics %s: %s\n", address, strerror(errno));
+		log_error("metrics", LOG_NO_FIELDS, "--metrics %s: %s", address, strerror(errno));
 		if (fd >= 0)
 			close(fd);
 		fd = -1;
