@@ -34,8 +34,8 @@ ROOMS = (
     "sharing",
     "server",
     "metrics",
-    "tap",
-    "service",
+    "capture",
+    "systemd",
     "control",
     "methods",
 )
@@ -43,8 +43,8 @@ ROOMS = (
 PLACES = {
     "log": "platform/log",
     "metrics": "telemetry/metrics",
-    "tap": "capture/live",
-    "service": "commands/systemd",
+    "capture": "capture/live",
+    "systemd": "commands/systemd",
     "methods": "control/methods",
 }
 LISTS = Path(__file__).parent

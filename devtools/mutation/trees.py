@@ -18,16 +18,17 @@ from mutation.choose import MistakeError
 OPTIONS = ["-Dmarch=native", "-Dtests=enabled", "-Doptimization=1", "-Ddebug=false"]
 # Code of one room, or of what stands beside the rooms; src/*.c are programs.
 TOPS = ("traffic", "bench", "simulate", "impairments")
-# Rooms that most programs hold: the folders of tests/unit whose tests say what they have to do.
+# Rooms that most programs hold: the folders of tests/unit whose tests, and those below, say what they
+# have to do.
 FOLDERS = {
-    "log": {"log"},
-    "scheduler": {"scheduler", "maps"},
-    "server": {"server", "methods"},
-    "metrics": {"metrics", "methods"},
-    "tap": {"tap"},
-    "service": {"service"},
-    "control": {"control", "methods"},
-    "methods": {"methods"},
+    "log": ("platform/log",),
+    "scheduler": ("scheduler",),
+    "server": ("server", "control/methods"),
+    "metrics": ("telemetry/metrics", "control/methods"),
+    "capture": ("capture/live",),
+    "systemd": ("commands/systemd",),
+    "control": ("control",),
+    "methods": ("control/methods",),
 }
 # What runs a room's code from outside, in words of pytest.
 REPLAYS = ("tests/e2e", "-m", "replay", "-k")
@@ -37,8 +38,8 @@ OUTSIDE = {
     "downstream": (*REPLAYS, "not upstream"),
     "upstream": (*REPLAYS, "upstream"),
     "metrics": ("tests/e2e/control/test_metrics_http.py", "-m", "not run"),
-    "tap": ("tests/e2e/control/test_capture.py",),
-    "service": ("tests/e2e/deploy/test_service.py",),
+    "capture": ("tests/e2e/control/test_capture.py",),
+    "systemd": ("tests/e2e/deploy/test_service.py",),
 }
 
 
@@ -146,7 +147,7 @@ def rooms_of(inputs: str) -> frozenset[str]:
 
 def folder_of(inputs: str) -> str:
     """Where the test itself stands."""
-    found = re.search(r"^\.\./tests/unit/(\w+)/test_\w+\.c$", inputs, re.MULTILINE)
+    found = re.search(r"^\.\./tests/unit/([\w/]+)/test_\w+\.c$", inputs, re.MULTILINE)
     return found.group(1) if found else ""
 
 
@@ -180,11 +181,15 @@ def tests_of(tree: Tree) -> list[Test]:
     return tests
 
 
+def is_below(folder: str, other: str) -> bool:
+    return folder == other or folder.startswith(other + "/")
+
+
 def belongs(test: Test, room: str) -> bool:
     """Whether it is a test of the room. All tests hold src/wire, and those of the traffic program
     hold all rooms, but none of these says what the room has to do."""
     if room in FOLDERS:
-        return test.folder in FOLDERS[room]
+        return any(is_below(test.folder, folder) for folder in FOLDERS[room])
     if room == "wire":
         return test.rooms == {"wire"}
     return room in test.rooms and not test.rooms & set(TOPS)

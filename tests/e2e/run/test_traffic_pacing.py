@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What vcmts-traffic may be asked to send over time. How it is spread over that time is tested on a
-clock of the tests' own (tests/unit/test_traffic_pacing.c, test_traffic_shape.c) and on a machine
+clock of the tests' own (test_traffic_pacing.c and test_traffic_shape.c) and on a machine
 with nothing else to do (tests/realtime/test_pacing.py); here, what holds at any speed."""
 
 import re

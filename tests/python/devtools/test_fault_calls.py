@@ -68,7 +68,7 @@ def called() -> dict[str, str]:
 
 def wrapped() -> set[str]:
     """What meson has the linker wrap for the fault tests; inline calls fail by their pools."""
-    text = (ROOT / "tests/unit/meson.build").read_text()
+    text = (ROOT / "tests/unit/server/meson.build").read_text()
     names = set(re.findall(r"'(\w+)'", text.split("faults_calls = [")[1].split("]")[0]))
     card = re.findall(r"--wrap=(rte_flow_\w+)", text)
     return {n.removesuffix("64") for n in names} | set(card) | {"rte_crypto_op_bulk_alloc"}
@@ -81,7 +81,7 @@ def test_calls_that_may_fail() -> None:
         for name, path in called().items()
         if name not in wrapped() and not left_out.fullmatch(name)
     }
-    assert missing == {}, "wrap them in tests/unit/server/faults_*.c, or say here why not"
+    assert missing == {}, "wrap them in tests/unit/server/kit/faults_*.c, or say here why not"
 
 
 def test_what_is_left_out_is_called() -> None:

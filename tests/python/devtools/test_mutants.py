@@ -315,7 +315,7 @@ def test_tests_that_killed_before_come_first() -> None:
 @pytest.mark.parametrize(
     ("inputs", "rooms"),
     [
-        ("../src/wire/crc32.c\n../tests/unit/test_hcs.c\nsrc/wire/libwire.a", ["wire"]),
+        ("../src/wire/crc32.c\n../tests/unit/wire/test_hcs.c\nsrc/wire/libwire.a", ["wire"]),
         ("../src/wire/a.c\n../src/downstream/a.c\n../src/worker.c", ["downstream"]),
         ("../src/upstream/a.c\n../src/downstream/a.c", ["downstream", "upstream"]),
         ("../src/upstream/a.c\n../traffic/a.c", []),
@@ -329,7 +329,7 @@ def test_whose_tests_they_are(inputs: str, rooms: list[str]) -> None:
 
 def test_folders_of_tests() -> None:
     """What most programs hold is tested by those that stand in its folder."""
-    inputs = "../src/server/a.c\n../tests/unit/packets.c\n../tests/unit/methods/test_m.c"
+    inputs = "../src/server/a.c\n../tests/unit/kit/packets.c\n../tests/unit/control/methods/test_m.c"
     test = Program("m", "m", rooms=rooms_of(inputs), folder=folder_of(inputs))
     assert [room for room in FOLDERS if belongs(test, room)] == [
         *("server", "metrics", "control", "methods")

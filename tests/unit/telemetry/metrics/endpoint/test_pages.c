@@ -59,7 +59,7 @@ static void test_refused(void **state) {
 	assert_false(
 		metrics_query_end(ASK(&q, "modems", mac, "flows", "all", "service_group", "1")));
 	assert_false(metrics_query_end(ASK(&q, "service_group", "1", "service_group", "2")));
-	assert_false(metrics_query_end(ASK(&q, "names", "reference", "names", "reference")));
+	assert_false(metrics_query_end(ASK(&q, "names", "a", "names", "a")));
 	assert_false(metrics_query_end(ASK(&q, "modems", mac, "modems", mac)));
 	assert_false(metrics_query_end(ASK(&q, "", NULL)));
 }
