@@ -280,8 +280,6 @@ static bool listen_for_scrapers(struct run *r) {
 		r->o.metrics = r->config.metrics;
 	if (r->o.metrics != NULL)
 		r->http = metrics_http_open(r->o.metrics);
-	if (r->http != NULL && r->o.reference_names)
-		metrics_http_reference(r->http);
 	return r->o.metrics == NULL || r->http != NULL;
 }
 

@@ -15,7 +15,6 @@ enum {
 	OPTION_CRYPTO_ISA,
 	OPTION_IOVA_MODE,
 	OPTION_METRICS,
-	OPTION_METRIC_NAMES,
 	OPTION_LOG_FORMAT,
 	OPTION_LOG_LEVEL,
 	OPTION_IDLE,
@@ -50,10 +49,6 @@ static const struct argp_option options[] = {
 	 "answer scrapers over HTTP at /metrics, such as 127.0.0.1:9464; of port 0 one that is "
 	 "free, "
 	 "which is told (default: nobody is answered)",
-	 0},
-	{"metric-names", OPTION_METRIC_NAMES, "NAMES", 0,
-	 "by which names scrapers are answered that ask for none: ours, or reference for those of "
-	 "the reference's dashboards (default: ours)",
 	 0},
 	{"crypto-isa", OPTION_CRYPTO_ISA, "NAME", 0,
 	 "the most that intel-ipsec-mb may use of the CPU: auto, avx512, avx2, avx, sse, or plain "
@@ -116,15 +111,6 @@ static void parse_log(int key, char *value, struct argp_state *state) {
 	o->log.format_given = true;
 }
 
-static void parse_names(const char *value, struct argp_state *state) {
-	struct run_options *o = state->input;
-
-	o->reference_names = strcmp(value, "reference") == 0;
-	if (!o->reference_names && strcmp(value, "ours") != 0)
-		argp_error(state, "--metric-names: found \"%s\", allowed: ours or reference",
-			   value);
-}
-
 static void parse_power(int key, const char *value, struct argp_state *state) {
 	struct run_power *p = &((struct run_options *)state->input)->power;
 
@@ -180,7 +166,6 @@ static error_t option(int key, char *value, struct argp_state *state) {
 	case 'f': o->flows = true; return 0;
 	case 'l': o->latency = true; return 0;
 	case OPTION_METRICS: o->metrics = value; return 0;
-	case OPTION_METRIC_NAMES: parse_names(value, state); return 0;
 	case OPTION_CONTROL_SOCKET: o->control_socket = value; return 0;
 	case OPTION_CRYPTO_ISA:
 		if (!crypto_isa_parse(value, &o->crypto_isa))

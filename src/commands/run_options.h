@@ -18,7 +18,6 @@ struct run_options {
 	const char *control_socket; /* NULL: where it is found by itself */
 	unsigned control_mode;
 	const char *metrics; /* ADDRESS:PORT; NULL: no endpoint */
-	bool reference_names; /* of the endpoint, where a scraper asks for nothing else */
 	enum crypto_isa crypto_isa;
 	enum platform_iova iova;
 	struct log_options log;

@@ -15,7 +15,6 @@ static const struct stage enqueue_list[] = {
 		.run = ds_receive,
 		.polls = true,
 		.counters = STAGE_COUNTERS(COUNTER_RECEIVED, COUNTER_RECEIVED_BYTES),
-		.reference = "rx",
 	},
 	{
 		.name = "parse",
@@ -27,7 +26,6 @@ static const struct stage enqueue_list[] = {
 				     DROP_IPV6_HEADER, DROP_IPV6_LENGTH, DROP_IPV6_EXTENSIONS,
 				     DROP_ARP_MALFORMED, DROP_MULTICAST),
 		.counters = STAGE_COUNTERS(COUNTER_IPV4, COUNTER_IPV6, COUNTER_LLC),
-		.reference = "rx",
 	},
 	{
 		.name = "known_flows",
@@ -36,7 +34,6 @@ static const struct stage enqueue_list[] = {
 		.run = ds_known_flows,
 		.open = ds_known_flows_open,
 		.close = ds_known_flows_close,
-		.reference = "cm_lookup",
 	},
 	{
 		.name = "modem_lookup",
@@ -47,7 +44,6 @@ static const struct stage enqueue_list[] = {
 		.close = ds_modem_lookup_close,
 		.drops = STAGE_DROPS(DROP_UNKNOWN_DESTINATION, DROP_CPE_LIMIT),
 		.counters = STAGE_COUNTERS(COUNTER_LOOKUP_MATCHED),
-		.reference = "cm_lookup",
 	},
 	{
 		.name = "filter",
@@ -59,7 +55,6 @@ static const struct stage enqueue_list[] = {
 		.drops = STAGE_DROPS(DROP_FILTER_DENY),
 		.counters = STAGE_COUNTERS(COUNTER_FILTER_MATCHED_PERMIT,
 					   COUNTER_FILTER_MATCHED_DENY, COUNTER_FILTER_UNMATCHED),
-		.reference = "filtering",
 	},
 	{
 		.name = "classify",
@@ -72,7 +67,6 @@ static const struct stage enqueue_list[] = {
 			COUNTER_CLASSIFIER_MATCHED, COUNTER_CLASSIFIER_MATCHED_IPV4,
 			COUNTER_CLASSIFIER_MATCHED_IPV6, COUNTER_CLASSIFIER_MATCHED_ICMP,
 			COUNTER_CLASSIFIER_UNMATCHED),
-		.reference = "classification",
 	},
 	{
 		.name = "enqueue",
@@ -85,7 +79,6 @@ static const struct stage enqueue_list[] = {
 				     DROP_DOCSIS_PIE, DROP_LONGER_THAN_BURST,
 				     DROP_SERVICE_FLOW_REMOVED),
 		.counters = STAGE_COUNTERS(COUNTER_ENQUEUED),
-		.reference = "qos",
 	},
 };
 
@@ -101,7 +94,6 @@ static const struct stage dequeue_list[] = {
 		.stop = ds_schedule_stop,
 		.drops = STAGE_DROPS(DROP_STOPPED),
 		.counters = STAGE_COUNTERS(COUNTER_DEQUEUED),
-		.reference = "qos",
 	},
 	{
 		.name = "hand_over",
@@ -110,7 +102,6 @@ static const struct stage dequeue_list[] = {
 		.run = ds_hand_over,
 		.open = ds_hand_over_open,
 		.close = ds_hand_over_close,
-		.reference = "upper_lower_mac_xfer",
 	},
 };
 
@@ -125,7 +116,6 @@ static const struct stage lower_list[] = {
 		.held = ds_take_over_held,
 		.stop = ds_take_over_stop,
 		.drops = STAGE_DROPS(DROP_STOPPED),
-		.reference = "upper_lower_mac_xfer",
 	},
 	{
 		.name = "frame",
@@ -134,7 +124,6 @@ static const struct stage lower_list[] = {
 		.run = ds_frame,
 		.drops = STAGE_DROPS(DROP_NO_ROOM),
 		.counters = STAGE_COUNTERS(COUNTER_FRAMED),
-		.reference = "docsis_framing",
 	},
 	{
 		.name = "encrypt_submit",
@@ -145,7 +134,6 @@ static const struct stage lower_list[] = {
 		.counters = STAGE_COUNTERS(COUNTER_ENCRYPTED, COUNTER_ENCRYPTED_AES_128,
 					   COUNTER_ENCRYPTED_AES_256, COUNTER_ENCRYPTED_DES,
 					   COUNTER_CLEAR, COUNTER_CRC_GENERATED),
-		.reference = "crc_encryption",
 	},
 	{
 		.name = "encrypt_collect",
@@ -156,7 +144,6 @@ static const struct stage lower_list[] = {
 		.held = ds_encrypt_collect_held,
 		.stop = ds_encrypt_collect_stop,
 		.drops = STAGE_DROPS(DROP_CRYPTO_ERROR, DROP_CRYPTO_LOST, DROP_STOPPED),
-		.reference = "crc_encryption",
 	},
 	{
 		.name = "depi",
@@ -175,7 +162,6 @@ static const struct stage lower_list[] = {
 			COUNTER_DEPI_SEGMENTS_4, COUNTER_DEPI_SEGMENTS_5, COUNTER_DEPI_SEGMENTS_6,
 			COUNTER_DEPI_SEGMENTS_7, COUNTER_DEPI_SEGMENTS_MORE, COUNTER_PSP_SEGMENTS,
 			COUNTER_PSP_FRAGMENTS),
-		.reference = "depi_encap",
 	},
 	{
 		.name = "messages",
@@ -188,7 +174,6 @@ static const struct stage lower_list[] = {
 		.stop = ds_messages_stop,
 		.counters = STAGE_COUNTERS(COUNTER_MESSAGES, COUNTER_MESSAGES_SENT,
 					   COUNTER_MESSAGES_LOST, COUNTER_MESSAGES_LATE),
-		.reference = "tx",
 	},
 	{
 		.name = "transmit_messages",
@@ -199,7 +184,6 @@ static const struct stage lower_list[] = {
 		.stop = ds_transmit_messages_stop,
 		.counters = STAGE_COUNTERS(COUNTER_MESSAGES_SENT, COUNTER_MESSAGES_LOST,
 					   COUNTER_MESSAGES_LATE, COUNTER_TRANSMITTED_BYTES),
-		.reference = "tx",
 	},
 	{
 		.name = "transmit",
@@ -212,7 +196,6 @@ static const struct stage lower_list[] = {
 		.drops = STAGE_DROPS(DROP_NO_BUFFER, DROP_LINK_DOWN, DROP_PORT_GONE, DROP_STOPPED),
 		.counters = STAGE_COUNTERS(COUNTER_TRANSMITTED, COUNTER_TRANSMITTED_BYTES,
 					   COUNTER_TRANSMIT_RETRIES),
-		.reference = "tx",
 	},
 };
 

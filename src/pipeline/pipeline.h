@@ -60,8 +60,6 @@ struct stage {
 	/* What it counts: STAGE_DROPS(..) and STAGE_COUNTERS(..); NULL: nothing. */
 	const enum drop_reason *drops;
 	const enum counter *counters;
-	const char *
-		reference; /* under which name the reference system has its cycles; NULL: it does not */
 };
 
 #define STAGE_TO(queue) (1u << (queue))

@@ -35,7 +35,6 @@ static const struct stage packet_list[] = {
 		.run = us_receive,
 		.polls = true,
 		.counters = STAGE_COUNTERS(COUNTER_RECEIVED, COUNTER_RECEIVED_BYTES),
-		.reference = "rx",
 	},
 	{
 		.name = "validate",
@@ -47,7 +46,6 @@ static const struct stage packet_list[] = {
 				     DROP_OUTER_IP_CHECKSUM, DROP_OUTER_FRAGMENT,
 				     DROP_OUTER_ADDRESS, DROP_L2TP_VERSION, DROP_L2TP_TRUNCATED,
 				     DROP_L2TP_CONTROL, DROP_UNKNOWN_SESSION),
-		.reference = "uepi_verification",
 	},
 	{
 		.name = "uepi",
@@ -72,7 +70,6 @@ static const struct stage packet_list[] = {
 			COUNTER_PSP_REORDERED, COUNTER_PSP_RESYNCS, COUNTER_WINDOWS_FULL,
 			COUNTER_BURSTS, COUNTER_NO_BURSTS, COUNTER_ODD_TRAILERS,
 			COUNTER_FEC_UNCORRECTABLE, REQUEST_COUNTERS, COUNTER_BAD_REQUESTS),
-		.reference = "uepi_decap",
 	},
 	{
 		.name = "reassemble",
@@ -92,7 +89,6 @@ static const struct stage packet_list[] = {
 					   COUNTER_SEGMENT_GAPS, COUNTER_SEGMENTS_MISSING,
 					   COUNTER_SEGMENTS_REORDERED, COUNTER_SEGMENT_RESYNCS,
 					   COUNTER_WINDOWS_FULL, REQUEST_COUNTERS),
-		.reference = "docsis_segment_reassembly",
 	},
 	{
 		.name = "extract",
@@ -110,7 +106,6 @@ static const struct stage packet_list[] = {
 				     DROP_CONTROL_FULL, DROP_MANAGEMENT_CRC),
 		.counters = STAGE_COUNTERS(EXTRACT_COUNTERS, COUNTER_EXTRACTED,
 					   COUNTER_CONCATENATIONS, COUNTER_MANAGEMENT),
-		.reference = "docsis_frame_extraction",
 	},
 	{
 		.name = "decrypt_submit",
@@ -122,7 +117,6 @@ static const struct stage packet_list[] = {
 		.counters = STAGE_COUNTERS(COUNTER_DECRYPTED, COUNTER_DECRYPTED_AES_128,
 					   COUNTER_DECRYPTED_AES_256, COUNTER_DECRYPTED_DES,
 					   COUNTER_CLEAR, COUNTER_CRC_VERIFIED),
-		.reference = "decryption_crc",
 	},
 	{
 		.name = "decrypt_collect",
@@ -134,7 +128,6 @@ static const struct stage packet_list[] = {
 		.stop = us_decrypt_collect_stop,
 		.drops = STAGE_DROPS(DROP_CRYPTO_ERROR, DROP_CRYPTO_LOST, DROP_FRAME_CRC,
 				     DROP_STOPPED),
-		.reference = "decryption_crc",
 	},
 	{
 		.name = "defragment",
@@ -148,7 +141,6 @@ static const struct stage packet_list[] = {
 				     DROP_FRAME_TIMEOUT, DROP_FRAME_LIMIT, DROP_FRAME_FLOW_REMOVED,
 				     DROP_STOPPED),
 		.counters = STAGE_COUNTERS(COUNTER_FRAGMENTS),
-		.reference = "docsis_frame_extraction",
 	},
 	{
 		.name = "extract_joined",
@@ -163,7 +155,6 @@ static const struct stage packet_list[] = {
 		.stop = us_extract_joined_stop,
 		.drops = STAGE_DROPS(EXTRACT_DROPS, DROP_PRIVACY_SID, DROP_KEY_UNKNOWN),
 		.counters = STAGE_COUNTERS(EXTRACT_COUNTERS),
-		.reference = "docsis_frame_extraction",
 	},
 	{
 		.name = "verify_source",
@@ -175,7 +166,6 @@ static const struct stage packet_list[] = {
 				     DROP_IPV4_CHECKSUM, DROP_IPV6_HEADER, DROP_IPV6_LENGTH,
 				     DROP_IPV6_EXTENSIONS, DROP_ARP_MALFORMED),
 		.counters = STAGE_COUNTERS(COUNTER_IPV4, COUNTER_IPV6, COUNTER_LLC),
-		.reference = "tx",
 	},
 	{
 		.name = "transmit",
@@ -189,7 +179,6 @@ static const struct stage packet_list[] = {
 				     DROP_STOPPED),
 		.counters = STAGE_COUNTERS(COUNTER_TRANSMITTED, COUNTER_TRANSMITTED_BYTES,
 					   COUNTER_TRANSMIT_RETRIES),
-		.reference = "tx",
 	},
 };
 

@@ -11,6 +11,7 @@ from vcmts.paths import CHECKOUT
 
 BOARDS = {path.stem: path for path in (CHECKOUT / "deploy" / "grafana").glob("*.json")}
 ALERTS = CHECKOUT / "deploy" / "prometheus" / "alerts.yaml"
+REFERENCE = CHECKOUT / "deploy" / "prometheus" / "reference.yaml"
 PAGE = (CHECKOUT / "docs" / "monitoring.md").read_text()
 WINDOW = "1h"  # all of the run, however slow it was
 # Of limits of alerts: without them an expression has its series whether it complains or not.
@@ -18,12 +19,15 @@ LIMIT = re.compile(r"\s(?:>|<|==)\s[\d.]+(?=\s|$|\))")
 
 
 def expressions() -> dict[str, str]:
-    """Of every dashboard, alert, and the first page; as they stand there."""
+    """Of every dashboard, rule, and the first page; as they stand there."""
     found = {}
     for name, path in BOARDS.items():
         for panel in json.loads(path.read_text())["panels"]:
             for target in panel.get("targets", []):
                 found[f"{name}: {panel['title']}: {target['refId']}"] = target["expr"]
+    for group in yaml.safe_load(REFERENCE.read_text())["groups"]:
+        for rule in group["rules"]:
+            found[f"recorded: {rule['record']}"] = rule["record"]
     for group in yaml.safe_load(ALERTS.read_text())["groups"]:
         for number, rule in enumerate(group["rules"]):
             for part, one in enumerate(re.split(r"\sor\s", rule["expr"])):

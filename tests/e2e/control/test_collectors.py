@@ -8,13 +8,11 @@ import tomllib
 from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
-from urllib.error import HTTPError
-from urllib.request import urlopen
 
 import pytest
 
 from e2e.ports import serve
-from patience import TIMEOUT, until
+from patience import until
 from vcmts.paths import CHECKOUT, MistakeError
 from vcmts.telemetry.command import Vcmtsd
 from vcmts.telemetry.command import vcmtsd as connected
@@ -39,24 +37,17 @@ LIMITS = {"command": 56, "answer": 16384, "values": 256}  # of Telegraf, and DPD
 
 
 @pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Vcmtsd, str]]:
-    """The telemetry socket and the page of metrics of one vcmtsd, whose downstream gets frames for
-    nobody as fast as it takes them."""
+def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Vcmtsd]:
+    """The telemetry socket of a vcmtsd, whose downstream gets frames for nobody as fast as it takes
+    them."""
     if len(CPUS) < 2:
         pytest.skip("two workers poll")
     path = tmp_path_factory.mktemp("collectors") / "sg.yaml"
     path.write_text(CONFIG)
     ports = ("--network", "net_null0", "--rphy", "net_null1,no-rx=1")
-    http = ("--metrics", "127.0.0.1:0", "--metric-names", "reference")
-    with serve("--config", path, *ports, *http) as run, connected(run.process.pid) as one:
-        said = next(line for line in run.stderr if "metrics http://" in line)
-        yield one, said.split()[-1]
+    with serve("--config", path, *ports) as run, connected(run.process.pid) as one:
+        yield one
         assert run.stop().status == 0
-
-
-@pytest.fixture(scope="module")
-def asked(served: tuple[Vcmtsd, str]) -> Vcmtsd:
-    return served[0]
 
 
 def telegraf_commands() -> list[str]:
@@ -213,45 +204,3 @@ def test_exporter_of_dpdk(asked: Vcmtsd) -> None:
     assert ("downstream_dropped_packets_total", *sorted(group.items())) in seen
     busy = [value for name, value, _ in samples if name == "worker_busy_seconds_total"]
     assert len(busy) == 2 and 0 < max(busy) < 86400
-
-
-def samples_of(url: str) -> dict[str, float]:
-    """The samples of a page, by name and labels."""
-    with urlopen(url, timeout=TIMEOUT) as answer:
-        lines = answer.read().decode().splitlines()
-    samples = [line.rpartition(" ") for line in lines if not line.startswith("#")]
-    assert len({name for name, _, _ in samples}) == len(samples)
-    return {name: float(value) for name, _, value in samples}
-
-
-def test_names_of_the_reference(served: tuple[Vcmtsd, str]) -> None:
-    """By option, and where they are asked for; each is there once a rate has two readings."""
-
-    def page(query: str = "") -> dict[str, float]:
-        return samples_of(served[1] + query)
-
-    told: dict[str, float] = {}
-    where = '{exported_instance="1"}'
-    size = f"collectd_downstream_average_frame_size_per_second_rx{where}"
-    while_both_worked = [
-        f"collectd_downstream_packets_per_second_rx_total{where}",
-        f"collectd_upstream_rx_dequeue_per_second_pkts_not_present_total{where}",
-    ]
-
-    def told_of_both() -> bool:
-        told.update(page("?names=reference"))
-        # packets and bytes are counted one after the other: a look may fall between
-        return told.get(size, 0) == pytest.approx(64) and all(
-            told.get(name, 0) > 0 for name in while_both_worked
-        )
-
-    until(told_of_both, "a time in which both workers had a core")
-    assert told.keys() == page().keys()
-    assert told[f"collectd_downstream_downstream_cycles_rx{where}"] > 0
-    channel = '{ds_per_channel="0",exported_instance="1"}'
-    assert told[f"collectd_ds_per_channel_channel_bits_per_second_total{channel}"] == 0
-    assert not any(name.startswith("vcmts_") for name in told)
-    ours = page("?names=vcmts_downstream_received")
-    assert all(name.startswith("vcmts_") for name in ours) and len(ours) == 2
-    with pytest.raises(HTTPError, match="400"):
-        page("?names=reference&service_group=1")

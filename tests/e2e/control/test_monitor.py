@@ -34,7 +34,7 @@ from e2e.control.prometheus import (
     scraped,
     series_of,
 )
-from e2e.control.queries import ALERTS, PAGE, asked_as, expressions, variables
+from e2e.control.queries import ALERTS, PAGE, REFERENCE, asked_as, expressions, variables
 from e2e.grouped import profile
 from e2e.ports import Run, serve
 from e2e.running import stop, vcmts, vcmtsd
@@ -185,7 +185,8 @@ def watched() -> Iterator[Watched]:
         until(lambda: any("http://" in line for line in run.stderr), "its address")
         whole = Watched(metrics_address(run))
         other = stack.enter_context(node())
-        with monitor([whole.target, other], "--interval", "1s") as (prometheus, whole.said):
+        words = ("--interval", "1s", "--rules", str(REFERENCE))
+        with monitor([whole.target, other], *words) as (prometheus, whole.said):
             with traffic(config):
                 change(control)
                 until(lambda: prometheus.value(MOVING) > 0, "packets in Prometheus")
@@ -239,7 +240,11 @@ def test_every_query_has_data(watched: Watched) -> None:
 
 def test_rules_are_evaluated(watched: Watched) -> None:
     rules = [rule for group in watched.rules["groups"] for rule in group["rules"]]
-    wanted = [group["rules"] for group in yaml.safe_load(ALERTS.read_text())["groups"]]
+    wanted = [
+        group["rules"]
+        for path in (ALERTS, REFERENCE)
+        for group in yaml.safe_load(path.read_text())["groups"]
+    ]
     assert len(rules) == sum(map(len, wanted))
     assert {rule["health"] for rule in rules} == {"ok"}
 

@@ -233,6 +233,17 @@ def test_monitoring_is_what_the_project_has(render: Renderer) -> None:
     assert f'job="{replaced["job"]}"' in (CHECKOUT / "deploy/prometheus/alerts.yaml").read_text()
 
 
+def test_the_names_of_the_reference_are_recorded_on_request(render: Renderer) -> None:
+    rules = {"enabled": True, "reference": True}
+    rendered = render(one_group(monitoring={"rules": rules}))
+    wanted = []
+    for name in ("alerts", "reference"):
+        wanted += yamls.safe_load((CHECKOUT / f"deploy/prometheus/{name}.yaml").read_text())[
+            "groups"
+        ]
+    assert rendered.one("PrometheusRule")["spec"]["groups"] == wanted
+
+
 def test_by_itself_nothing_is_made_that_a_cluster_may_lack(render: Renderer) -> None:
     kinds = {one["kind"] for one in render(one_group()).objects}
     assert kinds == {"ConfigMap", "StatefulSet", "Service", "ServiceAccount", "PodDisruptionBudget"}

@@ -120,5 +120,6 @@ def test_the_assembled_chart_has_the_projects_dashboards_and_alerts(tmp_path: Pa
     deploy = CHECKOUT / "deploy"
     expected = [(path.relative_to(CHART), path) for path in CHART.rglob("*") if path.is_file()]
     expected += [(Path("dashboards", path.name), path) for path in deploy.glob("grafana/*.json")]
-    expected += [(Path("files/alerts.yaml"), deploy / "prometheus/alerts.yaml")]
+    rules = ("alerts.yaml", "reference.yaml")
+    expected += [(Path("files", name), deploy / "prometheus" / name) for name in rules]
     assert made == {tmp_path / "vcmts" / name: path.read_bytes() for name, path in expected}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The alerts in deploy/prometheus: what promtool says of them, and what a reader needs."""
+"""The rules in deploy/prometheus: what promtool says of them, and what a reader of alerts needs."""
 
 import re
 import shutil
@@ -29,6 +29,8 @@ with_promtool = pytest.mark.skipif(
         ("check", "rules", "alerts.yaml"),
         ("check", "config", "prometheus.yml"),
         ("test", "rules", "alerts_test.yaml"),
+        ("check", "rules", "reference.yaml"),
+        ("test", "rules", "reference_test.yaml"),
     ],
     ids=" ".join,
 )

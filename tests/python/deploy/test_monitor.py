@@ -15,6 +15,7 @@ from e2e.running import run
 from python.deploy.test_alerts import with_promtool
 from vcmts.cli import main
 from vcmts.monitor import server, targets
+from vcmts.paths import data
 
 HEAD = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid inode\n"
 ROW = (
@@ -103,6 +104,7 @@ def test_without_prometheus(monkeypatch: pytest.MonkeyPatch, said: Say, tmp_path
 @pytest.mark.parametrize(
     "words, complaint",
     [
+        (["--rules", "/nowhere.yaml"], "found /nowhere.yaml, allowed: a file of rules"),
         (["--target", "127.0.0.1"], "found 127.0.0.1, allowed: ADDRESS:PORT"),
         (["--target", "127.0.0.1:70000"], "allowed: ADDRESS:PORT"),
         (["--target", "a/b:1"], "allowed: ADDRESS:PORT"),
@@ -132,9 +134,10 @@ def test_a_port_that_is_taken(monkeypatch: pytest.MonkeyPatch, said: Say) -> Non
 @with_promtool
 def test_prometheus_takes_the_configuration(tmp_path: Path) -> None:
     path = tmp_path / "prometheus.yml"
-    path.write_text(server.configuration(["127.0.0.1:9464", "[::1]:9464"], 2))
+    reference = data("deploy/prometheus/reference.yaml")
+    path.write_text(server.configuration(["127.0.0.1:9464", "[::1]:9464"], [reference], 2))
     done = run(["promtool", "check", "config", path])
-    assert done.status == 0 and "1 rule files found" in done.stdout, done.stderr
+    assert done.status == 0 and "2 rule files found" in done.stdout, done.stderr
     assert json.loads(path.read_text())["global"]["scrape_interval"] == "2s"
 
 

@@ -8,6 +8,7 @@ arguments, or where there is nothing to watch.
 import argparse
 import re
 import subprocess
+from pathlib import Path
 
 from vcmts.child import folder, stoppable
 from vcmts.monitor import server
@@ -36,6 +37,12 @@ def target(text: str) -> str:
     return text
 
 
+def rules(text: str) -> Path:
+    if not Path(text).is_file():
+        raise argparse.ArgumentTypeError(f"found {text}, allowed: a file of rules that is there")
+    return Path(text)
+
+
 def interval(text: str) -> int:
     match = re.fullmatch(r"(\d{1,4})s", text)
     if not match or int(match[1]) == 0:
@@ -57,6 +64,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--port",
         type=port,
         help=f"of Prometheus, on {server.HOST} (default: {server.USUAL_PORT}, or one that is free)",
+    )
+    parser.add_argument(
+        "--rules",
+        metavar="FILE",
+        action="append",
+        type=rules,
+        default=[],
+        help="further rules of Prometheus beside the alerts, such as"
+        " deploy/prometheus/reference.yaml; may be given several times",
     )
     parser.add_argument(
         "--interval",
@@ -104,7 +120,9 @@ def main(arguments: argparse.Namespace) -> int:
         (within / "said").open("w+b") as said,
         stoppable() as stopped,
     ):
-        child = server.started(within, number, watching, arguments.interval, said)
+        child = server.started(
+            within, number, watching, arguments.rules, arguments.interval, said
+        )
         try:
             server.wait_for(child, number, stopped, said)
             if not stopped.asked:

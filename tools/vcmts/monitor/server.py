@@ -58,12 +58,12 @@ def free_port(wanted: int | None) -> int:
     raise MistakeError(f"--port {wanted}: is in use, or not allowed; choose another one")
 
 
-def configuration(targets: Sequence[str], seconds: int) -> str:
+def configuration(targets: Sequence[str], rules: Sequence[Path], seconds: int) -> str:
     """JSON, which is YAML."""
     interval = f"{seconds}s"
     tree = {
         "global": {"scrape_interval": interval, "evaluation_interval": interval},
-        "rule_files": [str(RULES)],
+        "rule_files": [str(RULES), *(str(path.absolute()) for path in rules)],
         "scrape_configs": [
             {"job_name": "vcmtsd", "static_configs": [{"targets": list(targets)}]},
         ],
@@ -83,9 +83,14 @@ def command(within: Path, port: int) -> list[str]:
 
 
 def started(
-    within: Path, port: int, targets: Sequence[str], seconds: int, said: IO[bytes]
+    within: Path,
+    port: int,
+    targets: Sequence[str],
+    rules: Sequence[Path],
+    seconds: int,
+    said: IO[bytes],
 ) -> "subprocess.Popen[bytes]":
-    (within / "prometheus.yml").write_text(configuration(targets, seconds), encoding="utf-8")
+    (within / "prometheus.yml").write_text(configuration(targets, rules, seconds), encoding="utf-8")
     (within / PAGE).write_text(page(seconds), encoding="utf-8")
     return start(command(within, port), quiet=True, said=said)
 

@@ -102,11 +102,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="where vcmtsd tells its metrics over HTTP, such as 127.0.0.1:9464, for `vcmts monitor`"
         " and others (default: nowhere)",
     )
-    parser.add_argument(
-        "--metric-names",
-        choices=("ours", "reference"),
-        help="by which names it tells them to who asks for none (default: ours)",
-    )
     power.add_arguments(parser)
     add_proof_arguments(parser)
     parser.add_argument("--core", type=int, help="core of vcmts-traffic (default: a free one)")
@@ -300,7 +295,6 @@ def carry(
         several=several,
         control=given.control_socket,
         metrics=given.metrics,
-        names=given.metric_names,
         options=[*power.options(given), *drawn.plane()],
     ) as served:
         if not stopped.asked:

@@ -100,14 +100,12 @@ def data_plane(
     several: bool = False,
     control: str | None = "none",
     metrics: str | None = None,
-    names: str | None = None,
     options: Sequence[str] = (),
 ) -> Iterator[subprocess.Popen[bytes]]:
     """vcmtsd, stopped by SIGINT at the end and then waited for: it writes `result` last, and its
     messages to `said`, and to stderr only when it does not end well. With `several` service groups
     each has its own port for messages. `control` is its control socket; None: vcmtsd chooses it.
-    `metrics` is where it answers scrapers; None: nowhere; `names`, by which names. `options`:
-    more of them."""
+    `metrics` is where it answers scrapers; None: nowhere. `options`: more of them."""
     command = [str(program("vcmtsd")), "run", "--config", str(config), "--json", str(result)]
     ready = result.with_suffix(".ready")
     command += ["--network", ends[0].server, "--rphy", ends[1].server]
@@ -116,7 +114,6 @@ def data_plane(
     command += ["--latency"] if latency else []
     command += ["--control-socket", control] if control is not None else []
     command += ["--metrics", metrics] if metrics is not None else []
-    command += ["--metric-names", names] if names is not None else []
     command += options
     plane = start(command, quiet=True, said=said)
     try:

@@ -44,7 +44,6 @@ struct metrics_http {
 	struct connection connections[CONNECTIONS];
 	pthread_t thread;
 	bool started, stop, ready;
-	bool reference; /* names of the reference where none are asked for */
 };
 
 static uint64_t ns_now(void) {
@@ -115,10 +114,7 @@ static enum MHD_Result answer_metrics(struct metrics_http *h, struct MHD_Connect
 	MHD_get_connection_values(c, MHD_GET_ARGUMENT_KIND, on_argument, &query);
 	if (!metrics_query_end(&query))
 		return say(h, c, MHD_HTTP_BAD_REQUEST, query.wrong);
-	if (h->reference && query.key[0] == '\0')
-		metrics_query_add(&query, "names", QUERY_REFERENCE);
-	page = pages_get(&h->pages, h->source, &query,
-			 query.reference ? METRICS_PROMETHEUS : format_of(c), &code);
+	page = pages_get(&h->pages, h->source, &query, format_of(c), &code);
 	if (page != NULL)
 		return answer(h, c, MHD_HTTP_OK, page);
 	return say(h, c, code,
@@ -318,10 +314,6 @@ int metrics_http_start(struct metrics_http *h, struct metrics_source *source) {
 	h->started = true;
 	pthread_setname_np(h->thread, "vcmts-metrics");
 	return 0;
-}
-
-void metrics_http_reference(struct metrics_http *h) {
-	h->reference = true;
 }
 
 void metrics_http_ready(struct metrics_http *h, bool ready) {

@@ -20,9 +20,6 @@ const char *metrics_http_url(const struct metrics_http *h);
  * set. Returns 0, or -1 after a message. */
 int metrics_http_start(struct metrics_http *h, struct metrics_source *source);
 
-/* Answers who asks for nothing else by the reference's names (reference.h). Before it is started. */
-void metrics_http_reference(struct metrics_http *h);
-
 /* What /readyz says; /ready and /live (health.h) ask more, while it is so. */
 void metrics_http_ready(struct metrics_http *h, bool ready);
 

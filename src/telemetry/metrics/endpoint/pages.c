@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "telemetry/metrics/endpoint/pages.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -58,27 +57,12 @@ static void page_forget(struct page *page) {
 	page->there = false;
 }
 
-/* By the reference's names. Returns false when memory is short. */
-static bool page_write_reference(struct pages *p, struct metrics_text *text,
-				 const struct metrics_source *source) {
-	FILE *out = open_memstream(&text->text, &text->size);
-	bool whole;
-
-	if (p->reference == NULL)
-		p->reference = reference_open();
-	if (out == NULL)
-		return false;
-	whole = p->reference != NULL && reference_write(p->reference, source, out) && !ferror(out);
-	return fclose(out) == 0 && whole;
-}
-
 /* Returns 0, or the status code of why not. */
 static unsigned page_make(struct pages *p, struct page *page, const struct metrics_source *source,
 			  const struct metrics_query *query) {
 	struct metrics_text text = {.most = p->most, .format = page->format};
 	uint64_t begin = clock_ns();
-	bool whole = query->reference ? page_write_reference(p, &text, source)
-				      : metrics_text_write(&text, source, &query->selection);
+	bool whole = metrics_text_write(&text, source, &query->selection);
 	struct MHD_Response *r = whole ? page_respond(p, &text) : NULL;
 
 	p->counts->pages++;
@@ -100,8 +84,6 @@ static struct page *page_find(struct pages *p, const struct metrics_query *query
 			      enum metrics_format format) {
 	struct page *place = &p->list[PAGES_WHOLE];
 
-	if (query->reference)
-		return &p->list[PAGES_WHOLE - 1];
 	if (query->key[0] == '\0')
 		return &p->list[format];
 	for (struct page *page = place; page < &p->list[PAGES]; page++) {
@@ -139,6 +121,4 @@ struct MHD_Response *pages_get(struct pages *p, const struct metrics_source *sou
 void pages_clear(struct pages *p) {
 	for (unsigned i = 0; i < PAGES; i++)
 		page_forget(&p->list[i]);
-	reference_close(p->reference);
-	p->reference = NULL;
 }

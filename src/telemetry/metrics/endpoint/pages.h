@@ -5,11 +5,10 @@
 #include <microhttpd.h>
 
 #include "telemetry/metrics/endpoint/query.h"
-#include "telemetry/metrics/endpoint/reference.h"
 #include "telemetry/metrics/metrics.h"
 #include "telemetry/metrics/text.h"
 
-#define PAGES_WHOLE 3 /* that have their places: all in either format, and by other names */
+#define PAGES_WHOLE 2 /* that have their places: all in either format */
 #define PAGES (PAGES_WHOLE + 4) /* that are kept */
 #define PAGES_AGE_MS 200 /* so old a page may be, from the moment that it was whole */
 #define PAGES_MOST (64u << 20) /* bytes of one */
@@ -28,8 +27,6 @@ struct pages {
 	size_t most; /* bytes of one page, PAGES_MOST */
 	uint64_t bytes; /* of all that were made and are not gone: slow readers keep theirs */
 	struct metrics_http_counts *counts;
-	struct reference
-		*reference; /* what rates by its names begin from; NULL: nobody has asked */
 };
 
 /*

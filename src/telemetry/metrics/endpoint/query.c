@@ -20,10 +20,6 @@ static bool wrong(struct metrics_query *q, const char *why) {
 static bool take_names(struct metrics_query *q, const char *value) {
 	char *rest = q->names, *name;
 
-	if (strcmp(value, QUERY_REFERENCE) == 0) {
-		q->reference = true;
-		return true;
-	}
 	if (strlen(value) >= sizeof(q->names))
 		return wrong(q, "names: 511 bytes at most");
 	strcpy(q->names, value);
@@ -102,8 +98,6 @@ bool metrics_query_end(struct metrics_query *q) {
 
 	if (q->wrong != NULL)
 		return false;
-	if (q->reference && (s->names != NULL || s->group != 0 || s->modems || s->flows))
-		return wrong(q, "names=reference: nothing beside it");
 	if ((s->modems || s->flows) && s->modem == NULL && s->group == 0)
 		return wrong(q, "all modems: of one service group, service_group=ID");
 	return true;

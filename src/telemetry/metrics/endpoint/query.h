@@ -5,7 +5,6 @@
 #include "telemetry/metrics/metrics.h"
 
 #define QUERY_NAMES 16
-#define QUERY_REFERENCE "reference" /* names= that are the reference's */
 #define QUERY_NAMES_SIZE 512
 #define QUERY_KEY 640 /* bytes of all of it */
 
@@ -14,7 +13,6 @@ struct metrics_query {
 	char names[QUERY_NAMES_SIZE];
 	const char *name_list[QUERY_NAMES];
 	uint8_t modem[6];
-	bool reference; /* all, by the reference's names; the selection is empty then */
 	unsigned taken; /* arguments, a bit each */
 	char key[QUERY_KEY]; /* of one selection only */
 	const char *wrong; /* NULL, or why it is refused */
