@@ -260,9 +260,9 @@ bool crypto_withdraw(struct crypto_provider *p, uint32_t wrong, const char *vers
 	if (wrong == 0)
 		return true;
 	if (wrong == 1u << CIPHER_DES && p->ciphers != 1u << CIPHER_NONE) {
-		log_error("crypto", LOG_NO_FIELDS,
-			  "crypto %s: version %s makes wrong frames with DES here: does AES only",
-			  p->name, version);
+		log_warning("crypto", LOG_NO_FIELDS,
+			    "crypto %s: version %s makes wrong frames with DES here: does AES only",
+			    p->name, version);
 		return true;
 	}
 	log_error("crypto", LOG_NO_FIELDS,

@@ -24,19 +24,24 @@ uint32_t follow_room_upstream(const struct service_group *sg) {
 	return ROOM_TIMES * group_room(sg).streams + ROOM_MORE;
 }
 
-static int group_refuse(const struct service_group *sg) {
-	fprintf(stderr, "traffic: no memory to follow service group %u\n", sg->id);
+static int group_tell(const struct service_group *sg, const char *why) {
+	fprintf(stderr, "traffic: service group %u is not followed: %s\n", sg->id, why);
 	return -1;
+}
+
+static int group_refuse(const struct service_group *sg) {
+	return group_tell(sg, "no memory left");
 }
 
 int follow_group_create(struct follow_group *g, const struct service_group *sg, struct traffic *t,
 			uint64_t tsc_hz) {
 	const struct group_room room = group_room(sg);
 	uint64_t rest = tsc_hz / 1000 * FOLLOW_REST_MS;
+	char why[LIVE_LINE];
 
 	*g = (struct follow_group){.traffic = t};
-	if (live_group_create(&g->live, sg, &room) != 0)
-		return -1;
+	if (live_group_create(&g->live, sg, &room, why) != 0)
+		return group_tell(sg, why);
 	g->changed = calloc(room.modems + 1, sizeof(*g->changed));
 	g->overtaken = calloc(room.modems + 1, sizeof(*g->overtaken));
 	g->rekeyed = calloc(room.modems + 1, sizeof(*g->rekeyed));

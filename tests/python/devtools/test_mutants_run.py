@@ -68,6 +68,19 @@ def test_a_run_judges(tmp_path: Path, becomes: str, outcome: str) -> None:
     assert (tmp_path / "a.c").read_text(encoding="utf-8") == "ttl = 64;\n"
 
 
+def test_what_passes_is_run_again(tmp_path: Path) -> None:
+    """A machine that is busy for a moment leaves some kinds unjudged."""
+    tree = tree_of(tmp_path)
+    (tmp_path / "vcmts").write_text(
+        "#!/bin/sh\necho run >> runs\n[ $(wc -l < runs) -lt 3 ] || exit 1\n", encoding="utf-8"
+    )
+    mutant = Mutant("fields", "TTL", "a.c", "ttl = 64;", "ttl = 63;")
+    assert tried(mutant, tree, "1s").outcome == SEEN
+    (tmp_path / "runs").unlink()
+    excused = Mutant("fields", "TTL", "a.c", "ttl = 64;", "ttl = 63;", passes="needs an hour")
+    assert tried(excused, tree, "1s").outcome == PASSED
+
+
 def test_the_table_has_a_line_a_kind() -> None:
     excused = Mutant("rates", "late", "a.c", "x", "y", passes="needs an hour")
     verdicts = [Judged(TTL, SEEN), Judged(TTL, PASSED), Judged(excused, PASSED)]

@@ -72,7 +72,7 @@ static inline struct live_group live_of(const char *text) {
 	struct group_room room = group_room(&sg);
 	struct live_group l;
 
-	assert_int_equal(live_group_create(&l, &sg, &room), 0);
+	assert_int_equal(live_group_create(&l, &sg, &room, (char[LIVE_LINE]){0}), 0);
 	service_group_free(&sg); /* nothing of the loader's is needed */
 	return l;
 }
@@ -103,7 +103,7 @@ static inline void expect_same_as(const struct live_group *l, const struct servi
 	struct live_group fresh;
 	char *is, *should;
 
-	assert_int_equal(live_group_create(&fresh, sg, &l->room), 0);
+	assert_int_equal(live_group_create(&fresh, sg, &l->room, (char[LIVE_LINE]){0}), 0);
 	is = live_text(l);
 	should = live_text(&fresh);
 	assert_string_equal(is, should);
