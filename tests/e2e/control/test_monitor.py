@@ -185,8 +185,8 @@ def watched() -> Iterator[Watched]:
         until(lambda: any("http://" in line for line in run.stderr), "its address")
         whole = Watched(metrics_address(run))
         other = stack.enter_context(node())
-        words = ("--interval", "1s", "--rules", str(REFERENCE))
-        with monitor([whole.target, other], *words) as (prometheus, whole.said):
+        asked = ("--interval", "1s", "--rules", str(REFERENCE))
+        with monitor([whole.target, other], *asked) as (prometheus, whole.said):
             with traffic(config):
                 change(control)
                 until(lambda: prometheus.value(MOVING) > 0, "packets in Prometheus")

@@ -329,7 +329,9 @@ def test_whose_tests_they_are(inputs: str, rooms: list[str]) -> None:
 
 def test_folders_of_tests() -> None:
     """What most programs hold is tested by those that stand in its folder."""
-    inputs = "../src/server/a.c\n../tests/unit/kit/packets.c\n../tests/unit/control/methods/test_m.c"
+    inputs = (
+        "../src/server/a.c\n../tests/unit/kit/packets.c\n../tests/unit/control/methods/test_m.c"
+    )
     test = Program("m", "m", rooms=rooms_of(inputs), folder=folder_of(inputs))
     assert [room for room in FOLDERS if belongs(test, room)] == [
         *("server", "metrics", "control", "methods")

@@ -120,9 +120,7 @@ def main(arguments: argparse.Namespace) -> int:
         (within / "said").open("w+b") as said,
         stoppable() as stopped,
     ):
-        child = server.started(
-            within, number, watching, arguments.rules, arguments.interval, said
-        )
+        child = server.started(within, number, watching, arguments.rules, arguments.interval, said)
         try:
             server.wait_for(child, number, stopped, said)
             if not stopped.asked:
