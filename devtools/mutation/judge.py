@@ -111,7 +111,7 @@ def try_one(mutant: Mutant, tree: Tree, duration: str) -> Judged:
     try:
         if not tree.ninja(mutant.programs, os.cpu_count() or 1):
             return Judged(mutant, UNBUILT)
-        # A machine that is busy for a moment leaves some kinds unjudged: one run that sees it is enough.
+        # A busy machine leaves some kinds unjudged: one run that sees it is enough.
         for _ in range(TRIES):
             status, said = judge(tree, duration, mutant.kind)
             if status != 0 or mutant.passes:

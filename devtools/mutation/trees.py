@@ -18,8 +18,8 @@ from mutation.choose import MistakeError
 OPTIONS = ["-Dmarch=native", "-Dtests=enabled", "-Doptimization=1", "-Ddebug=false"]
 # Code of one room, or of what stands beside the rooms; src/*.c are programs.
 TOPS = ("traffic", "bench", "simulate", "impairments")
-# Rooms that most programs hold: the folders of tests/unit whose tests, and those below, say what they
-# have to do.
+# Rooms that most programs hold: the folders of tests/unit whose tests, and those below, say what
+# they have to do.
 FOLDERS = {
     "log": ("platform/log",),
     "scheduler": ("scheduler",),
