@@ -87,9 +87,10 @@ def test_refused_alike(what: str, tmp_path: Path) -> None:
     config = written(tmp_path, threads, 2)
     done = started(config, *before)
     assert (done.status, done.stdout, len(done.messages)) == (2, "", 1)
-    assert done.messages[0].startswith(line)
+    assert done.messages[0].startswith(f"vcmtsd: {line}")
     checked = run([*before, program("vcmtsd"), "check", "--config", config, "--cores", "here"])
-    assert (checked.status, checked.stdout, checked.messages) == (2, "", done.messages)
+    said = [done.messages[0].removeprefix("vcmtsd: ")]
+    assert (checked.status, checked.stdout, checked.messages) == (2, "", said)
     explained = layout(config, *before)
     assert explained.status == 2 and f"cannot run: {done.messages[0]}\n" in explained.stdout
     if before:
