@@ -92,7 +92,7 @@ def test_refused_alike(what: str, tmp_path: Path) -> None:
     said = [done.messages[0].removeprefix("vcmtsd: ")]
     assert (checked.status, checked.stdout, checked.messages) == (2, "", said)
     explained = layout(config, *before)
-    assert explained.status == 2 and f"cannot run: {done.messages[0]}\n" in explained.stdout
+    assert explained.status == 2 and f"cannot run: {said[0]}\n" in explained.stdout
     if before:
         assert started(config).status == 0 and layout(config).status == 0
 
