@@ -251,7 +251,10 @@ def test_what_the_cpu_lacks_is_refused(name: str, config: Path) -> None:
         assert (done.status == 0) == ({"aes", *needed} <= cpu_flags()), done.stderr
     if done.status == 2:
         (line,) = done.messages
-        assert line.startswith("vcmtsd: crypto ipsec-mb: version ") and f"--crypto-isa {name}: " in line
+        assert (
+            line.startswith("vcmtsd: crypto ipsec-mb: version ")
+            and f"--crypto-isa {name}: " in line
+        )
 
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="of x86-64")
