@@ -142,8 +142,8 @@ static bool sends_from_afar(const struct group_arrival *a, enum device_role role
 				   : layout_has_upstream(a->sg) && at->upstream != owner;
 }
 
-/* One more on a port that is shared. */
-static bool share_join(struct group_arrival *a, enum device_role role) {
+/* One more on a port that is shared. Where groups cannot be told apart, `why` says so. */
+static bool share_join(struct group_arrival *a, enum device_role role, char why[LIVE_LINE]) {
 	struct server *s = a->server;
 	unsigned index = port_of(a, role), ring = server_share_ring(s->group_most);
 	struct port_share *share = s->shares.of[index];
@@ -161,22 +161,22 @@ static bool share_join(struct group_arrival *a, enum device_role role) {
 	port->lane = true;
 	server_share_way(&s->shares, &s->ports, index, a->group, a->sg);
 	server_synchronize(s); /* the owner reads its queue no more */
-	port->table = server_share_table(&a->site, index);
+	port->table = server_share_table(&a->site, index, why);
 	return port->table != NULL;
 }
 
 /* The share of a port, which may be one that has to be made. */
-static bool share_prepare(struct group_arrival *a, enum device_role role) {
+static bool share_prepare(struct group_arrival *a, enum device_role role, char why[LIVE_LINE]) {
 	struct server *s = a->server;
 	unsigned index = port_of(a, role);
 	struct port_share *share;
 
 	if (s->shares.of[index] != NULL)
-		return share_join(a, role);
+		return share_join(a, role, why);
 	if (!s->ports.list[index].shared)
 		return true;
 	a->ports[role].made = true;
-	if (server_share_make(&s->shares, &a->site, index) != 0)
+	if (server_share_make(&s->shares, &a->site, index, why) != 0)
 		return false;
 	share = s->shares.of[index];
 	server_measure_share(s, share);
@@ -185,25 +185,19 @@ static bool share_prepare(struct group_arrival *a, enum device_role role) {
 
 static bool arrival_shares(struct group_arrival *a) {
 	const struct server *s = a->server;
-	char said[LIVE_LINE] = "", what[LIVE_LINE];
+	char why[LIVE_LINE] = "";
 	bool good = true;
 
-	a->site.errors = fmemopen(said, sizeof(said), "w");
 	for (enum device_role role = 0; role < DEVICE_ROLES && good; role++) {
 		struct arrival_port *port = &a->ports[role];
 
 		if (!port->joined)
 			continue;
-		good = share_prepare(a, role);
+		good = share_prepare(a, role, why);
 		port->has_share = s->shares.of[port_of(a, role)] != NULL;
 		port->read = server_share_is_read_for(&a->site, port_of(a, role));
 	}
-	if (a->site.errors != NULL)
-		fclose(a->site.errors);
-	a->site.errors = NULL;
-	said[strcspn(said, "\n")] = '\0';
-	snprintf(what, sizeof(what), "%s", said[0] != '\0' ? said : "no memory to share its ports");
-	return good || refused(a, what);
+	return good || refused(a, why[0] != '\0' ? why : "no memory to share its ports");
 }
 
 static bool arrival_group(struct group_arrival *a) {

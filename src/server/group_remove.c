@@ -37,6 +37,7 @@ static void tables_leave(struct departure *d) {
 	struct server *s = d->server;
 	struct shares_site site = server_site(s);
 	struct share_table *before[DEVICE_ROLES] = {NULL};
+	char why[LIVE_LINE];
 
 	site.groups.list[d->group] = NULL;
 	for (enum device_role role = 0; role < DEVICE_ROLES; role++) {
@@ -44,11 +45,13 @@ static void tables_leave(struct departure *d) {
 
 		if (share == NULL || share->lanes[d->group].ring == NULL)
 			continue;
-		before[role] = server_share_table(&site, s->ports.of[d->group][role]);
-		if (before[role] != NULL)
+		before[role] = server_share_table(&site, s->ports.of[d->group][role], why);
+		if (before[role] != NULL) {
 			before[role] = share_table_replace(share, before[role]);
-		else
-			table_forget(d, role);
+			continue;
+		}
+		log_error("port", LOG_NO_FIELDS, "%s", why);
+		table_forget(d, role);
 	}
 	server_synchronize(s);
 	for (enum device_role role = 0; role < DEVICE_ROLES; role++)

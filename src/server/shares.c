@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "platform/log/log.h"
 #include "sharing/steered.h"
 
 #define SHARE_ASTRAY 1024 /* packets that groups found in their queues, and are to be told apart */
@@ -70,7 +71,8 @@ static enum share_side side_of(enum device_role role) {
 	return role == DEVICE_RPHY ? SHARE_RPHY : SHARE_NETWORK;
 }
 
-int server_share_make(struct server_shares *s, const struct shares_site *site, unsigned port) {
+int server_share_make(struct server_shares *s, const struct shares_site *site, unsigned port,
+		      char why[LIVE_LINE]) {
 	const struct server_port *p = &site->ports->list[port];
 	struct group_slots groups = groups_of(site, port);
 	unsigned owner = server_share_owner(site->ports, site->layout, port);
@@ -83,11 +85,10 @@ int server_share_make(struct server_shares *s, const struct shares_site *site, u
 		.ring_size = server_share_ring(site->most),
 		.groups = groups.list,
 		.group_count = is_read(&groups, p->role) ? groups.count : 0,
-		.errors = site->errors,
 	};
 
 	s->owners[port] = s->homes[port] = owner;
-	s->of[port] = share_create(&c);
+	s->of[port] = share_create(&c, why);
 	if (s->of[port] == NULL || (p->queues > 0 && c.group_count > 0 &&
 				    share_astray_open(s->of[port], p->queues, SHARE_ASTRAY) != 0))
 		return -1;
@@ -155,23 +156,29 @@ void server_share_stop(struct server_shares *s, struct worker *workers, unsigned
 	s->receives[port] = s->sends[port] = false;
 }
 
-struct share_table *server_share_table(const struct shares_site *site, unsigned port) {
+struct share_table *server_share_table(const struct shares_site *site, unsigned port,
+				       char why[LIVE_LINE]) {
 	enum device_role role = site->ports->list[port].role;
 	struct group_slots groups = groups_of(site, port);
 
 	return share_table_create(device_role_title(role), side_of(role), groups.list,
-				  is_read(&groups, role) ? groups.count : 0, site->errors);
+				  is_read(&groups, role) ? groups.count : 0, why);
 }
 
 int server_shares_create(struct server_shares *s, const struct shares_site *site) {
+	char why[LIVE_LINE];
+
 	for (unsigned p = 0; p < site->ports->count; p++) {
 		const struct server_port *port = &site->ports->list[p];
 
 		/* in a replay groups were given one port in the place of their own */
 		if (!port->shared || !port->open)
 			continue;
-		if (server_share_make(s, site, p) != 0)
+		if (server_share_make(s, site, p, why) != 0) {
+			if (why[0] != '\0')
+				log_error("port", LOG_NO_FIELDS, "%s", why);
 			return -1;
+		}
 		if (server_share_is_read_for(site, p) &&
 		    server_share_receive(s, site->workers, p) != 0)
 			return -1;

@@ -4,8 +4,8 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 
+#include "model/live/live_group.h"
 #include "server/layout.h"
 #include "server/ports.h"
 #include "server/worker.h"
@@ -28,7 +28,6 @@ struct shares_site {
 	struct worker *workers;
 	struct group_slots groups; /* that there are, or are to be */
 	unsigned most; /* groups that there may be at a time */
-	FILE *errors; /* takes why groups cannot be told apart; NULL: the log */
 };
 
 /* The worker that receives from a shared port, and hands over to others what theirs is: in the first of its
@@ -45,8 +44,10 @@ int server_shares_create(struct server_shares *s, const struct shares_site *site
 /* Gives what sends to the owners' workers: behind the lists of the groups. Returns as the former. */
 int server_shares_send(struct server_shares *s, const struct shares_site *site);
 
-/* That of one port, which is there and has none. Nothing is given to a worker. */
-int server_share_make(struct server_shares *s, const struct shares_site *site, unsigned port);
+/* That of one port, which is there and has none. Nothing is given to a worker. Returns 0; or -1 with `why` as
+ * share_create() has it. */
+int server_share_make(struct server_shares *s, const struct shares_site *site, unsigned port,
+		      char why[LIVE_LINE]);
 
 /* The group, whose lane is open, has a queue of the port, where there are enough of them. */
 void server_share_way(struct server_shares *s, const struct server_ports *ports, unsigned port,
@@ -71,8 +72,9 @@ void server_share_send_undo(struct server_shares *s, struct worker *workers, uns
 /* Takes from the owner's worker what it has of it. */
 void server_share_stop(struct server_shares *s, struct worker *workers, unsigned port);
 
-/* A table of the groups of the site for one port; NULL after a message to the errors of the site. */
-struct share_table *server_share_table(const struct shares_site *site, unsigned port);
+/* A table of the groups of the site for one port; NULL with the reason in `why`. */
+struct share_table *server_share_table(const struct shares_site *site, unsigned port,
+				       char why[LIVE_LINE]);
 
 /* Where the group receives from a port of that role, and where it sends to. */
 struct packet_source server_source(const struct server_shares *s, const struct server_ports *ports,

@@ -221,7 +221,7 @@ static bool touches_sessions(const struct live_changes *changes) {
  */
 static struct share_table *table_with(const struct share_change *c,
 				      const struct service_group *const *groups, unsigned count,
-				      FILE *errors) {
+				      char why[LIVE_LINE]) {
 	const struct service_group *list[SHARE_MAX_GROUPS] = {NULL};
 
 	memcpy(list, groups, count * sizeof(*groups));
@@ -230,27 +230,21 @@ static struct share_table *table_with(const struct share_change *c,
 			list[b->group] = &b->to_be;
 	}
 	list[c->group] = &c->to_be;
-	return share_table_create(c->share->name, SHARE_RPHY, list, count, errors);
+	return share_table_create(c->share->name, SHARE_RPHY, list, count, why);
 }
 
 static bool begin_rphy(struct share_change *c, const struct service_group *const *groups,
 		       unsigned count, const struct live_changes *changes, char why[LIVE_LINE]) {
-	FILE *errors;
-
 	if (!touches_sessions(changes))
 		return true;
 	why[0] = '\0';
 	c->channels = channels_to_be(groups[c->group], changes);
 	c->to_be = *groups[c->group];
 	c->to_be.upstream_channels = c->channels;
-	errors = fmemopen(why, LIVE_LINE, "w");
-	if (c->channels != NULL && errors != NULL)
-		c->table = table_with(c, groups, count, errors);
-	if (errors != NULL)
-		fclose(errors);
+	if (c->channels != NULL)
+		c->table = table_with(c, groups, count, why);
 	if (c->table == NULL && why[0] == '\0')
 		snprintf(why, LIVE_LINE, "no memory left for sessions on port %s", c->share->name);
-	why[strcspn(why, "\n")] = '\0';
 	return c->table != NULL;
 }
 

@@ -3,12 +3,10 @@
 
 #include <arpa/inet.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 
 #include "model/live/live_group.h"
 #include "model/units.h"
-#include "platform/log/log.h"
 #include "wire/ip.h"
 
 enum added {
@@ -24,7 +22,7 @@ struct filler {
 	enum share_side side;
 	const struct service_group *const *groups;
 	unsigned count;
-	FILE *errors;
+	char *why; /* LIVE_LINE bytes */
 };
 
 static size_t group_entries(const struct service_group *sg, enum share_side side) {
@@ -72,32 +70,18 @@ void share_key_text(const struct share_key *key, char text[SHARE_KEY_TEXT]) {
 	snprintf(text, SHARE_KEY_TEXT, "MAC address %s", mac);
 }
 
-void share_entries_refuse(FILE *errors, const char *format, ...) {
-	char line[LOG_MESSAGE];
-	va_list values;
-
-	va_start(values, format);
-	vsnprintf(line, sizeof(line), format, values);
-	va_end(values);
-	if (errors != NULL)
-		fprintf(errors, "%s\n", line);
-	else
-		log_error("port", LOG_NO_FIELDS, "%s", line);
-}
-
 static enum added refuse(const struct filler *f, const struct share_key *key, unsigned group,
 			 uint64_t other) {
 	const char *side = f->side == SHARE_RPHY ? "rphy.core_mac" : "network.mac";
 	char text[SHARE_KEY_TEXT];
 
 	share_key_text(key, text);
-	share_entries_refuse(f->errors,
-			     "port %s: service groups %" PRIu32 " and %" PRIu32
-			     ": found %s in both, allowed: "
-			     "in different VLANs%s%s",
-			     f->port, f->groups[other]->id, f->groups[group]->id, text,
-			     key->kind == SHARE_GROUP_MAC ? "" : ", or where each has its own ",
-			     key->kind == SHARE_GROUP_MAC ? "" : side);
+	snprintf(f->why, LIVE_LINE,
+		 "port %s: service groups %" PRIu32 " and %" PRIu32 ": found %s in both, allowed: "
+		 "in different VLANs%s%s",
+		 f->port, f->groups[other]->id, f->groups[group]->id, text,
+		 key->kind == SHARE_GROUP_MAC ? "" : ", or where each has its own ",
+		 key->kind == SHARE_GROUP_MAC ? "" : side);
 	return NOT_ADDED;
 }
 
@@ -106,8 +90,8 @@ static enum added put(const struct filler *f, const struct share_key *key, uint6
 	/* The table stores a pointer; ours is a number of the same size. */
 	if (rte_hash_add_key_data(f->t->groups, key, (void *)(uintptr_t)groups) == 0)
 		return ADDED;
-	share_entries_refuse(f->errors, "port %s: not all addresses or sessions fit the table",
-			     f->port);
+	snprintf(f->why, LIVE_LINE, "port %s: not all addresses or sessions fit the table",
+		 f->port);
 	return NOT_ADDED;
 }
 
@@ -219,8 +203,9 @@ static enum added put_groups(const struct filler *f) {
 }
 
 int share_entries_add(struct share_table *t, const char *port, enum share_side side,
-		      const struct service_group *const *groups, unsigned count, FILE *errors) {
-	const struct filler f = {t, port, side, groups, count, errors};
+		      const struct service_group *const *groups, unsigned count,
+		      char why[LIVE_LINE]) {
+	const struct filler f = {t, port, side, groups, count, why};
 	enum added added;
 
 	/* Once more at most for each VLAN. */

@@ -8,13 +8,10 @@
 size_t share_entries_count(enum share_side side, const struct service_group *const *groups,
 			   unsigned count);
 
-/* Why a table cannot be: a line to `errors`, or to the log where that is NULL. */
-void share_entries_refuse(FILE *errors, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-
-/* Puts them into the hash of the table, whose VLANs are known. Returns 0, or -1 after share_entries_refuse(). */
+/* Puts them into the hash of the table, whose VLANs are known. Returns 0, or -1 with the reason in `why`. */
 int share_entries_add(struct share_table *t, const char *port, enum share_side side,
-		      const struct service_group *const *groups, unsigned count, FILE *errors);
+		      const struct service_group *const *groups, unsigned count,
+		      char why[LIVE_LINE]);
 
 #define SHARE_KEY_TEXT 64
 

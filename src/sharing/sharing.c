@@ -123,9 +123,10 @@ static int rings_open(struct port_share *s, const struct share_config *c) {
 	return 0;
 }
 
-struct port_share *share_create(const struct share_config *c) {
+struct port_share *share_create(const struct share_config *c, char why[LIVE_LINE]) {
 	struct port_share *s = rte_zmalloc("port_share", sizeof(*s), RTE_CACHE_LINE_SIZE);
 
+	why[0] = '\0';
 	if (s == NULL) {
 		log_error("memory", LOG_NO_FIELDS, "port %s: no memory to share it", c->name);
 		return NULL;
@@ -134,7 +135,7 @@ struct port_share *share_create(const struct share_config *c) {
 	s->side = c->side;
 	s->from = c->from;
 	s->send.to = c->to;
-	s->table = share_table_create(c->name, c->side, c->groups, c->group_count, c->errors);
+	s->table = share_table_create(c->name, c->side, c->groups, c->group_count, why);
 	if (s->table == NULL || rings_open(s, c) != 0) {
 		share_free(s);
 		return NULL;

@@ -112,7 +112,6 @@ struct share_config {
 	/* by their numbers on the port; NULL where a number is free. Read during the call only. */
 	const struct service_group *const *groups;
 	unsigned group_count; /* up to SHARE_MAX_GROUPS */
-	FILE *errors; /* takes why groups cannot be told apart; NULL: the log */
 };
 
 /* Whether nothing is to be asked of the port. */
@@ -124,8 +123,9 @@ static inline bool share_is_closed(const struct port_share *s) {
 #define SHARE_LISTS 2
 extern const struct stage_list share_lists[SHARE_LISTS];
 
-/* Returns NULL after a message. To be freed by share_free(). */
-struct port_share *share_create(const struct share_config *c);
+/* Returns NULL with the reason in `why` where groups cannot be told apart; else after a message, and `why` is empty. To be
+ * freed by share_free(). */
+struct port_share *share_create(const struct share_config *c, char why[LIVE_LINE]);
 
 /* Frees it; what its rings hold is freed without being counted: share_stop() comes first. */
 void share_free(struct port_share *s);

@@ -89,21 +89,21 @@ static int hash_create(struct share_table *t, size_t entries) {
 
 struct share_table *share_table_create(const char *port, enum share_side side,
 				       const struct service_group *const *groups, unsigned count,
-				       FILE *errors) {
+				       char why[LIVE_LINE]) {
 	struct share_table *t = rte_zmalloc("share_table", sizeof(*t), RTE_CACHE_LINE_SIZE);
 	size_t entries = share_entries_count(side, groups, count);
 
 	if (t == NULL) {
-		share_entries_refuse(errors, "port %s: no memory to tell its service groups apart",
-				     port);
+		snprintf(why, LIVE_LINE, "port %s: no memory to tell its service groups apart",
+			 port);
 		return NULL;
 	}
 	if (!vlans_fill(t, side, groups, count))
 		return t;
 	if (hash_create(t, entries) != 0)
-		share_entries_refuse(errors, "port %s: no table of %zu addresses or sessions: %s",
-				     port, entries, rte_strerror(rte_errno));
-	else if (share_entries_add(t, port, side, groups, count, errors) == 0)
+		snprintf(why, LIVE_LINE, "port %s: no table of %zu addresses or sessions: %s", port,
+			 entries, rte_strerror(rte_errno));
+	else if (share_entries_add(t, port, side, groups, count, why) == 0)
 		return t;
 	share_table_free(t);
 	return NULL;

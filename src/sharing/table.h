@@ -17,10 +17,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include <rte_hash.h>
 
+#include "model/live/live_group.h"
 #include "model/server_config.h"
 #include "wire/vlan.h"
 
@@ -77,12 +77,12 @@ static inline uint64_t share_owner(const struct share_table *t, uint64_t groups)
 
 /*
  * The table of the groups, by their numbers on the port; NULL where a number is free. They are read during
- * the call only. `port` names the port in what is said to `errors`. Returns NULL after that: memory is short,
- * or two groups cannot be told apart.
+ * the call only. `port` names the port in `why`. Returns NULL with that: memory is short, or two groups cannot be
+ * told apart.
  */
 struct share_table *share_table_create(const char *port, enum share_side side,
 				       const struct service_group *const *groups, unsigned count,
-				       FILE *errors);
+				       char why[LIVE_LINE]);
 
 /* A copy with a hash of at least so many entries, for changes. Returns NULL when memory is short. */
 struct share_table *share_table_copy(const struct share_table *t, size_t entries);

@@ -71,7 +71,7 @@ static struct share_rig *rig_of(unsigned way) {
 
 	if (r->s == NULL) {
 		configure(r, way);
-		r->s = share_create(&c);
+		r->s = share_create(&c, (char[LIVE_LINE]){0});
 		CHECK(r->s != NULL);
 	}
 	return r;

@@ -225,7 +225,7 @@ static void check_shared_port(const struct server *s, enum device_role role) {
 	assert_non_null(share);
 	for (unsigned g = 0; g < s->group_count; g++)
 		groups[g] = s->groups[g].there ? &s->groups[g].live.sg : NULL;
-	made = share_table_create("model", side, groups, s->group_count, stderr);
+	made = share_table_create("model", side, groups, s->group_count, (char[LIVE_LINE]){0});
 	assert_non_null(made);
 	check_same(share->table, made);
 	share_table_free(made);

@@ -52,7 +52,7 @@ void rig_open(struct share_rig *r, enum share_side side) {
 	r->near = ids[1];
 	c.from = (struct packet_source){.port = r->near};
 	c.to = packet_sink_port(r->near);
-	r->s = share_create(&c);
+	r->s = share_create(&c, (char[LIVE_LINE]){0});
 	assert_non_null(r->s);
 }
 

@@ -111,7 +111,8 @@ static inline bool change_one(unsigned group, struct live_changes *changes) {
 }
 
 static inline void same_as_anew(enum share_side side) {
-	struct share_table *anew = share_table_create("test", side, rig->list, rig->count, stderr);
+	struct share_table *anew =
+		share_table_create("test", side, rig->list, rig->count, (char[LIVE_LINE]){0});
 
 	same_tables(rig->s->table, anew);
 	share_table_free(anew);

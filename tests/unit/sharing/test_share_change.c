@@ -82,7 +82,8 @@ static void random_change(unsigned *taken, unsigned *refused) {
 	}
 	good = change_one(group, &changes);
 	change_apply(group, &changes, before);
-	anew = share_table_create("test", SHARE_NETWORK, rig->list, rig->count, stderr);
+	anew = share_table_create("test", SHARE_NETWORK, rig->list, rig->count,
+				  (char[LIVE_LINE]){0});
 	assert_int_equal(good, anew != NULL);
 	if (!good)
 		for (unsigned i = 0; i < changes.count; i++)

@@ -179,7 +179,8 @@ static void world(enum share_side side) {
 	for (unsigned g = 0; g < RIG_GROUPS; g++)
 		group_random(g);
 	if (share_model_refuses(rig, side)) {
-		assert_null(share_table_create("test", side, rig->list, rig->count, stderr));
+		assert_null(share_table_create("test", side, rig->list, rig->count,
+					       (char[LIVE_LINE]){0}));
 		refused++;
 		return;
 	}

@@ -243,8 +243,8 @@ static void groups_come_and_go(void **state) {
 	assert_int_equal(share_lane_open(rig->s, 2, RING), 0);
 	rig->list[2] = &rig->groups[2];
 	rig->count = 3;
-	before = share_table_replace(
-		rig->s, share_table_create("test", SHARE_NETWORK, rig->list, rig->count, stderr));
+	before = share_table_replace(rig->s, share_table_create("test", SHARE_NETWORK, rig->list,
+								rig->count, (char[LIVE_LINE]){0}));
 	share_table_free(before);
 	for (unsigned g = 0; g < 3; g++)
 		assert_true(send_to(g));
@@ -252,8 +252,8 @@ static void groups_come_and_go(void **state) {
 	assert_int_equal(take_in_order(2, &last), 1);
 
 	rig->list[0] = NULL;
-	before = share_table_replace(
-		rig->s, share_table_create("test", SHARE_NETWORK, rig->list, rig->count, stderr));
+	before = share_table_replace(rig->s, share_table_create("test", SHARE_NETWORK, rig->list,
+								rig->count, (char[LIVE_LINE]){0}));
 	share_table_free(before);
 	share_lane_close(rig->s, 0); /* with the packet from above */
 	assert_int_equal(dropped(DROP_PORT_STOPPED), 1);
@@ -266,8 +266,9 @@ static void groups_come_and_go(void **state) {
 }
 
 static void table_of(unsigned count) {
-	share_table_free(share_table_replace(
-		rig->s, share_table_create("test", rig->s->side, rig->list, count, stderr)));
+	share_table_free(
+		share_table_replace(rig->s, share_table_create("test", rig->s->side, rig->list,
+							       count, (char[LIVE_LINE]){0})));
 }
 
 /* As when the last group that receives has gone: what still comes is nobody's. */

@@ -16,7 +16,7 @@ static struct modem modems[GROUPS][MANY];
 static struct ip_address addresses[GROUPS][MANY][2];
 
 static struct share_table *make(enum share_side side) {
-	return share_table_create("test", side, rig->list, rig->count, stderr);
+	return share_table_create("test", side, rig->list, rig->count, (char[LIVE_LINE]){0});
 }
 
 /* The group that a key tells, or -1. */

@@ -149,7 +149,6 @@ void *__wrap_reallocarray(void *p, size_t count, size_t size) {
 }
 
 WRAP(FILE *, open_memstream, (char **text, size_t *size), (text, size), NULL)
-WRAP(FILE *, fmemopen, (void *text, size_t size, const char *mode), (text, size, mode), NULL)
 WRAP(FILE *, fopen64, (const char *path, const char *mode), (path, mode), NULL)
 WRAP(FILE *, fdopen, (int fd, const char *mode), (fd, mode), NULL)
 WRAP(int, pthread_create,
