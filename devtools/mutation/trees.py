@@ -181,15 +181,11 @@ def tests_of(tree: Tree) -> list[Test]:
     return tests
 
 
-def is_below(folder: str, other: str) -> bool:
-    return folder == other or folder.startswith(other + "/")
-
-
 def belongs(test: Test, room: str) -> bool:
     """Whether it is a test of the room. All tests hold src/wire, and those of the traffic program
     hold all rooms, but none of these says what the room has to do."""
     if room in FOLDERS:
-        return any(is_below(test.folder, folder) for folder in FOLDERS[room])
+        return any(Path(test.folder).is_relative_to(folder) for folder in FOLDERS[room])
     if room == "wire":
         return test.rooms == {"wire"}
     return room in test.rooms and not test.rooms & set(TOPS)

@@ -22,7 +22,7 @@ struct control_options {
 
 /*
  * Makes the socket. A file that is left of a process which is gone is replaced; where one answers, this is
- * refused. `rpc` must live on. Returns NULL after a message on stderr.
+ * refused. `rpc` must live on. Returns NULL after a message.
  */
 struct control_socket *control_socket_open(const struct control_options *options,
 					   const struct rpc *rpc);

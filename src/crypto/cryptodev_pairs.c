@@ -103,7 +103,7 @@ struct crypto_queue *cryptodev_queue_open(struct crypto_provider *p,
 
 	if (q != NULL)
 		return &q->queue;
-	log_error("memory", LOG_NO_FIELDS, "crypto device %s: %s", c->name,
+	log_error("crypto", LOG_NO_FIELDS, "crypto device %s: %s", c->name,
 		  pair == c->queues ? "no queue is left" : "no memory for a queue");
 	return NULL;
 }

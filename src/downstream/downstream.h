@@ -209,7 +209,7 @@ extern const struct stage_list ds_lists[DS_PIPELINES];
 
 /*
  * Builds tables, rules, scheduler and pipelines from the configuration. Returns NULL after a
- * message on stderr. To be freed by downstream_free().
+ * message. To be freed by downstream_free().
  */
 struct downstream *downstream_create(const struct service_group *sg, const struct ds_resources *r);
 

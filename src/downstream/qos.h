@@ -8,7 +8,7 @@
 #include "model/service_group.h"
 
 /* Makes the scheduler of `d`, whose tables are ready, for `queued_max` packets. Returns 0, or -1 after a
- * message on stderr. */
+ * message. */
 int qos_create(struct downstream *d, const struct service_group *sg, uint32_t queued_max);
 
 /* How the channel's DEPI frames are filled, as the DEPI stage does it. */

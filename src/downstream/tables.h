@@ -66,7 +66,7 @@ static inline uint32_t ds_place_address(uint64_t place) {
 /*
  * Builds the tables for `room`, or for no more than the group has where that is NULL or less. Service flows
  * get numbers from 0 on, in the order of the group. `schedules` holds what the crypto provider made
- * of the key of each modem. Returns 0, or -1 after a message on stderr.
+ * of the key of each modem. Returns 0, or -1 after a message.
  */
 int ds_tables_create(struct ds_tables *t, const struct service_group *sg,
 		     const struct group_room *room, void *const *schedules);

@@ -88,7 +88,7 @@ struct stage_list {
 };
 
 /*
- * Opens all stages of a direction's lists, from the first to the last. Returns 0, or -1 after a message on stderr; then, as
+ * Opens all stages of a direction's lists, from the first to the last. Returns 0, or -1 after a message; then, as
  * otherwise, stages_close() closes them from the last to the first.
  */
 int stages_open(const struct stage_list *lists, unsigned count, void *direction,

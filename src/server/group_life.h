@@ -11,7 +11,7 @@
 /*
  * Takes a group into service, which `sg` is of, and which lives on while it is there. That packets can be told
  * from those of other groups has been seen to. Its devices are those that are open, or are plugged for it; its cores
- * have workers. Returns true with its number in `group`; or false with one line in `why`, and maybe more on stderr:
+ * have workers. Returns true with its number in `group`; or false with one line in `why`, and maybe more in the log:
  * then nothing was changed.
  */
 bool server_group_add(struct server *s, const struct service_group *sg, unsigned *group,
@@ -20,7 +20,7 @@ bool server_group_add(struct server *s, const struct service_group *sg, unsigned
 /*
  * The same in two parts, for several groups at a time or beside other changes. The first does all that can fail: memory,
  * devices, queues, keys, tables; nothing of the group is visible to workers or other threads, and no packet reaches it.
- * It returns NULL with one line in `why`, and maybe more on stderr: then nothing was changed. `to_be` has, by number, what
+ * It returns NULL with one line in `why`, and maybe more in the log: then nothing was changed. `to_be` has, by number, what
  * groups in service will be when this one enters, where that differs from what they are; it is read during the call only,
  * NULL: none differs. Nothing that an earlier change removed may be leaving.
  *

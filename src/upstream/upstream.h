@@ -171,7 +171,7 @@ int us_pools_check(const struct service_group *sg, const struct us_resources *r)
 
 /*
  * Builds tables and pipelines from the configuration, of which nothing is read afterwards. Returns NULL
- * after a message on stderr. To be freed by upstream_free().
+ * after a message. To be freed by upstream_free().
  */
 struct upstream *upstream_create(const struct service_group *sg, const struct us_resources *r);
 

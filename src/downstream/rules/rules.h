@@ -52,7 +52,7 @@ struct rules {
 
 /*
  * Builds `next` of all lists that somebody has. It shares with `now`, which may be empty, what stays as it
- * is. `name` is unique in the process. Returns 0, or -1 after a message on stderr: then `next` is empty.
+ * is. `name` is unique in the process. Returns 0, or -1 after a message: then `next` is empty.
  */
 int rules_build(struct rules *next, const char *name, struct rule_lists *l,
 		const struct rules *now);
@@ -61,7 +61,7 @@ int rules_build(struct rules *next, const char *name, struct rule_lists *l,
 void rules_free(struct rules *old, const struct rules *other, struct rule_lists *l);
 
 /* The contexts of `count` rules, of which one of the same list that stands first wins. Returns 0, or -1
- * after a message on stderr: then there are none. */
+ * after a message: then there are none. */
 int rules_acl_create(struct rte_acl_ctx *acl[RULE_FAMILIES], const char *name,
 		     const struct rule *list, size_t count);
 

@@ -14,11 +14,9 @@ struct log_stream {
 };
 
 static void line_end(struct log_stream *s) {
-	enum log_level level = s->level != NULL ? s->level() : s->site.level;
-
 	s->line[s->used] = '\0';
 	if (s->used > 0)
-		log_foreign(&s->site, level, s->line);
+		log_foreign(&s->site, s->level(), s->line);
 	s->used = 0;
 }
 
