@@ -150,7 +150,8 @@ json_t *summary_qos(const struct meters *q, bool shaped) {
 	flows_add(&w);
 	modems_add(&w);
 	channels_add(&w);
-	return json_pack("{s:I, s:I, s:I, s:o, s:o, s:o}", "since", (json_int_t)q->since, "until",
-			 (json_int_t)q->until, "rates", (json_int_t)w.judged, "limits", w.lines,
-			 "delays", delays(q), "shares", shares(q));
+	return json_pack("{s:I, s:I, s:b, s:I, s:o, s:o, s:o}", "since", (json_int_t)q->since,
+			 "until", (json_int_t)q->until, "shaped", shaped, "rates",
+			 (json_int_t)w.judged, "limits", w.lines, "delays", delays(q), "shares",
+			 shares(q));
 }

@@ -83,6 +83,32 @@ def test_other_reasons_are_of_one_direction(held: Json) -> None:
     assert late(whole) == 35
 
 
+def scheduled(load: float, **qos: Any) -> Json:
+    """Two channels of 1 Gbps for 2 s, the second with this load; the scheduler holds packets."""
+    channels = [
+        {"id": 1, "rate": 1_000_000_000, "bytes": 25_000_000},
+        {"id": 2, "rate": 1_000_000_000, "bytes": load * 250_000_000},
+    ]
+    held = {"delay": [{"p50_us": 10_000}], "channels": channels}
+    return {"scheduler": held, "qos": {"shaped": False, "rates": 2} | qos}
+
+
+@pytest.mark.parametrize(
+    ("part", "count"),
+    [
+        (scheduled(0.1), 35),
+        (scheduled(0.49), 35),
+        (scheduled(0.5), None),
+        (scheduled(0.1, rates=3), None),
+        (scheduled(0.1, shaped=True), None),
+    ],
+    ids=str,
+)
+def test_a_scheduler_needs_a_reason_to_hold_packets(part: Json, count: int | None) -> None:
+    """A channel that is half full, rates of flows and modems, or a rate that is not constant."""
+    assert late(run(direction(10_000) | part)) == count
+
+
 def test_a_scheduler_that_holds_none_explains_nothing() -> None:
     part = direction(10_000) | {"scheduler": {"delay": [{"p50_us": 1_000}]}}
     assert late(run(part)) == 35

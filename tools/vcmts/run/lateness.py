@@ -17,6 +17,9 @@ LIMIT_US = 5_000
 HELD_US = 1_000
 # Of the time of a run.
 MOST_GAPS = 0.2
+# Of a channel. With less of it packets wait behind gaps only, for less than half of the time: what
+# a gap holds up is gone after 1 / (1 - FREE_LOAD) times its length.
+FREE_LOAD = 0.5
 
 
 def is_overloaded(part: Json) -> bool:
@@ -28,14 +31,26 @@ def is_overloaded(part: Json) -> bool:
     )
 
 
+def waits_for_rate(part: Json) -> bool:
+    """Whether the scheduler holds packets back, and a rate may be the reason: of a channel, or of
+    flows and modems, whose rates `qos` counts beside those of channels."""
+    scheduler = part.get("scheduler", {})
+    if all(one["p50_us"] <= HELD_US for one in scheduler.get("delay", [])):
+        return False
+    channels, qos = scheduler.get("channels", []), part.get("qos")
+    if not channels or qos is None or qos["shaped"] or qos["rates"] > len(channels):
+        return True
+    seconds = max(part["sent_seconds"], 1e-3)
+    return any(one["bytes"] * 8 >= FREE_LOAD * one["rate"] * seconds for one in channels)
+
+
 def is_held(part: Json) -> bool:
     """Whether packets had to wait for others, for a rate, or for grants."""
-    delays = part.get("scheduler", {}).get("delay", [])
     return (
         "grants" in part
         or bool(refusals.accidental(part))
         or part["lost"] > 0
-        or any(one["p50_us"] > HELD_US for one in delays)
+        or waits_for_rate(part)
     )
 
 

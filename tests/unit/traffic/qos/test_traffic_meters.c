@@ -126,6 +126,7 @@ static void test_modem_and_channel(void **state) {
 	assert_true(real(limit_of(summary, "channel", 3), "over_s") == 0.005);
 	assert_null(limit_of(summary, "channel", 1));
 	assert_int_equal(real(summary, "rates"), 2);
+	assert_true(json_is_false(json_object_get(summary, "shaped")));
 	json_decref(summary);
 }
 
@@ -150,6 +151,7 @@ static void test_rate_is_missed(void **state) {
 	assert_true(real(limit_of(summary, "channel", 1), "waited_s") == 0);
 	json_decref(summary);
 	summary = summary_qos(q, true);
+	assert_true(json_is_true(json_object_get(summary, "shaped")));
 	assert_null(limit_of(summary, "service flow", 11)); /* at other times it may be full */
 	json_decref(summary);
 }
