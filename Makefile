@@ -198,8 +198,8 @@ format: ## rewrite C and Python in the house style
 	@devtools/install-deps lint
 	@devtools/lint --fix
 
-docs: build ## write the generated pages again: configuration, counters, pictures of the pipelines
-	@devtools/install-deps run
+docs: build ## build the documentation site in build-docs/site, and write generated files of the checkout again
+	@devtools/install-deps docs
 	@devtools/docs
 
 .PHONY: dashboards
@@ -229,4 +229,4 @@ clean: ## remove what was built (not .venv)
 		test ! -e $$folder || test -e $$folder/meson-info || \
 			{ echo "clean: $$folder is no build directory" >&2; exit 1; }; \
 	done
-	rm -rf $(BUILD) $(PGO_BUILD) build-asan build-tsan build-fuzz build-mutants build-load build-dashboards build-power build-deb build-arm build-v2 build-chart build-image
+	rm -rf $(BUILD) $(PGO_BUILD) build-asan build-tsan build-fuzz build-mutants build-load build-dashboards build-power build-deb build-arm build-v2 build-chart build-docs build-image

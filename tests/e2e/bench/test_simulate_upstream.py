@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
 import pytest
 
@@ -284,7 +283,7 @@ def test_mistakes(
 
 
 def test_picture(tmp_path: Path) -> None:
-    """Drawn twice it is the same, and that of docs/ is small."""
+    """Drawn twice it is the same."""
     pytest.importorskip("matplotlib", reason="devtools/install-deps plot")
     from vcmts.simulate import plots, upstream_plots
 
@@ -297,9 +296,6 @@ def test_picture(tmp_path: Path) -> None:
         plots.write(upstream_plots.over_load(results), tmp_path / name)
     assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
     assert "200 modems" in (tmp_path / "a.svg").read_text()
-    stored = paths.CHECKOUT / "docs" / "upstream-simulation.svg"
-    assert stored.stat().st_size < 150_000
-    assert ElementTree.parse(stored).getroot().tag.endswith("svg")
 
 
 def test_without_matplotlib(

@@ -84,8 +84,8 @@ def test_packets_are_counted(place: Path) -> None:
 
 
 def test_pages_tell_of_it(place: Path) -> None:
-    assert "docs/pipeline.svg: written" in shell("devtools/docs", place)
-    counters = (place / "docs" / "counters.md").read_text()
+    assert "docs/pipeline.svg: written" in shell("devtools/docs --into pages", place)
+    counters = (place / "pages" / "counters.md").read_text()
     assert "| `small` | shorter than 100 bytes |" in counters
     assert "| `large` | frames of 100 bytes and more |" in counters
     assert "large" in (place / "docs" / "pipeline.svg").read_text()

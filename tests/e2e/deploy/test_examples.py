@@ -40,10 +40,9 @@ def here(text: str) -> str:
     return re.sub(r", threads: \{[^}]*\}", "", text)
 
 
-def blocks(page: str) -> list[str]:
+def blocks(page: Path) -> list[str]:
     """Whole configurations that a page shows."""
-    text = (CHECKOUT / "docs" / page).read_text()
-    found = re.findall(r"^```yaml[^\n]*\n((?s:.*?))^```", text, re.MULTILINE)
+    found = re.findall(r"^```yaml[^\n]*\n((?s:.*?))^```", page.read_text(), re.MULTILINE)
     return [block for block in found if re.search("^(modems|service_groups):", block, re.MULTILINE)]
 
 
@@ -75,12 +74,12 @@ def test_the_example_of_a_cloud(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("page", "index"),
     [
-        (p.name, n)
-        for p in sorted((CHECKOUT / "docs").glob("*.md"))
-        for n, _ in enumerate(blocks(p.name))
+        pytest.param(p, n, id=f"{p.name}-{n}")
+        for p in sorted([*CHECKOUT.glob("docs/*.md"), *CHECKOUT.glob("tools/vcmts/docs/*.md.in")])
+        for n, _ in enumerate(blocks(p))
     ],
 )
-def test_configurations_of_the_pages(page: str, index: int, tmp_path: Path) -> None:
+def test_configurations_of_the_pages(page: Path, index: int, tmp_path: Path) -> None:
     """Those that are the files of above are run there."""
     text = blocks(page)[index]
     files = [path.read_text() for path in CONFIG.glob("example*.yaml")]

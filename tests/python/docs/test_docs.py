@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from vcmts.docs import metrics_page, picture
+from vcmts.docs import counters_page, metrics_page, picture, pictures
 from vcmts.docs import pages as docs
 from vcmts.paths import CHECKOUT
 
@@ -175,7 +175,7 @@ def test_picture_of_queues_between_stages() -> None:
 
 def test_counters_page() -> None:
     """Both directions; what the upstream drops by its unit, in the order of the pipeline."""
-    _, *parts = re.split("^## (.*)$", docs.counters_page(DESCRIPTION), flags=re.MULTILINE)
+    _, *parts = re.split("^## (.*)$", counters_page.render(DESCRIPTION), flags=re.MULTILINE)
     page = dict(zip(parts[::2], parts[1::2], strict=True))
     assert "| `runt` | too short \\| empty |" in page["Downstream: drop reasons"]
     assert "| `received` | frames in |" in page["Downstream: counters"]
@@ -193,10 +193,10 @@ def test_counters_page() -> None:
 
 def test_no_drop_reason_is_left_out() -> None:
     description = json.loads(docs.said("vcmtsd", "describe"))
-    page = docs.counters_page(description)
+    page = counters_page.render(description)
     for direction in (description[name] for name in ("downstream", "upstream", "shared_port")):
         assert all(page.count(f"| `{name}` | ") in (1, 2) for name in direction["drops"])
-        assert {drop["unit"] for drop in direction["drops"].values()} <= set(docs.UNITS)
+        assert {drop["unit"] for drop in direction["drops"].values()} <= set(counters_page.UNITS)
 
 
 def metric(name: str, kind: str, unit: str, *labels: str, **more: str) -> dict[str, Any]:
@@ -243,8 +243,18 @@ def test_no_metric_is_left_out() -> None:
     assert heads[1:] == [subject for subject, _ in metrics_page.SUBJECTS], "each has some"
 
 
-def test_pages_are_up_to_date() -> None:
-    assert docs.update(CHECKOUT, docs.pages(), check=True) == [], "run `make docs`"
+def test_files_are_up_to_date() -> None:
+    assert docs.update(CHECKOUT, docs.files(), check=True) == [], "run `make docs`"
+
+
+def test_pages_are_written(tmp_path: Path) -> None:
+    """All of them, with no mark left that a template has for what is put in."""
+    pages = docs.reference()
+    assert docs.update(tmp_path, pages, check=False) == list(pages)
+    assert {path.name for path in tmp_path.iterdir()} == set(docs.REFERENCE)
+    for page in tmp_path.iterdir():
+        text = page.read_text(encoding="utf-8")
+        assert re.search(r"^# ", text, re.MULTILINE) and not re.search("@[A-Z_]+@", text)
 
 
 def test_update_writes_what_differs(tmp_path: Path) -> None:
@@ -264,8 +274,16 @@ PAGES = [CHECKOUT / "README.md", CHECKOUT / "CONTRIBUTING.md", *CHECKOUT.glob("d
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(CHECKOUT)))
 def test_links_lead_somewhere(page: Path) -> None:
+    """`make docs` looks at anchors, and at links of generated pages."""
     links = re.findall(r"\]\(([^)#]+)", page.read_text(encoding="utf-8"))
-    away = [link for link in links if "://" not in link and not (page.parent / link).exists()]
+    made = [CHECKOUT / "docs" / name for name in (*docs.REFERENCE, *pictures.NAMES)]
+    away = [
+        link
+        for link in links
+        if "://" not in link
+        and not (page.parent / link).exists()
+        and (page.parent / link).resolve() not in made
+    ]
     assert away == []
 
 
@@ -282,4 +300,4 @@ def test_readme_leads_to_every_page() -> None:
 
 def test_every_picture_is_shown() -> None:
     shown = set().union(*(links(page, r"[^)#]+\.svg") for page in PAGES))
-    assert shown == {path.name for path in (CHECKOUT / "docs").glob("*.svg")}
+    assert shown == {path.name for path in (CHECKOUT / "docs").glob("*.svg")} | set(pictures.NAMES)

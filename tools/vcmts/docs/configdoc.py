@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""docs/configuration.md from config/: `python -m vcmts.docs.configdoc` writes it."""
+"""The page on configuration, from config/: schema, examples, and a template."""
 
 import json
 import re
@@ -17,7 +17,6 @@ from vcmts.profile.size import ACTIVE_FLOWS, CLASSIFIERS, CLASSIFIERS_IPV4, FLOW
 Schema = dict[str, Any]
 
 SCHEMA = CHECKOUT / "config" / "schema.json"
-PAGE = CHECKOUT / "docs" / "configuration.md"
 EXAMPLE = CHECKOUT / "config" / "example.yaml"
 SERVER_EXAMPLE = CHECKOUT / "config" / "example-server.yaml"
 TEMPLATE = Path(__file__).with_name("configuration.md.in")
@@ -119,7 +118,3 @@ def render(schema: Schema) -> str:
 def read_schema(path: Path = SCHEMA) -> Schema:
     schema: Schema = json.loads(path.read_text(encoding="utf-8"))
     return schema
-
-
-if __name__ == "__main__":
-    PAGE.write_text(render(read_schema()), encoding="utf-8")

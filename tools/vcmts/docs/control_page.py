@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""docs/control.md: every method of the control socket, from the OpenRPC document of vcmtsd."""
+"""The page on the control socket: every method, from the OpenRPC document of vcmtsd."""
 
 import json
 import re

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""docs/metrics.md: the registry of metrics, from what vcmtsd describes."""
+"""The page on metrics: the registry, from what vcmtsd describes."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""docs/published.md, from the published figures."""
+"""The page on published figures."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Pages of the site: their names, and links between them."""
+
+import os
+from pathlib import Path, PurePosixPath
+
+import pytest
+
+from vcmts.docs import pictures, site
+
+
+@pytest.mark.parametrize(
+    ("path", "place"),
+    [
+        ("README.md", "index.md"),
+        ("docs/limits.md", "limits.md"),
+        ("docs/control.md", "control.md"),
+        ("docs/pipeline.svg", "pipeline.svg"),
+        ("docs/decisions", "decisions/index.md"),
+        ("src/upstream/uepi.c", "source/src/upstream/uepi.c.md"),
+        ("CONTRIBUTING.md", "source/CONTRIBUTING.md"),
+        ("deploy/grafana", "source/deploy/grafana/index.md"),
+        ("tests/vm", "source/tests/vm/README.md"),
+    ],
+)
+def test_place_of(path: str, place: str) -> None:
+    assert site.place_of(PurePosixPath(path)) == place
+
+
+@pytest.mark.parametrize(
+    ("origin", "text", "shown"),
+    [
+        ("README.md", "[a](docs/limits.md#cpu)", "[a](limits.md#cpu)"),
+        ("docs/limits.md", "[a](../README.md#x)", "[a](index.md#x)"),
+        ("docs/limits.md", "![a](pipeline.svg)", "![a](pipeline.svg)"),
+        ("docs/decisions/008-server.md", "[a](../limits.md)", "[a](../limits.md)"),
+        ("docs/limits.md", "[a](../src/main.c)", "[a](source/src/main.c.md)"),
+        ("tests/vm/README.md", "[a](../../docs/host.md)", "[a](../../../host.md)"),
+        ("docs/limits.md", "[a](https://x.org/y) [b](#z)", "[a](https://x.org/y) [b](#z)"),
+        ("docs/limits.md", "```sh needs\nls x\n```", "```sh\nls x\n```"),
+    ],
+)
+def test_links_and_blocks(origin: str, text: str, shown: str) -> None:
+    assert site.rewritten(text, PurePosixPath(origin)) == shown
+
+
+def test_a_file_as_a_page() -> None:
+    """Its fence is longer than any inside, and the search leaves it out."""
+    page = site.page_of(PurePosixPath("tools/vcmts/docs/configuration.md.in"))
+    assert page.startswith("---\nsearch:\n  exclude: true\n---\n# tools/")
+    assert '\n```` text linenums="1"\n' in page and page.endswith("\n````\n")
+    assert '\n``` c linenums="1"\n' in site.page_of(PurePosixPath("src/main.c"))
+
+
+def test_a_folder_as_a_page() -> None:
+    page = site.page_of(PurePosixPath("docs/decisions"))
+    assert "](008-server.md)\n" in page and page.startswith("# docs/decisions\n")
+    assert "- `alerts.yaml`\n" in site.page_of(PurePosixPath("deploy/prometheus"))
+
+
+def test_pictures_are_drawn_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where one is missing, or older than the program."""
+    monkeypatch.setattr(pictures, "FOLDER", tmp_path)
+    program, *drawn = (tmp_path / name for name in ("program", "a.svg", "b.svg"))
+    names = tuple(path.name for path in drawn)
+    for path in (program, drawn[0]):
+        path.touch()
+    assert pictures.is_older(names, program)
+    drawn[1].touch()
+    for path, at in zip((program, *drawn), (10, 11, 12), strict=True):
+        os.utime(path, (at, at))
+    assert not pictures.is_older(names, program)
+    os.utime(drawn[0], (9, 9))
+    assert pictures.is_older(names, program)

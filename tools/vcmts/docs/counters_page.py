@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The page on counters and drop reasons, from what vcmtsd describes."""
+
+import re
+from typing import Any
+
+from vcmts.run import identities
+
+UNITS = ("packets", "bursts", "segments", "frames")  # in the order in which the upstream has them
+
+
+def table(head: str, names: dict[str, str]) -> str:
+    rows = [
+        f"| `{name}` | {meaning.replace('|', chr(92) + '|')} |" for name, meaning in names.items()
+    ]
+    return "\n".join([f"| {head} | meaning |", "| --- | --- |", *rows])
+
+
+def drops_of(direction: dict[str, Any], *units: str) -> dict[str, str]:
+    """Meanings by name."""
+    drops: dict[str, dict[str, str]] = direction["drops"]
+    return {name: drop["meaning"] for name, drop in drops.items() if drop["unit"] in units}
+
+
+def upstream_drops(upstream: dict[str, Any]) -> str:
+    return "\n\n".join(table(unit, drops_of(upstream, unit)) for unit in UNITS)
+
+
+def identity_rows(direction: str) -> str:
+    """Of counters, as the page has them."""
+    lines = []
+    for identity in identities.IDENTITIES[direction]:
+        when = "always" if identity.always else "nothing dropped"
+        if identity.unless:
+            when += f", `{identity.unless}` = 0"
+        shown = re.sub(r"[.\w]+", r"`\g<0>`", identity.text)
+        lines.append(f"| {shown} | {when} |")
+    return "\n".join(["| identity | judged where |", "| --- | --- |", *lines])
+
+
+def alone_rows() -> str:
+    rows = [f"| `{name}` | {why} |" for name, why in identities.ALONE.items()]
+    return "\n".join(["| counter | why |", "| --- | --- |", *rows])
+
+
+def identities_part() -> str:
+    return f"""## Identities
+
+When `./vcmts run` has ended it holds these sums against each other, of all service groups together
+and of each, and fails where two differ. A plain name is a counter of above, `.name` one of the
+traffic program ([results](results.md)); `channels` are those of the downstream scheduler,
+`by_kind`, `by_modem`, `of_left` (modems that have left), `records` and `in_bursts` bandwidth
+requests. `drop.name` are the drops for a reason, and `refused_` tells of packets that vcmtsd has to
+drop ([traffic](traffic.md#what-has-to-be-dropped)). Bytes may differ by a VLAN tag for each frame.
+*Nothing dropped*: but these by vcmtsd, nothing lost or overtaken by a change of the configuration,
+and no MAPs are sent.
+
+### Downstream
+
+{identity_rows("downstream")}
+
+### Upstream
+
+{identity_rows("upstream")}
+
+### Without an identity
+
+{alone_rows()}
+"""
+
+
+def render(description: dict[str, Any]) -> str:
+    down, up = description["downstream"], description["upstream"]
+    port = description["shared_port"]
+    return f"""# Counters
+
+Everything is accounted for: what came in = what went out + the sum of the drops + what is held,
+in each direction, whenever the workers are quiet. What goes no further is counted under exactly one
+drop reason. They and the other counters stand with the stages, in `src/pipeline/downstream.def`,
+`upstream.def` and `sharing.def`.
+
+## Downstream: drop reasons
+
+Each counts packets.
+
+{table("name", drops_of(down, *UNITS))}
+
+## Downstream: counters
+
+{table("name", down["counters"])}
+
+## Upstream: drop reasons
+
+Four kinds of things are counted, and each kind adds up by itself ([upstream](upstream.md)).
+
+{upstream_drops(up)}
+
+## Upstream: counters
+
+{table("name", up["counters"])}
+
+## Shared ports: drop reasons
+
+Of a port that service groups share ([sharing](sharing.md)), before a packet is one of theirs.
+
+{table("name", drops_of(port, *UNITS))}
+
+## Shared ports: counters
+
+{table("name", port["counters"])}
+
+{identities_part()}"""

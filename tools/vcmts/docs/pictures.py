@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Pictures of the site that simulations draw: again where a program is newer than its picture."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from vcmts.paths import CHECKOUT, MistakeError, complain, program
+
+FOLDER = CHECKOUT / "build-docs" / "pictures"
+# Names, the program whose results they show, and the command that draws them all.
+Drawn = tuple[tuple[str, ...], str, tuple[str, ...]]
+PICTURES: tuple[Drawn, ...] = (
+    (
+        ("scheduler-pie.svg", "scheduler-pie-rates.svg"),
+        "vcmts-simulate",
+        ("simulate", "--plots", str(FOLDER)),
+    ),
+    (
+        ("upstream-simulation.svg",),
+        "vcmts-simulate-upstream",
+        ("simulate", "--upstream", "--plots", str(FOLDER)),
+    ),
+    (
+        ("power-model.svg",),
+        "vcmtsd",
+        ("power", "simulate", "--plot", str(FOLDER / "power-model.svg")),
+    ),
+)
+NAMES = tuple(name for names, _, _ in PICTURES for name in names)
+
+
+def drawn() -> list[Path]:
+    """Those that are there."""
+    return [FOLDER / name for name in NAMES if (FOLDER / name).exists()]
+
+
+def is_older(names: tuple[str, ...], than: Path) -> bool:
+    """One of the pictures is, or is missing."""
+    at = than.stat().st_mtime
+    paths = [FOLDER / name for name in names]
+    return any(not path.exists() or path.stat().st_mtime < at for path in paths)
+
+
+def draw() -> None:
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    for names, maker, command in PICTURES:
+        if is_older(names, program(maker)):
+            tool = [sys.executable, "-m", "vcmts", *command]
+            if subprocess.run(tool, check=False).returncode != 0:
+                raise MistakeError(f"`./vcmts {' '.join(command)}` failed")
+
+
+def main() -> int:
+    try:
+        draw()
+    except MistakeError as mistake:
+        complain(str(mistake))
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
