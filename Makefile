@@ -146,7 +146,7 @@ impairments: build ## impair the upstream in every way: expected and counted, si
 .PHONY: host-test
 host-test: ## `vcmts host` in a virtual machine with an SR-IOV card: check, plan, apply, undo (minutes)
 	@devtools/install-deps run
-	@tests/host/run
+	@tests/host_lab/run
 
 .PHONY: vm-test
 vm-test: ## the data plane on emulated SR-IOV cards in a virtual machine, if ../shared/vm-lab is there (a quarter of an hour)

@@ -138,7 +138,7 @@ def taken(tree: groups.Json, of: list[str]) -> None:
 
 
 def host_scene() -> None:
-    from host import in_guest as host
+    from host_lab import in_guest as host
 
     login = host.set_up()
     before = host.state()

@@ -12,8 +12,8 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from vcmts.host.prepare.cards import ADDRESS
-from vcmts.host.prepare.texts import vfio_rules
+from host.prepare.cards import ADDRESS
+from host.prepare.texts import vfio_rules
 from vm.served import BUILD, CHECKOUT, run, until, where
 
 ROOT = Path("/run/system")

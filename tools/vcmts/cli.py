@@ -40,6 +40,8 @@ COMMANDS = {
     "pod": "the first process of a container: makes the configuration, runs vcmtsd, drains it",
     "control": "a data plane in service: asked and changed by requests on its control socket",
 }
+# Packages beside this one that have commands; all others are here.
+BESIDE = {"host": "host", "power": "planning.power", "size": "planning.size"}
 EPILOG = """examples:
   vcmts run --profile 6ofdm-0sc-qam_300cms_aes --duration 10s
   vcmts profile 6ofdm-0sc-qam_300cms_aes > sg.yaml
@@ -55,8 +57,9 @@ or configuration. `vcmts COMMAND --help` says more of each command.
 
 
 def load(command: str) -> ModuleType:
-    family = Path(__file__).parent / command
-    name = f"vcmts.{command}.command" if family.is_dir() else f"vcmts.{command}"
+    family = BESIDE.get(command, f"vcmts.{command}")
+    package = (Path(__file__).parents[1] / family.replace(".", "/")).is_dir()
+    name = f"{family}.command" if package else family
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:

@@ -10,9 +10,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from vcmts.host import facts as host
 from vcmts.paths import TOOL, MistakeError, data
 from vcmts.secret import shown
+from vcmts.system import facts as host
 
 SCHEMA = 1
 KINDS = ("pipeline", "cost", "scheduler", "throughput", "latency", "power", "goals")

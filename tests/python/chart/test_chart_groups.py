@@ -21,10 +21,10 @@ from python.chart.charts import (
 )
 from python.layout_machines import Recorded, record
 from vcmts import yamls
-from vcmts.host.files import Files
 from vcmts.layout import machine as layout_machine
 from vcmts.pod.render import Source, rendered
 from vcmts.profile.server import write_item
+from vcmts.system.files import Files
 
 pytestmark = needs_renderer
 

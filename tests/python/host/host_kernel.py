@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from host.prepare.system import NEW, Done, System
 from python.layout_machines import put
-from vcmts.host.files import Files
-from vcmts.host.prepare.system import NEW, Done, System
+from vcmts.system.files import Files
 
 PCI = "sys/bus/pci"
 Tree = dict[str, tuple[str, int, str]]

@@ -4,15 +4,15 @@
 import argparse
 from pathlib import Path
 
+from host import command
+from host.prepare import apply as host_apply
+from host.prepare.decide import Decided, decide
+from host.prepare.plan import Plan
+from host.prepare.wish import wish
 from python.host.host_kernel import Kernel, system
 from python.host.host_machines import MACHINES
-from vcmts.host import command
-from vcmts.host.files import Files
-from vcmts.host.prepare import apply as host_apply
-from vcmts.host.prepare.decide import Decided, decide
-from vcmts.host.prepare.plan import Plan
-from vcmts.host.prepare.wish import wish
 from vcmts.layout import machine as host_machine
+from vcmts.system.files import Files
 
 WORDS = {
     "server": ("--groups", "2", "--network-vlan", "10"),

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from host.prepare import arguments
 from python.host.host_machines import MACHINES
 from python.layout_machines import put
-from vcmts.host import cpu_list
-from vcmts.host.cpu_list import ListError
-from vcmts.host.files import Files
-from vcmts.host.prepare import arguments
 from vcmts.layout import machine as host_machine
+from vcmts.system import cpu_list
+from vcmts.system.cpu_list import ListError
+from vcmts.system.files import Files
 
 LAST = 15
 # Of lib/test_bitmap.c and kernel-parameters.rst, for CPUs 0 to 15.

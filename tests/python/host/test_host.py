@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from vcmts.host import facts as host
-from vcmts.host.files import NOT_KNOWN, Files
+from vcmts.system import facts as host
+from vcmts.system.files import NOT_KNOWN, Files
 
 MAC = "52:54:00:12:34:56"
 SECRETS = (MAC, "525400123456", "SERIAL-4711", "someone", "10.1.2.3", "build-host-7", "1234-UUID")

@@ -10,16 +10,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from host.prepare import apply as host_apply
+from host.prepare import journal as host_journal
+from host.prepare import plan as host_plan
+from host.prepare import texts
+from host.prepare.plan import Plan
+from host.prepare.system import StepError
 from python.host.host_kernel import Crash, Kernel, Nic, Tree, system, tree
 from python.host.host_machines import MACHINES
 from python.host.host_steps import apply, decided, machine, prepared, quiet, undo
 from python.layout_machines import put
-from vcmts.host.prepare import apply as host_apply
-from vcmts.host.prepare import journal as host_journal
-from vcmts.host.prepare import plan as host_plan
-from vcmts.host.prepare import texts
-from vcmts.host.prepare.plan import Plan
-from vcmts.host.prepare.system import StepError
 from vcmts.paths import MistakeError
 
 CARD = "0000:3b:00.0"

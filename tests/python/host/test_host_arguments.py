@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from host.prepare import plan as host_plan
 from python.host.host_kernel import Kernel
 from python.host.host_steps import apply, decided, machine, prepared, undo
 from python.layout_machines import put
-from vcmts.host.prepare import plan as host_plan
 
 
 @pytest.fixture(autouse=True)

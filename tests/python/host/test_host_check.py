@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
+from host.prepare import check, kubelet
+from host.prepare.fact import Row, look
 from python.host.host_kernel import Kernel, Nic, relink
 from python.host.host_machines import base
 from python.host.host_steps import machine
 from python.layout_machines import Recorded, put
 from vcmts import cli, yamls
-from vcmts.host.files import Files
-from vcmts.host.prepare import check, kubelet
-from vcmts.host.prepare.fact import Row, look
 from vcmts.layout import machine as host_machine
+from vcmts.system.files import Files
 
 QAT = "0000:6b:00.0"  # of the server
 KUBELET = """

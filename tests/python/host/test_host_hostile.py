@@ -10,16 +10,16 @@ from typing import Any
 
 import pytest
 
+from host.prepare import folder as host_folder
+from host.prepare import journal as host_journal
+from host.prepare import stored, texts, words
+from host.prepare.plan import Plan
+from host.prepare.system import StepError
 from python.host.host_kernel import relink, tree
 from python.host.host_machines import MACHINES
 from python.host.host_steps import apply, machine, prepared, undo
 from python.layout_machines import put
 from vcmts import cli
-from vcmts.host.prepare import folder as host_folder
-from vcmts.host.prepare import journal as host_journal
-from vcmts.host.prepare import stored, texts, words
-from vcmts.host.prepare.plan import Plan
-from vcmts.host.prepare.system import StepError
 from vcmts.paths import MistakeError
 
 CARD = "0000:3b:00.0"

@@ -11,15 +11,15 @@ from pathlib import Path
 
 import pytest
 
+from host.prepare import apply as host_apply
+from host.prepare import journal as host_journal
+from host.prepare import texts
+from host.prepare.system import Done, StepError
 from python.host.host_kernel import Kernel, Nic, system, tree
 from python.host.host_machines import base
 from python.host.host_steps import apply, decided, machine, prepared, undo
 from python.layout_machines import Recorded, put
 from vcmts import cli
-from vcmts.host.prepare import apply as host_apply
-from vcmts.host.prepare import journal as host_journal
-from vcmts.host.prepare import texts
-from vcmts.host.prepare.system import Done, StepError
 
 CARD = "0000:3b:00.0"
 ENA = ("0000:00:06.0", "0000:00:07.0")

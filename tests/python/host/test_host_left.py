@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from host.prepare import journal as host_journal
+from host.prepare import texts
+from host.prepare.system import Done
 from python.host.host_kernel import Kernel, Nic, system, tree
 from python.host.host_steps import apply, prepared, undo
-from vcmts.host.prepare import journal as host_journal
-from vcmts.host.prepare import texts
-from vcmts.host.prepare.system import Done
 
 CARD = "0000:05:00.0"  # of the machine with one card
 ENA = "0000:00:06.0"  # of the cloud's

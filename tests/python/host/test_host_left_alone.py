@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from host.prepare import texts
 from python.host.host_steps import apply, decided, machine
 from python.layout_machines import put
 from vcmts import cli
-from vcmts.host.prepare import texts
 from vcmts.paths import CHECKOUT, MistakeError
 
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from host.prepare.login import guarded
 from python.host.host_kernel import Kernel, Nic
 from python.host.host_machines import base
 from python.layout_machines import Recorded, put
-from vcmts.host.files import Files
-from vcmts.host.prepare.login import guarded
+from vcmts.system.files import Files
 
 LINK = "fe80::5054:ff:fe00:2"
 SESSION = f"fe80::9%eth2 5000 {LINK}%eth2 22"

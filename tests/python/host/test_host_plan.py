@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
+from host.prepare import plan as host_plan
+from host.prepare import texts
+from host.prepare.login import guarded
 from python.host.host_kernel import Kernel, Nic, relink
 from python.host.host_machines import MACHINES, base, default_route
 from python.host.host_steps import decided, machine
 from python.layout_machines import Recorded, put
 from vcmts import cli
-from vcmts.host.files import Files
-from vcmts.host.prepare import plan as host_plan
-from vcmts.host.prepare import texts
-from vcmts.host.prepare.login import guarded
 from vcmts.paths import MistakeError, program
+from vcmts.system.files import Files
 
 LOGIN = {
     "server": {"eno1"},

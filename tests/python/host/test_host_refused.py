@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from host.prepare import journal as host_journal
+from host.prepare.plan import Plan
+from host.prepare.system import Done, StepError
 from python.host.host_kernel import Kernel, system, tree
 from python.host.host_steps import apply, decided, machine, prepared, undo
 from python.layout_machines import put
-from vcmts.host.prepare import journal as host_journal
-from vcmts.host.prepare.plan import Plan
-from vcmts.host.prepare.system import Done, StepError
 from vcmts.paths import MistakeError
 
 CARD = "0000:3b:00.0"

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from host.prepare import texts
+from host.prepare.system import StepError
 from python.host.host_kernel import Kernel, Nic, relink, tree
 from python.host.host_machines import base
 from python.host.host_steps import apply, decided, machine, prepared, undo
 from python.layout_machines import Recorded, put
-from vcmts.host.prepare import texts
-from vcmts.host.prepare.system import StepError
 from vcmts.paths import MistakeError
 
 CARD = "0000:05:00.0"  # of the machine with one card

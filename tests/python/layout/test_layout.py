@@ -14,9 +14,9 @@ import pytest
 
 from python.layout_machines import Recorded, explained, record, server
 from vcmts import cli
-from vcmts.host.files import Files
 from vcmts.layout import machine, propose
 from vcmts.paths import CHECKOUT, program
+from vcmts.system.files import Files
 
 Json = dict[str, Any]
 Explain = Callable[..., tuple[int, Json]]

@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from python.layout_machines import Recorded, record, server
-from vcmts.host.files import Files
 from vcmts.layout import machine, propose
 from vcmts.layout.machine import Core, Machine
 from vcmts.layout.propose import Proposal
 from vcmts.paths import program
+from vcmts.system.files import Files
 
 Json = dict[str, Any]
 

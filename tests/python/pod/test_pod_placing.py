@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from python.layout_machines import Recorded, put, record, server
-from vcmts.host.files import Files
 from vcmts.layout import machine as layout_machine
 from vcmts.layout.machine import Machine
 from vcmts.layout.propose import LAYOUTS
@@ -19,6 +18,7 @@ from vcmts.pod import pages
 from vcmts.pod.placing import Place, own, placing, shared, with_others
 from vcmts.pod.render import RefusedError, Source, rendered
 from vcmts.pod.variables import WrongError
+from vcmts.system.files import Files
 
 SMT = Recorded(cores=8, threads=2, cpuset="1-3,9-11", affinity="1-3,9-11")
 

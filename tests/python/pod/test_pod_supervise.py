@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from vcmts.control.client import RefusedError
-from vcmts.host.files import Files
 from vcmts.layout.machine import Machine
 from vcmts.pod import mounted, render, supervise
 from vcmts.pod.render import Rendered, Source
 from vcmts.pod.supervise import Pod
 from vcmts.pod.voice import Voice
+from vcmts.system.files import Files
 
 NOW = Rendered("name: x\n", {}, None, ("1",))
 

@@ -8,17 +8,19 @@ from typing import Any
 import pytest
 import yaml
 
+from planning.day import load as day_load
+from planning.day.load import Day, Point
+from planning.power import simulate
 from vcmts import yamls
-from vcmts.day import load as day_load
-from vcmts.day.load import Day, Point
 from vcmts.paths import CHECKOUT
 from vcmts.power import machine as power_machine
-from vcmts.power import model, policy, simulate
+from vcmts.power import model, policy
 from vcmts.power.model import Machine
+from vcmts.run.planner import PUBLISHED
 
 Json = dict[str, Any]
 PAGE = (CHECKOUT / "docs" / "power-model.md").read_text(encoding="utf-8")
-DAY = day_load.read(day_load.PUBLISHED)
+DAY = day_load.read(PUBLISHED)
 ROWS = [(level, saving) for level in power_machine.LEVELS for saving in power_machine.SAVINGS]
 
 

@@ -7,8 +7,9 @@ from dataclasses import replace
 
 import pytest
 
+from planning.power import simulate
 from vcmts.paths import MistakeError
-from vcmts.power import calibrate, model, simulate
+from vcmts.power import calibrate, model
 from vcmts.power.model import Kind, Machine, State, Use
 
 # A core takes 4 W at 2 GHz and 1 W at 1 GHz; 10 of them, and 20 W beside.

@@ -18,11 +18,11 @@ from vcmts import configuration
 from vcmts.bench import goals_list as goals
 from vcmts.bench import trials
 from vcmts.child import Stopped
-from vcmts.host.files import Files
 from vcmts.paths import MistakeError, program
 from vcmts.profile.command import write_profile
 from vcmts.profile.group import Cores
 from vcmts.progress import Progress
+from vcmts.system.files import Files
 from vcmts.units import MIB
 
 Json = dict[str, Any]

@@ -8,8 +8,8 @@ import json
 import sys
 from pathlib import Path
 
-from vcmts.host import software
-from vcmts.host.files import Files
+from vcmts.system import software
+from vcmts.system.files import Files
 
 
 def main(output: str, build: str, version: str, *places: str) -> None:

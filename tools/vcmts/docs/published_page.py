@@ -4,8 +4,8 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+from planning.size.published import PREFIX
 from vcmts.published import Figure, Published
-from vcmts.size.published import PREFIX
 
 HEAD = Path(__file__).with_name("published.md.in")
 

@@ -15,7 +15,6 @@ from typing import Any
 from vcmts import configuration
 from vcmts.child import folder, writable
 from vcmts.console import wide_console
-from vcmts.host.files import Files
 from vcmts.layout import advice, machine, propose
 from vcmts.layout.case import REFUSED, Case, Note, Port
 from vcmts.layout.machine import Machine
@@ -24,6 +23,7 @@ from vcmts.layout.show import show
 from vcmts.paths import MistakeError, program
 from vcmts.profile import crypto
 from vcmts.profile.server import write_server
+from vcmts.system.files import Files
 
 Json = dict[str, Any]
 SCHEMA = 1

@@ -5,8 +5,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from vcmts.host.cpu_list import cpus_or_none
-from vcmts.host.files import Files, number
+from vcmts.system.cpu_list import cpus_or_none
+from vcmts.system.files import Files, number
 
 CPUS = "sys/devices/system/cpu"
 CGROUPS = "sys/fs/cgroup"

@@ -13,7 +13,6 @@ import shutil
 import sys
 from pathlib import Path
 
-from vcmts.host.files import Files
 from vcmts.layout import machine as layout_machine
 from vcmts.layout.machine import Machine, written
 from vcmts.paths import program
@@ -24,6 +23,7 @@ from vcmts.pod.render import RefusedError, Rendered, Source, rendered, write
 from vcmts.pod.supervise import Pod, Signals, StoppedError, caught, unforeseen
 from vcmts.pod.variables import WrongError
 from vcmts.pod.voice import Voice, terminate
+from vcmts.system.files import Files
 
 MISTAKE = 2
 SUMMARY = "summary.json"

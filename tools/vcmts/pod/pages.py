@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Huge pages that a container may have: those that are free, within the limit of its cgroup."""
 
-from vcmts.host.files import Files, number
 from vcmts.pod.variables import WrongError
+from vcmts.system.files import Files, number
 
 MB = 1 << 20
 POOLS = "sys/kernel/mm/hugepages"

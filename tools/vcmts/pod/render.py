@@ -14,7 +14,6 @@ from typing import Any
 
 from yaml.nodes import Node, ScalarNode
 
-from vcmts.host.files import Files
 from vcmts.layout import machine as layout_machine
 from vcmts.layout.command import cores_text
 from vcmts.layout.machine import Machine
@@ -24,6 +23,7 @@ from vcmts.pod.placing import Placing, own, placing, provisional, threads_text, 
 from vcmts.pod.text import Document
 from vcmts.pod.variables import WrongError, replaced
 from vcmts.profile.server import write_item
+from vcmts.system.files import Files
 
 Json = dict[str, Any]
 PROFILES = "profiles"

@@ -21,7 +21,6 @@ from rich.console import Console
 from vcmts import configuration
 from vcmts.child import INTERRUPTED, Stopped, folder, start, stoppable, writable
 from vcmts.control import place
-from vcmts.day import plan
 from vcmts.paths import TOOL, MistakeError, complain, program
 from vcmts.run import (
     chance,
@@ -34,6 +33,7 @@ from vcmts.run import (
     identities,
     lateness,
     maps,
+    planner,
     power,
     qos,
     rates,
@@ -59,10 +59,10 @@ WORDS = (
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     configuration.add_arguments(parser)
     rates.add_arguments(parser)
-    plan.add_arguments(parser)
+    planner.add_arguments(parser)
     parser.add_argument(
         "--duration",
-        help=f"such as 500ms, 10s, 2min (default: {DURATION}; of a day {plan.DURATION})",
+        help=f"such as 500ms, 10s, 2min (default: {DURATION}; of a day {planner.DURATION})",
     )
     parser.add_argument(
         "--impair",
@@ -208,7 +208,7 @@ def refused(command: list[str]) -> int:
     return checked.returncode
 
 
-def show(day: plan.Plan | None, whole: dict[str, Any], facts: dict[str, Any]) -> int:
+def show(day: planner.Plan | None, whole: dict[str, Any], facts: dict[str, Any]) -> int:
     """The summary; of a day, which is added to it, what matters beside it. Returns 1 where none was
     seen."""
     console = Console(file=sys.stdout)
@@ -245,7 +245,7 @@ def conclude(
     whole: dict[str, Any],
     facts: dict[str, Any],
     given: argparse.Namespace,
-    day: plan.Plan | None,
+    day: planner.Plan | None,
     status: int,
     kept: str | None,
 ) -> int:
@@ -270,7 +270,11 @@ def conclude(
 
 
 def carry(
-    config: Path, within: Path, given: argparse.Namespace, stopped: Stopped, day: plan.Plan | None
+    config: Path,
+    within: Path,
+    given: argparse.Namespace,
+    stopped: Stopped,
+    day: planner.Plan | None,
 ) -> int:
     """Runs both programs on the configuration, and watches a day. Returns the exit status."""
     facts = facts_of(config)
@@ -325,7 +329,7 @@ def carry(
 def main(arguments: argparse.Namespace) -> int:
     writable(arguments.json)
     with folder() as within, stoppable() as stopped:
-        day = plan.planned(arguments, within)
+        day = planner.planned(arguments, within)
         config = configuration.chosen(arguments, within)
         if arguments.grants == "scheduled":
             config = grants.scheduled(config, within)

@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""vcmts size: what holds for every request: monotonic, the inverse of itself, in its units."""
+
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from planning.size import request as size_request
+from planning.size.curve import Costs, Curve, along, between
+from planning.size.load import DEPI_FRAME, Kind, Question, Server, usage
+from planning.size.plan import Plan, plan, violated
+from planning.size.published import PREFIX, costs
+from planning.size.request import Groups
+from vcmts import published
+from vcmts.paths import MistakeError
+from vcmts.published import Rules
+
+RULES = st.sampled_from(list(published.load().rules.values()))
+COSTS = st.builds(
+    lambda first, loss, up, threads: Costs(
+        "a machine",
+        2.0,
+        Curve(((1, first), (8, first * loss), (16, first * loss * loss)), 998.2, "x", threads),
+        Curve(((1, up),), 318.28, "x", threads),
+        1.0,
+    ),
+    st.floats(4, 30),
+    st.floats(0.8, 1),
+    st.floats(4, 20),
+    st.booleans(),
+)
+GROUPS = st.builds(
+    Groups,
+    ofdm=st.integers(1, 6),
+    count=st.integers(1, 500),
+    downstream=st.floats(0.1, 1.8),
+    upstream=st.floats(0, 1),
+)
+SERVERS = st.builds(
+    Server,
+    sockets=st.integers(1, 2),
+    cores=st.integers(8, 64),
+    clock=st.floats(1, 4),
+    memory_gib=st.one_of(st.none(), st.floats(8, 64)),
+    ports=st.one_of(st.none(), st.integers(1, 8)),
+    port_gbps=st.sampled_from([10.0, 25.0, 100.0]),
+    redundancy=st.sampled_from(["none", "n+1", "1+1"]),
+    interfaces=st.one_of(st.none(), st.integers(8, 64)),
+    nic_gbps=st.one_of(st.none(), st.floats(10, 200)),
+)
+QUESTIONS = st.builds(
+    Question,
+    kinds=st.lists(st.builds(Kind, GROUPS, COSTS), min_size=1, max_size=3),
+    server=SERVERS,
+    rules=RULES,
+    standby=st.sampled_from([0.0, 0.1, 1.0]),
+)
+
+
+def planned(question: Question) -> Plan:
+    try:
+        return plan(question)
+    except MistakeError:
+        assume(False)
+        raise
+
+
+def alone(found: Plan) -> list[int]:
+    return [sum(used.counts) for used in found.alone]
+
+
+def with_rate(question: Question, factor: float) -> Question:
+    """All service groups with so much of their downstream."""
+
+    def of(kind: Kind) -> Kind:
+        down = kind.groups.downstream
+        assert down is not None
+        return replace(kind, groups=replace(kind.groups, downstream=down * factor))
+
+    return replace(question, kinds=[of(kind) for kind in question.kinds])
+
+
+@given(QUESTIONS)
+def test_servers_hold_what_was_asked_for(question: Question) -> None:
+    """And none of them more than it can; one more service group of a kind would be too much."""
+    found = planned(question)
+    for place, kind in enumerate(question.kinds):
+        assert sum(f.servers * f.counts[place] for f in found.servers) == kind.groups.count
+    for filled in found.servers:
+        assert not violated(question, usage(question, filled.counts))
+    for used, bound in zip(found.alone, found.bounds, strict=True):
+        assert not violated(question, used) and bound
+
+
+@given(QUESTIONS)
+def test_the_inverse_of_one_kind(question: Question) -> None:
+    question = replace(question, kinds=question.kinds[:1])
+    found = planned(question)
+    count, a_server = question.kinds[0].groups.count or 0, alone(found)[0]
+    assert (found.count - 1) * a_server < count <= found.count * a_server
+
+
+@given(QUESTIONS, st.integers(1, 32))
+def test_more_cores_never_fewer_service_groups(question: Question, more: int) -> None:
+    found = planned(question)
+    larger = replace(question, server=replace(question.server, cores=question.server.cores + more))
+    again = planned(larger)
+    assert all(new >= old for new, old in zip(alone(again), alone(found), strict=True))
+    assert again.count <= found.count
+
+
+@given(QUESTIONS, st.floats(1.01, 3))
+def test_a_faster_core_never_fewer(question: Question, factor: float) -> None:
+    found = planned(question)
+    server = replace(question.server, clock=question.server.clock * factor)
+    again = planned(replace(question, server=server))
+    assert all(new >= old for new, old in zip(alone(again), alone(found), strict=True))
+
+
+@given(QUESTIONS, st.floats(0.1, 1))
+def test_a_higher_rate_never_fewer_servers(question: Question, factor: float) -> None:
+    found = planned(question)
+    less = planned(with_rate(question, factor))
+    assert less.count <= found.count
+    assert all(new >= old for new, old in zip(alone(less), alone(found), strict=True))
+
+
+@given(QUESTIONS, st.sampled_from(["server_cores", "socket_cores", "control_plane_cores"]))
+def test_what_is_set_aside_never_gives_more(question: Question, key: str) -> None:
+    changes: dict[str, Any] = {key: getattr(question.rules, key) + 1}
+    rules = replace(question.rules, **changes)
+    found, less = planned(question), planned(replace(question, rules=rules))
+    assert less.count >= found.count
+
+
+@given(QUESTIONS)
+def test_a_service_group_more_takes_one_place_more(question: Question) -> None:
+    """No rate, no core and no byte is lost between one count and the next."""
+    one = replace(question, kinds=question.kinds[:1])
+    used = [usage(one, [n]) for n in range(6)]
+    for now, then in pairwise(used):
+        assert then.cores >= now.cores and then.transmit >= now.transmit
+        assert then.memory_gib > now.memory_gib and then.ports >= now.ports
+
+
+def test_wire_bytes_by_hand() -> None:
+    """1 Gbps of 1,000-byte packets: 1,024 on the core network's wire, 1,072.4 in DEPI."""
+    curve = Curve(((1, 10.0),), 1000, "x", True)
+    kind = Kind(Groups(6, downstream=1.0, upstream=0.0), Costs("m", 2, curve, curve, 1.0))
+    question = Question([kind], Server(1, 8, 2.0, port_gbps=1.05), Rules(1, 0.5))
+    used = usage(question, [1])
+    assert used.ports == 2, "the busier direction counts"
+    assert used.receive == pytest.approx(1.024)
+    assert used.transmit == pytest.approx(1.025 * 1538 / 1470) == pytest.approx(1.025 * DEPI_FRAME)
+
+
+def test_hyper_threads_by_hand() -> None:
+    """A figure of both threads is halved for one; one thread alone is halved and then gains."""
+    groups = Groups(6, downstream=1.0, upstream=0.0)
+    for both, gain, expected in ((True, 1.25, 5.0), (False, 1.0, 5.0), (False, 1.25, 6.25)):
+        curve = Curve(((1, 10.0),), 1000, "x", both)
+        server = Server(1, 8, 2.0, thread_gain=gain)
+        question = Question([Kind(groups, Costs("m", 2, curve, curve, 1.0))], server, Rules(1, 0.5))
+        [rate] = usage(question, [1]).rates
+        assert (rate.core, rate.thread) == (10.0, expected)
+
+
+def test_both_directions_on_one_thread_by_hand() -> None:
+    """5 Gbps a thread downstream or 4 upstream: 1 Gbps up leaves three quarters."""
+    down, up = Curve(((1, 10.0),), 1000, "x", True), Curve(((1, 8.0),), 300, "x", True)
+    rules = Rules(0.5, 0, one_thread=True)
+    kind = Kind(Groups(6, upstream=1.0), Costs("m", 2, down, up, 1.0))
+    [rate] = usage(Question([kind], Server(1, 8, 2.0), rules), [1]).rates
+    assert (rate.downstream, rate.upstream) == pytest.approx((3.75, 1.0))
+    kind = replace(kind, groups=Groups(6))
+    [rate] = usage(Question([kind], Server(1, 8, 2.0), rules), [1]).rates
+    assert rate.upstream == pytest.approx(0.15 * rate.downstream)
+    assert rate.downstream / 5 + rate.upstream / 4 == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("text", "gbps"),
+    [("10Gbps", 10), ("500 Mbps", 0.5), ("1.5Tbps", None), ("1Tbps", 1000), ("250kbps", 0.00025),
+     ("0", 0), ("7bps", 7e-9), ("1e3bps", None), ("", None), ("10GBps", None)],
+)  # fmt: skip
+def test_units_of_rates(text: str, gbps: float | None) -> None:
+    if gbps is None:
+        with pytest.raises(MistakeError, match="allowed: a rate"):
+            size_request.rate(text, "rate")
+    else:
+        assert size_request.rate(text, "rate") == pytest.approx(gbps)
+
+
+def test_lines_through_points() -> None:
+    points = [(1.0, 10.0), (3.0, 20.0)]
+    assert [between(points, x) for x in (0, 1, 2, 3, 9)] == [10, 10, 15, 20, 20]
+    assert [along(points, x) for x in (0, 1, 2, 3, 9)] == [5, 10, 15, 20, 50]
+    assert along(points[:1], 9) == 10
+
+
+@pytest.mark.parametrize("profile", published.load().profiles)
+def test_published_curves_fall_and_their_sums_rise(profile: str) -> None:
+    """Which the calculation counts on."""
+    data = published.load()
+    groups = Groups(6, crypto=data.profiles[profile].crypto)
+    curve = costs(data, PREFIX + profile, groups).downstream
+    each = [gbps for _, gbps in curve.points]
+    assert each == sorted(each, reverse=True)
+    whole = [n * curve.gbps(n) for n in range(1, curve.most_at_once + 1)]
+    assert whole == sorted(whole)

@@ -1,0 +1,299 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Steps of cards: virtual functions, what each of them is given, and the driver that has it."""
+
+import json
+from contextlib import suppress
+from typing import Any
+
+from host.prepare.cards import (
+    ADDRESS,
+    DEVICES,
+    NETS,
+    function_address,
+    interfaces_of,
+    override_of,
+)
+from host.prepare.login import is_up
+from host.prepare.plan import NO_IOMMU
+from host.prepare.steps import (
+    GoneError,
+    Kind,
+    LeftError,
+    Step,
+    by_parts,
+    equal,
+    unchanged,
+)
+from host.prepare.system import StepError, System
+from host.prepare.use import busy, not_in_use
+from vcmts.system.files import number
+
+DRIVERS = "sys/bus/pci/drivers"
+
+
+def interface_of(system: System, card: str) -> str:
+    found = interfaces_of(system.files, card)
+    if not found:
+        raise GoneError(f"card {card} has no interface of the kernel's")
+    return found[0]
+
+
+# ---- how many functions a card has
+
+
+def functions_state(system: System, step: Step) -> int:
+    text = system.files.text(f"{DEVICES}/{step.target}/sriov_numvfs")
+    found = number(text)
+    if not isinstance(found, int):
+        raise GoneError(f"card {step.target} is not there, or makes no functions")
+    return found
+
+
+def functions_change(system: System, step: Step, now: int) -> None:
+    if now:
+        raise StepError(
+            f"card {step.target} has {now} functions that somebody made, and {step.wanted} are "
+            "wanted: take them away first, or leave the card out (--cards)"
+        )
+    try:
+        system.set(f"{DEVICES}/{step.target}/sriov_numvfs", str(step.wanted))
+    except OSError as error:
+        raise StepError(
+            f"card {step.target}: its driver refuses {step.wanted} functions ({error.strerror}): "
+            "is SR-IOV on in the firmware?"
+        ) from error
+    if functions_state(system, step) != step.wanted:
+        raise StepError(f"card {step.target}: {step.wanted} functions were asked for and not made")
+
+
+def functions_restore(system: System, step: Step, before: int) -> None:
+    for index in range(int(step.wanted)):
+        address = function_address(system.files, step.target, index)
+        if address:
+            not_in_use(system.files, address)
+    system.set(f"{DEVICES}/{step.target}/sriov_numvfs", str(before))
+
+
+# ---- the card's own interface
+
+
+def interface_state(system: System, step: Step) -> dict[str, Any]:
+    name = interface_of(system, step.target)
+    mtu = number(system.files.text(f"{NETS}/{name}/mtu"))
+    return {
+        "mtu": mtu if isinstance(mtu, int) else 0,
+        "up": is_up(system.files, name),
+        "ipv6": system.files.text(no_ipv6(name)) == "0",
+    }
+
+
+def no_ipv6(name: str) -> str:
+    return f"proc/sys/net/ipv6/conf/{name}/disable_ipv6"
+
+
+def set_interface(system: System, step: Step, wanted: dict[str, Any], now: dict[str, Any]) -> None:
+    """Without addresses of its own: one that a router announced would be an operator's."""
+    name = interface_of(system, step.target)
+    ipv6 = wanted["ipv6"] != now["ipv6"]
+    if ipv6 and not wanted["ipv6"]:
+        system.set(no_ipv6(name), "1")
+    if wanted["mtu"] != now["mtu"]:
+        system.call("ip", "link", "set", "dev", name, "mtu", str(wanted["mtu"]))
+    if wanted["up"] != now["up"]:
+        system.call("ip", "link", "set", "dev", name, "up" if wanted["up"] else "down")
+    if ipv6 and wanted["ipv6"]:
+        system.set(no_ipv6(name), "0")
+
+
+def interface_change(system: System, step: Step, now: Any) -> None:
+    set_interface(system, step, step.wanted, now)
+
+
+def interface_restore(system: System, step: Step, before: Any) -> None:
+    set_interface(system, step, before, interface_state(system, step))
+
+
+# ---- what a function is given by its card
+
+
+def parts(step: Step) -> tuple[str, int]:
+    card, _, index = step.target.partition("/")
+    return card, int(index)
+
+
+def vlan_of(told: dict[str, Any]) -> Any:
+    listed = told.get("vlan_list")
+    return listed[0].get("vlan", 0) if listed else told.get("vlan", 0)
+
+
+def function_state(system: System, step: Step) -> dict[str, Any]:
+    card, index = parts(step)
+    if not function_address(system.files, card, index):
+        raise GoneError(f"card {card} has no function {index}")
+    name = interface_of(system, card)
+    done = system.start(("ip", "-j", "link", "show", "dev", name))
+    try:
+        listed = json.loads(done.said)[0].get("vfinfo_list", [])
+        told = next(one for one in listed if one.get("vf") == index)
+        return {
+            "mac": told.get("address", told.get("mac", "")),
+            "vlan": vlan_of(told),
+            "check": told.get("spoofchk", False),
+            "trust": told.get("trust", False),
+        }
+    except (ValueError, LookupError, AttributeError, StopIteration, TypeError) as error:
+        raise StepError(
+            f"`ip -j link show dev {name}` does not tell of function {index}"
+        ) from error
+
+
+def set_function(system: System, step: Step, wanted: dict[str, Any], now: dict[str, Any]) -> None:
+    card, index = parts(step)
+    name = interface_of(system, card)
+    words = {
+        "mac": ("mac", str(wanted["mac"])),
+        "vlan": ("vlan", str(wanted["vlan"])),
+        "check": ("spoofchk", "on" if wanted["check"] else "off"),
+        "trust": ("trust", "on" if wanted["trust"] else "off"),
+    }
+    for key, setting in words.items():
+        if wanted[key] != now[key]:
+            system.call("ip", "link", "set", "dev", name, "vf", str(index), *setting)
+
+
+def may_change(system: System, step: Step, address: str) -> None:
+    """Raises StepError: a process has it open, or it was there before and somebody uses it."""
+    not_in_use(system.files, address)
+    why = "" if step.made or not step.target.count("/") else busy(system.files, address)
+    if why:
+        raise StepError(f"{address}: {why}: leave its card out (--cards), or free it")
+
+
+def function_change(system: System, step: Step, now: Any) -> None:
+    may_change(system, step, function_address(system.files, *parts(step)))
+    set_function(system, step, step.wanted, now)
+    got = function_state(system, step)
+    if got != step.wanted:
+        names = [key for key in step.wanted if got[key] != step.wanted[key]]
+        raise StepError(f"function {step.target}: its driver did not take {', '.join(names)}")
+
+
+def function_restore(system: System, step: Step, before: Any) -> None:
+    if not step.made:
+        not_in_use(system.files, function_address(system.files, *parts(step)))
+        set_function(system, step, before, function_state(system, step))
+
+
+def function_ours(step: Step, now: Any, before: Any) -> bool:
+    return step.made or by_parts(step, now, before)
+
+
+# ---- who drives a function
+
+
+def address_of(system: System, step: Step) -> str:
+    card, slash, _ = step.target.partition("/")
+    address = function_address(system.files, *parts(step)) if slash else card
+    if not address or not system.path(f"{DEVICES}/{address}").is_dir():
+        raise GoneError(f"{step.target} is not there")
+    return address
+
+
+def binding_state(system: System, step: Step) -> dict[str, str]:
+    address = address_of(system, step)
+    driver = system.files.link(f"{DEVICES}/{address}/driver")
+    return {"override": override_of(system.files, address), "driver": driver}
+
+
+def unbind(system: System, address: str) -> None:
+    driver = system.files.link(f"{DEVICES}/{address}/driver")
+    if driver:
+        system.set(f"{DRIVERS}/{driver}/unbind", address)
+
+
+def no_iommu_mode(system: System) -> bool:
+    return system.files.text(NO_IOMMU) == "Y"
+
+
+def binding_change(system: System, step: Step, now: Any) -> None:
+    address, driver = address_of(system, step), step.wanted["driver"]
+    may_change(system, step, address)
+    if not system.path(f"{DEVICES}/{address}/iommu_group").exists() and not no_iommu_mode(system):
+        raise StepError(f"{address}: no IOMMU is before it: {driver} would not take it")
+    refused = ""
+    system.set(f"{DEVICES}/{address}/driver_override", step.wanted["override"])
+    if now["driver"] != driver:
+        unbind(system, address)
+        try:
+            system.set("sys/bus/pci/drivers_probe", address)
+        except OSError as error:
+            refused = f" ({error.strerror})"
+    got = binding_state(system, step)["driver"]
+    if got != driver:
+        raise StepError(f"{address}: {driver} does not take it{refused}: is there an IOMMU?")
+
+
+def binding_restore(system: System, step: Step, before: Any) -> None:
+    address = address_of(system, step)
+    now = binding_state(system, step)
+    if now["driver"] != before["driver"]:
+        not_in_use(system.files, address)
+        unbind(system, address)
+    if now["override"] != before["override"]:
+        system.set(f"{DEVICES}/{address}/driver_override", before["override"] or "\n")
+    if before["driver"] and now["driver"] != before["driver"]:
+        try:
+            system.set(f"{DRIVERS}/{before['driver']}/bind", address)
+        except OSError as error:
+            raise StepError(
+                f"{address}: {before['driver']} does not take it back ({error.strerror})"
+            ) from error
+
+
+def free_to_undo(system: System, step: Step) -> None:
+    """Raises StepError: what a step made, or gave a driver, is in use."""
+    with suppress(GoneError):
+        if step.kind in ("binding", "function"):
+            not_in_use(system.files, address_of(system, step))
+
+
+def binding_ours(step: Step, now: Any, before: Any) -> bool:
+    """Between two drivers it has none."""
+    drivers = (before["driver"], step.wanted["driver"], "")
+    overrides = (before["override"], step.wanted["override"])
+    return now["driver"] in drivers and now["override"] in overrides
+
+
+# ---- modules of the kernel
+
+
+def module_state(system: System, step: Step) -> bool:
+    return system.path(f"{DRIVERS}/{step.target}").is_dir()
+
+
+def module_change(system: System, step: Step, now: Any) -> None:
+    system.call("modprobe", step.target)
+    if not module_state(system, step):
+        raise StepError(f"{step.target}: the kernel has no such driver")
+
+
+def module_restore(system: System, step: Step, before: Any) -> None:
+    if module_state(system, step) and not before:
+        others = system.files.names(f"{DRIVERS}/{step.target}", ADDRESS)
+        if others:
+            raise LeftError(f"{step.target} has {', '.join(others)} of somebody else's")
+        system.call("modprobe", "--remove", step.target)
+
+
+KINDS = {
+    "functions": Kind(functions_state, functions_change, functions_restore, equal, unchanged),
+    "interface": Kind(interface_state, interface_change, interface_restore, equal, by_parts),
+    "function": Kind(function_state, function_change, function_restore, equal, function_ours),
+    "binding": Kind(binding_state, binding_change, binding_restore, equal, binding_ours),
+    "module": Kind(module_state, module_change, module_restore, equal, unchanged),
+}
+
+
+def card_of(step: Step) -> str:
+    """The card that a step changes; "": none."""
+    return step.target.partition("/")[0] if step.kind in KINDS and step.kind != "module" else ""

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The planned functions as Kubernetes hands them out: pools of the SR-IOV network device plugin,
+and what the kubelet is told of the cores."""
+
+import json
+from typing import Any
+
+from host.prepare.cards import VFIO
+from host.prepare.plan import Function, Plan, PlannedCard
+from vcmts.layout.machine import written
+
+FOLDER = "kubernetes"
+MAP = f"{FOLDER}/sriov-device-plugin.yaml"
+KUBELET = f"{FOLDER}/kubelet.yaml"
+NAMES = (MAP, KUBELET)
+PREFIX = "intel.com"
+HEAD = "# Written by `vcmts host plan --kubernetes`"
+CONFIG_MAP = """{head}: pools of the planned functions of this node.
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: sriovdp-config
+  namespace: kube-system
+data:
+  config.json: |
+{config}
+"""
+CONFIGURATION = """{head}: to be merged into the configuration of this node's kubelet.
+apiVersion: kubelet.config.k8s.io/v1beta1
+kind: KubeletConfiguration
+cpuManagerPolicy: static
+cpuManagerPolicyOptions:
+  full-pcpus-only: "true"
+topologyManagerPolicy: single-numa-node
+"""
+
+
+def name_of(plan: Plan, one: Function) -> str:
+    """A port that is not every group's has MAC address and VLAN of its own: a pool of its own."""
+    if one.groups == plan.groups:
+        return f"vcmts_{one.role}"
+    return f"vcmts_{one.role}_sg{'_'.join(map(str, one.groups))}"
+
+
+def variable(name: str) -> str:
+    """In which a pod finds the addresses of what it was given."""
+    return f"PCIDEVICE_{PREFIX}_{name}".upper().replace(".", "_")
+
+
+def address_of(card: PlannedCard, one: Function) -> str:
+    return card.address if one.index is None else card.addresses[one.index]
+
+
+def pools(plan: Plan) -> dict[str, list[tuple[PlannedCard, Function]]]:
+    found: dict[str, list[tuple[PlannedCard, Function]]] = {}
+    for card in plan.cards:
+        for one in card.functions:
+            found.setdefault(name_of(plan, one), []).append((card, one))
+    return found
+
+
+def resources(plan: Plan) -> dict[str, Any]:
+    listed = []
+    for name, members in sorted(pools(plan).items()):
+        # What works beside the kernel's driver needs the verbs' devices.
+        more = {"drivers": [VFIO]} if members[0][0].bind else {"isRdma": True}
+        addresses = [address_of(card, one) for card, one in members]
+        selectors = {"pciAddresses": addresses, **more}
+        listed.append({"resourceName": name, "resourcePrefix": PREFIX, "selectors": selectors})
+    return {"resourceList": listed}
+
+
+def files_of(plan: Plan) -> dict[str, str]:
+    """By their names in the plan's folder."""
+    kubelet = CONFIGURATION.format(head=HEAD)
+    if plan.isolated:
+        others = sorted({core[0] for core in plan.facts.cores} - set(plan.isolated))
+        kubelet += f'reservedSystemCPUs: "{written(others)}"\n'
+    found = {KUBELET: kubelet}
+    if plan.cards:
+        text = json.dumps(resources(plan), indent=2)
+        config = "\n".join(f"    {line}" for line in text.splitlines())
+        found[MAP] = CONFIG_MAP.format(head=HEAD, config=config)
+    return found
+
+
+def words(plan: Plan) -> list[str]:
+    lines = ["## Kubernetes", ""]
+    for name in sorted(pools(plan)):
+        lines.append(f"- {PREFIX}/{name}: in the pod `${{{variable(name)}[0]}}`")
+    if not plan.cards:
+        lines.append("No card is used, so there is no pool.")
+    return [*lines, ""]

@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A plan read from its file, which may come from a repository, and is carried out by root: each
+field is what `vcmts host plan` may write there, and nothing in it goes further.
+
+What only the machine can tell of it is held against that before anything is changed
+(host.prepare.allowed).
+"""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+
+from host.prepare import arguments
+from host.prepare.cards import ADDRESS, ID, MAC
+from host.prepare.plan import (
+    LOADERS,
+    NAME,
+    SCHEMA,
+    SIZES_KB,
+    Facts,
+    Function,
+    Pages,
+    Plan,
+    PlannedCard,
+)
+from host.prepare.wish import ETHERNET_MTU, MOST_VLAN, ROLES
+from vcmts.layout.propose import MOST_GROUPS
+from vcmts.paths import MistakeError
+from vcmts.secret import shown
+
+Json = dict[str, Any]
+MOST_BYTES = 4 << 20
+NO_MAC = "00:00:00:00:00:00"
+
+
+def whole(least: int, most: int) -> Json:
+    return {"type": "integer", "minimum": least, "maximum": most}
+
+
+def text(pattern: str) -> Json:
+    return {"type": "string", "pattern": rf"^(?:{pattern})\Z"}
+
+
+def array(items: Json, most: int) -> Json:
+    return {"type": "array", "items": items, "maxItems": most}
+
+
+def numbers(items: Json, most: int) -> Json:
+    return {**array(items, most), "uniqueItems": True}
+
+
+def record(**properties: Json) -> Json:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+CPU = whole(0, 65535)
+NODE = {"anyOf": [whole(0, 1023), {"type": "null"}]}
+GROUPS = {**numbers(whole(1, 65535), MOST_GROUPS), "minItems": 1}
+FUNCTION = record(
+    index={"anyOf": [whole(0, 1023), {"type": "null"}]},
+    role={"enum": list(ROLES)},
+    groups=GROUPS,
+    mac=text(f"|{MAC}"),
+    vlan=whole(0, MOST_VLAN),
+    check={"type": "boolean"},
+    trust={"type": "boolean"},
+)
+CARD = record(
+    address=text(ADDRESS),
+    vendor=text(ID),
+    device=text(ID),
+    mac=text(f"|{MAC}"),
+    node=NODE,
+    functions={**array(FUNCTION, 1024), "minItems": 1},
+    made=whole(0, 1024),
+    others={"type": "boolean"},
+    addresses=array(text(ADDRESS), 1024),
+    bind={"type": "boolean"},
+    named={"type": "boolean"},
+    mtu=whole(ETHERNET_MTU, 65535),
+)
+DOCUMENT = record(
+    schema={"const": SCHEMA},
+    groups=GROUPS,
+    main_core=CPU,
+    polling=numbers(CPU, 65536),
+    isolated=numbers(CPU, 65536),
+    pages=array(record(node=NODE, size_kb={"enum": list(SIZES_KB)}, count=whole(1, 1 << 24)), 1024),
+    arguments=array({"type": "string"}, 32),
+    cards=array(CARD, 256),
+    iommu={"type": "boolean"},
+    no_iommu={"type": "boolean"},
+    facts=record(
+        cores=array(
+            {
+                "type": "array",
+                "prefixItems": [CPU, NODE, NODE, array(CPU, 65536)],
+                "minItems": 4,
+                "items": False,
+            },
+            65536,
+        ),
+        loader={"enum": list(LOADERS)},
+    ),
+)
+
+
+def card_of(found: Json) -> PlannedCard:
+    functions = tuple(Function(**{**f, "groups": tuple(f["groups"])}) for f in found["functions"])
+    return PlannedCard(**{**found, "functions": functions, "addresses": tuple(found["addresses"])})
+
+
+def plan_of(found: Json) -> Plan:
+    cores = tuple((n, socket, node, tuple(s)) for n, socket, node, s in found["facts"]["cores"])
+    return Plan(
+        groups=tuple(found["groups"]),
+        main_core=found["main_core"],
+        polling=tuple(found["polling"]),
+        isolated=tuple(found["isolated"]),
+        pages=tuple(Pages(**one) for one in found["pages"]),
+        arguments=tuple(found["arguments"]),
+        cards=tuple(card_of(one) for one in found["cards"]),
+        iommu=found["iommu"],
+        no_iommu=found["no_iommu"],
+        facts=Facts(cores, found["facts"]["loader"]),
+    )
+
+
+def wrong_function(card: PlannedCard, one: Function, groups: Sequence[int]) -> str:
+    if not set(one.groups) <= set(groups):
+        return "a port of a service group that is none of the plan's"
+    if one.index is None:
+        return "a card as a whole has a MAC address or VLAN" if one.mac or one.vlan else ""
+    if one.index >= card.made:
+        return f"function {one.index} of {card.made}"
+    if one.mac in ("", NO_MAC) or int(one.mac[:2], 16) & 1:
+        return f"function {one.index} has MAC address {one.mac!r}, which is no station's"
+    return ""
+
+
+def wrong_card(card: PlannedCard, groups: Sequence[int]) -> str:
+    indexes = [one.index for one in card.functions]
+    whole_card = card.made == 0
+    if whole_card != (indexes == [None]) or (not whole_card and None in indexes):
+        return f"its functions are not those of a card with {card.made}"
+    if whole_card and card.others:
+        return "a card as a whole has functions of others"
+    if len(set(indexes)) != len(indexes):
+        return "a function is there twice"
+    if len(card.addresses) != card.made:
+        return f"{len(card.addresses)} addresses of {card.made} functions"
+    found = (wrong_function(card, one, groups) for one in card.functions)
+    return next((why for why in found if why), "")
+
+
+def wrong_cores(plan: Plan) -> Iterator[str]:
+    there = {core[0] for core in plan.facts.cores}
+    for name, cores in (
+        ("main_core", [plan.main_core]),
+        ("polling", plan.polling),
+        ("isolated", plan.isolated),
+    ):
+        others = sorted(set(cores) - there)
+        if others:
+            yield f"{name}: core {others[0]} is none of facts.cores"
+    if plan.main_core in plan.isolated:
+        yield f"isolated: core {plan.main_core} is main_core, where all else runs"
+
+
+def inconsistent(plan: Plan) -> Iterator[str]:
+    """What a schema cannot say."""
+    yield from wrong_cores(plan)
+    addresses = [card.address for card in plan.cards]
+    for card in plan.cards:
+        why = wrong_card(card, plan.groups)
+        if why or addresses.count(card.address) > 1:
+            yield f"cards: {card.address}: {why or 'it is there twice'}"
+    nodes = [one.node for one in plan.pages]
+    if len(set(nodes)) != len(nodes) or (None in nodes and len(nodes) > 1):
+        yield "pages: a node is there twice"
+    if len({one.size_kb for one in plan.pages}) > 1:
+        yield "pages: of several sizes"
+    left = arguments.possible(plan.isolated, plan.pages)
+    for word in plan.arguments:
+        if word not in left:
+            yield (
+                f"arguments: found {word!r}, allowed, in this order and once each: "
+                f"{' '.join(arguments.possible(plan.isolated, plan.pages))}"
+            )
+            return
+        left = left[left.index(word) + 1 :]
+
+
+def bounded(path: Path, most: int) -> str:
+    """A file's text. Raises MistakeError: it is not there, no file, no text, or too large."""
+    try:
+        if path.is_symlink() or not path.is_file():
+            raise MistakeError(f"{path}: no such file, or a link; `vcmts host plan -o` writes one")
+        if path.stat().st_size > most:
+            raise MistakeError(f"{path}: larger than {most >> 20} MB")
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise MistakeError(f"{path}: no text") from error
+
+
+def once(path: Path) -> Callable[[list[tuple[str, Any]]], Json]:
+    """An object whose keys are there once: of two, people and programs may read another one."""
+
+    def made(pairs: list[tuple[str, Any]]) -> Json:
+        names = [name for name, _ in pairs]
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            raise MistakeError(f"{path}: {twice[:40]!r} is there twice in an object")
+        return dict(pairs)
+
+    return made
+
+
+def read(folder: Path) -> Plan:
+    path = folder / NAME
+    try:
+        # 1.0 is a whole number to a schema, and a text that no file of the kernel's takes.
+        found = json.loads(
+            bounded(path, MOST_BYTES),
+            parse_float=str,
+            parse_constant=str,
+            object_pairs_hook=once(path),
+        )
+    except (ValueError, RecursionError) as error:
+        raise MistakeError(f"{path}: no JSON") from error
+    wrong = jsonschema.exceptions.best_match(
+        jsonschema.Draft202012Validator(DOCUMENT).iter_errors(found)
+    )
+    if wrong is not None:
+        place = ".".join(str(step) for step in wrong.absolute_path) or "file"
+        raise MistakeError(f"{path}: {place}: {shown(wrong.message)[:160]}")
+    plan = plan_of(found)
+    why = next(inconsistent(plan), "")
+    if why:
+        raise MistakeError(f"{path}: {why[:300]}")
+    return plan

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is wished for: so many service groups, or those of a configuration, and what they need."""
+
+import argparse
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from planning.size import published as size_published
+from planning.size.command import DEFAULT_MACHINE
+from planning.size.request import Groups
+from vcmts import published
+from vcmts.layout.command import cores_text, told
+from vcmts.layout.machine import Machine
+from vcmts.layout.propose import MOST_GROUPS
+from vcmts.paths import TOOL, MistakeError
+
+Json = dict[str, Any]
+NETWORK, RPHY = "network", "rphy"
+ROLES = (NETWORK, RPHY)
+ETHERNET_MTU = 1500
+MOST_VLAN = 4094
+
+
+@dataclass(frozen=True)
+class Port:
+    """A port that one service group has, or several together."""
+
+    role: str
+    groups: tuple[int, ...]
+    mac: str = ""  # "": one is made up
+    vlan: int = 0  # that the card puts on and takes off; 0: none
+    several: bool = False  # more MAC addresses than that one
+
+
+@dataclass(frozen=True)
+class Wish:
+    groups: tuple[int, ...]
+    upstreams: tuple[bool, ...]
+    ports: tuple[Port, ...]
+    memory_mb: int
+    memory_source: str
+    mtu: int
+    placement: Json | None = None  # as vcmtsd has it, where the file asks for one
+
+
+def vlans(text: str, option: str, count: int) -> list[int]:
+    """Of each of `count` ports: one for all, or one each."""
+    if not text:
+        return [0] * count
+    found: list[int] = []
+    for part in text.split(","):
+        first, _, last = part.partition("-")
+        numbers = [n for n in (first, last or first) if n.isdigit() and len(n) < 5]
+        if len(numbers) < 2 or not 1 <= int(numbers[0]) <= int(numbers[1]) <= MOST_VLAN:
+            raise MistakeError(f"{option}: found {part!r}, allowed: VLANs, such as 10 or 100-103")
+        found += range(int(numbers[0]), int(numbers[1]) + 1)
+    if len(found) not in (1, count):
+        raise MistakeError(
+            f"{option}: found {len(found)} VLANs for {count} ports, allowed: one for all, or one "
+            "for each"
+        )
+    return found if len(found) == count else found * count
+
+
+def ports_of_number(arguments: argparse.Namespace, groups: Sequence[int]) -> list[Port]:
+    sets = [tuple(groups)] if arguments.ports == "shared" else [(group,) for group in groups]
+    tags = {
+        NETWORK: vlans(arguments.network_vlan, "--network-vlan", len(sets)),
+        RPHY: vlans(arguments.rphy_vlan, "--rphy-vlan", len(sets)),
+    }
+    return [
+        Port(role, users, vlan=tags[role][turn])
+        for turn, users in enumerate(sets)
+        for role in ROLES
+    ]
+
+
+@cache
+def published_memory() -> tuple[float, str]:
+    """MB of huge pages for a service group, where no configuration tells it, and who says so."""
+    one = size_published.costs(published.load(), DEFAULT_MACHINE, Groups(ofdm=6))
+    return (one.memory_gib or 1.0) * 1024, one.memory_source
+
+
+def of_number(arguments: argparse.Namespace) -> Wish:
+    number = 1 if arguments.groups is None else arguments.groups
+    if not 1 <= number <= MOST_GROUPS:
+        raise MistakeError(f"--groups: found {number}, allowed: 1 to {MOST_GROUPS}")
+    groups = tuple(range(1, number + 1))
+    memory, source = published_memory()
+    return Wish(
+        groups=groups,
+        upstreams=(True,) * number,
+        ports=tuple(ports_of_number(arguments, groups)),
+        memory_mb=math.ceil(memory * number),
+        memory_source=source,
+        mtu=2000,  # of the published profiles (rphy.mtu)
+    )
+
+
+def ports_of_config(arguments: argparse.Namespace, groups: Sequence[Json]) -> list[Port]:
+    """Groups that name the same device share it. What vcmtsd tags itself, the card does not."""
+    users: dict[tuple[str, str], list[Json]] = {}
+    for group in groups:
+        for role in ROLES:
+            users.setdefault((group[f"{role}_device"].split(",")[0], role), []).append(group)
+    found: list[Port] = []
+    for role, option in ((NETWORK, arguments.network_vlan), (RPHY, arguments.rphy_vlan)):
+        sets = [listed for (_, of), listed in users.items() if of == role]
+        tags = vlans(option, f"--{role}-vlan", len(sets))
+        for listed, tag in zip(sets, tags, strict=True):
+            own = [group["ports"][role] for group in listed]
+            if tag and any(port["vlan"] for port in own):
+                raise MistakeError(
+                    f"--{role}-vlan: found {tag}, and the file has a vlan for service group "
+                    f"{listed[0]['service_group']}, which vcmtsd puts on itself: allowed: one of "
+                    "them"
+                )
+            macs = sorted({port["mac"] for port in own if port["mac"]})
+            names = tuple(group["service_group"] for group in listed)
+            found.append(Port(role, names, macs[0] if macs else "", tag, len(macs) > 1))
+    return found
+
+
+def of_config(arguments: argparse.Namespace, machine: Machine) -> Wish:
+    path = Path(arguments.config)
+    if not path.is_file():
+        raise MistakeError(f"{path}: no such file; `{TOOL} profile NAME > FILE` writes one")
+    facts = told(path, cores_text(machine))
+    groups, placement = facts["groups"], facts["placement"]
+    if arguments.groups not in (None, len(groups)):
+        raise MistakeError(
+            f"--groups: found {arguments.groups}, and {path} has {len(groups)}: say one"
+        )
+    asked = any(group["given"] for group in placement["groups"])
+    refused = placement["refused"]
+    if asked and refused:
+        raise MistakeError(
+            f"{path}: threads.{refused[0]['key']}: found {refused[0]['found']}, allowed: "
+            f"{refused[0]['allowed']}"
+        )
+    return Wish(
+        groups=tuple(group["service_group"] for group in groups),
+        upstreams=tuple(group["upstream"] is not None for group in placement["groups"]),
+        ports=tuple(ports_of_config(arguments, groups)),
+        memory_mb=placement["memory_mb"],
+        memory_source=f"what vcmtsd needs for {path.name}",
+        mtu=facts["mtu"],
+        placement=placement if asked else None,
+    )
+
+
+def wish(arguments: argparse.Namespace, machine: Machine) -> Wish:
+    return of_config(arguments, machine) if arguments.config else of_number(arguments)

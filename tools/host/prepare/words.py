@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A plan in words, as Markdown: what is to be done, what is left alone, and what comes after."""
+
+from collections.abc import Iterator
+
+from host.prepare import texts
+from host.prepare.decide import Decided
+from host.prepare.plan import CMDLINE, GRUB, Function, Plan, PlannedCard
+from host.prepare.wish import NETWORK
+from vcmts.layout.machine import Machine, written
+
+ROLE_WORDS = {"network": "network", "rphy": "R-PHY"}
+
+
+def groups_text(groups: tuple[int, ...]) -> str:
+    return f"service group{'s' * (len(groups) > 1)} {written(groups)}"
+
+
+def core_lines(decided: Decided, machine: Machine) -> Iterator[str]:
+    cores = decided.cores
+    yield "## Cores"
+    yield ""
+    layout = cores.layout or "none has room; several groups are on one core"
+    yield f"Layout {layout}. Management on core {cores.main}. Polling, by NUMA node:"
+    yield ""
+    yield "| node | cores that poll | their siblings | isolated |"
+    yield "| --- | --- | --- | --- |"
+    for node in sorted({machine.core(n).node or 0 for n in cores.polling}):
+        mine = [n for n in cores.polling if (machine.core(n).node or 0) == node]
+        siblings = sorted({s for n in mine for s in machine.core(n).siblings})
+        isolated = [n for n in cores.isolated if (machine.core(n).node or 0) == node]
+        yield f"| {node} | {written(mine)} | {written(siblings)} | {written(isolated)} |"
+    if cores.threads:
+        yield ""
+        yield "In the configuration:"
+        yield ""
+        yield from (f"    {line}" for line in cores.threads)
+    yield ""
+
+
+def memory_lines(decided: Decided) -> Iterator[str]:
+    plan = decided.plan
+    yield "## Huge pages"
+    yield ""
+    yield f"{decided.wish.memory_mb} MB ({decided.wish.memory_source}):"
+    yield ""
+    yield from page_lines(plan)
+    yield ""
+
+
+def page_lines(plan: Plan) -> Iterator[str]:
+    for one in plan.pages:
+        where = "the machine" if one.node is None else f"node {one.node}"
+        yield f"- {where}: {one.count} pages of {one.size_kb // 1024} MB"
+
+
+def argument_lines(plan: Plan) -> Iterator[str]:
+    yield "## Kernel arguments"
+    yield ""
+    if plan.arguments:
+        by_hand = "are to be added by hand where they are missing: no boot loader is known here"
+        place = {
+            "grub": f"are added by /{GRUB}",
+            "kernelstub": "are added by kernelstub",
+            "cmdline": f"are added by /{CMDLINE}",
+        }.get(
+            plan.facts.loader,
+            by_hand,
+        )
+        yield f"    {' '.join(plan.arguments)}"
+        yield ""
+        yield f"They {place}; new ones hold after a restart of the machine."
+    else:
+        yield "None are needed but those that the machine is started with."
+    yield ""
+
+
+def port_of(card: PlannedCard, one: Function) -> str:
+    return card.address if one.index is None else card.addresses[one.index]
+
+
+def card_lines(plan: Plan) -> Iterator[str]:
+    yield "## Ports"
+    yield ""
+    if not plan.cards:
+        yield "No card is used."
+        yield ""
+        return
+    yield "| card | node | port | is | of | MAC | VLAN | driver |"
+    yield "| --- | --- | --- | --- | --- | --- | --- | --- |"
+    for card in plan.cards:
+        for one in card.functions:
+            name = "the card" if one.index is None else f"function {one.index} of {card.made}"
+            cells = [
+                card.address,
+                "" if card.node is None else str(card.node),
+                f"{port_of(card, one)}, {name}",
+                ROLE_WORDS[one.role],
+                groups_text(one.groups),
+                one.mac or card.mac,
+                str(one.vlan or ""),
+                "vfio-pci" if card.bind else "the kernel's, which DPDK works beside",
+            ]
+            yield f"| {' | '.join(cells)} |"
+    yield ""
+    yield "In the configuration:"
+    yield ""
+    yield from (f"    {line}" for line in port_keys(plan))
+    yield ""
+
+
+def port_keys(plan: Plan) -> Iterator[str]:
+    """What a service group says of its ports; the MAC address towards R-PHY devices too."""
+    ports = [(one, card) for card in plan.cards for one in card.functions]
+    ports.sort(key=lambda port: (port[0].groups, port[0].role != NETWORK))
+    for one, card in ports:
+        mac = one.mac or card.mac
+        tail = f'; rphy: {{core_mac: "{mac}"}}' if one.role != NETWORK and mac else ""
+        device = f'ports: {{{one.role}: {{device: "{port_of(card, one)}"}}}}'
+        yield f"{groups_text(one.groups)}: {device}{tail}"
+
+
+def guard_lines(decided: Decided) -> Iterator[str]:
+    yield "## Never touched"
+    yield ""
+    for name, why in sorted(decided.guarded.items()):
+        yield f"- interface {name}: {why}"
+    for address, why in sorted(decided.cards.items()):
+        yield f"- card {address}: {why}"
+    if not decided.guarded and not decided.cards:
+        yield "No interface here is up and has an address."
+    yield ""
+
+
+def file_lines(plan: Plan) -> Iterator[str]:
+    yield "## Files"
+    yield ""
+    yield from (f"- /{name}" for name in sorted(texts.files_of(plan)))
+
+
+def same(plan: Plan, text: str) -> bool:
+    """Whether words say of pages, arguments, ports and files what the plan does."""
+    parts = (page_lines(plan), argument_lines(plan), card_lines(plan), file_lines(plan))
+    return all("\n".join(["", *part]).rstrip() + "\n" in text for part in parts)
+
+
+def words(decided: Decided, machine: Machine) -> str:
+    plan = decided.plan
+    lines = [
+        f"# Host plan for {groups_text(plan.groups)}",
+        "",
+        "Written by `vcmts host plan` from what the machine tells; `plan.json` says the same to",
+        "`vcmts host apply`, and `files/` holds what that puts into the system.",
+        "",
+    ]
+    if decided.notes:
+        lines += ["## To know", "", *(f"- {note}" for note in decided.notes), ""]
+    lines += [*core_lines(decided, machine), *memory_lines(decided), *argument_lines(plan)]
+    lines += [*card_lines(plan), *guard_lines(decided), *file_lines(plan)]
+    return "\n".join(lines) + "\n"

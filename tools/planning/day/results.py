@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The day as a document (docs/results.md): moments put together to samples, hours and the whole."""
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby, pairwise
+from typing import Any
+
+from planning.day import load
+from planning.day.moment import HOURS, INFO, PAUSES, Moment, Span, mean
+from planning.day.power import Modelled
+from vcmts.directions import DIRECTIONS
+
+Json = dict[str, Any]
+
+
+def rounded(value: float | None, digits: int = 4) -> float | None:
+    """So many digits that matter: the figures have no more."""
+    return None if value is None else float(f"{value:.{digits}g}")
+
+
+def gbps(bits: float | None) -> float | None:
+    return None if bits is None else rounded(bits / 1e9)
+
+
+def figures(span: Span, modelled: Modelled | None) -> Json:
+    """Of any part of the day."""
+    workers, cores = span.workers(), span.cores()
+    found: Json = {
+        "hour": round(span.hour, 3),
+        "seconds": round(span.seconds, 3),
+        **{f"{way}_gbps": gbps(span.bits(way)) for way in DIRECTIONS},
+        "groups": [
+            {"id": which, **{f"{way}_gbps": gbps(bits) for way, bits in ways.items()}}
+            for which, ways in span.groups().items()
+        ],
+        "busy": rounded(mean([worker.busy for worker in workers])),
+        "paused": rounded(mean([worker.paused for worker in workers])),
+        "workers": [
+            {
+                "core": worker.core,
+                "runs": worker.runs,
+                "busy": rounded(worker.busy),
+                "paused": rounded(worker.paused),
+            }
+            for worker in workers
+        ],
+        "hertz": rounded(mean([core.hertz for core in cores])),
+        "cores": [
+            {
+                "core": core.core,
+                "hertz": rounded(core.hertz),
+                "wished_hertz": rounded(core.wished),
+            }
+            for core in cores
+        ],
+        "latency_us": {way: span.latency(way) for way in DIRECTIONS},
+        "measured_watts": {what: rounded(watts) for what, watts in span.watts().items()},
+    }
+    return found | {"modelled_watts": modelled.watts(span) if modelled else None}
+
+
+def hours(moments: Sequence[Moment], start: float, length: float) -> Iterator[Span]:
+    """Those that were seen; what is between two moments belongs to the hour of its middle."""
+
+    def hour_of(after: int) -> int:
+        hour = Span(moments[after - 1 : after + 1], start, length).hour
+        return min(HOURS - 1, max(0, int(hour)))
+
+    for _, found in groupby(range(1, len(moments)), hour_of):
+        places = list(found)
+        yield Span(moments[places[0] - 1 : places[-1] + 1], start, length)
+
+
+def label(moments: Sequence[Moment], name: str, key: str) -> str | None:
+    return moments[-1].told.text(name, key) or None
+
+
+def document(
+    day: load.Day, moments: Sequence[Moment], start: float, length: float, modelled: Modelled | None
+) -> Json | None:
+    """None where nothing was seen of it."""
+    if len(moments) < 2:
+        return None
+    return {
+        "load": day.name,
+        "length_seconds": length,
+        "policy": label(moments, INFO, "policy"),
+        "driver": label(moments, INFO, "driver"),
+        "idle": label(moments, PAUSES, "kind"),
+        "modelled_machine": modelled.name if modelled else None,
+        "samples": [figures(Span(pair, start, length), modelled) for pair in pairwise(moments)],
+        "hours": [figures(span, modelled) for span in hours(moments, start, length)],
+        "whole": figures(Span(moments, start, length), modelled),
+    }

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""vcmts power: what a described machine would take over a day, and save by pauses and frequency.
+
+docs/power-model.md tells what the model is, and how near it comes to what was published.
+"""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from rich.console import Console
+
+from planning.day import load as day_load
+from planning.power import show, simulate
+from vcmts.child import writable
+from vcmts.paths import MistakeError
+from vcmts.power import machine as power_machine
+from vcmts.power import policy
+from vcmts.run.planner import PUBLISHED
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parts = parser.add_subparsers(dest="what", metavar="WHAT", required=True)
+    text = "modelled watts of a described machine over a day, with and without saving"
+    part = parts.add_parser("simulate", help=text, description=text[0].upper() + text[1:] + ".")
+    part.add_argument(
+        "--machine",
+        metavar="FILE",
+        type=Path,
+        default=power_machine.PUBLISHED,
+        help="cores, frequencies and watts (YAML; default: the energy paper's server, "
+        "config/power.yaml)",
+    )
+    part.add_argument(
+        "--day",
+        metavar="FILE",
+        type=Path,
+        default=PUBLISHED,
+        help="the load, a line each: 18:30 85%% (default: config/day.txt)",
+    )
+    part.add_argument(
+        "--saving",
+        action="append",
+        choices=simulate.MODES,
+        help="what saves, beside polling without any; may be repeated (default: each of them)",
+    )
+    part.add_argument(
+        "--policy",
+        metavar="NAME",
+        help=f"{', '.join(policy.policies())}: our governor (default: the machine's)",
+    )
+    part.add_argument(
+        "--latency",
+        metavar="TIME",
+        type=policy.microseconds,
+        help=f"that our governor may add, as 200us (default: {policy.LATENCY_US:g}us)",
+    )
+    part.add_argument("--json", metavar="FILE", help="every value, in steps of five minutes")
+    part.add_argument("--plot", metavar="FILE", help="a picture (.svg or .png); needs matplotlib")
+
+
+def draw(path: Path, answer: show.Json) -> None:
+    from planning.power import plot
+
+    plot.write(plot.day(answer), path)
+
+
+def main(arguments: argparse.Namespace) -> int:
+    plot = Path(arguments.plot) if arguments.plot else None
+    if plot and plot.suffix not in (".svg", ".png"):
+        raise MistakeError(f"--plot {plot}: found {plot.suffix!r}, allowed: .svg or .png")
+    writable(arguments.json)
+    machine = power_machine.read(arguments.machine)
+    if arguments.policy is not None:
+        machine = policy.governed(machine, arguments.policy, arguments.latency)
+    elif arguments.latency is not None:
+        raise MistakeError("--latency: goes with --policy")
+    day = day_load.read(arguments.day)
+    steps = simulate.day_of(machine, day, arguments.saving or simulate.MODES)
+    answer = show.as_json(machine, day, steps)
+    show.show(machine, answer, Console(file=sys.stdout))
+    if arguments.json:
+        Path(arguments.json).write_text(json.dumps(answer, indent=1) + "\n", encoding="utf-8")
+        print(f"every value: {arguments.json}")
+    if plot:
+        draw(plot, answer)
+        print(plot)
+    return 0

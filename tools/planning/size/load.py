@@ -1,0 +1,287 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""vcmts size: what service groups take of a server. docs/sizing.md tells it in words."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from planning.size.curve import Costs, Curve
+from planning.size.devices import Devices
+from planning.size.request import Groups
+from vcmts.published import Rules
+from vcmts.run.rates import UPSTREAM_SHARE
+
+# Bytes that a packet has on a wire beyond the Ethernet frame without CRC: CRC, preamble, gap.
+WIRE = 4 + 8 + 12
+# DEPI: CRC, MAC header of 17 (privacy and DSID), a segment table entry of 2 for each of about two
+# segments; frames of MTU 1500 have 30 bytes of IPv4, L2TPv3 and PSP, and 14 + WIRE around these.
+DEPI_PACKET = 4 + 17 + 4
+DEPI_FRAME = (1500 + 14 + WIRE) / (1500 - 30)
+REDUNDANCY = ("none", "n+1", "1+1")
+# Who tells the packets of ports apart that all service groups share.
+SHARED_PORTS = ("software", "card")
+# Core cycles to receive a packet, tell it apart and put it into a ring, by addresses or
+# sessions: 70 of the TSC, where a core does 3.68 and the TSC 2.6 GHz (docs/performance.md).
+RECEIVER_CYCLES = 100.0
+
+
+def up(value: float) -> int:
+    """The next whole number; what rounding made of a whole number stays it."""
+    return math.ceil(value - 1e-9)
+
+
+@dataclass(frozen=True)
+class Server:
+    """What is to carry it. None: no limit."""
+
+    sockets: int
+    cores: int  # of a socket
+    clock: float  # GHz
+    threads: int = 2  # of a core
+    thread_gain: float = 1.0  # two hyper-threads over one alone, where one alone was measured
+    memory_gib: float | None = None
+    system_memory_gib: float = 4.0
+    port_gbps: float = 100.0
+    ports: int | None = None
+    redundancy: str = "none"
+    ports_a_card: int = 2
+    slots: int | None = None
+    slot_gbps: float | None = None
+    crypto_card_gbps: float | None = None
+    crypto_gbps: float | None = None  # downstream, of a socket's crypto devices
+    crypto_devices: Devices | None = None  # that some service groups have
+    interfaces: int | None = None
+    nic_gbps: float | None = None  # both directions together, as clouds limit it
+    interface_mpps: float | None = None  # of an interface, both ways together
+    shared_ports: str = ""  # of SHARED_PORTS; else each service group has ports of its own
+    receiver_cycles: float = RECEIVER_CYCLES
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Service groups of a kind, with their costs."""
+
+    groups: Groups
+    costs: Costs
+
+
+@dataclass(frozen=True)
+class Question:
+    kinds: Sequence[Kind]
+    server: Server
+    rules: Rules
+    standby: float = 0.0  # service groups in standby for each active one
+    limit: float | None = 10.0  # Gbps downstream of a service group
+
+
+@dataclass(frozen=True)
+class Rates:
+    """Of a service group, and what its core would carry. Gbps."""
+
+    downstream: float
+    upstream: float
+    core: float
+    thread: float | None  # upstream; None: not known
+    bound: str  # what the downstream is bound by
+
+
+@dataclass(frozen=True)
+class Receivers:
+    """The worker of each shared port that receives for all, where software tells packets apart."""
+
+    network: float  # threads at work, of one that does nothing else
+    rphy: float
+    pairs: int  # of ports, so that no receiver has more than its thread can do
+    cores: float
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What a server's service groups take of it."""
+
+    counts: tuple[int, ...]
+    standby: int
+    reserved_cores: int
+    data_cores: int
+    control_cores: int
+    memory_gib: float
+    transmit: float
+    receive: float
+    downstream: float
+    carried: float  # both directions, as subscribers count
+    ports: int
+    cards: int
+    crypto_cards: int
+    interfaces: int
+    rates: tuple[Rates, ...]
+    receivers: Receivers | None = None  # None: ports are not shared
+
+    @property
+    def cores(self) -> int:
+        return self.reserved_cores + self.data_cores + self.control_cores + self.receiver_cores
+
+    @property
+    def receiver_cores(self) -> int:
+        return up(self.receivers.cores) if self.receivers else 0
+
+
+def core_share(curve: Curve, share: float, server: Server) -> float:
+    """What part of the curve's figure a share of a core carries on the target's clock of 1."""
+    if share >= 1 or curve.both_threads:
+        return min(share, 1.0)
+    return share * server.thread_gain
+
+
+def capacity(question: Question, curve: Curve, clock: float, share: float, at_once: int) -> float:
+    """Gbps, after clock and headroom."""
+    server = question.server
+    whole = curve.gbps(at_once) * server.clock / clock
+    return whole * core_share(curve, share, server) * (1 - question.rules.headroom)
+
+
+def _downstream(
+    asked: float | None, core: float, most: tuple[tuple[float, str], ...]
+) -> tuple[float, str]:
+    if asked is not None:
+        return asked, "asked"
+    return min((core, "core"), *most)
+
+
+def rates(question: Question, kind: Kind, at_once: int) -> Rates:
+    rules, groups, costs = question.rules, kind.groups, kind.costs
+    core = capacity(question, costs.downstream, costs.clock, rules.downstream_cores, at_once)
+    thread = None
+    share = rules.downstream_cores if rules.one_thread else rules.upstream_cores
+    if costs.upstream is not None:
+        thread = capacity(question, costs.upstream, costs.clock, share, at_once)
+    upstream_share = costs.upstream_share or UPSTREAM_SHARE
+    if rules.one_thread and thread:
+        # d / core + u / thread = 1
+        core = (
+            1 / (1 / core + upstream_share / thread)
+            if groups.upstream is None
+            else core * max(0.0, 1 - groups.upstream / thread)
+        )
+    most = [(groups.channel_rate, "channels")]
+    if question.limit is not None:
+        most.append((question.limit, "service group limit"))
+    down, bound = _downstream(groups.downstream, core, tuple(most))
+    upstream = down * upstream_share if groups.upstream is None else groups.upstream
+    if groups.upstream is None and thread is not None and not rules.one_thread:
+        upstream = min(upstream, thread)
+    return Rates(down, upstream, core, thread, bound)
+
+
+def on_the_wire(question: Question, kind: Kind, rate: Rates) -> tuple[float, float]:
+    """Gbps that a service group's ports transmit and receive: core network and R-PHY device."""
+    if not question.rules.count_overhead:
+        both = rate.downstream + rate.upstream
+        return both, both
+    down = kind.costs.downstream.mean_bytes
+    up_bytes = kind.costs.upstream.mean_bytes if kind.costs.upstream else down
+
+    def ip(size: float) -> float:
+        return (size + WIRE) / size
+
+    def tunnel(size: float) -> float:
+        return (size + DEPI_PACKET) * DEPI_FRAME / size
+
+    transmit = rate.downstream * tunnel(down) + rate.upstream * ip(up_bytes)
+    receive = rate.downstream * ip(down) + rate.upstream * tunnel(up_bytes)
+    return transmit, receive
+
+
+def network_mpps(kind: Kind, rate: Rates) -> float:
+    """Of a service group at its interface of the network, both ways; that of the R-PHY has less."""
+
+    def mpps(gbps: float, size: float) -> float:
+        return gbps * 1000 / 8 / size
+
+    curve = kind.costs.upstream or kind.costs.downstream
+    return mpps(rate.downstream, kind.costs.downstream.mean_bytes) + mpps(
+        rate.upstream, curve.mean_bytes
+    )
+
+
+def port_count(server: Server, load: float) -> int:
+    """With the spare ones of the redundancy model."""
+    gbps = server.port_gbps
+    if server.slot_gbps is not None:
+        gbps = min(gbps, server.slot_gbps / server.ports_a_card)
+    needed = up(load / gbps)
+    return {"none": needed, "n+1": needed + (needed > 0), "1+1": 2 * needed}[server.redundancy]
+
+
+def receivers(
+    question: Question, counts: Sequence[int], found: Sequence[Rates]
+) -> Receivers | None:
+    """Each a hyper-thread, or a core where these are not used; no part of one is anybody else's."""
+    server = question.server
+    if not server.shared_ports:
+        return None
+    each = [network_mpps(kind, rate) for kind, rate in zip(question.kinds, found, strict=True)]
+    mpps = sum(n * packets for n, packets in zip(counts, each, strict=True))
+    least = max(1, up(mpps / server.interface_mpps)) if server.interface_mpps else 1
+    if server.shared_ports == "card":
+        return Receivers(0.0, 0.0, least, 0.0)
+
+    def packets(gbps: float, size: float) -> float:
+        return gbps / 8 / size  # 10^9 a second
+
+    down = up_ = 0.0
+    for number, kind, rate in zip(counts, question.kinds, found, strict=True):
+        curve = kind.costs.upstream or kind.costs.downstream
+        down += number * packets(rate.downstream, kind.costs.downstream.mean_bytes)
+        # of UEPI, whose packets hold what fits
+        tunnel = (curve.mean_bytes + DEPI_PACKET) / curve.mean_bytes
+        up_ += number * packets(rate.upstream * tunnel, 1500 - 30)
+    share = 0.5 if server.threads == 2 else 1.0
+    thread = server.clock * (server.thread_gain / 2 if server.threads == 2 else 1.0)
+    network, rphy = (n * server.receiver_cycles / thread for n in (down, up_))
+    pairs = max(least, up(network), up(rphy))
+    return Receivers(network, rphy, pairs, 2 * pairs * share)
+
+
+def interface_count(question: Question, total: int, shared: Receivers | None) -> int:
+    """Two for all service groups of a pair of shared ports, or as many for each."""
+    rules = question.rules
+    groups = total if shared is None else shared.pairs
+    return groups * rules.interfaces + rules.interfaces_admin
+
+
+def usage(question: Question, counts: Sequence[int]) -> Usage:
+    server, rules = question.server, question.rules
+    active = sum(counts)
+    standby = up(active * question.standby)
+    total = active + standby
+    at_once = max(1, -(-active // server.sockets))
+    found = tuple(rates(question, kind, at_once) for kind in question.kinds)
+    wires = [on_the_wire(question, k, r) for k, r in zip(question.kinds, found, strict=True)]
+    transmit = sum(n * wire[0] for n, wire in zip(counts, wires, strict=True))
+    receive = sum(n * wire[1] for n, wire in zip(counts, wires, strict=True))
+    memory = [kind.costs.memory_gib or 0.0 for kind in question.kinds]
+    used = sum(n * gib for n, gib in zip(counts, memory, strict=True))
+    ports = port_count(server, max(transmit, receive))
+    down = sum(n * rate.downstream for n, rate in zip(counts, found, strict=True))
+    upstream = sum(n * rate.upstream for n, rate in zip(counts, found, strict=True))
+    data = rules.downstream_cores + (0 if rules.one_thread else rules.upstream_cores)
+    card = server.crypto_card_gbps
+    shared = receivers(question, counts, found)
+    return Usage(
+        counts=tuple(counts),
+        standby=standby,
+        reserved_cores=up(rules.server_cores + rules.socket_cores * server.sockets),
+        data_cores=up(total * data),
+        control_cores=up(total * (rules.control_plane_cores + rules.scheduler_cores)),
+        memory_gib=server.system_memory_gib + used + standby * max(memory),
+        transmit=transmit,
+        receive=receive,
+        downstream=down,
+        carried=down + upstream,
+        ports=ports,
+        cards=up(ports / server.ports_a_card),
+        crypto_cards=up(down / card) if card else 0,
+        interfaces=interface_count(question, total, shared),
+        rates=found,
+        receivers=shared,
+    )

@@ -1,0 +1,339 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""vcmts size: the answer as JSON and as text: every step, and what it rests on."""
+
+from dataclasses import asdict
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from planning.size import watts
+from planning.size.curve import Costs, Curve
+from planning.size.devices import step
+from planning.size.load import Question, Rates, Usage, core_share, usage
+from planning.size.plan import Filled, Plan
+from planning.size.request import Groups
+from vcmts.run.rates import UPSTREAM_SHARE
+
+Json = dict[str, Any]
+SCHEMA = 1
+
+
+def number(value: float, places: int = 2) -> str:
+    return f"{value:.{places}f}"
+
+
+def carried(question: Question, costs: Costs, curve: Curve, share: float, at_once: int) -> str:
+    """Gbps of a share of a core on the target, as a chain of factors."""
+    server, gbps = question.server, curve.gbps(at_once)
+    parts = [f"{number(gbps)} Gbps"]
+    result = gbps
+    if server.clock != costs.clock:
+        parts.append(f"x {server.clock:.4g} / {costs.clock:.4g} GHz")
+        result *= server.clock / costs.clock
+    part = core_share(curve, share, server)
+    if part != 1:
+        parts.append(f"x {part:g} core")
+        result *= part
+    if question.rules.headroom:
+        parts.append(f"x {number(1 - question.rules.headroom)} (headroom)")
+        result *= 1 - question.rules.headroom
+    return " ".join(parts) + (f" = {number(result)} Gbps" if len(parts) > 1 else "")
+
+
+def steps_of_rates(
+    question: Question, costs: Costs, groups: Groups, used: Usage, rate: Rates
+) -> list[str]:
+    rules, server = question.rules, question.server
+    at_once = max(1, -(-sum(used.counts) // server.sockets))
+    down = costs.downstream
+    beside = f" with {at_once} at once on a socket" if len(down.points) > 1 else ""
+    steps = [
+        f"downstream, measured: {number(down.gbps(at_once))} Gbps a core at {costs.clock:.4g} GHz"
+        f"{beside} = {down.cycles(at_once, costs.clock):.0f} core cycles a packet of "
+        f"{down.mean_bytes:.1f} bytes ({down.source})",
+        "downstream, on this server: "
+        + carried(question, costs, down, rules.downstream_cores, at_once),
+    ]
+    share = rules.downstream_cores if rules.one_thread else rules.upstream_cores
+    if costs.upstream is None:
+        steps.append(f"upstream: {rules.upstream_cores:g} cores by rule of thumb, no rate is known")
+    else:
+        steps.append(
+            f"upstream, on this server: {carried(question, costs, costs.upstream, share, at_once)}"
+            f" ({costs.upstream.source})"
+        )
+    if rules.one_thread:
+        steps.append(f"both directions on one thread: {number(rate.core)} Gbps downstream is left")
+    limits = f"core {number(rate.core)}, {groups.channels} {number(groups.channel_rate)}"
+    if question.limit is not None:
+        limits += f", limit {question.limit:g}"
+    steps.append(
+        f"a service group: {number(rate.downstream)} Gbps downstream ({rate.bound}; {limits}) and "
+        f"{number(rate.upstream)} Gbps upstream"
+    )
+    return steps
+
+
+def steps_of_cores(question: Question, used: Usage) -> list[str]:
+    rules, server = question.rules, question.server
+    total = sum(used.counts) + used.standby
+    all_cores = server.sockets * server.cores
+    data = f"{rules.downstream_cores:g}"
+    if not rules.one_thread:
+        data += f" + {rules.upstream_cores:g}"
+    each = rules.downstream_cores + (0 if rules.one_thread else rules.upstream_cores)
+    control = rules.control_plane_cores + rules.scheduler_cores
+    left = all_cores - used.reserved_cores
+    steps = [
+        f"set aside: {rules.server_cores:g} cores + {rules.socket_cores:g} x {server.sockets} "
+        f"sockets = {used.reserved_cores} of {server.sockets} x {server.cores} = {all_cores}: "
+        f"{left} left",
+        f"a service group: {data} (data plane) + {rules.control_plane_cores:g} (control plane) + "
+        f"{rules.scheduler_cores:g} (upstream scheduler) = {each + control:g} cores: "
+        f"{left} / {each + control:g} = {number(left / (each + control))} by cores",
+    ]
+    if used.standby:
+        steps.append(f"standby: {question.standby:g} x {sum(used.counts)}: {used.standby} more")
+    steps += steps_of_receivers(question, used)
+    received = f"{used.receiver_cores} (receivers) + " if used.receiver_cores else ""
+    steps.append(
+        f"cores: {used.reserved_cores} + {received}{total} x {each:g} = {used.data_cores} "
+        f"(data plane) + {total} x {control:g} = {used.control_cores} (control plane, upstream "
+        f"scheduler): {used.cores} of {all_cores}"
+    )
+    return steps
+
+
+def steps_of_receivers(question: Question, used: Usage) -> list[str]:
+    found, server = used.receivers, question.server
+    if found is None:
+        return []
+    if not found.cores:
+        return ["shared ports: the card brings each group's packets to a queue of its own"]
+    pairs = "" if found.pairs == 1 else f", on {found.pairs} pairs of ports"
+    return [
+        f"shared ports: {server.receiver_cycles:g} cycles a packet to tell it apart: receivers at "
+        f"{number(found.network)} threads (network) and {number(found.rphy)} (R-PHY){pairs}: "
+        f"{found.cores:g} cores"
+    ]
+
+
+def steps_of_rest(question: Question, costs: Costs, used: Usage, rate: float) -> list[str]:
+    server = question.server
+    counted = "with wire and DEPI overhead" if question.rules.count_overhead else "as throughput"
+    port = server.port_gbps
+    if server.slot_gbps is not None:
+        port = min(port, server.slot_gbps / server.ports_a_card)
+    steps = [
+        f"ports: {number(used.transmit, 1)} Gbps out and {number(used.receive, 1)} Gbps in "
+        f"{counted}, of {port:g} Gbps each, redundancy {server.redundancy}: {used.ports}; "
+        f"cards: {used.cards}",
+    ]
+    if used.crypto_cards:
+        steps.append(
+            f"slots: {used.cards} for ports + {used.crypto_cards} for crypto cards of "
+            f"{server.crypto_card_gbps:g} Gbps = {used.cards + used.crypto_cards}"
+        )
+    if server.crypto_gbps is not None:
+        steps.append(
+            f"crypto devices: {number(used.downstream, 1)} Gbps of {server.sockets} x "
+            f"{server.crypto_gbps:g} Gbps"
+        )
+    if server.crypto_devices is not None:
+        steps.append(step(server.crypto_devices.as_json(sum(used.counts), rate), rate))
+    if costs.memory_gib is not None:
+        total = sum(used.counts) + used.standby
+        steps.append(
+            f"memory: {server.system_memory_gib:g} GiB + {total} x {costs.memory_gib:.3g} GiB "
+            f"({costs.memory_source}) = {number(used.memory_gib, 1)} GiB"
+        )
+    if used.interfaces:
+        shared = ", shared by all service groups" if used.receivers else ""
+        steps.append(f"interfaces: {used.interfaces}, with those for administration{shared}")
+    return steps
+
+
+def outside(
+    question: Question, costs: Costs, groups: Groups, used: Usage, rate: Rates
+) -> list[str]:
+    """What the answer takes beyond what was measured."""
+    said = list(costs.downstream.outside)
+    if costs.upstream is not None:
+        said += costs.upstream.outside
+    else:
+        said.append(f"no upstream rate is known: whether {rate.upstream:g} Gbps fit is not checked")
+    at_once = -(-sum(used.counts) // question.server.sockets)
+    most, least = costs.downstream.most_at_once, costs.downstream.points[0][0]
+    if at_once > most:
+        said.append(
+            f"{at_once} service groups at once on a socket: measured with up to {most}, each taken "
+            "to carry as much"
+        )
+    elif at_once < least:
+        said.append(
+            f"{at_once} service groups at once on a socket: measured with {least}, which carry less"
+        )
+    if question.server.clock != costs.clock:
+        said.append(
+            f"a core of {question.server.clock:.4g} GHz: measured at {costs.clock:.4g} GHz, cycles "
+            "a packet taken as the same; memory does not get faster with the core"
+        )
+    if costs.memory_gib is None:
+        said.append("memory: unknown, not a limit here (--memory-per-service-group)")
+    return list(dict.fromkeys(said))  # both directions may say the same
+
+
+def assumed(question: Question, costs: Costs, groups: Groups) -> list[str]:
+    said = []
+    rules = question.rules
+    if groups.upstream is None:
+        share = costs.upstream_share or UPSTREAM_SHARE
+        said.append(f"upstream: none asked for, {share:.0%} of the downstream or what is carried")
+    if not costs.downstream.both_threads and question.server.threads == 2:
+        said.append(
+            f"two hyper-threads do {question.server.thread_gain:g} times the work of one alone "
+            "(--thread-gain)"
+        )
+    if question.server.shared_ports == "software":
+        said.append("a receiver's cycles are those of the machine of docs/performance.md")
+    elif question.server.shared_ports:
+        said.append("the card takes rules for all groups (by VLAN, MAC address or session)")
+    if rules.note:
+        said.append(rules.note)
+    return said
+
+
+def offloaded(question: Question, count: int, rate: float) -> Json | None:
+    devices = question.server.crypto_devices
+    return None if devices is None else devices.as_json(count, rate)
+
+
+def filled_json(question: Question, filled: Filled) -> Json:
+    """Servers alike; with how many service groups of each kind have a crypto device of them."""
+    devices = question.server.crypto_devices
+    if devices is None:
+        return asdict(filled)
+    rates = [rate.downstream for rate in usage(question, filled.counts).rates]
+    return asdict(filled) | {"on_crypto_devices": devices.carry(filled.counts, rates)}
+
+
+def as_json(plan: Plan, rules: str, spare: int) -> Json:
+    question = plan.question
+    kinds = []
+    for place, kind in enumerate(question.kinds):
+        used = plan.alone[place]
+        rate = used.rates[place]
+        kinds.append(
+            {
+                "groups": asdict(kind.groups) | {"name": kind.groups.name},
+                "per_server": sum(used.counts),
+                "bound_by": list(plan.bounds[place]),
+                "rate_bound_by": rate.bound,
+                "gbps": {"downstream": rate.downstream, "upstream": rate.upstream},
+                "server_gbps": {
+                    "downstream": rate.downstream * sum(used.counts),
+                    "upstream": rate.upstream * sum(used.counts),
+                    "total": used.carried,
+                },
+                "core_gbps": rate.core,
+                "core_cycles_per_packet": kind.costs.downstream.cycles(
+                    max(1, -(-sum(used.counts) // question.server.sockets)), kind.costs.clock
+                ),
+                "cores": {
+                    "reserved": used.reserved_cores,
+                    "data_plane": used.data_cores,
+                    "control_plane": used.control_cores,
+                    "used": used.cores,
+                    "all": question.server.sockets * question.server.cores,
+                },
+                "standby": used.standby,
+                "memory_gib": None if kind.costs.memory_gib is None else used.memory_gib,
+                "ports": used.ports,
+                "slots": used.cards + used.crypto_cards,
+                "crypto_devices": offloaded(question, sum(used.counts), rate.downstream),
+                "interfaces": used.interfaces,
+                "receivers": None if used.receivers is None else asdict(used.receivers),
+                "steps": [
+                    *steps_of_rates(question, kind.costs, kind.groups, used, rate),
+                    *steps_of_cores(question, used),
+                    *steps_of_rest(question, kind.costs, used, rate.downstream),
+                ],
+                "assumed": assumed(question, kind.costs, kind.groups),
+                "outside_what_was_measured": outside(question, kind.costs, kind.groups, used, rate),
+            }
+        )
+    return {
+        "schema": SCHEMA,
+        "kind": "size",
+        "machine": question.kinds[0].costs.machine,
+        "rules": {"name": rules} | asdict(question.rules),
+        "server": asdict(question.server),
+        "kinds": kinds,
+        "servers": [filled_json(question, filled) for filled in plan.servers],
+        "server_count": plan.count,
+        "spare_servers": spare,
+    }
+
+
+def table(answer: Json) -> Table:
+    """A column a kind of service group."""
+    out = Table()
+    out.add_column("")
+    for kind in answer["kinds"]:
+        out.add_column(kind["groups"]["name"], justify="right", overflow="fold")
+    cores = "{0[used]} of {0[all]}"
+    rows = (
+        ("service groups a server", lambda k: str(k["per_server"])),
+        ("bound by", lambda k: ", ".join(k["bound_by"]) or "nothing"),
+        ("Gbps downstream, each", lambda k: number(k["gbps"]["downstream"])),
+        ("  bound by", lambda k: k["rate_bound_by"]),
+        ("Gbps upstream, each", lambda k: number(k["gbps"]["upstream"])),
+        ("Gbps a server, downstream", lambda k: number(k["server_gbps"]["downstream"], 1)),
+        ("Gbps a server, both ways", lambda k: number(k["server_gbps"]["total"], 1)),
+        ("cores", lambda k: cores.format(k["cores"])),
+        ("memory, GiB", lambda k: "-" if k["memory_gib"] is None else number(k["memory_gib"], 1)),
+        ("ports", lambda k: str(k["ports"])),
+        ("PCIe slots", lambda k: str(k["slots"])),
+    )
+    for name, text in rows:
+        out.add_row(name, *[text(kind) for kind in answer["kinds"]])
+    for name, modelled in watts.rows(answer["kinds"]):
+        out.add_row(name, *[modelled(kind) for kind in answer["kinds"]])
+    return out
+
+
+def lines(answer: Json) -> list[str]:
+    said = []
+    for kind in answer["kinds"]:
+        said += ["", f"{kind['groups']['name']}, step by step:"]
+        said += [f"  {place}. {step}" for place, step in enumerate(kind["steps"], 1)]
+        for title, key in (
+            ("Taken for granted", "assumed"),
+            ("Outside what was measured", "outside_what_was_measured"),
+        ):
+            if kind[key]:
+                said += [f"{title}:", *[f"  - {text}" for text in kind[key]]]
+    if answer["servers"]:
+        said += ["", "servers:"]
+        names = [kind["groups"]["name"] for kind in answer["kinds"]]
+        for filled in answer["servers"]:
+            inside = [f"{n} x {name}" for n, name in zip(filled["counts"], names, strict=True) if n]
+            on_devices = sum(filled.get("on_crypto_devices", ()))
+            told = f", {on_devices} of them on crypto devices" if on_devices else ""
+            said.append(f"  {filled['servers']} with {' and '.join(inside)}{told}")
+        total = answer["server_count"] + answer["spare_servers"]
+        spare = f", {answer['spare_servers']} of them spare" if answer["spare_servers"] else ""
+        said.append(f"{total} server{'s' if total != 1 else ''}{spare}")
+    return said
+
+
+def show(answer: Json, console: Console) -> None:
+    name = answer["rules"]["name"]
+    console.print(
+        f"{answer['machine']}, set aside by rules {name}",
+        soft_wrap=True, markup=False, highlight=False,
+    )  # fmt: skip
+    console.print(table(answer))
+    for line in lines(answer):
+        console.print(line, soft_wrap=True, markup=False, highlight=False)

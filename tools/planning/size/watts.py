@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""vcmts size: modelled watts of a full server, where its description tells what its cores take."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from planning.power.simulate import use
+from planning.size.load import Question, Usage
+from planning.size.plan import Plan
+from vcmts import published
+from vcmts.power import machine as power_machine
+from vcmts.power.model import Machine, Use, cpu_watts, platform_watts
+
+Json = dict[str, Any]
+PREFIX = "published:"
+HELP = (
+    "a server's description for modelled watts (default: config/power.yaml with its machine, "
+    "published:2023-energy)"
+)
+MODES = {"polling": "none", "saving": "both"}
+
+
+def machine_of(file: str | None, machines: Sequence[str] | None) -> Machine | None:
+    """As given, or as a published profile has it; None where nothing is known."""
+    if file is not None:
+        return power_machine.read(Path(file))
+    for name in machines or ():
+        profile = published.load().profiles.get(name.removeprefix(PREFIX))
+        if name.startswith(PREFIX) and profile and profile.power:
+            return power_machine.read(published.FILE.parent / profile.power)
+    return None
+
+
+def other(question: Question, machine: Machine) -> str:
+    """Why the description is not of this server; empty where it is."""
+    server = question.server
+    cores, ghz = server.sockets * server.cores, machine.states[-1].ghz
+    if machine.cores == cores and abs(ghz - server.clock) < 1e-6:
+        return ""
+    return (
+        f"no watts: they are described for {machine.cores} cores at {ghz:g} GHz, and this server "
+        f"has {cores} at {server.clock:g} GHz"
+    )
+
+
+def uses(question: Question, machine: Machine, used: Usage, place: int, mode: str) -> list[Use]:
+    """By direction: how much of their cores' time the rates take, of all that a core carries."""
+    rules, rate = question.rules, used.rates[place]
+    whole = 1 - rules.headroom
+    parts = [(rules.downstream_cores, rate.downstream / rate.core)]
+    if not rules.one_thread and rules.upstream_cores > 0:
+        # Of an upstream whose cost is not known it is told that it takes its share of a core.
+        parts.append((rules.upstream_cores, rate.upstream / rate.thread if rate.thread else 1.0))
+    return [use(machine, min(1.0, share * whole), mode, cores) for cores, share in parts]
+
+
+def figures(question: Question, machine: Machine, used: Usage, place: int) -> Json:
+    cpu = {
+        name: cpu_watts(machine, uses(question, machine, used, place, mode), used.data_cores)
+        for name, mode in MODES.items()
+    }
+    platform = {name: platform_watts(machine, watts) for name, watts in cpu.items()}
+    return {
+        "machine": machine.name,
+        "modelled_cpu_watts": {name: round(watts, 2) for name, watts in cpu.items()},
+        "modelled_platform_watts": {
+            name: None if watts is None else round(watts, 2) for name, watts in platform.items()
+        },
+        "modelled_gbps_per_watt": {
+            name: round(used.carried / (platform[name] or watts), 4) for name, watts in cpu.items()
+        },
+        "level": "processors" if machine.platform_watts is None else "server",
+    }
+
+
+def add(answer: Json, plan: Plan, machine: Machine | None) -> None:
+    """To each kind of service groups: key `power`, and what it rests on."""
+    if machine is None:
+        return
+    why = other(plan.question, machine)
+    for place, kind in enumerate(answer["kinds"]):
+        if why:
+            kind["outside_what_was_measured"].append(why)
+            continue
+        kind["power"] = figures(plan.question, machine, plan.alone[place], place)
+        kind["assumed"].append(
+            f"watts are modelled of {machine.name}: all service groups at the rates above; saving "
+            "is by pauses and the lowest frequency that carries them (docs/power-model.md)"
+        )
+
+
+def watts(kind: Json, mode: str) -> float:
+    """Of the server, or of its processors where no more is known."""
+    found: Json = kind["power"]
+    value: float = found["modelled_platform_watts"][mode] or found["modelled_cpu_watts"][mode]
+    return value
+
+
+def rows(kinds: Sequence[Json]) -> list[tuple[str, Callable[[Json], str]]]:
+    """Of the table; none where nothing is known."""
+    if not all("power" in kind for kind in kinds):
+        return []
+    of = kinds[0]["power"]["level"]
+    return [
+        (f"W of the {of}, modelled: polling", lambda k: f"{watts(k, 'polling'):.0f}"),
+        ("  with pauses and slower cores", lambda k: f"{watts(k, 'saving'):.0f}"),
+        (
+            "Gbps a watt, modelled: polling",
+            lambda k: f"{k['power']['modelled_gbps_per_watt']['polling']:.2f}",
+        ),
+        (
+            "  with pauses and slower cores",
+            lambda k: f"{k['power']['modelled_gbps_per_watt']['saving']:.2f}",
+        ),
+    ]

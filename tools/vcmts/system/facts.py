@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Everything about the host that explains a figure.
+
+What is not there is "not known", and nothing here fails for it. Figures are meant to be shared, so
+nothing tells whose machine it is: no names of hosts or users, no addresses, no serial numbers.
+"""
+
+import re
+from collections.abc import Iterable
+from functools import cache
+from typing import Any
+
+from vcmts.system import devices as host_devices
+from vcmts.system import software as host_software
+from vcmts.system.cpu_list import cpus_or_none
+from vcmts.system.files import NOT_KNOWN, Files, number
+
+Facts = dict[str, Any]
+
+# Of the kernel's command line those that bear on figures; the rest may hold names and identities.
+OPTIONS = re.compile(
+    r"(isolcpus|nohz|nohz_full|rcu_nocbs|rcu_nocb_poll|irqaffinity|mitigations|spectre_v2|nospectre_\w+"
+    r"|pti|nopti|mds|retbleed|tsx|hugepages|hugepagesz|default_hugepagesz|transparent_hugepage|idle"
+    r"|intel_idle\.\w+|processor\.max_cstate|intel_pstate|amd_pstate|cpufreq\.\w+|nosmt|maxcpus|tsc"
+    r"|clocksource|skew_tick|nmi_watchdog|nowatchdog|nosoftlockup|audit|preempt|iommu|intel_iommu"
+    r"|amd_iommu|numa_balancing|selinux|threadirqs)(=[\w.,:/^+-]*)?"
+)
+# What crypto, lookups and copies choose their code by; as /proc/cpuinfo writes them.
+FLAGS = (
+    "aes",
+    "pclmulqdq",
+    "avx2",
+    "avx512f",
+    "avx512bw",
+    "avx512vl",
+    "avx512ifma",
+    "vaes",
+    "vpclmulqdq",
+    "gfni",
+    "waitpkg",
+    "movdir64b",
+    "constant_tsc",
+    "nonstop_tsc",
+)
+
+
+def distinct(files: Files, names: Iterable[str]) -> int | str:
+    found = {files.text(name) for name in names}
+    found.discard("")
+    return len(found) or NOT_KNOWN
+
+
+def cpu(files: Files) -> Facts:
+    fields = files.fields("proc/cpuinfo")
+    flags = set(fields.get("flags", "").split())
+    cpus = files.names("sys/devices/system/cpu", r"cpu\d+")
+    topology = [f"sys/devices/system/cpu/{name}/topology" for name in cpus]
+    threads = (
+        len(cpus_or_none(files.text(f"{topology[0]}/thread_siblings_list"))) if topology else 0
+    )
+    cores = {
+        (files.text(f"{place}/physical_package_id"), files.text(f"{place}/core_id"))
+        for place in topology
+        if files.text(f"{place}/core_id")
+    }
+    return {
+        "cpu": fields.get("model name", NOT_KNOWN),
+        "cpu_vendor": fields.get("vendor_id", NOT_KNOWN),
+        "cpu_family": number(fields.get("cpu family", "")),
+        "cpu_model": number(fields.get("model", "")),
+        "cpu_stepping": number(fields.get("stepping", "")),
+        "microcode": fields.get("microcode", NOT_KNOWN),
+        "cpus": len(cpus) or NOT_KNOWN,
+        "cores": len(cores) or NOT_KNOWN,
+        "threads_per_core": threads or NOT_KNOWN,
+        "sockets": distinct(files, (f"{place}/physical_package_id" for place in topology)),
+        "numa_nodes": len(files.names("sys/devices/system/node", r"node\d+")) or NOT_KNOWN,
+        "smt": files.text("sys/devices/system/cpu/smt/control") or NOT_KNOWN,
+        "isa": {flag: flag in flags for flag in FLAGS} if flags else NOT_KNOWN,
+        "caches": caches(files),
+    }
+
+
+def caches(files: Files) -> list[Facts]:
+    """Those that the first CPU reaches, nearest first."""
+    base = "sys/devices/system/cpu/cpu0/cache"
+    return [
+        {
+            "level": number(files.text(f"{base}/{name}/level")),
+            "type": files.text(f"{base}/{name}/type").lower() or NOT_KNOWN,
+            "size": files.text(f"{base}/{name}/size") or NOT_KNOWN,
+            "cpus": len(cpus_or_none(files.text(f"{base}/{name}/shared_cpu_list"))) or NOT_KNOWN,
+        }
+        for name in files.names(base, r"index\d+")
+    ]
+
+
+def frequency(files: Files) -> Facts:
+    base = "sys/devices/system/cpu"
+    policy = f"{base}/cpu0/cpufreq"
+    turbo = NOT_KNOWN
+    for name, on in ((f"{base}/intel_pstate/no_turbo", "0"), (f"{base}/cpufreq/boost", "1")):
+        if files.text(name):
+            turbo = "on" if files.text(name) == on else "off"
+    return {
+        "driver": files.text(f"{policy}/scaling_driver") or NOT_KNOWN,
+        "governor": files.text(f"{policy}/scaling_governor") or NOT_KNOWN,
+        "turbo": turbo,
+        "least_khz": number(files.text(f"{policy}/cpuinfo_min_freq")),
+        "most_khz": number(files.text(f"{policy}/cpuinfo_max_freq")),
+        "clocksource": files.text("sys/devices/system/clocksource/clocksource0/current_clocksource")
+        or NOT_KNOWN,
+    }
+
+
+def hypervisor(files: Files) -> Facts:
+    """DMI's maker and product name what a machine is, not which one."""
+    flags = files.fields("proc/cpuinfo").get("flags", "").split()
+    return {
+        "present": "hypervisor" in flags if flags else NOT_KNOWN,
+        "detected": files.said("systemd-detect-virt", "--vm") or NOT_KNOWN,
+        "vendor": files.text("sys/class/dmi/id/sys_vendor") or NOT_KNOWN,
+        "product": files.text("sys/class/dmi/id/product_name") or NOT_KNOWN,
+    }
+
+
+def kernel(files: Files) -> Facts:
+    words = files.text("proc/cmdline").split()
+    status = files.fields("proc/self/status")
+    base = "sys/devices/system/cpu"
+    return {
+        "release": files.text("proc/sys/kernel/osrelease") or NOT_KNOWN,
+        "options": [word for word in words if OPTIONS.fullmatch(word)] if words else NOT_KNOWN,
+        "isolated_cpus": files.text(f"{base}/isolated") or "none",
+        "nohz_full_cpus": files.text(f"{base}/nohz_full").replace("(null)", "") or "none",
+        "allowed_cpus": status.get("Cpus_allowed_list", NOT_KNOWN),
+        "transparent_huge_pages": chosen(files.text("sys/kernel/mm/transparent_hugepage/enabled")),
+    }
+
+
+def chosen(text: str) -> str:
+    """The word in brackets of `always [madvise] never`."""
+    found = re.search(r"\[(\w+)\]", text)
+    return found[1] if found else NOT_KNOWN
+
+
+def mitigations(files: Files) -> Facts | str:
+    base = "sys/devices/system/cpu/vulnerabilities"
+    found = {name: files.text(f"{base}/{name}") for name in files.names(base, r"\w+")}
+    return {name: text for name, text in found.items() if text != "Not affected"} or (
+        "none needed" if found else NOT_KNOWN
+    )
+
+
+def memory(files: Files) -> Facts:
+    fields = files.fields("proc/meminfo")
+    kilobytes = {
+        name: number(fields.get(key, "").split(" ")[0])
+        for name, key in (("total_kb", "MemTotal"), ("available_kb", "MemAvailable"))
+    }
+    base = "sys/kernel/mm/hugepages"
+    pages = [
+        {
+            "size_kb": number(name.removeprefix("hugepages-").removesuffix("kB")),
+            "total": number(files.text(f"{base}/{name}/nr_hugepages")),
+            "free": number(files.text(f"{base}/{name}/free_hugepages")),
+        }
+        for name in files.names(base, r"hugepages-\d+kB")
+    ]
+    return {**kilobytes, "huge_page_pools": pages or NOT_KNOWN}
+
+
+def container(files: Files) -> Facts:
+    """Limits of the control group, and what kind of container this is."""
+    group = "sys/fs/cgroup"
+    line = files.text("proc/self/cgroup").splitlines()
+    if line and line[-1].startswith("0::/") and files.text(f"{group}{line[-1][3:]}/cgroup.procs"):
+        group += line[-1][3:]
+    kind = files.said("systemd-detect-virt", "--container") or NOT_KNOWN
+    if kind == NOT_KNOWN and files.path(".dockerenv").exists():
+        kind = "docker"
+    return {
+        "kind": kind,
+        "cpu_limit": files.text(f"{group}/cpu.max") or NOT_KNOWN,
+        "memory_limit": files.text(f"{group}/memory.max") or NOT_KNOWN,
+        "cpus": files.text(f"{group}/cpuset.cpus.effective") or NOT_KNOWN,
+    }
+
+
+def facts(files: Files | None = None) -> Facts:
+    """What the system tells; takes a few program starts, so call it outside of what is timed."""
+    files = files or Files()
+    return {
+        **cpu(files),
+        "frequency": frequency(files),
+        "hypervisor": hypervisor(files),
+        "kernel": kernel(files),
+        "mitigations": mitigations(files),
+        "memory": memory(files),
+        "container": container(files),
+        "software": host_software.facts(files),
+        "devices": host_devices.facts(files),
+    }
+
+
+def full(measured: Facts, files: Files | None = None) -> Facts:
+    """The host of a Measurement: what the program measured, and the rest beside it."""
+    own = {key: value for key, value in measured.items() if value is not None}
+    return {**(this_host() if files is None else facts(files)), **own}
+
+
+@cache
+def this_host() -> Facts:
+    """Asked for once: files are written again and again while something is measured."""
+    return facts(Files())

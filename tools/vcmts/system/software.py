@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the programs were built from, and what they run on."""
+
+import json
+import platform
+import re
+from pathlib import Path
+from typing import Any
+
+from vcmts.paths import CHECKOUT, build_directory, built_from
+from vcmts.system.files import NOT_KNOWN, Files
+
+LIBRARY_FOLDERS = ("usr/lib/x86_64-linux-gnu", "usr/lib64", "usr/lib", "usr/local/lib")
+SHARED = re.compile(r"libIPSec_MB\.so\.(\d+\.\d+\.\d+)")
+
+
+def introspected(build: Path, name: str) -> list[dict[str, Any]]:
+    """What meson tells of a build directory."""
+    try:
+        found = json.loads(
+            (build / "meson-info" / f"intro-{name}.json").read_text(encoding="utf-8")
+        )
+    except (OSError, ValueError):
+        return []
+    return found if isinstance(found, list) else []
+
+
+def built(files: Files, build: Path) -> dict[str, Any]:
+    """DPDK's version is that of the build; of the machine's where there is none."""
+    versions = {
+        item.get("name"): item.get("version") for item in introspected(build, "dependencies")
+    }
+    options = {item.get("name"): item.get("value") for item in introspected(build, "buildoptions")}
+    compiler = ""
+    for target in introspected(build, "targets"):
+        for source in target.get("target_sources", []):
+            compiler = compiler or " ".join(source.get("compiler", [])[-1:])
+    return {
+        "dpdk": versions.get("libdpdk")
+        or files.said("pkg-config", "--modversion", "libdpdk")
+        or NOT_KNOWN,
+        "compiler": files.said(compiler or "cc", "--version") or NOT_KNOWN,
+        "march": options.get("march", NOT_KNOWN),
+        "optimization": options.get("optimization", NOT_KNOWN),
+        "profile_guided": options.get("b_pgo", NOT_KNOWN),
+        "sanitize": options.get("b_sanitize", NOT_KNOWN),
+    }
+
+
+def ipsec_mb(files: Files) -> str:
+    for folder in LIBRARY_FOLDERS:
+        for name in files.names(folder, SHARED.pattern):
+            found = SHARED.fullmatch(name)
+            if found:
+                return found[1]
+    return NOT_KNOWN
+
+
+def hdr_histogram() -> str:
+    """The library's files are ours; their origin is told beside them."""
+    readme = CHECKOUT / "subprojects" / "hdr_histogram" / "README.md"
+    try:
+        found = re.search(r"at commit ([0-9a-f]{12})", readme.read_text(encoding="utf-8"))
+    except OSError:
+        return NOT_KNOWN
+    return f"commit {found[1]}" if found else NOT_KNOWN
+
+
+def system(files: Files) -> str:
+    for line in files.text("etc/os-release").splitlines():
+        if line.startswith("PRETTY_NAME="):
+            return line.partition("=")[2].strip('"')
+    return NOT_KNOWN
+
+
+def revision(files: Files, checkout: Path) -> dict[str, Any]:
+    """`dirty`: files that git knows were changed since the commit."""
+    git = ("git", "-C", str(checkout))
+    commit = files.said(*git, "rev-parse", "HEAD")
+    if not re.fullmatch(r"[0-9a-f]{40,64}", commit):
+        return {"commit": NOT_KNOWN, "dirty": NOT_KNOWN}
+    changed = files.said(*git, "status", "--porcelain", "--untracked-files=no")
+    return {"commit": commit, "dirty": changed != ""}
+
+
+def of_build(files: Files, build: Path) -> dict[str, Any]:
+    """What a checkout tells of itself; `meson install` notes it."""
+    return {
+        **revision(files, CHECKOUT),
+        **built(files, build),
+        "hdr_histogram": hdr_histogram(),
+    }
+
+
+def facts(files: Files, build: Path | None = None) -> dict[str, Any]:
+    libc, version = platform.libc_ver()
+    noted = built_from()
+    return {
+        **(of_build(files, build or build_directory()) if noted is None else noted),
+        "intel_ipsec_mb": ipsec_mb(files),
+        "libc": f"{libc} {version}".strip() or NOT_KNOWN,
+        "system": system(files),
+        "python": platform.python_version(),
+    }
