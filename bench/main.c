@@ -8,7 +8,7 @@
 #include <jansson.h>
 
 #include "footprint.h"
-#include "model/loader.h"
+#include "model/load/loader.h"
 #include "options.h"
 #include "pair.h"
 #include "pipeline.h"

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "model/loader.h"
+#include "model/load/loader.h"
 #include "platform/platform.h"
 #include "program.h"
 #include "server/process.h"

@@ -8,7 +8,7 @@
 #include "commands/commands.h"
 #include "commands/replay/replay.h"
 #include "control/methods/methods.h"
-#include "model/loader.h"
+#include "model/load/loader.h"
 #include "platform/cpu/cpu_check.h"
 #include "platform/secret/secret_process.h"
 #include "server/process.h"

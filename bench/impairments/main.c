@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "matrix.h"
-#include "model/loader.h"
+#include "model/load/loader.h"
 #include "platform/platform.h"
 #include "server/process.h"
 #include "telemetry/report.h"

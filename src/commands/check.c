@@ -8,7 +8,7 @@
 #include "commands/check_placement.h"
 #include "commands/commands.h"
 #include "model/devices.h"
-#include "model/keys.h"
+#include "model/keys/keys.h"
 #include "model/layouts.h"
 #include "model/server_config.h"
 #include "model/units.h"

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "model/arena.h"
-#include "model/keys.h"
+#include "model/keys/keys.h"
 
 /*
  * The table `keys` for what is told of an object in service: without secrets; `required` are those that it always has; sizes and

@@ -13,7 +13,7 @@
 #include "control/answer_text.h"
 #include "control/event_journal.h"
 #include "model/arena.h"
-#include "model/keys.h"
+#include "model/keys/keys.h"
 
 #define RPC_LINE 512
 #define RPC_BATCH_MAX 64 /* requests in one array */

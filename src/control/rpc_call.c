@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "model/errors.h"
-#include "model/reader.h"
+#include "model/load/reader.h"
 #include "model/tree_json.h"
 
 #define MAX_VALUES 1000000 /* of one request */

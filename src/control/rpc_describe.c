@@ -2,7 +2,7 @@
 /* Methods in the words of OpenRPC. */
 #include "control/keys_told.h"
 #include "control/rpc.h"
-#include "model/schema.h"
+#include "model/load/schema.h"
 
 static json_t *params_describe(const struct key *keys) {
 	json_t *params = json_array();

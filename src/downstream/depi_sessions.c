@@ -6,7 +6,7 @@
 #include <rte_malloc.h>
 
 #include "downstream/depi.h"
-#include "model/grants/grants_times.h"
+#include "model/grants_times.h"
 #include "model/live/live_group.h"
 #include "pipeline/first_number.h"
 #include "pipeline/messages.h"

@@ -5,7 +5,7 @@
 
 #include <rte_cycles.h>
 
-#include "model/grants/grants_times.h"
+#include "model/grants_times.h"
 #include "pipeline/clock.h"
 
 #define TOGETHER_US 20 /* the TSC before and after the system's clock was read, at most */

@@ -2,7 +2,7 @@
 /* Drain and resume of a group: its sources are changed for one that is empty, and back. */
 #include "server/group_rest.h"
 
-#include "model/grants/grants_times.h"
+#include "model/grants_times.h"
 #include "platform/log/log.h"
 #include "server/group_life.h"
 #include "server/groups.h"

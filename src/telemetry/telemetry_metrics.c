@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/keys.h"
+#include "model/keys/keys.h"
 #include "model/units.h"
 #include "telemetry/telemetry_answer.h"
 

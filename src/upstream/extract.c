@@ -2,12 +2,12 @@
 /*
  * Extract: the DOCSIS frames out of segments, also those that span several, which are copied: the
  * crypto provider needs a frame in one piece. Whole ones stay in the buffer of the R-PHY port
- * (shared/frame_buffers.h). What a segment says of where frames begin is kept to here; the frames
- * themselves are in shared/stream.c.
+ * (frame_buffers.h). What a segment says of where frames begin is kept to here; the frames
+ * themselves are in stream.c.
  */
 #include "upstream/extract.h"
 
-#include "upstream/shared/stream.h"
+#include "upstream/stream.h"
 #include "upstream/upstream.h"
 
 /* Headers that are looked at in one call: a segment may hold hundreds that carry no packet. */

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "upstream/shared/cut.h"
+#include "upstream/state/cut.h"
 
 struct upstream;
 

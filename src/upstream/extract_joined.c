@@ -7,7 +7,7 @@
 #include "upstream/extract_joined.h"
 
 #include "upstream/decrypt.h"
-#include "upstream/shared/stream.h"
+#include "upstream/stream.h"
 #include "upstream/upstream.h"
 
 #define STEPS (4 * PIPELINE_BURST) /* in what was joined, in one call */

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "upstream/shared/cut.h"
-#include "upstream/tables.h"
+#include "upstream/state/cut.h"
+#include "upstream/state/tables.h"
 
 struct upstream;
 

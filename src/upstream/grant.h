@@ -11,7 +11,7 @@
 
 #include <rte_mbuf.h>
 
-#include "model/grants/grants.h"
+#include "model/group/grants.h"
 #include "pipeline/docsis_clock.h"
 #include "pipeline/messages.h"
 #include "scheduler/maps/maps.h"

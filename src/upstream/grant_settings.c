@@ -5,12 +5,12 @@
 
 #include <rte_malloc.h>
 
-#include "model/check.h"
-#include "model/grants/grants_times.h"
+#include "model/defaults.h"
+#include "model/grants_times.h"
 #include "model/live/live_group.h"
 #include "platform/log/log.h"
 #include "upstream/grant_ucd.h"
-#include "upstream/shared/places.h"
+#include "upstream/state/places.h"
 #include "upstream/upstream.h"
 #include "wire/segment.h"
 
@@ -64,7 +64,7 @@ static void settings_fill(struct maps_flow *s, const struct flow_grants *g) {
 		.guaranteed_rate = rate(g->guaranteed_rate),
 	};
 	if (s->sustained > 0 && s->sustained_burst == 0)
-		s->sustained_burst = check_default_burst(g->sustained_rate);
+		s->sustained_burst = default_burst(g->sustained_rate);
 	s->sustained_burst = RTE_MIN(s->sustained_burst, (uint32_t)MAPS_BURST_MAX);
 }
 

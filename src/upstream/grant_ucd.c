@@ -10,7 +10,7 @@
 
 #include <rte_common.h>
 
-#include "model/grants/grants_times.h"
+#include "model/grants_times.h"
 #include "wire/management.h"
 #include "wire/map.h"
 #include "wire/ucd.h"

@@ -7,7 +7,7 @@
 
 #include <rte_hash.h>
 
-#include "upstream/shared/lane.h"
+#include "upstream/lane.h"
 #include "upstream/upstream.h"
 #include "wire/segment.h"
 

@@ -5,7 +5,7 @@
 #include <rte_malloc.h>
 
 #include "platform/log/log.h"
-#include "upstream/shared/stream.h"
+#include "upstream/stream.h"
 #include "upstream/upstream.h"
 
 #define MAX_SLOTS 8192 /* windows in which something waits, at a time */

@@ -6,7 +6,7 @@
 #include "upstream/uepi.h"
 
 #include "pipeline/change.h"
-#include "upstream/shared/lane.h"
+#include "upstream/lane.h"
 #include "upstream/upstream.h"
 #include "wire/map.h"
 #include "wire/psp.h"

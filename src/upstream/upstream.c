@@ -16,7 +16,7 @@ static const struct stage_queue queues[US_QUEUES] = {
 /* Of stages that find requests (requests.h). */
 #define REQUEST_COUNTERS COUNTER_REQUESTS, COUNTER_REQUESTS_REPEATED, COUNTER_REQUESTS_LOST
 
-/* Of both stages that take frames out of what holds them (shared/stream.h). */
+/* Of both stages that take frames out of what holds them (stream.h). */
 #define EXTRACT_DROPS                                                                            \
 	DROP_FRAME_HCS, DROP_FRAME_RESERVED, DROP_FRAME_EHDR, DROP_FRAME_LENGTH, DROP_FRAME_PHS, \
 		DROP_FRAME_RUNT, DROP_FRAME_TOO_LONG, DROP_FRAME_POINTER, DROP_FRAME_TRUNCATED,  \

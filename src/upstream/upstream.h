@@ -3,18 +3,21 @@
  * The upstream of one service group: UEPI from the R-PHY device in, the subscribers' IP packets out.
  *
  * The way of a packet is the list in upstream.c: each row is a pair of files of its name, and the list names the
- * queues between them. What becomes of every byte is in docs/upstream.md. One worker runs all of it. What rows look
- * up, and keep by session, flow and SID cluster, is in tables.h; what several files need is in shared/:
+ * queues between them. What becomes of every byte is in docs/upstream.md. One worker runs all of it. Several rows need
  *
- *     meta     what a packet carries from row to row
- *     order    the sequence numbers of one PSP flow or SID cluster, with a window
  *     lane     an order with its accounts: what is kept, delivered, given up
- *     hold     one wait for something missing, in lists by time, and the end of waits
- *     chain    a chain of buffers that grows
- *     cut      a place in a segment that is being taken apart
  *     frame_buffers  the mbufs of frames, that stay in their packet or are copied
  *     stream   the frames of a service flow's SID cluster, step by step
  *     frames   what a MAC header says is to be done with its frame
+ *
+ * What rows look up, and keep by session, flow and SID cluster, is in state/:
+ *
+ *     meta     what a packet carries from row to row
+ *     order    the sequence numbers of one PSP flow or SID cluster, with a window
+ *     hold     one wait for something missing, in lists by time, and the end of waits
+ *     chain    a chain of buffers that grows
+ *     cut      a place in a segment that is being taken apart
+ *     tables   the records of sessions, flows, streams and modems
  *     records  how records of the tables are written
  *     places   which of them are free, for the control thread
  */
@@ -40,15 +43,15 @@
 #include "upstream/extract.h"
 #include "upstream/extract_joined.h"
 #include "upstream/grant.h"
+#include "upstream/lane.h"
 #include "upstream/reassemble.h"
 #include "upstream/receive.h"
 #include "upstream/requests.h"
-#include "upstream/shared/hold.h"
-#include "upstream/shared/lane.h"
-#include "upstream/shared/meta.h"
-#include "upstream/shared/stream.h"
 #include "upstream/stages.h"
-#include "upstream/tables.h"
+#include "upstream/state/hold.h"
+#include "upstream/state/meta.h"
+#include "upstream/state/tables.h"
+#include "upstream/stream.h"
 #include "upstream/transmit.h"
 #include "upstream/uepi.h"
 #include "upstream/validate.h"

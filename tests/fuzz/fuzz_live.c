@@ -12,7 +12,7 @@
 #include "model/live/live_kind.h"
 #include "model/live/object_json.h"
 #include "model/live/request.h"
-#include "model/loader.h"
+#include "model/load/loader.h"
 
 #include "fuzz.h"
 #include "parts.h"

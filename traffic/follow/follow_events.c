@@ -9,7 +9,7 @@
 #include "model/live/object_copy.h"
 #include "model/live/object_json.h"
 #include "model/live/request.h"
-#include "model/reader.h"
+#include "model/load/reader.h"
 #include "model/tree_json.h"
 
 #define MOST_VALUES 64 /* of a security association */

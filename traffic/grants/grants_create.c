@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "grants/grants_modems.h"
-#include "model/grants/grants_times.h"
+#include "model/grants_times.h"
 
 #define EVENTS_A_CHANNEL \
 	2048 /* bursts that are decided and not over, or that the port does not take */

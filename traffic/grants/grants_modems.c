@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "model/grants/grants_times.h"
+#include "model/grants_times.h"
 #include "wire/segment.h"
 
 #define DISTANCES 16 /* modems stand at so many, up to the farthest */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "grants/map_watch.h"
 
-#include "model/grants/grants_times.h"
+#include "model/grants_times.h"
 #include "pipeline/docsis_clock.h"
 
 const char *const map_fault_names[MAP_FAULTS] = {

@@ -6,7 +6,7 @@
 
 #include "directions/traffic_parts.h"
 #include "groups/shared_port_side.h"
-#include "model/grants/grants_times.h"
+#include "model/grants_times.h"
 #include "wire/ip.h"
 #include "wire/l2tpv3.h"
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "control/methods/methods.h"
-#include "model/key_rows.h"
+#include "model/keys/key_rows.h"
 #include "model/live/snapshot.h"
 
 /* One row a key, to be read as a table. */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/grants/grants_times.h"
+#include "model/grants_times.h"
 #include "model/live/live_between.h"
 #include "server/group_life.h"
 #include "server/running.h"

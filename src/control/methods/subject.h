@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "control/methods/methods.h"
-#include "model/key_rows.h"
+#include "model/keys/key_rows.h"
 
 /* A group that may be left out where there is but one. */
 struct group_subject {

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "model/grants/grants.h"
+#include "model/group/grants.h"
 
 #define SG_MAX_CHANNELS 256
 #define SG_MAX_UPSTREAM_CHANNELS 64

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "model/grants/grants.h"
+#include "model/group/grants.h"
 
 #define SG_MAX_DSID 0xfffff
 #define SG_MAX_SID 0x3ffe /* 0x3fff is broadcast */

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "model/grants/grants.h"
+#include "model/group/grants.h"
 
 /* What the sequence numbers of PSP count; R-UEPI's text could not be read. */
 enum psp_numbering {

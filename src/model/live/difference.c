@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "model/arena.h"
-#include "model/keys.h"
+#include "model/keys/keys.h"
 #include "model/live/keys_same.h"
 #include "model/live/live_index.h"
 #include "model/live/live_kind.h"

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "model/check.h"
+#include "model/check/check.h"
 #include "model/live/live_index.h"
 #include "model/live/live_kind.h"
 #include "model/live/live_room.h"

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "model/keys.h"
+#include "model/keys/keys.h"
 
 /* Whether what stands at `offset` of an item of `list` (NULL: of the top) need not be the same; not asked of maps. */
 typedef bool keys_may_differ(const char *list, size_t offset);

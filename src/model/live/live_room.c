@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "model/keys.h"
+#include "model/keys/keys.h"
 #include "model/live/live_index.h"
 #include "model/live/live_kind.h"
 

@@ -5,8 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/check.h"
-#include "model/keys.h"
+#include "model/check/check.h"
+#include "model/defaults.h"
+#include "model/keys/keys.h"
 #include "model/live/live_kind.h"
 #include "model/live/object_copy.h"
 #include "model/live/value_json.h"
@@ -70,10 +71,9 @@ static bool finish_flow(json_t *map, const struct service_flow *flow, const stru
 			enum form form) {
 	leave_unsaid(map, "bonding_group", form, flow->bonding_group == modem->bonding_group);
 	leave_unsaid(map, "max_traffic_burst", form,
-		     flow->traffic_burst == check_default_burst(flow->sustained_rate));
+		     flow->traffic_burst == default_burst(flow->sustained_rate));
 	leave_out(map, "min_reserved_packet", flow->reserved_rate == 0);
-	leave_unsaid(map, "min_buffer", form,
-		     flow->min_buffer == check_default_min_buffer(flow->buffer));
+	leave_unsaid(map, "min_buffer", form, flow->min_buffer == default_min_buffer(flow->buffer));
 	leave_unsaid(map, "max_buffer", form, flow->max_buffer == flow->buffer);
 	leave_out(map, "latency_target", flow->aqm != AQM_DOCSIS_PIE);
 	if (flow->aqm == AQM_WRED)
@@ -156,7 +156,7 @@ static bool finish_modem(json_t *map, const struct modem *modem, enum form form)
 
 	leave_unsaid(map, "cpe_limit_ipv6", form, modem->cpe_limit_ipv6 == modem->cpe_limit);
 	leave_unsaid(map, "max_aggregate_burst", form,
-		     modem->aggregate_burst == check_default_burst(modem->aggregate_rate));
+		     modem->aggregate_burst == default_burst(modem->aggregate_rate));
 	if (!finish_security(json_object_get(map, "security"), &modem->security, form))
 		return false;
 	for (size_t f = 0; f < json_array_size(flows); f++) {

@@ -4,7 +4,7 @@
 
 #include <jansson.h>
 
-#include "model/keys.h"
+#include "model/keys/keys.h"
 #include "model/live/live_group.h"
 #include "model/live/object_copy.h"
 

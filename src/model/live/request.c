@@ -6,14 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/check.h"
+#include "model/check/check.h"
 #include "model/live/held_against.h"
 #include "model/live/live_index.h"
 #include "model/live/live_kind.h"
 #include "model/live/merge_patch.h"
 #include "model/live/object_copy.h"
 #include "model/live/object_json.h"
-#include "model/reader.h"
+#include "model/load/reader.h"
 #include "model/tree_json.h"
 
 #define MOST_VALUES 1000000 /* of one request */

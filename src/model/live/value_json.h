@@ -4,7 +4,7 @@
 
 #include <jansson.h>
 
-#include "model/keys.h"
+#include "model/keys/keys.h"
 
 /* The value of a key in the struct `object` of its table, null where it was not given. The caller owns it; NULL
  * without memory. */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "model/file.h"
-#include "model/loader.h"
+#include "model/load/loader.h"
 #include "model/server/parts.h"
 #include "model/server/server_reader.h"
 #include "platform/secret/secret_memory.h"

@@ -6,10 +6,10 @@
 
 #include "model/devices.h"
 #include "model/file.h"
-#include "model/group_reader.h"
-#include "model/keys.h"
+#include "model/keys/keys.h"
 #include "model/layouts.h"
-#include "model/loader.h"
+#include "model/load/group_reader.h"
+#include "model/load/loader.h"
 #include "model/server/merge.h"
 #include "model/server/server_reader.h"
 #include "model/server_config.h"

@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 #include "model/arena.h"
-#include "model/keys.h"
+#include "model/keys/keys.h"
 #include "model/tree.h"
 
 #define MERGE_MOST 3

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "model/file.h"
-#include "model/group_reader.h"
-#include "model/keys.h"
+#include "model/keys/keys.h"
+#include "model/load/group_reader.h"
 #include "model/server/server_reader.h"
 #include "platform/secret/secret_memory.h"
 

@@ -2,8 +2,8 @@
 /* Keys of the whole server, which stand at the top of its file and concern no group. */
 #include <string.h>
 
-#include "model/group_reader.h"
-#include "model/key_rows.h"
+#include "model/keys/key_rows.h"
+#include "model/load/group_reader.h"
 #include "model/server/server_reader.h"
 #include "model/server_config.h"
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "model/layouts.h"
-#include "model/reader.h"
+#include "model/load/reader.h"
 #include "model/server/between.h"
 #include "model/server/kept.h"
 #include "model/server_config.h"

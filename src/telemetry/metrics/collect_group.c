@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Of a service group: its counters and drops, and what is in it. */
 #include "downstream/cpe.h"
-#include "model/keys.h"
+#include "model/keys/keys.h"
 #include "telemetry/metrics/walk.h"
 #include "telemetry/metrics/which.h"
 

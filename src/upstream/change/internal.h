@@ -5,7 +5,7 @@
 #include "model/arena.h"
 #include "pipeline/change.h"
 #include "upstream/change/change.h"
-#include "upstream/shared/records.h"
+#include "upstream/state/records.h"
 
 /* A key of a hash table, and the place behind it. */
 struct us_way {

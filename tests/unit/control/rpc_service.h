@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "control/rpc.h"
-#include "model/key_rows.h"
+#include "model/keys/key_rows.h"
 
 #include "rpc_answer.h"
 

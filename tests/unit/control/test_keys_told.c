@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "control/keys_told.h"
-#include "model/key_rows.h"
+#include "model/keys/key_rows.h"
 
 /* clang-format off */
 static const struct choice sizes[] = {{"32", 16}, {NULL, 0}};

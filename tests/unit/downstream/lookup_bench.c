@@ -2,7 +2,7 @@
 #include "lookup_bench.h"
 
 #include "downstream/stages.h"
-#include "model/loader.h"
+#include "model/load/loader.h"
 
 #include "fixture.h"
 #include "packets.h"

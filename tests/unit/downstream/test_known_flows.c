@@ -7,7 +7,7 @@
 
 #include "downstream/downstream.h"
 #include "downstream/stages.h"
-#include "model/loader.h"
+#include "model/load/loader.h"
 #include "pipeline/packet.h"
 #include "wire/bytes.h"
 

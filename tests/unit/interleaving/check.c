@@ -6,7 +6,7 @@
 
 #include "downstream/tables.h"
 #include "model/live/live_index.h"
-#include "upstream/shared/records.h"
+#include "upstream/state/records.h"
 
 #include "world.h"
 

@@ -9,7 +9,7 @@
 #include <rte_malloc.h>
 
 #include "model/live/group_json.h"
-#include "model/loader.h"
+#include "model/load/loader.h"
 #include "server/changes.h"
 
 #include "fixture.h"

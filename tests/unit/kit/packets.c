@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "model/loader.h"
+#include "model/load/loader.h"
 #include "wire/bytes.h"
 #include "wire/ip.h"
 

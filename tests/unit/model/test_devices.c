@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "model/devices.h"
-#include "model/key_rows.h"
+#include "model/keys/key_rows.h"
 
 static void one_device_has_many_names(void **state) {
 	static const struct {

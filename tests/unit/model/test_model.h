@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/loader.h"
+#include "model/load/loader.h"
 
 /* A service group of one modem that is complete, for tests that add to it. */
 #define SMALL_HEAD                                                       \

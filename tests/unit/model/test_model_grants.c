@@ -2,7 +2,7 @@
 /* The loader on the upstream scheduler: defaults, what they come to in time and bytes, and mistakes. */
 #include "test_model.h"
 
-#include "model/grants/grants_times.h"
+#include "model/grants_times.h"
 #include "model/live/object_copy.h"
 
 #define SCHEDULER "upstream: {scheduler: {}}\n"

@@ -4,7 +4,7 @@
 
 #include <rte_common.h>
 
-#include "model/grants/grants_times.h"
+#include "model/grants_times.h"
 #include "pipeline/docsis_clock.h"
 
 #define NOW UINT64_C(5000000000) /* of the worker */

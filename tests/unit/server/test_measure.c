@@ -5,7 +5,7 @@
 #include <sched.h>
 #include <string.h>
 
-#include "model/loader.h"
+#include "model/load/loader.h"
 #include "server/measure.h"
 
 #include "fixture.h"

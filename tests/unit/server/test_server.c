@@ -2,7 +2,7 @@
 /* A whole server: random traffic, good and bad, comes through as it must or is counted. */
 #include "test.h"
 
-#include "model/loader.h"
+#include "model/load/loader.h"
 #include "platform/port.h"
 
 #include "fixture.h"

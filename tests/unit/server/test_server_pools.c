@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "downstream/downstream.h"
-#include "model/loader.h"
+#include "model/load/loader.h"
 #include "platform/pool.h"
 #include "server/layout.h"
 #include "server/pools.h"

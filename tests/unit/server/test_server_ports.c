@@ -8,7 +8,7 @@
 #include <rte_dev.h>
 #include <rte_ethdev.h>
 
-#include "model/loader.h"
+#include "model/load/loader.h"
 #include "platform/port.h"
 #include "server/server.h"
 

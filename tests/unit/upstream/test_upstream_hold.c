@@ -4,9 +4,9 @@
 
 #include <string.h>
 
-#include "upstream/shared/cut.h"
-#include "upstream/shared/hold.h"
-#include "upstream/shared/meta.h"
+#include "upstream/state/cut.h"
+#include "upstream/state/hold.h"
+#include "upstream/state/meta.h"
 
 #include "fixture.h"
 #include "random.h"

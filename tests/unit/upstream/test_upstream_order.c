@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "upstream/shared/order.h"
+#include "upstream/state/order.h"
 
 #include "random.h"
 

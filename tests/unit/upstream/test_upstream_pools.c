@@ -10,7 +10,7 @@
 
 #include <rte_ethdev.h>
 
-#include "model/loader.h"
+#include "model/load/loader.h"
 #include "platform/port.h"
 #include "server/server.h"
 #include "wire/crc32.h"

@@ -5,7 +5,7 @@
 #include <sched.h>
 #include <string.h>
 
-#include "model/loader.h"
+#include "model/load/loader.h"
 
 #include "capture/live/captures.h"
 #include "capture/live/end.h"

@@ -11,7 +11,7 @@
 
 #include "control/methods/methods.h"
 #include "model/live/group_json.h"
-#include "model/loader.h"
+#include "model/load/loader.h"
 #include "platform/secret/secret_memory.h"
 #include "server/changes.h"
 

@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "model/grants/grants_times.h"
+#include "model/grants_times.h"
 
 #include "asking.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "downstream/stages.h"
-#include "model/loader.h"
+#include "model/load/loader.h"
 
 #include "change_rig_frames.h"
 #include "fixture.h"

@@ -9,7 +9,7 @@
 #include "model/live/difference.h"
 #include "model/live/live_group.h"
 #include "model/live/object_copy.h"
-#include "model/loader.h"
+#include "model/load/loader.h"
 #include "platform/secret/secret_memory.h"
 
 #define KEYS 200u

@@ -2,7 +2,7 @@
 /* Groups come and go while the server has traffic: every packet is accounted for, and nothing is left of them. */
 #include "test.h"
 
-#include "model/loader.h"
+#include "model/load/loader.h"
 #include "server/measure.h"
 
 #include "fixture.h"

@@ -7,7 +7,7 @@
 #include <rte_ethdev.h>
 #include <rte_malloc.h>
 
-#include "model/loader.h"
+#include "model/load/loader.h"
 #include "platform/large_pages.h"
 
 #include "fixture.h"

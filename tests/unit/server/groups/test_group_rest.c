@@ -6,7 +6,7 @@
 
 #include <rte_ethdev.h>
 
-#include "model/loader.h"
+#include "model/load/loader.h"
 
 #include "fixture.h"
 #include "life_bench.h"

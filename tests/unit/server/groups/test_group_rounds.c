@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Changes where the one who asks for them has the rounds made, as in a replay: no thread runs. */
-#include "model/grants/grants_times.h"
+#include "model/grants_times.h"
 #include "server/changes.h"
 
 #include "group_file.h"

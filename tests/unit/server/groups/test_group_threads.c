@@ -8,7 +8,7 @@
 #include <sched.h>
 #include <string.h>
 
-#include "model/loader.h"
+#include "model/load/loader.h"
 
 #include "fixture.h"
 #include "life_bench.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/loader.h"
+#include "model/load/loader.h"
 
 #include "fixture.h"
 #include "groups_bench.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "model/loader.h"
+#include "model/load/loader.h"
 #include "server/reconfigure.h"
 #include "server/reload.h"
 #include "server/running.h"

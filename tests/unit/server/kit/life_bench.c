@@ -7,7 +7,7 @@
 
 #include <rte_ethdev.h>
 
-#include "model/loader.h"
+#include "model/load/loader.h"
 #include "platform/vlan.h"
 #include "wire/bytes.h"
 #include "wire/l2tpv3.h"

@@ -5,7 +5,7 @@
 
 #include <rte_ethdev.h>
 
-#include "model/loader.h"
+#include "model/load/loader.h"
 #include "platform/pad.h"
 #include "platform/port.h"
 #include "wire/bytes.h"

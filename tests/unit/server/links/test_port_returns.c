@@ -11,7 +11,7 @@
 #include <rte_dev.h>
 #include <rte_ethdev.h>
 
-#include "model/loader.h"
+#include "model/load/loader.h"
 #include "server/links/port_states.h"
 #include "telemetry/metrics/metrics.h"
 

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "model/loader.h"
+#include "model/load/loader.h"
 #include "server/reconfigure.h"
 
 #include "fixture.h"

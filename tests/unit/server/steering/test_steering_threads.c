@@ -9,7 +9,7 @@
 
 #include <rte_cycles.h>
 
-#include "model/loader.h"
+#include "model/load/loader.h"
 #include "sharing/steered.h"
 
 #include "fixture.h"

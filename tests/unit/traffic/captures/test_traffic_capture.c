@@ -9,7 +9,7 @@
 #include "checksums.h"
 #include "core/end_tag.h"
 #include "core/generator.h"
-#include "model/loader.h"
+#include "model/load/loader.h"
 #include "modems/modem.h"
 #include "modems/verifier.h"
 #include "test.h"

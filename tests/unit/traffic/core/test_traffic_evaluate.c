@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The evaluator, which everything else is held against, is held against cases worked out by hand. */
 #include "core/evaluate.h"
-#include "model/loader.h"
+#include "model/load/loader.h"
 #include "test.h"
 #include "traffic_config.h"
 

@@ -6,7 +6,7 @@
 #include "checksums.h"
 #include "core/evaluate.h"
 #include "core/generator.h"
-#include "model/loader.h"
+#include "model/load/loader.h"
 #include "modems/modem.h"
 #include "modems/verifier.h"
 #include "test.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Generated traffic has the shares that were asked for, and its sequences have no holes. */
 #include "core/generator.h"
-#include "model/loader.h"
+#include "model/load/loader.h"
 #include "test.h"
 #include "traffic_config.h"
 #include "traffic_pool.h"

@@ -3,7 +3,7 @@
 #include "checksums.h"
 #include "core/evaluate.h"
 #include "core/targets.h"
-#include "model/loader.h"
+#include "model/load/loader.h"
 #include "test.h"
 #include "traffic_config.h"
 

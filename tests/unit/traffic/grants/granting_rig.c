@@ -7,7 +7,7 @@
 
 #include "directions/uplink_parts.h"
 #include "grants/grants.h"
-#include "model/grants/grants_times.h"
+#include "model/grants_times.h"
 #include "test.h"
 #include "wire/l2tpv3.h"
 #include "wire/management.h"

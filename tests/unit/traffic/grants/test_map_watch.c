@@ -3,7 +3,7 @@
 #include "test.h"
 
 #include "grants/map_watch.h"
-#include "model/grants/grants_times.h"
+#include "model/grants_times.h"
 #include "pipeline/docsis_clock.h"
 
 #define TICKS 2 /* of 6.25 us: a minislot is 2,560 samples */

@@ -9,7 +9,7 @@
 #include "core/vlan_tag.h"
 #include "directions/traffic_parts.h"
 #include "fake_uplink.h"
-#include "model/loader.h"
+#include "model/load/loader.h"
 #include "platform/port.h"
 #include "test.h"
 #include "traffic_rig_config.h"

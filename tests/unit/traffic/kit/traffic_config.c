@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "model/loader.h"
+#include "model/load/loader.h"
 #include "test.h"
 
 void traffic_config_load(struct service_group *sg, const char *filter_default, const char *rules,

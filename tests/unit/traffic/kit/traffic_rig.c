@@ -8,7 +8,7 @@
 #include "core/evaluate.h"
 #include "directions/downlink_change.h"
 #include "directions/traffic_parts.h"
-#include "model/loader.h"
+#include "model/load/loader.h"
 #include "platform/platform.h"
 #include "platform/port.h"
 #include "test.h"

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/loader.h"
+#include "model/load/loader.h"
 #include "random.h"
 #include "upstream/grant.h"
 #include "upstream/grant_ucd.h"

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the values of a service group mean together: all but the modems. */
+#include "model/check/check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/check/grants_check.h"
+#include "model/devices.h"
+#include "model/keys/key_rows.h"
+#include "model/keys/keys.h"
+#include "model/layouts.h"
+#include "model/units.h"
+
+/*
+ * Notes the ids of a list and reports those that occur twice. Without a list there are no ids; of one that is
+ * `needed` nobody knows. False without memory.
+ */
+static bool map_ids(struct check *check, struct id_map *map, struct node *root, const char *key,
+		    bool needed) {
+	struct unique_set ids = {.place = {.lists = {key}, .leaf = "id"}};
+	struct node *list = node_field(root, key);
+	size_t i = 0;
+
+	map->index = malloc((KEYS_MAX_ID + 1) * sizeof(map->index[0]));
+	if (map->index == NULL)
+		return false;
+	memset(map->index, 0xff, (KEYS_MAX_ID + 1) * sizeof(map->index[0]));
+	map->complete = list != NULL || (!needed && node_present(root, key) == NULL);
+	for (struct node *item = list != NULL ? list->first : NULL; item != NULL;
+	     item = item->next) {
+		const struct node *holder = node_resolve(item);
+		const struct node *id = node_field(holder, "id");
+		uint64_t number;
+
+		if (id != NULL && units_parse_integer(id->text, &number)) {
+			unique_add(&ids, &number, sizeof(number), node_present(holder, "id"), i, 0);
+			map->index[number] = (uint32_t)i;
+		} else {
+			map->complete = false;
+		}
+		i++;
+	}
+	unique_finish(&ids, check->errors);
+	return true;
+}
+
+/* Reports a port whose device another port before it has: true. A refused or missing one is NULL. */
+static bool check_port(struct check *check, struct node *root, enum device_role role,
+		       enum device_role before) {
+	struct path ports = {.key = "ports"}, up = {.up = &ports, .key = device_role_name(role)};
+	struct path path = {.up = &up, .key = "device"};
+	struct node *map = node_field(root, "ports");
+	struct node *node = node_present(node_field(map, up.key), "device");
+	char allowed[64];
+
+	if (!device_same(device_port(check->sg, role)->device,
+			 device_port(check->sg, before)->device))
+		return false;
+	snprintf(allowed, sizeof(allowed), "another device than ports.%s",
+		 device_role_name(before));
+	check_report(check, node, node != NULL ? node->line : root->line, &path, allowed);
+	return true;
+}
+
+static void all_check_ports(struct check *check, struct node *root) {
+	check_port(check, root, DEVICE_RPHY, DEVICE_NETWORK);
+	if (!check_port(check, root, DEVICE_CONTROL, DEVICE_NETWORK))
+		check_port(check, root, DEVICE_CONTROL, DEVICE_RPHY);
+}
+
+/* A layout has cores, cores have a layout, and its downstream is no other than what is said of it. */
+static void check_layout(struct check *check, const struct node *map) {
+	const struct thread_request *asked = &check->sg->threads.asked;
+	struct path threads = {.key = "threads"}, path = {.up = &threads, .key = "layout"};
+	const struct node *node = node_present(map, "cores");
+	enum downstream_layout downstream = layouts_downstream(asked->layout);
+
+	if (asked->layout == LAYOUT_NONE && node != NULL)
+		check_report(check, NULL, node->line, &path,
+			     "the name of a layout beside cores, or no cores");
+	node = node_present(map, "downstream");
+	path.key = "downstream";
+	if (asked->layout != LAYOUT_NONE && node != NULL &&
+	    check->sg->threads.downstream != downstream)
+		check_report(check, node, node->line, &path,
+			     downstream == LAYOUT_1DS2T ? "1ds2t, as the layout has it"
+							: "1ds1t, as the layout has it");
+}
+
+static void check_threads(struct check *check, struct node *root) {
+	struct path threads = {.key = "threads"};
+	struct path path = {.up = &threads, .key = "lower_mac_core"};
+	const struct thread_config *config = &check->sg->threads;
+	struct node *map = node_field(root, "threads");
+	struct node *node = node_present(map, "lower_mac_core");
+
+	if (node_sound(map, "layout") && node_sound(map, "cores") && node_sound(map, "downstream"))
+		check_layout(check, map);
+	if (config->asked.layout != LAYOUT_NONE || config->downstream != LAYOUT_1DS2T ||
+	    !node_sound(map, "upper_mac_core") || !node_sound(map, "lower_mac_core"))
+		return;
+	if (config->lower_mac_core == config->upper_mac_core)
+		check_report(check, node, node != NULL ? node->line : map->line, &path,
+			     "another core than upper_mac_core in 1ds2t");
+}
+
+static void check_rphy(struct check *check, struct node *root) {
+	struct path rphy = {.key = "rphy"}, path = {.up = &rphy, .key = "rpd_ip"};
+	const struct rphy_config *config = &check->sg->rphy;
+	struct node *map = node_field(root, "rphy");
+	struct node *node = node_present(map, "rpd_ip");
+
+	if (config->core_ip.family == 0 || config->rpd_ip.family == 0)
+		return; /* one was refused */
+	if (config->core_ip.family != config->rpd_ip.family)
+		check_report(check, node, node != NULL ? node->line : map->line, &path,
+			     "an address of the family of core_ip");
+	else if (memcmp(&config->core_ip, &config->rpd_ip, sizeof(config->core_ip)) == 0)
+		check_report(check, node, node != NULL ? node->line : map->line, &path,
+			     "another address than core_ip");
+}
+
+/* Asked for by the file: a map that is none has no provider, and that is told elsewhere. */
+static void check_library(struct check *check, const struct node *map, const struct path *up) {
+	const struct path path = {.up = up, .key = "provider"};
+	const struct node *node = node_present(map, "provider");
+
+	if (node == NULL)
+		return;
+	check_report(check, node, node->line, &path,
+		     "cryptodev, whose device is " CRYPTO_NO_LIBRARY
+		     " where none is given: this build is without intel-ipsec-mb");
+}
+
+static void check_crypto(struct check *check, struct node *root) {
+	struct crypto_config *crypto = &check->sg->crypto;
+	const struct node *map = node_field(root, "crypto");
+	const struct node *node = node_present(map, "device");
+	struct path up = {.key = "crypto"}, path = {.up = &up, .key = "device"};
+
+	if (crypto->device != NULL && strcmp(crypto->device, CRYPTO_NO_DEVICE) == 0)
+		crypto->device = NULL;
+	if (!node_sound(map, "provider") || !node_sound(map, "device"))
+		return;
+	if (crypto->provider == CRYPTO_IPSEC_MB && !crypto_has_library())
+		check_library(check, map, &up);
+	else if (crypto->provider == CRYPTO_CRYPTODEV && crypto->device == NULL &&
+		 crypto_has_library())
+		check_report(check, node, node != NULL ? node->line : map->line, &path,
+			     "a crypto device such as crypto_aesni_mb0, with provider: cryptodev");
+	else if (crypto->provider != CRYPTO_CRYPTODEV && crypto->device != NULL)
+		check_report(check, node, node->line, &path, "none without provider: cryptodev");
+}
+
+static void check_channels(struct check *check, struct node *root) {
+	struct unique_set sessions = {.place = {.lists = {"channels"}, .leaf = "session"}};
+	struct node *list = node_field(root, "channels");
+	size_t i = 0;
+
+	for (struct node *item = list != NULL ? list->first : NULL; item != NULL;
+	     item = item->next) {
+		const struct node *map = node_resolve(item);
+		struct channel *channel = &check->sg->channels[i];
+
+		if (node_field(map, "session") != NULL)
+			unique_add(&sessions, &channel->session, sizeof(channel->session),
+				   node_present(map, "session"), i, 0);
+		if (node_present(map, "psp_extra") == NULL &&
+		    channel->pseudowire == PSEUDOWIRE_PSP_DEPI)
+			channel->psp_extra = PSP_EXTRA_COUNTER;
+		i++;
+	}
+	grants_add_sessions(check, root, &sessions);
+	unique_finish(&sessions, check->errors);
+}
+
+static void check_bonding_group(struct check *check, const struct node *map,
+				struct bonding_group *group, const struct path *up) {
+	struct path channels = {.up = up, .key = "channels"}, path = {.up = &channels};
+	struct node *list = node_field(map, "channels");
+	bool seen[SG_MAX_CHANNELS] = {false}, sound = true;
+
+	for (struct node *item = list != NULL ? list->first : NULL; item != NULL;
+	     item = item->next) {
+		uint32_t *channel = &group->channels[path.index];
+
+		if (!check_resolve(check, &check->channels, item, channel, &path, "a channel")) {
+			sound = false;
+		} else if (seen[*channel]) {
+			check_report(check, item, item->line, &path, "each channel once");
+			sound = false;
+		} else {
+			seen[*channel] = true;
+		}
+		path.index++;
+	}
+	if (!sound)
+		group->channel_count = 0; /* so that no modem is asked for DSIDs */
+}
+
+static void check_bonding_groups(struct check *check, struct node *root) {
+	struct path groups = {.key = "bonding_groups"}, path = {.up = &groups};
+	struct node *list = node_field(root, "bonding_groups");
+
+	for (struct node *item = list != NULL ? list->first : NULL; item != NULL;
+	     item = item->next) {
+		struct bonding_group *group = &check->sg->bonding_groups[path.index];
+
+		check_bonding_group(check, node_resolve(item), group, &path);
+		path.index++;
+	}
+}
+
+static void check_filter_groups(struct check *check, struct node *root) {
+	struct path groups = {.key = "filter_groups"}, group_path = {.up = &groups};
+	struct path rules = {.up = &group_path, .key = "rules"}, path = {.up = &rules};
+	struct node *list = node_field(root, "filter_groups");
+
+	for (struct node *item = list != NULL ? list->first : NULL; item != NULL;
+	     item = item->next) {
+		struct filter_group *group = &check->sg->filter_groups[group_path.index];
+		struct node *rule_list = node_field(node_resolve(item), "rules");
+		struct node *rule = rule_list != NULL ? rule_list->first : NULL;
+
+		for (path.index = 0; rule != NULL; rule = rule->next, path.index++)
+			check_match(check, node_resolve(rule), &group->rules[path.index].match,
+				    &path);
+		group_path.index++;
+	}
+}
+
+static void check_room(struct check *check, struct node *root) {
+	const struct service_group *sg = check->sg;
+	const struct node *node = node_field(root, "max_modems");
+	struct path path = {.key = "max_modems"};
+	char allowed[64];
+
+	if (node == NULL || node_field(root, "modems") == NULL || sg->modem_count <= sg->max_modems)
+		return;
+	snprintf(allowed, sizeof(allowed), "at least the %zu modems that there are",
+		 sg->modem_count);
+	check_report(check, node, node_present(root, path.key)->line, &path, allowed);
+}
+
+/* The lists, whose references the maps of ids resolve. */
+void check_lists(struct check *check, struct node *root) {
+	check_channels(check, root);
+	check_bonding_groups(check, root);
+	check_filter_groups(check, root);
+	check_modems(check, root);
+	check_upstream(check, root);
+	unique_finish(&check->flows, check->errors);
+}
+
+void service_group_check(struct service_group *sg, struct node *root, struct errors *errors) {
+	struct check check = {
+		.sg = sg,
+		.errors = errors,
+		.flows = CHECK_FLOWS,
+	};
+
+	if (map_ids(&check, &check.channels, root, "channels", true) &&
+	    map_ids(&check, &check.bonding_groups, root, "bonding_groups", true) &&
+	    map_ids(&check, &check.filter_groups, root, "filter_groups", false) &&
+	    map_ids(&check, &check.upstream_channels, root, "upstream_channels", false)) {
+		all_check_ports(&check, root);
+		check_threads(&check, root);
+		check_rphy(&check, root);
+		check_crypto(&check, root);
+		check_room(&check, root);
+		check_lists(&check, root);
+	} else {
+		errors_add(errors, 1, NULL, "no memory left", "a file that fits the machine");
+	}
+	free(check.channels.index);
+	free(check.bonding_groups.index);
+	free(check.filter_groups.index);
+	free(check.upstream_channels.index);
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The upstream: memory, channels, and what modems have for it. */
+#include "model/check/check.h"
+
+#include <stdio.h>
+
+#include "model/check/grants_check.h"
+#include "model/units.h"
+
+struct upstream_check {
+	struct check *check;
+	struct unique_set sids; /* values: channel index and SID */
+};
+
+static void check_memory(struct check *check, struct node *root) {
+	struct path upstream = {.key = "upstream"}, path = {.up = &upstream, .key = "held"};
+	const struct upstream_config *config = &check->sg->upstream;
+	struct node *map = node_field(root, "upstream");
+	struct node *node = node_present(map, "held");
+	char size[UNITS_TEXT_SIZE], allowed[UNITS_TEXT_SIZE + 32];
+
+	if (map == NULL || !node_sound(map, "held") || !node_sound(map, "held_by_modem") ||
+	    config->held >= config->held_by_modem)
+		return;
+	units_format_size(config->held_by_modem, size);
+	snprintf(allowed, sizeof(allowed), "%s or more, as held_by_modem", size);
+	check_report(check, node, node != NULL ? node->line : map->line, &path, allowed);
+}
+
+/* A packet of the R-PHY device says nothing but its session ID, so each one has one meaning. */
+static void check_sessions(struct check *check, struct node *root) {
+	static const struct unique_place data = {{"upstream_channels"}, "session"},
+					 request = {{"upstream_channels"}, "request_session"},
+					 ranging = {{"upstream_channels"}, "ranging_session"};
+	struct unique_set sessions = {.place = data};
+	struct node *list = node_field(root, "upstream_channels");
+	size_t index[UNIQUE_LISTS] = {0};
+
+	for (struct node *item = list != NULL ? list->first : NULL; item != NULL;
+	     item = item->next) {
+		const struct node *map = node_resolve(item);
+		const struct upstream_channel *channel = &check->sg->upstream_channels[index[0]];
+		const struct {
+			const struct unique_place *place;
+			const uint32_t *session;
+		} all[] = {
+			{&data, &channel->session},
+			{&request, &channel->request_session},
+			{&ranging, &channel->ranging_session},
+		};
+
+		for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+			if (node_field(map, all[i].place->leaf) != NULL)
+				unique_add_at(&sessions, all[i].place, all[i].session,
+					      sizeof(uint32_t),
+					      node_present(map, all[i].place->leaf), index);
+		}
+		index[0]++;
+	}
+	unique_finish(&sessions, check->errors);
+}
+
+/* Where a SID stands: modem, service flow, cluster, place in the cluster. */
+struct sid_place {
+	const struct path *up; /* the list of SIDs */
+	size_t index[UNIQUE_LISTS];
+};
+
+static void check_sid(struct upstream_check *upstream, const struct node *map,
+		      struct upstream_sid *sid, bool seen[SG_MAX_UPSTREAM_CHANNELS],
+		      const struct sid_place *place) {
+	static const struct unique_place list = {
+		{"modems", "upstream_service_flows", "sid_clusters", "sids"}, "sid"};
+	struct path item = {.up = place->up, .index = place->index[UNIQUE_LISTS - 1]};
+	struct path path = {.up = &item, .key = "channel"};
+	struct check *check = upstream->check;
+	struct node *channel = node_present(map, "channel");
+
+	if (channel == NULL || !check_resolve(check, &check->upstream_channels, channel,
+					      &sid->channel, &path, "an upstream channel"))
+		return;
+	if (seen[sid->channel]) {
+		check_report(check, channel, channel->line, &path, "each channel once");
+		return;
+	}
+	seen[sid->channel] = true;
+	if (node_field(map, "sid") != NULL) {
+		const uint32_t value[] = {sid->channel, sid->sid};
+
+		unique_add_at(&upstream->sids, &list, value, sizeof(value),
+			      node_present(map, "sid"), place->index);
+	}
+}
+
+static void check_cluster(struct upstream_check *upstream, const struct node *map,
+			  const struct sid_cluster *cluster, size_t i, size_t j,
+			  const struct path *up) {
+	struct path sids = {.up = up, .key = "sids"};
+	struct sid_place place = {.up = &sids, .index = {i, j, up->index}};
+	struct node *list = node_field(map, "sids");
+	bool seen[SG_MAX_UPSTREAM_CHANNELS] = {false};
+	size_t *k = &place.index[UNIQUE_LISTS - 1];
+
+	for (struct node *item = list != NULL ? list->first : NULL; item != NULL;
+	     item = item->next) {
+		check_sid(upstream, node_resolve(item), &cluster->sids[*k], seen, &place);
+		++*k;
+	}
+}
+
+static void check_clusters(struct upstream_check *upstream, const struct node *map,
+			   const struct upstream_service_flow *flow, size_t i,
+			   const struct path *up) {
+	struct path clusters = {.up = up, .key = "sid_clusters"}, path = {.up = &clusters};
+	struct path id_path = {.up = &path, .key = "id"};
+	struct check *check = upstream->check;
+	struct node *list = node_field(map, "sid_clusters");
+	bool seen[SG_MAX_SID_CLUSTERS] = {false};
+
+	if (list == NULL)
+		return;
+	if (node_sound(map, "segment_header") && !flow->segment_header && flow->cluster_count != 1)
+		check_report(check, list, node_present(map, "sid_clusters")->line, &clusters,
+			     "one SID cluster without segment headers");
+	for (struct node *item = list->first; item != NULL; item = item->next) {
+		const struct node *holder = node_resolve(item);
+		const struct node *id = node_present(holder, "id");
+		const struct sid_cluster *cluster = &flow->clusters[path.index];
+
+		if (node_field(holder, "id") != NULL) {
+			if (seen[cluster->id])
+				check_report(check, id, id->line, &id_path,
+					     "each cluster of the flow once");
+			seen[cluster->id] = true;
+		}
+		check_cluster(upstream, holder, cluster, i, up->index, &path);
+		path.index++;
+	}
+}
+
+static void upstream_check_modem(struct upstream_check *upstream, const struct node *map,
+				 const struct modem *modem, const struct path *up) {
+	static const struct unique_place place = {{"modems", "upstream_service_flows"}, "id"};
+	struct path flows = {.up = up, .key = "upstream_service_flows"}, path = {.up = &flows};
+	struct node *list = node_field(map, "upstream_service_flows");
+	struct check *check = upstream->check;
+
+	for (struct node *item = list != NULL ? list->first : NULL; item != NULL;
+	     item = item->next) {
+		const struct upstream_service_flow *flow = &modem->upstream_flows[path.index];
+		const struct node *holder = node_resolve(item);
+		const size_t index[UNIQUE_LISTS] = {up->index, path.index};
+
+		if (node_field(holder, "id") != NULL)
+			unique_add_at(&check->flows, &place, &flow->id, sizeof(flow->id),
+				      node_present(holder, "id"), index);
+		check_clusters(upstream, holder, flow, up->index, &path);
+		grants_check_flow(check, holder, flow, &path);
+		path.index++;
+	}
+}
+
+/* What channels have for the upstream scheduler. */
+static void check_grants(struct check *check, struct node *root) {
+	struct path list_path = {.key = "upstream_channels"}, path = {.up = &list_path};
+	struct node *list = node_field(root, "upstream_channels");
+
+	for (struct node *item = list != NULL ? list->first : NULL; item != NULL;
+	     item = item->next, path.index++)
+		grants_check_channel(check, node_resolve(item),
+				     &check->sg->upstream_channels[path.index], &path);
+}
+
+void check_upstream(struct check *check, struct node *root) {
+	struct upstream_check upstream = {.check = check};
+	struct path list_path = {.key = "modems"}, path = {.up = &list_path};
+	struct node *list = node_field(root, "modems");
+
+	check_memory(check, root);
+	check_sessions(check, root);
+	check_grants(check, root);
+	for (struct node *item = list != NULL ? list->first : NULL; item != NULL;
+	     item = item->next) {
+		upstream_check_modem(&upstream, node_resolve(item), &check->sg->modems[path.index],
+				     &path);
+		path.index++;
+	}
+	unique_finish(&upstream.sids, check->errors);
+}

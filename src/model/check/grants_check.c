@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Upstream channels: physical settings that there are, and MAPs that can say what is asked of them. */
+#include "model/check/grants_check.h"
+
+#include <stdio.h>
+
+#include "model/grants_times.h"
+#include "model/units.h"
+
+#define TEXT_SIZE 128
+#define SC_QAM_MINISLOTS 4096 /* of a MAP of version 1 */
+#define OFDMA_MINISLOTS 16383 /* of version 5, as far as an offset counts */
+#define WIDE_SYMBOLS 18 /* in a frame, at 25 kHz */
+
+/* A map of the file, and where it stands. */
+struct place {
+	struct check *check;
+	const struct node *map;
+	const struct path *up;
+};
+
+static void refuse(const struct place *p, const char *key, const char *allowed) {
+	struct path path = {.up = p->up, .key = key};
+	const struct node *node = node_present(p->map, key);
+
+	check_report(p->check, node, node != NULL ? node->line : p->map->line, &path, allowed);
+}
+
+static void refuse_above(const struct place *p, const char *key, const char *what, uint64_t most) {
+	char allowed[TEXT_SIZE];
+
+	snprintf(allowed, sizeof(allowed), "at most %llu%s", (unsigned long long)most, what);
+	refuse(p, key, allowed);
+}
+
+static bool is_power_of_two(unsigned value) {
+	return (value & (value - 1)) == 0;
+}
+
+/* Keys that say something of the other kind of channels only. */
+static void check_kind(const struct place *p, enum upstream_type type) {
+	static const struct {
+		const char *key;
+		enum upstream_type of;
+	} keys[] = {
+		{"minislot_ticks", UPSTREAM_SC_QAM},
+		{"symbol_rate", UPSTREAM_SC_QAM},
+		{"modulation", UPSTREAM_SC_QAM},
+		{"burst_minislots", UPSTREAM_SC_QAM},
+		{"frame_symbols", UPSTREAM_OFDMA},
+		{"cyclic_prefix", UPSTREAM_OFDMA},
+		{"subcarrier_spacing", UPSTREAM_OFDMA},
+		{"frame_minislots", UPSTREAM_OFDMA},
+		{"bits", UPSTREAM_OFDMA},
+	};
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		if (keys[i].of != type && node_field(p->map, keys[i].key) != NULL)
+			refuse(p, keys[i].key,
+			       type == UPSTREAM_OFDMA ? "nothing without type: sc-qam"
+						      : "nothing without type: ofdma");
+	}
+}
+
+static bool is_prefix(unsigned samples) {
+	static const uint16_t all[] = {96, 128, 160, 192, 224, 256, 288, 320, 384, 512, 640};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		if (all[i] == samples)
+			return true;
+	}
+	return false;
+}
+
+/* Returns whether all of it is there is (PHY 3.1, 7.4; PHY 3.0, 6.2). */
+static bool check_physical(const struct place *p, const struct upstream_physical *k) {
+	const struct {
+		const char *key;
+		bool good;
+		const char *allowed;
+	} all[] = {
+		{"minislot_ticks", is_power_of_two(k->minislot_ticks),
+		 "1, 2, 4, 8, 16, 32, 64 or 128"},
+		{"symbol_rate",
+		 k->symbol_rate == 1280 || k->symbol_rate == 2560 || k->symbol_rate == 5120,
+		 "1280, 2560 or 5120"},
+		{"cyclic_prefix", is_prefix(k->cyclic_prefix),
+		 "96, 128, 160, 192, 224, 256, 288, 320, 384, 512 or 640"},
+		{"subcarrier_spacing", k->subcarrier_spacing == 25 || k->subcarrier_spacing == 50,
+		 "25 or 50"},
+		{"frame_symbols", k->subcarrier_spacing == 50 || k->frame_symbols <= WIDE_SYMBOLS,
+		 "at most 18 with a subcarrier_spacing of 25"},
+		{"data_iuc", k->data_iuc != 7 && k->data_iuc != 8, "5, 6 or 9 to 13"},
+	};
+	bool good = true;
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		if (!node_sound(p->map, all[i].key))
+			return false;
+		if (!all[i].good)
+			refuse(p, all[i].key, all[i].allowed);
+		good = good && all[i].good;
+	}
+	return good;
+}
+
+static void check_backoff(const struct place *p, uint8_t start, uint8_t end) {
+	if (node_sound(p->map, "backoff_start") && node_sound(p->map, "backoff_end") && end < start)
+		refuse(p, "backoff_end", "at least backoff_start");
+}
+
+static void check_map_channels(struct check *check, const struct node *map,
+			       const struct channel_grants *g, const struct path *up) {
+	struct path list = {.up = up, .key = "map_channels"}, path = {.up = &list};
+	struct node *items = node_field(map, "map_channels");
+
+	for (struct node *item = items != NULL ? items->first : NULL; item != NULL;
+	     item = item->next, path.index++) {
+		uint32_t id = g->map_channels[path.index];
+
+		if (!check_resolve(check, &check->channels, item, &id, &path, "a channel"))
+			continue;
+		for (size_t i = 0; i < path.index; i++) {
+			if (g->map_channels[i] == g->map_channels[path.index])
+				check_report(check, item, item->line, &path, "each channel once");
+		}
+	}
+}
+
+/* The bytes of a minislot, so that neither a MAP nor a grant of one has too many; told at what makes them so large.
+ * Returns whether they are good. */
+static bool check_minislot(const struct place *channel, const struct place *physical,
+			   const struct upstream_channel *c, const struct grants_times *t) {
+	uint32_t most = GRANTS_MAP_BYTES / t->minislots;
+	bool by_grant = most > GRANTS_BURST;
+	uint64_t rate; /* thousands a second */
+
+	most = by_grant ? GRANTS_BURST : most;
+	if (t->minislot_bytes <= most)
+		return true;
+	if (c->grants.physical.minislot_bytes != 0) {
+		refuse_above(physical, "minislot_bytes", ", as a MAP describes at most 8 MiB",
+			     most);
+		return false;
+	}
+	rate = 8 * ((uint64_t)most + 1) * t->frame_minislots * (GRANTS_HZ / 1000) / t->frame;
+	refuse_above(channel, "rate",
+		     by_grant ? " Mbps, as a grant has at most 60000 bytes"
+			      : " Mbps, as a MAP describes at most 8 MiB",
+		     (rate - 1) / 1000);
+	return false;
+}
+
+/* Minislots that a MAP has for requests, of half of it at most, where it has `room` for them. */
+static void refuse_requests(const struct place *contention, uint32_t minislots, uint32_t room,
+			    uint32_t each) {
+	uint32_t half = minislots / 2;
+
+	if (half < each)
+		refuse_above(contention, "request_minislots", ", half of a MAP's minislots", half);
+	else if (half <= room)
+		refuse_above(contention, "request_opportunities",
+			     ", with request_minislots half of a MAP's minislots", half / each);
+	else
+		refuse_above(contention, "request_opportunities",
+			     ", as a MAP has beside ranging and a grant", room / each);
+}
+
+/* Requests, a region for ranging and a grant at once. */
+static void check_regions(const struct place *channel, const struct place *contention,
+			  const struct place *maintenance, const struct upstream_channel *c,
+			  const struct grants_times *t) {
+	static const char beside[] = ", as a MAP has beside requests and a grant";
+	const struct upstream_contention *k = &c->grants.contention;
+	uint32_t asked = (uint32_t)k->request_minislots * k->request_opportunities;
+	uint32_t grant = (GRANTS_LEAST + t->minislot_bytes - 1u) / t->minislot_bytes, rest;
+
+	if (c->type == UPSTREAM_SC_QAM)
+		grant += c->grants.physical.burst_minislots;
+	if (grant + k->request_minislots + 1 > t->minislots) {
+		refuse(channel, "physical",
+		       "minislots of which a MAP has some for requests, ranging and 128 bytes");
+		return;
+	}
+	rest = t->minislots - grant;
+	if (asked > t->minislots / 2 || asked + 1 > rest) {
+		refuse_requests(contention, t->minislots, rest - 1, k->request_minislots);
+		return;
+	}
+	rest -= asked;
+	if (c->grants.maintenance.initial_interval > 0 && t->initial_minislots > rest)
+		refuse_above(maintenance, "initial_minislots", beside, rest);
+	else if (t->station_minislots > rest)
+		refuse_above(maintenance, "station_minislots", beside, rest);
+}
+
+/* What the maps of an upstream channel are, in which mistakes are told. */
+struct places {
+	struct place channel, physical, contention, maintenance;
+};
+
+/* Whether a MAP has place for what it is to describe; told at the key that makes it too much. The scheduler asks the
+ * same (check_map and check_regions in src/scheduler/maps/settings.c). */
+static void check_map(const struct places *p, const struct upstream_channel *c) {
+	const struct grants_config *g = &p->channel.check->sg->upstream.scheduler;
+	uint32_t most = c->type == UPSTREAM_OFDMA ? OFDMA_MINISLOTS : SC_QAM_MINISLOTS;
+	struct grants_times t;
+
+	if (g->map_interval == 0)
+		return; /* refused */
+	t = grants_times_of(g, c);
+	if (t.minislots > most)
+		refuse_above(&p->channel, "physical",
+			     " minislots in upstream.scheduler.map_interval", most);
+	else if (check_minislot(&p->channel, &p->physical, c, &t))
+		check_regions(&p->channel, &p->contention, &p->maintenance, c, &t);
+}
+
+/* Without the map of a channel, mistakes are told at the channel's line. */
+static struct place place_of(const struct place *channel, const char *key, struct path *path) {
+	const struct node *map = node_field(channel->map, key);
+
+	*path = (struct path){.up = channel->up, .key = key};
+	return (struct place){channel->check, map != NULL ? map : channel->map, path};
+}
+
+static bool all_sound(const struct node *map) {
+	static const char *const keys[] = {"type", "rate", "physical", "contention", "maintenance"};
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		if (!node_sound(map, keys[i]))
+			return false;
+	}
+	return true;
+}
+
+void grants_check_channel(struct check *check, const struct node *map,
+			  const struct upstream_channel *c, const struct path *up) {
+	struct place channel = {check, map, up};
+	struct path paths[3];
+	const struct places p = {
+		.channel = channel,
+		.physical = place_of(&channel, "physical", &paths[0]),
+		.contention = place_of(&channel, "contention", &paths[1]),
+		.maintenance = place_of(&channel, "maintenance", &paths[2]),
+	};
+	const struct channel_grants *g = &c->grants;
+	bool scheduled = check->sg->upstream.scheduled, good;
+
+	check_map_channels(check, map, g, up);
+	if (scheduled && node_field(map, "id") != NULL && c->id > UINT8_MAX)
+		refuse_above(&channel, "id", " with upstream.scheduler, as MAPs tell it",
+			     UINT8_MAX);
+	if (!all_sound(map))
+		return;
+	if (p.physical.map != map)
+		check_kind(&p.physical, c->type);
+	good = check_physical(&p.physical, &g->physical);
+	if (p.contention.map != map)
+		check_backoff(&p.contention, g->contention.backoff_start,
+			      g->contention.backoff_end);
+	if (p.maintenance.map != map)
+		check_backoff(&p.maintenance, g->maintenance.backoff_start,
+			      g->maintenance.backoff_end);
+	if (good && scheduled && g->contention.request_minislots > 0 &&
+	    g->contention.request_opportunities > 0)
+		check_map(&p, c);
+}
+
+void grants_add_sessions(struct check *check, struct node *root, struct unique_set *sessions) {
+	static const struct unique_place given = {{"upstream_channels"}, "map_session"},
+					 by_id = {{"upstream_channels"}, "id"};
+	struct node *list = node_field(root, "upstream_channels");
+	size_t index[UNIQUE_LISTS] = {0};
+
+	for (struct node *item = list != NULL ? list->first : NULL; item != NULL;
+	     item = item->next, index[0]++) {
+		const struct node *map = node_resolve(item);
+		struct upstream_channel *c = &check->sg->upstream_channels[index[0]];
+		uint32_t session = grants_map_session(c);
+
+		if (node_field(map, "map_session") != NULL)
+			unique_add_at(sessions, &given, &session, sizeof(session),
+				      node_present(map, "map_session"), index);
+		else if (check->sg->upstream.scheduled &&
+			 node_present(map, "map_session") == NULL && node_field(map, "id") != NULL)
+			unique_add_at(sessions, &by_id, &session, sizeof(session),
+				      node_present(map, "id"), index);
+		if (check->sg->upstream.scheduled)
+			c->grants.map_session = session; /* taken, for changes in service too */
+	}
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Service flows: what each scheduling service needs, and rates that fit together (MULPI 3.1, 7.2.3, annex C.2.2). */
+#include "model/check/grants_check.h"
+
+#include <stdio.h>
+
+#include "wire/segment.h"
+
+#define TEXT_SIZE 128
+
+/* A map of the file, and where it stands. */
+struct place {
+	struct check *check;
+	const struct node *map;
+	const struct path *up;
+};
+
+static void refuse(const struct place *p, const char *key, const char *allowed) {
+	struct path path = {.up = p->up, .key = key};
+	const struct node *node = node_present(p->map, key);
+
+	check_report(p->check, node, node != NULL ? node->line : p->map->line, &path, allowed);
+}
+
+/* What a scheduling service has, bits of 1 << enum upstream_scheduling. */
+#define OF(service) (1u << SCHEDULING_##service)
+#define UNSOLICITED (OF(UNSOLICITED_GRANT) | OF(UNSOLICITED_GRANT_ACTIVITY))
+#define POLLING (OF(NON_REAL_TIME_POLLING) | OF(REAL_TIME_POLLING))
+
+/* A key is needed by the one kind of services and of no meaning without the other; they differ where it has a default. */
+static void check_service(const struct place *p, enum upstream_scheduling scheduling) {
+	static const struct {
+		const char *key;
+		unsigned needed, known;
+		const char *of;
+	} keys[] = {
+		{"nominal_polling_interval", POLLING | OF(UNSOLICITED_GRANT_ACTIVITY),
+		 POLLING | OF(UNSOLICITED_GRANT_ACTIVITY),
+		 "nothing without scheduling by polling or unsolicited-grant-activity"},
+		{"nominal_grant_interval", UNSOLICITED | OF(PROACTIVE_GRANT),
+		 UNSOLICITED | OF(PROACTIVE_GRANT),
+		 "nothing without scheduling by unsolicited or proactive grants"},
+		{"unsolicited_grant_size", UNSOLICITED, UNSOLICITED,
+		 "nothing without scheduling by unsolicited grants"},
+		{"grants_per_interval", 0, UNSOLICITED,
+		 "nothing without scheduling by unsolicited grants"},
+		{"active_timeout", 0, OF(UNSOLICITED_GRANT_ACTIVITY),
+		 "nothing without scheduling: unsolicited-grant-activity"},
+		{"guaranteed_grant_rate", OF(PROACTIVE_GRANT), OF(PROACTIVE_GRANT),
+		 "nothing without scheduling: proactive-grant"},
+	};
+	unsigned own = 1u << scheduling;
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		const struct node *node = node_present(p->map, keys[i].key);
+
+		if (node == NULL && (keys[i].needed & own) != 0)
+			refuse(p, keys[i].key, "a value, which this scheduling needs");
+		else if (node != NULL && (keys[i].known & own) == 0 &&
+			 node_sound(p->map, keys[i].key))
+			refuse(p, keys[i].key, keys[i].of);
+	}
+}
+
+static void check_rates(const struct place *p, const struct flow_grants *g) {
+	if (!node_sound(p->map, "max_sustained_rate"))
+		return;
+	if (g->sustained_rate == 0) {
+		if (g->traffic_burst != 0)
+			refuse(p, "max_traffic_burst", "nothing without max_sustained_rate");
+		if (g->peak_rate != 0)
+			refuse(p, "peak_rate", "nothing without max_sustained_rate");
+		return;
+	}
+	if (g->peak_rate != 0 && g->peak_rate < g->sustained_rate)
+		refuse(p, "peak_rate", "at least max_sustained_rate");
+	if (g->reserved_rate > g->sustained_rate)
+		refuse(p, "min_reserved_rate", "at most max_sustained_rate");
+}
+
+/* A grant that comes by itself is no longer than others, its header among them. */
+static void check_grant_size(const struct place *p, const struct upstream_service_flow *flow) {
+	const struct flow_grants *g = &flow->grants;
+	uint32_t header = flow->segment_header ? SEGMENT_HEADER_SIZE : 0, most = GRANTS_BURST;
+	const char *of = "a grant";
+	char allowed[TEXT_SIZE];
+
+	if (!node_sound(p->map, "unsolicited_grant_size") ||
+	    !node_sound(p->map, "max_concatenated_burst") || !node_sound(p->map, "segment_header"))
+		return;
+	if (g->concatenated_burst != 0 && g->concatenated_burst < most) {
+		most = g->concatenated_burst;
+		of = "max_concatenated_burst";
+	}
+	if (g->grant_size <= most - header)
+		return;
+	snprintf(allowed, sizeof(allowed), "at most %u, as %s has%s", most - header, of,
+		 header > 0 ? " beside a segment header" : "");
+	refuse(p, "unsolicited_grant_size", allowed);
+}
+
+/* What the scheduler asks of them, too (check_times in src/scheduler/maps/settings.c). */
+static void check_times(const struct place *p, const struct upstream_service_flow *flow) {
+	const struct flow_grants *g = &flow->grants;
+
+	if (g->scheduling == SCHEDULING_UNSOLICITED_GRANT ||
+	    g->scheduling == SCHEDULING_UNSOLICITED_GRANT_ACTIVITY)
+		check_grant_size(p, flow);
+	if (g->scheduling != SCHEDULING_PROACTIVE_GRANT)
+		return;
+	if (g->guaranteed_rate == 0 && node_field(p->map, "guaranteed_grant_rate") != NULL)
+		refuse(p, "guaranteed_grant_rate", "a rate, which this scheduling needs");
+	if (g->grant_interval > GRANTS_PROACTIVE_MOST)
+		refuse(p, "nominal_grant_interval", "at most 100 ms with proactive-grant");
+}
+
+void grants_check_flow(struct check *check, const struct node *map,
+		       const struct upstream_service_flow *flow, const struct path *up) {
+	const struct place place = {check, map, up}, *p = &place;
+	const struct flow_grants *g = &flow->grants;
+
+	check_rates(p, g);
+	if (node_sound(map, "request_multiplier") &&
+	    (g->request_multiplier & (g->request_multiplier - 1)) != 0)
+		refuse(p, "request_multiplier", "1, 2, 4, 8 or 16");
+	if (!node_sound(map, "scheduling"))
+		return;
+	check_service(p, (enum upstream_scheduling)g->scheduling);
+	check_times(p, flow);
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The keys of a downstream service flow: whose packets, on which channels, and how good its service. */
+#include "model/keys/key_rows.h"
+#include "model/service_group.h"
+
+/* One row a key, to be read as a table. */
+/* clang-format off */
+
+#define LARGEST_BUFFER (64u << 20)
+
+static const struct choice states[] = {
+	{"provisioned", false},
+	{"active", true},
+	{NULL, 0},
+};
+static const struct choice aqms[] = {
+	{"tail-drop", AQM_TAIL_DROP},
+	{"wred", AQM_WRED},
+	{"docsis-pie", AQM_DOCSIS_PIE},
+	{NULL, 0},
+};
+
+/* The reader puts the denominator where the probability will stand; the check divides. */
+static const struct key wred_keys[] = {
+	{.name = "min_threshold", SIZE(0, LARGEST_BUFFER), AT(struct wred, min_threshold),
+	 .follows = true,
+	 HELP("average queue from where on packets are dropped at random; where not given, one "
+	      "quarter of buffer")},
+	{.name = "max_threshold", SIZE(1, LARGEST_BUFFER), AT(struct wred, max_threshold),
+	 .follows = true,
+	 HELP("average queue from where on all packets are dropped, above min_threshold; where "
+	      "not given, three quarters of buffer")},
+	{.name = "max_probability_inverse", INTEGER(1, 255), AT(struct wred, max_probability),
+	 .fallback = "10",
+	 HELP("just below max_threshold, one packet in so many is dropped")},
+	{.name = "weight", INTEGER(1, 15), AT(struct wred, weight), .fallback = "9",
+	 HELP("w: each arrival moves the average by 1/2^w of the difference")},
+	{0},
+};
+
+static const struct key service_flow_keys[] = {
+	{.name = "id", .required = true, INTEGER(1, UINT32_MAX), AT(struct service_flow, id),
+	 HELP("service flow ID, unique in the service group")},
+	{.name = "state", ENUM(states), AT(struct service_flow, active), .fallback = "active",
+	 HELP("a provisioned flow carries nothing and no classifier may name it")},
+	{.name = "bonding_group", INTEGER(1, KEYS_MAX_ID), AT(struct service_flow, bonding_group),
+	 .follows = true, HELP("id of the flow's bonding group; where not given, the modem's")},
+	{.name = "dsid", INTEGER(1, SG_MAX_DSID), AT(struct service_flow, dsid),
+	 .flag = offsetof(struct service_flow, has_dsid), .example = "0x00001",
+	 HELP("downstream service ID, unique in the service group; needed by active flows on a "
+	      "bonding group of two or more channels")},
+	{.name = "priority", INTEGER(0, 7), AT(struct service_flow, priority), .fallback = "0",
+	 HELP("traffic priority; 7 is the highest")},
+	{.name = "weight", INTEGER(1, 255), AT(struct service_flow, weight), .fallback = "1",
+	 HELP("share among the modem's flows of the same priority and bonding group")},
+	{.name = "max_sustained_rate", KBPS_TO_TBPS_OR_NONE,
+	 AT(struct service_flow, sustained_rate), .fallback = "none",
+	 HELP("maximum sustained traffic rate, of Ethernet frames with their CRCs")},
+	{.name = "max_traffic_burst", SIZE(64, KEYS_MAX_BURST), AT(struct service_flow, traffic_burst),
+	 HELP("bytes that may pass at once at max_sustained_rate, at least max_frame; where not "
+	      "given, what passes in 10 ms, and at least 3044")},
+	{.name = "peak_rate", KBPS_TO_TBPS_OR_NONE, AT(struct service_flow, peak_rate),
+	 .fallback = "none",
+	 HELP("peak traffic rate, also within a burst; beside max_sustained_rate, and not less")},
+	{.name = "min_reserved_rate", KBPS_TO_TBPS_OR_NONE,
+	 AT(struct service_flow, reserved_rate), .fallback = "none",
+	 HELP("minimum reserved traffic rate: up to here the flow goes before all priorities; at "
+	      "most max_sustained_rate")},
+	{.name = "min_reserved_packet", SIZE(64, 2000), AT(struct service_flow, reserved_packet),
+	 .fallback = "64", .beside = true,
+	 HELP("assumed minimum packet size at min_reserved_rate: a shorter packet counts as so "
+	      "long; at most max_frame")},
+	{.name = "min_buffer", SIZE(1, LARGEST_BUFFER), AT(struct service_flow, min_buffer),
+	 .follows = true,
+	 HELP("bytes that may wait while memory is short, at most buffer; where not given, one "
+	      "eighth of buffer, or 3044 bytes of it where that is more")},
+	{.name = "buffer", SIZE(1, LARGEST_BUFFER), AT(struct service_flow, buffer),
+	 .fallback = "512 kB", HELP("bytes that may wait in the queue of the flow")},
+	{.name = "max_buffer", SIZE(1, LARGEST_BUFFER), AT(struct service_flow, max_buffer),
+	 .follows = true,
+	 HELP("bytes that may wait while much memory is free, at least buffer; where not given, "
+	      "buffer")},
+	{.name = "aqm", ENUM(aqms), AT(struct service_flow, aqm), .fallback = "tail-drop",
+	 HELP("active queue management: none but the buffer's end, weighted random early "
+	      "detection, or PIE with DOCSIS's settings (RFC 8034)")},
+	{.name = "latency_target", .kind = KIND_DURATION,
+	 AT(struct service_flow, latency_target_ns), .min = MILLISECOND, .max = 256 * MILLISECOND,
+	 .fallback = "10 ms", .beside = true, HELP("delay that aqm: docsis-pie aims at; only there")},
+	{.name = "wred", MAP_AT(struct service_flow, wred, wred_keys),
+	 HELP("settings of aqm: wred; only there")},
+	{0},
+};
+
+const struct key service_flow_item = {
+	.kind = KIND_MAP, .keys = service_flow_keys, .size = sizeof(struct service_flow),
+	HELP("a service flow"),
+};

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The upstream's keys of a service group, and those of a modem's upstream service flows. */
+#include "model/keys/key_rows.h"
+#include "model/service_group.h"
+
+/* One row a key, to be read as a table. */
+/* clang-format off */
+
+static const struct choice numberings[] = {
+	{"flow", PSP_NUMBERING_FLOW},
+	{"session", PSP_NUMBERING_SESSION},
+	{NULL, 0},
+};
+static const struct choice types[] = {
+	{"sc-qam", UPSTREAM_SC_QAM},
+	{"ofdma", UPSTREAM_OFDMA},
+	{NULL, 0},
+};
+
+static const struct choice schedulings[] = {
+	{"best-effort", SCHEDULING_BEST_EFFORT},
+	{"non-real-time-polling", SCHEDULING_NON_REAL_TIME_POLLING},
+	{"real-time-polling", SCHEDULING_REAL_TIME_POLLING},
+	{"unsolicited-grant", SCHEDULING_UNSOLICITED_GRANT},
+	{"unsolicited-grant-activity", SCHEDULING_UNSOLICITED_GRANT_ACTIVITY},
+	{"proactive-grant", SCHEDULING_PROACTIVE_GRANT},
+	{NULL, 0},
+};
+
+const struct key upstream_keys[] = {
+	{.name = "verify_source", BOOL, AT(struct upstream_config, verify_source),
+	 .fallback = "true",
+	 HELP("drop packets whose source address is none of their modem's")},
+	{.name = "verify_crc", BOOL, AT(struct upstream_config, verify_crc), .fallback = "false",
+	 HELP("drop Ethernet frames whose CRC is wrong after decryption")},
+	{.name = "psp_numbering", ENUM(numberings), AT(struct upstream_config, psp_numbering),
+	 .fallback = "flow",
+	 HELP("what the sequence numbers of PSP count: the packets of each PSP flow of a session, "
+	      "or all packets of a session")},
+	{.name = "reorder_timeout", .kind = KIND_DURATION,
+	 AT(struct upstream_config, reorder_timeout_ns), .min = 0, .max = SECOND,
+	 .fallback = "5 ms", HELP("a missing PSP packet or segment is waited for so long")},
+	{.name = "frame_timeout", .kind = KIND_DURATION,
+	 AT(struct upstream_config, frame_timeout_ns), .min = MILLISECOND, .max = 60 * SECOND,
+	 .fallback = "2 s", HELP("an incomplete frame or burst is kept so long")},
+	{.name = "held_by_modem", SIZE(8000, 16000000), AT(struct upstream_config, held_by_modem),
+	 .fallback = "256 kB",
+	 HELP("memory of buffers that wait for missing parts, of one modem; the oldest is given "
+	      "up first")},
+	{.name = "held", SIZE(64000, 256000000), AT(struct upstream_config, held),
+	 .flag = offsetof(struct upstream_config, held_given), .fallback = "4 MB",
+	 HELP("memory of packets that wait for missing parts, of all modems and bursts together, "
+	      "and as much again of frames; at least held_by_modem. Where not given, the groups of "
+	      "a server divide 4 MB and 500 kB more for each but the first")},
+	{.name = "scheduler", .optional = true, .merged = true,
+	 .flag = offsetof(struct upstream_config, scheduled),
+	 MAP_AT(struct upstream_config, scheduler, grants_keys),
+	 HELP("the upstream scheduler, which turns bandwidth requests to grants in MAPs; where not given "
+	      "there is none, and requests are counted")},
+	{0},
+};
+
+static const struct key map_channel_reference = {
+	INTEGER(1, KEYS_MAX_ID), .size = sizeof(uint32_t), HELP("id of a downstream channel"),
+};
+
+static const struct key upstream_channel_keys[] = {
+	{.name = "id", .required = true, INTEGER(1, KEYS_MAX_ID), AT(struct upstream_channel, id),
+	 HELP("unique number of the upstream channel, to be named by SIDs")},
+	{.name = "type", .required = true, ENUM(types), AT(struct upstream_channel, type),
+	 HELP("modulation of the channel, and with it the UEPI format of its bursts")},
+	{.name = "rate", .required = true, .kind = KIND_RATE, AT(struct upstream_channel, rate),
+	 .min = 1000, .max = UINT64_C(1000000000000), .example = "30.72 Mbps",
+	 HELP("what the channel carries")},
+	{.name = "session", .required = true, INTEGER(1, UINT32_MAX),
+	 AT(struct upstream_channel, session), .example = "0x00020001",
+	 HELP("L2TPv3 session ID of its bursts, unique among all sessions of the upstream")},
+	{.name = "request_session", INTEGER(1, UINT32_MAX),
+	 AT(struct upstream_channel, request_session), .example = "0x00021001",
+	 HELP("L2TPv3 session ID of its bandwidth requests; where not given, they are taken from "
+	      "the bursts")},
+	{.name = "ranging_session", INTEGER(1, UINT32_MAX),
+	 AT(struct upstream_channel, ranging_session), .example = "0x00022001",
+	 HELP("L2TPv3 session ID of its ranging bursts; where not given, there is none")},
+	{.name = "map_session", INTEGER(1, UINT32_MAX),
+	 AT(struct upstream_channel, grants.map_session), .example = "0x00030001",
+	 HELP("L2TPv3 session ID of the pseudowire that tells the R-PHY device the channel's MAPs, "
+	      "unique among those of downstream channels; where not given, 0x00030000 and id")},
+	{.name = "map_channels", .fixed = true,
+	 LIST_OF(struct upstream_channel, grants.map_channels, grants.map_channel_count,
+		 &map_channel_reference), .max = GRANTS_MAP_CHANNELS,
+	 HELP("ids of the downstream channels that carry the channel's MAPs and UCDs; where none is "
+	      "given, the first one of the group")},
+	{.name = "physical", MAP_AT(struct upstream_channel, grants.physical, physical_keys),
+	 HELP("minislots of the channel, for the upstream scheduler and its UCDs")},
+	{.name = "contention", MAP_AT(struct upstream_channel, grants.contention, contention_keys),
+	 HELP("request opportunities of the channel")},
+	{.name = "maintenance", MAP_AT(struct upstream_channel, grants.maintenance, maintenance_keys),
+	 HELP("ranging opportunities of the channel")},
+	{0},
+};
+
+const struct key upstream_channel_item = {
+	.kind = KIND_MAP, .keys = upstream_channel_keys, .size = sizeof(struct upstream_channel),
+	HELP("an upstream channel"),
+};
+
+/* The reader puts the channel's id where its index will stand; the check resolves it. */
+static const struct key sid_keys[] = {
+	{.name = "channel", .required = true, INTEGER(1, KEYS_MAX_ID),
+	 AT(struct upstream_sid, channel), HELP("id of an upstream channel")},
+	{.name = "sid", .required = true, INTEGER(1, SG_MAX_SID), AT(struct upstream_sid, sid),
+	 .example = "0x0001", HELP("service ID that is granted to, unique on its channel")},
+	{0},
+};
+
+ITEM(sid_item, struct upstream_sid, sid_keys, "a SID on one upstream channel");
+
+static const struct key sid_cluster_keys[] = {
+	{.name = "id", .required = true, INTEGER(0, SG_MAX_SID_CLUSTERS - 1),
+	 AT(struct sid_cluster, id),
+	 HELP("number of the cluster in segment headers, unique in the service flow")},
+	{.name = "sids", .required = true,
+	 LIST_OF(struct sid_cluster, sids, sid_count, &sid_item), .min = 1,
+	 .max = SG_MAX_UPSTREAM_CHANNELS, HELP("its SIDs, at most one a channel")},
+	{0},
+};
+
+ITEM(sid_cluster_item, struct sid_cluster, sid_cluster_keys,
+     "SIDs that the service flow uses alike");
+
+static const struct key upstream_flow_keys[] = {
+	{.name = "id", .required = true, INTEGER(1, UINT32_MAX),
+	 AT(struct upstream_service_flow, id),
+	 HELP("service flow ID, unique in the service group, also among downstream flows")},
+	{.name = "segment_header", BOOL, AT(struct upstream_service_flow, segment_header),
+	 .fallback = "true",
+	 HELP("continuous concatenation and fragmentation: every grant is filled with a segment "
+	      "that has a header")},
+	{.name = "sid_clusters", .required = true,
+	 LIST_OF(struct upstream_service_flow, clusters, cluster_count, &sid_cluster_item),
+	 .min = 1, .max = SG_MAX_SID_CLUSTERS,
+	 HELP("SID clusters of the flow; without segment headers exactly one")},
+#define OF(member) AT(struct upstream_service_flow, grants.member)
+	{.name = "scheduling", ENUM(schedulings), OF(scheduling), .fallback = "best-effort",
+	 HELP("upstream scheduling service")},
+	{.name = "priority", INTEGER(0, 7), OF(priority), .fallback = "0",
+	 HELP("traffic priority of requests; 7 is the highest")},
+	{.name = "max_sustained_rate", KBPS_TO_TBPS_OR_NONE, OF(sustained_rate), .fallback = "none",
+	 HELP("maximum sustained traffic rate, of Ethernet frames with their CRCs")},
+	{.name = "max_traffic_burst", SIZE(1522, KEYS_MAX_BURST), OF(traffic_burst),
+	 HELP("bytes that may be granted at once at max_sustained_rate; where not given, what passes in 10 "
+	      "ms, and at least 3044")},
+	{.name = "peak_rate", KBPS_TO_TBPS_OR_NONE, OF(peak_rate), .fallback = "none",
+	 HELP("peak traffic rate; beside max_sustained_rate, and not less")},
+	{.name = "min_reserved_rate", KBPS_TO_TBPS_OR_NONE, OF(reserved_rate), .fallback = "none",
+	 HELP("minimum reserved traffic rate: up to here the flow goes before all priorities; at most "
+	      "max_sustained_rate")},
+	{.name = "max_concatenated_burst", SIZE(128, 65535), OF(concatenated_burst),
+	 .example = "16384", HELP("bytes of one grant, at most; where not given, no limit")},
+	{.name = "request_multiplier", INTEGER(1, 16), OF(request_multiplier), .fallback = "4",
+	 HELP("N: bytes that a request of flows with segment headers counts by: 1, 2, 4, 8 or 16")},
+	{.name = "nominal_polling_interval", TIME(MILLISECOND, 10 * SECOND), OF(poll_interval),
+	 .example = "20 ms",
+	 HELP("time between two request opportunities of its own; of polling and, while it is "
+	      "silent, unsolicited-grant-activity")},
+	{.name = "nominal_grant_interval", TIME(500 * MICROSECOND, SECOND), OF(grant_interval),
+	 .example = "10 ms", HELP("time between two unsolicited grants, or of proactive ones")},
+	{.name = "tolerated_grant_jitter", TIME(0, SECOND), OF(grant_jitter), .fallback = "2 ms",
+	 HELP("time that an unsolicited grant may be late")},
+	{.name = "unsolicited_grant_size", SIZE(16, 65535), OF(grant_size), .example = "232",
+	 HELP("bytes of an unsolicited grant, with MAC headers")},
+	{.name = "grants_per_interval", INTEGER(1, 127), OF(grants_per_interval), .fallback = "1",
+	 .beside = true, HELP("unsolicited grants in each interval")},
+	{.name = "active_timeout", TIME(MILLISECOND, 10 * SECOND), OF(active_timeout),
+	 .fallback = "500 ms", .beside = true,
+	 HELP("time without use until unsolicited-grant-activity gets request opportunities instead")},
+	{.name = "guaranteed_grant_rate", KBPS_TO_TBPS_OR_NONE, OF(guaranteed_rate),
+	 .fallback = "none", .beside = true, HELP("rate of proactive grants")},
+#undef OF
+	{0},
+};
+
+const struct key upstream_flow_item = {
+	.kind = KIND_MAP, .keys = upstream_flow_keys, .size = sizeof(struct upstream_service_flow),
+	HELP("an upstream service flow"),
+};

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The tables of keys.h as JSON Schema (draft 2020-12). */
+#pragma once
+
+#include <stdbool.h>
+
+#include <jansson.h>
+
+#include "model/keys/keys.h"
+
+/* What one value may be. The caller owns it. */
+json_t *schema_of_key(const struct key *key);
+
+/* A map with these keys; `open`: others may stand beside them. The caller owns it. */
+json_t *schema_of_keys(const struct key *keys, bool open);

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "upstream/frame_buffers.h"
+
+#include "upstream/upstream.h"
+#include "wire/vlan.h"
+
+#define STOCK_AHEAD 8
+
+/* As the pool gave it: nothing is set. */
+static struct rte_mbuf *stock_take(struct us_stock *s, struct rte_mempool *pool) {
+	struct rte_mbuf *m;
+
+	if (s->count == 0 && rte_mempool_get_bulk(pool, (void **)s->all, US_STOCK) == 0)
+		s->count = US_STOCK;
+	if (s->count == 0)
+		return rte_mbuf_raw_alloc(pool);
+	m = s->all[--s->count];
+	if (s->count >= STOCK_AHEAD) {
+		const struct rte_mbuf *later = s->all[s->count - STOCK_AHEAD];
+
+		rte_prefetch0(later);
+		rte_prefetch0(&later->dynfield1);
+	}
+	return m;
+}
+
+void us_stock_free(struct us_stock *s, struct rte_mempool *pool) {
+	rte_mempool_put_bulk(pool, (void **)s->all, s->count);
+	s->count = 0;
+}
+
+struct rte_mbuf *us_frame_buffer(struct upstream *u) {
+	struct rte_mbuf *m = stock_take(&u->streams.rooms, u->r.frames);
+
+	if (m != NULL)
+		rte_pktmbuf_reset(m);
+	return m;
+}
+
+/* What is for the network port, and waits for nothing. The tag of a VLAN takes the place of the MAC header. */
+static bool frame_stays(struct us_cut *c, const struct docsis_mac *mac, uint32_t size) {
+	bool packet = mac->kind == DOCSIS_KIND_PACKET || mac->kind == DOCSIS_KIND_ISOLATION;
+
+	return packet && size <= us_cut_piece(c) && c->at >= VLAN_TAG_SIZE;
+}
+
+struct rte_mbuf *us_frame_in_place(struct upstream *u, struct us_cut *c,
+				   const struct docsis_mac *mac, uint32_t size) {
+	struct rte_mbuf *m;
+
+	if (!u->r.stay || !frame_stays(c, mac, size))
+		return NULL;
+	m = stock_take(&u->streams.places, u->r.pieces);
+	if (m == NULL)
+		return NULL;
+	rte_pktmbuf_attach(m, c->m);
+	m->data_off = (uint16_t)(c->m->data_off + c->at);
+	m->data_len = (uint16_t)size;
+	m->pkt_len = size;
+	m->buf_len = (uint16_t)(m->data_off + size); /* behind it is the next frame */
+	us_cut_pass(c, size);
+	return m;
+}
