@@ -145,7 +145,7 @@ def test_profile(tmp_path: Path) -> None:
 
 @pytest.mark.replay
 def test_replay_by_the_launcher(tmp_path: Path) -> None:
-    """As the README says it, from another directory, with relative names."""
+    """As the first run says it, from another directory, with relative names."""
     sent = records_of(generate(load_config(SMALL), 51, 50), START_NS)
     write_pcap(tmp_path / "ip.pcap", sent)
     (tmp_path / "sg.yaml").write_text(TEXT)

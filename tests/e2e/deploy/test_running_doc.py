@@ -122,10 +122,10 @@ def test_commands(commands: str, place: Path) -> None:
 
 
 def test_capture_of_the_upstream(place: Path) -> None:
-    """Every packet that is said to be sent comes out of the replay. The README has the same."""
+    """Every packet that is said to be sent comes out of the replay. The first run has the same."""
     [commands] = blocks("capture")
-    readme = (CHECKOUT / "README.md").read_text()
-    assert "\n".join(commands.splitlines()[:2]) in readme
+    first_run = (CHECKOUT / "docs/first-run.md").read_text()
+    assert "\n".join(commands.splitlines()[:2]) in first_run
     done = shell(commands, place)
     assert done.status == 0, done.stderr
     [sent] = re.findall(r"^sent +(\d+)", done.stdout, re.MULTILINE)
