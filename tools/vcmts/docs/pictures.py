@@ -47,7 +47,8 @@ def draw() -> None:
     for names, maker, command in PICTURES:
         if is_older(names, program(maker)):
             tool = [sys.executable, "-m", "vcmts", *command]
-            if subprocess.run(tool, check=False).returncode != 0:
+            print(f"drawing {', '.join(names)}", flush=True)
+            if subprocess.run(tool, check=False, stdout=subprocess.DEVNULL).returncode != 0:
                 raise MistakeError(f"`./vcmts {' '.join(command)}` failed")
 
 
