@@ -101,7 +101,7 @@ static int wire(struct server *s, const struct server_config *config) {
 
 /* SIGHUP or a command of the telemetry. */
 static void reload_if_asked(struct run *r) {
-	if (!process_reload && !reload_is_asked(&r->reload))
+	if (!process_reload)
 		return;
 	process_reload = 0; /* before the file is read: what comes meanwhile counts again */
 	reload_run(&r->reload);
@@ -207,7 +207,6 @@ static void say_serving(const struct server *s) {
 
 /* What is told of it ends before what is told of does. */
 static void stop_telling(struct run *r) {
-	reload_close(&r->reload);
 	telemetry_close();
 	metrics_http_close(r->http);
 	r->http = NULL;
@@ -248,7 +247,7 @@ static bool tell(struct run *r) {
 	};
 	if (r->http != NULL && metrics_http_start(r->http, &r->metrics) != 0)
 		return false;
-	return telemetry_open(&r->metrics, &r->reload) == 0;
+	return telemetry_open(&r->metrics) == 0;
 }
 
 /* On an EAL that runs. */

@@ -12,8 +12,6 @@
 void reload_open(struct reload *r, struct server *s, const char *path,
 		 const struct server_devices *devices) {
 	*r = (struct reload){.server = s, .path = path, .devices = *devices};
-	pthread_mutex_init(&r->lock, NULL);
-	pthread_cond_init(&r->answered, NULL);
 }
 
 const struct server_config *reload_load(const struct reload *r, struct kept_groups **kept,
@@ -91,13 +89,9 @@ static void tell_watcher(const struct reload *r, enum reload_stage stage) {
 }
 
 bool reload_run(struct reload *r) {
-	unsigned long asked;
 	bool good;
 
 	tell_watcher(r, RELOAD_BEGINS);
-	pthread_mutex_lock(&r->lock);
-	asked = r->asked;
-	pthread_mutex_unlock(&r->lock);
 	good = load_and_take(r);
 	if (good)
 		server_tell_reloaded(r->server, r->line);
@@ -105,52 +99,10 @@ bool reload_run(struct reload *r) {
 		log_notice("config", LOG_FIELDS(LOG_STRING("path", r->path)), "%s", r->line);
 	else
 		log_error("config", LOG_FIELDS(LOG_STRING("path", r->path)), "%s", r->line);
-	pthread_mutex_lock(&r->lock);
-	r->good = good;
-	r->answers = asked;
-	memcpy(r->answer, r->line, sizeof(r->answer));
-	pthread_cond_broadcast(&r->answered);
-	pthread_mutex_unlock(&r->lock);
 	tell_watcher(r, RELOAD_IS_DONE);
 	return good;
 }
 
-bool reload_is_asked(struct reload *r) {
-	bool asked;
-
-	pthread_mutex_lock(&r->lock);
-	asked = r->asked != r->answers;
-	pthread_mutex_unlock(&r->lock);
-	return asked;
-}
-
-bool reload_ask(struct reload *r, char *line, size_t size) {
-	unsigned long mine;
-	bool good = false;
-
-	pthread_mutex_lock(&r->lock);
-	mine = ++r->asked;
-	while (!r->closed && r->answers < mine)
-		pthread_cond_wait(&r->answered, &r->lock);
-	if (r->answers >= mine) {
-		good = r->good;
-		snprintf(line, size, "%s", r->answer);
-	} else {
-		snprintf(line, size, "vcmtsd is stopping; nothing was changed");
-	}
-	pthread_mutex_unlock(&r->lock);
-	return good;
-}
-
-void reload_close(struct reload *r) {
-	pthread_mutex_lock(&r->lock);
-	r->closed = true;
-	pthread_cond_broadcast(&r->answered);
-	pthread_mutex_unlock(&r->lock);
-}
-
 void reload_free(struct reload *r) {
-	pthread_cond_destroy(&r->answered);
-	pthread_mutex_destroy(&r->lock);
 	server_config_forget(r->kept);
 }

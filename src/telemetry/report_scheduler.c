@@ -23,7 +23,8 @@ static double ratio(uint64_t part, uint64_t whole) {
 	return whole == 0 ? 0 : (double)part / (double)whole;
 }
 
-const char *report_verdict_name(enum scheduler_verdict verdict) {
+/* The name under which a verdict's drops are counted; NULL for SCHEDULER_QUEUED. */
+static const char *verdict_name(enum scheduler_verdict verdict) {
 	return verdict == SCHEDULER_QUEUED ? NULL : drop_name(ds_refusals[verdict]);
 }
 
@@ -112,13 +113,12 @@ static uint64_t scheduler_dropped(const struct scheduler_flow_report *r) {
 	return sum;
 }
 
-static json_t *flow_json(const struct service_flow *f, const struct scheduler_flow_report *r) {
+json_t *report_flow_json(const struct service_flow *f, const struct scheduler_flow_report *r) {
 	json_t *drops = json_object();
 
 	for (enum scheduler_verdict v = SCHEDULER_QUEUED + 1; v < SCHEDULER_VERDICTS; v++) {
 		if (r->drops[v] > 0)
-			json_object_set_new(drops, report_verdict_name(v),
-					    scheduler_integer(r->drops[v]));
+			json_object_set_new(drops, verdict_name(v), scheduler_integer(r->drops[v]));
 	}
 	return json_pack("{s:o, s:i, s:o, s:o, s:o, s:o, s:o}", "id", scheduler_integer(f->id),
 			 "priority", (int)f->priority, "packets", scheduler_integer(r->packets),
@@ -139,8 +139,8 @@ static json_t *flows_json(const struct served_group *g, bool all) {
 			scheduler_report_flow(g->downstream->upper.scheduler,
 					      ds_flow_number(g->downstream, m, f), &r);
 			if (all || scheduler_dropped(&r) > 0)
-				json_array_append_new(list,
-						      flow_json(&modem->service_flows[f], &r));
+				json_array_append_new(
+					list, report_flow_json(&modem->service_flows[f], &r));
 		}
 	}
 	return list;

@@ -6,6 +6,7 @@
 
 #include <jansson.h>
 
+#include "scheduler/report.h"
 #include "server/served_group.h"
 
 /*
@@ -17,5 +18,5 @@ json_t *report_scheduler_json(const struct served_group *g, bool all_flows);
 /* A few lines for a terminal; none where no packet came. */
 void report_scheduler_print(FILE *out, const struct served_group *g);
 
-/* The name under which a verdict's drops are counted; NULL for SCHEDULER_QUEUED. */
-const char *report_verdict_name(enum scheduler_verdict verdict);
+/* A service flow, of which the scheduler reports this; as in `service_flows`. The caller owns the reference. */
+json_t *report_flow_json(const struct service_flow *f, const struct scheduler_flow_report *r);

@@ -2,7 +2,6 @@
 #include "telemetry/telemetry.h"
 
 #include <pthread.h>
-#include <stdio.h>
 #include <string.h>
 
 #include <rte_lcore.h>
@@ -10,35 +9,15 @@
 #include <rte_version.h>
 
 #include "platform/log/log.h"
-#include "telemetry/telemetry_groups.h"
-#include "telemetry/telemetry_latency.h"
 #include "telemetry/telemetry_lcore.h"
 #include "telemetry/telemetry_metrics.h"
-#include "telemetry/telemetry_scheduler.h"
-#include "telemetry/telemetry_workers.h"
 
 /* The socket's threads come and go as they like: what they read is theirs under the lock. */
 static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
 static struct server *server; /* NULL: closed */
-static struct reload *reload;
 static const struct metrics_source *source;
 
-/* Of the whole server. */
-static const struct {
-	const char *name;
-	int (*answer)(struct server *s, const char *params, struct rte_tel_data *d);
-	const char *help;
-} server_commands[] = {
-	{"/vcmts/groups", telemetry_service_groups,
-	 "Service groups in service, 64 at most. No parameters"},
-	{"/vcmts/measure", telemetry_measure,
-	 "Whether cycles of stages and latencies are measured, and for how long. No parameters"},
-	{"/vcmts/workers", telemetry_workers,
-	 "Polling threads, 32 at a time. Parameter: none, anew for new longest rounds, or the "
-	 "first"},
-};
-
-/* Of the same, where neither DPDK nor a patch of it answers already. */
+/* Where neither DPDK nor a patch of it answers already. */
 static const struct {
 	const char *name;
 	int (*answer)(struct server *s, const char *params, struct rte_tel_data *d);
@@ -60,27 +39,6 @@ static const struct {
 #endif
 };
 
-/* Of a service group, which group=ID before other parameters names. */
-static const struct {
-	const char *name;
-	int (*answer)(struct served_group *g, const char *params, struct rte_tel_data *d);
-	const char *help;
-} group_commands[] = {
-	{"/vcmts/drops", telemetry_drops, "Drops and counters since the start. No parameters"},
-	{"/vcmts/scheduler/delay", telemetry_delay,
-	 "Delay in the queues by priority. Parameter: none, or a priority for its histogram"},
-	{"/vcmts/scheduler/channels", telemetry_channels,
-	 "Downstream channels, 64 at a time. Parameter: index of the first, 0 where not given"},
-	{"/vcmts/scheduler/groups", telemetry_groups,
-	 "Bonding groups, 64 at a time. Parameter: index of the first, 0 where not given"},
-	{"/vcmts/scheduler/flow", telemetry_flow, "A downstream service flow. Parameter: its SFID"},
-	{"/vcmts/scheduler/modem", telemetry_modem,
-	 "A modem's downstream service flows. Parameter: its MAC address, or its index"},
-	{"/vcmts/latency", telemetry_latency,
-	 "Time in the pipeline. Parameter: none, reset, or a direction and ns: histogram from "
-	 "there"},
-};
-
 /* Groups neither come nor go, until it is unlocked. Returns whether there is a server; else nothing is locked. */
 static bool server_lock(void) {
 	pthread_rwlock_rdlock(&lock);
@@ -97,15 +55,11 @@ static void server_unlock(void) {
 	pthread_rwlock_unlock(&lock);
 }
 
-static int on_server(const char *cmd, const char *params, struct rte_tel_data *d) {
+static int on_lcore(const char *cmd, const char *params, struct rte_tel_data *d) {
 	int ret = -1;
 
 	if (!server_lock())
 		return -1;
-	for (size_t c = 0; c < RTE_DIM(server_commands); c++) {
-		if (strcmp(server_commands[c].name, cmd) == 0)
-			ret = server_commands[c].answer(server, params, d);
-	}
 	for (size_t c = 0; c < RTE_DIM(lcore_commands); c++) {
 		if (strcmp(lcore_commands[c].name, cmd) == 0)
 			ret = lcore_commands[c].answer(server, params, d);
@@ -141,72 +95,23 @@ static int on_usage(unsigned lcore, struct rte_lcore_usage *usage) {
 
 static void lcores_register(void) {
 	for (size_t c = 0; c < RTE_DIM(lcore_commands); c++)
-		rte_telemetry_register_cmd(lcore_commands[c].name, on_server,
+		rte_telemetry_register_cmd(lcore_commands[c].name, on_lcore,
 					   lcore_commands[c].help);
 #if RTE_VERSION >= RTE_VERSION_NUM(23, 3, 0, 0)
 	rte_lcore_register_usage_cb(on_usage);
 #endif
 }
 
-static int on_group(const char *cmd, const char *params, struct rte_tel_data *d) {
-	struct served_group *g;
-	int ret = -1;
-
-	if (!server_lock())
-		return -1;
-	for (size_t c = 0; c < RTE_DIM(group_commands); c++) {
-		if (strcmp(group_commands[c].name, cmd) != 0)
-			continue;
-		g = telemetry_group_of(server, &params);
-		if (g == NULL) {
-			ret = telemetry_complain_group(server, d);
-			break;
-		}
-		ret = group_commands[c].answer(g, params, d);
-	}
-	server_unlock();
-	return ret;
-}
-
-static int telemetry_on_reload(const char *cmd, const char *params, struct rte_tel_data *d) {
-	char line[RELOAD_LINE], text[RELOAD_LINE + 16];
-	int ret = -1;
-
-	(void)cmd;
-	(void)params;
-	pthread_rwlock_rdlock(&lock);
-	if (reload != NULL) {
-		bool good = reload_ask(reload, line, sizeof(line));
-
-		snprintf(text, sizeof(text), "%s: %s", good ? "done" : "refused", line);
-		ret = rte_tel_data_string(d, text);
-	}
-	pthread_rwlock_unlock(&lock);
-	return ret;
-}
-
 static bool commands_register(void) {
-	bool good = true;
-
-	for (size_t c = 0; c < RTE_DIM(server_commands); c++)
-		good = good && rte_telemetry_register_cmd(server_commands[c].name, on_server,
-							  server_commands[c].help) == 0;
-	for (size_t c = 0; c < RTE_DIM(group_commands); c++)
-		good = good && rte_telemetry_register_cmd(group_commands[c].name, on_group,
-							  group_commands[c].help) == 0;
 	lcores_register();
-	return good &&
-	       rte_telemetry_register_cmd("/vcmts/metrics", on_metrics,
+	return rte_telemetry_register_cmd("/vcmts/metrics", on_metrics,
 					  "Metrics, 200 at a time. Parameters: LABEL=VALUE, "
-					  "from=N, a prefix of names") == 0 &&
-	       rte_telemetry_register_cmd("/vcmts/reload", telemetry_on_reload,
-					  "Reads the configuration again. No parameters") == 0;
+					  "from=N, a prefix of names") == 0;
 }
 
-int telemetry_open(const struct metrics_source *m, struct reload *r) {
+int telemetry_open(const struct metrics_source *m) {
 	pthread_rwlock_wrlock(&lock);
 	server = m->server;
-	reload = r;
 	source = m;
 	pthread_rwlock_unlock(&lock);
 	if (commands_register())
@@ -218,6 +123,5 @@ int telemetry_open(const struct metrics_source *m, struct reload *r) {
 void telemetry_close(void) {
 	pthread_rwlock_wrlock(&lock);
 	server = NULL;
-	reload = NULL;
 	pthread_rwlock_unlock(&lock);
 }

@@ -32,25 +32,6 @@ int telemetry_complain(struct rte_tel_data *d, const char *what) {
 	return 0;
 }
 
-struct rte_tel_data *telemetry_inner_named(struct rte_tel_data *d, const char *name) {
-	struct rte_tel_data *in = rte_tel_data_alloc();
-
-	if (in == NULL)
-		return NULL;
-	rte_tel_data_start_dict(in);
-	if (rte_tel_data_add_dict_container(d, name, in, 0) == 0)
-		return in;
-	rte_tel_data_free(in);
-	return NULL;
-}
-
-struct rte_tel_data *telemetry_inner(struct rte_tel_data *d, uint64_t number) {
-	char name[TELEMETRY_NUMBER];
-
-	snprintf(name, sizeof(name), "%" PRIu64, number);
-	return telemetry_inner_named(d, name);
-}
-
 bool telemetry_number(const char *text, uint64_t most, uint64_t *value) {
 	char *end;
 

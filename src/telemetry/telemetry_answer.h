@@ -24,9 +24,5 @@ void telemetry_add(struct rte_tel_data *array, uint64_t value);
 /* The answer is {"error": what}. Returns 0, as a callback does then. */
 int telemetry_complain(struct rte_tel_data *d, const char *what);
 
-/* A dictionary inside of one, under a name or a number; NULL without memory. */
-struct rte_tel_data *telemetry_inner_named(struct rte_tel_data *d, const char *name);
-struct rte_tel_data *telemetry_inner(struct rte_tel_data *d, uint64_t number);
-
 /* Decimal digits only, at most `most`. */
 bool telemetry_number(const char *text, uint64_t most, uint64_t *value);

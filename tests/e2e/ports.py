@@ -22,8 +22,8 @@ from pathlib import Path
 from e2e.running import Ended, ended, stop
 from patience import TIMEOUT, until
 from vcmts.paths import program
-from vcmts.telemetry.command import Vcmtsd
-from vcmts.telemetry.command import vcmtsd as connected
+from vcmts.telemetry.plane import Plane
+from vcmts.telemetry.plane import plane as connected
 from vcmts.witness.pcapfile import Record, read_pcap, write_pcap
 
 SERVING = "vcmtsd: serving service group"
@@ -69,10 +69,10 @@ def _read(process: "subprocess.Popen[str]", lines: list[str], serving: threading
     serving.set()
 
 
-def settled(asked: Vcmtsd, packets: int) -> bool:
-    drops = asked.ask_group("/vcmts/drops")
-    counters = drops["downstream_counters"]
-    gone = counters["transmitted"] + sum(drops["downstream"].values())
+def settled(asked: Plane, packets: int) -> bool:
+    down = asked.counts()["downstream"]
+    counters = down["counters"]
+    gone = counters["transmitted"] + sum(down["drops"].values())
     return bool(counters["received"] >= packets and gone == counters["received"])
 
 

@@ -11,14 +11,15 @@ from e2e.control.test_telemetry import LIMITED, awaited, config_text, memif, ove
 from e2e.control.test_telemetry import config as config
 from e2e.ports import serve
 from patience import TIMEOUT
-from vcmts.telemetry.command import Vcmtsd, mbps
-from vcmts.telemetry.command import vcmtsd as connected
+from vcmts.telemetry.command import mbps
+from vcmts.telemetry.plane import Plane
+from vcmts.telemetry.plane import plane as connected
 
 
-def rate_of(asked: Vcmtsd, seconds: float) -> float:
-    before, begun = asked.scheduler("flow", str(LIMITED)), time.monotonic()
+def rate_of(asked: Plane, seconds: float) -> float:
+    before, begun = asked.flow(LIMITED), time.monotonic()
     time.sleep(seconds)
-    after = asked.scheduler("flow", str(LIMITED))
+    after = asked.flow(LIMITED)
     return mbps(before, after, time.monotonic() - begun)
 
 

@@ -223,7 +223,6 @@ void replay_changes_free(struct replay_changes *c) {
 		secret_free(c->list[i].request);
 	free(c->list);
 	if (c->answers != NULL) {
-		reload_close(&c->reload);
 		reload_free(&c->reload);
 		json_decref(c->answers);
 	}

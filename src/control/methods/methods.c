@@ -6,13 +6,16 @@
 #include "control/methods/events_methods.h"
 #include "control/methods/group_methods.h"
 #include "control/methods/key_methods.h"
+#include "control/methods/latency_methods.h"
 #include "control/methods/life_methods.h"
 #include "control/methods/measure_methods.h"
 #include "control/methods/metrics_methods.h"
 #include "control/methods/modem_methods.h"
 #include "control/methods/object_methods.h"
 #include "control/methods/power_methods.h"
+#include "control/methods/scheduler_methods.h"
 #include "control/methods/server_methods.h"
+#include "control/methods/worker_methods.h"
 #include "model/live/request.h"
 
 #define NO_PARAMS NULL, 0
@@ -44,6 +47,21 @@ static const struct rpc_method methods[] = {
 	{"metrics.get", "samples of the metrics that docs/metrics.md lists",
 	 PARAMS(metrics_get_params, struct metrics_get_params), metrics_get_result, metrics_get,
 	 "there is no such service group or modem", READS},
+	{"scheduler.get", "delays, channels and bonding groups of the downstream scheduler, since the start",
+	 PARAMS(scheduler_get_params, struct scheduler_get_params), scheduler_get_result,
+	 scheduler_get, "there is no such service group", READS},
+	{"flow.get", "a downstream service flow: settings, what passed, waits and was dropped",
+	 PARAMS(flow_get_params, struct flow_get_params), flow_get_result, flow_get,
+	 "there is no such service group, or it has no such service flow", READS},
+	{"modem.flows", "the downstream service flows of a modem, likewise",
+	 PARAMS(modem_flows_params, struct modem_flows_params), modem_flows_result, modem_flows,
+	 "there is no such service group, or it has no such modem", READS},
+	{"latency.get", "how long packets stay in the pipeline, where that is measured",
+	 PARAMS(latency_get_params, struct latency_get_params), latency_get_result, latency_get,
+	 "there is no such service group", READS},
+	{"worker.list", "the polling threads: rounds, cycles, pauses, gaps",
+	 PARAMS(worker_list_params, struct worker_list_params), worker_list_result, worker_list,
+	 NULL, READS},
 	{"measure.get", "whether cycles of stages and latencies are measured, and for how long",
 	 NO_PARAMS, measure_result, measure_get, NULL},
 	{"measure.set",

@@ -87,7 +87,7 @@ extern const struct key server_max_groups_key;
 extern const struct key server_power_key;
 extern const struct key server_metrics_key;
 extern const struct key power_keys[];
-extern const struct choice idle_kinds[], power_policies[];
+extern const struct choice idle_kinds[], power_policies[], aqm_choices[];
 
 /* The list of groups at the top of a server file, in the schema; its items have a group's keys. */
 extern const struct key server_groups_key;

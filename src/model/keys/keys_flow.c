@@ -13,7 +13,7 @@ static const struct choice states[] = {
 	{"active", true},
 	{NULL, 0},
 };
-static const struct choice aqms[] = {
+const struct choice aqm_choices[] = {
 	{"tail-drop", AQM_TAIL_DROP},
 	{"wred", AQM_WRED},
 	{"docsis-pie", AQM_DOCSIS_PIE},
@@ -80,7 +80,7 @@ static const struct key service_flow_keys[] = {
 	 .follows = true,
 	 HELP("bytes that may wait while much memory is free, at least buffer; where not given, "
 	      "buffer")},
-	{.name = "aqm", ENUM(aqms), AT(struct service_flow, aqm), .fallback = "tail-drop",
+	{.name = "aqm", ENUM(aqm_choices), AT(struct service_flow, aqm), .fallback = "tail-drop",
 	 HELP("active queue management: none but the buffer's end, weighted random early "
 	      "detection, or PIE with DOCSIS's settings (RFC 8034)")},
 	{.name = "latency_target", .kind = KIND_DURATION,

@@ -16,7 +16,7 @@ import yaml
 
 from vcmts import paths, results, yamls
 from vcmts.profile import command as profile
-from vcmts.telemetry.command import folders
+from vcmts.telemetry.dpdk import folders
 
 CHECKOUT = Path(__file__).resolve().parents[3]
 PROFILE = "2ofdm-0sc-qam_20cms_aes"

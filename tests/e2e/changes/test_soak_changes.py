@@ -16,7 +16,7 @@ from e2e.changes.changing import KEY, Changing, Json, changing, check, modems_of
 from e2e.machine import kept_up
 from vcmts.control.client import RefusedError
 from vcmts.directions import DIRECTIONS
-from vcmts.telemetry.command import vcmtsd as connected
+from vcmts.telemetry.dpdk import vcmtsd as connected
 
 SECONDS = float(os.environ.get("VCMTS_SOAK_SECONDS", "8"))
 SLACK = 1 << 20  # bytes of DPDK's heap: of what is there at a time and is not later

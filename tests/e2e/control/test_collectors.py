@@ -14,8 +14,9 @@ import pytest
 from e2e.ports import serve
 from patience import until
 from vcmts.paths import CHECKOUT, MistakeError
-from vcmts.telemetry.command import Vcmtsd
-from vcmts.telemetry.command import vcmtsd as connected
+from vcmts.telemetry.dpdk import Vcmtsd
+from vcmts.telemetry.dpdk import vcmtsd as connected
+from vcmts.telemetry.plane import plane
 
 CPUS = sorted(os.sched_getaffinity(0))
 CORES = (CPUS[-1], CPUS[0])  # of the workers, lcores 1 and 2
@@ -77,10 +78,15 @@ def counted(asked: Vcmtsd, *fixed: str) -> dict[str, int]:
 
 
 def test_values_are_those_of_the_counters(asked: Vcmtsd) -> None:
+    def by_control() -> int:
+        with plane(asked.pid) as one:
+            found: int = one.counts()["downstream"]["counters"]["received"]
+        return found
+
     def received() -> int:
-        before = asked.ask("/vcmts/drops")["downstream_counters"]["received"]
+        before = by_control()
         now = counted(asked, "service_group=1", "downstream_received_packets")
-        after: int = asked.ask("/vcmts/drops")["downstream_counters"]["received"]
+        after = by_control()
         assert before <= now["downstream_received_packets_total"] <= after
         return after
 

@@ -30,7 +30,7 @@ from e2e.running import stop, vcmts, vcmtsd
 from patience import TIMEOUT, until
 from vcmts.control.client import Client, ClosedError, RefusedError
 from vcmts.paths import CHECKOUT, program
-from vcmts.telemetry.command import folders as telemetry_folders
+from vcmts.telemetry.dpdk import folders as telemetry_folders
 
 MAC = "02:01:00:00:00:02"
 

@@ -3,7 +3,6 @@
 
 import json
 import os
-import re
 import signal
 import subprocess
 import time
@@ -19,15 +18,18 @@ from e2e.ports import Run, serve
 from e2e.running import stop, vcmts
 from patience import TIMEOUT, until
 from vcmts import cli
-from vcmts.paths import program
-from vcmts.telemetry.command import Vcmtsd, folders
-from vcmts.telemetry.command import vcmtsd as connected
+from vcmts.paths import MistakeError, program
+from vcmts.telemetry.dpdk import folders
+from vcmts.telemetry.dpdk import vcmtsd as dpdk
+from vcmts.telemetry.plane import Plane
+from vcmts.telemetry.plane import plane as connected
 
 SENDING_S = 3600  # at most: it is stopped
 CPUS = sorted(os.sched_getaffinity(0))
 OFFERED = 40e6  # bit/s to each modem; where programs run a tenth of the time, 4 Mbps come
 MODEMS = 4
 LIMITED = 1  # the service flow that has less than it is offered
+MAC = "02:01:00:00:00:02"
 BURST = 50_000  # what passes while the machine takes the core away
 MODEM = """  - mac: "02:01:00:00:00:{n:02x}"
     addresses: [10.0.0.{n}]
@@ -93,20 +95,20 @@ def config(tmp_path: Path) -> Path:
     return path
 
 
-def overflows(asked: Vcmtsd) -> None:
+def overflows(asked: Plane) -> None:
     """The limited flow's burst is used up, and its buffer full."""
-    until(lambda: "flow_buffer_full" in asked.scheduler("flow", str(LIMITED)), "a full buffer")
+    until(lambda: "flow_buffer_full" in asked.flow(LIMITED)["drops"], "a full buffer")
 
 
-def never_more_than(asked: Vcmtsd, rate: float) -> None:
+def never_more_than(asked: Plane, rate: float) -> None:
     """The limited flow, which is offered more, goes on, and has no more than this many Mbps of all
     the time that can have passed; how much less, the machine says (tests/realtime/test_rates.py).
     """
     begun = time.monotonic()
-    before = asked.scheduler("flow", str(LIMITED))["bytes"]
+    before = asked.flow(LIMITED)["bytes"]
 
     def goes_on() -> bool:
-        bytes_ = asked.scheduler("flow", str(LIMITED))["bytes"] - before
+        bytes_ = asked.flow(LIMITED)["bytes"] - before
         assert bytes_ <= BURST + 1.02 * rate * 125_000 * (time.monotonic() - begun)
         return bool(bytes_ > BURST)
 
@@ -128,7 +130,6 @@ def test_rates_change_while_traffic_runs(config: Path, tmp_path: Path) -> None:
     options = ("--config", config, "--json", summary, "--flows")
     ports = memif(tmp_path, "server")
     with serve(*options, *ports) as run, connected(run.process.pid) as asked:
-        assert asked.pid == run.process.pid
         with traffic(config, SENDING_S) as sender:
             overflows(asked)
             never_more_than(asked, 1)
@@ -136,13 +137,14 @@ def test_rates_change_while_traffic_runs(config: Path, tmp_path: Path) -> None:
             run.process.send_signal(signal.SIGHUP)
             line = awaited(run, "read again")
             assert line.endswith("sg.yaml: read again: 1 modem changed, 1 channel changed\n")
-            assert asked.scheduler("flow", str(LIMITED))["max_sustained_rate"] == 3_000_000
-            assert asked.scheduler("channels", None)["11"]["rate"] == 800_000_000
+            assert asked.flow(LIMITED)["max_sustained_rate"] == 3_000_000
+            rates = {one["id"]: one["rate"] for one in asked.scheduler("channels")}
+            assert rates[11] == 800_000_000
             never_more_than(asked, 3)
             config.write_text(config_text(limited="2 Mbps", mtu=1501))
-            refused = asked.ask("/vcmts/reload")
-            assert re.fullmatch(r"refused: .*sg\.yaml: rphy\.mtu: .*; nothing was changed", refused)
-            assert asked.scheduler("flow", str(LIMITED))["max_sustained_rate"] == 3_000_000
+            with pytest.raises(MistakeError, match=r"sg\.yaml: rphy\.mtu: .*; nothing was changed"):
+                asked.ask("config.reload")
+            assert asked.flow(LIMITED)["max_sustained_rate"] == 3_000_000
             sender.send_signal(signal.SIGINT)
             sender.wait(TIMEOUT)
         done = run.stop()
@@ -173,25 +175,23 @@ def test_answers(config: Path, capfd: pytest.CaptureFixture[str]) -> None:
     ports = ("--network", "net_null0,no-rx=1", "--rphy", "net_null1,no-rx=1")
     with serve("--config", config, *ports) as run:
         pid = str(run.process.pid)
+        with dpdk(run.process.pid) as socket:
+            assert {"/vcmts/metrics", "/eal/lcore/busyness", "/ethdev/list"} <= set(socket.ask("/"))
         with connected(run.process.pid) as asked:
-            commands = set(asked.ask("/"))
-            assert {"/vcmts/reload", "/vcmts/scheduler/flow", "/ethdev/list"} <= commands
-            assert set(asked.scheduler("delay", None)) == set(map(str, range(8)))
-            assert asked.scheduler("delay", "7") == {}
-            assert list(asked.scheduler("channels", None)) == ["11", "12"]
-            assert list(asked.scheduler("channels", "1")) == ["12"]
-            assert asked.scheduler("groups", None)["1"]["channels"] == 2
-            flow = asked.scheduler("flow", "2")
-            assert flow["modem"] == "02:01:00:00:00:02" and flow["max_sustained_rate"] == 10**9
-            modem = asked.scheduler("modem", "02:01:00:00:00:02")
-            assert modem["2"] == {k: v for k, v in flow.items() if k != "modem"}
-            assert asked.scheduler("modem", "1") == modem
+            assert asked.scheduler("delay") == [], "nothing has left the queues"
+            assert [one["id"] for one in asked.scheduler("channels")] == [11, 12]
+            [bonding] = asked.scheduler("bonding_groups")
+            assert (bonding["id"], bonding["channels"]) == (1, 2)
+            flow = asked.flow(2)
+            assert flow["modem"] == MAC and flow["max_sustained_rate"] == 10**9
+            modem = asked.of_group("modem.flows", mac=MAC)
+            assert modem["service_flows"] == [{k: v for k, v in flow.items() if k != "modem"}]
         wrong = [("flow", "5"), ("flow", "-1"), ("flow", "1x"), ("modem", "4"), ("delay", "8")]
-        wrong += [("modem", "02:01:00:00:00:02x"), ("channels", "3"), ("/vcmts/none", "")]
+        wrong += [("modem", f"{MAC}x"), ("/vcmts/none", "")]
         for what, which in wrong:
             assert cli.main(["telemetry", "--pid", pid, what, which]) == 2
             assert capfd.readouterr().err.count("\n") == 1, (what, which)
-        for words in (["delay"], ["channels"], ["groups"], ["flow", "1"], ["modem", "0"]):
+        for words in (["delay"], ["channels"], ["groups"], ["flow", "1"], ["modem", MAC]):
             assert cli.main(["telemetry", "--pid", pid, "--interval", "0.01", *words]) == 0
             told = capfd.readouterr()
             assert told.out and not told.err, words

@@ -15,7 +15,7 @@ from e2e.ports import serve
 from e2e.running import run, stop, vcmtsd
 from patience import TIMEOUT, until
 from vcmts.paths import program
-from vcmts.telemetry.command import connect
+from vcmts.telemetry.dpdk import connect
 
 IN_USE = "another process serves here; each needs a socket of its own"
 

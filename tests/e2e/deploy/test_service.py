@@ -23,7 +23,6 @@ from e2e.running import run, stop, vcmtsd
 from patience import TIMEOUT, until
 from vcmts.control.client import Client, RefusedError
 from vcmts.paths import CHECKOUT, build_directory, program
-from vcmts.telemetry.command import vcmtsd as telemetry
 
 UNIT = build_directory() / "deploy" / "vcmtsd.service"
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
@@ -123,9 +122,8 @@ def test_a_service_and_its_log(folder: Path) -> None:
         for _ in range(2):
             assert manager.until("WATCHDOG") == {"WATCHDOG": "1"}
         change(client)
-        with telemetry(process.pid) as asked:
-            measure = asked.ask("/vcmts/measure")
-        assert (measure["cycles"], measure["latency"]) == (0, 1)
+        measure = client.call("measure.get")
+        assert (measure["cycles"], measure["latency"]) == (False, True)
         (folder / "sg.yaml").write_text(config_text("800 Mbps"))
         process.send_signal(signal.SIGHUP)
         assert int(manager.until("RELOADING")["MONOTONIC_USEC"]) > 0

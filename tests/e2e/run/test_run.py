@@ -17,7 +17,7 @@ from e2e.running import SMALL, Ended, run, vary, vcmts, vcmtsd
 from e2e.traffic import START_NS, broken_frames, generate
 from patience import until
 from vcmts.paths import program
-from vcmts.telemetry.command import vcmtsd as connected
+from vcmts.telemetry.plane import plane as connected
 from vcmts.witness.config import load_config
 from vcmts.witness.downstream import decode_downstream
 from vcmts.witness.l2tp import decode_datagram
@@ -152,7 +152,7 @@ def test_signal_under_overload(config: Path, captured: Path, tmp_path: Path) -> 
     ports = ("--network", f"net_pcap0,rx_pcap={captured},infinite_rx=1", "--rphy", "net_null1")
     with serve("--config", config, "--json", summary, *ports) as run:
         with connected(run.process.pid) as asked:
-            until(lambda: any(full(asked.ask("/vcmts/drops")["downstream"])), "full queues")
+            until(lambda: any(full(asked.counts()["downstream"]["drops"])), "full queues")
         stats = stopped_well(run.stop(), summary)
     assert any(full(stats["drops"]))
     assert stats["transmitted"] > 0

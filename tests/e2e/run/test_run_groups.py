@@ -14,7 +14,7 @@ from e2e.ports import Run, serve
 from e2e.running import SMALL, vary, vcmts, vcmtsd
 from e2e.traffic import START_NS, generate
 from vcmts.paths import MistakeError
-from vcmts.telemetry.command import vcmtsd as connected
+from vcmts.telemetry.plane import plane as connected
 from vcmts.witness.config import load_config
 from vcmts.witness.downstream import decode_downstream
 from vcmts.witness.pcapfile import read_pcap, records_of, write_pcap
@@ -130,30 +130,31 @@ def serving(tmp_path: Path) -> Any:
 
 def test_telemetry_of_a_group(tmp_path: Path) -> None:
     with serving(tmp_path) as run, connected(run.process.pid) as asked:
-        groups = asked.ask("/vcmts/groups")
-        assert {number: group["name"] for number, group in groups.items()} == {
-            str(number): f"group-{number}" for number in IDS
-        }
-        with pytest.raises(MistakeError, match="allowed: group=ID of 4 7 9"):
-            asked.ask("/vcmts/drops")
+        groups = asked.ask("group.list")["groups"]
+        assert [group["name"] for group in groups] == [f"group-{number}" for number in IDS]
+        with pytest.raises(MistakeError, match="allowed: 4, 7, 9"):
+            asked.scheduler("channels")
         asked.group = 5
-        with pytest.raises(MistakeError, match="allowed: group=ID of 4 7 9"):
-            asked.ask_group("/vcmts/drops")
+        with pytest.raises(MistakeError, match="allowed: 4, 7, 9"):
+            asked.counts()
         asked.group = 7
-        assert asked.ask_group("/vcmts/drops")["downstream_counters"]["received"] == 0
-        assert asked.scheduler("channels", None)
-        name = asked.ask("/vcmts/workers")["0"]["name"]
-        assert name.endswith("of groups 4, 7, 9")
+        assert asked.counts()["downstream"]["counters"]["received"] == 0
+        assert asked.scheduler("channels")
+        assert asked.workers()[0]["name"].endswith("of groups 4, 7, 9")
         pid = str(run.process.pid)
         told = vcmts("telemetry", "service-groups", "--pid", pid)
         assert told.status == 0 and "group-9" in told.stdout
         shown = vcmts("telemetry", "delay", "--group", "9", "--json", "--pid", pid)
-        assert shown.status == 0 and json.loads(shown.stdout)["0"]["packets"] == 0
+        assert shown.status == 0 and json.loads(shown.stdout) == []
 
 
 def reload(run: Run) -> str:
+    """What is said of it, done or refused."""
     with connected(run.process.pid) as asked:
-        return str(asked.ask("/vcmts/reload"))
+        try:
+            return f"done: {asked.ask('config.reload')['done']}"
+        except MistakeError as refused:
+            return f"refused: {refused}"
 
 
 def test_reload_of_one_group(tmp_path: Path) -> None:

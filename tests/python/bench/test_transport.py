@@ -10,7 +10,7 @@ from vcmts.bench import transport
 from vcmts.bench.trials import Server, TroubleError
 from vcmts.paths import MistakeError
 from vcmts.telemetry import latency as telemetry_latency
-from vcmts.telemetry.command import Vcmtsd
+from vcmts.telemetry.plane import Plane
 
 Json = dict[str, Any]
 
@@ -20,16 +20,17 @@ def worker(**what: Any) -> Json:
     return told | {"descheduled": 2, "longest_ns": 9000, "longest_since_ns": 0} | what
 
 
-class FakeVcmtsd:
+class Answers(Plane):
     """Answers from lists, and writes down what it was asked."""
 
     def __init__(self, **answers: list[Any]) -> None:
         self.answers = answers
-        self.asked: list[str] = []
+        self.asked: list[tuple[str, Json]] = []
+        self.group = None
 
-    def ask(self, command: str, parameter: str | None = None) -> Any:
-        self.asked.append(command if parameter is None else f"{command},{parameter}")
-        return self.answers[command.rsplit("/", 1)[1]].pop(0)
+    def ask(self, method: str, **params: Any) -> Any:
+        self.asked.append((method, params))
+        return self.answers[method.partition(".")[0]].pop(0)
 
 
 class FakeServer:
@@ -55,7 +56,7 @@ class FakeProcess:
 
 
 def ask(
-    plane: FakeVcmtsd | None,
+    plane: Answers | None,
     request: Json,
     error: Exception | None = None,
     status: int | None = None,
@@ -63,19 +64,20 @@ def ask(
     both = transport.both(
         cast(Server, FakeServer(error)),
         cast("subprocess.Popen[bytes]", FakeProcess(status)),
-        cast("Vcmtsd | None", plane),
+        plane,
     )
     return both(request)
 
 
-DROPS = {"downstream": {"runt": 1, "flow_buffer_full": 5}, "downstream_counters": {"received": 7}}
+def counts(full: int) -> Json:
+    down = {"drops": {"runt": 1, "flow_buffer_full": full}, "counters": {"received": 7 + full}}
+    return {"groups": [{"id": 1, "downstream": down, "upstream": {"drops": {}, "counters": {}}}]}
 
 
-def plane(**more: list[Any]) -> FakeVcmtsd:
+def plane(**more: list[Any]) -> Answers:
     after = worker(busy_cycles=400, idle_cycles=400, descheduled=5, longest_since_ns=4_000_000)
-    drops = {"downstream": {"runt": 1, "flow_buffer_full": 25}, "upstream": {}}
-    workers = [{"0": worker(longest_since_ns=77)}, {"0": after}]
-    return FakeVcmtsd(workers=workers, drops=[DROPS | {"upstream": {}}, drops], **more)
+    workers = [{"workers": [one]} for one in (worker(longest_since_ns=77), after)]
+    return Answers(worker=workers, counters=[counts(5), counts(25)], **more)
 
 
 def test_what_vcmtsd_counted_is_that_of_the_trial() -> None:
@@ -90,7 +92,7 @@ def test_what_vcmtsd_counted_is_that_of_the_trial() -> None:
         }
     ]
     assert answer["drops"] == {"downstream": {"flow_buffer_full": 20}, "upstream": {}}
-    assert asked.asked == ["/vcmts/workers,anew", "/vcmts/drops"] * 2
+    assert asked.asked == [("counters.get", {}), ("worker.list", {"anew": True})] * 2
 
 
 def test_without_telemetry_there_is_nothing_of_vcmtsd() -> None:
@@ -98,15 +100,15 @@ def test_without_telemetry_there_is_nothing_of_vcmtsd() -> None:
 
 
 def test_latencies_of_the_pipeline_are_those_of_the_trial() -> None:
-    told = {"packets": 6} | {f"{key}_ns": 1500 for key in telemetry_latency.KEYS}
-    none = told | {"packets": 0}
-    parts = [{"900": 1, "1000": 2}, {"2000": 3}, {}, {}]
-    asked = plane(latency=[{}, *parts, {"downstream": told, "upstream": none}])
+    buckets = [[0.9, 1], [1.0, 2], [2.0, 3]]
+    told = {"packets": 6, "histogram": buckets} | dict.fromkeys(telemetry_latency.KEYS, 1.5)
+    asked = plane(latency=[{}, {"downstream": told, "upstream": {"packets": 0}}])
     found = ask(asked, {"latency": True})["pipeline_latency_us"]
     assert found["upstream"] is None
     assert found["downstream"]["p99_999"] == 1.5
-    assert found["downstream"]["histogram"] == [[0.9, 1], [1.0, 2], [2.0, 3]]
-    assert next(one for one in asked.asked if "latency" in one) == "/vcmts/latency,reset"
+    assert found["downstream"]["histogram"] == buckets
+    resets = [params["reset"] for method, params in asked.asked if method == "latency.get"]
+    assert resets == [True, False]
 
 
 def test_a_vcmtsd_that_ended_is_trouble() -> None:

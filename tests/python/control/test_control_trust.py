@@ -19,7 +19,7 @@ from vcmts import cli
 from vcmts.control import place, trust
 from vcmts.control.client import Client
 from vcmts.paths import MistakeError
-from vcmts.telemetry import command as telemetry
+from vcmts.telemetry import dpdk
 
 OTHER, THIRD = 54321, 54322  # users that no system has
 GROUP = 54329  # theirs, whose number is no user's
@@ -207,11 +207,11 @@ def test_telemetry_of_another_user(
     open_folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Of /tmp/dpdk: nothing there is believed that another user made."""
-    dpdk = folder_of(OTHER, open_folder / "dpdk")
-    own = folder_of(OTHER, dpdk / "vcmtsd-1")
-    monkeypatch.setattr(telemetry, "folders", lambda: [dpdk])
-    with listening(own / telemetry.SOCKET, OTHER, socket.SOCK_SEQPACKET) as heard:
-        with pytest.raises(MistakeError, match="no vcmtsd in service"), telemetry.vcmtsd():
+    foreign = folder_of(OTHER, open_folder / "dpdk")
+    own = folder_of(OTHER, foreign / "vcmtsd-1")
+    monkeypatch.setattr(dpdk, "folders", lambda: [foreign])
+    with listening(own / dpdk.SOCKET, OTHER, socket.SOCK_SEQPACKET) as heard:
+        with pytest.raises(MistakeError, match="no vcmtsd in service"), dpdk.vcmtsd():
             pass
         assert b"connected" not in heard.read_bytes()
     assert f"found a folder of user {OTHER}" in capsys.readouterr().err

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""vcmts telemetry beside a socket that answers as vcmtsd does."""
+"""vcmts telemetry beside a control socket that answers as vcmtsd does, and one of DPDK."""
 
 import argparse
 import json
@@ -15,88 +15,112 @@ import pytest
 
 from vcmts.paths import MistakeError
 from vcmts.telemetry import command as telemetry
+from vcmts.telemetry import dpdk
 
-FLOW = {"priority": 3, "bonding_group": 9, "max_sustained_rate": 5_000_000, "aqm": "docsis-pie"}
-FLOW |= {"drop_probability_ppm": 12, "packets": 10, "waiting_packets": 4, "waiting_bytes": 4016}
 MAC = "02:01:00:00:00:01"
-CHANNELS = {"channels": 6, "upstream_channels": 24}
+FLOW: dict[str, Any] = {
+    "id": 7,
+    "priority": 3,
+    "bonding_group": 9,
+    "max_sustained_rate": 5_000_000,
+    "packets": 10,
+}
+FLOW |= {"aqm": "docsis-pie", "drop_probability": 0.5, "waiting_packets": 4, "waiting_bytes": 4016}
+DELAY: dict[str, Any] = {
+    "priority": 3,
+    "packets": 5,
+    "mean_us": 1.5,
+    "p50_us": 1.024,
+    "p99_us": 2.048,
+}
+DELAY |= {"p99_9_us": 4.096, "histogram": [[1.024, 4], [2.048, 1]]}
+BONDING = {"id": 9, "channels": 2, "packets": 4, "early_share": 0.25, "mean_skew_us": 2.0}
+GROUP = {"id": 4, "name": "elm", "modems": 300, "channels": 6, "upstream_channels": 24}
 
 
-def channel(number: int, moved: int) -> dict[str, int]:
-    return {"rate": 8_000_000, "packets": number, "bytes": moved, "utilisation_ppm": 250_000}
+def channel(number: int, moved: int) -> dict[str, Any]:
+    return {"id": 5, "rate": 8_000_000, "packets": number, "bytes": moved, "utilisation": 0.25}
 
 
 class Answers:
-    """What is said to each question; counters move between two of them."""
+    """What is said to each request; counters move between two of them."""
 
-    def __init__(self, pid: int) -> None:
-        self.pid = pid
-        self.asked: list[str] = []
+    def __init__(self) -> None:
+        self.asked: list[tuple[str, dict[str, Any]]] = []
 
-    def of(self, question: str) -> Any:
-        self.asked.append(question)
-        command, _, parameter = question.partition(",")
-        first = int(parameter) if parameter.isdigit() else 0
+    def of(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        self.asked.append((method, params))
         moved = 1_000_000 * len(self.asked)
-        flow = FLOW | {"bytes": moved, "flow_buffer_full": 7}
-        delay = {"packets": 5, "mean_ns": 1500, "p50_ns": 1024, "p99_ns": 2048, "p99_9_ns": 4096}
-        group = {"channels": 2, "packets": 4, "early_packets": 1, "skew_ns": 8000}
-        found: dict[str, Any] = {
-            "/vcmts/scheduler/delay": {"1024": 4, "2048": 1} if parameter else {"3": delay},
-            "/vcmts/scheduler/channels": {
-                str(n): channel(n, moved) for n in range(100)[first : first + 64]
-            },
-            "/vcmts/scheduler/groups": {}
-            if parameter == "1"
-            else {"9": group | {"max_skew_ns": 1}},
-            "/vcmts/scheduler/flow": {"modem": MAC} | flow if parameter == "7" else {"error": "no"},
-            "/vcmts/scheduler/modem": {"modem": MAC, "max_aggregate_rate": 0, "7": flow},
-            "/vcmts/reload": "refused: sg.yaml: rphy.mtu: differs",
-            "/vcmts/groups": {"4": {"name": "elm", "modems": 300} | CHANNELS},
+        flow = FLOW | {"bytes": moved, "drops": {"flow_buffer_full": 7}}
+        bonding = [BONDING | {"max_skew_us": 1.0}]
+        scheduler = {"delay": [DELAY], "channels": [channel(5, moved)], "bonding_groups": bonding}
+        results: dict[str, Any] = {
+            "scheduler.get": scheduler,
+            "flow.get": flow | {"modem": MAC} if params.get("id") == 7 else None,
+            "modem.flows": {"max_aggregate_rate": 0, "service_flows": [flow]},
+            "group.list": {"groups": [GROUP]},
         }
-        return found.get(command)
+        if results.get(method) is None:
+            refused = "sg.yaml: rphy.mtu: differs" if method == "config.reload" else "id: none"
+            return {"error": {"code": -32000, "message": refused}}
+        return {"result": results[method]}
+
+
+def answer_all(connection: socket.socket, answers: Answers) -> None:
+    with connection, connection.makefile("rb") as requests:
+        text = b""
+        while piece := requests.read(1):
+            text += piece
+            try:
+                request = json.loads(text)
+            except ValueError:
+                continue
+            text = b""
+            answer = answers.of(request["method"], request["params"])
+            line = {"jsonrpc": "2.0", "id": request["id"]} | answer
+            connection.sendall(json.dumps(line).encode() + b"\n")
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """With a short name, as sockets have room for 107 bytes."""
+    with tempfile.TemporaryDirectory() as name:
+        yield Path(name)
 
 
 @contextmanager
-def served(folder: Path, pid: int) -> Iterator[Answers]:
-    answers = Answers(pid)
-    place = folder / f"vcmtsd-{pid}"
-    place.mkdir(parents=True)
-    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listening:
-        listening.bind(str(place / telemetry.SOCKET))
-        listening.listen()
+def listening(path: Path, kind: socket.SocketKind, serve: Any) -> Iterator[None]:
+    with socket.socket(socket.AF_UNIX, kind) as listener:
+        listener.bind(str(path))
+        listener.listen()
 
-        def serve() -> None:
+        def accept() -> None:
             try:
-                connection, _ = listening.accept()
+                connection, _ = listener.accept()
             except OSError:
                 return  # nobody came before the end
-            with connection:
-                connection.send(json.dumps({"pid": pid, "max_output_len": 16384}).encode())
-                while asked := connection.recv(1024).decode():
-                    answer = {asked.partition(",")[0]: answers.of(asked)}
-                    connection.send(json.dumps(answer).encode())
+            serve(connection)
 
-        thread = threading.Thread(target=serve, daemon=True)
+        thread = threading.Thread(target=accept, daemon=True)
         thread.start()
-        yield answers
-        listening.shutdown(socket.SHUT_RDWR)
+        yield
+        listener.shutdown(socket.SHUT_RDWR)
         thread.join()
 
 
-@pytest.fixture(autouse=True)
-def folder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """With a short name, as sockets have room for 107 bytes."""
-    with tempfile.TemporaryDirectory() as name:
-        place = Path(name)
-        monkeypatch.setattr(telemetry, "folders", lambda: [place / "none", place])
-        yield place
+@contextmanager
+def served(folder: Path) -> Iterator[Answers]:
+    answers = Answers()
+    stream = socket.SOCK_STREAM
+    with listening(folder / "control", stream, lambda one: answer_all(one, answers)):
+        yield answers
 
 
-def run(*words: str) -> int:
+def run(folder: Path, *words: str) -> int:
     parser = argparse.ArgumentParser()
     telemetry.add_arguments(parser)
-    return telemetry.main(parser.parse_args([*words, "--interval", "0.01"]))
+    given = [*words, "--interval", "0.01", "--socket", str(folder / "control")]
+    return telemetry.main(parser.parse_args(given))
 
 
 @pytest.mark.parametrize(
@@ -104,7 +128,8 @@ def run(*words: str) -> int:
     [
         (["delay"], ["3", "5", "1.5", "1.0", "2.0", "4.1"]),
         (["delay", "3"], ["2.0", "1"]),
-        (["groups"], ["9", "2", "4", "25.0%", "2.0", "0.0"]),
+        (["channels"], ["5", "8.00"]),
+        (["groups"], ["9", "2", "4", "25.0%", "2.0", "1.0"]),
         (["flow", "7"], ["7", "3", "9", "5.00"]),
         (["modem", MAC], ["7", "3", "9", "5.00"]),
         (["service-groups"], ["4", "300", "6", "24", "elm"]),
@@ -113,43 +138,37 @@ def run(*words: str) -> int:
 def test_tables(
     words: list[str], shown: list[str], folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with served(folder, 1):
-        assert run(*words) == 0
+    with served(folder):
+        assert run(folder, *words) == 0
     rows = [line.replace("│", " ").split() for line in capsys.readouterr().out.splitlines()]
     assert any(row[: len(shown)] == shown for row in rows), rows
 
 
 def test_drops_have_names() -> None:
-    assert telemetry.drops(FLOW) == "none"
-    found = FLOW | {"flow_buffer_full": 1234, "wred_drop": 1}
+    assert telemetry.drops({"drops": {}}) == "none"
+    found = {"drops": {"flow_buffer_full": 1234, "wred_drop": 1}}
     assert telemetry.drops(found) == "1,234 flow_buffer_full, 1 wred_drop"
 
 
-def test_parts_are_put_together(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with served(folder, 1) as answers:
-        assert run("channels", "--json") == 0
-        asked = [question.partition(",")[2] for question in answers.asked]
-    assert asked == ["0", "64", "100"]
-    assert list(json.loads(capsys.readouterr().out)) == [str(n) for n in range(100)]
-
-
 @pytest.mark.parametrize(
-    ("words", "question"),
+    ("words", "asked"),
     [
-        (["modem", MAC], f"/vcmts/scheduler/modem,group=4,{MAC}"),
-        (["delay"], "/vcmts/scheduler/delay,group=4"),
-        (["service-groups"], "/vcmts/groups"),
+        (["modem", MAC], ("modem.flows", {"mac": MAC, "group": 4})),
+        (["flow", "7"], ("flow.get", {"id": 7, "group": 4})),
+        (["delay"], ("scheduler.get", {"group": 4})),
+        (["service-groups"], ("group.list", {})),
     ],
 )
-def test_which_service_group(words: list[str], question: str, folder: Path) -> None:
-    """It stands before all other parameters."""
-    with served(folder, 1) as answers:
-        assert run(*words, "--group", "4", "--json") == 0
-        assert answers.asked == [question]
+def test_which_service_group(
+    words: list[str], asked: tuple[str, dict[str, Any]], folder: Path
+) -> None:
+    with served(folder) as answers:
+        assert run(folder, *words, "--group", "4", "--json") == 0
+        assert answers.asked == [asked]
 
 
 def test_rates_are_those_between_two_answers() -> None:
-    drawn = telemetry.channel_table({"5": channel(5, 1000)}, {"5": channel(5, 501_000)}, 2.0)
+    drawn = telemetry.channel_table([channel(5, 1000)], [channel(5, 501_000)], 2.0)
     cells = [next(iter(column.cells)) for column in drawn.columns]
     assert cells == ["5", "8.00", "2.00", "25.0%", "25.0%", "5"]
 
@@ -158,32 +177,57 @@ def test_rates_are_those_between_two_answers() -> None:
     ("words", "mistake"),
     [
         (["flow"], "flow: which one"),
-        (["flow", "8"], "/vcmts/scheduler/flow,8: no"),
+        (["flow", "8"], "id: none"),
+        (["flow", "x"], "WHICH: found x, allowed: a service flow ID"),
+        (["delay", "8"], "WHICH: found 8, allowed: a priority, 0 to 7"),
+        (["latency", "sideways"], "found sideways, allowed: downstream, upstream or reset"),
         (["nonsense"], "found nonsense"),
-        (["/no/such"], "no answer"),
+        (["reload"], "sg.yaml: rphy.mtu: differs"),
     ],
 )
 def test_mistakes(words: list[str], mistake: str, folder: Path) -> None:
-    with served(folder, 1), pytest.raises(MistakeError, match=mistake):
-        run(*words)
+    with served(folder), pytest.raises(MistakeError, match=mistake):
+        run(folder, *words)
 
 
-def test_refused_reload(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with served(folder, 1):
-        assert run("reload") == 2
-    assert capsys.readouterr().err == "vcmts: sg.yaml: rphy.mtu: differs\n"
+@contextmanager
+def dpdk_socket(folder: Path, pid: int) -> Iterator[None]:
+    """Which knows /info alone."""
+
+    def serve(connection: socket.socket) -> None:
+        with connection:
+            connection.send(json.dumps({"pid": pid, "max_output_len": 16384}).encode())
+            while asked := connection.recv(1024).decode():
+                answer = {asked: {"pid": pid} if asked == "/info" else None}
+                connection.send(json.dumps(answer).encode())
+
+    place = folder / f"vcmtsd-{pid}"
+    place.mkdir()
+    with listening(place / dpdk.SOCKET, socket.SOCK_SEQPACKET, serve):
+        yield
 
 
-def test_which_one(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_which_one(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What is asked in DPDK's words, of several processes."""
+    monkeypatch.setattr(dpdk, "folders", lambda: [folder / "none", folder])
     with pytest.raises(MistakeError, match="no vcmtsd in service"):
-        run("delay")
-    with served(folder, 31):
+        run(folder, "/info")
+    with dpdk_socket(folder, 31):
         pass  # it has ended, and its socket is left behind
-    with served(folder, 32):
-        assert run("delay") == 0
-    with served(folder, 33), served(folder, 34), pytest.raises(MistakeError, match="33, 34"):
-        run("delay")
-    with served(folder, 35), served(folder, 36) as answers:
-        assert run("delay", "--pid", "36") == 0
-        assert answers.asked
-    assert capsys.readouterr().err == ""
+    with dpdk_socket(folder, 32):
+        assert run(folder, "/info") == 0
+    several = pytest.raises(MistakeError, match="33, 34")
+    with dpdk_socket(folder, 33), dpdk_socket(folder, 34), several:
+        run(folder, "/info")
+    with dpdk_socket(folder, 35), dpdk_socket(folder, 36):
+        assert run(folder, "/info", "--pid", "36") == 0
+    with dpdk_socket(folder, 37), pytest.raises(MistakeError, match="no answer"):
+        run(folder, "/no/such")
+    said = capsys.readouterr()
+    assert [json.loads(text) for text in said.out.replace("}\n{", "}\0{").split("\0")] == [
+        {"pid": 32},
+        {"pid": 36},
+    ]
+    assert said.err == ""

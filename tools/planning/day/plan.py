@@ -76,12 +76,12 @@ class Plan:
     _modelled: Modelled | None = None
 
     @contextmanager
-    def watched(self, control: Path | None, pid: int) -> Iterator[IO[bytes]]:
+    def watched(self, control: Path | None) -> Iterator[IO[bytes]]:
         """While the traffic runs, which is within. Yields what takes its words."""
         if control is None:
             raise MistakeError("--day: vcmtsd has no control socket; --control-socket says where")
         silent = self.seconds * self.day.silent() / load.HOURS
-        with asking(control, pid, self.joules) as source, progress("a day", self.seconds) as shown:
+        with asking(control, self.joules) as source, progress("a day", self.seconds) as shown:
             self._watch = Watch(source, self.seconds, silent, shown.at)
             self._modelled = Modelled(self.machine, source.highest)
             thread = Thread(target=self._watch.run, name="watches the day", daemon=True)

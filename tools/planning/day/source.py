@@ -2,7 +2,7 @@
 """Asks a vcmtsd in service for what a moment of the day is made of."""
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,8 +11,8 @@ from planning.day.moment import MOVED, NAMES, Counts, Moment, groups_of
 from vcmts.control.client import Client, RefusedError
 from vcmts.control.metrics import metrics
 from vcmts.directions import DIRECTIONS
-from vcmts.telemetry import command as telemetry
 from vcmts.telemetry import latency
+from vcmts.telemetry.plane import Plane
 from vcmts.top.samples import Answer, answer_of
 
 ANSWER_S = 30.0
@@ -41,15 +41,10 @@ def added(parts: Iterator[list[list[float]]]) -> Counts:
     return whole
 
 
-def latencies(asked: telemetry.Vcmtsd, groups: Iterable[str]) -> dict[str, Counts]:
+def latencies(client: Client, groups: Iterable[str]) -> dict[str, Counts]:
     """Of all service groups together, by direction."""
-
-    def of_groups(direction: str) -> Iterator[list[list[float]]]:
-        for group in groups:
-            asked.group = int(group)
-            yield latency.histogram(asked.ask_group, direction)
-
-    return {way: added(of_groups(way)) for way in DIRECTIONS}
+    told = [latency.read(Plane(client, int(group)), reset=False) for group in groups]
+    return {way: added(one[way]["histogram"] for one in told if way in one) for way in DIRECTIONS}
 
 
 def highest(client: Client) -> dict[str, float]:
@@ -62,15 +57,13 @@ def highest(client: Client) -> dict[str, float]:
 
 
 @contextmanager
-def asking(control: Path, pid: int, joules: Joules) -> Iterator[Source]:
+def asking(control: Path, joules: Joules) -> Iterator[Source]:
     """What asks raises one of watch.TROUBLES where there is no answer."""
-    with ExitStack() as stack:
-        client = stack.enter_context(Client(control, ANSWER_S))
-        asked = stack.enter_context(telemetry.vcmtsd(pid))
+    with Client(control, ANSWER_S) as client:
 
         def ask() -> Moment:
             told = answer_of(metrics(client, names=list(NAMES)))
-            return Moment(told, latencies(asked, groups_of(told)), joules())
+            return Moment(told, latencies(client, groups_of(told)), joules())
 
         def moved() -> Answer:
             return answer_of(metrics(client, names=list(MOVED.values())))

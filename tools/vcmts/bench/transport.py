@@ -20,8 +20,9 @@ from vcmts.child import Stopped
 from vcmts.directions import DIRECTIONS
 from vcmts.paths import TOOL, MistakeError, complain, program
 from vcmts.run.plane import Ends, data_plane, ended, free_core, wire
-from vcmts.telemetry import command as telemetry
 from vcmts.telemetry import latency as telemetry_latency
+from vcmts.telemetry.plane import Plane
+from vcmts.telemetry.plane import plane as opened_plane
 
 Json = dict[str, Any]
 Ask = Callable[[Json], Json]
@@ -94,11 +95,13 @@ def traffic_core(facts: Json, core: int | None) -> int:
     return chosen
 
 
-def reading(asked: telemetry.Vcmtsd | None) -> Json:
-    """What vcmtsd's telemetry counts; the longest gap is that since the reading before."""
+def reading(asked: Plane | None) -> Json:
+    """What vcmtsd counts; the longest gap is that since the reading before."""
     if asked is None:
         return {}
-    return {"workers": asked.ask("/vcmts/workers", "anew"), "drops": asked.ask("/vcmts/drops")}
+    counts = asked.counts()
+    drops = {way: counts[way]["drops"] for way in DIRECTIONS if way in counts}
+    return {"workers": asked.workers(anew=True), "drops": drops}
 
 
 def worker(before: Json, after: Json) -> Json:
@@ -126,44 +129,42 @@ def between(before: Json, after: Json) -> Json:
         for way in DIRECTIONS
         if way in after["drops"]
     }
-    told = [worker(before["workers"][number], workers[number]) for number in workers]
+    told = [worker(*both) for both in zip(before["workers"], workers, strict=True)]
     return {"workers": told, "drops": drops}
 
 
-def latencies_begin(asked: telemetry.Vcmtsd | None, request: Json) -> None:
+def latencies_begin(asked: Plane | None, request: Json) -> None:
     """What was measured before is forgotten."""
     if asked is not None and request["latency"]:
-        asked.ask(telemetry_latency.COMMAND, telemetry_latency.RESET)
+        telemetry_latency.answer(asked, reset=True)
 
 
-def latencies_end(asked: telemetry.Vcmtsd | None, request: Json) -> Json:
+def latencies_end(asked: Plane | None, request: Json) -> Json:
     """Since then, as vcmts-bench-throughput tells it of a trial."""
     if asked is None or not request["latency"]:
         return {}
-    measured = telemetry_latency.read(asked.ask, reset=False)
+    measured = telemetry_latency.read(asked, reset=False)
     told = {way: one if one["histogram"] else None for way, one in measured.items()}
     return {"pipeline_latency_us": told}
 
 
 @contextmanager
-def watched(pid: int) -> Iterator[telemetry.Vcmtsd | None]:
-    """The telemetry of a vcmtsd that was just started; None where it has none."""
+def watched(pid: int) -> Iterator[Plane | None]:
+    """A vcmtsd that was just started, to be asked; None where it cannot be."""
     with ExitStack() as stack:
         try:
-            asked = stack.enter_context(telemetry.vcmtsd(pid))
+            asked = stack.enter_context(opened_plane(pid))
         except MistakeError:
             complain(
-                "vcmtsd has no telemetry: what the system takes away from it cannot be told from "
-                "what it loses, nor what bounds"
+                "vcmtsd has no control socket: what the system takes away from it cannot be told "
+                "from what it loses, nor what bounds"
             )
             yield None
             return
         yield asked
 
 
-def both(
-    serving: trials.Server, plane: subprocess.Popen[bytes], asked: telemetry.Vcmtsd | None
-) -> Ask:
+def both(serving: trials.Server, plane: subprocess.Popen[bytes], asked: Plane | None) -> Ask:
     """Asks the traffic, and vcmtsd for what it has counted meanwhile."""
 
     def ask(request: Json) -> Json:

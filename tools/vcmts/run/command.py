@@ -305,7 +305,7 @@ def carry(
             control = control_of(given, served.pid)
             command += following(given, control)
             say_how_to_look(given, control, served.pid)
-            with day.watched(control, served.pid) if day else nullcontext() as said:
+            with day.watched(control) if day else nullcontext() as said:
                 status = stopped.wait(start(command, quiet=True, said=said))
     if not plane.exists() or not proven.exists():
         if stopped.asked:

@@ -21,7 +21,7 @@ OWN = ("plot", "machine", "watts_command")  # options that go with --day alone
 class Plan(Protocol):
     """A day that is run: planning/day/plan.py has one."""
 
-    def watched(self, control: Path | None, pid: int) -> AbstractContextManager[IO[bytes]]:
+    def watched(self, control: Path | None) -> AbstractContextManager[IO[bytes]]:
         """While the traffic runs, which is within. Yields what takes its words."""
 
     def document(self) -> Json | None:

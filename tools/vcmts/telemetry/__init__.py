@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""vcmts telemetry: a data plane in service is asked and changed."""
+"""vcmts telemetry: what a data plane in service does, as tables."""

@@ -166,65 +166,6 @@ static void all_or_nothing(void **state) {
 		pthread_join(running[w], NULL);
 	}
 	server_halted(&bench->server);
-	reload_close(&r);
-	groups_bench_close(bench);
-	reload_free(&r);
-}
-
-/* Of a client's thread: what it asked for and was told. */
-struct asker {
-	struct reload *reload;
-	bool good;
-	char line[RECONFIGURE_LINE];
-};
-
-static void *ask(void *arg) {
-	struct asker *a = arg;
-
-	a->good = reload_ask(a->reload, a->line, sizeof(a->line));
-	return NULL;
-}
-
-static pthread_t ask_beside(struct asker *a, struct reload *r) {
-	pthread_t thread;
-
-	*a = (struct asker){.reload = r};
-	assert_false(reload_is_asked(r));
-	assert_int_equal(pthread_create(&thread, NULL, ask, a), 0);
-	while (!reload_is_asked(r))
-		usleep(100);
-	return thread;
-}
-
-/* Each is told what became of the file that was read after he asked, or that there will be no answer. */
-static void those_who_ask_are_answered(void **state) {
-	struct asker asker;
-	struct reload r;
-	pthread_t thread;
-
-	(void)state;
-	groups_bench_config(bench, GROUPS, threads);
-	groups_bench_open(bench);
-	groups_in_file = GROUPS;
-	reload_open(&r, &bench->server, "server.yaml", &(struct server_devices){0});
-	for (unsigned i = 0; i < 3; i++) {
-		thread = ask_beside(&asker, &r);
-		assert_true(read_again(&r, i == 0 ? edit_one : NULL));
-		pthread_join(thread, NULL);
-		assert_true(asker.good);
-		assert_string_equal(asker.line, r.line);
-	}
-	assert_false(reload_is_asked(&r));
-	thread = ask_beside(&asker, &r);
-	assert_false(read_again(&r, edit_too_much));
-	pthread_join(thread, NULL);
-	assert_false(asker.good);
-	assert_string_equal(asker.line, r.line);
-	thread = ask_beside(&asker, &r);
-	reload_close(&r);
-	pthread_join(thread, NULL);
-	assert_false(asker.good);
-	assert_string_equal(asker.line, "vcmtsd is stopping; nothing was changed");
 	groups_bench_close(bench);
 	reload_free(&r);
 }
@@ -232,7 +173,6 @@ static void those_who_ask_are_answered(void **state) {
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_or_nothing),
-		cmocka_unit_test(those_who_ask_are_answered),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, fixture_stop);

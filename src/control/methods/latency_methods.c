@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "control/methods/latency_methods.h"
+
+#include "pipeline/percentiles.h"
+#include "telemetry/report_latency.h"
+
+/* One row a key, to be read as a table. */
+/* clang-format off */
+const struct key latency_get_params[] = {
+	GROUP_KEY(struct latency_get_params, group),
+	{.name = "reset", BOOL, AT(struct latency_get_params, reset), .fallback = "false",
+	 HELP("whether the next answer begins anew")},
+	{0},
+};
+
+#define US_KEY(key, text)                                                                  \
+	{.name = (key), .kind = KIND_REAL, .example = "1", HELP(text)}
+static const struct key bucket_number = {
+	.kind = KIND_REAL, .example = "1", HELP("shortest time of the bucket, us; then its packets"),
+};
+static const struct key bucket_item = {
+	.kind = KIND_LIST, .max = 2, .item = &bucket_number, HELP("a bucket"),
+};
+static const struct key percentile_keys[] = {
+	{.name = "packets", .required = true, INTEGER(0, INT64_MAX), .example = "1000",
+	 HELP("since the last reset, or since it was switched on; without any, nothing else is told")},
+	US_KEY("mean", "us"),
+	US_KEY("p50", "us, of all but one in 2"),
+	US_KEY("p90", "us, of all but one in 10"),
+	US_KEY("p99", "us, of all but one in 100"),
+	US_KEY("p99_9", "us, of all but one in 1,000"),
+	US_KEY("p99_99", "us, of all but one in 10,000"),
+	US_KEY("p99_999", "us, of all but one in 100,000"),
+	US_KEY("max", "us, the longest"),
+	{.name = "histogram", .kind = KIND_LIST, .max = PERCENTILES_BUCKETS, .item = &bucket_item,
+	 HELP("buckets that are not empty")},
+	{0},
+};
+const struct key latency_get_result[] = {
+	{.name = "downstream", .kind = KIND_MAP, .keys = percentile_keys,
+	 HELP("towards the modems; not there where it is not measured")},
+	{.name = "upstream", .kind = KIND_MAP, .keys = percentile_keys,
+	 HELP("from the modems, likewise")},
+	{0},
+};
+/* clang-format on */
+
+static json_t *latency_json(const struct latency *l) {
+	json_t *json = json_pack("{s:I}", "packets", (json_int_t)l->recent->total_count);
+	json_t *figures = percentiles_json(l->recent);
+
+	if (json_is_object(figures))
+		json_object_update(json, figures);
+	json_decref(figures);
+	return json;
+}
+
+static void put_latency(json_t *answer, const char *name, const struct served_group *g,
+			enum direction direction, bool reset) {
+	struct latency *l = report_latency_of(g, direction);
+
+	if (l == NULL)
+		return;
+	latency_readers_lock();
+	latency_collect(l);
+	json_object_set_new(answer, name, latency_json(l));
+	if (reset)
+		latency_reset(l);
+	latency_readers_unlock();
+}
+
+json_t *latency_get(struct rpc_call *call) {
+	const struct latency_get_params *p = call->params;
+	const struct served_group *g = subject_group(call, &p->group);
+	json_t *answer;
+
+	if (g == NULL)
+		return NULL;
+	answer = json_object();
+	put_latency(answer, "downstream", g, DIRECTION_DOWN, p->reset);
+	put_latency(answer, "upstream", g, DIRECTION_UP, p->reset);
+	return answer;
+}

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "control/methods/scheduler_methods.h"
+
+#include "model/units.h"
+#include "scheduler/report.h"
+#include "telemetry/report_scheduler.h"
+
+/* One row a key, to be read as a table. */
+/* clang-format off */
+#define COUNT_KEY(key, text)                                                               \
+	{.name = (key), .required = true, INTEGER(0, INT64_MAX), .example = "0", HELP(text)}
+#define REAL_KEY(key, text)                                                                \
+	{.name = (key), .required = true, .kind = KIND_REAL, .example = "0", HELP(text)}
+#define ID_KEY(text)                                                                       \
+	{.name = "id", .required = true, INTEGER(1, KEYS_MAX_ID), .example = "1", HELP(text)}
+#define PRIORITY_KEY                                                                       \
+	{.name = "priority", .required = true, INTEGER(0, SCHEDULER_PRIORITIES - 1), .example = "0",  \
+	 HELP("traffic priority of service flows; 7 is the highest")}
+
+const struct key scheduler_get_params[] = {
+	GROUP_KEY(struct scheduler_get_params, group),
+	{0},
+};
+
+static const struct key bucket_number = {
+	.kind = KIND_REAL, .example = "0", HELP("shortest delay of the bucket, us; then its packets"),
+};
+static const struct key bucket_item = {
+	.kind = KIND_LIST, .max = 2, .item = &bucket_number, HELP("a bucket"),
+};
+static const struct key delay_keys[] = {
+	PRIORITY_KEY,
+	COUNT_KEY("packets", "that have left the queues"),
+	REAL_KEY("mean_us", "mean delay in the queues"),
+	REAL_KEY("p50_us", "median"),
+	REAL_KEY("p99_us", "of all but one in 100"),
+	REAL_KEY("p99_9_us", "of all but one in 1,000"),
+	{.name = "histogram", .required = true, .kind = KIND_LIST, .max = SCHEDULER_DELAY_BUCKETS,
+	 .item = &bucket_item, HELP("buckets that are not empty")},
+	{0},
+};
+static const struct key delay_item = {
+	.kind = KIND_MAP, .keys = delay_keys, HELP("a priority whose packets have left"),
+};
+static const struct key channel_keys[] = {
+	ID_KEY("number of the channel"),
+	COUNT_KEY("rate", "bits per second"),
+	COUNT_KEY("packets", "sent on it"),
+	COUNT_KEY("bytes", "of these, with all that counts against the rate"),
+	REAL_KEY("utilisation", "share of what it could have carried since the start"),
+	{0},
+};
+static const struct key channel_item = {
+	.kind = KIND_MAP, .keys = channel_keys, HELP("a downstream channel"),
+};
+static const struct key bonding_keys[] = {
+	ID_KEY("number of the bonding group"),
+	COUNT_KEY("channels", "how many it has"),
+	COUNT_KEY("packets", "sent on it"),
+	REAL_KEY("early_share", "share of packets that overtook one on another channel"),
+	REAL_KEY("mean_skew_us", "for how long modems wait for the order, in the mean"),
+	REAL_KEY("max_skew_us", "at most"),
+	{0},
+};
+static const struct key bonding_item = {
+	.kind = KIND_MAP, .keys = bonding_keys, HELP("a downstream bonding group"),
+};
+static const struct key drop_item = {
+	INTEGER(0, INT64_MAX), .example = "0", HELP("packets"),
+};
+#define FLOW_KEYS                                                                          \
+	ID_KEY("service flow ID"), PRIORITY_KEY,                                           \
+	COUNT_KEY("packets", "that have left its queue"), COUNT_KEY("bytes", "of these"),  \
+	{.name = "drops", .required = true, .kind = KIND_MAP, .item = &drop_item,          \
+	 HELP("by drop reason, those that there were")},                                   \
+	COUNT_KEY("waiting_packets", "in its queue now"), COUNT_KEY("waiting_bytes", "of these")
+static const struct key flow_keys[] = {FLOW_KEYS, {0}};
+static const struct key flow_item = {
+	.kind = KIND_MAP, .keys = flow_keys, HELP("a downstream service flow"),
+};
+
+const struct key scheduler_get_result[] = {
+	{.name = "delay", .required = true, .kind = KIND_LIST, .max = SCHEDULER_PRIORITIES,
+	 .item = &delay_item, HELP("by priority, the highest first")},
+	{.name = "channels", .required = true, .kind = KIND_LIST, .max = SG_MAX_CHANNELS,
+	 .item = &channel_item, HELP("downstream channels")},
+	{.name = "bonding_groups", .required = true, .kind = KIND_LIST, .max = KEYS_MAX_ID,
+	 .item = &bonding_item, HELP("downstream bonding groups")},
+	{.name = "service_flows", .required = true, .kind = KIND_LIST, .max = KEYS_MAX_ID,
+	 .item = &flow_item, HELP("service flows that have lost packets")},
+	{0},
+};
+
+#define TOLD_FLOW_KEYS                                                                     \
+	FLOW_KEYS, {.name = "bonding_group", .required = true, INTEGER(1, KEYS_MAX_ID), .example = "1", \
+		    HELP("number of its bonding group")},                                  \
+	COUNT_KEY("max_sustained_rate", "bits per second; 0: any"),                        \
+	{.name = "aqm", .required = true, ENUM(aqm_choices), .example = "docsis-pie",             \
+	 HELP("how it drops where packets wait")},                                         \
+	{.name = "drop_probability", .kind = KIND_REAL, .example = "0", HELP("of DOCSIS-PIE, now")}
+const struct key flow_get_params[] = {
+	GROUP_KEY(struct flow_get_params, group),
+	{.name = "id", .required = true, INTEGER(1, UINT32_MAX), AT(struct flow_get_params, id),
+	 .example = "1", HELP("service flow ID")},
+	{0},
+};
+const struct key flow_get_result[] = {
+	{.name = "modem", .required = true, .kind = KIND_MAC, .example = "02:00:00:00:00:01",
+	 HELP("MAC address of its modem")},
+	TOLD_FLOW_KEYS,
+	{0},
+};
+
+static const struct key told_flow_keys[] = {TOLD_FLOW_KEYS, {0}};
+static const struct key told_flow_item = {
+	.kind = KIND_MAP, .keys = told_flow_keys, HELP("a downstream service flow"),
+};
+const struct key modem_flows_params[] = {
+	GROUP_KEY(struct modem_flows_params, group),
+	{.name = "mac", .required = true, .kind = KIND_MAC, AT(struct modem_flows_params, mac),
+	 .example = "02:00:00:00:00:01", HELP("MAC address of the modem")},
+	{0},
+};
+const struct key modem_flows_result[] = {
+	COUNT_KEY("max_aggregate_rate", "bits per second of all of them together; 0: any"),
+	{.name = "service_flows", .required = true, .kind = KIND_LIST, .max = SG_MAX_MODEM_FLOWS,
+	 .item = &told_flow_item, HELP("its downstream service flows")},
+	{0},
+};
+/* clang-format on */
+
+json_t *scheduler_get(struct rpc_call *call) {
+	const struct scheduler_get_params *p = call->params;
+	const struct served_group *g = subject_group(call, &p->group);
+
+	return g != NULL ? report_scheduler_json(g, false) : NULL;
+}
+
+static const char *aqm_name(enum aqm aqm) {
+	const struct choice *c = aqm_choices;
+
+	while (c->name != NULL && c->value != aqm)
+		c++;
+	return c->name;
+}
+
+/* The flow `f` of the modem `m`, both by their place, with its settings. */
+static json_t *told_flow(const struct served_group *g, size_t m, size_t f) {
+	const struct service_flow *flow = &g->sg->modems[m].service_flows[f];
+	struct scheduler_flow_report r;
+	json_t *json;
+
+	scheduler_report_flow(g->downstream->upper.scheduler, ds_flow_number(g->downstream, m, f),
+			      &r);
+	json = report_flow_json(flow, &r);
+	json_object_set_new(json, "bonding_group",
+			    json_integer(g->sg->bonding_groups[flow->bonding_group].id));
+	json_object_set_new(json, "max_sustained_rate",
+			    json_integer((json_int_t)flow->sustained_rate));
+	json_object_set_new(json, "aqm", json_string(aqm_name(flow->aqm)));
+	if (flow->aqm == AQM_DOCSIS_PIE)
+		json_object_set_new(json, "drop_probability",
+				    json_real((double)r.drop_probability / UINT32_MAX));
+	return json;
+}
+
+json_t *flow_get(struct rpc_call *call) {
+	const struct flow_get_params *p = call->params;
+	const struct served_group *g = subject_group(call, &p->group);
+
+	for (size_t m = 0; g != NULL && m < g->sg->modem_count; m++) {
+		const struct modem *modem = &g->sg->modems[m];
+		char mac[UNITS_TEXT_SIZE];
+		json_t *json;
+
+		for (size_t f = 0; f < modem->service_flow_count; f++) {
+			if (modem->service_flows[f].id != p->id)
+				continue;
+			units_format_mac(modem->mac, mac);
+			json = told_flow(g, m, f);
+			json_object_set_new(json, "modem", json_string(mac));
+			return json;
+		}
+	}
+	return g == NULL ? NULL
+			 : rpc_refuse(call, RPC_REFUSED,
+				      "id: no downstream service flow of the group has this ID");
+}
+
+json_t *modem_flows(struct rpc_call *call) {
+	const struct modem_flows_params *p = call->params;
+	const struct served_group *g = subject_group(call, &p->group);
+	const struct modem *modem = g != NULL ? subject_modem(call, g, p->mac) : NULL;
+	json_t *list;
+
+	if (modem == NULL)
+		return NULL;
+	list = json_array();
+	for (size_t f = 0; f < modem->service_flow_count; f++)
+		json_array_append_new(list, told_flow(g, (size_t)(modem - g->sg->modems), f));
+	return json_pack("{s:I, s:o}", "max_aggregate_rate", (json_int_t)modem->aggregate_rate,
+			 "service_flows", list);
+}

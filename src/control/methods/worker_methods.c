@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "control/methods/worker_methods.h"
+
+#include <rte_cycles.h>
+
+/* One row a key, to be read as a table. */
+/* clang-format off */
+const struct key worker_list_params[] = {
+	{.name = "anew", BOOL, AT(struct worker_list_params, anew), .fallback = "false",
+	 HELP("whether the longest round since the last such request begins anew")},
+	{0},
+};
+
+#define COUNT_KEY(key, text)                                                               \
+	{.name = (key), .required = true, INTEGER(0, INT64_MAX), .example = "0", HELP(text)}
+static const struct key worker_keys[] = {
+	COUNT_KEY("number", "from 0"),
+	{.name = "name", .required = true, .kind = KIND_TEXT, .example = "worker 0",
+	 HELP("what it runs")},
+	COUNT_KEY("rounds", "through its lists of stages"),
+	COUNT_KEY("busy_rounds", "of these with packets"),
+	COUNT_KEY("busy_cycles", "TSC cycles of these"),
+	COUNT_KEY("idle_cycles", "TSC cycles of the others"),
+	{.name = "idle", .required = true, ENUM(idle_kinds), .example = "poll",
+	 HELP("what it does while nothing comes")},
+	COUNT_KEY("paused_cycles", "TSC cycles of pauses"),
+	COUNT_KEY("pauses", "how many"),
+	COUNT_KEY("descheduled", "rounds of more than 1 ms"),
+	COUNT_KEY("longest_ns", "the longest of them"),
+	COUNT_KEY("longest_since_ns", "the longest since it was last asked for with `anew`"),
+	{0},
+};
+static const struct key worker_item = {
+	.kind = KIND_MAP, .keys = worker_keys, HELP("a polling thread"),
+};
+const struct key worker_list_result[] = {
+	{.name = "workers", .required = true, .kind = KIND_LIST, .max = PLATFORM_MAX_WORKERS,
+	 .item = &worker_item, HELP("by number")},
+	{0},
+};
+/* clang-format on */
+
+static json_int_t cycles_ns(uint64_t cycles) {
+	return (json_int_t)((double)cycles * 1e9 / (double)rte_get_tsc_hz());
+}
+
+static json_t *listed_worker(struct worker *w, unsigned number, bool anew) {
+	uint64_t longest_since = __atomic_load_n(&w->longest_since, __ATOMIC_RELAXED);
+
+	if (anew)
+		longest_since = worker_longest_take(w);
+	return json_pack("{s:i, s:s, s:I, s:I, s:I, s:I, s:s, s:I, s:I, s:I, s:I, s:I}", "number",
+			 (int)number, "name", w->name, "rounds", (json_int_t)w->rounds,
+			 "busy_rounds", (json_int_t)w->busy_rounds, "busy_cycles",
+			 (json_int_t)w->busy_cycles, "idle_cycles", (json_int_t)w->idle_cycles,
+			 "idle", idle_kind_name(w->idle.config.kind), "paused_cycles",
+			 (json_int_t)w->idle.ticks, "pauses", (json_int_t)w->idle.pauses,
+			 "descheduled", (json_int_t)w->descheduled, "longest_ns",
+			 cycles_ns(w->longest), "longest_since_ns", cycles_ns(longest_since));
+}
+
+json_t *worker_list(struct rpc_call *call) {
+	const struct worker_list_params *p = call->params;
+	struct server *s = subject_server(call);
+	json_t *list = json_array();
+
+	for (unsigned w = 0; w < s->worker_count; w++)
+		json_array_append_new(list, listed_worker(&s->workers[w], w, p->anew));
+	return json_pack("{s:o}", "workers", list);
+}

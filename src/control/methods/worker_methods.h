@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* worker.list: what the polling threads do, since the start. */
+#pragma once
+
+#include "control/methods/subject.h"
+
+struct worker_list_params {
+	bool anew;
+};
+extern const struct key worker_list_params[], worker_list_result[];
+json_t *worker_list(struct rpc_call *call);
