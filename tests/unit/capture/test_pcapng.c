@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Blocks of pcapng, byte by byte, and where there is no room for them. */
-#include "test.h"
+#include "test_main.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -9,54 +9,47 @@
 
 #define ROOM 4096
 
-static void is_block(const uint8_t *bytes, size_t size, const char *hexadecimal) {
+static uint8_t bytes[ROOM];
+static struct pcapng p = {bytes, sizeof(bytes), 0};
+
+/* Compares what was written with hexadecimal digits, and begins again. */
+static void is_block(bool written, const char *hexadecimal) {
 	static const char digits[] = "0123456789abcdef";
 	size_t at = 0;
 
+	assert_true(written);
 	for (const char *h = hexadecimal; *h != '\0'; h++) {
 		if (*h == ' ')
 			continue;
-		assert_true(at < size);
+		assert_true(at < p.size);
 		assert_int_equal(bytes[at] >> 4, strchr(digits, h[0]) - digits);
 		assert_int_equal(bytes[at] & 0xf, strchr(digits, h[1]) - digits);
 		h++;
 		at++;
 	}
-	assert_int_equal(at, size);
+	assert_int_equal(at, p.size);
+	p.size = 0;
 }
 
-static void sections(void **state) {
-	uint8_t bytes[ROOM];
-	struct pcapng p = {bytes, sizeof(bytes), 0};
-
-	(void)state;
-	assert_true(pcapng_section(&p, "abcde"));
-	is_block(bytes, p.size,
+TEST(sections) {
+	is_block(pcapng_section(&p, "abcde"),
 		 "0a0d0d0a 2c000000 4d3c2b1a 0100 0000 ffffffffffffffff"
 		 "0400 0500 6162636465000000 0000 0000 2c000000");
 }
 
-static void interfaces(void **state) {
-	uint8_t bytes[ROOM];
-	struct pcapng p = {bytes, sizeof(bytes), 0};
+TEST(interfaces) {
 	struct pcapng_interface i = {.link = PCAPNG_DOCSIS, .snap = 0x1234, .name = "eth0"};
 
-	(void)state;
-	assert_true(pcapng_interface(&p, &i));
-	is_block(bytes, p.size,
+	is_block(pcapng_interface(&p, &i),
 		 "01000000 28000000 8f00 0000 34120000 0200 0400 65746830 0900 0100 09000000"
 		 "0000 0000 28000000");
-	p.size = 0;
 	i = (struct pcapng_interface){.link = PCAPNG_ETHERNET, .name = "", .about = "x", .fcs = 4};
-	assert_true(pcapng_interface(&p, &i));
-	is_block(bytes, p.size,
+	is_block(pcapng_interface(&p, &i),
 		 "01000000 34000000 0100 0000 00000000 0200 0000 0300 0100 78000000"
 		 "0900 0100 09000000 0d00 0100 04000000 0000 0000 34000000");
 }
 
-static void packets(void **state) {
-	uint8_t bytes[ROOM];
-	struct pcapng p = {bytes, sizeof(bytes), 0};
+TEST(packets) {
 	const struct pcapng_packet packet = {
 		.interface = 2,
 		.time = 0x0102030405060708,
@@ -67,78 +60,55 @@ static void packets(void **state) {
 		.comment = "hm",
 	};
 
-	(void)state;
-	assert_true(pcapng_packet(&p, &packet));
-	is_block(bytes, p.size,
+	is_block(pcapng_packet(&p, &packet),
 		 "06000000 3c000000 02000000 04030201 08070605 05000000 09000000 0102030405000000"
 		 "0100 0200 686d0000 0200 0400 02000000 0000 0000 3c000000");
 }
 
-static void statistics(void **state) {
-	uint8_t bytes[ROOM];
-	struct pcapng p = {bytes, sizeof(bytes), 0};
+TEST(statistics) {
 	struct pcapng_statistics s = {
 		.interface = 1, .time = 5, .counted = true, .received = 7, .dropped = 3};
 
-	(void)state;
-	assert_true(pcapng_statistics(&p, &s));
-	is_block(bytes, p.size,
+	is_block(pcapng_statistics(&p, &s),
 		 "05000000 34000000 01000000 00000000 05000000 0400 0800 0700000000000000"
 		 "0500 0800 0300000000000000 0000 0000 34000000");
-	p.size = 0;
 	s = (struct pcapng_statistics){.comment = "abc"};
-	assert_true(pcapng_statistics(&p, &s));
-	is_block(bytes, p.size,
+	is_block(pcapng_statistics(&p, &s),
 		 "05000000 24000000 00000000 00000000 00000000 0100 0300 61626300"
 		 "0000 0000 24000000");
 }
 
 /* With each room less than what it takes nothing is written, and nothing behind the room is touched. */
-static void too_little_room(void **state) {
-	uint8_t bytes[ROOM];
+TEST(too_little_room) {
 	const struct pcapng_packet packet = {
 		.bytes = (const uint8_t[]){1, 2, 3}, .size = 3, .wire_size = 3, .comment = "why"};
 	struct pcapng whole = {bytes, sizeof(bytes), 0};
 
-	(void)state;
 	assert_true(pcapng_section(&whole, "before"));
 	assert_true(pcapng_packet(&whole, &packet));
 	for (size_t room = 0; room < whole.size; room++) {
-		struct pcapng p = {bytes, room, 0};
+		struct pcapng small = {bytes, room, 0};
 		size_t before;
 
 		memset(bytes, 0xee, sizeof(bytes));
-		pcapng_section(&p, "before");
-		before = p.size;
-		assert_false(pcapng_packet(&p, &packet));
-		assert_int_equal(p.size, before);
+		pcapng_section(&small, "before");
+		before = small.size;
+		assert_false(pcapng_packet(&small, &packet));
+		assert_int_equal(small.size, before);
 		for (size_t i = room; i < whole.size; i++)
 			assert_int_equal(bytes[i], 0xee);
 	}
 }
 
 /* A comment that is too long is cut, and no character of it is halved. */
-static void long_texts(void **state) {
-	uint8_t bytes[ROOM];
-	struct pcapng p = {bytes, sizeof(bytes), 0};
+TEST(long_texts) {
 	char text[2 * PCAPNG_TEXT];
 	const uint8_t *option;
 
-	(void)state;
 	for (size_t i = 0; i + 3 < sizeof(text); i += 3)
 		memcpy(text + i, "\xe2\x82\xac", 3); /* U+20AC */
 	text[sizeof(text) - 2] = '\0';
 	assert_true(pcapng_statistics(&p, &(struct pcapng_statistics){.comment = text}));
 	option = bytes + 20;
 	assert_int_equal(option[2] | option[3] << 8, PCAPNG_TEXT / 3 * 3);
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sections),   cmocka_unit_test(interfaces),
-		cmocka_unit_test(packets),    cmocka_unit_test(statistics),
-		cmocka_unit_test(long_texts), cmocka_unit_test(too_little_room),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -30,7 +30,6 @@ static struct control_socket *server_open(unsigned patience_ms) {
 }
 
 static inline int begin(void **state) {
-	(void)state;
 	sum = 0;
 	rpc = rpc_service(&sum);
 	server = server_open(FOREVER_MS);
@@ -38,7 +37,6 @@ static inline int begin(void **state) {
 }
 
 static int end(void **state) {
-	(void)state;
 	control_socket_close(server);
 	return access(path, F_OK) == 0; /* it leaves nothing */
 }
@@ -82,3 +80,15 @@ static inline void client_expect(int fd, const char *expected) {
 }
 
 #define SUM(n) "{\"jsonrpc\":\"2.0\",\"result\":{\"sum\":" #n "},\"id\":1}\n"
+
+/* Around the tests of a program: in this folder none of them leaves a file. */
+static int folder_make(void **state) {
+	if (mkdtemp(folder) == NULL)
+		return -1;
+	snprintf(path, sizeof(path), "%s/control.sock", folder);
+	return 0;
+}
+
+static int folder_remove(void **state) {
+	return rmdir(folder);
+}

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "control_clients.h"
+#include "test_main.h"
 
 #define PARTS 384
 #define PART_BYTES (64u << 10)
@@ -99,7 +100,6 @@ static const struct rpc_method methods_here[] = {
 };
 
 static int begin_large(void **state) {
-	(void)state;
 	most = (struct work){0};
 	rpc = (struct rpc){methods_here, ARRAY_COUNT(methods_here), &sum};
 	server = server_open(FOREVER_MS);
@@ -131,10 +131,9 @@ static size_t hear_all(int fd) {
 	return size;
 }
 
-static void a_long_answer_is_taken(void **state) {
+TEST(a_long_answer_is_taken) {
 	int fd = client_connect();
 
-	(void)state;
 	client_send(fd, LARGE);
 	assert_int_equal(hear_all(fd), ANSWER_BYTES + strlen("{\"jsonrpc\":\"2.0\",\"result\":\"\","
 							     "\"id\":1}\n"));
@@ -143,11 +142,10 @@ static void a_long_answer_is_taken(void **state) {
 }
 
 /* All that take theirs at a time together, too. */
-static void long_answers_of_all_clients(void **state) {
+TEST(long_answers_of_all_clients) {
 	int fds[CONTROL_CLIENTS];
 	static char text[1u << 18];
 
-	(void)state;
 	for (unsigned i = 0; i < CONTROL_CLIENTS; i++) {
 		fds[i] = client_connect();
 		client_send(fds[i], LARGE);
@@ -169,11 +167,10 @@ static void long_answers_of_all_clients(void **state) {
 }
 
 /* It goes when it has taken some of it. */
-static void a_client_that_goes_while_it_takes(void **state) {
+TEST(a_client_that_goes_while_it_takes) {
 	int fd = client_connect(), other = client_connect();
 	char text[4096];
 
-	(void)state;
 	client_send(fd, LARGE);
 	while (recv(fd, text, sizeof(text), 0) <= 0)
 		serve_round();
@@ -190,10 +187,9 @@ static void a_client_that_goes_while_it_takes(void **state) {
 }
 
 /* It goes when the answer is half written. */
-static void a_client_that_goes_while_it_is_written(void **state) {
+TEST(a_client_that_goes_while_it_is_written) {
 	int fd = client_connect();
 
-	(void)state;
 	client_send(fd, LARGE);
 	for (unsigned i = 0; i < 40; i++)
 		serve_round();
@@ -206,20 +202,5 @@ static void a_client_that_goes_while_it_is_written(void **state) {
 	assert_true(wiped > 32 * PART_BYTES);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin_large, end)
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		TEST(a_long_answer_is_taken),
-		TEST(long_answers_of_all_clients),
-		TEST(a_client_that_goes_while_it_takes),
-		TEST(a_client_that_goes_while_it_is_written),
-	};
-	int failed;
-
-	if (mkdtemp(folder) == NULL)
-		return 1;
-	snprintf(path, sizeof(path), "%s/control.sock", folder);
-	failed = cmocka_run_group_tests(tests, NULL, NULL);
-	return rmdir(folder) != 0 ? 1 : failed;
-}
+EACH_TEST(begin_large, end)
+ALL_TESTS(folder_make, folder_remove)

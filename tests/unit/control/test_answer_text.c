@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Texts in blocks: at the edges of blocks, moved and consumed anywhere, wiped, and without memory. */
-#include "test.h"
+#include "test_main.h"
 
 #include <malloc.h>
 #include <stdio.h>
@@ -68,11 +68,10 @@ static void expect_letters(struct answer_text *a, size_t from, size_t size) {
 }
 
 /* About the first edges, which are where the first blocks end. */
-static void a_text_of_any_size(void **state) {
+TEST(a_text_of_any_size) {
 	static const size_t edges[] = {0, ANSWER_FIRST_BLOCK, ANSWER_FIRST_BLOCK + ANSWER_BLOCK,
 				       ANSWER_FIRST_BLOCK + 2 * ANSWER_BLOCK};
 
-	(void)state;
 	for (size_t e = 0; e < ARRAY_COUNT(edges); e++) {
 		for (size_t i = 0; i < 200; i++) {
 			size_t size = edges[e] + i < 100 ? i : edges[e] + i - 100, first = size / 3;
@@ -86,8 +85,7 @@ static void a_text_of_any_size(void **state) {
 }
 
 /* In pieces of any size, also of exactly a block. */
-static void it_is_consumed_anywhere(void **state) {
-	(void)state;
+TEST(it_is_consumed_anywhere) {
 	for (size_t step = 1; step < LONG; step = step * 3 + 1) {
 		struct answer_text a = {0};
 		size_t at = 0;
@@ -108,13 +106,12 @@ static void it_is_consumed_anywhere(void **state) {
 	}
 }
 
-static void pieces_are_the_blocks(void **state) {
+TEST(pieces_are_the_blocks) {
 	struct answer_text a = {0};
 	struct iovec pieces[8];
 	unsigned count;
 	size_t size = 0;
 
-	(void)state;
 	assert_int_equal(answer_text_pieces(&a, pieces, 8), 0);
 	answer_text_write(letters(), LONG, &a);
 	answer_text_consume(&a, 5);
@@ -131,10 +128,9 @@ static void pieces_are_the_blocks(void **state) {
 }
 
 /* Any of both may be empty, and the one or the other consumed in part. */
-static void texts_are_moved(void **state) {
+TEST(texts_are_moved) {
 	static const size_t sizes[] = {0, 10, ANSWER_FIRST_BLOCK, ANSWER_BLOCK + 9};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_COUNT(sizes) * ARRAY_COUNT(sizes); i++) {
 		size_t first = sizes[i % ARRAY_COUNT(sizes)],
 		       second = sizes[i / ARRAY_COUNT(sizes)];
@@ -154,11 +150,10 @@ static void texts_are_moved(void **state) {
 	}
 }
 
-static void a_text_is_read_as_json(void **state) {
+TEST(a_text_is_read_as_json) {
 	struct answer_text a = {0};
 	json_t *list = json_array(), *again;
 
-	(void)state;
 	for (int i = 0; i < 20000; i++)
 		json_array_append_new(list, json_pack("{s:i}", "number", i));
 	answer_text_json(&a, list);
@@ -175,11 +170,10 @@ static void a_text_is_read_as_json(void **state) {
 }
 
 /* However it ends: sent, in part and then dropped, or dropped. */
-static void blocks_are_wiped(void **state) {
+TEST(blocks_are_wiped) {
 	struct answer_text a = {0}, b = {0};
 	unsigned parts = 1;
 
-	(void)state;
 	answer_text_write(letters(), LONG, &a);
 	answer_text_write(letters(), LONG, &b);
 	freed = freed_with_bytes = 0;
@@ -201,10 +195,9 @@ static void blocks_are_wiped(void **state) {
 	assert_int_equal(a.size, 0);
 }
 
-static void without_memory_it_is_lost(void **state) {
+TEST(without_memory_it_is_lost) {
 	struct answer_text a = {0}, b = {0};
 
-	(void)state;
 	answer_text_put(&a, "begun");
 	no_memory = true;
 	assert_int_equal(answer_text_write("none", 4, &b), -1);
@@ -219,18 +212,4 @@ static void without_memory_it_is_lost(void **state) {
 	assert_true(a.lost);
 	assert_false(b.lost);
 	answer_text_free(&a);
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_text_of_any_size),
-		cmocka_unit_test(it_is_consumed_anywhere),
-		cmocka_unit_test(pieces_are_the_blocks),
-		cmocka_unit_test(texts_are_moved),
-		cmocka_unit_test(a_text_is_read_as_json),
-		cmocka_unit_test(blocks_are_wiped),
-		cmocka_unit_test(without_memory_it_is_lost),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

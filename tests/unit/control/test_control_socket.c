@@ -9,11 +9,11 @@
 #include <unistd.h>
 
 #include "control_clients.h"
+#include "test_main.h"
 
-static void two_clients_are_served(void **state) {
+TEST(two_clients_are_served) {
 	int a = client_connect(), b = client_connect();
 
-	(void)state;
 	client_send(a, REQUEST);
 	client_expect(a, SUM(1));
 	client_send(b, REQUEST "\n");
@@ -24,10 +24,9 @@ static void two_clients_are_served(void **state) {
 	close(b);
 }
 
-static void requests_in_one_piece_and_in_many(void **state) {
+TEST(requests_in_one_piece_and_in_many) {
 	int fd = client_connect();
 
-	(void)state;
 	client_send(fd, REQUEST REQUEST " " REQUEST);
 	for (int i = 0; i < 8; i++)
 		control_socket_serve(server, 0);
@@ -42,11 +41,10 @@ static void requests_in_one_piece_and_in_many(void **state) {
 	close(fd);
 }
 
-static void who_speaks_something_else_is_told_and_let_go(void **state) {
+TEST(who_speaks_something_else_is_told_and_let_go) {
 	int fd = client_connect();
 	char text[512];
 
-	(void)state;
 	client_send(fd, "GET / HTTP/1.1\r\n\r\n");
 	client_hear(fd, text, sizeof(text));
 	assert_non_null(strstr(text, "-32700"));
@@ -54,12 +52,11 @@ static void who_speaks_something_else_is_told_and_let_go(void **state) {
 	close(fd);
 }
 
-static void what_has_no_end_is_cut(void **state) {
+TEST(what_has_no_end_is_cut) {
 	int fd = client_connect();
 	char block[4096], text[512];
 	size_t sent = 0;
 
-	(void)state;
 	memset(block, ' ', sizeof(block));
 	block[0] = '{';
 	while (sent < 2 * (size_t)CONTROL_REQUEST_MAX) {
@@ -77,11 +74,10 @@ static void what_has_no_end_is_cut(void **state) {
 	close(fd);
 }
 
-static void an_answer_that_nobody_takes_holds_up_nobody(void **state) {
+TEST(an_answer_that_nobody_takes_holds_up_nobody) {
 	int slow = client_connect(), fd = client_connect();
 	char *text = malloc((1u << 22) + 4096);
 
-	(void)state;
 	client_send(slow, "{\"jsonrpc\":\"2.0\",\"method\":\"fill\",\"id\":1}" REQUEST);
 	for (int i = 0; i < 100; i++)
 		control_socket_serve(server, 0);
@@ -98,11 +94,10 @@ static void an_answer_that_nobody_takes_holds_up_nobody(void **state) {
 #define AWAIT "{\"jsonrpc\":\"2.0\",\"method\":\"await\",\"id\":1}"
 
 /* The one is served while the other waits, whose next request does, too. */
-static void a_call_that_waits_holds_up_nobody(void **state) {
+TEST(a_call_that_waits_holds_up_nobody) {
 	int slow = client_connect(), fd = client_connect();
 	char text[256];
 
-	(void)state;
 	client_send(slow, AWAIT REQUEST);
 	for (int i = 0; i < 5; i++)
 		control_socket_serve(server, 0);
@@ -119,11 +114,10 @@ static void a_call_that_waits_holds_up_nobody(void **state) {
 }
 
 /* Who was idle for long has all its time again for what it begins with. */
-static void who_was_idle_is_not_slow(void **state) {
+TEST(who_was_idle_is_not_slow) {
 	char byte;
 	int fd;
 
-	(void)state;
 	control_socket_close(server);
 	server = server_open(20);
 	fd = client_connect();
@@ -137,10 +131,9 @@ static void who_was_idle_is_not_slow(void **state) {
 }
 
 /* It may wait for as long as it takes, and is forgotten when it goes. */
-static void who_waits_is_not_slow(void **state) {
+TEST(who_waits_is_not_slow) {
 	int fd, gone;
 
-	(void)state;
 	control_socket_close(server);
 	server = server_open(1);
 	assert_non_null(server);
@@ -160,17 +153,21 @@ static void who_waits_is_not_slow(void **state) {
 	close(fd);
 }
 
-/* All places are taken by those who wait: one more is let go, and they get their answers. */
-static void a_full_house_that_waits(void **state) {
-	int fds[CONTROL_CLIENTS], one_more;
-
-	(void)state;
+/* All places are taken by clients that say the same. */
+static void house_fill(int fds[CONTROL_CLIENTS], const char *text) {
 	for (int i = 0; i < CONTROL_CLIENTS; i++) {
 		fds[i] = client_connect();
-		client_send(fds[i], AWAIT);
+		client_send(fds[i], text);
 		control_socket_serve(server, 0);
 		control_socket_serve(server, 0);
 	}
+}
+
+/* All places are taken by those who wait: one more is let go, and they get their answers. */
+TEST(a_full_house_that_waits) {
+	int fds[CONTROL_CLIENTS], one_more;
+
+	house_fill(fds, AWAIT);
 	one_more = client_connect();
 	assert_int_equal(client_hear(one_more, (char[16]){0}, 16), 0);
 	sum = 100;
@@ -182,16 +179,10 @@ static void a_full_house_that_waits(void **state) {
 }
 
 /* What they wait for may never come: their places are free. */
-static void a_full_house_that_goes(void **state) {
+TEST(a_full_house_that_goes) {
 	int fds[CONTROL_CLIENTS], fd;
 
-	(void)state;
-	for (int i = 0; i < CONTROL_CLIENTS; i++) {
-		fds[i] = client_connect();
-		client_send(fds[i], AWAIT);
-		control_socket_serve(server, 0);
-		control_socket_serve(server, 0);
-	}
+	house_fill(fds, AWAIT);
 	for (int i = 0; i < CONTROL_CLIENTS; i++)
 		close(fds[i]);
 	control_socket_serve(server, 0);
@@ -201,8 +192,7 @@ static void a_full_house_that_goes(void **state) {
 	close(fd);
 }
 
-static void who_goes_in_the_middle_is_forgotten(void **state) {
-	(void)state;
+TEST(who_goes_in_the_middle_is_forgotten) {
 	for (int i = 0; i < 3 * CONTROL_CLIENTS; i++) {
 		int fd = client_connect();
 
@@ -214,10 +204,9 @@ static void who_goes_in_the_middle_is_forgotten(void **state) {
 	two_clients_are_served(state);
 }
 
-static void idle_clients_make_room(void **state) {
+TEST(idle_clients_make_room) {
 	int fds[2 * CONTROL_CLIENTS];
 
-	(void)state;
 	for (int i = 0; i < 2 * CONTROL_CLIENTS; i++) {
 		fds[i] = client_connect();
 		client_send(fds[i], REQUEST);
@@ -229,11 +218,10 @@ static void idle_clients_make_room(void **state) {
 }
 
 /* A round takes no more than there are places, so that it ends however many come. */
-static void a_flood_of_connections(void **state) {
+TEST(a_flood_of_connections) {
 	int fds[CONTROL_CLIENTS + 8];
 	unsigned gone = 0;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_COUNT(fds); i++)
 		fds[i] = client_connect();
 	control_socket_serve(server, 0);
@@ -248,17 +236,13 @@ static void a_flood_of_connections(void **state) {
 		close(fds[i]);
 }
 
-static void a_full_house_of_slow_ones_is_emptied(void **state) {
+TEST(a_full_house_of_slow_ones_is_emptied) {
 	int fds[CONTROL_CLIENTS];
 
 	control_socket_close(server);
 	server = server_open(1);
 	assert_non_null(server);
-	for (int i = 0; i < CONTROL_CLIENTS; i++) {
-		fds[i] = client_connect();
-		client_send(fds[i], "{\"half\":");
-		control_socket_serve(server, 0);
-	}
+	house_fill(fds, "{\"half\":");
 	/* Each is let go after its millisecond. */
 	for (int i = 0; i < CONTROL_CLIENTS; i++) {
 		while (recv(fds[i], (char[16]){0}, 16, 0) != 0)
@@ -268,10 +252,9 @@ static void a_full_house_of_slow_ones_is_emptied(void **state) {
 	two_clients_are_served(state);
 }
 
-static void two_servers_do_not_share(void **state) {
+TEST(two_servers_do_not_share) {
 	int fd = client_connect();
 
-	(void)state;
 	assert_null(server_open(FOREVER_MS));
 	client_send(fd, REQUEST);
 	client_expect(fd, SUM(1)); /* the first one notices nothing */
@@ -279,7 +262,7 @@ static void two_servers_do_not_share(void **state) {
 }
 
 /* A process that was killed leaves its socket. */
-static void what_is_left_is_replaced(void **state) {
+TEST(what_is_left_is_replaced) {
 	pid_t child;
 	int status;
 
@@ -295,10 +278,9 @@ static void what_is_left_is_replaced(void **state) {
 	two_clients_are_served(state);
 }
 
-static void a_file_is_left_alone(void **state) {
+TEST(a_file_is_left_alone) {
 	FILE *f;
 
-	(void)state;
 	control_socket_close(server);
 	server = NULL;
 	f = fopen(path, "w");
@@ -308,19 +290,17 @@ static void a_file_is_left_alone(void **state) {
 	unlink(path);
 }
 
-static void only_its_user_may(void **state) {
+TEST(only_its_user_may) {
 	struct stat status;
 
-	(void)state;
 	assert_int_equal(stat(path, &status), 0);
 	assert_int_equal(status.st_mode & 0777, 0600);
 }
 
-static void names_that_are_too_long(void **state) {
+TEST(names_that_are_too_long) {
 	char name[256];
 	const struct control_options options = {name, 0600, FOREVER_MS};
 
-	(void)state;
 	memset(name, 'x', sizeof(name));
 	name[0] = '/';
 	name[255] = '\0';
@@ -330,35 +310,5 @@ static void names_that_are_too_long(void **state) {
 	assert_null(control_socket_open(&options, &rpc));
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		TEST(two_clients_are_served),
-		TEST(requests_in_one_piece_and_in_many),
-		TEST(who_speaks_something_else_is_told_and_let_go),
-		TEST(what_has_no_end_is_cut),
-		TEST(an_answer_that_nobody_takes_holds_up_nobody),
-		TEST(a_call_that_waits_holds_up_nobody),
-		TEST(who_was_idle_is_not_slow),
-		TEST(who_waits_is_not_slow),
-		TEST(a_full_house_that_waits),
-		TEST(a_full_house_that_goes),
-		TEST(who_goes_in_the_middle_is_forgotten),
-		TEST(idle_clients_make_room),
-		TEST(a_flood_of_connections),
-		TEST(a_full_house_of_slow_ones_is_emptied),
-		TEST(two_servers_do_not_share),
-		TEST(what_is_left_is_replaced),
-		TEST(a_file_is_left_alone),
-		TEST(only_its_user_may),
-		TEST(names_that_are_too_long),
-	};
-	int failed;
-
-	if (mkdtemp(folder) == NULL)
-		return 1;
-	snprintf(path, sizeof(path), "%s/control.sock", folder);
-	failed = cmocka_run_group_tests(tests, NULL, NULL);
-	return rmdir(folder) != 0 ? 1 : failed; /* no file was left */
-}
+EACH_TEST(begin, end)
+ALL_TESTS(folder_make, folder_remove)

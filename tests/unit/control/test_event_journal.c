@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Events and their subscribers: order, numbers, filters, keys, and those who read too slowly. */
-#include "test.h"
+#include "test_main.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,13 +12,11 @@
 static struct event_journal *journal;
 
 static int begin(void **state) {
-	(void)state;
 	journal = event_journal_create();
 	return journal == NULL;
 }
 
 static int end(void **state) {
-	(void)state;
 	event_journal_free(journal);
 	return 0;
 }
@@ -73,38 +71,61 @@ static void join(struct event_subscriber *s, bool keys, uint32_t group) {
 	assert_true(event_journal_join(journal, s, keys, &group, group != 0));
 }
 
-static void events_in_their_order(void **state) {
-	struct event_subscriber s = {0}, later = {0};
-	json_t *list;
+#define TAKEN_TEXT (1 << 20)
 
-	(void)state;
-	join(&s, false, 0);
-	assert_int_equal(event_journal_next(journal), 1);
-	for (int i = 0; i < 100; i++)
-		add(EVENT_ALONE, 0, i, 0);
-	join(&later, false, 0);
-	add(EVENT_ALONE, 0, 100, 0);
-	list = taken(&s);
-	assert_int_equal(json_array_size(list), 101);
-	for (size_t i = 0; i < 101; i++) {
-		assert_int_equal(member(list, i, "sequence"), i + 1);
-		assert_int_equal(member(list, i, "what"), i);
+/* The same as words: SEQUENCE=WHAT, with "key" behind it where it has one, or missed:FIRST-NEXT. */
+static const char *taken_words(struct event_subscriber *s) {
+	static char text[TAKEN_TEXT];
+	json_t *list = taken(s);
+	char *end = text;
+
+	*end = '\0';
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		const json_t *event = json_array_get(list, i);
+		int sequence = (int)member(list, i, "sequence");
+
+		end += sprintf(end, "%s", i > 0 ? " " : "");
+		if (json_object_get(event, "event") == NULL) {
+			end += sprintf(end, "%d=%d%s", sequence, (int)member(list, i, "what"),
+				       json_object_get(event, "key") != NULL ? "key" : "");
+			continue;
+		}
+		assert_string_equal(json_string_value(json_object_get(event, "event")), "missed");
+		assert_int_equal(member(list, i, "next"), sequence);
+		end += sprintf(end, "missed:%d-%d", (int)member(list, i, "first"), sequence);
 	}
 	json_decref(list);
-	list = taken(&later);
-	assert_int_equal(json_array_size(list), 1);
-	assert_int_equal(member(list, 0, "sequence"), 101);
-	json_decref(list);
+	return text;
+}
+
+static unsigned count_of(const char *text, char c) {
+	unsigned count = 0;
+
+	for (; *text != '\0'; text++)
+		count += *text == c;
+	return count;
+}
+
+TEST(events_in_their_order) {
+	struct event_subscriber s = {0}, later = {0};
+
+	join(&s, false, 0);
+	assert_int_equal(event_journal_next(journal), 1);
+	add(EVENT_ALONE, 0, 10, 0);
+	add(EVENT_ALONE, 0, 11, 0);
+	join(&later, false, 0);
+	add(EVENT_ALONE, 0, 12, 0);
+	assert_string_equal(taken_words(&s), "1=10 2=11 3=12");
+	assert_string_equal(taken_words(&later), "3=12");
 	assert_false(event_journal_has(journal, &s));
 	event_journal_leave(journal, &s);
 	event_journal_leave(journal, &later);
 }
 
 /* Nobody hears of it, but numbers tell that something was. */
-static void events_without_subscribers(void **state) {
+TEST(events_without_subscribers) {
 	struct event_subscriber s = {0};
 
-	(void)state;
 	add(EVENT_ALONE, 0, 1, 0);
 	event_journal_skip(journal);
 	assert_int_equal(event_journal_next(journal), 3);
@@ -113,64 +134,44 @@ static void events_without_subscribers(void **state) {
 	event_journal_leave(journal, &s);
 }
 
-static void events_of_some_groups(void **state) {
+TEST(events_of_some_groups) {
 	struct event_subscriber one = {0}, all = {0};
 	uint32_t two[] = {1, 3};
-	json_t *list;
 
-	(void)state;
 	join(&one, false, 2);
 	join(&all, false, 0);
 	add(EVENT_ALONE, 1, 1, 0);
 	add(EVENT_ALONE, 2, 2, 0);
 	add(EVENT_ALONE, 0, 3, 0);
-	list = taken(&one);
-	assert_int_equal(json_array_size(list), 2);
-	assert_int_equal(member(list, 0, "sequence"), 2);
-	assert_int_equal(member(list, 1, "sequence"), 3);
-	json_decref(list);
+	assert_string_equal(taken_words(&one), "2=2 3=3");
 	assert_true(event_journal_join(journal, &one, false, two, 2)); /* another choice */
 	add(EVENT_ALONE, 2, 4, 0);
 	add(EVENT_ALONE, 3, 5, 0);
-	list = taken(&one);
-	assert_int_equal(json_array_size(list), 1);
-	assert_int_equal(member(list, 0, "what"), 5);
-	json_decref(list);
-	list = taken(&all);
-	assert_int_equal(json_array_size(list), 5);
-	json_decref(list);
+	assert_string_equal(taken_words(&one), "5=5");
+	assert_string_equal(taken_words(&all), "1=1 2=2 3=3 4=4 5=5");
 	event_journal_leave(journal, &one);
 	event_journal_leave(journal, &all);
 }
 
-static void keys_for_who_asked(void **state) {
+TEST(keys_for_who_asked) {
 	struct event_subscriber with = {0}, without = {0};
-	json_t *list;
 
-	(void)state;
 	join(&with, true, 0);
 	assert_true(event_journal_wants(journal, true));
 	assert_false(event_journal_wants(journal, false));
 	join(&without, false, 0);
 	add_with_key(1);
 	add(EVENT_ALONE, 0, 2, 0);
-	list = taken(&without);
-	assert_int_equal(json_array_size(list), 2);
-	assert_null(json_object_get(json_array_get(list, 0), "key"));
-	json_decref(list);
-	list = taken(&with);
-	assert_int_equal(json_array_size(list), 2);
-	assert_non_null(json_object_get(json_array_get(list, 0), "key"));
-	json_decref(list);
+	assert_string_equal(taken_words(&without), "1=1 2=2");
+	assert_string_equal(taken_words(&with), "1=1key 2=2");
 	event_journal_leave(journal, &without);
 	assert_false(event_journal_wants(journal, false));
 	event_journal_leave(journal, &with);
 }
 
-static void not_too_many_subscribers(void **state) {
+TEST(not_too_many_subscribers) {
 	struct event_subscriber s[EVENT_SUBSCRIBERS_MAX + 1] = {0};
 
-	(void)state;
 	for (unsigned i = 0; i < EVENT_SUBSCRIBERS_MAX; i++)
 		join(&s[i], false, 0);
 	assert_false(event_journal_join(journal, &s[EVENT_SUBSCRIBERS_MAX], false, NULL, 0));
@@ -182,88 +183,68 @@ static void not_too_many_subscribers(void **state) {
 }
 
 /* It goes on where a series begins. */
-static void who_is_slow_is_told_what_was_missed(void **state) {
+TEST(who_is_slow_is_told_what_was_missed) {
 	struct event_subscriber s = {0}, fast = {0};
-	json_t *list;
-	char *lines;
+	unsigned next = 0, first = 0;
+	const char *words;
 	int what = 0;
 
-	(void)state;
 	join(&s, false, 0);
 	join(&fast, false, 0);
 	add(EVENT_ALONE, 0, what++, 0);
-	json_decref(taken(&s)); /* 1 */
+	assert_string_equal(taken_words(&s), "1=0");
 	for (unsigned i = 0; i < 14; i++) { /* series of 3 MiB: 10 are kept, and a part of one */
 		add(EVENT_BEGINS, 0, what++, 1u << 20);
 		add(EVENT_INSIDE, 0, what++, 1u << 20);
 		add(EVENT_ENDS, 0, what++, 1u << 20);
-		for (size_t size; (lines = event_journal_take(journal, &fast, &size)) != NULL;)
-			free(lines);
+		taken_words(&fast);
 		event_journal_flush(journal);
 	}
-	list = taken(&s);
-	assert_string_equal(json_string_value(json_object_get(json_array_get(list, 0), "event")),
-			    "missed");
-	assert_int_equal(member(list, 0, "first"), 2);
-	assert_int_equal(member(list, 0, "next"), member(list, 1, "sequence"));
-	assert_int_equal(member(list, 0, "sequence"), member(list, 0, "next"));
-	assert_int_equal((member(list, 1, "sequence") - 2) % 3, 0);
-	assert_in_range(json_array_size(list), 1 + 3 * 9, 1 + 3 * 10);
-	assert_int_equal(member(list, json_array_size(list) - 1, "sequence"), 43);
-	json_decref(list);
+	words = taken_words(&s);
+	assert_int_equal(sscanf(words, "missed:2-%u %u=", &next, &first), 2);
+	assert_int_equal(next, first);
+	assert_int_equal((first - 2) % 3, 0);
+	assert_in_range(count_of(words, '='), 3 * 9, 3 * 10);
+	assert_string_equal(strrchr(words, ' '), " 43=42");
 	event_journal_leave(journal, &s);
 	event_journal_leave(journal, &fast);
 }
 
 /* A series of more than what is kept: there is nothing to go on with before it has ended. */
-static void a_series_that_is_too_large(void **state) {
+TEST(a_series_that_is_too_large) {
 	struct event_subscriber s = {0};
-	json_t *list;
 
-	(void)state;
 	join(&s, false, 0);
 	add(EVENT_BEGINS, 0, 0, 0);
 	for (int i = 0; i < 40; i++)
 		add(EVENT_INSIDE, 0, i, 1u << 20);
-	list = taken(&s);
-	assert_int_equal(json_array_size(list), 0);
-	json_decref(list);
+	assert_string_equal(taken_words(&s), "");
 	add(EVENT_ENDS, 0, 0, 0);
-	list = taken(&s);
-	assert_int_equal(json_array_size(list), 1);
-	assert_int_equal(member(list, 0, "first"), 1);
-	assert_int_equal(member(list, 0, "next"), 43);
-	json_decref(list);
+	assert_string_equal(taken_words(&s), "missed:1-43");
 	add(EVENT_ALONE, 0, 7, 0);
-	list = taken(&s);
-	assert_int_equal(member(list, 0, "sequence"), 43);
-	json_decref(list);
+	assert_string_equal(taken_words(&s), "43=7");
 	event_journal_leave(journal, &s);
 }
 
-static void not_more_events_than_there_may_be(void **state) {
+TEST(not_more_events_than_there_may_be) {
+	static const char begin[] = "missed:1-6 6=5 ";
 	struct event_subscriber s = {0};
-	json_t *list;
+	const char *words;
 
-	(void)state;
 	join(&s, false, 0);
 	for (int i = 0; i < EVENT_COUNT_MAX + 5; i++)
 		add(EVENT_ALONE, 0, i, 0);
-	list = taken(&s);
-	assert_int_equal(json_array_size(list), EVENT_COUNT_MAX + 1);
-	assert_int_equal(member(list, 0, "first"), 1);
-	assert_int_equal(member(list, 0, "next"), 6);
-	json_decref(list);
+	words = taken_words(&s);
+	assert_memory_equal(words, begin, strlen(begin));
+	assert_int_equal(count_of(words, '='), EVENT_COUNT_MAX);
 	event_journal_leave(journal, &s);
 }
 
 /* An event for which there was no memory. */
-static void what_was_lost_is_missed(void **state) {
+TEST(what_was_lost_is_missed) {
 	struct event_subscriber s = {0};
 	const struct event lost = {.place = EVENT_INSIDE};
-	json_t *list;
 
-	(void)state;
 	join(&s, false, 0);
 	add(EVENT_ALONE, 0, 0, 0);
 	add(EVENT_BEGINS, 0, 0, 0);
@@ -271,12 +252,7 @@ static void what_was_lost_is_missed(void **state) {
 	add(EVENT_INSIDE, 0, 0, 0);
 	add(EVENT_ENDS, 0, 0, 0);
 	add(EVENT_ALONE, 0, 9, 0);
-	list = taken(&s);
-	assert_int_equal(json_array_size(list), 2);
-	assert_int_equal(member(list, 0, "first"), 1);
-	assert_int_equal(member(list, 0, "next"), 6);
-	assert_int_equal(member(list, 1, "what"), 9);
-	json_decref(list);
+	assert_string_equal(taken_words(&s), "missed:1-6 6=9");
 	event_journal_leave(journal, &s);
 }
 
@@ -287,10 +263,9 @@ static void count_flush(void *arg) {
 	flushes++;
 }
 
-static void who_is_there_is_given_events(void **state) {
+TEST(who_is_there_is_given_events) {
 	struct event_subscriber s = {0};
 
-	(void)state;
 	flushes = 0;
 	event_journal_on_flush(journal, count_flush, &flushes);
 	event_journal_flush(journal);
@@ -334,12 +309,11 @@ static void model_take(struct model *m, const uint8_t *groups) {
 		assert_true(m->group != 0 && groups[m->next] != 0 && groups[m->next] != m->group);
 }
 
-static void any_subscribers(void **state) {
+TEST(any_subscribers) {
 	struct model models[4] = {0};
 	uint8_t groups[1500] = {0};
 	struct random r = {7};
 
-	(void)state;
 	while (event_journal_next(journal) < 1400) {
 		struct model *m = &models[random_next(&r) % 4];
 		uint64_t next = event_journal_next(journal), what = random_next(&r) % 20;
@@ -365,22 +339,4 @@ static void any_subscribers(void **state) {
 		event_journal_leave(journal, &models[i].s);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		TEST(events_in_their_order),
-		TEST(events_without_subscribers),
-		TEST(events_of_some_groups),
-		TEST(keys_for_who_asked),
-		TEST(not_too_many_subscribers),
-		TEST(who_is_slow_is_told_what_was_missed),
-		TEST(a_series_that_is_too_large),
-		TEST(not_more_events_than_there_may_be),
-		TEST(what_was_lost_is_missed),
-		TEST(who_is_there_is_given_events),
-		TEST(any_subscribers),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+EACH_TEST(begin, end)

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "control_clients.h"
+#include "test_main.h"
 
 #define SUBSCRIBE "{\"jsonrpc\":\"2.0\",\"method\":\"subscribe\",\"id\":1}"
 #define SUBSCRIBED "{\"jsonrpc\":\"2.0\",\"result\":{},\"id\":1}\n"
@@ -68,7 +69,6 @@ static int open_events(unsigned patience_ms) {
 }
 
 static int begin_events(void **state) {
-	(void)state;
 	return open_events(FOREVER_MS);
 }
 
@@ -102,11 +102,10 @@ static int subscriber(void) {
 	"{\"jsonrpc\":\"2.0\",\"method\":\"event\",\"params\":{\"sequence\":" #n "," params "}}\n"
 
 /* Without a round of the server: they are sent as they happen. */
-static void events_come_at_once(void **state) {
+TEST(events_come_at_once) {
 	int a = subscriber(), b = subscriber(), c = client_connect();
 	char text[512];
 
-	(void)state;
 	control_socket_serve(server, 0);
 	tell(1, 0);
 	tell(2, 0);
@@ -125,10 +124,9 @@ static void events_come_at_once(void **state) {
 }
 
 /* What it has asked for itself is told before the answer; in an array, too. */
-static void events_between_answers(void **state) {
+TEST(events_between_answers) {
 	int fd = subscriber();
 
-	(void)state;
 	client_send(fd, "{\"jsonrpc\":\"2.0\",\"method\":\"change\",\"id\":2}");
 	client_expect(fd, EVENT(1, "\"what\":7") "{\"jsonrpc\":\"2.0\",\"result\":{},\"id\":2}\n");
 	client_send(fd, "[" REQUEST ",{\"jsonrpc\":\"2.0\",\"method\":\"change\",\"id\":2}]");
@@ -141,12 +139,11 @@ static void events_between_answers(void **state) {
 }
 
 /* An answer is behind the events that the client has not read, as whole lines. */
-static void an_answer_behind_much(void **state) {
+TEST(an_answer_behind_much) {
 	int fd = subscriber();
 	char *text = malloc(1u << 23), *line, *rest;
 	unsigned events = 0;
 
-	(void)state;
 	client_send(fd, REQUEST);
 	for (int i = 0; i < 30; i++)
 		tell(i, 100000);
@@ -173,12 +170,11 @@ static void an_answer_behind_much(void **state) {
 }
 
 /* It holds up neither events of others nor changes, and is told what it has missed. */
-static void a_subscriber_that_does_not_read(void **state) {
+TEST(a_subscriber_that_does_not_read) {
 	int slow = subscriber(), fd = subscriber();
 	static char text[1u << 26];
 	bool missed = false;
 
-	(void)state;
 	for (int i = 0; i < 40; i++) {
 		tell(i, 1u << 20);
 		assert_true(client_hear(fd, text, sizeof(text)) > 1u << 20);
@@ -211,7 +207,7 @@ static void a_subscriber_that_does_not_read(void **state) {
 }
 
 /* Nothing of a line is lost when the client is let go. */
-static void a_subscriber_that_never_reads_is_let_go(void **state) {
+TEST(a_subscriber_that_never_reads_is_let_go) {
 	char byte;
 	int fd;
 
@@ -231,8 +227,7 @@ static void a_subscriber_that_never_reads_is_let_go(void **state) {
 	close(fd);
 }
 
-static void subscribers_go(void **state) {
-	(void)state;
+TEST(subscribers_go) {
 	for (int i = 0; i < 3 * CONTROL_CLIENTS; i++) {
 		int fd = subscriber();
 
@@ -248,11 +243,10 @@ static void subscribers_go(void **state) {
 }
 
 /* They are not idle; others may not take their slots. */
-static void subscribers_keep_their_slots(void **state) {
+TEST(subscribers_keep_their_slots) {
 	int fds[CONTROL_CLIENTS], s[EVENT_SUBSCRIBERS_MAX], one_more;
 	char text[256];
 
-	(void)state;
 	for (int i = 0; i < EVENT_SUBSCRIBERS_MAX; i++)
 		s[i] = subscriber();
 	one_more = client_connect();
@@ -275,10 +269,9 @@ static void subscribers_keep_their_slots(void **state) {
 }
 
 /* Every call of an array is a round of its own, in which others are served. */
-static void an_array_holds_up_nobody(void **state) {
+TEST(an_array_holds_up_nobody) {
 	int fd = client_connect(), other = client_connect();
 
-	(void)state;
 	client_send(fd, "[" REQUEST "," REQUEST "," REQUEST "," REQUEST "," REQUEST "]");
 	control_socket_serve(server, 0); /* both are connected */
 	control_socket_serve(server, 0);
@@ -294,10 +287,9 @@ static void an_array_holds_up_nobody(void **state) {
 	close(other);
 }
 
-static void a_call_in_parts(void **state) {
+TEST(a_call_in_parts) {
 	int fd = client_connect(), other = client_connect();
 
-	(void)state;
 	client_send(fd, "[" PARTS(1) "," REQUEST "," PARTS(2) "]");
 	while (parts_made < 2)
 		control_socket_serve(server, 3600000);
@@ -314,10 +306,9 @@ static void a_call_in_parts(void **state) {
 }
 
 /* What changes something goes before what reads, however many read. */
-static void readers_come_last(void **state) {
+TEST(readers_come_last) {
 	int readers[CONTROL_CLIENTS - 1], fd = client_connect();
 
-	(void)state;
 	for (int i = 0; i < CONTROL_CLIENTS - 1; i++)
 		readers[i] = client_connect();
 	control_socket_serve(server, 0);
@@ -335,10 +326,9 @@ static void readers_come_last(void **state) {
 	close(fd);
 }
 
-static void a_reader_that_goes_is_forgotten(void **state) {
+TEST(a_reader_that_goes_is_forgotten) {
 	int fd = client_connect();
 
-	(void)state;
 	client_send(fd, PARTS(1));
 	control_socket_serve(server, 0);
 	control_socket_serve(server, 0);
@@ -350,27 +340,5 @@ static void a_reader_that_goes_is_forgotten(void **state) {
 	assert_in_range(parts_made, 1, 4);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin_events, end_events)
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		TEST(events_come_at_once),
-		TEST(events_between_answers),
-		TEST(an_answer_behind_much),
-		TEST(a_subscriber_that_does_not_read),
-		TEST(a_subscriber_that_never_reads_is_let_go),
-		TEST(subscribers_go),
-		TEST(subscribers_keep_their_slots),
-		TEST(an_array_holds_up_nobody),
-		TEST(a_call_in_parts),
-		TEST(readers_come_last),
-		TEST(a_reader_that_goes_is_forgotten),
-	};
-	int failed;
-
-	if (mkdtemp(folder) == NULL)
-		return 1;
-	snprintf(path, sizeof(path), "%s/control.sock", folder);
-	failed = cmocka_run_group_tests(tests, NULL, NULL);
-	return rmdir(folder) != 0 ? 1 : failed; /* no file was left */
-}
+EACH_TEST(begin_events, end_events)
+ALL_TESTS(folder_make, folder_remove)

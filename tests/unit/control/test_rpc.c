@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Requests and their answers, word by word. */
-#include "test.h"
+#include "test_main.h"
 
 #include "rpc_service.h"
 
@@ -17,8 +17,7 @@ static void answers(const char *request, const char *expected) {
 	free(answer);
 }
 
-static void a_call_has_its_result(void **state) {
-	(void)state;
+TEST(a_call_has_its_result) {
 	sum = 0;
 	answers("{\"jsonrpc\":\"2.0\",\"method\":\"add\",\"params\":{\"by\":5},\"id\":1}",
 		"{\"jsonrpc\":\"2.0\",\"result\":{\"sum\":5},\"id\":1}");
@@ -29,8 +28,7 @@ static void a_call_has_its_result(void **state) {
 		"{\"jsonrpc\":\"2.0\",\"result\":{\"sum\":16},\"id\":null}");
 }
 
-static void who_gives_no_id_is_told_nothing(void **state) {
-	(void)state;
+TEST(who_gives_no_id_is_told_nothing) {
 	sum = 0;
 	answers("{\"jsonrpc\":\"2.0\",\"method\":\"add\",\"params\":{\"by\":5}}", NULL);
 	assert_int_equal(sum, 5);
@@ -44,8 +42,7 @@ static void who_gives_no_id_is_told_nothing(void **state) {
 	"\"},\"id\":" id "}"
 #define ADD(params) "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"add\",\"params\":" params "}"
 
-static void wrong_params_are_told(void **state) {
-	(void)state;
+TEST(wrong_params_are_told) {
 	sum = 0;
 	answers(ADD("{\"by\":0}"),
 		ERROR(-32602, "add: by: found \\\"0\\\", allowed: a number, 1 to 1000", "1"));
@@ -60,14 +57,13 @@ static void wrong_params_are_told(void **state) {
 	assert_int_equal(sum, 0);
 }
 
-static void a_refusal_says_why(void **state) {
-	(void)state;
+TEST(a_refusal_says_why) {
 	sum = 0;
 	answers(ADD("{\"by\":13}"), ERROR(-32000, "by: 13 brings bad luck", "1"));
 	assert_int_equal(sum, 0);
 }
 
-static void what_is_no_request(void **state) {
+TEST(what_is_no_request) {
 	static const char *const requests[] = {
 		"{}",
 		"[1]",
@@ -81,7 +77,6 @@ static void what_is_no_request(void **state) {
 		"[]",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_COUNT(requests); i++) {
 		const struct rpc rpc = rpc_service(&sum);
 		char *answer = rpc_service_answer(&rpc, requests[i], strlen(requests[i]));
@@ -93,11 +88,10 @@ static void what_is_no_request(void **state) {
 	}
 }
 
-static void what_is_no_json(void **state) {
+TEST(what_is_no_json) {
 	static const char *const requests[] = {"{", "{\"a\":1,\"a\":2}", "{\"a\":\"\xff\"}", "[1,]",
 					       "{'a':1}"};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_COUNT(requests); i++) {
 		const struct rpc rpc = rpc_service(&sum);
 		char *answer = rpc_service_answer(&rpc, requests[i], strlen(requests[i]));
@@ -108,15 +102,13 @@ static void what_is_no_json(void **state) {
 	}
 }
 
-static void an_unknown_method(void **state) {
-	(void)state;
+TEST(an_unknown_method) {
 	answers("{\"jsonrpc\":\"2.0\",\"method\":\"ad\",\"id\":1}",
 		ERROR(-32601, "found method \\\"ad\\\", allowed: those that rpc.discover tells",
 		      "1"));
 }
 
-static void a_batch_is_answered_in_order(void **state) {
-	(void)state;
+TEST(a_batch_is_answered_in_order) {
 	sum = 0;
 	answers("[" ADD("{\"by\":1}") "," ADD("{\"by\":0}") "," ADD("{\"by\":2}") "]",
 		"[{\"jsonrpc\":\"2.0\",\"result\":{\"sum\":1},\"id\":1}," ERROR(
@@ -124,12 +116,11 @@ static void a_batch_is_answered_in_order(void **state) {
 			"1") ",{\"jsonrpc\":\"2.0\",\"result\":{\"sum\":3},\"id\":1}]");
 }
 
-static void a_batch_is_bounded(void **state) {
+TEST(a_batch_is_bounded) {
 	const struct rpc rpc = rpc_service(&sum);
 	char text[4096] = "[";
 	char *answer;
 
-	(void)state;
 	for (int i = 0; i < RPC_BATCH_MAX + 1; i++)
 		strcat(text, i > 0 ? ",{}" : "{}");
 	strcat(text, "]");
@@ -142,7 +133,7 @@ static void a_batch_is_bounded(void **state) {
 #define FILL "{\"jsonrpc\":\"2.0\",\"method\":\"fill\",\"id\":1}"
 
 /* Four answers of 4 MiB: what then wants one is not begun, and a notification is. */
-static void the_answers_to_a_batch_are_bounded(void **state) {
+TEST(the_answers_to_a_batch_are_bounded) {
 	const struct rpc rpc = rpc_service(&sum);
 	const char *text = "[" FILL "," FILL "," FILL "," ADD("{\"by\":1}") "," FILL "," ADD(
 		"{\"by\":2}") ",{\"jsonrpc\":\"2.0\",\"method\":\"add\",\"params\":{\"by\":4}}"
@@ -150,7 +141,6 @@ static void the_answers_to_a_batch_are_bounded(void **state) {
 	char *answer;
 	json_t *all;
 
-	(void)state;
 	sum = 0;
 	answer = rpc_service_answer(&rpc, text, strlen(text));
 	assert_in_range(strlen(answer), RPC_ANSWERS_MAX, RPC_ANSWERS_MAX + 1024);
@@ -188,11 +178,10 @@ static void ended(struct rpc_work *w, const char *expected) {
 	free(answer);
 }
 
-static void a_call_may_wait(void **state) {
+TEST(a_call_may_wait) {
 	const struct rpc rpc = rpc_service(&sum);
 	struct rpc_work *w = begun(&rpc, AWAIT(1)), *other = begun(&rpc, AWAIT(2));
 
-	(void)state;
 	sum = 0;
 	assert_false(rpc_go_on(w));
 	answers(ADD("{\"by\":100}"), "{\"jsonrpc\":\"2.0\",\"result\":{\"sum\":100},\"id\":1}");
@@ -203,12 +192,11 @@ static void a_call_may_wait(void **state) {
 	ended(other, ERROR(-32000, "sum: it has passed 100", "2"));
 }
 
-static void what_comes_behind_a_call_that_waits(void **state) {
+TEST(what_comes_behind_a_call_that_waits) {
 	const struct rpc rpc = rpc_service(&sum);
 	struct rpc_work *w =
 		begun(&rpc, "[" ADD("{\"by\":1}") "," AWAIT(2) "," ADD("{\"by\":2}") "]");
 
-	(void)state;
 	sum = 0;
 	assert_false(rpc_go_on(w)); /* a call at a time */
 	assert_false(rpc_waits(w));
@@ -223,11 +211,10 @@ static void what_comes_behind_a_call_that_waits(void **state) {
 }
 
 /* Also in the midst of an array. Memory that stays is seen by the sanitizers. */
-static void a_call_that_waits_may_be_given_up(void **state) {
+TEST(a_call_that_waits_may_be_given_up) {
 	const struct rpc rpc = rpc_service(&sum);
 	struct rpc_work *w = begun(&rpc, "[" ADD("{\"by\":1}") "," AWAIT(2) "]");
 
-	(void)state;
 	sum = 0;
 	assert_false(rpc_go_on(w));
 	assert_null(rpc_answer(w));
@@ -235,14 +222,13 @@ static void a_call_that_waits_may_be_given_up(void **state) {
 	assert_int_equal(sum, 1);
 }
 
-static void methods_are_described(void **state) {
+TEST(methods_are_described) {
 	const struct rpc rpc = rpc_service(&sum);
 	json_t *all = rpc_describe(&rpc);
 	const json_t *add = json_array_get(json_object_get(all, "methods"), 0);
 	const json_t *by = json_array_get(json_object_get(add, "params"), 0);
 	const json_t *await, *refused;
 
-	(void)state;
 	assert_string_equal(json_string_value(json_object_get(add, "name")), "add");
 	assert_string_equal(json_string_value(json_object_get(by, "name")), "by");
 	assert_true(json_is_true(json_object_get(by, "required")));
@@ -256,25 +242,4 @@ static void methods_are_described(void **state) {
 	assert_string_equal(json_string_value(json_object_get(refused, "message")),
 			    "the sum has passed 100");
 	json_decref(all);
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_call_has_its_result),
-		cmocka_unit_test(who_gives_no_id_is_told_nothing),
-		cmocka_unit_test(wrong_params_are_told),
-		cmocka_unit_test(a_refusal_says_why),
-		cmocka_unit_test(what_is_no_request),
-		cmocka_unit_test(what_is_no_json),
-		cmocka_unit_test(an_unknown_method),
-		cmocka_unit_test(a_batch_is_answered_in_order),
-		cmocka_unit_test(a_batch_is_bounded),
-		cmocka_unit_test(the_answers_to_a_batch_are_bounded),
-		cmocka_unit_test(a_call_may_wait),
-		cmocka_unit_test(what_comes_behind_a_call_that_waits),
-		cmocka_unit_test(a_call_that_waits_may_be_given_up),
-		cmocka_unit_test(methods_are_described),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Names of devices: which are one, and which are a group's. */
-#include "test.h"
+#include "test_main.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "model/devices.h"
 #include "model/keys/key_rows.h"
 
-static void one_device_has_many_names(void **state) {
+TEST(one_device_has_many_names) {
 	static const struct {
 		const char *a, *b;
 		bool same;
@@ -25,15 +25,13 @@ static void one_device_has_many_names(void **state) {
 		{"3b:00.0", "net_null0", false},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_COUNT(pairs); i++) {
 		assert_int_equal(device_same(pairs[i].a, pairs[i].b), pairs[i].same);
 		assert_int_equal(device_same(pairs[i].b, pairs[i].a), pairs[i].same);
 	}
 }
 
-static void a_name_that_is_missing(void **state) {
-	(void)state;
+TEST(a_name_that_is_missing) {
 	assert_false(device_same(NULL, NULL));
 	assert_false(device_same("net_null0", NULL));
 	assert_false(device_same(NULL, "3b:00.0"));
@@ -46,8 +44,7 @@ static void of_group(const char *text, size_t group, const char *expected) {
 	free(made);
 }
 
-static void a_group_has_its_own(void **state) {
-	(void)state;
+TEST(a_group_has_its_own) {
 	of_group("net_memif{group}0,socket={group}{group}.sock", 12,
 		 "net_memif120,socket=1212.sock");
 	of_group("net_null0,x={grou}", 3, "net_null0,x={grou}");
@@ -58,10 +55,9 @@ static void a_group_has_its_own(void **state) {
 }
 
 /* The roles are the ports that the file may have, by the key table. */
-static void roles_are_the_keys_of_ports(void **state) {
+TEST(roles_are_the_keys_of_ports) {
 	unsigned keys = 0;
 
-	(void)state;
 	for (const struct key *k = ports_keys; k->name != NULL; k++, keys++) {
 		enum device_role role = 0;
 
@@ -71,15 +67,4 @@ static void roles_are_the_keys_of_ports(void **state) {
 		assert_int_equal(device_role_optional(role), k->optional);
 	}
 	assert_int_equal(keys, DEVICE_ROLES);
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_device_has_many_names),
-		cmocka_unit_test(a_name_that_is_missing),
-		cmocka_unit_test(a_group_has_its_own),
-		cmocka_unit_test(roles_are_the_keys_of_ports),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

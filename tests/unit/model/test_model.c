@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The loader on files that are right: every field, every default, every reference. */
 #include "test_model.h"
+#include "test_main.h"
 
 static const char full[] =
 	"name: full\n"
@@ -76,7 +77,7 @@ static const struct service_group *group(void **state) {
 	return &loaded->sg;
 }
 
-static void top_of_the_file(void **state) {
+TEST(top_of_the_file) {
 	const struct service_group *sg = group(state);
 
 	assert_string_equal(sg->name, "full");
@@ -95,7 +96,7 @@ static void top_of_the_file(void **state) {
 	assert_int_equal(sg->filter_default, FILTER_DENY);
 }
 
-static void path_to_the_rphy_device(void **state) {
+TEST(path_to_the_rphy_device) {
 	const struct rphy_config *rphy = &group(state)->rphy;
 
 	assert_memory_equal(rphy->core_mac, ((uint8_t[]){2, 0, 0, 0, 0, 0x11}), 6);
@@ -110,7 +111,7 @@ static void path_to_the_rphy_device(void **state) {
 	assert_int_equal(rphy->max_segments, 5);
 }
 
-static void channels_and_groups(void **state) {
+TEST(channels_and_groups) {
 	const struct service_group *sg = group(state);
 	const struct channel *channel = sg->channels;
 
@@ -135,7 +136,7 @@ static void channels_and_groups(void **state) {
 	assert_int_equal(sg->bonding_groups[1].channels[0], 1);
 }
 
-static void filter_rules(void **state) {
+TEST(filter_rules) {
 	const struct service_group *sg = group(state);
 	const struct match *match = &sg->filter_groups[0].rules[0].match;
 
@@ -172,7 +173,7 @@ static void filter_rules(void **state) {
 	assert_false(match->has_protocol);
 }
 
-static void modem_and_security(void **state) {
+TEST(modem_and_security) {
 	const struct service_group *sg = group(state);
 	const struct modem *modem = &sg->modems[0];
 
@@ -201,7 +202,7 @@ static void modem_and_security(void **state) {
 	assert_int_equal(sg->modems[1].security.cipher, CIPHER_NONE);
 }
 
-static void flows_and_classifiers(void **state) {
+TEST(flows_and_classifiers) {
 	const struct modem *modem = &group(state)->modems[0];
 	const struct service_flow *flow = modem->service_flows;
 
@@ -225,12 +226,11 @@ static void flows_and_classifiers(void **state) {
 	assert_int_equal(modem->classifiers[1].match.ethertype, 0x800);
 }
 
-static void defaults_stand_where_nothing_is_said(void **state) {
+TEST(defaults_stand_where_nothing_is_said) {
 	struct loaded loaded = load_text(SMALL);
 	const struct service_group *sg = &loaded.sg;
 	const struct modem *modem = sg->modems;
 
-	(void)state;
 	assert_string_equal(loaded.said, "");
 	assert_string_equal(sg->name, "sg");
 	assert_int_equal(sg->id, 1);
@@ -262,16 +262,15 @@ static void defaults_stand_where_nothing_is_said(void **state) {
 	unload(&loaded);
 }
 
-static void no_rate_limit_is_zero(void **state) {
+TEST(no_rate_limit_is_zero) {
 	struct loaded loaded = load_text("rate_limit: none\n" SMALL);
 
-	(void)state;
 	assert_int_equal(loaded.mistakes, 0);
 	assert_int_equal(loaded.sg.rate_limit, 0);
 	unload(&loaded);
 }
 
-static void anchors_say_a_thing_once(void **state) {
+TEST(anchors_say_a_thing_once) {
 	struct loaded loaded =
 		load_text(SMALL_HEAD "modems:\n"
 				     "  - mac: \"02:01:00:00:00:01\"\n"
@@ -286,14 +285,13 @@ static void anchors_say_a_thing_once(void **state) {
 				     "    security: *shared\n"
 				     "    service_flows: [{id: 2}]\n");
 
-	(void)state;
 	assert_string_equal(loaded.said, "");
 	assert_int_equal(loaded.sg.modems[1].security.said, 1);
 	assert_int_equal(loaded.sg.modems[1].security.cipher, CIPHER_AES_128);
 	unload(&loaded);
 }
 
-static void a_name_comes_from_the_file(void **state) {
+TEST(a_name_comes_from_the_file) {
 	static const char *const names[][2] = {
 		{"sg.yaml", "sg"},
 		{"a/b.c/two words.v2.yaml", "two_words.v2"},
@@ -302,7 +300,6 @@ static void a_name_comes_from_the_file(void **state) {
 		{"node", "node"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_COUNT(names); i++) {
 		struct service_group sg;
 
@@ -313,29 +310,12 @@ static void a_name_comes_from_the_file(void **state) {
 	}
 }
 
-static void freeing_twice_is_harmless(void **state) {
+TEST(freeing_twice_is_harmless) {
 	struct loaded loaded = load_text(SMALL);
 
-	(void)state;
 	service_group_free(&loaded.sg);
 	assert_null(loaded.sg.modems);
 	unload(&loaded);
 }
 
-int main(void) {
-	const struct CMUnitTest whole[] = {
-		cmocka_unit_test(top_of_the_file),
-		cmocka_unit_test(path_to_the_rphy_device),
-		cmocka_unit_test(channels_and_groups),
-		cmocka_unit_test(filter_rules),
-		cmocka_unit_test(modem_and_security),
-		cmocka_unit_test(flows_and_classifiers),
-		cmocka_unit_test(defaults_stand_where_nothing_is_said),
-		cmocka_unit_test(no_rate_limit_is_zero),
-		cmocka_unit_test(anchors_say_a_thing_once),
-		cmocka_unit_test(a_name_comes_from_the_file),
-		cmocka_unit_test(freeing_twice_is_harmless),
-	};
-
-	return cmocka_run_group_tests(whole, load_full, unload_full);
-}
+ALL_TESTS(load_full, unload_full)

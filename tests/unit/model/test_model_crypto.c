@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What encrypts: keys of each cipher, the provider of a group, and mistakes in both. */
+#include "test_main.h"
 #include "model/devices.h"
 
 #include "test_model.h"
@@ -19,7 +20,7 @@
 		   "    service_flows: [{id: 1}]\n"
 
 /* Each cipher takes its own bytes, and leaves zeros behind them. */
-static void ciphers_have_keys_of_their_length(void **state) {
+TEST(ciphers_have_keys_of_their_length) {
 	static const struct {
 		const char *text;
 		enum cipher cipher;
@@ -40,7 +41,6 @@ static void ciphers_have_keys_of_their_length(void **state) {
 		0xbb, 0xcc, 0xdd, 0xee, 0xff, 0x00, 0x11, 0x22, 0x33, 0x44, 0x55,
 		0x66, 0x77, 0x88, 0x99, 0xaa, 0xbb, 0xcc, 0xdd, 0xee, 0xff};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_COUNT(all); i++) {
 		uint8_t key[CIPHER_MAX_KEY] = {0}, iv[CIPHER_MAX_IV] = {0};
 		struct loaded loaded = load_text(all[i].text);
@@ -60,7 +60,7 @@ static void ciphers_have_keys_of_their_length(void **state) {
 	}
 }
 
-static void keys_of_another_length(void **state) {
+TEST(keys_of_another_length) {
 	static const struct {
 		const char *text, *line;
 	} all[] = {
@@ -102,14 +102,12 @@ static void keys_of_another_length(void **state) {
 		 LINE_7 "cipher: found \"3des\", allowed: none, aes-128, aes-256 or des\n"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_COUNT(all); i++)
 		expect_mistakes(all[i].text, 1, all[i].line);
 }
 
 /* Ciphers are values of an association as all others are. */
-static void one_said_has_one_cipher(void **state) {
-	(void)state;
+TEST(one_said_has_one_cipher) {
 	expect_mistakes(WITH("cipher: des, key: \"" D16 "\", iv: \"" D16
 			     "\"") "  - {mac: \"02:01:00:00:00:02\", addresses: [10.0.0.2], "
 				   "bonding_group: 1,\n"
@@ -122,10 +120,9 @@ static void one_said_has_one_cipher(void **state) {
 			"share it\n");
 }
 
-static void a_group_chooses_its_provider(void **state) {
+TEST(a_group_chooses_its_provider) {
 	struct loaded loaded = load_text(SMALL);
 
-	(void)state;
 	assert_int_equal(loaded.sg.crypto.provider,
 			 crypto_has_library() ? CRYPTO_IPSEC_MB : CRYPTO_CRYPTODEV);
 	assert_null(loaded.sg.crypto.device);
@@ -147,10 +144,9 @@ static void a_group_chooses_its_provider(void **state) {
 }
 
 /* A build without the library has a device by itself, and says so where the library is asked for. */
-static void a_build_without_the_library(void **state) {
+TEST(a_build_without_the_library) {
 	struct loaded loaded = load_text("crypto: {provider: ipsec-mb}\n" SMALL);
 
-	(void)state;
 	assert_string_equal(loaded.said,
 			    crypto_has_library()
 				    ? ""
@@ -163,7 +159,7 @@ static void a_build_without_the_library(void **state) {
 	unload(&loaded);
 }
 
-static void a_device_goes_with_cryptodev(void **state) {
+TEST(a_device_goes_with_cryptodev) {
 	const unsigned first = crypto_has_library() ? 0 : 3; /* of no meaning without it */
 	static const struct {
 		const char *text, *line;
@@ -192,20 +188,6 @@ static void a_device_goes_with_cryptodev(void **state) {
 		 "\"device\"?\n"},
 	};
 
-	(void)state;
 	for (size_t i = first; i < ARRAY_COUNT(all); i++)
 		expect_mistakes(all[i].text, 1, all[i].line);
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(ciphers_have_keys_of_their_length),
-		cmocka_unit_test(keys_of_another_length),
-		cmocka_unit_test(one_said_has_one_cipher),
-		cmocka_unit_test(a_group_chooses_its_provider),
-		cmocka_unit_test(a_build_without_the_library),
-		cmocka_unit_test(a_device_goes_with_cryptodev),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

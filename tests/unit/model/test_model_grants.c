@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The loader on the upstream scheduler: defaults, what they come to in time and bytes, and mistakes. */
+#include "test_main.h"
 #include "test_model.h"
 
 #include "model/grants_times.h"
@@ -17,10 +18,9 @@
 #define PLAIN SCHEDULER SMALL_HEAD CHANNELS("", "") "modems:\n" SMALL_MODEM FLOW("")
 #define US UINT64_C(1000)
 
-static void nothing_is_scheduled(void **state) {
+TEST(nothing_is_scheduled) {
 	struct loaded loaded = load_text(SMALL_HEAD CHANNELS("", "") "modems:\n" SMALL_MODEM);
 
-	(void)state;
 	assert_string_equal(loaded.said, "");
 	assert_false(loaded.sg.upstream.scheduled);
 	assert_int_equal(loaded.sg.upstream.scheduler.map_interval, 0);
@@ -28,13 +28,12 @@ static void nothing_is_scheduled(void **state) {
 }
 
 /* An empty map is all it takes. */
-static void defaults(void **state) {
+TEST(defaults) {
 	struct loaded loaded = load_text(PLAIN);
 	const struct upstream_channel *c = loaded.sg.upstream_channels;
 	const struct grants_config *g = &loaded.sg.upstream.scheduler;
 	struct grants_times sc_qam, ofdma;
 
-	(void)state;
 	assert_string_equal(loaded.said, "");
 	assert_true(loaded.sg.upstream.scheduled);
 	sc_qam = grants_times_of(g, &c[0]);
@@ -65,7 +64,7 @@ static void defaults(void **state) {
 	unload(&loaded);
 }
 
-static void what_is_given(void **state) {
+TEST(what_is_given) {
 	struct loaded loaded = load_text(
 		"upstream: {scheduler: {map_interval: 1 ms, request_processing: 1 ms, psp_flow: "
 		"3}}\n" SMALL_HEAD CHANNELS("physical: {minislot_ticks: 1, symbol_rate: 2560, "
@@ -82,7 +81,6 @@ static void what_is_given(void **state) {
 	const struct upstream_channel *c = loaded.sg.upstream_channels;
 	struct grants_times t;
 
-	(void)state;
 	assert_string_equal(loaded.said, "");
 	t = grants_times_of(&loaded.sg.upstream.scheduler, &c[0]);
 	assert_int_equal(t.frame, GRANTS_TICK);
@@ -102,59 +100,6 @@ static void what_is_given(void **state) {
 #define AT(what) "sg.yaml:" what
 #define WITH(sc_qam, ofdma, flow) \
 	SCHEDULER SMALL_HEAD CHANNELS(sc_qam, ofdma) "modems:\n" SMALL_MODEM FLOW(flow)
-
-static void mistakes_of_channels(void **state) {
-	(void)state;
-	expect_mistakes(
-		WITH("physical: {bits: 3, minislot_ticks: 3}", "map_channels: [1, 1, 7]", ""), 4,
-		AT("5: upstream_channels[0].physical.bits: found \"3\", allowed: nothing without "
-		   "type: "
-		   "ofdma\n") AT("5: upstream_channels[0].physical.minislot_ticks: found \"3\", "
-				 "allowed: 1, 2, 4, 8, "
-				 "16, 32, 64 or 128\n")
-			AT("6: upstream_channels[1].map_channels[1]: found \"1\", allowed: each "
-			   "channel once\n") AT("6: upstream_channels[1].map_channels[2]: found "
-						"\"7\", allowed: the id of a channel "
-						"of this file\n"));
-	expect_mistakes(
-		WITH("contention: {backoff_start: 5, backoff_end: 4}",
-		     "maintenance: {backoff_start: 5}", ""),
-		2,
-		AT("5: upstream_channels[0].contention.backoff_end: found \"4\", allowed: at "
-		   "least backoff_start\n") AT("6: upstream_channels[1].maintenance.backoff_end: "
-					       "found nothing, allowed: at "
-					       "least backoff_start\n"));
-	expect_mistakes(
-		WITH("contention: {request_opportunities: 81}", "physical: {cyclic_prefix: 100}",
-		     ""),
-		2,
-		AT("5: upstream_channels[0].contention.request_opportunities: found \"81\", "
-		   "allowed: at most 80, with request_minislots half of a MAP's minislots\n")
-			AT("6: upstream_channels[1].physical.cyclic_prefix: found \"100\", "
-			   "allowed: 96, "
-			   "128, 160, 192, 224, 256, 288, 320, 384, 512 or 640\n"));
-	expect_mistakes(
-		WITH("map_session: 7", "physical: {data_iuc: 8}", ""), 2,
-		AT("5: upstream_channels[0].map_session: found \"7\" again, allowed: it once "
-		   "(first on line 2)\n") AT("6: upstream_channels[1].physical.data_iuc: found "
-					     "\"8\", allowed: 5, 6 or 9 to "
-					     "13\n"));
-}
-
-static void mistakes_of_intervals(void **state) {
-	(void)state;
-	expect_mistakes(
-		"upstream: {scheduler: {map_interval: 20 ms}}\n" SMALL_HEAD CHANNELS(
-			"", "") "modems:\n" SMALL_MODEM,
-		1,
-		AT("6: upstream_channels[1].physical: found nothing, allowed: at most 16383 "
-		   "minislots in upstream.scheduler.map_interval\n"));
-	expect_mistakes(
-		"upstream: {scheduler: {map_interval: 21 ms, psp_flow: 8}}\n" SMALL, 2,
-		AT("1: upstream.scheduler.map_interval: found \"21 ms\", allowed: a time such as "
-		   "\"50 us\", 500 us to 20 ms\n") AT("1: upstream.scheduler.psp_flow: found "
-						      "\"8\", allowed: a number, 0 to 7\n"));
-}
 
 /* What a MAP has room for, and what not: told where it stands, and not by the scheduler when it starts. */
 static const struct {
@@ -192,8 +137,7 @@ static const struct {
 	 "2359, as a MAP describes at most 8 MiB\n"},
 };
 
-static void room_in_maps(void **state) {
-	(void)state;
+TEST(room_in_maps) {
 	for (unsigned i = 0; i < ARRAY_COUNT(cases); i++) {
 		char text[1024], said[256] = "";
 
@@ -207,102 +151,11 @@ static void room_in_maps(void **state) {
 	}
 }
 
-static void rates_beyond_maps(void **state) {
-	(void)state;
-	expect_mistakes(
-		SCHEDULER SMALL_HEAD
-		"upstream_channels: [{id: 2, type: ofdma, rate: 40 Gbps, session: 0x20002}]\n"
-		"modems:\n" SMALL_MODEM,
-		1,
-		AT("4: upstream_channels[0].rate: found \"40 Gbps\", allowed: at most 33144 Mbps, "
-		   "as "
-		   "a MAP describes at most 8 MiB\n"));
-	expect_mistakes(
-		SCHEDULER SMALL_HEAD
-		"upstream_channels: [{id: 2, type: sc-qam, rate: 40 Gbps, session: 0x20002}]\n"
-		"modems:\n" SMALL_MODEM,
-		1,
-		AT("4: upstream_channels[0].rate: found \"40 Gbps\", allowed: at most 33554 Mbps, "
-		   "as "
-		   "a MAP describes at most 8 MiB\n"));
-	expect_mistakes(
-		"upstream: {scheduler: {map_interval: 500 us}}\n" SMALL_HEAD
-		"upstream_channels: [{id: 2, type: sc-qam, rate: 40 Gbps, session: 0x20002}]\n"
-		"modems:\n" SMALL_MODEM,
-		1,
-		AT("4: upstream_channels[0].rate: found \"40 Gbps\", allowed: at most 38400 Mbps, "
-		   "as "
-		   "a grant has at most 60000 bytes\n"));
-}
-
-/* Grants that come by themselves are no longer than one may be, and proactive ones not far apart. */
-static void mistakes_of_services(void **state) {
-#define GIVEN "scheduling: unsolicited-grant, nominal_grant_interval: 10 ms, "
-	(void)state;
-	expect_mistakes(WITH("", "", GIVEN "unsolicited_grant_size: 59993, "), 1,
-			AT("14: modems[0].upstream_service_flows[0].unsolicited_grant_size: found "
-			   "\"59993\", allowed: at most 59992, as a grant has beside a segment "
-			   "header\n"));
-	expect_mistakes(WITH("", "",
-			     GIVEN "unsolicited_grant_size: 1001, max_concatenated_burst: 1000, "
-				   "segment_header: false, "),
-			1,
-			AT("14: modems[0].upstream_service_flows[0].unsolicited_grant_size: found "
-			   "\"1001\", allowed: at most 1000, as max_concatenated_burst has\n"));
-	expect_mistakes(
-		WITH("", "", GIVEN "unsolicited_grant_size: 992, max_concatenated_burst: 1000, "),
-		0, "");
-	expect_mistakes(
-		WITH("", "",
-		     "scheduling: proactive-grant, nominal_grant_interval: 101 ms, "
-		     "guaranteed_grant_rate: 1 Mbps, "),
-		1,
-		AT("14: modems[0].upstream_service_flows[0].nominal_grant_interval: found \"101 "
-		   "ms\", allowed: at most 100 ms with proactive-grant\n"));
-#undef GIVEN
-}
-
-static void mistakes_of_flows(void **state) {
-	(void)state;
-	expect_mistakes(
-		WITH("", "", "scheduling: unsolicited-grant, peak_rate: 1 Mbps, "), 3,
-		AT("14: modems[0].upstream_service_flows[0].peak_rate: found \"1 Mbps\", "
-		   "allowed: nothing without max_sustained_rate\n")
-			AT("14: modems[0].upstream_service_flows[0].nominal_grant_interval: found "
-			   "nothing, allowed: a value, which this scheduling needs\n")
-				AT("14: "
-				   "modems[0].upstream_service_flows[0].unsolicited_grant_size: "
-				   "found "
-				   "nothing, allowed: a value, which this scheduling needs\n"));
-	expect_mistakes(
-		WITH("", "", "request_multiplier: 3, active_timeout: 1 s, "), 2,
-		AT("14: modems[0].upstream_service_flows[0].request_multiplier: found \"3\", "
-		   "allowed: 1, 2, 4, 8 or 16\n")
-			AT("14: modems[0].upstream_service_flows[0].active_timeout: found \"1 s\", "
-			   "allowed: nothing without scheduling: unsolicited-grant-activity\n"));
-	expect_mistakes(WITH("", "",
-			     "max_sustained_rate: 1 Mbps, peak_rate: 900 kbps, min_reserved_rate: "
-			     "2 Mbps, "),
-			2,
-			AT("14: modems[0].upstream_service_flows[0].peak_rate: found \"900 kbps\", "
-			   "allowed: at least max_sustained_rate\n")
-				AT("14: modems[0].upstream_service_flows[0].min_reserved_rate: "
-				   "found \"2 Mbps\", "
-				   "allowed: at most max_sustained_rate\n"));
-	expect_mistakes(WITH("", "",
-			     "scheduling: proactive-grant, nominal_grant_interval: 2 ms, "
-			     "guaranteed_grant_rate: none, "),
-			1,
-			AT("14: modems[0].upstream_service_flows[0].guaranteed_grant_rate: found "
-			   "\"none\", allowed: a rate, which this scheduling needs\n"));
-}
-
 /* A flow that has other settings is another one for who compares groups. */
-static void settings_are_compared(void **state) {
+TEST(settings_are_compared) {
 	struct loaded a = load_text(PLAIN), b = load_text(WITH("", "", "priority: 1, "));
 	struct loaded c = load_text(WITH("contention: {request_opportunities: 9}", "", ""));
 
-	(void)state;
 	assert_string_equal(b.said, "");
 	assert_true(object_same(LIVE_MODEM, &a.sg.modems[0], &a.sg.modems[0]));
 	assert_false(object_same(LIVE_MODEM, &a.sg.modems[0], &b.sg.modems[0]));
@@ -313,16 +166,4 @@ static void settings_are_compared(void **state) {
 	unload(&a);
 	unload(&b);
 	unload(&c);
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nothing_is_scheduled),	 cmocka_unit_test(defaults),
-		cmocka_unit_test(what_is_given),	 cmocka_unit_test(mistakes_of_channels),
-		cmocka_unit_test(mistakes_of_intervals), cmocka_unit_test(mistakes_of_flows),
-		cmocka_unit_test(room_in_maps),		 cmocka_unit_test(rates_beyond_maps),
-		cmocka_unit_test(mistakes_of_services),	 cmocka_unit_test(settings_are_compared),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

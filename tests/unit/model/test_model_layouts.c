@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Core configurations by name: which group's threads get which cores. */
+#include "test_main.h"
 #include "test_model_server.h"
 
 #include "model/layouts.h"
@@ -54,8 +55,7 @@ static void expect_refused(const char *threads, const char *const own[], size_t 
 	unload_server(&loaded);
 }
 
-static void every_layout(void **state) {
-	(void)state;
+TEST(every_layout) {
 	expect_cores("threads: {layout: 1us1t_1ds1t, cores: 1-6}", NULL, 3,
 		     (const struct expected_cores[]){{1, 0, 2}, {3, 0, 4}, {5, 0, 6}});
 	expect_cores("threads: {layout: 1us1t_1ds2t, cores: [3, 9-10, \"4,5\", 20]}", NULL, 2,
@@ -69,7 +69,7 @@ static void every_layout(void **state) {
 }
 
 /* A core of its own key is not taken from the list; a list of its own is for the group alone. */
-static void groups_that_differ(void **state) {
+TEST(groups_that_differ) {
 	static const char *const own[] = {
 		", threads: {upper_mac_core: 30}",
 		"",
@@ -82,21 +82,19 @@ static void groups_that_differ(void **state) {
 		"",
 	};
 
-	(void)state;
 	expect_cores("threads: {layout: 1us1t_1ds1t, cores: 1-4}", own, 4,
 		     (const struct expected_cores[]){{30, 0, 1}, {2, 0, 3}, {1, 0, 1}, {4, 0, 4}});
 	expect_cores("", plain, 3,
 		     (const struct expected_cores[]){{2, 0, 2}, {3, 0, 4}, {1, 0, 1}});
 }
 
-static void without_an_upstream_no_core_is_taken_for_it(void **state) {
+TEST(without_an_upstream_no_core_is_taken_for_it) {
 	struct loaded_server loaded =
 		load_good("threads: {layout: 1us1t_1ds2t, cores: 1-4}\n" BONDING
 			  "\nservice_groups: [" GROUP("1") ", " GROUP("2") "]\n",
 			  NULL);
 	uint32_t cores[LAYOUTS_MOST_CORES];
 
-	(void)state;
 	assert_int_equal(loaded.config.groups[1].threads.upper_mac_core, 3);
 	assert_int_equal(layouts_cores(&loaded.config.groups[1], cores), 2);
 	assert_int_equal(cores[0], 3);
@@ -104,7 +102,7 @@ static void without_an_upstream_no_core_is_taken_for_it(void **state) {
 	unload_server(&loaded);
 }
 
-static void cores_of_a_group_each_once(void **state) {
+TEST(cores_of_a_group_each_once) {
 	struct service_group sg = {
 		.threads = {.downstream = LAYOUT_1DS2T,
 			    .upper_mac_core = 4,
@@ -114,7 +112,6 @@ static void cores_of_a_group_each_once(void **state) {
 	};
 	uint32_t cores[LAYOUTS_MOST_CORES];
 
-	(void)state;
 	assert_int_equal(layouts_cores(&sg, cores), 2);
 	sg.threads.upstream_core = 7;
 	assert_int_equal(layouts_cores(&sg, cores), 3);
@@ -127,12 +124,11 @@ static void cores_of_a_group_each_once(void **state) {
 	assert_int_equal(layouts_cores(&sg, cores), 1);
 }
 
-static void too_few_cores(void **state) {
+TEST(too_few_cores) {
 	static const char *const mixed[] = {"", ", threads: {layout: combined}", ""};
 	static const char *const two[] = {", threads: {layout: combined}",
 					  ", threads: {layout: combined}"};
 
-	(void)state;
 	expect_refused(
 		"threads: {layout: 1us1t_1ds2t,\n  cores: 1-8}", NULL, 3,
 		"dir/server.yaml:3: threads.cores: found 8 cores, allowed: 9 or more, as 3 service "
@@ -155,7 +151,7 @@ static void too_few_cores(void **state) {
 		"more, as 2 service groups of combined need\n");
 }
 
-static void what_contradicts(void **state) {
+TEST(what_contradicts) {
 	static const char cores[] =
 		"cores such as 3, \"1-15,17\" or a list of these, each core once, 0 to "
 		"1023\n";
@@ -163,7 +159,6 @@ static void what_contradicts(void **state) {
 					    "\"\"",	 "a",	"01"};
 	char threads[200], said[400];
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_COUNT(lists); i++) {
 		const char *text = lists[i][0] == '"' ? lists[i] : "";
 
@@ -194,17 +189,4 @@ static void what_contradicts(void **state) {
 	expect_refused("threads: {layout: 1ds1t, cores: 1}", NULL, 1,
 		       "dir/server.yaml:2: threads.layout: found \"1ds1t\", allowed: 1us1t_1ds1t, "
 		       "1us1t_1ds2t, 2us1t_1ds2t, combined or combined2\n");
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_layout),
-		cmocka_unit_test(groups_that_differ),
-		cmocka_unit_test(without_an_upstream_no_core_is_taken_for_it),
-		cmocka_unit_test(cores_of_a_group_each_once),
-		cmocka_unit_test(too_few_cores),
-		cmocka_unit_test(what_contradicts),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,69 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Mistakes: all at once, in the order of the lines, and none that another one brings along. */
 #include "test_model.h"
-
-static void all_mistakes_at_once_by_line(void **state) {
-	(void)state;
-	expect_mistakes(
-		"rphy: {mtu: 12, dcsp: 4}\n"
-		"channels:\n"
-		"  - {id: 1, type: odfm, rate: 1.89 Gbsp, session: 7}\n"
-		"  - {id: 1, type: ofdm, rate: 1.89 Gbps, session: 7}\n"
-		"bonding_groups: [{id: 1, channels: [1, 2]}]\n"
-		"modems:\n" SMALL_MODEM "  - {mac: \"02:01:00:00:00:01\", mac: x}\n",
-		13,
-		"sg.yaml:1: rphy.mtu: found \"12\", allowed: a size such as \"512 kB\", "
-		"1.5 kB to 9 kB\n"
-		"sg.yaml:1: rphy.dcsp: found unknown key \"dcsp\", allowed: did you mean "
-		"\"dscp\"?\n"
-		"sg.yaml:3: channels[0].type: found \"odfm\", allowed: ofdm or sc-qam\n"
-		"sg.yaml:3: channels[0].rate: found \"1.89 Gbsp\", allowed: a rate such as "
-		"\"1.89 Gbps\", 1 kbps to 1 Tbps\n"
-		"sg.yaml:4: channels[1].id: found \"1\" again, allowed: it once (first on "
-		"line 3)\n"
-		"sg.yaml:4: channels[1].session: found \"7\" again, allowed: it once (first on "
-		"line 3)\n"
-		"sg.yaml:5: bonding_groups[0].channels[1]: found \"2\", allowed: the id of a "
-		"channel of this file\n"
-		"sg.yaml:12: modems[1].mac: found the key again, allowed: it once\n"
-		"sg.yaml:12: modems[1].addresses: found nothing, allowed: a list of 1 to 64 "
-		"values\n"
-		"sg.yaml:12: modems[1].bonding_group: found nothing, allowed: a number, 1 to "
-		"65535\n"
-		"sg.yaml:12: modems[1].security: found nothing, allowed: a map of keys\n"
-		"sg.yaml:12: modems[1].service_flows: found nothing, allowed: a list of 1 to "
-		"32 maps\n"
-		"sg.yaml:12: modems[1].mac: found \"02:01:00:00:00:01\" again, allowed: it "
-		"once (first on line 7)\n");
-}
-
-static void a_mistake_brings_no_others_along(void **state) {
-	(void)state;
-	/* the id of the only channel is bad: nothing is said about those who name it */
-	expect_mistakes(
-		"channels: [{id: one, type: ofdm, rate: 1 Gbps, session: 1}]\n"
-		"bonding_groups: [{id: 1, channels: [1]}]\n"
-		"modems:\n" SMALL_MODEM,
-		1, "sg.yaml:1: channels[0].id: found \"one\", allowed: a number, 1 to 65535\n");
-	/* the family is bad: nothing is said about the prefix */
-	expect_mistakes(
-		SMALL "    classifiers:\n"
-		      "      - {family: ip4, source: \"2001:db8::/32\", service_flow: 1}\n",
-		1,
-		"sg.yaml:10: modems[0].classifiers[0].family: found \"ip4\", allowed: ipv4, "
-		"ipv6 or llc\n");
-	/* a flow's state is bad: nothing is said about classifiers to it */
-	expect_mistakes(SMALL_HEAD "modems:\n"
-				   "  - mac: \"02:01:00:00:00:01\"\n"
-				   "    addresses: [10.0.0.1]\n"
-				   "    bonding_group: 1\n"
-				   "    security: {said: 1, cipher: none}\n"
-				   "    service_flows: [{id: 1, state: on}]\n"
-				   "    classifiers: [{family: ipv4, service_flow: 1}]\n",
-			1,
-			"sg.yaml:8: modems[0].service_flows[0].state: found \"on\", allowed: "
-			"provisioned or active\n");
-}
+#include "text_cases.h"
 
 static void hundred_mistakes_and_a_count(void **state) {
 	char text[20000] = "channels: [{id: 1, type: ofdm, rate: 1.89 Gbps, session: 7}]\n"
@@ -73,7 +11,6 @@ static void hundred_mistakes_and_a_count(void **state) {
 	struct loaded loaded;
 	size_t lines = 0;
 
-	(void)state;
 	for (int i = 0; i < 150; i++)
 		strcat(text, "  - {id: x, rules: []}\n");
 	loaded = load_text(text);
@@ -92,7 +29,6 @@ static void hundred_mistakes_and_a_count(void **state) {
 }
 
 static void what_is_found_cannot_harm_a_terminal(void **state) {
-	(void)state;
 	expect_mistakes(
 		SMALL "\"\\e[31m\\0\": 1\n", 1,
 		"sg.yaml:9: \\x1b[31m: found unknown key \"\\x1b[31m\\x00\", allowed: name, "
@@ -107,14 +43,6 @@ static void what_is_found_cannot_harm_a_terminal(void **state) {
 		"sg.yaml:1: max_frame: found \"\\xc3\\xa4\\\"xyzuvwxyzuvwxyzuvwxyzuvwxyzuvwxyzu"
 		"vwxyzuvwxyzuvwxyzuvwxyz...\", allowed: a size such as \"512 kB\", 64 B to 2 "
 		"kB\n");
-}
-
-static void a_nul_does_not_end_a_value(void **state) {
-	(void)state;
-	expect_mistakes(
-		"max_frame: \"1500\\0 kB\"\n" SMALL, 1,
-		"sg.yaml:1: max_frame: found \"1500\\x00 kB\", allowed: a size such as \"512 "
-		"kB\", 64 B to 2 kB\n");
 }
 
 static void a_said_is_shared_with_all_that_belongs_to_it(void **state) {
@@ -136,7 +64,6 @@ static void a_said_is_shared_with_all_that_belongs_to_it(void **state) {
 	static const char *const others[] = {"0f2", "f02", "ff3"};
 	char text[2000];
 
-	(void)state;
 	snprintf(text, sizeof(text), modems, same[0], same[1], same[2]);
 	expect_mistakes(text, 0, "");
 	for (size_t i = 0; i < ARRAY_COUNT(others); i++) {
@@ -179,7 +106,6 @@ static void rules_that_never_match(void **state) {
 	};
 	char text[2000];
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_COUNT(all); i++) {
 		struct loaded loaded;
 
@@ -199,7 +125,6 @@ static void files_that_cannot_be_read(void **state) {
 	size_t length;
 	FILE *errors = open_memstream(&said, &length);
 
-	(void)state;
 	assert_int_equal(service_group_load("/no/such/file.yaml", &sg, errors), 1);
 	assert_int_equal(service_group_load("/", &sg, errors), 1);
 	assert_null(sg.arena);
@@ -212,17 +137,26 @@ static void files_that_cannot_be_read(void **state) {
 	free(said);
 }
 
+static void texts_of_groups(const struct text_case *c) {
+	char *said = text_take(c->parts[0].text, "! ");
+	struct loaded loaded = load_text(c->parts[0].text);
+	int lines = expect_lines(loaded.said, "sg.yaml:", said);
+
+	assert_int_equal(loaded.mistakes, lines);
+	assert_int_equal(loaded.sg.arena == NULL, lines > 0);
+	unload(&loaded);
+	free(said);
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(all_mistakes_at_once_by_line),
-		cmocka_unit_test(a_mistake_brings_no_others_along),
 		cmocka_unit_test(hundred_mistakes_and_a_count),
 		cmocka_unit_test(what_is_found_cannot_harm_a_terminal),
-		cmocka_unit_test(a_nul_does_not_end_a_value),
 		cmocka_unit_test(a_said_is_shared_with_all_that_belongs_to_it),
 		cmocka_unit_test(rules_that_never_match),
 		cmocka_unit_test(files_that_cannot_be_read),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return text_cases_run(MODEL_TEXTS "groups.txt", texts_of_groups) +
+	       cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The loader on the quality of service of downstream flows: values, defaults, and sums. */
+#include "test_main.h"
 #include "test_model.h"
 
 #define HEAD                                                                 \
@@ -29,7 +30,7 @@ static struct service_flow flow_of(const char *text) {
 	return flow;
 }
 
-static void every_value(void **state) {
+TEST(every_value) {
 	struct service_flow flow = flow_of(
 		FLOW(", weight: 255, max_sustained_rate: 10 Mbps, max_traffic_burst: 2 kB,\n"
 		     "peak_rate: 10 Mbps, min_reserved_rate: 10 Mbps, min_reserved_packet: 2000,\n"
@@ -37,7 +38,6 @@ static void every_value(void **state) {
 		     "wred: {min_threshold: 0, max_threshold: 1, max_probability_inverse: 3, "
 		     "weight: 15}"));
 
-	(void)state;
 	assert_int_equal(flow.weight, 255);
 	assert_int_equal(flow.sustained_rate, 10000000);
 	assert_int_equal(flow.traffic_burst, 2000);
@@ -57,10 +57,9 @@ static void every_value(void **state) {
 	assert_int_equal(flow.latency_target_ns, 256000000);
 }
 
-static void defaults_are_what_was_before(void **state) {
+TEST(defaults_are_what_was_before) {
 	struct service_flow flow = flow_of(FLOW(""));
 
-	(void)state;
 	assert_int_equal(flow.bonding_group, 0);
 	assert_int_equal(flow.weight, 1);
 	assert_int_equal(flow.sustained_rate, 0);
@@ -74,7 +73,7 @@ static void defaults_are_what_was_before(void **state) {
 	assert_int_equal(flow.latency_target_ns, 10000000);
 }
 
-static void defaults_follow_the_buffer(void **state) {
+TEST(defaults_follow_the_buffer) {
 	static const struct {
 		const char *text;
 		uint32_t buffer, least, low, high;
@@ -90,7 +89,6 @@ static void defaults_follow_the_buffer(void **state) {
 		 1000000, 5999999, 6000000},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
 		struct service_flow flow = flow_of(cases[i].text);
 
@@ -104,7 +102,7 @@ static void defaults_follow_the_buffer(void **state) {
 	}
 }
 
-static void a_burst_grows_with_its_rate(void **state) {
+TEST(a_burst_grows_with_its_rate) {
 	static const struct {
 		const char *text;
 		uint32_t burst;
@@ -117,12 +115,11 @@ static void a_burst_grows_with_its_rate(void **state) {
 		{FLOW(", max_sustained_rate: 1 Tbps, max_traffic_burst: 2 GB"), 2000000000},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++)
 		assert_int_equal(flow_of(cases[i].text).traffic_burst, cases[i].burst);
 }
 
-static void a_modem_has_limits_of_its_own(void **state) {
+TEST(a_modem_has_limits_of_its_own) {
 	static const char limited[] = MODEM(1, "max_aggregate_rate: 100 Mbps,") "{id: 1}]}\n";
 	static const char burst[] =
 		MODEM(2, "max_aggregate_rate: 1 kbps, max_aggregate_burst: 2000,") "{id: 2}]}\n";
@@ -131,7 +128,6 @@ static void a_modem_has_limits_of_its_own(void **state) {
 	struct loaded loaded;
 	const struct modem *modem;
 
-	(void)state;
 	snprintf(text, sizeof(text), "%s%s%s%s", HEAD, limited, burst, plain);
 	loaded = load_text(text);
 	assert_string_equal(loaded.said, "");
@@ -144,14 +140,13 @@ static void a_modem_has_limits_of_its_own(void **state) {
 	unload(&loaded);
 }
 
-static void a_flow_may_have_its_own_bonding_group(void **state) {
+TEST(a_flow_may_have_its_own_bonding_group) {
 	struct loaded loaded =
 		load_text(HEAD MODEM(1, ) "{id: 1}, {id: 2, bonding_group: 2},\n"
 					  "{id: 3, bonding_group: 3, dsid: 1},\n"
 					  "{id: 4, bonding_group: 3, state: provisioned}]}\n");
 	const struct service_flow *flow;
 
-	(void)state;
 	assert_string_equal(loaded.said, "");
 	flow = loaded.sg.modems[0].service_flows;
 	assert_int_equal(flow[0].bonding_group, 0);
@@ -174,44 +169,7 @@ static void a_flow_may_have_its_own_bonding_group(void **state) {
 				"this file\n");
 }
 
-static void one_mistake_is_one_line(void **state) {
-	(void)state;
-	/* the sustained rate is refused: nothing is said about what depends on it */
-	expect_mistakes(
-		FLOW(", max_sustained_rate: 1 Gbsp, max_traffic_burst: 64, peak_rate: 1 kbps,"
-		     " min_reserved_rate: 1 Gbps"),
-		1,
-		AT_FLOW "max_sustained_rate: found \"1 Gbsp\", allowed: none, or a rate "
-			"such as \"1.89 Gbps\", 1 kbps to 1 Tbps\n");
-	/* likewise the longest frame, */
-	expect_mistakes(
-		"max_frame: 2001\n" FLOW(", max_sustained_rate: 1 Mbps, "
-					 "max_traffic_burst: 64, min_reserved_rate: 1 Mbps, "
-					 "min_reserved_packet: 2000"),
-		1,
-		"sg.yaml:1: max_frame: found \"2001\", allowed: a size such as \"512 kB\", "
-		"64 B to 2 kB\n");
-	/* the buffer, */
-	expect_mistakes(FLOW(", buffer: 0, min_buffer: 2, max_buffer: 1, aqm: wred, "
-			     "wred: {min_threshold: 1 MB}"),
-			1,
-			AT_FLOW "buffer: found \"0\", allowed: a size such as \"512 kB\", 1 B to "
-				"67.108864 MB\n");
-	/* a threshold, */
-	expect_mistakes(FLOW(", aqm: wred, wred: {min_threshold: -1, max_threshold: 1}"), 1,
-			AT_FLOW "wred.min_threshold: found \"-1\", allowed: a size such as \"512 "
-				"kB\", 0 B to 67.108864 MB\n");
-	/* the way of congestion control, */
-	expect_mistakes(FLOW(", aqm: red, wred: {weight: 3}, latency_target: 1 ms"), 1,
-			AT_FLOW "aqm: found \"red\", allowed: tail-drop, wred or docsis-pie\n");
-	/* and its settings */
-	expect_mistakes(FLOW(", aqm: wred, wred: 9"), 1,
-			AT_FLOW "wred: found \"9\", allowed: a map of keys\n");
-	expect_mistakes(FLOW(", wred: 9"), 1,
-			AT_FLOW "wred: found \"9\", allowed: a map of keys\n");
-}
-
-static void what_a_modem_reserves(void **state) {
+TEST(what_a_modem_reserves) {
 	static const char exactly[] = HEAD MODEM(
 		1, "max_aggregate_rate: 10 Mbps,") "{id: 1, min_reserved_rate: 4 Mbps},\n"
 						   "{id: 2, min_reserved_rate: 6 Mbps},\n"
@@ -221,14 +179,13 @@ static void what_a_modem_reserves(void **state) {
 		1, "max_aggregate_rate: 10 Mbps,") "{id: 1, min_reserved_rate: 4 Mbps},\n"
 						   "{id: 2, min_reserved_rate: 6.001 Mbps}]}\n";
 
-	(void)state;
 	expect_mistakes(exactly, 0, "");
 	expect_mistakes(more, 1,
 			"sg.yaml:8: modems[0].max_aggregate_rate: found \"10 Mbps\", allowed: at "
 			"least 10.001 Mbps, the sum of its flows' min_reserved_rate\n");
 }
 
-static void what_a_bonding_group_has_to_reserve(void **state) {
+TEST(what_a_bonding_group_has_to_reserve) {
 	static const char exactly[] = HEAD MODEM(
 		1, ) "{id: 1, min_reserved_rate: 0.89 Gbps},\n"
 		     "{id: 2, min_reserved_rate: 1 Gbps, bonding_group: 2},\n"
@@ -241,55 +198,10 @@ static void what_a_bonding_group_has_to_reserve(void **state) {
 		     "{id: 3, min_reserved_rate: 2.9 Gbps, bonding_group: 3, dsid: 1}]}\n" MODEM(
 			     2, ) "{id: 4, min_reserved_rate: 1 Gbps}]}\n";
 
-	(void)state;
 	expect_mistakes(exactly, 0, "");
 	expect_mistakes(more, 2,
 			"sg.yaml:4: bonding_groups[0].channels: found channels of 1.89 Gbps, "
 			"allowed: at least 1.9 Gbps, the sum of its flows' min_reserved_rate\n"
 			"sg.yaml:5: bonding_groups[2].channels: found channels of 2.89 Gbps, "
 			"allowed: at least 2.9 Gbps, the sum of its flows' min_reserved_rate\n");
-}
-
-/* Where groups or channels are refused, their capacity is not known and nothing is said about it. */
-static void what_is_not_known_is_not_judged(void **state) {
-	(void)state;
-	expect_mistakes("channels: [{id: 1, type: ofdm, rate: 0 Gbps, session: 7}]\n"
-			"bonding_groups: [{id: 1, channels: [1]}]\n"
-			"modems:\n" MODEM(1, ) "{id: 1, min_reserved_rate: 1 Tbps}]}\n",
-			1,
-			"sg.yaml:1: channels[0].rate: found \"0 Gbps\", allowed: a rate such as "
-			"\"1.89 Gbps\", 1 kbps to 1 Tbps\n");
-	expect_mistakes(
-		"channels: [{id: 1, type: ofdm, rate: 1 Gbps, session: 7}]\n"
-		"bonding_groups: [{id: 1, channels: [1, 2]}]\n"
-		"modems:\n" MODEM(1, ) "{id: 1, min_reserved_rate: 1 Tbps},\n"
-				       "{id: 2, bonding_group: 9, min_reserved_rate: 1 Tbps}]}\n",
-		2,
-		"sg.yaml:2: bonding_groups[0].channels[1]: found \"2\", allowed: the id of "
-		"a channel of this file\n"
-		"sg.yaml:7: modems[0].service_flows[1].bonding_group: found \"9\", allowed: "
-		"the id of a bonding group of this file\n");
-	expect_mistakes(
-		"bonding_groups: 5\nchannels: [{id: 1, type: ofdm, rate: 1 Gbps, session: 7}]\n"
-		"modems:\n" MODEM(1, ) "{id: 1, min_reserved_rate: 1 Tbps}]}\n",
-		1,
-		"sg.yaml:1: bonding_groups: found \"5\", allowed: a list of 1 to 1024 "
-		"maps\n");
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_value),
-		cmocka_unit_test(defaults_are_what_was_before),
-		cmocka_unit_test(defaults_follow_the_buffer),
-		cmocka_unit_test(a_burst_grows_with_its_rate),
-		cmocka_unit_test(a_modem_has_limits_of_its_own),
-		cmocka_unit_test(a_flow_may_have_its_own_bonding_group),
-		cmocka_unit_test(one_mistake_is_one_line),
-		cmocka_unit_test(what_a_modem_reserves),
-		cmocka_unit_test(what_a_bonding_group_has_to_reserve),
-		cmocka_unit_test(what_is_not_known_is_not_judged),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* config/schema.json is what the loader's tables print; `vcmtsd schema` writes it again. */
+#include "test_main.h"
 #include "test_model.h"
 
 #include <jansson.h>
@@ -17,13 +18,12 @@ static char *printed(void) {
 	return text;
 }
 
-static void the_file_is_what_the_tables_say(void **state) {
+TEST(the_file_is_what_the_tables_say) {
 	FILE *file = fopen(SCHEMA, "r");
 	static char committed[1 << 20];
 	char *text = printed();
 	size_t size;
 
-	(void)state;
 	assert_non_null(file);
 	size = fread(committed, 1, sizeof(committed) - 1, file);
 	fclose(file);
@@ -53,12 +53,11 @@ static size_t check_schema(const json_t *schema) {
 	return count;
 }
 
-static void every_key_is_described(void **state) {
+TEST(every_key_is_described) {
 	char *text = printed();
 	json_t *schema = json_loads(text, 0, NULL);
 	const json_t *channels;
 
-	(void)state;
 	assert_non_null(schema);
 	assert_true(check_schema(schema) > 80);
 	channels = json_object_get(json_object_get(schema, "properties"), "channels");
@@ -66,13 +65,4 @@ static void every_key_is_described(void **state) {
 			 SG_MAX_CHANNELS);
 	json_decref(schema);
 	free(text);
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_file_is_what_the_tables_say),
-		cmocka_unit_test(every_key_is_described),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A key that is mistyped, cut, or in the wrong place: no message of the loader has a piece of it. */
-#include "test.h"
+#include "test_main.h"
 
 #include "model/errors.h"
 #include "platform/secret/secret_text.h"
@@ -39,7 +39,7 @@ static void security_is_not_told(const char *security, bool wrong) {
 	unload(&loaded);
 }
 
-static void one_digit_is_wrong(void **state) {
+TEST(one_digit_is_wrong) {
 	static const char *const forms[] = {
 		"{said: 1, key: \"%s\", iv: \"" IV "\"}",
 		"{said: 1, iv: \"%s\", key: \"" IV "\"}",
@@ -47,7 +47,6 @@ static void one_digit_is_wrong(void **state) {
 		"{said: 1, iv: \"" IV "\", key: \"" IV "\", next_key: \"" IV "\", next_iv: \"%s\"}",
 	};
 
-	(void)state;
 	for (size_t f = 0; f < ARRAY_COUNT(forms); f++) {
 		for (size_t i = 0; i < strlen(PLANTED); i++) {
 			char key[] = PLANTED, security[256];
@@ -59,8 +58,7 @@ static void one_digit_is_wrong(void **state) {
 	}
 }
 
-static void it_has_another_length(void **state) {
-	(void)state;
+TEST(it_has_another_length) {
 	for (size_t length = 1; length < strlen(PLANTED); length++) {
 		char security[256];
 
@@ -73,7 +71,7 @@ static void it_has_another_length(void **state) {
 	security_is_not_told("{said: 1, key: \"" PLANTED "\", iv: \"" IV "\"}", false);
 }
 
-static void it_is_no_text_of_digits(void **state) {
+TEST(it_is_no_text_of_digits) {
 	static const char *const forms[] = {
 		"{said: 1, key: [\"" PLANTED "\"], iv: \"" IV "\"}",
 		"{said: 1, key: {\"" PLANTED "\": 1}, iv: \"" IV "\"}",
@@ -93,13 +91,12 @@ static void it_is_no_text_of_digits(void **state) {
 		"{said: 1, key: |\n  " PLANTED "\n, iv: \"" IV "\"}",
 	};
 
-	(void)state;
 	for (size_t f = 0; f < ARRAY_COUNT(forms); f++)
 		security_is_not_told(forms[f], true);
 }
 
 /* A colon is missing, or a line stands where another one belongs. */
-static void it_is_in_another_place(void **state) {
+TEST(it_is_in_another_place) {
 	static const char *const forms[] = {
 		PLANTED,
 		"\"key: " PLANTED "\"",
@@ -123,15 +120,13 @@ static void it_is_in_another_place(void **state) {
 		"{said: 1, cipher: none}\n? [" PLANTED "]\n: 1",
 	};
 
-	(void)state;
 	for (size_t f = 0; f < ARRAY_COUNT(forms); f++)
 		security_is_not_told(forms[f], true);
 }
 
 /* How long it is, and where it is wrong, is told. */
-static void what_is_told(void **state) {
+TEST(what_is_told) {
 #define KEY "modems[0].security.key: found "
-	(void)state;
 	expect_mistakes(
 		SMALL_HEAD
 		"modems:\n"
@@ -147,7 +142,7 @@ static void what_is_told(void **state) {
 		"32 (aes-128), 64 (aes-256) or 16 (des) hexadecimal digits\n");
 }
 
-static void what_looks_like_a_key(void **state) {
+TEST(what_looks_like_a_key) {
 	static const struct {
 		const char *text;
 		bool like;
@@ -167,20 +162,6 @@ static void what_looks_like_a_key(void **state) {
 		{"", false},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_COUNT(all); i++)
 		assert_int_equal(secret_like(all[i].text, strlen(all[i].text)), all[i].like);
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_digit_is_wrong),
-		cmocka_unit_test(it_has_another_length),
-		cmocka_unit_test(it_is_no_text_of_digits),
-		cmocka_unit_test(it_is_in_another_place),
-		cmocka_unit_test(what_is_told),
-		cmocka_unit_test(what_looks_like_a_key),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

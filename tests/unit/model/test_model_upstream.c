@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The loader on the upstream: every field, every default, mistakes, hostile text, and size. */
+/* The loader on the upstream: every field, every default, mistakes, and size. */
+#include "test_main.h"
 #include "test_model.h"
 
 #define KEY "00112233445566778899aabbccddeeff"
@@ -36,13 +37,12 @@ static const char full[] =
 		      "         sid_clusters: [{id: 2, sids: [{channel: 65535, sid: 2}]}]}\n" MODEM(
 			      "2");
 
-static void every_field(void **state) {
+TEST(every_field) {
 	struct loaded loaded = load_text(full);
 	const struct service_group *sg = &loaded.sg;
 	const struct upstream_config *upstream = &sg->upstream;
 	const struct upstream_channel *channel = sg->upstream_channels;
 
-	(void)state;
 	assert_string_equal(loaded.said, "");
 	assert_string_equal(sg->control_port.device, "net_tap0");
 	assert_int_equal(sg->control_port.queue_size, 64);
@@ -69,13 +69,12 @@ static void every_field(void **state) {
 	unload(&loaded);
 }
 
-static void service_flows(void **state) {
+TEST(service_flows) {
 	struct loaded loaded = load_text(full);
 	const struct modem *modem = loaded.sg.modems;
 	const struct upstream_service_flow *flow = modem->upstream_flows;
 	const struct sid_cluster *cluster = flow->clusters;
 
-	(void)state;
 	assert_int_equal(modem->upstream_flow_count, 2);
 	assert_int_equal(flow[0].id, 0xffffffff);
 	assert_true(flow[0].segment_header);
@@ -99,13 +98,12 @@ static void service_flows(void **state) {
 	unload(&loaded);
 }
 
-static void the_following_key(void **state) {
+TEST(the_following_key) {
 	struct loaded loaded = load_text(full);
 	const struct security_association *security = &loaded.sg.modems[0].security;
 	static const uint8_t iv[] = {0x00, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77,
 				     0x88, 0x99, 0xaa, 0xbb, 0xcc, 0xdd, 0xee, 0xff};
 
-	(void)state;
 	assert_int_equal(security->key_sequence, 15);
 	assert_true(security->has_next_key);
 	assert_int_equal(security->next_key[0], 0xf0);
@@ -115,11 +113,10 @@ static void the_following_key(void **state) {
 	unload(&loaded);
 }
 
-static void without_a_word_of_the_upstream(void **state) {
+TEST(without_a_word_of_the_upstream) {
 	struct loaded loaded = load_text(SMALL);
 	const struct upstream_config *upstream = &loaded.sg.upstream;
 
-	(void)state;
 	assert_string_equal(loaded.said, "");
 	assert_null(loaded.sg.control_port.device);
 	assert_int_equal(loaded.sg.control_port.queue_size, 0);
@@ -137,93 +134,18 @@ static void without_a_word_of_the_upstream(void **state) {
 	unload(&loaded);
 }
 
-static void defaults_of_what_is_given(void **state) {
+TEST(defaults_of_what_is_given) {
 	struct loaded loaded =
 		load_text("ports: {control: {device: x}}\nupstream: {}\n"
 			  "upstream_channels: []\n" SMALL "    upstream_service_flows: []\n");
 
-	(void)state;
 	assert_string_equal(loaded.said, "");
 	assert_int_equal(loaded.sg.control_port.queue_size, 512);
 	assert_true(loaded.sg.upstream.verify_source);
 	unload(&loaded);
 }
 
-static void memory_may_be_all_of_one_modem(void **state) {
-	(void)state;
-	expect_mistakes("upstream: {held_by_modem: 4 MB}\n" SMALL, 0, "");
-	expect_mistakes("upstream: {held_by_modem: 4000001}\n" SMALL, 1,
-			"sg.yaml:1: upstream.held: found nothing, allowed: 4.000001 MB or more, as "
-			"held_by_modem\n");
-}
-
-/* A modem of one flow with one SID on the second channel, by the id of the flow and the SID. */
-#define FLOW(id, sid)                         \
-	"    upstream_service_flows:\n"       \
-	"      - {id: " id ", sid_clusters: " \
-	"[{id: 0, sids: [{channel: 3, sid: " sid "}]}]}\n"
-
-static void ids_are_unique_over_all_modems(void **state) {
-	(void)state;
-	expect_mistakes(HEAD "modems:\n" MODEM("1") FLOW("11", "1") MODEM("2") FLOW("12", "2"), 0,
-			"");
-	expect_mistakes(HEAD "modems:\n" MODEM("1") FLOW("2", "1") MODEM("2") FLOW("12", "1"), 2,
-			"sg.yaml:19: modems[1].service_flows[0].id: found \"2\" again, allowed: it "
-			"once (first on line 14)\n"
-			"sg.yaml:21: modems[1].upstream_service_flows[0].sid_clusters[0].sids[0]"
-			".sid: found \"1\" again, allowed: it once (first on line 14)\n");
-}
-
-static void what_an_alias_repeats_is_there_twice(void **state) {
-	(void)state;
-	expect_mistakes(HEAD
-			"modems:\n" MODEM("1") "    upstream_service_flows: &flows\n"
-					       "      - {id: 11, sid_clusters: [{id: 0, sids: "
-					       "[{channel: 3, sid: 1}]}]}\n" MODEM(
-						       "2") "    upstream_service_flows: *flows\n",
-			2,
-			"sg.yaml:14: modems[1].upstream_service_flows[0].sid_clusters[0].sids[0]"
-			".sid: found \"1\" again, allowed: it once (first on line 14)\n"
-			"sg.yaml:14: modems[1].upstream_service_flows[0].id: found \"11\" again, "
-			"allowed: it once (first on line 14)\n");
-}
-
-static void a_mistake_brings_no_others_along(void **state) {
-	(void)state;
-	/* the id of a channel is bad: nothing is said about those who name it */
-	expect_mistakes(SMALL_HEAD
-			"upstream_channels: [{id: 0, type: ofdma, rate: 1 Gbps, session: 1}]\n"
-			"modems:\n" MODEM("1") FLOW("11", "1"),
-			1,
-			"sg.yaml:3: upstream_channels[0].id: found \"0\", allowed: a number, 1 "
-			"to 65535\n");
-	/* segment_header is bad: nothing is said about the number of clusters */
-	expect_mistakes(
-		HEAD "modems:\n" MODEM(
-			"1") "    upstream_service_flows:\n"
-			     "      - {id: 11, segment_header: maybe, sid_clusters: [{id: 0, sids:"
-			     " [{channel: 3, sid: 1}]}, {id: 1, sids: [{channel: 3, sid: 2}]}]}\n",
-		1,
-		"sg.yaml:14: modems[0].upstream_service_flows[0].segment_header: found "
-		"\"maybe\", allowed: true or false\n");
-	/* an unknown channel: nothing is said about the SID on it */
-	expect_mistakes(
-		HEAD "modems:\n" MODEM("1") "    upstream_service_flows:\n"
-					    "      - {id: 11, sid_clusters: [{id: 0, sids: "
-					    "[{channel: 4, sid: 1}]},"
-					    " {id: 1, sids: [{channel: 4, sid: 1}]}]}\n",
-		2,
-		"sg.yaml:14: modems[0].upstream_service_flows[0].sid_clusters[0].sids[0]"
-		".channel: found \"4\", allowed: the id of an upstream channel of this file\n"
-		"sg.yaml:14: modems[0].upstream_service_flows[0].sid_clusters[1].sids[0]"
-		".channel: found \"4\", allowed: the id of an upstream channel of this file\n");
-	/* the cipher is bad: nothing is said about keys */
-	expect_mistakes(SMALL_HEAD "modems:\n" MODEM_AS("1", "cipher: rot13, next_key: " KEY), 1,
-			"sg.yaml:7: modems[0].security.cipher: found \"rot13\", allowed: "
-			"none, aes-128, aes-256 or des\n");
-}
-
-static void next_keys_are_shared_with_the_said(void **state) {
+TEST(next_keys_are_shared_with_the_said) {
 	static const char modems[] = SMALL_HEAD
 		"modems:\n" MODEM_AS("1", "key: " KEY ", iv: " KEY ", next_key: " KEY
 					  ", next_iv: " KEY) "  - mac: \"02:01:00:00:00:02\"\n"
@@ -239,7 +161,6 @@ static void next_keys_are_shared_with_the_said(void **state) {
 	};
 	char text[2000];
 
-	(void)state;
 	snprintf(text, sizeof(text), modems, ", next_key: " KEY ", next_iv: " KEY);
 	expect_mistakes(text, 0, "");
 	for (size_t i = 0; i < ARRAY_COUNT(others); i++) {
@@ -252,22 +173,20 @@ static void next_keys_are_shared_with_the_said(void **state) {
 }
 
 /* Keys are for nobody's eyes: one that is well formed never stands in a message. */
-static void a_good_key_is_not_shown(void **state) {
+TEST(a_good_key_is_not_shown) {
 	struct loaded loaded = load_text(SMALL_HEAD "modems:\n" MODEM_AS(
 		"1", "cipher: none, next_key: " KEY ", next_iv: " KEY));
 
-	(void)state;
 	assert_int_equal(loaded.mistakes, 2);
 	assert_null(strstr(loaded.said, "00112233"));
 	unload(&loaded);
 }
 
-static void as_many_as_there_may_be(void **state) {
+TEST(as_many_as_there_may_be) {
 	static char text[20000];
 	char *end = text + snprintf(text, sizeof(text), SMALL_HEAD "upstream_channels:\n");
 	struct loaded loaded;
 
-	(void)state;
 	for (int c = 1; c <= SG_MAX_UPSTREAM_CHANNELS; c++)
 		end += sprintf(end, "  - {id: %d, type: ofdma, rate: 1 Gbps, session: %d}\n", c, c);
 	end += sprintf(end,
@@ -287,39 +206,12 @@ static void as_many_as_there_may_be(void **state) {
 	unload(&loaded);
 }
 
-/* Every beginning, and every byte replaced by letters that mean something in YAML. */
-static void damaged_files(void **state) {
-	static const char text[] = HEAD "modems:\n" MODEM("1") FLOW("11", "1");
-	static const char letters[] = "[]{}&*:,-\n\x80"
-				      "0";
-
-	(void)state;
-	for (size_t place = 0; place < strlen(text); place++) {
-		for (size_t i = 0; i <= sizeof(letters); i++) {
-			size_t size = i == sizeof(letters) ? place : strlen(text);
-			char *copy = malloc(size > 0 ? size : 1);
-			struct loaded loaded;
-
-			assert_non_null(copy);
-			memcpy(copy, text, size);
-			if (i < sizeof(letters))
-				copy[place] = letters[i];
-			loaded = load_bytes(copy, size);
-			assert_int_equal(loaded.sg.arena == NULL, loaded.mistakes > 0);
-			assert_int_equal(loaded.said[0] != '\0', loaded.mistakes > 0);
-			unload(&loaded);
-			free(copy);
-		}
-	}
-}
-
-static void many_modems_are_loaded(void **state) {
+TEST(many_modems_are_loaded) {
 	const int modems = 30000;
 	size_t room = (size_t)modems * 400;
 	char *text = malloc(room), *end = text;
 	struct loaded loaded;
 
-	(void)state;
 	assert_non_null(text);
 	end += sprintf(end, "%smodems:\n", HEAD);
 	for (int m = 0; m < modems; m++)
@@ -339,25 +231,4 @@ static void many_modems_are_loaded(void **state) {
 	assert_int_equal(loaded.sg.modem_count, modems);
 	unload(&loaded);
 	free(text);
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_field),
-		cmocka_unit_test(service_flows),
-		cmocka_unit_test(the_following_key),
-		cmocka_unit_test(without_a_word_of_the_upstream),
-		cmocka_unit_test(defaults_of_what_is_given),
-		cmocka_unit_test(memory_may_be_all_of_one_modem),
-		cmocka_unit_test(ids_are_unique_over_all_modems),
-		cmocka_unit_test(what_an_alias_repeats_is_there_twice),
-		cmocka_unit_test(a_mistake_brings_no_others_along),
-		cmocka_unit_test(next_keys_are_shared_with_the_said),
-		cmocka_unit_test(a_good_key_is_not_shown),
-		cmocka_unit_test(as_many_as_there_may_be),
-		cmocka_unit_test(damaged_files),
-		cmocka_unit_test(many_modems_are_loaded),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

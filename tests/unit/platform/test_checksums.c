@@ -3,7 +3,7 @@
  * Checksums that a sender has left to hardware. Each right one is summed up here byte by byte, as RFC 768, 793 and 8200 say,
  * from the whole pseudo-header.
  */
-#include "test.h"
+#include "test_main.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -139,10 +139,9 @@ static void stays(struct sample *s) {
 	assert_memory_equal(s->bytes, before.bytes, s->size);
 }
 
-static void of_all_kinds(void **state) {
+TEST(of_all_kinds) {
 	static const uint8_t protocols[] = {IP_PROTOCOL_TCP, IP_PROTOCOL_UDP};
 
-	(void)state;
 	for (unsigned i = 0; i < 4000; i++) {
 		struct sample s = sample_of(i & 1, protocols[i >> 1 & 1], i / 4 % 3, i / 12 & 1,
 					    i * 7 % 1400, i + 1);
@@ -164,8 +163,7 @@ static void of_all_kinds(void **state) {
 }
 
 /* A sum that comes to zero is written as ones by UDP, to which zero is none (RFC 768). */
-static void zero_of_udp(void **state) {
-	(void)state;
+TEST(zero_of_udp) {
 	for (unsigned i = 0; i < 2; i++) {
 		struct sample s = sample_of(i, IP_PROTOCOL_UDP, 0, false, 10, 5);
 		uint8_t *last = s.bytes + s.end - 2;
@@ -179,10 +177,9 @@ static void zero_of_udp(void **state) {
 	}
 }
 
-static void what_stays(void **state) {
+TEST(what_stays) {
 	struct sample s;
 
-	(void)state;
 	for (unsigned i = 0; i < 400; i++) { /* right, wrong, none */
 		s = sample_of(i & 1, i & 2 ? IP_PROTOCOL_TCP : IP_PROTOCOL_UDP, i % 3, i & 4, i, i);
 		put16(field_of(&s), right_of(&s));
@@ -217,12 +214,4 @@ static void what_stays(void **state) {
 	}
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(of_all_kinds),
-		cmocka_unit_test(zero_of_udp),
-		cmocka_unit_test(what_stays),
-	};
-
-	return cmocka_run_group_tests(tests, start, stop);
-}
+ALL_TESTS(start, stop)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Sets of cores as text, and which cores of this machine may be used. */
-#include "test.h"
+#include "test_main.h"
 
 #include <string.h>
 
@@ -21,10 +21,9 @@ static void check_text(const char *text, const char *expected) {
 	assert_string_equal(out, expected);
 }
 
-static void from_text_and_back(void **state) {
+TEST(from_text_and_back) {
 	const cpu_set_t set = set_of("0-2,5,1023");
 
-	(void)state;
 	assert_int_equal(CPU_COUNT(&set), 5);
 	assert_true(CPU_ISSET(2, &set) && CPU_ISSET(5, &set) && CPU_ISSET(1023, &set));
 	check_text("0-2,5,1023", "0-2,5,1023");
@@ -33,14 +32,13 @@ static void from_text_and_back(void **state) {
 	check_text("", "none");
 }
 
-static void wrong_texts(void **state) {
+TEST(wrong_texts) {
 	static const char *const texts[] = {
 		"1024", "0-1024", "3-2", "-1", "1-",   "1,",
 		",1",	"a",	  "1 ",	 " 1", "1,,2", "99999999999999999999999",
 		"0x1",	"1-2-3",
 	};
 
-	(void)state;
 	for (size_t t = 0; t < sizeof(texts) / sizeof(texts[0]); t++) {
 		cpu_set_t set;
 
@@ -50,11 +48,10 @@ static void wrong_texts(void **state) {
 }
 
 /* Every second core does not fit: what is left out is whole. */
-static void cut(void **state) {
+TEST(cut) {
 	cpu_set_t set;
 	char out[CPUS_TEXT];
 
-	(void)state;
 	CPU_ZERO(&set);
 	for (unsigned cpu = 0; cpu < CPU_SETSIZE; cpu += 2)
 		CPU_SET(cpu, &set);
@@ -70,10 +67,9 @@ static void cut(void **state) {
 	}
 }
 
-static void faults(void **state) {
+TEST(faults) {
 	struct cpus cpus = {set_of("0-7"), set_of("0-3"), set_of("0-1")};
 
-	(void)state;
 	assert_int_equal(cpus_fault(&cpus, 1), CPU_IS_USABLE);
 	assert_int_equal(cpus_fault(&cpus, 3), CPU_IS_NOT_ALLOWED);
 	assert_int_equal(cpus_fault(&cpus, 7), CPU_IS_OFFLINE);
@@ -83,11 +79,10 @@ static void faults(void **state) {
 }
 
 /* What the process has is usable and there; and it has the same afterwards. */
-static void this_machine(void **state) {
+TEST(this_machine) {
 	cpu_set_t before, after, both;
 	struct cpus cpus;
 
-	(void)state;
 	assert_int_equal(sched_getaffinity(0, sizeof(before), &before), 0);
 	cpus_here(&cpus);
 	assert_int_equal(sched_getaffinity(0, sizeof(after), &after), 0);
@@ -100,18 +95,24 @@ static void this_machine(void **state) {
 	assert_true(CPU_EQUAL(&both, &cpus.online));
 }
 
-/* The affinity limits, but isolated cores are asked for; those that are not there are not given. */
-static void isolated_cores(void **state) {
-	cpu_set_t whole, first, isolated, allowed, after;
+/* Lets the test run on the first of its cores alone. Returns which that is. */
+static unsigned first_alone(cpu_set_t *whole, cpu_set_t *first) {
 	unsigned cpu = 0;
 
-	(void)state;
-	assert_int_equal(sched_getaffinity(0, sizeof(whole), &whole), 0);
-	while (!CPU_ISSET(cpu, &whole))
+	assert_int_equal(sched_getaffinity(0, sizeof(*whole), whole), 0);
+	while (!CPU_ISSET(cpu, whole))
 		cpu++;
-	CPU_ZERO(&first);
-	CPU_SET(cpu, &first);
-	assert_int_equal(sched_setaffinity(0, sizeof(first), &first), 0);
+	CPU_ZERO(first);
+	CPU_SET(cpu, first);
+	assert_int_equal(sched_setaffinity(0, sizeof(*first), first), 0);
+	return cpu;
+}
+
+/* The affinity limits, but isolated cores are asked for; those that are not there are not given. */
+TEST(isolated_cores) {
+	cpu_set_t whole, first, isolated, allowed, after;
+
+	first_alone(&whole, &first);
 	CPU_XOR(&isolated, &whole, &first);
 	CPU_SET(CPU_SETSIZE - 1, &isolated);
 	allowed = first;
@@ -122,18 +123,12 @@ static void isolated_cores(void **state) {
 	assert_true(CPU_EQUAL(&after, &first));
 }
 
-static void narrow_affinity(void **state) {
+TEST(narrow_affinity) {
 	cpu_set_t whole, first;
 	struct cpus cpus;
-	unsigned cpu = 0;
+	unsigned cpu;
 
-	(void)state;
-	assert_int_equal(sched_getaffinity(0, sizeof(whole), &whole), 0);
-	while (!CPU_ISSET(cpu, &whole))
-		cpu++;
-	CPU_ZERO(&first);
-	CPU_SET(cpu, &first);
-	assert_int_equal(sched_setaffinity(0, sizeof(first), &first), 0);
+	cpu = first_alone(&whole, &first);
 	cpus_here(&cpus);
 	assert_int_equal(sched_setaffinity(0, sizeof(whole), &whole), 0);
 	for (unsigned other = cpu + 1; other < CPU_SETSIZE; other++) {
@@ -142,18 +137,4 @@ static void narrow_affinity(void **state) {
 			assert_int_equal(cpus_fault(&cpus, other), CPU_IS_NOT_ALLOWED);
 	}
 	assert_int_equal(cpus_fault(&cpus, cpu), CPU_IS_USABLE);
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(from_text_and_back),
-		cmocka_unit_test(wrong_texts),
-		cmocka_unit_test(cut),
-		cmocka_unit_test(faults),
-		cmocka_unit_test(this_machine),
-		cmocka_unit_test(isolated_cores),
-		cmocka_unit_test(narrow_affinity),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A heap of large pages: the system gives no more of it at once than a piece, and all of it is there. */
-#include "test.h"
+#include "test_main.h"
 
 #include <sys/resource.h>
 
@@ -21,7 +21,7 @@ static long most_resident_kb(void) {
 	return usage.ru_maxrss;
 }
 
-static void heap_of_pieces(void **state) {
+TEST(heap_of_pieces) {
 	struct rte_malloc_socket_stats stats;
 	const struct platform_options options = {
 		.program = "unit-test",
@@ -33,7 +33,6 @@ static void heap_of_pieces(void **state) {
 	int socket;
 	char *most;
 
-	(void)state;
 	assert_int_equal(large_pages_socket(), SOCKET_ID_ANY);
 	assert_int_equal(platform_start(&options), 0);
 	socket = large_pages_socket();
@@ -52,15 +51,8 @@ static void heap_of_pieces(void **state) {
 }
 
 static int stop(void **state) {
-	(void)state;
 	platform_stop();
 	return 0;
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(heap_of_pieces),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, stop);
-}
+ALL_TESTS(NULL, stop)

@@ -8,7 +8,7 @@
 
 #include "platform/platform.h"
 
-#include "test.h"
+#include "test_main.h"
 
 static cpu_set_t allowed_now(void) {
 	cpu_set_t set;
@@ -60,39 +60,26 @@ static bool runs_on(unsigned main_core, const cpu_set_t *wanted) {
 	return WEXITSTATUS(status) == 0;
 }
 
-static void any_core(void **state) {
+TEST(any_core) {
 	const cpu_set_t allowed = allowed_now();
 
-	(void)state;
 	assert_true(runs_on(PLATFORM_ANY_CORE, &allowed));
 }
 
-static void one_core(void **state) {
+TEST(one_core) {
 	const cpu_set_t allowed = allowed_now();
 	cpu_set_t one;
 
-	(void)state;
 	CPU_ZERO(&one);
 	CPU_SET(first(&allowed), &one);
 	assert_true(runs_on(PLATFORM_ONE_CORE, &one));
 }
 
-static void a_core_by_its_number(void **state) {
+TEST(a_core_by_its_number) {
 	const cpu_set_t allowed = allowed_now();
 	cpu_set_t one;
 
-	(void)state;
 	CPU_ZERO(&one);
 	CPU_SET(last(&allowed), &one);
 	assert_true(runs_on(last(&allowed), &one));
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(any_core),
-		cmocka_unit_test(one_core),
-		cmocka_unit_test(a_core_by_its_number),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Folders with names that others know: ours, and nobody else's to write to. */
-#include "test.h"
+#include "test_main.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,14 +15,12 @@
 static char place[] = "/tmp/owned-XXXXXX", path[64];
 
 static int begin(void **state) {
-	(void)state;
 	assert_non_null(mkdtemp(place));
 	snprintf(path, sizeof(path), "%s/folder", place);
 	return 0;
 }
 
 static int end(void **state) {
-	(void)state;
 	return rmdir(place);
 }
 
@@ -35,11 +33,10 @@ static void refused(const char *why) {
 		fail_msg("%s: not %s", told, why);
 }
 
-static void it_is_made_for_us_alone(void **state) {
+TEST(it_is_made_for_us_alone) {
 	char fault[OWNED_FOLDER_LINE];
 	struct stat status;
 
-	(void)state;
 	assert_null(owned_folder_make(path, fault));
 	assert_int_equal(stat(path, &status), 0);
 	assert_int_equal(status.st_mode & 07777, 0700);
@@ -49,8 +46,7 @@ static void it_is_made_for_us_alone(void **state) {
 	rmdir(path);
 }
 
-static void others_may_write_to_it(void **state) {
-	(void)state;
+TEST(others_may_write_to_it) {
 	assert_int_equal(mkdir(path, 0700), 0);
 	assert_int_equal(chmod(path, 0720), 0);
 	refused("others may write to (mode 0720); chmod go-w");
@@ -59,10 +55,9 @@ static void others_may_write_to_it(void **state) {
 	rmdir(path);
 }
 
-static void it_is_a_link_or_a_file(void **state) {
+TEST(it_is_a_link_or_a_file) {
 	FILE *file;
 
-	(void)state;
 	assert_int_equal(symlink("/tmp", path), 0);
 	refused("found a symbolic link of user ");
 	unlink(path);
@@ -73,15 +68,13 @@ static void it_is_a_link_or_a_file(void **state) {
 	unlink(path);
 }
 
-static void it_cannot_be_made(void **state) {
-	(void)state;
+TEST(it_cannot_be_made) {
 	snprintf(path, sizeof(path), "%s/none/folder", place);
 	refused("No such file or directory");
 	snprintf(path, sizeof(path), "%s/folder", place);
 }
 
-static void it_is_another_user_s(void **state) {
-	(void)state;
+TEST(it_is_another_user_s) {
 	if (geteuid() != 0)
 		skip(); /* other users are root's to make */
 	assert_int_equal(mkdir(path, 0700), 0);
@@ -90,12 +83,4 @@ static void it_is_another_user_s(void **state) {
 	rmdir(path);
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(it_is_made_for_us_alone), cmocka_unit_test(others_may_write_to_it),
-		cmocka_unit_test(it_is_a_link_or_a_file),  cmocka_unit_test(it_cannot_be_made),
-		cmocka_unit_test(it_is_another_user_s),
-	};
-
-	return cmocka_run_group_tests(tests, begin, end);
-}
+ALL_TESTS(begin, end)

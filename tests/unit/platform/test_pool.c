@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Buffers of a pool: where a card may be, and on large pages, they know the address that a device needs. */
-#include "test.h"
+#include "test_main.h"
 
 #include <rte_mbuf.h>
 
@@ -12,12 +12,11 @@
 
 #define BUFFERS 1000
 
-static void buffers_know_their_address(void **state) {
+TEST(buffers_know_their_address) {
 	struct rte_mempool *pool = packet_pool("pool", BUFFERS, 0, FIXTURE_ROOM);
 	bool large = platform_has_huge_pages() || large_pages_socket() != SOCKET_ID_ANY;
 	struct rte_mbuf *all[BUFFERS];
 
-	(void)state;
 	assert_non_null(pool);
 	assert_int_equal(rte_pktmbuf_alloc_bulk(pool, all, BUFFERS), 0);
 	for (unsigned i = 0; i < BUFFERS; i++) {
@@ -32,13 +31,12 @@ static void buffers_know_their_address(void **state) {
 }
 
 /* Neither one a page, nor at the same place of each. */
-static void buffers_are_packed(void **state) {
+TEST(buffers_are_packed) {
 	struct rte_mempool *pool = packet_pool("pool", BUFFERS, 0, FIXTURE_ROOM);
 	struct rte_mbuf *all[BUFFERS];
 	bool seen[64] = {0};
 	unsigned places = 0;
 
-	(void)state;
 	assert_non_null(pool);
 	assert_int_equal(rte_pktmbuf_alloc_bulk(pool, all, BUFFERS), 0);
 	for (unsigned i = 0; i < BUFFERS; i++) {
@@ -52,11 +50,4 @@ static void buffers_are_packed(void **state) {
 	rte_mempool_free(pool);
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(buffers_know_their_address),
-		cmocka_unit_test(buffers_are_packed),
-	};
-
-	return cmocka_run_group_tests(tests, fixture_start, fixture_stop);
-}
+ALL_TESTS(fixture_start, fixture_stop)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Offline a pool's memory is its own, of large pages where the system has them, and goes with it. */
-#include "test.h"
+#include "test_main.h"
 
 #include <errno.h>
 #include <sys/mman.h>
@@ -16,7 +16,7 @@
 #define ROOM 2176
 #define MEMORY_MB 16 /* of DPDK's, which could not hold the buffers */
 
-static void memory_is_the_pools_own(void **state) {
+TEST(memory_is_the_pools_own) {
 	const struct platform_options options = {
 		.program = "unit-test",
 		.main_core = PLATFORM_ANY_CORE,
@@ -29,7 +29,6 @@ static void memory_is_the_pools_own(void **state) {
 	unsigned char there;
 	void *first;
 
-	(void)state;
 	assert_int_equal(platform_start(&options), 0);
 	assert_true(platform_is_offline());
 	if (platform_has_huge_pages() || large_pages_map(1) == NULL)
@@ -52,15 +51,8 @@ static void memory_is_the_pools_own(void **state) {
 }
 
 static int stop(void **state) {
-	(void)state;
 	platform_stop();
 	return 0;
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(memory_is_the_pools_own),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, stop);
-}
+ALL_TESTS(NULL, stop)

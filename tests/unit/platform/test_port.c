@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Ports: what is asked of a device, and what is left of one that could not be had. */
-#include "test.h"
+#include "test_main.h"
 
 #include <rte_eth_ring.h>
 #include <rte_ethdev.h>
@@ -22,11 +22,10 @@ static uint16_t device_make(const char *name, struct rte_ring **ring) {
 }
 
 /* net_ring has no function to change the MTU, so that what it knows is what it was configured with. */
-static void drivers_know_the_mtu_when_they_are_configured(void **state) {
+TEST(drivers_know_the_mtu_when_they_are_configured) {
 	static const uint16_t mtus[] = {1500, 1982, 4000, 9000};
 	struct rte_mempool *pool = fixture_pool("mtu", 255, FIXTURE_ROOM);
 
-	(void)state;
 	for (size_t i = 0; i < RTE_DIM(mtus); i++) {
 		char name[RTE_ETH_NAME_MAX_LEN], device[RTE_ETH_NAME_MAX_LEN];
 		struct rte_ring *ring;
@@ -46,7 +45,7 @@ static void drivers_know_the_mtu_when_they_are_configured(void **state) {
 }
 
 /* As many queues as are asked for, or as the device has. */
-static void queues_of_a_device(void **state) {
+TEST(queues_of_a_device) {
 	static const struct port_queues cases[][2] = {
 		{{4, 4}, {2, 3}}, {{1, 2}, {1, 2}}, {{1, 1}, {1, 1}}, {{0, 0}, {1, 1}}};
 	struct rte_mempool *pool = fixture_pool("queues", 1023, FIXTURE_ROOM);
@@ -54,7 +53,6 @@ static void queues_of_a_device(void **state) {
 	struct rte_eth_dev_info info;
 	struct rte_ring *rings[3];
 
-	(void)state;
 	for (unsigned r = 0; r < RTE_DIM(rings); r++) {
 		snprintf(device, sizeof(device), "queue_ring%u", r);
 		rings[r] = rte_ring_create(device, QUEUE, SOCKET_ID_ANY, 0);
@@ -86,14 +84,13 @@ static void queues_of_a_device(void **state) {
 }
 
 /* Where the second end cannot be had, for its ring or for itself, the first one goes. */
-static void pair_that_cannot_be_had(void **state) {
+TEST(pair_that_cannot_be_had) {
 	struct rte_mempool *pool = fixture_pool("pair", 255, FIXTURE_ROOM);
 	const unsigned ports = rte_eth_dev_count_avail();
 	struct rte_ring *ring, *other;
 	uint16_t ids[2], taken;
 	int port;
 
-	(void)state;
 	ring = rte_ring_create("pair_1", QUEUE, SOCKET_ID_ANY, 0);
 	assert_int_equal(port_pair("pair", pool, QUEUE, ids), -1);
 	assert_null(rte_ring_lookup("pair_0"));
@@ -118,12 +115,11 @@ static void pair_that_cannot_be_had(void **state) {
 }
 
 /* A device that comes while the process runs, goes, and comes again. */
-static void devices_come_and_go(void **state) {
+TEST(devices_come_and_go) {
 	static const char device[] = "net_null7,no-rx=1";
 	unsigned before = rte_eth_dev_count_avail();
 	uint16_t id;
 
-	(void)state;
 	assert_int_equal(port_plug("net_nobody_knows", "network"), -1);
 	for (int turn = 0; turn < 3; turn++) {
 		assert_int_equal(port_plug(device, "network"), 0);
@@ -137,13 +133,4 @@ static void devices_come_and_go(void **state) {
 	}
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(queues_of_a_device),
-		cmocka_unit_test(pair_that_cannot_be_had),
-		cmocka_unit_test(devices_come_and_go),
-		cmocka_unit_test(drivers_know_the_mtu_when_they_are_configured),
-	};
-
-	return cmocka_run_group_tests(tests, fixture_start, fixture_stop);
-}
+ALL_TESTS(fixture_start, fixture_stop)

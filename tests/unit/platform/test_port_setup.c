@@ -3,7 +3,7 @@
  * Devices that refuse what others take, as DPDK's drivers of clouds do: a port of net_ring with the limits of net_ena or
  * net_gve (DPDK 22.11), put between the program and the library.
  */
-#include "test.h"
+#include "test_main.h"
 
 #include <errno.h>
 
@@ -162,7 +162,7 @@ static bool was_said(const char *what) {
 }
 
 /* Both limits told: what is between them is the driver's own. */
-static void mtus(void **state) {
+TEST(mtus) {
 	static const struct {
 		uint32_t pktlen;
 		uint16_t mtu;
@@ -177,7 +177,6 @@ static void mtus(void **state) {
 		{1518, 1500, 1500},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < RTE_DIM(cases); i++) {
 		struct rte_eth_dev_info info = {.max_rx_pktlen = cases[i].pktlen,
 						.max_mtu = cases[i].mtu};
@@ -187,10 +186,9 @@ static void mtus(void **state) {
 }
 
 /* net_ena says how many descriptors it has, and refuses those that are no power of two. */
-static void powers_of_two(void **state) {
+TEST(powers_of_two) {
 	struct opened o;
 
-	(void)state;
 	device = (struct device){.pktlen = 9234, .mtu = 9216, .least = 128, .most = 1024};
 	device.powers = true;
 	o = open_one(1000, 1500);
@@ -209,10 +207,9 @@ static void powers_of_two(void **state) {
 }
 
 /* net_gve has queues of one size. */
-static void one_size(void **state) {
+TEST(one_size) {
 	struct opened o;
 
-	(void)state;
 	device = (struct device){.pktlen = 1474, .mtu = 1460, .least = 1024, .most = 1024};
 	o = open_one(64, 1500);
 	assert_int_equal(o.ret, 0);
@@ -223,10 +220,9 @@ static void one_size(void **state) {
 }
 
 /* One that is Ethernet's own is taken to be had; a longer one is not. */
-static void mtu_refused(void **state) {
+TEST(mtu_refused) {
 	struct opened o;
 
-	(void)state;
 	device.mtu_set = -EIO;
 	o = open_one(64, 1500);
 	assert_int_equal(o.ret, 0);
@@ -245,10 +241,9 @@ static void mtu_refused(void **state) {
 }
 
 /* net_ena on igb_uio takes interrupts when it is configured, and fails when it is started. */
-static void no_wakes(void **state) {
+TEST(no_wakes) {
 	struct opened o;
 
-	(void)state;
 	device.no_wakes = true;
 	port_wakes_ask(true);
 	o = open_one(64, 1500);
@@ -265,22 +260,13 @@ static void no_wakes(void **state) {
 }
 
 /* Such drivers have no rte_flow. */
-static void no_rules(void **state) {
+TEST(no_rules) {
 	struct opened o;
 
-	(void)state;
 	o = open_one(64, 1500);
 	assert_int_equal(o.ret, 0);
 	assert_false(flow_known(o.id));
 	close_one(&o);
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(mtus),	    cmocka_unit_test(powers_of_two),
-		cmocka_unit_test(one_size), cmocka_unit_test(mtu_refused),
-		cmocka_unit_test(no_wakes), cmocka_unit_test(no_rules),
-	};
-
-	return cmocka_run_group_tests(tests, fixture_start, fixture_stop);
-}
+ALL_TESTS(fixture_start, fixture_stop)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Memory that a driver takes away by itself waits for those who may be reading it. */
-#include "test.h"
+#include "test_main.h"
 
 #include <dlfcn.h>
 #include <sys/mman.h>
@@ -62,10 +62,9 @@ static void unmap_in_the_thread_of_interrupts(struct reader *r) {
 	}
 }
 
-static void memory_is_there_until_the_wait_ends(void **state) {
+TEST(memory_is_there_until_the_wait_ends) {
 	struct reader r = {.memory = map_one()};
 
-	(void)state;
 	unmap_waits(read_once_more, &r);
 	unmap_in_the_thread_of_interrupts(&r);
 	unmap_waits(NULL, NULL);
@@ -75,20 +74,18 @@ static void memory_is_there_until_the_wait_ends(void **state) {
 }
 
 /* Whoever stops the workers would wait for himself. */
-static void an_lcore_does_not_wait(void **state) {
+TEST(an_lcore_does_not_wait) {
 	struct reader r = {.memory = map_one()};
 
-	(void)state;
 	unmap_waits(read_once_more, &r);
 	assert_int_equal(munmap((void *)(uintptr_t)r.memory, SIZE), 0);
 	unmap_waits(NULL, NULL);
 	assert_int_equal(r.waits, 0);
 }
 
-static void nobody_waits_after_the_end(void **state) {
+TEST(nobody_waits_after_the_end) {
 	struct reader r = {.memory = map_one()};
 
-	(void)state;
 	unmap_waits(read_once_more, &r);
 	unmap_waits(NULL, NULL);
 	unmap_in_the_thread_of_interrupts(&r);
@@ -96,19 +93,9 @@ static void nobody_waits_after_the_end(void **state) {
 }
 
 /* EAL loads drivers as the program runs: they find this munmap() before the C library's. */
-static void drivers_find_it(void **state) {
-	(void)state;
+TEST(drivers_find_it) {
 	assert_ptr_equal(dlsym(RTLD_DEFAULT, "munmap"), munmap);
 	assert_ptr_not_equal(dlsym(RTLD_NEXT, "munmap"), munmap);
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(memory_is_there_until_the_wait_ends),
-		cmocka_unit_test(an_lcore_does_not_wait),
-		cmocka_unit_test(nobody_waits_after_the_end),
-		cmocka_unit_test(drivers_find_it),
-	};
-
-	return cmocka_run_group_tests(tests, fixture_start, fixture_stop);
-}
+ALL_TESTS(fixture_start, fixture_stop)

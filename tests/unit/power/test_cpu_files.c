@@ -1,45 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Small files below a folder, and nothing outside of it. */
-#include "test.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "test_main.h"
 #include "power/cpu_files.h"
+#include "test_root.h"
 
-static char folder[] = "/tmp/vcmts-cpus-XXXXXX";
 static struct cpu_files f;
 static char text[CPU_FILES_TEXT];
-
-/* Below the folder that holds the root. */
-static const char *at(const char *name) {
-	static char path[PATH_MAX];
-
-	snprintf(path, sizeof(path), "%s/%s", folder, name);
-	return path;
-}
-
-static void put(const char *name, const char *content, size_t size) {
-	int fd = open(at(name), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-
-	assert_true(fd >= 0);
-	assert_int_equal(write(fd, content, size), size);
-	close(fd);
-}
 
 static int get(const char *name) {
 	return f.read(f.ctx, name, text, sizeof(text));
 }
 
-static void texts_are_read_and_written(void **state) {
-	(void)state;
-	put("root/cpu0/cpufreq/speed", "1200000 \n", 9);
+TEST(texts_are_read_and_written) {
+	root_put_at("root/cpu0/cpufreq/speed", 0, "1200000 \n", 9);
 	assert_int_equal(get("cpu0/cpufreq/speed"), 0);
 	assert_string_equal(text, "1200000");
 	assert_int_equal(cpu_files_read_khz(&f, 0, "speed"), 1200000);
@@ -49,12 +27,12 @@ static void texts_are_read_and_written(void **state) {
 	assert_string_equal(text, "800000");
 	assert_int_equal(cpu_files_read(&f, 0, "nothing", text, sizeof(text)), -ENOENT);
 	assert_int_equal(cpu_files_write(&f, 0, "nothing", "1"), -ENOENT);
-	assert_int_not_equal(access(at("root/cpu0/cpufreq/nothing"), F_OK), 0);
+	assert_int_not_equal(access(root_path("root/cpu0/cpufreq/nothing"), F_OK), 0);
 	assert_int_equal(cpu_files_read_khz(&f, 0, "nothing"), 0);
 	assert_int_equal(f.read(f.ctx, "cpu0/cpufreq/speed", text, 4), -EFBIG);
 }
 
-static void numbers(void **state) {
+TEST(numbers) {
 	static const struct {
 		const char *text;
 		uint32_t khz;
@@ -73,31 +51,29 @@ static void numbers(void **state) {
 		    {"<unsupported>", 0},
 		    {"0001200000", 1200000}};
 
-	(void)state;
 	for (unsigned i = 0; i < ARRAY_COUNT(rows); i++)
 		assert_int_equal(cpu_files_parse_khz(rows[i].text), rows[i].khz);
 }
 
-static void what_is_no_text(void **state) {
+TEST(what_is_no_text) {
 	char much[CPU_FILES_TEXT + 1];
 
-	(void)state;
-	put("root/cpu0/cpufreq/odd", "12\00034", 5);
+	root_put_at("root/cpu0/cpufreq/odd", 0, "12\00034", 5);
 	assert_int_equal(get("cpu0/cpufreq/odd"), -EINVAL);
-	put("root/cpu0/cpufreq/odd", "12\x1b[2J", 6);
+	root_put_at("root/cpu0/cpufreq/odd", 0, "12\x1b[2J", 6);
 	assert_int_equal(get("cpu0/cpufreq/odd"), -EINVAL);
 	memset(much, '1', sizeof(much));
-	put("root/cpu0/cpufreq/odd", much, sizeof(much));
+	root_put_at("root/cpu0/cpufreq/odd", 0, much, sizeof(much));
 	assert_int_equal(get("cpu0/cpufreq/odd"), -EFBIG);
 	assert_string_equal(text, "");
-	put("root/cpu0/cpufreq/odd", "", 0);
+	root_put_at("root/cpu0/cpufreq/odd", 0, "", 0);
 	assert_int_equal(get("cpu0/cpufreq/odd"), 0);
 	assert_string_equal(text, "");
 	assert_int_equal(get("cpu0/cpufreq"), -EINVAL);
-	assert_int_equal(mkfifo(at("root/cpu0/cpufreq/pipe"), 0600), 0);
+	assert_int_equal(mkfifo(root_path("root/cpu0/cpufreq/pipe"), 0600), 0);
 	assert_int_equal(get("cpu0/cpufreq/pipe"), -EINVAL);
 	assert_true(f.write(f.ctx, "cpu0/cpufreq/pipe", "1") < 0);
-	unlink(at("root/cpu0/cpufreq/pipe"));
+	unlink(root_path("root/cpu0/cpufreq/pipe"));
 }
 
 static void assert_outside_is_safe(const char *name) {
@@ -106,79 +82,50 @@ static void assert_outside_is_safe(const char *name) {
 
 	assert_true(get(name) < 0);
 	assert_true(f.write(f.ctx, name, "harm") < 0);
-	fd = open(at("outside"), O_RDONLY);
+	fd = open(root_path("outside"), O_RDONLY);
 	assert_int_equal(read(fd, content, sizeof(content)), 4);
 	assert_string_equal(content, "safe");
 	close(fd);
 }
 
-static void nothing_outside(void **state) {
-	(void)state;
-	put("outside", "safe", 4);
+TEST(nothing_outside) {
+	root_put_at("outside", 0, "safe", 4);
 	assert_outside_is_safe("../outside");
 	assert_outside_is_safe("cpu0/../../outside");
-	assert_outside_is_safe(at("outside"));
-	assert_int_equal(symlink("../../../outside", at("root/cpu0/cpufreq/up")), 0);
+	assert_outside_is_safe(root_path("outside"));
+	assert_int_equal(symlink("../../../outside", root_path("root/cpu0/cpufreq/up")), 0);
 	assert_outside_is_safe("cpu0/cpufreq/up");
-	assert_int_equal(symlink(folder, at("root/cpu0/away")), 0);
+	assert_int_equal(symlink(root, root_path("root/cpu0/away")), 0);
 	assert_outside_is_safe("cpu0/away/outside");
 	/* a link within is what sysfs has */
-	assert_int_equal(symlink("../cpu0/cpufreq", at("root/cpu1/cpufreq")), 0);
-	put("root/cpu0/cpufreq/speed", "7", 1);
+	assert_int_equal(symlink("../cpu0/cpufreq", root_path("root/cpu1/cpufreq")), 0);
+	root_put_at("root/cpu0/cpufreq/speed", 0, "7", 1);
 	assert_int_equal(cpu_files_read_khz(&f, 1, "speed"), 7);
 	assert_int_equal(cpu_files_write_khz(&f, 1, "speed", 8), 0);
 	assert_int_equal(cpu_files_read_khz(&f, 0, "speed"), 8);
 }
 
-static void no_root(void **state) {
+TEST(no_root) {
 	struct cpu_files none;
 
-	(void)state;
-	assert_int_equal(cpu_files_open(&none, at("nowhere")), -ENOENT);
+	assert_int_equal(cpu_files_open(&none, root_path("nowhere")), -ENOENT);
 	assert_null(none.read);
 	cpu_files_close(&none);
-	assert_int_equal(cpu_files_open(&none, at("outside")), -ENOTDIR);
+	assert_int_equal(cpu_files_open(&none, root_path("outside")), -ENOTDIR);
 }
 
 static int make(void **state) {
-	static const char *const folders[] = {"root", "root/cpu0", "root/cpu0/cpufreq",
-					      "root/cpu1"};
-
-	(void)state;
-	if (mkdtemp(folder) == NULL)
+	if (root_make(state) != 0)
 		return -1;
-	for (unsigned i = 0; i < ARRAY_COUNT(folders); i++) {
-		if (mkdir(at(folders[i]), 0700) != 0)
-			return -1;
-	}
-	return cpu_files_open(&f, at("root"));
+	root_put("root/cpu0/cpufreq/speed", "");
+	if (mkdir(root_path("root/cpu1"), 0700) != 0)
+		return -1;
+	return cpu_files_open(&f, root_path("root"));
 }
 
 static int clean(void **state) {
-	static const char *const names[] = {"root/cpu0/cpufreq/up",  "root/cpu0/cpufreq/speed",
-					    "root/cpu0/cpufreq/odd", "root/cpu0/away",
-					    "root/cpu1/cpufreq",     "outside"};
-	static const char *const folders[] = {"root/cpu1", "root/cpu0/cpufreq", "root/cpu0",
-					      "root"};
-	int ret = 0;
-
-	(void)state;
 	cpu_files_close(&f);
-	for (unsigned i = 0; i < ARRAY_COUNT(names); i++)
-		unlink(at(names[i]));
-	for (unsigned i = 0; i < ARRAY_COUNT(folders); i++)
-		ret |= rmdir(at(folders[i]));
-	return ret | rmdir(folder);
+	return root_remove(state);
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(texts_are_read_and_written),
-		cmocka_unit_test(numbers),
-		cmocka_unit_test(what_is_no_text),
-		cmocka_unit_test(nothing_outside),
-		cmocka_unit_test(no_root),
-	};
-
-	return cmocka_run_group_tests(tests, make, clean);
-}
+ALL_TESTS(make, clean)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Each driver by the files that it has; what was written is read back, and what differs is counted. */
-#include "test.h"
+#include "test_main.h"
 
 #include "fake_driver.h"
 #include "power/clock_domains.h"
@@ -11,7 +11,6 @@ static struct cpu_files f;
 static struct cpufreq c;
 
 static int start(void **state) {
-	(void)state;
 	memset(&d, 0, sizeof(d));
 	d.cores[0] = fake_acpi();
 	f = fake_files(&d);
@@ -31,8 +30,7 @@ static uint64_t counted(void) {
 	return sum;
 }
 
-static void acpi_by_setspeed(void **state) {
-	(void)state;
+TEST(acpi_by_setspeed) {
 	assert_int_equal(cpufreq_find(&f, 0, &c), 0);
 	assert_int_equal(d.writes, 0);
 	assert_int_equal(c.state_count, 6);
@@ -55,8 +53,7 @@ static void acpi_by_setspeed(void **state) {
 	assert_int_equal(counted(), 0);
 }
 
-static void between_states_is_rounded(void **state) {
-	(void)state;
+TEST(between_states_is_rounded) {
 	take();
 	assert_true(cpufreq_set(&f, &c, 1250000)); /* has more */
 	assert_int_equal(c.khz, 1400000);
@@ -66,18 +63,7 @@ static void between_states_is_rounded(void **state) {
 	assert_int_equal(c.told, 1u << CPUFREQ_ROUNDED);
 }
 
-static void others_lower_the_limit(void **state) {
-	(void)state;
-	take();
-	d.cores[0].max = 1000000;
-	assert_false(cpufreq_set(&f, &c, 1800000));
-	assert_int_equal(c.khz, 1000000);
-	assert_int_equal(c.wished_khz, 1800000);
-	assert_int_equal(c.counts[CPUFREQ_CLAMPED], 1);
-}
-
-static void others_change_the_governor(void **state) {
-	(void)state;
+TEST(others_change_the_governor) {
 	take();
 	assert_true(cpufreq_is_ours(&f, &c));
 	strcpy(d.cores[0].governor, "ondemand");
@@ -89,8 +75,7 @@ static void others_change_the_governor(void **state) {
 	assert_true(cpufreq_set(&f, &c, 1200000));
 }
 
-static void core_goes_offline(void **state) {
-	(void)state;
+TEST(core_goes_offline) {
 	take();
 	d.cores[0].offline = true;
 	assert_false(cpufreq_set(&f, &c, 1200000));
@@ -101,8 +86,7 @@ static void core_goes_offline(void **state) {
 }
 
 /* Without the permission for the governor the upper limit does it. */
-static void no_permission(void **state) {
-	(void)state;
+TEST(no_permission) {
 	d.cores[0].governor_denied = true;
 	take();
 	assert_int_equal(c.way, CPUFREQ_LIMITS);
@@ -118,8 +102,7 @@ static void no_permission(void **state) {
 }
 
 /* The speed alone may be denied, when the governor is ours already. */
-static void no_permission_for_the_speed(void **state) {
-	(void)state;
+TEST(no_permission_for_the_speed) {
 	d.cores[0].speed_denied = true;
 	take();
 	assert_int_equal(c.way, CPUFREQ_LIMITS);
@@ -129,10 +112,9 @@ static void no_permission_for_the_speed(void **state) {
 }
 
 /* Both limits, never the wrong way round. */
-static void active_by_limits(void **state) {
+TEST(active_by_limits) {
 	static const uint32_t wishes[] = {3500000, 800000, 2000000, 1000000, 3000000, 3500000};
 
-	(void)state;
 	for (unsigned driver = 0; driver < 2; driver++) {
 		d.cores[0] = fake_active(driver == 0 ? "intel_pstate" : "amd-pstate-epp");
 		take();
@@ -159,8 +141,7 @@ static void active_by_limits(void **state) {
 }
 
 /* Passive drivers of others: intel_cpufreq has the governor, cppc_cpufreq here has not. */
-static void passive(void **state) {
-	(void)state;
+TEST(passive) {
 	d.cores[0] = fake_active("intel_cpufreq");
 	d.cores[0].governors = "userspace performance schedutil";
 	take();
@@ -178,54 +159,7 @@ static void passive(void **state) {
 	assert_int_equal(d.cores[0].max, 2100000);
 }
 
-/* Another wish before the former one was read back. */
-static void limits_are_not_crossed_while_unread(void **state) {
-	(void)state;
-	d.cores[0] = fake_active("intel_pstate");
-	take();
-	assert_true(cpufreq_ask(&f, &c, 800000));
-	assert_true(c.unread);
-	assert_true(cpufreq_ask(&f, &c, 2000000));
-	assert_int_equal(d.crossed, 0);
-	assert_true(cpufreq_came(&f, &c, false));
-	assert_false(c.unread);
-	assert_int_equal(c.khz, 2000000);
-	assert_int_equal(counted(), 0);
-}
-
-/* What somebody limited before us stays limited. */
-/* Read too early, they would be taken for those of somebody else. */
-static void limits_come_late(void **state) {
-	(void)state;
-	d.cores[0] = fake_active("intel_pstate");
-	take();
-	d.cores[0].late = 5;
-	assert_true(cpufreq_set(&f, &c, 1200000));
-	assert_int_equal(c.khz, 1200000);
-	assert_true(cpufreq_set(&f, &c, 2000000));
-	assert_int_equal(c.khz, 2000000);
-	assert_int_equal(counted(), 0);
-	d.cores[0].late = 1000; /* a driver that does nothing */
-	assert_false(cpufreq_set(&f, &c, 3000000));
-	assert_int_equal(c.khz, 2000000);
-	assert_int_equal(counted(), 1);
-}
-
-static void limits_that_were_found_hold(void **state) {
-	(void)state;
-	d.cores[0].max = 1400000;
-	d.cores[0].min = 1000000;
-	take();
-	assert_int_equal(c.state_count, 3);
-	assert_int_equal(c.max_khz, 1400000);
-	assert_true(cpufreq_set(&f, &c, 1800000));
-	assert_int_equal(c.khz, 1400000);
-	assert_true(cpufreq_set(&f, &c, 100000));
-	assert_int_equal(c.khz, 1000000);
-}
-
-static void nonsense_is_no_core(void **state) {
-	(void)state;
+TEST(nonsense_is_no_core) {
 	d.cores[0].driver = "";
 	assert_int_equal(cpufreq_find(&f, 0, &c), -EINVAL);
 	d.cores[0].driver = "a driver of many words";
@@ -240,10 +174,9 @@ static void nonsense_is_no_core(void **state) {
 }
 
 /* SST-BF: two kinds of cores. */
-static void base_frequencies(void **state) {
+TEST(base_frequencies) {
 	struct cpufreq cores[3];
 
-	(void)state;
 	for (unsigned i = 0; i < 3; i++) {
 		d.cores[i] = fake_acpi();
 		d.cores[i].base = 1600000;
@@ -262,11 +195,10 @@ static void base_frequencies(void **state) {
 	assert_int_equal(cores[0].max_khz, 1800000);
 }
 
-static void domains(void **state) {
+TEST(domains) {
 	static const unsigned cores[] = {3, 1, 0, 2};
 	unsigned domain_of[4];
 
-	(void)state;
 	for (unsigned i = 0; i < 4; i++)
 		d.cores[i] = fake_acpi();
 	assert_int_equal(clock_domains(&f, cores, 4, domain_of), 4);
@@ -287,26 +219,4 @@ static void domains(void **state) {
 	assert_int_equal(clock_domains(&f, cores, 4, domain_of), 4);
 }
 
-#define TEST(name) cmocka_unit_test_setup(name, start)
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		TEST(acpi_by_setspeed),
-		TEST(between_states_is_rounded),
-		TEST(others_lower_the_limit),
-		TEST(others_change_the_governor),
-		TEST(core_goes_offline),
-		TEST(no_permission),
-		TEST(no_permission_for_the_speed),
-		TEST(active_by_limits),
-		TEST(passive),
-		TEST(limits_are_not_crossed_while_unread),
-		TEST(limits_come_late),
-		TEST(limits_that_were_found_hold),
-		TEST(nonsense_is_no_core),
-		TEST(base_frequencies),
-		TEST(domains),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+EACH_TEST(start, NULL)

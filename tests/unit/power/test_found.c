@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What was found comes back, after a crash, too; and a file that somebody forged does no harm. */
-#include "test.h"
+#include "test_main.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -20,7 +20,6 @@ static char folder[] = "/tmp/vcmts-found-XXXXXX";
 static char path[PATH_MAX];
 
 static int start(void **state) {
-	(void)state;
 	memset(&d, 0, sizeof(d));
 	d.cores[0] = fake_acpi();
 	d.cores[1] = fake_active("intel_pstate");
@@ -57,10 +56,9 @@ static void assert_as_found(void) {
 	assert_int_equal(d.uncore_max, 2400000);
 }
 
-static void restores_what_was_found(void **state) {
+TEST(restores_what_was_found) {
 	unsigned writes;
 
-	(void)state;
 	change_all();
 	assert_int_equal(found_restore(&found, &f), 0);
 	assert_as_found();
@@ -74,8 +72,7 @@ static void restores_what_was_found(void **state) {
 }
 
 /* Where the maximum is refused as long as the minimum is above it, the second turn does it. */
-static void limits_that_cross(void **state) {
-	(void)state;
+TEST(limits_that_cross) {
 	d.cores[1].max = 1000000;
 	found_begin(&found);
 	assert_int_equal(found_core(&found, &f, 1), 0);
@@ -86,10 +83,9 @@ static void limits_that_cross(void **state) {
 	assert_int_equal(d.cores[1].max, 1000000);
 }
 
-static void a_speed_that_was_found(void **state) {
+TEST(a_speed_that_was_found) {
 	struct cpufreq c;
 
-	(void)state;
 	strcpy(d.cores[0].governor, "userspace");
 	d.cores[0].speed = 1200000;
 	found_begin(&found);
@@ -101,20 +97,10 @@ static void a_speed_that_was_found(void **state) {
 	assert_int_equal(d.cores[0].speed, 1200000);
 }
 
-static void says_what_it_could_not(void **state) {
-	(void)state;
-	change_all();
-	d.cores[0].offline = true;
-	assert_int_equal(found_restore(&found, &f), 3);
-	d.cores[0].offline = false;
-	assert_int_equal(found_restore(&found, &f), 0);
-}
-
-static void the_file_has_it_all(void **state) {
+TEST(the_file_has_it_all) {
 	static struct found again;
 	char fault[FOUND_LINE];
 
-	(void)state;
 	assert_int_equal(found_save(&found, path), 0);
 	assert_int_equal(found_load(&again, path, fault), 0);
 	assert_int_equal(again.pid, getpid());
@@ -145,10 +131,9 @@ static void put_file(const char *text, size_t size, mode_t mode) {
 }
 
 /* Of a process that ended. */
-static void leftovers_come_back(void **state) {
+TEST(leftovers_come_back) {
 	struct leftovers sum;
 
-	(void)state;
 	assert_int_equal(leftovers_path(folder, 4242, path), 0);
 	found.began++;
 	assert_int_equal(found_save(&found, path), 0);
@@ -182,7 +167,7 @@ static void leftovers_come_back(void **state) {
 #define BEGIN "vcmts-power 1\nprocess 99999999 1\n"
 
 /* Nothing of a file that is not all right is written. */
-static void forged_files(void **state) {
+TEST(forged_files) {
 	static const char *const texts[] = {
 		"",
 		"\n",
@@ -213,7 +198,6 @@ static void forged_files(void **state) {
 	static struct found again;
 	char fault[FOUND_LINE];
 
-	(void)state;
 	for (unsigned i = 0; i < ARRAY_COUNT(texts); i++) {
 		put_file(texts[i], strlen(texts[i]), 0600);
 		assert_int_equal(found_load(&again, path, fault), -1);
@@ -229,13 +213,12 @@ static void forged_files(void **state) {
 	unlink(path);
 }
 
-static void files_of_others(void **state) {
+TEST(files_of_others) {
 	static struct found again;
 	static char many[FOUND_FILE_MOST + 100];
 	char fault[FOUND_LINE], link[PATH_MAX + 8];
 	size_t used;
 
-	(void)state;
 	put_file(BEGIN "end\n", strlen(BEGIN "end\n"), 0622);
 	assert_int_equal(found_load(&again, path, fault), -1);
 	assert_string_equal(fault, "others may write it");
@@ -260,10 +243,9 @@ static void files_of_others(void **state) {
 }
 
 /* The file that is there stays where the new one cannot be written. */
-static void files_are_whole(void **state) {
+TEST(files_are_whole) {
 	char beside[PATH_MAX + 8];
 
-	(void)state;
 	assert_int_equal(found_save(&found, path), 0);
 	snprintf(beside, sizeof(beside), "%s.new", path);
 	assert_int_equal(mkdir(beside, 0700), 0);
@@ -274,35 +256,15 @@ static void files_are_whole(void **state) {
 	unlink(path);
 }
 
-static void starts_of_processes(void **state) {
-	(void)state;
-	assert_true(process_start(getpid()) > 0);
-	assert_int_equal(process_start(getpid()), process_start(getpid()));
-	assert_int_equal(process_start(INT32_MAX), 0);
-}
-
 static int make_folder(void **state) {
-	(void)state;
 	if (mkdtemp(folder) == NULL)
 		return -1;
 	return leftovers_path(folder, getpid(), path);
 }
 
 static int remove_folder(void **state) {
-	(void)state;
 	return rmdir(folder);
 }
 
-#define TEST(name) cmocka_unit_test_setup(name, start)
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		TEST(limits_that_cross),      TEST(restores_what_was_found),
-		TEST(a_speed_that_was_found), TEST(says_what_it_could_not),
-		TEST(the_file_has_it_all),    TEST(leftovers_come_back),
-		TEST(forged_files),	      TEST(files_of_others),
-		TEST(files_are_whole),	      TEST(starts_of_processes),
-	};
-
-	return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+EACH_TEST(start, NULL)
+ALL_TESTS(make_folder, remove_folder)

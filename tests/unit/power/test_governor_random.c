@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The governor beside a slow model, which keeps all that was and looks it up; and what a step of the load waits. */
-#include "test.h"
+#include "test_main.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "governor_bench.h"
+#include "governor_kit.h"
 #include "pipeline/effort.h"
 #include "random.h"
 
@@ -97,8 +97,8 @@ static bool grows(int at) {
 
 static uint32_t next_state(uint64_t khz) {
 	for (unsigned i = 0; i < 6; i++) {
-		if (bench_states[i] >= khz)
-			return bench_states[i];
+		if (kit_states[i] >= khz)
+			return kit_states[i];
 	}
 	return 1800000;
 }
@@ -119,7 +119,7 @@ static uint32_t model_wish(int at, const struct governor_policy *p, uint32_t flo
 	if (grows(at) || (saturated(at, p) && saturated(before, p)))
 		return ALL;
 	if (changed_at(at - 1) != 0 &&
-	    past[at].now < changed_at(at - 1) + bench_range.transition_ns + g.look_ns)
+	    past[at].now < changed_at(at - 1) + kit_range.transition_ns + g.look_ns)
 		return 0;
 	khz = next_state((uint64_t)past[at - 1].khz * load(at) / p->target);
 	return khz > floor_khz ? khz : floor_khz;
@@ -142,8 +142,8 @@ static uint32_t model_khz(int at, const struct governor_policy *p) {
 /* Readings as no worker would have them: each way of the algorithm is gone often. */
 static void any_reading(struct random *r, struct governor_reading *reading) {
 	if (random_below(r, 10) > 0) {
-		bench_work(reading, g.look_ns,
-			   random_below(r, 80) == 0 ? random_below(r, 101) : random_below(r, 30));
+		kit_work(reading, g.look_ns,
+			 random_below(r, 80) == 0 ? random_below(r, 101) : random_below(r, 30));
 		reading->paused = reading->idle / 2;
 	}
 	if (random_below(r, 300) < 2)
@@ -178,7 +178,7 @@ static void run_random(uint64_t seed, const struct governor_policy *p, uint64_t 
 	uint32_t floor_khz;
 
 	memset(&g, 0, sizeof(g));
-	g.domains[0].range = bench_range;
+	g.domains[0].range = kit_range;
 	governor_start(&g, p, latency, domain_of, 1, 1);
 	floor_khz = g.domains[0].floor_khz;
 	past[0] = (struct past){.now = MS, .moved = true, .khz = 1800000};
@@ -202,8 +202,7 @@ static void run_random(uint64_t seed, const struct governor_policy *p, uint64_t 
 	transitions += g.domains[0].transitions;
 }
 
-static void as_the_model(void **state) {
-	(void)state;
+TEST(as_the_model) {
 	for (unsigned seed = 1; seed <= 20; seed++) {
 		run_random(seed, &governor_saving, 200 * US);
 		run_random(seed + 100, &governor_balanced, 1000 * US);
@@ -229,7 +228,7 @@ static void plant_run(uint64_t now, double rate) {
 		plant.khz = plant.coming;
 		plant.comes_at = 0;
 	}
-	speed = (double)plant.khz / bench_range.max_khz;
+	speed = (double)plant.khz / kit_range.max_khz;
 	plant.queue += rate;
 	if (plant.queue >= speed) {
 		plant.queue -= speed;
@@ -250,7 +249,7 @@ static void plant_look(uint64_t now) {
 	governor_step(&g, now, &plant.r);
 	if (g.domains[0].khz != (plant.comes_at != 0 ? plant.coming : plant.khz)) {
 		plant.coming = g.domains[0].khz;
-		plant.comes_at = now + bench_range.transition_ns;
+		plant.comes_at = now + kit_range.transition_ns;
 	}
 }
 
@@ -264,9 +263,9 @@ static uint64_t longest_wait(double rate, uint64_t latency, uint64_t offset) {
 	unsigned oldest = 0, count = 0;
 
 	memset(&plant, 0, sizeof(plant));
-	plant.khz = bench_range.max_khz;
+	plant.khz = kit_range.max_khz;
 	memset(&g, 0, sizeof(g));
-	g.domains[0].range = bench_range;
+	g.domains[0].range = kit_range;
 	governor_start(&g, &governor_saving, latency, domain_of, 1, 1);
 	for (; now < 50 * MS || now < next - g.look_ns + offset; now += US) {
 		if (now >= next) {
@@ -290,15 +289,14 @@ static uint64_t longest_wait(double rate, uint64_t latency, uint64_t offset) {
 		if ((count - oldest) * US > longest)
 			longest = (count - oldest) * US;
 	}
-	assert_int_equal(plant.khz, bench_range.max_khz);
+	assert_int_equal(plant.khz, kit_range.max_khz);
 	return longest;
 }
 
 /* The floor is derived so that this holds; a microsecond is the grain of the plant. */
-static void steps_wait_no_longer_than_allowed(void **state) {
+TEST(steps_wait_no_longer_than_allowed) {
 	static const uint64_t latencies[] = {50, 100, 200, 400};
 
-	(void)state;
 	for (unsigned l = 0; l < 4; l++) {
 		uint64_t most = 0;
 
@@ -313,13 +311,4 @@ static void steps_wait_no_longer_than_allowed(void **state) {
 		/* and it is used: the floor is no higher than it must be, but for a state */
 		assert_true(l == 0 || most > latencies[l] * US / 4);
 	}
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(as_the_model),
-		cmocka_unit_test(steps_wait_no_longer_than_allowed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* How busy a core was between two questions. */
-#include "test.h"
+#include "test_main.h"
 
 #include "telemetry/busyness.h"
 
@@ -13,18 +13,15 @@ static int ask(uint64_t busy, uint64_t total, uint64_t tsc) {
 }
 
 static int begin(void **state) {
-	(void)state;
 	core = (struct busyness){0};
 	return 0;
 }
 
-static void the_first_is_since_the_start(void **state) {
-	(void)state;
+TEST(the_first_is_since_the_start) {
 	assert_int_equal(ask(1234, 10000, 20000), 12);
 }
 
-static void later_ones_are_since_the_last(void **state) {
-	(void)state;
+TEST(later_ones_are_since_the_last) {
 	ask(0, 10000, 10000);
 	assert_int_equal(ask(1000, 11000, 11000), 100);
 	assert_int_equal(ask(1000, 13000, 13000), 0);
@@ -34,8 +31,7 @@ static void later_ones_are_since_the_last(void **state) {
 }
 
 /* Who asks more often than that gets the share of a window at least, and disturbs nobody. */
-static void never_of_less_than_a_window(void **state) {
-	(void)state;
+TEST(never_of_less_than_a_window) {
 	ask(0, 10000, 10000);
 	ask(0, 11000, 11000); /* idle; from here on busy */
 	for (uint64_t passed = 1; passed < WINDOW; passed += 7)
@@ -44,8 +40,7 @@ static void never_of_less_than_a_window(void **state) {
 	assert_int_equal(ask(WINDOW, 11000 + WINDOW, 11000 + WINDOW), 100);
 }
 
-static void one_that_stands_still_is_not_known(void **state) {
-	(void)state;
+TEST(one_that_stands_still_is_not_known) {
 	assert_int_equal(ask(0, 0, 5), BUSYNESS_UNKNOWN);
 	ask(500, 10000, 10000);
 	ask(900, 20000, 20000);
@@ -54,20 +49,9 @@ static void one_that_stands_still_is_not_known(void **state) {
 }
 
 /* The two numbers are read one behind the other, while the worker goes on. */
-static void never_more_than_all(void **state) {
-	(void)state;
+TEST(never_more_than_all) {
 	ask(0, 10000, 10000);
 	assert_int_equal(ask(2010, 12000, 12000), 100);
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(the_first_is_since_the_start, begin),
-		cmocka_unit_test_setup(later_ones_are_since_the_last, begin),
-		cmocka_unit_test_setup(never_of_less_than_a_window, begin),
-		cmocka_unit_test_setup(one_that_stands_still_is_not_known, begin),
-		cmocka_unit_test_setup(never_more_than_all, begin),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+EACH_TEST(begin, NULL)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Each call that may fail does so once while a capture begins, ends, or follows a change of the server. */
-#include "test.h"
+#include "test_main.h"
 
 #include <string.h>
 
@@ -74,20 +74,18 @@ static void serves(void) {
 	assert_true(server_balanced(&bench->server));
 }
 
-static void beginnings(void **state) {
+TEST(beginnings) {
 	const struct operation o = {
 		"capture begins", capture_begin, end_again, serves, NULL, false, true};
 
-	(void)state;
 	assert_true(every_fault(&o, &bench->server) > 10);
 	assert_false(captures.active);
 }
 
-static void ends(void **state) {
+TEST(ends) {
 	const struct operation o = {"capture ends", capture_end, begin_again, serves,
 				    NULL,	    false,	 false};
 
-	(void)state;
 	begin_again(NULL);
 	assert_int_equal(every_fault(&o, &bench->server), 0); /* it makes none */
 	end_again(NULL);
@@ -95,7 +93,6 @@ static void ends(void **state) {
 }
 
 static int begin(void **state) {
-	(void)state;
 	secret_json_wipe();
 	life_bench_open(bench, 2, 3);
 	for (unsigned w = 0; w < LIFE_WORKERS; w++)
@@ -110,11 +107,4 @@ static int end(void **state) {
 	return fixture_stop(state);
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(beginnings),
-		cmocka_unit_test(ends),
-	};
-
-	return cmocka_run_group_tests(tests, begin, end);
-}
+ALL_TESTS(begin, end)

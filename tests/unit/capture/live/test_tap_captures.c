@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Captures of a server whose groups come, go, and move from worker to worker. */
-#include "test.h"
+#include "test_main.h"
 
 #include <sched.h>
 #include <string.h>
@@ -147,13 +147,12 @@ static void traffic(uint32_t *sent) {
 }
 
 /* Every packet is captured once, in both directions, whichever worker has it. */
-static void parts_that_move(void **state) {
+TEST(parts_that_move) {
 	struct tap_capture *capture;
 	struct mover mover = {false};
 	uint32_t sent = 0;
 	pthread_t thread;
 
-	(void)state;
 	life_bench_open(bench, 2, 2);
 	assert_int_equal(tap_captures_open(&captures, &bench->server), 0);
 	life_bench_launch(bench);
@@ -182,12 +181,11 @@ static void parts_that_move(void **state) {
 }
 
 /* Of a group's parts those that have what is asked for; and what a group has not got has no name. */
-static void parts_that_are_asked_for(void **state) {
+TEST(parts_that_are_asked_for) {
 	struct tap_capture *capture;
 	struct served_group without;
 	struct tap_names *names;
 
-	(void)state;
 	life_bench_open(bench, 2, 5);
 	assert_int_equal(tap_captures_open(&captures, &bench->server), 0);
 	assert_int_equal(tap_site_count(&bench->server), 5 * TAP_GROUP_PARTS + SERVER_PORTS_MAX);
@@ -216,13 +214,12 @@ static uint64_t memory_of(const struct tap_capture *capture) {
 }
 
 /* Groups that come later get rings, too, and all together keep to what a capture may take. */
-static void memory_has_a_bound(void **state) {
+TEST(memory_has_a_bound) {
 	struct service_group comes[3];
 	struct tap_capture *capture;
 	char why[LIVE_LINE] = "";
 	unsigned group;
 
-	(void)state;
 	life_bench_open(bench, 2, 5);
 	assert_int_equal(tap_captures_open(&captures, &bench->server), 0);
 	capture = begin("{\"dropped\":true}");
@@ -246,13 +243,12 @@ static void memory_has_a_bound(void **state) {
 }
 
 /* What is gone is seen no more, whether another one is in its place at the next look or not. */
-static void groups_that_go(void **state) {
+TEST(groups_that_go) {
 	struct service_group comes;
 	struct tap_capture *capture;
 	char why[LIVE_LINE] = "";
 	unsigned group = 0;
 
-	(void)state;
 	life_bench_open(bench, 2, 3);
 	assert_int_equal(tap_captures_open(&captures, &bench->server), 0);
 	life_bench_load(&comes, 3, 0, 1, 2, 0);
@@ -282,13 +278,4 @@ static void groups_that_go(void **state) {
 	service_group_free(&comes);
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(parts_that_move),
-		cmocka_unit_test(parts_that_are_asked_for),
-		cmocka_unit_test(memory_has_a_bound),
-		cmocka_unit_test(groups_that_go),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, fixture_stop);
-}
+ALL_TESTS(NULL, fixture_stop)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A client of the capture socket, whose rings the test fills, and for whom it is the control thread. No EAL is needed. */
-#include "test.h"
+#include "test_main.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -160,37 +160,42 @@ static void client_end(void) {
 	tap_captures_close(&captures);
 }
 
-/* Who asks for the end gets all that was taken until then, however slowly it reads. */
-static void all_until_the_end(void **state) {
-	static uint8_t file[2 * HELD * SIZE];
-	struct tap_place *place;
+/* All until the end that the client asks for. */
+static size_t read_until_end(uint8_t *file, size_t room) {
 	size_t size = 0;
-	bool there = true;
+	bool there;
 
-	(void)state;
-	client_begin("{\"rate\":1000000}\n");
-	place = client_granted();
-	packets_come(place, HELD, 0);
 	assert_int_equal(shutdown(reader, SHUT_WR), 0);
 	there = tap_client_serve(&client, POLLIN, now, false);
 	assert_true(there);
 	client.capture->state = TAP_ENDED;
 	for (int round = 0; there && round < 1000; round++) {
 		there = tap_client_serve(&client, POLLOUT, now, false);
-		size += read_all(file + size, sizeof(file) - size);
+		size += read_all(file + size, room - size);
 	}
 	assert_false(there);
 	tap_client_close(&client);
-	size += read_all(file + size, sizeof(file) - size);
+	return size + read_all(file + size, room - size);
+}
+
+/* Who asks for the end gets all that was taken until then, however slowly it reads. */
+TEST(all_until_the_end) {
+	static uint8_t file[2 * HELD * SIZE];
+	struct tap_place *place;
+	size_t size;
+
+	client_begin("{\"rate\":1000000}\n");
+	place = client_granted();
+	packets_come(place, HELD, 0);
+	size = read_until_end(file, sizeof(file));
 	assert_int_equal(packets_in(file, size), HELD);
 	client_end();
 }
 
 /* The control thread hears of an end once: for each news it makes all views anew. */
-static void told_once(void **state) {
+TEST(told_once) {
 	struct tap_place *place;
 
-	(void)state;
 	client_begin("{\"count\":5}\n");
 	place = client_granted();
 	packets_come(place, 10, 0);
@@ -208,10 +213,9 @@ static void told_once(void **state) {
 }
 
 /* Copies that this thread finds late, all at once, are within the rate, as they came in their time. */
-static void rate_by_their_time(void **state) {
+TEST(rate_by_their_time) {
 	struct tap_place *place;
 
-	(void)state;
 	client_begin("{\"rate\":100}\n");
 	place = client_granted();
 	packets_come(place, 100, 10000001);
@@ -224,13 +228,11 @@ static void rate_by_their_time(void **state) {
 }
 
 /* Drops of two stages have an interface each, and one tally; what is told of them is told once. */
-static void drops_are_told_once(void **state) {
+TEST(drops_are_told_once) {
 	static uint8_t file[1 << 20];
 	struct tap_place *place;
-	size_t size = 0;
-	bool there;
+	size_t size;
 
-	(void)state;
 	client_begin("{\"dropped\":true}\n");
 	place = client_granted();
 	for (unsigned i = 0; i < 4; i++)
@@ -246,16 +248,7 @@ static void drops_are_told_once(void **state) {
 	assert_true(tap_client_serve(&client, POLLOUT, now, false));
 	assert_string_equal(client.output.told,
 			    "captured: 7, matched: 540, beyond the rate: 0, missed: 0");
-	assert_int_equal(shutdown(reader, SHUT_WR), 0);
-	there = tap_client_serve(&client, POLLIN, now, false);
-	assert_true(there);
-	client.capture->state = TAP_ENDED;
-	for (int round = 0; there && round < 1000; round++) {
-		there = tap_client_serve(&client, POLLOUT, now, false);
-		size += read_all(file + size, sizeof(file) - size);
-	}
-	assert_false(there);
-	size += read_all(file + size, sizeof(file) - size);
+	size = read_until_end(file, sizeof(file));
 	assert_int_equal(packets_in(file, size), 7);
 	assert_int_equal(options_in(file, size, STATISTICS_BLOCK, 12, STATISTICS_RECEIVED), 540);
 	assert_int_equal(options_in(file, size, PACKET_BLOCK, 20 + SIZE, PACKET_FLAGS),
@@ -264,12 +257,11 @@ static void drops_are_told_once(void **state) {
 }
 
 /* Groups may come and go as long as a capture lasts: nothing is kept of those that are gone but what they came to. */
-static void places_that_go(void **state) {
+TEST(places_that_go) {
 	static uint8_t file[1 << 20];
 	struct tap_place *gone;
 	size_t size;
 
-	(void)state;
 	client_begin("{}\n");
 	client_granted();
 	for (unsigned turn = 1; turn <= 20; turn++) {
@@ -296,8 +288,7 @@ static void places_that_go(void **state) {
 
 /* Who waits for the control thread, which may be busy for long, is not polled for what is not read; and who is gone is
  * let go. */
-static void between_wish_and_answer(void **state) {
-	(void)state;
+TEST(between_wish_and_answer) {
 	client_begin("{}\nand more\n");
 	assert_int_equal(tap_client_events(&client), 0);
 	assert_true(tap_client_serve(&client, 0, now, false));
@@ -306,10 +297,9 @@ static void between_wish_and_answer(void **state) {
 }
 
 /* However long nothing came, a reader has its time for what comes then. */
-static void patience_begins_with_something(void **state) {
+TEST(patience_begins_with_something) {
 	uint8_t stuff[4096] = {0};
 
-	(void)state;
 	client_begin("{}\n");
 	client_granted();
 	for (int round = 0; tap_output_waits(&client.output) > 0; round++) {
@@ -331,11 +321,10 @@ static void patience_begins_with_something(void **state) {
 }
 
 /* A word of the wish's, whatever it does to a terminal, or where there is none that is text. */
-static void what_it_sent_is_told_as_text(void **state) {
+TEST(what_it_sent_is_told_as_text) {
 	char answer[TAP_LINE + 64] = "";
 	json_t *told;
 
-	(void)state;
 	client_begin_with("{\"stages\":[\"a\\u001b[2J\xc3\xbc\"]}\n", false);
 	read_all((uint8_t *)answer, sizeof(answer) - 1);
 	for (const char *c = answer; *c != '\0' && *c != '\n'; c++)
@@ -345,19 +334,4 @@ static void what_it_sent_is_told_as_text(void **state) {
 			       "found \"a?[2J??\", allowed:"));
 	json_decref(told);
 	client_end();
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(all_until_the_end),
-		cmocka_unit_test(told_once),
-		cmocka_unit_test(rate_by_their_time),
-		cmocka_unit_test(drops_are_told_once),
-		cmocka_unit_test(places_that_go),
-		cmocka_unit_test(between_wish_and_answer),
-		cmocka_unit_test(patience_begins_with_something),
-		cmocka_unit_test(what_it_sent_is_told_as_text),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

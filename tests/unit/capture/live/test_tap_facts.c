@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a packet upstream is of, by its fields and the headers in front of it. No EAL is needed. */
-#include "test.h"
+#include "test_main.h"
 
 #include <string.h>
 
@@ -24,7 +24,6 @@ static struct rte_mbuf buffer;
 static uint8_t bytes[512];
 
 static int begin(void **state) {
-	(void)state;
 	packet_meta_offset = RTE_ALIGN(offsetof(struct rte_mbuf, dynfield1), PACKET_META_ALIGN);
 	up.tables.sessions = sessions;
 	up.tables.session_count = 2;
@@ -51,10 +50,9 @@ static struct tap_facts read_as(enum tap_kind kind) {
 	return f;
 }
 
-static void bursts_have_sessions(void **state) {
+TEST(bursts_have_sessions) {
 	struct tap_facts f;
 
-	(void)state;
 	f = read_as(TAP_BURST);
 	assert_int_equal(f.known, TAP_KNOWS_SESSION);
 	assert_int_equal(f.session, SESSION);
@@ -64,18 +62,16 @@ static void bursts_have_sessions(void **state) {
 	assert_int_equal(read_as(TAP_BURST).known, 0);
 }
 
-static void segments_have_flows(void **state) {
+TEST(segments_have_flows) {
 	struct tap_facts f = read_as(TAP_SEGMENT);
 
-	(void)state;
 	assert_int_equal(f.known, TAP_KNOWS_MODEM | TAP_KNOWS_FLOW | TAP_KNOWS_SESSION);
 	assert_int_equal(f.modem, 7);
 	us_meta(&buffer)->segment.stream = 1;
 	assert_int_equal(read_as(TAP_SEGMENT).known, TAP_KNOWS_SESSION);
 }
 
-static void flows_are_those_there_are(void **state) {
-	(void)state;
+TEST(flows_are_those_there_are) {
 	assert_int_equal(read_as(TAP_PDU).known, tap_kind_knows(TAP_PDU));
 	us_meta(&buffer)->frame.flow = 1; /* it has gone */
 	assert_int_equal(read_as(TAP_PDU).known, TAP_KNOWS_SESSION);
@@ -98,12 +94,11 @@ static void frame_write(uint8_t *frame, uint16_t payload) {
 }
 
 /* They stand in front of what is left of the packet, where they are whole. */
-static void headers_in_front(void **state) {
+TEST(headers_in_front) {
 	uint8_t *frame = bytes + RTE_PKTMBUF_HEADROOM;
 	struct tap_facts f = {0};
 	struct tap_shape s;
 
-	(void)state;
 	frame_write(frame, PAYLOAD);
 	tap_shape_read(TAP_PSP, &buffer, &f, &s);
 	assert_int_equal(s.form, TAP_ETHERNET);
@@ -116,13 +111,4 @@ static void headers_in_front(void **state) {
 	assert_int_equal(f.known, 0);
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(bursts_have_sessions, begin),
-		cmocka_unit_test_setup(segments_have_flows, begin),
-		cmocka_unit_test_setup(flows_are_those_there_are, begin),
-		cmocka_unit_test_setup(headers_in_front, begin),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+EACH_TEST(begin, NULL)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a tap takes of the packets that pass: filters, samples, rates, and what it says of each. No EAL is needed. */
-#include "test.h"
+#include "test_main.h"
 
 #include <string.h>
 
@@ -32,12 +32,13 @@ static struct {
 } buffers[PACKETS];
 static struct rte_mbuf *pkts[PACKETS];
 
-struct rig {
+/* What looks, the stage that it looks at, and what it takes. */
+static struct {
 	struct tap_view v;
 	struct tap_end *end;
 	uint32_t stage;
 	uint64_t reasons[TAP_REASON_WORDS];
-};
+} tap;
 
 static unsigned boundary(const char *stage, enum tap_side side) {
 	for (unsigned s = 0; s < tap_stage_count(DIRECTION_DOWN); s++) {
@@ -66,48 +67,55 @@ static void packets_make(void) {
 	}
 }
 
-static void rig_make(struct rig *r, uint64_t boundaries, const struct tap_filter *filter,
+static void tap_make(uint64_t boundaries, const struct tap_filter *filter,
 		     const struct tap_end_config *config) {
-	memset(r, 0, sizeof(*r));
+	tap_end_free(tap.end);
+	memset(&tap, 0, sizeof(tap));
 	packets_make();
-	r->end = tap_end_create(config);
-	assert_non_null(r->end);
-	r->v.direction = DIRECTION_DOWN;
-	r->stage = TAP_NO_STAGE;
-	r->v.tap.stage = &r->stage;
-	r->v.tables = (struct tap_tables){.d = &down, .names = &names};
-	r->v.clock = &clock_now;
-	r->v.look_count = 1;
-	r->v.looks[0] = (struct tap_look){r->end, *filter, boundaries, r->reasons};
-	tap_view_finish(&r->v, 0, 2);
+	tap.end = tap_end_create(config);
+	assert_non_null(tap.end);
+	tap.v.direction = DIRECTION_DOWN;
+	tap.stage = TAP_NO_STAGE;
+	tap.v.tap.stage = &tap.stage;
+	tap.v.tables = (struct tap_tables){.d = &down, .names = &names};
+	tap.v.clock = &clock_now;
+	tap.v.look_count = 1;
+	tap.v.looks[0] = (struct tap_look){tap.end, *filter, boundaries, tap.reasons};
+	tap_view_finish(&tap.v, 0, 2);
 }
 
-static const struct tap_record *next(struct rig *r) {
+static const struct tap_record *next(void) {
 	static _Alignas(8) uint8_t copy[4096];
 	uint32_t size;
-	const void *entry = tap_ring_first(&r->end->ring, &size);
+	const void *entry = tap_ring_first(&tap.end->ring, &size);
 
 	if (entry == NULL)
 		return NULL;
 	assert_true(size <= sizeof(copy));
 	memcpy(copy, entry, size);
-	tap_ring_take(&r->end->ring);
+	tap_ring_take(&tap.end->ring);
 	return (const struct tap_record *)copy;
+}
+
+static void let_pass(unsigned boundary, struct rte_mbuf **m, uint16_t count) {
+	tap.v.tap.passed(&tap.v.tap, boundary, m, count);
+}
+
+static void let_drop(struct rte_mbuf *m, enum drop_reason reason) {
+	tap.v.tap.dropped(&tap.v.tap, m, reason);
 }
 
 static const struct tap_end_config all = {.snap = TAP_SNAP_MAX, .sample = 1, .ring = 65536};
 
-static void what_is_said(void **state) {
+TEST(what_is_said) {
 	unsigned at = boundary("classify", TAP_OUT);
 	const struct tap_record *r;
-	struct rig rig;
 
-	(void)state;
-	rig_make(&rig, UINT64_C(1) << at, &(struct tap_filter){0}, &all);
-	rig.v.tap.passed(&rig.v.tap, at, pkts, 2);
-	rig.v.tap.passed(&rig.v.tap, at + 1, pkts, 2); /* nobody looks there */
-	next(&rig);
-	r = next(&rig);
+	tap_make(UINT64_C(1) << at, &(struct tap_filter){0}, &all);
+	let_pass(at, pkts, 2);
+	let_pass(at + 1, pkts, 2); /* nobody looks there */
+	next();
+	r = next();
 	assert_int_equal(r->stage, at / 2);
 	assert_int_equal(r->side, TAP_OUT);
 	assert_int_equal(r->reason, DROP_NONE);
@@ -118,54 +126,47 @@ static void what_is_said(void **state) {
 	assert_int_equal(r->size, 60);
 	assert_int_equal(r->wire_size, 60);
 	assert_int_equal(r->bytes[59], 1);
-	assert_null(next(&rig));
-	tap_end_free(rig.end);
+	assert_null(next());
 }
 
 /* Of places that are in no table, as when fields hold what was there before, nothing is said. */
-static void odd_fields(void **state) {
+TEST(odd_fields) {
 	unsigned at = boundary("frame", TAP_OUT);
 	const struct tap_record *r;
-	struct rig rig;
 
-	(void)state;
-	rig_make(&rig, UINT64_C(1) << at, &(struct tap_filter){0}, &all);
+	tap_make(UINT64_C(1) << at, &(struct tap_filter){0}, &all);
 	memset(packet_meta(pkts[0]), 0xff, sizeof(struct packet_meta));
 	pkts[0]->data_len = 3; /* less than the CRC that is still to come */
-	rig.v.tap.passed(&rig.v.tap, at, pkts, 1);
-	r = next(&rig);
+	let_pass(at, pkts, 1);
+	r = next();
 	assert_int_equal(r->known, 0);
 	assert_int_equal(r->size, 0);
 	assert_int_equal(r->form, TAP_DOCSIS);
 	packet_meta(pkts[0])->modem = MODEMS; /* who was there is gone */
 	packet_meta(pkts[0])->flow = 0;
-	rig.v.tap.passed(&rig.v.tap, at, pkts, 1);
-	assert_int_equal(next(&rig)->known, TAP_KNOWS_FLOW);
-	tap_end_free(rig.end);
+	let_pass(at, pkts, 1);
+	assert_int_equal(next()->known, TAP_KNOWS_FLOW);
 }
 
 /* The bytes of a chain of buffers come one behind the other, up to the snap length. */
-static void chains(void **state) {
+TEST(chains) {
 	unsigned at = boundary("classify", TAP_OUT);
 	const struct tap_record *r;
-	struct rig rig;
 
-	(void)state;
-	rig_make(&rig, UINT64_C(1) << at, &(struct tap_filter){0},
+	tap_make(UINT64_C(1) << at, &(struct tap_filter){0},
 		 &(struct tap_end_config){.snap = 130, .sample = 1, .ring = 65536});
 	pkts[0]->next = pkts[1];
 	pkts[1]->next = pkts[2];
-	rig.v.tap.passed(&rig.v.tap, at, pkts, 1);
-	r = next(&rig);
+	let_pass(at, pkts, 1);
+	r = next();
 	assert_int_equal(r->size, 130);
 	assert_int_equal(r->wire_size, 180);
 	assert_int_equal(r->bytes[59], 0);
 	assert_int_equal(r->bytes[60], 1);
 	assert_int_equal(r->bytes[129], 2);
-	tap_end_free(rig.end);
 }
 
-static void filters(void **state) {
+TEST(filters) {
 	static const struct {
 		struct tap_filter filter;
 		unsigned matched; /* of 64 */
@@ -180,98 +181,83 @@ static void filters(void **state) {
 	};
 	unsigned at = boundary("schedule", TAP_OUT);
 
-	(void)state;
 	for (unsigned c = 0; c < ARRAY_COUNT(cases); c++) {
 		unsigned got = 0;
-		struct rig rig;
 
-		rig_make(&rig, UINT64_C(1) << at, &cases[c].filter, &all);
-		rig.v.tap.passed(&rig.v.tap, at, pkts, PACKETS);
-		while (next(&rig) != NULL)
+		tap_make(UINT64_C(1) << at, &cases[c].filter, &all);
+		let_pass(at, pkts, PACKETS);
+		while (next() != NULL)
 			got++;
 		assert_int_equal(got, cases[c].matched);
-		assert_int_equal(rig.end->tallies[at].matched, cases[c].matched);
-		tap_end_free(rig.end);
+		assert_int_equal(tap.end->tallies[at].matched, cases[c].matched);
 	}
 }
 
 /* One in seven, wherever bursts begin: with and without a filter the same. */
-static void samples(void **state) {
+TEST(samples) {
 	unsigned at = boundary("schedule", TAP_OUT);
 
-	(void)state;
 	for (unsigned filtered = 0; filtered < 2; filtered++) {
 		unsigned seen = 0, got = 0;
-		struct rig rig;
 
-		rig_make(&rig, UINT64_C(1) << at,
+		tap_make(UINT64_C(1) << at,
 			 &(struct tap_filter){filtered ? TAP_KNOWS_SESSION : 0, TAP_NOBODY,
 					      TAP_NOBODY, 0x10001},
 			 &(struct tap_end_config){.snap = 64, .sample = 7, .ring = 65536});
 		for (uint16_t n = 1; n <= PACKETS; seen += n++)
-			rig.v.tap.passed(&rig.v.tap, at, pkts, n);
-		while (next(&rig) != NULL)
+			let_pass(at, pkts, n);
+		while (next() != NULL)
 			got++;
 		assert_int_equal(got, (seen + 6) / 7);
-		assert_int_equal(rig.end->tallies[at].matched, seen);
-		tap_end_free(rig.end);
+		assert_int_equal(tap.end->tallies[at].matched, seen);
 	}
 }
 
-static void rates_and_full_rings(void **state) {
+TEST(rates_and_full_rings) {
 	unsigned at = boundary("classify", TAP_OUT), got = 0;
-	struct rig rig;
 
-	(void)state;
-	rig_make(&rig, UINT64_C(1) << at, &(struct tap_filter){0},
+	tap_make(UINT64_C(1) << at, &(struct tap_filter){0},
 		 &(struct tap_end_config){.snap = 64, .sample = 1, .rate = 100, .ring = 65536});
-	rig.v.tap.passed(&rig.v.tap, at, pkts, PACKETS);
-	assert_int_equal(rig.end->tallies[at].limited, PACKETS - 10);
+	let_pass(at, pkts, PACKETS);
+	assert_int_equal(tap.end->tallies[at].limited, PACKETS - 10);
 	for (unsigned i = 0; i < 10; i++)
-		assert_int_equal(next(&rig)->bytes[0], i);
-	assert_null(next(&rig)); /* what is beyond the rate is not copied */
+		assert_int_equal(next()->bytes[0], i);
+	assert_null(next()); /* what is beyond the rate is not copied */
 	time_now.now += 50000000;
-	rig.v.tap.passed(&rig.v.tap, at, pkts, PACKETS);
-	assert_in_range(rig.end->tallies[at].limited, 2 * PACKETS - 15, 2 * PACKETS - 14);
-	tap_end_free(rig.end);
-	rig_make(&rig, UINT64_C(1) << at, &(struct tap_filter){0},
+	let_pass(at, pkts, PACKETS);
+	assert_in_range(tap.end->tallies[at].limited, 2 * PACKETS - 15, 2 * PACKETS - 14);
+	tap_make(UINT64_C(1) << at, &(struct tap_filter){0},
 		 &(struct tap_end_config){.snap = 64, .sample = 1, .ring = 1024});
-	rig.v.tap.passed(&rig.v.tap, at, pkts, PACKETS);
-	while (next(&rig) != NULL)
+	let_pass(at, pkts, PACKETS);
+	while (next() != NULL)
 		got++;
 	assert_in_range(got, 5, 10);
-	assert_int_equal(rig.end->tallies[at].missed, PACKETS - got);
-	tap_end_free(rig.end);
+	assert_int_equal(tap.end->tallies[at].missed, PACKETS - got);
 }
 
-static void drops(void **state) {
+TEST(drops) {
 	const struct tap_record *r;
-	struct rig rig;
-	struct tap *tap = &rig.v.tap;
 
-	(void)state;
-	rig_make(&rig, 0, &(struct tap_filter){TAP_KNOWS_MODEM, 2, 0, 0}, &all);
-	rig.reasons[DROP_FILTER_DENY / 64] |= UINT64_C(1) << DROP_FILTER_DENY % 64;
-	rig.stage = boundary("filter", TAP_IN) / 2;
-	tap->dropped(tap, pkts[1], DROP_FILTER_DENY); /* another modem's */
-	tap->dropped(tap, pkts[2], DROP_CPE_LIMIT); /* another reason */
-	tap->dropped(tap, NULL, DROP_FILTER_DENY);
-	assert_null(next(&rig));
-	tap->dropped(tap, pkts[2], DROP_FILTER_DENY);
-	r = next(&rig);
+	tap_make(0, &(struct tap_filter){TAP_KNOWS_MODEM, 2, 0, 0}, &all);
+	tap.reasons[DROP_FILTER_DENY / 64] |= UINT64_C(1) << DROP_FILTER_DENY % 64;
+	tap.stage = boundary("filter", TAP_IN) / 2;
+	let_drop(pkts[1], DROP_FILTER_DENY); /* another modem's */
+	let_drop(pkts[2], DROP_CPE_LIMIT); /* another reason */
+	let_drop(NULL, DROP_FILTER_DENY);
+	assert_null(next());
+	let_drop(pkts[2], DROP_FILTER_DENY);
+	r = next();
 	assert_int_equal(r->reason, DROP_FILTER_DENY);
-	assert_int_equal(r->stage, rig.stage);
+	assert_int_equal(r->stage, tap.stage);
 	assert_memory_equal(r->mac, macs[2], 6);
-	assert_int_equal(rig.end->tallies[TAP_DROP_SLOT].matched, 1);
-	rig.stage = TAP_NO_STAGE; /* then the modem is not known */
-	tap->dropped(tap, pkts[2], DROP_FILTER_DENY);
-	assert_null(next(&rig));
-	tap_end_free(rig.end);
+	assert_int_equal(tap.end->tallies[TAP_DROP_SLOT].matched, 1);
+	tap.stage = TAP_NO_STAGE; /* then the modem is not known */
+	let_drop(pkts[2], DROP_FILTER_DENY);
+	assert_null(next());
 }
 
 /* Every stage has a side that can be asked for, and every packet that is dropped anywhere is of some kind. */
-static void every_stage_and_reason(void **state) {
-	(void)state;
+TEST(every_stage_and_reason) {
 	for (unsigned d = DIRECTION_DOWN; d <= DIRECTION_UP; d++) {
 		enum direction direction = (enum direction)d;
 		unsigned count = tap_stage_count(direction);
@@ -301,13 +287,9 @@ static void every_stage_and_reason(void **state) {
 	assert_int_equal(tap_kind_at(DIRECTION_DOWN, boundary("transmit", TAP_OUT)), TAP_NOTHING);
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_said), cmocka_unit_test(odd_fields),
-		cmocka_unit_test(chains),	cmocka_unit_test(filters),
-		cmocka_unit_test(samples),	cmocka_unit_test(rates_and_full_rings),
-		cmocka_unit_test(drops),	cmocka_unit_test(every_stage_and_reason),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
+static int end(void **state) {
+	tap_end_free(tap.end);
+	return 0;
 }
+
+ALL_TESTS(NULL, end)

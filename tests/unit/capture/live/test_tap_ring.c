@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The ring of copies against a model, with one thread and with two; and the bucket that bounds their rate. */
-#include "test.h"
+#include "test_main.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -28,13 +28,12 @@ static uint32_t size_of(uint64_t number, uint32_t most) {
 	return (uint32_t)(number * 2654435761u % most) + 1;
 }
 
-static void in_order(void **state) {
+TEST(in_order) {
 	struct random random = {1};
 	struct tap_ring r;
 	uint64_t in = 0, out = 0;
 	uint32_t size;
 
-	(void)state;
 	assert_int_equal(tap_ring_create(&r, 1024), 0);
 	assert_null(tap_ring_first(&r, &size));
 	tap_ring_take(&r); /* harmless */
@@ -68,11 +67,10 @@ static void in_order(void **state) {
 	tap_ring_free(&r);
 }
 
-static void too_large(void **state) {
+TEST(too_large) {
 	struct tap_ring r;
 	uint32_t size;
 
-	(void)state;
 	assert_int_equal(tap_ring_create(&r, 256), 0);
 	assert_null(tap_ring_room(&r, tap_ring_most(&r) + 1));
 	assert_null(tap_ring_room(&r, UINT32_MAX));
@@ -101,12 +99,11 @@ static void *put_all(void *arg) {
 	return NULL;
 }
 
-static void two_threads(void **state) {
+TEST(two_threads) {
 	struct tap_ring r;
 	pthread_t putter;
 	uint32_t size;
 
-	(void)state;
 	assert_int_equal(tap_ring_create(&r, 4096), 0);
 	assert_int_equal(pthread_create(&putter, NULL, put_all, &r), 0);
 	for (uint64_t n = 0; n < HANDED;) {
@@ -133,11 +130,10 @@ static unsigned taken(struct tap_bucket *b, uint64_t from, uint64_t to, uint64_t
 	return n;
 }
 
-static void rates(void **state) {
+TEST(rates) {
 	static const uint32_t list[] = {1, 7, 50, 10000, TAP_RATE_MAX};
 	struct tap_bucket b;
 
-	(void)state;
 	for (unsigned i = 0; i < ARRAY_COUNT(list); i++) {
 		unsigned depth = list[i] / TAP_BUCKET_DEPTH > 0 ? list[i] / TAP_BUCKET_DEPTH : 1;
 		unsigned n;
@@ -149,10 +145,9 @@ static void rates(void **state) {
 }
 
 /* However long nobody asked, no more than the depth goes at once; and a clock that goes back gives nothing. */
-static void bursts(void **state) {
+TEST(bursts) {
 	struct tap_bucket b;
 
-	(void)state;
 	tap_bucket_set(&b, 100);
 	assert_int_equal(taken(&b, 0, 1000, 1), 10);
 	assert_int_equal(taken(&b, 3600 * SECOND, 3600 * SECOND + 1000, 1), 10);
@@ -160,14 +155,4 @@ static void bursts(void **state) {
 	assert_int_equal(taken(&b, 0, 1000, 1), 0);
 	tap_bucket_set(&b, 0);
 	assert_int_equal(taken(&b, 0, 1000, 1), 1000);
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(in_order),    cmocka_unit_test(too_large),
-		cmocka_unit_test(two_threads), cmocka_unit_test(rates),
-		cmocka_unit_test(bursts),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

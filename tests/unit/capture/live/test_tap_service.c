@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The capture socket of a server without groups: who comes is taken when that can be, and answered. No EAL is needed. */
-#include "test.h"
+#include "test_main.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,8 +77,7 @@ static uint64_t busy(void) {
 }
 
 /* And nothing is done when all are served: whoever woke the thread did so once. */
-static void refused(void **state) {
-	(void)state;
+TEST(refused) {
 	begin();
 	answered(connected(), "{}\n", "no service group 0");
 	answered(connected(), "nonsense\n", "found no JSON");
@@ -87,12 +86,11 @@ static void refused(void **state) {
 }
 
 /* Where no descriptor is left a client waits, and the thread does not spin meanwhile. */
-static void no_descriptors(void **state) {
+TEST(no_descriptors) {
 	struct rlimit before, none;
 	uint64_t used;
 	int fd, more[TAP_CLIENTS + 2]; /* as poll() is asked for so many */
 
-	(void)state;
 	begin();
 	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
 	fd = socket(AF_UNIX, SOCK_STREAM, 0);
@@ -111,13 +109,4 @@ static void no_descriptors(void **state) {
 	assert_in_range(used, 0, BUSY_MOST);
 	answered(fd, "{}\n", "no service group 0");
 	end();
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(refused),
-		cmocka_unit_test(no_descriptors),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

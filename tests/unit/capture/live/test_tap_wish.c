@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a client may wish, and what is said of the rest: one line that names what is allowed. */
-#include "test.h"
+#include "test_main.h"
 
 #include <string.h>
 
 #include "capture/live/wish.h"
 #include "random.h"
 
-static bool reads(const char *line, struct tap_wish *w, char why[TAP_LINE]) {
-	memset(why, 0, TAP_LINE);
-	return tap_wish_read(line, strlen(line), w, why);
+static struct tap_wish w;
+static char why[TAP_LINE];
+
+static bool reads(const char *line) {
+	memset(why, 0, sizeof(why));
+	return tap_wish_read(line, strlen(line), &w, why);
 }
 
-static void defaults(void **state) {
-	struct tap_wish w;
-	char why[TAP_LINE];
-
-	(void)state;
-	assert_true(reads("{}", &w, why));
+TEST(defaults) {
+	assert_true(reads("{}"));
 	assert_int_equal(__builtin_popcountll(w.down), 1);
 	assert_int_equal(__builtin_popcountll(w.up), 1);
 	assert_false(w.drops || w.has_group);
@@ -30,18 +29,14 @@ static void defaults(void **state) {
 	assert_int_equal(w.duration, 0);
 }
 
-static void all_keys(void **state) {
+TEST(all_keys) {
 	static const uint8_t mac[6] = {2, 0xab, 0xcd, 0xef, 0, 1};
-	struct tap_wish w;
-	char why[TAP_LINE];
 
-	(void)state;
 	assert_true(reads("{\"group\":0,\"stages\":[\"frame\",\"encrypt_submit\",\"depi:in\"],"
 			  "\"direction\":\"downstream\",\"modem\":\"02:aB:CD:ef:00:01\",\"flow\":7,"
 			  "\"session\":9,\"dropped\":[\"filter_deny\",\"runt\"],\"count\":3,"
 			  "\"seconds\":1.5,\"rate\":5,\"sample\":6,\"snaplen\":100,"
-			  "\"max_size\":5000}",
-			  &w, why));
+			  "\"max_size\":5000}"));
 	assert_int_equal(__builtin_popcountll(w.down), 3);
 	assert_int_equal(w.up, 0);
 	assert_true(w.has_group && w.group == 0 && w.drops);
@@ -61,22 +56,18 @@ static void all_keys(void **state) {
 }
 
 /* All reasons of a direction, and no stage unless one is asked for. */
-static void drops(void **state) {
-	struct tap_wish w;
-	char why[TAP_LINE];
-
-	(void)state;
-	assert_true(reads("{\"dropped\":true,\"direction\":\"upstream\"}", &w, why));
+TEST(drops) {
+	assert_true(reads("{\"dropped\":true,\"direction\":\"upstream\"}"));
 	assert_int_equal(w.down | w.up, 0);
 	for (unsigned r = 0; r < DROP_REASONS; r++)
 		assert_int_equal(w.reasons[r / 64] >> r % 64 & 1,
 				 drop_in((enum drop_reason)r, DIRECTION_UP));
-	assert_true(reads("{\"dropped\":false}", &w, why));
+	assert_true(reads("{\"dropped\":false}"));
 	assert_false(w.drops);
 	assert_int_not_equal(w.down, 0);
 }
 
-static void refusals(void **state) {
+TEST(refusals) {
 	static const char *const lines[][2] = {
 		{"", "found no JSON"},
 		{"[]", "found no JSON object"},
@@ -116,27 +107,22 @@ static void refusals(void **state) {
 		{"{\"flow\":1,\"stages\":[\"depi\"]}", "flow: it is not known"},
 		{"{\"session\":1,\"stages\":[\"filter\"]}", "session: it is not known"},
 	};
-	struct tap_wish w;
-	char why[TAP_LINE];
 
-	(void)state;
 	for (unsigned i = 0; i < ARRAY_COUNT(lines); i++) {
-		assert_false(reads(lines[i][0], &w, why));
+		assert_false(reads(lines[i][0]));
 		assert_non_null(strstr(why, lines[i][1]));
 		assert_null(strchr(why, '\n'));
 	}
 }
 
 /* Whatever is broken in a good line is refused, or good in its turn; nothing is read behind its end. */
-static void broken_lines(void **state) {
+TEST(broken_lines) {
 	static const char good[] =
 		"{\"group\":1,\"stages\":[\"frame\"],\"modem\":\"02:00:00:00:00:01\""
 		",\"dropped\":[\"runt\"],\"seconds\":1.5,\"count\":10}";
 	struct random random = {7};
-	struct tap_wish w;
-	char why[TAP_LINE], line[sizeof(good)];
+	char line[sizeof(good)];
 
-	(void)state;
 	for (int i = 0; i < 20000; i++) {
 		size_t size = random_below(&random, sizeof(good));
 		unsigned flips = 1 + random_below(&random, 3);
@@ -148,13 +134,4 @@ static void broken_lines(void **state) {
 		why[0] = '\0';
 		assert_true(tap_wish_read(line, size, &w, why) || why[0] != '\0');
 	}
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(defaults), cmocka_unit_test(all_keys),	    cmocka_unit_test(drops),
-		cmocka_unit_test(refusals), cmocka_unit_test(broken_lines),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The clock of a replay: nothing happens in the steps that it leaves out, and they are most. */
-#include "test.h"
+#include "test_main.h"
 
 #include <string.h>
 
@@ -105,25 +105,21 @@ static void compare(const char *limits, const char *more, uint64_t gap_ns, uint6
 	assert_true(all.steps > 2 * some.steps);
 }
 
-static void a_slow_group(void **state) {
-	(void)state;
+TEST(a_slow_group) {
 	compare("", "rate_limit: 1 Mbps\n", 10000000, 8);
 }
 
-static void a_slow_flush(void **state) {
-	(void)state;
+TEST(a_slow_flush) {
 	compare("", "rphy: {mtu: 9000, flush: 100 ms}\n", 10000000, 8);
 }
 
 /* The times of arrivals are between two steps, and less than a step apart, too. */
-static void short_gaps(void **state) {
-	(void)state;
+TEST(short_gaps) {
 	compare("", "rate_limit: 2 Mbps\nrphy: {mtu: 1500, flush: 13 us}\n", 25000, 8);
 }
 
 /* What flows wait for comes to an end while the group's limit holds them back. */
-static void rates_within_the_limit(void **state) {
-	(void)state;
+TEST(rates_within_the_limit) {
 	compare("max_sustained_rate: 20 Mbps, max_traffic_burst: 2000 B, ",
 		"rate_limit: 100 Mbps\nrphy: {flush: 10 us}\n", 30000, 8);
 	compare("max_sustained_rate: 20 Mbps, max_traffic_burst: 2000 B, "
@@ -132,11 +128,10 @@ static void rates_within_the_limit(void **state) {
 }
 
 /* Something is held nearly all of the time. */
-static void six_minutes(void **state) {
+TEST(six_minutes) {
 	static struct played p;
 	uint64_t last = 0;
 
-	(void)state;
 	play(&p, "", "rate_limit: 7 kbps\n", 2700000000, 60 * CLOCK_NS_PER_S, replay_next);
 	for (uint32_t n = 0; n < PACKETS; n++)
 		last = RTE_MAX(last, p.back_at[n]);
@@ -145,8 +140,7 @@ static void six_minutes(void **state) {
 	assert_in_range(p.steps, PACKETS, 8 * PACKETS);
 }
 
-static void nothing_is_held(void **state) {
-	(void)state;
+TEST(nothing_is_held) {
 	server_bench_open(bench, server_bench_text, 1024);
 	assert_int_equal(replay_next(&bench->server, 1000, 1001), 1001);
 	assert_int_equal(replay_next(&bench->server, 1000, UINT64_MAX), UINT64_MAX);
@@ -154,12 +148,4 @@ static void nothing_is_held(void **state) {
 	server_bench_close(bench);
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_slow_group), cmocka_unit_test(a_slow_flush),
-		cmocka_unit_test(short_gaps),	cmocka_unit_test(rates_within_the_limit),
-		cmocka_unit_test(six_minutes),	cmocka_unit_test(nothing_is_held),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, fixture_stop);
-}
+ALL_TESTS(NULL, fixture_stop)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What systemd is told, by a socket of the test's: that packets can come, of a reload, that the workers make rounds. */
-#include "test.h"
+#include "test_main.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -52,7 +52,6 @@ static int listen_at(bool abstract) {
 }
 
 static int setup(void **state) {
-	(void)state;
 	memset(workers, 0, sizeof(workers));
 	server = (struct server){.workers = workers, .worker_count = WORKERS};
 	server.layout.cores[1] = 3;
@@ -64,7 +63,6 @@ static int setup(void **state) {
 }
 
 static int teardown(void **state) {
-	(void)state;
 	close(sock);
 	unlink(path);
 	unsetenv("NOTIFY_SOCKET");
@@ -79,12 +77,11 @@ static unsigned long long monotonic_us(void) {
 	return (unsigned long long)t.tv_sec * 1000000 + (unsigned long long)t.tv_nsec / 1000;
 }
 
-static void the_life_of_a_service(void **state) {
+TEST(the_life_of_a_service) {
 	const struct server_devices devices = {0};
 	unsigned long long usec = 0, before = monotonic_us();
 	struct reload reload;
 
-	(void)state;
 	reload_open(&reload, &server, "/nowhere/sg.yaml", &devices);
 	service_open(&service, &server);
 	service_watch_reloads(&service, &reload);
@@ -103,10 +100,9 @@ static void the_life_of_a_service(void **state) {
 }
 
 /* Only where all make rounds, and no more often than a quarter of its time. */
-static void the_watchdog_wants_all_workers(void **state) {
+TEST(the_watchdog_wants_all_workers) {
 	uint64_t now;
 
-	(void)state;
 	service_open(&service, &server);
 	assert_int_equal(service.notify.watchdog_ns, 8 * SECOND);
 	service_ready(&service);
@@ -162,13 +158,12 @@ static void the_first_makes_a_round(void) {
 		sched_yield();
 }
 
-static void a_worker_that_hangs_stops_it(void **state) {
+TEST(a_worker_that_hangs_stops_it) {
 	static const struct stage stages[] = {{.name = "hang", .run = hang, .polls = true}};
 	struct pipeline p = {.stages = stages, .count = 1};
 	pthread_t threads[WORKERS];
 	uint64_t now;
 
-	(void)state;
 	assert_int_equal(worker_add(&workers[1], &p), 0);
 	service_open(&service, &server);
 	service_ready(&service);
@@ -202,10 +197,9 @@ static void a_worker_that_hangs_stops_it(void **state) {
 }
 
 /* The whole process stood still: that is no worker's fault. */
-static void a_stop_of_all_is_no_stall(void **state) {
+TEST(a_stop_of_all_is_no_stall) {
 	uint64_t now = 1;
 
-	(void)state;
 	watch_open(&service.watch, &server, now);
 	for (unsigned i = 0; i < 3; i++)
 		watch_workers(&service.watch, now += 100 * SECOND);
@@ -226,10 +220,9 @@ static void say_nothing_yet(void) {
 }
 
 /* A worker that was kept from its work is told of with how often, since the last look. */
-static void how_often_a_worker_was_away(void **state) {
+TEST(how_often_a_worker_was_away) {
 	uint64_t now = 1;
 
-	(void)state;
 	say_nothing_yet();
 	watch_open(&service.watch, &server, now);
 	for (unsigned look = 0; look < 2; look++) {
@@ -245,7 +238,7 @@ static void how_often_a_worker_was_away(void **state) {
 }
 
 /* At the first look only where it is not up, and then each change once. */
-static void ports_that_come_and_go(void **state) {
+TEST(ports_that_come_and_go) {
 	static const enum server_port_state states[] = {SERVER_PORT_UP,	  SERVER_PORT_UP,
 							SERVER_PORT_DOWN, SERVER_PORT_DOWN,
 							SERVER_PORT_UP,	  SERVER_PORT_GONE};
@@ -254,7 +247,6 @@ static void ports_that_come_and_go(void **state) {
 					       {.sg = &sg[1], .there = true}};
 	struct server_port *port = &server.ports.list[0];
 
-	(void)state;
 	server.groups = groups;
 	server.group_count = 2;
 	server.ports.count = 2; /* the second one is not open */
@@ -286,11 +278,10 @@ static void ports_that_come_and_go(void **state) {
 	groups[0].there = groups[1].there = true;
 }
 
-static void what_changes_is_told(void **state) {
+TEST(what_changes_is_told) {
 	static struct served_group groups[2];
 	uint64_t now;
 
-	(void)state;
 	service_open(&service, &server);
 	service_ready(&service);
 	hear();
@@ -307,8 +298,7 @@ static void what_changes_is_told(void **state) {
 	assert_string_equal(hear(), "");
 }
 
-static void an_abstract_socket(void **state) {
-	(void)state;
+TEST(an_abstract_socket) {
 	close(sock);
 	unlink(path);
 	listen_at(true);
@@ -318,11 +308,10 @@ static void an_abstract_socket(void **state) {
 }
 
 /* Said once, and harmless: no watchdog where its time is none, nothing where nobody listens. */
-static void what_cannot_be_told_is_left(void **state) {
+TEST(what_cannot_be_told_is_left) {
 	static const char *const times[] = {"0", "", "soon", "-1", "99999999999999999999"};
 	uint64_t now;
 
-	(void)state;
 	for (unsigned i = 0; i < ARRAY_COUNT(times); i++) {
 		setenv("WATCHDOG_USEC", times[i], 1);
 		service_open(&service, &server);
@@ -349,18 +338,4 @@ static void what_cannot_be_told_is_left(void **state) {
 	assert_string_equal(hear(), "");
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(the_life_of_a_service, setup, teardown),
-		cmocka_unit_test_setup_teardown(the_watchdog_wants_all_workers, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_worker_that_hangs_stops_it, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_stop_of_all_is_no_stall, setup, teardown),
-		cmocka_unit_test_setup_teardown(how_often_a_worker_was_away, setup, teardown),
-		cmocka_unit_test_setup_teardown(ports_that_come_and_go, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_changes_is_told, setup, teardown),
-		cmocka_unit_test_setup_teardown(an_abstract_socket, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_cannot_be_told_is_left, setup, teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+EACH_TEST(setup, teardown)

@@ -8,9 +8,11 @@
 #include <string.h>
 
 #include "control/methods/methods.h"
+#include "server/changes.h"
 
 #include "groups_bench.h"
 #include "rpc_answer.h"
+#include "short_json.h"
 
 #define GROUPS 2
 
@@ -21,21 +23,32 @@ static struct metrics_source metrics;
 static struct methods methods;
 static struct rpc rpc;
 
-/* The whole answer. */
-static inline json_t *asked(const char *method, const char *params) {
-	char text[512], *answer;
-	struct rpc_work *w;
-	json_t *json;
+static inline struct rpc_work *begun(const char *method, const char *params) {
+	json_t *request = json_pack("{s:s, s:s, s:o, s:i}", "jsonrpc", "2.0", "method", method,
+				    "params", json_of(params), "id", 1);
+	char *text = json_dumps(request, 0);
+	struct rpc_work *w = rpc_begin(&rpc, text, strlen(text));
 
-	snprintf(text, sizeof(text),
-		 "{\"jsonrpc\":\"2.0\",\"method\":\"%s\",\"params\":%s,\"id\":1}", method, params);
-	w = rpc_begin(&rpc, text, strlen(text));
+	free(text);
+	json_decref(request);
+	return w;
+}
+
+/* The whole answer to what was begun, which waits for nothing now. */
+static inline json_t *ended(struct rpc_work *w) {
+	json_t *json;
+	char *answer;
+
 	while (!rpc_go_on(w))
 		assert_false(rpc_waits(w));
 	answer = rpc_answer(w);
 	json = json_loads(answer, 0, NULL);
 	free(answer);
 	return json;
+}
+
+static inline json_t *asked(const char *method, const char *params) {
+	return ended(begun(method, params));
 }
 
 static inline json_t *told(const char *method, const char *params) {
@@ -88,7 +101,6 @@ static inline const char *word(const json_t *json, const char *path) {
 }
 
 static inline int begin(void **state) {
-	(void)state;
 	groups_bench_config(bench, GROUPS, threads);
 	groups_bench_open(bench);
 	reload_open(&reload, &bench->server, "/no/such/file", &(struct server_devices){0});
@@ -101,7 +113,7 @@ static inline int begin(void **state) {
 }
 
 static inline int end(void **state) {
-	(void)state;
+	server_changes_settle(&bench->server);
 	reload_free(&reload);
 	groups_bench_close(bench);
 	return 0;

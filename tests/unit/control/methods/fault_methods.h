@@ -186,7 +186,6 @@ static inline void group_file_make(void) {
 }
 
 static inline int begin(void **state) {
-	(void)state;
 	secret_json_wipe();
 	life_bench_open(bench, 2, 5);
 	for (unsigned w = 0; w < LIFE_WORKERS; w++)
@@ -207,7 +206,6 @@ static inline int begin(void **state) {
 }
 
 static inline int end(void **state) {
-	(void)state;
 	server_changes_settle(&bench->server);
 	reload_free(&reload);
 	event_journal_leave(methods.events.journal, &subscriber);

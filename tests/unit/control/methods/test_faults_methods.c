@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Each call that may fail does so once in each method of the control socket: the client is told the truth. */
 #include "fault_methods.h"
+#include "test_main.h"
 
 #define SECOND "\"mac\": \"02:01:00:00:01:02\""
 #define NEW "\"mac\": \"02:01:00:00:01:09\""
@@ -34,8 +35,7 @@ static void key_step(const char *method, const char *params) {
 	json_decref(group);
 }
 
-static void keys(void **state) {
-	(void)state;
+TEST(keys) {
 	key_step("key.install", "{\"group\": 1, \"said\": 1, \"key\": "
 				"\"ff0102030405060708090a0b0c0d0e0f\", "
 				"\"iv\": \"ff1112131415161718191a1b1c1d1e1f\"}");
@@ -96,16 +96,15 @@ static void try_object(const struct object *o, struct object_request r[6]) {
 	must(&take);
 }
 
-static void objects(void **state) {
+TEST(objects) {
 	static struct object_request requests[ARRAY_COUNT(all_objects)][6];
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_COUNT(all_objects); i++)
 		try_object(&all_objects[i], requests[i]);
 }
 
 /* Objects that traffic uses. */
-static void what_is_in_use(void **state) {
+TEST(what_is_in_use) {
 	static const struct change all[] = {
 		{{"modem.set", MODEM(SECOND, ", \"max_aggregate_rate\": \"50 Mbps\"")},
 		 {"modem.set", MODEM(SECOND, ", \"max_aggregate_rate\": null")}},
@@ -116,12 +115,11 @@ static void what_is_in_use(void **state) {
 		 {"group.set", "{\"group\": 1, \"values\": {\"rate_limit\": null}}"}},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_COUNT(all); i++)
 		try(&all[i]);
 }
 
-static void groups(void **state) {
+TEST(groups) {
 	char params[96];
 	const struct request add = {"group.add", params},
 			     take = {"group.remove", "{\"group\": 3, \"limit\": \"1ms\"}"};
@@ -130,7 +128,6 @@ static void groups(void **state) {
 				    resume = {"group.resume", "{\"group\": 2}"};
 	static const struct change rests = {drain, resume}, goes_on = {resume, drain};
 
-	(void)state;
 	snprintf(params, sizeof(params), "{\"file\": \"%s\"}", group_path);
 	try(&comes);
 	must(&add);
@@ -142,7 +139,7 @@ static void groups(void **state) {
 	must(&resume);
 }
 
-static void workers_and_measures(void **state) {
+TEST(workers_and_measures) {
 	static const struct request drain = {"worker.drain", "{\"core\": 1, \"to\": 2}"},
 				    resume = {"worker.resume", "{\"core\": 1}"};
 	static const struct change all[] = {
@@ -152,7 +149,6 @@ static void workers_and_measures(void **state) {
 	};
 	static const struct change goes_back = {resume, drain};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_COUNT(all); i++)
 		try(&all[i]);
 	must(&drain);
@@ -167,7 +163,7 @@ static void power_is_undone(void *context) {
 			    sizeof(bench->server.power));
 }
 
-static void frequencies(void **state) {
+TEST(frequencies) {
 	static const struct change c = {
 		{"power.set", "{\"policy\": \"saving\", \"idle\": \"spin\", \"empty_rounds\": 7, "
 			      "\"longest_pause_us\": 30, \"latency_us\": 90, \"transition_us\": 5, "
@@ -179,7 +175,6 @@ static void frequencies(void **state) {
 	const struct operation o = {
 		"power.set", run, power_is_undone, serves, (void *)(uintptr_t)&c, false, false};
 
-	(void)state;
 	bench->server.power.driver = POWER_DRIVER_SIMULATED;
 	methods.power = power_create(&bench->server, &place);
 	assert_non_null(methods.power);
@@ -215,13 +210,12 @@ static void files_of_server_write(void) {
 }
 
 /* What differs in the second file are values, and a modem less. */
-static void reloads(void **state) {
+TEST(reloads) {
 	static const struct request r = {"config.reload", "{}"};
 	static const struct change c = {r, r};
 	const struct operation o = {
 		r.method, reload_other, reload_served, serves, (void *)(uintptr_t)&c, true, false};
 
-	(void)state;
 	files_of_server_write();
 	reload.path = served_path;
 	must(&r);
@@ -243,17 +237,16 @@ static enum outcome subscribe(void *context) {
 	return outcome;
 }
 
-static void subscribers(void **state) {
+TEST(subscribers) {
 	static const struct change c = {
 		{"events.subscribe", "{\"keys\": true, \"groups\": [1, 2]}"}, {NULL, NULL}};
 	const struct operation o = {c.run.method,	   subscribe, leave, NULL,
 				    (void *)(uintptr_t)&c, false,     true};
 
-	(void)state;
 	try_operation(&o);
 }
 
-static void readings(void **state) {
+TEST(readings) {
 	static const struct request all[] = {
 		{"server.info", "{}"},
 		{"group.list", "{}"},
@@ -267,13 +260,12 @@ static void readings(void **state) {
 		{"config.refuse", "{}"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_COUNT(all); i++)
 		try_reading(all[i].method, all[i].params);
 }
 
 /* A request is compared with the other groups of its ports, as a file is. */
-static void what_another_group_has(void **state) {
+TEST(what_another_group_has) {
 	static const struct request taken = {
 		"channel.add", "{\"group\": 1, \"channel\": {\"id\": 7, " CHANNEL "66049}}"};
 	const char *answer = answer_to(&taken);
@@ -283,7 +275,6 @@ static void what_another_group_has(void **state) {
 	json_t *json;
 	char *text;
 
-	(void)state;
 	assert_int_equal(bench->server.groups[1].sg->channels[0].session, 66049);
 	assert_non_null(strstr(answer,
 			       "channel.session: found 0x00010201 again, allowed: it in one "
@@ -300,28 +291,11 @@ static void what_another_group_has(void **state) {
 }
 
 /* A method that is new needs a request above. */
-static void every_method_is_tried(void **state) {
-	(void)state;
+TEST(every_method_is_tried) {
 	for (size_t i = 0; i < rpc.method_count; i++) {
 		if (!is_tried(rpc.methods[i].name))
 			fail_msg("%s: no test has calls fail in it", rpc.methods[i].name);
 	}
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(keys),
-		cmocka_unit_test(objects),
-		cmocka_unit_test(what_is_in_use),
-		cmocka_unit_test(groups),
-		cmocka_unit_test(workers_and_measures),
-		cmocka_unit_test(frequencies),
-		cmocka_unit_test(reloads),
-		cmocka_unit_test(subscribers),
-		cmocka_unit_test(readings),
-		cmocka_unit_test(what_another_group_has),
-		cmocka_unit_test(every_method_is_tried),
-	};
-
-	return cmocka_run_group_tests(tests, begin, end);
-}
+ALL_TESTS(begin, end)

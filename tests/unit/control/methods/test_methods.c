@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a client may ask of a server of two groups, and what it is told. */
-#include "test.h"
+#include "test_main.h"
 
 #include <unistd.h>
 
 #include "asking.h"
 
-static void who_it_is(void **state) {
+TEST(who_it_is) {
 	static char control[] = "net_control";
 	struct service_group *second = &bench->server.groups[1].live.sg;
 	json_t *info;
 
-	(void)state;
 	assert_ptr_equal(bench->server.groups[1].sg, second);
 	second->control_port.device = control;
 	info = told("server.info", "{}");
@@ -32,24 +31,22 @@ static void who_it_is(void **state) {
 	json_decref(info);
 }
 
-static void which_group(void **state) {
-	json_t *group = told("group.get", "{\"group\": 2}");
+TEST(which_group) {
+	json_t *group = told("group.get", "{group: 2}");
 
-	(void)state;
 	assert_int_equal(number(group, "id"), 2);
 	json_decref(group);
 	refused("group.get", "{}", RPC_WRONG_PARAMS, "group: found nothing, allowed: 1, 2");
-	refused("group.get", "{\"group\": 3}", RPC_REFUSED, "group: found \"3\", allowed: 1, 2");
+	refused("group.get", "{group: 3}", RPC_REFUSED, "group: found \"3\", allowed: 1, 2");
 	refused("modem.list", "{}", RPC_WRONG_PARAMS, "group: found nothing, allowed: 1, 2");
-	refused("counters.get", "{\"group\": 3}", RPC_REFUSED, "group: found \"3\", allowed: 1, 2");
-	refused("group.get", "{\"group\": 65536}", RPC_WRONG_PARAMS,
+	refused("counters.get", "{group: 3}", RPC_REFUSED, "group: found \"3\", allowed: 1, 2");
+	refused("group.get", "{group: 65536}", RPC_WRONG_PARAMS,
 		"group.get: group: found \"65536\", allowed: a number, 1 to 65535");
 }
 
-static void what_a_group_has(void **state) {
-	json_t *group = told("group.get", "{\"group\": 1}"), *all = told("group.list", "{}");
+TEST(what_a_group_has) {
+	json_t *group = told("group.get", "{group: 1}"), *all = told("group.list", "{}");
 
-	(void)state;
 	assert_int_equal(number(group, "modems"), 2);
 	assert_int_equal(number(group, "rate_limit"), 10000000000);
 	assert_int_equal(number(group, "channels.1.rate"), 500000000);
@@ -65,12 +62,11 @@ static void what_a_group_has(void **state) {
 	json_decref(all);
 }
 
-static void modems_in_parts(void **state) {
-	json_t *first = told("modem.list", "{\"group\": 1, \"count\": 1}");
-	json_t *second = told("modem.list", "{\"group\": 1, \"count\": 1, \"first\": 1}");
-	json_t *behind = told("modem.list", "{\"group\": 1, \"first\": 65535}");
+TEST(modems_in_parts) {
+	json_t *first = told("modem.list", "{group: 1, count: 1}");
+	json_t *second = told("modem.list", "{group: 1, count: 1, first: 1}");
+	json_t *behind = told("modem.list", "{group: 1, first: 65535}");
 
-	(void)state;
 	assert_int_equal(json_array_size(at(first, "modems")), 1);
 	assert_string_equal(word(first, "modems.0.mac"), "02:01:00:00:00:01");
 	assert_int_equal(number(first, "modems.0.upstream_service_flows"), 1);
@@ -84,19 +80,18 @@ static void modems_in_parts(void **state) {
 }
 
 /* In the places of a group that changes there may be nothing. */
-static void free_places_are_not_told(void **state) {
+TEST(free_places_are_not_told) {
 	struct live_group *live = &bench->server.groups[0].live;
 	struct modem *modems = live->sg.modems;
 	json_t *list, *group;
 
-	(void)state;
 	modems[1].service_flow_count = 0;
 	live->modems--;
-	list = told("modem.list", "{\"group\": 1, \"count\": 1}");
-	group = told("group.get", "{\"group\": 1}");
+	list = told("modem.list", "{group: 1, count: 1}");
+	group = told("group.get", "{group: 1}");
 	assert_null(json_object_get(list, "next"));
 	assert_int_equal(number(group, "modems"), 1);
-	refused("modem.get", "{\"group\": 1, \"mac\": \"02:01:00:00:00:02\"}", RPC_REFUSED,
+	refused("modem.get", "{group: 1, mac: '02:01:00:00:00:02'}", RPC_REFUSED,
 		"mac: service group 1 has no modem 02:01:00:00:00:02");
 	modems[1].service_flow_count = 1;
 	live->modems++;
@@ -104,48 +99,14 @@ static void free_places_are_not_told(void **state) {
 	json_decref(group);
 }
 
-static void a_modem(void **state) {
-	json_t *modem = told("modem.get", "{\"group\": 1, \"mac\": \"02:01:00:00:00:01\"}");
-
-	(void)state;
-	assert_string_equal(word(modem, "addresses.0"), "10.0.0.1");
-	assert_int_equal(number(modem, "group"), 1);
-	assert_int_equal(number(modem, "filter_groups.0"), 1);
-	assert_int_equal(number(modem, "bonding_group"), 1);
-	assert_string_equal(word(modem, "cipher"), "none");
-	assert_int_equal(number(modem, "service_flows.0.dsid"), 7);
-	assert_string_equal(word(modem, "service_flows.0.state"), "active");
-	assert_int_equal(number(modem, "upstream_service_flows.0.id"), 100);
-	assert_true(json_is_false(at(modem, "upstream_service_flows.0.segment_header")));
-	json_decref(modem);
-	refused("modem.get", "{\"group\": 1}", RPC_WRONG_PARAMS,
-		"modem.get: mac: found nothing, allowed: a unicast MAC address such as "
-		"\"02:00:00:00:00:01\"");
-}
-
-static void keys_are_not_told(void **state) {
-	json_t *modem = told("modem.get", "{\"group\": 2, \"mac\": \"02:01:00:00:00:02\"}");
-	char *text = json_dumps(modem, 0);
-
-	(void)state;
-	assert_int_equal(number(modem, "said"), 2);
-	assert_int_equal(number(modem, "key_sequence"), 5);
-	assert_true(json_is_false(at(modem, "has_next_key")));
-	assert_null(strstr(text, "0001020304"));
-	assert_null(strstr(text, "1011121314"));
-	free(text);
-	json_decref(modem);
-}
-
-static void what_was_counted(void **state) {
+TEST(what_was_counted) {
 	json_t *all, *one;
 
-	(void)state;
 	groups_bench_down(bench, 1, 0, 1, 200);
 	groups_bench_settle(bench);
 	groups_bench_pass(bench, 1000000);
 	all = told("counters.get", "{}");
-	one = told("counters.get", "{\"group\": 2}");
+	one = told("counters.get", "{group: 2}");
 	assert_int_equal(json_array_size(at(all, "groups")), GROUPS);
 	assert_int_equal(number(all, "groups.0.downstream.counters.received"), 0);
 	assert_int_equal(number(all, "groups.1.downstream.counters.received"), 1);
@@ -158,35 +119,32 @@ static void what_was_counted(void **state) {
 	json_decref(one);
 }
 
-static void a_file_that_is_not_there(void **state) {
-	(void)state;
+TEST(a_file_that_is_not_there) {
 	refused("config.reload", "{}", RPC_REFUSED,
 		"/no/such/file: 1 mistake, nothing was changed: /no/such/file:1: file: found no "
 		"readable file (No such file or directory), allowed: a YAML file of at most 1 "
 		"GiB");
 }
 
-static void what_is_measured(void **state) {
-	json_t *both = told("measure.set", "{\"cycles\": true, \"latency\": true}"), *one;
+TEST(what_is_measured) {
+	json_t *both = told("measure.set", "{cycles: true, latency: true}"), *one;
 
-	(void)state;
 	assert_true(json_is_true(at(both, "cycles")) && json_is_true(at(both, "latency")));
-	one = told("measure.set", "{\"cycles\": false}");
+	one = told("measure.set", "{cycles: false}");
 	assert_true(json_is_false(at(one, "cycles")) && json_is_true(at(one, "latency")));
 	json_decref(both);
 	json_decref(one);
-	one = told("measure.set", "{\"latency\": false}");
+	one = told("measure.set", "{latency: false}");
 	assert_true(json_is_false(at(one, "cycles")) && json_is_false(at(one, "latency")));
 	json_decref(one);
 }
 
 /* Each by the groups that it serves. */
-static void ports_of_the_groups(void **state) {
+TEST(ports_of_the_groups) {
 	struct server_ports *ports = &bench->server.ports;
 	static struct server_ports before;
 	json_t *info;
 
-	(void)state;
 	before = *ports;
 	ports->count = 2;
 	for (unsigned p = 0; p < 2; p++) {
@@ -205,21 +163,19 @@ static void ports_of_the_groups(void **state) {
 	json_decref(info);
 }
 
-static void files_that_others_found_wrong(void **state) {
+TEST(files_that_others_found_wrong) {
 	uint64_t before = bench->server.refused;
 	json_t *done = told("config.refuse", "{}");
 
-	(void)state;
 	assert_int_equal(bench->server.refused, before + 1);
 	assert_int_equal(number(done, "refused"), before + 1);
 	json_decref(done);
 }
 
 /* Names of files may be of any bytes. */
-static void a_name_that_is_no_utf8(void **state) {
+TEST(a_name_that_is_no_utf8) {
 	json_t *info, *answer;
 
-	(void)state;
 	reload.path = "/no/such/\xe9";
 	info = told("server.info", "{}");
 	answer = asked("config.reload", "{}");
@@ -231,12 +187,11 @@ static void a_name_that_is_no_utf8(void **state) {
 }
 
 /* As vcmtsd prints them, with no server. */
-static void methods_are_described(void **state) {
+TEST(methods_are_described) {
 	const struct rpc alone = methods_rpc(NULL);
 	json_t *all = rpc_describe(&alone);
 	const json_t *list = at(all, "methods");
 
-	(void)state;
 	assert_int_equal(json_array_size(list), alone.method_count);
 	for (size_t m = 0; m < json_array_size(list); m++) {
 		assert_true(strlen(word(json_array_get(list, m), "summary")) > 10);
@@ -246,23 +201,4 @@ static void methods_are_described(void **state) {
 	json_decref(all);
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(who_it_is),
-		cmocka_unit_test(which_group),
-		cmocka_unit_test(what_a_group_has),
-		cmocka_unit_test(modems_in_parts),
-		cmocka_unit_test(free_places_are_not_told),
-		cmocka_unit_test(a_modem),
-		cmocka_unit_test(keys_are_not_told),
-		cmocka_unit_test(what_was_counted),
-		cmocka_unit_test(what_is_measured),
-		cmocka_unit_test(ports_of_the_groups),
-		cmocka_unit_test(files_that_others_found_wrong),
-		cmocka_unit_test(a_file_that_is_not_there),
-		cmocka_unit_test(a_name_that_is_no_utf8),
-		cmocka_unit_test(methods_are_described),
-	};
-
-	return cmocka_run_group_tests(tests, begin, end);
-}
+ALL_TESTS(begin, end)

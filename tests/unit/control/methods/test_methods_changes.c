@@ -4,29 +4,29 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "test_main.h"
 #include "model/grants_times.h"
 
 #include "asking.h"
 
 #define MS 1000000ull
-#define SA "{\"group\": 2, \"said\": 2}"
-#define NEXT_KEY                                                                      \
-	"{\"group\": 2, \"said\": 2, \"key\": \"ff0102030405060708090a0b0c0d0e0f\", " \
-	"\"iv\": \"ff1112131415161718191a1b1c1d1e1f\"}"
+#define SA "{group: 2, said: 2}"
+#define NEXT_KEY                                                        \
+	"{group: 2, said: 2, key: 'ff0102030405060708090a0b0c0d0e0f', " \
+	"iv: 'ff1112131415161718191a1b1c1d1e1f'}"
 
 static const struct security_association *association(void) {
 	return &bench->server.groups[1].sg->modems[1].security;
 }
 
 /* Each step in its turn, and none in another one's. */
-static void a_key_rolls(void **state) {
+TEST(a_key_rolls) {
 	const struct security_association *sa = association();
 	const uint64_t *rolls = bench->server.groups[1].key_rolls;
 	unsigned sequence = sa->key_sequence;
 	uint64_t refusals = bench->server.refused;
 	bool up = bench->server.groups[1].upstream != NULL;
 
-	(void)state;
 	assert_int_equal(rolls[CRYPTO_DOWNLINK], 0);
 	assert_non_null(strstr(refusal("key.use", SA), "said"));
 	json_decref(told("key.install", NEXT_KEY));
@@ -47,41 +47,36 @@ static void a_key_rolls(void **state) {
 	assert_int_equal(rolls[CRYPTO_UPLINK], up);
 	assert_int_equal(bench->server.groups[0].key_rolls[CRYPTO_DOWNLINK], 0);
 	assert_int_equal(bench->server.refused, refusals + 3);
-	refused("key.use", "{\"group\": 3, \"said\": 2}", RPC_REFUSED,
-		"group: found \"3\", allowed: 1, 2");
+	refused("key.use", "{group: 3, said: 2}", RPC_REFUSED, "group: found \"3\", allowed: 1, 2");
 }
 
 /* One object, by its values and not at all; what is the same is no change. */
-static void an_object_changes(void **state) {
+TEST(an_object_changes) {
 	uint64_t generation = bench->server.generation;
-	json_t *set = told("channel.set", "{\"group\": 2, \"channel\": {\"id\": 1, \"rate\": "
-					  "\"700 Mbps\"}}");
+	json_t *set = told("channel.set", "{group: 2, channel: {id: 1, rate: '700 Mbps'}}");
 
-	(void)state;
 	assert_string_equal(word(set, "done"), "1 channel changed");
 	assert_int_equal(number(set, "generation"), generation + 1);
 	assert_int_equal(bench->server.groups[1].sg->channels[0].rate, 700000000);
 	assert_int_equal(bench->server.groups[0].sg->channels[0].rate, 1000000000);
 	json_decref(set);
-	set = told("channel.set", "{\"group\": 2, \"channel\": {\"id\": 1, \"rate\": "
-				  "\"700 Mbps\"}}");
+	set = told("channel.set", "{group: 2, channel: {id: 1, rate: '700 Mbps'}}");
 	assert_string_equal(word(set, "done"), "nothing");
 	assert_int_equal(number(set, "generation"), generation + 1);
 	json_decref(set);
-	set = told("group.set", "{\"group\": 1, \"values\": {\"rate_limit\": \"1 Gbps\"}}");
+	set = told("group.set", "{group: 1, values: {rate_limit: '1 Gbps'}}");
 	assert_int_equal(bench->server.groups[0].sg->rate_limit, 1000000000);
 	json_decref(set);
-	assert_non_null(strstr(
-		refusal("channel.remove", "{\"group\": 2, \"channel\": {\"id\": 9}}"), "channel"));
-	assert_non_null(strstr(refusal("channel.set", "{\"channel\": {\"id\": 1}}"),
+	assert_non_null(
+		strstr(refusal("channel.remove", "{group: 2, channel: {id: 9}}"), "channel"));
+	assert_non_null(strstr(refusal("channel.set", "{channel: {id: 1}}"),
 			       "group: found nothing, allowed: 1, 2"));
 }
 
-static void the_whole_configuration(void **state) {
-	json_t *plain = told("config.get", "{}"), *keys = told("config.get", "{\"keys\": true}");
+TEST(the_whole_configuration) {
+	json_t *plain = told("config.get", "{}"), *keys = told("config.get", "{keys: true}");
 	char *text = json_dumps(plain, 0), *secret = json_dumps(keys, 0);
 
-	(void)state;
 	assert_int_equal(number(plain, "generation"), bench->server.generation);
 	assert_int_equal(json_array_size(at(plain, "config.service_groups")), GROUPS);
 	assert_string_equal(word(plain, "config.service_groups.1.modems.1.mac"),
@@ -95,8 +90,7 @@ static void the_whole_configuration(void **state) {
 }
 
 static struct rpc_work *reading_begun(void) {
-	const char *text = "{\"jsonrpc\":\"2.0\",\"method\":\"config.get\",\"params\":{},\"id\":1}";
-	struct rpc_work *w = rpc_begin(&rpc, text, strlen(text));
+	struct rpc_work *w = begun("config.get", "{}");
 
 	assert_non_null(w);
 	assert_false(rpc_go_on(w)); /* which copies nothing */
@@ -106,13 +100,11 @@ static struct rpc_work *reading_begun(void) {
 #define RATE "config.service_groups.1.channels.0.rate"
 
 /* What changes while it is written is told as it was when it was asked for. */
-static void a_configuration_of_one_moment(void **state) {
+TEST(a_configuration_of_one_moment) {
 	uint64_t generation = bench->server.generation;
 	struct rpc_work *w[3];
 	json_t *json, *result, *before;
-	char *text;
 
-	(void)state;
 	events_open(&methods.events);
 	events_watch(&methods.events, &bench->server);
 	json = told("config.get", "{}");
@@ -121,26 +113,20 @@ static void a_configuration_of_one_moment(void **state) {
 		w[i] = reading_begun();
 	while (!rpc_abandon(w[1]))
 		;
-	json_decref(told("channel.set", "{\"group\": 2, \"channel\": {\"id\": 1, \"rate\": "
-					"\"333 Mbps\"}}"));
-	while (!rpc_go_on(w[0]))
-		;
-	text = rpc_answer(w[0]);
-	json = json_loads(text, 0, NULL);
+	json_decref(told("channel.set", "{group: 2, channel: {id: 1, rate: '333 Mbps'}}"));
+	json = ended(w[0]);
 	result = json_object_get(json, "result");
 	assert_int_equal(number(result, "generation"), generation);
 	assert_string_equal(word(result, RATE), word(before, RATE));
 	json_decref(before);
 	assert_int_equal(json_array_size(at(result, "config.service_groups")), GROUPS);
 	json_decref(json);
-	free(text);
 	while (!rpc_abandon(w[2]))
 		;
 	json = told("config.get", "{}");
 	assert_string_equal(word(json, RATE), "333 Mbps");
 	json_decref(json);
-	json_decref(told("channel.set", "{\"group\": 2, \"channel\": {\"id\": 1, \"rate\": "
-					"\"700 Mbps\"}}"));
+	json_decref(told("channel.set", "{group: 2, channel: {id: 1, rate: '700 Mbps'}}"));
 	assert_null(methods.events.snapshots.first);
 	events_close(&methods.events);
 }
@@ -165,13 +151,12 @@ static void file_make(char *path, const char *text) {
 	"service_flows: [{id: 1}]}]\n"
 #define PORTS(a, b) "ports: {network: {device: net_none" #a "}, rphy: {device: net_none" #b "}}"
 
-static void groups_that_may_not_come(void **state) {
+TEST(groups_that_may_not_come) {
 	char path[32], params[64];
 	uint64_t refusals;
 
-	(void)state;
 	file_make(path, "service_group: 1\n" ONE ONE_MODEM PORTS(0, 1));
-	snprintf(params, sizeof(params), "{\"file\": \"%s\"}", path);
+	snprintf(params, sizeof(params), "{file: '%s'}", path);
 	refusals = bench->server.refused;
 	refused("group.add", params, RPC_REFUSED, "service group 1: is there already");
 	assert_int_equal(bench->server.refused, refusals + 1);
@@ -179,41 +164,39 @@ static void groups_that_may_not_come(void **state) {
 	file_make(path, "service_groups: [{service_group: 8, " PORTS(
 				0, 1) "},\n"
 				      " {service_group: 9, " PORTS(2, 3) "}]\n" ONE ONE_MODEM);
-	snprintf(params, sizeof(params), "{\"file\": \"%s\"}", path);
+	snprintf(params, sizeof(params), "{file: '%s'}", path);
 	refused("group.add", params, RPC_REFUSED, "file: found 2 service groups, allowed: one");
 	unlink(path);
-	refused("group.remove", "{\"group\": 7}", RPC_REFUSED, "group: found \"7\", allowed: 1, 2");
-	refused("group.drain", "{\"group\": 7}", RPC_REFUSED, "group: found \"7\", allowed: 1, 2");
-	refused("group.resume", "{\"group\": 7}", RPC_REFUSED, "group: found \"7\", allowed: 1, 2");
+	refused("group.remove", "{group: 7}", RPC_REFUSED, "group: found \"7\", allowed: 1, 2");
+	refused("group.drain", "{group: 7}", RPC_REFUSED, "group: found \"7\", allowed: 1, 2");
+	refused("group.resume", "{group: 7}", RPC_REFUSED, "group: found \"7\", allowed: 1, 2");
 }
 
-static void workers_drain(void **state) {
+TEST(workers_drain) {
 	const struct layout *l = &bench->server.layout;
 
-	(void)state;
-	refused("worker.drain", "{\"core\": 9, \"to\": 1}", RPC_REFUSED,
+	refused("worker.drain", "{core: 9, to: 1}", RPC_REFUSED,
 		"core: found 9, allowed: a core with a worker");
-	refused("worker.drain", "{\"core\": 1, \"to\": 9}", RPC_REFUSED,
+	refused("worker.drain", "{core: 1, to: 9}", RPC_REFUSED,
 		"to: found 9, allowed: a core with a worker");
-	refused("worker.drain", "{\"core\": 1, \"to\": 1}", RPC_REFUSED,
+	refused("worker.drain", "{core: 1, to: 1}", RPC_REFUSED,
 		"to: found 1, allowed: another core");
-	refused("worker.resume", "{\"core\": 9}", RPC_REFUSED,
+	refused("worker.resume", "{core: 9}", RPC_REFUSED,
 		"core: found 9, allowed: a core with a worker");
-	json_decref(told("worker.drain", "{\"core\": 2, \"to\": 3}"));
+	json_decref(told("worker.drain", "{core: 2, to: 3}"));
 	assert_int_equal(l->cores[l->groups[1].lower], 3);
-	json_decref(told("worker.resume", "{\"core\": 2}"));
+	json_decref(told("worker.resume", "{core: 2}"));
 	assert_int_equal(l->cores[l->groups[1].lower], 2);
 }
 
 /* Nobody waits for who may write to it some time. */
-static void a_file_that_is_a_pipe(void **state) {
+TEST(a_file_that_is_a_pipe) {
 	char path[] = "/tmp/methods-XXXXXX", params[64], why[256];
 
-	(void)state;
 	assert_non_null(mkdtemp(path));
 	assert_int_equal(rmdir(path), 0);
 	assert_int_equal(mkfifo(path, 0600), 0);
-	snprintf(params, sizeof(params), "{\"file\": \"%s\"}", path);
+	snprintf(params, sizeof(params), "{file: '%s'}", path);
 	snprintf(why, sizeof(why),
 		 "%s:1: file: found no readable file (Operation not supported), allowed: a YAML "
 		 "file of at most 1 GiB",
@@ -228,78 +211,53 @@ static void a_file_that_is_a_pipe(void **state) {
 	assert_int_equal(unlink(path), 0);
 }
 
-static struct rpc_work *drain_begun(const char *limit) {
-	char text[256];
-
-	snprintf(text, sizeof(text),
-		 "{\"jsonrpc\":\"2.0\",\"method\":\"group.drain\",\"params\":{\"group\":2, "
-		 "\"limit\": \"%s\"},\"id\":1}",
-		 limit);
-	return rpc_begin(&rpc, text, strlen(text));
-}
-
-/* The answer to what was begun, which is there now. */
-static json_t *drain_ended(struct rpc_work *w) {
-	char *text;
-	json_t *json;
-
-	while (!rpc_go_on(w))
-		assert_false(rpc_waits(w));
-	text = rpc_answer(w);
-	json = json_loads(text, 0, NULL);
-	free(text);
-	return json;
-}
-
 /* One client waits until the group is empty, another one resumes it: then it stays resumed. */
-static void two_that_contradict(void **state) {
+TEST(two_that_contradict) {
 	const struct served_group *g = &bench->server.groups[1];
 	struct rpc_work *w;
 	json_t *answer;
 
-	(void)state;
 	for (uint32_t serial = 0; serial < 4; serial++)
 		groups_bench_down(bench, 1, 0, serial, 1000);
 	for (unsigned worker = 0; worker < bench->server.worker_count; worker++)
 		worker_round(&bench->server.workers[worker]);
 	assert_true(served_group_held(g) > 0);
-	w = drain_begun("10s");
+	w = begun("group.drain", "{group: 2, limit: '10s'}");
 	assert_false(rpc_go_on(w));
 	assert_true(g->drained);
 	assert_false(rpc_go_on(w));
-	json_decref(told("group.resume", "{\"group\": 2}"));
-	answer = drain_ended(w);
+	json_decref(told("group.resume", "{group: 2}"));
+	answer = ended(w);
 	assert_string_equal(word(answer, "error.message"),
 			    "group: service group 2 was resumed meanwhile, or is another one");
 	json_decref(answer);
 	assert_false(g->drained);
-	w = drain_begun("0s"); /* it does not wait */
-	answer = drain_ended(w);
+	w = begun("group.drain", "{group: 2, limit: '0s'}"); /* it does not wait */
+	answer = ended(w);
 	assert_true(number(answer, "result.held") > 0);
 	json_decref(answer);
-	w = drain_begun("10s");
+	w = begun("group.drain", "{group: 2, limit: '10s'}");
 	assert_false(rpc_go_on(w));
 	groups_bench_pass(bench, 10000000);
-	answer = drain_ended(w);
+	answer = ended(w);
 	assert_int_equal(number(answer, "result.held"), 0);
 	json_decref(answer);
-	json_decref(told("group.resume", "{\"group\": 2}"));
+	json_decref(told("group.resume", "{group: 2}"));
 }
 
 /* What waits for a rest that has not come is told, but not waited for. */
-static void an_end_that_does_not_come(void **state) {
+TEST(an_end_that_does_not_come) {
 	struct rpc_work *w;
 	json_t *answer;
 
-	(void)state;
 	groups_bench_up_open(bench, 1);
 	groups_bench_pass(bench, MS);
-	w = drain_begun("10s");
-	answer = drain_ended(w);
+	w = begun("group.drain", "{group: 2, limit: '10s'}");
+	answer = ended(w);
 	assert_int_equal(number(answer, "result.held"), 1);
 	assert_int_equal(number(answer, "result.waiting"), 1);
 	json_decref(answer);
-	json_decref(told("group.resume", "{\"group\": 2}"));
+	json_decref(told("group.resume", "{group: 2}"));
 	groups_bench_pass(bench, 5000 * MS);
 	assert_int_equal(served_group_held(&bench->server.groups[1]), 0);
 }
@@ -312,69 +270,51 @@ static void time_passes(void *arg) {
 }
 
 /* What an upstream scheduler has granted comes before a group is drained, as far as the limit allows. */
-static void what_was_granted_comes_first(void **state) {
+TEST(what_was_granted_comes_first) {
 	const struct server_rounds rounds = {time_passes, NULL};
 	const struct clock *clock = &bench->server.workers[0].clock;
 	struct service_group *sg = &bench->server.groups[1].live.sg;
 	uint64_t before = clock->now, ahead;
 
-	(void)state;
 	sg->upstream.scheduled = true;
 	sg->upstream.scheduler.map_interval = 7 * MS;
 	ahead = grants_ahead(sg);
 	assert_true(ahead > 7 * MS);
 	bench->server.rounds = &rounds;
-	json_decref(told("group.drain", "{\"group\": 2, \"limit\": \"3ms\"}"));
+	json_decref(told("group.drain", "{group: 2, limit: '3ms'}"));
 	assert_int_equal(clock->now - before, 3 * MS);
-	json_decref(told("group.resume", "{\"group\": 2}"));
+	json_decref(told("group.resume", "{group: 2}"));
 	before = clock->now;
-	json_decref(told("group.drain", "{\"group\": 2, \"limit\": \"1s\"}"));
+	json_decref(told("group.drain", "{group: 2, limit: '1s'}"));
 	assert_in_range(clock->now - before, ahead, ahead + 2 * MS);
-	json_decref(told("group.resume", "{\"group\": 2}"));
+	json_decref(told("group.resume", "{group: 2}"));
 	bench->server.rounds = NULL;
 	sg->upstream.scheduled = false;
 }
 
 /* The last of all, as it is not there any more. What it holds is waited for as long as is said. */
-static void a_group_goes(void **state) {
+TEST(a_group_goes) {
 	const struct server_rounds rounds = {time_passes, NULL};
 	const struct clock *clock = &bench->server.workers[0].clock;
 	uint64_t generation = bench->server.generation, before = clock->now;
 	json_t *gone;
 
-	(void)state;
 	groups_bench_down(bench, 1, 0, 0, 1000);
 	for (unsigned worker = 0; worker < bench->server.worker_count; worker++)
 		worker_round(&bench->server.workers[worker]);
 	assert_true(served_group_held(&bench->server.groups[1]) > 0);
 	bench->server.rounds = &rounds;
-	gone = told("group.remove", "{\"group\": 2, \"limit\": \"5ms\"}");
+	gone = told("group.remove", "{group: 2, limit: '5ms'}");
 	bench->server.rounds = NULL;
 	assert_in_range(clock->now - before, 5 * MS, 7 * MS);
 	assert_int_equal(number(gone, "generation"), generation + 1);
 	json_decref(gone);
-	refused("group.remove", "{\"group\": 1}", RPC_REFUSED,
+	refused("group.remove", "{group: 1}", RPC_REFUSED,
 		"a server has at least one service group");
-	refused("group.get", "{\"group\": 2}", RPC_REFUSED, "group: found \"2\", allowed: 1");
+	refused("group.get", "{group: 2}", RPC_REFUSED, "group: found \"2\", allowed: 1");
 	gone = told("group.get", "{}"); /* there is but one */
 	assert_int_equal(number(gone, "id"), 1);
 	json_decref(gone);
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_key_rolls),
-		cmocka_unit_test(an_object_changes),
-		cmocka_unit_test(the_whole_configuration),
-		cmocka_unit_test(a_configuration_of_one_moment),
-		cmocka_unit_test(groups_that_may_not_come),
-		cmocka_unit_test(workers_drain),
-		cmocka_unit_test(a_file_that_is_a_pipe),
-		cmocka_unit_test(two_that_contradict),
-		cmocka_unit_test(an_end_that_does_not_come),
-		cmocka_unit_test(what_was_granted_comes_first),
-		cmocka_unit_test(a_group_goes),
-	};
-
-	return cmocka_run_group_tests(tests, begin, end);
-}
+ALL_TESTS(begin, end)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a client is told of metrics, and what it may choose of them. */
-#include "test.h"
+#include "test_main.h"
 
 #include <inttypes.h>
 
@@ -10,7 +10,7 @@
 #include "telemetry/metrics/histogram.h"
 
 #define MAC "02:01:00:00:00:02"
-#define WITH_MODEM "\"modem\": \"" MAC "\""
+#define WITH_MODEM "modem: '" MAC "'"
 
 /* The only sample with this name and, where it is not NULL, this value of a label. */
 static const json_t *sample_of(const json_t *answer, const char *name, const char *label,
@@ -52,15 +52,14 @@ static unsigned samples_of(const json_t *answer, const char *begin) {
 	return found;
 }
 
-static void all_but_modems(void **state) {
+TEST(all_but_modems) {
 	json_t *all, *counters;
 
-	(void)state;
 	groups_bench_down(bench, 1, 0, 1, 200);
 	groups_bench_settle(bench);
 	groups_bench_pass(bench, 1000000);
 	all = told("metrics.get", "{}");
-	counters = told("counters.get", "{\"group\": 2}");
+	counters = told("counters.get", "{group: 2}");
 	assert_true(json_real_value(at(all, "uptime")) >= 0);
 	assert_int_equal(
 		value_of(all, "vcmts_downstream_received_packets_total", "service_group", "1"), 0);
@@ -77,12 +76,10 @@ static void all_but_modems(void **state) {
 	json_decref(counters);
 }
 
-static void some_by_their_names(void **state) {
-	json_t *some =
-		told("metrics.get", "{\"names\": [\"vcmts_service_group_modems\", \"vcmts_tsc\"]}");
-	json_t *none = told("metrics.get", "{\"names\": [\"vcmts_nothing\", \"ts\"]}");
+TEST(some_by_their_names) {
+	json_t *some = told("metrics.get", "{names: ['vcmts_service_group_modems', 'vcmts_tsc']}");
+	json_t *none = told("metrics.get", "{names: ['vcmts_nothing', 'ts']}");
 
-	(void)state;
 	assert_int_equal(json_array_size(at(some, "samples")), GROUPS + 1);
 	assert_int_equal(value_of(some, "vcmts_service_group_modems", "service_group", "2"), 2);
 	assert_true(value_of(some, "vcmts_tsc_hz", NULL, NULL) > 0);
@@ -91,31 +88,29 @@ static void some_by_their_names(void **state) {
 	assert_int_equal(json_array_size(at(none, "samples")), 0);
 	json_decref(some);
 	json_decref(none);
-	refused("metrics.get", "{\"names\": []}", RPC_WRONG_PARAMS,
+	refused("metrics.get", "{names: []}", RPC_WRONG_PARAMS,
 		"metrics.get: names: found a list of 0, allowed: a list of 1 to 64 values");
-	refused("metrics.get", "{\"names\": [\"vcmts_{\"]}", RPC_WRONG_PARAMS,
+	refused("metrics.get", "{names: ['vcmts_{']}", RPC_WRONG_PARAMS,
 		"metrics.get: names[0]: found \"vcmts_{\", allowed: up to 64 of the characters "
 		"A-Z a-z 0-9 . _ -");
 }
 
-static void of_one_group(void **state) {
-	json_t *one = told("metrics.get", "{\"group\": 2}");
+TEST(of_one_group) {
+	json_t *one = told("metrics.get", "{group: 2}");
 	const json_t *sample;
 	size_t i;
 
-	(void)state;
 	assert_true(json_array_size(at(one, "samples")) > 100);
 	json_array_foreach(at(one, "samples"), i, sample)
 		assert_string_equal(word(sample, "labels.service_group"), "2");
 	json_decref(one);
-	refused("metrics.get", "{\"group\": 3}", RPC_REFUSED, "group: found \"3\", allowed: 1, 2");
+	refused("metrics.get", "{group: 3}", RPC_REFUSED, "group: found \"3\", allowed: 1, 2");
 }
 
-static void of_a_modem(void **state) {
+TEST(of_a_modem) {
 	json_t *both = told("metrics.get", "{" WITH_MODEM "}");
-	json_t *one = told("metrics.get", "{\"group\": 1, " WITH_MODEM "}");
+	json_t *one = told("metrics.get", "{group: 1, " WITH_MODEM "}");
 
-	(void)state;
 	assert_int_equal(samples_of(one, "vcmts_modem_downstream_packets_total"), 1);
 	assert_int_equal(samples_of(one, "vcmts_flow_packets_total"), 1);
 	assert_int_equal(value_of(one, "vcmts_modem_downstream_packets_total", "modem", MAC), 0);
@@ -124,23 +119,22 @@ static void of_a_modem(void **state) {
 	assert_true(samples_of(both, "vcmts_worker_info") > 0);
 	json_decref(both);
 	json_decref(one);
-	refused("metrics.get", "{\"group\": 2, \"modem\": \"02:01:00:00:00:99\"}", RPC_REFUSED,
+	refused("metrics.get", "{group: 2, modem: '02:01:00:00:00:99'}", RPC_REFUSED,
 		"modem: service group 2 has no modem 02:01:00:00:00:99");
-	refused("metrics.get", "{\"modem\": \"02:01:00:00:00:99\"}", RPC_REFUSED,
+	refused("metrics.get", "{modem: '02:01:00:00:00:99'}", RPC_REFUSED,
 		"modem: no service group has a modem 02:01:00:00:00:99");
-	refused("metrics.get", "{\"modem\": \"x\"}", RPC_WRONG_PARAMS,
+	refused("metrics.get", "{modem: 'x'}", RPC_WRONG_PARAMS,
 		"metrics.get: modem: found \"x\", allowed: a unicast MAC address such as "
 		"\"02:00:00:00:00:01\"");
 }
 
 /* In the other group there is one. */
-static void of_a_modem_that_is_elsewhere(void **state) {
+TEST(of_a_modem_that_is_elsewhere) {
 	struct modem *modem = &bench->server.groups[0].live.sg.modems[1];
 	json_t *one;
 
-	(void)state;
 	modem->service_flow_count = 0;
-	refused("metrics.get", "{\"group\": 1, " WITH_MODEM "}", RPC_REFUSED,
+	refused("metrics.get", "{group: 1, " WITH_MODEM "}", RPC_REFUSED,
 		"modem: service group 1 has no modem " MAC);
 	one = told("metrics.get", "{" WITH_MODEM "}");
 	modem->service_flow_count = 1;
@@ -149,11 +143,10 @@ static void of_a_modem_that_is_elsewhere(void **state) {
 	json_decref(one);
 }
 
-static void of_all_modems(void **state) {
-	json_t *modems = told("metrics.get", "{\"modems\": true}");
-	json_t *flows = told("metrics.get", "{\"flows\": true, \"group\": 2}");
+TEST(of_all_modems) {
+	json_t *modems = told("metrics.get", "{modems: true}");
+	json_t *flows = told("metrics.get", "{flows: true, group: 2}");
 
-	(void)state;
 	assert_int_equal(samples_of(modems, "vcmts_modem_downstream_packets_total"), 2 * GROUPS);
 	assert_int_equal(samples_of(modems, "vcmts_flow_"), 0);
 	assert_int_equal(samples_of(flows, "vcmts_flow_packets_total"), 2);
@@ -186,12 +179,11 @@ static const json_t *part_of(const json_t *answer, const char *suffix, const cha
 }
 
 /* Of packets that waited for others. */
-static void histograms_in_parts(void **state) {
+TEST(histograms_in_parts) {
 	struct scheduler_delay_report r;
 	struct metric_histogram h;
 	json_t *delays;
 
-	(void)state;
 	for (unsigned i = 0; i < 120; i++)
 		groups_bench_down(bench, 1, 0, i, 1400);
 	groups_bench_settle(bench);
@@ -199,8 +191,7 @@ static void histograms_in_parts(void **state) {
 	scheduler_report_delay(bench->server.groups[1].downstream->upper.scheduler, 0, &r);
 	histogram_of_delays(&h, &r);
 	assert_true(h.below[0] < h.below[h.buckets - 1]);
-	delays = told("metrics.get",
-		      "{\"group\": 2, \"names\": [\"vcmts_scheduler_delay_seconds\"]}");
+	delays = told("metrics.get", "{group: 2, names: ['vcmts_scheduler_delay_seconds']}");
 	assert_int_equal(json_array_size(at(delays, "samples")),
 			 SCHEDULER_PRIORITIES * (h.buckets + 3));
 	for (unsigned b = 0; b < h.buckets; b++) {
@@ -217,12 +208,11 @@ static void histograms_in_parts(void **state) {
 }
 
 /* Whatever the size of pages, all samples come once, in their order. */
-static void all_in_pages(void **state) {
+TEST(all_in_pages) {
 	static const unsigned counts[] = {1, 7, 1000, 5000};
-	json_t *all = told("metrics.get", "{\"modems\": true, \"flows\": true}");
+	json_t *all = told("metrics.get", "{modems: true, flows: true}");
 	const json_t *samples = json_object_get(all, "samples");
 
-	(void)state;
 	assert_true(json_array_size(samples) > 500);
 	assert_null(json_object_get(all, "next"));
 	for (unsigned c = 0; c < ARRAY_COUNT(counts); c++) {
@@ -234,9 +224,8 @@ static void all_in_pages(void **state) {
 			json_t *page;
 
 			snprintf(params, sizeof(params),
-				 "{\"modems\": true, \"flows\": true, \"first\": %" PRId64
-				 ", \"count\": %u}",
-				 next, counts[c]);
+				 "{modems: true, flows: true, first: %" PRId64 ", count: %u}", next,
+				 counts[c]);
 			page = told("metrics.get", params);
 			next = json_object_get(page, "next") != NULL ? number(page, "next") : -1;
 			assert_true(next < 0 || json_array_size(at(page, "samples")) == counts[c]);
@@ -270,18 +259,17 @@ void __wrap_scheduler_report_flow(const struct scheduler *s, uint32_t flow,
 }
 
 /* For a page of one sample, no more is read than the flow of its modem. */
-static void a_page_reads_what_it_has(void **state) {
+TEST(a_page_reads_what_it_has) {
 	int64_t next = 0;
 	unsigned pages = 0;
 
-	(void)state;
 	for (; next >= 0; pages++) {
 		char params[128];
 		json_t *page;
 
 		snprintf(params, sizeof(params),
-			 "{\"names\": [\"vcmts_flow_\", \"vcmts_modem_\"], \"modems\": true, "
-			 "\"flows\": true, \"first\": %" PRId64 ", \"count\": 1}",
+			 "{names: [vcmts_flow_, vcmts_modem_], modems: true, flows: true, "
+			 "first: %" PRId64 ", count: 1}",
 			 next);
 		flows_read = 0;
 		page = told("metrics.get", params);
@@ -292,30 +280,14 @@ static void a_page_reads_what_it_has(void **state) {
 	assert_true(pages > 50);
 }
 
-static void pages_behind_the_last(void **state) {
-	json_t *page = told("metrics.get", "{\"first\": 9007199254740991}");
+TEST(pages_behind_the_last) {
+	json_t *page = told("metrics.get", "{first: 9007199254740991}");
 
-	(void)state;
 	assert_int_equal(json_array_size(at(page, "samples")), 0);
 	assert_null(json_object_get(page, "next"));
 	json_decref(page);
-	refused("metrics.get", "{\"count\": 0}", RPC_WRONG_PARAMS,
+	refused("metrics.get", "{count: 0}", RPC_WRONG_PARAMS,
 		"metrics.get: count: found \"0\", allowed: a number, 1 to 50000");
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(all_but_modems),
-		cmocka_unit_test(some_by_their_names),
-		cmocka_unit_test(of_one_group),
-		cmocka_unit_test(of_a_modem),
-		cmocka_unit_test(of_a_modem_that_is_elsewhere),
-		cmocka_unit_test(of_all_modems),
-		cmocka_unit_test(histograms_in_parts),
-		cmocka_unit_test(all_in_pages),
-		cmocka_unit_test(a_page_reads_what_it_has),
-		cmocka_unit_test(pages_behind_the_last),
-	};
-
-	return cmocka_run_group_tests(tests, begin, end);
-}
+ALL_TESTS(begin, end)

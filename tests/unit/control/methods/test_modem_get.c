@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* modem.get has every key that a file may have for a modem, in the file's words, and what describes it says so. */
-#include "test.h"
+#include "test_main.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -61,7 +61,6 @@ static struct methods methods;
 static struct rpc rpc;
 
 static int begin(void **state) {
-	(void)state;
 	group.live = live_of(LIVE_SMALL MODEM_WITH_ALL);
 	group.sg = &group.live.sg;
 	group.there = true;
@@ -73,7 +72,6 @@ static int begin(void **state) {
 }
 
 static int end(void **state) {
-	(void)state;
 	live_group_free(&group.live);
 	return 0;
 }
@@ -158,10 +156,9 @@ static unsigned keys_are_there(const struct key *keys, const char *up, const jso
 	return missing;
 }
 
-static void every_key_is_told(void **state) {
+TEST(every_key_is_told) {
 	json_t *modem = modem_told("02:01:00:00:00:03");
 
-	(void)state;
 	assert_int_equal(keys_are_there(modem_keys, "", modem), ARRAY_COUNT(untold));
 	json_decref(modem);
 }
@@ -183,11 +180,10 @@ static void is_part(const json_t *part, const json_t *whole, const char *name) {
 	}
 }
 
-static void values_are_those_of_a_file(void **state) {
+TEST(values_are_those_of_a_file) {
 	static const char *const macs[] = {"02:01:00:00:00:01", "02:01:00:00:00:02",
 					   "02:01:00:00:00:03"};
 
-	(void)state;
 	for (uint32_t m = 0; m < ARRAY_COUNT(macs); m++) {
 		json_t *modem = modem_told(macs[m]);
 		json_t *file = object_json(&group.live, LIVE_MODEM, m, false);
@@ -199,10 +195,9 @@ static void values_are_those_of_a_file(void **state) {
 }
 
 /* What a file need not say. */
-static void what_follows_is_told(void **state) {
+TEST(what_follows_is_told) {
 	json_t *modem = modem_told("02:01:00:00:00:03"), *flow, *wred;
 
-	(void)state;
 	flow = json_array_get(json_object_get(modem, "service_flows"), 0);
 	wred = json_object_get(flow, "wred");
 	assert_int_equal(json_integer_value(json_object_get(modem, "cpe_limit_ipv6")), 16);
@@ -219,7 +214,7 @@ static void what_follows_is_told(void **state) {
 }
 
 /* What means nothing beside the values of other keys. */
-static void what_means_nothing_is_not_told(void **state) {
+TEST(what_means_nothing_is_not_told) {
 	static const char *const paths[] = {
 		"service_flows.wred",
 		"service_flows.latency_target",
@@ -231,7 +226,6 @@ static void what_means_nothing_is_not_told(void **state) {
 	};
 	json_t *modem = modem_told("02:01:00:00:00:02");
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_COUNT(paths); i++) {
 		if (is_there(modem, paths[i]))
 			fail_msg("%s is told", paths[i]);
@@ -240,39 +234,20 @@ static void what_means_nothing_is_not_told(void **state) {
 }
 
 /* Clients know these names for longer than those of the file. */
-static void names_of_before_stay(void **state) {
-	static const char *const paths[] = {
-		"mac",
-		"group",
-		"addresses",
-		"cpe_limit",
-		"cpe_limit_ipv6",
-		"bonding_group",
-		"filter_groups",
-		"classifiers",
-		"max_aggregate_rate",
-		"said",
-		"cipher",
-		"key_sequence",
-		"has_next_key",
-		"service_flows.id",
-		"service_flows.state",
-		"service_flows.bonding_group",
-		"service_flows.priority",
-		"service_flows.weight",
-		"service_flows.max_sustained_rate",
-		"service_flows.peak_rate",
-		"service_flows.min_reserved_rate",
-		"upstream_service_flows.id",
-		"upstream_service_flows.segment_header",
-		"upstream_service_flows.clusters",
-	};
+TEST(names_of_before_stay) {
+	char names[] = "mac group addresses cpe_limit cpe_limit_ipv6 bonding_group "
+		       "filter_groups classifiers max_aggregate_rate said cipher "
+		       "key_sequence has_next_key service_flows.id service_flows.state "
+		       "service_flows.bonding_group service_flows.priority "
+		       "service_flows.weight service_flows.max_sustained_rate "
+		       "service_flows.peak_rate service_flows.min_reserved_rate "
+		       "upstream_service_flows.id upstream_service_flows.segment_header "
+		       "upstream_service_flows.clusters";
 	json_t *modem = modem_told("02:01:00:00:00:02"), *rolled = modem_told("02:01:00:00:00:03");
 
-	(void)state;
-	for (size_t i = 0; i < ARRAY_COUNT(paths); i++) {
-		if (!is_there(modem, paths[i]))
-			fail_msg("%s is missing", paths[i]);
+	for (char *rest = names, *path; (path = strsep(&rest, " ")) != NULL;) {
+		if (!is_there(modem, path))
+			fail_msg("%s is missing", path);
 	}
 	assert_true(is_there(rolled, "service_flows.dsid"));
 	assert_int_equal(json_integer_value(json_object_get(rolled, "said")), 3);
@@ -306,13 +281,12 @@ static void as_described(const json_t *schema, const json_t *value, const char *
 	}
 }
 
-static void answers_are_described(void **state) {
+TEST(answers_are_described) {
 	static const char *const macs[] = {"02:01:00:00:00:01", "02:01:00:00:00:02",
 					   "02:01:00:00:00:03"};
 	json_t *schema = described();
 	char path[PATH_SIZE];
 
-	(void)state;
 	for (size_t m = 0; m < ARRAY_COUNT(macs); m++) {
 		json_t *modem = modem_told(macs[m]);
 
@@ -328,15 +302,4 @@ static void answers_are_described(void **state) {
 	json_decref(schema);
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_key_is_told),
-		cmocka_unit_test(values_are_those_of_a_file),
-		cmocka_unit_test(what_follows_is_told),
-		cmocka_unit_test(what_means_nothing_is_not_told),
-		cmocka_unit_test(names_of_before_stay),
-		cmocka_unit_test(answers_are_described),
-	};
-
-	return cmocka_run_group_tests(tests, begin, end);
-}
+ALL_TESTS(begin, end)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the downstream scheduler, the pipeline and the polling threads have done, as a client is told. */
-#include "test.h"
+#include "test_main.h"
 
 #include <rte_cycles.h>
 
@@ -19,11 +19,10 @@ static void pass_packets(unsigned count) {
 	groups_bench_pass(bench, 1000000);
 }
 
-static void what_the_scheduler_did(void **state) {
-	json_t *idle = told("scheduler.get", "{\"group\": 1}"), *json;
+TEST(what_the_scheduler_did) {
+	json_t *idle = told("scheduler.get", "{group: 1}"), *json;
 	int64_t sent;
 
-	(void)state;
 	assert_int_equal(json_array_size(at(idle, "delay")), 0);
 	assert_int_equal(json_array_size(at(idle, "channels")), 2);
 	assert_int_equal(number(idle, "channels.1.rate"), 500000000);
@@ -31,7 +30,7 @@ static void what_the_scheduler_did(void **state) {
 	assert_int_equal(json_array_size(at(idle, "service_flows")), 0);
 	json_decref(idle);
 	pass_packets(PACKETS);
-	json = told("scheduler.get", "{\"group\": 2}");
+	json = told("scheduler.get", "{group: 2}");
 	assert_int_equal(json_array_size(at(json, "delay")), 1);
 	assert_int_equal(number(json, "delay.0.packets"), PACKETS);
 	assert_true(real(json, "delay.0.p50_us") <= real(json, "delay.0.p99_9_us"));
@@ -45,17 +44,15 @@ static void what_the_scheduler_did(void **state) {
 }
 
 /* By its ID and by its modem, a flow is told alike. */
-static void service_flows(void **state) {
-	json_t *modem = told("modem.flows", "{\"group\": 2, \"mac\": \"02:01:00:00:00:01\"}"),
-	       *flow;
+TEST(service_flows) {
+	json_t *modem = told("modem.flows", "{group: 2, mac: '02:01:00:00:00:01'}"), *flow;
 	char params[64];
 
-	(void)state;
 	assert_int_equal(number(modem, "service_flows.0.packets"), PACKETS);
 	assert_int_equal(number(modem, "service_flows.0.waiting_packets"), 0);
 	assert_string_equal(word(modem, "service_flows.0.aqm"), "tail-drop");
 	assert_null(json_object_get(at(modem, "service_flows.0"), "drop_probability"));
-	snprintf(params, sizeof(params), "{\"group\": 2, \"id\": %d}",
+	snprintf(params, sizeof(params), "{group: 2, id: %d}",
 		 (int)number(modem, "service_flows.0.id"));
 	flow = told("flow.get", params);
 	assert_string_equal(word(flow, "modem"), "02:01:00:00:00:01");
@@ -63,41 +60,39 @@ static void service_flows(void **state) {
 	assert_true(json_equal(flow, at(modem, "service_flows.0")));
 	json_decref(flow);
 	json_decref(modem);
-	refused("flow.get", "{\"group\": 2, \"id\": 4000000000}", RPC_REFUSED,
+	refused("flow.get", "{group: 2, id: 4000000000}", RPC_REFUSED,
 		"id: no downstream service flow of the group has this ID");
 }
 
 /* Nothing while it is off; then what has passed since the last reset. */
-static void latencies(void **state) {
-	json_t *json = told("latency.get", "{\"group\": 2}");
+TEST(latencies) {
+	json_t *json = told("latency.get", "{group: 2}");
 
-	(void)state;
 	assert_int_equal(json_object_size(json), 0);
 	json_decref(json);
-	json_decref(told("measure.set", "{\"latency\": true}"));
+	json_decref(told("measure.set", "{latency: true}"));
 	pass_packets(PACKETS);
-	json = told("latency.get", "{\"group\": 2, \"reset\": true}");
+	json = told("latency.get", "{group: 2, reset: true}");
 	assert_int_equal(number(json, "downstream.packets"), PACKETS);
 	assert_true(real(json, "downstream.p50") <= real(json, "downstream.max"));
 	assert_true(json_array_size(at(json, "downstream.histogram")) > 0);
 	assert_int_equal(number(json, "upstream.packets"), 0);
 	assert_null(json_object_get(at(json, "upstream"), "p50"));
 	json_decref(json);
-	json = told("latency.get", "{\"group\": 2}");
+	json = told("latency.get", "{group: 2}");
 	assert_int_equal(number(json, "downstream.packets"), 0);
 	json_decref(json);
-	json_decref(told("measure.set", "{\"latency\": false}"));
+	json_decref(told("measure.set", "{latency: false}"));
 }
 
 /* The longest gap is forgotten by who asks anew, and by nobody else. */
-static void polling_threads(void **state) {
+TEST(polling_threads) {
 	json_t *json;
 
-	(void)state;
 	bench->server.workers[1].longest = rte_get_tsc_hz() / 100;
 	bench->server.workers[1].longest_since = rte_get_tsc_hz() / 200;
 	for (unsigned n = 0; n < 4; n++) {
-		json = told("worker.list", n == 1 || n == 2 ? "{\"anew\": true}" : "{}");
+		json = told("worker.list", n == 1 || n == 2 ? "{anew: true}" : "{}");
 		assert_int_equal(json_array_size(at(json, "workers")), 3);
 		assert_int_equal(number(json, "workers.1.number"), 1);
 		assert_int_equal(number(json, "workers.1.longest_ns"), 10000000);
@@ -108,13 +103,4 @@ static void polling_threads(void **state) {
 	assert_string_not_equal(bench->server.workers[1].name, bench->server.workers[2].name);
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_the_scheduler_did),
-		cmocka_unit_test(service_flows),
-		cmocka_unit_test(latencies),
-		cmocka_unit_test(polling_threads),
-	};
-
-	return cmocka_run_group_tests(tests, begin, end);
-}
+ALL_TESTS(begin, end)

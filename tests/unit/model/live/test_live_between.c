@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A change of one group that another group of its port does not bear. */
+#include "test_main.h"
+#include "short_json.h"
 #include "test_live.h"
 
 #include "model/live/live_between.h"
@@ -7,10 +9,9 @@
 #define ON(network, rphy, more)                                                                \
 	"ports: {network: {device: \"" network "\"" more "}, rphy: {device: \"" rphy "\"" more \
 	"}}\n"
-#define NINTH(mac, address)                                                              \
-	"{\"mac\": \"" mac "\", \"addresses\": [\"10.0.0.77\", \"" address               \
-	"\"], \"bonding_group\": 1, \"security\": {\"said\": 9, \"cipher\": \"none\"}, " \
-	"\"service_flows\": [{\"id\": 99, \"dsid\": 99}]}"
+#define NINTH(mac, address)                                                            \
+	"{mac: '" mac "', addresses: ['10.0.0.77', '" address "'], bonding_group: 1, " \
+	"security: {said: 9, cipher: none}, service_flows: [{id: 99, dsid: 99}]}"
 
 struct pair {
 	struct live_group groups[2];
@@ -41,11 +42,10 @@ static struct pair pair_of(const char *first_ports, const char *second_ports) {
 
 static void expect(struct pair *pair, enum live_object object, const char *text, const char *line) {
 	const struct live_group *groups[] = {&pair->groups[0], &pair->groups[1]};
-	json_t *value = json_loads(text, 0, NULL);
+	json_t *value = json_of(text);
 	struct live_changes changes;
 	char why[LIVE_LINE] = "";
 
-	assert_non_null(value);
 	if (!live_request(groups[0], LIVE_ADD, object, value, &changes, why))
 		fail_msg("%s", why);
 	assert_int_equal(live_between(groups, 2, 0, &changes, why), line[0] == '\0');
@@ -59,14 +59,13 @@ static void free_pair(struct pair *pair) {
 	live_group_free(&pair->groups[1]);
 }
 
-#define CHANNEL(n) "{\"id\": 9, \"type\": \"ofdm\", \"rate\": \"1 Gbps\", \"session\": " n "}"
-#define UPSTREAM(n) "{\"id\": 9, \"type\": \"ofdma\", \"rate\": \"1 Gbps\", \"session\": " n "}"
+#define CHANNEL(n) "{id: 9, type: ofdm, rate: '1 Gbps', session: " n "}"
+#define UPSTREAM(n) "{id: 9, type: ofdma, rate: '1 Gbps', session: " n "}"
 
-static void on_one_port(void **state) {
+TEST(on_one_port) {
 	struct pair pair = pair_of(ON("net_null0,size=64", "net_null1", ""),
 				   ON("net_null0,size=64", "net_null1", ""));
 
-	(void)state;
 	expect(&pair, LIVE_MODEM, NINTH("02:01:00:00:00:09", "10.0.0.8"),
 	       "modem.addresses[1]: found 10.0.0.8 again, allowed: it in one group of the port "
 	       "net_null0, or another vlan or mac (modem 02:01:00:00:00:08 of service group 2 has "
@@ -94,23 +93,22 @@ static void on_one_port(void **state) {
 	       "port net_null1, or another vlan or core_mac (upstream channel 1 of service group 2 "
 	       "has it)");
 	expect(&pair, LIVE_UPSTREAM_CHANNEL, UPSTREAM("31"), "");
-	expect(&pair, LIVE_UPSTREAM_CHANNEL, UPSTREAM("9, \"map_session\": 196609"),
+	expect(&pair, LIVE_UPSTREAM_CHANNEL, UPSTREAM("9, map_session: 196609"),
 	       "upstream_channel.map_session: found 0x00030001 again, allowed: it in one group of "
 	       "the port net_null1, or another vlan, rpd_mac or rpd_ip (upstream channel 1 of "
 	       "service group 2 has it)");
-	expect(&pair, LIVE_BONDING_GROUP, "{\"id\": 9, \"channels\": [1]}", "");
+	expect(&pair, LIVE_BONDING_GROUP, "{id: 9, channels: [1]}", "");
 	free_pair(&pair);
 }
 
 /* A group that is to be added is compared as a whole. */
-static void of_a_group_that_comes(void **state) {
+TEST(of_a_group_that_comes) {
 	struct pair pair =
 		pair_of(ON("net_null0", "net_null1", ""), ON("net_null0", "net_null1", ""));
 	const struct live_group *first = &pair.groups[0];
 	struct service_group *sg = &pair.groups[1].sg;
 	char why[LIVE_LINE] = "";
 
-	(void)state;
 	assert_true(live_between_new(&first, 1, sg, why));
 	sg->upstream_channels[0].grants.map_session = first->sg.channels[0].session;
 	assert_false(live_between_new(&first, 1, sg, why));
@@ -125,23 +123,12 @@ static void of_a_group_that_comes(void **state) {
 	free_pair(&pair);
 }
 
-static void told_apart_by_something_else(void **state) {
+TEST(told_apart_by_something_else) {
 	struct pair pair = pair_of(ON("net_null0", "net_null1", ", vlan: 7"),
 				   ON("net_null0", "net_null1", ", vlan: 8"));
 
-	(void)state;
 	expect(&pair, LIVE_MODEM, NINTH("02:01:00:00:00:08", "10.0.0.8"), "");
 	expect(&pair, LIVE_CHANNEL, CHANNEL("31"), "");
 	expect(&pair, LIVE_UPSTREAM_CHANNEL, UPSTREAM("42"), "");
 	free_pair(&pair);
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(on_one_port),
-		cmocka_unit_test(of_a_group_that_comes),
-		cmocka_unit_test(told_apart_by_something_else),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

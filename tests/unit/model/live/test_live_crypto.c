@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What encrypts, in a group that is in service: ciphers that change, keys that roll, and its provider. */
+#include "test_main.h"
 #include "test_live_ask.h"
 #include "test_live_expect.h"
 
@@ -19,26 +20,8 @@ static const struct security_association *association(const struct live_group *l
 	return &l->sg.modems[place_of(l, "02:01:00:00:00:01")].security;
 }
 
-static void a_reload_changes_the_cipher(void **state) {
-	static const char *const all[] = {aes_256, des, "said: 1, cipher: none", aes_128};
-	static const enum cipher ciphers[] = {CIPHER_AES_256, CIPHER_DES, CIPHER_NONE,
-					      CIPHER_AES_128};
-	struct live_group l = live_of(LIVE_SMALL);
-
-	(void)state;
-	for (size_t i = 0; i < ARRAY_COUNT(all); i++) {
-		char *text = replaced(aes_128, all[i]);
-
-		expect_changes(&l, text, "1 modem changed");
-		expect_changes(&l, text, "nothing");
-		assert_int_equal(association(&l)->cipher, ciphers[i]);
-		free(text);
-	}
-	live_group_free(&l);
-}
-
 /* As long as the cipher asks; they are read again as what they were. */
-static void secrets_are_told_in_their_length(void **state) {
+TEST(secrets_are_told_in_their_length) {
 	static const struct {
 		const char *security;
 		size_t key, iv;
@@ -48,7 +31,6 @@ static void secrets_are_told_in_their_length(void **state) {
 		   {"said: 1, cipher: none, key: \"" D16 "\", iv: \"" D16 "\"", 32, 32},
 		   {"said: 1, cipher: none, key: \"" D64 "\"", 64, 0}};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_COUNT(all); i++) {
 		char *text = replaced(aes_128, all[i].security);
 		struct live_group l = live_of(text);
@@ -68,10 +50,9 @@ static void secrets_are_told_in_their_length(void **state) {
 	}
 }
 
-static void a_request_changes_the_cipher(void **state) {
+TEST(a_request_changes_the_cipher) {
 	struct live_group l = live_of(LIVE_SMALL);
 
-	(void)state;
 	expect_refused(&l, LIVE_SET, LIVE_MODEM, "{" MAC_1 ", security: {cipher: aes-256}}",
 		       "modem.security.key: found 32 hexadecimal digits, allowed: 64 with cipher: "
 		       "aes-256");
@@ -119,7 +100,7 @@ static bool key_rolls(struct live_group *l, const struct live_next_key *next, ch
 }
 
 /* A roll keeps the cipher: the next key is as long as the present one. */
-static void a_key_rolls_in_its_cipher(void **state) {
+TEST(a_key_rolls_in_its_cipher) {
 	static const struct {
 		const char *security;
 		size_t key, iv;
@@ -131,7 +112,6 @@ static void a_key_rolls_in_its_cipher(void **state) {
 	};
 	static const size_t keys[] = {8, 16, 32}, ivs[] = {8, 16};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_COUNT(all); i++) {
 		char *text = replaced(aes_128, all[i].security), expected[LIVE_LINE];
 		struct live_group l = live_of(text);
@@ -160,7 +140,7 @@ static void a_key_rolls_in_its_cipher(void **state) {
 }
 
 /* Another provider is no change of an object; what a group makes no CRC for takes a new start. */
-static void a_provider_is_told_and_may_differ(void **state) {
+TEST(a_provider_is_told_and_may_differ) {
 	struct live_group l = live_of(LIVE_SMALL);
 	char *one = replaced("name: sg\n",
 			     "name: sg\ncrypto: {provider: cryptodev, device: crypto_a0}\n");
@@ -170,7 +150,6 @@ static void a_provider_is_told_and_may_differ(void **state) {
 	const json_t *crypto;
 	json_t *told;
 
-	(void)state;
 	expect_changes(&l, one, "nothing");
 	expect_refusal(&l, unmade, "crypto.generate_crc: differs, which takes a new start");
 	live_group_free(&l);
@@ -185,16 +164,4 @@ static void a_provider_is_told_and_may_differ(void **state) {
 	free(one);
 	free(other);
 	free(unmade);
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_reload_changes_the_cipher),
-		cmocka_unit_test(secrets_are_told_in_their_length),
-		cmocka_unit_test(a_request_changes_the_cipher),
-		cmocka_unit_test(a_key_rolls_in_its_cipher),
-		cmocka_unit_test(a_provider_is_told_and_may_differ),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

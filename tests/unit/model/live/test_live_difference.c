@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Two configurations and what lies between them: each kind of change, their order, places, refusals. */
+#include "test_main.h"
 #include "test_live_expect.h"
 
-static void the_order_of_lists_is_no_difference(void **state) {
+TEST(the_order_of_lists_is_no_difference) {
 	struct live_group l = live_of(LIVE_SMALL);
 
-	(void)state;
 	expect_changes(&l, LIVE_SMALL, "nothing");
 	expect_changes(&l, LIVE_TOP "modems:\n" LIVE_MODEM_2 LIVE_MODEM_1, "nothing");
 	expect_changes(
@@ -29,7 +29,7 @@ static void the_order_of_lists_is_no_difference(void **state) {
 	live_group_free(&l);
 }
 
-static void one_value_is_one_change(void **state) {
+TEST(one_value_is_one_change) {
 	static const struct {
 		const char *from, *to, *changes;
 	} all[] = {
@@ -69,7 +69,6 @@ static void one_value_is_one_change(void **state) {
 		{"02:01:00:00:00:02", "02:01:00:00:00:03", "1 modem added, 1 modem removed"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_COUNT(all); i++) {
 		struct live_group l = live_of(LIVE_SMALL);
 		char *text = replaced(all[i].from, all[i].to);
@@ -115,7 +114,7 @@ static void expect_order(const struct live_changes *changes) {
 }
 
 /* A new bonding group of a new channel, for a new modem with a new filter group; and back. */
-static void objects_come_before_and_go_after_their_users(void **state) {
+TEST(objects_come_before_and_go_after_their_users) {
 	static const char wide[] =
 		"name: sg\n"
 		"channels: [{id: 1, type: ofdm, rate: 1 Gbps, session: 11}, "
@@ -138,7 +137,6 @@ static void objects_come_before_and_go_after_their_users(void **state) {
 	struct live_changes changes;
 	char why[LIVE_LINE];
 
-	(void)state;
 	/* the second modem moves to what is new, as its old channels go */
 	assert_true(asprintf(&moved, "%s", wide) > 0);
 	memcpy(strstr(strstr(moved, "00:02"), "bonding_group: 2"), "bonding_group: 7", 16);
@@ -159,11 +157,10 @@ static void objects_come_before_and_go_after_their_users(void **state) {
 	live_group_free(&l);
 }
 
-static void places_are_kept_and_given_again(void **state) {
+TEST(places_are_kept_and_given_again) {
 	struct live_group l = live_of(LIVE_SMALL);
 	uint32_t second = place_of(&l, "02:01:00:00:00:02");
 
-	(void)state;
 	assert_int_equal(second, 1);
 	/* one goes while another comes: its place is not given before */
 	expect_changes(&l, LIVE_TOP "modems:\n" NEW_MODEM("1") LIVE_MODEM_2,
@@ -179,12 +176,11 @@ static void places_are_kept_and_given_again(void **state) {
 }
 
 /* What one object gives up another may have in the same difference. */
-static void values_move_between_objects(void **state) {
+TEST(values_move_between_objects) {
 	struct live_group l = live_of(LIVE_SMALL);
 	char *text = replaced("10.0.0.1,", "10.0.0.2,");
 	char *second = strstr(strstr(text, "00:02"), "10.0.0.2");
 
-	(void)state;
 	second[7] = '1';
 	expect_changes(&l, text, "2 modems changed");
 	memcpy(strstr(text, "{id: 1, dsid"), "{id: 4, dsid", 12);
@@ -226,11 +222,10 @@ static char *half_with_all_addresses(bool first_half) {
 }
 
 /* The index has the capacity for one configuration and not for two: what goes leaves it before what comes enters. */
-static void a_full_index_takes_other_values(void **state) {
+TEST(a_full_index_takes_other_values) {
 	char *one = half_with_all_addresses(true), *other = half_with_all_addresses(false);
 	struct live_group l = live_of(one);
 
-	(void)state;
 	for (unsigned i = 0; i < 2; i++) {
 		expect_changes(&l, other, "60 modems changed");
 		expect_changes(&l, one, "60 modems changed");
@@ -240,7 +235,7 @@ static void a_full_index_takes_other_values(void **state) {
 	live_group_free(&l);
 }
 
-static void what_takes_a_new_start(void **state) {
+TEST(what_takes_a_new_start) {
 	static const char *const all[][2] = {
 		{"name: other\n", "name: differs, which takes a new start"},
 		{"name: sg\nservice_group: 2\n", "service_group: differs, which takes a new start"},
@@ -262,7 +257,6 @@ static void what_takes_a_new_start(void **state) {
 	};
 	struct live_group l = live_of(LIVE_SMALL);
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_COUNT(all); i++) {
 		char *text = replaced("name: sg\n", all[i][0]);
 
@@ -273,14 +267,13 @@ static void what_takes_a_new_start(void **state) {
 }
 
 /* Cores are a list of their own kind. */
-static void cores_are_compared_by_what_they_are(void **state) {
+TEST(cores_are_compared_by_what_they_are) {
 	char *one =
 		replaced("name: sg\n", "name: sg\nthreads: {layout: combined, cores: \"3,4\"}\n");
 	char *other =
 		replaced("name: sg\n", "name: sg\nthreads: {layout: combined, cores: \"3,5\"}\n");
 	struct live_group l = live_of(one);
 
-	(void)state;
 	expect_changes(&l, one, "nothing");
 	expect_refusal(&l, other, "threads.cores[1]: differs, which takes a new start");
 	free(one);
@@ -288,14 +281,13 @@ static void cores_are_compared_by_what_they_are(void **state) {
 	live_group_free(&l);
 }
 
-static void changes_have_names(void **state) {
+TEST(changes_have_names) {
 	struct live_group l = live_of(LIVE_SMALL);
 	char *text = replaced("channels: [1, 2]", "channels: [1]");
 	struct service_group next = sg_of(text);
 	struct live_changes changes;
 	char why[LIVE_LINE], name[64];
 
-	(void)state;
 	assert_true(live_difference(&l, &next, &changes, why));
 	assert_int_equal(changes.count, 1);
 	live_change_name(&l, changes.list, name, sizeof(name));
@@ -313,20 +305,4 @@ static void changes_have_names(void **state) {
 	service_group_free(&next);
 	free(text);
 	live_group_free(&l);
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_order_of_lists_is_no_difference),
-		cmocka_unit_test(one_value_is_one_change),
-		cmocka_unit_test(objects_come_before_and_go_after_their_users),
-		cmocka_unit_test(places_are_kept_and_given_again),
-		cmocka_unit_test(values_move_between_objects),
-		cmocka_unit_test(a_full_index_takes_other_values),
-		cmocka_unit_test(what_takes_a_new_start),
-		cmocka_unit_test(cores_are_compared_by_what_they_are),
-		cmocka_unit_test(changes_have_names),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

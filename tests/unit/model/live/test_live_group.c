@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A group in service: its copy and its room. */
+#include "test_main.h"
 #include "test_live_expect.h"
 
 #include "model/devices.h"
 
-static void where_there_is_no_room(void **state) {
+TEST(where_there_is_no_room) {
 	static const char few[] = "max_modems: 3\n" LIVE_SMALL;
 	struct live_group l = live_of(few);
 	char *flows;
 
-	(void)state;
 	assert_int_equal(l.room.modems, 3);
 	expect_changes(&l, "max_modems: 3\n" LIVE_SMALL NEW_MODEM("1"), "1 modem added");
 	expect_refusal(
@@ -32,12 +32,11 @@ static void where_there_is_no_room(void **state) {
 	live_group_free(&l);
 }
 
-static void room_is_what_was_asked_for(void **state) {
+TEST(room_is_what_was_asked_for) {
 	struct service_group sg = sg_of("max_modems: 1000\n" LIVE_SMALL);
 	struct group_room room = group_room(&sg), exact = group_room_exact(&sg);
 	struct live_group l;
 
-	(void)state;
 	assert_int_equal(room.modems, 1000);
 	assert_int_equal(room.flows, 4 * 500 + 32);
 	assert_int_equal(room.ipv4, 2 * 500 + 64);
@@ -67,11 +66,10 @@ static void room_is_what_was_asked_for(void **state) {
 			"there are\n");
 }
 
-static void a_copy_is_the_configuration(void **state) {
+TEST(a_copy_is_the_configuration) {
 	struct live_group l = live_of(LIVE_SMALL);
 	struct service_group sg = sg_of(LIVE_SMALL);
 
-	(void)state;
 	expect_same_as(&l, &sg);
 	expect_sound(&l);
 	assert_string_equal(l.sg.name, "sg");
@@ -84,13 +82,12 @@ static void a_copy_is_the_configuration(void **state) {
 }
 
 /* Of each role: a name that is not copied dangles once the loaded group is freed. */
-static void names_of_devices_are_copies(void **state) {
+TEST(names_of_devices_are_copies) {
 	static char names[DEVICE_ROLES][16];
 	struct service_group sg = sg_of(LIVE_SMALL);
 	struct group_room room = group_room(&sg);
 	struct live_group l = {0};
 
-	(void)state;
 	for (enum device_role role = 0; role < DEVICE_ROLES; role++) {
 		snprintf(names[role], sizeof(names[role]), "net_null%u", role);
 		*device_of_port(&sg, role) = names[role];
@@ -104,15 +101,4 @@ static void names_of_devices_are_copies(void **state) {
 	}
 	live_group_free(&l);
 	service_group_free(&sg);
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(where_there_is_no_room),
-		cmocka_unit_test(room_is_what_was_asked_for),
-		cmocka_unit_test(a_copy_is_the_configuration),
-		cmocka_unit_test(names_of_devices_are_copies),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,7 +18,6 @@ static bool try_create(void *context) {
 static void a_group_is_copied(void **state) {
 	struct service_group sg = sg_of("threads: {layout: combined, cores: \"3,4\"}\n" LIVE_SMALL);
 
-	(void)state;
 	with_little_memory(try_create, &sg);
 	service_group_free(&sg);
 }
@@ -46,7 +45,6 @@ static void a_difference_is_found(void **state) {
 	struct step step = {.l = live_of(LIVE_SMALL), .next = sg_of("name: sg\n" SMALL)};
 	char *before = live_text(&step.l), *after;
 
-	(void)state;
 	service_group_free(&step.next);
 	step.next = sg_of("name: sg\nrate_limit: 1 Gbps\n" SMALL);
 	with_little_memory(try_difference, &step);
@@ -99,7 +97,6 @@ static void requests_are_read(void **state) {
 	struct live_group l = live_of(LIVE_SMALL);
 	char *before = live_text(&l), *after;
 
-	(void)state;
 	try_one(LIVE_ADD, LIVE_MODEM, modem_9(&l), &l);
 	try_one(LIVE_SET, LIVE_MODEM,
 		json_pack("{s:s, s:s, s:{s:{s:i}, s:{s:i, s:i}}}", "mac", "02:01:00:00:00:01",
@@ -145,7 +142,6 @@ static bool try_again(void *context) {
 static void a_file_is_read_again(void **state) {
 	FILE *nowhere = fopen("/dev/null", "w");
 
-	(void)state;
 	assert_non_null(nowhere);
 	until_memory_suffices(try_again, nowhere, true);
 	fclose(nowhere);

@@ -3,6 +3,7 @@
  * Random edits of a configuration, as a file read again and as requests: the group in service is then what a fresh
  * copy of the configuration is, and what it knows of itself is what one would know who saw it for the first time.
  */
+#include "test_main.h"
 #include "random.h"
 #include "test_live.h"
 
@@ -247,14 +248,13 @@ static void expect_places_kept(const uint32_t before[MOST], const uint32_t after
 	}
 }
 
-static void files_read_again(void **state) {
+TEST(files_read_again) {
 	struct random r = {0x5eed};
 	struct plan plan;
 	struct live_group l;
 	uint32_t places[2][MOST];
 	char *text;
 
-	(void)state;
 	plan_random(&r, &plan);
 	text = plan_text(&r, &plan);
 	l = live_of(text);
@@ -310,14 +310,13 @@ static bool ask_for(struct live_group *l, const struct live_group *next, struct 
 	return true;
 }
 
-static void requests_in_any_order(void **state) {
+TEST(requests_in_any_order) {
 	struct random r = {0xcafe};
 	struct plan plan;
 	struct live_group l, next;
 	unsigned done = 0;
 	char *text;
 
-	(void)state;
 	plan_random(&r, &plan);
 	text = plan_text(&r, &plan);
 	l = live_of(text);
@@ -336,13 +335,4 @@ static void requests_in_any_order(void **state) {
 	}
 	assert_true(done > 100);
 	live_group_free(&l);
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(files_read_again),
-		cmocka_unit_test(requests_in_any_order),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One object of a request: read, checked, held against all others, and written back. */
+#include <stdio.h>
+#include <string.h>
+
 #include "test_live_ask.h"
+#include "text_cases.h"
 
 /* Every object that is written is read again as it was, with its references. */
 static void there_and_back(void **state) {
@@ -8,7 +12,6 @@ static void there_and_back(void **state) {
 	struct live_changes changes;
 	char why[LIVE_LINE];
 
-	(void)state;
 	for (enum live_object o = LIVE_CHANNEL; o < LIVE_OBJECTS; o++) {
 		for (uint32_t i = 0; i < live_room(&l.room, o); i++) {
 			json_t *value;
@@ -30,7 +33,6 @@ static void keys_are_told_to_none_but_who_asks(void **state) {
 	json_t *open = object_json(&l, LIVE_MODEM, 0, true);
 	json_t *shut = object_json(&l, LIVE_MODEM, 0, false);
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_COUNT(secret); i++)
 		assert_null(json_object_get(json_object_get(shut, "security"), secret[i]));
 	assert_string_equal(
@@ -43,54 +45,10 @@ static void keys_are_told_to_none_but_who_asks(void **state) {
 	live_group_free(&l);
 }
 
-static void objects_come_and_go(void **state) {
-	struct live_group l = live_of(LIVE_SMALL);
-
-	(void)state;
-	expect_done(&l, LIVE_ADD, LIVE_CHANNEL, "{id: 9, type: ofdm, rate: '1 Gbps', session: 19}",
-		    "1 channel added");
-	expect_done(&l, LIVE_ADD, LIVE_UPSTREAM_CHANNEL,
-		    "{id: 9, type: ofdma, rate: '1 Gbps', session: 19}",
-		    "1 upstream channel added");
-	expect_done(&l, LIVE_ADD, LIVE_BONDING_GROUP, "{id: 9, channels: [9, 1]}",
-		    "1 bonding group added");
-	expect_done(&l, LIVE_ADD, LIVE_FILTER_GROUP,
-		    "{id: 9, rules: [{family: ipv4, action: deny}]}", "1 filter group added");
-	expect_done(&l, LIVE_ADD, LIVE_MODEM,
-		    "{mac: '02:01:00:00:00:09', addresses: ['10.0.0.9'], bonding_group: 9, "
-		    "filter_groups: [9], security: {said: 9, cipher: none}, "
-		    "service_flows: [{id: 9, dsid: 9}], upstream_service_flows: [{id: 10, "
-		    "sid_clusters: [{id: 0, sids: [{channel: 9, sid: 1}]}]}]}",
-		    "1 modem added");
-	expect_refused(
-		&l, LIVE_REMOVE, LIVE_CHANNEL, "{id: 9}",
-		"channel: found channel 9, which bonding group 9 refers to, allowed: one that "
-		"nothing refers to");
-	expect_refused(&l, LIVE_REMOVE, LIVE_BONDING_GROUP, "{id: 9}",
-		       "bonding_group: found bonding group 9, which modem 02:01:00:00:00:09 refers "
-		       "to, allowed: one that nothing refers to");
-	expect_refused(&l, LIVE_REMOVE, LIVE_FILTER_GROUP, "{id: 9}",
-		       "filter_group: found filter group 9, which modem 02:01:00:00:00:09 refers "
-		       "to, allowed: one that nothing refers to");
-	expect_refused(&l, LIVE_REMOVE, LIVE_UPSTREAM_CHANNEL, "{id: 9}",
-		       "upstream_channel: found upstream channel 9, which modem 02:01:00:00:00:09 "
-		       "refers to, allowed: one that nothing refers to");
-	expect_done(&l, LIVE_REMOVE, LIVE_MODEM, "{mac: '02:01:00:00:00:09'}", "1 modem removed");
-	expect_done(&l, LIVE_REMOVE, LIVE_FILTER_GROUP, "{id: 9}", "1 filter group removed");
-	expect_done(&l, LIVE_REMOVE, LIVE_BONDING_GROUP, "{id: 9}", "1 bonding group removed");
-	expect_done(&l, LIVE_REMOVE, LIVE_UPSTREAM_CHANNEL, "{id: 9}",
-		    "1 upstream channel removed");
-	expect_done(&l, LIVE_REMOVE, LIVE_CHANNEL, "{id: 9}", "1 channel removed");
-	live_group_free(&l);
-	l = live_of(LIVE_SMALL); /* as it was */
-	live_group_free(&l);
-}
-
 static void some_keys_are_set(void **state) {
 	struct live_group l = live_of(LIVE_SMALL);
 	const struct modem *modem = &l.sg.modems[0];
 
-	(void)state;
 	expect_done(&l, LIVE_SET, LIVE_MODEM, "{" MAC_1 ", max_aggregate_rate: '50 Mbps'}",
 		    "1 modem changed");
 	assert_int_equal(modem->aggregate_rate, 50000000);
@@ -132,73 +90,12 @@ static void some_keys_are_set(void **state) {
 	live_group_free(&l);
 }
 
-static void what_a_file_may_not_say(void **state) {
-	static const struct {
-		enum live_verb verb;
-		enum live_object object;
-		const char *text, *line;
-	} all[] = {
-		{LIVE_SET, LIVE_MODEM, "{" MAC_1 ", service_flows: {2: {priority: 9}}}",
-		 "modem.service_flows[1].priority: found \"9\", allowed: a number, 0 to 7"},
-		{LIVE_SET, LIVE_MODEM, "{" MAC_1 ", prio: 9}",
-		 "modem.prio: found unknown key \"prio\", allowed: mac, addresses, cpe_limit, "
-		 "cpe_limit_ipv6, filter_groups, bonding_group, max_aggregate_rate, "
-		 "max_aggregate_burst, security, service_flows, classifiers, "
-		 "upstream_service_flows"},
-		{LIVE_ADD, LIVE_MODEM, "{}",
-		 "modem.mac: found nothing, allowed: a unicast MAC "
-		 "address such as \"02:00:00:00:00:01\""},
-		{LIVE_REMOVE, LIVE_MODEM, "{id: 5}",
-		 "modem.mac: found nothing, allowed: a unicast MAC address such as "
-		 "\"02:00:00:00:00:01\""},
-		{LIVE_REMOVE, LIVE_MODEM, "{mac: [1, 2]}",
-		 "modem.mac: found a list of 2, allowed: a unicast MAC address such as "
-		 "\"02:00:00:00:00:01\""},
-		{LIVE_REMOVE, LIVE_CHANNEL, "{id: 5}",
-		 "channel.id: found 5, allowed: that of a channel in service"},
-		{LIVE_SET, LIVE_MODEM, "{mac: '02:01:00:00:00:77'}",
-		 "modem.mac: found 02:01:00:00:00:77, allowed: that of a modem in service"},
-		{LIVE_REPLACE, LIVE_UPSTREAM_CHANNEL, "{id: 5}",
-		 "upstream_channel.id: found 5, allowed: that of an upstream channel in service"},
-		{LIVE_SET, LIVE_MODEM, "{" MAC_1 ", bonding_group: 7}",
-		 "modem.bonding_group: found \"7\", allowed: the id of a bonding group in service"},
-		{LIVE_SET, LIVE_MODEM, "{" MAC_1 ", filter_groups: [1, 1]}",
-		 "modem.filter_groups[1]: found \"1\", allowed: each group once"},
-		{LIVE_ADD, LIVE_BONDING_GROUP, "{id: 3, channels: [1, 8]}",
-		 "bonding_group.channels[1]: found \"8\", allowed: the id of a channel in service"},
-		{LIVE_SET, LIVE_MODEM, "{" MAC_1 ", addresses: ['10.9.9.9', '10.9.9.9']}",
-		 "modem.addresses[1]: found \"10.9.9.9\" again, allowed: it once (first in the "
-		 "same request)"},
-		{LIVE_SET, LIVE_MODEM, "{" MAC_1 ", service_flows: {2: {bonding_group: 1}}}",
-		 "modem.service_flows[1].dsid: found nothing, allowed: a DSID: the bonding group "
-		 "has several channels"},
-		{LIVE_ADD, LIVE_UPSTREAM_CHANNEL,
-		 "{id: 5, type: ofdma, rate: '1 Gbps', session: 5, ranging_session: 5}",
-		 "upstream_channel.ranging_session: found \"5\" again, allowed: it once (first in "
-		 "the same request)"},
-		{LIVE_SET, LIVE_GROUP, "{rate_limit: fast}",
-		 "rate_limit: found \"fast\", allowed: none, or a rate such as \"1.89 Gbps\", 1 "
-		 "kbps to 1 Tbps"},
-		{LIVE_ADD, LIVE_GROUP, "{}",
-		 "request: found the group itself, allowed: to set its keys"},
-		{LIVE_ADD, LIVE_MODEM, "[]",
-		 "request: found no map, allowed: the keys of an object"},
-	};
-	struct live_group l = live_of(LIVE_SMALL);
-
-	(void)state;
-	for (size_t i = 0; i < ARRAY_COUNT(all); i++)
-		expect_refused(&l, all[i].verb, all[i].object, all[i].text, all[i].line);
-	live_group_free(&l);
-}
-
 /* The upstream takes its settings from the group of a change, whatever differs in it. */
 static void a_limit_comes_with_the_rest_of_the_group(void **state) {
 	struct live_group l = live_of(LIVE_SMALL);
 	struct live_changes changes;
 	char why[LIVE_LINE];
 
-	(void)state;
 	assert_true(ask(&l, LIVE_SET, LIVE_GROUP, "{rate_limit: '7 Gbps'}", &changes, why));
 	assert_int_equal(changes.count, 1);
 	assert_int_equal(changes.list[0].group->max_frame, l.sg.max_frame);
@@ -216,7 +113,6 @@ static void limits_change_places(void **state) {
 	struct live_changes changes;
 	char why[LIVE_LINE];
 
-	(void)state;
 	assert_true(ask(&l, LIVE_SET, LIVE_GROUP, "{rate_limit: '7 Gbps', cpe_timeout: '5 s'}",
 			&changes, why));
 	live_changes_take(&l, &changes);
@@ -228,16 +124,64 @@ static void limits_change_places(void **state) {
 	live_group_free(&l);
 }
 
+/* The number of a word in a list that ends with NULL; what follows goes to `rest`. */
+static unsigned word_of(const char *const words[], const char *text, const char **rest) {
+	size_t size = strcspn(text, " ");
+	unsigned i = 0;
+
+	while (words[i] != NULL && (strlen(words[i]) != size || memcmp(words[i], text, size) != 0))
+		i++;
+	if (words[i] == NULL)
+		fail_msg("%s: unknown word", text);
+	*rest = text + size + 1;
+	return i;
+}
+
+static void request_is(struct live_group *l, const char *request, const char *answer) {
+	static const char *const verbs[] = {"add", "replace", "set", "remove", NULL};
+	static const char *const objects[] = {
+		[LIVE_GROUP] = "group",
+		[LIVE_CHANNEL] = "channel",
+		[LIVE_UPSTREAM_CHANNEL] = "upstream_channel",
+		[LIVE_BONDING_GROUP] = "bonding_group",
+		[LIVE_FILTER_GROUP] = "filter_group",
+		[LIVE_MODEM] = "modem",
+		[LIVE_OBJECTS] = NULL,
+	};
+	enum live_verb verb = word_of(verbs, request, &request);
+	enum live_object object = word_of(objects, request, &request);
+
+	if (answer[0] == '=')
+		expect_done(l, verb, object, request, answer + 2);
+	else
+		expect_refused(l, verb, object, request, answer + 2);
+}
+
+static void requests_of_a_file(const struct text_case *c) {
+	const char *top = c->count > 1 ? c->parts[1].text : "";
+	char *text = NULL, *rest = c->parts[0].text;
+	struct live_group l;
+
+	assert_true(asprintf(&text, "%s%s", top, LIVE_SMALL) > 0);
+	l = live_of(text);
+	free(text);
+	while (*rest != '\0') {
+		const char *request = strsep(&rest, "\n"), *answer = strsep(&rest, "\n");
+
+		request_is(&l, request, answer);
+	}
+	live_group_free(&l);
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_limit_comes_with_the_rest_of_the_group),
 		cmocka_unit_test(limits_change_places),
 		cmocka_unit_test(there_and_back),
 		cmocka_unit_test(keys_are_told_to_none_but_who_asks),
-		cmocka_unit_test(objects_come_and_go),
 		cmocka_unit_test(some_keys_are_set),
-		cmocka_unit_test(what_a_file_may_not_say),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return text_cases_run(MODEL_TEXTS "requests.txt", requests_of_a_file) +
+	       cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What config.get tells is read again as what it was: of each configuration that is shipped, and of others. */
+#include "test_main.h"
 #include "test_live.h"
 #include "test_live_ask.h"
 #include "test_live_expect.h"
@@ -118,10 +119,9 @@ static void expect_told(struct live_group *groups, size_t count) {
 	unlink(path);
 }
 
-static void shipped_configurations(void **state) {
+TEST(shipped_configurations) {
 	static const char *const files[] = {CONFIG "example.yaml", CONFIG "example-server.yaml"};
 
-	(void)state;
 	for (size_t f = 0; f < ARRAY_COUNT(files); f++) {
 		struct live_group groups[SERVER_MAX_GROUPS];
 		struct server_config config;
@@ -137,12 +137,11 @@ static void shipped_configurations(void **state) {
 }
 
 /* Without the optional maps of a file, such as a port for management messages; and with one. */
-static void maps_that_are_not_there(void **state) {
+TEST(maps_that_are_not_there) {
 	struct live_group l = live_of(LIVE_SMALL);
 	json_t *told = group_json(&l, true);
 	char *with = replaced("name: sg\n", "name: sg\nports: {control: {device: net_tap0}}\n");
 
-	(void)state;
 	assert_null(json_object_get(json_object_get(told, "ports"), "control"));
 	json_decref(told);
 	expect_told(&l, 1);
@@ -190,10 +189,9 @@ static bool written_with_a_change(unsigned steps, json_t **told, json_t **before
 }
 
 /* It is of the moment at which it was made, whatever becomes of the group and whenever. */
-static void a_snapshot_does_not_change(void **state) {
+TEST(a_snapshot_does_not_change) {
 	bool more = true;
 
-	(void)state;
 	for (unsigned steps = 0; more; steps++) {
 		json_t *told, *before;
 
@@ -207,12 +205,11 @@ static void a_snapshot_does_not_change(void **state) {
 }
 
 /* After any number of steps: what stays is seen by the sanitizers. */
-static void a_snapshot_that_is_given_up(void **state) {
+TEST(a_snapshot_that_is_given_up) {
 	struct live_group l = live_of(LIVE_SMALL);
 	FILE *out = fopen("/dev/null", "w");
 	bool more = true, failed = false;
 
-	(void)state;
 	for (unsigned steps = 0; more; steps++) {
 		struct snapshot *s = snapshot_create(true);
 
@@ -250,12 +247,11 @@ static struct live_group live_of_many(void) {
 }
 
 /* It is copied in steps, and freed in steps wherever it is given up. */
-static void a_snapshot_of_many(void **state) {
+TEST(a_snapshot_of_many) {
 	struct live_group l = live_of_many();
 	FILE *out = fopen("/dev/null", "w");
 	bool more = true, failed = false;
 
-	(void)state;
 	for (unsigned steps = 0; more; steps = 2 * steps + 1) {
 		struct snapshot *s = snapshot_create(true);
 		unsigned parts = 1;
@@ -282,29 +278,15 @@ static int write_nothing(const char *bytes, size_t size, void *context) {
 	return -1;
 }
 
-static void a_snapshot_that_cannot_be_written(void **state) {
+TEST(a_snapshot_that_cannot_be_written) {
 	struct live_group l = live_of(LIVE_SMALL);
 	struct snapshot *s = snapshot_create(true);
 	bool failed = false;
 
-	(void)state;
 	assert_true(snapshot_add(s, &l));
 	while (snapshot_write(s, write_nothing, NULL, &failed))
 		assert_false(failed);
 	assert_true(failed);
 	snapshot_free(s);
 	live_group_free(&l);
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(shipped_configurations),
-		cmocka_unit_test(maps_that_are_not_there),
-		cmocka_unit_test(a_snapshot_does_not_change),
-		cmocka_unit_test(a_snapshot_that_is_given_up),
-		cmocka_unit_test(a_snapshot_of_many),
-		cmocka_unit_test(a_snapshot_that_cannot_be_written),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The loader on server files that are right: what groups share, override, and have in files of their own. */
+#include "test_main.h"
 #include "model/devices.h"
 
 #include "test_model_server.h"
 
-static void one_group_is_a_server_of_one(void **state) {
+TEST(one_group_is_a_server_of_one) {
 	struct loaded_server loaded = load_good(
 		CHANNELS("1") "\n" BONDING "\nmodems: [" MODEM("1") "]\n"
 								    "threads: {main_core: 3}\n",
 		NULL);
 
-	(void)state;
 	assert_int_equal(loaded.config.group_count, 1);
 	assert_string_equal(loaded.config.name, "server");
 	assert_string_equal(loaded.config.groups[0].name, "server");
@@ -19,7 +19,7 @@ static void one_group_is_a_server_of_one(void **state) {
 	unload_server(&loaded);
 }
 
-static void what_stands_beside_the_list_is_for_all(void **state) {
+TEST(what_stands_beside_the_list_is_for_all) {
 	struct loaded_server loaded = load_good(
 		"name: node7\n"
 		"max_frame: 1600\n"
@@ -36,7 +36,6 @@ static void what_stands_beside_the_list_is_for_all(void **state) {
 		NULL);
 	const struct service_group *groups = loaded.config.groups;
 
-	(void)state;
 	assert_int_equal(loaded.config.group_count, 3);
 	assert_string_equal(loaded.config.name, "node7");
 	assert_string_equal(groups[0].name, "service-group-1");
@@ -54,12 +53,11 @@ static void what_stands_beside_the_list_is_for_all(void **state) {
 }
 
 /* They will be replaced one by one. */
-static void each_group_has_its_own_memory(void **state) {
+TEST(each_group_has_its_own_memory) {
 	struct loaded_server loaded =
 		load_good(BONDING "\nservice_groups: [" GROUP("1") ", " GROUP("2") "]\n", NULL);
 	struct service_group *groups = loaded.config.groups;
 
-	(void)state;
 	assert_ptr_not_equal(groups[0].arena, groups[1].arena);
 	assert_ptr_not_equal(groups[0].bonding_groups, groups[1].bonding_groups);
 	service_group_free(&groups[0]);
@@ -68,7 +66,7 @@ static void each_group_has_its_own_memory(void **state) {
 	unload_server(&loaded);
 }
 
-static void some_maps_are_put_together_key_by_key(void **state) {
+TEST(some_maps_are_put_together_key_by_key) {
 	struct loaded_server loaded = load_good(
 		"ports:\n"
 		"  network: {device: net_tap0, queue_size: 512}\n"
@@ -94,7 +92,6 @@ static void some_maps_are_put_together_key_by_key(void **state) {
 	const struct service_group *one = &loaded.config.groups[0];
 	const struct service_group *two = &loaded.config.groups[1];
 
-	(void)state;
 	assert_string_equal(two->network.device, "net_tap0");
 	assert_int_equal(two->network.queue_size, 512);
 	assert_int_equal(one->network.vlan, 0);
@@ -126,10 +123,9 @@ static void some_maps_are_put_together_key_by_key(void **state) {
 }
 
 /* A group of a server whose crypto is a device's may have the library, where there is one. */
-static void a_group_has_no_device_of_its_server(void **state) {
+TEST(a_group_has_no_device_of_its_server) {
 	struct loaded_server loaded;
 
-	(void)state;
 	if (!crypto_has_library())
 		skip();
 	loaded = load_good(
@@ -151,7 +147,7 @@ static void a_group_has_no_device_of_its_server(void **state) {
 }
 
 /* As some editors begin a file; one that stands anywhere else is text. */
-static void byte_order_marks(void **state) {
+TEST(byte_order_marks) {
 	struct memory_file files[] = {
 		{"dir/two.yaml", "\xef\xbb\xbf" CHANNELS("2") "\nmodems: [" MODEM("2") "]\n"},
 		{0},
@@ -164,13 +160,12 @@ static void byte_order_marks(void **state) {
 					    "  - {file: two.yaml, service_group: 2}\n",
 			  files);
 
-	(void)state;
 	assert_int_equal(loaded.config.groups[1].rphy.mtu, 2000);
 	unload_server(&loaded);
 }
 
 /* Beside the list, in the group's file, in the list: what is nearer goes before. */
-static void a_group_has_a_file_of_its_own(void **state) {
+TEST(a_group_has_a_file_of_its_own) {
 	struct memory_file files[] = {
 		{"dir/two.yaml",
 		 "max_frame: 1700\nrphy: {mtu: 3000, ttl: 3}\nservice_group: 9\n" CHANNELS(
@@ -190,7 +185,6 @@ static void a_group_has_a_file_of_its_own(void **state) {
 		files);
 	const struct service_group *groups = loaded.config.groups;
 
-	(void)state;
 	assert_int_equal(groups[0].max_frame, 1600);
 	assert_int_equal(groups[1].max_frame, 1700);
 	assert_int_equal(groups[2].max_frame, 1800);
@@ -204,7 +198,7 @@ static void a_group_has_a_file_of_its_own(void **state) {
 }
 
 /* An anchor of the server's file holds in it, also over groups. */
-static void anchors_go_over_groups(void **state) {
+TEST(anchors_go_over_groups) {
 	struct loaded_server loaded = load_good(
 		BONDING
 		"\nservice_groups:\n"
@@ -215,13 +209,12 @@ static void anchors_go_over_groups(void **state) {
 			     " modems: [" MODEM("2") "]}\n",
 		NULL);
 
-	(void)state;
 	assert_int_equal(loaded.config.groups[1].channels[0].session, 3);
 	unload_server(&loaded);
 }
 
 /* The same sessions and addresses are good where something else tells groups apart. */
-static void groups_are_told_apart(void **state) {
+TEST(groups_are_told_apart) {
 	static const char *const ways[] = {
 		"ports: {network: {device: a}, rphy: {device: b}}",
 		"ports: {network: {vlan: 5}, rphy: {vlan: 5}}",
@@ -232,7 +225,6 @@ static void groups_are_told_apart(void **state) {
 		"rpd_mac: \"02:00:00:00:00:06\"}",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_COUNT(ways); i++) {
 		char text[2000];
 		struct loaded_server loaded;
@@ -252,7 +244,7 @@ static void groups_are_told_apart(void **state) {
 	}
 }
 
-static void the_main_core_is_the_servers(void **state) {
+TEST(the_main_core_is_the_servers) {
 	struct loaded_server loaded = load_good(
 		BONDING
 		"\nservice_groups:\n"
@@ -261,18 +253,16 @@ static void the_main_core_is_the_servers(void **state) {
 					  "2") "], threads: {main_core: 4}}\n",
 		NULL);
 
-	(void)state;
 	assert_int_equal(loaded.config.main_core, 4);
 	assert_int_equal(loaded.config.groups[0].threads.main_core, 4);
 	unload_server(&loaded);
 }
 
 /* As many as the list has, where the file does not have it; more where it does. */
-static void room_for_groups(void **state) {
+TEST(room_for_groups) {
 	struct loaded_server loaded =
 		load_good(BONDING "\nservice_groups: [" GROUP("1") ", " GROUP("2") "]\n", NULL);
 
-	(void)state;
 	assert_int_equal(server_config_most(&loaded.config), 2);
 	unload_server(&loaded);
 	loaded = load_good(BONDING "\nmax_groups: 64\nservice_groups: [" GROUP("1") "]\n", NULL);
@@ -282,7 +272,7 @@ static void room_for_groups(void **state) {
 }
 
 /* Whether a file says what may wait upstream is known, as groups divide what is not said. */
-static void held_is_given_or_not(void **state) {
+TEST(held_is_given_or_not) {
 	struct loaded_server loaded =
 		load_good(BONDING "\nservice_groups:\n  - " GROUP(
 				  "1") "\n"
@@ -291,19 +281,17 @@ static void held_is_given_or_not(void **state) {
 						    " upstream: {held: 4 MB}}\n",
 			  NULL);
 
-	(void)state;
 	assert_false(loaded.config.groups[0].upstream.held_given);
 	assert_true(loaded.config.groups[1].upstream.held_given);
 	assert_int_equal(loaded.config.groups[0].upstream.held, 4000000);
 	unload_server(&loaded);
 }
 
-static void most_groups(void **state) {
+TEST(most_groups) {
 	static char text[SERVER_MAX_GROUPS * 400];
 	size_t used = (size_t)snprintf(text, sizeof(text), BONDING "\nservice_groups:\n");
 	struct loaded_server loaded;
 
-	(void)state;
 	for (unsigned g = 0; g < SERVER_MAX_GROUPS; g++)
 		used += (size_t)snprintf(
 			text + used, sizeof(text) - used,
@@ -316,24 +304,4 @@ static void most_groups(void **state) {
 	assert_int_equal(loaded.config.group_count, SERVER_MAX_GROUPS);
 	assert_int_equal(loaded.config.groups[63].channels[0].session, 64);
 	unload_server(&loaded);
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_group_is_a_server_of_one),
-		cmocka_unit_test(what_stands_beside_the_list_is_for_all),
-		cmocka_unit_test(each_group_has_its_own_memory),
-		cmocka_unit_test(some_maps_are_put_together_key_by_key),
-		cmocka_unit_test(a_group_has_no_device_of_its_server),
-		cmocka_unit_test(byte_order_marks),
-		cmocka_unit_test(a_group_has_a_file_of_its_own),
-		cmocka_unit_test(anchors_go_over_groups),
-		cmocka_unit_test(groups_are_told_apart),
-		cmocka_unit_test(the_main_core_is_the_servers),
-		cmocka_unit_test(room_for_groups),
-		cmocka_unit_test(held_is_given_or_not),
-		cmocka_unit_test(most_groups),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,168 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Server files that are wrong: every mistake at its place, in the server's file or a group's own. */
 #include "test_model_server.h"
+#include "text_cases.h"
 
 #include <unistd.h>
-
-static void keys_at_the_top(void **state) {
-	(void)state;
-	expect_of_server("service_group: 1\nservice_groups: [" GROUP("1") "]\n" BONDING "\n", NULL,
-			 1,
-			 "dir/server.yaml:1: service_group: found unknown key \"service_group\", "
-			 "allowed: did you mean \"service_groups\"?\n");
-	expect_of_server("service_groups: []\n", NULL, 1,
-			 "dir/server.yaml:1: service_groups: found a list of 0, allowed: a list of "
-			 "1 to 64 maps\n");
-	expect_of_server(
-		"service_groups: 5\n", NULL, 1,
-		"dir/server.yaml:1: service_groups: found \"5\", allowed: a list of 1 to 64 "
-		"maps\n");
-	expect_of_server(
-		"name: a b\n" BONDING "\n" BONDING "\nservice_groups: [" GROUP("1") "]\n", NULL, 2,
-		"dir/server.yaml:1: name: found \"a b\", allowed: up to 64 of the characters "
-		"A-Z a-z 0-9 . _ -\n"
-		"dir/server.yaml:3: bonding_groups: found the key again, allowed: it once\n");
-}
-
-static void room_for_too_few(void **state) {
-	(void)state;
-	expect_of_server(BONDING
-			 "\nmax_groups: 1\nservice_groups: [" GROUP("1") ", " GROUP("2") "]\n",
-			 NULL, 1,
-			 "dir/server.yaml:2: max_groups: found \"1\", allowed: 2 or more, as many "
-			 "as the list has\n");
-	expect_of_server(BONDING "\nmax_groups: 65\nservice_groups: [" GROUP("1") "]\n", NULL, 1,
-			 "dir/server.yaml:2: max_groups: found \"65\", allowed: a number, 1 to "
-			 "64\n");
-}
-
-static void items_of_the_list(void **state) {
-	(void)state;
-	expect_of_server(
-		BONDING
-		"\nservice_groups:\n"
-		"  - " GROUP("1") "\n"
-				  "  - 5\n"
-				  "  - {service_group: 2, " CHANNELS(
-					  "2") ", modem: 1, rphy: {mtu: 1, mut: 2},\n"
-					       "     modems: [" MODEM(
-						       "2") "]}\n"
-							    "  - {service_group: 3,\n"
-							    "     modems: [" MODEM("3") "]}\n",
-		NULL, 5,
-		"dir/server.yaml:4: service_groups[1]: found \"5\", allowed: a map of keys\n"
-		"dir/server.yaml:5: service_groups[2].modem: found unknown key \"modem\", allowed: "
-		"did "
-		"you mean \"modems\"?\n"
-		"dir/server.yaml:5: service_groups[2].rphy.mut: found unknown key \"mut\", "
-		"allowed: did "
-		"you mean \"mtu\"?\n"
-		"dir/server.yaml:5: service_groups[2].rphy.mtu: found \"1\", allowed: a size such "
-		"as "
-		"\"512 kB\", 1.5 kB to 9 kB\n"
-		"dir/server.yaml:7: service_groups[3].channels: found nothing, allowed: a list of "
-		"1 to "
-		"256 maps\n");
-}
-
-/* What groups have in common is read for each of them, and told once. */
-static void a_shared_mistake_is_told_once(void **state) {
-	(void)state;
-	expect_of_server("rphy: {mtu: 1}\nupstream: 7\nbonding_groups: [{id: 1, channels: [9]}]\n"
-			 "service_groups: [" GROUP("1") ", " GROUP("2") ", " GROUP("3") "]\n",
-			 NULL, 3,
-			 "dir/server.yaml:1: rphy.mtu: found \"1\", allowed: a size such as \"512 "
-			 "kB\", 1.5 kB "
-			 "to 9 kB\n"
-			 "dir/server.yaml:2: upstream: found \"7\", allowed: a map of keys\n"
-			 "dir/server.yaml:3: bonding_groups[0].channels[0]: found \"9\", allowed: "
-			 "the id of a "
-			 "channel of this file\n");
-	/* those that have it are not held against each other */
-	expect_of_server(
-		BONDING "\nmodems: [{}]\nservice_groups: [{service_group: 1, " CHANNELS(
-			"1") "}, {service_group: 2, " CHANNELS("1") "}]\n",
-		NULL, 5,
-		"dir/server.yaml:2: modems[0].mac: found nothing, allowed: a unicast MAC "
-		"address such as \"02:00:00:00:00:01\"\n"
-		"dir/server.yaml:2: modems[0].addresses: found nothing, allowed: a list of 1 "
-		"to 64 values\n"
-		"dir/server.yaml:2: modems[0].bonding_group: found nothing, allowed: a "
-		"number, 1 to 65535\n"
-		"dir/server.yaml:2: modems[0].security: found nothing, allowed: a map of "
-		"keys\n"
-		"dir/server.yaml:2: modems[0].service_flows: found nothing, allowed: a list "
-		"of 1 to 32 maps\n");
-}
-
-static void mistakes_in_a_file_of_its_own(void **state) {
-	struct memory_file files[] = {
-		{"dir/a.yaml", "# first\n" CHANNELS("1") "\nrphy: {mtu: 9, mto: 1}\nmodems: []\n"},
-		{"dir/b.yaml", "max_frame: [\n"},
-		{0},
-	};
-
-	(void)state;
-	expect_of_server(
-		BONDING "\nservice_groups:\n"
-			"  - {file: b.yaml, service_group: 3}\n"
-			"  - {file: a.yaml, dscp: 4}\n"
-			"  - " GROUP("2") "\n",
-		files, 5,
-		"dir/server.yaml:4: service_groups[1].dscp: found unknown key \"dscp\", allowed: "
-		"file, "
-		"name, service_group, ports, max_frame, threads, rphy, crypto, rate_limit, "
-		"cpe_timeout, "
-		"filter_default, flow_cache, max_queued, max_modems, channels, bonding_groups, "
-		"filter_groups, upstream, upstream_channels, modems\n"
-		"dir/b.yaml:2: file: found text that is no YAML (did not find expected node "
-		"content, "
-		"while parsing a flow node), allowed: YAML 1.1 in UTF-8\n"
-		"dir/a.yaml:3: rphy.mto: found unknown key \"mto\", allowed: did you mean "
-		"\"mtu\"?\n"
-		"dir/a.yaml:3: rphy.mtu: found \"9\", allowed: a size such as \"512 kB\", 1.5 kB "
-		"to 9 "
-		"kB\n"
-		"dir/a.yaml:4: modems: found a list of 0, allowed: a list of 1 to 65535 maps\n");
-}
-
-static void files_that_are_none_of_a_group(void **state) {
-	struct memory_file files[] = {
-		{"dir/server.yaml", "service_groups: [{file: server.yaml}]\n"},
-		{"dir/list.yaml", "- 1\n"},
-		{"dir/empty.yaml", ""},
-		{0},
-	};
-
-	(void)state;
-	expect_of_server("service_groups: [{file: server.yaml}]\n", files, 1,
-			 "dir/server.yaml:1: service_groups: found a list of service groups, "
-			 "allowed: the keys of one service group\n");
-	expect_of_server("service_groups: [{file: list.yaml}]\n", files, 1,
-			 "dir/list.yaml:1: file: found no map, allowed: the keys of a service "
-			 "group\n");
-	expect_of_server(
-		"service_groups: [{file: empty.yaml}]\n", files, 1,
-		"dir/empty.yaml:1: file: found an empty file, allowed: the keys of a service "
-		"group\n");
-	expect_of_server(
-		"service_groups: [{file: none.yaml}]\n", files, 1,
-		"dir/server.yaml:1: service_groups[0].file: found no readable file (No such "
-		"file or directory), allowed: a YAML file of at most 1 GiB\n");
-	expect_of_server(
-		"service_groups: [{file: [a]}]\n", files, 1,
-		"dir/server.yaml:1: service_groups[0].file: found a list of 1, allowed: the "
-		"path of a file, of up to 1023 characters\n");
-	expect_of_server(
-		"service_groups: [{file: \"a\\0b\"}]\n", files, 1,
-		"dir/server.yaml:1: service_groups[0].file: found \"a\\x00b\", allowed: the "
-		"path of a file, of up to 1023 characters\n");
-	expect_of_server("service_groups: [{service_groups: []}]\n" BONDING
-			 "\n" CHANNELS("1") "\nmodems: [" MODEM("1") "]\n",
-			 files, 1,
-			 "dir/server.yaml:1: service_groups[0].service_groups: found unknown key "
-			 "\"service_groups\", allowed: did you mean \"service_group\"?\n");
-}
 
 /* `count` numbers from 1 on, each written by `form`. */
 static size_t put_many(char *text, size_t room, const char *form, unsigned count) {
@@ -180,7 +21,6 @@ static void what_is_shared_may_not_multiply(void **state) {
 	struct loaded_server loaded;
 	size_t used = 0;
 
-	(void)state;
 	assert_non_null(text);
 #define PUT(...) used += (size_t)snprintf(text + used, room - used, __VA_ARGS__)
 #define PUT_MANY(form, count) used += put_many(text + used, room - used, form, count)
@@ -218,7 +58,6 @@ static void every_truncation(void **state) {
 	};
 	char text[sizeof(whole)];
 
-	(void)state;
 	for (size_t size = 0; size < sizeof(whole); size++) {
 		struct loaded_server loaded;
 
@@ -240,7 +79,6 @@ static void files_of_the_disk(void **state) {
 	char path[] = "/tmp/vcmts-server-XXXXXX";
 	int descriptor = mkstemp(path);
 
-	(void)state;
 	assert_true(descriptor >= 0);
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
 		FILE *file = fopen(path, "w");
@@ -267,18 +105,27 @@ static void files_of_the_disk(void **state) {
 	unlink(path);
 }
 
+/* The parts behind the server's text are files of groups. */
+static void texts_of_servers(const struct text_case *c) {
+	struct memory_file files[TEXT_PARTS] = {0};
+	char *said = text_take(c->parts[0].text, "! ");
+	struct loaded_server loaded;
+
+	for (unsigned p = 1; p < c->count; p++)
+		files[p - 1] = (struct memory_file){c->parts[p].title, c->parts[p].text};
+	loaded = load_server(c->parts[0].text, files);
+	assert_int_equal(loaded.mistakes, expect_lines(loaded.said, "dir/server.yaml:", said));
+	unload_server(&loaded);
+	free(said);
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(keys_at_the_top),
-		cmocka_unit_test(room_for_too_few),
-		cmocka_unit_test(items_of_the_list),
-		cmocka_unit_test(a_shared_mistake_is_told_once),
-		cmocka_unit_test(mistakes_in_a_file_of_its_own),
-		cmocka_unit_test(files_that_are_none_of_a_group),
 		cmocka_unit_test(what_is_shared_may_not_multiply),
 		cmocka_unit_test(every_truncation),
 		cmocka_unit_test(files_of_the_disk),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return text_cases_run(MODEL_TEXTS "servers.txt", texts_of_servers) +
+	       cmocka_run_group_tests(tests, NULL, NULL);
 }

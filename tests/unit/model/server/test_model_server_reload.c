@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A reload of a server's file reads only groups that changed, and gives what a first load gives. */
-#include "test.h"
+#include "test_main.h"
 
 #include "model/server/parts.h"
 #include "model/server/plain_lines.h"
@@ -80,14 +80,13 @@ static void end(struct session *s) {
 	free(s->said);
 }
 
-static void what_is_the_same_is_not_read(void **state) {
+TEST(what_is_the_same_is_not_read) {
 	struct memory_file files[] = {{"dir/1.yaml", OWN("1")},
 				      {"dir/2.yaml", OWN("2")},
 				      {"dir/3.yaml", OWN("3")},
 				      {NULL, NULL}};
 	struct session s = {0};
 
-	(void)state;
 	expect_as_new(&s, SERVER, files, NULL, 0);
 	expect_as_new(&s, SERVER, files, NULL, 7);
 	files[1].text = "rate_limit: 3 Gbps\n" OWN("2");
@@ -107,10 +106,9 @@ static void what_is_the_same_is_not_read(void **state) {
 	end(&s);
 }
 
-static void a_file_without_files_of_groups(void **state) {
+TEST(a_file_without_files_of_groups) {
 	struct session s = {0};
 
-	(void)state;
 	expect_as_new(&s, SMALL, NULL, NULL, 0);
 	expect_as_new(&s, SMALL, NULL, NULL, 1);
 	expect_as_new(&s, "rate_limit: none\n" SMALL, NULL, NULL, 0);
@@ -128,10 +126,9 @@ static void a_file_without_files_of_groups(void **state) {
 #define PARTS(a, b, c) TOP BONDING "\nservice_groups:\n" PART(a) PART(b) PART(c)
 
 /* Groups in the server's file itself, where lines tell where they end. */
-static void parts_of_a_file(void **state) {
+TEST(parts_of_a_file) {
 	struct session s = {0};
 
-	(void)state;
 	expect_as_new(&s, PARTS("1", "2", "3"), NULL, NULL, 0);
 	expect_as_new(&s, PARTS("1", "2", "3"), NULL, NULL, 7); /* the whole is the same */
 	expect_as_new(&s, PARTS("1", "4", "3"), NULL, NULL, 5);
@@ -151,7 +148,7 @@ static void parts_of_a_file(void **state) {
 }
 
 /* What may go on behind its line, or is looked up elsewhere, is read as a whole, with what was the same. */
-static void files_that_are_not_divided(void **state) {
+TEST(files_that_are_not_divided) {
 	static const char *const more[] = {
 		"    name: &seven seven\n",
 		"    name: \"se\n  - ven\"\n",
@@ -178,7 +175,6 @@ static void files_that_are_not_divided(void **state) {
 	struct memory_file files[] = {{"dir/9.yaml", OWN("9")}, {NULL, NULL}};
 	char text[4096];
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_COUNT(more); i++) {
 		struct session s = {0};
 
@@ -219,14 +215,13 @@ static bool is_divided(const struct guard *guard, const char *text) {
 }
 
 /* A text whose last line has no end, and none behind it either; or that ends with that line. */
-static void a_text_that_ends_at_once(void **state) {
+TEST(a_text_that_ends_at_once) {
 	static const char *const no_end[] = {"  -", "  - ", "  - a", "  - {file: a}\n  -", " ", ""};
 	static const char *const ends[] = {"  - a: 1\n", "  - a: 1\n    b: 2\n", "  - a: 1\n\n",
 					   "  - a: 1\n  - b: 1\n#\n"};
 	struct guard guard = guard_open(64);
 	char text[64];
 
-	(void)state;
 	assert_false(is_divided(&guard, ""));
 	assert_false(is_divided(&guard, "\n"));
 	assert_false(is_divided(&guard, "service_groups:"));
@@ -246,7 +241,7 @@ static bool is_plain(const char *text) {
 	return plain_lines(text, strlen(text));
 }
 
-static void lines_that_are_plain(void **state) {
+TEST(lines_that_are_plain) {
 	static const char *const plain[] = {
 		"",
 		"\n",
@@ -266,7 +261,6 @@ static void lines_that_are_plain(void **state) {
 		"a: \xc2\x85", "a: \r",	    "--- a",	 "...",		"a: \"\\", "{a: b #}",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_COUNT(plain); i++) {
 		if (!is_plain(plain[i]))
 			fail_msg("%s", plain[i]);
@@ -278,13 +272,12 @@ static void lines_that_are_plain(void **state) {
 }
 
 /* Once it is needed no longer, groups with files of their own are remembered, and no others. */
-static void what_cannot_be_of_use_is_forgotten(void **state) {
+TEST(what_cannot_be_of_use_is_forgotten) {
 	struct memory_file files[] = {{"dir/1.yaml", OWN("1")}, {NULL, NULL}};
 	static const char mixed[] =
 		BONDING "\nservice_groups: [{service_group: 1, file: 1.yaml}, " GROUP("2") "]\n";
 	struct session s = {0};
 
-	(void)state;
 	server_config_settle(&s.kept); /* harmless */
 	expect_as_new(&s, mixed, files, NULL, 0);
 	server_config_settle(&s.kept);
@@ -302,7 +295,7 @@ static void what_cannot_be_of_use_is_forgotten(void **state) {
 }
 
 /* Threads and devices are those of all groups together, also of the ones that are not read. */
-static void cores_and_devices_are_given_again(void **state) {
+TEST(cores_and_devices_are_given_again) {
 	static const char own_cores[] = "threads: {layout: combined, cores: 20}\n" OWN("2");
 	const struct server_devices devices = {.network = "net_null{group}",
 					       .rphy = "net_ring{group}"};
@@ -312,7 +305,6 @@ static void cores_and_devices_are_given_again(void **state) {
 				      {NULL, NULL}};
 	struct session s = {0};
 
-	(void)state;
 	expect_as_new(&s, SERVER, files, NULL, 0);
 	files[0].text = "threads: {layout: combined, cores: 30}\n" OWN("1");
 	expect_as_new(&s, SERVER, files, NULL, 6);
@@ -336,14 +328,13 @@ static void cores_and_devices_are_given_again(void **state) {
 }
 
 /* Told as if all had been read; what was good stays. */
-static void mistakes_are_told_in_full(void **state) {
+TEST(mistakes_are_told_in_full) {
 	struct memory_file files[] = {{"dir/1.yaml", OWN("1")},
 				      {"dir/2.yaml", OWN("2")},
 				      {"dir/3.yaml", OWN("3")},
 				      {NULL, NULL}};
 	struct session s = {0};
 
-	(void)state;
 	expect_as_new(&s, SERVER, files, NULL, 0);
 	files[1].text = "\n\n" CHANNELS("1") "\n" BONDING "\nmodems: [" MODEM("2") "]\n";
 	expect_as_new(&s, SERVER, files, NULL, 0); /* a session of group 1 */
@@ -362,20 +353,4 @@ static void mistakes_are_told_in_full(void **state) {
 	files[1] = (struct memory_file){"dir/2.yaml", "rate_limit: 7 Gbps\n" OWN("2")};
 	expect_as_new(&s, SERVER, files, NULL, 5);
 	end(&s);
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_text_that_ends_at_once),
-		cmocka_unit_test(what_is_the_same_is_not_read),
-		cmocka_unit_test(a_file_without_files_of_groups),
-		cmocka_unit_test(parts_of_a_file),
-		cmocka_unit_test(files_that_are_not_divided),
-		cmocka_unit_test(lines_that_are_plain),
-		cmocka_unit_test(what_cannot_be_of_use_is_forgotten),
-		cmocka_unit_test(cores_and_devices_are_given_again),
-		cmocka_unit_test(mistakes_are_told_in_full),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "test.h"
+#include "test_main.h"
 
 #define BIT(n) ((uint32_t)1 << (n))
 
@@ -17,21 +17,19 @@ static const char *missing(const struct cpu_words *needs, const struct cpu_words
 	return line;
 }
 
-static void nothing_is_missing(void **state) {
+TEST(nothing_is_missing) {
 	const struct cpu_words none = {{0}}, all = {{~0u, ~0u, ~0u, ~0u, ~0u}};
 
-	(void)state;
 	assert_string_equal(missing(&none, &none), "");
 	assert_string_equal(missing(&all, &all), "");
 	assert_string_equal(missing(&none, &all), "");
 }
 
-static void what_is_missing_has_its_name(void **state) {
+TEST(what_is_missing_has_its_name) {
 	const struct cpu_words needs = {{BIT(9) | BIT(20) | BIT(23), BIT(8), 0, BIT(5), 0}};
 	const struct cpu_words has = {{BIT(9) | BIT(23), ~BIT(8), ~0u, ~BIT(5), ~0u}};
 	const struct cpu_words none = {{0}};
 
-	(void)state;
 	assert_string_equal(missing(&needs, &has),
 			    "vcmtsd: this build needs SSE4.2, BMI2, LZCNT, which this CPU does "
 			    "not have\n");
@@ -41,11 +39,10 @@ static void what_is_missing_has_its_name(void **state) {
 }
 
 /* A system that saves no wide registers has no AVX, whatever the CPU has. */
-static void registers_are_the_system_s(void **state) {
+TEST(registers_are_the_system_s) {
 	const struct cpu_words needs = {{BIT(20) | BIT(28), BIT(16), 0, 0, 0}};
 	struct cpu_words has = {{~0u, ~0u, ~0u, ~0u, 0}};
 
-	(void)state;
 	assert_string_equal(
 		missing(&needs, &has),
 		"vcmtsd: this build needs AVX, AVX512F, which this CPU does not have\n");
@@ -57,11 +54,10 @@ static void registers_are_the_system_s(void **state) {
 }
 
 /* A line that has no room is cut, and nothing behind it is written. */
-static void a_line_that_is_too_long(void **state) {
+TEST(a_line_that_is_too_long) {
 	const struct cpu_words all = {{~0u, ~0u, ~0u, ~0u, 0}}, none = {{0}};
 	char small[13];
 
-	(void)state;
 	memset(small, '#', sizeof(small));
 	assert_int_equal(cpu_missing(&all, &none, "vcmtsd", small, 12), 12);
 	assert_memory_equal(small, "vcmtsd: this#", 13);
@@ -69,11 +65,10 @@ static void a_line_that_is_too_long(void **state) {
 }
 
 /* What the test was compiled for it has, as it runs; and it goes on. */
-static void this_cpu_is_good(void **state) {
+TEST(this_cpu_is_good) {
 	char name[] = "test", *arguments[] = {name, NULL};
 	struct cpu_words has;
 
-	(void)state;
 	cpu_read(&has);
 	assert_string_equal(missing(&cpu_needs, &has), "");
 	cpu_check(1, arguments, NULL);
@@ -86,16 +81,4 @@ static void this_cpu_is_good(void **state) {
 #elif defined(__x86_64__)
 	assert_int_equal(cpu_needs.word[CPU_7_EBX] & BIT(5), 0);
 #endif
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nothing_is_missing),
-		cmocka_unit_test(what_is_missing_has_its_name),
-		cmocka_unit_test(registers_are_the_system_s),
-		cmocka_unit_test(a_line_that_is_too_long),
-		cmocka_unit_test(this_cpu_is_good),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

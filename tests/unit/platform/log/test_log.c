@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which lines come, how many of them, and what becomes of those that nobody reads. */
-#include "test.h"
+#include "test_main.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -27,8 +27,7 @@ static void one_site(unsigned number) {
 	log_info("group", LOG_FIELDS(LOG_NUMBER("number", number)), "line %u", number);
 }
 
-static void levels_are_those_asked_for(void **state) {
-	(void)state;
+TEST(levels_are_those_asked_for) {
 	log_pipe_open(&pipe_, LOG_TEXT, LEVEL_WARNING);
 	log_error("a", LOG_NO_FIELDS, "first");
 	log_warning("a", LOG_NO_FIELDS, "second");
@@ -41,8 +40,7 @@ static void levels_are_those_asked_for(void **state) {
 	assert_non_null(strstr(pipe_.text, " warning a: second\n"));
 }
 
-static void lines_begin_with_the_program(void **state) {
-	(void)state;
+TEST(lines_begin_with_the_program) {
 	log_program("vcmts-other");
 	log_pipe_open(&pipe_, LOG_PLAIN, LEVEL_INFO);
 	log_info("group", LOG_NO_FIELDS, "here");
@@ -51,11 +49,10 @@ static void lines_begin_with_the_program(void **state) {
 	assert_string_equal(pipe_.text, "vcmts-other: here\n");
 }
 
-static void names_of_levels_and_formats(void **state) {
+TEST(names_of_levels_and_formats) {
 	enum log_level level = LEVEL_ERROR;
 	enum log_format format = LOG_PLAIN;
 
-	(void)state;
 	assert_true(log_level_parse("debug", &level) && level == LEVEL_DEBUG);
 	assert_true(log_format_parse("json", &format) && format == LOG_JSON);
 	assert_false(log_level_parse("Debug", &level) || log_level_parse("", &level));
@@ -63,8 +60,7 @@ static void names_of_levels_and_formats(void **state) {
 }
 
 /* A burst, and then how many more, told once by whoever comes first: the next line, or a look. */
-static void a_site_has_its_burst(void **state) {
-	(void)state;
+TEST(a_site_has_its_burst) {
 	log_pipe_now = 5;
 	log_pipe_open(&pipe_, LOG_TEXT, LEVEL_INFO);
 	for (unsigned i = 0; i < MANY; i++)
@@ -88,8 +84,7 @@ static void a_site_has_its_burst(void **state) {
 	log_pipe_close(&pipe_);
 }
 
-static void sites_do_not_share_a_burst(void **state) {
-	(void)state;
+TEST(sites_do_not_share_a_burst) {
 	log_pipe_open(&pipe_, LOG_TEXT, LEVEL_INFO);
 	for (unsigned i = 0; i < MANY; i++) {
 		one_site(i);
@@ -102,13 +97,12 @@ static void sites_do_not_share_a_burst(void **state) {
 }
 
 /* More than any pipe holds: the writer goes on, and what did not come was counted. */
-static void nobody_reads(void **state) {
+TEST(nobody_reads) {
 	static struct log_site sites[FLOOD];
 	uint64_t lost = 0;
 	unsigned came;
 	const char *said;
 
-	(void)state;
 	log_pipe_open(&pipe_, LOG_TEXT, LEVEL_INFO);
 	for (unsigned i = 0; i < FLOOD; i++) {
 		sites[i] = (struct log_site){.level = LEVEL_INFO, .area = "flood"};
@@ -127,8 +121,7 @@ static void nobody_reads(void **state) {
 	assert_int_equal(log_pipe_count(pipe_.text, "\n"), came + 3);
 }
 
-static void the_reader_is_gone(void **state) {
-	(void)state;
+TEST(the_reader_is_gone) {
 	signal(SIGPIPE, SIG_IGN);
 	log_pipe_open(&pipe_, LOG_TEXT, LEVEL_INFO);
 	close(pipe_.fds[0]);
@@ -138,10 +131,9 @@ static void the_reader_is_gone(void **state) {
 	log_pipe_close(&pipe_);
 }
 
-static void there_is_no_room_or_no_file(void **state) {
+TEST(there_is_no_room_or_no_file) {
 	struct log_options o = {.level = LEVEL_INFO, .format = LOG_JSON, .fd = -1};
 
-	(void)state;
 	log_open(&o);
 	log_error("a", LOG_NO_FIELDS, "nowhere");
 	log_close();
@@ -155,7 +147,7 @@ static void there_is_no_room_or_no_file(void **state) {
 }
 
 /* The journal's is a socket: one that nobody reads takes some lines, and then none. */
-static void a_socket_that_nobody_reads(void **state) {
+TEST(a_socket_that_nobody_reads) {
 	struct log_options o = {.level = LEVEL_INFO, .format = LOG_TEXT, .format_given = true};
 	static struct log_site sites[FLOOD];
 	static char text[PIPE_TEXT];
@@ -163,7 +155,6 @@ static void a_socket_that_nobody_reads(void **state) {
 	ssize_t size;
 	int fds[2];
 
-	(void)state;
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
 	o.fd = fds[1];
 	log_open(&o);
@@ -192,13 +183,12 @@ static size_t drain(int fd, char *text, size_t used, size_t most) {
 }
 
 /* Where a part of a line was taken, what comes later is a line of its own. */
-static void a_part_of_a_line_is_ended(void **state) {
+TEST(a_part_of_a_line_is_ended) {
 	static char line[PIPE_TEXT / 2], text[PIPE_TEXT];
 	struct log_out o;
 	size_t part;
 	int fds[2];
 
-	(void)state;
 	memset(line, 'l', sizeof(line) - 1);
 	line[sizeof(line) - 1] = '\n';
 	assert_int_equal(pipe2(fds, O_NONBLOCK), 0);
@@ -216,11 +206,10 @@ static void a_part_of_a_line_is_ended(void **state) {
 }
 
 /* Others write to the same file, too: nothing is written over. */
-static void a_file_has_everybodys_lines(void **state) {
+TEST(a_file_has_everybodys_lines) {
 	struct log_options o = {.level = LEVEL_INFO, .format = LOG_PLAIN, .format_given = true};
 	char name[] = "/tmp/test-log-XXXXXX", text[256] = "";
 
-	(void)state;
 	o.fd = mkstemp(name);
 	assert_true(o.fd >= 0);
 	log_open(&o);
@@ -248,7 +237,7 @@ static void *thread_logs(void *arg) {
 	return NULL;
 }
 
-static void threads_write_whole_lines(void **state) {
+TEST(threads_write_whole_lines) {
 	struct log_options o = {.level = LEVEL_INFO, .format = LOG_PLAIN, .format_given = true};
 	pthread_t threads[THREADS];
 	FILE *file = tmpfile();
@@ -256,7 +245,6 @@ static void threads_write_whole_lines(void **state) {
 	char line[512];
 	unsigned lines = 0;
 
-	(void)state;
 	o.fd = fileno(file);
 	log_open(&o);
 	for (uintptr_t t = 0; t < THREADS; t++)
@@ -277,12 +265,11 @@ static void threads_write_whole_lines(void **state) {
 	fclose(file);
 }
 
-static void only_the_journal_is_the_journal(void **state) {
+TEST(only_the_journal_is_the_journal) {
 	struct log_options o = {.level = LEVEL_INFO};
 	char told[64];
 	struct stat status;
 
-	(void)state;
 	for (unsigned same = 0; same < 2; same++) {
 		memset(&pipe_, 0, sizeof(pipe_));
 		assert_int_equal(pipe2(pipe_.fds, O_NONBLOCK), 0);
@@ -308,10 +295,9 @@ static enum log_level always_debug(void) {
 }
 
 /* Lines of libraries, in whatever pieces they come. */
-static void what_others_print_is_logged(void **state) {
+TEST(what_others_print_is_logged) {
 	FILE *stream;
 
-	(void)state;
 	log_pipe_open(&pipe_, LOG_JSON, LEVEL_INFO);
 	stream = log_stream_open("eal", always_error);
 	assert_non_null(stream);
@@ -333,10 +319,9 @@ static void what_others_print_is_logged(void **state) {
 }
 
 /* A stream that floods is limited as any other site is, and its site goes with it. */
-static void a_flood_of_others_is_limited(void **state) {
+TEST(a_flood_of_others_is_limited) {
 	FILE *stream;
 
-	(void)state;
 	log_pipe_open(&pipe_, LOG_TEXT, LEVEL_INFO);
 	stream = log_stream_open("dpdk", always_error);
 	for (unsigned i = 0; i < MANY; i++)
@@ -347,26 +332,4 @@ static void a_flood_of_others_is_limited(void **state) {
 	log_pipe_close(&pipe_);
 	assert_int_equal(log_pipe_count(pipe_.text, "\n"), LOG_BURST + 1);
 	assert_int_equal(log_pipe_count(pipe_.text, "80 more suppressed, the last: flood 99"), 1);
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(levels_are_those_asked_for),
-		cmocka_unit_test(lines_begin_with_the_program),
-		cmocka_unit_test(names_of_levels_and_formats),
-		cmocka_unit_test(a_site_has_its_burst),
-		cmocka_unit_test(sites_do_not_share_a_burst),
-		cmocka_unit_test(nobody_reads),
-		cmocka_unit_test(the_reader_is_gone),
-		cmocka_unit_test(there_is_no_room_or_no_file),
-		cmocka_unit_test(a_socket_that_nobody_reads),
-		cmocka_unit_test(a_part_of_a_line_is_ended),
-		cmocka_unit_test(a_file_has_everybodys_lines),
-		cmocka_unit_test(threads_write_whole_lines),
-		cmocka_unit_test(only_the_journal_is_the_journal),
-		cmocka_unit_test(what_others_print_is_logged),
-		cmocka_unit_test(a_flood_of_others_is_limited),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

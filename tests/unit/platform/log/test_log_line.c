@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What lines look like, whatever bytes are in them. */
-#include "test.h"
+#include "test_main.h"
 
 #include <jansson.h>
 #include <stdlib.h>
@@ -29,34 +29,31 @@ static const struct log_field two[] = {LOG_NUMBER("service_group", 7),
 				       {0}};
 static const struct timespec noon = {.tv_sec = 1700000000, .tv_nsec = 1234567};
 
-static void plain_is_the_message_alone(void **state) {
+TEST(plain_is_the_message_alone) {
 	struct log_line line = {.message = "it is 50 % done", .fields = two, .time = noon};
 
-	(void)state;
 	assert_string_equal(written(line), "vcmtsd: it is 50 % done");
 	line.foreign = true;
 	assert_string_equal(written(line), "it is 50 % done");
 }
 
-static void text_has_all_of_it(void **state) {
+TEST(text_has_all_of_it) {
 	struct log_line line = {.format = LOG_TEXT,
 				.level = LEVEL_WARNING,
 				.message = "added",
 				.fields = two,
 				.time = noon};
 
-	(void)state;
 	assert_string_equal(written(line), "2023-11-14T22:13:20.001234Z warning group: added "
 					   "service_group=7 name=\"a b\" device=net_tap0");
 	line.fields = NULL;
 	assert_string_equal(written(line), "2023-11-14T22:13:20.001234Z warning group: added");
 }
 
-static void the_journal_has_priorities_and_no_time(void **state) {
+TEST(the_journal_has_priorities_and_no_time) {
 	static const char first[] = "34567";
 	struct log_line line = {.format = LOG_TEXT, .journal = true, .message = "added"};
 
-	(void)state;
 	for (unsigned l = 0; l < LEVELS; l++) {
 		line.level = (enum log_level)l;
 		assert_int_equal(written(line)[1], first[l]);
@@ -66,7 +63,7 @@ static void the_journal_has_priorities_and_no_time(void **state) {
 	assert_memory_equal(written(line), "<7>{\"time\":", 11);
 }
 
-static void nobody_begins_a_line_of_his_own(void **state) {
+TEST(nobody_begins_a_line_of_his_own) {
 	static const struct log_field fields[] = {
 		LOG_STRING("path", "a\"b\\c\nlevel=error"), LOG_STRING("none", ""), {0}};
 	struct log_line line = {.format = LOG_TEXT,
@@ -74,7 +71,6 @@ static void nobody_begins_a_line_of_his_own(void **state) {
 				.message = "one\ntwo \x1b[31m\x7f",
 				.fields = fields};
 
-	(void)state;
 	assert_string_equal(written(line), "<3>group: one\\x0atwo \\x1b[31m\\x7f "
 					   "path=\"a\\\"b\\\\c\\x0alevel=error\" none=\"\"");
 }
@@ -88,13 +84,12 @@ static json_t *parsed(struct log_line line) {
 	return json;
 }
 
-static void json_is_json(void **state) {
+TEST(json_is_json) {
 	static const struct log_field fields[] = {
 		LOG_NUMBER("most", UINT64_C(1) << 62), LOG_STRING("said", "\"\\\t"), {0}};
 	struct log_line line = {.message = "grün \xff\xc0\xafz", .fields = fields, .time = noon};
 	json_t *json = parsed(line);
 
-	(void)state;
 	assert_string_equal(json_string_value(json_object_get(json, "time")),
 			    "2023-11-14T22:13:20.001234Z");
 	assert_string_equal(json_string_value(json_object_get(json, "level")), "error");
@@ -108,7 +103,7 @@ static void json_is_json(void **state) {
 }
 
 /* Characters that are right remain, and what only looks like some does not: the first and the last of each length. */
-static void characters_are_those_of_utf8(void **state) {
+TEST(characters_are_those_of_utf8) {
 	static const char *const right[] = {"\xc2\x80",		"\xdf\xbf",	   "\xe0\xa0\x80",
 					    "\xed\x9f\xbf",	"\xee\x80\x80",	   "\xef\xbf\xbf",
 					    "\xf0\x90\x80\x80", "\xf4\x8f\xbf\xbf"};
@@ -118,7 +113,6 @@ static void characters_are_those_of_utf8(void **state) {
 					    "\xf5\x80\x80\x80", "\xe1\x80",
 					    "\xf1\x80\x80"};
 
-	(void)state;
 	for (unsigned i = 0; i < ARRAY_COUNT(right); i++) {
 		json_t *json = parsed((struct log_line){.message = right[i]});
 
@@ -135,13 +129,12 @@ static void characters_are_those_of_utf8(void **state) {
 }
 
 /* Bytes of all kinds, in messages and fields of all lengths. */
-static void any_bytes_make_one_object(void **state) {
+TEST(any_bytes_make_one_object) {
 	static char message[2 * LOG_LINE], text[2 * LOG_LINE];
 	const struct log_field fields[] = {
 		LOG_STRING("first", text), LOG_NUMBER("second", 2), LOG_STRING("third", text), {0}};
 	struct log_line line = {.message = message, .fields = fields};
 
-	(void)state;
 	srandom(1);
 	for (unsigned turn = 0; turn < 2000; turn++) {
 		size_t most = turn % 2 == 0 ? 64 : sizeof(message);
@@ -161,14 +154,13 @@ static void any_bytes_make_one_object(void **state) {
 }
 
 /* Fields are there whole, or not at all, though the message is longer than a line. */
-static void what_is_too_long_is_cut(void **state) {
+TEST(what_is_too_long_is_cut) {
 	static char message[2 * LOG_LINE], text[600];
 	const struct log_field fields[] = {
 		LOG_STRING("first", text), LOG_STRING("second", text), LOG_NUMBER("third", 3), {0}};
 	struct log_line line = {.message = message, .fields = fields};
 	json_t *json;
 
-	(void)state;
 	memset(message, 'm', sizeof(message) - 1);
 	memset(text, 't', sizeof(text) - 1);
 	json = parsed(line);
@@ -177,19 +169,4 @@ static void what_is_too_long_is_cut(void **state) {
 	assert_in_range(json_string_length(json_object_get(json, "message")), LOG_LINE / 2,
 			LOG_LINE);
 	json_decref(json);
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(plain_is_the_message_alone),
-		cmocka_unit_test(text_has_all_of_it),
-		cmocka_unit_test(the_journal_has_priorities_and_no_time),
-		cmocka_unit_test(nobody_begins_a_line_of_his_own),
-		cmocka_unit_test(json_is_json),
-		cmocka_unit_test(characters_are_those_of_utf8),
-		cmocka_unit_test(any_bytes_make_one_object),
-		cmocka_unit_test(what_is_too_long_is_cut),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

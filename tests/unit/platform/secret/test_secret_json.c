@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A JSON text that is read while memory runs out is refused whole: jansson goes on without what it could not note. */
-#include "test.h"
+#include "test_main.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -35,10 +35,9 @@ static bool text_is_read(void *context) {
 	return json != NULL;
 }
 
-static void strings_of_each_length(void **state) {
+TEST(strings_of_each_length) {
 	char text[LONGEST + 8];
 
-	(void)state;
 	for (int length = 0; length < LONGEST; length++) {
 		snprintf(text, sizeof(text), "[\"%.*s\"]", length,
 			 "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
@@ -47,20 +46,18 @@ static void strings_of_each_length(void **state) {
 	}
 }
 
-static void all_kinds_of_values(void **state) {
+TEST(all_kinds_of_values) {
 	static char text[] = "{\"a string of some length\": [1, -123456789012345678, 0.125, 1e300, "
 			     "1.2345678901234567e5, true, false, null, {\"inner\\n\": [[]]}]}";
 
-	(void)state;
 	with_little_memory(text_is_read, text);
 }
 
 /* What is wrong is told as before, and what is read next does not remember it. */
-static void mistakes(void **state) {
+TEST(mistakes) {
 	json_error_t error;
 	json_t *json;
 
-	(void)state;
 	assert_null(secret_json_load("[1,", 3, 0, &error));
 	assert_int_equal(json_error_code(&error), json_error_premature_end_of_input);
 	json = secret_json_load("[1]", 3, 0, NULL);
@@ -69,12 +66,11 @@ static void mistakes(void **state) {
 }
 
 /* jansson quotes what it did not understand, which may be a key. */
-static void a_mistake_is_not_quoted(void **state) {
+TEST(a_mistake_is_not_quoted) {
 	static const char text[] = "[aabbccddeeff00112233445566778899]";
 	char fault[JSON_FAULT_LINE];
 	json_error_t error;
 
-	(void)state;
 	assert_null(secret_json_load(text, strlen(text), 0, &error));
 	assert_non_null(strstr(error.text, "aabbccddeeff"));
 	json_fault(&error, fault);
@@ -83,18 +79,8 @@ static void a_mistake_is_not_quoted(void **state) {
 }
 
 static int begin(void **state) {
-	(void)state;
 	secret_json_wipe();
 	return 0;
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(strings_of_each_length),
-		cmocka_unit_test(all_kinds_of_values),
-		cmocka_unit_test(mistakes),
-		cmocka_unit_test(a_mistake_is_not_quoted),
-	};
-
-	return cmocka_run_group_tests(tests, begin, NULL);
-}
+ALL_TESTS(begin, NULL)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Of many keys that were read, changed and freed, none is left in this process's memory. The test itself knows them inverted. */
-#include "test.h"
+#include "test_main.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -116,37 +116,33 @@ static void load(struct service_group *sg) {
 }
 
 static int begin(void **state) {
-	(void)state;
 	secret_json_wipe();
 	pieces_make();
 	return 0;
 }
 
-static void the_search_finds_keys(void **state) {
+TEST(the_search_finds_keys) {
 	struct service_group sg;
 
-	(void)state;
 	load(&sg);
 	assert_true(pieces_left() >= 2 * KEYS);
 	service_group_free(&sg);
 	secret_stack_wipe();
 }
 
-static void a_file_that_was_freed(void **state) {
+TEST(a_file_that_was_freed) {
 	struct service_group sg;
 
-	(void)state;
 	load(&sg);
 	service_group_free(&sg);
 	secret_stack_wipe();
 	assert_int_equal(pieces_left(), 0);
 }
 
-static void changes_that_were_freed(void **state) {
+TEST(changes_that_were_freed) {
 	struct live_changes changes = {0};
 	struct service_group sg;
 
-	(void)state;
 	load(&sg);
 	for (uint32_t m = 0; m < KEYS; m++)
 		assert_true(live_changes_add(&changes, LIVE_MODEM, m,
@@ -157,12 +153,11 @@ static void changes_that_were_freed(void **state) {
 	assert_int_equal(pieces_left(), 0);
 }
 
-static void a_group_that_was_freed(void **state) {
+TEST(a_group_that_was_freed) {
 	struct service_group sg;
 	struct group_room room;
 	struct live_group live;
 
-	(void)state;
 	load(&sg);
 	room = group_room_exact(&sg);
 	assert_int_equal(live_group_create(&live, &sg, &room, (char[LIVE_LINE]){0}), 0);
@@ -179,17 +174,15 @@ static void __attribute__((noinline)) leave_on_the_stack(void) {
 		left[i] = digit_of(i / DIGITS, i % DIGITS);
 }
 
-static void the_stack_is_wiped(void **state) {
-	(void)state;
+TEST(the_stack_is_wiped) {
 	leave_on_the_stack();
 	secret_stack_wipe();
 	assert_int_equal(pieces_left(), 0);
 }
 
-static void memory_that_grows(void **state) {
+TEST(memory_that_grows) {
 	char *text = NULL;
 
-	(void)state;
 	for (unsigned i = 0; i < KEYS * DIGITS; i++) {
 		text = secret_realloc(text, i + 1);
 		assert_non_null(text);
@@ -203,12 +196,4 @@ static void memory_that_grows(void **state) {
 	assert_int_equal(pieces_left(), 0);
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_search_finds_keys),   cmocka_unit_test(a_file_that_was_freed),
-		cmocka_unit_test(changes_that_were_freed), cmocka_unit_test(a_group_that_was_freed),
-		cmocka_unit_test(the_stack_is_wiped),	   cmocka_unit_test(memory_that_grows),
-	};
-
-	return cmocka_run_group_tests(tests, begin, NULL);
-}
+ALL_TESTS(begin, NULL)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A core of a process that has keys: none is made, and one that is made all the same has none of its memory. */
-#include "test.h"
+#include "test_main.h"
 
 #include <dirent.h>
 #include <signal.h>
@@ -113,8 +113,7 @@ static int keys_dumped(unsigned memory) {
 	return found;
 }
 
-static void no_memory_in_a_core(void **state) {
-	(void)state;
+TEST(no_memory_in_a_core) {
 #if defined(__SANITIZE_ADDRESS__)
 	skip(); /* it makes none */
 #endif
@@ -150,28 +149,18 @@ static bool protected_with(const char *value) {
 	return WEXITSTATUS(status) == 7;
 }
 
-static void all_is_set(void **state) {
-	(void)state;
+TEST(all_is_set) {
 	assert_true(protected_with("no"));
 	assert_true(protected_with("yes"));
 }
 
 static int begin(void **state) {
-	(void)state;
 	unsetenv(SECRET_CORE_DUMPS);
 	return mkdtemp(folder) == NULL ? -1 : 0;
 }
 
 static int end(void **state) {
-	(void)state;
 	return rmdir(folder);
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(no_memory_in_a_core),
-		cmocka_unit_test(all_is_set),
-	};
-
-	return cmocka_run_group_tests(tests, begin, end);
-}
+ALL_TESTS(begin, end)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Who gets the name of a socket: after a crash, beside a process that listens, and of several that start together. */
-#include "test.h"
+#include "test_main.h"
 
 #include <fcntl.h>
 #include <sched.h>
@@ -23,7 +23,6 @@ static char folder[] = "/tmp/claim-XXXXXX";
 static char path[64], lock[72];
 
 static int folder_make(void **state) {
-	(void)state;
 	if (mkdtemp(folder) == NULL)
 		return -1;
 	snprintf(path, sizeof(path), "%s/a.sock", folder);
@@ -32,7 +31,6 @@ static int folder_make(void **state) {
 }
 
 static int folder_remove(void **state) {
-	(void)state;
 	char marker[80];
 
 	snprintf(marker, sizeof(marker), "%s/marker", folder);
@@ -85,11 +83,10 @@ static void crash(int type) {
 	close(ready[1]);
 }
 
-static void after_a_crash(void **state) {
+TEST(after_a_crash) {
 	static const int types[] = {SOCK_STREAM, SOCK_SEQPACKET};
 	struct socket_claim claim;
 
-	(void)state;
 	for (size_t t = 0; t < 2; t++) {
 		int fd;
 
@@ -107,10 +104,9 @@ static void after_a_crash(void **state) {
 }
 
 /* Of another release, or another program: a listener without a lock, of this type or another one, or with a full queue. */
-static void a_live_owner(void **state) {
+TEST(a_live_owner) {
 	static const int types[] = {SOCK_STREAM, SOCK_SEQPACKET};
 
-	(void)state;
 	for (size_t t = 0; t < 4; t++) {
 		struct socket_claim claim;
 		int fd = bound(types[t % 2], true);
@@ -131,11 +127,10 @@ static void a_live_owner(void **state) {
 }
 
 /* Between bind() and listen() nobody listens yet: the lock tells. */
-static void a_claim_that_is_not_bound_yet(void **state) {
+TEST(a_claim_that_is_not_bound_yet) {
 	struct socket_claim first, second;
 	int fd;
 
-	(void)state;
 	assert_null(socket_claim(&first, path, SOCK_STREAM));
 	assert_non_null(socket_claim(&second, path, SOCK_STREAM));
 	fd = bound(SOCK_STREAM, false);
@@ -150,11 +145,10 @@ static void a_claim_that_is_not_bound_yet(void **state) {
 }
 
 /* A listener that came while the claim was ours is not ours to remove. */
-static void a_release_removes_no_listener(void **state) {
+TEST(a_release_removes_no_listener) {
 	struct socket_claim claim;
 	int fd;
 
-	(void)state;
 	assert_null(socket_claim(&claim, path, SOCK_STREAM));
 	fd = bound(SOCK_STREAM, true);
 	socket_claim_release(&claim);
@@ -164,13 +158,12 @@ static void a_release_removes_no_listener(void **state) {
 	unlink(path);
 }
 
-static void other_files(void **state) {
+TEST(other_files) {
 	char name[sizeof(((struct sockaddr_un *)0)->sun_path) + 1];
 	struct socket_claim claim;
 	struct stat status;
 	FILE *f;
 
-	(void)state;
 	f = fopen(path, "w");
 	assert_non_null(f);
 	fclose(f);
@@ -197,8 +190,7 @@ static void other_files(void **state) {
 }
 
 /* Many start at the same time where one has crashed: each round one of them has it, and its socket stays. */
-static void starters(void **state) {
-	(void)state;
+TEST(starters) {
 	for (unsigned round = 0; round < ROUNDS; round++) {
 		int begin[2], told[2], end[2];
 		char got[STARTERS];
@@ -242,11 +234,10 @@ static void starters(void **state) {
 }
 
 /* Never two at a time, also where the lock's file is removed between open() and flock() of another process. */
-static void claims_that_come_and_go(void **state) {
+TEST(claims_that_come_and_go) {
 	char marker[80];
 	int status;
 
-	(void)state;
 	snprintf(marker, sizeof(marker), "%s/marker", folder);
 	for (unsigned i = 0; i < STARTERS; i++) {
 		if (fork() != 0)
@@ -273,16 +264,4 @@ static void claims_that_come_and_go(void **state) {
 	}
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(after_a_crash),
-		cmocka_unit_test(a_live_owner),
-		cmocka_unit_test(a_claim_that_is_not_bound_yet),
-		cmocka_unit_test(a_release_removes_no_listener),
-		cmocka_unit_test(other_files),
-		cmocka_unit_test(starters),
-		cmocka_unit_test(claims_that_come_and_go),
-	};
-
-	return cmocka_run_group_tests(tests, folder_make, folder_remove);
-}
+ALL_TESTS(folder_make, folder_remove)

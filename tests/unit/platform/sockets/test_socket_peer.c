@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Whose sockets are believed. Other users are child processes with other user IDs, where root runs the test. */
-#include "test.h"
+#include "test_main.h"
 
 #include <signal.h>
 #include <stdbool.h>
@@ -32,14 +32,12 @@ static const char *below(const char *name) {
 }
 
 static int begin(void **state) {
-	(void)state;
 	return mkdtemp(top) == NULL || chmod(top, 01777) != 0 ? -1 : 0;
 }
 
 static int end(void **state) {
 	char command[64];
 
-	(void)state;
 	snprintf(command, sizeof(command), "rm -rf %s", top);
 	return system(command);
 }
@@ -93,8 +91,7 @@ static bool not_root(void) {
 	return geteuid() != 0;
 }
 
-static void our_own(void **state) {
-	(void)state;
+TEST(our_own) {
 	assert_true(is_allowed("a.sock", "a.sock", geteuid()));
 	assert_int_equal(chdir(top), 0);
 	{
@@ -111,8 +108,7 @@ static void our_own(void **state) {
 	assert_int_equal(chdir("/"), 0);
 }
 
-static void another_user(void **state) {
-	(void)state;
+TEST(another_user) {
 	if (not_root())
 		skip();
 	assert_false(is_allowed("b.sock", "b.sock", OTHER));
@@ -123,8 +119,7 @@ static void another_user(void **state) {
 }
 
 /* As /run/vcmts, which the service's user has from root. */
-static void a_folder_that_root_gave(void **state) {
-	(void)state;
+TEST(a_folder_that_root_gave) {
 	if (not_root())
 		skip();
 	folder_make("run", 0, 0755);
@@ -141,8 +136,7 @@ static void a_folder_that_root_gave(void **state) {
 	assert_false(is_allowed("run/vcmts/open/third/a", "run/vcmts/open/third/a", THIRD));
 }
 
-static void links(void **state) {
-	(void)state;
+TEST(links) {
 	if (not_root())
 		skip();
 	folder_make("closed", 0, 0755);
@@ -160,13 +154,4 @@ static void links(void **state) {
 	assert_false(is_allowed("closed/other/a", "closed/none/a", OTHER));
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(our_own),
-		cmocka_unit_test(another_user),
-		cmocka_unit_test(a_folder_that_root_gave),
-		cmocka_unit_test(links),
-	};
-
-	return cmocka_run_group_tests(tests, begin, end);
-}
+ALL_TESTS(begin, end)

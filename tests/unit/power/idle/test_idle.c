@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* When a worker pauses and for how long, by a clock of the test's own. */
-#include "test.h"
+#include "test_main.h"
+#include "test_root.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,8 +36,7 @@ static void expect_rounds(unsigned rounds, uint64_t length) {
 }
 
 /* Nothing for the first rounds, then a microsecond, and after as many rounds twice as long. */
-static void pauses_grow(void **state) {
-	(void)state;
+TEST(pauses_grow) {
 	begin(IDLE_SPIN);
 	expect_rounds(ROUNDS - 1, 0);
 	for (uint64_t length = 1000; length < LONGEST; length *= 2)
@@ -48,15 +48,8 @@ static void pauses_grow(void **state) {
 	assert_int_equal(idle_empty(&idle, 1, 0), 1000);
 }
 
-static void polling_never_pauses(void **state) {
-	(void)state;
-	begin(IDLE_POLL);
-	expect_rounds(1000, 0);
-}
-
 /* A longest pause below the first one; a pause behind each empty round. */
-static void limits_of_the_settings(void **state) {
-	(void)state;
+TEST(limits_of_the_settings) {
 	for (unsigned rounds = 0; rounds < 2; rounds++) {
 		begin(IDLE_SPIN);
 		idle.config.empty_rounds = rounds;
@@ -71,11 +64,10 @@ static void limits_of_the_settings(void **state) {
 }
 
 /* Whatever is due, and whenever: a pause has ended by then, and the count tells of those that were shorter. */
-static void no_pause_ends_behind_what_is_due(void **state) {
+TEST(no_pause_ends_behind_what_is_due) {
 	struct random random = {.state = 42};
 	uint64_t now = 0, bounded = 0;
 
-	(void)state;
 	begin(IDLE_SPIN);
 	for (unsigned turn = 0; turn < 200000; turn++) {
 		uint64_t due = now + random_below(&random, 30000);
@@ -98,10 +90,9 @@ static void no_pause_ends_behind_what_is_due(void **state) {
 }
 
 /* Those who sleep pause for as long as it takes to see that nothing comes, each pause longer than the one before. */
-static void sleep_comes_soon(void **state) {
+TEST(sleep_comes_soon) {
 	uint64_t second = 1000000000;
 
-	(void)state;
 	begin(IDLE_SLEEP);
 	assert_int_equal(idle_empty(&idle, 1, 7 * second), 0);
 	for (unsigned r = 2; r < ROUNDS; r++)
@@ -124,8 +115,7 @@ static void sleep_comes_soon(void **state) {
 }
 
 /* It leaves the system time to be late, and does not begin where there is little. */
-static void sleep_ends_early(void **state) {
-	(void)state;
+TEST(sleep_ends_early) {
 	begin(IDLE_SLEEP);
 	for (uint64_t left = 0; left < 30000000; left += 1 + left / 50) {
 		uint64_t length = idle_sleep(&idle, 1000, 1000 + left, true);
@@ -137,10 +127,9 @@ static void sleep_ends_early(void **state) {
 	assert_int_equal(idle_sleep(&idle, 1000, 0, true), 0);
 }
 
-static void what_there_is(void **state) {
+TEST(what_there_is) {
 	enum idle_kind best = idle_best(false);
 
-	(void)state;
 	assert_true(idle_there(IDLE_POLL) && idle_there(IDLE_SPIN) && idle_there(IDLE_SLEEP));
 	assert_false(idle_there(IDLE_AUTO));
 	assert_int_equal(idle_there(IDLE_TPAUSE_C02), cpu_has_waitpkg());
@@ -152,10 +141,9 @@ static void what_there_is(void **state) {
 }
 
 /* By every instruction that this CPU has: not less than was asked for, unless the kernel's limit says so. */
-static void pauses_last(void **state) {
+TEST(pauses_last) {
 	const uint64_t ticks = 20000;
 
-	(void)state;
 	for (enum idle_kind kind = IDLE_SPIN; kind < IDLE_KINDS; kind++) {
 		uint64_t began;
 
@@ -178,60 +166,27 @@ static void pauses_last(void **state) {
 	assert_int_equal(idle_ticks(&idle, 60000000000), 60 * HZ);
 }
 
-static void write_file(const char *folder, const char *name, const char *text) {
-	char path[256];
-	FILE *f;
-
-	snprintf(path, sizeof(path), "%s/%s", folder, name);
-	f = fopen(path, "w");
-	assert_non_null(f);
-	fputs(text, f);
-	fclose(f);
-}
-
 /* What the kernel says, and what it may say instead. */
-static void the_kernels_limit(void **state) {
+TEST(the_kernels_limit) {
 	static const char *const wrong[] = {"", "\n", "no\n", "-\n"};
-	char folder[] = "/tmp/umwait.XXXXXX", path[256];
 	struct umwait_limit limit = {0};
 
-	(void)state;
-	assert_non_null(mkdtemp(folder));
-	assert_false(umwait_limit_read(folder, &limit)); /* no files */
-	write_file(folder, "max_time", "100000\n");
-	assert_false(umwait_limit_read(folder, &limit));
-	write_file(folder, "enable_c02", "1\n");
-	assert_true(umwait_limit_read(folder, &limit));
+	assert_int_equal(root_make(state), 0);
+	assert_false(umwait_limit_read(root, &limit)); /* no files */
+	root_put("max_time", "100000\n");
+	assert_false(umwait_limit_read(root, &limit));
+	root_put("enable_c02", "1\n");
+	assert_true(umwait_limit_read(root, &limit));
 	assert_true(limit.known && limit.c02);
 	assert_int_equal(limit.max_time, 100000);
-	write_file(folder, "enable_c02", "0\n");
-	assert_true(umwait_limit_read(folder, &limit));
+	root_put("enable_c02", "0\n");
+	assert_true(umwait_limit_read(root, &limit));
 	assert_false(limit.c02);
 	limit.known = false;
 	for (unsigned i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-		write_file(folder, "max_time", wrong[i]);
-		assert_false(umwait_limit_read(folder, &limit));
+		root_put("max_time", wrong[i]);
+		assert_false(umwait_limit_read(root, &limit));
 		assert_false(limit.known);
 	}
-	for (unsigned i = 0; i < 2; i++) {
-		snprintf(path, sizeof(path), "%s/%s", folder, i == 0 ? "max_time" : "enable_c02");
-		unlink(path);
-	}
-	rmdir(folder);
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(pauses_grow),
-		cmocka_unit_test(polling_never_pauses),
-		cmocka_unit_test(limits_of_the_settings),
-		cmocka_unit_test(no_pause_ends_behind_what_is_due),
-		cmocka_unit_test(sleep_comes_soon),
-		cmocka_unit_test(sleep_ends_early),
-		cmocka_unit_test(what_there_is),
-		cmocka_unit_test(pauses_last),
-		cmocka_unit_test(the_kernels_limit),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	assert_int_equal(root_remove(state), 0);
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The uncore's limit, and limits of cores that the kernel takes over late. */
+#include "test_main.h"
 #include "power/live/parts.h"
 
-#include "power_rig.h"
+#include "power_kit.h"
 
 /* A package without a worker of ours is others'. */
-static void the_uncore_of_others_stays(void **state) {
-	(void)state;
+TEST(the_uncore_of_others_stays) {
 	d.package = 1;
 	set_policy(POWER_SAVING, POWER_DRIVER_AUTO);
 	go(100 * MS, 5, 5);
@@ -15,10 +15,9 @@ static void the_uncore_of_others_stays(void **state) {
 }
 
 /* Linux cuts what is written to 100 MHz, which is no refusal. */
-static void the_uncore_has_steps(void **state) {
+TEST(the_uncore_has_steps) {
 	static const uint32_t full[] = {2500000, 2500000, 2450000};
 
-	(void)state;
 	for (unsigned i = 0; i < ARRAY_COUNT(full); i++) {
 		d.uncore_max = full[i];
 		d.uncore_cut = i > 0;
@@ -36,10 +35,9 @@ static void the_uncore_has_steps(void **state) {
 }
 
 /* What was written is read back: a limit that does not follow is tried once. */
-static void an_uncore_that_does_not_follow(void **state) {
+TEST(an_uncore_that_does_not_follow) {
 	unsigned before;
 
-	(void)state;
 	d.uncore_stays = true;
 	set_policy(POWER_SAVING, POWER_DRIVER_AUTO);
 	go(100 * MS, 5, 5);
@@ -52,8 +50,7 @@ static void an_uncore_that_does_not_follow(void **state) {
 }
 
 /* A limit that the kernel takes over later is read back once a look, and no core waits for another. */
-static void limits_that_come_late_hold_up_no_look(void **state) {
-	(void)state;
+TEST(limits_that_come_late_hold_up_no_look) {
 	d.cores[0] = d.cores[1] = fake_active("intel_pstate");
 	set_policy(POWER_SAVING, POWER_DRIVER_CPUFREQ);
 	go(100 * MS, 5, 5);
@@ -79,25 +76,5 @@ static void limits_that_come_late_hold_up_no_look(void **state) {
 	assert_true(r.cores[0].counts[CPUFREQ_CLAMPED] > 0);
 }
 
-static int make_folder(void **state) {
-	(void)state;
-	return mkdtemp(folder) != NULL ? 0 : -1;
-}
-
-static int remove_folder(void **state) {
-	(void)state;
-	return rmdir(folder);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, start, end)
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		TEST(the_uncore_of_others_stays),
-		TEST(the_uncore_has_steps),
-		TEST(an_uncore_that_does_not_follow),
-		TEST(limits_that_come_late_hold_up_no_look),
-	};
-
-	return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+EACH_TEST(start, end)
+ALL_TESTS(make_folder, remove_folder)

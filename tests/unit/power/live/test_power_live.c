@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "test_main.h"
 #include "power/live/parts.h"
 
-#include "power_rig.h"
+#include "power_kit.h"
 
-static void without_a_policy_nothing_happens(void **state) {
-	(void)state;
+TEST(without_a_policy_nothing_happens) {
 	set_policy(POWER_NONE, POWER_DRIVER_AUTO);
 	assert_string_equal(r.driver, "none");
 	assert_int_equal(d.writes, 0);
@@ -15,8 +15,7 @@ static void without_a_policy_nothing_happens(void **state) {
 	assert_int_equal(r.counts[POWER_CONTRADICTION], 1);
 }
 
-static void load_sets_frequencies(void **state) {
-	(void)state;
+TEST(load_sets_frequencies) {
 	set_policy(POWER_SAVING, POWER_DRIVER_AUTO);
 	assert_string_equal(r.driver, "cpufreq");
 	assert_int_equal(files_kept(), 1);
@@ -41,8 +40,7 @@ static void load_sets_frequencies(void **state) {
 }
 
 /* What lies behind a look that came late is the system's doing, not the governor's. */
-static void looks_that_come_late_are_told(void **state) {
-	(void)state;
+TEST(looks_that_come_late_are_told) {
 	set_policy(POWER_SAVING, POWER_DRIVER_AUTO);
 	go(10 * MS, 5, 5);
 	now = power_look(p, now + 900 * US);
@@ -55,8 +53,7 @@ static void looks_that_come_late_are_told(void **state) {
 	assert_int_equal(r.late_ns, 5 * MS);
 }
 
-static void one_clock_for_both(void **state) {
-	(void)state;
+TEST(one_clock_for_both) {
 	d.cores[0].siblings = "0-1";
 	set_policy(POWER_SAVING, POWER_DRIVER_CPUFREQ);
 	go(100 * MS, 5, 100);
@@ -68,15 +65,13 @@ static void one_clock_for_both(void **state) {
 	assert_int_equal(r.counts[POWER_CONTRADICTION], 0);
 }
 
-static void cores_of_others_are_told(void **state) {
-	(void)state;
+TEST(cores_of_others_are_told) {
 	d.cores[0].related = "0 3";
 	set_policy(POWER_SAVING, POWER_DRIVER_CPUFREQ);
 	assert_int_equal(r.counts[POWER_CONTRADICTION], 1);
 }
 
-static void changes_while_it_runs(void **state) {
-	(void)state;
+TEST(changes_while_it_runs) {
 	set_policy(POWER_SAVING, POWER_DRIVER_CPUFREQ);
 	go(100 * MS, 5, 5);
 	set_policy(POWER_PERFORMANCE, POWER_DRIVER_CPUFREQ);
@@ -93,8 +88,7 @@ static void changes_while_it_runs(void **state) {
 	assert_string_equal(r.driver, "none");
 }
 
-static void busy_hours_are_fast(void **state) {
-	(void)state;
+TEST(busy_hours_are_fast) {
 	config.has_busy_hours = true;
 	config.busy_hours = (struct hours){7, 23};
 	hour = 22;
@@ -120,8 +114,7 @@ static void busy_hours_are_fast(void **state) {
 	assert_int_equal(r.policy, POWER_PERFORMANCE);
 }
 
-static void others_change_the_governor(void **state) {
-	(void)state;
+TEST(others_change_the_governor) {
 	set_policy(POWER_SAVING, POWER_DRIVER_CPUFREQ);
 	go(2 * SECOND, 5, 5);
 	for (unsigned i = 0; i < 3; i++) {
@@ -139,8 +132,7 @@ static void others_change_the_governor(void **state) {
 }
 
 /* What a refusal leaves is the maximum, as far as that can be had, until the next check. */
-static void trouble_is_the_maximum(void **state) {
-	(void)state;
+TEST(trouble_is_the_maximum) {
 	set_policy(POWER_SAVING, POWER_DRIVER_CPUFREQ);
 	go(500 * MS, 5, 5);
 	d.cores[0].max = 1200000; /* somebody limits it */
@@ -167,8 +159,7 @@ static void trouble_is_the_maximum(void **state) {
 	assert_int_equal(d.cores[1].speed, 800000);
 }
 
-static void nothing_to_change_by(void **state) {
-	(void)state;
+TEST(nothing_to_change_by) {
 	d.cores[0].offline = d.cores[1].offline = true;
 	set_policy(POWER_SAVING, POWER_DRIVER_CPUFREQ);
 	assert_string_equal(r.driver, "none");
@@ -187,8 +178,7 @@ static void nothing_to_change_by(void **state) {
 }
 
 /* What could not be restored is still what was found, the next time. */
-static void found_is_what_was_there_first(void **state) {
-	(void)state;
+TEST(found_is_what_was_there_first) {
 	set_policy(POWER_SAVING, POWER_DRIVER_CPUFREQ);
 	go(100 * MS, 5, 5);
 	d.cores[0].governor_denied = true;
@@ -204,8 +194,7 @@ static void found_is_what_was_there_first(void **state) {
 	assert_int_equal(files_kept(), 0);
 }
 
-static void what_cannot_be_kept_is_not_changed(void **state) {
-	(void)state;
+TEST(what_cannot_be_kept_is_not_changed) {
 	power_free(p);
 	assert_int_equal(open_with("/nowhere/at/all"), 0);
 	set_policy(POWER_SAVING, POWER_DRIVER_CPUFREQ);
@@ -214,8 +203,7 @@ static void what_cannot_be_kept_is_not_changed(void **state) {
 	assert_int_equal(d.writes, 0);
 }
 
-static void clocks_and_workers_that_stand(void **state) {
-	(void)state;
+TEST(clocks_and_workers_that_stand) {
 	set_policy(POWER_SAVING, POWER_DRIVER_CPUFREQ);
 	go(100 * MS, 5, 5);
 	assert_int_equal(d.cores[0].speed, 800000);
@@ -235,10 +223,9 @@ static void clocks_and_workers_that_stand(void **state) {
 }
 
 /* The share of time to waste is there when the change is. */
-static void simulated_changes_take_time(void **state) {
+TEST(simulated_changes_take_time) {
 	uint64_t since = 0;
 
-	(void)state;
 	set_policy(POWER_SAVING, POWER_DRIVER_SIMULATED);
 	assert_int_equal(d.writes, 0);
 	go(100 * MS, 5, 5);
@@ -279,8 +266,7 @@ static void crash(void) {
 	strcpy(d.cores[0].governor, "userspace");
 }
 
-static void comes_after_who_crashed(void **state) {
-	(void)state;
+TEST(comes_after_who_crashed) {
 	crash();
 	set_policy(POWER_SAVING, POWER_DRIVER_CPUFREQ);
 	assert_int_equal(files_kept(), 1); /* ours */
@@ -288,10 +274,9 @@ static void comes_after_who_crashed(void **state) {
 	assert_string_equal(d.cores[0].governor, "schedutil");
 }
 
-static void what_crashed_is_restored_without_a_policy(void **state) {
+TEST(what_crashed_is_restored_without_a_policy) {
 	const struct power_place place = {.folder = folder, .files = &f, .by_hand = true};
 
-	(void)state;
 	crash();
 	power_free(p);
 	p = power_create(&server, &place);
@@ -300,37 +285,5 @@ static void what_crashed_is_restored_without_a_policy(void **state) {
 	assert_int_equal(files_kept(), 0);
 }
 
-static int make_folder(void **state) {
-	(void)state;
-	return mkdtemp(folder) != NULL ? 0 : -1;
-}
-
-static int remove_folder(void **state) {
-	(void)state;
-	return rmdir(folder);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, start, end)
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		TEST(without_a_policy_nothing_happens),
-		TEST(load_sets_frequencies),
-		TEST(looks_that_come_late_are_told),
-		TEST(one_clock_for_both),
-		TEST(cores_of_others_are_told),
-		TEST(changes_while_it_runs),
-		TEST(busy_hours_are_fast),
-		TEST(others_change_the_governor),
-		TEST(trouble_is_the_maximum),
-		TEST(nothing_to_change_by),
-		TEST(found_is_what_was_there_first),
-		TEST(what_cannot_be_kept_is_not_changed),
-		TEST(clocks_and_workers_that_stand),
-		TEST(simulated_changes_take_time),
-		TEST(comes_after_who_crashed),
-		TEST(what_crashed_is_restored_without_a_policy),
-	};
-
-	return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+EACH_TEST(start, end)
+ALL_TESTS(make_folder, remove_folder)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Collectors of groups beside what they collect of: groups that share their ports, and have schedulers both ways. */
-#include "test.h"
+#include "test_main.h"
 
 #include <string.h>
 
@@ -39,7 +39,6 @@ static void walk(void) {
 static int begin(void **state) {
 	uint32_t serial = 0;
 
-	(void)state;
 	life_scheduled = true;
 	life_bench_open(bench, GROUPS, GROUPS);
 	metrics_source_start(&source);
@@ -61,7 +60,6 @@ static int begin(void **state) {
 }
 
 static int end(void **state) {
-	(void)state;
 	life_bench_settle(bench, 2 * MS);
 	life_bench_close(bench);
 	return 0;
@@ -79,11 +77,10 @@ static void minislots_are(const char *id, const char *channel, const struct maps
 			c->station_minislots);
 }
 
-static void of_the_upstream_scheduler(void **state) {
+TEST(of_the_upstream_scheduler) {
 	struct ds_messages *first = &bench->server.groups[0].downstream->lower.messages;
 	struct maps_counts c;
 
-	(void)state;
 	assert_non_null(first->path.ring);
 	first->delay_sum = 3 * CLOCK_NS_PER_S;
 	first->delay_max = 2 * CLOCK_NS_PER_S;
@@ -115,10 +112,9 @@ static void efforts_are(const char *id, const char *direction, const struct effo
 	told_is(TOLD("vcmts_looked_up_total", id, direction), e->looked_up);
 }
 
-static void of_groups(void **state) {
+TEST(of_groups) {
 	uint64_t held = 0;
 
-	(void)state;
 	walk();
 	for (unsigned g = 0; g < GROUPS; g++) {
 		const struct served_group *served = group(g);
@@ -143,21 +139,19 @@ static void of_groups(void **state) {
 }
 
 /* Nothing is less than nothing, though numbers of several moments be put together. */
-static void held_is_not_below_zero(void **state) {
+TEST(held_is_not_below_zero) {
 	struct upstream *u = bench->server.groups[0].upstream;
 
-	(void)state;
 	u->extract_joined.units += 1000;
 	walk();
 	u->extract_joined.units -= 1000;
 	told_is(TOLD("vcmts_upstream_held", "1", unit_name(UNIT_FRAME)), 0);
 }
 
-static void of_modems(void **state) {
+TEST(of_modems) {
 	const struct service_group *sg = group(0)->sg;
 	uint64_t waiting = 0;
 
-	(void)state;
 	walk();
 	for (size_t m = 0; m < 2; m++) {
 		const struct downstream *d = group(0)->downstream;
@@ -183,8 +177,7 @@ static void of_modems(void **state) {
 	bench->server.groups[0].live.sg.modems[0].service_flows[0].aqm = AQM_TAIL_DROP;
 }
 
-static void of_bonding_groups(void **state) {
-	(void)state;
+TEST(of_bonding_groups) {
 	walk();
 	for (unsigned b = 0; b < 2; b++) {
 		const char *id = b == 0 ? "1" : "2";
@@ -214,10 +207,9 @@ static unsigned list_is(const char *id, const char *direction, const struct pipe
 	return p->count;
 }
 
-static void of_stages(void **state) {
+TEST(of_stages) {
 	unsigned stages = 0;
 
-	(void)state;
 	walk();
 	for (unsigned g = 0; g < GROUPS; g++) {
 		const char *id = g == 0 ? "1" : "2";
@@ -233,12 +225,4 @@ static void of_stages(void **state) {
 	assert_true(TOLD("vcmts_pipeline_latency_seconds", "2", "upstream")->histogram.count > 0);
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(of_the_upstream_scheduler), cmocka_unit_test(of_groups),
-		cmocka_unit_test(held_is_not_below_zero),    cmocka_unit_test(of_modems),
-		cmocka_unit_test(of_bonding_groups),	     cmocka_unit_test(of_stages),
-	};
-
-	return cmocka_run_group_tests(tests, begin, end);
-}
+ALL_TESTS(begin, end)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Collectors of the process, its workers, cores and ports beside what they collect of. */
-#include "test.h"
+#include "test_main.h"
 
 #include <math.h>
 #include <string.h>
@@ -56,7 +56,6 @@ static void walk(void) {
 }
 
 static int begin(void **state) {
-	(void)state;
 	life_bench_open(bench, GROUPS, GROUPS);
 	metrics_source_start(&source);
 	for (unsigned g = 0; g < GROUPS; g++) {
@@ -68,7 +67,6 @@ static int begin(void **state) {
 }
 
 static int end(void **state) {
-	(void)state;
 	life_bench_close(bench);
 	return 0;
 }
@@ -102,7 +100,7 @@ static void driver_counts_are(const char *name, const struct rte_eth_stats *s) {
 	told_is(TOLD("vcmts_ethdev_transmit_errors_total", name), s->oerrors);
 }
 
-static void of_ports(void **state) {
+TEST(of_ports) {
 	static const struct rte_eth_stats last = {.ipackets = 1,
 						  .ibytes = 2,
 						  .imissed = 3,
@@ -113,7 +111,6 @@ static void of_ports(void **state) {
 						  .oerrors = 8};
 	struct server_port *ports = bench->server.ports.list;
 
-	(void)state;
 	assert_int_equal(bench->server.ports.count, 2);
 	ports[0].state = SERVER_PORT_UP;
 	walk();
@@ -140,8 +137,7 @@ static void of_ports(void **state) {
 	ports[0].state = SERVER_PORT_UP;
 }
 
-static void of_cores(void **state) {
-	(void)state;
+TEST(of_cores) {
 	walk();
 	told_is(TOLD("vcmts_power_policy_info", power_policy_name(0), "simulated"), 1);
 	told_is(TOLD("vcmts_core_frequency_hertz"), 1000000);
@@ -156,12 +152,11 @@ static void of_cores(void **state) {
 	assert_int_equal(told_samples("vcmts_power_refused_total", NULL, "core", "42"), 0);
 }
 
-static void of_the_process(void **state) {
+TEST(of_the_process) {
 	const struct server_pools *p = &bench->server.pools;
 	struct rte_malloc_socket_stats stats;
 	uint64_t heap = 0, used = 0;
 
-	(void)state;
 	bench->server.idle_refused = 5;
 	bench->server.refused = 6;
 	bench->server.gone.groups = 7;
@@ -190,16 +185,14 @@ static void of_the_process(void **state) {
 }
 
 /* Of what they have not got nothing is told. */
-static void of_groups_without_schedulers(void **state) {
-	(void)state;
+TEST(of_groups_without_schedulers) {
 	walk();
 	assert_int_equal(told_samples("vcmts_message_delay_seconds_total", NULL, NULL, NULL), 0);
 	assert_int_equal(told_samples("vcmts_upstream_owed_bytes", NULL, NULL, NULL), 0);
 	assert_int_equal(told_samples("vcmts_upstream_maps_total", NULL, NULL, NULL), 0);
 }
 
-static void of_the_endpoint(void **state) {
-	(void)state;
+TEST(of_the_endpoint) {
 	walk();
 	told_is(TOLD("vcmts_http_answers_total", "200"), 11);
 	told_is(TOLD("vcmts_http_answers_total", "413"), 16);
@@ -207,10 +200,9 @@ static void of_the_endpoint(void **state) {
 	told_is(TOLD("vcmts_http_cut_off_total", "error"), 23);
 }
 
-static void of_workers(void **state) {
+TEST(of_workers) {
 	double hz = (double)rte_get_tsc_hz();
 
-	(void)state;
 	for (unsigned i = 0; i < LIFE_WORKERS; i++) {
 		struct worker *w = &bench->server.workers[i];
 
@@ -246,12 +238,4 @@ static void of_workers(void **state) {
 	}
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(of_ports),	  cmocka_unit_test(of_cores),
-		cmocka_unit_test(of_the_process), cmocka_unit_test(of_the_endpoint),
-		cmocka_unit_test(of_workers),	  cmocka_unit_test(of_groups_without_schedulers),
-	};
-
-	return cmocka_run_group_tests(tests, begin, end);
-}
+ALL_TESTS(begin, end)

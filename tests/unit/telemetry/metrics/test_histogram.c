@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Buckets for scrapers are sums of those that are kept, and lose none of their values. */
-#include "test.h"
+#include "test_main.h"
 
 #include <string.h>
 
@@ -19,24 +19,11 @@ static void buckets_rise(const struct metric_histogram *h) {
 	assert_true(h->count >= h->below[h->buckets - 1]);
 }
 
-static void nothing_is_nothing(void **state) {
-	struct scheduler_delay_report none = {0};
-	struct metric_histogram h;
-
-	(void)state;
-	histogram_of_delays(&h, &none);
-	buckets_rise(&h);
-	assert_int_equal(h.below[h.buckets - 1], 0);
-	assert_int_equal(h.count, 0);
-	assert_int_equal(h.sum_ns, 0);
-}
-
 /* A kept bucket lies in one of these: its bounds are where kept ones begin. */
-static void delays_are_put_together(void **state) {
+TEST(delays_are_put_together) {
 	struct scheduler_delay_report r = {.sum_ns = 123456789};
 	struct metric_histogram h;
 
-	(void)state;
 	for (unsigned b = 0; b < SCHEDULER_DELAY_BUCKETS; b++)
 		r.buckets[b] = b + 1;
 	histogram_of_delays(&h, &r);
@@ -58,12 +45,11 @@ static void delays_are_put_together(void **state) {
 }
 
 /* One value at each bound, which is not below it, and one just before it, which is. */
-static void times_beside_the_bounds(void **state) {
+TEST(times_beside_the_bounds) {
 	struct metric_histogram empty, h;
 	struct hdr_histogram *ns;
 	uint64_t sum = LONGEST_NS;
 
-	(void)state;
 	assert_int_equal(hdr_init(1, 10 * (int64_t)LONGEST_NS, 3, &ns), 0);
 	histogram_of_times(&empty, ns);
 	buckets_rise(&empty);
@@ -81,14 +67,4 @@ static void times_beside_the_bounds(void **state) {
 	assert_int_equal(h.count, 3 * h.buckets + 1);
 	assert_in_range(h.sum_ns, sum - sum / 1000, sum + sum / 1000);
 	hdr_close(ns);
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nothing_is_nothing),
-		cmocka_unit_test(delays_are_put_together),
-		cmocka_unit_test(times_beside_the_bounds),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Each counter has one metric, and names are as Prometheus wants them. */
-#include "test.h"
+#include "test_main.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -55,10 +55,9 @@ static void counter_has_one(enum counter c, unsigned d) {
 	assert_null(m->labels[1]);
 }
 
-static void each_counter_has_one_in_each_direction(void **state) {
+TEST(each_counter_has_one_in_each_direction) {
 	unsigned counted = 0, told = 0;
 
-	(void)state;
 	for (unsigned d = 0; d < DIRECTIONS; d++) {
 		for (enum counter c = 0; c < COUNTERS; c++) {
 			if (!counter_in(c, directions[d].direction)) {
@@ -86,8 +85,7 @@ static void named(enum counter c, enum direction direction, const char *name) {
 }
 
 /* A unit that the name has is not told again, and neither is the port. */
-static void names_of_counters(void **state) {
-	(void)state;
+TEST(names_of_counters) {
 	named(COUNTER_RECEIVED, DIRECTION_DOWN, "vcmts_downstream_received_packets_total");
 	named(COUNTER_RECEIVED, DIRECTION_UP, "vcmts_upstream_received_packets_total");
 	named(COUNTER_RECEIVED_BYTES, DIRECTION_DOWN, "vcmts_downstream_received_bytes_total");
@@ -161,8 +159,7 @@ static const char *help_fault(const struct metric *m) {
 	return strpbrk(m->help, "\n\\\"") != NULL ? "help of several lines, or with quotes" : NULL;
 }
 
-static void names_are_conventional(void **state) {
-	(void)state;
+TEST(names_are_conventional) {
 	for (unsigned i = 0; i < metrics_count(); i++) {
 		const struct metric *m = metrics_at(i);
 		const char *faults[] = {name_fault(m), label_fault(m), help_fault(m)};
@@ -175,10 +172,9 @@ static void names_are_conventional(void **state) {
 }
 
 /* Nor is one the name of another without _total, which is what OpenMetrics calls a counter. */
-static void names_are_unique(void **state) {
+TEST(names_are_unique) {
 	char family[NAME_MOST + 1];
 
-	(void)state;
 	for (unsigned a = 0; a < metrics_count(); a++) {
 		snprintf(family, sizeof(family), "%s", metrics_at(a)->name);
 		if (ends(family, "_total"))
@@ -193,10 +189,9 @@ static void names_are_unique(void **state) {
 }
 
 /* Where a metric is of modems or service flows, it is not told unasked. */
-static void all_are_described(void **state) {
+TEST(all_are_described) {
 	json_t *list = metrics_describe();
 
-	(void)state;
 	assert_int_equal(json_array_size(list), metrics_count());
 	for (unsigned i = 0; i < metrics_count(); i++) {
 		const json_t *told = json_array_get(list, i);
@@ -217,16 +212,4 @@ static void all_are_described(void **state) {
 		assert_int_equal(json_array_size(json_object_get(told, "labels")), labels);
 	}
 	json_decref(list);
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_counter_has_one_in_each_direction),
-		cmocka_unit_test(names_of_counters),
-		cmocka_unit_test(names_are_conventional),
-		cmocka_unit_test(names_are_unique),
-		cmocka_unit_test(all_are_described),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the rows of both directions say of their stages. */
-#include "test.h"
+#include "test_main.h"
 
 #include "downstream/downstream.h"
 #include "upstream/upstream.h"
@@ -53,8 +53,7 @@ static bool any_counts(const struct way *w, enum counter counter) {
 }
 
 /* A direction's reasons and counters are those of its rows, no more and no fewer. */
-static void rows_declare_what_a_direction_counts(void **state) {
-	(void)state;
+TEST(rows_declare_what_a_direction_counts) {
 	for (unsigned i = 0; i < ARRAY_COUNT(ways); i++) {
 		const struct way *w = &ways[i];
 
@@ -78,21 +77,11 @@ static void check_row(const struct stage *s) {
 		assert_true(s->stop != NULL && s->drops != NULL);
 }
 
-static void rows_are_whole(void **state) {
-	(void)state;
+TEST(rows_are_whole) {
 	for (unsigned i = 0; i < ARRAY_COUNT(ways); i++) {
 		for (unsigned l = 0; l < ways[i].list_count; l++) {
 			for (unsigned s = 0; s < ways[i].lists[l].count; s++)
 				check_row(&ways[i].lists[l].stages[s]);
 		}
 	}
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rows_declare_what_a_direction_counts),
-		cmocka_unit_test(rows_are_whole),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

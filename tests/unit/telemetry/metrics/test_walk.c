@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a walk over a server of two groups tells, and what may be chosen of it. */
-#include "test.h"
+#include "test_main.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -9,7 +9,6 @@
 
 #include <rte_ethdev.h>
 
-#include "scheduler/report.h"
 #include "telemetry/metrics/metrics.h"
 
 #include "fixture.h"
@@ -70,7 +69,6 @@ static void bad_packets(unsigned group) {
 }
 
 static int begin(void **state) {
-	(void)state;
 	groups_bench_config(bench, GROUPS, threads);
 	groups_bench_open(bench);
 	source = (struct metrics_source){.server = &bench->server, .version = "7"};
@@ -89,7 +87,6 @@ static int begin(void **state) {
 }
 
 static int end(void **state) {
-	(void)state;
 	groups_bench_close(bench);
 	return 0;
 }
@@ -122,8 +119,7 @@ static void walk(const struct metrics_selection *selection) {
 	assert_true(told_walk(&source, selection));
 }
 
-static void values_are_those_of_the_group(void **state) {
-	(void)state;
+TEST(values_are_those_of_the_group) {
 	walk(&(struct metrics_selection){0});
 	for (unsigned g = 0; g < GROUPS; g++) {
 		const struct served_group *served = &bench->server.groups[g];
@@ -146,8 +142,7 @@ static void values_are_those_of_the_group(void **state) {
 }
 
 /* Upstream, by unit: what came in is what went on, was dropped, or is held. */
-static void units_add_up(void **state) {
-	(void)state;
+TEST(units_add_up) {
 	walk(&(struct metrics_selection){0});
 	for (enum unit u = 0; u < UNITS; u++) {
 		uint64_t dropped = 0;
@@ -166,10 +161,9 @@ static void units_add_up(void **state) {
 	assert_int_equal(told_value("vcmts_upstream_units_in_total", "2", "unit", "packets"), 5);
 }
 
-static void other_values(void **state) {
+TEST(other_values) {
 	uint64_t received;
 
-	(void)state;
 	walk(&(struct metrics_selection){0});
 	assert_int_equal(told_value("vcmts_service_group_modems", "1", NULL, NULL), 2);
 	assert_int_equal(told_value("vcmts_service_group_service_flows", "2", NULL, NULL), 2);
@@ -195,10 +189,9 @@ static void other_values(void **state) {
 }
 
 /* In the order of the registry, of each metric together, and no series twice. */
-static void samples_are_in_order(void **state) {
+TEST(samples_are_in_order) {
 	unsigned at = 0;
 
-	(void)state;
 	walk(&(struct metrics_selection){.modems = true, .flows = true});
 	assert_int_equal(told_begun_count, metrics_count());
 	for (unsigned m = 0; m < metrics_count(); m++) {
@@ -215,96 +208,10 @@ static void samples_are_in_order(void **state) {
 	}
 }
 
-static void histograms(void **state) {
-	struct scheduler_delay_report r;
-	unsigned found = 0;
-	uint64_t packets = 0, waited = 0;
-
-	(void)state;
-	walk(&(struct metrics_selection){.group = 2});
-	for (unsigned i = 0; i < told_count; i++) {
-		const struct metric_histogram *h = &told[i].histogram;
-
-		if (told[i].m->type != METRIC_HISTOGRAM)
-			continue;
-		for (unsigned b = 1; b < h->buckets; b++)
-			assert_true(h->below[b] >= h->below[b - 1]);
-		assert_true(h->count >= h->below[h->buckets - 1]);
-		scheduler_report_delay(bench->server.groups[1].downstream->upper.scheduler,
-				       (unsigned)atoi(told_label(&told[i], "priority")), &r);
-		assert_int_equal(h->count, r.packets);
-		assert_int_equal(h->sum_ns, r.sum_ns);
-		packets += h->count;
-		waited += h->sum_ns;
-		found++;
-	}
-	assert_true(waited > WAITING);
-	assert_int_equal(found, SCHEDULER_PRIORITIES);
-	assert_int_equal(packets,
-			 told_value("vcmts_downstream_dequeued_packets_total", "2", NULL, NULL));
-}
-
-static void those_of_a_group(void **state) {
-	(void)state;
-	walk(&(struct metrics_selection){.group = 2});
-	assert_true(told_count > 100);
-	assert_int_equal(told_samples(NULL, "2", NULL, NULL), told_count);
-	walk(&(struct metrics_selection){.group = 1});
-	assert_true(told_count > 100);
-	assert_int_equal(told_samples(NULL, "1", NULL, NULL), told_count);
-	walk(&(struct metrics_selection){.group = 3});
-	assert_int_equal(told_count, 0);
-}
-
-static void those_of_names(void **state) {
-	static const char *const names[] = {"vcmts_tsc_hz", "vcmts_service_group_m"};
-
-	(void)state;
-	walk(&(struct metrics_selection){.names = names, .name_count = 2});
-	assert_int_equal(told_begun_count, 2);
-	assert_int_equal(told_samples("vcmts_tsc_hz", NULL, NULL, NULL), 1);
-	assert_int_equal(told_samples("vcmts_service_group_modems", NULL, NULL, NULL), GROUPS);
-	assert_int_equal(told_count, 1 + GROUPS);
-	walk(&(struct metrics_selection){.names = names, .name_count = 1, .group = 1});
-	assert_int_equal(told_begun_count, 0);
-	walk(&(struct metrics_selection){.names = names});
-	assert_int_equal(told_count, 0);
-}
-
-#define MODEM "vcmts_modem_downstream_packets_total"
-#define FLOW "vcmts_flow_packets_total"
-
-static void those_of_modems(void **state) {
-	static const uint8_t second[6] = {2, 1, 0, 0, 0, 2}, nobody[6] = {2, 1, 0, 0, 0, 9};
-
-	(void)state;
-	walk(&(struct metrics_selection){0});
-	assert_int_equal(
-		told_samples(MODEM, NULL, NULL, NULL) + told_samples(FLOW, NULL, NULL, NULL), 0);
-	walk(&(struct metrics_selection){.group = 2, .modem = second});
-	assert_int_equal(told_samples(MODEM, NULL, NULL, NULL), 1);
-	assert_int_equal(told_samples(FLOW, NULL, NULL, NULL), 0);
-	assert_int_equal(told_value(MODEM, "2", "modem", "02:01:00:00:00:02"), 2);
-	walk(&(struct metrics_selection){.modem = second, .flows = true});
-	assert_int_equal(told_samples(MODEM, NULL, NULL, NULL), GROUPS);
-	assert_int_equal(told_samples(FLOW, NULL, NULL, NULL), GROUPS);
-	assert_int_equal(told_value(FLOW, "2", "sfid", "2"), 2);
-	walk(&(struct metrics_selection){.modem = nobody, .flows = true});
-	assert_int_equal(
-		told_samples(MODEM, NULL, NULL, NULL) + told_samples(FLOW, NULL, NULL, NULL), 0);
-	walk(&(struct metrics_selection){.modems = true});
-	assert_int_equal(told_samples(MODEM, NULL, NULL, NULL), 2 * GROUPS);
-	assert_int_equal(told_samples(FLOW, NULL, NULL, NULL), 0);
-	walk(&(struct metrics_selection){.flows = true, .group = 2});
-	assert_int_equal(told_samples(MODEM, NULL, NULL, NULL), 0);
-	assert_int_equal(told_samples(FLOW, "2", NULL, NULL), 2);
-}
-
 /* Writers get the lock between metrics, and between modems: no more than a modem's samples by reason, or a group's. */
-static void a_walk_pauses(void **state) {
+TEST(a_walk_pauses) {
 	static const char *const names[] = {"vcmts_modem_", "vcmts_flow_"};
 
-	(void)state;
 	locks = told_most = 0;
 	walk(&(struct metrics_selection){
 		.names = names, .name_count = 2, .modems = true, .flows = true});
@@ -316,8 +223,7 @@ static void a_walk_pauses(void **state) {
 }
 
 /* However far it is. Nothing of the group is looked at any more, and all of the other one is told. */
-static void a_group_is_removed_meanwhile(void **state) {
-	(void)state;
+TEST(a_group_is_removed_meanwhile) {
 	for (removed = 0; removed < GROUPS; removed++) {
 		const char *other = removed == 0 ? "2" : "1";
 		unsigned at = 2, all;
@@ -338,10 +244,9 @@ static void a_group_is_removed_meanwhile(void **state) {
 	removed_at = removed = 0;
 }
 
-static void memory_is_short(void **state) {
+TEST(memory_is_short) {
 	bool walked;
 
-	(void)state;
 	no_memory = true;
 	walked = told_walk(&source, &(struct metrics_selection){0});
 	no_memory = false;
@@ -351,20 +256,4 @@ static void memory_is_short(void **state) {
 	pthread_rwlock_unlock(&bench->server.lock);
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(values_are_those_of_the_group),
-		cmocka_unit_test(units_add_up),
-		cmocka_unit_test(histograms),
-		cmocka_unit_test(those_of_modems),
-		cmocka_unit_test(other_values),
-		cmocka_unit_test(samples_are_in_order),
-		cmocka_unit_test(those_of_a_group),
-		cmocka_unit_test(those_of_names),
-		cmocka_unit_test(a_walk_pauses),
-		cmocka_unit_test(a_group_is_removed_meanwhile),
-		cmocka_unit_test(memory_is_short),
-	};
-
-	return cmocka_run_group_tests(tests, begin, end);
-}
+ALL_TESTS(begin, end)

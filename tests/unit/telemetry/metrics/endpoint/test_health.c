@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Whether packets can come, and whether workers live. */
-#include "test.h"
+#include "test_main.h"
 
 #include <string.h>
 
@@ -19,7 +19,6 @@ static char why[HEALTH_LINE];
 
 /* Two groups in service, whose network port is the same. */
 static int setup(void **state) {
-	(void)state;
 	memset(workers, 0, sizeof(workers));
 	memset(groups, 0, sizeof(groups));
 	memset(&health, 0, sizeof(health));
@@ -50,16 +49,14 @@ static void check_ready(const char *expected) {
 	assert_string_equal(ready ? "" : why, expected);
 }
 
-static void all_is_well(void **state) {
-	(void)state;
+TEST(all_is_well) {
 	check_ready("");
 	assert_true(health_live(&health, &server, why));
 }
 
-static void links(void **state) {
+TEST(links) {
 	struct server_port *ports = server.ports.list;
 
-	(void)state;
 	ports[2].state = SERVER_PORT_DOWN;
 	check_ready("service group 9: R-PHY port net_x1: link down");
 	groups[1].drained = true; /* which needs none */
@@ -78,10 +75,9 @@ static void links(void **state) {
 }
 
 /* A worker that makes no rounds, after so long; the others do not help it. */
-static void workers_that_stop(void **state) {
+TEST(workers_that_stop) {
 	uint64_t now = 100 * SECOND;
 
-	(void)state;
 	health_look(&health, &server, now);
 	for (unsigned looks = 0; looks < 4; looks++) {
 		workers[0].rounds++;
@@ -102,8 +98,7 @@ static void workers_that_stop(void **state) {
 }
 
 /* The process stood still, and so did who looks. */
-static void time_without_looks(void **state) {
-	(void)state;
+TEST(time_without_looks) {
 	for (unsigned turn = 1; turn <= 3; turn++)
 		health_look(&health, &server, turn * 100 * SECOND);
 	assert_true(health_live(&health, &server, why));
@@ -111,13 +106,4 @@ static void time_without_looks(void **state) {
 	assert_false(health_live(&health, &server, why));
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(all_is_well, setup),
-		cmocka_unit_test_setup(links, setup),
-		cmocka_unit_test_setup(workers_that_stop, setup),
-		cmocka_unit_test_setup(time_without_looks, setup),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+EACH_TEST(setup, NULL)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Addresses that --metrics listens on. */
-#include "test.h"
+#include "test_main.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -14,11 +14,10 @@ static char where[LISTEN_TEXT];
 static int family;
 
 /* Of this process alone, whatever other programs listen on. */
-static void the_last_port(void **state) {
+TEST(the_last_port) {
 	char address[64];
 	int fd, pid = getpid();
 
-	(void)state;
 	snprintf(address, sizeof(address), "127.%d.%d.%d:65535", 1 + (pid >> 16 & 63),
 		 pid >> 8 & 255, pid & 255);
 	fd = listen_open(address, where, &family);
@@ -28,10 +27,9 @@ static void the_last_port(void **state) {
 	close(fd);
 }
 
-static void six(void **state) {
+TEST(six) {
 	int fd = listen_open("[::1]:0", where, &family);
 
-	(void)state;
 	if (fd < 0 && (errno == EADDRNOTAVAIL || errno == EAFNOSUPPORT))
 		skip(); /* as where it is switched off */
 	assert_true(fd >= 0);
@@ -40,7 +38,7 @@ static void six(void **state) {
 	close(fd);
 }
 
-static void refused(void **state) {
+TEST(refused) {
 	static const char *const addresses[] = {"",
 						"127.0.0.1",
 						"127.0.0.1:",
@@ -53,17 +51,6 @@ static void refused(void **state) {
 						"127.0.0.1:000001",
 						"1.2.3:9464x"};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(addresses) / sizeof(addresses[0]); i++)
 		assert_int_equal(listen_open(addresses[i], where, &family), -1);
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_last_port),
-		cmocka_unit_test(six),
-		cmocka_unit_test(refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

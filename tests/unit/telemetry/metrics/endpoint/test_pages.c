@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What scrapers ask for, and pages that many have: no question gets another's page, and none costs without end. */
-#include "test.h"
+#include "test_main.h"
 
 #include <string.h>
 
@@ -11,7 +11,6 @@ static const struct metrics_source source = {.server = &server, .version = "1"};
 static struct metrics_http_counts counts;
 
 static int set_up(void **state) {
-	(void)state;
 	return pthread_rwlock_init(&server.lock, NULL);
 }
 
@@ -31,10 +30,9 @@ static struct metrics_query *ask(struct metrics_query *q, const char *const word
 #define ASK(q, ...) ask(q, (const char *const[]){__VA_ARGS__, NULL})
 #define NAMED(q, name) ASK(q, "names", name)
 
-static void test_keys(void **state) {
+TEST(test_keys) {
 	struct metrics_query one, two;
 
-	(void)state;
 	ASK(&two, "names", "a", "service_group", "1");
 	assert_true(metrics_query_end(&two));
 	NAMED(&one, "a&service_group=1");
@@ -46,11 +44,10 @@ static void test_keys(void **state) {
 	assert_string_not_equal(one.key, two.key);
 }
 
-static void test_refused(void **state) {
+TEST(test_refused) {
 	static const char *const mac = "02:00:00:00:00:01", *const other = "02:00:00:00:00:02";
 	struct metrics_query q;
 
-	(void)state;
 	assert_true(metrics_query_end(ASK(&q, "modems", mac, "flows", mac)));
 	assert_memory_equal(q.selection.modem, "\x02\0\0\0\0\x01", 6);
 	assert_false(metrics_query_end(ASK(&q, "modems", mac, "flows", other)));
@@ -65,11 +62,10 @@ static void test_refused(void **state) {
 }
 
 /* Each is short enough, both are not. */
-static void test_too_long(void **state) {
+TEST(test_too_long) {
 	char names[QUERY_KEY - 20];
 	struct metrics_query q;
 
-	(void)state;
 	memset(names, 'v', sizeof(names) - 1);
 	names[sizeof(names) - 1] = '\0';
 	for (unsigned i = 50; i < sizeof(names) - 1; i += 50)
@@ -80,12 +76,11 @@ static void test_too_long(void **state) {
 }
 
 /* A page that is too large is not begun again for each who asks. */
-static void test_too_large(void **state) {
+TEST(test_too_large) {
 	struct pages p = begin(8);
 	struct metrics_query q;
 	unsigned code = 0;
 
-	(void)state;
 	NAMED(&q, "vcmts_tsc_hz");
 	assert_null(pages_get(&p, &source, &q, METRICS_OPEN, &code));
 	assert_int_equal(code, 413);
@@ -113,13 +108,12 @@ static bool others_ask(struct pages *p) {
 	return pages_get(p, &source, NAMED(&q, "y"), METRICS_OPEN, &code) == NULL && code == 503;
 }
 
-static void test_whole_pages_have_places(void **state) {
+TEST(test_whole_pages_have_places) {
 	struct pages p = begin(PAGES_MOST);
 	struct metrics_query q;
 	unsigned code = 0;
 	bool taken = false;
 
-	(void)state;
 	for (unsigned tries = 0; tries < 100 && !taken; tries++) /* time may pass between them */
 		taken = others_ask(&p);
 	assert_true(taken);
@@ -130,14 +124,4 @@ static void test_whole_pages_have_places(void **state) {
 	assert_int_equal(p.bytes, 0);
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_keys),
-		cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_too_long),
-		cmocka_unit_test(test_too_large),
-		cmocka_unit_test(test_whole_pages_have_places),
-	};
-
-	return cmocka_run_group_tests(tests, set_up, NULL);
-}
+ALL_TESTS(set_up, NULL)

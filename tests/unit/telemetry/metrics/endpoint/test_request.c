@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a request's head asks for: RFC 9110, 12.4.2 and 12.5.1, and RFC 9112, 3.2.2. */
-#include "test.h"
+#include "test_main.h"
 
 #include <string.h>
 
 #include "telemetry/metrics/endpoint/request.h"
 
-static void paths(void **state) {
+TEST(paths) {
 	static const char *const cases[][2] = {
 		{"/metrics", "/metrics"},
 		{"http://host/metrics", "/metrics"},
@@ -22,7 +22,6 @@ static void paths(void **state) {
 		{"", ""},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		assert_string_equal(request_path(cases[i][0]), cases[i][1]);
 }
@@ -92,8 +91,7 @@ static const struct {
 	{"a;\"\\", METRICS_PROMETHEUS},
 };
 
-static void formats(void **state) {
-	(void)state;
+TEST(formats) {
 	assert_int_equal(format_of(NULL, NULL), METRICS_PROMETHEUS);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		if (format_of(cases[i].accept, NULL) != cases[i].format)
@@ -101,13 +99,4 @@ static void formats(void **state) {
 	}
 	assert_int_equal(format_of("text/plain;q=0.5", OPEN), METRICS_OPEN);
 	assert_int_equal(format_of(OPEN ";q=0.1", "text/plain;q=0.5"), METRICS_PROMETHEUS);
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(paths),
-		cmocka_unit_test(formats),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

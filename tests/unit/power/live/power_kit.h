@@ -56,12 +56,10 @@ static int open_with(const char *where) {
 }
 
 static int start(void **state) {
-	(void)state;
 	return open_with(folder);
 }
 
 static int end(void **state) {
-	(void)state;
 	power_free(p);
 	pthread_rwlock_destroy(&server.lock);
 	return 0;
@@ -101,4 +99,13 @@ static void set_policy(enum power_policy policy, enum power_driver driver) {
 	config.driver = driver;
 	power_set(p, &config);
 	power_tell(p, &r);
+}
+
+/* Around all tests: nothing is left in the folder. */
+static int make_folder(void **state) {
+	return mkdtemp(folder) != NULL ? 0 : -1;
+}
+
+static int remove_folder(void **state) {
+	return rmdir(folder);
 }

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* JSON as tests write it. */
+#pragma once
+
+#include "test.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <jansson.h>
+
+/* JSON without the many quotes: words are texts, 'a:b' is one word. */
+static inline json_t *json_of(const char *text) {
+	char made[2048];
+	size_t used = 0;
+	json_error_t error;
+	json_t *value;
+
+	while (*text != '\0' && used + 80 < sizeof(made)) {
+		size_t length = *text == '\'' ? strcspn(text + 1, "'") : strcspn(text, " ,:{}[]\n");
+		bool number = strspn(text, "-0123456789") == length ||
+			      strncmp(text, "true", 4) == 0 || strncmp(text, "null", 4) == 0 ||
+			      strncmp(text, "false", 5) == 0;
+
+		if (*text == '\'') {
+			used += (size_t)sprintf(made + used, "\"%.*s\"", (int)length, text + 1);
+			text += length + 2;
+		} else if (length > 0) {
+			const char *quote = number && text[length] != ':' ? "" : "\"";
+
+			used += (size_t)sprintf(made + used, "%s%.*s%s", quote, (int)length, text,
+						quote);
+			text += length;
+		} else {
+			made[used++] = *text++;
+		}
+	}
+	value = json_loadb(made, used, 0, &error);
+	if (value == NULL)
+		print_error("%.*s: %s\n", (int)used, made, error.text);
+	assert_non_null(value);
+	return value;
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "text_cases.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_CASES 200
+#define MOST_SNIPPETS 40
+
+static struct text_part snippets[MOST_SNIPPETS];
+static unsigned snippet_count;
+static struct text_case cases[MOST_CASES];
+static unsigned case_count;
+static void (*test_of_cases)(const struct text_case *c);
+
+static char *joined(char *text, const char *more, size_t size) {
+	size_t used = text != NULL ? strlen(text) : 0;
+
+	text = realloc(text, used + size + 1);
+	assert_non_null(text);
+	memcpy(text + used, more, size);
+	text[used + size] = '\0';
+	return text;
+}
+
+/* The snippet that `text` names behind a bracket; NULL: it is no snippet's name. */
+static const struct text_part *snippet_at(const char *text) {
+	size_t size = strcspn(text, " >\n");
+
+	for (unsigned i = 0; i < snippet_count; i++) {
+		if (strlen(snippets[i].title) == size &&
+		    strncmp(snippets[i].title, text, size) == 0)
+			return &snippets[i];
+	}
+	return NULL;
+}
+
+/* `text` with `size` bytes of `word` in the place of each $; to be freed. */
+static char *filled(const char *text, const char *word, size_t size) {
+	char *made = joined(NULL, "", 0);
+
+	for (; *text != '\0'; text++)
+		made = *text == '$' ? joined(made, word, size) : joined(made, text, 1);
+	return made;
+}
+
+/* With all snippets in their places. */
+static char *expanded(const char *text) {
+	char *made = joined(NULL, "", 0);
+
+	while (*text != '\0') {
+		const struct text_part *snippet = *text == '<' ? snippet_at(text + 1) : NULL;
+		const char *word, *end = strchr(text, '>');
+		char *body, *inner;
+
+		if (snippet == NULL || end == NULL) {
+			made = joined(made, text++, 1);
+			continue;
+		}
+		word = text + 1 + strlen(snippet->title);
+		word += *word == ' ';
+		body = filled(snippet->text, word, (size_t)(end - word));
+		body[strlen(body) - 1] = '\0'; /* the end of its last line is that of the place */
+		inner = expanded(body);
+		made = joined(made, inner, strlen(inner));
+		free(body);
+		free(inner);
+		text = end + 1;
+	}
+	return made;
+}
+
+/* Where the lines that follow belong. */
+static struct text_part *part_begin(const char *line) {
+	struct text_part *part;
+
+	if (line[0] == ':') {
+		assert_true(snippet_count < MOST_SNIPPETS);
+		part = &snippets[snippet_count++];
+	} else {
+		struct text_case *c;
+
+		case_count += line[0] == '=';
+		assert_in_range(case_count, 1, MOST_CASES);
+		c = &cases[case_count - 1];
+		assert_true(c->count < TEXT_PARTS);
+		part = &c->parts[c->count++];
+	}
+	part->title = joined(NULL, line + 3, strcspn(line + 3, "\n"));
+	part->text = joined(NULL, "", 0);
+	return part;
+}
+
+static void file_read(const char *path) {
+	FILE *file = fopen(path, "r");
+	struct text_part *part = NULL;
+	char *line = NULL;
+	size_t room = 0;
+
+	if (file == NULL)
+		fail_msg("%s is missing", path);
+	snippet_count = case_count = 0;
+	memset(cases, 0, sizeof(cases));
+	while (getline(&line, &room, file) > 0) {
+		if (strncmp(line, ":= ", 3) == 0 || strncmp(line, "== ", 3) == 0 ||
+		    strncmp(line, "-- ", 3) == 0)
+			part = part_begin(line);
+		else if (part != NULL)
+			part->text = joined(part->text, line, strlen(line));
+	}
+	free(line);
+	fclose(file);
+}
+
+static void test_one(void **state) {
+	struct text_case *c = *state;
+
+	for (unsigned p = 0; p < c->count; p++) {
+		char *whole = expanded(c->parts[p].text);
+
+		free(c->parts[p].text);
+		c->parts[p].text = whole;
+	}
+	test_of_cases(c);
+}
+
+int text_cases_run(const char *path, void (*test)(const struct text_case *c)) {
+	static struct CMUnitTest tests[MOST_CASES];
+
+	file_read(path);
+	test_of_cases = test;
+	for (unsigned i = 0; i < case_count; i++) {
+		cases[i].name = cases[i].parts[0].title;
+		tests[i] = (struct CMUnitTest){
+			.name = cases[i].name, .test_func = test_one, .initial_state = &cases[i]};
+	}
+	return _cmocka_run_group_tests(strrchr(path, '/') + 1, tests, case_count, NULL, NULL);
+}
+
+char *text_take(char *text, const char *mark) {
+	char *taken = joined(NULL, "", 0), *left = text;
+
+	while (*text != '\0') {
+		size_t size = strcspn(text, "\n") + 1, skipped = strlen(mark);
+
+		if (strncmp(text, mark, skipped) == 0) {
+			taken = joined(taken, text + skipped, size - skipped);
+		} else {
+			memmove(left, text, size);
+			left += size;
+		}
+		text += size;
+	}
+	*left = '\0';
+	return taken;
+}
+
+int expect_lines(const char *lines, const char *prefix, const char *expected) {
+	char *plain = joined(NULL, "", 0);
+	int count = 0;
+
+	for (; *lines != '\0'; count++) {
+		size_t skipped = strncmp(lines, prefix, strlen(prefix)) == 0 ? strlen(prefix) : 0;
+		size_t size = strcspn(lines, "\n");
+
+		size += lines[size] == '\n';
+		plain = joined(plain, lines + skipped, size - skipped);
+		lines += size;
+	}
+	assert_string_equal(plain, expected);
+	free(plain);
+	return count;
+}
