@@ -69,7 +69,7 @@ static const struct key drop_item = {
 	INTEGER(0, INT64_MAX), .example = "0", HELP("packets"),
 };
 #define FLOW_KEYS                                                                          \
-	ID_KEY("service flow ID"), PRIORITY_KEY,                                           \
+	{.name = "id", .required = true, INTEGER(1, UINT32_MAX), .example = "1", HELP("SFID")}, PRIORITY_KEY,                                           \
 	COUNT_KEY("packets", "that have left its queue"), COUNT_KEY("bytes", "of these"),  \
 	{.name = "drops", .required = true, .kind = KIND_MAP, .item = &drop_item,          \
 	 HELP("by drop reason, those that there were")},                                   \
@@ -86,7 +86,8 @@ const struct key scheduler_get_result[] = {
 	 .item = &channel_item, HELP("downstream channels")},
 	{.name = "bonding_groups", .required = true, .kind = KIND_LIST, .max = KEYS_MAX_ID,
 	 .item = &bonding_item, HELP("downstream bonding groups")},
-	{.name = "service_flows", .required = true, .kind = KIND_LIST, .max = KEYS_MAX_ID,
+	{.name = "service_flows", .required = true, .kind = KIND_LIST,
+	 .max = (uint64_t)SG_MAX_MODEMS * SG_MAX_MODEM_FLOWS,
 	 .item = &flow_item, HELP("service flows that have lost packets")},
 	{0},
 };
