@@ -68,11 +68,12 @@ static const struct key bonding_item = {
 static const struct key drop_item = {
 	INTEGER(0, INT64_MAX), .example = "0", HELP("packets"),
 };
-#define FLOW_KEYS                                                                          \
-	{.name = "id", .required = true, INTEGER(1, UINT32_MAX), .example = "1", HELP("SFID")}, PRIORITY_KEY,                                           \
-	COUNT_KEY("packets", "that have left its queue"), COUNT_KEY("bytes", "of these"),  \
-	{.name = "drops", .required = true, .kind = KIND_MAP, .item = &drop_item,          \
-	 HELP("by drop reason, those that there were")},                                   \
+#define FLOW_KEYS                                                                           \
+	{.name = "id", .required = true, INTEGER(1, UINT32_MAX), .example = "1",            \
+	 HELP("service flow ID")},                                                          \
+	PRIORITY_KEY, COUNT_KEY("packets", "that have left its queue"), COUNT_KEY("bytes", "of these"), \
+	{.name = "drops", .required = true, .kind = KIND_MAP, .item = &drop_item,           \
+	 HELP("by drop reason, those that there were")},                                    \
 	COUNT_KEY("waiting_packets", "in its queue now"), COUNT_KEY("waiting_bytes", "of these")
 static const struct key flow_keys[] = {FLOW_KEYS, {0}};
 static const struct key flow_item = {
