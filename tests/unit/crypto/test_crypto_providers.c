@@ -16,8 +16,8 @@
 #include "crypto/ipsec_mb.h"
 #endif
 
+#include "crypto_kit.h"
 #include "crypto_model.h"
-#include "crypto_rig.h"
 #include "fixture.h"
 #include "vectors.h"
 
@@ -99,95 +99,95 @@ static void vectors_are_met(void) {
 }
 
 /* Each length up to what any loop unrolls, and each alignment; long ones up to the limit. */
-static void lengths_and_alignments(struct crypto_rig *r) {
+static void lengths_and_alignments(struct crypto_kit *r) {
 	for (unsigned size = 0; size <= 300; size++) {
-		const struct rig_shape s = {size, size, RIG_ANY, RIG_ANY, (int)(size % 64)};
+		const struct kit_shape s = {size, size, KIT_ANY, KIT_ANY, (int)(size % 64)};
 
-		rig_feed(r, 8, &s);
+		kit_feed(r, 8, &s);
 	}
 	for (int align = 0; align < 64; align++) {
-		const struct rig_shape s = {18, 100, RIG_ANY, CRYPTO_CRC | CRYPTO_CIPHER, align};
+		const struct kit_shape s = {18, 100, KIT_ANY, CRYPTO_CRC | CRYPTO_CIPHER, align};
 
-		rig_feed(r, 6, &s);
+		kit_feed(r, 6, &s);
 	}
 	for (unsigned size = 301; size <= 16000; size += 619) {
-		const struct rig_shape s = {size, size, RIG_ANY, RIG_ANY, RIG_ANY};
+		const struct kit_shape s = {size, size, KIT_ANY, KIT_ANY, KIT_ANY};
 
-		rig_feed(r, 4, &s);
+		kit_feed(r, 4, &s);
 	}
-	rig_feed(r, 4, &(struct rig_shape){16000, 16000, RIG_ANY, RIG_ANY, RIG_ANY});
-	rig_drain(r);
+	kit_feed(r, 4, &(struct kit_shape){16000, 16000, KIT_ANY, KIT_ANY, KIT_ANY});
+	kit_drain(r);
 }
 
 /* Bursts of any number: what is in the lanes when the queue has nothing more is any number of each cipher. */
-static void mixed_bursts(struct crypto_rig *r) {
+static void mixed_bursts(struct crypto_kit *r) {
 	for (unsigned turn = 0; turn < RANDOM_TURNS(150u); turn++) {
-		const struct rig_shape s = {0, turn % 3 == 0 ? 1600 : 200, RIG_ANY, RIG_ANY,
-					    RIG_ANY};
+		const struct kit_shape s = {0, turn % 3 == 0 ? 1600 : 200, KIT_ANY, KIT_ANY,
+					    KIT_ANY};
 		unsigned some = random_between(&r->random, 1, CRYPTO_BURST);
 
-		rig_feed(r, some, &s);
+		kit_feed(r, some, &s);
 		if (random_below(&r->random, 3) == 0)
-			rig_drain(r);
+			kit_drain(r);
 	}
-	rig_drain(r);
+	kit_drain(r);
 }
 
 /* One frame alone of its cipher, and hundreds of another behind it, which all wait for it. */
-static void lonely_frames(struct crypto_rig *r) {
+static void lonely_frames(struct crypto_kit *r) {
 	for (int lonely = CIPHER_AES_128; lonely < CIPHERS; lonely++) {
 		const int other = lonely == CIPHER_AES_128 ? CIPHER_AES_256 : CIPHER_AES_128;
-		const struct rig_shape one = {60, 60, lonely, 3, RIG_ANY};
-		const struct rig_shape many = {60, 60, other, 3, RIG_ANY};
+		const struct kit_shape one = {60, 60, lonely, 3, KIT_ANY};
+		const struct kit_shape many = {60, 60, other, 3, KIT_ANY};
 		unsigned held = 0;
 
 		if (!crypto_can(r->provider, (enum cipher)lonely) ||
 		    !crypto_can(r->provider, (enum cipher)other))
 			continue;
-		rig_feed(r, 1, &one);
+		kit_feed(r, 1, &one);
 		for (unsigned turn = 0; turn < 20; turn++) {
-			rig_feed(r, CRYPTO_BURST / 2 + turn, &many);
+			kit_feed(r, CRYPTO_BURST / 2 + turn, &many);
 			held = RTE_MAX(held, r->queue->held);
 		}
 		assert_true(held < 256); /* jobs that the library has */
-		rig_drain(r);
+		kit_drain(r);
 	}
 }
 
 /* Without a collection in between, a queue takes what it has room for; and no frame of it is lost, also where none has ended. */
-static void many_submissions(struct crypto_rig *r) {
-	const struct rig_shape any = {60, 100, RIG_ANY, 3, RIG_ANY};
+static void many_submissions(struct crypto_kit *r) {
+	const struct kit_shape any = {60, 100, KIT_ANY, 3, KIT_ANY};
 
-	for (int first = RIG_ANY; first < CIPHERS; first++) {
+	for (int first = KIT_ANY; first < CIPHERS; first++) {
 		const int other = first == CIPHER_AES_128 ? CIPHER_AES_256 : CIPHER_AES_128;
-		const struct rig_shape one = {60, 60, first, 3, RIG_ANY};
-		const struct rig_shape many = {60, 60, other, 3, RIG_ANY};
+		const struct kit_shape one = {60, 60, first, 3, KIT_ANY};
+		const struct kit_shape many = {60, 60, other, 3, KIT_ANY};
 
-		if (first != RIG_ANY && (!crypto_can(r->provider, (enum cipher)first) ||
+		if (first != KIT_ANY && (!crypto_can(r->provider, (enum cipher)first) ||
 					 !crypto_can(r->provider, (enum cipher)other)))
 			continue;
-		rig_make(r, first == RIG_ANY ? &any : &one);
+		kit_make(r, first == KIT_ANY ? &any : &one);
 		for (unsigned i = 0; i < 900; i++)
-			rig_make(r, first == RIG_ANY ? &any : &many);
+			kit_make(r, first == KIT_ANY ? &any : &many);
 		for (unsigned i = 0; i < 40; i++)
-			rig_submit(r, 1 + i * 3);
-		rig_drain(r);
+			kit_submit(r, 1 + i * 3);
+		kit_drain(r);
 	}
 }
 
 static void everything(void) {
-	static struct crypto_rig r;
+	static struct crypto_kit r;
 
 	vectors_are_met();
 	for (int way = CRYPTO_DOWNLINK; way <= CRYPTO_UPLINK; way++) {
-		rig_open(&r, provider, (enum crypto_direction)way, 77 + (unsigned)way);
+		kit_open(&r, provider, (enum crypto_direction)way, 77 + (unsigned)way);
 		lengths_and_alignments(&r);
 		mixed_bursts(&r);
 		lonely_frames(&r);
 		many_submissions(&r);
 		assert_true(way == CRYPTO_DOWNLINK || r.crc_wrong > 100);
-		rig_close(&r);
-		rig_end(&r);
+		kit_close(&r);
+		kit_end(&r);
 	}
 	provider->functions->close(provider);
 }
@@ -234,7 +234,7 @@ static void device_with_security(void **state) {
 /* In DPDK 22.11 a scheduler has no DOCSIS security: the CRC is made here. */
 static void two_devices_by_a_scheduler(void **state) {
 	(void)state;
-	provider = device(RIG_SCHEDULER ",mode=round-robin");
+	provider = device(KIT_SCHEDULER ",mode=round-robin");
 	assert_non_null(provider);
 	assert_int_equal(provider->ciphers | 1 << CIPHER_DES, 0xf);
 	everything();

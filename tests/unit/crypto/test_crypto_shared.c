@@ -11,16 +11,20 @@
 #include <rte_mempool.h>
 
 #include "crypto/crc.h"
+#include "crypto/key_slots.h"
 #include "crypto/providers.h"
 #include "crypto/self_test.h"
 #include "wire/crc32.h"
 
-#include "crypto_rig.h"
+#include "crypto_kit.h"
 #include "faulty_device.h"
 #include "fixture.h"
 
 #define FRAMES 6000u /* of a worker */
 #define KEYS 300
+#define SIZE 176u /* bytes of a key schedule: no whole cache lines */
+#define SLOTS 200u /* several chunks */
+#define KEY 0xa5
 
 static const struct crypto_providers_options options = {
 	.queues = 8, .in_flight = 256, .patience_ms = 60000, .socket = SOCKET_ID_ANY};
@@ -47,17 +51,17 @@ static void each_is_opened_once(void **state) {
 
 		crypto_providers_init(&ps, &options);
 		library = crypto_providers_find(&ps, NULL);
-		device = crypto_providers_find(&ps, RIG_DEVICE);
+		device = crypto_providers_find(&ps, KIT_DEVICE);
 		assert_non_null(library);
 		assert_non_null(device);
 		assert_ptr_not_equal(library, device);
 		assert_ptr_equal(crypto_providers_find(&ps, crypto_own()), library);
-		assert_ptr_equal(crypto_providers_find(&ps, RIG_DEVICE), device);
-		assert_ptr_equal(crypto_providers_find(&ps, RIG_DEVICE ",max_nb_queue_pairs=2"),
+		assert_ptr_equal(crypto_providers_find(&ps, KIT_DEVICE), device);
+		assert_ptr_equal(crypto_providers_find(&ps, KIT_DEVICE ",max_nb_queue_pairs=2"),
 				 device);
 		assert_null(crypto_providers_find(&ps, "crypto_null0"));
 		assert_null(crypto_providers_find(&ps, "crypto_aesni_m"));
-		assert_non_null(crypto_providers_find(&ps, RIG_SCHEDULER));
+		assert_non_null(crypto_providers_find(&ps, KIT_SCHEDULER));
 		assert_int_equal(ps.count, 3);
 		assert_int_equal(rte_cryptodev_count(), crypto_has_library() ? 4 : 5);
 		crypto_providers_close(&ps);
@@ -176,15 +180,15 @@ static void keys_come_and_go(struct crypto_provider *p) {
 static atomic_uint working;
 
 static void *work(void *arg) {
-	const struct rig_shape s = {0, 400, RIG_ANY, RIG_ANY, RIG_ANY};
-	struct crypto_rig *r = arg;
+	const struct kit_shape s = {0, 400, KIT_ANY, KIT_ANY, KIT_ANY};
+	struct crypto_kit *r = arg;
 
 	while (r->given < FRAMES) {
-		rig_feed(r, 1 + random_below(&r->random, CRYPTO_BURST), &s);
+		kit_feed(r, 1 + random_below(&r->random, CRYPTO_BURST), &s);
 		if (random_below(&r->random, 8) == 0)
-			rig_drain(r);
+			kit_drain(r);
 	}
-	rig_drain(r);
+	kit_drain(r);
 	atomic_fetch_sub(&working, 1);
 	return NULL;
 }
@@ -203,7 +207,7 @@ static void control(struct crypto_provider *p) {
 }
 
 static void others_work_meanwhile(const char *device) {
-	static struct crypto_rig rigs[2];
+	static struct crypto_kit kits[2];
 	struct crypto_providers ps;
 	struct crypto_provider *p;
 	pthread_t threads[2];
@@ -213,16 +217,16 @@ static void others_work_meanwhile(const char *device) {
 	assert_non_null(p);
 	atomic_store(&working, 2);
 	for (unsigned i = 0; i < 2; i++) {
-		rig_open(&rigs[i], p, (enum crypto_direction)i, 5 + i);
-		assert_int_equal(pthread_create(&threads[i], NULL, work, &rigs[i]), 0);
+		kit_open(&kits[i], p, (enum crypto_direction)i, 5 + i);
+		assert_int_equal(pthread_create(&threads[i], NULL, work, &kits[i]), 0);
 	}
 	do
 		control(p);
 	while (atomic_load(&working) > 0);
 	for (unsigned i = 0; i < 2; i++) {
 		assert_int_equal(pthread_join(threads[i], NULL), 0);
-		rig_close(&rigs[i]);
-		rig_end(&rigs[i]);
+		kit_close(&kits[i]);
+		kit_end(&kits[i]);
 	}
 	crypto_providers_close(&ps);
 }
@@ -230,7 +234,32 @@ static void others_work_meanwhile(const char *device) {
 static void keys_and_queues_beside_workers(void **state) {
 	(void)state;
 	others_work_meanwhile(NULL);
-	others_work_meanwhile(RIG_DEVICE);
+	others_work_meanwhile(KIT_DEVICE);
+}
+
+/* Slots of key schedules: a key that is given back leaves no byte. */
+static void a_key_leaves_nothing(void **state) {
+	uint8_t *slots[SLOTS];
+	struct key_slots k;
+
+	(void)state;
+	key_slots_init(&k, SIZE, SOCKET_ID_ANY);
+	assert_true(k.size >= SIZE);
+	for (unsigned i = 0; i < SLOTS; i++) {
+		slots[i] = key_slots_take(&k);
+		assert_non_null(slots[i]);
+		memset(slots[i], KEY, k.size);
+	}
+	assert_int_equal(k.used, SLOTS);
+	for (unsigned i = 0; i < SLOTS; i++) {
+		key_slots_give(&k, slots[i]);
+		/* the list of free slots stands at its begin */
+		for (size_t byte = sizeof(void *); byte < k.size; byte++)
+			assert_int_equal(slots[i][byte], 0);
+		assert_int_not_equal(memcmp(slots[i], "\xa5\xa5\xa5\xa5\xa5\xa5\xa5\xa5", 8), 0);
+	}
+	assert_int_equal(k.used, 0);
+	key_slots_end(&k);
 }
 
 /* There is room for so many queues, and for one again that is closed. */
@@ -241,7 +270,7 @@ static void queues_are_counted(void **state) {
 
 	(void)state;
 	crypto_providers_init(&ps, &options);
-	p = crypto_providers_find(&ps, RIG_DEVICE);
+	p = crypto_providers_find(&ps, KIT_DEVICE);
 	assert_non_null(p);
 	for (unsigned round = 0; round < 2; round++) {
 		for (unsigned q = 0; q < RTE_DIM(queues); q++) {
@@ -267,9 +296,9 @@ static void a_faulty_device_fails_the_self_test(void **state) {
 	(void)state;
 	impatient.patience_ms = 0;
 	crypto_providers_init(&ps, &impatient);
-	p = crypto_providers_find(&ps, RIG_DEVICE);
+	p = crypto_providers_find(&ps, KIT_DEVICE);
 	assert_non_null(p);
-	faulty_attach(RIG_DEVICE);
+	faulty_attach(KIT_DEVICE);
 	assert_int_equal(crypto_self_test(p), 0);
 	faults.fails = 5;
 	assert_int_equal(crypto_self_test(p), p->ciphers & ~(1u << CIPHER_NONE));
@@ -292,6 +321,7 @@ int main(void) {
 		cmocka_unit_test(crcs_of_frames),
 		cmocka_unit_test(names_of_code),
 		cmocka_unit_test(keys_and_queues_beside_workers),
+		cmocka_unit_test(a_key_leaves_nothing),
 		cmocka_unit_test(queues_are_counted),
 		cmocka_unit_test(a_faulty_device_fails_the_self_test),
 	};

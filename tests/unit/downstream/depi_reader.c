@@ -6,26 +6,37 @@
 #include "wire/ip.h"
 #include "wire/l2tpv3.h"
 #include "wire/psp.h"
+#include "wire/vlan.h"
 
 #include "fixture.h"
 #include "test.h"
 
-#define DEPI_MAX (14 + 9000)
+#define DEPI_MAX (18 + 9000)
 #define LEAST 60 /* bytes of an Ethernet frame without its CRC */
 
-static struct l2tp_data parse(const struct rte_mbuf *m, uint8_t *bytes, size_t *size) {
+/* What the frame is without its tag. */
+static struct l2tp_data parse(const struct rte_mbuf *m, uint8_t *bytes, size_t *size,
+			      uint16_t *vlan) {
 	struct l2tp_data data;
 
 	*size = fixture_read(m, bytes, DEPI_MAX);
+	*vlan = 0;
+	if (load_be16(bytes + VLAN_ADDRESSES) == ETHERTYPE_VLAN) {
+		*vlan = load_be16(bytes + VLAN_ADDRESSES + 2);
+		*size -= VLAN_TAG_SIZE;
+		memmove(bytes + VLAN_ADDRESSES, bytes + VLAN_ADDRESSES + VLAN_TAG_SIZE,
+			*size - VLAN_ADDRESSES);
+	}
 	assert_int_equal(l2tp_parse(bytes, *size, &data), L2TP_OK);
 	return data;
 }
 
 uint32_t depi_session(const struct rte_mbuf *m) {
 	uint8_t bytes[DEPI_MAX];
+	uint16_t vlan;
 	size_t size;
 
-	return parse(m, bytes, &size).session;
+	return parse(m, bytes, &size, &vlan).session;
 }
 
 static void check_extra(struct depi_reader *r, const struct psp *psp) {
@@ -52,6 +63,7 @@ static void take_segment(struct depi_reader *r, const struct psp_segment *s) {
 	assert_true(r->size + s->length <= sizeof(r->bytes));
 	memcpy(r->bytes + r->size, s->data, s->length);
 	r->size += s->length;
+	r->fragments += !s->begin || !s->end;
 	if (!s->end)
 		return;
 	r->open = false;
@@ -67,9 +79,11 @@ struct depi_seen depi_read(struct depi_reader *r, const struct rte_mbuf *m) {
 	struct l2tp_data data;
 	struct psp psp;
 	size_t size, end;
+	uint16_t vlan;
 
 	fixture_check(m);
-	data = parse(m, bytes, &size);
+	data = parse(m, bytes, &size, &vlan);
+	assert_int_equal(vlan, r->vlan);
 	assert_true(size <= ETHERNET_HEADER + r->mtu);
 	assert_int_equal(data.family, r->family);
 	assert_int_equal(data.session, r->session);

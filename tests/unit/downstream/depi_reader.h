@@ -22,6 +22,7 @@ struct depi_reader {
 	enum psp_extra extra;
 	uint8_t profile;
 	uint8_t family;
+	uint16_t vlan; /* in whose tag each DEPI frame comes; 0: none */
 	uint32_t mtu;
 	unsigned max_segments;
 	void (*frame)(void *ctx, const uint8_t *bytes, size_t size); /* a whole DOCSIS frame */
@@ -30,6 +31,7 @@ struct depi_reader {
 	uint16_t sequence; /* of the next */
 	uint8_t counter;
 	uint64_t packets, segments, frames;
+	uint64_t fragments; /* segments that are no whole DOCSIS frames */
 	uint64_t cut_off; /* DOCSIS frames without an end */
 	bool open;
 	size_t size;

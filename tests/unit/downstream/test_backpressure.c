@@ -1,24 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A whole server whose R-PHY port takes nothing: packets wait in the scheduler and are dropped
- * there and nowhere else; when the port takes again they all go out; a stop accounts for the rest.
+ * there and nowhere else; when the port takes again they all go out; a stop accounts for the rest. And what is counted
+ * where all goes out.
  */
 #include "test.h"
+
+#include <rte_ethdev.h>
 
 #include "downstream/stages.h"
 
 #include "fixture.h"
+#include "scheduler/report.h"
 #include "server_bench.h"
 
 #define RPHY_DEPTH 64 /* one less fits */
+#define PACKETS 40
 
 static struct server_bench storage, *const bench = &storage;
 
-static void bench_open(void) {
+static void bench_open(const char *more, unsigned depth) {
 	char text[8192];
 
-	snprintf(text, sizeof(text), "%srphy: {mtu: 1500, max_segments: 16}\n", server_bench_text);
-	server_bench_open(bench, text, RPHY_DEPTH);
+	snprintf(text, sizeof(text), "%srphy: {mtu: 1500, max_segments: 16}\n%s", server_bench_text,
+		 more);
+	server_bench_open(bench, text, depth);
 }
 
 /* Small packets to the modem with the large buffer, some large ones to one with a small buffer. */
@@ -44,7 +50,7 @@ static void waits_in_the_scheduler(void **state) {
 	uint64_t held;
 
 	(void)state;
-	bench_open();
+	bench_open("", RPHY_DEPTH);
 	fill(bench, 250);
 	check_lower(bench);
 	c = server_bench_counters(bench);
@@ -77,7 +83,7 @@ static void stutters(void **state) {
 	struct counters c;
 
 	(void)state;
-	bench_open();
+	bench_open("", RPHY_DEPTH);
 	for (int turn = 0; turn < 20; turn++) {
 		fill(bench, 20);
 		check_lower(bench);
@@ -111,7 +117,7 @@ static void stop_accounts_for_all(void **state) {
 	uint16_t n;
 
 	(void)state;
-	bench_open();
+	bench_open("", RPHY_DEPTH);
 	fill(bench, 300);
 	d = bench->group->downstream;
 	/* make a little room behind the ring; one burst goes as far as an open DEPI frame ... */
@@ -146,11 +152,102 @@ static void stop_accounts_for_all(void **state) {
 	server_bench_close(bench);
 }
 
+/* A port that takes no chains, and fewer buffers for copies than frames: all packets of a frame are lost. */
+static void no_buffer_for_a_copy(void **state) {
+	struct rte_mempool *copies;
+	struct counters c;
+
+	(void)state;
+	bench_open("", 1024);
+	copies = fixture_pool("copies", 3, FIXTURE_ROOM);
+	bench->group->downstream->lower.linear = copies;
+	for (unsigned i = 0; i < 30; i++)
+		server_bench_good(bench, 3, 0, 300);
+	for (unsigned i = 0; i < 20; i++) {
+		server_bench_round(bench);
+		server_bench_clock(bench)->now += 20000;
+	}
+	c = server_bench_counters(bench);
+	assert_int_equal(server_bench_take(bench, UINT32_MAX), 3);
+	assert_int_equal(c.values[COUNTER_TRANSMITTED], bench->back);
+	assert_int_equal(c.drops[DROP_NO_BUFFER], bench->injected - bench->back);
+	bench->group->downstream->lower.linear = NULL;
+	fixture_pool_end(copies);
+	server_bench_close(bench);
+}
+
+/* MULPI, annex C.2.2: rates count from the byte behind the HCS to the end of the CRC. */
+static uint64_t scheduled_bytes(const struct downstream *d) {
+	uint64_t bytes = 0;
+
+	for (uint32_t f = 0; f < d->tables.flow_count; f++) {
+		struct scheduler_flow_report r;
+
+		scheduler_report_flow(d->upper.scheduler, f, &r);
+		bytes += r.bytes;
+	}
+	return bytes;
+}
+
+/* A packet in several buffers, for nobody, which counts with all of its bytes. Returns how many. */
+static uint64_t inject_chain(void) {
+	static const uint8_t zeros[900];
+	struct rte_mempool *packets = bench->server.pools.packets;
+	struct rte_mbuf *m = fixture_packet(packets, zeros, 100);
+
+	assert_int_equal(rte_pktmbuf_chain(m, fixture_packet(packets, zeros, 900)), 0);
+	assert_int_equal(rte_eth_tx_burst(bench->network, 0, &m, 1), 1);
+	bench->injected++;
+	return 1000;
+}
+
+static void bytes_are_those_of_the_packets(void **state) {
+	struct counters c;
+	uint64_t sent = 0, bytes;
+
+	(void)state;
+	bench_open("", 1024);
+	for (unsigned i = 0; i < PACKETS; i++)
+		server_bench_good(bench, (uint8_t)(i % 2), 0, 60 + 7 * i);
+	bytes = inject_chain();
+	server_bench_round(bench);
+	server_bench_settle(bench);
+	for (unsigned i = 0; i < PACKETS; i++)
+		sent += bench->sent[i].size;
+	c = server_bench_counters(bench);
+	assert_int_equal(c.values[COUNTER_RECEIVED], PACKETS + 1);
+	assert_int_equal(c.values[COUNTER_RECEIVED_BYTES], sent + bytes);
+	assert_int_equal(c.values[COUNTER_TRANSMITTED], PACKETS);
+	assert_int_equal(scheduled_bytes(bench->group->downstream),
+			 sent + (uint64_t)PACKETS * RTE_ETHER_CRC_LEN);
+	/* the last row of a list leaves nothing */
+	assert_int_equal(ds_hand_over(&bench->group->downstream->upper, NULL, 0), 0);
+	server_bench_close(bench);
+}
+
+/* What the crypto provider does to frames of each cipher. */
+static void parts_are_those_that_are_wanted(void **state) {
+	(void)state;
+	for (unsigned crc = 0; crc < 2; crc++) {
+		bench_open(crc ? "crypto: {generate_crc: true}\n"
+			       : "crypto: {generate_crc: false}\n",
+			   1024);
+		for (enum cipher k = CIPHER_NONE; k < CIPHERS; k++)
+			assert_int_equal(bench->group->downstream->lower.crypto_parts[k],
+					 (crc ? CRYPTO_CRC : 0) |
+						 (k == CIPHER_NONE ? 0 : CRYPTO_CIPHER));
+		server_bench_close(bench);
+	}
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(waits_in_the_scheduler),
 		cmocka_unit_test(stutters),
 		cmocka_unit_test(stop_accounts_for_all),
+		cmocka_unit_test(no_buffer_for_a_copy),
+		cmocka_unit_test(bytes_are_those_of_the_packets),
+		cmocka_unit_test(parts_are_those_that_are_wanted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, fixture_stop);

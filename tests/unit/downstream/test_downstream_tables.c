@@ -8,21 +8,9 @@
 #include <rte_hash.h>
 #include <rte_hash_crc.h>
 
-#include "lookup_bench.h"
+#include "downstream/downstream.h"
 
-static void as_many_addresses_as_there_are(void **state) {
-	const struct service_group *sg = &lookup_bench.sg;
-	int32_t ipv4 = 0, ipv6 = 0;
-
-	(void)state;
-	for (size_t m = 0; m < sg->modem_count; m++) {
-		for (size_t a = 0; a < sg->modems[m].address_count; a++)
-			(*(sg->modems[m].addresses[a].family == 4 ? &ipv4 : &ipv6))++;
-	}
-	assert_int_equal(rte_hash_count(lookup_bench.tables.ipv4), ipv4);
-	assert_int_equal(rte_hash_count(lookup_bench.tables.ipv6), ipv6);
-	assert_int_equal(rte_hash_count(lookup_bench.tables.mac), sg->modem_count);
-}
+#include "fixture.h"
 
 /* More of each family than a table has place for that is made for the other one. */
 static void room_for_each_family(uint8_t family) {
@@ -102,42 +90,11 @@ static void room_for_a_crowd(void **state) {
 	ds_tables_free(&t);
 }
 
-/* Places of a group's lists that are free are passed over; the numbers of flows know nothing of them. */
-static void free_places_are_passed_over(void **state) {
-	static struct ip_address address = {4, {10, 0, 0, 1}};
-	static struct service_flow flows[2] = {{.id = 1}, {.id = 2}};
-	static void *const no_sessions[4];
-	struct modem modems[4] = {
-		[1] = {.mac = {2, 9, 1}, .service_flows = flows, .service_flow_count = 2},
-		[3] = {.mac = {2, 9, 3},
-		       .addresses = &address,
-		       .address_count = 1,
-		       .service_flows = flows,
-		       .service_flow_count = 1},
-	};
-	const struct service_group sg = {.id = 9, .modems = modems, .modem_count = 4};
-	struct ds_tables t;
-	void *place;
-
-	(void)state;
-	assert_int_equal(ds_tables_create(&t, &sg, NULL, no_sessions), 0);
-	assert_int_equal(rte_hash_count(t.mac), 2);
-	assert_int_equal(t.flow_count, 3);
-	assert_int_equal(t.modems[1].flows[1], 1);
-	assert_int_equal(t.modems[3].flows[0], 2);
-	assert_true(rte_hash_lookup_data(t.ipv4, address.bytes, &place) >= 0);
-	assert_int_equal(ds_place_modem((uint64_t)place), 3);
-	ds_tables_free(&t);
-}
-
 int main(void) {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(as_many_addresses_as_there_are),
 		cmocka_unit_test(room_for_many_addresses),
 		cmocka_unit_test(room_for_a_crowd),
-		cmocka_unit_test(free_places_are_passed_over),
-		cmocka_unit_test(lookup_bench_end),
 	};
 
-	return cmocka_run_group_tests(tests, lookup_bench_open, NULL);
+	return cmocka_run_group_tests(tests, fixture_start, fixture_stop);
 }

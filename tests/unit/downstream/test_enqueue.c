@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Into the queues: how many bytes a packet counts, what is refused and why, and what a setup takes over. */
+/* Into the queues: why a packet is refused; and what a setup takes over. */
 #include "test.h"
 
 #include "downstream/downstream.h"
@@ -10,15 +10,12 @@
 #include "fixture.h"
 #include "packets.h"
 
-#define BUFFER 10000
-
 static const char head[] = "name: enqueue\nservice_group: 1\n%s"
 			   "channels:\n  - {id: 1, type: ofdm, rate: 1 Gbps, session: 1}\n"
 			   "bonding_groups:\n  - {id: 1, channels: [1]}\nmodems:\n";
 static const char modem[] =
 	"  - {mac: '02:01:00:00:%02x:%02x', addresses: [10.0.%u.%u], bonding_group: 1,\n"
-	"     security: {said: %u, cipher: none},\n"
-	"     service_flows: [{id: %u, buffer: 10000 B, min_buffer: 10000 B}]}\n";
+	"     security: {said: %u, cipher: none}, service_flows: [{id: %u}]}\n";
 
 static struct service_group sg;
 static struct clock now;
@@ -52,31 +49,6 @@ static void unmake(struct downstream *d) {
 	service_group_free(&sg);
 }
 
-/* MULPI: a packet counts from the byte after the HCS to the end of its CRC. */
-static void bytes_with_crc(void **state) {
-	struct rte_mempool *packets = fixture_pool("packets", 2047, FIXTURE_ROOM);
-	static const uint8_t frame[1500];
-
-	(void)state;
-	for (size_t size = 1000 - 8; size <= 1000; size++) {
-		struct downstream *d = make("", 1);
-		struct counters *c = &d->upper.counters;
-		struct rte_mbuf *pkts[PIPELINE_CAPACITY];
-		unsigned fit = (unsigned)(BUFFER / (size + RTE_ETHER_CRC_LEN));
-
-		for (uint16_t i = 0; i < 20; i++) {
-			pkts[i] = fixture_packet(packets, frame, size);
-			packet_meta(pkts[i])->flow = 0;
-		}
-		assert_int_equal(ds_enqueue(&d->upper, pkts, 20), 0);
-		assert_int_equal(c->values[COUNTER_ENQUEUED], fit);
-		assert_int_equal(c->drops[DROP_FLOW_BUFFER_FULL], 20 - fit);
-		assert_int_equal(downstream_held(d), fit);
-		unmake(d);
-	}
-	fixture_pool_end(packets);
-}
-
 static void refusals_by_name(void **state) {
 	static const struct {
 		enum scheduler_verdict verdict;
@@ -98,34 +70,37 @@ static void refusals_by_name(void **state) {
 
 /* What the configuration says, and what stands for it where it says nothing. */
 static void setup(void **state) {
-	struct downstream *d = make("filter_default: deny\nmax_frame: 1600\n", 1);
+	static const struct {
+		const char *options;
+		unsigned modems;
+		uint32_t records; /* of the flow cache */
+	} cases[] = {
+		{"filter_default: deny\nmax_frame: 1600\n", 1, 4096},
+		{"filter_default: permit\n", 33, 4096}, /* 33 * 128, and no more */
+		{"", 64, 64 * 128},
+		{"flow_cache: 0\n", 33, 0},
+		{"flow_cache: 1\n", 1, 1},
+	};
 
 	(void)state;
-	assert_int_equal(d->tables.modems[0].filter_default, FILTER_DENY);
-	assert_int_equal(d->upper.max_frame, 1600 - RTE_ETHER_CRC_LEN);
-	assert_int_equal(ds_flow_records(&sg), 4096);
-	unmake(d);
-	d = make("filter_default: permit\n", 33);
-	assert_int_equal(d->tables.modems[32].filter_default, FILTER_PERMIT);
-	assert_int_equal(ds_flow_records(&sg), 4096); /* 33 * 128, and no more */
-	assert_int_equal(d->upper.flow_cache.mask, 4095);
-	unmake(d);
-	d = make("", 64);
-	assert_int_equal(ds_flow_records(&sg), 64 * 128);
-	assert_int_equal(d->upper.flow_cache.mask, 8191);
-	unmake(d);
-	d = make("flow_cache: 0\n", 33);
-	assert_int_equal(ds_flow_records(&sg), 0);
-	assert_null(d->upper.flow_cache.records);
-	unmake(d);
-	d = make("flow_cache: 1\n", 1);
-	assert_int_equal(ds_flow_records(&sg), 1);
-	unmake(d);
+	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+		struct downstream *d = make(cases[i].options, cases[i].modems);
+		bool is_first = i == 0;
+
+		assert_int_equal(ds_flow_records(&sg), cases[i].records);
+		assert_int_equal(d->upper.flow_cache.records != NULL, cases[i].records > 0);
+		if (cases[i].records > 0)
+			assert_int_equal(d->upper.flow_cache.mask, cases[i].records - 1);
+		assert_int_equal(d->tables.modems[cases[i].modems - 1].filter_default,
+				 is_first ? FILTER_DENY : FILTER_PERMIT);
+		if (is_first)
+			assert_int_equal(d->upper.max_frame, 1600 - RTE_ETHER_CRC_LEN);
+		unmake(d);
+	}
 }
 
 int main(void) {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(bytes_with_crc),
 		cmocka_unit_test(refusals_by_name),
 		cmocka_unit_test(setup),
 	};

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The upper MAC with a cache of flows beside one without: random packets of few flows have the same
- * fate in both, bytes and counters too, with CPE limits, in all periods, and when the rules change.
+ * The upper MAC with a cache of flows beside one without: random packets of few flows have the same fate in both, bytes
+ * and counters too, with CPE limits, in all periods. And a stage of the test anywhere between parse and the queues may drop
+ * packets and change their order: all others go where they would have gone alone.
  */
 #include "test.h"
 
@@ -16,8 +17,13 @@
 #include "random.h"
 
 #define SIZE 80
+#define BURSTS 300 /* with the stage in one place */
+#define NOWHERE RTE_DIM(stages)
 
-enum { CACHED, PLAIN, OTHER_RULES, COUNT };
+static const stage_fn stages[] = {ds_parse, ds_known_flows, ds_modem_lookup, ds_filter,
+				  ds_classify};
+
+enum { CACHED, PLAIN, COUNT };
 
 struct upper {
 	struct service_group sg;
@@ -27,7 +33,8 @@ struct upper {
 
 static struct upper uppers[COUNT];
 static struct rte_mempool *packets;
-static struct random random_state = {.state = 5};
+static struct random rnd;
+static bool taken[PIPELINE_BURST]; /* by the stage in between, by the packet's serial */
 
 static const char text[] =
 	"name: known\nservice_group: %d\nflow_cache: %d\ncpe_timeout: 1 ms\n"
@@ -36,16 +43,18 @@ static const char text[] =
 	"bonding_groups:\n  - {id: 1, channels: [1]}\n"
 	"filter_groups:\n"
 	"  - id: 1\n    rules:\n"
-	"      - {family: ipv4, action: %s, protocol: udp, destination_ports: 5-6}\n"
-	"      - {family: ipv6, action: %s, source: '2001:db8:ffff::/48', protocol: tcp}\n"
+	"      - {family: ipv4, action: deny, protocol: udp, destination_ports: 5-6}\n"
+	"      - {family: ipv6, action: permit, source: '2001:db8:ffff::/48', protocol: tcp}\n"
 	"  - id: 2\n    rules:\n"
 	"      - {family: ipv4, action: permit, tos: 0x10/0x10}\n"
-	"      - {family: ipv4, action: %s, source: 198.51.100.0/31}\n"
+	"      - {family: ipv4, action: deny, source: 198.51.100.0/31}\n"
+	"  - {id: 3, rules: [{family: ipv4, action: permit, source: 198.51.100.2/32}]}\n"
+	"  - {id: 4, rules: [{family: ipv6, action: deny, protocol: 60}]}\n"
 	"modems:\n"
 	"  - {mac: '02:01:00:00:00:01', addresses: [10.0.0.1, 10.0.0.2, '2001:db8:0:1::1'],\n"
-	"     cpe_limit: 1, filter_groups: [1, 2], bonding_group: 1,\n"
+	"     cpe_limit: %d, filter_groups: [1, 2, 3, 4], bonding_group: 1,\n"
 	"     security: {said: 1, cipher: none}, service_flows: [{id: 1}, {id: 2}, {id: 3}],\n"
-	"     classifiers: [{family: ipv4, protocol: udp, destination_ports: '%d', service_flow: "
+	"     classifiers: [{family: ipv4, protocol: udp, destination_ports: '5', service_flow: "
 	"2},\n"
 	"                   {family: ipv6, tos: 0x10/0x10, service_flow: 3}]}\n"
 	"  - {mac: '02:01:00:00:00:02', addresses: [10.0.1.1, '2001:db8:0:2::1'], cpe_limit: 1,\n"
@@ -53,128 +62,135 @@ static const char text[] =
 	"     security: {said: 2, cipher: none}, service_flows: [{id: 4}, {id: 5}],\n"
 	"     classifiers: [{family: ipv4, source: 198.51.100.2/31, service_flow: 5}]}\n";
 
-static void upper_make(struct upper *u, int number, int records, const char *first,
-		       const char *other, int port) {
-	struct ds_resources r = {.upper_clock = &u->clock,
-				 .lower_clock = &u->clock,
-				 .queued_max = 1000,
-				 .hand_over_max = 64};
+static void upper_make(unsigned which, int records, int cpe_limit) {
 	static void *const no_schedules[2];
+	struct upper *u = &uppers[which];
+	const struct ds_resources r = {.upper_clock = &u->clock,
+				       .lower_clock = &u->clock,
+				       .schedules = no_schedules,
+				       .queued_max = 1000,
+				       .hand_over_max = 64};
 	char filled[4096];
 
-	r.schedules = no_schedules;
-	snprintf(filled, sizeof(filled), text, number, records, first, other, first, port);
+	snprintf(filled, sizeof(filled), text, which + 1, records, cpe_limit);
 	group_load(&u->sg, filled);
 	u->d = downstream_create(&u->sg, &r);
 	assert_non_null(u->d);
 }
 
-static void upper_free(struct upper *u) {
-	downstream_free(u->d);
-	service_group_free(&u->sg);
-}
-
 static int make(void **state) {
-	(void)state;
+	int cpe_limit = *(const int *)*state;
+
 	packets = fixture_pool("packets", 4 * PIPELINE_BURST - 1, FIXTURE_ROOM);
-	upper_make(&uppers[CACHED], 1, 64, "deny", "permit", 5);
-	upper_make(&uppers[PLAIN], 2, 0, "deny", "permit", 5);
-	upper_make(&uppers[OTHER_RULES], 3, 0, "permit", "deny", 7);
+	upper_make(CACHED, 64, cpe_limit);
+	upper_make(PLAIN, 0, cpe_limit);
+	rnd.state = 5;
 	return 0;
 }
 
 static int unmake(void **state) {
 	(void)state;
-	for (unsigned i = 0; i < COUNT; i++)
-		upper_free(&uppers[i]);
+	for (unsigned i = 0; i < COUNT; i++) {
+		downstream_free(uppers[i].d);
+		service_group_free(&uppers[i].sg);
+	}
 	fixture_pool_end(packets);
 	return 0;
 }
 
+/* The same flow, with destination options before UDP. */
+static void add_options(uint8_t *frame) {
+	static const uint8_t options[] = {17, 0, 1, 4, 0, 0, 0, 0};
+	uint8_t *udp = frame + 54;
+
+	frame[20] = 60;
+	memcpy(udp + sizeof(options), udp, 8);
+	memcpy(udp, options, sizeof(options));
+}
+
 /* Few values of each field, so that flows come again, and differ in one field only. */
-static size_t random_frame(uint8_t *frame) {
-	const struct service_group *sg = &uppers[CACHED].sg;
-	struct random *r = &random_state;
-	const struct modem *m = &sg->modems[random_below(r, 2)];
-	uint32_t address = random_below(r, (uint32_t)m->address_count + 1),
-		 kind = random_below(r, 10);
-	size_t size = SIZE;
+static void random_frame(uint8_t *frame, uint32_t serial) {
+	const struct modem *m = &uppers[CACHED].sg.modems[random_below(&rnd, 2)];
+	uint32_t address = random_below(&rnd, (uint32_t)m->address_count + 1);
 
-	if (kind == 0)
-		return packet_llc(frame, SIZE, 0, m->mac);
-	if (address == m->address_count)
-		return packet_ipv4(frame, SIZE, 0, (const uint8_t[4]){10, 9, 9, 9});
-	size = packet_for(m, address, frame, SIZE, 0);
+	if (random_below(&rnd, 10) == 0) {
+		packet_llc(frame, SIZE, serial, m->mac);
+		return;
+	}
+	if (address == m->address_count) {
+		packet_ipv4(frame, SIZE, serial, (const uint8_t[4]){10, 9, 9, 9});
+		return;
+	}
+	packet_for(m, address, frame, SIZE, serial);
 	if (m->addresses[address].family == 4) {
-		frame[15] = random_below(r, 2) ? 0x10 : 0;
-		frame[23] = random_below(r, 2) ? 17 : 6;
-		store_be32(frame + 26, 0xc6336400 + random_below(r, 4));
-		packet_ipv4_port(frame, (uint16_t)random_between(r, 5, 7));
+		frame[15] = random_below(&rnd, 2) ? 0x10 : 0;
+		frame[23] = random_below(&rnd, 2) ? 17 : 6;
+		store_be32(frame + 26, 0xc6336400 + random_below(&rnd, 4));
+		packet_ipv4_port(frame, (uint16_t)random_between(&rnd, 5, 7));
 		packet_ipv4_checksum(frame);
+		frame[24] ^= random_below(&rnd, 16) == 0; /* parse drops it */
 	} else {
-		frame[15] = random_below(r, 2) ? 0x00 : 0xf0;
-		frame[14] = random_below(r, 2) ? 0x60 : 0x61;
-		frame[20] = random_below(r, 2) ? 17 : 6;
-		store_be16(frame + 26, random_below(r, 2) ? 0xffff : 0);
-	}
-	return size;
-}
-
-static uint16_t run(struct upper *u, struct rte_mbuf **pkts, uint16_t n) {
-	struct ds_upper *upper = &u->d->upper;
-
-	n = ds_known_flows(upper, pkts, ds_parse(upper, pkts, n));
-	return ds_classify(upper, pkts, ds_filter(upper, pkts, ds_modem_lookup(upper, pkts, n)));
-}
-
-static void same_burst(struct rte_mbuf **a, struct rte_mbuf **b, uint16_t n) {
-	for (uint16_t i = 0; i < n; i++) {
-		struct packet_meta *x = packet_meta(a[i]), *y = packet_meta(b[i]);
-
-		assert_int_equal(x->modem, y->modem);
-		assert_int_equal(x->flow, y->flow);
-		assert_memory_equal(rte_pktmbuf_mtod(a[i], void *), rte_pktmbuf_mtod(b[i], void *),
-				    SIZE);
-		rte_pktmbuf_free(a[i]);
-		rte_pktmbuf_free(b[i]);
+		frame[15] = random_below(&rnd, 2) ? 0x00 : 0xf0;
+		frame[14] = random_below(&rnd, 2) ? 0x60 : 0x61;
+		frame[20] = random_below(&rnd, 2) ? 17 : 6;
+		store_be16(frame + 26, random_below(&rnd, 2) ? 0xffff : 0);
+		if (random_below(&rnd, 4) == 0)
+			add_options(frame);
 	}
 }
 
-static void burst(uint64_t *known) {
-	struct rte_mbuf *a[PIPELINE_CAPACITY], *b[PIPELINE_CAPACITY];
-	uint16_t n = (uint16_t)random_below(&random_state, PIPELINE_BURST + 1), kept;
+/* All stages, with one of the test behind that in `place`. */
+static uint16_t run(struct upper *u, struct rte_mbuf **pkts, uint16_t n, unsigned place,
+		    stage_fn between) {
+	for (unsigned s = 0; s < RTE_DIM(stages) && n > 0; s++) {
+		n = stages[s](&u->d->upper, pkts, n);
+		if (s == place && n > 0)
+			n = between(&u->d->upper, pkts, n);
+	}
+	return n;
+}
+
+static void same_packet(struct rte_mbuf *a, struct rte_mbuf *b) {
+	const struct packet_meta *x = packet_meta(a), *y = packet_meta(b);
+
+	assert_int_equal(x->modem, y->modem);
+	assert_int_equal(x->flow, y->flow);
+	assert_memory_equal(rte_pktmbuf_mtod(a, void *), rte_pktmbuf_mtod(b, void *), SIZE);
+	rte_pktmbuf_free(a);
+	rte_pktmbuf_free(b);
+}
+
+/* The same packets for both. Returns how many. */
+static uint16_t random_packets(struct rte_mbuf **a, struct rte_mbuf **b) {
+	uint16_t n = (uint16_t)random_below(&rnd, PIPELINE_BURST + 1);
 
 	for (uint16_t i = 0; i < n; i++) {
 		uint8_t frame[PACKET_MAX] = {0};
-		size_t size = random_frame(frame);
 
-		a[i] = fixture_packet(packets, frame, size);
-		b[i] = fixture_packet(packets, frame, size);
+		random_frame(frame, i);
+		a[i] = fixture_packet(packets, frame, SIZE);
+		b[i] = fixture_packet(packets, frame, SIZE);
 	}
-	kept = run(&uppers[CACHED], a, n);
-	assert_int_equal(run(&uppers[PLAIN], b, n), kept);
-	for (uint16_t i = 0; i < kept; i++)
-		*known += packet_meta(a[i])->row == PACKET_NO_ROW;
-	same_burst(a, b, kept);
+	return n;
+}
+
+/* Returns how many packets' flows were known. */
+static uint64_t burst(void) {
+	struct rte_mbuf *a[PIPELINE_CAPACITY], *b[PIPELINE_CAPACITY];
+	uint16_t n = random_packets(a, b), kept = run(&uppers[CACHED], a, n, NOWHERE, NULL);
+	uint64_t known = 0, step;
+
+	assert_int_equal(run(&uppers[PLAIN], b, n, NOWHERE, NULL), kept);
+	for (uint16_t i = 0; i < kept; i++) {
+		known += packet_meta(a[i])->row == PACKET_NO_ROW;
+		same_packet(a[i], b[i]);
+	}
 	assert_memory_equal(&uppers[CACHED].d->upper.counters, &uppers[PLAIN].d->upper.counters,
 			    sizeof(struct counters));
-}
-
-static void pass_time(void) {
-	uint64_t step = random_below(&random_state, 20) == 0 ? random_below(&random_state, 3000000)
-							     : random_below(&random_state, 30000);
-
+	step = random_below(&rnd, random_below(&rnd, 20) == 0 ? 3000000 : 30000);
 	uppers[CACHED].clock.now += step;
 	uppers[PLAIN].clock.now += step;
-}
-
-static void swap_rules(struct ds_upper *a, struct ds_upper *b) {
-	struct rules filters = a->filters, classifiers = a->classifiers;
-
-	a->filters = b->filters;
-	a->classifiers = b->classifiers;
-	b->filters = filters;
-	b->classifiers = classifiers;
+	return known;
 }
 
 static void same_fate(void **state) {
@@ -182,10 +198,8 @@ static void same_fate(void **state) {
 	uint64_t known = 0;
 
 	(void)state;
-	for (unsigned i = 0; i < 3000; i++) {
-		burst(&known);
-		pass_time();
-	}
+	for (unsigned i = 0; i < 3000; i++)
+		known += burst();
 	assert_true(known > 10000);
 	assert_true(c->values[COUNTER_CLASSIFIER_MATCHED] > known / 20);
 	assert_true(c->values[COUNTER_FILTER_MATCHED_PERMIT] > known / 20);
@@ -194,31 +208,107 @@ static void same_fate(void **state) {
 	assert_true(c->drops[DROP_UNKNOWN_DESTINATION] > 1000);
 }
 
-/* The cached one and the plain one have rules of their own; a third one's are put into both by turns. */
-static void other_rules(void **state) {
-	struct ds_upper *cached = &uppers[CACHED].d->upper, *plain = &uppers[PLAIN].d->upper;
-	struct ds_upper others = *cached, *other = &uppers[OTHER_RULES].d->upper;
-	uint64_t known = 0;
+static uint32_t serial_of(struct rte_mbuf *m) {
+	return packet_serial(rte_pktmbuf_mtod(m, uint8_t *));
+}
 
-	(void)state;
-	for (unsigned change = 0; change < 100; change++) {
-		/* rules are only read, so that two may share them */
-		cached->filters = change % 2 ? others.filters : other->filters;
-		cached->classifiers = change % 2 ? others.classifiers : other->classifiers;
-		swap_rules(plain, other);
-		flow_cache_forget_all(&cached->flow_cache);
-		for (unsigned i = 0; i < 20; i++) {
-			burst(&known);
-			pass_time();
+static uint16_t drop_every_second(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
+	struct ds_upper *u = ctx;
+	uint16_t kept = 0;
+
+	for (uint16_t i = 0; i < n; i++) {
+		if (i % 2 == 0) {
+			taken[serial_of(pkts[i])] = true;
+			drop(&u->counters, pkts[i], DROP_STOPPED);
+			continue;
 		}
+		pkts[kept++] = pkts[i];
 	}
-	assert_true(known > 1000);
+	return kept;
+}
+
+static uint16_t turn_round(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
+	(void)ctx;
+	for (uint16_t i = 0; i < n / 2; i++) {
+		struct rte_mbuf *m = pkts[i];
+
+		pkts[i] = pkts[n - 1 - i];
+		pkts[n - 1 - i] = m;
+	}
+	return n;
+}
+
+/* What a packet is dropped for when it is alone, without a cache; DROP_NONE: it is kept. */
+static enum drop_reason reason_alone(struct rte_mbuf **m) {
+	const struct counters *c = &uppers[PLAIN].d->upper.counters, before = *c;
+
+	if (run(&uppers[PLAIN], m, 1, NOWHERE, NULL) == 1)
+		return DROP_NONE;
+	for (unsigned r = 0; r < DROP_REASONS; r++) {
+		if (c->drops[r] != before.drops[r])
+			return (enum drop_reason)r;
+	}
+	fail_msg("a packet is gone");
+	return DROP_NONE;
+}
+
+/* Returns how many packets came through: all that should, each where it should be. */
+static uint16_t burst_between(unsigned place, stage_fn between) {
+	const struct counters *c = &uppers[CACHED].d->upper.counters, before = *c;
+	struct rte_mbuf *a[PIPELINE_CAPACITY], *b[PIPELINE_CAPACITY];
+	uint64_t drops[DROP_REASONS + 1] = {0}; /* and DROP_NONE */
+	enum drop_reason reasons[PIPELINE_BURST];
+	uint16_t sent = random_packets(a, b), n, expected = 0;
+
+	memset(taken, 0, sizeof(taken));
+	n = run(&uppers[CACHED], a, sent, place, between);
+	for (uint16_t i = 0; i < sent; i++) {
+		reasons[i] = reason_alone(&b[i]);
+		expected += reasons[i] == DROP_NONE && !taken[i];
+		drops[taken[i] ? DROP_STOPPED : reasons[i]]++;
+		if (taken[i] && reasons[i] == DROP_NONE)
+			rte_pktmbuf_free(b[i]);
+	}
+	assert_int_equal(n, expected);
+	for (unsigned r = 0; r < DROP_REASONS; r++)
+		assert_int_equal(c->drops[r] - before.drops[r], drops[r]);
+	for (uint16_t i = 0; i < n; i++) {
+		uint32_t serial = serial_of(a[i]);
+
+		assert_true(serial < sent && !taken[serial] && reasons[serial] == DROP_NONE);
+		taken[serial] = true; /* comes once */
+		same_packet(a[i], b[serial]);
+	}
+	return n;
+}
+
+static void everywhere(stage_fn between) {
+	for (unsigned place = 0; place < NOWHERE; place++) {
+		unsigned through = 0;
+
+		flow_cache_forget_all(&uppers[CACHED].d->upper.flow_cache);
+		for (unsigned i = 0; i < BURSTS; i++)
+			through += burst_between(place, between);
+		assert_true(through > BURSTS * PIPELINE_BURST / 8);
+	}
+}
+
+static void others_keep_their_way(void **state) {
+	(void)state;
+	everywhere(drop_every_second);
+}
+
+static void order_is_free(void **state) {
+	(void)state;
+	everywhere(turn_round);
 }
 
 int main(void) {
+	static int one = 1, all = 64;
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(same_fate, make, unmake),
-		cmocka_unit_test_setup_teardown(other_rules, make, unmake),
+		cmocka_unit_test_prestate_setup_teardown(same_fate, make, unmake, &one),
+		cmocka_unit_test_prestate_setup_teardown(others_keep_their_way, make, unmake, &all),
+		cmocka_unit_test_prestate_setup_teardown(order_is_free, make, unmake, &all),
 	};
 
 	return cmocka_run_group_tests(tests, fixture_start, NULL);

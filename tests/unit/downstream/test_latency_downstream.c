@@ -5,17 +5,13 @@
  */
 #include "test.h"
 
-#include <math.h>
-#include <stdlib.h>
-
-#include "pipeline/percentiles.h"
 #include "server/measure.h"
 
 #include "fixture.h"
 #include "server_bench.h"
+#include "sorted_times.h"
 
 #define ROUND_NS 20000
-#define EXACT 0.001 /* three digits are kept */
 #define SLOW 2 /* the modem whose channel has 40 Mbps */
 #define SLOW_RATE 40e6
 #define RPHY_DEPTH 1024
@@ -62,24 +58,12 @@ static void run_rounds(unsigned n) {
 	}
 }
 
-static int by_value(const void *a, const void *b) {
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 static void look_from_outside(void) {
 	time_count = 0;
 	for (uint32_t i = 0; i < bench->serial; i++) {
 		if (bench->sent[i].back)
 			times[time_count++] = bench->sent[i].back_at - came_at[i];
 	}
-	qsort(times, time_count, sizeof(times[0]), by_value);
-}
-
-static void assert_near(double found, double expected) {
-	if (fabs(found - expected) > EXACT * expected + 0.001)
-		fail_msg("found %f us, expected %f", found, expected);
 }
 
 static double shortest(void) {
@@ -90,28 +74,11 @@ static double longest(void) {
 	return (double)times[time_count - 1] / 1e3;
 }
 
-/* The shortest time that no more than one of `beyond` are longer than. */
-static double rank(size_t beyond) {
-	return (double)times[time_count - 1 - time_count / beyond] / 1e3;
-}
-
 /* Every packet that came out was recorded, with the time that it took. */
 static void check_all(void) {
-	struct percentiles p;
-	double sum = 0;
-
 	latency_collect(latency());
 	look_from_outside();
-	assert_int_equal(latency()->whole->total_count, time_count);
-	for (size_t i = 0; i < time_count; i++)
-		sum += (double)times[i] / 1e3;
-	p = percentiles_us(latency()->whole);
-	assert_near(p.mean, sum / (double)time_count);
-	assert_near(p.p50, rank(2));
-	assert_near(p.p90, rank(10));
-	assert_near(p.p99, rank(100));
-	assert_near(p.p99_9, rank(1000));
-	assert_near(p.max, longest());
+	assert_percentiles_of(latency()->whole, times, time_count);
 }
 
 /* As many bytes as the channel carries in some time: the last packet waits for just that. */
@@ -128,7 +95,8 @@ static void a_slow_channel_shows(void **state) {
 	check_all();
 	/* less half a millisecond that is given ahead; a frame that is being filled, and rounds */
 	assert_true(longest() > carried - 600 && longest() < carried + 600);
-	assert_true(rank(2) > 0.35 * carried && rank(2) < 0.6 * carried);
+	assert_true(rank(times, time_count, 2) > 0.35 * carried &&
+		    rank(times, time_count, 2) < 0.6 * carried);
 	server_bench_close(bench);
 }
 
@@ -168,13 +136,9 @@ static void random_traffic(bool linear) {
 	server_bench_close(bench);
 }
 
-static void chained_frames(void **state) {
+static void chained_and_linear_frames(void **state) {
 	(void)state;
 	random_traffic(false);
-}
-
-static void linear_frames(void **state) {
-	(void)state;
 	random_traffic(true);
 }
 
@@ -252,8 +216,7 @@ int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_slow_channel_shows),
 		cmocka_unit_test(a_lone_packet_waits_for_the_flush_timer),
-		cmocka_unit_test(chained_frames),
-		cmocka_unit_test(linear_frames),
+		cmocka_unit_test(chained_and_linear_frames),
 		cmocka_unit_test(a_port_that_is_blocked_shows),
 		cmocka_unit_test(a_stop_ends_the_line),
 		cmocka_unit_test(switched_on_and_off),

@@ -3,7 +3,7 @@
  * Messages of an upstream scheduler through a whole server: on the MAP pseudowire and in the channel's session, before
  * data that waits, cut where they are long, taken of the channel's rate, and accounted for to the end.
  */
-#include "messages_rig.h"
+#include "messages_kit.h"
 
 #define FLOW 1
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Messages that wait for the port: what of them is late, and what is told of their delay. */
-#include "messages_rig.h"
+#include "messages_kit.h"
 
 /* What waited for the port's first link tells nothing of the data plane; what waited later does. */
 static void delays_are_those_of_a_port_that_was_there(void **state) {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Modem lookup: each reason to drop a packet, what it writes into those that it keeps, sizes at the
- * limits, checksums that the port has seen or not, packets in several buffers.
+ * Modem lookup: each reason to drop a packet, sizes at the limits, checksums that the port has seen or not, packets in several buffers.
  */
 #include "test.h"
 
@@ -10,7 +9,7 @@
 #include "wire/ip.h"
 
 #include "fixture.h"
-#include "lookup_bench.h"
+#include "lookup_kit.h"
 #include "packets.h"
 #include "random.h"
 
@@ -18,135 +17,123 @@
 
 static const uint8_t known[4] = {10, 0, 0, 1};
 static const uint8_t unknown[4] = {10, 0, 0, 99};
+static const uint8_t known_mac[6] = {2, 1, 0, 0, 0, 2};
 static const uint8_t known6[16] = {0x20, 1, 0x0d, 0xb8, 0, 0, 0, 1, [15] = 1};
 
-/* Passes one frame through the stage; it must be dropped for `reason`, or kept at DROP_REASONS. */
+enum made { IPV4, IPV6, ARP, LLC };
+
+static size_t make(enum made made, uint8_t *out, size_t size, const uint8_t *to) {
+	switch (made) {
+	case IPV4: return packet_ipv4(out, size, 1, to);
+	case IPV6: return packet_ipv6(out, size, 1, to);
+	case ARP: return packet_arp(out, size, 1, to);
+	default: return packet_llc(out, size, 1, to);
+	}
+}
+
+/* Passes one frame through the stage; it must be dropped for `reason`, or kept (DROP_NONE). */
 static void expect(struct rte_mbuf *m, enum drop_reason reason, const char *what) {
-	struct counters *c = &lookup_bench.upper.counters;
+	struct counters *c = &lookup_kit.upper.counters;
 	uint16_t n;
 
 	*c = (struct counters){0};
 	n = lookup_run(&m, 1);
-	if (n != (reason == DROP_REASONS))
+	if (n != (reason == DROP_NONE))
 		fail_msg("%s: kept %u", what, n);
-	if (reason != DROP_REASONS && c->drops[reason] != 1)
+	if (reason != DROP_NONE && c->drops[reason] != 1)
 		fail_msg("%s: not dropped as %s", what, drop_name(reason));
-	assert_int_equal(counters_dropped(c), reason != DROP_REASONS);
+	assert_int_equal(counters_dropped(c), reason != DROP_NONE);
+	assert_int_equal(c->values[COUNTER_LOOKUP_MATCHED], reason == DROP_NONE);
 	if (n == 1)
 		rte_pktmbuf_free(m);
-	assert_int_equal(rte_mempool_in_use_count(lookup_bench.packets), 0);
+	assert_int_equal(rte_mempool_in_use_count(lookup_kit.packets), 0);
 }
 
-static void expect_bytes(const uint8_t *frame, size_t size, enum drop_reason reason,
-			 const char *what) {
-	expect(fixture_packet(lookup_bench.packets, frame, size), reason, what);
+/* Each frame that could be read counts for its kind. */
+static void expect_kind(enum made made, enum drop_reason reason) {
+	const uint64_t *values = lookup_kit.upper.counters.values;
+	bool read = reason == DROP_NONE || reason == DROP_UNKNOWN_DESTINATION ||
+		    reason == DROP_MULTICAST || reason == DROP_IPV4_CHECKSUM;
+
+	assert_int_equal(values[COUNTER_IPV4], read && made == IPV4);
+	assert_int_equal(values[COUNTER_IPV6], read && made == IPV6);
+	assert_int_equal(values[COUNTER_LLC], read && (made == ARP || made == LLC));
 }
 
-/* A good IPv4 frame with one byte changed. */
-static void expect_changed(size_t at, uint8_t value, bool checksum, enum drop_reason reason,
-			   const char *what) {
-	uint8_t frame[100];
+/* A good frame for an address of which one byte is changed, and the IPv4 checksum made right if so told. */
+static const struct frame_case {
+	const char *what;
+	enum made made;
+	const uint8_t *to;
+	enum drop_reason reason;
+	uint16_t size; /* 0: 100 */
+	uint16_t cut; /* so many of them are there; 0: all */
+	struct {
+		uint8_t at, value;
+	} changes[2];
+	bool old_checksum;
+} frame_cases[] = {
+	{"good", IPV4, known, DROP_NONE},
+	{"version 5", IPV4, known, DROP_IPV4_HEADER, .changes = {{14, 0x55}}},
+	{"header of 16 bytes", IPV4, known, DROP_IPV4_HEADER, .changes = {{14, 0x44}}},
+	{"shorter than its header", IPV4, known, DROP_IPV4_LENGTH, .changes = {{17, 19}}},
+	{"one byte longer than the frame", IPV4, known, DROP_IPV4_LENGTH, .changes = {{17, 87}}},
+	{"as long as the frame", IPV4, known, DROP_NONE, .changes = {{17, 86}}},
+	{"padded", IPV4, known, DROP_NONE, .changes = {{17, 60}}},
+	{"checksum", IPV4, known, DROP_IPV4_CHECKSUM, .changes = {{24, 0x55}},
+	 .old_checksum = true},
+	{"changed", IPV4, known, DROP_IPV4_CHECKSUM, .changes = {{22, 63}}, .old_checksum = true},
+	{"802.1Q", IPV4, known, DROP_VLAN, .changes = {{12, 0x81}}},
+	{"802.1ad", IPV4, known, DROP_VLAN, .changes = {{12, 0x88}, {13, 0xa8}}},
+	{"unknown", IPV4, unknown, DROP_UNKNOWN_DESTINATION},
+	{"first multicast", IPV4, (const uint8_t[]){224, 0, 0, 1}, DROP_MULTICAST},
+	{"last multicast", IPV4, (const uint8_t[]){239, 255, 255, 255}, DROP_MULTICAST},
+	{"broadcast", IPV4, (const uint8_t[]){255, 255, 255, 255}, DROP_MULTICAST},
+	{"last unicast", IPV4, (const uint8_t[]){223, 255, 255, 255}, DROP_UNKNOWN_DESTINATION},
+	{"reserved", IPV4, (const uint8_t[]){240, 0, 0, 0}, DROP_UNKNOWN_DESTINATION},
+	{"all of the header cut off", IPV4, known, DROP_IPV4_HEADER, .cut = 14},
+	{"cut off in the header", IPV4, known, DROP_IPV4_HEADER, .cut = 33},
+	{"the largest frame", IPV4, known, DROP_NONE, .size = MAX_FRAME},
+	{"one byte more", IPV4, known, DROP_FRAME_TOO_LONG, .size = MAX_FRAME + 1},
+	{"IPv6", IPV6, known6, DROP_NONE},
+	{"IPv6, one byte short", IPV6, known6, DROP_IPV6_LENGTH, .cut = 99},
+	{"IPv6, cut off in the header", IPV6, known6, DROP_IPV6_HEADER, .cut = 53},
+	{"version 4", IPV6, known6, DROP_IPV6_HEADER, .changes = {{14, 0x40}}},
+	/* hop-by-hop options that claim more than is there */
+	{"extension header", IPV6, known6, DROP_IPV6_HEADER, .changes = {{20, 0}, {55, 200}}},
+	{"IPv6, unknown", IPV6, known6, DROP_UNKNOWN_DESTINATION, .changes = {{53, 2}}},
+	{"IPv6, multicast", IPV6, known6, DROP_MULTICAST, .changes = {{38, 0xff}}},
+	{"ARP for a known address", ARP, known, DROP_NONE, .size = 60},
+	{"ARP without padding", ARP, known, DROP_NONE, .size = 42},
+	{"ARP cut off", ARP, known, DROP_ARP_MALFORMED, .size = 60, .cut = 41},
+	{"ARP of another hardware", ARP, known, DROP_ARP_MALFORMED, .changes = {{15, 6}}},
+	{"ARP for an unknown address", ARP, unknown, DROP_UNKNOWN_DESTINATION},
+	{"a modem itself", LLC, known_mac, DROP_NONE},
+	{"the smallest frame", LLC, known_mac, DROP_NONE, .size = 14},
+	{"the largest runt", LLC, known_mac, DROP_RUNT, .cut = 13},
+	{"the smallest runt", LLC, known_mac, DROP_RUNT, .cut = 1},
+	{"unknown MAC address", LLC, known_mac, DROP_UNKNOWN_DESTINATION, .changes = {{5, 0x42}}},
+	{"group MAC address", LLC, known_mac, DROP_MULTICAST, .changes = {{0, 3}}},
+};
 
-	packet_ipv4(frame, sizeof(frame), 1, known);
-	frame[at] = value;
-	if (checksum)
-		packet_ipv4_checksum(frame);
-	expect_bytes(frame, sizeof(frame), reason, what);
-}
-
-static void ipv4_reasons(void **state) {
-	uint8_t frame[100];
-
+static void each_by_its_reason(void **state) {
 	(void)state;
-	expect_changed(0, 2, true, DROP_REASONS, "good");
-	expect_changed(14, 0x55, true, DROP_IPV4_HEADER, "version 5");
-	expect_changed(14, 0x44, true, DROP_IPV4_HEADER, "header of 16 bytes");
-	expect_changed(17, 19, true, DROP_IPV4_LENGTH, "shorter than its header");
-	expect_changed(17, 87, true, DROP_IPV4_LENGTH, "one byte longer than the frame");
-	expect_changed(17, 86, true, DROP_REASONS, "as long as the frame");
-	expect_changed(17, 60, true, DROP_REASONS, "padded");
-	expect_changed(24, 0x55, false, DROP_IPV4_CHECKSUM, "checksum");
-	expect_changed(22, 63, false, DROP_IPV4_CHECKSUM, "another byte than it was made for");
-	expect_changed(12, 0x81, true, DROP_VLAN, "802.1Q");
-	packet_ipv4(frame, sizeof(frame), 1, known);
-	store_be16(frame + 12, ETHERTYPE_SERVICE_VLAN);
-	expect_bytes(frame, sizeof(frame), DROP_VLAN, "802.1ad");
-	packet_ipv4(frame, sizeof(frame), 1, unknown);
-	expect_bytes(frame, sizeof(frame), DROP_UNKNOWN_DESTINATION, "unknown");
-	packet_ipv4(frame, sizeof(frame), 1, (const uint8_t[]){224, 0, 0, 1});
-	expect_bytes(frame, sizeof(frame), DROP_MULTICAST, "first multicast");
-	packet_ipv4(frame, sizeof(frame), 1, (const uint8_t[]){239, 255, 255, 255});
-	expect_bytes(frame, sizeof(frame), DROP_MULTICAST, "last multicast");
-	packet_ipv4(frame, sizeof(frame), 1, (const uint8_t[]){255, 255, 255, 255});
-	expect_bytes(frame, sizeof(frame), DROP_MULTICAST, "broadcast");
-	packet_ipv4(frame, sizeof(frame), 1, (const uint8_t[]){223, 255, 255, 255});
-	expect_bytes(frame, sizeof(frame), DROP_UNKNOWN_DESTINATION, "last unicast");
-	packet_ipv4(frame, sizeof(frame), 1, (const uint8_t[]){240, 0, 0, 0});
-	expect_bytes(frame, sizeof(frame), DROP_UNKNOWN_DESTINATION, "reserved");
-	for (size_t size = 14; size < 34; size++) {
-		packet_ipv4(frame, sizeof(frame), 1, known);
-		expect_bytes(frame, size, DROP_IPV4_HEADER, "cut off in the header");
+	for (size_t i = 0; i < ARRAY_COUNT(frame_cases); i++) {
+		const struct frame_case *c = &frame_cases[i];
+		uint8_t frame[PACKET_MAX];
+		size_t size = make(c->made, frame, c->size ? c->size : 100, c->to);
+
+		for (size_t k = 0; k < ARRAY_COUNT(c->changes); k++) {
+			if (c->changes[k].at != 0 || c->changes[k].value != 0)
+				frame[c->changes[k].at] = c->changes[k].value;
+		}
+		if (c->made == IPV4 && !c->old_checksum)
+			packet_ipv4_checksum(frame);
+		expect(fixture_packet(lookup_kit.packets, frame, c->cut ? c->cut : size), c->reason,
+		       c->what);
+		expect_kind(c->made, c->reason);
 	}
-}
-
-static void ipv6_reasons(void **state) {
-	uint8_t frame[100], destination[16];
-
-	(void)state;
-	packet_ipv6(frame, sizeof(frame), 1, known6);
-	expect_bytes(frame, sizeof(frame), DROP_REASONS, "good");
-	expect_bytes(frame, sizeof(frame) - 1, DROP_IPV6_LENGTH, "one byte short");
-	expect_bytes(frame, 53, DROP_IPV6_HEADER, "cut off in the header");
-	frame[14] = 0x40;
-	expect_bytes(frame, sizeof(frame), DROP_IPV6_HEADER, "version 4");
-	packet_ipv6(frame, sizeof(frame), 1, known6);
-	frame[20] = 0; /* hop-by-hop options that claim more than is there */
-	frame[55] = 200;
-	expect_bytes(frame, sizeof(frame), DROP_IPV6_HEADER, "extension header");
-	memcpy(destination, known6, 16);
-	destination[15] = 2;
-	packet_ipv6(frame, sizeof(frame), 1, destination);
-	expect_bytes(frame, sizeof(frame), DROP_UNKNOWN_DESTINATION, "unknown");
-	destination[0] = 0xff;
-	packet_ipv6(frame, sizeof(frame), 1, destination);
-	expect_bytes(frame, sizeof(frame), DROP_MULTICAST, "multicast");
-}
-
-static void llc_reasons(void **state) {
-	const struct modem *m = &lookup_bench.sg.modems[1];
-	uint8_t frame[100], mac[6];
-
-	(void)state;
-	packet_arp(frame, 60, 1, known);
-	expect_bytes(frame, 60, DROP_REASONS, "ARP for a known address");
-	expect_bytes(frame, 42, DROP_REASONS, "ARP without padding");
-	expect_bytes(frame, 41, DROP_ARP_MALFORMED, "ARP cut off");
-	frame[15] = 6;
-	expect_bytes(frame, 60, DROP_ARP_MALFORMED, "ARP of another hardware");
-	packet_arp(frame, 60, 1, unknown);
-	expect_bytes(frame, 60, DROP_UNKNOWN_DESTINATION, "ARP for an unknown address");
-	packet_llc(frame, 14, 1, m->mac);
-	expect_bytes(frame, 14, DROP_REASONS, "the smallest frame");
-	for (size_t size = 1; size < 14; size++)
-		expect_bytes(frame, size, DROP_RUNT, "runt");
-	memcpy(mac, m->mac, 6);
-	mac[5] ^= 0x40;
-	packet_llc(frame, 60, 1, mac);
-	expect_bytes(frame, 60, DROP_UNKNOWN_DESTINATION, "unknown MAC address");
-	mac[0] |= 1;
-	packet_llc(frame, 60, 1, mac);
-	expect_bytes(frame, 60, DROP_MULTICAST, "group MAC address");
-}
-
-static void sizes_at_the_limits(void **state) {
-	uint8_t frame[PACKET_MAX];
-
-	(void)state;
-	packet_ipv4(frame, MAX_FRAME, 1, known);
-	expect_bytes(frame, MAX_FRAME, DROP_REASONS, "the largest frame");
-	packet_ipv4(frame, MAX_FRAME + 1, 1, known);
-	expect_bytes(frame, MAX_FRAME + 1, DROP_FRAME_TOO_LONG, "one byte more");
-	expect(rte_pktmbuf_alloc(lookup_bench.packets), DROP_RUNT, "an empty buffer");
+	expect(rte_pktmbuf_alloc(lookup_kit.packets), DROP_RUNT, "an empty buffer");
 }
 
 /* What the port says of the checksum counts; where it says nothing it is computed. */
@@ -155,11 +142,11 @@ static void checksum_of_the_port(void **state) {
 		uint64_t flags;
 		enum drop_reason good, bad;
 	} cases[] = {
-		{RTE_MBUF_F_RX_IP_CKSUM_GOOD, DROP_REASONS, DROP_REASONS},
+		{RTE_MBUF_F_RX_IP_CKSUM_GOOD, DROP_NONE, DROP_NONE},
 		{RTE_MBUF_F_RX_IP_CKSUM_BAD, DROP_IPV4_CHECKSUM, DROP_IPV4_CHECKSUM},
 		/* verified, and the field is yet to be filled in */
-		{RTE_MBUF_F_RX_IP_CKSUM_NONE, DROP_REASONS, DROP_REASONS},
-		{RTE_MBUF_F_RX_IP_CKSUM_UNKNOWN, DROP_REASONS, DROP_IPV4_CHECKSUM},
+		{RTE_MBUF_F_RX_IP_CKSUM_NONE, DROP_NONE, DROP_NONE},
+		{RTE_MBUF_F_RX_IP_CKSUM_UNKNOWN, DROP_NONE, DROP_IPV4_CHECKSUM},
 	};
 
 	(void)state;
@@ -168,11 +155,11 @@ static void checksum_of_the_port(void **state) {
 		struct rte_mbuf *m;
 
 		packet_ipv4(frame, sizeof(frame), 1, known);
-		m = fixture_packet(lookup_bench.packets, frame, sizeof(frame));
+		m = fixture_packet(lookup_kit.packets, frame, sizeof(frame));
 		m->ol_flags = cases[i].flags;
 		expect(m, cases[i].good, "right checksum");
 		frame[24] ^= 0x10;
-		m = fixture_packet(lookup_bench.packets, frame, sizeof(frame));
+		m = fixture_packet(lookup_kit.packets, frame, sizeof(frame));
 		m->ol_flags = cases[i].flags;
 		expect(m, cases[i].bad, "wrong checksum");
 	}
@@ -184,7 +171,7 @@ static struct rte_mbuf *chain(const uint8_t *frame, size_t size, size_t first, s
 	struct rte_mbuf *m = NULL;
 
 	for (size_t i = 0; i < 3; frame += sizes[i++]) {
-		struct rte_mbuf *part = fixture_packet(lookup_bench.packets, frame, sizes[i]);
+		struct rte_mbuf *part = fixture_packet(lookup_kit.packets, frame, sizes[i]);
 
 		if (m == NULL)
 			m = part;
@@ -220,34 +207,14 @@ static void packets_in_several_buffers(void **state) {
 	expect(m, DROP_NO_ROOM, "no room in the first buffer");
 }
 
-/* Each frame that could be read counts for its kind, each that found a modem as found. */
-static void kinds_are_counted(void **state) {
-	const struct counters *c = &lookup_bench.upper.counters;
-	uint8_t frame[100];
-
-	(void)state;
-	packet_ipv4(frame, sizeof(frame), 1, known);
-	expect_bytes(frame, sizeof(frame), DROP_REASONS, "IPv4");
-	assert_int_equal(c->values[COUNTER_IPV4], 1);
-	assert_int_equal(c->values[COUNTER_LOOKUP_MATCHED], 1);
-	packet_ipv4(frame, sizeof(frame), 1, unknown);
-	expect_bytes(frame, sizeof(frame), DROP_UNKNOWN_DESTINATION, "IPv4 to nobody");
-	assert_int_equal(c->values[COUNTER_IPV4], 1);
-	assert_int_equal(c->values[COUNTER_LOOKUP_MATCHED], 0);
-	packet_ipv6(frame, sizeof(frame), 1, known6);
-	expect_bytes(frame, sizeof(frame), DROP_REASONS, "IPv6");
-	assert_int_equal(c->values[COUNTER_IPV6], 1);
-	packet_arp(frame, 60, 1, known);
-	expect_bytes(frame, 60, DROP_REASONS, "ARP");
-	assert_int_equal(c->values[COUNTER_LLC], 1);
-	packet_llc(frame, 60, 1, lookup_bench.sg.modems[1].mac);
-	expect_bytes(frame, 60, DROP_REASONS, "LLC");
-	assert_int_equal(c->values[COUNTER_LLC], 1);
+/* What rules ask for, of frames that parse has to look at for longer. Returns the frame's key. */
+static const struct flow_key *key_of(const uint8_t *frame, size_t size) {
+	expect(fixture_packet(lookup_kit.packets, frame, size), DROP_NONE, "a rare frame");
+	return &lookup_kit.upper.rows->key.flow;
 }
 
-/* What rules ask for, of frames that parse has to look at for longer. */
 static void rows_of_rare_frames(void **state) {
-	const struct ds_row *row = lookup_bench.upper.rows;
+	const struct flow_key *key;
 	uint8_t frame[100];
 
 	(void)state;
@@ -255,77 +222,41 @@ static void rows_of_rare_frames(void **state) {
 	frame[15] = 0xb8;
 	frame[23] = 1; /* ICMP */
 	packet_ipv4_checksum(frame);
-	expect_bytes(frame, sizeof(frame), DROP_REASONS, "ICMP");
-	assert_int_equal(row->key.flow.family, RULE_IPV4);
-	assert_int_equal(row->key.flow.protocol, 1);
-	assert_int_equal(row->key.flow.tos, 0xb8);
-	assert_int_equal(row->key.flow.source_port | row->key.flow.destination_port, 0);
-	assert_memory_equal(row->key.flow.ipv4.source, frame + 26, 8);
+	key = key_of(frame, sizeof(frame));
+	assert_int_equal(key->family, RULE_IPV4);
+	assert_int_equal(key->protocol, 1);
+	assert_int_equal(key->tos, 0xb8);
+	assert_int_equal(key->source_port | key->destination_port, 0);
+	assert_memory_equal(key->ipv4.source, frame + 26, 8);
 	packet_ipv6(frame, sizeof(frame), 1, known6);
 	frame[14] = 0x6a;
 	frame[15] = 0x50;
 	frame[20] = 58; /* ICMPv6 */
-	expect_bytes(frame, sizeof(frame), DROP_REASONS, "ICMPv6");
-	assert_int_equal(row->key.flow.family, RULE_IPV6);
-	assert_int_equal(row->key.flow.protocol, 58);
-	assert_int_equal(row->key.flow.tos, 0xa5);
-	assert_memory_equal(row->key.flow.ipv6.source, frame + 22, 32);
-	packet_llc(frame, 60, 1, lookup_bench.sg.modems[1].mac);
-	expect_bytes(frame, 60, DROP_REASONS, "LLC");
-	assert_int_equal(row->key.flow.family, RULE_LLC);
-	assert_int_equal(row->key.flow.llc.ethertype, rte_cpu_to_be_32(0x88b5));
-}
-
-/* Modem, row, address: what later stages rely on. */
-static void kept_packets_are_marked(void **state) {
-	const struct service_group *sg = &lookup_bench.sg;
-	struct rte_mbuf *pkts[PIPELINE_CAPACITY];
-	uint8_t frame[200];
-	uint16_t n = 0;
-
-	(void)state;
-	for (uint32_t modem = 0; modem < sg->modem_count; modem++) {
-		const struct modem *m = &sg->modems[modem];
-
-		packet_ipv4(frame, 100, 0, unknown); /* dropped between the kept ones */
-		pkts[n++] = fixture_packet(lookup_bench.packets, frame, 100);
-		packet_for(m, 0, frame, 100, modem);
-		pkts[n++] = fixture_packet(lookup_bench.packets, frame, 100);
-		packet_llc(frame, 100, modem, m->mac);
-		pkts[n++] = fixture_packet(lookup_bench.packets, frame, 100);
-	}
-	n = lookup_run(pkts, n);
-	assert_int_equal(n, 2 * sg->modem_count);
-	for (uint16_t i = 0; i < n; i++) {
-		const uint8_t *bytes = rte_pktmbuf_mtod(pkts[i], uint8_t *);
-		uint32_t modem = packet_serial(bytes);
-		const struct ds_row *row = ds_row_of(&lookup_bench.upper, pkts[i]);
-
-		assert_int_equal(modem, i / 2);
-		assert_int_equal(packet_meta(pkts[i])->modem, modem);
-		assert_memory_equal(bytes, sg->modems[modem].mac, 6);
-		assert_ptr_equal(row->modem, &lookup_bench.tables.modems[modem]);
-		assert_int_equal(row->key.flow.family, i % 2 ? RULE_LLC
-						       : sg->modems[modem].addresses[0].family == 4
-							       ? RULE_IPV4
-							       : RULE_IPV6);
-		rte_pktmbuf_free(pkts[i]);
-	}
+	key = key_of(frame, sizeof(frame));
+	assert_int_equal(key->family, RULE_IPV6);
+	assert_int_equal(key->protocol, 58);
+	assert_int_equal(key->tos, 0xa5);
+	assert_memory_equal(key->ipv6.source, frame + 22, 32);
+	frame[20] =
+		60; /* destination options, before ICMPv6: all headers are matched, and nothing is kept */
+	memcpy(frame + 54, (const uint8_t[]){58, 0, 1, 4, 0, 0, 0, 0}, 8);
+	key = key_of(frame, sizeof(frame));
+	assert_int_equal(key->protocol, 58);
+	assert_int_equal(key->flags, FLOW_ALONE | FLOW_NO_PORTS);
+	packet_llc(frame, 60, 1, known_mac);
+	key = key_of(frame, 60);
+	assert_int_equal(key->family, RULE_LLC);
+	assert_int_equal(key->llc.ethertype, rte_cpu_to_be_32(0x88b5));
 }
 
 int main(void) {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(ipv4_reasons),
-		cmocka_unit_test(ipv6_reasons),
-		cmocka_unit_test(llc_reasons),
-		cmocka_unit_test(sizes_at_the_limits),
+		cmocka_unit_test(each_by_its_reason),
 		cmocka_unit_test(checksum_of_the_port),
 		cmocka_unit_test(packets_in_several_buffers),
-		cmocka_unit_test(kinds_are_counted),
 		cmocka_unit_test(rows_of_rare_frames),
-		cmocka_unit_test(kept_packets_are_marked),
-		cmocka_unit_test(lookup_bench_end),
+		cmocka_unit_test(lookup_kit_end),
 	};
 
-	return cmocka_run_group_tests(tests, lookup_bench_open, fixture_stop);
+	return cmocka_run_group_tests(tests, lookup_kit_open, fixture_stop);
 }

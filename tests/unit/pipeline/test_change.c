@@ -107,10 +107,6 @@ static bool is_done(const struct plan *p) {
 	return true;
 }
 
-static unsigned all_done(const struct plan *p) {
-	return p->done[FIRST] + p->done[CONDITION] + p->done[SECOND] + p->done[THIRD];
-}
-
 /* One part. Returns whether it was the last. */
 static bool part(struct plan *p, struct change_cursor *cursor, int budget) {
 	bool last;
@@ -140,24 +136,6 @@ static void each_item_is_done_once(void **state) {
 	}
 }
 
-/* A change that is ended early has done what stands before its cursor, and nothing else. */
-static void what_is_done_stands_before_the_cursor(void **state) {
-	(void)state;
-	srand(42);
-	for (unsigned i = 0; i < ROUNDS; i++) {
-		struct plan p = random_plan();
-		struct change_cursor cursor = {0};
-		unsigned before = 0;
-
-		while (!part(&p, &cursor, 1)) {
-			for (unsigned k = 0; k < cursor.phase; k++)
-				before += p.done[k];
-			assert_int_equal(before + cursor.at, all_done(&p));
-			before = 0;
-		}
-	}
-}
-
 /* Items wait for a budget, a condition does not. */
 static void without_budget_conditions_are_asked(void **state) {
 	struct plan p = {.items = {[CONDITION] = 1, [SECOND] = 1}, .parts = {[SECOND] = {1}}};
@@ -174,7 +152,6 @@ static void without_budget_conditions_are_asked(void **state) {
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_item_is_done_once),
-		cmocka_unit_test(what_is_done_stands_before_the_cursor),
 		cmocka_unit_test(without_budget_conditions_are_asked),
 	};
 

@@ -7,6 +7,7 @@
 #include <rte_cycles.h>
 
 #include "pipeline/counters.h"
+#include "pipeline/effort.h"
 #include "pipeline/pipeline.h"
 
 #define CALLS 32
@@ -103,11 +104,11 @@ static struct pipeline make(struct seen *s, bool accounting) {
 }
 
 static void runs_from_top_to_bottom(void **state) {
+	(void)state;
 	for (int accounting = 0; accounting < 2; accounting++) {
 		struct seen s = {.supply = 10};
 		struct pipeline p = make(&s, accounting);
 
-		(void)state;
 		/* 10 in, 5 left, kept by the third stage: the fourth is not called */
 		assert_int_equal(pipeline_run(&p), 10 + 10 + 5);
 		expect(&s, "SHD", (const uint16_t[]){0, 10, 5});
@@ -115,21 +116,15 @@ static void runs_from_top_to_bottom(void **state) {
 		/* nothing new, but the third stage polls and puts out 10 */
 		assert_int_equal(pipeline_run(&p), 10 + 10);
 		expect(&s, "SDX", (const uint16_t[]){0, 0, 10});
-	}
-}
-
-static void an_empty_round_calls_only_who_polls(void **state) {
-	for (int accounting = 0; accounting < 2; accounting++) {
-		struct seen s = {0};
-		struct pipeline p = make(&s, accounting);
-
-		(void)state;
+		s.count = 0;
+		/* nothing at all: only who polls is called */
+		p = make(&s, accounting);
 		assert_int_equal(pipeline_run(&p), 0);
 		expect(&s, "SD", (const uint16_t[]){0, 0});
 		for (unsigned i = 0; i < ARRAY_COUNT(list); i++) {
-			assert_int_equal(p.accounts[i].calls, 0);
-			assert_int_equal(p.accounts[i].packets, 0);
-			assert_int_equal(p.accounts[i].cycles, 0);
+			const struct stage_account none = {0};
+
+			assert_memory_equal(&p.accounts[i], &none, sizeof(none));
 		}
 		assert_int_equal(p.idle_cycles > 0, accounting);
 	}
@@ -264,30 +259,6 @@ static void queues_between_stages(void **state) {
 	}
 }
 
-static void queues_keep_the_order(void **state) {
-	struct queue q = {0};
-	struct rte_mbuf *taken[8];
-
-	(void)state;
-	packet_meta_offset = RTE_ALIGN(offsetof(struct rte_mbuf, dynfield1), PACKET_META_ALIGN);
-	for (unsigned round = 0; round < 3; round++) {
-		assert_null(queue_take(&q));
-		for (unsigned i = 0; i < 5; i++) {
-			mbufs[i].nb_segs = (uint16_t)(1 + i);
-			queue_add(&q, &mbufs[i]);
-		}
-		assert_int_equal(q.count, 5);
-		assert_int_equal(q.buffers, 15);
-		assert_ptr_equal(queue_take(&q), &mbufs[0]);
-		assert_int_equal(q.buffers, 14);
-		assert_int_equal(queue_take_burst(&q, taken, 2), 2);
-		assert_ptr_equal(taken[1], &mbufs[2]);
-		assert_int_equal(queue_take_burst(&q, taken, 8), 2);
-		assert_ptr_equal(taken[0], &mbufs[3]);
-		assert_int_equal(q.count + q.buffers, 0);
-	}
-}
-
 /* Cycles go to the stage that spent them, idle ones to nobody. */
 static void cycles_go_to_who_spent_them(void **state) {
 	static const struct stage busy[] = {
@@ -314,15 +285,17 @@ static void cycles_go_to_who_spent_them(void **state) {
 	}
 }
 
-static void plain_runs_count_no_cycles(void **state) {
-	struct seen s = {.supply = 64};
-	struct pipeline p = make(&s, false);
+/* A burst that came at once is no queue; one behind it is. */
+static void full_polls_are_those_behind_full_ones(void **state) {
+	static const uint16_t polls[] = {64, 0, 32, 31, 64, 32, 40, 8, 64};
+	struct effort e = {0};
 
 	(void)state;
-	pipeline_run(&p);
-	for (unsigned i = 0; i < ARRAY_COUNT(list); i++)
-		assert_int_equal(p.accounts[i].calls, 0);
-	assert_int_equal(p.idle_cycles, 0);
+	for (unsigned i = 0; i < RTE_DIM(polls); i++)
+		effort_poll(&e, polls[i]);
+	assert_int_equal(e.full_polls, 2);
+	assert_int_equal(e.polls_useful, 8);
+	assert_int_equal(e.polls_empty, 1);
 }
 
 static void counters_sum(void **state) {
@@ -374,12 +347,10 @@ static void names_are_keys(void **state) {
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(runs_from_top_to_bottom),
-		cmocka_unit_test(an_empty_round_calls_only_who_polls),
 		cmocka_unit_test(accounts_add_up),
 		cmocka_unit_test(queues_between_stages),
-		cmocka_unit_test(queues_keep_the_order),
 		cmocka_unit_test(cycles_go_to_who_spent_them),
-		cmocka_unit_test(plain_runs_count_no_cycles),
+		cmocka_unit_test(full_polls_are_those_behind_full_ones),
 		cmocka_unit_test(counters_sum),
 		cmocka_unit_test(names_are_keys),
 	};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "lookup_bench.h"
+#include "lookup_kit.h"
 
 #include "downstream/stages.h"
 #include "model/load/loader.h"
@@ -8,7 +8,7 @@
 #include "packets.h"
 #include "test.h"
 
-struct lookup_bench lookup_bench;
+struct lookup_kit lookup_kit;
 
 /* The last modem has as many addresses as one may have, but only two may be active. */
 static const char head[] = "name: lookup\nservice_group: 1\ncpe_timeout: 1 s\n"
@@ -39,9 +39,9 @@ static void write_text(char *text, size_t size) {
 	assert_true(used < size);
 }
 
-int lookup_bench_open(void **state) {
+int lookup_kit_open(void **state) {
 	static void *const no_schedules[4];
-	struct lookup_bench *b = &lookup_bench;
+	struct lookup_kit *b = &lookup_kit;
 	char text[4096];
 
 	fixture_start(state);
@@ -56,8 +56,8 @@ int lookup_bench_open(void **state) {
 	return 0;
 }
 
-void lookup_bench_end(void **state) {
-	struct lookup_bench *b = &lookup_bench;
+void lookup_kit_end(void **state) {
+	struct lookup_kit *b = &lookup_kit;
 
 	(void)state;
 	fixture_pool_end(b->packets);
@@ -66,7 +66,7 @@ void lookup_bench_end(void **state) {
 }
 
 uint16_t lookup_run(struct rte_mbuf **pkts, uint16_t n) {
-	struct ds_upper *u = &lookup_bench.upper;
+	struct ds_upper *u = &lookup_kit.upper;
 	struct rte_mbuf *before[PIPELINE_CAPACITY];
 	uint64_t dropped = counters_dropped(&u->counters);
 	uint16_t kept, at = 0;

@@ -7,7 +7,7 @@
 
 #define LOOKUP_PERIOD_NS 1000000000
 
-struct lookup_bench {
+struct lookup_kit {
 	struct service_group sg;
 	struct ds_tables tables;
 	struct ds_upper upper;
@@ -15,14 +15,14 @@ struct lookup_bench {
 	struct rte_mempool *packets;
 };
 
-extern struct lookup_bench lookup_bench;
+extern struct lookup_kit lookup_kit;
 
-/* EAL and the bench, in the form that cmocka_run_group_tests() takes. */
-int lookup_bench_open(void **state);
+/* EAL and the kit, in the form that cmocka_run_group_tests() takes. */
+int lookup_kit_open(void **state);
 
 /* The last test of the group (a failure in the end of a group would not count): fails where a
  * packet is missing. */
-void lookup_bench_end(void **state);
+void lookup_kit_end(void **state);
 
 /* The stage. Checks that every packet is kept or counted once, and order of those with a serial. */
 uint16_t lookup_run(struct rte_mbuf **pkts, uint16_t n);

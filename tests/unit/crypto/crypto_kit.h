@@ -9,69 +9,69 @@
 
 #include "random.h"
 
-#define RIG_ROOM 16384u /* of a buffer */
-#define RIG_FRAMES 1024u /* in a queue, a power of two */
-#define RIG_KEYS 6u /* of each cipher */
-#define RIG_ANY -1
+#define KIT_ROOM 16384u /* of a buffer */
+#define KIT_FRAMES 1024u /* in a queue, a power of two */
+#define KIT_KEYS 6u /* of each cipher */
+#define KIT_ANY -1
 
 /* A device that does all ciphers; and its like, for workers of a scheduler. */
 #ifndef VCMTS_NO_IPSEC_MB
-#define RIG_DRIVER "crypto_aesni_mb"
+#define KIT_DRIVER "crypto_aesni_mb"
 #else
-#define RIG_DRIVER "crypto_openssl"
+#define KIT_DRIVER "crypto_openssl"
 #endif
-#define RIG_DEVICE RIG_DRIVER "7"
-#define RIG_SCHEDULER "crypto_scheduler0,worker=" RIG_DRIVER "8,worker=" RIG_DRIVER "9"
+#define KIT_DEVICE KIT_DRIVER "7"
+#define KIT_SCHEDULER "crypto_scheduler0,worker=" KIT_DRIVER "8,worker=" KIT_DRIVER "9"
 
-struct rig_shape {
+struct kit_shape {
 	unsigned size_min, size_max; /* behind `pdu` */
-	int cipher, parts, align; /* or RIG_ANY */
+	int cipher, parts, align; /* or KIT_ANY */
 };
 
-struct rig_frame {
+struct kit_frame {
 	struct crypto_frame frame;
 	bool good; /* by the model */
-	uint8_t before[RIG_ROOM], after[RIG_ROOM]; /* the whole buffer */
+	uint8_t before[KIT_ROOM], after[KIT_ROOM]; /* the whole buffer */
 };
 
-struct crypto_rig {
+struct crypto_kit {
 	struct crypto_provider *provider;
 	enum crypto_direction direction;
 	struct crypto_queue *queue;
 	struct rte_mempool *pool;
 	struct random random;
-	struct crypto_key keys[CIPHERS][RIG_KEYS];
-	uint8_t key_bytes[CIPHERS][RIG_KEYS][32];
+	struct crypto_key keys[CIPHERS][KIT_KEYS];
+	uint8_t key_bytes[CIPHERS][KIT_KEYS][32];
 	unsigned given, taken, done; /* made, submitted, collected */
 	unsigned crc_wrong, failed, lost; /* of those */
 	bool may_fail; /* frames may fail or be lost, of which the test knows how many */
-	struct rig_frame *frames;
+	struct kit_frame *frames;
 };
 
 /* Opens a queue and makes keys. The test fails where it cannot. */
-void rig_open(struct crypto_rig *r, struct crypto_provider *p, enum crypto_direction direction,
+void kit_open(struct crypto_kit *r, struct crypto_provider *p, enum crypto_direction direction,
 	      uint64_t seed);
 
 /* Makes a frame that is to be submitted; there must be room. */
-void rig_make(struct crypto_rig *r, const struct rig_shape *shape);
+void kit_make(struct crypto_kit *r, const struct kit_shape *shape);
 
 /* Submits at most `n` of those made. Returns how many were taken. */
-unsigned rig_submit(struct crypto_rig *r, unsigned n);
+unsigned kit_submit(struct crypto_kit *r, unsigned n);
 
 /* Collects once. Returns how many frames came, good or not. */
-unsigned rig_collect(struct crypto_rig *r);
+unsigned kit_collect(struct crypto_kit *r);
 
 /* Makes and submits `n`, at most CRYPTO_BURST at a time with a collection behind each. */
-void rig_feed(struct crypto_rig *r, unsigned n, const struct rig_shape *shape);
+void kit_feed(struct crypto_kit *r, unsigned n, const struct kit_shape *shape);
 
 /* Collects until nothing is left, and nothing is waiting to be submitted. */
-void rig_drain(struct crypto_rig *r);
+void kit_drain(struct crypto_kit *r);
 
 /* All is collected: gives keys and queue back. Buffers that the device may still have are told by the pool's count. */
-void rig_close(struct crypto_rig *r);
+void kit_close(struct crypto_kit *r);
 
 /* Buffers that are not in the pool. */
-unsigned rig_held(const struct crypto_rig *r);
+unsigned kit_held(const struct crypto_kit *r);
 
 /* Frees the pool, of which nothing is out. */
-void rig_end(struct crypto_rig *r);
+void kit_end(struct crypto_kit *r);

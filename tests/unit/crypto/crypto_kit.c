@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "crypto_rig.h"
+#include "crypto_kit.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,13 +12,13 @@
 
 #define POLLS 100000000u /* a queue that hangs ends the test */
 
-static struct rig_frame *frame_at(const struct crypto_rig *r, unsigned n) {
-	return &r->frames[n % RIG_FRAMES];
+static struct kit_frame *frame_at(const struct crypto_kit *r, unsigned n) {
+	return &r->frames[n % KIT_FRAMES];
 }
 
-static void keys_make(struct crypto_rig *r) {
+static void keys_make(struct crypto_kit *r) {
 	for (unsigned cipher = 0; cipher < CIPHERS; cipher++) {
-		for (unsigned k = 0; k < RIG_KEYS; k++) {
+		for (unsigned k = 0; k < KIT_KEYS; k++) {
 			struct crypto_key *key = &r->keys[cipher][k];
 
 			random_fill(&r->random, r->key_bytes[cipher][k], 32);
@@ -33,7 +33,7 @@ static void keys_make(struct crypto_rig *r) {
 	}
 }
 
-void rig_open(struct crypto_rig *r, struct crypto_provider *p, enum crypto_direction direction,
+void kit_open(struct crypto_kit *r, struct crypto_provider *p, enum crypto_direction direction,
 	      uint64_t seed) {
 	memset(r, 0, sizeof(*r));
 	r->provider = p;
@@ -41,18 +41,18 @@ void rig_open(struct crypto_rig *r, struct crypto_provider *p, enum crypto_direc
 	r->random.state = seed;
 	r->queue = crypto_queue_open(p, direction);
 	assert_non_null(r->queue);
-	r->pool = fixture_pool(direction == CRYPTO_DOWNLINK ? "rig_down" : "rig_up", RIG_FRAMES,
-			       RIG_ROOM);
-	r->frames = calloc(RIG_FRAMES, sizeof(r->frames[0]));
+	r->pool = fixture_pool(direction == CRYPTO_DOWNLINK ? "kit_down" : "kit_up", KIT_FRAMES,
+			       KIT_ROOM);
+	r->frames = calloc(KIT_FRAMES, sizeof(r->frames[0]));
 	assert_non_null(r->frames);
 	keys_make(r);
 }
 
-static unsigned pick(struct crypto_rig *r, int wish, unsigned low, unsigned high) {
-	return wish == RIG_ANY ? random_between(&r->random, low, high) : (unsigned)wish;
+static unsigned pick(struct crypto_kit *r, int wish, unsigned low, unsigned high) {
+	return wish == KIT_ANY ? random_between(&r->random, low, high) : (unsigned)wish;
 }
 
-static unsigned pick_cipher(struct crypto_rig *r, int wish) {
+static unsigned pick_cipher(struct crypto_kit *r, int wish) {
 	unsigned cipher;
 
 	do
@@ -61,7 +61,7 @@ static unsigned pick_cipher(struct crypto_rig *r, int wish) {
 	return cipher;
 }
 
-static struct model_frame model_of(struct crypto_rig *r, const struct crypto_frame *f,
+static struct model_frame model_of(struct crypto_kit *r, const struct crypto_frame *f,
 				   uint8_t *whole) {
 	unsigned key = (unsigned)(f->key - r->keys[f->key->cipher]);
 
@@ -78,29 +78,29 @@ static struct model_frame model_of(struct crypto_rig *r, const struct crypto_fra
 }
 
 /* Upstream, as a modem would send it: most have a CRC that is right. */
-static void frame_send(struct crypto_rig *r, const struct crypto_frame *f, uint8_t *whole) {
+static void frame_send(struct crypto_kit *r, const struct crypto_frame *f, uint8_t *whole) {
 	struct model_frame m = model_of(r, f, whole);
 
 	if (r->direction == CRYPTO_UPLINK && random_below(&r->random, 8) != 0)
 		model_frame(CRYPTO_DOWNLINK, &m);
 }
 
-void rig_make(struct crypto_rig *r, const struct rig_shape *shape) {
-	struct rig_frame *f = frame_at(r, r->given);
+void kit_make(struct crypto_kit *r, const struct kit_shape *shape) {
+	struct kit_frame *f = frame_at(r, r->given);
 	unsigned cipher = pick_cipher(r, shape->cipher);
 	unsigned header = random_below(&r->random, 24);
 	unsigned size = random_between(&r->random, shape->size_min, shape->size_max);
 	struct rte_mbuf *m = rte_pktmbuf_alloc(r->pool);
 	struct model_frame model;
 
-	assert_true(r->given - r->done < RIG_FRAMES);
+	assert_true(r->given - r->done < KIT_FRAMES);
 	assert_non_null(m);
 	m->data_off = (uint16_t)(64 + pick(r, shape->align, 0, 63));
 	m->data_len = (uint16_t)(header + size);
 	m->pkt_len = m->data_len;
 	f->frame = (struct crypto_frame){
 		.m = m,
-		.key = &r->keys[cipher][random_below(&r->random, RIG_KEYS)],
+		.key = &r->keys[cipher][random_below(&r->random, KIT_KEYS)],
 		.pdu = (uint16_t)header,
 		.clear = (uint16_t)(header + 12 +
 				    (random_below(&r->random, 4) == 0 ? random_below(&r->random, 30)
@@ -109,14 +109,14 @@ void rig_make(struct crypto_rig *r, const struct rig_shape *shape) {
 	};
 	random_fill(&r->random, f->before, m->data_off + m->data_len + 64u);
 	frame_send(r, &f->frame, f->before);
-	memcpy(m->buf_addr, f->before, RIG_ROOM);
-	memcpy(f->after, f->before, RIG_ROOM);
+	memcpy(m->buf_addr, f->before, KIT_ROOM);
+	memcpy(f->after, f->before, KIT_ROOM);
 	model = model_of(r, &f->frame, f->after);
 	f->good = model_frame(r->direction, &model);
 	r->given++;
 }
 
-unsigned rig_submit(struct crypto_rig *r, unsigned n) {
+unsigned kit_submit(struct crypto_kit *r, unsigned n) {
 	struct crypto_frame burst[CRYPTO_BURST];
 	unsigned taken;
 
@@ -129,7 +129,7 @@ unsigned rig_submit(struct crypto_rig *r, unsigned n) {
 	return taken;
 }
 
-static void frame_fails(const struct crypto_rig *r, const char *why) {
+static void frame_fails(const struct crypto_kit *r, const char *why) {
 	const struct crypto_frame *f = &frame_at(r, r->done)->frame;
 
 	fail_msg("frame %u: %s, cipher %u, %u bytes, header %u, clear %u, parts %u: %s", r->done,
@@ -137,18 +137,18 @@ static void frame_fails(const struct crypto_rig *r, const char *why) {
 		 f->pdu, f->clear, f->parts, why);
 }
 
-static void frame_good(struct crypto_rig *r, const struct rte_mbuf *m) {
-	const struct rig_frame *f = frame_at(r, r->done);
+static void frame_good(struct crypto_kit *r, const struct rte_mbuf *m) {
+	const struct kit_frame *f = frame_at(r, r->done);
 
 	assert_ptr_equal(m, f->frame.m);
 	if (!f->good)
 		frame_fails(r, "a CRC that is wrong is called good");
-	if (memcmp(m->buf_addr, f->after, RIG_ROOM) != 0)
+	if (memcmp(m->buf_addr, f->after, KIT_ROOM) != 0)
 		frame_fails(r, "wrong bytes");
 }
 
-static void frame_bad(struct crypto_rig *r, const struct crypto_failed *bad) {
-	const struct rig_frame *f = frame_at(r, r->done);
+static void frame_bad(struct crypto_kit *r, const struct crypto_failed *bad) {
+	const struct kit_frame *f = frame_at(r, r->done);
 
 	assert_ptr_equal(bad->m, f->frame.m);
 	r->crc_wrong += bad->why == CRYPTO_FAILED_CRC;
@@ -159,11 +159,11 @@ static void frame_bad(struct crypto_rig *r, const struct crypto_failed *bad) {
 	else if (f->good)
 		frame_fails(r, "a CRC that is right is called wrong");
 	else
-		assert_memory_equal(bad->m->buf_addr, f->after, RIG_ROOM);
+		assert_memory_equal(bad->m->buf_addr, f->after, KIT_ROOM);
 }
 
 /* The good ones stand in their order, and so do the others: which is next is told by the frame. */
-unsigned rig_collect(struct crypto_rig *r) {
+unsigned kit_collect(struct crypto_kit *r) {
 	struct rte_mbuf *good[CRYPTO_BURST];
 	struct crypto_failed failed[CRYPTO_BURST];
 	uint16_t failures, n = crypto_collect(r->queue, good, failed, &failures), g = 0, b = 0;
@@ -184,38 +184,38 @@ unsigned rig_collect(struct crypto_rig *r) {
 	return n + failures;
 }
 
-void rig_feed(struct crypto_rig *r, unsigned n, const struct rig_shape *shape) {
+void kit_feed(struct crypto_kit *r, unsigned n, const struct kit_shape *shape) {
 	while (n > 0) {
 		unsigned some = RTE_MIN(n, CRYPTO_BURST), tries = 0;
 
 		for (unsigned i = 0; i < some; i++)
-			rig_make(r, shape);
+			kit_make(r, shape);
 		while (r->taken != r->given && tries++ < POLLS) {
-			rig_submit(r, CRYPTO_BURST);
-			rig_collect(r);
+			kit_submit(r, CRYPTO_BURST);
+			kit_collect(r);
 		}
 		assert_int_equal(r->taken, r->given);
 		n -= some;
 	}
 }
 
-void rig_drain(struct crypto_rig *r) {
+void kit_drain(struct crypto_kit *r) {
 	for (unsigned tries = 0; r->done != r->given && tries < POLLS; tries++) {
 		if (r->taken != r->given)
-			rig_submit(r, CRYPTO_BURST);
-		rig_collect(r);
+			kit_submit(r, CRYPTO_BURST);
+		kit_collect(r);
 	}
 	assert_int_equal(r->done, r->given);
 }
 
-unsigned rig_held(const struct crypto_rig *r) {
+unsigned kit_held(const struct crypto_kit *r) {
 	return rte_mempool_in_use_count(r->pool);
 }
 
-void rig_close(struct crypto_rig *r) {
+void kit_close(struct crypto_kit *r) {
 	assert_int_equal(r->done, r->given);
 	for (unsigned cipher = 0; cipher < CIPHERS; cipher++) {
-		for (unsigned k = 0; k < RIG_KEYS; k++)
+		for (unsigned k = 0; k < KIT_KEYS; k++)
 			crypto_key_free(r->provider, r->direction, cipher,
 					r->keys[cipher][k].schedule);
 	}
@@ -223,6 +223,6 @@ void rig_close(struct crypto_rig *r) {
 	free(r->frames);
 }
 
-void rig_end(struct crypto_rig *r) {
+void kit_end(struct crypto_kit *r) {
 	fixture_pool_end(r->pool);
 }

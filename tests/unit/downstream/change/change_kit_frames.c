@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Packets of the kit: what the configuration says of one, what became of it, and the frame that comes back. */
+#include <string.h>
+
+#include "downstream/stages.h"
+#include "pipeline/packet.h"
+#include "wire/bytes.h"
+#include "wire/crc32.h"
+#include "wire/docsis_mac.h"
+#include "wire/ip.h"
+
+#include "change_kit.h"
+#include "fixture.h"
+#include "packets.h"
+#include "plain_aes.h"
+#include "plain_aes_inverse.h"
+#include "test.h"
+
+#define ROUND_NS 20000
+#define FRAME 90 /* bytes */
+#define SETTLED 20 /* rounds in which nothing is held */
+
+/* What is, or what the list makes of it. */
+static const void *object_at(bool next, enum live_object object, uint32_t slot) {
+	for (size_t i = 0; next && i < kit->hand.changes.count; i++) {
+		if (kit->hand.list[i].object == object && kit->hand.list[i].slot == slot)
+			return kit->hand.list[i].next;
+	}
+	return kit->blocks[object][slot];
+}
+
+/* All matches of the kit are of one port. */
+static bool hits(const struct match *m, uint8_t address, uint16_t port) {
+	return address < KIT_IPV4 && m->destination_ports.low == port;
+}
+
+/* Where filters count it. */
+static enum counter filtered(bool next, const struct modem *m, uint8_t address, uint16_t port) {
+	for (size_t g = 0; g < m->filter_group_count; g++) {
+		const struct filter_group *f =
+			object_at(next, LIVE_FILTER_GROUP, m->filter_groups[g]);
+
+		for (size_t r = 0; r < f->rule_count; r++) {
+			if (hits(&f->rules[r].match, address, port))
+				return f->rules[r].action == FILTER_PERMIT
+					       ? COUNTER_FILTER_MATCHED_PERMIT
+					       : COUNTER_FILTER_MATCHED_DENY;
+		}
+	}
+	return COUNTER_FILTER_UNMATCHED;
+}
+
+static struct kit_outcome outcome_of(bool next, uint32_t slot, const struct modem *m,
+				     uint8_t address, uint16_t port) {
+	struct kit_outcome out = {
+		.reason = DROP_NONE,
+		.modem = slot,
+		.flow = m->service_flows[0].id,
+		.filtered = filtered(next, m, address, port),
+		.classified = COUNTER_CLASSIFIER_UNMATCHED,
+	};
+
+	if (out.filtered == COUNTER_FILTER_MATCHED_DENY ||
+	    (out.filtered == COUNTER_FILTER_UNMATCHED && kit->sg.filter_default == FILTER_DENY))
+		out.reason = DROP_FILTER_DENY;
+	for (size_t k = 0; k < m->classifier_count; k++) {
+		if (hits(&m->classifiers[k].match, address, port)) {
+			out.flow = m->service_flows[m->classifiers[k].flow].id;
+			out.classified = COUNTER_CLASSIFIER_MATCHED;
+			break;
+		}
+	}
+	return out;
+}
+
+struct kit_outcome kit_outcome(bool next, uint8_t address, uint16_t port) {
+	for (uint32_t slot = 0; slot < KIT_MODEMS; slot++) {
+		const struct modem *m = object_at(next, LIVE_MODEM, slot);
+
+		for (size_t a = 0; m != NULL && a < m->address_count; a++) {
+			if (m->addresses[a].bytes[address < KIT_IPV4 ? 3 : 15] == address)
+				return outcome_of(next, slot, m, address, port);
+		}
+	}
+	return (struct kit_outcome){.reason = DROP_UNKNOWN_DESTINATION};
+}
+
+static struct counters counters_now(void) {
+	struct counters c;
+
+	downstream_counters(kit->d, &c);
+	return c;
+}
+
+/* Whether the packet went where this outcome says. */
+static bool went_there(const struct kit_outcome *out, bool next, enum drop_reason reason,
+		       const struct packet_meta *meta) {
+	const struct modem *m;
+
+	if (reason != DROP_NONE || out->reason != DROP_NONE)
+		return reason == out->reason;
+	if (kit->flow_ids[meta->flow] != 0)
+		return meta->modem == out->modem && kit->flow_ids[meta->flow] == out->flow;
+	if (!next)
+		return false;
+	m = object_at(next, LIVE_MODEM, out->modem);
+	for (size_t f = 0; f < m->service_flow_count; f++) {
+		if (m->service_flows[f].id == out->flow)
+			return meta->modem == out->modem &&
+			       meta->flow == ds_modem_flows(&kit->d->tables, out->modem)[f];
+	}
+	return false;
+}
+
+static enum drop_reason reason_between(const struct counters *a, const struct counters *b) {
+	for (unsigned r = 0; r < DROP_REASONS; r++) {
+		if (b->drops[r] != a->drops[r])
+			return (enum drop_reason)r;
+	}
+	assert_int_equal(b->values[COUNTER_ENQUEUED], a->values[COUNTER_ENQUEUED] + 1);
+	return DROP_NONE;
+}
+
+static struct rte_mbuf *packet_make(uint8_t address, uint16_t port) {
+	uint8_t frame[FRAME];
+
+	if (address < KIT_IPV4) {
+		packet_ipv4(frame, FRAME, kit->serial, (const uint8_t[]){10, 0, 0, address});
+		packet_ipv4_port(frame, port);
+	} else {
+		packet_ipv6(frame, FRAME, kit->serial,
+			    (const uint8_t[16]){0x20, 1, 0x0d, 0xb8, [15] = address});
+	}
+	return fixture_packet(kit->packets, frame, FRAME);
+}
+
+enum drop_reason kit_put(uint8_t address, uint16_t port, struct rte_mbuf **m) {
+	struct counters before = counters_now(), after;
+
+	*m = packet_make(address, port);
+	assert_int_equal(rte_ring_enqueue(kit->in, *m), 0);
+	pipeline_run(&kit->d->enqueue);
+	after = counters_now();
+	return reason_between(&before, &after);
+}
+
+/* Each packet once: by filters where its modem is known, by classifiers where these let it pass. */
+static void check_counts(const struct kit_outcome *out, const struct counters *before) {
+	static const enum counter filters[] = {COUNTER_FILTER_MATCHED_PERMIT,
+					       COUNTER_FILTER_MATCHED_DENY,
+					       COUNTER_FILTER_UNMATCHED};
+	static const enum counter classifiers[] = {COUNTER_CLASSIFIER_MATCHED,
+						   COUNTER_CLASSIFIER_UNMATCHED};
+	const struct counters after = counters_now();
+	bool known = out->reason != DROP_UNKNOWN_DESTINATION, kept = out->reason == DROP_NONE;
+
+	for (unsigned i = 0; i < ARRAY_COUNT(filters); i++)
+		assert_int_equal(after.values[filters[i]] - before->values[filters[i]],
+				 known && out->filtered == filters[i]);
+	for (unsigned i = 0; i < ARRAY_COUNT(classifiers); i++)
+		assert_int_equal(after.values[classifiers[i]] - before->values[classifiers[i]],
+				 kept && out->classified == classifiers[i]);
+}
+
+struct kit_outcome kit_send(uint8_t address, uint16_t port) {
+	struct kit_outcome outs[2] = {kit_outcome(false, address, port),
+				      kit_outcome(kit->either, address, port)};
+	const struct counters before = counters_now();
+	struct rte_mbuf *m;
+	enum drop_reason reason = kit_put(address, port, &m);
+	unsigned which = 0;
+
+	if (reason == DROP_FLOW_BUFFER_FULL || reason == DROP_SCHEDULER_FULL)
+		fail_msg("the test sends more than there is room for");
+	if (!went_there(&outs[0], false, reason, packet_meta(m)))
+		which = 1;
+	if (which == 1 && !went_there(&outs[1], kit->either, reason, packet_meta(m)))
+		fail_msg("packet %u to %u, port %u: went elsewhere (reason %d, modem %u, flow %u)",
+			 kit->serial, address, port, reason, packet_meta(m)->modem,
+			 packet_meta(m)->flow);
+	if (!kit->either)
+		check_counts(&outs[0], &before);
+	if (reason == DROP_NONE) {
+		const struct modem *modem =
+			object_at(which > 0 && kit->either, LIVE_MODEM, outs[which].modem);
+
+		kit->sent[kit->serial] = (struct kit_sent){outs[which].flow, modem->mac[5], false};
+		kit->queued++;
+	}
+	assert_true(++kit->serial < KIT_SENT);
+	assert_true(downstream_balanced(kit->d));
+	return outs[which];
+}
+
+void kit_send_all(void) {
+	static const uint16_t ports[] = {7, 1001, 1002, 1003};
+
+	for (uint8_t a = 0; a < KIT_ADDRESSES; a++)
+		kit_send(a, ports[random_below(&kit->random, ARRAY_COUNT(ports))]);
+}
+
+/* Of the generation that the header names: key and IV follow from it. */
+static void check_cipher(const struct docsis_mac *mac) {
+	struct kit_modem m = {.is.security.said = mac->said_or_sid};
+	uint8_t pdu[FRAME + ETHERNET_CRC_SIZE], crc[FRAME + ETHERNET_CRC_SIZE];
+
+	kit_generation(&m, mac->key_sequence);
+	assert_int_equal(mac->pdu_size, sizeof(pdu));
+	memcpy(pdu, mac->pdu, sizeof(pdu));
+	bpi_decrypt(m.is.security.key, m.is.security.iv, pdu + DOCSIS_CLEAR_SIZE,
+		    sizeof(pdu) - DOCSIS_CLEAR_SIZE);
+	memcpy(crc, pdu, sizeof(crc));
+	ethernet_crc_write(crc, FRAME);
+	assert_memory_equal(pdu, crc, sizeof(pdu));
+	for (uint32_t s = 0; s < KIT_MODEMS; s++) {
+		const struct security_association *sa = &kit->modems[s].security;
+
+		kit->other_generations +=
+			sa->said == mac->said_or_sid && sa->key_sequence != mac->key_sequence;
+	}
+}
+
+static void frame_is_back(void *ctx, const uint8_t *bytes, size_t size) {
+	struct docsis_mac mac;
+	struct kit_sent *s;
+
+	(void)ctx;
+	assert_int_equal(docsis_mac_parse(bytes, size, &mac), DOCSIS_OK);
+	assert_in_range(packet_serial(mac.pdu), 0, kit->serial - 1);
+	s = &kit->sent[packet_serial(mac.pdu)];
+	assert_false(s->back);
+	s->back = true;
+	kit->back++;
+	assert_int_equal(mac.pdu[5], s->modem);
+	assert_int_equal(mac.said_or_sid, 100 + s->modem);
+	assert_int_equal(mac.dsid, 0x100 + s->flow);
+	kit->last_sequence = mac.sequence;
+	assert_int_equal(mac.toggle, mac.key_sequence & 1);
+	check_cipher(&mac);
+}
+
+static void reader_make(uint32_t channel) {
+	const struct channel *c = &kit->channels[channel];
+
+	kit->readers[channel] = (struct depi_reader){
+		.session = c->session,
+		.extra = c->psp_extra,
+		.profile = c->profile,
+		.family = kit->sg.rphy.core_ip.family,
+		.mtu = kit->sg.rphy.mtu,
+		.max_segments = kit->sg.rphy.max_segments,
+		.frame = frame_is_back,
+	};
+}
+
+void kit_flows_note(bool closed) {
+	if (closed)
+		memset(kit->flow_ids, 0, sizeof(kit->flow_ids));
+	for (uint32_t slot = 0; slot < KIT_MODEMS; slot++) {
+		const struct modem *m = &kit->modems[slot];
+
+		for (size_t f = 0; f < m->service_flow_count; f++)
+			kit->flow_ids[ds_modem_flows(&kit->d->tables, slot)[f]] =
+				m->service_flows[f].id;
+	}
+}
+
+void kit_readers_change(void) {
+	for (uint32_t c = 0; c < KIT_CHANNELS; c++) {
+		if (channel_is_there(&kit->channels[c]) && kit->readers[c].session == 0)
+			reader_make(c);
+	}
+}
+
+void kit_readers_end(void) {
+	for (uint32_t c = 0; c < KIT_CHANNELS; c++) {
+		if (channel_is_there(&kit->channels[c]) || kit->d->places.leaving[LIVE_CHANNEL][c])
+			continue;
+		assert_false(kit->readers[c].open); /* its last DEPI frame came */
+		kit->readers[c].session = 0;
+	}
+}
+
+static void take_frames(void) {
+	struct rte_mbuf *m;
+
+	while (rte_ring_dequeue(kit->out, (void **)&m) == 0) {
+		uint32_t c = 0;
+
+		while (kit->readers[c].session != depi_session(m))
+			assert_true(++c < KIT_CHANNELS);
+		depi_read(&kit->readers[c], m);
+		kit->frames_of[c]++;
+		rte_pktmbuf_free(m);
+	}
+}
+
+void kit_round(void) {
+	pipeline_run(&kit->d->dequeue);
+	pipeline_run(&kit->d->lower_mac);
+	take_frames();
+	assert_true(downstream_balanced(kit->d));
+	kit->clock.now += ROUND_NS;
+}
+
+void kit_settle(void) {
+	for (unsigned idle = 0; idle < SETTLED; idle++) {
+		kit_round();
+		if (downstream_held(kit->d) > 0)
+			idle = 0;
+	}
+}
