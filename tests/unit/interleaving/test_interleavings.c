@@ -97,16 +97,6 @@ static void add_modem(struct client *c, unsigned number) {
 			     "none", "service_flows", "id", 20000 + number, "dsid", 20000 + number);
 }
 
-static void add_channel(struct client *c, unsigned group, unsigned id) {
-	c->ops[c->count++] = (struct op){
-		.kind = OP_ADD,
-		.object = LIVE_UPSTREAM_CHANNEL,
-		.group = group,
-		.item = json_pack("{s:i,s:s,s:s,s:i}", "id", id, "type", "ofdma", "rate", "30 Mbps",
-				  "session", 0x60000 + group * 256 + id),
-	};
-}
-
 /* So many modems, in one batch or in requests without a pause. */
 static void modems_come(unsigned count, bool batch) {
 	struct client *c = &world->clients[0];
@@ -123,23 +113,8 @@ static void modems_come(unsigned count, bool batch) {
 
 static void modems_in_a_row(void **state) {
 	(void)state;
-	modems_come(4, true);
-	modems_come(4, false);
 	modems_come(40, true);
 	modems_come(40, false);
-}
-
-static void channels_in_a_row(void **state) {
-	struct client *c = &world->clients[0];
-
-	(void)state;
-	world_open(world, 1, false);
-	for (unsigned n = 0; n < 6; n++) {
-		add_channel(c, 1 + n / 3, 2 + n % 3);
-		world_serve(world, c);
-	}
-	assert_int_equal(world->taken[OP_ADD], 6);
-	world_close(world);
 }
 
 /* Where a seed has failed, its threads still run. */
@@ -154,7 +129,6 @@ static int stop(void **state) {
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(modems_in_a_row),
-		cmocka_unit_test(channels_in_a_row),
 		cmocka_unit_test(interleavings),
 	};
 	const struct CMUnitTest with_threads[] = {cmocka_unit_test(interleavings)};

@@ -6,20 +6,16 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <rte_malloc.h>
-
 #include "model/live/group_json.h"
 #include "model/load/loader.h"
 #include "server/changes.h"
 
 #include "fixture.h"
 #include "grace.h"
-#include "life_ports.h"
 #include "packets.h"
 
 #include "test.h"
 
-#define POOL 8191
 #define STEP_NS 20000
 #define ADDRESSES 64 /* of the first modem of a group: room for others is in proportion */
 
@@ -69,26 +65,12 @@ json_t *world_new_group(unsigned id) {
 
 static void bench_open(struct world *w) {
 	struct life_bench *b = &w->bench;
-	static bool running;
 
-	if (!running)
-		fixture_eal(512);
-	running = true;
 	for (unsigned g = 0; g < WORLD_STAY; g++)
 		group_prepare(&b->file[g], g + 1);
 	b->config = (struct server_config){
 		.groups = b->file, .group_count = WORLD_STAY, .max_groups = WORLD_GROUPS};
-	b->pool = fixture_pool("life", POOL, FIXTURE_ROOM);
-	life_ports_open(b);
-	assert_int_equal(server_ports_find(&b->server.ports, &b->config), 0);
-	assert_int_equal(server_create(&b->server, &b->config), 0);
-	assert_int_equal(
-		server_ports_open(&b->server.ports, b->server.pools.packets, b->server.pools.uepi),
-		0);
-	assert_int_equal(server_serve(&b->server), 0);
-	assert_int_equal(server_ports_start(&b->server.ports), 0);
-	server_steering_start(&b->server);
-	assert_int_equal(b->server.worker_count, LIFE_WORKERS);
+	life_bench_serve(b, 512);
 }
 
 static void files_open(struct world *w) {

@@ -2,17 +2,15 @@
 /* Cycles and latencies are switched while packets pass: figures are those since then, of each packet once. */
 #include "test.h"
 
-#include <sched.h>
 #include <string.h>
 
 #include "model/load/loader.h"
 #include "server/measure.h"
 
 #include "fixture.h"
-#include "life_bench.h"
+#include "life_threads.h"
 
 #define TURNS 60
-#define WINDOW 48 /* packets on their way: fewer than any ring holds */
 #define SOME 7
 #define STEP_NS 20000000
 
@@ -24,12 +22,7 @@ static struct served_group *group(unsigned number) {
 
 /* As many of both directions of the first group. */
 static void carry(unsigned packets) {
-	static uint32_t serial;
-
-	for (unsigned i = 0; i < packets; i++) {
-		assert_true(life_bench_down(bench, 0, &bench->file[0], 200, serial));
-		assert_true(life_bench_up(bench, 0, &bench->file[0], serial++));
-	}
+	life_bench_traffic(bench, LIFE_SHARED, &bench->file[0], packets);
 	life_bench_settle(bench, STEP_NS);
 }
 
@@ -67,49 +60,36 @@ static void latencies_are_of(uint64_t packets) {
 	assert_int_equal(latency_count(&group(0)->upstream->latency), packets);
 }
 
+/* To ask again for what it is begins nothing anew, and moves no time. */
 static void cycles_are_those_since(void **state) {
-	struct server *s = &bench->server;
-
-	(void)state;
-	life_bench_open(bench, 2, 2);
-	assert_true(s->measures.cycles.on && !s->measures.latency.on);
-	carry(SOME);
-	cycles_are_of(SOME);
-	server_account(s, true); /* it is: nothing begins anew */
-	cycles_are_of(SOME);
-	server_account(s, false);
-	carry(1);
-	cycles_are_of(SOME);
-	server_account(s, true);
-	cycles_are_of(0);
-	carry(2 * SOME);
-	cycles_are_of(2 * SOME);
-	server_account(s, false);
-	server_account(s, true);
-	cycles_are_of(0);
-	life_bench_close(bench);
-}
-
-/* Both times are told; to ask again for what it is moves neither. */
-static void the_times_are_those_of_the_switch(void **state) {
 	struct server *s = &bench->server;
 	struct server_measure was;
 
 	(void)state;
 	life_bench_open(bench, 2, 2);
+	assert_true(s->measures.cycles.on && !s->measures.latency.on);
 	was = s->measures.cycles;
-	carry(1);
+	carry(SOME);
+	cycles_are_of(SOME);
 	server_account(s, true);
+	cycles_are_of(SOME);
 	assert_int_equal(s->measures.cycles.since, was.since);
 	assert_int_equal(s->measures.cycles.until, was.until);
 	server_account(s, false);
 	assert_true(s->measures.cycles.until > was.since);
 	was = s->measures.cycles;
 	carry(1);
+	cycles_are_of(SOME);
 	server_account(s, false);
 	assert_int_equal(s->measures.cycles.until, was.until);
 	server_account(s, true);
 	assert_true(s->measures.cycles.since > was.until);
+	cycles_are_of(0);
+	carry(2 * SOME);
+	cycles_are_of(2 * SOME);
+	server_account(s, false);
+	server_account(s, true);
+	cycles_are_of(0);
 	life_bench_close(bench);
 }
 
@@ -157,78 +137,39 @@ static void groups_that_come_join_in(void **state) {
 	service_group_free(&comes);
 }
 
-static bool done;
-
 /* Its worker has switched it off: what it counted in between is the same in both. */
-static void *switch_often(void *arg) {
+static void switch_turn(struct life_script *script, unsigned turn) {
+	const struct downstream *d = group(0)->downstream;
 	struct server *s = &bench->server;
-	const char *failed = NULL;
+	uint64_t before;
 
-	(void)arg;
-	for (unsigned turn = 0; turn < TURNS && failed == NULL; turn++) {
-		const struct pipeline *enqueue = &group(0)->downstream->enqueue;
-		uint64_t before;
-
-		server_account(s, true);
-		if (server_latency(s, turn % 3 != 0) != 0)
-			failed = "no memory";
-		for (unsigned i = 0; i < turn % 7; i++)
-			server_synchronize(s);
-		server_account(s, false);
-		before = downstream_accounted(group(0)->downstream);
-		if (stage_packets(enqueue, "classify") != before)
-			failed = "cycles are of other packets than those they go over";
+	server_account(s, true);
+	life_check(script, server_latency(s, turn % 3 != 0) == 0, "no memory");
+	for (unsigned i = 0; i < turn % 7; i++)
 		server_synchronize(s);
-		if (stage_packets(enqueue, "classify") != before)
-			failed = "it is measured still";
-		if (server_latency(s, turn % 2 != 0) != 0)
-			failed = "no memory";
-	}
-	__atomic_store_n(&done, true, __ATOMIC_RELEASE);
-	return (void *)(uintptr_t)failed;
-}
-
-static uint64_t down_out(void) {
-	return __atomic_load_n(&group(0)->downstream->lower.counters.values[COUNTER_TRANSMITTED],
-			       __ATOMIC_RELAXED);
+	server_account(s, false);
+	before = downstream_accounted(d);
+	life_check(script, stage_packets(&d->enqueue, "classify") == before,
+		   "cycles are of other packets than those they go over");
+	server_synchronize(s);
+	life_check(script, stage_packets(&d->enqueue, "classify") == before,
+		   "it is measured still");
+	life_check(script, server_latency(s, turn % 2 != 0) == 0, "no memory");
 }
 
 /* All of them, many times, under traffic: nothing is lost, and the figures behind it are exact. */
 static void switched_under_traffic(void **state) {
-	pthread_t control;
-	uint32_t sent = 0;
-	void *failed;
+	struct life_script script = {.turn = switch_turn, .turns = TURNS};
 
 	(void)state;
 	life_bench_open(bench, 2, 2);
-	life_bench_launch(bench);
-	assert_int_equal(pthread_create(&control, NULL, switch_often, NULL), 0);
-	while (!__atomic_load_n(&done, __ATOMIC_ACQUIRE) || down_out() < sent ||
-	       bench->taken_up[1] < sent) {
-		if (!__atomic_load_n(&done, __ATOMIC_ACQUIRE) && sent - down_out() < WINDOW &&
-		    sent - bench->taken_up[1] < WINDOW &&
-		    life_bench_down(bench, 0, &bench->file[0], 200, sent)) {
-			while (!life_bench_up(bench, 0, &bench->file[0], sent))
-				life_bench_take(bench);
-			sent++;
-		}
-		life_bench_take(bench);
-		sched_yield();
-	}
-	pthread_join(control, &failed);
-	life_bench_halt(bench);
-	if (failed != NULL)
-		fail_msg("%s", (const char *)failed);
-	assert_true(sent > 0);
-	assert_int_equal(down_out(), sent);
-	assert_int_equal(bench->taken_up[1], sent);
+	life_play(bench, &script);
 	life_bench_close(bench);
 }
 
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(cycles_are_those_since),
-		cmocka_unit_test(the_times_are_those_of_the_switch),
 		cmocka_unit_test(latencies_are_those_since),
 		cmocka_unit_test(groups_that_come_join_in),
 		cmocka_unit_test(switched_under_traffic),

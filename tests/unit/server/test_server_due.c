@@ -99,43 +99,9 @@ static void nothing_is_late(void **state) {
 	assert_true(jumps < steps / 10);
 }
 
-/* What is between the MACs, with the provider or before the port is to go on now. */
-static void what_goes_on_is_due_now(void **state) {
-	struct server_bench *b = &bench;
-	struct downstream *d;
-	struct ds_lower *l;
-
-	(void)state;
-	server_bench_open(b, server_bench_text, 4096);
-	d = b->group->downstream;
-	l = &d->lower;
-	assert_true(pipeline_due(&d->enqueue) == UINT64_MAX);
-	assert_true(pipeline_due(&d->dequeue) == UINT64_MAX);
-	assert_true(pipeline_due(&d->lower_mac) == UINT64_MAX);
-	server_bench_good(b, 0, 0, 500);
-	pipeline_run(&d->enqueue);
-	assert_true(pipeline_due(&d->dequeue) <= server_bench_clock(b)->now);
-	pipeline_run(&d->dequeue);
-	assert_int_equal(rte_ring_count(l->from_upper), 1);
-	assert_true(pipeline_due(&d->lower_mac) == 0);
-	for (unsigned turn = 0; turn < 2; turn++)
-		pipeline_run(&d->lower_mac); /* its DEPI frame is open */
-	assert_true(pipeline_due(&d->lower_mac) == depi_deadline(&l->depi));
-	assert_in_range(depi_deadline(&l->depi), 1, UINT64_MAX - 1);
-	l->crypto->held++;
-	assert_true(pipeline_due(&d->lower_mac) == 0);
-	l->crypto->held--;
-	l->waiting_count++;
-	assert_true(pipeline_due(&d->lower_mac) == 0);
-	l->waiting_count--;
-	server_bench_settle(b);
-	server_bench_close(b);
-}
-
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nothing_is_late),
-		cmocka_unit_test(what_goes_on_is_due_now),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

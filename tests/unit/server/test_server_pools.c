@@ -13,8 +13,6 @@
 #include "fixture.h"
 #include "packets.h"
 
-#define NETWORK_QUEUE 64
-#define RPHY_QUEUE 2048 /* more than a ring has */
 #define MORE 3 /* groups that may come */
 
 static struct service_group sg;
@@ -62,26 +60,6 @@ static void a_group_has_what_it_may_keep(void **state) {
 	assert_true(n.packets <= queues + ring + DS_LOWER_LIMIT + 2 * 7 + PIPELINE_BURST);
 	assert_true(n.depi_frames >= DS_LOWER_LIMIT + 2);
 	assert_true(n.uepi > 0 && n.frames > 0 && n.pieces > 0);
-}
-
-/* Each that comes is as large as the one that is there, on ports of its own or on those, which become shared. */
-static void those_that_may_come(void **state) {
-	struct pool_needs n = server_group_needs(&config, &sg);
-	const unsigned ring = server_share_ring(1 + MORE);
-	struct server_pools p = {0};
-
-	(void)state;
-	assert_true(ring > NETWORK_QUEUE && ring < RPHY_QUEUE);
-	assert_int_equal(server_pools_create(&p, &config, &ports), 0);
-	assert_int_equal(p.taken.packets, n.packets + NETWORK_QUEUE + RPHY_QUEUE);
-	assert_int_equal(p.most.packets - p.taken.packets,
-			 2 * 2 * ring + MORE * (n.packets + ring + RPHY_QUEUE));
-	assert_int_equal(p.most.depi_frames - p.taken.depi_frames,
-			 2 * ring + MORE * (n.depi_frames + RPHY_QUEUE));
-	assert_int_equal(p.most.uepi - p.taken.uepi, 2 * ring + MORE * (n.uepi + RPHY_QUEUE));
-	assert_int_equal(p.most.frames - p.taken.frames, 2 * ring + MORE * (n.frames + ring));
-	assert_int_equal(p.most.pieces - p.taken.pieces, 2 * ring + MORE * (n.pieces + ring));
-	server_pools_free(&p);
 }
 
 /* Beside that, each thread keeps some: that of the commands, and all workers. */
@@ -151,7 +129,6 @@ static void a_pool_that_cannot_be_made(void **state) {
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_group_has_what_it_may_keep),
-		cmocka_unit_test(those_that_may_come),
 		cmocka_unit_test(threads_keep_some),
 		cmocka_unit_test(without_an_upstream),
 		cmocka_unit_test(a_pool_that_cannot_be_made),

@@ -137,6 +137,19 @@ static void more_devices_than_ports(void **state) {
 	end(&config);
 }
 
+/* Adds the devices 0 to 3, but for one, or removes them. */
+static void devices(bool add, unsigned missing) {
+	char name[16];
+
+	for (unsigned n = 0; n < 4; n++) {
+		snprintf(name, sizeof(name), "net_null%u", n);
+		if (!add)
+			rte_eal_hotplug_remove("vdev", name);
+		else if (n != missing)
+			assert_int_equal(rte_eal_hotplug_add("vdev", name, "no-rx=1"), 0);
+	}
+}
+
 /* Opened, given to groups, started, closed; where one cannot be opened those before it are closed. */
 static void open_and_close(void **state) {
 	const struct server_config config = config_of(2, "");
@@ -144,14 +157,8 @@ static void open_and_close(void **state) {
 	struct rte_mempool *uepi = fixture_pool("uepi", 1023, FIXTURE_ROOM);
 
 	(void)state;
-	for (int missing = 3; missing <= 4; missing++) {
-		for (int n = 0; n < 4; n++) {
-			char name[16];
-
-			snprintf(name, sizeof(name), "net_null%d", n);
-			if (n != missing)
-				assert_int_equal(rte_eal_hotplug_add("vdev", name, "no-rx=1"), 0);
-		}
+	for (unsigned missing = 3; missing <= 4; missing++) {
+		devices(true, missing);
 		assert_int_equal(server_ports_find(&ports, &config), 0);
 		assert_int_equal(server_ports_open(&ports, packets, uepi), missing < 4 ? -1 : 0);
 		if (missing == 4) {
@@ -160,12 +167,7 @@ static void open_and_close(void **state) {
 		}
 		server_ports_free(&ports);
 		assert_int_equal(rte_eth_dev_count_avail(), 0);
-		for (int n = 0; n < 4; n++) {
-			char name[16];
-
-			snprintf(name, sizeof(name), "net_null%d", n);
-			rte_eal_hotplug_remove("vdev", name);
-		}
+		devices(false, 0);
 	}
 	fixture_pool_end(packets);
 	fixture_pool_end(uepi);
@@ -209,27 +211,6 @@ static void own_ports_are_configured(void **state) {
 	}
 }
 
-/* As bad as its worst port. */
-static void how_a_group_is(void **state) {
-	const struct server_config config = config_of(1, "");
-
-	(void)state;
-	assert_int_equal(server_ports_find(&ports, &config), 0);
-	assert_null(server_port_of(&ports, 0, DEVICE_CONTROL));
-	for (unsigned p = 0; p < ports.count; p++)
-		ports.list[p].state = SERVER_PORT_UP;
-	assert_int_equal(server_ports_of_group(&ports, 0), SERVER_PORT_UP);
-	ports.list[1].state = SERVER_PORT_DOWN;
-	ports.list[1].had_link = true;
-	assert_int_equal(server_ports_of_group(&ports, 0), SERVER_PORT_DOWN);
-	ports.list[0].state = SERVER_PORT_GONE;
-	assert_int_equal(server_ports_of_group(&ports, 0), SERVER_PORT_GONE);
-	ports.list[0].state = SERVER_PORT_UP;
-	ports.list[1].had_link = false; /* it was not up yet */
-	assert_int_equal(server_ports_of_group(&ports, 0), SERVER_PORT_UP);
-	end(&config);
-}
-
 /* What a port that was given back had counted is told as long as it is away. */
 static void the_last_that_was_counted(void **state) {
 	struct server_port port = {.open = true, .last = {.ipackets = 7}};
@@ -266,7 +247,6 @@ int main(void) {
 		cmocka_unit_test(open_and_close),
 		cmocka_unit_test(ports_that_are_given),
 		cmocka_unit_test(own_ports_are_configured),
-		cmocka_unit_test(how_a_group_is),
 		cmocka_unit_test(the_last_that_was_counted),
 	};
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A worker takes as many pipelines as it is given; a task between two rounds of one that runs. */
+/* Tasks between two rounds of a worker that runs, and lists that come and go. */
 #include "test.h"
 
 #include <pthread.h>
@@ -34,48 +34,40 @@ static bool step(void *arg) {
 	return steps == 3;
 }
 
-#define MANY 400 /* more than 64 groups have on one core */
-
-/* A list grows as long as somebody adds to it, and is run in its order. */
-static void many_pipelines(void **state) {
-	static const struct stage stages[] = {{.name = "round", .run = round_stage, .polls = true}};
-	static struct pipeline pipelines[MANY];
-	struct worker w = {.name = "many"};
-
-	(void)state;
-	for (unsigned i = 0; i < MANY; i++) {
-		pipelines[i] = (struct pipeline){.stages = stages, .count = 1};
-		assert_int_equal(worker_add(&w, &pipelines[i]), 0);
-	}
-	assert_int_equal(w.entry_count, MANY);
-	for (unsigned i = 0; i < MANY; i++)
-		assert_ptr_equal(w.entries[i].pipeline, &pipelines[i]);
-	rounds = 0;
-	worker_round(&w);
-	assert_int_equal(rounds, MANY);
-	rounds = 0;
-	worker_free(&w);
-	assert_null(w.entries);
-	worker_round(&w); /* has none */
-	assert_int_equal(rounds, 0);
-	worker_free(&w);
-}
-
 static void *run(void *arg) {
 	worker_run(arg);
 	return NULL;
+}
+
+#define MOST 2
+
+static pthread_t threads[MOST];
+
+static void launch(struct worker *w, unsigned count) {
+	for (unsigned i = 0; i < count; i++) {
+		worker_start(&w[i]);
+		assert_int_equal(pthread_create(&threads[i], NULL, run, &w[i]), 0);
+	}
+}
+
+static void halt(struct worker *w, unsigned count) {
+	for (unsigned i = 0; i < count; i++) {
+		worker_stop(&w[i]);
+		pthread_join(threads[i], NULL);
+		worker_stopped(&w[i]);
+		assert_null(w[i].tasks[WORKER_NOW]);
+		assert_null(w[i].tasks[WORKER_BEHIND]);
+	}
 }
 
 static void one_step_a_round(void **state) {
 	static const struct stage stages[] = {{.name = "round", .run = round_stage, .polls = true}};
 	struct pipeline pipeline = {.stages = stages, .count = 1};
 	struct worker_task task = {step, &steps};
-	pthread_t thread;
 
 	(void)state;
 	assert_int_equal(worker_add(&worker, &pipeline), 0);
-	worker_start(&worker);
-	assert_int_equal(pthread_create(&thread, NULL, run, &worker), 0);
+	launch(&worker, 1);
 	for (int turn = 0; turn < 50; turn++) {
 		steps = 0;
 		worker_do(&worker, &task);
@@ -83,11 +75,11 @@ static void one_step_a_round(void **state) {
 		assert_int_equal(rounds_at[1], rounds_at[0] + 1);
 		assert_int_equal(rounds_at[2], rounds_at[1] + 1);
 	}
-	worker_stop(&worker);
-	pthread_join(thread, NULL);
-	worker_stopped(&worker);
-	assert_null(worker.tasks[WORKER_NOW]);
+	halt(&worker, 1);
 	assert_int_equal(worker.rounds, rounds);
+	worker_free(&worker);
+	assert_null(worker.entries);
+	worker_round(&worker); /* has none */
 	worker_free(&worker);
 }
 
@@ -132,15 +124,13 @@ static void lists_of_one_that_runs(void **state) {
 	static const char names[] = "abcdefghijklmnop";
 	static struct pipeline lists[16];
 	static struct worker w = {.name = "order"};
-	pthread_t thread;
 
 	(void)state;
 	for (unsigned i = 0; i < ARRAY_COUNT(lists); i++)
 		lists[i] = (struct pipeline){
 			.stages = stages, .count = 1, .ctx = (void *)(uintptr_t)&names[i]};
 	assert_int_equal(worker_add(&w, &lists[0]), 0);
-	worker_start(&w);
-	assert_int_equal(pthread_create(&thread, NULL, run, &w), 0);
+	launch(&w, 1);
 	assert_int_equal(worker_reserve(&w, 3), 0);
 	worker_insert(&w, &lists[1], WORKER_LAST);
 	worker_insert(&w, &lists[2], WORKER_FIRST);
@@ -154,9 +144,7 @@ static void lists_of_one_that_runs(void **state) {
 	assert_string_equal(order_of(&w), "cdefghijklmnopb");
 	worker_insert(&w, &lists[0], WORKER_FIRST);
 	assert_string_equal(order_of(&w), "cadefghijklmnopb");
-	worker_stop(&w);
-	pthread_join(thread, NULL);
-	worker_stopped(&w);
+	halt(&w, 1);
 	worker_remove(&w, &lists[2]); /* at once */
 	assert_int_equal(w.entry_count, 15);
 	worker_free(&w);
@@ -176,22 +164,15 @@ static bool meet(void *arg) {
 static void tasks_of_several(void **state) {
 	static struct worker w[2] = {{.name = "one"}, {.name = "other"}};
 	struct worker_task tasks[2] = {{meet, NULL}, {meet, NULL}};
-	pthread_t threads[2];
 
 	(void)state;
-	for (unsigned i = 0; i < 2; i++) {
-		worker_start(&w[i]);
-		assert_int_equal(pthread_create(&threads[i], NULL, run, &w[i]), 0);
-	}
+	launch(w, 2);
 	for (unsigned i = 0; i < 2; i++)
 		worker_begin(&w[i], &tasks[i]);
 	for (unsigned i = 0; i < 2; i++)
 		worker_wait(&w[i]);
 	assert_int_equal(met, 2);
-	for (unsigned i = 0; i < 2; i++) {
-		worker_stop(&w[i]);
-		pthread_join(threads[i], NULL);
-	}
+	halt(w, 2);
 }
 
 /* A chain goes from worker to worker, and those of the two kinds do not wait for each other. */
@@ -227,17 +208,13 @@ static void chains(void **state) {
 	static struct worker w[2] = {{.name = "one"}, {.name = "other"}};
 	struct worker_task tasks[3], held = {.step = held_step, .worker = &w[1]};
 	bool done = false, held_done = false;
-	pthread_t threads[2];
 
 	(void)state;
 	chain_make(w, tasks);
 	worker_chain_begin(tasks, WORKER_NOW, &done); /* none runs: at once */
 	assert_true(done);
 	assert_string_equal(chain_order, "aabbcc");
-	for (unsigned i = 0; i < 2; i++) {
-		worker_start(&w[i]);
-		assert_int_equal(pthread_create(&threads[i], NULL, run, &w[i]), 0);
-	}
+	launch(w, 2);
 	chain_held = 1;
 	worker_chain_begin(&held, WORKER_BEHIND, &held_done);
 	for (unsigned turn = 0; turn < 50; turn++) {
@@ -250,12 +227,7 @@ static void chains(void **state) {
 	assert_false(worker_chain_is_done(&held_done));
 	__atomic_store_n(&chain_held, 0, __ATOMIC_RELEASE);
 	worker_chain_wait(&held_done);
-	for (unsigned i = 0; i < 2; i++) {
-		worker_stop(&w[i]);
-		pthread_join(threads[i], NULL);
-		assert_null(w[i].tasks[WORKER_NOW]);
-		assert_null(w[i].tasks[WORKER_BEHIND]);
-	}
+	halt(w, 2);
 }
 
 /* A task on a page of its own. */
@@ -348,13 +320,9 @@ static void long_rounds_are_noted(void **state) {
 
 int main(void) {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(many_pipelines),
-		cmocka_unit_test(one_step_a_round),
-		cmocka_unit_test(lists_of_one_that_runs),
-		cmocka_unit_test(tasks_of_several),
-		cmocka_unit_test(chains),
-		cmocka_unit_test(done_tasks_are_not_read),
-		cmocka_unit_test(long_rounds_are_noted),
+		cmocka_unit_test(one_step_a_round),	   cmocka_unit_test(lists_of_one_that_runs),
+		cmocka_unit_test(tasks_of_several),	   cmocka_unit_test(chains),
+		cmocka_unit_test(done_tasks_are_not_read), cmocka_unit_test(long_rounds_are_noted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -79,6 +79,17 @@ static void end(void) {
 	worker_free(&worker);
 }
 
+/* Some work, until it is done. */
+static void work(void) {
+	load.left = 50;
+	load.cycles = 20000;
+	launch();
+	while (__atomic_load_n(&load.left, __ATOMIC_RELAXED) > 0)
+		sched_yield();
+	end();
+	assert_int_equal(worker.busy_rounds, 50);
+}
+
 static bool step(void *arg) {
 	return ++*(unsigned *)arg == 3;
 }
@@ -174,14 +185,8 @@ static void slowdown_wastes_time(void **state) {
 	(void)state;
 	for (unsigned i = 0; i < 3; i++) {
 		begin(IDLE_POLL);
-		load.left = 50;
-		load.cycles = 20000;
 		__atomic_store_n(&worker.slowdown, shares[i], __ATOMIC_RELAXED);
-		launch();
-		while (__atomic_load_n(&load.left, __ATOMIC_RELAXED) > 0)
-			sched_yield();
-		end();
-		assert_int_equal(worker.busy_rounds, 50);
+		work();
 		assert_true(worker.busy_cycles >= 50 * 20000ull * (256 + shares[i]) / 256);
 	}
 }
@@ -190,14 +195,8 @@ static void slowdown_wastes_time(void **state) {
 static void work_before_it_sleeps(void **state) {
 	(void)state;
 	begin(IDLE_SLEEP);
-	load.left = 50;
-	load.cycles = 20000;
 	load.before_sleep = true;
-	launch();
-	while (__atomic_load_n(&load.left, __ATOMIC_RELAXED) > 0)
-		sched_yield();
-	end();
-	assert_int_equal(worker.busy_rounds, 50);
+	work();
 	assert_in_range(worker.busy_cycles, 50 * 20000, INT64_MAX);
 	assert_in_range(worker.idle_cycles, 1, INT64_MAX);
 }

@@ -27,7 +27,7 @@ static unsigned roll(unsigned n) {
 
 /* Few values of everything, so that groups have much in common. */
 static void group_random(unsigned g) {
-	static const uint16_t vlans[] = {0, 10, 11};
+	static const uint16_t vlans[] = {0, 10, 0x10a}; /* these differ above 8 bits */
 	struct service_group *sg = &rig->groups[g];
 	bool vlan = roll(2) == 0;
 
@@ -88,7 +88,7 @@ static void rphy_frame(uint8_t *out) {
 static size_t frame_break(uint8_t *out, size_t size) {
 	static const uint16_t types[] = {ETHERTYPE_VLAN, ETHERTYPE_VLAN, ETHERTYPE_VLAN,
 					 ETHERTYPE_SERVICE_VLAN};
-	static const uint16_t vlans[] = {0, 10, 11, 12, 0xe00a};
+	static const uint16_t vlans[] = {0, 10, 0x10a, 12, 0xe00a};
 	unsigned tags = roll(16) == 0 ? 2 : roll(2);
 
 	while (tags-- > 0)

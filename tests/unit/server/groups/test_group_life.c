@@ -2,6 +2,8 @@
 /* Groups come and go while the server has traffic: every packet is accounted for, and nothing is left of them. */
 #include "test.h"
 
+#include <rte_ethdev.h>
+
 #include "model/load/loader.h"
 #include "server/measure.h"
 
@@ -13,6 +15,17 @@
 #define MS 1000000ull
 
 static struct life_bench storage, *const bench = &storage;
+static bool chains = true; /* the ports take them */
+
+int __real_rte_eth_dev_info_get(uint16_t id, struct rte_eth_dev_info *info);
+int __wrap_rte_eth_dev_info_get(uint16_t id, struct rte_eth_dev_info *info);
+int __wrap_rte_eth_dev_info_get(uint16_t id, struct rte_eth_dev_info *info) {
+	int ret = __real_rte_eth_dev_info_get(id, info);
+
+	if (!chains)
+		info->tx_offload_capa &= ~RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
+	return ret;
+}
 
 /* All that was sent has come to a group or was dropped by the port, in the sums of all that there ever were. */
 static void check_totals(void) {
@@ -28,24 +41,9 @@ static void check_totals(void) {
 	assert_true(server_balanced(s));
 }
 
-static void remove_group(unsigned group, unsigned limit_ms) {
-	char why[LIVE_LINE] = "";
-
-	if (!server_group_remove(&bench->server, group, limit_ms, why))
-		fail_msg("%s", why);
-}
-
-static void traffic(const struct service_group *sg, unsigned pair, uint32_t *serial, unsigned n) {
-	for (unsigned i = 0; i < n; i++) {
-		assert_true(life_bench_down(bench, pair, sg, 300, *serial));
-		assert_true(life_bench_up(bench, pair, sg, (*serial)++));
-	}
-}
-
 /* On the ports of others and on ports of its own in turn; every third goes with packets in it. */
 static void come_and_go(void **state) {
 	static struct service_group sg[LIFE_PAIRS];
-	uint32_t serial = 0, first = 0;
 	struct life_left left = {0};
 	struct pool_needs taken = {0};
 
@@ -57,22 +55,21 @@ static void come_and_go(void **state) {
 		const struct service_group *comes = &sg[cycle % 2];
 		unsigned group;
 
-		if (cycle == SETTLED)
+		if (cycle == SETTLED) {
 			left = life_left_now();
-		if (cycle == SETTLED)
 			taken = bench->server.pools.taken;
-		traffic(&bench->file[0], 0, &first, 3);
+		}
+		life_bench_traffic(bench, LIFE_SHARED, &bench->file[0], 3);
 		life_bench_plug(cycle % 2);
 		group = life_bench_add(bench, comes);
 		assert_int_equal(group, 1);
-		bench->depi_seen[comes->id][0] = bench->depi_seen[comes->id][1] = false;
-		bench->sequences[comes->id] = 0;
-		traffic(comes, cycle % 2, &serial, 5);
-		traffic(&bench->file[0], 0, &first, 2);
+		life_bench_comes_again(bench, comes->id);
+		life_bench_traffic(bench, cycle % 2, comes, 5);
+		life_bench_traffic(bench, LIFE_SHARED, &bench->file[0], 2);
 		life_bench_pass(bench, cycle % 3 == 0 ? 20000 : 3 * MS);
-		remove_group(group, 0);
+		life_bench_remove(bench, group, 0);
 		check_totals();
-		traffic(&bench->file[0], 0, &first, 1);
+		life_bench_traffic(bench, LIFE_SHARED, &bench->file[0], 1);
 		life_bench_pass(bench, 2 * MS);
 		assert_int_equal(server_held(&bench->server), 0);
 	}
@@ -80,7 +77,7 @@ static void come_and_go(void **state) {
 	assert_memory_equal(&bench->server.pools.taken, &taken, sizeof(taken));
 	assert_int_equal(bench->server.gone.groups, CYCLES);
 	assert_true(bench->server.gone.down.drops[DROP_STOPPED] > 0);
-	assert_int_equal(bench->taken_up[1], first);
+	assert_int_equal(bench->taken_up[1], 6 * CYCLES);
 	assert_true(bench->taken_up[3] > 0 && bench->taken_up[4] > 0);
 	life_bench_close(bench);
 	for (unsigned p = 0; p < LIFE_PAIRS; p++)
@@ -98,7 +95,7 @@ static void the_first_goes_and_comes(void **state) {
 	life_bench_plug(1);
 	life_bench_add(bench, &own);
 	taken = bench->server.pools.taken;
-	remove_group(0, 0);
+	life_bench_remove(bench, 0, 0);
 	life_bench_plug(0);
 	assert_int_equal(life_bench_add(bench, &bench->file[0]), 0);
 	assert_memory_equal(&bench->server.pools.taken, &taken, sizeof(taken));
@@ -129,7 +126,6 @@ static void all_that_may_come(void **state) {
 	static struct service_group sg[LIFE_IDS];
 	const struct server_pools *pools = &bench->server.pools;
 	const unsigned most = LIFE_IDS - 1;
-	uint32_t serial = 0;
 
 	(void)state;
 	life_bench_open(bench, 1, most);
@@ -141,7 +137,7 @@ static void all_that_may_come(void **state) {
 	check_crypto_queues();
 	assert_memory_equal(&pools->taken, &pools->most, sizeof(pools->most));
 	for (unsigned id = 2; id <= most; id++)
-		traffic(&sg[id], LIFE_SHARED, &serial, 3);
+		life_bench_traffic(bench, LIFE_SHARED, &sg[id], 3);
 	life_bench_pass(bench, 3 * MS);
 	check_totals();
 	for (unsigned id = 2; id <= most; id++)
@@ -155,7 +151,6 @@ static void all_that_may_come(void **state) {
 static void a_shared_port_goes(void **state) {
 	static struct service_group sg[2], nobody;
 	struct life_totals all;
-	uint32_t serial = 0;
 
 	(void)state;
 	life_bench_open(bench, 1, 3);
@@ -163,7 +158,7 @@ static void a_shared_port_goes(void **state) {
 	for (unsigned g = 0; g < 2; g++) {
 		life_bench_load(&sg[g], 4 + g, 1, g, 2 - g, 1);
 		assert_int_equal(life_bench_add(bench, &sg[g]), 1 + g);
-		traffic(&sg[g], 1, &serial, 3);
+		life_bench_traffic(bench, 1, &sg[g], 3);
 	}
 	for (unsigned i = 0; i < 5; i++)
 		assert_true(life_bench_up(bench, 1, &nobody, i));
@@ -171,7 +166,7 @@ static void a_shared_port_goes(void **state) {
 	all = life_bench_totals(bench);
 	assert_int_equal(all.port_dropped, 5);
 	for (unsigned g = 2; g > 0; g--) {
-		remove_group(g, 0);
+		life_bench_remove(bench, g, 0);
 		check_totals();
 	}
 	assert_int_equal(life_bench_totals(bench).port_dropped, 5);
@@ -182,12 +177,46 @@ static void a_shared_port_goes(void **state) {
 		service_group_free(&sg[g]);
 }
 
+static void depi_comes(const struct service_group *sg) {
+	uint64_t before = bench->depi_frames;
+
+	life_bench_traffic(bench, LIFE_SHARED, sg, 8);
+	life_bench_pass(bench, 3 * MS);
+	assert_true(bench->depi_frames > before);
+}
+
+static const void *copies_of(unsigned group) {
+	return bench->server.groups[group].downstream->lower.linear;
+}
+
+/* An R-PHY port that takes no chains of buffers: DEPI frames are copied, also those of groups that come. */
+static void frames_are_copied(void **state) {
+	const struct server_pools *pools = &bench->server.pools;
+	struct service_group comes;
+
+	(void)state;
+	for (unsigned i = 0; i < 2; i++) {
+		chains = i == 1;
+		life_bench_open(bench, 1, 2);
+		assert_int_equal(pools->linear == NULL, chains);
+		assert_ptr_equal(copies_of(0), pools->linear);
+		depi_comes(&bench->file[0]);
+		life_bench_load(&comes, 3, LIFE_SHARED, 1, 2, 0);
+		life_bench_add(bench, &comes);
+		assert_ptr_equal(copies_of(1), pools->linear);
+		depi_comes(&comes);
+		depi_comes(&bench->file[0]);
+		assert_int_equal(life_bench_totals(bench).down_out, 24);
+		life_bench_close(bench);
+		service_group_free(&comes);
+	}
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_shared_port_goes),
-		cmocka_unit_test(the_first_goes_and_comes),
-		cmocka_unit_test(all_that_may_come),
-		cmocka_unit_test(come_and_go),
+		cmocka_unit_test(a_shared_port_goes), cmocka_unit_test(the_first_goes_and_comes),
+		cmocka_unit_test(all_that_may_come),  cmocka_unit_test(come_and_go),
+		cmocka_unit_test(frames_are_copied),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, fixture_stop);

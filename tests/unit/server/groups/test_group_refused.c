@@ -4,19 +4,12 @@
 
 #include <string.h>
 
-#include <rte_ethdev.h>
-#include <rte_malloc.h>
-
 #include "model/load/loader.h"
-#include "platform/large_pages.h"
 
 #include "fixture.h"
 #include "life_bench.h"
 
 #define MS 1000000ull
-#define PIECE (48u << 10) /* bytes */
-#define PIECES 128
-#define CHUNKS 8192
 
 static struct life_bench storage, *const bench = &storage;
 static struct service_group comes;
@@ -24,13 +17,9 @@ static unsigned there; /* groups at the start */
 
 /* The one that is there has its traffic, with nothing lost. */
 static void still_serves(void) {
-	static uint32_t serial;
 	uint64_t before = bench->taken_up[1];
 
-	for (unsigned i = 0; i < 3; i++) {
-		assert_true(life_bench_down(bench, 0, &bench->file[0], 200, serial));
-		assert_true(life_bench_up(bench, 0, &bench->file[0], serial++));
-	}
+	life_bench_traffic(bench, LIFE_SHARED, &bench->file[0], 3);
 	life_bench_pass(bench, 2 * MS);
 	assert_int_equal(bench->taken_up[1], before + 3);
 	assert_int_equal(server_held(&bench->server), 0);
@@ -108,31 +97,6 @@ static void what_does_not_fit(void **state) {
 		try_what_does_not_fit();
 }
 
-/* A device that is there but is not to be had, as somebody else has started it, is unplugged again. */
-static void a_device_that_cannot_be_opened(void **state) {
-	char why[LIVE_LINE];
-	unsigned group;
-	uint16_t id;
-
-	(void)state;
-	there = 1;
-	life_bench_open(bench, there, there + 1);
-	life_bench_load(&comes, 3, 1, 1, 2, 0);
-	assert_int_equal(rte_eth_dev_get_port_by_name(comes.rphy_port.device, &id), 0);
-	assert_int_equal(rte_eth_dev_start(id), 0);
-	assert_false(server_group_add(&bench->server, &comes, &group, why));
-	assert_non_null(strstr(why, "ports: a device cannot be opened"));
-	assert_int_not_equal(rte_eth_dev_get_port_by_name(comes.rphy_port.device, &id), 0);
-	assert_int_not_equal(rte_eth_dev_get_port_by_name(comes.network.device, &id), 0);
-	still_serves();
-	life_bench_plug(1);
-	group = life_bench_add(bench, &comes);
-	still_serves();
-	assert_true(server_group_remove(&bench->server, group, 0, why));
-	life_bench_close(bench);
-	service_group_free(&comes);
-}
-
 static void places(void **state) {
 	struct service_group last;
 	char why[LIVE_LINE];
@@ -159,96 +123,10 @@ static void places(void **state) {
 	service_group_free(&last);
 }
 
-/*
- * All memory that DPDK has, of two kinds, where the system backs one by large pages: pieces of both that are given
- * back one after the other, and the rest.
- */
-static struct {
-	void *list[CHUNKS];
-	unsigned count;
-} pieces[2], rest;
-
-static int socket_of(unsigned kind) {
-	return kind == 0 ? SOCKET_ID_ANY : large_pages_socket();
-}
-
-static void take_all(void) {
-	for (unsigned kind = 0; kind < ARRAY_COUNT(pieces); kind++) {
-		for (unsigned i = 0; i < PIECES; i++) {
-			void *p = rte_malloc_socket(NULL, PIECE, 0, socket_of(kind));
-
-			assert_non_null(p);
-			pieces[kind].list[pieces[kind].count++] = p;
-		}
-	}
-	for (size_t size = 4u << 20; size >= 64; size /= 2) {
-		for (unsigned kind = 0; kind < ARRAY_COUNT(pieces); kind++) {
-			void *p;
-
-			while (rest.count < CHUNKS &&
-			       (p = rte_malloc_socket(NULL, size, 0, socket_of(kind))) != NULL)
-				rest.list[rest.count++] = p;
-		}
-	}
-	assert_true(rest.count < CHUNKS);
-}
-
-static void give_back(unsigned kind, unsigned least) {
-	while (pieces[kind].count > least)
-		rte_free(pieces[kind].list[--pieces[kind].count]);
-}
-
-/* One piece more at a time comes back, until it is enough. Returns how often it was not. */
-static unsigned attempts(unsigned *group) {
-	char why[LIVE_LINE];
-
-	for (unsigned n = 0;; n++) {
-		struct life_left left = life_left_now();
-
-		if (server_group_add(&bench->server, &comes, group, why))
-			return n;
-		assert_int_equal(bench->server.group_count, there);
-		life_left_check(&left);
-		if (n % 8 == 0)
-			still_serves();
-		assert_true(n < PIECES);
-		give_back(0, PIECES - n - 1);
-		give_back(1, PIECES - n - 1);
-	}
-}
-
-static void try_with_little_memory(void) {
-	unsigned group = 77;
-	char why[LIVE_LINE];
-
-	life_bench_open(bench, there, there + 1);
-	life_bench_load(&comes, 3, 0, 1, 2, 0);
-	still_serves();
-	take_all();
-	assert_true(attempts(&group) > 5);
-	still_serves();
-	give_back(0, 0);
-	give_back(1, 0);
-	while (rest.count > 0)
-		rte_free(rest.list[--rest.count]);
-	assert_true(server_group_remove(&bench->server, group, 0, why));
-	still_serves();
-	life_bench_close(bench);
-	service_group_free(&comes);
-}
-
-static void memory_that_runs_out(void **state) {
-	(void)state;
-	for (there = 1; there <= 2; there++)
-		try_with_little_memory();
-}
-
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_does_not_fit),
-		cmocka_unit_test(a_device_that_cannot_be_opened),
 		cmocka_unit_test(places),
-		cmocka_unit_test(memory_that_runs_out),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, fixture_stop);

@@ -4,30 +4,57 @@
 
 #include "group_file.h"
 
-/* The group that was there first may have had its ports for itself. */
-static void differs_and_comes(void **state) {
-	(void)state;
-	for (unsigned there = 1; there <= 2; there++) {
-		life_bench_open(bench, there, GROUPS);
-		load_next(there + 1, true);
-		reload("1 service group added");
-		all_is_told_apart();
-		free_next();
-		life_bench_close(bench);
-	}
-}
+#define PACKET 200
+#define BATCH 32 /* packets that a ring of the far end takes at a time */
 
 /* Addresses and sessions of the start are nobody's any more. */
 static void what_went_is_gone(void) {
 	uint64_t before = life_bench_totals(bench).port_dropped;
 
-	for (unsigned g = 0; g < 2; g++) {
-		for (unsigned modem = 0; modem < 2; modem++)
-			assert_true(life_bench_down(bench, 0, &bench->file[g], 200, modem));
-		assert_true(life_bench_up(bench, 0, &bench->file[g], serial++));
-	}
+	for (unsigned g = 0; g < 2; g++)
+		life_bench_traffic(bench, LIFE_SHARED, &bench->file[g], 2);
 	life_bench_pass(bench, 2 * MS);
-	assert_int_equal(life_bench_totals(bench).port_dropped, before + 6);
+	assert_int_equal(life_bench_totals(bench).port_dropped, before + 8);
+}
+
+/* Files one after the other, each with what is said of it. */
+struct step {
+	unsigned groups;
+	bool others;
+	const char *said;
+};
+
+static void files_are_taken(unsigned there, const struct step *steps, size_t count) {
+	life_bench_open(bench, there, GROUPS);
+	for (size_t i = 0; i < count; i++) {
+		load_next(steps[i].groups, steps[i].others);
+		reload(steps[i].said);
+		all_is_told_apart();
+		if (steps[i].others && steps[i].groups > 1) /* one alone gets all */
+			what_went_is_gone();
+		free_next();
+	}
+	life_bench_close(bench);
+}
+
+/* The group that was there first may have had its ports for itself. Two differ at a time, and a third one was there before;
+ * one goes while the other differs. */
+static void comes_differs_and_goes(void **state) {
+	static const struct step
+		beside_one[] = {{2, true, "1 service group added"}},
+		beside_two[] = {{3, true, "1 service group added"}},
+		one_goes[] = {{1, true, "1 service group removed"}},
+		several[] = {
+			{3, false, "1 service group added"},
+			{3, true, "service group 2: 2 modems changed, 1 upstream channel changed"},
+			{3, false, "service group 1: 2 modems changed, 1 upstream channel changed"},
+		};
+
+	(void)state;
+	files_are_taken(1, beside_one, ARRAY_COUNT(beside_one));
+	files_are_taken(2, beside_two, ARRAY_COUNT(beside_two));
+	files_are_taken(2, one_goes, ARRAY_COUNT(one_goes));
+	files_are_taken(2, several, ARRAY_COUNT(several));
 }
 
 /* An address and a session leave one group for another that comes in the same reload. */
@@ -48,40 +75,8 @@ static void what_moves_to_one_that_comes(void **state) {
 		to->upstream_channels[0].session = session;
 		reload("service group 1: 1 modem changed, 1 upstream channel changed");
 		all_is_told_apart();
-		free_next();
-		life_bench_close(bench);
+		close_with_file();
 	}
-}
-
-/* Two groups differ at a time, and a third one was there before. */
-static void several_differ(void **state) {
-	(void)state;
-	life_bench_open(bench, 2, GROUPS);
-	load_next(3, false);
-	reload("1 service group added");
-	all_is_told_apart();
-	free_next();
-	load_next(3, true);
-	reload("service group 2: 2 modems changed, 1 upstream channel changed");
-	all_is_told_apart();
-	what_went_is_gone();
-	free_next();
-	load_next(3, false);
-	reload("service group 1: 2 modems changed, 1 upstream channel changed");
-	all_is_told_apart();
-	free_next();
-	life_bench_close(bench);
-}
-
-/* One goes while the other differs. */
-static void differs_and_goes(void **state) {
-	(void)state;
-	life_bench_open(bench, 2, GROUPS);
-	load_next(1, true);
-	reload("1 service group removed");
-	all_is_told_apart();
-	free_next();
-	life_bench_close(bench);
 }
 
 /* What a group with ports of its own has is nobody's on the shared ones, also after these have new tables. */
@@ -89,92 +84,33 @@ static void ports_of_its_own(void **state) {
 	uint64_t before;
 
 	(void)state;
-	life_bench_open(bench, 2, GROUPS);
-	load_next(2, false);
+	open_with_file(2);
 	life_bench_load(&next[2], 3, 1, 1, 1, 1);
 	file.group_count = 3;
 	reload("1 service group added");
 	next[0].upstream_channels[0].session += 0x10;
 	reload("service group 1: 1 upstream channel changed");
 	before = life_bench_totals(bench).port_dropped;
-	assert_true(life_bench_up(bench, LIFE_SHARED, &next[2], serial));
+	assert_true(life_bench_up(bench, LIFE_SHARED, &next[2], bench->serial));
 	life_bench_pass(bench, MS);
 	assert_int_equal(life_bench_totals(bench).port_dropped, before + 1);
-	assert_true(life_bench_up(bench, 1, &next[2], serial++));
+	assert_true(life_bench_up(bench, 1, &next[2], bench->serial++));
 	life_bench_pass(bench, MS);
 	assert_int_equal(bench->taken_up[3], 1);
-	free_next();
-	life_bench_close(bench);
+	close_with_file();
 	file.group_count = 0;
-}
-
-static unsigned keys_in_use(void) {
-	return crypto_providers_find(&bench->server.crypto, crypto_own())->keys;
-}
-
-/* What the provider made of each key is there once, and of those that were replaced no more. */
-static void keys_are_given_back(void **state) {
-	unsigned in_use;
-
-	(void)state;
-	life_bench_open(bench, 2, GROUPS);
-	load_next(2, false);
-	in_use = keys_in_use();
-	assert_int_equal(in_use, 2 * 2); /* of the modem that encrypts, in both directions */
-	for (unsigned i = 0; i < 100; i++) {
-		next[i % 2].modems[0].security.key[0] ^= 1;
-		assert_true(take_file());
-		assert_int_equal(keys_in_use(), in_use);
-	}
-	free_next();
-	load_next(1, false);
-	assert_true(take_file());
-	assert_int_equal(keys_in_use(), in_use / 2);
-	server_change_close(NULL);
-	free_next();
-	life_bench_close(bench);
-}
-
-/* What waits for a modem that goes, longer than it may, is dropped by name; and none of it comes later. */
-static void a_modem_goes_with_a_queue(void **state) {
-	const struct counters *c;
-
-	(void)state;
-	life_bench_open(bench, 2, GROUPS);
-	load_next(2, false);
-	next[0].modems[0].service_flows[0].sustained_rate = 8000;
-	next[0].modems[0].service_flows[0].traffic_burst = 3000;
-	next[0].modems[0].service_flows[0].peak_rate = 0;
-	reload("service group 1: 1 modem changed");
-	for (unsigned i = 0; i < 40; i++)
-		assert_true(life_bench_down(bench, 0, &next[0], 400, 2 * i));
-	life_bench_pass(bench, MS);
-	assert_true(downstream_held(bench->server.groups[0].downstream) > 10);
-	next[0].modems++;
-	next[0].modem_count--;
-	life_bench_launch(bench);
-	reload("service group 1: 1 modem removed");
-	life_bench_halt(bench);
-	assert_int_equal(downstream_held(bench->server.groups[0].downstream), 0);
-	c = &bench->server.groups[0].downstream->upper.counters;
-	assert_true(c->drops[DROP_SERVICE_FLOW_REMOVED] > 10);
-	next[0].modems--;
-	free_next();
-	life_bench_close(bench);
 }
 
 /* Where there is one group, and is to be one, it need not be named. */
 static void what_is_refused_is_named(void **state) {
 	(void)state;
 	for (unsigned there = 1; there <= 2; there++) {
-		life_bench_open(bench, there, GROUPS);
-		load_next(there, false);
+		open_with_file(there);
 		next[0].max_frame = 1600;
 		assert_false(take_file());
 		assert_ptr_equal(strstr(line, "max_frame: "),
 				 line + (there == 1 ? 0 : strlen("service group 1: ")));
-		free_next();
-		life_bench_close(bench);
+		close_with_file();
 	}
 }
 
@@ -183,8 +119,7 @@ static void arguments_go_before_the_file(void **state) {
 	struct server *s = &bench->server;
 
 	(void)state;
-	life_bench_open(bench, 2, GROUPS);
-	load_next(2, false);
+	open_with_file(2);
 	s->power_fixed.policy = s->power_fixed.driver = true;
 	s->power_fixed.given.policy = POWER_SAVING;
 	s->power_fixed.given.driver = POWER_DRIVER_SIMULATED;
@@ -197,21 +132,86 @@ static void arguments_go_before_the_file(void **state) {
 	assert_int_equal(s->power.policy, POWER_PERFORMANCE);
 	assert_int_equal(s->power.driver, POWER_DRIVER_AUTO);
 	file.power.policy = POWER_NONE;
-	free_next();
+	close_with_file();
+}
+
+static struct ip_address addresses[SG_MAX_MODEM_ADDRESSES];
+
+/* A packet to each address. Returns how many the group sent on; none is dropped by the group. */
+static uint64_t send_to_all(void) {
+	struct service_group sg = bench->file[0];
+	struct modem modem = sg.modems[0];
+	struct life_totals before = life_bench_totals(bench), after;
+
+	sg.modems = &modem;
+	for (unsigned a = 0; a < SG_MAX_MODEM_ADDRESSES;
+	     a++, bench->serial += 2 /* even: of the first modem */) {
+		modem.addresses = &addresses[a];
+		assert_true(life_bench_down(bench, LIFE_SHARED, &sg, PACKET, bench->serial));
+		if (a % BATCH == BATCH - 1)
+			life_bench_pass(bench, 2 * MS);
+	}
+	after = life_bench_totals(bench);
+	assert_int_equal(after.down_dropped, before.down_dropped);
+	assert_int_equal(after.down_out - before.down_out + after.port_dropped -
+				 before.port_dropped,
+			 SG_MAX_MODEM_ADDRESSES);
+	return after.down_out - before.down_out;
+}
+
+/* The first modem has the first `count` addresses from now on. Returns after how many steps packets were sent. */
+static unsigned change_addresses(size_t count) {
+	struct served_group *g = &bench->server.groups[0];
+	struct service_group to_be = bench->file[0];
+	struct modem modems[2] = {to_be.modems[0], to_be.modems[1]};
+	struct live_changes changes;
+	struct server_change *c = server_change_open(&bench->server);
+	char why[LIVE_LINE];
+	unsigned steps = 0;
+
+	to_be.modems = modems;
+	modems[0].addresses = addresses;
+	modems[0].address_count = count;
+	modems[0].cpe_limit = SG_MAX_MODEM_ADDRESSES;
+	assert_non_null(c);
+	if (!live_difference(&g->live, &to_be, &changes, why) ||
+	    !server_change_add(c, 0, &changes, why))
+		fail_msg("%s", why);
+	for (; !server_change_round(c); steps++)
+		send_to_all();
+	server_change_close(c);
+	return steps;
+}
+
+/* With packets between any two steps of a change: the port leads an address to a group only while the group's own tables
+ * know it. */
+static void addresses_come_and_go_between_packets(void **state) {
+	(void)state;
+	life_bench_open(bench, 2, 2);
+	addresses[0] = bench->file[0].modems[0].addresses[0];
+	for (unsigned a = 1; a < SG_MAX_MODEM_ADDRESSES; a++) {
+		addresses[a] = addresses[0];
+		addresses[a].bytes[2] = 7;
+		addresses[a].bytes[3] = (uint8_t)a;
+	}
+	assert_int_equal(send_to_all(), 1);
+	for (unsigned i = 0; i < 3; i++) {
+		assert_true(change_addresses(SG_MAX_MODEM_ADDRESSES) > 0);
+		assert_int_equal(send_to_all(), SG_MAX_MODEM_ADDRESSES);
+		assert_true(change_addresses(1) > 0);
+		assert_int_equal(send_to_all(), 1);
+	}
 	life_bench_close(bench);
 }
 
 int main(void) {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(differs_and_comes),
+		cmocka_unit_test(comes_differs_and_goes),
 		cmocka_unit_test(what_moves_to_one_that_comes),
-		cmocka_unit_test(several_differ),
-		cmocka_unit_test(differs_and_goes),
 		cmocka_unit_test(what_is_refused_is_named),
 		cmocka_unit_test(arguments_go_before_the_file),
 		cmocka_unit_test(ports_of_its_own),
-		cmocka_unit_test(keys_are_given_back),
-		cmocka_unit_test(a_modem_goes_with_a_queue),
+		cmocka_unit_test(addresses_come_and_go_between_packets),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, fixture_stop);

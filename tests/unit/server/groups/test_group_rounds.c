@@ -21,24 +21,6 @@ static void begin(unsigned groups) {
 	life_bench_pass(bench, MS);
 }
 
-static void all_differs(void **state) {
-	(void)state;
-	begin(2);
-	load_next(3, false);
-	reload("1 service group added");
-	all_is_told_apart();
-	free_next();
-	load_next(3, true);
-	reload("service group 2: 2 modems changed, 1 upstream channel changed");
-	all_is_told_apart();
-	free_next();
-	load_next(1, false);
-	reload("2 service groups removed");
-	all_is_told_apart();
-	free_next();
-	life_bench_close(bench);
-}
-
 /* The first modem's flow, of which all but the first packets have to wait. */
 static void slow_flow(uint64_t rate) {
 	struct service_flow *flow;
@@ -83,8 +65,7 @@ static void a_queue_runs_empty(void **state) {
 	c = &bench->server.groups[0].downstream->upper.counters;
 	assert_int_equal(counters_dropped(c), 0);
 	assert_int_equal(life_bench_totals(bench).down_out, 40);
-	free_next();
-	life_bench_close(bench);
+	close_with_file();
 }
 
 /* But no longer than it may. */
@@ -102,8 +83,7 @@ static void a_queue_does_not_run_empty(void **state) {
 	c = &bench->server.groups[0].downstream->upper.counters;
 	assert_true(c->drops[DROP_SERVICE_FLOW_REMOVED] > 10);
 	assert_int_equal(downstream_held(bench->server.groups[0].downstream), 0);
-	free_next();
-	life_bench_close(bench);
+	close_with_file();
 }
 
 static uint64_t maps_before;
@@ -169,7 +149,6 @@ static void what_was_granted_comes_at_the_end(void **state) {
 
 int main(void) {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(all_differs),
 		cmocka_unit_test(a_queue_runs_empty),
 		cmocka_unit_test(a_queue_does_not_run_empty),
 		cmocka_unit_test(what_was_granted_comes),

@@ -21,13 +21,8 @@ static const struct crypto_provider *provider_of(unsigned g) {
 
 /* Packets of both groups and directions that nobody has worked on yet. */
 static void put_packets(unsigned count) {
-	for (unsigned i = 0; i < count; i++) {
-		for (unsigned g = 0; g < 2; g++) {
-			assert_true(life_bench_down(bench, 0, &next[g], 300, serial));
-			assert_true(life_bench_up(bench, 0, &next[g], serial));
-		}
-		serial++;
-	}
+	for (unsigned g = 0; g < 2; g++)
+		life_bench_traffic(bench, LIFE_SHARED, &next[g], count);
 }
 
 static void keys_are_those_of(unsigned g) {
@@ -44,9 +39,7 @@ static void keys_are_those_of(unsigned g) {
 }
 
 static void run(bool changes, uint64_t digest[2][2]) {
-	life_bench_open(bench, 2, GROUPS);
-	load_next(2, false);
-	serial = 0;
+	open_with_file(2);
 	for (unsigned turn = 0; turn < 8; turn++) {
 		put_packets(5);
 		for (unsigned w = 0; w < bench->server.worker_count; w++)
@@ -67,8 +60,7 @@ static void run(bool changes, uint64_t digest[2][2]) {
 		assert_string_equal(provider_of(g)->name, crypto_own());
 	if (changes) /* all keys are where they are needed */
 		assert_int_equal(crypto_providers_find(&bench->server.crypto, DEVICE)->keys, 0);
-	free_next();
-	life_bench_close(bench);
+	close_with_file();
 }
 
 static void bytes_are_the_same(void **state) {
@@ -80,30 +72,13 @@ static void bytes_are_the_same(void **state) {
 	assert_memory_equal(as_it_is, changed, sizeof(changed));
 }
 
-/* Of the same provider. */
-static void another_device(void **state) {
-	(void)state;
-	life_bench_open(bench, 2, GROUPS);
-	load_next(2, false);
-	wants(0, true);
-	reload("crypto provider changed");
-	next[0].crypto.device = (char *)(uintptr_t)OTHER_DEVICE;
-	reload("crypto provider changed");
-	assert_string_equal(provider_of(0)->name, OTHER_DEVICE);
-	keys_are_those_of(0);
-	free_next();
-	life_bench_close(bench);
-}
-
 /* Its threads work on packets all the time; nothing is lost, and the far ends see the order kept. */
 static void while_workers_run(void **state) {
 	struct life_totals before, after;
 	unsigned turns = 40, packets = 4;
 
 	(void)state;
-	life_bench_open(bench, 2, GROUPS);
-	load_next(2, false);
-	serial = 0;
+	open_with_file(2);
 	before = life_bench_totals(bench);
 	life_bench_launch(bench);
 	for (unsigned turn = 0; turn < turns; turn++) {
@@ -119,96 +94,29 @@ static void while_workers_run(void **state) {
 	assert_int_equal(after.up_dropped, before.up_dropped);
 	assert_int_equal(after.down_out - before.down_out, 2 * turns * packets);
 	assert_int_equal(bench->taken_up[1] + bench->taken_up[2], 2 * turns * packets);
-	free_next();
-	life_bench_close(bench);
+	close_with_file();
 }
 
 /* A provider that there is not, or that cannot do the group's ciphers, changes nothing. */
-static void refused(void **state) {
-	static const struct {
-		const char *device, *line;
-		enum cipher cipher;
-	} all[] = {
-		{"crypto_nobody0",
-		 "service group 2: crypto.device: crypto_nobody0 cannot be opened; the messages of "
-		 "vcmtsd say why; nothing was changed",
-		 CIPHER_AES_128},
-		{"crypto_null0",
-		 "service group 2: crypto.device: crypto_null0 cannot be opened; the messages of "
-		 "vcmtsd say why; nothing was changed",
-		 CIPHER_AES_128},
-	};
+static void refused_devices(void **state) {
+	static const char *const devices[] = {"crypto_nobody0", "crypto_null0"};
+	char expected[RECONFIGURE_LINE];
 
 	(void)state;
-	life_bench_open(bench, 2, GROUPS);
-	load_next(2, false);
-	for (size_t i = 0; i < ARRAY_COUNT(all); i++) {
+	open_with_file(2);
+	for (size_t i = 0; i < ARRAY_COUNT(devices); i++) {
 		wants(1, true);
-		next[1].crypto.device = (char *)(uintptr_t)all[i].device;
-		assert_false(take_file());
-		assert_string_equal(line, all[i].line);
+		next[1].crypto.device = (char *)(uintptr_t)devices[i];
+		snprintf(expected, sizeof(expected),
+			 "service group 2: crypto.device: %s cannot be opened; the messages of "
+			 "vcmtsd say why; nothing was changed",
+			 devices[i]);
+		refused(expected);
 		assert_string_equal(provider_of(1)->name, crypto_own());
 	}
 	wants(1, false);
 	all_is_told_apart();
-	free_next();
-	life_bench_close(bench);
-}
-
-/* Queue pairs for one group and a half. */
-#define SMALL_DEVICE "crypto_openssl7,max_nb_queue_pairs=3"
-
-/* One reload edits modems of two groups, removes a third group and moves both to a device that has queues for one of them
- * only: it is refused, and everything is as it was. The same device is opened anew when the file names it otherwise. */
-static void refused_for_the_second_group(void **state) {
-	const struct served_group *groups;
-	struct group_crypto before[3];
-	unsigned open, priority;
-	uint64_t generation;
-
-	(void)state;
-	life_bench_open(bench, 2, GROUPS);
-	load_next(3, false);
-	reload("1 service group added");
-	groups = bench->server.groups;
-	for (unsigned g = 0; g < 3; g++)
-		before[g] = groups[g].crypto;
-	open = bench->server.crypto.count;
-	generation = bench->server.generation;
-	priority = groups[0].sg->modems[1].service_flows[0].priority;
-	file.group_count = 2;
-	for (unsigned g = 0; g < 2; g++) {
-		next[g].modems[1].service_flows[0].priority++;
-		wants(g, true);
-		next[g].crypto.device = (char *)(uintptr_t)SMALL_DEVICE;
-	}
-	for (unsigned tries = 0; tries < 3; tries++) {
-		assert_false(take_file());
-		assert_non_null(strstr(line,
-				       "service group 2: crypto.provider: crypto_openssl7 has "
-				       "no queue left"));
-		assert_non_null(strstr(line, "; nothing was changed"));
-		assert_int_equal(bench->server.crypto.count, open);
-	}
-	assert_int_equal(bench->server.generation, generation);
-	assert_int_equal(bench->server.group_count, 3);
-	for (unsigned g = 0; g < 3; g++) {
-		assert_true(groups[g].there);
-		assert_memory_equal(&groups[g].crypto, &before[g], sizeof(before[g]));
-		assert_int_equal(groups[g].sg->crypto.provider, CRYPTO_IPSEC_MB);
-		assert_null(groups[g].sg->crypto.device);
-		assert_int_equal(groups[g].sg->modems[1].service_flows[0].priority, priority);
-	}
-	file.group_count = 3;
-	all_is_told_apart();
-	file.group_count = 2;
-	for (unsigned g = 0; g < 2; g++)
-		next[g].crypto.device = (char *)(uintptr_t)"crypto_openssl7,max_nb_queue_pairs=4";
-	reload("service group 2: crypto provider changed; 1 service group removed");
-	all_is_told_apart();
-	file.group_count = 3;
-	free_next();
-	life_bench_close(bench);
+	close_with_file();
 }
 
 /* Modems that come and go, and keys that roll, in the same reload in which the provider changes. */
@@ -231,17 +139,18 @@ static void with_other_modems(void **state) {
 	keys_are_those_of(0);
 	all_is_told_apart();
 	assert_int_equal(crypto_providers_find(&bench->server.crypto, DEVICE)->keys, 2);
-	free_next();
-	life_bench_close(bench);
+	next[2].crypto.device = (char *)(uintptr_t)OTHER_DEVICE; /* of the same provider */
+	reload("crypto provider changed");
+	assert_string_equal(provider_of(2)->name, OTHER_DEVICE);
+	keys_are_those_of(2);
+	close_with_file();
 }
 
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bytes_are_the_same),
-		cmocka_unit_test(another_device),
 		cmocka_unit_test(while_workers_run),
-		cmocka_unit_test(refused),
-		cmocka_unit_test(refused_for_the_second_group),
+		cmocka_unit_test(refused_devices),
 		cmocka_unit_test(with_other_modems),
 	};
 

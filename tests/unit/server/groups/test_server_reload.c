@@ -1,38 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A file of several groups read again while workers run: all of it is taken over, or nothing. This file is
- * the loader of it. */
-#include "test.h"
+/* A file of several groups read again: all of it is applied, or nothing. This file is the loader of it. */
+#include "group_file.h"
 
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "model/load/loader.h"
-#include "server/reconfigure.h"
 #include "server/reload.h"
-#include "server/running.h"
 
-#include "fixture.h"
-#include "groups_bench.h"
-
-#define GROUPS 3
+#define OLD_RATE 1000000000
 #define NEW_RATE 900000000
-
-static const struct groups_threads threads[GROUPS] = {{1, 1, 1}, {1, 2, 1}, {2, 2, 3}};
-
-static struct groups_bench storage, *const bench = &storage;
-static unsigned groups_in_file = GROUPS;
-static void (*edited)(struct service_group *groups); /* since the last time */
-
-static struct server_config loaded;
-
-static void forget(void) {
-	for (size_t g = 0; g < loaded.group_count; g++)
-		service_group_free(&loaded.groups[g]);
-	free(loaded.groups);
-	loaded = (struct server_config){0};
-}
 
 const struct server_config *server_config_load_again(struct kept_groups **kept, const char *path,
 						     const struct server_devices *devices,
@@ -41,132 +18,85 @@ const struct server_config *server_config_load_again(struct kept_groups **kept, 
 	(void)path;
 	(void)devices;
 	(void)errors;
-	forget();
-	loaded.groups = calloc(groups_in_file, sizeof(*loaded.groups));
-	loaded.group_count = groups_in_file;
-	assert_non_null(loaded.groups);
-	for (unsigned g = 0; g < groups_in_file; g++)
-		groups_bench_load(&loaded.groups[g], g + 1, &threads[g % GROUPS]);
-	if (edited != NULL)
-		edited(loaded.groups);
-	return &loaded;
+	return &file;
 }
 
 void server_config_settle(struct kept_groups **kept) {
 	(void)kept;
-	forget();
 }
 
 void server_config_forget(struct kept_groups *kept) {
 	(void)kept;
-	forget();
 }
 
-static void *run(void *worker) {
-	worker_run(worker);
-	return NULL;
-}
-
-static uint64_t rate_of(unsigned group, uint32_t channel) {
-	return bench->server.groups[group].downstream->upper.capacity[channel].rate;
-}
+/* What a file of so many groups differs by from that of the start. */
+struct edit {
+	unsigned groups;
+	uint64_t rate; /* of the first group's channel; 0: as at the start */
+	bool too_much; /* the second group has a difference that takes a new start */
+	bool wrong; /* the scheduler of the second group refuses what no loader lets pass */
+};
 
 /* The answer to a file that was edited, and whether it is in service now. */
-static bool read_again(struct reload *r, void (*edit)(struct service_group *groups)) {
+static bool read_again(struct reload *r, const struct edit *e) {
 	bool good;
 
-	edited = edit;
+	load_next(e->groups, false);
+	if (e->rate != 0)
+		next[0].channels[0].rate = e->rate;
+	if (e->too_much)
+		next[1].max_frame = 1600;
+	if (e->wrong)
+		next[1].channels[1].rate = 1;
 	good = reload_run(r);
 	if (!good)
 		assert_non_null(strstr(r->line, "nothing was changed"));
+	free_next();
 	return good;
 }
 
-static void edit_one(struct service_group *groups) {
-	groups[1].channels[0].rate = NEW_RATE;
-}
+static const struct edit as_it_is = {.groups = 2}, one_rate = {.groups = 2, .rate = NEW_RATE},
+			 too_much = {.groups = 2, .rate = OLD_RATE / 2, .too_much = true},
+			 wrong = {.groups = 2, .rate = OLD_RATE / 3, .wrong = true},
+			 too_many = {.groups = 3}, one_less = {.groups = 1};
 
-static void edit_all(struct service_group *groups) {
-	for (unsigned g = 0; g < GROUPS; g++)
-		groups[g].channels[1].rate = NEW_RATE;
-}
+static const struct {
+	const struct edit *edit;
+	bool good;
+	const char *said;
+	uint64_t rate; /* of the first group's channel, then */
+} files[] = {
+	{&as_it_is, true, "nothing changed", OLD_RATE},
+	{&one_rate, true, "service group 1: 1 channel changed", NEW_RATE},
+	{&too_much, false, "service group 2: max_frame: ", NEW_RATE},
+	{&wrong, false, "service group 2: channel 2: ", NEW_RATE},
+	{&too_many, false, "server.yaml: service group 3: max_groups: ", NEW_RATE},
+	{&one_less, true, "1 service group removed", OLD_RATE},
+};
 
-/* The last group has a difference that takes a new start. */
-static void edit_too_much(struct service_group *groups) {
-	groups[0].channels[0].rate = NEW_RATE;
-	groups[2].max_frame = 1600;
-}
-
-/* The scheduler of the last group refuses what no loader lets pass. */
-static void edit_wrongly(struct service_group *groups) {
-	groups[0].channels[0].rate = NEW_RATE / 2;
-	groups[1].channels[0].rate = NEW_RATE / 3;
-	groups[2].channels[1].rate = 1;
-}
-
-static void edit_modems(struct service_group *groups) {
-	edit_all(groups);
-	groups[2].modems[0].mac[5] = 99;
-}
-
-static void check_reloads(struct reload *r) {
-	const struct served_group *groups = bench->server.groups;
-
-	assert_true(read_again(r, NULL));
-	assert_non_null(strstr(r->line, "nothing changed"));
-	assert_true(read_again(r, edit_one));
-	assert_non_null(strstr(r->line, "service group 2: 1 channel changed"));
-	assert_int_equal(rate_of(0, 0), 1000000000);
-	assert_int_equal(rate_of(1, 0), NEW_RATE);
-	assert_int_equal(groups[1].sg->channels[0].rate, NEW_RATE);
-	assert_true(read_again(r, edit_all)); /* the one before has its own again */
-	assert_non_null(strstr(r->line, "service group 2: 2 channels changed"));
-	assert_int_equal(rate_of(1, 0), 1000000000);
-	assert_false(read_again(r, edit_too_much));
-	assert_non_null(strstr(r->line, "service group 3: max_frame: "));
-	assert_int_equal(rate_of(0, 0), 1000000000);
-	assert_false(read_again(r, edit_wrongly));
-	assert_non_null(strstr(r->line, "service group 3: channel 2: "));
-	for (unsigned g = 0; g < GROUPS; g++) {
-		assert_int_equal(rate_of(g, 0), 1000000000);
-		assert_int_equal(rate_of(g, 1), NEW_RATE);
-	}
-	assert_true(read_again(r, edit_modems));
-	assert_non_null(strstr(r->line, "service group 3: 1 modem added, 1 modem removed"));
+static void begin(struct reload *r) {
+	life_bench_open(bench, 2, 2);
+	reload_open(r, &bench->server, "server.yaml", &(struct server_devices){0});
 }
 
 static void all_or_nothing(void **state) {
-	pthread_t running[GROUPS];
-	uint64_t refused;
+	const struct downstream *first;
+	uint64_t not_done = 0;
 	struct reload r;
 
 	(void)state;
-	groups_bench_config(bench, GROUPS, threads);
-	groups_bench_open(bench);
-	assert_int_equal(bench->server.worker_count, GROUPS);
-	server_start(&bench->server);
-	for (unsigned w = 0; w < GROUPS; w++) {
-		assert_int_equal(pthread_create(&running[w], NULL, run, &bench->server.workers[w]),
-				 0);
+	begin(&r);
+	first = bench->server.groups[0].downstream;
+	for (size_t i = 0; i < ARRAY_COUNT(files); i++) {
+		assert_int_equal(read_again(&r, files[i].edit), files[i].good);
+		if (strstr(r.line, files[i].said) == NULL)
+			fail_msg("found: %s", r.line);
+		assert_int_equal(first->upper.capacity[0].rate, files[i].rate);
+		not_done += !files[i].good;
+		assert_int_equal(bench->server.refused, not_done);
 	}
-	reload_open(&r, &bench->server, "server.yaml", &(struct server_devices){0});
-	check_reloads(&r);
-	groups_in_file = GROUPS + 1; /* more than max_groups */
-	refused = bench->server.refused;
-	assert_false(read_again(&r, edit_one)); /* of what is not done nothing is said */
-	assert_int_equal(bench->server.refused, refused + 1);
-	assert_ptr_equal(strstr(r.line, "service group 4: max_groups: "),
-			 r.line + strlen("server.yaml: "));
-	groups_in_file = GROUPS - 1;
-	assert_true(read_again(&r, NULL));
-	assert_non_null(strstr(r.line, "1 service group removed"));
 	assert_int_equal(bench->server.gone.groups, 1);
-	for (unsigned w = 0; w < GROUPS; w++) {
-		worker_stop(&bench->server.workers[w]);
-		pthread_join(running[w], NULL);
-	}
-	server_halted(&bench->server);
-	groups_bench_close(bench);
+	life_bench_close(bench);
 	reload_free(&r);
 }
 

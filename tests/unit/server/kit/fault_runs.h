@@ -15,7 +15,9 @@
 #include "life_bench.h"
 #include "served_state.h"
 
+#ifndef FAULTS_ABOUT
 #define FAULTS_ABOUT 40 /* calls that are tried of an operation in the short run */
+#endif
 
 enum outcome {
 	OUTCOME_DONE,
@@ -31,6 +33,7 @@ struct operation {
 	void *context;
 	bool keeps_memory; /* the reader of files remembers what it read, also after a refusal */
 	bool reads; /* it changes nothing: the memory in use is the same in each case */
+	bool stays_short; /* in every other case, all allocations behind the call that fails do so, too */
 };
 
 static inline void memory_is(const struct faults_memory *before, const char *what) {
@@ -52,13 +55,14 @@ static inline enum outcome outcome_found(const struct server *s, const char *bef
 
 /* With the call `n` failing. Returns whether there was one. */
 static inline bool one_fault(const struct operation *o, const struct server *s, long n,
-			     const char *after) {
+			     bool stays_short, const char *after) {
 	char *before = served_state(s, true), *now, what[160];
 	struct life_left left = life_left_now();
 	struct faults_memory memory = faults_memory();
 	enum outcome outcome;
 	const char *failed;
 
+	faults_stay_short(stays_short);
 	faults_begin(n);
 	outcome = o->run(o->context);
 	failed = faults_end();
@@ -102,7 +106,7 @@ static inline long every_fault(const struct operation *o, const struct server *s
 	o->undo(o->context);
 	step = faults_step(calls, FAULTS_ABOUT);
 	for (long n = 0; n < calls + step; n += step) {
-		faults += one_fault(o, s, n, after);
+		faults += one_fault(o, s, n, o->stays_short && n / step % 2 == 1, after);
 		if (o->serves != NULL && faults % 8 == 0)
 			o->serves();
 	}

@@ -23,15 +23,22 @@ static long until = -1; /* calls before the one that fails; below 0: none does *
 static long counted;
 static bool counts;
 static const char *failed;
+static bool stays_short;
 
 bool faults_fail(const char *function) {
 	if (!counts)
 		return false;
 	counted++;
+	if (failed != NULL)
+		return stays_short && strstr(function, "alloc") != NULL;
 	if (until < 0 || until-- > 0)
 		return false;
 	failed = function;
 	return true;
+}
+
+void faults_stay_short(bool on) {
+	stays_short = on;
 }
 
 void faults_begin(long n) {

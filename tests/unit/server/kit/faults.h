@@ -14,6 +14,9 @@ bool faults_fail(const char *function);
 /* From now on calls count, and the one of number `n` (from 0 on) fails once; below 0: none does. */
 void faults_begin(long n);
 
+/* Whether all allocations behind the call that fails do so, too; not at first. */
+void faults_stay_short(bool on);
+
 /* Calls count no more. Returns the name of the function that failed; NULL: none has. */
 const char *faults_end(void);
 

@@ -19,7 +19,6 @@ static struct life_bench storage, *const bench = &storage;
 static struct service_group next[GROUPS];
 static struct server_config file = {.groups = next};
 static char line[RECONFIGURE_LINE];
-static uint32_t serial;
 
 /* The groups 1, 2, .., of which the first two have others of what tells their packets, or do not. */
 static inline void load_next(unsigned count, bool others) {
@@ -47,32 +46,47 @@ static inline void free_next(void) {
 /* All traffic of the groups of the file comes through, and none is taken for another one's. */
 static inline void all_is_told_apart(void) {
 	struct life_totals before = life_bench_totals(bench), after;
-	uint64_t up[LIFE_IDS], packets = 0;
+	uint64_t up[LIFE_IDS];
 
 	memcpy(up, bench->taken_up, sizeof(up));
 	for (unsigned g = 0; g < file.group_count; g++) {
-		for (unsigned i = 0; i < 4; i++, packets++) {
-			assert_true(life_bench_down(bench, 0, &next[g], 200, serial));
-			assert_true(life_bench_up(bench, 0, &next[g], serial++));
-		}
+		life_bench_traffic(bench, LIFE_SHARED, &next[g], 4);
 		life_bench_pass(bench, 2 * MS);
 	}
 	after = life_bench_totals(bench);
 	assert_int_equal(after.port_dropped, before.port_dropped);
 	assert_int_equal(after.down_dropped, before.down_dropped);
 	assert_int_equal(after.up_dropped, before.up_dropped);
-	assert_int_equal(after.down_out, before.down_out + packets);
+	assert_int_equal(after.down_out, before.down_out + 4 * file.group_count);
 	for (unsigned g = 0; g < file.group_count; g++)
 		assert_int_equal(bench->taken_up[next[g].id], up[next[g].id] + 4);
 }
 
+static inline bool take_file(void) {
+	return server_reconfigure(&bench->server, &file, line);
+}
+
 static inline void reload(const char *expected) {
-	if (!server_reconfigure(&bench->server, &file, line))
+	if (!take_file())
 		fail_msg("refused: %s", line);
 	if (strstr(line, expected) == NULL)
 		fail_msg("found: %s", line);
 }
 
-static inline bool take_file(void) {
-	return server_reconfigure(&bench->server, &file, line);
+static inline void refused(const char *expected) {
+	if (take_file())
+		fail_msg("accepted, and not: %s", expected);
+	if (strstr(line, expected) == NULL)
+		fail_msg("found: %s", line);
+}
+
+/* A server with so many groups of the start, and a file of as many. */
+static inline void open_with_file(unsigned groups) {
+	life_bench_open(bench, groups, GROUPS);
+	load_next(groups, false);
+}
+
+static inline void close_with_file(void) {
+	free_next();
+	life_bench_close(bench);
 }

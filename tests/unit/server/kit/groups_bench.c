@@ -90,6 +90,8 @@ int groups_bench_try(struct groups_bench *b) {
 	for (unsigned g = 0; g < b->config.group_count; g++) {
 		pair_open(b, g, DEVICE_NETWORK, b->server.pools.packets, &b->network[g]);
 		pair_open(b, g, DEVICE_RPHY, b->server.pools.uepi, &b->rphy[g]);
+		if (b->with_control)
+			pair_open(b, g, DEVICE_CONTROL, b->server.pools.packets, &b->control[g]);
 	}
 	return server_serve(&b->server);
 }
@@ -102,6 +104,8 @@ void groups_bench_free(struct groups_bench *b) {
 	for (unsigned g = 0; g < b->config.group_count; g++) {
 		port_close(b->network[g]);
 		port_close(b->rphy[g]);
+		if (b->with_control)
+			port_close(b->control[g]);
 	}
 	server_free(&b->server);
 	for (unsigned g = 0; g < b->config.group_count; g++)
@@ -132,32 +136,31 @@ void groups_bench_down(struct groups_bench *b, unsigned group, unsigned modem, u
 	assert_int_equal(rte_eth_tx_burst(b->network[group], 0, &m, 1), 1);
 }
 
-static void put_burst(struct groups_bench *b, unsigned group, const struct uepi_burst *burst) {
+static void put_burst(struct groups_bench *b, unsigned group, struct uepi_burst burst) {
 	uint8_t packet[UEPI_BURST_MAX];
-	size_t bytes = uepi_burst_write(&b->groups[group], burst, packet);
-	struct rte_mbuf *m = fixture_packet(b->server.pools.uepi, packet, bytes);
+	struct rte_mbuf *m;
+	size_t bytes;
 
+	burst.session = SESSION;
+	burst.sequence = b->sequences[group]++;
+	burst.sid = 5;
+	bytes = uepi_burst_write(&b->groups[group], &burst, packet);
+	m = fixture_packet(b->server.pools.uepi, packet, bytes);
 	assert_int_equal(rte_eth_tx_burst(b->rphy[group], 0, &m, 1), 1);
 }
 
 void groups_bench_up(struct groups_bench *b, unsigned group, uint32_t serial, size_t size) {
 	put_burst(b, group,
-		  &(struct uepi_burst){.session = SESSION,
-				       .sequence = b->sequences[group]++,
-				       .sid = 5,
-				       .kind = DOCSIS_KIND_PACKET,
-				       .size = size,
-				       .serial = serial});
+		  (struct uepi_burst){.kind = DOCSIS_KIND_PACKET, .size = size, .serial = serial});
 }
 
 void groups_bench_up_open(struct groups_bench *b, unsigned group) {
 	put_burst(b, group,
-		  &(struct uepi_burst){.session = SESSION,
-				       .sequence = b->sequences[group]++,
-				       .sid = 5,
-				       .kind = DOCSIS_KIND_PACKET,
-				       .size = 100,
-				       .open = true});
+		  (struct uepi_burst){.kind = DOCSIS_KIND_PACKET, .size = 100, .open = true});
+}
+
+void groups_bench_message(struct groups_bench *b, unsigned group) {
+	put_burst(b, group, (struct uepi_burst){.kind = DOCSIS_KIND_MANAGEMENT, .size = 46});
 }
 
 static void keep(struct groups_sent *sent, const void *bytes, size_t size) {

@@ -21,7 +21,9 @@ struct groups_bench {
 	struct service_group groups[GROUPS_BENCH_MAX];
 	struct server_config config;
 	struct server server;
-	uint16_t network[GROUPS_BENCH_MAX], rphy[GROUPS_BENCH_MAX]; /* the test's ends */
+	bool with_control; /* the groups have control ports, too */
+	/* The test's ends. */
+	uint16_t network[GROUPS_BENCH_MAX], rphy[GROUPS_BENCH_MAX], control[GROUPS_BENCH_MAX];
 	uint16_t sequences[GROUPS_BENCH_MAX]; /* of the next burst */
 	uint64_t now;
 	/* All that left a group's ports, each frame behind its size and time. */
@@ -57,6 +59,9 @@ void groups_bench_up(struct groups_bench *b, unsigned group, uint32_t serial, si
 
 /* The first packet of a burst whose end does not come. */
 void groups_bench_up_open(struct groups_bench *b, unsigned group);
+
+/* A management message from modem 0. */
+void groups_bench_message(struct groups_bench *b, unsigned group);
 
 /* The workers have rounds at the present time until nothing moves; what leaves is kept. */
 void groups_bench_settle(struct groups_bench *b);

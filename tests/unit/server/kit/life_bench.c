@@ -76,16 +76,11 @@ void life_bench_load(struct service_group *sg, unsigned id, unsigned pair, unsig
 		life_card->edit(sg);
 }
 
-void life_bench_open(struct life_bench *b, unsigned count, unsigned most) {
+void life_bench_serve(struct life_bench *b, unsigned memory_mb) {
 	static bool running;
 
-	memset(b, 0, sizeof(*b));
-	life_bench_load(&b->file[0], 1, LIFE_SHARED, 0, 1, 2);
-	life_bench_load(&b->file[1], 2, LIFE_SHARED, 2, 1, 0);
-	b->config =
-		(struct server_config){.groups = b->file, .group_count = count, .max_groups = most};
 	if (!running)
-		fixture_eal(256);
+		fixture_eal(memory_mb);
 	running = true;
 	b->pool = fixture_pool("life", POOL, FIXTURE_ROOM);
 	life_ports_open(b);
@@ -98,6 +93,15 @@ void life_bench_open(struct life_bench *b, unsigned count, unsigned most) {
 	assert_int_equal(server_ports_start(&b->server.ports), 0);
 	server_steering_start(&b->server);
 	assert_int_equal(b->server.worker_count, LIFE_WORKERS);
+}
+
+void life_bench_open(struct life_bench *b, unsigned count, unsigned most) {
+	memset(b, 0, sizeof(*b));
+	life_bench_load(&b->file[0], 1, LIFE_SHARED, 0, 1, 2);
+	life_bench_load(&b->file[1], 2, LIFE_SHARED, 2, 1, 0);
+	b->config =
+		(struct server_config){.groups = b->file, .group_count = count, .max_groups = most};
+	life_bench_serve(b, 256);
 }
 
 void life_bench_close(struct life_bench *b) {
@@ -128,6 +132,18 @@ unsigned life_bench_add(struct life_bench *b, const struct service_group *sg) {
 	return group;
 }
 
+void life_bench_remove(struct life_bench *b, unsigned group, unsigned limit_ms) {
+	char why[LIVE_LINE] = "";
+
+	if (!server_group_remove(&b->server, group, limit_ms, why))
+		fail_msg("%s", why);
+}
+
+void life_bench_comes_again(struct life_bench *b, unsigned id) {
+	memset(b->depi_seen[id], 0, sizeof(b->depi_seen[id]));
+	b->sequences[id] = 0;
+}
+
 static bool wire_takes(const struct life_bench *b, uint16_t port, struct rte_mbuf *m) {
 	if (life_card != NULL && (port == b->network[0] || port == b->rphy[0]))
 		return life_card->put(port, m);
@@ -146,7 +162,6 @@ static bool put(const struct life_bench *b, uint16_t port, struct rte_mbuf *m, u
 bool life_bench_down(struct life_bench *b, unsigned pair, const struct service_group *sg,
 		     size_t size, uint32_t serial) {
 	uint8_t frame[PACKET_MAX];
-
 	struct rte_mbuf *m;
 
 	size = packet_for(&sg->modems[serial % 2], 0, frame, size, serial);
@@ -158,14 +173,15 @@ bool life_bench_down(struct life_bench *b, unsigned pair, const struct service_g
 	return put(b, b->network[pair], m, &b->sent_down);
 }
 
-bool life_bench_up(struct life_bench *b, unsigned pair, const struct service_group *sg,
-		   uint32_t serial) {
+static bool put_burst(struct life_bench *b, unsigned pair, const struct service_group *sg,
+		      uint32_t serial, bool open) {
 	struct uepi_burst burst = {.session = sg->upstream_channels[0].session,
 				   .sequence = b->sequences[sg->id]++,
 				   .sid = 5,
 				   .kind = DOCSIS_KIND_PACKET,
 				   .size = BURST,
-				   .serial = sg->id << 24 | serial};
+				   .serial = sg->id << 24 | serial,
+				   .open = open};
 	uint8_t packet[UEPI_BURST_MAX];
 	size_t bytes = uepi_burst_write(sg, &burst, packet);
 	struct rte_mbuf *m;
@@ -180,19 +196,21 @@ bool life_bench_up(struct life_bench *b, unsigned pair, const struct service_gro
 	return false;
 }
 
-void life_bench_up_open(struct life_bench *b) {
-	const struct service_group *sg = &b->file[0];
-	const struct uepi_burst burst = {.session = sg->upstream_channels[0].session,
-					 .sequence = b->sequences[1]++,
-					 .sid = 5,
-					 .kind = DOCSIS_KIND_PACKET,
-					 .size = BURST,
-					 .serial = 1 << 24,
-					 .open = true};
-	uint8_t packet[UEPI_BURST_MAX];
-	size_t bytes = uepi_burst_write(sg, &burst, packet);
+bool life_bench_up(struct life_bench *b, unsigned pair, const struct service_group *sg,
+		   uint32_t serial) {
+	return put_burst(b, pair, sg, serial, false);
+}
 
-	assert_true(put(b, b->rphy[0], fixture_packet(b->pool, packet, bytes), &b->sent_up));
+void life_bench_up_open(struct life_bench *b) {
+	assert_true(put_burst(b, LIFE_SHARED, &b->file[0], 0, true));
+}
+
+void life_bench_traffic(struct life_bench *b, unsigned pair, const struct service_group *sg,
+			unsigned n) {
+	for (unsigned i = 0; i < n; i++, b->serial++) {
+		assert_true(life_bench_down(b, pair, sg, 300, b->serial));
+		assert_true(life_bench_up(b, pair, sg, b->serial));
+	}
 }
 
 static void digest(uint64_t *sum, const uint8_t *bytes, size_t size) {
@@ -323,6 +341,17 @@ void life_bench_halt(struct life_bench *b) {
 		worker_remove(&b->server.workers[w], &polite_lists[w]);
 	for (unsigned w = 0; w < LIFE_WORKERS; w++)
 		b->now = RTE_MAX(b->now, b->server.workers[w].clock.now);
+}
+
+struct counters life_bench_down_of(const struct life_bench *b, unsigned group) {
+	struct counters c;
+
+	downstream_counters(b->server.groups[group].downstream, &c);
+	return c;
+}
+
+const struct counters *life_bench_up_of(const struct life_bench *b, unsigned group) {
+	return &b->server.groups[group].upstream->counters;
 }
 
 struct life_totals life_bench_totals(const struct life_bench *b) {

@@ -27,6 +27,7 @@ struct life_bench {
 	uint16_t network[LIFE_PAIRS], rphy[LIFE_PAIRS]; /* the far ends */
 	uint16_t sequences[LIFE_IDS]; /* of the next burst */
 	uint64_t now;
+	uint32_t serial; /* of the next packets of life_bench_traffic() */
 	pthread_t threads[LIFE_WORKERS];
 	uint64_t rounds[LIFE_WORKERS]; /* of the threads, atomic */
 	/* Of the far ends: */
@@ -57,6 +58,9 @@ void life_bench_load(struct service_group *sg, unsigned id, unsigned pair, unsig
 /* The server with groups 1 and 2 (both, where `count` is 2) on the shared pair, and room for `most`. */
 void life_bench_open(struct life_bench *b, unsigned count, unsigned most);
 
+/* The same with a configuration of the caller's in `b->config`; EAL gets the memory the first time. */
+void life_bench_serve(struct life_bench *b, unsigned memory_mb);
+
 /* Fails where something is not accounted for, or a buffer has not come back. */
 void life_bench_close(struct life_bench *b);
 
@@ -66,11 +70,21 @@ void life_bench_plug(unsigned pair);
 /* Adds a group; it must succeed. Returns its number. */
 unsigned life_bench_add(struct life_bench *b, const struct service_group *sg);
 
+/* Removes a group; it must succeed. What is waited for, and no longer than that, is what it still has. */
+void life_bench_remove(struct life_bench *b, unsigned group, unsigned limit_ms);
+
+/* The group of this id comes again: its sequence numbers begin again, in both directions. */
+void life_bench_comes_again(struct life_bench *b, unsigned id);
+
 /* A packet to the group's modem; a burst from it. Return whether the port took it. */
 bool life_bench_down(struct life_bench *b, unsigned pair, const struct service_group *sg,
 		     size_t size, uint32_t serial);
 bool life_bench_up(struct life_bench *b, unsigned pair, const struct service_group *sg,
 		   uint32_t serial);
+
+/* So many packets of the group in each direction, which the ports take. */
+void life_bench_traffic(struct life_bench *b, unsigned pair, const struct service_group *sg,
+			unsigned n);
 
 /* A burst to the first group whose end does not come. */
 void life_bench_up_open(struct life_bench *b);
@@ -86,6 +100,9 @@ void life_bench_settle(struct life_bench *b, uint64_t ns);
 /* The workers as threads, and their end. */
 void life_bench_launch(struct life_bench *b);
 void life_bench_halt(struct life_bench *b);
+
+struct counters life_bench_down_of(const struct life_bench *b, unsigned group);
+const struct counters *life_bench_up_of(const struct life_bench *b, unsigned group);
 
 /* What all groups ever received and transmitted, and what shared ports dropped. */
 struct life_totals {

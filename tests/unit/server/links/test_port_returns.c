@@ -60,18 +60,11 @@ static void network_goes(unsigned group) {
 	links_follow(&links, now += LINKS_LOOK_NS);
 }
 
-static void removed(unsigned group) {
-	char why[LIVE_LINE] = "";
-
-	if (!server_group_remove(&bench->server, group, 0, why))
-		fail_msg("%s", why);
-}
-
 /* The network port goes; then groups 1 and 2, which come with it again, while the third one stays. */
 static void network_returns(void) {
 	network_goes(0);
-	removed(0);
-	removed(1);
+	life_bench_remove(bench, 0, 0);
+	life_bench_remove(bench, 1, 0);
 	life_bench_plug(LIFE_SHARED);
 	for (unsigned g = 0; g < 2; g++)
 		assert_int_equal(life_bench_add(bench, &bench->file[g]), g);

@@ -17,14 +17,12 @@
 #include "life_bench.h"
 
 #define MS 1000000ull
-#define SECOND (1000 * MS)
 #define OWN 1 /* pair of the group that has ports of its own */
 
 static struct life_bench storage, *const bench = &storage;
 static struct service_group third; /* on the ports of its own */
 static struct links links;
 static uint64_t now; /* of the one who looks at links */
-static uint32_t serial;
 
 static bool removed; /* what drivers say of all devices that are asked */
 int __wrap_rte_eth_dev_is_removed(uint16_t id);
@@ -54,7 +52,6 @@ void __wrap_server_port_give_back(struct server_port *port) {
 /* Groups 1 and 2 on the shared ports, 3 on ports of its own. */
 static void open_three(void) {
 	removed = false;
-	serial = 0;
 	life_bench_open(bench, 2, 3);
 	life_bench_load(&third, 3, OWN, 1, 2, 0);
 	life_bench_plug(OWN);
@@ -71,30 +68,29 @@ static const struct server_port *port_of(unsigned group, enum device_role role) 
 	return server_port_of(&bench->server.ports, group, role);
 }
 
-static struct counters down_of(unsigned group) {
-	struct counters c;
-
-	downstream_counters(bench->server.groups[group].downstream, &c);
-	return c;
+static const struct service_group *group_of(unsigned group) {
+	return group == 2 ? &third : &bench->file[group];
 }
 
-static const struct counters *up_of(unsigned group) {
-	return &bench->server.groups[group].upstream->counters;
+static unsigned pair_of(unsigned group) {
+	return group == 2 ? OWN : LIFE_SHARED;
 }
 
 /* Of a group, in both directions; and time in which it goes through. */
-static void traffic(const struct service_group *sg, unsigned pair, unsigned n) {
-	for (unsigned i = 0; i < n; i++, serial++) {
-		assert_true(life_bench_down(bench, pair, sg, 300, serial));
-		assert_true(life_bench_up(bench, pair, sg, serial));
-	}
+static void traffic(unsigned group, unsigned n) {
+	life_bench_traffic(bench, pair_of(group), group_of(group), n);
 	life_bench_pass(bench, 5 * MS);
 }
 
 static void traffic_of_all(unsigned n) {
-	traffic(&bench->file[0], LIFE_SHARED, n);
-	traffic(&bench->file[1], LIFE_SHARED, n);
-	traffic(&third, OWN, n);
+	for (unsigned g = 0; g < 3; g++)
+		traffic(g, n);
+}
+
+/* How many packets went through in each direction. */
+static void check_sent(unsigned group, uint64_t down, uint64_t up) {
+	assert_int_equal(life_bench_down_of(bench, group).values[COUNTER_TRANSMITTED], down);
+	assert_int_equal(life_bench_up_of(bench, group)->values[COUNTER_TRANSMITTED], up);
 }
 
 /* As the kernel does by DPDK's thread for interrupts. The function is experimental in DPDK 22.11. */
@@ -135,76 +131,67 @@ static void check_given_back(unsigned group, enum device_role role) {
 		assert_ptr_equal(s->groups[group].upstream->r.rphy.ring, s->nothing);
 }
 
-/* Nothing more comes from it, what leaves by it is counted, and all else is as it was. */
-static void a_device_that_is_wanted_back(unsigned group, unsigned pair,
-					 const struct service_group *sg, unsigned others) {
-	uint16_t id;
+/* Nothing more comes from it, what leaves by it is counted, and all else is as it was: of a group on shared ports, and of one
+ * whose ports are its own. */
+static void a_network_port_is_wanted_back(void **state) {
+	(void)state;
+	for (unsigned group = 0; group <= 2; group += 2) {
+		unsigned other = group == 0 ? 2 : 1;
+		uint16_t id;
 
-	open_three();
-	id = port_of(group, DEVICE_NETWORK)->id;
-	traffic_of_all(4);
-	want_back(group, DEVICE_NETWORK);
-	assert_true(rte_eth_dev_is_valid_port(id));
-	links_follow(&links, now); /* at once, whenever links were looked at */
-	assert_false(rte_eth_dev_is_valid_port(id));
-	check_given_back(group, DEVICE_NETWORK);
-	check_states(group, "gone", "up");
-	for (unsigned i = 0; i < 3; i++)
-		assert_true(life_bench_up(bench, pair, sg, serial++));
-	life_bench_pass(bench, 5 * MS);
-	assert_int_equal(up_of(group)->drops[DROP_PORT_GONE], 3);
-	assert_int_equal(up_of(group)->values[COUNTER_TRANSMITTED], 4);
-	assert_int_equal(down_of(group).values[COUNTER_TRANSMITTED], 4);
-	traffic(others == 2 ? &third : &bench->file[others], others == 2 ? OWN : LIFE_SHARED, 5);
-	assert_int_equal(up_of(others)->values[COUNTER_TRANSMITTED], 9);
-	assert_int_equal(down_of(others).values[COUNTER_TRANSMITTED], 9);
-	assert_int_equal(server_ports_of_group(&bench->server.ports, others), SERVER_PORT_UP);
-	assert_int_equal(server_ports_of_group(&bench->server.ports, group), SERVER_PORT_GONE);
-	close_three();
+		open_three();
+		id = port_of(group, DEVICE_NETWORK)->id;
+		traffic_of_all(4);
+		want_back(group, DEVICE_NETWORK);
+		assert_true(rte_eth_dev_is_valid_port(id));
+		links_follow(&links, now); /* at once, whenever links were looked at */
+		assert_false(rte_eth_dev_is_valid_port(id));
+		check_given_back(group, DEVICE_NETWORK);
+		check_states(group, "gone", "up");
+		for (unsigned i = 0; i < 3; i++)
+			assert_true(life_bench_up(bench, pair_of(group), group_of(group),
+						  bench->serial++));
+		life_bench_pass(bench, 5 * MS);
+		assert_int_equal(life_bench_up_of(bench, group)->drops[DROP_PORT_GONE], 3);
+		check_sent(group, 4, 4);
+		traffic(other, 5);
+		check_sent(other, 9, 9);
+		assert_int_equal(server_ports_of_group(&bench->server.ports, other),
+				 SERVER_PORT_UP);
+		assert_int_equal(server_ports_of_group(&bench->server.ports, group),
+				 SERVER_PORT_GONE);
+		close_three();
+	}
 }
 
-static void a_shared_network_port_is_wanted_back(void **state) {
-	(void)state;
-	a_device_that_is_wanted_back(0, LIFE_SHARED, &bench->file[0], 2);
-}
-
-static void a_network_port_of_one_is_wanted_back(void **state) {
-	(void)state;
-	a_device_that_is_wanted_back(2, OWN, &third, 1);
+static void send_down(unsigned group, unsigned n) {
+	for (unsigned i = 0; i < n; i++)
+		assert_true(life_bench_down(bench, pair_of(group), group_of(group), 300,
+					    bench->serial++));
 }
 
 /* Packets on their way out when it happens, and those behind them; the upstream of the group ends with it. */
-static void an_rphy_port_goes(unsigned group, unsigned pair, const struct service_group *sg) {
-	struct counters before, after;
-
-	open_three();
-	traffic_of_all(4);
-	before = down_of(group);
-	for (unsigned i = 0; i < 6; i++) /* more than a round takes out */
-		assert_true(life_bench_down(bench, pair, sg, 300, serial++));
-	worker_round(&bench->server.workers[sg == &third ? 1 : 0]);
-	want_back(group, DEVICE_RPHY);
-	look();
-	check_given_back(group, DEVICE_RPHY);
-	for (unsigned i = 0; i < 4; i++)
-		assert_true(life_bench_down(bench, pair, sg, 300, serial++));
-	life_bench_pass(bench, 5 * MS);
-	after = down_of(group);
-	assert_int_equal(after.values[COUNTER_RECEIVED], before.values[COUNTER_RECEIVED] + 10);
-	assert_int_equal(after.values[COUNTER_TRANSMITTED], before.values[COUNTER_TRANSMITTED]);
-	assert_int_equal(after.drops[DROP_PORT_GONE], 10);
-	assert_int_equal(up_of(group)->values[COUNTER_RECEIVED], 4);
-	close_three();
-}
-
-static void a_shared_rphy_port_goes(void **state) {
+static void an_rphy_port_goes(void **state) {
 	(void)state;
-	an_rphy_port_goes(0, LIFE_SHARED, &bench->file[0]);
-}
+	for (unsigned group = 0; group <= 2; group += 2) {
+		struct counters after;
 
-static void an_rphy_port_of_one_goes(void **state) {
-	(void)state;
-	an_rphy_port_goes(2, OWN, &third);
+		open_three();
+		traffic_of_all(4);
+		send_down(group, 6); /* more than a round takes out */
+		worker_round(&bench->server.workers[group == 2 ? 1 : 0]);
+		want_back(group, DEVICE_RPHY);
+		look();
+		check_given_back(group, DEVICE_RPHY);
+		send_down(group, 4);
+		life_bench_pass(bench, 5 * MS);
+		after = life_bench_down_of(bench, group);
+		assert_int_equal(after.values[COUNTER_RECEIVED], 14);
+		assert_int_equal(after.values[COUNTER_TRANSMITTED], 4);
+		assert_int_equal(after.drops[DROP_PORT_GONE], 10);
+		assert_int_equal(life_bench_up_of(bench, group)->values[COUNTER_RECEIVED], 4);
+		close_three();
+	}
 }
 
 /* Which a driver finds when it is asked, once a second. */
@@ -219,8 +206,8 @@ static void a_device_that_its_driver_misses(void **state) {
 	check_states(1, "gone", "up");
 	check_states(2, "up", "up");
 	removed = false;
-	traffic(&third, OWN, 3);
-	assert_int_equal(up_of(2)->values[COUNTER_TRANSMITTED], 3);
+	traffic(2, 3);
+	check_sent(2, 3, 3);
 	close_three();
 }
 
@@ -234,73 +221,59 @@ static void a_device_that_is_unplugged(void **state) {
 	assert_int_equal(rte_eal_hotplug_remove("vdev", name), 0);
 	links_follow(&links, now += LINKS_ASK_NS);
 	check_states(2, "up", "gone");
-	traffic(&bench->file[0], LIFE_SHARED, 3);
-	assert_int_equal(down_of(0).values[COUNTER_TRANSMITTED], 3);
+	traffic(0, 3);
+	check_sent(0, 3, 3);
 	close_three();
 }
 
 /* What cannot be sent ends, so that nothing else waits for it; and when the link is back all goes on. */
-static void a_link_that_goes_and_comes(unsigned group, unsigned pair,
-				       const struct service_group *sg) {
-	open_three();
-	traffic_of_all(2);
-	link_set(group, DEVICE_NETWORK, false);
-	link_set(group, DEVICE_RPHY, false);
-	links_follow(&links, now + LINKS_LOOK_NS - 1);
-	check_states(group, "up", "up");
-	look();
-	check_states(group, "down", "down");
-	assert_int_equal(server_ports_of_group(&bench->server.ports, group), SERVER_PORT_DOWN);
-	traffic(sg, pair, 5);
-	assert_int_equal(down_of(group).drops[DROP_LINK_DOWN], 5);
-	assert_int_equal(up_of(group)->drops[DROP_LINK_DOWN], 5);
-	assert_int_equal(server_held(&bench->server), 0);
-	link_set(group, DEVICE_NETWORK, true);
-	link_set(group, DEVICE_RPHY, true);
-	look();
-	check_states(group, "up", "up");
-	memset(bench->depi_seen, 0, sizeof(bench->depi_seen)); /* frames are missing */
-	traffic(sg, pair, 3);
-	assert_int_equal(down_of(group).values[COUNTER_TRANSMITTED], 5);
-	assert_int_equal(up_of(group)->values[COUNTER_TRANSMITTED], 5);
-	close_three();
-}
-
-static void the_link_of_a_shared_port(void **state) {
+static void a_link_goes_and_comes(void **state) {
 	(void)state;
-	a_link_that_goes_and_comes(1, LIFE_SHARED, &bench->file[1]);
+	for (unsigned group = 1; group <= 2; group++) {
+		open_three();
+		traffic_of_all(2);
+		link_set(group, DEVICE_NETWORK, false);
+		link_set(group, DEVICE_RPHY, false);
+		links_follow(&links, now + LINKS_LOOK_NS - 1);
+		check_states(group, "up", "up");
+		look();
+		check_states(group, "down", "down");
+		assert_int_equal(server_ports_of_group(&bench->server.ports, group),
+				 SERVER_PORT_DOWN);
+		traffic(group, 5);
+		assert_int_equal(life_bench_down_of(bench, group).drops[DROP_LINK_DOWN], 5);
+		assert_int_equal(life_bench_up_of(bench, group)->drops[DROP_LINK_DOWN], 5);
+		assert_int_equal(server_held(&bench->server), 0);
+		link_set(group, DEVICE_NETWORK, true);
+		link_set(group, DEVICE_RPHY, true);
+		look();
+		check_states(group, "up", "up");
+		memset(bench->depi_seen, 0, sizeof(bench->depi_seen)); /* frames are missing */
+		traffic(group, 3);
+		check_sent(group, 5, 5);
+		close_three();
+	}
 }
 
-static void the_link_of_one_s_own_port(void **state) {
+/* What never had a link is sent to, so that a driver that does not know its link loses nothing; and so is what waits for its
+ * other end. */
+static void what_is_sent_to_without_a_link(void **state) {
 	(void)state;
-	a_link_that_goes_and_comes(2, OWN, &third);
-}
+	for (unsigned waits = 0; waits < 2; waits++) {
+		struct server_port *port;
 
-/* So that a driver that does not know its link loses nothing, nor one whose other end is to come. */
-static void what_is_sent_to_without_a_link(bool waits) {
-	struct server_port *port;
-
-	open_three();
-	port = &bench->server.ports.list[bench->server.ports.of[2][DEVICE_NETWORK]];
-	port->had_link = waits;
-	port->waits = waits;
-	link_set(2, DEVICE_NETWORK, false);
-	look();
-	check_states(2, "down", "up");
-	traffic(&third, OWN, 3);
-	assert_int_equal(up_of(2)->values[COUNTER_TRANSMITTED], 3);
-	assert_int_equal(server_ports_of_group(&bench->server.ports, 2), SERVER_PORT_UP);
-	close_three();
-}
-
-static void what_never_had_a_link_is_sent_to(void **state) {
-	(void)state;
-	what_is_sent_to_without_a_link(false);
-}
-
-static void what_waits_for_its_other_end_is_sent_to(void **state) {
-	(void)state;
-	what_is_sent_to_without_a_link(true);
+		open_three();
+		port = &bench->server.ports.list[bench->server.ports.of[2][DEVICE_NETWORK]];
+		port->had_link = waits;
+		port->waits = waits;
+		link_set(2, DEVICE_NETWORK, false);
+		look();
+		check_states(2, "down", "up");
+		traffic(2, 3);
+		check_sent(2, 3, 3);
+		assert_int_equal(server_ports_of_group(&bench->server.ports, 2), SERVER_PORT_UP);
+		close_three();
+	}
 }
 
 /* A group without a port rests, moves and goes as any other. When the device is there again, the group can come. */
@@ -317,38 +290,39 @@ static void groups_of_a_port_that_is_gone(void **state) {
 	server_group_resume(&bench->server, 2);
 	assert_int_equal(server_move_group(&bench->server, 2, PART_UPPER, 0), 0);
 	life_bench_pass(bench, 5 * MS);
-	assert_true(server_group_remove(&bench->server, 2, 0, why));
+	life_bench_remove(bench, 2, 0);
 	life_bench_plug(OWN);
 	assert_int_equal(life_bench_add(bench, &third), 2);
-	memset(bench->depi_seen, 0, sizeof(bench->depi_seen));
-	bench->sequences[third.id] = 0;
+	life_bench_comes_again(bench, third.id);
 	look();
 	check_states(2, "up", "up");
-	traffic(&third, OWN, 3);
-	assert_int_equal(up_of(2)->values[COUNTER_TRANSMITTED], 3);
-	assert_int_equal(down_of(2).values[COUNTER_TRANSMITTED], 3);
+	traffic(2, 3);
+	check_sent(2, 3, 3);
 	want_back(2, DEVICE_RPHY); /* once more */
 	look();
-	assert_true(server_group_remove(&bench->server, 2, 0, why));
+	life_bench_remove(bench, 2, 0);
 	assert_false(server_group_add(&bench->server, &third, &group, why));
 	assert_string_equal(why, "service group 3: ports: a device cannot be opened");
-	traffic(&bench->file[1], LIFE_SHARED, 3);
-	assert_int_equal(up_of(1)->values[COUNTER_TRANSMITTED], 5);
+	traffic(1, 3);
+	check_sent(1, 5, 5);
 	close_three();
 }
 
 /* Sends for the groups, and waits until all of it has come through. */
 static void pump(unsigned n, bool shared) {
-	uint64_t up = bench->taken_up[3] + n, down = down_of(0).values[COUNTER_RECEIVED] + n;
+	uint64_t up = bench->taken_up[3] + n,
+		 down = life_bench_down_of(bench, 0).values[COUNTER_RECEIVED] + n;
 
-	for (unsigned i = 0; i < n; i++, serial++) {
-		while (!life_bench_up(bench, OWN, &third, serial))
+	for (unsigned i = 0; i < n; i++, bench->serial++) {
+		while (!life_bench_up(bench, OWN, &third, bench->serial))
 			life_bench_take(bench);
-		while (shared && !life_bench_down(bench, LIFE_SHARED, &bench->file[0], 300, serial))
+		while (shared &&
+		       !life_bench_down(bench, LIFE_SHARED, &bench->file[0], 300, bench->serial))
 			life_bench_take(bench);
 		look();
 	}
-	while (bench->taken_up[3] < up || (shared && down_of(0).values[COUNTER_RECEIVED] < down)) {
+	while (bench->taken_up[3] < up ||
+	       (shared && life_bench_down_of(bench, 0).values[COUNTER_RECEIVED] < down)) {
 		life_bench_take(bench);
 		look();
 		sched_yield();
@@ -369,24 +343,20 @@ static void workers_that_run(void **state) {
 	check_states(1, "gone", "gone");
 	life_bench_halt(bench);
 	life_bench_pass(bench, 5 * MS);
-	assert_int_equal(up_of(2)->values[COUNTER_TRANSMITTED], 1500);
-	assert_int_equal(down_of(0).values[COUNTER_RECEIVED], 1000);
-	assert_true(down_of(0).drops[DROP_PORT_GONE] > 0);
+	assert_int_equal(life_bench_up_of(bench, 2)->values[COUNTER_TRANSMITTED], 1500);
+	assert_int_equal(life_bench_down_of(bench, 0).values[COUNTER_RECEIVED], 1000);
+	assert_true(life_bench_down_of(bench, 0).drops[DROP_PORT_GONE] > 0);
 	close_three();
 }
 
 int main(void) {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_shared_network_port_is_wanted_back),
-		cmocka_unit_test(a_network_port_of_one_is_wanted_back),
-		cmocka_unit_test(a_shared_rphy_port_goes),
-		cmocka_unit_test(an_rphy_port_of_one_goes),
+		cmocka_unit_test(a_network_port_is_wanted_back),
+		cmocka_unit_test(an_rphy_port_goes),
 		cmocka_unit_test(a_device_that_its_driver_misses),
 		cmocka_unit_test(a_device_that_is_unplugged),
-		cmocka_unit_test(the_link_of_a_shared_port),
-		cmocka_unit_test(the_link_of_one_s_own_port),
-		cmocka_unit_test(what_never_had_a_link_is_sent_to),
-		cmocka_unit_test(what_waits_for_its_other_end_is_sent_to),
+		cmocka_unit_test(a_link_goes_and_comes),
+		cmocka_unit_test(what_is_sent_to_without_a_link),
 		cmocka_unit_test(workers_that_run),
 		/* the last one: DPDK keeps of a device that it did not find */
 		cmocka_unit_test(groups_of_a_port_that_is_gone),

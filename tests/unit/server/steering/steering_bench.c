@@ -24,8 +24,11 @@ static void edit(struct service_group *sg) {
 		sg->network.vlan = 100;
 	if (groups_by == STEERED_OFF && id == 2)
 		sg->network.steering = STEERING_OFF;
-	memcpy(sg->rphy.core_mac,
-	       (const uint8_t[]){2, 0, 0, 0, 1, groups_by == STEERED_BY_MAC ? id : 1}, 6);
+	if (groups_by == STEERED_BY_BOTH && id == 2)
+		sg->upstream_channels[0].session -= 0x100; /* that of group 1 */
+	if (groups_by != STEERED_BY_MAC && (groups_by != STEERED_BY_BOTH || id != 2))
+		id = 1;
+	memcpy(sg->rphy.core_mac, (const uint8_t[]){2, 0, 0, 0, 1, id}, 6);
 }
 
 static const struct life_card card = {flow_card_pair, flow_card_put, flow_card_end, edit};

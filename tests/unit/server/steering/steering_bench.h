@@ -10,6 +10,7 @@ enum steered_by {
 	STEERED_BY_MAC,
 	STEERED_BY_SESSION, /* the network side by MAC */
 	STEERED_IN_VLAN, /* all in one; MAC, session */
+	STEERED_BY_BOTH, /* sessions of the first two repeat, and the third has the MAC address of the first */
 	STEERED_WAYS,
 	STEERED_OFF = STEERED_WAYS, /* by MAC, were it not that one wants none */
 	STEERED_FIRST, /* the network side by MAC, which the first group alone has */

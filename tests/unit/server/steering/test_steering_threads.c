@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Rules come and go while workers run as threads and packets come: none is lost, and none is late. This thread has the
- * traffic, another one is the control thread.
- */
+/* Rules come and go while workers run as threads and packets come: none is lost, and none is late. */
 #include "test.h"
 
 #include <sched.h>
@@ -13,30 +10,13 @@
 #include "sharing/steered.h"
 
 #include "fixture.h"
+#include "life_threads.h"
 #include "steering_bench.h"
 
 #define TURNS 40
-#define WINDOW 48 /* packets on their way: fewer than any ring or queue holds */
-#define DRAIN_MS 20000 /* the longest that is waited for what comes at once */
 
 static struct life_bench storage, *const bench = &storage;
 static struct service_group comes;
-static const char *failed; /* NULL: all went well */
-static bool done;
-
-static void check(bool good, const char *what) {
-	if (!good && failed == NULL)
-		failed = what;
-}
-
-static const struct served_group *first(void) {
-	return &bench->server.groups[0];
-}
-
-static uint64_t down_out(void) {
-	return __atomic_load_n(&first()->downstream->lower.counters.values[COUNTER_TRANSMITTED],
-			       __ATOMIC_RELAXED);
-}
 
 static void rounds(unsigned n) {
 	for (unsigned i = 0; i < n; i++)
@@ -44,82 +24,38 @@ static void rounds(unsigned n) {
 }
 
 /* The rules of a group go and come on both ports; another group comes and goes; parts move. */
-static void *play(void *arg) {
+static void rules_turn(struct life_script *script, unsigned turn) {
 	struct server *s = &bench->server;
 	char why[LIVE_LINE];
 	unsigned group = 0;
 
-	(void)arg;
-	for (unsigned turn = 0; turn < TURNS; turn++) {
-		for (unsigned port = 0; port < 2; port++) {
-			server_steer_nothing(s, port, 0);
-			rounds(turn % 4);
-			server_steer(s, port);
-			rounds(turn % 3);
-		}
-		check(server_move_group(s, 0, PART_UPPER | PART_UPSTREAM, turn % LIFE_WORKERS) == 0,
-		      "a group cannot be moved");
-		check(server_group_add(s, &comes, &group, why), "it cannot be added");
-		rounds(turn % 5);
-		check(server_group_remove(s, group, turn % 2 == 0 ? DRAIN_MS : 0, why),
-		      "it cannot be removed");
+	for (unsigned port = 0; port < 2; port++) {
+		server_steer_nothing(s, port, 0);
+		rounds(turn % 4);
+		server_steer(s, port);
+		rounds(turn % 3);
 	}
-	__atomic_store_n(&done, true, __ATOMIC_RELEASE);
-	return NULL;
+	life_check(script,
+		   server_move_group(s, 0, PART_UPPER | PART_UPSTREAM, turn % LIFE_WORKERS) == 0,
+		   "a group cannot be moved");
+	life_check(script, server_group_add(s, &comes, &group, why), "it cannot be added");
+	rounds(turn % 5);
+	life_check(script, server_group_remove(s, group, turn % 2 == 0 ? LIFE_DRAIN_MS : 0, why),
+		   "it cannot be removed");
 }
 
-static void traffic(uint32_t *sent) {
-	static uint32_t serial;
-
-	if (*sent - down_out() < WINDOW && *sent - bench->taken_up[1] < WINDOW &&
-	    life_bench_down(bench, 0, &bench->file[0], 200, *sent)) {
-		while (!life_bench_up(bench, 0, &bench->file[0], *sent))
-			life_bench_take(bench);
-		(*sent)++;
-	}
-	life_bench_down(bench, 0, &comes, 200, serial);
-	life_bench_up(bench, 0, &comes, serial++);
-	life_bench_take(bench);
-	sched_yield();
-}
-
-static uint32_t play_with_traffic(void) {
-	pthread_t control;
-	uint32_t sent = 0;
-
-	failed = NULL;
-	done = false;
-	life_bench_launch(bench);
-	assert_int_equal(pthread_create(&control, NULL, play, NULL), 0);
-	while (!__atomic_load_n(&done, __ATOMIC_ACQUIRE))
-		traffic(&sent);
-	pthread_join(control, NULL);
-	if (failed != NULL)
-		fail_msg("%s", failed);
-	while (down_out() < sent || bench->taken_up[1] < sent) {
-		life_bench_take(bench);
-		sched_yield();
-	}
-	life_bench_halt(bench);
-	return sent;
-}
-
-/* take() looks at the order of what comes out. */
+/* Not where a rule of the first group is for packets of the one that comes: those are on their way through two queues then, and
+ * nothing keeps their order. */
 static void rules_come_and_go(void **state) {
 	(void)state;
-	for (enum steered_by by = 0; by < STEERED_WAYS; by++) {
+	for (enum steered_by by = 0; by < STEERED_BY_BOTH; by++) {
+		struct life_script s = {.turn = rules_turn, .turns = TURNS, .comes = &comes};
 		struct life_totals t;
-		struct counters c;
-		uint32_t sent;
 
 		flow_card_reset();
 		steering_bench_open(bench, by, 2, 3);
 		life_bench_load(&comes, 3, 0, 1, 2, 0);
-		sent = play_with_traffic();
-		downstream_counters(first()->downstream, &c);
-		assert_int_equal(c.values[COUNTER_RECEIVED], sent);
-		assert_int_equal(c.values[COUNTER_TRANSMITTED], sent);
-		assert_int_equal(bench->taken_up[1], sent);
+		life_play(bench, &s);
 		life_bench_pass(bench, 5000000);
 		t = life_bench_totals(bench);
 		assert_int_equal(bench->sent_down + bench->sent_up,
@@ -184,7 +120,7 @@ static void rules_stay_while_the_ring_goes_first(void **state) {
 	life_bench_add(bench, &comes);
 	assert_true(life_bench_up(bench, 0, &bench->file[0], 2));
 	server_group_resume(s, 0);
-	for (unsigned ms = 0; bench->taken_up[1] < 3 && ms < DRAIN_MS; ms++) {
+	for (unsigned ms = 0; bench->taken_up[1] < 3 && ms < LIFE_DRAIN_MS; ms++) {
 		life_bench_take(bench);
 		rte_delay_us_sleep(1000);
 	}

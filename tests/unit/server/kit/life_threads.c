@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "life_threads.h"
+
+#include <sched.h>
+
+#include "test.h"
+
+#define WINDOW 48 /* packets on their way: fewer than any ring or queue holds */
+
+void life_check(struct life_script *s, bool good, const char *what) {
+	if (!good && s->failed == NULL)
+		s->failed = what;
+}
+
+static void *play(void *arg) {
+	struct life_script *s = arg;
+
+	for (unsigned turn = 0; turn < s->turns; turn++)
+		s->turn(s, turn);
+	__atomic_store_n(&s->done, true, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+static uint64_t down_out(const struct life_bench *b) {
+	const struct downstream *d = b->server.groups[0].downstream;
+
+	return __atomic_load_n(&d->lower.counters.values[COUNTER_TRANSMITTED], __ATOMIC_RELAXED);
+}
+
+/* Both directions of the first group, never more than the window, which is all that is ever on its way. */
+static void traffic(struct life_bench *b, const struct life_script *s, uint32_t *sent) {
+	if (*sent - down_out(b) < WINDOW && *sent - b->taken_up[1] < WINDOW &&
+	    life_bench_down(b, LIFE_SHARED, &b->file[0], 200, *sent)) {
+		while (!life_bench_up(b, LIFE_SHARED, &b->file[0], *sent))
+			life_bench_take(b);
+		(*sent)++;
+	}
+	if (s->comes != NULL) {
+		life_bench_down(b, LIFE_SHARED, s->comes, 200, b->serial);
+		life_bench_up(b, LIFE_SHARED, s->comes, b->serial++);
+	}
+	life_bench_take(b);
+	sched_yield();
+}
+
+void life_play(struct life_bench *b, struct life_script *s) {
+	struct counters down;
+	pthread_t control;
+	uint32_t sent = 0;
+
+	life_bench_launch(b);
+	assert_int_equal(pthread_create(&control, NULL, play, s), 0);
+	while (!__atomic_load_n(&s->done, __ATOMIC_ACQUIRE))
+		traffic(b, s, &sent);
+	pthread_join(control, NULL);
+	if (s->failed != NULL)
+		fail_msg("%s", s->failed);
+	while (down_out(b) < sent || b->taken_up[1] < sent) {
+		life_bench_take(b);
+		sched_yield();
+	}
+	life_bench_halt(b);
+	downstream_counters(b->server.groups[0].downstream, &down);
+	assert_int_equal(down.values[COUNTER_RECEIVED], sent);
+	assert_int_equal(down.values[COUNTER_TRANSMITTED], sent);
+	assert_int_equal(b->taken_up[1], sent);
+	assert_true(sent > 0);
+}
