@@ -1,156 +1,145 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Bursts out of the segments of PSP: each reason to drop one. */
-#include "test.h"
+/* Bursts out of the segments of PSP: each reason to drop one, and their pieces. */
+#include "upstream_cases.h"
 
-#include "fixture.h"
-#include "upstream_bursts.h"
+#define SID 0x40 /* of PLAIN */
+#define FRAME_SIZE 100 /* of the Ethernet frame */
 
-/* Payload or trailer without a header is one burst, up to the next header. */
-static void headless(void **state) {
-	(void)state;
-	setup();
-	lost_payload();
-	lost_payload();
-	go();
-	trailer();
-	lost_payload();
-	whole();
-	trailer(); /* behind a whole one: another */
-	whole();
-	go();
-	bench_expect(bench, DROP_BURST_HEADLESS, 2);
-	finish(4, 2);
+static struct bench_psp psp;
+
+static void payload(const void *bytes, size_t size) {
+	psp_add(&psp, false, false, bytes, size);
 }
 
-static void broken(void **state) {
-	(void)state;
-	setup();
-	header();
-	whole();
-	header();
-	lost_payload();
-	go();
-	header();
-	go();
-	whole();
-	go();
-	bench_expect(bench, DROP_BURST_BROKEN, 3);
-	finish(5, 2);
+static void frame(void) {
+	uint8_t bytes[BENCH_FRAME_MAX];
+	size_t size = bench_mac(bench, PLAIN, FRAME_SIZE, bytes);
+
+	payload(bytes, size);
 }
 
-static void wrong_header(void **state) {
+static void open_packet(void) {
+	psp_open(&psp, BENCH_SC_QAM);
+}
+
+static void go(void) {
+	bench_handle_packet(&psp);
+	open_packet();
+}
+
+/* The parts of bursts, in a row. */
+static void play(const char *parts) {
+	static const uint8_t bytes[40];
+
+	for (; *parts != 0; parts++) {
+		switch (*parts) {
+		case 'h': psp_add_header(bench, &psp, SID); break;
+		case 'f': frame(); break;
+		case 'l': payload(bytes, sizeof(bytes)); break; /* a frame that must not arrive */
+		case 'e': payload("", 0); break;
+		case 't': psp_add_trailer(bench, &psp); break;
+		case 'w': play("hft"); break; /* a whole one */
+		case '/': go(); break; /* what follows is in the next packet */
+		case '+': bench->psp[0][0]++; break; /* a packet is missing */
+		case '>': bench->psp[0][0] += 40; break; /* more than can be waited for */
+		case 'T': bench_after(bench, 5 * BENCH_MS); break; /* nor is it any longer */
+		default: fail_msg("no part of a burst: %c", *parts);
+		}
+	}
+}
+
+static void finish(uint64_t bursts, uint64_t good) {
+	assert_int_equal(bench_count(bench, COUNTER_BURSTS), bursts);
+	assert_int_equal(bench_count(bench, COUNTER_SEGMENTS), good);
+	bench_complete(bench, PLAIN);
+}
+
+/* Parts as play() takes them. A gap between two bursts harms neither; what of one comes behind it has no header. */
+static const struct {
+	const char *parts;
+	enum drop_reason reason;
+	unsigned dropped, bursts, good, unused;
+} rows[] = {
+	/* payload or trailer without a header is one burst, up to the next header */
+	{"ll/tlwtw/", DROP_BURST_HEADLESS, 2, 4, 2, 0},
+	{"hwhl/h/w/", DROP_BURST_BROKEN, 3, 5, 2, 0},
+	{"hl/+ltw/T", DROP_BURST_GAP, 1, 2, 1, 0},
+	{"w/>w/>ltw/", DROP_BURST_HEADLESS, 1, 4, 3, 0},
+	{"hthetw/", DROP_BURST_HEADLESS, 0, 3, 1, 2},
+};
+
+static void parts_in_a_row(void) {
+	for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
+		bench_open(bench);
+		open_packet();
+		play(rows[i].parts);
+		bench_expect(bench, rows[i].reason, rows[i].dropped);
+		assert_int_equal(bench_count(bench, COUNTER_NO_BURSTS), rows[i].unused);
+		finish(rows[i].bursts, rows[i].good);
+		bench_close(bench);
+	}
+}
+
+static void wrong_header(void) {
 	uint8_t bytes[UEPI_HEADER_MAX] = {0};
 
-	(void)state;
-	setup();
 	for (size_t size = 0; size < sizeof(bytes); size++) {
 		if (size == uepi_header_size(UEPI_SC_QAM))
 			continue;
 		psp_add(&psp, true, false, bytes, size);
-		lost_payload();
-		trailer();
+		play("lt");
 		bench_expect(bench, DROP_BURST_HEADER, 1);
 	}
-	whole();
+	play("w");
 	/* header and trailer in one */
 	psp_add(&psp, true, true, bytes, uepi_header_size(UEPI_SC_QAM));
-	lost_payload();
-	trailer();
+	play("lt");
 	bench_expect(bench, DROP_BURST_HEADER, 1);
 	/* it also ends an open one */
-	header();
+	play("h");
 	psp_add(&psp, true, false, bytes, 1);
 	bench_expect(bench, DROP_BURST_BROKEN, 1);
 	bench_expect(bench, DROP_BURST_HEADER, 1);
-	lost_payload();
-	whole();
-	go();
+	play("lw/");
 	finish(sizeof(bytes) - 1 + 2 + 1 + 2, 2);
 }
 
-static void gap_in_a_burst(void **state) {
-	(void)state;
-	setup();
-	header();
-	lost_payload();
-	go();
-	bench->psp[0][0]++;
-	lost_payload();
-	trailer();
-	whole();
-	go();
-	assert_int_equal(upstream_held(bench->u, UNIT_BURST), 1);
-	bench_after(bench, 5 * BENCH_MS);
-	bench_expect(bench, DROP_BURST_GAP, 1);
-	finish(2, 1);
-}
-
-/* A gap between two bursts harms neither; what of one comes behind it has no header. */
-static void gap_between_bursts(void **state) {
-	(void)state;
-	setup();
-	whole();
-	go();
-	bench->psp[0][0] += 40;
-	whole();
-	go();
-	bench->psp[0][0] += 40;
-	lost_payload();
-	trailer();
-	whole();
-	go();
-	bench_expect(bench, DROP_BURST_HEADLESS, 1);
-	finish(4, 3);
-}
-
 /* A gap in one flow of PSP is none in another, unless the session counts. */
-static void gap_of_another_flow(enum psp_numbering numbering) {
-	bool by_session = numbering == PSP_NUMBERING_SESSION;
-
-	bench_prepare(bench);
-	bench->sg.upstream.psp_numbering = numbering;
-	bench_start(bench);
-	open_packet();
-	psp.flow = 5;
-	psp.numbered = by_session;
-	psp.sequence = 0;
-	header();
-	lost_payload(); /* padding, should it arrive */
-	go();
-	psp.numbered = true;
-	psp.sequence = 1;
-	whole();
-	go();
-	psp.numbered = true;
-	psp.sequence = 100;
-	whole();
-	go();
-	psp.flow = 5;
-	psp.numbered = by_session;
-	psp.sequence = 101;
-	trailer();
-	go();
-	bench_expect(bench, DROP_BURST_GAP, by_session);
-	finish(3, 3 - by_session);
+static void gap_of_another_flow(void) {
+	for (unsigned by_session = 0; by_session < 2; by_session++) {
+		bench_prepare(bench);
+		bench->sg.upstream.psp_numbering =
+			by_session ? PSP_NUMBERING_SESSION : PSP_NUMBERING_FLOW;
+		bench_start(bench);
+		open_packet();
+		psp.flow = 5;
+		psp.numbered = by_session;
+		psp.sequence = 0;
+		play("hl/"); /* padding, should it arrive */
+		psp.numbered = true;
+		psp.sequence = 1;
+		play("w/");
+		psp.numbered = true;
+		psp.sequence = 100;
+		play("w/");
+		psp.flow = 5;
+		psp.numbered = by_session;
+		psp.sequence = 101;
+		play("t/");
+		bench_expect(bench, DROP_BURST_GAP, by_session);
+		finish(3, 3 - by_session);
+		bench_close(bench);
+	}
 }
 
-static void gaps_and_flows(void **state) {
-	(void)state;
-	gap_of_another_flow(PSP_NUMBERING_FLOW);
-	gap_of_another_flow(PSP_NUMBERING_SESSION);
-}
-
-static void ofdma_trailers(void **state) {
+static void ofdma_trailers(void) {
 	struct uepi_trailer t = {.flags = UEPI_FEC_VALID, .fec_uncorrectable = 7};
 	uint8_t bytes[UEPI_TRAILER_MAX];
 	size_t size;
 
-	(void)state;
-	bench_open(bench);
 	for (int wrong = 0; wrong < 3; wrong++) {
-		psp_open(&psp, BENCH_OFDMA_ALONE);
-		psp_add_header(bench, &psp, 0x31);
-		lost_payload();
+		bench_open_burst(&psp, BENCH_OFDMA_ALONE, 0x31);
+		play("l");
 		t.burst_id = bench->burst_id + (wrong == 0);
 		size = uepi_trailer_write(UEPI_OFDMA, &t, bytes);
 		if (wrong == 1)
@@ -158,34 +147,28 @@ static void ofdma_trailers(void **state) {
 		psp_add(&psp, false, true, bytes, size - (wrong == 2));
 		bench_expect(bench, DROP_BURST_TRAILER, 1);
 		/* that was the end of it: what follows is another one */
-		lost_payload();
+		play("l");
 		bench_expect(bench, DROP_BURST_HEADLESS, 1);
-		psp_send(bench, &psp);
-		bench_settle(bench);
+		bench_handle_packet(&psp);
 	}
 	assert_int_equal(bench_count(bench, COUNTER_FEC_UNCORRECTABLE), 0);
-	psp_open(&psp, BENCH_OFDMA_ALONE);
-	psp_add_header(bench, &psp, 0x31);
+	bench_open_burst(&psp, BENCH_OFDMA_ALONE, 0x31);
 	t.burst_id = bench->burst_id;
 	psp_add(&psp, false, true, bytes, uepi_trailer_write(UEPI_OFDMA, &t, bytes));
-	psp_send(bench, &psp);
-	bench_settle(bench);
+	bench_handle_packet(&psp);
 	assert_int_equal(bench_count(bench, COUNTER_FEC_UNCORRECTABLE), 7);
 	assert_int_equal(bench_count(bench, COUNTER_NO_BURSTS), 1);
 	finish(7, 0);
 }
 
 /* A trailer that cannot be read does not cost the burst. */
-static void odd_trailers(void **state) {
+static void odd_trailers(void) {
 	struct uepi_trailer t = {.flags = UEPI_FEC_VALID, .fec_uncorrectable = 3};
 	uint8_t bytes[UEPI_TRAILER_MAX + 4] = {0};
 
-	(void)state;
-	setup();
 	uepi_trailer_write(UEPI_SC_QAM, &t, bytes);
 	for (size_t size = 0; size < 12; size++) {
-		header();
-		frame();
+		play("hf");
 		psp_add(&psp, false, true, bytes, size);
 	}
 	go();
@@ -194,54 +177,29 @@ static void odd_trailers(void **state) {
 	finish(12, 12);
 }
 
-static void never_ends(void **state) {
-	(void)state;
-	setup();
-	header();
-	go(); /* nothing but a header waits, too */
+static void never_ends(void) {
+	play("h/"); /* nothing but a header waits, too */
 	psp.flow = 1;
-	header();
-	lost_payload();
-	go();
+	play("hl/");
 	assert_int_equal(upstream_held(bench->u, UNIT_BURST), 2);
 	bench_after(bench, 100 * BENCH_MS - 1);
 	assert_int_equal(upstream_held(bench->u, UNIT_BURST), 2);
 	bench_after(bench, 1);
 	bench_expect(bench, DROP_BURST_TIMEOUT, 2);
 	assert_int_equal(upstream_held(bench->u, UNIT_BURST), 0);
-	lost_payload(); /* the rest is passed over */
-	trailer();
-	whole();
-	go();
-	finish(3, 1);
-}
-
-static void unused_grants(void **state) {
-	(void)state;
-	setup();
-	header();
-	trailer();
-	header();
-	payload("", 0);
-	trailer();
-	whole();
-	go();
-	assert_int_equal(bench_count(bench, COUNTER_NO_BURSTS), 2);
+	play("ltw/"); /* the rest is passed over */
 	finish(3, 1);
 }
 
 /* Uncorrectable codewords of complete bursts, where the trailer says that it has counted them. */
-static void codewords(void **state) {
+static void codewords(void) {
 	struct uepi_trailer t = {.flags = UEPI_FEC_VALID, .fec_uncorrectable = 7};
 	uint8_t bytes[UEPI_TRAILER_MAX];
 
-	(void)state;
-	setup();
 	for (int i = 0; i < 3; i++) {
-		header();
-		frame();
+		play("hf");
 		if (i == 2)
-			t.flags = 0;
+			t.flags = UEPI_SNR_VALID; /* of another value */
 		psp_add(&psp, false, true, bytes, uepi_trailer_write(UEPI_SC_QAM, &t, bytes));
 	}
 	/* of a burst without a beginning nothing is believed */
@@ -253,11 +211,9 @@ static void codewords(void **state) {
 	finish(4, 3);
 }
 
-static void unknown_sid(void **state) {
+static void unknown_sid(void) {
 	uint8_t bytes[10] = {0};
 
-	(void)state;
-	setup();
 	bench_burst(bench, BENCH_SC_QAM, 0x31, bytes, sizeof(bytes)); /* of another channel */
 	bench_burst(bench, BENCH_SC_QAM, 0x3fff, bytes, sizeof(bytes));
 	bench_burst(bench, BENCH_OFDMA, 0x40, bytes, sizeof(bytes));
@@ -267,40 +223,119 @@ static void unknown_sid(void **state) {
 	finish(4, 0);
 }
 
-/* What a trailer says of FEC counts where it says that it is valid. */
-static void codewords_that_are_not_valid(void **state) {
-	struct uepi_trailer t = {.flags = UEPI_SNR_VALID, .fec_uncorrectable = 3};
-	uint8_t bytes[UEPI_TRAILER_MAX];
+static void too_many_bytes(void) {
+	static const uint8_t zeroes[1900];
 
-	(void)state;
-	setup();
-	for (unsigned valid = 0; valid < 2; valid++) {
-		t.flags |= valid ? UEPI_FEC_VALID : 0;
-		header();
-		frame();
-		psp_add(&psp, false, true, bytes, uepi_trailer_write(UEPI_SC_QAM, &t, bytes));
-		go();
-		assert_int_equal(bench_count(bench, COUNTER_FEC_UNCORRECTABLE), valid ? 3 : 0);
+	for (size_t last = 0; last < 2; last++) { /* 65,535 bytes, then one more */
+		play("h");
+		for (int i = 0; i < 34; i++) {
+			payload(zeroes, sizeof(zeroes));
+			go();
+		}
+		payload(zeroes, 935 + last);
+		play("t/");
 	}
-	finish(2, 2);
+	bench_expect(bench, DROP_BURST_TOO_LONG, 1);
+	assert_int_equal(bench_count(bench, COUNTER_PADDING_BYTES), 65535);
+	play("w/");
+	finish(3, 2);
+}
+
+static void too_many_pieces(void) {
+	static const uint8_t zeroes[2];
+
+	for (int pieces = 64; pieces <= 65; pieces++) {
+		play("h");
+		for (int i = 0; i < pieces; i++) {
+			payload(zeroes, i % 3); /* empty ones are none */
+			if (i % 3 == 0)
+				payload(zeroes, 1);
+		}
+		play("t");
+	}
+	go();
+	bench_expect(bench, DROP_BURST_TOO_LONG, 1);
+	assert_int_equal(bench_count(bench, COUNTER_PADDING_BYTES), 22 + 21 + 42);
+	finish(2, 1);
+}
+
+/* Without buffers for pieces only the last piece of a packet can be had; an empty one is none. */
+static void no_buffer(void) {
+	struct rte_mbuf *taken[2047];
+
+	assert_int_equal(rte_pktmbuf_alloc_bulk(bench->pieces, taken, bench->piece_buffers), 0);
+	play("hlthllthfet/");
+	bench_expect(bench, DROP_BURST_NO_BUFFER, 2);
+	rte_pktmbuf_free_bulk(taken, bench->piece_buffers);
+	finish(3, 1);
+}
+
+/* 85 bursts of three segments, and 255 segments of nothing. */
+static void a_packet_full_of_segments(void) {
+	for (int i = 0; i < 85; i++) {
+		uint8_t bytes[BENCH_FRAME_MAX];
+
+		play("h");
+		payload(bytes, bench_mac(bench, PLAIN, BENCH_SMALLEST, bytes));
+		play("t");
+	}
+	assert_int_equal(psp.count, PSP_COUNT_MAX);
+	go();
+	bench_complete(bench, PLAIN);
+	play("h");
+	while (psp.count < PSP_COUNT_MAX)
+		payload("", 0);
+	go();
+	play("t/");
+	assert_int_equal(bench_count(bench, COUNTER_NO_BURSTS), 1);
+	finish(86, 85);
+}
+
+static void inject_guarded(void) {
+	uint8_t packet[BENCH_PACKET_MAX];
+
+	bench_inject_guarded(bench, packet, psp_write(bench, &psp, packet));
+	open_packet();
+}
+
+/* As above, on exact buffers: what is read ends where the packet does. */
+static void nothing_behind_the_packet(void) {
+	uint8_t bytes[BENCH_FRAME_MAX];
+	size_t size;
+
+	size = bench_mac(bench, PLAIN, BENCH_SMALLEST, bytes);
+	for (size_t cut = 0; cut <= size; cut++) {
+		bench->serial[PLAIN] = (uint32_t)cut;
+		bench_mac(bench, PLAIN, BENCH_SMALLEST, bytes);
+		play("h");
+		payload(bytes, cut);
+		inject_guarded();
+		payload(bytes + cut, size - cut);
+		inject_guarded();
+		play("t");
+		inject_guarded();
+		bench_settle(bench);
+		assert_int_equal(rte_mempool_in_use_count(bench->guarded), 0);
+	}
+	finish(size + 1, size + 1);
 }
 
 int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(headless),
-		cmocka_unit_test(broken),
-		cmocka_unit_test(wrong_header),
-		cmocka_unit_test(gap_in_a_burst),
-		cmocka_unit_test(gap_between_bursts),
-		cmocka_unit_test(gaps_and_flows),
-		cmocka_unit_test(ofdma_trailers),
-		cmocka_unit_test(odd_trailers),
-		cmocka_unit_test(never_ends),
-		cmocka_unit_test(unused_grants),
-		cmocka_unit_test(unknown_sid),
-		cmocka_unit_test(codewords),
-		cmocka_unit_test(codewords_that_are_not_valid),
+	static const struct bench_case cases[] = {
+		BENCH_CLOSED(parts_in_a_row),
+		BENCH_CASE(wrong_header),
+		BENCH_CLOSED(gap_of_another_flow),
+		BENCH_CASE(ofdma_trailers),
+		BENCH_CASE(odd_trailers),
+		BENCH_CASE(never_ends),
+		BENCH_CASE(unknown_sid),
+		BENCH_CASE(codewords),
+		BENCH_CASE(too_many_bytes),
+		BENCH_CASE(too_many_pieces),
+		BENCH_CASE(no_buffer),
+		BENCH_PREPARED(bench_long_packets, a_packet_full_of_segments),
+		BENCH_CASE(nothing_behind_the_packet),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, fixture_stop);
+	return bench_run(cases, ARRAY_COUNT(cases), open_packet);
 }

@@ -5,24 +5,11 @@
 #define AT_ONCE 200
 #define INTERVAL_NS 10000000
 
-/* RFC 3376, 4.2.13: a report of a host that has no address yet. */
-static void igmp(void **state) {
-	(void)state;
-	bench_open(bench);
-	ipv4(0, IGMP);
-	check(SIZE, DROP_REASONS);
-	ipv4(0x0a000209, IGMP);
-	check(SIZE, DROP_SOURCE_ADDRESS);
-	bench_close(bench);
-}
-
 /* RFC 4861, 4.1 and 4.3, and RFC 3590: MLD, and solicitations of routers and of one's own address. */
-static void before_there_is_an_address(void **state) {
+static void before_there_is_an_address(void) {
 	static const uint8_t types[] = {131, 132, 133, 135, 143};
 	uint32_t passed = 0;
 
-	(void)state;
-	bench_open(bench);
 	for (unsigned type = 0; type < 256; type++) {
 		bool passes = memchr(types, (int)type, sizeof(types)) != NULL;
 
@@ -49,13 +36,10 @@ static void before_there_is_an_address(void **state) {
 	store_be16(f + UDP6 + 2, 1);
 	f[UDP6 + 8] = 135;
 	check(SIZE, DROP_SOURCE_ADDRESS);
-	bench_close(bench);
 }
 
 /* All kinds count together, by modem; what has an address of the modem's does not. */
-static void they_have_a_rate(void **state) {
-	(void)state;
-	bench_open(bench);
+static void they_have_a_rate(void) {
 	bench->clock.now = 77 * (uint64_t)INTERVAL_NS;
 	for (unsigned i = 0; i < AT_ONCE; i++) {
 		if (i % 2)
@@ -85,7 +69,6 @@ static void they_have_a_rate(void **state) {
 	for (unsigned i = 0; i < AT_ONCE; i++)
 		check(SIZE, DROP_REASONS);
 	check(SIZE, DROP_SOURCE_RATE);
-	bench_close(bench);
 }
 
 /* The frame in `f` with a tag: `size` becomes that with it. */
@@ -96,39 +79,32 @@ static size_t put_tag(uint16_t type, uint16_t control, size_t size) {
 	return size + 4;
 }
 
+static void unverified(void) {
+	bench->sg.upstream.verify_source = false;
+}
+
 /* IEEE 802.1Q, 6.9: a tag without a VLAN says a priority, which no medium here has: it is taken off. */
-static void tags_without_a_vlan(void **state) {
+static void tags_without_a_vlan(void) {
 	static const uint16_t controls[] = {0, 0xe000, 0x1000, 0x7000};
+	static const struct docsis_up_header h = {.kind = DOCSIS_KIND_PACKET};
 	uint8_t plain[SIZE];
 
-	(void)state;
-	for (unsigned verified = 0; verified < 2; verified++) {
-		bench_prepare(bench);
-		bench->sg.upstream.verify_source = verified;
-		bench_start(bench);
-		for (unsigned i = 0; i < ARRAY_COUNT(controls); i++) {
-			static const struct docsis_up_header h = {.kind = DOCSIS_KIND_PACKET};
-			uint8_t bytes[BENCH_FRAME_MAX];
-			size_t size;
+	for (unsigned i = 0; i < ARRAY_COUNT(controls); i++) {
+		uint8_t bytes[BENCH_FRAME_MAX];
+		size_t size;
 
-			ipv6(own, IP_PROTOCOL_TCP);
-			store_be16(f + IP + 4, SIZE - 4 - UDP6);
-			memcpy(plain, f, SIZE - 4);
-			size = put_tag(ETHERTYPE_VLAN, controls[i], SIZE - 4);
-			bench_segment(bench, STREAM, 0, bytes,
-				      bench_frame(bench, 2, &h, f, size, bytes));
-			bench_settle(bench);
-			assert_int_equal(bench->others, i + 1);
-			assert_int_equal(bench->other_size, SIZE - 4);
-			assert_memory_equal(bench->other, plain, SIZE - 4);
-		}
-		bench_close(bench);
+		ipv6(own, IP_PROTOCOL_TCP);
+		store_be16(f + IP + 4, SIZE - 4 - UDP6);
+		memcpy(plain, f, SIZE - 4);
+		size = put_tag(ETHERTYPE_VLAN, controls[i], SIZE - 4);
+		bench_handle(FRAMED, bytes, bench_frame(bench, 2, &h, f, size, bytes));
+		assert_int_equal(bench->others, i + 1);
+		assert_int_equal(bench->other_size, SIZE - 4);
+		assert_memory_equal(bench->other, plain, SIZE - 4);
 	}
 }
 
-static void tags_that_are_looked_behind(void **state) {
-	(void)state;
-	bench_open(bench);
+static void tags_that_are_looked_behind(void) {
 	ipv4(0x0a000209, IP_PROTOCOL_UDP);
 	store_be16(f + IP + 2, SIZE - 4 - IP);
 	store_be16(f + IP + 10, ipv4_checksum(f + IP, IPV4_HEADER));
@@ -142,17 +118,16 @@ static void tags_that_are_looked_behind(void **state) {
 	ipv6(own, IP_PROTOCOL_TCP);
 	put_tag(ETHERTYPE_VLAN, 0, SIZE - 8);
 	check_raw(put_tag(ETHERTYPE_VLAN, 0, SIZE - 4), DROP_VLAN);
-	bench_close(bench);
 }
 
 int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(igmp),
-		cmocka_unit_test(before_there_is_an_address),
-		cmocka_unit_test(they_have_a_rate),
-		cmocka_unit_test(tags_without_a_vlan),
-		cmocka_unit_test(tags_that_are_looked_behind),
+	static const struct bench_case cases[] = {
+		BENCH_CASE(before_there_is_an_address),
+		BENCH_CASE(they_have_a_rate),
+		BENCH_CASE(tags_without_a_vlan),
+		BENCH_PREPARED(unverified, tags_without_a_vlan),
+		BENCH_CASE(tags_that_are_looked_behind),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, fixture_stop);
+	return bench_run(cases, ARRAY_COUNT(cases), NULL);
 }

@@ -3,31 +3,21 @@
  * Much at once, and nobody loses by it: requests of one modem, modems that all wait for the rest of a
  * frame, and fragments that become thousands of frames.
  */
-#include "test.h"
 
-#include <string.h>
-
-#include "fixture.h"
-#include "upstream_bench.h"
+#include "upstream_cases.h"
 #include "wire/bytes.h"
 
-#define FRAMED 4 /* of modem 2 */
-#define PLAIN 6 /* of modem 3 */
 #define PDU_MIN 14 /* without CRC: no more than an Ethernet header */
 #define CROWD 200
 #define BEHIND (US_TRANSMIT_CAPACITY / 2 + PIPELINE_BURST) /* the most behind a unit */
 
-static struct upstream_bench storage, *const bench = &storage;
-
 /* A modem's frames behind each other: 40 kB of nothing but requests, at the port at once. */
-static void requests_of_one_modem(void **state) {
+static void requests_of_one_modem(void) {
 	const struct us_request_sink *sink;
 	uint8_t bytes[1980], one[DOCSIS_MAC_HEADER];
 	unsigned sent = 0;
 	size_t size = 0;
 
-	(void)state;
-	bench_open(bench);
 	sink = &bench->u->requests.sink;
 	while (size < sizeof(bytes))
 		size += docsis_request_write(1, bench_streams[FRAMED].sid, bytes + size);
@@ -41,12 +31,10 @@ static void requests_of_one_modem(void **state) {
 	assert_true(upstream_busy(bench->u));
 	for (; sent < 20 * sizeof(bytes); sent += (unsigned)size)
 		bench_segment(bench, FRAMED, 0, bytes, size);
-	bench_plain(bench, PLAIN, one, docsis_request_write(3, bench_streams[PLAIN].sid, one));
-	bench_settle(bench);
+	bench_handle(PLAIN, one, docsis_request_write(3, bench_streams[PLAIN].sid, one));
 	assert_int_equal(sink->by_modem[3][REQUEST_FRAME], 1);
 	assert_int_equal(sink->by_modem[2][REQUEST_FRAME], sent / DOCSIS_MAC_HEADER);
 	assert_int_equal(bench_count(bench, COUNTER_REQUESTS_LOST), 0);
-	bench_close(bench);
 }
 
 /* Segment `number` of a modem of the crowd. */
@@ -71,20 +59,20 @@ static size_t crowd_frame(unsigned modem, uint8_t *pdu, size_t size, uint8_t *ou
 	return bench_frame(bench, BENCH_MODEMS + modem, &h, pdu, size, out);
 }
 
-static void crowd_open(uint32_t held, unsigned modems) {
-	bench_prepare(bench);
-	bench_crowd(bench, modems);
-	bench->sg.upstream.held = held;
-	bench_start(bench);
+static void crowd(void) {
+	bench_crowd(bench, CROWD);
+	bench->sg.upstream.held = 64000;
+}
+
+static void large_crowd(void) {
+	bench_crowd(bench, BENCH_CROWD);
+	bench->sg.upstream.held = 8388608;
 }
 
 /* Between two grants, each modem waits for the rest of a frame: more than `held` in all. */
-static void a_frame_of_each_modem(void **state) {
+static void a_frame_of_each_modem(void) {
 	uint8_t pdu[300], frame[BENCH_FRAME_MAX];
-	size_t size;
 
-	(void)state;
-	crowd_open(64000, CROWD);
 	for (unsigned m = 0; m < CROWD; m++) {
 		crowd_frame(m, pdu, sizeof(pdu), frame);
 		crowd_segment(m, 0, true, frame, 100);
@@ -93,36 +81,31 @@ static void a_frame_of_each_modem(void **state) {
 	assert_int_equal(upstream_held(bench->u, UNIT_FRAME), CROWD);
 	assert_int_equal(bench->u->holds.buffers[HOLD_POOL_FRAMES], CROWD);
 	for (unsigned m = 0; m < CROWD; m++) {
-		size = crowd_frame(m, pdu, sizeof(pdu), frame);
+		size_t size = crowd_frame(m, pdu, sizeof(pdu), frame);
+
 		crowd_segment(m, 1, false, frame + 100, size - 100);
 		bench_settle(bench);
 		assert_int_equal(bench->others, m + 1);
 		assert_int_equal(bench->other_size, sizeof(pdu));
 		assert_memory_equal(bench->other, pdu, sizeof(pdu));
 	}
-	bench_close(bench);
 }
 
 /* Each modem has a segment that is ahead. */
-static void a_gap_of_each_modem(void **state) {
+static void a_gap_of_each_modem(void) {
 	uint8_t pdu[100], frame[BENCH_FRAME_MAX];
 	static const uint16_t numbers[3] = {0, 2, 1};
 
-	(void)state;
-	crowd_open(8388608, BENCH_CROWD);
 	for (unsigned i = 0; i < ARRAY_COUNT(numbers); i++) {
-		for (unsigned m = 0; m < BENCH_CROWD; m++) {
-			size_t size = crowd_frame(m, pdu, sizeof(pdu), frame);
-
-			crowd_segment(m, numbers[i], true, frame, size);
-		}
+		for (unsigned m = 0; m < BENCH_CROWD; m++)
+			crowd_segment(m, numbers[i], true, frame,
+				      crowd_frame(m, pdu, sizeof(pdu), frame));
 		bench_settle(bench);
 		assert_int_equal(bench->u->reassemble.waiting_segments, i == 1 ? BENCH_CROWD : 0);
 	}
 	assert_int_equal(bench->others, 3 * BENCH_CROWD);
 	assert_int_equal(bench_count(bench, COUNTER_WINDOWS_FULL), 0);
 	assert_int_equal(bench_count(bench, COUNTER_SEGMENT_GAPS), 0);
-	bench_close(bench);
 }
 
 /* The smallest frames, each with its number. Returns how many they are. */
@@ -152,57 +135,27 @@ static void small_frames_take(void) {
 	}
 }
 
-/* A segment of the other modem. */
-static void send_packets(unsigned count) {
-	uint8_t room[2000];
-	size_t size = 0;
-
-	while (count-- > 0)
-		size += bench_mac(bench, FRAMED, 100, room + size);
-	bench_segment(bench, FRAMED, 0, room, size);
-}
-
-/* Sends bytes in fragments, and a packet of another modem with each. Returns how many they were. */
-static unsigned send_unit(const uint8_t *unit, size_t size) {
-	struct docsis_up_header h = {.kind = DOCSIS_KIND_FRAGMENT,
-				     .privacy = PRIVACY_BP_UP,
-				     .sid = bench_streams[PLAIN].sid,
-				     .fragment_first = true};
-	uint8_t out[BENCH_FRAME_MAX];
-	unsigned count = 0;
-	size_t part;
-
-	for (size_t at = 0; at < size; at += part, count++) {
-		part = size - at < 1900 ? size - at : 1900;
-		h.fragment_last = at + part == size;
-		h.fragment_sequence = count & 0xf;
-		bench_plain(bench, PLAIN, out, bench_frame(bench, 3, &h, unit + at, part, out));
-		send_packets(1);
-		h.fragment_first = false;
-	}
-	return count;
+/* A packet of another modem. */
+static void send_packet(void) {
+	bench_put(FRAMED, 100);
 }
 
 /*
  * One unit of 35 fragments is 2,730 frames: they are made as they can go on. What comes behind the unit
  * stays behind it.
  */
-static void frames_of_one_unit(void **state) {
+static void frames_of_one_unit(void) {
 	static uint8_t unit[DOCSIS_FRAME_MAX];
 	unsigned frames, fragments;
-	uint8_t last[BENCH_FRAME_MAX];
 	uint32_t most_behind = 0;
 	size_t size;
 
-	(void)state;
-	bench_open(bench);
 	frames = small_frames(unit, sizeof(unit), &size);
 	assert_true(frames > 2600);
-	fragments = send_unit(unit, size);
-	size = bench_mac(bench, PLAIN, 200, last);
-	bench_plain(bench, PLAIN, last, size);
+	fragments = bench_put_unit(PLAIN, unit, size, 1900, send_packet);
+	bench_put(PLAIN, 200);
 	for (int i = 0; i < 60; i++)
-		send_packets(14);
+		bench_put_many(FRAMED, 14, 100);
 	while (bench->came[PLAIN] == 0) {
 		bench_round(bench);
 		assert_in_range(bench->u->list.queues[US_JOINED].count, 0, BEHIND);
@@ -218,16 +171,15 @@ static void frames_of_one_unit(void **state) {
 	assert_true(most_behind >= BEHIND / 2);
 	assert_int_equal(bench->others, frames);
 	assert_int_equal(bench_count(bench, COUNTER_FRAGMENTS), fragments);
-	bench_close(bench);
 }
 
 int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(requests_of_one_modem),
-		cmocka_unit_test(a_frame_of_each_modem),
-		cmocka_unit_test(a_gap_of_each_modem),
-		cmocka_unit_test(frames_of_one_unit),
+	static const struct bench_case cases[] = {
+		BENCH_CASE(requests_of_one_modem),
+		BENCH_PREPARED(crowd, a_frame_of_each_modem),
+		BENCH_PREPARED(large_crowd, a_gap_of_each_modem),
+		BENCH_CASE(frames_of_one_unit),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, fixture_stop);
+	return bench_run(cases, ARRAY_COUNT(cases), NULL);
 }

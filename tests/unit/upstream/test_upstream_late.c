@@ -3,25 +3,11 @@
  * What is late for a reason of ours: the network port, the crypto device or the worker did not get on.
  * No time runs out meanwhile, and the line to the network port keeps its length.
  */
-#include "test.h"
-
 #include "crypto_limit.h"
-#include "fixture.h"
-#include "upstream_bench.h"
+#include "upstream_cases.h"
 
-#define FRAMED 4 /* of modem 2, in the clear */
-#define PLAIN 6 /* of modem 3, in the clear, without segment headers */
 #define AES 2 /* of modem 0 */
-#define DEPTH 64 /* of the network port: one less fits */
 #define LINE (US_TRANSMIT_CAPACITY / 2 + PIPELINE_BURST) /* the most that is to wait in it */
-
-static struct upstream_bench storage, *const bench = &storage;
-
-static void setup(void) {
-	bench_prepare(bench);
-	bench->network_depth = DEPTH;
-	bench_start(bench);
-}
 
 static void rounds(unsigned n) {
 	while (n-- > 0) {
@@ -32,15 +18,7 @@ static void rounds(unsigned n) {
 
 /* Packets of the stream, 14 in a burst. */
 static void put(unsigned stream) {
-	uint8_t room[2000];
-	size_t size = 0;
-
-	for (int i = 0; i < 14; i++)
-		size += bench_mac(bench, stream, 110, room + size);
-	if (bench_streams[stream].segment_header)
-		bench_segment(bench, stream, 0, room, size);
-	else
-		bench_plain(bench, stream, room, size);
+	bench_put_many(stream, 14, 110);
 }
 
 /* Frames of the modem of PLAIN that are neither IP nor ARP. Returns how many bytes they are. */
@@ -55,14 +33,11 @@ static size_t write_others(uint8_t *out, unsigned count) {
 }
 
 /* The rest of a frame stands in the R-PHY port for longer than an incomplete frame may wait. */
-static void network_port_is_blocked(void **state) {
+static void network_port_is_blocked(void) {
 	uint8_t frame[BENCH_FRAME_MAX];
-	size_t size;
+	size_t size = bench_mac(bench, FRAMED, 1000, frame);
 
-	(void)state;
-	setup();
-	size = bench_mac(bench, FRAMED, 1000, frame);
-	bench_segment(bench, FRAMED, 0, frame, 500);
+	bench_send(FRAMED, frame, 500);
 	rounds(2);
 	assert_int_equal(bench->u->streams.incomplete_frames, 1);
 	for (int i = 0; i < 100; i++) {
@@ -78,25 +53,18 @@ static void network_port_is_blocked(void **state) {
 	bench_settle(bench);
 	bench_complete(bench, FRAMED);
 	bench_complete(bench, PLAIN);
-	bench_close(bench);
 }
 
 /* The same for packets that are ahead. */
-static void worker_was_away(void **state) {
+static void worker_was_away(void) {
 	static const uint32_t sessions[] = {BENCH_SC_QAM, BENCH_OFDMA, BENCH_OFDMA_ALONE};
-	struct bench_psp p;
 
-	(void)state;
-	setup();
 	for (uint16_t i = 0; i < 150; i++) {
 		uint16_t number = i / 3;
 
-		psp_open(&p, sessions[i % 3]);
-		p.numbered = true;
 		if (i % 3 == 0 && number >= 5 && number < 35) /* number 5 comes 29 later */
 			number = number == 34 ? 5 : number + 1;
-		p.sequence = number;
-		psp_send(bench, &p);
+		bench_put_number(sessions[i % 3], 0, number);
 	}
 	bench_round(bench);
 	assert_int_equal(bench->u->uepi.waiting_packets, 6);
@@ -106,76 +74,49 @@ static void worker_was_away(void **state) {
 	assert_int_equal(bench_count(bench, COUNTER_PSP_MISSING), 0);
 	assert_int_equal(bench_count(bench, COUNTER_PSP_REORDERED), 1);
 	/* with nothing in the port, time does run out */
-	p.sequence = 60;
-	psp_send(bench, &p);
+	bench_put_number(BENCH_OFDMA_ALONE, 0, 60);
 	bench_settle(bench);
 	assert_int_equal(bench_count(bench, COUNTER_PSP_GAPS), 0);
 	bench_after(bench, 5 * BENCH_MS);
 	assert_int_equal(bench_count(bench, COUNTER_PSP_GAPS), 1);
-	bench_close(bench);
 }
 
-/* The rest of a frame comes behind `bursts` others, and the worker is away behind its first round. */
-static void rest_comes_late(unsigned bursts, bool received) {
-	uint8_t frame[BENCH_FRAME_MAX];
-	size_t size;
+/* The rest of a frame comes behind others, and the worker is away behind its first round: it is in the port, which
+ * holds less than one burst, or in the list, behind more packets than a round makes. */
+static void rest_comes_late(void) {
+	for (unsigned bursts = 0; bursts <= 20; bursts += 20) {
+		uint8_t frame[BENCH_FRAME_MAX];
+		size_t size = bench_mac(bench, FRAMED, 1000, frame);
 
-	bench_open(bench);
-	size = bench_mac(bench, FRAMED, 1000, frame);
-	bench_segment(bench, FRAMED, 0, frame, 500);
-	bench_round(bench);
-	for (unsigned i = 0; i < bursts; i++)
-		put(PLAIN);
-	bench_segment(bench, FRAMED, BENCH_NO_POINTER, frame + 500, size - 500);
-	if (received) {
+		bench_send(FRAMED, frame, 500);
 		bench_round(bench);
-		assert_int_equal(bench_count(bench, COUNTER_RECEIVED), bench->injected);
-		assert_true(bench->u->list.queues[US_SEGMENTS].count > 0);
+		for (unsigned i = 0; i < bursts; i++)
+			put(PLAIN);
+		bench_segment(bench, FRAMED, BENCH_NO_POINTER, frame + 500, size - 500);
+		if (bursts > 0) {
+			bench_round(bench);
+			assert_int_equal(bench_count(bench, COUNTER_RECEIVED), bench->injected);
+			assert_true(bench->u->list.queues[US_SEGMENTS].count > 0);
+		}
+		assert_int_equal(bench->u->streams.incomplete_frames, 1);
+		bench->clock.now += 150 * BENCH_MS;
+		bench_settle(bench);
+		bench_complete(bench, FRAMED);
+		bench_complete(bench, PLAIN);
 	}
-	assert_int_equal(bench->u->streams.incomplete_frames, 1);
-	bench->clock.now += 150 * BENCH_MS;
-	bench_settle(bench);
-	bench_complete(bench, FRAMED);
-	bench_complete(bench, PLAIN);
-	bench_close(bench);
-}
-
-/* In the port, which holds less than one burst. */
-static void rest_has_come(void **state) {
-	(void)state;
-	rest_comes_late(0, false);
-}
-
-/* In the list, behind more packets than a round makes. */
-static void rest_is_on_its_way(void **state) {
-	(void)state;
-	rest_comes_late(20, true);
 }
 
 /* In the burst that is being taken apart: the last fragment, behind more packets than a round makes. */
-static void last_fragment_is_on_its_way(void **state) {
-	struct docsis_up_header h = {.kind = DOCSIS_KIND_FRAGMENT,
-				     .privacy = PRIVACY_BP_UP,
-				     .sid = bench_streams[PLAIN].sid,
-				     .fragment_first = true};
+static void last_fragment_is_on_its_way(void) {
 	uint8_t frame[BENCH_FRAME_MAX], room[8000];
-	size_t whole, size;
+	size_t whole = bench_mac(bench, PLAIN, 1000, frame), size;
 
-	(void)state;
-	bench_prepare(bench);
-	bench->packet_room = RTE_PKTMBUF_HEADROOM + 9000;
-	bench->packet_buffers = 255;
-	bench_start(bench);
-	whole = bench_mac(bench, PLAIN, 1000, frame);
-	bench_plain(bench, PLAIN, room, bench_frame(bench, 3, &h, frame, 500, room));
+	bench_send(PLAIN, room, bench_fragment(PLAIN, 0, FRAGMENT_FIRST, frame, 500, room));
 	bench_round(bench);
 	assert_int_equal(bench->u->defragment.waiting_fragments, 1);
-	h.fragment_first = false;
-	h.fragment_last = true;
-	h.fragment_sequence = 1;
 	size = write_others(room, PIPELINE_BURST + 1);
-	size += bench_frame(bench, 3, &h, frame + 500, whole - 500, room + size);
-	bench_plain(bench, PLAIN, room, size);
+	size += bench_fragment(PLAIN, 1, FRAGMENT_LAST, frame + 500, whole - 500, room + size);
+	bench_send(PLAIN, room, size);
 	bench_round(bench);
 	assert_int_equal(bench->u->defragment.waiting_fragments, 1);
 	assert_int_equal(bench->u->list.queues[US_SEGMENTS].count, 0);
@@ -183,19 +124,15 @@ static void last_fragment_is_on_its_way(void **state) {
 	bench_settle(bench);
 	bench_complete(bench, PLAIN);
 	assert_int_equal(bench->others, PIPELINE_BURST + 1);
-	bench_close(bench);
 }
 
 /* The same for a segment that another one waits for: its burst is in the list. */
-static void missing_segment_is_on_its_way(void **state) {
-	uint8_t frame[BENCH_FRAME_MAX];
+static void missing_segment_is_on_its_way(void) {
 	struct bench_psp p;
 
-	(void)state;
-	bench_open(bench);
-	bench_segment(bench, FRAMED, 0, "\xff", 1);
+	bench_send(FRAMED, "\xff", 1);
 	bench->segment[FRAMED]++;
-	bench_segment(bench, FRAMED, 0, frame, bench_mac(bench, FRAMED, 100, frame));
+	bench_put(FRAMED, 100);
 	bench_round(bench);
 	assert_int_equal(bench->u->reassemble.waiting_segments, 1);
 	for (int i = 0; i < 4; i++) {
@@ -217,36 +154,22 @@ static void missing_segment_is_on_its_way(void **state) {
 	bench_settle(bench);
 	assert_int_equal(bench_count(bench, COUNTER_SEGMENTS_MISSING), 0);
 	bench_complete(bench, FRAMED);
-	bench_close(bench);
 }
 
 /* A unit of many packets, in as many fragments as it takes. */
 static void put_unit(unsigned packets) {
 	static uint8_t unit[DOCSIS_FRAME_MAX];
-	struct docsis_up_header h = {.kind = DOCSIS_KIND_FRAGMENT,
-				     .privacy = PRIVACY_BP_UP,
-				     .sid = bench_streams[PLAIN].sid,
-				     .fragment_first = true};
-	uint8_t out[BENCH_FRAME_MAX];
-	size_t size = 0, part;
+	size_t size = 0;
 
 	while (packets-- > 0)
 		size += bench_mac(bench, PLAIN, BENCH_SMALLEST, unit + size);
-	for (size_t at = 0; at < size; at += part) {
-		part = size - at < 1900 ? size - at : 1900;
-		h.fragment_last = at + part == size;
-		bench_plain(bench, PLAIN, out, bench_frame(bench, 3, &h, unit + at, part, out));
-		h.fragment_first = false;
-		h.fragment_sequence = (h.fragment_sequence + 1) & 0xf;
-	}
+	bench_put_unit(PLAIN, unit, size, 1900, NULL);
 }
 
 /* What the provider has is on its way to the line, too: there is a place for all of it. */
-static void crypto_is_slow(void **state) {
+static void crypto_is_slow(void) {
 	uint64_t received;
 
-	(void)state;
-	setup();
 	crypto_limit_begin(bench->crypto, UINT32_MAX, 0);
 	crypto_limit.slow = true;
 	for (int i = 0; i < 60; i++)
@@ -265,13 +188,10 @@ static void crypto_is_slow(void **state) {
 	bench_complete(bench, AES);
 	bench_complete(bench, FRAMED);
 	crypto_limit_end();
-	bench_close(bench);
 }
 
 /* The same with fragments that become more frames than they are. */
-static void crypto_is_slow_and_units_are_long(void **state) {
-	(void)state;
-	setup();
+static void crypto_is_slow_and_units_are_long(void) {
 	crypto_limit_begin(bench->crypto, UINT32_MAX, 0);
 	crypto_limit.slow = true;
 	for (int i = 0; i < 32; i++)
@@ -289,20 +209,18 @@ static void crypto_is_slow_and_units_are_long(void **state) {
 	bench_complete(bench, PLAIN);
 	bench_complete(bench, FRAMED);
 	crypto_limit_end();
-	bench_close(bench);
 }
 
 int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(network_port_is_blocked),
-		cmocka_unit_test(worker_was_away),
-		cmocka_unit_test(rest_has_come),
-		cmocka_unit_test(rest_is_on_its_way),
-		cmocka_unit_test(last_fragment_is_on_its_way),
-		cmocka_unit_test(missing_segment_is_on_its_way),
-		cmocka_unit_test(crypto_is_slow),
-		cmocka_unit_test(crypto_is_slow_and_units_are_long),
+	static const struct bench_case cases[] = {
+		BENCH_PREPARED(bench_short_port, network_port_is_blocked),
+		BENCH_PREPARED(bench_short_port, worker_was_away),
+		BENCH_CASE(rest_comes_late),
+		BENCH_PREPARED(bench_long_packets, last_fragment_is_on_its_way),
+		BENCH_CASE(missing_segment_is_on_its_way),
+		BENCH_PREPARED(bench_short_port, crypto_is_slow),
+		BENCH_PREPARED(bench_short_port, crypto_is_slow_and_units_are_long),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, fixture_stop);
+	return bench_run(cases, ARRAY_COUNT(cases), NULL);
 }

@@ -3,27 +3,18 @@
  * What waits is bounded, by modem and in all, whatever is sent; the oldest goes first, under its name.
  * And a modem that floods costs the others nothing.
  */
-#include "test.h"
 
-#include <string.h>
+#include "upstream_cases.h"
 
-#include "fixture.h"
-#include "upstream_bench.h"
-
-#define FLOODER 4 /* stream of modem 2, segment headers */
+#define FLOODER FRAMED
 #define SAME_MODEM 5 /* another stream of it */
-#define PLAIN 6 /* of modem 3, without segment headers */
 #define LIMIT 65536 /* of a modem */
+#define FRAME_BUFFER (RTE_PKTMBUF_HEADROOM + US_FRAME_ROOM)
 
-static struct upstream_bench storage, *const bench = &storage;
 static uint32_t most_held; /* buffers of the R-PHY port */
 
-static void setup(uint64_t by_modem, uint64_t all) {
+static void nothing_seen(void) {
 	most_held = 0;
-	bench_prepare(bench);
-	bench->sg.upstream.held_by_modem = (uint32_t)by_modem;
-	bench->sg.upstream.held = (uint32_t)all;
-	bench_start(bench);
 }
 
 /* The counts that the limits are about are those of the buffers. */
@@ -46,13 +37,11 @@ static void settle(void) {
 
 /* Packets of four bursts each, and in each burst a segment that is ahead: what the bursts were when packets
  * waited, the segments are after the same round. */
-static void segments_keep_to_the_limit_each_round(void **state) {
+static void segments_keep_to_the_limit_each_round(void) {
 	static const uint8_t bytes[20] = {0xff};
 	uint8_t payload[SEGMENT_HEADER_SIZE + sizeof(bytes)];
 	struct bench_psp p;
 
-	(void)state;
-	setup(8388608, LIMIT);
 	for (unsigned i = 0; i < 60; i++) {
 		psp_open(&p, BENCH_SC_QAM);
 		for (unsigned s = 0; s < 4; s++) {
@@ -76,7 +65,6 @@ static void segments_keep_to_the_limit_each_round(void **state) {
 	}
 	assert_in_range(most_held, US_BURST_PIECES - 4, US_BURST_PIECES);
 	bench->any_drops = true;
-	bench_close(bench);
 }
 
 static uint64_t drops(enum drop_reason reason) {
@@ -84,11 +72,9 @@ static uint64_t drops(enum drop_reason reason) {
 }
 
 /* The numbers of every second segment: each that comes leaves a gap. */
-static void segments_that_leave_gaps(void **state) {
+static void segments_that_leave_gaps(void) {
 	static const uint8_t bytes[100] = {0xff};
 
-	(void)state;
-	setup(LIMIT, 4194304);
 	for (int i = 0; i < 2000; i++) {
 		bench_segment(bench, FLOODER, 0, bytes, sizeof(bytes));
 		bench->segment[FLOODER]++;
@@ -102,16 +88,12 @@ static void segments_that_leave_gaps(void **state) {
 	assert_int_equal(bench_count(bench, COUNTER_EXTRACTED), 2000);
 	assert_int_equal(bench_count(bench, COUNTER_SEGMENTS_MISSING), 1999);
 	assert_int_equal(bench_count(bench, COUNTER_SEGMENT_GAPS), 1999);
-	bench_close(bench);
 }
 
 /* All flows of a modem together: a frame in each that is never completed. */
-static void frames_that_never_end(void **state) {
+static void frames_that_never_end(void) {
 	uint8_t bytes[BENCH_FRAME_MAX];
-	size_t buffer = RTE_PKTMBUF_HEADROOM + US_FRAME_ROOM;
 
-	(void)state;
-	setup(buffer, 4194304); /* one frame, not two */
 	for (int i = 0; i < 100; i++) {
 		unsigned stream = i % 2 ? SAME_MODEM : FLOODER;
 
@@ -120,72 +102,80 @@ static void frames_that_never_end(void **state) {
 		settle();
 	}
 	/* each took the place of the one before, of the other stream, and was first in its own */
-	assert_int_equal(drops(DROP_FRAME_LIMIT), 99);
+	bench_dropped(DROP_FRAME_LIMIT, 99);
 	assert_int_equal(upstream_held(bench->u, UNIT_FRAME), 1);
-	bench_expect(bench, DROP_FRAME_LIMIT, 99);
-	bench_close(bench);
 }
 
-static void fragments_that_never_end(void **state) {
-	struct docsis_up_header h = {.kind = DOCSIS_KIND_FRAGMENT,
-				     .privacy = PRIVACY_BP_UP,
-				     .sid = bench_streams[PLAIN].sid,
-				     .fragment_first = true};
+static void fragments_that_never_end(void) {
 	uint8_t bytes[BENCH_FRAME_MAX];
-	size_t most = LIMIT / (RTE_PKTMBUF_HEADROOM + US_FRAME_ROOM), size;
+	size_t most = LIMIT / FRAME_BUFFER;
 
-	(void)state;
-	setup(LIMIT, 4194304);
 	for (unsigned i = 0; i < 10 * most; i++) {
-		size = bench_frame(bench, 3, &h, bytes + 1000, 1, bytes);
-		bench_plain(bench, PLAIN, bytes, size);
+		int flags = i == 0 ? FRAGMENT_FIRST : 0;
+
+		bench_send(PLAIN, bytes, bench_fragment(PLAIN, i, flags, bytes + 1000, 1, bytes));
 		settle();
 		assert_in_range(bench->u->defragment.waiting_fragments, 0, most);
-		h.fragment_first = false;
-		h.fragment_sequence = (h.fragment_sequence + 1) & 0xf;
+		assert_int_equal(bench->u->holds.buffers[HOLD_POOL_FRAMES],
+				 bench->u->defragment.waiting_fragments);
 	}
 	/* those that came behind have no beginning */
-	assert_int_equal(drops(DROP_FRAME_LIMIT), most + 1);
-	assert_int_equal(drops(DROP_FRAGMENT_ORDER), 10 * most - most - 1);
-	bench_expect(bench, DROP_FRAME_LIMIT, most + 1);
-	bench_expect(bench, DROP_FRAGMENT_ORDER, 9 * most - 1);
-	bench_close(bench);
+	bench_dropped(DROP_FRAME_LIMIT, most + 1);
+	bench_dropped(DROP_FRAGMENT_ORDER, 9 * most - 1);
 }
 
 /* The oldest of a modem's first: by the time when the wait began. */
-static void oldest_of_a_modem(void **state) {
+static void oldest_of_a_modem(void) {
 	uint8_t bytes[BENCH_FRAME_MAX];
-	size_t buffer = RTE_PKTMBUF_HEADROOM + US_FRAME_ROOM;
 
-	(void)state;
-	setup(2 * buffer, 4194304);
 	for (unsigned stream = 0; stream < 3; stream++) { /* all of modem 0 */
 		bench_mac(bench, stream, 500, bytes);
-		bench_segment(bench, stream, 0, bytes, 100);
-		bench_settle(bench);
+		bench_handle(stream, bytes, 100);
 		bench_after(bench, BENCH_MS);
 	}
-	bench_expect(bench, DROP_FRAME_LIMIT, 1);
-	assert_int_equal(drops(DROP_FRAME_LIMIT), 1);
+	bench_dropped(DROP_FRAME_LIMIT, 1);
 	for (unsigned stream = 0; stream < 3; stream++) {
 		bench->serial[stream]--;
 		bench_mac(bench, stream, 500, bytes);
-		bench_segment(bench, stream, BENCH_NO_POINTER, bytes + 100,
-			      sizeof(bytes) > 600 ? 300 : 0);
-		bench_settle(bench);
+		bench_handle_rest(stream, bytes + 100, 300);
 	}
-	bench_expect(bench, DROP_SEGMENT_ORPHAN, 1); /* stream 0 */
-	assert_int_equal(drops(DROP_SEGMENT_ORPHAN), 1);
+	bench_dropped(DROP_SEGMENT_ORPHAN, 1); /* stream 0 */
 	assert_int_equal(upstream_held(bench->u, UNIT_FRAME), 2);
-	bench_close(bench);
 }
 
-static void bursts_that_never_end(void **state) {
+/* Of all that waits in buffers of packets: an open burst, and then packets, and then one more burst. A frame that waits
+ * longer has buffers of another pool. */
+static void oldest_of_all(void) {
+	static const uint8_t bytes[100];
+	uint8_t frame[BENCH_FRAME_MAX];
+
+	bench_mac(bench, FLOODER, 500, frame);
+	bench_handle(FLOODER, frame, 100);
+	bench_after(bench, BENCH_MS);
+	for (unsigned turn = 0; turn < 2; turn++) {
+		struct bench_psp p;
+
+		bench_open_burst(&p, BENCH_SC_QAM, 0x30);
+		psp_add(&p, false, false, bytes, sizeof(bytes));
+		bench_handle_packet(&p);
+		bench_after(bench, BENCH_MS);
+		for (uint16_t number = 0; turn == 0 && number <= US_PSP_WINDOW + 1; number++) {
+			for (uint8_t flow = 0; flow < 2 && number != 1; flow++)
+				bench_put_number(BENCH_OFDMA, flow, number);
+		}
+		settle();
+		assert_int_equal(drops(DROP_BURST_LIMIT), 1);
+		assert_int_equal(bench_count(bench, COUNTER_PSP_GAPS), turn);
+	}
+	assert_int_equal(most_held, US_BURST_PIECES); /* LIMIT is less */
+	assert_int_equal(upstream_held(bench->u, UNIT_FRAME), 1);
+	bench->any_drops = true;
+}
+
+static void bursts_that_never_end(void) {
 	static const uint8_t bytes[100];
 	struct bench_psp p;
 
-	(void)state;
-	setup(LIMIT, LIMIT);
 	for (int i = 0; i < 1000; i++) {
 		psp_open(&p, i % 3 ? BENCH_SC_QAM : BENCH_OFDMA);
 		p.flow = i / 3 % 8;
@@ -201,23 +191,15 @@ static void bursts_that_never_end(void **state) {
 				 upstream_held(bench->u, UNIT_BURST),
 			 bench_count(bench, COUNTER_BURSTS));
 	bench->any_drops = true;
-	bench_close(bench);
 }
 
 /* PSP packets that are ahead, on all flows of all sessions. */
-static void packets_that_leave_gaps(void **state) {
+static void packets_that_leave_gaps(void) {
 	static const uint32_t sessions[] = {BENCH_SC_QAM, BENCH_OFDMA, BENCH_REQUESTS,
 					    BENCH_RANGING, BENCH_OFDMA_ALONE};
-	struct bench_psp p;
 
-	(void)state;
-	setup(LIMIT, 16 * LIMIT);
 	for (uint16_t i = 0; i < 2000; i++) {
-		psp_open(&p, sessions[i % 5]);
-		p.flow = i / 5 % 8;
-		p.numbered = true;
-		p.sequence = i / 40 * 2;
-		psp_send(bench, &p);
+		bench_put_number(sessions[i % 5], i / 5 % 8, i / 40 * 2);
 		settle();
 	}
 	assert_int_equal(most_held, 16 * LIMIT / us_packet_room(&bench->sg));
@@ -225,7 +207,6 @@ static void packets_that_leave_gaps(void **state) {
 		bench_after(bench, 5 * BENCH_MS);
 	assert_int_equal(bench_count(bench, COUNTER_PSP_PACKETS), 2000);
 	assert_int_equal(bench_count(bench, COUNTER_PSP_MISSING), 40 * 49);
-	bench_close(bench);
 }
 
 /* Random nonsense of a modem. */
@@ -237,10 +218,6 @@ static void flood(struct random *r) {
 		.sid_cluster = bench_streams[FLOODER].cluster,
 		.request = 9,
 	};
-	struct docsis_up_header f = {.kind = DOCSIS_KIND_FRAGMENT,
-				     .privacy = PRIVACY_BP_UP,
-				     .sid = bench_streams[SAME_MODEM].sid,
-				     .fragment_first = true};
 	uint8_t bytes[BENCH_FRAME_MAX];
 	size_t size = bench_mac(bench, FLOODER, 400, bytes);
 
@@ -256,9 +233,8 @@ static void flood(struct random *r) {
 		bench_segment(bench, SAME_MODEM, BENCH_NO_POINTER, bytes, random_below(r, 300));
 		break;
 	default:
-		f.fragment_sequence = (uint8_t)random_below(r, 16);
-		f.fragment_first = random_below(r, 2);
-		size = bench_frame(bench, 2, &f, bytes + 1000, random_between(r, 1, 900), bytes);
+		size = bench_fragment(SAME_MODEM, random_below(r, 16), random_below(r, 2),
+				      bytes + 1000, random_between(r, 1, 900), bytes);
 		bench_segment(bench, SAME_MODEM, 0, bytes, size);
 	}
 }
@@ -291,12 +267,9 @@ static void good_traffic(struct random *r) {
 	}
 }
 
-static void a_flood_harms_nobody_else(void **state) {
+static void a_flood_harms_nobody_else(void) {
 	struct random r = {.state = 99};
 
-	(void)state;
-	setup(LIMIT, 4 * LIMIT);
-	bench_take(bench, 0);
 	for (int round = 0; round < 1500; round++) {
 		for (int i = 0; i < 60; i++) {
 			flood(&r);
@@ -318,20 +291,20 @@ static void a_flood_harms_nobody_else(void **state) {
 	assert_true(drops(DROP_FRAME_LIMIT) > 0 || drops(DROP_FRAME_GAP) > 1000);
 	assert_int_equal(drops(DROP_FRAME_NO_BUFFER) + drops(DROP_BURST_NO_BUFFER), 0);
 	bench->any_drops = true;
-	bench_close(bench);
 }
 
 int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(segments_that_leave_gaps),
-		cmocka_unit_test(segments_keep_to_the_limit_each_round),
-		cmocka_unit_test(frames_that_never_end),
-		cmocka_unit_test(fragments_that_never_end),
-		cmocka_unit_test(oldest_of_a_modem),
-		cmocka_unit_test(bursts_that_never_end),
-		cmocka_unit_test(packets_that_leave_gaps),
-		cmocka_unit_test(a_flood_harms_nobody_else),
+	static const struct bench_case cases[] = {
+		BENCH_LIMITED(LIMIT, 0, segments_that_leave_gaps),
+		BENCH_LIMITED(8388608, LIMIT, segments_keep_to_the_limit_each_round),
+		BENCH_LIMITED(FRAME_BUFFER, 0, frames_that_never_end),
+		BENCH_LIMITED(LIMIT, 0, fragments_that_never_end),
+		BENCH_LIMITED(2 * FRAME_BUFFER, 0, oldest_of_a_modem),
+		BENCH_LIMITED(0, LIMIT, oldest_of_all),
+		BENCH_LIMITED(LIMIT, LIMIT, bursts_that_never_end),
+		BENCH_LIMITED(LIMIT, 16 * LIMIT, packets_that_leave_gaps),
+		BENCH_LIMITED(LIMIT, 4 * LIMIT, a_flood_harms_nobody_else),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, fixture_stop);
+	return bench_run(cases, ARRAY_COUNT(cases), nothing_seen);
 }

@@ -1,18 +1,49 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Ordering within a window, against a model that remembers what became of every number and knows
- * nothing of bits and slots. The mbufs are never looked at, so they need not be there.
+ * The order of PSP packets and of segments, against a model that remembers what became of every number and knows nothing
+ * of bits and slots. Each has a frame with its number in it, so that what comes out of order is seen.
  */
-#include "test.h"
+#include "upstream_cases.h"
 
-#include <string.h>
+#define SIZE 64
+#define NUMBERS 40000 /* of a model, which do not wrap */
+#define ORIGIN 5000
+#define WRAP (ORIGIN + 1000) /* is 0 on the wire */
+#define KNOWN 64 /* as many delivered numbers back, a duplicate is told from a late one */
+#define PATIENCE \
+	64 /* late ones and duplicates in a row are dropped; the next one begins a new count */
 
-#include "upstream/state/order.h"
-
-#include "random.h"
-
-#define PSP_MASK 0xffff
-#define SEGMENT_MASK 0x1fff
+/* What is put into order. */
+static const struct kind {
+	unsigned stream;
+	uint16_t mask;
+	uint32_t window;
+	uint64_t timeout;
+	enum unit unit;
+	enum counter gaps, missing, reordered, resyncs;
+	enum drop_reason late, duplicate;
+} packets = {PLAIN,
+	     UINT16_MAX,
+	     32,
+	     5 * BENCH_MS,
+	     UNIT_PACKET,
+	     COUNTER_PSP_GAPS,
+	     COUNTER_PSP_MISSING,
+	     COUNTER_PSP_REORDERED,
+	     COUNTER_PSP_RESYNCS,
+	     DROP_PSP_LATE,
+	     DROP_PSP_DUPLICATE},
+  segments = {FRAMED,
+	      0x1fff,
+	      63,
+	      10 * BENCH_MS,
+	      UNIT_SEGMENT,
+	      COUNTER_SEGMENT_GAPS,
+	      COUNTER_SEGMENTS_MISSING,
+	      COUNTER_SEGMENTS_REORDERED,
+	      COUNTER_SEGMENT_RESYNCS,
+	      DROP_SEGMENT_LATE,
+	      DROP_SEGMENT_DUPLICATE};
 
 enum fate {
 	UNKNOWN,
@@ -21,342 +52,226 @@ enum fate {
 	GIVEN_UP,
 };
 
-/* Numbers do not wrap here: 0, 1, 2 .. from the first one on. */
-#define MODEL_NUMBERS 400000
-#define ORIGIN 100000
-
-struct model {
-	uint8_t fate[MODEL_NUMBERS];
-	uint32_t next;
-	uint32_t window;
-	unsigned waiting, rejected;
+static struct model {
+	const struct kind *kind;
+	uint8_t fate[NUMBERS];
+	uint32_t next, waiting, rejected;
+	uint32_t offset; /* to numbers in frames, which never go back */
 	bool started;
-};
+	uint64_t delivered, gaps, missing, reordered, resyncs, late, duplicate;
+} model;
 
-struct rig {
-	struct order order;
-	struct order_slots slots;
-	struct model model;
-	struct random random;
-	uint32_t base; /* what the numbers on the wire are ahead of the model's */
-	uint64_t seen[ORDER_RESTART + 1];
-	uint64_t delivered, skipped;
-};
-
-static struct rig storage, *const rig = &storage;
-static struct rte_mbuf mbufs[MODEL_NUMBERS / 8];
-
-/* Any address will do, but another for each number near by. */
-static struct rte_mbuf *mbuf_of(uint32_t number) {
-	return &mbufs[number % (MODEL_NUMBERS / 8)];
+static void model_begin(const struct kind *kind) {
+	memset(&model, 0, sizeof(model));
+	model.kind = kind;
 }
 
-static void rig_open(struct rig *r, uint16_t mask, uint8_t window, uint64_t seed) {
-	memset(r, 0, sizeof(*r));
-	order_init(&r->order, mask, window);
-	r->model.window = window;
-	r->random.state = seed;
-	r->base = random_next(&r->random);
+static void put_on_wire(uint32_t number) {
+	const struct kind *k = model.kind;
+	uint16_t on_wire = (uint16_t)((number - WRAP) & k->mask);
+
+	bench->serial[k->stream] = number + model.offset;
+	if (k == &packets) {
+		struct bench_psp p;
+
+		bench_packet(&p, k->stream, SIZE);
+		p.numbered = true;
+		p.sequence = on_wire;
+		psp_send(bench, &p);
+		return;
+	}
+	bench->segment[k->stream] = on_wire;
+	bench_put(k->stream, SIZE);
 }
 
-static uint16_t on_wire(const struct rig *r, uint32_t number) {
-	return (uint16_t)((number + r->base) & r->order.mask);
+static void model_deliver(void) {
+	model.fate[model.next++] = DELIVERED;
+	model.delivered++;
 }
 
-static enum order_verdict model_reject(struct model *m, enum order_verdict why) {
-	if (m->rejected == 64)
-		return ORDER_RESTART;
-	m->rejected++;
-	return why;
+static void model_drain(void) {
+	while (model.fate[model.next] == WAITS) {
+		model_deliver();
+		model.waiting--;
+	}
 }
 
-static bool model_later_waits(const struct model *m, uint32_t number) {
-	for (uint32_t n = number + 1; n <= m->next + m->window; n++) {
-		if (m->fate[n] == WAITS)
+/* Numbers are missing up to the first that waits; where none does, up to this one. */
+static void model_pass_over(uint32_t number) {
+	uint32_t missing = 0;
+
+	while (model.waiting > 0 ? model.fate[model.next] != WAITS : model.next < number) {
+		model.fate[model.next++] = GIVEN_UP;
+		missing++;
+	}
+	model.missing += missing;
+	model.gaps += missing > 0;
+	model_drain();
+}
+
+static bool model_later_waits(uint32_t number) {
+	for (uint32_t n = number + 1; n <= model.next + model.kind->window; n++) {
+		if (model.fate[n] == WAITS)
 			return true;
 	}
 	return false;
 }
 
-static enum order_verdict model_take(struct model *m, uint32_t number, bool *reordered) {
-	*reordered = false;
-	if (!m->started) {
-		m->started = true;
-		m->next = number;
-		m->rejected = 0;
-	}
-	if (number < m->next) {
-		bool known = m->next - number <= 64 && m->fate[number] == DELIVERED;
-
-		return model_reject(m, known ? ORDER_DUPLICATE : ORDER_LATE);
-	}
-	if (number - m->next > m->window)
-		return ORDER_TOO_FAR;
-	if (m->fate[number] == WAITS)
-		return model_reject(m, ORDER_DUPLICATE);
-	m->rejected = 0;
-	*reordered = model_later_waits(m, number);
-	if (number > m->next) {
-		m->fate[number] = WAITS;
-		m->waiting++;
-		return ORDER_WAITS;
-	}
-	m->fate[number] = DELIVERED;
-	m->next++;
-	return ORDER_NEXT;
-}
-
-static void drain(struct rig *r) {
-	struct model *m = &r->model;
-	struct rte_mbuf *out;
-
-	while ((out = order_pop(&r->order)) != NULL) {
-		assert_int_equal(m->fate[m->next], WAITS);
-		assert_ptr_equal(out, mbuf_of(m->next));
-		m->fate[m->next++] = DELIVERED;
-		m->waiting--;
-		r->delivered++;
-	}
-	assert_int_not_equal(m->fate[m->next], WAITS);
-	assert_int_equal(r->order.waiting, m->waiting);
-}
-
-static void pass_over(struct rig *r, bool has_number, uint32_t number) {
-	struct model *m = &r->model;
-	unsigned expected = 0;
-
-	while ((m->waiting > 0 && m->fate[m->next] != WAITS) ||
-	       (m->waiting == 0 && has_number && m->next < number)) {
-		m->fate[m->next++] = GIVEN_UP;
-		expected++;
-	}
-	assert_int_equal(order_skip(&r->order, has_number, on_wire(r, number)), expected);
-	r->skipped += expected;
-	drain(r);
-}
-
 /* The count begins at `number`: nothing before it was ever delivered. */
-static void restart(struct rig *r, uint32_t number) {
-	struct model *m = &r->model;
-
-	while (m->waiting > 0)
-		pass_over(r, false, 0);
-	order_restart(&r->order, on_wire(r, number));
-	memset(m->fate, UNKNOWN, sizeof(m->fate));
-	m->next = number;
-	m->rejected = 0;
+static void model_restart(uint32_t number) {
+	while (model.waiting > 0)
+		model_pass_over(0);
+	model.offset += 2 * ORIGIN;
+	memset(model.fate, UNKNOWN, sizeof(model.fate));
+	model.next = number;
+	model.rejected = 0;
+	model.resyncs++;
 }
 
-static void put(struct rig *r, uint32_t number) {
-	for (;;) {
-		bool reordered, expected_reordered;
-		enum order_verdict expected = model_take(&r->model, number, &expected_reordered);
-		enum order_verdict got =
-			order_take(&r->order, on_wire(r, number), mbuf_of(number), &reordered);
+/* Returns whether it is one of a new count. */
+static bool model_reject(uint64_t *why) {
+	if (model.rejected == PATIENCE)
+		return true;
+	model.rejected++;
+	++*why;
+	return false;
+}
 
-		if (got == ORDER_NO_SLOTS) {
-			assert_int_equal(expected, ORDER_WAITS);
-			assert_false(reordered);
-			r->model.fate[number] = UNKNOWN; /* it is asked again */
-			r->model.waiting--;
-			r->order.slots = &r->slots;
-			r->seen[got]++;
-			continue;
-		}
-		assert_int_equal(got, expected);
-		assert_int_equal(reordered, expected_reordered);
-		r->seen[got]++;
-		r->delivered += got == ORDER_NEXT;
-		if (got == ORDER_TOO_FAR)
-			pass_over(r, true, number);
-		else if (got == ORDER_RESTART)
-			restart(r, number);
-		else
-			break;
+/* Returns false where the number is late or a duplicate. */
+static bool model_accepts(uint32_t number) {
+	bool behind = number < model.next;
+	bool known = model.fate[number] == (behind ? DELIVERED : WAITS);
+
+	if (behind && model.next - number > KNOWN)
+		known = false;
+	if (!behind && (number - model.next > model.kind->window || !known))
+		return true;
+	if (!model_reject(known ? &model.duplicate : &model.late))
+		return false;
+	model_restart(number);
+	return true;
+}
+
+static void model_take(uint32_t number) {
+	if (!model.started)
+		model.next = number;
+	model.started = true;
+	if (!model_accepts(number))
+		return;
+	while (number - model.next > model.kind->window)
+		model_pass_over(number);
+	model.rejected = 0;
+	model.reordered += model_later_waits(number);
+	if (number == model.next) {
+		model_deliver();
+		model_drain();
+		return;
 	}
-	drain(r);
+	model.fate[number] = WAITS;
+	model.waiting++;
+}
+
+static void check(void) {
+	const struct kind *k = model.kind;
+
+	bench_settle(bench);
+	assert_int_equal(bench->came[k->stream], model.delivered);
+	assert_int_equal(upstream_held(bench->u, k->unit), model.waiting);
+	assert_int_equal(bench_count(bench, k->gaps), model.gaps);
+	assert_int_equal(bench_count(bench, k->missing), model.missing);
+	assert_int_equal(bench_count(bench, k->reordered), model.reordered);
+	assert_int_equal(bench_count(bench, k->resyncs), model.resyncs);
+	assert_int_equal(bench->u->counters.drops[k->late], model.late);
+	assert_int_equal(bench->u->counters.drops[k->duplicate], model.duplicate);
+}
+
+static void put(uint32_t number) {
+	model_take(number);
+	put_on_wire(number);
+	check();
 }
 
 /* Where the next number comes from: mostly near, sometimes far, behind, or the same again. */
-static uint32_t choose(struct rig *r, uint32_t head) {
-	switch (random_below(&r->random, 40)) {
-	case 0: return head + random_below(&r->random, 200);
-	case 1: return head - random_below(&r->random, 150);
-	case 2: return head - random_below(&r->random, 4000);
+static uint32_t choose(uint32_t head) {
+	switch (random_below(&bench->random, 40)) {
+	case 0: return head + random_below(&bench->random, 200);
+	case 1: return head - random_below(&bench->random, 150);
+	case 2: return head - random_below(&bench->random, 4000);
 	case 3:
-	case 4: return head - random_below(&r->random, 30);
-	default: return head + random_below(&r->random, 6);
+	case 4: return head - random_below(&bench->random, 30);
+	default: return head + random_below(&bench->random, 6);
 	}
 }
 
-static void against_the_model(uint16_t mask, uint8_t window, uint64_t seed) {
-	uint32_t head = ORIGIN;
+static void random_numbers(const struct kind *kind) {
+	model_begin(kind);
+	for (uint32_t head = ORIGIN; head < NUMBERS - 1000;) {
+		uint32_t number = choose(head);
 
-	rig_open(rig, mask, window, seed);
-	put(rig, head);
-	/* numbers wrap several times */
-	while (head < MODEL_NUMBERS - 1000) {
-		uint32_t number = choose(rig, head);
-
-		put(rig, number);
-		if (number > head)
-			head = number;
-		if (random_below(&rig->random, 300) == 0)
-			pass_over(rig, false, 0);
+		put(number);
+		head = RTE_MAX(head, number);
+		if (random_below(&bench->random, 300) == 0) {
+			bench_after(bench, kind->timeout);
+			model_pass_over(0);
+			check();
+		}
 	}
-	for (int v = 0; v < ORDER_RESTART; v++)
-		assert_true(rig->seen[v] > 0);
-	assert_true(rig->skipped > 0);
+	assert_true(model.gaps > 0 && model.reordered > 0 && model.late > 0 && model.duplicate > 0);
+	bench->any_drops = true;
 }
 
-static void random_numbers(void **state) {
-	(void)state;
-	for (uint64_t seed = 1; seed < 4; seed++) {
-		against_the_model(PSP_MASK, 32, seed);
-		against_the_model(SEGMENT_MASK, 63, seed);
-		against_the_model(SEGMENT_MASK, 1, seed);
-	}
+/* The farthest that waits and the first that does not, how far back is known, 64 and 65 in a row that are late. */
+static void edges(const struct kind *kind) {
+	const uint32_t to = ORIGIN + 2 * (kind->window + 1);
+
+	model_begin(kind);
+	put(ORIGIN);
+	put(ORIGIN + 1 + kind->window);
+	assert_int_equal(model.waiting, 1);
+	put(ORIGIN + 2 + kind->window);
+	put(to + 1);
+	for (uint32_t i = 2; i < 100; i++)
+		put(to + i);
+	put(to + 100 - KNOWN);
+	put(to + 100 - KNOWN - 1);
+	assert_true(model.duplicate == 1 && model.late == 1);
+	for (uint32_t i = 0; i < 2 * PATIENCE - 1; i++) /* a good one between them */
+		put(i == PATIENCE - 2 ? to + 100 : ORIGIN + i);
+	assert_int_equal(model.resyncs, 0);
+	put(to + 110); /* waits, and is given up then */
+	for (uint32_t i = 0; i <= PATIENCE; i++) /* late ones, and duplicates of that */
+		put(i % 2 == 0 ? ORIGIN + i : to + 110);
+	put(ORIGIN + PATIENCE + 1);
+	assert_int_equal(model.resyncs, 1);
+	put(ORIGIN + PATIENCE - 1); /* of the count before */
+	put(model.next + kind->mask / 2); /* half of the numbers is ahead, the other half behind */
+	put(model.next - kind->mask / 2 - 1);
+	bench->any_drops = true;
 }
 
-/* All numbers of the circle and around, in order: nothing waits, nothing is missing. */
-static void wraps(uint16_t mask) {
-	rig_open(rig, mask, 32, 5);
-	rig->base = 0;
-	for (uint32_t i = 0; i < 3u * (mask + 1u); i++) {
-		bool reordered;
-
-		assert_int_equal(
-			order_take(&rig->order, (uint16_t)(i & mask), &mbufs[0], &reordered),
-			ORDER_NEXT);
-		assert_false(reordered);
-	}
-	assert_null(rig->order.slots);
+static void random_packets(void) {
+	random_numbers(&packets);
 }
 
-static void numbers_wrap(void **state) {
-	(void)state;
-	wraps(PSP_MASK);
-	wraps(SEGMENT_MASK);
+static void random_segments(void) {
+	random_numbers(&segments);
 }
 
-/* The farthest number that may wait, and the first that may not; both across the wrap. */
-static void edges_of_the_window(void **state) {
-	(void)state;
-	for (uint32_t first = 0; first < 70; first++) {
-		rig_open(rig, SEGMENT_MASK, 63, 5);
-		rig->base = SEGMENT_MASK - first;
-		put(rig, ORIGIN);
-		put(rig, ORIGIN + 1 + 63);
-		assert_int_equal(rig->order.waiting, 1);
-		assert_int_equal(rig->seen[ORDER_TOO_FAR], 0);
-		put(rig, ORIGIN + 2 + 63);
-		assert_int_equal(rig->seen[ORDER_TOO_FAR], 1);
-		assert_int_equal(rig->skipped, 63);
-		assert_int_equal(rig->delivered, 3);
-	}
+static void edges_of_packets(void) {
+	edges(&packets);
 }
 
-/* Half of the circle is ahead, the other half is behind. */
-static void half_of_the_circle(void **state) {
-	bool reordered;
-
-	(void)state;
-	rig_open(rig, SEGMENT_MASK, 63, 5);
-	put(rig, ORIGIN);
-	assert_int_equal(
-		order_take(&rig->order, on_wire(rig, ORIGIN + 1 + 4095), &mbufs[0], &reordered),
-		ORDER_TOO_FAR);
-	assert_int_equal(
-		order_take(&rig->order, on_wire(rig, ORIGIN + 1 + 4096), &mbufs[0], &reordered),
-		ORDER_LATE);
-}
-
-/* The 64th delivered number back is known, the 65th is not. */
-static void how_far_back_is_known(void **state) {
-	(void)state;
-	rig_open(rig, PSP_MASK, 32, 5);
-	for (uint32_t i = 0; i < 100; i++)
-		put(rig, ORIGIN + i);
-	put(rig, ORIGIN + 100 - 64);
-	assert_int_equal(rig->seen[ORDER_DUPLICATE], 1);
-	put(rig, ORIGIN + 100 - 65);
-	assert_int_equal(rig->seen[ORDER_LATE], 1);
-}
-
-/* What was passed over without anything waiting is late, not a duplicate, when it comes. */
-static void passed_over_is_late(void **state) {
-	(void)state;
-	rig_open(rig, PSP_MASK, 32, 5);
-	put(rig, ORIGIN);
-	put(rig, ORIGIN + 40);
-	assert_int_equal(rig->skipped, 39);
-	put(rig, ORIGIN + 39);
-	put(rig, ORIGIN + 1);
-	assert_int_equal(rig->seen[ORDER_LATE], 2);
-	put(rig, ORIGIN);
-	assert_int_equal(rig->seen[ORDER_DUPLICATE], 1);
-}
-
-/* 64 late or duplicate ones in a row are dropped; the 65th starts the count again. */
-static void begins_anew(void **state) {
-	(void)state;
-	rig_open(rig, PSP_MASK, 32, 5);
-	put(rig, ORIGIN + 5000);
-	put(rig, ORIGIN + 5002); /* waits, and is given up at the restart */
-	for (uint32_t i = 0; i < 64; i++)
-		put(rig, i % 2 == 0 ? ORIGIN + i : ORIGIN + 5002);
-	assert_int_equal(rig->seen[ORDER_RESTART], 0);
-	assert_int_equal(rig->delivered, 1);
-	put(rig, ORIGIN + 64);
-	assert_int_equal(rig->seen[ORDER_RESTART], 1);
-	assert_int_equal(rig->delivered, 3);
-	put(rig, ORIGIN + 65);
-	assert_int_equal(rig->delivered, 4);
-	put(rig, ORIGIN + 63); /* dropped before, and of the time before */
-	assert_int_equal(rig->seen[ORDER_LATE], 33);
-}
-
-/* One good number in between, and patience starts again. */
-static void patience_is_for_a_row(void **state) {
-	(void)state;
-	rig_open(rig, PSP_MASK, 32, 5);
-	put(rig, ORIGIN);
-	for (uint32_t i = 1; i < 500; i++)
-		put(rig, i % 64 == 0 ? ORIGIN + i / 64 : ORIGIN);
-	assert_int_equal(rig->seen[ORDER_RESTART], 0);
-	assert_int_equal(rig->delivered, 8);
-}
-
-/* Who was silent for long may have begun anew: the first number counts, however late it is. */
-static void silence_is_a_new_beginning(void **state) {
-	uint64_t now = ORDER_SILENCE;
-	struct order o;
-	bool reordered;
-
-	(void)state;
-	order_init(&o, UINT16_MAX, 32);
-	order_time(&o, now);
-	assert_int_equal(order_take(&o, 100, NULL, &reordered), ORDER_NEXT);
-	now += ORDER_SILENCE - 1;
-	order_time(&o, now);
-	assert_int_equal(order_take(&o, 90, NULL, &reordered), ORDER_LATE);
-	now += ORDER_SILENCE;
-	order_time(&o, now);
-	assert_int_equal(order_take(&o, 91, NULL, &reordered), ORDER_RESTART);
+static void edges_of_segments(void) {
+	edges(&segments);
 }
 
 int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(random_numbers),
-		cmocka_unit_test(numbers_wrap),
-		cmocka_unit_test(edges_of_the_window),
-		cmocka_unit_test(half_of_the_circle),
-		cmocka_unit_test(how_far_back_is_known),
-		cmocka_unit_test(passed_over_is_late),
-		cmocka_unit_test(begins_anew),
-		cmocka_unit_test(patience_is_for_a_row),
-		cmocka_unit_test(silence_is_a_new_beginning),
+	static const struct bench_case cases[] = {
+		BENCH_CASE(edges_of_packets),
+		BENCH_LIMITED(4000000, 8000000, edges_of_segments),
+		BENCH_CASE(random_packets),
+		BENCH_LIMITED(4000000, 8000000, random_segments),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return bench_run(cases, ARRAY_COUNT(cases), NULL);
 }

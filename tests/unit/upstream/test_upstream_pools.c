@@ -14,17 +14,15 @@
 #include "platform/port.h"
 #include "server/server.h"
 #include "wire/crc32.h"
-#include "wire/docsis_up.h"
-#include "wire/l2tpv3.h"
-#include "wire/psp.h"
-#include "wire/uepi.h"
 
 #include "fixture.h"
 #include "packets.h"
+#include "upstream_bench.h"
 
 #define MODEMS 4000 /* each has a SID cluster, which may hold an incomplete frame */
 #define CHANNELS 20
-#define SESSION 0x20001 /* of the first channel */
+#define SESSION BENCH_SC_QAM /* of the first channel */
+#define SID 5
 #define GOOD 0 /* the channel of whom nothing may be taken */
 #define PACKET 100
 #define RING 64
@@ -52,7 +50,7 @@ static struct lone_group lone;
 static struct server server_made, *const server = &server_made;
 static struct upstream *up; /* of its only group */
 static uint16_t far[2]; /* network, R-PHY */
-static uint16_t next[CHANNELS]; /* sequence numbers of flow 0 */
+static struct upstream_bench device; /* what it sends; nothing else of it */
 
 static void load(void) {
 	char *text = malloc(sizeof(head) + 4096 + MODEMS * 400ul), *at = text;
@@ -89,6 +87,7 @@ static void open_server(uint32_t mtu) {
 	up = server->groups[0].upstream;
 	far[0] = network[0];
 	far[1] = rphy[0];
+	device = (struct upstream_bench){.sg = sg};
 }
 
 static void close_server(void) {
@@ -107,52 +106,35 @@ static uint64_t counted(enum counter which) {
 	return up->counters.values[which];
 }
 
-/* Hands over a PSP packet with its headers; the port always finds a buffer for it. */
-static void send_psp(uint8_t *packet, uint8_t *at, unsigned to, struct depi_encap *e) {
+/* Hands it over; the port always finds a buffer for it. */
+static void send_psp(const struct bench_psp *p) {
+	uint8_t packet[BENCH_PACKET_MAX];
 	struct rte_mbuf *m;
 
-	e->session = SESSION + to;
-	memcpy(e->source_ip, sg.rphy.rpd_ip.bytes, 4);
-	memcpy(e->destination_ip, sg.rphy.core_ip.bytes, 4);
-	depi_encap_write(e, (size_t)(at - packet) - depi_encap_size(e), packet);
-	m = fixture_packet(server->pools.uepi, packet, (size_t)(at - packet));
+	m = fixture_packet(server->pools.uepi, packet, psp_write(&device, p, packet));
 	assert_int_equal(rte_eth_tx_burst(far[1], 0, &m, 1), 1);
-}
-
-static void part(uint8_t *psp, uint8_t **at, bool begin, bool end, const void *bytes, size_t size) {
-	psp_entry_write(psp + PSP_HEADER_FIXED + PSP_ENTRY_SIZE * psp[1]++, begin, end,
-			(uint16_t)size);
-	memcpy(*at, bytes, size);
-	*at += size;
 }
 
 /* A packet without segments. */
 static void send_empty(unsigned to, uint8_t flow, uint16_t sequence) {
-	struct depi_encap e = {.family = 4, .ttl = 64};
-	uint8_t packet[128] = {0}, *psp = packet + depi_encap_size(&e);
-
-	psp_header_write(psp, flow, 0, sequence);
-	send_psp(packet, psp + PSP_HEADER_FIXED, to, &e);
+	send_psp(&(struct bench_psp){
+		.session = SESSION + to, .flow = flow, .numbered = true, .sequence = sequence});
 }
 
 /* A whole burst with a whole frame. */
 static void send_good(void) {
 	struct docsis_up_header mac = {.kind = DOCSIS_KIND_PACKET};
-	struct depi_encap e = {.family = 4, .ttl = 64};
-	struct uepi_header header = {.sid = 5};
-	struct uepi_trailer trailer = {0};
-	uint8_t packet[512] = {0}, bytes[UEPI_TRAILER_MAX], frame[256] = {0};
-	uint8_t *psp = packet + depi_encap_size(&e);
-	uint8_t *at = psp + PSP_HEADER_FIXED + 3 * PSP_ENTRY_SIZE;
+	uint8_t frame[256] = {0};
 	size_t mac_size = docsis_up_header_write(&mac, PACKET + ETHERNET_CRC_SIZE, frame);
+	struct bench_psp p;
 
 	packet_ipv4(frame + mac_size, PACKET, 7, (const uint8_t[]){198, 51, 100, 1});
 	ethernet_crc_write(frame + mac_size, PACKET);
-	psp_header_write(psp, 0, 0, next[GOOD]++);
-	part(psp, &at, true, false, bytes, uepi_header_write(UEPI_SC_QAM, &header, bytes));
-	part(psp, &at, false, false, frame, mac_size + PACKET + ETHERNET_CRC_SIZE);
-	part(psp, &at, false, true, bytes, uepi_trailer_write(UEPI_SC_QAM, &trailer, bytes));
-	send_psp(packet, at, GOOD, &e);
+	psp_open(&p, SESSION + GOOD);
+	psp_add_header(&device, &p, SID);
+	psp_add(&p, false, false, frame, mac_size + PACKET + ETHERNET_CRC_SIZE);
+	psp_add_trailer(&device, &p);
+	send_psp(&p);
 }
 
 static unsigned take(void) {
@@ -199,7 +181,6 @@ static void one_pool_or_two(void **state) {
 		run();
 		assert_int_equal(take(), 1);
 		close_server();
-		memset(next, 0, sizeof(next));
 	}
 }
 

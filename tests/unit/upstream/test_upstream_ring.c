@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Behind a ring: no wait ends before what was in the port, or with the worker that asks it, has come. */
-#include "test.h"
-
 #include <rte_ethdev.h>
 
-#include "fixture.h"
-#include "upstream_bench.h"
+#include "upstream_cases.h"
 
-static struct upstream_bench storage, *const bench = &storage;
 static uint64_t emptied; /* as who asks the port tells it */
 static struct rte_ring *ring;
 
-static void setup(void) {
-	bench_open(bench);
+static void behind_a_ring(void) {
 	emptied = 0;
 	ring = rte_ring_create("from_share", 128, SOCKET_ID_ANY, RING_F_SP_ENQ | RING_F_SC_DEQ);
 	assert_non_null(ring);
@@ -20,9 +15,12 @@ static void setup(void) {
 	bench->u->r.rphy.emptied = &emptied;
 }
 
-static void finish(void) {
-	bench_close(bench);
+/* Nothing is left in it. */
+static void ring_end(void) {
+	upstream_close(bench->u);
+	upstream_stop(bench->u);
 	assert_int_equal(rte_ring_count(ring), 0);
+	bench->u->r.rphy.ring = NULL;
 	rte_ring_free(ring);
 }
 
@@ -42,12 +40,14 @@ static void rounds(int n) {
 }
 
 static void number(uint16_t sequence) {
-	struct bench_psp p;
+	bench_put_number(BENCH_SC_QAM, 0, sequence);
+}
 
-	psp_open(&p, BENCH_SC_QAM);
-	p.numbered = true;
-	p.sequence = sequence;
-	psp_send(bench, &p);
+/* Number 1 is missing. */
+static void gap(void) {
+	number(0);
+	number(2);
+	move(2);
 }
 
 static uint64_t missing(void) {
@@ -55,12 +55,8 @@ static uint64_t missing(void) {
 }
 
 /* Number 1 is in the port for longer than it is waited for. */
-static void what_is_in_the_port_is_waited_for(void **state) {
-	(void)state;
-	setup();
-	number(0);
-	number(2);
-	move(2);
+static void what_is_in_the_port_is_waited_for(void) {
+	gap();
 	rounds(3);
 	assert_int_equal(bench->u->uepi.waiting_packets, 1);
 	number(1);
@@ -75,16 +71,12 @@ static void what_is_in_the_port_is_waited_for(void **state) {
 	rounds(3);
 	assert_int_equal(bench_count(bench, COUNTER_PSP_PACKETS), 3);
 	assert_int_equal(missing(), 0);
-	finish();
+	ring_end();
 }
 
 /* Two times empty since it was asked: the wait ends for what had come by then, and not before. */
-static void what_does_not_come_is_given_up(void **state) {
-	(void)state;
-	setup();
-	number(0);
-	number(2);
-	move(2);
+static void what_does_not_come_is_given_up(void) {
+	gap();
 	rounds(1);
 	emptied += 2;
 	bench->clock.now += 100 * BENCH_MS;
@@ -97,16 +89,12 @@ static void what_does_not_come_is_given_up(void **state) {
 	rounds(3);
 	assert_int_equal(bench->u->uepi.waiting_packets, 0);
 	assert_int_equal(missing(), 1);
-	finish();
+	ring_end();
 }
 
 /* While the ring has more than it is asked for, nothing is known of the port. */
-static void a_ring_with_more(void **state) {
-	(void)state;
-	setup();
-	number(0);
-	number(2);
-	move(2);
+static void a_ring_with_more(void) {
+	gap();
 	rounds(1);
 	bench->clock.now += 100 * BENCH_MS;
 	rounds(1);
@@ -118,32 +106,28 @@ static void a_ring_with_more(void **state) {
 	assert_int_equal(bench->u->receive.passed_until, 0);
 	bench->any_drops = true;
 	rounds(3);
-	finish();
+	ring_end();
 }
 
 /* An upstream that is closed takes no more, and its waits end by its own clock. */
-static void closed(void **state) {
-	(void)state;
-	setup();
-	number(0);
-	number(2);
-	move(2);
+static void closed(void) {
+	gap();
 	rounds(2);
 	upstream_close(bench->u);
 	bench->clock.now += 100 * BENCH_MS;
 	rounds(3);
 	assert_int_equal(bench->u->uepi.waiting_packets, 0);
 	assert_int_equal(missing(), 1);
-	finish();
+	ring_end();
 }
 
 int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_in_the_port_is_waited_for),
-		cmocka_unit_test(what_does_not_come_is_given_up),
-		cmocka_unit_test(a_ring_with_more),
-		cmocka_unit_test(closed),
+	static const struct bench_case cases[] = {
+		BENCH_CASE(what_is_in_the_port_is_waited_for),
+		BENCH_CASE(what_does_not_come_is_given_up),
+		BENCH_CASE(a_ring_with_more),
+		BENCH_CASE(closed),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, fixture_stop);
+	return bench_run(cases, ARRAY_COUNT(cases), behind_a_ring);
 }

@@ -1,109 +1,111 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Segments of continuous concatenation and fragmentation: headers, order and clusters. */
-#include "test.h"
+/* Segments of continuous concatenation and fragmentation: headers, clusters, and where frames begin in them. */
+#include "upstream_cases.h"
+#include "wire/hcs.h"
 
-#include <string.h>
+#define SIZE 120 /* of the Ethernet frames */
+#define FRAME (DOCSIS_MAC_HEADER + SIZE + 4)
 
-#include "fixture.h"
-#include "upstream_segments.h"
+static const uint8_t zeroes[64];
 
-static void every_truncation(void **state) {
+/* The next frame of the stream. */
+static const uint8_t *frame(void) {
+	static uint8_t bytes[BENCH_FRAME_MAX];
+
+	assert_int_equal(bench_mac(bench, FRAMED, SIZE, bytes), FRAME);
+	return bytes;
+}
+
+static void segment(int pointer, const void *bytes, size_t size) {
+	bench_segment(bench, FRAMED, pointer, bytes, size);
+	bench_settle(bench);
+}
+
+static void whole(void) {
+	segment(0, frame(), FRAME);
+}
+
+/* With a number of its own. */
+static void numbered(uint16_t number, bool begins, const void *bytes, size_t size) {
+	struct segment_header h = {
+		.pointer_valid = begins, .sid_cluster = 5, .sequence = number & US_SEQUENCE_MASK};
+
+	bench_segment_as(bench, FRAMED, &h, bytes, size);
+	bench_settle(bench);
+}
+
+static void frame_is_lost(enum drop_reason reason) {
+	bench_dropped(reason, 1);
+	bench->came[FRAMED]++;
+}
+
+static void orphan(void) {
+	bench_dropped(DROP_SEGMENT_ORPHAN, 1);
+}
+
+static void every_truncation(void) {
 	uint8_t bytes[SEGMENT_HEADER_SIZE] = {0};
 
-	(void)state;
-	bench_open(bench);
 	segment_header_write(&(struct segment_header){.sid_cluster = 5}, bytes);
 	for (size_t size = 1; size < SEGMENT_HEADER_SIZE; size++) {
-		bench_plain(bench, STREAM, bytes, size);
+		bench_plain(bench, FRAMED, bytes, size);
 		bench_expect(bench, DROP_SEGMENT_TRUNCATED, 1);
 	}
 	bench_settle(bench);
 	whole();
-	finish();
+	bench_complete(bench, FRAMED);
 }
 
-static void every_bit_of_the_header(void **state) {
+static void every_bit_of_the_header(void) {
 	struct segment_header h = {.pointer_valid = true, .sid_cluster = 5, .sequence = 1};
 	uint8_t bytes[SEGMENT_HEADER_SIZE];
 
-	(void)state;
-	bench_open(bench);
 	segment_header_write(&h, bytes);
 	for (unsigned bit = 0; bit < 8 * SEGMENT_HEADER_SIZE; bit++) {
 		bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
-		bench_plain(bench, STREAM, bytes, sizeof(bytes));
+		bench_plain(bench, FRAMED, bytes, sizeof(bytes));
 		bench_expect(bench, DROP_SEGMENT_HCS, 1);
 		bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
 	}
 	bench_settle(bench);
 	whole();
-	finish();
-}
-
-/* The header in pieces, cut at every byte. */
-static void header_over_pieces(void **state) {
-	(void)state;
-	bench_open(bench);
-	for (unsigned cut = 1; cut <= SEGMENT_HEADER_SIZE + 1; cut++) {
-		struct segment_header h = {.pointer_valid = true, .sid_cluster = 5};
-		uint8_t bytes[SEGMENT_HEADER_SIZE + FRAME];
-		struct bench_psp p;
-
-		h.sequence = bench->segment[STREAM]++;
-		segment_header_write(&h, bytes);
-		memcpy(bytes + SEGMENT_HEADER_SIZE, frame(), FRAME);
-		psp_open(&p, BENCH_SC_QAM);
-		psp_add_header(bench, &p, bench_streams[STREAM].sid);
-		for (unsigned i = 0; i < cut; i++)
-			psp_add(&p, false, false, bytes + i, 1);
-		psp_add(&p, false, false, bytes + cut, sizeof(bytes) - cut);
-		psp_add_trailer(bench, &p);
-		psp_send(bench, &p);
-		bench_settle(bench);
-	}
-	finish();
+	bench_complete(bench, FRAMED);
 }
 
 /* Of a segment that waits no buffer is kept that had nothing but the header. */
-static void header_in_a_packet_of_its_own(void **state) {
+static void header_in_a_packet_of_its_own(void) {
 	struct segment_header h = {.pointer_valid = true, .sid_cluster = 5, .sequence = 1};
 	uint8_t bytes[SEGMENT_HEADER_SIZE];
 	struct bench_psp p;
 
-	(void)state;
-	bench_open(bench);
 	whole();
 	h.sequence = 2; /* ahead */
 	segment_header_write(&h, bytes);
-	psp_open(&p, BENCH_SC_QAM);
-	psp_add_header(bench, &p, bench_streams[STREAM].sid);
+	bench_open_burst(&p, BENCH_SC_QAM, bench_streams[FRAMED].sid);
 	psp_add(&p, false, false, bytes, sizeof(bytes));
 	psp_send(bench, &p);
 	psp_open(&p, BENCH_SC_QAM);
 	psp_add(&p, false, false, frame(), FRAME);
 	psp_add_trailer(bench, &p);
-	psp_send(bench, &p);
-	bench_settle(bench);
+	bench_handle_packet(&p);
 	assert_int_equal(upstream_held(bench->u, UNIT_SEGMENT), 1);
 	assert_int_equal(bench->u->holds.buffers[HOLD_POOL_PACKETS], 1);
 	assert_int_equal(rte_mempool_in_use_count(bench->packets), 1);
 	bench_after(bench, 10 * BENCH_MS);
-	finish();
+	bench_complete(bench, FRAMED);
 }
 
-static void clusters(void **state) {
+static void clusters(void) {
 	struct segment_header h = {.sequence = 1, .pointer_valid = true};
 	uint8_t bytes[BENCH_FRAME_MAX];
 	size_t size;
 
-	(void)state;
-	bench_open(bench);
 	whole();
 	for (uint8_t cluster = 0; cluster < 8; cluster++) {
 		h.sid_cluster = cluster;
 		if (cluster == 5)
 			continue;
-		bench_segment_as(bench, STREAM, &h, zeroes, 1);
+		bench_segment_as(bench, FRAMED, &h, zeroes, 1);
 		bench_expect(bench, DROP_SEGMENT_CLUSTER, 1);
 	}
 	/* The SID of one cluster with the header of another: the header says whose stream it is. */
@@ -116,143 +118,192 @@ static void clusters(void **state) {
 	bench_settle(bench);
 	bench_complete(bench, 0);
 	bench_complete(bench, 1);
-	finish();
+	bench_complete(bench, FRAMED);
 }
 
-/* Two clusters of a flow: the frames in progress of one know nothing of the other's. */
-static void clusters_take_turns(void **state) {
-	uint8_t bytes[2][BENCH_FRAME_MAX];
-	size_t size;
-
-	(void)state;
-	bench_open(bench);
-	for (unsigned s = 0; s < 2; s++)
-		size = bench_mac(bench, s, 300, bytes[s]);
-	for (unsigned s = 0; s < 2; s++)
-		bench_segment(bench, s, 0, bytes[s], 200);
-	bench_settle(bench);
-	assert_int_equal(upstream_held(bench->u, UNIT_FRAME), 2);
-	for (unsigned s = 0; s < 2; s++)
-		bench_segment(bench, s, BENCH_NO_POINTER, bytes[s] + 200, size - 200);
-	bench_settle(bench);
-	bench_complete(bench, 0);
-	bench_complete(bench, 1);
-	bench_close(bench);
-}
-
-static void numbers_make_the_order(void **state) {
-	uint8_t bytes[BENCH_FRAME_MAX];
-	struct segment_header h = {.sid_cluster = 5};
-
-	(void)state;
-	bench_open(bench);
-	bench->segment[STREAM] = 0x1ffe;
+/* Twice as long as PSP packets. */
+static void time_of_segments(void) {
 	whole();
-	memcpy(bytes, frame(), FRAME);
-	/* three segments: the last, the first, the middle */
-	for (unsigned i = 0; i < 3; i++) {
-		static const size_t begins[] = {100, 0, 50}, ends[] = {FRAME, 50, 100};
-
-		h.sequence = (uint16_t)(begins[i] / 50 - 1) & 0x1fff;
-		h.pointer_valid = begins[i] == 0;
-		bench_segment_as(bench, STREAM, &h, bytes + begins[i], ends[i] - begins[i]);
-		bench_settle(bench);
-		assert_int_equal(upstream_held(bench->u, UNIT_SEGMENT), i == 2 ? 0 : 1);
-	}
-	assert_int_equal(bench_count(bench, COUNTER_SEGMENTS_REORDERED), 2);
-	h.sequence = 0;
-	bench_segment_as(bench, STREAM, &h, bytes, 10);
-	bench_expect(bench, DROP_SEGMENT_DUPLICATE, 1);
-	h.sequence = 0x1000;
-	bench_segment_as(bench, STREAM, &h, bytes, 10);
-	bench_settle(bench);
-	/* 4,094 ahead: everything between was given up */
-	assert_int_equal(bench_count(bench, COUNTER_SEGMENTS_MISSING), 0xffe);
-	orphan();
-	h.sequence = 0xfff;
-	bench_segment_as(bench, STREAM, &h, bytes, 10);
-	bench_expect(bench, DROP_SEGMENT_LATE, 1);
-	bench_settle(bench);
-	finish();
-}
-
-static void window_and_time(void **state) {
-	(void)state;
-	bench_open(bench);
-	whole();
-	bench->segment[STREAM] += 63; /* 63 ahead of the first that is missing */
+	bench->segment[FRAMED]++;
 	whole();
 	assert_int_equal(upstream_held(bench->u, UNIT_SEGMENT), 1);
-	/* twice as long as PSP packets */
 	bench_after(bench, 10 * BENCH_MS - 1);
 	assert_int_equal(upstream_held(bench->u, UNIT_SEGMENT), 1);
 	bench_after(bench, 1);
 	assert_int_equal(upstream_held(bench->u, UNIT_SEGMENT), 0);
-	assert_int_equal(bench_count(bench, COUNTER_SEGMENT_GAPS), 1);
-	assert_int_equal(bench_count(bench, COUNTER_SEGMENTS_MISSING), 63);
-	bench->segment[STREAM] += 64;
-	whole();
-	assert_int_equal(upstream_held(bench->u, UNIT_SEGMENT), 0);
-	assert_int_equal(bench_count(bench, COUNTER_SEGMENT_GAPS), 2);
-	assert_int_equal(bench_count(bench, COUNTER_SEGMENTS_MISSING), 63 + 64);
-	finish();
+	bench_complete(bench, FRAMED);
 }
 
-static void modem_begins_anew(void **state) {
-	struct segment_header h = {.sid_cluster = 5, .pointer_valid = true};
-
-	(void)state;
-	bench_open(bench);
-	bench->segment[STREAM] = 3000;
-	whole();
-	for (uint16_t i = 0; i < 64; i++) {
-		h.sequence = i;
-		bench_segment_as(bench, STREAM, &h, zeroes, 20);
-		bench_settle(bench);
+/* A frame that was in progress does not go on with what comes then. */
+static void modem_begins_anew(void) {
+	for (unsigned in_frame = 0; in_frame < 2; in_frame++) {
+		bench_open(bench);
+		bench->segment[FRAMED] = 3000;
+		segment(0, frame(), in_frame ? FRAME / 2 : FRAME);
+		for (uint16_t i = 0; i < 64; i++)
+			numbered(i, true, zeroes, 20);
+		bench_expect(bench, DROP_SEGMENT_LATE, 64);
+		assert_int_equal(bench_count(bench, COUNTER_SEGMENT_RESYNCS), 0);
+		assert_int_equal(upstream_held(bench->u, UNIT_FRAME), in_frame);
+		bench->segment[FRAMED] = 64;
+		whole();
+		if (in_frame)
+			frame_is_lost(DROP_FRAME_GAP);
+		assert_int_equal(bench_count(bench, COUNTER_SEGMENT_RESYNCS), 1);
+		bench_complete(bench, FRAMED);
+		bench_close(bench);
 	}
-	bench_expect(bench, DROP_SEGMENT_LATE, 64);
-	assert_int_equal(bench_count(bench, COUNTER_SEGMENT_RESYNCS), 0);
-	bench->segment[STREAM] = 64;
-	whole();
-	assert_int_equal(bench_count(bench, COUNTER_SEGMENT_RESYNCS), 1);
-	finish();
 }
 
-/* The frame that was in progress does not go on with what comes then. */
-static void a_frame_when_a_modem_begins_anew(void **state) {
-	struct segment_header h = {.sid_cluster = 5, .pointer_valid = true};
+/* The stream begins at the first pointer. */
+static void first_pointer(void) {
+	uint8_t bytes[BENCH_FRAME_MAX] = {0};
 
-	(void)state;
-	bench_open(bench);
-	bench->segment[STREAM] = 3000;
-	segment(0, frame(), FRAME / 2);
-	for (uint16_t i = 0; i < 64; i++) {
-		h.sequence = i;
-		bench_segment_as(bench, STREAM, &h, zeroes, 20);
-		bench_settle(bench);
-	}
-	bench_expect(bench, DROP_SEGMENT_LATE, 64);
-	assert_int_equal(upstream_held(bench->u, UNIT_FRAME), 1);
-	bench->segment[STREAM] = 64;
+	segment(BENCH_NO_POINTER, bytes, 30);
+	orphan();
+	memcpy(bytes + 30, frame(), FRAME);
+	segment(30, bytes, 30 + FRAME);
+	assert_int_equal(bench_count(bench, COUNTER_RESYNC_BYTES), 30);
+	bench_complete(bench, FRAMED);
+}
+
+/* A pointer at the end of the segment names no byte of it; one more is too far. */
+static void pointer_at_the_end(void) {
+	segment(10, zeroes, 10);
+	assert_int_equal(bench_count(bench, COUNTER_RESYNC_BYTES), 10);
+	segment(11, zeroes, 10);
+	bench_expect(bench, DROP_SEGMENT_POINTER, 1);
+	segment(SEGMENT_POINTER_MAX, zeroes, 0);
+	bench_expect(bench, DROP_SEGMENT_POINTER, 1);
+	/* both are missing now */
 	whole();
+	bench_after(bench, 10 * BENCH_MS);
+	assert_int_equal(bench_count(bench, COUNTER_SEGMENTS_MISSING), 2);
+	bench_complete(bench, FRAMED);
+}
+
+/*
+ * A frame over two segments, and another one, where the pointer of the second segment says that it
+ * begins: that is right behind the first frame or not.
+ */
+static void second_pointer(size_t cut, size_t pointer) {
+	uint64_t passed = bench_count(bench, COUNTER_RESYNC_BYTES);
+	uint8_t bytes[3 * FRAME] = {0};
+
+	memcpy(bytes, frame(), FRAME);
+	segment(0, bytes, cut);
+	memcpy(bytes + cut + pointer, frame(), FRAME);
+	segment((int)pointer, bytes + cut, pointer + FRAME);
+	if (pointer != FRAME - cut) {
+		frame_is_lost(DROP_FRAME_POINTER);
+		passed += pointer; /* all bytes before it, whatever they seemed to be */
+	}
+	assert_int_equal(bench_count(bench, COUNTER_RESYNC_BYTES), passed);
+}
+
+static void pointers_behind_a_frame(void) {
+	for (size_t cut = 1; cut < FRAME; cut++) {
+		second_pointer(cut, FRAME - cut);
+		second_pointer(cut, FRAME - cut - 1);
+		second_pointer(cut, FRAME - cut + 1);
+		second_pointer(cut, 0);
+		second_pointer(cut, FRAME);
+	}
+	assert_int_equal(bench->expected[DROP_FRAME_POINTER], 4 * (FRAME - 1));
+	bench_complete(bench, FRAMED);
+}
+
+/* No byte of the segment belongs to the frame, which its pointer ends. */
+static void pointer_of_an_empty_segment(void) {
+	segment(0, frame(), 50);
+	segment(0, zeroes, 0);
+	frame_is_lost(DROP_FRAME_POINTER);
+	whole();
+	segment(0, frame(), 3); /* not even its header */
+	segment(0, zeroes, 0);
+	frame_is_lost(DROP_FRAME_POINTER);
+	whole();
+	segment(0, frame(), 50);
+	bench->serial[FRAMED]--;
+	segment(BENCH_NO_POINTER, zeroes, 0); /* this one says nothing */
+	segment(BENCH_NO_POINTER, frame() + 50, FRAME - 50);
+	bench_complete(bench, FRAMED);
+}
+
+static void gaps(void) {
+	segment(0, frame(), 50);
+	bench->segment[FRAMED]++;
+	segment(BENCH_NO_POINTER, zeroes, 20);
+	bench_after(bench, 10 * BENCH_MS);
 	frame_is_lost(DROP_FRAME_GAP);
-	assert_int_equal(bench_count(bench, COUNTER_SEGMENT_RESYNCS), 1);
-	finish();
+	orphan();
+	segment(BENCH_NO_POINTER, zeroes, 20);
+	orphan();
+	whole();
+	bench->segment[FRAMED] += 64;
+	segment(BENCH_NO_POINTER, zeroes, 20);
+	orphan();
+	whole();
+	assert_int_equal(bench_count(bench, COUNTER_RESYNC_BYTES), 0);
+	bench_complete(bench, FRAMED);
+}
+
+static void padding(void) {
+	uint8_t bytes[BENCH_FRAME_MAX] = {0};
+
+	memcpy(bytes, frame(), FRAME);
+	segment(0, bytes, FRAME + 6);
+	memcpy(bytes, frame(), FRAME);
+	bytes[FRAME] = 0xff;
+	bytes[FRAME + 1] = 1;
+	segment(0, bytes, FRAME + 300);
+	bytes[0] = 0xff;
+	segment(0, bytes, 1);
+	segment(BENCH_NO_POINTER, zeroes, 6); /* no frame begins here, and nothing has to */
+	assert_int_equal(bench_count(bench, COUNTER_PADDING_BYTES), 6 + 300 + 1 + 6);
+	/* the end of a frame, then padding, without a pointer */
+	memcpy(bytes, frame(), FRAME);
+	segment(0, bytes, 100);
+	memset(bytes + FRAME, 0, 7);
+	segment(BENCH_NO_POINTER, bytes + 100, FRAME - 100 + 7);
+	assert_int_equal(bench_count(bench, COUNTER_PADDING_BYTES), 313 + 7);
+	bench_complete(bench, FRAMED);
+}
+
+/* Where only padding can follow, something else does. */
+static void no_padding(void) {
+	uint8_t bytes[BENCH_FRAME_MAX] = {0};
+
+	whole();
+	segment(BENCH_NO_POINTER, "something", 9);
+	orphan();
+	memcpy(bytes, frame(), FRAME);
+	segment(0, bytes, 100);
+	memcpy(bytes + FRAME, "something", 9);
+	segment(BENCH_NO_POINTER, bytes + 100, FRAME - 100 + 9); /* it was of use */
+	assert_int_equal(bench_count(bench, COUNTER_RESYNC_BYTES), 9);
+	segment(BENCH_NO_POINTER, zeroes, 20); /* the stream waits for a pointer */
+	orphan();
+	whole();
+	bench_complete(bench, FRAMED);
 }
 
 int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_truncation),
-		cmocka_unit_test(every_bit_of_the_header),
-		cmocka_unit_test(header_over_pieces),
-		cmocka_unit_test(header_in_a_packet_of_its_own),
-		cmocka_unit_test(clusters),
-		cmocka_unit_test(clusters_take_turns),
-		cmocka_unit_test(numbers_make_the_order),
-		cmocka_unit_test(window_and_time),
-		cmocka_unit_test(modem_begins_anew),
-		cmocka_unit_test(a_frame_when_a_modem_begins_anew),
+	static const struct bench_case cases[] = {
+		BENCH_CASE(every_truncation),
+		BENCH_CASE(every_bit_of_the_header),
+		BENCH_CASE(header_in_a_packet_of_its_own),
+		BENCH_CASE(clusters),
+		BENCH_CASE(time_of_segments),
+		BENCH_CLOSED(modem_begins_anew),
+		BENCH_CASE(first_pointer),
+		BENCH_CASE(pointer_at_the_end),
+		BENCH_CASE(pointers_behind_a_frame),
+		BENCH_CASE(pointer_of_an_empty_segment),
+		BENCH_CASE(gaps),
+		BENCH_CASE(padding),
+		BENCH_CASE(no_padding),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, fixture_stop);
+	return bench_run(cases, ARRAY_COUNT(cases), NULL);
 }

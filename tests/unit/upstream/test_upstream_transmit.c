@@ -1,24 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A network port that takes little or nothing: nothing is lost, order holds, a stop accounts for all. */
-#include "test.h"
 
-#include <string.h>
+#include "upstream_cases.h"
 
-#include "fixture.h"
-#include "upstream_bench.h"
-
-#define FRAMED 4
-#define PLAIN 6
 #define AES 2
-#define DEPTH 64 /* one less fits */
 
-static struct upstream_bench storage, *const bench = &storage;
-
-static void setup(void) {
-	bench_prepare(bench);
-	bench->network_depth = DEPTH;
-	bench_start(bench);
-}
+static const unsigned streams[] = {FRAMED, PLAIN, AES};
 
 /* A segment full of packets of the stream. */
 static void put(unsigned stream, size_t bytes) {
@@ -28,10 +15,7 @@ static void put(unsigned stream, size_t bytes) {
 	while (size + 200 < bytes)
 		size += bench_mac(bench, stream,
 				  random_between(&bench->random, BENCH_SMALLEST, 150), room + size);
-	if (bench_streams[stream].segment_header)
-		bench_segment(bench, stream, 0, room, size);
-	else
-		bench_plain(bench, stream, room, size);
+	bench_send(stream, room, size);
 }
 
 /* What is behind the R-PHY port is bounded. */
@@ -42,12 +26,9 @@ static void check_bounds(void) {
 	assert_in_range(u->list.queues[US_SEGMENTS].count, 0, 64 + 32 * 85);
 }
 
-static void nothing_is_taken(void **state) {
-	static const unsigned streams[] = {FRAMED, PLAIN, AES};
+static void nothing_is_taken(void) {
 	uint64_t held = 0, bytes = 0;
 
-	(void)state;
-	setup();
 	for (int i = 0; i < 300; i++) {
 		bool has_room = bench->u->transmit.count < US_TRANSMIT_CAPACITY / 2;
 
@@ -61,7 +42,7 @@ static void nothing_is_taken(void **state) {
 		held += upstream_held(bench->u, unit);
 	assert_true(bench->u->transmit.count >= US_TRANSMIT_CAPACITY / 2);
 	assert_true(bench_count(bench, COUNTER_TRANSMIT_RETRIES) > 0);
-	assert_int_equal(bench_count(bench, COUNTER_TRANSMITTED), DEPTH - 1);
+	assert_int_equal(bench_count(bench, COUNTER_TRANSMITTED), bench->network_depth - 1);
 	assert_true(bench_count(bench, COUNTER_RECEIVED) < bench->injected);
 	assert_true(upstream_busy(bench->u) && held > 0);
 	assert_true(pipeline_due(&bench->u->list) == 0);
@@ -74,25 +55,20 @@ static void nothing_is_taken(void **state) {
 	assert_int_equal(bench_count(bench, COUNTER_TRANSMITTED),
 			 bench_count(bench, COUNTER_FRAMES));
 	assert_int_equal(bench_count(bench, COUNTER_TRANSMITTED_BYTES), bytes);
-	bench_close(bench);
 }
 
 /* Small packets without end in bursts of dozens of PSP packets: these come faster than they are taken apart.
  * By hundreds of buffers they stand in the queues; the port keeps those that were left for it. */
-static void long_bursts(void **state) {
+static void long_bursts(void) {
 	static uint8_t bytes[60 * 1000];
 	struct bench_psp p;
 	uint32_t stands = 0;
 
-	(void)state;
-	bench_open(bench);
 	for (int i = 0; stands < US_QUEUED; i++) {
 		assert_in_range(i, 0, 60 * 60);
 		if (i % 60 == 0) {
-			size_t size = 0;
+			size_t size = bench_fill(PLAIN, BENCH_SMALLEST, bytes, sizeof(bytes));
 
-			while (size + 100 < sizeof(bytes))
-				size += bench_mac(bench, PLAIN, BENCH_SMALLEST, bytes + size);
 			memset(bytes + size, 0xff, sizeof(bytes) - size); /* padding */
 		}
 		psp_open(&p, BENCH_SC_QAM);
@@ -120,7 +96,6 @@ static void long_bursts(void **state) {
 	assert_int_equal(upstream_held(bench->u, UNIT_SEGMENT), 0);
 	assert_true(bench->came[PLAIN] > 10000);
 	bench->any_drops = true; /* the last burst has no end */
-	bench_close(bench);
 }
 
 /* A segment of one frame, in pieces: two of its header, two of the frame. */
@@ -136,8 +111,7 @@ static void put_pieces(void) {
 	size_t at = 0;
 
 	segment_header_write(&h, bytes);
-	psp_open(&p, BENCH_SC_QAM);
-	psp_add_header(bench, &p, bench_streams[FRAMED].sid);
+	bench_open_burst(&p, BENCH_SC_QAM, bench_streams[FRAMED].sid);
 	for (size_t i = 0; i < ARRAY_COUNT(ends); at = ends[i++])
 		psp_add(&p, false, false, bytes + at, ends[i] - at);
 	psp_add_trailer(bench, &p);
@@ -146,17 +120,8 @@ static void put_pieces(void) {
 
 /* One segment is all that is left, as the one before it filled the round to its last frame; of its
  * buffers those count that have something of a frame. */
-static void one_segment_is_left(void **state) {
-	uint8_t bytes[PIPELINE_BURST * 80];
-	size_t size = 0;
-
-	(void)state;
-	bench_prepare(bench);
-	bench->packet_room = RTE_PKTMBUF_HEADROOM + 2 * sizeof(bytes);
-	bench_start(bench);
-	for (unsigned i = 0; i < PIPELINE_BURST; i++)
-		size += bench_mac(bench, FRAMED, BENCH_SMALLEST, bytes + size);
-	bench_segment(bench, FRAMED, 0, bytes, size);
+static void one_segment_is_left(void) {
+	bench_put_many(FRAMED, PIPELINE_BURST, BENCH_SMALLEST);
 	put_pieces();
 	bench_round(bench);
 	assert_int_equal(bench_take(bench, UINT32_MAX), PIPELINE_BURST);
@@ -169,126 +134,24 @@ static void one_segment_is_left(void **state) {
 	assert_false(upstream_busy(bench->u));
 	assert_true(pipeline_due(&bench->u->list) == UINT64_MAX);
 	bench_complete(bench, FRAMED);
-	bench_close(bench);
-}
-
-static void stutters(void **state) {
-	static const unsigned streams[] = {FRAMED, PLAIN, AES};
-
-	(void)state;
-	setup();
-	for (int turn = 0; turn < 600; turn++) {
-		put(streams[turn % 3], random_between(&bench->random, 300, 1800));
-		for (unsigned i = random_below(&bench->random, 4); i > 0; i--) {
-			bench_round(bench);
-			check_bounds();
-		}
-		bench_take(bench, random_below(&bench->random, 20));
-	}
-	bench_settle(bench);
-	for (unsigned i = 0; i < ARRAY_COUNT(streams); i++)
-		bench_complete(bench, streams[i]);
-	bench_close(bench);
-}
-
-/*
- * A fragment of 2 kB can be 80 packets. However many come at once, the line to the port keeps its
- * length, and nothing gets lost.
- */
-static void units_of_many_frames(bool blocked) {
-	struct docsis_up_header h = {.kind = DOCSIS_KIND_FRAGMENT,
-				     .privacy = PRIVACY_BP_UP,
-				     .sid = bench_streams[PLAIN].sid,
-				     .fragment_first = true,
-				     .fragment_last = true};
-	uint8_t unit[2048], out[BENCH_FRAME_MAX];
-
-	setup();
-	for (int i = 0; i < 250; i++) {
-		size_t size = 0;
-
-		while (size + 2 * BENCH_SMALLEST < 1900)
-			size += bench_mac(bench, PLAIN, BENCH_SMALLEST, unit + size);
-		bench_plain(bench, PLAIN, out, bench_frame(bench, 3, &h, unit, size, out));
-		put(FRAMED, 400);
-	}
-	for (int round = 0; round < 100; round++) {
-		bench_round(bench);
-		check_bounds();
-		/* a few units and what came with them, not all that there are */
-		assert_in_range(rte_mempool_in_use_count(bench->frames), 0, 2200);
-		if (!blocked)
-			bench_take(bench, UINT32_MAX);
-	}
-	bench_settle(bench);
-	bench_complete(bench, PLAIN);
-	bench_complete(bench, FRAMED);
-	bench_close(bench);
-}
-
-static void units_of_many_frames_and_no_port(void **state) {
-	(void)state;
-	units_of_many_frames(true);
-}
-
-static void units_of_many_frames_and_a_port(void **state) {
-	(void)state;
-	units_of_many_frames(false);
-}
-
-/* One unit of as many frames as there can be. */
-static void longest_unit(void **state) {
-	static uint8_t unit[DOCSIS_FRAME_MAX];
-	struct docsis_up_header h = {.kind = DOCSIS_KIND_FRAGMENT,
-				     .privacy = PRIVACY_BP_UP,
-				     .sid = bench_streams[PLAIN].sid,
-				     .fragment_first = true};
-	uint8_t out[BENCH_FRAME_MAX];
-	size_t size = 0, part;
-
-	(void)state;
-	setup();
-	while (size + 2 * BENCH_SMALLEST < sizeof(unit))
-		size += bench_mac(bench, PLAIN, BENCH_SMALLEST, unit + size);
-	for (size_t at = 0; at < size; at += part) {
-		part = size - at < 1900 ? size - at : 1900;
-		h.fragment_last = at + part == size;
-		bench_plain(bench, PLAIN, out, bench_frame(bench, 3, &h, unit + at, part, out));
-		h.fragment_first = false;
-		h.fragment_sequence = (h.fragment_sequence + 1) & 0xf;
-	}
-	for (int round = 0; round < 100; round++) {
-		bench_round(bench);
-		check_bounds();
-	}
-	bench_settle(bench);
-	bench_complete(bench, PLAIN);
-	bench_close(bench);
 }
 
 /* With something everywhere: packets, bursts, segments, frames, fragments, crypto, the line. */
-static void stop_accounts_for_all(void **state) {
-	struct docsis_up_header h = {.kind = DOCSIS_KIND_FRAGMENT,
-				     .privacy = PRIVACY_BP_UP,
-				     .sid = bench_streams[PLAIN].sid,
-				     .fragment_first = true};
+static void stop_accounts_for_all(void) {
 	uint8_t out[BENCH_FRAME_MAX] = {0};
 	struct bench_psp p;
 	uint64_t held[UNITS];
 
-	(void)state;
-	setup();
-	bench_plain(bench, PLAIN, out, bench_frame(bench, 3, &h, out + 500, 90, out));
+	bench_send(PLAIN, out, bench_fragment(PLAIN, 0, FRAGMENT_FIRST, out + 500, 90, out));
 	bench_mac(bench, FRAMED, 300, out);
-	bench_segment(bench, FRAMED, 0, out, 100);
+	bench_send(FRAMED, out, 100);
 	put(7, 300);
 	bench->segment[7]++;
 	put(7, 300);
 	bench_round(bench);
 	for (int i = 0; i < 40; i++)
 		put(AES, 1900);
-	psp_open(&p, BENCH_OFDMA_ALONE);
-	psp_add_header(bench, &p, 0x31);
+	bench_open_burst(&p, BENCH_OFDMA_ALONE, 0x31);
 	psp_add(&p, false, false, out, 50);
 	psp_send(bench, &p);
 	bench->psp[4][0]++;
@@ -311,13 +174,10 @@ static void stop_accounts_for_all(void **state) {
 	bench_expect(bench, DROP_BURST_STOPPED, held[UNIT_BURST]);
 	bench_expect(bench, DROP_SEGMENT_STOPPED, held[UNIT_SEGMENT]);
 	bench_expect(bench, DROP_STOPPED, held[UNIT_FRAME]);
-	bench_close(bench);
 }
 
 /* Closed, it takes nothing in, but lets go what it has. */
-static void closed(void **state) {
-	(void)state;
-	setup();
+static void closed(void) {
 	put(FRAMED, 1900);
 	bench_round(bench);
 	upstream_close(bench->u);
@@ -329,14 +189,12 @@ static void closed(void **state) {
 	assert_false(upstream_busy(bench->u));
 	assert_int_equal(bench_count(bench, COUNTER_RECEIVED), 1);
 	assert_int_equal(bench->came[FRAMED], bench_count(bench, COUNTER_FRAMES));
-	bench_close(bench);
 }
 
 /* What a row says of its queues is so that the loop can keep to it. */
-static void the_list_is_sound(void **state) {
+static void the_list_is_sound(void) {
 	unsigned given[US_QUEUES] = {0}, taken[US_QUEUES] = {0};
 
-	(void)state;
 	for (unsigned l = 0; l < US_PIPELINES; l++) {
 		const struct stage_list *list = &us_lists[l];
 
@@ -365,18 +223,14 @@ static void the_list_is_sound(void **state) {
 }
 
 int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_list_is_sound),
-		cmocka_unit_test(nothing_is_taken),
-		cmocka_unit_test(long_bursts),
-		cmocka_unit_test(one_segment_is_left),
-		cmocka_unit_test(stutters),
-		cmocka_unit_test(units_of_many_frames_and_no_port),
-		cmocka_unit_test(units_of_many_frames_and_a_port),
-		cmocka_unit_test(longest_unit),
-		cmocka_unit_test(stop_accounts_for_all),
-		cmocka_unit_test(closed),
+	static const struct bench_case cases[] = {
+		BENCH_CLOSED(the_list_is_sound),
+		BENCH_PREPARED(bench_short_port, nothing_is_taken),
+		BENCH_CASE(long_bursts),
+		BENCH_PREPARED(bench_long_packets, one_segment_is_left),
+		BENCH_PREPARED(bench_short_port, stop_accounts_for_all),
+		BENCH_PREPARED(bench_short_port, closed),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, fixture_stop);
+	return bench_run(cases, ARRAY_COUNT(cases), NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Upstream channels and their sessions, and what a group has but once. */
-#include "us_change_rig.h"
+#include "us_change_kit.h"
 
 #define SC_QAM 0 /* channel of BENCH_SC_QAM */
 #define OFDMA 1
@@ -17,21 +17,17 @@ static void put_incomplete(uint32_t session, uint16_t sid) {
 	static const uint8_t bytes[30];
 	struct bench_psp p;
 
-	psp_open(&p, session);
-	psp_add_header(bench, &p, sid);
+	bench_open_burst(&p, session, sid);
 	psp_add(&p, false, false, bytes, sizeof(bytes));
 	psp_send(bench, &p);
 	psp_open(&p, session);
 	p.numbered = true;
 	p.sequence = 3;
 	psp_add(&p, false, false, bytes, sizeof(bytes));
-	psp_send(bench, &p);
-	bench_settle(bench);
+	bench_handle_packet(&p);
 }
 
-static void channel_goes_in_the_midst(void **state) {
-	(void)state;
-	setup();
+static void channel_goes_in_the_midst(void) {
 	put_incomplete(BENCH_SC_QAM, 0x40);
 	assert_int_equal(upstream_held(bench->u, UNIT_PACKET), 1);
 	assert_int_equal(upstream_held(bench->u, UNIT_BURST), 1);
@@ -40,34 +36,22 @@ static void channel_goes_in_the_midst(void **state) {
 	nothing_held();
 	bench_expect(bench, DROP_PACKET_SESSION_REMOVED, 1);
 	bench_expect(bench, DROP_BURST_SESSION_REMOVED, 1);
-	whole(PLAIN);
-	lost(PLAIN, DROP_UNKNOWN_SESSION, 1);
+	drops(PLAIN, DROP_UNKNOWN_SESSION);
 	will_be(LIVE_UPSTREAM_CHANNEL, SC_QAM, &bench->sg.upstream_channels[SC_QAM]);
 	change();
 	whole(PLAIN); /* the numbers begin where they like */
 	bench_complete(bench, PLAIN);
-	bench_close(bench);
-}
-
-static unsigned free_slots(void) {
-	unsigned count = 0;
-
-	for (const struct order_slots *s = bench->u->slots.free; s != NULL; s = s->next_free)
-		count++;
-	return count;
 }
 
 /* More than a step may free: it takes several, and rounds between them see nothing odd. */
-static void much_waits(void **state) {
+static void much_waits(void) {
 	enum { FLOWS = PSP_FLOW_MAX + 1, WAITING = 31 };
 	static const uint8_t bytes[30];
 	unsigned steps = 1, slots;
 	struct us_change *c;
 	struct bench_psp p;
 
-	(void)state;
-	setup();
-	slots = free_slots();
+	slots = bench_windows_free();
 	for (uint8_t f = 0; f < FLOWS; f++) {
 		for (uint16_t i = 0; i <= WAITING; i++) {
 			psp_open(&p, BENCH_SC_QAM);
@@ -81,7 +65,7 @@ static void much_waits(void **state) {
 	}
 	bench_expect(bench, DROP_BURST_HEADER, bench->u->counters.drops[DROP_BURST_HEADER]);
 	assert_int_equal(upstream_held(bench->u, UNIT_PACKET), FLOWS * WAITING);
-	assert_int_equal(free_slots(), slots - FLOWS);
+	assert_int_equal(bench_windows_free(), slots - FLOWS);
 	will_be(LIVE_UPSTREAM_CHANNEL, SC_QAM, NULL);
 	c = begin();
 	for (; !us_change_take(c); steps++) {
@@ -90,26 +74,20 @@ static void much_waits(void **state) {
 	}
 	assert_int_equal(steps, 2);
 	nothing_held();
-	assert_int_equal(free_slots(), slots);
+	assert_int_equal(bench_windows_free(), slots);
 	bench_expect(bench, DROP_PACKET_SESSION_REMOVED, FLOWS * WAITING);
-	pass(c);
-	finish(c);
-	bench_close(bench);
+	pass_and_finish(c);
 }
 
 /* The rest of the channel goes on: orders, an open burst. */
-static void request_session_goes_and_comes(void **state) {
+static void request_session_goes_and_comes(void) {
 	struct bench_psp p;
 	uint8_t frame[BENCH_FRAME_MAX], record[64];
 	struct uepi_request r = {.sid = bench_streams[2].sid, .size = 2};
 	size_t size;
 
-	(void)state;
-	setup();
-	psp_open(&p, BENCH_OFDMA);
-	psp_add_header(bench, &p, bench_streams[2].sid);
-	psp_send(bench, &p);
-	bench_settle(bench);
+	bench_open_burst(&p, BENCH_OFDMA, bench_streams[2].sid);
+	bench_handle_packet(&p);
 	assert_int_equal(upstream_held(bench->u, UNIT_BURST), 1);
 	assert_true(us_request_is_repeated(bench->u, OFDMA));
 	copy(OFDMA);
@@ -123,30 +101,24 @@ static void request_session_goes_and_comes(void **state) {
 	psp_open(&p, BENCH_OFDMA);
 	psp_add(&p, false, false, frame, SEGMENT_HEADER_SIZE + size);
 	psp_add_trailer(bench, &p);
-	psp_send(bench, &p);
-	bench_settle(bench);
+	bench_handle_packet(&p);
 	bench_complete(bench, 2);
 	psp_open(&p, BENCH_REQUESTS);
 	psp_add(&p, true, true, record, uepi_request_write(UEPI_OFDMA, &r, record));
-	psp_send(bench, &p);
-	bench_settle(bench);
+	bench_handle_packet(&p);
 	bench_expect(bench, DROP_UNKNOWN_SESSION, 1);
 	will_be(LIVE_UPSTREAM_CHANNEL, OFDMA, &bench->sg.upstream_channels[OFDMA]);
 	change();
-	psp_send(bench, &p);
-	bench_settle(bench);
+	bench_handle_packet(&p);
 	assert_int_equal(bench->u->requests.sink.by_kind[REQUEST_RECORD], 1);
-	bench_close(bench);
 }
 
 /* Two channels of one format take each other's session: none is unknown at any time. */
-static void sessions_change_hands(void **state) {
+static void sessions_change_hands(void) {
 	struct places_seen before;
 	struct us_change *c;
 	uint64_t segments;
 
-	(void)state;
-	setup();
 	before = places_now();
 	copy(OFDMA);
 	copy(ALONE);
@@ -160,8 +132,7 @@ static void sessions_change_hands(void **state) {
 		bench_burst(bench, BENCH_OFDMA_ALONE, 0x31, "\xff\xff\xff\xff\xff\xff\xff\xff", 8);
 		bench_round(bench);
 	} while (!us_change_take(c));
-	pass(c);
-	finish(c);
+	pass_and_finish(c);
 	places_are(before);
 	bench_settle(bench);
 	assert_int_equal(bench->u->counters.drops[DROP_UNKNOWN_SESSION], 0);
@@ -171,15 +142,12 @@ static void sessions_change_hands(void **state) {
 	bench_burst(bench, BENCH_OFDMA_ALONE, 0x12, "\xff\xff\xff\xff\xff\xff\xff\xff\xff", 9);
 	bench_settle(bench);
 	assert_int_equal(bench_count(bench, COUNTER_SEGMENTS), segments + 1);
-	bench_close(bench);
 }
 
 /* Another format is another session, under the same ID. */
-static void type_differs(void **state) {
+static void type_differs(void) {
 	struct places_seen before;
 
-	(void)state;
-	setup();
 	before = places_now();
 	whole(PLAIN);
 	for (unsigned i = 0; i < 300; i++) {
@@ -189,8 +157,7 @@ static void type_differs(void **state) {
 		change();
 		places_are(before);
 	}
-	whole(PLAIN);
-	bench_complete(bench, PLAIN);
+	passes(PLAIN);
 	copy(SC_QAM);
 	next[SC_QAM].type = UPSTREAM_OFDMA;
 	will_be(LIVE_UPSTREAM_CHANNEL, SC_QAM, &next[SC_QAM]);
@@ -198,17 +165,14 @@ static void type_differs(void **state) {
 	whole(PLAIN); /* a header of SC-QAM is none of OFDMA */
 	bench->any_drops = true;
 	assert_int_equal(bench->came[PLAIN], bench->serial[PLAIN] - 1);
-	bench_close(bench);
 }
 
 /* Values of the group, each with what it does. */
-static void group_differs(void **state) {
+static void group_differs(void) {
 	static struct service_group group;
 	uint8_t frame[BENCH_FRAME_MAX];
 	size_t size;
 
-	(void)state;
-	setup();
 	group = bench->sg;
 	group.upstream.verify_source = false;
 	group.upstream.verify_crc = false;
@@ -223,39 +187,33 @@ static void group_differs(void **state) {
 	assert_int_equal(bench->u->holds.modem_limit, 4096);
 	assert_int_equal(bench->u->holds.limits[HOLD_POOL_PACKETS],
 			 group.upstream.held / us_packet_room(&group));
-	whole(PLAIN);
-	lost(PLAIN, DROP_FRAME_TOO_LONG, 1);
+	drops(PLAIN, DROP_FRAME_TOO_LONG);
 	group.max_frame = 2000;
 	will_be(LIVE_GROUP, 0, &group);
 	change();
 	size = bench_mac(bench, PLAIN, SIZE, frame);
 	frame[size - 1] ^= 1; /* of the CRC, which is not asked for */
-	bench_plain(bench, PLAIN, frame, size);
-	bench_settle(bench);
+	bench_handle(PLAIN, frame, size);
 	bench_complete(bench, PLAIN);
 	bench->modems[3].addresses = bench->modems[4].addresses;
-	whole(PLAIN);
-	bench_complete(bench, PLAIN);
-	bench_segment(bench, FRAMED, 0, frame, bench_mac(bench, FRAMED, SIZE, frame) - 20);
-	bench_settle(bench);
+	passes(PLAIN);
+	bench_handle(FRAMED, frame, bench_mac(bench, FRAMED, SIZE, frame) - 20);
 	bench_after(bench, 7 * BENCH_MS);
 	lost(FRAMED, DROP_FRAME_TIMEOUT, 1);
 	will_be(LIVE_GROUP, 0, &bench->sg);
 	change();
-	whole(PLAIN);
-	lost(PLAIN, DROP_SOURCE_ADDRESS, 1);
-	bench_close(bench);
+	drops(PLAIN, DROP_SOURCE_ADDRESS);
 }
 
 int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(channel_goes_in_the_midst),
-		cmocka_unit_test(much_waits),
-		cmocka_unit_test(request_session_goes_and_comes),
-		cmocka_unit_test(sessions_change_hands),
-		cmocka_unit_test(type_differs),
-		cmocka_unit_test(group_differs),
+	static const struct bench_case cases[] = {
+		BENCH_PREPARED(with_room, channel_goes_in_the_midst),
+		BENCH_PREPARED(with_room, much_waits),
+		BENCH_PREPARED(with_room, request_session_goes_and_comes),
+		BENCH_PREPARED(with_room, sessions_change_hands),
+		BENCH_PREPARED(with_room, type_differs),
+		BENCH_PREPARED(with_room, group_differs),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, fixture_stop);
+	return bench_run(cases, ARRAY_COUNT(cases), no_changes);
 }

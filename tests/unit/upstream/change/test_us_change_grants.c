@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a change means to the upstream scheduler: flows that take SIDs and promises over from each other. */
-#include "us_change_rig.h"
+#include "us_change_kit.h"
 
 #include "upstream/change/internal.h"
 #include "upstream_grants.h"
 
-#define CROWD 150
 #define FIRST 8 /* place of the crowd's first flow */
 #define LARGE 15000 /* bytes of a grant: half of what the channel has */
 #define SMALL 100
@@ -19,17 +18,38 @@ static struct upstream_service_flow *flow_of(unsigned m) {
 	return &bench->modems[BENCH_MODEMS + m].upstream_flows[0];
 }
 
+/* What is served like this. */
+static void unsolicited(struct upstream_service_flow *f, uint16_t size) {
+	f->grants.scheduling = SCHEDULING_UNSOLICITED_GRANT;
+	f->grants.grant_size = size;
+	f->grants.grants_per_interval = 1;
+	f->grants.grant_interval = 5 * BENCH_MS / 2;
+}
+
 /* A crowd on channel 0, with room for what changes. */
-static void open_crowd(void) {
-	changes.count = 0;
-	bench_prepare(bench);
-	bench_crowd(bench, CROWD);
-	bench->room = &crowded;
+static void crowd(void) {
+	with_crowd();
 	schedule(1024);
 }
 
-static void start(void) {
-	bench_start(bench);
+static void large_first(void) {
+	crowd();
+	unsolicited(flow_of(0), LARGE);
+}
+
+static void large_and_small(void) {
+	large_first();
+	unsolicited(flow_of(1), SMALL);
+}
+
+static void small_and_large(void) {
+	crowd();
+	unsolicited(flow_of(0), SMALL);
+	unsolicited(flow_of(1), LARGE);
+}
+
+static void ready(void) {
+	no_changes();
 	assert_true(upstream_grants(bench->u));
 	assert_int_equal(bench->u->tables.places.own[BENCH_MODEMS]->flows[0].flow, FIRST);
 	grants_of(1, 1); /* time begins */
@@ -41,14 +61,6 @@ static struct upstream_service_flow *moves(unsigned m) {
 	flows[turn][m] = *flow_of(m);
 	moved[m].upstream_flows = &flows[turn][m];
 	return &flows[turn][m];
-}
-
-/* What is served like this. */
-static void unsolicited(struct upstream_service_flow *f, uint16_t size) {
-	f->grants.scheduling = SCHEDULING_UNSOLICITED_GRANT;
-	f->grants.grant_size = size;
-	f->grants.grants_per_interval = 1;
-	f->grants.grant_interval = 5 * BENCH_MS / 2;
 }
 
 /* The first `count` of the crowd become what was made of them, in this order; returns the steps. */
@@ -71,26 +83,15 @@ static unsigned crowd_changes(unsigned count) {
 	return steps;
 }
 
-/* Data grants of each modem of the crowd in the MAPs that come. */
-static void granted(unsigned rounds, unsigned found[CROWD]) {
-	memset(found, 0, CROWD * sizeof(found[0]));
-	for (; rounds > 0; rounds--) {
-		struct seen s;
+/* Data grants of a modem of the crowd that grants_count() has found. */
+static unsigned granted(unsigned m) {
+	return data_grants[BENCH_CROWD_SID + m];
+}
 
-		bench->clock.now = upstream_grants_due(bench->u);
-		run();
-		while (next(&s)) {
-			for (unsigned e = 0;
-			     s.stream < path.pseudowires && s.m.type == MANAGEMENT_MAP &&
-			     e + 1 < s.map.count && s.map.elements[e].iuc != MAP_NULL;
-			     e++) {
-				unsigned m = s.map.elements[e].sid - BENCH_CROWD_SID;
-
-				if (m < CROWD && map_iuc_is_data(s.map.elements[e].iuc))
-					found[m]++;
-			}
-		}
-	}
+static void only_first_is_granted(void) {
+	grants_count(90);
+	assert_true(granted(0) > 5);
+	assert_int_equal(granted(1), 0);
 }
 
 /* By a record, in units of the flow. */
@@ -103,40 +104,31 @@ static void asks(unsigned m, uint16_t size) {
 }
 
 /* Each gets the SID of the next one, and is granted what it asks for. */
-static void sids_change_hands(void **state) {
-	unsigned found[CROWD];
-
-	(void)state;
-	open_crowd();
-	start();
+static void sids_change_hands(void) {
 	for (unsigned m = 0; m < CROWD; m++)
 		moves(m)->clusters = flow_of((m + 1) % CROWD)->clusters;
 	/* a SID that is taken over costs its part of a step */
 	assert_in_range(crowd_changes(CROWD), 34, 60);
 	asks(0, 25);
-	granted(4, found);
-	assert_true(found[0] == 0 && found[1] > 0);
+	grants_count(4);
+	assert_true(granted(0) == 0 && granted(1) > 0);
 	for (unsigned m = 0; m < CROWD; m++)
 		asks(m, 25);
 	assert_int_equal(bench_count(bench, COUNTER_GRANTS_REFUSED), 0);
 	assert_int_equal(bench_count(bench, COUNTER_REQUESTS_NO_FLOW), 0);
 	assert_int_equal(bench_count(bench, COUNTER_REQUESTS_TAKEN), CROWD + 1);
-	granted(30, found);
+	grants_count(30);
 	for (unsigned m = 0; m < CROWD; m++)
-		assert_true(found[m] > 0);
+		assert_true(granted(m) > 0);
 	empty();
-	bench_close(bench);
 }
 
 /* The upstream scheduler looks for a place for each cluster: two flows of many are no single step. */
-static void clusters_cost_their_part(void **state) {
+static void clusters_cost_their_part(void) {
 	static struct upstream_sid sids[2][SG_MAX_SID_CLUSTERS];
 	static struct sid_cluster clusters[2][SG_MAX_SID_CLUSTERS];
 	unsigned before;
 
-	(void)state;
-	open_crowd();
-	start();
 	for (unsigned m = 0; m < 2; m++)
 		moves(m)->grants.request_multiplier = 16;
 	before = crowd_changes(2);
@@ -156,23 +148,12 @@ static void clusters_cost_their_part(void **state) {
 	assert_in_range(crowd_changes(2), before + 1, before + 4);
 	assert_int_equal(bench_count(bench, COUNTER_GRANTS_REFUSED), 0);
 	empty();
-	bench_close(bench);
-}
-
-static uint64_t asked_bytes(void) {
-	struct maps_counts counts;
-
-	maps_counts(bench->u->grant.maps, MAPS_NONE, &counts);
-	return counts.asked_bytes;
 }
 
 /* What is asked for counts in the units that the flow has now. */
-static void units_change(void **state) {
+static void units_change(void) {
 	uint64_t asked;
 
-	(void)state;
-	open_crowd();
-	start();
 	moves(0)->grants.request_multiplier = 16;
 	crowd_changes(1);
 	asks(1, 10);
@@ -181,14 +162,10 @@ static void units_change(void **state) {
 	assert_int_equal(asked, 10 * 4);
 	assert_int_equal(asked_bytes() - asked, 10 * 16);
 	empty();
-	bench_close(bench);
 }
 
 /* Of the downstream channels 10 to 13 only 11 carries MAPs of no upstream channel. */
-static void who_carries_maps_stays(void **state) {
-	(void)state;
-	open_crowd();
-	start();
+static void who_carries_maps_stays(void) {
 	for (uint32_t slot = 0; slot < CHANNELS; slot++) {
 		will_be(LIVE_CHANNEL, slot, NULL);
 		if (slot == 1)
@@ -197,76 +174,51 @@ static void who_carries_maps_stays(void **state) {
 			refused("carries MAPs");
 	}
 	empty();
-	bench_close(bench);
 }
 
 /* Two flows change their rates, of which the channel has no room for twice the larger one. */
-static void rates_change_hands(void **state) {
-	unsigned found[CROWD];
-
-	(void)state;
-	for (unsigned first = 0; first < 2; first++) {
-		open_crowd();
-		unsolicited(flow_of(0), first == 0 ? SMALL : LARGE);
-		unsolicited(flow_of(1), first == 0 ? LARGE : SMALL);
-		start();
-		moves(0)->grants.grant_size = flow_of(1)->grants.grant_size;
-		moves(1)->grants.grant_size = flow_of(0)->grants.grant_size;
-		crowd_changes(2);
-		assert_int_equal(bench_count(bench, COUNTER_GRANTS_REFUSED), 0);
-		granted(90, found);
-		assert_true(found[0] > 5 && found[1] > 5);
-		empty();
-		bench_close(bench);
-	}
+static void rates_change_hands(void) {
+	moves(0)->grants.grant_size = flow_of(1)->grants.grant_size;
+	moves(1)->grants.grant_size = flow_of(0)->grants.grant_size;
+	crowd_changes(2);
+	assert_int_equal(bench_count(bench, COUNTER_GRANTS_REFUSED), 0);
+	grants_count(90);
+	assert_true(granted(0) > 5 && granted(1) > 5);
+	empty();
 }
 
 /* What the channel has no room for comes with a later change that makes some, whosever it is. */
 static void comes_later(unsigned changed) {
-	unsigned found[CROWD];
-
-	open_crowd();
-	unsolicited(flow_of(0), LARGE);
-	start();
 	moves(0);
 	unsolicited(moves(1), LARGE);
 	crowd_changes(2);
 	assert_int_equal(bench_count(bench, COUNTER_GRANTS_REFUSED), 1);
-	granted(90, found);
-	assert_true(found[0] > 5);
-	assert_int_equal(found[1], 0);
+	only_first_is_granted();
 	for (unsigned m = 0; m < changed; m++)
 		moves(m); /* nothing of them is new: there is no more room */
 	crowd_changes(changed);
-	granted(90, found);
-	assert_true(found[0] > 5);
-	assert_int_equal(found[1], 0);
+	only_first_is_granted();
 	assert_int_equal(bench_count(bench, COUNTER_GRANTS_REFUSED), 1);
 	for (unsigned m = 0; m < changed; m++)
 		moves(m);
 	moved[0].upstream_flows->grants.grant_size = SMALL;
 	crowd_changes(changed);
-	granted(90, found);
-	assert_true(found[0] > 5 && found[1] > 5);
+	grants_count(90);
+	assert_true(granted(0) > 5 && granted(1) > 5);
 	assert_int_equal(bench_count(bench, COUNTER_GRANTS_REFUSED), 1);
 	empty();
-	bench_close(bench);
 }
 
-static void who_was_refused_comes_later(void **state) {
-	(void)state;
+static void who_was_refused_comes_later(void) {
 	comes_later(1);
+}
+
+static void who_was_refused_comes_with_another(void) {
 	comes_later(2);
 }
 
 /* Who was refused and goes is forgotten: the next one in its place is told of anew. */
-static void who_was_refused_goes(void **state) {
-	unsigned found[CROWD];
-
-	(void)state;
-	open_crowd();
-	unsolicited(flow_of(0), LARGE);
-	start();
+static void who_was_refused_goes(void) {
 	unsolicited(moves(1), LARGE);
 	moves(0);
 	crowd_changes(2);
@@ -277,23 +229,22 @@ static void who_was_refused_goes(void **state) {
 	change();
 	assert_int_equal(bench->u->grant.refused_count, 1);
 	assert_int_equal(bench_count(bench, COUNTER_GRANTS_REFUSED), 2);
-	granted(90, found);
-	assert_true(found[0] > 5);
-	assert_int_equal(found[1], 0);
+	only_first_is_granted();
 	empty();
-	bench_close(bench);
 }
 
 int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sids_change_hands),
-		cmocka_unit_test(clusters_cost_their_part),
-		cmocka_unit_test(units_change),
-		cmocka_unit_test(who_carries_maps_stays),
-		cmocka_unit_test(rates_change_hands),
-		cmocka_unit_test(who_was_refused_comes_later),
-		cmocka_unit_test(who_was_refused_goes),
+	static const struct bench_case cases[] = {
+		BENCH_PREPARED(crowd, sids_change_hands),
+		BENCH_PREPARED(crowd, clusters_cost_their_part),
+		BENCH_PREPARED(crowd, units_change),
+		BENCH_PREPARED(crowd, who_carries_maps_stays),
+		BENCH_PREPARED(small_and_large, rates_change_hands),
+		BENCH_PREPARED(large_and_small, rates_change_hands),
+		BENCH_PREPARED(large_first, who_was_refused_comes_later),
+		BENCH_PREPARED(large_first, who_was_refused_comes_with_another),
+		BENCH_PREPARED(large_first, who_was_refused_goes),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, fixture_stop);
+	return bench_run(cases, ARRAY_COUNT(cases), ready);
 }

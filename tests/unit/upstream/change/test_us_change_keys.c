@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Keys that roll, come and go: frames of all generations that there are decrypt, whatever is on its way. */
-#include "us_change_rig.h"
+#include "us_change_kit.h"
 
 #define TWO_KEYS 0 /* modem of stream 0 */
 #define OF_TWO_KEYS 0
@@ -8,13 +8,6 @@
 #define OF_ONE_KEY 3
 
 static struct modem next;
-
-static void *schedule(const uint8_t *key) {
-	void *s = crypto_key_make(bench->crypto, CRYPTO_UPLINK, CIPHER_AES_128, key);
-
-	assert_non_null(s);
-	return s;
-}
 
 /* The next key becomes the present one, and another comes behind it. */
 static void roll(struct modem *m) {
@@ -29,17 +22,29 @@ static void roll(struct modem *m) {
 	}
 }
 
-static void will_have_keys(unsigned m) {
+/* A second generation comes, or goes. */
+static void toggle(struct modem *m) {
+	m->security.has_next_key = !m->security.has_next_key;
+}
+
+/* The modem becomes another one, with the keys of that, and the change is taken. */
+static struct us_change *take_keys(unsigned m, void (*differs)(struct modem *m)) {
+	struct us_change *c;
+
+	next = bench->modems[m];
+	differs(&next);
 	will_be(LIVE_MODEM, m, &next);
-	given[0] = schedule(next.security.key);
-	given[1] = next.security.has_next_key ? schedule(next.security.next_key) : NULL;
+	given[0] = schedule_of(next.security.key);
+	given[1] = next.security.has_next_key ? schedule_of(next.security.next_key) : NULL;
+	c = taken();
+	return c;
 }
 
 /* The server frees the old ones when all has passed. */
 static void keys_are(unsigned m, struct us_change *c) {
 	void *schedules[2] = {given[0], given[1]};
 
-	finish(c);
+	pass_and_finish(c);
 	bench->modems[m] = next;
 	for (unsigned g = 0; g < 2; g++) {
 		crypto_key_free(bench->crypto, CRYPTO_UPLINK, CIPHER_AES_128,
@@ -48,109 +53,57 @@ static void keys_are(unsigned m, struct us_change *c) {
 	}
 }
 
-/* Frames of both generations before, between and behind the steps: bench_mac() takes them by turns. */
-static void keys_roll(void **state) {
-	(void)state;
-	setup();
+/* Frames of all generations before, between and behind the steps: bench_mac() takes them by turns. */
+static void keys_in_turns(unsigned m, unsigned stream, void (*differs)(struct modem *m)) {
 	for (unsigned turn = 0; turn < 40; turn++) {
 		struct us_change *c;
 
 		for (unsigned i = 0; i < 9; i++)
-			put(OF_TWO_KEYS);
+			put(stream);
 		to_segments();
 		for (unsigned i = 0; i < 7; i++)
-			put(OF_TWO_KEYS);
-		next = bench->modems[TWO_KEYS];
-		roll(&next);
-		will_have_keys(TWO_KEYS);
-		c = begin();
-		take(c);
+			put(stream);
+		c = take_keys(m, differs);
 		bench_settle(bench);
-		bench_complete(bench, OF_TWO_KEYS);
-		pass(c);
-		keys_are(TWO_KEYS, c);
+		bench_complete(bench, stream);
+		keys_are(m, c);
 		for (unsigned i = 0; i < 4; i++)
-			whole(OF_TWO_KEYS);
-		bench_complete(bench, OF_TWO_KEYS);
+			passes(stream);
 	}
-	bench_close(bench);
+}
+
+static void keys_roll(void) {
+	keys_in_turns(TWO_KEYS, OF_TWO_KEYS, roll);
+}
+
+/* The first generation keeps its session. */
+static void next_key_comes_and_goes(void) {
+	keys_in_turns(ONE_KEY, OF_ONE_KEY, toggle);
 }
 
 /* Schedules are given for modems that there will be: one that goes in the same change has none. */
-static void keys_behind_a_modem_that_goes(void **state) {
-	struct us_change *c;
-
-	(void)state;
-	setup();
+static void keys_behind_a_modem_that_goes(void) {
 	will_be(LIVE_MODEM, ONE_KEY, NULL);
-	next = bench->modems[TWO_KEYS];
-	roll(&next);
-	will_have_keys(TWO_KEYS);
-	c = begin();
-	take(c);
-	pass(c);
-	keys_are(TWO_KEYS, c);
+	keys_are(TWO_KEYS, take_keys(TWO_KEYS, roll));
 	for (unsigned i = 0; i < 4; i++)
-		whole(OF_TWO_KEYS);
-	bench_complete(bench, OF_TWO_KEYS);
-	bench_close(bench);
+		passes(OF_TWO_KEYS);
 }
 
 /* When all has passed, a key that was replaced is unknown. */
-static void key_that_was_replaced(void **state) {
-	struct modem before;
-	struct us_change *c;
+static void key_that_was_replaced(void) {
+	struct modem before = bench->modems[TWO_KEYS];
+	struct us_change *c = take_keys(TWO_KEYS, roll);
 
-	(void)state;
-	setup();
-	before = bench->modems[TWO_KEYS];
-	next = before;
-	roll(&next);
-	will_have_keys(TWO_KEYS);
-	c = begin();
-	take(c);
-	whole(OF_TWO_KEYS); /* serial 0: the first generation */
-	bench_complete(bench, OF_TWO_KEYS);
-	pass(c);
+	passes(OF_TWO_KEYS); /* serial 0: the first generation */
 	keys_are(TWO_KEYS, c);
 	bench->modems[TWO_KEYS] = before;
-	whole(OF_TWO_KEYS);
-	lost(OF_TWO_KEYS, DROP_KEY_UNKNOWN, 1);
-	whole(OF_TWO_KEYS); /* serial 2: what was the next one */
-	bench_complete(bench, OF_TWO_KEYS);
+	drops(OF_TWO_KEYS, DROP_KEY_UNKNOWN);
+	passes(OF_TWO_KEYS); /* serial 2: what was the next one */
 	bench->modems[TWO_KEYS] = next;
-	bench_close(bench);
-}
-
-/* A second generation comes and goes; the first keeps its session. */
-static void next_key_comes_and_goes(void **state) {
-	struct us_change *c;
-
-	(void)state;
-	setup();
-	for (unsigned turn = 0; turn < 10; turn++) {
-		next = bench->modems[ONE_KEY];
-		next.security.has_next_key = !next.security.has_next_key;
-		will_have_keys(ONE_KEY);
-		c = begin();
-		put(OF_ONE_KEY);
-		to_segments();
-		take(c);
-		bench_settle(bench);
-		bench_complete(bench, OF_ONE_KEY);
-		pass(c);
-		keys_are(ONE_KEY, c);
-		for (unsigned i = 0; i < 4; i++)
-			whole(OF_ONE_KEY);
-		bench_complete(bench, OF_ONE_KEY);
-	}
-	bench_close(bench);
 }
 
 /* A change of something else leaves the sessions as they are, also where a flow comes. */
-static void sessions_remain(void **state) {
-	(void)state;
-	setup();
+static void sessions_remain(void) {
 	next = bench->modems[TWO_KEYS];
 	next.upstream_flow_count = 1;
 	will_be(LIVE_MODEM, TWO_KEYS, &next);
@@ -165,41 +118,34 @@ static void sessions_remain(void **state) {
 	}
 	bench_complete(bench, OF_TWO_KEYS);
 	bench_complete(bench, 2);
-	bench_close(bench);
 }
 
-static void cipher_goes(void **state) {
+static void cipher_goes(void) {
 	struct us_change *c;
 
-	(void)state;
-	setup();
 	put(OF_ONE_KEY);
 	to_segments();
 	next = bench->modems[ONE_KEY];
 	next.security.cipher = CIPHER_NONE;
 	will_be(LIVE_MODEM, ONE_KEY, &next);
-	c = begin();
-	take(c);
+	c = taken();
 	bench_settle(bench);
 	bench_complete(bench, OF_ONE_KEY); /* encrypted, on its way */
 	pass(c);
-	whole(OF_ONE_KEY);
-	lost(OF_ONE_KEY, DROP_KEY_UNKNOWN, 1);
+	drops(OF_ONE_KEY, DROP_KEY_UNKNOWN);
 	keys_are(ONE_KEY, c);
-	whole(OF_ONE_KEY);
-	bench_complete(bench, OF_ONE_KEY);
-	bench_close(bench);
+	passes(OF_ONE_KEY);
 }
 
 int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(keys_roll),
-		cmocka_unit_test(keys_behind_a_modem_that_goes),
-		cmocka_unit_test(key_that_was_replaced),
-		cmocka_unit_test(next_key_comes_and_goes),
-		cmocka_unit_test(sessions_remain),
-		cmocka_unit_test(cipher_goes),
+	static const struct bench_case cases[] = {
+		BENCH_PREPARED(with_room, keys_roll),
+		BENCH_PREPARED(with_room, keys_behind_a_modem_that_goes),
+		BENCH_PREPARED(with_room, key_that_was_replaced),
+		BENCH_PREPARED(with_room, next_key_comes_and_goes),
+		BENCH_PREPARED(with_room, sessions_remain),
+		BENCH_PREPARED(with_room, cipher_goes),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, fixture_stop);
+	return bench_run(cases, ARRAY_COUNT(cases), no_changes);
 }

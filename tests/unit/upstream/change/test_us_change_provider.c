@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Another crypto provider: each frame is decrypted by the one that took it, and keys are the new one's from then on. */
-#include "us_change_rig.h"
+#include "us_change_kit.h"
 
 #include "upstream/change/provider.h"
 
@@ -9,14 +9,7 @@
 
 static struct crypto_provider *former;
 static struct crypto_queue *former_queue;
-static void *former_schedules[ARRAY_COUNT(storage.schedules)];
-
-static void *schedule(const uint8_t *key) {
-	void *s = crypto_key_make(bench->crypto, CRYPTO_UPLINK, CIPHER_AES_128, key);
-
-	assert_non_null(s);
-	return s;
-}
+static void *former_schedules[2 * (BENCH_MODEMS + BENCH_CROWD)];
 
 /* The bench has all of another one, which the upstream is to have. */
 static struct us_provider_change other_provider(void) {
@@ -31,9 +24,9 @@ static struct us_provider_change other_provider(void) {
 		const struct security_association *sa = &bench->modems[m].security;
 
 		if (sa->cipher != CIPHER_NONE)
-			bench->schedules[2 * m] = schedule(sa->key);
+			bench->schedules[2 * m] = schedule_of(sa->key);
 		if (sa->has_next_key)
-			bench->schedules[2 * m + 1] = schedule(sa->next_key);
+			bench->schedules[2 * m + 1] = schedule_of(sa->next_key);
 	}
 	return (struct us_provider_change){
 		.u = bench->u,
@@ -72,13 +65,11 @@ static void all_streams_pass(void) {
 }
 
 /* What came in before is with the former one; what comes in meanwhile waits in its segments. */
-static void frames_are_with_the_former_one(void **state) {
+static void frames_are_with_the_former_one(void) {
 	struct rte_mbuf *pkts[PIPELINE_CAPACITY];
 	struct us_provider_change c;
 	uint64_t frames;
 
-	(void)state;
-	setup();
 	for (unsigned i = 0; i < 5; i++)
 		put(AES);
 	to_segments();
@@ -102,15 +93,12 @@ static void frames_are_with_the_former_one(void **state) {
 	bench_complete(bench, AES);
 	assert_int_equal(bench->came[AES], 8);
 	all_streams_pass();
-	bench_close(bench);
 }
 
 /* A change that leaves a modem its keys leaves it those of the provider that there is. */
-static void keys_remain(void **state) {
+static void keys_remain(void) {
 	struct us_provider_change c;
 
-	(void)state;
-	setup();
 	all_streams_pass();
 	c = other_provider();
 	assert_true(us_provider_change(&c));
@@ -120,22 +108,20 @@ static void keys_remain(void **state) {
 	change();
 	keys_are_the_new_ones();
 	all_streams_pass();
-	bench_close(bench);
+}
+
+static void with_all(void) {
+	bench_crowd(bench, BENCH_CROWD);
 }
 
 /* Nothing is taken out of segments between the steps either. */
-static void many_modems_take_many_steps(void **state) {
+static void many_modems_take_many_steps(void) {
 	enum { MODEMS = BENCH_MODEMS + BENCH_CROWD };
 	struct us_provider_change c;
 	unsigned work = MODEMS, steps = 1;
 
-	(void)state;
-	changes.count = 0;
-	bench_prepare(bench);
-	bench_crowd(bench, BENCH_CROWD);
 	for (unsigned m = 0; m < MODEMS; m++)
 		work += (unsigned)bench->modems[m].upstream_flow_count;
-	bench_start(bench);
 	c = other_provider();
 	for (; !us_provider_change(&c); steps++) {
 		put(AES);
@@ -145,15 +131,14 @@ static void many_modems_take_many_steps(void **state) {
 	assert_int_equal(steps, (work + STEP - 1) / STEP);
 	close_former();
 	all_streams_pass();
-	bench_close(bench);
 }
 
 int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(frames_are_with_the_former_one),
-		cmocka_unit_test(keys_remain),
-		cmocka_unit_test(many_modems_take_many_steps),
+	static const struct bench_case cases[] = {
+		BENCH_PREPARED(with_room, frames_are_with_the_former_one),
+		BENCH_PREPARED(with_room, keys_remain),
+		BENCH_PREPARED(with_all, many_modems_take_many_steps),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, fixture_stop);
+	return bench_run(cases, ARRAY_COUNT(cases), no_changes);
 }

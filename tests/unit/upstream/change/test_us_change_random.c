@@ -139,6 +139,12 @@ static unsigned draw_change(void) {
 	return ended;
 }
 
+static void no_modems(void) {
+	with_room();
+	bench->sg.modem_count = 0;
+	bench->any_drops = true;
+}
+
 /* Each SID of each channel leads where the configuration says, and all other places are free. */
 static void check_tables(void) {
 	struct us_tables *t = &bench->u->tables;
@@ -171,14 +177,7 @@ static void check_tables(void) {
 	assert_int_equal(rte_hash_count(t->by_sid), used_streams);
 }
 
-static void random_changes(void **state) {
-	(void)state;
-	changes.count = 0;
-	bench_prepare(bench);
-	bench->sg.modem_count = 0;
-	bench->room = &roomy;
-	bench->any_drops = true;
-	bench_start(bench);
+static void random_changes(void) {
 	for (unsigned turn = 0; turn < 4000; turn++) {
 		struct us_change *c;
 		unsigned ended;
@@ -190,8 +189,7 @@ static void random_changes(void **state) {
 			send_any(false, true);
 		to_segments();
 		ended = draw_change();
-		c = begin();
-		take(c);
+		c = taken();
 		before = now;
 		now = next;
 		passing = true;
@@ -207,11 +205,10 @@ static void random_changes(void **state) {
 	}
 	assert_true(expected_drops[DROP_FRAME_FLOW_REMOVED] > 100);
 	assert_true(expected_frames > 1000);
-	bench_close(bench);
 }
 
 int main(void) {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(random_changes)};
+	static const struct bench_case cases[] = {BENCH_PREPARED(no_modems, random_changes)};
 
-	return cmocka_run_group_tests(tests, NULL, fixture_stop);
+	return bench_run(cases, ARRAY_COUNT(cases), no_changes);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A change that cannot be made says why in one line, and nothing of the upstream is another one. */
-#include "us_change_rig.h"
+#include "us_change_kit.h"
 
 #include <stdlib.h>
 
@@ -55,17 +55,14 @@ static void all_as_before(struct places_seen before) {
 	for (unsigned s = 0; s < BENCH_STREAMS; s++) {
 		if (s == OF_NOT_THERE)
 			continue;
-		whole(s);
-		bench_complete(bench, s);
+		passes(s);
 	}
 }
 
-static void no_room(void **state) {
+static void no_room(void) {
 	struct places_seen before;
 	unsigned modem = NOT_THERE;
 
-	(void)state;
-	setup_modems(NOT_THERE);
 	before = places_now();
 	will_be(LIVE_MODEM, roomy.modems, &bench->modems[NOT_THERE]);
 	refused("room for 40 modems");
@@ -88,16 +85,13 @@ static void no_room(void **state) {
 	will_be(LIVE_MODEM, modem, &next);
 	refused("modem 02:01:00:00:00:05: no room for upstream service flow");
 	all_as_before(before);
-	bench_close(bench);
 }
 
-static void no_room_at_all(void **state) {
+static void no_room_at_all(void) {
 	static struct upstream_channel channel;
 	struct places_seen before;
 
-	(void)state;
 	changes.count = 0;
-	bench_open(bench);
 	before = places_now();
 	channel = bench->sg.upstream_channels[0];
 	channel.session = 0x777;
@@ -107,15 +101,12 @@ static void no_room_at_all(void **state) {
 	will_be(LIVE_MODEM, NOT_THERE, &next);
 	refused("no room for upstream service flow 500");
 	places_are(before);
-	bench_close(bench);
 }
 
-static void of_others(void **state) {
+static void of_others(void) {
 	static struct upstream_channel channel;
 	struct places_seen before;
 
-	(void)state;
-	setup_modems(NOT_THERE);
 	before = places_now();
 	modem_with(1, 1, bench_streams[PLAIN].sid);
 	will_be(LIVE_MODEM, NOT_THERE, &next);
@@ -129,14 +120,11 @@ static void of_others(void **state) {
 	will_be(LIVE_UPSTREAM_CHANNEL, 0, &channel);
 	refused("session 0x20002 belongs to another");
 	all_as_before(before);
-	bench_close(bench);
 }
 
-static void of_the_group(void **state) {
+static void of_the_group(void) {
 	static struct service_group group;
 
-	(void)state;
-	setup_modems(NOT_THERE);
 	group = bench->sg;
 	group.upstream.psp_numbering = PSP_NUMBERING_SESSION;
 	will_be(LIVE_GROUP, 0, &group);
@@ -147,15 +135,12 @@ static void of_the_group(void **state) {
 	will_be(LIVE_GROUP, 0, &group);
 	refused("upstream.held");
 	assert_true(bench->u->verify_source);
-	bench_close(bench);
 }
 
 /* While one is on its way. */
-static void two_at_a_time(void **state) {
+static void two_at_a_time(void) {
 	struct us_change *first, *second;
 
-	(void)state;
-	setup_modems(NOT_THERE);
 	will_be(LIVE_MODEM, 4, NULL);
 	first = begin();
 	refused("not taken over yet");
@@ -167,90 +152,68 @@ static void two_at_a_time(void **state) {
 	take(second);
 	pass(second);
 	us_change_end(second);
-	pass(first);
-	finish(first);
+	pass_and_finish(first);
 	will_be(LIVE_MODEM, 4, &bench->modems[4]);
 	will_be(LIVE_MODEM, 4, NULL);
 	refused("place 4 of modems is still in use");
 	will_be(LIVE_MODEM, 4, &bench->modems[4]);
 	change();
-	for (unsigned s = 0; s < BENCH_STREAMS; s++) {
-		whole(s);
-		bench_complete(bench, s);
-	}
-	bench_close(bench);
+	all_pass();
 }
 
 /* Of the same modem: what the first would take back at its end, the second has written anew. */
-static void two_of_one_modem(void **state) {
+static void two_of_one_modem(void) {
 	static struct modem second_next;
 	struct us_change *first, *second;
 
-	(void)state;
-	setup();
 	next = bench->modems[4];
 	next.addresses = bench->modems[5].addresses;
 	second_next = bench->modems[4];
 	will_be(LIVE_MODEM, 5, NULL);
 	will_be(LIVE_MODEM, 4, &next);
-	first = begin();
-	take(first);
+	first = taken();
 	changes.count = 0;
 	will_be(LIVE_MODEM, 4, &second_next);
-	second = begin();
-	take(second);
+	second = taken();
 	pass(first);
 	us_change_end(first);
 	assert_int_equal(bench->u->tables.modems[4].ipv4_count, 2);
-	whole(7);
-	bench_complete(bench, 7);
-	pass(second);
-	finish(second);
+	passes(7);
+	pass_and_finish(second);
 	assert_int_equal(bench->u->tables.modems[4].ipv4_count, 1);
-	whole(7);
-	bench_complete(bench, 7);
-	bench_close(bench);
+	passes(7);
 }
 
 /* It has gone when the first has passed: that has nothing to take back of a place that is free. */
-static void goes_before_the_first_has_passed(void **state) {
+static void goes_before_the_first_has_passed(void) {
 	const struct us_modem *place;
 	struct us_change *first, *second;
 
-	(void)state;
-	setup();
 	place = &bench->u->tables.modems[4];
 	will_be(LIVE_MODEM, 3, &bench->modems[3]);
 	change();
 	will_be(LIVE_MODEM, 4, &bench->modems[4]);
-	first = begin();
-	take(first);
+	first = taken();
 	assert_int_not_equal(place->change, 0); /* as a free place has it */
 	changes.count = 0;
 	will_be(LIVE_MODEM, 4, NULL);
-	second = begin();
-	take(second);
+	second = taken();
 	pass(second);
 	us_change_end(second);
-	pass(first);
-	finish(first);
+	pass_and_finish(first);
 	assert_null(place->ipv4);
 	assert_int_equal(place->ipv4_count, 0);
 	assert_int_equal(place->ipv6_count, 0);
 	will_be(LIVE_MODEM, 4, &bench->modems[4]);
 	change();
-	whole(7);
-	bench_complete(bench, 7);
-	bench_close(bench);
+	passes(7);
 }
 
-static void little_memory(void **state) {
+static void little_memory(void) {
 	struct us_change *c = NULL;
 	struct places_seen before;
 	unsigned failed = 0;
 
-	(void)state;
-	setup_modems(NOT_THERE);
 	before = places_now();
 	modem_with(8, 8, 0x200);
 	for (unsigned n = 1;; n++) {
@@ -276,20 +239,19 @@ static void little_memory(void **state) {
 	fails_at = 0;
 	finish(c);
 	all_as_before(before);
-	bench_close(bench);
 }
 
 int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(no_room),
-		cmocka_unit_test(no_room_at_all),
-		cmocka_unit_test(of_others),
-		cmocka_unit_test(of_the_group),
-		cmocka_unit_test(two_at_a_time),
-		cmocka_unit_test(two_of_one_modem),
-		cmocka_unit_test(goes_before_the_first_has_passed),
-		cmocka_unit_test(little_memory),
+	static const struct bench_case cases[] = {
+		BENCH_PREPARED(without_last, no_room),
+		BENCH_CASE(no_room_at_all),
+		BENCH_PREPARED(without_last, of_others),
+		BENCH_PREPARED(without_last, of_the_group),
+		BENCH_PREPARED(without_last, two_at_a_time),
+		BENCH_PREPARED(with_room, two_of_one_modem),
+		BENCH_PREPARED(with_room, goes_before_the_first_has_passed),
+		BENCH_PREPARED(without_last, little_memory),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, fixture_stop);
+	return bench_run(cases, ARRAY_COUNT(cases), no_changes);
 }

@@ -2,7 +2,7 @@
 /* A plain model of what modems and channels have, for random changes: who has which SID and address. */
 #pragma once
 
-#include "us_change_rig.h"
+#include "us_change_kit.h"
 
 #include "wire/bytes.h"
 #include "wire/crc32.h"

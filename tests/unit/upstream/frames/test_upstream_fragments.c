@@ -1,128 +1,348 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fragments of pre-3.0 modems, until they are joined. */
-#include "test.h"
+/* Fragments of pre-3.0 modems, and the units that are joined of them: their frames, what came behind, and a stop. */
+#include <rte_ring_elem.h>
 
-#include "fixture.h"
-#include "upstream_units.h"
+#include "upstream_cases.h"
+#include "wire/hcs.h"
 
-static void every_size_of_fragment(unsigned stream) {
+#define AES 3 /* stream of modem 1, encrypted, without segment headers */
+#define SIZE 120
+#define FRAME (DOCSIS_MAC_HEADER + SIZE + 4)
+#define FIRST FRAGMENT_FIRST
+#define LAST FRAGMENT_LAST
+
+static uint8_t unit[70000]; /* what is cut into fragments */
+static size_t unit_size;
+
+/* A frame in the clear, as it stands in a unit, also of a modem with a key. */
+static void unit_add_clear(unsigned stream, size_t size) {
+	struct docsis_up_header h = {.kind = DOCSIS_KIND_PACKET};
+	uint8_t ethernet[BENCH_FRAME_MAX];
+	uint32_t serial = bench->serial[stream]++;
+
+	bench->size[stream][serial] = (uint16_t)size;
+	bench_ethernet(bench, stream, serial, size, ethernet);
+	unit_size += bench_frame(bench, bench_streams[stream].modem, &h, ethernet, size,
+				 unit + unit_size);
+}
+
+static void unit_settle(void) {
+	bench_settle(bench);
+}
+
+/* Sends the unit in fragments of `part` bytes. Returns how many they were. */
+static unsigned send_unit(unsigned stream, size_t part) {
+	unsigned count = bench_put_unit(stream, unit, unit_size, part, unit_settle);
+
+	unit_size = 0;
+	return count;
+}
+
+static void unit_begin(void) {
+	unit_size = 0;
+}
+
+static const unsigned streams[] = {PLAIN, AES};
+
+static void every_size(void) {
 	uint64_t fragments = 0;
 
-	setup();
-	for (size_t part = 3; part < 2 * FRAME + 10; part += part < 40 ? 1 : 17) {
-		unit_size += docsis_concatenation_write(2, 2 * FRAME, unit);
-		unit_add_clear(stream, SIZE);
-		unit_add_clear(stream, SIZE);
-		fragments += send_unit(stream, part);
-		bench_complete(bench, stream);
-		unit_add_clear(stream, SIZE); /* alone */
-		fragments += send_unit(stream, part);
-		bench_complete(bench, stream);
+	for (size_t i = 0; i < ARRAY_COUNT(streams); i++) {
+		for (size_t part = 3; part < 2 * FRAME + 10; part += part < 40 ? 1 : 17) {
+			unit_size += docsis_concatenation_write(2, 2 * FRAME, unit);
+			unit_add_clear(streams[i], SIZE);
+			unit_add_clear(streams[i], SIZE);
+			fragments += send_unit(streams[i], part);
+			bench_complete(bench, streams[i]);
+			unit_add_clear(streams[i], SIZE); /* alone */
+			fragments += send_unit(streams[i], part);
+			bench_complete(bench, streams[i]);
+		}
 	}
 	assert_int_equal(bench_count(bench, COUNTER_FRAGMENTS), fragments);
 	for (unsigned p = 0; p < HOLD_POOLS; p++)
 		assert_int_equal(bench->u->holds.buffers[p], 0);
-	bench_close(bench);
 }
 
-static void every_size(void **state) {
-	(void)state;
-	every_size_of_fragment(PLAIN);
-	every_size_of_fragment(AES);
-}
-
-static void order_of_fragments(void **state) {
-	static const uint8_t bytes[50];
-
-	(void)state;
-	setup();
-	send_fragment(PLAIN, 3, 0, bytes, 50); /* no first one */
-	dropped(DROP_FRAGMENT_ORDER, 1);
-	send_fragment(PLAIN, 3, LAST, bytes, 50);
-	dropped(DROP_FRAGMENT_ORDER, 1);
-	send_fragment(PLAIN, 3, FIRST, bytes, 50);
-	send_fragment(PLAIN, 4, 0, bytes, 50);
-	send_fragment(PLAIN, 6, 0, bytes, 50); /* 5 is missing: all of it */
-	dropped(DROP_FRAGMENT_ORDER, 3);
-	send_fragment(PLAIN, 7, LAST, bytes, 50);
-	dropped(DROP_FRAGMENT_ORDER, 1);
-	send_fragment(PLAIN, 15, FIRST, bytes, 50);
-	unit_add_clear(PLAIN, SIZE);
-	send_fragment(PLAIN, 15, FIRST, unit, 50); /* begins again */
-	dropped(DROP_FRAGMENT_ORDER, 1);
-	send_fragment(PLAIN, 0, LAST, unit + 50, unit_size - 50);
-	bench_complete(bench, PLAIN);
-	bench_close(bench);
-}
-
-static void crc_of_fragments(void **state) {
-	static const unsigned streams[] = {PLAIN, AES};
+static void handle(unsigned sequence, int flags, const uint8_t *bytes, size_t size) {
 	uint8_t out[BENCH_FRAME_MAX];
 
-	(void)state;
-	bench_prepare(bench);
-	bench->sg.upstream.verify_crc = false; /* theirs is verified always */
-	bench_start(bench);
-	for (unsigned i = 0; i < ARRAY_COUNT(streams); i++) {
-		size_t size = fragment(streams[i], 0, FIRST, unit, 50, out);
+	bench_handle(PLAIN, out, bench_fragment(PLAIN, sequence, flags, bytes, size, out));
+}
+
+static void order_of_fragments(void) {
+	static const uint8_t bytes[50];
+	static const struct {
+		uint8_t sequence;
+		int flags;
+		unsigned dropped;
+	} rows[] = {
+		{3, 0, 1}, /* no first one */
+		{3, LAST, 1}, {3, FIRST, 0},  {4, 0, 0}, {6, 0, 3}, /* 5 is missing: all of it */
+		{7, LAST, 1}, {15, FIRST, 0},
+	};
+
+	for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
+		handle(rows[i].sequence, rows[i].flags, bytes, sizeof(bytes));
+		bench_dropped(DROP_FRAGMENT_ORDER, rows[i].dropped);
+	}
+	unit_add_clear(PLAIN, SIZE);
+	handle(15, FIRST, unit, 50); /* begins again */
+	bench_dropped(DROP_FRAGMENT_ORDER, 1);
+	handle(0, LAST, unit + 50, unit_size - 50);
+	bench_complete(bench, PLAIN);
+}
+
+static void no_crc(void) {
+	bench->sg.upstream.verify_crc = false; /* that of fragments is verified always */
+}
+
+static void crc_of_fragments(void) {
+	uint8_t out[BENCH_FRAME_MAX];
+
+	for (size_t i = 0; i < ARRAY_COUNT(streams); i++) {
+		size_t size = bench_fragment(streams[i], 0, FIRST, unit, 50, out);
 
 		for (size_t at = 12; at < size; at++) {
 			out[at] ^= 0x20;
-			bench_plain(bench, streams[i], out, size);
-			bench_settle(bench);
-			dropped(DROP_FRAGMENT_CRC, 1);
+			bench_handle(streams[i], out, size);
+			bench_dropped(DROP_FRAGMENT_CRC, 1);
 			out[at] ^= 0x20;
 		}
 	}
-	bench_close(bench);
+}
+
+static void much_memory(void) {
+	bench->sg.upstream.held_by_modem = 1000000;
 }
 
 /* As long as a frame can be, and one byte more. */
-static void longest_unit(void **state) {
-	(void)state;
+static void longest_unit(void) {
 	for (size_t more = 0; more < 2; more++) {
+		uint32_t serial = bench->serial[PLAIN];
 		unsigned count;
 
-		bench_prepare(bench);
-		bench->sg.upstream.held_by_modem = 1000000;
-		bench_start(bench);
-		unit_size = 0;
 		while (unit_size + 2 * FRAME < DOCSIS_FRAME_MAX)
 			unit_add_clear(PLAIN, SIZE);
 		memset(unit + unit_size, 0xff, FRAME * 2);
 		unit_size = DOCSIS_FRAME_MAX + more;
 		count = send_unit(PLAIN, 1900);
 		if (more > 0) {
-			dropped(DROP_FRAGMENT_TOO_LONG, count);
-			assert_int_equal(bench->came[PLAIN], 0);
-		} else {
-			bench_complete(bench, PLAIN);
+			bench_dropped(DROP_FRAGMENT_TOO_LONG, count);
+			bench->serial[PLAIN] = serial;
 		}
-		bench_close(bench);
+		bench_complete(bench, PLAIN);
 	}
 }
 
-static void time_of_fragments(void **state) {
+static void time_of_fragments(void) {
 	static const uint8_t bytes[50];
 
-	(void)state;
-	setup();
-	send_fragment(PLAIN, 0, FIRST, bytes, 50);
+	handle(0, FIRST, bytes, 50);
 	bench_after(bench, 60 * BENCH_MS);
-	send_fragment(PLAIN, 1, 0, bytes, 50);
+	handle(1, 0, bytes, 50);
 	bench_after(bench, 40 * BENCH_MS - 1);
 	assert_int_equal(upstream_held(bench->u, UNIT_FRAME), 2);
 	bench_after(bench, 1);
-	dropped(DROP_FRAME_TIMEOUT, 2);
-	bench_close(bench);
+	bench_dropped(DROP_FRAME_TIMEOUT, 2);
+}
+
+/* The privacy element of a frame in a unit, which says that it is not encrypted, names a SID of the flow. */
+static void a_foreign_sid_in_a_unit(void) {
+	struct docsis_up_header h = {.kind = DOCSIS_KIND_PACKET, .privacy = PRIVACY_BP_UP};
+	uint8_t ethernet[SIZE] = {0};
+
+	h.sid = bench_streams[AES].sid;
+	unit_size = bench_frame(bench, 3, &h, ethernet, SIZE, unit);
+	unit_add_clear(PLAIN, SIZE);
+	send_unit(PLAIN, 70);
+	bench_dropped(DROP_PRIVACY_SID, 1);
+	bench_complete(bench, PLAIN);
+}
+
+/* What a modem asks for in a unit counts on the channel where that ended. */
+static void where_a_unit_asks(void) {
+	static const uint32_t sessions[2] = {BENCH_SC_QAM, BENCH_OFDMA_ALONE};
+	struct segment_header h = {.sid_cluster = 5, .pointer_valid = true};
+	struct us_request request;
+	uint8_t out[BENCH_FRAME_MAX], whole[DOCSIS_MAC_HEADER];
+	size_t half = docsis_request_write(1, bench_streams[FRAMED].sid, whole) / 2;
+
+	for (int i = 0; i < 2; i++) {
+		size_t size = bench_fragment(FRAMED, (uint8_t)i, i == 0 ? FIRST : LAST,
+					     whole + i * half, half, out + SEGMENT_HEADER_SIZE);
+
+		h.sequence = (uint16_t)i;
+		segment_header_write(&h, out);
+		bench_burst(bench, sessions[i], bench_streams[FRAMED].sid, out,
+			    SEGMENT_HEADER_SIZE + size);
+		pipeline_run(upstream_pipeline(bench->u, 0));
+		pipeline_run(upstream_pipeline(bench->u, 0));
+	}
+	assert_int_equal(
+		rte_ring_sc_dequeue_elem(bench->u->requests.ring, &request, sizeof(request)), 0);
+	assert_int_equal(request.channel, 2);
+	assert_int_equal(request.modem, 2);
+	assert_int_equal(request.kind, REQUEST_FRAME);
+}
+
+/* What was joined is no fragment, is not encrypted, and ends where its last frame does. */
+static void what_is_in_a_unit(void) {
+	uint8_t out[50] = {0};
+
+	unit_size = bench_fragment(PLAIN, 0, FIRST | LAST, out, 50, unit);
+	unit_add_clear(PLAIN, SIZE); /* goes on behind it */
+	send_unit(PLAIN, 70);
+	bench_dropped(DROP_FRAME_RESERVED, 1);
+	unit_size = bench_mac(bench, AES, SIZE, unit); /* encrypted once more */
+	bench->serial[AES]--;
+	unit_add_clear(AES, SIZE);
+	send_unit(AES, 70);
+	bench_dropped(DROP_KEY_UNKNOWN, 1);
+	unit_add_clear(PLAIN, SIZE);
+	unit_add_clear(PLAIN, SIZE);
+	bench->serial[PLAIN]--;
+	unit_size -= 1;
+	send_unit(PLAIN, 70);
+	bench_dropped(DROP_FRAME_TRUNCATED, 1);
+	bench_complete(bench, PLAIN);
+	bench_complete(bench, AES);
+}
+
+/* Management and requests are found in units, too. */
+static void side_exits_of_a_unit(void) {
+	struct docsis_up_header h = {.kind = DOCSIS_KIND_MANAGEMENT};
+
+	unit_size += docsis_request_write(9, 0x40, unit);
+	unit_size += bench_frame(bench, 3, &h, unit + 2000, 60, unit + unit_size);
+	unit_add_clear(PLAIN, SIZE);
+	send_unit(PLAIN, 30);
+	assert_int_equal(bench->messages, 1);
+	assert_int_equal(bench_count(bench, COUNTER_REQUEST_FRAMES), 1);
+	assert_int_equal(bench->u->requests.sink.by_modem[3][REQUEST_FRAME], 1);
+	bench_complete(bench, PLAIN);
+}
+
+/*
+ * Fragments have no place in flows with segment headers, but nobody keeps a modem from sending them.
+ * A frame that is incomplete has nothing to do with what is joined meanwhile.
+ */
+static void beside_an_incomplete_frame(void) {
+	uint8_t bytes[BENCH_FRAME_MAX];
+	size_t size;
+
+	unit_add_clear(FRAMED, SIZE);
+	size = bench_fragment(FRAMED, 0, FIRST | LAST, unit, unit_size, bytes);
+	bench_mac(bench, FRAMED, SIZE, bytes + size);
+	bench_handle(FRAMED, bytes, size + 40);
+	assert_int_equal(bench->came[FRAMED], 1);
+	assert_int_equal(upstream_held(bench->u, UNIT_FRAME), 1);
+	bench_segment(bench, FRAMED, FRAME - 40, bytes + size + 40, FRAME - 40);
+	bench_settle(bench);
+	bench_complete(bench, FRAMED);
+	/* and beside a stream that waits for a pointer */
+	bench_handle_rest(FRAMED, "something", 9);
+	bench_dropped(DROP_SEGMENT_ORPHAN, 1);
+}
+
+/* A unit that ends in a frame does not touch the burst that is being taken apart meanwhile. */
+static void beside_a_long_burst(void) {
+	uint8_t burst[16384];
+	size_t size;
+
+	unit_add_clear(PLAIN, SIZE);
+	bench->serial[PLAIN]--;
+	size = bench_fragment(PLAIN, 0, FIRST | LAST, unit, unit_size - 1, burst);
+	/* more frames than a round takes out */
+	size += bench_fill(PLAIN, BENCH_SMALLEST, burst + size, 9000 - size);
+	bench_handle(PLAIN, burst, size);
+	bench_dropped(DROP_FRAME_TRUNCATED, 1);
+	bench_complete(bench, PLAIN);
+}
+
+/* Bursts of units, each a fragment that holds many small frames, and of a frame behind them. */
+static void send_small_frames(unsigned bursts) {
+	uint8_t burst[BENCH_PACKET_MAX];
+
+	for (unsigned n = 0; n < bursts; n++) {
+		size_t size = 0;
+
+		for (uint8_t i = 0; i < 2; i++) {
+			unit_size = 0;
+			while (unit_size + 100 < 1900)
+				unit_add_clear(PLAIN, BENCH_SMALLEST);
+			size += bench_fragment(PLAIN, i, FIRST | LAST, unit, unit_size,
+					       burst + size);
+		}
+		size += bench_mac(bench, PLAIN, BENCH_SMALLEST, burst + size);
+		bench_plain(bench, PLAIN, burst, size);
+	}
+}
+
+/* Few fragments may be many frames: a round gives on no more than two bursts of them. */
+static void what_a_round_gives_on(void) {
+	unsigned rounds = 0, came, most = 0;
+
+	send_small_frames(5);
+	for (; bench->came[PLAIN] < bench->serial[PLAIN]; rounds++) {
+		bench_round(bench);
+		came = bench_take(bench, UINT32_MAX);
+		most = came > most ? came : most;
+		assert_in_range(rounds, 0, 100);
+	}
+	assert_int_equal(most, 2 * PIPELINE_BURST);
+}
+
+/* In the middle of a unit, with others and frames in the queue behind it. */
+static void a_stop_in_a_unit(void) {
+	uint64_t held;
+
+	send_small_frames(5);
+	while (bench->u->extract_joined.cut.segment == NULL)
+		bench_round(bench);
+	bench_take(bench, UINT32_MAX);
+	held = upstream_held(bench->u, UNIT_FRAME);
+	assert_true(held > 0 && bench->u->list.queues[US_JOINED].count > held);
+	upstream_stop(bench->u);
+	assert_int_equal(rte_mempool_in_use_count(bench->frames), 0);
+	bench_expect(bench, DROP_STOPPED, held);
+}
+
+/* The last step of a round begins a frame of which a byte is missing. */
+static void a_stop_in_a_frame_of_a_unit(void) {
+	const unsigned steps = 4 * PIPELINE_BURST; /* the first one takes the unit */
+	uint8_t out[BENCH_FRAME_MAX];
+
+	for (unsigned i = 1; i < steps - 1; i++)
+		unit_size += docsis_request_write(1, bench_streams[PLAIN].sid, unit + unit_size);
+	unit_add_clear(PLAIN, SIZE);
+	bench->serial[PLAIN]--;
+	bench_plain(bench, PLAIN, out,
+		    bench_fragment(PLAIN, 0, FIRST | LAST, unit, unit_size - 1, out));
+	while (bench->u->extract_joined.cut.segment == NULL)
+		bench_round(bench);
+	assert_int_equal(bench->u->streams.incomplete_frames, 1);
+	bench_expect(bench, DROP_STOPPED, 1);
+	upstream_stop(bench->u);
 }
 
 int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_size),	     cmocka_unit_test(order_of_fragments),
-		cmocka_unit_test(crc_of_fragments),  cmocka_unit_test(longest_unit),
-		cmocka_unit_test(time_of_fragments),
+	static const struct bench_case cases[] = {
+		BENCH_CASE(every_size),
+		BENCH_CASE(order_of_fragments),
+		BENCH_PREPARED(no_crc, crc_of_fragments),
+		BENCH_PREPARED(much_memory, longest_unit),
+		BENCH_CASE(time_of_fragments),
+		BENCH_CASE(a_foreign_sid_in_a_unit),
+		BENCH_CASE(where_a_unit_asks),
+		BENCH_CASE(what_is_in_a_unit),
+		BENCH_CASE(side_exits_of_a_unit),
+		BENCH_CASE(beside_an_incomplete_frame),
+		BENCH_PREPARED(bench_long_packets, beside_a_long_burst),
+		BENCH_CASE(what_a_round_gives_on),
+		BENCH_CASE(a_stop_in_a_unit),
+		BENCH_CASE(a_stop_in_a_frame_of_a_unit),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, fixture_stop);
+	return bench_run(cases, ARRAY_COUNT(cases), unit_begin);
 }

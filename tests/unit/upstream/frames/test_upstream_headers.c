@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* MAC headers: each reason to drop a frame for its header, and headers in pieces. */
-#include "test.h"
-
-#include "fixture.h"
 #include "upstream_frames.h"
 #include "wire/hcs.h"
 
@@ -22,10 +19,8 @@ static void between(const uint8_t *header, size_t size, size_t pdu, enum drop_re
 
 		add_frame(stream);
 		add_raw(header, size, pdu);
-		add_frame(stream);
-		go(stream);
-		bench_expect(bench, reason, 1);
-		assert_int_equal(bench->u->counters.drops[reason], bench->expected[reason]);
+		good_frame(stream);
+		bench_dropped(reason, 1);
 		bench_complete(bench, stream);
 	}
 }
@@ -39,25 +34,18 @@ static void in_front_of(const uint8_t *header, size_t size, enum drop_reason rea
 		add_frame(stream);
 		add_raw(header, size, 50);
 		go(stream);
-		bench_expect(bench, reason, 1);
-		assert_int_equal(bench->u->counters.drops[reason], bench->expected[reason]);
+		bench_dropped(reason, 1);
 		assert_true(bench_count(bench, COUNTER_RESYNC_BYTES) >= passed + 50);
 		if (stream == FRAMED) {
 			bench_segment(bench, stream, BENCH_NO_POINTER, room, 10);
 			bench_expect(bench, DROP_SEGMENT_ORPHAN, 1);
 		}
-		add_frame(stream);
-		go(stream);
+		good_frame(stream);
 		bench_complete(bench, stream);
 	}
 }
 
-static void headers_that_are_none(void **state) {
-	(void)state;
-	bench_prepare(bench);
-	bench->packet_buffers = 63;
-	bench->packet_room = 16384;
-	bench_start(bench);
+static void headers_that_are_none(void) {
 	between((const uint8_t[]){0xd0, 0, 0, 30}, 4, 30, DROP_FRAME_RESERVED);
 	between((const uint8_t[]){DOCSIS_FC_TIMING, 0, 0, 40}, 4, 40, DROP_FRAME_RESERVED);
 	between((const uint8_t[]){0x01, 2, 0, 42, 0x77, 0}, 6, 40, DROP_FRAME_EHDR);
@@ -71,17 +59,14 @@ static void headers_that_are_none(void **state) {
 	between((const uint8_t[]){DOCSIS_FC_MANAGEMENT, 0, 0x20, 0}, 4, 0x2000,
 		DROP_FRAME_TOO_LONG);
 	in_front_of((const uint8_t[]){0x01, 4, 0, 3, 0, 0, 0, 0}, 8, DROP_FRAME_LENGTH);
-	bench_close(bench);
 }
 
 /* Nothing tells where the next frame begins: up to the next pointer, or to the end of the burst. */
-static void every_bit_of_a_header(void **state) {
+static void every_bit_of_a_header(void) {
 	struct docsis_up_header h = {.kind = DOCSIS_KIND_PACKET, .request = true, .sid = 0x30};
 	uint8_t bytes[BENCH_FRAME_MAX] = {0};
 	size_t header = docsis_up_header_size(&h), size;
 
-	(void)state;
-	setup();
 	for (unsigned bit = 0; bit < 8 * header; bit++) {
 		size = bench_frame(bench, 2, &h, bytes + 1000, SIZE, bytes);
 		bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
@@ -90,21 +75,16 @@ static void every_bit_of_a_header(void **state) {
 		add_frame(FRAMED);
 		add(bytes, size);
 		go(FRAMED);
-		bench_expect(bench, DROP_FRAME_HCS, 1);
-		assert_int_equal(bench->u->counters.drops[DROP_FRAME_HCS],
-				 bench->expected[DROP_FRAME_HCS]);
+		bench_dropped(DROP_FRAME_HCS, 1);
 	}
 	assert_int_equal(bench_count(bench, COUNTER_REQUESTS), 0);
 	bench_complete(bench, FRAMED);
-	bench_close(bench);
 }
 
 /* A pointer that is still ahead helps in the same segment. */
-static void pointer_behind_a_bad_header(void **state) {
+static void pointer_behind_a_bad_header(void) {
 	uint8_t bytes[3 * FRAME];
 
-	(void)state;
-	setup();
 	bench_mac(bench, FRAMED, SIZE, bytes);
 	bytes[4] ^= 1;
 	bench_segment(bench, FRAMED, 0, bytes, 5); /* the end of its HCS comes later */
@@ -113,61 +93,58 @@ static void pointer_behind_a_bad_header(void **state) {
 	bench_settle(bench);
 	bench_expect(bench, DROP_FRAME_HCS, 1);
 	assert_int_equal(bench->came[FRAMED], 1);
-	bench_close(bench);
 }
 
 /* Cut at each byte: what stands in the segment in which it was found bad is passed over, too. */
-static void bytes_of_a_bad_header(void **state) {
+static void bytes_of_a_bad_header(void) {
 	struct docsis_up_header h = {.kind = DOCSIS_KIND_PACKET, .request = true, .sid = 0x30};
 	uint8_t bytes[BENCH_FRAME_MAX] = {0};
 	uint32_t header = (uint32_t)docsis_up_header_size(&h), size;
 	uint64_t passed = 0;
 
-	(void)state;
-	setup();
-	add_frame(FRAMED);
-	go(FRAMED);
+	good_frame(FRAMED);
 	for (uint32_t cut = 1; cut < header; cut++) {
 		size = (uint32_t)bench_frame(bench, 2, &h, bytes + 1000, SIZE, bytes);
 		bytes[header - 1] ^= 1; /* HCS */
-		bench_segment(bench, FRAMED, 0, bytes, cut);
-		bench_segment(bench, FRAMED, BENCH_NO_POINTER, bytes + cut, size - cut);
-		bench_settle(bench);
+		bench_send(FRAMED, bytes, cut);
+		bench_handle_rest(FRAMED, bytes + cut, size - cut);
 		bench_expect(bench, DROP_FRAME_HCS, 1);
 		passed += size - cut;
 		assert_int_equal(bench_count(bench, COUNTER_RESYNC_BYTES), passed);
 	}
-	add_frame(FRAMED);
-	go(FRAMED);
+	good_frame(FRAMED);
 	bench_complete(bench, FRAMED);
-	bench_close(bench);
 }
 
-/* Headers that are all of their frame: a pointer farther on contradicts them, if they are good. */
-static void pointer_behind_a_header(void **state) {
-	(void)state;
-	setup();
-	for (unsigned i = 0; i < 4; i++) {
+/* Headers that are all of their frame: a pointer farther on contradicts them, if they are good. All bytes before it are
+ * passed over; what a good one asks for is taken. */
+static void pointer_behind_a_header(void) {
+	static const enum drop_reason reasons[] = {DROP_FRAME_POINTER, DROP_FRAME_POINTER,
+						   DROP_FRAME_RUNT};
+
+	for (unsigned i = 0; i < 6; i++) {
 		bool good = i % 2;
 		uint8_t bytes[2 * FRAME] = {0};
 
-		if (i < 2)
-			docsis_request_write(5, 0x30, bytes);
-		else
-			docsis_concatenation_write(2, 500, bytes);
+		switch (i / 2) {
+		case 0: docsis_request_write(5, 0x30, bytes); break;
+		case 1: docsis_concatenation_write(2, 500, bytes); break;
+		default: docsis_hcs_write(bytes, DOCSIS_MAC_HEADER - 2); /* no bytes behind it */
+		}
 		bytes[4] ^= !good;
-		bench_segment(bench, FRAMED, 0, bytes, 5);
+		bench_send(FRAMED, bytes, 5);
 		bench_mac(bench, FRAMED, SIZE, bytes + 15);
 		bench_segment(bench, FRAMED, 10, bytes + 5, FRAME + 10);
 		bench_settle(bench);
-		bench_expect(bench, good ? DROP_FRAME_POINTER : DROP_FRAME_HCS, 1);
+		bench_dropped(good ? reasons[i / 2] : DROP_FRAME_HCS, 1);
+		assert_int_equal(bench_count(bench, COUNTER_RESYNC_BYTES), 10 * (i + 1));
 		bench_complete(bench, FRAMED);
 	}
-	bench_close(bench);
+	assert_int_equal(bench_count(bench, COUNTER_REQUESTS), 1);
 }
 
 /* Three headers of every kind of frame, cut at every byte: over segments, and over pieces. */
-static size_t stream_of_all_kinds(size_t *second) {
+static size_t stream_of_all_kinds(void) {
 	struct docsis_up_header h = {.kind = DOCSIS_KIND_ISOLATION,
 				     .privacy = PRIVACY_BP_UP,
 				     .sid = 0x30,
@@ -176,7 +153,6 @@ static size_t stream_of_all_kinds(size_t *second) {
 
 	used = 0;
 	add_frame(FRAMED);
-	*second = used;
 	used += docsis_request_write(3, 0x30, room + used);
 	used += docsis_queue_request_write(1000, 0x30, room + used);
 	used += docsis_concatenation_write(2, 2 * FRAME, room + used);
@@ -213,85 +189,29 @@ static void check_kinds(unsigned rounds) {
 	bench_complete(bench, FRAMED);
 }
 
-static void cut_at_every_byte_over_segments(void **state) {
+static void cut_at_every_byte_over_segments(void) {
 	unsigned rounds = 0;
-	size_t second, end;
+	size_t end = stream_of_all_kinds();
 
-	(void)state;
-	setup();
-	end = stream_of_all_kinds(&second);
 	for (size_t cut = 1; cut < end; cut++) {
 		bench->serial[FRAMED] = 3 * rounds++;
-		stream_of_all_kinds(&second);
+		stream_of_all_kinds();
 		bench_segment(bench, FRAMED, 0, room, cut);
 		bench_segment(bench, FRAMED, pointer_of(cut, end), room + cut, end - cut);
 		bench_settle(bench);
 		check_kinds(rounds);
 	}
-	bench_close(bench);
-}
-
-/* Segments of one byte each, over several frames. */
-static void segments_of_a_byte(void **state) {
-	size_t second, end;
-
-	(void)state;
-	setup();
-	end = stream_of_all_kinds(&second);
-	for (size_t at = 0; at < end; at++) {
-		int pointer = pointer_of(at, end);
-
-		bench_segment(bench, FRAMED, pointer == 0 ? 0 : BENCH_NO_POINTER, room + at, 1);
-		bench_settle(bench);
-	}
-	check_kinds(1);
-	bench_close(bench);
-}
-
-static void cut_at_every_byte_over_pieces(void **state) {
-	uint8_t burst[4096];
-	unsigned rounds = 0;
-	size_t second, end;
-
-	(void)state;
-	setup();
-	end = stream_of_all_kinds(&second);
-	for (size_t cut = 1; cut < end; cut++) {
-		struct segment_header h = {.pointer_valid = true, .sid_cluster = 5};
-		struct bench_psp p;
-
-		bench->serial[FRAMED] = 3 * rounds++;
-		stream_of_all_kinds(&second);
-		h.sequence = bench->segment[FRAMED]++;
-		segment_header_write(&h, burst);
-		memcpy(burst + SEGMENT_HEADER_SIZE, room, end);
-		psp_open(&p, BENCH_SC_QAM);
-		psp_add_header(bench, &p, 0x30);
-		psp_add(&p, false, false, burst, SEGMENT_HEADER_SIZE + cut);
-		if (cut % 2) { /* in another packet */
-			psp_send(bench, &p);
-			psp_open(&p, BENCH_SC_QAM);
-		}
-		psp_add(&p, false, false, burst + SEGMENT_HEADER_SIZE + cut, end - cut);
-		psp_add_trailer(bench, &p);
-		psp_send(bench, &p);
-		bench_settle(bench);
-		check_kinds(rounds);
-	}
-	bench_close(bench);
 }
 
 int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(headers_that_are_none),
-		cmocka_unit_test(every_bit_of_a_header),
-		cmocka_unit_test(pointer_behind_a_bad_header),
-		cmocka_unit_test(bytes_of_a_bad_header),
-		cmocka_unit_test(pointer_behind_a_header),
-		cmocka_unit_test(cut_at_every_byte_over_segments),
-		cmocka_unit_test(segments_of_a_byte),
-		cmocka_unit_test(cut_at_every_byte_over_pieces),
+	static const struct bench_case cases[] = {
+		BENCH_PREPARED(bench_long_packets, headers_that_are_none),
+		BENCH_CASE(every_bit_of_a_header),
+		BENCH_CASE(pointer_behind_a_bad_header),
+		BENCH_CASE(bytes_of_a_bad_header),
+		BENCH_CASE(pointer_behind_a_header),
+		BENCH_CASE(cut_at_every_byte_over_segments),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, fixture_stop);
+	return bench_run(cases, ARRAY_COUNT(cases), nothing_added);
 }

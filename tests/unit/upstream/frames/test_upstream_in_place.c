@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which frames stay in the packet in which they came, and how long it is kept for them. */
-#include "test.h"
-
-#include <string.h>
 
 #include <rte_ethdev.h>
 
-#include "fixture.h"
 #include "upstream_frames.h"
-
-#define ENCRYPTED 0
 
 /* What stands at the network port, up to `most`, in the order of the stream. */
 static unsigned take(unsigned stream, struct rte_mbuf **pkts, uint16_t most) {
@@ -33,14 +27,10 @@ static unsigned packets_in_use(void) {
 	return rte_mempool_in_use_count(bench->packets);
 }
 
-static void the_last_frame_gives_the_packet_back(void **state) {
+static void the_last_frame_gives_the_packet_back(void) {
 	struct rte_mbuf *pkts[4];
 
-	(void)state;
-	setup();
-	for (int i = 0; i < 3; i++)
-		add_frame(FRAMED);
-	bench_segment(bench, FRAMED, 0, room, used);
+	bench_put_many(FRAMED, 3, SIZE);
 	assert_int_equal(take(FRAMED, pkts, 4), 3);
 	for (int i = 0; i < 3; i++) {
 		assert_ptr_equal(pkts[i]->pool, bench->pieces);
@@ -53,38 +43,20 @@ static void the_last_frame_gives_the_packet_back(void **state) {
 	assert_int_equal(packets_in_use(), 1);
 	rte_pktmbuf_free(pkts[0]);
 	assert_int_equal(packets_in_use(), 0);
-	bench_close(bench);
-}
-
-/* Decrypted between others, of which nothing is touched. */
-static void encrypted_neighbours(void **state) {
-	uint8_t bytes[BENCH_FRAME_MAX];
-
-	(void)state;
-	setup();
-	for (unsigned size = BENCH_SMALLEST; size < 300; size++) {
-		for (unsigned i = 0; i < 5; i++)
-			add(bytes, bench_mac(bench, ENCRYPTED, size + i, bytes));
-		go(ENCRYPTED);
-	}
-	bench_complete(bench, ENCRYPTED);
-	bench_close(bench);
 }
 
 /* One with its end in the next burst, and one whose header alone stands in the piece before. */
-static void frames_in_parts_are_copied(void **state) {
+static void frames_in_parts_are_copied(void) {
 	struct rte_mbuf *pkts[2];
 
-	(void)state;
-	setup();
 	for (int i = 0; i < 2; i++) {
 		size_t cut = i == 0 ? FRAME - 1 : DOCSIS_MAC_HEADER;
 		struct bench_psp p;
 
 		used = 0;
 		add_frame(PLAIN);
-		psp_open(&p, bench_session(bench_streams[PLAIN].channels[0]));
-		psp_add_header(bench, &p, bench_streams[PLAIN].sid);
+		bench_open_burst(&p, bench_session(bench_streams[PLAIN].channels[0]),
+				 bench_streams[PLAIN].sid);
 		psp_add(&p, false, false, room, cut);
 		psp_add(&p, false, false, room + cut, used - cut);
 		psp_add_trailer(bench, &p);
@@ -94,22 +66,15 @@ static void frames_in_parts_are_copied(void **state) {
 		assert_int_equal(packets_in_use(), 0);
 		rte_pktmbuf_free(pkts[0]);
 	}
-	bench_close(bench);
 }
 
 /* A fragment waits for the others, and a message for nobody knows whom. */
-static void what_may_wait_is_copied(void **state) {
-	struct docsis_up_header fragment = {.kind = DOCSIS_KIND_FRAGMENT,
-					    .privacy = PRIVACY_BP_UP,
-					    .fragment_first = true,
-					    .sid = bench_streams[PLAIN].sid};
+static void what_may_wait_is_copied(void) {
 	struct docsis_up_header message = {.kind = DOCSIS_KIND_MANAGEMENT};
 	uint8_t pdu[60] = {0}, bytes[BENCH_FRAME_MAX];
 	struct rte_mbuf *m;
 
-	(void)state;
-	setup();
-	add(bytes, bench_frame(bench, 3, &fragment, pdu, sizeof(pdu), bytes));
+	add(bytes, bench_fragment(PLAIN, 0, FRAGMENT_FIRST, pdu, sizeof(pdu), bytes));
 	add(bytes, bench_frame(bench, 3, &message, pdu, sizeof(pdu), bytes));
 	bench_plain(bench, PLAIN, room, used);
 	bench_round(bench);
@@ -120,57 +85,46 @@ static void what_may_wait_is_copied(void **state) {
 	rte_pktmbuf_free(m);
 	bench_expect(bench, DROP_STOPPED, 1);
 	upstream_stop(bench->u);
-	bench_close(bench);
 }
 
 static void a_frame_is_copied(void) {
 	struct rte_mbuf *pkts[2];
 
-	used = 0;
-	add_frame(FRAMED);
-	bench_segment(bench, FRAMED, 0, room, used);
+	bench_put(FRAMED, SIZE);
 	assert_int_equal(take(FRAMED, pkts, 2), 1);
 	assert_ptr_equal(pkts[0]->pool, bench->frames);
 	assert_int_equal(packets_in_use(), 0);
 	rte_pktmbuf_free(pkts[0]);
 }
 
-static void without_a_place_frames_are_copied(void **state) {
+static void few_places(void) {
+	bench->piece_buffers = 127;
+}
+
+static void without_a_place_frames_are_copied(void) {
 	struct rte_mbuf *places[127];
 
-	(void)state;
-	bench_prepare(bench);
-	bench->piece_buffers = 127;
-	bench_start(bench);
 	assert_int_equal(rte_pktmbuf_alloc_bulk(bench->pieces, places, 127), 0);
 	a_frame_is_copied();
 	rte_pktmbuf_free_bulk(places, 127);
-	bench_close(bench);
 }
 
-static void none_stays_where_packets_are_short(void **state) {
-	(void)state;
-	bench_prepare(bench);
+/* Where packets are short none stays. */
+static void short_packets(void) {
 	bench->copies = true;
-	bench_start(bench);
-	a_frame_is_copied();
-	bench_close(bench);
 }
 
 /* A packet each, and the port takes three of them. */
-static void frames_in_line_keep_so_many_packets(void **state) {
-	const uint32_t frames = 900;
-	struct us_buffers most;
-
-	(void)state;
-	bench_prepare(bench);
+static void three_places(void) {
 	bench->network_depth = 4;
-	bench_start(bench);
-	most = us_buffers(&bench->sg, NULL);
+}
+
+static void frames_in_line_keep_so_many_packets(void) {
+	const uint32_t frames = 900;
+	struct us_buffers most = us_buffers(&bench->sg, NULL);
+
 	for (uint32_t i = 0; i < frames; i++) {
-		used = 0;
-		add_frame(FRAMED);
-		bench_segment(bench, FRAMED, 0, room, used);
+		bench_put(FRAMED, SIZE);
 		bench_round(bench);
 		assert_in_range(packets_in_use(), 0, 3 + most.packets - most.held_packets);
 	}
@@ -179,19 +133,17 @@ static void frames_in_line_keep_so_many_packets(void **state) {
 	bench_settle(bench);
 	bench_complete(bench, FRAMED);
 	assert_int_equal(packets_in_use(), 0);
-	bench_close(bench);
 }
 
 int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_last_frame_gives_the_packet_back),
-		cmocka_unit_test(encrypted_neighbours),
-		cmocka_unit_test(frames_in_parts_are_copied),
-		cmocka_unit_test(what_may_wait_is_copied),
-		cmocka_unit_test(without_a_place_frames_are_copied),
-		cmocka_unit_test(none_stays_where_packets_are_short),
-		cmocka_unit_test(frames_in_line_keep_so_many_packets),
+	static const struct bench_case cases[] = {
+		BENCH_CASE(the_last_frame_gives_the_packet_back),
+		BENCH_CASE(frames_in_parts_are_copied),
+		BENCH_CASE(what_may_wait_is_copied),
+		BENCH_PREPARED(few_places, without_a_place_frames_are_copied),
+		BENCH_PREPARED(short_packets, a_frame_is_copied),
+		BENCH_PREPARED(three_places, frames_in_line_keep_so_many_packets),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, fixture_stop);
+	return bench_run(cases, ARRAY_COUNT(cases), nothing_added);
 }

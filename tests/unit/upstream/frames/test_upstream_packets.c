@@ -1,105 +1,96 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* L2TPv3 packets: each reason to drop one, and nothing read behind their end. */
-#include "test.h"
-
-#include <string.h>
 
 #include <rte_ethdev.h>
 
 #include "wire/bytes.h"
 #include "wire/ip.h"
 
-#include "fixture.h"
-#include "upstream_bench.h"
+#include "upstream_cases.h"
 
 #define IP ETHERNET_HEADER
 #define SESSION (IP + IPV4_HEADER)
 #define PSP (SESSION + L2TP_SESSION_SIZE)
 #define PACKET 64 /* bytes of IP in a good packet */
-#define STREAM 6 /* in the clear, without segment headers, SC-QAM */
 
-static struct upstream_bench storage, *const bench = &storage;
-
-/* A whole burst with a packet in it. Returns its size. */
+/* Its size when it is written. */
 static size_t good(uint8_t *out) {
-	uint8_t frame[BENCH_FRAME_MAX];
 	struct bench_psp p;
-	size_t size = bench_mac(bench, STREAM, PACKET, frame);
 
-	psp_open(&p, BENCH_SC_QAM);
-	psp_add_header(bench, &p, bench_streams[STREAM].sid);
-	psp_add(&p, false, false, frame, size);
-	psp_add_trailer(bench, &p);
+	bench_packet(&p, PLAIN, PACKET);
 	return psp_write(bench, &p, out);
+}
+
+static void sent(const uint8_t *frame, size_t size) {
+	bench_inject(bench, frame, size);
+	bench_settle(bench);
 }
 
 /* Nothing comes of a packet that is not good; its number and its serial are used again. */
 static size_t bad(uint8_t *out) {
 	size_t size = good(out);
 
-	bench->serial[STREAM]--;
+	bench->serial[PLAIN]--;
 	bench->psp[0][0]--;
 	return size;
 }
 
 static void refused(const uint8_t *frame, size_t size, enum drop_reason reason) {
-	bench_inject(bench, frame, size);
-	bench_expect(bench, reason, 1);
-	bench_settle(bench);
-	assert_int_equal(bench->u->counters.drops[reason], bench->expected[reason]);
+	sent(frame, size);
+	bench_dropped(reason, 1);
 }
 
 static void checksum(uint8_t *frame) {
 	store_be16(frame + IP + 10, ipv4_checksum(frame + IP, IPV4_HEADER));
 }
 
-static void headers_of_the_outside(void **state) {
+/* What is added to 16 bits of a good packet, and whether its IP checksum is made good again. */
+static const struct {
+	size_t at;
+	uint16_t plus;
+	bool checksum;
+	enum drop_reason reason;
+} rows[] = {
+	{12, ETHERTYPE_ARP - ETHERTYPE_IPV4, false, DROP_NOT_L2TP},
+	{IP, 0xff00, true, DROP_OUTER_IP_HEADER}, /* 0x44: a header too short */
+	{IP + 2, 1, true, DROP_OUTER_IP_LENGTH},
+	{IP + 10, 0x100, false, DROP_OUTER_IP_CHECKSUM},
+	{IP + 6, 0x2000, true, DROP_OUTER_FRAGMENT},
+	{IP + 8, 1, true, DROP_NOT_L2TP}, /* another protocol */
+	{SESSION + 2, 8, false, DROP_UNKNOWN_SESSION},
+	{PSP, PSP_VCCV << 8, false, DROP_PSP_CONTROL},
+	{PSP, 0x1000, false, DROP_PSP_EXTENDED},
+	{PSP + PSP_HEADER_FIXED, 1, false, DROP_PSP_TRUNCATED}, /* a segment longer than it is */
+	{PSP + PSP_HEADER_FIXED, 0xffff, false, DROP_PSP_TRAILING},
+};
+
+static void headers(void) {
 	uint8_t f[BENCH_PACKET_MAX];
 	size_t n;
 
-	(void)state;
-	bench_open(bench);
+	for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
+		n = bad(f);
+		store_be16(f + rows[i].at, (uint16_t)(load_be16(f + rows[i].at) + rows[i].plus));
+		if (rows[i].checksum)
+			checksum(f);
+		refused(f, n, rows[i].reason);
+	}
 	n = bad(f);
 	refused(f, ETHERNET_HEADER - 1, DROP_OUTER_RUNT);
-	store_be16(f + 12, ETHERTYPE_ARP);
-	refused(f, n, DROP_NOT_L2TP);
-	bad(f);
-	f[IP] = 0x44;
-	refused(f, n, DROP_OUTER_IP_HEADER);
-	bad(f);
-	store_be16(f + IP + 2, (uint16_t)(n - IP + 1));
-	checksum(f);
-	refused(f, n, DROP_OUTER_IP_LENGTH);
-	bad(f);
-	f[IP + 10] ^= 1;
-	refused(f, n, DROP_OUTER_IP_CHECKSUM);
-	bad(f);
-	store_be16(f + IP + 6, 0x2000);
-	checksum(f);
-	refused(f, n, DROP_OUTER_FRAGMENT);
-	bad(f);
-	f[IP + 9] = IP_PROTOCOL_TCP;
-	checksum(f);
-	refused(f, n, DROP_NOT_L2TP);
-	bad(f);
 	store_be16(f + IP + 2, IPV4_HEADER + 3);
 	checksum(f);
 	refused(f, n, DROP_L2TP_TRUNCATED);
 	bad(f);
 	store_be32(f + SESSION, 0);
 	refused(f, n, DROP_L2TP_CONTROL);
-	bench_inject(bench, f, good(f));
-	bench_settle(bench);
-	bench_complete(bench, STREAM);
-	bench_close(bench);
+	sent(f, good(f));
+	bench_complete(bench, PLAIN);
 }
 
 /* Over UDP, with the version of another protocol of the same port. */
-static void version_of_l2tp(void **state) {
+static void version_of_l2tp(void) {
 	uint8_t f[BENCH_PACKET_MAX];
 
-	(void)state;
-	bench_open(bench);
 	bad(f);
 	f[IP + 9] = IP_PROTOCOL_UDP;
 	checksum(f);
@@ -107,15 +98,12 @@ static void version_of_l2tp(void **state) {
 	store_be32(f + SESSION + 4, (PACKET - 1u) << 16);
 	store_be32(f + SESSION + 8, 0x00020000);
 	refused(f, IP + load_be16(f + IP + 2), DROP_L2TP_VERSION);
-	bench_close(bench);
 }
 
-static void only_from_the_device_to_us(void **state) {
+static void only_from_the_device_to_us(void) {
 	uint8_t f[BENCH_PACKET_MAX];
 	size_t n;
 
-	(void)state;
-	bench_open(bench);
 	for (unsigned at = 12; at < 20; at++) { /* each byte of both addresses */
 		n = bad(f);
 		f[IP + at] ^= 1;
@@ -127,18 +115,12 @@ static void only_from_the_device_to_us(void **state) {
 	n = bad(f);
 	bench->sg.rphy.core_ip.family = bench->sg.rphy.rpd_ip.family = 4;
 	refused(f, n, DROP_OUTER_ADDRESS);
-	n = bad(f);
-	store_be32(f + SESSION, 0x20009);
-	refused(f, n, DROP_UNKNOWN_SESSION);
-	bench_close(bench);
 }
 
-static void stands_in_one_buffer(void **state) {
+static void stands_in_one_buffer(void) {
 	struct rte_mbuf *m, *more;
 	uint8_t f[BENCH_PACKET_MAX];
 
-	(void)state;
-	bench_open(bench);
 	m = fixture_packet(bench->packets, f, bad(f));
 	more = fixture_packet(bench->packets, f, 10);
 	rte_pktmbuf_chain(m, more);
@@ -146,75 +128,45 @@ static void stands_in_one_buffer(void **state) {
 	bench->injected++;
 	bench_expect(bench, DROP_OUTER_CHAINED, 1);
 	bench_settle(bench);
-	bench_close(bench);
 }
 
 /* Padding behind the IP packet is no payload. */
-static void padding_of_ethernet(void **state) {
+static void padding_of_ethernet(void) {
 	uint8_t f[BENCH_PACKET_MAX] = {0};
 	size_t n;
 
-	(void)state;
-	bench_open(bench);
 	n = good(f);
 	memset(f + n, 0xee, 10);
-	bench_inject(bench, f, n + 10);
-	bench_settle(bench);
-	bench_complete(bench, STREAM);
-	bench_close(bench);
+	sent(f, n + 10);
+	bench_complete(bench, PLAIN);
 }
 
-static void over_ipv6(void **state) {
-	uint8_t f[BENCH_PACKET_MAX];
-
-	(void)state;
-	bench_prepare(bench);
+static void ipv6(void) {
 	bench->sg.rphy.core_ip = (struct ip_address){6, {0x20, 1, [15] = 1}};
 	bench->sg.rphy.rpd_ip = (struct ip_address){6, {0x20, 1, [15] = 2}};
-	bench_start(bench);
-	bench_inject(bench, f, good(f));
-	bench_settle(bench);
-	bench_complete(bench, STREAM);
+}
+
+static void over_ipv6(void) {
+	uint8_t f[BENCH_PACKET_MAX];
+
+	sent(f, good(f));
+	bench_complete(bench, PLAIN);
 	for (unsigned at = 8; at < 40; at++) {
 		size_t n = bad(f);
 
 		f[IP + at] ^= 0x10;
 		refused(f, n, DROP_OUTER_ADDRESS);
 	}
-	bench_close(bench);
-}
-
-static void psp_that_is_none(void **state) {
-	uint8_t f[BENCH_PACKET_MAX];
-	size_t n;
-
-	(void)state;
-	bench_open(bench);
-	n = bad(f);
-	f[PSP] |= PSP_VCCV;
-	refused(f, n, DROP_PSP_CONTROL);
-	bad(f);
-	f[PSP] |= 0x10;
-	refused(f, n, DROP_PSP_EXTENDED);
-	bad(f);
-	f[PSP + PSP_HEADER_FIXED + 1]++; /* a segment longer than it is */
-	refused(f, n, DROP_PSP_TRUNCATED);
-	bad(f);
-	f[PSP + PSP_HEADER_FIXED + 1]--;
-	refused(f, n, DROP_PSP_TRAILING);
-	bench_close(bench);
 }
 
 /*
  * A packet that ends after every one of its bytes, where readable memory ends, too. With a length in
  * IP that says so it is as long as it is.
  */
-static void every_truncation(void **state) {
+static void every_truncation(void) {
 	uint8_t whole[BENCH_PACKET_MAX], f[BENCH_PACKET_MAX];
 	size_t n;
 
-	(void)state;
-	bench_open(bench);
 	n = bad(whole);
 	for (size_t size = 0; size < n; size++) {
 		enum drop_reason reason = size < PSP ? DROP_L2TP_TRUNCATED : DROP_PSP_TRUNCATED;
@@ -226,28 +178,25 @@ static void every_truncation(void **state) {
 		} else {
 			reason = size < IP ? DROP_OUTER_RUNT : DROP_OUTER_IP_HEADER;
 		}
-		bench_expect(bench, reason, 1);
 		bench_inject_guarded(bench, f, size);
 		bench_settle(bench);
-		assert_int_equal(bench->u->counters.drops[reason], bench->expected[reason]);
+		bench_dropped(reason, 1);
 	}
 	bench_inject_guarded(bench, f, good(f));
 	bench_settle(bench);
-	bench_complete(bench, STREAM);
-	bench_close(bench);
+	bench_complete(bench, PLAIN);
 }
 
 int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(headers_of_the_outside),
-		cmocka_unit_test(version_of_l2tp),
-		cmocka_unit_test(only_from_the_device_to_us),
-		cmocka_unit_test(stands_in_one_buffer),
-		cmocka_unit_test(padding_of_ethernet),
-		cmocka_unit_test(over_ipv6),
-		cmocka_unit_test(psp_that_is_none),
-		cmocka_unit_test(every_truncation),
+	static const struct bench_case cases[] = {
+		BENCH_CASE(headers),
+		BENCH_CASE(version_of_l2tp),
+		BENCH_CASE(only_from_the_device_to_us),
+		BENCH_CASE(stands_in_one_buffer),
+		BENCH_CASE(padding_of_ethernet),
+		BENCH_PREPARED(ipv6, over_ipv6),
+		BENCH_CASE(every_truncation),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, fixture_stop);
+	return bench_run(cases, ARRAY_COUNT(cases), NULL);
 }

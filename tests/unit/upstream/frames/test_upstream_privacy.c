@@ -1,32 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* BPI+ against a plain implementation: keys and their toggle, SIDs, the clear, CRC. */
-#include "test.h"
-
-#include <string.h>
 
 #include "crypto_limit.h"
-#include "fixture.h"
 #include "plain_aes.h"
-#include "upstream_bench.h"
+#include "upstream_cases.h"
 #include "wire/hcs.h"
 
 #define AES 2 /* stream of modem 0, two keys: 15 and 0 */
 #define ONE_KEY 3 /* of modem 1: 4 */
 #define CLEAR 4 /* of modem 2 */
 #define SIZE 92 /* the last four bytes are less than a block of the cipher */
-
-static struct upstream_bench storage, *const bench = &storage;
-
-static void go(unsigned stream, const uint8_t *bytes, size_t size) {
-	const struct bench_stream *s = &bench_streams[stream];
-
-	if (s->segment_header) {
-		bench_segment(bench, stream, 0, bytes, size);
-	} else {
-		bench_plain(bench, stream, bytes, size);
-	}
-	bench_settle(bench);
-}
 
 /* A frame with a header of the test's own. `reason` DROP_REASONS: it must arrive. */
 static void frame(unsigned stream, const struct docsis_up_header *h, enum drop_reason reason) {
@@ -36,12 +19,10 @@ static void frame(unsigned stream, const struct docsis_up_header *h, enum drop_r
 	bench_ethernet(bench, stream, serial, SIZE, ethernet);
 	bench->size[stream][serial] = SIZE;
 	bench->serial[stream] += reason == DROP_REASONS;
-	go(stream, bytes,
-	   bench_frame(bench, bench_streams[stream].modem, h, ethernet, SIZE, bytes));
-	if (reason != DROP_REASONS) {
-		bench_expect(bench, reason, 1);
-		assert_int_equal(bench->u->counters.drops[reason], bench->expected[reason]);
-	}
+	bench_handle(stream, bytes,
+		     bench_frame(bench, bench_streams[stream].modem, h, ethernet, SIZE, bytes));
+	if (reason != DROP_REASONS)
+		bench_dropped(reason, 1);
 	bench_complete(bench, stream);
 }
 
@@ -55,58 +36,45 @@ static struct docsis_up_header header(unsigned stream, uint8_t key) {
 	};
 }
 
-/* All sizes of packets, with both keys in turn (bench_mac() sees to that). */
-static void every_size(bool crc) {
-	uint8_t bytes[BENCH_FRAME_MAX];
+static void no_crc(void) {
+	bench->sg.upstream.verify_crc = false;
+}
 
-	bench_prepare(bench);
-	bench->sg.upstream.verify_crc = crc;
-	bench_start(bench);
+/* All sizes of packets, with both keys in turn (bench_mac() sees to that). */
+static void every_size(void) {
 	for (size_t size = BENCH_SMALLEST; size < 200; size++) {
-		go(AES, bytes, bench_mac(bench, AES, size, bytes));
-		go(ONE_KEY, bytes, bench_mac(bench, ONE_KEY, size, bytes));
+		bench_whole(AES, size);
+		bench_whole(ONE_KEY, size);
 	}
-	go(AES, bytes, bench_mac(bench, AES, 1996, bytes));
-	go(CLEAR, bytes, bench_mac(bench, CLEAR, 1996, bytes));
+	bench_whole(AES, 1996);
+	bench_whole(CLEAR, 1996);
 	bench_complete(bench, AES);
 	bench_complete(bench, ONE_KEY);
 	bench_complete(bench, CLEAR);
 	assert_int_equal(bench_count(bench, COUNTER_DECRYPTED),
 			 bench->serial[AES] + bench->serial[ONE_KEY]);
 	assert_int_equal(bench_count(bench, COUNTER_CLEAR), 1);
-	bench_close(bench);
-}
-
-static void every_size_with_and_without_crc(void **state) {
-	(void)state;
-	every_size(true);
-	every_size(false);
 }
 
 /* The shortest PDU: six bytes of ciphertext, less than a block. */
-static void shorter_than_a_block(void **state) {
+static void shorter_than_a_block(void) {
 	static const uint8_t pdu[40] = {2, 0, 0, 0, 0, 1, 2, 1, 0, 0, 0, 0, 0x88, 0xb5, 1, 2, 3};
 	uint8_t bytes[BENCH_FRAME_MAX];
 	struct docsis_up_header h = header(AES, 15);
 
-	(void)state;
-	bench_open(bench);
 	for (size_t size = 14; size < sizeof(pdu); size++) {
 		h.key_sequence = size % 2 ? 15 : 0;
-		go(AES, bytes, bench_frame(bench, 0, &h, pdu, size, bytes));
+		bench_handle(AES, bytes, bench_frame(bench, 0, &h, pdu, size, bytes));
 		assert_int_equal(bench->others, size - 13);
 		assert_int_equal(bench->other_size, BENCH_SMALLEST); /* padded */
 		assert_memory_equal(bench->other, pdu, size);
 	}
-	bench_close(bench);
 }
 
 /* The toggle says what the lowest bit of the key sequence says. */
-static void keys_and_toggles(void **state) {
+static void keys_and_toggles(void) {
 	uint8_t bytes[BENCH_FRAME_MAX];
 
-	(void)state;
-	bench_open(bench);
 	for (uint8_t key = 0; key < 16; key++) {
 		struct docsis_up_header h = header(AES, key);
 		size_t size;
@@ -119,34 +87,28 @@ static void keys_and_toggles(void **state) {
 		size = bench_frame(bench, 0, &h, bytes + 1000, SIZE, bytes);
 		bytes[6] ^= 0x40;
 		docsis_hcs_write(bytes, docsis_up_header_size(&h) - DOCSIS_HCS_SIZE);
-		go(AES, bytes, size);
+		bench_handle(AES, bytes, size);
 		bench_expect(bench, DROP_KEY_UNKNOWN, 1);
 	}
-	bench_close(bench);
 }
 
-static void wrong_key_shows_in_the_crc(void **state) {
+static void wrong_key_shows_in_the_crc(void) {
 	uint8_t bytes[BENCH_FRAME_MAX];
 	struct docsis_up_header h = header(AES, 15);
 	size_t size;
 
-	(void)state;
-	bench_open(bench);
 	bench->serial[AES] = 1; /* key 15, BP_UP2 */
 	size = bench_mac(bench, AES, SIZE, bytes);
 	h.key_sequence = 0;
 	docsis_up_header_write(&h, size - docsis_up_header_size(&h), bytes);
-	go(AES, bytes, size);
+	bench_handle(AES, bytes, size);
 	bench_expect(bench, DROP_FRAME_CRC, 1);
-	bench_close(bench);
 }
 
 /* Every flow's own SIDs, those of its other clusters and channels too, and no other. */
-static void sids(void **state) {
+static void sids(void) {
 	static const uint16_t all[] = {0x10, 0x11, 0x12, 0x20, 0x30, 0x3fff, 0};
 
-	(void)state;
-	bench_open(bench);
 	for (unsigned i = 0; i < ARRAY_COUNT(all); i++) {
 		struct docsis_up_header h = header(0, 15);
 
@@ -156,14 +118,11 @@ static void sids(void **state) {
 			.kind = DOCSIS_KIND_PACKET, .privacy = PRIVACY_BP_UP, .sid = all[i]};
 		frame(CLEAR, &h, i == 4 ? DROP_REASONS : DROP_PRIVACY_SID);
 	}
-	bench_close(bench);
 }
 
-static void in_the_clear(void **state) {
+static void in_the_clear(void) {
 	struct docsis_up_header h = {.kind = DOCSIS_KIND_PACKET};
 
-	(void)state;
-	bench_open(bench);
 	frame(CLEAR, &h, DROP_REASONS);
 	frame(AES, &h, DROP_PRIVACY_MISSING);
 	frame(ONE_KEY, &h, DROP_PRIVACY_MISSING);
@@ -174,94 +133,61 @@ static void in_the_clear(void **state) {
 	frame(CLEAR, &h, DROP_REASONS);
 	h.encrypted = true; /* it has no key: what it used is not known */
 	frame(CLEAR, &h, DROP_KEY_UNKNOWN);
-	bench_close(bench);
 }
 
-static void bits_of_the_crc(bool verify) {
+static void bits_of_the_crc(void) {
+	bool verify = bench->sg.upstream.verify_crc;
 	uint8_t bytes[BENCH_FRAME_MAX];
 	static const unsigned streams[] = {AES, CLEAR};
 
-	bench_prepare(bench);
-	bench->sg.upstream.verify_crc = verify;
-	bench_start(bench);
 	for (unsigned bit = 0; bit < 32; bit++) {
 		for (unsigned i = 0; i < ARRAY_COUNT(streams); i++) {
 			size_t size = bench_mac(bench, streams[i], SIZE, bytes);
 
 			bytes[size - 1 - bit / 8] ^= (uint8_t)(1 << bit % 8);
-			go(streams[i], bytes, size);
+			bench_handle(streams[i], bytes, size);
 			bench_expect(bench, DROP_FRAME_CRC, verify);
 			if (verify)
 				bench->came[streams[i]]++;
 			bench_complete(bench, streams[i]);
 		}
 	}
-	bench_close(bench);
 }
 
-static void crc_verified_or_not(void **state) {
-	(void)state;
-	bits_of_the_crc(true);
-	bits_of_the_crc(false);
-}
-
-/* The provider takes no more: that frame is dropped, the next one is not. */
-static void provider_is_full(void **state) {
+/* The provider takes no more, or fails: that frame is dropped, the next one is not. */
+static void provider_does_not(void) {
 	const struct docsis_up_header h = header(AES, 15);
 
-	(void)state;
-	bench_open(bench);
-	crypto_limit_begin(bench->crypto, 0, 0);
-	frame(AES, &h, DROP_CRYPTO_FULL);
-	crypto_limit_end();
-	frame(AES, &h, DROP_REASONS);
-	bench_close(bench);
+	for (unsigned fails = 0; fails < 2; fails++) {
+		crypto_limit_begin(bench->crypto, fails ? UINT32_MAX : 0, fails);
+		frame(AES, &h, fails ? DROP_CRYPTO_ERROR : DROP_CRYPTO_FULL);
+		crypto_limit_end();
+		frame(AES, &h, DROP_REASONS);
+	}
 }
 
 /* As many frames of a burst as it has room for go on. */
-static void provider_takes_a_few(void **state) {
-	uint8_t bytes[2000];
-	size_t size = 0;
-	unsigned sent = 12, left = 5;
+static void provider_takes_a_few(void) {
+	const unsigned sent = 12, left = 5;
 
-	(void)state;
-	bench_open(bench);
-	for (unsigned i = 0; i < sent; i++)
-		size += bench_mac(bench, AES, 100, bytes + size);
 	crypto_limit_begin(bench->crypto, left, 0);
-	bench_segment(bench, AES, 0, bytes, size);
+	bench_put_many(AES, sent, 100);
 	bench_settle(bench);
 	crypto_limit_end();
 	assert_int_equal(bench->came[AES], left);
 	assert_int_equal(bench->next[AES], left); /* the first ones */
-	assert_int_equal(bench->u->counters.values[COUNTER_DECRYPTED], left);
-	assert_int_equal(bench->u->counters.values[COUNTER_DECRYPTED_AES_128], left);
+	assert_int_equal(bench_count(bench, COUNTER_DECRYPTED), left);
+	assert_int_equal(bench_count(bench, COUNTER_DECRYPTED_AES_128), left);
 	bench_expect(bench, DROP_CRYPTO_FULL, sent - left);
-	bench_close(bench);
-}
-
-static void provider_fails(void **state) {
-	const struct docsis_up_header h = header(AES, 15);
-
-	(void)state;
-	bench_open(bench);
-	crypto_limit_begin(bench->crypto, UINT32_MAX, 1);
-	frame(AES, &h, DROP_CRYPTO_ERROR);
-	crypto_limit_end();
-	frame(AES, &h, DROP_REASONS);
-	bench_close(bench);
 }
 
 /* The element of the downstream says nothing here, whatever SID and key it names. */
-static void element_of_the_other_direction(void **state) {
+static void element_of_the_other_direction(void) {
 	static const uint8_t bp_down[5] = {0x44, 0x31, 0x9f, 0xff, 0}; /* EN = 1 */
-	const unsigned stream = 6; /* of a modem without a key */
 	uint8_t plain[BENCH_FRAME_MAX], bytes[BENCH_FRAME_MAX];
 	size_t size, header = DOCSIS_MAC_HEADER + sizeof(bp_down);
 
-	(void)state;
-	bench_open(bench);
-	size = bench_mac(bench, stream, SIZE, plain) - DOCSIS_MAC_HEADER;
+	size = bench_mac(bench, PLAIN, SIZE, plain) - DOCSIS_MAC_HEADER;
 	memcpy(bytes, plain, 4);
 	bytes[0] |= 1; /* EHDR_ON */
 	bytes[1] = sizeof(bp_down);
@@ -269,47 +195,43 @@ static void element_of_the_other_direction(void **state) {
 	memcpy(bytes + 4, bp_down, sizeof(bp_down));
 	docsis_hcs_write(bytes, header - 2);
 	memcpy(bytes + header, plain + DOCSIS_MAC_HEADER, size);
-	go(stream, bytes, header + size);
-	bench_complete(bench, stream);
+	bench_handle(PLAIN, bytes, header + size);
+	bench_complete(bench, PLAIN);
 	assert_int_equal(bench_count(bench, COUNTER_CLEAR), 1);
-	bench_close(bench);
 }
 
 /* What the provider has at the stop ends there, too: the list ends before it is collected. */
-static void stopped_in_decryption(void **state) {
-	uint8_t bytes[BENCH_FRAME_MAX];
+static void stopped_in_decryption(void) {
 	unsigned rows = 0;
 
-	(void)state;
-	bench_open(bench);
 	while (strcmp(us_lists[0].stages[rows].name, "decrypt_collect") != 0)
 		rows++;
 	bench->u->list.count = rows;
-	bench_segment(bench, 0, 0, bytes, bench_mac(bench, 0, 120, bytes));
+	bench_put(0, 120);
 	bench_round(bench);
 	assert_int_equal(bench->u->r.crypto->held, 1);
 	upstream_stop(bench->u);
 	assert_int_equal(bench->u->r.crypto->held, 0);
 	assert_int_equal(bench->u->counters.drops[DROP_STOPPED], 1);
 	bench->any_drops = true;
-	bench_close(bench);
 }
 
 int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_size_with_and_without_crc),
-		cmocka_unit_test(shorter_than_a_block),
-		cmocka_unit_test(keys_and_toggles),
-		cmocka_unit_test(wrong_key_shows_in_the_crc),
-		cmocka_unit_test(sids),
-		cmocka_unit_test(in_the_clear),
-		cmocka_unit_test(element_of_the_other_direction),
-		cmocka_unit_test(crc_verified_or_not),
-		cmocka_unit_test(provider_is_full),
-		cmocka_unit_test(provider_takes_a_few),
-		cmocka_unit_test(provider_fails),
-		cmocka_unit_test(stopped_in_decryption),
+	static const struct bench_case cases[] = {
+		BENCH_CASE(every_size),
+		BENCH_PREPARED(no_crc, every_size),
+		BENCH_CASE(shorter_than_a_block),
+		BENCH_CASE(keys_and_toggles),
+		BENCH_CASE(wrong_key_shows_in_the_crc),
+		BENCH_CASE(sids),
+		BENCH_CASE(in_the_clear),
+		BENCH_CASE(element_of_the_other_direction),
+		BENCH_CASE(bits_of_the_crc),
+		BENCH_PREPARED(no_crc, bits_of_the_crc),
+		BENCH_CASE(provider_does_not),
+		BENCH_CASE(provider_takes_a_few),
+		BENCH_CASE(stopped_in_decryption),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, fixture_stop);
+	return bench_run(cases, ARRAY_COUNT(cases), NULL);
 }

@@ -4,12 +4,8 @@
  * and in order. With packets lost, doubled, out of order and damaged, whatever went in came out, was
  * dropped for a reason, or is held: at every round, for every unit.
  */
-#include "test.h"
 
-#include <string.h>
-
-#include "fixture.h"
-#include "upstream_bench.h"
+#include "upstream_cases.h"
 #include "wire/bytes.h"
 
 #define TURNS 20
@@ -35,7 +31,6 @@ struct impairments {
 	uint32_t loss, twice, late, damage; /* of 1,000 packets */
 };
 
-static struct upstream_bench storage, *const bench = &storage;
 static struct row rows[BENCH_STREAMS];
 static struct wire wires[BENCH_CHANNELS];
 static struct random *r;
@@ -133,8 +128,7 @@ static void wire_put(struct wire *w, bool begin, bool end, const void *bytes, si
 static void wire_header(struct wire *w, uint16_t sid) {
 	struct bench_psp one;
 
-	psp_open(&one, w->psp.session);
-	psp_add_header(bench, &one, sid);
+	bench_open_burst(&one, w->psp.session, sid);
 	wire_put(w, true, false, one.data, one.size);
 }
 
@@ -245,14 +239,22 @@ static void run_turn(void) {
 static void prepare(uint64_t seed, enum psp_numbering numbering) {
 	memset(delayed, 0, sizeof(delayed));
 	impaired = (struct impairments){0};
-	bench_prepare(bench);
 	bench->sg.upstream.psp_numbering = numbering;
 	bench->random.state = seed;
 	r = &bench->random;
 }
 
+static void by_flow(void) {
+	prepare(11, PSP_NUMBERING_FLOW);
+}
+
+static void by_session(void) {
+	prepare(12, PSP_NUMBERING_SESSION);
+	bench->sg.upstream.reorder_timeout_ns = 1000 * BENCH_MS;
+	bench->sg.upstream.held_by_modem = bench->sg.upstream.held;
+}
+
 static void start(void) {
-	bench_start(bench);
 	for (unsigned s = 0; s < BENCH_STREAMS; s++)
 		bench->segment[s] = FIRST_SEGMENT;
 	for (unsigned s = 0; s < ARRAY_COUNT(bench->psp); s++)
@@ -263,10 +265,7 @@ static void start(void) {
 	}
 }
 
-static void same_frames(void **state) {
-	(void)state;
-	prepare(11, PSP_NUMBERING_FLOW);
-	start();
+static void same_frames(void) {
 	for (int turn = 0; turn < TURNS; turn++) {
 		run_turn();
 		/* a segment may end in a frame: its rest is sent in the next turn, never later */
@@ -276,16 +275,10 @@ static void same_frames(void **state) {
 	for (unsigned p = 0; p < HOLD_POOLS; p++)
 		assert_int_equal(bench->u->holds.buffers[p], 0);
 	assert_int_equal(bench_count(bench, COUNTER_RESYNC_BYTES), 0);
-	bench_close(bench);
 }
 
 /* Out of order, but none too late: still nothing is lost. */
-static void same_frames_out_of_order(void **state) {
-	(void)state;
-	prepare(12, PSP_NUMBERING_SESSION);
-	bench->sg.upstream.reorder_timeout_ns = 1000 * BENCH_MS;
-	bench->sg.upstream.held_by_modem = bench->sg.upstream.held;
-	start();
+static void same_frames_out_of_order(void) {
 	run_turn(); /* the first packet of a session starts the count */
 	impaired = (struct impairments){.late = 100};
 	for (int turn = 0; turn < TURNS; turn++) {
@@ -297,14 +290,15 @@ static void same_frames_out_of_order(void **state) {
 	assert_int_equal(bench_count(bench, COUNTER_PSP_MISSING), 0);
 	for (unsigned s = 0; s < BENCH_STREAMS; s++)
 		bench_complete(bench, s);
-	bench_close(bench);
 }
 
-/* What comes is checked byte by byte, in order, never twice (by the rig); CRC and HCS see damage. */
+/* What comes is checked byte by byte, in order, never twice (by the bench); CRC and HCS see damage. */
 static void impaired_run(struct impairments i, uint64_t seed) {
 	uint64_t made = 0, came = 0;
 
+	bench_prepare(bench);
 	prepare(seed, seed % 2 ? PSP_NUMBERING_FLOW : PSP_NUMBERING_SESSION);
+	bench_start(bench);
 	start();
 	impaired = i;
 	for (int turn = 0; turn < TURNS; turn++)
@@ -326,31 +320,20 @@ static void impaired_run(struct impairments i, uint64_t seed) {
 	bench_close(bench);
 }
 
-static void losses(void **state) {
-	(void)state;
+static void impairments(void) {
 	impaired_run((struct impairments){.loss = 20}, 21);
-}
-
-static void damages(void **state) {
-	(void)state;
 	impaired_run((struct impairments){.damage = 50}, 31);
 	impaired_run((struct impairments){.damage = 100, .twice = 10}, 32);
-}
-
-static void everything_at_once(void **state) {
-	(void)state;
 	for (uint64_t seed = 41; seed < 45; seed++)
 		impaired_run((struct impairments){20, 20, 50, 20}, seed);
 }
 
 int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(same_frames),
-		cmocka_unit_test(same_frames_out_of_order),
-		cmocka_unit_test(losses),
-		cmocka_unit_test(damages),
-		cmocka_unit_test(everything_at_once),
+	static const struct bench_case cases[] = {
+		BENCH_PREPARED(by_flow, same_frames),
+		BENCH_PREPARED(by_session, same_frames_out_of_order),
+		BENCH_CLOSED(impairments),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, fixture_stop);
+	return bench_run(cases, ARRAY_COUNT(cases), start);
 }

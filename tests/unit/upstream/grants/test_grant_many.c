@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* As many upstream channels as there can be, in as many downstream channels each: the ring to the lower MAC has room for
  * all MAPs and UCDs of a moment. */
-#include "test.h"
-
-#include "fixture.h"
 #include "message_ring.h"
-#include "the_bench.h"
+#include "upstream_cases.h"
 
 #define CARRIERS GRANTS_MAP_CHANNELS
 #define STREAMS (1 + CARRIERS) /* of a channel */
@@ -14,24 +11,6 @@
 static struct channel carriers[CARRIERS];
 static struct upstream_channel channels[SG_MAX_UPSTREAM_CHANNELS];
 static uint64_t bytes[CARRIERS];
-
-static struct channel_grants channel_grants(void) {
-	struct channel_grants g = {
-		.map_channel_count = CARRIERS,
-		.physical = {.minislot_ticks = 2,
-			     .symbol_rate = 5120,
-			     .cyclic_prefix = 256,
-			     .frame_minislots = 237,
-			     .frame_symbols = 6,
-			     .subcarrier_spacing = 50,
-			     .data_iuc = 10},
-		.contention = {1, 8, 3, 10},
-	};
-
-	for (uint32_t d = 0; d < CARRIERS; d++)
-		g.map_channels[d] = carriers[d].id;
-	return g;
-}
 
 static void configure(struct service_group *sg) {
 	for (uint32_t d = 0; d < CARRIERS; d++)
@@ -42,25 +21,18 @@ static void configure(struct service_group *sg) {
 			channels[i].id = 1 + i;
 			channels[i].session = 0x30000 + i;
 		}
-		channels[i].grants = channel_grants();
+		channels[i].grants = message_grants;
+		channels[i].grants.map_channel_count = CARRIERS;
+		for (uint32_t d = 0; d < CARRIERS; d++)
+			channels[i].grants.map_channels[d] = carriers[d].id;
 	}
 	sg->channels = carriers;
 	sg->channel_count = CARRIERS;
 	sg->upstream_channels = channels;
 	sg->upstream_channel_count = SG_MAX_UPSTREAM_CHANNELS;
 	sg->upstream.scheduled = true;
-	sg->upstream.scheduler = (struct grants_config){
-		.map_interval = 2 * BENCH_MS,
-		.ucd_interval = 10 * BENCH_MS,
-		.modem_processing = 600000,
-		.cmts_processing = 200000,
-	};
-}
-
-static void bench_with(unsigned ring) {
-	message_ring_open(bench, ring, SG_MAX_UPSTREAM_CHANNELS, CARRIERS, bytes);
-	bench->frame_buffers = 8191;
-	bench_start(bench);
+	sg->upstream.scheduler = message_times;
+	sg->upstream.scheduler.ucd_interval = 10 * BENCH_MS;
 }
 
 /* Returns how many there were. */
@@ -82,14 +54,17 @@ static void check_buffers(struct service_group *sg) {
 	sg->upstream.scheduled = true;
 }
 
-static void all_of_a_moment(void **state) {
-	unsigned most = 0, came = 0;
-
-	(void)state;
-	bench_prepare(bench);
+static void many(void) {
 	configure(&bench->sg);
 	check_buffers(&bench->sg);
-	bench_with(messages_ring(&bench->sg));
+	message_ring_open(bench, messages_ring(&bench->sg), SG_MAX_UPSTREAM_CHANNELS, CARRIERS,
+			  bytes);
+	bench->frame_buffers = 8191;
+}
+
+static void all_of_a_moment(void) {
+	unsigned most = 0, came = 0;
+
 	for (unsigned i = 0; i < 200; i++) {
 		unsigned now;
 
@@ -105,13 +80,11 @@ static void all_of_a_moment(void **state) {
 	/* UCDs and MAPs at once, behind a pause of the worker */
 	assert_in_range(most, SG_MAX_UPSTREAM_CHANNELS * STREAMS + 1,
 			2 * SG_MAX_UPSTREAM_CHANNELS * STREAMS);
-	bench_close(bench);
 }
 
-static void the_ring_of_a_group(void **state) {
+static void the_ring_of_a_group(void) {
 	struct service_group sg = {.upstream_channels = channels};
 
-	(void)state;
 	assert_int_equal(messages_ring(&sg), MESSAGES_RING);
 	for (uint32_t i = 0; i < SG_MAX_UPSTREAM_CHANNELS; i++)
 		channels[i].grants.map_channel_count = 0; /* the first of the group is one */
@@ -125,10 +98,10 @@ static void the_ring_of_a_group(void **state) {
 }
 
 int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(all_of_a_moment),
-		cmocka_unit_test(the_ring_of_a_group),
+	static const struct bench_case cases[] = {
+		BENCH_PREPARED(many, all_of_a_moment),
+		BENCH_CLOSED(the_ring_of_a_group),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return bench_run(cases, ARRAY_COUNT(cases), NULL);
 }

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What UCDs tell of a channel. */
-#include "test.h"
-
 #include "upstream/grant_ucd.h"
 #include "upstream_grants.h"
 #include "wire/ucd.h"
@@ -75,75 +73,49 @@ static void check_bursts(const struct ucd *ucd) {
 	}
 }
 
-static void of_each_kind(void **state) {
-	unsigned kinds[2] = {0};
-
-	(void)state;
-	open_with(1024);
+static void of_each_kind(void) {
 	for (unsigned c = 0; c < BENCH_CHANNELS; c++) {
 		bool ofdma = bench->sg.upstream_channels[c].type == UPSTREAM_OFDMA;
 		struct ucd ucd;
 
 		assert_true(told(c, &ucd));
 		(ofdma ? check_regions : check_bursts)(&ucd);
-		kinds[ofdma]++;
 	}
-	assert_true(kinds[0] > 0 && kinds[1] > 0);
-	empty();
-	bench_close(bench);
 }
 
 /* Data bursts of SC-QAM; 64-QAM where nothing is said (6.4.3, table of burst attributes: modulation type). */
-static void modulations_have_their_codes(void **state) {
+static void modulations_have_their_codes(void) {
 	static const uint16_t codes[] = {[0] = 5, [2] = 1, [3] = 3, [4] = 2, [5] = 4, [6] = 5};
-	unsigned seen = 0;
+	struct upstream_channel *k = bench->sg.upstream_channels; /* the first one is SC-QAM */
 	struct ucd ucd;
 
-	(void)state;
-	open_with(1024);
-	for (unsigned c = 0; c < BENCH_CHANNELS; c++) {
-		struct upstream_channel *k = &bench->sg.upstream_channels[c];
-
-		for (uint8_t bits = 0; k->type == UPSTREAM_SC_QAM && bits <= 6; bits++) {
-			if (codes[bits] == 0)
-				continue;
-			k->grants.physical.modulation = bits;
-			assert_true(told(c, &ucd));
-			assert_int_equal(ucd.bursts[3].values[UCD_MODULATION], codes[bits]);
-			seen++;
-		}
+	for (uint8_t bits = 0; bits < ARRAY_COUNT(codes); bits++) {
+		if (codes[bits] == 0)
+			continue;
+		k->grants.physical.modulation = bits;
+		assert_true(told(0, &ucd));
+		assert_int_equal(ucd.bursts[3].values[UCD_MODULATION], codes[bits]);
 	}
-	assert_true(seen >= 6);
-	empty();
-	bench_close(bench);
 }
 
 /* Five symbols are no frame (6.4.3, table of OFDMA parameters: 6 to 36). */
-static void settings_that_none_can_tell(void **state) {
-	unsigned refused = 0;
+static void settings_that_none_can_tell(void) {
 	struct ucd ucd;
 
-	(void)state;
-	open_with(1024);
 	for (unsigned c = 0; c < BENCH_CHANNELS; c++) {
 		struct upstream_channel *k = &bench->sg.upstream_channels[c];
 
 		k->grants.physical.frame_symbols = 5;
 		assert_int_equal(told(c, &ucd), k->type != UPSTREAM_OFDMA);
-		refused += k->type == UPSTREAM_OFDMA;
-		k->grants.physical.frame_symbols = 6;
 	}
-	assert_true(refused > 0);
-	empty();
-	bench_close(bench);
 }
 
 int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(of_each_kind),
-		cmocka_unit_test(modulations_have_their_codes),
-		cmocka_unit_test(settings_that_none_can_tell),
+	static const struct bench_case cases[] = {
+		BENCH_PREPARED(scheduled, of_each_kind),
+		BENCH_PREPARED(scheduled, modulations_have_their_codes),
+		BENCH_PREPARED(scheduled, settings_that_none_can_tell),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, fixture_stop);
+	return bench_run(cases, ARRAY_COUNT(cases), grants);
 }

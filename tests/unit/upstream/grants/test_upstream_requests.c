@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Bandwidth requests of every kind, whose they are, and a ring that is full. */
-#include "test.h"
-
-#include <string.h>
 
 #include <rte_ring_elem.h>
 
-#include "fixture.h"
-#include "upstream_bench.h"
+#include "upstream_cases.h"
 
-#define FRAMED 4 /* modem 2, cluster 5, on channels without request session */
 #define REPEATING 2 /* modem 0, on the channel with one */
-
-static struct upstream_bench storage, *const bench = &storage;
 
 /* The only request in the ring. */
 static struct us_request only(void) {
@@ -43,47 +36,43 @@ static void check(enum us_request_kind kind, unsigned stream, uint16_t size, boo
 	assert_int_equal(r.n_bytes, n_bytes);
 }
 
-static void frames_that_ask(void **state) {
+/* On channels without request session. */
+static void frames_that_ask(void) {
 	uint8_t bytes[BENCH_FRAME_MAX];
 
-	(void)state;
-	bench_open(bench);
-	bench_segment(bench, FRAMED, 0, bytes, docsis_request_write(7, 0x30, bytes));
+	bench_send(FRAMED, bytes, docsis_request_write(7, 0x30, bytes));
 	check(REQUEST_FRAME, FRAMED, 7, false);
-	bench_segment(bench, FRAMED, 0, bytes, docsis_queue_request_write(777, 0x30, bytes));
+	bench_send(FRAMED, bytes, docsis_queue_request_write(777, 0x30, bytes));
 	check(REQUEST_QUEUE_DEPTH, FRAMED, 777, true);
 	/* for a SID of another modem, and one that the modem has on another channel */
-	bench_segment(bench, FRAMED, 0, bytes, docsis_request_write(7, 0x60, bytes));
-	bench_segment(bench, FRAMED, 0, bytes, docsis_request_write(7, 0x31, bytes));
+	bench_send(FRAMED, bytes, docsis_request_write(7, 0x60, bytes));
+	bench_send(FRAMED, bytes, docsis_request_write(7, 0x31, bytes));
 	run();
 	assert_int_equal(bench_count(bench, COUNTER_BAD_REQUESTS), 2);
 	assert_int_equal(bench_count(bench, COUNTER_REQUEST_FRAMES), 4);
 	assert_int_equal(bench_count(bench, COUNTER_REQUESTS), 2);
-	bench_close(bench);
 }
 
-static void headers_that_ask(void **state) {
+static void headers_that_ask(void) {
 	struct docsis_up_header h = {
-		.kind = DOCSIS_KIND_PACKET, .privacy = PRIVACY_BP_UP, .sid = 0x30, .piggyback = 33};
+		.kind = DOCSIS_KIND_PACKET, .privacy = PRIVACY_BP_UP, .sid = 0x30};
 	static const uint8_t pdu[60] = {[12] = 0x88, [13] = 0xb5};
 	uint8_t bytes[BENCH_FRAME_MAX];
 	size_t size;
 
-	(void)state;
-	bench_open(bench);
-	bench_segment(bench, FRAMED, 0, bytes, bench_frame(bench, 2, &h, pdu, 60, bytes));
-	check(REQUEST_PIGGYBACK, FRAMED, 33, false);
-	h.piggyback = 1; /* the least that there is */
-	bench_segment(bench, FRAMED, 0, bytes, bench_frame(bench, 2, &h, pdu, 60, bytes));
-	check(REQUEST_PIGGYBACK, FRAMED, 1, false);
+	for (unsigned least = 0; least < 2; least++) {
+		h.piggyback = least ? 1 : 33; /* 1 is the least that there is */
+		bench_send(FRAMED, bytes, bench_frame(bench, 2, &h, pdu, 60, bytes));
+		check(REQUEST_PIGGYBACK, FRAMED, h.piggyback, false);
+	}
 	h.piggyback = 0;
 	h.request = true;
 	h.request_minislots = 44;
-	bench_segment(bench, FRAMED, 0, bytes, bench_frame(bench, 2, &h, pdu, 60, bytes));
+	bench_send(FRAMED, bytes, bench_frame(bench, 2, &h, pdu, 60, bytes));
 	check(REQUEST_ELEMENT, FRAMED, 44, false);
 	/* at once, whatever becomes of the frame ... */
 	size = bench_frame(bench, 2, &h, pdu, 60, bytes);
-	bench_segment(bench, FRAMED, 0, bytes, docsis_up_header_size(&h));
+	bench_send(FRAMED, bytes, docsis_up_header_size(&h));
 	check(REQUEST_ELEMENT, FRAMED, 44, false);
 	bytes[size - 1] ^= 1;
 	bench_segment(bench, FRAMED, BENCH_NO_POINTER, bytes + docsis_up_header_size(&h),
@@ -91,20 +80,17 @@ static void headers_that_ask(void **state) {
 	bench_expect(bench, DROP_FRAME_CRC, 1);
 	run();
 	/* ... but not from one that is dropped for its header */
-	bench_segment(bench, FRAMED, 0, bytes, docsis_up_header_write(&h, 10, bytes) + 10);
+	bench_send(FRAMED, bytes, docsis_up_header_write(&h, 10, bytes) + 10);
 	bench_expect(bench, DROP_FRAME_RUNT, 1);
 	run();
 	assert_int_equal(rte_ring_count(bench->u->requests.ring), 0);
 	bench_take(bench, UINT32_MAX);
-	bench_close(bench);
 }
 
-static void segments_that_ask(void **state) {
+static void segments_that_ask(void) {
 	struct segment_header h = {
 		.pointer_valid = true, .sid_cluster = 5, .request = 1234, .sequence = 8};
 
-	(void)state;
-	bench_open(bench);
 	bench_segment_as(bench, FRAMED, &h, "", 0);
 	check(REQUEST_SEGMENT, FRAMED, 1234, true);
 	h.request = 0;
@@ -116,7 +102,6 @@ static void segments_that_ask(void **state) {
 	bench_segment_as(bench, FRAMED, &h, "", 0);
 	check(REQUEST_SEGMENT, FRAMED, 2, true);
 	bench_expect(bench, DROP_SEGMENT_DUPLICATE, 1);
-	bench_close(bench);
 }
 
 static void record(struct bench_psp *p, const struct uepi_request *r) {
@@ -125,58 +110,54 @@ static void record(struct bench_psp *p, const struct uepi_request *r) {
 	psp_add(p, true, true, bytes, uepi_request_write(UEPI_OFDMA, r, bytes));
 }
 
-static void records(void **state) {
-	struct uepi_request r = {.sid = 0x12, .scheduled_sid = 0x12, .size = 99, .n_bytes = true};
+/* In a packet of its own. */
+static void send_record(const struct uepi_request *r) {
 	struct bench_psp p;
 
-	(void)state;
-	bench_open(bench);
 	psp_open(&p, BENCH_REQUESTS);
-	record(&p, &r);
+	record(&p, r);
 	psp_send(bench, &p);
-	check(REQUEST_RECORD, REPEATING, 99, true);
-	psp_open(&p, BENCH_REQUESTS);
-	r.n_bytes = false;
-	record(&p, &r);
-	psp_send(bench, &p);
-	check(REQUEST_RECORD, REPEATING, 99, false);
-	bench_close(bench);
 }
 
-/* A record names the SID cluster, or it is that of the SID. */
-static void clusters_of_records(void **state) {
-	struct uepi_request r = {.sid = 0x12, .size = 9};
-	struct upstream_service_flow flows[2];
-	struct sid_cluster cluster;
-	struct bench_psp p;
+static void records(void) {
+	struct uepi_request r = {.sid = 0x12, .scheduled_sid = 0x12, .size = 99};
 
-	(void)state;
-	bench_prepare(bench);
+	for (unsigned n_bytes = 0; n_bytes < 2; n_bytes++) {
+		r.n_bytes = n_bytes;
+		send_record(&r);
+		check(REQUEST_RECORD, REPEATING, 99, n_bytes);
+	}
+}
+
+static void another_cluster(void) {
+	static struct upstream_service_flow flows[2];
+	static struct sid_cluster cluster;
+
 	memcpy(flows, bench->modems[0].upstream_flows, sizeof(flows));
 	cluster = flows[1].clusters[0];
 	cluster.id = 4;
 	flows[1].clusters = &cluster;
 	bench->modems[0].upstream_flows = flows;
-	bench_start(bench);
+}
+
+/* A record names the SID cluster, or it is that of the SID. */
+static void clusters_of_records(void) {
+	struct uepi_request r = {.sid = 0x12, .size = 9};
+
 	for (uint8_t said = 0; said < 2; said++) {
-		psp_open(&p, BENCH_REQUESTS);
 		r.cluster_valid = said == 1;
 		r.sid_cluster = said == 1 ? 3 : 0;
-		record(&p, &r);
-		psp_send(bench, &p);
+		send_record(&r);
 		run();
 		assert_int_equal(only().cluster, said == 1 ? 3 : 4);
 	}
-	bench_close(bench);
 }
 
-static void records_that_are_none(void **state) {
+static void records_that_are_none(void) {
 	struct uepi_request r = {.sid = 0x12};
 	uint8_t bytes[UEPI_REQUEST_SIZE + 1] = {0};
 	struct bench_psp p;
 
-	(void)state;
-	bench_open(bench);
 	psp_open(&p, BENCH_REQUESTS);
 	for (size_t size = 0; size <= sizeof(bytes); size++)
 		psp_add(&p, true, true, bytes, size); /* too short, too long, of version 0 */
@@ -187,28 +168,23 @@ static void records_that_are_none(void **state) {
 	record(&p, &r);
 	r.sid = 0x12;
 	record(&p, &r);
-	psp_send(bench, &p);
-	bench_settle(bench);
+	bench_handle_packet(&p);
 	assert_int_equal(bench_count(bench, COUNTER_BAD_REQUESTS), sizeof(bytes) + 1 + 3 + 1);
 	assert_int_equal(bench_count(bench, COUNTER_REQUESTS), 1);
-	bench_close(bench);
 }
 
 /* Where there are records, what the bursts say is a repetition. */
-static void repeated(void **state) {
+static void repeated(void) {
 	struct segment_header h = {.pointer_valid = true, .request = 5};
 	uint8_t bytes[BENCH_FRAME_MAX];
 	size_t size;
 
-	(void)state;
-	bench_open(bench);
 	size = docsis_request_write(7, 0x12, bytes);
 	size += docsis_queue_request_write(7, 0x12, bytes + size);
 	bench_segment_as(bench, REPEATING, &h, bytes, size);
 	bench_settle(bench);
 	assert_int_equal(bench_count(bench, COUNTER_REQUESTS_REPEATED), 3);
 	assert_int_equal(bench_count(bench, COUNTER_REQUESTS), 0);
-	bench_close(bench);
 }
 
 /* A round takes so many that other groups of the worker do not wait for it; the list is due until all are taken. */
@@ -230,18 +206,16 @@ static void rounds_are_short(unsigned waiting) {
 }
 
 /* The sink counts by kind and modem; what the ring has no place for is lost and counted. */
-static void full_ring(void **state) {
+static void full_ring(void) {
 	uint8_t bytes[1200];
 	unsigned capacity, sent = 0;
 	size_t size = 0;
 
-	(void)state;
-	bench_open(bench);
 	for (; size + DOCSIS_MAC_HEADER <= sizeof(bytes); sent++)
 		size += docsis_request_write(1, 0x30, bytes + size);
 	capacity = rte_ring_get_capacity(bench->u->requests.ring);
 	for (unsigned asked = 0; asked < capacity + sent; asked += sent) {
-		bench_segment(bench, FRAMED, 0, bytes, size);
+		bench_send(FRAMED, bytes, size);
 		for (unsigned i = 0; i <= sent / PIPELINE_BURST; i++)
 			run();
 	}
@@ -254,31 +228,19 @@ static void full_ring(void **state) {
 	assert_int_equal(bench->u->requests.sink.by_kind[REQUEST_FRAME], capacity);
 	assert_int_equal(bench->u->requests.sink.by_modem[2][REQUEST_FRAME], capacity);
 	assert_int_equal(us_request_sink_modems(&bench->u->requests.sink), 1);
-	bench_close(bench);
-}
-
-static void names_of_kinds(void **state) {
-	(void)state;
-	for (unsigned i = 0; i < REQUEST_KINDS; i++) {
-		assert_non_null(us_request_name((enum us_request_kind)i));
-		for (unsigned k = 0; k < i; k++)
-			assert_string_not_equal(us_request_name((enum us_request_kind)i),
-						us_request_name((enum us_request_kind)k));
-	}
 }
 
 int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(frames_that_ask),
-		cmocka_unit_test(headers_that_ask),
-		cmocka_unit_test(segments_that_ask),
-		cmocka_unit_test(records),
-		cmocka_unit_test(clusters_of_records),
-		cmocka_unit_test(records_that_are_none),
-		cmocka_unit_test(repeated),
-		cmocka_unit_test(full_ring),
-		cmocka_unit_test(names_of_kinds),
+	static const struct bench_case cases[] = {
+		BENCH_CASE(frames_that_ask),
+		BENCH_CASE(headers_that_ask),
+		BENCH_CASE(segments_that_ask),
+		BENCH_CASE(records),
+		BENCH_PREPARED(another_cluster, clusters_of_records),
+		BENCH_CASE(records_that_are_none),
+		BENCH_CASE(repeated),
+		BENCH_CASE(full_ring),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, fixture_stop);
+	return bench_run(cases, ARRAY_COUNT(cases), NULL);
 }

@@ -2,15 +2,9 @@
 /* The bench with an upstream scheduler, and what comes of it. */
 #pragma once
 
-#include <string.h>
-
 #include <rte_ring_elem.h>
 
-#include "test.h"
-
-#include "fixture.h"
 #include "message_ring.h"
-#include "the_bench.h"
 #include "wire/map.h"
 
 #define CHANNELS 4 /* downstream */
@@ -24,29 +18,14 @@ static inline void configure(struct service_group *sg) {
 	sg->channels = downstream;
 	sg->channel_count = CHANNELS;
 	sg->upstream.scheduled = true;
-	sg->upstream.scheduler = (struct grants_config){
-		.map_interval = 2 * BENCH_MS,
-		.ucd_interval = 1000 * BENCH_MS,
-		.modem_processing = 600000,
-		.cmts_processing = 200000,
-	};
+	sg->upstream.scheduler = message_times;
 	for (unsigned i = 0; i < BENCH_CHANNELS; i++) {
 		struct channel_grants *g = &sg->upstream_channels[i].grants;
 
-		*g = (struct channel_grants){
-			.map_channels = {12, 13},
-			.map_channel_count = i, /* none: the first one, 10 */
-			.physical = {.minislot_ticks = 2,
-				     .symbol_rate = 5120,
-				     .burst_minislots = 1,
-				     .cyclic_prefix = 256,
-				     .frame_minislots = 237,
-				     .frame_symbols = 6,
-				     .subcarrier_spacing = 50,
-				     .data_iuc = 10},
-			.contention = {1, 8, 3, 10},
-			.maintenance = {.initial_interval = 1000 * BENCH_MS, .backoff_end = 4},
-		};
+		*g = message_grants;
+		g->map_channels[0] = 12;
+		g->map_channels[1] = 13;
+		g->map_channel_count = i; /* none: the first one, 10 */
 	}
 	for (unsigned m = 0; m < sg->modem_count; m++) {
 		for (size_t f = 0; f < sg->modems[m].upstream_flow_count; f++)
@@ -61,10 +40,12 @@ static inline void schedule(unsigned ring) {
 	message_ring_open(bench, ring, BENCH_CHANNELS, CHANNELS, bytes);
 }
 
-static inline void open_with(unsigned ring) {
-	bench_prepare(bench);
-	schedule(ring);
-	bench_start(bench);
+/* For bench_run(). */
+static inline void scheduled(void) {
+	schedule(1024);
+}
+
+static inline void grants(void) {
 	assert_true(upstream_grants(bench->u));
 }
 
@@ -119,13 +100,22 @@ static inline void ask(struct us_request r) {
 	pipeline_run(upstream_pipeline(bench->u, 1));
 }
 
-static uint32_t longest; /* minislots of a grant that grants_of() has seen */
+/* All that was asked for, as the upstream scheduler understands it. */
+static inline uint64_t asked_bytes(void) {
+	struct maps_counts counts;
 
-/* Data grants of a SID in the MAPs that come, all channels. */
-static inline unsigned grants_of(uint16_t sid, unsigned rounds) {
-	unsigned found = 0;
+	maps_counts(bench->u->grant.maps, MAPS_NONE, &counts);
+	return counts.asked_bytes;
+}
+
+static unsigned data_grants[1 << 14]; /* by SID, that grants_count() has found */
+static uint32_t longest; /* minislots of one of them */
+
+/* Data grants in the MAPs that come, all channels. */
+static inline void grants_count(unsigned rounds) {
 	struct seen s;
 
+	memset(data_grants, 0, sizeof(data_grants));
 	for (; rounds > 0; rounds--) {
 		bench->clock.now = upstream_grants_due(bench->u);
 		run();
@@ -135,14 +125,17 @@ static inline unsigned grants_of(uint16_t sid, unsigned rounds) {
 			for (unsigned e = 0;
 			     e + 1 < s.map.count && s.map.elements[e].iuc != MAP_NULL; e++) {
 				const struct map_element *at = &s.map.elements[e];
-				uint32_t size = at[1].offset - at[0].offset;
 
-				if (at->sid != sid || !map_iuc_is_data(at->iuc))
+				if (!map_iuc_is_data(at->iuc))
 					continue;
-				longest = RTE_MAX(longest, size);
-				found++;
+				longest = RTE_MAX(longest, (uint32_t)(at[1].offset - at->offset));
+				data_grants[at->sid]++;
 			}
 		}
 	}
-	return found;
+}
+
+static inline unsigned grants_of(uint16_t sid, unsigned rounds) {
+	grants_count(rounds);
+	return data_grants[sid];
 }

@@ -2,23 +2,13 @@
 /* Frames behind each other in one segment or burst, for the programs that test what becomes of them. */
 #pragma once
 
-#include <string.h>
+#include "upstream_cases.h"
 
-#include "upstream_bench.h"
-
-#define FRAMED 4 /* stream with segment headers, in the clear */
-#define PLAIN 6 /* without */
 #define SIZE 120
 #define FRAME (DOCSIS_MAC_HEADER + SIZE + 4)
 
-static struct upstream_bench storage, *const bench = &storage;
 static uint8_t room[16384];
 static size_t used;
-
-static inline void setup(void) {
-	used = 0;
-	bench_open(bench);
-}
 
 static inline void add(const void *bytes, size_t size) {
 	assert_true(used + size <= sizeof(room));
@@ -34,10 +24,17 @@ static inline void add_frame(unsigned stream) {
 }
 
 static inline void go(unsigned stream) {
-	if (bench_streams[stream].segment_header)
-		bench_segment(bench, stream, 0, room, used);
-	else
-		bench_plain(bench, stream, room, used);
+	bench_send(stream, room, used);
 	used = 0;
 	bench_settle(bench);
+}
+
+static inline void good_frame(unsigned stream) {
+	add_frame(stream);
+	go(stream);
+}
+
+/* For bench_run(). */
+static inline void nothing_added(void) {
+	used = 0;
 }

@@ -2,18 +2,11 @@
 /* Changes of an upstream in the bench, step by step while packets pass, for the programs that test them. */
 #pragma once
 
-#include <string.h>
-
-#include "test.h"
-
-#include "fixture.h"
-#include "the_bench.h"
 #include "upstream/change/change.h"
+#include "upstream_cases.h"
 
 #define SIZE 120 /* of Ethernet frames */
 #define FRAME (DOCSIS_MAC_HEADER + SIZE + 4)
-#define FRAMED 4 /* stream of modem 2, in the clear, segment headers, cluster 5 */
-#define PLAIN 6 /* of modem 3, in the clear, without segment headers */
 #define LIST 64
 
 static struct live_change list[LIST];
@@ -30,6 +23,8 @@ static const struct group_room roomy = {
 	.sids = 200,
 };
 
+#define CROWD 150
+
 /* For a crowd of 150 modems, each with one flow. */
 static const struct group_room crowded = {
 	.modems = 200,
@@ -39,16 +34,23 @@ static const struct group_room crowded = {
 	.sids = 180,
 };
 
-static inline void setup_modems(size_t modems) {
-	changes.count = 0;
-	bench_prepare(bench);
-	bench->sg.modem_count = modems;
+/* For bench_run(). */
+static inline void with_room(void) {
 	bench->room = &roomy;
-	bench_start(bench);
 }
 
-static inline void setup(void) {
-	setup_modems(BENCH_MODEMS);
+static inline void without_last(void) {
+	bench->room = &roomy;
+	bench->sg.modem_count = BENCH_MODEMS - 1;
+}
+
+static inline void with_crowd(void) {
+	bench_crowd(bench, CROWD);
+	bench->room = &crowded;
+}
+
+static inline void no_changes(void) {
+	changes.count = 0;
 }
 
 /* NULL: it goes. A modem keeps its keys. */
@@ -84,13 +86,21 @@ static inline void finish(struct us_change *c) {
 	memset(given, 0, sizeof(given));
 }
 
-/* All of it. */
-static inline void change(void) {
+/* The half of it, and the other half. */
+static inline struct us_change *taken(void) {
 	struct us_change *c = begin();
 
 	take(c);
+	return c;
+}
+
+static inline void pass_and_finish(struct us_change *c) {
 	pass(c);
 	finish(c);
+}
+
+static inline void change(void) {
+	pass_and_finish(taken());
 }
 
 static inline void refused(const char *part) {
@@ -103,18 +113,31 @@ static inline void refused(const char *part) {
 
 /* The next frame of the stream in a segment or burst of its own; nothing runs. */
 static inline void put(unsigned stream) {
-	uint8_t bytes[BENCH_FRAME_MAX];
-	size_t size = bench_mac(bench, stream, SIZE, bytes);
-
-	if (bench_streams[stream].segment_header)
-		bench_segment(bench, stream, 0, bytes, size);
-	else
-		bench_plain(bench, stream, bytes, size);
+	bench_put(stream, SIZE);
 }
 
 static inline void whole(unsigned stream) {
-	put(stream);
-	bench_settle(bench);
+	bench_whole(stream, SIZE);
+}
+
+/* One frame comes, and it is all that was made. */
+static inline void passes(unsigned stream) {
+	whole(stream);
+	bench_complete(bench, stream);
+}
+
+/* One of each. */
+static inline void all_pass(void) {
+	for (unsigned s = 0; s < BENCH_STREAMS; s++)
+		passes(s);
+}
+
+/* For the keys of a change, which the server makes. */
+static inline void *schedule_of(const uint8_t *key) {
+	void *s = crypto_key_make(bench->crypto, CRYPTO_UPLINK, CIPHER_AES_128, key);
+
+	assert_non_null(s);
+	return s;
 }
 
 /* What was received comes as far as the segments, and stays there. */
@@ -129,8 +152,7 @@ static inline void to_segments(void) {
 
 /* All that was sent of the stream was lost, but for what came. */
 static inline void lost(unsigned stream, enum drop_reason reason, unsigned units) {
-	bench_expect(bench, reason, units);
-	assert_int_equal(bench->u->counters.drops[reason], bench->expected[reason]);
+	bench_dropped(reason, units);
 	bench->came[stream] = bench->serial[stream];
 	bench->next[stream] = bench->serial[stream];
 }
@@ -143,6 +165,12 @@ static inline void nothing_held(void) {
 	assert_int_equal(rte_mempool_in_use_count(bench->packets), 0);
 	assert_int_equal(rte_mempool_in_use_count(bench->pieces), bench->u->streams.places.count);
 	assert_int_equal(rte_mempool_in_use_count(bench->frames), bench->u->streams.rooms.count);
+}
+
+/* One frame of it, which is dropped. */
+static inline void drops(unsigned stream, enum drop_reason reason) {
+	whole(stream);
+	lost(stream, reason, 1);
 }
 
 /* Places that are free, and SIDs that are in use. */

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "upstream_cases.h"
+
+#define CASES_MAX 32
+
+static struct upstream_bench storage;
+struct upstream_bench *const bench = &storage;
+static void (*when_ready)(void);
+
+static void case_run(void **state) {
+	const struct bench_case *c = *state;
+
+	if (c->closed) {
+		c->run();
+		return;
+	}
+	bench_prepare(bench);
+	if (c->prepare != NULL)
+		c->prepare();
+	if (c->held_by_modem > 0)
+		bench->sg.upstream.held_by_modem = c->held_by_modem;
+	if (c->held > 0)
+		bench->sg.upstream.held = c->held;
+	bench_start(bench);
+	if (when_ready != NULL)
+		when_ready();
+	c->run();
+	bench_close(bench);
+}
+
+int bench_run(const struct bench_case *cases, size_t count, void (*ready)(void)) {
+	struct CMUnitTest tests[CASES_MAX] = {0};
+
+	when_ready = ready;
+	for (size_t i = 0; i < count && i < CASES_MAX; i++)
+		tests[i] = (struct CMUnitTest){
+			.name = cases[i].name,
+			.test_func = case_run,
+			.initial_state = (void *)(uintptr_t)&cases[i],
+		};
+	if (count > CASES_MAX)
+		return -1;
+	return _cmocka_run_group_tests("upstream", tests, count, NULL, fixture_stop);
+}
+
+void bench_long_packets(void) {
+	bench->packet_buffers = 255;
+	bench->packet_room = RTE_PKTMBUF_HEADROOM + 20000;
+}
+
+void bench_short_port(void) {
+	bench->network_depth = 64;
+}
+
+void bench_send(unsigned stream, const void *bytes, size_t size) {
+	if (bench_streams[stream].segment_header)
+		bench_segment(bench, stream, 0, bytes, size);
+	else
+		bench_plain(bench, stream, bytes, size);
+}
+
+void bench_handle(unsigned stream, const void *bytes, size_t size) {
+	bench_send(stream, bytes, size);
+	bench_settle(bench);
+}
+
+void bench_handle_rest(unsigned stream, const void *bytes, size_t size) {
+	bench_segment(bench, stream, BENCH_NO_POINTER, bytes, size);
+	bench_settle(bench);
+}
+
+size_t bench_fill(unsigned stream, size_t size, uint8_t *out, size_t most) {
+	size_t used = 0;
+
+	while (used + size + 32 <= most) /* with the MAC header, privacy and CRC */
+		used += bench_mac(bench, stream, size, out + used);
+	return used;
+}
+
+void bench_put_many(unsigned stream, unsigned count, size_t size) {
+	uint8_t bytes[BENCH_PACKET_MAX];
+	size_t used = 0;
+
+	while (count-- > 0) {
+		assert_true(used + size + 32 <= sizeof(bytes));
+		used += bench_mac(bench, stream, size, bytes + used);
+	}
+	bench_send(stream, bytes, used);
+}
+
+void bench_put(unsigned stream, size_t size) {
+	bench_put_many(stream, 1, size);
+}
+
+void bench_whole(unsigned stream, size_t size) {
+	bench_put(stream, size);
+	bench_settle(bench);
+}
+
+size_t bench_fragment(unsigned stream, unsigned sequence, int flags, const void *bytes, size_t size,
+		      uint8_t *out) {
+	const struct bench_stream *s = &bench_streams[stream];
+	const struct security_association *sa = &bench->modems[s->modem].security;
+	struct docsis_up_header h = {
+		.kind = DOCSIS_KIND_FRAGMENT,
+		.privacy = PRIVACY_BP_UP,
+		.encrypted = sa->cipher != CIPHER_NONE,
+		.key_sequence = sa->key_sequence,
+		.sid = s->sid,
+		.fragment_first = (flags & FRAGMENT_FIRST) != 0,
+		.fragment_last = (flags & FRAGMENT_LAST) != 0,
+		.fragment_sequence = sequence & 0xf,
+	};
+
+	return bench_frame(bench, s->modem, &h, bytes, size, out);
+}
+
+unsigned bench_put_unit(unsigned stream, const uint8_t *unit, size_t size, size_t part,
+			void (*between)(void)) {
+	uint8_t out[BENCH_FRAME_MAX];
+	unsigned count = 0;
+
+	for (size_t at = 0; at < size; at += part, count++) {
+		size_t now = at + part < size ? part : size - at;
+		int flags = (at == 0 ? FRAGMENT_FIRST : 0) | (at + now == size ? FRAGMENT_LAST : 0);
+
+		bench_send(stream, out, bench_fragment(stream, count, flags, unit + at, now, out));
+		if (between != NULL)
+			between();
+	}
+	return count;
+}
+
+void bench_packet(struct bench_psp *p, unsigned stream, size_t size) {
+	uint8_t bytes[BENCH_FRAME_MAX];
+
+	size = bench_mac(bench, stream, size, bytes);
+	bench_open_burst(p, bench_session(bench_streams[stream].channels[0]),
+			 bench_streams[stream].sid);
+	psp_add(p, false, false, bytes, size);
+	psp_add_trailer(bench, p);
+}
+
+void bench_open_burst(struct bench_psp *p, uint32_t session, uint16_t sid) {
+	psp_open(p, session);
+	psp_add_header(bench, p, sid);
+}
+
+void bench_handle_packet(const struct bench_psp *p) {
+	psp_send(bench, p);
+	bench_settle(bench);
+}
+
+void bench_put_number(uint32_t session, uint8_t flow, uint16_t number) {
+	struct bench_psp p;
+
+	psp_open(&p, session);
+	p.flow = flow;
+	p.numbered = true;
+	p.sequence = number;
+	psp_send(bench, &p);
+}
+
+unsigned bench_windows_free(void) {
+	unsigned count = 0;
+
+	for (const struct order_slots *s = bench->u->slots.free; s != NULL; s = s->next_free)
+		count++;
+	return count;
+}
+
+void bench_dropped(enum drop_reason reason, uint64_t n) {
+	bench_expect(bench, reason, n);
+	assert_int_equal(bench->u->counters.drops[reason], bench->expected[reason]);
+}
