@@ -23,7 +23,6 @@ static void test_middle_half_by_packet(void **state) {
 	double stages[BENCH_MAX_LISTS][PIPELINE_MAX_STAGES] = {0};
 	double cycles = 0;
 
-	(void)state;
 	batches_mean(batches, RTE_DIM(batches), &cycles, stages);
 	assert_float_equal(cycles, 7000.0 / 400, 1e-9);
 	assert_float_equal(stages[0][0], 1750.0 / 400, 1e-9);
@@ -41,7 +40,6 @@ static void test_nothing_carried(void **state) {
 	};
 	double cycles = 0;
 
-	(void)state;
 	batches_mean(batches, RTE_DIM(batches), &cycles, NULL);
 	assert_float_equal(cycles, 25, 1e-9);
 }
@@ -50,7 +48,6 @@ static void test_no_batches(void **state) {
 	struct batch none = batch_of(0, 50);
 	double cycles = 0;
 
-	(void)state;
 	batches_mean(&none, 0, &cycles, NULL);
 	assert_float_equal(cycles, 0, 0);
 	batches_mean(&none, 1, &cycles, NULL);
@@ -65,7 +62,6 @@ static void test_accounts_begin_anew(void **state) {
 	};
 	struct batch b = {.cycles = 100};
 
-	(void)state;
 	batch_take_accounts(&b, 1, &p);
 	assert_int_equal(b.stages[1][0], 30);
 	assert_int_equal(b.stages[1][1], 12);
@@ -81,7 +77,6 @@ static void test_a_list_of_one_stage(void **state) {
 	struct pipeline p = {.count = 1, .idle_cycles = 70, .accounts = {{.cycles = 2}}};
 	struct batch b = {0};
 
-	(void)state;
 	batch_take_accounts(&b, 0, &p);
 	assert_int_equal(b.stages[0][0], 72);
 	assert_int_equal(b.cycles, 72);

@@ -37,7 +37,6 @@ static unsigned differences(void) {
 }
 
 static void every_cell_counts(void **state) {
-	(void)state;
 	good_run();
 	assert_int_equal(differences(), 0);
 	assert_int_equal(row.hits, 3);
@@ -70,7 +69,6 @@ static void every_packet_counts(void **state) {
 		&result.traffic.unexpected[UPLINK_UNEXPECTED_FOREIGN],
 	};
 
-	(void)state;
 	for (unsigned i = 0; i < ARRAY_COUNT(counts); i++) {
 		good_run();
 		(*counts[i])++;
@@ -83,7 +81,6 @@ static void what_differs_is_printed(void **state) {
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
-	(void)state;
 	good_run();
 	result.counters.drops[DROP_FRAME_GAP]++;
 	row_fill(&row, "test", &result);

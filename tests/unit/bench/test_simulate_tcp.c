@@ -69,7 +69,6 @@ static double mean_window(struct path *p, uint64_t seconds) {
 static void test_slow_start_doubles(void **state) {
 	struct path *p = begin(CONGESTION_RENO, 50 * MS, 0);
 
-	(void)state;
 	for (uint64_t round = 1; round <= 8; round++) {
 		while (p->now < round * 50 * MS || p->sent[p->next % ROUND_MAX] < p->now)
 			step(p);
@@ -84,7 +83,6 @@ static void acknowledge(struct tcp *t, uint64_t number) {
 static void test_loss_is_found_by_three_later_packets(void **state) {
 	struct tcp t;
 
-	(void)state;
 	tcp_init(&t, CONGESTION_RENO);
 	for (unsigned i = 0; i < 10; i++)
 		assert_int_equal(tcp_send(&t, 0), i);
@@ -108,7 +106,6 @@ static void test_window_grows_again_after_recovery(void **state) {
 	struct path *p = begin(CONGESTION_RENO, 50 * MS, 100);
 	uint64_t lost, reductions;
 
-	(void)state;
 	for (unsigned i = 0; i < 5000; i++)
 		step(p);
 	lost = p->tcp.lost;
@@ -122,7 +119,6 @@ static void test_timeout(void **state) {
 	struct tcp t;
 	uint64_t rto;
 
-	(void)state;
 	tcp_init(&t, CONGESTION_RENO);
 	assert_true(t.deadline == TCP_NEVER);
 	for (unsigned i = 0; i < 10; i++)
@@ -151,7 +147,6 @@ static void test_timeout(void **state) {
 static void test_reno_takes_its_share_of_a_lossy_path(void **state) {
 	static const uint64_t intervals[] = {1000, 5000, 20000};
 
-	(void)state;
 	for (unsigned i = 0; i < ARRAY_COUNT(intervals); i++) {
 		struct path *p = begin(CONGESTION_RENO, 20 * MS, intervals[i]);
 		double expected = sqrt(1.5 * (double)intervals[i]), mean = mean_window(p, 200);
@@ -168,7 +163,6 @@ static void test_cubic_takes_its_share_of_a_lossy_path(void **state) {
 		uint64_t rtt, interval;
 	} cases[] = {{100, 10000}, {100, 100000}, {50, 100000}, {200, 10000}};
 
-	(void)state;
 	for (unsigned i = 0; i < ARRAY_COUNT(cases); i++) {
 		struct path *p = begin(CONGESTION_CUBIC, cases[i].rtt * MS, cases[i].interval);
 		double expected =
@@ -187,7 +181,6 @@ static void test_cubic_is_no_worse_than_reno(void **state) {
 	double reno = mean_window(begin(CONGESTION_RENO, 5 * MS, 1000), 100);
 	double cubic = mean_window(begin(CONGESTION_CUBIC, 5 * MS, 1000), 100);
 
-	(void)state;
 	assert_true(cubic > 0.95 * reno && cubic < 1.3 * reno);
 }
 

@@ -16,7 +16,6 @@ static bool name(const char *network, const char *rphy, size_t groups) {
 }
 
 static void without_a_place_there_is_one_device(void **state) {
-	(void)state;
 	for (size_t groups = 1; groups <= SERVER_MAX_GROUPS; groups += 21) {
 		assert_true(name("net_memif0,id=0", "0000:3b:00.0", groups));
 		assert_int_equal(ends.at[END_NETWORK].count, 1);
@@ -28,7 +27,6 @@ static void without_a_place_there_is_one_device(void **state) {
 }
 
 static void each_group_has_its_own(void **state) {
-	(void)state;
 	assert_true(name("net_memif{group}0,socket={group}{group}.sock", "net_null1", 13));
 	assert_int_equal(ends.at[END_NETWORK].count, 13);
 	assert_string_equal(ends.at[END_NETWORK].devices[0], "net_memif00,socket=00.sock");
@@ -44,7 +42,6 @@ static void each_group_has_its_own(void **state) {
 static void mistakes_are_told(void **state) {
 	char text[ENDS_DEVICE_SIZE + 1];
 
-	(void)state;
 	assert_false(name("net_null0", "net_null0,no-rx=1", 1));
 	assert_false(name("net_null{group}", "net_null2", 3)); /* the third one */
 	assert_true(name("net_null{group}", "net_null2", 2));

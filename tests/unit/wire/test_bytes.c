@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "test.h"
 
-#include "guard.h"
+#include "guard_group.h"
 #include "wire/bytes.h"
 
 static const uint8_t sample[] = {0x12, 0x34, 0x56, 0x78, 0x9a, 0xbc, 0xde, 0xf0};
 
 static void loads_in_both_orders(void **state) {
-	(void)state;
 	assert_int_equal(load_be16(sample), 0x1234);
 	assert_int_equal(load_be32(sample), 0x12345678);
 	assert_true(load_be64(sample) == 0x123456789abcdef0);
@@ -17,7 +16,6 @@ static void loads_in_both_orders(void **state) {
 
 /* Each store writes its own bytes, at any alignment, and no other. */
 static void stores_what_loads_read(void **state) {
-	(void)state;
 	for (size_t at = 0; at < 8; at++) {
 		uint8_t bytes[16];
 
@@ -37,15 +35,11 @@ static void stores_what_loads_read(void **state) {
 }
 
 static void stays_inside(void **state) {
-	struct guard guard = guard_open(8);
-
-	(void)state;
 	assert_int_equal(load_be16(guard_copy(&guard, sample, 2)), 0x1234);
 	assert_int_equal(load_le32(guard_copy(&guard, sample, 4)), 0x78563412);
 	assert_true(load_be64(guard_copy(&guard, sample, 8)) == 0x123456789abcdef0);
 	store_be32(guard_take(&guard, 4), 1);
 	store_le16(guard_take(&guard, 2), 1);
-	guard_close(&guard);
 }
 
 int main(void) {
@@ -55,5 +49,5 @@ int main(void) {
 		cmocka_unit_test(stays_inside),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, guard_group_open, guard_group_close);
 }

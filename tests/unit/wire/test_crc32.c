@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "test.h"
 
-#include "guard.h"
+#include "guard_group.h"
 #include "vectors.h"
 #include "wire/bytes.h"
 #include "wire/crc32.h"
 
 static void knows_the_published_frames(void **state) {
 	FILE *f = vectors_open("crc.txt");
-	struct guard guard = guard_open(sizeof(((struct vector *)0)->bytes));
 	struct vector v;
 	unsigned count = 0;
 
-	(void)state;
 	for (; vector_next(f, &v); count++) {
 		size_t length = v.size - ETHERNET_CRC_SIZE;
 		uint8_t *frame = guard_copy(&guard, v.bytes, v.size);
@@ -24,19 +22,16 @@ static void knows_the_published_frames(void **state) {
 		assert_memory_equal(frame, v.bytes, v.size);
 	}
 	fclose(f);
-	guard_close(&guard);
 	assert_int_equal(count, 6);
 }
 
 static void gives_the_check_value(void **state) {
-	(void)state;
 	assert_int_equal(ethernet_crc((const uint8_t *)"123456789", 9), 0xcbf43926);
 }
 
 static void finds_every_flipped_bit(void **state) {
 	struct vector v;
 
-	(void)state;
 	vector_get("crc.txt", "map", &v);
 	for (size_t bit = 0; bit < 8 * v.size; bit++) {
 		v.bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
@@ -48,12 +43,9 @@ static void finds_every_flipped_bit(void **state) {
 /* A CRC with nothing in front of it is no frame, though the CRC of nothing is 0. */
 static void refuses_what_holds_no_frame(void **state) {
 	static const uint8_t zeroes[ETHERNET_CRC_SIZE];
-	struct guard guard = guard_open(sizeof(zeroes));
 
-	(void)state;
 	for (size_t length = 0; length <= sizeof(zeroes); length++)
 		assert_false(ethernet_crc_good(guard_copy(&guard, zeroes, length), length));
-	guard_close(&guard);
 }
 
 int main(void) {
@@ -64,5 +56,5 @@ int main(void) {
 		cmocka_unit_test(refuses_what_holds_no_frame),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, guard_group_open, guard_group_close);
 }

@@ -29,7 +29,6 @@ static void writes_the_published_headers(void **state) {
 	};
 	struct vector v;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
 		vector_get("docsis.txt", cases[i].name, &v);
 
@@ -78,7 +77,6 @@ static void reads_back_what_it_writes(void **state) {
 	};
 	static const size_t sizes[] = {0, 1, 64, DOCSIS_PDU_MAX};
 
-	(void)state;
 	for (unsigned n = 0; n < ARRAY_COUNT(values) * ARRAY_COUNT(sizes) * 8; n++) {
 		struct docsis_down_header h = values[n % ARRAY_COUNT(values)];
 		size_t pdu = sizes[n / ARRAY_COUNT(values) % ARRAY_COUNT(sizes)];
@@ -110,7 +108,6 @@ static void cuts_values_to_their_fields(void **state) {
 	uint8_t out[DOCSIS_DOWN_HEADER_MAX];
 	struct docsis_mac mac;
 
-	(void)state;
 	assert_int_equal(docsis_down_header_write(&h, 0, out), sizeof(out));
 	assert_int_equal(docsis_mac_parse(out, sizeof(out), &mac), DOCSIS_OK);
 	assert_int_equal(mac.said_or_sid, DOCSIS_SAID_MASK);
@@ -128,7 +125,6 @@ static void refuses_what_len_cannot_hold(void **state) {
 	uint8_t *out = guard_take(&guard, DOCSIS_DOWN_HEADER_MAX);
 	struct docsis_mac mac;
 
-	(void)state;
 	assert_int_equal(docsis_down_header_write(&h, most + 1, out), 0);
 	assert_int_equal(docsis_down_header_write(&h, SIZE_MAX, out), 0);
 	for (size_t i = 0; i < DOCSIS_DOWN_HEADER_MAX; i++)
@@ -147,7 +143,6 @@ static void patches_like_a_fresh_header(void **state) {
 	uint8_t patched[DOCSIS_DOWN_HEADER_MAX];
 	uint8_t fresh[DOCSIS_DOWN_HEADER_MAX];
 
-	(void)state;
 	docsis_down_header_write(&h, 0, patched);
 	for (unsigned n = 0; n < 70000; n += 371) {
 		h.sequence = (uint16_t)n;

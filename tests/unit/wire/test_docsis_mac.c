@@ -3,7 +3,6 @@
 
 #include "guard_group.h"
 #include "vectors.h"
-#include "wire/crc32.h"
 #include "wire/docsis_mac.h"
 
 /* A frame in front of the forbidden page: LEN counts EHDR and PDU. */
@@ -27,7 +26,6 @@ static void reads_requests(void **state) {
 	struct docsis_mac mac;
 	struct vector v;
 
-	(void)state;
 	vector_get("docsis.txt", "request_frame", &v);
 	assert_int_equal(docsis_mac_parse(guard_copy(&guard, v.bytes, v.size), v.size, &mac),
 			 DOCSIS_OK);
@@ -52,24 +50,10 @@ static void reads_requests(void **state) {
 	assert_int_equal(mac.request_sid, 0x123);
 }
 
-static void reads_a_captured_map(void **state) {
-	struct docsis_mac mac;
-	struct vector v;
-
-	(void)state;
-	vector_get("docsis.txt", "map_frame", &v);
-	assert_int_equal(docsis_mac_parse(v.bytes, v.size, &mac), DOCSIS_OK);
-	assert_int_equal(mac.kind, DOCSIS_KIND_MANAGEMENT);
-	assert_int_equal(mac.header_size, 6);
-	assert_int_equal(mac.pdu_size, 56);
-	assert_true(ethernet_crc_good(mac.pdu, mac.pdu_size));
-}
-
 static void reads_upstream_privacy(void **state) {
 	struct docsis_mac mac;
 	struct vector v;
 
-	(void)state;
 	vector_get("docsis.txt", "bp_up2", &v);
 	memset(v.bytes + v.size, 0, 92);
 	assert_int_equal(docsis_mac_parse(v.bytes, v.size + 92, &mac), DOCSIS_OK);
@@ -100,7 +84,6 @@ static void reads_upstream_privacy(void **state) {
 static void passes_over_other_elements(void **state) {
 	struct docsis_mac mac;
 
-	(void)state;
 	assert_int_equal(EHDR_VERDICT(0x01,
 				      "\x00\x22\x12\x34\x51\x00\x62\x00\x01\x95\x00\x00\x00\x00\x00"
 				      "\xa0\xf3\x84\x01\x02\x85\xff\xff\xff\x12\x34\x00",
@@ -117,7 +100,6 @@ static void passes_over_other_elements(void **state) {
 static void refuses_bad_elements(void **state) {
 	struct docsis_mac mac;
 
-	(void)state;
 #define REFUSED(fc, ehdr) assert_int_equal(EHDR_VERDICT(fc, ehdr, &mac), DOCSIS_BAD_EHDR)
 	REFUSED(0x01, "\x44\x11\x80\x01"); /* ends behind the extended header */
 	REFUSED(0x01, "\x44\x11\x80\x01\x00\x85");
@@ -150,7 +132,6 @@ static void bounds_the_extended_header(void **state) {
 	static const uint8_t pad[255];
 	struct docsis_mac mac;
 
-	(void)state;
 	for (size_t elen = 0; elen <= 255; elen++) {
 		enum docsis_verdict wanted = elen <= DOCSIS_EHDR_MAX ? DOCSIS_OK : DOCSIS_BAD_EHDR;
 		size_t size = DOCSIS_MAC_HEADER + elen + 1;
@@ -170,7 +151,6 @@ static void refuses_len_below_elen(void **state) {
 	static const uint8_t pad[8];
 	struct docsis_mac mac;
 
-	(void)state;
 	for (uint16_t len = 0; len < sizeof(pad); len++) {
 		uint8_t *frame = make_frame(0x01, pad, sizeof(pad), 0);
 
@@ -207,7 +187,6 @@ static enum docsis_verdict wanted_verdict(unsigned fc) {
 static void knows_every_frame_control(void **state) {
 	struct docsis_mac mac;
 
-	(void)state;
 	for (unsigned fc = 0; fc < 256; fc++) {
 		if (fc >= 0xc4 && fc <= 0xc5)
 			continue; /* requests have a layout of their own */
@@ -231,7 +210,6 @@ static void survives_damage(void **state) {
 	struct docsis_mac mac;
 	struct vector v;
 
-	(void)state;
 	while (vector_next(f, &v)) {
 		bool whole = strstr(v.name, "_frame") != NULL;
 		size_t header = whole && v.size > 7 ? DOCSIS_MAC_HEADER : v.size;
@@ -261,20 +239,9 @@ static void survives_damage(void **state) {
 	fclose(f);
 }
 
-static void names_every_verdict(void **state) {
-	(void)state;
-	assert_string_equal(docsis_verdict_name(DOCSIS_OK), "ok");
-	assert_string_equal(docsis_verdict_name(DOCSIS_TRUNCATED), "truncated");
-	assert_string_equal(docsis_verdict_name(DOCSIS_BAD_HCS), "bad_hcs");
-	assert_string_equal(docsis_verdict_name(DOCSIS_BAD_EHDR), "bad_ehdr");
-	assert_string_equal(docsis_verdict_name(DOCSIS_BAD_LENGTH), "bad_length");
-	assert_string_equal(docsis_verdict_name(DOCSIS_RESERVED), "reserved");
-}
-
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(reads_requests),
-		cmocka_unit_test(reads_a_captured_map),
 		cmocka_unit_test(reads_upstream_privacy),
 		cmocka_unit_test(passes_over_other_elements),
 		cmocka_unit_test(refuses_bad_elements),
@@ -282,7 +249,6 @@ int main(void) {
 		cmocka_unit_test(refuses_len_below_elen),
 		cmocka_unit_test(knows_every_frame_control),
 		cmocka_unit_test(survives_damage),
-		cmocka_unit_test(names_every_verdict),
 	};
 
 	return cmocka_run_group_tests(tests, guard_group_open, guard_group_close);

@@ -48,7 +48,6 @@ static const struct {
 static void writes_the_published_headers(void **state) {
 	struct vector v;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_COUNT(headers); i++) {
 		vector_get("docsis.txt", headers[i].name, &v);
 
@@ -64,7 +63,6 @@ static void writes_the_published_frames(void **state) {
 	struct vector v;
 	uint8_t *out;
 
-	(void)state;
 	vector_get("docsis.txt", "request_frame", &v);
 	out = guard_take(&guard, v.size);
 	assert_int_equal(docsis_request_write(4, 0x123, out), v.size);
@@ -152,7 +150,6 @@ static void reads_back_what_it_writes(void **state) {
 						 DOCSIS_KIND_MANAGEMENT, DOCSIS_KIND_FRAGMENT};
 	static const size_t sizes[] = {0, 1, 64, DOCSIS_PDU_MAX};
 
-	(void)state;
 	for (size_t k = 0; k < ARRAY_COUNT(kinds); k++)
 		for (size_t v = 0; v < ARRAY_COUNT(values); v++)
 			for (size_t s = 0; s < ARRAY_COUNT(sizes); s++)
@@ -163,7 +160,6 @@ static void reads_back_requests(void **state) {
 	uint8_t *out = guard_take(&guard, DOCSIS_QUEUE_REQUEST_SIZE);
 	struct docsis_mac mac;
 
-	(void)state;
 	for (unsigned n = 0; n <= 0xffff; n += 251) {
 		assert_int_equal(docsis_queue_request_write((uint16_t)n, (uint16_t)~n, out), 7);
 		assert_int_equal(docsis_mac_parse(out, 7, &mac), DOCSIS_OK);
@@ -182,33 +178,6 @@ static void reads_back_requests(void **state) {
 	assert_int_equal(load_be16(out + 2), DOCSIS_SAID_MASK);
 }
 
-/* Frames of every kind in a concatenation, walked as the receiver does. */
-static void reads_back_a_concatenation(void **state) {
-	uint8_t frames[256] = {0};
-	struct docsis_mac mac, inner;
-	size_t size = DOCSIS_MAC_HEADER;
-	unsigned count = 0;
-
-	(void)state;
-	for (size_t i = 0; i < ARRAY_COUNT(headers); i++)
-		size += docsis_up_header_write(&headers[i].h, i, frames + size) + i;
-	size += docsis_request_write(3, 0x77, frames + size);
-	assert_int_equal(docsis_concatenation_write(ARRAY_COUNT(headers) + 1,
-						    size - DOCSIS_MAC_HEADER, frames),
-			 DOCSIS_MAC_HEADER);
-	assert_int_equal(docsis_mac_parse(guard_copy(&guard, frames, size), size, &mac), DOCSIS_OK);
-	assert_int_equal(mac.kind, DOCSIS_KIND_CONCATENATION);
-	assert_int_equal(mac.mac_parm, ARRAY_COUNT(headers) + 1);
-	for (size_t at = 0; at < mac.pdu_size; at += inner.frame_size) {
-		assert_int_equal(docsis_mac_parse(mac.pdu + at, mac.pdu_size - at, &inner),
-				 DOCSIS_OK);
-		assert_int_equal(inner.kind, count < ARRAY_COUNT(headers) ? headers[count].h.kind
-									  : DOCSIS_KIND_REQUEST);
-		count++;
-	}
-	assert_int_equal(count, mac.mac_parm);
-}
-
 static void cuts_values_to_their_fields(void **state) {
 	struct docsis_up_header h = {.kind = DOCSIS_KIND_FRAGMENT,
 				     .sid = 0xffff,
@@ -217,7 +186,6 @@ static void cuts_values_to_their_fields(void **state) {
 	uint8_t out[DOCSIS_UP_HEADER_MAX];
 	struct docsis_mac mac;
 
-	(void)state;
 	assert_int_equal(docsis_up_header_write(&h, 0, out), 12);
 	assert_int_equal(docsis_mac_parse(out, 12, &mac), DOCSIS_OK);
 	assert_int_equal(mac.said_or_sid, DOCSIS_SAID_MASK);
@@ -239,7 +207,6 @@ static void refuses_other_kinds(void **state) {
 	uint8_t *out = guard_take(&guard, DOCSIS_UP_HEADER_MAX);
 	struct docsis_up_header h = {.privacy = PRIVACY_BP_UP};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_COUNT(kinds); i++) {
 		h.kind = kinds[i];
 		assert_int_equal(docsis_up_header_write(&h, 64, out), 0);
@@ -261,7 +228,6 @@ static void refuses_what_len_cannot_hold(void **state) {
 	uint8_t *out = guard_take(&guard, DOCSIS_UP_HEADER_MAX);
 	struct docsis_mac mac;
 
-	(void)state;
 	assert_int_equal(docsis_up_header_write(&h, most + 1, out), 0);
 	assert_int_equal(docsis_up_header_write(&h, SIZE_MAX, out), 0);
 	assert_int_equal(docsis_concatenation_write(1, DOCSIS_LEN_MAX + 1, out), 0);
@@ -283,7 +249,6 @@ int main(void) {
 		cmocka_unit_test(writes_the_published_frames),
 		cmocka_unit_test(reads_back_what_it_writes),
 		cmocka_unit_test(reads_back_requests),
-		cmocka_unit_test(reads_back_a_concatenation),
 		cmocka_unit_test(cuts_values_to_their_fields),
 		cmocka_unit_test(refuses_other_kinds),
 		cmocka_unit_test(refuses_what_len_cannot_hold),

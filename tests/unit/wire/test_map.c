@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "test.h"
 
-#include "guard.h"
+#include "guard_group.h"
 #include "random.h"
 #include "vectors.h"
 #include "wire/management.h"
@@ -10,20 +10,6 @@
 _Static_assert(MAP_BODY_MAX == MANAGEMENT_BODY_MAX, "the longest MAP fills the longest message");
 
 #define BODY_AT 26 /* in a PSP packet of the MAP pseudowire: 4 + 2, then the message's header */
-
-static struct guard guard;
-
-static int open_guard(void **state) {
-	(void)state;
-	guard = guard_open(MAP_BODY_MAX + 64);
-	return 0;
-}
-
-static int close_guard(void **state) {
-	(void)state;
-	guard_close(&guard);
-	return 0;
-}
 
 static enum map_verdict read_guarded(struct map *out, uint8_t version, const void *body,
 				     size_t size) {
@@ -41,7 +27,6 @@ static void captured_comes_back(void **state) {
 	uint8_t written[64];
 	struct vector v;
 
-	(void)state;
 	vector_get("psp.txt", "map_bare", &v);
 
 	const uint8_t *body = v.bytes + BODY_AT;
@@ -79,7 +64,6 @@ static void version_5_counts_by_nine_bits(void **state) {
 	static struct map map;
 	uint8_t written[sizeof(body)];
 
-	(void)state;
 	assert_int_equal(read_guarded(&map, 5, body, sizeof(body)), MAP_OK);
 	assert_int_equal(map.channel, 9);
 	assert_int_equal(map.ucd_count, 7);
@@ -101,7 +85,6 @@ static void every_truncation_is_told(void **state) {
 	static struct map map;
 	struct vector v;
 
-	(void)state;
 	vector_get("psp.txt", "map_bare", &v);
 	for (size_t size = 0; size < 32; size++)
 		assert_int_equal(read_guarded(&map, 1, v.bytes + BODY_AT, size), MAP_TRUNCATED);
@@ -122,7 +105,6 @@ static void what_would_not_come_back_is_refused(void **state) {
 	uint8_t body[20] = {[19] = 0};
 	static struct map map;
 
-	(void)state;
 	for (unsigned version = 0; version < 256; version++) {
 		if (version != 1 && version != 5)
 			assert_int_equal(read_guarded(&map, (uint8_t)version, body, 16),
@@ -154,7 +136,6 @@ static void a_probe_map_is_told_apart(void **state) {
 	static const uint8_t body[] = {3, 9, 0x00, 0x81, 0x12, 0x34, 0x56, 0x78, 1, 2, 3, 4};
 	static struct map map;
 
-	(void)state;
 	assert_int_equal(read_guarded(&map, 5, body, sizeof(body)), MAP_PROBE);
 	assert_int_equal(map.channel, 3);
 	assert_int_equal(map.ucd_count, 9);
@@ -184,7 +165,6 @@ static void counts_have_bounds(void **state) {
 	static uint8_t body[MAP_HEADER + MAP_ELEMENT * 511];
 	static struct map map, back;
 
-	(void)state;
 	for (unsigned r = 0; r < 2; r++) {
 		size_t size = MAP_HEADER + MAP_ELEMENT * (size_t)rows[r].most;
 
@@ -211,7 +191,6 @@ static void a_field_that_does_not_hold_its_value(void **state) {
 	uint8_t body[64];
 	static struct map map;
 
-	(void)state;
 	long_map(&map, 1, 2);
 	assert_int_equal(map_write(body, sizeof(body), &map), 24);
 	map.elements[0].sid = 0x4000;
@@ -244,7 +223,6 @@ static void random_elements_come_back(void **state) {
 	static uint8_t body[MAP_BODY_MAX], written[MAP_BODY_MAX];
 	static struct map map;
 
-	(void)state;
 	for (unsigned n = 0; n < 3000; n++) {
 		uint8_t version = n % 2 ? 5 : 1;
 		unsigned count = random_below(&random, version == 1 ? 241 : 491);
@@ -261,21 +239,6 @@ static void random_elements_come_back(void **state) {
 	}
 }
 
-static void names_every_verdict(void **state) {
-	static const char *const names[] = {
-		"ok",	    "bad_version",  "truncated", "trailing",	 "reserved",
-		"probe",    "bad_category", "too_many",	 "bad_back_off", "no_null",
-		"bad_null", "bad_start",    "bad_order", "bad_iuc",	 "bad_behind",
-		"too_long", "bad_window",
-	};
-
-	(void)state;
-	assert_int_equal(ARRAY_COUNT(names), MAP_VERDICTS);
-	for (unsigned i = 0; i < MAP_VERDICTS; i++)
-		assert_string_equal(map_verdict_name(i), names[i]);
-	assert_string_equal(map_verdict_name(MAP_VERDICTS), "unknown");
-}
-
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(captured_comes_back),
@@ -286,8 +249,7 @@ int main(void) {
 		cmocka_unit_test(counts_have_bounds),
 		cmocka_unit_test(a_field_that_does_not_hold_its_value),
 		cmocka_unit_test(random_elements_come_back),
-		cmocka_unit_test(names_every_verdict),
 	};
 
-	return cmocka_run_group_tests(tests, open_guard, close_guard);
+	return cmocka_run_group_tests(tests, guard_group_open, guard_group_close);
 }

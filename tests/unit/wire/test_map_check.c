@@ -54,7 +54,6 @@ static void rules_are_checked(void **state) {
 		{5, {.sid = 0, .iuc = MAP_NULL, .offset = 100}, MAP_BAD_NULL},
 	};
 
-	(void)state;
 	for (unsigned version = 1; version <= 5; version += 4) {
 		struct map map = good_map((uint8_t)version);
 
@@ -74,7 +73,6 @@ static void nothing_beyond_the_bounds(void **state) {
 		uint16_t most;
 	} rows[] = {{1, 4096}, {5, 16383}};
 
-	(void)state;
 	for (unsigned r = 0; r < 2; r++) {
 		struct map map = good_map(rows[r].version);
 
@@ -90,7 +88,6 @@ static void nothing_beyond_the_bounds(void **state) {
 static void windows_end_behind_their_start(void **state) {
 	struct map map = good_map(1);
 
-	(void)state;
 	map.data_start = 3;
 	assert_int_equal(map_check(&map), MAP_OK);
 	map.data_start = 4;

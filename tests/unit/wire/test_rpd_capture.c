@@ -158,7 +158,6 @@ static void every_frame_is_good(void **state) {
 	const uint8_t *data;
 	pcap_t *in = capture_find();
 
-	(void)state;
 	if (in == NULL) {
 		print_message("rpd-session.pcap is not there: skipped\n");
 		skip();

@@ -17,7 +17,6 @@ static void an_ofdma_channel_is_checked(void **state) {
 	static const enum ucd_field wanted[] = {UCD_CYCLIC_PREFIX, UCD_ROLL_OFF, UCD_SPACING,
 						UCD_SUBCARRIER_0,  UCD_SYMBOLS,	 UCD_SEED};
 
-	(void)state;
 	for (unsigned i = 0; i < ARRAY_COUNT(wanted); i++)
 		BREAKS(UCD_MISSING, ucd.has &= ~(UINT64_C(1) << wanted[i]));
 	BREAKS(UCD_BAD_TYPE, ucd.type = 50);
@@ -55,7 +54,6 @@ static void an_sc_qam_channel_is_checked(void **state) {
 	struct vector v;
 	size_t size = captured(&v);
 
-	(void)state;
 	for (unsigned i = 0; i < ARRAY_COUNT(wanted); i++) {
 		assert_int_equal(ucd_read(&ucd, 2, v.bytes, size), UCD_OK);
 		ucd.bursts[4].has &= ~(1u << wanted[i]);
@@ -90,7 +88,6 @@ static void an_sc_qam_channel_is_checked(void **state) {
 static void codes_are_samples(void **state) {
 	static const uint16_t prefixes[] = {96, 128, 160, 192, 224, 256, 288, 320, 384, 512, 640};
 
-	(void)state;
 	for (unsigned i = 0; i < ARRAY_COUNT(prefixes); i++) {
 		assert_int_equal(ucd_cyclic_prefix(prefixes[i]), i + 1);
 		assert_int_equal(ucd_cyclic_prefix_samples(i + 1), prefixes[i]);

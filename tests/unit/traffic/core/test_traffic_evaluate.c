@@ -10,7 +10,6 @@
 static struct service_group sg;
 
 static int unload(void **state) {
-	(void)state;
 	service_group_free(&sg);
 	return 0;
 }
@@ -46,7 +45,6 @@ static void the_evaluator_agrees_with_paper(void **state) {
 		{6, "2001:db8:ffff::1", 58, 0, 0, 0, NO_RULE, FILTER_PERMIT, 2, 2},
 	};
 
-	(void)state;
 	traffic_config_load(&sg, "permit", SOME_RULES, SOME_CLASSIFIERS);
 	for (size_t i = 0; i < ARRAY_COUNT(questions); i++) {
 		const struct question *q = &questions[i];
@@ -83,7 +81,6 @@ static void headers_ports_and_types(void **state) {
 			  .destination_ports = {0, UINT16_MAX}};
 	struct frame_fields f = {.kind = FRAME_IPV6, .ethertype = 0x86dd, .protocol = 17};
 
-	(void)state;
 	assert_false(match_meets(&m, &f));
 	f.extensions = 1 << 3; /* authentication */
 	assert_true(match_meets(&m, &f));

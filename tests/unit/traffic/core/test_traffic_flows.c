@@ -29,7 +29,6 @@ struct tuple {
 static struct service_group sg;
 
 static int unload(void **state) {
-	(void)state;
 	service_group_free(&sg);
 	return 0;
 }
@@ -164,7 +163,6 @@ static void as_many_flows_come_as_are_asked_for(void **state) {
 	static const uint32_t counts[] = {3, 4, 6, 7, 100, 1000, 65536, 200000};
 	uint32_t by_class[CLASS_COUNT];
 
-	(void)state;
 	traffic_config_load(&sg, "permit", SOME_RULES, SOME_CLASSIFIERS);
 	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
 		uint32_t n = counts[i];
@@ -191,7 +189,6 @@ static void small_sizes_keep_the_shares(void **state) {
 	struct generator *g;
 	uint32_t by_class[CLASS_COUNT];
 
-	(void)state;
 	traffic_config_load(&sg, "permit", SOME_RULES,
 			    "      - {family: ipv4, destination_ports: 136, service_flow: 3}\n");
 	g = generator("64", 30);
@@ -213,7 +210,6 @@ static void no_more_flows_than_the_rules_leave_room_for(void **state) {
 	uint32_t by_class[CLASS_COUNT];
 	struct generator *g;
 
-	(void)state;
 	traffic_config_load(&sg, "deny", NARROW,
 			    "      - {family: ipv6, protocol: udp, service_flow: 2}\n");
 	assert_null(generator("256", 11));
@@ -229,7 +225,6 @@ static void other_fields_serve_where_ports_are_few(void **state) {
 	uint32_t by_class[CLASS_COUNT];
 	struct generator *g;
 
-	(void)state;
 	traffic_config_load(&sg, "deny",
 			    "      - {family: ipv4, action: permit, source: 192.0.2.0/28, "
 			    "protocol: udp, source_ports: 1000, destination_ports: 53-54}\n",
@@ -246,7 +241,6 @@ static void a_narrow_class_leaves_its_flows_to_others(void **state) {
 	uint32_t by_class[CLASS_COUNT];
 	struct generator *g;
 
-	(void)state;
 	traffic_config_load(&sg, "permit", NARROW,
 			    "      - {family: ipv4, destination_ports: 136, service_flow: 3}\n");
 	g = generator("256", 1000);
@@ -258,9 +252,37 @@ static void a_narrow_class_leaves_its_flows_to_others(void **state) {
 }
 
 static void each_class_needs_a_flow(void **state) {
-	(void)state;
 	traffic_config_load(&sg, "permit", SOME_RULES, SOME_CLASSIFIERS);
 	assert_null(generator("256", 2));
+}
+
+static void packets_taken_back_were_never_made(void **state) {
+	struct rte_mbuf *packets[GENERATOR_BURST];
+	struct generator *g;
+	uint32_t *sent;
+	uint64_t bytes;
+
+	traffic_config_load(&sg, "permit", SOME_RULES, SOME_CLASSIFIERS);
+	g = generator("imix", 0);
+	sent = calloc(g->targets.stream_count, sizeof(*sent));
+	assert_int_equal(generator_burst(g, 1, packets, 32, &bytes), 32);
+	generator_take_back(g, packets + 20, 12);
+	rte_pktmbuf_free_bulk(packets, 20);
+	assert_int_equal(g->packets, 20);
+	assert_int_equal(g->by_class[0] + g->by_class[1] + g->by_class[2], 20);
+	memcpy(sent, g->sent, g->targets.stream_count * sizeof(*sent));
+	assert_int_equal(generator_burst(g, 1, packets, 32, &bytes), 32);
+	generator_take_back(g, packets, 32);
+	assert_memory_equal(sent, g->sent, g->targets.stream_count * sizeof(*sent));
+	free(sent);
+	generator_free(g);
+	assert_int_equal(rte_mempool_in_use_count(pool), 0);
+}
+
+static void a_configuration_that_lets_nothing_pass_is_refused(void **state) {
+	traffic_config_load(&sg, "deny", "      - {family: ipv4, action: deny}\n",
+			    "      - {family: ipv4, destination_ports: 1, service_flow: 2}\n");
+	assert_null(generator("imix", 0));
 }
 
 #define test(function) cmocka_unit_test_teardown(function, unload)
@@ -273,6 +295,8 @@ int main(void) {
 		test(other_fields_serve_where_ports_are_few),
 		test(a_narrow_class_leaves_its_flows_to_others),
 		test(each_class_needs_a_flow),
+		test(packets_taken_back_were_never_made),
+		test(a_configuration_that_lets_nothing_pass_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, pool_start, pool_stop);

@@ -44,7 +44,6 @@ static double area_to(double time) {
 }
 
 static void a_constant_is_one(void **state) {
-	(void)state;
 	read_good("constant");
 	assert_int_equal(shape.count, 0);
 	assert_close(share_at(5), 1, 0);
@@ -56,7 +55,6 @@ static void bursts_are_on_and_off(void **state) {
 	static const char *const same[] = {"bursts:on=2ms,off=8ms", "bursts:off=8ms,on=2ms",
 					   "bursts:period=10ms,duty=20%"};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_COUNT(same); i++) {
 		read_good(same[i]);
 		assert_close(shape_period(&shape), 0.010, 1e-12);
@@ -71,7 +69,6 @@ static void bursts_are_on_and_off(void **state) {
 }
 
 static void ramps_rise_and_fall(void **state) {
-	(void)state;
 	read_good("ramp");
 	assert_close(share_at(DURATION / 4), 0.25, 1e-12);
 	assert_close(area_to(DURATION), DURATION / 2, 1e-9);
@@ -83,7 +80,6 @@ static void ramps_rise_and_fall(void **state) {
 }
 
 static void steps_follow_each_other(void **state) {
-	(void)state;
 	read_good("steps:10%,500Mbps,100%");
 	assert_close(share_at(10), 0.1, 0);
 	assert_close(share_at(30), 0.5, 0);
@@ -96,7 +92,6 @@ static void steps_follow_each_other(void **state) {
 }
 
 static void points_are_joined_by_lines(void **state) {
-	(void)state;
 	read_good("points:0=0%,4s=100%,4s=25%,8s=25%");
 	assert_close(share_at(2), 0.5, 1e-12);
 	assert_close(share_at(4), 0.25, 1e-12);
@@ -107,7 +102,6 @@ static void points_are_joined_by_lines(void **state) {
 }
 
 static void a_day_takes_the_duration(void **state) {
-	(void)state;
 	read_good("day");
 	assert_close(shape_period(&shape), DURATION, 1e-9);
 	assert_close(share_at(DURATION * 21 / 24), 1, 1e-9); /* the peak */
@@ -142,7 +136,6 @@ static void read_file(const char *kind, const char *text, bool good) {
 }
 
 static void files_are_tables(void **state) {
-	(void)state;
 	read_file("points", "# a ramp\n0s 0%\n\n  10s,\t1 Gbps # and its end\r\n", true);
 	assert_close(share_at(5), 0.5, 1e-12);
 	/* Midnight again at the end, as at the start. */
@@ -172,7 +165,6 @@ static void files_are_refused_by_line(void **state) {
 		{"day", "\001\002\377\n", ":1: found \"???\", allowed:"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_COUNT(bad); i++) {
 		read_file(bad[i].kind, bad[i].text, false);
 		if (strstr(error, bad[i].said) == NULL)
@@ -185,54 +177,51 @@ static void files_are_refused_by_line(void **state) {
 }
 
 static void mistakes_are_told(void **state) {
-	static const char *const bad[] = {
-		"",
-		"banana",
-		"constant:",
-		"constant:1",
-		"bursts",
-		"bursts:",
-		"bursts:on=1ms",
-		"bursts:on=1ms,off=0s",
-		"bursts:on=1ms,on=2ms,off=3ms",
-		"bursts:on=1ms,off=1ms,period=2ms",
-		"bursts:period=10ms,duty=100%",
-		"bursts:period=10ms,duty=0%",
-		"bursts:period=10ms,duty=500Mbps",
-		"bursts:period=10ms,duty=nan%",
-		"bursts:on=4us,off=4us",
-		"bursts:on=1ms,off=9ms,banana",
-		"ramp:from=0%,to=0%",
-		"ramp:from=-1%",
-		"ramp:to=1001%",
-		"ramp:to=0x10%",
-		"ramp:to=1e3%",
-		"ramp:to=11Gbps",
-		"ramp:time=0s",
-		"ramp:time=5",
-		"ramp:up",
-		"steps",
-		"steps:",
-		"steps:50",
-		"steps:50%,",
-		"steps:0,0",
-		"steps:50%,each=-1s",
-		"points",
-		"points:",
-		"points:0=50%",
-		"points:1s=50%,2s=60%",
-		"points:0=50%,2s=60%,1s=70%",
-		"points:0=50%,0=60%",
-		"points:0=1%,1s=1%,1s=2%,1s=3%,2s=1%",
-		"points:0=0%,1s=0%",
-		"points:0-5%,1s-6%",
-		"points:@",
-		"points:@/nonexistent,1s=5%",
-		"day:night",
-		"day:time=",
-	};
+	static const char *const bad[] = {"",
+					  "banana",
+					  "constant:",
+					  "constant:1",
+					  "bursts",
+					  "bursts:",
+					  "bursts:on=1ms",
+					  "bursts:on=1ms,off=0s",
+					  "bursts:on=1ms,on=2ms,off=3ms",
+					  "bursts:on=1ms,off=1ms,period=2ms",
+					  "bursts:period=10ms,duty=100%",
+					  "bursts:period=10ms,duty=0%",
+					  "bursts:period=10ms,duty=500Mbps",
+					  "bursts:period=10ms,duty=nan%",
+					  "bursts:on=4us,off=4us",
+					  "bursts:on=1ms,off=9ms,banana",
+					  "ramp:from=0%,to=0%",
+					  "ramp:from=-1%",
+					  "ramp:to=1001%",
+					  "ramp:to=0x10%",
+					  "ramp:to=1e3%",
+					  "ramp:to=11Gbps",
+					  "ramp:time=0s",
+					  "ramp:time=5",
+					  "ramp:up",
+					  "steps",
+					  "steps:",
+					  "steps:50",
+					  "steps:50%,",
+					  "steps:0,0",
+					  "steps:50%,each=-1s",
+					  "points",
+					  "points:",
+					  "points:0=50%",
+					  "points:1s=50%,2s=60%",
+					  "points:0=50%,2s=60%,1s=70%",
+					  "points:0=50%,0=60%",
+					  "points:0=1%,1s=1%,1s=2%,1s=3%,2s=1%",
+					  "points:0=0%,1s=0%",
+					  "points:0-5%,1s-6%",
+					  "points:@",
+					  "points:@/nonexistent,1s=5%",
+					  "day:night",
+					  "day:time="};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_COUNT(bad); i++) {
 		if (shape_read(&shape, bad[i], RATE, DURATION, error))
 			fail_msg("%s is taken", bad[i]);
@@ -246,7 +235,6 @@ static void too_many_points_are_refused(void **state) {
 	static char text[16 * (SHAPE_MAX_POINTS + 2)];
 	size_t size = (size_t)snprintf(text, sizeof(text), "points:0=50%%");
 
-	(void)state;
 	for (int i = 1; i < SHAPE_MAX_POINTS; i++)
 		size += (size_t)snprintf(text + size, sizeof(text) - size, ",%ds=5%%", i);
 	read_good(text);
@@ -264,7 +252,6 @@ static void walks_of_any_step_have_the_same_area(void **state) {
 					     "points:0=0%,1ms=100%,1ms=20%,2ms=1000%", "day"};
 	struct random random = {11};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_COUNT(shapes); i++) {
 		struct shape_walk w;
 		double area = 0, time = 0;
@@ -287,7 +274,6 @@ static void any_bytes_are_survived(void **state) {
 	struct random random = {5};
 	char text[48];
 
-	(void)state;
 	for (int n = 0; n < 200000; n++) {
 		static const char *const kinds[] = {
 			"bursts:", "ramp:", "steps:", "points:", "day:"};

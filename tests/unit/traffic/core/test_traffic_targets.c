@@ -13,7 +13,6 @@ static struct service_group sg;
 static struct targets targets;
 
 static int unload(void **state) {
-	(void)state;
 	targets_free(&targets);
 	service_group_free(&sg);
 	return 0;
@@ -69,7 +68,6 @@ static uint32_t count_of(enum traffic_class class) {
 }
 
 static void each_class_has_its_targets(void **state) {
-	(void)state;
 	traffic_config_load(&sg, "permit", SOME_RULES, SOME_CLASSIFIERS);
 	create();
 	/* Two addresses are within the CPE limit; IPv6 has no permit rule, and one flow less. */
@@ -84,7 +82,6 @@ static void each_class_has_its_targets(void **state) {
 }
 
 static void shadowed_rules_have_no_target(void **state) {
-	(void)state;
 	traffic_config_load(&sg, "permit",
 			    "      - {family: ipv4, action: deny, source: 198.18.0.0/15}\n"
 			    "      - {family: ipv4, action: permit, source: 198.18.7.0/24}\n",
@@ -98,7 +95,6 @@ static void shadowed_rules_have_no_target(void **state) {
 
 /* What is left of a rule between others is found at their edges. */
 static void narrow_remains_of_rules_are_found(void **state) {
-	(void)state;
 	traffic_config_load(&sg, "permit",
 			    "      - {family: ipv4, action: deny, destination_ports: 1000-1776}\n"
 			    "      - {family: ipv4, action: deny, destination_ports: 1778-1999}\n"
@@ -112,7 +108,6 @@ static void narrow_remains_of_rules_are_found(void **state) {
 
 /* The usual strangers meet rules here, and so other packets stand for "unmatched". */
 static void unmatched_packets_are_searched(void **state) {
-	(void)state;
 	traffic_config_load(
 		&sg, "permit",
 		"      - {family: ipv4, action: deny, source: 203.0.113.0/24}\n"
@@ -124,7 +119,6 @@ static void unmatched_packets_are_searched(void **state) {
 }
 
 static void with_default_deny_only_permitted_packets_are_sent(void **state) {
-	(void)state;
 	traffic_config_load(
 		&sg, "deny",
 		"      - {family: ipv4, action: permit, source: 192.0.2.0/24, protocol: udp}\n",
@@ -138,7 +132,6 @@ static void with_default_deny_only_permitted_packets_are_sent(void **state) {
 }
 
 static void sizes_choose_the_family(void **state) {
-	(void)state;
 	traffic_config_load(&sg, "permit", SOME_RULES, SOME_CLASSIFIERS);
 	create();
 	for (int i = 0; i < 100; i++) {

@@ -42,103 +42,12 @@ static void not_encrypted(struct docsis_down_header *h) {
 	h->encrypted = false;
 }
 
-static void first_payload_byte(uint8_t *frame, size_t size) {
-	(void)size;
-	frame[14 + 20 + 8 + 20] ^= 1;
+static void no_privacy(struct docsis_down_header *h) {
+	h->privacy = h->encrypted = false;
 }
 
-static void last_payload_byte(uint8_t *frame, size_t size) {
-	frame[size - 1] ^= 0x80;
-}
-
-static void source_mac_byte(uint8_t *frame, size_t size) {
-	(void)size;
-	frame[11] ^= 1;
-}
-
-static void ttl(uint8_t *frame, size_t size) {
-	(void)size;
-	frame[14 + 8]--;
-}
-
-static void ip_checksum(uint8_t *frame, size_t size) {
-	(void)size;
-	frame[14 + 10] ^= 1;
-}
-
-static void tag_magic(uint8_t *frame, size_t size) {
-	(void)size;
-	frame[14 + 20 + 8] ^= 1;
-}
-
-static void tag_sequence(uint8_t *frame, size_t size) {
-	(void)size;
-	frame[14 + 20 + 8 + 8] ^= 0x40;
-}
-
-static void ethertype(uint8_t *frame, size_t size) {
-	(void)size;
-	frame[12] = 0x88;
-}
-
-static void unknown_mac(uint8_t *frame, size_t size) {
-	(void)size;
-	frame[5] = 0x99;
-}
-
-static void other_modem(uint8_t *frame, size_t size) {
-	(void)size;
-	frame[5] = 0x03;
-}
-
-/* BP_DOWN stands first: type, key sequence, EN and toggle, SAID. */
-static void wrong_toggle(struct rig_frame *f) {
-	f->bytes[6] ^= 0x40;
-	docsis_hcs_write(f->bytes, f->header_size - 2);
-}
-
-static void hcs_bit(struct rig_frame *f) {
-	f->bytes[f->header_size - 1] ^= 0x10;
-}
-
-static void header_bit(struct rig_frame *f) {
-	f->bytes[f->header_size - 3] ^= 1; /* of the sequence number */
-}
-
-static void cipher_bit(struct rig_frame *f) {
-	f->bytes[f->header_size + 40] ^= 1;
-}
-
-static void crc_bit(struct rig_frame *f) {
-	f->bytes[f->size - 1] ^= 1;
-}
-
-static void one_byte_less(struct rig_frame *f) {
-	f->size--;
-}
-
-static void one_byte_more(struct rig_frame *f) {
-	f->bytes[f->size++] = 0;
-}
-
-static void reserved_type(struct rig_frame *f) {
-	f->bytes[0] = 0x41;
-	docsis_hcs_write(f->bytes, f->header_size - 2);
-}
-
-static void hcs_again(struct rig_frame *f) {
-	docsis_hcs_write(f->bytes, f->header_size - 2);
-}
-
-static void frame_control_parameter(struct rig_frame *f) {
-	f->bytes[0] |= 2;
-	hcs_again(f);
-}
-
-/* BP_DOWN stands first: its fifth byte. */
-static void privacy_reserved_byte(struct rig_frame *f) {
-	f->bytes[8] = 1;
-	hcs_again(f);
+static void numbers_anew(struct docsis_down_header *h) {
+	h->sequence_change = true;
 }
 
 /* An element of type 0, which fills up an extended header (MULPI). */
@@ -151,7 +60,7 @@ static void padding_element(struct rig_frame *f) {
 	store_be16(f->bytes + 2, (uint16_t)(load_be16(f->bytes + 2) + 1));
 	f->header_size++;
 	f->size++;
-	hcs_again(f);
+	docsis_hcs_write(f->bytes, f->header_size - 2);
 }
 
 /* BP_DOWN behind the DS extended header (SEC: it is the first). */
@@ -162,80 +71,122 @@ static void privacy_last(struct rig_frame *f) {
 	memcpy(privacy, f->bytes + 4, sizeof(privacy));
 	memmove(f->bytes + 4, f->bytes + 4 + sizeof(privacy), rest);
 	memcpy(f->bytes + 4 + rest, privacy, sizeof(privacy));
-	hcs_again(f);
-}
-
-static void numbers_anew(struct docsis_down_header *h) {
-	h->sequence_change = true;
+	docsis_hcs_write(f->bytes, f->header_size - 2);
 }
 
 static void foreign_channel(struct rig_frame *f) {
 	f->channel = 2;
 }
 
-static const struct {
-	const char *name;
-	struct rig_fault fault;
-	enum corruption expected;
-} faults[] = {
-	{"HCS bit", {.wire = hcs_bit}, CORRUPTION_HCS},
-	{"header bit", {.wire = header_bit}, CORRUPTION_HCS},
-	{"reserved type", {.wire = reserved_type}, CORRUPTION_HEADER},
-	{"FC_PARM", {.wire = frame_control_parameter}, CORRUPTION_HEADER},
-	{"reserved byte of BP_DOWN", {.wire = privacy_reserved_byte}, CORRUPTION_HEADER},
-	{"element that nobody expects", {.wire = padding_element}, CORRUPTION_HEADER},
-	{"order of elements", {.wire = privacy_last}, CORRUPTION_HEADER},
-	{"short by a byte", {.wire = one_byte_less}, CORRUPTION_LENGTH},
-	{"long by a byte", {.wire = one_byte_more}, CORRUPTION_LENGTH},
-	{"unknown destination", {.plain = unknown_mac}, CORRUPTION_DESTINATION},
-	{"channel of others", {.wire = foreign_channel}, CORRUPTION_CHANNEL},
-	{"SAID", {.header = wrong_said}, CORRUPTION_PRIVACY},
-	{"key sequence", {.header = wrong_key_sequence}, CORRUPTION_UNDECIPHERABLE},
-	{"toggle", {.wire = wrong_toggle}, CORRUPTION_PRIVACY},
-	{"not encrypted", {.header = not_encrypted}, CORRUPTION_PRIVACY},
-	{"other modem", {.plain = other_modem}, CORRUPTION_PRIVACY},
-	{"DSID of nobody", {.header = wrong_dsid}, CORRUPTION_DSID},
-	{"DSID without sequence", {.header = no_sequence}, CORRUPTION_DS_EHDR},
-	{"priority", {.header = wrong_priority}, CORRUPTION_DS_EHDR},
-	{"sequence change bit", {.header = numbers_anew}, CORRUPTION_DS_EHDR},
-	{"wrong key", {.wrong_key = true}, CORRUPTION_CRC},
-	{"encrypted bit", {.wire = cipher_bit}, CORRUPTION_CRC},
-	{"clear payload bit", {.modem = 2, .wire = cipher_bit}, CORRUPTION_CRC},
-	{"CRC bit", {.wire = crc_bit}, CORRUPTION_CRC},
-	{"clear CRC bit", {.modem = 2, .wire = crc_bit}, CORRUPTION_CRC},
-	{"CRC bit, not bonded", {.modem = 1, .wire = crc_bit}, CORRUPTION_CRC},
-	{"magic", {.plain = tag_magic}, CORRUPTION_TAG},
-	{"sequence of the future", {.plain = tag_sequence}, CORRUPTION_TAG},
-	{"EtherType", {.plain = ethertype}, CORRUPTION_TAG},
-	{"another flow's DSID", {.header = other_flows_dsid}, CORRUPTION_STREAM},
-	{"priority, not bonded",
-	 {.modem = 1, .flow = 1, .header = wrong_priority},
-	 CORRUPTION_STREAM},
-	{"source MAC", {.plain = source_mac_byte}, CORRUPTION_IP_HEADER},
-	{"TTL", {.plain = ttl}, CORRUPTION_IP_HEADER},
-	{"IP checksum", {.plain = ip_checksum}, CORRUPTION_IP_HEADER},
-	{"first payload byte", {.plain = first_payload_byte}, CORRUPTION_PAYLOAD},
-	{"last payload byte", {.plain = last_payload_byte}, CORRUPTION_PAYLOAD},
+static void one_byte_less(struct rig_frame *f) {
+	f->size--;
+}
+
+static void one_byte_more(struct rig_frame *f) {
+	f->bytes[f->size++] = 0;
+}
+
+/* Where a byte stands that is flipped. */
+enum where {
+	NOWHERE,
+	IN_PACKET, /* before the CRC is made and all is encrypted */
+	BEFORE_END_OF_PACKET,
+	IN_HEADER, /* of the DOCSIS frame, whose HCS is made afterwards */
+	BEFORE_END_OF_HEADER, /* the HCS is not */
+	BEHIND_HEADER,
+	BEFORE_END,
 };
 
+#define TAG (14 + 20 + 8)
+
+static const struct fault {
+	const char *name;
+	enum corruption expected;
+	struct rig_fault fault;
+	enum where where;
+	size_t at;
+	uint8_t flip;
+} faults[] = {
+	{"HCS bit", CORRUPTION_HCS, {0}, BEFORE_END_OF_HEADER, 1, 0x10},
+	{"bit of the sequence number", CORRUPTION_HCS, {0}, BEFORE_END_OF_HEADER, 3, 1},
+	{"reserved type", CORRUPTION_HEADER, {0}, IN_HEADER, 0, 0x40},
+	{"FC_PARM", CORRUPTION_HEADER, {0}, IN_HEADER, 0, 2},
+	{"reserved byte of BP_DOWN", CORRUPTION_HEADER, {0}, IN_HEADER, 8, 1},
+	{"element that nobody expects", CORRUPTION_HEADER, {.wire = padding_element}},
+	{"order of elements", CORRUPTION_HEADER, {.wire = privacy_last}},
+	{"short by a byte", CORRUPTION_LENGTH, {.wire = one_byte_less}},
+	{"long by a byte", CORRUPTION_LENGTH, {.wire = one_byte_more}},
+	{"unknown destination", CORRUPTION_DESTINATION, {0}, IN_PACKET, 5, 0x98},
+	{"channel of others", CORRUPTION_CHANNEL, {.wire = foreign_channel}},
+	{"SAID", CORRUPTION_PRIVACY, {.header = wrong_said}},
+	{"key sequence", CORRUPTION_UNDECIPHERABLE, {.header = wrong_key_sequence}},
+	{"toggle", CORRUPTION_PRIVACY, {0}, IN_HEADER, 6, 0x40},
+	{"not encrypted", CORRUPTION_PRIVACY, {.header = not_encrypted}},
+	{"no BP_DOWN", CORRUPTION_PRIVACY, {.header = no_privacy}},
+	{"other modem", CORRUPTION_PRIVACY, {0}, IN_PACKET, 5, 2},
+	{"DSID of nobody", CORRUPTION_DSID, {.header = wrong_dsid}},
+	{"DSID without sequence", CORRUPTION_DS_EHDR, {.header = no_sequence}},
+	{"priority", CORRUPTION_DS_EHDR, {.header = wrong_priority}},
+	{"sequence change bit", CORRUPTION_DS_EHDR, {.header = numbers_anew}},
+	{"wrong key", CORRUPTION_CRC, {.wrong_key = true}},
+	{"encrypted bit", CORRUPTION_CRC, {0}, BEHIND_HEADER, 40, 1},
+	{"clear payload bit", CORRUPTION_CRC, {.modem = 2}, BEHIND_HEADER, 40, 1},
+	{"CRC bit", CORRUPTION_CRC, {0}, BEFORE_END, 1, 1},
+	{"clear CRC bit", CORRUPTION_CRC, {.modem = 2}, BEFORE_END, 1, 1},
+	{"CRC bit, not bonded", CORRUPTION_CRC, {.modem = 1}, BEFORE_END, 1, 1},
+	{"magic", CORRUPTION_TAG, {0}, IN_PACKET, TAG, 1},
+	{"sequence of the future", CORRUPTION_TAG, {0}, IN_PACKET, TAG + 8, 0x40},
+	{"EtherType", CORRUPTION_TAG, {0}, IN_PACKET, 12, 0x80},
+	{"another flow's DSID", CORRUPTION_STREAM, {.header = other_flows_dsid}},
+	{"priority, not bonded",
+	 CORRUPTION_STREAM,
+	 {.modem = 1, .flow = 1, .header = wrong_priority}},
+	{"source MAC", CORRUPTION_IP_HEADER, {0}, IN_PACKET, 11, 1},
+	{"TTL", CORRUPTION_IP_HEADER, {0}, IN_PACKET, 14 + 8, 1},
+	{"IP checksum", CORRUPTION_IP_HEADER, {0}, IN_PACKET, 14 + 10, 1},
+	{"first payload byte", CORRUPTION_PAYLOAD, {0}, IN_PACKET, TAG + 20, 1},
+	{"last payload byte", CORRUPTION_PAYLOAD, {0}, BEFORE_END_OF_PACKET, 1, 0x80},
+};
+static const struct fault *now;
+
+static void flip_in_packet(uint8_t *packet, size_t size) {
+	packet[now->where == IN_PACKET ? now->at : size - now->at] ^= now->flip;
+}
+
+static void flip_in_frame(struct rig_frame *f) {
+	size_t at = now->where == BEFORE_END_OF_HEADER ? f->header_size - now->at
+		    : now->where == BEHIND_HEADER      ? f->header_size + now->at
+		    : now->where == BEFORE_END	       ? f->size - now->at
+						       : now->at;
+
+	f->bytes[at] ^= now->flip;
+	if (now->where == IN_HEADER)
+		docsis_hcs_write(f->bytes, f->header_size - 2);
+}
+
 static void each_fault_is_named_and_counts_once(void **state) {
-	(void)state;
 	for (size_t i = 0; i < ARRAY_COUNT(faults); i++) {
+		struct rig_fault fault = faults[i].fault;
 		struct traffic_result r;
 
-		print_message("  %s\n", faults[i].name);
+		now = &faults[i];
+		if (now->where == IN_PACKET || now->where == BEFORE_END_OF_PACKET)
+			fault.plain = flip_in_packet;
+		else if (now->where != NOWHERE)
+			fault.wire = flip_in_frame;
+		print_message("  %s\n", now->name);
 		rig_start(&rig, "256", i);
-		rig_take(&rig, frames, PACKETS, &faults[i].fault);
+		rig_take(&rig, frames, PACKETS, &fault);
 		send_all();
 		r = rig_finish(&rig);
 		assert_int_equal(r.sent, PACKETS);
 		assert_int_equal(r.proven, PACKETS - 1);
-		if (faults[i].expected == CORRUPTION_UNDECIPHERABLE) {
+		if (now->expected == CORRUPTION_UNDECIPHERABLE) {
 			assert_int_equal(r.undecipherable, 1);
 			assert_int_equal(r.corrupted, 0);
 		} else {
 			assert_int_equal(r.corrupted, 1);
-			assert_int_equal(r.corrupted_by[faults[i].expected], 1);
+			assert_int_equal(r.corrupted_by[now->expected], 1);
 			assert_int_equal(r.undecipherable, 0);
 		}
 		assert_int_equal(r.lost + r.duplicated + r.reordered, 0);
@@ -247,7 +198,6 @@ static void each_fault_is_named_and_counts_once(void **state) {
 static void a_number_that_no_packet_has_is_seen(void **state) {
 	struct traffic_result r;
 
-	(void)state;
 	rig_start(&rig, "256", 1);
 	for (unsigned half = 0; half < 2; half++) {
 		rig_take(&rig, frames, PACKETS, NULL);

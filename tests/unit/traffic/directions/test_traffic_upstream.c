@@ -39,10 +39,11 @@ static void start(bool downstream, struct fake_plan plan) {
 	memset(rig.numbers, 0, sizeof(rig.numbers));
 }
 
-static void end(void) {
+static int end(void **state) {
 	traffic_free(rig.traffic);
 	rig.traffic = NULL;
 	assert_int_equal(rte_mempool_in_use_count(rig.pool), 0);
+	return 0;
 }
 
 static void receive_all(void) {
@@ -57,11 +58,24 @@ static struct uplink_result upstream(void) {
 	return r;
 }
 
+/* Sends a burst, and takes all that comes back. */
+static struct uplink_result sent_and_received(void) {
+	traffic_send(rig.traffic, rte_rdtsc());
+	receive_all();
+	return upstream();
+}
+
+static struct uplink_result ran(struct run *run) {
+	run->groups = rig_groups(&rig);
+	run_traffic(run);
+	assert_true(run->done);
+	return upstream();
+}
+
 static void both_directions_are_proven(void **state) {
 	struct traffic_result down;
 	struct uplink_result up;
 
-	(void)state;
 	start(true, (struct fake_plan){.burst = 0});
 	rig_take(&rig, frames, PACKETS, NULL);
 	fake_plan.burst = BURST;
@@ -83,7 +97,6 @@ static void both_directions_are_proven(void **state) {
 	assert_int_equal(up.proven, up.sent);
 	assert_true(uplink_result_good(&up));
 	assert_int_equal(up.counts.packets, up.sent);
-	end();
 }
 
 /* Each gets its burst, and what is in flight is what both have sent. */
@@ -93,7 +106,6 @@ static void directions_take_turns(void **state) {
 	struct uplink_result up;
 	uint16_t n;
 
-	(void)state;
 	start(true, (struct fake_plan){.burst = BURST});
 	for (int i = 0; i < 2; i++)
 		assert_int_equal(traffic_send(rig.traffic, rte_rdtsc()), 32 + BURST);
@@ -108,7 +120,6 @@ static void directions_take_turns(void **state) {
 	assert_true(uplink_result_good(&up));
 	n = rte_eth_rx_burst(rig.network[1], 0, packets, 64);
 	rte_pktmbuf_free_bulk(packets, n);
-	end();
 }
 
 /* Frames may come in chains of buffers from a CMTS in the same process. */
@@ -117,7 +128,6 @@ static void chains_are_put_together(void **state) {
 	struct uplink_result up;
 	uint8_t *bytes;
 
-	(void)state;
 	start(false, (struct fake_plan){.burst = 3});
 	fake_plan.port = rig.network[0]; /* comes out at our end */
 	traffic_send(rig.traffic, rte_rdtsc());
@@ -135,7 +145,6 @@ static void chains_are_put_together(void **state) {
 	up = upstream();
 	assert_int_equal(up.sent, 3);
 	assert_true(uplink_result_good(&up));
-	end();
 }
 
 static void chained_beyond_any_packet(void) {
@@ -154,7 +163,6 @@ static void upstream_alone_discards_what_comes_down(void **state) {
 	struct rig_segment segment = {(const uint8_t *)"frame", 5, true, true};
 	struct traffic_result down;
 
-	(void)state;
 	start(false, (struct fake_plan){.burst = BURST});
 	assert_int_equal(traffic_send(rig.traffic, rte_rdtsc()), BURST);
 	rig_send(&rig, depi, rig_depi(&rig, 0, &segment, 1, depi));
@@ -166,48 +174,38 @@ static void upstream_alone_discards_what_comes_down(void **state) {
 	assert_int_equal(up.unexpected[UPLINK_UNEXPECTED_FOREIGN], 1);
 	traffic_result(rig.traffic, &down);
 	assert_int_equal(down.sent + down.depi_frames, 0);
-	end();
 }
 
 static void lost_packets_are_not_good(void **state) {
 	struct uplink_result up;
 
-	(void)state;
 	start(false, (struct fake_plan){.burst = 10, .lose_every = 5});
-	traffic_send(rig.traffic, rte_rdtsc());
-	receive_all();
-	up = upstream();
+	up = sent_and_received();
 	assert_int_equal(up.sent, 10);
 	assert_int_equal(up.proven, 8);
 	assert_int_equal(up.lost, 2);
 	assert_int_equal(up.sent, up.proven + up.lost + up.corrupted);
 	assert_int_equal(up.unaccounted, 0);
 	assert_false(uplink_result_good(&up));
-	end();
 }
 
 static void an_account_that_does_not_close_is_not_good(void **state) {
 	struct uplink_result up;
 
-	(void)state;
 	start(false, (struct fake_plan){.burst = 10});
-	traffic_send(rig.traffic, rte_rdtsc());
-	receive_all();
-	up = upstream();
+	up = sent_and_received();
 	assert_true(uplink_result_good(&up));
 	rig.traffic->uplink_receiver.proof.proven--;
 	up = upstream();
 	assert_int_equal(up.unaccounted, 1);
 	assert_int_equal(up.lost, 0);
 	assert_false(uplink_result_good(&up));
-	end();
 }
 
 static void damage_is_corrupted_not_lost(void **state) {
 	struct uplink_result up;
 	struct rte_mbuf *m;
 
-	(void)state;
 	start(false, (struct fake_plan){.burst = 9});
 	fake_plan.port = rig.network[0];
 	traffic_send(rig.traffic, rte_rdtsc());
@@ -226,14 +224,12 @@ static void damage_is_corrupted_not_lost(void **state) {
 	assert_int_equal(up.corrupted_by[UPLINK_CORRUPTION_CONTENTS], 3);
 	assert_int_equal(up.lost + up.duplicated, 0);
 	assert_false(uplink_result_good(&up));
-	end();
 }
 
 static void old_frames_are_drained(void **state) {
 	struct rte_mbuf *m;
 	unsigned drained = 0, n;
 
-	(void)state;
 	start(false, (struct fake_plan){.burst = BURST});
 	for (int port = 0; port < 2; port++) {
 		for (int i = 0; i < 40; i++) {
@@ -251,60 +247,45 @@ static void old_frames_are_drained(void **state) {
 	}
 	assert_int_equal(drained, 80);
 	assert_int_equal(traffic_receive(rig.traffic), 0);
-	end();
 }
 
 static void a_run_ends_when_modems_have_sent_all(void **state) {
 	struct uplink_result up;
 	struct run run = {.duration_ns = 2000000};
 
-	(void)state;
 	start(false, (struct fake_plan){.burst = 1});
-	run.groups = rig_groups(&rig);
-	run_traffic(&run);
-	assert_true(run.done);
+	up = ran(&run);
 	assert_true(traffic_all_sent(rig.traffic));
-	up = upstream();
 	assert_true(up.sent > FAKE_UNDER_WAY);
 	assert_true(uplink_result_good(&up));
 	assert_int_equal(run.upstream.proven, up.proven);
 	assert_int_equal(run.upstream.sent_bytes, up.sent_bytes);
 	assert_int_equal(run.downstream.sent_bytes, 0);
 	assert_true(up.seconds > 0.001 && up.gbps > 0);
-	end();
 }
 
 static void a_run_does_not_wait_for_ever(void **state) {
 	struct uplink_result up;
 	struct run run = {.duration_ns = 1000000};
 
-	(void)state;
 	start(false, (struct fake_plan){.burst = 1, .stuck = true});
-	run.groups = rig_groups(&rig);
-	run_traffic(&run);
-	assert_true(run.done);
+	up = ran(&run);
 	assert_false(traffic_all_sent(rig.traffic));
-	up = upstream();
 	assert_int_equal(up.sent, up.proven);
-	end();
 }
 
 /* Packets whose requests nobody answers use up numbers, and are not sent. */
 static void discarded_packets_are_not_lost(void **state) {
 	struct uplink_result up;
 
-	(void)state;
 	start(false, (struct fake_plan){.burst = 10, .discard = true});
-	traffic_send(rig.traffic, rte_rdtsc());
-	receive_all();
-	up = upstream();
+	up = sent_and_received();
 	assert_int_equal(up.grants.given_up, 1);
 	assert_int_equal(up.proven, 10);
 	assert_int_equal(up.sent, 10);
 	assert_int_equal(up.lost, 0);
 	assert_int_equal(up.unaccounted, 0);
 	assert_true(uplink_result_good(&up));
-	end();
 }
 
 /* As a capture's sender does: what is in flight is nobody's. */
@@ -313,51 +294,45 @@ static void a_run_that_only_sends_does_not_receive(void **state) {
 	struct run run = {.duration_ns = 1000000, .send_only = true};
 	struct rte_mbuf *m = rte_pktmbuf_alloc(rig.pool);
 
-	(void)state;
 	start(false, (struct fake_plan){.burst = 1, .lose_every = 1});
 	rte_pktmbuf_append(m, 60);
 	assert_int_equal(rte_eth_tx_burst(rig.network[1], 0, &m, 1), 1);
-	run.groups = rig_groups(&rig);
-	run_traffic(&run);
+	up = ran(&run);
 	assert_true(traffic_all_sent(rig.traffic));
-	up = upstream();
 	assert_true(up.sent > FAKE_UNDER_WAY);
 	assert_int_equal(up.proven, 0);
 	/* What came in is still there, from before the run too. */
 	assert_int_equal(traffic_drain(rig.traffic), 1);
-	end();
 }
 
 static void a_run_that_was_stopped_ends_what_was_begun(void **state) {
 	struct run run = {.duration_ns = UINT64_MAX / 2, .stop = 1};
 	struct uplink_result up;
 
-	(void)state;
 	start(false, (struct fake_plan){.burst = 1});
-	run.groups = rig_groups(&rig);
-	run_traffic(&run);
-	assert_true(run.done && traffic_all_sent(rig.traffic));
-	up = upstream();
+	up = ran(&run);
+	assert_true(traffic_all_sent(rig.traffic));
 	assert_true(up.sent >= FAKE_UNDER_WAY);
 	assert_true(uplink_result_good(&up));
-	end();
 }
+
+#define TEST(name) cmocka_unit_test_teardown(name, end)
 
 int main(void) {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(both_directions_are_proven),
-		cmocka_unit_test(directions_take_turns),
-		cmocka_unit_test(chains_are_put_together),
-		cmocka_unit_test(upstream_alone_discards_what_comes_down),
-		cmocka_unit_test(lost_packets_are_not_good),
-		cmocka_unit_test(discarded_packets_are_not_lost),
-		cmocka_unit_test(an_account_that_does_not_close_is_not_good),
-		cmocka_unit_test(damage_is_corrupted_not_lost),
-		cmocka_unit_test(old_frames_are_drained),
-		cmocka_unit_test(a_run_ends_when_modems_have_sent_all),
-		cmocka_unit_test(a_run_does_not_wait_for_ever),
-		cmocka_unit_test(a_run_that_only_sends_does_not_receive),
-		cmocka_unit_test(a_run_that_was_stopped_ends_what_was_begun),
+		TEST(both_directions_are_proven),
+		TEST(directions_take_turns),
+		TEST(chains_are_put_together),
+		TEST(upstream_alone_discards_what_comes_down),
+		TEST(lost_packets_are_not_good),
+		TEST(discarded_packets_are_not_lost),
+		TEST(an_account_that_does_not_close_is_not_good),
+		TEST(damage_is_corrupted_not_lost),
+		TEST(old_frames_are_drained),
+		TEST(a_run_ends_when_modems_have_sent_all),
+		TEST(a_run_does_not_wait_for_ever),
+		TEST(a_run_that_only_sends_does_not_receive),
+		TEST(a_run_that_was_stopped_ends_what_was_begun),
 	};
 
 	return cmocka_run_group_tests(tests, open_rig, close_rig);

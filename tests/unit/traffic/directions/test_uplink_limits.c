@@ -8,13 +8,13 @@
 
 #include "test.h"
 #include "uplink_group.h"
+#include "wire/docsis_mac.h"
 #include "wire/segment.h"
 
 static void a_full_port_loses_nothing(void **state) {
 	struct uplink_counts counts;
 	uint64_t made;
 
-	(void)state;
 	uplink_rig_start(&rig, "upstream-imix", 0);
 	for (int round = 0; round < 20; round++)
 		uplink_send(rig.uplink, rte_rdtsc());
@@ -28,14 +28,12 @@ static void a_full_port_loses_nothing(void **state) {
 	assert_int_equal(uplink_send(rig.uplink, rte_rdtsc()), 0);
 	uplink_rig_run(&rig, 0);
 	assert_int_equal(uplink_rig_made(&rig), made);
-	prove_all();
 }
 
 /* On a wire that does not wait all of it is sent, and what found no room is not there. */
 static void a_full_port_may_lose_what_it_does_not_take(void **state) {
 	struct uplink_counts counts;
 
-	(void)state;
 	uplink_rig_start(&rig, "upstream-imix", 0);
 	uplink_wire(rig.uplink, NULL, true, rte_rdtsc());
 	for (int round = 0; round < 20; round++)
@@ -54,7 +52,6 @@ static void a_full_port_may_lose_what_it_does_not_take(void **state) {
 static void times_of_sending_are_remembered(void **state) {
 	uint64_t begin = rte_rdtsc(), times = 0;
 
-	(void)state;
 	uplink_rig_start(&rig, "84", 0);
 	assert_int_equal(uplink_sent_at(rig.uplink, 0, 0), 0); /* not made */
 	while (uplink_made(rig.uplink, 0) < 50)
@@ -81,7 +78,6 @@ static void times_of_sending_are_remembered(void **state) {
 static void old_times_are_forgotten(void **state) {
 	uint64_t waiting = 0;
 
-	(void)state;
 	uplink_rig_start(&rig, "84", 0);
 	while (uplink_made(rig.uplink, 2) < 600) {
 		uplink_send(rig.uplink, rte_rdtsc());
@@ -103,24 +99,11 @@ static void old_times_are_forgotten(void **state) {
 	assert_int_equal(waiting, uplink_rig_made(&rig) - uplink_sent(rig.uplink));
 }
 
-static void sizes_of_what_was_sent_are_summed(void **state) {
-	uint64_t bytes = 0;
-
-	(void)state;
-	uplink_rig_start(&rig, "upstream-imix", 0);
-	uplink_rig_run(&rig, 1000);
-	prove_all();
-	for (uint32_t size = 0; size <= PACKET_SIZE_MAX; size++)
-		bytes += (uint64_t)size * rig.came.by_size[size];
-	assert_int_equal(uplink_sent_bytes(rig.uplink), bytes);
-}
-
 static void the_rate_is_kept(void **state) {
 	const uint64_t rate = 400000000;
 	uint64_t hz = rte_get_tsc_hz(), begin = hz; /* on a clock of our own */
 	uint64_t expected = rate / 8 / 20;
 
-	(void)state;
 	uplink_rig_start(&rig, "upstream-imix", rate);
 	uplink_begin(rig.uplink, begin);
 	for (uint64_t now = begin; now < begin + hz / 20; now += hz / 200000) {
@@ -131,14 +114,13 @@ static void the_rate_is_kept(void **state) {
 	assert_in_range(uplink_sent_bytes(rig.uplink), expected - expected / 1000 - 7 * 2000,
 			expected + expected / 1000 + 2000);
 	uplink_rig_run(&rig, 0);
-	prove_all();
+	uplink_rig_check(&rig, UPLINK_GRANT);
 }
 
 /* At 1 kbps one grant is given, whose last packets wait for more until rphy.flush has passed. */
 static void open_packets_are_flushed(void **state) {
 	uint64_t us = rte_get_tsc_hz() / 1000000, begin = 1000 * us;
 
-	(void)state;
 	rig.sg.upstream.frame_timeout_ns = 3600000000000; /* at this rate, too, grants are full */
 	uplink_rig_start(&rig, "upstream-imix", 1000);
 	uplink_begin(rig.uplink, 0);
@@ -158,26 +140,22 @@ static void open_packets_are_flushed(void **state) {
 		uplink_send(rig.uplink, begin + 201 * us);
 	assert_true(uplink_empty(rig.uplink));
 	uplink_rig_receive(&rig);
-	prove_all();
 	/* The last grant has the size of what was left. */
-	assert_in_range(rig.came.streams[0].segments, 1, 2);
 	assert_true(rig.came.bursts[rig.came.burst_count - 1]->size < UPLINK_GRANT);
 }
 
 static void large_packets_hold_several_bursts(void **state) {
-	(void)state;
 	rig.sg.rphy.mtu = 9000;
 	rig.sg.rphy.flush_ns = 1000000000;
 	uplink_rig_start(&rig, "upstream-imix", 0);
 	uplink_rig_run(&rig, 3000);
-	prove_all();
+	uplink_rig_check(&rig, UPLINK_GRANT);
 	assert_in_range(rig.came.most_segments, 12, 255); /* request records are small */
 	assert_true(rig.came.longest > 8900);
 }
 
 /* A table has 255 entries: records of 16 bytes fill it before a packet of 9,000 bytes is full. */
 static void a_table_of_segments_may_be_full(void **state) {
-	(void)state;
 	rig.sg.rphy.mtu = 9000;
 	rig.sg.rphy.flush_ns = 10000000000;
 	rig.sg.modem_count = 1;
@@ -186,28 +164,15 @@ static void a_table_of_segments_may_be_full(void **state) {
 	assert_int_equal(rig.came.most_segments, 255);
 }
 
-static struct uplink *create(const char *mix, uint32_t grant) {
-	struct uplink_options options = {
-		.rphy_port = rig.ports[0],
-		.crypto = rig.crypto,
-		.grant = grant,
-	};
-	char error[128];
-
-	assert_int_equal(mix_parse(mix, PACKET_SIZE_MAX, &options.mix, error, sizeof(error)), 0);
-	return uplink_create(&rig.sg, &options);
-}
-
 /* Modem 0's first: RNG-REQ and queue-depth request of 34 and 7 bytes, one frame of 1,999. */
 static void a_grant_may_be_filled_exactly(void **state) {
 	const struct rig_burst *first = NULL;
 	const struct uepi_request *request = NULL;
 	struct segment_header header;
 
-	(void)state;
 	uplink_rig_start(&rig, "1985", 0);
 	uplink_rig_run(&rig, 100);
-	prove_all();
+	uplink_rig_check(&rig, UPLINK_GRANT);
 	for (size_t i = rig.came.burst_count; i > 0; i--) {
 		if (rig.came.bursts[i - 1]->channel == 0 &&
 		    rig.came.bursts[i - 1]->kind == RIG_DATA)
@@ -240,9 +205,8 @@ static void discard(void) {
 static void management_may_span_grants(void **state) {
 	struct uplink_counts counts;
 
-	(void)state;
 	rig.sg.modem_count = 1;
-	rig.uplink = create("1280", 1000);
+	rig.uplink = uplink_rig_create(&rig, "1280", 1000);
 	while (uplink_rig_made(&rig) < 200000) {
 		uplink_send(rig.uplink, rte_rdtsc());
 		discard();
@@ -262,32 +226,126 @@ static void management_may_span_grants(void **state) {
 
 /* Of 30 bursts that a packet of 9,000 bytes has room for, in all of which packets end. */
 static void a_packet_tells_of_few_bursts(void **state) {
-	(void)state;
 	rig.sg.modem_count = 1;
 	rig.sg.rphy.mtu = 9000;
-	rig.uplink = create("82", 256);
-	rig.grant = 256;
+	rig.uplink = uplink_rig_create(&rig, "82", 256);
 	uplink_rig_run(&rig, 600);
-	prove_all();
+	uplink_rig_check(&rig, 256);
 	assert_int_equal(rig.came.most_ends, 16);
 }
 
-static void grants_of_any_size_are_filled(void **state) {
-	static const uint32_t grants[] = {256, 300, 1000, 2014, 4096};
+static void bursts_fit_their_grants(void **state) {
+	static const char *const mixes[] = {"1996", "82", "82:1,1996:1", "94,95,96,97,1000"};
+	static const uint32_t grants[] = {256, 300, 1000, 2014, UPLINK_GRANT, 4096};
 
-	for (size_t i = 0; i < ARRAY_COUNT(grants); i++) {
+	for (size_t i = 0; i < ARRAY_COUNT(mixes) * ARRAY_COUNT(grants); i++) {
+		uint32_t grant = grants[i / ARRAY_COUNT(mixes)];
+
 		if (i > 0) {
-			uplink_rig_end(&rig);
-			uplink_rig_begin(&rig, 4);
+			end(state);
+			begin(state);
 		}
-		rig.uplink = create("82:3,1996:2", grants[i]);
-		rig.grant = grants[i];
+		rig.uplink = uplink_rig_create(&rig, mixes[i % ARRAY_COUNT(mixes)], grant);
 		assert_non_null(rig.uplink);
-		uplink_rig_run(&rig, 600);
-		prove_all();
-		/* The first has room for 30 in a packet. */
+		uplink_rig_run(&rig, 500);
+		uplink_rig_check(&rig, grant);
 	}
-	(void)state;
+}
+
+/* The first burst of a SID, and where its frames begin. */
+static const struct rig_burst *first_of(uint16_t sid, bool segments, size_t *at) {
+	struct segment_header h = {0};
+
+	*at = segments ? SEGMENT_HEADER_SIZE : 0;
+	for (size_t i = 0; i < rig.came.burst_count; i++) {
+		const struct rig_burst *b = rig.came.bursts[i];
+
+		if (b->kind != RIG_DATA || b->header.sid != sid)
+			continue;
+		if (segments)
+			assert_int_equal(segment_header_parse(b->payload, b->size, &h), SEGMENT_OK);
+		if (h.sequence == 0)
+			return b;
+	}
+	fail_msg("no burst of SID 0x%x", sid);
+	return NULL;
+}
+
+static void each_modem_ranges_and_asks_first(void **state) {
+	static const struct {
+		uint16_t sid; /* of a modem's first stream */
+		bool segments;
+	} modems[] = {{0x10, true}, {0x20, false}, {0x30, true}, {0x3ffe, false}, {0x60, false}};
+	unsigned rangings = 0;
+
+	uplink_rig_start(&rig, "upstream-imix", 0);
+	uplink_rig_run(&rig, 1000);
+	for (size_t m = 0; m < ARRAY_COUNT(modems); m++) {
+		unsigned kinds[DOCSIS_KIND_CONCATENATION + 1] = {0};
+		struct docsis_mac mac;
+		const struct rig_burst *b;
+		size_t at;
+
+		b = first_of(modems[m].sid, modems[m].segments, &at);
+		while (at < b->size &&
+		       docsis_mac_parse(b->payload + at, b->size - at, &mac) == DOCSIS_OK) {
+			kinds[mac.kind]++;
+			at += mac.frame_size;
+		}
+		assert_int_equal(kinds[DOCSIS_KIND_MANAGEMENT], modems[m].segments);
+		assert_int_equal(kinds[DOCSIS_KIND_QUEUE_REQUEST], modems[m].segments);
+		assert_int_equal(kinds[DOCSIS_KIND_REQUEST], !modems[m].segments);
+	}
+	for (size_t i = 0; i < rig.came.burst_count; i++)
+		rangings += rig.came.bursts[i]->kind == RIG_RANGING;
+	assert_int_equal(rangings, 3); /* on the channel that has a session for it */
+}
+
+/* What headers in the clear say: those of frames, in concatenations too, and those of segments. */
+static void count_frames(const uint8_t *bytes, size_t size, struct uplink_counts *c) {
+	struct docsis_mac mac;
+
+	for (size_t at = 0; at < size; at += mac.frame_size) {
+		assert_int_equal(docsis_mac_parse(bytes + at, size - at, &mac), DOCSIS_OK);
+		c->requests += mac.request || mac.piggyback > 0;
+		c->fragments += mac.kind == DOCSIS_KIND_FRAGMENT;
+		/* What is fragmented is one, encrypted. */
+		c->concatenations += mac.kind == DOCSIS_KIND_CONCATENATION || mac.fragment_first;
+		if (mac.kind == DOCSIS_KIND_CONCATENATION)
+			count_frames(mac.pdu, mac.pdu_size, c);
+	}
+}
+
+static void what_is_sent_is_counted(void **state) {
+	struct uplink_counts counts, seen = {.requests = 2}; /* in frames of the first segments */
+	struct segment_header h;
+
+	uplink_rig_start(&rig, "upstream-imix", 0);
+	uplink_rig_run(&rig, 3000);
+	uplink_counts(rig.uplink, &counts);
+	for (size_t i = 0; i < rig.came.burst_count; i++) {
+		const struct rig_burst *b = rig.came.bursts[i];
+		uint16_t sid = b->header.sid;
+
+		if (b->kind != RIG_DATA)
+			continue;
+		if (sid == 0x20 || sid == 0x3ffe || sid == 0x60) {
+			count_frames(b->payload, b->size, &seen);
+			continue;
+		}
+		assert_int_equal(segment_header_parse(b->payload, b->size, &h), SEGMENT_OK);
+		seen.segments++;
+		seen.requests += h.request > 0;
+	}
+	assert_int_equal(counts.packets, rig.came.packets);
+	assert_int_equal(counts.bytes, rig.came.bytes);
+	assert_int_equal(counts.bursts, rig.came.burst_count);
+	assert_int_equal(counts.request_records, rig.came.record_count);
+	assert_int_equal(counts.segments, seen.segments);
+	assert_int_equal(counts.requests, seen.requests);
+	assert_int_equal(counts.fragments, seen.fragments);
+	assert_int_equal(counts.concatenations, seen.concatenations);
+	assert_true(seen.fragments > 60 && seen.concatenations > 60);
 }
 
 #define test(function) cmocka_unit_test_setup_teardown(function, begin, end)
@@ -298,7 +356,6 @@ int main(void) {
 		test(a_full_port_may_lose_what_it_does_not_take),
 		test(times_of_sending_are_remembered),
 		test(old_times_are_forgotten),
-		test(sizes_of_what_was_sent_are_summed),
 		test(the_rate_is_kept),
 		test(open_packets_are_flushed),
 		test(large_packets_hold_several_bursts),
@@ -306,7 +363,9 @@ int main(void) {
 		test(a_grant_may_be_filled_exactly),
 		test(management_may_span_grants),
 		test(a_packet_tells_of_few_bursts),
-		test(grants_of_any_size_are_filled),
+		test(bursts_fit_their_grants),
+		test(each_modem_ranges_and_asks_first),
+		test(what_is_sent_is_counted),
 	};
 
 	return cmocka_run_group_tests(tests, open_rig, close_rig);

@@ -30,7 +30,6 @@ static struct uplink *fake(uint64_t seed) {
 }
 
 static int open_receiver(void **state) {
-	(void)state;
 	uplink = fake(1);
 	assert_int_equal(uplink_receiver_create(&receiver, uplink, HZ, true), 0);
 	assert_true(receiver.started > 0);
@@ -42,7 +41,6 @@ static int open_receiver(void **state) {
 }
 
 static int close_receiver(void **state) {
-	(void)state;
 	evidence_free(evidence);
 	uplink_receiver_free(&receiver);
 	uplink_free(uplink);
@@ -81,7 +79,6 @@ static void assert_counts(uint64_t proven, uint64_t corrupted, uint64_t unexpect
 }
 
 static void good_packets_are_proven(void **state) {
-	(void)state;
 	for (int i = 0; i < 3000; i++)
 		make_and_take((uint32_t)i % FAKE_STREAMS);
 	assert_counts(3000, 0, 0);
@@ -94,7 +91,6 @@ static void good_packets_are_proven(void **state) {
 static void time_counts_from_the_last_byte_sent(void **state) {
 	struct frame f;
 
-	(void)state;
 	make_and_take(0);
 	f.size = fake_uplink_make(uplink, 1, MADE, 0, f.bytes); /* forgotten */
 	take(&f);
@@ -108,7 +104,6 @@ static void time_counts_from_the_last_byte_sent(void **state) {
 }
 
 static void time_is_not_recorded_where_nobody_asks(void **state) {
-	(void)state;
 	uplink_receiver_free(&receiver);
 	assert_int_equal(uplink_receiver_create(&receiver, uplink, HZ, false), 0);
 	receiver.started = MADE;
@@ -176,7 +171,6 @@ static void every_flipped_bit_is_seen(void **state) {
 	struct frame f;
 	uint64_t n = 0;
 
-	(void)state;
 	for (uint32_t stream = 0; stream < FAKE_STREAMS; stream++) {
 		make(stream, &f); /* 84 bytes */
 		make(stream, &f); /* 256 bytes */
@@ -199,7 +193,6 @@ static void every_flipped_bit_is_seen(void **state) {
 static void every_truncation_is_seen(void **state) {
 	uint64_t cut = 0, foreign = 0;
 
-	(void)state;
 	for (uint32_t stream = 0; stream < FAKE_STREAMS; stream++) {
 		struct frame f;
 
@@ -221,7 +214,6 @@ static void every_truncation_is_seen(void **state) {
 }
 
 static void bytes_behind_a_packet_are_seen(void **state) {
-	(void)state;
 	for (uint32_t stream = 0; stream < FAKE_STREAMS; stream++) {
 		struct frame f = {0};
 
@@ -241,7 +233,6 @@ static void tags_of_packets_never_made_are_seen(void **state) {
 	struct frame f, changed;
 	const size_t at = FAKE_UDP_IPV4_TAG;
 
-	(void)state;
 	make(0, &f);
 	changed = f;
 	store_be32(changed.bytes + at + 4, FAKE_STREAMS);
@@ -264,7 +255,6 @@ static void another_packets_tag_is_seen(void **state) {
 	struct frame a, b;
 	const size_t at = FAKE_UDP_IPV4_TAG;
 
-	(void)state;
 	for (int i = 0; i < 7; i++)
 		make(0, &a); /* 84 bytes again */
 	make(0, &b);
@@ -278,7 +268,6 @@ static void another_packets_tag_is_seen(void **state) {
 static void duplicates_are_counted(void **state) {
 	struct frame f;
 
-	(void)state;
 	make_and_take(0);
 	make(0, &f);
 	take(&f);
@@ -294,7 +283,6 @@ static void duplicates_are_counted(void **state) {
 static void order_counts_within_a_stream(void **state) {
 	struct frame a, b, c;
 
-	(void)state;
 	make(0, &a);
 	make(1, &b);
 	make(0, &c);
@@ -310,7 +298,6 @@ static void order_counts_within_a_stream(void **state) {
 static void lost_packets_are_missing(void **state) {
 	struct frame f;
 
-	(void)state;
 	make_and_take(2);
 	make(2, &f);
 	make(2, &f);
@@ -324,7 +311,6 @@ static void lost_packets_are_missing(void **state) {
 static void packets_too_late_are_not_proven(void **state) {
 	struct frame first;
 
-	(void)state;
 	make(0, &first);
 	for (int i = 0; i < WINDOW_SIZE; i++)
 		make_and_take(0);
@@ -348,7 +334,6 @@ static void foreign_frames_are_nobodys(void **state) {
 		{2048, {2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 0x88, 0xcc}},
 	};
 
-	(void)state;
 	make_and_take(0);
 	for (size_t i = 0; i < ARRAY_COUNT(others); i++)
 		take(&others[i]);
@@ -361,7 +346,6 @@ static void an_earlier_runs_packets_are_nobodys(void **state) {
 	struct uplink *other = fake(OTHER_SEED);
 	struct frame f;
 
-	(void)state;
 	make_and_take(0);
 	for (uint32_t stream = 0; stream < FAKE_STREAMS; stream++) {
 		f.size = fake_uplink_make(other, stream, MADE - 1, MADE, f.bytes);

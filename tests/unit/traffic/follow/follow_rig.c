@@ -6,7 +6,7 @@
 
 #include "model/server_config.h"
 #include "test.h"
-#include "traffic_rig_json.h"
+#include "traffic_rig_config.h"
 
 struct rig follow_rig;
 struct rig_frame follow_frames[8 * FOLLOW_PACKETS];
@@ -26,7 +26,7 @@ int follow_close_rig(void **state) {
 }
 
 char *follow_rig_json(void) {
-	char *text = strdup(rig_config_json);
+	char *text = strdup(rig_config);
 
 	for (char *p = text; *p != '\0'; p++)
 		*p = *p == '\'' ? '"' : *p;
@@ -154,6 +154,12 @@ unsigned follow_count(unsigned from, unsigned n, uint32_t modem) {
 void follow_take_and_send(unsigned n) {
 	rig_take(&follow_rig, follow_frames, n, NULL);
 	follow_send(0, n);
+}
+
+void follow_all_proven(void) {
+	const struct traffic_result r = follow_finish();
+
+	assert_all_proven(&r);
 }
 
 void assert_all_proven(const struct traffic_result *r) {

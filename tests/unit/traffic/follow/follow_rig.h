@@ -52,3 +52,6 @@ unsigned follow_count(unsigned from, unsigned n, uint32_t modem);
 struct traffic_result follow_finish(void);
 
 void assert_all_proven(const struct traffic_result *r);
+
+/* Both: the run ends, and nothing was wrong. */
+void follow_all_proven(void);

@@ -78,7 +78,6 @@ static void our_own_server(void **state) {
 	json_t *result;
 	char got;
 
-	(void)state;
 	result = asked_of(geteuid(), &link, &got);
 	assert_non_null(result);
 	assert_null(link.trouble);
@@ -90,7 +89,6 @@ static void another_users_server(void **state) {
 	struct server_link link;
 	char got;
 
-	(void)state;
 	if (geteuid() != 0)
 		skip();
 	assert_null(asked_of(OTHER, &link, &got));

@@ -40,12 +40,10 @@ static void a_key_rolls(bool announced) {
 }
 
 static void an_announced_key_rolls(void **state) {
-	(void)state;
 	a_key_rolls(true);
 }
 
 static void a_key_rolls_without_a_word(void **state) {
-	(void)state;
 	a_key_rolls(false);
 }
 
@@ -55,7 +53,6 @@ static void a_key_comes_back(void **state) {
 	struct traffic_result r;
 	json_t *modems, *modem;
 
-	(void)state;
 	follow_take_and_send(FOLLOW_PACKETS);
 	modems = json_object_get(fake_server_begin(&follow_server), "modems");
 	modem = json_incref(json_array_get(modems, 0));
@@ -83,10 +80,8 @@ static void a_key_comes_back(void **state) {
 
 /* Flows get other DSIDs and priorities, and a classifier leads elsewhere. */
 static void flows_differ(void **state) {
-	struct traffic_result r;
 	json_t *config;
 
-	(void)state;
 	follow_take_and_send(FOLLOW_PACKETS);
 	config = fake_server_begin(&follow_server);
 	follow_set_json(
@@ -105,8 +100,7 @@ static void flows_differ(void **state) {
 	follow_learn();
 	assert_int_equal(follow_rig.traffic->downlink->follow->frames.count, 0);
 	follow_take_and_send(2 * FOLLOW_PACKETS);
-	r = follow_finish();
-	assert_all_proven(&r);
+	follow_all_proven();
 }
 
 static void last_dsid(struct docsis_down_header *h) {
@@ -120,7 +114,6 @@ static void a_frame_of_a_flow_that_came_is_corrupted(void **state) {
 	struct traffic_result r;
 	json_t *config;
 
-	(void)state;
 	follow_take_and_send(FOLLOW_PACKETS);
 	config = fake_server_begin(&follow_server);
 	follow_set_json(
@@ -140,10 +133,8 @@ static void a_frame_of_a_flow_that_came_is_corrupted(void **state) {
 
 /* A flow moves to a channel that nobody knew. */
 static void a_channel_comes(void **state) {
-	struct traffic_result r;
 	json_t *config, *holder = json_object();
 
-	(void)state;
 	config = fake_server_begin(&follow_server);
 	follow_set_json(
 		holder, "channel",
@@ -160,8 +151,7 @@ static void a_channel_comes(void **state) {
 	assert_true(follow_rig.traffic->downlink->follow->depi.count > 0);
 	follow_learn();
 	follow_take_and_send(FOLLOW_PACKETS);
-	r = follow_finish();
-	assert_all_proven(&r);
+	follow_all_proven();
 }
 
 /* Nothing that the server says explains these frames. */
@@ -169,7 +159,6 @@ static void what_nothing_explains_is_corrupted(void **state) {
 	struct traffic_result r;
 	unsigned wrong;
 
-	(void)state;
 	rig_take(&follow_rig, follow_frames, FOLLOW_PACKETS, NULL);
 	wrong = follow_count(0, FOLLOW_PACKETS, 1);
 	for (unsigned i = 0; i < FOLLOW_PACKETS; i++)

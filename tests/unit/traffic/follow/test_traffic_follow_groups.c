@@ -63,7 +63,6 @@ static int begin(void **state) {
 	static struct traffic_options options;
 	char error[128];
 
-	(void)state;
 	first_text = follow_rig_json();
 	fake_server_open(&follow_server, first_text);
 	options = (struct traffic_options){
@@ -91,7 +90,6 @@ static int begin(void **state) {
 }
 
 static int end(void **state) {
-	(void)state;
 	follow_free(&following);
 	groups_free(&follow_rig.groups);
 	server_config_free(&both);
@@ -152,7 +150,6 @@ static struct totals *results(void) {
 static void a_group_comes(void **state) {
 	struct totals *totals;
 
-	(void)state;
 	learn();
 	rig_take(&follow_rig, follow_frames, FOLLOW_PACKETS, NULL);
 	server_has(true, true);
@@ -179,7 +176,6 @@ static void a_group_comes(void **state) {
 static void a_group_comes_and_goes(void **state) {
 	struct totals *totals;
 
-	(void)state;
 	server_has(true, true);
 	learn();
 	second_open();
@@ -200,7 +196,6 @@ static void a_group_comes_and_goes(void **state) {
 static void a_group_with_its_own_ports_is_refused(void **state) {
 	struct totals *totals;
 
-	(void)state;
 	follow_rig.groups.follows = false;
 	server_has(true, true);
 	learn();

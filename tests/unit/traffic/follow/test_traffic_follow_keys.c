@@ -42,7 +42,6 @@ static void keys_roll_on_and_on(void **state) {
 	uint32_t magic = follow_rig.traffic->downlink->generator->magic;
 	struct traffic_result r;
 
-	(void)state;
 	for (unsigned number = 1; number <= 40; number++) {
 		server_has(number, true);
 		follow_learn();
@@ -74,51 +73,42 @@ static void times_are_over(void) {
 	assert_null(follow_rig.traffic->downlink->follow->oldest);
 }
 
-/* A generation that was removed is known for a while, and then no more. */
-static void a_removed_key_is_dropped_when_its_time_is_over(void **state) {
+/* Frames with the first generation come when that is none of the modem's any more, for the reason given. */
+static void first_key_is_gone(void (*reason)(void)) {
 	struct traffic_result r;
 	unsigned old;
 
-	(void)state;
-	follow_rig.traffic->downlink->follow->keep = 0;
 	server_has(1, true);
 	follow_learn();
 	rig_take(&follow_rig, follow_frames, FOLLOW_PACKETS, NULL);
 	old = follow_count(0, FOLLOW_PACKETS, 0);
 	server_has(2, false);
 	follow_learn();
-	times_are_over();
+	reason();
 	follow_send(0, FOLLOW_PACKETS);
 	follow_judge();
 	r = follow_finish();
 	assert_undecipherable(&r, old);
+}
+
+/* A generation that was removed is known for a while, and then no more. */
+static void a_removed_key_is_dropped_when_its_time_is_over(void **state) {
+	follow_rig.traffic->downlink->follow->keep = 0;
+	first_key_is_gone(times_are_over);
+}
+
+static void third_comes(void) {
+	server_has(2, true);
+	follow_learn();
 }
 
 /* The third generation takes the place of the first. */
 static void a_modem_holds_two_generations(void **state) {
-	struct traffic_result r;
-	unsigned old;
-
-	(void)state;
-	server_has(1, true);
-	follow_learn();
-	rig_take(&follow_rig, follow_frames, FOLLOW_PACKETS, NULL);
-	old = follow_count(0, FOLLOW_PACKETS, 0);
-	server_has(2, false);
-	follow_learn();
-	server_has(2, true);
-	follow_learn();
-	follow_send(0, FOLLOW_PACKETS);
-	follow_judge();
-	r = follow_finish();
-	assert_undecipherable(&r, old);
+	first_key_is_gone(third_comes);
 }
 
 /* A generation that comes again is not dropped with the one of before. */
 static void a_key_that_comes_again_stays(void **state) {
-	struct traffic_result r;
-
-	(void)state;
 	follow_rig.traffic->downlink->follow->keep = rte_get_tsc_hz() / 50;
 	server_has(1, true);
 	follow_learn();
@@ -129,8 +119,7 @@ static void a_key_that_comes_again_stays(void **state) {
 	rte_delay_us_block(40000);
 	times_are_over();
 	follow_take_and_send(FOLLOW_PACKETS);
-	r = follow_finish();
-	assert_all_proven(&r);
+	follow_all_proven();
 }
 
 /* Frames wait for as long as the server takes to say that nothing has changed: no clock ends that. */
@@ -138,7 +127,6 @@ static void frames_wait_for_the_servers_word(void **state) {
 	struct traffic_result r;
 	unsigned unknown;
 
-	(void)state;
 	follow_server.busy = true;
 	follow_rig.sg.modems[0].security.key_sequence = 9; /* and the server tells nobody */
 	rig_take(&follow_rig, follow_frames, FOLLOW_PACKETS, NULL);
@@ -159,9 +147,6 @@ static void frames_wait_for_the_servers_word(void **state) {
 
 /* A change that was made behind the question, and before the answer, explains them. */
 static void a_change_before_the_answer_explains_frames(void **state) {
-	struct traffic_result r;
-
-	(void)state;
 	follow_server.busy = true;
 	rig_take(&follow_rig, follow_frames, FOLLOW_PACKETS, NULL);
 	follow_rig.sg.modems[0].security.key_sequence = 3;
@@ -187,8 +172,7 @@ static void a_change_before_the_answer_explains_frames(void **state) {
 	fake_server_apply(&follow_server);
 	follow_change_end();
 	follow_learn();
-	r = follow_finish();
-	assert_all_proven(&r);
+	follow_all_proven();
 }
 
 static void put_into_ring(const struct rig_frame *f) {
@@ -204,9 +188,6 @@ static void put_into_ring(const struct rig_frame *f) {
 
 /* What stands in the port when the server tells of a change was sent before it, and is judged by what was before. */
 static void what_stands_in_the_port_is_older_than_a_change(void **state) {
-	struct traffic_result r;
-
-	(void)state;
 	server_has(1, true);
 	follow_learn();
 	rig_take(&follow_rig, follow_frames, IN_RING, NULL);
@@ -225,15 +206,11 @@ static void what_stands_in_the_port_is_older_than_a_change(void **state) {
 	traffic_change_round(follow_rig.traffic, rte_rdtsc());
 	assert_true(traffic_took(follow_rig.traffic));
 	follow_take_and_send(FOLLOW_PACKETS);
-	r = follow_finish();
-	assert_all_proven(&r);
+	follow_all_proven();
 }
 
 /* A file that is read again replaces both generations at once: what is under way is known by those of before. */
 static void all_keys_are_replaced_at_once(void **state) {
-	struct traffic_result r;
-
-	(void)state;
 	server_has(5, true);
 	follow_learn();
 	rig_take(&follow_rig, follow_frames, FOLLOW_PACKETS, NULL);
@@ -241,16 +218,13 @@ static void all_keys_are_replaced_at_once(void **state) {
 	follow_learn();
 	follow_send(0, FOLLOW_PACKETS);
 	follow_take_and_send(FOLLOW_PACKETS);
-	r = follow_finish();
-	assert_all_proven(&r);
+	follow_all_proven();
 }
 
 /* What was before the oldest change is forgotten, also where keys alone changed behind it. */
 static void tables_before_keys_are_forgotten(void **state) {
 	struct downlink *d = follow_rig.traffic->downlink;
-	struct traffic_result r;
 
-	(void)state;
 	follow_modem_add();
 	follow_learn();
 	server_has(1, true);
@@ -265,16 +239,13 @@ static void tables_before_keys_are_forgotten(void **state) {
 	assert_null(d->generator->past->older);
 	assert_null(d->modems.older->older);
 	follow_take_and_send(FOLLOW_PACKETS);
-	r = follow_finish();
-	assert_all_proven(&r);
+	follow_all_proven();
 }
 
 /* A port that is never empty does not hold a change up. */
 static void a_full_port_does_not_hold_a_change_up(void **state) {
-	struct traffic_result r;
 	unsigned rounds = 0;
 
-	(void)state;
 	server_has(1, true);
 	follow_look(&following, 0);
 	while (!traffic_took(follow_rig.traffic) && rounds < 1000) {
@@ -283,8 +254,7 @@ static void a_full_port_does_not_hold_a_change_up(void **state) {
 	}
 	assert_in_range(rounds, 32, 100);
 	follow_take_and_send(FOLLOW_PACKETS);
-	r = follow_finish();
-	assert_all_proven(&r);
+	follow_all_proven();
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, follow_begin, follow_end)

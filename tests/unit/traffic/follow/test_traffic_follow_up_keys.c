@@ -22,24 +22,33 @@ static void keys_count(uint16_t sid, size_t from, unsigned counts[16]) {
 	}
 }
 
+/* All that was sent has come, and the traffic knows what the server has. */
+static void settle(void) {
+	copy_made(NONE);
+	copies_come();
+	follow_group_look(&follow);
+	follow_group_look_holds(&follow);
+}
+
+static void next_key_alone(struct security_association *s) {
+	memcpy(s->key, s->next_key, 16);
+	memcpy(s->iv, s->next_iv, 16);
+	s->key_sequence = 0;
+	s->has_next_key = false;
+}
+
 /* From the time at which the server has the next key, it alone is used. */
 static void a_key_rolls(void **state) {
 	struct security_association *s = &modems[0].security;
-	struct security_association whole;
 	struct uplink_result r;
 	unsigned keys[16];
 	size_t before;
 
-	(void)state;
 	start(6);
-	whole = *s;
 	keys_count(0x10, 0, keys);
 	assert_true(keys[0] > 0); /* 15 + 1 */
 	assert_int_equal(keys[15], 0);
-	memcpy(s->key, whole.next_key, 16);
-	memcpy(s->iv, whole.next_iv, 16);
-	s->key_sequence = 0;
-	s->has_next_key = false;
+	next_key_alone(s);
 	learn();
 	rounds(2 * ROUNDS);
 	before = rig.came.burst_count;
@@ -65,12 +74,8 @@ static void what_was_sent_with_a_removed_key_is_told(void **state) {
 	struct uplink_result r;
 	uint32_t told, late;
 
-	(void)state;
 	start(6);
-	copy_made(NONE);
-	copies_come();
-	follow_group_look(&follow);
-	follow_group_look_holds(&follow);
+	settle();
 	told = next[0];
 	memcpy(s->key, s->next_key, 16);
 	memcpy(s->iv, s->next_iv, 16);
@@ -101,16 +106,9 @@ static void a_key_out_of_use_excuses_no_loss(void **state) {
 	struct security_association *s = &modems[0].security;
 	struct uplink_result r;
 
-	(void)state;
 	start(6); /* it has had two keys from the start */
-	copy_made(NONE);
-	copies_come();
-	follow_group_look(&follow);
-	follow_group_look_holds(&follow);
-	memcpy(s->key, s->next_key, 16);
-	memcpy(s->iv, s->next_iv, 16);
-	s->key_sequence = 0;
-	s->has_next_key = false;
+	settle();
+	next_key_alone(s);
 	rounds(2 * ROUNDS);
 	copy_made(0); /* its packets are lost */
 	learn();
@@ -126,16 +124,9 @@ static void a_change_beside_it_excuses_no_loss(void **state) {
 	struct security_association *s = &modems[0].security;
 	struct uplink_result r;
 
-	(void)state;
 	start(6);
-	copy_made(NONE);
-	copies_come();
-	follow_group_look(&follow);
-	follow_group_look_holds(&follow);
-	memcpy(s->key, s->next_key, 16);
-	memcpy(s->iv, s->next_iv, 16);
-	s->key_sequence = 0;
-	s->has_next_key = false;
+	settle();
+	next_key_alone(s);
 	rounds(2 * ROUNDS);
 	copy_made(0); /* lost, though its key was in service for long */
 	modems[2].addresses = others;

@@ -10,7 +10,6 @@
 #include "uplink_group.h"
 #include "wire/segment.h"
 
-#define PACKETS 600
 #define HOUR_NS UINT64_C(3600000000000)
 
 static struct granting_rig granting;
@@ -22,85 +21,42 @@ static void closed_begin(const char *mix, uint64_t rate) {
 	uplink_begin(rig.uplink, granting.tsc);
 }
 
-/* Bytes of the modems' queues in all bursts that came. */
-static uint64_t payload(void) {
-	uint64_t bytes = 0;
-
-	for (size_t i = 0; i < rig.came.burst_count; i++) {
-		if (rig.came.bursts[i]->kind == RIG_DATA)
-			bytes += rig.came.bursts[i]->size - SEGMENT_HEADER_SIZE;
-	}
-	return bytes;
-}
-
-/* Every byte that was queued is sent, and every one that was granted is named. */
-static void balance(struct grants_result *out) {
-	const struct access_counts *a = &out->access;
-
-	uplink_grants(rig.uplink, out);
-	assert_int_equal(a->queued, a->sent + a->discarded + a->waiting);
-	assert_int_equal(a->sent, a->used + a->beyond);
-	assert_int_equal(a->granted, a->used + a->unused + a->silent_bytes + a->late_bytes +
-					     a->lost_bytes + a->coming);
-	assert_int_equal(out->arrived, uplink_rig_made(&rig) + out->waiting);
-	assert_int_equal(uplink_rig_made(&rig), uplink_sent(rig.uplink) + out->given_up);
-	assert_int_equal(payload(), a->sent);
-	assert_int_equal(out->maps, granting.maps_sent);
-	assert_int_equal(out->maps_missing + out->maps_bad, 0);
-}
-
-static void closed_end(struct grants_result *out) {
-	granting_rig_run(&granting, 0);
-	balance(out);
-	assert_int_equal(out->waiting, 0);
-	if (out->given_up == 0)
-		uplink_rig_prove(&rig);
-	granting_rig_end(&granting);
-}
-
-static void every_packet_comes_in_what_was_granted(void **state) {
-	struct grants_result result;
-
-	(void)state;
-	closed_begin("upstream-imix", 20000000);
-	granting_rig_run(&granting, PACKETS);
-	closed_end(&result);
-	assert_true(result.access.contention > 0);
-	assert_true(result.records > 0);
-	assert_true(result.frames > 0); /* of the channel without a session for requests */
-	assert_int_equal(result.oversized, 0);
-	/* but for those that met in an opportunity */
-	assert_true(granting.asked <= result.access.asked);
-	if (result.access.collisions == 0)
-		assert_int_equal(granting.asked, result.access.asked);
-	for (uint32_t c = 0; c < UPLINK_RIG_CHANNELS; c++) {
-		assert_int_equal(result.use[c].id, rig.sg.upstream_channels[c].id);
-		assert_true(result.use[c].maps > 0 && result.use[c].data > 0 &&
-			    result.use[c].request > 0);
-	}
-}
-
-/* Times are those of arrivals: of each packet that came, between the start and when it came. */
+/* Times are those of arrivals, of packets that come and wait. */
 static void a_packet_is_as_old_as_its_arrival(void **state) {
 	uint64_t start = rte_rdtsc();
-	struct grants_result result;
-	struct packet_tag tag;
 	const struct uplink_stream *s;
 
-	(void)state;
 	closed_begin("84", 1000000);
 	granting_rig_system_time(&granting);
-	granting.silent = true; /* packets come, and wait */
 	s = &rig.uplink->flows.streams[4];
 	while (s->arrived < 3)
 		granting_rig_round(&granting);
 	assert_int_equal(s->made, 0);
 	assert_true(s->arrivals[0] >= start && s->arrivals[0] < s->arrivals[2]);
-	tag.tsc = s->arrivals[0];
-	granting.silent = false;
-	granting_rig_run(&granting, 0);
-	assert_true(uplink_sent_at(rig.uplink, 4, 0) > tag.tsc);
-	closed_end(&result);
+	assert_int_equal(rig.came.burst_count + rig.came.record_count, 0);
+}
+
+/* The system's clock is set by an hour, either way: it is told, and what waits goes on waiting. */
+static void a_clock_that_jumps_is_told(void **state) {
+	static const int64_t jumps[] = {(int64_t)HOUR_NS, -(int64_t)HOUR_NS};
+	struct grants_result result;
+
+	for (size_t i = 0; i < ARRAY_COUNT(jumps); i++) {
+		if (i > 0) {
+			end(state);
+			begin(state);
+		}
+		closed_begin("84", 5000000);
+		granting_rig_system_time(&granting);
+		granting_rig_round(&granting);
+		rig.uplink->scheduled->clock.system += (uint64_t)jumps[i];
+		while (rig.uplink->scheduled->result.clock_jumps == 0)
+			granting_rig_round(&granting);
+		uplink_grants(rig.uplink, &result);
+		assert_int_equal(result.clock_jumps, 1);
+		assert_int_equal(result.given_up, 0);
+		assert_int_equal(result.arrived, result.waiting);
+	}
 }
 
 /* Modems have decided a burst, which is over for `ago` samples. */
@@ -114,14 +70,49 @@ static void decided(const struct access_event *e, uint64_t ago) {
 	due_add(&g->ends, g->now - ago, number);
 }
 
+/* Beside packets: a request as a record or, where the channel has no session for it, as a burst; ranging; and nothing. */
+static void requests_and_unused_grants_are_told(void **state) {
+	static const struct access_event events[] = {
+		{.kind = ACCESS_REQUEST, .channel = 1, .sid = 0x12, .flow = 2, .request = 256},
+		{.kind = ACCESS_REQUEST, .channel = 2, .sid = 0x12, .flow = 2, .request = 256},
+		{.kind = ACCESS_STATION, .channel = 0, .sid = 0x10},
+		{.kind = ACCESS_BURST, .channel = 0, .sid = 0x10, .granted = 100},
+	};
+	unsigned kinds[RIG_UNUSED + 1] = {0};
+	const struct uepi_request *record;
+	struct grants_result result;
+
+	closed_begin("84", 1000000);
+	granting_rig_round(&granting); /* it has a time now */
+	for (size_t i = 0; i < ARRAY_COUNT(events); i++)
+		decided(&events[i], ARRAY_COUNT(events) - i);
+	uplink_send(rig.uplink, granting.tsc);
+	uplink_rig_receive(&rig);
+	uplink_grants(rig.uplink, &result);
+	assert_int_equal(result.records, 1);
+	assert_int_equal(result.frames, 1);
+	assert_int_equal(result.heard_bytes, 2 * 256);
+	assert_int_equal(result.unused_bursts, 1);
+	assert_int_equal(rig.came.record_count, 1);
+	record = rig.came.records;
+	assert_int_equal(record->size, 256 / 2); /* N = 2 */
+	assert_int_equal(record->sid, 0x12);
+	assert_int_equal(record->sid_cluster, 5);
+	assert_true(record->n_bytes && record->cluster_valid && !record->piggyback);
+	for (size_t i = 0; i < rig.came.burst_count; i++)
+		kinds[rig.came.bursts[i]->kind]++;
+	assert_int_equal(kinds[RIG_DATA], 0);
+	assert_int_equal(kinds[RIG_RANGING], 1);
+	assert_int_equal(kinds[RIG_UNUSED], 1);
+	assert_in_range(kinds[RIG_ASKING], 1, 2);
+}
+
 /* What the CMTS gets first is what it counts on from. */
 static void the_first_segment_comes_before_the_second(void **state) {
 	struct access_event e = {.kind = ACCESS_BURST, .bytes = 300, .granted = 300};
 	struct uplink_stream *s;
 
-	(void)state;
 	closed_begin("84", 1000000);
-	granting.silent = true;
 	granting_rig_round(&granting); /* it has a time now */
 	s = &rig.uplink->flows.streams[0];
 	while (s->arrived < 60)
@@ -143,7 +134,6 @@ static void the_first_segment_comes_before_the_second(void **state) {
 				 SEGMENT_OK);
 		assert_int_equal(h.sequence, sequence);
 	}
-	granting_rig_end(&granting);
 }
 
 /* A grant beyond what the CMTS takes in one burst: two of them. */
@@ -153,9 +143,7 @@ static void a_large_grant_is_two_bursts(void **state) {
 	struct uplink_stream *s;
 	uint16_t n;
 
-	(void)state;
 	closed_begin("1280", 1000000);
-	granting.silent = true;
 	s = &rig.uplink->flows.streams[4];
 	while (s->arrived < 60)
 		grants_arrive(rig.uplink->scheduled, s, 1290, rte_rdtsc());
@@ -166,99 +154,12 @@ static void a_large_grant_is_two_bursts(void **state) {
 	assert_int_equal(s->sequence, 2);
 	while ((n = rte_eth_rx_burst(rig.ports[1], 0, packets, 64)) > 0)
 		rte_pktmbuf_free_bulk(packets, n);
-	granting_rig_end(&granting);
-}
-
-static void lost_maps_and_requests_cost_time_only(void **state) {
-	struct grants_result result;
-
-	(void)state;
-	rig.impair.share[IMPAIR_MAP_LOSS] = 0.2;
-	rig.impair.share[IMPAIR_MAP_LATE] = 0.1;
-	rig.impair.share[IMPAIR_REQUEST_LOSS] = 0.3;
-	closed_begin("upstream-imix", 20000000);
-	granting_rig_run(&granting, PACKETS);
-	closed_end(&result);
-	assert_true(result.maps_lost > 0 && result.maps_delayed > 0 && result.requests_lost > 0);
-	assert_true(result.access.maps == result.maps - result.maps_lost);
-	assert_true(result.access.late_maps >= result.maps_delayed);
-	assert_true(result.access.unanswered > 0);
-	assert_true(granting.asked < result.access.asked);
-}
-
-static void silent_modems_wait_for_ever(void **state) {
-	struct grants_result result;
-
-	(void)state;
-	rig.impair.share[IMPAIR_SILENT_MODEM] = 1;
-	closed_begin("84", 5000000);
-	while (granting.maps_sent < 30)
-		granting_rig_round(&granting);
-	balance(&result);
-	assert_int_equal(result.silent, 5); /* one has no address */
-	assert_int_equal(rig.came.burst_count + rig.came.record_count, 0);
-	assert_true(result.waiting > 0);
-	granting_rig_end(&granting);
-}
-
-static void who_asks_without_end_hurts_nobody(void **state) {
-	struct grants_result result;
-
-	(void)state;
-	rig.impair.share[IMPAIR_ENDLESS_REQUESTS] = 0.5;
-	closed_begin("upstream-imix", 20000000);
-	granting_rig_run(&granting, PACKETS / 4);
-	closed_end(&result);
-	assert_true(result.endless > 0);
-	assert_true(result.access.asked > 2 * result.access.queued);
-}
-
-static void who_sends_beyond_its_grant_is_named(void **state) {
-	struct grants_result result;
-
-	(void)state;
-	rig.impair.share[IMPAIR_BEYOND_GRANT] = 1;
-	closed_begin("upstream-imix", 20000000);
-	granting_rig_run(&granting, PACKETS / 4);
-	uplink_grants(rig.uplink, &result);
-	assert_int_equal(result.beyond, 5);
-	assert_int_equal(result.access.sent, result.access.used + result.access.beyond);
-	assert_int_equal(payload(), result.access.sent);
-	granting_rig_end(&granting);
-}
-
-/* The system's clock is set by an hour: MAPs are of another time, and what waits goes on waiting. */
-static void clock_jumps(int64_t ns) {
-	struct grants_result result;
-
-	closed_begin("84", 5000000);
-	granting_rig_system_time(&granting);
-	granting_rig_run(&granting, PACKETS / 4);
-	rig.uplink->scheduled->clock.system += (uint64_t)ns;
-	rig.uplink->stopping = false;
-	rig.uplink->patience = 0;
-	while (rig.uplink->scheduled->result.clock_jumps == 0)
-		granting_rig_round(&granting);
-	granting_rig_run(&granting, uplink_rig_made(&rig) + PACKETS / 4);
-	closed_end(&result);
-	assert_true(result.clock_jumps >= 1);
-}
-
-static void a_clock_that_jumps_costs_time_only(void **state) {
-	(void)state;
-	clock_jumps((int64_t)HOUR_NS);
-}
-
-static void also_when_it_jumps_forward(void **state) {
-	(void)state;
-	clock_jumps(-(int64_t)HOUR_NS);
 }
 
 static void full_queues_refuse(void **state) {
 	struct grants_result result;
 	struct uplink_stream *s;
 
-	(void)state;
 	closed_begin("84", 1000000);
 	s = &rig.uplink->flows.streams[1];
 	while (grants_arrive(rig.uplink->scheduled, s, 100, rte_rdtsc()))
@@ -267,7 +168,6 @@ static void full_queues_refuse(void **state) {
 	assert_int_equal(result.refused, 1);
 	assert_int_equal(s->arrived, s->arrivals_mask + 1);
 	assert_int_equal(result.arrived, s->arrived);
-	granting_rig_end(&granting);
 }
 
 /* What is no MAP, or none of ours, and what is broken in any byte. */
@@ -278,7 +178,6 @@ static void bad_messages_are_counted(void **state) {
 	uint8_t message[80] = {[17] = 3, [18] = 1, [19] = 3};
 	struct rte_mbuf *m;
 
-	(void)state;
 	closed_begin("84", 1000000);
 	granting_rig_hand(&granting, granting_rig_packet(&granting, 0, mangled, sizeof(mangled)));
 	uplink_grants(rig.uplink, &result);
@@ -297,11 +196,9 @@ static void bad_messages_are_counted(void **state) {
 	rte_pktmbuf_mtod(m, uint8_t *)[34 + 3] ^= 0x40;
 	assert_int_equal(uplink_hear(rig.uplink, &m, 1), 1);
 	rte_pktmbuf_free(m);
-	granting_rig_end(&granting);
 }
 
 static void what_lacks_is_told(void **state) {
-	(void)state;
 	assert_non_null(grants_lack(&rig.sg));
 	granting_rig_config(&rig);
 	assert_null(grants_lack(&rig.sg));
@@ -309,22 +206,18 @@ static void what_lacks_is_told(void **state) {
 	assert_non_null(grants_lack(&rig.sg));
 }
 
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(every_packet_comes_in_what_was_granted, begin, end),
-		cmocka_unit_test_setup_teardown(a_packet_is_as_old_as_its_arrival, begin, end),
-		cmocka_unit_test_setup_teardown(the_first_segment_comes_before_the_second, begin,
-						end),
-		cmocka_unit_test_setup_teardown(a_large_grant_is_two_bursts, begin, end),
-		cmocka_unit_test_setup_teardown(lost_maps_and_requests_cost_time_only, begin, end),
-		cmocka_unit_test_setup_teardown(silent_modems_wait_for_ever, begin, end),
-		cmocka_unit_test_setup_teardown(who_asks_without_end_hurts_nobody, begin, end),
-		cmocka_unit_test_setup_teardown(who_sends_beyond_its_grant_is_named, begin, end),
-		cmocka_unit_test_setup_teardown(a_clock_that_jumps_costs_time_only, begin, end),
-		cmocka_unit_test_setup_teardown(also_when_it_jumps_forward, begin, end),
-		cmocka_unit_test_setup_teardown(full_queues_refuse, begin, end),
-		cmocka_unit_test_setup_teardown(bad_messages_are_counted, begin, end),
-		cmocka_unit_test_setup_teardown(what_lacks_is_told, begin, end),
+		TEST(a_packet_is_as_old_as_its_arrival),
+		TEST(a_clock_that_jumps_is_told),
+		TEST(requests_and_unused_grants_are_told),
+		TEST(the_first_segment_comes_before_the_second),
+		TEST(a_large_grant_is_two_bursts),
+		TEST(full_queues_refuse),
+		TEST(bad_messages_are_counted),
+		TEST(what_lacks_is_told),
 	};
 
 	return cmocka_run_group_tests(tests, open_rig, close_rig);

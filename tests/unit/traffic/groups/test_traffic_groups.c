@@ -8,20 +8,6 @@
 #include "two_groups.h"
 #include "wire/ip.h"
 
-static struct two two;
-
-static int open_two(void **state) {
-	(void)state;
-	two_open(&two);
-	return 0;
-}
-
-static int close_two(void **state) {
-	(void)state;
-	two_close(&two);
-	return 0;
-}
-
 static void check_sums(const struct totals *totals) {
 	const struct traffic_result *all = &totals->all_downstream;
 	const struct traffic_result *a = &totals->downstream[0], *b = &totals->downstream[1];
@@ -63,12 +49,10 @@ static void packets_are_proven(struct two_plan plan) {
 }
 
 static void groups_are_told_apart_by_session(void **state) {
-	(void)state;
 	packets_are_proven((struct two_plan){0});
 }
 
 static void groups_may_have_their_own_ports(void **state) {
-	(void)state;
 	packets_are_proven((struct two_plan){.own_ports = true,
 					     .same_sessions = true,
 					     .same_addresses = true,
@@ -95,7 +79,6 @@ static void check_astray(const struct totals *totals, unsigned lost) {
 static void a_packet_in_another_groups_session_is_unexpected(void **state) {
 	struct totals *totals;
 
-	(void)state;
 	two_begin(&two, (struct two_plan){0});
 	two_take(&two);
 	for (unsigned i = 0; i < TWO_PACKETS; i++) {
@@ -114,7 +97,6 @@ static void the_tag_tells_where_modems_are_alike(void **state) {
 	unsigned swapped = 0;
 	struct totals *totals;
 
-	(void)state;
 	two_begin(&two,
 		  (struct two_plan){.own_ports = true, .same_sessions = true, .same_modems = true});
 	two_take(&two);
@@ -151,7 +133,6 @@ static void source_addresses_tell_groups_apart(void **state) {
 	const struct uplink_result *first, *second;
 	struct totals *totals;
 
-	(void)state;
 	two_begin(&two, (struct two_plan){.upstream = true, .no_downstream = true});
 	upstream_send(0, 0, 0);
 	upstream_send(0, SECOND_MODEM, 0); /* comes to the second group, which has not sent it */
@@ -179,7 +160,6 @@ static void source_addresses_tell_groups_apart(void **state) {
 static void upstream_vlans_are_the_groups(void **state) {
 	struct totals *totals;
 
-	(void)state;
 	two_begin(&two, (struct two_plan){.upstream = true,
 					  .no_downstream = true,
 					  .same_addresses = true,
@@ -212,5 +192,5 @@ int main(void) {
 		cmocka_unit_test(upstream_vlans_are_the_groups),
 	};
 
-	return cmocka_run_group_tests(tests, open_two, close_two);
+	return cmocka_run_group_tests(tests, two_open, two_close);
 }

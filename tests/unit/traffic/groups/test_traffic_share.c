@@ -10,20 +10,6 @@
 #include "two_groups.h"
 #include "wire/ip.h"
 
-static struct two two;
-
-static int open_two(void **state) {
-	(void)state;
-	two_open(&two);
-	return 0;
-}
-
-static int close_two(void **state) {
-	(void)state;
-	two_close(&two);
-	return 0;
-}
-
 /* Sends what fits no group, and the good packets of both. */
 static void nobodys_frames_are_counted(void **state) {
 	static const uint8_t arp[60] = {[12] = 0x08, [13] = 0x06};
@@ -32,7 +18,6 @@ static void nobodys_frames_are_counted(void **state) {
 	struct totals *totals;
 	size_t size;
 
-	(void)state;
 	two_begin(&two, (struct two_plan){0});
 	two_take(&two);
 	for (unsigned g = 0; g < TWO; g++) {
@@ -81,7 +66,6 @@ static void frames_that_are_cut_off_are_nobodys(void **state) {
 	struct totals *totals;
 	size_t size;
 
-	(void)state;
 	two_begin(&two, (struct two_plan){.upstream = true});
 	rphy = &two.groups.shares[0]->strays;
 	network = &two.groups.shares[1]->strays;
@@ -107,7 +91,6 @@ static void frames_that_are_cut_off_are_nobodys(void **state) {
 static void chains_are_told_apart(void **state) {
 	struct totals *totals;
 
-	(void)state;
 	two_begin(&two, (struct two_plan){0});
 	two_take(&two);
 	for (uint16_t i = 0; i < TWO_PACKETS; i++) {
@@ -131,7 +114,6 @@ static void vlans_tell_groups_apart(void **state) {
 	struct rte_mbuf *packets[32];
 	struct totals *totals;
 
-	(void)state;
 	two_begin(&two, plan);
 	for (unsigned g = 0; g < TWO; g++) {
 		assert_int_equal(traffic_send(two.groups.all[g], rte_rdtsc()), 32);
@@ -160,7 +142,6 @@ static void tagged_packets_are_taken_back(void **state) {
 	struct totals *totals;
 	unsigned n;
 
-	(void)state;
 	two_begin(&two, plan);
 	do
 		n = traffic_send(two.groups.all[0], rte_rdtsc());
@@ -181,7 +162,6 @@ static void groups_that_nothing_tells_apart_are_refused(void **state) {
 		{.same_sessions = true, .rphy_vlans = {7, 7}, .network_vlans = {1, 2}},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_COUNT(plans); i++) {
 		two_start(&two, &plans[i]);
 		assert_int_equal(two.created, -1);
@@ -199,5 +179,5 @@ int main(void) {
 		cmocka_unit_test(groups_that_nothing_tells_apart_are_refused),
 	};
 
-	return cmocka_run_group_tests(tests, open_two, close_two);
+	return cmocka_run_group_tests(tests, two_open, two_close);
 }

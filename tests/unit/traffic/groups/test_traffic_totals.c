@@ -35,7 +35,6 @@ static void rates_are_divided_by_weight(void **state) {
 		{6, 2, {0, 0}, {3, 3}},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
 		uint64_t parts[MOST];
 
@@ -50,7 +49,6 @@ static void no_rate_becomes_max(void **state) {
 	const uint64_t weights[3] = {1, 1, 0};
 	uint64_t parts[3];
 
-	(void)state;
 	rates_divide(1, weights, 3, parts);
 	assert_int_equal(parts[0], 1);
 	assert_int_equal(parts[1], 1);

@@ -27,10 +27,10 @@ static void second_load(const struct two_plan *plan, struct service_group *sg) {
 	static char text[sizeof(rig_config)];
 
 	memcpy(text, rig_config, sizeof(rig_config));
-	replace(text, "service_group: 1", "service_group: 2");
-	replace(text, "name: rig", "name: two");
+	replace(text, "'service_group': '1'", "'service_group': '2'");
+	replace(text, "'name': 'rig'", "'name': 'two'");
 	if (!plan->same_sessions)
-		replace(text, "session: 0x0001", "session: 0x0002");
+		replace(text, "'session': '0x0001", "'session': '0x0002");
 	if (!plan->same_addresses) {
 		replace(text, "10.0.0.", "10.0.1.");
 		replace(text, "2001:db8:0:1::", "2001:db8:0:2::");
@@ -40,18 +40,28 @@ static void second_load(const struct two_plan *plan, struct service_group *sg) {
 	assert_int_equal(service_group_load_text("two", text, strlen(text), sg, stderr), 0);
 }
 
-void two_open(struct two *t) {
+struct two two;
+
+int two_open(void **state) {
+	struct two *t = &two;
+
+	(void)state;
 	rig_open(&t->rigs[0]);
 	assert_int_equal(port_pair("network_more", t->rigs[0].pool, 1024, t->network_more), 0);
 	assert_int_equal(port_pair("rphy_more", t->rigs[0].pool, 1024, t->rphy_more), 0);
+	return 0;
 }
 
-void two_close(struct two *t) {
+int two_close(void **state) {
+	struct two *t = &two;
+
+	(void)state;
 	for (int i = 0; i < 2; i++) {
 		port_close(t->network_more[i]);
 		port_close(t->rphy_more[i]);
 	}
 	rig_close(&t->rigs[0]);
+	return 0;
 }
 
 static void second_rig(struct two *t, const struct two_plan *plan) {

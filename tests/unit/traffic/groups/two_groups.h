@@ -31,9 +31,11 @@ struct two {
 	int created; /* what groups_create() said */
 };
 
-/* Once for all tests of a program: EAL, crypto device, pools, ports. */
-void two_open(struct two *t);
-void two_close(struct two *t);
+extern struct two two;
+
+/* Set-up and tear-down of a program's tests: EAL, crypto device, pools, ports. */
+int two_open(void **state);
+int two_close(void **state);
 
 /* Both groups from the start. Ends with a groups_create() that may have failed: `created`. */
 void two_start(struct two *t, const struct two_plan *plan);

@@ -8,13 +8,11 @@
 static struct rig rig;
 
 static inline int open_rig(void **state) {
-	(void)state;
 	rig_open(&rig);
 	return 0;
 }
 
 static inline int close_rig(void **state) {
-	(void)state;
 	rig_close(&rig);
 	return 0;
 }

@@ -11,7 +11,6 @@ static struct rte_mempool *pool;
 static int pool_start(void **state) {
 	struct platform_options options = {.program = "test", .memory_mb = 256};
 
-	(void)state;
 	if (platform_start(&options) != 0)
 		return -1;
 	pool = rte_pktmbuf_pool_create("test", 1023, 0, 0, RTE_MBUF_DEFAULT_BUF_SIZE,
@@ -20,7 +19,6 @@ static int pool_start(void **state) {
 }
 
 static int pool_stop(void **state) {
-	(void)state;
 	platform_stop();
 	return 0;
 }

@@ -38,7 +38,6 @@ void uplink_rig_begin(struct uplink_rig *r, uint8_t family) {
 	uplink_rig_config(&r->sg, family);
 	memset(&r->came, 0, sizeof(r->came));
 	r->uplink = NULL;
-	r->grant = UPLINK_GRANT;
 	r->scheduled = false;
 	r->impair = (struct impair_shares){0};
 }
@@ -68,6 +67,18 @@ void uplink_rig_start(struct uplink_rig *r, const char *mix, uint64_t rate) {
 	assert_int_equal(mix_parse(mix, PACKET_SIZE_MAX, &options.mix, error, sizeof(error)), 0);
 	r->uplink = uplink_create(&r->sg, &options);
 	assert_non_null(r->uplink);
+}
+
+struct uplink *uplink_rig_create(struct uplink_rig *r, const char *mix, uint32_t grant) {
+	struct uplink_options options = {
+		.rphy_port = r->ports[0],
+		.crypto = r->crypto,
+		.grant = grant,
+	};
+	char error[128];
+
+	assert_int_equal(mix_parse(mix, PACKET_SIZE_MAX, &options.mix, error, sizeof(error)), 0);
+	return uplink_create(&r->sg, &options);
 }
 
 static struct rig_burst *burst_begin(struct uplink_rig *r, uint32_t channel, enum rig_session kind,
@@ -240,4 +251,62 @@ void uplink_rig_run(struct uplink_rig *r, uint64_t packets) {
 	}
 	assert_int_equal(uplink_rig_made(r), packets);
 	assert_int_equal(uplink_sent(r->uplink), packets);
+}
+
+/* Grants do not overlap; those of ranging lie between those of data. */
+static void times_check(const struct uplink_rig *r) {
+	const struct rig_burst *last[UPLINK_RIG_CHANNELS] = {0};
+
+	for (size_t i = 0; i < r->came.burst_count; i++) {
+		const struct rig_burst *b = r->came.bursts[i];
+		const struct rig_burst *before = last[b->channel];
+
+		if (b->kind != RIG_DATA)
+			continue;
+		last[b->channel] = b;
+		if (before == NULL)
+			continue;
+		assert_true(b->header.start_minislot >=
+			    before->header.start_minislot + (before->size + 15) / 16);
+		if (r->sg.upstream_channels[b->channel].type == UPSTREAM_OFDMA)
+			assert_in_range(b->header.burst_id, before->header.burst_id + 1,
+					before->header.burst_id + 2);
+	}
+}
+
+/* Each record belongs to the burst whose grant it names. */
+static void records_check(const struct uplink_rig *r) {
+	for (size_t i = 0; i < r->came.record_count; i++) {
+		const struct uepi_request *q = &r->came.records[i];
+		unsigned found = 0;
+
+		for (size_t k = 0; k < r->came.burst_count; k++) {
+			const struct rig_burst *b = r->came.bursts[k];
+
+			found += b->kind == RIG_DATA &&
+				 r->sg.upstream_channels[b->channel].session == q->session &&
+				 b->header.sid == q->scheduled_sid && b->header.iuc == q->iuc &&
+				 b->header.start_minislot == q->start_minislot;
+		}
+		assert_int_equal(found, 1);
+	}
+}
+
+void uplink_rig_check(const struct uplink_rig *r, uint32_t grant) {
+	for (size_t i = 0; i < r->came.burst_count; i++) {
+		const struct rig_burst *b = r->came.bursts[i];
+		bool ofdma = r->sg.upstream_channels[b->channel].type == UPSTREAM_OFDMA;
+
+		if (b->kind == RIG_RANGING)
+			assert_int_equal(b->header.iuc, 4);
+		if (b->kind != RIG_DATA)
+			continue;
+		assert_in_range(b->size, 1, grant);
+		assert_true(b->trailer.fec_good > 0);
+		assert_true((b->trailer.flags & UEPI_FEC_VALID) != 0);
+		if (ofdma)
+			assert_int_equal(b->header.grant_size, b->size);
+	}
+	times_check(r);
+	records_check(r);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A CMTS in a few lines, for tests of the upstream's sender: takes its L2TPv3 packets, puts PSP,
- * bursts, segments and frames together again, decrypts with plain AES and counts all of it.
+ * An R-PHY network in a few lines, for tests of the upstream's sender: takes its L2TPv3 packets, puts PSP and bursts
+ * together again and counts all of it. The frames in them are read in tests/e2e/replay/test_replay_upstream_traffic.py.
  */
 #pragma once
 
@@ -12,7 +12,6 @@
 #include "crypto/providers.h"
 #include "directions/uplink.h"
 #include "model/service_group.h"
-#include "wire/docsis_mac.h"
 #include "wire/uepi.h"
 
 #define UPLINK_RIG_CHANNELS 3
@@ -39,24 +38,6 @@ struct rig_burst {
 	uint8_t payload[];
 };
 
-/* What one stream of frames carried. */
-struct rig_stream {
-	uint32_t packets;
-	uint32_t next; /* sequence number of the next packet */
-	uint32_t by_key[2]; /* frames, or fragments, of each generation of the key */
-	uint32_t key_changes;
-	int last_key;
-	uint32_t management;
-	uint32_t request_frames;
-	uint32_t piggybacks; /* and request elements */
-	uint32_t fragments;
-	uint32_t units; /* joined from fragments */
-	uint32_t concatenations;
-	uint32_t segments;
-	uint32_t asking; /* segments with a request */
-	uint32_t without_pointer;
-};
-
 /* What has come in a test. */
 struct rig_received {
 	struct rig_burst **bursts;
@@ -73,12 +54,6 @@ struct rig_received {
 	uint32_t most_segments; /* of PSP in one packet */
 	uint32_t most_ends; /* of bursts of data in one packet */
 	uint32_t longest; /* packet */
-	struct rig_stream streams[UPLINK_RIG_STREAMS];
-	uint32_t by_size[PACKET_SIZE_MAX + 1]; /* packets that were proven */
-	uint32_t by_address[UPLINK_RIG_MODEMS][2]; /* 4 and 6 */
-	uint32_t tcp;
-	uint8_t plain[PACKET_SIZE_MAX]; /* the last one of IPv4 without a checksum */
-	uint32_t plain_size;
 };
 
 struct uplink_rig {
@@ -87,7 +62,6 @@ struct uplink_rig {
 	struct rte_mempool *pool;
 	uint16_t ports[2]; /* the sender's, ours */
 	struct uplink *uplink;
-	uint32_t grant; /* its size */
 	/* Modems wait for grants of somebody: burst by burst another size, at minislots that they name. */
 	bool scheduled;
 	struct impair_shares impair;
@@ -119,5 +93,8 @@ void uplink_rig_run(struct uplink_rig *r, uint64_t packets);
 /* Packets made, over all streams. */
 uint64_t uplink_rig_made(const struct uplink_rig *r);
 
-/* Takes the frames out of all bursts and proves their packets. */
-void uplink_rig_prove(struct uplink_rig *r);
+/* Bursts fit grants of a size, which do not overlap, and each request record names one of them. */
+void uplink_rig_check(const struct uplink_rig *r, uint32_t grant);
+
+/* An uplink with grants of a size; NULL where that, or the mix, is refused. */
+struct uplink *uplink_rig_create(struct uplink_rig *r, const char *mix, uint32_t grant);

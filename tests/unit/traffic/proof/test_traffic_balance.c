@@ -17,7 +17,6 @@ static void balances_add_up(void **state) {
 		{1, 0, {1, 2}, {0, 2, 0, 1}}, {0, 1, {0, 1}, {0, 2, 0, 0}},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
 		struct proof p = {.duplicated = rows[i].duplicated};
 		struct proof_balance b = proof_balance(&p, rows[i].missing, &rows[i].damage);
@@ -40,7 +39,6 @@ static void arrive(struct proof *p, uint32_t stream, uint32_t sequence) {
 static void streams_tell_what_is_missing(void **state) {
 	struct proof p;
 
-	(void)state;
 	assert_int_equal(proof_create(&p, 2, 1000000000, false), 0);
 	assert_int_equal(proof_stream_missing(&p, 0, 0), 0);
 	assert_int_equal(proof_stream_missing(&p, 0, 7), 7);

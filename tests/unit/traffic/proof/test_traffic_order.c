@@ -14,7 +14,6 @@ static void windows_tell_late_from_duplicate(void **state) {
 	struct window w = {.next = 5};
 	uint32_t gap = 0;
 
-	(void)state;
 	assert_int_equal(window_arrive(&w, 5, &gap), ARRIVAL_IN_ORDER);
 	assert_int_equal(window_arrive(&w, 6, &gap), ARRIVAL_IN_ORDER);
 	assert_int_equal(window_arrive(&w, 8, &gap), ARRIVAL_GAP);
@@ -32,7 +31,6 @@ static void windows_forget_what_is_old(void **state) {
 	struct window w = {0};
 	uint32_t gap = 0;
 
-	(void)state;
 	for (uint32_t i = 0; i < 3 * WINDOW_SIZE; i++)
 		assert_int_equal(window_arrive(&w, i, &gap), ARRIVAL_IN_ORDER);
 	assert_int_equal(window_arrive(&w, 2 * WINDOW_SIZE, &gap), ARRIVAL_DUPLICATE);
@@ -48,7 +46,6 @@ static void windows_go_over_the_wrap(void **state) {
 	struct window w = {.next = UINT32_MAX - 1};
 	uint32_t gap = 0;
 
-	(void)state;
 	assert_int_equal(window_arrive(&w, UINT32_MAX - 1, &gap), ARRIVAL_IN_ORDER);
 	assert_int_equal(window_arrive(&w, 0, &gap), ARRIVAL_GAP);
 	assert_int_equal(window_arrive(&w, UINT32_MAX, &gap), ARRIVAL_LATE);
@@ -77,13 +74,11 @@ static void note(void *ctx, const struct arrived *packet, uint64_t now) {
 }
 
 static int create(void **state) {
-	(void)state;
 	delivered.count = 0;
 	return resequencers_create(&all, 2, HZ, note, &delivered);
 }
 
 static int destroy(void **state) {
-	(void)state;
 	resequencers_free(&all);
 	return 0;
 }
@@ -102,7 +97,6 @@ static void assert_in_order(unsigned count) {
 }
 
 static void order_stays(void **state) {
-	(void)state;
 	for (uint32_t i = 0; i < 66000; i++)
 		assert_int_equal(take(i, 65000, true, i), RESEQUENCER_TAKEN);
 	assert_in_order(66000);
@@ -116,7 +110,6 @@ static void any_order_within_the_window_is_restored(void **state) {
 	struct random random = {7};
 	uint32_t next = 0;
 
-	(void)state;
 	for (unsigned round = 0; next < 69000 - RESEQUENCER_DEPTH; round++) {
 		unsigned span = spans[round % ARRAY_COUNT(spans)];
 		uint32_t block[RESEQUENCER_DEPTH];
@@ -141,7 +134,6 @@ static void any_order_within_the_window_is_restored(void **state) {
 }
 
 static void a_gap_is_given_up_in_time(void **state) {
-	(void)state;
 	take(0, 100, true, 0);
 	take(2, 100, true, 1000);
 	take(3, 100, true, 2000);
@@ -161,7 +153,6 @@ static void a_gap_is_given_up_in_time(void **state) {
 
 /* Each gap has its own time. */
 static void the_next_gap_is_waited_for_anew(void **state) {
-	(void)state;
 	take(0, 0, true, 0);
 	take(2, 0, true, 0);
 	take(4, 0, true, 0);
@@ -175,7 +166,6 @@ static void the_next_gap_is_waited_for_anew(void **state) {
 }
 
 static void a_gap_is_given_up_when_too_many_wait(void **state) {
-	(void)state;
 	take(0, 0, true, 0);
 	for (uint32_t i = 2; i <= RESEQUENCER_DEPTH; i++)
 		assert_int_equal(take(i, 0, true, 0), RESEQUENCER_TAKEN);
@@ -187,7 +177,6 @@ static void a_gap_is_given_up_when_too_many_wait(void **state) {
 }
 
 static void a_long_gap_does_not_stall(void **state) {
-	(void)state;
 	take(0, 0, true, 0);
 	take(5000, 0, true, 0);
 	assert_int_equal(delivered.count, 1);
@@ -201,7 +190,6 @@ static void a_long_gap_does_not_stall(void **state) {
 static void numbers_used_twice_are_told(void **state) {
 	struct arrived other = {.sequence = 77, .valid = true};
 
-	(void)state;
 	take(0, 0, true, 0);
 	take(2, 0, true, 0);
 	assert_int_equal(take(2, 0, true, 0), RESEQUENCER_DUPLICATE);
@@ -215,7 +203,6 @@ static void numbers_used_twice_are_told(void **state) {
 
 /* A frame whose CRC is wrong keeps its place: nothing waits for it. */
 static void invalid_packets_take_their_place(void **state) {
-	(void)state;
 	take(0, 0, false, 0); /* does not start the DSID */
 	take(1, 0, true, 0);
 	assert_int_equal(delivered.count, 0); /* 0 may still come */
@@ -235,7 +222,6 @@ static void invalid_packets_take_their_place(void **state) {
 static void dsids_wait_for_themselves_only(void **state) {
 	struct arrived packet = {.sequence = 0, .valid = true};
 
-	(void)state;
 	take(0, 0, true, 0);
 	take(2, 0, true, 0);
 	assert_int_equal(resequencers_take(&all, 1, 0, &packet, 0), RESEQUENCER_TAKEN);

@@ -25,7 +25,6 @@ static void assert_nothing_wrong(const struct traffic_result *r) {
 static void good_packets_are_proven(void **state) {
 	struct traffic_result r;
 
-	(void)state;
 	rig_start(&rig, MIX, 1);
 	rig_take(&rig, frames, PACKETS, NULL);
 	send_all();
@@ -59,7 +58,6 @@ static unsigned follower(unsigned victim) {
 static void lost_packets_are_counted(void **state) {
 	static const uint32_t modems[] = {0, 1, 2};
 
-	(void)state;
 	for (size_t m = 0; m < ARRAY_COUNT(modems); m++) {
 		unsigned victim = start_with_victim(modems[m], 0);
 		struct traffic_result r;
@@ -79,7 +77,6 @@ static void lost_packets_are_counted(void **state) {
 static void everything_lost_is_lost(void **state) {
 	struct traffic_result r;
 
-	(void)state;
 	rig_start(&rig, MIX, 3);
 	rig_take(&rig, frames, PACKETS, NULL);
 	r = rig_finish(&rig);
@@ -88,7 +85,6 @@ static void everything_lost_is_lost(void **state) {
 }
 
 static void duplicates_are_counted(void **state) {
-	(void)state;
 	for (uint32_t modem = 0; modem < RIG_MODEMS; modem++) {
 		unsigned victim = start_with_victim(modem, 0);
 		struct traffic_result r;
@@ -112,7 +108,6 @@ static void duplicates_of_waiting_packets_are_counted(void **state) {
 	unsigned next = follower(victim);
 	struct traffic_result r;
 
-	(void)state;
 	for (unsigned i = 0; i < PACKETS; i++) {
 		if (i != victim)
 			rig_send_frame(&rig, &frames[i]);
@@ -136,7 +131,6 @@ static void damaged_duplicates_are_duplicates(void **state) {
 	unsigned victim = start_with_victim(0, 0);
 	struct traffic_result r;
 
-	(void)state;
 	send_all();
 	crc_bit(&frames[victim]);
 	rig_send_frame(&rig, &frames[victim]);
@@ -157,7 +151,6 @@ static void bonded_packets_are_resequenced(void **state) {
 	unsigned victim = start_with_victim(0, 0);
 	struct traffic_result r;
 
-	(void)state;
 	send_swapped(victim, follower(victim));
 	r = rig_finish(&rig);
 	assert_nothing_wrong(&r);
@@ -170,7 +163,6 @@ static void swapped_packets_of_one_channel_are_reordered(void **state) {
 	unsigned victim = start_with_victim(1, 0);
 	struct traffic_result r;
 
-	(void)state;
 	send_swapped(victim, follower(victim));
 	r = rig_finish(&rig);
 	assert_int_equal(r.proven, PACKETS);
@@ -190,7 +182,6 @@ static void a_number_used_twice_is_a_wrong_dsid(void **state) {
 	struct rig_fault fault = {.header = reuse_number};
 	struct traffic_result r;
 
-	(void)state;
 	reused_number = 1;
 	rig_start(&rig, "256", 9);
 	rig_take(&rig, frames, PACKETS, &fault);
@@ -206,7 +197,6 @@ static void a_number_used_twice_is_a_wrong_dsid(void **state) {
 static void an_account_that_does_not_close_fails(void **state) {
 	struct traffic_result r;
 
-	(void)state;
 	rig_start(&rig, "256", 9);
 	rig_take(&rig, frames, PACKETS, NULL);
 	send_all();

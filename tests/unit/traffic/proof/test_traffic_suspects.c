@@ -34,7 +34,6 @@ static void lost_between_two(void **state) {
 	struct proof p;
 	const struct suspect *one;
 
-	(void)state;
 	assert_int_equal(proof_create(&p, 3, HZ, false), 0);
 	assert_int_equal(arrive(&p, 0, 1000 * US, 1100 * US), ARRIVAL_IN_ORDER);
 	assert_int_equal(arrive(&p, 1, 2000 * US, 2100 * US), ARRIVAL_IN_ORDER);
@@ -59,7 +58,6 @@ static void late_since_it_was_made(void **state) {
 	struct proof p;
 	const struct suspect *one = NULL;
 
-	(void)state;
 	assert_int_equal(proof_create(&p, 3, HZ, false), 0);
 	arrive(&p, 0, 1000 * US, 1100 * US);
 	arrive(&p, 2, 3000 * US, 3100 * US);
@@ -83,7 +81,6 @@ static void late_since_it_was_made(void **state) {
 static void equal_spans_are_one(void **state) {
 	struct suspects s;
 
-	(void)state;
 	assert_int_equal(suspects_create(&s, HZ), 0);
 	suspects_add(&s, 1000 * US, 2100 * US, 3, 0);
 	suspects_add(&s, 1499 * US, 2499 * US, 2, 1);
@@ -102,7 +99,6 @@ static void too_many_spans(void **state) {
 	struct suspects s;
 	uint64_t lost = 0;
 
-	(void)state;
 	assert_int_equal(suspects_create(&s, HZ), 0);
 	for (uint32_t i = 0; i < 2 * SUSPECTS; i++)
 		suspects_add(&s, (uint64_t)i * 1000 * US, (uint64_t)(i + 1) * 1000 * US, 1, 2);
@@ -119,7 +115,6 @@ static void longest_gaps_are_kept(void **state) {
 	static struct gaps g;
 	uint64_t shortest = UINT64_MAX;
 
-	(void)state;
 	for (uint32_t i = 0; i < 3 * GAPS_MOST; i++)
 		gaps_note(&g, 1000, 1001 + i * 7919 % (3 * GAPS_MOST));
 	assert_int_equal(g.count, GAPS_MOST);

@@ -9,13 +9,11 @@ static struct proof proof;
 static struct watch watch;
 
 static int begin(void **state) {
-	(void)state;
 	assert_int_equal(proof_create(&proof, STREAMS, 1000000000, false), 0);
 	return watch_create(&watch, STREAMS);
 }
 
 static int end(void **state) {
-	(void)state;
 	watch_free(&watch);
 	proof_free(&proof);
 	return 0;
@@ -37,7 +35,6 @@ static struct stream_mark mark_of(uint32_t stream, uint32_t made) {
 static void what_never_came_is_the_changes(void **state) {
 	struct stream_mark mark;
 
-	(void)state;
 	come(1, 0, 100);
 	mark = mark_of(1, 100);
 	come(1, 100, 110);
@@ -57,7 +54,6 @@ static void what_never_came_is_the_changes(void **state) {
 static void what_was_lost_before_is_not(void **state) {
 	struct stream_mark mark;
 
-	(void)state;
 	come(2, 0, 50);
 	come(2, 57, 100); /* seven are lost */
 	mark = mark_of(2, 100);
@@ -73,7 +69,6 @@ static void what_was_lost_before_is_not(void **state) {
 static void no_more_than_was_made_in_between(void **state) {
 	struct stream_mark mark;
 
-	(void)state;
 	come(0, 0, 10);
 	mark = mark_of(0, 10);
 	watch_begin(&watch, &mark, 13, 50);
@@ -86,7 +81,6 @@ static void no_more_than_was_made_in_between(void **state) {
 static void stretches_are_put_together(void **state) {
 	struct stream_mark mark;
 
-	(void)state;
 	come(3, 0, 10);
 	mark = mark_of(3, 10);
 	watch_begin(&watch, &mark, 20, 50);

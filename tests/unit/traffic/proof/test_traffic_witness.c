@@ -112,7 +112,6 @@ static void close_pair(void) {
 }
 
 static void windows_are_packets_that_follow_each_other(void **state) {
-	(void)state;
 	for (uint64_t seed = 1; seed < 20; seed++) {
 		struct read r;
 
@@ -135,7 +134,6 @@ static void windows_are_packets_that_follow_each_other(void **state) {
 static void windows_are_spread_over_a_run(void **state) {
 	unsigned early = 0, late = 0;
 
-	(void)state;
 	for (uint64_t seed = 1; seed < 100; seed++) {
 		struct read r;
 
@@ -156,7 +154,6 @@ static void windows_are_spread_over_a_run(void **state) {
 static void the_first_packets_of_a_run_may_be_in_one(void **state) {
 	unsigned first = 0;
 
-	(void)state;
 	for (uint64_t seed = 1; seed < 200; seed++) {
 		open_pair(PACKETS, seed);
 		pass(0, 200, SIZE);
@@ -170,7 +167,6 @@ static void the_first_packets_of_a_run_may_be_in_one(void **state) {
 static void what_is_too_long_is_cut(void **state) {
 	struct read r;
 
-	(void)state;
 	open_pair(PACKETS, 1);
 	pass(0, 200, 2 * SIZE);
 	written();
@@ -181,7 +177,6 @@ static void what_is_too_long_is_cut(void **state) {
 }
 
 static void none_are_kept_where_none_are_asked_for(void **state) {
-	(void)state;
 	open_pair(0, 1);
 	pass(0, 100, SIZE);
 	written();

@@ -47,13 +47,11 @@ static const struct targets targets = {
 static struct meters *q;
 
 static int begin(void **state) {
-	(void)state;
 	q = meters_create(&sg, &targets, HZ);
 	return q == NULL ? -1 : 0;
 }
 
 static int end(void **state) {
-	(void)state;
 	meters_free(q);
 	return 0;
 }
@@ -84,40 +82,9 @@ static double real(const json_t *line, const char *key) {
 	return json_number_value(json_object_get(line, key));
 }
 
-static void test_rate_and_burst(void **state) {
-	json_t *summary;
-
-	(void)state;
-	for (unsigned i = 0; i < 3; i++) /* the burst */
-		come(LIMITED, 0, MS, MS);
-	for (uint64_t i = 1; i < 100; i++) /* at the rate */
-		come(LIMITED, 0, MS + i * 8 * MS, MS + i * 8 * MS);
-	meters_stop(q, 800 * MS);
-	assert_true(rate_limit_over(&q->flows[LIMITED].sustained) < 0.001 * MS);
-	summary = summary_qos(q, false);
-	assert_null(limit_of(summary, "service flow", 11));
-	json_decref(summary);
-	come(LIMITED, 0, 800 * MS, 801 * MS);
-	come(LIMITED, 0, 800 * MS, 801 * MS);
-	summary = summary_qos(q, false);
-	assert_true(real(limit_of(summary, "service flow", 11), "over_s") > 0.008 - 1e-6);
-	assert_true(real(limit_of(summary, "service flow", 11), "over_s") < 0.008 + 1e-6);
-	json_decref(summary);
-}
-
-/* What a pause saves up is the burst, no more. */
-static void test_burst_is_saved_once(void **state) {
-	(void)state;
-	come(LIMITED, 0, MS, MS);
-	for (unsigned i = 0; i < 4; i++)
-		come(LIMITED, 0, MS, 1000 * MS);
-	assert_true(rate_limit_over(&q->flows[LIMITED].sustained) == 8 * MS);
-}
-
 static void test_modem_and_channel(void **state) {
 	json_t *summary;
 
-	(void)state;
 	for (unsigned i = 0; i < 5; i++)
 		come(OF_MODEM, 2, MS, MS);
 	meters_stop(q, 2 * MS);
@@ -140,7 +107,6 @@ static void slow(uint32_t stream, uint16_t channel, uint64_t apart) {
 static void test_rate_is_missed(void **state) {
 	json_t *summary, *line;
 
-	(void)state;
 	slow(LIMITED, 0, 16 * MS);
 	summary = summary_qos(q, false);
 	line = limit_of(summary, "service flow", 11);
@@ -159,7 +125,6 @@ static void test_rate_is_missed(void **state) {
 static void test_rate_of_a_channel_is_missed(void **state) {
 	json_t *summary;
 
-	(void)state;
 	slow(FREE, 1, 16 * MS);
 	summary = summary_qos(q, false);
 	assert_true(real(limit_of(summary, "channel", 2), "waited_s") == 79 * 0.016);
@@ -183,31 +148,16 @@ static bool is_blamed_beside(unsigned frames) {
 
 /* A flow has nothing to say against its rate where its channel is full. */
 static void test_room_in_the_channel(void **state) {
-	(void)state;
 	assert_true(is_blamed_beside(900));
 }
 
 static void test_full_channel_explains(void **state) {
-	(void)state;
 	assert_false(is_blamed_beside(1200));
-}
-
-/* Who has waited for less than METERS_WAIT_MS may have been in a port, and what is drained does not count. */
-static void test_what_did_not_wait(void **state) {
-	(void)state;
-	for (uint64_t i = 1; i < 100; i++)
-		come(LIMITED, 0, i * 16 * MS, i * 16 * MS + (METERS_WAIT_MS + 15) * MS);
-	assert_int_equal(q->flows[LIMITED].backlog.cycles, 0);
-	meters_stop(q, 2000 * MS);
-	for (uint64_t i = 0; i < 10; i++)
-		come(LIMITED, 0, 1000 * MS, 2000 * MS + i * 16 * MS);
-	assert_int_equal(q->flows[LIMITED].backlog.cycles, 0);
 }
 
 static void test_delays_and_shares(void **state) {
 	json_t *summary, *delays, *share;
 
-	(void)state;
 	come(FREE, 0, MS, 3 * MS);
 	come(FREE, 0, MS, 5 * MS);
 	come(HIGH, 1, MS, 2 * MS);
@@ -233,14 +183,11 @@ static void test_delays_and_shares(void **state) {
 
 int main(void) {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_rate_and_burst, begin, end),
-		cmocka_unit_test_setup_teardown(test_burst_is_saved_once, begin, end),
 		cmocka_unit_test_setup_teardown(test_modem_and_channel, begin, end),
 		cmocka_unit_test_setup_teardown(test_rate_is_missed, begin, end),
 		cmocka_unit_test_setup_teardown(test_rate_of_a_channel_is_missed, begin, end),
 		cmocka_unit_test_setup_teardown(test_room_in_the_channel, begin, end),
 		cmocka_unit_test_setup_teardown(test_full_channel_explains, begin, end),
-		cmocka_unit_test_setup_teardown(test_what_did_not_wait, begin, end),
 		cmocka_unit_test_setup_teardown(test_delays_and_shares, begin, end),
 	};
 

@@ -26,7 +26,6 @@ static struct service_group sg = {
 static struct cpe_watch *w;
 
 static int begin(void **state) {
-	(void)state;
 	modems[0].cpe_limit = 2;
 	sg.cpe_timeout_ns = 300 * SECOND;
 	w = cpe_watch_create(&sg, 1, HZ);
@@ -34,7 +33,6 @@ static int begin(void **state) {
 }
 
 static int end(void **state) {
-	(void)state;
 	cpe_watch_free(w);
 	return 0;
 }
@@ -55,7 +53,6 @@ static void see(const struct ip_address *to, unsigned times, uint64_t now) {
 static void an_address_is_beyond_when_the_others_are_active(void **state) {
 	const uint8_t *found;
 
-	(void)state;
 	assert_null(cpe_watch_beyond(w, true, 0, 10));
 	see(&of_first[0], ENOUGH, 10);
 	see(&of_first[2], ENOUGH - 1, 10);
@@ -70,7 +67,6 @@ static void an_address_is_beyond_when_the_others_are_active(void **state) {
 static void families_have_limits_of_their_own(void **state) {
 	const uint8_t *found;
 
-	(void)state;
 	see(&of_first[1], ENOUGH, 5);
 	see(&of_other[1], ENOUGH, 5);
 	assert_null(cpe_watch_beyond(w, true, 1, 5));
@@ -83,7 +79,6 @@ static void families_have_limits_of_their_own(void **state) {
 
 /* Activity ends after cpe_timeout: half of it is sure. */
 static void silent_addresses_may_have_given_up_their_places(void **state) {
-	(void)state;
 	see(&of_first[1], ENOUGH, 7);
 	assert_non_null(cpe_watch_beyond(w, false, 0, 7 + 150 * HZ));
 	assert_null(cpe_watch_beyond(w, false, 0, 8 + 150 * HZ));
@@ -95,7 +90,6 @@ static void a_limit_of_none_refuses_at_once(void **state) {
 	struct cpe_watch *before = w;
 	const uint8_t *found;
 
-	(void)state;
 	modems[0].cpe_limit = 0;
 	w = cpe_watch_create(&sg, 0, HZ);
 	assert_non_null(w);
@@ -109,7 +103,6 @@ static void a_limit_of_none_refuses_at_once(void **state) {
 static void nothing_is_watched_without_need(void **state) {
 	struct cpe_watch *none;
 
-	(void)state;
 	sg.modem_count = 1;
 	modems[0].cpe_limit = 3;
 	modems[0].cpe_limit_ipv6 = 2;

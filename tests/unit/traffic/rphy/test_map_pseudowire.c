@@ -11,11 +11,12 @@
 
 #define CHANNEL 0
 #define ELEMENTS 400
+#define SIZE (36 + 4 * ELEMENTS) /* of the message */
+#define LONGEST MANAGEMENT_MESSAGE_MAX
 #define MTU_PART 1400 /* what the core puts into the first of two packets, about */
 
 static struct granting_rig granting;
 static uint8_t message[MANAGEMENT_MESSAGE_MAX];
-static size_t size;
 
 /* A MAP of version 5 that gives every minislot to a SID that no modem has. */
 static void message_make(void) {
@@ -28,8 +29,7 @@ static void message_make(void) {
 	map.elements[ELEMENTS - 1] = (struct map_element){0, ELEMENTS - 1, MAP_NULL};
 	m.body = body;
 	m.body_size = map_write(body, sizeof(body), &map);
-	size = management_write(&m, message, sizeof(message));
-	assert_int_equal(size, 36 + 4 * ELEMENTS);
+	assert_int_equal(management_write(&m, message, sizeof(message)), SIZE);
 }
 
 static struct rte_mbuf *packet(size_t at, size_t length, bool first, bool last) {
@@ -40,21 +40,52 @@ static struct rte_mbuf *packet(size_t at, size_t length, bool first, bool last) 
 	return m;
 }
 
-static void hand(size_t at, size_t length, bool first, bool last) {
-	granting_rig_hand(&granting, packet(at, length, first, last));
-}
+/* A packet with a part of the message; LOST: one that never comes. */
+struct step {
+	size_t from, to;
+	bool first, last;
+};
 
-static void hand_head(void) {
-	hand(0, MTU_PART, true, false);
-}
+#define HEAD {0, MTU_PART, .first = true}
+#define TAIL {MTU_PART, SIZE, .last = true}
+#define WHOLE {0, SIZE, .first = true, .last = true}
+#define LOST {0}
 
-static void hand_tail(void) {
-	hand(MTU_PART, size - MTU_PART, false, true);
-}
+static const struct {
+	const char *name;
+	struct step steps[8];
+	unsigned count;
+	uint64_t maps, torn, missing; /* what the modems make of it */
+} cases[] = {
+	{"a long MAP in two packets", {HEAD, TAIL}, 2, 1, 0, 0},
+	{"and in three", {{0, 100, .first = true}, {100, MTU_PART}, TAIL, WHOLE}, 4, 2, 0, 0},
+	{"with a gap",
+	 {{0, 100, .first = true}, LOST, {800, MTU_PART}, TAIL, HEAD, TAIL},
+	 6,
+	 1,
+	 1,
+	 1},
+	{"without its end", {HEAD, LOST, HEAD, TAIL, HEAD, WHOLE}, 6, 2, 2, 1},
+	{"without its begin", {{0, 100}, TAIL, TAIL, HEAD, TAIL}, 5, 1, 2, 0},
+	{"that grows without end",
+	 {{0, SIZE, .first = true},
+	  {0, LONGEST - SIZE},
+	  {0, LONGEST - SIZE},
+	  {0, LONGEST - SIZE},
+	  {0, 1, .last = true},
+	  HEAD,
+	  TAIL},
+	 7,
+	 1,
+	 1,
+	 0},
+};
 
-/* A packet that never comes. */
-static void lose(void) {
-	granting.sequence[CHANNEL]++;
+static void hand(const struct step *s) {
+	if (s->to == 0)
+		granting.sequence[CHANNEL]++;
+	else
+		granting_rig_hand(&granting, packet(s->from, s->to - s->from, s->first, s->last));
 }
 
 static void hear_begin(void) {
@@ -74,108 +105,48 @@ static void heard(uint64_t maps, uint64_t torn, uint64_t missing) {
 	assert_int_equal(result.maps_missing, missing);
 	assert_int_equal(result.maps_bad, 0);
 	assert_int_equal(result.use[0].data + result.use[1].data, maps * (ELEMENTS - 1));
-	granting_rig_end(&granting);
 }
 
-static void a_long_map_comes_in_two_packets(void **state) {
-	(void)state;
-	hear_begin();
-	hand_head();
-	hand_tail();
-	heard(1, 0, 0);
-}
-
-static void and_in_three(void **state) {
-	(void)state;
-	hear_begin();
-	hand(0, 100, true, false);
-	hand(100, MTU_PART - 100, false, false);
-	hand_tail();
-	hand(0, size, true, true);
-	heard(2, 0, 0);
+static void messages_are_put_together(void **state) {
+	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+		print_message("  %s\n", cases[i].name);
+		begin(state);
+		hear_begin();
+		for (unsigned n = 0; n < cases[i].count; n++)
+			hand(&cases[i].steps[n]);
+		heard(cases[i].maps, cases[i].torn, cases[i].missing);
+		end(state);
+	}
 }
 
 static void each_pseudowire_has_its_own(void **state) {
-	(void)state;
 	hear_begin();
-	hand_head();
-	granting_rig_hand(&granting, granting_rig_packet(&granting, 1, message, size));
-	hand_tail();
+	hand(&(struct step)HEAD);
+	granting_rig_hand(&granting, granting_rig_packet(&granting, 1, message, SIZE));
+	hand(&(struct step)TAIL);
 	heard(2, 0, 0);
-}
-
-static void one_with_a_gap_is_torn(void **state) {
-	(void)state;
-	hear_begin();
-	hand(0, 100, true, false);
-	lose();
-	hand(100 + 700, MTU_PART - 800, false, false);
-	hand_tail();
-	hand_head();
-	hand_tail();
-	heard(1, 1, 1);
-}
-
-static void one_without_its_end_is_torn(void **state) {
-	(void)state;
-	hear_begin();
-	hand_head();
-	lose();
-	hand_head();
-	hand_tail();
-	hand_head();
-	hand(0, size, true, true);
-	heard(2, 2, 1);
-}
-
-static void one_without_its_begin_is_torn(void **state) {
-	(void)state;
-	hear_begin();
-	hand(0, 100, false, false);
-	hand_tail();
-	hand_tail();
-	hand_head();
-	hand_tail();
-	heard(1, 2, 0);
 }
 
 /* Whole ones of a packet that was passed over are heard; its parts have nothing to be joined with. */
 static void a_part_that_comes_behind_the_next_is_torn(void **state) {
 	struct rte_mbuf *late;
 
-	(void)state;
 	hear_begin();
-	hand_head();
-	late = packet(MTU_PART, size - MTU_PART, false, true);
-	hand_head();
+	hand(&(struct step)HEAD);
+	late = packet(MTU_PART, SIZE - MTU_PART, false, true);
+	hand(&(struct step)HEAD);
 	granting_rig_hand(&granting, late);
-	hand_tail();
+	hand(&(struct step)TAIL);
 	heard(1, 1, 0);
 }
 
-static void none_grows_without_end(void **state) {
-	(void)state;
-	hear_begin();
-	hand(0, size, true, false);
-	for (unsigned i = 0; i < 3; i++)
-		hand(0, sizeof(message) - size, false, false);
-	hand(0, 1, false, true);
-	hand_head();
-	hand_tail();
-	heard(1, 1, 0);
-}
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 int main(void) {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_long_map_comes_in_two_packets, begin, end),
-		cmocka_unit_test_setup_teardown(and_in_three, begin, end),
-		cmocka_unit_test_setup_teardown(each_pseudowire_has_its_own, begin, end),
-		cmocka_unit_test_setup_teardown(one_with_a_gap_is_torn, begin, end),
-		cmocka_unit_test_setup_teardown(one_without_its_end_is_torn, begin, end),
-		cmocka_unit_test_setup_teardown(one_without_its_begin_is_torn, begin, end),
-		cmocka_unit_test_setup_teardown(a_part_that_comes_behind_the_next_is_torn, begin,
-						end),
-		cmocka_unit_test_setup_teardown(none_grows_without_end, begin, end),
+		cmocka_unit_test(messages_are_put_together),
+		TEST(each_pseudowire_has_its_own),
+		TEST(a_part_that_comes_behind_the_next_is_torn),
 	};
 
 	return cmocka_run_group_tests(tests, open_rig, close_rig);

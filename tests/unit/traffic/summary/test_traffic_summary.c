@@ -17,7 +17,6 @@ static void sending_only_tells_nothing_of_receiving(void **state) {
 	json_t *o, *direction;
 	FILE *out = open_memstream(&text, &size);
 
-	(void)state;
 	assert_int_equal(summary_write(path, &s), 0);
 	o = json_load_file(path, 0, NULL);
 	remove(path);
@@ -58,7 +57,6 @@ static void summaries_have_the_directions_that_ran(void **state) {
 	const char *path = "test-traffic-upstream.json";
 	json_t *o, *u;
 
-	(void)state;
 	for (int which = 1; which <= 3; which++) {
 		struct summary s = {
 			.downstream = which & 1 ? &down : NULL,
@@ -97,7 +95,6 @@ static void accounts_are_told(void **state) {
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
-	(void)state;
 	down.overtaken = 2;
 	down.unaccounted = 5;
 	o = summary_downstream(&down);
@@ -130,7 +127,6 @@ static void latencies_are_told_to_the_fifth_nine(void **state) {
 	struct traffic_result down = {.latency = times};
 	json_t *o, *latency, *histogram;
 
-	(void)state;
 	hdr_record_values(times, 50000, 90000);
 	hdr_record_values(times, 2000000, 9990);
 	hdr_record_values(times, 300100000, 10);
@@ -153,43 +149,6 @@ static void latencies_are_told_to_the_fifth_nine(void **state) {
 	hdr_close(times);
 }
 
-/* Each has its own numbers, and only what it sent; what was not received is said of none. */
-static void groups_stand_beside_their_sums(void **state) {
-	const struct traffic_result down[2] = {{.sent = 10, .proven = 9},
-					       {.sent = 20, .proven = 20}};
-	const struct uplink_result up = {.sent = 5, .proven = 5};
-	const struct summary_group groups[] = {
-		{.id = 7, .name = "seven", .downstream = &down[0], .upstream = &up},
-		{.id = 9, .name = "nine", .downstream = &down[1]},
-	};
-	struct summary s = {.downstream = &down[1], .groups = groups, .group_count = 2};
-	const char *path = "test-traffic-groups.json";
-
-	(void)state;
-	for (int send_only = 0; send_only <= 1; send_only++) {
-		json_t *o, *g, *first, *second;
-
-		s.send_only = send_only == 1;
-		assert_int_equal(summary_write(path, &s), 0);
-		o = json_load_file(path, 0, NULL);
-		g = json_object_get(o, "groups");
-		assert_int_equal(json_array_size(g), 2);
-		first = json_array_get(g, 0);
-		second = json_array_get(g, 1);
-		check_number(first, "id", 7);
-		assert_string_equal(json_string_value(json_object_get(second, "name")), "nine");
-		check_number(json_object_get(first, "downstream"), "sent", 10);
-		check_number(json_object_get(first, "upstream"), "sent", 5);
-		check_number(json_object_get(second, "downstream"), "sent", 20);
-		assert_null(json_object_get(second, "upstream"));
-		assert_int_equal(json_object_get(json_object_get(first, "downstream"), "lost") ==
-					 NULL,
-				 send_only);
-		json_decref(o);
-	}
-	remove(path);
-}
-
 static void a_line_tells_each_of_several_groups(void **state) {
 	const struct traffic_result down[2] = {{.sent = 10, .proven = 7},
 					       {.sent = 20, .proven = 20}};
@@ -199,7 +158,6 @@ static void a_line_tells_each_of_several_groups(void **state) {
 	};
 	struct summary s = {.downstream = &down[1], .groups = groups};
 
-	(void)state;
 	for (s.group_count = 1; s.group_count <= 2; s.group_count++) {
 		char *text = NULL, *line;
 		FILE *out;
@@ -227,7 +185,6 @@ int main(void) {
 		cmocka_unit_test(summaries_have_the_directions_that_ran),
 		cmocka_unit_test(accounts_are_told),
 		cmocka_unit_test(latencies_are_told_to_the_fifth_nine),
-		cmocka_unit_test(groups_stand_beside_their_sums),
 		cmocka_unit_test(a_line_tells_each_of_several_groups),
 	};
 

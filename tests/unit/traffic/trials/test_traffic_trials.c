@@ -81,7 +81,6 @@ static void late_packets_count_in_no_trial(void **state) {
 	struct traffic_result r;
 	unsigned lost;
 
-	(void)state;
 	rig_start(&rig, "84", 7);
 	begin("256", 1, first);
 	lost = send_but_lost(first);
@@ -131,7 +130,6 @@ static void counted_packets_are_counted_exactly(void **state) {
 	struct traffic_result r;
 	unsigned lost;
 
-	(void)state;
 	rig_start(&rig, "84", 8);
 	begin("256", PROVE, first);
 	lost = send_but_lost(first);
@@ -171,7 +169,6 @@ static void faults_of_counted_packets(void **state) {
 	struct traffic_result r;
 	unsigned twice, header, body;
 
-	(void)state;
 	rig_start(&rig, "84", 9);
 	begin("256", PROVE, first);
 	twice = counted_frame(first, PACKETS / 2);
@@ -198,7 +195,6 @@ static void counted_packets_are_put_in_order(void **state) {
 	struct traffic_result r;
 	unsigned late;
 
-	(void)state;
 	rig_start(&rig, "84", 10);
 	begin("256", PROVE, first);
 	late = counted_frame(first, PACKETS / 2);
@@ -219,7 +215,6 @@ static void mixes_that_fit_no_modem_are_refused(void **state) {
 	struct traffic_load load = load_of("64", 1);
 	struct traffic_result r;
 
-	(void)state;
 	rig_start(&rig, "84", 11);
 	load.mix.sizes[0] = 50; /* less than any header */
 	assert_int_equal(traffic_restart(rig.traffic, &load), -1);
@@ -276,7 +271,6 @@ static void upstream_trials_begin_with_nothing(void **state) {
 	};
 	char error[128];
 
-	(void)state;
 	assert_int_equal(mix_parse("256", 1996, &options.mix, error, sizeof(error)), 0);
 	fake_plan = (struct fake_plan){.pool = rig.pool, .port = rig.network[1], .burst = 1};
 	rig.traffic = traffic_create(&rig.sg, &options);

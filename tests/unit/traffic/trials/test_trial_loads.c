@@ -51,7 +51,6 @@ static void a_full_port_waits_or_loses(void **state) {
 	struct traffic_result r;
 	unsigned held;
 
-	(void)state;
 	rig_start(&rig, "84", 12);
 	held = overflow(false, &r);
 	assert_int_equal(r.sent, held);
@@ -78,7 +77,6 @@ static void rates_follow_the_shape_of_their_trial(void **state) {
 	struct traffic_load load = load_of("256");
 	static struct shape shape;
 
-	(void)state;
 	shape_add(&shape, 0, 1);
 	shape_add(&shape, 1e-3, 1);
 	shape_add(&shape, 1e-3, 0);

@@ -22,7 +22,6 @@ static void what_is_asked_is_read(void **state) {
 	struct trial_request r;
 	char error[TRIAL_ERROR];
 
-	(void)state;
 	assert_int_equal(
 		read_line("{\"seconds\": 1.5, \"rate\": 4e9, \"upstream_rate\": 600000000, "
 			  "\"mix\": \"84:1,1280:3\", \"upstream_mix\": \"256\", "
@@ -51,7 +50,6 @@ static void what_is_not_said_has_a_default(void **state) {
 	struct trial_request r;
 	char error[TRIAL_ERROR];
 
-	(void)state;
 	assert_int_equal(read_line(" {\"rate\":\"max\",\"seconds\":1}\r", true, &r, error), 0);
 	assert_int_equal(r.duration_ns, 1000000000);
 	assert_true(r.load.downstream && !r.load.upstream && !r.load.no_latency);
@@ -127,7 +125,6 @@ static void mistakes_are_one_line(void **state) {
 		 "rate: found what is too long"},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
 		struct trial_request r;
 		char error[TRIAL_ERROR];
@@ -149,7 +146,6 @@ static void lines_come_one_by_one(void **state) {
 	const char *line;
 	size_t size;
 
-	(void)state;
 	assert_non_null(f);
 	memset(long_line, 'x', sizeof(long_line));
 	fputs("first\n\nthird\r\n", f);

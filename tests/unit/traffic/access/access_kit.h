@@ -22,7 +22,7 @@
 #define HEARD (8ull * FRAME)
 #define DATA MAP_PROFILE_13
 
-struct access_rig {
+struct access_kit {
 	struct access *access;
 	struct map map; /* the next one */
 	uint32_t channels;
@@ -30,38 +30,46 @@ struct access_rig {
 	struct access_event events[4096];
 	unsigned count;
 };
+extern struct access_kit kit;
 
-/* `flows` modems with a flow each, with SID 100 + its number on all channels. */
-void rig_open(struct access_rig *r, uint32_t channels, uint32_t flows);
-void rig_close(struct access_rig *r);
+/* Set-up and tear-down of each test: one channel, and one modem with a flow. */
+int kit_begin(void **state);
+int kit_finish(void **state);
+#define TEST(name) cmocka_unit_test_setup_teardown(name, kit_begin, kit_finish)
+
+/* Ends what was before. `flows` modems with a flow each, with SID 100 + its number on all channels. */
+void kit_restart(uint32_t channels, uint32_t flows);
 
 /* Other settings of a flow, or of its modem. */
-void rig_flow(struct access_rig *r, uint32_t flow, struct access_flow settings);
-void rig_modem(struct access_rig *r, uint32_t modem, struct access_modem settings);
-struct access_modem rig_modem_settings(void);
+void kit_flow(uint32_t flow, struct access_flow settings);
+void kit_modem(uint32_t modem, struct access_modem settings);
+struct access_modem kit_modem_settings(void);
 
 /* A MAP that begins at a frame, acknowledges up to another, and has a null element behind `minislots`. */
-void rig_map(struct access_rig *r, uint32_t frame, uint32_t ack_frame);
-void rig_element(struct access_rig *r, uint16_t sid, uint8_t iuc, uint16_t minislots);
-void rig_end(struct access_rig *r);
-void rig_pending(struct access_rig *r, uint16_t sid);
+void kit_map(uint32_t frame, uint32_t ack_frame);
+void kit_element(uint16_t sid, uint8_t iuc, uint16_t minislots);
+void kit_end(void);
+void kit_pending(uint16_t sid);
 
 /* It is heard HEARD before its first minislot, or at the time given. */
-void rig_send(struct access_rig *r, uint16_t channel);
-void rig_send_at(struct access_rig *r, uint16_t channel, uint64_t heard);
+void kit_send(uint16_t channel);
+void kit_send_at(uint16_t channel, uint64_t heard);
+
+/* A MAP with one element, on the first channel. */
+void kit_one(uint32_t frame, uint32_t ack_frame, uint16_t sid, uint8_t iuc, uint16_t minislots);
 
 /* A MAP with one grant for flow 0. */
-void rig_send_grant(struct access_rig *r, uint32_t frame, uint16_t minislots);
+void kit_send_grant(uint32_t frame, uint16_t minislots);
 
 /* When a frame begins at the CMTS. */
-static inline uint64_t rig_at(uint32_t frame) {
+static inline uint64_t kit_at(uint32_t frame) {
 	return (uint64_t)frame * FRAME;
 }
 
-struct access_counts rig_counts(const struct access_rig *r);
+struct access_counts kit_counts(void);
 
 /* All events up to a time, into `events`; returns how many. */
-unsigned rig_run(struct access_rig *r, uint64_t until);
+unsigned kit_run(uint64_t until);
 
 /* Whether all bytes are where the counters say. */
-void rig_balance(const struct access_rig *r);
+void kit_balance(void);

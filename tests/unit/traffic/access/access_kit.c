@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "access_kit.h"
+
+struct access_kit kit;
+
+struct access_modem kit_modem_settings(void) {
+	return (struct access_modem){
+		.propagation = PROPAGATION,
+		.map_processing = PROCESSING,
+		.burst_processing = BURST,
+	};
+}
+
+void kit_modem(uint32_t modem, struct access_modem settings) {
+	assert_true(access_set_modem(kit.access, modem, &settings));
+}
+
+void kit_flow(uint32_t flow, struct access_flow settings) {
+	struct access_sid sids[ACCESS_MAX_CHANNELS];
+
+	if (settings.sids == NULL) {
+		for (uint16_t i = 0; i < kit.channels; i++)
+			sids[i] = (struct access_sid){i, (uint16_t)(100 + flow)};
+		settings.sids = sids;
+		settings.sid_count = kit.channels;
+	}
+	settings.modem = flow;
+	assert_null(access_set_flow(kit.access, flow, &settings, kit.now));
+}
+
+static void open_with(uint32_t channels, uint32_t flows) {
+	struct access_channel settings[ACCESS_MAX_CHANNELS];
+	struct access_config config = {settings, channels, flows, flows, 0, 5};
+	const char *why;
+
+	memset(&kit, 0, sizeof(kit));
+	kit.channels = channels;
+	for (uint32_t i = 0; i < channels; i++)
+		settings[i] = (struct access_channel){.id = (uint8_t)(i + 1),
+						      .ucd_count = 7,
+						      .frame = FRAME,
+						      .frame_minislots = IN_FRAME,
+						      .minislot_bytes = MINISLOT,
+						      .request_minislots = 1};
+	kit.access = access_create(&config, &why);
+	assert_non_null(kit.access);
+	for (uint32_t i = 0; i < flows; i++) {
+		kit_modem(i, kit_modem_settings());
+		kit_flow(i, (struct access_flow){.header_bytes = HEADER, .outstanding = 4});
+	}
+}
+
+int kit_begin(void **state) {
+	(void)state;
+	open_with(1, 1);
+	return 0;
+}
+
+int kit_finish(void **state) {
+	(void)state;
+	kit_balance();
+	access_free(kit.access);
+	return 0;
+}
+
+void kit_restart(uint32_t channels, uint32_t flows) {
+	kit_finish(NULL);
+	open_with(channels, flows);
+}
+
+void kit_map(uint32_t frame, uint32_t ack_frame) {
+	memset(&kit.map, 0, sizeof(kit.map));
+	kit.map.version = 5;
+	kit.map.ucd_count = 7;
+	kit.map.alloc_start = frame * IN_FRAME;
+	kit.map.ack_time = ack_frame * IN_FRAME;
+	kit.map.data_start = 2;
+	kit.map.data_end = 6;
+	kit.map.elements[0].offset = 0;
+}
+
+/* The next element's offset stands in it already. */
+void kit_element(uint16_t sid, uint8_t iuc, uint16_t minislots) {
+	struct map_element *e = &kit.map.elements[kit.map.count++];
+
+	e->sid = sid;
+	e->iuc = iuc;
+	e[1].offset = (uint16_t)(e->offset + minislots);
+}
+
+void kit_end(void) {
+	kit_element(0, MAP_NULL, 0);
+}
+
+void kit_pending(uint16_t sid) {
+	kit_element(sid, DATA, 0);
+}
+
+void kit_send_at(uint16_t channel, uint64_t heard) {
+	kit.map.channel = (uint8_t)(channel + 1);
+	access_map(kit.access, channel, &kit.map, heard);
+}
+
+void kit_send(uint16_t channel) {
+	kit_send_at(channel, (uint64_t)kit.map.alloc_start / IN_FRAME * FRAME - HEARD);
+}
+
+void kit_one(uint32_t frame, uint32_t ack_frame, uint16_t sid, uint8_t iuc, uint16_t minislots) {
+	kit_map(frame, ack_frame);
+	kit_element(sid, iuc, minislots);
+	kit_end();
+	kit_send(0);
+}
+
+void kit_send_grant(uint32_t frame, uint16_t minislots) {
+	kit_one(frame, frame - 6, 100, DATA, minislots);
+}
+
+struct access_counts kit_counts(void) {
+	struct access_counts c;
+
+	access_counts(kit.access, &c);
+	return c;
+}
+
+unsigned kit_run(uint64_t until) {
+	kit.count = 0;
+	while (access_next(kit.access, until, &kit.events[kit.count])) {
+		const struct access_event *e = &kit.events[kit.count++];
+
+		assert_in_range(e->time, kit.now, until);
+		assert_in_range(kit.count, 1, 4095);
+		kit.now = e->time;
+	}
+	kit.now = until;
+	assert_true(access_due(kit.access) > until);
+	return kit.count;
+}
+
+void kit_balance(void) {
+	struct access_counts c = kit_counts();
+
+	assert_int_equal(c.queued, c.sent + c.discarded + c.waiting);
+	assert_int_equal(c.sent, c.used + c.beyond);
+	assert_int_equal(c.granted, c.used + c.unused + c.silent_bytes + c.late_bytes +
+					    c.lost_bytes + c.coming);
+}
