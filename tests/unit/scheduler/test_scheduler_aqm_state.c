@@ -4,7 +4,7 @@
 
 #include "scheduler/aqm.h"
 #include "scheduler/internal.h"
-#include "scheduler_rig.h"
+#include "scheduler_kit.h"
 
 #define LENGTH 1000
 
@@ -12,7 +12,7 @@ static struct aqm_state pie_make(void) {
 	const struct scheduler_flow f = {
 		.aqm = SCHEDULER_DOCSIS_PIE,
 		.buffer = 90000,
-		.latency_target = 10 * RIG_MS,
+		.latency_target = 10 * KIT_MS,
 	};
 	struct aqm_state a;
 
@@ -66,7 +66,7 @@ static void wred_decays_from_when_it_is_empty(void **state) {
 /* RFC 8034, 4.4: a burst is allowed once, when congestion begins, and not again while it lasts. */
 static void pie_allows_a_burst_once(void **state) {
 	struct aqm_state a = pie_make();
-	const struct aqm_queue q = {.bytes = 80000, .head_age = NS_TICKS(50 * RIG_MS)};
+	const struct aqm_queue q = {.bytes = 80000, .head_age = NS_TICKS(50 * KIT_MS)};
 	uint64_t random = 1, begun = 0;
 	unsigned drops = 0;
 
@@ -74,7 +74,7 @@ static void pie_allows_a_burst_once(void **state) {
 	for (uint64_t ms = 0; ms < 20000; ms++) {
 		bool active = a.pie.state == PIE_ACTIVE;
 
-		drops += pie_drops(&a.pie, &q, 1024, NS_TICKS(ms * RIG_MS), &random);
+		drops += pie_drops(&a.pie, &q, 1024, NS_TICKS(ms * KIT_MS), &random);
 		begun += !active && a.pie.state == PIE_ACTIVE;
 	}
 	assert_int_equal(begun, 1);
@@ -89,9 +89,9 @@ static void pie_sleeps_until_the_queue_is_long(void **state) {
 
 	(void)state;
 	for (uint64_t ms = 0; ms < 100; ms++)
-		assert_false(pie_drops(&a.pie, &empty, 1024, NS_TICKS(ms * RIG_MS), &random));
+		assert_false(pie_drops(&a.pie, &empty, 1024, NS_TICKS(ms * KIT_MS), &random));
 	assert_int_equal(a.pie.state, PIE_INACTIVE);
-	assert_false(pie_drops(&a.pie, &third, 1024, NS_TICKS(100 * RIG_MS), &random));
+	assert_false(pie_drops(&a.pie, &third, 1024, NS_TICKS(100 * KIT_MS), &random));
 	assert_int_equal(a.pie.state, PIE_QUIESCENT);
 }
 
@@ -101,8 +101,8 @@ static void pie_steps_by_its_probability(void **state) {
 		double from, divisor; /* up to where the next one begins */
 	} steps[] = {{0, 2048}, {0.000001, 512}, {0.00001, 128}, {0.0001, 32}, {0.001, 8},
 		     {0.01, 2}, {0.1, 0.5},	 {1, 0.125},	 {10, 0.03125}};
-	const struct aqm_queue q = {.bytes = 80000, .head_age = NS_TICKS(11 * RIG_MS)};
-	const uint64_t interval = 16 * RIG_MS;
+	const struct aqm_queue q = {.bytes = 80000, .head_age = NS_TICKS(11 * KIT_MS)};
+	const uint64_t interval = 16 * KIT_MS;
 	uint64_t random = 1;
 
 	(void)state;
@@ -126,63 +126,48 @@ static void pie_steps_by_its_probability(void **state) {
 
 /* What begins when a queue of WRED is empty does not touch what DOCSIS-PIE knows. */
 static void pie_keeps_its_state_in_an_empty_queue(void **state) {
-	struct rig r = rig_make();
+	const struct scheduler_flow f = {.aqm = SCHEDULER_DOCSIS_PIE,
+					 .latency_target = 10 * KIT_MS};
+	struct kit k = kit_one_flow(f, KIT_BPS(100), 100);
 	struct pie_state before;
 
 	(void)state;
-	rig_channel(&r, RIG_BPS(100));
-	rig_group_range(&r, 0, 1);
-	rig_flow(&r, (struct scheduler_flow){.aqm = SCHEDULER_DOCSIS_PIE,
-					     .latency_target = 10 * RIG_MS});
-	rig_start(&r);
-	rig_run(&r, RIG_MS);
-	assert_int_equal(rig_put(&r, 0, LENGTH), SCHEDULER_QUEUED);
-	before = r.s->aqm[0].pie;
-	rig_send(&r);
-	assert_int_equal(r.flows[0].packets, 1);
-	assert_memory_equal(&r.s->aqm[0].pie, &before, sizeof(before));
-	rig_end(&r);
+	kit_run(&k, KIT_MS);
+	assert_int_equal(kit_put(&k, 0, LENGTH), SCHEDULER_QUEUED);
+	before = k.s->aqm[0].pie;
+	assert_int_equal(kit_take(&k, 2), 1);
+	assert_memory_equal(&k.s->aqm[0].pie, &before, sizeof(before));
+	kit_end(&k);
 }
 
 /* Twice the rate comes: the queue passes a third of the buffer, a packet is dropped, then none for a burst. */
 static void pie_grants_a_burst_at_its_first_drop(void **state) {
-	const uint64_t burst = 142 * RIG_MS, interval = 16 * RIG_MS;
-	struct scheduler_flow f = {.sustained = rig_limit(RIG_BPS(10)),
-				   .aqm = SCHEDULER_DOCSIS_PIE,
-				   .latency_target = 10 * RIG_MS};
-	uint64_t first = 0, drops = 0;
-	struct rig r = rig_make();
+	const uint64_t burst = 142 * KIT_MS, interval = 16 * KIT_MS;
+	const struct scheduler_flow f = {.sustained = kit_limit(KIT_BPS(10)),
+					 .aqm = SCHEDULER_DOCSIS_PIE,
+					 .latency_target = 10 * KIT_MS,
+					 .min_buffer = 1000000,
+					 .buffer = 1000000,
+					 .max_buffer = 1000000};
+	struct kit k = kit_one_flow(f, KIT_BPS(100), 200000);
+	uint64_t drops[2];
 
 	(void)state;
-	rig_channel(&r, RIG_BPS(100));
-	rig_group_range(&r, 0, 1);
-	f.min_buffer = f.buffer = f.max_buffer = 1000000;
-	rig_flow(&r, f);
-	rig_start(&r);
-	rig_feed(&r, 0,
-		 (struct rig_source){.kind = RIG_STEADY,
-				     .smallest = 1000,
-				     .largest = 1000,
-				     .rate = RIG_BPS(20)});
-	while (drops < 2) {
+	for (unsigned i = 0; i < 2; i++) {
 		struct scheduler_flow_report report;
-		uint64_t before = drops;
 
-		rig_run(&r, RIG_STEP_NS);
-		drops = r.flows[0].verdicts[SCHEDULER_PIE_DROP];
-		scheduler_report_flow(r.s, 0, &report);
-		if (before == 0 && drops > 0) {
-			assert_int_equal(drops, 1);
-			assert_true(report.waiting_bytes >= f.buffer / 3);
-			first = r.now;
+		while (kit_put(&k, 0, LENGTH) == SCHEDULER_QUEUED) {
+			kit_run(&k, 400000); /* 20 Mbps */
+			assert_true(k.now < 2 * KIT_S);
 		}
-		assert_true(r.now < 2 * RIG_S);
+		drops[i] = k.now;
+		scheduler_report_flow(k.s, 0, &report);
+		assert_int_equal(report.drops[SCHEDULER_PIE_DROP], i + 1);
+		assert_true(report.waiting_bytes >= f.buffer / 3);
 	}
 	/* the allowance is reckoned at every interval: from the next one on, and to the end of one */
-	assert_true(r.now - first > burst - interval);
-	assert_true(r.now - first < burst + 10 * interval);
-	assert_int_equal(r.flows[0].verdicts[SCHEDULER_FLOW_FULL], 0);
-	rig_end(&r);
+	assert_in_range(drops[1] - drops[0], burst - interval, burst + 10 * interval);
+	kit_end(&k);
 }
 
 int main(void) {

@@ -2,258 +2,317 @@
 /* Scheduler: shares of modems with equal claims, also across groups that share channels. */
 #include "test.h"
 
-#include "scheduler_fair.h"
-#include "scheduler_rig.h"
+#include <stdlib.h>
+#include <string.h>
+
+#include "scheduler_kit.h"
 
 #define JAIN 0.999
-/* Backlogged from now on, and measured for `ns` after 50 ms. */
-static void measure(struct rig *r, uint32_t smallest, uint32_t largest, uint64_t ns) {
-	for (uint32_t i = 0; i < r->config.flow_count; i++)
-		rig_feed_always(r, i, smallest, largest);
-	rig_run(r, 50 * RIG_MS);
-	rig_mark(r);
-	rig_run(r, ns);
+#define FAIR_MODEMS 12 /* at most */
+
+/*
+ * What is fair to modems whose groups share channels (max-min fairness), by filling up: all shares
+ * grow at the same speed, and one stops at its own limit, or when the channels that some set of
+ * modems can reach are full. All sets are looked at. Each modem has one flow, with the same index.
+ */
+struct fair {
+	unsigned items;
+	double limit[FAIR_MODEMS]; /* own rate; 0: none */
+	double room[1 << FAIR_MODEMS]; /* what each set of them can reach */
+	double share[FAIR_MODEMS];
+	bool done[FAIR_MODEMS];
+};
+
+static double share_at(const struct fair *f, unsigned i, double level) {
+	if (f->done[i])
+		return f->share[i];
+	return f->limit[i] > 0 && f->limit[i] < level ? f->limit[i] : level;
+}
+
+static double load_of(const struct fair *f, unsigned set, double level) {
+	double sum = 0;
+
+	for (unsigned i = 0; i < f->items; i++) {
+		if (set >> i & 1)
+			sum += share_at(f, i, level);
+	}
+	return sum;
+}
+
+static bool fits(const struct fair *f, double level) {
+	for (unsigned set = 1; set < 1u << f->items; set++) {
+		if (load_of(f, set, level) > f->room[set] * (1 + 1e-9))
+			return false;
+	}
+	return true;
+}
+
+/* Who can grow no more at this level? Returns how many can. */
+static unsigned stop_full(struct fair *f, double level) {
+	bool full[FAIR_MODEMS] = {false};
+	unsigned growing = 0;
+
+	for (unsigned set = 1; set < 1u << f->items; set++) {
+		if (load_of(f, set, level) < f->room[set] * (1 - 1e-6))
+			continue;
+		for (unsigned i = 0; i < f->items; i++)
+			full[i] |= set >> i & 1;
+	}
+	for (unsigned i = 0; i < f->items; i++) {
+		f->share[i] = share_at(f, i, level);
+		f->done[i] |= full[i] || (f->limit[i] > 0 && f->limit[i] <= level);
+		growing += !f->done[i];
+	}
+	return growing;
+}
+
+static void fill_up(struct fair *f) {
+	do {
+		double low = 0, high = 1e12;
+
+		for (int i = 0; i < 80; i++) {
+			double middle = (low + high) / 2;
+
+			if (fits(f, middle))
+				low = middle;
+			else
+				high = middle;
+		}
+		if (stop_full(f, low) == 0)
+			return;
+	} while (true);
+}
+
+/* What the channels bring that any modem of the set can reach. */
+static double room_of(const struct kit *k, unsigned set) {
+	bool reached[SCHEDULER_MAX_CHANNELS] = {false};
+	double room = 0;
+
+	for (unsigned i = 0; set >> i > 0; i++) {
+		const struct scheduler_group *g = &k->groups[k->settings[i].group];
+
+		for (size_t n = 0; set >> i & 1 && n < g->channel_count; n++)
+			reached[g->channels[n]] = true;
+	}
+	for (size_t n = 0; n < k->config.channel_count; n++)
+		room += reached[n] ? (double)k->channels[n].rate : 0;
+	if (k->config.rate_limit > 0 && room > (double)k->config.rate_limit)
+		room = (double)k->config.rate_limit;
+	return room;
+}
+
+/* Bits per second of each, with packets at all times. Returns how many there are. */
+static unsigned fair_shares(const struct kit *k, double *shares) {
+	static struct fair fair;
+	struct fair *f = &fair;
+
+	memset(f, 0, sizeof(*f));
+	f->items = (unsigned)k->config.flow_count;
+	assert_true(f->items <= FAIR_MODEMS);
+	for (unsigned i = 0; i < f->items; i++)
+		f->limit[i] = (double)k->settings[i].sustained.rate;
+	for (unsigned set = 1; set < 1u << f->items; set++)
+		f->room[set] = room_of(k, set);
+	fill_up(f);
+	memcpy(shares, f->share, f->items * sizeof(*shares));
+	return f->items;
 }
 
 /* Each flow has its fair share, within `part`; those with the same have all but the same. */
-static void expect_fair(const struct rig *r, double part) {
+static void expect_fair(const struct kit *k, double part) {
 	double share[FAIR_MODEMS], ratio[FAIR_MODEMS];
-	unsigned count = fair_shares(r, share);
+	unsigned count = fair_shares(k, share);
 
 	for (uint32_t i = 0; i < count; i++) {
-		ratio[i] = rig_rate_sum(r, i, 1) / share[i];
-		rig_expect("flow", i, rig_rate_sum(r, i, 1), share[i], part);
+		ratio[i] = kit_rate_sum(k, i, 1) / share[i];
+		kit_expect("flow", i, kit_rate_sum(k, i, 1), share[i], part);
 	}
-	if (rig_jain(ratio, count) <= JAIN)
-		fail_msg("Jain's index is %.6f", rig_jain(ratio, count));
-}
-
-static void add_modems(struct rig *r, uint32_t group, unsigned count, uint64_t rate) {
-	for (unsigned i = 0; i < count; i++)
-		rig_flow(r, (struct scheduler_flow){
-				    .group = group,
-				    .modem = rig_modem(r, 0, 0),
-				    .sustained = rate > 0 ? rig_limit(rate)
-							  : (struct scheduler_limit){0, 0},
-			    });
+	if (kit_jain(ratio, count) <= JAIN)
+		fail_msg("Jain's index is %.6f", kit_jain(ratio, count));
 }
 
 /* Modems with so many flows and packets of these sizes get the same. */
 static void expect_equal_modems(const uint32_t (*kinds)[3], size_t count) {
 	double rates[8];
-	struct rig r = rig_make();
+	struct kit k = kit_make();
 	uint32_t first = 0;
 
-	rig_channel(&r, RIG_BPS(50 * count));
-	rig_channel(&r, RIG_BPS(50 * count));
-	rig_group_range(&r, 0, 2);
+	kit_channel(&k, KIT_BPS(50 * count));
+	kit_channel(&k, KIT_BPS(50 * count));
+	kit_group_range(&k, 0, 2);
 	for (size_t m = 0; m < count; m++) {
-		uint32_t modem = rig_modem(&r, 0, 0);
+		uint32_t modem = kit_modem(&k, 0, 0);
 
 		for (uint32_t i = 0; i < kinds[m][0]; i++)
-			rig_flow(&r, (struct scheduler_flow){.modem = modem});
+			kit_flow(&k, (struct scheduler_flow){.modem = modem});
 	}
-	rig_start(&r);
+	kit_start(&k);
 	for (size_t m = 0; m < count; m++) {
 		for (uint32_t i = 0; i < kinds[m][0]; i++)
-			rig_feed_always(&r, first++, kinds[m][1], kinds[m][2]);
+			kit_feed(&k, first++, kinds[m][1], kinds[m][2], 32);
 	}
-	rig_run(&r, 50 * RIG_MS);
-	rig_mark(&r);
-	rig_run(&r, RIG_S);
+	kit_measure(&k, 50 * KIT_MS, KIT_S);
 	first = 0;
 	for (size_t m = 0; m < count; m++) {
-		rates[m] = rig_rate_sum(&r, first, kinds[m][0]);
-		rig_expect("modem", m, rates[m], 100e6, 0.01);
+		rates[m] = kit_rate_sum(&k, first, kinds[m][0]);
+		kit_expect("modem", m, rates[m], 100e6, 0.01);
 		first += kinds[m][0];
 	}
-	assert_true(rig_jain(rates, count) > JAIN);
-	rig_end(&r);
+	assert_true(kit_jain(rates, count) > JAIN);
+	kit_end(&k);
 }
 
-static void modems_whatever_their_flows(void **state) {
+/* Whatever their flows; packets longer than several turns are paid for with as many. */
+static void modems_are_equal(void **state) {
 	static const uint32_t kinds[][3] = {{1, 1518, 1518}, {2, 64, 64}, {8, 64, 700},
 					    {50, 64, 1518},  {1, 90, 90}, {3, 1200, 2048}};
+	static const uint32_t long_ones[][3] = {{1, 9000, 9000}, {3, 64, 1518}, {2, 2049, 16383}};
 
 	(void)state;
 	expect_equal_modems(kinds, ARRAY_COUNT(kinds));
+	expect_equal_modems(long_ones, ARRAY_COUNT(long_ones));
 }
 
-/* A packet may be longer than several turns: it is paid for with as many. */
-static void packets_longer_than_turns(void **state) {
-	static const uint32_t kinds[][3] = {{1, 9000, 9000}, {3, 64, 1518}, {2, 2049, 16383}};
+/* Turns of which a flow used little are not saved up: beside another one of its modem it has half. */
+static void turns_are_not_saved_up(void **state) {
+	struct kit k = kit_make();
 
 	(void)state;
-	expect_equal_modems(kinds, ARRAY_COUNT(kinds));
+	kit_channel(&k, KIT_BPS(100));
+	kit_group_range(&k, 0, 1);
+	for (unsigned i = 0; i < 2; i++)
+		kit_flow(&k, (struct scheduler_flow){0});
+	kit_start(&k);
+	for (unsigned i = 0; i < 1000; i++) {
+		kit_put(&k, 0, 100);
+		kit_run(&k, 2 * KIT_STEP_NS);
+	}
+	kit_feed_all(&k, 1500, 1500);
+	kit_measure(&k, 0, 50 * KIT_MS);
+	assert_in_range(k.flows[1].packets, 200, 220);
+	kit_end(&k);
 }
 
-/* Channel 0 | 0 and 1 | 1: all three get the same, which only the outer two's choice allows. */
-static void two_channels_three_groups(void **state) {
-	struct rig r = rig_make();
+static uint32_t random_group(struct kit *k, uint32_t channels, uint32_t otherwise) {
+	uint32_t list[6], count = 0;
 
-	(void)state;
-	rig_channel(&r, RIG_BPS(150));
-	rig_channel(&r, RIG_BPS(150));
-	rig_group_range(&r, 0, 1);
-	rig_group_range(&r, 0, 2);
-	rig_group_range(&r, 1, 1);
-	for (uint32_t g = 0; g < 3; g++)
-		add_modems(&r, g, 1, 0);
-	rig_start(&r);
-	measure(&r, 64, 1518, RIG_S);
-	expect_fair(&r, 0.01);
-	rig_expect_filled(&r, 0, 2);
-	rig_end(&r);
+	for (uint32_t i = 0; i < channels; i++) {
+		if (random_below(&k->random, 2) > 0)
+			list[count++] = i;
+	}
+	if (count == 0)
+		list[count++] = otherwise % channels;
+	return kit_group(k, list, count);
 }
 
-/* More modems in a group, more for the group. */
-static void groups_by_their_modems(void **state) {
-	struct rig r = rig_make();
-
-	(void)state;
-	rig_channel(&r, RIG_BPS(200));
-	rig_channel(&r, RIG_BPS(100));
-	rig_channel(&r, RIG_BPS(300));
-	rig_group_range(&r, 0, 2);
-	rig_group_range(&r, 1, 2);
-	rig_group_range(&r, 0, 3);
-	add_modems(&r, 0, 1, 0);
-	add_modems(&r, 1, 7, 0);
-	add_modems(&r, 2, 3, 0);
-	rig_start(&r);
-	measure(&r, 64, 1518, RIG_S);
-	expect_fair(&r, 0.01);
-	rig_end(&r);
-}
-
-/* A narrow channel holds its modems down, a wide one beside it is shared by those that reach it. */
-static void bottlenecks_of_different_width(void **state) {
-	struct rig r = rig_make();
-
-	(void)state;
-	rig_channel(&r, RIG_BPS(30));
-	rig_channel(&r, RIG_BPS(100));
-	rig_channel(&r, RIG_BPS(400));
-	rig_group_range(&r, 0, 1);
-	rig_group_range(&r, 0, 2);
-	rig_group_range(&r, 1, 2);
-	add_modems(&r, 0, 3, 0);
-	add_modems(&r, 1, 2, 0);
-	add_modems(&r, 2, 4, 0);
-	rig_start(&r);
-	measure(&r, 64, 1518, RIG_S);
-	expect_fair(&r, 0.02);
-	rig_end(&r);
-}
-
-static void limits_leave_more_for_others(void **state) {
-	struct rig r = rig_make();
-
-	(void)state;
-	rig_channel(&r, RIG_BPS(200));
-	rig_channel(&r, RIG_BPS(200));
-	rig_group_range(&r, 0, 1);
-	rig_group_range(&r, 0, 2);
-	add_modems(&r, 0, 1, RIG_BPS(10));
-	add_modems(&r, 0, 2, 0);
-	add_modems(&r, 1, 1, RIG_BPS(40));
-	add_modems(&r, 1, 3, 0);
-	rig_start(&r);
-	measure(&r, 64, 1518, RIG_S);
-	expect_fair(&r, 0.01);
-	rig_end(&r);
-}
-
-/* The service group's limit is shared by all, overlapping or not within a cluster. */
-static void limit_of_the_service_group(void **state) {
-	struct rig r = rig_make();
-
-	(void)state;
-	for (int i = 0; i < 3; i++)
-		rig_channel(&r, RIG_BPS(150));
-	rig_group_range(&r, 0, 2);
-	rig_group_range(&r, 1, 2);
-	add_modems(&r, 0, 2, 0);
-	add_modems(&r, 1, 4, 0);
-	r.config.rate_limit = RIG_BPS(300);
-	rig_start(&r);
-	measure(&r, 64, 1518, RIG_S);
-	expect_fair(&r, 0.01);
-	assert_true(rig_limit_fill(&r) > 0.995);
-	rig_end(&r);
-}
-
-/* Any channels, groups and modems. */
+/* Any channels, groups and modems, some of which have limits, as all of them together may have. */
 static void any_overlap(void **state) {
 	(void)state;
 	for (uint64_t seed = 1; seed <= 30; seed++) {
-		struct rig r = rig_make();
+		struct kit k = kit_make();
 		uint32_t channels, groups;
 
-		r.random.state = seed * 7919;
-		channels = random_between(&r.random, 2, 6);
-		groups = random_between(&r.random, 2, 5);
+		k.random.state = seed * 7919;
+		channels = random_between(&k.random, 2, 6);
+		groups = random_between(&k.random, 2, 5);
 		for (uint32_t i = 0; i < channels; i++)
-			rig_channel(&r, RIG_BPS(random_between(&r.random, 30, 150)));
+			kit_channel(&k, KIT_BPS(random_between(&k.random, 30, 150)));
 		for (uint32_t g = 0; g < groups; g++) {
-			uint32_t list[6], count = 0;
+			struct scheduler_flow f = {.group = random_group(&k, channels, g)};
 
-			for (uint32_t i = 0; i < channels; i++) {
-				if (random_below(&r.random, 2) > 0)
-					list[count++] = i;
+			for (uint32_t n = random_between(&k.random, 1, 2); n > 0; n--) {
+				f.modem = kit_modem(&k, 0, 0);
+				f.sustained = kit_limit(0);
+				if (seed % 2 == 0 && random_below(&k.random, 3) == 0)
+					f.sustained = kit_limit(
+						KIT_BPS(random_between(&k.random, 5, 60)));
+				kit_flow(&k, f);
 			}
-			if (count == 0)
-				list[count++] = g % channels;
-			rig_group(&r, list, count);
-			add_modems(&r, g, random_between(&r.random, 1, 2), 0);
 		}
-		rig_start(&r);
-		measure(&r, 300, 1518, RIG_S);
-		expect_fair(&r, 0.03);
-		rig_end(&r);
+		if (seed % 3 == 0)
+			k.config.rate_limit = KIT_BPS(random_between(&k.random, 50, 300));
+		kit_start(&k);
+		kit_feed_all(&k, 300, 1518);
+		kit_measure(&k, 50 * KIT_MS, KIT_S);
+		expect_fair(&k, 0.03);
+		kit_end(&k);
 	}
 }
 
+/* 10,000 modems with 8 flows each on 200 channels. */
+#define GROUPS 25
+#define MODEMS 10000
+#define FLOWS_OF_MODEM 8
+#define FLOWS (MODEMS * FLOWS_OF_MODEM)
+#define SC_QAM_OF_GROUP 7
+
 /*
- * 2 OFDM and 32 SC-QAM channels, four groups of all the former and half of the latter, 40 modems.
+ * A ring of groups that looks the same from everywhere: each has an OFDM channel and seven SC-QAM
+ * ones that it shares with the group before, and as many with the one behind. So the fair share is
+ * the same for all.
  */
-static void equals_in_four_overlapping_groups(void **state) {
-	struct rig r = rig_make();
-	double rates[40];
+static struct kit large(void) {
+	struct kit k = kit_make();
+
+	for (int i = 0; i < GROUPS; i++)
+		kit_channel(&k, KIT_OFDM);
+	for (int i = 0; i < GROUPS * SC_QAM_OF_GROUP; i++)
+		kit_channel(&k, KIT_SC_QAM);
+	for (uint32_t g = 0; g < GROUPS; g++) {
+		uint32_t list[2 + 2 * SC_QAM_OF_GROUP] = {g, (g + 1) % GROUPS};
+
+		for (uint32_t i = 0; i < 2 * SC_QAM_OF_GROUP; i++)
+			list[2 + i] =
+				GROUPS + (SC_QAM_OF_GROUP * g + i) % (GROUPS * SC_QAM_OF_GROUP);
+		kit_group(&k, list, ARRAY_COUNT(list));
+	}
+	for (uint32_t m = 0; m < MODEMS; m++)
+		kit_modem(&k, 0, 0);
+	k.config.packet_limit = 400000;
+	return k;
+}
+
+static uint32_t modem_of(uint32_t flow) {
+	return flow / FLOWS_OF_MODEM;
+}
+
+/* All flows want more than there is: all get the same, all channels are filled. */
+static void all_are_served_alike(void **state) {
+	double *modems = calloc(MODEMS, sizeof(*modems)), *flows = calloc(FLOWS, sizeof(*flows));
+	struct kit k = large();
+	uint64_t least = UINT64_MAX;
 
 	(void)state;
-	for (int i = 0; i < 2; i++)
-		rig_channel(&r, RIG_OFDM);
-	for (int i = 0; i < 32; i++)
-		rig_channel(&r, RIG_SC_QAM);
-	for (uint32_t g = 0; g < 4; g++) {
-		uint32_t list[18] = {0, 1};
-
-		for (uint32_t i = 0; i < 16; i++)
-			list[2 + i] = 2 + (8 * g + i) % 32;
-		rig_group(&r, list, 18);
-		add_modems(&r, g, 10, 0);
+	assert_true(modems && flows);
+	for (uint32_t i = 0; i < FLOWS; i++)
+		kit_flow(&k, (struct scheduler_flow){.group = modem_of(i) % GROUPS,
+						     .modem = modem_of(i)});
+	kit_start(&k);
+	for (uint32_t i = 0; i < FLOWS; i++)
+		kit_feed(&k, i, 1000, 1500, 3);
+	kit_measure(&k, 30 * KIT_MS, 100 * KIT_MS);
+	for (uint32_t i = 0; i < FLOWS; i++) {
+		flows[i] = (double)k.flows[i].bytes;
+		modems[modem_of(i)] += flows[i];
+		least = k.flows[i].bytes < least ? k.flows[i].bytes : least;
 	}
-	rig_start(&r);
-	measure(&r, 1000, 1518, 400 * RIG_MS);
-	for (uint32_t i = 0; i < 40; i++)
-		rates[i] = rig_rate_sum(&r, i, 1);
-	assert_true(rig_jain(rates, 40) > JAIN);
-	rig_expect_filled(&r, 0, 34);
-	rig_end(&r);
+	/* a flow has some four turns of 2,048 bytes in this time */
+	assert_true(least > 2 * 1500);
+	if (kit_jain(modems, MODEMS) <= 0.999 || kit_jain(flows, FLOWS) <= 0.97)
+		fail_msg("Jain's index is %.6f of modems, %.6f of flows", kit_jain(modems, MODEMS),
+			 kit_jain(flows, FLOWS));
+	kit_expect_filled(&k);
+	kit_end(&k);
+	free(modems);
+	free(flows);
 }
 
 int main(void) {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(modems_whatever_their_flows),
-		cmocka_unit_test(packets_longer_than_turns),
-		cmocka_unit_test(two_channels_three_groups),
-		cmocka_unit_test(groups_by_their_modems),
-		cmocka_unit_test(bottlenecks_of_different_width),
-		cmocka_unit_test(limits_leave_more_for_others),
-		cmocka_unit_test(limit_of_the_service_group),
+		cmocka_unit_test(modems_are_equal),
+		cmocka_unit_test(turns_are_not_saved_up),
 		cmocka_unit_test(any_overlap),
-		cmocka_unit_test(equals_in_four_overlapping_groups),
+		cmocka_unit_test(all_are_served_alike),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,52 +1,69 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Scheduler: groups that share channels, of which one comes back or is ahead. */
+/*
+ * Scheduler: groups that share channels, of which one comes back or is ahead; how leads are cut, at once
+ * and in steps, against a cut that looks at all groups for each of them.
+ */
 #include "test.h"
 
 #include <string.h>
 
-#include "scheduler_trial.h"
+#include "scheduler/columns.h"
+#include "scheduler/leads.h"
+#include "scheduler_kit.h"
+
+#define GBPS KIT_BPS(1000)
+#define BYTES 1500
+#define COLUMN 3 /* in which all groups wait */
+#define MOST_GROUPS 200
+
+/* One flow a group, each of a modem of its own. */
+static void add_group(struct kit *k, uint32_t first, uint32_t channels) {
+	kit_flow(k, (struct scheduler_flow){
+			    .group = kit_group_range(k, first, channels),
+			    .modem = kit_modem(k, 0, 0),
+			    .priority = COLUMN,
+		    });
+}
+
+/* Groups of one channel. */
+static struct kit crowd_open(uint32_t n) {
+	struct kit k = kit_make();
+
+	k.config.packet_limit = 1000; /* of which the memory takes less time to be set up */
+	kit_channel(&k, GBPS);
+	for (uint32_t i = 0; i < n; i++)
+		add_group(&k, 0, 1);
+	kit_start(&k);
+	return k;
+}
+
+static struct column *column_of(const struct kit *k, uint32_t group) {
+	return &k->s->groups[group].columns[COLUMN];
+}
+
+/* Where groups all share channels. */
+static struct cluster *crowd(const struct kit *k) {
+	return &k->s->clusters[k->s->groups[0].cluster];
+}
+
+static void finish_changes(struct kit *k) {
+	while (scheduler_is_changing(k->s))
+		scheduler_dequeue(k->s, k->now, NULL, 0);
+}
 
 /* The groups whose bits are set always have something to send. */
-static void run(struct trial *t, uint64_t ns, unsigned on) {
-	struct scheduler_grant g;
-
-	memset(t->had, 0, sizeof(t->had));
-	for (uint64_t end = t->now + ns; t->now < end; t->now += 10000) {
-		for (uint32_t i = 0; i < t->groups; i++) {
-			for (int n = 0; n < 20 && (on >> i & 1) != 0; n++)
-				arrive(t, i);
-		}
-		while (scheduler_dequeue(t->s, t->now, &g, 1) > 0 || scheduler_has_more(t->s)) {
-			t->had[g.flow]++;
-			if ((on >> g.flow & 1) != 0)
-				arrive(t, g.flow);
-		}
-	}
+static void run(struct kit *k, uint64_t ns, unsigned on) {
+	for (uint32_t i = 0; i < k->config.flow_count; i++)
+		kit_feed(k, i, BYTES, BYTES, on >> i & 1 ? 20 : 0);
+	kit_measure(k, 0, ns);
 }
 
 /* Equal but for the rounds that one may be behind, of which each is 2,048 bytes. */
-static void expect_equal(const struct trial *t, uint32_t a, uint32_t b, uint64_t rounds) {
-	const uint64_t off = t->had[a] > t->had[b] ? t->had[a] - t->had[b] : t->had[b] - t->had[a];
+static void expect_equal(const struct kit *k, uint64_t rounds) {
+	const uint64_t a = k->flows[0].packets, b = k->flows[1].packets;
 
-	if (off > rounds * QUANTUM / BYTES + 3)
-		fail_msg("%llu packets against %llu", (unsigned long long)t->had[a],
-			 (unsigned long long)t->had[b]);
-}
-
-/* Whoever was away does not have all that the others had meanwhile. */
-static void one_that_was_away_gets_no_more(void **state) {
-	const struct scheduler_group groups[] = {{one_channel, 1}, {one_channel, 1}};
-	const struct scheduler_channel channel = {.rate = GBPS};
-	struct trial t;
-
-	(void)state;
-	trial_open(&t, groups, 2, &channel, 1);
-	for (unsigned away = 0; away < 4; away++) {
-		run(&t, 300 * MS, 1u << away % 2);
-		run(&t, 20 * MS, 3);
-		expect_equal(&t, 0, 1, MAX_LEAD);
-	}
-	trial_close(&t);
+	if ((a > b ? a - b : b - a) > rounds * QUANTUM / BYTES + 3)
+		fail_msg("%llu packets against %llu", (unsigned long long)a, (unsigned long long)b);
 }
 
 /* The round of a column that begins is no further from the one served last than MAX_LEAD. */
@@ -63,73 +80,65 @@ static void the_place_of_one_that_comes_back(void **state) {
 		{1000, 5000, 1000 + MAX_LEAD},
 		{MAX_LEAD - 1, 0, 0}, /* nothing is below the first round */
 	};
-	const struct scheduler_group groups[] = {{one_channel, 1}, {one_channel, 1}};
-	const struct scheduler_channel channel = {.rate = GBPS};
-	struct scheduler_grant g;
-	struct trial t;
+	struct kit k = crowd_open(2);
 
 	(void)state;
-	trial_open(&t, groups, 2, &channel, 1);
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
-		crowd(&t)->served[COLUMN] = cases[i].served;
-		column_of(&t, 1)->round = cases[i].had;
-		arrive(&t, 1);
-		assert_int_equal(column_of(&t, 1)->round, cases[i].has);
-		t.now += MS;
-		assert_int_equal(scheduler_dequeue(t.s, t.now, &g, 1), 1);
+		crowd(&k)->served[COLUMN] = cases[i].served;
+		column_of(&k, 1)->round = cases[i].had;
+		kit_put(&k, 1, BYTES);
+		assert_int_equal(column_of(&k, 1)->round, cases[i].has);
+		k.now += KIT_MS;
+		assert_int_equal(kit_take(&k, 1), 1);
 	}
-	trial_close(&t);
+	kit_end(&k);
+}
+
+/* Group 0 has the slower of two channels, group 1 these; both have had their turns for some time. */
+static struct kit two_groups(uint32_t first, uint32_t channels) {
+	struct kit k = kit_make();
+
+	kit_channel(&k, GBPS / 10);
+	kit_channel(&k, 10 * GBPS);
+	add_group(&k, 0, 1);
+	add_group(&k, first, channels);
+	kit_start(&k);
+	run(&k, 300 * KIT_MS, 3);
+	return k;
 }
 
 /* Group 1 has a channel of its own, and has not any more: that it was ahead is soon forgotten. */
-static void one_that_was_ahead_is_soon_served(bool away) {
-	const struct scheduler_group groups[] = {{one_channel, 1}, {both_channels, 2}};
-	struct scheduler_channel channels[] = {{.rate = GBPS / 10}, {.rate = 10 * GBPS}};
-	struct trial t;
+static void one_that_was_ahead_is_soon_served(void **state) {
+	(void)state;
+	for (unsigned away = 0; away < 2; away++) {
+		struct kit k = two_groups(0, 2);
 
-	trial_open(&t, groups, 2, channels, 2);
-	run(&t, 300 * MS, 3);
-	assert_true(t.had[1] > 50 * t.had[0]);
-	if (away) {
-		run(&t, 10 * MS, 1);
-		run(&t, MS, 0);
+		assert_true(k.flows[1].packets > 50 * k.flows[0].packets);
+		if (away > 0) {
+			run(&k, 10 * KIT_MS, 1);
+			run(&k, KIT_MS, 0);
+		}
+		k.channels[1].rate = SCHEDULER_RATE_MIN; /* of which one packet takes 12 seconds */
+		assert_null(scheduler_set_channel(k.s, 1, &k.channels[1]));
+		run(&k, 100 * KIT_MS, 3);
+		/* four gaps of MAX_LEAD may have come together before they are cut again; one that
+		 * comes back is in its place at once */
+		expect_equal(&k, away > 0 ? MAX_LEAD + 1 : 4 * MAX_LEAD + 2);
+		kit_end(&k);
 	}
-	channels[1].rate = SCHEDULER_RATE_MIN; /* of which one packet takes 12 seconds */
-	assert_null(scheduler_set_channel(t.s, 1, &channels[1]));
-	run(&t, 100 * MS, 3);
-	/* four gaps of MAX_LEAD may have come together before they are cut again; one that comes
-	 * back is in its place at once */
-	expect_equal(&t, 0, 1, away ? MAX_LEAD + 1 : 4 * MAX_LEAD + 2);
-	trial_close(&t);
-}
-
-static void one_that_stays_ahead_is_soon_served(void **state) {
-	(void)state;
-	one_that_was_ahead_is_soon_served(false);
-}
-
-static void one_that_comes_back_ahead_is_soon_served(void **state) {
-	(void)state;
-	one_that_was_ahead_is_soon_served(true);
 }
 
 /* Rounds of groups that did not compete say nothing of one another: put together they are equal. */
 static void those_put_together_begin_as_equals(void **state) {
-	const struct scheduler_group groups[] = {{&both_channels[0], 1}, {&both_channels[1], 1}};
-	const struct scheduler_channel channels[] = {{.rate = GBPS / 10}, {.rate = 10 * GBPS}};
-
 	(void)state;
 	for (uint32_t joins = 0; joins < 2; joins++) {
-		struct trial t;
+		struct kit k = two_groups(1, 1);
 
-		trial_open(&t, groups, 2, channels, 2);
-		run(&t, 300 * MS, 3);
-		assert_null(scheduler_set_group(t.s, joins, &groups[1 - joins]));
-		while (scheduler_is_changing(t.s))
-			scheduler_dequeue(t.s, t.now, NULL, 0);
-		run(&t, 2 * MS, 3);
-		expect_equal(&t, 0, 1, 1);
-		trial_close(&t);
+		assert_null(scheduler_set_group(k.s, joins, &k.groups[1 - joins]));
+		finish_changes(&k);
+		run(&k, 2 * KIT_MS, 3);
+		expect_equal(&k, 1);
+		kit_end(&k);
 	}
 }
 
@@ -140,66 +149,245 @@ static void another_limit_moves_nobody(void **state) {
 		bool moves;
 	} changes[] = {{0, false},	  {GBPS, true}, {GBPS, false},
 		       {2 * GBPS, false}, {0, true},	{0, false}};
-	const struct scheduler_group groups[] = {{one_channel, 1}, {one_channel, 1}};
-	const struct scheduler_channel channel = {.rate = GBPS};
-	struct trial t;
+	struct kit k = crowd_open(2);
 
 	(void)state;
-	trial_open(&t, groups, 2, &channel, 1);
 	for (size_t i = 0; i < ARRAY_COUNT(changes); i++) {
-		uint32_t cluster = t.s->groups[1].cluster;
+		uint32_t cluster = k.s->groups[1].cluster;
 
-		column_of(&t, 1)->round = 5;
-		assert_null(scheduler_set_rate_limit(t.s, changes[i].limit));
-		while (scheduler_is_changing(t.s))
-			scheduler_dequeue(t.s, t.now, NULL, 0);
-		assert_int_equal(t.s->groups[1].cluster != cluster, changes[i].moves);
-		assert_int_equal(column_of(&t, 1)->round, changes[i].moves ? 0 : 5);
+		column_of(&k, 1)->round = 5;
+		assert_null(scheduler_set_rate_limit(k.s, changes[i].limit));
+		finish_changes(&k);
+		assert_int_equal(k.s->groups[1].cluster != cluster, changes[i].moves);
+		assert_int_equal(column_of(&k, 1)->round, changes[i].moves ? 0 : 5);
 	}
-	trial_close(&t);
+	kit_end(&k);
 }
 
-/* All groups look anew at their channels when a change begins, and not again while it goes on. */
-static void a_change_wakes_them_once(void **state) {
-	const struct scheduler_channel channel = {.rate = GBPS};
-	static struct scheduler_group groups[TRIAL_GROUPS];
-	struct scheduler_grant g[64];
-	const struct cluster *c;
-	struct trial t;
+/* A cut as docs/scheduler.md has it. */
+static void slow_cut(uint64_t *rounds, const bool *waits, uint32_t n) {
+	for (bool again = true; again;) {
+		again = false;
+		for (uint32_t i = 0; i < n; i++) {
+			uint64_t next = UINT64_MAX, excess;
+
+			for (uint32_t k = 0; k < n && waits[i]; k++)
+				next = waits[k] && rounds[k] > rounds[i] && rounds[k] < next
+					       ? rounds[k]
+					       : next;
+			if (next == UINT64_MAX || next - rounds[i] <= MAX_LEAD)
+				continue;
+			excess = next - rounds[i] - MAX_LEAD;
+			for (uint32_t k = 0; k < n; k++)
+				rounds[k] -= waits[k] && rounds[k] >= next ? excess : 0;
+			again = true;
+		}
+	}
+}
+
+/* Of groups that share a channel, those that wait have a packet. */
+static struct kit crowd_wait(uint32_t n, bool *waits, struct random *r) {
+	struct kit k = crowd_open(n);
+
+	for (uint32_t i = 0; i < n; i++) {
+		waits[i] = i < 2 || random_below(r, 4) > 0;
+		if (waits[i])
+			kit_put(&k, i, BYTES);
+	}
+	return k;
+}
+
+/* Rounds from `low` on, with gaps of all sizes. Returns the lowest of those that wait. */
+static uint64_t random_rounds(const struct kit *k, uint64_t low, const bool *waits,
+			      struct random *r, uint64_t *rounds) {
+	uint64_t lowest = UINT64_MAX;
+
+	for (uint32_t i = 0; i < k->config.group_count; i++) {
+		rounds[i] = low + random_below(r, 2 * MAX_LEAD * (uint32_t)k->config.group_count);
+		if (random_below(r, 2) > 0)
+			rounds[i] = low + random_below(r, 40);
+		column_of(k, i)->round = rounds[i];
+		if (waits[i])
+			group_rank(k->s, i);
+		lowest = waits[i] && rounds[i] < lowest ? rounds[i] : lowest;
+	}
+	return lowest;
+}
+
+static void expect_rounds(const struct kit *k, const uint64_t *rounds, const bool *waits) {
+	for (uint32_t i = 0; i < k->config.group_count; i++) {
+		const int64_t rank = crowd(k)->ranks[k->s->groups[i].place];
+
+		assert_int_equal(column_of(k, i)->round, rounds[i]);
+		if (waits[i])
+			assert_int_equal(rank >> RANK_ROUND & (2 * MAX_ROUND - 1), rounds[i]);
+	}
+}
+
+/* The group served last, of any round, is one of those that wait. */
+static void cut_alike(uint32_t n, uint64_t low, uint64_t seed) {
+	struct random r = {seed};
+	bool waits[MOST_GROUPS];
+	struct kit k = crowd_wait(n, waits, &r);
+	uint64_t rounds[MOST_GROUPS], lowest = random_rounds(&k, low, waits, &r, rounds);
+
+	crowd(&k)->far_ahead[COLUMN] = lowest + 2 * MAX_LEAD * n;
+	crowd(&k)->served[COLUMN] = rounds[1];
+	slow_cut(rounds, waits, n);
+	if (lowest > MAX_ROUND / 2) {
+		for (uint32_t i = 0; i < n; i++)
+			rounds[i] -= waits[i] ? MAX_ROUND / 2 : 0;
+		lowest -= MAX_ROUND / 2;
+	}
+	leads_cut(k.s, k.s->groups[0].cluster, COLUMN);
+	while (k.s->cutting) { /* whoever is told before its turn is not told again */
+		for (uint32_t i = 0; i < n; i += waits[i] ? 1 + random_below(&r, 3) : 1) {
+			if (waits[i])
+				leads_tell(k.s, i, COLUMN);
+		}
+		leads_go_on(k.s);
+	}
+	expect_rounds(&k, rounds, waits);
+	assert_int_equal(crowd(&k)->served[COLUMN], rounds[1]);
+	assert_int_equal(crowd(&k)->far_ahead[COLUMN],
+			 lowest + (uint64_t)2 * MAX_LEAD * crowd(&k)->present_count);
+	kit_end(&k);
+}
+
+static void leads_are_cut_as_told(void **state) {
+	static const uint32_t sizes[] = {2, 3, 6, 40, 64, 100, MOST_GROUPS};
 
 	(void)state;
-	for (uint32_t i = 0; i < TRIAL_GROUPS; i++)
-		groups[i] = (struct scheduler_group){one_channel, 1};
-	trial_open(&t, groups, TRIAL_GROUPS, &channel, 1);
-	c = crowd(&t);
-	for (uint32_t i = 0; i < 200; i++) /* those that move last */
-		arrive(&t, TRIAL_GROUPS - 1 - i % 10);
-	while (c->awake_count > 0)
-		scheduler_dequeue(t.s, t.now, g, ARRAY_COUNT(g));
-	assert_null(scheduler_set_group(t.s, 0, &groups[0]));
-	for (unsigned turn = 0; turn < 2; turn++) {
-		unsigned granted = 0;
-
-		t.now += (SCHEDULER_LEAD_NS - SCHEDULER_REST_NS) / 4;
-		do
-			granted += scheduler_dequeue(t.s, t.now, g, ARRAY_COUNT(g));
-		while (c->awake_count > 0);
-		assert_int_equal(granted > 0, turn == 0);
-		assert_ptr_equal(c, &t.s->clusters[t.s->groups[TRIAL_GROUPS - 1].cluster]);
-		assert_true(scheduler_is_changing(t.s));
+	for (uint64_t seed = 1; seed < 60; seed++) {
+		for (unsigned i = 0; i < ARRAY_COUNT(sizes); i++) {
+			cut_alike(sizes[i], 0, seed);
+			cut_alike(sizes[i], 1000000 + seed, seed);
+			cut_alike(sizes[i], MAX_ROUND / 2 + 1 + seed, seed);
+		}
 	}
-	trial_close(&t);
+}
+
+/*
+ * While leads are cut in steps, groups have turns, leave and come back: the order of those that do
+ * nothing stays, and whoever comes back is beside the one that was served last.
+ */
+static void cut_meanwhile(uint64_t seed) {
+	struct random r = {seed};
+	uint64_t rounds[MOST_GROUPS];
+	bool waits[MOST_GROUPS], still[MOST_GROUPS];
+	struct kit k = crowd_wait(MOST_GROUPS, waits, &r);
+	struct scheduler_grant g;
+
+	random_rounds(&k, 0, waits, &r, rounds);
+	memcpy(still, waits, sizeof(waits));
+	slow_cut(rounds, waits, MOST_GROUPS);
+	crowd(&k)->far_ahead[COLUMN] = 2 * MAX_LEAD * MOST_GROUPS;
+	leads_cut(k.s, k.s->groups[0].cluster, COLUMN);
+	assert_true(k.s->cutting);
+	while (k.s->cutting) {
+		uint32_t away = random_below(&r, MOST_GROUPS);
+
+		if (scheduler_dequeue(k.s, k.now, &g, 1) == 1) {
+			still[g.flow] = false;
+			kit_put(&k, g.flow, BYTES);
+		}
+		if (still[away] && random_below(&r, 4) == 0) {
+			scheduler_drain_flow(k.s, away, (void *[1]){0}, 1);
+			still[away] = false;
+		}
+		k.now += 12000;
+	}
+	for (uint32_t i = 0; i < MOST_GROUPS; i++) {
+		if (still[i])
+			assert_int_equal(column_of(&k, i)->round, rounds[i]);
+		else if (k.s->groups[i].waiting != 0)
+			assert_in_range(column_of(&k, i)->round, 0,
+					MAX_LEAD * MOST_GROUPS + 3 * MAX_LEAD);
+	}
+	kit_free(&k);
+}
+
+static void turns_go_on_while_leads_are_cut(void **state) {
+	(void)state;
+	for (uint64_t seed = 1; seed < 50; seed++)
+		cut_meanwhile(seed);
+}
+
+/* Who was served last need not be there any more: its round may lie between those of two others. */
+static void what_lies_in_a_gap(void **state) {
+	const int64_t below = 10, above = 100, over = above - below - MAX_LEAD;
+	struct kit k = crowd_open(2);
+
+	(void)state;
+	kit_put(&k, 0, BYTES);
+	kit_put(&k, 1, BYTES);
+	for (int64_t round = 0; round < 130; round++) {
+		int64_t after = round < above ? less(round, below + MAX_LEAD) : round - over;
+
+		for (uint32_t i = 0; i < 2; i++) {
+			column_of(&k, i)->round = (uint64_t)(i == 0 ? below : above);
+			group_rank(k.s, i);
+		}
+		crowd(&k)->served[COLUMN] = (uint64_t)round;
+		leads_cut(k.s, k.s->groups[0].cluster, COLUMN);
+		assert_int_equal(column_of(&k, 0)->round, below);
+		assert_int_equal(column_of(&k, 1)->round, below + MAX_LEAD);
+		assert_int_equal(crowd(&k)->served[COLUMN], after);
+	}
+	kit_end(&k);
+}
+
+/*
+ * A cut in steps that also restarts the rounds. A group that comes back before the amounts are known is cut
+ * with the others. After that a group that goes on is cut first, and one that comes back keeps its round.
+ */
+static void groups_move_during_a_cut_in_steps(void **state) {
+	const uint64_t low = MAX_ROUND / 2 + 100;
+	const uint32_t first = 400, ahead = 450, last = 599;
+	const uint32_t apart = 12; /* rounds, of which MAX_LEAD are left */
+	struct kit k = crowd_open(last + 1);
+
+	(void)state;
+	for (uint32_t i = first; i < last; i++) {
+		kit_put(&k, i, BYTES);
+		column_of(&k, i)->round = low + apart * (i - first);
+		group_rank(k.s, i);
+	}
+	column_of(&k, last)->round = low + apart;
+	crowd(&k)->served[COLUMN] = low;
+	crowd(&k)->far_ahead[COLUMN] = low + (uint64_t)2 * MAX_LEAD * (last - first);
+	leads_cut(k.s, k.s->groups[0].cluster, COLUMN);
+	leads_go_on(k.s);
+	k.s->groups[0].cuts = 1u << COLUMN; /* left over from another cluster */
+	kit_put(&k, 0, BYTES);
+	assert_int_equal(column_of(&k, 0)->round, low - MAX_LEAD);
+	while (crowd(&k)->served[COLUMN] == low)
+		leads_go_on(k.s);
+	assert_int_equal(crowd(&k)->served[COLUMN], 100);
+	for (unsigned i = 0; i < apart; i++)
+		column_next_round(k.s, ahead, COLUMN);
+	kit_put(&k, last, BYTES);
+	assert_int_equal(column_of(&k, last - 1)->round, low + apart * (last - 1 - first));
+	while (k.s->cutting)
+		leads_go_on(k.s);
+	assert_int_equal(column_of(&k, 0)->round, 100); /* no lower than the lowest noted */
+	assert_int_equal(column_of(&k, last)->round, 100 + MAX_LEAD);
+	for (uint32_t i = first; i < last; i++)
+		assert_int_equal(column_of(&k, i)->round,
+				 100 + MAX_LEAD * (i - first) + (i == ahead ? apart : 0));
+	kit_end(&k);
 }
 
 int main(void) {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_that_was_away_gets_no_more),
 		cmocka_unit_test(the_place_of_one_that_comes_back),
-		cmocka_unit_test(one_that_stays_ahead_is_soon_served),
-		cmocka_unit_test(one_that_comes_back_ahead_is_soon_served),
+		cmocka_unit_test(one_that_was_ahead_is_soon_served),
 		cmocka_unit_test(those_put_together_begin_as_equals),
 		cmocka_unit_test(another_limit_moves_nobody),
-		cmocka_unit_test(a_change_wakes_them_once),
+		cmocka_unit_test(leads_are_cut_as_told),
+		cmocka_unit_test(what_lies_in_a_gap),
+		cmocka_unit_test(turns_go_on_while_leads_are_cut),
+		cmocka_unit_test(groups_move_during_a_cut_in_steps),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

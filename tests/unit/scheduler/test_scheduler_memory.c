@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory runs out while the downstream scheduler is made: it is refused by a name, and nothing is kept. */
+/* Memory runs out while a scheduler is made: it is refused by a name, and nothing is kept. */
+#include "maps_kit.h"
 #include "memory_runs_out.h"
 #include "scheduler/scheduler.h"
 #include "test.h"
 
-static bool try_create(void *context) {
-	const struct scheduler_config *config = context;
+static bool try_scheduler(void *context) {
 	const char *why = NULL;
-	struct scheduler *s = scheduler_create(config, &why);
+	struct scheduler *s = scheduler_create(context, &why);
 
 	if (s == NULL)
 		assert_string_equal(why, "no memory");
@@ -15,30 +15,41 @@ static bool try_create(void *context) {
 	return s != NULL;
 }
 
-static void memory_is_short(void **state) {
+static void of_the_downstream(void **state) {
 	const uint32_t all[] = {0};
 	const struct scheduler_channel channel = {1000000000, {0}};
 	const struct scheduler_group group = {all, 1};
 	const struct scheduler_modem modem = {{0, 0}};
 	const struct scheduler_flow flow = {.weight = 1, .buffer = 10000, .max_buffer = 10000};
-	struct scheduler_config config = {
-		.channels = &channel,
-		.channel_count = 1,
-		.groups = &group,
-		.group_count = 1,
-		.modems = &modem,
-		.modem_count = 1,
-		.flows = &flow,
-		.flow_count = 1,
-		.packet_limit = 100,
-	};
+	struct scheduler_config config = {&channel, 1, &group, 1, &modem, 1, &flow, 1, 0, 100, 0};
 
 	(void)state;
-	with_little_memory(try_create, &config);
+	with_little_memory(try_scheduler, &config);
+}
+
+static bool try_maps(void *context) {
+	const char *why = NULL;
+	struct maps *m = maps_create(context, &why);
+
+	if (m == NULL)
+		assert_string_equal(why, "memory is short");
+	maps_free(m);
+	return m != NULL;
+}
+
+static void of_the_upstream(void **state) {
+	struct maps_channel c[] = {kit_ofdma(1), kit_sc_qam(2)};
+	struct maps_config config = {.channels = c, .channel_count = 2, .flows = 3};
+
+	(void)state;
+	with_little_memory(try_maps, &config);
 }
 
 int main(void) {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(memory_is_short)};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(of_the_downstream),
+		cmocka_unit_test(of_the_upstream),
+	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -121,30 +121,21 @@ static void expect_rates(struct life *l, unsigned steps) {
 	expect_bytes(l, WRED_FLOW, due + BURST - LENGTH, due + BURST);
 }
 
-static void years_of_jumps(uint64_t jump, unsigned steps) {
-	const uint64_t begin = 123456789, end = begin + 3652 * DAY;
-	struct life l = {.s = scheduler_make(), .now = begin};
+static void years_of_jumps(void **state) {
+	static const struct {
+		uint64_t jump;
+		unsigned steps;
+	} cases[] = {{HOUR, 4}, {DAY, 40}, {400 * DAY, 400}};
 
-	while (l.now < end) {
-		expect_rates(&l, steps);
-		l.now += jump;
+	(void)state;
+	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+		const uint64_t begin = 123456789, end = begin + 3652 * DAY;
+		struct life l = {.s = scheduler_make(), .now = begin};
+
+		for (; l.now < end; l.now += cases[i].jump)
+			expect_rates(&l, cases[i].steps);
+		life_end(&l);
 	}
-	life_end(&l);
-}
-
-static void years_by_the_hour(void **state) {
-	(void)state;
-	years_of_jumps(HOUR, 4);
-}
-
-static void years_by_the_day(void **state) {
-	(void)state;
-	years_of_jumps(DAY, 40);
-}
-
-static void one_jump_of_400_days(void **state) {
-	(void)state;
-	years_of_jumps(400 * DAY, 400);
 }
 
 /* Time passes, of which every jump counts; something waits meanwhile. */
@@ -210,26 +201,19 @@ static void across(uint64_t first, uint64_t period, unsigned times) {
 	}
 }
 
-static void turns_of_the_wheel(void **state) {
+static void ends_of_turns_and_of_ticks(void **state) {
 	const uint64_t turn = WHEEL_TURN / TICKS_PER_NS;
 
 	(void)state;
 	across(turn, turn, 3);
 	across(64 * turn / 8, turn, 1);
-}
-
-static void ticks_begin_anew(void **state) {
-	const uint64_t by = REBASE_BY / TICKS_PER_NS;
-
-	(void)state;
-	across(REBASE_AT / TICKS_PER_NS, by, 2);
+	across(REBASE_AT / TICKS_PER_NS, REBASE_BY / TICKS_PER_NS, 2);
 }
 
 int main(void) {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(years_by_the_hour),	cmocka_unit_test(years_by_the_day),
-		cmocka_unit_test(one_jump_of_400_days), cmocka_unit_test(turns_of_the_wheel),
-		cmocka_unit_test(ticks_begin_anew),
+		cmocka_unit_test(years_of_jumps),
+		cmocka_unit_test(ends_of_turns_and_of_ticks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -142,15 +142,16 @@ uint32_t model_owed(const struct model_flow *f) {
 	return sum;
 }
 
-void model_request(struct model *m, const struct maps_request *r, uint64_t now) {
+enum maps_verdict model_request(struct model *m, const struct maps_request *r, uint64_t now) {
 	struct model_flow *f;
 	uint32_t bytes, room;
 
 	if (r->channel < m->channel_count && r->contended)
 		m->channels[r->channel].heard++;
-	if (r->flow >= MODEL_FLOWS || r->cluster >= m->flows[r->flow].set.cluster_count ||
-	    r->bytes == 0)
-		return;
+	if (r->flow >= MODEL_FLOWS || r->cluster >= m->flows[r->flow].set.cluster_count)
+		return MAPS_NO_FLOW;
+	if (r->bytes == 0)
+		return MAPS_NOTHING;
 	f = &m->flows[r->flow];
 	room = m->flow_bytes - model_owed(f);
 	bytes = r->bytes < room ? r->bytes : room;
@@ -160,17 +161,21 @@ void model_request(struct model *m, const struct maps_request *r, uint64_t now) 
 		use(m, f, now);
 	m->asked += bytes;
 	f->owed[r->cluster] += bytes;
-	if (f->state == MODEL_IDLE) {
+	if (f->state == MODEL_IDLE && bytes > 0) {
 		f->cluster = r->cluster;
 		model_ready(m, (int)r->flow);
 	}
+	return bytes == r->bytes ? MAPS_TAKEN : MAPS_CUT;
 }
 
-void model_station(struct model *m, uint32_t channel, uint16_t sid) {
+bool model_station(struct model *m, uint32_t channel, uint16_t sid) {
 	struct model_channel *c = &m->channels[channel];
 
-	if (c->set.station_minislots != 0 && c->station_count < 256)
-		c->stations[c->station_count++] = sid;
+	if (channel >= m->channel_count || sid == 0 || sid >= MAP_SID_BROADCAST ||
+	    c->set.station_minislots == 0 || c->station_count == 256)
+		return false;
+	c->stations[c->station_count++] = sid;
+	return true;
 }
 
 bool model_slots(const struct model_channel *c) {

@@ -84,15 +84,17 @@ struct model {
 	uint64_t served[MODEL_LEVELS];
 	uint32_t channel_count, flow_bytes;
 	uint64_t start, now;
-	bool started, first;
-	uint64_t asked, granted, unsolicited, forgotten, late;
+	bool started;
+	uint64_t verdicts[MAPS_VERDICTS];
+	uint64_t asked, granted, unsolicited, forgotten, late, missed, belated, collisions;
+	uint32_t rounds;
 };
 
 void model_create(struct model *m, const struct maps_config *config);
 void model_set_flow(struct model *m, uint32_t flow, const struct maps_flow *settings, uint64_t now);
-void model_request(struct model *m, const struct maps_request *r, uint64_t now);
+enum maps_verdict model_request(struct model *m, const struct maps_request *r, uint64_t now);
 void model_used(struct model *m, uint32_t flow, uint64_t now);
-void model_station(struct model *m, uint32_t channel, uint16_t sid);
+bool model_station(struct model *m, uint32_t channel, uint16_t sid);
 uint32_t model_make(struct model *m, uint64_t now, struct map *out);
 
 /* Between the files of the model. */

@@ -56,6 +56,8 @@ static void poll(struct model *m, struct model_flow *f) {
 					    .minislots = c->unit};
 		c->slots--;
 		model_use_minislots(c, c->unit);
+	} else {
+		m->missed++;
 	}
 	do
 		f->next += f->set.poll_interval;
@@ -105,6 +107,7 @@ static void grant(struct model *m, int flow) {
 					       : pin(m, c, it, f->next, f->set.grant_jitter);
 		uint32_t asked = f->cluster == 0 && f->owed[0] < bytes ? f->owed[0] : bytes;
 
+		m->missed += !done;
 		if (!done)
 			continue;
 		if (early_enough(c, f)) {
@@ -138,8 +141,9 @@ void model_service(struct model *m, int flow) {
 			uint64_t until =
 				polled(f) || !early_enough(c, f) ? start : start - c->length + 1;
 
-			while (f->next < until)
-				f->next += polled(f) ? f->set.poll_interval : f->set.grant_interval;
+			for (; f->next < until;
+			     f->next += polled(f) ? f->set.poll_interval : f->set.grant_interval)
+				m->missed += m->rounds <= 1 ? 0 : polled(f) ? 1 : f->set.grants;
 		} else if (number > c->number || !c->made) {
 			return;
 		} else if (polled(f)) {
@@ -241,6 +245,7 @@ static void round_of(struct model *m, uint64_t due) {
 		memset(m->flows[i].grants, 0, sizeof(m->flows[i].grants));
 	}
 	m->now = due;
+	m->rounds++;
 	for (uint32_t i = 0; i < m->channel_count; i++)
 		if (model_due(m, &m->channels[i], m->channels[i].number) == due)
 			model_open(m, &m->channels[i]);

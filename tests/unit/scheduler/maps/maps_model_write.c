@@ -53,6 +53,7 @@ struct pen {
 	struct map *out;
 	int64_t at;
 	int pinned;
+	uint64_t belated;
 };
 
 static void element(struct pen *p, uint32_t sid, uint32_t iuc) {
@@ -79,6 +80,12 @@ static void item(struct pen *p, const struct model_item *it) {
 	p->at += it->minislots;
 }
 
+static void pinned_item(struct pen *p, const struct model_item *it) {
+	p->belated += p->at > it->until;
+	item(p, it);
+	p->pinned++;
+}
+
 static const struct model_item *next_pinned(const struct pen *p) {
 	return p->pinned < p->c->pinned_count ? &p->c->pinned[p->pinned] : NULL;
 }
@@ -93,8 +100,7 @@ static void region(struct pen *p, int64_t minislots) {
 
 		idle(p, p->at + before);
 		minislots -= before / p->c->unit * p->c->unit;
-		item(p, it);
-		p->pinned++;
+		pinned_item(p, it);
 	}
 	idle(p, p->at + minislots);
 }
@@ -107,8 +113,7 @@ static void data(struct pen *p, struct model_item it) {
 
 		end = end > other->from ? end : other->from;
 		if (other->from <= p->at) {
-			item(p, other);
-			p->pinned++;
+			pinned_item(p, other);
 		} else if (p->at + it.minislots <= other->until) {
 			break;
 		} else if (end <= other->until) {
@@ -179,11 +184,12 @@ void model_write(struct model *m, struct model_channel *c, struct map *out) {
 		}
 		data(&p, c->data[i]);
 	}
-	for (; next_pinned(&p) != NULL; p.pinned++) {
+	while (next_pinned(&p) != NULL) {
 		if (next_pinned(&p)->from > p.at)
 			idle(&p, next_pinned(&p)->from);
-		item(&p, next_pinned(&p));
+		pinned_item(&p, next_pinned(&p));
 	}
+	m->belated += p.belated;
 	idle(&p, c->minislots);
 	p.at = c->minislots;
 	element(&p, 0, MAP_NULL);

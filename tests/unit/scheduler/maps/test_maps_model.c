@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The scheduler and a model written from its rules make the same MAPs, whatever happens. */
+#include "maps_kit.h"
 #include "maps_model.h"
-#include "maps_rig.h"
 #include "random.h"
 #include "test.h"
 
@@ -13,7 +13,7 @@
 struct lockstep {
 	struct random random;
 	struct model model;
-	struct rig rig;
+	struct kit kit;
 	uint32_t flows;
 	bool exists[MODEL_FLOWS];
 	uint64_t seed;
@@ -21,7 +21,7 @@ struct lockstep {
 
 /* Short MAPs: what is rare in long ones is common here. */
 static struct maps_channel some_channel(struct random *r, uint8_t id, bool alike) {
-	struct maps_channel c = alike || random_below(r, 2) ? rig_ofdma(id) : rig_sc_qam(id);
+	struct maps_channel c = alike || random_below(r, 2) ? kit_ofdma(id) : kit_sc_qam(id);
 
 	c.minislot_bytes = (uint16_t)random_between(r, 5, 60);
 	if (c.kind == MAPS_OFDMA) {
@@ -63,11 +63,11 @@ static void begin(struct lockstep *l) {
 		}
 		config.start = random_below(&l->random, 2) ? MS(random_below(&l->random, 1000)) : 0;
 		config.flow_bytes = random_below(&l->random, 2) ? 50000 : 0;
-		l->rig.m = maps_create(&config, NULL);
-	} while (l->rig.m == NULL);
-	memcpy(l->rig.channels, channels, sizeof(channels));
-	l->rig.count = (uint32_t)config.channel_count;
-	l->rig.now = random_below(&l->random, 2) ? 0 : MS(random_below(&l->random, 3000));
+		l->kit.m = maps_create(&config, NULL);
+	} while (l->kit.m == NULL);
+	memcpy(l->kit.channels, channels, sizeof(channels));
+	l->kit.count = (uint32_t)config.channel_count;
+	l->kit.now = random_below(&l->random, 2) ? 0 : MS(random_below(&l->random, 3000));
 	model_create(&l->model, &config);
 	l->flows = random_between(&l->random, 1, MODEL_FLOWS);
 }
@@ -116,7 +116,7 @@ static void set_flow(struct lockstep *l, uint32_t flow) {
 			  : random_below(r, 4)	  ? 1
 						  : random_between(r, 1, 3);
 	for (size_t i = 0; i < f.cluster_count; i++) {
-		uint32_t all = l->rig.count, only = random_below(r, all);
+		uint32_t all = l->kit.count, only = random_below(r, all);
 
 		clusters[i] = (struct maps_cluster){sids[i], 0};
 		for (uint32_t c = 0; c < all; c++)
@@ -125,26 +125,26 @@ static void set_flow(struct lockstep *l, uint32_t flow) {
 				sids[i][clusters[i].count++] = (struct maps_sid){
 					(uint16_t)c, (uint16_t)(flow * 3 + i + 1)};
 	}
-	if (maps_set_flow(l->rig.m, flow, &f, l->rig.now) != NULL)
+	if (maps_set_flow(l->kit.m, flow, &f, l->kit.now) != NULL)
 		return;
-	model_set_flow(&l->model, flow, &f, l->rig.now);
+	model_set_flow(&l->model, flow, &f, l->kit.now);
 	l->exists[flow] = f.cluster_count != 0;
 }
 
 static void ask(struct lockstep *l) {
 	struct random *r = &l->random;
-	uint32_t flow = random_below(r, l->flows);
 	const struct maps_request q = {
-		.flow = flow,
+		.flow = random_below(r, random_below(r, 100) == 0 ? MODEL_FLOWS + 2 : l->flows),
 		.cluster = (uint8_t)(random_below(r, 4) ? 0 : random_below(r, 4)),
-		.channel = (uint16_t)random_below(r, l->rig.count + 1),
+		.channel = (uint16_t)random_below(r, l->kit.count + 1),
 		.bytes = random_below(r, 20) == 0 ? random_next(r)
 						  : random_below(r, 1u << random_between(r, 4, 14)),
 		.contended = random_below(r, 2),
 	};
+	enum maps_verdict verdict = model_request(&l->model, &q, l->kit.now);
 
-	maps_request(l->rig.m, &q, l->rig.now);
-	model_request(&l->model, &q, l->rig.now);
+	assert_int_equal(maps_request(l->kit.m, &q, l->kit.now), verdict);
+	l->model.verdicts[verdict]++;
 }
 
 static bool same_head(const struct map *a, const struct map *b) {
@@ -184,69 +184,76 @@ static void make(struct lockstep *l) {
 	uint32_t channel;
 
 	do {
-		channel = maps_make(l->rig.m, l->rig.now, &a);
-		assert_int_equal(channel, model_make(&l->model, l->rig.now, &b));
+		channel = maps_make(l->kit.m, l->kit.now, &a);
+		assert_int_equal(channel, model_make(&l->model, l->kit.now, &b));
 		if (channel != MAPS_NONE) {
 			same_map(l, channel, &a, &b);
-			rig_check_map(&l->rig, channel, &a);
+			kit_check_map(&l->kit, channel, &a);
 		}
 	} while (channel != MAPS_NONE);
 }
 
 static void same_counts(const struct lockstep *l) {
-	struct maps_counts n = rig_counts(&l->rig);
+	struct maps_counts n = kit_counts(&l->kit);
 
-	rig_check_counts(&l->rig);
+	kit_check_counts(&l->kit);
 	assert_int_equal(n.asked_bytes, l->model.asked);
 	assert_int_equal(n.granted_bytes, l->model.granted);
 	assert_int_equal(n.unsolicited_bytes, l->model.unsolicited);
 	assert_int_equal(n.forgotten_bytes, l->model.forgotten);
 	assert_int_equal(n.late, l->model.late);
+	assert_int_equal(n.missed, l->model.missed);
+	assert_int_equal(n.belated, l->model.belated);
+	assert_int_equal(n.collisions, l->model.collisions);
+	for (unsigned v = 0; v < MAPS_VERDICTS; v++)
+		assert_int_equal(n.verdicts[v], l->model.verdicts[v]);
 }
 
 /* Minislots that come again are new ones. */
 static void go_back(struct lockstep *l, uint64_t by) {
-	l->rig.now -= by < l->rig.now ? by : l->rig.now;
-	memset(l->rig.begun, 0, sizeof(l->rig.begun));
+	l->kit.now -= by < l->kit.now ? by : l->kit.now;
+	memset(l->kit.begun, 0, sizeof(l->kit.begun));
 }
 
 static void step(struct lockstep *l) {
 	struct random *r = &l->random;
-	uint64_t due = maps_due(l->rig.m);
+	uint64_t due = maps_due(l->kit.m);
 
 	for (uint32_t i = random_below(r, 12); i > 0; i--)
 		ask(l);
 	if (random_below(r, 20) == 0)
 		set_flow(l, random_below(r, l->flows));
 	if (random_below(r, 10) == 0) {
-		uint32_t channel = random_below(r, l->rig.count);
-		uint16_t sid = (uint16_t)random_between(r, 1, 200);
+		uint32_t channel = random_below(r, l->kit.count + 1);
+		uint16_t sid = (uint16_t)random_below(r, 200);
 
-		maps_station(l->rig.m, channel, sid);
-		model_station(&l->model, channel, sid);
+		for (uint32_t n = random_below(r, 20) == 0 ? 300 : 1; n > 0; n--)
+			assert_int_equal(maps_station(l->kit.m, channel, sid),
+					 model_station(&l->model, channel, sid));
 	}
 	if (random_below(r, 10) == 0) {
-		uint32_t channel = random_below(r, l->rig.count), lost = random_below(r, 40);
+		uint32_t channel = random_below(r, l->kit.count), lost = random_below(r, 40);
 
-		maps_collisions(l->rig.m, channel, lost);
+		maps_collisions(l->kit.m, channel, lost);
 		l->model.channels[channel].collided += lost;
+		l->model.collisions += lost;
 	}
 	if (random_below(r, 5) == 0) {
 		uint32_t flow = random_below(r, l->flows);
 
-		maps_used(l->rig.m, flow, l->rig.now);
-		model_used(&l->model, flow, l->rig.now);
+		maps_used(l->kit.m, flow, l->kit.now);
+		model_used(&l->model, flow, l->kit.now);
 	}
-	if (due > l->rig.now && random_below(r, 8) != 0)
-		l->rig.now = due;
+	if (due > l->kit.now && random_below(r, 8) != 0)
+		l->kit.now = due;
 	else if (random_below(r, 50) == 0)
-		l->rig.now += MS(random_below(r, 300));
+		l->kit.now += MS(random_below(r, 300));
 	else if (random_below(r, 50) == 0)
 		go_back(l, MS(random_below(r, 5)));
 	else if (random_below(r, 50) == 0)
 		go_back(l, MS(random_below(r, 1000)));
 	else
-		l->rig.now += US(random_below(r, 900));
+		l->kit.now += US(random_below(r, 900));
 	make(l);
 }
 
@@ -264,7 +271,7 @@ static void makes_the_same_maps(void **state) {
 		for (int i = 0; i < STEPS; i++)
 			step(&l);
 		same_counts(&l);
-		rig_free(&l.rig);
+		kit_free(&l.kit);
 	}
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What is refused, and by which words; and that nothing has changed then. */
-#include "maps_rig.h"
+#include "maps_kit.h"
 #include "test.h"
 
 static const char *create_with(struct maps_channel c) {
@@ -15,7 +15,7 @@ static const char *create_with(struct maps_channel c) {
 
 #define REFUSED(kind, change, words)                        \
 	do {                                                \
-		struct maps_channel c = rig_##kind(1);      \
+		struct maps_channel c = kit_##kind(1);      \
 		c.change;                                   \
 		assert_string_equal(create_with(c), words); \
 	} while (0)
@@ -63,7 +63,7 @@ static void channels_are_refused(void **state) {
 }
 
 static void limits_are_taken(void **state) {
-	struct maps_channel c = rig_ofdma(1);
+	struct maps_channel c = kit_ofdma(1);
 
 	(void)state;
 	c.initial_minislots = 3525 - 8 - 3;
@@ -80,7 +80,7 @@ static void limits_are_taken(void **state) {
 	assert_string_equal(create_with(c), "a MAP is too short for requests, ranging and a grant");
 	c.initial_interval = 0; /* there is none: it takes nothing */
 	assert_null(create_with(c));
-	c = rig_sc_qam(1);
+	c = kit_sc_qam(1);
 	c.interval = 4096 * 1280;
 	assert_null(create_with(c));
 	c.interval = 0; /* one frame at least: too short, but not for nothing */
@@ -88,7 +88,7 @@ static void limits_are_taken(void **state) {
 }
 
 static void configurations_are_refused(void **state) {
-	struct maps_channel c[65] = {rig_ofdma(1), rig_ofdma(1)};
+	struct maps_channel c[65] = {kit_ofdma(1), kit_ofdma(1)};
 	struct maps_config config = {.channels = c, .channel_count = 1, .flows = 1};
 	const char *why;
 
@@ -120,17 +120,17 @@ static void configurations_are_refused(void **state) {
 	do {                                                       \
 		struct maps_flow f = {.header_bytes = 8};          \
 		change;                                            \
-		assert_string_equal(rig_flow(&r, 0, 3, f), words); \
+		assert_string_equal(kit_flow(&r, 0, 3, f), words); \
 	} while (0)
 
 static void flows_are_refused(void **state) {
-	struct maps_channel c[] = {rig_ofdma(1), rig_sc_qam(2)};
-	struct rig r;
+	struct maps_channel c[] = {kit_ofdma(1), kit_sc_qam(2)};
+	struct kit r;
 
 	(void)state;
-	rig_create(&r, c, 2, 2);
-	assert_null(rig_flow(&r, 0, 3, (struct maps_flow){.header_bytes = 8}));
-	rig_ask(&r, 0, 1000);
+	kit_create(&r, c, 2, 2);
+	assert_null(kit_flow(&r, 0, 3, (struct maps_flow){.header_bytes = 8}));
+	kit_ask(&r, 0, 1000);
 	NO_FLOW(f.type = (enum maps_type)6, "there is no such scheduling type");
 	NO_FLOW(f.priority = 8, "a priority is 0..7");
 	NO_FLOW(f.sustained = MAPS_RATE_MAX + 1, "a rate is at most 100 Gbps");
@@ -145,7 +145,7 @@ static void flows_are_refused(void **state) {
 	NO_FLOW(f.max_burst = 127, "the longest grant has at least 128 bytes");
 	NO_FLOW((f.type = MAPS_REAL_TIME_POLLING, f.poll_interval = 1279),
 		"polls are at least 6.25 us apart");
-	assert_null(rig_flow(
+	assert_null(kit_flow(
 		&r, 1, 3,
 		(struct maps_flow){.type = MAPS_REAL_TIME_POLLING, .poll_interval = 1280}));
 	NO_FLOW((f.type = MAPS_NON_REAL_TIME_POLLING), "polls are at least 6.25 us apart");
@@ -176,30 +176,30 @@ static void flows_are_refused(void **state) {
 		"unsolicited grants or polls are more than a channel of the flow has left"); /* more than a MAP */
 	NO_FLOW(f.reserved = 800000000,
 		"a reserved rate is more than the channels of the flow have left");
-	assert_string_equal(rig_flow(&r, 2, 3, (struct maps_flow){.priority = 0}),
+	assert_string_equal(kit_flow(&r, 2, 3, (struct maps_flow){.priority = 0}),
 			    "there is no room for the flow");
-	assert_int_equal(rig_counts(&r).owed_bytes, 1000); /* as before */
-	assert_int_equal(rig_counts(&r).forgotten_bytes, 0);
-	rig_free(&r);
+	assert_int_equal(kit_counts(&r).owed_bytes, 1000); /* as before */
+	assert_int_equal(kit_counts(&r).forgotten_bytes, 0);
+	kit_free(&r);
 }
 
-static const char *set(struct rig *r, uint32_t flow, const struct maps_cluster *clusters,
+static const char *set(struct kit *r, uint32_t flow, const struct maps_cluster *clusters,
 		       size_t count) {
 	return maps_set_flow(r->m, flow,
 			     &(struct maps_flow){.clusters = clusters, .cluster_count = count}, 0);
 }
 
 static void sids_are_refused(void **state) {
-	struct maps_channel c[] = {rig_ofdma(1), rig_sc_qam(2)};
+	struct maps_channel c[] = {kit_ofdma(1), kit_sc_qam(2)};
 	struct maps_sid good[] = {{0, 5}, {1, 5}}, other[] = {{0, 5}}, absent[] = {{2, 6}},
 			zero[] = {{0, 0}}, all[] = {{0, MAP_SID_BROADCAST}},
 			again[] = {{0, 6}, {0, 7}}, second[] = {{1, 6}, {1, 7}},
 			last[] = {{1, 0x3ffe}};
 	struct maps_cluster clusters[9] = {{good, 2}, {other, 1}};
-	struct rig r;
+	struct kit r;
 
 	(void)state;
-	rig_create(&r, c, 2, 3);
+	kit_create(&r, c, 2, 3);
 	assert_string_equal(set(&r, 0, (struct maps_cluster[]){{good, 0}}, 1),
 			    "a SID cluster has a SID");
 	assert_string_equal(set(&r, 0, (struct maps_cluster[]){{NULL, 1}}, 1),
@@ -222,12 +222,12 @@ static void sids_are_refused(void **state) {
 	assert_null(set(&r, 1, (struct maps_cluster[]){{last, 1}}, 1));
 	assert_null(set(&r, 0, NULL, 0));
 	assert_null(set(&r, 2, clusters, 1)); /* given up */
-	rig_free(&r);
+	kit_free(&r);
 }
 
 /* 256 sets of channels, and no more until one is given up. */
 static void sets_are_so_many(void **state) {
-	struct maps_channel c[RIG_CHANNELS + 1];
+	struct maps_channel c[KIT_CHANNELS + 1];
 	struct maps_sid sids[9];
 	struct maps_cluster cluster = {sids, 0};
 	struct maps *m;
@@ -235,7 +235,7 @@ static void sets_are_so_many(void **state) {
 
 	(void)state;
 	for (uint32_t i = 0; i < 9; i++)
-		c[i] = rig_ofdma((uint8_t)(i + 1));
+		c[i] = kit_ofdma((uint8_t)(i + 1));
 	m = maps_create(&(struct maps_config){.channels = c, .channel_count = 9, .flows = 600},
 			NULL);
 	for (uint32_t mask = 1; mask < 512; mask++, flow++) {

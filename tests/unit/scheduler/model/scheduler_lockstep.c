@@ -258,12 +258,15 @@ static unsigned call(struct lockstep *l, unsigned wanted) {
 }
 
 unsigned lockstep_dequeue(struct lockstep *l, unsigned wanted) {
+	const uint64_t next = scheduler_next(l->s);
 	unsigned n = 0, calls = 0;
 	int left = -1;
 
 	model_serve(l->m, l->now);
 	do {
 		n += call(l, wanted - n);
+		if (n > 0 && next > l->m->now + l->m->skipped)
+			lockstep_fail(l, "went before its time", next, n);
 		if (++calls > LOCKSTEP_CALLS)
 			lockstep_fail(l, "there is more, without end", calls, n);
 		if (l->hasty && random_below(&l->r, 4) == 0)

@@ -91,9 +91,6 @@ void lockstep_random_channel(struct random *r, unsigned features, struct schedul
 uint32_t lockstep_random_bytes(const struct lockstep_config *c, struct random *r);
 uint64_t lockstep_random_rate(struct random *r, uint64_t low, unsigned doublings);
 
-/* Not yet open: one channel of 1 Gbps, one group, two flows of one modem. To be freed by test_free(). */
-struct lockstep *lockstep_simple(void);
-
 /* Makes both of l->c, and frees them. */
 void lockstep_open(struct lockstep *l);
 void lockstep_close(struct lockstep *l);

@@ -157,25 +157,3 @@ uint64_t lockstep_random_time(struct lockstep *l) {
 	default: return l->now + random_between(r, 1, 50000);
 	}
 }
-
-struct lockstep *lockstep_simple(void) {
-	struct lockstep *l = test_calloc(1, sizeof(*l));
-	struct lockstep_config *c = &l->c;
-
-	l->r = lockstep_random(1);
-	lockstep_random_config(c, &l->r, 0);
-	c->config.channel_count = c->config.group_count = c->config.modem_count = 1;
-	c->config.flow_count = 2;
-	c->config.packet_limit = 200;
-	c->channels[0] = (struct scheduler_channel){.rate = 1000 * MBPS};
-	c->lists[0][0] = 0;
-	c->groups[0] = (struct scheduler_group){c->lists[0], 1};
-	for (unsigned i = 0; i < 2; i++)
-		c->flows[i] = (struct scheduler_flow){
-			.weight = 1,
-			.min_buffer = 100000,
-			.buffer = 100000,
-			.max_buffer = 100000,
-		};
-	return l;
-}

@@ -10,7 +10,6 @@
 #include "scheduler_lockstep.h"
 
 #define MBPS UINT64_C(1000000)
-#define NS_PER_MS UINT64_C(1000000)
 
 static bool one_of(struct lockstep *l, uint32_t n) {
 	return random_below(&l->r, n) == 0;
@@ -131,269 +130,25 @@ static void one_run(uint64_t seed, change_function *change) {
 	test_free(l);
 }
 
-static void runs(uint64_t first, change_function *change) {
-	unsigned rounds = 30;
-	uint64_t seed = lockstep_seed(first, &rounds);
-
-	for (unsigned i = 0; i < rounds; i++)
-		one_run(seed + i, change);
-}
-
-static void flows_change(void **state) {
-	(void)state;
-	runs(40000, change_flow);
-}
-
-static void rates_change(void **state) {
-	(void)state;
-	runs(41000, change_rates);
-}
-
-static void modems_change(void **state) {
-	(void)state;
-	runs(42000, change_modem);
-}
-
-static void groups_change(void **state) {
-	(void)state;
-	runs(43000, change_group);
-}
-
-static void channels_change(void **state) {
-	(void)state;
-	runs(44000, change_channel);
-}
-
-static void limits_change(void **state) {
-	(void)state;
-	runs(45000, change_limit);
-}
-
-static void all_change(void **state) {
-	(void)state;
-	runs(46000, some_change);
-}
-
-static void simple_close(struct lockstep *l) {
-	lockstep_reports(l);
-	lockstep_drain(l);
-	lockstep_close(l);
-	test_free(l);
-}
-
-static void arrive(struct lockstep *l, uint32_t flow, uint32_t bytes, int times) {
-	while (times-- > 0)
-		lockstep_arrive(l, flow, bytes);
-}
-
-/* A flow that would wait for seconds goes on at its new rate, in time, and its numbers go on. */
-static void parked_flow_goes_on_when_its_rate_is_raised(void **state) {
-	struct lockstep *l = lockstep_simple();
-	struct scheduler_limit slow = {8000, 1000}, fast = {80 * MBPS, 1000};
-	uint64_t raised;
+static void all_sorts_of_changes(void **state) {
+	static change_function *const changes[] = {
+		change_flow,	change_rates, change_modem, change_group,
+		change_channel, change_limit, some_change,
+	};
 
 	(void)state;
-	l->c.flows[0].sustained = slow;
-	lockstep_open(l);
-	arrive(l, 0, 1000, 20);
-	assert_int_equal(lockstep_dequeue(l, 100), 1);
-	l->now += NS_PER_MS;
-	assert_int_equal(lockstep_dequeue(l, 100), 0);
-	assert_in_range(scheduler_next(l->s), 2 * NS_PER_MS, 1001 * NS_PER_MS);
-	l->c.flows[0].sustained = fast; /* a packet takes 100 us */
-	set_flow(l, 0);
-	raised = l->now;
-	assert_in_range(scheduler_next(l->s), 0, raised + 100000 + LOCKSTEP_SLOP_NS);
-	for (uint64_t sent = 0; sent < 19; l->now += 1000) {
-		sent += lockstep_dequeue(l, 100);
-		assert_in_range(sent * 100000, 0, l->now - raised + 100000);
+	for (size_t c = 0; c < ARRAY_COUNT(changes); c++) {
+		unsigned rounds = 30;
+		uint64_t seed = lockstep_seed(40000 + 1000 * c, &rounds);
+
+		for (unsigned i = 0; i < rounds; i++)
+			one_run(seed + i, changes[c]);
 	}
-	assert_in_range(l->now - raised, 1899000 - 1000, 1900000 + 19 * (LOCKSTEP_SLOP_NS + 1000));
-	simple_close(l);
-}
-
-static void parked_flow_waits_longer_when_its_rate_is_lowered(void **state) {
-	struct lockstep *l = lockstep_simple();
-
-	(void)state;
-	l->c.flows[0].sustained = (struct scheduler_limit){8 * MBPS, 1000};
-	lockstep_open(l);
-	arrive(l, 0, 1000, 2);
-	assert_int_equal(lockstep_dequeue(l, 100), 1);
-	l->now += NS_PER_MS / 2;
-	assert_int_equal(lockstep_dequeue(l, 100), 0);
-	l->c.flows[0].sustained.rate = MBPS; /* the half that is missing takes 4 ms */
-	set_flow(l, 0);
-	l->now += 4 * NS_PER_MS - 1000;
-	assert_int_equal(lockstep_dequeue(l, 100), 0);
-	l->now += 1000 + LOCKSTEP_SLOP_NS;
-	assert_int_equal(lockstep_dequeue(l, 100), 1);
-	simple_close(l);
-}
-
-/* A higher burst is not at once full: what the bucket held, it holds. */
-static void raised_burst_gives_nothing_away(void **state) {
-	struct lockstep *l = lockstep_simple();
-
-	(void)state;
-	l->c.flows[0].sustained = (struct scheduler_limit){8 * MBPS, 2000};
-	lockstep_open(l);
-	arrive(l, 0, 1000, 50);
-	assert_int_equal(lockstep_dequeue(l, 100), 2);
-	l->c.flows[0].sustained.burst = 40000;
-	set_flow(l, 0);
-	l->now += LOCKSTEP_SLOP_NS;
-	assert_int_equal(lockstep_dequeue(l, 100), 0);
-	l->now += NS_PER_MS; /* and fills from there: 1,000 bytes */
-	assert_int_equal(lockstep_dequeue(l, 100), 1);
-	simple_close(l);
-}
-
-/* What became longer than the burst goes all the same, when the bucket is full, and is paid for. */
-static void packet_longer_than_a_new_burst_goes(void **state) {
-	struct lockstep *l = lockstep_simple();
-
-	(void)state;
-	l->c.flows[0].sustained = (struct scheduler_limit){8 * MBPS, 4000};
-	lockstep_open(l);
-	arrive(l, 0, 3000, 3);
-	assert_int_equal(lockstep_dequeue(l, 100), 1);
-	l->c.flows[0].sustained.burst = 1000;
-	set_flow(l, 0);
-	assert_int_equal(lockstep_arrive(l, 0, 1001), SCHEDULER_TOO_LONG);
-	for (int ms = 0; ms < 10; ms++) {
-		l->now += NS_PER_MS;
-		lockstep_dequeue(l, 100);
-	}
-	assert_int_equal(scheduler_held(l->s), 0);
-	simple_close(l);
-}
-
-/* What waits stays, also in excess of the new buffer; only what comes is refused. */
-static void smaller_buffer_drops_nothing(void **state) {
-	struct lockstep *l = lockstep_simple();
-
-	(void)state;
-	lockstep_open(l);
-	arrive(l, 0, 1500, 50);
-	l->c.flows[0].min_buffer = l->c.flows[0].buffer = l->c.flows[0].max_buffer = 3000;
-	set_flow(l, 0);
-	assert_int_equal(scheduler_held(l->s), 50);
-	assert_int_equal(lockstep_arrive(l, 0, 64), SCHEDULER_FLOW_FULL);
-	while (scheduler_held(l->s) > 0) {
-		lockstep_dequeue(l, 100);
-		l->now += 1000;
-	}
-	assert_int_equal(lockstep_arrive(l, 0, 64), SCHEDULER_QUEUED);
-	simple_close(l);
-}
-
-/* The priority of a flow that waits changes with all its packets. */
-static void waiting_flow_changes_its_priority(void **state) {
-	struct lockstep *l = lockstep_simple();
-	struct scheduler_grant g;
-
-	(void)state;
-	lockstep_open(l);
-	arrive(l, 0, 1500, 10);
-	arrive(l, 1, 1500, 10);
-	l->c.flows[1].priority = 3;
-	set_flow(l, 1);
-	for (int i = 0; i < 20; i++) {
-		assert_int_equal(scheduler_dequeue(l->s, 0, &g, 1), 1);
-		assert_int_equal(g.flow, i < 10);
-		assert_int_equal(g.sequence, i % 10);
-	}
-	scheduler_free(l->s);
-	test_free(l->m);
-	test_free(l);
-}
-
-/* A flow that is put in use again has nothing of the one that had its number: its bucket is full. */
-static void flow_in_use_again_has_a_bucket_of_its_own(void **state) {
-	struct lockstep *l = lockstep_simple();
-
-	(void)state;
-	l->c.flows[0].sustained = (struct scheduler_limit){8000, 3000};
-	l->c.flows[0].reserved = 8000;
-	lockstep_open(l);
-	arrive(l, 0, 1500, 2);
-	assert_int_equal(lockstep_dequeue(l, 100), 2);
-	l->c.flows[0].group = SCHEDULER_NONE;
-	set_flow(l, 0);
-	assert_int_equal(lockstep_arrive(l, 0, 1500), SCHEDULER_NO_FLOW);
-	l->c.flows[0].group = 0;
-	set_flow(l, 0);
-	arrive(l, 0, 1500, 3);
-	assert_int_equal(lockstep_dequeue(l, 100), 2);
-	simple_close(l);
-}
-
-/* What a modem's flows waited for goes with its flow: nothing that fits waits on for it. */
-static void modem_does_not_wait_for_what_left_it(void **state) {
-	struct lockstep *l = lockstep_simple();
-
-	(void)state;
-	l->c.config.modem_count = 2;
-	l->c.modems[0].aggregate = (struct scheduler_limit){80000, 2000}; /* 0.1 s a 1,000 bytes */
-	l->c.flows[0].priority = 1;
-	lockstep_open(l);
-	arrive(l, 0, 1500, 2);
-	lockstep_arrive(l, 1, 400);
-	assert_int_equal(lockstep_dequeue(l, 100), 1);
-	l->now += 1000;
-	assert_int_equal(lockstep_dequeue(l, 100), 0);
-	l->c.flows[0].modem = 1;
-	set_flow(l, 0);
-	l->now += 2 * LOCKSTEP_SLOP_NS;
-	assert_int_equal(lockstep_dequeue(l, 100), 2);
-	simple_close(l);
-}
-
-/* The meter of a reserved rate keeps its bytes: 1,000 of them are another time at another rate. */
-static void raised_reserved_rate_holds_from_now_on(void **state) {
-	const uint64_t ms = NS_PER_MS + LOCKSTEP_SLOP_NS;
-	struct lockstep *l = lockstep_simple();
-	struct scheduler_grant g;
-
-	(void)state;
-	l->c.channels[0].rate = 8 * MBPS; /* its lead is less than one of these packets */
-	l->c.flows[0].reserved = 80000;
-	l->c.flows[1].priority = 7;
-	lockstep_open(l);
-	arrive(l, 0, 1000, 8);
-	arrive(l, 1, 1000, 8);
-	assert_int_equal(scheduler_dequeue(l->s, 0, &g, 1), 1);
-	assert_int_equal(g.flow, 0); /* and the next in 100 ms */
-	l->c.flows[0].reserved = 4 * MBPS; /* or in 2 ms */
-	assert_done(l, scheduler_set_flow(l->s, 0, &l->c.flows[0]));
-	for (unsigned i = 1; i < 7; i++) {
-		assert_int_equal(scheduler_dequeue(l->s, i * ms, &g, 1), 1);
-		assert_int_equal(g.flow, i % 2);
-	}
-	scheduler_free(l->s);
-	test_free(l->m);
-	test_free(l);
 }
 
 int main(void) {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(flows_change),
-		cmocka_unit_test(rates_change),
-		cmocka_unit_test(modems_change),
-		cmocka_unit_test(groups_change),
-		cmocka_unit_test(channels_change),
-		cmocka_unit_test(limits_change),
-		cmocka_unit_test(all_change),
-		cmocka_unit_test(parked_flow_goes_on_when_its_rate_is_raised),
-		cmocka_unit_test(parked_flow_waits_longer_when_its_rate_is_lowered),
-		cmocka_unit_test(raised_burst_gives_nothing_away),
-		cmocka_unit_test(packet_longer_than_a_new_burst_goes),
-		cmocka_unit_test(smaller_buffer_drops_nothing),
-		cmocka_unit_test(waiting_flow_changes_its_priority),
-		cmocka_unit_test(flow_in_use_again_has_a_bucket_of_its_own),
-		cmocka_unit_test(modem_does_not_wait_for_what_left_it),
-		cmocka_unit_test(raised_reserved_rate_holds_from_now_on),
+		cmocka_unit_test(all_sorts_of_changes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -55,15 +55,6 @@ static void one_lockstep(uint64_t seed) {
 	lockstep_unmake(l);
 }
 
-static void every_grant_is_one_the_rules_allow(void **state) {
-	unsigned rounds = 150;
-	uint64_t seed = lockstep_seed(1000, &rounds);
-
-	(void)state;
-	for (unsigned i = 0; i < rounds; i++)
-		one_lockstep(seed + i);
-}
-
 /* Queues that are never empty on few channels, for long: turns, columns and their guard. */
 static void one_crowd(uint64_t seed) {
 	struct lockstep *l = lockstep_make(seed, seed & LOCKSTEP_ALL);
@@ -79,15 +70,6 @@ static void one_crowd(uint64_t seed) {
 	lockstep_reports(l);
 	lockstep_drain(l);
 	lockstep_unmake(l);
-}
-
-static void crowds_have_their_turns(void **state) {
-	unsigned rounds = 40;
-	uint64_t seed = lockstep_seed(5000, &rounds);
-
-	(void)state;
-	for (unsigned i = 0; i < rounds; i++)
-		one_crowd(seed + i);
 }
 
 /*
@@ -118,15 +100,6 @@ static void one_by_its_own_clock(uint64_t seed) {
 		lockstep_fail(l, "nothing waits, and a time is named", scheduler_next(l->s), 0);
 	lockstep_reports(l);
 	lockstep_unmake(l);
-}
-
-static void its_own_clock_leaves_nothing(void **state) {
-	unsigned rounds = 150;
-	uint64_t seed = lockstep_seed(9000, &rounds);
-
-	(void)state;
-	for (unsigned i = 0; i < rounds; i++)
-		one_by_its_own_clock(seed + i);
 }
 
 /*
@@ -239,13 +212,16 @@ static void level_flows(struct lockstep_config *c) {
 	}
 }
 
-static void one_pair(uint64_t seed, void (*arrange)(struct lockstep_config *c)) {
+static void one_pair(uint64_t seed) {
 	struct pair *p = test_calloc(1, sizeof(*p));
 	struct random r = lockstep_random(seed);
 
 	p->seed = seed;
 	lockstep_random_config(&p->c, &r, LOCKSTEP_RATES | LOCKSTEP_RESERVED | LOCKSTEP_DEPI);
-	arrange(&p->c);
+	if (seed % 2 == 0)
+		part_groups(&p->c);
+	else
+		level_flows(&p->c);
 	for (uint32_t f = 0; f < p->c.config.flow_count; f++) {
 		struct scheduler_flow *is = &p->c.flows[f];
 
@@ -271,129 +247,32 @@ static void one_pair(uint64_t seed, void (*arrange)(struct lockstep_config *c)) 
 	test_free(p);
 }
 
-static void both_divide_alike(void **state) {
-	unsigned rounds = 20;
-	uint64_t seed = lockstep_seed(20000, &rounds);
-
-	(void)state;
-	for (unsigned i = 0; i < rounds; i++)
-		one_pair(seed + i, part_groups);
-}
-
-static void both_divide_shared_channels_alike(void **state) {
-	unsigned rounds = 15;
-	uint64_t seed = lockstep_seed(30000, &rounds);
-
-	(void)state;
-	for (unsigned i = 0; i < rounds; i++)
-		one_pair(seed + i, level_flows);
-}
-
-/*
- * A group of one channel and a group of that and another, both with more than they can send: the
- * shared channel goes to the higher column, and to the smaller group where both are equal, since the
- * other has a channel of its own.
- */
-static void one_shared_channel(uint8_t priority, uint64_t step) {
-	static const uint32_t lists[] = {0, 1};
-	const struct scheduler_channel channels[] = {{300000000, {0}}, {1890000000, {0}}};
-	const struct scheduler_group groups[] = {{lists, 1}, {lists, 2}};
-	const struct scheduler_modem modems[2] = {{{0, 0}}};
-	struct scheduler_flow flows[2] = {
-		{.group = 0, .modem = 0, .weight = 1, .priority = priority},
-		{.group = 1, .modem = 1, .weight = 1},
+/* Each from its first seed on; SCHEDULER_SEED stands for all of them. */
+static void the_scheduler_does_as_the_model(void **state) {
+	static const struct {
+		void (*one)(uint64_t seed);
+		uint64_t first;
+		unsigned rounds;
+	} cases[] = {
+		{one_lockstep, 1000, 150},
+		{one_crowd, 5000, 40},
+		{one_by_its_own_clock, 9000, 150},
+		{one_pair, 20000, 36},
 	};
-	const struct scheduler_config c = {channels, 2, groups, 2, modems, 2, flows, 2, 0, 200, 0};
-	const uint64_t whole = channels[0].rate / 8 / 10;
-	uint64_t bytes = 0;
-	struct scheduler *s;
 
-	flows[0].min_buffer = flows[0].buffer = flows[0].max_buffer = 150000;
-	flows[1].min_buffer = flows[1].buffer = flows[1].max_buffer = 150000;
-	s = scheduler_create(&c, NULL);
-	assert_non_null(s);
-	for (uint64_t now = 0; now < NS_PER_S / 10; now += step) {
-		struct scheduler_grant g;
-
-		while (true) {
-			for (uint32_t f = 0; f < 2; f++) {
-				struct scheduler_arrival in = {NULL, f, 1500};
-				enum scheduler_verdict v;
-
-				scheduler_enqueue(s, now, &in, 1, &v);
-			}
-			if (!lockstep_grant(s, now, &g))
-				break;
-			bytes += g.flow == 0 ? 1500 : 0;
-		}
-	}
-	if (bytes < whole * 99 / 100)
-		fail_msg("priority %u, a call each %llu ns: %llu of the channel's %llu bytes",
-			 priority, (unsigned long long)step, (unsigned long long)bytes,
-			 (unsigned long long)whole);
-	while (scheduler_drain(s, (void *[1]){0}, 1) > 0)
-		;
-	scheduler_free(s);
-}
-
-static void shared_channel_goes_to_whom_it_is_due(void **state) {
 	(void)state;
-	for (uint64_t step = 1000; step <= 125000; step *= 5) {
-		one_shared_channel(7, step);
-		one_shared_channel(0, step);
+	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+		unsigned rounds = cases[i].rounds;
+		uint64_t seed = lockstep_seed(cases[i].first, &rounds);
+
+		for (unsigned n = 0; n < rounds; n++)
+			cases[i].one(seed + n);
 	}
-}
-
-/*
- * One modem with an aggregate limit, a flow of long packets and one of short ones: the long ones have
- * their turns, in the scheduler and the model, although the bucket holds a short one long before.
- */
-static void one_shared_limit(uint8_t priority) {
-	static const uint32_t bytes[] = {1500, 64};
-	const uint64_t rate = 8000000, whole = rate / 40, due = whole * (priority ? 99 : 48) / 100;
-	struct lockstep *l = lockstep_simple();
-	uint64_t had = 0;
-	struct scheduler_grant g;
-
-	l->c.modems[0].aggregate = (struct scheduler_limit){rate, 2000};
-	l->c.flows[0].priority = priority;
-	lockstep_open(l);
-	for (; l->now < NS_PER_S / 5; l->now += 5000) {
-		model_serve(l->m, l->now);
-		for (uint32_t f = 0; f < 2; f++) {
-			struct scheduler_arrival in = {NULL, f, bytes[f]};
-			enum scheduler_verdict v;
-
-			for (int n = 0; n < 40; n++)
-				scheduler_enqueue(l->s, l->now, &in, 1, &v);
-			while (l->m->flows[f].count < 40)
-				model_queue(l->m, &in);
-		}
-		while (lockstep_grant(l->s, l->now, &g))
-			had += g.flow == 0 ? bytes[0] : 0;
-		while (model_pick(l->m, &g))
-			;
-	}
-	assert_in_range(had, due, whole + 2000);
-	assert_in_range(l->m->flows[0].bytes, due, whole + 2000);
-	lockstep_unmake(l);
-}
-
-static void short_packets_do_not_keep_long_ones_waiting(void **state) {
-	(void)state;
-	one_shared_limit(0);
-	one_shared_limit(7);
 }
 
 int main(void) {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_grant_is_one_the_rules_allow),
-		cmocka_unit_test(crowds_have_their_turns),
-		cmocka_unit_test(its_own_clock_leaves_nothing),
-		cmocka_unit_test(both_divide_alike),
-		cmocka_unit_test(both_divide_shared_channels_alike),
-		cmocka_unit_test(shared_channel_goes_to_whom_it_is_due),
-		cmocka_unit_test(short_packets_do_not_keep_long_ones_waiting),
+		cmocka_unit_test(the_scheduler_does_as_the_model),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

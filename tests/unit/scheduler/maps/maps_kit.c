@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "maps_rig.h"
+#include "maps_kit.h"
 
 #include <string.h>
 
 #include "test.h"
 
-struct maps_channel rig_ofdma(uint8_t id) {
+struct maps_channel kit_ofdma(uint8_t id) {
 	return (struct maps_channel){
 		.kind = MAPS_OFDMA,
 		.id = id,
@@ -24,7 +24,7 @@ struct maps_channel rig_ofdma(uint8_t id) {
 	};
 }
 
-struct maps_channel rig_sc_qam(uint8_t id) {
+struct maps_channel kit_sc_qam(uint8_t id) {
 	return (struct maps_channel){
 		.kind = MAPS_SC_QAM,
 		.id = id,
@@ -46,7 +46,7 @@ struct maps_channel rig_sc_qam(uint8_t id) {
 	};
 }
 
-void rig_create(struct rig *r, const struct maps_channel *channels, uint32_t count,
+void kit_create(struct kit *r, const struct maps_channel *channels, uint32_t count,
 		uint32_t flows) {
 	const char *why = NULL;
 
@@ -60,13 +60,24 @@ void rig_create(struct rig *r, const struct maps_channel *channels, uint32_t cou
 	assert_non_null(r->m);
 }
 
-void rig_free(struct rig *r) {
+void kit_create_alike(struct kit *r, struct maps_channel channel, uint32_t count, uint32_t flows) {
+	struct maps_channel channels[KIT_CHANNELS];
+
+	for (uint32_t i = 0; i < count; i++) {
+		channels[i] = channel;
+		channels[i].id = (uint8_t)(i + 1);
+	}
+	kit_create(r, channels, count, flows);
+	kit_run(r, MS(10));
+}
+
+void kit_free(struct kit *r) {
 	maps_free(r->m);
 	r->m = NULL;
 }
 
-const char *rig_flow(struct rig *r, uint32_t flow, uint32_t mask, struct maps_flow settings) {
-	struct maps_sid sids[RIG_CHANNELS];
+const char *kit_flow(struct kit *r, uint32_t flow, uint32_t mask, struct maps_flow settings) {
+	struct maps_sid sids[KIT_CHANNELS];
 	struct maps_cluster cluster = {.sids = sids};
 
 	for (uint32_t i = 0; i < r->count; i++)
@@ -78,33 +89,45 @@ const char *rig_flow(struct rig *r, uint32_t flow, uint32_t mask, struct maps_fl
 	return maps_set_flow(r->m, flow, &settings, r->now);
 }
 
-enum maps_verdict rig_ask(struct rig *r, uint32_t flow, uint32_t bytes) {
+enum maps_verdict kit_ask(struct kit *r, uint32_t flow, uint32_t bytes) {
 	return maps_request(r->m, &(struct maps_request){.flow = flow, .bytes = bytes}, r->now);
 }
 
-static void count_element(struct rig *r, uint32_t channel, const struct map_element *e,
-			  uint32_t minislots) {
-	if (e->iuc == MAP_INITIAL || e->iuc == MAP_STATION)
+static void count_request(struct kit *r, uint32_t channel, uint16_t sid, uint32_t minislots) {
+	const uint32_t unit = r->channels[channel].request_minislots;
+
+	if (sid == MAPS_SID_NOBODY) {
+		assert_true(minislots < unit);
 		return;
-	if (e->iuc == MAP_REQUEST && e->sid == MAP_SID_BROADCAST) {
-		r->requests += minislots;
-	} else if (e->iuc == MAP_REQUEST && e->sid == MAPS_SID_NOBODY) {
-		assert_true(minislots < r->channels[channel].request_minislots);
-		r->idle += minislots;
+	}
+	r->seen.request_minislots += minislots / unit * unit;
+	if (sid == MAP_SID_BROADCAST)
+		return;
+	assert_int_equal(minislots, unit);
+	r->seen.polls++;
+}
+
+static void count_element(struct kit *r, uint32_t channel, const struct map_element *e,
+			  uint32_t minislots) {
+	if (e->iuc == MAP_INITIAL) {
+		r->seen.initial_minislots += minislots;
+	} else if (e->iuc == MAP_STATION) {
+		r->seen.station_minislots += minislots;
 	} else if (e->iuc == MAP_REQUEST) {
-		assert_int_equal(minislots, r->channels[channel].request_minislots);
-		r->polls[channel][e->sid]++;
+		count_request(r, channel, e->sid, minislots);
 	} else {
 		assert_true(e->iuc == r->channels[channel].data_iuc ||
 			    e->iuc == r->channels[channel].short_iuc);
 		r->granted[channel][e->sid] += minislots;
+		r->seen.data_minislots += minislots;
+		r->seen.grants++;
 		if (minislots > r->longest[channel][e->sid])
 			r->longest[channel][e->sid] = minislots;
 	}
 }
 
 /* Minislots that are described are new ones, in 64 bits of them. */
-static void check_span(struct rig *r, uint32_t channel, const struct map *map, uint32_t minislots) {
+static void check_span(struct kit *r, uint32_t channel, const struct map *map, uint32_t minislots) {
 	uint64_t end = r->ends[channel];
 	uint32_t gap = map->alloc_start - (uint32_t)end;
 
@@ -114,7 +137,7 @@ static void check_span(struct rig *r, uint32_t channel, const struct map *map, u
 	assert_true((int32_t)(map->alloc_start - map->ack_time) >= 0);
 }
 
-void rig_check_map(struct rig *r, uint32_t channel, const struct map *map) {
+void kit_check_map(struct kit *r, uint32_t channel, const struct map *map) {
 	const struct maps_channel *c = &r->channels[channel];
 	uint32_t null = 0;
 
@@ -137,14 +160,18 @@ void rig_check_map(struct rig *r, uint32_t channel, const struct map *map) {
 		assert_int_equal(map->elements[i].offset, map->elements[null].offset);
 		assert_int_equal(map->elements[i].iuc, c->data_iuc);
 		r->pendings[channel][map->elements[i].sid]++;
+		r->seen.pendings++;
 	}
 	check_span(r, channel, map, map->elements[null].offset);
-	r->maps++;
+	r->seen.maps++;
+	r->seen.minislots += map->elements[null].offset;
+	if (channel == 0)
+		r->last = *map;
 	if (r->on_map != NULL)
 		r->on_map(r, channel, map);
 }
 
-void rig_run(struct rig *r, uint64_t until) {
+void kit_run(struct kit *r, uint64_t until) {
 	static struct map map;
 	uint32_t channel;
 
@@ -152,13 +179,30 @@ void rig_run(struct rig *r, uint64_t until) {
 		if (maps_due(r->m) > r->now)
 			r->now = maps_due(r->m);
 		while ((channel = maps_make(r->m, r->now, &map)) != MAPS_NONE)
-			rig_check_map(r, channel, &map);
+			kit_check_map(r, channel, &map);
 	}
 	if (until > r->now)
 		r->now = until;
 }
 
-uint64_t rig_granted(const struct rig *r, uint32_t flow) {
+void kit_next(struct kit *r) {
+	kit_run(r, maps_due(r->m));
+}
+
+const struct map_element *kit_find(const struct kit *r, uint16_t sid, uint8_t iuc) {
+	for (uint32_t i = 0; i < r->last.count; i++)
+		if (r->last.elements[i].sid == sid && r->last.elements[i].iuc == iuc)
+			return &r->last.elements[i];
+	return NULL;
+}
+
+uint32_t kit_length(const struct kit *r, uint16_t sid, uint8_t iuc) {
+	const struct map_element *e = kit_find(r, sid, iuc);
+
+	return e == NULL ? 0 : (uint32_t)e[1].offset - e->offset;
+}
+
+uint64_t kit_granted(const struct kit *r, uint32_t flow) {
 	uint64_t sum = 0;
 
 	for (uint32_t i = 0; i < r->count; i++)
@@ -166,19 +210,25 @@ uint64_t rig_granted(const struct rig *r, uint32_t flow) {
 	return sum;
 }
 
-struct maps_counts rig_counts(const struct rig *r) {
+struct maps_counts kit_counts(const struct kit *r) {
 	struct maps_counts n;
 
 	maps_counts(r->m, MAPS_NONE, &n);
 	return n;
 }
 
-void rig_check_counts(const struct rig *r) {
-	struct maps_counts n = rig_counts(r);
+void kit_check_counts(const struct kit *r) {
+	struct maps_counts n = kit_counts(r);
 
 	assert_int_equal(n.owed_bytes, n.asked_bytes - (n.granted_bytes - n.unsolicited_bytes) -
 					       n.forgotten_bytes);
-	assert_true(n.data_minislots + n.request_minislots + n.initial_minislots +
-			    n.station_minislots <=
-		    n.minislots);
+	assert_int_equal(n.maps, r->seen.maps);
+	assert_int_equal(n.minislots, r->seen.minislots);
+	assert_int_equal(n.data_minislots, r->seen.data_minislots);
+	assert_int_equal(n.request_minislots, r->seen.request_minislots);
+	assert_int_equal(n.initial_minislots, r->seen.initial_minislots);
+	assert_int_equal(n.station_minislots, r->seen.station_minislots);
+	assert_int_equal(n.grants, r->seen.grants);
+	assert_int_equal(n.polls, r->seen.polls);
+	assert_int_equal(n.pendings, r->seen.pendings);
 }

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "scheduler_kit.h"
+
+#include "test.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define UNLIMITED_BUFFER (16u << 20)
+#define BATCH 32
+/* A packet is its number in the flow and, below that, its bytes. */
+#define BYTES_BITS 14
+
+struct kit kit_make(void) {
+	return (struct kit){
+		.config = {.packet_limit = 200000, .seed = 1},
+		.step_ns = KIT_STEP_NS,
+		.random = {12345},
+	};
+}
+
+/* The list with space for one more behind `count`; its size doubles. */
+static void *grow(void *list, size_t count, size_t size) {
+	if ((count & (count - 1)) == 0)
+		list = realloc(list, (count == 0 ? 1 : 2 * count) * size);
+	assert_non_null(list);
+	return list;
+}
+
+uint32_t kit_channel(struct kit *k, uint64_t rate) {
+	size_t n = k->config.channel_count++;
+
+	k->channels = grow(k->channels, n, sizeof(*k->channels));
+	k->channels[n] = (struct scheduler_channel){.rate = rate};
+	return (uint32_t)n;
+}
+
+uint32_t kit_group(struct kit *k, const uint32_t *channels, size_t count) {
+	size_t n = k->config.group_count++;
+	uint32_t *copy = calloc(count, sizeof(*copy));
+
+	assert_non_null(copy);
+	for (size_t i = 0; i < count; i++)
+		copy[i] = channels[i];
+	k->groups = grow(k->groups, n, sizeof(*k->groups));
+	k->groups[n] = (struct scheduler_group){copy, count};
+	return (uint32_t)n;
+}
+
+uint32_t kit_group_range(struct kit *k, uint32_t first, uint32_t count) {
+	uint32_t list[SCHEDULER_MAX_CHANNELS];
+
+	for (uint32_t i = 0; i < count; i++)
+		list[i] = first + i;
+	return kit_group(k, list, count);
+}
+
+uint32_t kit_modem(struct kit *k, uint64_t rate, uint64_t burst) {
+	size_t n = k->config.modem_count++;
+
+	k->modems = grow(k->modems, n, sizeof(*k->modems));
+	k->modems[n] = (struct scheduler_modem){{rate, burst}};
+	return (uint32_t)n;
+}
+
+uint32_t kit_flow(struct kit *k, struct scheduler_flow f) {
+	size_t n = k->config.flow_count++;
+
+	if (f.weight == 0)
+		f.weight = 1;
+	if (f.max_buffer == 0)
+		f.min_buffer = f.buffer = f.max_buffer = UNLIMITED_BUFFER;
+	k->settings = grow(k->settings, n, sizeof(*k->settings));
+	k->settings[n] = f;
+	return (uint32_t)n;
+}
+
+struct scheduler_limit kit_limit(uint64_t rate) {
+	uint64_t burst = rate / 8 / 100;
+
+	if (rate == 0)
+		return (struct scheduler_limit){0, 0};
+	return (struct scheduler_limit){rate, burst > 3044 ? burst : 3044};
+}
+
+void kit_start(struct kit *k) {
+	struct scheduler_config *c = &k->config;
+	const char *why = NULL;
+
+	if (c->modem_count == 0)
+		kit_modem(k, 0, 0);
+	c->channels = k->channels;
+	c->groups = k->groups;
+	c->modems = k->modems;
+	c->flows = k->settings;
+	k->s = scheduler_create(c, &why);
+	if (k->s == NULL)
+		fail_msg("no scheduler: %s", why);
+	k->flows = calloc(c->flow_count, sizeof(*k->flows));
+	k->sent_ns = calloc(c->channel_count, sizeof(*k->sent_ns));
+	assert_true(k->flows != NULL && k->sent_ns != NULL);
+}
+
+struct kit kit_one_flow(struct scheduler_flow f, uint64_t rate, uint32_t packet_limit) {
+	struct kit k = kit_make();
+
+	kit_channel(&k, rate);
+	kit_group_range(&k, 0, 1);
+	kit_flow(&k, f);
+	k.config.packet_limit = packet_limit;
+	kit_start(&k);
+	return k;
+}
+
+static struct scheduler_arrival packet_make(struct kit *k, uint32_t flow, uint32_t bytes) {
+	uintptr_t number = ++k->flows[flow].number << BYTES_BITS;
+
+	return (struct scheduler_arrival){
+		(void *)(number | (bytes & SCHEDULER_PACKET_MAX)),
+		flow,
+		bytes,
+	};
+}
+
+static struct scheduler_arrival next_of(struct kit *k, uint32_t flow) {
+	const struct kit_flow *f = &k->flows[flow];
+	uint32_t bytes = f->smallest == f->largest
+				 ? f->smallest
+				 : random_between(&k->random, f->smallest, f->largest);
+
+	return packet_make(k, flow, bytes);
+}
+
+/* Returns the verdict on the last one. */
+static enum scheduler_verdict queue(struct kit *k, const struct scheduler_arrival *in, unsigned n) {
+	enum scheduler_verdict verdicts[BATCH] = {SCHEDULER_QUEUED};
+	unsigned queued = scheduler_enqueue(k->s, k->now, in, n, verdicts), counted = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		k->flows[in[i].flow].verdicts[verdicts[i]]++;
+		counted += verdicts[i] == SCHEDULER_QUEUED;
+	}
+	assert_int_equal(queued, counted);
+	k->inside += queued;
+	k->next = 0;
+	return verdicts[n == 0 ? 0 : n - 1];
+}
+
+enum scheduler_verdict kit_put(struct kit *k, uint32_t flow, uint32_t bytes) {
+	const struct scheduler_arrival in = packet_make(k, flow, bytes);
+
+	return queue(k, &in, 1);
+}
+
+void kit_feed(struct kit *k, uint32_t flow, uint32_t smallest, uint32_t largest, uint32_t backlog) {
+	struct kit_flow *f = &k->flows[flow];
+
+	f->smallest = smallest;
+	f->largest = largest;
+	f->backlog = backlog;
+	for (uint32_t i = 0; i < backlog; i++) {
+		const struct scheduler_arrival in = next_of(k, flow);
+
+		queue(k, &in, 1);
+	}
+}
+
+void kit_feed_all(struct kit *k, uint32_t smallest, uint32_t largest) {
+	for (uint32_t i = 0; i < k->config.flow_count; i++)
+		kit_feed(k, i, smallest, largest, BATCH);
+}
+
+static void count_grant(struct kit *k, const struct scheduler_grant *g) {
+	struct kit_flow *f = &k->flows[g->flow];
+	const uintptr_t packet = (uintptr_t)g->packet;
+	const uint32_t bytes = packet & SCHEDULER_PACKET_MAX;
+
+	if (packet >> BYTES_BITS <= f->latest || g->sequence != f->sequence++)
+		fail_msg("flow %u: packet %llu with number %u behind packet %llu", g->flow,
+			 (unsigned long long)(packet >> BYTES_BITS), g->sequence,
+			 (unsigned long long)f->latest);
+	f->latest = packet >> BYTES_BITS;
+	if (f->packets == 0)
+		f->first_at = k->now;
+	if (f->first_at == k->now)
+		f->first_bytes += bytes;
+	f->last_at = k->now;
+	f->packets++;
+	f->bytes += bytes;
+	k->inside--;
+}
+
+static unsigned take(struct kit *k, struct scheduler_grant *grants, unsigned n) {
+	n = scheduler_dequeue(k->s, k->now, grants, n);
+	if (n > 0 && k->next > k->now)
+		fail_msg("something goes %llu ns before scheduler_next() said so",
+			 (unsigned long long)(k->next - k->now));
+	for (unsigned i = 0; i < n; i++)
+		count_grant(k, &grants[i]);
+	k->next = scheduler_next(k->s);
+	if (k->inside == 0)
+		assert_true(k->next == UINT64_MAX);
+	return n;
+}
+
+unsigned kit_take(struct kit *k, unsigned n) {
+	struct scheduler_grant grants[BATCH];
+	unsigned taken = 0, got = 1;
+
+	while (taken < n && (got > 0 || scheduler_has_more(k->s))) {
+		got = take(k, grants, n - taken < BATCH ? n - taken : BATCH);
+		taken += got;
+	}
+	return taken;
+}
+
+void kit_send(struct kit *k) {
+	struct scheduler_grant grants[BATCH];
+	struct scheduler_arrival in[BATCH];
+	unsigned n;
+
+	do {
+		unsigned refilled = 0;
+
+		n = take(k, grants, BATCH);
+		for (unsigned i = 0; i < n; i++) {
+			if (k->flows[grants[i].flow].backlog > 0)
+				in[refilled++] = next_of(k, grants[i].flow);
+		}
+		if (refilled > 0)
+			queue(k, in, refilled);
+	} while (n == BATCH || scheduler_has_more(k->s));
+}
+
+void kit_run(struct kit *k, uint64_t ns) {
+	const uint64_t end = k->now + ns;
+
+	while (k->now < end) {
+		uint64_t step = k->irregular
+					? random_between(&k->random, 1, 2 * (uint32_t)k->step_ns)
+					: k->step_ns;
+
+		k->now = k->now + step < end ? k->now + step : end;
+		kit_send(k);
+	}
+}
+
+/* The time that the work of a channel takes of which it has sent all but what lies ahead. */
+static double sent_ns(const struct kit *k, uint32_t channel) {
+	struct scheduler_channel_report r;
+	double ahead;
+
+	scheduler_report_channel(k->s, channel, &r);
+	ahead = r.busy_until > k->now ? (double)(r.busy_until - k->now) : 0;
+	return 8e9 * (double)r.bytes / (double)k->channels[channel].rate - ahead;
+}
+
+void kit_mark(struct kit *k) {
+	k->mark = k->now;
+	for (size_t i = 0; i < k->config.flow_count; i++) {
+		k->flows[i].packets = k->flows[i].bytes = k->flows[i].first_bytes = 0;
+		k->flows[i].first_at = k->flows[i].last_at = k->now;
+	}
+	for (uint32_t i = 0; i < k->config.channel_count; i++)
+		k->sent_ns[i] = sent_ns(k, i);
+}
+
+void kit_measure(struct kit *k, uint64_t before_ns, uint64_t ns) {
+	kit_run(k, before_ns);
+	kit_mark(k);
+	kit_run(k, ns);
+}
+
+double kit_rate(const struct kit *k, uint32_t flow) {
+	const struct kit_flow *f = &k->flows[flow];
+
+	if (f->last_at == f->first_at)
+		return 0;
+	return 8e9 * (double)(f->bytes - f->first_bytes) / (double)(f->last_at - f->first_at);
+}
+
+double kit_rate_sum(const struct kit *k, uint32_t first, uint32_t count) {
+	uint64_t bytes = 0;
+
+	for (uint32_t i = first; i < first + count; i++)
+		bytes += k->flows[i].bytes;
+	return 8e9 * (double)bytes / (double)(k->now - k->mark);
+}
+
+void kit_expect(const char *what, size_t index, double measured, double expected, double part) {
+	if (fabs(measured - expected) > part * expected)
+		fail_msg("%s %zu: %.7g where %.7g is expected", what, index, measured, expected);
+}
+
+void kit_expect_filled(const struct kit *k) {
+	for (uint32_t i = 0; i < k->config.channel_count; i++) {
+		double part = (sent_ns(k, i) - k->sent_ns[i]) / (double)(k->now - k->mark);
+
+		if (part < 0.995 || part > 1.0001)
+			fail_msg("channel %u is filled to %.4f", i, part);
+	}
+}
+
+double kit_jain(const double *x, size_t n) {
+	double sum = 0, squares = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		sum += x[i];
+		squares += x[i] * x[i];
+	}
+	return squares == 0 ? 0 : sum * sum / ((double)n * squares);
+}
+
+static void compare_report(const struct kit *k, uint32_t flow) {
+	const struct kit_flow *f = &k->flows[flow];
+	struct scheduler_flow_report report;
+
+	scheduler_report_flow(k->s, flow, &report);
+	assert_int_equal(report.packets + report.waiting_packets, f->verdicts[SCHEDULER_QUEUED]);
+	for (int v = SCHEDULER_QUEUED + 1; v < SCHEDULER_VERDICTS; v++)
+		assert_int_equal(report.drops[v], f->verdicts[v]);
+}
+
+void kit_free(struct kit *k) {
+	scheduler_free(k->s);
+	for (size_t i = 0; i < k->config.group_count; i++)
+		free((void *)(uintptr_t)k->groups[i].channels);
+	free(k->channels);
+	free(k->groups);
+	free(k->modems);
+	free(k->settings);
+	free(k->flows);
+	free(k->sent_ns);
+}
+
+void kit_end(struct kit *k) {
+	void *packets[64];
+	unsigned n;
+
+	for (uint32_t i = 0; i < k->config.flow_count; i++)
+		compare_report(k, i);
+	assert_int_equal(scheduler_held(k->s), k->inside);
+	while ((n = scheduler_drain(k->s, packets, 64)) > 0)
+		k->inside -= n;
+	assert_int_equal(k->inside, 0);
+	kit_free(k);
+}
