@@ -387,20 +387,3 @@ def test_launcher_from_another_directory(tmp_path: Path) -> None:
     )
     assert ended.returncode == 0, ended.stderr
     assert all(command in ended.stdout for command in cli.COMMANDS)
-
-
-def test_the_tool_needs_no_planner() -> None:
-    """Planning and host preparation stand beside it: only the names of their commands are known."""
-    tool = paths.CHECKOUT / "tools" / "vcmts"
-    reaching = [
-        path.relative_to(tool)
-        for path in tool.rglob("*.py")
-        if path.relative_to(tool).parts[0] != "docs"
-        and re.search(r"^ *(from|import) (planning|host)\b", path.read_text(), re.MULTILINE)
-    ]
-    assert reaching == []
-
-
-def test_commands_of_packages_beside_the_tool() -> None:
-    for command, package in cli.BESIDE.items():
-        assert cli.load(command).__name__ == f"{package}.command"

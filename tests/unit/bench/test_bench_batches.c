@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a run's figures are made of: the middle half of batches of unequal size, and their stages. */
-#include "test.h"
+#include "test_main.h"
 
 #include "batches.h"
 
@@ -13,7 +13,7 @@ static struct batch batch_of(uint64_t packets, uint64_t cycles) {
 }
 
 /* By cycles a packet the order is 5, 10, 20, 1000; both ends are left out. */
-static void test_middle_half_by_packet(void **state) {
+TEST(test_middle_half_by_packet) {
 	struct batch batches[] = {
 		batch_of(1, 1000),
 		batch_of(100, 1000),
@@ -31,7 +31,7 @@ static void test_middle_half_by_packet(void **state) {
 }
 
 /* A batch of which nothing came out is as costly as can be: it goes to the end. */
-static void test_nothing_carried(void **state) {
+TEST(test_nothing_carried) {
 	struct batch batches[] = {
 		batch_of(0, 1),
 		batch_of(10, 100),
@@ -44,7 +44,7 @@ static void test_nothing_carried(void **state) {
 	assert_float_equal(cycles, 25, 1e-9);
 }
 
-static void test_no_batches(void **state) {
+TEST(test_no_batches) {
 	struct batch none = batch_of(0, 50);
 	double cycles = 0;
 
@@ -54,7 +54,7 @@ static void test_no_batches(void **state) {
 	assert_float_equal(cycles, 0, 0);
 }
 
-static void test_accounts_begin_anew(void **state) {
+TEST(test_accounts_begin_anew) {
 	struct pipeline p = {
 		.count = 2,
 		.idle_cycles = 1000,
@@ -73,23 +73,11 @@ static void test_accounts_begin_anew(void **state) {
 }
 
 /* Requests are no packets, so that the sink's calls look idle. */
-static void test_a_list_of_one_stage(void **state) {
+TEST(test_a_list_of_one_stage) {
 	struct pipeline p = {.count = 1, .idle_cycles = 70, .accounts = {{.cycles = 2}}};
 	struct batch b = {0};
 
 	batch_take_accounts(&b, 0, &p);
 	assert_int_equal(b.stages[0][0], 72);
 	assert_int_equal(b.cycles, 72);
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_middle_half_by_packet),
-		cmocka_unit_test(test_nothing_carried),
-		cmocka_unit_test(test_no_batches),
-		cmocka_unit_test(test_accounts_begin_anew),
-		cmocka_unit_test(test_a_list_of_one_stage),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The matrix itself: what differs is seen, whichever cell it is in. */
-#include "test.h"
+#include "test_main.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,7 +36,7 @@ static unsigned differences(void) {
 	return row_differences(&row);
 }
 
-static void every_cell_counts(void **state) {
+TEST(every_cell_counts) {
 	good_run();
 	assert_int_equal(differences(), 0);
 	assert_int_equal(row.hits, 3);
@@ -58,7 +58,7 @@ static void every_cell_counts(void **state) {
 	}
 }
 
-static void every_packet_counts(void **state) {
+TEST(every_packet_counts) {
 	uint64_t *const counts[] = {
 		&result.traffic.proven,
 		&result.traffic.lost,
@@ -76,7 +76,7 @@ static void every_packet_counts(void **state) {
 	}
 }
 
-static void what_differs_is_printed(void **state) {
+TEST(what_differs_is_printed) {
 	char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
@@ -90,14 +90,4 @@ static void what_differs_is_printed(void **state) {
 	assert_non_null(strstr(text, "differs"));
 	assert_null(strstr(text, "frame_hcs"));
 	free(text);
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_cell_counts),
-		cmocka_unit_test(every_packet_counts),
-		cmocka_unit_test(what_differs_is_printed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The simulation around the senders: its order of events, what it reads, and where it is exact. */
-#include "test.h"
+#include "test_main.h"
 
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "scenario.h"
 #include "simulation.h"
 
-static void test_events_come_in_order(void **state) {
+TEST(test_events_come_in_order) {
 	struct random random = {.state = 7};
 	struct events events = {0};
 	struct event last = {0};
@@ -43,7 +43,7 @@ static bool read_text(const char *text, struct scenario *scenario, char error[SC
 
 #define FLOWS "\"service_flows\": [{\"sustained_rate\": 10e6}]"
 
-static void test_mistakes_have_a_place(void **state) {
+TEST(test_mistakes_have_a_place) {
 	static const char *const cases[][2] = {
 		{"[]", "an object is expected"},
 		{"{}", "service_flows: at least one"},
@@ -90,7 +90,7 @@ static struct simulation *run(const char *text) {
 }
 
 /* Below the rate nothing waits, and all that is sent arrives. */
-static void test_constant_rate_below_the_sustained(void **state) {
+TEST(test_constant_rate_below_the_sustained) {
 	struct simulation *s = run("{\"duration\": 10, \"warmup\": 1, " FLOWS ", \"senders\": ["
 				   "{\"kind\": \"cbr\", \"rate\": 8e6, \"bytes\": 1000}]}");
 
@@ -101,7 +101,7 @@ static void test_constant_rate_below_the_sustained(void **state) {
 }
 
 /* Twice the rate: half of it is lost, and who stays has waited for the whole buffer. */
-static void test_constant_rate_above_the_sustained(void **state) {
+TEST(test_constant_rate_above_the_sustained) {
 	struct simulation *s = run(
 		"{\"duration\": 11, \"warmup\": 1, \"service_flows\": [{\"sustained_rate\": 10e6, "
 		"\"aqm\": \"tail-drop\", \"buffer\": 125000}], \"senders\": ["
@@ -113,15 +113,4 @@ static void test_constant_rate_above_the_sustained(void **state) {
 	assert_true(hdr_mean(m->delay) / MEASURE_UNIT > 98 &&
 		    hdr_mean(m->delay) / MEASURE_UNIT < 101);
 	simulation_free(s);
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_events_come_in_order),
-		cmocka_unit_test(test_mistakes_have_a_place),
-		cmocka_unit_test(test_constant_rate_below_the_sustained),
-		cmocka_unit_test(test_constant_rate_above_the_sustained),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

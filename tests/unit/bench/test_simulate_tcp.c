@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The senders of the simulation: what RFC 5681, RFC 6298 and RFC 9438 say of them, alone and over time. */
-#include "test.h"
+#include "test_main.h"
 
 #include <math.h>
 
@@ -66,7 +66,7 @@ static double mean_window(struct path *p, uint64_t seconds) {
 	       (double)(p->now - from);
 }
 
-static void test_slow_start_doubles(void **state) {
+TEST(test_slow_start_doubles) {
 	struct path *p = begin(CONGESTION_RENO, 50 * MS, 0);
 
 	for (uint64_t round = 1; round <= 8; round++) {
@@ -80,7 +80,7 @@ static void acknowledge(struct tcp *t, uint64_t number) {
 	tcp_acknowledge(t, number, 0, 100 * MS);
 }
 
-static void test_loss_is_found_by_three_later_packets(void **state) {
+TEST(test_loss_is_found_by_three_later_packets) {
 	struct tcp t;
 
 	tcp_init(&t, CONGESTION_RENO);
@@ -102,7 +102,7 @@ static void test_loss_is_found_by_three_later_packets(void **state) {
 	assert_true(t.congestion.window == 6.5);
 }
 
-static void test_window_grows_again_after_recovery(void **state) {
+TEST(test_window_grows_again_after_recovery) {
 	struct path *p = begin(CONGESTION_RENO, 50 * MS, 100);
 	uint64_t lost, reductions;
 
@@ -115,7 +115,7 @@ static void test_window_grows_again_after_recovery(void **state) {
 	assert_true(reductions <= lost && reductions > lost * 9 / 10);
 }
 
-static void test_timeout(void **state) {
+TEST(test_timeout) {
 	struct tcp t;
 	uint64_t rto;
 
@@ -144,7 +144,7 @@ static void test_timeout(void **state) {
 
 /* RFC 9438, section 5.1, for one loss in every 1/p packets: sqrt(3 / 2p) with Reno's numbers. That does
  * without the round in which a loss is repaired: it holds where rounds between losses are many. */
-static void test_reno_takes_its_share_of_a_lossy_path(void **state) {
+TEST(test_reno_takes_its_share_of_a_lossy_path) {
 	static const uint64_t intervals[] = {1000, 5000, 20000};
 
 	for (unsigned i = 0; i < ARRAY_COUNT(intervals); i++) {
@@ -158,7 +158,7 @@ static void test_reno_takes_its_share_of_a_lossy_path(void **state) {
 }
 
 /* Section 5.1 again: (C (3 + b) / 4 (1 - b))^(1/4) RTT^(3/4) / p^(3/4), where that is more than Reno. */
-static void test_cubic_takes_its_share_of_a_lossy_path(void **state) {
+TEST(test_cubic_takes_its_share_of_a_lossy_path) {
 	static const struct {
 		uint64_t rtt, interval;
 	} cases[] = {{100, 10000}, {100, 100000}, {50, 100000}, {200, 10000}};
@@ -177,23 +177,9 @@ static void test_cubic_takes_its_share_of_a_lossy_path(void **state) {
 }
 
 /* Section 4.3: with short round trips, not less than Reno. */
-static void test_cubic_is_no_worse_than_reno(void **state) {
+TEST(test_cubic_is_no_worse_than_reno) {
 	double reno = mean_window(begin(CONGESTION_RENO, 5 * MS, 1000), 100);
 	double cubic = mean_window(begin(CONGESTION_CUBIC, 5 * MS, 1000), 100);
 
 	assert_true(cubic > 0.95 * reno && cubic < 1.3 * reno);
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_slow_start_doubles),
-		cmocka_unit_test(test_loss_is_found_by_three_later_packets),
-		cmocka_unit_test(test_window_grows_again_after_recovery),
-		cmocka_unit_test(test_timeout),
-		cmocka_unit_test(test_reno_takes_its_share_of_a_lossy_path),
-		cmocka_unit_test(test_cubic_takes_its_share_of_a_lossy_path),
-		cmocka_unit_test(test_cubic_is_no_worse_than_reno),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

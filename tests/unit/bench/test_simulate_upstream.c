@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The upstream's closed loop: what it reads, where it is exact, and that all bytes are somewhere. */
-#include "test.h"
+#include "test_main.h"
 
 #include <string.h>
 
@@ -16,7 +16,7 @@ static bool read_text(const char *text, struct loop_scenario *scenario, char err
 	return good;
 }
 
-static void test_mistakes_have_a_place(void **state) {
+TEST(test_mistakes_have_a_place) {
 	static const char *const cases[][2] = {
 		{"[]", "an object is expected"},
 		{"{}", "flows: at least one"},
@@ -44,7 +44,7 @@ static void test_mistakes_have_a_place(void **state) {
 }
 
 /* How early MAPs are made, and which requests they can know, follows from the delays and the longest way. */
-static void test_leads_follow_from_the_delays(void **state) {
+TEST(test_leads_follow_from_the_delays) {
 	static struct loop_scenario s;
 	char error[LOOP_ERROR];
 
@@ -72,7 +72,7 @@ static struct loop *run(const char *text) {
 }
 
 /* What the flows' packets had is what was carried: the measures see each byte once. */
-static void test_bytes_are_seen_once(void **state) {
+TEST(test_bytes_are_seen_once) {
 	struct loop *l = run("{\"duration\": 0.5, \"flows\": [{\"count\": 20, \"rate\": 5e6}, "
 			     "{\"rate\": 5e5, \"label\": \"one\"}]}");
 	uint64_t carried = l->measures[0].bytes + l->measures[1].bytes, sum = 0;
@@ -88,14 +88,4 @@ static void test_bytes_are_seen_once(void **state) {
 	assert_string_equal(json_string_value(json_object_get(flow, "label")), "one");
 	json_decref(result);
 	loop_free(l);
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_mistakes_have_a_place),
-		cmocka_unit_test(test_leads_follow_from_the_delays),
-		cmocka_unit_test(test_bytes_are_seen_once),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,7 +3,7 @@
  * A device that is late, out of order, fails, takes a part, swallows and disappears: frames come back in their order,
  * each once, right or as failed, and no buffer is free as long as the device may write to it.
  */
-#include "test.h"
+#include "test_main.h"
 
 #include <string.h>
 
@@ -96,8 +96,7 @@ static void all_but_disappearing(const char *device, enum crypto_direction direc
 	end();
 }
 
-static void late_disordered_failing(void **state) {
-	(void)state;
+TEST(late_disordered_failing) {
 	all_but_disappearing(KIT_DEVICE, CRYPTO_DOWNLINK);
 	all_but_disappearing(KIT_DEVICE, CRYPTO_UPLINK);
 	all_but_disappearing("crypto_openssl0", CRYPTO_DOWNLINK);
@@ -123,8 +122,7 @@ static unsigned collect(unsigned polls) {
 }
 
 /* What it had is lost, what comes then is at once; and all is as before when it is there again. */
-static void disappears_and_comes_back(void **state) {
-	(void)state;
+TEST(disappears_and_comes_back) {
 	start(KIT_DEVICE, CRYPTO_DOWNLINK);
 	feed(100, &any);
 	kit_drain(&kit);
@@ -209,17 +207,15 @@ static void closed_with_frames(const struct closing *c) {
 	kit_end(&kit);
 }
 
-static void closed_with_frames_in_the_device(void **state) {
-	(void)state;
+TEST(closed_with_frames_in_the_device) {
 	for (size_t i = 0; i < ARRAY_COUNT(closings); i++)
 		closed_with_frames(&closings[i]);
 }
 
 /* A device that never takes anything has nothing to lose: frames are lost all the same, and none waits. */
-static void takes_nothing(void **state) {
+TEST(takes_nothing) {
 	unsigned taken = 0;
 
-	(void)state;
 	start(KIT_DEVICE, CRYPTO_DOWNLINK);
 	faults.takes_nothing = true;
 	make(64, &ciphered);
@@ -245,11 +241,10 @@ static void takes_nothing(void **state) {
 }
 
 /* Frames that need no device are none the worse for one that is gone. */
-static void clear_frames_need_no_device(void **state) {
+TEST(clear_frames_need_no_device) {
 	const struct kit_shape clear = {60, 100, CIPHER_NONE, CRYPTO_CRC, KIT_ANY};
 	unsigned lost;
 
-	(void)state;
 	start(KIT_DEVICE, CRYPTO_DOWNLINK);
 	faults.gives_nothing = true;
 	make(10, &ciphered);
@@ -265,10 +260,9 @@ static void clear_frames_need_no_device(void **state) {
 }
 
 /* A single operation that is never answered loses its frame, and not those that fly behind it. */
-static void swallows_some(void **state) {
+TEST(swallows_some) {
 	unsigned held;
 
-	(void)state;
 	start(KIT_DEVICE, CRYPTO_DOWNLINK);
 	faults = (struct faults){.swallows = 50, .late = 100, .any_order = true};
 	for (unsigned turn = 0; turn < 500; turn++) {
@@ -290,10 +284,9 @@ static void swallows_some(void **state) {
 }
 
 /* All of it: whatever it does, each frame comes back once, and each buffer in the end. */
-static void anything(void **state) {
+TEST(anything) {
 	static const char *const devices[] = {KIT_DEVICE, "crypto_openssl0"};
 
-	(void)state;
 	for (unsigned round = 0; round < 4; round++) {
 		start(devices[round % 2], (enum crypto_direction)(round / 2));
 		for (unsigned mix = 0; mix < 60; mix++) {
@@ -316,16 +309,4 @@ static void anything(void **state) {
 	}
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(late_disordered_failing),
-		cmocka_unit_test(disappears_and_comes_back),
-		cmocka_unit_test(closed_with_frames_in_the_device),
-		cmocka_unit_test(takes_nothing),
-		cmocka_unit_test(clear_frames_need_no_device),
-		cmocka_unit_test(swallows_some),
-		cmocka_unit_test(anything),
-	};
-
-	return cmocka_run_group_tests(tests, fixture_start, fixture_stop);
-}
+ALL_TESTS(fixture_start, fixture_stop)

@@ -3,7 +3,7 @@
  * Every provider against the model: published vectors; all lengths and alignments; bursts of all ciphers and sizes; frames
  * that wait for others. intel-ipsec-mb with all of its code that this CPU runs.
  */
-#include "test.h"
+#include "test_main.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -197,18 +197,16 @@ static struct crypto_provider *library(enum crypto_isa isa) {
 	return ipsec_mb_open_isa(isa, SOCKET_ID_ANY);
 }
 
-static void library_with_all(void **state) {
-	(void)state;
+TEST(library_with_all) {
 	provider = library(CRYPTO_ISA_AUTO);
 	assert_non_null(provider);
 	everything();
 }
 
 /* What is not compiled into the library, or not in the CPU, is refused with a message. */
-static void library_with_less(void **state) {
+TEST(library_with_less) {
 	unsigned tried = 0;
 
-	(void)state;
 	for (int isa = CRYPTO_ISA_AVX512; isa < CRYPTO_ISAS; isa++) {
 		provider = library((enum crypto_isa)isa);
 		if (provider == NULL)
@@ -219,8 +217,7 @@ static void library_with_less(void **state) {
 	assert_true(tried >= 1);
 }
 
-static void device_with_security(void **state) {
-	(void)state;
+TEST(device_with_security) {
 	provider = device("crypto_aesni_mb0");
 	assert_non_null(provider);
 	assert_int_equal(provider->ciphers | 1 << CIPHER_DES,
@@ -232,8 +229,7 @@ static void device_with_security(void **state) {
 #endif
 
 /* In DPDK 22.11 a scheduler has no DOCSIS security: the CRC is made here. */
-static void two_devices_by_a_scheduler(void **state) {
-	(void)state;
+TEST(two_devices_by_a_scheduler) {
 	provider = device(KIT_SCHEDULER ",mode=round-robin");
 	assert_non_null(provider);
 	assert_int_equal(provider->ciphers | 1 << CIPHER_DES, 0xf);
@@ -241,8 +237,7 @@ static void two_devices_by_a_scheduler(void **state) {
 }
 
 /* DES of DOCSIS in one operation, AES in two. */
-static void device_that_only_ciphers(void **state) {
-	(void)state;
+TEST(device_that_only_ciphers) {
 	provider = device("crypto_openssl0");
 	assert_non_null(provider);
 	assert_int_equal(provider->ciphers, 0xf);
@@ -250,10 +245,9 @@ static void device_that_only_ciphers(void **state) {
 	everything();
 }
 
-static void devices_that_are_refused(void **state) {
+TEST(devices_that_are_refused) {
 	const unsigned before = rte_cryptodev_count();
 
-	(void)state;
 	assert_null(device("crypto_null0"));
 	assert_null(device("crypto_nonsense0"));
 	assert_null(device("0000:ff:1f.7"));
@@ -262,17 +256,4 @@ static void devices_that_are_refused(void **state) {
 	assert_int_equal(rte_cryptodev_count(), before);
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-#ifndef VCMTS_NO_IPSEC_MB
-		cmocka_unit_test(library_with_all),
-		cmocka_unit_test(library_with_less),
-		cmocka_unit_test(device_with_security),
-#endif
-		cmocka_unit_test(two_devices_by_a_scheduler),
-		cmocka_unit_test(device_that_only_ciphers),
-		cmocka_unit_test(devices_that_are_refused),
-	};
-
-	return cmocka_run_group_tests(tests, fixture_start, fixture_stop);
-}
+ALL_TESTS(fixture_start, fixture_stop)

@@ -103,7 +103,6 @@ static void a_good_library_serves(void **state) {
 	char said[512];
 	struct crypto_provider *p;
 
-	(void)state;
 	breach = BREACH_NONE;
 	flushed_most = 0;
 	p = open_listening(said, sizeof(said));
@@ -125,7 +124,6 @@ static void refused(enum breach how, unsigned from) {
 
 /* The known fault: some 13 jobs and more of mixed sizes, as many as this CPU's lanes hold back. */
 static void a_wrong_crc_of_many_flushed(void **state) {
-	(void)state;
 	refused(BREACH_CRC_OF_FLUSH, RTE_MIN(flushed_most, 13u));
 	refused(BREACH_CRC_OF_FLUSH, flushed_most);
 	if (lanes_16)
@@ -133,7 +131,6 @@ static void a_wrong_crc_of_many_flushed(void **state) {
 }
 
 static void other_breaches(void **state) {
-	(void)state;
 	refused(BREACH_CRC, 0);
 	refused(BREACH_KEYS, 0);
 	refused(BREACH_CIPHER, 0);
@@ -145,7 +142,6 @@ static void des_of_many(void **state) {
 	char said[512];
 	struct crypto_provider *p;
 
-	(void)state;
 	breach = BREACH_DES;
 	p = open_listening(said, sizeof(said));
 	assert_non_null(p);
@@ -159,7 +155,6 @@ static void des_of_many(void **state) {
 static void what_is_withdrawn(void **state) {
 	struct crypto_provider p = {.name = "of a test", .ciphers = 0xf};
 
-	(void)state;
 	assert_true(crypto_withdraw(&p, 0, "1"));
 	assert_true(crypto_withdraw(&p, 1u << CIPHER_DES, "1"));
 	assert_int_equal(p.ciphers, 0x7);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The providers of a server: found by name, shared by its groups, whose keys and queues come and go while others work. */
-#include "test.h"
+#include "test_main.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -41,11 +41,10 @@ static unsigned pool_count(void) {
 	return count;
 }
 
-static void each_is_opened_once(void **state) {
+TEST(each_is_opened_once) {
 	const unsigned pools = pool_count();
 	struct crypto_providers ps;
 
-	(void)state;
 	for (unsigned round = 0; round < 2; round++) {
 		struct crypto_provider *library, *device;
 
@@ -70,11 +69,10 @@ static void each_is_opened_once(void **state) {
 	}
 }
 
-static void no_more_than_there_is_place_for(void **state) {
+TEST(no_more_than_there_is_place_for) {
 	struct crypto_providers ps;
 	char name[32];
 
-	(void)state;
 	crypto_providers_init(&ps, &options);
 	ps.options.queues = 2; /* for the self-test */
 	for (unsigned i = 0; i < CRYPTO_PROVIDERS_MOST; i++) {
@@ -87,11 +85,10 @@ static void no_more_than_there_is_place_for(void **state) {
 	assert_int_equal(rte_cryptodev_count(), 0);
 }
 
-static void what_they_do_is_told(void **state) {
+TEST(what_they_do_is_told) {
 	struct crypto_providers ps;
 	char text[128], little[12];
 
-	(void)state;
 	crypto_providers_init(&ps, &options);
 	assert_string_equal(
 		crypto_provider_text(crypto_providers_find(&ps, NULL), text, sizeof(text)),
@@ -106,11 +103,10 @@ static void what_they_do_is_told(void **state) {
 }
 
 /* A provider that this build has not got is refused as any other, and those that are no server's are none of its own. */
-static void what_the_build_has(void **state) {
+TEST(what_the_build_has) {
 	struct crypto_provider *apart[2];
 	struct crypto_providers ps;
 
-	(void)state;
 	crypto_providers_init(&ps, &options);
 	apart[0] = crypto_apart_open(SOCKET_ID_ANY);
 	assert_non_null(crypto_providers_find(&ps, NULL));
@@ -127,11 +123,10 @@ static void what_the_build_has(void **state) {
 }
 
 /* The CRC of frames that a device only ciphers; the model has it of zlib. */
-static void crcs_of_frames(void **state) {
+TEST(crcs_of_frames) {
 	struct crypto_crc *c = crypto_crc_open();
 	uint8_t frame[300 + ETHERNET_CRC_SIZE];
 
-	(void)state;
 	assert_non_null(c);
 	for (unsigned size = 1; size <= 300; size++) {
 		memset(frame, (int)size, size);
@@ -145,10 +140,9 @@ static void crcs_of_frames(void **state) {
 	crypto_crc_close(c);
 }
 
-static void names_of_code(void **state) {
+TEST(names_of_code) {
 	enum crypto_isa isa;
 
-	(void)state;
 	for (int i = 0; i < CRYPTO_ISAS; i++) {
 		assert_true(crypto_isa_parse(crypto_isa_name((enum crypto_isa)i), &isa));
 		assert_int_equal(isa, i);
@@ -231,18 +225,16 @@ static void others_work_meanwhile(const char *device) {
 	crypto_providers_close(&ps);
 }
 
-static void keys_and_queues_beside_workers(void **state) {
-	(void)state;
+TEST(keys_and_queues_beside_workers) {
 	others_work_meanwhile(NULL);
 	others_work_meanwhile(KIT_DEVICE);
 }
 
 /* Slots of key schedules: a key that is given back leaves no byte. */
-static void a_key_leaves_nothing(void **state) {
+TEST(a_key_leaves_nothing) {
 	uint8_t *slots[SLOTS];
 	struct key_slots k;
 
-	(void)state;
 	key_slots_init(&k, SIZE, SOCKET_ID_ANY);
 	assert_true(k.size >= SIZE);
 	for (unsigned i = 0; i < SLOTS; i++) {
@@ -263,12 +255,11 @@ static void a_key_leaves_nothing(void **state) {
 }
 
 /* There is room for so many queues, and for one again that is closed. */
-static void queues_are_counted(void **state) {
+TEST(queues_are_counted) {
 	struct crypto_queue *queues[8];
 	struct crypto_providers ps;
 	struct crypto_provider *p;
 
-	(void)state;
 	crypto_providers_init(&ps, &options);
 	p = crypto_providers_find(&ps, KIT_DEVICE);
 	assert_non_null(p);
@@ -288,12 +279,11 @@ static void queues_are_counted(void **state) {
 }
 
 /* The start does not wait for a device that is not there, and does not take one that is wrong. */
-static void a_faulty_device_fails_the_self_test(void **state) {
+TEST(a_faulty_device_fails_the_self_test) {
 	struct crypto_providers_options impatient = options;
 	struct crypto_providers ps;
 	struct crypto_provider *p;
 
-	(void)state;
 	impatient.patience_ms = 0;
 	crypto_providers_init(&ps, &impatient);
 	p = crypto_providers_find(&ps, KIT_DEVICE);
@@ -312,19 +302,4 @@ static void a_faulty_device_fails_the_self_test(void **state) {
 	faulty_detach();
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_is_opened_once),
-		cmocka_unit_test(no_more_than_there_is_place_for),
-		cmocka_unit_test(what_they_do_is_told),
-		cmocka_unit_test(what_the_build_has),
-		cmocka_unit_test(crcs_of_frames),
-		cmocka_unit_test(names_of_code),
-		cmocka_unit_test(keys_and_queues_beside_workers),
-		cmocka_unit_test(a_key_leaves_nothing),
-		cmocka_unit_test(queues_are_counted),
-		cmocka_unit_test(a_faulty_device_fails_the_self_test),
-	};
-
-	return cmocka_run_group_tests(tests, fixture_start, fixture_stop);
-}
+ALL_TESTS(fixture_start, fixture_stop)

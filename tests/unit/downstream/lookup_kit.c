@@ -59,7 +59,6 @@ int lookup_kit_open(void **state) {
 void lookup_kit_end(void **state) {
 	struct lookup_kit *b = &lookup_kit;
 
-	(void)state;
 	fixture_pool_end(b->packets);
 	ds_tables_free(&b->tables);
 	service_group_free(&b->sg);

@@ -4,7 +4,7 @@
  * there and nowhere else; when the port takes again they all go out; a stop accounts for the rest. And what is counted
  * where all goes out.
  */
-#include "test.h"
+#include "test_main.h"
 
 #include <rte_ethdev.h>
 
@@ -45,11 +45,10 @@ static void check_lower(const struct server_bench *b) {
 	assert_in_range(l->crypto->held + l->waiting_packets, 0, DS_LOWER_LIMIT + PIPELINE_BURST);
 }
 
-static void waits_in_the_scheduler(void **state) {
+TEST(waits_in_the_scheduler) {
 	struct counters c;
 	uint64_t held;
 
-	(void)state;
 	bench_open("", RPHY_DEPTH);
 	fill(bench, 250);
 	check_lower(bench);
@@ -79,10 +78,9 @@ static void waits_in_the_scheduler(void **state) {
 }
 
 /* Blocked and free by turns; nothing is lost on the way, and each packet comes once, in order. */
-static void stutters(void **state) {
+TEST(stutters) {
 	struct counters c;
 
-	(void)state;
 	bench_open("", RPHY_DEPTH);
 	for (int turn = 0; turn < 20; turn++) {
 		fill(bench, 20);
@@ -109,14 +107,13 @@ static void submit_burst(struct ds_lower *l) {
 }
 
 /* With packets everywhere: queues, ring, crypto device, open DEPI frames, line to the port. */
-static void stop_accounts_for_all(void **state) {
+TEST(stop_accounts_for_all) {
 	struct downstream *d;
 	struct rte_mbuf *pkts[PIPELINE_CAPACITY];
 	struct counters before, after;
 	uint64_t held;
 	uint16_t n;
 
-	(void)state;
 	bench_open("", RPHY_DEPTH);
 	fill(bench, 300);
 	d = bench->group->downstream;
@@ -153,11 +150,10 @@ static void stop_accounts_for_all(void **state) {
 }
 
 /* A port that takes no chains, and fewer buffers for copies than frames: all packets of a frame are lost. */
-static void no_buffer_for_a_copy(void **state) {
+TEST(no_buffer_for_a_copy) {
 	struct rte_mempool *copies;
 	struct counters c;
 
-	(void)state;
 	bench_open("", 1024);
 	copies = fixture_pool("copies", 3, FIXTURE_ROOM);
 	bench->group->downstream->lower.linear = copies;
@@ -201,11 +197,10 @@ static uint64_t inject_chain(void) {
 	return 1000;
 }
 
-static void bytes_are_those_of_the_packets(void **state) {
+TEST(bytes_are_those_of_the_packets) {
 	struct counters c;
 	uint64_t sent = 0, bytes;
 
-	(void)state;
 	bench_open("", 1024);
 	for (unsigned i = 0; i < PACKETS; i++)
 		server_bench_good(bench, (uint8_t)(i % 2), 0, 60 + 7 * i);
@@ -226,8 +221,7 @@ static void bytes_are_those_of_the_packets(void **state) {
 }
 
 /* What the crypto provider does to frames of each cipher. */
-static void parts_are_those_that_are_wanted(void **state) {
-	(void)state;
+TEST(parts_are_those_that_are_wanted) {
 	for (unsigned crc = 0; crc < 2; crc++) {
 		bench_open(crc ? "crypto: {generate_crc: true}\n"
 			       : "crypto: {generate_crc: false}\n",
@@ -240,15 +234,4 @@ static void parts_are_those_that_are_wanted(void **state) {
 	}
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(waits_in_the_scheduler),
-		cmocka_unit_test(stutters),
-		cmocka_unit_test(stop_accounts_for_all),
-		cmocka_unit_test(no_buffer_for_a_copy),
-		cmocka_unit_test(bytes_are_those_of_the_packets),
-		cmocka_unit_test(parts_are_those_that_are_wanted),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, fixture_stop);
-}
+ALL_TESTS(NULL, fixture_stop)

@@ -104,7 +104,6 @@ static void agrees_with_a_plain_model(void **state) {
 	struct random r = {5};
 	unsigned kept = 0;
 
-	(void)state;
 	for (int step = 0; step < STEPS; step++) {
 		uint64_t period = lookup_kit.clock.now / LOOKUP_PERIOD_NS;
 		struct cpe_activity told, expected = {0};
@@ -129,7 +128,6 @@ static void agrees_with_a_plain_model(void **state) {
 static void numbers_change_their_family(void **state) {
 	struct ds_modem m = {.cpe_limit = 1, .cpe_limit_ipv6 = 1};
 
-	(void)state;
 	assert_true(cpe_admit(&m, 0, false, 7));
 	assert_true(cpe_admit(&m, 1, true, 7));
 	assert_false(cpe_admit(&m, 5, true, 7));

@@ -3,7 +3,7 @@
  * The DEPI stage: every size of DOCSIS frame and random mixes of them, over every kind of session.
  * What comes out must be full, in sequence, within the MTU, and give the same frames again.
  */
-#include "test.h"
+#include "test_main.h"
 
 #include "downstream/stages.h"
 
@@ -117,13 +117,12 @@ static void run(const struct depi_kit_config *c, void (*put_all)(void)) {
 	depi_kit_close();
 }
 
-static void all_sessions(void **state) {
+TEST(all_sessions) {
 	static const uint32_t mtus[] = {1500, 1501, 4000, 9000};
 	static const uint32_t max_segments[] = {1, 2, 16, 255};
 	static const enum psp_extra extras[] = {PSP_EXTRA_NONE, PSP_EXTRA_COUNTER,
 						PSP_EXTRA_STATIC};
 
-	(void)state;
 	rnd.state = 99;
 	for (size_t m = 0; m < ARRAY_COUNT(mtus); m++) {
 		for (size_t s = 0; s < ARRAY_COUNT(max_segments); s++) {
@@ -144,7 +143,7 @@ static void all_sessions(void **state) {
 }
 
 /* By hand: MTU 1500, IPv4, no extra bytes: 1472 bytes for segments and their table entries. */
-static void cuts_where_the_mtu_ends(void **state) {
+TEST(cuts_where_the_mtu_ends) {
 	static const struct {
 		uint32_t size;
 		unsigned out; /* DEPI frames */
@@ -158,7 +157,6 @@ static void cuts_where_the_mtu_ends(void **state) {
 		{0, 1, {1, 1, 1450}}, /* after the flush time */
 	};
 
-	(void)state;
 	depi_kit_open(&(struct depi_kit_config){.extra = PSP_EXTRA_NONE});
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
 		struct rte_mbuf *pkts[PIPELINE_CAPACITY];
@@ -181,11 +179,4 @@ static void cuts_where_the_mtu_ends(void **state) {
 	depi_kit_close();
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(all_sessions),
-		cmocka_unit_test(cuts_where_the_mtu_ends),
-	};
-
-	return cmocka_run_group_tests(tests, fixture_start, fixture_stop);
-}
+ALL_TESTS(fixture_start, fixture_stop)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The DEPI stage: the flush timer, and padding. */
-#include "test.h"
+#include "test_main.h"
 
 #include <string.h>
 
@@ -38,7 +38,7 @@ static void play(const struct event *events, size_t count) {
 }
 
 /* Nothing before its time, all at its time, the oldest first. */
-static void flush_waits_as_long_as_told(void **state) {
+TEST(flush_waits_as_long_as_told) {
 	static const struct event events[] = {
 		{1000, 2, 100, ""},
 		{1010, 0, 100, ""},
@@ -50,26 +50,23 @@ static void flush_waits_as_long_as_told(void **state) {
 		{UINT64_C(1000) * FLUSH, 0, 0, "04"},
 	};
 
-	(void)state;
 	play(events, ARRAY_COUNT(events));
 }
 
 /* A DEPI frame that was full and opened again counts its time from then, and stands behind. */
-static void flush_counts_from_the_opening(void **state) {
+TEST(flush_counts_from_the_opening) {
 	static const struct event events[] = {
 		{0, 0, 1000, ""},	 {10, 1, 100, ""},	     {20, 0, 1000, "0"},
 		{10 + FLUSH, 0, 0, "1"}, {20 + FLUSH - 1, 0, 0, ""}, {20 + FLUSH, 0, 0, "0"},
 	};
 
-	(void)state;
 	play(events, ARRAY_COUNT(events));
 }
 
 /* A few bytes alone make a frame of Ethernet's least length; depi_read() looks at what is behind them. */
-static void few_bytes_are_padded(void **state) {
+TEST(few_bytes_are_padded) {
 	struct rte_mbuf *pkts[PIPELINE_CAPACITY];
 
-	(void)state;
 	for (unsigned tagged = 0; tagged < 2; tagged++) {
 		depi_kit_open(&(struct depi_kit_config){.vlan = tagged ? 4094 : 0});
 		for (uint32_t size = 6; size < 60; size++) {
@@ -84,12 +81,4 @@ static void few_bytes_are_padded(void **state) {
 	}
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(flush_waits_as_long_as_told),
-		cmocka_unit_test(flush_counts_from_the_opening),
-		cmocka_unit_test(few_bytes_are_padded),
-	};
-
-	return cmocka_run_group_tests(tests, fixture_start, fixture_stop);
-}
+ALL_TESTS(fixture_start, fixture_stop)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The DEPI stage: pools that run dry, buffers that are shared by fragments. */
-#include "test.h"
+#include "test_main.h"
 
 #include "downstream/stages.h"
 
@@ -12,10 +12,9 @@
 #define ROOM 1600
 
 /* What is open when the channels are freed goes back to its pools. */
-static void free_gives_back_what_is_open(void **state) {
+TEST(free_gives_back_what_is_open) {
 	struct rte_mbuf *pkts[PIPELINE_CAPACITY];
 
-	(void)state;
 	depi_kit_open(NULL);
 	for (uint16_t i = 0; i < DEPI_KIT_CHANNELS; i++) {
 		for (uint16_t n = depi_kit_put(i, 2000, pkts); n > 0; n--)
@@ -106,8 +105,7 @@ static void dry_run(unsigned headers, unsigned fragments, unsigned max_segments)
 	depi_kit_close();
 }
 
-static void pools_run_dry(void **state) {
-	(void)state;
+TEST(pools_run_dry) {
 	dry_run(3, 127, 16);
 	dry_run(7, 127, 2);
 	dry_run(127, 1, 16);
@@ -122,11 +120,10 @@ static const struct depi_kit_config dry_pools = {.headers = DRY, .fragments = DR
 
 /* A frame that needs to be cut, and no buffer for a part: the DEPI frame that was opened for it is
  * given up, too, and none without segments ever goes out. */
-static void no_empty_frame_stays_open(void **state) {
+TEST(no_empty_frame_stays_open) {
 	struct rte_mbuf *pkts[PIPELINE_CAPACITY];
 	void *taken[DRY];
 
-	(void)state;
 	depi_kit_open(&dry_pools);
 	assert_int_equal(rte_mempool_get_bulk(depi_kit.fragments, taken, DRY), 0);
 	assert_int_equal(depi_kit_put(2, 2000, pkts), 0);
@@ -138,12 +135,4 @@ static void no_empty_frame_stays_open(void **state) {
 	depi_kit_close();
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(free_gives_back_what_is_open),
-		cmocka_unit_test(pools_run_dry),
-		cmocka_unit_test(no_empty_frame_stays_open),
-	};
-
-	return cmocka_run_group_tests(tests, fixture_start, fixture_stop);
-}
+ALL_TESTS(fixture_start, fixture_stop)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The downstream's tables hold what is configured, and nothing else. */
-#include "test.h"
+#include "test_main.h"
 
 #include <string.h>
 
@@ -37,8 +37,7 @@ static void room_for_each_family(uint8_t family) {
 	ds_tables_free(&tables);
 }
 
-static void room_for_many_addresses(void **state) {
-	(void)state;
+TEST(room_for_many_addresses) {
 	room_for_each_family(4);
 	room_for_each_family(6);
 }
@@ -61,7 +60,7 @@ static void crowd_fill(struct ip_address *crowd) {
 }
 
 /* However they fall, all that there is room for finds its place: later, nothing can be refused. */
-static void room_for_a_crowd(void **state) {
+TEST(room_for_a_crowd) {
 	static struct ip_address crowd[CROWD];
 	static struct service_flow flow = {.id = 1, .active = true};
 	static void *const no_sessions[1];
@@ -74,7 +73,6 @@ static void room_for_a_crowd(void **state) {
 	const struct group_room room = {.modems = 10, .ipv4 = CROWD, .flows = 20, .channels = 3};
 	struct ds_tables t;
 
-	(void)state;
 	crowd_fill(crowd);
 	assert_int_equal(ds_tables_create(&t, &sg, &room, no_sessions), 0);
 	assert_int_equal(t.room.modems, 10);
@@ -90,11 +88,4 @@ static void room_for_a_crowd(void **state) {
 	ds_tables_free(&t);
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(room_for_many_addresses),
-		cmocka_unit_test(room_for_a_crowd),
-	};
-
-	return cmocka_run_group_tests(tests, fixture_start, fixture_stop);
-}
+ALL_TESTS(fixture_start, fixture_stop)

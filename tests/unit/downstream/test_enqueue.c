@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Into the queues: why a packet is refused; and what a setup takes over. */
-#include "test.h"
+#include "test_main.h"
 
 #include "downstream/downstream.h"
 #include "downstream/stages.h"
@@ -49,7 +49,7 @@ static void unmake(struct downstream *d) {
 	service_group_free(&sg);
 }
 
-static void refusals_by_name(void **state) {
+TEST(refusals_by_name) {
 	static const struct {
 		enum scheduler_verdict verdict;
 		const char *name;
@@ -62,14 +62,13 @@ static void refusals_by_name(void **state) {
 		{SCHEDULER_NO_FLOW, "service_flow_removed"},
 	};
 
-	(void)state;
 	assert_int_equal(ARRAY_COUNT(refusals), SCHEDULER_VERDICTS - 1); /* all but queued */
 	for (size_t i = 0; i < ARRAY_COUNT(refusals); i++)
 		assert_string_equal(drop_name(ds_refusals[refusals[i].verdict]), refusals[i].name);
 }
 
 /* What the configuration says, and what stands for it where it says nothing. */
-static void setup(void **state) {
+TEST(setup) {
 	static const struct {
 		const char *options;
 		unsigned modems;
@@ -82,7 +81,6 @@ static void setup(void **state) {
 		{"flow_cache: 1\n", 1, 1},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
 		struct downstream *d = make(cases[i].options, cases[i].modems);
 		bool is_first = i == 0;
@@ -99,11 +97,4 @@ static void setup(void **state) {
 	}
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(refusals_by_name),
-		cmocka_unit_test(setup),
-	};
-
-	return cmocka_run_group_tests(tests, fixture_start, fixture_stop);
-}
+ALL_TESTS(fixture_start, fixture_stop)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The records of known flows on their own: what is found, what is forgotten, what takes whose place. */
-#include "test.h"
+#include "test_main.h"
 
 #include "downstream/flow_cache.h"
 #include "model/service_group.h"
@@ -39,22 +39,19 @@ static struct flow_record *learn(const struct flow_key *key) {
 }
 
 static int make(void **state) {
-	(void)state;
 	random_state.state = 1;
 	return flow_cache_create(&cache, RECORDS - 1);
 }
 
 static int unmake(void **state) {
-	(void)state;
 	flow_cache_free(&cache);
 	return 0;
 }
 
 /* Each bit of a key that its family uses makes another flow; the other bits do not. */
-static void every_bit_counts(void **state) {
+TEST(every_bit_counts) {
 	static const enum rule_family families[] = {RULE_IPV4, RULE_IPV6};
 
-	(void)state;
 	for (unsigned f = 0; f < 2; f++) {
 		size_t used = families[f] == RULE_IPV6 ? 40 : 16;
 		struct flow_key key = random_key(families[f]);
@@ -77,11 +74,10 @@ static void every_bit_counts(void **state) {
 }
 
 /* Two flows that meet have a place each, the first one that of the hash. */
-static void two_places(void **state) {
+TEST(two_places) {
 	struct flow_key first = random_key(RULE_IPV4), second;
 	uint32_t hash = flow_cache_hash(&first);
 
-	(void)state;
 	do {
 		second = random_key(RULE_IPV6);
 	} while ((flow_cache_hash(&second) ^ hash) & cache.mask);
@@ -95,11 +91,10 @@ static void two_places(void **state) {
 }
 
 /* What is found is what was learned for that key; a full cache keeps most of what it has. */
-static void many_flows(void **state) {
+TEST(many_flows) {
 	static struct flow_key keys[16 * RECORDS];
 	unsigned found = 0, taken = 0;
 
-	(void)state;
 	for (unsigned i = 0; i < RTE_DIM(keys); i++) {
 		struct flow_record *r;
 
@@ -125,10 +120,9 @@ static void many_flows(void **state) {
 #define CHANGES (3 * 65536) /* more than a number of 16 bits tells apart */
 
 /* What was learned before a change is not found behind it, nor behind any number of changes to come. */
-static void forgotten(void **state) {
+TEST(forgotten) {
 	struct flow_key key = random_key(RULE_IPV4);
 
-	(void)state;
 	assert_non_null(learn(&key));
 	for (unsigned i = 0; i < CHANGES; i++) {
 		flow_cache_forget(&cache, MODEM);
@@ -140,10 +134,9 @@ static void forgotten(void **state) {
 }
 
 /* A zeroed record is no flow, not even of the key that is all zeros; nor behind the last number of changes. */
-static void empty_is_nothing(void **state) {
+TEST(empty_is_nothing) {
 	struct flow_key key = {.family = RULE_IPV4};
 
-	(void)state;
 	assert_null(find(&key));
 	for (uint32_t share = 0; share < FLOW_CACHE_SHARES; share++)
 		cache.generations[share] = UINT32_MAX;
@@ -152,14 +145,5 @@ static void empty_is_nothing(void **state) {
 	assert_null(find(&key));
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(every_bit_counts, make, unmake),
-		cmocka_unit_test_setup_teardown(empty_is_nothing, make, unmake),
-		cmocka_unit_test_setup_teardown(two_places, make, unmake),
-		cmocka_unit_test_setup_teardown(many_flows, make, unmake),
-		cmocka_unit_test_setup_teardown(forgotten, make, unmake),
-	};
-
-	return cmocka_run_group_tests(tests, fixture_start, NULL);
-}
+EACH_TEST(make, unmake)
+ALL_TESTS(fixture_start, NULL)

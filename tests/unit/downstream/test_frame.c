@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The frame stage: room in front and behind to the byte. What frames are like is read by the kits' ends behind the port. */
-#include "test.h"
+#include "test_main.h"
 
 #include <string.h>
 
@@ -70,7 +70,7 @@ static struct rte_mbuf *tight(uint16_t front, uint16_t behind, uint8_t *bytes, s
 	return m;
 }
 
-static void room_to_the_byte(void **state) {
+TEST(room_to_the_byte) {
 	static const struct {
 		uint16_t front, behind;
 		bool fits;
@@ -83,7 +83,6 @@ static void room_to_the_byte(void **state) {
 	};
 	static uint8_t bytes[4096], good[200];
 
-	(void)state;
 	packets = fixture_pool("packets", 127, FIXTURE_ROOM);
 	ds_flow_set_header(&flow, &header);
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
@@ -105,10 +104,4 @@ static void room_to_the_byte(void **state) {
 	fixture_pool_end(packets);
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(room_to_the_byte),
-	};
-
-	return cmocka_run_group_tests(tests, fixture_start, fixture_stop);
-}
+ALL_TESTS(fixture_start, fixture_stop)

@@ -89,7 +89,6 @@ static int make(void **state) {
 }
 
 static int unmake(void **state) {
-	(void)state;
 	for (unsigned i = 0; i < COUNT; i++) {
 		downstream_free(uppers[i].d);
 		service_group_free(&uppers[i].sg);
@@ -197,7 +196,6 @@ static void same_fate(void **state) {
 	const struct counters *c = &uppers[PLAIN].d->upper.counters;
 	uint64_t known = 0;
 
-	(void)state;
 	for (unsigned i = 0; i < 3000; i++)
 		known += burst();
 	assert_true(known > 10000);
@@ -294,12 +292,10 @@ static void everywhere(stage_fn between) {
 }
 
 static void others_keep_their_way(void **state) {
-	(void)state;
 	everywhere(drop_every_second);
 }
 
 static void order_is_free(void **state) {
-	(void)state;
 	everywhere(turn_round);
 }
 

@@ -3,7 +3,7 @@
  * What the pipeline tells of its downstream is what is seen from outside: each packet is known when it
  * comes in and when its last byte comes out, in a simulated clock.
  */
-#include "test.h"
+#include "test_main.h"
 
 #include "server/measure.h"
 
@@ -82,11 +82,10 @@ static void check_all(void) {
 }
 
 /* As many bytes as the channel carries in some time: the last packet waits for just that. */
-static void a_slow_channel_shows(void **state) {
+TEST(a_slow_channel_shows) {
 	const unsigned packets = 18; /* what its buffer holds */
 	double carried = packets * (1000 + 11 + 4 + 2) * 8 / SLOW_RATE * 1e6; /* us */
 
-	(void)state;
 	open_measured(false, RPHY_DEPTH);
 	for (unsigned i = 0; i < packets; i++)
 		server_bench_good(bench, SLOW, 0, 1000);
@@ -101,8 +100,7 @@ static void a_slow_channel_shows(void **state) {
 }
 
 /* An open DEPI frame waits for more until its timer ends: 100 us. The crypto provider keeps a lone frame for one round. */
-static void a_lone_packet_waits_for_the_flush_timer(void **state) {
-	(void)state;
+TEST(a_lone_packet_waits_for_the_flush_timer) {
 	open_measured(false, RPHY_DEPTH);
 	for (unsigned i = 0; i < 20; i++) {
 		server_bench_good(bench, 1, 1, 200);
@@ -136,15 +134,13 @@ static void random_traffic(bool linear) {
 	server_bench_close(bench);
 }
 
-static void chained_and_linear_frames(void **state) {
-	(void)state;
+TEST(chained_and_linear_frames) {
 	random_traffic(false);
 	random_traffic(true);
 }
 
 /* The port takes nothing for a known time, again and again: the line goes round. */
-static void a_port_that_is_blocked_shows(void **state) {
-	(void)state;
+TEST(a_port_that_is_blocked_shows) {
 	open_measured(false, 8);
 	for (int turn = 0; turn < 100; turn++) {
 		for (unsigned i = 0; i < 50; i++)
@@ -168,10 +164,9 @@ static void a_port_that_is_blocked_shows(void **state) {
 }
 
 /* What a stop ends has no time, and does not give its own to what comes later. */
-static void a_stop_ends_the_line(void **state) {
+TEST(a_stop_ends_the_line) {
 	struct ds_lower *l;
 
-	(void)state;
 	open_measured(false, 2);
 	l = &bench->group->downstream->lower;
 	for (int i = 0; i < 50; i++) {
@@ -187,10 +182,9 @@ static void a_stop_ends_the_line(void **state) {
 }
 
 /* Those in the pipeline when it is switched on have no time; those that come out later have. */
-static void switched_on_and_off(void **state) {
+TEST(switched_on_and_off) {
 	uint64_t counted;
 
-	(void)state;
 	open_measured(false, RPHY_DEPTH);
 	assert_int_equal(server_latency(&bench->server, false), 0);
 	for (unsigned i = 0; i < 10; i++)
@@ -210,17 +204,4 @@ static void switched_on_and_off(void **state) {
 	assert_int_equal(latency()->whole->total_count, counted);
 	assert_int_equal(bench->back, 12);
 	server_bench_close(bench);
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_slow_channel_shows),
-		cmocka_unit_test(a_lone_packet_waits_for_the_flush_timer),
-		cmocka_unit_test(chained_and_linear_frames),
-		cmocka_unit_test(a_port_that_is_blocked_shows),
-		cmocka_unit_test(a_stop_ends_the_line),
-		cmocka_unit_test(switched_on_and_off),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,15 +4,15 @@
  * data that waits, cut where they are long, taken of the channel's rate, and accounted for to the end.
  */
 #include "messages_kit.h"
+#include "test_main.h"
 
 #define FLOW 1
 
 /* Alone in its DEPI frame, at once, with numbers of its own. */
-static void both_ways(void **state) {
+TEST(both_ways) {
 	uint32_t session = 0;
 	struct seen s;
 
-	(void)state;
 	bench_open("");
 	session = bench->sg.channels[1].session;
 	for (uint16_t n = 0; n < 3; n++) {
@@ -40,11 +40,10 @@ static void both_ways(void **state) {
 }
 
 /* With data in line for a port that takes nothing. */
-static void before_data_that_waits(void **state) {
+TEST(before_data_that_waits) {
 	unsigned before = 0;
 	struct seen s;
 
-	(void)state;
 	bench_open("");
 	for (int round = 0; round < 250; round++) {
 		for (int i = 0; i < 60; i++)
@@ -74,11 +73,10 @@ static void before_data_that_waits(void **state) {
 }
 
 /* Data whose DEPI frames are complete in the same round goes behind the message, and none of it is lost. */
-static void data_of_the_same_round(void **state) {
+TEST(data_of_the_same_round) {
 	unsigned beside = 0;
 	struct seen s;
 
-	(void)state;
 	bench_open("");
 	for (int round = 0; round < 50; round++) {
 		for (int i = 0; i < 12; i++)
@@ -100,10 +98,9 @@ static void data_of_the_same_round(void **state) {
 }
 
 /* In order, over two DEPI frames. */
-static void long_ones_are_cut(void **state) {
+TEST(long_ones_are_cut) {
 	struct seen a, b;
 
-	(void)state;
 	bench_open("");
 	for (uint16_t i = 0; i < 2; i++) {
 		uint16_t stream = i == 0 ? message_pseudowire(0) : message_channel(path(), 2);
@@ -129,10 +126,9 @@ static uint64_t channel_bytes(uint32_t channel) {
 }
 
 /* Of the channel that carries them, and of no other; the pseudowire is none of them. */
-static void taken_of_the_channel(void **state) {
+TEST(taken_of_the_channel) {
 	uint64_t before;
 
-	(void)state;
 	bench_open("");
 	before = channel_bytes(1);
 	assert_true(put(message_pseudowire(0), 100));
@@ -151,11 +147,10 @@ static void taken_of_the_channel(void **state) {
 }
 
 /* A flow of 0 is that of data: numbers go on, and nobody passes. */
-static void in_the_flow_of_data(void **state) {
+TEST(in_the_flow_of_data) {
 	uint16_t data = 0;
 	struct seen s;
 
-	(void)state;
 	bench_open("psp_flow: 0");
 	for (int round = 0; round < 10; round++) {
 		server_bench_good(bench, 3, 0, 300);
@@ -178,11 +173,10 @@ static void in_the_flow_of_data(void **state) {
 }
 
 /* A ring that is full refuses; a stop ends what is in the ring and in line. */
-static void accounted_for_to_the_end(void **state) {
+TEST(accounted_for_to_the_end) {
 	struct seen s;
 	unsigned in = 0;
 
-	(void)state;
 	bench_open("");
 	for (int round = 0; round < 200; round++) {
 		while (in < 1200 && put(message_pseudowire(0), 100))
@@ -205,10 +199,9 @@ static void accounted_for_to_the_end(void **state) {
 }
 
 /* A stream that is nobody's ends, and is counted. */
-static void channels_that_are_not_there(void **state) {
+TEST(channels_that_are_not_there) {
 	struct seen s;
 
-	(void)state;
 	bench_open("");
 	assert_true(put(message_channel(path(), path()->channels - 1), 100));
 	server_bench_round(bench);
@@ -218,26 +211,9 @@ static void channels_that_are_not_there(void **state) {
 }
 
 /* Upstream channels alone are no scheduler: nothing is there for messages, and nobody makes any. */
-static void none_without_a_scheduler(void **state) {
-	(void)state;
+TEST(none_without_a_scheduler) {
 	bench_open_with("");
 	assert_null(path());
 	assert_false(upstream_grants(bench->group->upstream));
 	server_bench_close(bench);
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(both_ways),
-		cmocka_unit_test(before_data_that_waits),
-		cmocka_unit_test(data_of_the_same_round),
-		cmocka_unit_test(long_ones_are_cut),
-		cmocka_unit_test(taken_of_the_channel),
-		cmocka_unit_test(in_the_flow_of_data),
-		cmocka_unit_test(accounted_for_to_the_end),
-		cmocka_unit_test(channels_that_are_not_there),
-		cmocka_unit_test(none_without_a_scheduler),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

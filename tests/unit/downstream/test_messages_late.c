@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Messages that wait for the port: what of them is late, and what is told of their delay. */
 #include "messages_kit.h"
+#include "test_main.h"
 
 /* What waited for the port's first link tells nothing of the data plane; what waited later does. */
-static void delays_are_those_of_a_port_that_was_there(void **state) {
+TEST(delays_are_those_of_a_port_that_was_there) {
 	const struct ds_messages *x;
 	uint64_t *now;
 
-	(void)state;
 	bench_open("");
 	x = &bench->group->downstream->lower.messages;
 	now = &server_bench_clock(bench)->now;
@@ -31,10 +31,9 @@ static void delays_are_those_of_a_port_that_was_there(void **state) {
 }
 
 /* Of slack that a MAP has the last moment is in time. */
-static void in_time_or_not_at_all(void **state) {
+TEST(in_time_or_not_at_all) {
 	struct seen s;
 
-	(void)state;
 	bench_open("");
 	for (uint64_t late = 0; late < 2; late++) {
 		assert_true(put_until(message_channel(path(), 1), 100, 200));
@@ -48,12 +47,11 @@ static void in_time_or_not_at_all(void **state) {
 }
 
 /* The port takes nothing for 100 ms: what is old by then does not come out, what is not does, in its order. */
-static void nothing_old_comes_out(void **state) {
+TEST(nothing_old_comes_out) {
 	unsigned in = 0, kept = 0;
 	uint8_t last = 0;
 	struct seen s;
 
-	(void)state;
 	bench_open("");
 	for (int round = 0; round < 200; round++) {
 		while (in < 700 && put_until(message_pseudowire(0), 100,
@@ -104,11 +102,10 @@ static void take_frame(struct seen *s, unsigned number) {
 }
 
 /* What waits behind a MAP that is too late takes its number. */
-static void nobody_misses_a_number(void **state) {
+TEST(nobody_misses_a_number) {
 	uint16_t streams[3];
 	struct seen s;
 
-	(void)state;
 	bench_open("");
 	streams[0] = message_pseudowire(0);
 	streams[1] = message_channel(path(), 0);
@@ -154,10 +151,9 @@ static void port_gives(unsigned count) {
 }
 
 /* A MAP of two frames: both are late, or none where the first is out. */
-static void what_has_begun_to_go_out_ends(void **state) {
+TEST(what_has_begun_to_go_out_ends) {
 	struct seen s;
 
-	(void)state;
 	bench_open("");
 	port_fill();
 	port_gives(1);
@@ -178,16 +174,4 @@ static void what_has_begun_to_go_out_ends(void **state) {
 	assert_int_equal(counted(COUNTER_MESSAGES_LATE), 2);
 	assert_int_equal(counted(COUNTER_MESSAGES_SENT), 2);
 	close_all();
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(delays_are_those_of_a_port_that_was_there),
-		cmocka_unit_test(in_time_or_not_at_all),
-		cmocka_unit_test(nothing_old_comes_out),
-		cmocka_unit_test(nobody_misses_a_number),
-		cmocka_unit_test(what_has_begun_to_go_out_ends),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -117,7 +117,6 @@ static const struct frame_case {
 };
 
 static void each_by_its_reason(void **state) {
-	(void)state;
 	for (size_t i = 0; i < ARRAY_COUNT(frame_cases); i++) {
 		const struct frame_case *c = &frame_cases[i];
 		uint8_t frame[PACKET_MAX];
@@ -149,7 +148,6 @@ static void checksum_of_the_port(void **state) {
 		{RTE_MBUF_F_RX_IP_CKSUM_UNKNOWN, DROP_NONE, DROP_IPV4_CHECKSUM},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
 		uint8_t frame[100];
 		struct rte_mbuf *m;
@@ -186,7 +184,6 @@ static void packets_in_several_buffers(void **state) {
 					 {20, 0}, {33, 500}, {1000, 995}};
 	uint8_t frame[PACKET_MAX];
 
-	(void)state;
 	packet_ipv4(frame, MAX_FRAME, 1, known);
 	for (size_t i = 0; i < ARRAY_COUNT(cuts); i++) {
 		struct rte_mbuf *m = chain(frame, MAX_FRAME, cuts[i][0], cuts[i][1]);
@@ -217,7 +214,6 @@ static void rows_of_rare_frames(void **state) {
 	const struct flow_key *key;
 	uint8_t frame[100];
 
-	(void)state;
 	packet_ipv4(frame, sizeof(frame), 1, known);
 	frame[15] = 0xb8;
 	frame[23] = 1; /* ICMP */

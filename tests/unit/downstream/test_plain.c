@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The quick reader of plain headers beside frame_parse(): where it answers, it says the same. */
-#include "test.h"
+#include "test_main.h"
 
 #include "downstream/plain.h"
 
@@ -50,10 +50,9 @@ static uint32_t random_frame(uint8_t *frame, bool ipv6) {
 	return length;
 }
 
-static void same_as_frame_parse(void **state) {
+TEST(same_as_frame_parse) {
 	uint32_t plain = 0, asked = 0;
 
-	(void)state;
 	for (unsigned i = 0; i < 2000000; i++) {
 		uint8_t frame[FRAME];
 		uint32_t length = random_frame(frame, i % 2);
@@ -78,12 +77,4 @@ static void same_as_frame_parse(void **state) {
 	}
 	assert_true(plain > 500000);
 	assert_true(asked > 500000);
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(same_as_frame_parse),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

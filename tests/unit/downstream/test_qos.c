@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a scheduler is told of a service group: this file is the scheduler, and keeps it. */
+#include "test_main.h"
 #include "test_model.h"
 
 #include <rte_malloc.h>
@@ -106,7 +107,6 @@ static struct loaded loaded;
 static int begin(void **state) {
 	void *sessions[2] = {NULL, NULL};
 
-	(void)state;
 	memset(&told, 0, sizeof(told));
 	now.now = 0;
 	loaded = load_text(text);
@@ -120,7 +120,6 @@ static int begin(void **state) {
 }
 
 static int end(void **state) {
-	(void)state;
 	qos_free(downstream);
 	ds_tables_free(&downstream->tables);
 	rte_free(downstream);
@@ -128,13 +127,12 @@ static int end(void **state) {
 	return 0;
 }
 
-static void channels(void **state) {
+TEST(channels) {
 	/* Ethernet, IPv6, session, PSP, extra bytes */
 	static const unsigned frame_bytes[] = {14 + 40 + 4 + 4, 14 + 40 + 4 + 4 + 2,
 					       14 + 40 + 4 + 4 + 2};
 	static const uint64_t rates[] = {1000000000, 900000000, 40000000};
 
-	(void)state;
 	assert_int_equal(qos_create(downstream, &loaded.sg, QUEUED), 0);
 	for (size_t c = 0; c < ARRAY_COUNT(rates); c++) {
 		const struct scheduler_depi *depi = &told.channels[c].depi;
@@ -156,7 +154,7 @@ static void channels(void **state) {
 	assert_int_equal(told.group_channels[1][1], 0);
 }
 
-static void flows(void **state) {
+TEST(flows) {
 	static const struct scheduler_flow full = {
 		.group = 1,
 		.modem = 0,
@@ -175,7 +173,6 @@ static void flows(void **state) {
 		.latency_target = 10000000,
 	};
 
-	(void)state;
 	assert_int_equal(qos_create(downstream, &loaded.sg, QUEUED), 0);
 	same_flow(&told.flows[1], &full);
 	assert_int_equal(told.flows[0].group, 0);
@@ -194,8 +191,7 @@ static void flows(void **state) {
 }
 
 /* Who refuses is heard. */
-static void refusals(void **state) {
-	(void)state;
+TEST(refusals) {
 	told.refuses = "because";
 	assert_int_equal(qos_create(downstream, &loaded.sg, QUEUED), -1);
 	qos_free(downstream);
@@ -204,10 +200,9 @@ static void refusals(void **state) {
 }
 
 /* Bytes that pass at the rates that a channel had, each for its time. */
-static void capacity(void **state) {
+TEST(capacity) {
 	struct ds_upper *u = &downstream->upper;
 
-	(void)state;
 	assert_int_equal(qos_create(downstream, &loaded.sg, QUEUED), 0);
 	assert_int_equal(qos_capacity(downstream, 2, 1000000000), 5000000);
 	now.now = 2000000000;
@@ -223,13 +218,5 @@ static void capacity(void **state) {
 			 14000000 + 3942000000000000000);
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(channels, begin, end),
-		cmocka_unit_test_setup_teardown(flows, begin, end),
-		cmocka_unit_test_setup_teardown(refusals, begin, end),
-		cmocka_unit_test_setup_teardown(capacity, begin, end),
-	};
-
-	return cmocka_run_group_tests(tests, fixture_start, fixture_stop);
-}
+EACH_TEST(begin, end)
+ALL_TESTS(fixture_start, fixture_stop)

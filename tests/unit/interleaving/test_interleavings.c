@@ -69,7 +69,6 @@ static void interleavings(void **state) {
 	bool threads = asked("INTERLEAVING_THREADS", 0) != 0;
 	time_t end = time(NULL) + (time_t)seconds;
 
-	(void)state;
 	do {
 		printf("seed %lu\n", seed);
 		fflush(stdout);
@@ -112,7 +111,6 @@ static void modems_come(unsigned count, bool batch) {
 }
 
 static void modems_in_a_row(void **state) {
-	(void)state;
 	modems_come(40, true);
 	modems_come(40, false);
 }

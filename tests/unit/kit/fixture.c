@@ -31,13 +31,11 @@ void fixture_eal(unsigned memory_mb) {
 }
 
 int fixture_start(void **state) {
-	(void)state;
 	fixture_eal(64);
 	return 0;
 }
 
 int fixture_stop(void **state) {
-	(void)state;
 	eal_end();
 	return 0;
 }

@@ -10,13 +10,11 @@
 static struct guard guard;
 
 static inline int guard_group_open(void **state) {
-	(void)state;
 	guard = guard_open(GUARD_GROUP_SIZE);
 	return 0;
 }
 
 static inline int guard_group_close(void **state) {
-	(void)state;
 	guard_close(&guard);
 	return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What encrypts: keys of each cipher, the provider of a group, and mistakes in both. */
-#include "test_main.h"
 #include "model/devices.h"
+#include "test_main.h"
 
 #include "test_model.h"
 

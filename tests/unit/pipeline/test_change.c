@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Phases of a change against a model: random lists, costs and budgets, stopped and continued at each item. */
-#include "test.h"
+#include "test_main.h"
 
 #include <rte_common.h>
 #include <stdlib.h>
@@ -121,8 +121,7 @@ static bool part(struct plan *p, struct change_cursor *cursor, int budget) {
 }
 
 /* Each item once and in its order, within the budget, whatever the budgets are; then nothing more. */
-static void each_item_is_done_once(void **state) {
-	(void)state;
+TEST(each_item_is_done_once) {
 	srand(41);
 	for (unsigned i = 0; i < ROUNDS; i++) {
 		struct plan p = random_plan();
@@ -137,23 +136,13 @@ static void each_item_is_done_once(void **state) {
 }
 
 /* Items wait for a budget, a condition does not. */
-static void without_budget_conditions_are_asked(void **state) {
+TEST(without_budget_conditions_are_asked) {
 	struct plan p = {.items = {[CONDITION] = 1, [SECOND] = 1}, .parts = {[SECOND] = {1}}};
 	struct change_cursor cursor = {0};
 
-	(void)state;
 	assert_false(part(&p, &cursor, 0));
 	assert_int_equal(p.done[CONDITION], 1);
 	assert_int_equal(p.done[SECOND], 0);
 	assert_int_equal(cursor.phase, SECOND);
 	assert_true(part(&p, &cursor, 1));
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_item_is_done_once),
-		cmocka_unit_test(without_budget_conditions_are_asked),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* DOCSIS time follows a system's clock that is not as fast as the worker's, and steps. */
-#include "test.h"
+#include "test_main.h"
 
 #include <rte_common.h>
 
@@ -24,8 +24,7 @@ static uint64_t samples(uint64_t ns) {
 }
 
 /* 625 ns are 128 samples; rounded so that a time that is over is over on both sides. */
-static void samples_and_back(void **state) {
-	(void)state;
+TEST(samples_and_back) {
 	assert_int_equal(grants_samples(624), 127);
 	assert_int_equal(grants_samples(625), 128);
 	assert_int_equal(grants_samples(1000000000), GRANTS_HZ);
@@ -39,10 +38,9 @@ static void samples_and_back(void **state) {
 	}
 }
 
-static void the_workers_own_time(void **state) {
+TEST(the_workers_own_time) {
 	struct docsis_clock c;
 
-	(void)state;
 	docsis_clock_init(&c);
 	assert_false(docsis_clock_must_look(&c, UINT64_MAX - 1));
 	assert_int_equal(docsis_clock_time(&c, 6250), 1280);
@@ -76,20 +74,18 @@ static void follow(double millionths) {
 	assert_int_equal(c.jumps, 0);
 }
 
-static void rates_are_learnt(void **state) {
+TEST(rates_are_learnt) {
 	static const double millionths[] = {0, 30, -30, 1500, -1500, 5000, -5000};
 
-	(void)state;
 	for (size_t i = 0; i < RTE_DIM(millionths); i++)
 		follow(millionths[i]);
 }
 
 /* 0.5 ms behind: made good by 100 ppm, which takes five seconds. */
-static void small_steps_are_made_good_slowly(void **state) {
+TEST(small_steps_are_made_good_slowly) {
 	uint64_t now = NOW + 100000000000, before, after;
 	struct docsis_clock c;
 
-	(void)state;
 	started(&c);
 	assert_false(docsis_clock_follow(&c, now, SYSTEM + 100000000000));
 	assert_false(docsis_clock_follow(&c, now + 1000, SYSTEM + 100000500000));
@@ -98,10 +94,9 @@ static void small_steps_are_made_good_slowly(void **state) {
 	assert_in_range(after - before, 204800000 * 1.00009, 204800000 * 1.00012);
 }
 
-static void jumps_are_followed_at_once(void **state) {
+TEST(jumps_are_followed_at_once) {
 	static const int64_t steps[] = {3600000000000, -3600000000000, 1100000, -1100000};
 
-	(void)state;
 	for (size_t i = 0; i < RTE_DIM(steps); i++) {
 		uint64_t now = NOW + DOCSIS_CLOCK_LOOK_NS;
 		uint64_t system = SYSTEM + DOCSIS_CLOCK_LOOK_NS + (uint64_t)steps[i];
@@ -117,10 +112,9 @@ static void jumps_are_followed_at_once(void **state) {
 }
 
 /* When it is a time is not before it is. */
-static void the_way_back(void **state) {
+TEST(the_way_back) {
 	struct docsis_clock c;
 
-	(void)state;
 	started(&c);
 	docsis_clock_follow(&c, NOW + DOCSIS_CLOCK_LOOK_NS, SYSTEM + DOCSIS_CLOCK_LOOK_NS + 150000);
 	for (uint64_t i = 0; i < 1000; i++) {
@@ -130,17 +124,4 @@ static void the_way_back(void **state) {
 		assert_in_range(docsis_clock_time(&c, when), at, at + 2);
 	}
 	assert_int_equal(docsis_clock_when(&c, 1000), 0); /* long ago */
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(samples_and_back),
-		cmocka_unit_test(the_workers_own_time),
-		cmocka_unit_test(rates_are_learnt),
-		cmocka_unit_test(small_steps_are_made_good_slowly),
-		cmocka_unit_test(jumps_are_followed_at_once),
-		cmocka_unit_test(the_way_back),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

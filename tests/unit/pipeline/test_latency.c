@@ -16,7 +16,6 @@ static uint64_t clock_ns; /* what the latencies take for the TSC */
 static struct latency latency;
 
 static int start(void **state) {
-	(void)state;
 	clock_ns = 1000;
 	latency = (struct latency){0};
 	latency_simulate(&latency, &clock_ns);
@@ -24,7 +23,6 @@ static int start(void **state) {
 }
 
 static int stop(void **state) {
-	(void)state;
 	latency_free(&latency);
 	return 0;
 }
@@ -50,7 +48,6 @@ static void percentiles_are_those_of_the_sorted_list(void **state) {
 	static uint64_t times[PACKETS];
 	struct random random = {.state = 4711};
 
-	(void)state;
 	for (size_t i = 0; i < PACKETS; i++) {
 		times[i] = any_time(&random);
 		took(times[i]);
@@ -63,7 +60,6 @@ static void percentiles_are_those_of_the_sorted_list(void **state) {
 static void the_longest_of_few_is_every_high_percentile(void **state) {
 	struct percentiles p;
 
-	(void)state;
 	for (unsigned i = 1; i < 99999; i++)
 		took(1000);
 	took(5000000);
@@ -87,7 +83,6 @@ static void buckets_hold_every_packet_once(void **state) {
 					 110, 12000, 12990, 12345, 55500000000, 0};
 	unsigned n;
 
-	(void)state;
 	for (size_t i = 0; i + 1 < ARRAY_COUNT(times); i++)
 		took(times[i]);
 	latency_collect(&latency);
@@ -105,7 +100,6 @@ static void buckets_have_room(void **state) {
 	uint64_t sum = 0;
 	unsigned n;
 
-	(void)state;
 	for (int32_t i = 0; i < latency.into->counts_len; i++)
 		took((uint64_t)hdr_value_at_index(latency.into, i));
 	latency_collect(&latency);
@@ -120,7 +114,6 @@ static void buckets_have_room(void **state) {
 static void no_time_is_below_zero_or_above_a_minute(void **state) {
 	uint64_t arrived = clock_ns + 3;
 
-	(void)state;
 	latency_record(&latency, &arrived, 1);
 	latency_collect(&latency);
 	assert_int_equal(latency.whole->total_count, 1);
@@ -133,7 +126,6 @@ static void no_time_is_below_zero_or_above_a_minute(void **state) {
 static void what_came_before_is_not_counted(void **state) {
 	uint64_t arrived[3] = {clock_ns, clock_ns, 0};
 
-	(void)state;
 	clock_ns += 500;
 	assert_int_equal(latency_switch(&latency, false), 0);
 	clock_ns += 500;
@@ -147,7 +139,6 @@ static void what_came_before_is_not_counted(void **state) {
 }
 
 static void a_reset_forgets_the_recent_only(void **state) {
-	(void)state;
 	took(100);
 	latency_collect(&latency);
 	took(300);
@@ -168,7 +159,6 @@ static void a_reset_forgets_the_recent_only(void **state) {
 static void nothing_recorded_is_null(void **state) {
 	json_t *json = percentiles_json(NULL);
 
-	(void)state;
 	assert_true(json_is_null(json));
 	latency_collect(&latency);
 	json = percentiles_json(latency.whole);
@@ -198,7 +188,6 @@ static void readers_lose_nothing(void **state) {
 	uint64_t sum = 0;
 	pthread_t writer;
 
-	(void)state;
 	assert_int_equal(pthread_create(&writer, NULL, write_bursts, &done), 0);
 	while (!__atomic_load_n(&done, __ATOMIC_ACQUIRE)) {
 		latency_collect(&latency);
@@ -215,7 +204,6 @@ static void readers_lose_nothing(void **state) {
 static void nothing_is_there_before_it_is_asked_for(void **state) {
 	struct latency off = {0};
 
-	(void)state;
 	assert_false(latency_on(&off));
 	assert_int_equal(latency_switch(&off, false), 0);
 	assert_false(latency_measured(&off));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The loop that runs a list of stages: order, empty bursts, what is counted. No EAL is needed. */
-#include "test.h"
+#include "test_main.h"
 
 #include <string.h>
 
@@ -103,8 +103,7 @@ static struct pipeline make(struct seen *s, bool accounting) {
 		.stages = list, .count = ARRAY_COUNT(list), .ctx = s, .accounting = accounting};
 }
 
-static void runs_from_top_to_bottom(void **state) {
-	(void)state;
+TEST(runs_from_top_to_bottom) {
 	for (int accounting = 0; accounting < 2; accounting++) {
 		struct seen s = {.supply = 10};
 		struct pipeline p = make(&s, accounting);
@@ -130,11 +129,10 @@ static void runs_from_top_to_bottom(void **state) {
 	}
 }
 
-static void accounts_add_up(void **state) {
+TEST(accounts_add_up) {
 	struct seen s = {.supply = 200};
 	struct pipeline p = make(&s, true);
 
-	(void)state;
 	for (int round = 0; round < 6; round++) {
 		pipeline_run(&p);
 		s.count = 0;
@@ -226,10 +224,9 @@ static void linked_open(struct linked *l, bool accounting) {
 }
 
 /* The loop hands out a burst a run; who pulls takes what it has room for; nothing overtakes. */
-static void queues_between_stages(void **state) {
+TEST(queues_between_stages) {
 	static struct linked storage, *const l = &storage;
 
-	(void)state;
 	for (int accounting = 0; accounting < 2; accounting++) {
 		linked_open(l, accounting);
 		l->many = 100;
@@ -260,14 +257,13 @@ static void queues_between_stages(void **state) {
 }
 
 /* Cycles go to the stage that spent them, idle ones to nobody. */
-static void cycles_go_to_who_spent_them(void **state) {
+TEST(cycles_go_to_who_spent_them) {
 	static const struct stage busy[] = {
 		{"source", "", "", source, true},
 		{"spend", "", "", spend, true},
 		{"swallow", "", "", swallow, false},
 	};
 
-	(void)state;
 	for (int i = 0; i < 100; i++) {
 		struct seen s = {.supply = 1};
 		struct pipeline p = {.stages = busy, .count = 3, .ctx = &s, .accounting = true};
@@ -286,11 +282,10 @@ static void cycles_go_to_who_spent_them(void **state) {
 }
 
 /* A burst that came at once is no queue; one behind it is. */
-static void full_polls_are_those_behind_full_ones(void **state) {
+TEST(full_polls_are_those_behind_full_ones) {
 	static const uint16_t polls[] = {64, 0, 32, 31, 64, 32, 40, 8, 64};
 	struct effort e = {0};
 
-	(void)state;
 	for (unsigned i = 0; i < RTE_DIM(polls); i++)
 		effort_poll(&e, polls[i]);
 	assert_int_equal(e.full_polls, 2);
@@ -298,11 +293,10 @@ static void full_polls_are_those_behind_full_ones(void **state) {
 	assert_int_equal(e.polls_empty, 1);
 }
 
-static void counters_sum(void **state) {
+TEST(counters_sum) {
 	struct counters a = {0}, b = {0};
 	uint64_t dropped = 0;
 
-	(void)state;
 	for (unsigned i = 0; i < DROP_REASONS; i++) {
 		a.drops[i] = i + 1;
 		b.drops[i] = 1000 * (i + 1);
@@ -321,11 +315,10 @@ static void counters_sum(void **state) {
 }
 
 /* The names are keys of files that others read: each is there, once, in lower case. */
-static void names_are_keys(void **state) {
+TEST(names_are_keys) {
 	const char *names[DROP_REASONS + COUNTERS];
 	unsigned n = 0;
 
-	(void)state;
 	for (unsigned i = 0; i < DROP_REASONS; i++) {
 		names[n++] = drop_name((enum drop_reason)i);
 		assert_true(strlen(drop_meaning((enum drop_reason)i)) > 5);
@@ -342,18 +335,4 @@ static void names_are_keys(void **state) {
 	}
 	assert_string_equal(drop_name(DROP_CPE_LIMIT), "cpe_limit");
 	assert_string_equal(counter_name(COUNTER_DEPI_FULL), "depi_full");
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(runs_from_top_to_bottom),
-		cmocka_unit_test(accounts_add_up),
-		cmocka_unit_test(queues_between_stages),
-		cmocka_unit_test(cycles_go_to_who_spent_them),
-		cmocka_unit_test(full_polls_are_those_behind_full_ones),
-		cmocka_unit_test(counters_sum),
-		cmocka_unit_test(names_are_keys),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the loop shows to a tap: both sides of stages, and queues; packets go the same way as without. No EAL is needed. */
-#include "test.h"
+#include "test_main.h"
 
 #include "pipeline/counters.h"
 #include "pipeline/pipeline.h"
@@ -87,8 +87,7 @@ static const struct stage burst_list[] = {
 };
 
 /* Whether looked at or not, ten go in and nine come to the end. */
-static void both_sides(void **state) {
-	(void)state;
+TEST(both_sides) {
 	for (int looked = 0; looked < 2; looked++) {
 		for (int accounting = 0; accounting < 2; accounting++) {
 			struct seen s = {.supply = 10, .tap = {shown, dropped, &stage_now}};
@@ -171,10 +170,9 @@ static struct seen queues_seen(unsigned first, unsigned in, unsigned out) {
 
 /* What a stage gives to its queue comes out of it, in whichever row that happens, and what the loop takes from one goes
  * in. */
-static void queues(void **state) {
+TEST(queues) {
 	const struct seen s = queues_seen(5, 1u << 1, 1u << 0 | 1u << 1 | 1u << 2);
 
-	(void)state;
 	assert_int_equal(s.count, 7);
 	for (unsigned i = 0; i < 3; i++) {
 		was_shown(&s, i, tap_boundary(5, TAP_OUT), 1);
@@ -186,12 +184,11 @@ static void queues(void **state) {
 }
 
 /* Of a stage that no tap is on, nothing is shown: neither of its burst nor of what it gives to a queue. */
-static void other_stages(void **state) {
+TEST(other_stages) {
 	const struct seen q = queues_seen(0, 0, 1u << 0);
 	struct seen s = {.supply = 10, .tap = {shown, dropped, &stage_now}};
 	const struct tap_list tap = {&s.tap, 0, 1u << 1, 0};
 
-	(void)state;
 	s.p = (struct pipeline){
 		.stages = burst_list, .count = ARRAY_COUNT(burst_list), .ctx = &s, .tap = &tap};
 	pipeline_run(&s.p);
@@ -199,14 +196,4 @@ static void other_stages(void **state) {
 	was_shown(&s, 0, tap_boundary(1, TAP_IN), 10);
 	assert_int_equal(q.count, 3);
 	was_shown(&q, 2, tap_boundary(0, TAP_OUT), 1);
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(both_sides),
-		cmocka_unit_test(queues),
-		cmocka_unit_test(other_stages),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,8 +5,8 @@
 #include <limits.h>
 #include <unistd.h>
 
-#include "test_main.h"
 #include "power/cpu_files.h"
+#include "test_main.h"
 #include "test_root.h"
 
 static struct cpu_files f;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Scheduler: calls that the model does not make, and slots that are free or used for another. */
-#include "test.h"
+#include "test_main.h"
 
 #include <string.h>
 
@@ -42,12 +42,11 @@ static struct scheduler_grant pass(struct scheduler *s, uint64_t now, uint32_t f
 }
 
 /* Everything may change or go away after create. */
-static void copies_its_configuration(void **state) {
+TEST(copies_its_configuration) {
 	uint32_t *list = test_malloc(sizeof(*list));
 	struct setup *c = test_malloc(sizeof(*c));
 	struct scheduler *s;
 
-	(void)state;
 	setup_make(c);
 	*list = 1;
 	c->groups[0] = (struct scheduler_group){list, 1};
@@ -61,13 +60,12 @@ static void copies_its_configuration(void **state) {
 }
 
 /* A batch's packets become what they would have become one by one. */
-static void batches_keep_their_order(void **state) {
+TEST(batches_keep_their_order) {
 	struct scheduler_arrival in[8];
 	enum scheduler_verdict verdicts[8];
 	struct scheduler *s = create_plain();
 	struct scheduler_grant grants[8];
 
-	(void)state;
 	for (uintptr_t i = 0; i < 8; i++)
 		in[i] = (struct scheduler_arrival){(void *)i, 0, i == 3 ? 0 : 500};
 	assert_int_equal(scheduler_enqueue(s, 0, in, 8, verdicts), 7);
@@ -83,10 +81,9 @@ static void batches_keep_their_order(void **state) {
 	scheduler_free(s);
 }
 
-static void sequence_wraps_at_16_bits(void **state) {
+TEST(sequence_wraps_at_16_bits) {
 	struct scheduler *s = create_plain();
 
-	(void)state;
 	for (uint32_t i = 0; i < 65540; i++) {
 		assert_int_equal(pass(s, i * MS, 0).sequence, i & 0xffff);
 		assert_int_equal(pass(s, i * MS, 1).sequence, i & 0xffff);
@@ -94,14 +91,13 @@ static void sequence_wraps_at_16_bits(void **state) {
 	scheduler_free(s);
 }
 
-static void drains_empty_flows_in_order(void **state) {
+TEST(drains_empty_flows_in_order) {
 	struct scheduler *s = create_plain();
 	uintptr_t next[2] = {0};
 	struct scheduler_grant g;
 	void *packets[64];
 	unsigned n;
 
-	(void)state;
 	for (uintptr_t i = 0; i < 60; i++)
 		put(s, 0, (uint32_t)(i % 2), (i % 2) << 8 | i / 2);
 	assert_int_equal(scheduler_drain_flow(s, 1, packets, 4), 4);
@@ -129,13 +125,12 @@ static void drains_empty_flows_in_order(void **state) {
 }
 
 /* One packet of each delay, in its bucket to a unit of 1.024 us. */
-static void delays_are_counted_in_buckets(void **state) {
+TEST(delays_are_counted_in_buckets) {
 	struct scheduler *s = create_plain();
 	struct scheduler_delay_report r, before;
 	uint64_t now = 0, sum = 0;
 	struct scheduler_grant g;
 
-	(void)state;
 	scheduler_report_delay(s, 0, &before);
 	assert_int_equal(scheduler_delay_quantile(&before, 500), 0);
 	for (uint64_t delay = 0; delay < 20000 * MS; delay += delay / 16 + 700) {
@@ -161,10 +156,9 @@ static void delays_are_counted_in_buckets(void **state) {
 	scheduler_free(s);
 }
 
-static void buckets_are_narrow(void **state) {
+TEST(buckets_are_narrow) {
 	struct scheduler_delay_report r = {.packets = 100};
 
-	(void)state;
 	assert_int_equal(scheduler_delay_floor(0), 0);
 	for (unsigned b = 0; b < SCHEDULER_DELAY_BUCKETS; b++) {
 		uint64_t floor = scheduler_delay_floor(b);
@@ -187,10 +181,9 @@ static void flow_goes(struct scheduler *s, struct setup *c, uint32_t flow) {
 }
 
 /* A flow in the slot of another has nothing of its drops, nor of what made the other one drop. */
-static void congestion_is_forgotten(void **state) {
+TEST(congestion_is_forgotten) {
 	static const enum scheduler_aqm kinds[] = {SCHEDULER_WRED, SCHEDULER_DOCSIS_PIE};
 
-	(void)state;
 	for (size_t k = 0; k < ARRAY_COUNT(kinds); k++) {
 		struct setup c;
 		struct scheduler *s = create_plain();
@@ -224,7 +217,7 @@ static void congestion_is_forgotten(void **state) {
 }
 
 /* A channel, a group of it and a flow come, carry packets, and go again, many times. */
-static void channel_and_group_come_and_go(void **state) {
+TEST(channel_and_group_come_and_go) {
 	const struct scheduler_channel channel = {100 * MBPS, {0}}, no_channel = {0, {0}};
 	const struct scheduler_group group = {third_channel, 1}, no_group = {NULL, 0};
 	struct scheduler *s = create_plain();
@@ -233,7 +226,6 @@ static void channel_and_group_come_and_go(void **state) {
 	struct setup c;
 	uint64_t now = 0;
 
-	(void)state;
 	setup_make(&c);
 	c.flows[2].group = 2;
 	for (unsigned i = 0; i < 100; i++) {
@@ -262,11 +254,10 @@ static void channel_and_group_come_and_go(void **state) {
 }
 
 /* Jumps to the end of time: nothing goes twice, nothing hangs. */
-static void end_of_time(void **state) {
+TEST(end_of_time) {
 	static const uint64_t ends[] = {UINT64_MAX, UINT64_MAX - 1, UINT64_C(1) << 63, INT64_MAX,
 					UINT64_C(1) << 62};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_COUNT(ends); i++) {
 		struct scheduler *s = create_plain();
 		struct scheduler_grant grants[64];
@@ -284,20 +275,4 @@ static void end_of_time(void **state) {
 		assert_int_equal(got, 90);
 		scheduler_free(s);
 	}
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(copies_its_configuration),
-		cmocka_unit_test(batches_keep_their_order),
-		cmocka_unit_test(sequence_wraps_at_16_bits),
-		cmocka_unit_test(drains_empty_flows_in_order),
-		cmocka_unit_test(delays_are_counted_in_buckets),
-		cmocka_unit_test(buckets_are_narrow),
-		cmocka_unit_test(congestion_is_forgotten),
-		cmocka_unit_test(channel_and_group_come_and_go),
-		cmocka_unit_test(end_of_time),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Scheduler: WRED against its formulas. */
-#include "test.h"
+#include "test_main.h"
 
 #include <math.h>
 
@@ -71,8 +71,7 @@ static void expect_drops(uint32_t packets, double p) {
 }
 
 /* max_probability is 0.1, the thresholds are 100 and 300 packets. */
-static void wred_probability_is_linear(void **state) {
-	(void)state;
+TEST(wred_probability_is_linear) {
 	expect_drops(120, 0.01);
 	expect_drops(150, 0.025);
 	expect_drops(200, 0.05);
@@ -80,10 +79,9 @@ static void wred_probability_is_linear(void **state) {
 	expect_drops(290, 0.095);
 }
 
-static void wred_outside_of_its_thresholds(void **state) {
+TEST(wred_outside_of_its_thresholds) {
 	struct kit k = one_flow(wred_flow(100 * PACKET, 300 * PACKET, 65536, 4), 1000);
 
-	(void)state;
 	for (int i = 0; i < 10000; i++) {
 		assert_int_equal(kit_put(&k, 0, PACKET), SCHEDULER_QUEUED);
 		if (k.inside > 99)
@@ -104,8 +102,7 @@ static void wred_outside_of_its_thresholds(void **state) {
 }
 
 /* The arrival at which the average passes a threshold, for each weight, with a queue that grows. */
-static void wred_average_moves_as_written(void **state) {
-	(void)state;
+TEST(wred_average_moves_as_written) {
 	for (uint8_t weight = 1; weight <= 12; weight++) {
 		struct kit k = one_flow(wred_flow(50 * PACKET, 50 * PACKET + 1, 1, weight), 20000);
 		struct average a = {0, ldexp(1, -weight)};
@@ -161,8 +158,7 @@ static void expect_decay(uint64_t rate, double rate_taken, bool meanwhile) {
 	kit_end(&k);
 }
 
-static void wred_average_decays_in_an_empty_queue(void **state) {
-	(void)state;
+TEST(wred_average_decays_in_an_empty_queue) {
 	expect_decay(KIT_BPS(8), 8e6, false);
 	expect_decay(KIT_BPS(800), 800e6, false);
 	expect_decay(0, 1e9, false);
@@ -170,11 +166,10 @@ static void wred_average_decays_in_an_empty_queue(void **state) {
 }
 
 /* Another seed, other drops; the same seed, the same. */
-static void wred_draws_from_the_seed(void **state) {
+TEST(wred_draws_from_the_seed) {
 	static const uint64_t seeds[] = {77, 77, 78};
 	uint32_t first[3] = {0};
 
-	(void)state;
 	for (size_t n = 0; n < ARRAY_COUNT(seeds); n++) {
 		struct kit k = kit_make();
 
@@ -192,12 +187,11 @@ static void wred_draws_from_the_seed(void **state) {
 }
 
 /* Of a flow that lives, another control begins with nothing of the one before; the same one goes on. */
-static void another_control_begins_anew(void **state) {
+TEST(another_control_begins_anew) {
 	struct scheduler_flow f = wred_flow(50 * PACKET, 90 * PACKET, 65536, 1);
 	struct scheduler_flow_report report;
 	struct kit k;
 
-	(void)state;
 	k = one_flow(f, 1000);
 	for (unsigned i = 0; i < 20; i++)
 		assert_int_equal(kit_put(&k, 0, PACKET), SCHEDULER_QUEUED);
@@ -208,17 +202,4 @@ static void another_control_begins_anew(void **state) {
 	scheduler_report_flow(k.s, 0, &report);
 	assert_int_equal(report.drop_probability, 0);
 	kit_end(&k);
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(wred_probability_is_linear),
-		cmocka_unit_test(wred_outside_of_its_thresholds),
-		cmocka_unit_test(wred_average_moves_as_written),
-		cmocka_unit_test(wred_average_decays_in_an_empty_queue),
-		cmocka_unit_test(wred_draws_from_the_seed),
-		cmocka_unit_test(another_control_begins_anew),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Scheduler: the state that WRED and DOCSIS-PIE keep from packet to packet: averages, steps, bursts. */
-#include "test.h"
+#include "test_main.h"
 
 #include "scheduler/aqm.h"
 #include "scheduler/internal.h"
@@ -21,7 +21,7 @@ static struct aqm_state pie_make(void) {
 }
 
 /* WRED draws from xorshift64 with the shifts 12, 25 and 27 (Marsaglia 2003; Vigna 2016). */
-static void random_numbers_are_xorshift(void **state) {
+TEST(random_numbers_are_xorshift) {
 	/* halfway between its thresholds, and it stays there */
 	struct wred_state w = {.average = 1500,
 			       .min_threshold = 1000,
@@ -31,7 +31,6 @@ static void random_numbers_are_xorshift(void **state) {
 	const struct aqm_queue q = {.bytes = 1500};
 	uint64_t random = 1;
 
-	(void)state;
 	wred_drops(&w, &q, 0, &random);
 	assert_true(random == 0x2000001);
 	wred_drops(&w, &q, 0, &random);
@@ -42,7 +41,7 @@ static void random_numbers_are_xorshift(void **state) {
 }
 
 /* The average decays from when the queue became empty, not from its last arrival. */
-static void wred_decays_from_when_it_is_empty(void **state) {
+TEST(wred_decays_from_when_it_is_empty) {
 	const struct scheduler_flow f = {
 		.aqm = SCHEDULER_WRED,
 		.wred = {.min_threshold = 100000, .max_threshold = 200000, .weight = 2},
@@ -52,7 +51,6 @@ static void wred_decays_from_when_it_is_empty(void **state) {
 	uint64_t random = 1;
 	int64_t emptied;
 
-	(void)state;
 	aqm_set(&a, &f, true, 0);
 	wred_drops(&a.wred, &q, 0, &random);
 	assert_float_equal(a.wred.average, 2000, 1e-6);
@@ -64,13 +62,12 @@ static void wred_decays_from_when_it_is_empty(void **state) {
 }
 
 /* RFC 8034, 4.4: a burst is allowed once, when congestion begins, and not again while it lasts. */
-static void pie_allows_a_burst_once(void **state) {
+TEST(pie_allows_a_burst_once) {
 	struct aqm_state a = pie_make();
 	const struct aqm_queue q = {.bytes = 80000, .head_age = NS_TICKS(50 * KIT_MS)};
 	uint64_t random = 1, begun = 0;
 	unsigned drops = 0;
 
-	(void)state;
 	for (uint64_t ms = 0; ms < 20000; ms++) {
 		bool active = a.pie.state == PIE_ACTIVE;
 
@@ -82,12 +79,11 @@ static void pie_allows_a_burst_once(void **state) {
 }
 
 /* An empty queue does not bring it to life. */
-static void pie_sleeps_until_the_queue_is_long(void **state) {
+TEST(pie_sleeps_until_the_queue_is_long) {
 	struct aqm_state a = pie_make();
 	const struct aqm_queue empty = {0}, third = {.bytes = 30000};
 	uint64_t random = 1;
 
-	(void)state;
 	for (uint64_t ms = 0; ms < 100; ms++)
 		assert_false(pie_drops(&a.pie, &empty, 1024, NS_TICKS(ms * KIT_MS), &random));
 	assert_int_equal(a.pie.state, PIE_INACTIVE);
@@ -96,7 +92,7 @@ static void pie_sleeps_until_the_queue_is_long(void **state) {
 }
 
 /* RFC 8034, 4.2: the lower the probability, the smaller the steps. A millisecond above the target. */
-static void pie_steps_by_its_probability(void **state) {
+TEST(pie_steps_by_its_probability) {
 	static const struct {
 		double from, divisor; /* up to where the next one begins */
 	} steps[] = {{0, 2048}, {0.000001, 512}, {0.00001, 128}, {0.0001, 32}, {0.001, 8},
@@ -105,7 +101,6 @@ static void pie_steps_by_its_probability(void **state) {
 	const uint64_t interval = 16 * KIT_MS;
 	uint64_t random = 1;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_COUNT(steps); i++) {
 		double last = i + 1 < ARRAY_COUNT(steps) ? 0.999 * steps[i + 1].from : 12;
 
@@ -125,13 +120,12 @@ static void pie_steps_by_its_probability(void **state) {
 }
 
 /* What begins when a queue of WRED is empty does not touch what DOCSIS-PIE knows. */
-static void pie_keeps_its_state_in_an_empty_queue(void **state) {
+TEST(pie_keeps_its_state_in_an_empty_queue) {
 	const struct scheduler_flow f = {.aqm = SCHEDULER_DOCSIS_PIE,
 					 .latency_target = 10 * KIT_MS};
 	struct kit k = kit_one_flow(f, KIT_BPS(100), 100);
 	struct pie_state before;
 
-	(void)state;
 	kit_run(&k, KIT_MS);
 	assert_int_equal(kit_put(&k, 0, LENGTH), SCHEDULER_QUEUED);
 	before = k.s->aqm[0].pie;
@@ -141,7 +135,7 @@ static void pie_keeps_its_state_in_an_empty_queue(void **state) {
 }
 
 /* Twice the rate comes: the queue passes a third of the buffer, a packet is dropped, then none for a burst. */
-static void pie_grants_a_burst_at_its_first_drop(void **state) {
+TEST(pie_grants_a_burst_at_its_first_drop) {
 	const uint64_t burst = 142 * KIT_MS, interval = 16 * KIT_MS;
 	const struct scheduler_flow f = {.sustained = kit_limit(KIT_BPS(10)),
 					 .aqm = SCHEDULER_DOCSIS_PIE,
@@ -152,7 +146,6 @@ static void pie_grants_a_burst_at_its_first_drop(void **state) {
 	struct kit k = kit_one_flow(f, KIT_BPS(100), 200000);
 	uint64_t drops[2];
 
-	(void)state;
 	for (unsigned i = 0; i < 2; i++) {
 		struct scheduler_flow_report report;
 
@@ -168,18 +161,4 @@ static void pie_grants_a_burst_at_its_first_drop(void **state) {
 	/* the allowance is reckoned at every interval: from the next one on, and to the end of one */
 	assert_in_range(drops[1] - drops[0], burst - interval, burst + 10 * interval);
 	kit_end(&k);
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(random_numbers_are_xorshift),
-		cmocka_unit_test(wred_decays_from_when_it_is_empty),
-		cmocka_unit_test(pie_allows_a_burst_once),
-		cmocka_unit_test(pie_sleeps_until_the_queue_is_long),
-		cmocka_unit_test(pie_steps_by_its_probability),
-		cmocka_unit_test(pie_keeps_its_state_in_an_empty_queue),
-		cmocka_unit_test(pie_grants_a_burst_at_its_first_drop),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

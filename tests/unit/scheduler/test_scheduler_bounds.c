@@ -4,7 +4,7 @@
  * the library of this test is built so that it tells of every basic block that it comes to, and
  * their number is the same on any machine.
  */
-#include "test.h"
+#include "test_main.h"
 
 #include "scheduler/internal.h"
 #include "scheduler_kit.h"
@@ -143,13 +143,12 @@ static void change_modem(struct kit *k, uint32_t i) {
 }
 
 /* As many changes as a reload makes between two rounds, then calls until all is as they want it. */
-static void changes_are_few_steps(void **state) {
+TEST(changes_are_few_steps) {
 	static change_function *const changes[] = {
 		change_group, change_channel, change_lonely,
 		change_limit, change_flow,    change_modem,
 	};
 
-	(void)state;
 	for (unsigned c = 0; c < ARRAY_COUNT(changes); c++) {
 		struct kit k = crowd_make(FLOWS, 8, GROUPS);
 		unsigned calls = 0;
@@ -169,10 +168,9 @@ static void changes_are_few_steps(void **state) {
 }
 
 /* The flow leaves a line of thousands, from its middle, its end and elsewhere: of classes, and of reserved flows. */
-static void flow_leaves_a_long_line(void **state) {
+TEST(flow_leaves_a_long_line) {
 	static const uint32_t leaving[] = {FLOWS / 2, FLOWS - 1, 1, 0, FLOWS / 3};
 
-	(void)state;
 	for (uint64_t reserved = 0; reserved <= 1000000; reserved += 1000000) {
 		struct kit k = crowd_make(FLOWS, 1, 1);
 
@@ -199,11 +197,10 @@ static uint32_t parked(const struct kit *k) {
 }
 
 /* All flows may send one packet and have to wait then, all for the same time. */
-static void all_wait_for_their_rates_and_go(void **state) {
+TEST(all_wait_for_their_rates_and_go) {
 	struct kit k = crowd_make(FLOWS, 8, 64);
 	uint32_t before, calls = 0;
 
-	(void)state;
 	for (uint32_t i = 0; i < FLOWS; i++)
 		k.settings[i].sustained = (struct scheduler_limit){100000, 1500};
 	for (uint32_t i = 0; i < CHANNELS; i++)
@@ -231,11 +228,10 @@ static void all_wait_for_their_rates_and_go(void **state) {
 }
 
 /* What was all right by the old rates has to wait by the new ones: none of the column may go. */
-static void nobody_may_go(void **state) {
+TEST(nobody_may_go) {
 	struct kit k = crowd_make(FLOWS, 1, 1);
 	uint32_t before = 0;
 
-	(void)state;
 	for (uint32_t i = 0; i < FLOWS; i++)
 		k.settings[i].sustained = (struct scheduler_limit){100 * GBPS, 1500};
 	kit_start(&k);
@@ -257,10 +253,9 @@ static void nobody_may_go(void **state) {
  * All groups have something to send, under one limit, and channels of very different rates, so that
  * some get far ahead. Some wait in lower columns, which are due now and then; in the last case one alone.
  */
-static void many_groups_take_turns(void **state) {
+TEST(many_groups_take_turns) {
 	static const uint8_t columns[] = {1, 7, 0};
 
-	(void)state;
 	for (size_t c = 0; c < ARRAY_COUNT(columns); c++) {
 		struct kit k = crowd_make(GROUPS, 1, GROUPS);
 		bool cut = false;
@@ -288,13 +283,12 @@ static void many_groups_take_turns(void **state) {
 }
 
 /* All groups look anew at their channels when a change begins, and not again while it goes on. */
-static void a_change_wakes_groups_once(void **state) {
+TEST(a_change_wakes_groups_once) {
 	const uint32_t groups = 600;
 	struct scheduler_grant g[BURST];
 	struct kit k = kit_make();
 	const struct cluster *c;
 
-	(void)state;
 	kit_channel(&k, GBPS);
 	for (uint32_t i = 0; i < groups; i++)
 		kit_flow(&k, (struct scheduler_flow){.group = kit_group_range(&k, 0, 1)});
@@ -317,17 +311,4 @@ static void a_change_wakes_groups_once(void **state) {
 		assert_true(scheduler_is_changing(k.s));
 	}
 	kit_free(&k);
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(changes_are_few_steps),
-		cmocka_unit_test(flow_leaves_a_long_line),
-		cmocka_unit_test(all_wait_for_their_rates_and_go),
-		cmocka_unit_test(nobody_may_go),
-		cmocka_unit_test(many_groups_take_turns),
-		cmocka_unit_test(a_change_wakes_groups_once),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Scheduler: shares of modems with equal claims, also across groups that share channels. */
-#include "test.h"
+#include "test_main.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -163,21 +163,19 @@ static void expect_equal_modems(const uint32_t (*kinds)[3], size_t count) {
 }
 
 /* Whatever their flows; packets longer than several turns are paid for with as many. */
-static void modems_are_equal(void **state) {
+TEST(modems_are_equal) {
 	static const uint32_t kinds[][3] = {{1, 1518, 1518}, {2, 64, 64}, {8, 64, 700},
 					    {50, 64, 1518},  {1, 90, 90}, {3, 1200, 2048}};
 	static const uint32_t long_ones[][3] = {{1, 9000, 9000}, {3, 64, 1518}, {2, 2049, 16383}};
 
-	(void)state;
 	expect_equal_modems(kinds, ARRAY_COUNT(kinds));
 	expect_equal_modems(long_ones, ARRAY_COUNT(long_ones));
 }
 
 /* Turns of which a flow used little are not saved up: beside another one of its modem it has half. */
-static void turns_are_not_saved_up(void **state) {
+TEST(turns_are_not_saved_up) {
 	struct kit k = kit_make();
 
-	(void)state;
 	kit_channel(&k, KIT_BPS(100));
 	kit_group_range(&k, 0, 1);
 	for (unsigned i = 0; i < 2; i++)
@@ -206,8 +204,7 @@ static uint32_t random_group(struct kit *k, uint32_t channels, uint32_t otherwis
 }
 
 /* Any channels, groups and modems, some of which have limits, as all of them together may have. */
-static void any_overlap(void **state) {
-	(void)state;
+TEST(any_overlap) {
 	for (uint64_t seed = 1; seed <= 30; seed++) {
 		struct kit k = kit_make();
 		uint32_t channels, groups;
@@ -277,12 +274,11 @@ static uint32_t modem_of(uint32_t flow) {
 }
 
 /* All flows want more than there is: all get the same, all channels are filled. */
-static void all_are_served_alike(void **state) {
+TEST(all_are_served_alike) {
 	double *modems = calloc(MODEMS, sizeof(*modems)), *flows = calloc(FLOWS, sizeof(*flows));
 	struct kit k = large();
 	uint64_t least = UINT64_MAX;
 
-	(void)state;
 	assert_true(modems && flows);
 	for (uint32_t i = 0; i < FLOWS; i++)
 		kit_flow(&k, (struct scheduler_flow){.group = modem_of(i) % GROUPS,
@@ -305,15 +301,4 @@ static void all_are_served_alike(void **state) {
 	kit_end(&k);
 	free(modems);
 	free(flows);
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(modems_are_equal),
-		cmocka_unit_test(turns_are_not_saved_up),
-		cmocka_unit_test(any_overlap),
-		cmocka_unit_test(all_are_served_alike),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

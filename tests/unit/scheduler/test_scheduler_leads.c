@@ -3,7 +3,7 @@
  * Scheduler: groups that share channels, of which one comes back or is ahead; how leads are cut, at once
  * and in steps, against a cut that looks at all groups for each of them.
  */
-#include "test.h"
+#include "test_main.h"
 
 #include <string.h>
 
@@ -67,7 +67,7 @@ static void expect_equal(const struct kit *k, uint64_t rounds) {
 }
 
 /* The round of a column that begins is no further from the one served last than MAX_LEAD. */
-static void the_place_of_one_that_comes_back(void **state) {
+TEST(the_place_of_one_that_comes_back) {
 	static const struct {
 		uint64_t served, had, has;
 	} cases[] = {
@@ -82,7 +82,6 @@ static void the_place_of_one_that_comes_back(void **state) {
 	};
 	struct kit k = crowd_open(2);
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
 		crowd(&k)->served[COLUMN] = cases[i].served;
 		column_of(&k, 1)->round = cases[i].had;
@@ -108,8 +107,7 @@ static struct kit two_groups(uint32_t first, uint32_t channels) {
 }
 
 /* Group 1 has a channel of its own, and has not any more: that it was ahead is soon forgotten. */
-static void one_that_was_ahead_is_soon_served(void **state) {
-	(void)state;
+TEST(one_that_was_ahead_is_soon_served) {
 	for (unsigned away = 0; away < 2; away++) {
 		struct kit k = two_groups(0, 2);
 
@@ -129,8 +127,7 @@ static void one_that_was_ahead_is_soon_served(void **state) {
 }
 
 /* Rounds of groups that did not compete say nothing of one another: put together they are equal. */
-static void those_put_together_begin_as_equals(void **state) {
-	(void)state;
+TEST(those_put_together_begin_as_equals) {
 	for (uint32_t joins = 0; joins < 2; joins++) {
 		struct kit k = two_groups(1, 1);
 
@@ -143,7 +140,7 @@ static void those_put_together_begin_as_equals(void **state) {
 }
 
 /* Whether there is a limit for all says who competes; how much it is does not. */
-static void another_limit_moves_nobody(void **state) {
+TEST(another_limit_moves_nobody) {
 	static const struct {
 		uint64_t limit;
 		bool moves;
@@ -151,7 +148,6 @@ static void another_limit_moves_nobody(void **state) {
 		       {2 * GBPS, false}, {0, true},	{0, false}};
 	struct kit k = crowd_open(2);
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_COUNT(changes); i++) {
 		uint32_t cluster = k.s->groups[1].cluster;
 
@@ -254,10 +250,9 @@ static void cut_alike(uint32_t n, uint64_t low, uint64_t seed) {
 	kit_end(&k);
 }
 
-static void leads_are_cut_as_told(void **state) {
+TEST(leads_are_cut_as_told) {
 	static const uint32_t sizes[] = {2, 3, 6, 40, 64, 100, MOST_GROUPS};
 
-	(void)state;
 	for (uint64_t seed = 1; seed < 60; seed++) {
 		for (unsigned i = 0; i < ARRAY_COUNT(sizes); i++) {
 			cut_alike(sizes[i], 0, seed);
@@ -307,18 +302,16 @@ static void cut_meanwhile(uint64_t seed) {
 	kit_free(&k);
 }
 
-static void turns_go_on_while_leads_are_cut(void **state) {
-	(void)state;
+TEST(turns_go_on_while_leads_are_cut) {
 	for (uint64_t seed = 1; seed < 50; seed++)
 		cut_meanwhile(seed);
 }
 
 /* Who was served last need not be there any more: its round may lie between those of two others. */
-static void what_lies_in_a_gap(void **state) {
+TEST(what_lies_in_a_gap) {
 	const int64_t below = 10, above = 100, over = above - below - MAX_LEAD;
 	struct kit k = crowd_open(2);
 
-	(void)state;
 	kit_put(&k, 0, BYTES);
 	kit_put(&k, 1, BYTES);
 	for (int64_t round = 0; round < 130; round++) {
@@ -341,13 +334,12 @@ static void what_lies_in_a_gap(void **state) {
  * A cut in steps that also restarts the rounds. A group that comes back before the amounts are known is cut
  * with the others. After that a group that goes on is cut first, and one that comes back keeps its round.
  */
-static void groups_move_during_a_cut_in_steps(void **state) {
+TEST(groups_move_during_a_cut_in_steps) {
 	const uint64_t low = MAX_ROUND / 2 + 100;
 	const uint32_t first = 400, ahead = 450, last = 599;
 	const uint32_t apart = 12; /* rounds, of which MAX_LEAD are left */
 	struct kit k = crowd_open(last + 1);
 
-	(void)state;
 	for (uint32_t i = first; i < last; i++) {
 		kit_put(&k, i, BYTES);
 		column_of(&k, i)->round = low + apart * (i - first);
@@ -376,19 +368,4 @@ static void groups_move_during_a_cut_in_steps(void **state) {
 		assert_int_equal(column_of(&k, i)->round,
 				 100 + MAX_LEAD * (i - first) + (i == ahead ? apart : 0));
 	kit_end(&k);
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_place_of_one_that_comes_back),
-		cmocka_unit_test(one_that_was_ahead_is_soon_served),
-		cmocka_unit_test(those_put_together_begin_as_equals),
-		cmocka_unit_test(another_limit_moves_nobody),
-		cmocka_unit_test(leads_are_cut_as_told),
-		cmocka_unit_test(what_lies_in_a_gap),
-		cmocka_unit_test(turns_go_on_while_leads_are_cut),
-		cmocka_unit_test(groups_move_during_a_cut_in_steps),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Scheduler: what flows that always have packets get of the channels, by priorities, rates and weights. */
-#include "test.h"
+#include "test_main.h"
 
 #include "scheduler_kit.h"
 
@@ -320,16 +320,7 @@ static void carry(const struct load *l) {
 	kit_end(&k);
 }
 
-static void flows_have_what_is_theirs(void **state) {
-	(void)state;
+TEST(flows_have_what_is_theirs) {
 	for (size_t i = 0; i < ARRAY_COUNT(loads); i++)
 		carry(&loads[i]);
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(flows_have_what_is_theirs),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

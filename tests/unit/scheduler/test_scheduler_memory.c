@@ -3,7 +3,7 @@
 #include "maps_kit.h"
 #include "memory_runs_out.h"
 #include "scheduler/scheduler.h"
-#include "test.h"
+#include "test_main.h"
 
 static bool try_scheduler(void *context) {
 	const char *why = NULL;
@@ -15,7 +15,7 @@ static bool try_scheduler(void *context) {
 	return s != NULL;
 }
 
-static void of_the_downstream(void **state) {
+TEST(of_the_downstream) {
 	const uint32_t all[] = {0};
 	const struct scheduler_channel channel = {1000000000, {0}};
 	const struct scheduler_group group = {all, 1};
@@ -23,7 +23,6 @@ static void of_the_downstream(void **state) {
 	const struct scheduler_flow flow = {.weight = 1, .buffer = 10000, .max_buffer = 10000};
 	struct scheduler_config config = {&channel, 1, &group, 1, &modem, 1, &flow, 1, 0, 100, 0};
 
-	(void)state;
 	with_little_memory(try_scheduler, &config);
 }
 
@@ -37,19 +36,9 @@ static bool try_maps(void *context) {
 	return m != NULL;
 }
 
-static void of_the_upstream(void **state) {
+TEST(of_the_upstream) {
 	struct maps_channel c[] = {kit_ofdma(1), kit_sc_qam(2)};
 	struct maps_config config = {.channels = c, .channel_count = 2, .flows = 3};
 
-	(void)state;
 	with_little_memory(try_maps, &config);
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(of_the_downstream),
-		cmocka_unit_test(of_the_upstream),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Scheduler: rates of one flow and of channels from end to end of their range, and what may go at once. */
-#include "test.h"
+#include "test_main.h"
 
 #include <math.h>
 
@@ -9,7 +9,7 @@
 #define PACKET 1000
 
 /* Within 0.5 % over a second, once the burst is gone. */
-static void each_rate_alone(void **state) {
+TEST(each_rate_alone) {
 	static const struct {
 		uint64_t rate;
 		uint32_t smallest, largest;
@@ -29,7 +29,6 @@ static void each_rate_alone(void **state) {
 		{KIT_BPS(2000), 1000, 1518, 50000, true},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
 		struct kit k =
 			kit_one_flow((struct scheduler_flow){.sustained = kit_limit(cases[i].rate)},
@@ -46,14 +45,13 @@ static void each_rate_alone(void **state) {
 }
 
 /* A large burst goes at the peak rate, and what comes behind it at the sustained. */
-static void peak_and_then_sustained(void **state) {
+TEST(peak_and_then_sustained) {
 	const struct scheduler_flow f = {
 		.sustained = {KIT_BPS(100), 5000000}, /* 400 ms at the difference of the rates */
 		.peak = KIT_BPS(200),
 	};
 	struct kit k = kit_one_flow(f, KIT_OFDM, 1000);
 
-	(void)state;
 	kit_feed_all(&k, 64, 1518);
 	kit_measure(&k, 10 * KIT_MS, 380 * KIT_MS);
 	kit_expect("peak of flow", 0, kit_rate(&k, 0), 200e6, 0.005);
@@ -63,7 +61,7 @@ static void peak_and_then_sustained(void **state) {
 }
 
 /* What a flow, or its modem, lets go at once: at the beginning, and after a rest as long as may be. */
-static void full_bursts(void **state) {
+TEST(full_bursts) {
 	static const struct {
 		struct scheduler_limit sustained, modem;
 		uint64_t peak, burst;
@@ -76,7 +74,6 @@ static void full_bursts(void **state) {
 	};
 	static const uint64_t rests[] = {0, 400 * KIT_MS, 3600 * KIT_S, 30 * 86400 * KIT_S};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
 		const uint64_t burst = cases[i].burst;
 		const uint32_t longest =
@@ -106,11 +103,10 @@ static void full_bursts(void **state) {
 }
 
 /* The ends of what is allowed work: one packet goes at once, whatever the rates. */
-static void extreme_settings_work(void **state) {
+TEST(extreme_settings_work) {
 	static const uint64_t rates[] = {SCHEDULER_RATE_MIN, SCHEDULER_RATE_MAX};
 	static const uint64_t bursts[] = {PACKET, UINT32_MAX, UINT64_MAX};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_COUNT(rates) * ARRAY_COUNT(bursts); i++) {
 		struct kit k = kit_make();
 		uint64_t rate = rates[i % 2], burst = bursts[i / 2];
@@ -138,11 +134,10 @@ static void extreme_settings_work(void **state) {
 	}
 }
 
-static void slow_and_fast_channels_are_filled(void **state) {
+TEST(slow_and_fast_channels_are_filled) {
 	static const uint64_t rates[] = {SCHEDULER_RATE_MIN, 100000, KIT_BPS(3), KIT_BPS(10000),
 					 KIT_BPS(100000)};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_COUNT(rates); i++) {
 		const uint64_t packet_ns = PACKET * 8 * KIT_S / rates[i];
 		struct kit k = kit_one_flow((struct scheduler_flow){.group = 0}, rates[i], 1000);
@@ -160,10 +155,9 @@ static void slow_and_fast_channels_are_filled(void **state) {
  * Small packets at odd rates: what is less than a nanosecond of each does not get lost. Times are
  * in ticks of 1/64 ns: no packet can be wrong by more than a hundredth.
  */
-static void rates_do_not_drift(void **state) {
+TEST(rates_do_not_drift) {
 	static const uint64_t rates[] = {777777777, 1890000001, 42240000, KIT_BPS(10000)};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_COUNT(rates); i++) {
 		struct kit k = kit_one_flow((struct scheduler_flow){.group = 0}, rates[i], 1000);
 		struct scheduler_channel_report report;
@@ -194,7 +188,7 @@ static struct kit one_channel(uint64_t rate, struct scheduler_depi depi) {
 }
 
 /* Bytes counted by hand, for a frame of 100 with entries of 2 and fragments of 16 at least. */
-static void depi_frames_are_counted(void **state) {
+TEST(depi_frames_are_counted) {
 	static const struct {
 		uint32_t sizes[3], bytes;
 		uint16_t segments;
@@ -213,7 +207,6 @@ static void depi_frames_are_counted(void **state) {
 		{{1, 1, 1}, 2 * 60 + 3 * 2 + 3, 2},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
 		const struct scheduler_depi depi = {60, 100, 2, 16, cases[i].segments, 1000};
 		struct kit k = one_channel(KIT_BPS(100000), depi);
@@ -229,10 +222,9 @@ static void depi_frames_are_counted(void **state) {
 }
 
 /* What else a channel carries takes its time, with a frame of DEPI, and is in none of its packets. */
-static void other_bytes_take_their_time(void **state) {
+TEST(other_bytes_take_their_time) {
 	static const struct scheduler_depi rules[] = {{0}, {60, 100, 2, 16, 10, 1000}};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_COUNT(rules); i++) {
 		struct kit k = one_channel(KIT_BPS(1000), rules[i]); /* 8 us for 1,000 bytes */
 		struct scheduler_channel_report r;
@@ -250,19 +242,4 @@ static void other_bytes_take_their_time(void **state) {
 		assert_int_equal(kit_take(&k, 1), 1);
 		kit_end(&k);
 	}
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_rate_alone),
-		cmocka_unit_test(peak_and_then_sustained),
-		cmocka_unit_test(full_bursts),
-		cmocka_unit_test(extreme_settings_work),
-		cmocka_unit_test(slow_and_fast_channels_are_filled),
-		cmocka_unit_test(rates_do_not_drift),
-		cmocka_unit_test(depi_frames_are_counted),
-		cmocka_unit_test(other_bytes_take_their_time),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

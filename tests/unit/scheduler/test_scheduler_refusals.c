@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Scheduler: what is no configuration, refused with a line that names what is wrong, both when the
  * scheduler is made and when it is changed; the change then changed nothing. */
-#include "test.h"
+#include "test_main.h"
 
 #include <string.h>
 
@@ -106,8 +106,7 @@ static void assert_refused(const char *what, const struct setup *bad, set_functi
 		assert_refused(#mistake, &c, set, says); \
 	} while (0)
 
-static void configurations_are_refused(void **state) {
-	(void)state;
+TEST(configurations_are_refused) {
 	REFUSED(NULL, "channel", c.config.channel_count = 0);
 	REFUSED(NULL, "channel", c.config.channel_count = SCHEDULER_MAX_CHANNELS + 1);
 	REFUSED(NULL, "packet", c.config.packet_limit = 0);
@@ -126,8 +125,7 @@ static void configurations_are_refused(void **state) {
 	REFUSED(set_limit, "rate", c.config.rate_limit = SCHEDULER_RATE_MAX + 1);
 }
 
-static void channels_groups_and_modems_are_refused(void **state) {
-	(void)state;
+TEST(channels_groups_and_modems_are_refused) {
 	REFUSED(set_channel, "rate", c.channels[1].rate = 0);
 	REFUSED(set_channel, "rate", c.channels[1].rate = SCHEDULER_RATE_MIN - 1);
 	REFUSED(set_channel, "rate", c.channels[1].rate = SCHEDULER_RATE_MAX + 1);
@@ -143,7 +141,7 @@ static void channels_groups_and_modems_are_refused(void **state) {
 	REFUSED(set_modem, "burst", c.modems[1].aggregate = ((struct scheduler_limit){MBPS, 0}));
 }
 
-static void absurd_depi_is_refused(void **state) {
+TEST(absurd_depi_is_refused) {
 	static const struct scheduler_depi absurd[] = {
 		{.room = 1, .min_fragment = 1, .max_segments = 1, .entry_bytes = 2},
 		{.room = 5, .min_fragment = 1, .max_segments = 1, .entry_bytes = 2},
@@ -156,13 +154,11 @@ static void absurd_depi_is_refused(void **state) {
 		{.room = 1400, .min_fragment = 16, .max_segments = 9, .frame_bytes = UINT16_MAX},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_COUNT(absurd); i++)
 		REFUSED(set_channel, "DEPI", c.channels[1].depi = absurd[i]);
 }
 
-static void flows_are_refused(void **state) {
-	(void)state;
+TEST(flows_are_refused) {
 	REFUSED(set_flow, "group", c.flows[1].group = 3);
 	REFUSED(set_flow, "group without a channel", c.flows[1].group = 2);
 	REFUSED(set_flow, "modem", c.flows[1].modem = 3);
@@ -192,8 +188,7 @@ static void pie(struct setup *c, uint64_t target) {
 	c->flows[1].latency_target = target;
 }
 
-static void congestion_controls_are_refused(void **state) {
-	(void)state;
+TEST(congestion_controls_are_refused) {
 	REFUSED(set_flow, "congestion", c.flows[1].aqm = (enum scheduler_aqm)3);
 	REFUSED(set_flow, "WRED", wred(&c, (struct scheduler_wred){1000, 1000, 100, 9}));
 	REFUSED(set_flow, "WRED", wred(&c, (struct scheduler_wred){1000, 2000, 0, 9}));
@@ -205,11 +200,10 @@ static void congestion_controls_are_refused(void **state) {
 }
 
 /* What there is not cannot be changed. */
-static void unknown_things_are_refused(void **state) {
+TEST(unknown_things_are_refused) {
 	struct setup c;
 	struct scheduler *s = make(&c);
 
-	(void)state;
 	assert_non_null(scheduler_set_flow(s, 3, &c.flows[0]));
 	assert_non_null(scheduler_set_flow(s, UINT32_MAX, &c.flows[0]));
 	assert_non_null(scheduler_set_modem(s, 3, &c.modems[0]));
@@ -221,13 +215,12 @@ static void unknown_things_are_refused(void **state) {
 }
 
 /* A flow with packets is not put out of use; one without may be, as often as one likes. */
-static void flow_with_packets_stays(void **state) {
+TEST(flow_with_packets_stays) {
 	struct setup c;
 	struct scheduler *s = make(&c);
 	struct scheduler_arrival in = {s, 1, 1000};
 	enum scheduler_verdict verdict;
 
-	(void)state;
 	c.flows[1].group = SCHEDULER_NONE;
 	assert_int_equal(scheduler_enqueue(s, 0, &in, 1, &verdict), 1);
 	assert_non_null(scheduler_set_flow(s, 1, &c.flows[1]));
@@ -243,11 +236,10 @@ static void flow_with_packets_stays(void **state) {
 }
 
 /* The ends of the ranges belong to them. */
-static void ends_of_ranges_are_good(void **state) {
+TEST(ends_of_ranges_are_good) {
 	struct setup c;
 	struct scheduler *s;
 
-	(void)state;
 	good_make(&c);
 	c.channels[0].rate = SCHEDULER_RATE_MIN;
 	c.channels[1] = (struct scheduler_channel){SCHEDULER_RATE_MAX, good_depi};
@@ -270,14 +262,13 @@ static void ends_of_ranges_are_good(void **state) {
 }
 
 /* What is asked beforehand knows nothing of what is there, and changes nothing. */
-static void checks_tell_without_effect(void **state) {
+TEST(checks_tell_without_effect) {
 	const struct scheduler_group of_free = {free_channel, 1}, unknown = {unknown_channel, 2};
 	struct scheduler_modem modem = {{1, 2000}};
 	struct scheduler_channel channel = {1, {0}};
 	struct setup c;
 	struct scheduler *s = make(&c);
 
-	(void)state;
 	c.flows[1].group = 2;
 	assert_null(scheduler_check_flow(s, &c.flows[1]));
 	assert_null(scheduler_check_group(s, &of_free));
@@ -293,20 +284,4 @@ static void checks_tell_without_effect(void **state) {
 	assert_null(scheduler_check_rate_limit(0));
 	assert_still_works(s, 0);
 	scheduler_free(s);
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(configurations_are_refused),
-		cmocka_unit_test(channels_groups_and_modems_are_refused),
-		cmocka_unit_test(absurd_depi_is_refused),
-		cmocka_unit_test(flows_are_refused),
-		cmocka_unit_test(congestion_controls_are_refused),
-		cmocka_unit_test(unknown_things_are_refused),
-		cmocka_unit_test(flow_with_packets_stays),
-		cmocka_unit_test(ends_of_ranges_are_good),
-		cmocka_unit_test(checks_tell_without_effect),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

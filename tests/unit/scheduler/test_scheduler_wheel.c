@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The timer wheel against a list of times that is searched. */
-#include "test.h"
+#include "test_main.h"
 
 #include <stdbool.h>
 
@@ -64,12 +64,11 @@ static void check_next(const struct model *m, const struct wheel *w) {
 		assert_true(wheel_next(w) <= (first > m->now ? first : m->now) + 2 * SLOT);
 }
 
-static void agrees_with_a_list(void **state) {
+TEST(agrees_with_a_list) {
 	struct random r = {1};
 	struct model m = {.now = 0};
 	struct wheel w;
 
-	(void)state;
 	assert_int_equal(wheel_create(&w, TIMERS), 0);
 	for (uint32_t t = 0; t < TIMERS; t++)
 		m.at[t] = UNSET;
@@ -97,10 +96,9 @@ static void agrees_with_a_list(void **state) {
 }
 
 /* A timer in the past expires with the next slot, one beyond the wheel's turn early rather than never. */
-static void takes_any_time(void **state) {
+TEST(takes_any_time) {
 	struct wheel w;
 
-	(void)state;
 	assert_int_equal(wheel_create(&w, 3), 0);
 	assert_true(all_pop(&w, 100 * SLOT) == NONE);
 	wheel_set(&w, 0, -5);
@@ -114,10 +112,9 @@ static void takes_any_time(void **state) {
 }
 
 /* Whatever is set before the end of a turn of the wheel for after it expires there, and not before. */
-static void turns_without_end(void **state) {
+TEST(turns_without_end) {
 	struct wheel w;
 
-	(void)state;
 	assert_int_equal(wheel_create(&w, 64), 0);
 	for (int turn = 1; turn < 5; turn++) {
 		int64_t end = turn * WHEEL_TURN;
@@ -135,14 +132,4 @@ static void turns_without_end(void **state) {
 	assert_true(all_pop(&w, WHEEL_TURN + FAR / 2 - SLOT) == NONE);
 	assert_int_equal(all_pop(&w, WHEEL_TURN + FAR / 2), 7);
 	wheel_free(&w);
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(agrees_with_a_list),
-		cmocka_unit_test(takes_any_time),
-		cmocka_unit_test(turns_without_end),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

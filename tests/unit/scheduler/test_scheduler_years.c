@@ -3,7 +3,7 @@
  * Scheduler: a clock that runs for years, by jumps and across the ends of its wheel and its ticks. Two
  * schedulers that are brought to different times see the same arrivals: they are to give the same.
  */
-#include "test.h"
+#include "test_main.h"
 
 #include <string.h>
 
@@ -121,13 +121,12 @@ static void expect_rates(struct life *l, unsigned steps) {
 	expect_bytes(l, WRED_FLOW, due + BURST - LENGTH, due + BURST);
 }
 
-static void years_of_jumps(void **state) {
+TEST(years_of_jumps) {
 	static const struct {
 		uint64_t jump;
 		unsigned steps;
 	} cases[] = {{HOUR, 4}, {DAY, 40}, {400 * DAY, 400}};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
 		const uint64_t begin = 123456789, end = begin + 3652 * DAY;
 		struct life l = {.s = scheduler_make(), .now = begin};
@@ -201,20 +200,10 @@ static void across(uint64_t first, uint64_t period, unsigned times) {
 	}
 }
 
-static void ends_of_turns_and_of_ticks(void **state) {
+TEST(ends_of_turns_and_of_ticks) {
 	const uint64_t turn = WHEEL_TURN / TICKS_PER_NS;
 
-	(void)state;
 	across(turn, turn, 3);
 	across(64 * turn / 8, turn, 1);
 	across(REBASE_AT / TICKS_PER_NS, REBASE_BY / TICKS_PER_NS, 2);
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(years_of_jumps),
-		cmocka_unit_test(ends_of_turns_and_of_ticks),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Cycles and latencies are switched while packets pass: figures are those since then, of each packet once. */
-#include "test.h"
+#include "test_main.h"
 
 #include <string.h>
 
@@ -61,11 +61,10 @@ static void latencies_are_of(uint64_t packets) {
 }
 
 /* To ask again for what it is begins nothing anew, and moves no time. */
-static void cycles_are_those_since(void **state) {
+TEST(cycles_are_those_since) {
 	struct server *s = &bench->server;
 	struct server_measure was;
 
-	(void)state;
 	life_bench_open(bench, 2, 2);
 	assert_true(s->measures.cycles.on && !s->measures.latency.on);
 	was = s->measures.cycles;
@@ -93,10 +92,9 @@ static void cycles_are_those_since(void **state) {
 	life_bench_close(bench);
 }
 
-static void latencies_are_those_since(void **state) {
+TEST(latencies_are_those_since) {
 	struct server *s = &bench->server;
 
-	(void)state;
 	life_bench_open(bench, 2, 2);
 	carry(1);
 	assert_false(latency_measured(&group(0)->downstream->latency));
@@ -115,12 +113,11 @@ static void latencies_are_those_since(void **state) {
 }
 
 /* Who comes later is measured as all others are. */
-static void groups_that_come_join_in(void **state) {
+TEST(groups_that_come_join_in) {
 	struct server *s = &bench->server;
 	struct service_group comes;
 	unsigned number;
 
-	(void)state;
 	life_bench_load(&comes, 3, 0, 1, 2, 0);
 	for (unsigned on = 0; on < 2; on++) {
 		life_bench_open(bench, 2, 3);
@@ -158,22 +155,12 @@ static void switch_turn(struct life_script *script, unsigned turn) {
 }
 
 /* All of them, many times, under traffic: nothing is lost, and the figures behind it are exact. */
-static void switched_under_traffic(void **state) {
+TEST(switched_under_traffic) {
 	struct life_script script = {.turn = switch_turn, .turns = TURNS};
 
-	(void)state;
 	life_bench_open(bench, 2, 2);
 	life_play(bench, &script);
 	life_bench_close(bench);
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(cycles_are_those_since),
-		cmocka_unit_test(latencies_are_those_since),
-		cmocka_unit_test(groups_that_come_join_in),
-		cmocka_unit_test(switched_under_traffic),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, fixture_stop);
-}
+ALL_TESTS(NULL, fixture_stop)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which placements the cores of a machine do not carry, and what is said of it. */
-#include "test.h"
+#include "test_main.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -43,10 +43,9 @@ static void check_said(const struct cpus *cpus, const char *expected) {
 	free(said);
 }
 
-static void all_there(void **state) {
+TEST(all_there) {
 	const struct cpus cpus = machine("0-3", "0-3", "0-3");
 
-	(void)state;
 	config.main_core = 0;
 	place(0, 1, 2, 3);
 	place(1, 1, 2, 0);
@@ -54,10 +53,9 @@ static void all_there(void **state) {
 }
 
 /* A line a reason, with all its cores and the key of the first. */
-static void each_reason(void **state) {
+TEST(each_reason) {
 	const struct cpus cpus = machine("0-5", "0-3", "0-1");
 
-	(void)state;
 	config.main_core = 2;
 	place(0, 0, 1, 4);
 	place(1, 6, 900, 3);
@@ -84,10 +82,9 @@ static void each_reason(void **state) {
 }
 
 /* The lower MAC of 1ds1t, and the upstream where there is none, have cores that nothing runs on. */
-static void what_does_not_run(void **state) {
+TEST(what_does_not_run) {
 	const struct cpus cpus = machine("0-1", "0-1", "0-1");
 
-	(void)state;
 	config.main_core = 0;
 	place(0, 1, 77, 1);
 	groups[0].threads.downstream = LAYOUT_1DS1T;
@@ -100,11 +97,10 @@ static void what_does_not_run(void **state) {
 			  "0-1, the cores of this machine that may be used\n");
 }
 
-static void here(void **state) {
+TEST(here) {
 	struct cpus cpus;
 	unsigned core = 0;
 
-	(void)state;
 	cpus_here(&cpus);
 	while (cpus_fault(&cpus, core) != CPU_IS_USABLE)
 		core++;
@@ -128,10 +124,9 @@ static void takes(const struct cpus *cpus, const char *expected) {
 }
 
 /* A group that comes to workers on the cores 1 and 3. */
-static void one_that_comes(void **state) {
+TEST(one_that_comes) {
 	const struct cpus cpus = machine("0-5", "0-3", "0-3");
 
-	(void)state;
 	config.main_core = 0;
 	place(1, 1, 3, 3);
 	takes(&cpus, "");
@@ -150,14 +145,4 @@ static void one_that_comes(void **state) {
 	takes(&cpus, "");
 	groups[1].threads.asked.main_core = true;
 	takes(&cpus, "threads.main_core: found core 3, allowed: 0, the server's");
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(all_there),	     cmocka_unit_test(each_reason),
-		cmocka_unit_test(what_does_not_run), cmocka_unit_test(here),
-		cmocka_unit_test(one_that_comes),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

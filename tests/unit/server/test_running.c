@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Workers on the lcores that EAL made for them: they begin, are waited for, and end. */
-#include "test.h"
+#include "test_main.h"
 
 #include <sched.h>
 #include <unistd.h>
@@ -33,7 +33,6 @@ static int start(void **state) {
 		.program = "unit-test", .main_core = PLATFORM_ANY_CORE, .memory_mb = 64};
 	struct cpus cpus;
 
-	(void)state;
 	cpus_here(&cpus);
 	for (unsigned c = 0; c < CPU_SETSIZE && options.worker_count < WORKERS; c++) {
 		if (CPU_ISSET(c, &cpus.usable))
@@ -45,7 +44,6 @@ static int start(void **state) {
 }
 
 static int stop(void **state) {
-	(void)state;
 	platform_stop();
 	return 0;
 }
@@ -62,10 +60,9 @@ static void check_halted(uint64_t rounds[WORKERS]) {
 	}
 }
 
-static void launch_and_halt(void **state) {
+TEST(launch_and_halt) {
 	uint64_t rounds[WORKERS];
 
-	(void)state;
 	for (unsigned w = 0; w < WORKERS; w++) {
 		lists[w] = (struct pipeline){.stages = stages, .count = 1};
 		assert_int_equal(worker_add(&workers[w], &lists[w]), 0);
@@ -89,10 +86,4 @@ static void launch_and_halt(void **state) {
 	server_quiet_free(&server);
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(launch_and_halt),
-	};
-
-	return cmocka_run_group_tests(tests, start, stop);
-}
+ALL_TESTS(start, stop)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A whole server: random traffic, good and bad, comes through as it must or is counted. */
-#include "test.h"
+#include "test_main.h"
 
 #include "fixture.h"
 #include "packets.h"
@@ -57,7 +57,7 @@ static void open_with(const char *rphy) {
 }
 
 /* Below the rates of the channels, but for the slow one's small buffer. A port that takes one buffer a frame gets copies. */
-static void random_traffic(void **state) {
+TEST(random_traffic) {
 	static const struct {
 		const char *rphy;
 		uint32_t most; /* packets a round */
@@ -68,7 +68,6 @@ static void random_traffic(void **state) {
 		{"mtu: 1501, max_segments: 4", 6, true},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
 		open_with(cases[i].rphy);
 		bench->linear = cases[i].linear;
@@ -90,8 +89,7 @@ static void random_traffic(void **state) {
  * The smallest frames there are, 255 to a DEPI frame: the longest table of segments that there can
  * be must fit its buffer (checked where DEPI frames are read).
  */
-static void longest_segment_table(void **state) {
-	(void)state;
+TEST(longest_segment_table) {
 	open_with("mtu: 9000, max_segments: 100, flush: 100 ms, " OVER_IPV6);
 	for (int i = 0; i < 100; i++) {
 		server_bench_good(bench, 1, BENCH_LLC, 14);
@@ -104,11 +102,4 @@ static void longest_segment_table(void **state) {
 	server_bench_close(bench);
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(random_traffic),
-		cmocka_unit_test(longest_segment_table),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, fixture_stop);
-}
+ALL_TESTS(NULL, fixture_stop)

@@ -3,7 +3,7 @@
  * What is due, against packets: a worker that sleeps until something comes or is due sends each packet at the very time at
  * which one that polls every microsecond does.
  */
-#include "test.h"
+#include "test_main.h"
 
 #include <string.h>
 
@@ -83,11 +83,10 @@ static uint64_t play(bool jumps, uint64_t back[PACKETS]) {
 	return times;
 }
 
-static void nothing_is_late(void **state) {
+TEST(nothing_is_late) {
 	uint64_t steps, jumps;
 	unsigned came = 0;
 
-	(void)state;
 	arrivals_make();
 	steps = play(false, polled);
 	jumps = play(true, jumped);
@@ -97,12 +96,4 @@ static void nothing_is_late(void **state) {
 	}
 	assert_in_range(came, PACKETS / 2, PACKETS);
 	assert_true(jumps < steps / 10);
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nothing_is_late),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

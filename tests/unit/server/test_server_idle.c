@@ -24,7 +24,6 @@ static void expect_peers(unsigned worker, uint64_t to, uint64_t by) {
 static void who_wakes_whom(void **state) {
 	struct server *s = &bench->server;
 
-	(void)state;
 	expect_peers(0, 1 << 1, 0); /* the ring between the MACs */
 	expect_peers(1, 0, 1 << 0);
 	expect_peers(2, 0, 0); /* ports of its own */
@@ -45,7 +44,6 @@ static void kinds(void **state) {
 	struct server *s = &bench->server;
 	struct power_config p = power_config_default();
 
-	(void)state;
 	expect_kind(IDLE_POLL);
 	p.idle = IDLE_SLEEP;
 	p.longest_pause = 7000;

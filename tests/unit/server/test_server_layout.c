@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which worker runs what of which group, and what it is called. */
-#include "test.h"
+#include "test_main.h"
 
 #include <string.h>
 
@@ -78,8 +78,7 @@ static const struct {
 	  {4, "upstream of group 3"}}},
 };
 
-static void workers_and_their_names(void **state) {
-	(void)state;
+TEST(workers_and_their_names) {
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
 		struct server_config config;
 		unsigned count = 0, workers = 0;
@@ -104,13 +103,12 @@ static void workers_and_their_names(void **state) {
 }
 
 /* Four are named, of five it is said how many they are. A name ends where its space does. */
-static void many_groups(void **state) {
+TEST(many_groups) {
 	const struct server_config config = config_of(SERVER_MAX_GROUPS), four = config_of(4),
 				   five = config_of(5);
 	struct group_slots slots;
 	char name[16];
 
-	(void)state;
 	for (unsigned g = 0; g < SERVER_MAX_GROUPS; g++)
 		groups[g] = group_on(g + 1, LAYOUT_1DS1T, 2, 3, 2);
 	assert_int_equal(layout_make(&layout, &config), 0);
@@ -133,11 +131,10 @@ static void many_groups(void **state) {
 }
 
 /* Three cores a group are more than there are lcores. */
-static void too_many_cores(void **state) {
+TEST(too_many_cores) {
 	const struct server_config config = config_of(SERVER_MAX_GROUPS);
 	const size_t most = PLATFORM_MAX_WORKERS / 3;
 
-	(void)state;
 	for (unsigned g = 0; g < SERVER_MAX_GROUPS; g++)
 		groups[g] = group_on(g + 1, LAYOUT_1DS2T, 3 * g, 3 * g + 1, 3 * g + 2);
 	assert_int_equal(layout_make(&layout, &config), -1);
@@ -145,14 +142,4 @@ static void too_many_cores(void **state) {
 								      .group_count = most}),
 			 0);
 	assert_int_equal(layout.worker_count, 3 * most);
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(workers_and_their_names),
-		cmocka_unit_test(many_groups),
-		cmocka_unit_test(too_many_cores),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a server takes of DPDK's heap and of the C library's: with more groups, and with more modems. */
-#include "test.h"
+#include "test_main.h"
 
 #include <inttypes.h>
 #include <malloc.h>
@@ -226,12 +226,11 @@ static void tell_parts(uint64_t all) {
 	assert_true(all - a_modem[LOADED] - a_modem[KEYS] < MODEM_BARE_MAX);
 }
 
-static void what_it_takes(void **state) {
+TEST(what_it_takes) {
 	struct rte_mempool *pool = fixture_pool("far", 127, FIXTURE_ROOM);
 	struct taken one, more_modems, two, all;
 	uint64_t modems;
 
-	(void)state;
 	assert_int_equal(port_pair("memory_network", pool, 64, network), 0);
 	assert_int_equal(port_pair("memory_rphy", pool, 64, rphy), 0);
 	one = measure(1, MODEMS);
@@ -253,13 +252,12 @@ static void what_it_takes(void **state) {
 }
 
 /* What groups may have in their queues: 16,384 and 1,024 a group more are divided, or as each says. */
-static void shares(void **state) {
+TEST(shares) {
 	static const struct {
 		unsigned groups, queued, hand_over;
 	} cases[] = {{1, 16384, 2048}, {2, 8704, 1024}, {4, 4864, 512}, {28, 1572, 256}};
 	static struct service_group some[GROUPS];
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
 		struct server_config config = {.groups = some, .group_count = cases[i].groups};
 
@@ -273,11 +271,10 @@ static void shares(void **state) {
 }
 
 /* Which of its groups is the large one is the same to a server. */
-static void all_groups_are_estimated(void **state) {
+TEST(all_groups_are_estimated) {
 	struct server_config config = {.groups = groups, .group_count = 2};
 	unsigned first;
 
-	(void)state;
 	load(&groups[0], 1, 2 * MODEMS);
 	load(&groups[1], 2, 1);
 	first = server_memory_mb(&config, NULL);
@@ -291,11 +288,10 @@ static void all_groups_are_estimated(void **state) {
 }
 
 /* A cache line a record, in a power of two of them. */
-static void the_cache_of_flows_is_estimated(void **state) {
+TEST(the_cache_of_flows_is_estimated) {
 	struct server_config config = {.groups = groups, .group_count = 1};
 	unsigned none;
 
-	(void)state;
 	load(&groups[0], 1, 1);
 	groups[0].has_flow_cache = true;
 	groups[0].flow_cache = 0;
@@ -306,18 +302,8 @@ static void the_cache_of_flows_is_estimated(void **state) {
 }
 
 static int start(void **state) {
-	(void)state;
 	fixture_eal(1100);
 	return 0;
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(shares),
-		cmocka_unit_test(all_groups_are_estimated),
-		cmocka_unit_test(the_cache_of_flows_is_estimated),
-		cmocka_unit_test(what_it_takes),
-	};
-
-	return cmocka_run_group_tests(tests, start, fixture_stop);
-}
+ALL_TESTS(start, fixture_stop)

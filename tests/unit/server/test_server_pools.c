@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What is set aside for the groups of the start, and for those that may come. */
-#include "test.h"
+#include "test_main.h"
 
 #include <string.h>
 
@@ -38,7 +38,6 @@ static const char text[] =
 	"        rphy: {device: net_null1, queue_size: 2048}}\n";
 
 static int load(void **state) {
-	(void)state;
 	fixture_eal(512);
 	group_load(&sg, text);
 	assert_int_equal(server_ports_find(&ports, &config), 0);
@@ -51,11 +50,10 @@ static int unload(void **state) {
 }
 
 /* What the limits allow it, in every place where packets wait. */
-static void a_group_has_what_it_may_keep(void **state) {
+TEST(a_group_has_what_it_may_keep) {
 	struct pool_needs n = server_group_needs(&config, &sg);
 	unsigned queues = server_queued_max(&config, &sg), ring = server_hand_over_max(&config);
 
-	(void)state;
 	assert_true(n.packets >= queues + ring + DS_LOWER_LIMIT + 2 * 7);
 	assert_true(n.packets <= queues + ring + DS_LOWER_LIMIT + 2 * 7 + PIPELINE_BURST);
 	assert_true(n.depi_frames >= DS_LOWER_LIMIT + 2);
@@ -63,11 +61,10 @@ static void a_group_has_what_it_may_keep(void **state) {
 }
 
 /* Beside that, each thread keeps some: that of the commands, and all workers. */
-static void threads_keep_some(void **state) {
+TEST(threads_keep_some) {
 	struct server_pools p = {0};
 	unsigned workers[2], packets[2], uepi[2];
 
-	(void)state;
 	for (unsigned i = 0; i < 2; i++) {
 		struct layout layout;
 
@@ -86,13 +83,12 @@ static void threads_keep_some(void **state) {
 }
 
 /* Where no group of the start has an upstream there are no buffers for one: who has none either may come. */
-static void without_an_upstream(void **state) {
+TEST(without_an_upstream) {
 	struct service_group down = sg;
 	struct server_config without = {.groups = &down, .group_count = 1, .max_groups = 3};
 	struct pool_needs n;
 	struct server_pools p = {0};
 
-	(void)state;
 	down.upstream_channel_count = 0;
 	assert_int_equal(server_pools_create(&p, &without, &ports), 0);
 	assert_null(p.uepi);
@@ -106,12 +102,11 @@ static void without_an_upstream(void **state) {
 }
 
 /* One of them cannot be made, as something has its name. Packets that are longer than frames have a pool of their own. */
-static void a_pool_that_cannot_be_made(void **state) {
+TEST(a_pool_that_cannot_be_made) {
 	static const char *const names[] = {"packets", "depi_headers", "depi_fragments",
 					    "uepi",    "frames",       "pieces"};
 	struct server_pools all = {0};
 
-	(void)state;
 	sg.rphy.mtu = 9000;
 	assert_int_equal(server_pools_create(&all, &config, &ports), 0); /* there is room for all */
 	server_pools_free(&all);
@@ -126,13 +121,4 @@ static void a_pool_that_cannot_be_made(void **state) {
 	sg.rphy.mtu = 1500;
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_group_has_what_it_may_keep),
-		cmocka_unit_test(threads_keep_some),
-		cmocka_unit_test(without_an_upstream),
-		cmocka_unit_test(a_pool_that_cannot_be_made),
-	};
-
-	return cmocka_run_group_tests(tests, load, unload);
-}
+ALL_TESTS(load, unload)

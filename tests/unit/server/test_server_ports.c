@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which devices a server has, and that what is opened is closed. */
-#include "test.h"
+#include "test_main.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -48,11 +48,10 @@ static void end(const struct server_config *config) {
 		service_group_free(&config->groups[g]);
 }
 
-static void those_of_the_configuration(void **state) {
+TEST(those_of_the_configuration) {
 	const struct server_config config = config_of(GROUPS, "");
 	const char *devices[PLATFORM_MAX_DEVICES];
 
-	(void)state;
 	assert_int_equal(server_ports_find(&ports, &config), 0);
 	assert_int_equal(server_ports_devices(&ports, devices), 2 * GROUPS);
 	assert_string_equal(devices[0], "net_null0,no-rx=1");
@@ -73,11 +72,10 @@ static void refused(const struct server_config *config) {
 	server_ports_free(&ports);
 }
 
-static void one_device_for_two_ports(void **state) {
+TEST(one_device_for_two_ports) {
 	struct server_config config = config_of(1, ", control: {device: net_tap0}");
 	struct service_group *sg = &config.groups[0];
 
-	(void)state;
 	sg->rphy_port.device = sg->network.device;
 	refused(&config);
 	sg->rphy_port.device = (char[]){"net_null0,no-rx=0"};
@@ -95,10 +93,9 @@ static void one_device_for_two_ports(void **state) {
 }
 
 /* One port for both, with rings for what is told apart; the other role has a port each. */
-static void one_device_for_two_groups(void **state) {
+TEST(one_device_for_two_groups) {
 	struct server_config config = config_of(GROUPS, "");
 
-	(void)state;
 	config.groups[2].network.device = config.groups[0].network.device;
 	config.groups[2].network.queue_size = 512;
 	assert_int_equal(server_ports_find(&ports, &config), 0);
@@ -114,10 +111,9 @@ static void one_device_for_two_groups(void **state) {
 }
 
 /* It leads to a port that tells frames apart, be it one group's. */
-static void a_vlan(void **state) {
+TEST(a_vlan) {
 	struct server_config config = config_of(1, "");
 
-	(void)state;
 	config.groups[0].network.vlan = 7;
 	assert_int_equal(server_ports_find(&ports, &config), 0);
 	assert_true(server_port_of(&ports, 0, DEVICE_NETWORK)->shared);
@@ -125,10 +121,9 @@ static void a_vlan(void **state) {
 	end(&config);
 }
 
-static void more_devices_than_ports(void **state) {
+TEST(more_devices_than_ports) {
 	struct server_config config = config_of(PLATFORM_MAX_DEVICES / 2, "");
 
-	(void)state;
 	assert_int_equal(server_ports_find(&ports, &config), 0);
 	assert_int_equal(ports.count, PLATFORM_MAX_DEVICES);
 	end(&config);
@@ -151,12 +146,11 @@ static void devices(bool add, unsigned missing) {
 }
 
 /* Opened, given to groups, started, closed; where one cannot be opened those before it are closed. */
-static void open_and_close(void **state) {
+TEST(open_and_close) {
 	const struct server_config config = config_of(2, "");
 	struct rte_mempool *packets = fixture_pool("packets", 1023, FIXTURE_ROOM);
 	struct rte_mempool *uepi = fixture_pool("uepi", 1023, FIXTURE_ROOM);
 
-	(void)state;
 	for (unsigned missing = 3; missing <= 4; missing++) {
 		devices(true, missing);
 		assert_int_equal(server_ports_find(&ports, &config), 0);
@@ -175,10 +169,9 @@ static void open_and_close(void **state) {
 }
 
 /* Ports that others made, as those of a replay: of two that are one the longer packets count. */
-static void ports_that_are_given(void **state) {
+TEST(ports_that_are_given) {
 	const struct server_config config = config_of(2, "");
 
-	(void)state;
 	groups[1].rphy.mtu = 2000;
 	assert_int_equal(rte_eal_hotplug_add("vdev", "net_null0", "no-rx=1"), 0);
 	assert_int_equal(server_ports_find(&ports, &config), 0);
@@ -192,11 +185,10 @@ static void ports_that_are_given(void **state) {
 }
 
 /* A port that a group may be without is its own only where the configuration has it. */
-static void own_ports_are_configured(void **state) {
+TEST(own_ports_are_configured) {
 	static const char *const controls[] = {"",
 					       ",\n        control: {device: 'net_null9,no-rx=1'}"};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_COUNT(controls); i++) {
 		const struct server_config config = config_of(1, controls[i]);
 
@@ -212,13 +204,12 @@ static void own_ports_are_configured(void **state) {
 }
 
 /* What a port that was given back had counted is told as long as it is away. */
-static void the_last_that_was_counted(void **state) {
+TEST(the_last_that_was_counted) {
 	struct server_port port = {.open = true, .last = {.ipackets = 7}};
 	struct rte_mempool *pool = fixture_pool("packets", 1023, FIXTURE_ROOM);
 	struct rte_eth_stats stats;
 	struct rte_mbuf *m;
 
-	(void)state;
 	assert_int_equal(rte_eal_hotplug_add("vdev", "net_null0", ""), 0);
 	assert_int_equal(port_open("net_null0", "test", pool, 64, 1500, &port.id), 0);
 	assert_int_equal(port_start(port.id, "test"), 0);
@@ -237,18 +228,4 @@ static void the_last_that_was_counted(void **state) {
 	fixture_pool_end(pool);
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(those_of_the_configuration),
-		cmocka_unit_test(one_device_for_two_groups),
-		cmocka_unit_test(a_vlan),
-		cmocka_unit_test(one_device_for_two_ports),
-		cmocka_unit_test(more_devices_than_ports),
-		cmocka_unit_test(open_and_close),
-		cmocka_unit_test(ports_that_are_given),
-		cmocka_unit_test(own_ports_are_configured),
-		cmocka_unit_test(the_last_that_was_counted),
-	};
-
-	return cmocka_run_group_tests(tests, fixture_start, fixture_stop);
-}
+ALL_TESTS(fixture_start, fixture_stop)

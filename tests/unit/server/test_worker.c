@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tasks between two rounds of a worker that runs, and lists that come and go. */
-#include "test.h"
+#include "test_main.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -60,12 +60,11 @@ static void halt(struct worker *w, unsigned count) {
 	}
 }
 
-static void one_step_a_round(void **state) {
+TEST(one_step_a_round) {
 	static const struct stage stages[] = {{.name = "round", .run = round_stage, .polls = true}};
 	struct pipeline pipeline = {.stages = stages, .count = 1};
 	struct worker_task task = {step, &steps};
 
-	(void)state;
 	assert_int_equal(worker_add(&worker, &pipeline), 0);
 	launch(&worker, 1);
 	for (int turn = 0; turn < 50; turn++) {
@@ -119,13 +118,12 @@ static const char *order_of(struct worker *w) {
 	return order;
 }
 
-static void lists_of_one_that_runs(void **state) {
+TEST(lists_of_one_that_runs) {
 	static const struct stage stages[] = {{.name = "order", .run = order_stage, .polls = true}};
 	static const char names[] = "abcdefghijklmnop";
 	static struct pipeline lists[16];
 	static struct worker w = {.name = "order"};
 
-	(void)state;
 	for (unsigned i = 0; i < ARRAY_COUNT(lists); i++)
 		lists[i] = (struct pipeline){
 			.stages = stages, .count = 1, .ctx = (void *)(uintptr_t)&names[i]};
@@ -161,11 +159,10 @@ static bool meet(void *arg) {
 	return true;
 }
 
-static void tasks_of_several(void **state) {
+TEST(tasks_of_several) {
 	static struct worker w[2] = {{.name = "one"}, {.name = "other"}};
 	struct worker_task tasks[2] = {{meet, NULL}, {meet, NULL}};
 
-	(void)state;
 	launch(w, 2);
 	for (unsigned i = 0; i < 2; i++)
 		worker_begin(&w[i], &tasks[i]);
@@ -204,12 +201,11 @@ static void chain_make(struct worker w[2], struct worker_task tasks[3]) {
 	chain_at = 0;
 }
 
-static void chains(void **state) {
+TEST(chains) {
 	static struct worker w[2] = {{.name = "one"}, {.name = "other"}};
 	struct worker_task tasks[3], held = {.step = held_step, .worker = &w[1]};
 	bool done = false, held_done = false;
 
-	(void)state;
 	chain_make(w, tasks);
 	worker_chain_begin(tasks, WORKER_NOW, &done); /* none runs: at once */
 	assert_true(done);
@@ -252,7 +248,7 @@ static void page_free(struct worker_task *t) {
 }
 
 /* The worker reads no field of a task that is done: neither in a chain nor at its end. */
-static void done_tasks_are_not_read(void **state) {
+TEST(done_tasks_are_not_read) {
 	struct worker w = {.name = "hand-over"};
 	struct worker_task *second = task_on_page((struct worker_task){last_step, .worker = &w});
 	struct worker_task *first =
@@ -260,7 +256,6 @@ static void done_tasks_are_not_read(void **state) {
 	struct worker_task *single = task_on_page((struct worker_task){last_step});
 	bool done = false;
 
-	(void)state;
 	worker_start(&w);
 	worker_begin(&w, single);
 	worker_chain_begin(first, WORKER_BEHIND, &done);
@@ -294,13 +289,12 @@ static uint16_t slow_stage(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 }
 
 /* A machine with other work may add more of these. */
-static void long_rounds_are_noted(void **state) {
+TEST(long_rounds_are_noted) {
 	static const struct stage stages[] = {{.name = "slow", .run = slow_stage, .polls = true}};
 	static struct worker w;
 	struct pipeline pipeline = {.stages = stages, .count = 1, .ctx = &w};
 	uint64_t least = rte_get_tsc_hz() / 1000000 * LONG_US;
 
-	(void)state;
 	assert_int_equal(worker_add(&w, &pipeline), 0);
 	worker_run(&w);
 	assert_int_equal(w.rounds, 3);
@@ -316,14 +310,4 @@ static void long_rounds_are_noted(void **state) {
 	assert_true(w.longest >= least);
 	assert_int_equal(w.rounds, 4);
 	worker_free(&w);
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_step_a_round),	   cmocka_unit_test(lists_of_one_that_runs),
-		cmocka_unit_test(tasks_of_several),	   cmocka_unit_test(chains),
-		cmocka_unit_test(done_tasks_are_not_read), cmocka_unit_test(long_rounds_are_noted),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Workers that pause and sleep: what they are asked to do is done, what is due is not late, and all of it is counted. */
-#include "test.h"
+#include "test_main.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -95,8 +95,7 @@ static bool step(void *arg) {
 }
 
 /* Tasks, and the end, of a worker that has nothing to do and pauses; one that slept and is woken says so. */
-static void tasks_are_done(void **state) {
-	(void)state;
+TEST(tasks_are_done) {
 	for (enum idle_kind kind = IDLE_POLL; kind < IDLE_KINDS; kind++) {
 		if (!idle_there(kind))
 			continue;
@@ -122,8 +121,7 @@ static void tasks_are_done(void **state) {
 }
 
 /* What the pipeline has to do now is not paused over, in whatever kind. */
-static void what_is_due_now_is_polled_for(void **state) {
-	(void)state;
+TEST(what_is_due_now_is_polled_for) {
 	for (enum idle_kind kind = IDLE_SPIN; kind < IDLE_KINDS; kind++) {
 		if (!idle_there(kind))
 			continue;
@@ -139,8 +137,7 @@ static void what_is_due_now_is_polled_for(void **state) {
 }
 
 /* A pipeline that says nothing may have something to do at any time. */
-static void a_pipeline_that_says_nothing(void **state) {
-	(void)state;
+TEST(a_pipeline_that_says_nothing) {
 	begin(IDLE_SPIN);
 	assert_true(worker_due(&worker) == UINT64_MAX);
 	load.due = 77;
@@ -154,12 +151,11 @@ static void a_pipeline_that_says_nothing(void **state) {
 }
 
 /* Its kind is another one while it runs; the counters go on. */
-static void kinds_change_while_it_runs(void **state) {
+TEST(kinds_change_while_it_runs) {
 	static const enum idle_kind kinds[] = {IDLE_SLEEP, IDLE_SPIN, IDLE_POLL};
 	struct idle_config c;
 	uint64_t pauses = 0;
 
-	(void)state;
 	begin(IDLE_POLL);
 	c = worker.idle.config;
 	launch();
@@ -179,10 +175,9 @@ static void kinds_change_while_it_runs(void **state) {
 }
 
 /* A lower frequency, played: at half the speed a round takes twice its cycles, which are busy ones. */
-static void slowdown_wastes_time(void **state) {
+TEST(slowdown_wastes_time) {
 	static const uint32_t shares[] = {0, 256, 768};
 
-	(void)state;
 	for (unsigned i = 0; i < 3; i++) {
 		begin(IDLE_POLL);
 		__atomic_store_n(&worker.slowdown, shares[i], __ATOMIC_RELAXED);
@@ -192,8 +187,7 @@ static void slowdown_wastes_time(void **state) {
 }
 
 /* That is a round like others. */
-static void work_before_it_sleeps(void **state) {
-	(void)state;
+TEST(work_before_it_sleeps) {
 	begin(IDLE_SLEEP);
 	load.before_sleep = true;
 	work();
@@ -253,12 +247,11 @@ static void pair_begin(struct pipeline pipelines[2]) {
 }
 
 /* Whoever fills a ring wakes who sleeps behind it; each time nothing else would, for 10 ms. */
-static void rings_wake(void **state) {
+TEST(rings_wake) {
 	struct pipeline pipelines[2];
 	pthread_t threads[2];
 	uint64_t woken;
 
-	(void)state;
 	pair_begin(pipelines);
 	for (unsigned i = 0; i < 2; i++)
 		assert_int_equal(pthread_create(&threads[i], NULL, run, &pair[i]), 0);
@@ -280,16 +273,4 @@ static void rings_wake(void **state) {
 		worker_free(&pair[i]);
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(tasks_are_done),
-		cmocka_unit_test(what_is_due_now_is_polled_for),
-		cmocka_unit_test(a_pipeline_that_says_nothing),
-		cmocka_unit_test(kinds_change_while_it_runs),
-		cmocka_unit_test(slowdown_wastes_time),
-		cmocka_unit_test(work_before_it_sleeps),
-		cmocka_unit_test(rings_wake),
-	};
-
-	return cmocka_run_group_tests(tests, fixture_start, fixture_stop);
-}
+ALL_TESTS(fixture_start, fixture_stop)

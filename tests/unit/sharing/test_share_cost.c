@@ -3,7 +3,7 @@
  * What a shared port costs a packet where software tells it apart: told here, for docs/performance.md. What is asserted
  * is that each packet came to its group.
  */
-#include "test.h"
+#include "test_main.h"
 
 #include <string.h>
 
@@ -67,8 +67,7 @@ static void take(uint64_t *cycles) {
 	}
 }
 
-static void what_it_costs(void **state) {
-	(void)state;
+TEST(what_it_costs) {
 	for (enum way way = 0; way < WAYS; way++) {
 		uint64_t told = 0, taken = 0, most = (uint64_t)ROUNDS * BURST;
 		uint8_t frame[RIG_FRAME];
@@ -98,10 +97,4 @@ static void what_it_costs(void **state) {
 	}
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_it_costs),
-	};
-
-	return cmocka_run_group_tests(tests, rig_begin, rig_end);
-}
+ALL_TESTS(rig_begin, rig_end)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Random groups, random and broken packets: a slow model says of each what must become of it. */
-#include "test.h"
+#include "test_main.h"
 
 #include <string.h>
 
@@ -192,12 +192,11 @@ static void world(enum share_side side) {
 	rig_close(rig);
 }
 
-static void worlds(void **state) {
+TEST(worlds) {
 	static const enum drop_reason never[] = {DROP_PORT_CHAINED, DROP_PORT_GROUP_FULL,
 						 DROP_PORT_STOPPED, DROP_PORT_UNSENT,
 						 DROP_PORT_STRAY};
 
-	(void)state;
 	for (unsigned w = 0; w < WORLDS; w++)
 		world(w % 2 == 0 ? SHARE_NETWORK : SHARE_RPHY);
 	/* all of it has happened */
@@ -213,10 +212,4 @@ static void worlds(void **state) {
 	}
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(worlds),
-	};
-
-	return cmocka_run_group_tests(tests, rig_begin, rig_end);
-}
+ALL_TESTS(rig_begin, rig_end)

@@ -5,6 +5,7 @@
  */
 #include "random.h"
 #include "share_tables.h"
+#include "test_main.h"
 
 #define SLOTS 44 /* modems of a group */
 #define CHANNELS 4 /* upstream channels of a group */
@@ -241,10 +242,9 @@ static struct flight *modems_prepare(unsigned group, unsigned first, unsigned co
 }
 
 /* A larger table is made when a modem is gone by half: the new table has neither half. */
-static void a_table_grows_beside_a_modem_that_goes(void **state) {
+TEST(a_table_grows_beside_a_modem_that_goes) {
 	struct flight *goes, *come;
 
-	(void)state;
 	open_rig(2, SHARE_NETWORK);
 	flight_take(modems_prepare(0, RIG_MODEMS, 1));
 	flight_end(0);
@@ -366,19 +366,11 @@ static void random_changes(enum share_side side, uint32_t seed) {
 	rig_close(rig);
 }
 
-static void changes_at_random(void **state) {
-	(void)state;
+TEST(changes_at_random) {
 	for (uint32_t seed = 1; seed < 4; seed++) {
 		random_changes(SHARE_NETWORK, seed);
 		random_changes(SHARE_RPHY, seed);
 	}
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_table_grows_beside_a_modem_that_goes),
-		cmocka_unit_test(changes_at_random),
-	};
-
-	return cmocka_run_group_tests(tests, rig_begin, rig_end);
-}
+ALL_TESTS(rig_begin, rig_end)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The rings of the groups: order, what is full, groups that come and go, and the accounts. */
-#include "test.h"
+#include "test_main.h"
 
 #include <string.h>
 
@@ -58,8 +58,7 @@ static unsigned take_in_order(unsigned group, uint32_t *last) {
 
 /* A group that takes nothing loses what its ring does not hold, also of one burst; what came first is what the ring holds, and
  * no other group loses anything. */
-static void one_ring_is_full(void **state) {
-	(void)state;
+TEST(one_ring_is_full) {
 	for (unsigned burst = 0; burst < 2; burst++) {
 		unsigned ring = burst ? RING / 2 : RING, sent = burst ? RING : RING + 10;
 		uint32_t last = 0, first = serial;
@@ -86,8 +85,7 @@ static void one_ring_is_full(void **state) {
 }
 
 /* What is still in the rings at the end counts under its name; what is still in the port is not received any more. */
-static void the_stop_counts(void **state) {
-	(void)state;
+TEST(the_stop_counts) {
 	open_groups(3, RING);
 	for (unsigned i = 0; i < 9; i++)
 		assert_true(send_to(i % 3));
@@ -102,11 +100,10 @@ static void the_stop_counts(void **state) {
 }
 
 /* Who asks the ring is told of the port behind it: empty with fewer packets than a driver may give. */
-static void the_port_was_empty(void **state) {
+TEST(the_port_was_empty) {
 	struct packet_source source;
 	uint32_t last = 0;
 
-	(void)state;
 	open_groups(1, RIG_RING);
 	source = share_source(rig->s, 0);
 	pipeline_run(&rig->s->receiving);
@@ -124,12 +121,11 @@ static void the_port_was_empty(void **state) {
 }
 
 /* A frame in several buffers is joined; where its first buffer has no room for that, it is dropped. */
-static void chains(void **state) {
+TEST(chains) {
 	struct rte_mempool *small = fixture_pool("small", 7, RTE_PKTMBUF_HEADROOM + 16);
 	uint8_t frame[SIZE];
 	uint32_t last = 0;
 
-	(void)state;
 	open_groups(2, RING);
 	packet_ipv4(frame, SIZE, serial, rig->addresses[1][0][0].bytes);
 	for (unsigned fits = 0; fits < 2; fits++) {
@@ -148,7 +144,7 @@ static void chains(void **state) {
 }
 
 /* A tag that the device took off and told. */
-static void stripped_by_the_device(void **state) {
+TEST(stripped_by_the_device) {
 	static const struct {
 		uint16_t tci;
 		bool tagged; /* another tag in the frame */
@@ -162,7 +158,6 @@ static void stripped_by_the_device(void **state) {
 	};
 	uint32_t last = 0;
 
-	(void)state;
 	rig_prepare(rig, 2);
 	rig->groups[0].network.vlan = 9;
 	rig->groups[1].network.vlan = 10;
@@ -207,8 +202,7 @@ static void table_of(unsigned count) {
 }
 
 /* A group comes and another goes while packets are on their way. */
-static void groups_come_and_go(void **state) {
-	(void)state;
+TEST(groups_come_and_go) {
 	open_groups(2, RING);
 	comes(2, false);
 	assert_int_equal(share_lane_open(rig->s, 2, RING), 0);
@@ -228,10 +222,9 @@ static void groups_come_and_go(void **state) {
 }
 
 /* As when the last group that receives has gone: what still comes is nobody's. */
-static void nobody_is_left(void **state) {
+TEST(nobody_is_left) {
 	uint8_t frame[RIG_FRAME], mac[6];
 
-	(void)state;
 	open_groups(2, RING);
 	table_of(0);
 	comes(0, false);
@@ -254,8 +247,7 @@ static void forget(unsigned group) {
 }
 
 /* Without another table: by its addresses, and by its VLAN. */
-static void a_group_is_forgotten(void **state) {
-	(void)state;
+TEST(a_group_is_forgotten) {
 	open_groups(3, RING);
 	forget(1);
 	for (unsigned g = 0; g < 3; g++)
@@ -275,7 +267,7 @@ static uint32_t few_buckets(const void *key, uint32_t length, uint32_t initial) 
 
 /* A bucket that is full has keys behind it. Where one of the bucket goes, one from behind it takes its place, which
  * a walk may have passed. */
-static void all_keys_of_full_buckets_are_forgotten(void **state) {
+TEST(all_keys_of_full_buckets_are_forgotten) {
 	const struct rte_hash_parameters p = {
 		.name = "full",
 		.entries = 1024,
@@ -288,7 +280,6 @@ static void all_keys_of_full_buckets_are_forgotten(void **state) {
 	struct share_forgetting f = {.share = &share, .group = 1};
 	uintptr_t shared = 3, own = 2; /* bits of the groups that have a key */
 
-	(void)state;
 	table.groups = rte_hash_create(&p);
 	assert_non_null(table.groups);
 	for (uint32_t i = 0; i < p.entries; i++) {
@@ -305,18 +296,4 @@ static void all_keys_of_full_buckets_are_forgotten(void **state) {
 	rte_hash_free(table.groups);
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_ring_is_full),
-		cmocka_unit_test(the_stop_counts),
-		cmocka_unit_test(the_port_was_empty),
-		cmocka_unit_test(chains),
-		cmocka_unit_test(stripped_by_the_device),
-		cmocka_unit_test(groups_come_and_go),
-		cmocka_unit_test(nobody_is_left),
-		cmocka_unit_test(a_group_is_forgotten),
-		cmocka_unit_test(all_keys_of_full_buckets_are_forgotten),
-	};
-
-	return cmocka_run_group_tests(tests, rig_begin, rig_end);
-}
+ALL_TESTS(rig_begin, rig_end)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The way out: frames by a ring to the port, what it does not take, and several that send at once. */
-#include "test.h"
+#include "test_main.h"
 
 #include <pthread.h>
 
@@ -57,13 +57,12 @@ static unsigned take_far(uint32_t *next) {
 }
 
 /* A port that takes no more: the ring fills, who sends keeps the rest, and all of it goes out in its order. */
-static void back_pressure(void **state) {
+TEST(back_pressure) {
 	uint64_t taken = 0, sent = 0;
 	struct packet_sink sink;
 	uint32_t next = serial;
 	unsigned refused = 0;
 
-	(void)state;
 	open_port(true);
 	sink = share_sink(rig->s);
 	assert_non_null(sink.ring);
@@ -93,10 +92,9 @@ static void back_pressure(void **state) {
 }
 
 /* The ring and the frames that wait for the port, at the end. */
-static void the_stop_counts_frames(void **state) {
+TEST(the_stop_counts_frames) {
 	struct packet_sink sink;
 
-	(void)state;
 	open_port(true);
 	sink = share_sink(rig->s);
 	for (unsigned i = 0; i < RIG_PORT / 16; i++) {
@@ -134,12 +132,11 @@ static void *sender_run(void *arg) {
 }
 
 /* Each sender's frames come out in their order, all of them, with more senders than cores perhaps. */
-static void several_send(void **state) {
+TEST(several_send) {
 	static struct sender senders[SENDERS];
 	uint32_t next[SENDERS] = {0};
 	unsigned came = 0;
 
-	(void)state;
 	open_port(true);
 	/* a sender that loses its core in the midst of it does not stop the others */
 	assert_int_equal(rte_ring_get_prod_sync_type(share_sink(rig->s).ring),
@@ -178,11 +175,10 @@ static void several_send(void **state) {
 
 /* Where each sender has a queue of its own, the port is the sink, and `send` has nothing to do. 0 is the number of a port,
  * to which a sink that nobody has set must not send. */
-static void without_a_ring(void **state) {
+TEST(without_a_ring) {
 	struct packet_sink sink = {0};
 	uint32_t next = serial;
 
-	(void)state;
 	open_port(false);
 	assert_true(rte_eth_dev_is_valid_port(0));
 	assert_false(packet_sink_there(&sink));
@@ -196,13 +192,4 @@ static void without_a_ring(void **state) {
 	rig_close(rig);
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(back_pressure),
-		cmocka_unit_test(the_stop_counts_frames),
-		cmocka_unit_test(several_send),
-		cmocka_unit_test(without_a_ring),
-	};
-
-	return cmocka_run_group_tests(tests, rig_begin, rig_end);
-}
+ALL_TESTS(rig_begin, rig_end)

@@ -2,7 +2,7 @@
 /* Which devices the service groups of a file have. */
 #include "ends.h"
 
-#include "test.h"
+#include "test_main.h"
 
 static struct ends ends;
 static struct setup setup;
@@ -15,7 +15,7 @@ static bool name(const char *network, const char *rphy, size_t groups) {
 	return ends_name(&ends, &setup);
 }
 
-static void without_a_place_there_is_one_device(void **state) {
+TEST(without_a_place_there_is_one_device) {
 	for (size_t groups = 1; groups <= SERVER_MAX_GROUPS; groups += 21) {
 		assert_true(name("net_memif0,id=0", "0000:3b:00.0", groups));
 		assert_int_equal(ends.at[END_NETWORK].count, 1);
@@ -26,7 +26,7 @@ static void without_a_place_there_is_one_device(void **state) {
 	}
 }
 
-static void each_group_has_its_own(void **state) {
+TEST(each_group_has_its_own) {
 	assert_true(name("net_memif{group}0,socket={group}{group}.sock", "net_null1", 13));
 	assert_int_equal(ends.at[END_NETWORK].count, 13);
 	assert_string_equal(ends.at[END_NETWORK].devices[0], "net_memif00,socket=00.sock");
@@ -39,7 +39,7 @@ static void each_group_has_its_own(void **state) {
 	assert_string_equal(ends.at[END_RPHY].devices[0], "net_ring10");
 }
 
-static void mistakes_are_told(void **state) {
+TEST(mistakes_are_told) {
 	char text[ENDS_DEVICE_SIZE + 1];
 
 	assert_false(name("net_null0", "net_null0,no-rx=1", 1));
@@ -54,14 +54,4 @@ static void mistakes_are_told(void **state) {
 	assert_false(name(text, "net_null1", 1));
 	text[ENDS_DEVICE_SIZE - 1] = '\0';
 	assert_true(name(text, "net_null1", 1));
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(without_a_place_there_is_one_device),
-		cmocka_unit_test(each_group_has_its_own),
-		cmocka_unit_test(mistakes_are_told),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "shape_peak.h"
-#include "test.h"
+#include "test_main.h"
 
 #define WORDS_MAX 12
 #define WORDS_OF_CASE 4 /* with NULL at the end */
@@ -43,7 +43,7 @@ static int status_of(const char *const *more) {
 
 #define WORDS(...) ((const char *const[]){__VA_ARGS__ __VA_OPT__(, ) NULL})
 
-static void without_a_rate_there_is_no_upstream(void **state) {
+TEST(without_a_rate_there_is_no_upstream) {
 	struct options o = parse(WORDS());
 
 	assert_false(o.upstream);
@@ -57,7 +57,7 @@ static void without_a_rate_there_is_no_upstream(void **state) {
 	assert_false(o.upstream);
 }
 
-static void upstream_has_a_rate_and_a_mix(void **state) {
+TEST(upstream_has_a_rate_and_a_mix) {
 	struct options o = parse(WORDS("--upstream-rate=250Mbps", "--rate=1Gbps"));
 
 	assert_true(o.upstream);
@@ -75,7 +75,7 @@ static void upstream_has_a_rate_and_a_mix(void **state) {
 	assert_true(o.send_only);
 }
 
-static void the_upstream_may_be_a_share(void **state) {
+TEST(the_upstream_may_be_a_share) {
 	struct options o = parse(WORDS("--rate=2Gbps", "--upstream-share=15%"));
 
 	assert_true(o.upstream);
@@ -87,7 +87,7 @@ static void the_upstream_may_be_a_share(void **state) {
 }
 
 /* In the units of the one rate, and as shares of the other. */
-static void shapes_are_of_both_directions(void **state) {
+TEST(shapes_are_of_both_directions) {
 	struct options o = parse(WORDS("--rate=1Gbps", "--upstream-rate=10Mbps",
 				       "--shape=ramp:to=500Mbps", "--duration=4s"));
 
@@ -105,7 +105,7 @@ static void shapes_are_of_both_directions(void **state) {
 	assert_true(o.shape.count == 0 && o.upstream_shape.count == 0);
 }
 
-static void mistakes_end_with_2(void **state) {
+TEST(mistakes_end_with_2) {
 	static const char *const good[][WORDS_OF_CASE] = {
 		{"--shape=constant", "--rate=max"},
 		{"--shape=ramp", "--upstream-rate=max", "--upstream-shape=constant"},
@@ -155,16 +155,4 @@ static void mistakes_end_with_2(void **state) {
 		if (status_of(bad[i]) != 2)
 			fail_msg("%s", bad[i][0]);
 	}
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(without_a_rate_there_is_no_upstream),
-		cmocka_unit_test(upstream_has_a_rate_and_a_mix),
-		cmocka_unit_test(the_upstream_may_be_a_share),
-		cmocka_unit_test(shapes_are_of_both_directions),
-		cmocka_unit_test(mistakes_end_with_2),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

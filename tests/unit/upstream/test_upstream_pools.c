@@ -3,7 +3,7 @@
  * An upstream with the pools that a server makes for it: what waits for missing parts leaves buffers
  * for the port, so that one device that sends nonsense takes nothing from the sessions of others.
  */
-#include "test.h"
+#include "test_main.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -162,10 +162,9 @@ static void run(void) {
 }
 
 /* Where packets are longer than frames, those would keep more than a buffer of theirs. */
-static void one_pool_or_two(void **state) {
+TEST(one_pool_or_two) {
 	static const uint32_t mtus[] = {2031, 2030};
 
-	(void)state;
 	for (unsigned i = 0; i < ARRAY_COUNT(mtus); i++) {
 		bool one = i == 1;
 
@@ -186,10 +185,9 @@ static void one_pool_or_two(void **state) {
 
 /* Of each flow of all other channels the second packet is missing, and all that may wait comes at once:
  * more than may be kept. Between them comes what is good. */
-static void a_device_that_leaves_gaps(void **state) {
+TEST(a_device_that_leaves_gaps) {
 	unsigned sent = 0, good = 0, came = 0;
 
-	(void)state;
 	open_server(1500);
 	assert_true((CHANNELS - 1) * US_PSP_FLOWS * (US_PSP_WINDOW - 1) >
 		    2 * us_buffers(&sg, NULL).packets);
@@ -219,11 +217,10 @@ static void a_device_that_leaves_gaps(void **state) {
 }
 
 /* Limits from the configuration, pools from limits: each part that may be in use is in them. */
-static void what_a_configuration_needs(void **state) {
+TEST(what_a_configuration_needs) {
 	struct us_buffers b;
 	uint32_t held;
 
-	(void)state;
 	load();
 	b = us_buffers(&sg, NULL);
 	assert_int_equal(b.held_packets, US_BURST_PIECES); /* 64 kB are fewer */
@@ -251,14 +248,13 @@ static void what_a_configuration_needs(void **state) {
 }
 
 /* A start with one buffer less is refused, whichever it is. */
-static void pools_that_are_too_small(void **state) {
+TEST(pools_that_are_too_small) {
 	static struct rte_mempool packets, frames, pieces;
 	const struct us_resources r = {.packets = &packets, .frames = &frames, .pieces = &pieces};
 	struct us_resources both = r; /* one pool for packets and frames */
 	struct rte_mempool *const pools[] = {&packets, &frames, &pieces};
 	struct us_buffers b;
 
-	(void)state;
 	load();
 	b = us_buffers(&sg, NULL);
 	packets.size = b.packets;
@@ -279,13 +275,4 @@ static void pools_that_are_too_small(void **state) {
 	service_group_free(&sg);
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_pool_or_two),
-		cmocka_unit_test(what_a_configuration_needs),
-		cmocka_unit_test(pools_that_are_too_small),
-		cmocka_unit_test(a_device_that_leaves_gaps),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, fixture_stop);
-}
+ALL_TESTS(NULL, fixture_stop)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "test.h"
+#include "test_main.h"
 
 #include "guard_group.h"
 #include "wire/bytes.h"
 
 static const uint8_t sample[] = {0x12, 0x34, 0x56, 0x78, 0x9a, 0xbc, 0xde, 0xf0};
 
-static void loads_in_both_orders(void **state) {
+TEST(loads_in_both_orders) {
 	assert_int_equal(load_be16(sample), 0x1234);
 	assert_int_equal(load_be32(sample), 0x12345678);
 	assert_true(load_be64(sample) == 0x123456789abcdef0);
@@ -15,7 +15,7 @@ static void loads_in_both_orders(void **state) {
 }
 
 /* Each store writes its own bytes, at any alignment, and no other. */
-static void stores_what_loads_read(void **state) {
+TEST(stores_what_loads_read) {
 	for (size_t at = 0; at < 8; at++) {
 		uint8_t bytes[16];
 
@@ -34,7 +34,7 @@ static void stores_what_loads_read(void **state) {
 	}
 }
 
-static void stays_inside(void **state) {
+TEST(stays_inside) {
 	assert_int_equal(load_be16(guard_copy(&guard, sample, 2)), 0x1234);
 	assert_int_equal(load_le32(guard_copy(&guard, sample, 4)), 0x78563412);
 	assert_true(load_be64(guard_copy(&guard, sample, 8)) == 0x123456789abcdef0);
@@ -42,12 +42,4 @@ static void stays_inside(void **state) {
 	store_le16(guard_take(&guard, 2), 1);
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(loads_in_both_orders),
-		cmocka_unit_test(stores_what_loads_read),
-		cmocka_unit_test(stays_inside),
-	};
-
-	return cmocka_run_group_tests(tests, guard_group_open, guard_group_close);
-}
+ALL_TESTS(guard_group_open, guard_group_close)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "test.h"
+#include "test_main.h"
 
 #include "guard_group.h"
 #include "vectors.h"
 #include "wire/bytes.h"
 #include "wire/crc32.h"
 
-static void knows_the_published_frames(void **state) {
+TEST(knows_the_published_frames) {
 	FILE *f = vectors_open("crc.txt");
 	struct vector v;
 	unsigned count = 0;
@@ -25,11 +25,11 @@ static void knows_the_published_frames(void **state) {
 	assert_int_equal(count, 6);
 }
 
-static void gives_the_check_value(void **state) {
+TEST(gives_the_check_value) {
 	assert_int_equal(ethernet_crc((const uint8_t *)"123456789", 9), 0xcbf43926);
 }
 
-static void finds_every_flipped_bit(void **state) {
+TEST(finds_every_flipped_bit) {
 	struct vector v;
 
 	vector_get("crc.txt", "map", &v);
@@ -41,20 +41,11 @@ static void finds_every_flipped_bit(void **state) {
 }
 
 /* A CRC with nothing in front of it is no frame, though the CRC of nothing is 0. */
-static void refuses_what_holds_no_frame(void **state) {
+TEST(refuses_what_holds_no_frame) {
 	static const uint8_t zeroes[ETHERNET_CRC_SIZE];
 
 	for (size_t length = 0; length <= sizeof(zeroes); length++)
 		assert_false(ethernet_crc_good(guard_copy(&guard, zeroes, length), length));
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(knows_the_published_frames),
-		cmocka_unit_test(gives_the_check_value),
-		cmocka_unit_test(finds_every_flipped_bit),
-		cmocka_unit_test(refuses_what_holds_no_frame),
-	};
-
-	return cmocka_run_group_tests(tests, guard_group_open, guard_group_close);
-}
+ALL_TESTS(guard_group_open, guard_group_close)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "test.h"
+#include "test_main.h"
 
 #include "guard_group.h"
 #include "vectors.h"
 #include "wire/docsis_mac.h"
 
-static void writes_the_published_headers(void **state) {
+TEST(writes_the_published_headers) {
 	static const struct {
 		const char *name;
 		struct docsis_down_header h;
@@ -59,7 +59,7 @@ static void assert_read_back(const struct docsis_down_header *h, const struct do
 }
 
 /* Every layout with the lowest, the highest and a mixed value in every field. */
-static void reads_back_what_it_writes(void **state) {
+TEST(reads_back_what_it_writes) {
 	static const struct docsis_down_header values[] = {
 		{.key_sequence = 0},
 		{.encrypted = true,
@@ -99,7 +99,7 @@ static void reads_back_what_it_writes(void **state) {
 	}
 }
 
-static void cuts_values_to_their_fields(void **state) {
+TEST(cuts_values_to_their_fields) {
 	struct docsis_down_header h = {.privacy = true,
 				       .said = 0xffff,
 				       .key_sequence = 0xf2,
@@ -119,7 +119,7 @@ static void cuts_values_to_their_fields(void **state) {
 	assert_false(mac.sequence_change);
 }
 
-static void refuses_what_len_cannot_hold(void **state) {
+TEST(refuses_what_len_cannot_hold) {
 	struct docsis_down_header h = {.privacy = true, .ds = DS_EHDR_SEQUENCE};
 	size_t most = DOCSIS_LEN_MAX - (DOCSIS_DOWN_HEADER_MAX - DOCSIS_MAC_HEADER);
 	uint8_t *out = guard_take(&guard, DOCSIS_DOWN_HEADER_MAX);
@@ -138,7 +138,7 @@ static void refuses_what_len_cannot_hold(void **state) {
 }
 
 /* The fast path writes a header once and then sets LEN, sequence and HCS only. */
-static void patches_like_a_fresh_header(void **state) {
+TEST(patches_like_a_fresh_header) {
 	struct docsis_down_header h = {.privacy = true, .encrypted = true, .ds = DS_EHDR_SEQUENCE};
 	uint8_t patched[DOCSIS_DOWN_HEADER_MAX];
 	uint8_t fresh[DOCSIS_DOWN_HEADER_MAX];
@@ -154,14 +154,4 @@ static void patches_like_a_fresh_header(void **state) {
 	}
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(writes_the_published_headers),
-		cmocka_unit_test(reads_back_what_it_writes),
-		cmocka_unit_test(cuts_values_to_their_fields),
-		cmocka_unit_test(refuses_what_len_cannot_hold),
-		cmocka_unit_test(patches_like_a_fresh_header),
-	};
-
-	return cmocka_run_group_tests(tests, guard_group_open, guard_group_close);
-}
+ALL_TESTS(guard_group_open, guard_group_close)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "test.h"
+#include "test_main.h"
 
 #include "guard_group.h"
 #include "vectors.h"
@@ -22,7 +22,7 @@ static uint8_t *make_frame(uint8_t fc, const void *ehdr, size_t elen, size_t pdu
 	docsis_mac_parse(make_frame(fc, ehdr, sizeof(ehdr) - 1, 64), \
 			 DOCSIS_MAC_HEADER + sizeof(ehdr) - 1 + 64, out)
 
-static void reads_requests(void **state) {
+TEST(reads_requests) {
 	struct docsis_mac mac;
 	struct vector v;
 
@@ -50,7 +50,7 @@ static void reads_requests(void **state) {
 	assert_int_equal(mac.request_sid, 0x123);
 }
 
-static void reads_upstream_privacy(void **state) {
+TEST(reads_upstream_privacy) {
 	struct docsis_mac mac;
 	struct vector v;
 
@@ -81,7 +81,7 @@ static void reads_upstream_privacy(void **state) {
 }
 
 /* Padding, deprecated, reserved and extended elements stand between those that count. */
-static void passes_over_other_elements(void **state) {
+TEST(passes_over_other_elements) {
 	struct docsis_mac mac;
 
 	assert_int_equal(EHDR_VERDICT(0x01,
@@ -97,7 +97,7 @@ static void passes_over_other_elements(void **state) {
 	assert_int_equal(mac.pdu_size, 64);
 }
 
-static void refuses_bad_elements(void **state) {
+TEST(refuses_bad_elements) {
 	struct docsis_mac mac;
 
 #define REFUSED(fc, ehdr) assert_int_equal(EHDR_VERDICT(fc, ehdr, &mac), DOCSIS_BAD_EHDR)
@@ -128,7 +128,7 @@ static void refuses_bad_elements(void **state) {
 	assert_null(mac.pdu);
 }
 
-static void bounds_the_extended_header(void **state) {
+TEST(bounds_the_extended_header) {
 	static const uint8_t pad[255];
 	struct docsis_mac mac;
 
@@ -147,7 +147,7 @@ static void bounds_the_extended_header(void **state) {
 	}
 }
 
-static void refuses_len_below_elen(void **state) {
+TEST(refuses_len_below_elen) {
 	static const uint8_t pad[8];
 	struct docsis_mac mac;
 
@@ -184,7 +184,7 @@ static enum docsis_verdict wanted_verdict(unsigned fc) {
 	return DOCSIS_RESERVED;
 }
 
-static void knows_every_frame_control(void **state) {
+TEST(knows_every_frame_control) {
 	struct docsis_mac mac;
 
 	for (unsigned fc = 0; fc < 256; fc++) {
@@ -205,7 +205,7 @@ static void knows_every_frame_control(void **state) {
 }
 
 /* Of every published frame: every truncation, more bytes behind it, every flipped header bit. */
-static void survives_damage(void **state) {
+TEST(survives_damage) {
 	FILE *f = vectors_open("docsis.txt");
 	struct docsis_mac mac;
 	struct vector v;
@@ -239,17 +239,4 @@ static void survives_damage(void **state) {
 	fclose(f);
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(reads_requests),
-		cmocka_unit_test(reads_upstream_privacy),
-		cmocka_unit_test(passes_over_other_elements),
-		cmocka_unit_test(refuses_bad_elements),
-		cmocka_unit_test(bounds_the_extended_header),
-		cmocka_unit_test(refuses_len_below_elen),
-		cmocka_unit_test(knows_every_frame_control),
-		cmocka_unit_test(survives_damage),
-	};
-
-	return cmocka_run_group_tests(tests, guard_group_open, guard_group_close);
-}
+ALL_TESTS(guard_group_open, guard_group_close)

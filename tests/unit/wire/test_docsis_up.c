@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "test.h"
+#include "test_main.h"
 
 #include "guard_group.h"
 #include "vectors.h"
@@ -45,7 +45,7 @@ static const struct {
 	{"management", {.kind = DOCSIS_KIND_MANAGEMENT}},
 };
 
-static void writes_the_published_headers(void **state) {
+TEST(writes_the_published_headers) {
 	struct vector v;
 
 	for (size_t i = 0; i < ARRAY_COUNT(headers); i++) {
@@ -59,7 +59,7 @@ static void writes_the_published_headers(void **state) {
 	}
 }
 
-static void writes_the_published_frames(void **state) {
+TEST(writes_the_published_frames) {
 	struct vector v;
 	uint8_t *out;
 
@@ -145,7 +145,7 @@ static void check_layouts(enum docsis_kind kind, struct docsis_up_header h, size
 	}
 }
 
-static void reads_back_what_it_writes(void **state) {
+TEST(reads_back_what_it_writes) {
 	static const enum docsis_kind kinds[] = {DOCSIS_KIND_PACKET, DOCSIS_KIND_ISOLATION,
 						 DOCSIS_KIND_MANAGEMENT, DOCSIS_KIND_FRAGMENT};
 	static const size_t sizes[] = {0, 1, 64, DOCSIS_PDU_MAX};
@@ -156,7 +156,7 @@ static void reads_back_what_it_writes(void **state) {
 				check_layouts(kinds[k], values[v], sizes[s]);
 }
 
-static void reads_back_requests(void **state) {
+TEST(reads_back_requests) {
 	uint8_t *out = guard_take(&guard, DOCSIS_QUEUE_REQUEST_SIZE);
 	struct docsis_mac mac;
 
@@ -178,7 +178,7 @@ static void reads_back_requests(void **state) {
 	assert_int_equal(load_be16(out + 2), DOCSIS_SAID_MASK);
 }
 
-static void cuts_values_to_their_fields(void **state) {
+TEST(cuts_values_to_their_fields) {
 	struct docsis_up_header h = {.kind = DOCSIS_KIND_FRAGMENT,
 				     .sid = 0xffff,
 				     .key_sequence = 0xf2,
@@ -200,7 +200,7 @@ static void cuts_values_to_their_fields(void **state) {
 	assert_int_equal(load_be16(out + 6), DOCSIS_SAID_MASK);
 }
 
-static void refuses_other_kinds(void **state) {
+TEST(refuses_other_kinds) {
 	static const enum docsis_kind kinds[] = {DOCSIS_KIND_RESERVED, DOCSIS_KIND_TIMING,
 						 DOCSIS_KIND_REQUEST, DOCSIS_KIND_QUEUE_REQUEST,
 						 DOCSIS_KIND_CONCATENATION};
@@ -221,7 +221,7 @@ static void refuses_other_kinds(void **state) {
 		assert_int_equal(out[i], 0xaa);
 }
 
-static void refuses_what_len_cannot_hold(void **state) {
+TEST(refuses_what_len_cannot_hold) {
 	struct docsis_up_header h = {
 		.kind = DOCSIS_KIND_PACKET, .privacy = PRIVACY_BP_UP, .request = true};
 	size_t most = DOCSIS_LEN_MAX - (docsis_up_header_size(&h) - DOCSIS_MAC_HEADER);
@@ -243,16 +243,4 @@ static void refuses_what_len_cannot_hold(void **state) {
 	assert_int_equal(mac.frame_size, DOCSIS_FRAME_MAX);
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(writes_the_published_headers),
-		cmocka_unit_test(writes_the_published_frames),
-		cmocka_unit_test(reads_back_what_it_writes),
-		cmocka_unit_test(reads_back_requests),
-		cmocka_unit_test(cuts_values_to_their_fields),
-		cmocka_unit_test(refuses_other_kinds),
-		cmocka_unit_test(refuses_what_len_cannot_hold),
-	};
-
-	return cmocka_run_group_tests(tests, guard_group_open, guard_group_close);
-}
+ALL_TESTS(guard_group_open, guard_group_close)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "test.h"
+#include "test_main.h"
 
 #include "guard_group.h"
 #include "random.h"
@@ -20,7 +20,7 @@ static uint16_t hcs_by_definition(const uint8_t *bytes, size_t length) {
 	return (uint16_t)(crc ^ 0xffff);
 }
 
-static void knows_the_published_headers(void **state) {
+TEST(knows_the_published_headers) {
 	FILE *f = vectors_open("hcs.txt");
 	struct vector v;
 	unsigned count = 0;
@@ -41,7 +41,7 @@ static void knows_the_published_headers(void **state) {
 	assert_int_equal(count, 15);
 }
 
-static void matches_the_definition(void **state) {
+TEST(matches_the_definition) {
 	uint8_t bytes[246];
 	uint32_t seed = 1;
 
@@ -57,7 +57,7 @@ static void matches_the_definition(void **state) {
 }
 
 /* Of every length, those too for which there are no shares: the right one is good, and none with a wrong bit. */
-static void good_or_not(void **state) {
+TEST(good_or_not) {
 	struct random rnd = {11};
 	uint8_t bytes[40];
 
@@ -74,7 +74,7 @@ static void good_or_not(void **state) {
 }
 
 /* Whichever bytes of whatever header change to what: by shares it is the same as anew. */
-static void changes_by_shares(void **state) {
+TEST(changes_by_shares) {
 	struct random rnd = {7};
 
 	for (int round = 0; round < 100000; round++) {
@@ -95,13 +95,4 @@ static void changes_by_shares(void **state) {
 	}
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(knows_the_published_headers),
-		cmocka_unit_test(matches_the_definition),
-		cmocka_unit_test(good_or_not),
-		cmocka_unit_test(changes_by_shares),
-	};
-
-	return cmocka_run_group_tests(tests, guard_group_open, guard_group_close);
-}
+ALL_TESTS(guard_group_open, guard_group_close)

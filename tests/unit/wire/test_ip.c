@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "test.h"
+#include "test_main.h"
 
 #include "guard_group.h"
 #include "vectors.h"
@@ -60,7 +60,7 @@ static void assert_fields(const struct expectation *e, const uint8_t *frame,
 }
 
 /* Each vector as it is, and with padding behind it. */
-static void reads_every_kind_of_frame(void **state) {
+TEST(reads_every_kind_of_frame) {
 	struct frame_fields fields;
 	struct vector v;
 
@@ -92,7 +92,7 @@ static enum frame_verdict truncation_verdict(const struct expectation *e, size_t
 	return FRAME_GOOD;
 }
 
-static void tells_every_truncation(void **state) {
+TEST(tells_every_truncation) {
 	struct frame_fields fields;
 	struct vector v;
 
@@ -106,7 +106,7 @@ static void tells_every_truncation(void **state) {
 }
 
 /* The IP length may cut what the frame has whole: upper headers, and IPv6 extension headers. */
-static void believes_the_ip_length(void **state) {
+TEST(believes_the_ip_length) {
 	struct frame_fields fields;
 	struct vector v;
 
@@ -131,7 +131,7 @@ static void believes_the_ip_length(void **state) {
 	}
 }
 
-static void refuses_bad_headers(void **state) {
+TEST(refuses_bad_headers) {
 	struct frame_fields fields;
 	struct vector v;
 
@@ -175,7 +175,7 @@ static void put_extensions(struct vector *v, const uint8_t *types, unsigned coun
 	v->size += 8 * (size_t)count;
 }
 
-static void looks_through_sixteen_extensions(void **state) {
+TEST(looks_through_sixteen_extensions) {
 	struct frame_fields fields;
 	struct vector v;
 	uint8_t types[20];
@@ -195,7 +195,7 @@ static void looks_through_sixteen_extensions(void **state) {
 }
 
 /* RFC 7045, 4: their numbers stand in the standards, and so does the unit of their lengths. */
-static void looks_through_every_kind(void **state) {
+TEST(looks_through_every_kind) {
 	static const uint8_t types[] = {0, 43, 44, 51, 60, 135, 139, 140, 253, 254};
 	struct frame_fields fields;
 	struct vector v;
@@ -239,7 +239,7 @@ static void looks_through_every_kind(void **state) {
 }
 
 /* RFC 7112: the ports are in the first fragment; else rules of ports would be passed by. */
-static void first_fragments_have_their_ports(void **state) {
+TEST(first_fragments_have_their_ports) {
 	static const uint8_t types[] = {44, 60};
 	struct frame_fields fields;
 	struct vector v;
@@ -264,7 +264,7 @@ static void first_fragments_have_their_ports(void **state) {
 	assert_false(fields.has_ports);
 }
 
-static void computes_checksums(void **state) {
+TEST(computes_checksums) {
 	struct vector v;
 
 	for (size_t i = 0; i < ARRAY_COUNT(expectations) && expectations[i].kind == FRAME_IPV4;
@@ -287,7 +287,7 @@ static void computes_checksums(void **state) {
 }
 
 /* Sums whose carries carry: four words of all ones and one more are as much as one. */
-static void folds_every_carry(void **state) {
+TEST(folds_every_carry) {
 	static const uint8_t words[IPV4_HEADER] = {
 		0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0, 0, 0, 0, 1,
 	};
@@ -295,18 +295,4 @@ static void folds_every_carry(void **state) {
 	assert_int_equal(ipv4_checksum(words, sizeof(words)), 0xfffe);
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(reads_every_kind_of_frame),
-		cmocka_unit_test(tells_every_truncation),
-		cmocka_unit_test(believes_the_ip_length),
-		cmocka_unit_test(refuses_bad_headers),
-		cmocka_unit_test(looks_through_sixteen_extensions),
-		cmocka_unit_test(looks_through_every_kind),
-		cmocka_unit_test(first_fragments_have_their_ports),
-		cmocka_unit_test(computes_checksums),
-		cmocka_unit_test(folds_every_carry),
-	};
-
-	return cmocka_run_group_tests(tests, guard_group_open, guard_group_close);
-}
+ALL_TESTS(guard_group_open, guard_group_close)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "test.h"
+#include "test_main.h"
 
 #include "guard.h"
 #include "vectors.h"
@@ -49,7 +49,7 @@ static const struct depi_encap over_ipv6 = {
 };
 
 /* A real core's packet, byte for byte, but for the identification that DF makes meaningless. */
-static void writes_the_captured_headers(void **state) {
+TEST(writes_the_captured_headers) {
 	struct vector v;
 
 	vector_get("l2tpv3.txt", "map_extra", &v);
@@ -66,7 +66,7 @@ static void writes_the_captured_headers(void **state) {
 	assert_memory_equal(out, v.bytes, size);
 }
 
-static void writes_ipv6(void **state) {
+TEST(writes_ipv6) {
 	struct vector v;
 
 	vector_get("l2tpv3.txt", "ipv6", &v);
@@ -80,7 +80,7 @@ static void writes_ipv6(void **state) {
 }
 
 /* The tag stands between the addresses and the type; all else is the same. */
-static void writes_the_tag(void **state) {
+TEST(writes_the_tag) {
 	static const struct depi_encap *const encaps[] = {&captured, &over_ipv6};
 	static const uint8_t tag[] = {0x81, 0x00, 0x0f, 0xfe};
 
@@ -100,7 +100,7 @@ static void writes_the_tag(void **state) {
 }
 
 /* Every length that the field can hold: patched, written afresh and read back are the same. */
-static void patches_every_length(void **state) {
+TEST(patches_every_length) {
 	struct depi_encap tagged = captured, tagged_ipv6 = over_ipv6;
 	const struct depi_encap *const encaps[] = {&captured, &over_ipv6, &tagged, &tagged_ipv6};
 	struct l2tp_data data;
@@ -134,7 +134,7 @@ static void patches_every_length(void **state) {
 	}
 }
 
-static void reads_every_carriage(void **state) {
+TEST(reads_every_carriage) {
 	static const struct {
 		const char *name;
 		enum l2tp_verdict verdict;
@@ -170,7 +170,7 @@ static void reads_every_carriage(void **state) {
 	}
 }
 
-static void tells_every_truncation(void **state) {
+TEST(tells_every_truncation) {
 	FILE *f = vectors_open("l2tpv3.txt");
 	struct l2tp_data data;
 	struct vector v;
@@ -194,7 +194,7 @@ static void tells_every_truncation(void **state) {
 }
 
 /* What IP says is there may be too short for L2TP. */
-static void refuses_short_payloads(void **state) {
+TEST(refuses_short_payloads) {
 	struct l2tp_data data;
 	struct vector v;
 
@@ -236,7 +236,7 @@ static enum l2tp_verdict with_byte(const char *name, size_t at, uint8_t value) {
 	return parse(&v, &data);
 }
 
-static void refuses_what_is_not_data(void **state) {
+TEST(refuses_what_is_not_data) {
 	struct l2tp_data data;
 	struct vector v;
 
@@ -264,7 +264,7 @@ static void refuses_what_is_not_data(void **state) {
 	assert_int_equal(parse(&v, &data), L2TP_NOT_IP);
 }
 
-static void finds_every_flipped_bit_of_ipv4(void **state) {
+TEST(finds_every_flipped_bit_of_ipv4) {
 	struct l2tp_data data;
 	struct vector v;
 
@@ -280,18 +280,4 @@ static void finds_every_flipped_bit_of_ipv4(void **state) {
 	}
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(writes_the_captured_headers),
-		cmocka_unit_test(writes_ipv6),
-		cmocka_unit_test(writes_the_tag),
-		cmocka_unit_test(patches_every_length),
-		cmocka_unit_test(reads_every_carriage),
-		cmocka_unit_test(tells_every_truncation),
-		cmocka_unit_test(refuses_short_payloads),
-		cmocka_unit_test(refuses_what_is_not_data),
-		cmocka_unit_test(finds_every_flipped_bit_of_ipv4),
-	};
-
-	return cmocka_run_group_tests(tests, open_guard, close_guard);
-}
+ALL_TESTS(open_guard, close_guard)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "test.h"
+#include "test_main.h"
 
 #include "guard_group.h"
 #include "vectors.h"
@@ -25,7 +25,7 @@ static size_t write_guarded(const struct management *m, size_t size, bool frame)
 	return frame ? management_frame_write(m, out, size) : management_write(m, out, size);
 }
 
-static void captured_come_back(void **state) {
+TEST(captured_come_back) {
 	static const uint8_t sa[] = {0xac, 0x1f, 0x6b, 0x1b, 0xaa, 0xc1};
 	struct management m;
 	struct vector v;
@@ -50,7 +50,7 @@ static void captured_come_back(void **state) {
 	}
 }
 
-static void every_truncation_is_told(void **state) {
+TEST(every_truncation_is_told) {
 	struct management m;
 	struct vector v;
 
@@ -65,7 +65,7 @@ static void every_truncation_is_told(void **state) {
 }
 
 /* A frame whose LEN, HCS and CRC are right, and that has no room for a message. */
-static void frames_too_short_for_a_message(void **state) {
+TEST(frames_too_short_for_a_message) {
 	uint8_t frame[64] = {0};
 	struct management m;
 
@@ -83,7 +83,7 @@ static void frames_too_short_for_a_message(void **state) {
 	}
 }
 
-static void every_bit_of_a_frame_is_covered(void **state) {
+TEST(every_bit_of_a_frame_is_covered) {
 	struct management m;
 	struct vector v;
 
@@ -101,7 +101,7 @@ static void every_bit_of_a_frame_is_covered(void **state) {
 	}
 }
 
-static void other_frames_are_none(void **state) {
+TEST(other_frames_are_none) {
 	static const uint8_t first[] = {0x00, 0x80, 0xc0, 0xf8, 0xfe};
 	struct management m;
 	struct vector v;
@@ -125,7 +125,7 @@ static void other_frames_are_none(void **state) {
 	assert_int_equal(read_guarded(v.bytes, v.size, true, &m), MANAGEMENT_BAD_HCS);
 }
 
-static void llc_is_fixed(void **state) {
+TEST(llc_is_fixed) {
 	struct management m;
 	struct vector v;
 
@@ -140,7 +140,7 @@ static void llc_is_fixed(void **state) {
 	assert_int_equal(m.multipart, 0x21);
 }
 
-static void sizes_have_bounds(void **state) {
+TEST(sizes_have_bounds) {
 	static const uint8_t body[MANAGEMENT_BODY_MAX + 1] = {1, 2, 3};
 	static uint8_t message[MANAGEMENT_MESSAGE_MAX + 1];
 	struct management m = {.version = 4, .type = 200, .multipart = 0x31, .body = body};
@@ -173,7 +173,7 @@ static void sizes_have_bounds(void **state) {
 	assert_int_equal(read_guarded(message, sizeof(message) - 1, false, &back), MANAGEMENT_OK);
 }
 
-static void a_body_may_lie_under_its_header(void **state) {
+TEST(a_body_may_lie_under_its_header) {
 	uint8_t out[256];
 	struct management m = {.body = out, .body_size = 200};
 
@@ -184,7 +184,7 @@ static void a_body_may_lie_under_its_header(void **state) {
 		assert_int_equal(out[MANAGEMENT_HEADER + i], i);
 }
 
-static void no_room_for_a_frame(void **state) {
+TEST(no_room_for_a_frame) {
 	struct management m = {.type = MANAGEMENT_MAP};
 
 	for (size_t size = 0; size < 30; size++)
@@ -196,18 +196,4 @@ static void no_room_for_a_frame(void **state) {
 	assert_int_equal(guard.base[guard.room - 1], 'x');
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(captured_come_back),
-		cmocka_unit_test(every_truncation_is_told),
-		cmocka_unit_test(frames_too_short_for_a_message),
-		cmocka_unit_test(every_bit_of_a_frame_is_covered),
-		cmocka_unit_test(other_frames_are_none),
-		cmocka_unit_test(llc_is_fixed),
-		cmocka_unit_test(sizes_have_bounds),
-		cmocka_unit_test(a_body_may_lie_under_its_header),
-		cmocka_unit_test(no_room_for_a_frame),
-	};
-
-	return cmocka_run_group_tests(tests, guard_group_open, guard_group_close);
-}
+ALL_TESTS(guard_group_open, guard_group_close)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "test.h"
+#include "test_main.h"
 
 #include "guard_group.h"
 #include "random.h"
@@ -22,7 +22,7 @@ static void element_check(const struct map_element *e, uint16_t sid, uint8_t iuc
 	assert_int_equal(e->offset, offset);
 }
 
-static void captured_comes_back(void **state) {
+TEST(captured_comes_back) {
 	static struct map map;
 	uint8_t written[64];
 	struct vector v;
@@ -54,7 +54,7 @@ static void captured_comes_back(void **state) {
 }
 
 /* Version 5 as tshark reads it: a count of 9 bits, a category of 4. */
-static void version_5_counts_by_nine_bits(void **state) {
+TEST(version_5_counts_by_nine_bits) {
 	static const uint8_t body[] = {
 		0x09, 0x07, 0x01, 0x80, 0x00, 0x00, 0x00, 0x10, 0xff, 0xff,
 		0xff, 0xf0, 0x03, 0x06, 0x02, 0x08, 0x00, 0x05, 0x40, 0x00, /* SID 1, IUC 5 */
@@ -81,7 +81,7 @@ static void version_5_counts_by_nine_bits(void **state) {
 	assert_memory_equal(written, body, sizeof(body));
 }
 
-static void every_truncation_is_told(void **state) {
+TEST(every_truncation_is_told) {
 	static struct map map;
 	struct vector v;
 
@@ -101,7 +101,7 @@ static void every_truncation_is_told(void **state) {
 	assert_int_equal(read_guarded(&map, 1, v.bytes + BODY_AT, 15), MAP_TRUNCATED);
 }
 
-static void what_would_not_come_back_is_refused(void **state) {
+TEST(what_would_not_come_back_is_refused) {
 	uint8_t body[20] = {[19] = 0};
 	static struct map map;
 
@@ -132,7 +132,7 @@ static void what_would_not_come_back_is_refused(void **state) {
 	}
 }
 
-static void a_probe_map_is_told_apart(void **state) {
+TEST(a_probe_map_is_told_apart) {
 	static const uint8_t body[] = {3, 9, 0x00, 0x81, 0x12, 0x34, 0x56, 0x78, 1, 2, 3, 4};
 	static struct map map;
 
@@ -157,7 +157,7 @@ static void long_map(struct map *map, uint8_t version, unsigned count) {
 			(struct map_element){.iuc = MAP_NULL, .offset = (uint16_t)(count - 1)};
 }
 
-static void counts_have_bounds(void **state) {
+TEST(counts_have_bounds) {
 	static const struct {
 		uint8_t version;
 		uint16_t most;
@@ -187,7 +187,7 @@ static void counts_have_bounds(void **state) {
 	assert_int_equal(map_read(&back, 5, body, MAP_HEADER + 491 * 4), MAP_TOO_MANY);
 }
 
-static void a_field_that_does_not_hold_its_value(void **state) {
+TEST(a_field_that_does_not_hold_its_value) {
 	uint8_t body[64];
 	static struct map map;
 
@@ -218,7 +218,7 @@ static void a_field_that_does_not_hold_its_value(void **state) {
 }
 
 /* Whatever the bits of elements are: they are kept. */
-static void random_elements_come_back(void **state) {
+TEST(random_elements_come_back) {
 	struct random random = {.state = 18};
 	static uint8_t body[MAP_BODY_MAX], written[MAP_BODY_MAX];
 	static struct map map;
@@ -239,17 +239,4 @@ static void random_elements_come_back(void **state) {
 	}
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(captured_comes_back),
-		cmocka_unit_test(version_5_counts_by_nine_bits),
-		cmocka_unit_test(every_truncation_is_told),
-		cmocka_unit_test(what_would_not_come_back_is_refused),
-		cmocka_unit_test(a_probe_map_is_told_apart),
-		cmocka_unit_test(counts_have_bounds),
-		cmocka_unit_test(a_field_that_does_not_hold_its_value),
-		cmocka_unit_test(random_elements_come_back),
-	};
-
-	return cmocka_run_group_tests(tests, guard_group_open, guard_group_close);
-}
+ALL_TESTS(guard_group_open, guard_group_close)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "test.h"
+#include "test_main.h"
 
 #include "wire/map.h"
 
@@ -27,7 +27,7 @@ struct breach {
 	enum map_verdict wanted;
 };
 
-static void rules_are_checked(void **state) {
+TEST(rules_are_checked) {
 	static const struct breach rows[] = {
 		{0, {.sid = 5, .iuc = MAP_LONG, .offset = 1}, MAP_BAD_START},
 		{0, {.sid = 5, .iuc = 0, .offset = 0}, MAP_BAD_IUC},
@@ -67,7 +67,7 @@ static void rules_are_checked(void **state) {
 	}
 }
 
-static void nothing_beyond_the_bounds(void **state) {
+TEST(nothing_beyond_the_bounds) {
 	static const struct {
 		uint8_t version;
 		uint16_t most;
@@ -85,7 +85,7 @@ static void nothing_beyond_the_bounds(void **state) {
 	}
 }
 
-static void windows_end_behind_their_start(void **state) {
+TEST(windows_end_behind_their_start) {
 	struct map map = good_map(1);
 
 	map.data_start = 3;
@@ -97,14 +97,4 @@ static void windows_end_behind_their_start(void **state) {
 	assert_int_equal(map_check(&map), MAP_BAD_WINDOW);
 	map.ranging_end = 1;
 	assert_int_equal(map_check(&map), MAP_OK);
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rules_are_checked),
-		cmocka_unit_test(nothing_beyond_the_bounds),
-		cmocka_unit_test(windows_end_behind_their_start),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "test.h"
+#include "test_main.h"
 
 #include "guard.h"
 #include "vectors.h"
@@ -23,7 +23,7 @@ static enum psp_verdict parse(const void *bytes, size_t size, unsigned extra, st
 	return psp_parse(guard_copy(&guard, bytes, size), size, extra, out);
 }
 
-static void reads_a_captured_packet(void **state) {
+TEST(reads_a_captured_packet) {
 	struct psp_cursor cursor = {0};
 	struct psp_segment segment;
 	struct docsis_mac mac;
@@ -74,7 +74,7 @@ static size_t write_packet(uint8_t *out, unsigned count, unsigned extra, uint8_t
 	return size;
 }
 
-static void reads_back_what_it_writes(void **state) {
+TEST(reads_back_what_it_writes) {
 	static uint8_t packet[PSP_COUNT_MAX * 202 + 64];
 
 	for (unsigned n = 0; n < 256 * 3; n++) {
@@ -104,7 +104,7 @@ static void reads_back_what_it_writes(void **state) {
 	}
 }
 
-static void tells_every_truncation(void **state) {
+TEST(tells_every_truncation) {
 	static const unsigned extra = 2;
 	uint8_t packet[1024];
 	struct psp psp;
@@ -125,7 +125,7 @@ static void tells_every_truncation(void **state) {
 	}
 }
 
-static void holds_the_longest_segments(void **state) {
+TEST(holds_the_longest_segments) {
 	size_t size = psp_header_size(8, 0) + 8 * PSP_SEGMENT_MAX;
 	uint8_t *packet = guard_take(&guard, size);
 	struct psp psp;
@@ -139,7 +139,7 @@ static void holds_the_longest_segments(void **state) {
 	assert_int_equal(psp_parse(packet, size - 1, 0, &psp), PSP_SEGMENT_TRUNCATED);
 }
 
-static void reads_the_flags(void **state) {
+TEST(reads_the_flags) {
 	struct psp psp;
 
 	assert_int_equal(parse("\x00\x00\x12\x34", 4, 0, &psp), PSP_OK);
@@ -155,14 +155,4 @@ static void reads_the_flags(void **state) {
 	assert_int_equal(parse("\x40\x00\x00\x00", 4, 2, &psp), PSP_TABLE_TRUNCATED);
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(reads_a_captured_packet),
-		cmocka_unit_test(reads_back_what_it_writes),
-		cmocka_unit_test(tells_every_truncation),
-		cmocka_unit_test(holds_the_longest_segments),
-		cmocka_unit_test(reads_the_flags),
-	};
-
-	return cmocka_run_group_tests(tests, open_guard, close_guard);
-}
+ALL_TESTS(open_guard, close_guard)

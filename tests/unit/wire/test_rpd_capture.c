@@ -4,7 +4,7 @@
  * sessions has a good HCS and CRC, every MAP and UCD comes back byte for byte. The capture stands in
  * VCMTS_CAPTURES, or beside the checkout in shared/captures; without it the test is skipped.
  */
-#include "test.h"
+#include "test_main.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -152,7 +152,7 @@ static void packet_check(struct seen *seen, const uint8_t *frame, size_t size) {
 	}
 }
 
-static void every_frame_is_good(void **state) {
+TEST(every_frame_is_good) {
 	struct seen seen = {0};
 	struct pcap_pkthdr *header;
 	const uint8_t *data;
@@ -171,12 +171,4 @@ static void every_frame_is_good(void **state) {
 	assert_int_equal(seen.maps, MAPS);
 	assert_int_equal(seen.frame_maps, MAPS - 1);
 	assert_int_equal(seen.ucds, UCDS);
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_frame_is_good),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "test.h"
+#include "test_main.h"
 
 #include "guard_group.h"
 #include "vectors.h"
@@ -35,7 +35,7 @@ static void assert_same(const struct segment_header *a, const struct segment_hea
 	assert_int_equal(a->request, b->request);
 }
 
-static void reads_and_writes_the_published_headers(void **state) {
+TEST(reads_and_writes_the_published_headers) {
 	struct segment_header h;
 	struct vector v;
 
@@ -55,7 +55,7 @@ static void reads_and_writes_the_published_headers(void **state) {
 }
 
 /* Every value of each field, the others mixed from it. */
-static void reads_back_what_it_writes(void **state) {
+TEST(reads_back_what_it_writes) {
 	uint8_t *out = guard_take(&guard, SEGMENT_HEADER_SIZE);
 	struct segment_header read;
 
@@ -74,7 +74,7 @@ static void reads_back_what_it_writes(void **state) {
 	}
 }
 
-static void cuts_values_to_their_fields(void **state) {
+TEST(cuts_values_to_their_fields) {
 	struct segment_header h = {
 		.pointer_valid = true, .pointer = 0xc005, .sequence = 0xe006, .sid_cluster = 0xf9};
 	uint8_t out[SEGMENT_HEADER_SIZE];
@@ -94,7 +94,7 @@ static void cuts_values_to_their_fields(void **state) {
 }
 
 /* MULPI: the reserved bit is not looked at, and the pointer counts with PFI only. */
-static void passes_over_what_has_no_meaning(void **state) {
+TEST(passes_over_what_has_no_meaning) {
 	uint8_t out[SEGMENT_HEADER_SIZE] = {0x40, 0x07, 0x00, 0x2a, 0x00, 0x10};
 	struct segment_header h;
 
@@ -111,7 +111,7 @@ static void passes_over_what_has_no_meaning(void **state) {
 }
 
 /* Every truncation, more bytes behind it, every flipped bit, and every pair of them. */
-static void survives_damage(void **state) {
+TEST(survives_damage) {
 	FILE *f = vectors_open("segment.txt");
 	struct segment_header h;
 	struct vector v;
@@ -135,14 +135,4 @@ static void survives_damage(void **state) {
 	fclose(f);
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(reads_and_writes_the_published_headers),
-		cmocka_unit_test(reads_back_what_it_writes),
-		cmocka_unit_test(cuts_values_to_their_fields),
-		cmocka_unit_test(passes_over_what_has_no_meaning),
-		cmocka_unit_test(survives_damage),
-	};
-
-	return cmocka_run_group_tests(tests, guard_group_open, guard_group_close);
-}
+ALL_TESTS(guard_group_open, guard_group_close)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "test.h"
+#include "test_main.h"
 
 #include "guard_group.h"
 #include "ucd_channels.h"
@@ -13,7 +13,7 @@ static enum ucd_verdict read_guarded(uint8_t type, const void *body, size_t size
 	return ucd_read(&back, type, guard_copy(&guard, body, size), size);
 }
 
-static void captured_comes_back(void **state) {
+TEST(captured_comes_back) {
 	static const uint8_t iucs[] = {1, 3, 4, 5, 6};
 	struct vector v;
 	size_t size = captured(&v);
@@ -45,7 +45,7 @@ static void captured_comes_back(void **state) {
 }
 
 /* Where a UCD is cut it either ends with a TLV, or is not all there. */
-static void every_truncation_is_told(void **state) {
+TEST(every_truncation_is_told) {
 	struct vector v;
 	size_t size = captured(&v), whole = 0;
 
@@ -61,7 +61,7 @@ static void every_truncation_is_told(void **state) {
 	assert_int_equal(whole, 8); /* the header alone, and behind each TLV but the last */
 }
 
-static void ofdma_as_drawn(void **state) {
+TEST(ofdma_as_drawn) {
 	static const uint8_t wanted[] = {
 		9,  4, 0,    33, /* header */
 		24, 2, 0x01, 0x04, /* changes */
@@ -87,7 +87,7 @@ static void ofdma_as_drawn(void **state) {
 }
 
 /* All that there is, to its bounds, in each type. */
-static void a_full_one_comes_back(void **state) {
+TEST(a_full_one_comes_back) {
 	static const uint8_t types[] = {2, 29, 35, 51}, versions[] = {1, 3, 4, 5};
 	size_t size;
 
@@ -132,7 +132,7 @@ struct bad_tlv {
 	enum ucd_verdict wanted;
 };
 
-static void bad_tlvs_are_named(void **state) {
+TEST(bad_tlvs_are_named) {
 	static const struct bad_tlv rows[] = {
 		{{1}, 1, UCD_TRUNCATED},
 		{{1, 1}, 2, UCD_TRUNCATED},
@@ -172,7 +172,7 @@ static void bad_tlvs_are_named(void **state) {
 	assert_int_equal(read_guarded(51, body, UCD_HEADER), UCD_OK);
 }
 
-static void the_unknown_is_counted(void **state) {
+TEST(the_unknown_is_counted) {
 	static const uint8_t body[] = {
 		1, 0, 2, 1, 7, 1, 1, 200, 0, 14, 2, 1, 2, 0, 0, 23, 6, 5, 99, 1, 1, 21 + 9, 0,
 	};
@@ -183,7 +183,7 @@ static void the_unknown_is_counted(void **state) {
 	assert_int_equal(ucd_write(written, sizeof(written), &back), UCD_HEADER + 3);
 }
 
-static void too_many_are_refused(void **state) {
+TEST(too_many_are_refused) {
 	uint8_t body[UCD_HEADER + 4 * (UCD_BANDS_MAX + 1) + 4] = {1};
 
 	for (unsigned i = 0; i <= UCD_BURSTS_MAX; i++)
@@ -218,7 +218,7 @@ static bool is_written(void) {
 		assert_false(is_written()); \
 	} while (0)
 
-static void what_does_not_fit_is_not_written(void **state) {
+TEST(what_does_not_fit_is_not_written) {
 	REFUSED(ucd.type = 3);
 	REFUSED(ucd_set(&ucd, UCD_SPACING, 256));
 	REFUSED(ucd_set(&ucd, UCD_CHANGES, 0x10000));
@@ -245,17 +245,4 @@ static void what_does_not_fit_is_not_written(void **state) {
 	REFUSED(ucd.bursts[1].profile[0].pilots = 16);
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(captured_comes_back),
-		cmocka_unit_test(every_truncation_is_told),
-		cmocka_unit_test(ofdma_as_drawn),
-		cmocka_unit_test(a_full_one_comes_back),
-		cmocka_unit_test(bad_tlvs_are_named),
-		cmocka_unit_test(the_unknown_is_counted),
-		cmocka_unit_test(too_many_are_refused),
-		cmocka_unit_test(what_does_not_fit_is_not_written),
-	};
-
-	return cmocka_run_group_tests(tests, guard_group_open, guard_group_close);
-}
+ALL_TESTS(guard_group_open, guard_group_close)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "test.h"
+#include "test_main.h"
 
 #include "ucd_channels.h"
 
@@ -13,7 +13,7 @@ static struct ucd ucd;
 		assert_int_equal(ucd_check(&ucd), verdict); \
 	} while (0)
 
-static void an_ofdma_channel_is_checked(void **state) {
+TEST(an_ofdma_channel_is_checked) {
 	static const enum ucd_field wanted[] = {UCD_CYCLIC_PREFIX, UCD_ROLL_OFF, UCD_SPACING,
 						UCD_SUBCARRIER_0,  UCD_SYMBOLS,	 UCD_SEED};
 
@@ -47,7 +47,7 @@ static void an_ofdma_channel_is_checked(void **state) {
 	BREAKS(UCD_MISSING, ucd.bursts[1].runs = 0);
 }
 
-static void an_sc_qam_channel_is_checked(void **state) {
+TEST(an_sc_qam_channel_is_checked) {
 	static const enum ucd_burst_field wanted[] = {UCD_MODULATION, UCD_PREAMBLE_LENGTH,
 						      UCD_PREAMBLE_OFFSET, UCD_FEC_T,
 						      UCD_GUARD_TIME};
@@ -85,7 +85,7 @@ static void an_sc_qam_channel_is_checked(void **state) {
 	assert_int_equal(ucd_check(&ucd), UCD_MISSING);
 }
 
-static void codes_are_samples(void **state) {
+TEST(codes_are_samples) {
 	static const uint16_t prefixes[] = {96, 128, 160, 192, 224, 256, 288, 320, 384, 512, 640};
 
 	for (unsigned i = 0; i < ARRAY_COUNT(prefixes); i++) {
@@ -102,14 +102,4 @@ static void codes_are_samples(void **state) {
 	assert_int_equal(ucd_roll_off(256), 0);
 	assert_int_equal(ucd_roll_off_samples(0), UINT16_MAX);
 	assert_int_equal(ucd_roll_off_samples(9), UINT16_MAX);
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_ofdma_channel_is_checked),
-		cmocka_unit_test(an_sc_qam_channel_is_checked),
-		cmocka_unit_test(codes_are_samples),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

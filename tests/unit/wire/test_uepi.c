@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Headers and request records of both formats; test_uepi_trailer.c has the trailers. */
-#include "test.h"
+#include "test_main.h"
 
 #include "guard_group.h"
 #include "vectors.h"
@@ -137,7 +137,7 @@ static enum uepi_verdict parse_request(enum uepi_format format, const uint8_t *b
 	return uepi_request_parse(format, guard_copy(&guard, bytes, size), size, out);
 }
 
-static void reads_and_writes_headers(void **state) {
+TEST(reads_and_writes_headers) {
 	struct uepi_header read;
 	struct vector v;
 
@@ -155,7 +155,7 @@ static void reads_and_writes_headers(void **state) {
 	}
 }
 
-static void reads_and_writes_requests(void **state) {
+TEST(reads_and_writes_requests) {
 	struct uepi_request read;
 	struct vector v;
 
@@ -175,7 +175,7 @@ static void reads_and_writes_requests(void **state) {
 }
 
 /* Each unit is alone in its segment: fewer bytes and more of them are told apart. */
-static void tells_every_length(void **state) {
+TEST(tells_every_length) {
 	struct uepi_request request;
 	struct uepi_header header;
 	struct vector v;
@@ -203,7 +203,7 @@ static void tells_every_length(void **state) {
 }
 
 /* SC-QAM: any version is handed on. OFDMA: one that is not ours is refused. */
-static void looks_at_the_version(void **state) {
+TEST(looks_at_the_version) {
 	uint8_t bytes[UEPI_REQUEST_SIZE] = {0};
 	struct uepi_request request;
 	struct uepi_header header;
@@ -221,7 +221,7 @@ static void looks_at_the_version(void **state) {
 	}
 }
 
-static void passes_over_reserved_bits(void **state) {
+TEST(passes_over_reserved_bits) {
 	uint8_t bytes[UEPI_REQUEST_SIZE] = {0x1f, 5, 0xc1, 0x23};
 	struct uepi_request request;
 	struct uepi_header header;
@@ -242,7 +242,7 @@ static void passes_over_reserved_bits(void **state) {
 	assert_int_equal(request.sid, 0x456);
 }
 
-static void cuts_values_to_their_fields(void **state) {
+TEST(cuts_values_to_their_fields) {
 	struct uepi_header header = {.version = 5,
 				     .sid = 0xffff,
 				     .burst_id = 1,
@@ -265,15 +265,4 @@ static void cuts_values_to_their_fields(void **state) {
 	assert_int_equal(out[0], 0x40);
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(reads_and_writes_headers),
-		cmocka_unit_test(reads_and_writes_requests),
-		cmocka_unit_test(tells_every_length),
-		cmocka_unit_test(looks_at_the_version),
-		cmocka_unit_test(passes_over_reserved_bits),
-		cmocka_unit_test(cuts_values_to_their_fields),
-	};
-
-	return cmocka_run_group_tests(tests, guard_group_open, guard_group_close);
-}
+ALL_TESTS(guard_group_open, guard_group_close)

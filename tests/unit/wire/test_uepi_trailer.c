@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "test.h"
+#include "test_main.h"
 
 #include "guard_group.h"
 #include "vectors.h"
@@ -138,7 +138,7 @@ static void assert_trailer(const struct uepi_trailer *read, const struct uepi_tr
 		assert_memory_equal(read->vendor, wanted->vendor, wanted->vendor_length);
 }
 
-static void reads_and_writes_trailers(void **state) {
+TEST(reads_and_writes_trailers) {
 	struct uepi_trailer read;
 	struct vector v;
 
@@ -171,7 +171,7 @@ static enum uepi_verdict wanted_verdict(enum uepi_format format, const uint8_t *
 }
 
 /* Every length of every vector, up to more than any trailer has. */
-static void tells_every_length(void **state) {
+TEST(tells_every_length) {
 	struct uepi_trailer read;
 	struct vector v;
 
@@ -191,7 +191,7 @@ static void tells_every_length(void **state) {
 }
 
 /* With a vendor field both readings may fit: then the flag of the block decides. */
-static void lets_the_flag_decide_between_two_readings(void **state) {
+TEST(lets_the_flag_decide_between_two_readings) {
 	uint8_t bytes[BLOCK + 4 + 9] = {0, UEPI_VENDOR};
 	struct uepi_trailer t;
 
@@ -218,7 +218,7 @@ static void lets_the_flag_decide_between_two_readings(void **state) {
 }
 
 /* What would be read otherwise is not written. */
-static void refuses_what_would_be_misread(void **state) {
+TEST(refuses_what_would_be_misread) {
 	uint8_t long_vendor[113] = {0};
 	uint8_t *out = guard_take(&guard, UEPI_TRAILER_MAX);
 	struct uepi_trailer t = {
@@ -237,7 +237,7 @@ static void refuses_what_would_be_misread(void **state) {
 	assert_int_equal(uepi_trailer_write(UEPI_SC_QAM, &t, out), 0);
 }
 
-static void cuts_values_to_their_fields(void **state) {
+TEST(cuts_values_to_their_fields) {
 	struct uepi_trailer t = {.version = 5,
 				 .flags = 0xe000,
 				 .fec_corrected = 256,
@@ -268,7 +268,7 @@ static void cuts_values_to_their_fields(void **state) {
 }
 
 /* Vendor fields of every length, with the block and without. */
-static void reads_back_every_vendor_field(void **state) {
+TEST(reads_back_every_vendor_field) {
 	uint8_t vendor[255];
 
 	for (unsigned n = 0; n < 2 * 256; n++) {
@@ -293,7 +293,7 @@ static void reads_back_every_vendor_field(void **state) {
 }
 
 /* OFDMA: a version that is not ours is refused, SC-QAM's is handed on. */
-static void looks_at_the_version(void **state) {
+TEST(looks_at_the_version) {
 	uint8_t bytes[20] = {0};
 	struct uepi_trailer t;
 
@@ -306,16 +306,4 @@ static void looks_at_the_version(void **state) {
 	}
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(reads_and_writes_trailers),
-		cmocka_unit_test(tells_every_length),
-		cmocka_unit_test(lets_the_flag_decide_between_two_readings),
-		cmocka_unit_test(refuses_what_would_be_misread),
-		cmocka_unit_test(cuts_values_to_their_fields),
-		cmocka_unit_test(reads_back_every_vendor_field),
-		cmocka_unit_test(looks_at_the_version),
-	};
-
-	return cmocka_run_group_tests(tests, set_up, guard_group_close);
-}
+ALL_TESTS(set_up, guard_group_close)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What counters and messages call each verdict, in the order of its enum. */
-#include "test.h"
+#include "test_main.h"
 
 #include "wire/docsis_mac.h"
 #include "wire/ip.h"
@@ -20,7 +20,7 @@
 			assert_string_equal(function((type)i), names[i]); \
 	} while (0)
 
-static void names_every_verdict(void **state) {
+TEST(names_every_verdict) {
 	NAMES(docsis_verdict_name, enum docsis_verdict, "ok", "truncated", "bad_hcs", "bad_ehdr",
 	      "bad_length", "reserved");
 	NAMES(frame_verdict_name, enum frame_verdict, "good", "runt", "vlan", "ipv4_header",
@@ -41,12 +41,4 @@ static void names_every_verdict(void **state) {
 	      "repeated", "too_many", "reserved", "missing", "bad_value", "bad_band", "bad_burst",
 	      "unknown");
 	NAMES(uepi_verdict_name, enum uepi_verdict, "ok", "truncated", "bad_version", "bad_length");
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names_every_verdict),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

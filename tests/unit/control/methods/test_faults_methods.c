@@ -256,6 +256,11 @@ TEST(readings) {
 		{"counters.get", "{}"},
 		{"metrics.get", "{\"group\": 1}"},
 		{"measure.get", "{}"},
+		{"scheduler.get", "{\"group\": 1}"},
+		{"flow.get", "{\"group\": 1, \"id\": 1}"},
+		{"modem.flows", "{\"group\": 1, " SECOND "}"},
+		{"latency.get", "{\"group\": 1}"},
+		{"worker.list", "{}"},
 		{"config.get", "{\"keys\": true}"},
 		{"config.refuse", "{}"},
 	};

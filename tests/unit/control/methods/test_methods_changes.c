@@ -4,8 +4,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "test_main.h"
 #include "model/grants_times.h"
+#include "test_main.h"
 
 #include "asking.h"
 

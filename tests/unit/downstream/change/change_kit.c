@@ -171,13 +171,11 @@ void kit_close(void) {
 }
 
 int kit_start(void **state) {
-	(void)state;
 	kit_open(FILTER_PERMIT);
 	return 0;
 }
 
 int kit_stop(void **state) {
-	(void)state;
 	kit_close();
 	return 0;
 }

@@ -24,7 +24,6 @@ static struct kit_modem *rolled(uint32_t slot) {
 
 /* What was framed before the step of the lower MAC has the old key, what is framed afterwards the new one. */
 static void key_rolls_between_two_rounds(void **state) {
-	(void)state;
 	for (unsigned i = 0; i < 40; i++) {
 		uint64_t old = kit->other_generations;
 
@@ -68,7 +67,6 @@ static void records_of_a_modem_change_in_one_step(void **state) {
 	struct ds_change c = {.d = &d};
 	unsigned steps = 1, written = 0;
 
-	(void)state;
 	for (unsigned f = 0; f < MODEMS * FLOWS; f++) {
 		flows[f].hcs = OLD;
 		writes[f] = (struct ds_flow_write){{.hcs = NEW}, f, f / FLOWS};
@@ -89,7 +87,6 @@ static void records_of_a_modem_change_in_one_step(void **state) {
 static void flow_that_lives_on_has_another_header(void **state) {
 	struct kit_modem *m;
 
-	(void)state;
 	m = kit_modem(0, 0);
 	m->flows[0].priority = 6;
 	kit_will(LIVE_MODEM, 0, m);
@@ -142,7 +139,6 @@ static void ring_and_crypto_device_are_waited_for(void **state) {
 	struct ds_lower *l;
 	unsigned n;
 
-	(void)state;
 	l = &kit->d->lower;
 	begin_something();
 	fill_ring(10);
@@ -173,7 +169,6 @@ static void provider_goes_when_it_is_empty(void **state) {
 	struct crypto_queue *before;
 	struct ds_provider_change c;
 
-	(void)state;
 	l = &kit->d->lower;
 	before = l->crypto;
 	c = (struct ds_provider_change){.d = kit->d, .sg = &kit->loaded, .queue = before};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What random changes do not show of objects that come, differ and go: which channel frames take, what is left at the
  * end, and many addresses that move. */
-#include "test.h"
+#include "test_main.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -41,8 +41,7 @@ static void change_in_traffic(void) {
 }
 
 /* What waits when there is no more time is dropped, under its name. */
-static void what_is_left_is_dropped(void **state) {
-	(void)state;
+TEST(what_is_left_is_dropped) {
 	kit_will(LIVE_MODEM, 1, NULL);
 	for (unsigned i = 0; i < 100; i++)
 		kit_send(1, 7);
@@ -84,12 +83,11 @@ static void third_modem_gets_a_channel(void) {
 	kit_will(LIVE_MODEM, 2, m);
 }
 
-static void channel_and_group_come_and_go(void **state) {
+TEST(channel_and_group_come_and_go) {
 	struct kit_bonding *g;
 	struct kit_modem *m;
 	uint64_t frames;
 
-	(void)state;
 	third_modem_gets_a_channel();
 	change_in_traffic();
 	send_to_third(60);
@@ -112,11 +110,10 @@ static void channel_and_group_come_and_go(void **state) {
 }
 
 /* To frames of another kind: what is open goes out first, as it was begun, and the numbers go on. */
-static void channel_differs(void **state) {
+TEST(channel_differs) {
 	struct channel *c;
 	uint64_t frames;
 
-	(void)state;
 	third_modem_gets_a_channel();
 	change_in_traffic();
 	send_to_third(60);
@@ -148,10 +145,9 @@ static void channel_differs(void **state) {
 }
 
 /* What is still open of a channel goes out before its place is free. */
-static void channel_goes_with_its_last_frame(void **state) {
+TEST(channel_goes_with_its_last_frame) {
 	struct kit_bonding *g;
 
-	(void)state;
 	for (uint32_t i = 0; i < 2; i++) {
 		g = kit_bonding(i);
 		g->is.channel_count = 1;
@@ -221,8 +217,7 @@ static void chain_will_move(unsigned turn) {
  * Addresses that move while all else of their modems differs: a packet goes to the flow that it went to before, or to
  * the one that it is to go to (kit_send()), wherever a step ends.
  */
-static void who_takes_turns_before_who_gives(void **state) {
-	(void)state;
+TEST(who_takes_turns_before_who_gives) {
 	for (unsigned turn = 0; turn < 2 * WORK; turn++) {
 		crowd_comes(turn / 2);
 		crowd_will_go();
@@ -241,10 +236,9 @@ static void who_takes_turns_before_who_gives(void **state) {
 }
 
 /* So many addresses go that packets pass between the steps, and flows to the one that moves are learned again. */
-static void flows_of_who_gives_an_address_are_forgotten(void **state) {
+TEST(flows_of_who_gives_an_address_are_forgotten) {
 	struct kit_modem *m;
 
-	(void)state;
 	m = kit_modem(1, 1);
 	for (uint8_t a = 4; a < 34; a++)
 		kit_address(m, a);
@@ -267,8 +261,7 @@ static void flows_of_who_gives_an_address_are_forgotten(void **state) {
 	assert_int_equal(kit_send(0, 7).modem, 5);
 }
 
-static void groups_go_with_their_channel(void **state) {
-	(void)state;
+TEST(groups_go_with_their_channel) {
 	kit_will(LIVE_CHANNEL, 4, kit_channel(4));
 	for (uint32_t i = 3; i < 5; i++) {
 		struct kit_bonding *g = kit_bonding(i);
@@ -283,10 +276,9 @@ static void groups_go_with_their_channel(void **state) {
 	kit_change();
 }
 
-static void single_values_change(void **state) {
+TEST(single_values_change) {
 	struct service_group *next = calloc(1, sizeof(*next)); /* has nothing else */
 
-	(void)state;
 	assert_non_null(next);
 	next->cpe_timeout_ns = 1000000000;
 	next->rate_limit = 1000000;
@@ -310,20 +302,4 @@ static void single_values_change(void **state) {
 	assert_int_equal(downstream_held(kit->d), 0);
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(what_is_left_is_dropped, kit_start, kit_stop),
-		cmocka_unit_test_setup_teardown(channel_and_group_come_and_go, kit_start, kit_stop),
-		cmocka_unit_test_setup_teardown(channel_differs, kit_start, kit_stop),
-		cmocka_unit_test_setup_teardown(channel_goes_with_its_last_frame, kit_start,
-						kit_stop),
-		cmocka_unit_test_setup_teardown(who_takes_turns_before_who_gives, kit_start,
-						kit_stop),
-		cmocka_unit_test_setup_teardown(flows_of_who_gives_an_address_are_forgotten,
-						kit_start, kit_stop),
-		cmocka_unit_test_setup_teardown(groups_go_with_their_channel, kit_start, kit_stop),
-		cmocka_unit_test_setup_teardown(single_values_change, kit_start, kit_stop),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+EACH_TEST(kit_start, kit_stop)

@@ -3,7 +3,7 @@
  * Random changes and random packets: after each step a packet goes where the configuration says, looked up in
  * the plainest way (kit_outcome()), and each frame comes back once, under a key that its header names.
  */
-#include "test.h"
+#include "test_main.h"
 
 #include <string.h>
 
@@ -76,21 +76,10 @@ static void anything_changes(enum filter_action filter_default, unsigned rounds)
 	kit_close();
 }
 
-static void with_packets_permitted(void **state) {
-	(void)state;
+TEST(with_packets_permitted) {
 	anything_changes(FILTER_PERMIT, ROUNDS);
 }
 
-static void with_packets_denied(void **state) {
-	(void)state;
+TEST(with_packets_denied) {
 	anything_changes(FILTER_DENY, ROUNDS / 4);
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(with_packets_permitted),
-		cmocka_unit_test(with_packets_denied),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What cannot be made is refused with what is wrong, at the beginning, and has then changed nothing. */
-#include "test.h"
+#include "test_main.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -108,12 +108,11 @@ static void modem_is_refused(uint32_t slot, struct kit_modem *m, const char *why
 	refused(why);
 }
 
-static void references_that_lead_nowhere(void **state) {
+TEST(references_that_lead_nowhere) {
 	static const uint32_t no_groups[] = {3, 99};
 	struct kit_modem *m;
 	struct kit_bonding *g;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_COUNT(no_groups); i++) {
 		m = newcomer();
 		m->flows[0].bonding_group = no_groups[i];
@@ -141,7 +140,7 @@ static void references_that_lead_nowhere(void **state) {
 	refused("bonding group 3: it has no channels");
 }
 
-static void what_is_used_stays(void **state) {
+TEST(what_is_used_stays) {
 	static const struct {
 		enum live_object object;
 		uint32_t slot;
@@ -160,7 +159,6 @@ static void what_is_used_stays(void **state) {
 	};
 	struct kit_modem *m;
 
-	(void)state;
 	m = kit_modem(0, 0);
 	m->is.filter_group_count = 1;
 	kit_will(LIVE_MODEM, 0, m);
@@ -173,10 +171,9 @@ static void what_is_used_stays(void **state) {
 	modem_is_refused(1, kit_modem(1, 1), "modem 02:01:00:00:00:01: it is twice in one change");
 }
 
-static void addresses_of_others(void **state) {
+TEST(addresses_of_others) {
 	struct kit_modem *m;
 
-	(void)state;
 	m = newcomer();
 	kit_address(m, 1);
 	modem_is_refused(7, m, NEWCOMER "one of its addresses is another modem's");
@@ -194,10 +191,9 @@ static void addresses_of_others(void **state) {
 	modem_is_refused(8, m, "modem 02:01:0a:0b:0c:08: one of its addresses is another modem's");
 }
 
-static void no_room(void **state) {
+TEST(no_room) {
 	struct kit_modem *m;
 
-	(void)state;
 	for (uint32_t slot = 3; slot < 8; slot++) { /* 3 flows are there, of 30 */
 		m = kit_modem(slot, (uint8_t)slot);
 		for (uint32_t f = 0; f < 6; f++)
@@ -233,12 +229,11 @@ static struct service_group *values(void) {
 	return next;
 }
 
-static void what_the_scheduler_does_not_take(void **state) {
+TEST(what_the_scheduler_does_not_take) {
 	struct service_group *next;
 	struct kit_modem *m;
 	struct channel *c;
 
-	(void)state;
 	m = newcomer();
 	m->flows[0].weight = 0;
 	modem_is_refused(7, m, NEWCOMER "service flow 50: a weight is 0");
@@ -282,12 +277,11 @@ static void plan_much(void) {
 }
 
 /* Each allocation fails in turn. */
-static void memory_runs_out(void **state) {
+TEST(memory_runs_out) {
 	struct snapshot before;
 	bool done = false;
 	unsigned n;
 
-	(void)state;
 	before = snapshot();
 	for (n = 0; !done; n++) {
 		plan_much();
@@ -306,16 +300,4 @@ static void memory_runs_out(void **state) {
 	kit_send_all();
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(references_that_lead_nowhere, kit_start, kit_stop),
-		cmocka_unit_test_setup_teardown(what_is_used_stays, kit_start, kit_stop),
-		cmocka_unit_test_setup_teardown(addresses_of_others, kit_start, kit_stop),
-		cmocka_unit_test_setup_teardown(no_room, kit_start, kit_stop),
-		cmocka_unit_test_setup_teardown(what_the_scheduler_does_not_take, kit_start,
-						kit_stop),
-		cmocka_unit_test_setup_teardown(memory_runs_out, kit_start, kit_stop),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+EACH_TEST(kit_start, kit_stop)

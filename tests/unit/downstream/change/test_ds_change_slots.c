@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Places and numbers are given again, and nothing of who had them before is left; nothing grows by it. */
-#include "test.h"
+#include "test_main.h"
 
 #include <malloc.h>
 #include <stdlib.h>
@@ -84,10 +84,9 @@ static void abandon_all(unsigned i, uint32_t free_flows) {
 	assert_false(kit->d->places.leaving[LIVE_MODEM][1]);
 }
 
-static void places_are_given_again(void **state) {
+TEST(places_are_given_again) {
 	uint32_t free_flows;
 
-	(void)state;
 	free_flows = kit->d->places.free_flow_count;
 	for (unsigned i = 0; i < TIMES; i++) {
 		uint64_t began;
@@ -135,10 +134,9 @@ static void is_over_limit(uint8_t address) {
 }
 
 /* The address after the one that went has its number, and has not been seen. */
-static void address_numbers_are_given_again(void **state) {
+TEST(address_numbers_are_given_again) {
 	struct kit_modem *m;
 
-	(void)state;
 	third_has((const uint8_t[]){20, 0}, (const uint8_t[]){0});
 	kit_send(2, 7);
 	is_over_limit(20);
@@ -178,8 +176,7 @@ static uint64_t go_at_once(void) {
 }
 
 /* What a modem used up of its aggregate rate, the next one in its place has not. */
-static void modem_begins_with_a_full_bucket(void **state) {
-	(void)state;
+TEST(modem_begins_with_a_full_bucket) {
 	for (unsigned i = 0; i < 5; i++) {
 		struct kit_modem *m;
 
@@ -197,10 +194,9 @@ static void modem_begins_with_a_full_bucket(void **state) {
 }
 
 /* Another CPE timeout: who is active stays so for one to two periods of the new length. */
-static void activity_outlasts_another_timeout(void **state) {
+TEST(activity_outlasts_another_timeout) {
 	struct service_group *next = malloc(sizeof(*next));
 
-	(void)state;
 	third_has((const uint8_t[]){20, 0}, (const uint8_t[]){0});
 	kit->clock.now = 7 * kit->sg.cpe_timeout_ns + 5;
 	kit_send(2, 7);
@@ -231,11 +227,10 @@ static struct kit_hand take_half(void) {
 }
 
 /* One change drains while others come, rules and all; its places are its own until it has ended. */
-static void changes_overlap(void **state) {
+TEST(changes_overlap) {
 	struct kit_hand first;
 	struct kit_modem *m;
 
-	(void)state;
 	all_come(0);
 	kit_change();
 	for (unsigned i = 1; i < 30; i++) {
@@ -274,10 +269,9 @@ static void is_not_in_turn(void) {
 }
 
 /* What is about to go uses what would go next: that waits for it. */
-static void what_leaves_still_uses(void **state) {
+TEST(what_leaves_still_uses) {
 	struct kit_hand first;
 
-	(void)state;
 	all_come(0);
 	kit_change();
 	kit_will(LIVE_MODEM, 8, NULL);
@@ -309,18 +303,4 @@ static void what_leaves_still_uses(void **state) {
 	kit_change();
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(places_are_given_again, kit_start, kit_stop),
-		cmocka_unit_test_setup_teardown(address_numbers_are_given_again, kit_start,
-						kit_stop),
-		cmocka_unit_test_setup_teardown(modem_begins_with_a_full_bucket, kit_start,
-						kit_stop),
-		cmocka_unit_test_setup_teardown(activity_outlasts_another_timeout, kit_start,
-						kit_stop),
-		cmocka_unit_test_setup_teardown(changes_overlap, kit_start, kit_stop),
-		cmocka_unit_test_setup_teardown(what_leaves_still_uses, kit_start, kit_stop),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+EACH_TEST(kit_start, kit_stop)

@@ -3,7 +3,7 @@
  * Shared rule lists, laid out by hand: those that tell the same are one, those that differ in
  * anything that a packet could tell are not.
  */
-#include "test.h"
+#include "test_main.h"
 
 #include <string.h>
 
@@ -157,8 +157,7 @@ static void compare_variants(bool (*differs)(struct modem *, int), uint32_t list
 	}
 }
 
-static void only_what_differs_in_vain_is_shared(void **state) {
-	(void)state;
+TEST(only_what_differs_in_vain_is_shared) {
 	compare_variants(differ, 2);
 	compare_variants(differ_in_vain, 1);
 }
@@ -186,8 +185,7 @@ static void check_destination(struct ip_prefix destination, size_t addresses, si
 	test_free(g);
 }
 
-static void destinations(void **state) {
-	(void)state;
+TEST(destinations) {
 	check_destination((struct ip_prefix){home, 32}, 3, 1, 32); /* some are inside */
 	check_destination((struct ip_prefix){home, 31}, 3, 1, 31);
 	check_destination((struct ip_prefix){home, 30}, 3, 1, 0); /* all are */
@@ -211,8 +209,7 @@ static void nth_of_five(struct modem *m, int told_by, uint8_t n) {
 }
 
 /* Two modems have four places by hash: of five lists two at least have the same one. */
-static void lists_of_one_hash_are_compared(void **state) {
-	(void)state;
+TEST(lists_of_one_hash_are_compared) {
 	for (int pair = 0; pair < 3 * 25; pair++) {
 		uint8_t first = (uint8_t)(pair % 5), second = (uint8_t)(pair / 5 % 5);
 		struct group *g = group_new(2);
@@ -227,13 +224,12 @@ static void lists_of_one_hash_are_compared(void **state) {
 }
 
 /* More than there was room for at first: lists stand behind others of the same hash. All come twice. */
-static void many_lists(void **state) {
+TEST(many_lists) {
 	struct filter_group *groups = test_calloc(2 * LISTS, sizeof(*groups));
 	struct filter_rule *rules = test_calloc(LISTS, sizeof(*rules));
 	struct service_group sg = {.filter_groups = groups, .filter_group_count = 2 * LISTS};
 	struct rule_lists lists;
 
-	(void)state;
 	for (uint32_t i = 0; i < LISTS; i++) {
 		rules[i].match.source_ports = (struct port_range){(uint16_t)i, UINT16_MAX};
 		groups[i] = groups[2 * LISTS - 1 - i] = (struct filter_group){i, &rules[i], 1};
@@ -252,7 +248,7 @@ static void many_lists(void **state) {
 	test_free(rules);
 }
 
-static void filter_groups(void **state) {
+TEST(filter_groups) {
 	struct filter_rule rules[] = {
 		{.match.destination = {home, 32}, .action = FILTER_DENY},
 		{.match.destination = {home, 32}, .action = FILTER_PERMIT},
@@ -265,7 +261,6 @@ static void filter_groups(void **state) {
 	static const uint32_t expected[] = {0, 1, 0, 2, 2, 3, 4};
 	struct rule_lists lists;
 
-	(void)state;
 	assert_int_equal(rule_lists_create(&lists), 0);
 	for (size_t g = 0; g < ARRAY_COUNT(groups); g++)
 		assert_int_equal(rule_lists_take_filters(&lists, &groups[g]), expected[g]);
@@ -281,7 +276,7 @@ static void filter_groups(void **state) {
 
 /* Frames of IP are matched by the rules of their family: one of their EtherType matches all of them, before and
  * behind others as it stands. */
-static void ethertypes_of_ip(void **state) {
+TEST(ethertypes_of_ip) {
 	static const uint16_t types[] = {0x0800, 0x86dd};
 	struct filter_rule rules[] = {
 		{{.family = RULE_LLC, .has_ethertype = true}, FILTER_DENY},
@@ -297,7 +292,6 @@ static void ethertypes_of_ip(void **state) {
 	struct filter_group told = {1, &rules[0], 1}, same = {2, &rules[1], 1};
 	struct rule_lists lists;
 
-	(void)state;
 	assert_int_equal(rule_lists_create(&lists), 0);
 	for (uint32_t i = 0; i < 2; i++) {
 		rules[0].match.ethertype = types[i];
@@ -317,10 +311,9 @@ static uint32_t take_one(struct rule_lists *l, uint32_t result) {
 }
 
 /* A number that nobody has is given again, but not while rules in service know it. */
-static void numbers_come_again(void **state) {
+TEST(numbers_come_again) {
 	struct rule_lists l;
 
-	(void)state;
 	assert_int_equal(rule_lists_create(&l), 0);
 	assert_int_equal(take_one(&l, 1), 0);
 	assert_int_equal(take_one(&l, 2), 1);
@@ -340,18 +333,4 @@ static void numbers_come_again(void **state) {
 	assert_int_equal(take_one(&l, 5), 1);
 	assert_int_equal(l.used, 4);
 	rule_lists_free(&l);
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(only_what_differs_in_vain_is_shared),
-		cmocka_unit_test(destinations),
-		cmocka_unit_test(lists_of_one_hash_are_compared),
-		cmocka_unit_test(many_lists),
-		cmocka_unit_test(filter_groups),
-		cmocka_unit_test(ethertypes_of_ip),
-		cmocka_unit_test(numbers_come_again),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,7 +3,7 @@
  * Classifiers of modems come and go, the rules are built again and again: each packet that can reach a modem has the
  * answer of the modem's own classifiers, though modems share lists, and the large shelf is not built for each change.
  */
-#include "test.h"
+#include "test_main.h"
 
 #include <string.h>
 
@@ -175,10 +175,9 @@ static void ask(enum rule_family family) {
 	asked += n;
 }
 
-static void answers_stay_right(void **state) {
+TEST(answers_stay_right) {
 	unsigned large = 0;
 
-	(void)state;
 	assert_int_equal(rule_lists_create(&lists), 0);
 	for (unsigned u = 0; u < USERS; u++)
 		user_takes(&users[u]);
@@ -203,8 +202,7 @@ static void answers_stay_right(void **state) {
 }
 
 /* All go: nothing is matched any more, and nothing is left. */
-static void nobody_is_left(void **state) {
-	(void)state;
+TEST(nobody_is_left) {
 	for (unsigned u = 0; u < USERS; u++) {
 		rule_lists_give(&lists, users[u].number);
 		users[u].modem.classifier_count = 0;
@@ -220,11 +218,10 @@ static void nobody_is_left(void **state) {
 }
 
 /* What was built and is not taken over leaves the old rules as they were. */
-static void a_change_that_is_given_up(void **state) {
+TEST(a_change_that_is_given_up) {
 	struct rules next, none = {0};
 	uint32_t first, second;
 
-	(void)state;
 	assert_int_equal(rule_lists_create(&lists), 0);
 	lists.lines[0] = (struct rule_line){.match = {.family = RULE_LLC}, .result = 1};
 	first = rule_lists_take(&lists, 1);
@@ -245,12 +242,4 @@ static void a_change_that_is_given_up(void **state) {
 	rule_lists_free(&lists);
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(answers_stay_right),
-		cmocka_unit_test(nobody_is_left),
-		cmocka_unit_test(a_change_that_is_given_up),
-	};
-
-	return cmocka_run_group_tests(tests, fixture_start, NULL);
-}
+ALL_TESTS(fixture_start, NULL)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A change of one group that another group of its port does not bear. */
-#include "test_main.h"
 #include "short_json.h"
 #include "test_live.h"
+#include "test_main.h"
 
 #include "model/live/live_between.h"
 

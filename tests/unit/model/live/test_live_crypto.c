@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What encrypts, in a group that is in service: ciphers that change, keys that roll, and its provider. */
-#include "test_main.h"
 #include "test_live_ask.h"
 #include "test_live_expect.h"
+#include "test_main.h"
 
 #include "model/live/group_json.h"
 #include "model/live/key_roll.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Two configurations and what lies between them: each kind of change, their order, places, refusals. */
-#include "test_main.h"
 #include "test_live_expect.h"
+#include "test_main.h"
 
 TEST(the_order_of_lists_is_no_difference) {
 	struct live_group l = live_of(LIVE_SMALL);

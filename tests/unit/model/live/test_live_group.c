@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A group in service: its copy and its room. */
-#include "test_main.h"
 #include "test_live_expect.h"
+#include "test_main.h"
 
 #include "model/devices.h"
 

@@ -3,9 +3,9 @@
  * Random edits of a configuration, as a file read again and as requests: the group in service is then what a fresh
  * copy of the configuration is, and what it knows of itself is what one would know who saw it for the first time.
  */
-#include "test_main.h"
 #include "random.h"
 #include "test_live.h"
+#include "test_main.h"
 
 #define ROUNDS 400
 #define MOST 12 /* modems */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The loader on server files that are right: what groups share, override, and have in files of their own. */
-#include "test_main.h"
 #include "model/devices.h"
+#include "test_main.h"
 
 #include "test_model_server.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The uncore's limit, and limits of cores that the kernel takes over late. */
-#include "test_main.h"
 #include "power/live/parts.h"
+#include "test_main.h"
 
 #include "power_kit.h"
 

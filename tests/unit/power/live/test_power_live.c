@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "test_main.h"
 #include "power/live/parts.h"
+#include "test_main.h"
 
 #include "power_kit.h"
 

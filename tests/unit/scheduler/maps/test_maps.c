@@ -2,14 +2,13 @@
 /* MAPs of the upstream scheduler, and what buckets hold, counted by hand. The model makes all other MAPs. */
 #include "maps_kit.h"
 #include "scheduler/maps/bucket.h"
-#include "test.h"
+#include "test_main.h"
 
 static const struct maps_flow best_effort = {.header_bytes = 8};
 
-static void a_request_is_granted_in_the_next_map(void **state) {
+TEST(a_request_is_granted_in_the_next_map) {
 	struct kit k;
 
-	(void)state;
 	kit_create_alike(&k, kit_ofdma(1), 1, 100);
 	assert_null(kit_flow(&k, 4, 1, best_effort));
 	assert_int_equal(kit_ask(&k, 4, 1000), MAPS_TAKEN);
@@ -25,11 +24,10 @@ static void a_request_is_granted_in_the_next_map(void **state) {
 }
 
 /* What initial maintenance and requests leave of a MAP is as long as a station needs it. */
-static void a_station_may_have_all_the_rest(void **state) {
+TEST(a_station_may_have_all_the_rest) {
 	struct maps_channel c = kit_ofdma(1);
 	struct kit k;
 
-	(void)state;
 	c.initial_minislots = 2000;
 	c.initial_interval = (uint32_t)MS(100);
 	c.station_minislots = 3525 - 8 - 2000;
@@ -44,11 +42,10 @@ static void a_station_may_have_all_the_rest(void **state) {
 
 /* It ends where a request is just in time for a MAP: 2 ms before the first minislot of one of 15 frames of 135 us, so
  * 25 us behind the first minislot of another; that is in its first frame, and so is the end of the MAP before. */
-static void the_region_is_as_late_as_is_early_enough(void **state) {
+TEST(the_region_is_as_late_as_is_early_enough) {
 	struct maps_channel c = kit_ofdma(1);
 	struct kit k;
 
-	(void)state;
 	kit_create_alike(&k, c, 1, 100);
 	assert_null(kit_flow(&k, 0, 1, best_effort));
 	kit_ask(&k, 0, 1 << 20);
@@ -67,10 +64,9 @@ static void the_region_is_as_late_as_is_early_enough(void **state) {
 	kit_free(&k);
 }
 
-static void contention_is_followed(void **state) {
+TEST(contention_is_followed) {
 	struct kit k;
 
-	(void)state;
 	kit_create_alike(&k, kit_ofdma(1), 1, 100);
 	assert_null(kit_flow(&k, 0, 1, best_effort));
 	assert_int_equal(k.last.data_start, 2);
@@ -94,10 +90,9 @@ static void contention_is_followed(void **state) {
 }
 
 /* Also when rate by time is more than a number holds. */
-static void buckets_are_full_in_time(void **state) {
+TEST(buckets_are_full_in_time) {
 	struct bucket b = bucket_of(1000, 100, 5);
 
-	(void)state;
 	assert_int_equal(bucket_bytes(&b), 100);
 	bucket_take(&b, 5, 60);
 	assert_int_equal(bucket_bytes(&b), 40);
@@ -117,16 +112,4 @@ static void buckets_are_full_in_time(void **state) {
 	bucket_take(&b, b.at, 200);
 	bucket_fill(&b, UINT64_MAX);
 	assert_int_equal(b.tokens, b.depth);
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_request_is_granted_in_the_next_map),
-		cmocka_unit_test(buckets_are_full_in_time),
-		cmocka_unit_test(a_station_may_have_all_the_rest),
-		cmocka_unit_test(the_region_is_as_late_as_is_early_enough),
-		cmocka_unit_test(contention_is_followed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

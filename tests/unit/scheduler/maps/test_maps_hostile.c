@@ -2,7 +2,7 @@
 /* Whatever comes: nothing is granted beyond bounds, and all bytes are accounted for. */
 #include "maps_kit.h"
 #include "random.h"
-#include "test.h"
+#include "test_main.h"
 
 #include <string.h>
 
@@ -87,11 +87,10 @@ static void time_passes(struct kit *r, struct random *random, struct map *map) {
 	assert_in_range(maps_due(r->m), r->now + 1, r->now + PATIENCE);
 }
 
-static void anything_may_come(void **state) {
+TEST(anything_may_come) {
 	static struct map map;
 	static struct kit r;
 
-	(void)state;
 	for (uint64_t seed = 1; seed <= 12; seed++) {
 		struct random random = {seed * 0x9e3779b97f4a7c15};
 
@@ -114,12 +113,11 @@ static void anything_may_come(void **state) {
 	}
 }
 
-static void late_maps_are_counted(void **state) {
+TEST(late_maps_are_counted) {
 	static struct map map;
 	struct kit r;
 	uint64_t due, maps;
 
-	(void)state;
 	create(&r, 1);
 	due = maps_due(r.m);
 	maps = kit_counts(&r).maps;
@@ -143,12 +141,11 @@ static void late_maps_are_counted(void **state) {
 	kit_free(&r);
 }
 
-static void the_first_call_begins(void **state) {
+TEST(the_first_call_begins) {
 	static struct map map;
 	struct maps_channel c = kit_ofdma(1);
 	struct kit r;
 
-	(void)state;
 	kit_create(&r, &c, 1, 10);
 	assert_null(kit_flow(&r, 0, 1,
 			     (struct maps_flow){.type = MAPS_REAL_TIME_POLLING,
@@ -164,7 +161,7 @@ static void the_first_call_begins(void **state) {
 }
 
 /* By more than is waited for: MAPs, grants without requests, what is owed and what waits for its rate go on from there. */
-static void a_clock_that_goes_far_back_is_followed(void **state) {
+TEST(a_clock_that_goes_far_back_is_followed) {
 	static const struct maps_flow ugs = {.type = MAPS_UNSOLICITED,
 					     .grant_interval = (uint32_t)MS(5),
 					     .grant_jitter = (uint32_t)MS(1),
@@ -174,7 +171,6 @@ static void a_clock_that_goes_far_back_is_followed(void **state) {
 	struct kit r;
 	uint64_t grants, held;
 
-	(void)state;
 	create(&r, 1);
 	r.now = MS(3600000);
 	kit_run(&r, r.now);
@@ -199,12 +195,11 @@ static void a_clock_that_goes_far_back_is_followed(void **state) {
 }
 
 /* The last of times is as good as any. */
-static void time_has_an_end(void **state) {
+TEST(time_has_an_end) {
 	static struct map map;
 	struct kit r;
 	uint32_t channel, maps = 0;
 
-	(void)state;
 	create(&r, 4);
 	for (uint32_t i = 0; i < 20; i++)
 		kit_flow(&r, i, 15,
@@ -227,10 +222,9 @@ static void time_has_an_end(void **state) {
 	kit_free(&r);
 }
 
-static void late_requests_are_seen(void **state) {
+TEST(late_requests_are_seen) {
 	struct kit r;
 
-	(void)state;
 	create(&r, 1);
 	assert_null(kit_flow(&r, 0, 1, (struct maps_flow){.header_bytes = 8}));
 	maps_request(r.m, &(struct maps_request){.bytes = 10, .minislot_at = r.now - MS(1)}, r.now);
@@ -239,17 +233,4 @@ static void late_requests_are_seen(void **state) {
 	maps_request(r.m, &(struct maps_request){.bytes = 10}, r.now);
 	assert_int_equal(kit_counts(&r).late_requests, 1);
 	kit_free(&r);
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(anything_may_come),
-		cmocka_unit_test(late_maps_are_counted),
-		cmocka_unit_test(the_first_call_begins),
-		cmocka_unit_test(a_clock_that_goes_far_back_is_followed),
-		cmocka_unit_test(time_has_an_end),
-		cmocka_unit_test(late_requests_are_seen),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,7 +3,7 @@
 #include "maps_kit.h"
 #include "maps_model.h"
 #include "random.h"
-#include "test.h"
+#include "test_main.h"
 
 #include <string.h>
 
@@ -257,10 +257,9 @@ static void step(struct lockstep *l) {
 	make(l);
 }
 
-static void makes_the_same_maps(void **state) {
+TEST(makes_the_same_maps) {
 	static struct lockstep l;
 
-	(void)state;
 	for (uint64_t seed = 1; seed <= SCENARIOS; seed++) {
 		memset(&l, 0, sizeof(l));
 		l.seed = seed;
@@ -273,12 +272,4 @@ static void makes_the_same_maps(void **state) {
 		same_counts(&l);
 		kit_free(&l.kit);
 	}
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(makes_the_same_maps),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What is refused, and by which words; and that nothing has changed then. */
 #include "maps_kit.h"
-#include "test.h"
+#include "test_main.h"
 
 static const char *create_with(struct maps_channel c) {
 	const char *why = NULL;
@@ -20,8 +20,7 @@ static const char *create_with(struct maps_channel c) {
 		assert_string_equal(create_with(c), words); \
 	} while (0)
 
-static void channels_are_refused(void **state) {
-	(void)state;
+TEST(channels_are_refused) {
 	REFUSED(ofdma, kind = (enum maps_kind)2, "a channel is SC-QAM or OFDMA");
 	REFUSED(ofdma, frame = 127, "a frame takes 128 samples to 0.1 s");
 	REFUSED(ofdma, frame = 20480001, "a frame takes 128 samples to 0.1 s");
@@ -62,10 +61,9 @@ static void channels_are_refused(void **state) {
 	REFUSED(ofdma, short_iuc = 16, "an interval usage code is 1..15 and not 7");
 }
 
-static void limits_are_taken(void **state) {
+TEST(limits_are_taken) {
 	struct maps_channel c = kit_ofdma(1);
 
-	(void)state;
 	c.initial_minislots = 3525 - 8 - 3;
 	c.initial_interval = MAPS_INITIAL_MOST;
 	c.lead = c.ack_delay = c.slack = MAPS_HZ;
@@ -87,12 +85,11 @@ static void limits_are_taken(void **state) {
 	assert_string_equal(create_with(c), "a MAP is too short for requests, ranging and a grant");
 }
 
-static void configurations_are_refused(void **state) {
+TEST(configurations_are_refused) {
 	struct maps_channel c[65] = {kit_ofdma(1), kit_ofdma(1)};
 	struct maps_config config = {.channels = c, .channel_count = 1, .flows = 1};
 	const char *why;
 
-	(void)state;
 	config.channel_count = 0;
 	assert_null(maps_create(&config, &why));
 	assert_string_equal(why, "there are 1 to 64 channels");
@@ -123,11 +120,10 @@ static void configurations_are_refused(void **state) {
 		assert_string_equal(kit_flow(&r, 0, 3, f), words); \
 	} while (0)
 
-static void flows_are_refused(void **state) {
+TEST(flows_are_refused) {
 	struct maps_channel c[] = {kit_ofdma(1), kit_sc_qam(2)};
 	struct kit r;
 
-	(void)state;
 	kit_create(&r, c, 2, 2);
 	assert_null(kit_flow(&r, 0, 3, (struct maps_flow){.header_bytes = 8}));
 	kit_ask(&r, 0, 1000);
@@ -189,7 +185,7 @@ static const char *set(struct kit *r, uint32_t flow, const struct maps_cluster *
 			     &(struct maps_flow){.clusters = clusters, .cluster_count = count}, 0);
 }
 
-static void sids_are_refused(void **state) {
+TEST(sids_are_refused) {
 	struct maps_channel c[] = {kit_ofdma(1), kit_sc_qam(2)};
 	struct maps_sid good[] = {{0, 5}, {1, 5}}, other[] = {{0, 5}}, absent[] = {{2, 6}},
 			zero[] = {{0, 0}}, all[] = {{0, MAP_SID_BROADCAST}},
@@ -198,7 +194,6 @@ static void sids_are_refused(void **state) {
 	struct maps_cluster clusters[9] = {{good, 2}, {other, 1}};
 	struct kit r;
 
-	(void)state;
 	kit_create(&r, c, 2, 3);
 	assert_string_equal(set(&r, 0, (struct maps_cluster[]){{good, 0}}, 1),
 			    "a SID cluster has a SID");
@@ -226,14 +221,13 @@ static void sids_are_refused(void **state) {
 }
 
 /* 256 sets of channels, and no more until one is given up. */
-static void sets_are_so_many(void **state) {
+TEST(sets_are_so_many) {
 	struct maps_channel c[KIT_CHANNELS + 1];
 	struct maps_sid sids[9];
 	struct maps_cluster cluster = {sids, 0};
 	struct maps *m;
 	uint32_t flow = 0;
 
-	(void)state;
 	for (uint32_t i = 0; i < 9; i++)
 		c[i] = kit_ofdma((uint8_t)(i + 1));
 	m = maps_create(&(struct maps_config){.channels = c, .channel_count = 9, .flows = 600},
@@ -257,14 +251,4 @@ static void sets_are_so_many(void **state) {
 	assert_null(maps_set_flow(
 		m, 511, &(struct maps_flow){.clusters = &cluster, .cluster_count = 1}, 0));
 	maps_free(m);
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(channels_are_refused),	      cmocka_unit_test(limits_are_taken),
-		cmocka_unit_test(configurations_are_refused), cmocka_unit_test(flows_are_refused),
-		cmocka_unit_test(sids_are_refused),	      cmocka_unit_test(sets_are_so_many),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

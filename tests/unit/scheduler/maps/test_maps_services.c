@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Unsolicited grants and polls: how many, of how much, and when. */
 #include "maps_kit.h"
-#include "test.h"
+#include "test_main.h"
 
 #define SEEN 20000
 
@@ -58,11 +58,10 @@ static void assert_regular(uint64_t interval, uint64_t jitter) {
 }
 
 /* Where 100 other such flows, and a greedy one, have the channel: its grants are cut in two where needed. */
-static void voice_is_on_time_beside_others(void **state) {
+TEST(voice_is_on_time_beside_others) {
 	const struct maps_channel kinds[] = {kit_ofdma(1), kit_sc_qam(1)};
 	struct kit r;
 
-	(void)state;
 	for (size_t k = 0; k < 2; k++) {
 		uint32_t voices = k == 0 ? 100 : 60;
 
@@ -88,11 +87,10 @@ static void voice_is_on_time_beside_others(void **state) {
 }
 
 /* In each interval the guaranteed bytes, and on request what is more; what was asked for is served by them first. */
-static void proactive_grants_are_guaranteed(void **state) {
+TEST(proactive_grants_are_guaranteed) {
 	const uint32_t intervals[] = {US(500), US(135), US(1000), US(2025), US(5000)};
 	struct kit r;
 
-	(void)state;
 	for (size_t k = 0; k < ARRAY_COUNT(intervals); k++) {
 		struct maps_flow f = {
 			.type = MAPS_PROACTIVE,
@@ -122,12 +120,11 @@ static void proactive_grants_are_guaranteed(void **state) {
 	}
 }
 
-static void what_is_promised_is_no_more_than_there_is(void **state) {
+TEST(what_is_promised_is_no_more_than_there_is) {
 	struct maps_flow f = voice;
 	uint32_t flows = 0;
 	struct kit r;
 
-	(void)state;
 	create(&r, kit_sc_qam(1), 2);
 	while (kit_flow(&r, flows, 3, voice) == NULL)
 		flows++;
@@ -147,12 +144,11 @@ static void what_is_promised_is_no_more_than_there_is(void **state) {
 	kit_free(&r);
 }
 
-static void reservations_are_no_more_than_there_is(void **state) {
+TEST(reservations_are_no_more_than_there_is) {
 	struct maps_flow f = {.reserved = 10000000, .header_bytes = 8};
 	uint32_t flows = 0;
 	struct kit r;
 
-	(void)state;
 	create(&r, kit_ofdma(1), 2);
 	while (kit_flow(&r, flows, 3, f) == NULL)
 		flows++;
@@ -170,15 +166,4 @@ static void reservations_are_no_more_than_there_is(void **state) {
 	for (uint32_t i = 0; i < flows; i++)
 		assert_true(kit_granted(&r, i) * 48 >= 500 * 2025 * 10 / 8 * 99 / 100);
 	kit_free(&r);
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(voice_is_on_time_beside_others),
-		cmocka_unit_test(proactive_grants_are_guaranteed),
-		cmocka_unit_test(what_is_promised_is_no_more_than_there_is),
-		cmocka_unit_test(reservations_are_no_more_than_there_is),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

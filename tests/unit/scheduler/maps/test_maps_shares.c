@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Who gets how much: priorities, equal shares, rates. */
 #include "maps_kit.h"
-#include "test.h"
+#include "test_main.h"
 
 #define MBPS 1000000
 #define ALWAYS 1500000 /* bytes that a greedy flow is owed at least */
@@ -120,17 +120,15 @@ static void carry(const struct load *l) {
 	kit_free(&k);
 }
 
-static void flows_have_what_is_theirs(void **state) {
-	(void)state;
+TEST(flows_have_what_is_theirs) {
 	for (size_t i = 0; i < ARRAY_COUNT(loads); i++)
 		carry(&loads[i]);
 }
 
 /* More flows than a MAP has elements, each with little: all have their turn, and those that wait are told. */
-static void more_flows_than_elements(void **state) {
+TEST(more_flows_than_elements) {
 	struct kit k;
 
-	(void)state;
 	kit_create_alike(&k, kit_ofdma(1), 1, 2000);
 	for (uint32_t i = 0; i < 2000; i++) {
 		assert_null(kit_flow(&k, i, 1, (struct maps_flow){.header_bytes = 8}));
@@ -145,11 +143,10 @@ static void more_flows_than_elements(void **state) {
 }
 
 /* Who was heard on a channel whose MAP is full of elements is told on another of its channels. */
-static void full_channels_leave_it_to_others(void **state) {
+TEST(full_channels_leave_it_to_others) {
 	const uint32_t both = 600;
 	struct kit k;
 
-	(void)state;
 	kit_create_alike(&k, kit_ofdma(1), 2, both + 1);
 	for (uint32_t i = 0; i <= both; i++) {
 		assert_null(
@@ -160,14 +157,4 @@ static void full_channels_leave_it_to_others(void **state) {
 	assert_int_equal(k.pendings[0][both + 1], 0);
 	assert_int_equal(k.pendings[1][both + 1], 1);
 	kit_free(&k);
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(flows_have_what_is_theirs),
-		cmocka_unit_test(more_flows_than_elements),
-		cmocka_unit_test(full_channels_leave_it_to_others),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,7 +3,7 @@
  * The scheduler changed while traffic runs, beside the model that is changed in the same way: every
  * packet comes once, of no flow out of order, with the next number, and by the new rules.
  */
-#include "test.h"
+#include "test_main.h"
 
 #include <string.h>
 
@@ -130,13 +130,12 @@ static void one_run(uint64_t seed, change_function *change) {
 	test_free(l);
 }
 
-static void all_sorts_of_changes(void **state) {
+TEST(all_sorts_of_changes) {
 	static change_function *const changes[] = {
 		change_flow,	change_rates, change_modem, change_group,
 		change_channel, change_limit, some_change,
 	};
 
-	(void)state;
 	for (size_t c = 0; c < ARRAY_COUNT(changes); c++) {
 		unsigned rounds = 30;
 		uint64_t seed = lockstep_seed(40000 + 1000 * c, &rounds);
@@ -144,12 +143,4 @@ static void all_sorts_of_changes(void **state) {
 		for (unsigned i = 0; i < rounds; i++)
 			one_run(seed + i, changes[c]);
 	}
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(all_sorts_of_changes),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,7 +3,7 @@
  * The scheduler against the model, on random configurations, arrivals and times. A failure names the
  * seed; SCHEDULER_SEED=<it> in the environment runs only that again.
  */
-#include "test.h"
+#include "test_main.h"
 
 #include <string.h>
 
@@ -248,7 +248,7 @@ static void one_pair(uint64_t seed) {
 }
 
 /* Each from its first seed on; SCHEDULER_SEED stands for all of them. */
-static void the_scheduler_does_as_the_model(void **state) {
+TEST(the_scheduler_does_as_the_model) {
 	static const struct {
 		void (*one)(uint64_t seed);
 		uint64_t first;
@@ -260,7 +260,6 @@ static void the_scheduler_does_as_the_model(void **state) {
 		{one_pair, 20000, 36},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
 		unsigned rounds = cases[i].rounds;
 		uint64_t seed = lockstep_seed(cases[i].first, &rounds);
@@ -268,12 +267,4 @@ static void the_scheduler_does_as_the_model(void **state) {
 		for (unsigned n = 0; n < rounds; n++)
 			cases[i].one(seed + n);
 	}
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_scheduler_does_as_the_model),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

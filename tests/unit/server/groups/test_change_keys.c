@@ -3,7 +3,7 @@
  * Keys of a change, with a provider that records them: after any change each modem has the schedules of its own keys, what
  * was replaced stays valid until the change ends, and nothing is left over.
  */
-#include "test.h"
+#include "test_main.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -176,7 +176,7 @@ static void draw(struct modem_keys *modems) {
 	modems[random_below(&drawing, MODEMS)].there = true;
 }
 
-static void each_modem_has_its_own_keys(void **state) {
+TEST(each_modem_has_its_own_keys) {
 	static char any_upstream;
 	struct modem_keys modems[MODEMS] = {{.there = true, .key = 1}}, drawn[MODEMS];
 	struct service_group sg;
@@ -185,7 +185,6 @@ static void each_modem_has_its_own_keys(void **state) {
 	uint64_t rolls = 0;
 	struct served_group g = {.upstream = (struct upstream *)(void *)&any_upstream};
 
-	(void)state;
 	load(&sg, modems);
 	room = group_room(&sg);
 	assert_int_equal(live_group_create(&g.live, &sg, &room, (char[LIVE_LINE]){0}), 0);
@@ -220,12 +219,4 @@ static void each_modem_has_its_own_keys(void **state) {
 	test_free(g.crypto.schedules);
 	test_free(g.crypto.up_schedules);
 	live_group_free(&g.live);
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_modem_has_its_own_keys),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reloads of groups that software tells apart, of which each call fails once. */
 #include "fault_reload.h"
+#include "test_main.h"
 
 #ifndef VCMTS_NO_IPSEC_MB
 #define DEVICE "crypto_aesni_mb3"
@@ -49,20 +50,18 @@ static const struct fault_case cases[] = {
 	{"everything at once", 2, 3, 4, all_at_once, BY_SOFTWARE, false},
 };
 
-static void in_each_kind_of_reload(void **state) {
-	(void)state;
+TEST(in_each_kind_of_reload) {
 	try_cases(cases, ARRAY_COUNT(cases));
 }
 
 /* The group that comes needs the first ring to the shared port. Until it has come, none is left of any attempt. */
-static void refused_beside_a_new_ring(void **state) {
+TEST(refused_beside_a_new_ring) {
 	const struct server *s = &bench->server;
 	const struct port_share *share;
 	bool done = false;
 	char *before;
 	long n = 0;
 
-	(void)state;
 	life_bench_open(bench, 1, GROUPS);
 	assert_int_equal(server_move_group(&bench->server, 0, PART_UPPER | PART_LOWER, 2), 0);
 	load_next(3, false);
@@ -105,10 +104,9 @@ static void small_device(unsigned pairs) {
 
 /* One reload edits modems of two groups, removes a third group and moves both to a device that has queues for one of them
  * and a half: it is refused, and everything is as it was. The same device is opened anew when the file names it otherwise. */
-static void refused_for_the_second_group(void **state) {
+TEST(refused_for_the_second_group) {
 	char *before, *now;
 
-	(void)state;
 	life_bench_open(bench, 2, GROUPS);
 	load_next(3, false);
 	reload("1 service group added");
@@ -135,12 +133,4 @@ static void refused_for_the_second_group(void **state) {
 	close_with_file();
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(in_each_kind_of_reload),
-		cmocka_unit_test(refused_beside_a_new_ring),
-		cmocka_unit_test(refused_for_the_second_group),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, fixture_stop);
-}
+ALL_TESTS(NULL, fixture_stop)

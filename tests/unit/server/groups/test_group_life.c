@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Groups come and go while the server has traffic: every packet is accounted for, and nothing is left of them. */
-#include "test.h"
+#include "test_main.h"
 
 #include <rte_ethdev.h>
 
@@ -42,12 +42,11 @@ static void check_totals(void) {
 }
 
 /* On the ports of others and on ports of its own in turn; every third goes with packets in it. */
-static void come_and_go(void **state) {
+TEST(come_and_go) {
 	static struct service_group sg[LIFE_PAIRS];
 	struct life_left left = {0};
 	struct pool_needs taken = {0};
 
-	(void)state;
 	life_bench_open(bench, 1, 3);
 	life_bench_load(&sg[0], 3, 0, 1, 2, 0);
 	life_bench_load(&sg[1], 4, 1, 2, 2, 2);
@@ -85,11 +84,10 @@ static void come_and_go(void **state) {
 }
 
 /* A group of the start, whose ports were its own: what their descriptors took is given back with them. */
-static void the_first_goes_and_comes(void **state) {
+TEST(the_first_goes_and_comes) {
 	struct pool_needs taken;
 	struct service_group own;
 
-	(void)state;
 	life_bench_open(bench, 1, 3);
 	life_bench_load(&own, 4, 1, 2, 2, 2);
 	life_bench_plug(1);
@@ -122,12 +120,11 @@ static void check_crypto_queues(void) {
 
 /* As many as may come find all that was set aside for them, and no more: on ports that the first one had for itself,
  * which become shared. */
-static void all_that_may_come(void **state) {
+TEST(all_that_may_come) {
 	static struct service_group sg[LIFE_IDS];
 	const struct server_pools *pools = &bench->server.pools;
 	const unsigned most = LIFE_IDS - 1;
 
-	(void)state;
 	life_bench_open(bench, 1, most);
 	assert_int_equal(server_latency(&bench->server, true), 0);
 	for (unsigned id = 2; id <= most; id++) {
@@ -148,11 +145,10 @@ static void all_that_may_come(void **state) {
 }
 
 /* What a port that several shared has counted is the server's when the last of them has gone. */
-static void a_shared_port_goes(void **state) {
+TEST(a_shared_port_goes) {
 	static struct service_group sg[2], nobody;
 	struct life_totals all;
 
-	(void)state;
 	life_bench_open(bench, 1, 3);
 	life_bench_load(&nobody, 6, 1, 1, 1, 1);
 	for (unsigned g = 0; g < 2; g++) {
@@ -190,11 +186,10 @@ static const void *copies_of(unsigned group) {
 }
 
 /* An R-PHY port that takes no chains of buffers: DEPI frames are copied, also those of groups that come. */
-static void frames_are_copied(void **state) {
+TEST(frames_are_copied) {
 	const struct server_pools *pools = &bench->server.pools;
 	struct service_group comes;
 
-	(void)state;
 	for (unsigned i = 0; i < 2; i++) {
 		chains = i == 1;
 		life_bench_open(bench, 1, 2);
@@ -212,12 +207,4 @@ static void frames_are_copied(void **state) {
 	}
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_shared_port_goes), cmocka_unit_test(the_first_goes_and_comes),
-		cmocka_unit_test(all_that_may_come),  cmocka_unit_test(come_and_go),
-		cmocka_unit_test(frames_are_copied),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, fixture_stop);
-}
+ALL_TESTS(NULL, fixture_stop)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Groups that cannot be taken into service, or out of it: it is said why, and nothing is left of the attempt. */
-#include "test.h"
+#include "test_main.h"
 
 #include <string.h>
 
@@ -91,18 +91,16 @@ static void try_what_does_not_fit(void) {
 }
 
 /* On ports that were the first group's own, and on such as are shared. */
-static void what_does_not_fit(void **state) {
-	(void)state;
+TEST(what_does_not_fit) {
 	for (there = 1; there <= 2; there++)
 		try_what_does_not_fit();
 }
 
-static void places(void **state) {
+TEST(places) {
 	struct service_group last;
 	char why[LIVE_LINE];
 	unsigned group;
 
-	(void)state;
 	life_bench_open(bench, 1, 2);
 	life_bench_load(&comes, 3, 0, 1, 2, 0);
 	life_bench_load(&last, 4, 0, 1, 2, 0);
@@ -123,11 +121,4 @@ static void places(void **state) {
 	service_group_free(&last);
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_does_not_fit),
-		cmocka_unit_test(places),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, fixture_stop);
-}
+ALL_TESTS(NULL, fixture_stop)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What comes, goes and differs in one reload of groups on shared ports: each packet finds the group that the file says. */
 #include "server/changes.h"
+#include "test_main.h"
 
 #include "group_file.h"
 
@@ -39,7 +40,7 @@ static void files_are_taken(unsigned there, const struct step *steps, size_t cou
 
 /* The group that was there first may have had its ports for itself. Two differ at a time, and a third one was there before;
  * one goes while the other differs. */
-static void comes_differs_and_goes(void **state) {
+TEST(comes_differs_and_goes) {
 	static const struct step
 		beside_one[] = {{2, true, "1 service group added"}},
 		beside_two[] = {{3, true, "1 service group added"}},
@@ -50,7 +51,6 @@ static void comes_differs_and_goes(void **state) {
 			{3, false, "service group 1: 2 modems changed, 1 upstream channel changed"},
 		};
 
-	(void)state;
 	files_are_taken(1, beside_one, ARRAY_COUNT(beside_one));
 	files_are_taken(2, beside_two, ARRAY_COUNT(beside_two));
 	files_are_taken(2, one_goes, ARRAY_COUNT(one_goes));
@@ -58,12 +58,11 @@ static void comes_differs_and_goes(void **state) {
 }
 
 /* An address and a session leave one group for another that comes in the same reload. */
-static void what_moves_to_one_that_comes(void **state) {
+TEST(what_moves_to_one_that_comes) {
 	struct service_group *to = &next[2], *from = &next[0];
 	struct ip_address address;
 	uint32_t session;
 
-	(void)state;
 	for (unsigned there = 1; there <= 2; there++) {
 		life_bench_open(bench, there, GROUPS);
 		load_next(3, false);
@@ -80,10 +79,9 @@ static void what_moves_to_one_that_comes(void **state) {
 }
 
 /* What a group with ports of its own has is nobody's on the shared ones, also after these have new tables. */
-static void ports_of_its_own(void **state) {
+TEST(ports_of_its_own) {
 	uint64_t before;
 
-	(void)state;
 	open_with_file(2);
 	life_bench_load(&next[2], 3, 1, 1, 1, 1);
 	file.group_count = 3;
@@ -102,8 +100,7 @@ static void ports_of_its_own(void **state) {
 }
 
 /* Where there is one group, and is to be one, it need not be named. */
-static void what_is_refused_is_named(void **state) {
-	(void)state;
+TEST(what_is_refused_is_named) {
 	for (unsigned there = 1; there <= 2; there++) {
 		open_with_file(there);
 		next[0].max_frame = 1600;
@@ -115,10 +112,9 @@ static void what_is_refused_is_named(void **state) {
 }
 
 /* What the command line said of power stays, whatever the file says. */
-static void arguments_go_before_the_file(void **state) {
+TEST(arguments_go_before_the_file) {
 	struct server *s = &bench->server;
 
-	(void)state;
 	open_with_file(2);
 	s->power_fixed.policy = s->power_fixed.driver = true;
 	s->power_fixed.given.policy = POWER_SAVING;
@@ -185,8 +181,7 @@ static unsigned change_addresses(size_t count) {
 
 /* With packets between any two steps of a change: the port leads an address to a group only while the group's own tables
  * know it. */
-static void addresses_come_and_go_between_packets(void **state) {
-	(void)state;
+TEST(addresses_come_and_go_between_packets) {
 	life_bench_open(bench, 2, 2);
 	addresses[0] = bench->file[0].modems[0].addresses[0];
 	for (unsigned a = 1; a < SG_MAX_MODEM_ADDRESSES; a++) {
@@ -204,15 +199,4 @@ static void addresses_come_and_go_between_packets(void **state) {
 	life_bench_close(bench);
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(comes_differs_and_goes),
-		cmocka_unit_test(what_moves_to_one_that_comes),
-		cmocka_unit_test(what_is_refused_is_named),
-		cmocka_unit_test(arguments_go_before_the_file),
-		cmocka_unit_test(ports_of_its_own),
-		cmocka_unit_test(addresses_come_and_go_between_packets),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, fixture_stop);
-}
+ALL_TESTS(NULL, fixture_stop)

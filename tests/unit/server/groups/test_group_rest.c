@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Groups that rest or move, in rounds by hand: what they wait for, and by whose clock and queue they go on. */
-#include "test.h"
+#include "test_main.h"
 
 #include <string.h>
 
@@ -17,8 +17,7 @@
 static struct life_bench storage, *const bench = &storage;
 
 /* What it waits for may stand in the port that nobody asks: so it is not given up, however long it rests. */
-static void what_waits_goes_on_waiting(void **state) {
-	(void)state;
+TEST(what_waits_goes_on_waiting) {
 	for (unsigned groups = 1; groups <= 2; groups++) {
 		struct server *s = &bench->server;
 
@@ -51,11 +50,10 @@ static uint64_t maps_sent(void) {
 }
 
 /* Nobody would receive what modems send: they are granted nothing, and something again when it receives. */
-static void nothing_is_granted_meanwhile(void **state) {
+TEST(nothing_is_granted_meanwhile) {
 	struct server *s = &bench->server;
 	uint64_t before;
 
-	(void)state;
 	life_scheduled = true;
 	life_bench_open(bench, 1, 1);
 	life_scheduled = false;
@@ -74,11 +72,10 @@ static void nothing_is_granted_meanwhile(void **state) {
 }
 
 /* One that goes waits for nothing: it is given up under its name, not that of a stop. */
-static void what_waits_is_given_up_at_the_end(void **state) {
+TEST(what_waits_is_given_up_at_the_end) {
 	char why[LIVE_LINE];
 	struct server *s = &bench->server;
 
-	(void)state;
 	life_bench_open(bench, 2, 2);
 	life_bench_up_open(bench);
 	life_bench_pass(bench, MS);
@@ -102,10 +99,9 @@ static void stop(void) {
 }
 
 /* A server that stops sends what waits for a group that rests, also where the place of another one is free. */
-static void a_stop_while_it_rests(void **state) {
+TEST(a_stop_while_it_rests) {
 	struct server *s = &bench->server;
 
-	(void)state;
 	for (unsigned rests = 0; rests < 2; rests++) {
 		life_bench_open(bench, 2, 2);
 		if (rests == 1)
@@ -123,11 +119,10 @@ static void a_stop_while_it_rests(void **state) {
 }
 
 /* A server that stops sends what it has, and takes no more from a port that is one group's own. */
-static void a_stop_ends_what_is_received(void **state) {
+TEST(a_stop_ends_what_is_received) {
 	struct server *s = &bench->server;
 	struct rte_mbuf *m;
 
-	(void)state;
 	life_bench_open(bench, 1, 1);
 	for (unsigned i = 0; i < 4; i++)
 		assert_true(life_bench_down(bench, 0, &bench->file[0], 100, i));
@@ -150,12 +145,11 @@ static void check_clocks(const struct served_group *g) {
 }
 
 /* On shared ports: who does not own one sends by its ring, and a group that has begun so goes on. */
-static void whose_clock_and_queue(void **state) {
+TEST(whose_clock_and_queue) {
 	struct server *s = &bench->server;
 	struct served_group *g;
 	unsigned port;
 
-	(void)state;
 	life_bench_open(bench, 2, 2);
 	g = &s->groups[0];
 	port = s->ports.of[0][DEVICE_RPHY];
@@ -176,13 +170,12 @@ static void whose_clock_and_queue(void **state) {
 }
 
 /* A port that nobody sends to from afar has no ring, until somebody does. */
-static void a_ring_when_it_is_needed(void **state) {
+TEST(a_ring_when_it_is_needed) {
 	struct server *s = &bench->server;
 	struct service_group comes;
 	uint32_t serial = 0;
 	unsigned port;
 
-	(void)state;
 	life_bench_open(bench, 1, 3);
 	assert_int_equal(server_move_group(s, 0, PART_LOWER | PART_UPPER, 2), 0);
 	life_bench_load(&comes, 3, 0, 2, 2, 2);
@@ -225,10 +218,9 @@ static void a_ring_when_it_is_needed(void **state) {
 }
 
 /* All clocks count from one time: the later one is never behind. */
-static void one_time_for_all(void **state) {
+TEST(one_time_for_all) {
 	struct server *s = &bench->server;
 
-	(void)state;
 	life_bench_open(bench, 1, 1);
 	server_start(s);
 	for (unsigned w = 1; w < LIFE_WORKERS; w++)
@@ -238,11 +230,10 @@ static void one_time_for_all(void **state) {
 }
 
 /* What stands in a ring to a port of another worker is held, too. */
-static void what_waits_for_a_port_is_held(void **state) {
+TEST(what_waits_for_a_port_is_held) {
 	struct server *s = &bench->server;
 	uint64_t waits;
 
-	(void)state;
 	life_bench_open(bench, 2, 2);
 	for (unsigned i = 0; i < 4; i++)
 		assert_true(life_bench_down(bench, 0, &bench->file[0], 300, i));
@@ -261,18 +252,4 @@ static void what_waits_for_a_port_is_held(void **state) {
 	life_bench_close(bench);
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_waits_goes_on_waiting),
-		cmocka_unit_test(nothing_is_granted_meanwhile),
-		cmocka_unit_test(what_waits_is_given_up_at_the_end),
-		cmocka_unit_test(a_stop_while_it_rests),
-		cmocka_unit_test(a_stop_ends_what_is_received),
-		cmocka_unit_test(what_waits_for_a_port_is_held),
-		cmocka_unit_test(whose_clock_and_queue),
-		cmocka_unit_test(a_ring_when_it_is_needed),
-		cmocka_unit_test(one_time_for_all),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, fixture_stop);
-}
+ALL_TESTS(NULL, fixture_stop)

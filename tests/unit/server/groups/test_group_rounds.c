@@ -2,6 +2,7 @@
 /* Changes where the one who asks for them has the rounds made, as in a replay: no thread runs. */
 #include "model/grants_times.h"
 #include "server/changes.h"
+#include "test_main.h"
 
 #include "group_file.h"
 
@@ -49,11 +50,10 @@ static void fill(unsigned packets) {
 }
 
 /* What waits for a modem that goes comes out first, and its key is used until then. */
-static void a_queue_runs_empty(void **state) {
+TEST(a_queue_runs_empty) {
 	const struct counters *c;
 	uint64_t before;
 
-	(void)state;
 	begin(2);
 	slow_flow(500000);
 	fill(40);
@@ -69,11 +69,10 @@ static void a_queue_runs_empty(void **state) {
 }
 
 /* But no longer than it may. */
-static void a_queue_does_not_run_empty(void **state) {
+TEST(a_queue_does_not_run_empty) {
 	const struct counters *c;
 	uint64_t before;
 
-	(void)state;
 	begin(2);
 	slow_flow(8000);
 	fill(40);
@@ -114,10 +113,9 @@ static void begin_scheduled(void) {
 }
 
 /* What has been granted when a group is drained is still received, and nothing is granted any more. */
-static void what_was_granted_comes(void **state) {
+TEST(what_was_granted_comes) {
 	uint64_t ahead;
 
-	(void)state;
 	begin_scheduled();
 	ahead = grants_ahead(bench->server.groups[0].sg);
 	assert_in_range(ahead, 3 * MS, 5 * MS);
@@ -135,11 +133,10 @@ static void what_was_granted_comes(void **state) {
 }
 
 /* The same of a group that goes. */
-static void what_was_granted_comes_at_the_end(void **state) {
+TEST(what_was_granted_comes_at_the_end) {
 	const struct server_gone *gone = &bench->server.gone;
 	char why[LIVE_LINE];
 
-	(void)state;
 	begin_scheduled();
 	assert_true(server_group_remove(&bench->server, 0, 1000, why));
 	assert_int_equal(gone->up.values[COUNTER_MAPS], maps_before);
@@ -147,13 +144,4 @@ static void what_was_granted_comes_at_the_end(void **state) {
 	life_bench_close(bench);
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_queue_runs_empty),
-		cmocka_unit_test(a_queue_does_not_run_empty),
-		cmocka_unit_test(what_was_granted_comes),
-		cmocka_unit_test(what_was_granted_comes_at_the_end),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, fixture_stop);
-}
+ALL_TESTS(NULL, fixture_stop)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Groups come, go, move and rest while workers run as threads. */
-#include "test.h"
+#include "test_main.h"
 
 #include <sched.h>
 #include <string.h>
@@ -67,13 +67,11 @@ static void on_own_and_on_shared_ports(void (*turn)(struct life_script *s, unsig
 	}
 }
 
-static void moves(void **state) {
-	(void)state;
+TEST(moves) {
 	on_own_and_on_shared_ports(move_turn);
 }
 
-static void rests(void **state) {
-	(void)state;
+TEST(rests) {
 	on_own_and_on_shared_ports(rest_turn);
 }
 
@@ -92,12 +90,11 @@ static void life_turn(struct life_script *s, unsigned turn) {
 		"it cannot be removed");
 }
 
-static void lives(void **state) {
+TEST(lives) {
 	struct service_group comes;
 	struct life_script s = {.turn = life_turn, .turns = TURNS, .comes = &comes};
 	struct life_totals t;
 
-	(void)state;
 	life_bench_open(bench, 2, 3);
 	life_bench_load(&comes, 3, 0, 1, 2, 0);
 	life_play(bench, &s);
@@ -135,11 +132,10 @@ static uint16_t look(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	return n;
 }
 
-static void nothing_is_freed_before(void **state) {
+TEST(nothing_is_freed_before) {
 	static const struct stage stages[] = {{.name = "look", .run = look, .polls = true}};
 	struct pipeline p = {.stages = stages, .count = 1};
 
-	(void)state;
 	life_bench_open(bench, 1, 1);
 	server_synchronize(&bench->server); /* none runs: at once */
 	for (unsigned w = 0; w < LIFE_WORKERS; w++) {
@@ -160,13 +156,4 @@ static void nothing_is_freed_before(void **state) {
 	life_bench_close(bench);
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(moves),
-		cmocka_unit_test(rests),
-		cmocka_unit_test(lives),
-		cmocka_unit_test(nothing_is_freed_before),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, fixture_stop);
-}
+ALL_TESTS(NULL, fixture_stop)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Groups whose crypto provider becomes another one, and another: the bytes that come out are the same. */
 #include "group_file.h"
+#include "test_main.h"
 
 #ifndef VCMTS_NO_IPSEC_MB
 #define DEVICE "crypto_aesni_mb0"
@@ -63,21 +64,19 @@ static void run(bool changes, uint64_t digest[2][2]) {
 	close_with_file();
 }
 
-static void bytes_are_the_same(void **state) {
+TEST(bytes_are_the_same) {
 	uint64_t as_it_is[2][2], changed[2][2];
 
-	(void)state;
 	run(false, as_it_is);
 	run(true, changed);
 	assert_memory_equal(as_it_is, changed, sizeof(changed));
 }
 
 /* Its threads work on packets all the time; nothing is lost, and the far ends see the order kept. */
-static void while_workers_run(void **state) {
+TEST(while_workers_run) {
 	struct life_totals before, after;
 	unsigned turns = 40, packets = 4;
 
-	(void)state;
 	open_with_file(2);
 	before = life_bench_totals(bench);
 	life_bench_launch(bench);
@@ -98,11 +97,10 @@ static void while_workers_run(void **state) {
 }
 
 /* A provider that there is not, or that cannot do the group's ciphers, changes nothing. */
-static void refused_devices(void **state) {
+TEST(refused_devices) {
 	static const char *const devices[] = {"crypto_nobody0", "crypto_null0"};
 	char expected[RECONFIGURE_LINE];
 
-	(void)state;
 	open_with_file(2);
 	for (size_t i = 0; i < ARRAY_COUNT(devices); i++) {
 		wants(1, true);
@@ -120,8 +118,7 @@ static void refused_devices(void **state) {
 }
 
 /* Modems that come and go, and keys that roll, in the same reload in which the provider changes. */
-static void with_other_modems(void **state) {
-	(void)state;
+TEST(with_other_modems) {
 	life_bench_open(bench, 2, GROUPS);
 	load_next(3, true);
 	wants(0, true);
@@ -146,13 +143,4 @@ static void with_other_modems(void **state) {
 	close_with_file();
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(bytes_are_the_same),
-		cmocka_unit_test(while_workers_run),
-		cmocka_unit_test(refused_devices),
-		cmocka_unit_test(with_other_modems),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, fixture_stop);
-}
+ALL_TESTS(NULL, fixture_stop)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Several groups in one process: none knows of the other, and the placement on workers changes nothing. */
-#include "test.h"
+#include "test_main.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -33,8 +33,7 @@ static const struct counters *up_of(unsigned group) {
 }
 
 /* To every group as many packets as its number. The first one has no upstream. */
-static void counters_are_the_group_s(void **state) {
-	(void)state;
+TEST(counters_are_the_group_s) {
 	groups_bench_config(bench, GROUPS, one_core);
 	bench->groups[0].upstream_channel_count = 0;
 	groups_bench_open(bench);
@@ -64,10 +63,9 @@ static void counters_are_the_group_s(void **state) {
 }
 
 /* Messages of modems leave by the control port of their group. */
-static void control_ports(void **state) {
+TEST(control_ports) {
 	struct rte_mbuf *m;
 
-	(void)state;
 	groups_bench_config(bench, 2, one_core);
 	bench->with_control = true;
 	groups_bench_open(bench);
@@ -83,10 +81,9 @@ static void control_ports(void **state) {
 
 /* A group whose queue is full drops its own packets, and no other's; what it may keep is no more than
  * its own. */
-static void a_full_group(void **state) {
+TEST(a_full_group) {
 	uint64_t sent = 0;
 
-	(void)state;
 	groups_bench_config(bench, 2, one_core);
 	groups_bench_open(bench);
 	for (int round = 0; round < 40; round++) {
@@ -125,7 +122,7 @@ static void play(const struct groups_threads *threads) {
 }
 
 /* Which cores: all on one, a core a group, the lower MACs together, .. */
-static void placements_give_the_same_bytes(void **state) {
+TEST(placements_give_the_same_bytes) {
 	static const struct groups_threads placements[][GROUPS] = {
 		{{1, 1, 1}, {1, 1, 1}, {1, 1, 1}}, {{1, 1, 1}, {2, 2, 2}, {3, 3, 3}},
 		{{1, 4, 1}, {2, 4, 2}, {3, 4, 3}}, {{1, 2, 3}, {4, 5, 6}, {7, 8, 9}},
@@ -134,7 +131,6 @@ static void placements_give_the_same_bytes(void **state) {
 	static const unsigned workers[] = {1, 3, 4, 9, 3, 2};
 	static struct groups_sent first[GROUPS][2];
 
-	(void)state;
 	for (size_t p = 0; p < ARRAY_COUNT(placements); p++) {
 		play(placements[p]);
 		assert_int_equal(bench->server.worker_count, workers[p]);
@@ -154,8 +150,7 @@ static void placements_give_the_same_bytes(void **state) {
 }
 
 /* A start that a later group breaks is freed, with those before it. */
-static void a_group_that_cannot_be_made(void **state) {
-	(void)state;
+TEST(a_group_that_cannot_be_made) {
 	for (unsigned broken = 0; broken < GROUPS; broken++) {
 		struct rte_ring *taken;
 		char name[32];
@@ -180,14 +175,4 @@ static void a_group_that_cannot_be_made(void **state) {
 	groups_bench_close(bench);
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(counters_are_the_group_s),
-		cmocka_unit_test(control_ports),
-		cmocka_unit_test(a_full_group),
-		cmocka_unit_test(placements_give_the_same_bytes),
-		cmocka_unit_test(a_group_that_cannot_be_made),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, fixture_stop);
-}
+ALL_TESTS(NULL, fixture_stop)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A file of several groups read again: all of it is applied, or nothing. This file is the loader of it. */
 #include "group_file.h"
+#include "test_main.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -79,12 +80,11 @@ static void begin(struct reload *r) {
 	reload_open(r, &bench->server, "server.yaml", &(struct server_devices){0});
 }
 
-static void all_or_nothing(void **state) {
+TEST(all_or_nothing) {
 	const struct downstream *first;
 	uint64_t not_done = 0;
 	struct reload r;
 
-	(void)state;
 	begin(&r);
 	first = bench->server.groups[0].downstream;
 	for (size_t i = 0; i < ARRAY_COUNT(files); i++) {
@@ -100,10 +100,4 @@ static void all_or_nothing(void **state) {
 	reload_free(&r);
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(all_or_nothing),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, fixture_stop);
-}
+ALL_TESTS(NULL, fixture_stop)

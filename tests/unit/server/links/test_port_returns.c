@@ -3,7 +3,7 @@
  * A device that comes back while a group still has it as it was when it went: it has a second place among the ports
  * then, under the same name and maybe the same number, and nobody takes one for the other.
  */
-#include "test.h"
+#include "test_main.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -90,10 +90,9 @@ static unsigned asked_by(uint16_t port) {
 }
 
 /* The number of the new port may be that of the one that is gone. */
-static void one_worker_waits_for_it(void **state) {
+TEST(one_worker_waits_for_it) {
 	uint16_t before;
 
-	(void)state;
 	open_three();
 	before = network_of(0)->id;
 	assert_int_equal(asked_by(before), 1);
@@ -156,8 +155,7 @@ static void check_told_once(void) {
 	assert_true(told(shared) > 0);
 }
 
-static void no_series_is_told_twice(void **state) {
-	(void)state;
+TEST(no_series_is_told_twice) {
 	open_three();
 	check_told_once();
 	network_returns();
@@ -165,13 +163,4 @@ static void no_series_is_told_twice(void **state) {
 	network_goes(0); /* both are gone */
 	check_told_once();
 	close_three();
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_worker_waits_for_it),
-		cmocka_unit_test(no_series_is_told_twice),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,6 +7,16 @@
 
 static enum steered_by groups_by;
 
+/* What tells the second group from the first in mixed ways. */
+static void edit_second(struct service_group *sg) {
+	if (groups_by == STEERED_MIXED)
+		sg->network.vlan = 100;
+	if (groups_by == STEERED_OFF)
+		sg->network.steering = STEERING_OFF;
+	if (groups_by == STEERED_BY_BOTH)
+		sg->upstream_channels[0].session -= 0x100; /* that of group 1 */
+}
+
 static void edit(struct service_group *sg) {
 	uint8_t id = (uint8_t)sg->id;
 
@@ -20,12 +30,8 @@ static void edit(struct service_group *sg) {
 		sg->network.has_mac = true;
 		memcpy(sg->network.mac, (const uint8_t[]){2, 0, 0, 0, 2, id}, 6);
 	}
-	if (groups_by == STEERED_MIXED && id == 2)
-		sg->network.vlan = 100;
-	if (groups_by == STEERED_OFF && id == 2)
-		sg->network.steering = STEERING_OFF;
-	if (groups_by == STEERED_BY_BOTH && id == 2)
-		sg->upstream_channels[0].session -= 0x100; /* that of group 1 */
+	if (id == 2)
+		edit_second(sg);
 	if (groups_by != STEERED_BY_MAC && (groups_by != STEERED_BY_BOTH || id != 2))
 		id = 1;
 	memcpy(sg->rphy.core_mac, (const uint8_t[]){2, 0, 0, 0, 1, id}, 6);

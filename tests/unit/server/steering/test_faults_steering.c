@@ -4,6 +4,7 @@
  * reload, as software tells its packets apart.
  */
 #include "fault_reload.h"
+#include "test_main.h"
 
 static const struct fault_case cases[] = {
 	{"steered: edit of two groups", 2, 2, 2, edit_two, STEERED_BY_SESSION, false},
@@ -11,15 +12,8 @@ static const struct fault_case cases[] = {
 	{"steered: a group that goes", 2, 3, 2, NULL, STEERED_BY_MAC, false},
 };
 
-static void in_each_kind_of_reload(void **state) {
-	(void)state;
+TEST(in_each_kind_of_reload) {
 	try_cases(cases, ARRAY_COUNT(cases));
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(in_each_kind_of_reload),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, fixture_stop);
-}
+ALL_TESTS(NULL, fixture_stop)

@@ -4,6 +4,7 @@
  * bytes that leave, and all that they count.
  */
 #include "group_file.h"
+#include "test_main.h"
 
 #include "steering_bench.h"
 
@@ -89,8 +90,7 @@ static void run_software(enum steered_by by, unsigned burst) {
 	assert_int_equal(before.created, 0);
 }
 
-static void the_same_by_queues(void **state) {
-	(void)state;
+TEST(the_same_by_queues) {
 	for (enum steered_by by = 0; by < STEERED_WAYS; by++) {
 		run_software(by, 5);
 		flow_card_reset();
@@ -106,8 +106,7 @@ static void the_same_by_queues(void **state) {
 }
 
 /* Some packets come to the queue of another group, or to one of nobody's that is read by software. */
-static void a_card_that_errs(void **state) {
-	(void)state;
+TEST(a_card_that_errs) {
 	for (enum steered_by by = 0; by < STEERED_WAYS; by++) {
 		run_software(by, 1);
 		flow_card_reset();
@@ -124,8 +123,7 @@ static void a_card_that_errs(void **state) {
 }
 
 /* From the n-th on there is no place for a rule: those groups are told apart by software. */
-static void a_card_with_few_places(void **state) {
-	(void)state;
+TEST(a_card_with_few_places) {
 	run_software(STEERED_BY_VLAN, 5);
 	for (unsigned most = 1; most <= 5; most++) {
 		flow_card_reset();
@@ -138,8 +136,7 @@ static void a_card_with_few_places(void **state) {
 }
 
 /* What it says it takes it does not make: one queue again, and nothing is lost by that. */
-static void a_card_that_says_yes(void **state) {
-	(void)state;
+TEST(a_card_that_says_yes) {
 	run_software(STEERED_BY_MAC, 5);
 	flow_card_reset();
 	flow_card.mac = false;
@@ -155,8 +152,7 @@ static void a_card_that_says_yes(void **state) {
  * A driver without rules, as those of clouds, whose card spreads over all queues that there are (RSS by an address, or by a
  * key of its own, which cannot be asked for): one queue, and each packet is with its group, whatever tells these apart.
  */
-static void a_card_without_rules(void **state) {
-	(void)state;
+TEST(a_card_without_rules) {
 	for (enum steered_by by = 0; by < STEERED_WAYS; by++) {
 		unsigned starts;
 
@@ -181,8 +177,7 @@ static void check_text(unsigned port, unsigned steered, const char *says) {
 }
 
 /* Cards that look at one thing alone; and what is told of them. */
-static void what_is_told(void **state) {
-	(void)state;
+TEST(what_is_told) {
 	flow_card_reset();
 	steering_bench_open(bench, STEERED_BY_SESSION, 2, 2);
 	check_text(0, 2, "2 of 2 groups to queues of their own, by MAC address");
@@ -213,13 +208,12 @@ static void what_is_told(void **state) {
  * The second group's bursts: the first of two before its rules change, the other behind that. It has its turn before
  * the owner of the port, or behind it: each before its ring has what came first, or when that has what came last.
  */
-static void order_when_rules_change(void **state) {
+TEST(order_when_rules_change) {
 	const struct service_group *sg = &bench->file[1];
 	struct server *s = &bench->server;
 	const struct counters *up;
 	uint32_t serial = 0;
 
-	(void)state;
 	flow_card_reset();
 	steering_bench_open(bench, STEERED_BY_SESSION, 2, 2);
 	up = &s->groups[SECOND].upstream->counters;
@@ -243,11 +237,10 @@ static void order_when_rules_change(void **state) {
 }
 
 /* Its rules go with a group, and those of the others may look at less. */
-static void rules_go_with_a_group(void **state) {
+TEST(rules_go_with_a_group) {
 	struct service_group third;
 	unsigned rules;
 
-	(void)state;
 	for (enum steered_by by = 0; by < STEERED_WAYS; by++) {
 		flow_card_reset();
 		steering_bench_open(bench, by, 2, GROUPS);
@@ -263,11 +256,10 @@ static void rules_go_with_a_group(void **state) {
 }
 
 /* A group whose session another one takes in its place has a rule for that. */
-static void rules_follow_a_change(void **state) {
+TEST(rules_follow_a_change) {
 	uint64_t steered;
 	unsigned rules;
 
-	(void)state;
 	flow_card_reset();
 	steering_bench_open(bench, STEERED_BY_SESSION, 2, GROUPS);
 	rules = flow_card_calls().rules;
@@ -288,14 +280,4 @@ static void rules_follow_a_change(void **state) {
 	steering_bench_close(bench);
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_same_by_queues),	  cmocka_unit_test(a_card_that_errs),
-		cmocka_unit_test(a_card_with_few_places), cmocka_unit_test(a_card_that_says_yes),
-		cmocka_unit_test(a_card_without_rules),	  cmocka_unit_test(order_when_rules_change),
-		cmocka_unit_test(rules_go_with_a_group),  cmocka_unit_test(rules_follow_a_change),
-		cmocka_unit_test(what_is_told),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, fixture_stop);
-}
+ALL_TESTS(NULL, fixture_stop)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Rules come and go while workers run as threads and packets come: none is lost, and none is late. */
-#include "test.h"
+#include "test_main.h"
 
 #include <sched.h>
 
@@ -46,8 +46,7 @@ static void rules_turn(struct life_script *script, unsigned turn) {
 
 /* Not where a rule of the first group is for packets of the one that comes: those are on their way through two queues then, and
  * nothing keeps their order. */
-static void rules_come_and_go(void **state) {
-	(void)state;
+TEST(rules_come_and_go) {
 	for (enum steered_by by = 0; by < STEERED_BY_BOTH; by++) {
 		struct life_script s = {.turn = rules_turn, .turns = TURNS, .comes = &comes};
 		struct life_totals t;
@@ -70,11 +69,10 @@ static void rules_come_and_go(void **state) {
 
 /* It takes nothing: what is in its ring would come behind what a rule brings to its queue. Workers have a while to take
  * what came before; on a busy machine it may be over before they have a core. */
-static void rules_wait_for_a_group_that_rests(void **state) {
+TEST(rules_wait_for_a_group_that_rests) {
 	struct server *s = &bench->server;
 	unsigned rules, least, tries = 0;
 
-	(void)state;
 	flow_card_reset();
 	steering_bench_open(bench, STEERED_BY_SESSION, 2, 2);
 	rules = flow_card_calls().rules;
@@ -102,10 +100,9 @@ static void wait_for_ring(unsigned count) {
 
 /* Its ring has a packet from before the rule, and its queue one from after: the rule may not go in favour of another,
  * or what comes next would be in the ring, too. */
-static void rules_stay_while_the_ring_goes_first(void **state) {
+TEST(rules_stay_while_the_ring_goes_first) {
 	struct server *s = &bench->server;
 
-	(void)state;
 	flow_card_reset();
 	steering_bench_open(bench, STEERED_IN_VLAN, 1, 2);
 	life_bench_load(&comes, 2, 0, 1, 2, 0);
@@ -131,12 +128,4 @@ static void rules_stay_while_the_ring_goes_first(void **state) {
 	service_group_free(&comes);
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rules_come_and_go),
-		cmocka_unit_test(rules_wait_for_a_group_that_rests),
-		cmocka_unit_test(rules_stay_while_the_ring_goes_first),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, fixture_stop);
-}
+ALL_TESTS(NULL, fixture_stop)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A group's way from its queue and its ring, call by call. */
-#include "test.h"
+#include "test_main.h"
 
 #include "sharing/stages.h"
 #include "sharing/steered.h"
@@ -30,13 +30,12 @@ static uint16_t take(struct port_share *s, struct rte_mbuf **pkts) {
 }
 
 /* The port was empty twice since the last time, and the queue once. */
-static void a_time_ends_when_all_has_passed(void **state) {
+TEST(a_time_ends_when_all_has_passed) {
 	struct port_share *s = open_ways();
 	struct share_way *w = &s->lanes[SECOND].way;
 	struct rte_mbuf *pkts[PIPELINE_BURST];
 	uint64_t told = w->emptied;
 
-	(void)state;
 	w->began = s->emptied = 10;
 	for (unsigned time = 0; time < 3; time++) {
 		assert_int_equal(take(s, pkts), 0);
@@ -51,11 +50,10 @@ static void a_time_ends_when_all_has_passed(void **state) {
 }
 
 /* Its ring is shut until it is said to open, and then until the queue is empty. */
-static void a_ring_opens_behind_the_queue(void **state) {
+TEST(a_ring_opens_behind_the_queue) {
 	struct port_share *s = open_ways();
 	struct rte_mbuf *pkts[PIPELINE_BURST];
 
-	(void)state;
 	assert_true(share_way_settled(s, SECOND));
 	share_way_last(s, SECOND);
 	assert_int_equal(take(s, pkts), 0);
@@ -71,13 +69,12 @@ static void a_ring_opens_behind_the_queue(void **state) {
 }
 
 /* However much has gone astray, and came meanwhile. */
-static void a_burst_is_no_longer_than_one(void **state) {
+TEST(a_burst_is_no_longer_than_one) {
 	struct port_share *s = open_ways();
 	struct rte_mbuf *pkts[PIPELINE_CAPACITY];
 	uint32_t serial = 0;
 	uint16_t n;
 
-	(void)state;
 	flow_card.errs = 1;
 	while (share_held_astray(s) < PIPELINE_BURST) {
 		assert_in_range(serial, 0, 1000);
@@ -96,12 +93,4 @@ static void a_burst_is_no_longer_than_one(void **state) {
 	steering_bench_close(bench);
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_time_ends_when_all_has_passed),
-		cmocka_unit_test(a_ring_opens_behind_the_queue),
-		cmocka_unit_test(a_burst_is_no_longer_than_one),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, fixture_stop);
-}
+ALL_TESTS(NULL, fixture_stop)

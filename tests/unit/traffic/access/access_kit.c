@@ -51,13 +51,11 @@ static void open_with(uint32_t channels, uint32_t flows) {
 }
 
 int kit_begin(void **state) {
-	(void)state;
 	open_with(1, 1);
 	return 0;
 }
 
 int kit_finish(void **state) {
-	(void)state;
 	kit_balance();
 	access_free(kit.access);
 	return 0;

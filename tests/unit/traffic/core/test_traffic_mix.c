@@ -2,7 +2,7 @@
 /* Shares are exact, and sizes are what was asked for. */
 #include "core/lines.h"
 #include "core/mix.h"
-#include "test.h"
+#include "test_main.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 
 static char error[MIX_ERROR];
 
-static void shares_are_exact_in_every_deck(void **state) {
+TEST(shares_are_exact_in_every_deck) {
 	struct random random = {42};
 	struct mix m;
 	struct deck d;
@@ -34,7 +34,7 @@ static void shares_are_exact_in_every_deck(void **state) {
 	deck_free(&d);
 }
 
-static void decks_are_shuffled_anew(void **state) {
+TEST(decks_are_shuffled_anew) {
 	struct random random = {1};
 	uint16_t first[10];
 	struct deck d;
@@ -57,14 +57,14 @@ static void decks_are_shuffled_anew(void **state) {
 	deck_free(&d);
 }
 
-static void empty_and_oversized_decks_are_refused(void **state) {
+TEST(empty_and_oversized_decks_are_refused) {
 	struct deck d;
 
 	assert_int_equal(deck_create(&d, (const uint32_t[]){0, 0}, 2), -1);
 	assert_int_equal(deck_create(&d, (const uint32_t[]){1, DECK_MAX_CARDS}, 2), -1);
 }
 
-static void mixes_are_read(void **state) {
+TEST(mixes_are_read) {
 	static const char *const good[] = {"64", "1996", "84:15,256:10,1280:75", "100,200",
 					   "64:10000"};
 	static const char *const bad[] = {"",
@@ -104,7 +104,7 @@ static void mixes_are_read(void **state) {
 }
 
 /* What the papers say, name by name. */
-static void published_mixes_have_names(void **state) {
+TEST(published_mixes_have_names) {
 	static const struct {
 		const char *name;
 		uint32_t size, weights[3];
@@ -135,7 +135,7 @@ static void published_mixes_have_names(void **state) {
 	}
 }
 
-static void at_most_256_sizes(void **state) {
+TEST(at_most_256_sizes) {
 	char text[4 * 257 + 1];
 	struct mix m;
 
@@ -163,7 +163,7 @@ static int parse_file(const char *text, struct mix *m, char name[32]) {
 	return result;
 }
 
-static void files_are_tables(void **state) {
+TEST(files_are_tables) {
 	struct mix m;
 	char name[32];
 
@@ -176,7 +176,7 @@ static void files_are_tables(void **state) {
 	assert_int_equal(m.weights[3], 1);
 }
 
-static void files_are_refused_by_line(void **state) {
+TEST(files_are_refused_by_line) {
 	static const char *const bad[][2] = {
 		{"84:15\n63:1\n", ":2: found \"63:1\", allowed: sizes of 64..1996 bytes"},
 		{"# none\n\n84:0\n", ":3: found \"84:0\", allowed: a whole number of 1..10000"},
@@ -198,7 +198,7 @@ static void files_are_refused_by_line(void **state) {
 }
 
 /* Where a line has no end, no memory is enough for it. */
-static void lines_of_files_have_an_end(void **state) {
+TEST(lines_of_files_have_an_end) {
 	char text[LINES_MAX_SIZE + 16], name[32];
 	struct mix m;
 
@@ -212,20 +212,4 @@ static void lines_of_files_have_an_end(void **state) {
 	assert_non_null(strstr(error, ":2: found a longer line, allowed: up to 4096 bytes"));
 	assert_int_equal(mix_parse("@/dev/zero", MAX_SIZE, &m, error, sizeof(error)), -1);
 	assert_string_equal(error, "/dev/zero:1: found a zero byte, allowed: text");
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(shares_are_exact_in_every_deck),
-		cmocka_unit_test(decks_are_shuffled_anew),
-		cmocka_unit_test(empty_and_oversized_decks_are_refused),
-		cmocka_unit_test(mixes_are_read),
-		cmocka_unit_test(published_mixes_have_names),
-		cmocka_unit_test(at_most_256_sizes),
-		cmocka_unit_test(files_are_tables),
-		cmocka_unit_test(files_are_refused_by_line),
-		cmocka_unit_test(lines_of_files_have_an_end),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

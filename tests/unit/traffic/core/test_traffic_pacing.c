@@ -4,7 +4,7 @@
 
 #include "core/shape_read.h"
 #include "random.h"
-#include "test.h"
+#include "test_main.h"
 
 #define HZ 2300000000ull
 
@@ -96,7 +96,7 @@ static const uint32_t imix[] = {84,   84,   84,	  256,	256,  1280, 1280, 1280, 1
 static const uint32_t small[] = {64};
 
 /* From a packet in two minutes to 1 Tbps, with clocks of 1 to 5 GHz. */
-static void the_rate_is_kept(void **state) {
+TEST(the_rate_is_kept) {
 	static const uint64_t rates[] = {100,	     10000,	  1000000,	250000000,
 					 2000000000, 40000000000, 1000000000000};
 	static const uint64_t clocks[] = {1000000000, HZ, 5000000000};
@@ -136,7 +136,7 @@ static void assert_bursts(const struct loop *loop, double seconds, double hold) 
 }
 
 /* Up to 0.1 s is lost now and then; each time, 50 us at the rate are sent at once and no more. */
-static void bursts_are_small(void **state) {
+TEST(bursts_are_small) {
 	static const struct loop loops[] = {
 		{1e-6, 0, 0}, {20e-6, 0, 0}, {4e-6, 0.1, 100000}, {20e-6, 0.01, 30000}};
 
@@ -147,7 +147,7 @@ static void bursts_are_small(void **state) {
 }
 
 /* Where the core is taken away all the time, that looks like long rounds. */
-static void bursts_are_bounded(void **state) {
+TEST(bursts_are_bounded) {
 	static const struct loop loops[] = {{1e-6, 0.002, 1000}, {10e-6, 0.004, 20}};
 
 	assert_bursts(&loops[0], 0.5, 250e-6);
@@ -155,7 +155,7 @@ static void bursts_are_bounded(void **state) {
 }
 
 /* A loop that takes long, always or once in a while, sends what a round holds: the rate is kept. */
-static void long_rounds_have_larger_bursts(void **state) {
+TEST(long_rounds_have_larger_bursts) {
 	static const struct loop loops[] = {
 		{160e-6, 0, 0}, {2e-6, 240e-6, 2}, {2e-6, 240e-6, 20}, {2e-6, 240e-6, 200}};
 
@@ -170,7 +170,7 @@ static void long_rounds_have_larger_bursts(void **state) {
 }
 
 /* Pauses below a millisecond cost nothing in the mean. */
-static void short_pauses_are_made_up_for(void **state) {
+TEST(short_pauses_are_made_up_for) {
 	static const uint64_t rates[] = {10000, 1000000, 1000000000, 40000000000};
 	static const struct loop loop = {2e-6, 0.9e-3, 8000}; /* in the mean, 3 % of the time */
 
@@ -185,7 +185,7 @@ static void short_pauses_are_made_up_for(void **state) {
 	}
 }
 
-static void catching_up_is_slow_and_bounded(void **state) {
+TEST(catching_up_is_slow_and_bounded) {
 	static const uint32_t thousand[] = {1000};
 	struct sender s;
 	double before, sent;
@@ -216,7 +216,7 @@ static void catching_up_is_slow_and_bounded(void **state) {
 }
 
 /* A port that takes nothing for a while: no more at once than after any other pause. */
-static void backpressure_leaves_no_burst(void **state) {
+TEST(backpressure_leaves_no_burst) {
 	struct sender s;
 
 	sender_start(&s, 1000000000, HZ, small, 1, NULL);
@@ -227,7 +227,7 @@ static void backpressure_leaves_no_burst(void **state) {
 }
 
 /* Bits sent and what the shape makes due, in each of 50 parts of the time and in all. */
-static void shapes_are_followed(void **state) {
+TEST(shapes_are_followed) {
 	static const char *const shapes[] = {
 		"bursts:on=2ms,off=8ms",
 		"bursts:on=150us,off=350us",
@@ -267,7 +267,7 @@ static void shapes_are_followed(void **state) {
 	}
 }
 
-static void max_is_always_a_burst(void **state) {
+TEST(max_is_always_a_burst) {
 	struct pacing p;
 
 	pacing_start(&p, 0, HZ, 1000, 0);
@@ -279,7 +279,7 @@ static void max_is_always_a_burst(void **state) {
 }
 
 /* TSCs of two cores differ by a little: time that has passed twice is due once. */
-static void a_clock_that_goes_back_sends_nothing_twice(void **state) {
+TEST(a_clock_that_goes_back_sends_nothing_twice) {
 	struct sender s;
 
 	sender_start(&s, 1000000000, HZ, small, 1, NULL);
@@ -291,7 +291,7 @@ static void a_clock_that_goes_back_sends_nothing_twice(void **state) {
 	assert_int_equal(s.pacing.descheduled, 0);
 }
 
-static void a_restart_forgets_time(void **state) {
+TEST(a_restart_forgets_time) {
 	struct pacing p;
 
 	pacing_start(&p, 1000000000, HZ, 1000, 0);
@@ -300,22 +300,4 @@ static void a_restart_forgets_time(void **state) {
 	pacing_restart(&p, 5 * HZ);
 	assert_int_equal(pacing_round(&p, 5 * HZ, 32), 0);
 	assert_int_equal(p.descheduled, 1);
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_rate_is_kept),
-		cmocka_unit_test(bursts_are_small),
-		cmocka_unit_test(bursts_are_bounded),
-		cmocka_unit_test(long_rounds_have_larger_bursts),
-		cmocka_unit_test(short_pauses_are_made_up_for),
-		cmocka_unit_test(catching_up_is_slow_and_bounded),
-		cmocka_unit_test(backpressure_leaves_no_burst),
-		cmocka_unit_test(shapes_are_followed),
-		cmocka_unit_test(max_is_always_a_burst),
-		cmocka_unit_test(a_clock_that_goes_back_sends_nothing_twice),
-		cmocka_unit_test(a_restart_forgets_time),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

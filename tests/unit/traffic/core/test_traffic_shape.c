@@ -9,7 +9,7 @@
 
 #include "random.h"
 #include "shape_peak.h"
-#include "test.h"
+#include "test_main.h"
 
 #define RATE 1000000000ull
 #define DURATION 60.0
@@ -43,7 +43,7 @@ static double area_to(double time) {
 	return shape_walk_on(&w, time);
 }
 
-static void a_constant_is_one(void **state) {
+TEST(a_constant_is_one) {
 	read_good("constant");
 	assert_int_equal(shape.count, 0);
 	assert_close(share_at(5), 1, 0);
@@ -51,7 +51,7 @@ static void a_constant_is_one(void **state) {
 	assert_close(shape_peak(&shape), 1, 0);
 }
 
-static void bursts_are_on_and_off(void **state) {
+TEST(bursts_are_on_and_off) {
 	static const char *const same[] = {"bursts:on=2ms,off=8ms", "bursts:off=8ms,on=2ms",
 					   "bursts:period=10ms,duty=20%"};
 
@@ -68,7 +68,7 @@ static void bursts_are_on_and_off(void **state) {
 	}
 }
 
-static void ramps_rise_and_fall(void **state) {
+TEST(ramps_rise_and_fall) {
 	read_good("ramp");
 	assert_close(share_at(DURATION / 4), 0.25, 1e-12);
 	assert_close(area_to(DURATION), DURATION / 2, 1e-9);
@@ -79,7 +79,7 @@ static void ramps_rise_and_fall(void **state) {
 	assert_close(area_to(20), 10, 1e-9);
 }
 
-static void steps_follow_each_other(void **state) {
+TEST(steps_follow_each_other) {
 	read_good("steps:10%,500Mbps,100%");
 	assert_close(share_at(10), 0.1, 0);
 	assert_close(share_at(30), 0.5, 0);
@@ -91,7 +91,7 @@ static void steps_follow_each_other(void **state) {
 	assert_close(area_to(4), 1, 1e-12);
 }
 
-static void points_are_joined_by_lines(void **state) {
+TEST(points_are_joined_by_lines) {
 	read_good("points:0=0%,4s=100%,4s=25%,8s=25%");
 	assert_close(share_at(2), 0.5, 1e-12);
 	assert_close(share_at(4), 0.25, 1e-12);
@@ -101,7 +101,7 @@ static void points_are_joined_by_lines(void **state) {
 	assert_close(shape_peak(&shape), 2, 1e-12);
 }
 
-static void a_day_takes_the_duration(void **state) {
+TEST(a_day_takes_the_duration) {
 	read_good("day");
 	assert_close(shape_period(&shape), DURATION, 1e-9);
 	assert_close(share_at(DURATION * 21 / 24), 1, 1e-9); /* the peak */
@@ -135,7 +135,7 @@ static void read_file(const char *kind, const char *text, bool good) {
 	unlink(name + 1);
 }
 
-static void files_are_tables(void **state) {
+TEST(files_are_tables) {
 	read_file("points", "# a ramp\n0s 0%\n\n  10s,\t1 Gbps # and its end\r\n", true);
 	assert_close(share_at(5), 0.5, 1e-12);
 	/* Midnight again at the end, as at the start. */
@@ -148,7 +148,7 @@ static void files_are_tables(void **state) {
 	assert_int_equal(shape.count, 2);
 }
 
-static void files_are_refused_by_line(void **state) {
+TEST(files_are_refused_by_line) {
 	static const struct {
 		const char *kind, *text, *said;
 	} bad[] = {
@@ -176,7 +176,7 @@ static void files_are_refused_by_line(void **state) {
 	assert_string_equal(error, "/tmp: Is a directory");
 }
 
-static void mistakes_are_told(void **state) {
+TEST(mistakes_are_told) {
 	static const char *const bad[] = {"",
 					  "banana",
 					  "constant:",
@@ -231,7 +231,7 @@ static void mistakes_are_told(void **state) {
 	}
 }
 
-static void too_many_points_are_refused(void **state) {
+TEST(too_many_points_are_refused) {
 	static char text[16 * (SHAPE_MAX_POINTS + 2)];
 	size_t size = (size_t)snprintf(text, sizeof(text), "points:0=50%%");
 
@@ -247,7 +247,7 @@ static void too_many_points_are_refused(void **state) {
 }
 
 /* Whatever the steps of a walk, their areas add up. */
-static void walks_of_any_step_have_the_same_area(void **state) {
+TEST(walks_of_any_step_have_the_same_area) {
 	static const char *const shapes[] = {"bursts:on=13us,off=29us", "ramp:time=3ms",
 					     "points:0=0%,1ms=100%,1ms=20%,2ms=1000%", "day"};
 	struct random random = {11};
@@ -269,7 +269,7 @@ static void walks_of_any_step_have_the_same_area(void **state) {
 	}
 }
 
-static void any_bytes_are_survived(void **state) {
+TEST(any_bytes_are_survived) {
 	static const char letters[] = "bursteponday:=,.%@0123456789sm Gk-";
 	struct random random = {5};
 	char text[48];
@@ -289,23 +289,4 @@ static void any_bytes_are_survived(void **state) {
 		else
 			assert_true(error[0] != '\0' && strchr(error, '\n') == NULL);
 	}
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_constant_is_one),
-		cmocka_unit_test(bursts_are_on_and_off),
-		cmocka_unit_test(ramps_rise_and_fall),
-		cmocka_unit_test(steps_follow_each_other),
-		cmocka_unit_test(points_are_joined_by_lines),
-		cmocka_unit_test(a_day_takes_the_duration),
-		cmocka_unit_test(files_are_tables),
-		cmocka_unit_test(files_are_refused_by_line),
-		cmocka_unit_test(mistakes_are_told),
-		cmocka_unit_test(too_many_points_are_refused),
-		cmocka_unit_test(walks_of_any_step_have_the_same_area),
-		cmocka_unit_test(any_bytes_are_survived),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,7 +3,7 @@
  * The R-PHY device: segments become frames in the order of their sequence numbers. What is wrong with a DEPI frame has a
  * name, and costs no more than the packets that it hides.
  */
-#include "test.h"
+#include "test_main.h"
 #include "traffic_group.h"
 #include "wire/ip.h"
 
@@ -78,7 +78,7 @@ static void finish_good(void) {
 	assert_true(traffic_result_good(&r));
 }
 
-static void segments_of_several_frames_are_taken_apart(void **state) {
+TEST(segments_of_several_frames_are_taken_apart) {
 	start("84");
 	for (unsigned i = 0; i < bonded_count; i += 8) {
 		struct rig_segment segments[8];
@@ -92,7 +92,7 @@ static void segments_of_several_frames_are_taken_apart(void **state) {
 }
 
 /* One stream of bytes, cut every `step` bytes into DEPI frames of their own. */
-static void frames_may_be_cut_anywhere(void **state) {
+TEST(frames_may_be_cut_anywhere) {
 	static const size_t steps[] = {1, 7, 100, 300, 301};
 
 	for (size_t s = 0; s < ARRAY_COUNT(steps); s++) {
@@ -109,7 +109,7 @@ static void frames_may_be_cut_anywhere(void **state) {
 }
 
 /* A middle part is lost with its DEPI frame: one packet, not more. */
-static void a_lost_part_costs_one_packet(void **state) {
+TEST(a_lost_part_costs_one_packet) {
 	struct traffic_result r;
 
 	start("1280");
@@ -131,7 +131,7 @@ static void a_lost_part_costs_one_packet(void **state) {
 	assert_false(traffic_result_good(&r));
 }
 
-static void frames_above_the_mtu_are_named(void **state) {
+TEST(frames_above_the_mtu_are_named) {
 	struct rig_segment two[2];
 
 	start("1280");
@@ -144,7 +144,7 @@ static void frames_above_the_mtu_are_named(void **state) {
 }
 
 /* A DEPI frame that comes twice brings its packet twice; the open frame around it goes on. */
-static void duplicated_depi_frames_are_counted(void **state) {
+TEST(duplicated_depi_frames_are_counted) {
 	static uint8_t copy[RIG_FRAME_MAX];
 	struct rig_segment twice;
 	size_t size;
@@ -163,7 +163,7 @@ static void duplicated_depi_frames_are_counted(void **state) {
 }
 
 /* Two DEPI frames change places: late is late, but the modems' resequencing repairs it. */
-static void swapped_depi_frames_are_late(void **state) {
+TEST(swapped_depi_frames_are_late) {
 	static uint8_t earlier[RIG_FRAME_MAX];
 	struct traffic_result r;
 	size_t size = 0;
@@ -185,7 +185,7 @@ static void swapped_depi_frames_are_late(void **state) {
 }
 
 /* MAP, UCD and MDD travel in the same sessions: not packets, and not corrupted ones. */
-static void management_frames_are_let_pass(void **state) {
+TEST(management_frames_are_let_pass) {
 	static const struct rig_frame map = {
 		.size = 6 + 56,
 		.bytes = {0xc2, 0x00, 0x00, 0x38, 0xba,
@@ -248,7 +248,7 @@ static size_t make_mistake(const struct mistake *m, size_t size) {
 	return m->keep != 0 ? m->keep : size - m->cut;
 }
 
-static void mistakes_are_named_and_cost_one_packet(void **state) {
+TEST(mistakes_are_named_and_cost_one_packet) {
 	for (size_t k = 0; k < ARRAY_COUNT(mistakes); k++) {
 		const struct mistake *m = &mistakes[k];
 		bool named = m->expected != VIOLATIONS;
@@ -274,17 +274,4 @@ static void mistakes_are_named_and_cost_one_packet(void **state) {
 	}
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(segments_of_several_frames_are_taken_apart),
-		cmocka_unit_test(frames_may_be_cut_anywhere),
-		cmocka_unit_test(a_lost_part_costs_one_packet),
-		cmocka_unit_test(frames_above_the_mtu_are_named),
-		cmocka_unit_test(duplicated_depi_frames_are_counted),
-		cmocka_unit_test(swapped_depi_frames_are_late),
-		cmocka_unit_test(management_frames_are_let_pass),
-		cmocka_unit_test(mistakes_are_named_and_cost_one_packet),
-	};
-
-	return cmocka_run_group_tests(tests, open_rig, close_rig);
-}
+ALL_TESTS(open_rig, close_rig)

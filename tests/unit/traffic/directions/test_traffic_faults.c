@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Every mistake that a CMTS can make with a packet is counted under its name, as one packet. */
-#include "test.h"
+#include "test_main.h"
 #include "traffic_group.h"
 
 #define PACKETS 64
@@ -164,7 +164,7 @@ static void flip_in_frame(struct rig_frame *f) {
 		docsis_hcs_write(f->bytes, f->header_size - 2);
 }
 
-static void each_fault_is_named_and_counts_once(void **state) {
+TEST(each_fault_is_named_and_counts_once) {
 	for (size_t i = 0; i < ARRAY_COUNT(faults); i++) {
 		struct rig_fault fault = faults[i].fault;
 		struct traffic_result r;
@@ -195,7 +195,7 @@ static void each_fault_is_named_and_counts_once(void **state) {
 }
 
 /* Modems wait for it, although nothing is lost. */
-static void a_number_that_no_packet_has_is_seen(void **state) {
+TEST(a_number_that_no_packet_has_is_seen) {
 	struct traffic_result r;
 
 	rig_start(&rig, "256", 1);
@@ -213,11 +213,4 @@ static void a_number_that_no_packet_has_is_seen(void **state) {
 	assert_true(traffic_result_good(&r));
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_fault_is_named_and_counts_once),
-		cmocka_unit_test(a_number_that_no_packet_has_is_seen),
-	};
-
-	return cmocka_run_group_tests(tests, open_rig, close_rig);
-}
+ALL_TESTS(open_rig, close_rig)

@@ -7,7 +7,7 @@
 #include "directions/traffic_parts.h"
 #include "fake_uplink.h"
 #include "groups/run.h"
-#include "test.h"
+#include "test_main.h"
 #include "traffic_group.h"
 #include "wire/bytes.h"
 
@@ -72,7 +72,7 @@ static struct uplink_result ran(struct run *run) {
 	return upstream();
 }
 
-static void both_directions_are_proven(void **state) {
+TEST(both_directions_are_proven) {
 	struct traffic_result down;
 	struct uplink_result up;
 
@@ -100,7 +100,7 @@ static void both_directions_are_proven(void **state) {
 }
 
 /* Each gets its burst, and what is in flight is what both have sent. */
-static void directions_take_turns(void **state) {
+TEST(directions_take_turns) {
 	struct rte_mbuf *packets[64];
 	struct traffic_result down;
 	struct uplink_result up;
@@ -123,7 +123,7 @@ static void directions_take_turns(void **state) {
 }
 
 /* Frames may come in chains of buffers from a CMTS in the same process. */
-static void chains_are_put_together(void **state) {
+TEST(chains_are_put_together) {
 	struct rte_mbuf *head, *tail;
 	struct uplink_result up;
 	uint8_t *bytes;
@@ -157,7 +157,7 @@ static void chained_beyond_any_packet(void) {
 	assert_int_equal(rte_eth_tx_burst(rig.network[1], 0, &head, 1), 1);
 }
 
-static void upstream_alone_discards_what_comes_down(void **state) {
+TEST(upstream_alone_discards_what_comes_down) {
 	struct uplink_result up;
 	uint8_t depi[RIG_MTU + 14];
 	struct rig_segment segment = {(const uint8_t *)"frame", 5, true, true};
@@ -176,7 +176,7 @@ static void upstream_alone_discards_what_comes_down(void **state) {
 	assert_int_equal(down.sent + down.depi_frames, 0);
 }
 
-static void lost_packets_are_not_good(void **state) {
+TEST(lost_packets_are_not_good) {
 	struct uplink_result up;
 
 	start(false, (struct fake_plan){.burst = 10, .lose_every = 5});
@@ -189,7 +189,7 @@ static void lost_packets_are_not_good(void **state) {
 	assert_false(uplink_result_good(&up));
 }
 
-static void an_account_that_does_not_close_is_not_good(void **state) {
+TEST(an_account_that_does_not_close_is_not_good) {
 	struct uplink_result up;
 
 	start(false, (struct fake_plan){.burst = 10});
@@ -202,7 +202,7 @@ static void an_account_that_does_not_close_is_not_good(void **state) {
 	assert_false(uplink_result_good(&up));
 }
 
-static void damage_is_corrupted_not_lost(void **state) {
+TEST(damage_is_corrupted_not_lost) {
 	struct uplink_result up;
 	struct rte_mbuf *m;
 
@@ -226,7 +226,7 @@ static void damage_is_corrupted_not_lost(void **state) {
 	assert_false(uplink_result_good(&up));
 }
 
-static void old_frames_are_drained(void **state) {
+TEST(old_frames_are_drained) {
 	struct rte_mbuf *m;
 	unsigned drained = 0, n;
 
@@ -249,7 +249,7 @@ static void old_frames_are_drained(void **state) {
 	assert_int_equal(traffic_receive(rig.traffic), 0);
 }
 
-static void a_run_ends_when_modems_have_sent_all(void **state) {
+TEST(a_run_ends_when_modems_have_sent_all) {
 	struct uplink_result up;
 	struct run run = {.duration_ns = 2000000};
 
@@ -264,7 +264,7 @@ static void a_run_ends_when_modems_have_sent_all(void **state) {
 	assert_true(up.seconds > 0.001 && up.gbps > 0);
 }
 
-static void a_run_does_not_wait_for_ever(void **state) {
+TEST(a_run_does_not_wait_for_ever) {
 	struct uplink_result up;
 	struct run run = {.duration_ns = 1000000};
 
@@ -275,7 +275,7 @@ static void a_run_does_not_wait_for_ever(void **state) {
 }
 
 /* Packets whose requests nobody answers use up numbers, and are not sent. */
-static void discarded_packets_are_not_lost(void **state) {
+TEST(discarded_packets_are_not_lost) {
 	struct uplink_result up;
 
 	start(false, (struct fake_plan){.burst = 10, .discard = true});
@@ -289,7 +289,7 @@ static void discarded_packets_are_not_lost(void **state) {
 }
 
 /* As a capture's sender does: what is in flight is nobody's. */
-static void a_run_that_only_sends_does_not_receive(void **state) {
+TEST(a_run_that_only_sends_does_not_receive) {
 	struct uplink_result up;
 	struct run run = {.duration_ns = 1000000, .send_only = true};
 	struct rte_mbuf *m = rte_pktmbuf_alloc(rig.pool);
@@ -305,7 +305,7 @@ static void a_run_that_only_sends_does_not_receive(void **state) {
 	assert_int_equal(traffic_drain(rig.traffic), 1);
 }
 
-static void a_run_that_was_stopped_ends_what_was_begun(void **state) {
+TEST(a_run_that_was_stopped_ends_what_was_begun) {
 	struct run run = {.duration_ns = UINT64_MAX / 2, .stop = 1};
 	struct uplink_result up;
 
@@ -316,24 +316,5 @@ static void a_run_that_was_stopped_ends_what_was_begun(void **state) {
 	assert_true(uplink_result_good(&up));
 }
 
-#define TEST(name) cmocka_unit_test_teardown(name, end)
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		TEST(both_directions_are_proven),
-		TEST(directions_take_turns),
-		TEST(chains_are_put_together),
-		TEST(upstream_alone_discards_what_comes_down),
-		TEST(lost_packets_are_not_good),
-		TEST(discarded_packets_are_not_lost),
-		TEST(an_account_that_does_not_close_is_not_good),
-		TEST(damage_is_corrupted_not_lost),
-		TEST(old_frames_are_drained),
-		TEST(a_run_ends_when_modems_have_sent_all),
-		TEST(a_run_does_not_wait_for_ever),
-		TEST(a_run_that_only_sends_does_not_receive),
-		TEST(a_run_that_was_stopped_ends_what_was_begun),
-	};
-
-	return cmocka_run_group_tests(tests, open_rig, close_rig);
-}
+EACH_TEST(NULL, end)
+ALL_TESTS(open_rig, close_rig)

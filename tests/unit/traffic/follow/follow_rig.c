@@ -14,13 +14,11 @@ struct fake_server follow_server;
 struct follow following;
 
 int follow_open_rig(void **state) {
-	(void)state;
 	rig_open(&follow_rig);
 	return 0;
 }
 
 int follow_close_rig(void **state) {
-	(void)state;
 	rig_close(&follow_rig);
 	return 0;
 }
@@ -98,7 +96,6 @@ void follow_judge(void) {
 int follow_begin(void **state) {
 	char *text = follow_rig_json();
 
-	(void)state;
 	fake_server_open(&follow_server, text);
 	free(text);
 	rig_obey();
@@ -128,7 +125,6 @@ struct traffic_result follow_finish(void) {
 }
 
 int follow_end(void **state) {
-	(void)state;
 	follow_free(&following);
 	traffic_free(follow_rig.traffic);
 	follow_rig.traffic = NULL;

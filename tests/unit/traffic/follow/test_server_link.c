@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The traffic program asks no other user's server for keys, nor believes what it sends. */
-#include "test.h"
+#include "test_main.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -73,7 +73,7 @@ static json_t *asked_of(uid_t user, struct server_link *link, char *got) {
 	return result;
 }
 
-static void our_own_server(void **state) {
+TEST(our_own_server) {
 	struct server_link link;
 	json_t *result;
 	char got;
@@ -85,7 +85,7 @@ static void our_own_server(void **state) {
 	json_decref(result);
 }
 
-static void another_users_server(void **state) {
+TEST(another_users_server) {
 	struct server_link link;
 	char got;
 
@@ -94,13 +94,4 @@ static void another_users_server(void **state) {
 	assert_null(asked_of(OTHER, &link, &got));
 	assert_int_equal(got, 'n');
 	assert_string_equal(link.trouble, "served by user 54321, allowed: user 0");
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(our_own_server),
-		cmocka_unit_test(another_users_server),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,9 +5,9 @@
 #include "directions/downlink_change.h"
 #include "directions/traffic_parts.h"
 #include "follow_rig.h"
-#include "test.h"
+#include "test_main.h"
 
-static void a_modem_that_comes_is_proven_from_its_first_packet(void **state) {
+TEST(a_modem_that_comes_is_proven_from_its_first_packet) {
 	struct traffic_result r;
 
 	follow_take_and_send(FOLLOW_PACKETS);
@@ -28,7 +28,7 @@ static void a_modem_that_comes_is_proven_from_its_first_packet(void **state) {
 	assert_int_equal(r.sent, 5 * FOLLOW_PACKETS);
 }
 
-static void what_is_sent_to_a_removed_modem_is_told(void **state) {
+TEST(what_is_sent_to_a_removed_modem_is_told) {
 	struct traffic_result r;
 
 	follow_take_and_send(FOLLOW_PACKETS);
@@ -45,7 +45,7 @@ static void what_is_sent_to_a_removed_modem_is_told(void **state) {
 }
 
 /* What is lost of other modems in the meantime is lost. */
-static void losses_of_others_are_losses(void **state) {
+TEST(losses_of_others_are_losses) {
 	struct traffic_result r;
 	unsigned victims = 0;
 
@@ -65,7 +65,7 @@ static void losses_of_others_are_losses(void **state) {
 }
 
 /* What was lost long before the modem went was not sent to a removed modem. */
-static void earlier_losses_are_losses(void **state) {
+TEST(earlier_losses_are_losses) {
 	struct traffic_result r;
 
 	rig_take(&follow_rig, follow_frames, FOLLOW_PACKETS, NULL);
@@ -93,7 +93,7 @@ static void earlier_losses_are_losses(void **state) {
 	assert_int_equal(r.overtaken, follow_rig.unknown);
 }
 
-static void what_is_under_way_to_a_removed_modem_is_proven(void **state) {
+TEST(what_is_under_way_to_a_removed_modem_is_proven) {
 	rig_take(&follow_rig, follow_frames, FOLLOW_PACKETS, NULL);
 	follow_modem_remove();
 	assert_true(follow_count(0, FOLLOW_PACKETS, 2) > 0);
@@ -106,7 +106,7 @@ static void what_is_under_way_to_a_removed_modem_is_proven(void **state) {
 }
 
 /* After its time is over the modem is a stranger, and the tags of before are too. */
-static void what_comes_much_later_is_lost(void **state) {
+TEST(what_comes_much_later_is_lost) {
 	struct traffic_result r;
 	unsigned late;
 
@@ -125,7 +125,7 @@ static void what_comes_much_later_is_lost(void **state) {
 }
 
 /* All of its modems go with it; what was made before is proven, and others may come. */
-static void all_modems_go(void **state) {
+TEST(all_modems_go) {
 	struct traffic_result r;
 	json_t *config;
 
@@ -149,7 +149,7 @@ static void all_modems_go(void **state) {
 }
 
 /* A server that is silent or talks nonsense costs nothing but its changes. */
-static void a_rude_server_is_borne(void **state) {
+TEST(a_rude_server_is_borne) {
 	follow_server.rude = true;
 	server_link_close(&following.link);
 	for (int i = 0; i < 3; i++) {
@@ -169,7 +169,7 @@ static void a_rude_server_is_borne(void **state) {
 }
 
 /* Two modems swap their addresses: no order of single objects does that, but the configuration tells. */
-static void what_events_cannot_tell_the_configuration_does(void **state) {
+TEST(what_events_cannot_tell_the_configuration_does) {
 	json_t *config;
 
 	follow_take_and_send(FOLLOW_PACKETS);
@@ -184,7 +184,7 @@ static void what_events_cannot_tell_the_configuration_does(void **state) {
 }
 
 /* A client that reads too slowly is told so, and asks for the configuration. */
-static void missed_events_are_made_up_for(void **state) {
+TEST(missed_events_are_made_up_for) {
 	follow_take_and_send(FOLLOW_PACKETS);
 	follow_server.slow = true;
 	follow_modem_add();
@@ -202,7 +202,7 @@ static void missed_events_are_made_up_for(void **state) {
 }
 
 /* Nothing is sent to a modem before the server has applied it. */
-static void a_change_that_is_prepared_is_no_change_yet(void **state) {
+TEST(a_change_that_is_prepared_is_no_change_yet) {
 	fake_server_begin(&follow_server);
 	json_array_remove(json_object_get(follow_server.config, "modems"), 2);
 	fake_server_prepare(&follow_server);
@@ -220,7 +220,7 @@ static void a_change_that_is_prepared_is_no_change_yet(void **state) {
 }
 
 /* A modem goes and comes again before the traffic looks: its flows begin anew at the server, and so they do here. */
-static void a_modem_that_comes_again_begins_anew(void **state) {
+TEST(a_modem_that_comes_again_begins_anew) {
 	json_t *modems, *last;
 
 	follow_take_and_send(2 * FOLLOW_PACKETS);
@@ -239,7 +239,7 @@ static void a_modem_that_comes_again_begins_anew(void **state) {
 }
 
 /* The server goes away, and comes back changed. */
-static void a_server_that_comes_back_is_joined_again(void **state) {
+TEST(a_server_that_comes_back_is_joined_again) {
 	server_link_close(&following.link);
 	follow_learn();
 	assert_false(following.joined);
@@ -254,24 +254,5 @@ static void a_server_that_comes_back_is_joined_again(void **state) {
 	follow_all_proven();
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, follow_begin, follow_end)
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		TEST(a_modem_that_comes_is_proven_from_its_first_packet),
-		TEST(what_is_sent_to_a_removed_modem_is_told),
-		TEST(losses_of_others_are_losses),
-		TEST(earlier_losses_are_losses),
-		TEST(what_is_under_way_to_a_removed_modem_is_proven),
-		TEST(what_comes_much_later_is_lost),
-		TEST(all_modems_go),
-		TEST(a_rude_server_is_borne),
-		TEST(what_events_cannot_tell_the_configuration_does),
-		TEST(missed_events_are_made_up_for),
-		TEST(a_change_that_is_prepared_is_no_change_yet),
-		TEST(a_modem_that_comes_again_begins_anew),
-		TEST(a_server_that_comes_back_is_joined_again),
-	};
-
-	return cmocka_run_group_tests(tests, follow_open_rig, follow_close_rig);
-}
+EACH_TEST(follow_begin, follow_end)
+ALL_TESTS(follow_open_rig, follow_close_rig)

@@ -3,7 +3,7 @@
 #include "directions/downlink_change.h"
 #include "directions/traffic_parts.h"
 #include "follow_rig.h"
-#include "test.h"
+#include "test_main.h"
 
 static void next_key_set(const char *security) {
 	follow_set_json(follow_modem(fake_server_begin(&follow_server), 0), "security", security);
@@ -39,17 +39,17 @@ static void a_key_rolls(bool announced) {
 	assert_int_equal(r.sent, 4 * FOLLOW_PACKETS);
 }
 
-static void an_announced_key_rolls(void **state) {
+TEST(an_announced_key_rolls) {
 	a_key_rolls(true);
 }
 
-static void a_key_rolls_without_a_word(void **state) {
+TEST(a_key_rolls_without_a_word) {
 	a_key_rolls(false);
 }
 
 /* A modem goes and comes with another key, and then has the first one again, as where a file is read again. The traffic,
  * which does not know the last of these, decrypts frames as those of before. They are for the modem of now. */
-static void a_key_comes_back(void **state) {
+TEST(a_key_comes_back) {
 	struct traffic_result r;
 	json_t *modems, *modem;
 
@@ -79,7 +79,7 @@ static void a_key_comes_back(void **state) {
 }
 
 /* Flows get other DSIDs and priorities, and a classifier leads elsewhere. */
-static void flows_differ(void **state) {
+TEST(flows_differ) {
 	json_t *config;
 
 	follow_take_and_send(FOLLOW_PACKETS);
@@ -109,7 +109,7 @@ static void last_dsid(struct docsis_down_header *h) {
 }
 
 /* A packet comes with the DSID of another flow, which the modem did not have before it changed. */
-static void a_frame_of_a_flow_that_came_is_corrupted(void **state) {
+TEST(a_frame_of_a_flow_that_came_is_corrupted) {
 	static const struct rig_fault fault = {.header = last_dsid};
 	struct traffic_result r;
 	json_t *config;
@@ -132,7 +132,7 @@ static void a_frame_of_a_flow_that_came_is_corrupted(void **state) {
 }
 
 /* A flow moves to a channel that nobody knew. */
-static void a_channel_comes(void **state) {
+TEST(a_channel_comes) {
 	json_t *config, *holder = json_object();
 
 	config = fake_server_begin(&follow_server);
@@ -155,7 +155,7 @@ static void a_channel_comes(void **state) {
 }
 
 /* Nothing that the server says explains these frames. */
-static void what_nothing_explains_is_corrupted(void **state) {
+TEST(what_nothing_explains_is_corrupted) {
 	struct traffic_result r;
 	unsigned wrong;
 
@@ -174,18 +174,5 @@ static void what_nothing_explains_is_corrupted(void **state) {
 	assert_int_equal(r.proven, FOLLOW_PACKETS - wrong);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, follow_begin, follow_end)
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		TEST(an_announced_key_rolls),
-		TEST(a_key_rolls_without_a_word),
-		TEST(a_key_comes_back),
-		TEST(flows_differ),
-		TEST(a_frame_of_a_flow_that_came_is_corrupted),
-		TEST(a_channel_comes),
-		TEST(what_nothing_explains_is_corrupted),
-	};
-
-	return cmocka_run_group_tests(tests, follow_open_rig, follow_close_rig);
-}
+EACH_TEST(follow_begin, follow_end)
+ALL_TESTS(follow_open_rig, follow_close_rig)

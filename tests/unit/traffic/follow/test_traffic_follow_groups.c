@@ -8,7 +8,7 @@
 #include "follow_rig.h"
 #include "groups/totals.h"
 #include "model/server_config.h"
-#include "test.h"
+#include "test_main.h"
 
 static struct rig second;
 static struct rig_frame more[FOLLOW_PACKETS];
@@ -147,7 +147,7 @@ static struct totals *results(void) {
 	return &totals;
 }
 
-static void a_group_comes(void **state) {
+TEST(a_group_comes) {
 	struct totals *totals;
 
 	learn();
@@ -173,7 +173,7 @@ static void a_group_comes(void **state) {
 }
 
 /* What it was sent comes, and the other one goes on. */
-static void a_group_comes_and_goes(void **state) {
+TEST(a_group_comes_and_goes) {
 	struct totals *totals;
 
 	server_has(true, true);
@@ -193,7 +193,7 @@ static void a_group_comes_and_goes(void **state) {
 }
 
 /* A group that would need ports of its own is told, once, and the others are followed on. */
-static void a_group_with_its_own_ports_is_refused(void **state) {
+TEST(a_group_with_its_own_ports_is_refused) {
 	struct totals *totals;
 
 	follow_rig.groups.follows = false;
@@ -208,14 +208,5 @@ static void a_group_with_its_own_ports_is_refused(void **state) {
 	totals_free(totals);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		TEST(a_group_comes),
-		TEST(a_group_comes_and_goes),
-		TEST(a_group_with_its_own_ports_is_refused),
-	};
-
-	return cmocka_run_group_tests(tests, follow_open_rig, follow_close_rig);
-}
+EACH_TEST(begin, end)
+ALL_TESTS(follow_open_rig, follow_close_rig)

@@ -6,7 +6,7 @@
 #include "directions/downlink_change.h"
 #include "directions/traffic_parts.h"
 #include "follow_rig.h"
-#include "test.h"
+#include "test_main.h"
 
 #define IV "101112131415161718191a1b1c1d1e1f"
 #define IN_RING 32
@@ -38,7 +38,7 @@ static void server_has(unsigned number, bool next) {
 }
 
 /* Numbers wrap behind 15. Frames of each generation arrive when the next one is in use. */
-static void keys_roll_on_and_on(void **state) {
+TEST(keys_roll_on_and_on) {
 	uint32_t magic = follow_rig.traffic->downlink->generator->magic;
 	struct traffic_result r;
 
@@ -92,7 +92,7 @@ static void first_key_is_gone(void (*reason)(void)) {
 }
 
 /* A generation that was removed is known for a while, and then no more. */
-static void a_removed_key_is_dropped_when_its_time_is_over(void **state) {
+TEST(a_removed_key_is_dropped_when_its_time_is_over) {
 	follow_rig.traffic->downlink->follow->keep = 0;
 	first_key_is_gone(times_are_over);
 }
@@ -103,12 +103,12 @@ static void third_comes(void) {
 }
 
 /* The third generation takes the place of the first. */
-static void a_modem_holds_two_generations(void **state) {
+TEST(a_modem_holds_two_generations) {
 	first_key_is_gone(third_comes);
 }
 
 /* A generation that comes again is not dropped with the one of before. */
-static void a_key_that_comes_again_stays(void **state) {
+TEST(a_key_that_comes_again_stays) {
 	follow_rig.traffic->downlink->follow->keep = rte_get_tsc_hz() / 50;
 	server_has(1, true);
 	follow_learn();
@@ -123,7 +123,7 @@ static void a_key_that_comes_again_stays(void **state) {
 }
 
 /* Frames wait for as long as the server takes to say that nothing has changed: no clock ends that. */
-static void frames_wait_for_the_servers_word(void **state) {
+TEST(frames_wait_for_the_servers_word) {
 	struct traffic_result r;
 	unsigned unknown;
 
@@ -146,7 +146,7 @@ static void frames_wait_for_the_servers_word(void **state) {
 }
 
 /* A change that was made behind the question, and before the answer, explains them. */
-static void a_change_before_the_answer_explains_frames(void **state) {
+TEST(a_change_before_the_answer_explains_frames) {
 	follow_server.busy = true;
 	rig_take(&follow_rig, follow_frames, FOLLOW_PACKETS, NULL);
 	follow_rig.sg.modems[0].security.key_sequence = 3;
@@ -187,7 +187,7 @@ static void put_into_ring(const struct rig_frame *f) {
 }
 
 /* What stands in the port when the server tells of a change was sent before it, and is judged by what was before. */
-static void what_stands_in_the_port_is_older_than_a_change(void **state) {
+TEST(what_stands_in_the_port_is_older_than_a_change) {
 	server_has(1, true);
 	follow_learn();
 	rig_take(&follow_rig, follow_frames, IN_RING, NULL);
@@ -210,7 +210,7 @@ static void what_stands_in_the_port_is_older_than_a_change(void **state) {
 }
 
 /* A file that is read again replaces both generations at once: what is under way is known by those of before. */
-static void all_keys_are_replaced_at_once(void **state) {
+TEST(all_keys_are_replaced_at_once) {
 	server_has(5, true);
 	follow_learn();
 	rig_take(&follow_rig, follow_frames, FOLLOW_PACKETS, NULL);
@@ -222,7 +222,7 @@ static void all_keys_are_replaced_at_once(void **state) {
 }
 
 /* What was before the oldest change is forgotten, also where keys alone changed behind it. */
-static void tables_before_keys_are_forgotten(void **state) {
+TEST(tables_before_keys_are_forgotten) {
 	struct downlink *d = follow_rig.traffic->downlink;
 
 	follow_modem_add();
@@ -243,7 +243,7 @@ static void tables_before_keys_are_forgotten(void **state) {
 }
 
 /* A port that is never empty does not hold a change up. */
-static void a_full_port_does_not_hold_a_change_up(void **state) {
+TEST(a_full_port_does_not_hold_a_change_up) {
 	unsigned rounds = 0;
 
 	server_has(1, true);
@@ -257,21 +257,5 @@ static void a_full_port_does_not_hold_a_change_up(void **state) {
 	follow_all_proven();
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, follow_begin, follow_end)
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		TEST(keys_roll_on_and_on),
-		TEST(a_removed_key_is_dropped_when_its_time_is_over),
-		TEST(a_modem_holds_two_generations),
-		TEST(a_key_that_comes_again_stays),
-		TEST(frames_wait_for_the_servers_word),
-		TEST(a_change_before_the_answer_explains_frames),
-		TEST(what_stands_in_the_port_is_older_than_a_change),
-		TEST(all_keys_are_replaced_at_once),
-		TEST(tables_before_keys_are_forgotten),
-		TEST(a_full_port_does_not_hold_a_change_up),
-	};
-
-	return cmocka_run_group_tests(tests, follow_open_rig, follow_close_rig);
-}
+EACH_TEST(follow_begin, follow_end)
+ALL_TESTS(follow_open_rig, follow_close_rig)

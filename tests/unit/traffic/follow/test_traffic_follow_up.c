@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The upstream of a server that changes. */
 #include "follow_up_group.h"
+#include "test_main.h"
 #include "wire/segment.h"
 
-static void a_modem_comes(void **state) {
+TEST(a_modem_comes) {
 	struct uplink_result r;
 	size_t before;
 
@@ -21,7 +22,7 @@ static void a_modem_comes(void **state) {
 }
 
 /* A CMTS would take numbers that begin again for duplicates. */
-static void segment_numbers_go_on(void **state) {
+TEST(segment_numbers_go_on) {
 	static struct ip_address others[] = {{4, {10, 9, 0, 1}}, {4, {10, 9, 0, 2}}};
 	struct segment_header h;
 	uint16_t number = 0;
@@ -47,7 +48,7 @@ static void segment_numbers_go_on(void **state) {
 }
 
 /* Stream 6 is the last modem's: what it sends is dropped from the change on. */
-static void what_a_removed_modem_sends_is_told(void **state) {
+TEST(what_a_removed_modem_sends_is_told) {
 	struct uplink_result r;
 	size_t before;
 	uint32_t made;
@@ -74,7 +75,7 @@ static void what_a_removed_modem_sends_is_told(void **state) {
 }
 
 /* A modem that stays loses a packet in the same time. */
-static void losses_of_others_are_losses(void **state) {
+TEST(losses_of_others_are_losses) {
 	struct uplink_result r;
 
 	start(6);
@@ -89,7 +90,7 @@ static void losses_of_others_are_losses(void **state) {
 }
 
 /* In the middle of a round nothing is taken from under its grants. */
-static void a_round_is_ended_first(void **state) {
+TEST(a_round_is_ended_first) {
 	struct uplink_result r;
 
 	start(6);
@@ -111,7 +112,7 @@ static void a_round_is_ended_first(void **state) {
 }
 
 /* A modem whose addresses no packet fits sends nothing, and takes no other down. */
-static void a_modem_without_room_for_packets_is_silent(void **state) {
+TEST(a_modem_without_room_for_packets_is_silent) {
 	static struct ip_address narrow[] = {{4, {10, 0, 0, 9}}};
 	static struct ip_address wide[] = {{6, {0x20, 1, [15] = 9}}};
 	struct uplink_result r;
@@ -135,17 +136,5 @@ static void a_modem_without_room_for_packets_is_silent(void **state) {
 	assert_true(uplink_result_good(&r));
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		TEST(a_modem_comes),
-		TEST(segment_numbers_go_on),
-		TEST(what_a_removed_modem_sends_is_told),
-		TEST(losses_of_others_are_losses),
-		TEST(a_round_is_ended_first),
-		TEST(a_modem_without_room_for_packets_is_silent),
-	};
-
-	return cmocka_run_group_tests(tests, open_rig, close_rig);
-}
+EACH_TEST(begin, end)
+ALL_TESTS(open_rig, close_rig)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Keys of modems that roll, upstream. */
 #include "follow_up_group.h"
+#include "test_main.h"
 #include "wire/segment.h"
 
 /* Key sequences of the frames that are first in bursts of a SID. */
@@ -38,7 +39,7 @@ static void next_key_alone(struct security_association *s) {
 }
 
 /* From the time at which the server has the next key, it alone is used. */
-static void a_key_rolls(void **state) {
+TEST(a_key_rolls) {
 	struct security_association *s = &modems[0].security;
 	struct uplink_result r;
 	unsigned keys[16];
@@ -69,7 +70,7 @@ static void a_key_rolls(void **state) {
 }
 
 /* The server has the next key, and the old one is gone before the modem knows: what it sent with that is lost, and told. */
-static void what_was_sent_with_a_removed_key_is_told(void **state) {
+TEST(what_was_sent_with_a_removed_key_is_told) {
 	struct security_association *s = &modems[0].security;
 	struct uplink_result r;
 	uint32_t told, late;
@@ -102,7 +103,7 @@ static void what_was_sent_with_a_removed_key_is_told(void **state) {
 }
 
 /* A modem that has used the next key for long loses nothing by the removal of the old one: what is lost is lost. */
-static void a_key_out_of_use_excuses_no_loss(void **state) {
+TEST(a_key_out_of_use_excuses_no_loss) {
 	struct security_association *s = &modems[0].security;
 	struct uplink_result r;
 
@@ -119,7 +120,7 @@ static void a_key_out_of_use_excuses_no_loss(void **state) {
 }
 
 /* A change of another modem at the same time excuses no more. */
-static void a_change_beside_it_excuses_no_loss(void **state) {
+TEST(a_change_beside_it_excuses_no_loss) {
 	static struct ip_address others[] = {{4, {10, 9, 0, 1}}, {4, {10, 9, 0, 2}}};
 	struct security_association *s = &modems[0].security;
 	struct uplink_result r;
@@ -143,15 +144,5 @@ static void a_change_beside_it_excuses_no_loss(void **state) {
 	assert_true(r.lost > 0);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		TEST(a_key_rolls),
-		TEST(what_was_sent_with_a_removed_key_is_told),
-		TEST(a_key_out_of_use_excuses_no_loss),
-		TEST(a_change_beside_it_excuses_no_loss),
-	};
-
-	return cmocka_run_group_tests(tests, open_rig, close_rig);
-}
+EACH_TEST(begin, end)
+ALL_TESTS(open_rig, close_rig)

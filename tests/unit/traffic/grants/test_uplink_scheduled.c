@@ -6,7 +6,7 @@
 #include "directions/uplink_parts.h"
 #include "granting_rig.h"
 #include "grants/grants.h"
-#include "test.h"
+#include "test_main.h"
 #include "uplink_group.h"
 #include "wire/segment.h"
 
@@ -22,7 +22,7 @@ static void closed_begin(const char *mix, uint64_t rate) {
 }
 
 /* Times are those of arrivals, of packets that come and wait. */
-static void a_packet_is_as_old_as_its_arrival(void **state) {
+TEST(a_packet_is_as_old_as_its_arrival) {
 	uint64_t start = rte_rdtsc();
 	const struct uplink_stream *s;
 
@@ -37,7 +37,7 @@ static void a_packet_is_as_old_as_its_arrival(void **state) {
 }
 
 /* The system's clock is set by an hour, either way: it is told, and what waits goes on waiting. */
-static void a_clock_that_jumps_is_told(void **state) {
+TEST(a_clock_that_jumps_is_told) {
 	static const int64_t jumps[] = {(int64_t)HOUR_NS, -(int64_t)HOUR_NS};
 	struct grants_result result;
 
@@ -71,7 +71,7 @@ static void decided(const struct access_event *e, uint64_t ago) {
 }
 
 /* Beside packets: a request as a record or, where the channel has no session for it, as a burst; ranging; and nothing. */
-static void requests_and_unused_grants_are_told(void **state) {
+TEST(requests_and_unused_grants_are_told) {
 	static const struct access_event events[] = {
 		{.kind = ACCESS_REQUEST, .channel = 1, .sid = 0x12, .flow = 2, .request = 256},
 		{.kind = ACCESS_REQUEST, .channel = 2, .sid = 0x12, .flow = 2, .request = 256},
@@ -108,7 +108,7 @@ static void requests_and_unused_grants_are_told(void **state) {
 }
 
 /* What the CMTS gets first is what it counts on from. */
-static void the_first_segment_comes_before_the_second(void **state) {
+TEST(the_first_segment_comes_before_the_second) {
 	struct access_event e = {.kind = ACCESS_BURST, .bytes = 300, .granted = 300};
 	struct uplink_stream *s;
 
@@ -137,7 +137,7 @@ static void the_first_segment_comes_before_the_second(void **state) {
 }
 
 /* A grant beyond what the CMTS takes in one burst: two of them. */
-static void a_large_grant_is_two_bursts(void **state) {
+TEST(a_large_grant_is_two_bursts) {
 	struct access_event e = {.kind = ACCESS_BURST, .sid = 0x30, .minislot = 7, .flow = 4};
 	struct rte_mbuf *packets[64];
 	struct uplink_stream *s;
@@ -156,7 +156,7 @@ static void a_large_grant_is_two_bursts(void **state) {
 		rte_pktmbuf_free_bulk(packets, n);
 }
 
-static void full_queues_refuse(void **state) {
+TEST(full_queues_refuse) {
 	struct grants_result result;
 	struct uplink_stream *s;
 
@@ -171,7 +171,7 @@ static void full_queues_refuse(void **state) {
 }
 
 /* What is no MAP, or none of ours, and what is broken in any byte. */
-static void bad_messages_are_counted(void **state) {
+TEST(bad_messages_are_counted) {
 	static const uint8_t mangled[64] = {1, 2, 3};
 	struct random random = {5};
 	struct grants_result result;
@@ -198,7 +198,7 @@ static void bad_messages_are_counted(void **state) {
 	rte_pktmbuf_free(m);
 }
 
-static void what_lacks_is_told(void **state) {
+TEST(what_lacks_is_told) {
 	assert_non_null(grants_lack(&rig.sg));
 	granting_rig_config(&rig);
 	assert_null(grants_lack(&rig.sg));
@@ -206,19 +206,5 @@ static void what_lacks_is_told(void **state) {
 	assert_non_null(grants_lack(&rig.sg));
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		TEST(a_packet_is_as_old_as_its_arrival),
-		TEST(a_clock_that_jumps_is_told),
-		TEST(requests_and_unused_grants_are_told),
-		TEST(the_first_segment_comes_before_the_second),
-		TEST(a_large_grant_is_two_bursts),
-		TEST(full_queues_refuse),
-		TEST(bad_messages_are_counted),
-		TEST(what_lacks_is_told),
-	};
-
-	return cmocka_run_group_tests(tests, open_rig, close_rig);
-}
+EACH_TEST(begin, end)
+ALL_TESTS(open_rig, close_rig)

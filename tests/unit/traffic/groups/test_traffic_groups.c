@@ -4,7 +4,7 @@
 
 #include "directions/traffic_parts.h"
 #include "fake_uplink.h"
-#include "test.h"
+#include "test_main.h"
 #include "two_groups.h"
 #include "wire/ip.h"
 
@@ -48,11 +48,11 @@ static void packets_are_proven(struct two_plan plan) {
 	two_finish(&two, totals);
 }
 
-static void groups_are_told_apart_by_session(void **state) {
+TEST(groups_are_told_apart_by_session) {
 	packets_are_proven((struct two_plan){0});
 }
 
-static void groups_may_have_their_own_ports(void **state) {
+TEST(groups_may_have_their_own_ports) {
 	packets_are_proven((struct two_plan){.own_ports = true,
 					     .same_sessions = true,
 					     .same_addresses = true,
@@ -76,7 +76,7 @@ static void check_astray(const struct totals *totals, unsigned lost) {
 }
 
 /* A CMTS that puts every eighth packet of the first group into a session of the second. */
-static void a_packet_in_another_groups_session_is_unexpected(void **state) {
+TEST(a_packet_in_another_groups_session_is_unexpected) {
 	struct totals *totals;
 
 	two_begin(&two, (struct two_plan){0});
@@ -93,7 +93,7 @@ static void a_packet_in_another_groups_session_is_unexpected(void **state) {
 /* The same where the modems have the same addresses and keys: the packets' tags tell. Those that are
  * numbered would take the places of others, so the one modem without encryption, whose flow has numbers,
  * and the one without are tried by themselves. */
-static void the_tag_tells_where_modems_are_alike(void **state) {
+TEST(the_tag_tells_where_modems_are_alike) {
 	unsigned swapped = 0;
 	struct totals *totals;
 
@@ -128,7 +128,7 @@ static void upstream_send(unsigned of, unsigned source, uint16_t vlan) {
 #define FIRST_MODEM 0x0a000001 /* 10.0.0.1: also the fake's own */
 #define SECOND_MODEM 0x0a000101
 
-static void source_addresses_tell_groups_apart(void **state) {
+TEST(source_addresses_tell_groups_apart) {
 	static const uint8_t arp[60] = {[12] = 0x08, [13] = 0x06};
 	const struct uplink_result *first, *second;
 	struct totals *totals;
@@ -157,7 +157,7 @@ static void source_addresses_tell_groups_apart(void **state) {
 	two_finish(&two, totals);
 }
 
-static void upstream_vlans_are_the_groups(void **state) {
+TEST(upstream_vlans_are_the_groups) {
 	struct totals *totals;
 
 	two_begin(&two, (struct two_plan){.upstream = true,
@@ -182,15 +182,4 @@ static void upstream_vlans_are_the_groups(void **state) {
 	two_finish(&two, totals);
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(groups_are_told_apart_by_session),
-		cmocka_unit_test(groups_may_have_their_own_ports),
-		cmocka_unit_test(a_packet_in_another_groups_session_is_unexpected),
-		cmocka_unit_test(the_tag_tells_where_modems_are_alike),
-		cmocka_unit_test(source_addresses_tell_groups_apart),
-		cmocka_unit_test(upstream_vlans_are_the_groups),
-	};
-
-	return cmocka_run_group_tests(tests, two_open, two_close);
-}
+ALL_TESTS(two_open, two_close)

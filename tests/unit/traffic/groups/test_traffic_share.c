@@ -6,12 +6,12 @@
 
 #include "core/vlan_tag.h"
 #include "directions/traffic_parts.h"
-#include "test.h"
+#include "test_main.h"
 #include "two_groups.h"
 #include "wire/ip.h"
 
 /* Sends what fits no group, and the good packets of both. */
-static void nobodys_frames_are_counted(void **state) {
+TEST(nobodys_frames_are_counted) {
 	static const uint8_t arp[60] = {[12] = 0x08, [13] = 0x06};
 	struct traffic_result *all;
 	uint8_t depi[RIG_MTU + 14];
@@ -60,7 +60,7 @@ static uint64_t reasons(const struct shared_port_strays *s) {
 }
 
 /* The beginning of a good frame, of every length: each counts once, under a name. */
-static void frames_that_are_cut_off_are_nobodys(void **state) {
+TEST(frames_that_are_cut_off_are_nobodys) {
 	uint8_t depi[RIG_MTU + 14];
 	const struct shared_port_strays *rphy, *network;
 	struct totals *totals;
@@ -88,7 +88,7 @@ static void frames_that_are_cut_off_are_nobodys(void **state) {
 }
 
 /* A CMTS in the same process sends chains of buffers, cut anywhere. */
-static void chains_are_told_apart(void **state) {
+TEST(chains_are_told_apart) {
 	struct totals *totals;
 
 	two_begin(&two, (struct two_plan){0});
@@ -104,7 +104,7 @@ static void chains_are_told_apart(void **state) {
 }
 
 /* What a group sends is tagged for the CMTS; what comes back is read by its tag. */
-static void vlans_tell_groups_apart(void **state) {
+TEST(vlans_tell_groups_apart) {
 	struct two_plan plan = {
 		.same_sessions = true,
 		.same_addresses = true,
@@ -136,7 +136,7 @@ static void vlans_tell_groups_apart(void **state) {
 }
 
 /* What a port did not take is taken back without its tag. */
-static void tagged_packets_are_taken_back(void **state) {
+TEST(tagged_packets_are_taken_back) {
 	struct two_plan plan = {.network_vlans = {10, 11}, .rphy_vlans = {30, 31}};
 	struct rte_mbuf *packets[32];
 	struct totals *totals;
@@ -155,7 +155,7 @@ static void tagged_packets_are_taken_back(void **state) {
 	two_finish(&two, totals);
 }
 
-static void groups_that_nothing_tells_apart_are_refused(void **state) {
+TEST(groups_that_nothing_tells_apart_are_refused) {
 	static const struct two_plan plans[] = {
 		{.same_sessions = true},
 		{.same_addresses = true, .upstream = true},
@@ -169,15 +169,4 @@ static void groups_that_nothing_tells_apart_are_refused(void **state) {
 	}
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nobodys_frames_are_counted),
-		cmocka_unit_test(frames_that_are_cut_off_are_nobodys),
-		cmocka_unit_test(chains_are_told_apart),
-		cmocka_unit_test(vlans_tell_groups_apart),
-		cmocka_unit_test(tagged_packets_are_taken_back),
-		cmocka_unit_test(groups_that_nothing_tells_apart_are_refused),
-	};
-
-	return cmocka_run_group_tests(tests, two_open, two_close);
-}
+ALL_TESTS(two_open, two_close)

@@ -4,7 +4,7 @@
 
 #include "groups/rates.h"
 #include "groups/totals.h"
-#include "test.h"
+#include "test_main.h"
 
 #define MOST 8
 
@@ -16,7 +16,7 @@ static uint64_t sum_of(const uint64_t *parts, unsigned count) {
 	return sum;
 }
 
-static void rates_are_divided_by_weight(void **state) {
+TEST(rates_are_divided_by_weight) {
 	static const struct {
 		uint64_t rate;
 		unsigned count;
@@ -45,7 +45,7 @@ static void rates_are_divided_by_weight(void **state) {
 }
 
 /* 0 would mean: as fast as it goes. */
-static void no_rate_becomes_max(void **state) {
+TEST(no_rate_becomes_max) {
 	const uint64_t weights[3] = {1, 1, 0};
 	uint64_t parts[3];
 
@@ -53,13 +53,4 @@ static void no_rate_becomes_max(void **state) {
 	assert_int_equal(parts[0], 1);
 	assert_int_equal(parts[1], 1);
 	assert_int_equal(parts[2], 0);
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rates_are_divided_by_weight),
-		cmocka_unit_test(no_rate_becomes_max),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

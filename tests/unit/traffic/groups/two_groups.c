@@ -45,7 +45,6 @@ struct two two;
 int two_open(void **state) {
 	struct two *t = &two;
 
-	(void)state;
 	rig_open(&t->rigs[0]);
 	assert_int_equal(port_pair("network_more", t->rigs[0].pool, 1024, t->network_more), 0);
 	assert_int_equal(port_pair("rphy_more", t->rigs[0].pool, 1024, t->rphy_more), 0);
@@ -55,7 +54,6 @@ int two_open(void **state) {
 int two_close(void **state) {
 	struct two *t = &two;
 
-	(void)state;
 	for (int i = 0; i < 2; i++) {
 		port_close(t->network_more[i]);
 		port_close(t->rphy_more[i]);

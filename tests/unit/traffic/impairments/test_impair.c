@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What --impair takes, and the generator behind it. */
-#include "test.h"
+#include "test_main.h"
 
 #include "impairments/impair.h"
 
@@ -18,7 +18,7 @@ static bool about(double value, double wanted) {
 	return value > wanted * 0.999999 && value < wanted * 1.000001;
 }
 
-static void shares_in_both_ways(void **state) {
+TEST(shares_in_both_ways) {
 	assert_true(parse("psp-loss=0.1%"));
 	assert_true(about(shares.share[IMPAIR_PSP_LOSS], 0.001));
 	assert_true(impair_any(&shares));
@@ -39,7 +39,7 @@ static void shares_in_both_ways(void **state) {
 }
 
 /* Each kind as often as asked for, none out of what is not allowed, none in the calm. */
-static void draws(void **state) {
+TEST(draws) {
 	static struct impair im;
 	unsigned hits[IMPAIRMENTS + 1] = {0};
 
@@ -57,7 +57,7 @@ static void draws(void **state) {
 }
 
 /* The first bursts of a stream, and of one without numbers those around another that was hit. */
-static void what_is_spared(void **state) {
+TEST(what_is_spared) {
 	static struct impair im;
 	struct shadow_stream framed = {.framed = true}, legacy = {0};
 
@@ -74,7 +74,7 @@ static void what_is_spared(void **state) {
 }
 
 /* A packet is held back in the midst of a round, later than the time that the round goes by. */
-static void what_is_held_waits_its_time(void **state) {
+TEST(what_is_held_waits_its_time) {
 	static struct uplink_output output;
 	static struct rte_mbuf packet;
 	static struct impair_session session;
@@ -91,15 +91,4 @@ static void what_is_held_waits_its_time(void **state) {
 	impair_release(&im, 6000, false);
 	assert_int_equal(output.pending_count, 1);
 	assert_int_equal(im.held, 0);
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(shares_in_both_ways),
-		cmocka_unit_test(draws),
-		cmocka_unit_test(what_is_spared),
-		cmocka_unit_test(what_is_held_waits_its_time),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

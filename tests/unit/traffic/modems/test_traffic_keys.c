@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A modem decrypts with either generation of its key, as the header of a frame says. */
-#include "test.h"
+#include "test_main.h"
 #include "traffic_group.h"
 
 #define PACKETS 64
@@ -33,7 +33,7 @@ static struct traffic_result half_and_half(unsigned sequence) {
 	return rig_finish(&rig);
 }
 
-static void both_generations_are_decrypted(void **state) {
+TEST(both_generations_are_decrypted) {
 	static const unsigned sequences[] = {1, 2, 15};
 
 	for (size_t i = 0; i < ARRAY_COUNT(sequences); i++) {
@@ -46,7 +46,7 @@ static void both_generations_are_decrypted(void **state) {
 }
 
 /* The number of one generation, the key of the other. */
-static void the_number_names_the_key(void **state) {
+TEST(the_number_names_the_key) {
 	struct traffic_result r;
 	unsigned wrong = 0;
 
@@ -79,11 +79,4 @@ static void the_number_names_the_key(void **state) {
 	assert_int_equal(r.proven, PACKETS - wrong);
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(both_generations_are_decrypted),
-		cmocka_unit_test(the_number_names_the_key),
-	};
-
-	return cmocka_run_group_tests(tests, open_rig, close_rig);
-}
+ALL_TESTS(open_rig, close_rig)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What became of the packets that were sent: the arithmetic. */
 #include "proof/proof.h"
-#include "test.h"
+#include "test_main.h"
 
 /* What is missing is lost, corrupted or undecipherable; what arrived beside that is a duplicate. */
-static void balances_add_up(void **state) {
+TEST(balances_add_up) {
 	static const struct {
 		uint64_t missing, duplicated;
 		struct proof_damage damage;
@@ -36,7 +36,7 @@ static void arrive(struct proof *p, uint32_t stream, uint32_t sequence) {
 }
 
 /* Sequence numbers tell what is missing, whatever was counted beside them. */
-static void streams_tell_what_is_missing(void **state) {
+TEST(streams_tell_what_is_missing) {
 	struct proof p;
 
 	assert_int_equal(proof_create(&p, 2, 1000000000, false), 0);
@@ -58,13 +58,4 @@ static void streams_tell_what_is_missing(void **state) {
 	proof_restart(&p);
 	assert_int_equal(p.ended_missing, 0);
 	proof_free(&p);
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(balances_add_up),
-		cmocka_unit_test(streams_tell_what_is_missing),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What is proven, lost, duplicated or out of order is counted as just that. */
 #include "directions/traffic_parts.h"
-#include "test.h"
+#include "test_main.h"
 #include "traffic_group.h"
 
 #define PACKETS 64
@@ -22,7 +22,7 @@ static void assert_nothing_wrong(const struct traffic_result *r) {
 		assert_int_equal(r->unexpected[i], 0);
 }
 
-static void good_packets_are_proven(void **state) {
+TEST(good_packets_are_proven) {
 	struct traffic_result r;
 
 	rig_start(&rig, MIX, 1);
@@ -55,7 +55,7 @@ static unsigned follower(unsigned victim) {
 	return 0;
 }
 
-static void lost_packets_are_counted(void **state) {
+TEST(lost_packets_are_counted) {
 	static const uint32_t modems[] = {0, 1, 2};
 
 	for (size_t m = 0; m < ARRAY_COUNT(modems); m++) {
@@ -74,7 +74,7 @@ static void lost_packets_are_counted(void **state) {
 	}
 }
 
-static void everything_lost_is_lost(void **state) {
+TEST(everything_lost_is_lost) {
 	struct traffic_result r;
 
 	rig_start(&rig, MIX, 3);
@@ -84,7 +84,7 @@ static void everything_lost_is_lost(void **state) {
 	assert_int_equal(r.proven, 0);
 }
 
-static void duplicates_are_counted(void **state) {
+TEST(duplicates_are_counted) {
 	for (uint32_t modem = 0; modem < RIG_MODEMS; modem++) {
 		unsigned victim = start_with_victim(modem, 0);
 		struct traffic_result r;
@@ -103,7 +103,7 @@ static void duplicates_are_counted(void **state) {
 }
 
 /* The second copy comes while the first still waits for an earlier packet. */
-static void duplicates_of_waiting_packets_are_counted(void **state) {
+TEST(duplicates_of_waiting_packets_are_counted) {
 	unsigned victim = start_with_victim(0, 0);
 	unsigned next = follower(victim);
 	struct traffic_result r;
@@ -127,7 +127,7 @@ static void crc_bit(struct rig_frame *f) {
 }
 
 /* A copy that is damaged is no packet that was sent. */
-static void damaged_duplicates_are_duplicates(void **state) {
+TEST(damaged_duplicates_are_duplicates) {
 	unsigned victim = start_with_victim(0, 0);
 	struct traffic_result r;
 
@@ -147,7 +147,7 @@ static void send_swapped(unsigned a, unsigned b) {
 		rig_send_frame(&rig, &frames[i == a ? b : i == b ? a : i]);
 }
 
-static void bonded_packets_are_resequenced(void **state) {
+TEST(bonded_packets_are_resequenced) {
 	unsigned victim = start_with_victim(0, 0);
 	struct traffic_result r;
 
@@ -159,7 +159,7 @@ static void bonded_packets_are_resequenced(void **state) {
 	assert_int_equal(r.resequencing_given_up, 0);
 }
 
-static void swapped_packets_of_one_channel_are_reordered(void **state) {
+TEST(swapped_packets_of_one_channel_are_reordered) {
 	unsigned victim = start_with_victim(1, 0);
 	struct traffic_result r;
 
@@ -178,7 +178,7 @@ static void reuse_number(struct docsis_down_header *h) {
 }
 
 /* Two packets under one number: a modem delivers the first and discards the second. */
-static void a_number_used_twice_is_a_wrong_dsid(void **state) {
+TEST(a_number_used_twice_is_a_wrong_dsid) {
 	struct rig_fault fault = {.header = reuse_number};
 	struct traffic_result r;
 
@@ -194,7 +194,7 @@ static void a_number_used_twice_is_a_wrong_dsid(void **state) {
 }
 
 /* The sequence numbers of streams say what is missing; where that and the other counts disagree, the run fails. */
-static void an_account_that_does_not_close_fails(void **state) {
+TEST(an_account_that_does_not_close_fails) {
 	struct traffic_result r;
 
 	rig_start(&rig, "256", 9);
@@ -220,19 +220,4 @@ static void an_account_that_does_not_close_fails(void **state) {
 	assert_nothing_wrong(&r);
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(good_packets_are_proven),
-		cmocka_unit_test(lost_packets_are_counted),
-		cmocka_unit_test(everything_lost_is_lost),
-		cmocka_unit_test(duplicates_are_counted),
-		cmocka_unit_test(duplicates_of_waiting_packets_are_counted),
-		cmocka_unit_test(damaged_duplicates_are_duplicates),
-		cmocka_unit_test(bonded_packets_are_resequenced),
-		cmocka_unit_test(swapped_packets_of_one_channel_are_reordered),
-		cmocka_unit_test(a_number_used_twice_is_a_wrong_dsid),
-		cmocka_unit_test(an_account_that_does_not_close_fails),
-	};
-
-	return cmocka_run_group_tests(tests, open_rig, close_rig);
-}
+ALL_TESTS(open_rig, close_rig)

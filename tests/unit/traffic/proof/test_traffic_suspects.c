@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Spans of time of packets that were lost or late, and gaps of a thread: what is kept when there is too much. */
-#include "test.h"
+#include "test_main.h"
 
 #include "pipeline/gaps.h"
 #include "proof/proof.h"
@@ -30,7 +30,7 @@ static enum arrival arrive(struct proof *p, uint32_t sequence, uint64_t made, ui
 }
 
 /* The missing ones were made behind the last that came in order, and overtaken by the one behind them. */
-static void lost_between_two(void **state) {
+TEST(lost_between_two) {
 	struct proof p;
 	const struct suspect *one;
 
@@ -54,7 +54,7 @@ static void lost_between_two(void **state) {
 	proof_free(&p);
 }
 
-static void late_since_it_was_made(void **state) {
+TEST(late_since_it_was_made) {
 	struct proof p;
 	const struct suspect *one = NULL;
 
@@ -78,7 +78,7 @@ static void late_since_it_was_made(void **state) {
 	proof_free(&p);
 }
 
-static void equal_spans_are_one(void **state) {
+TEST(equal_spans_are_one) {
 	struct suspects s;
 
 	assert_int_equal(suspects_create(&s, HZ), 0);
@@ -95,7 +95,7 @@ static void equal_spans_are_one(void **state) {
 }
 
 /* Nothing is forgotten: what has no entry is told as a number. */
-static void too_many_spans(void **state) {
+TEST(too_many_spans) {
 	struct suspects s;
 	uint64_t lost = 0;
 
@@ -111,7 +111,7 @@ static void too_many_spans(void **state) {
 	suspects_free(&s);
 }
 
-static void longest_gaps_are_kept(void **state) {
+TEST(longest_gaps_are_kept) {
 	static struct gaps g;
 	uint64_t shortest = UINT64_MAX;
 
@@ -122,14 +122,4 @@ static void longest_gaps_are_kept(void **state) {
 	for (uint32_t i = 0; i < g.count; i++)
 		shortest = g.list[i].to < shortest ? g.list[i].to : shortest;
 	assert_int_equal(shortest, 1001 + 2 * GAPS_MOST);
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lost_between_two),	 cmocka_unit_test(late_since_it_was_made),
-		cmocka_unit_test(equal_spans_are_one),	 cmocka_unit_test(too_many_spans),
-		cmocka_unit_test(longest_gaps_are_kept),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

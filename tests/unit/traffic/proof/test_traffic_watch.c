@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which of the packets that never came are a change's, and which are lost. */
 #include "proof/watch.h"
-#include "test.h"
+#include "test_main.h"
 
 #define STREAMS 4
 
@@ -32,7 +32,7 @@ static struct stream_mark mark_of(uint32_t stream, uint32_t made) {
 	return (struct stream_mark){stream, made, proof.streams[stream].missing};
 }
 
-static void what_never_came_is_the_changes(void **state) {
+TEST(what_never_came_is_the_changes) {
 	struct stream_mark mark;
 
 	come(1, 0, 100);
@@ -51,7 +51,7 @@ static void what_never_came_is_the_changes(void **state) {
 	assert_int_equal(watch_removed(&watch, &proof), 15);
 }
 
-static void what_was_lost_before_is_not(void **state) {
+TEST(what_was_lost_before_is_not) {
 	struct stream_mark mark;
 
 	come(2, 0, 50);
@@ -66,7 +66,7 @@ static void what_was_lost_before_is_not(void **state) {
 }
 
 /* Of a stream that goes on, losses of later are its own, beyond what the change can have cost. */
-static void no_more_than_was_made_in_between(void **state) {
+TEST(no_more_than_was_made_in_between) {
 	struct stream_mark mark;
 
 	come(0, 0, 10);
@@ -78,7 +78,7 @@ static void no_more_than_was_made_in_between(void **state) {
 }
 
 /* A second change in the meantime: one stretch for both. */
-static void stretches_are_put_together(void **state) {
+TEST(stretches_are_put_together) {
 	struct stream_mark mark;
 
 	come(3, 0, 10);
@@ -95,15 +95,4 @@ static void stretches_are_put_together(void **state) {
 	assert_int_equal(watch.removed, 20);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		TEST(what_never_came_is_the_changes),
-		TEST(what_was_lost_before_is_not),
-		TEST(no_more_than_was_made_in_between),
-		TEST(stretches_are_put_together),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+EACH_TEST(begin, end)

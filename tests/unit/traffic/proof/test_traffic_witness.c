@@ -8,7 +8,7 @@
 
 #include "fixture.h"
 #include "packets.h"
-#include "test.h"
+#include "test_main.h"
 
 #define PACKETS 64
 #define SIZE 128
@@ -111,7 +111,7 @@ static void close_pair(void) {
 	witness_free(&pair.upstream);
 }
 
-static void windows_are_packets_that_follow_each_other(void **state) {
+TEST(windows_are_packets_that_follow_each_other) {
 	for (uint64_t seed = 1; seed < 20; seed++) {
 		struct read r;
 
@@ -131,7 +131,7 @@ static void windows_are_packets_that_follow_each_other(void **state) {
 }
 
 /* Of a short run there is what it has; of a long one the most from its later half, and something from before. */
-static void windows_are_spread_over_a_run(void **state) {
+TEST(windows_are_spread_over_a_run) {
 	unsigned early = 0, late = 0;
 
 	for (uint64_t seed = 1; seed < 100; seed++) {
@@ -151,7 +151,7 @@ static void windows_are_spread_over_a_run(void **state) {
 	assert_true(late > (early + late) / 4);
 }
 
-static void the_first_packets_of_a_run_may_be_in_one(void **state) {
+TEST(the_first_packets_of_a_run_may_be_in_one) {
 	unsigned first = 0;
 
 	for (uint64_t seed = 1; seed < 200; seed++) {
@@ -164,7 +164,7 @@ static void the_first_packets_of_a_run_may_be_in_one(void **state) {
 	assert_in_range(first, 5, 100);
 }
 
-static void what_is_too_long_is_cut(void **state) {
+TEST(what_is_too_long_is_cut) {
 	struct read r;
 
 	open_pair(PACKETS, 1);
@@ -176,7 +176,7 @@ static void what_is_too_long_is_cut(void **state) {
 	close_pair();
 }
 
-static void none_are_kept_where_none_are_asked_for(void **state) {
+TEST(none_are_kept_where_none_are_asked_for) {
 	open_pair(0, 1);
 	pass(0, 100, SIZE);
 	written();
@@ -187,14 +187,4 @@ static void none_are_kept_where_none_are_asked_for(void **state) {
 	assert_int_equal(witness_write(&pair, 1, "/nowhere/file"), -1);
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(windows_are_packets_that_follow_each_other),
-		cmocka_unit_test(windows_are_spread_over_a_run),
-		cmocka_unit_test(the_first_packets_of_a_run_may_be_in_one),
-		cmocka_unit_test(what_is_too_long_is_cut),
-		cmocka_unit_test(none_are_kept_where_none_are_asked_for),
-	};
-
-	return cmocka_run_group_tests(tests, begin, end);
-}
+ALL_TESTS(begin, end)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Quality of service as the modems see it, against values worked out by hand. */
-#include "test.h"
+#include "test_main.h"
 
 #include "qos/meters.h"
 
@@ -66,7 +66,7 @@ static void come(uint32_t stream, uint64_t made, uint64_t now) {
 }
 
 /* 8 Mbps are 1 byte a cycle: the burst of 3,000 bytes at once, then 1,000 in each 1,000 cycles. */
-static void a_rate_and_its_burst_are_kept(void **state) {
+TEST(a_rate_and_its_burst_are_kept) {
 	const struct rate_limit *l = &q->flows[LIMITED].sustained;
 
 	for (unsigned i = 0; i < 3; i++)
@@ -85,7 +85,7 @@ static void a_rate_and_its_burst_are_kept(void **state) {
 }
 
 /* 80 Mbps let 2,000 bytes pass in 200 us. */
-static void a_peak_rate_has_a_burst_of_its_own(void **state) {
+TEST(a_peak_rate_has_a_burst_of_its_own) {
 	const struct rate_limit *l = &q->flows[LIMITED].peak;
 
 	come(LIMITED, 0, MS);
@@ -96,7 +96,7 @@ static void a_peak_rate_has_a_burst_of_its_own(void **state) {
 	assert_true(rate_limit_over(&q->flows[FREE].peak) == 0);
 }
 
-static void a_modem_has_a_rate_for_its_flows_unless_one_reserves(void **state) {
+TEST(a_modem_has_a_rate_for_its_flows_unless_one_reserves) {
 	come(CAPPED, 0, MS);
 	come(CAPPED, 0, MS);
 	assert_float_equal(rate_limit_over(&q->modems[1].aggregate), 1000, 1e-6);
@@ -114,7 +114,7 @@ static void a_modem_has_a_rate_for_its_flows_unless_one_reserves(void **state) {
 }
 
 /* Two packets that were there together: the second one's time and bytes count. */
-static void what_waits_is_counted_from_the_packet_before(void **state) {
+TEST(what_waits_is_counted_from_the_packet_before) {
 	struct backlog *b = &q->flows[FREE].backlog;
 
 	come(FREE, MS, MS + WAIT);
@@ -129,7 +129,7 @@ static void what_waits_is_counted_from_the_packet_before(void **state) {
 	assert_int_equal(b->total, 4000);
 }
 
-static void a_rate_of_its_own_hides_those_around(void **state) {
+TEST(a_rate_of_its_own_hides_those_around) {
 	come(LIMITED, MS, MS + WAIT + 1);
 	assert_int_equal(q->flows[LIMITED].backlog.until, MS + WAIT + 1);
 	assert_int_equal(q->modems[0].backlog.until, 0);
@@ -141,7 +141,7 @@ static void a_rate_of_its_own_hides_those_around(void **state) {
 	assert_int_equal(q->channels[1].backlog.until, MS + WAIT + 3);
 }
 
-static void delays_are_those_of_free_flows(void **state) {
+TEST(delays_are_those_of_free_flows) {
 	const struct meter_delay *d = &q->groups[1].delays[5];
 
 	come(FREE, MS, MS + 300);
@@ -155,7 +155,7 @@ static void delays_are_those_of_free_flows(void **state) {
 }
 
 /* 8 Mbps over 10,000 cycles are 10,000 bytes. */
-static void the_load_of_a_group_is_that_of_its_fullest_channel(void **state) {
+TEST(the_load_of_a_group_is_that_of_its_fullest_channel) {
 	come(FREE, 0, MS);
 	meters_depi(q, 0, 2000, MS);
 	meters_depi(q, 1, 4000, MS);
@@ -169,7 +169,7 @@ static void the_load_of_a_group_is_that_of_its_fullest_channel(void **state) {
 	assert_float_equal(q->channels[1].limit.most, 50000, 1e-6);
 }
 
-static void what_comes_when_nothing_is_sent_any_more_waits_for_nothing(void **state) {
+TEST(what_comes_when_nothing_is_sent_any_more_waits_for_nothing) {
 	come(FREE, MS, MS + WAIT + 1);
 	meters_stop(q, MS + WAIT + 2);
 	come(FREE, MS, MS + WAIT + 3);
@@ -178,7 +178,7 @@ static void what_comes_when_nothing_is_sent_any_more_waits_for_nothing(void **st
 	assert_int_equal(q->groups[1].delays[5].packets, 2);
 }
 
-static void other_streams_are_nobodys(void **state) {
+TEST(other_streams_are_nobodys) {
 	come(BESIDE_RESERVED + 1, MS, MS);
 	come(STREAMS, MS, MS);
 	come(UINT32_MAX, MS, MS);
@@ -189,20 +189,4 @@ static void other_streams_are_nobodys(void **state) {
 	meters_free(NULL);
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, begin, end)
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		TEST(a_rate_and_its_burst_are_kept),
-		TEST(a_peak_rate_has_a_burst_of_its_own),
-		TEST(a_modem_has_a_rate_for_its_flows_unless_one_reserves),
-		TEST(what_waits_is_counted_from_the_packet_before),
-		TEST(a_rate_of_its_own_hides_those_around),
-		TEST(delays_are_those_of_free_flows),
-		TEST(the_load_of_a_group_is_that_of_its_fullest_channel),
-		TEST(what_comes_when_nothing_is_sent_any_more_waits_for_nothing),
-		TEST(other_streams_are_nobodys),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+EACH_TEST(begin, end)

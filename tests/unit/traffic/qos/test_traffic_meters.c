@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What rates let through, measured on packets that come at chosen times. */
-#include "test.h"
+#include "test_main.h"
 
 #include <jansson.h>
 
@@ -82,7 +82,7 @@ static double real(const json_t *line, const char *key) {
 	return json_number_value(json_object_get(line, key));
 }
 
-static void test_modem_and_channel(void **state) {
+TEST(test_modem_and_channel) {
 	json_t *summary;
 
 	for (unsigned i = 0; i < 5; i++)
@@ -104,7 +104,7 @@ static void slow(uint32_t stream, uint16_t channel, uint64_t apart) {
 	meters_stop(q, 100 * MS + 80 * apart);
 }
 
-static void test_rate_is_missed(void **state) {
+TEST(test_rate_is_missed) {
 	json_t *summary, *line;
 
 	slow(LIMITED, 0, 16 * MS);
@@ -122,7 +122,7 @@ static void test_rate_is_missed(void **state) {
 	json_decref(summary);
 }
 
-static void test_rate_of_a_channel_is_missed(void **state) {
+TEST(test_rate_of_a_channel_is_missed) {
 	json_t *summary;
 
 	slow(FREE, 1, 16 * MS);
@@ -147,15 +147,15 @@ static bool is_blamed_beside(unsigned frames) {
 }
 
 /* A flow has nothing to say against its rate where its channel is full. */
-static void test_room_in_the_channel(void **state) {
+TEST(test_room_in_the_channel) {
 	assert_true(is_blamed_beside(900));
 }
 
-static void test_full_channel_explains(void **state) {
+TEST(test_full_channel_explains) {
 	assert_false(is_blamed_beside(1200));
 }
 
-static void test_delays_and_shares(void **state) {
+TEST(test_delays_and_shares) {
 	json_t *summary, *delays, *share;
 
 	come(FREE, 0, MS, 3 * MS);
@@ -181,15 +181,4 @@ static void test_delays_and_shares(void **state) {
 	json_decref(summary);
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_modem_and_channel, begin, end),
-		cmocka_unit_test_setup_teardown(test_rate_is_missed, begin, end),
-		cmocka_unit_test_setup_teardown(test_rate_of_a_channel_is_missed, begin, end),
-		cmocka_unit_test_setup_teardown(test_room_in_the_channel, begin, end),
-		cmocka_unit_test_setup_teardown(test_full_channel_explains, begin, end),
-		cmocka_unit_test_setup_teardown(test_delays_and_shares, begin, end),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+EACH_TEST(begin, end)

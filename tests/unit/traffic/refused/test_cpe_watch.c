@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which addresses of modems are beyond their CPE limits, and when packets to them have to be refused. */
-#include "test.h"
+#include "test_main.h"
 
 #include <string.h>
 
@@ -50,7 +50,7 @@ static void see(const struct ip_address *to, unsigned times, uint64_t now) {
 }
 
 /* Both addresses that the limit admits have to have had packets, each on its own. */
-static void an_address_is_beyond_when_the_others_are_active(void **state) {
+TEST(an_address_is_beyond_when_the_others_are_active) {
 	const uint8_t *found;
 
 	assert_null(cpe_watch_beyond(w, true, 0, 10));
@@ -64,7 +64,7 @@ static void an_address_is_beyond_when_the_others_are_active(void **state) {
 	assert_null(cpe_watch_beyond(w, false, 0, 11));
 }
 
-static void families_have_limits_of_their_own(void **state) {
+TEST(families_have_limits_of_their_own) {
 	const uint8_t *found;
 
 	see(&of_first[1], ENOUGH, 5);
@@ -78,7 +78,7 @@ static void families_have_limits_of_their_own(void **state) {
 }
 
 /* Activity ends after cpe_timeout: half of it is sure. */
-static void silent_addresses_may_have_given_up_their_places(void **state) {
+TEST(silent_addresses_may_have_given_up_their_places) {
 	see(&of_first[1], ENOUGH, 7);
 	assert_non_null(cpe_watch_beyond(w, false, 0, 7 + 150 * HZ));
 	assert_null(cpe_watch_beyond(w, false, 0, 8 + 150 * HZ));
@@ -86,7 +86,7 @@ static void silent_addresses_may_have_given_up_their_places(void **state) {
 	assert_non_null(cpe_watch_beyond(w, false, 0, 8 + 150 * HZ));
 }
 
-static void a_limit_of_none_refuses_at_once(void **state) {
+TEST(a_limit_of_none_refuses_at_once) {
 	struct cpe_watch *before = w;
 	const uint8_t *found;
 
@@ -100,7 +100,7 @@ static void a_limit_of_none_refuses_at_once(void **state) {
 	w = before;
 }
 
-static void nothing_is_watched_without_need(void **state) {
+TEST(nothing_is_watched_without_need) {
 	struct cpe_watch *none;
 
 	sg.modem_count = 1;
@@ -116,16 +116,4 @@ static void nothing_is_watched_without_need(void **state) {
 	assert_null(cpe_watch_beyond(NULL, true, 0, 0));
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(an_address_is_beyond_when_the_others_are_active,
-						begin, end),
-		cmocka_unit_test_setup_teardown(families_have_limits_of_their_own, begin, end),
-		cmocka_unit_test_setup_teardown(silent_addresses_may_have_given_up_their_places,
-						begin, end),
-		cmocka_unit_test_setup_teardown(a_limit_of_none_refuses_at_once, begin, end),
-		cmocka_unit_test_setup_teardown(nothing_is_watched_without_need, begin, end),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+EACH_TEST(begin, end)

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "test.h"
+#include "test_main.h"
 
-static void sending_only_tells_nothing_of_receiving(void **state) {
+TEST(sending_only_tells_nothing_of_receiving) {
 	const struct uplink_result up = {.sent = 10, .lost = 10, .counts = {.packets = 11}};
 	const struct traffic_result down = {.sent = 20, .lost = 20};
 	const struct summary s = {.downstream = &down, .upstream = &up, .send_only = true};
@@ -41,7 +41,7 @@ static void check_number(const json_t *o, const char *key, json_int_t value) {
 	assert_int_equal(json_integer_value(json_object_get(o, key)), value);
 }
 
-static void summaries_have_the_directions_that_ran(void **state) {
+TEST(summaries_have_the_directions_that_ran) {
 	const struct uplink_result up = {
 		.sent = 10,
 		.proven = 7,
@@ -87,7 +87,7 @@ static void summaries_have_the_directions_that_ran(void **state) {
 }
 
 /* What is no ordinary loss is told where there is some of it. */
-static void accounts_are_told(void **state) {
+TEST(accounts_are_told) {
 	struct traffic_result down = {.sent = 20, .proven = 10, .undecipherable = 3};
 	struct summary s = {.downstream = &down};
 	char *text = NULL;
@@ -116,7 +116,7 @@ static void accounts_are_told(void **state) {
 }
 
 /* 90,000 packets of 50 us, 9,990 of 2 ms, 10 of 0.3 s. */
-static void latencies_are_told_to_the_fifth_nine(void **state) {
+TEST(latencies_are_told_to_the_fifth_nine) {
 	static const struct {
 		const char *key;
 		double us;
@@ -149,7 +149,7 @@ static void latencies_are_told_to_the_fifth_nine(void **state) {
 	hdr_close(times);
 }
 
-static void a_line_tells_each_of_several_groups(void **state) {
+TEST(a_line_tells_each_of_several_groups) {
 	const struct traffic_result down[2] = {{.sent = 10, .proven = 7},
 					       {.sent = 20, .proven = 20}};
 	const struct summary_group groups[] = {
@@ -177,16 +177,4 @@ static void a_line_tells_each_of_several_groups(void **state) {
 		}
 		free(text);
 	}
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sending_only_tells_nothing_of_receiving),
-		cmocka_unit_test(summaries_have_the_directions_that_ran),
-		cmocka_unit_test(accounts_are_told),
-		cmocka_unit_test(latencies_are_told_to_the_fifth_nine),
-		cmocka_unit_test(a_line_tells_each_of_several_groups),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,7 +4,7 @@
 
 #include "fake_uplink.h"
 #include "groups/run.h"
-#include "test.h"
+#include "test_main.h"
 #include "traffic_group.h"
 
 #define PACKETS 96
@@ -77,7 +77,7 @@ static void check_clean(const struct traffic_result *r) {
 }
 
 /* What one trial loses and the next receives is lost in the one, and in the next a packet of before. */
-static void late_packets_count_in_no_trial(void **state) {
+TEST(late_packets_count_in_no_trial) {
 	struct traffic_result r;
 	unsigned lost;
 
@@ -126,7 +126,7 @@ static unsigned proven_of(const struct rig_frame *frames) {
 	return proven;
 }
 
-static void counted_packets_are_counted_exactly(void **state) {
+TEST(counted_packets_are_counted_exactly) {
 	struct traffic_result r;
 	unsigned lost;
 
@@ -165,7 +165,7 @@ static unsigned counted_frame(const struct rig_frame *frames, unsigned from) {
 }
 
 /* Its header is checked, its number too; what is encrypted is not looked at. */
-static void faults_of_counted_packets(void **state) {
+TEST(faults_of_counted_packets) {
 	struct traffic_result r;
 	unsigned twice, header, body;
 
@@ -191,7 +191,7 @@ static void faults_of_counted_packets(void **state) {
 }
 
 /* A counted packet that comes behind a later one of its DSID waits for nobody longer than a modem. */
-static void counted_packets_are_put_in_order(void **state) {
+TEST(counted_packets_are_put_in_order) {
 	struct traffic_result r;
 	unsigned late;
 
@@ -211,7 +211,7 @@ static void counted_packets_are_put_in_order(void **state) {
 	rig_finish(&rig);
 }
 
-static void mixes_that_fit_no_modem_are_refused(void **state) {
+TEST(mixes_that_fit_no_modem_are_refused) {
 	struct traffic_load load = load_of("64", 1);
 	struct traffic_result r;
 
@@ -257,7 +257,7 @@ static struct uplink_result run_upstream(uint32_t lose_every, bool no_latency) {
 }
 
 /* The data plane is a wire that loses every so-manieth packet. */
-static void upstream_trials_begin_with_nothing(void **state) {
+TEST(upstream_trials_begin_with_nothing) {
 	struct traffic_options options = {
 		.network_port = rig.network[0],
 		.rphy_port = rig.rphy[0],
@@ -292,15 +292,4 @@ static void upstream_trials_begin_with_nothing(void **state) {
 	traffic_free(rig.traffic);
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(late_packets_count_in_no_trial),
-		cmocka_unit_test(counted_packets_are_counted_exactly),
-		cmocka_unit_test(faults_of_counted_packets),
-		cmocka_unit_test(counted_packets_are_put_in_order),
-		cmocka_unit_test(mixes_that_fit_no_modem_are_refused),
-		cmocka_unit_test(upstream_trials_begin_with_nothing),
-	};
-
-	return cmocka_run_group_tests(tests, open_rig, close_rig);
-}
+ALL_TESTS(open_rig, close_rig)

@@ -3,7 +3,7 @@
 #include <rte_cycles.h>
 #include <rte_ethdev.h>
 
-#include "test.h"
+#include "test_main.h"
 #include "traffic_group.h"
 
 #define OVERFLOW_ROUNDS 60
@@ -47,7 +47,7 @@ static unsigned overflow(bool drop, struct traffic_result *r) {
 }
 
 /* What it does not take is offered again, or, where the wire does not wait, was sent and is lost. */
-static void a_full_port_waits_or_loses(void **state) {
+TEST(a_full_port_waits_or_loses) {
 	struct traffic_result r;
 	unsigned held;
 
@@ -73,7 +73,7 @@ static unsigned send_until(unsigned from, unsigned to) {
 }
 
 /* Each trial has its own shape, and what is sent behind it has none. */
-static void rates_follow_the_shape_of_their_trial(void **state) {
+TEST(rates_follow_the_shape_of_their_trial) {
 	struct traffic_load load = load_of("256");
 	static struct shape shape;
 
@@ -104,11 +104,4 @@ static void rates_follow_the_shape_of_their_trial(void **state) {
 	traffic_free(rig.traffic);
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_full_port_waits_or_loses),
-		cmocka_unit_test(rates_follow_the_shape_of_their_trial),
-	};
-
-	return cmocka_run_group_tests(tests, open_rig, close_rig);
-}
+ALL_TESTS(open_rig, close_rig)

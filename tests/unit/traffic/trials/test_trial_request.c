@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Requests for trials, and the lines that they come in. */
-#include "test.h"
+#include "test_main.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static int read_line(const char *line, bool upstream, struct trial_request *out,
 	return trial_request_read(line, strlen(line), &limits, out, error);
 }
 
-static void what_is_asked_is_read(void **state) {
+TEST(what_is_asked_is_read) {
 	struct trial_request r;
 	char error[TRIAL_ERROR];
 
@@ -46,7 +46,7 @@ static void what_is_asked_is_read(void **state) {
 	json_decref(r.asked);
 }
 
-static void what_is_not_said_has_a_default(void **state) {
+TEST(what_is_not_said_has_a_default) {
 	struct trial_request r;
 	char error[TRIAL_ERROR];
 
@@ -78,7 +78,7 @@ static void assert_is_text(const char *error) {
 #define E_8 "\u00e9\u00e9\u00e9\u00e9"
 #define E_40 E_8 E_8 E_8 E_8 E_8
 
-static void mistakes_are_one_line(void **state) {
+TEST(mistakes_are_one_line) {
 	static const struct {
 		const char *line, *says;
 	} rows[] = {
@@ -138,7 +138,7 @@ static void mistakes_are_one_line(void **state) {
 	}
 }
 
-static void lines_come_one_by_one(void **state) {
+TEST(lines_come_one_by_one) {
 	static char long_line[2 * LINE_MAX_SIZE];
 	static struct line_reader reader;
 	static const volatile sig_atomic_t calm, asked = 1;
@@ -177,15 +177,4 @@ static void lines_come_one_by_one(void **state) {
 	line_reader_init(&reader, fileno(f), &asked);
 	assert_int_equal(line_reader_next(&reader, &line, &size), LINE_END);
 	fclose(f);
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_asked_is_read),
-		cmocka_unit_test(what_is_not_said_has_a_default),
-		cmocka_unit_test(mistakes_are_one_line),
-		cmocka_unit_test(lines_come_one_by_one),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

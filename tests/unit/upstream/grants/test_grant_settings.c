@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Whatever the loader accepts, the upstream scheduler accepts: a group that is checked starts, but for promises that
  * are more than its channels have. */
-#include "test.h"
+#include "test_main.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -193,10 +193,9 @@ static unsigned group_starts(const struct service_group *sg) {
 	return taken;
 }
 
-static void what_is_accepted_starts(void **state) {
+TEST(what_is_accepted_starts) {
 	unsigned accepted = 0, taken = 0;
 
-	(void)state;
 	for (unsigned i = 0; i < GROUPS; i++) {
 		struct service_group sg;
 		char *said = NULL;
@@ -216,12 +215,4 @@ static void what_is_accepted_starts(void **state) {
 	/* neither all mistakes nor none, neither all refused nor none */
 	assert_in_range(accepted, GROUPS / 10, GROUPS * 9 / 10);
 	assert_in_range(taken, accepted, FLOWS * accepted - GROUPS / 30);
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_accepted_starts),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }
