@@ -44,7 +44,7 @@ def main() -> int:
     for words in SETTINGS:
         subprocess.run(["ip", *words.split()], check=True)
     ports = ("--network", "net_af_packet0,iface=network0", "--rphy", "net_af_packet1,iface=rphy0")
-    with serve("--config", config, "--control-socket", "none", *ports) as run:
+    with serve("--config", config, *ports) as run:
         if run.process.poll() is None:
             with _socket("rphy1") as receiver:
                 send()

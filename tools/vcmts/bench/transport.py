@@ -149,11 +149,11 @@ def latencies_end(asked: Plane | None, request: Json) -> Json:
 
 
 @contextmanager
-def watched(pid: int) -> Iterator[Plane | None]:
+def watched(control: Path) -> Iterator[Plane | None]:
     """A vcmtsd that was just started, to be asked; None where it cannot be."""
     with ExitStack() as stack:
         try:
-            asked = stack.enter_context(opened_plane(pid))
+            asked = stack.enter_context(opened_plane(given=control))
         except MistakeError:
             complain(
                 "vcmtsd has no control socket: what the system takes away from it cannot be told "
@@ -202,16 +202,17 @@ def opened(
         return
     command = [str(program("vcmts-traffic")), "--config", str(config), "--trials", *cores]
     command += ["--network", wires[0].client, "--rphy", wires[1].client]
+    control, result = place / "control.sock", place / "vcmtsd.json"
     with (
         (place / "vcmtsd.said").open("w+b") as said,
         data_plane(
-            config, wires, place / "vcmtsd.json", stopped, said, latency=given.latency
+            config, wires, result, stopped, said, latency=given.latency, control=str(control)
         ) as plane,
     ):
         if stopped.asked:
             raise trials.StopError
         with (
             trials.server(command, place, stopped) as serving,
-            watched(plane.pid) as asked,
+            watched(control) as asked,
         ):
             yield Programs(both(serving, plane, asked), serving.ready["host"], RING)

@@ -107,7 +107,7 @@ def opened(
             raise trials.StopError
         with (
             trials.server(command, place, stopped) as serving,
-            transport.watched(running.pid) as asked,
+            transport.watched(socket) as asked,
             Client(socket, CONTROL_SECONDS) as control,
         ):
             ask = transport.both(serving, running, asked)
