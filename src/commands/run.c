@@ -99,7 +99,7 @@ static int wire(struct server *s, const struct server_config *config) {
 	return 0;
 }
 
-/* SIGHUP or a command of the telemetry. */
+/* By SIGHUP; config.reload does it by itself. */
 static void reload_if_asked(struct run *r) {
 	if (!process_reload)
 		return;

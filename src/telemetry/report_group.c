@@ -129,8 +129,10 @@ json_t *report_downstream(const struct served_group *groups, unsigned count,
 		"balanced", d.balanced, "drops", report_drops(&d.all, DIRECTION_DOWN), "counters",
 		report_counters(&d.all, DIRECTION_DOWN));
 	if (count == 1)
-		json_object_set_new(down, "scheduler",
-				    report_scheduler_json(&groups[0], all_flows));
+		json_object_set_new(
+			down, "scheduler",
+			report_scheduler_json(&groups[0],
+					      all_flows ? REPORT_ALL_FLOWS : REPORT_LOSING_FLOWS));
 	if (host == NULL)
 		return down;
 	json_object_set_new(down, "pipeline_latency_us",

@@ -146,11 +146,15 @@ static json_t *flows_json(const struct served_group *g, bool all) {
 	return list;
 }
 
-json_t *report_scheduler_json(const struct served_group *g, bool all_flows) {
-	return json_pack("{s:o, s:o, s:o, s:o}", "delay",
-			 delay_json(g->downstream->upper.scheduler), "channels", channels_json(g),
-			 "bonding_groups", groups_json(g), "service_flows",
-			 flows_json(g, all_flows));
+json_t *report_scheduler_json(const struct served_group *g, enum report_flows flows) {
+	json_t *json =
+		json_pack("{s:o, s:o, s:o}", "delay", delay_json(g->downstream->upper.scheduler),
+			  "channels", channels_json(g), "bonding_groups", groups_json(g));
+
+	if (flows != REPORT_NO_FLOWS)
+		json_object_set_new(json, "service_flows",
+				    flows_json(g, flows == REPORT_ALL_FLOWS));
+	return json;
 }
 
 static void print_delay(FILE *out, const struct scheduler *s) {

@@ -9,11 +9,15 @@
 #include "scheduler/report.h"
 #include "server/served_group.h"
 
-/*
- * {"delay", "channels", "bonding_groups", "service_flows"}: docs/results.md. Service flows are those
- * that have lost packets, or with `all_flows` all. The caller owns the reference.
- */
-json_t *report_scheduler_json(const struct served_group *g, bool all_flows);
+enum report_flows {
+	REPORT_NO_FLOWS, /* nor are they looked at, of which there may be 80,000 */
+	REPORT_LOSING_FLOWS, /* those that have lost packets */
+	REPORT_ALL_FLOWS,
+};
+
+/* {"delay", "channels", "bonding_groups"}, and "service_flows" but for REPORT_NO_FLOWS: docs/results.md. The caller owns
+ * the reference. */
+json_t *report_scheduler_json(const struct served_group *g, enum report_flows flows);
 
 /* A few lines for a terminal; none where no packet came. */
 void report_scheduler_print(FILE *out, const struct served_group *g);

@@ -15,12 +15,6 @@ const struct key latency_get_params[] = {
 
 #define US_KEY(key, text)                                                                  \
 	{.name = (key), .kind = KIND_REAL, .example = "1", HELP(text)}
-static const struct key bucket_number = {
-	.kind = KIND_REAL, .example = "1", HELP("shortest time of the bucket, us; then its packets"),
-};
-static const struct key bucket_item = {
-	.kind = KIND_LIST, .max = 2, .item = &bucket_number, HELP("a bucket"),
-};
 static const struct key percentile_keys[] = {
 	{.name = "packets", .required = true, INTEGER(0, INT64_MAX), .example = "1000",
 	 HELP("since the last reset, or since it was switched on; without any, nothing else is told")},

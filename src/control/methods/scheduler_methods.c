@@ -7,8 +7,6 @@
 
 /* One row a key, to be read as a table. */
 /* clang-format off */
-#define COUNT_KEY(key, text)                                                               \
-	{.name = (key), .required = true, INTEGER(0, INT64_MAX), .example = "0", HELP(text)}
 #define REAL_KEY(key, text)                                                                \
 	{.name = (key), .required = true, .kind = KIND_REAL, .example = "0", HELP(text)}
 #define ID_KEY(text)                                                                       \
@@ -19,18 +17,14 @@
 
 const struct key scheduler_get_params[] = {
 	GROUP_KEY(struct scheduler_get_params, group),
+	{.name = "flows", BOOL, AT(struct scheduler_get_params, flows), .fallback = "true",
+	 HELP("also service flows that have lost packets, for which all are looked at")},
 	{0},
 };
 
-static const struct key bucket_number = {
-	.kind = KIND_REAL, .example = "0", HELP("shortest delay of the bucket, us; then its packets"),
-};
-static const struct key bucket_item = {
-	.kind = KIND_LIST, .max = 2, .item = &bucket_number, HELP("a bucket"),
-};
 static const struct key delay_keys[] = {
 	PRIORITY_KEY,
-	COUNT_KEY("packets", "that have left the queues"),
+	COUNTED_KEY("packets", "that have left the queues"),
 	REAL_KEY("mean_us", "mean delay in the queues"),
 	REAL_KEY("p50_us", "median"),
 	REAL_KEY("p99_us", "of all but one in 100"),
@@ -44,9 +38,9 @@ static const struct key delay_item = {
 };
 static const struct key channel_keys[] = {
 	ID_KEY("number of the channel"),
-	COUNT_KEY("rate", "bits per second"),
-	COUNT_KEY("packets", "sent on it"),
-	COUNT_KEY("bytes", "of these, with all that counts against the rate"),
+	COUNTED_KEY("rate", "bits per second"),
+	COUNTED_KEY("packets", "sent on it"),
+	COUNTED_KEY("bytes", "of these, with all that counts against the rate"),
 	REAL_KEY("utilisation", "share of what it could have carried since the start"),
 	{0},
 };
@@ -55,8 +49,8 @@ static const struct key channel_item = {
 };
 static const struct key bonding_keys[] = {
 	ID_KEY("number of the bonding group"),
-	COUNT_KEY("channels", "how many it has"),
-	COUNT_KEY("packets", "sent on it"),
+	COUNTED_KEY("channels", "how many it has"),
+	COUNTED_KEY("packets", "sent on it"),
 	REAL_KEY("early_share", "share of packets that overtook one on another channel"),
 	REAL_KEY("mean_skew_us", "for how long modems wait for the order, in the mean"),
 	REAL_KEY("max_skew_us", "at most"),
@@ -71,10 +65,10 @@ static const struct key drop_item = {
 #define FLOW_KEYS                                                                           \
 	{.name = "id", .required = true, INTEGER(1, UINT32_MAX), .example = "1",            \
 	 HELP("service flow ID")},                                                          \
-	PRIORITY_KEY, COUNT_KEY("packets", "that have left its queue"), COUNT_KEY("bytes", "of these"), \
+	PRIORITY_KEY, COUNTED_KEY("packets", "that have left its queue"), COUNTED_KEY("bytes", "of these"), \
 	{.name = "drops", .required = true, .kind = KIND_MAP, .item = &drop_item,           \
 	 HELP("by drop reason, those that there were")},                                    \
-	COUNT_KEY("waiting_packets", "in its queue now"), COUNT_KEY("waiting_bytes", "of these")
+	COUNTED_KEY("waiting_packets", "in its queue now"), COUNTED_KEY("waiting_bytes", "of these")
 static const struct key flow_keys[] = {FLOW_KEYS, {0}};
 static const struct key flow_item = {
 	.kind = KIND_MAP, .keys = flow_keys, HELP("a downstream service flow"),
@@ -87,16 +81,16 @@ const struct key scheduler_get_result[] = {
 	 .item = &channel_item, HELP("downstream channels")},
 	{.name = "bonding_groups", .required = true, .kind = KIND_LIST, .max = KEYS_MAX_ID,
 	 .item = &bonding_item, HELP("downstream bonding groups")},
-	{.name = "service_flows", .required = true, .kind = KIND_LIST,
+	{.name = "service_flows", .kind = KIND_LIST,
 	 .max = (uint64_t)SG_MAX_MODEMS * SG_MAX_MODEM_FLOWS,
-	 .item = &flow_item, HELP("service flows that have lost packets")},
+	 .item = &flow_item, HELP("service flows that have lost packets, where they are asked for")},
 	{0},
 };
 
 #define TOLD_FLOW_KEYS                                                                     \
 	FLOW_KEYS, {.name = "bonding_group", .required = true, INTEGER(1, KEYS_MAX_ID), .example = "1", \
 		    HELP("number of its bonding group")},                                  \
-	COUNT_KEY("max_sustained_rate", "bits per second; 0: any"),                        \
+	COUNTED_KEY("max_sustained_rate", "bits per second; 0: any"),                        \
 	{.name = "aqm", .required = true, ENUM(aqm_choices), .example = "docsis-pie",             \
 	 HELP("how it drops where packets wait")},                                         \
 	{.name = "drop_probability", .kind = KIND_REAL, .example = "0", HELP("of DOCSIS-PIE, now")}
@@ -124,7 +118,7 @@ const struct key modem_flows_params[] = {
 	{0},
 };
 const struct key modem_flows_result[] = {
-	COUNT_KEY("max_aggregate_rate", "bits per second of all of them together; 0: any"),
+	COUNTED_KEY("max_aggregate_rate", "bits per second of all of them together; 0: any"),
 	{.name = "service_flows", .required = true, .kind = KIND_LIST, .max = SG_MAX_MODEM_FLOWS,
 	 .item = &told_flow_item, HELP("its downstream service flows")},
 	{0},
@@ -135,15 +129,9 @@ json_t *scheduler_get(struct rpc_call *call) {
 	const struct scheduler_get_params *p = call->params;
 	const struct served_group *g = subject_group(call, &p->group);
 
-	return g != NULL ? report_scheduler_json(g, false) : NULL;
-}
-
-static const char *aqm_name(enum aqm aqm) {
-	const struct choice *c = aqm_choices;
-
-	while (c->name != NULL && c->value != aqm)
-		c++;
-	return c->name;
+	if (g == NULL)
+		return NULL;
+	return report_scheduler_json(g, p->flows ? REPORT_LOSING_FLOWS : REPORT_NO_FLOWS);
 }
 
 /* The flow `f` of the modem `m`, both by their place, with its settings. */
@@ -159,7 +147,7 @@ static json_t *told_flow(const struct served_group *g, size_t m, size_t f) {
 			    json_integer(g->sg->bonding_groups[flow->bonding_group].id));
 	json_object_set_new(json, "max_sustained_rate",
 			    json_integer((json_int_t)flow->sustained_rate));
-	json_object_set_new(json, "aqm", json_string(aqm_name(flow->aqm)));
+	json_object_set_new(json, "aqm", json_string(choice_name(aqm_choices, flow->aqm)));
 	if (flow->aqm == AQM_DOCSIS_PIE)
 		json_object_set_new(json, "drop_probability",
 				    json_real((double)r.drop_probability / UINT32_MAX));

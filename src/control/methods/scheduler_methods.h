@@ -6,6 +6,7 @@
 
 struct scheduler_get_params {
 	struct group_subject group;
+	bool flows;
 };
 extern const struct key scheduler_get_params[], scheduler_get_result[];
 json_t *scheduler_get(struct rpc_call *call);

@@ -8,6 +8,18 @@
 
 #define ID_TEXT 8 /* ", 65535" */
 
+static const struct key bucket_number = {
+	.kind = KIND_REAL,
+	.example = "0",
+	HELP("shortest time of the bucket, us; then its packets"),
+};
+const struct key bucket_item = {
+	.kind = KIND_LIST,
+	.max = 2,
+	.item = &bucket_number,
+	HELP("a bucket"),
+};
+
 struct server *subject_server(const struct rpc_call *call) {
 	const struct methods *m = call->service;
 

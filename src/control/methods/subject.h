@@ -25,6 +25,11 @@ struct group_subject {
 	 .example = "1",                       \
 	 HELP("service group; may be left out where there is but one")}
 
+/* Rows of answers: a number since the start, or of now; a bucket of a histogram. */
+#define COUNTED_KEY(key, text) \
+	{.name = (key), .required = true, INTEGER(0, INT64_MAX), .example = "0", HELP(text)}
+extern const struct key bucket_item;
+
 /* What the call is asked of. */
 struct server *subject_server(const struct rpc_call *call);
 

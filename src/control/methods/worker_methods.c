@@ -11,23 +11,21 @@ const struct key worker_list_params[] = {
 	{0},
 };
 
-#define COUNT_KEY(key, text)                                                               \
-	{.name = (key), .required = true, INTEGER(0, INT64_MAX), .example = "0", HELP(text)}
 static const struct key worker_keys[] = {
-	COUNT_KEY("number", "from 0"),
+	COUNTED_KEY("number", "from 0"),
 	{.name = "name", .required = true, .kind = KIND_TEXT, .example = "worker 0",
 	 HELP("what it runs")},
-	COUNT_KEY("rounds", "through its lists of stages"),
-	COUNT_KEY("busy_rounds", "of these with packets"),
-	COUNT_KEY("busy_cycles", "TSC cycles of these"),
-	COUNT_KEY("idle_cycles", "TSC cycles of the others"),
+	COUNTED_KEY("rounds", "through its lists of stages"),
+	COUNTED_KEY("busy_rounds", "of these with packets"),
+	COUNTED_KEY("busy_cycles", "TSC cycles of these"),
+	COUNTED_KEY("idle_cycles", "TSC cycles of the others"),
 	{.name = "idle", .required = true, ENUM(idle_kinds), .example = "poll",
 	 HELP("what it does while nothing comes")},
-	COUNT_KEY("paused_cycles", "TSC cycles of pauses"),
-	COUNT_KEY("pauses", "how many"),
-	COUNT_KEY("descheduled", "rounds of more than 1 ms"),
-	COUNT_KEY("longest_ns", "the longest of them"),
-	COUNT_KEY("longest_since_ns", "the longest since it was last asked for with `anew`"),
+	COUNTED_KEY("paused_cycles", "TSC cycles of pauses"),
+	COUNTED_KEY("pauses", "how many"),
+	COUNTED_KEY("descheduled", "rounds of more than 1 ms"),
+	COUNTED_KEY("longest_ns", "the longest of them"),
+	COUNTED_KEY("longest_since_ns", "the longest since it was last asked for with `anew`"),
 	{0},
 };
 static const struct key worker_item = {

@@ -58,6 +58,16 @@ uint64_t check_capacity(const struct service_group *sg, const struct bonding_gro
 void check_report(struct check *check, const struct node *node, uint32_t line,
 		  const struct path *path, const char *allowed);
 
+/* A map of the file, and where it stands. */
+struct check_place {
+	struct check *check;
+	const struct node *map;
+	const struct path *up;
+};
+
+/* Reports the value of a key of the map; where it has none, at the map's line. */
+void check_refuse(const struct check_place *place, const char *key, const char *allowed);
+
 /* Replaces the id at `value` by its index; or reports that there is no `what` of this id: false. */
 bool check_resolve(struct check *check, const struct id_map *map, struct node *node,
 		   uint32_t *value, const struct path *path, const char *what);

@@ -11,44 +11,29 @@
 #define TEXT_SIZE 128
 #define PROBABILITY_ONE 65536
 
-/* A map of the file, and where it stands. */
-struct place {
-	struct check *check;
-	const struct node *map;
-	const struct path *up;
-};
-
 typedef void format_value(uint64_t value, char text[UNITS_TEXT_SIZE]);
 
-static void qos_refuse(const struct place *place, const char *key, const char *allowed) {
-	struct path path = {.up = place->up, .key = key};
-	const struct node *node = node_present(place->map, key);
-
-	check_report(place->check, node, node != NULL ? node->line : place->map->line, &path,
-		     allowed);
-}
-
 /* As in "at least the max_frame of 2 kB". */
-static void refuse_beyond(const struct place *place, const char *key, const char *relation,
+static void refuse_beyond(const struct check_place *place, const char *key, const char *relation,
 			  const char *other, format_value *format, uint64_t value) {
 	char allowed[TEXT_SIZE], text[UNITS_TEXT_SIZE];
 
 	format(value, text);
 	snprintf(allowed, sizeof(allowed), "%s the %s of %s", relation, other, text);
-	qos_refuse(place, key, allowed);
+	check_refuse(place, key, allowed);
 }
 
 /* A key that says nothing beside what `without` tells. */
-static void refuse_idle(const struct place *place, const char *key, const char *without) {
+static void refuse_idle(const struct check_place *place, const char *key, const char *without) {
 	char allowed[TEXT_SIZE];
 
 	if (node_field(place->map, key) == NULL)
 		return; /* not given, or reported by the reader */
 	snprintf(allowed, sizeof(allowed), "nothing without %s", without);
-	qos_refuse(place, key, allowed);
+	check_refuse(place, key, allowed);
 }
 
-static void check_burst(const struct place *place, const char *key, uint32_t *burst,
+static void check_burst(const struct check_place *place, const char *key, uint32_t *burst,
 			const char *rate_key, uint64_t rate) {
 	uint32_t max_frame = place->check->sg->max_frame;
 
@@ -62,7 +47,7 @@ static void check_burst(const struct place *place, const char *key, uint32_t *bu
 		refuse_beyond(place, key, "at least", "max_frame", units_format_size, max_frame);
 }
 
-static void check_rates(const struct place *place, struct service_flow *flow) {
+static void check_rates(const struct check_place *place, struct service_flow *flow) {
 	static const char sustained[] = "max_sustained_rate";
 
 	check_burst(place, "max_traffic_burst", &flow->traffic_burst, sustained,
@@ -81,7 +66,8 @@ static void check_rates(const struct place *place, struct service_flow *flow) {
 			      flow->sustained_rate);
 }
 
-static void check_reserved_packet(const struct place *place, const struct service_flow *flow) {
+static void check_reserved_packet(const struct check_place *place,
+				  const struct service_flow *flow) {
 	static const char key[] = "min_reserved_packet", rate[] = "min_reserved_rate";
 	uint32_t max_frame = place->check->sg->max_frame;
 
@@ -91,7 +77,7 @@ static void check_reserved_packet(const struct place *place, const struct servic
 		refuse_beyond(place, key, "at most", "max_frame", units_format_size, max_frame);
 }
 
-static void check_buffers(const struct place *place, struct service_flow *flow) {
+static void check_buffers(const struct check_place *place, struct service_flow *flow) {
 	if (flow->buffer == 0)
 		return; /* refused */
 	if (flow->min_buffer == 0)
@@ -106,7 +92,7 @@ static void check_buffers(const struct place *place, struct service_flow *flow) 
 			      flow->buffer);
 }
 
-static void check_thresholds(const struct place *place, const struct wred *wred) {
+static void check_thresholds(const struct check_place *place, const struct wred *wred) {
 	if (wred->min_threshold < wred->max_threshold)
 		return;
 	if (node_present(place->map, "max_threshold") != NULL)
@@ -117,9 +103,9 @@ static void check_thresholds(const struct place *place, const struct wred *wred)
 			      wred->max_threshold);
 }
 
-static void check_wred(const struct place *place, struct service_flow *flow) {
+static void check_wred(const struct check_place *place, struct service_flow *flow) {
 	struct path path = {.up = place->up, .key = "wred"};
-	struct place inner = {place->check, node_field(place->map, path.key), &path};
+	struct check_place inner = {place->check, node_field(place->map, path.key), &path};
 	struct wred *wred = &flow->wred;
 
 	if (wred->max_probability != 0) /* still one in so many packets; 0: refused */
@@ -138,7 +124,7 @@ static void check_wred(const struct place *place, struct service_flow *flow) {
 
 void check_flow_qos(struct check *check, const struct node *map, struct service_flow *flow,
 		    const struct path *up) {
-	struct place place = {check, map, up};
+	struct check_place place = {check, map, up};
 
 	check_rates(&place, flow);
 	check_reserved_packet(&place, flow);
@@ -161,7 +147,7 @@ static void describe_reserved(uint64_t reserved, char allowed[TEXT_SIZE]) {
 void check_modem_qos(struct check *check, const struct node *map, struct modem *modem,
 		     const struct path *up) {
 	static const char key[] = "max_aggregate_rate";
-	struct place place = {check, map, up};
+	struct check_place place = {check, map, up};
 	char allowed[TEXT_SIZE];
 	uint64_t reserved = 0;
 
@@ -174,7 +160,7 @@ void check_modem_qos(struct check *check, const struct node *map, struct modem *
 	if (modem->aggregate_rate == 0 || reserved <= modem->aggregate_rate)
 		return;
 	describe_reserved(reserved, allowed);
-	qos_refuse(&place, key, allowed);
+	check_refuse(&place, key, allowed);
 }
 
 uint64_t check_capacity(const struct service_group *sg, const struct bonding_group *group) {

@@ -18,6 +18,14 @@ void check_report(struct check *check, const struct node *node, uint32_t line,
 	errors_add(check->errors, line, path, found, allowed);
 }
 
+void check_refuse(const struct check_place *place, const char *key, const char *allowed) {
+	struct path path = {.up = place->up, .key = key};
+	const struct node *node = node_present(place->map, key);
+
+	check_report(place->check, node, node != NULL ? node->line : place->map->line, &path,
+		     allowed);
+}
+
 bool check_resolve(struct check *check, const struct id_map *map, struct node *node,
 		   uint32_t *value, const struct path *path, const char *what) {
 	char allowed[64];

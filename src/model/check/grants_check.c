@@ -12,25 +12,12 @@
 #define OFDMA_MINISLOTS 16383 /* of version 5, as far as an offset counts */
 #define WIDE_SYMBOLS 18 /* in a frame, at 25 kHz */
 
-/* A map of the file, and where it stands. */
-struct place {
-	struct check *check;
-	const struct node *map;
-	const struct path *up;
-};
-
-static void refuse(const struct place *p, const char *key, const char *allowed) {
-	struct path path = {.up = p->up, .key = key};
-	const struct node *node = node_present(p->map, key);
-
-	check_report(p->check, node, node != NULL ? node->line : p->map->line, &path, allowed);
-}
-
-static void refuse_above(const struct place *p, const char *key, const char *what, uint64_t most) {
+static void refuse_above(const struct check_place *p, const char *key, const char *what,
+			 uint64_t most) {
 	char allowed[TEXT_SIZE];
 
 	snprintf(allowed, sizeof(allowed), "at most %llu%s", (unsigned long long)most, what);
-	refuse(p, key, allowed);
+	check_refuse(p, key, allowed);
 }
 
 static bool is_power_of_two(unsigned value) {
@@ -38,7 +25,7 @@ static bool is_power_of_two(unsigned value) {
 }
 
 /* Keys that say something of the other kind of channels only. */
-static void check_kind(const struct place *p, enum upstream_type type) {
+static void check_kind(const struct check_place *p, enum upstream_type type) {
 	static const struct {
 		const char *key;
 		enum upstream_type of;
@@ -56,9 +43,9 @@ static void check_kind(const struct place *p, enum upstream_type type) {
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
 		if (keys[i].of != type && node_field(p->map, keys[i].key) != NULL)
-			refuse(p, keys[i].key,
-			       type == UPSTREAM_OFDMA ? "nothing without type: sc-qam"
-						      : "nothing without type: ofdma");
+			check_refuse(p, keys[i].key,
+				     type == UPSTREAM_OFDMA ? "nothing without type: sc-qam"
+							    : "nothing without type: ofdma");
 	}
 }
 
@@ -73,7 +60,7 @@ static bool is_prefix(unsigned samples) {
 }
 
 /* Returns whether all of it is there is (PHY 3.1, 7.4; PHY 3.0, 6.2). */
-static bool check_physical(const struct place *p, const struct upstream_physical *k) {
+static bool check_physical(const struct check_place *p, const struct upstream_physical *k) {
 	const struct {
 		const char *key;
 		bool good;
@@ -98,15 +85,15 @@ static bool check_physical(const struct place *p, const struct upstream_physical
 		if (!node_sound(p->map, all[i].key))
 			return false;
 		if (!all[i].good)
-			refuse(p, all[i].key, all[i].allowed);
+			check_refuse(p, all[i].key, all[i].allowed);
 		good = good && all[i].good;
 	}
 	return good;
 }
 
-static void check_backoff(const struct place *p, uint8_t start, uint8_t end) {
+static void check_backoff(const struct check_place *p, uint8_t start, uint8_t end) {
 	if (node_sound(p->map, "backoff_start") && node_sound(p->map, "backoff_end") && end < start)
-		refuse(p, "backoff_end", "at least backoff_start");
+		check_refuse(p, "backoff_end", "at least backoff_start");
 }
 
 static void check_map_channels(struct check *check, const struct node *map,
@@ -129,7 +116,7 @@ static void check_map_channels(struct check *check, const struct node *map,
 
 /* The bytes of a minislot, so that neither a MAP nor a grant of one has too many; told at what makes them so large.
  * Returns whether they are good. */
-static bool check_minislot(const struct place *channel, const struct place *physical,
+static bool check_minislot(const struct check_place *channel, const struct check_place *physical,
 			   const struct upstream_channel *c, const struct grants_times *t) {
 	uint32_t most = GRANTS_MAP_BYTES / t->minislots;
 	bool by_grant = most > GRANTS_BURST;
@@ -152,7 +139,7 @@ static bool check_minislot(const struct place *channel, const struct place *phys
 }
 
 /* Minislots that a MAP has for requests, of half of it at most, where it has `room` for them. */
-static void refuse_requests(const struct place *contention, uint32_t minislots, uint32_t room,
+static void refuse_requests(const struct check_place *contention, uint32_t minislots, uint32_t room,
 			    uint32_t each) {
 	uint32_t half = minislots / 2;
 
@@ -167,8 +154,8 @@ static void refuse_requests(const struct place *contention, uint32_t minislots, 
 }
 
 /* Requests, a region for ranging and a grant at once. */
-static void check_regions(const struct place *channel, const struct place *contention,
-			  const struct place *maintenance, const struct upstream_channel *c,
+static void check_regions(const struct check_place *channel, const struct check_place *contention,
+			  const struct check_place *maintenance, const struct upstream_channel *c,
 			  const struct grants_times *t) {
 	static const char beside[] = ", as a MAP has beside requests and a grant";
 	const struct upstream_contention *k = &c->grants.contention;
@@ -178,8 +165,9 @@ static void check_regions(const struct place *channel, const struct place *conte
 	if (c->type == UPSTREAM_SC_QAM)
 		grant += c->grants.physical.burst_minislots;
 	if (grant + k->request_minislots + 1 > t->minislots) {
-		refuse(channel, "physical",
-		       "minislots of which a MAP has some for requests, ranging and 128 bytes");
+		check_refuse(
+			channel, "physical",
+			"minislots of which a MAP has some for requests, ranging and 128 bytes");
 		return;
 	}
 	rest = t->minislots - grant;
@@ -196,7 +184,7 @@ static void check_regions(const struct place *channel, const struct place *conte
 
 /* What the maps of an upstream channel are, in which mistakes are told. */
 struct places {
-	struct place channel, physical, contention, maintenance;
+	struct check_place channel, physical, contention, maintenance;
 };
 
 /* Whether a MAP has place for what it is to describe; told at the key that makes it too much. The scheduler asks the
@@ -217,11 +205,12 @@ static void check_map(const struct places *p, const struct upstream_channel *c) 
 }
 
 /* Without the map of a channel, mistakes are told at the channel's line. */
-static struct place place_of(const struct place *channel, const char *key, struct path *path) {
+static struct check_place place_of(const struct check_place *channel, const char *key,
+				   struct path *path) {
 	const struct node *map = node_field(channel->map, key);
 
 	*path = (struct path){.up = channel->up, .key = key};
-	return (struct place){channel->check, map != NULL ? map : channel->map, path};
+	return (struct check_place){channel->check, map != NULL ? map : channel->map, path};
 }
 
 static bool all_sound(const struct node *map) {
@@ -236,7 +225,7 @@ static bool all_sound(const struct node *map) {
 
 void grants_check_channel(struct check *check, const struct node *map,
 			  const struct upstream_channel *c, const struct path *up) {
-	struct place channel = {check, map, up};
+	struct check_place channel = {check, map, up};
 	struct path paths[3];
 	const struct places p = {
 		.channel = channel,

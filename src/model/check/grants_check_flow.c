@@ -8,27 +8,13 @@
 
 #define TEXT_SIZE 128
 
-/* A map of the file, and where it stands. */
-struct place {
-	struct check *check;
-	const struct node *map;
-	const struct path *up;
-};
-
-static void refuse(const struct place *p, const char *key, const char *allowed) {
-	struct path path = {.up = p->up, .key = key};
-	const struct node *node = node_present(p->map, key);
-
-	check_report(p->check, node, node != NULL ? node->line : p->map->line, &path, allowed);
-}
-
 /* What a scheduling service has, bits of 1 << enum upstream_scheduling. */
 #define OF(service) (1u << SCHEDULING_##service)
 #define UNSOLICITED (OF(UNSOLICITED_GRANT) | OF(UNSOLICITED_GRANT_ACTIVITY))
 #define POLLING (OF(NON_REAL_TIME_POLLING) | OF(REAL_TIME_POLLING))
 
 /* A key is needed by the one kind of services and of no meaning without the other; they differ where it has a default. */
-static void check_service(const struct place *p, enum upstream_scheduling scheduling) {
+static void check_service(const struct check_place *p, enum upstream_scheduling scheduling) {
 	static const struct {
 		const char *key;
 		unsigned needed, known;
@@ -55,31 +41,32 @@ static void check_service(const struct place *p, enum upstream_scheduling schedu
 		const struct node *node = node_present(p->map, keys[i].key);
 
 		if (node == NULL && (keys[i].needed & own) != 0)
-			refuse(p, keys[i].key, "a value, which this scheduling needs");
+			check_refuse(p, keys[i].key, "a value, which this scheduling needs");
 		else if (node != NULL && (keys[i].known & own) == 0 &&
 			 node_sound(p->map, keys[i].key))
-			refuse(p, keys[i].key, keys[i].of);
+			check_refuse(p, keys[i].key, keys[i].of);
 	}
 }
 
-static void check_rates(const struct place *p, const struct flow_grants *g) {
+static void check_rates(const struct check_place *p, const struct flow_grants *g) {
 	if (!node_sound(p->map, "max_sustained_rate"))
 		return;
 	if (g->sustained_rate == 0) {
 		if (g->traffic_burst != 0)
-			refuse(p, "max_traffic_burst", "nothing without max_sustained_rate");
+			check_refuse(p, "max_traffic_burst", "nothing without max_sustained_rate");
 		if (g->peak_rate != 0)
-			refuse(p, "peak_rate", "nothing without max_sustained_rate");
+			check_refuse(p, "peak_rate", "nothing without max_sustained_rate");
 		return;
 	}
 	if (g->peak_rate != 0 && g->peak_rate < g->sustained_rate)
-		refuse(p, "peak_rate", "at least max_sustained_rate");
+		check_refuse(p, "peak_rate", "at least max_sustained_rate");
 	if (g->reserved_rate > g->sustained_rate)
-		refuse(p, "min_reserved_rate", "at most max_sustained_rate");
+		check_refuse(p, "min_reserved_rate", "at most max_sustained_rate");
 }
 
 /* A grant that comes by itself is no longer than others, its header among them. */
-static void check_grant_size(const struct place *p, const struct upstream_service_flow *flow) {
+static void check_grant_size(const struct check_place *p,
+			     const struct upstream_service_flow *flow) {
 	const struct flow_grants *g = &flow->grants;
 	uint32_t header = flow->segment_header ? SEGMENT_HEADER_SIZE : 0, most = GRANTS_BURST;
 	const char *of = "a grant";
@@ -96,11 +83,11 @@ static void check_grant_size(const struct place *p, const struct upstream_servic
 		return;
 	snprintf(allowed, sizeof(allowed), "at most %u, as %s has%s", most - header, of,
 		 header > 0 ? " beside a segment header" : "");
-	refuse(p, "unsolicited_grant_size", allowed);
+	check_refuse(p, "unsolicited_grant_size", allowed);
 }
 
 /* What the scheduler asks of them, too (check_times in src/scheduler/maps/settings.c). */
-static void check_times(const struct place *p, const struct upstream_service_flow *flow) {
+static void check_times(const struct check_place *p, const struct upstream_service_flow *flow) {
 	const struct flow_grants *g = &flow->grants;
 
 	if (g->scheduling == SCHEDULING_UNSOLICITED_GRANT ||
@@ -109,20 +96,20 @@ static void check_times(const struct place *p, const struct upstream_service_flo
 	if (g->scheduling != SCHEDULING_PROACTIVE_GRANT)
 		return;
 	if (g->guaranteed_rate == 0 && node_field(p->map, "guaranteed_grant_rate") != NULL)
-		refuse(p, "guaranteed_grant_rate", "a rate, which this scheduling needs");
+		check_refuse(p, "guaranteed_grant_rate", "a rate, which this scheduling needs");
 	if (g->grant_interval > GRANTS_PROACTIVE_MOST)
-		refuse(p, "nominal_grant_interval", "at most 100 ms with proactive-grant");
+		check_refuse(p, "nominal_grant_interval", "at most 100 ms with proactive-grant");
 }
 
 void grants_check_flow(struct check *check, const struct node *map,
 		       const struct upstream_service_flow *flow, const struct path *up) {
-	const struct place place = {check, map, up}, *p = &place;
+	const struct check_place place = {check, map, up}, *p = &place;
 	const struct flow_grants *g = &flow->grants;
 
 	check_rates(p, g);
 	if (node_sound(map, "request_multiplier") &&
 	    (g->request_multiplier & (g->request_multiplier - 1)) != 0)
-		refuse(p, "request_multiplier", "1, 2, 4, 8 or 16");
+		check_refuse(p, "request_multiplier", "1, 2, 4, 8 or 16");
 	if (!node_sound(map, "scheduling"))
 		return;
 	check_service(p, (enum upstream_scheduling)g->scheduling);

@@ -315,9 +315,5 @@ const struct key service_group_keys[] = {
 /* clang-format on */
 
 const char *cipher_name(enum cipher cipher) {
-	const struct choice *choice = cipher_choices;
-
-	while (choice->value != cipher)
-		choice++;
-	return choice->name;
+	return choice_name(cipher_choices, cipher);
 }

@@ -44,6 +44,9 @@ struct choice {
 	unsigned int value;
 };
 
+/* NULL where none has the value. */
+const char *choice_name(const struct choice *choice, unsigned value);
+
 struct key {
 	const char *name; /* NULL ends the table */
 	enum kind kind;

@@ -95,6 +95,12 @@ static void format_bound(enum kind kind, uint64_t value, char text[UNITS_TEXT_SI
 			 value);
 }
 
+const char *choice_name(const struct choice *choice, unsigned value) {
+	while (choice->name != NULL && choice->value != value)
+		choice++;
+	return choice->name;
+}
+
 static void describe_choices(const struct choice *choice, char *text, size_t size) {
 	for (; choice->name != NULL; choice++) {
 		const char *separator = choice[1].name == NULL ? "" : ", ";

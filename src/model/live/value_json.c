@@ -23,11 +23,9 @@ static uint64_t load_integer(const struct key *key, const void *field) {
 }
 
 static json_t *choice_json(const struct key *key, uint64_t value) {
-	const struct choice *choice = key->choices;
+	const char *name = choice_name(key->choices, (unsigned)value);
 
-	while (choice->name != NULL && choice->value != value)
-		choice++;
-	return choice->name != NULL ? json_string(choice->name) : json_null();
+	return name != NULL ? json_string(name) : json_null();
 }
 
 /* A number below what the key allows stands for one that was not given. */

@@ -78,12 +78,6 @@ const struct key server_metrics_key = {
 };
 /* clang-format on */
 
-static const char *choice_name(const struct choice *choice, unsigned value) {
-	while (choice->value != value)
-		choice++;
-	return choice->name;
-}
-
 static bool choice_parse(const struct choice *choice, const char *text, unsigned *value) {
 	while (choice->name != NULL && strcmp(choice->name, text) != 0)
 		choice++;

@@ -155,7 +155,7 @@ def test_drops_have_names() -> None:
     [
         (["modem", MAC], ("modem.flows", {"mac": MAC, "group": 4})),
         (["flow", "7"], ("flow.get", {"id": 7, "group": 4})),
-        (["delay"], ("scheduler.get", {"group": 4})),
+        (["delay"], ("scheduler.get", {"flows": False, "group": 4})),
         (["service-groups"], ("group.list", {})),
     ],
 )

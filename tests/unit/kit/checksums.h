@@ -29,11 +29,3 @@ static inline void checksums_check(const uint8_t *frame, const struct frame_fiel
 	if (f->protocol == 6 || f->protocol == 17)
 		assert_int_equal(internet_sum(f->upper, f->upper_size, pseudo), 0xffff);
 }
-
-static inline void icmp_checksum_check(const struct frame_fields *f) {
-	uint32_t pseudo = 0;
-
-	if (f->protocol == 58)
-		pseudo = f->protocol + (uint32_t)f->upper_size + internet_sum(f->source, 32, 0);
-	assert_int_equal(internet_sum(f->upper, f->upper_size, pseudo), 0xffff);
-}

@@ -20,7 +20,7 @@ static CMFixtureFunction each_setup, each_teardown, all_setup, all_teardown;
 		registered[registered_count++] =                               \
 			(struct CMUnitTest){.name = #test, .test_func = test}; \
 	}                                                                      \
-	static void test(__attribute__((unused)) void **state)
+	static void test(void **state)
 
 /* At most once in a file each; NULL: nothing. */
 #define EACH_TEST(setup, teardown)                                          \

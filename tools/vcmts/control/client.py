@@ -11,6 +11,7 @@ from types import TracebackType
 from typing import Any
 
 from vcmts.control import trust
+from vcmts.paths import MistakeError
 
 Json = dict[str, Any]
 PIECE = 65536
@@ -117,6 +118,14 @@ class Client:
         if isinstance(answers, dict):  # the request as a whole was none
             return [result(answers)]
         return [result_or_error(answer) for answer in answers]
+
+
+def connected(path: Path) -> Client:
+    """A connection; a mistake of the user's where nobody listens, or who must not be believed."""
+    try:
+        return Client(path)
+    except OSError as error:
+        raise MistakeError(f"{path}: {trust.connect_fault(path, error)}") from error
 
 
 def is_event(line: Any) -> bool:

@@ -14,10 +14,9 @@ import yaml
 
 from vcmts import secret
 from vcmts.control import metrics
-from vcmts.control.client import WRONG_PARAMS, Client, ClosedError, RefusedError
+from vcmts.control.client import WRONG_PARAMS, ClosedError, RefusedError, connected
 from vcmts.control.place import chosen
 from vcmts.control.show import answer_lines, method_lines
-from vcmts.control.trust import connect_fault
 from vcmts.paths import MistakeError, complain
 
 DISCOVER = "rpc.discover"
@@ -82,13 +81,6 @@ def params_of(words: list[str]) -> dict[str, Any]:
             raise MistakeError(f"{secret.shown(key)}: given twice")
         params[key] = value_of(secret.shown(key), text)
     return params
-
-
-def connected(path: Path) -> Client:
-    try:
-        return Client(path)
-    except OSError as error:
-        raise MistakeError(f"{path}: {connect_fault(path, error)}") from error
 
 
 def answer_to(path: Path, method: str, params: dict[str, Any]) -> dict[str, Any]:

@@ -72,6 +72,19 @@ def in_service(pattern: str) -> list[Path]:
     return [path for path in sorted(files) if served(path)]
 
 
+def asked_for(pid: int | None, given: Path | None) -> Path:
+    """That of --pid, or of --socket, or the only one that is in service."""
+    if pid is None:
+        return chosen(given)
+    found = of_process(pid)
+    if found is None:
+        raise MistakeError(
+            f"--pid: found {pid}, which has no control socket: it is no vcmtsd in service, or one "
+            "without"
+        )
+    return found
+
+
 def chosen(given: Path | None) -> Path:
     """The one that is given, or the only one that is in service."""
     if given is not None:

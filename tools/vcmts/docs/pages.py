@@ -8,6 +8,7 @@ import argparse
 import json
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from vcmts.paths import CHECKOUT, MistakeError, complain, program
 REFERENCE = ("configuration.md", "control.md", "counters.md", "metrics.md", "published.md")
 
 
+@cache
 def said(*command: str) -> str:
     """What a built program prints."""
     ended = subprocess.run(

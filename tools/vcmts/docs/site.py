@@ -24,15 +24,21 @@ ASSETS = [Path(__file__).with_name(name) for name in ("iframe-worker.js", "site.
 UNSEARCHED = "---\nsearch:\n  exclude: true\n---\n"
 
 
+def source(path: PurePosixPath) -> PurePosixPath:
+    """The file that stands for it: README.md for a folder that has one."""
+    readme = path / "README.md"
+    return readme if (CHECKOUT / readme).exists() else path
+
+
 def place_of(path: PurePosixPath) -> str:
     """The page, by its name in the site, of a file or folder of the checkout."""
+    path = source(path)
     if path == PurePosixPath("README.md"):
         return "index.md"
     inside = path.is_relative_to("docs")
     shown = path.relative_to("docs") if inside else "source" / path
     if (CHECKOUT / path).is_dir():
-        has_readme = (CHECKOUT / path / "README.md").exists()
-        return str(shown / ("README.md" if has_readme else "index.md"))
+        return str(shown / "index.md")
     return str(shown) if inside or path.suffix == ".md" else f"{shown}.md"
 
 
@@ -81,12 +87,6 @@ def shown(path: PurePosixPath) -> str:
     language = LANGUAGES.get(path.suffix, "text")
     fence = "`" * (1 + max(map(len, re.findall("`{3,}", text)), default=2))
     return f'{UNSEARCHED}# {path}\n\n{fence} {language} linenums="1"\n{text}\n{fence}\n'
-
-
-def source(path: PurePosixPath) -> PurePosixPath:
-    """The file that stands for it: README.md for a folder that has one."""
-    readme = path / "README.md"
-    return readme if (CHECKOUT / readme).exists() else path
 
 
 def page_of(path: PurePosixPath) -> str:

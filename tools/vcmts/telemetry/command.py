@@ -54,8 +54,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print the answer as it came")
 
 
-def number(which: str, allowed: str) -> int:
-    if not (which.isascii() and which.isdigit()):
+def number(which: str, most: int, allowed: str) -> int:
+    if not (which.isascii() and which.isdigit()) or int(which) > most:
         raise MistakeError(f"WHICH: found {which}, allowed: {allowed}")
     return int(which)
 
@@ -65,9 +65,7 @@ def delay_of(asked: Plane, which: str | None) -> list[Json]:
     found = asked.scheduler("delay")
     if which is None:
         return found
-    priority = number(which, "a priority, 0 to 7")
-    if priority > 7:
-        raise MistakeError(f"WHICH: found {which}, allowed: a priority, 0 to 7")
+    priority = number(which, 7, "a priority, 0 to 7")
     return [one for one in found if one["priority"] == priority]
 
 
@@ -84,7 +82,7 @@ def answer(asked: Plane, what: str, which: str | None) -> Any:
         "delay": lambda: delay_of(asked, which),
         "channels": lambda: asked.scheduler("channels"),
         "groups": lambda: asked.scheduler("bonding_groups"),
-        "flow": lambda: asked.flow(number(str(which), "a service flow ID")),
+        "flow": lambda: asked.flow(number(str(which), 2**32 - 1, "a service flow ID")),
         "modem": lambda: asked.of_group("modem.flows", mac=which),
         "latency": lambda: latency_of(asked, which),
     }

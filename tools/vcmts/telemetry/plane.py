@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from vcmts.control import place
-from vcmts.control.client import Client, ClosedError, RefusedError
-from vcmts.control.trust import connect_fault
+from vcmts.control.client import Client, ClosedError, RefusedError, connected
 from vcmts.paths import MistakeError
 
 Json = dict[str, Any]
@@ -33,7 +32,7 @@ class Plane:
 
     def scheduler(self, what: str) -> list[Json]:
         """`delay`, `channels` or `bonding_groups`."""
-        found: list[Json] = self.of_group("scheduler.get")[what]
+        found: list[Json] = self.of_group("scheduler.get", flows=False)[what]
         return found
 
     def flow(self, sfid: int) -> Json:
@@ -52,22 +51,8 @@ class Plane:
         return found[0]
 
 
-def path_of(pid: int | None, given: Path | None) -> Path:
-    if pid is None:
-        return place.chosen(given)
-    path = place.of_process(pid)
-    if path is None:
-        raise MistakeError(f"--pid: found no vcmtsd in service with the process ID {pid}")
-    return path
-
-
 @contextmanager
 def plane(pid: int | None = None, given: Path | None = None) -> Iterator[Plane]:
     """The one that is in service, or that of the process ID or socket."""
-    path = path_of(pid, given)
-    try:
-        client = Client(path)
-    except OSError as error:
-        raise MistakeError(f"{path}: {connect_fault(path, error)}") from error
-    with client:
+    with connected(place.asked_for(pid, given)) as client:
         yield Plane(client)

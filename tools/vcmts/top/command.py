@@ -20,7 +20,7 @@ from rich.console import Console
 
 from vcmts.console import WIDTH
 from vcmts.control import place
-from vcmts.control.client import Client, ClosedError, RefusedError
+from vcmts.control.client import Client, ClosedError, RefusedError, connected
 from vcmts.control.trust import connect_fault
 from vcmts.paths import MistakeError, complain
 from vcmts.top import live, model, screens
@@ -49,15 +49,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     how = parser.add_mutually_exclusive_group()
     how.add_argument("--once", action="store_true", help="print one screen, and end")
     how.add_argument("--json", action="store_true", help="print one set of figures, and end")
-
-
-def socket_of(arguments: argparse.Namespace) -> Path:
-    if arguments.pid is None:
-        return place.chosen(arguments.socket)
-    found = place.of_process(arguments.pid)
-    if found is None:
-        raise MistakeError(f"--pid: found {arguments.pid}, which has no control socket")
-    return found
 
 
 def name_of(path: Path) -> str:
@@ -135,15 +126,12 @@ def main(arguments: argparse.Namespace) -> int:
     if not SHORTEST_S <= arguments.interval <= LONGEST_S:
         allowed = f"{SHORTEST_S:g} to {LONGEST_S:g}"
         raise MistakeError(f"--interval: found {arguments.interval:g}, allowed: {allowed}")
-    path = socket_of(arguments)
+    path = place.asked_for(arguments.pid, arguments.socket)
     if arguments.once or arguments.json:
         return once(path, arguments)
     if not sys.stdout.isatty():
         raise MistakeError("the output is no terminal: --once prints one screen, --json figures")
-    try:
-        Client(path).close()
-    except OSError as error:
-        raise MistakeError(f"{path}: {connect_fault(path, error)}") from error
+    connected(path).close()
     scene = Scene(name_of(path), arguments.interval, view_of(arguments.group))
     top = live.Top(lambda: Client(path), scene, Console(highlight=False, markup=False))
     top.run()

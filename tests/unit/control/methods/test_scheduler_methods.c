@@ -29,6 +29,9 @@ TEST(what_the_scheduler_did) {
 	assert_int_equal(number(idle, "bonding_groups.0.channels"), 2);
 	assert_int_equal(json_array_size(at(idle, "service_flows")), 0);
 	json_decref(idle);
+	idle = told("scheduler.get", "{group: 1, flows: false}");
+	assert_null(json_object_get(idle, "service_flows"));
+	json_decref(idle);
 	pass_packets(PACKETS);
 	json = told("scheduler.get", "{group: 2}");
 	assert_int_equal(json_array_size(at(json, "delay")), 1);
