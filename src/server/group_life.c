@@ -24,12 +24,22 @@ static void share_begin(struct group_arrival *a, unsigned index) {
 	}
 }
 
+/* Packets from before it is there are not in its way. */
+static void arrival_steer(struct group_arrival *a) {
+	for (enum device_role role = 0; role < DEVICE_ROLES; role++) {
+		if (a->ports[role].joined)
+			server_steer_before(a->server, a->server->ports.of[a->group][role],
+					    a->group, a->sg);
+	}
+}
+
 /* From now on its workers run it and other threads read it. Cannot fail: the lists of the workers have space for it. */
 static void arrival_take(struct group_arrival *a) {
 	struct server *s = a->server;
 	unsigned ring = server_share_ring(s->group_most);
 	struct watched_change watched;
 
+	arrival_steer(a);
 	server_tell_group(s, &watched,
 			  &(struct group_watch){WATCH_ADDED, .group = &s->groups[a->group]});
 	pthread_rwlock_wrlock(&s->lock);

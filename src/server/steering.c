@@ -18,7 +18,8 @@
 #include "sharing/steered.h"
 
 #define SETTLE_MS 100 /* that a group has to take what came before */
-#define LEAVE_MS 1000 /* the same before it has no rules any more, which is not put off */
+#define LEAVE_MS \
+	1000 /* the same where it cannot be put off: before it has no rules any more, or another one comes */
 #define CARD_US 100 /* after which what a card had decided is in its queue */
 
 struct steering_rule {
@@ -135,6 +136,7 @@ struct steering_change {
 	const struct flow_match *list; /* those that it is to have */
 	unsigned count;
 	unsigned come, go;
+	uint64_t end; /* until then what came before is waited for, TSC */
 };
 
 /* As many as the card takes: a session without a rule comes by the first queue. */
@@ -170,17 +172,27 @@ static void rules_go(struct steering_change *c) {
 	r->count = kept;
 }
 
+static uint64_t end_in(unsigned ms) {
+	return rte_rdtsc() + rte_get_tsc_hz() / 1000 * ms;
+}
+
+/* Returns whether it is worth to look again: workers run, and there is time. */
+static bool nap(const struct server *s, uint64_t end, unsigned *us) {
+	if (!server_runs(s) || rte_rdtsc() >= end)
+		return false;
+	worker_nap(us);
+	return true;
+}
+
 /* A change begins when what the one before left behind was taken. Returns whether it was: a group that rests takes
  * nothing. */
 static bool settle(const struct server *s, const struct port_share *share, unsigned group,
-		   unsigned ms) {
-	uint64_t end = rte_rdtsc() + rte_get_tsc_hz() / 1000 * ms;
+		   uint64_t end) {
 	unsigned us = 0;
 
-	while (server_runs(s) && !share_way_settled(share, group)) {
-		if (rte_rdtsc() >= end)
-			return false;
-		worker_nap(&us);
+	while (!share_way_settled(share, group)) {
+		if (!nap(s, end, &us))
+			return !server_runs(s);
 	}
 	return true;
 }
@@ -190,7 +202,7 @@ static void rules_change(struct steering_change *c) {
 	struct port_share *share = c->server->shares.of[c->port];
 	bool last, leaves = c->count == 0;
 
-	if (!settle(c->server, share, c->group, leaves ? LEAVE_MS : SETTLE_MS) && !leaves)
+	if (!settle(c->server, share, c->group, c->end) && !leaves)
 		return; /* as it is, packets come, and in their order; software tells them apart */
 	if (c->come > 0) {
 		share_way_shut(share, c->group);
@@ -212,9 +224,9 @@ static void rules_change(struct steering_change *c) {
 }
 
 static void group_steer(struct server *s, unsigned port, unsigned group,
-			const struct flow_match *list, unsigned count) {
+			const struct flow_match *list, unsigned count, uint64_t end) {
 	struct steering_rules *rules = &s->steering[port]->groups[group];
-	struct steering_change c = {s, port, group, rules, list, count, 0, 0};
+	struct steering_change c = {s, port, group, rules, list, count, 0, 0, end};
 
 	for (unsigned i = 0; i < count; i++)
 		c.come += !has(rules, &list[i]);
@@ -225,28 +237,80 @@ static void group_steer(struct server *s, unsigned port, unsigned group,
 		rules_change(&c);
 }
 
-void server_steer(struct server *s, unsigned port) {
-	const struct server_port *p = &s->ports.list[port];
-	struct group_slots all = server_slots(s), groups;
+/* Those of all groups that are there. */
+static void port_steer(struct server *s, unsigned port, const struct group_slots *all,
+		       unsigned ms) {
+	struct group_slots groups = groups_of(s, all, port);
 
-	if (s->steering[port] == NULL || s->shares.of[port] == NULL || !p->open)
-		return;
-	groups = groups_of(s, &all, port);
 	for (unsigned g = 0; g < groups.count; g++) {
 		struct flow_match *list = NULL;
 		unsigned count;
 
-		if (groups.list[g] == NULL || s->shares.of[port]->lanes[g].way.queue == 0)
+		if (groups.list[g] == NULL || !s->groups[g].there ||
+		    s->shares.of[port]->lanes[g].way.queue == 0)
 			continue;
-		count = steering_plan(side_of(p), &groups, g, &list);
-		group_steer(s, port, g, list, count);
+		count = steering_plan(side_of(&s->ports.list[port]), &groups, g, &list);
+		group_steer(s, port, g, list, count, end_in(ms));
 		free(list);
 	}
 }
 
+static bool steers(const struct server *s, unsigned port) {
+	return s->steering[port] != NULL && s->shares.of[port] != NULL && s->ports.list[port].open;
+}
+
+void server_steer(struct server *s, unsigned port) {
+	struct group_slots all = server_slots(s);
+
+	if (steers(s, port))
+		port_steer(s, port, &all, SETTLE_MS);
+}
+
+/* A group has taken what its queue has now, or some time is over. Its queue was found empty once in each time of which
+ * it tells, and the present one may have had that before. */
+static void queue_pass(const struct server *s, const struct port_share *share, unsigned group,
+		       uint64_t end) {
+	uint64_t emptied = share_way_emptied(share, group) + 2;
+	unsigned us = 0;
+
+	while (share_way_emptied(share, group) < emptied && nap(s, end, &us))
+		;
+}
+
+/* The same of the ring of what groups handed back, which is told apart then. */
+static void astray_pass(const struct server *s, const struct port_share *share, uint64_t end) {
+	uint64_t handed = share_astray_handed(share);
+	unsigned us = 0;
+
+	while (!share_astray_taken(share, handed) && nap(s, end, &us))
+		;
+	server_synchronize(s);
+}
+
+void server_steer_before(struct server *s, unsigned port, unsigned group,
+			 const struct service_group *sg) {
+	const struct port_share *share = s->shares.of[port];
+	struct group_slots all = server_slots(s);
+	uint64_t end;
+
+	if (!steers(s, port))
+		return;
+	for (; all.count <= group; all.count++)
+		all.list[all.count] = NULL;
+	all.list[group] = sg;
+	port_steer(s, port, &all, LEAVE_MS);
+	end = end_in(LEAVE_MS);
+	for (unsigned g = 0; g < s->group_count; g++) {
+		if (share->lanes[g].way.queue != 0 && s->groups[g].there && !s->groups[g].drained &&
+		    settle(s, share, g, end))
+			queue_pass(s, share, g, end);
+	}
+	astray_pass(s, share, end);
+}
+
 void server_steer_nothing(struct server *s, unsigned port, unsigned group) {
 	if (s->steering[port] != NULL)
-		group_steer(s, port, group, NULL, 0);
+		group_steer(s, port, group, NULL, 0, end_in(LEAVE_MS));
 }
 
 void server_steering_start(struct server *s) {

@@ -14,6 +14,11 @@ int server_steering_ask(struct server *s);
 /* All rules, when the ports have been started. */
 void server_steering_start(struct server *s);
 
+/* Before the tables of the port know of a group that comes: the rules of the others are those that they have beside it,
+ * and what the card brought by rules of before has been told apart, or some time is over. */
+void server_steer_before(struct server *s, unsigned port, unsigned group,
+			 const struct service_group *sg);
+
 /* After a group of the port came, went or changed: rules are as they are to be, as far as the card takes them. */
 void server_steer(struct server *s, unsigned port);
 

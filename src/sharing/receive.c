@@ -6,11 +6,15 @@
 #include "sharing/sharing.h"
 #include "sharing/stages.h"
 
-/* What groups found in queues of their own, behind what the port has. Counted when it was received. */
-static uint16_t take_astray(struct port_share *s, struct rte_mbuf **pkts, uint16_t most) {
-	uint16_t n = (uint16_t)rte_ring_sc_dequeue_burst(s->astray, (void **)pkts, most, NULL);
+#define ASTRAY_BURST \
+	(PIPELINE_BURST / 2) /* so that neither the port nor the ring waits for the other */
 
-	s->was_empty = s->was_empty && n < most;
+/* What groups found in queues of their own. Counted when it was received. */
+static uint16_t take_astray(struct port_share *s, struct rte_mbuf **pkts) {
+	uint16_t n =
+		(uint16_t)rte_ring_sc_dequeue_burst(s->astray, (void **)pkts, ASTRAY_BURST, NULL);
+
+	__atomic_store_n(&s->astray_taken, s->astray_taken + n, __ATOMIC_RELEASE);
 	return n;
 }
 
@@ -27,19 +31,22 @@ uint16_t share_receive(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct port_share *s = ctx;
 	uint64_t bytes = 0, spare = __atomic_load_n(&s->spare, __ATOMIC_ACQUIRE);
 	bool closed = share_is_closed(s);
+	uint16_t astray = s->astray != NULL ? take_astray(s, pkts) : 0, received = 0, most;
 
-	n = closed ? 0 : packet_source_burst(&s->from, pkts, PIPELINE_BURST);
-	s->was_empty = n < SHARE_DRIVER_BURST;
-	s->full_polls += effort_full(&s->was_full, n);
+	(void)n;
+	pkts += astray;
+	most = PIPELINE_BURST - astray;
+	if (!closed)
+		received = packet_source_burst(&s->from, pkts, most);
+	s->was_empty = received < RTE_MIN(most, SHARE_DRIVER_BURST) && astray < ASTRAY_BURST;
+	s->full_polls += effort_full(&s->was_full, received);
 	if (unlikely(spare != 0) && !closed)
-		n += take_spare(s, spare, pkts + n, PIPELINE_BURST - n);
-	for (uint16_t i = 0; i < n; i++) {
+		received += take_spare(s, spare, pkts + received, most - received);
+	for (uint16_t i = 0; i < received; i++) {
 		rte_prefetch0(rte_pktmbuf_mtod(pkts[i], void *));
 		bytes += rte_pktmbuf_pkt_len(pkts[i]);
 	}
-	count(&s->counters, COUNTER_PORT_RECEIVED, n);
+	count(&s->counters, COUNTER_PORT_RECEIVED, received);
 	count(&s->counters, COUNTER_PORT_RECEIVED_BYTES, bytes);
-	if (s->astray != NULL)
-		n += take_astray(s, pkts + n, PIPELINE_BURST - n);
-	return n;
+	return astray + received;
 }

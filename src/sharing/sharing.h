@@ -91,6 +91,7 @@ struct port_share {
 		*changes; /* begun and not ended, the oldest first; the control thread's */
 	struct share_lane lanes[SHARE_MAX_GROUPS];
 	struct rte_ring *astray; /* what groups found in their queues; NULL: they have none */
+	uint64_t astray_taken; /* packets from that ring, by the owner */
 	uint64_t
 		spare; /* a bit each: queues that no group has now, which the owner reads in turn */
 	unsigned last_spare;

@@ -141,7 +141,7 @@ static uint16_t take_queue(struct share_way *w, struct rte_mbuf **pkts, uint16_t
 static void note_empty(struct share_way *w, uint64_t emptied) {
 	if (!w->was_empty || emptied - w->began < 2)
 		return;
-	w->emptied++;
+	__atomic_store_n(&w->emptied, w->emptied + 1, __ATOMIC_RELEASE);
 	w->began = emptied;
 	w->was_empty = false;
 }
@@ -223,6 +223,21 @@ bool share_way_settled(const struct port_share *s, unsigned group) {
 
 	return __atomic_load_n(&w->ring, __ATOMIC_ACQUIRE) == SHARE_OPEN &&
 	       __atomic_load_n(&w->opens_at, __ATOMIC_ACQUIRE) == 0;
+}
+
+uint64_t share_way_emptied(const struct port_share *s, unsigned group) {
+	return __atomic_load_n(&s->lanes[group].way.emptied, __ATOMIC_ACQUIRE);
+}
+
+/* The count is read first: what the owner takes in between is counted twice, and never left out. */
+uint64_t share_astray_handed(const struct port_share *s) {
+	uint64_t held = share_held_astray(s);
+
+	return held + __atomic_load_n(&s->astray_taken, __ATOMIC_ACQUIRE);
+}
+
+bool share_astray_taken(const struct port_share *s, uint64_t handed) {
+	return __atomic_load_n(&s->astray_taken, __ATOMIC_ACQUIRE) >= handed;
 }
 
 /* They are received and handed here, as if they had come to the ring. */

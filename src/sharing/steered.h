@@ -33,6 +33,13 @@ void share_way_end(struct port_share *s, unsigned group);
  * go. */
 bool share_way_settled(const struct port_share *s, unsigned group);
 
+/* How often, since the group came, its ring was found empty, and its queue once since the last such time. */
+uint64_t share_way_emptied(const struct port_share *s, unsigned group);
+
+/* How many packets groups have handed back so far, and whether the owner has taken these. */
+uint64_t share_astray_handed(const struct port_share *s);
+bool share_astray_taken(const struct port_share *s, uint64_t handed);
+
 /* For sharing.c: the source that reads both; ending what the queue holds, by the owner's worker, when nobody reads it
  * any more, as share_lane_empty(); keeping what was counted. */
 void share_way_source(struct port_share *s, unsigned group, struct packet_source *source);

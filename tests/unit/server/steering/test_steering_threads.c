@@ -44,10 +44,9 @@ static void rules_turn(struct life_script *script, unsigned turn) {
 		   "it cannot be removed");
 }
 
-/* Not where a rule of the first group is for packets of the one that comes: those are on their way through two queues then, and
- * nothing keeps their order. */
+/* With some, the rules of the first group are for packets of the one that comes. */
 TEST(rules_come_and_go) {
-	for (enum steered_by by = 0; by < STEERED_BY_BOTH; by++) {
+	for (enum steered_by by = 0; by < STEERED_WAYS; by++) {
 		struct life_script s = {.turn = rules_turn, .turns = TURNS, .comes = &comes};
 		struct life_totals t;
 
