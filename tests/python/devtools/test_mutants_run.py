@@ -6,12 +6,25 @@ from pathlib import Path
 import pytest
 
 from mutation.choose import MistakeError
-from mutation.judge import PASSED, SEEN, UNBUILT, Judged, Mutant, judge, main, read_mutants, table
+from mutation.judge import (
+    PASSED,
+    SEEN,
+    UNBUILT,
+    UNJUDGED,
+    Judged,
+    Mutant,
+    Run,
+    judge,
+    main,
+    read_mutants,
+    table,
+)
 from mutation.judge import try_one as tried
 from mutation.trees import Tree
 from vcmts.paths import CHECKOUT
 
 TTL = Mutant("fields", "TTL", "a.c", "ttl =\n64;", "ttl = 63;")
+GOOD = Run(0, "every packet proven")
 
 
 @pytest.mark.parametrize("mutant", read_mutants(), ids=lambda mutant: mutant.rule)
@@ -61,9 +74,9 @@ def tree_of(place: Path) -> Fake:
 )
 def test_a_run_judges(tmp_path: Path, becomes: str, outcome: str) -> None:
     tree = tree_of(tmp_path)
-    assert judge(tree, "1s") == (0, "every packet proven")
+    assert judge(tree, "1s") == GOOD
     mutant = Mutant("fields", "TTL", "a.c", "ttl = 64;", becomes)
-    verdict = tried(mutant, tree, "1s")
+    verdict = tried(mutant, tree, "1s", GOOD)
     assert (verdict.outcome, verdict.is_open) == (outcome, outcome != SEEN)
     assert (tmp_path / "a.c").read_text(encoding="utf-8") == "ttl = 64;\n"
 
@@ -75,10 +88,25 @@ def test_what_passes_is_run_again(tmp_path: Path) -> None:
         "#!/bin/sh\necho run >> runs\n[ $(wc -l < runs) -lt 3 ] || exit 1\n", encoding="utf-8"
     )
     mutant = Mutant("fields", "TTL", "a.c", "ttl = 64;", "ttl = 63;")
-    assert tried(mutant, tree, "1s").outcome == SEEN
+    assert tried(mutant, tree, "1s", GOOD).outcome == SEEN
     (tmp_path / "runs").unlink()
     excused = Mutant("fields", "TTL", "a.c", "ttl = 64;", "ttl = 63;", passes="needs an hour")
-    assert tried(excused, tree, "1s").outcome == PASSED
+    assert tried(excused, tree, "1s", GOOD).outcome == PASSED
+
+
+def test_what_was_not_judged_has_not_passed(tmp_path: Path) -> None:
+    tree = tree_of(tmp_path)
+    (tmp_path / "vcmts").write_text(
+        "#!/bin/sh\necho run >> runs\necho every packet proven\n"
+        "echo vcmts: nothing to judge in this run for: privacy, delay >&2\n",
+        encoding="utf-8",
+    )
+    mutant = Mutant("fields", "TTL", "a.c", "ttl = 64;", "ttl = 63;")
+    verdict = tried(mutant, tree, "1s", Run(0, "", frozenset({"privacy"})))
+    assert (verdict.outcome, verdict.is_open) == (UNJUDGED, True)
+    assert verdict.said == "nothing to judge for: delay"
+    assert len((tmp_path / "runs").read_text(encoding="utf-8").split()) == 6
+    assert tried(mutant, tree, "1s", Run(0, "", frozenset({"privacy", "delay"}))).outcome == PASSED
 
 
 def test_the_table_has_a_line_a_kind() -> None:
