@@ -217,7 +217,7 @@ static void linked_open(struct linked *l, bool accounting) {
 
 	packet_meta_offset = RTE_ALIGN(offsetof(struct rte_mbuf, dynfield1), PACKET_META_ALIGN);
 	memset(l, 0, sizeof(*l));
-	memset(mbufs, 0, sizeof(mbufs));
+	memset(mbufs, 0xa5, sizeof(mbufs)); /* what they carried before */
 	pipeline_init(&l->p, &linked_list, l);
 	l->p.accounting = accounting;
 	l->room = 10;

@@ -143,6 +143,17 @@ TEST(frames_above_the_mtu_are_named) {
 	assert_int_equal(finish(0, 0, 1).violations[VIOLATION_MTU], 1);
 }
 
+/* More than an IP packet has; what its header says is not looked at. */
+TEST(frames_above_any_mtu_are_named) {
+	static uint8_t large[UINT16_MAX + 2];
+
+	start("1280");
+	for (unsigned i = 0; i < bonded_count; i++)
+		send_whole(bonded[i]);
+	rig_send(&rig, large, sizeof(large));
+	assert_int_equal(finish(0, 0, 1).violations[VIOLATION_MTU], 1);
+}
+
 /* A DEPI frame that comes twice brings its packet twice; the open frame around it goes on. */
 TEST(duplicated_depi_frames_are_counted) {
 	static uint8_t copy[RIG_FRAME_MAX];

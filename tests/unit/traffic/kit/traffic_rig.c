@@ -260,19 +260,18 @@ size_t rig_depi(struct rig *r, uint32_t channel, const struct rig_segment *segme
 }
 
 void rig_send(struct rig *r, const uint8_t *depi, size_t size) {
-	struct rte_mbuf *head = rte_pktmbuf_alloc(r->pool);
-	struct rte_mbuf *tail = rte_pktmbuf_alloc(r->pool);
-	size_t first = size < 64 ? size : 64;
+	struct rte_mbuf *head = NULL;
 
-	assert_non_null(head);
-	assert_non_null(tail);
-	memcpy(rte_pktmbuf_append(head, (uint16_t)first), depi, first);
-	if (size > first) {
-		memcpy(rte_pktmbuf_append(tail, (uint16_t)(size - first)), depi + first,
-		       size - first);
-		assert_int_equal(rte_pktmbuf_chain(head, tail), 0);
-	} else {
-		rte_pktmbuf_free(tail);
+	for (size_t at = 0, part; at < size; at += part) {
+		struct rte_mbuf *m = rte_pktmbuf_alloc(r->pool);
+
+		assert_non_null(m);
+		part = RTE_MIN(head == NULL ? (size_t)64 : rte_pktmbuf_tailroom(m), size - at);
+		memcpy(rte_pktmbuf_append(m, (uint16_t)part), depi + at, part);
+		if (head == NULL)
+			head = m;
+		else
+			assert_int_equal(rte_pktmbuf_chain(head, m), 0);
 	}
 	assert_int_equal(rte_eth_tx_burst(r->rphy[1], 0, &head, 1), 1);
 	traffic_receive(r->traffic);

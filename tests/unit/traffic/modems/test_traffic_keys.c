@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A modem decrypts with either generation of its key, as the header of a frame says. */
+#include "modems/uplink_frames.h"
 #include "test_main.h"
 #include "traffic_group.h"
 
@@ -31,6 +32,31 @@ static struct traffic_result half_and_half(unsigned sequence) {
 	for (unsigned i = 0; i < PACKETS; i++)
 		rig_send_frame(&rig, &frames[i]);
 	return rig_finish(&rig);
+}
+
+/* The newest decides, by its number, its round keys and its IV. */
+TEST(a_key_differs_by_any_part) {
+	static struct uplink_modem a, b;
+	struct crypto_key *const key = &b.keys[1];
+
+	a.key_count = 2;
+	a.keys[1] = (struct crypto_key){.schedule = &a, .iv = {[15] = 1}, .sequence = 3};
+	b = a;
+	b.keys[0].sequence = 9;
+	assert_true(uplink_key_same(&a, &b));
+	key->schedule = &b;
+	assert_false(uplink_key_same(&a, &b));
+	*key = a.keys[1];
+	key->sequence = 4;
+	assert_false(uplink_key_same(&a, &b));
+	*key = a.keys[1];
+	key->iv[15] = 2;
+	assert_false(uplink_key_same(&a, &b));
+	b.key_count = 0;
+	assert_false(uplink_key_same(&a, &b));
+	assert_false(uplink_key_same(&b, &a));
+	a.key_count = 0;
+	assert_true(uplink_key_same(&a, &b));
 }
 
 TEST(both_generations_are_decrypted) {
