@@ -6,8 +6,8 @@
 #include "sharing/sharing.h"
 #include "sharing/stages.h"
 
-#define ASTRAY_BURST \
-	(PIPELINE_BURST / 2) /* so that neither the port nor the ring waits for the other */
+/* Neither the port nor the ring waits for the other. */
+#define ASTRAY_BURST (PIPELINE_BURST / 2)
 
 /* What groups found in queues of their own. Counted when it was received. */
 static uint16_t take_astray(struct port_share *s, struct rte_mbuf **pkts) {
