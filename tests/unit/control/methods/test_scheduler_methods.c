@@ -63,6 +63,15 @@ TEST(service_flows) {
 	assert_true(json_equal(flow, at(modem, "service_flows.0")));
 	json_decref(flow);
 	json_decref(modem);
+	json_decref(told("modem.set",
+			 "{group: 2, modem: {mac: '02:01:00:00:00:01', service_flows: ["
+			 "{id: 1, dsid: 7, buffer: '200 kB'}, "
+			 "{id: 3, dsid: 8, buffer: '300 kB'}]}}"));
+	modem = told("modem.flows", "{group: 2, mac: '02:01:00:00:00:01'}");
+	assert_int_equal(number(modem, "service_flows.0.packets"), PACKETS);
+	assert_int_equal(number(modem, "service_flows.1.id"), 3);
+	assert_int_equal(number(modem, "service_flows.1.packets"), 0);
+	json_decref(modem);
 	refused("flow.get", "{group: 2, id: 4000000000}", RPC_REFUSED,
 		"id: no downstream service flow of the group has this ID");
 }
@@ -75,6 +84,10 @@ TEST(latencies) {
 	json_decref(json);
 	json_decref(told("measure.set", "{latency: true}"));
 	pass_packets(PACKETS);
+	json = told("latency.get", "{group: 2}");
+	assert_int_equal(number(json, "downstream.packets"), PACKETS);
+	assert_int_equal(number(json, "upstream.packets"), 0);
+	json_decref(json);
 	json = told("latency.get", "{group: 2, reset: true}");
 	assert_int_equal(number(json, "downstream.packets"), PACKETS);
 	assert_true(real(json, "downstream.p50") <= real(json, "downstream.max"));
