@@ -135,18 +135,21 @@ static void sids_change_hands(void) {
 	bench->any_drops = true;
 }
 
-/* As many streams as a step may look at. */
+#define MANY_STREAMS (US_STEP_NS / US_RECORD_NS) /* as many as a step may look at */
+#define MANY_SIDS 0x400 /* the first of theirs */
+
 static struct modem many_streams(void) {
-	enum { STREAMS = US_STEP_NS / US_RECORD_NS, FLOWS = STREAMS / SG_MAX_SID_CLUSTERS };
+	enum { FLOWS = MANY_STREAMS / SG_MAX_SID_CLUSTERS };
 	static struct upstream_service_flow all[FLOWS];
 	static struct sid_cluster of_flow[FLOWS][SG_MAX_SID_CLUSTERS];
 	static struct upstream_sid of_cluster[FLOWS][SG_MAX_SID_CLUSTERS];
 
-	_Static_assert(FLOWS * SG_MAX_SID_CLUSTERS == STREAMS && FLOWS <= SG_MAX_MODEM_FLOWS,
+	_Static_assert(FLOWS * SG_MAX_SID_CLUSTERS == MANY_STREAMS && FLOWS <= SG_MAX_MODEM_FLOWS,
 		       "one modem's streams are a step");
 	for (unsigned f = 0; f < FLOWS; f++) {
 		for (unsigned k = 0; k < SG_MAX_SID_CLUSTERS; k++) {
-			of_cluster[f][k] = (struct upstream_sid){0, (uint16_t)(0x400 + 8 * f + k)};
+			of_cluster[f][k] =
+				(struct upstream_sid){0, (uint16_t)(MANY_SIDS + 8 * f + k)};
 			of_flow[f][k] = (struct sid_cluster){k, &of_cluster[f][k], 1};
 		}
 		all[f] = (struct upstream_service_flow){500 + f, true, of_flow[f],
@@ -164,6 +167,7 @@ static void with_many_streams(void) {
 		.sids = 300,
 	};
 
+	bench->sg.upstream.held_by_modem = 4000000;
 	bench->modems[BENCH_MODEMS] = many_streams();
 	bench->sg.modem_count = BENCH_MODEMS + 1;
 	bench->room = &wide;
@@ -187,12 +191,53 @@ static void streams_leave_in_steps(void) {
 	lost(LAST, DROP_FRAME_FLOW_REMOVED, 1);
 }
 
+/* A segment with this number for each stream of the modem with many. */
+static void put_everywhere(uint16_t sequence) {
+	uint8_t segment[SEGMENT_HEADER_SIZE + 4];
+
+	memset(segment, 0xff, sizeof(segment)); /* padding */
+	for (unsigned n = 0; n < MANY_STREAMS; n++) {
+		struct segment_header h = {.sequence = sequence,
+					   .sid_cluster = n % SG_MAX_SID_CLUSTERS};
+
+		segment_header_write(&h, segment);
+		bench_burst(bench, BENCH_SC_QAM, (uint16_t)(MANY_SIDS + n), segment,
+			    sizeof(segment));
+	}
+	bench_settle(bench);
+}
+
+/* A stream counts against a step, beside the segment that waits there. */
+static void streams_are_emptied_in_steps(void) {
+	const uint32_t *waiting = &bench->u->reassemble.waiting_segments;
+	uint32_t before = MANY_STREAMS;
+	struct us_change *c;
+	bool done;
+
+	put_everywhere(0);
+	put_everywhere(2);
+	assert_int_equal(*waiting, MANY_STREAMS);
+	will_be(LIVE_MODEM, BENCH_MODEMS, NULL);
+	c = begin();
+	do {
+		done = us_change_take(c);
+		assert_in_range(before - *waiting, 0,
+				US_STEP_NS / (US_RECORD_NS + CHANGE_BUFFER_NS));
+		before = *waiting;
+	} while (!done);
+	assert_int_equal(*waiting, 0);
+	pass_and_finish(c);
+	assert_int_equal(bench->u->counters.drops[DROP_SEGMENT_FLOW_REMOVED], MANY_STREAMS);
+	bench->any_drops = true;
+}
+
 int main(void) {
 	static const struct bench_case cases[] = {
 		BENCH_PREPARED(with_room, what_lives_goes_on),
 		BENCH_PREPARED(with_room, sid_differs),
 		BENCH_PREPARED(with_crowd, sids_change_hands),
 		BENCH_PREPARED(with_many_streams, streams_leave_in_steps),
+		BENCH_PREPARED(with_many_streams, streams_are_emptied_in_steps),
 	};
 
 	return bench_run(cases, ARRAY_COUNT(cases), no_changes);
