@@ -231,6 +231,8 @@ static void pointer_of_an_empty_segment(void) {
 }
 
 static void gaps(void) {
+	const uint8_t *bytes;
+
 	segment(0, frame(), 50);
 	bench->segment[FRAMED]++;
 	segment(BENCH_NO_POINTER, zeroes, 20);
@@ -244,6 +246,9 @@ static void gaps(void) {
 	segment(BENCH_NO_POINTER, zeroes, 20);
 	orphan();
 	whole();
+	bytes = frame();
+	segment(0, bytes, 50); /* a gap is told once */
+	segment(BENCH_NO_POINTER, bytes + 50, FRAME - 50);
 	assert_int_equal(bench_count(bench, COUNTER_RESYNC_BYTES), 0);
 	bench_complete(bench, FRAMED);
 }

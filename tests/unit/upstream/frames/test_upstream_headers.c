@@ -51,6 +51,7 @@ static void headers_that_are_none(void) {
 	between((const uint8_t[]){0x01, 2, 0, 42, 0x77, 0}, 6, 40, DROP_FRAME_EHDR);
 	between((const uint8_t[]){0x01, 2, 0, 2, 0x77, 0}, 6, 0, DROP_FRAME_EHDR);
 	between((const uint8_t[]){DOCSIS_FC_CONCATENATION | 1, 2, 0, 20}, 4, 20, DROP_FRAME_EHDR);
+	between((const uint8_t[]){0x01, 2, 0, 42, 0x61, 7}, 6, 40, DROP_FRAME_PHS);
 	between((const uint8_t[]){0, 0, 0, 17}, 4, 17, DROP_FRAME_RUNT);
 	between((const uint8_t[]){0, 0, 0, 1}, 4, 1, DROP_FRAME_RUNT);
 	between((const uint8_t[]){0xc7, 6, 0, 10, 0x35, 1, 0, 0x40, 0, 0x30}, 10, 4,
