@@ -172,6 +172,30 @@ static unsigned flows_set(struct maps *m, const struct service_group *sg) {
 	return taken;
 }
 
+/* Of a rate a hundredth of a second, where no burst is given; without a rate none. */
+TEST(bursts_of_a_rate) {
+	static const struct {
+		uint64_t rate;
+		uint32_t given, burst;
+	} rows[] = {
+		{80000000, 0, 100000},
+		{80000000, 5000, 5000},
+		{80000000, UINT32_MAX, MAPS_BURST_MAX},
+		{0, 0, 0},
+	};
+
+	for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
+		struct upstream_service_flow f = {
+			.grants = {.sustained_rate = rows[i].rate, .traffic_burst = rows[i].given}};
+		struct us_grant_flow *g = malloc(us_grant_flow_size(&f));
+
+		assert_non_null(g);
+		us_grant_flow_fill(g, &f);
+		assert_int_equal(g->settings.sustained_burst, rows[i].burst);
+		free(g);
+	}
+}
+
 static unsigned group_starts(const struct service_group *sg) {
 	static const uint8_t source[6] = {2, 0, 0, 0, 0, 1};
 	uint8_t frame[MANAGEMENT_FRAME_MAX];
