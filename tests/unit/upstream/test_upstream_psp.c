@@ -90,7 +90,13 @@ static void silence(void) {
 	numbered(0, 30001);
 	assert_int_equal(bench_count(bench, COUNTER_PSP_RESYNCS), 1);
 	numbered(0, 30002);
-	assert_int_equal(bench->came[PLAIN], 3);
+	bench_after(bench, 600 * BENCH_MS); /* what came in between ends the silence */
+	numbered(0, 30003);
+	bench_after(bench, 600 * BENCH_MS);
+	numbered(0, 29000);
+	bench_expect(bench, DROP_PSP_LATE, 1);
+	assert_int_equal(bench_count(bench, COUNTER_PSP_RESYNCS), 1);
+	assert_int_equal(bench->came[PLAIN], 4);
 }
 
 /* What follows a gap whose time is over comes out of the list in the round that finds that. */
