@@ -255,8 +255,12 @@ static void port_steer(struct server *s, unsigned port, const struct group_slots
 	}
 }
 
+/* Rules may be made, and groups have queues for what these bring. */
 static bool steers(const struct server *s, unsigned port) {
-	return s->steering[port] != NULL && s->shares.of[port] != NULL && s->ports.list[port].open;
+	const struct port_share *share = s->shares.of[port];
+
+	return s->steering[port] != NULL && share != NULL && share->astray != NULL &&
+	       s->ports.list[port].open;
 }
 
 void server_steer(struct server *s, unsigned port) {

@@ -231,7 +231,7 @@ uint64_t share_way_emptied(const struct port_share *s, unsigned group) {
 
 /* The count is read first: what the owner takes in between is counted twice, and never left out. */
 uint64_t share_astray_handed(const struct port_share *s) {
-	uint64_t held = share_held_astray(s);
+	uint64_t held = rte_ring_count(s->astray);
 
 	return held + __atomic_load_n(&s->astray_taken, __ATOMIC_ACQUIRE);
 }

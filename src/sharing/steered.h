@@ -36,7 +36,8 @@ bool share_way_settled(const struct port_share *s, unsigned group);
 /* How often, since the group came, its ring was found empty, and its queue once since the last such time. */
 uint64_t share_way_emptied(const struct port_share *s, unsigned group);
 
-/* How many packets groups have handed back so far, and whether the owner has taken these. */
+/* Of a port whose groups have queues: how many packets they have handed back so far, and whether the owner has taken
+ * these. */
 uint64_t share_astray_handed(const struct port_share *s);
 bool share_astray_taken(const struct port_share *s, uint64_t handed);
 
