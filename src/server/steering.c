@@ -17,9 +17,10 @@
 #include "server/steering_plan.h"
 #include "sharing/steered.h"
 
-#define SETTLE_MS 100 /* that a group has to take what came before */
-#define LEAVE_MS \
-	1000 /* the same where it cannot be put off: before it has no rules any more, or another one comes */
+/* How long a group has to take what came before; and where that cannot be put off: as it has no rules any more, or
+ * another group comes. */
+#define SETTLE_MS 100
+#define LEAVE_MS 1000
 #define CARD_US 100 /* after which what a card had decided is in its queue */
 
 struct steering_rule {
