@@ -242,6 +242,52 @@ uint64_t served_group_held(const struct served_group *g) {
 	return held;
 }
 
+#define LOWER_MAC (DS_PIPELINES - 1) /* its list; those before are the upper MAC's */
+
+/* What one worker holds of a group. */
+struct left {
+	const struct served_group *g;
+	uint64_t held;
+};
+
+static bool left_in_upper(void *arg) {
+	struct left *l = arg;
+
+	l->held += stages_held(ds_lists, LOWER_MAC, l->g->downstream, UNIT_PACKET);
+	return true;
+}
+
+static bool left_in_lower(void *arg) {
+	struct left *l = arg;
+
+	l->held += stages_held(&ds_lists[LOWER_MAC], 1, l->g->downstream, UNIT_PACKET);
+	return true;
+}
+
+static bool left_in_upstream(void *arg) {
+	struct left *l = arg;
+
+	for (enum unit unit = 0; unit < UNITS; unit++)
+		l->held += upstream_held(l->g->upstream, unit);
+	return true;
+}
+
+static void left_add(struct worker *worker, bool (*step)(void *arg), struct left *l) {
+	struct worker_task task = {step, l};
+
+	worker_do(worker, &task);
+}
+
+uint64_t served_group_left(const struct served_group *g) {
+	struct left l = {.g = g};
+
+	left_add(g->upper, left_in_upper, &l);
+	left_add(g->lower, left_in_lower, &l);
+	if (g->upstream != NULL)
+		left_add(g->upstream_worker, left_in_upstream, &l);
+	return l.held;
+}
+
 uint64_t served_group_waiting(const struct served_group *g) {
 	return g->upstream == NULL ? 0 : upstream_waiting(g->upstream);
 }

@@ -85,6 +85,10 @@ void served_group_end(struct served_group *g);
 /* Packets and parts of packets that are in it. */
 uint64_t served_group_held(const struct served_group *g);
 
+/* The same where nothing comes any more, and sure: each worker counts what is its own between two of its rounds, when
+ * no packet is in its hands, in the order of travel. By the control thread. */
+uint64_t served_group_left(const struct served_group *g);
+
 /* Of these, parts whose rest has not come: where nothing is received, they stay. */
 uint64_t served_group_waiting(const struct served_group *g);
 
