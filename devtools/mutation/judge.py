@@ -107,28 +107,33 @@ def judge(tree: Tree, duration: str, kind: str = "") -> Run:
         )
     except subprocess.TimeoutExpired:
         return Run(1, "it did not end")
-    idle = [line.removeprefix(IDLE) for line in done.stderr.splitlines() if line.startswith(IDLE)]
+    idle = [
+        name
+        for line in done.stderr.splitlines()
+        if line.startswith(IDLE)
+        for name in line.removeprefix(IDLE).split(", ")
+    ]
     lines = [line for line in done.stdout.splitlines() if re.match(VERDICT, line)]
     lines += [line for line in done.stderr.splitlines() if line.startswith("vcmts: ")]
     said = lines[0] if lines else done.stderr[-200:]
-    return Run(done.returncode, said, frozenset(", ".join(idle).split(", ")) - {""})
+    return Run(done.returncode, said, frozenset(idle))
 
 
 def verdict_of(mutant: Mutant, tree: Tree, duration: str, unbroken: Run) -> Judged:
     """One run that sees it is enough. Those that leave checks unjudged do not count as tries."""
     judged = 0
     missing: frozenset[str] = frozenset()
-    run = unbroken
+    last = unbroken
     for _ in range(1 if mutant.passes else 2 * TRIES):
-        run = judge(tree, duration, mutant.kind)
-        if run.status != 0:
-            return Judged(mutant, SEEN, run.said)
-        missing = run.idle - unbroken.idle
+        last = judge(tree, duration, mutant.kind)
+        if last.status != 0:
+            return Judged(mutant, SEEN, last.said)
+        missing = last.idle - unbroken.idle
         judged += not missing
         if judged == TRIES:
             break
     if judged > 0 or mutant.passes:
-        return Judged(mutant, PASSED, run.said)
+        return Judged(mutant, PASSED, last.said)
     return Judged(mutant, UNJUDGED, f"nothing to judge for: {', '.join(sorted(missing))}")
 
 
@@ -169,8 +174,9 @@ def try_all(mutants: Sequence[Mutant], duration: str) -> int:
     whole = whole_tree(CHECKOUT, PLACE)
     run(["ninja", "-C", "build", PLANE, TRAFFIC], whole.path)
     tree = worker_tree(whole, 0)
-    unbroken = {kind: judge(tree, duration, kind) for kind in {m.kind for m in mutants}}
-    for kind, good in unbroken.items():
+    unbroken = {}
+    for kind in dict.fromkeys(mutant.kind for mutant in mutants):
+        unbroken[kind] = good = judge(tree, duration, kind)
         if good.status != 0:
             raise MistakeError(f"a run fails although nothing is broken: {kind}: {good.said}")
     verdicts = []

@@ -174,13 +174,13 @@ TEST(reads_and_writes_requests) {
 	}
 }
 
-/* Each unit is alone in its segment: fewer bytes and more of them are told apart. */
 /* A vector without a case above would be of no use. */
 TEST(knows_every_vector) {
 	assert_int_equal(vectors_count("uepi.txt", "_header"), ARRAY_COUNT(headers));
 	assert_int_equal(vectors_count("uepi.txt", "_request"), ARRAY_COUNT(requests));
 }
 
+/* Each unit is alone in its segment: fewer bytes and more of them are told apart. */
 TEST(tells_every_length) {
 	struct uepi_request request;
 	struct uepi_header header;

@@ -170,12 +170,12 @@ static enum uepi_verdict wanted_verdict(enum uepi_format format, const uint8_t *
 	return good ? UEPI_OK : UEPI_BAD_LENGTH;
 }
 
-/* Every length of every vector, up to more than any trailer has. */
 /* A vector without a case above would be of no use. */
 TEST(knows_every_vector) {
 	assert_int_equal(vectors_count("uepi.txt", "_trailer"), ARRAY_COUNT(cases));
 }
 
+/* Every length of every vector, up to more than any trailer has. */
 TEST(tells_every_length) {
 	struct uepi_trailer read;
 	struct vector v;

@@ -44,7 +44,7 @@ static void rules_turn(struct life_script *script, unsigned turn) {
 		   "it cannot be removed");
 }
 
-/* With some, the rules of the first group are for packets of the one that comes. */
+/* With STEERED_BY_BOTH a rule of the first group matches packets of the one that comes, too. */
 TEST(rules_come_and_go) {
 	for (enum steered_by by = 0; by < STEERED_WAYS; by++) {
 		struct life_script s = {.turn = rules_turn, .turns = TURNS, .comes = &comes};
