@@ -26,9 +26,7 @@ uint64_t group_wait_empty(const struct server *s, unsigned group, uint64_t end) 
 	const struct served_group *g = &s->groups[group];
 	unsigned us = 0;
 
-	/* what a worker has in its hands is not held anywhere: it is asked behind its round */
-	while ((served_group_held(g) > 0 || served_group_left(g) > 0) && server_now(s) < end &&
-	       server_wait(s, &us))
+	while (served_group_left(g) > 0 && server_now(s) < end && server_wait(s, &us))
 		;
 	return served_group_held(g);
 }

@@ -195,8 +195,8 @@ static bool end_upstream(void *arg) {
 	return true;
 }
 
-static void wiring_do(struct worker *worker, bool (*step)(void *arg), struct wiring *w) {
-	struct worker_task task = {step, w};
+static void step_do(struct worker *worker, bool (*step)(void *arg), void *arg) {
+	struct worker_task task = {step, arg};
 
 	worker_do(worker, &task);
 }
@@ -204,10 +204,10 @@ static void wiring_do(struct worker *worker, bool (*step)(void *arg), struct wir
 void served_group_wire(struct served_group *g, const struct group_wires *wires) {
 	struct wiring w = {g, wires};
 
-	wiring_do(g->upper, wire_upper, &w);
-	wiring_do(g->lower, wire_lower, &w);
+	step_do(g->upper, wire_upper, &w);
+	step_do(g->lower, wire_lower, &w);
 	if (g->upstream != NULL)
-		wiring_do(g->upstream_worker, wire_upstream, &w);
+		step_do(g->upstream_worker, wire_upstream, &w);
 }
 
 static bool resume_granting(void *arg) {
@@ -231,7 +231,7 @@ void served_group_end(struct served_group *g) {
 	struct wiring w = {g, NULL};
 
 	if (g->upstream != NULL)
-		wiring_do(g->upstream_worker, end_upstream, &w);
+		step_do(g->upstream_worker, end_upstream, &w);
 }
 
 uint64_t served_group_held(const struct served_group *g) {
@@ -272,19 +272,13 @@ static bool left_in_upstream(void *arg) {
 	return true;
 }
 
-static void left_add(struct worker *worker, bool (*step)(void *arg), struct left *l) {
-	struct worker_task task = {step, l};
-
-	worker_do(worker, &task);
-}
-
 uint64_t served_group_left(const struct served_group *g) {
 	struct left l = {.g = g};
 
-	left_add(g->upper, left_in_upper, &l);
-	left_add(g->lower, left_in_lower, &l);
+	step_do(g->upper, left_in_upper, &l);
+	step_do(g->lower, left_in_lower, &l);
 	if (g->upstream != NULL)
-		left_add(g->upstream_worker, left_in_upstream, &l);
+		step_do(g->upstream_worker, left_in_upstream, &l);
 	return l.held;
 }
 
