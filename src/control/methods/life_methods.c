@@ -150,7 +150,7 @@ json_t *group_drain(struct rpc_call *call) {
 			"group: service group %u was resumed meanwhile, or is another one",
 			g->sg->id);
 	waiting = served_group_waiting(g); /* first: what moves meanwhile is not taken for it */
-	held = served_group_held(g);
+	held = served_group_left(g);
 	if (held > waiting && server_now(subject_server(call)) < *end)
 		return rpc_wait(call);
 	return json_pack("{s:I,s:I}", "held", (json_int_t)held, "waiting",
