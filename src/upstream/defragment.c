@@ -30,8 +30,8 @@ static void fragments_drop(struct upstream *u, struct us_fragments *f, enum drop
 	rte_pktmbuf_free(m);
 }
 
-void us_fragments_give_up(void *owner, struct hold *h, bool timeout) {
-	fragments_drop(owner, HOLD_OF(struct us_fragments, hold, h),
+void us_fragments_expire(struct upstream *u, struct hold *h, bool timeout) {
+	fragments_drop(u, HOLD_OF(struct us_fragments, hold, h),
 		       timeout ? DROP_FRAME_TIMEOUT : DROP_FRAME_LIMIT);
 }
 
@@ -101,8 +101,6 @@ static void fragment_take(struct upstream *u, struct rte_mbuf *m) {
 	fragments_append(u, f, m);
 	if (meta.frame.fragment_last)
 		fragments_join(u, f);
-	else
-		holds_relieve_modem(&u->holds, flow->modem);
 }
 
 uint16_t us_defragment(void *ctx, struct rte_mbuf **pkts, uint16_t n) {

@@ -15,8 +15,8 @@ struct us_defragment {
 	uint32_t waiting_fragments;
 };
 
-/* The end of a wait, as hold_give_up: of fragments. */
-void us_fragments_give_up(void *owner, struct hold *h, bool timeout);
+/* Ends a wait of fragments (expire.c). */
+void us_fragments_expire(struct upstream *u, struct hold *h, bool timeout);
 
 /* Drops the fragments of a flow that goes: they count as dropped, their buffers are for the caller to free. NULL
  * where there are none. */

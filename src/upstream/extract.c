@@ -77,7 +77,6 @@ uint16_t us_extract(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	uint64_t most = u->counters.values[COUNTER_FRAMES] + HEADER_BUDGET;
 
 	(void)n; /* segments come by the queue */
-	us_relieve(u);
 	if (!frames_have_room(u))
 		return 0;
 	while (out.n < PIPELINE_BURST && u->counters.values[COUNTER_FRAMES] < most) {

@@ -6,16 +6,13 @@
 #include "pipeline/change.h"
 #include "upstream/upstream.h"
 
+/* There is one: the row `expire` leaves a spare one for each packet and each burst that a round takes. */
 static struct order_slots *lane_slots_take(struct upstream *u) {
 	struct order_slots *s = u->slots.free;
 
-	if (s == NULL) { /* all are in use: the longest wait ends */
-		count(&u->counters, COUNTER_WINDOWS_FULL, 1);
-		holds_end_oldest_gap(&u->holds);
-		s = u->slots.free;
-	}
-	if (s != NULL)
-		u->slots.free = s->next_free;
+	RTE_ASSERT(s != NULL);
+	u->slots.free = s->next_free;
+	u->slots.in_use++;
 	return s;
 }
 
@@ -24,6 +21,7 @@ static void lane_slots_release(struct upstream *u, struct order *o) {
 		return;
 	o->slots->next_free = u->slots.free;
 	u->slots.free = o->slots;
+	u->slots.in_use--;
 	o->slots = NULL;
 }
 

@@ -15,6 +15,8 @@ struct upstream;
 struct us_lane_slots {
 	struct order_slots *all;
 	struct order_slots *free;
+	uint32_t in_use;
+	uint32_t most; /* of those in use, once the row `expire` has run */
 };
 
 /* What packets and segments do differently; `owner` is whose numbers they are. */

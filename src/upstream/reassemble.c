@@ -59,11 +59,10 @@ static struct us_lane segment_lane(struct upstream *u, struct us_stream *s) {
 				&u->reassemble.waiting_segments};
 }
 
-void us_segments_give_up(void *owner, struct hold *h, bool timeout) {
-	struct us_lane lane = segment_lane(owner, HOLD_OF(struct us_stream, segments_hold, h));
+void us_segments_expire(struct upstream *u, struct hold *h) {
+	struct us_lane lane = segment_lane(u, HOLD_OF(struct us_stream, segments_hold, h));
 
-	(void)timeout;
-	us_lane_skip(owner, &lane);
+	us_lane_skip(u, &lane);
 }
 
 bool us_segments_remove(struct upstream *u, struct us_stream *s, int *budget) {
@@ -148,7 +147,6 @@ static void segment_numbered(struct upstream *u, struct us_stream *s, struct rte
 	us_meta(m)->segment.pointer = h.pointer & SEGMENT_POINTER_MAX;
 	lane = segment_lane(u, s);
 	us_lane_put(u, &lane, h.sequence, m);
-	holds_relieve_modem(&u->holds, s->modem);
 }
 
 static void burst_take(struct upstream *u, struct us_stream *s, struct rte_mbuf *m) {

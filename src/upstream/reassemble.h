@@ -14,8 +14,8 @@ struct us_reassemble {
 	uint32_t waiting_segments;
 };
 
-/* The end of a wait, as hold_give_up: of segments that are ahead. */
-void us_segments_give_up(void *owner, struct hold *h, bool timeout);
+/* Ends a wait of segments that are ahead (expire.c). */
+void us_segments_expire(struct upstream *u, struct hold *h);
 
 /* Drops the segments that wait in a stream that goes, within the budget. Returns whether that was all. */
 bool us_segments_remove(struct upstream *u, struct us_stream *s, int *budget);

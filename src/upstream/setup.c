@@ -9,7 +9,8 @@
 #include "upstream/upstream.h"
 
 #define MAX_SLOTS 8192 /* windows in which something waits, at a time */
-#define SPARE_SLOTS 64 /* of those in which it is too much: it is given up behind the burst only */
+#define SPARE_SLOTS \
+	(US_RECEIVE_BURST + PIPELINE_BURST) /* what `uepi` and `reassemble` may take in a round */
 
 /* In the stock, in a burst of the list, in the crypto provider, and in line for the network port. */
 static uint32_t moving_frames(uint32_t moving) {
@@ -96,8 +97,8 @@ static int slots_create(struct upstream *u, const struct service_group *sg) {
 	uint32_t half = u->tables.session_count / 2;
 	uint32_t sessions = u->r.room != NULL ? half : u->tables.session_count;
 	uint32_t wanted = u->tables.stream_count + sessions * US_PSP_FLOWS;
-	uint32_t count =
-		RTE_MIN(RTE_MIN(wanted, (uint32_t)MAX_SLOTS), most.held_packets + SPARE_SLOTS);
+	uint32_t limit = RTE_MIN((uint32_t)MAX_SLOTS, most.held_packets);
+	uint32_t count = RTE_MIN(wanted, limit + SPARE_SLOTS);
 
 	u->slots.all = rte_zmalloc("order", count * sizeof(*u->slots.all), RTE_CACHE_LINE_SIZE);
 	if (u->slots.all == NULL) {
@@ -107,6 +108,7 @@ static int slots_create(struct upstream *u, const struct service_group *sg) {
 	for (uint32_t i = 0; i < count; i++)
 		u->slots.all[i].next_free = i + 1 < count ? &u->slots.all[i + 1] : NULL;
 	u->slots.free = u->slots.all;
+	u->slots.most = wanted > count ? limit : count;
 	return 0;
 }
 
@@ -140,16 +142,6 @@ void us_configure(struct upstream *u, const struct service_group *sg) {
 	u->holds.modem_limit = sg->upstream.held_by_modem;
 }
 
-static int holds_create(struct upstream *u) {
-	u->holds.give_up[HOLD_PACKETS] = us_packets_give_up;
-	u->holds.give_up[HOLD_SEGMENTS] = us_segments_give_up;
-	u->holds.give_up[HOLD_BURST] = us_burst_give_up;
-	u->holds.give_up[HOLD_FRAME] = us_frame_give_up;
-	u->holds.give_up[HOLD_FRAGMENTS] = us_fragments_give_up;
-	u->holds.owner = u;
-	return holds_init(&u->holds, u->tables.modem_count);
-}
-
 struct upstream *upstream_create(const struct service_group *sg, const struct us_resources *r) {
 	struct upstream *u = rte_zmalloc("upstream", sizeof(*u), RTE_CACHE_LINE_SIZE);
 
@@ -167,7 +159,7 @@ struct upstream *upstream_create(const struct service_group *sg, const struct us
 	u->transmit.vlan = sg->network.vlan;
 	if (us_tables_create(&u->tables, sg, r->room, r->schedules) != 0 ||
 	    stages_open(us_lists, US_PIPELINES, u, sg, r) != 0 || slots_create(u, sg) != 0 ||
-	    holds_create(u) != 0) {
+	    holds_init(&u->holds, u->tables.modem_count) != 0) {
 		upstream_free(u);
 		return NULL;
 	}

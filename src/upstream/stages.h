@@ -19,6 +19,8 @@ uint16_t us_reassemble(void *ctx, struct rte_mbuf **pkts, uint16_t n);
 uint64_t us_reassemble_held(const void *upstream, enum unit unit);
 void us_reassemble_stop(void *upstream);
 
+uint16_t us_expire(void *ctx, struct rte_mbuf **pkts, uint16_t n);
+
 uint16_t us_extract(void *ctx, struct rte_mbuf **pkts, uint16_t n);
 uint64_t us_extract_held(const void *upstream, enum unit unit);
 void us_extract_stop(void *upstream);

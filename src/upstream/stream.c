@@ -77,8 +77,8 @@ void us_frame_drop(struct upstream *u, struct us_stream *s, enum drop_reason rea
 	s->lost = true;
 }
 
-void us_frame_give_up(void *owner, struct hold *h, bool timeout) {
-	us_frame_drop(owner, HOLD_OF(struct us_stream, frame_hold, h),
+void us_frame_expire(struct upstream *u, struct hold *h, bool timeout) {
+	us_frame_drop(u, HOLD_OF(struct us_stream, frame_hold, h),
 		      timeout ? DROP_FRAME_TIMEOUT : DROP_FRAME_LIMIT);
 }
 
@@ -329,7 +329,6 @@ void us_stream_end(struct upstream *u, struct us_cut *c) {
 		hold_add(&u->holds, &s->frame_hold, hold_size(s->frame), u->r.clock->now);
 	rte_pktmbuf_free(c->segment);
 	c->segment = NULL;
-	holds_relieve_modem(&u->holds, s->modem);
 }
 
 void us_streams_stop(struct upstream *u) {

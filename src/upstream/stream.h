@@ -37,8 +37,8 @@ void us_stream_end(struct upstream *u, struct us_cut *c);
 /* Drops the incomplete frame of a stream; the stream goes on at the next pointer. */
 void us_frame_drop(struct upstream *u, struct us_stream *s, enum drop_reason reason);
 
-/* The end of a wait, as hold_give_up: of an incomplete frame. */
-void us_frame_give_up(void *owner, struct hold *h, bool timeout);
+/* Ends the wait of an incomplete frame (expire.c). */
+void us_frame_expire(struct upstream *u, struct hold *h, bool timeout);
 
 /* Drops the incomplete frames of all streams. */
 void us_streams_stop(struct upstream *u);

@@ -278,15 +278,14 @@ static struct us_lane packet_lane(struct upstream *u, struct us_psp_flow *f) {
 	return (struct us_lane){&packets, &f->order, &f->hold, f, &u->uepi.waiting_packets};
 }
 
-void us_packets_give_up(void *owner, struct hold *h, bool timeout) {
-	struct us_lane lane = packet_lane(owner, HOLD_OF(struct us_psp_flow, hold, h));
+void us_packets_expire(struct upstream *u, struct hold *h) {
+	struct us_lane lane = packet_lane(u, HOLD_OF(struct us_psp_flow, hold, h));
 
-	(void)timeout;
-	us_lane_skip(owner, &lane);
+	us_lane_skip(u, &lane);
 }
 
-void us_burst_give_up(void *owner, struct hold *h, bool timeout) {
-	burst_drop(owner, HOLD_OF(struct us_burst, hold, h),
+void us_burst_expire(struct upstream *u, struct hold *h, bool timeout) {
+	burst_drop(u, HOLD_OF(struct us_burst, hold, h),
 		   timeout ? DROP_BURST_TIMEOUT : DROP_BURST_LIMIT);
 }
 
@@ -350,6 +349,5 @@ uint16_t us_uepi(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 
 	for (uint16_t i = 0; i < n; i++)
 		packet_take(u, pkts[i]);
-	us_relieve(u);
 	return 0;
 }

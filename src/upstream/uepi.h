@@ -15,9 +15,9 @@ struct us_uepi {
 	uint32_t open_bursts;
 };
 
-/* The end of waits, as hold_give_up: of packets that are ahead, and of an open burst. */
-void us_packets_give_up(void *owner, struct hold *h, bool timeout);
-void us_burst_give_up(void *owner, struct hold *h, bool timeout);
+/* Ends a wait (expire.c): of packets that are ahead, or of an open burst; `timeout` as holds_excess() tells. */
+void us_packets_expire(struct upstream *u, struct hold *h);
+void us_burst_expire(struct upstream *u, struct hold *h, bool timeout);
 
 /* Drops what waits in a PSP flow of a session that goes, within the budget. Returns whether that was all. */
 bool us_psp_flow_remove(struct upstream *u, struct us_psp_flow *f, int *budget);

@@ -16,17 +16,26 @@ static const struct stage_queue queues[US_QUEUES] = {
 /* Of stages that find requests (requests.h). */
 #define REQUEST_COUNTERS COUNTER_REQUESTS, COUNTER_REQUESTS_REPEATED, COUNTER_REQUESTS_LOST
 
+/* Of both stages that put bursts together: out of packets as they come, and of those whose wait ended. */
+#define BURST_DROPS                                                                \
+	DROP_BURST_HEADLESS, DROP_BURST_GAP, DROP_BURST_BROKEN, DROP_BURST_HEADER, \
+		DROP_BURST_TRAILER, DROP_BURST_TOO_LONG, DROP_BURST_NO_BUFFER
+#define BURST_COUNTERS                                                                     \
+	COUNTER_PSP_PACKETS, COUNTER_PSP_OFDMA, COUNTER_PSP_PARTIAL, COUNTER_PSP_SEGMENTS, \
+		COUNTER_PSP_GAPS, COUNTER_PSP_MISSING, COUNTER_BURSTS, COUNTER_NO_BURSTS,  \
+		COUNTER_ODD_TRAILERS, COUNTER_FEC_UNCORRECTABLE, REQUEST_COUNTERS,         \
+		COUNTER_BAD_REQUESTS
+
 /* Of both stages that take frames out of what holds them (stream.h). */
 #define EXTRACT_DROPS                                                                            \
 	DROP_FRAME_HCS, DROP_FRAME_RESERVED, DROP_FRAME_EHDR, DROP_FRAME_LENGTH, DROP_FRAME_PHS, \
 		DROP_FRAME_RUNT, DROP_FRAME_TOO_LONG, DROP_FRAME_POINTER, DROP_FRAME_TRUNCATED,  \
-		DROP_FRAME_TIMEOUT, DROP_FRAME_LIMIT, DROP_FRAME_NO_BUFFER, DROP_STOPPED
+		DROP_FRAME_NO_BUFFER, DROP_STOPPED
 #define EXTRACT_COUNTERS                                                                     \
 	COUNTER_FRAMES, COUNTER_REQUEST_FRAMES, COUNTER_RESYNC_BYTES, COUNTER_PADDING_BYTES, \
 		REQUEST_COUNTERS, COUNTER_BAD_REQUESTS
 
-/* From the R-PHY port to the network port. A wait may end in any row, as its time is over or its memory is needed:
- * what it lets go stands in the queue to which its own row gives. .. */
+/* From the R-PHY port to the network port, .. */
 static const struct stage packet_list[] = {
 	{
 		.name = "receive",
@@ -52,24 +61,16 @@ static const struct stage packet_list[] = {
 		.about = "PSP packets in order, their segments to bursts",
 		.dpdk = "mbuf",
 		.run = us_uepi,
-		.polls = true,
 		.gives = US_BURSTS,
 		.also = STAGE_TO(US_REQUEST_RING),
 		.held = us_uepi_held,
 		.stop = us_uepi_stop,
 		.drops = STAGE_DROPS(DROP_PSP_TRUNCATED, DROP_PSP_CONTROL, DROP_PSP_EXTENDED,
 				     DROP_PSP_TRAILING, DROP_PSP_DUPLICATE, DROP_PSP_LATE,
-				     DROP_PACKET_SESSION_REMOVED, DROP_PACKET_STOPPED,
-				     DROP_BURST_HEADLESS, DROP_BURST_GAP, DROP_BURST_BROKEN,
-				     DROP_BURST_HEADER, DROP_BURST_TRAILER, DROP_BURST_TOO_LONG,
-				     DROP_BURST_TIMEOUT, DROP_BURST_LIMIT, DROP_BURST_NO_BUFFER,
+				     DROP_PACKET_SESSION_REMOVED, DROP_PACKET_STOPPED, BURST_DROPS,
 				     DROP_BURST_SESSION_REMOVED, DROP_BURST_STOPPED),
-		.counters = STAGE_COUNTERS(
-			COUNTER_PSP_PACKETS, COUNTER_PSP_OFDMA, COUNTER_PSP_PARTIAL,
-			COUNTER_PSP_SEGMENTS, COUNTER_PSP_GAPS, COUNTER_PSP_MISSING,
-			COUNTER_PSP_REORDERED, COUNTER_PSP_RESYNCS, COUNTER_WINDOWS_FULL,
-			COUNTER_BURSTS, COUNTER_NO_BURSTS, COUNTER_ODD_TRAILERS,
-			COUNTER_FEC_UNCORRECTABLE, REQUEST_COUNTERS, COUNTER_BAD_REQUESTS),
+		.counters =
+			STAGE_COUNTERS(BURST_COUNTERS, COUNTER_PSP_REORDERED, COUNTER_PSP_RESYNCS),
 	},
 	{
 		.name = "reassemble",
@@ -88,7 +89,19 @@ static const struct stage packet_list[] = {
 		.counters = STAGE_COUNTERS(COUNTER_SEGMENTS, COUNTER_SEGMENT_BYTES,
 					   COUNTER_SEGMENT_GAPS, COUNTER_SEGMENTS_MISSING,
 					   COUNTER_SEGMENTS_REORDERED, COUNTER_SEGMENT_RESYNCS,
-					   COUNTER_WINDOWS_FULL, REQUEST_COUNTERS),
+					   REQUEST_COUNTERS),
+	},
+	{
+		.name = "expire",
+		.about = "end of waits: time is over, or memory is needed",
+		.dpdk = "mbuf",
+		.run = us_expire,
+		.polls = true,
+		.also = STAGE_TO(US_BURSTS) | STAGE_TO(US_SEGMENTS) | STAGE_TO(US_REQUEST_RING),
+		.drops = STAGE_DROPS(BURST_DROPS, DROP_BURST_TIMEOUT, DROP_BURST_LIMIT,
+				     DROP_FRAME_TIMEOUT, DROP_FRAME_LIMIT),
+		.counters = STAGE_COUNTERS(BURST_COUNTERS, COUNTER_SEGMENT_GAPS,
+					   COUNTER_SEGMENTS_MISSING, COUNTER_WINDOWS_FULL),
 	},
 	{
 		.name = "extract",
@@ -138,8 +151,7 @@ static const struct stage packet_list[] = {
 		.held = us_defragment_held,
 		.stop = us_defragment_stop,
 		.drops = STAGE_DROPS(DROP_FRAGMENT_CRC, DROP_FRAGMENT_ORDER, DROP_FRAGMENT_TOO_LONG,
-				     DROP_FRAME_TIMEOUT, DROP_FRAME_LIMIT, DROP_FRAME_FLOW_REMOVED,
-				     DROP_STOPPED),
+				     DROP_FRAME_FLOW_REMOVED, DROP_STOPPED),
 		.counters = STAGE_COUNTERS(COUNTER_FRAGMENTS),
 	},
 	{
@@ -291,7 +303,8 @@ bool upstream_busy(const struct upstream *u) {
 
 	return q[US_BURSTS].count > 0 || q[US_SEGMENTS].count > 0 ||
 	       u->extract.cut.segment != NULL || u->r.crypto->held > 0 || us_joined_waits(u) ||
-	       u->transmit.count > 0 || rte_ring_count(u->requests.ring) > 0;
+	       u->transmit.count > 0 || rte_ring_count(u->requests.ring) > 0 ||
+	       holds_too_much(&u->holds);
 }
 
 bool upstream_grants(const struct upstream *u) {

@@ -143,12 +143,6 @@ static inline struct queue *us_queue(struct upstream *u, enum us_queue which) {
 	return &u->list.queues[which];
 }
 
-/* Ends the waits that are too long, and the oldest ones while there is too much. What is waited for may
- * stand in the port, or be on its way: so far no time runs out. */
-static inline void us_relieve(struct upstream *u) {
-	holds_relieve(&u->holds, u->receive.passed_until);
-}
-
 /* Its pipelines in the order of travel. */
 #define US_PIPELINES 3
 extern const struct stage_list us_lists[US_PIPELINES];

@@ -137,13 +137,17 @@ static bool read_filters(json_t *root, struct tap_wish *w, char *why) {
 	       number_32(root, "session", 1, UINT32_MAX, &w->session, why);
 }
 
+static bool passes(enum direction direction, unsigned boundary) {
+	return tap_kind_at(direction, boundary) != TAP_NOTHING;
+}
+
 static void list_stages(char list[TAP_LINE], unsigned directions) {
 	list[0] = '\0';
-	for (unsigned d = DIRECTION_DOWN; d <= DIRECTION_UP; d++) {
-		unsigned count = tap_stage_count((enum direction)d);
-
-		for (unsigned s = 0; (directions & d) != 0 && s < count; s++)
-			list_add(list, tap_stage_name((enum direction)d, s));
+	for (enum direction d = DIRECTION_DOWN; d <= DIRECTION_UP; d++) {
+		for (unsigned s = 0; (directions & d) != 0 && s < tap_stage_count(d); s++) {
+			if (passes(d, tap_stage_boundary(d, s)))
+				list_add(list, tap_stage_name(d, s));
+		}
 	}
 }
 
@@ -164,8 +168,7 @@ static uint64_t boundary_of(enum direction direction, const char *word) {
 			boundary = tap_boundary(s, TAP_OUT);
 		else if (colon != NULL)
 			return 0;
-		return tap_kind_at(direction, boundary) != TAP_NOTHING ? UINT64_C(1) << boundary
-								       : 0;
+		return passes(direction, boundary) ? UINT64_C(1) << boundary : 0;
 	}
 	return 0;
 }

@@ -8,6 +8,7 @@ int holds_init(struct holds *all, uint32_t modems) {
 		TAILQ_INIT(&all->lists[c]);
 	for (unsigned p = 0; p < HOLD_POOLS; p++)
 		all->buffers[p] = 0;
+	TAILQ_INIT(&all->above_limit);
 	all->modems = rte_zmalloc("hold", modems * sizeof(*all->modems), 0);
 	if (all->modems == NULL)
 		return -1;
@@ -52,6 +53,14 @@ static void hold_leave(struct holds *all, struct hold *h) {
 		TAILQ_REMOVE(&all->modems[h->modem].list, h, of_modem);
 }
 
+static void modem_add(struct holds *all, struct modem_holds *m, uint32_t bytes) {
+	m->bytes += bytes;
+	if (m->bytes <= all->modem_limit || m->above_limit)
+		return;
+	TAILQ_INSERT_TAIL(&all->above_limit, m, link);
+	m->above_limit = true;
+}
+
 void hold_add(struct holds *all, struct hold *h, struct hold_size size, uint64_t now) {
 	if (h->size.bytes == 0)
 		hold_enter(all, h, now);
@@ -59,7 +68,7 @@ void hold_add(struct holds *all, struct hold *h, struct hold_size size, uint64_t
 	h->size.bytes += size.bytes;
 	all->buffers[pool_of(class_of(h))] += size.buffers;
 	if (h->modem != HOLD_NOBODY)
-		all->modems[h->modem].bytes += size.bytes;
+		modem_add(all, &all->modems[h->modem], size.bytes);
 }
 
 void hold_remove(struct holds *all, struct hold *h, struct hold_size size) {
@@ -84,19 +93,7 @@ void hold_renew(struct holds *all, struct hold *h, uint64_t now) {
 	hold_enter(all, h, now);
 }
 
-uint64_t holds_deadline(const struct holds *all) {
-	uint64_t first = UINT64_MAX;
-
-	for (unsigned c = 0; c < HOLD_CLASSES; c++) {
-		const struct hold *h = TAILQ_FIRST(&all->lists[c]);
-
-		if (h != NULL)
-			first = RTE_MIN(first, h->since + all->timeouts[c]);
-	}
-	return first;
-}
-
-static struct hold *oldest_in(struct holds *all, enum hold_pool pool) {
+static struct hold *oldest_in(const struct holds *all, enum hold_pool pool) {
 	struct hold *oldest = NULL;
 
 	for (unsigned c = 0; c < HOLD_CLASSES; c++) {
@@ -109,57 +106,64 @@ static struct hold *oldest_in(struct holds *all, enum hold_pool pool) {
 	return oldest;
 }
 
-/* The one that had waited too long, or the oldest of a pool of which too much waits; NULL when all is
- * well. `timeout` tells which. */
-static struct hold *holds_excess(struct holds *all, uint64_t until, bool *timeout) {
-	*timeout = true;
-	for (unsigned c = 0; c < HOLD_CLASSES; c++) {
-		struct hold *h = TAILQ_FIRST(&all->lists[c]);
+/* The oldest of a modem that holds too much. */
+static struct hold *excess_of_modems(struct holds *all) {
+	struct modem_holds *m;
 
-		if (h != NULL && until >= h->since + all->timeouts[c])
-			return h;
-	}
-	*timeout = false;
-	for (unsigned p = 0; p < HOLD_POOLS; p++) {
-		struct hold *h = NULL;
-
-		if (all->buffers[p] > all->limits[p])
-			h = oldest_in(all, (enum hold_pool)p);
-		if (h != NULL)
-			return h;
+	while ((m = TAILQ_FIRST(&all->above_limit)) != NULL) {
+		if (m->bytes > all->modem_limit)
+			return TAILQ_FIRST(&m->list);
+		TAILQ_REMOVE(&all->above_limit, m, link);
+		m->above_limit = false;
 	}
 	return NULL;
 }
 
-static void hold_end_early(struct holds *all, struct hold *h, bool timeout) {
-	all->give_up[h->kind](all->owner, h, timeout);
+static struct hold *excess_of_pools(const struct holds *all) {
+	struct hold *h = NULL;
+
+	for (unsigned p = 0; p < HOLD_POOLS && h == NULL; p++) {
+		if (all->buffers[p] > all->limits[p])
+			h = oldest_in(all, (enum hold_pool)p);
+	}
+	return h;
 }
 
-void holds_relieve(struct holds *all, uint64_t until) {
+struct hold *holds_excess(struct holds *all, uint64_t until, bool *timeout) {
 	struct hold *h;
-	bool timeout;
 
-	while ((h = holds_excess(all, until, &timeout)) != NULL)
-		hold_end_early(all, h, timeout);
+	*timeout = true;
+	for (unsigned c = 0; c < HOLD_CLASSES; c++) {
+		h = TAILQ_FIRST(&all->lists[c]);
+		if (h != NULL && until >= h->since + all->timeouts[c])
+			return h;
+	}
+	*timeout = false;
+	h = excess_of_modems(all);
+	return h != NULL ? h : excess_of_pools(all);
 }
 
-void holds_relieve_modem(struct holds *all, uint32_t modem) {
-	struct modem_holds *m;
-
-	if (modem == HOLD_NOBODY)
-		return;
-	m = &all->modems[modem];
-	while (m->bytes > all->modem_limit)
-		hold_end_early(all, TAILQ_FIRST(&m->list), false);
-}
-
-void holds_end_oldest_gap(struct holds *all) {
+struct hold *holds_oldest_gap(const struct holds *all) {
 	struct hold *packets = TAILQ_FIRST(&all->lists[HOLD_CLASS_PACKETS]);
 	struct hold *segments = TAILQ_FIRST(&all->lists[HOLD_CLASS_SEGMENTS]);
 	bool packets_first =
 		segments == NULL || (packets != NULL && packets->since <= segments->since);
-	struct hold *oldest = packets_first ? packets : segments;
 
-	if (oldest != NULL)
-		hold_end_early(all, oldest, false);
+	return packets_first ? packets : segments;
+}
+
+bool holds_too_much(const struct holds *all) {
+	return !TAILQ_EMPTY(&all->above_limit) || excess_of_pools(all) != NULL;
+}
+
+uint64_t holds_deadline(const struct holds *all) {
+	uint64_t first = UINT64_MAX;
+
+	for (unsigned c = 0; c < HOLD_CLASSES; c++) {
+		const struct hold *h = TAILQ_FIRST(&all->lists[c]);
+
+		if (h != NULL)
+			first = RTE_MIN(first, h->since + all->timeouts[c]);
+	}
+	return first;
 }

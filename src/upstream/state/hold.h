@@ -53,7 +53,11 @@ TAILQ_HEAD(hold_list, hold);
 struct modem_holds {
 	struct hold_list list; /* by time */
 	uint64_t bytes;
+	TAILQ_ENTRY(modem_holds) link; /* in `above_limit` of all */
+	bool above_limit; /* is in that list */
 };
+
+TAILQ_HEAD(modem_holds_list, modem_holds);
 
 /* Those that wait equally long at most, in buffers of one pool. */
 enum hold_class {
@@ -64,22 +68,15 @@ enum hold_class {
 	HOLD_CLASSES,
 };
 
-/*
- * Ends one wait: missing numbers are passed over, incomplete things are dropped. `timeout` tells whether
- * its time was over; otherwise its memory is needed for others. Afterwards it holds less, or nothing.
- */
-typedef void (*hold_give_up)(void *owner, struct hold *h, bool timeout);
-
 /* All of it. */
 struct holds {
-	hold_give_up give_up[HOLD_KINDS]; /* to be set before anything waits */
-	void *owner; /* what they get */
 	struct hold_list lists[HOLD_CLASSES]; /* by time */
 	uint64_t timeouts[HOLD_CLASSES]; /* ns */
 	uint32_t buffers[HOLD_POOLS];
 	uint32_t limits[HOLD_POOLS]; /* buffers */
 	uint64_t modem_limit; /* bytes */
 	struct modem_holds *modems;
+	struct modem_holds_list above_limit; /* modems that were when something was added */
 };
 
 /* What a hold is part of. */
@@ -126,12 +123,15 @@ static inline void holds_used(struct holds *all, enum hold_pool pool, uint32_t b
 	all->buffers[pool] -= buffers;
 }
 
-/* Ends all waits that had lasted too long at the time `until`, and of a pool of which too much waits the
- * oldest ones. */
-void holds_relieve(struct holds *all, uint64_t until);
+/*
+ * A wait that is to end: one that had lasted too long at the time `until` (then `timeout` is set), else the oldest of a
+ * modem or of a pool of which too much waits. NULL where there is none. Whoever asks ends it, and asks again: missing
+ * numbers are passed over, incomplete things are dropped, so that it holds less, or nothing.
+ */
+struct hold *holds_excess(struct holds *all, uint64_t until, bool *timeout);
 
-/* Ends the oldest waits of a modem while it holds too much; HOLD_NOBODY: harmless. */
-void holds_relieve_modem(struct holds *all, uint32_t modem);
+/* Whether a modem or a pool may have more waiting than its limit: holds_excess() is to be asked. */
+bool holds_too_much(const struct holds *all);
 
-/* Ends the oldest of those that wait for packets or segments. */
-void holds_end_oldest_gap(struct holds *all);
+/* The oldest of those that wait for packets or segments; NULL where none does. */
+struct hold *holds_oldest_gap(const struct holds *all);

@@ -99,11 +99,14 @@ static void silence(void) {
 	assert_int_equal(bench->came[PLAIN], 4);
 }
 
-/* What follows a gap whose time is over comes out of the list in the round that finds that. */
-static void given_up_in_one_round(void) {
+/* What follows a gap whose time is over stands in the queue of bursts after the round that finds that. */
+static void expires_within_two_rounds(void) {
 	numbered(0, 10);
 	numbered(0, 12);
 	bench->clock.now += 5 * BENCH_MS;
+	bench_round(bench);
+	assert_int_equal(bench_count(bench, COUNTER_PSP_GAPS), 1);
+	assert_int_equal(us_queue(bench->u, US_BURSTS)->count, 1);
 	bench_round(bench);
 	bench_take(bench, 1);
 	assert_int_equal(bench->came[PLAIN], 2);
@@ -129,7 +132,7 @@ int main(void) {
 	static const struct bench_case cases[] = {
 		BENCH_CASE(given_up_after_their_time), BENCH_PREPARED(no_time, no_time_at_all),
 		BENCH_CASE(device_begins_anew),	       BENCH_CASE(silence),
-		BENCH_CASE(given_up_in_one_round),     BENCH_CASE(without_numbers),
+		BENCH_CASE(expires_within_two_rounds), BENCH_CASE(without_numbers),
 	};
 
 	return bench_run(cases, ARRAY_COUNT(cases), NULL);

@@ -13,6 +13,7 @@ from vcmts.paths import program
 
 Json = dict[str, Any]
 NO_PACKETS = ("upstream scheduler", "upstream grants")  # lists whose bursts are none
+NO_BURST = ("expire",)  # stages that take nothing and hand out nothing
 
 
 def described() -> Json:
@@ -23,7 +24,8 @@ def described() -> Json:
 
 def stages(direction: Json) -> list[Json]:
     lists = (one for one in direction["lists"] if one["name"] not in NO_PACKETS)
-    return [stage for one in lists for stage in one["stages"]]
+    found = [stage for one in lists for stage in one["stages"]]
+    return [stage for stage in found if stage["name"] not in NO_BURST]
 
 
 def show() -> None:
