@@ -35,7 +35,6 @@ extern struct access_kit kit;
 /* Set-up and tear-down of each test: one channel, and one modem with a flow. */
 int kit_begin(void **state);
 int kit_finish(void **state);
-#define TEST(name) cmocka_unit_test_setup_teardown(name, kit_begin, kit_finish)
 
 /* Ends what was before. `flows` modems with a flow each, with SID 100 + its number on all channels. */
 void kit_restart(uint32_t channels, uint32_t flows);

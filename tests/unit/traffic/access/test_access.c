@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Modems that wait for their grants: what they send in them, ask for beside, and ask again. */
 #include "access_kit.h"
+#include "test_main.h"
 
-static void test_a_burst_is_what_was_granted(void **state) {
+TEST(a_burst_is_what_was_granted) {
 	struct access_event *e = kit.events;
 
 	access_queue(kit.access, 0, 1000, 0);
@@ -22,7 +23,7 @@ static void test_a_burst_is_what_was_granted(void **state) {
 	assert_int_equal(access_waiting(kit.access, 0), 1000 - e->bytes);
 }
 
-static void test_what_does_not_fill_is_unused(void **state) {
+TEST(what_does_not_fill_is_unused) {
 	access_queue(kit.access, 0, 50, 0);
 	kit_send_grant(20, 3);
 	kit_send_grant(21, 2);
@@ -35,7 +36,7 @@ static void test_what_does_not_fill_is_unused(void **state) {
 }
 
 /* What comes when a burst is filled already waits for the next one. */
-static void test_a_burst_is_filled_before_it_is_sent(void **state) {
+TEST(a_burst_is_filled_before_it_is_sent) {
 	kit_send_grant(20, 3);
 	kit_run(kit_at(20) - PROPAGATION - BURST);
 	assert_int_equal(kit.count, 1);
@@ -44,7 +45,7 @@ static void test_a_burst_is_filled_before_it_is_sent(void **state) {
 	assert_int_equal(access_waiting(kit.access, 0), 50);
 }
 
-static void test_long_bursts_end_with_their_last_frame(void **state) {
+TEST(long_bursts_end_with_their_last_frame) {
 	kit_map(20, 14);
 	kit_element(0, DATA, 5); /* nobody's */
 	kit_element(100, DATA, 16);
@@ -57,7 +58,7 @@ static void test_long_bursts_end_with_their_last_frame(void **state) {
 }
 
 /* Without segment headers, and with what a burst needs beside its data. */
-static void test_single_carrier_bursts(void **state) {
+TEST(single_carrier_bursts) {
 	struct access_channel channel = {.id = 1,
 					 .frame = 2560,
 					 .frame_minislots = 1,
@@ -88,7 +89,7 @@ static void test_single_carrier_bursts(void **state) {
 	assert_int_equal(kit.events[1].granted, 0); /* preamble and guard alone */
 }
 
-static void test_station_maintenance(void **state) {
+TEST(station_maintenance) {
 	kit_one(20, 14, 100, MAP_STATION, 4);
 	assert_int_equal(kit_run(kit_at(20)), 1);
 	assert_int_equal(kit.events[0].kind, ACCESS_STATION);
@@ -97,7 +98,7 @@ static void test_station_maintenance(void **state) {
 }
 
 /* Minislots are counted in 32 bits, time is not. */
-static void test_minislot_counts_wrap(void **state) {
+TEST(minislot_counts_wrap) {
 	const uint32_t frame = UINT32_MAX / IN_FRAME - 35;
 
 	access_queue(kit.access, 0, 100000, 0);
@@ -112,16 +113,4 @@ static void test_minislot_counts_wrap(void **state) {
 	}
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		TEST(test_a_burst_is_what_was_granted),
-		TEST(test_what_does_not_fill_is_unused),
-		TEST(test_a_burst_is_filled_before_it_is_sent),
-		TEST(test_long_bursts_end_with_their_last_frame),
-		TEST(test_single_carrier_bursts),
-		TEST(test_station_maintenance),
-		TEST(test_minislot_counts_wrap),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+EACH_TEST(kit_begin, kit_finish)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What modems ask for, and what they make of MAPs that answer, or do not. */
 #include "access_kit.h"
+#include "test_main.h"
 
-static void test_requests_count_in_units(void **state) {
+TEST(requests_count_in_units) {
 	kit_flow(0, (struct access_flow){.request_unit = 16, .outstanding = 2});
 	access_queue(kit.access, 0, 100, 0);
 	kit_one(20, 14, 100, MAP_REQUEST, 1); /* a poll */
@@ -17,7 +18,7 @@ static void test_requests_count_in_units(void **state) {
 }
 
 /* Bytes in doubt, and those that grants are known for, are not asked for twice. */
-static void test_nothing_is_asked_for_twice(void **state) {
+TEST(nothing_is_asked_for_twice) {
 	access_queue(kit.access, 0, 1000, 0);
 	for (uint32_t frame = 20; frame < 23; frame++)
 		kit_one(frame, 10, 100, MAP_REQUEST, 1);
@@ -35,7 +36,7 @@ static void test_nothing_is_asked_for_twice(void **state) {
 	assert_int_equal(kit.events[1].request, 0);
 }
 
-static void test_requests_in_doubt_are_limited(void **state) {
+TEST(requests_in_doubt_are_limited) {
 	for (uint32_t frame = 20; frame < 30; frame++)
 		kit_one(frame, 10, 100, MAP_REQUEST, 1);
 	for (uint32_t frame = 18; frame < 30; frame++) {
@@ -60,7 +61,7 @@ static void ask_and_acknowledge(bool pending) {
 	kit_run(kit_at(46));
 }
 
-static void test_unanswered_requests_are_made_again(void **state) {
+TEST(unanswered_requests_are_made_again) {
 	ask_and_acknowledge(false);
 	assert_int_equal(kit.count, 1);
 	assert_int_equal(kit.events[0].kind, ACCESS_REQUEST);
@@ -71,7 +72,7 @@ static void test_unanswered_requests_are_made_again(void **state) {
 }
 
 /* Whole minislots: 1,000 bytes and a segment header take 21, one more or less is another answer. */
-static void test_answers_of_another_size(void **state) {
+TEST(answers_of_another_size) {
 	static const struct {
 		uint16_t minislots;
 		unsigned partial, excessive;
@@ -88,7 +89,7 @@ static void test_answers_of_another_size(void **state) {
 	}
 }
 
-static void test_pending_requests_are_waited_for(void **state) {
+TEST(pending_requests_are_waited_for) {
 	ask_and_acknowledge(true);
 	assert_int_equal(kit.count, 0);
 	kit_one(50, 30, MAP_SID_BROADCAST, MAP_REQUEST, 60);
@@ -97,7 +98,7 @@ static void test_pending_requests_are_waited_for(void **state) {
 }
 
 /* With an ack time before it, a request is in doubt for however long it takes. */
-static void test_requests_wait_for_the_ack_time(void **state) {
+TEST(requests_wait_for_the_ack_time) {
 	access_queue(kit.access, 0, 1000, 0);
 	kit_one(20, 14, 100, MAP_REQUEST, 1);
 	assert_int_equal(kit_run(kit_at(20)), 1);
@@ -106,7 +107,7 @@ static void test_requests_wait_for_the_ack_time(void **state) {
 }
 
 /* What is asked for in a long burst cannot be known before its end. */
-static void test_requests_in_long_bursts(void **state) {
+TEST(requests_in_long_bursts) {
 	access_queue(kit.access, 0, 1000 + 50 * MINISLOT, 0);
 	kit_send_grant(20, 50);
 	assert_int_equal(kit_run(kit_at(20)), 1);
@@ -120,7 +121,7 @@ static void test_requests_in_long_bursts(void **state) {
 }
 
 /* Of two requests the ack time has passed the first only. */
-static void test_requests_are_lost_one_by_one(void **state) {
+TEST(requests_are_lost_one_by_one) {
 	kit_map(20, 14);
 	kit_element(100, MAP_REQUEST, 10);
 	kit_element(100, MAP_REQUEST, 10);
@@ -137,7 +138,7 @@ static void test_requests_are_lost_one_by_one(void **state) {
 }
 
 /* What is granted to the byte is in doubt no more. */
-static void test_a_granted_request_makes_room(void **state) {
+TEST(a_granted_request_makes_room) {
 	kit_flow(0, (struct access_flow){.header_bytes = HEADER, .outstanding = 1});
 	access_queue(kit.access, 0, MINISLOT - HEADER, 0);
 	kit_one(20, 14, 100, MAP_REQUEST, 1);
@@ -150,7 +151,7 @@ static void test_a_granted_request_makes_room(void **state) {
 }
 
 /* An ack time that is ahead of its own MAP says nothing of what is asked for behind its begin. */
-static void test_ack_times_ahead(void **state) {
+TEST(ack_times_ahead) {
 	kit_restart(2, 1);
 	kit_map(40, 1000);
 	kit_end();
@@ -170,7 +171,7 @@ static void test_ack_times_ahead(void **state) {
 }
 
 /* A grant on another channel, whose MAP comes after: all channels have to acknowledge. */
-static void test_all_channels_acknowledge(void **state) {
+TEST(all_channels_acknowledge) {
 	kit_restart(2, 1);
 	access_queue(kit.access, 0, 1000, 0);
 	kit_one(20, 14, 100, MAP_REQUEST, 1);
@@ -187,21 +188,4 @@ static void test_all_channels_acknowledge(void **state) {
 	assert_int_equal(kit_counts().unanswered, 0);
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		TEST(test_requests_count_in_units),
-		TEST(test_nothing_is_asked_for_twice),
-		TEST(test_requests_in_doubt_are_limited),
-		TEST(test_unanswered_requests_are_made_again),
-		TEST(test_answers_of_another_size),
-		TEST(test_pending_requests_are_waited_for),
-		TEST(test_requests_wait_for_the_ack_time),
-		TEST(test_requests_in_long_bursts),
-		TEST(test_requests_are_lost_one_by_one),
-		TEST(test_a_granted_request_makes_room),
-		TEST(test_ack_times_ahead),
-		TEST(test_all_channels_acknowledge),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+EACH_TEST(kit_begin, kit_finish)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Who contends, and who has a grant of its own to ask in. */
 #include "access_kit.h"
+#include "test_main.h"
 
 /* Collisions of two flows, each MAP with one opportunity, until one gives up; at `granted` both get a grant. */
 static unsigned until_given_up(unsigned granted) {
@@ -29,7 +30,7 @@ static unsigned until_given_up(unsigned granted) {
 	}
 }
 
-static void test_a_grant_ends_the_count_of_tries(void **state) {
+TEST(a_grant_ends_the_count_of_tries) {
 	assert_int_equal(until_given_up(0), ACCESS_TRIES);
 	assert_in_range(until_given_up(5), 4 + ACCESS_TRIES, 6 + ACCESS_TRIES);
 }
@@ -56,7 +57,7 @@ static void with_two_grants(bool no_piggyback) {
 	kit_run(kit_at(24));
 }
 
-static void test_the_nearest_grant_counts(void **state) {
+TEST(the_nearest_grant_counts) {
 	with_two_grants(false);
 	assert_int_equal(kit_counts().contention, 0);
 	assert_int_equal(kit_counts().piggybacks, 1);
@@ -84,7 +85,7 @@ static void with_grant_ahead(uint32_t patience) {
 	kit_run(kit_at(44));
 }
 
-static void test_who_stays_out(void **state) {
+TEST(who_stays_out) {
 	with_grant_ahead(10 * FRAME);
 	assert_int_equal(kit.count, 1);
 	assert_int_equal(kit.events[0].kind, ACCESS_BURST);
@@ -99,7 +100,7 @@ static void test_who_stays_out(void **state) {
 }
 
 /* A grant comes while it backs off: it is out of the contention. */
-static void test_a_grant_ends_the_contention(void **state) {
+TEST(a_grant_ends_the_contention) {
 	access_queue(kit.access, 0, 40, 0);
 	kit_map(20, 10);
 	kit_element(100, DATA, 1);
@@ -110,13 +111,4 @@ static void test_a_grant_ends_the_contention(void **state) {
 	assert_int_equal(kit.events[0].kind, ACCESS_BURST);
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		TEST(test_who_stays_out),
-		TEST(test_a_grant_ends_the_count_of_tries),
-		TEST(test_the_nearest_grant_counts),
-		TEST(test_a_grant_ends_the_contention),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+EACH_TEST(kit_begin, kit_finish)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Requests in contention: windows, collisions, tries, and who stays out of it. */
 #include "access_kit.h"
+#include "test_main.h"
 
 /* Opportunities for all, in a window from 2^start to 2^end. */
 static void send_region(uint16_t channel, uint32_t frame, uint32_t ack, uint16_t minislots) {
@@ -10,7 +11,7 @@ static void send_region(uint16_t channel, uint32_t frame, uint32_t ack, uint16_t
 	kit_send(channel);
 }
 
-static void test_alone_it_is_heard(void **state) {
+TEST(alone_it_is_heard) {
 	access_queue(kit.access, 0, 77, 0);
 	send_region(0, 20, 10, 40);
 	assert_int_equal(kit_run(kit_at(24)), 1);
@@ -23,7 +24,7 @@ static void test_alone_it_is_heard(void **state) {
 }
 
 /* Opportunities that nobody can decide of any more are passed over, in the middle of a region too. */
-static void test_it_comes_in_the_middle_of_a_region(void **state) {
+TEST(it_comes_in_the_middle_of_a_region) {
 	send_region(0, 20, 10, 100);
 	kit_run(kit_at(23));
 	access_queue(kit.access, 0, 77, kit.now + 1);
@@ -42,7 +43,7 @@ static void with_window(uint8_t start, uint8_t end, uint32_t frame, uint32_t ack
 	kit_send(0);
 }
 
-static void test_two_in_one_opportunity_collide(void **state) {
+TEST(two_in_one_opportunity_collide) {
 	kit_restart(1, 3);
 	with_window(0, 0, 20, 10, 20);
 	access_queue(kit.access, 0, 77, 0);
@@ -58,7 +59,7 @@ static void test_two_in_one_opportunity_collide(void **state) {
 }
 
 /* Two that always meet: each gives up after 16 tries, is told of it once, and goes on. */
-static void test_tries_have_an_end(void **state) {
+TEST(tries_have_an_end) {
 	unsigned collisions = 0, given_up[2] = {0};
 
 	kit_restart(1, 2);
@@ -111,7 +112,7 @@ static uint32_t widest(unsigned tries, unsigned *used) {
 	return most + 1;
 }
 
-static void test_windows_double_and_are_truncated(void **state) {
+TEST(windows_double_and_are_truncated) {
 	unsigned used;
 
 	assert_int_equal(widest(0, &used), 16);
@@ -125,7 +126,7 @@ static void test_windows_double_and_are_truncated(void **state) {
 }
 
 /* All channels' opportunities count, in the order of time: a window of 20 is over after a frame of two channels. */
-static void test_opportunities_count_over_channels(void **state) {
+TEST(opportunities_count_over_channels) {
 	unsigned on[2] = {0};
 
 	kit_restart(2, MANY);
@@ -145,7 +146,7 @@ static void test_opportunities_count_over_channels(void **state) {
 }
 
 /* The window is the widest that any of the channels has. */
-static void test_the_widest_window(void **state) {
+TEST(the_widest_window) {
 	kit_restart(2, MANY);
 	for (uint16_t channel = 0; channel < 2; channel++) {
 		kit_map(20, 10);
@@ -160,7 +161,7 @@ static void test_the_widest_window(void **state) {
 }
 
 /* Flows with other channels meet each other on those that they share. */
-static void test_groups_meet(void **state) {
+TEST(groups_meet) {
 	struct access_sid one = {1, 100};
 
 	kit_restart(2, 2);
@@ -178,7 +179,7 @@ static void test_groups_meet(void **state) {
 }
 
 /* Each opportunity has one event, whosever the flows in it are. */
-static void test_groups_share_opportunities(void **state) {
+TEST(groups_share_opportunities) {
 	unsigned seen[100] = {0};
 
 	kit_restart(2, MANY);
@@ -202,7 +203,7 @@ static void test_groups_share_opportunities(void **state) {
 }
 
 /* Of regions that nobody uses only so many are remembered, the latest. */
-static void test_unused_regions_are_forgotten(void **state) {
+TEST(unused_regions_are_forgotten) {
 	for (uint32_t frame = 20; frame < 3020; frame++) {
 		kit_run(kit_at(frame) - HEARD);
 		send_region(0, frame, frame - 10, 10);
@@ -212,19 +213,4 @@ static void test_unused_regions_are_forgotten(void **state) {
 	assert_in_range(kit.events[0].at, kit.now - HEARD, kit.now);
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		TEST(test_alone_it_is_heard),
-		TEST(test_it_comes_in_the_middle_of_a_region),
-		TEST(test_two_in_one_opportunity_collide),
-		TEST(test_tries_have_an_end),
-		TEST(test_windows_double_and_are_truncated),
-		TEST(test_opportunities_count_over_channels),
-		TEST(test_the_widest_window),
-		TEST(test_groups_meet),
-		TEST(test_groups_share_opportunities),
-		TEST(test_unused_regions_are_forgotten),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+EACH_TEST(kit_begin, kit_finish)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* MAPs that are lost, late or wrong, and modems that do as they like: what they do is counted, to the byte. */
 #include "access_kit.h"
+#include "test_main.h"
 
 #include "random/random.h"
 
@@ -10,7 +11,7 @@ static void prepare_grant(uint32_t frame, uint16_t minislots) {
 	kit_end();
 }
 
-static void test_late_maps_are_ignored(void **state) {
+TEST(late_maps_are_ignored) {
 	access_queue(kit.access, 0, 1000, 0);
 	prepare_grant(20, 2);
 	kit_send_at(0, kit_at(20) - NEEDED + 1);
@@ -25,7 +26,7 @@ static void test_late_maps_are_ignored(void **state) {
 }
 
 /* In one MAP: too late for who is far away, or whose clock is ahead. */
-static void test_distance_and_clocks_decide(void **state) {
+TEST(distance_and_clocks_decide) {
 	struct access_modem far = kit_modem_settings(), ahead = far;
 
 	kit_restart(1, 3);
@@ -46,7 +47,7 @@ static void test_distance_and_clocks_decide(void **state) {
 	assert_int_equal(kit_counts().late_maps, 0); /* not for all */
 }
 
-static void test_skewed_bursts(void **state) {
+TEST(skewed_bursts) {
 	struct access_modem behind = kit_modem_settings();
 
 	behind.skew = 300;
@@ -59,7 +60,7 @@ static void test_skewed_bursts(void **state) {
 	assert_int_equal(kit.events[0].skew, 300);
 }
 
-static void test_lost_maps(void **state) {
+TEST(lost_maps) {
 	struct access_modem deaf = kit_modem_settings();
 	unsigned heard = 0;
 
@@ -77,7 +78,7 @@ static void test_lost_maps(void **state) {
 	assert_int_equal(kit_counts().lost_bytes, kit_counts().lost_grants * (MINISLOT - HEADER));
 }
 
-static void test_wrong_maps_are_ignored(void **state) {
+TEST(wrong_maps_are_ignored) {
 	prepare_grant(20, 2);
 	kit.map.ucd_count++;
 	kit_send(0);
@@ -112,7 +113,7 @@ static void test_wrong_maps_are_ignored(void **state) {
 	assert_int_equal(kit_counts().unknown_grants, 1);
 }
 
-static void test_silent_modems(void **state) {
+TEST(silent_modems) {
 	struct access_modem silent = kit_modem_settings();
 
 	silent.conduct = ACCESS_SILENT;
@@ -128,7 +129,7 @@ static void test_silent_modems(void **state) {
 	assert_int_equal(kit_counts().silent_bytes, 3 * MINISLOT - HEADER);
 }
 
-static void test_modems_beyond_their_grant(void **state) {
+TEST(modems_beyond_their_grant) {
 	struct access_modem long_bursts = kit_modem_settings();
 
 	long_bursts.conduct = ACCESS_BEYOND;
@@ -145,7 +146,7 @@ static void test_modems_beyond_their_grant(void **state) {
 	assert_int_equal(kit_counts().beyond, 9 * MINISLOT);
 }
 
-static void test_modems_that_ask_without_end(void **state) {
+TEST(modems_that_ask_without_end) {
 	struct access_modem endless = kit_modem_settings();
 
 	endless.conduct = ACCESS_ENDLESS;
@@ -164,7 +165,7 @@ static void test_modems_that_ask_without_end(void **state) {
 	assert_int_equal(kit_counts().unused, 3 * MINISLOT - HEADER);
 }
 
-static void test_flows_that_go(void **state) {
+TEST(flows_that_go) {
 	struct access_flow none = {0};
 
 	kit_restart(1, 2);
@@ -187,7 +188,7 @@ static void test_flows_that_go(void **state) {
 	assert_int_equal(kit_counts().contention, 2);
 }
 
-static void test_mistakes_in_settings(void **state) {
+TEST(mistakes_in_settings) {
 	struct access_sid sids[] = {{0, 100}, {0, 101}};
 	struct access_flow flow = {.sids = sids, .sid_count = 2};
 	struct access_channel channel = {.frame = 1, .frame_minislots = 1, .minislot_bytes = 1};
@@ -270,26 +271,10 @@ static uint64_t soak(uint64_t seed) {
 	return sum;
 }
 
-static void test_random_maps(void **state) {
+TEST(random_maps) {
 	for (uint64_t seed = 1; seed < 30; seed++)
 		assert_int_equal(soak(seed), soak(seed));
 	assert_int_not_equal(soak(1), soak(2));
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		TEST(test_late_maps_are_ignored),
-		TEST(test_distance_and_clocks_decide),
-		TEST(test_skewed_bursts),
-		TEST(test_lost_maps),
-		TEST(test_wrong_maps_are_ignored),
-		TEST(test_silent_modems),
-		TEST(test_modems_beyond_their_grant),
-		TEST(test_modems_that_ask_without_end),
-		TEST(test_flows_that_go),
-		TEST(test_mistakes_in_settings),
-		TEST(test_random_maps),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+EACH_TEST(kit_begin, kit_finish)

@@ -15,7 +15,7 @@
 #include "model/load/loader.h"
 #include "modems/modem.h"
 #include "modems/verifier.h"
-#include "test.h"
+#include "test_main.h"
 #include "traffic_config.h"
 #include "traffic_pool.h"
 #include "wire/docsis_mac.h"
@@ -71,7 +71,7 @@ static enum capture_skip read_frame(const uint8_t *bytes, size_t size) {
 }
 
 /* RFC 7045: a header of number 253 or 254 that is cut off belongs to no chain. With the tag behind it, it would. */
-static void an_experimental_header_stays_cut_off(void **state) {
+TEST(an_experimental_header_stays_cut_off) {
 	uint8_t in[200];
 
 	for (uint16_t payload = 0; payload < 40; payload++) {
@@ -88,7 +88,7 @@ static void an_experimental_header_stays_cut_off(void **state) {
 	}
 }
 
-static void what_cannot_be_replayed_has_a_reason(void **state) {
+TEST(what_cannot_be_replayed_has_a_reason) {
 	uint8_t in[2100];
 	size_t size = udp_frame(4, 40, in);
 
@@ -155,7 +155,7 @@ static struct generator *generator(const struct capture_replay *r) {
 }
 
 /* The capture goes round, in its order, and each packet is proven; a changed byte is not. */
-static void a_replay_is_proven(void **state) {
+TEST(a_replay_is_proven) {
 	struct flow_state flows[3] = {{.dsid = 0}};
 	const struct modems modems = {.flows = flows};
 	const struct modem_state modem = {.flow_count = 3};
@@ -205,7 +205,7 @@ static void a_replay_is_proven(void **state) {
 	assert_int_equal(rte_mempool_in_use_count(pool), 0);
 }
 
-static void captures_without_a_packet_are_refused(void **state) {
+TEST(captures_without_a_packet_are_refused) {
 	struct capture_writer w;
 	struct capture_replay r;
 
@@ -216,7 +216,7 @@ static void captures_without_a_packet_are_refused(void **state) {
 	assert_int_equal(capture_replay_load(&r, "/nonexistent/file", &sg), -1);
 }
 
-static void packets_need_an_address_of_their_family(void **state) {
+TEST(packets_need_an_address_of_their_family) {
 	struct capture_writer w;
 	struct capture_replay r;
 
@@ -232,16 +232,5 @@ static void packets_need_an_address_of_their_family(void **state) {
 	capture_replay_free(&r);
 }
 
-#define test(function) cmocka_unit_test_teardown(function, unload)
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_experimental_header_stays_cut_off),
-		cmocka_unit_test(what_cannot_be_replayed_has_a_reason),
-		test(a_replay_is_proven),
-		test(captures_without_a_packet_are_refused),
-		test(packets_need_an_address_of_their_family),
-	};
-
-	return cmocka_run_group_tests(tests, pool_start, pool_stop);
-}
+EACH_TEST(NULL, unload)
+ALL_TESTS(pool_start, pool_stop)

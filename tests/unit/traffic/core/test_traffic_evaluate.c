@@ -2,7 +2,7 @@
 /* The evaluator, which everything else is held against, is held against cases worked out by hand. */
 #include "core/evaluate.h"
 #include "model/load/loader.h"
-#include "test.h"
+#include "test_main.h"
 #include "traffic_config.h"
 
 #include <arpa/inet.h>
@@ -27,7 +27,7 @@ struct question {
 	uint32_t flow;
 };
 
-static void the_evaluator_agrees_with_paper(void **state) {
+TEST(the_evaluator_agrees_with_paper) {
 	static const struct question questions[] = {
 		{4, "198.18.1.127", 17, 0xb8, 1, 135, 0, FILTER_DENY, 1, 1},
 		{4, "198.18.1.128", 17, 0xb8, 1, 135, 1, FILTER_PERMIT, 1, 1},
@@ -73,7 +73,7 @@ static void the_evaluator_agrees_with_paper(void **state) {
 }
 
 /* The type of any header of an IPv6 packet; ports of those that have some; the EtherType of any frame. */
-static void headers_ports_and_types(void **state) {
+TEST(headers_ports_and_types) {
 	struct match m = {.family = RULE_IPV6,
 			  .has_protocol = true,
 			  .protocol = 51,
@@ -102,11 +102,4 @@ static void headers_ports_and_types(void **state) {
 	assert_false(match_meets(&m, &f));
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(the_evaluator_agrees_with_paper, unload),
-		cmocka_unit_test(headers_ports_and_types),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+EACH_TEST(NULL, unload)

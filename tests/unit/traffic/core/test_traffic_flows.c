@@ -9,7 +9,7 @@
 #include "model/load/loader.h"
 #include "modems/modem.h"
 #include "modems/verifier.h"
-#include "test.h"
+#include "test_main.h"
 #include "traffic_config.h"
 #include "traffic_pool.h"
 #include "wire/docsis_mac.h"
@@ -159,7 +159,7 @@ static uint32_t flows_of(struct generator *g, uint32_t packets, uint32_t by_clas
 	return flows;
 }
 
-static void as_many_flows_come_as_are_asked_for(void **state) {
+TEST(as_many_flows_come_as_are_asked_for) {
 	static const uint32_t counts[] = {3, 4, 6, 7, 100, 1000, 65536, 200000};
 	uint32_t by_class[CLASS_COUNT];
 
@@ -185,7 +185,7 @@ static void as_many_flows_come_as_are_asked_for(void **state) {
 }
 
 /* Sizes that not every flow can have take the next one, and shares stay exact. */
-static void small_sizes_keep_the_shares(void **state) {
+TEST(small_sizes_keep_the_shares) {
 	struct generator *g;
 	uint32_t by_class[CLASS_COUNT];
 
@@ -206,7 +206,7 @@ static void small_sizes_keep_the_shares(void **state) {
 	"      - {family: ipv4, action: permit, source: 192.0.2.1/32, " \
 	"protocol: udp, source_ports: 1000-1009, destination_ports: 53}\n"
 
-static void no_more_flows_than_the_rules_leave_room_for(void **state) {
+TEST(no_more_flows_than_the_rules_leave_room_for) {
 	uint32_t by_class[CLASS_COUNT];
 	struct generator *g;
 
@@ -221,7 +221,7 @@ static void no_more_flows_than_the_rules_leave_room_for(void **state) {
 }
 
 /* A rule that asks for one source port leaves source addresses and destination ports. */
-static void other_fields_serve_where_ports_are_few(void **state) {
+TEST(other_fields_serve_where_ports_are_few) {
 	uint32_t by_class[CLASS_COUNT];
 	struct generator *g;
 
@@ -237,7 +237,7 @@ static void other_fields_serve_where_ports_are_few(void **state) {
 }
 
 /* What a class has no room for goes to the others. */
-static void a_narrow_class_leaves_its_flows_to_others(void **state) {
+TEST(a_narrow_class_leaves_its_flows_to_others) {
 	uint32_t by_class[CLASS_COUNT];
 	struct generator *g;
 
@@ -251,12 +251,12 @@ static void a_narrow_class_leaves_its_flows_to_others(void **state) {
 	generator_free(g);
 }
 
-static void each_class_needs_a_flow(void **state) {
+TEST(each_class_needs_a_flow) {
 	traffic_config_load(&sg, "permit", SOME_RULES, SOME_CLASSIFIERS);
 	assert_null(generator("256", 2));
 }
 
-static void packets_taken_back_were_never_made(void **state) {
+TEST(packets_taken_back_were_never_made) {
 	struct rte_mbuf *packets[GENERATOR_BURST];
 	struct generator *g;
 	uint32_t *sent;
@@ -279,25 +279,11 @@ static void packets_taken_back_were_never_made(void **state) {
 	assert_int_equal(rte_mempool_in_use_count(pool), 0);
 }
 
-static void a_configuration_that_lets_nothing_pass_is_refused(void **state) {
+TEST(a_configuration_that_lets_nothing_pass_is_refused) {
 	traffic_config_load(&sg, "deny", "      - {family: ipv4, action: deny}\n",
 			    "      - {family: ipv4, destination_ports: 1, service_flow: 2}\n");
 	assert_null(generator("imix", 0));
 }
 
-#define test(function) cmocka_unit_test_teardown(function, unload)
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		test(as_many_flows_come_as_are_asked_for),
-		test(small_sizes_keep_the_shares),
-		test(no_more_flows_than_the_rules_leave_room_for),
-		test(other_fields_serve_where_ports_are_few),
-		test(a_narrow_class_leaves_its_flows_to_others),
-		test(each_class_needs_a_flow),
-		test(packets_taken_back_were_never_made),
-		test(a_configuration_that_lets_nothing_pass_is_refused),
-	};
-
-	return cmocka_run_group_tests(tests, pool_start, pool_stop);
-}
+EACH_TEST(NULL, unload)
+ALL_TESTS(pool_start, pool_stop)

@@ -4,7 +4,7 @@
 #include "core/evaluate.h"
 #include "core/targets.h"
 #include "model/load/loader.h"
-#include "test.h"
+#include "test_main.h"
 #include "traffic_config.h"
 
 #include <string.h>
@@ -67,7 +67,7 @@ static uint32_t count_of(enum traffic_class class) {
 	return targets.any[class].count;
 }
 
-static void each_class_has_its_targets(void **state) {
+TEST(each_class_has_its_targets) {
 	traffic_config_load(&sg, "permit", SOME_RULES, SOME_CLASSIFIERS);
 	create();
 	/* Two addresses are within the CPE limit; IPv6 has no permit rule, and one flow less. */
@@ -81,7 +81,7 @@ static void each_class_has_its_targets(void **state) {
 					sg.modems[0].addresses[2].bytes, 4);
 }
 
-static void shadowed_rules_have_no_target(void **state) {
+TEST(shadowed_rules_have_no_target) {
 	traffic_config_load(&sg, "permit",
 			    "      - {family: ipv4, action: deny, source: 198.18.0.0/15}\n"
 			    "      - {family: ipv4, action: permit, source: 198.18.7.0/24}\n",
@@ -94,7 +94,7 @@ static void shadowed_rules_have_no_target(void **state) {
 }
 
 /* What is left of a rule between others is found at their edges. */
-static void narrow_remains_of_rules_are_found(void **state) {
+TEST(narrow_remains_of_rules_are_found) {
 	traffic_config_load(&sg, "permit",
 			    "      - {family: ipv4, action: deny, destination_ports: 1000-1776}\n"
 			    "      - {family: ipv4, action: deny, destination_ports: 1778-1999}\n"
@@ -107,7 +107,7 @@ static void narrow_remains_of_rules_are_found(void **state) {
 }
 
 /* The usual strangers meet rules here, and so other packets stand for "unmatched". */
-static void unmatched_packets_are_searched(void **state) {
+TEST(unmatched_packets_are_searched) {
 	traffic_config_load(
 		&sg, "permit",
 		"      - {family: ipv4, action: deny, source: 203.0.113.0/24}\n"
@@ -118,7 +118,7 @@ static void unmatched_packets_are_searched(void **state) {
 	assert_int_equal(count_of(CLASS_UNMATCHED), 2);
 }
 
-static void with_default_deny_only_permitted_packets_are_sent(void **state) {
+TEST(with_default_deny_only_permitted_packets_are_sent) {
 	traffic_config_load(
 		&sg, "deny",
 		"      - {family: ipv4, action: permit, source: 192.0.2.0/24, protocol: udp}\n",
@@ -131,7 +131,7 @@ static void with_default_deny_only_permitted_packets_are_sent(void **state) {
 	assert_int_equal(next(CLASS_UNMATCHED, 64)->class, CLASS_PERMIT);
 }
 
-static void sizes_choose_the_family(void **state) {
+TEST(sizes_choose_the_family) {
 	traffic_config_load(&sg, "permit", SOME_RULES, SOME_CLASSIFIERS);
 	create();
 	for (int i = 0; i < 100; i++) {
@@ -147,17 +147,4 @@ static void sizes_choose_the_family(void **state) {
 	assert_int_equal(targets_next(&targets, CLASS_UNMATCHED, 61), NO_FLOW);
 }
 
-#define test(function) cmocka_unit_test_teardown(function, unload)
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		test(each_class_has_its_targets),
-		test(shadowed_rules_have_no_target),
-		test(narrow_remains_of_rules_are_found),
-		test(unmatched_packets_are_searched),
-		test(with_default_deny_only_permitted_packets_are_sent),
-		test(sizes_choose_the_family),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+EACH_TEST(NULL, unload)

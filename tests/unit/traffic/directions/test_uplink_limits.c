@@ -6,12 +6,12 @@
 
 #define UPLINK_GROUP_DEPTH 64 /* packets that the wire holds */
 
-#include "test.h"
+#include "test_main.h"
 #include "uplink_group.h"
 #include "wire/docsis_mac.h"
 #include "wire/segment.h"
 
-static void a_full_port_loses_nothing(void **state) {
+TEST(a_full_port_loses_nothing) {
 	struct uplink_counts counts;
 	uint64_t made;
 
@@ -31,7 +31,7 @@ static void a_full_port_loses_nothing(void **state) {
 }
 
 /* On a wire that does not wait all of it is sent, and what found no room is not there. */
-static void a_full_port_may_lose_what_it_does_not_take(void **state) {
+TEST(a_full_port_may_lose_what_it_does_not_take) {
 	struct uplink_counts counts;
 
 	uplink_rig_start(&rig, "upstream-imix", 0);
@@ -49,7 +49,7 @@ static void a_full_port_may_lose_what_it_does_not_take(void **state) {
 }
 
 /* Times are known of what was sent, not of what waits, nor of what is long ago. */
-static void times_of_sending_are_remembered(void **state) {
+TEST(times_of_sending_are_remembered) {
 	uint64_t begin = rte_rdtsc(), times = 0;
 
 	uplink_rig_start(&rig, "84", 0);
@@ -75,7 +75,7 @@ static void times_of_sending_are_remembered(void **state) {
 }
 
 /* The time of a number that is long ago is not taken for that of a packet that waits. */
-static void old_times_are_forgotten(void **state) {
+TEST(old_times_are_forgotten) {
 	uint64_t waiting = 0;
 
 	uplink_rig_start(&rig, "84", 0);
@@ -99,7 +99,7 @@ static void old_times_are_forgotten(void **state) {
 	assert_int_equal(waiting, uplink_rig_made(&rig) - uplink_sent(rig.uplink));
 }
 
-static void the_rate_is_kept(void **state) {
+TEST(the_rate_is_kept) {
 	const uint64_t rate = 400000000;
 	uint64_t hz = rte_get_tsc_hz(), begin = hz; /* on a clock of our own */
 	uint64_t expected = rate / 8 / 20;
@@ -118,7 +118,7 @@ static void the_rate_is_kept(void **state) {
 }
 
 /* At 1 kbps one grant is given, whose last packets wait for more until rphy.flush has passed. */
-static void open_packets_are_flushed(void **state) {
+TEST(open_packets_are_flushed) {
 	uint64_t us = rte_get_tsc_hz() / 1000000, begin = 1000 * us;
 
 	rig.sg.upstream.frame_timeout_ns = 3600000000000; /* at this rate, too, grants are full */
@@ -144,7 +144,7 @@ static void open_packets_are_flushed(void **state) {
 	assert_true(rig.came.bursts[rig.came.burst_count - 1]->size < UPLINK_GRANT);
 }
 
-static void large_packets_hold_several_bursts(void **state) {
+TEST(large_packets_hold_several_bursts) {
 	rig.sg.rphy.mtu = 9000;
 	rig.sg.rphy.flush_ns = 1000000000;
 	uplink_rig_start(&rig, "upstream-imix", 0);
@@ -155,7 +155,7 @@ static void large_packets_hold_several_bursts(void **state) {
 }
 
 /* A table has 255 entries: records of 16 bytes fill it before a packet of 9,000 bytes is full. */
-static void a_table_of_segments_may_be_full(void **state) {
+TEST(a_table_of_segments_may_be_full) {
 	rig.sg.rphy.mtu = 9000;
 	rig.sg.rphy.flush_ns = 10000000000;
 	rig.sg.modem_count = 1;
@@ -165,7 +165,7 @@ static void a_table_of_segments_may_be_full(void **state) {
 }
 
 /* Modem 0's first: RNG-REQ and queue-depth request of 34 and 7 bytes, one frame of 1,999. */
-static void a_grant_may_be_filled_exactly(void **state) {
+TEST(a_grant_may_be_filled_exactly) {
 	const struct rig_burst *first = NULL;
 	const struct uepi_request *request = NULL;
 	struct segment_header header;
@@ -202,7 +202,7 @@ static void discard(void) {
 }
 
 /* Every 4,096th grant has management in it, which may be cut as well; it is no packet. */
-static void management_may_span_grants(void **state) {
+TEST(management_may_span_grants) {
 	struct uplink_counts counts;
 
 	rig.sg.modem_count = 1;
@@ -225,7 +225,7 @@ static void management_may_span_grants(void **state) {
 }
 
 /* Of 30 bursts that a packet of 9,000 bytes has room for, in all of which packets end. */
-static void a_packet_tells_of_few_bursts(void **state) {
+TEST(a_packet_tells_of_few_bursts) {
 	rig.sg.modem_count = 1;
 	rig.sg.rphy.mtu = 9000;
 	rig.uplink = uplink_rig_create(&rig, "82", 256);
@@ -234,7 +234,7 @@ static void a_packet_tells_of_few_bursts(void **state) {
 	assert_int_equal(rig.came.most_ends, 16);
 }
 
-static void bursts_fit_their_grants(void **state) {
+TEST(bursts_fit_their_grants) {
 	static const char *const mixes[] = {"1996", "82", "82:1,1996:1", "94,95,96,97,1000"};
 	static const uint32_t grants[] = {256, 300, 1000, 2014, UPLINK_GRANT, 4096};
 
@@ -271,7 +271,7 @@ static const struct rig_burst *first_of(uint16_t sid, bool segments, size_t *at)
 	return NULL;
 }
 
-static void each_modem_ranges_and_asks_first(void **state) {
+TEST(each_modem_ranges_and_asks_first) {
 	static const struct {
 		uint16_t sid; /* of a modem's first stream */
 		bool segments;
@@ -316,7 +316,7 @@ static void count_frames(const uint8_t *bytes, size_t size, struct uplink_counts
 	}
 }
 
-static void what_is_sent_is_counted(void **state) {
+TEST(what_is_sent_is_counted) {
 	struct uplink_counts counts, seen = {.requests = 2}; /* in frames of the first segments */
 	struct segment_header h;
 
@@ -348,25 +348,5 @@ static void what_is_sent_is_counted(void **state) {
 	assert_true(seen.fragments > 60 && seen.concatenations > 60);
 }
 
-#define test(function) cmocka_unit_test_setup_teardown(function, begin, end)
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		test(a_full_port_loses_nothing),
-		test(a_full_port_may_lose_what_it_does_not_take),
-		test(times_of_sending_are_remembered),
-		test(old_times_are_forgotten),
-		test(the_rate_is_kept),
-		test(open_packets_are_flushed),
-		test(large_packets_hold_several_bursts),
-		test(a_table_of_segments_may_be_full),
-		test(a_grant_may_be_filled_exactly),
-		test(management_may_span_grants),
-		test(a_packet_tells_of_few_bursts),
-		test(bursts_fit_their_grants),
-		test(each_modem_ranges_and_asks_first),
-		test(what_is_sent_is_counted),
-	};
-
-	return cmocka_run_group_tests(tests, open_rig, close_rig);
-}
+EACH_TEST(begin, end)
+ALL_TESTS(open_rig, close_rig)

@@ -3,7 +3,7 @@
 #include "directions/uplink_receiver.h"
 
 #include "fake_uplink.h"
-#include "test.h"
+#include "test_main.h"
 
 #include "guard_group.h"
 #include "wire/ip.h"
@@ -78,7 +78,7 @@ static void assert_counts(uint64_t proven, uint64_t corrupted, uint64_t unexpect
 	assert_int_equal(unexpected_sum(), unexpected);
 }
 
-static void good_packets_are_proven(void **state) {
+TEST(good_packets_are_proven) {
 	for (int i = 0; i < 3000; i++)
 		make_and_take((uint32_t)i % FAKE_STREAMS);
 	assert_counts(3000, 0, 0);
@@ -88,7 +88,7 @@ static void good_packets_are_proven(void **state) {
 	assert_int_equal(uplink_receiver_missing(&receiver), 0);
 }
 
-static void time_counts_from_the_last_byte_sent(void **state) {
+TEST(time_counts_from_the_last_byte_sent) {
 	struct frame f;
 
 	make_and_take(0);
@@ -103,7 +103,7 @@ static void time_counts_from_the_last_byte_sent(void **state) {
 	assert_float_equal(proof_latency_us(&receiver.proof).max, 50.0, 0.1);
 }
 
-static void time_is_not_recorded_where_nobody_asks(void **state) {
+TEST(time_is_not_recorded_where_nobody_asks) {
 	uplink_receiver_free(&receiver);
 	assert_int_equal(uplink_receiver_create(&receiver, uplink, HZ, false), 0);
 	receiver.started = MADE;
@@ -167,7 +167,7 @@ static uint64_t seen(enum effect effect) {
 	return corrupted[UPLINK_CORRUPTION_CONTENTS];
 }
 
-static void every_flipped_bit_is_seen(void **state) {
+TEST(every_flipped_bit_is_seen) {
 	struct frame f;
 	uint64_t n = 0;
 
@@ -190,7 +190,7 @@ static void every_flipped_bit_is_seen(void **state) {
 	assert_int_equal(receiver.proof.proven, 0);
 }
 
-static void every_truncation_is_seen(void **state) {
+TEST(every_truncation_is_seen) {
 	uint64_t cut = 0, foreign = 0;
 
 	for (uint32_t stream = 0; stream < FAKE_STREAMS; stream++) {
@@ -213,7 +213,7 @@ static void every_truncation_is_seen(void **state) {
 	assert_int_equal(receiver.unexpected[UPLINK_UNEXPECTED_FOREIGN], foreign);
 }
 
-static void bytes_behind_a_packet_are_seen(void **state) {
+TEST(bytes_behind_a_packet_are_seen) {
 	for (uint32_t stream = 0; stream < FAKE_STREAMS; stream++) {
 		struct frame f = {0};
 
@@ -229,7 +229,7 @@ static void bytes_behind_a_packet_are_seen(void **state) {
 	assert_int_equal(receiver.corrupted[UPLINK_CORRUPTION_LENGTH], 15);
 }
 
-static void tags_of_packets_never_made_are_seen(void **state) {
+TEST(tags_of_packets_never_made_are_seen) {
 	struct frame f, changed;
 	const size_t at = FAKE_UDP_IPV4_TAG;
 
@@ -251,7 +251,7 @@ static void tags_of_packets_never_made_are_seen(void **state) {
 }
 
 /* Another packet's tag on a packet, and a whole packet under another's number. */
-static void another_packets_tag_is_seen(void **state) {
+TEST(another_packets_tag_is_seen) {
 	struct frame a, b;
 	const size_t at = FAKE_UDP_IPV4_TAG;
 
@@ -265,7 +265,7 @@ static void another_packets_tag_is_seen(void **state) {
 	assert_int_equal(receiver.corrupted[UPLINK_CORRUPTION_CONTENTS], 1);
 }
 
-static void duplicates_are_counted(void **state) {
+TEST(duplicates_are_counted) {
 	struct frame f;
 
 	make_and_take(0);
@@ -280,7 +280,7 @@ static void duplicates_are_counted(void **state) {
 	assert_int_equal(receiver.proof.reordered + receiver.proof.missing, 0);
 }
 
-static void order_counts_within_a_stream(void **state) {
+TEST(order_counts_within_a_stream) {
 	struct frame a, b, c;
 
 	make(0, &a);
@@ -295,7 +295,7 @@ static void order_counts_within_a_stream(void **state) {
 	assert_int_equal(receiver.proof.duplicated + receiver.proof.missing, 0);
 }
 
-static void lost_packets_are_missing(void **state) {
+TEST(lost_packets_are_missing) {
 	struct frame f;
 
 	make_and_take(2);
@@ -308,7 +308,7 @@ static void lost_packets_are_missing(void **state) {
 	assert_int_equal(uplink_receiver_missing(&receiver), 3);
 }
 
-static void packets_too_late_are_not_proven(void **state) {
+TEST(packets_too_late_are_not_proven) {
 	struct frame first;
 
 	make(0, &first);
@@ -321,7 +321,7 @@ static void packets_too_late_are_not_proven(void **state) {
 	assert_int_equal(uplink_receiver_missing(&receiver), 1);
 }
 
-static void foreign_frames_are_nobodys(void **state) {
+TEST(foreign_frames_are_nobodys) {
 	static const struct frame others[] = {
 		{60, {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2, 0, 0, 0, 0, 1, 8, 6, 0, 1, 8}},
 		{60, {0}},
@@ -342,7 +342,7 @@ static void foreign_frames_are_nobodys(void **state) {
 	assert_int_equal(receiver.unexpected[UPLINK_UNEXPECTED_FOREIGN], ARRAY_COUNT(others));
 }
 
-static void an_earlier_runs_packets_are_nobodys(void **state) {
+TEST(an_earlier_runs_packets_are_nobodys) {
 	struct uplink *other = fake(OTHER_SEED);
 	struct frame f;
 
@@ -359,25 +359,5 @@ static void an_earlier_runs_packets_are_nobodys(void **state) {
 	uplink_free(other);
 }
 
-#define test(name) cmocka_unit_test_setup_teardown(name, open_receiver, close_receiver)
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		test(good_packets_are_proven),
-		test(time_counts_from_the_last_byte_sent),
-		test(time_is_not_recorded_where_nobody_asks),
-		test(every_flipped_bit_is_seen),
-		test(every_truncation_is_seen),
-		test(bytes_behind_a_packet_are_seen),
-		test(tags_of_packets_never_made_are_seen),
-		test(another_packets_tag_is_seen),
-		test(duplicates_are_counted),
-		test(order_counts_within_a_stream),
-		test(lost_packets_are_missing),
-		test(packets_too_late_are_not_proven),
-		test(foreign_frames_are_nobodys),
-		test(an_earlier_runs_packets_are_nobodys),
-	};
-
-	return cmocka_run_group_tests(tests, guard_group_open, guard_group_close);
-}
+EACH_TEST(open_receiver, close_receiver)
+ALL_TESTS(guard_group_open, guard_group_close)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* MAPs with one fault each, of an SC-QAM channel with round numbers. */
-#include "test.h"
+#include "test_main.h"
 
 #include "grants/map_watch.h"
 #include "model/grants_times.h"
@@ -88,7 +88,7 @@ static void shift(int minislots) {
 		come(MAP_##fault); \
 	} while (0)
 
-static void each_fault_is_found(void **state) {
+TEST(each_fault_is_found) {
 	FINDS(FAULTS, (void)0);
 	assert_int_equal(counts.skipped, 0);
 	FINDS(FAULT_OVERLAP, shift(-1));
@@ -107,14 +107,14 @@ static void each_fault_is_found(void **state) {
 				   7, (uint16_t)(times.minislots - 2), MAP_SHORT});
 }
 
-static void maps_that_are_left_out_are_counted(void **state) {
+TEST(maps_that_are_left_out_are_counted) {
 	shift(2 * (int)times.minislots);
 	now += 2 * times.interval;
 	come(MAP_FAULTS);
 	assert_int_equal(counts.skipped, 2);
 }
 
-static void ack_times_do_not_go_back(void **state) {
+TEST(ack_times_do_not_go_back) {
 	come(MAP_FAULTS);
 	shift((int)times.minislots);
 	map.ack_time--;
@@ -122,7 +122,7 @@ static void ack_times_do_not_go_back(void **state) {
 	come(MAP_FAULT_ACK);
 }
 
-static void a_map_may_be_early_once_as_the_clock_may_jump(void **state) {
+TEST(a_map_may_be_early_once_as_the_clock_may_jump) {
 	now -= grants_samples(DOCSIS_CLOCK_JUMP_NS);
 	come(MAP_FAULTS);
 	shift((int)times.minislots);
@@ -130,13 +130,4 @@ static void a_map_may_be_early_once_as_the_clock_may_jump(void **state) {
 	come(MAP_FAULT_EARLY);
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_fault_is_found),
-		cmocka_unit_test_setup(maps_that_are_left_out_are_counted, begin),
-		cmocka_unit_test_setup(ack_times_do_not_go_back, begin),
-		cmocka_unit_test_setup(a_map_may_be_early_once_as_the_clock_may_jump, begin),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+EACH_TEST(begin, NULL)

@@ -6,7 +6,7 @@
 
 #include "modems/uplink_flow.h"
 #include "modems/uplink_grant.h"
-#include "test.h"
+#include "test_main.h"
 #include "uplink_group.h"
 
 #define SECOND 1000000000ull
@@ -45,7 +45,7 @@ static struct service_group *many_modems(bool segment_header, size_t clusters) {
 }
 
 /* From a grant of the one stream to the next, 300 grants: of 2 kB, 4.9 Mbit. */
-static void spans_are_turns(void **state) {
+TEST(spans_are_turns) {
 	struct mix imix = mix_of(IMIX), small = mix_of("84"), large = mix_of("1996");
 
 	assert_int_equal(uplink_grant_span(many_modems(true, 1), &imix, 2048), 300 * 2048);
@@ -60,7 +60,7 @@ static void spans_are_turns(void **state) {
 	assert_int_equal(uplink_grant_span(many_modems(false, 1), &imix, 256), 6 * 300 * 256);
 }
 
-static void modems_without_address_have_no_turn(void **state) {
+TEST(modems_without_address_have_no_turn) {
 	struct service_group *sg = many_modems(true, 1);
 	struct mix imix = mix_of(IMIX);
 
@@ -69,7 +69,7 @@ static void modems_without_address_have_no_turn(void **state) {
 	assert_int_equal(uplink_grant_span(sg, &imix, 2048), 2048);
 }
 
-static void grants_shrink_with_the_rate(void **state) {
+TEST(grants_shrink_with_the_rate) {
 	struct service_group *sg = many_modems(true, 1);
 	struct mix imix = mix_of(IMIX);
 
@@ -85,7 +85,7 @@ static void grants_shrink_with_the_rate(void **state) {
 	assert_int_equal(uplink_grant_size(sg, &imix, 9000000), 1874);
 }
 
-static void at_the_lowest_rates_grants_are_small(void **state) {
+TEST(at_the_lowest_rates_grants_are_small) {
 	struct service_group *sg = many_modems(true, 1);
 	struct mix imix = mix_of(IMIX);
 	uint64_t lowest = uplink_grant_lowest(sg, &imix, 1306);
@@ -128,7 +128,7 @@ static uint64_t longest_gap(uint64_t rate, unsigned seconds, unsigned pause) {
 }
 
 /* Time is made up here: 60 s of the lowest rate that six flows may have. */
-static void what_is_begun_is_complete_in_time(void **state) {
+TEST(what_is_begun_is_complete_in_time) {
 	struct mix imix = mix_of(IMIX);
 	uint64_t lowest = uplink_grant_lowest(&rig.sg, &imix, 1306), gap;
 	uint32_t grant = uplink_grant_size(&rig.sg, &imix, lowest);
@@ -143,7 +143,7 @@ static void what_is_begun_is_complete_in_time(void **state) {
 }
 
 /* Who has a core for a third of the time only loses some of the rate, and no frame. */
-static void what_is_begun_is_complete_on_a_busy_machine(void **state) {
+TEST(what_is_begun_is_complete_on_a_busy_machine) {
 	struct mix imix = mix_of(IMIX);
 	uint64_t lowest = uplink_grant_lowest(&rig.sg, &imix, 1306);
 	uint64_t gap = longest_gap(lowest, 60, PAUSE);
@@ -153,16 +153,5 @@ static void what_is_begun_is_complete_on_a_busy_machine(void **state) {
 	assert_in_range(uplink_sent_bytes(rig.uplink) * 8, lowest * 60 / 2, lowest * 60 * 9 / 10);
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(spans_are_turns),
-		cmocka_unit_test(modems_without_address_have_no_turn),
-		cmocka_unit_test(grants_shrink_with_the_rate),
-		cmocka_unit_test(at_the_lowest_rates_grants_are_small),
-		cmocka_unit_test_setup_teardown(what_is_begun_is_complete_in_time, begin, end),
-		cmocka_unit_test_setup_teardown(what_is_begun_is_complete_on_a_busy_machine, begin,
-						end),
-	};
-
-	return cmocka_run_group_tests(tests, open_rig, close_rig);
-}
+EACH_TEST(begin, end)
+ALL_TESTS(open_rig, close_rig)

@@ -2,7 +2,7 @@
 /* Which packets the upstream's sender makes, and which it knows again. */
 #include "directions/uplink_parts.h"
 #include "modems/uplink_packets.h"
-#include "test.h"
+#include "test_main.h"
 #include "uplink_group.h"
 
 static struct uplink_packets packets;
@@ -45,7 +45,7 @@ static bool has_checksum(void) {
 }
 
 /* The time at which a packet was made may be any, where no checksum covers it. */
-static void another_packet_does_not_match(void **state) {
+TEST(another_packet_does_not_match) {
 	struct packet_tag tag, other;
 	uint32_t at, size, sequence = 0;
 
@@ -74,7 +74,7 @@ static void another_packet_does_not_match(void **state) {
 }
 
 /* What will be sent next was not sent yet. */
-static void the_next_packet_does_not_match(void **state) {
+TEST(the_next_packet_does_not_match) {
 	uint32_t made = uplink_made(rig.uplink, 0), at, size;
 	struct packet_tag tag;
 
@@ -84,7 +84,7 @@ static void the_next_packet_does_not_match(void **state) {
 	assert_false(uplink_matches(rig.uplink, &tag, frame, size));
 }
 
-static void what_cannot_be_sent_is_refused(void **state) {
+TEST(what_cannot_be_sent_is_refused) {
 	assert_null(uplink_rig_create(&rig, "70", 0)); /* a modem has IPv6 only */
 	assert_null(uplink_rig_create(&rig, "upstream-imix-70", 0));
 	assert_null(uplink_rig_create(&rig, "84", 255));
@@ -96,14 +96,5 @@ static void what_cannot_be_sent_is_refused(void **state) {
 	assert_null(uplink_rig_create(&rig, "84", 0));
 }
 
-#define WITH_PACKETS(name) cmocka_unit_test_setup_teardown(name, packets_begin, packets_end)
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		WITH_PACKETS(another_packet_does_not_match),
-		WITH_PACKETS(the_next_packet_does_not_match),
-		cmocka_unit_test_setup_teardown(what_cannot_be_sent_is_refused, begin, end),
-	};
-
-	return cmocka_run_group_tests(tests, open_rig, close_rig);
-}
+EACH_TEST(begin, end)
+ALL_TESTS(open_rig, close_rig)

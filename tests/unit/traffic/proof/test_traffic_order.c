@@ -3,53 +3,52 @@
 #include "proof/resequencer.h"
 #include "proof/window.h"
 #include "random/deck.h"
-#include "test.h"
+#include "test_main.h"
 
 #include <string.h>
 
 #define HZ 1000000000ull
 #define WAIT (HZ / 1000 * RESEQUENCER_WAIT_MS)
 
-static void windows_tell_late_from_duplicate(void **state) {
-	struct window w = {.next = 5};
-	uint32_t gap = 0;
+#define NUMBERS (256 * WINDOW_SIZE)
 
-	assert_int_equal(window_arrive(&w, 5, &gap), ARRIVAL_IN_ORDER);
-	assert_int_equal(window_arrive(&w, 6, &gap), ARRIVAL_IN_ORDER);
-	assert_int_equal(window_arrive(&w, 8, &gap), ARRIVAL_GAP);
-	assert_int_equal(gap, 1);
-	assert_false(window_came(&w, 7));
-	assert_int_equal(window_arrive(&w, 7, &gap), ARRIVAL_LATE);
-	assert_int_equal(window_arrive(&w, 7, &gap), ARRIVAL_DUPLICATE);
-	assert_int_equal(window_arrive(&w, 9, &gap), ARRIVAL_IN_ORDER);
-	assert_true(window_came(&w, 9));
-	assert_false(window_came(&w, 10));
-	assert_false(window_came(&w, 9 - WINDOW_SIZE));
+/* What a list of all numbers that came says of the next one. */
+static enum arrival expected(const bool *came, uint32_t next, uint32_t number) {
+	if (number >= next)
+		return number == next ? ARRIVAL_IN_ORDER : ARRIVAL_GAP;
+	if (next - number > WINDOW_SIZE)
+		return ARRIVAL_TOO_OLD;
+	return came[number] ? ARRIVAL_DUPLICATE : ARRIVAL_LATE;
 }
 
-static void windows_forget_what_is_old(void **state) {
-	struct window w = {0};
-	uint32_t gap = 0;
+/* Numbers near the next one, far behind it, and now and then ahead by more than the window; over the wrap of 32 bits. */
+TEST(windows_tell_late_from_duplicate) {
+	static bool came[NUMBERS];
+	const uint32_t base = UINT32_MAX - NUMBERS / 2;
+	struct window w = {.next = base};
+	struct random random = {3};
+	unsigned kinds[ARRIVAL_TOO_OLD + 1] = {0};
+	uint32_t next = 0, gap = 0;
 
-	for (uint32_t i = 0; i < 3 * WINDOW_SIZE; i++)
-		assert_int_equal(window_arrive(&w, i, &gap), ARRIVAL_IN_ORDER);
-	assert_int_equal(window_arrive(&w, 2 * WINDOW_SIZE, &gap), ARRIVAL_DUPLICATE);
-	assert_int_equal(window_arrive(&w, 2 * WINDOW_SIZE - 1, &gap), ARRIVAL_TOO_OLD);
-	/* A gap larger than the window clears it. */
-	assert_int_equal(window_arrive(&w, 9 * WINDOW_SIZE, &gap), ARRIVAL_GAP);
-	assert_int_equal(gap, 6 * WINDOW_SIZE);
-	assert_int_equal(window_arrive(&w, 9 * WINDOW_SIZE - 1, &gap), ARRIVAL_LATE);
-	assert_int_equal(window_arrive(&w, 8 * WINDOW_SIZE + 1, &gap), ARRIVAL_LATE);
-}
+	while (next < NUMBERS - 3 * WINDOW_SIZE) {
+		uint32_t far = random_below(&random, 3000) == 0 ? 2 * WINDOW_SIZE : 3;
+		uint32_t back = random_below(&random, 4) == 0 ? WINDOW_SIZE + 3 : 5;
+		uint32_t number = next + random_below(&random, far);
+		enum arrival arrival;
 
-static void windows_go_over_the_wrap(void **state) {
-	struct window w = {.next = UINT32_MAX - 1};
-	uint32_t gap = 0;
-
-	assert_int_equal(window_arrive(&w, UINT32_MAX - 1, &gap), ARRIVAL_IN_ORDER);
-	assert_int_equal(window_arrive(&w, 0, &gap), ARRIVAL_GAP);
-	assert_int_equal(window_arrive(&w, UINT32_MAX, &gap), ARRIVAL_LATE);
-	assert_int_equal(window_arrive(&w, 1, &gap), ARRIVAL_IN_ORDER);
+		number -= random_below(&random, back < number + 1 ? back : number + 1);
+		arrival = expected(came, next, number);
+		assert_int_equal(window_arrive(&w, base + number, &gap), arrival);
+		kinds[arrival]++;
+		if (arrival == ARRIVAL_GAP)
+			assert_int_equal(gap, number - next);
+		came[number] = true;
+		next = number < next ? next : number + 1;
+		assert_true(window_came(&w, base + number) == (next - number <= WINDOW_SIZE));
+		assert_false(window_came(&w, base + next));
+	}
+	for (unsigned i = 0; i < ARRAY_COUNT(kinds); i++)
+		assert_true(kinds[i] > 10);
 	w = (struct window){.next = 0x1ffff};
 	assert_int_equal(window_extend(&w, 0xffff), 0x1ffff);
 	assert_int_equal(window_extend(&w, 2), 0x20002);
@@ -96,7 +95,7 @@ static void assert_in_order(unsigned count) {
 		assert_int_equal(delivered.sequences[i], i);
 }
 
-static void order_stays(void **state) {
+TEST(order_stays) {
 	for (uint32_t i = 0; i < 66000; i++)
 		assert_int_equal(take(i, 65000, true, i), RESEQUENCER_TAKEN);
 	assert_in_order(66000);
@@ -105,7 +104,7 @@ static void order_stays(void **state) {
 }
 
 /* Blocks of random permutations, several channels' worth of skew, over the wrap of 16 bits. */
-static void any_order_within_the_window_is_restored(void **state) {
+TEST(any_order_within_the_window_is_restored) {
 	static const unsigned spans[] = {2, 3, 17, 256, RESEQUENCER_DEPTH};
 	struct random random = {7};
 	uint32_t next = 0;
@@ -133,39 +132,109 @@ static void any_order_within_the_window_is_restored(void **state) {
 	assert_int_equal(all.deepest, RESEQUENCER_DEPTH);
 }
 
-static void a_gap_is_given_up_in_time(void **state) {
-	take(0, 100, true, 0);
-	take(2, 100, true, 1000);
-	take(3, 100, true, 2000);
-	resequencers_expire(&all, 1000 + WAIT);
-	assert_in_order(1);
-	resequencers_expire(&all, 1001 + WAIT);
-	assert_int_equal(delivered.count, 3);
-	assert_int_equal(delivered.sequences[2], 3);
-	assert_int_equal(all.given_up, 1);
-	assert_int_equal(all.waiting_count, 0);
+#define OTHER 77 /* sequence of another packet */
+
+struct step {
+	enum {
+		TAKE,
+		BAD, /* its CRC is wrong */
+		ANOTHER, /* another packet under the number */
+		EXPIRE,
+		FLUSH,
+	} what;
+	uint32_t number;
+	uint64_t now;
+	enum resequencer_verdict verdict;
+	unsigned delivered; /* by then */
+};
+
+static const struct {
+	const char *name;
+	struct step steps[8];
+	uint64_t given_up;
+} cases[] = {
 	/* What comes too late is delivered out of order, for the account to see. */
-	assert_int_equal(take(1, 100, true, 2 * WAIT), RESEQUENCER_TAKEN);
-	assert_int_equal(delivered.sequences[3], 1);
-	assert_int_equal(take(1, 100, true, 2 * WAIT), RESEQUENCER_USED);
-	assert_int_equal(delivered.count, 4);
+	{"a gap is given up in time",
+	 {{TAKE, 0, 0, RESEQUENCER_TAKEN, 1},
+	  {TAKE, 2, 1000, RESEQUENCER_TAKEN, 1},
+	  {TAKE, 3, 2000, RESEQUENCER_TAKEN, 1},
+	  {EXPIRE, 0, 1000 + WAIT, 0, 1},
+	  {EXPIRE, 0, 1001 + WAIT, 0, 3},
+	  {TAKE, 1, 2 * WAIT, RESEQUENCER_TAKEN, 4},
+	  {TAKE, 1, 2 * WAIT, RESEQUENCER_USED, 4}},
+	 1},
+	{"each gap has its own time",
+	 {{TAKE, 0, 0, RESEQUENCER_TAKEN, 1},
+	  {TAKE, 2, 0, RESEQUENCER_TAKEN, 1},
+	  {TAKE, 4, 0, RESEQUENCER_TAKEN, 1},
+	  {EXPIRE, 0, WAIT + 1, 0, 2},
+	  {EXPIRE, 0, WAIT + 2, 0, 2},
+	  {TAKE, 3, WAIT + 3, RESEQUENCER_TAKEN, 4}},
+	 1},
+	{"a long gap does not stall",
+	 {{TAKE, 0, 0, RESEQUENCER_TAKEN, 1},
+	  {TAKE, 5000, 0, RESEQUENCER_TAKEN, 1},
+	  {FLUSH, 0, 0, 0, 2},
+	  {TAKE, 5001, 0, RESEQUENCER_TAKEN, 3}},
+	 4999},
+	{"numbers used twice are told",
+	 {{TAKE, 0, 0, RESEQUENCER_TAKEN, 1},
+	  {TAKE, 2, 0, RESEQUENCER_TAKEN, 1},
+	  {TAKE, 2, 0, RESEQUENCER_DUPLICATE, 1},
+	  {ANOTHER, 2, 0, RESEQUENCER_CONFLICT, 1},
+	  {TAKE, 1, 0, RESEQUENCER_TAKEN, 3},
+	  {ANOTHER, 2, 0, RESEQUENCER_USED, 3},
+	  {ANOTHER, -2000u, 0, RESEQUENCER_USED, 3}},
+	 0},
+	{"an invalid packet does not start a DSID",
+	 {{BAD, 0, 0, RESEQUENCER_TAKEN, 0},
+	  {TAKE, 1, 0, RESEQUENCER_TAKEN, 0}, /* 0 may still come */
+	  {TAKE, 0, 0, RESEQUENCER_TAKEN, 2}},
+	 0},
+	/* A frame whose CRC is wrong keeps its place: nothing waits for it. */
+	{"invalid packets take their place",
+	 {{TAKE, 0, 0, RESEQUENCER_TAKEN, 1},
+	  {BAD, 1, 0, RESEQUENCER_TAKEN, 1},
+	  {TAKE, 2, 0, RESEQUENCER_TAKEN, 2},
+	  {BAD, 4, 0, RESEQUENCER_TAKEN, 2},
+	  {TAKE, 3, 0, RESEQUENCER_TAKEN, 3},
+	  {TAKE, 5, 0, RESEQUENCER_TAKEN, 4}},
+	 0},
+};
+
+static void step_check(const struct step *s) {
+	const struct arrived other = {.sequence = OTHER, .valid = true};
+
+	switch (s->what) {
+	case TAKE:
+	case BAD: assert_int_equal(take(s->number, 0, s->what == TAKE, s->now), s->verdict); break;
+	case ANOTHER:
+		assert_int_equal(resequencers_take(&all, 0, (uint16_t)s->number, &other, s->now),
+				 s->verdict);
+		break;
+	case EXPIRE: resequencers_expire(&all, s->now); break;
+	case FLUSH: resequencers_flush(&all, s->now); break;
+	}
+	assert_int_equal(delivered.count, s->delivered);
 }
 
-/* Each gap has its own time. */
-static void the_next_gap_is_waited_for_anew(void **state) {
-	take(0, 0, true, 0);
-	take(2, 0, true, 0);
-	take(4, 0, true, 0);
-	resequencers_expire(&all, WAIT + 1);
-	assert_int_equal(delivered.count, 2);
-	resequencers_expire(&all, WAIT + 2);
-	assert_int_equal(delivered.count, 2);
-	assert_int_equal(take(3, 0, true, WAIT + 3), RESEQUENCER_TAKEN);
-	assert_int_equal(delivered.count, 4);
-	assert_int_equal(all.given_up, 1);
+TEST(what_is_missing_is_waited_for) {
+	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+		const struct step *s = cases[i].steps;
+
+		print_message("  %s\n", cases[i].name);
+		destroy(state);
+		create(state);
+		for (; s < cases[i].steps + 8 &&
+		       (s == cases[i].steps || s->delivered > 0 || s->number > 0);
+		     s++)
+			step_check(s);
+		assert_int_equal(all.given_up, cases[i].given_up);
+		assert_int_equal(all.waiting_count, 0);
+	}
 }
 
-static void a_gap_is_given_up_when_too_many_wait(void **state) {
+TEST(a_gap_is_given_up_when_too_many_wait) {
 	take(0, 0, true, 0);
 	for (uint32_t i = 2; i <= RESEQUENCER_DEPTH; i++)
 		assert_int_equal(take(i, 0, true, 0), RESEQUENCER_TAKEN);
@@ -176,50 +245,7 @@ static void a_gap_is_given_up_when_too_many_wait(void **state) {
 	assert_int_equal(all.waiting_count, 0);
 }
 
-static void a_long_gap_does_not_stall(void **state) {
-	take(0, 0, true, 0);
-	take(5000, 0, true, 0);
-	assert_int_equal(delivered.count, 1);
-	resequencers_flush(&all, 0);
-	assert_int_equal(delivered.count, 2);
-	assert_int_equal(all.given_up, 4999);
-	take(5001, 0, true, 0);
-	assert_int_equal(delivered.count, 3);
-}
-
-static void numbers_used_twice_are_told(void **state) {
-	struct arrived other = {.sequence = 77, .valid = true};
-
-	take(0, 0, true, 0);
-	take(2, 0, true, 0);
-	assert_int_equal(take(2, 0, true, 0), RESEQUENCER_DUPLICATE);
-	assert_int_equal(resequencers_take(&all, 0, 2, &other, 0), RESEQUENCER_CONFLICT);
-	take(1, 0, true, 0);
-	assert_int_equal(resequencers_take(&all, 0, 2, &other, 0), RESEQUENCER_USED);
-	assert_int_equal(resequencers_take(&all, 0, (uint16_t)(0 - 2000), &other, 0),
-			 RESEQUENCER_USED);
-	assert_in_order(3);
-}
-
-/* A frame whose CRC is wrong keeps its place: nothing waits for it. */
-static void invalid_packets_take_their_place(void **state) {
-	take(0, 0, false, 0); /* does not start the DSID */
-	take(1, 0, true, 0);
-	assert_int_equal(delivered.count, 0); /* 0 may still come */
-	take(0, 0, true, 0);
-	assert_in_order(2);
-	take(2, 0, false, 0);
-	take(3, 0, true, 0);
-	assert_int_equal(delivered.count, 3);
-	take(5, 0, false, 0);
-	take(4, 0, true, 0);
-	take(6, 0, true, 0);
-	assert_int_equal(delivered.count, 5);
-	assert_int_equal(all.given_up, 0);
-	assert_int_equal(all.waiting_count, 0);
-}
-
-static void dsids_wait_for_themselves_only(void **state) {
+TEST(dsids_wait_for_themselves_only) {
 	struct arrived packet = {.sequence = 0, .valid = true};
 
 	take(0, 0, true, 0);
@@ -236,23 +262,4 @@ static void dsids_wait_for_themselves_only(void **state) {
 	assert_int_equal(delivered.count, 5);
 }
 
-#define test(function) cmocka_unit_test_setup_teardown(function, create, destroy)
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(windows_tell_late_from_duplicate),
-		cmocka_unit_test(windows_forget_what_is_old),
-		cmocka_unit_test(windows_go_over_the_wrap),
-		test(order_stays),
-		test(any_order_within_the_window_is_restored),
-		test(a_gap_is_given_up_in_time),
-		test(the_next_gap_is_waited_for_anew),
-		test(a_gap_is_given_up_when_too_many_wait),
-		test(a_long_gap_does_not_stall),
-		test(numbers_used_twice_are_told),
-		test(invalid_packets_take_their_place),
-		test(dsids_wait_for_themselves_only),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+EACH_TEST(create, destroy)

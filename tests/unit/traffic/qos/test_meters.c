@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Quality of service as the modems see it, against values worked out by hand. */
+/* Quality of service as the modems see it, against values worked out by hand, and what the summary tells of it. */
 #include "test_main.h"
 
+#include <jansson.h>
+#include <string.h>
+
 #include "qos/meters.h"
+#include "summary/summary_qos.h"
 
 #define HZ 1000000
 #define MS 1000 /* cycles */
@@ -17,7 +21,7 @@ static struct service_flow of_first[] = {
 	{.id = 11, .sustained_rate = 8 * MBPS, .traffic_burst = 3000, .peak_rate = 80 * MBPS},
 	{.id = 12, .bonding_group = 1, .priority = 5, .weight = 7},
 };
-static struct service_flow of_second[] = {{.id = 21}};
+static struct service_flow of_second[] = {{.id = 21, .weight = 2}};
 static struct service_flow of_third[] = {{.id = 31, .reserved_rate = MBPS}, {.id = 32}};
 static struct modem modems[] = {
 	{.service_flows = of_first, .service_flow_count = 2},
@@ -187,6 +191,112 @@ TEST(other_streams_are_nobodys) {
 	meters_depi(NULL, 0, 1, MS);
 	meters_stop(NULL, MS);
 	meters_free(NULL);
+}
+
+/* The summary's line of a limit; NULL where nothing is said of it. */
+static json_t *limit_of(json_t *summary, const char *of, unsigned id) {
+	json_t *lines = json_object_get(summary, "limits"), *line;
+	size_t i;
+
+	json_array_foreach(lines, i, line) {
+		if (strcmp(json_string_value(json_object_get(line, "of")), of) == 0 &&
+		    json_integer_value(json_object_get(line, "id")) == id)
+			return line;
+	}
+	return NULL;
+}
+
+static double real(const json_t *line, const char *key) {
+	return json_number_value(json_object_get(line, key));
+}
+
+TEST(what_was_over_is_told) {
+	json_t *summary;
+
+	for (unsigned i = 0; i < 5; i++) {
+		come(CAPPED, MS, MS);
+		meters_depi(q, 1, 1000, MS);
+	}
+	meters_stop(q, 2 * MS);
+	summary = summary_qos(q, false);
+	assert_true(real(limit_of(summary, "modem", 21), "over_s") == 0.007);
+	assert_true(real(limit_of(summary, "channel", 101), "over_s") == 0.005);
+	assert_null(limit_of(summary, "channel", 100));
+	assert_int_equal(real(summary, "rates"), 2);
+	assert_true(json_is_false(json_object_get(summary, "shaped")));
+	json_decref(summary);
+}
+
+/* 80 packets that were all there at the beginning come one by one. */
+static json_t *slow(uint32_t stream, bool shaped) {
+	for (uint64_t i = 0; i < 80; i++) {
+		meters_depi(q, 1, 1000, 100 * MS + i * 16 * MS);
+		come(stream, MS, 100 * MS + i * 16 * MS);
+	}
+	meters_stop(q, 100 * MS + 80 * 16 * MS);
+	return summary_qos(q, shaped);
+}
+
+TEST(a_rate_that_is_missed_is_told) {
+	json_t *summary = slow(LIMITED, false), *line = limit_of(summary, "service flow", 11);
+
+	assert_true(json_is_true(json_object_get(line, "alone")));
+	assert_true(real(line, "waited_s") == 79 * 0.016);
+	assert_int_equal(real(line, "waited_bytes"), 79 * 1000);
+	/* Its packets wait for their flow. */
+	assert_true(real(limit_of(summary, "channel", 101), "waited_s") == 0);
+	json_decref(summary);
+	summary = summary_qos(q, true);
+	assert_true(json_is_true(json_object_get(summary, "shaped")));
+	assert_null(limit_of(summary, "service flow", 11)); /* at other times it may be full */
+	json_decref(summary);
+}
+
+TEST(a_channel_that_is_missed_is_told) {
+	json_t *summary = slow(FREE, false);
+
+	assert_true(real(limit_of(summary, "channel", 101), "waited_s") == 79 * 0.016);
+	assert_int_equal(real(limit_of(summary, "channel", 101), "waited_bytes"), 79 * 1000);
+	json_decref(summary);
+}
+
+/* A flow has nothing to say against its rate where its channel is full: with 80 % of what it may carry. */
+TEST(a_full_channel_explains) {
+	for (unsigned frames = 900; frames <= 1200; frames += 300) {
+		json_t *summary;
+
+		end(state);
+		begin(state);
+		for (uint64_t i = 0; i < frames; i++)
+			meters_depi(q, 1, 1000, 100 * MS + i * MS);
+		summary = slow(LIMITED, false);
+		assert_int_equal(limit_of(summary, "service flow", 11) != NULL, frames == 900);
+		json_decref(summary);
+	}
+}
+
+TEST(delays_and_shares_are_told) {
+	json_t *summary, *told;
+
+	come(FREE, MS, 3 * MS);
+	come(FREE, MS, 5 * MS);
+	come(LIMITED, MS, 900 * MS); /* its own rate holds it back */
+	for (uint64_t i = 0; i < 40; i++)
+		come(CAPPED, MS, 100 * MS + i * 16 * MS);
+	meters_stop(q, 1000 * MS);
+	summary = summary_qos(q, false);
+	assert_int_equal(json_array_size(json_object_get(summary, "delays")), 1);
+	told = json_array_get(json_object_get(summary, "delays"), 0);
+	assert_int_equal(real(told, "bonding_group"), 2);
+	assert_int_equal(real(told, "priority"), 5);
+	assert_int_equal(real(told, "packets"), 2);
+	assert_true(real(told, "mean_us") == 3000);
+	assert_int_equal(json_array_size(json_object_get(summary, "shares")), 1);
+	told = json_array_get(json_object_get(summary, "shares"), 0);
+	assert_int_equal(real(told, "id"), 21);
+	assert_int_equal(real(told, "weight"), 2);
+	assert_int_equal(real(told, "waited_bytes"), 39 * 1000);
+	json_decref(summary);
 }
 
 EACH_TEST(begin, end)

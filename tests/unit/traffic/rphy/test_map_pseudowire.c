@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "granting_rig.h"
-#include "test.h"
+#include "test_main.h"
 #include "uplink_group.h"
 #include "wire/management.h"
 #include "wire/map.h"
@@ -107,7 +107,7 @@ static void heard(uint64_t maps, uint64_t torn, uint64_t missing) {
 	assert_int_equal(result.use[0].data + result.use[1].data, maps * (ELEMENTS - 1));
 }
 
-static void messages_are_put_together(void **state) {
+TEST(messages_are_put_together) {
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
 		print_message("  %s\n", cases[i].name);
 		begin(state);
@@ -119,7 +119,7 @@ static void messages_are_put_together(void **state) {
 	}
 }
 
-static void each_pseudowire_has_its_own(void **state) {
+TEST(each_pseudowire_has_its_own) {
 	hear_begin();
 	hand(&(struct step)HEAD);
 	granting_rig_hand(&granting, granting_rig_packet(&granting, 1, message, SIZE));
@@ -128,7 +128,7 @@ static void each_pseudowire_has_its_own(void **state) {
 }
 
 /* Whole ones of a packet that was passed over are heard; its parts have nothing to be joined with. */
-static void a_part_that_comes_behind_the_next_is_torn(void **state) {
+TEST(a_part_that_comes_behind_the_next_is_torn) {
 	struct rte_mbuf *late;
 
 	hear_begin();
@@ -140,14 +140,5 @@ static void a_part_that_comes_behind_the_next_is_torn(void **state) {
 	heard(1, 1, 0);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(messages_are_put_together),
-		TEST(each_pseudowire_has_its_own),
-		TEST(a_part_that_comes_behind_the_next_is_torn),
-	};
-
-	return cmocka_run_group_tests(tests, open_rig, close_rig);
-}
+EACH_TEST(begin, end)
+ALL_TESTS(open_rig, close_rig)
