@@ -3,15 +3,10 @@
 
 struct access_kit kit;
 
-struct access_modem kit_modem_settings(void) {
-	return (struct access_modem){
-		.propagation = PROPAGATION,
-		.map_processing = PROCESSING,
-		.burst_processing = BURST,
-	};
-}
-
 void kit_modem(uint32_t modem, struct access_modem settings) {
+	settings.propagation = settings.propagation != 0 ? settings.propagation : PROPAGATION;
+	settings.map_processing = PROCESSING;
+	settings.burst_processing = BURST;
 	assert_true(access_set_modem(kit.access, modem, &settings));
 }
 
@@ -35,6 +30,7 @@ static void open_with(uint32_t channels, uint32_t flows) {
 
 	memset(&kit, 0, sizeof(kit));
 	kit.channels = channels;
+	kit.flows = flows;
 	for (uint32_t i = 0; i < channels; i++)
 		settings[i] = (struct access_channel){.id = (uint8_t)(i + 1),
 						      .ucd_count = 7,
@@ -45,7 +41,7 @@ static void open_with(uint32_t channels, uint32_t flows) {
 	kit.access = access_create(&config, &why);
 	assert_non_null(kit.access);
 	for (uint32_t i = 0; i < flows; i++) {
-		kit_modem(i, kit_modem_settings());
+		kit_modem(i, (struct access_modem){0});
 		kit_flow(i, (struct access_flow){.header_bytes = HEADER, .outstanding = 4});
 	}
 }
@@ -103,11 +99,38 @@ void kit_send(uint16_t channel) {
 	kit_send_at(channel, (uint64_t)kit.map.alloc_start / IN_FRAME * FRAME - HEARD);
 }
 
-void kit_one(uint32_t frame, uint32_t ack_frame, uint16_t sid, uint8_t iuc, uint16_t minislots) {
+void kit_one_on(uint16_t channel, uint32_t frame, uint32_t ack_frame, uint16_t sid, uint8_t iuc,
+		uint16_t minislots) {
 	kit_map(frame, ack_frame);
 	kit_element(sid, iuc, minislots);
 	kit_end();
-	kit_send(0);
+	kit_send(channel);
+}
+
+void kit_one(uint32_t frame, uint32_t ack_frame, uint16_t sid, uint8_t iuc, uint16_t minislots) {
+	kit_one_on(0, frame, ack_frame, sid, iuc, minislots);
+}
+
+void kit_window(uint16_t channel, uint8_t start, uint8_t end, uint32_t frame, uint32_t ack_frame,
+		uint16_t minislots) {
+	kit_map(frame, ack_frame);
+	kit.map.data_start = start;
+	kit.map.data_end = end;
+	kit_element(FOR_ALL, minislots);
+	kit_end();
+	kit_send(channel);
+}
+
+void kit_ask(uint32_t bytes) {
+	access_queue(kit.access, 0, bytes, 0);
+	kit_one(20, 14, 100, MAP_REQUEST, 1);
+	assert_int_equal(kit_run(kit_at(20)), 1);
+	assert_int_equal(kit.events[0].kind, ACCESS_REQUEST);
+}
+
+void kit_queue_all(uint32_t bytes) {
+	for (uint32_t i = 0; i < kit.flows; i++)
+		access_queue(kit.access, i, bytes, kit.now);
 }
 
 void kit_send_grant(uint32_t frame, uint16_t minislots) {

@@ -21,11 +21,12 @@
 #define NEEDED (2 * PROPAGATION + PROCESSING + BURST) /* from a MAP heard to its first minislot */
 #define HEARD (8ull * FRAME)
 #define DATA MAP_PROFILE_13
+#define FOR_ALL MAP_SID_BROADCAST, MAP_REQUEST /* a region for contention */
 
 struct access_kit {
 	struct access *access;
 	struct map map; /* the next one */
-	uint32_t channels;
+	uint32_t channels, flows;
 	uint64_t now;
 	struct access_event events[4096];
 	unsigned count;
@@ -39,10 +40,9 @@ int kit_finish(void **state);
 /* Ends what was before. `flows` modems with a flow each, with SID 100 + its number on all channels. */
 void kit_restart(uint32_t channels, uint32_t flows);
 
-/* Other settings of a flow, or of its modem. */
+/* Other settings of a flow, or of its modem, whose times are those above unless they are given. */
 void kit_flow(uint32_t flow, struct access_flow settings);
 void kit_modem(uint32_t modem, struct access_modem settings);
-struct access_modem kit_modem_settings(void);
 
 /* A MAP that begins at a frame, acknowledges up to another, and has a null element behind `minislots`. */
 void kit_map(uint32_t frame, uint32_t ack_frame);
@@ -54,11 +54,21 @@ void kit_pending(uint16_t sid);
 void kit_send(uint16_t channel);
 void kit_send_at(uint16_t channel, uint64_t heard);
 
-/* A MAP with one element, on the first channel. */
+/* A MAP with one element, on a channel or the first one. */
+void kit_one_on(uint16_t channel, uint32_t frame, uint32_t ack_frame, uint16_t sid, uint8_t iuc,
+		uint16_t minislots);
 void kit_one(uint32_t frame, uint32_t ack_frame, uint16_t sid, uint8_t iuc, uint16_t minislots);
+
+/* A region for contention with a window from 2^start to 2^end opportunities. */
+void kit_window(uint16_t channel, uint8_t start, uint8_t end, uint32_t frame, uint32_t ack_frame,
+		uint16_t minislots);
 
 /* A MAP with one grant for flow 0. */
 void kit_send_grant(uint32_t frame, uint16_t minislots);
+
+/* So many bytes come to flow 0, which asks for them when it is polled in frame 20; or to all flows. */
+void kit_ask(uint32_t bytes);
+void kit_queue_all(uint32_t bytes);
 
 /* When a frame begins at the CMTS. */
 static inline uint64_t kit_at(uint32_t frame) {

@@ -72,7 +72,7 @@ TEST(single_carrier_bursts) {
 	access_free(kit.access);
 	kit.access = access_create(&config, NULL);
 	assert_non_null(kit.access);
-	kit_modem(0, kit_modem_settings());
+	kit_modem(0, (struct access_modem){0});
 	assert_null(access_set_flow(kit.access, 0, &flow, 0));
 	access_queue(kit.access, 0, 500, 0);
 	kit_map(0, 0);

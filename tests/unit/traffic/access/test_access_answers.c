@@ -5,10 +5,7 @@
 
 TEST(requests_count_in_units) {
 	kit_flow(0, (struct access_flow){.request_unit = 16, .outstanding = 2});
-	access_queue(kit.access, 0, 100, 0);
-	kit_one(20, 14, 100, MAP_REQUEST, 1); /* a poll */
-	assert_int_equal(kit_run(kit_at(20)), 1);
-	assert_int_equal(kit.events[0].kind, ACCESS_REQUEST);
+	kit_ask(100);
 	assert_int_equal(kit.events[0].request, 112);
 	access_queue(kit.access, 0, 16 * 70000, kit.now); /* more than the field holds */
 	kit_one(30, 15, 100, MAP_REQUEST, 1);
@@ -19,11 +16,11 @@ TEST(requests_count_in_units) {
 
 /* Bytes in doubt, and those that grants are known for, are not asked for twice. */
 TEST(nothing_is_asked_for_twice) {
-	access_queue(kit.access, 0, 1000, 0);
-	for (uint32_t frame = 20; frame < 23; frame++)
-		kit_one(frame, 10, 100, MAP_REQUEST, 1);
-	assert_int_equal(kit_run(kit_at(23)), 1);
+	kit_ask(1000);
 	assert_int_equal(kit.events[0].request, 1000);
+	for (uint32_t frame = 21; frame < 23; frame++)
+		kit_one(frame, 10, 100, MAP_REQUEST, 1);
+	assert_int_equal(kit_run(kit_at(23)), 0);
 	kit_map(30, 10);
 	kit_element(100, DATA, 5);
 	kit_element(100, DATA, 5);
@@ -31,8 +28,7 @@ TEST(nothing_is_asked_for_twice) {
 	kit_send(0);
 	access_queue(kit.access, 0, 300, kit_at(23));
 	assert_int_equal(kit_run(kit_at(31)), 2);
-	assert_int_equal(kit.events[0].request,
-			 300); /* 1,000 less two grants are still asked for */
+	assert_int_equal(kit.events[0].request, 300); /* 1,000 less two grants are asked for */
 	assert_int_equal(kit.events[1].request, 0);
 }
 
@@ -47,62 +43,45 @@ TEST(requests_in_doubt_are_limited) {
 	assert_int_equal(kit_counts().asked, 40);
 }
 
-/* Ack time passes a poll's request: it is made again, unless a grant is pending. */
-static void ask_and_acknowledge(bool pending) {
-	access_queue(kit.access, 0, 1000, 0);
-	kit_one(20, 14, 100, MAP_REQUEST, 1);
-	assert_int_equal(kit_run(kit_at(20)), 1);
-	kit_map(40, 21);
-	kit_element(MAP_SID_BROADCAST, MAP_REQUEST, 60);
-	kit_end();
-	if (pending)
-		kit_pending(100);
-	kit_send(0);
-	kit_run(kit_at(46));
-}
-
+/* The ack time passes a poll's request: it is made again, unless a grant is pending. */
 TEST(unanswered_requests_are_made_again) {
-	ask_and_acknowledge(false);
-	assert_int_equal(kit.count, 1);
-	assert_int_equal(kit.events[0].kind, ACCESS_REQUEST);
-	assert_int_equal(kit.events[0].request, 1000);
-	assert_int_equal(kit_counts().unanswered, 1);
-	assert_int_equal(kit_counts().unanswered_contended, 0); /* it was polled */
-	assert_int_equal(kit_counts().contention, 1);
+	for (unsigned pending = 0; pending < 2; pending++) {
+		kit_restart(1, 1);
+		kit_ask(1000);
+		kit_map(40, 21);
+		kit_element(FOR_ALL, 60);
+		kit_end();
+		if (pending == 1)
+			kit_pending(100);
+		kit_send(0);
+		assert_int_equal(kit_run(kit_at(46)), 1 - pending);
+		assert_int_equal(kit_counts().unanswered, 1 - pending);
+		assert_int_equal(kit_counts().contention, 1 - pending);
+		assert_int_equal(kit_counts().unanswered_contended, 0); /* it was polled */
+		if (pending == 1) {
+			kit_one(50, 30, FOR_ALL, 60);
+			assert_int_equal(kit_run(kit_at(56)), 1);
+		}
+		assert_int_equal(kit.events[0].kind, ACCESS_REQUEST);
+		assert_int_equal(kit.events[0].request, 1000);
+	}
 }
 
 /* Whole minislots: 1,000 bytes and a segment header take 21, one more or less is another answer. */
 TEST(answers_of_another_size) {
-	static const struct {
-		uint16_t minislots;
-		unsigned partial, excessive;
-	} answers[] = {{20, 1, 0}, {21, 0, 0}, {22, 0, 1}};
-
-	for (unsigned i = 0; i < 3; i++) {
+	for (uint16_t minislots = 20; minislots <= 22; minislots++) {
 		kit_restart(1, 1);
-		access_queue(kit.access, 0, 1000, 0);
-		kit_one(20, 14, 100, MAP_REQUEST, 1);
-		assert_int_equal(kit_run(kit_at(20)), 1);
-		kit_send_grant(40, answers[i].minislots);
-		assert_int_equal(kit_counts().partial, answers[i].partial);
-		assert_int_equal(kit_counts().excessive, answers[i].excessive);
+		kit_ask(1000);
+		kit_send_grant(40, minislots);
+		assert_int_equal(kit_counts().partial, minislots == 20);
+		assert_int_equal(kit_counts().excessive, minislots == 22);
 	}
-}
-
-TEST(pending_requests_are_waited_for) {
-	ask_and_acknowledge(true);
-	assert_int_equal(kit.count, 0);
-	kit_one(50, 30, MAP_SID_BROADCAST, MAP_REQUEST, 60);
-	assert_int_equal(kit_run(kit_at(56)), 1);
-	assert_int_equal(kit.events[0].request, 1000);
 }
 
 /* With an ack time before it, a request is in doubt for however long it takes. */
 TEST(requests_wait_for_the_ack_time) {
-	access_queue(kit.access, 0, 1000, 0);
-	kit_one(20, 14, 100, MAP_REQUEST, 1);
-	assert_int_equal(kit_run(kit_at(20)), 1);
-	kit_one(40, 20, MAP_SID_BROADCAST, MAP_REQUEST, 60);
+	kit_ask(1000);
+	kit_one(40, 20, FOR_ALL, 60);
 	assert_int_equal(kit_run(kit_at(46)), 0);
 }
 
@@ -112,10 +91,10 @@ TEST(requests_in_long_bursts) {
 	kit_send_grant(20, 50);
 	assert_int_equal(kit_run(kit_at(20)), 1);
 	assert_int_equal(kit.events[0].request, 1000 + HEADER);
-	kit_one(40, 24, MAP_SID_BROADCAST, MAP_REQUEST, 60);
+	kit_one(40, 24, FOR_ALL, 60);
 	assert_int_equal(kit_run(kit_at(46)), 0);
 	assert_int_equal(kit_counts().unanswered, 0);
-	kit_one(60, 25, MAP_SID_BROADCAST, MAP_REQUEST, 60);
+	kit_one(60, 25, FOR_ALL, 60);
 	assert_int_equal(kit_run(kit_at(66)), 1);
 	assert_int_equal(kit_counts().unanswered, 1);
 }
@@ -131,7 +110,7 @@ TEST(requests_are_lost_one_by_one) {
 	kit_run(kit_at(20) - PROPAGATION - BURST);
 	access_queue(kit.access, 0, 500, kit.now);
 	assert_int_equal(kit_run(kit_at(22)), 1);
-	kit_one(40, 21, MAP_SID_BROADCAST, MAP_REQUEST, 60);
+	kit_one(40, 21, FOR_ALL, 60);
 	assert_int_equal(kit_run(kit_at(46)), 1);
 	assert_int_equal(kit.events[0].request, 1000);
 	assert_int_equal(kit_counts().unanswered, 1);
@@ -140,9 +119,7 @@ TEST(requests_are_lost_one_by_one) {
 /* What is granted to the byte is in doubt no more. */
 TEST(a_granted_request_makes_room) {
 	kit_flow(0, (struct access_flow){.header_bytes = HEADER, .outstanding = 1});
-	access_queue(kit.access, 0, MINISLOT - HEADER, 0);
-	kit_one(20, 14, 100, MAP_REQUEST, 1);
-	assert_int_equal(kit_run(kit_at(20)), 1);
+	kit_ask(MINISLOT - HEADER);
 	kit_one(30, 10, 100, DATA, 1);
 	access_queue(kit.access, 0, 70, kit.now);
 	assert_int_equal(kit_run(kit_at(30)), 1);
@@ -156,14 +133,11 @@ TEST(ack_times_ahead) {
 	kit_map(40, 1000);
 	kit_end();
 	kit_send(0);
-	kit_map(50, 30);
-	kit_element(100, MAP_REQUEST, 1);
-	kit_end();
-	kit_send(1);
+	kit_one_on(1, 50, 30, 100, MAP_REQUEST, 1);
 	access_queue(kit.access, 0, 1000, 0);
 	assert_int_equal(kit_run(kit_at(50)), 1);
 	kit_map(60, 55);
-	kit_element(MAP_SID_BROADCAST, MAP_REQUEST, 60);
+	kit_element(FOR_ALL, 60);
 	kit_end();
 	kit_send_at(1, kit.now);
 	assert_int_equal(kit_run(kit_at(66)), 0);
@@ -173,16 +147,11 @@ TEST(ack_times_ahead) {
 /* A grant on another channel, whose MAP comes after: all channels have to acknowledge. */
 TEST(all_channels_acknowledge) {
 	kit_restart(2, 1);
-	access_queue(kit.access, 0, 1000, 0);
-	kit_one(20, 14, 100, MAP_REQUEST, 1);
-	kit_send(1);
-	assert_int_equal(kit_run(kit_at(20)), 1); /* the second poll has nothing to ask */
-	kit_one(40, 22, MAP_SID_BROADCAST, MAP_REQUEST, 60);
+	kit_one_on(1, 20, 14, 100, MAP_REQUEST, 1);
+	kit_ask(1000); /* the second poll has nothing to ask */
+	kit_one(40, 22, FOR_ALL, 60);
 	assert_int_equal(kit_run(kit_at(40)), 0);
-	kit_map(42, 22);
-	kit_element(100, DATA, 30);
-	kit_end();
-	kit_send(1);
+	kit_one_on(1, 42, 22, 100, DATA, 30);
 	assert_int_equal(kit_run(kit_at(46)), 1);
 	assert_int_equal(kit.events[0].bytes, 1000);
 	assert_int_equal(kit_counts().unanswered, 0);

@@ -3,17 +3,11 @@
 #include "access_kit.h"
 #include "test_main.h"
 
-/* Opportunities for all, in a window from 2^start to 2^end. */
-static void send_region(uint16_t channel, uint32_t frame, uint32_t ack, uint16_t minislots) {
-	kit_map(frame, ack);
-	kit_element(MAP_SID_BROADCAST, MAP_REQUEST, minislots);
-	kit_end();
-	kit_send(channel);
-}
+#define MANY 512
 
 TEST(alone_it_is_heard) {
 	access_queue(kit.access, 0, 77, 0);
-	send_region(0, 20, 10, 40);
+	kit_window(0, 2, 6, 20, 10, 40);
 	assert_int_equal(kit_run(kit_at(24)), 1);
 	assert_int_equal(kit.events[0].kind, ACCESS_REQUEST);
 	assert_int_equal(kit.events[0].request, 77);
@@ -25,27 +19,17 @@ TEST(alone_it_is_heard) {
 
 /* Opportunities that nobody can decide of any more are passed over, in the middle of a region too. */
 TEST(it_comes_in_the_middle_of_a_region) {
-	send_region(0, 20, 10, 100);
+	kit_window(0, 2, 6, 20, 10, 100);
 	kit_run(kit_at(23));
 	access_queue(kit.access, 0, 77, kit.now + 1);
 	assert_int_equal(kit_run(kit_at(30)), 1);
-	assert_in_range(kit.events[0].minislot, 250,
-			253); /* filled two frames before, and after frame 23 */
-}
-
-static void with_window(uint8_t start, uint8_t end, uint32_t frame, uint32_t ack,
-			uint16_t minislots) {
-	kit_map(frame, ack);
-	kit.map.data_start = start;
-	kit.map.data_end = end;
-	kit_element(MAP_SID_BROADCAST, MAP_REQUEST, minislots);
-	kit_end();
-	kit_send(0);
+	/* filled two frames before, and after frame 23 */
+	assert_in_range(kit.events[0].minislot, 250, 253);
 }
 
 TEST(two_in_one_opportunity_collide) {
 	kit_restart(1, 3);
-	with_window(0, 0, 20, 10, 20);
+	kit_window(0, 0, 0, 20, 10, 20);
 	access_queue(kit.access, 0, 77, 0);
 	access_queue(kit.access, 2, 78, 0);
 	assert_int_equal(kit_run(kit_at(24)), 1);
@@ -63,11 +47,10 @@ TEST(tries_have_an_end) {
 	unsigned collisions = 0, given_up[2] = {0};
 
 	kit_restart(1, 2);
-	with_window(0, 0, 20, 10, 1);
-	access_queue(kit.access, 0, 77, 0);
-	access_queue(kit.access, 1, 77, 0);
+	kit_window(0, 0, 0, 20, 10, 1);
+	kit_queue_all(77);
 	for (uint32_t frame = 30; frame < 30 + 20 * 20; frame += 20) {
-		with_window(0, 0, frame, frame - 8, 1);
+		kit_window(0, 0, 0, frame, frame - 8, 1);
 		kit_run(kit_at(frame + 12)); /* until the next MAP */
 		for (unsigned i = 0; i < kit.count; i++) {
 			collisions += kit.events[i].kind == ACCESS_COLLISION;
@@ -85,7 +68,36 @@ TEST(tries_have_an_end) {
 	assert_int_equal(kit_counts().discarded, 2 * 77);
 }
 
-#define MANY 512
+/* Collisions of two flows, each MAP with one opportunity, until one gives up; at `granted` both get a grant. */
+static unsigned until_given_up(unsigned granted) {
+	unsigned collisions = 0;
+
+	kit_restart(1, 2);
+	for (uint32_t frame = 30;; frame += 20) {
+		kit_map(frame, frame - 8);
+		kit.map.data_start = kit.map.data_end = 0;
+		if (collisions == granted && granted > 0) {
+			kit_element(100, DATA, 9);
+			kit_element(101, DATA, 9);
+			granted = 0;
+		}
+		kit_element(FOR_ALL, 1);
+		kit_end();
+		kit_send(0);
+		kit_queue_all(10);
+		kit_run(kit_at(frame + 12));
+		for (unsigned i = 0; i < kit.count; i++) {
+			if (kit.events[i].kind == ACCESS_GIVEN_UP)
+				return collisions;
+			collisions += kit.events[i].kind == ACCESS_COLLISION;
+		}
+	}
+}
+
+TEST(a_grant_ends_the_count_of_tries) {
+	assert_int_equal(until_given_up(0), ACCESS_TRIES);
+	assert_in_range(until_given_up(5), 4 + ACCESS_TRIES, 6 + ACCESS_TRIES);
+}
 
 /* The opportunities that `MANY` flows use in a try, after `tries` in vain. */
 static uint32_t widest(unsigned tries, unsigned *used) {
@@ -95,12 +107,11 @@ static uint32_t widest(unsigned tries, unsigned *used) {
 	*used = 0;
 	memset(seen, 0, sizeof(seen));
 	kit_restart(1, MANY);
-	with_window(4, 7, frame, 10, 130);
-	for (uint32_t i = 0; i < MANY; i++)
-		access_queue(kit.access, i, 77, 0);
+	kit_window(0, 4, 7, frame, 10, 130);
+	kit_queue_all(77);
 	for (unsigned i = 0; i <= tries; i++, frame += 30) {
 		assert_true(kit_run(kit_at(frame + 14)) > 1);
-		with_window(4, 7, frame + 30, frame + 14, 130);
+		kit_window(0, 4, 7, frame + 30, frame + 14, 130);
 	}
 	for (unsigned i = 0; i < kit.count; i++) {
 		uint32_t at = kit.events[i].minislot - (frame - 30) * IN_FRAME;
@@ -113,30 +124,26 @@ static uint32_t widest(unsigned tries, unsigned *used) {
 }
 
 TEST(windows_double_and_are_truncated) {
+	static const uint32_t windows[] = {16, 32, 64, 128, 128, 128};
 	unsigned used;
 
-	assert_int_equal(widest(0, &used), 16);
-	assert_int_equal(used, 16);
-	assert_int_equal(widest(1, &used), 32);
-	assert_int_equal(used, 32);
-	assert_int_equal(widest(2, &used), 64);
-	assert_int_equal(widest(3, &used), 128);
-	assert_true(used > 120);
-	assert_int_equal(widest(5, &used), 128);
+	for (unsigned tries = 0; tries < ARRAY_COUNT(windows); tries++) {
+		assert_int_equal(widest(tries, &used), windows[tries]);
+		assert_in_range(used, tries < 2 ? windows[tries] : windows[tries] - 8,
+				windows[tries]);
+	}
 }
 
-/* All channels' opportunities count, in the order of time: a window of 20 is over after a frame of two channels. */
+/* All channels' opportunities count, in the order of time: a window of 16 is over after a frame of two channels. */
 TEST(opportunities_count_over_channels) {
 	unsigned on[2] = {0};
 
 	kit_restart(2, MANY);
-	send_region(0, 20, 10, 100);
+	kit_window(0, 2, 6, 20, 10, 100);
 	kit.map.data_start = 4;
 	kit_send(1);
-	for (uint32_t i = 0; i < MANY; i++)
-		access_queue(kit.access, i, 77, 0);
-	kit_run(kit_at(26));
-	assert_int_equal(kit.count, 16);
+	kit_queue_all(77);
+	assert_int_equal(kit_run(kit_at(26)), 16);
 	for (unsigned i = 0; i < kit.count; i++) {
 		assert_in_range(kit.events[i].minislot, 200, 209);
 		on[kit.events[i].channel]++;
@@ -148,15 +155,9 @@ TEST(opportunities_count_over_channels) {
 /* The window is the widest that any of the channels has. */
 TEST(the_widest_window) {
 	kit_restart(2, MANY);
-	for (uint16_t channel = 0; channel < 2; channel++) {
-		kit_map(20, 10);
-		kit.map.data_start = channel == 0 ? 4 : 1;
-		kit_element(MAP_SID_BROADCAST, MAP_REQUEST, 100);
-		kit_end();
-		kit_send(channel);
-	}
-	for (uint32_t i = 0; i < MANY; i++)
-		access_queue(kit.access, i, 77, 0);
+	kit_window(0, 4, 6, 20, 10, 100);
+	kit_window(1, 1, 6, 20, 10, 100);
+	kit_queue_all(77);
 	assert_int_equal(kit_run(kit_at(26)), 16);
 }
 
@@ -166,13 +167,8 @@ TEST(groups_meet) {
 
 	kit_restart(2, 2);
 	kit_flow(0, (struct access_flow){.sids = &one, .sid_count = 1});
-	kit_map(20, 10);
-	kit.map.data_start = kit.map.data_end = 0;
-	kit_element(MAP_SID_BROADCAST, MAP_REQUEST, 5);
-	kit_end();
-	kit_send(1);
-	access_queue(kit.access, 0, 10, 0);
-	access_queue(kit.access, 1, 10, 0);
+	kit_window(1, 0, 0, 20, 10, 5);
+	kit_queue_all(10);
 	assert_int_equal(kit_run(kit_at(22)), 1);
 	assert_int_equal(kit.events[0].kind, ACCESS_COLLISION);
 	assert_int_equal(kit.events[0].channel, 1);
@@ -188,15 +184,9 @@ TEST(groups_share_opportunities) {
 
 		kit_flow(i, (struct access_flow){.sids = &one, .sid_count = 1});
 	}
-	kit_map(20, 10);
-	kit.map.data_start = 6;
-	kit_element(MAP_SID_BROADCAST, MAP_REQUEST, 100);
-	kit_end();
-	kit_send(1);
-	for (uint32_t i = 0; i < MANY; i++)
-		access_queue(kit.access, i, 77, 0);
-	kit_run(kit_at(30));
-	assert_int_equal(kit.count, 64);
+	kit_window(1, 6, 6, 20, 10, 100);
+	kit_queue_all(77);
+	assert_int_equal(kit_run(kit_at(30)), 64);
 	for (unsigned i = 0; i < kit.count; i++)
 		assert_int_equal(seen[kit.events[i].minislot - 200]++, 0);
 	assert_int_equal(kit_counts().contention, MANY);
@@ -206,11 +196,72 @@ TEST(groups_share_opportunities) {
 TEST(unused_regions_are_forgotten) {
 	for (uint32_t frame = 20; frame < 3020; frame++) {
 		kit_run(kit_at(frame) - HEARD);
-		send_region(0, frame, frame - 10, 10);
+		kit_window(0, 2, 6, frame, frame - 10, 10);
 	}
 	access_queue(kit.access, 0, 40, kit.now);
 	assert_int_equal(kit_run(kit_at(3020)), 1);
 	assert_in_range(kit.events[0].at, kit.now - HEARD, kit.now);
+}
+
+/* The nearest grant counts, whichever MAP came first; and none in which it must not ask. */
+TEST(the_nearest_grant_counts) {
+	for (unsigned no_piggyback = 0; no_piggyback < 2; no_piggyback++) {
+		kit_restart(2, 1);
+		kit_flow(0, (struct access_flow){.header_bytes = HEADER,
+						 .outstanding = 4,
+						 .patience = 6 * FRAME,
+						 .no_piggyback = no_piggyback == 1});
+		access_queue(kit.access, 0, 5000, 0);
+		kit_map(40, 10);
+		kit_element(100, DATA, 5);
+		kit_end();
+		kit_send_at(0, 0);
+		kit_map(20, 10);
+		kit_element(FOR_ALL, 10);
+		kit_element(0, DATA, 30);
+		kit_element(100, DATA, 5);
+		kit_end();
+		kit_send_at(1, 0);
+		kit_run(kit_at(24));
+		assert_int_equal(kit_counts().contention, no_piggyback);
+		assert_int_equal(kit_counts().piggybacks, 1 - no_piggyback);
+	}
+}
+
+/* Who has a grant ahead that is near asks in it; who must not contend does not. */
+TEST(who_stays_out) {
+	for (unsigned hasty = 0; hasty < 2; hasty++) {
+		kit_restart(1, 2);
+		kit_flow(0, (struct access_flow){.header_bytes = HEADER,
+						 .outstanding = 4,
+						 .patience = 10 * FRAME - hasty});
+		kit_flow(1, (struct access_flow){.no_contention = true});
+		kit_map(20, 10);
+		kit_element(FOR_ALL, 40);
+		kit_element(0, DATA, 60);
+		kit_element(100, DATA, 1);
+		kit_end();
+		kit_send(0);
+		kit_queue_all(500);
+		assert_int_equal(kit_run(kit_at(44)), 1 + hasty);
+		assert_int_equal(kit.events[0].kind, hasty ? ACCESS_REQUEST : ACCESS_BURST);
+		assert_int_equal(kit.events[0].request, 500 - (MINISLOT - HEADER));
+		assert_int_equal(kit.events[hasty].kind, ACCESS_BURST);
+		assert_int_equal(kit_counts().contention, hasty);
+	}
+	assert_int_equal(kit.events[1].request, 0);
+}
+
+/* A grant comes while it backs off: it is out of the contention. */
+TEST(a_grant_ends_the_contention) {
+	access_queue(kit.access, 0, 40, 0);
+	kit_map(20, 10);
+	kit_element(100, DATA, 1);
+	kit_element(FOR_ALL, 30);
+	kit_end();
+	kit_send(0);
+	assert_int_equal(kit_run(kit_at(24)), 1);
+	assert_int_equal(kit.events[0].kind, ACCESS_BURST);
 }
 
 EACH_TEST(kit_begin, kit_finish)

@@ -27,17 +27,13 @@ TEST(late_maps_are_ignored) {
 
 /* In one MAP: too late for who is far away, or whose clock is ahead. */
 TEST(distance_and_clocks_decide) {
-	struct access_modem far = kit_modem_settings(), ahead = far;
-
 	kit_restart(1, 3);
-	far.propagation += 50;
-	ahead.skew = -100;
-	kit_modem(1, far);
-	kit_modem(2, ahead);
+	kit_modem(1, (struct access_modem){.propagation = PROPAGATION + 50});
+	kit_modem(2, (struct access_modem){.skew = -100});
 	kit_map(20, 10);
 	for (uint16_t i = 0; i < 3; i++)
 		kit_element((uint16_t)(100 + i), DATA, 2);
-	kit_element(MAP_SID_BROADCAST, MAP_REQUEST, 30);
+	kit_element(FOR_ALL, 30);
 	kit_end();
 	kit_send_at(0, kit_at(20) - NEEDED);
 	access_queue(kit.access, 1, 10, 0); /* nor are the MAP's opportunities for it */
@@ -48,12 +44,8 @@ TEST(distance_and_clocks_decide) {
 }
 
 TEST(skewed_bursts) {
-	struct access_modem behind = kit_modem_settings();
-
-	behind.skew = 300;
-	kit_modem(0, behind);
-	prepare_grant(20, 2);
-	kit_send(0);
+	kit_modem(0, (struct access_modem){.skew = 300});
+	kit_one(20, 10, 100, DATA, 2);
 	assert_int_equal(kit_run(kit_at(24)), 1);
 	assert_int_equal(kit.events[0].at, kit_at(20) + 300);
 	assert_int_equal(kit.events[0].end, kit_at(21) + 300);
@@ -61,16 +53,12 @@ TEST(skewed_bursts) {
 }
 
 TEST(lost_maps) {
-	struct access_modem deaf = kit_modem_settings();
 	unsigned heard = 0;
 
-	deaf.map_loss = 250000;
-	kit_modem(0, deaf);
+	kit_modem(0, (struct access_modem){.map_loss = 250000});
 	for (uint32_t frame = 20; frame < 20020; frame += 10) {
-		kit_run(kit_at(frame) - HEARD);
-		heard += kit.count;
-		prepare_grant(frame, 1);
-		kit_send(0);
+		heard += kit_run(kit_at(frame) - HEARD);
+		kit_one(frame, frame - 10, 100, DATA, 1);
 	}
 	heard += kit_run(kit_at(20020));
 	assert_int_equal(heard + kit_counts().lost_grants, 2000);
@@ -114,15 +102,12 @@ TEST(wrong_maps_are_ignored) {
 }
 
 TEST(silent_modems) {
-	struct access_modem silent = kit_modem_settings();
-
-	silent.conduct = ACCESS_SILENT;
-	kit_modem(0, silent);
+	kit_modem(0, (struct access_modem){.conduct = ACCESS_SILENT});
 	access_queue(kit.access, 0, 1000, 0);
 	kit_map(20, 10);
 	kit_element(100, DATA, 3);
 	kit_element(100, MAP_REQUEST, 1);
-	kit_element(MAP_SID_BROADCAST, MAP_REQUEST, 50);
+	kit_element(FOR_ALL, 50);
 	kit_end();
 	kit_send(0);
 	assert_int_equal(kit_run(kit_at(30)), 0);
@@ -130,14 +115,9 @@ TEST(silent_modems) {
 }
 
 TEST(modems_beyond_their_grant) {
-	struct access_modem long_bursts = kit_modem_settings();
-
-	long_bursts.conduct = ACCESS_BEYOND;
-	long_bursts.excess = 9;
-	kit_modem(0, long_bursts);
+	kit_modem(0, (struct access_modem){.conduct = ACCESS_BEYOND, .excess = 9});
 	access_queue(kit.access, 0, 1000, 0);
-	prepare_grant(20, 3);
-	kit_send(0);
+	kit_one(20, 10, 100, DATA, 3);
 	assert_int_equal(kit_run(kit_at(30)), 1);
 	assert_int_equal(kit.events[0].minislots, 12);
 	assert_int_equal(kit.events[0].granted, 3 * MINISLOT - HEADER);
@@ -147,20 +127,16 @@ TEST(modems_beyond_their_grant) {
 }
 
 TEST(modems_that_ask_without_end) {
-	struct access_modem endless = kit_modem_settings();
-
-	endless.conduct = ACCESS_ENDLESS;
-	endless.excess = 5000;
-	kit_modem(0, endless);
+	kit_modem(0, (struct access_modem){.conduct = ACCESS_ENDLESS, .excess = 5000});
 	kit_flow(0, (struct access_flow){.header_bytes = HEADER});
 	kit_map(20, 10);
 	kit_element(100, DATA, 3);
-	kit_element(MAP_SID_BROADCAST, MAP_REQUEST, 97);
+	kit_element(FOR_ALL, 97);
 	kit_end();
 	kit_send(0);
 	kit_run(kit_at(30));
-	assert_in_range(kit.count, 7,
-			11); /* a burst, and one in each frame but where it backs off */
+	/* a burst, and one in each frame but where it backs off */
+	assert_in_range(kit.count, 7, 11);
 	assert_int_equal(kit_counts().asked, 5000 * kit.count);
 	assert_int_equal(kit_counts().unused, 3 * MINISLOT - HEADER);
 }
@@ -183,7 +159,7 @@ TEST(flows_that_go) {
 	access_queue(kit.access, 0, 40, 0);
 	assert_int_equal(kit_run(kit_at(22)), 0);
 	assert_int_equal(kit_counts().lost_bytes, 3 * MINISLOT - HEADER);
-	kit_one(40, 30, MAP_SID_BROADCAST, MAP_REQUEST, 50);
+	kit_one(40, 30, FOR_ALL, 50);
 	kit_run(kit_at(46));
 	assert_int_equal(kit_counts().contention, 2);
 }
@@ -229,9 +205,9 @@ static uint64_t soak(uint64_t seed) {
 
 	kit_restart(3, 40);
 	for (uint32_t i = 0; i < 40; i++) {
-		struct access_modem m = kit_modem_settings();
+		struct access_modem m = {0};
 
-		m.propagation = random_below(&random, 100000);
+		m.propagation = 1 + random_below(&random, 100000);
 		m.skew = (int32_t)random_below(&random, 2000) - 1000;
 		m.map_loss = random_below(&random, 100000);
 		m.conduct = i % 10 < 4 ? (enum access_conduct)(i % 10) : ACCESS_HONEST;
