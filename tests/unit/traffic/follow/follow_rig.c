@@ -100,7 +100,6 @@ int follow_begin(void **state) {
 	free(text);
 	rig_obey();
 	follow_rig.follows = true;
-	follow_rig.next_key = false;
 	rig_start(&follow_rig, "256", 1);
 	rig_groups(&follow_rig);
 	assert_int_equal(follow_create(&following, follow_server.path, &follow_rig.groups,

@@ -16,8 +16,6 @@
 #include "wire/ip.h"
 #include "wire/l2tpv3.h"
 
-const uint8_t rig_next_bytes[32] = {0x77, 1};
-
 static void rig_schedules_open(struct rig *r) {
 	for (uint32_t m = 0; m < r->sg.modem_count; m++) {
 		r->schedules[m] = crypto_key_make(r->crypto, CRYPTO_DOWNLINK, CIPHER_AES_128,
@@ -51,9 +49,6 @@ void rig_open(struct rig *r) {
 	r->queue = crypto_queue_open(r->crypto, CRYPTO_DOWNLINK);
 	assert_non_null(r->queue);
 	rig_schedules_open(r);
-	r->next_schedule =
-		crypto_key_make(r->crypto, CRYPTO_DOWNLINK, CIPHER_AES_128, rig_next_bytes);
-	assert_non_null(r->next_schedule);
 	r->wrong_schedule = crypto_key_make(r->crypto, CRYPTO_DOWNLINK, CIPHER_AES_128, other_key);
 	r->pool = rte_pktmbuf_pool_create("rig", 4095, 0, 0, 4096, SOCKET_ID_ANY);
 	assert_non_null(r->pool);
@@ -63,7 +58,6 @@ void rig_open(struct rig *r) {
 
 void rig_close(struct rig *r) {
 	rig_schedules_close(r);
-	crypto_key_free(r->crypto, CRYPTO_DOWNLINK, CIPHER_AES_128, r->next_schedule);
 	crypto_key_free(r->crypto, CRYPTO_DOWNLINK, CIPHER_AES_128, r->wrong_schedule);
 	for (int i = 0; i < 2; i++) {
 		port_close(r->network[i]);
@@ -141,17 +135,13 @@ static void rig_encrypt(struct rig *r, struct rig_frame *f, void *schedule, cons
 	rte_pktmbuf_free(m);
 }
 
-static bool rig_next_key(const struct rig *r, uint32_t modem) {
-	return r->next_key && r->sg.modems[modem].security.has_next_key;
-}
-
 static struct docsis_down_header rig_header(struct rig *r, const struct rig_frame *f) {
 	const struct modem *m = &r->sg.modems[f->modem];
 	const struct service_flow *flow = &m->service_flows[f->flow];
 	struct docsis_down_header h = {
 		.privacy = true,
 		.encrypted = m->security.cipher == CIPHER_AES_128,
-		.key_sequence = (m->security.key_sequence + rig_next_key(r, f->modem)) & 0x0f,
+		.key_sequence = m->security.key_sequence,
 		.said = m->security.said,
 		.ds = flow->has_dsid ? DS_EHDR_SEQUENCE : DS_EHDR_PRIORITY,
 		.priority = flow->priority,
@@ -170,7 +160,6 @@ static bool rig_encode(struct rig *r, const uint8_t *packet, size_t size,
 	struct docsis_down_header h;
 	struct frame_fields fields;
 	struct evaluation e;
-	void *session;
 	bool meant;
 	uint8_t *pdu;
 
@@ -198,11 +187,8 @@ static bool rig_encode(struct rig *r, const uint8_t *packet, size_t size,
 	if (fault->plain != NULL)
 		fault->plain(pdu, size);
 	f->size = f->header_size + size + 4;
-	session = rig_next_key(r, f->modem) ? r->next_schedule : r->schedules[f->modem];
-	rig_encrypt(r, f, fault->wrong_key ? r->wrong_schedule : session,
-		    rig_next_key(r, f->modem) ? r->sg.modems[f->modem].security.next_iv
-					      : r->sg.modems[f->modem].security.iv,
-		    h.encrypted);
+	rig_encrypt(r, f, fault->wrong_key ? r->wrong_schedule : r->schedules[f->modem],
+		    r->sg.modems[f->modem].security.iv, h.encrypted);
 	if (fault->wire != NULL)
 		fault->wire(f);
 	return meant;

@@ -52,8 +52,6 @@ struct rig {
 	struct crypto_provider *crypto;
 	struct crypto_queue *queue; /* ours */
 	void *schedules[RIG_MODEMS_MAX];
-	void *next_schedule; /* of rig_next_bytes, which a modem's next key is */
-	bool next_key; /* is used for the frames of modems that have one */
 	void *wrong_schedule;
 	struct rte_mempool *pool;
 	uint16_t network[2]; /* the traffic's end, our end */
@@ -74,8 +72,6 @@ struct rig_segment {
 	bool begin;
 	bool end;
 };
-
-extern const uint8_t rig_next_bytes[32];
 
 void rig_open(struct rig *r);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which packets the upstream's sender makes, and which it knows again. */
 #include "directions/uplink_parts.h"
+#include "modems/uplink_frames.h"
 #include "modems/uplink_packets.h"
 #include "test_main.h"
 #include "uplink_group.h"
@@ -9,23 +10,16 @@ static struct uplink_packets packets;
 static uint8_t frame[PACKET_SIZE_MAX + PACKET_START_MAX];
 
 /* As the sender makes them. */
-static int packets_begin(void **state) {
+static void packets_begin(void) {
 	char error[128];
 	struct mix mix;
 
-	begin(state);
 	uplink_rig_start(&rig, "upstream-imix", 0);
 	uplink_rig_run(&rig, 1000);
 	assert_int_equal(mix_parse("upstream-imix", PACKET_SIZE_MAX, &mix, error, sizeof(error)),
 			 0);
 	assert_int_equal(uplink_packets_create(&packets, &rig.sg, &mix, UPLINK_RIG_SEED), 0);
 	packets.magic = rig.uplink->frames.packets.magic;
-	return 0;
-}
-
-static int packets_end(void **state) {
-	uplink_packets_free(&packets);
-	return end(state);
 }
 
 /* A packet of the first stream: its tag, and where that stands. */
@@ -47,8 +41,9 @@ static bool has_checksum(void) {
 /* The time at which a packet was made may be any, where no checksum covers it. */
 TEST(another_packet_does_not_match) {
 	struct packet_tag tag, other;
-	uint32_t at, size, sequence = 0;
+	uint32_t at, size, sequence = 0, made;
 
+	packets_begin();
 	do
 		size = packet_make(sequence++, &tag, &at);
 	while (has_checksum());
@@ -61,27 +56,48 @@ TEST(another_packet_does_not_match) {
 		frame[i] ^= 0x10;
 	}
 	assert_false(uplink_matches(rig.uplink, &tag, frame, size - 1));
-	other = tag;
-	other.sequence++;
-	assert_false(uplink_matches(rig.uplink, &other, frame, size));
-	other.sequence = uplink_made(rig.uplink, tag.target);
-	assert_false(uplink_matches(rig.uplink, &other, frame, size));
-	other = tag;
-	other.target = UPLINK_RIG_STREAMS;
-	assert_false(uplink_matches(rig.uplink, &other, frame, size));
-	other.target = UINT32_MAX;
-	assert_false(uplink_matches(rig.uplink, &other, frame, size));
-}
+	made = uplink_made(rig.uplink, 0);
+	for (int i = 0; i < 4; i++) {
+		const struct packet_tag others[] = {
+			{tag.magic, 0, sequence, tag.tsc},
+			{tag.magic, 0, made, tag.tsc},
+			{tag.magic, UPLINK_RIG_STREAMS, tag.sequence, tag.tsc},
+			{tag.magic, UINT32_MAX, tag.sequence, tag.tsc},
+		};
 
-/* What will be sent next was not sent yet. */
-TEST(the_next_packet_does_not_match) {
-	uint32_t made = uplink_made(rig.uplink, 0), at, size;
-	struct packet_tag tag;
-
+		assert_false(uplink_matches(rig.uplink, &others[i], frame, size));
+	}
 	size = packet_make(made - 1, &tag, &at);
 	assert_true(uplink_matches(rig.uplink, &tag, frame, size));
-	size = packet_make(made, &tag, &at);
+	size = packet_make(made, &tag, &at); /* will be sent next */
 	assert_false(uplink_matches(rig.uplink, &tag, frame, size));
+	uplink_packets_free(&packets);
+}
+
+/* The newest key decides, by its number, its round keys and its IV. */
+TEST(a_key_differs_by_any_part) {
+	static struct uplink_modem a, b;
+	const struct crypto_key key = {.schedule = &a, .iv = {[15] = 1}, .sequence = 3};
+	const struct crypto_key others[] = {
+		{.schedule = &b, .iv = {[15] = 1}, .sequence = 3},
+		{.schedule = &a, .iv = {[15] = 1}, .sequence = 4},
+		{.schedule = &a, .iv = {[15] = 2}, .sequence = 3},
+	};
+
+	a.key_count = 2;
+	a.keys[1] = key;
+	b = a;
+	b.keys[0].sequence = 9;
+	assert_true(uplink_key_same(&a, &b));
+	for (size_t i = 0; i < ARRAY_COUNT(others); i++) {
+		b.keys[1] = others[i];
+		assert_false(uplink_key_same(&a, &b));
+	}
+	b.key_count = 0;
+	assert_false(uplink_key_same(&a, &b));
+	assert_false(uplink_key_same(&b, &a));
+	a.key_count = 0;
+	assert_true(uplink_key_same(&a, &b));
 }
 
 TEST(what_cannot_be_sent_is_refused) {
