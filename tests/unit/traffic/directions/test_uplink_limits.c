@@ -241,10 +241,8 @@ TEST(bursts_fit_their_grants) {
 	for (size_t i = 0; i < ARRAY_COUNT(mixes) * ARRAY_COUNT(grants); i++) {
 		uint32_t grant = grants[i / ARRAY_COUNT(mixes)];
 
-		if (i > 0) {
-			end(state);
-			begin(state);
-		}
+		end(state);
+		begin(state);
 		rig.uplink = uplink_rig_create(&rig, mixes[i % ARRAY_COUNT(mixes)], grant);
 		assert_non_null(rig.uplink);
 		uplink_rig_run(&rig, 500);

@@ -9,17 +9,10 @@
 #include "test.h"
 #include "uplink_group.h"
 
-#define MODEMS 6
 #define ROUNDS 8
 #define COPIES 65536
 #define COPY_MAX (256 + PACKET_START_MAX) /* the mix has no larger packets */
 #define NONE UINT32_MAX
-
-static uint32_t bonding_channels[] = {0};
-static struct channel channels[] = {{.id = 1, .session = 7, .rate = 1000000000}};
-static struct bonding_group bonding[] = {{1, bonding_channels, 1}};
-static struct service_flow flows[MODEMS];
-static struct modem modems[MODEMS];
 
 static struct traffic traffic;
 static struct follow_group follow;
@@ -32,23 +25,6 @@ struct copy {
 static struct copy copies[COPIES];
 static unsigned copied;
 static uint32_t next[64]; /* by stream: packets that are copied or dropped */
-
-/* As the rig's, with a downstream, without which there is no modem. */
-static inline void group_make(void) {
-	memcpy(modems, rig.sg.modems, sizeof(modems));
-	for (uint32_t m = 0; m < MODEMS; m++) {
-		flows[m] = (struct service_flow){.id = 1 + m, .active = true, .buffer = 100000};
-		modems[m].service_flows = &flows[m];
-		modems[m].service_flow_count = 1;
-		modems[m].security.said = (uint16_t)(1 + m);
-	}
-	rig.sg.modems = modems;
-	rig.sg.channels = channels;
-	rig.sg.channel_count = 1;
-	rig.sg.bonding_groups = bonding;
-	rig.sg.bonding_group_count = 1;
-	rig.sg.max_modems = 16;
-}
 
 static inline void rounds(unsigned n) {
 	for (unsigned i = 0; i < n; i++) {
@@ -82,7 +58,6 @@ static inline void start_with(size_t count, const char *mix) {
 }
 
 static inline void start(size_t count) {
-	group_make();
 	start_with(count, "256");
 }
 

@@ -30,8 +30,8 @@ TEST(segment_numbers_go_on) {
 	start(6);
 	for (size_t count = 1; count <= 2; count++) {
 		copy_made(NONE);
-		modems[5].addresses = others;
-		modems[5].address_count = count;
+		rig.sg.modems[5].addresses = others;
+		rig.sg.modems[5].address_count = count;
 		learn();
 		rounds(4 * ROUNDS);
 	}
@@ -118,12 +118,11 @@ TEST(a_modem_without_room_for_packets_is_silent) {
 	struct uplink_result r;
 	size_t before;
 
-	group_make();
-	modems[2].addresses = narrow;
+	rig.sg.modems[2].addresses = narrow;
 	start_with(6, "70");
 	copy_made(NONE);
 	copies_come();
-	modems[2].addresses = wide;
+	rig.sg.modems[2].addresses = wide;
 	learn();
 	rounds(2 * ROUNDS);
 	before = rig.came.burst_count;

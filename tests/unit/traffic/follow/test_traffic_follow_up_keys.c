@@ -40,7 +40,7 @@ static void next_key_alone(struct security_association *s) {
 
 /* From the time at which the server has the next key, it alone is used. */
 TEST(a_key_rolls) {
-	struct security_association *s = &modems[0].security;
+	struct security_association *s = &rig.sg.modems[0].security;
 	struct uplink_result r;
 	unsigned keys[16];
 	size_t before;
@@ -71,7 +71,7 @@ TEST(a_key_rolls) {
 
 /* The server has the next key, and the old one is gone before the modem knows: what it sent with that is lost, and told. */
 TEST(what_was_sent_with_a_removed_key_is_told) {
-	struct security_association *s = &modems[0].security;
+	struct security_association *s = &rig.sg.modems[0].security;
 	struct uplink_result r;
 	uint32_t told, late;
 
@@ -104,7 +104,7 @@ TEST(what_was_sent_with_a_removed_key_is_told) {
 
 /* A modem that has used the next key for long loses nothing by the removal of the old one: what is lost is lost. */
 TEST(a_key_out_of_use_excuses_no_loss) {
-	struct security_association *s = &modems[0].security;
+	struct security_association *s = &rig.sg.modems[0].security;
 	struct uplink_result r;
 
 	start(6); /* it has had two keys from the start */
@@ -122,7 +122,7 @@ TEST(a_key_out_of_use_excuses_no_loss) {
 /* A change of another modem at the same time excuses no more. */
 TEST(a_change_beside_it_excuses_no_loss) {
 	static struct ip_address others[] = {{4, {10, 9, 0, 1}}, {4, {10, 9, 0, 2}}};
-	struct security_association *s = &modems[0].security;
+	struct security_association *s = &rig.sg.modems[0].security;
 	struct uplink_result r;
 
 	start(6);
@@ -130,8 +130,8 @@ TEST(a_change_beside_it_excuses_no_loss) {
 	next_key_alone(s);
 	rounds(2 * ROUNDS);
 	copy_made(0); /* lost, though its key was in service for long */
-	modems[2].addresses = others;
-	modems[2].address_count = 2;
+	rig.sg.modems[2].addresses = others;
+	rig.sg.modems[2].address_count = 2;
 	learn();
 	assert_true(follow_group_dirty(&follow)); /* the keys were taken */
 	assert_false(follow.rekeys);

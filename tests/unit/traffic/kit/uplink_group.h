@@ -14,7 +14,7 @@
 static struct uplink_rig rig;
 
 static inline int begin(void **state) {
-	uplink_rig_begin(&rig, 4);
+	uplink_rig_begin(&rig);
 	return 0;
 }
 

@@ -8,6 +8,7 @@
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
 
+#include "model/load/loader.h"
 #include "platform/platform.h"
 #include "platform/port.h"
 #include "test.h"
@@ -34,8 +35,11 @@ void uplink_rig_close(struct uplink_rig *r) {
 	platform_stop();
 }
 
-void uplink_rig_begin(struct uplink_rig *r, uint8_t family) {
-	uplink_rig_config(&r->sg, family);
+void uplink_rig_begin(struct uplink_rig *r) {
+	assert_int_equal(service_group_load_text("uplink", uplink_rig_config,
+						 sizeof(uplink_rig_config) - 1, &r->sg, stderr),
+			 0);
+	r->sg.modems[4].address_count = 0; /* as DHCP gave it none yet */
 	memset(&r->came, 0, sizeof(r->came));
 	r->uplink = NULL;
 	r->scheduled = false;
@@ -45,6 +49,7 @@ void uplink_rig_begin(struct uplink_rig *r, uint8_t family) {
 void uplink_rig_end(struct uplink_rig *r) {
 	uplink_rig_receive(r);
 	uplink_free(r->uplink);
+	service_group_free(&r->sg);
 	assert_int_equal(r->crypto->keys, 0);
 	for (size_t i = 0; i < r->came.burst_count; i++)
 		free(r->came.bursts[i]);

@@ -75,8 +75,8 @@ void uplink_rig_open(struct uplink_rig *r, unsigned depth);
 
 void uplink_rig_close(struct uplink_rig *r);
 
-/* For each test: the service group as it is, with an R-PHY network of IPv4 or IPv6. */
-void uplink_rig_begin(struct uplink_rig *r, uint8_t family);
+/* For each test: the service group as it is. */
+void uplink_rig_begin(struct uplink_rig *r);
 
 /* Frees the sender, which must have given back all that it had, and what came. */
 void uplink_rig_end(struct uplink_rig *r);

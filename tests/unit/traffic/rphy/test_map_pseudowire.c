@@ -110,12 +110,12 @@ static void heard(uint64_t maps, uint64_t torn, uint64_t missing) {
 TEST(messages_are_put_together) {
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
 		print_message("  %s\n", cases[i].name);
+		end(state);
 		begin(state);
 		hear_begin();
 		for (unsigned n = 0; n < cases[i].count; n++)
 			hand(&cases[i].steps[n]);
 		heard(cases[i].maps, cases[i].torn, cases[i].missing);
-		end(state);
 	}
 }
 
