@@ -7,11 +7,6 @@
 
 static struct rig_frame frames[PACKETS];
 
-static void send_all(void) {
-	for (unsigned i = 0; i < PACKETS; i++)
-		rig_send_frame(&rig, &frames[i]);
-}
-
 static void wrong_dsid(struct docsis_down_header *h) {
 	h->dsid = 0x77;
 }
@@ -177,7 +172,7 @@ TEST(each_fault_is_named_and_counts_once) {
 		print_message("  %s\n", now->name);
 		rig_start(&rig, "256", i);
 		rig_take(&rig, frames, PACKETS, &fault);
-		send_all();
+		rig_send_frames(&rig, frames, PACKETS);
 		r = rig_finish(&rig);
 		assert_int_equal(r.sent, PACKETS);
 		assert_int_equal(r.proven, PACKETS - 1);
@@ -201,7 +196,7 @@ TEST(a_number_that_no_packet_has_is_seen) {
 	rig_start(&rig, "256", 1);
 	for (unsigned half = 0; half < 2; half++) {
 		rig_take(&rig, frames, PACKETS, NULL);
-		send_all();
+		rig_send_frames(&rig, frames, PACKETS);
 		rig.numbers[0][0]++;
 	}
 	r = rig_finish(&rig);

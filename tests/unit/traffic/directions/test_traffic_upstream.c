@@ -17,26 +17,14 @@
 static struct rig_frame frames[PACKETS];
 
 static void start(bool downstream, struct fake_plan plan) {
-	struct traffic_options options = {
-		.network_port = rig.network[0],
-		.rphy_port = rig.rphy[0],
-		.crypto = rig.crypto,
-		.seed = 5,
-		.no_downstream = !downstream,
-		.upstream = true,
-	};
-	char error[128];
+	struct traffic_options options = rig_options(&rig, "256", 5);
 
-	assert_int_equal(mix_parse("256", 1996, &options.mix, error, sizeof(error)), 0);
+	options.no_downstream = !downstream;
+	options.upstream = true;
 	fake_plan = plan;
 	fake_plan.pool = rig.pool;
 	fake_plan.port = rig.network[1];
-	rig.traffic = traffic_create(&rig.sg, &options);
-	assert_non_null(rig.traffic);
-	if (downstream) /* modems wait for as long as the machine runs something else */
-		rig.traffic->downlink->resequencers.timeout = UINT64_MAX;
-	memset(rig.psp, 0, sizeof(rig.psp));
-	memset(rig.numbers, 0, sizeof(rig.numbers));
+	rig_create(&rig, &options);
 }
 
 static int end(void **state) {

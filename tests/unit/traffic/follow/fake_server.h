@@ -26,8 +26,8 @@ struct fake_server {
 	json_t *unanswered; /* request for it */
 };
 
-/* A configuration that loads as the text of a file does; numbers may be strings, as in YAML. */
-void fake_server_open(struct fake_server *s, const char *config);
+/* A configuration that loads as the text of a file does. Numbers that name objects are strings, as in YAML. It is the server's then. */
+void fake_server_open(struct fake_server *s, json_t *config);
 
 void fake_server_close(struct fake_server *s);
 

@@ -23,12 +23,16 @@ int follow_close_rig(void **state) {
 	return 0;
 }
 
-char *follow_rig_json(void) {
-	char *text = strdup(rig_config);
+json_t *follow_read(const char *text) {
+	char *quoted = strdup(text);
+	json_t *value;
 
-	for (char *p = text; *p != '\0'; p++)
+	for (char *p = quoted; *p != '\0'; p++)
 		*p = *p == '\'' ? '"' : *p;
-	return text;
+	value = json_loads(quoted, JSON_DECODE_ANY, NULL);
+	assert_non_null(value);
+	free(quoted);
+	return value;
 }
 
 /* What the rig does from now on is what the server's configuration says. */
@@ -49,15 +53,8 @@ json_t *follow_modem(json_t *config, size_t index) {
 	return json_array_get(json_object_get(config, "modems"), index);
 }
 
-/* The server takes what is `text`, with single quotes, into the object. */
 void follow_set_json(json_t *object, const char *key, const char *text) {
-	char *quoted = strdup(text);
-
-	for (char *p = quoted; *p != '\0'; p++)
-		*p = *p == '\'' ? '"' : *p;
-	assert_int_equal(
-		json_object_set_new(object, key, json_loads(quoted, JSON_DECODE_ANY, NULL)), 0);
-	free(quoted);
+	assert_int_equal(json_object_set_new(object, key, follow_read(text)), 0);
 }
 
 void follow_change_end(void) {
@@ -94,10 +91,7 @@ void follow_judge(void) {
 }
 
 int follow_begin(void **state) {
-	char *text = follow_rig_json();
-
-	fake_server_open(&follow_server, text);
-	free(text);
+	fake_server_open(&follow_server, follow_read(rig_config));
 	rig_obey();
 	follow_rig.follows = true;
 	rig_start(&follow_rig, "256", 1);
@@ -111,16 +105,7 @@ int follow_begin(void **state) {
 }
 
 struct traffic_result follow_finish(void) {
-	struct traffic_result r;
-
-	traffic_stop(follow_rig.traffic);
-	while (traffic_receive(follow_rig.traffic) > 0)
-		;
-	traffic_finish(follow_rig.traffic);
-	traffic_result(follow_rig.traffic, &r);
-	assert_int_equal(r.sent, r.proven + r.lost + r.overtaken + r.corrupted + r.undecipherable);
-	assert_int_equal(r.unaccounted, 0);
-	return r;
+	return rig_result(&follow_rig);
 }
 
 int follow_end(void **state) {
@@ -134,8 +119,7 @@ int follow_end(void **state) {
 }
 
 void follow_send(unsigned from, unsigned n) {
-	for (unsigned i = from; i < from + n; i++)
-		rig_send_frame(&follow_rig, &follow_frames[i]);
+	rig_send_frames(&follow_rig, follow_frames + from, n);
 }
 
 unsigned follow_count(unsigned from, unsigned n, uint32_t modem) {
@@ -173,11 +157,8 @@ void assert_all_proven(const struct traffic_result *r) {
 
 void follow_modem_add(void) {
 	json_t *modems = json_object_get(fake_server_begin(&follow_server), "modems");
-	json_t *holder = json_object();
 
-	follow_set_json(holder, "modem", NEW_MODEM);
-	json_array_append(modems, json_object_get(holder, "modem"));
-	json_decref(holder);
+	json_array_append_new(modems, follow_read(NEW_MODEM));
 	memset(follow_rig.numbers[3], 0, sizeof(follow_rig.numbers[3]));
 	follow_change_end();
 }

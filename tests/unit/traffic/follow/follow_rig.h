@@ -15,8 +15,8 @@ extern struct rig_frame follow_frames[8 * FOLLOW_PACKETS];
 extern struct fake_server follow_server;
 extern struct follow following;
 
-/* The configuration with which the server begins, to be freed. */
-char *follow_rig_json(void);
+/* JSON with single quotes. */
+json_t *follow_read(const char *text);
 
 /* Of a program's tests, and of each: traffic that knows the server, whose modems wait as long as it takes. */
 int follow_open_rig(void **state);
@@ -24,7 +24,7 @@ int follow_close_rig(void **state);
 int follow_begin(void **state);
 int follow_end(void **state);
 
-/* A modem of a configuration, and what becomes of a key: JSON with single quotes. */
+/* A modem of a configuration, and what becomes of a key, as of follow_read(). */
 json_t *follow_modem(json_t *config, size_t index);
 void follow_set_json(json_t *object, const char *key, const char *text);
 

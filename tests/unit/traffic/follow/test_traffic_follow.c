@@ -131,13 +131,13 @@ TEST(all_modems_go) {
 
 	rig_take(&follow_rig, follow_frames, FOLLOW_PACKETS, NULL);
 	config = fake_server_begin(&follow_server);
-	json_object_set_new(config, "service_group", json_integer(2)); /* this one is gone */
+	json_object_set_new(config, "service_group", json_string("2")); /* this one is gone */
 	fake_server_end(&follow_server);
 	follow_learn();
 	assert_int_equal(traffic_send(follow_rig.traffic, rte_rdtsc()), 0);
 	follow_send(0, FOLLOW_PACKETS);
 	config = fake_server_begin(&follow_server);
-	json_object_set_new(config, "service_group", json_integer(1));
+	json_object_set_new(config, "service_group", json_string("1"));
 	fake_server_end(&follow_server);
 	follow_learn();
 	memset(follow_rig.numbers, 0,

@@ -141,7 +141,7 @@ TEST(a_channel_comes) {
 		"{'id': 9, 'type': 'sc-qam', 'rate': '42.24 Mbps', 'session': 65545, 'pseudowire': "
 		"'psp-legacy', 'psp_extra': 'none', 'profile': 0}");
 	follow_set_json(holder, "groups",
-			"[{'id': 1, 'channels': [1, 2]}, {'id': 2, 'channels': [9]}]");
+			"[{'id': '1', 'channels': [1, 2]}, {'id': '2', 'channels': [9]}]");
 	/* In the place of the third, as the rig sends the second modem's frames there. */
 	json_array_set(json_object_get(config, "channels"), 2, json_object_get(holder, "channel"));
 	json_object_set(config, "bonding_groups", json_object_get(holder, "groups"));

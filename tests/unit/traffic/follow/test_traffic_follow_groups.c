@@ -9,33 +9,16 @@
 #include "groups/totals.h"
 #include "model/server_config.h"
 #include "test_main.h"
+#include "traffic_rig_config.h"
 
 static struct rig second;
 static struct rig_frame more[FOLLOW_PACKETS];
 static struct server_config both;
-static char *first_text;
 
-static void replace(char *text, const char *old, const char *with) {
-	char *at = text;
-
-	assert_int_equal(strlen(old), strlen(with));
-	assert_non_null(strstr(text, old));
-	while ((at = strstr(at, old)) != NULL)
-		memcpy(at, with, strlen(with));
-}
-
-/* The first group with other sessions, addresses and modems. */
 static json_t *second_group(void) {
-	char *text = follow_rig_json();
-	json_t *group;
+	char *text = rig_second_config(false, false, false);
+	json_t *group = follow_read(text);
 
-	replace(text, "\"service_group\": \"1\"", "\"service_group\": \"2\"");
-	replace(text, "0x0001000", "0x0002000");
-	replace(text, "10.0.0.", "10.0.1.");
-	replace(text, "2001:db8:0:1::", "2001:db8:0:2::");
-	replace(text, "02:01:00:00:00:", "02:01:00:00:01:");
-	group = json_loads(text, 0, NULL);
-	assert_non_null(group);
 	free(text);
 	return group;
 }
@@ -44,7 +27,7 @@ static void server_has(bool one, bool two) {
 	json_t *groups = json_array(), *config;
 
 	if (one)
-		json_array_append_new(groups, json_loads(first_text, 0, NULL));
+		json_array_append_new(groups, follow_read(rig_config));
 	if (two)
 		json_array_append_new(groups, second_group());
 	fake_server_begin(&follow_server);
@@ -54,35 +37,16 @@ static void server_has(bool one, bool two) {
 	fake_server_end(&follow_server);
 }
 
-static void as_long_as_it_takes(struct traffic *t) {
-	t->downlink->resequencers.timeout = UINT64_MAX;
-	t->downlink->follow->keep = UINT64_MAX / 2;
-}
-
 static int begin(void **state) {
 	static struct traffic_options options;
-	char error[128];
 
-	first_text = follow_rig_json();
-	fake_server_open(&follow_server, first_text);
-	options = (struct traffic_options){
-		.network_port = follow_rig.network[0],
-		.rphy_port = follow_rig.rphy[0],
-		.crypto = follow_rig.crypto,
-		.permit_permille = 100,
-		.classify_permille = 300,
-		.seed = 3,
-	};
-	assert_int_equal(mix_parse("256", 1996, &options.mix, error, sizeof(error)), 0);
+	fake_server_open(&follow_server, follow_read(rig_config));
+	options = rig_options(&follow_rig, "256", 3);
 	follow_options(&options, &follow_rig.sg);
 	assert_int_equal(groups_create(&follow_rig.groups, &follow_rig.sg, &options, 1), 0);
 	follow_rig.traffic = follow_rig.groups.all[0];
-	as_long_as_it_takes(follow_rig.traffic);
 	follow_rig.follows = true;
-	follow_rig.unknown = 0;
-	memset(follow_rig.psp, 0, sizeof(follow_rig.psp));
-	memset(follow_rig.numbers, 0, sizeof(follow_rig.numbers));
-	memset(follow_rig.counters, 0, sizeof(follow_rig.counters));
+	rig_ready(&follow_rig);
 	assert_int_equal(follow_create(&following, follow_server.path, &follow_rig.groups,
 				       &follow_rig.sg, rte_get_tsc_hz()),
 			 0);
@@ -95,7 +59,6 @@ static int end(void **state) {
 	server_config_free(&both);
 	follow_rig.traffic = NULL;
 	fake_server_close(&follow_server);
-	free(first_text);
 	assert_int_equal(rte_mempool_in_use_count(follow_rig.pool), 0);
 	return 0;
 }
@@ -123,10 +86,7 @@ static void second_open(void) {
 	second = follow_rig;
 	second.sg = both.groups[both.group_count - 1];
 	second.traffic = follow_rig.groups.all[1];
-	as_long_as_it_takes(second.traffic);
-	memset(second.psp, 0, sizeof(second.psp));
-	memset(second.numbers, 0, sizeof(second.numbers));
-	memset(second.counters, 0, sizeof(second.counters));
+	rig_ready(&second);
 }
 
 static void send_all(struct rig *r, const struct rig_frame *frames) {

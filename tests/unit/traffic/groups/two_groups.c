@@ -12,32 +12,13 @@
 #include "model/load/loader.h"
 #include "platform/port.h"
 #include "test.h"
-#include "traffic_rig_config.h"
-
-static void replace(char *text, const char *old, const char *with) {
-	char *at = text;
-
-	assert_int_equal(strlen(old), strlen(with));
-	assert_non_null(strstr(text, old));
-	while ((at = strstr(at, old)) != NULL)
-		memcpy(at, with, strlen(with));
-}
 
 static void second_load(const struct two_plan *plan, struct service_group *sg) {
-	static char text[sizeof(rig_config)];
+	char *text =
+		rig_second_config(plan->same_sessions, plan->same_addresses, plan->same_modems);
 
-	memcpy(text, rig_config, sizeof(rig_config));
-	replace(text, "'service_group': '1'", "'service_group': '2'");
-	replace(text, "'name': 'rig'", "'name': 'two'");
-	if (!plan->same_sessions)
-		replace(text, "'session': '0x0001", "'session': '0x0002");
-	if (!plan->same_addresses) {
-		replace(text, "10.0.0.", "10.0.1.");
-		replace(text, "2001:db8:0:1::", "2001:db8:0:2::");
-	}
-	if (!plan->same_modems)
-		replace(text, "02:01:00:00:00:", "02:01:00:00:01:");
 	assert_int_equal(service_group_load_text("two", text, strlen(text), sg, stderr), 0);
+	free(text);
 }
 
 struct two two;
@@ -75,7 +56,6 @@ static void second_rig(struct two *t, const struct two_plan *plan) {
 
 void two_start(struct two *t, const struct two_plan *plan) {
 	static struct traffic_options options[TWO];
-	char error[128];
 
 	t->sgs[0] = t->rigs[0].sg;
 	second_load(plan, &t->sgs[1]);
@@ -83,28 +63,14 @@ void two_start(struct two *t, const struct two_plan *plan) {
 	for (unsigned g = 0; g < TWO; g++) {
 		t->sgs[g].network.vlan = plan->network_vlans[g];
 		t->sgs[g].rphy_port.vlan = plan->rphy_vlans[g];
-		options[g] = (struct traffic_options){
-			.network_port = t->rigs[g].network[0],
-			.rphy_port = t->rigs[g].rphy[0],
-			.crypto = t->rigs[0].crypto,
-			.permit_permille = 100,
-			.classify_permille = 300,
-			.seed = 7 + g,
-			.no_downstream = plan->no_downstream,
-			.upstream = plan->upstream,
-		};
-		assert_int_equal(mix_parse("256", 1996, &options[g].mix, error, sizeof(error)), 0);
+		options[g] = rig_options(&t->rigs[g], "256", 7 + g);
+		options[g].no_downstream = plan->no_downstream;
+		options[g].upstream = plan->upstream;
 	}
 	t->created = groups_create(&t->groups, t->sgs, options, TWO);
 	for (unsigned g = 0; g < t->groups.count; g++) {
-		struct rig *r = &t->rigs[g];
-
-		r->traffic = t->groups.all[g];
-		if (r->traffic->downlink != NULL)
-			r->traffic->downlink->resequencers.timeout = UINT64_MAX;
-		memset(r->psp, 0, sizeof(r->psp));
-		memset(r->numbers, 0, sizeof(r->numbers));
-		memset(r->counters, 0, sizeof(r->counters));
+		t->rigs[g].traffic = t->groups.all[g];
+		rig_ready(&t->rigs[g]);
 	}
 }
 

@@ -1,60 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What --impair takes, and the generator behind it. */
+/* What is spared, and for how long a packet is held back; the rest is in tests/e2e/run/test_impairments.py. */
 #include "test_main.h"
 
 #include "impairments/impair.h"
-
-#define DRAWS 200000
-
-static struct impair_shares shares;
-static char error[IMPAIR_ERROR];
-
-static bool parse(const char *text) {
-	error[0] = '\0';
-	return impair_parse(text, &shares, error, sizeof(error));
-}
-
-static bool about(double value, double wanted) {
-	return value > wanted * 0.999999 && value < wanted * 1.000001;
-}
-
-TEST(shares_in_both_ways) {
-	assert_true(parse("psp-loss=0.1%"));
-	assert_true(about(shares.share[IMPAIR_PSP_LOSS], 0.001));
-	assert_true(impair_any(&shares));
-	assert_true(parse("clear=0.001,psp-late=25%,segment-missing=1"));
-	assert_true(about(shares.share[IMPAIR_CLEAR], 0.001));
-	assert_true(about(shares.share[IMPAIR_PSP_LATE], 0.25));
-	assert_true(about(shares.share[IMPAIR_SEGMENT_MISSING], 1));
-	assert_true(shares.share[IMPAIR_PSP_LOSS] == 0);
-	assert_true(parse("psp-loss=0"));
-	assert_false(impair_any(&shares));
-	for (int i = 0; i < IMPAIRMENTS; i++) {
-		char text[64];
-
-		snprintf(text, sizeof(text), "%s=50%%", impair_name((enum impairment)i));
-		assert_true(parse(text));
-		assert_true(about(shares.share[i], 0.5));
-	}
-}
-
-/* Each kind as often as asked for, none out of what is not allowed, none in the calm. */
-TEST(draws) {
-	static struct impair im;
-	unsigned hits[IMPAIRMENTS + 1] = {0};
-
-	assert_true(parse("psp-loss=10%,psp-late=20%,psp-reorder=5%,clear=50%"));
-	im = (struct impair){.shares = shares, .random = {1}};
-	for (unsigned i = 0; i < DRAWS; i++)
-		hits[impair_draw(&im, IMPAIR_PACKET, ~impair_bit(IMPAIR_PSP_REORDER))]++;
-	assert_true(hits[IMPAIR_PSP_LOSS] > 0.095 * DRAWS && hits[IMPAIR_PSP_LOSS] < 0.105 * DRAWS);
-	assert_true(hits[IMPAIR_PSP_LATE] > 0.195 * DRAWS && hits[IMPAIR_PSP_LATE] < 0.205 * DRAWS);
-	assert_int_equal(hits[IMPAIR_PSP_REORDER] + hits[IMPAIR_CLEAR], 0);
-	assert_int_equal(hits[IMPAIR_PSP_LOSS] + hits[IMPAIR_PSP_LATE] + hits[IMPAIRMENTS], DRAWS);
-	im.calm = true;
-	for (unsigned i = 0; i < DRAWS; i++)
-		assert_int_equal(impair_draw(&im, IMPAIR_FRAME, ~0u), IMPAIRMENTS);
-}
 
 /* The first bursts of a stream, and of one without numbers those around another that was hit. */
 TEST(what_is_spared) {

@@ -69,7 +69,32 @@ void rig_close(struct rig *r) {
 	platform_stop();
 }
 
-void rig_start(struct rig *r, const char *mix, uint64_t seed) {
+static void replace(char *text, const char *old, const char *with) {
+	char *at = text;
+
+	assert_int_equal(strlen(old), strlen(with));
+	assert_non_null(strstr(text, old));
+	while ((at = strstr(at, old)) != NULL)
+		memcpy(at, with, strlen(with));
+}
+
+char *rig_second_config(bool same_sessions, bool same_addresses, bool same_modems) {
+	char *text = strdup(rig_config);
+
+	replace(text, "'service_group': '1'", "'service_group': '2'");
+	replace(text, "'name': 'rig'", "'name': 'two'");
+	if (!same_sessions)
+		replace(text, "'session': '0x0001", "'session': '0x0002");
+	if (!same_addresses) {
+		replace(text, "10.0.0.", "10.0.1.");
+		replace(text, "2001:db8:0:1::", "2001:db8:0:2::");
+	}
+	if (!same_modems)
+		replace(text, "02:01:00:00:00:", "02:01:00:00:01:");
+	return text;
+}
+
+struct traffic_options rig_options(const struct rig *r, const char *mix, uint64_t seed) {
 	struct traffic_options options = {
 		.streams = r->follows ? 64 : 0,
 		.network_port = r->network[0],
@@ -82,15 +107,32 @@ void rig_start(struct rig *r, const char *mix, uint64_t seed) {
 	char error[128];
 
 	assert_int_equal(mix_parse(mix, 1996, &options.mix, error, sizeof(error)), 0);
-	r->traffic = traffic_create(&r->sg, &options);
-	assert_non_null(r->traffic);
-	/* Modems wait as long as the test does: the machine may run something else between two frames. */
-	r->traffic->downlink->resequencers.timeout = UINT64_MAX;
-	if (r->follows) /* and what was before a change is known as long */
-		r->traffic->downlink->follow->keep = UINT64_MAX / 2;
+	return options;
+}
+
+void rig_ready(struct rig *r) {
+	struct downlink *d = r->traffic->downlink;
+
+	if (d != NULL) /* the machine may run something else between two frames */
+		d->resequencers.timeout = UINT64_MAX;
+	if (d != NULL && d->follow != NULL) /* and what was before a change is known as long */
+		d->follow->keep = UINT64_MAX / 2;
 	r->unknown = 0;
 	memset(r->psp, 0xff, sizeof(r->psp)); /* wraps soon */
 	memset(r->numbers, 0xff, sizeof(r->numbers));
+	memset(r->counters, 0, sizeof(r->counters));
+}
+
+void rig_create(struct rig *r, const struct traffic_options *options) {
+	r->traffic = traffic_create(&r->sg, options);
+	assert_non_null(r->traffic);
+	rig_ready(r);
+}
+
+void rig_start(struct rig *r, const char *mix, uint64_t seed) {
+	const struct traffic_options options = rig_options(r, mix, seed);
+
+	rig_create(r, &options);
 }
 
 static uint32_t rig_modem_of(const struct rig *r, const struct frame_fields *f) {
@@ -277,7 +319,12 @@ void rig_send_frame(struct rig *r, const struct rig_frame *f) {
 		rig_send(r, depi, rig_depi(r, f->channel, &b, 1, depi));
 }
 
-struct traffic_result rig_finish(struct rig *r) {
+void rig_send_frames(struct rig *r, const struct rig_frame *frames, unsigned n) {
+	for (unsigned i = 0; i < n; i++)
+		rig_send_frame(r, &frames[i]);
+}
+
+struct traffic_result rig_result(struct rig *r) {
 	struct traffic_result result;
 
 	traffic_stop(r->traffic);
@@ -285,12 +332,18 @@ struct traffic_result rig_finish(struct rig *r) {
 		;
 	traffic_finish(r->traffic);
 	traffic_result(r->traffic, &result);
-	traffic_free(r->traffic);
-	r->traffic = NULL;
 	assert_int_equal(result.sent, result.proven + result.counted + result.lost +
 					      result.overtaken + result.corrupted +
 					      result.undecipherable);
 	assert_int_equal(result.unaccounted, 0);
+	return result;
+}
+
+struct traffic_result rig_finish(struct rig *r) {
+	struct traffic_result result = rig_result(r);
+
+	traffic_free(r->traffic);
+	r->traffic = NULL;
 	assert_int_equal(rte_mempool_in_use_count(r->pool), 0);
 	return result;
 }

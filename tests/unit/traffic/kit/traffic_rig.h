@@ -86,8 +86,16 @@ static inline struct groups *rig_groups(struct rig *r) {
 	return &r->groups;
 }
 
+/* The text of a group that differs from the rig's by its ID, and by more where it is not the same. To be freed. */
+char *rig_second_config(bool same_sessions, bool same_addresses, bool same_modems);
+
 /* Traffic from the start, with `mix`, as fast as it is asked for. */
 void rig_start(struct rig *r, const char *mix, uint64_t seed);
+
+/* The same in steps, with other options; or for traffic that was made otherwise: its modems wait as long as the test does. */
+struct traffic_options rig_options(const struct rig *r, const char *mix, uint64_t seed);
+void rig_create(struct rig *r, const struct traffic_options *options);
+void rig_ready(struct rig *r);
 
 /*
  * Lets traffic send until there are `n` packets, and encodes them, one with `fault` unless that is
@@ -105,6 +113,8 @@ void rig_send(struct rig *r, const uint8_t *depi, size_t size);
 
 /* One frame in one segment, or in two DEPI frames where it does not fit the MTU. */
 void rig_send_frame(struct rig *r, const struct rig_frame *f);
+void rig_send_frames(struct rig *r, const struct rig_frame *frames, unsigned n);
 
-/* Ends the run: what has not come by now is lost. The sums always hold. */
+/* Ends the run: what has not come by now is lost. The sums always hold. rig_finish() frees the traffic. */
+struct traffic_result rig_result(struct rig *r);
 struct traffic_result rig_finish(struct rig *r);

@@ -9,11 +9,6 @@
 
 static struct rig_frame frames[PACKETS];
 
-static void send_all(void) {
-	for (unsigned i = 0; i < PACKETS; i++)
-		rig_send_frame(&rig, &frames[i]);
-}
-
 static void assert_nothing_wrong(const struct traffic_result *r) {
 	assert_int_equal(r->sent, PACKETS);
 	assert_int_equal(r->proven, PACKETS);
@@ -27,7 +22,7 @@ TEST(good_packets_are_proven) {
 
 	rig_start(&rig, MIX, 1);
 	rig_take(&rig, frames, PACKETS, NULL);
-	send_all();
+	rig_send_frames(&rig, frames, PACKETS);
 	r = rig_finish(&rig);
 	assert_nothing_wrong(&r);
 	assert_int_equal(r.proven_bytes, r.sent_bytes);
@@ -132,7 +127,7 @@ TEST(a_number_used_twice_is_a_wrong_dsid) {
 	reused_number = 1;
 	rig_start(&rig, "256", 9);
 	rig_take(&rig, frames, PACKETS, &fault);
-	send_all();
+	rig_send_frames(&rig, frames, PACKETS);
 	r = rig_finish(&rig);
 	assert_int_equal(r.proven, PACKETS - 1);
 	assert_int_equal(r.corrupted, 1);
@@ -146,7 +141,7 @@ TEST(an_account_that_does_not_close_fails) {
 
 	rig_start(&rig, "256", 9);
 	rig_take(&rig, frames, PACKETS, NULL);
-	send_all();
+	rig_send_frames(&rig, frames, PACKETS);
 	traffic_result(rig.traffic, &r);
 	assert_true(traffic_result_good(&r));
 	rig.traffic->downlink->account.proof.proven--;

@@ -29,15 +29,9 @@ static void begin(const char *mix, uint32_t prove_every, struct rig_frame *frame
 
 /* Ends a trial as run_trial() does. */
 static struct traffic_result end(void) {
-	struct traffic_result r;
+	struct traffic_result r = rig_result(&rig);
 
-	traffic_stop(rig.traffic);
-	while (traffic_receive(rig.traffic) > 0)
-		;
-	traffic_finish(rig.traffic);
-	traffic_result(rig.traffic, &r);
 	assert_int_equal(r.sent, PACKETS);
-	assert_int_equal(r.sent, r.proven + r.counted + r.lost + r.corrupted);
 	return r;
 }
 
@@ -142,8 +136,7 @@ TEST(counted_packets_are_counted_exactly) {
 	check_clean(&r);
 	begin("256", PROVE, second);
 	send_lost(first);
-	for (unsigned i = 0; i < PACKETS; i++)
-		rig_send_frame(&rig, &second[i]);
+	rig_send_frames(&rig, second, PACKETS);
 	send_lost(first); /* known by their numbers only, where nobody decrypts them */
 	r = end();
 	assert_int_equal(r.proven + r.counted, PACKETS);
@@ -258,23 +251,15 @@ static struct uplink_result run_upstream(uint32_t lose_every, bool no_latency) {
 
 /* The data plane is a wire that loses every so-manieth packet. */
 TEST(upstream_trials_begin_with_nothing) {
-	struct traffic_options options = {
-		.network_port = rig.network[0],
-		.rphy_port = rig.rphy[0],
-		.crypto = rig.crypto,
-		.seed = 5,
-		.upstream = true,
-	};
+	struct traffic_options options = rig_options(&rig, "256", 5);
 	struct trial stuck = {
 		.run = {.duration_ns = 1000, .stop = 1},
 		.load = {.upstream = true, .prove_every = 1},
 	};
-	char error[128];
 
-	assert_int_equal(mix_parse("256", 1996, &options.mix, error, sizeof(error)), 0);
+	options.upstream = true;
 	fake_plan = (struct fake_plan){.pool = rig.pool, .port = rig.network[1], .burst = 1};
-	rig.traffic = traffic_create(&rig.sg, &options);
-	assert_non_null(rig.traffic);
+	rig_create(&rig, &options);
 	begun = 0;
 	run_upstream(5, false);
 	run_upstream(0, true);
