@@ -41,17 +41,14 @@ void follow_learn(void);
 /* It waits for the server's answers until no frame is held any more. */
 void follow_judge(void);
 
-/* Sends `n` frames back from `from` on; takes so many and sends them. */
+/* Sends `n` frames back from `from` on; takes so many, and sends them. */
 void follow_send(unsigned from, unsigned n);
+void follow_take(unsigned n);
 void follow_take_and_send(unsigned n);
 
 /* How many of these are of a modem. */
 unsigned follow_count(unsigned from, unsigned n, uint32_t modem);
 
-/* Ends the run; the sums always hold. */
-struct traffic_result follow_finish(void);
-
-void assert_all_proven(const struct traffic_result *r);
-
-/* Both: the run ends, and nothing was wrong. */
+/* Ends the run: that much is wrong; or nothing. */
+struct traffic_result follow_finish(struct rig_wrong wrong);
 void follow_all_proven(void);

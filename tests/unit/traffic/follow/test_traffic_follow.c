@@ -8,8 +8,6 @@
 #include "test_main.h"
 
 TEST(a_modem_that_comes_is_proven_from_its_first_packet) {
-	struct traffic_result r;
-
 	follow_take_and_send(FOLLOW_PACKETS);
 	follow_modem_add();
 	follow_learn();
@@ -18,39 +16,30 @@ TEST(a_modem_that_comes_is_proven_from_its_first_packet) {
 	assert_int_equal(following.times.behind->total_count, 1);
 	assert_int_equal(following.times.applied_at, 0);
 	assert_true(follow_rig.traffic->take_longest > 0);
-	rig_take(&follow_rig, follow_frames, 4 * FOLLOW_PACKETS, NULL);
+	follow_take(4 * FOLLOW_PACKETS);
 	follow_send(0, 4 * FOLLOW_PACKETS);
 	/* Five addresses, of which it has one. */
 	assert_in_range(follow_count(0, 4 * FOLLOW_PACKETS, 3), 4 * FOLLOW_PACKETS / 8,
 			4 * FOLLOW_PACKETS / 3);
-	r = follow_finish();
-	assert_all_proven(&r);
-	assert_int_equal(r.sent, 5 * FOLLOW_PACKETS);
+	follow_all_proven();
 }
 
 TEST(what_is_sent_to_a_removed_modem_is_told) {
-	struct traffic_result r;
-
 	follow_take_and_send(FOLLOW_PACKETS);
 	follow_modem_remove();
 	follow_take_and_send(FOLLOW_PACKETS); /* the traffic does not know yet */
 	assert_true(follow_rig.unknown > 0);
 	follow_learn();
 	follow_take_and_send(2 * FOLLOW_PACKETS);
-	r = follow_finish();
-	assert_int_equal(r.overtaken, follow_rig.unknown);
-	assert_int_equal(r.lost, 0);
-	assert_int_equal(r.proven, r.sent - follow_rig.unknown);
-	assert_true(traffic_result_good(&r));
+	follow_finish((struct rig_wrong){.overtaken = follow_rig.unknown});
 }
 
 /* What is lost of other modems in the meantime is lost. */
 TEST(losses_of_others_are_losses) {
-	struct traffic_result r;
 	unsigned victims = 0;
 
 	follow_modem_remove();
-	rig_take(&follow_rig, follow_frames, FOLLOW_PACKETS, NULL);
+	follow_take(FOLLOW_PACKETS);
 	for (unsigned i = 0; i < FOLLOW_PACKETS; i++) {
 		if (follow_frames[i].modem == 0 && follow_frames[i].size > 0 && victims < 3)
 			victims++;
@@ -58,22 +47,19 @@ TEST(losses_of_others_are_losses) {
 			rig_send_frame(&follow_rig, &follow_frames[i]);
 	}
 	follow_learn();
-	r = follow_finish();
-	assert_int_equal(r.lost, victims);
-	assert_int_equal(r.overtaken, follow_rig.unknown);
-	assert_false(traffic_result_good(&r));
+	follow_finish((struct rig_wrong){.lost = victims, .overtaken = follow_rig.unknown});
 }
 
 /* What was lost long before the modem went was not sent to a removed modem. */
 TEST(earlier_losses_are_losses) {
 	struct traffic_result r;
 
-	rig_take(&follow_rig, follow_frames, FOLLOW_PACKETS, NULL);
+	follow_take(FOLLOW_PACKETS);
 	for (unsigned i = 0; i < FOLLOW_PACKETS; i++) {
 		if (i > 0 || follow_frames[i].modem != 2)
 			rig_send_frame(&follow_rig, &follow_frames[i]);
 	}
-	rig_take(&follow_rig, follow_frames, FOLLOW_PACKETS, NULL);
+	follow_take(FOLLOW_PACKETS);
 	for (unsigned i = 0, lost = 0; i < FOLLOW_PACKETS; i++) {
 		if (follow_frames[i].modem == 2 && lost < 2)
 			lost++;
@@ -88,18 +74,18 @@ TEST(earlier_losses_are_losses) {
 	follow_modem_remove();
 	follow_take_and_send(FOLLOW_PACKETS);
 	follow_learn();
-	r = follow_finish();
+	r = rig_result(&follow_rig);
 	assert_in_range(r.lost, 2, 3);
 	assert_int_equal(r.overtaken, follow_rig.unknown);
 }
 
 TEST(what_is_under_way_to_a_removed_modem_is_proven) {
-	rig_take(&follow_rig, follow_frames, FOLLOW_PACKETS, NULL);
+	follow_take(FOLLOW_PACKETS);
 	follow_modem_remove();
 	assert_true(follow_count(0, FOLLOW_PACKETS, 2) > 0);
 	follow_learn();
 	follow_send(0, FOLLOW_PACKETS);
-	rig_take(&follow_rig, follow_frames, FOLLOW_PACKETS, NULL);
+	follow_take(FOLLOW_PACKETS);
 	assert_int_equal(follow_rig.unknown, 0);
 	follow_send(0, FOLLOW_PACKETS);
 	follow_all_proven();
@@ -111,7 +97,7 @@ TEST(what_comes_much_later_is_lost) {
 	unsigned late;
 
 	follow_rig.traffic->downlink->follow->keep = 0;
-	rig_take(&follow_rig, follow_frames, FOLLOW_PACKETS, NULL);
+	follow_take(FOLLOW_PACKETS);
 	late = follow_count(0, FOLLOW_PACKETS, 2);
 	follow_modem_remove();
 	follow_learn();
@@ -119,17 +105,16 @@ TEST(what_comes_much_later_is_lost) {
 	follow_look(&following, 0); /* frees the change */
 	assert_null(following.groups[0].given);
 	follow_send(0, FOLLOW_PACKETS);
-	r = follow_finish();
+	r = rig_result(&follow_rig);
 	assert_int_equal(r.corrupted_by[CORRUPTION_DESTINATION], late);
 	assert_int_equal(r.unexpected[UNEXPECTED_EARLIER], FOLLOW_PACKETS - late);
 }
 
 /* All of its modems go with it; what was made before is proven, and others may come. */
 TEST(all_modems_go) {
-	struct traffic_result r;
 	json_t *config;
 
-	rig_take(&follow_rig, follow_frames, FOLLOW_PACKETS, NULL);
+	follow_take(FOLLOW_PACKETS);
 	config = fake_server_begin(&follow_server);
 	json_object_set_new(config, "service_group", json_string("2")); /* this one is gone */
 	fake_server_end(&follow_server);
@@ -143,9 +128,7 @@ TEST(all_modems_go) {
 	memset(follow_rig.numbers, 0,
 	       sizeof(follow_rig.numbers)); /* the server's flows are others */
 	follow_take_and_send(FOLLOW_PACKETS);
-	r = follow_finish();
-	assert_all_proven(&r);
-	assert_int_equal(r.sent, 2 * FOLLOW_PACKETS);
+	follow_all_proven();
 }
 
 /* A server that is silent or talks nonsense costs nothing but its changes. */
@@ -213,7 +196,7 @@ TEST(a_change_that_is_prepared_is_no_change_yet) {
 	pthread_mutex_unlock(&follow_server.lock);
 	follow_learn();
 	assert_int_equal(following.changes, 1);
-	rig_take(&follow_rig, follow_frames, FOLLOW_PACKETS, NULL);
+	follow_take(FOLLOW_PACKETS);
 	assert_int_equal(follow_count(0, FOLLOW_PACKETS, 2), 0);
 	follow_send(0, FOLLOW_PACKETS);
 	follow_all_proven();

@@ -339,6 +339,20 @@ struct traffic_result rig_result(struct rig *r) {
 	return result;
 }
 
+void rig_expect(const struct traffic_result *r, struct rig_wrong wrong) {
+	uint64_t missing = wrong.lost + wrong.corrupted + wrong.undecipherable;
+
+	assert_int_equal(r->lost, wrong.lost);
+	assert_int_equal(r->corrupted, wrong.corrupted);
+	assert_int_equal(r->undecipherable, wrong.undecipherable);
+	assert_int_equal(r->overtaken, wrong.overtaken);
+	assert_int_equal(r->duplicated, wrong.duplicated);
+	assert_int_equal(r->reordered, wrong.reordered);
+	assert_int_equal(r->proven + r->counted, r->sent - missing - wrong.overtaken);
+	assert_int_equal(traffic_result_good(r),
+			 missing + wrong.duplicated + wrong.reordered == 0 && !wrong.more);
+}
+
 struct traffic_result rig_finish(struct rig *r) {
 	struct traffic_result result = rig_result(r);
 

@@ -66,6 +66,12 @@ struct rig {
 	unsigned turn; /* spreads a bonding group's frames */
 };
 
+/* What is wrong with packets of a run, and whether anything else is. */
+struct rig_wrong {
+	uint64_t lost, corrupted, undecipherable, overtaken, duplicated, reordered;
+	bool more;
+};
+
 struct rig_segment {
 	const uint8_t *bytes;
 	size_t size;
@@ -117,4 +123,7 @@ void rig_send_frames(struct rig *r, const struct rig_frame *frames, unsigned n);
 
 /* Ends the run: what has not come by now is lost. The sums always hold. rig_finish() frees the traffic. */
 struct traffic_result rig_result(struct rig *r);
+
+/* That much is wrong, and all else was proven or counted. What was overtaken by a change is not wrong. */
+void rig_expect(const struct traffic_result *r, struct rig_wrong wrong);
 struct traffic_result rig_finish(struct rig *r);
