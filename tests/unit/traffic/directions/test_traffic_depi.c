@@ -64,18 +64,11 @@ static struct traffic_result finish(unsigned lost, unsigned duplicated, unsigned
 	for (int i = 0; i < VIOLATIONS; i++)
 		seen += r.violations[i];
 	assert_int_equal(r.sent, PACKETS);
-	assert_int_equal(r.proven, PACKETS - lost);
-	assert_int_equal(r.lost, lost);
-	assert_int_equal(r.duplicated, duplicated);
-	assert_int_equal(r.corrupted + r.reordered, 0);
 	assert_int_equal(seen, violations);
+	seen += r.unexpected[UNEXPECTED_NOT_DEPI] + r.unexpected[UNEXPECTED_L2TP_CONTROL];
+	rig_expect(&r,
+		   (struct rig_wrong){.lost = lost, .duplicated = duplicated, .more = seen > 0});
 	return r;
-}
-
-static void finish_good(void) {
-	struct traffic_result r = finish(0, 0, 0);
-
-	assert_true(traffic_result_good(&r));
 }
 
 TEST(segments_of_several_frames_are_taken_apart) {
@@ -88,7 +81,7 @@ TEST(segments_of_several_frames_are_taken_apart) {
 			segments[n] = whole(bonded[i + n]);
 		send_segments(segments, n);
 	}
-	finish_good();
+	finish(0, 0, 0);
 }
 
 /* One stream of bytes, cut every `step` bytes into DEPI frames of their own. */
@@ -104,7 +97,7 @@ TEST(frames_may_be_cut_anywhere) {
 				send_part(bonded[i], at,
 					  size - at < steps[s] ? size - at : steps[s]);
 		}
-		finish_good();
+		finish(0, 0, 0);
 	}
 }
 
@@ -128,7 +121,6 @@ TEST(a_lost_part_costs_one_packet) {
 	assert_int_equal(r.violations[VIOLATION_SEQUENCE_GAP], 1);
 	assert_int_equal(r.violations[VIOLATION_SEGMENT_UNFINISHED], 1);
 	assert_int_equal(r.violations[VIOLATION_SEGMENT_ORPHAN], 1);
-	assert_false(traffic_result_good(&r));
 }
 
 TEST(frames_above_the_mtu_are_named) {
@@ -192,7 +184,6 @@ TEST(swapped_depi_frames_are_late) {
 	}
 	r = finish(0, 0, 1);
 	assert_int_equal(r.violations[VIOLATION_SEQUENCE_LATE], 1);
-	assert_false(traffic_result_good(&r));
 }
 
 /* MAP, UCD and MDD travel in the same sessions: not packets, and not corrupted ones. */
@@ -210,7 +201,6 @@ TEST(management_frames_are_let_pass) {
 	for (unsigned i = 0; i < bonded_count; i++)
 		send_whole(bonded[i]);
 	r = finish(0, 0, 0);
-	assert_true(traffic_result_good(&r));
 	assert_int_equal(r.unexpected[UNEXPECTED_MANAGEMENT], 1);
 }
 
@@ -281,7 +271,6 @@ TEST(mistakes_are_named_and_cost_one_packet) {
 			assert_int_equal(r.unexpected[m->unexpected], 1);
 		assert_int_equal(traffic_unexpected(&r, NULL), unexpected);
 		assert_int_equal(r.violations[VIOLATION_SEQUENCE_GAP], m->gaps);
-		assert_int_equal(traffic_result_good(&r), !named && !unexpected);
 	}
 }
 
