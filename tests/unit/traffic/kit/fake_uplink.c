@@ -44,7 +44,6 @@ struct uplink *uplink_create(const struct service_group *sg, const struct uplink
 	struct uplink *u = calloc(1, sizeof(*u));
 	struct random random = {options->seed};
 
-	(void)sg;
 	assert_non_null(u);
 	u->first_magic = u->magic = (uint32_t)random_next(&random);
 	pattern_create(&u->pattern, &random);
@@ -59,9 +58,6 @@ void uplink_free(struct uplink *u) {
 
 int uplink_restart(struct uplink *u, const struct service_group *sg, const struct mix *mix,
 		   uint64_t rate, uint64_t now) {
-	(void)sg;
-	(void)rate;
-	(void)now;
 	assert_true(u->sent == 0 || uplink_empty(u));
 	memset(u->made, 0, sizeof(u->made));
 	u->sent = u->sent_bytes = 0;
@@ -71,8 +67,6 @@ int uplink_restart(struct uplink *u, const struct service_group *sg, const struc
 }
 
 void uplink_wire(struct uplink *u, const struct shape *shape, bool drop, uint64_t now) {
-	(void)u;
-	(void)now;
 	assert_true(shape == NULL && !drop);
 }
 
@@ -131,8 +125,6 @@ static void send_one(struct uplink *u, uint64_t now) {
 
 /* Limited, so that nothing waits in vain for room in the port. */
 void uplink_begin(struct uplink *u, uint64_t now) {
-	(void)u;
-	(void)now;
 }
 
 unsigned uplink_send(struct uplink *u, uint64_t now) {
@@ -163,7 +155,6 @@ bool uplink_empty(const struct uplink *u) {
 }
 
 uint32_t uplink_stream_count(const struct uplink *u) {
-	(void)u;
 	return FAKE_STREAMS;
 }
 
@@ -181,7 +172,6 @@ uint64_t uplink_sent(const struct uplink *u) {
 }
 
 struct refused_counts uplink_refused_sent(const struct uplink *u) {
-	(void)u;
 	return (struct refused_counts){0};
 }
 
@@ -211,8 +201,6 @@ bool uplink_waits(const struct uplink *u) {
 }
 
 unsigned uplink_hear(struct uplink *u, struct rte_mbuf **frames, unsigned n) {
-	(void)u;
-	(void)frames;
 	return n;
 }
 
@@ -221,17 +209,14 @@ void uplink_grants(const struct uplink *u, struct grants_result *out) {
 }
 
 bool uplink_impaired(const struct uplink *u) {
-	(void)u;
 	return false;
 }
 
 const uint64_t *uplink_hits(const struct uplink *u) {
-	(void)u;
 	return NULL;
 }
 
 const struct expected *uplink_expected(const struct uplink *u) {
-	(void)u;
 	return NULL;
 }
 

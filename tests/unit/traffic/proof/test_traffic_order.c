@@ -66,7 +66,6 @@ static struct resequencers all;
 static void note(void *ctx, const struct arrived *packet, uint64_t now) {
 	struct delivered *d = ctx;
 
-	(void)now;
 	assert_true(packet->valid);
 	assert_true(d->count < ARRAY_COUNT(d->sequences));
 	d->sequences[d->count++] = packet->sequence;

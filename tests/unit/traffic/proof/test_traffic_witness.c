@@ -101,24 +101,24 @@ static struct read look(void) {
 	return r;
 }
 
-static void open_pair(uint32_t packets, uint64_t seed) {
+/* A run of `count` packets of a size, of which up to `packets` are kept, as the file has it. */
+static struct read run(uint32_t packets, uint64_t seed, uint32_t count, size_t size) {
+	struct read r;
+
 	assert_int_equal(witness_create(&pair.downstream, packets, SIZE, seed), 0);
 	assert_int_equal(witness_create(&pair.upstream, 0, SIZE, seed), 0);
-}
-
-static void close_pair(void) {
+	pass(0, count, size);
+	written();
+	r = look();
 	witness_free(&pair.downstream);
 	witness_free(&pair.upstream);
+	return r;
 }
 
 TEST(windows_are_packets_that_follow_each_other) {
 	for (uint64_t seed = 1; seed < 20; seed++) {
-		struct read r;
+		struct read r = run(PACKETS, seed, 5000, SIZE);
 
-		open_pair(PACKETS, seed);
-		pass(0, 5000, SIZE);
-		written();
-		r = look();
 		assert_int_equal(r.interfaces, 1);
 		/* But for the last one, which may have begun. */
 		assert_in_range(r.count, PACKETS - WITNESS_WINDOW, PACKETS);
@@ -126,64 +126,44 @@ TEST(windows_are_packets_that_follow_each_other) {
 			if (r.comments[i] == r.comments[i - 1])
 				assert_int_equal(r.numbers[i], r.numbers[i - 1] + 1);
 		}
-		close_pair();
 	}
 }
 
 /* Of a short run there is what it has; of a long one the most from its later half, and something from before. */
 TEST(windows_are_spread_over_a_run) {
-	unsigned early = 0, late = 0;
+	unsigned early = 0, late = 0, first = 0;
 
 	for (uint64_t seed = 1; seed < 100; seed++) {
-		struct read r;
+		struct read r = run(PACKETS, seed, 20000, SIZE);
 
-		open_pair(PACKETS, seed);
-		pass(0, 20000, SIZE);
-		written();
-		r = look();
 		for (unsigned i = 0; i < r.count; i++) {
 			early += r.numbers[i] < 10000;
 			late += r.numbers[i] >= 10000;
 		}
-		close_pair();
 	}
 	assert_true(early > (early + late) / 10);
 	assert_true(late > (early + late) / 4);
-}
-
-TEST(the_first_packets_of_a_run_may_be_in_one) {
-	unsigned first = 0;
-
 	for (uint64_t seed = 1; seed < 200; seed++) {
-		open_pair(PACKETS, seed);
-		pass(0, 200, SIZE);
-		written();
-		first += look().count > 0 && look().numbers[0] < 8;
-		close_pair();
+		struct read r = run(PACKETS, seed, 200, SIZE);
+
+		first += r.count > 0 && r.numbers[0] < 8;
 	}
 	assert_in_range(first, 5, 100);
 }
 
 TEST(what_is_too_long_is_cut) {
-	struct read r;
+	struct read r = run(PACKETS, 1, 200, 2 * SIZE);
 
-	open_pair(PACKETS, 1);
-	pass(0, 200, 2 * SIZE);
-	written();
-	r = look();
 	assert_int_equal(r.size, SIZE);
 	assert_int_equal(r.wire_size, 2 * SIZE);
-	close_pair();
 }
 
 TEST(none_are_kept_where_none_are_asked_for) {
-	open_pair(0, 1);
-	pass(0, 100, SIZE);
-	written();
-	assert_int_equal(look().count, 0);
-	assert_int_equal(look().interfaces, 0);
+	struct read r = run(0, 1, 100, SIZE);
+
+	assert_int_equal(r.count, 0);
+	assert_int_equal(r.interfaces, 0);
 	witness_see(NULL, NULL, 1);
-	close_pair();
 	assert_int_equal(witness_write(&pair, 1, "/nowhere/file"), -1);
 }
 

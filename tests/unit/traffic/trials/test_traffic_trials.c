@@ -195,7 +195,6 @@ TEST(mixes_that_fit_no_modem_are_refused) {
 static unsigned begun;
 
 static void on_begin(void *data_plane, const struct traffic_load *load) {
-	(void)load;
 	assert_ptr_equal(data_plane, &rig);
 	begun++;
 }
