@@ -96,6 +96,11 @@ TEST(what_cannot_be_replayed_has_a_reason) {
 	assert_int_equal(read_frame(in, 13), CAPTURE_SKIP_TOO_SHORT);
 	assert_int_equal(read_frame(in, 33), CAPTURE_SKIP_TOO_SHORT);
 	assert_int_equal(read_frame(in, size - 1), CAPTURE_SKIP_MALFORMED);
+	for (size_t cut = 0; cut < size; cut++) {
+		enum capture_skip why = capture_frame_read(in, cut, size, MAX_SIZE, &frame);
+
+		assert_int_equal(why, CAPTURE_SKIP_TRUNCATED);
+	}
 	in[39]++; /* UDP length */
 	assert_int_equal(read_frame(in, size), CAPTURE_SKIP_MALFORMED);
 	in[23] = 6; /* TCP, whose data offset is no header's */
