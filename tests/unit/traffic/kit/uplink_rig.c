@@ -175,24 +175,14 @@ static void packet_check(const struct uplink_rig *r, const uint8_t *frame, size_
 	assert_ptr_equal(l2tp->payload + l2tp->payload_size, frame + size);
 }
 
-/* SC-QAM data: a packet holds parts of one burst only. */
-static void parts_check(const struct uplink_rig *r, uint32_t channel, enum rig_session kind,
-			unsigned begins, const struct psp *psp, bool began_before) {
-	if (r->sg.upstream_channels[channel].type == UPSTREAM_SC_QAM && kind != RIG_REQUESTS) {
-		assert_int_equal(begins + began_before, 1);
-		assert_true(psp->count <= 3);
-	}
-}
-
 static void packet_take(struct uplink_rig *r, const uint8_t *frame, size_t size) {
 	struct psp_cursor cursor = {0};
 	struct psp_segment segment;
 	struct l2tp_data l2tp;
-	unsigned begins = 0, ends = 0;
+	unsigned ends = 0;
 	enum rig_session kind;
 	uint32_t channel;
 	struct psp psp;
-	bool open;
 
 	assert_int_equal(l2tp_parse(frame, size, &l2tp), L2TP_OK);
 	packet_check(r, frame, size, &l2tp);
@@ -201,13 +191,10 @@ static void packet_take(struct uplink_rig *r, const uint8_t *frame, size_t size)
 	assert_true(psp.sequence_valid);
 	assert_int_equal(psp.flow, 0);
 	assert_int_equal(psp.sequence, r->came.sessions[channel][kind].psp++);
-	open = r->came.sessions[channel][kind].open != NULL;
 	while (psp_next(&psp, &cursor, &segment)) {
-		begins += segment.begin;
 		ends += segment.end;
 		segment_take(r, channel, kind, &segment);
 	}
-	parts_check(r, channel, kind, begins, &psp, open);
 	if (kind == RIG_DATA)
 		r->came.short_packets += size + 64 <= 14 + r->sg.rphy.mtu;
 	if (psp.count > r->came.most_segments)
@@ -273,9 +260,6 @@ static void times_check(const struct uplink_rig *r) {
 			continue;
 		assert_true(b->header.start_minislot >=
 			    before->header.start_minislot + (before->size + 15) / 16);
-		if (r->sg.upstream_channels[b->channel].type == UPSTREAM_OFDMA)
-			assert_in_range(b->header.burst_id, before->header.burst_id + 1,
-					before->header.burst_id + 2);
 	}
 }
 
