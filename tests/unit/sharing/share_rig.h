@@ -32,14 +32,6 @@ struct share_rig {
 	uint64_t taken[RIG_GROUPS]; /* packets that came to the groups */
 };
 
-/* What became of a packet. */
-struct rig_fate {
-	int group; /* -1: dropped */
-	enum drop_reason reason; /* then */
-	uint8_t frame[RIG_FRAME]; /* what the group has */
-	size_t size;
-};
-
 /* EAL and the memory for guarded frames, in the form that cmocka_run_group_tests() takes. */
 int rig_begin(void **state);
 int rig_end(void **state);
@@ -56,15 +48,18 @@ void rig_close(struct share_rig *r);
 /* Fails where what came in is not what went out, was dropped or is in the rings. */
 void rig_check(const struct share_rig *r);
 
-/* Puts bytes on the wire. Returns whether it took them. */
-bool rig_send(struct share_rig *r, const void *frame, size_t size);
+static inline uint64_t rig_dropped(const struct share_rig *r, enum drop_reason reason) {
+	return r->s->counters.drops[reason];
+}
+
+/* An IPv4 packet of 60 bytes with this number for the first modem of a group. */
+struct rte_mbuf *rig_packet(struct share_rig *r, unsigned group, uint32_t number);
+
+/* Puts bytes on the wire; `guarded`: such that end where readable memory ends, of one frame at a time. */
+void rig_send(struct share_rig *r, const void *frame, size_t size, bool guarded);
 
 /* Takes at most `most` packets of a group from its source. */
 uint16_t rig_take(struct share_rig *r, unsigned group, struct rte_mbuf **pkts, uint16_t most);
-
-/* Sends the bytes, which end where readable memory ends, runs the list and finds them again: exactly one
- * group has them, or exactly one reason counts them. */
-void rig_fate(struct share_rig *r, const void *frame, size_t size, struct rig_fate *fate);
 
 /* The MAC address of a group's R-PHY side, with 0x01 in the fifth byte, or of its network side, with 0x02. */
 void rig_mac(unsigned group, uint8_t side, uint8_t mac[6]);

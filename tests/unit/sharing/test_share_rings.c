@@ -2,15 +2,12 @@
 /* The rings of the groups: order, what is full, groups that come and go, and the accounts. */
 #include "test_main.h"
 
-#include <string.h>
-
 #include <rte_ethdev.h>
 
 #include "packets.h"
 #include "platform/vlan.h"
 #include "share_rig.h"
 #include "sharing/forget.h"
-#include "wire/ip.h"
 
 #include "fixture.h"
 
@@ -26,32 +23,28 @@ static void open_groups(unsigned count, unsigned ring_size) {
 	rig_open(rig, SHARE_NETWORK);
 }
 
-static bool send_to(unsigned group) {
-	uint8_t frame[SIZE];
-
-	packet_ipv4(frame, SIZE, serial++, rig->addresses[group][0][0].bytes);
-	return rig_send(rig, frame, SIZE);
+static void receive(struct rte_mbuf *m) {
+	assert_int_equal(rte_eth_tx_burst(rig->far, 0, &m, 1), 1);
+	pipeline_run(&rig->s->receiving);
 }
 
-static uint64_t dropped(enum drop_reason reason) {
-	return rig->s->counters.drops[reason];
+static void send_to(unsigned group) {
+	struct rte_mbuf *m = rig_packet(rig, group, serial++);
+
+	assert_int_equal(rte_eth_tx_burst(rig->far, 0, &m, 1), 1);
 }
 
 /* Takes all that the group has. Returns how many; their numbers rise. */
 static unsigned take_in_order(unsigned group, uint32_t *last) {
-	struct rte_mbuf *pkts[PIPELINE_BURST];
+	struct rte_mbuf *m;
 	unsigned all = 0;
-	uint16_t n;
 
-	while ((n = rig_take(rig, group, pkts, PIPELINE_BURST)) > 0) {
-		for (uint16_t i = 0; i < n; i++) {
-			uint32_t number = packet_serial(rte_pktmbuf_mtod(pkts[i], uint8_t *));
+	for (; rig_take(rig, group, &m, 1) > 0; all++) {
+		uint32_t number = packet_serial(rte_pktmbuf_mtod(m, uint8_t *));
 
-			assert_true(number >= *last);
-			*last = number + 1;
-		}
-		rte_pktmbuf_free_bulk(pkts, n);
-		all += n;
+		assert_true(number >= *last);
+		*last = number + 1;
+		rte_pktmbuf_free(m);
 	}
 	return all;
 }
@@ -65,8 +58,8 @@ TEST(one_ring_is_full) {
 
 		open_groups(2, ring);
 		for (unsigned i = 0; i < sent; i++) {
-			assert_true(send_to(0));
-			assert_true(send_to(1));
+			send_to(0);
+			send_to(1);
 			if (burst && i < sent - 1)
 				continue;
 			pipeline_run(&rig->s->receiving);
@@ -75,7 +68,7 @@ TEST(one_ring_is_full) {
 		}
 		assert_int_equal(rig->s->lanes[0].full, sent - ring);
 		assert_int_equal(rig->s->lanes[1].full, burst ? sent - ring : 0);
-		assert_int_equal(dropped(DROP_PORT_GROUP_FULL),
+		assert_int_equal(rig_dropped(rig, DROP_PORT_GROUP_FULL),
 				 rig->s->lanes[0].full + rig->s->lanes[1].full);
 		assert_int_equal(share_held_in(rig->s), ring);
 		assert_int_equal(take_in_order(0, &first), ring);
@@ -88,13 +81,13 @@ TEST(one_ring_is_full) {
 TEST(the_stop_counts) {
 	open_groups(3, RING);
 	for (unsigned i = 0; i < 9; i++)
-		assert_true(send_to(i % 3));
+		send_to(i % 3);
 	pipeline_run(&rig->s->receiving);
-	assert_true(send_to(0));
+	send_to(0);
 	share_close(rig->s);
 	assert_int_equal(pipeline_run(&rig->s->receiving), 0);
 	share_stop(rig->s);
-	assert_int_equal(dropped(DROP_PORT_STOPPED), 9);
+	assert_int_equal(rig_dropped(rig, DROP_PORT_STOPPED), 9);
 	assert_int_equal(rig->s->counters.values[COUNTER_PORT_HANDED], 9);
 	rig_close(rig);
 }
@@ -109,12 +102,11 @@ TEST(the_port_was_empty) {
 	pipeline_run(&rig->s->receiving);
 	assert_int_equal(packet_source_emptied(&source), 1);
 	for (unsigned i = 0; i < PIPELINE_BURST + 32; i++)
-		assert_true(send_to(0));
+		send_to(0);
 	pipeline_run(&rig->s->receiving);
 	pipeline_run(&rig->s->receiving);
 	assert_int_equal(packet_source_emptied(&source), 1);
-	assert_true(send_to(0));
-	pipeline_run(&rig->s->receiving);
+	receive(rig_packet(rig, 0, serial++));
 	assert_int_equal(packet_source_emptied(&source), 2);
 	assert_int_equal(take_in_order(0, &last), PIPELINE_BURST + 33);
 	rig_close(rig);
@@ -134,11 +126,10 @@ TEST(chains) {
 		assert_int_equal(
 			rte_pktmbuf_chain(m, fixture_packet(rig->packets, frame + 16, SIZE - 16)),
 			0);
-		assert_int_equal(rte_eth_tx_burst(rig->far, 0, &m, 1), 1);
-		pipeline_run(&rig->s->receiving);
+		receive(m);
 		assert_int_equal(take_in_order(1, &last), fits);
 	}
-	assert_int_equal(dropped(DROP_PORT_CHAINED), 1);
+	assert_int_equal(rig_dropped(rig, DROP_PORT_CHAINED), 1);
 	rig_close(rig);
 	fixture_pool_end(small);
 }
@@ -148,10 +139,10 @@ TEST(stripped_by_the_device) {
 	static const struct {
 		uint16_t tci;
 		bool tagged; /* another tag in the frame */
-		int reason; /* -1: group 1 gets it */
+		enum drop_reason reason; /* DROP_NONE: group 1 gets it */
 	} cases[] = {
-		{10, false, -1},
-		{0xf00a, false, -1},
+		{10, false, DROP_NONE},
+		{0xf00a, false, DROP_NONE},
 		{0, false, DROP_PORT_VLAN_MISSING},
 		{11, false, DROP_PORT_VLAN_UNKNOWN},
 		{10, true, DROP_PORT_VLAN_STACKED},
@@ -163,34 +154,29 @@ TEST(stripped_by_the_device) {
 	rig->groups[1].network.vlan = 10;
 	rig_open(rig, SHARE_NETWORK);
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
-		uint8_t frame[SIZE];
-		struct rte_mbuf *m;
+		struct rte_mbuf *m = rig_packet(rig, 1, serial++);
 
-		packet_ipv4(frame, SIZE, serial++, rig->addresses[1][0][0].bytes);
-		m = fixture_packet(rig->packets, frame, SIZE);
 		if (cases[i].tagged)
 			packet_tag(m, 10);
 		m->ol_flags |= RTE_MBUF_F_RX_VLAN | RTE_MBUF_F_RX_VLAN_STRIPPED;
 		m->vlan_tci = cases[i].tci;
-		assert_int_equal(rte_eth_tx_burst(rig->far, 0, &m, 1), 1);
-		pipeline_run(&rig->s->receiving);
-		assert_int_equal(take_in_order(1, &last), cases[i].reason < 0);
-		if (cases[i].reason >= 0)
-			assert_int_equal(dropped((enum drop_reason)cases[i].reason), 1);
+		receive(m);
+		assert_int_equal(take_in_order(1, &last), cases[i].reason == DROP_NONE);
+		if (cases[i].reason != DROP_NONE)
+			assert_int_equal(rig_dropped(rig, cases[i].reason), 1);
 	}
 	rig_close(rig);
 }
 
 /* A packet for the group comes to it, or is nobody's. */
 static void comes(unsigned group, bool there) {
-	uint64_t before = dropped(DROP_PORT_UNKNOWN_DESTINATION);
+	uint64_t before = rig_dropped(rig, DROP_PORT_UNKNOWN_DESTINATION);
 	uint32_t last = 0;
 
-	assert_true(send_to(group));
-	pipeline_run(&rig->s->receiving);
+	receive(rig_packet(rig, group, serial++));
 	if (there)
 		assert_int_equal(take_in_order(group, &last), 1);
-	assert_int_equal(dropped(DROP_PORT_UNKNOWN_DESTINATION), before + !there);
+	assert_int_equal(rig_dropped(rig, DROP_PORT_UNKNOWN_DESTINATION), before + !there);
 	rig_check(rig);
 }
 
@@ -210,12 +196,11 @@ TEST(groups_come_and_go) {
 	table_of(3);
 	for (unsigned g = 0; g < 3; g++)
 		comes(g, true);
-	assert_true(send_to(0));
-	pipeline_run(&rig->s->receiving);
+	receive(rig_packet(rig, 0, serial++));
 	rig->list[0] = NULL;
 	table_of(3);
 	share_lane_close(rig->s, 0); /* with the packet from above */
-	assert_int_equal(dropped(DROP_PORT_STOPPED), 1);
+	assert_int_equal(rig_dropped(rig, DROP_PORT_STOPPED), 1);
 	comes(0, false);
 	assert_int_equal(share_lane_open(rig->s, 0, RING), 0);
 	rig_close(rig);
@@ -233,14 +218,13 @@ TEST(nobody_is_left) {
 	rig_open(rig, SHARE_RPHY);
 	table_of(0);
 	rig_mac(0, 1, mac);
-	assert_true(rig_send(rig, frame, rig_l2tp(frame, 4, mac, 0x10000)));
-	pipeline_run(&rig->s->receiving);
-	assert_int_equal(dropped(DROP_PORT_UNKNOWN_SESSION), 1);
+	receive(fixture_packet(rig->packets, frame, rig_l2tp(frame, 4, mac, 0x10000)));
+	assert_int_equal(rig_dropped(rig, DROP_PORT_UNKNOWN_SESSION), 1);
 	rig_close(rig);
 }
 
-static void forget(unsigned group) {
-	struct share_forgetting f = {.share = rig->s, .group = group};
+static void forget(struct port_share *share, unsigned group) {
+	struct share_forgetting f = {.share = share, .group = group};
 
 	while (!share_forget(&f))
 		;
@@ -249,12 +233,12 @@ static void forget(unsigned group) {
 /* Without another table: by its addresses, and by its VLAN. */
 TEST(a_group_is_forgotten) {
 	open_groups(3, RING);
-	forget(1);
+	forget(rig->s, 1);
 	for (unsigned g = 0; g < 3; g++)
 		comes(g, g != 1);
 	table_of(1); /* which it has for itself */
 	assert_null(rig->s->table->groups);
-	forget(0);
+	forget(rig->s, 0);
 	comes(0, false);
 	rig_close(rig);
 }
@@ -277,7 +261,6 @@ TEST(all_keys_of_full_buckets_are_forgotten) {
 	};
 	static struct share_table table;
 	static struct port_share share = {.table = &table};
-	struct share_forgetting f = {.share = &share, .group = 1};
 	uintptr_t shared = 3, own = 2; /* bits of the groups that have a key */
 
 	table.groups = rte_hash_create(&p);
@@ -290,8 +273,7 @@ TEST(all_keys_of_full_buckets_are_forgotten) {
 						       (void *)(i % 8 == 0 ? shared : own)),
 				 0);
 	}
-	while (!share_forget(&f))
-		;
+	forget(&share, 1);
 	assert_int_equal(rte_hash_count(table.groups), p.entries / 8);
 	rte_hash_free(table.groups);
 }

@@ -9,49 +9,42 @@
 #include "packets.h"
 #include "share_rig.h"
 
-#include "fixture.h"
-
-#define SIZE 60
 #define RING 32
 
 static struct share_rig storage, *const rig = &storage;
 static uint32_t serial;
 
-static void open_port(bool by_ring) {
+static void open_sink(struct packet_sink *sink, bool by_ring) {
 	rig_prepare(rig, 1);
 	rig->sends_by_ring = by_ring;
 	rig->ring_size = RING;
 	rig_open(rig, SHARE_NETWORK);
-}
-
-static uint64_t dropped(enum drop_reason reason) {
-	return rig->s->counters.drops[reason];
+	*sink = share_sink(rig->s);
+	assert_int_equal(sink->ring != NULL, by_ring);
 }
 
 static uint16_t put(const struct packet_sink *sink, unsigned n) {
 	struct rte_mbuf *pkts[PIPELINE_BURST];
-	uint8_t frame[SIZE];
 	uint16_t taken;
 
-	for (unsigned i = 0; i < n; i++) {
-		packet_ipv4(frame, SIZE, serial++, (const uint8_t[4]){10, 0, 0, 1});
-		pkts[i] = fixture_packet(rig->packets, frame, SIZE);
-	}
+	for (unsigned i = 0; i < n; i++)
+		pkts[i] = rig_packet(rig, 0, serial + i);
 	taken = packet_sink_burst(sink, pkts, (uint16_t)n);
 	rte_pktmbuf_free_bulk(pkts + taken, n - taken);
-	serial -= n - taken;
+	serial += taken;
 	return taken;
 }
 
-/* Takes what came to the far end, and checks that it goes on where `*next` stands. */
+/* Takes what came to the far end, and checks that each sender's frames go on where its `next` stands. */
 static unsigned take_far(uint32_t *next) {
 	struct rte_mbuf *m;
 	unsigned n = 0;
 
-	while (rte_eth_rx_burst(rig->far, 0, &m, 1) == 1) {
-		assert_int_equal(packet_serial(rte_pktmbuf_mtod(m, uint8_t *)), (*next)++);
+	for (; rte_eth_rx_burst(rig->far, 0, &m, 1) == 1; n++) {
+		uint32_t number = packet_serial(rte_pktmbuf_mtod(m, uint8_t *));
+
+		assert_int_equal(number & 0xffff, next[number >> 16]++);
 		rte_pktmbuf_free(m);
-		n++;
 	}
 	return n;
 }
@@ -63,9 +56,7 @@ TEST(back_pressure) {
 	uint32_t next = serial;
 	unsigned refused = 0;
 
-	open_port(true);
-	sink = share_sink(rig->s);
-	assert_non_null(sink.ring);
+	open_sink(&sink, true);
 	for (unsigned i = 0; i < 3 * RIG_PORT / 8; i++) {
 		uint16_t now = put(&sink, 8);
 
@@ -95,8 +86,7 @@ TEST(back_pressure) {
 TEST(the_stop_counts_frames) {
 	struct packet_sink sink;
 
-	open_port(true);
-	sink = share_sink(rig->s);
+	open_sink(&sink, true);
 	for (unsigned i = 0; i < RIG_PORT / 16; i++) {
 		assert_int_equal(put(&sink, 16), 16);
 		pipeline_run(&rig->s->sending);
@@ -104,7 +94,7 @@ TEST(the_stop_counts_frames) {
 	assert_int_equal(rig->s->send.count, 1);
 	assert_int_equal(put(&sink, 5), 5);
 	share_stop(rig->s);
-	assert_int_equal(dropped(DROP_PORT_UNSENT), 6);
+	assert_int_equal(rig_dropped(rig, DROP_PORT_UNSENT), 6);
 	assert_int_equal(rig->s->counters.values[COUNTER_PORT_SENT], RIG_PORT - 1);
 	rig_close(rig);
 }
@@ -121,9 +111,8 @@ struct sender {
 
 static void *sender_run(void *arg) {
 	struct sender *s = arg;
-	unsigned sent = 0;
 
-	while (sent < FRAMES_EACH) {
+	for (unsigned sent = 0; sent < FRAMES_EACH;) {
 		unsigned n = RTE_MIN(7U, FRAMES_EACH - sent);
 
 		sent += packet_sink_burst(&s->sink, s->frames + sent, (uint16_t)n);
@@ -135,36 +124,22 @@ static void *sender_run(void *arg) {
 TEST(several_send) {
 	static struct sender senders[SENDERS];
 	uint32_t next[SENDERS] = {0};
+	struct packet_sink sink;
 	unsigned came = 0;
 
-	open_port(true);
+	open_sink(&sink, true);
 	/* a sender that loses its core in the midst of it does not stop the others */
-	assert_int_equal(rte_ring_get_prod_sync_type(share_sink(rig->s).ring),
-			 RTE_RING_SYNC_MT_RTS);
+	assert_int_equal(rte_ring_get_prod_sync_type(sink.ring), RTE_RING_SYNC_MT_RTS);
 	for (unsigned s = 0; s < SENDERS; s++) {
-		senders[s].sink = share_sink(rig->s);
-		for (uint32_t i = 0; i < FRAMES_EACH; i++) {
-			uint8_t frame[SIZE];
-
-			packet_ipv4(frame, SIZE, s << 16 | i, (const uint8_t[4]){10, 0, 0, 1});
-			senders[s].frames[i] = fixture_packet(rig->packets, frame, SIZE);
-		}
-	}
-	for (unsigned s = 0; s < SENDERS; s++)
+		senders[s].sink = sink;
+		for (uint32_t i = 0; i < FRAMES_EACH; i++)
+			senders[s].frames[i] = rig_packet(rig, 0, s << 16 | i);
 		assert_int_equal(pthread_create(&senders[s].thread, NULL, sender_run, &senders[s]),
 				 0);
+	}
 	while (came < SENDERS * FRAMES_EACH) {
-		struct rte_mbuf *m;
-
 		pipeline_run(&rig->s->sending);
-		while (rte_eth_rx_burst(rig->far, 0, &m, 1) == 1) {
-			uint32_t number = packet_serial(rte_pktmbuf_mtod(m, uint8_t *));
-
-			assert_in_range(number >> 16, 0, SENDERS - 1);
-			assert_int_equal(number & 0xffff, next[number >> 16]++);
-			rte_pktmbuf_free(m);
-			came++;
-		}
+		came += take_far(next);
 	}
 	for (unsigned s = 0; s < SENDERS; s++)
 		assert_int_equal(pthread_join(senders[s].thread, NULL), 0);
@@ -176,15 +151,13 @@ TEST(several_send) {
 /* Where each sender has a queue of its own, the port is the sink, and `send` has nothing to do. 0 is the number of a port,
  * to which a sink that nobody has set must not send. */
 TEST(without_a_ring) {
-	struct packet_sink sink = {0};
+	struct packet_sink sink, unset = {0};
 	uint32_t next = serial;
 
-	open_port(false);
+	open_sink(&sink, false);
 	assert_true(rte_eth_dev_is_valid_port(0));
-	assert_false(packet_sink_there(&sink));
-	assert_int_equal(put(&sink, 3), 0);
-	sink = share_sink(rig->s);
-	assert_null(sink.ring);
+	assert_false(packet_sink_there(&unset));
+	assert_int_equal(put(&unset, 3), 0);
 	assert_true(packet_sink_there(&sink));
 	assert_int_equal(put(&sink, 5), 5);
 	assert_int_equal(pipeline_run(&rig->s->sending), 0);
