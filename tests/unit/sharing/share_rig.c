@@ -98,6 +98,38 @@ uint16_t rig_take(struct share_rig *r, unsigned group, struct rte_mbuf **pkts, u
 	return n;
 }
 
+struct share_table *rig_table(const struct share_rig *r) {
+	return share_table_create("test", r->s->side, r->list, r->count, (char[LIVE_LINE]){0});
+}
+
+static void same_keys(const struct share_table *a, const struct share_table *b) {
+	const void *stored; /* not aligned as a key is */
+	struct share_key key;
+	uint32_t at = 0;
+	void *groups, *others;
+
+	if (a->groups == NULL || b->groups == NULL) {
+		assert_ptr_equal(a->groups, b->groups);
+		return;
+	}
+	assert_int_equal(rte_hash_count(a->groups), rte_hash_count(b->groups));
+	while (rte_hash_iterate(a->groups, &stored, &groups, &at) >= 0) {
+		memcpy(&key, stored, sizeof(key));
+		assert_true(rte_hash_lookup_data(b->groups, &key, &others) >= 0);
+		assert_ptr_equal(groups, others);
+	}
+}
+
+void rig_same_table(const struct share_rig *r, bool vlans) {
+	struct share_table *anew = rig_table(r);
+
+	assert_non_null(anew);
+	if (vlans)
+		assert_memory_equal(r->s->table->vlans, anew->vlans, sizeof(anew->vlans));
+	same_keys(r->s->table, anew);
+	share_table_free(anew);
+}
+
 static void keep(void *bytes, void *ctx) {
 	(void)bytes;
 	(void)ctx;

@@ -61,6 +61,12 @@ void rig_send(struct share_rig *r, const void *frame, size_t size, bool guarded)
 /* Takes at most `most` packets of a group from its source. */
 uint16_t rig_take(struct share_rig *r, unsigned group, struct rte_mbuf **pkts, uint16_t most);
 
+/* A table made anew of the groups in service; NULL where they cannot be told apart. */
+struct share_table *rig_table(const struct share_rig *r);
+
+/* Fails where the port's table has other keys, or VLANs, than that. */
+void rig_same_table(const struct share_rig *r, bool vlans);
+
 /* The MAC address of a group's R-PHY side, with 0x01 in the fifth byte, or of its network side, with 0x02. */
 void rig_mac(unsigned group, uint8_t side, uint8_t mac[6]);
 

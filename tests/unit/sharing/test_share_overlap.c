@@ -42,52 +42,15 @@ static struct flight *flights[FLYING];
 static unsigned flying;
 static struct random dice;
 
-/* Whether the keys of both tables tell the same. */
-static void same_keys(const struct share_table *a, const struct share_table *b) {
-	const void *stored; /* not aligned as a key is */
-	struct share_key key;
-	uint32_t at = 0;
-	void *groups, *others;
-
-	if (a->groups == NULL || b->groups == NULL) {
-		assert_ptr_equal(a->groups, b->groups);
-		return;
-	}
-	assert_int_equal(rte_hash_count(a->groups), rte_hash_count(b->groups));
-	while (rte_hash_iterate(a->groups, &stored, &groups, &at) >= 0) {
-		memcpy(&key, stored, sizeof(key));
-		assert_true(rte_hash_lookup_data(b->groups, &key, &others) >= 0);
-		assert_ptr_equal(groups, others);
-	}
-}
-
-/* NULL where the groups cannot be told apart. */
-static struct share_table *table_anew(void) {
-	return share_table_create("test", rig->s->side, rig->list, rig->count,
-				  (char[LIVE_LINE]){0});
-}
-
-static void same_as_anew(void) {
-	struct share_table *anew = table_anew();
-
-	assert_non_null(anew);
-	assert_memory_equal(rig->s->table->vlans, anew->vlans, sizeof(anew->vlans));
-	same_keys(rig->s->table, anew);
-	share_table_free(anew);
-}
-
 /* Taken out of the table as it is, a group is as if it had not been. */
 static void forgotten(unsigned group) {
 	struct share_forgetting f = {.share = rig->s, .group = group};
 	const struct service_group *was = rig->list[group];
-	struct share_table *anew;
 
 	while (!share_forget(&f))
 		;
 	rig->list[group] = NULL;
-	anew = table_anew();
-	same_keys(rig->s->table, anew);
-	share_table_free(anew);
+	rig_same_table(rig, false);
 	rig->list[group] = was;
 }
 
@@ -178,7 +141,7 @@ static bool can_be_taken(struct flight *f) {
 	memcpy(addresses_now, addresses[f->group], sizeof(addresses_now));
 	memcpy(channels_now, channels[f->group], sizeof(channels_now));
 	flight_taken(f);
-	t = table_anew();
+	t = rig_table(rig);
 	memcpy(modems[f->group], modems_now, sizeof(modems_now));
 	memcpy(addresses[f->group], addresses_now, sizeof(addresses_now));
 	memcpy(channels[f->group], channels_now, sizeof(channels_now));
@@ -260,6 +223,52 @@ static void flight_end(unsigned number) {
 	free(f);
 	flying--;
 	memmove(&flights[number], &flights[number + 1], (flying - number) * sizeof(flights[0]));
+}
+
+static void all_end(void) {
+	while (flying > 0) {
+		flight_end(roll(flying));
+		rig_same_table(rig, true);
+	}
+	assert_null(rig->s->changes);
+}
+
+/* Modems of 64 addresses each come to the slots from `first` on, or go. */
+static struct flight *modems_prepare(unsigned group, unsigned first, unsigned count, bool come) {
+	struct flight *f = flight_begin(group);
+
+	for (unsigned n = 0; n < count; n++) {
+		struct object *o = flight_add(f, LIVE_MODEM, first + n);
+
+		modem_fill(o, group, first + n, 0, SG_MAX_MODEM_ADDRESSES);
+		f->list[n].modem = come ? &o->modem : NULL;
+	}
+	assert_true(flight_prepare(f));
+	return f;
+}
+
+static void flight_take(struct flight *f) {
+	while (!flight_step(f))
+		;
+	flight_taken(f);
+}
+
+/* A larger table is made when a modem is gone by half: the new table has neither half. */
+TEST(a_table_grows_beside_a_modem_that_goes) {
+	struct flight *goes, *come;
+
+	dice = (struct random){.state = 1};
+	open_rig(SHARE_NETWORK);
+	flight_take(modems_prepare(0, RIG_MODEMS, 1, true));
+	all_end();
+	goes = modems_prepare(0, RIG_MODEMS, 1, false);
+	assert_false(flight_step(goes));
+	assert_false(goes->gone);
+	come = modems_prepare(1, RIG_MODEMS, MOST, true);
+	flight_take(goes);
+	flight_take(come);
+	all_end();
+	rig_close(rig);
 }
 
 static bool is_pending(unsigned group) {
@@ -356,15 +365,11 @@ static void random_changes(enum share_side side, uint32_t seed) {
 		for (what = 0; what < flying && !flights[what]->prepared; what++)
 			;
 		if (what == flying && quiet++ % 4 == 0)
-			same_as_anew();
+			rig_same_table(rig, true);
 	}
 	while (flying > 0 && flights[flying - 1]->prepared)
 		random_step();
-	while (flying > 0) {
-		flight_end(roll(flying));
-		same_as_anew();
-	}
-	assert_null(rig->s->changes);
+	all_end();
 	assert_true(counts[true] > STEPS / 20 && counts[false] > 3 && quiet > STEPS / 20);
 	if (side == SHARE_NETWORK) /* the form of sessions is that of all groups */
 		forgotten(1);
