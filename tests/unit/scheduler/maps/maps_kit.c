@@ -121,8 +121,6 @@ static void count_element(struct kit *r, uint32_t channel, const struct map_elem
 		r->granted[channel][e->sid] += minislots;
 		r->seen.data_minislots += minislots;
 		r->seen.grants++;
-		if (minislots > r->longest[channel][e->sid])
-			r->longest[channel][e->sid] = minislots;
 	}
 }
 
@@ -167,8 +165,6 @@ void kit_check_map(struct kit *r, uint32_t channel, const struct map *map) {
 	r->seen.minislots += map->elements[null].offset;
 	if (channel == 0)
 		r->last = *map;
-	if (r->on_map != NULL)
-		r->on_map(r, channel, map);
 }
 
 void kit_run(struct kit *r, uint64_t until) {

@@ -18,12 +18,9 @@ struct kit {
 	uint64_t ends[KIT_CHANNELS];
 	bool begun[KIT_CHANNELS];
 	uint64_t granted[KIT_CHANNELS][KIT_SIDS]; /* minislots of data */
-	uint64_t longest[KIT_CHANNELS][KIT_SIDS]; /* of one grant */
 	uint64_t pendings[KIT_CHANNELS][KIT_SIDS];
 	struct maps_counts seen; /* in the MAPs: what can be counted there */
 	struct map last; /* of channel 0 */
-	/* Called for each MAP; may be NULL. */
-	void (*on_map)(struct kit *r, uint32_t channel, const struct map *map);
 };
 
 /* An OFDMA channel of 235 minislots of 48 bytes in a frame of 135 us; MAPs of 15 frames. */

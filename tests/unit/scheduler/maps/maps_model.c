@@ -168,6 +168,13 @@ enum maps_verdict model_request(struct model *m, const struct maps_request *r, u
 	return bytes == r->bytes ? MAPS_TAKEN : MAPS_CUT;
 }
 
+void model_collisions(struct model *m, uint32_t channel, uint32_t lost) {
+	uint64_t all = (uint64_t)m->channels[channel].collided + lost;
+
+	m->channels[channel].collided = all < UINT16_MAX ? (uint32_t)all : UINT16_MAX;
+	m->collisions += lost;
+}
+
 bool model_station(struct model *m, uint32_t channel, uint16_t sid) {
 	struct model_channel *c = &m->channels[channel];
 

@@ -94,6 +94,7 @@ void model_create(struct model *m, const struct maps_config *config);
 void model_set_flow(struct model *m, uint32_t flow, const struct maps_flow *settings, uint64_t now);
 enum maps_verdict model_request(struct model *m, const struct maps_request *r, uint64_t now);
 void model_used(struct model *m, uint32_t flow, uint64_t now);
+void model_collisions(struct model *m, uint32_t channel, uint32_t lost);
 bool model_station(struct model *m, uint32_t channel, uint16_t sid);
 uint32_t model_make(struct model *m, uint64_t now, struct map *out);
 

@@ -1,27 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MAPs of the upstream scheduler, and what buckets hold, counted by hand. The model makes all other MAPs. */
+/*
+ * What the model of the upstream scheduler does not have: admission, more flows than a MAP has elements, requests that
+ * come late, and the ends of ranges. The model makes all other MAPs.
+ */
 #include "maps_kit.h"
 #include "scheduler/maps/bucket.h"
 #include "test_main.h"
 
 static const struct maps_flow best_effort = {.header_bytes = 8};
-
-TEST(a_request_is_granted_in_the_next_map) {
-	struct kit k;
-
-	kit_create_alike(&k, kit_ofdma(1), 1, 100);
-	assert_null(kit_flow(&k, 4, 1, best_effort));
-	assert_int_equal(kit_ask(&k, 4, 1000), MAPS_TAKEN);
-	kit_next(&k);
-	assert_int_equal(kit_find(&k, 5, MAP_PROFILE_13)->offset, 0);
-	assert_int_equal(kit_length(&k, 5, MAP_PROFILE_13), 1008 / 48);
-	assert_int_equal(kit_length(&k, MAP_SID_BROADCAST, MAP_REQUEST), 15 * 235 - 1008 / 48);
-	assert_int_equal(kit_counts(&k).granted_bytes, 1000);
-	assert_int_equal(kit_counts(&k).owed_bytes, 0);
-	kit_next(&k);
-	assert_null(kit_find(&k, 5, MAP_PROFILE_13));
-	kit_free(&k);
-}
 
 /* What initial maintenance and requests leave of a MAP is as long as a station needs it. */
 TEST(a_station_may_have_all_the_rest) {
@@ -40,53 +26,164 @@ TEST(a_station_may_have_all_the_rest) {
 	kit_free(&k);
 }
 
-/* It ends where a request is just in time for a MAP: 2 ms before the first minislot of one of 15 frames of 135 us, so
- * 25 us behind the first minislot of another; that is in its first frame, and so is the end of the MAP before. */
-TEST(the_region_is_as_late_as_is_early_enough) {
-	struct maps_channel c = kit_ofdma(1);
+/* More flows than a MAP has elements, each with little: all have their turn, and those that wait are told. */
+TEST(more_flows_than_elements) {
 	struct kit k;
 
-	kit_create_alike(&k, c, 1, 100);
-	assert_null(kit_flow(&k, 0, 1, best_effort));
-	kit_ask(&k, 0, 1 << 20);
-	kit_next(&k);
-	assert_int_equal(kit_find(&k, MAP_SID_BROADCAST, MAP_REQUEST)->offset, 3525 - 8);
-	kit_free(&k);
-	c.ack_delay = 5 * 27648;
-	kit_create_alike(&k, c, 1, 100);
-	for (uint32_t i = 0; i < 40; i++) {
+	kit_create_alike(&k, kit_ofdma(1), 1, 2000);
+	for (uint32_t i = 0; i < 2000; i++) {
 		assert_null(kit_flow(&k, i, 1, best_effort));
-		kit_ask(&k, i, 8192 - 8);
+		kit_ask(&k, i, 88);
 	}
-	kit_next(&k);
-	assert_in_range(kit_find(&k, MAP_SID_BROADCAST, MAP_REQUEST)->offset, 2350 - 8 - 171,
-			2350 - 8);
+	for (int i = 1; i <= 5; i++) {
+		kit_next(&k);
+		assert_int_equal(kit_counts(&k).granted_bytes, i < 5 ? i * 425 * 88 : 2000 * 88);
+	}
+	assert_int_equal(kit_counts(&k).pendings, 4 * 61);
 	kit_free(&k);
 }
 
-TEST(contention_is_followed) {
+/* Who was heard on a channel whose MAP is full of elements is told on another of its channels. */
+TEST(full_channels_leave_it_to_others) {
+	const uint32_t both = 600;
 	struct kit k;
 
-	kit_create_alike(&k, kit_ofdma(1), 1, 100);
-	assert_null(kit_flow(&k, 0, 1, best_effort));
-	assert_int_equal(k.last.data_start, 2);
-	maps_collisions(k.m, 0, 10); /* as if of 24 modems */
-	kit_ask(&k, 0, 1 << 20);
-	kit_next(&k);
-	assert_int_equal(k.last.data_start, 6);
-	assert_int_equal(kit_length(&k, MAP_SID_BROADCAST, MAP_REQUEST), 36);
-	maps_collisions(k.m, 0, UINT32_MAX);
-	kit_next(&k);
-	assert_int_equal(k.last.data_start, 10);
-	assert_int_equal(kit_length(&k, MAP_SID_BROADCAST, MAP_REQUEST), 3525 / 8);
-	for (int i = 0; i < 100; i++) {
-		kit_ask(&k, 0, 1 << 20);
-		kit_next(&k);
+	kit_create_alike(&k, kit_ofdma(1), 2, both + 1);
+	for (uint32_t i = 0; i <= both; i++) {
+		assert_null(kit_flow(&k, i, i < both ? 1 : 3, best_effort));
+		kit_ask(&k, i, i < both ? 88 : 1 << 20);
 	}
-	assert_int_equal(k.last.data_start, 2);
-	assert_int_equal(kit_length(&k, MAP_SID_BROADCAST, MAP_REQUEST), 8);
-	assert_int_equal(kit_counts(&k).collisions, 10 + (uint64_t)UINT32_MAX);
+	kit_next(&k);
+	assert_int_equal(k.pendings[0][both + 1], 0);
+	assert_int_equal(k.pendings[1][both + 1], 1);
 	kit_free(&k);
+}
+
+TEST(what_is_promised_is_no_more_than_there_is) {
+	const struct maps_flow voice = {
+		.type = MAPS_UNSOLICITED,
+		.grant_interval = MS(20),
+		.grant_jitter = US(800),
+		.grant_bytes = 232,
+		.grants = 1,
+		.header_bytes = 8,
+	};
+	uint32_t flows = 0;
+	struct kit r;
+
+	kit_create_alike(&r, kit_sc_qam(1), 2, 1000);
+	while (kit_flow(&r, flows, 3, voice) == NULL)
+		flows++;
+	/* 160 000 minislots a second, less 4 000 for requests, and of these seven eighths; 600 for each */
+	assert_in_range(flows, 2 * 226, 2 * 228);
+	kit_run(&r, r.now + MS(2000));
+	assert_int_equal(kit_counts(&r).missed, 0);
+	for (uint32_t i = 0; i < flows; i++)
+		assert_in_range(kit_granted(&r, i), 98 * 12, 101 * 12);
+	assert_null(kit_flow(&r, 0, 0, voice)); /* what one gives up another may have */
+	assert_null(kit_flow(&r, flows, 3, voice));
+	assert_non_null(kit_flow(&r, 0, 3, voice));
+	assert_null(kit_flow(&r, 5, 3, voice)); /* its own place is its own */
+	kit_free(&r);
+}
+
+/* Reservations, too, and all of them are kept beside a greedy flow. */
+TEST(reservations_are_no_more_than_there_is) {
+	const struct maps_flow f = {.reserved = 10000000, .header_bytes = 8};
+	uint32_t flows = 0;
+	struct kit r;
+
+	kit_create_alike(&r, kit_ofdma(1), 2, 1000);
+	while (kit_flow(&r, flows, 3, f) == NULL)
+		flows++;
+	assert_in_range(flows, 130, 133); /* of 668 Mbps each */
+	assert_null(kit_flow(&r, flows, 3, best_effort));
+	for (int i = 0; i < 500; i++) {
+		for (uint32_t k = 0; k <= flows; k++)
+			kit_ask(&r, k, k == flows ? 500000 : 4000);
+		kit_next(&r);
+	}
+	for (uint32_t i = 0; i < flows; i++)
+		assert_true(kit_granted(&r, i) * 48 >= 500 * 2025 * 10 / 8 * 99 / 100);
+	kit_free(&r);
+}
+
+/* By channel and in sum. */
+TEST(late_requests_are_seen) {
+	struct maps_channel c = kit_ofdma(1);
+	struct maps_counts of_channel;
+	struct kit r;
+
+	kit_create(&r, &c, 1, 1);
+	kit_run(&r, MS(10));
+	assert_null(kit_flow(&r, 0, 1, best_effort));
+	maps_request(r.m, &(struct maps_request){.bytes = 10, .minislot_at = r.now - MS(1)}, r.now);
+	assert_int_equal(kit_counts(&r).late_requests, 0);
+	maps_request(r.m, &(struct maps_request){.bytes = 10, .minislot_at = r.now - MS(8)}, r.now);
+	maps_request(r.m, &(struct maps_request){.bytes = 10}, r.now);
+	assert_int_equal(kit_counts(&r).late_requests, 1);
+	maps_counts(r.m, 0, &of_channel);
+	assert_int_equal(of_channel.late_requests, 1);
+	kit_free(&r);
+}
+
+/* Within the slack they are made, and counted as late behind it: one by one, and many at once. */
+TEST(late_maps_are_counted) {
+	static struct map map;
+	const uint64_t length = 15 * 27648;
+	struct maps_channel c = kit_ofdma(1);
+	uint64_t due, maps;
+	struct kit r;
+
+	c.slack = (uint32_t)US(300);
+	kit_create_alike(&r, c, 1, 1);
+	due = maps_due(r.m);
+	maps = kit_counts(&r).maps;
+	assert_int_equal(maps_make(r.m, due - 1, &map), MAPS_NONE);
+	assert_int_equal(maps_make(r.m, due + US(300), &map), 0);
+	kit_check_map(&r, 0, &map);
+	assert_int_equal(kit_counts(&r).late, 0);
+	due += length;
+	assert_int_equal(maps_due(r.m), due);
+	assert_int_equal(maps_make(r.m, due + US(300) + 1, &map), MAPS_NONE);
+	assert_int_equal(kit_counts(&r).late, 1);
+	assert_int_equal(maps_due(r.m), due + length);
+	r.now = due + 100 * length;
+	kit_run(&r, r.now);
+	assert_int_equal(kit_counts(&r).late, 1 + 99);
+	assert_int_equal(kit_counts(&r).maps, maps + 2);
+	r.now = maps_due(r.m) + US(300) + 3 * length; /* just within the slack of the fourth */
+	kit_run(&r, r.now);
+	assert_int_equal(kit_counts(&r).late, 1 + 99 + 3);
+	kit_free(&r);
+}
+
+/* The last of times is as good as any. */
+TEST(time_has_an_end) {
+	static struct map map;
+	uint32_t channel, maps = 0;
+	struct kit r;
+
+	kit_create_alike(&r, kit_sc_qam(1), 4, 20);
+	for (uint32_t i = 0; i < 20; i++)
+		kit_flow(&r, i, 15,
+			 (struct maps_flow){.type = (enum maps_type)(i % 6),
+					    .poll_interval = (uint32_t)MS(10),
+					    .grant_interval = (uint32_t)MS(10),
+					    .grant_bytes = 100,
+					    .grants = 1,
+					    .guaranteed_rate = 1000,
+					    .sustained = 1000});
+	for (int i = 0; i < 3; i++) {
+		kit_ask(&r, 0, 1000000);
+		while ((channel = maps_make(r.m, UINT64_MAX, &map)) != MAPS_NONE)
+			maps++;
+	}
+	assert_true(maps <= 4);
+	assert_in_range(maps_due(r.m), UINT64_C(1) << 62, (UINT64_C(1) << 62) + MS(3));
+	assert_true(kit_counts(&r).late > 1000000);
+	kit_check_counts(&r);
+	kit_free(&r);
 }
 
 /* Also when rate by time is more than a number holds. */

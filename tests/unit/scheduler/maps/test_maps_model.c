@@ -133,10 +133,13 @@ static void set_flow(struct lockstep *l, uint32_t flow) {
 
 static void ask(struct lockstep *l) {
 	struct random *r = &l->random;
+	const bool anything = random_below(r, 50) == 0;
 	const struct maps_request q = {
-		.flow = random_below(r, random_below(r, 100) == 0 ? MODEL_FLOWS + 2 : l->flows),
-		.cluster = (uint8_t)(random_below(r, 4) ? 0 : random_below(r, 4)),
-		.channel = (uint16_t)random_below(r, l->kit.count + 1),
+		.flow = anything ? random_next(r) : random_below(r, l->flows),
+		.cluster =
+			(uint8_t)(random_below(r, 4) ? 0 : random_next(r) >> (anything ? 0 : 30)),
+		.channel =
+			(uint16_t)(anything ? random_next(r) : random_below(r, l->kit.count + 1)),
 		.bytes = random_below(r, 20) == 0 ? random_next(r)
 						  : random_below(r, 1u << random_between(r, 4, 14)),
 		.contended = random_below(r, 2),
@@ -234,9 +237,9 @@ static void step(struct lockstep *l) {
 	if (random_below(r, 10) == 0) {
 		uint32_t channel = random_below(r, l->kit.count), lost = random_below(r, 40);
 
+		lost = random_below(r, 50) == 0 ? random_next(r) : lost;
 		maps_collisions(l->kit.m, channel, lost);
-		l->model.channels[channel].collided += lost;
-		l->model.collisions += lost;
+		model_collisions(&l->model, channel, lost);
 	}
 	if (random_below(r, 5) == 0) {
 		uint32_t flow = random_below(r, l->flows);

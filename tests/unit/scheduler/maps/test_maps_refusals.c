@@ -3,6 +3,8 @@
 #include "maps_kit.h"
 #include "test_main.h"
 
+#include <string.h>
+
 static const char *create_with(struct maps_channel c) {
 	const char *why = NULL;
 	struct maps *m = maps_create(
@@ -13,47 +15,45 @@ static const char *create_with(struct maps_channel c) {
 	return why;
 }
 
-#define REFUSED(kind, change, words)                        \
-	do {                                                \
-		struct maps_channel c = kit_##kind(1);      \
-		c.change;                                   \
-		assert_string_equal(create_with(c), words); \
+/* Its words begin so. */
+static void assert_says(const char *why, const char *words) {
+	assert_non_null(why);
+	if (strncmp(why, words, strlen(words)) != 0)
+		fail_msg("\"%s\" does not begin with \"%s\"", why, words);
+}
+
+#define REFUSED(kind, change, words)                   \
+	do {                                           \
+		struct maps_channel c = kit_##kind(1); \
+		c.change;                              \
+		assert_says(create_with(c), words);    \
 	} while (0)
 
 TEST(channels_are_refused) {
 	REFUSED(ofdma, kind = (enum maps_kind)2, "a channel is SC-QAM or OFDMA");
 	REFUSED(ofdma, frame = 127, "a frame takes 128 samples to 0.1 s");
 	REFUSED(ofdma, frame = 20480001, "a frame takes 128 samples to 0.1 s");
-	REFUSED(ofdma, frame_minislots = 0, "a frame has minislots; with SC-QAM it is one");
-	REFUSED(sc_qam, frame_minislots = 2, "a frame has minislots; with SC-QAM it is one");
+	REFUSED(ofdma, frame_minislots = 0, "a frame has minislots; with SC-QAM");
+	REFUSED(sc_qam, frame_minislots = 2, "a frame has minislots; with SC-QAM");
 	REFUSED(ofdma, frame_minislots = 1729, "a frame has at most a minislot in 16 samples");
 	REFUSED(ofdma, minislot_bytes = 0, "a minislot has bytes");
 	REFUSED(ofdma, interval = 20480001, "a MAP describes at most 0.1 s");
-	REFUSED(ofdma, interval = 70 * 27648, "a MAP describes more minislots than its format has");
-	REFUSED(sc_qam, interval = 4097 * 1280,
-		"a MAP describes more minislots than its format has");
+	REFUSED(ofdma, interval = 70 * 27648, "a MAP describes more minislots than");
+	REFUSED(sc_qam, interval = 4097 * 1280, "a MAP describes more minislots than");
 	REFUSED(ofdma, minislot_bytes = 2380, "a MAP describes more than 8 MiB");
-	REFUSED(ofdma, lead = MAPS_HZ + 1,
-		"lead and ack delay are at most 1 s, and the slack is part of the lead");
-	REFUSED(ofdma, ack_delay = MAPS_HZ + 1,
-		"lead and ack delay are at most 1 s, and the slack is part of the lead");
-	REFUSED(ofdma, slack = MS(1) + 1,
-		"lead and ack delay are at most 1 s, and the slack is part of the lead");
-	REFUSED(ofdma, request_minislots = 0,
-		"there is at least one request opportunity, of at least one minislot");
-	REFUSED(ofdma, request_opportunities = 0,
-		"there is at least one request opportunity, of at least one minislot");
-	REFUSED(ofdma, initial_interval = MAPS_INITIAL_MOST + 1,
-		"initial maintenance comes at least each 2 s");
+	REFUSED(ofdma, lead = MAPS_HZ + 1, "lead and ack delay are at most 1 s");
+	REFUSED(ofdma, ack_delay = MAPS_HZ + 1, "lead and ack delay are at most 1 s");
+	REFUSED(ofdma, slack = MS(1) + 1, "lead and ack delay are at most 1 s, and the slack");
+	REFUSED(ofdma, request_minislots = 0, "there is at least one request opportunity");
+	REFUSED(ofdma, request_opportunities = 0, "there is at least one request opportunity");
+	REFUSED(ofdma, initial_interval = MAPS_INITIAL_MOST + 1, "initial maintenance comes");
 	REFUSED(ofdma, initial_interval = 1, "initial maintenance takes minislots");
 	REFUSED(sc_qam, max_burst_minislots = 7, "the longest burst has no room for 128 bytes");
-	REFUSED(ofdma, station_minislots = 3525 - 8 - 2,
-		"a MAP is too short for requests, ranging and a grant");
-	REFUSED(ofdma, ranging_start = 1,
-		"back-off windows of ranging are 0..15, start before end");
-	REFUSED(ofdma, ranging_end = 16, "back-off windows of ranging are 0..15, start before end");
-	REFUSED(ofdma, data_start = 11, "back-off windows of data are 0..15, start before end");
-	REFUSED(ofdma, data_end = 16, "back-off windows of data are 0..15, start before end");
+	REFUSED(ofdma, station_minislots = 3525 - 8 - 2, "a MAP is too short for requests");
+	REFUSED(ofdma, ranging_start = 1, "back-off windows of ranging are 0..15");
+	REFUSED(ofdma, ranging_end = 16, "back-off windows of ranging are 0..15");
+	REFUSED(ofdma, data_start = 11, "back-off windows of data are 0..15");
+	REFUSED(ofdma, data_end = 16, "back-off windows of data are 0..15");
 	REFUSED(ofdma, data_iuc = 0, "an interval usage code is 1..15 and not 7");
 	REFUSED(ofdma, data_iuc = 7, "an interval usage code is 1..15 and not 7");
 	REFUSED(ofdma, data_iuc = 16, "an interval usage code is 1..15 and not 7");
@@ -75,14 +75,14 @@ TEST(limits_are_taken) {
 	c.station_minislots = 3525 - 8 - 1; /* in another MAP */
 	assert_null(create_with(c));
 	c.initial_minislots = 3525 - 8;
-	assert_string_equal(create_with(c), "a MAP is too short for requests, ranging and a grant");
+	assert_says(create_with(c), "a MAP is too short for requests");
 	c.initial_interval = 0; /* there is none: it takes nothing */
 	assert_null(create_with(c));
 	c = kit_sc_qam(1);
 	c.interval = 4096 * 1280;
 	assert_null(create_with(c));
 	c.interval = 0; /* one frame at least: too short, but not for nothing */
-	assert_string_equal(create_with(c), "a MAP is too short for requests, ranging and a grant");
+	assert_says(create_with(c), "a MAP is too short for requests");
 }
 
 TEST(configurations_are_refused) {
@@ -92,35 +92,49 @@ TEST(configurations_are_refused) {
 
 	config.channel_count = 0;
 	assert_null(maps_create(&config, &why));
-	assert_string_equal(why, "there are 1 to 64 channels");
+	assert_says(why, "there are 1 to 64 channels");
 	config.channel_count = 65;
 	assert_null(maps_create(&config, NULL));
 	config.channel_count = 2;
 	assert_null(maps_create(&config, &why));
-	assert_string_equal(why, "two channels have the same ID");
+	assert_says(why, "two channels have the same ID");
 	config.channel_count = 1;
 	config.flows = 0;
 	assert_null(maps_create(&config, &why));
-	assert_string_equal(why, "there is room for 1 to 2^24 flows");
+	assert_says(why, "there is room for 1 to 2^24 flows");
 	config.flows = 1;
 	config.flow_bytes = MAPS_BURST_MAX + 1;
 	assert_null(maps_create(&config, &why));
-	assert_string_equal(why, "a flow can be owed at most 1 GiB");
+	assert_says(why, "a flow can be owed at most 1 GiB");
 	config.flow_bytes = 0;
 	config.start = UINT64_C(1) << 61;
 	assert_null(maps_create(&config, &why));
-	assert_string_equal(why, "the start is a time below 2^61");
+	assert_says(why, "the start is a time below 2^61");
 	maps_free(NULL);
 }
 
-#define NO_FLOW(change, words)                                     \
-	do {                                                       \
-		struct maps_flow f = {.header_bytes = 8};          \
-		change;                                            \
-		assert_string_equal(kit_flow(&r, 0, 3, f), words); \
+#define NO_FLOW(change, words)                             \
+	do {                                               \
+		struct maps_flow f = {.header_bytes = 8};  \
+		change;                                    \
+		assert_says(kit_flow(&r, 0, 3, f), words); \
 	} while (0)
 
+static struct maps_flow unsolicited(uint32_t interval, uint8_t grants, uint32_t bytes) {
+	return (struct maps_flow){.type = MAPS_UNSOLICITED,
+				  .grant_interval = interval,
+				  .grants = grants,
+				  .grant_bytes = bytes,
+				  .header_bytes = 8};
+}
+
+static struct maps_flow proactive(uint32_t interval, uint64_t rate) {
+	return (struct maps_flow){
+		.type = MAPS_PROACTIVE, .grant_interval = interval, .guaranteed_rate = rate};
+}
+
 TEST(flows_are_refused) {
+	static const char too_much[] = "unsolicited grants or polls are more than a channel";
 	struct maps_channel c[] = {kit_ofdma(1), kit_sc_qam(2)};
 	struct kit r;
 
@@ -133,51 +147,36 @@ TEST(flows_are_refused) {
 	NO_FLOW(f.peak = MAPS_RATE_MAX + 1, "a rate is at most 100 Gbps");
 	NO_FLOW(f.reserved = MAPS_RATE_MAX + 1, "a rate is at most 100 Gbps");
 	NO_FLOW(f.guaranteed_rate = MAPS_RATE_MAX + 1, "a rate is at most 100 Gbps");
-	NO_FLOW((f.peak = 9, f.sustained = 10), "the peak rate is at least the sustained rate");
-	NO_FLOW((f.reserved = 11, f.sustained = 10),
-		"the reserved rate is at most the sustained rate");
+	NO_FLOW((f.peak = 9, f.sustained = 10), "the peak rate is at least the sustained");
+	NO_FLOW((f.reserved = 11, f.sustained = 10), "the reserved rate is at most the sustained");
 	NO_FLOW(f.sustained_burst = MAPS_BURST_MAX + 1, "a burst is at most 1 GiB");
 	NO_FLOW(f.header_bytes = 65, "a header before data has at most 64 bytes");
 	NO_FLOW(f.max_burst = 127, "the longest grant has at least 128 bytes");
-	NO_FLOW((f.type = MAPS_REAL_TIME_POLLING, f.poll_interval = 1279),
-		"polls are at least 6.25 us apart");
+	NO_FLOW((f.type = MAPS_REAL_TIME_POLLING, f.poll_interval = 1279), "polls are at least");
+	NO_FLOW(f.type = MAPS_NON_REAL_TIME_POLLING, "polls are at least 6.25 us apart");
+	NO_FLOW((f.type = MAPS_UNSOLICITED_ACTIVITY, f.poll_interval = 1), "polls are at least");
+	NO_FLOW(f = unsolicited(1279, 1, 1), "unsolicited grants are at least 6.25 us apart");
+	NO_FLOW(f = proactive(0, 1), "unsolicited grants are at least 6.25 us apart");
+	NO_FLOW(f = unsolicited(MS(1), 1, 0), "unsolicited grants have bytes, and are");
+	NO_FLOW(f = unsolicited(MS(1), 0, 1), "unsolicited grants have bytes, and are");
+	NO_FLOW((f = unsolicited(MS(1), 1, 121), f.max_burst = 128), "an unsolicited grant is");
+	NO_FLOW(f = unsolicited(MS(1), 1, UINT32_MAX), "an unsolicited grant is longer");
+	NO_FLOW(f = proactive(MS(1), 0), "proactive grants have a guaranteed rate");
+	NO_FLOW(f = proactive(MS(101), 1), "proactive grants are at most 0.1 s apart");
+	NO_FLOW(f = proactive(MS(100), MAPS_RATE_MAX), too_much);
+	NO_FLOW(f = unsolicited(MS(100), 1, 200000), too_much); /* more than a MAP */
+	NO_FLOW(f.reserved = 800000000, "a reserved rate is more than the channels");
 	assert_null(kit_flow(
 		&r, 1, 3,
 		(struct maps_flow){.type = MAPS_REAL_TIME_POLLING, .poll_interval = 1280}));
-	NO_FLOW((f.type = MAPS_NON_REAL_TIME_POLLING), "polls are at least 6.25 us apart");
-	NO_FLOW((f.type = MAPS_UNSOLICITED_ACTIVITY, f.poll_interval = 1),
-		"polls are at least 6.25 us apart");
-	NO_FLOW((f.type = MAPS_UNSOLICITED, f.grant_interval = 1279),
-		"unsolicited grants are at least 6.25 us apart");
-	NO_FLOW((f.type = MAPS_PROACTIVE), "unsolicited grants are at least 6.25 us apart");
-	NO_FLOW((f.type = MAPS_UNSOLICITED, f.grant_interval = MS(1), f.grants = 1),
-		"unsolicited grants have bytes, and are at least one in an interval");
-	NO_FLOW((f.type = MAPS_UNSOLICITED, f.grant_interval = MS(1), f.grant_bytes = 1),
-		"unsolicited grants have bytes, and are at least one in an interval");
-	NO_FLOW((f.type = MAPS_UNSOLICITED, f.grant_interval = MS(1), f.grants = 1,
-		 f.grant_bytes = 121, f.max_burst = 128),
-		"an unsolicited grant is longer than the longest grant");
-	NO_FLOW((f.type = MAPS_UNSOLICITED, f.grant_interval = MS(1), f.grants = 1,
-		 f.grant_bytes = UINT32_MAX),
-		"an unsolicited grant is longer than the longest grant");
-	NO_FLOW((f.type = MAPS_PROACTIVE, f.grant_interval = MS(1)),
-		"proactive grants have a guaranteed rate");
-	NO_FLOW((f.type = MAPS_PROACTIVE, f.grant_interval = MS(101), f.guaranteed_rate = 1),
-		"proactive grants are at most 0.1 s apart");
-	NO_FLOW((f.type = MAPS_PROACTIVE, f.grant_interval = MS(100),
-		 f.guaranteed_rate = MAPS_RATE_MAX),
-		"unsolicited grants or polls are more than a channel of the flow has left");
-	NO_FLOW((f.type = MAPS_UNSOLICITED, f.grant_interval = MS(100), f.grants = 1,
-		 f.grant_bytes = 200000),
-		"unsolicited grants or polls are more than a channel of the flow has left"); /* more than a MAP */
-	NO_FLOW(f.reserved = 800000000,
-		"a reserved rate is more than the channels of the flow have left");
-	assert_string_equal(kit_flow(&r, 2, 3, (struct maps_flow){.priority = 0}),
-			    "there is no room for the flow");
+	assert_says(kit_flow(&r, 2, 3, (struct maps_flow){.priority = 0}), "there is no room for");
 	assert_int_equal(kit_counts(&r).owed_bytes, 1000); /* as before */
 	assert_int_equal(kit_counts(&r).forgotten_bytes, 0);
 	kit_free(&r);
 }
+
+#define NO_SIDS(flow, count, words, ...) \
+	assert_says(set(&r, flow, (struct maps_cluster[]){__VA_ARGS__}, count), words)
 
 static const char *set(struct kit *r, uint32_t flow, const struct maps_cluster *clusters,
 		       size_t count) {
@@ -195,24 +194,18 @@ TEST(sids_are_refused) {
 	struct kit r;
 
 	kit_create(&r, c, 2, 3);
-	assert_string_equal(set(&r, 0, (struct maps_cluster[]){{good, 0}}, 1),
-			    "a SID cluster has a SID");
-	assert_string_equal(set(&r, 0, (struct maps_cluster[]){{NULL, 1}}, 1),
-			    "a SID cluster has a SID");
-	assert_string_equal(set(&r, 0, (struct maps_cluster[]){{absent, 1}}, 1),
-			    "a SID's channel is not there");
-	assert_string_equal(set(&r, 0, (struct maps_cluster[]){{zero, 1}}, 1),
-			    "a SID is 1..0x3ffe");
-	assert_string_equal(set(&r, 0, (struct maps_cluster[]){{all, 1}}, 1), "a SID is 1..0x3ffe");
-	assert_string_equal(set(&r, 0, (struct maps_cluster[]){{again, 2}}, 1),
-			    "a SID cluster has a channel twice");
-	assert_string_equal(set(&r, 0, (struct maps_cluster[]){{second, 2}}, 1),
-			    "a SID cluster has a channel twice");
-	assert_string_equal(set(&r, 0, clusters, 2), "a SID is in two clusters of a channel");
-	assert_string_equal(set(&r, 0, clusters, 9), "a flow has at most 8 SID clusters");
-	assert_string_equal(set(&r, 0, NULL, 1), "a flow has at most 8 SID clusters");
+	NO_SIDS(0, 1, "a SID cluster has a SID", {good, 0});
+	NO_SIDS(0, 1, "a SID cluster has a SID", {NULL, 1});
+	NO_SIDS(0, 1, "a SID's channel is not there", {absent, 1});
+	NO_SIDS(0, 1, "a SID is 1..0x3ffe", {zero, 1});
+	NO_SIDS(0, 1, "a SID is 1..0x3ffe", {all, 1});
+	NO_SIDS(0, 1, "a SID cluster has a channel twice", {again, 2});
+	NO_SIDS(0, 1, "a SID cluster has a channel twice", {second, 2});
+	assert_says(set(&r, 0, clusters, 2), "a SID is in two clusters of a channel");
+	assert_says(set(&r, 0, clusters, 9), "a flow has at most 8 SID clusters");
+	assert_says(set(&r, 0, NULL, 1), "a flow has at most 8 SID clusters");
 	assert_null(set(&r, 0, clusters, 1));
-	assert_string_equal(set(&r, 1, clusters, 1), "a SID is in two clusters of a channel");
+	assert_says(set(&r, 1, clusters, 1), "a SID is in two clusters of a channel");
 	assert_null(set(&r, 0, clusters, 1)); /* its own */
 	assert_null(set(&r, 1, (struct maps_cluster[]){{last, 1}}, 1));
 	assert_null(set(&r, 0, NULL, 0));
@@ -244,8 +237,7 @@ TEST(sets_are_so_many) {
 		if (flow < MAPS_SETS)
 			assert_null(why);
 		else
-			assert_string_equal(why,
-					    "there are more than 256 different sets of channels");
+			assert_says(why, "there are more than 256 different sets of channels");
 	}
 	assert_null(maps_set_flow(m, 100, &(struct maps_flow){.cluster_count = 0}, 0));
 	assert_null(maps_set_flow(
