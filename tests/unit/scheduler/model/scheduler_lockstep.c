@@ -238,7 +238,7 @@ static void judge(struct lockstep *l, const struct scheduler_grant *grant) {
 
 /* One call. */
 static unsigned call(struct lockstep *l, unsigned wanted) {
-	struct scheduler_grant grants[MODEL_WAITING], same;
+	struct scheduler_grant grants[MODEL_WAITING];
 	bool moving = scheduler_is_changing(l->s);
 	unsigned n = scheduler_dequeue(l->s, l->now, grants, wanted);
 
@@ -248,7 +248,7 @@ static unsigned call(struct lockstep *l, unsigned wanted) {
 		lockstep_changed(l);
 	for (unsigned i = 0; i < n; i++) {
 		judge(l, &grants[i]);
-		model_take(l->m, grants[i].flow, grants[i].channel, &same);
+		model_take(l->m, grants[i].flow, grants[i].channel);
 		if (moving)
 			lockstep_changed(l);
 	}
@@ -262,7 +262,7 @@ unsigned lockstep_dequeue(struct lockstep *l, unsigned wanted) {
 	unsigned n = 0, calls = 0;
 	int left = -1;
 
-	model_serve(l->m, l->now);
+	model_clock(l->m, l->now);
 	do {
 		n += call(l, wanted - n);
 		if (n > 0 && next > l->m->now + l->m->skipped)

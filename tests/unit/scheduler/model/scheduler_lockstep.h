@@ -102,16 +102,6 @@ enum scheduler_verdict lockstep_arrive(struct lockstep *l, uint32_t flow, uint32
  * came. While groups move after a change, what depends on who competes with whom is not judged. */
 unsigned lockstep_dequeue(struct lockstep *l, unsigned wanted);
 
-/* One packet of a scheduler alone, in as many calls as it takes. Returns whether there is one. */
-static inline bool lockstep_grant(struct scheduler *s, uint64_t now, struct scheduler_grant *g) {
-	unsigned n;
-
-	do {
-		n = scheduler_dequeue(s, now, g, 1);
-	} while (n == 0 && scheduler_has_more(s));
-	return n > 0;
-}
-
 /* The fast one's report of itself against what was counted here. */
 void lockstep_reports(struct lockstep *l);
 

@@ -95,7 +95,6 @@ static void flow_set(struct model *m, struct model_flow *f, const struct schedul
 		f->sustained.rate = f->peak.rate = f->reserved.rate = 0;
 		f->packets = f->bytes = f->last_sent = f->last_beside = 0;
 		f->sequence = 0;
-		f->credit = 0;
 	}
 	f->is = *is;
 	bucket_set(m, &f->sustained, is->sustained.rate, burst);
@@ -119,14 +118,6 @@ void model_init(struct model *m, const struct scheduler_config *config) {
 		model_set_modem(m, i, &config->modems[i]);
 	for (uint32_t i = 0; i < m->flow_count; i++)
 		flow_set(m, &m->flows[i], &config->flows[i]);
-	for (size_t g = 0; g < MODEL_GROUPS; g++) {
-		for (size_t p = 0; p < MODEL_COLUMNS; p++)
-			m->groups[g].columns[p].modem = -1;
-		for (size_t p = 0; p < SCHEDULER_PRIORITIES; p++) {
-			for (size_t k = 0; k < MODEL_MODEMS; k++)
-				m->classes[g][p][k].flow = -1;
-		}
-	}
 }
 
 static void bucket_begin(struct model_bucket *b, uint64_t now) {
@@ -152,7 +143,7 @@ static void begin(struct model *m, uint64_t now) {
 		line_begin(&m->channels[i].line, now);
 	line_begin(&m->limit, now);
 	m->started = true;
-	m->now = m->served = now;
+	m->now = now;
 }
 
 void model_clock(struct model *m, uint64_t now) {
@@ -166,11 +157,6 @@ void model_clock(struct model *m, uint64_t now) {
 		now = m->now + MODEL_LONGEST_JUMP;
 	}
 	m->now = now;
-}
-
-void model_serve(struct model *m, uint64_t now) {
-	model_clock(m, now);
-	m->served = m->now;
 }
 
 uint32_t model_held(const struct model *m) {
@@ -230,7 +216,6 @@ bool model_remove(struct model *m, uint32_t flow, const void *packet) {
 
 	if (f->count == 0 || f->list[0].packet != packet)
 		return false;
-	m->waits_for[f->is.modem].bytes = 0;
 	memmove(f->list, f->list + 1, --f->count * sizeof(f->list[0]));
 	return true;
 }
@@ -257,7 +242,7 @@ static void measure_skew(struct model_group *g, struct model_flow *f, uint64_t s
 		g->max_skew_ns = (uint64_t)wait;
 }
 
-void model_take(struct model *m, uint32_t flow, uint32_t channel, struct scheduler_grant *out) {
+void model_take(struct model *m, uint32_t flow, uint32_t channel) {
 	struct model_flow *f = &m->flows[flow];
 	struct model_channel *c = &m->channels[channel];
 	struct model_group *g = &m->groups[f->is.group];
@@ -266,12 +251,11 @@ void model_take(struct model *m, uint32_t flow, uint32_t channel, struct schedul
 		model_depi_bytes(&c->depi, &c->is.depi, p.bytes + f->is.header_bytes, m->now);
 	uint32_t metered = p.bytes > f->is.reserved_packet ? p.bytes : f->is.reserved_packet;
 
-	*out = (struct scheduler_grant){p.packet, flow, (uint16_t)channel, f->sequence++};
+	f->sequence++;
 	bucket_charge(&f->sustained, m->now, p.bytes);
 	bucket_charge(&f->peak, m->now, p.bytes);
 	meter_charge(&f->reserved, m->now, metered);
 	aggregate_charge(&m->modems[f->is.modem], m->now, p.bytes);
-	m->classes[f->is.group][f->is.priority][f->is.modem].had = true;
 	line_charge(&c->line, m->now, cost);
 	line_charge(&m->limit, m->now, cost);
 	if (g->count > 1)
@@ -290,47 +274,20 @@ void model_take(struct model *m, uint32_t flow, uint32_t channel, struct schedul
 void model_set_flow(struct model *m, uint32_t flow, const struct scheduler_flow *is) {
 	struct model_flow *f = &m->flows[flow];
 
-	if (f->count > 0) { /* what the others of its modem wait for may have gone with it */
-		m->waits_for[f->is.modem].bytes = 0;
+	if (f->count > 0) /* what the others of its modem wait for may have gone with it */
 		m->modems[f->is.modem].changed = m->now;
-	}
 	flow_set(m, f, is);
 }
 
 void model_set_modem(struct model *m, uint32_t modem, const struct scheduler_modem *c) {
-	m->waits_for[modem].bytes = 0;
 	bucket_set(m, &m->modems[modem], c->aggregate.rate, MODEL_BYTE * c->aggregate.burst);
 	m->modems[modem].level = most(m->modems[modem].level, -m->modems[modem].cap);
-}
-
-/* A new pass begins everywhere. */
-static void look_anew(struct model *m) {
-	for (uint32_t g = 0; g < m->group_count; g++) {
-		m->groups[g].passes = true;
-		m->groups[g].horizon = m->now + SCHEDULER_LEAD_NS;
-	}
-}
-
-/* Who shares what with whom is another: all groups are equal. */
-static void begin_anew(struct model *m) {
-	look_anew(m);
-	for (uint32_t g = 0; g < m->group_count; g++) {
-		struct model_group *own = &m->groups[g];
-
-		own->above = 0;
-		for (int k = 0; k < MODEL_COLUMNS; k++) {
-			own->present[k] = false;
-			if (own->columns[k].round > 1)
-				model_go_back(m, g, k, own->columns[k].round - 1);
-		}
-	}
 }
 
 void model_set_group(struct model *m, uint32_t group, const struct scheduler_group *g) {
 	m->groups[group].count = g->channel_count;
 	for (size_t i = 0; i < g->channel_count; i++)
 		m->groups[group].list[i] = g->channels[i];
-	begin_anew(m);
 }
 
 /* The work stays, it takes another time now. Without a rate there is none. */
@@ -341,7 +298,6 @@ static void line_set(struct model *m, struct model_line *l, uint64_t rate) {
 	l->work = none ? 0 : model_ahead(l, m->now);
 	l->rate = rate;
 	l->since = m->now;
-	look_anew(m);
 }
 
 void model_set_channel(struct model *m, uint32_t channel, const struct scheduler_channel *is) {
@@ -353,7 +309,5 @@ void model_set_channel(struct model *m, uint32_t channel, const struct scheduler
 }
 
 void model_set_rate_limit(struct model *m, uint64_t rate) {
-	if ((rate == 0) != (m->limit.rate == 0))
-		begin_anew(m);
 	line_set(m, &m->limit, rate);
 }

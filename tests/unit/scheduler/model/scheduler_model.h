@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A slow model of the downstream scheduler, written from docs/scheduler.md: plain lists that are
- * searched, everything examined at each call, and exact sums. It has no random drops.
- *
- * It can be used in two ways: it decides itself (model_pick), or it follows another scheduler's grants
- * (model_take) and judges them (scheduler_lockstep.h).
+ * searched, everything examined at each call, and exact sums. It has no random drops. It follows another
+ * scheduler's grants (model_take), which are judged by what it knows (scheduler_lockstep.h).
  */
 #pragma once
 
@@ -21,7 +19,6 @@
 #define MODEL_RESERVED SCHEDULER_PRIORITIES /* the column before all priorities */
 #define MODEL_COLUMNS (SCHEDULER_PRIORITIES + 1)
 #define MODEL_TURN 2048 /* bytes */
-#define MODEL_LAG 8 /* turns that a group may be behind others */
 #define MODEL_GUARD 262144 /* bytes of higher columns before something lower goes, */
 #define MODEL_GUARD_COST 192 /* of which each byte takes so many off */
 #define MODEL_DELAY_TURN \
@@ -73,24 +70,7 @@ struct model_flow {
 	uint16_t sequence;
 	uint64_t last_sent; /* when the last of its bonded packets will have been sent; ns */
 	uint64_t last_beside; /* how far another's count of that may be off */
-	int64_t credit; /* bytes of its turn in its class */
-	uint64_t served; /* stamp of its last turn */
 	uint64_t packets, bytes; /* granted */
-};
-
-/* The flows of one modem with one group and one priority. */
-struct model_class {
-	int64_t credit; /* bytes of its turn */
-	uint64_t round; /* in which it had its last turn */
-	uint64_t served; /* stamp of its last turn */
-	int flow; /* whose turn it is in the class; -1: nobody's */
-	bool blocked; /* waits with its modem */
-	bool had; /* something since it waited last */
-};
-
-struct model_column {
-	uint64_t round; /* turns of the group in this column */
-	int modem; /* whose turn it is; -1: nobody's */
 };
 
 struct model_channel {
@@ -103,13 +83,7 @@ struct model_channel {
 struct model_group {
 	uint32_t list[MODEL_CHANNELS];
 	size_t count;
-	struct model_column columns[MODEL_COLUMNS];
-	uint64_t above; /* account of its cluster: bytes while something lower waited */
-	unsigned guard; /* place, group and column, that the account helped last */
 	uint64_t packets, early, skew_ns, max_skew_ns;
-	bool passes; /* of the lowest group of a cluster: a pass is on, up to `horizon` */
-	uint64_t horizon;
-	bool present[MODEL_COLUMNS]; /* had something to send in this column before */
 	uint64_t ties; /* packets that were there at nearly the same time as an earlier one */
 	uint64_t beside, max_beside; /* how far another's count of its skews may be off; ns */
 };
@@ -119,19 +93,12 @@ struct model {
 	struct model_group groups[MODEL_GROUPS];
 	struct model_bucket modems[MODEL_MODEMS];
 	struct model_flow flows[MODEL_FLOWS];
-	struct model_class classes[MODEL_GROUPS][SCHEDULER_PRIORITIES][MODEL_MODEMS];
 	size_t channel_count, group_count, modem_count, flow_count;
 	uint32_t packet_limit;
-	struct {
-		uint32_t bytes; /* of the packet for which all its classes wait; or 0 */
-		bool again; /* its class had something since it waited last */
-	} waits_for[MODEL_MODEMS];
 	struct model_line limit;
 	bool started;
-	uint64_t now, stamp;
+	uint64_t now;
 	uint64_t skipped; /* of the caller's time, by long jumps */
-	uint64_t served; /* time of the last dequeue, which is that of the rates */
-	uint32_t cluster; /* after which the next cluster has its turn */
 	uint64_t delays[SCHEDULER_PRIORITIES], delay_ns[SCHEDULER_PRIORITIES];
 };
 
@@ -140,9 +107,6 @@ void model_init(struct model *m, const struct scheduler_config *config);
 
 /* The clock: an earlier time than the latest seen counts as that. */
 void model_clock(struct model *m, uint64_t now);
-
-/* The clock at a dequeue. */
-void model_serve(struct model *m, uint64_t now);
 
 /* What becomes of a packet, random drops left out. Changes nothing. */
 enum scheduler_verdict model_verdict(const struct model *m, const struct scheduler_arrival *in);
@@ -161,20 +125,11 @@ model_work model_ahead(const struct model_line *l, uint64_t t);
 /* How far the end of a line's work may be beside another's count of it; ns. */
 uint64_t model_beside(const struct model_line *l, uint64_t t);
 
-/* Takes rounds off a group's count, and off its classes', which go by it. */
-void model_go_back(struct model *m, uint32_t group, int column, uint64_t rounds);
-
 /* Whether two groups share channels, directly or through others. */
 bool model_same_cluster(const struct model *m, uint32_t a, uint32_t b);
 
-/* Whether no group of its cluster has a lower index: that one keeps what is the cluster's. */
-bool model_lowest_of_cluster(const struct model *m, uint32_t group);
-
 /* Sends the first packet of a flow over a channel: buckets, channel, numbers and counts. */
-void model_take(struct model *m, uint32_t flow, uint32_t channel, struct scheduler_grant *out);
-
-/* Takes the packet that goes next by the rules. False where none can go now. */
-bool model_pick(struct model *m, struct scheduler_grant *out);
+void model_take(struct model *m, uint32_t flow, uint32_t channel);
 
 /* Takes a packet out of its place, as a drain does. False where the flow does not have it first. */
 bool model_remove(struct model *m, uint32_t flow, const void *packet);

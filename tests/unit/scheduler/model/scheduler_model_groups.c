@@ -30,23 +30,6 @@ bool model_same_cluster(const struct model *m, uint32_t a, uint32_t b) {
 	return in[b];
 }
 
-bool model_lowest_of_cluster(const struct model *m, uint32_t group) {
-	for (uint32_t g = 0; g < group; g++) {
-		if (model_same_cluster(m, g, group))
-			return false;
-	}
-	return true;
-}
-
-void model_go_back(struct model *m, uint32_t group, int column, uint64_t rounds) {
-	m->groups[group].columns[column].round -= rounds;
-	for (size_t k = 0; k < m->modem_count && column < SCHEDULER_PRIORITIES; k++) {
-		uint64_t *had = &m->classes[group][column][k].round;
-
-		*had = *had > rounds ? *had - rounds : 0;
-	}
-}
-
 uint32_t model_depi_bytes(struct model_depi *d, const struct scheduler_depi *is, uint32_t bytes,
 			  uint64_t now) {
 	uint32_t left = bytes, cost = bytes;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The scheduler against the model, on random configurations, arrivals and times. A failure names the
- * seed; SCHEDULER_SEED=<it> in the environment runs only that again.
+ * The scheduler against the model, on random configurations, arrivals and times, also while both are changed: every
+ * packet comes once, of no flow out of order, with the next number, and by the new rules. A failure names the seed;
+ * SCHEDULER_SEED=<it> in the environment runs only that again.
  */
 #include "test_main.h"
 
@@ -9,7 +10,9 @@
 
 #include "scheduler_lockstep.h"
 
-#define NS_PER_S UINT64_C(1000000000)
+#define MBPS UINT64_C(1000000)
+
+typedef void change_function(struct lockstep *l);
 
 static struct lockstep *lockstep_make(uint64_t seed, unsigned features) {
 	struct lockstep *l = test_calloc(1, sizeof(*l));
@@ -35,16 +38,113 @@ static void arrivals(struct lockstep *l, uint32_t at_most) {
 	}
 }
 
-static void one_lockstep(uint64_t seed) {
+static bool one_of(struct lockstep *l, uint32_t n) {
+	return random_below(&l->r, n) == 0;
+}
+
+static void assert_done(struct lockstep *l, const char *why) {
+	if (why == NULL) {
+		lockstep_changed(l);
+		return;
+	}
+	print_error("%s\n", why);
+	lockstep_fail(l, "a good change was refused", 0, 0);
+}
+
+/* To what stands in `c`. Of another flow than the one that had its number, nothing was dropped. */
+static void set_flow(struct lockstep *l, uint32_t flow) {
+	assert_done(l, scheduler_set_flow(l->s, flow, &l->c.flows[flow]));
+	if (l->m->flows[flow].is.group == SCHEDULER_NONE)
+		memset(l->drops[flow], 0, sizeof(l->drops[flow]));
+	model_set_flow(l->m, flow, &l->c.flows[flow]);
+}
+
+static void change_flow(struct lockstep *l) {
+	uint32_t flow = random_below(&l->r, (uint32_t)l->m->flow_count);
+	struct scheduler_flow *f = &l->c.flows[flow];
+
+	lockstep_random_flow(&l->c, &l->r, LOCKSTEP_ALL, f);
+	if (one_of(l, 5) && l->m->flows[flow].count == 0)
+		f->group = SCHEDULER_NONE;
+	set_flow(l, flow);
+}
+
+/* Only its rates: the flow stays where it is. */
+static void change_rates(struct lockstep *l) {
+	uint32_t flow = random_below(&l->r, (uint32_t)l->m->flow_count);
+	struct scheduler_flow *f = &l->c.flows[flow];
+
+	f->sustained = (struct scheduler_limit){0, 0};
+	if (!one_of(l, 4))
+		f->sustained = (struct scheduler_limit){
+			lockstep_random_rate(&l->r, 1000000, 12),
+			random_between(&l->r, l->c.longest, 60000),
+		};
+	f->peak = one_of(l, 3) ? f->sustained.rate + lockstep_random_rate(&l->r, MBPS, 10) : 0;
+	f->reserved = f->sustained.rate / 4;
+	set_flow(l, flow);
+}
+
+static void change_modem(struct lockstep *l) {
+	uint32_t modem = random_below(&l->r, (uint32_t)l->m->modem_count);
+	struct scheduler_modem *m = &l->c.modems[modem];
+
+	m->aggregate = (struct scheduler_limit){0, 0};
+	if (!one_of(l, 3))
+		m->aggregate = (struct scheduler_limit){
+			lockstep_random_rate(&l->r, 1000000, 12),
+			random_between(&l->r, l->c.longest, 60000),
+		};
+	assert_done(l, scheduler_set_modem(l->s, modem, m));
+	model_set_modem(l->m, modem, m);
+}
+
+static void change_group(struct lockstep *l) {
+	uint32_t group = random_below(&l->r, (uint32_t)l->m->group_count);
+
+	lockstep_random_group(&l->c, &l->r, group);
+	assert_done(l, scheduler_set_group(l->s, group, &l->c.groups[group]));
+	model_set_group(l->m, group, &l->c.groups[group]);
+}
+
+static void change_channel(struct lockstep *l) {
+	uint32_t channel = random_below(&l->r, (uint32_t)l->m->channel_count);
+
+	lockstep_random_channel(&l->r, LOCKSTEP_ALL, &l->c.channels[channel]);
+	assert_done(l, scheduler_set_channel(l->s, channel, &l->c.channels[channel]));
+	model_set_channel(l->m, channel, &l->c.channels[channel]);
+}
+
+static void change_limit(struct lockstep *l) {
+	uint64_t rate = one_of(l, 3) ? 0 : lockstep_random_rate(&l->r, 10 * MBPS, 11);
+
+	assert_done(l, scheduler_set_rate_limit(l->s, rate));
+	model_set_rate_limit(l->m, rate);
+}
+
+static void some_change(struct lockstep *l) {
+	static change_function *const changes[] = {
+		change_flow, change_rates, change_modem, change_group, change_channel, change_limit,
+	};
+
+	changes[random_below(&l->r, ARRAY_COUNT(changes))](l);
+}
+
+/* Traffic of all sorts; with a change now and then where there is one, and calls that leave work. */
+static void one_run(uint64_t seed, change_function *change) {
 	static const uint64_t begins[] = {0, 1, 12345678901, UINT64_C(1) << 62};
 	struct random r = lockstep_random(~seed);
-	struct lockstep *l = lockstep_make(seed, random_next(&r) & LOCKSTEP_ALL);
+	unsigned features = change == NULL ? LOCKSTEP_ALL : LOCKSTEP_ALL & ~LOCKSTEP_LONG;
+	struct lockstep *l = lockstep_make(seed, random_next(&r) & features);
 	uint32_t busy = random_between(&l->r, 1, 30);
 
+	l->hasty = change != NULL && seed % 2 > 0;
 	l->now = begins[random_below(&r, ARRAY_COUNT(begins))];
 	for (l->step = 0; l->step < 300; l->step++) {
-		arrivals(l, random_below(&l->r, 8) == 0 ? 60 : busy);
-		if (random_below(&l->r, 4) > 0)
+		arrivals(l, one_of(l, 8) ? 60 : busy);
+		if (change != NULL && one_of(l, 8))
+			change(l);
+		if (!one_of(l, 4))
 			lockstep_dequeue(l, random_below(&l->r, MODEL_WAITING + 1));
 		if (l->step % 50 == 0)
 			lockstep_reports(l);
@@ -53,6 +153,10 @@ static void one_lockstep(uint64_t seed) {
 	lockstep_reports(l);
 	lockstep_drain(l);
 	lockstep_unmake(l);
+}
+
+static void one_lockstep(uint64_t seed) {
+	one_run(seed, NULL);
 }
 
 /* Queues that are never empty on few channels, for long: turns, columns and their guard. */
@@ -102,151 +206,6 @@ static void one_by_its_own_clock(uint64_t seed) {
 	lockstep_unmake(l);
 }
 
-/*
- * Both decide themselves. Flows that are on always have packets, the same ones in both, so that what
- * each of them got shows how the two divide the channels.
- */
-struct pair {
-	uint64_t seed, now;
-	struct lockstep_config c;
-	struct scheduler *s;
-	struct model *m;
-	bool on[MODEL_FLOWS];
-	struct random sizes[2][MODEL_FLOWS];
-	uint64_t bytes[MODEL_FLOWS];
-	uint32_t waiting[MODEL_FLOWS], size_of[MODEL_FLOWS][64];
-	uint64_t first[MODEL_FLOWS], last[MODEL_FLOWS];
-};
-
-static void feed_fast(struct pair *p, uint32_t flow) {
-	while (p->last[flow] - p->first[flow] < 12) {
-		struct scheduler_arrival in = {NULL, flow, 0};
-		enum scheduler_verdict verdict;
-
-		in.bytes = random_between(&p->sizes[0][flow], 64, 1518);
-		p->size_of[flow][p->last[flow]++ % 64] = in.bytes;
-		if (scheduler_enqueue(p->s, p->now, &in, 1, &verdict) != 1)
-			fail_msg("SCHEDULER_SEED=%llu: not queued: %d", (unsigned long long)p->seed,
-				 verdict);
-	}
-}
-
-static void feed_model(struct pair *p, uint32_t flow) {
-	while (p->m->flows[flow].count < 12) {
-		struct scheduler_arrival in = {NULL, flow, 0};
-
-		in.bytes = random_between(&p->sizes[1][flow], 64, 1518);
-		model_queue(p->m, &in);
-	}
-}
-
-static void pair_step(struct pair *p) {
-	struct scheduler_grant g;
-
-	model_clock(p->m, p->now);
-	for (uint32_t f = 0; f < p->m->flow_count; f++) {
-		if (!p->on[f])
-			continue;
-		feed_fast(p, f);
-		feed_model(p, f);
-	}
-	while (lockstep_grant(p->s, p->now, &g)) {
-		p->bytes[g.flow] += p->size_of[g.flow][p->first[g.flow]++ % 64];
-		feed_fast(p, g.flow);
-	}
-	while (model_pick(p->m, &g))
-		feed_model(p, g.flow);
-}
-
-/*
- * How far two may be apart that keep the same rules: a group may lag by eight turns of each of its
- * classes, a flow stands somewhere in its own turn and took up to a packet too much, and one may have
- * filled its channels to the lead just before the other does.
- */
-static uint64_t apart(const struct pair *p, const struct scheduler_flow *f) {
-	const struct scheduler_group *g = &p->c.groups[f->group];
-	model_work rates = 0;
-
-	for (size_t i = 0; i < g->channel_count; i++)
-		rates += p->c.channels[g->channels[i]].rate;
-	return (MODEL_LAG + 2) * MODEL_TURN * (uint64_t)f->weight + 2 * p->c.longest +
-	       (uint64_t)(rates * (SCHEDULER_LEAD_NS - SCHEDULER_REST_NS) / MODEL_BYTE);
-}
-
-static void pair_compare(const struct pair *p) {
-	for (uint32_t f = 0; f < p->m->flow_count; f++) {
-		uint64_t fast = p->bytes[f], model = p->m->flows[f].bytes;
-		uint64_t off = fast > model ? fast - model : model - fast;
-
-		if (off > apart(p, &p->m->flows[f].is))
-			fail_msg(
-				"SCHEDULER_SEED=%llu, time %llu: flow %u got %llu bytes, the model "
-				"gave %llu",
-				(unsigned long long)p->seed, (unsigned long long)p->now, f,
-				(unsigned long long)fast, (unsigned long long)model);
-	}
-}
-
-/* Each channel belongs to one group. */
-static void part_groups(struct lockstep_config *c) {
-	size_t channels = c->config.channel_count;
-
-	if (c->config.group_count > channels)
-		c->config.group_count = channels;
-	for (uint32_t g = 0; g < c->config.group_count; g++)
-		c->groups[g].channel_count = 0;
-	for (uint32_t i = 0; i < channels; i++) {
-		uint32_t g = i % (uint32_t)c->config.group_count;
-
-		c->lists[g][c->groups[g].channel_count++] = i;
-	}
-	for (size_t f = 0; f < c->config.flow_count; f++)
-		c->flows[f].group %= (uint32_t)c->config.group_count;
-}
-
-/* Groups share channels, and all flows are in one column. */
-static void level_flows(struct lockstep_config *c) {
-	for (size_t f = 0; f < c->config.flow_count; f++) {
-		c->flows[f].priority = 0;
-		c->flows[f].reserved = 0;
-	}
-}
-
-static void one_pair(uint64_t seed) {
-	struct pair *p = test_calloc(1, sizeof(*p));
-	struct random r = lockstep_random(seed);
-
-	p->seed = seed;
-	lockstep_random_config(&p->c, &r, LOCKSTEP_RATES | LOCKSTEP_RESERVED | LOCKSTEP_DEPI);
-	if (seed % 2 == 0)
-		part_groups(&p->c);
-	else
-		level_flows(&p->c);
-	for (uint32_t f = 0; f < p->c.config.flow_count; f++) {
-		struct scheduler_flow *is = &p->c.flows[f];
-
-		is->min_buffer = is->buffer = is->max_buffer = 100000;
-		/* what passes while a flow waits for its time must not be lost to it */
-		is->sustained.burst += is->sustained.rate / 8 * 200 / 1000000;
-		is->peak += is->peak == 0 ? 0 : is->sustained.rate;
-		p->on[f] = random_below(&r, 4) > 0;
-		p->sizes[0][f] = p->sizes[1][f] = lockstep_random(seed * 100 + f);
-	}
-	p->c.config.packet_limit = 100000;
-	p->s = scheduler_create(&p->c.config, NULL);
-	assert_non_null(p->s);
-	p->m = test_malloc(sizeof(*p->m));
-	model_init(p->m, &p->c.config);
-	while (p->now < NS_PER_S / 200) {
-		pair_step(p);
-		pair_compare(p);
-		p->now += random_between(&r, 1000, 16000);
-	}
-	scheduler_free(p->s);
-	test_free(p->m);
-	test_free(p);
-}
-
 /* Each from its first seed on; SCHEDULER_SEED stands for all of them. */
 TEST(the_scheduler_does_as_the_model) {
 	static const struct {
@@ -257,7 +216,6 @@ TEST(the_scheduler_does_as_the_model) {
 		{one_lockstep, 1000, 150},
 		{one_crowd, 5000, 40},
 		{one_by_its_own_clock, 9000, 150},
-		{one_pair, 20000, 36},
 	};
 
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
@@ -266,5 +224,20 @@ TEST(the_scheduler_does_as_the_model) {
 
 		for (unsigned n = 0; n < rounds; n++)
 			cases[i].one(seed + n);
+	}
+}
+
+TEST(all_sorts_of_changes) {
+	static change_function *const changes[] = {
+		change_flow,	change_rates, change_modem, change_group,
+		change_channel, change_limit, some_change,
+	};
+
+	for (size_t c = 0; c < ARRAY_COUNT(changes); c++) {
+		unsigned rounds = 30;
+		uint64_t seed = lockstep_seed(40000 + 1000 * c, &rounds);
+
+		for (unsigned i = 0; i < rounds; i++)
+			one_run(seed + i, changes[c]);
 	}
 }
