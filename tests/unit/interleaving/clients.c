@@ -21,26 +21,23 @@ static bool op_touches(const struct op *op, unsigned group, const char *mac) {
 	       strcmp(json_string_value(key), mac) == 0;
 }
 
-bool world_is_touched(const struct world *w, unsigned group, const char *mac) {
-	for (unsigned c = 0; c < WORLD_CLIENTS; c++) {
-		for (unsigned i = 0; w->clients[c].work != NULL && i < w->clients[c].count; i++) {
-			if (op_touches(&w->clients[c].ops[i], group, mac))
-				return true;
-		}
-	}
-	for (unsigned i = 0; i < w->done_count; i++) {
-		if (op_touches(&w->done[i], group, mac))
+static bool some_touches(const struct op *ops, unsigned count, unsigned group, const char *mac) {
+	for (unsigned i = 0; i < count; i++) {
+		if (op_touches(&ops[i], group, mac))
 			return true;
 	}
 	return false;
 }
 
-/* What changes groups or all of a file is a request by itself. */
-static bool is_alone(const struct op *op) {
-	return op->kind >= OP_GROUP_ADD;
+bool world_is_touched(const struct world *w, unsigned group, const char *mac) {
+	bool touched = some_touches(w->done, w->done_count, group, mac);
+
+	for (unsigned c = 0; c < WORLD_CLIENTS; c++)
+		touched |= some_touches(w->clients[c].ops, w->clients[c].count, group, mac);
+	return touched;
 }
 
-void world_ask(struct world *w, struct client *c) {
+static void ask(struct world *w, struct client *c) {
 	json_t *batch = json_array();
 	char *text;
 
@@ -65,17 +62,19 @@ static void client_asks(struct world *w, struct client *c) {
 	c->count = 0;
 	while (c->count < count) {
 		struct op *op = &c->ops[c->count];
+		bool alone;
 
 		world_op(w, op);
-		if (is_alone(op) && c->count > 0) {
+		alone = op->kind >= OP_GROUP_ADD; /* of groups, or of a whole file */
+		if (alone && c->count > 0) {
 			op_free(op);
 			continue;
 		}
 		c->count++;
-		if (is_alone(op))
+		if (alone)
 			break;
 	}
-	world_ask(w, c);
+	ask(w, c);
 }
 
 static void op_answered(struct world *w, struct op *op, const json_t *answer) {
@@ -122,12 +121,18 @@ static int by_generation(const void *a, const void *b) {
 	return x->answer < y->answer ? -1 : 1;
 }
 
-/* Where nobody waits, the model follows: in the order in which the changes were taken. */
-static void model_follow(struct world *w) {
+bool world_waits(const struct world *w) {
 	for (unsigned c = 0; c < WORLD_CLIENTS; c++) {
 		if (w->clients[c].work != NULL)
-			return;
+			return true;
 	}
+	return false;
+}
+
+/* Where nobody waits, the model follows: in the order in which the changes were taken. */
+static void model_follow(struct world *w) {
+	if (world_waits(w))
+		return;
 	qsort(w->done, w->done_count, sizeof(w->done[0]), by_generation);
 	for (unsigned i = 0; i < w->done_count; i++) {
 		op_apply(w->groups, &w->done[i]);
@@ -148,7 +153,7 @@ static void client_is_served(struct world *w, struct client *c) {
 }
 
 void world_serve(struct world *w, struct client *c) {
-	world_ask(w, c);
+	ask(w, c);
 	while (c->work != NULL) {
 		client_is_served(w, c);
 		world_check_tables(w);
@@ -175,21 +180,15 @@ void world_step(struct world *w) {
 		world_check_tables(w);
 }
 
-static const struct served_group *group_in_service(const struct server *s, unsigned id) {
-	for (unsigned g = 0; g < s->group_count; g++) {
-		if (s->groups[g].there && s->groups[g].sg->id == id)
-			return &s->groups[g];
-	}
-	return NULL;
-}
-
 /* What a server that is started with the model has, is in service. */
 static void compare(const struct server *s, const struct service_group *model) {
-	const struct served_group *g = group_in_service(s, model->id);
+	const struct served_group *g = s->groups;
 	struct live_changes changes;
 	char why[LIVE_LINE], text[LIVE_LINE];
 
-	assert_non_null(g);
+	while (g < s->groups + s->group_count && (!g->there || g->sg->id != model->id))
+		g++;
+	assert_true(g < s->groups + s->group_count);
 	if (!live_difference(&g->live, model, &changes, why))
 		fail_msg("group %u: %s", model->id, why);
 	live_changes_text(&g->live, &changes, text, sizeof(text));
@@ -221,20 +220,14 @@ static void model_compare(const struct world *w) {
 	json_decref(list);
 }
 
-static bool all_answered(struct world *w) {
-	bool all = true;
-
-	for (unsigned c = 0; c < WORLD_CLIENTS; c++) {
-		if (w->clients[c].work != NULL)
-			client_is_served(w, &w->clients[c]);
-		all &= w->clients[c].work == NULL;
-	}
-	return all;
-}
-
 void world_settle(struct world *w) {
-	while (!all_answered(w))
+	while (world_waits(w)) {
+		for (unsigned c = 0; c < WORLD_CLIENTS; c++) {
+			if (w->clients[c].work != NULL)
+				client_is_served(w, &w->clients[c]);
+		}
 		world_pass(w);
+	}
 	server_changes_settle(&w->bench.server);
 	w->silent = true;
 	for (unsigned i = 0; i < LAST_PASSES; i++)

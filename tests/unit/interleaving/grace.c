@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "grace.h"
-
 #include <string.h>
 
 #include "server/change_parts.h"
 
-#include "life_bench.h"
+#include "world.h"
 
 #include "test.h"
 

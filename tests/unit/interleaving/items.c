@@ -2,7 +2,7 @@
 /* Objects at random, with the keys of a file. */
 #include <stdio.h>
 
-#include "items.h"
+#include "world.h"
 
 #include "test.h"
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "items.h"
+#include "world.h"
 
 #include "test.h"
 
@@ -30,13 +30,13 @@ static const char *const methods[OP_KINDS] = {
 	[OP_WORKER_RESUME] = "worker.resume",
 };
 
-static const char *const object_names[LIVE_OBJECTS] = {
-	[LIVE_CHANNEL] = "channel",
-	[LIVE_UPSTREAM_CHANNEL] = "upstream_channel",
-	[LIVE_BONDING_GROUP] = "bonding_group",
-	[LIVE_FILTER_GROUP] = "filter_group",
-	[LIVE_MODEM] = "modem",
-};
+/* Without the s of the list. */
+static const char *object_name(const struct op *op, char name[32]) {
+	const char *list = model_list(op->object);
+
+	snprintf(name, 32, "%.*s", (int)strlen(list) - 1, list);
+	return name;
+}
 
 static json_t *key_of(const struct op *op, unsigned number) {
 	return op->object == LIVE_MODEM ? json_sprintf("02:05:00:00:%02x:%02x", op->group, number)
@@ -60,23 +60,15 @@ static json_t *patch_of(struct world *w, const struct op *op, unsigned number) {
 
 /* An object that is not there comes; one that is goes or changes. */
 static void object_op(struct world *w, struct op *op) {
-	static const enum live_object objects[] = {
-		LIVE_CHANNEL,
-		LIVE_UPSTREAM_CHANNEL,
-		LIVE_UPSTREAM_CHANNEL,
-		LIVE_BONDING_GROUP,
-		LIVE_FILTER_GROUP,
-		LIVE_MODEM,
-		LIVE_MODEM,
-		LIVE_MODEM,
-		LIVE_MODEM,
-		LIVE_MODEM,
-	};
+	static const enum live_object others[] = {LIVE_CHANNEL, LIVE_UPSTREAM_CHANNEL,
+						  LIVE_UPSTREAM_CHANNEL, LIVE_BONDING_GROUP,
+						  LIVE_FILTER_GROUP};
 	unsigned number = FIRST_NUMBER, what;
 	json_t *key;
 	bool there;
 
-	op->object = objects[world_roll(w, RTE_DIM(objects))];
+	what = world_roll(w, 2 * RTE_DIM(others));
+	op->object = what < RTE_DIM(others) ? others[what] : LIVE_MODEM;
 	number += world_roll(w, op->object == LIVE_MODEM ? WORLD_MODEMS - 4 : NUMBERS);
 	key = key_of(op, number);
 	there = model_find(w->groups[op->group], op->object, key) != NULL;
@@ -124,10 +116,6 @@ static void group_set(struct world *w, struct op *op) {
 			: json_pack("{s:s}", "cpe_timeout", world_roll(w, 2) ? "5s" : "7s");
 }
 
-static void file_write(const char *path, json_t *json) {
-	assert_int_equal(json_dump_file(json, path, 0), 0);
-}
-
 static void group_life(struct world *w, struct op *op) {
 	bool goes = world_roll(w, 2) == 0;
 
@@ -142,7 +130,7 @@ static void group_life(struct world *w, struct op *op) {
 	}
 	op->kind = OP_GROUP_ADD;
 	op->item = world_new_group(op->group);
-	file_write(w->group_file, op->item);
+	assert_int_equal(json_dump_file(op->item, w->group_file, 0), 0);
 }
 
 /* Two modems have each other's addresses from now on. Those of the start, which are the first of the list, swap with each
@@ -184,47 +172,35 @@ static void reload(struct world *w, struct op *op) {
 			json_array_append_new(op->item, groups[id]);
 	}
 	file = json_pack("{s:i,s:O}", "max_groups", WORLD_GROUPS, "service_groups", op->item);
-	file_write(w->file, file);
+	assert_int_equal(json_dump_file(file, w->file, 0), 0);
 	json_decref(file);
 }
 
-static void worker_op(struct world *w, struct op *op) {
-	bool drain = world_roll(w, 2) == 0;
-
-	op->kind = drain ? OP_WORKER_DRAIN : OP_WORKER_RESUME;
-	op->said = (uint16_t)world_roll(w, LIFE_WORKERS);
-}
-
-static bool some_wait(const struct world *w) {
-	for (unsigned c = 0; c < WORLD_CLIENTS; c++) {
-		if (w->clients[c].work != NULL)
-			return true;
-	}
-	return w->done_count > 0;
-}
-
 void world_op(struct world *w, struct op *op) {
+	bool alone = !world_waits(w) && w->done_count == 0;
 	unsigned what = world_roll(w, 40);
 
 	*op = (struct op){.group = 1 + world_roll(w, WORLD_GROUPS)};
 	if (w->groups[op->group] == NULL)
 		op->group = 1 + world_roll(w, WORLD_STAY);
-	if (what < 10 && !some_wait(w))
+	if (what < 10 && alone) {
 		group_life(w, op);
-	else if (what < 16 && !some_wait(w))
+	} else if (what < 16 && alone) {
 		reload(w, op);
-	else if (what < 2)
-		worker_op(w, op);
-	else if (what < 10)
+	} else if (what < 2) {
+		op->kind = OP_WORKER_DRAIN + world_roll(w, 2);
+		op->said = (uint16_t)world_roll(w, LIFE_WORKERS);
+	} else if (what < 10) {
 		key_op(w, op);
-	else if (what == 10)
+	} else if (what == 10) {
 		group_set(w, op);
-	else
+	} else {
 		object_op(w, op);
+	}
 }
 
 static json_t *params_of(const struct world *w, const struct op *op) {
-	json_t *params;
+	char name[32];
 
 	switch (op->kind) {
 	case OP_RELOAD: return json_object();
@@ -238,21 +214,19 @@ static json_t *params_of(const struct world *w, const struct op *op) {
 	case OP_KEY_INSTALL:
 	case OP_KEY_USE:
 	case OP_KEY_REMOVE:
-		params = json_deep_copy(op->item);
-		json_object_set_new(params, "group", json_integer(op->group));
-		return params;
-	default:
-		return json_pack("{s:i,s:O}", "group", op->group, object_names[op->object],
-				 op->item);
+		json_object_set_new(op->item, "group", json_integer(op->group));
+		return json_incref(op->item);
+	default: return json_pack("{s:i,s:O}", "group", op->group, object_name(op, name), op->item);
 	}
 }
 
 json_t *world_request(const struct world *w, const struct op *op) {
-	char method[64];
+	char method[64], name[32];
 
-	snprintf(method, sizeof(method), "%s%s%s",
-		 op->kind <= OP_REMOVE ? object_names[op->object] : "",
-		 op->kind <= OP_REMOVE ? "." : "", methods[op->kind]);
+	if (op->kind <= OP_REMOVE)
+		snprintf(method, sizeof(method), "%s.%s", object_name(op, name), methods[op->kind]);
+	else
+		snprintf(method, sizeof(method), "%s", methods[op->kind]);
 	return json_pack("{s:s,s:s,s:o}", "jsonrpc", "2.0", "method", method, "params",
 			 params_of(w, op));
 }

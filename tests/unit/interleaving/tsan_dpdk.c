@@ -39,12 +39,17 @@ static void writes(const void *object) {
 		__tsan_write1((void *)(uintptr_t)object);
 }
 
-#define WRAP(type, name, ...)            \
-	type __real_##name(__VA_ARGS__); \
-	type __wrap_##name(__VA_ARGS__); \
-	type __wrap_##name(__VA_ARGS__)
+#define WRAP(type, name, params)   \
+	type __real_##name params; \
+	type __wrap_##name params; \
+	type __wrap_##name params
 
-/* Memory */
+/* A call that `tell` tells of before it is made. */
+#define WRAP_TOLD(type, name, params, args, tell) \
+	WRAP(type, name, params) {                \
+		tell;                             \
+		return __real_##name args;        \
+	}
 
 static void *allocate(size_t size, unsigned align, bool zero) {
 	size_t unit = RTE_MAX(align, (unsigned)RTE_CACHE_LINE_SIZE);
@@ -55,109 +60,57 @@ static void *allocate(size_t size, unsigned align, bool zero) {
 	return memory;
 }
 
-WRAP(void *, rte_malloc, const char *type, size_t size, unsigned align) {
-	(void)type;
-	return allocate(size, align, false);
-}
+#define WRAP_ALLOCATION(name, zero, params)         \
+	WRAP(void *, name, params) {                \
+		return allocate(size, align, zero); \
+	}
 
-WRAP(void *, rte_zmalloc, const char *type, size_t size, unsigned align) {
-	(void)type;
-	return allocate(size, align, true);
-}
-
-WRAP(void *, rte_malloc_socket, const char *type, size_t size, unsigned align, int socket) {
-	(void)type;
-	(void)socket;
-	return allocate(size, align, false);
-}
-
-WRAP(void *, rte_zmalloc_socket, const char *type, size_t size, unsigned align, int socket) {
-	(void)type;
-	(void)socket;
-	return allocate(size, align, true);
-}
+WRAP_ALLOCATION(rte_malloc, false, (const char *type, size_t size, unsigned align))
+WRAP_ALLOCATION(rte_zmalloc, true, (const char *type, size_t size, unsigned align))
+WRAP_ALLOCATION(rte_malloc_socket, false,
+		(const char *type, size_t size, unsigned align, int socket))
+WRAP_ALLOCATION(rte_zmalloc_socket, true,
+		(const char *type, size_t size, unsigned align, int socket))
 
 /* Libraries return memory of their own, too. */
-WRAP(void, rte_free, void *memory) {
+WRAP(void, rte_free, (void *memory)) {
 	if (memory != NULL && rte_mem_virt2memseg_list(memory) != NULL)
 		__real_rte_free(memory);
 	else
 		free(memory);
 }
 
-/* Hashes */
-
-WRAP(struct rte_hash *, rte_hash_create, const struct rte_hash_parameters *p) {
+WRAP(struct rte_hash *, rte_hash_create, (const struct rte_hash_parameters *p)) {
 	struct rte_hash *h = __real_rte_hash_create(p);
 
 	writes(h);
 	return h;
 }
 
-WRAP(void, rte_hash_free, struct rte_hash *h) {
-	writes(h);
-	__real_rte_hash_free(h);
-}
-
-WRAP(void, rte_hash_reset, struct rte_hash *h) {
-	writes(h);
-	__real_rte_hash_reset(h);
-}
-
-WRAP(int, rte_hash_add_key_data, const struct rte_hash *h, const void *key, void *data) {
-	writes(h);
-	return __real_rte_hash_add_key_data(h, key, data);
-}
-
-WRAP(int32_t, rte_hash_del_key, const struct rte_hash *h, const void *key) {
-	writes(h);
-	return __real_rte_hash_del_key(h, key);
-}
-
-WRAP(int32_t, rte_hash_lookup, const struct rte_hash *h, const void *key) {
-	reads(h);
-	return __real_rte_hash_lookup(h, key);
-}
-
-WRAP(int, rte_hash_lookup_data, const struct rte_hash *h, const void *key, void **data) {
-	reads(h);
-	return __real_rte_hash_lookup_data(h, key, data);
-}
-
-WRAP(int, rte_hash_lookup_bulk_data, const struct rte_hash *h, const void **keys, uint32_t count,
-     uint64_t *hits, void *data[]) {
-	reads(h);
-	return __real_rte_hash_lookup_bulk_data(h, keys, count, hits, data);
-}
-
-WRAP(int32_t, rte_hash_iterate, const struct rte_hash *h, const void **key, void **data,
-     uint32_t *next) {
-	reads(h);
-	return __real_rte_hash_iterate(h, key, data, next);
-}
-
-WRAP(int32_t, rte_hash_count, const struct rte_hash *h) {
-	reads(h);
-	return __real_rte_hash_count(h);
-}
-
-/* Access control lists */
-
-WRAP(int, rte_acl_build, struct rte_acl_ctx *ctx, const struct rte_acl_config *config) {
-	writes(ctx);
-	return __real_rte_acl_build(ctx, config);
-}
-
-WRAP(void, rte_acl_free, struct rte_acl_ctx *ctx) {
-	writes(ctx);
-	__real_rte_acl_free(ctx);
-}
-
-WRAP(int, rte_acl_classify, const struct rte_acl_ctx *ctx, const uint8_t **data, uint32_t *results,
-     uint32_t count, uint32_t categories) {
-	reads(ctx);
-	return __real_rte_acl_classify(ctx, data, results, count, categories);
-}
+WRAP_TOLD(void, rte_hash_free, (struct rte_hash * h), (h), writes(h))
+WRAP_TOLD(void, rte_hash_reset, (struct rte_hash * h), (h), writes(h))
+WRAP_TOLD(int, rte_hash_add_key_data, (const struct rte_hash *h, const void *key, void *data),
+	  (h, key, data), writes(h))
+WRAP_TOLD(int32_t, rte_hash_del_key, (const struct rte_hash *h, const void *key), (h, key),
+	  writes(h))
+WRAP_TOLD(int32_t, rte_hash_lookup, (const struct rte_hash *h, const void *key), (h, key), reads(h))
+WRAP_TOLD(int, rte_hash_lookup_data, (const struct rte_hash *h, const void *key, void **data),
+	  (h, key, data), reads(h))
+WRAP_TOLD(int, rte_hash_lookup_bulk_data,
+	  (const struct rte_hash *h, const void **keys, uint32_t count, uint64_t *hits,
+	   void *data[]),
+	  (h, keys, count, hits, data), reads(h))
+WRAP_TOLD(int32_t, rte_hash_iterate,
+	  (const struct rte_hash *h, const void **key, void **data, uint32_t *next),
+	  (h, key, data, next), reads(h))
+WRAP_TOLD(int32_t, rte_hash_count, (const struct rte_hash *h), (h), reads(h))
+WRAP_TOLD(int, rte_acl_build, (struct rte_acl_ctx * ctx, const struct rte_acl_config *config),
+	  (ctx, config), writes(ctx))
+WRAP_TOLD(void, rte_acl_free, (struct rte_acl_ctx * ctx), (ctx), writes(ctx))
+WRAP_TOLD(int, rte_acl_classify,
+	  (const struct rte_acl_ctx *ctx, const uint8_t **data, uint32_t *results, uint32_t count,
+	   uint32_t categories),
+	  (ctx, data, results, count, categories), reads(ctx))
 
 /* Buffers */
 
@@ -178,7 +131,7 @@ static int dequeue(struct rte_mempool *pool, void **objects, unsigned count) {
 	return ret;
 }
 
-WRAP(int, rte_eal_init, int argc, char **argv) {
+WRAP(int, rte_eal_init, (int argc, char **argv)) {
 	int ret = __real_rte_eal_init(argc, argv);
 
 	for (unsigned i = 0; ret >= 0 && i < rte_mempool_ops_table.num_ops; i++) {
@@ -221,7 +174,7 @@ static uint16_t transmit(void *queue, struct rte_mbuf **packets, uint16_t count)
 	return driver_send(queue, packets, count);
 }
 
-WRAP(int, rte_eth_dev_start, uint16_t port) {
+WRAP(int, rte_eth_dev_start, (uint16_t port)) {
 	struct rte_eth_fp_ops *ops = &rte_eth_fp_ops[port];
 	int ret = __real_rte_eth_dev_start(port);
 

@@ -11,7 +11,6 @@
 #include "server/changes.h"
 
 #include "fixture.h"
-#include "grace.h"
 #include "packets.h"
 
 #include "test.h"

@@ -4,11 +4,10 @@
 
 #include <string.h>
 
-#include "model/load/loader.h"
 #include "server/measure.h"
 
 #include "fixture.h"
-#include "life_threads.h"
+#include "life_bench.h"
 
 #define TURNS 60
 #define SOME 7
@@ -115,15 +114,13 @@ TEST(latencies_are_those_since) {
 /* Who comes later is measured as all others are. */
 TEST(groups_that_come_join_in) {
 	struct server *s = &bench->server;
-	struct service_group comes;
 	unsigned number;
 
-	life_bench_load(&comes, 3, 0, 1, 2, 0);
 	for (unsigned on = 0; on < 2; on++) {
 		life_bench_open(bench, 2, 3);
 		server_account(s, on);
 		assert_int_equal(server_latency(s, on), 0);
-		number = life_bench_add(bench, &comes);
+		number = life_bench_add(bench, life_bench_group(bench, 3, 0, 1, 2, 0));
 		assert_int_equal(group(number)->downstream->enqueue.accounting, on);
 		assert_int_equal(group(number)->downstream->lower_mac.accounting, on);
 		assert_int_equal(group(number)->upstream->list.accounting, on);
@@ -131,7 +128,6 @@ TEST(groups_that_come_join_in) {
 		assert_int_equal(group(number)->upstream->latency.on, on);
 		life_bench_close(bench);
 	}
-	service_group_free(&comes);
 }
 
 /* Its worker has switched it off: what it counted in between is the same in both. */

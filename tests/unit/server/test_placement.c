@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which placements the cores of a machine do not carry, and what is said of it. */
+/* Which worker runs what of which group, what it is called, and which placements the cores of a machine do not carry. */
 #include "test_main.h"
 
 #include <stdlib.h>
@@ -7,8 +7,146 @@
 
 #include "server/placement.h"
 
-static struct service_group groups[2];
-static struct server_config config = {.groups = groups, .group_count = 2};
+#define NO_UPSTREAM 0 /* in place of its core */
+
+static struct service_group groups[SERVER_MAX_GROUPS];
+static struct layout layout;
+
+/* The configuration of the first groups. */
+static struct server_config config_of(size_t count, unsigned main_core) {
+	return (struct server_config){
+		.groups = groups, .group_count = count, .main_core = main_core};
+}
+
+/* Cores of the parts of a group. In 1ds1t that of the lower MAC is not used. */
+struct placed {
+	unsigned id;
+	enum downstream_layout downstream;
+	unsigned upper, lower, upstream;
+};
+
+static void place(size_t g, struct placed p) {
+	groups[g] = (struct service_group){
+		.id = p.id,
+		.upstream_channel_count = p.upstream != NO_UPSTREAM,
+		.threads = {.downstream = p.downstream,
+			    .upper_mac_core = p.upper,
+			    .lower_mac_core = p.lower,
+			    .upstream_core = p.upstream},
+	};
+}
+
+static void check_name(const struct server_config *config, unsigned worker, const char *expected) {
+	struct group_slots slots = group_slots_of(config);
+	char name[200];
+
+	layout_name(&layout, &slots, worker, name, sizeof(name));
+	assert_string_equal(name, expected);
+}
+
+/* Groups, and which workers they make. */
+static const struct {
+	const char *what;
+	struct placed groups[3];
+	struct {
+		unsigned core;
+		const char *name;
+	} workers[5];
+} cases[] = {
+	{"one group, which is not named, on one core",
+	 {{5, LAYOUT_1DS1T, 3, 4, 3}},
+	 {{3, "upper and lower MAC, upstream"}}},
+	{"one group on three cores",
+	 {{5, LAYOUT_1DS2T, 3, 4, 5}},
+	 {{3, "upper MAC"}, {4, "lower MAC"}, {5, "upstream"}}},
+	{"one group whose lower MAC and upstream share a core",
+	 {{5, LAYOUT_1DS2T, 3, 4, 4}},
+	 {{3, "upper MAC"}, {4, "lower MAC, upstream"}}},
+	{"each on its own",
+	 {{5, LAYOUT_1DS2T, 3, 4, 5}, {9, LAYOUT_1DS1T, 8, 77, 6}},
+	 {{3, "upper MAC of group 5"},
+	  {4, "lower MAC of group 5"},
+	  {5, "upstream of group 5"},
+	  {8, "upper and lower MAC of group 9"},
+	  {6, "upstream of group 9"}}},
+	{"one core for all",
+	 {{5, LAYOUT_1DS1T, 3, 4, 3}, {9, LAYOUT_1DS1T, 3, 4, 3}},
+	 {{3, "upper and lower MAC, upstream of groups 5, 9"}}},
+	{"one core for all, and one without an upstream",
+	 {{5, LAYOUT_1DS1T, 3, 4, 3}, {9, LAYOUT_1DS1T, 3, 4, NO_UPSTREAM}},
+	 {{3, "upper and lower MAC, upstream of group 5; upper and lower MAC of group 9"}}},
+	{"the lower MACs of two on one core, and one's lower with another's upper",
+	 {{1, LAYOUT_1DS2T, 1, 2, 1}, {2, LAYOUT_1DS2T, 3, 2, 3}, {3, LAYOUT_1DS2T, 2, 3, 4}},
+	 {{1, "upper MAC, upstream of group 1"},
+	  {2, "lower MAC of groups 1, 2; upper MAC of group 3"},
+	  {3, "upper MAC, upstream of group 2; lower MAC of group 3"},
+	  {4, "upstream of group 3"}}},
+};
+
+TEST(workers_and_their_names) {
+	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+		struct server_config config;
+		unsigned count = 0, workers = 0;
+
+		print_message("%s\n", cases[i].what);
+		for (; count < 3 && cases[i].groups[count].id != 0; count++)
+			place(count, cases[i].groups[count]);
+		config = config_of(count, 0);
+		assert_int_equal(layout_make(&layout, &config), 0);
+		for (; workers < 5 && cases[i].workers[workers].name != NULL; workers++) {
+			assert_int_equal(layout.cores[workers], cases[i].workers[workers].core);
+			check_name(&config, workers, cases[i].workers[workers].name);
+		}
+		assert_int_equal(layout.worker_count, workers);
+	}
+	assert_int_equal(layout.groups[2].upper, 1);
+	assert_int_equal(layout.groups[2].lower, 2);
+	assert_int_equal(layout.groups[2].upstream, 3);
+}
+
+/* Four are named, of five it is said how many they are. A name ends where its space does. */
+TEST(many_groups) {
+	static const struct {
+		unsigned groups;
+		const char *name;
+	} many[] = {
+		{5, "upper and lower MAC, upstream of 5 groups"},
+		{4, "upper and lower MAC, upstream of groups 1, 2, 3, 4"},
+		{SERVER_MAX_GROUPS, "upper and lower MAC, upstream of 64 groups"},
+	};
+	const struct server_config all = config_of(SERVER_MAX_GROUPS, 0);
+	struct group_slots slots = group_slots_of(&all);
+	char name[16];
+
+	for (unsigned g = 0; g < SERVER_MAX_GROUPS; g++)
+		place(g, (struct placed){g + 1, LAYOUT_1DS1T, 2, 3, 2});
+	for (size_t i = 0; i < ARRAY_COUNT(many); i++) {
+		const struct server_config config = config_of(many[i].groups, 0);
+
+		assert_int_equal(layout_make(&layout, &config), 0);
+		assert_int_equal(layout.worker_count, 1);
+		check_name(&config, 0, many[i].name);
+	}
+	for (size_t size = 0; size < sizeof(name); size++) {
+		memset(name, 'x', sizeof(name));
+		layout_name(&layout, &slots, 0, name, size);
+		assert_int_equal(strnlen(name, sizeof(name)), size == 0 ? sizeof(name) : size - 1);
+		assert_int_equal(name[size], 'x');
+	}
+}
+
+/* Three cores a group are more than there are lcores. */
+TEST(too_many_cores) {
+	const size_t most = PLATFORM_MAX_WORKERS / 3;
+	struct server_config config = config_of(SERVER_MAX_GROUPS, 0);
+
+	for (unsigned g = 0; g < SERVER_MAX_GROUPS; g++)
+		place(g, (struct placed){g + 1, LAYOUT_1DS2T, 3 * g + 1, 3 * g + 2, 3 * g + 3});
+	assert_int_equal(layout_make(&layout, &config), -1);
+	config.group_count = most;
+	assert_int_equal(layout_make(&layout, &config), 0);
+	assert_int_equal(layout.worker_count, 3 * most);
+}
 
 static struct cpus machine(const char *present, const char *online, const char *usable) {
 	struct cpus cpus;
@@ -19,18 +157,9 @@ static struct cpus machine(const char *present, const char *online, const char *
 	return cpus;
 }
 
-static void place(size_t g, unsigned upper, unsigned lower, unsigned upstream) {
-	groups[g] = (struct service_group){
-		.id = (uint32_t)(11 + g),
-		.upstream_channel_count = 1,
-		.threads = {.downstream = LAYOUT_1DS2T,
-			    .upper_mac_core = upper,
-			    .lower_mac_core = lower,
-			    .upstream_core = upstream},
-	};
-}
-
-static void check_said(const struct cpus *cpus, const char *expected) {
+/* What is said of the two groups 11 and 12. */
+static void check_said(unsigned main_core, const struct cpus *cpus, const char *expected) {
+	const struct server_config config = config_of(2, main_core);
 	struct placement_refusal refusals[CPU_FAULTS];
 	size_t count = placement_refusals(&config, cpus, refusals), size = 0;
 	char *said = NULL;
@@ -43,26 +172,19 @@ static void check_said(const struct cpus *cpus, const char *expected) {
 	free(said);
 }
 
-TEST(all_there) {
-	const struct cpus cpus = machine("0-3", "0-3", "0-3");
-
-	config.main_core = 0;
-	place(0, 1, 2, 3);
-	place(1, 1, 2, 0);
-	check_said(&cpus, "");
-}
-
 /* A line a reason, with all its cores and the key of the first. */
 TEST(each_reason) {
-	const struct cpus cpus = machine("0-5", "0-3", "0-1");
+	const struct cpus all = machine("0-3", "0-3", "0-3"), some = machine("0-5", "0-3", "0-1");
 
-	config.main_core = 2;
-	place(0, 0, 1, 4);
-	place(1, 6, 900, 3);
+	place(0, (struct placed){11, LAYOUT_1DS2T, 1, 2, 3});
+	place(1, (struct placed){12, LAYOUT_1DS2T, 1, 2, 1});
+	check_said(0, &all, "");
+	place(0, (struct placed){11, LAYOUT_1DS2T, 0, 1, 4});
+	place(1, (struct placed){12, LAYOUT_1DS2T, 6, 900, 3});
 	groups[1].threads.asked.layout = LAYOUT_1US1T_1DS2T;
 	groups[1].threads.asked.lower_mac_core = true;
 	check_said(
-		&cpus,
+		2, &some,
 		"service group 12: threads.cores: found cores 6,900, allowed: 0-1, the cores of "
 		"this machine that may be used\n"
 		"service group 11: threads.upstream_core: found core 4, allowed: 0-1, the cores "
@@ -70,9 +192,8 @@ TEST(each_reason) {
 		"threads.main_core: found cores 2-3, allowed: 0-1, the cores that this process may "
 		"use by its cpuset or affinity\n");
 	groups[1].threads.asked.upper_mac_core = true;
-	config.main_core = 0;
 	check_said(
-		&cpus,
+		0, &some,
 		"service group 12: threads.upper_mac_core: found cores 6,900, allowed: 0-1, the "
 		"cores of this machine that may be used\n"
 		"service group 11: threads.upstream_core: found core 4, allowed: 0-1, the cores "
@@ -85,41 +206,40 @@ TEST(each_reason) {
 TEST(what_does_not_run) {
 	const struct cpus cpus = machine("0-1", "0-1", "0-1");
 
-	config.main_core = 0;
-	place(0, 1, 77, 1);
-	groups[0].threads.downstream = LAYOUT_1DS1T;
-	place(1, 0, 1, 88);
+	place(0, (struct placed){11, LAYOUT_1DS1T, 1, 77, 1});
+	place(1, (struct placed){12, LAYOUT_1DS2T, 0, 1, 88});
 	groups[1].upstream_channel_count = 0;
-	check_said(&cpus, "");
+	check_said(0, &cpus, "");
 	groups[0].threads.downstream = LAYOUT_1DS2T;
 	groups[1].upstream_channel_count = 1;
-	check_said(&cpus, "service group 11: threads.lower_mac_core: found cores 77,88, allowed: "
-			  "0-1, the cores of this machine that may be used\n");
+	check_said(0, &cpus,
+		   "service group 11: threads.lower_mac_core: found cores 77,88, allowed: "
+		   "0-1, the cores of this machine that may be used\n");
 }
 
 TEST(here) {
+	struct server_config config = config_of(2, 0);
 	struct cpus cpus;
 	unsigned core = 0;
 
 	cpus_here(&cpus);
 	while (cpus_fault(&cpus, core) != CPU_IS_USABLE)
 		core++;
+	for (unsigned g = 0; g < 2; g++)
+		place(g, (struct placed){11 + g, LAYOUT_1DS1T, core, 0, NO_UPSTREAM});
 	config.main_core = core;
-	place(0, core, core, core);
-	place(1, core, core, core);
 	assert_int_equal(placement_check(&config, &cpus), 0);
-	assert_int_equal(cpus_fault(&cpus, core), CPU_IS_USABLE);
-	groups[1].threads.upstream_core = 1023;
+	groups[1].threads.upper_mac_core = 1023;
 	assert_int_equal(placement_check(&config, &cpus), -1);
+	assert_int_equal(cpus_fault(&cpus, core), CPU_IS_USABLE);
 }
 
 static void takes(const struct cpus *cpus, const char *expected) {
-	const struct layout layout = {.cores = {1, 3}, .worker_count = 2};
+	const struct layout two = {.cores = {1, 3}, .worker_count = 2};
 	char line[512] = "";
 
-	assert_int_equal(
-		placement_takes(&layout, cpus, config.main_core, &groups[1], line, sizeof(line)),
-		expected[0] == '\0');
+	assert_int_equal(placement_takes(&two, cpus, 0, &groups[1], line, sizeof(line)),
+			 expected[0] == '\0');
 	assert_string_equal(line, expected);
 }
 
@@ -127,20 +247,19 @@ static void takes(const struct cpus *cpus, const char *expected) {
 TEST(one_that_comes) {
 	const struct cpus cpus = machine("0-5", "0-3", "0-3");
 
-	config.main_core = 0;
-	place(1, 1, 3, 3);
+	place(1, (struct placed){12, LAYOUT_1DS2T, 1, 3, 3});
 	takes(&cpus, "");
 	takes(NULL, "");
-	place(1, 1, 4, 3);
+	place(1, (struct placed){12, LAYOUT_1DS2T, 1, 4, 3});
 	takes(&cpus, "threads.lower_mac_core: found core 4, allowed: 0-3, the cores that are "
 		     "online and may be used");
 	takes(NULL, "threads.lower_mac_core: found core 4, allowed: 1,3, the cores that have a "
 		    "worker; others take a new start");
-	place(1, 1, 2, 0);
+	place(1, (struct placed){12, LAYOUT_1DS2T, 0, 2, 1});
 	groups[1].threads.asked.layout = LAYOUT_1US1T_1DS2T;
 	takes(&cpus, "threads.cores: found cores 0,2, allowed: 1,3, the cores that have a worker; "
 		     "others take a new start");
-	place(1, 1, 3, 1);
+	place(1, (struct placed){12, LAYOUT_1DS2T, 1, 3, 1});
 	groups[1].threads.main_core = 3; /* not asked for */
 	takes(&cpus, "");
 	groups[1].threads.asked.main_core = true;

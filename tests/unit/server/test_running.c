@@ -18,8 +18,6 @@ static struct server server = {.workers = workers, .worker_count = WORKERS};
 
 /* Each lets the other have its core once a round, as both may be on one. */
 static uint16_t polite(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
-	(void)ctx;
-	(void)pkts;
 	sched_yield();
 	return n;
 }

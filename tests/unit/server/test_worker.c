@@ -19,8 +19,6 @@ static bool inside;
 
 /* A pipeline of one stage that counts the rounds. */
 static uint16_t round_stage(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
-	(void)ctx;
-	(void)pkts;
 	inside = true;
 	rounds++;
 	inside = false;
@@ -88,7 +86,6 @@ static unsigned order_at;
 static bool order_kept;
 
 static uint16_t order_stage(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
-	(void)pkts;
 	if (order_kept && order_at + 1 < sizeof(order))
 		order[order_at++] = *(const char *)ctx;
 	return n;
@@ -112,8 +109,7 @@ static const char *order_of(struct worker *w) {
 	unsigned calls = 0;
 	struct worker_task task = {order_step, &calls};
 
-	worker_begin(w, &task);
-	worker_wait(w);
+	worker_do(w, &task);
 	assert_int_equal(calls, 2);
 	return order;
 }
@@ -148,30 +144,6 @@ TEST(lists_of_one_that_runs) {
 	worker_free(&w);
 }
 
-/* Tasks of several workers are on their way at a time: each waits for the other's. */
-static int met;
-
-static bool meet(void *arg) {
-	(void)arg;
-	__atomic_fetch_add(&met, 1, __ATOMIC_ACQ_REL);
-	while (__atomic_load_n(&met, __ATOMIC_ACQUIRE) < 2)
-		sched_yield();
-	return true;
-}
-
-TEST(tasks_of_several) {
-	static struct worker w[2] = {{.name = "one"}, {.name = "other"}};
-	struct worker_task tasks[2] = {{meet, NULL}, {meet, NULL}};
-
-	launch(w, 2);
-	for (unsigned i = 0; i < 2; i++)
-		worker_begin(&w[i], &tasks[i]);
-	for (unsigned i = 0; i < 2; i++)
-		worker_wait(&w[i]);
-	assert_int_equal(met, 2);
-	halt(w, 2);
-}
-
 /* A chain goes from worker to worker, and those of the two kinds do not wait for each other. */
 static char chain_order[8];
 static unsigned chain_at;
@@ -183,7 +155,6 @@ static bool chain_step(void *arg) {
 }
 
 static bool held_step(void *arg) {
-	(void)arg;
 	return __atomic_load_n(&chain_held, __ATOMIC_ACQUIRE) == 0;
 }
 
@@ -280,7 +251,6 @@ TEST(done_tasks_are_not_read) {
 static uint16_t slow_stage(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct worker *w = ctx;
 
-	(void)pkts;
 	if (w->rounds == 1)
 		rte_delay_us_block(LONG_US);
 	if (w->rounds >= 2)

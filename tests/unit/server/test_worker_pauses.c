@@ -27,8 +27,6 @@ static uint16_t load_stage(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct load *load = ctx;
 	uint64_t end = rte_rdtsc() + load->cycles;
 
-	(void)pkts;
-	(void)n;
 	load->rounds++;
 	if (load->left == 0 || (load->before_sleep && worker.sleeper.asleep == 0))
 		return 0;
@@ -202,9 +200,6 @@ static struct ring {
 } ring;
 
 static uint16_t give_stage(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
-	(void)ctx;
-	(void)pkts;
-	(void)n;
 	if (ring.given == __atomic_load_n(&ring.wanted, __ATOMIC_ACQUIRE))
 		return 0;
 	__atomic_store_n(&ring.given, ring.given + 1, __ATOMIC_RELEASE);
@@ -215,9 +210,6 @@ static uint16_t take_stage(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	uint64_t given = __atomic_load_n(&ring.given, __ATOMIC_ACQUIRE);
 	uint16_t moved = (uint16_t)(given - ring.taken);
 
-	(void)ctx;
-	(void)pkts;
-	(void)n;
 	__atomic_store_n(&ring.taken, given, __ATOMIC_RELEASE);
 	return moved;
 }

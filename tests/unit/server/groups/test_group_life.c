@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Groups come and go while the server has traffic: every packet is accounted for, and nothing is left of them. */
+/* Groups come and go while the server has traffic, or cannot: every packet is accounted for, and nothing is left of them. */
 #include "test_main.h"
+
+#include <string.h>
 
 #include <rte_ethdev.h>
 
-#include "model/load/loader.h"
 #include "server/measure.h"
 
 #include "fixture.h"
@@ -27,31 +28,17 @@ int __wrap_rte_eth_dev_info_get(uint16_t id, struct rte_eth_dev_info *info) {
 	return ret;
 }
 
-/* All that was sent has come to a group or was dropped by the port, in the sums of all that there ever were. */
-static void check_totals(void) {
-	const struct server *s = &bench->server;
-	struct life_totals t = life_bench_totals(bench);
-	uint64_t held = 0;
-
-	for (unsigned g = 0; g < s->group_count; g++)
-		held += s->groups[g].there ? downstream_held(s->groups[g].downstream) : 0;
-	assert_int_equal(t.down_in, t.down_out + t.down_dropped + held);
-	assert_int_equal(bench->sent_down + bench->sent_up,
-			 t.down_in + t.up_in + t.port_dropped + server_shares_held_in(&s->shares));
-	assert_true(server_balanced(s));
-}
-
 /* On the ports of others and on ports of its own in turn; every third goes with packets in it. */
 TEST(come_and_go) {
-	static struct service_group sg[LIFE_PAIRS];
+	const struct service_group *sg[LIFE_PAIRS];
 	struct life_left left = {0};
 	struct pool_needs taken = {0};
 
 	life_bench_open(bench, 1, 3);
-	life_bench_load(&sg[0], 3, 0, 1, 2, 0);
-	life_bench_load(&sg[1], 4, 1, 2, 2, 2);
+	sg[0] = life_bench_group(bench, 3, 0, 1, 2, 0);
+	sg[1] = life_bench_group(bench, 4, 1, 2, 2, 2);
 	for (unsigned cycle = 0; cycle < CYCLES; cycle++) {
-		const struct service_group *comes = &sg[cycle % 2];
+		const struct service_group *comes = sg[cycle % 2];
 		unsigned group;
 
 		if (cycle == SETTLED) {
@@ -67,7 +54,7 @@ TEST(come_and_go) {
 		life_bench_traffic(bench, LIFE_SHARED, &bench->file[0], 2);
 		life_bench_pass(bench, cycle % 3 == 0 ? 20000 : 3 * MS);
 		life_bench_remove(bench, group, 0);
-		check_totals();
+		life_bench_check_totals(bench);
 		life_bench_traffic(bench, LIFE_SHARED, &bench->file[0], 1);
 		life_bench_pass(bench, 2 * MS);
 		assert_int_equal(server_held(&bench->server), 0);
@@ -79,19 +66,15 @@ TEST(come_and_go) {
 	assert_int_equal(bench->taken_up[1], 6 * CYCLES);
 	assert_true(bench->taken_up[3] > 0 && bench->taken_up[4] > 0);
 	life_bench_close(bench);
-	for (unsigned p = 0; p < LIFE_PAIRS; p++)
-		service_group_free(&sg[p]);
 }
 
 /* A group of the start, whose ports were its own: what their descriptors took is given back with them. */
 TEST(the_first_goes_and_comes) {
 	struct pool_needs taken;
-	struct service_group own;
 
 	life_bench_open(bench, 1, 3);
-	life_bench_load(&own, 4, 1, 2, 2, 2);
 	life_bench_plug(1);
-	life_bench_add(bench, &own);
+	life_bench_add(bench, life_bench_group(bench, 4, 1, 2, 2, 2));
 	taken = bench->server.pools.taken;
 	life_bench_remove(bench, 0, 0);
 	life_bench_plug(0);
@@ -99,7 +82,6 @@ TEST(the_first_goes_and_comes) {
 	assert_memory_equal(&bench->server.pools.taken, &taken, sizeof(taken));
 	assert_true(bench->server.keys_seconds > 0 && bench->server.keys_seconds < 3600);
 	life_bench_close(bench);
-	service_group_free(&own);
 }
 
 /* Each direction of each group has a queue of its own. */
@@ -121,56 +103,49 @@ static void check_crypto_queues(void) {
 /* As many as may come find all that was set aside for them, and no more: on ports that the first one had for itself,
  * which become shared. */
 TEST(all_that_may_come) {
-	static struct service_group sg[LIFE_IDS];
 	const struct server_pools *pools = &bench->server.pools;
 	const unsigned most = LIFE_IDS - 1;
 
 	life_bench_open(bench, 1, most);
 	assert_int_equal(server_latency(&bench->server, true), 0);
-	for (unsigned id = 2; id <= most; id++) {
-		life_bench_load(&sg[id], id, LIFE_SHARED, id % 3, (id + 1) % 3, (id + 2) % 3);
-		life_bench_add(bench, &sg[id]);
-	}
+	for (unsigned id = 2; id <= most; id++)
+		life_bench_add(bench, life_bench_group(bench, id, LIFE_SHARED, id % 3, (id + 1) % 3,
+						       (id + 2) % 3));
 	check_crypto_queues();
 	assert_memory_equal(&pools->taken, &pools->most, sizeof(pools->most));
 	for (unsigned id = 2; id <= most; id++)
-		life_bench_traffic(bench, LIFE_SHARED, &sg[id], 3);
+		life_bench_traffic(bench, LIFE_SHARED, &bench->others[id], 3);
 	life_bench_pass(bench, 3 * MS);
-	check_totals();
+	life_bench_check_totals(bench);
 	for (unsigned id = 2; id <= most; id++)
 		assert_int_equal(bench->taken_up[id], 3);
 	life_bench_close(bench);
-	for (unsigned id = 2; id <= most; id++)
-		service_group_free(&sg[id]);
 }
 
 /* What a port that several shared has counted is the server's when the last of them has gone. */
 TEST(a_shared_port_goes) {
-	static struct service_group sg[2], nobody;
+	const struct service_group *sg;
 	struct life_totals all;
 
 	life_bench_open(bench, 1, 3);
-	life_bench_load(&nobody, 6, 1, 1, 1, 1);
 	for (unsigned g = 0; g < 2; g++) {
-		life_bench_load(&sg[g], 4 + g, 1, g, 2 - g, 1);
-		assert_int_equal(life_bench_add(bench, &sg[g]), 1 + g);
-		life_bench_traffic(bench, 1, &sg[g], 3);
+		sg = life_bench_group(bench, 4 + g, 1, g, 2 - g, 1);
+		assert_int_equal(life_bench_add(bench, sg), 1 + g);
+		life_bench_traffic(bench, 1, sg, 3);
 	}
+	sg = life_bench_group(bench, 6, 1, 1, 1, 1); /* is not added */
 	for (unsigned i = 0; i < 5; i++)
-		assert_true(life_bench_up(bench, 1, &nobody, i));
+		assert_true(life_bench_up(bench, 1, sg, i));
 	life_bench_pass(bench, 3 * MS);
 	all = life_bench_totals(bench);
 	assert_int_equal(all.port_dropped, 5);
 	for (unsigned g = 2; g > 0; g--) {
 		life_bench_remove(bench, g, 0);
-		check_totals();
+		life_bench_check_totals(bench);
 	}
 	assert_int_equal(life_bench_totals(bench).port_dropped, 5);
 	assert_int_equal(life_bench_totals(bench).port_in, all.port_in);
 	life_bench_close(bench);
-	service_group_free(&nobody);
-	for (unsigned g = 0; g < 2; g++)
-		service_group_free(&sg[g]);
 }
 
 static void depi_comes(const struct service_group *sg) {
@@ -188,7 +163,7 @@ static const void *copies_of(unsigned group) {
 /* An R-PHY port that takes no chains of buffers: DEPI frames are copied, also those of groups that come. */
 TEST(frames_are_copied) {
 	const struct server_pools *pools = &bench->server.pools;
-	struct service_group comes;
+	const struct service_group *sg;
 
 	for (unsigned i = 0; i < 2; i++) {
 		chains = i == 1;
@@ -196,15 +171,120 @@ TEST(frames_are_copied) {
 		assert_int_equal(pools->linear == NULL, chains);
 		assert_ptr_equal(copies_of(0), pools->linear);
 		depi_comes(&bench->file[0]);
-		life_bench_load(&comes, 3, LIFE_SHARED, 1, 2, 0);
-		life_bench_add(bench, &comes);
+		sg = life_bench_group(bench, 3, LIFE_SHARED, 1, 2, 0);
+		life_bench_add(bench, sg);
 		assert_ptr_equal(copies_of(1), pools->linear);
-		depi_comes(&comes);
+		depi_comes(sg);
 		depi_comes(&bench->file[0]);
 		assert_int_equal(life_bench_totals(bench).down_out, 24);
 		life_bench_close(bench);
-		service_group_free(&comes);
 	}
+}
+
+static struct service_group *comes;
+static unsigned there; /* groups at the start */
+
+/* The one that is there has its traffic, with nothing lost. */
+static void still_serves(void) {
+	uint64_t before = bench->taken_up[1];
+
+	life_bench_traffic(bench, LIFE_SHARED, &bench->file[0], 3);
+	life_bench_pass(bench, 2 * MS);
+	assert_int_equal(bench->taken_up[1], before + 3);
+	assert_int_equal(server_held(&bench->server), 0);
+	assert_true(server_balanced(&bench->server));
+}
+
+static void refused(const char *expected) {
+	const struct life_left left = life_left_now();
+	const struct pool_needs taken = bench->server.pools.taken;
+	unsigned entries[LIFE_WORKERS], group = 77;
+	char why[LIVE_LINE] = "";
+
+	for (unsigned w = 0; w < LIFE_WORKERS; w++)
+		entries[w] = bench->server.workers[w].entry_count;
+	if (server_group_add(&bench->server, comes, &group, why))
+		fail_msg("accepted, and not: %s", expected);
+	if (strstr(why, expected) == NULL)
+		fail_msg("found: %s", why);
+	assert_int_equal(group, 77);
+	assert_int_equal(bench->server.group_count, there);
+	for (unsigned w = 0; w < LIFE_WORKERS; w++)
+		assert_int_equal(bench->server.workers[w].entry_count, entries[w]);
+	life_left_check(&left);
+	assert_memory_equal(&bench->server.pools.taken, &taken, sizeof(taken));
+	still_serves();
+}
+
+/* The same after one change of the group. */
+#define REFUSED_WITH(member, value, expected)                  \
+	do {                                                   \
+		__typeof__(comes->member) was = comes->member; \
+                                                               \
+		comes->member = (value);                       \
+		refused(expected);                             \
+		comes->member = was;                           \
+	} while (0)
+
+static void try_what_does_not_fit(void) {
+	char *network;
+
+	life_bench_open(bench, there, there + 1);
+	comes = life_bench_group(bench, 3, 0, 1, 2, 0);
+	still_serves();
+	network = comes->network.device;
+	REFUSED_WITH(id, 1, "service group 1: is there already");
+	REFUSED_WITH(threads.upstream_core, 99,
+		     "service group 3: threads.upstream_core: found core 99, allowed: 1-3, the "
+		     "cores that have a worker");
+	REFUSED_WITH(threads.lower_mac_core, 98, "threads.lower_mac_core: found core 98");
+	comes->threads.asked.main_core = true;
+	REFUSED_WITH(threads.main_core, 1, "threads.main_core: found core 1, allowed: 0, ");
+	comes->threads.asked.main_core = false;
+	REFUSED_WITH(rphy.mtu, 1600, "rphy.mtu");
+	REFUSED_WITH(max_frame, 9000, "max_frame");
+	REFUSED_WITH(network.device, comes->rphy_port.device, "another port's");
+	REFUSED_WITH(rphy_port.device, network, "another port's");
+	REFUSED_WITH(network.device, (char[]){"net_nobody_knows"}, "cannot be opened");
+	REFUSED_WITH(rphy_port.device, (char[]){"net_nobody_knows"}, "cannot be opened");
+	REFUSED_WITH(max_queued, 65536, "max_queued");
+	REFUSED_WITH(upstream.held, 100000000, "upstream.held");
+	REFUSED_WITH(modems[0].addresses[0], bench->file[0].modems[0].addresses[0],
+		     "service groups 1 and 3: found address 10.1.0.1 in both");
+	REFUSED_WITH(upstream_channels[0].session, bench->file[0].upstream_channels[0].session,
+		     "service groups 1 and 3: found session 0x00020101 in both");
+	life_bench_add(bench, comes);
+	still_serves();
+	life_bench_close(bench);
+}
+
+/* On ports that were the first group's own, and on such as are shared. */
+TEST(what_does_not_fit) {
+	for (there = 1; there <= 2; there++)
+		try_what_does_not_fit();
+}
+
+TEST(places) {
+	const struct service_group *last;
+	char why[LIVE_LINE];
+	unsigned group;
+
+	life_bench_open(bench, 1, 2);
+	comes = life_bench_group(bench, 3, 0, 1, 2, 0);
+	last = life_bench_group(bench, 4, 0, 1, 2, 0);
+	assert_false(server_group_remove(&bench->server, 0, 0, why));
+	assert_non_null(strstr(why, "at least one"));
+	assert_false(server_group_remove(&bench->server, 1, 0, why));
+	assert_int_equal(life_bench_add(bench, comes), 1);
+	assert_false(server_group_add(&bench->server, last, &group, why));
+	assert_non_null(strstr(why, "max_groups"));
+	assert_true(server_group_remove(&bench->server, 0, 0, why)); /* the one of the file */
+	assert_false(bench->server.groups[0].there);
+	assert_int_equal(life_bench_add(bench, last), 0); /* its place */
+	assert_true(server_group_remove(&bench->server, 1, 0, why));
+	assert_int_equal(bench->server.group_count, 1);
+	assert_false(server_group_remove(&bench->server, 0, 0, why));
+	life_bench_close(bench);
 }
 
 ALL_TESTS(NULL, fixture_stop)

@@ -8,55 +8,6 @@
 #define PACKET 200
 #define BATCH 32 /* packets that a ring of the far end takes at a time */
 
-/* Addresses and sessions of the start are nobody's any more. */
-static void what_went_is_gone(void) {
-	uint64_t before = life_bench_totals(bench).port_dropped;
-
-	for (unsigned g = 0; g < 2; g++)
-		life_bench_traffic(bench, LIFE_SHARED, &bench->file[g], 2);
-	life_bench_pass(bench, 2 * MS);
-	assert_int_equal(life_bench_totals(bench).port_dropped, before + 8);
-}
-
-/* Files one after the other, each with what is said of it. */
-struct step {
-	unsigned groups;
-	bool others;
-	const char *said;
-};
-
-static void files_are_taken(unsigned there, const struct step *steps, size_t count) {
-	life_bench_open(bench, there, GROUPS);
-	for (size_t i = 0; i < count; i++) {
-		load_next(steps[i].groups, steps[i].others);
-		reload(steps[i].said);
-		all_is_told_apart();
-		if (steps[i].others && steps[i].groups > 1) /* one alone gets all */
-			what_went_is_gone();
-		free_next();
-	}
-	life_bench_close(bench);
-}
-
-/* The group that was there first may have had its ports for itself. Two differ at a time, and a third one was there before;
- * one goes while the other differs. */
-TEST(comes_differs_and_goes) {
-	static const struct step
-		beside_one[] = {{2, true, "1 service group added"}},
-		beside_two[] = {{3, true, "1 service group added"}},
-		one_goes[] = {{1, true, "1 service group removed"}},
-		several[] = {
-			{3, false, "1 service group added"},
-			{3, true, "service group 2: 2 modems changed, 1 upstream channel changed"},
-			{3, false, "service group 1: 2 modems changed, 1 upstream channel changed"},
-		};
-
-	files_are_taken(1, beside_one, ARRAY_COUNT(beside_one));
-	files_are_taken(2, beside_two, ARRAY_COUNT(beside_two));
-	files_are_taken(2, one_goes, ARRAY_COUNT(one_goes));
-	files_are_taken(2, several, ARRAY_COUNT(several));
-}
-
 /* An address and a session leave one group for another that comes in the same reload. */
 TEST(what_moves_to_one_that_comes) {
 	struct service_group *to = &next[2], *from = &next[0];
@@ -65,7 +16,7 @@ TEST(what_moves_to_one_that_comes) {
 
 	for (unsigned there = 1; there <= 2; there++) {
 		life_bench_open(bench, there, GROUPS);
-		load_next(3, false);
+		load_next(3);
 		address = from->modems[1].addresses[0];
 		session = from->upstream_channels[0].session;
 		from->modems[1].addresses[0].bytes[3] += 100;

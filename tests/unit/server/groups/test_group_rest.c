@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Groups that rest or move, in rounds by hand: what they wait for, and by whose clock and queue they go on. */
+/*
+ * Groups that rest, move or change, in rounds by hand as in a replay: what they wait for, and by whose clock and queue they
+ * go on.
+ */
 #include "test_main.h"
-
-#include <string.h>
 
 #include <rte_ethdev.h>
 
-#include "model/load/loader.h"
+#include "model/grants_times.h"
+#include "server/changes.h"
 
-#include "fixture.h"
-#include "life_bench.h"
+#include "group_file.h"
 
-#define MS 1000000ull
 #define LONG (10000 * MS) /* than anything may wait */
-
-static struct life_bench storage, *const bench = &storage;
+#define ROUND_NS 20000
 
 /* What it waits for may stand in the port that nobody asks: so it is not given up, however long it rests. */
 TEST(what_waits_goes_on_waiting) {
@@ -46,7 +45,7 @@ TEST(what_waits_goes_on_waiting) {
 }
 
 static uint64_t maps_sent(void) {
-	return bench->server.groups[0].upstream->counters.values[COUNTER_MAPS];
+	return life_bench_up_of(bench, 0)->values[COUNTER_MAPS];
 }
 
 /* Nobody would receive what modems send: they are granted nothing, and something again when it receives. */
@@ -172,18 +171,17 @@ TEST(whose_clock_and_queue) {
 /* A port that nobody sends to from afar has no ring, until somebody does. */
 TEST(a_ring_when_it_is_needed) {
 	struct server *s = &bench->server;
-	struct service_group comes;
-	uint32_t serial = 0;
+	const struct service_group *comes;
 	unsigned port;
 
 	life_bench_open(bench, 1, 3);
 	assert_int_equal(server_move_group(s, 0, PART_LOWER | PART_UPPER, 2), 0);
-	life_bench_load(&comes, 3, 0, 2, 2, 2);
-	life_bench_add(bench, &comes);
+	comes = life_bench_group(bench, 3, 0, 2, 2, 2);
+	life_bench_add(bench, comes);
 	port = s->ports.of[0][DEVICE_RPHY];
 	assert_non_null(s->shares.of[port]);
 	assert_null(s->shares.of[port]->send.ring);
-	assert_true(life_bench_down(bench, 0, &comes, 100, serial));
+	assert_true(life_bench_down(bench, 0, comes, 100, 0));
 	life_bench_pass(bench, 3 * MS);
 	assert_int_equal(bench->depi_seen[3][0] + bench->depi_seen[3][1], 1);
 	assert_int_equal(server_move_group(s, 1, PART_LOWER, 0), 0);
@@ -203,18 +201,17 @@ TEST(a_ring_when_it_is_needed) {
 		assert_int_equal(s->shares.owners[port], 0);
 		check_clocks(&s->groups[g]);
 	}
-	assert_true(life_bench_down(bench, 0, &comes, 100, serial + 1));
+	assert_true(life_bench_down(bench, 0, comes, 100, 1));
 	life_bench_pass(bench, 3 * MS);
 	assert_int_equal(server_worker_resume(s, 2), 0);
 	assert_int_equal(s->layout.groups[0].upstream, 2);
 	assert_int_equal(s->layout.groups[0].lower, 0); /* not at home there */
 	assert_int_equal(s->layout.groups[1].lower, 2);
 	assert_int_equal(s->shares.owners[port], 2);
-	assert_true(life_bench_down(bench, 0, &comes, 100, serial + 2));
+	assert_true(life_bench_down(bench, 0, comes, 100, 2));
 	life_bench_pass(bench, 3 * MS);
 	assert_int_equal(life_bench_totals(bench).down_out, 3);
 	life_bench_close(bench);
-	service_group_free(&comes);
 }
 
 /* All clocks count from one time: the later one is never behind. */
@@ -249,6 +246,131 @@ TEST(what_waits_for_a_port_is_held) {
 	life_bench_pass(bench, MS);
 	assert_int_equal(server_held(s), 0);
 	assert_int_equal(life_bench_totals(bench).down_out, 4);
+	life_bench_close(bench);
+}
+
+static struct server_rounds made;
+static uint64_t began;
+
+static void pass(void *arg) {
+	life_bench_pass(arg, ROUND_NS);
+}
+
+static void begin(unsigned groups) {
+	life_bench_open(bench, groups, GROUPS);
+	made = (struct server_rounds){pass, bench};
+	bench->server.rounds = &made;
+	life_bench_pass(bench, MS);
+}
+
+/* The first modem's flow, of which all but the first packets have to wait. */
+static void slow_flow(uint64_t rate) {
+	struct service_flow *flow;
+
+	load_next(2);
+	flow = &next[0].modems[0].service_flows[0];
+	flow->sustained_rate = rate;
+	flow->traffic_burst = 3000;
+	flow->peak_rate = 0;
+	reload("service group 1: 1 modem changed");
+}
+
+static void modem_goes(void) {
+	next[0].modems++;
+	next[0].modem_count--;
+	reload("service group 1: 1 modem removed");
+	next[0].modems--;
+	next[0].modem_count++;
+}
+
+static void fill(unsigned packets) {
+	for (unsigned i = 0; i < packets; i++)
+		assert_true(life_bench_down(bench, 0, &next[0], 400, 2 * i));
+	life_bench_pass(bench, MS);
+	assert_true(downstream_held(bench->server.groups[0].downstream) > 10);
+}
+
+/* What waits for a modem that goes comes out first, and its key is used until then; but for no longer than it may. */
+TEST(a_queue_runs_empty) {
+	static const uint64_t rates[] = {500000, 8000};
+
+	for (unsigned slow = 0; slow < 2; slow++) {
+		const struct downstream *d;
+		uint64_t before, took;
+
+		begin(2);
+		slow_flow(rates[slow]);
+		fill(40);
+		d = bench->server.groups[0].downstream;
+		before = bench->now;
+		modem_goes();
+		took = bench->now - before;
+		assert_in_range(took, slow * CHANGE_DRAIN_MS * MS,
+				(CHANGE_DRAIN_MS + 10 * slow) * MS);
+		if (!slow) /* what stands in a DEPI frame that is not full */
+			life_bench_pass(bench, MS);
+		assert_int_equal(downstream_held(d), 0);
+		assert_int_equal(d->upper.counters.drops[DROP_SERVICE_FLOW_REMOVED] > 10, slow);
+		if (!slow) {
+			assert_int_equal(counters_dropped(&d->upper.counters), 0);
+			assert_int_equal(life_bench_totals(bench).down_out, 40);
+		}
+		close_with_file();
+	}
+}
+
+static uint64_t maps_before;
+
+/* A modem sends at the end of what it was granted last. */
+static void pass_and_send(void *arg) {
+	static const uint64_t last = 2 * MS;
+
+	pass(arg);
+	assert_int_equal(maps_sent(), maps_before);
+	if (bench->now >= began + last && bench->now < began + last + ROUND_NS)
+		assert_true(life_bench_up(bench, 0, &bench->file[0], 0));
+}
+
+static void begin_scheduled(void) {
+	life_scheduled = true;
+	begin(2);
+	life_scheduled = false;
+	life_bench_pass(bench, 10 * MS);
+	maps_before = maps_sent();
+	assert_true(maps_before > 2);
+	made.pass = pass_and_send;
+	began = bench->now;
+}
+
+/* What has been granted when a group is drained is still received, and nothing is granted any more. */
+TEST(what_was_granted_comes) {
+	uint64_t ahead;
+
+	begin_scheduled();
+	ahead = grants_ahead(bench->server.groups[0].sg);
+	assert_in_range(ahead, 3 * MS, 5 * MS);
+	server_group_drain(&bench->server, 0, 1000);
+	assert_in_range(bench->now - began, ahead, ahead + MS);
+	assert_int_equal(bench->taken_up[1], 1);
+	began = bench->now;
+	server_group_drain(&bench->server, 0, 1000); /* nothing is to come of it any more */
+	assert_int_equal(bench->now, began);
+	life_bench_close(bench);
+	begin_scheduled();
+	server_group_drain(&bench->server, 0, 1);
+	assert_in_range(bench->now - began, MS, MS + MS / 10); /* no longer than it may */
+	life_bench_close(bench);
+}
+
+/* The same of a group that goes. */
+TEST(what_was_granted_comes_at_the_end) {
+	const struct server_gone *gone = &bench->server.gone;
+	char why[LIVE_LINE];
+
+	begin_scheduled();
+	assert_true(server_group_remove(&bench->server, 0, 1000, why));
+	assert_int_equal(gone->up.values[COUNTER_MAPS], maps_before);
+	assert_int_equal(bench->taken_up[1], 1);
 	life_bench_close(bench);
 }
 

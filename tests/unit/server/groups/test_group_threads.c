@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Groups come, go, move and rest while workers run as threads. */
+/* Groups come, go, move and rest, and rules of cards with them, while workers run as threads and packets come. */
 #include "test_main.h"
 
 #include <sched.h>
-#include <string.h>
 
-#include "model/load/loader.h"
+#include <rte_cycles.h>
 
-#include "fixture.h"
-#include "life_threads.h"
+#include "sharing/steered.h"
 
-#define TURNS 30
+#include "group_file.h"
+#include "steering_bench.h"
 
-static struct life_bench storage, *const bench = &storage;
+#define TURNS 40
+
+static const struct service_group *comes;
 
 static void move_turn(struct life_script *s, unsigned turn) {
 	static const unsigned parts[] = {PART_UPPER, PART_LOWER, PART_UPSTREAM,
@@ -41,7 +42,6 @@ static void rest_turn(struct life_script *s, unsigned turn) {
 	const uint64_t *received = &g->downstream->upper.counters.values[COUNTER_RECEIVED];
 	uint64_t before;
 
-	(void)turn;
 	life_check(s, server_group_drain(&bench->server, 0, LIFE_DRAIN_MS) == 0,
 		   "something is held");
 	before = __atomic_load_n(received, __ATOMIC_RELAXED);
@@ -75,38 +75,6 @@ TEST(rests) {
 	on_own_and_on_shared_ports(rest_turn);
 }
 
-static void life_turn(struct life_script *s, unsigned turn) {
-	char why[LIVE_LINE] = "";
-	unsigned group = 0;
-
-	life_check(s, server_group_add(&bench->server, s->comes, &group, why),
-		   "it cannot be added");
-	life_check(s, group == 2, "it has another number");
-	for (unsigned i = 0; i < turn % 5; i++)
-		server_synchronize(&bench->server);
-	life_check(
-		s,
-		server_group_remove(&bench->server, group, turn % 2 == 0 ? LIFE_DRAIN_MS : 0, why),
-		"it cannot be removed");
-}
-
-TEST(lives) {
-	struct service_group comes;
-	struct life_script s = {.turn = life_turn, .turns = TURNS, .comes = &comes};
-	struct life_totals t;
-
-	life_bench_open(bench, 2, 3);
-	life_bench_load(&comes, 3, 0, 1, 2, 0);
-	life_play(bench, &s);
-	life_bench_pass(bench, 5000000);
-	t = life_bench_totals(bench);
-	assert_int_equal(bench->server.gone.groups, TURNS);
-	assert_int_equal(t.down_in, t.down_out + t.down_dropped);
-	assert_int_equal(bench->sent_down + bench->sent_up, t.down_in + t.up_in + t.port_dropped);
-	life_bench_close(bench);
-	service_group_free(&comes);
-}
-
 /* A table that workers read, and the one before. */
 static struct shown {
 	const int *now;
@@ -118,8 +86,6 @@ static struct shown {
 static uint16_t look(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	const int *read = __atomic_load_n(&shown.now, __ATOMIC_ACQUIRE);
 
-	(void)ctx;
-	(void)pkts;
 	if (shown.looked)
 		return n;
 	__atomic_store_n(&shown.inside, true, __ATOMIC_RELEASE);
@@ -154,6 +120,112 @@ TEST(nothing_is_freed_before) {
 	}
 	server_synchronize(&bench->server); /* none runs any more */
 	life_bench_close(bench);
+}
+
+static void rounds(unsigned n) {
+	for (unsigned i = 0; i < n; i++)
+		server_synchronize(&bench->server);
+}
+
+/* The rules of a group go and come on both ports; another group comes and goes; parts move. */
+static void rules_turn(struct life_script *script, unsigned turn) {
+	struct server *s = &bench->server;
+	char why[LIVE_LINE];
+	unsigned group = 0;
+
+	for (unsigned port = 0; port < 2; port++) {
+		server_steer_nothing(s, port, 0);
+		rounds(turn % 4);
+		server_steer(s, port);
+		rounds(turn % 3);
+	}
+	life_check(script,
+		   server_move_group(s, 0, PART_UPPER | PART_UPSTREAM, turn % LIFE_WORKERS) == 0,
+		   "a group cannot be moved");
+	life_check(script, server_group_add(s, comes, &group, why), "it cannot be added");
+	rounds(turn % 5);
+	life_check(script, server_group_remove(s, group, turn % 2 == 0 ? LIFE_DRAIN_MS : 0, why),
+		   "it cannot be removed");
+}
+
+/* With STEERED_BY_BOTH a rule of the first group matches packets of the one that comes, too. */
+TEST(rules_come_and_go) {
+	for (enum steered_by by = 0; by < STEERED_WAYS; by++) {
+		struct life_script s = {.turn = rules_turn, .turns = TURNS};
+		struct life_totals t;
+
+		flow_card_reset();
+		steering_bench_open(bench, by, 2, 3);
+		s.comes = comes = life_bench_group(bench, 3, 0, 1, 2, 0);
+		life_play(bench, &s);
+		life_bench_pass(bench, 5000000);
+		t = life_bench_totals(bench);
+		life_bench_check_totals(bench);
+		assert_int_equal(bench->server.gone.groups, TURNS);
+		assert_true(t.port_steered > 0);
+		assert_int_equal(flow_card_calls().refused, 0);
+		steering_bench_close(bench);
+	}
+}
+
+/* It takes nothing: what is in its ring would come behind what a rule brings to its queue. Workers have a while to take
+ * what came before; on a busy machine it may be over before they have a core. */
+TEST(rules_wait_for_a_group_that_rests) {
+	struct server *s = &bench->server;
+	unsigned rules, least, tries = 0;
+
+	flow_card_reset();
+	steering_bench_open(bench, STEERED_BY_SESSION, 2, 2);
+	rules = flow_card_calls().rules;
+	life_bench_launch(bench);
+	do {
+		server_group_drain(s, 0, 0);
+		server_steer_nothing(s, 1, 0);
+		least = flow_card_calls().rules;
+		assert_true(least < rules);
+		server_steer(s, 1);
+		assert_int_equal(flow_card_calls().rules, least);
+		server_group_resume(s, 0);
+	} while (flow_card_calls().rules < rules && ++tries < TURNS);
+	assert_int_equal(flow_card_calls().rules, rules);
+	life_bench_halt(bench);
+	steering_bench_close(bench);
+}
+
+static void wait_for_ring(unsigned count) {
+	const struct port_share *share = bench->server.shares.of[1];
+
+	while (rte_ring_count(share->lanes[0].ring) != count || !share_way_settled(share, 0))
+		sched_yield();
+}
+
+/* Its ring has a packet from before the rule, and its queue one from after: the rule may not go in favour of another,
+ * or what comes next would be in the ring, too. */
+TEST(rules_stay_while_the_ring_goes_first) {
+	struct server *s = &bench->server;
+
+	flow_card_reset();
+	steering_bench_open(bench, STEERED_IN_VLAN, 1, 2);
+	comes = life_bench_group(bench, 2, 0, 1, 2, 0);
+	life_bench_launch(bench);
+	server_steer_nothing(s, 1, 0);
+	wait_for_ring(0);
+	server_group_drain(s, 0, 0);
+	assert_true(life_bench_up(bench, 0, &bench->file[0], 0));
+	wait_for_ring(1);
+	server_steer(s, 1);
+	assert_true(life_bench_up(bench, 0, &bench->file[0], 1));
+	life_bench_add(bench, comes);
+	assert_true(life_bench_up(bench, 0, &bench->file[0], 2));
+	server_group_resume(s, 0);
+	for (unsigned ms = 0; bench->taken_up[1] < 3 && ms < LIFE_DRAIN_MS; ms++) {
+		life_bench_take(bench);
+		rte_delay_us_sleep(1000);
+	}
+	assert_int_equal(bench->taken_up[1], 3);
+	assert_int_equal(flow_card_calls().refused, 0);
+	life_bench_halt(bench);
+	steering_bench_close(bench);
 }
 
 ALL_TESTS(NULL, fixture_stop)

@@ -120,7 +120,11 @@ TEST(refused_devices) {
 /* Modems that come and go, and keys that roll, in the same reload in which the provider changes. */
 TEST(with_other_modems) {
 	life_bench_open(bench, 2, GROUPS);
-	load_next(3, true);
+	load_next(3);
+	for (unsigned g = 0; g < 2; g++) {
+		next[g].modems[0].addresses[0].bytes[3] += 100;
+		next[g].upstream_channels[0].session += 0x10;
+	}
 	wants(0, true);
 	wants(2, true);
 	next[0].modems[0].security.key[0] ^= 1;

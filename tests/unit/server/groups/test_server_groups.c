@@ -7,8 +7,8 @@
 
 #include <rte_ethdev.h>
 
-#include "model/load/loader.h"
 #include "platform/pad.h"
+#include "server/running.h"
 
 #include "fixture.h"
 #include "groups_bench.h"
@@ -52,8 +52,8 @@ TEST(counters_are_the_group_s) {
 		assert_int_equal(c.values[COUNTER_RECEIVED], g);
 		assert_int_equal(c.values[COUNTER_TRANSMITTED], g);
 		assert_int_equal(counters_dropped(&c), 0);
-		assert_int_equal(bench->sent[g][0].size > 0, g > 0);
-		assert_int_equal(bench->sent[g][1].size > 0, g > 0);
+		assert_int_equal(bench->sent[g][0].frames > 0, g > 0);
+		assert_int_equal(bench->sent[g][1].frames > 0, g > 0);
 		if (g == 0)
 			continue;
 		assert_int_equal(up_of(g)->values[COUNTER_RECEIVED], g);
@@ -71,7 +71,7 @@ TEST(control_ports) {
 	groups_bench_open(bench);
 	groups_bench_message(bench, 1);
 	groups_bench_settle(bench);
-	assert_int_equal(bench->sent[1][0].size, 0);
+	assert_int_equal(bench->sent[1][0].frames, 0);
 	assert_int_equal(rte_eth_rx_burst(bench->control[0], 0, &m, 1), 0);
 	assert_int_equal(rte_eth_rx_burst(bench->control[1], 0, &m, 1), 1);
 	assert_int_equal(rte_pktmbuf_pkt_len(m), ETHERNET_LEAST);
@@ -138,11 +138,10 @@ TEST(placements_give_the_same_bytes) {
 			for (unsigned d = 0; d < 2; d++) {
 				const struct groups_sent *sent = &bench->sent[g][d];
 
-				assert_true(sent->size > 0);
+				assert_true(sent->frames > 0);
 				if (p == 0)
 					first[g][d] = *sent;
-				assert_int_equal(sent->size, first[g][d].size);
-				assert_memory_equal(sent->bytes, first[g][d].bytes, sent->size);
+				assert_memory_equal(sent, &first[g][d], sizeof(*sent));
 			}
 		}
 		groups_bench_close(bench);
@@ -172,6 +171,76 @@ TEST(a_group_that_cannot_be_made) {
 	}
 	groups_bench_config(bench, GROUPS, one_core);
 	groups_bench_open(bench); /* nothing is left of them */
+	groups_bench_close(bench);
+}
+
+/* Workers 0, 1 and 2 are upper MAC, lower MAC and upstream of the first group; 3 has all of the second. */
+static const struct groups_threads four_workers[2] = {{1, 2, 3}, {4, 4, 4}};
+
+static void expect_peers(unsigned worker, uint64_t to, uint64_t by) {
+	const struct worker *w = &bench->server.workers[worker];
+
+	assert_int_equal(w->hands_to.bits[0], to);
+	assert_int_equal(w->handed_by.bits[0], by);
+	assert_int_equal(w->hands_to.bits[1] | w->handed_by.bits[1], 0);
+}
+
+TEST(who_wakes_whom) {
+	struct server *s = &bench->server;
+
+	groups_bench_config(bench, 2, four_workers);
+	groups_bench_open(bench);
+	expect_peers(0, 1 << 1, 0); /* the ring between the MACs */
+	expect_peers(1, 0, 1 << 0);
+	expect_peers(2, 0, 0); /* ports of its own */
+	expect_peers(3, 0, 0);
+	server_peers(s, true);
+	for (unsigned w = 0; w < 4; w++)
+		expect_peers(w, 0xf & ~(1u << w), 0xf & ~(1u << w));
+	server_peers(s, false);
+	expect_peers(0, 1 << 1, 0);
+	groups_bench_close(bench);
+}
+
+static void expect_kind(enum idle_kind kind) {
+	for (unsigned w = 0; w < bench->server.worker_count; w++)
+		assert_int_equal(bench->server.workers[w].idle.config.kind, kind);
+}
+
+/* What workers do while nothing comes. */
+TEST(kinds) {
+	struct server *s = &bench->server;
+	struct power_config p = power_config_default();
+
+	groups_bench_config(bench, 2, four_workers);
+	groups_bench_open(bench);
+	expect_kind(IDLE_POLL);
+	p.idle = IDLE_SLEEP;
+	p.longest_pause = 7000;
+	server_idle(s, &p);
+	expect_kind(IDLE_SLEEP);
+	assert_int_equal(s->power.idle, IDLE_SLEEP);
+	assert_int_equal(s->workers[0].idle.config.longest, 7000);
+	for (unsigned w = 0; w < 4; w++)
+		assert_true(s->workers[w].wakes);
+	/* a core waits for one address: not where another worker hands it something, nor for two ports */
+	assert_false(s->workers[1].monitored || s->workers[3].monitored);
+	/* ports of memory tell of nothing; the lower MAC is told of all by the upper one */
+	assert_false(s->workers[0].woken || s->workers[2].woken || s->workers[3].woken);
+	assert_true(s->workers[1].woken);
+	assert_int_equal(s->workers[0].source_count, 1);
+	assert_int_equal(s->workers[1].source_count, 0);
+	assert_int_equal(s->workers[3].source_count, 2);
+	p.idle = IDLE_MWAITX;
+	server_idle(s, &p);
+	expect_kind(idle_there(IDLE_MWAITX) ? IDLE_MWAITX : IDLE_POLL);
+	assert_int_equal(s->idle_refused, !idle_there(IDLE_MWAITX));
+	assert_false(s->workers[0].wakes || s->workers[1].woken);
+	assert_int_equal(s->workers[3].source_count, 0);
+	p.idle = IDLE_AUTO;
+	server_idle(s, &p);
+	expect_kind(idle_best(false)); /* the machine is not known to be too small */
+	assert_false(server_may_sleep(s));
 	groups_bench_close(bench);
 }
 

@@ -20,8 +20,8 @@ static struct service_group next[GROUPS];
 static struct server_config file = {.groups = next};
 static char line[RECONFIGURE_LINE];
 
-/* The groups 1, 2, .., of which the first two have others of what tells their packets, or do not. */
-static inline void load_next(unsigned count, bool others) {
+/* The groups 1, 2, .. */
+static inline void load_next(unsigned count) {
 	static const unsigned workers[GROUPS][3] = {
 		{0, 1, 2}, {2, 1, 0}, {1, 2, 0}, {1, 1, 2}, {0, 1, 1}};
 
@@ -30,11 +30,6 @@ static inline void load_next(unsigned count, bool others) {
 		const unsigned *w = workers[g];
 
 		life_bench_load(&next[g], g + 1, LIFE_SHARED, w[0], w[1], w[2]);
-		if (!others || g >= 2)
-			continue;
-		for (unsigned m = 0; m < 2; m++)
-			next[g].modems[m].addresses[0].bytes[3] += 100;
-		next[g].upstream_channels[0].session += 0x10;
 	}
 }
 
@@ -83,7 +78,7 @@ static inline void refused(const char *expected) {
 /* A server with so many groups of the start, and a file of as many. */
 static inline void open_with_file(unsigned groups) {
 	life_bench_open(bench, groups, GROUPS);
-	load_next(groups, false);
+	load_next(groups);
 }
 
 static inline void close_with_file(void) {

@@ -51,21 +51,20 @@ static const char text[] =
 	"        rphy: {device: rphy_several%u, queue_size: 64}}\n"
 	"threads: {downstream: %s, upper_mac_core: %u, lower_mac_core: %u, upstream_core: %u}\n";
 
-void groups_bench_load(struct service_group *sg, unsigned id, const struct groups_threads *t) {
-	bool two = t->lower != t->upper;
-	char filled[4096];
-
-	snprintf(filled, sizeof(filled), text, id, id, id, two ? "1ds2t" : "1ds1t", t->upper,
-		 two ? t->lower : t->upper + 1, t->upstream);
-	group_load(sg, filled);
-}
-
 void groups_bench_config(struct groups_bench *b, unsigned count,
 			 const struct groups_threads *threads) {
 	memset(b, 0, sizeof(*b));
 	b->config = (struct server_config){.groups = b->groups, .group_count = count};
-	for (unsigned g = 0; g < count; g++)
-		groups_bench_load(&b->groups[g], g + 1, &threads[g]);
+	for (unsigned g = 0; g < count; g++) {
+		const struct groups_threads *t = &threads[g];
+		bool two = t->lower != t->upper;
+		unsigned id = g + 1;
+		char filled[4096];
+
+		snprintf(filled, sizeof(filled), text, id, id, id, two ? "1ds2t" : "1ds1t",
+			 t->upper, two ? t->lower : t->upper + 1, t->upstream);
+		group_load(&b->groups[g], filled);
+	}
 }
 
 static void pair_open(struct groups_bench *b, unsigned group, enum device_role role,
@@ -113,15 +112,9 @@ void groups_bench_free(struct groups_bench *b) {
 }
 
 void groups_bench_close(struct groups_bench *b) {
-	const struct server_pools *p = &b->server.pools;
-
 	assert_true(server_balanced(&b->server));
 	server_stop(&b->server);
-	assert_int_equal(server_held(&b->server), 0);
-	assert_int_equal(rte_mempool_in_use_count(p->packets), 0);
-	assert_int_equal(rte_mempool_in_use_count(p->depi_headers), 0);
-	assert_int_equal(rte_mempool_in_use_count(p->depi_fragments), 0);
-	assert_int_equal(rte_mempool_in_use_count(p->uepi), 0);
+	server_has_nothing(&b->server);
 	groups_bench_free(b);
 }
 
@@ -163,22 +156,16 @@ void groups_bench_message(struct groups_bench *b, unsigned group) {
 	put_burst(b, group, (struct uepi_burst){.kind = DOCSIS_KIND_MANAGEMENT, .size = 46});
 }
 
-static void keep(struct groups_sent *sent, const void *bytes, size_t size) {
-	assert_true(sent->size + size <= sizeof(sent->bytes));
-	memcpy(sent->bytes + sent->size, bytes, size);
-	sent->size += size;
-}
-
 static void take(struct groups_bench *b, uint16_t port, struct groups_sent *sent) {
 	uint8_t frame[16384];
 	struct rte_mbuf *m;
 
-	while (rte_eth_rx_burst(port, 0, &m, 1) == 1) {
+	for (; rte_eth_rx_burst(port, 0, &m, 1) == 1; sent->frames++) {
 		size_t size = fixture_read(m, frame, sizeof(frame));
 
-		keep(sent, &size, sizeof(size));
-		keep(sent, &b->now, sizeof(b->now));
-		keep(sent, frame, size);
+		bytes_digest(&sent->digest, &size, sizeof(size));
+		bytes_digest(&sent->digest, &b->now, sizeof(b->now));
+		bytes_digest(&sent->digest, frame, size);
 		rte_pktmbuf_free(m);
 	}
 }

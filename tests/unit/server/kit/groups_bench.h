@@ -10,7 +10,6 @@
 #include "server/server.h"
 
 #define GROUPS_BENCH_MAX 4
-#define GROUPS_BENCH_BYTES (1u << 20) /* that are kept of what leaves a port */
 
 /* `threads` of a group. */
 struct groups_threads {
@@ -26,30 +25,23 @@ struct groups_bench {
 	uint16_t network[GROUPS_BENCH_MAX], rphy[GROUPS_BENCH_MAX], control[GROUPS_BENCH_MAX];
 	uint16_t sequences[GROUPS_BENCH_MAX]; /* of the next burst */
 	uint64_t now;
-	/* All that left a group's ports, each frame behind its size and time. */
+	/* Frames that left a group's ports, with a digest of their sizes, times and bytes. */
 	struct groups_sent {
-		size_t size;
-		uint8_t bytes[GROUPS_BENCH_BYTES];
+		uint64_t frames, digest;
 	} sent[GROUPS_BENCH_MAX][2]; /* network, R-PHY */
 };
 
-/* The configuration of one group. */
-void groups_bench_load(struct service_group *sg, unsigned id, const struct groups_threads *t);
-
-/* That of `count` groups, with the ids 1, 2, .. */
+/* The configuration of `count` groups, with the ids 1, 2, .. */
 void groups_bench_config(struct groups_bench *b, unsigned count,
 			 const struct groups_threads *threads);
 
-/* Makes EAL (the first time, for as many groups as there will be), and the server on its ports. */
+/* Makes EAL (the first time, for as many groups as there will be), and the server on its ports; groups_bench_try() returns
+ * what server_serve() does. */
 void groups_bench_open(struct groups_bench *b);
-
-/* The same; returns what server_serve() does. */
 int groups_bench_try(struct groups_bench *b);
 
-/* Frees server and configuration. */
+/* Frees server and configuration; groups_bench_close() fails where a buffer has not come back. */
 void groups_bench_free(struct groups_bench *b);
-
-/* The same; fails where a buffer has not come back. */
 void groups_bench_close(struct groups_bench *b);
 
 /* A packet to modem 0 or 1 of the group; a burst from modem 0. */

@@ -15,7 +15,6 @@
 
 #include "depi_reader.h"
 #include "fixture.h"
-#include "life_ports.h"
 #include "packets.h"
 #include "uepi_burst.h"
 
@@ -76,6 +75,12 @@ void life_bench_load(struct service_group *sg, unsigned id, unsigned pair, unsig
 		life_card->edit(sg);
 }
 
+struct service_group *life_bench_group(struct life_bench *b, unsigned id, unsigned pair,
+				       unsigned upper, unsigned lower, unsigned upstream) {
+	life_bench_load(&b->others[id], id, pair, upper, lower, upstream);
+	return &b->others[id];
+}
+
 void life_bench_serve(struct life_bench *b, unsigned memory_mb) {
 	static bool running;
 
@@ -105,22 +110,17 @@ void life_bench_open(struct life_bench *b, unsigned count, unsigned most) {
 }
 
 void life_bench_close(struct life_bench *b) {
-	const struct server_pools *p = &b->server.pools;
-
 	assert_true(server_balanced(&b->server));
 	server_stop(&b->server);
 	life_bench_take(b);
-	assert_int_equal(server_held(&b->server), 0);
-	assert_int_equal(rte_mempool_in_use_count(p->packets), 0);
-	assert_int_equal(rte_mempool_in_use_count(p->depi_headers), 0);
-	assert_int_equal(rte_mempool_in_use_count(p->depi_fragments), 0);
-	assert_int_equal(rte_mempool_in_use_count(p->uepi), 0);
-	assert_int_equal(rte_mempool_in_use_count(p->frames), 0);
+	server_has_nothing(&b->server);
 	server_free(&b->server);
 	life_ports_close(b);
 	fixture_pool_end(b->pool);
 	for (unsigned g = 0; g < 2; g++)
 		service_group_free(&b->file[g]);
+	for (unsigned g = 0; g < LIFE_IDS; g++)
+		service_group_free(&b->others[g]);
 }
 
 unsigned life_bench_add(struct life_bench *b, const struct service_group *sg) {
@@ -144,19 +144,16 @@ void life_bench_comes_again(struct life_bench *b, unsigned id) {
 	b->sequences[id] = 0;
 }
 
-static bool wire_takes(const struct life_bench *b, uint16_t port, struct rte_mbuf *m) {
-	if (life_card != NULL && (port == b->network[0] || port == b->rphy[0]))
-		return life_card->put(port, m);
-	return rte_eth_tx_burst(port, 0, &m, 1) == 1;
-}
-
 static bool put(const struct life_bench *b, uint16_t port, struct rte_mbuf *m, uint64_t *sent) {
-	if (wire_takes(b, port, m)) {
+	bool took = life_card != NULL && (port == b->network[0] || port == b->rphy[0])
+			    ? life_card->put(port, m)
+			    : rte_eth_tx_burst(port, 0, &m, 1) == 1;
+
+	if (took)
 		__atomic_fetch_add(sent, 1, __ATOMIC_RELAXED);
-		return true;
-	}
-	rte_pktmbuf_free(m);
-	return false;
+	else
+		rte_pktmbuf_free(m);
+	return took;
 }
 
 bool life_bench_down(struct life_bench *b, unsigned pair, const struct service_group *sg,
@@ -213,11 +210,6 @@ void life_bench_traffic(struct life_bench *b, unsigned pair, const struct servic
 	}
 }
 
-static void digest(uint64_t *sum, const uint8_t *bytes, size_t size) {
-	for (size_t i = 0; i < size; i++)
-		*sum = (*sum ^ bytes[i]) * UINT64_C(0x100000001b3);
-}
-
 /* What came is without its tag from here on, but for the digest. */
 static void untag(struct rte_mbuf *m) {
 	if (load_be16(rte_pktmbuf_mtod(m, const uint8_t *) + VLAN_ADDRESSES) == ETHERTYPE_VLAN)
@@ -233,7 +225,7 @@ static void look_up(struct life_bench *b, const uint8_t *frame, size_t size) {
 		fail_msg("group %u: %u comes after %u", id, serial & 0xffffff, b->last_up[id] - 1);
 	b->last_up[id] = (serial & 0xffffff) + 1;
 	b->taken_up[id]++;
-	digest(&b->digest[id][0], frame, size);
+	bytes_digest(&b->digest[id][0], frame, size);
 }
 
 /* Those of a channel are numbered without a gap, from 0 on when the group begins. */
@@ -249,7 +241,7 @@ static void look_depi(struct life_bench *b, const struct rte_mbuf *m) {
 	assert_in_range(id, 1, LIFE_IDS - 1);
 	assert_in_range(channel, 0, 1);
 	size = fixture_read(m, frame, sizeof(frame));
-	digest(&b->digest[id][1], frame, size);
+	bytes_digest(&b->digest[id][1], frame, size);
 	assert_int_equal(l2tp_parse(frame, size, &data), L2TP_OK);
 	if ((data.payload[0] & PSP_FLOW) != 0)
 		return; /* messages, which are numbered by themselves */
@@ -310,7 +302,6 @@ static void *run(void *worker) {
 
 /* With more workers than cores, each lets the others have theirs once a round. */
 static uint16_t polite(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
-	(void)pkts;
 	__atomic_fetch_add((uint64_t *)ctx, 1, __ATOMIC_RELAXED);
 	sched_yield();
 	return n;
@@ -341,48 +332,4 @@ void life_bench_halt(struct life_bench *b) {
 		worker_remove(&b->server.workers[w], &polite_lists[w]);
 	for (unsigned w = 0; w < LIFE_WORKERS; w++)
 		b->now = RTE_MAX(b->now, b->server.workers[w].clock.now);
-}
-
-struct counters life_bench_down_of(const struct life_bench *b, unsigned group) {
-	struct counters c;
-
-	downstream_counters(b->server.groups[group].downstream, &c);
-	return c;
-}
-
-const struct counters *life_bench_up_of(const struct life_bench *b, unsigned group) {
-	return &b->server.groups[group].upstream->counters;
-}
-
-struct life_totals life_bench_totals(const struct life_bench *b) {
-	const struct server *s = &b->server;
-	struct counters down = s->gone.down, up = s->gone.up, ports = s->gone.ports, all;
-
-	for (unsigned g = 0; g < s->group_count; g++) {
-		struct counters c;
-
-		if (!s->groups[g].there)
-			continue;
-		downstream_counters(s->groups[g].downstream, &c);
-		counters_add(&down, &c);
-		counters_add(&up, &s->groups[g].upstream->counters);
-	}
-	for (unsigned p = 0; p < s->ports.count; p++) {
-		if (s->shares.of[p] == NULL)
-			continue;
-		share_counters(s->shares.of[p], &all);
-		counters_add(&ports, &all);
-	}
-	return (struct life_totals){
-		.down_in = down.values[COUNTER_RECEIVED],
-		.down_out = down.values[COUNTER_TRANSMITTED],
-		.down_dropped = counters_dropped(&down),
-		.up_in = up.values[COUNTER_RECEIVED],
-		.up_out = up.values[COUNTER_TRANSMITTED],
-		.up_dropped = counters_dropped(&up),
-		.port_steered = ports.values[COUNTER_PORT_STEERED],
-		.port_strayed = ports.values[COUNTER_PORT_STRAYED],
-		.port_in = ports.values[COUNTER_PORT_RECEIVED],
-		.port_dropped = counters_dropped(&ports),
-	};
 }

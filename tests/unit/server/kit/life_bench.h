@@ -13,14 +13,15 @@
 #include "server/steering.h"
 
 #define LIFE_IDS 8 /* numbers of groups, from 1 */
-#define LIFE_SHARED \
-	0 /* pair that all groups share; else the number of a group with ports of its own */
+#define LIFE_SHARED 0 /* pair that all groups share; else that of a group with its own ports */
 #define LIFE_PAIRS 2
 #define LIFE_WORKERS 3
 #define LIFE_CORE 1 /* of the first worker */
+#define LIFE_DRAIN_MS 20000 /* the longest that is waited for what comes at once */
 
 struct life_bench {
 	struct service_group file[2]; /* of the start */
+	struct service_group others[LIFE_IDS]; /* of life_bench_group() */
 	struct server_config config;
 	struct server server;
 	struct rte_mempool *pool; /* of the far ends */
@@ -51,9 +52,11 @@ extern const struct life_card *life_card; /* NULL: they are not */
 
 extern bool life_scheduled; /* groups that are read have an upstream scheduler */
 
-/* A group on the pair; its parts on workers. */
+/* A group on the pair; its parts on workers. The bench frees that of life_bench_group() when it is closed. */
 void life_bench_load(struct service_group *sg, unsigned id, unsigned pair, unsigned upper,
 		     unsigned lower, unsigned upstream);
+struct service_group *life_bench_group(struct life_bench *b, unsigned id, unsigned pair,
+				       unsigned upper, unsigned lower, unsigned upstream);
 
 /* The server with groups 1 and 2 (both, where `count` is 2) on the shared pair, and room for `most`. */
 void life_bench_open(struct life_bench *b, unsigned count, unsigned most);
@@ -64,13 +67,15 @@ void life_bench_serve(struct life_bench *b, unsigned memory_mb);
 /* Fails where something is not accounted for, or a buffer has not come back. */
 void life_bench_close(struct life_bench *b);
 
+/* The far ends; what groups name is set up by the server, and closed. */
+void life_ports_open(struct life_bench *b);
+void life_ports_close(struct life_bench *b);
+
 /* The devices of the pair are there again, after a group took them with it. */
 void life_bench_plug(unsigned pair);
 
-/* Adds a group; it must succeed. Returns its number. */
+/* These must succeed. A group is added as the number that is returned; one that is removed is waited for up to the limit. */
 unsigned life_bench_add(struct life_bench *b, const struct service_group *sg);
-
-/* Removes a group; it must succeed. What is waited for, and no longer than that, is what it still has. */
 void life_bench_remove(struct life_bench *b, unsigned group, unsigned limit_ms);
 
 /* The group of this id comes again: its sequence numbers begin again, in both directions. */
@@ -101,6 +106,24 @@ void life_bench_settle(struct life_bench *b, uint64_t ns);
 void life_bench_launch(struct life_bench *b);
 void life_bench_halt(struct life_bench *b);
 
+/* What the control thread does while the workers run as threads, and what came of it. */
+struct life_script {
+	void (*turn)(struct life_script *s, unsigned turn);
+	unsigned turns;
+	const struct service_group *comes; /* has traffic, be it there or not; may be NULL */
+	const char *failed; /* NULL: all went well */
+	bool done;
+};
+
+/* For a turn: notes what is wrong, as only the calling thread may fail. */
+void life_check(struct life_script *s, bool good, const char *what);
+
+/*
+ * The calling thread has the traffic of the first group until the script is played, and until all of it has come. Fails where
+ * a turn has, or where a packet of the first group is lost, at any speed; life_bench_take() looks at their order.
+ */
+void life_play(struct life_bench *b, struct life_script *s);
+
 struct counters life_bench_down_of(const struct life_bench *b, unsigned group);
 const struct counters *life_bench_up_of(const struct life_bench *b, unsigned group);
 
@@ -111,6 +134,9 @@ struct life_totals {
 	uint64_t port_in, port_dropped, port_steered, port_strayed;
 };
 struct life_totals life_bench_totals(const struct life_bench *b);
+
+/* All that was sent has come to a group, waits or was dropped, in the sums of all that there ever were. */
+void life_bench_check_totals(const struct life_bench *b);
 
 /* All that a process may lose. */
 struct life_left {

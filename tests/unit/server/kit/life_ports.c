@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "life_ports.h"
-
+/* The wires of a life_bench. */
 #include <stdio.h>
 
 #include <rte_eth_ring.h>
 #include <rte_ethdev.h>
 
 #include "platform/port.h"
+
+#include "life_bench.h"
 
 #include "test.h"
 
@@ -26,7 +27,6 @@ static void pair_open(const char *side, unsigned p, struct rte_mempool *pool, ui
 	assert_int_equal(rte_eth_dev_stop(pair[0]), 0);
 }
 
-/* The ends that groups name are stopped, to be set up by the server. */
 void life_ports_open(struct life_bench *b) {
 	for (unsigned p = 0; p < LIFE_PAIRS; p++) {
 		uint16_t pair[2];

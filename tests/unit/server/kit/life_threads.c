@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "life_threads.h"
-
 #include <sched.h>
+
+#include "life_bench.h"
 
 #include "test.h"
 

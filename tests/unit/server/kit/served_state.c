@@ -13,6 +13,9 @@
 #include "model/live/group_json.h"
 #include "model/live/live_group.h"
 
+#include "life_bench.h"
+#include "uepi_burst.h"
+
 /* What is written down. */
 struct state {
 	FILE *to;
@@ -21,30 +24,24 @@ struct state {
 };
 
 static uint64_t digest(const void *bytes, size_t size) {
-	const uint8_t *b = bytes;
-	uint64_t sum = UINT64_C(0xcbf29ce484222325);
+	uint64_t sum = 1;
 
-	for (size_t i = 0; i < size; i++)
-		sum = (sum ^ b[i]) * UINT64_C(0x100000001b3);
+	bytes_digest(&sum, bytes, size);
 	return sum;
 }
 
-/* In any order. */
-static uint64_t hash_digest(const struct rte_hash *h, size_t key_size, bool values) {
+/* Its keys in any order, and their values where these are addresses or slots. */
+static void put_hash(const struct state *t, const char *name, const struct rte_hash *h,
+		     size_t key_size) {
 	uint64_t sum = 0;
 	const void *key;
 	uint32_t at = 0;
 	void *data;
 
 	while (h != NULL && rte_hash_iterate(h, &key, &data, &at) >= 0)
-		sum += digest(key, key_size) ^ (values ? digest(&data, sizeof(data)) : 0);
-	return sum;
-}
-
-static void put_hash(const struct state *t, const char *name, const struct rte_hash *h,
-		     size_t key_size, bool values) {
+		sum += digest(key, key_size) ^ (t->exact ? digest(&data, sizeof(data)) : 0);
 	fprintf(t->to, "  %s: %d keys, %" PRIx64 "\n", name, h != NULL ? rte_hash_count(h) : 0,
-		hash_digest(h, key_size, values));
+		sum);
 }
 
 static void put_counters(const struct state *t, const char *name, const struct counters *c) {
@@ -68,9 +65,9 @@ static void put_downstream(const struct state *t, const struct downstream *d) {
 	const struct ds_tables *tables = &d->tables;
 	struct counters c;
 
-	put_hash(t, "ipv4", tables->ipv4, 4, t->exact);
-	put_hash(t, "ipv6", tables->ipv6, 16, t->exact);
-	put_hash(t, "mac", tables->mac, 6, t->exact);
+	put_hash(t, "ipv4", tables->ipv4, 4);
+	put_hash(t, "ipv6", tables->ipv6, 16);
+	put_hash(t, "mac", tables->mac, 6);
 	fprintf(t->to, "  places: %u free flows, %" PRIu64 " leaving, change %d\n",
 		d->places.free_flow_count, count_leaving(&d->places, &tables->room),
 		d->places.latest != NULL);
@@ -107,8 +104,8 @@ static void put_upstream(const struct state *t, const struct upstream *u) {
 
 	if (u == NULL)
 		return;
-	put_hash(t, "sessions", tables->by_session, 4, t->exact);
-	put_hash(t, "sids", tables->by_sid, 4, t->exact);
+	put_hash(t, "sessions", tables->by_session, 4);
+	put_hash(t, "sids", tables->by_sid, 4);
 	fprintf(t->to, "  free: %u flows, %u streams, %u sessions; %u sids\n",
 		tables->places.flows.count, tables->places.streams.count,
 		tables->places.sessions.count, tables->places.sids);
@@ -163,7 +160,7 @@ static void put_share(const struct state *t, unsigned p) {
 		t->s->shares.owners[p], t->s->shares.receives[p], t->s->shares.sends[p],
 		share->send.ring != NULL, lanes);
 	if (share->table->groups != NULL)
-		put_hash(t, "addresses", share->table->groups, sizeof(struct share_key), t->exact);
+		put_hash(t, "addresses", share->table->groups, sizeof(struct share_key));
 	fprintf(t->to, "  change %d\n", share->changes != NULL);
 	if (!t->exact)
 		return;
@@ -221,26 +218,15 @@ static void put_server(const struct state *t) {
 	put_counters(t, "shared ports that went", &s->gone.ports);
 }
 
-/* Groups by their numbers, or by their ids. */
 static void put_groups(const struct state *t) {
-	unsigned last = 0;
-
-	for (;;) {
-		const struct served_group *next = NULL;
-
+	for (unsigned id = 0; id <= LIFE_IDS; id++) {
 		for (unsigned g = 0; g < t->s->group_count; g++) {
-			const struct served_group *group = &t->s->groups[g];
-
-			if (group->there && group->sg->id > last &&
-			    (next == NULL || group->sg->id < next->sg->id))
-				next = group;
+			if (!t->s->groups[g].there || t->s->groups[g].sg->id != id)
+				continue;
+			if (t->exact)
+				fprintf(t->to, "number %u\n", g);
+			put_group(t, &t->s->groups[g]);
 		}
-		if (next == NULL)
-			return;
-		last = next->sg->id;
-		if (t->exact)
-			fprintf(t->to, "number %td\n", next - t->s->groups);
-		put_group(t, next);
 	}
 }
 

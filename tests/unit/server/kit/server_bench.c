@@ -17,11 +17,56 @@
 #include "packets.h"
 #include "plain_aes.h"
 #include "test.h"
+#include "uepi_burst.h"
 
 #define NETWORK_DEPTH 4096
 #define ROUND_NS 20000
 #define CLASSIFIED_PORT 5004
 #define DENIED_PORT 137
+
+/* Three channels, two of them bonded; a modem of each kind. */
+const char server_bench_text[] =
+	"name: server\n"
+	"service_group: 7\n"
+	"channels:\n"
+	"  - {id: 1, type: ofdm, rate: 1 Gbps, session: 0x10001, profile: 3}\n"
+	"  - {id: 2, type: ofdm, rate: 500 Mbps, session: 0x10002, psp_extra: static}\n"
+	"  - {id: 3, type: sc-qam, rate: 40 Mbps, session: 0x10003, pseudowire: psp-legacy}\n"
+	"bonding_groups:\n"
+	"  - {id: 1, channels: [1, 2]}\n"
+	"  - {id: 2, channels: [1]}\n"
+	"  - {id: 3, channels: [3]}\n"
+	"filter_groups:\n"
+	"  - id: 1\n"
+	"    rules:\n"
+	"      - {family: ipv4, action: deny, protocol: udp, destination_ports: 135-139}\n"
+	"modems:\n"
+	"  - mac: '02:01:00:00:00:01'\n"
+	"    addresses: [10.0.0.1, '2001:db8:0:1::1']\n"
+	"    filter_groups: [1]\n"
+	"    bonding_group: 1\n"
+	"    security: {said: 1, cipher: aes-128, key: 000102030405060708090a0b0c0d0e0f,\n"
+	"               iv: 101112131415161718191a1b1c1d1e1f, key_sequence: 5}\n"
+	"    service_flows: [{id: 1, dsid: 0x11, buffer: 200 kB}]\n"
+	"  - mac: '02:01:00:00:00:02'\n"
+	"    addresses: ['2001:db8:0:2::1', 10.0.1.1]\n"
+	"    bonding_group: 2\n"
+	"    security: {said: 2, cipher: aes-128, key: f00102030405060708090a0b0c0d0e0f,\n"
+	"               iv: f01112131415161718191a1b1c1d1e1f, key_sequence: 4}\n"
+	"    service_flows: [{id: 2, priority: 3, buffer: 200 kB}, {id: 3, buffer: 200 kB}]\n"
+	"    classifiers:\n"
+	"      - {family: ipv4, protocol: udp, destination_ports: 5004, service_flow: 3}\n"
+	"  - mac: '02:01:00:00:00:03'\n"
+	"    addresses: [10.0.2.1]\n"
+	"    bonding_group: 3\n"
+	"    security: {said: 3, cipher: none}\n"
+	"    service_flows: [{id: 4, buffer: 20 kB}]\n"
+	"  - mac: '02:01:00:00:00:04'\n"
+	"    addresses: [10.0.3.1]\n"
+	"    bonding_group: 1\n"
+	"    security: {said: 4, cipher: aes-128, key: e00102030405060708090a0b0c0d0e0f,\n"
+	"               iv: e01112131415161718191a1b1c1d1e1f, key_sequence: 1}\n"
+	"    service_flows: [{id: 5, priority: 1, dsid: 0x44, buffer: 8 MB, min_buffer: 8 MB}]\n";
 
 struct counters server_bench_counters(const struct server_bench *b) {
 	struct counters c;
@@ -146,16 +191,10 @@ void server_bench_open(struct server_bench *b, const char *text, unsigned rphy_d
 }
 
 void server_bench_close(struct server_bench *b) {
-	struct server *s = &b->server;
-	const struct server_pools *p = &s->pools;
-
-	assert_int_equal(downstream_held(b->group->downstream), 0);
-	assert_int_equal(rte_mempool_in_use_count(p->packets), 0);
-	assert_int_equal(rte_mempool_in_use_count(p->depi_headers), 0);
-	assert_int_equal(rte_mempool_in_use_count(p->depi_fragments), 0);
+	server_has_nothing(&b->server);
 	port_close(b->network);
 	port_close(b->rphy);
-	server_free(s);
+	server_free(&b->server);
 	service_group_free(&b->sg);
 }
 

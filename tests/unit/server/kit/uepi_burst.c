@@ -10,6 +10,8 @@
 
 #include "packets.h"
 
+#include "test.h"
+
 static void part(uint8_t *psp, uint8_t **at, bool begin, bool end, const void *bytes, size_t size) {
 	psp_entry_write(psp + PSP_HEADER_FIXED + PSP_ENTRY_SIZE * psp[1]++, begin, end,
 			(uint16_t)size);
@@ -42,4 +44,19 @@ size_t uepi_burst_write(const struct service_group *sg, const struct uepi_burst 
 		part(psp, &at, false, true, bytes, size);
 	depi_encap_write(&e, (size_t)(at - psp), packet);
 	return (size_t)(at - packet);
+}
+
+void server_has_nothing(const struct server *s) {
+	const struct rte_mempool *const pools[] = {s->pools.packets, s->pools.depi_headers,
+						   s->pools.depi_fragments, s->pools.uepi,
+						   s->pools.frames};
+
+	assert_int_equal(server_held(s), 0);
+	for (size_t p = 0; p < ARRAY_COUNT(pools); p++)
+		assert_int_equal(pools[p] != NULL ? rte_mempool_in_use_count(pools[p]) : 0, 0);
+}
+
+void bytes_digest(uint64_t *sum, const void *bytes, size_t size) {
+	for (size_t i = 0; i < size; i++)
+		*sum = (*sum ^ ((const uint8_t *)bytes)[i]) * UINT64_C(0x100000001b3);
 }

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A burst of a modem as the R-PHY device sends it: one L2TPv3 packet with one frame. */
+/* What benches of servers share. */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "model/service_group.h"
+#include "server/server.h"
 #include "wire/docsis_up.h"
 
 #define UEPI_BURST_MAX 512 /* bytes of the packet */
 
+/* A burst of a modem as the R-PHY device sends it: one L2TPv3 packet with one frame. */
 struct uepi_burst {
 	uint32_t session;
 	uint16_t sequence; /* of PSP flow 0 */
@@ -24,3 +25,9 @@ struct uepi_burst {
 /* Writes the packet from the R-PHY device of the group, whose addresses are IPv4. Returns its size. */
 size_t uepi_burst_write(const struct service_group *sg, const struct uepi_burst *b,
 			uint8_t packet[UEPI_BURST_MAX]);
+
+/* Fails where the server holds a packet, or a buffer has not come back. */
+void server_has_nothing(const struct server *s);
+
+/* Adds bytes to a digest, which begins with any number. */
+void bytes_digest(uint64_t *sum, const void *bytes, size_t size);

@@ -11,7 +11,6 @@
 #include <rte_dev.h>
 #include <rte_ethdev.h>
 
-#include "model/load/loader.h"
 #include "server/links/port_states.h"
 #include "telemetry/metrics/metrics.h"
 
@@ -22,7 +21,7 @@
 #define SERIES_TEXT 192
 
 static struct life_bench storage, *const bench = &storage;
-static struct service_group third;
+static const struct service_group *third;
 static struct links links;
 static uint64_t now; /* of the one who looks at links */
 
@@ -34,17 +33,12 @@ static void open_three(void) {
 	struct power_config power = power_config_default();
 
 	life_bench_open(bench, 2, MOST);
-	life_bench_load(&third, 3, LIFE_SHARED, 1, 2, 0);
-	assert_int_equal(life_bench_add(bench, &third), 2);
+	third = life_bench_group(bench, 3, LIFE_SHARED, 1, 2, 0);
+	assert_int_equal(life_bench_add(bench, third), 2);
 	links_open(&links, &bench->server, now);
 	power.idle = IDLE_SLEEP;
 	server_idle(&bench->server, &power);
 	metrics_source_start(&source);
-}
-
-static void close_three(void) {
-	life_bench_close(bench);
-	service_group_free(&third);
 }
 
 static const struct server_port *network_of(unsigned group) {
@@ -98,24 +92,21 @@ TEST(one_worker_waits_for_it) {
 	assert_int_equal(asked_by(before), 1);
 	network_goes(0);
 	assert_int_equal(asked_by(before), 0);
-	close_three();
+	life_bench_close(bench);
 	open_three();
 	network_returns();
 	assert_int_equal(network_of(0)->id, network_of(2)->id);
 	assert_int_equal(asked_by(network_of(0)->id), 1);
-	close_three();
+	life_bench_close(bench);
 }
 
 static void on_begin(void *arg, const struct metric *m) {
-	(void)arg;
-	(void)m;
 }
 
 static void on_sample(void *arg, const struct metric *m, const struct metric_sample *s) {
 	char *text = series[series_count];
 	int used = snprintf(text, SERIES_TEXT, "%s", m->name);
 
-	(void)arg;
 	if (strncmp(m->name, "vcmts_port_", 11) != 0 && strncmp(m->name, "vcmts_ethdev_", 13) != 0)
 		return;
 	for (unsigned l = 0; l < METRIC_LABELS && m->labels[l] != NULL; l++)
@@ -162,5 +153,5 @@ TEST(no_series_is_told_twice) {
 	check_told_once();
 	network_goes(0); /* both are gone */
 	check_told_once();
-	close_three();
+	life_bench_close(bench);
 }

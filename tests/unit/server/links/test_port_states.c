@@ -3,14 +3,13 @@
  * Ports that lose their link, and devices that are taken away, while the server has traffic: what cannot be sent is
  * counted under its name, and groups on other ports lose nothing.
  */
-#include "test.h"
+#include "test_main.h"
 
 #include <sched.h>
 
 #include <rte_dev.h>
 #include <rte_ethdev.h>
 
-#include "model/load/loader.h"
 #include "platform/port.h"
 #include "server/links/port_states.h"
 
@@ -20,7 +19,7 @@
 #define OWN 1 /* pair of the group that has ports of its own */
 
 static struct life_bench storage, *const bench = &storage;
-static struct service_group third; /* on the ports of its own */
+static const struct service_group *third; /* on the ports of its own */
 static struct links links;
 static uint64_t now; /* of the one who looks at links */
 
@@ -53,15 +52,10 @@ void __wrap_server_port_give_back(struct server_port *port) {
 static void open_three(void) {
 	removed = false;
 	life_bench_open(bench, 2, 3);
-	life_bench_load(&third, 3, OWN, 1, 2, 0);
+	third = life_bench_group(bench, 3, OWN, 1, 2, 0);
 	life_bench_plug(OWN);
-	assert_int_equal(life_bench_add(bench, &third), 2);
+	assert_int_equal(life_bench_add(bench, third), 2);
 	links_open(&links, &bench->server, now);
-}
-
-static void close_three(void) {
-	life_bench_close(bench);
-	service_group_free(&third);
 }
 
 static const struct server_port *port_of(unsigned group, enum device_role role) {
@@ -69,7 +63,7 @@ static const struct server_port *port_of(unsigned group, enum device_role role) 
 }
 
 static const struct service_group *group_of(unsigned group) {
-	return group == 2 ? &third : &bench->file[group];
+	return group == 2 ? third : &bench->file[group];
 }
 
 static unsigned pair_of(unsigned group) {
@@ -82,15 +76,19 @@ static void traffic(unsigned group, unsigned n) {
 	life_bench_pass(bench, 5 * MS);
 }
 
-static void traffic_of_all(unsigned n) {
-	for (unsigned g = 0; g < 3; g++)
-		traffic(g, n);
+/* As many, of which none is lost. */
+static void goes_through(unsigned group, unsigned n) {
+	uint64_t down = life_bench_down_of(bench, group).values[COUNTER_TRANSMITTED];
+	uint64_t up = life_bench_up_of(bench, group)->values[COUNTER_TRANSMITTED];
+
+	traffic(group, n);
+	assert_int_equal(life_bench_down_of(bench, group).values[COUNTER_TRANSMITTED], down + n);
+	assert_int_equal(life_bench_up_of(bench, group)->values[COUNTER_TRANSMITTED], up + n);
 }
 
-/* How many packets went through in each direction. */
-static void check_sent(unsigned group, uint64_t down, uint64_t up) {
-	assert_int_equal(life_bench_down_of(bench, group).values[COUNTER_TRANSMITTED], down);
-	assert_int_equal(life_bench_up_of(bench, group)->values[COUNTER_TRANSMITTED], up);
+static void all_go_through(unsigned n) {
+	for (unsigned g = 0; g < 3; g++)
+		goes_through(g, n);
 }
 
 /* As the kernel does by DPDK's thread for interrupts. The function is experimental in DPDK 22.11. */
@@ -133,15 +131,14 @@ static void check_given_back(unsigned group, enum device_role role) {
 
 /* Nothing more comes from it, what leaves by it is counted, and all else is as it was: of a group on shared ports, and of one
  * whose ports are its own. */
-static void a_network_port_is_wanted_back(void **state) {
-	(void)state;
+TEST(a_network_port_is_wanted_back) {
 	for (unsigned group = 0; group <= 2; group += 2) {
 		unsigned other = group == 0 ? 2 : 1;
 		uint16_t id;
 
 		open_three();
 		id = port_of(group, DEVICE_NETWORK)->id;
-		traffic_of_all(4);
+		all_go_through(4);
 		want_back(group, DEVICE_NETWORK);
 		assert_true(rte_eth_dev_is_valid_port(id));
 		links_follow(&links, now); /* at once, whenever links were looked at */
@@ -153,14 +150,13 @@ static void a_network_port_is_wanted_back(void **state) {
 						  bench->serial++));
 		life_bench_pass(bench, 5 * MS);
 		assert_int_equal(life_bench_up_of(bench, group)->drops[DROP_PORT_GONE], 3);
-		check_sent(group, 4, 4);
-		traffic(other, 5);
-		check_sent(other, 9, 9);
+		assert_int_equal(life_bench_up_of(bench, group)->values[COUNTER_TRANSMITTED], 4);
+		goes_through(other, 5);
 		assert_int_equal(server_ports_of_group(&bench->server.ports, other),
 				 SERVER_PORT_UP);
 		assert_int_equal(server_ports_of_group(&bench->server.ports, group),
 				 SERVER_PORT_GONE);
-		close_three();
+		life_bench_close(bench);
 	}
 }
 
@@ -171,13 +167,12 @@ static void send_down(unsigned group, unsigned n) {
 }
 
 /* Packets on their way out when it happens, and those behind them; the upstream of the group ends with it. */
-static void an_rphy_port_goes(void **state) {
-	(void)state;
+TEST(an_rphy_port_goes) {
 	for (unsigned group = 0; group <= 2; group += 2) {
 		struct counters after;
 
 		open_three();
-		traffic_of_all(4);
+		all_go_through(4);
 		send_down(group, 6); /* more than a round takes out */
 		worker_round(&bench->server.workers[group == 2 ? 1 : 0]);
 		want_back(group, DEVICE_RPHY);
@@ -190,13 +185,12 @@ static void an_rphy_port_goes(void **state) {
 		assert_int_equal(after.values[COUNTER_TRANSMITTED], 4);
 		assert_int_equal(after.drops[DROP_PORT_GONE], 10);
 		assert_int_equal(life_bench_up_of(bench, group)->values[COUNTER_RECEIVED], 4);
-		close_three();
+		life_bench_close(bench);
 	}
 }
 
 /* Which a driver finds when it is asked, once a second. */
-static void a_device_that_its_driver_misses(void **state) {
-	(void)state;
+TEST(a_device_that_its_driver_misses) {
 	open_three();
 	removed = true;
 	look();
@@ -206,32 +200,28 @@ static void a_device_that_its_driver_misses(void **state) {
 	check_states(1, "gone", "up");
 	check_states(2, "up", "up");
 	removed = false;
-	traffic(2, 3);
-	check_sent(2, 3, 3);
-	close_three();
+	goes_through(2, 3);
+	life_bench_close(bench);
 }
 
 /* Somebody else of the process has unplugged it. */
-static void a_device_that_is_unplugged(void **state) {
+TEST(a_device_that_is_unplugged) {
 	char name[RTE_ETH_NAME_MAX_LEN];
 
-	(void)state;
 	open_three();
 	snprintf(name, sizeof(name), "%s", port_of(2, DEVICE_RPHY)->name);
 	assert_int_equal(rte_eal_hotplug_remove("vdev", name), 0);
 	links_follow(&links, now += LINKS_ASK_NS);
 	check_states(2, "up", "gone");
-	traffic(0, 3);
-	check_sent(0, 3, 3);
-	close_three();
+	goes_through(0, 3);
+	life_bench_close(bench);
 }
 
 /* What cannot be sent ends, so that nothing else waits for it; and when the link is back all goes on. */
-static void a_link_goes_and_comes(void **state) {
-	(void)state;
+TEST(a_link_goes_and_comes) {
 	for (unsigned group = 1; group <= 2; group++) {
 		open_three();
-		traffic_of_all(2);
+		all_go_through(2);
 		link_set(group, DEVICE_NETWORK, false);
 		link_set(group, DEVICE_RPHY, false);
 		links_follow(&links, now + LINKS_LOOK_NS - 1);
@@ -249,16 +239,14 @@ static void a_link_goes_and_comes(void **state) {
 		look();
 		check_states(group, "up", "up");
 		memset(bench->depi_seen, 0, sizeof(bench->depi_seen)); /* frames are missing */
-		traffic(group, 3);
-		check_sent(group, 5, 5);
-		close_three();
+		goes_through(group, 3);
+		life_bench_close(bench);
 	}
 }
 
 /* What never had a link is sent to, so that a driver that does not know its link loses nothing; and so is what waits for its
  * other end. */
-static void what_is_sent_to_without_a_link(void **state) {
-	(void)state;
+TEST(what_is_sent_to_without_a_link) {
 	for (unsigned waits = 0; waits < 2; waits++) {
 		struct server_port *port;
 
@@ -269,43 +257,10 @@ static void what_is_sent_to_without_a_link(void **state) {
 		link_set(2, DEVICE_NETWORK, false);
 		look();
 		check_states(2, "down", "up");
-		traffic(2, 3);
-		check_sent(2, 3, 3);
+		goes_through(2, 3);
 		assert_int_equal(server_ports_of_group(&bench->server.ports, 2), SERVER_PORT_UP);
-		close_three();
+		life_bench_close(bench);
 	}
-}
-
-/* A group without a port rests, moves and goes as any other. When the device is there again, the group can come. */
-static void groups_of_a_port_that_is_gone(void **state) {
-	char why[LIVE_LINE] = "";
-	unsigned group;
-
-	(void)state;
-	open_three();
-	traffic_of_all(2);
-	want_back(2, DEVICE_NETWORK);
-	look();
-	server_group_drain(&bench->server, 2, 0);
-	server_group_resume(&bench->server, 2);
-	assert_int_equal(server_move_group(&bench->server, 2, PART_UPPER, 0), 0);
-	life_bench_pass(bench, 5 * MS);
-	life_bench_remove(bench, 2, 0);
-	life_bench_plug(OWN);
-	assert_int_equal(life_bench_add(bench, &third), 2);
-	life_bench_comes_again(bench, third.id);
-	look();
-	check_states(2, "up", "up");
-	traffic(2, 3);
-	check_sent(2, 3, 3);
-	want_back(2, DEVICE_RPHY); /* once more */
-	look();
-	life_bench_remove(bench, 2, 0);
-	assert_false(server_group_add(&bench->server, &third, &group, why));
-	assert_string_equal(why, "service group 3: ports: a device cannot be opened");
-	traffic(1, 3);
-	check_sent(1, 5, 5);
-	close_three();
 }
 
 /* Sends for the groups, and waits until all of it has come through. */
@@ -314,7 +269,7 @@ static void pump(unsigned n, bool shared) {
 		 down = life_bench_down_of(bench, 0).values[COUNTER_RECEIVED] + n;
 
 	for (unsigned i = 0; i < n; i++, bench->serial++) {
-		while (!life_bench_up(bench, OWN, &third, bench->serial))
+		while (!life_bench_up(bench, OWN, third, bench->serial))
 			life_bench_take(bench);
 		while (shared &&
 		       !life_bench_down(bench, LIFE_SHARED, &bench->file[0], 300, bench->serial))
@@ -330,8 +285,7 @@ static void pump(unsigned n, bool shared) {
 }
 
 /* The workers run, and the others' traffic with them. */
-static void workers_that_run(void **state) {
-	(void)state;
+TEST(workers_that_run) {
 	open_three();
 	life_bench_launch(bench);
 	pump(500, true);
@@ -346,21 +300,35 @@ static void workers_that_run(void **state) {
 	assert_int_equal(life_bench_up_of(bench, 2)->values[COUNTER_TRANSMITTED], 1500);
 	assert_int_equal(life_bench_down_of(bench, 0).values[COUNTER_RECEIVED], 1000);
 	assert_true(life_bench_down_of(bench, 0).drops[DROP_PORT_GONE] > 0);
-	close_three();
+	life_bench_close(bench);
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_network_port_is_wanted_back),
-		cmocka_unit_test(an_rphy_port_goes),
-		cmocka_unit_test(a_device_that_its_driver_misses),
-		cmocka_unit_test(a_device_that_is_unplugged),
-		cmocka_unit_test(a_link_goes_and_comes),
-		cmocka_unit_test(what_is_sent_to_without_a_link),
-		cmocka_unit_test(workers_that_run),
-		/* the last one: DPDK keeps of a device that it did not find */
-		cmocka_unit_test(groups_of_a_port_that_is_gone),
-	};
+/* A group without a port rests, moves and goes as any other. When the device is there again, the group can come. The last test: DPDK keeps of a
+ * device that it did not find. */
+TEST(groups_of_a_port_that_is_gone) {
+	char why[LIVE_LINE] = "";
+	unsigned group;
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	open_three();
+	all_go_through(2);
+	want_back(2, DEVICE_NETWORK);
+	look();
+	server_group_drain(&bench->server, 2, 0);
+	server_group_resume(&bench->server, 2);
+	assert_int_equal(server_move_group(&bench->server, 2, PART_UPPER, 0), 0);
+	life_bench_pass(bench, 5 * MS);
+	life_bench_remove(bench, 2, 0);
+	life_bench_plug(OWN);
+	assert_int_equal(life_bench_add(bench, third), 2);
+	life_bench_comes_again(bench, third->id);
+	look();
+	check_states(2, "up", "up");
+	goes_through(2, 3);
+	want_back(2, DEVICE_RPHY); /* once more */
+	look();
+	life_bench_remove(bench, 2, 0);
+	assert_false(server_group_add(&bench->server, third, &group, why));
+	assert_string_equal(why, "service group 3: ports: a device cannot be opened");
+	goes_through(1, 3);
+	life_bench_close(bench);
 }

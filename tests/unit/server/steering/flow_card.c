@@ -118,7 +118,6 @@ int __wrap_rte_flow_validate(uint16_t port, const struct rte_flow_attr *attribut
 			     const struct rte_flow_action actions[], struct rte_flow_error *error) {
 	struct rte_flow r;
 
-	(void)error;
 	if (flow_card.none)
 		return -ENOSYS;
 	if (fails("rte_flow_validate"))
@@ -133,7 +132,6 @@ struct rte_flow *__wrap_rte_flow_create(uint16_t port, const struct rte_flow_att
 					struct rte_flow_error *error) {
 	struct rte_flow r;
 
-	(void)error;
 	for (unsigned i = 0; i < FLOW_CARD_RULES && !fails("rte_flow_create"); i++) {
 		if (rules[i].used || calls.rules >= flow_card.most ||
 		    !read_rule(port, attributes, pattern, actions, &r))
@@ -152,7 +150,6 @@ struct rte_flow *__wrap_rte_flow_create(uint16_t port, const struct rte_flow_att
 }
 
 int __wrap_rte_flow_destroy(uint16_t port, struct rte_flow *flow, struct rte_flow_error *error) {
-	(void)error;
 	assert_true(flow->used && flow->port == port);
 	rte_spinlock_lock(&lock);
 	flow->used = false;

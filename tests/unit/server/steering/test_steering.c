@@ -17,7 +17,7 @@ struct outcome {
 	uint64_t digest[RUN_GROUPS][2];
 	struct counters down[RUN_GROUPS], up[RUN_GROUPS];
 	struct life_totals totals;
-	unsigned created; /* rules */
+	struct flow_card_calls calls;
 };
 static struct outcome before, after;
 
@@ -40,17 +40,17 @@ static void count_group(struct outcome *o, unsigned group) {
 
 /* Two groups; a third one comes, has traffic and goes, and what comes for it then is for nobody. */
 static void run(enum steered_by by, unsigned burst, struct outcome *o) {
-	struct service_group third;
+	const struct service_group *third;
 	uint32_t serials[RUN_GROUPS] = {0};
 
 	memset(o, 0, sizeof(*o));
 	steering_bench_open(bench, by, 2, GROUPS);
-	life_bench_load(&third, 3, 0, 1, 2, 0);
+	third = life_bench_group(bench, 3, 0, 1, 2, 0);
 	for (unsigned turn = 0; turn < 6; turn++) {
 		if (turn == 2)
-			assert_int_equal(life_bench_add(bench, &third), THIRD);
+			assert_int_equal(life_bench_add(bench, third), THIRD);
 		traffic(&bench->file[0], &serials[0], 11, burst);
-		traffic(&third, &serials[2], 7, burst);
+		traffic(third, &serials[2], 7, burst);
 		traffic(&bench->file[1], &serials[1], 5, burst);
 		if (turn == 3) {
 			life_bench_settle(bench, 5 * MS);
@@ -65,9 +65,8 @@ static void run(enum steered_by by, unsigned burst, struct outcome *o) {
 	for (unsigned g = 0; g < RUN_GROUPS; g++)
 		memcpy(o->digest[g], bench->digest[g + 1], sizeof(o->digest[g]));
 	o->totals = life_bench_totals(bench);
-	o->created = flow_card_calls().created;
+	o->calls = flow_card_calls();
 	steering_bench_close(bench);
-	service_group_free(&third);
 }
 
 static void check_same(const struct outcome *a, const struct outcome *b) {
@@ -81,40 +80,43 @@ static void check_same(const struct outcome *a, const struct outcome *b) {
 	assert_true(a->totals.port_dropped > 0);
 }
 
-/* What software makes of it. */
-static void run_software(enum steered_by by, unsigned burst) {
+static const struct flow_card_abilities all = {
+	.vlan = true, .mac = true, .session = true, .most = FLOW_CARD_RULES};
+
+/* What software makes of it is the same as what a card does of these abilities. */
+static void run_both(enum steered_by by, unsigned burst, struct flow_card_abilities card) {
 	flow_card_reset();
 	flow_card.most = 0;
 	run(by, burst, &before);
 	assert_int_equal(before.totals.port_steered, 0);
-	assert_int_equal(before.created, 0);
+	assert_int_equal(before.calls.created, 0);
+	flow_card_reset();
+	flow_card = card;
+	run(by, burst, &after);
+	if (card.errs == 0)
+		check_same(&before, &after);
 }
 
 TEST(the_same_by_queues) {
 	for (enum steered_by by = 0; by < STEERED_WAYS; by++) {
-		run_software(by, 5);
-		flow_card_reset();
-		run(by, 5, &after);
-		check_same(&before, &after);
+		run_both(by, 5, all);
 		/* all that the groups received: they knew of it by the first packet */
 		assert_int_equal(after.totals.port_steered,
 				 after.totals.down_in + after.totals.up_in);
 		if (by != STEERED_BY_BOTH) /* packets for a group that is not there match a rule */
 			assert_int_equal(after.totals.port_strayed, 0);
-		assert_true(after.created >= 2 * RUN_GROUPS);
+		assert_true(after.calls.created >= 2 * RUN_GROUPS);
 	}
 }
 
 /* Some packets come to the queue of another group, or to one of nobody's that is read by software. */
 TEST(a_card_that_errs) {
+	struct flow_card_abilities errs = all;
+
+	errs.errs = 3;
 	for (enum steered_by by = 0; by < STEERED_WAYS; by++) {
-		run_software(by, 1);
-		flow_card_reset();
-		flow_card.errs = 3;
-		bench->now = 0;
-		run(by, 1, &after);
-		assert_memory_equal(before.digest[0], after.digest[0], sizeof(before.digest[0]));
-		assert_memory_equal(before.digest[1], after.digest[1], sizeof(before.digest[1]));
+		run_both(by, 1, errs);
+		assert_memory_equal(before.digest, after.digest, 2 * sizeof(before.digest[0]));
 		assert_memory_equal(before.down, after.down, 2 * sizeof(before.down[0]));
 		assert_memory_equal(before.up, after.up, 2 * sizeof(before.up[0]));
 		assert_true(after.totals.port_strayed > 0);
@@ -124,28 +126,24 @@ TEST(a_card_that_errs) {
 
 /* From the n-th on there is no place for a rule: those groups are told apart by software. */
 TEST(a_card_with_few_places) {
-	run_software(STEERED_BY_VLAN, 5);
-	for (unsigned most = 1; most <= 5; most++) {
-		flow_card_reset();
-		flow_card.most = most;
-		run(STEERED_BY_VLAN, 5, &after);
-		check_same(&before, &after);
+	struct flow_card_abilities few = all;
+
+	for (few.most = 1; few.most <= 5; few.most++) {
+		run_both(STEERED_BY_VLAN, 5, few);
 		assert_true(after.totals.port_steered > 0);
-		assert_true(most > 4 || flow_card_calls().refused > 0);
+		assert_true(few.most > 4 || after.calls.refused > 0);
 	}
 }
 
 /* What it says it takes it does not make: one queue again, and nothing is lost by that. */
 TEST(a_card_that_says_yes) {
-	run_software(STEERED_BY_MAC, 5);
-	flow_card_reset();
-	flow_card.mac = false;
-	flow_card.says_yes = true;
-	flow_card.spreads = true;
-	run(STEERED_BY_MAC, 5, &after);
-	check_same(&before, &after);
+	struct flow_card_abilities yes = all;
+
+	yes.mac = false;
+	yes.says_yes = yes.spreads = true;
+	run_both(STEERED_BY_MAC, 5, yes);
 	assert_int_equal(after.totals.port_steered, 0);
-	assert_true(flow_card_calls().refused > 0);
+	assert_true(after.calls.refused > 0);
 }
 
 /*
@@ -153,21 +151,19 @@ TEST(a_card_that_says_yes) {
  * key of its own, which cannot be asked for): one queue, and each packet is with its group, whatever tells these apart.
  */
 TEST(a_card_without_rules) {
-	for (enum steered_by by = 0; by < STEERED_WAYS; by++) {
-		unsigned starts;
+	struct flow_card_abilities none = all;
 
-		run_software(by, 5);
-		starts = flow_card_calls().starts;
-		flow_card_reset();
-		flow_card.none = flow_card.spreads = true;
-		run(by, 5, &after);
-		check_same(&before, &after);
+	none.none = none.spreads = true;
+	for (enum steered_by by = 0; by < STEERED_WAYS; by++) {
+		run_both(by, 5, none);
 		assert_int_equal(after.totals.port_steered, 0);
-		assert_int_equal(flow_card_calls().created + flow_card_calls().refused, 0);
+		assert_int_equal(after.calls.created + after.calls.refused, 0);
 		/* nor is a port started with queues for which nobody will have buffers */
-		assert_int_equal(flow_card_calls().starts + 2, starts);
+		assert_int_equal(after.calls.starts + 2, before.calls.starts);
 	}
 }
+
+#define BOTH "2 of 2 groups to queues of their own, by "
 
 static void check_text(unsigned port, unsigned steered, const char *says) {
 	char text[STEERING_TEXT];
@@ -176,32 +172,39 @@ static void check_text(unsigned port, unsigned steered, const char *says) {
 	assert_string_equal(text, says);
 }
 
-/* Cards that look at one thing alone; and what is told of them. */
+/* By what groups differ, whether rules may look at sessions, and what is told of the two ports. */
+static const struct {
+	enum steered_by by;
+	bool session;
+	unsigned network, rphy; /* groups with queues of their own */
+	const char *network_says, *rphy_says;
+} told[] = {
+	{STEERED_BY_SESSION, true, 2, 2, BOTH "MAC address", BOTH "session"},
+	{STEERED_BY_SESSION, false, 2, 0, BOTH "MAC address",
+	 "off: the device takes no rules for it"},
+	{STEERED_OFF, true, 0, 2, "off: as asked for", BOTH "session"},
+	{STEERED_FIRST, true, 1, 2, "1 of 2 groups to queues of their own, by MAC address",
+	 BOTH "session"},
+	{STEERED_MIXED, true, 2, 2, BOTH "VLAN, MAC address or session", BOTH "session"},
+};
+
 TEST(what_is_told) {
-	flow_card_reset();
-	steering_bench_open(bench, STEERED_BY_SESSION, 2, 2);
-	check_text(0, 2, "2 of 2 groups to queues of their own, by MAC address");
-	check_text(1, 2, "2 of 2 groups to queues of their own, by session");
-	steering_bench_close(bench);
-	flow_card.session = false;
-	steering_bench_open(bench, STEERED_BY_SESSION, 2, 2);
-	check_text(0, 2, "2 of 2 groups to queues of their own, by MAC address");
-	check_text(1, 0, "off: the device takes no rules for it");
-	assert_int_equal(bench->server.ports.list[1].queues, 0);
-	steering_bench_close(bench);
-	flow_card_reset();
-	steering_bench_open(bench, STEERED_OFF, 2, 2);
-	check_text(0, 0, "off: as asked for");
-	check_text(1, 2, "2 of 2 groups to queues of their own, by session");
-	assert_int_equal(server_port_descriptors(&bench->server.ports.list[0]), 64 + 3 * 1024);
-	assert_int_equal(server_port_descriptors(&bench->server.ports.list[1]), 64 + 5 * 1024);
-	steering_bench_close(bench);
-	steering_bench_open(bench, STEERED_FIRST, 2, 2);
-	check_text(0, 1, "1 of 2 groups to queues of their own, by MAC address");
-	steering_bench_close(bench);
-	steering_bench_open(bench, STEERED_MIXED, 2, 2);
-	check_text(0, 2, "2 of 2 groups to queues of their own, by VLAN, MAC address or session");
-	steering_bench_close(bench);
+	const struct server_port *ports = bench->server.ports.list;
+
+	for (size_t i = 0; i < ARRAY_COUNT(told); i++) {
+		flow_card_reset();
+		flow_card.session = told[i].session;
+		steering_bench_open(bench, told[i].by, 2, 2);
+		check_text(0, told[i].network, told[i].network_says);
+		check_text(1, told[i].rphy, told[i].rphy_says);
+		if (!told[i].session)
+			assert_int_equal(ports[1].queues, 0);
+		if (told[i].by == STEERED_OFF) {
+			assert_int_equal(server_port_descriptors(&ports[0]), 64 + 3 * 1024);
+			assert_int_equal(server_port_descriptors(&ports[1]), 64 + 5 * 1024);
+		}
+		steering_bench_close(bench);
+	}
 }
 
 /*
@@ -238,20 +241,17 @@ TEST(order_when_rules_change) {
 
 /* Its rules go with a group, and those of the others may look at less. */
 TEST(rules_go_with_a_group) {
-	struct service_group third;
 	unsigned rules;
 
 	for (enum steered_by by = 0; by < STEERED_WAYS; by++) {
 		flow_card_reset();
 		steering_bench_open(bench, by, 2, GROUPS);
-		life_bench_load(&third, 3, 0, 1, 2, 0);
 		rules = flow_card_calls().rules;
-		life_bench_add(bench, &third);
+		life_bench_add(bench, life_bench_group(bench, 3, 0, 1, 2, 0));
 		assert_int_equal(flow_card_calls().rules, rules + rules / 2);
 		life_bench_remove(bench, THIRD, 0);
 		assert_int_equal(flow_card_calls().rules, rules);
 		steering_bench_close(bench);
-		service_group_free(&third);
 	}
 }
 
@@ -263,7 +263,7 @@ TEST(rules_follow_a_change) {
 	flow_card_reset();
 	steering_bench_open(bench, STEERED_BY_SESSION, 2, GROUPS);
 	rules = flow_card_calls().rules;
-	load_next(2, false);
+	load_next(2);
 	next[1].upstream_channels[0].session += 0x10;
 	reload("service group 2: 1 upstream channel changed");
 	assert_int_equal(flow_card_calls().rules, rules);

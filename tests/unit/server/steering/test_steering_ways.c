@@ -5,14 +5,11 @@
 #include "sharing/stages.h"
 #include "sharing/steered.h"
 
-#include "fixture.h"
+#include "group_file.h"
 #include "steering_bench.h"
 
-#define MS 1000000ull
 #define SECOND 1 /* number of the group */
 #define RPHY 1 /* index of the port */
-
-static struct life_bench storage, *const bench = &storage;
 
 static struct port_share *open_ways(void) {
 	flow_card_reset();
