@@ -136,8 +136,9 @@ static void decrypt_block(const struct model_key *k, uint8_t *s) {
 	}
 }
 
-void model_cipher(enum cipher cipher, enum crypto_direction direction, const uint8_t *key,
-		  const uint8_t *iv, uint8_t *data, size_t size) {
+/* BPI+ in place. `iv` has 16 bytes, of which DES takes 8. */
+static void cipher_all(enum cipher cipher, enum crypto_direction direction, const uint8_t *key,
+		       const uint8_t *iv, uint8_t *data, size_t size) {
 	struct model_key k = key_of(cipher, key);
 	uint8_t chain[AES_BLOCK], next[AES_BLOCK];
 
@@ -167,8 +168,8 @@ bool model_frame(enum crypto_direction direction, const struct model_frame *f) {
 	if (crc && down)
 		store_le32(end, (uint32_t)crc32_z(0, pdu, (size_t)(end - pdu)));
 	if ((f->parts & CRYPTO_CIPHER) && f->cipher != CIPHER_NONE && f->size > f->clear)
-		model_cipher(f->cipher, direction, f->key, f->iv, f->data + f->clear,
-			     f->size - f->clear);
+		cipher_all(f->cipher, direction, f->key, f->iv, f->data + f->clear,
+			   f->size - f->clear);
 	return !crc || down ||
 	       (end > pdu && load_le32(end) == crc32_z(0, pdu, (size_t)(end - pdu)));
 }

@@ -8,10 +8,6 @@
 
 #include "crypto/crypto.h"
 
-/* BPI+ in place. `iv` has 16 bytes, of which DES takes 8. */
-void model_cipher(enum cipher cipher, enum crypto_direction direction, const uint8_t *key,
-		  const uint8_t *iv, uint8_t *data, size_t size);
-
 struct model_frame {
 	enum cipher cipher;
 	const uint8_t *key, *iv;

@@ -38,39 +38,10 @@ static void frame_is_back(void *ctx, const uint8_t *bytes, size_t size) {
 	end->back = number + 1;
 }
 
-static unsigned or_else(unsigned value, unsigned usual) {
-	return value != 0 ? value : usual;
-}
-
-static void channels_make(const struct rphy_config *rphy, const struct depi_kit_config *c) {
-	for (unsigned i = 0; i < DEPI_KIT_CHANNELS; i++) {
-		depi_kit.channels[i] = (struct channel){
-			.id = i + 1,
-			.session = SESSION + i,
-			.psp_extra = c->extra,
-			.profile = (uint8_t)(3 * i % 16),
-		};
-		depi_kit.readers[i] = (struct depi_reader){
-			.session = SESSION + i,
-			.extra = c->extra,
-			.vlan = c->vlan,
-			.profile = depi_kit.channels[i].profile,
-			.family = rphy->core_ip.family,
-			.mtu = rphy->mtu,
-			.max_segments = rphy->max_segments,
-			.frame = frame_is_back,
-			.ctx = &depi_kit.ends[i],
-		};
-	}
-}
-
 void depi_kit_open(const struct depi_kit_config *c) {
-	static const struct depi_kit_config usual = {.extra = PSP_EXTRA_COUNTER};
 	struct depi_kit *k = &depi_kit;
-	uint8_t family;
+	const uint8_t family = c->family == 6 ? 6 : 4;
 
-	c = c != NULL ? c : &usual;
-	family = (uint8_t)or_else(c->family, 4);
 	*k = (struct depi_kit){
 		.sg.rphy =
 			{
@@ -78,20 +49,30 @@ void depi_kit_open(const struct depi_kit_config *c) {
 				.rpd_mac = {2, 0, 0, 0, 0, 2},
 				.core_ip = {family, {10, 0, 0, 1}},
 				.rpd_ip = {family, {10, 0, 0, 2}},
-				.mtu = or_else(c->mtu, 1500),
+				.mtu = c->mtu ? c->mtu : 1500,
 				.ttl = 64,
 				.flush_ns = DEPI_KIT_FLUSH_NS,
-				.max_segments = or_else(c->max_segments, 16),
+				.max_segments = c->max_segments ? c->max_segments : 16,
 			},
 		.sg.rphy_port.vlan = c->vlan,
 		.sg.channels = k->channels,
 		.sg.channel_count = DEPI_KIT_CHANNELS,
 		.lower.clock = &k->clock,
-		.packets = fixture_pool("packets", or_else(c->packets, BUFFERS), FIXTURE_ROOM),
-		.headers = fixture_pool("headers", or_else(c->headers, BUFFERS), HEADER_ROOM),
-		.fragments = fixture_pool("fragments", or_else(c->fragments, BUFFERS), 0),
+		.packets = fixture_pool("packets", c->packets ? c->packets : BUFFERS, FIXTURE_ROOM),
+		.headers = fixture_pool("headers", c->headers ? c->headers : BUFFERS, HEADER_ROOM),
+		.fragments = fixture_pool("fragments", c->fragments ? c->fragments : BUFFERS, 0),
 	};
-	channels_make(&k->sg.rphy, c);
+	for (unsigned i = 0; i < DEPI_KIT_CHANNELS; i++) {
+		k->channels[i] = (struct channel){
+			.id = i + 1,
+			.session = SESSION + i,
+			.psp_extra = c->extra,
+			.profile = (uint8_t)(3 * i % 16),
+		};
+		k->readers[i] = depi_reader_of(&k->sg, i);
+		k->readers[i].frame = frame_is_back;
+		k->readers[i].ctx = &k->ends[i];
+	}
 	assert_int_equal(depi_create(&k->lower.depi, &k->sg, 0, k->headers, k->fragments), 0);
 }
 
@@ -118,27 +99,23 @@ uint16_t depi_kit_run(struct rte_mbuf **pkts, uint16_t n) {
 }
 
 uint16_t depi_kit_put(uint16_t channel, uint32_t size, struct rte_mbuf **pkts) {
+	if (size == 0)
+		return depi_kit_run(pkts, 0);
 	pkts[0] = depi_kit_frame(channel, size);
 	assert_non_null(pkts[0]);
 	return depi_kit_run(pkts, 1);
 }
 
-struct depi_seen depi_kit_read(struct rte_mbuf *m) {
-	uint32_t channel = depi_session(m) - SESSION;
+struct depi_seen depi_kit_read(struct rte_mbuf *m, uint32_t *channel) {
+	uint32_t c = depi_session(m) - SESSION;
 	struct depi_seen seen;
 
-	assert_in_range(channel, 0, DEPI_KIT_CHANNELS - 1);
-	seen = depi_read(&depi_kit.readers[channel], m);
+	assert_in_range(c, 0, DEPI_KIT_CHANNELS - 1);
+	seen = depi_read(&depi_kit.readers[c], m);
 	assert_int_equal(seen.ends, packet_meta(m)->ends);
+	if (channel != NULL)
+		*channel = c;
 	return seen;
-}
-
-uint32_t depi_kit_take(struct rte_mbuf *m) {
-	uint32_t channel = depi_session(m) - SESSION;
-
-	depi_kit_read(m);
-	rte_pktmbuf_free(m);
-	return channel;
 }
 
 void depi_kit_check(void) {

@@ -22,26 +22,22 @@ struct depi_kit_config {
 	unsigned packets, headers, fragments; /* buffers in the pools; 0: 1023 */
 };
 
-/* What came back of one channel. */
-struct depi_kit_channel {
-	uint32_t sent, back; /* number of the next frame */
-	bool lossy; /* numbers may be left out */
-};
-
 struct depi_kit {
 	struct service_group sg;
 	struct channel channels[DEPI_KIT_CHANNELS];
 	struct clock clock;
 	struct ds_lower lower;
 	struct rte_mempool *packets, *headers, *fragments;
-	struct depi_kit_channel ends[DEPI_KIT_CHANNELS];
+	struct depi_kit_channel {
+		uint32_t sent, back; /* number of the next frame */
+		bool lossy; /* numbers may be left out */
+	} ends[DEPI_KIT_CHANNELS];
 	struct depi_reader readers[DEPI_KIT_CHANNELS];
 	uint64_t in; /* DOCSIS frames */
 };
 
 extern struct depi_kit depi_kit;
 
-/* With a counter in each DEPI frame where `c` is NULL. */
 void depi_kit_open(const struct depi_kit_config *c);
 
 /* Fails where a buffer is missing afterwards. */
@@ -53,14 +49,11 @@ struct rte_mbuf *depi_kit_frame(uint16_t channel, uint32_t size);
 /* The stage. Returns how many DEPI frames came out. */
 uint16_t depi_kit_run(struct rte_mbuf **pkts, uint16_t n);
 
-/* The same with the channel's next frame alone. */
+/* The same with the channel's next frame alone; 0 bytes: with none. */
 uint16_t depi_kit_put(uint16_t channel, uint32_t size, struct rte_mbuf **pkts);
 
-/* Reads a DEPI frame and checks what the stage says of it. Does not free it. */
-struct depi_seen depi_kit_read(struct rte_mbuf *m);
-
-/* Reads a DEPI frame as above, frees it, and returns its channel. */
-uint32_t depi_kit_take(struct rte_mbuf *m);
+/* Reads a DEPI frame and checks what the stage says of it, and its channel where that is told. Does not free it. */
+struct depi_seen depi_kit_read(struct rte_mbuf *m, uint32_t *channel);
 
 /* Counters, held packets and frames that are back agree. */
 void depi_kit_check(void);

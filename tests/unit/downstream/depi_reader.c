@@ -31,6 +31,20 @@ static struct l2tp_data parse(const struct rte_mbuf *m, uint8_t *bytes, size_t *
 	return data;
 }
 
+struct depi_reader depi_reader_of(const struct service_group *sg, uint32_t channel) {
+	const struct channel *c = &sg->channels[channel];
+
+	return (struct depi_reader){
+		.session = c->session,
+		.extra = c->psp_extra,
+		.vlan = sg->rphy_port.vlan,
+		.profile = c->profile,
+		.family = sg->rphy.core_ip.family,
+		.mtu = sg->rphy.mtu,
+		.max_segments = sg->rphy.max_segments,
+	};
+}
+
 uint32_t depi_session(const struct rte_mbuf *m) {
 	uint8_t bytes[DEPI_MAX];
 	uint16_t vlan;

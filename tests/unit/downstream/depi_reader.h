@@ -45,6 +45,9 @@ struct depi_seen {
 	size_t space; /* bytes that the MTU would have allowed more */
 };
 
+/* That of a channel of the group; what becomes of its frames is the test's to say. */
+struct depi_reader depi_reader_of(const struct service_group *sg, uint32_t channel);
+
 /* The session number of a DEPI frame. */
 uint32_t depi_session(const struct rte_mbuf *m);
 

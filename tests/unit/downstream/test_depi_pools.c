@@ -2,27 +2,12 @@
 /* The DEPI stage: pools that run dry, buffers that are shared by fragments. */
 #include "test_main.h"
 
-#include "downstream/stages.h"
-
 #include "depi_kit.h"
 #include "fixture.h"
 #include "random.h"
 
 #define HELD 64
 #define ROOM 1600
-
-/* What is open when the channels are freed goes back to its pools. */
-TEST(free_gives_back_what_is_open) {
-	struct rte_mbuf *pkts[PIPELINE_CAPACITY];
-
-	depi_kit_open(NULL);
-	for (uint16_t i = 0; i < DEPI_KIT_CHANNELS; i++) {
-		for (uint16_t n = depi_kit_put(i, 2000, pkts); n > 0; n--)
-			rte_pktmbuf_free(pkts[n - 1]);
-	}
-	assert_int_equal(rte_mempool_in_use_count(depi_kit.packets), DEPI_KIT_CHANNELS);
-	depi_kit_close();
-}
 
 /* What came out is held for a while, as a port does. */
 struct held {
@@ -67,7 +52,7 @@ static void dry_burst(struct dry *d) {
 	for (uint16_t i = 0; i < out; i++) {
 		struct held *h;
 
-		depi_kit_read(pkts[i]);
+		depi_kit_read(pkts[i], NULL);
 		give_back(d, HELD - 1);
 		h = &d->held[d->held_count++];
 		h->m = pkts[i];
@@ -88,7 +73,6 @@ static void dry_run(unsigned headers, unsigned fragments, unsigned max_segments)
 	static struct dry d;
 
 	d = (struct dry){.random = {headers * 1000 + fragments + 1}};
-
 	depi_kit_open(&c);
 	for (unsigned i = 0; i < DEPI_KIT_CHANNELS; i++)
 		depi_kit.ends[i].lossy = true;
@@ -106,25 +90,23 @@ static void dry_run(unsigned headers, unsigned fragments, unsigned max_segments)
 }
 
 TEST(pools_run_dry) {
-	dry_run(3, 127, 16);
-	dry_run(7, 127, 2);
-	dry_run(127, 1, 16);
-	dry_run(127, 3, 255);
-	dry_run(7, 3, 16);
-	dry_run(15, 7, 1);
+	static const unsigned pools[][3] = {{3, 127, 16},  {7, 127, 2}, {127, 1, 16},
+					    {127, 3, 255}, {7, 3, 16},	{15, 7, 1}};
+
+	for (size_t i = 0; i < ARRAY_COUNT(pools); i++)
+		dry_run(pools[i][0], pools[i][1], pools[i][2]);
 }
 
 #define DRY 255
 
-static const struct depi_kit_config dry_pools = {.headers = DRY, .fragments = DRY};
-
 /* A frame that needs to be cut, and no buffer for a part: the DEPI frame that was opened for it is
- * given up, too, and none without segments ever goes out. */
+ * given up, too, and none without segments ever goes out. What is open at the end goes back to its pools. */
 TEST(no_empty_frame_stays_open) {
+	const struct depi_kit_config c = {.headers = DRY, .fragments = DRY};
 	struct rte_mbuf *pkts[PIPELINE_CAPACITY];
 	void *taken[DRY];
 
-	depi_kit_open(&dry_pools);
+	depi_kit_open(&c);
 	assert_int_equal(rte_mempool_get_bulk(depi_kit.fragments, taken, DRY), 0);
 	assert_int_equal(depi_kit_put(2, 2000, pkts), 0);
 	assert_int_equal(depi_kit.lower.counters.drops[DROP_NO_BUFFER], 1);
@@ -132,6 +114,11 @@ TEST(no_empty_frame_stays_open) {
 	depi_kit.clock.now += 2 * DEPI_KIT_FLUSH_NS;
 	assert_int_equal(depi_kit_run(pkts, 0), 0);
 	rte_mempool_put_bulk(depi_kit.fragments, taken, DRY);
+	for (uint16_t i = 0; i < DEPI_KIT_CHANNELS; i++) {
+		for (uint16_t n = depi_kit_put(i, 2000, pkts); n > 0; n--)
+			rte_pktmbuf_free(pkts[n - 1]);
+	}
+	assert_int_equal(rte_mempool_in_use_count(depi_kit.packets), DEPI_KIT_CHANNELS);
 	depi_kit_close();
 }
 

@@ -239,20 +239,6 @@ static void frame_is_back(void *ctx, const uint8_t *bytes, size_t size) {
 	check_cipher(&mac);
 }
 
-static void reader_make(uint32_t channel) {
-	const struct channel *c = &kit->channels[channel];
-
-	kit->readers[channel] = (struct depi_reader){
-		.session = c->session,
-		.extra = c->psp_extra,
-		.profile = c->profile,
-		.family = kit->sg.rphy.core_ip.family,
-		.mtu = kit->sg.rphy.mtu,
-		.max_segments = kit->sg.rphy.max_segments,
-		.frame = frame_is_back,
-	};
-}
-
 void kit_flows_note(bool closed) {
 	if (closed)
 		memset(kit->flow_ids, 0, sizeof(kit->flow_ids));
@@ -267,8 +253,10 @@ void kit_flows_note(bool closed) {
 
 void kit_readers_change(void) {
 	for (uint32_t c = 0; c < KIT_CHANNELS; c++) {
-		if (channel_is_there(&kit->channels[c]) && kit->readers[c].session == 0)
-			reader_make(c);
+		if (!channel_is_there(&kit->channels[c]) || kit->readers[c].session != 0)
+			continue;
+		kit->readers[c] = depi_reader_of(&kit->sg, c);
+		kit->readers[c].frame = frame_is_back;
 	}
 }
 

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Keys roll: each frame is decrypted by the key that its header names. And what the lower MAC is waited for. */
-#include "test.h"
-
-#include <string.h>
+#include "test_main.h"
 
 #include "downstream/change/internal.h"
-#include "downstream/change/provider.h"
 #include "downstream/stages.h"
 
 #include "change_kit.h"
@@ -23,7 +20,7 @@ static struct kit_modem *rolled(uint32_t slot) {
 }
 
 /* What was framed before the step of the lower MAC has the old key, what is framed afterwards the new one. */
-static void key_rolls_between_two_rounds(void **state) {
+TEST(key_rolls_between_two_rounds) {
 	for (unsigned i = 0; i < 40; i++) {
 		uint64_t old = kit->other_generations;
 
@@ -61,7 +58,7 @@ static unsigned modems_of_generation(uint16_t hcs) {
 }
 
 /* All records of a modem are of one generation of its key. */
-static void records_of_a_modem_change_in_one_step(void **state) {
+TEST(records_of_a_modem_change_in_one_step) {
 	static struct ds_flow_write writes[MODEMS * FLOWS];
 	static struct downstream d = {.tables.flows = flows};
 	struct ds_change c = {.d = &d};
@@ -83,24 +80,27 @@ static void records_of_a_modem_change_in_one_step(void **state) {
 	assert_true(steps > 2);
 }
 
-/* From encrypted to clear is a change of the record as well. */
-static void flow_that_lives_on_has_another_header(void **state) {
-	struct kit_modem *m;
+/* Of its key, of its other fields, or of the scheduler's alone. */
+TEST(flow_that_lives_on_has_another_header) {
+	const struct ds_flow *flow = &kit->d->tables.flows[0];
+	struct kit_modem *m = kit_modem(0, 0);
 
-	m = kit_modem(0, 0);
 	m->flows[0].priority = 6;
 	kit_will(LIVE_MODEM, 0, m);
 	kit_change();
 	assert_int_equal(kit_send(0, 7).flow, 1);
 	kit_settle();
-	assert_int_equal(kit->d->tables.flows[0].sequenced, true);
+	assert_true(flow->sequenced);
 	m = kit_modem(0, 0);
 	m->flows[0].has_dsid = false;
+	kit_will(LIVE_MODEM, 0, m);
+	kit_change();
+	assert_false(flow->sequenced);
+	m = kit_modem(0, 0);
 	m->is.security.cipher = CIPHER_NONE;
 	kit_will(LIVE_MODEM, 0, m);
 	kit_change();
-	assert_int_equal(kit->d->tables.flows[0].sequenced, false);
-	assert_int_equal(kit->d->tables.flows[0].key.cipher, CIPHER_NONE);
+	assert_int_equal(flow->key.cipher, CIPHER_NONE);
 }
 
 static void fill_ring(unsigned packets) {
@@ -135,11 +135,10 @@ static unsigned collect_done(struct ds_lower *l) {
 }
 
 /* What was in the ring is waited for, and what the crypto device has of it; what comes behind it is not. How many frames a provider does at once, and keeps for others to come, is its own. */
-static void ring_and_crypto_device_are_waited_for(void **state) {
-	struct ds_lower *l;
+TEST(ring_and_crypto_device_are_waited_for) {
+	struct ds_lower *l = &kit->d->lower;
 	unsigned n;
 
-	l = &kit->d->lower;
 	begin_something();
 	fill_ring(10);
 	assert_false(ds_change_passed(kit->hand.change));
@@ -163,37 +162,4 @@ static void ring_and_crypto_device_are_waited_for(void **state) {
 	assert_int_equal(kit->back, kit->queued);
 }
 
-/* Nothing more is given to the provider that goes, so that it is done, whatever comes. */
-static void provider_goes_when_it_is_empty(void **state) {
-	struct ds_lower *l;
-	struct crypto_queue *before;
-	struct ds_provider_change c;
-
-	l = &kit->d->lower;
-	before = l->crypto;
-	c = (struct ds_provider_change){.d = kit->d, .sg = &kit->loaded, .queue = before};
-	c.at = kit->loaded.modem_count; /* keys are of no matter here */
-	before->held++;
-	for (unsigned i = 0; i < 2; i++) {
-		assert_false(ds_provider_change(&c));
-		assert_true(l->takes_nothing);
-	}
-	before->held--;
-	assert_true(ds_provider_change(&c));
-	assert_false(l->takes_nothing);
-}
-
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(key_rolls_between_two_rounds, kit_start, kit_stop),
-		cmocka_unit_test(records_of_a_modem_change_in_one_step),
-		cmocka_unit_test_setup_teardown(flow_that_lives_on_has_another_header, kit_start,
-						kit_stop),
-		cmocka_unit_test_setup_teardown(ring_and_crypto_device_are_waited_for, kit_start,
-						kit_stop),
-		cmocka_unit_test_setup_teardown(provider_goes_when_it_is_empty, kit_start,
-						kit_stop),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+EACH_TEST(kit_start, kit_stop)

@@ -6,38 +6,7 @@
 #include <string.h>
 
 #include "change_kit.h"
-
-/* Allocations that there is memory for, where they are counted. */
-static bool counted;
-static unsigned left;
-
-static bool granted(void) {
-	return !counted || left-- > 0;
-}
-
-void *__real_malloc(size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_malloc(size_t size) {
-	return granted() ? __real_malloc(size) : NULL;
-}
-
-void *__real_calloc(size_t count, size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_calloc(size_t count, size_t size) {
-	return granted() ? __real_calloc(count, size) : NULL;
-}
-
-void *__real_aligned_alloc(size_t align, size_t size);
-void *__wrap_aligned_alloc(size_t align, size_t size);
-void *__wrap_aligned_alloc(size_t align, size_t size) {
-	return granted() ? __real_aligned_alloc(align, size) : NULL;
-}
-
-void *__real_reallocarray(void *p, size_t count, size_t size);
-void *__wrap_reallocarray(void *p, size_t count, size_t size);
-void *__wrap_reallocarray(void *p, size_t count, size_t size) {
-	return granted() ? __real_reallocarray(p, count, size) : NULL;
-}
+#include "memory_runs_out.h"
 
 /* What a refused change must not have touched. */
 struct snapshot {
@@ -55,17 +24,17 @@ static struct snapshot snapshot(void) {
 	const struct downstream *d = kit->d;
 	struct snapshot s;
 
-	memset(&s, 0, sizeof(s));
+	memset(&s, 0, sizeof(s)); /* with what stands between the fields */
 	memcpy(s.modems, d->tables.modems, sizeof(s.modems));
 	memcpy(s.numbers, d->tables.flow_numbers, sizeof(s.numbers));
 	memcpy(s.of_group, d->lists.of_group, sizeof(s.of_group));
 	memcpy(s.of_modem, d->lists.of_modem, sizeof(s.of_modem));
+	memcpy(s.leaving, d->places.leaving[LIVE_MODEM], sizeof(s.leaving));
 	s.lists[0] = d->lists.filters.used;
 	s.lists[1] = d->lists.classifiers.used;
 	s.rules[0] = d->lists.filters.rule_count;
 	s.rules[1] = d->lists.classifiers.rule_count;
 	s.free_flows = d->places.free_flow_count;
-	memcpy(s.leaving, d->places.leaving[LIVE_MODEM], sizeof(s.leaving));
 	s.filters = d->upper.filters;
 	s.classifiers = d->upper.classifiers;
 	s.addresses[0] = rte_hash_count(d->tables.ipv4);
@@ -80,10 +49,11 @@ static void assert_untouched(const struct snapshot *before) {
 	assert_memory_equal(&now, before, sizeof(now));
 }
 
-/* The list of kit_will() is refused for this. */
-static void refused(const char *why) {
+/* The list with this object at its end is refused. */
+static void refused(enum live_object object, uint32_t slot, void *block, const char *why) {
 	struct snapshot before;
 
+	kit_will(object, slot, block);
 	kit_settle();
 	before = snapshot();
 	if (kit_begin())
@@ -101,11 +71,11 @@ static struct kit_modem *newcomer(void) {
 	return m;
 }
 
-#define NEWCOMER "modem 02:01:00:00:00:07: "
+static void newcomer_is_refused(struct kit_modem *m, const char *why) {
+	char line[LIVE_LINE];
 
-static void modem_is_refused(uint32_t slot, struct kit_modem *m, const char *why) {
-	kit_will(LIVE_MODEM, slot, m);
-	refused(why);
+	snprintf(line, sizeof(line), "modem 02:01:00:00:00:07: %s", why);
+	refused(LIVE_MODEM, 7, m, line);
 }
 
 TEST(references_that_lead_nowhere) {
@@ -116,28 +86,26 @@ TEST(references_that_lead_nowhere) {
 	for (size_t i = 0; i < ARRAY_COUNT(no_groups); i++) {
 		m = newcomer();
 		m->flows[0].bonding_group = no_groups[i];
-		modem_is_refused(7, m, NEWCOMER "service flow 50: its bonding group is not there");
+		newcomer_is_refused(m, "service flow 50: its bonding group is not there");
 	}
 	m = newcomer();
 	kit_classifier(m, 1001, 1);
-	modem_is_refused(7, m, NEWCOMER "classifiers[0]: its service flow is not there");
+	newcomer_is_refused(m, "classifiers[0]: its service flow is not there");
 	m = newcomer();
 	m->is.filter_groups[m->is.filter_group_count++] = 4;
-	modem_is_refused(7, m, NEWCOMER "one of its filter groups is not there");
+	newcomer_is_refused(m, "one of its filter groups is not there");
 	m = newcomer();
 	kit_flow(m, 50, 0);
-	modem_is_refused(7, m, NEWCOMER "service flow 50: is there twice");
+	newcomer_is_refused(m, "service flow 50: is there twice");
 	m = newcomer();
 	m->is.service_flow_count = 0;
-	modem_is_refused(7, m, NEWCOMER "it has 0 service flows");
+	newcomer_is_refused(m, "it has 0 service flows");
 	g = kit_bonding(2);
 	g->channels[1] = 5;
-	kit_will(LIVE_BONDING_GROUP, 2, g);
-	refused("bonding group 3: one of its channels is not there");
+	refused(LIVE_BONDING_GROUP, 2, g, "bonding group 3: one of its channels is not there");
 	g = kit_bonding(2);
 	g->is.channel_count = 0;
-	kit_will(LIVE_BONDING_GROUP, 2, g);
-	refused("bonding group 3: it has no channels");
+	refused(LIVE_BONDING_GROUP, 2, g, "bonding group 3: it has no channels");
 }
 
 TEST(what_is_used_stays) {
@@ -157,29 +125,26 @@ TEST(what_is_used_stays) {
 		 "downstream: no room for one more object (place 4294967295)"},
 		{LIVE_OBJECTS, 0, "downstream: no room for one more object (place 0)"},
 	};
-	struct kit_modem *m;
+	struct kit_modem *m = kit_modem(0, 0);
 
-	m = kit_modem(0, 0);
 	m->is.filter_group_count = 1;
 	kit_will(LIVE_MODEM, 0, m);
 	kit_change();
-	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
-		kit_will(cases[i].object, cases[i].slot, NULL);
-		refused(cases[i].why);
-	}
+	for (size_t i = 0; i < ARRAY_COUNT(cases); i++)
+		refused(cases[i].object, cases[i].slot, NULL, cases[i].why);
 	kit_will(LIVE_MODEM, 1, NULL);
-	modem_is_refused(1, kit_modem(1, 1), "modem 02:01:00:00:00:01: it is twice in one change");
+	refused(LIVE_MODEM, 1, kit_modem(1, 1),
+		"modem 02:01:00:00:00:01: it is twice in one change");
 }
 
 TEST(addresses_of_others) {
-	struct kit_modem *m;
+	struct kit_modem *m = newcomer();
 
-	m = newcomer();
 	kit_address(m, 1);
-	modem_is_refused(7, m, NEWCOMER "one of its addresses is another modem's");
+	newcomer_is_refused(m, "one of its addresses is another modem's");
 	m = kit_modem(7, 1);
 	kit_flow(m, 50, 0);
-	modem_is_refused(7, m, "modem 02:01:00:00:00:01: another modem has its MAC address");
+	refused(LIVE_MODEM, 7, m, "modem 02:01:00:00:00:01: another modem has its MAC address");
 	kit_will(LIVE_MODEM, 0, NULL); /* two want what one gives up */
 	m = newcomer();
 	kit_address(m, 0);
@@ -188,21 +153,24 @@ TEST(addresses_of_others) {
 	memcpy(m->is.mac, (const uint8_t[]){2, 1, 0xa, 0xb, 0xc, 8}, 6);
 	kit_address(m, 0);
 	kit_flow(m, 51, 0);
-	modem_is_refused(8, m, "modem 02:01:0a:0b:0c:08: one of its addresses is another modem's");
+	refused(LIVE_MODEM, 8, m,
+		"modem 02:01:0a:0b:0c:08: one of its addresses is another modem's");
 }
 
 TEST(no_room) {
 	struct kit_modem *m;
 
-	for (uint32_t slot = 3; slot < 8; slot++) { /* 3 flows are there, of 30 */
+	for (uint32_t slot = 3; slot < 7; slot++) { /* 3 flows are there, of 30 */
 		m = kit_modem(slot, (uint8_t)slot);
 		for (uint32_t f = 0; f < 6; f++)
 			kit_flow(m, 10 * slot + f, 0);
 		kit_will(LIVE_MODEM, slot, m);
 	}
-	refused("modem 02:01:00:00:00:07: no room for one more service flow before those that "
-		"leave "
-		"have gone");
+	m = newcomer();
+	for (uint32_t f = 0; f < 3; f++)
+		kit_flow(m, 70 + f, 0);
+	newcomer_is_refused(m, "no room for one more service flow before those that leave have "
+			       "gone");
 	m = newcomer();
 	for (uint8_t a = 3; a < KIT_IPV4; a++) {
 		if (a != 30)
@@ -212,7 +180,7 @@ TEST(no_room) {
 	kit_change(); /* as many as there is room for */
 	m = kit_modem(7, 7);
 	m->addresses[m->is.address_count++] = (struct ip_address){4, {10, 0, 1, 1}};
-	modem_is_refused(7, m, "downstream: no room for more than 40 addresses of a kind");
+	refused(LIVE_MODEM, 7, m, "downstream: no room for more than 40 addresses of a kind");
 	m = kit_modem(7, 7); /* one for another: there is */
 	m->addresses[5] = (struct ip_address){4, {10, 0, 1, 1}};
 	kit_will(LIVE_MODEM, 7, m);
@@ -221,45 +189,38 @@ TEST(no_room) {
 	kit_abandon();
 }
 
-static struct service_group *values(void) {
+static struct service_group *values(uint64_t rate_limit, uint64_t cpe_timeout_ns) {
 	struct service_group *next = malloc(sizeof(*next));
 
 	assert_non_null(next);
 	*next = kit->sg;
+	next->rate_limit = rate_limit;
+	next->cpe_timeout_ns = cpe_timeout_ns;
 	return next;
 }
 
 TEST(what_the_scheduler_does_not_take) {
-	struct service_group *next;
-	struct kit_modem *m;
-	struct channel *c;
+	struct kit_modem *m = newcomer();
+	struct channel *c = kit_channel(2);
 
-	m = newcomer();
 	m->flows[0].weight = 0;
-	modem_is_refused(7, m, NEWCOMER "service flow 50: a weight is 0");
+	newcomer_is_refused(m, "service flow 50: a weight is 0");
 	m = newcomer();
 	m->is.aggregate_rate = 1;
-	modem_is_refused(7, m, NEWCOMER "a rate has a burst of 0 bytes");
-	c = kit_channel(2);
+	newcomer_is_refused(m, "a rate has a burst of 0 bytes");
 	c->rate = 0;
-	kit_will(LIVE_CHANNEL, 2, c);
-	refused("channel 3: it has no rate");
+	refused(LIVE_CHANNEL, 2, c, "channel 3: it has no rate");
 	c = kit_channel(2);
 	c->session = 0;
-	kit_will(LIVE_CHANNEL, 2, c);
-	refused("channel 3: its session is 0");
-	next = values();
-	next->rate_limit = 1;
-	kit_will(LIVE_GROUP, 0, next);
-	refused("service group 3: rate_limit: a rate is below 1 kbps or above 1 Tbps");
-	next = values();
-	next->cpe_timeout_ns = 0;
-	kit_will(LIVE_GROUP, 0, next);
-	refused("service group 3: cpe_timeout: is 0");
+	refused(LIVE_CHANNEL, 2, c, "channel 3: its session is 0");
+	refused(LIVE_GROUP, 0, values(1, 1),
+		"service group 3: rate_limit: a rate is below 1 kbps or above 1 Tbps");
+	refused(LIVE_GROUP, 0, values(0, 0), "service group 3: cpe_timeout: is 0");
 	kit_will(LIVE_MODEM, 7, newcomer());
 	crypto_key_free(kit->crypto, CRYPTO_DOWNLINK, CIPHER_AES_128, kit->hand.schedules[0]);
 	kit->hand.schedules[0] = NULL;
-	refused(NEWCOMER "it has no key");
+	assert_false(kit_begin());
+	assert_string_equal(kit->why, "modem 02:01:00:00:00:07: it has no key");
 }
 
 static void plan_much(void) {
@@ -276,27 +237,25 @@ static void plan_much(void) {
 	kit_will(LIVE_MODEM, 1, NULL);
 }
 
+static bool begins(void *before) {
+	struct ds_change *c = ds_change_begin(kit->d, &kit->sg, &kit->hand.changes,
+					      kit->hand.schedules, kit->why);
+
+	if (c != NULL)
+		ds_change_end(c);
+	else
+		assert_non_null(strstr(kit->why, "memory"));
+	assert_untouched(before);
+	return c != NULL;
+}
+
 /* Each allocation fails in turn. */
 TEST(memory_runs_out) {
-	struct snapshot before;
-	bool done = false;
-	unsigned n;
+	struct snapshot before = snapshot();
 
-	before = snapshot();
-	for (n = 0; !done; n++) {
-		plan_much();
-		counted = true;
-		left = n;
-		done = kit_begin();
-		counted = false;
-		if (done)
-			break;
-		assert_non_null(strstr(kit->why, "memory"));
-		assert_untouched(&before);
-	}
-	assert_true(n > 25);
-	kit_take(NULL);
-	kit_finish(true);
+	plan_much();
+	with_little_memory(begins, &before);
+	kit_change();
 	kit_send_all();
 }
 

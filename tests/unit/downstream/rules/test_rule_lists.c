@@ -10,52 +10,19 @@
 #include "downstream/rules/rule_lists.h"
 
 #define LISTS 4000 /* of the test with many */
-#define MODEMS 3
-#define CLASSIFIERS 8
-#define ADDRESSES 4
 
-/* A service group with room for so many, laid out by hand. */
-struct group {
-	struct service_group sg;
-	struct modem modems[MODEMS];
-	struct classifier classifiers[MODEMS][CLASSIFIERS];
-	struct ip_address addresses[MODEMS][ADDRESSES];
+/* A modem laid out by hand. */
+struct user {
+	struct modem modem;
+	struct classifier classifiers[3];
+	struct ip_address addresses[4];
 };
 
-static struct group *group_new(size_t modems) {
-	struct group *g = test_calloc(1, sizeof(*g));
-
-	for (size_t m = 0; m < modems; m++) {
-		g->modems[m].classifiers = g->classifiers[m];
-		g->modems[m].addresses = g->addresses[m];
-	}
-	g->sg.modems = g->modems;
-	g->sg.modem_count = modems;
-	return g;
-}
-
-static void classifiers_take(struct rule_lists *lists, const struct group *g) {
-	assert_int_equal(rule_lists_create(lists), 0);
-	for (size_t m = 0; m < g->sg.modem_count; m++)
-		assert_in_range(rule_lists_take_classifiers(lists, &g->modems[m]), 0, m);
-}
-
-static uint32_t count_of(const struct group *g) {
-	struct rule_lists lists;
-	uint32_t count;
-
-	classifiers_take(&lists, g);
-	count = lists.used;
-	rule_lists_free(&lists);
-	return count;
-}
-
 static const struct ip_address home = {4, {10, 0, 0, 1}};
-static const struct ip_address home6 = {6, {0x20, 0x01, [15] = 1}};
 
-/* A modem of two addresses of each family and a list of two classifiers that are as full as may be. */
-static void usual_modem(struct group *g, size_t number) {
-	struct modem *m = &g->modems[number];
+/* Two addresses of each family and a list of two classifiers that are as full as may be; a third is to an address of
+ * others. */
+static void user_make(struct user *u) {
 	const struct match full = {
 		.family = RULE_IPV4,
 		.source = {{4, {192, 0, 2, 0}}, 24},
@@ -68,158 +35,114 @@ static void usual_modem(struct group *g, size_t number) {
 		.destination_ports = {3000, 4000},
 	};
 
-	m->address_count = 4;
-	m->addresses[0] = m->addresses[1] = home;
-	m->addresses[1].bytes[3] = 2;
-	m->addresses[2] = m->addresses[3] = home6;
-	m->addresses[3].bytes[15] = 2;
-	m->classifier_count = 2;
-	m->classifiers[0] = (struct classifier){full, 1};
-	m->classifiers[1] = (struct classifier){
-		{.family = RULE_LLC, .has_ethertype = true, .ethertype = 0x806}, 2};
+	*u = (struct user){
+		.modem = {.address_count = 4, .classifier_count = 2},
+		.addresses = {home,
+			      {4, {10, 0, 0, 2}},
+			      {6, {0x20, 0x01, [15] = 1}},
+			      {6, {0x20, 0x01, [15] = 2}}},
+		.classifiers = {{full, 1},
+				{{.family = RULE_LLC, .has_ethertype = true, .ethertype = 0x806},
+				 2},
+				{full, 1}},
+	};
+	u->classifiers[2].match.destination.address.bytes[0]++;
+	u->modem.addresses = u->addresses;
+	u->modem.classifiers = u->classifiers;
 }
 
-static void swap(struct modem *m) {
-	struct classifier first = m->classifiers[0];
+#define AT(member) offsetof(struct user, member), sizeof(((struct user *)NULL)->member)
+#define MATCH(i, member) AT(classifiers[i].match.member)
 
-	m->classifiers[0] = m->classifiers[1];
-	m->classifiers[1] = first;
-}
-
-/* One difference at a time that may give a packet another answer. */
-static bool differ(struct modem *m, int what) {
-	struct classifier *c = m->classifiers;
-
-	switch (what) {
-	case 0: c[0].flow++; return true;
-	case 1: swap(m); return true;
-	case 2: m->classifier_count--; return true;
-	case 3: c[0].match.source.address.bytes[0]++; return true;
-	case 4: c[0].match.source.address.bytes[2] ^= 1; return true;
-	case 5: c[0].match.source.length--; return true;
-	case 6: c[0].match.destination.length = 0; return true;
-	case 7: c[0].match.destination.address = m->addresses[1]; return true;
-	case 8: c[0].match.has_protocol = false; return true;
-	case 9: c[0].match.protocol = 6; return true;
-	case 10: c[0].match.tos = 0x88; return true;
-	case 11: c[0].match.tos_mask = 0xff; return true;
-	case 12: c[0].match.source_ports.low++; return true;
-	case 13: c[0].match.source_ports.high++; return true;
-	case 14: c[0].match.destination_ports.low++; return true;
-	case 15: c[0].match.destination_ports.high++; return true;
-	case 16: c[1].match.ethertype++; return true;
-	case 17: c[1].match.has_ethertype = false; return true;
-	case 18:
-		m->address_count--;
-		m->addresses++;
-		return true; /* all of its IPv4 is inside */
-	case 19: c[0].match.family = RULE_IPV6; return true; /* and leaves it with none inside */
-	default: return false;
-	}
-}
-
-/* Differences that no packet of the modem can tell. */
-static bool differ_in_vain(struct modem *m, int what) {
-	struct classifier *c = m->classifiers;
-
-	switch (what) {
-	case 0: c[0].match.source.address.bytes[3] = 7; return true;
-	case 1: c[0].match.tos |= 3; return true;
-	case 2: c[0].match.destination.address.bytes[4] = 9; return true;
-	case 3: c[0].match.ethertype = 5; return true;
-	case 4: c[0].match.has_ethertype = true; return true;
-	case 5: c[1].match.source_ports.high = 5; return true;
-	case 6: c[1].match.destination.length = 5; return true;
-	case 7: m->address_count = 2; return true; /* without those of IPv6 */
-	case 8: c[1].match.protocol = 17; return true; /* without has_protocol */
-	case 9:
-		c[2] = c[0];
-		c[2].match.destination.address.bytes[0]++;
-		m->classifier_count++;
-		return true; /* to an address of others */
-	default: return false;
-	}
-}
-
-/* Each variant of one of three modems that are alike, and so many lists. */
-static void compare_variants(bool (*differs)(struct modem *, int), uint32_t lists) {
-	bool more = true;
-
-	for (int what = 0; more; what++) {
-		struct group *g = group_new(3);
-
-		for (size_t m = 0; m < 3; m++)
-			usual_modem(g, m);
-		more = differs(&g->modems[1], what);
-		if (more && count_of(g) != lists)
-			fail_msg("variant %d: %u lists", what, count_of(g));
-		test_free(g);
-	}
-}
+/* One difference at a time: such as may give a packet another answer make two lists, others one. */
+static const struct variant {
+	uint32_t lists;
+	size_t at, size;
+	uint32_t value;
+} variants[] = {
+	{2, AT(classifiers[0].flow), 2},
+	{2, AT(modem.classifier_count), 1},
+	{2, MATCH(0, source.address.bytes[0]), 193},
+	{2, MATCH(0, source.address.bytes[2]), 3},
+	{2, MATCH(0, source.length), 23},
+	{2, MATCH(0, destination.length), 0},
+	{2, MATCH(0, destination.address.bytes[3]), 2},
+	{2, MATCH(0, has_protocol), false},
+	{2, MATCH(0, protocol), 6},
+	{2, MATCH(0, tos), 0x88},
+	{2, MATCH(0, tos_mask), 0xff},
+	{2, MATCH(0, source_ports.low), 1001},
+	{2, MATCH(0, source_ports.high), 2001},
+	{2, MATCH(0, destination_ports.low), 3001},
+	{2, MATCH(0, destination_ports.high), 4001},
+	{2, MATCH(0, family), RULE_IPV6}, /* none of its addresses is inside */
+	{2, MATCH(1, ethertype), 0x807},
+	{2, MATCH(1, has_ethertype), false},
+	{2, AT(addresses[1].family), 6}, /* all of its IPv4 is inside */
+	{1, MATCH(0, source.address.bytes[3]), 7},
+	{1, MATCH(0, tos), 0xbb},
+	{1, MATCH(0, destination.address.bytes[4]), 9},
+	{1, MATCH(0, ethertype), 5},
+	{1, MATCH(0, has_ethertype), true},
+	{1, MATCH(1, source_ports.high), 5},
+	{1, MATCH(1, destination.length), 5},
+	{1, MATCH(1, protocol), 17}, /* without has_protocol */
+	{1, AT(modem.address_count), 2}, /* without those of IPv6 */
+	{1, AT(modem.classifier_count), 3}, /* to an address of others */
+};
 
 TEST(only_what_differs_in_vain_is_shared) {
-	compare_variants(differ, 2);
-	compare_variants(differ_in_vain, 1);
-}
+	for (size_t i = 0; i < ARRAY_COUNT(variants); i++) {
+		struct rule_lists lists;
+		struct user users[3];
 
-/* Whether the one destination of a modem with 10.0.0.1, 10.0.0.2 and an IPv6 address stays. */
-static void check_destination(struct ip_prefix destination, size_t addresses, size_t rules,
-			      uint8_t length) {
-	struct group *g = group_new(1);
-	struct modem *m = &g->modems[0];
-	struct rule_lists lists;
-
-	m->addresses[0] = home6;
-	m->addresses[1] = m->addresses[2] = home;
-	m->addresses[2].bytes[3] = 2;
-	m->address_count = addresses;
-	m->classifier_count = 1;
-	m->classifiers[0].match = (struct match){.destination = destination};
-	classifiers_take(&lists, g);
-	assert_int_equal(lists.used, 1);
-	assert_int_equal(lists.rule_count, rules);
-	if (rules > 0)
-		assert_int_equal(lists.all[0].lines[0].match.destination.length, length);
-	assert_int_equal(rule_lists_total(&g->sg), rules);
-	rule_lists_free(&lists);
-	test_free(g);
-}
-
-TEST(destinations) {
-	check_destination((struct ip_prefix){home, 32}, 3, 1, 32); /* some are inside */
-	check_destination((struct ip_prefix){home, 31}, 3, 1, 31);
-	check_destination((struct ip_prefix){home, 30}, 3, 1, 0); /* all are */
-	check_destination((struct ip_prefix){home, 8}, 3, 1, 0);
-	check_destination((struct ip_prefix){home, 0}, 3, 1, 0);
-	check_destination((struct ip_prefix){home, 32}, 2, 1, 0);
-	check_destination((struct ip_prefix){{4, {10, 0, 0, 4}}, 30}, 3, 0, 0); /* none is */
-	check_destination((struct ip_prefix){home, 0}, 1, 0, 0); /* none is there */
-}
-
-/* Of five lists each is one, told from the others by a rule, a result or its length alone. */
-static void nth_of_five(struct modem *m, int told_by, uint8_t n) {
-	switch (told_by) {
-	case 0: m->classifiers[0].match.protocol = n; return;
-	case 1: m->classifiers[1].flow = n; return;
-	default:
-		for (size_t c = 0; c < n; c++)
-			m->classifiers[c] = m->classifiers[0];
-		m->classifier_count = n;
+		assert_int_equal(rule_lists_create(&lists), 0);
+		for (size_t u = 0; u < ARRAY_COUNT(users); u++) {
+			user_make(&users[u]);
+			if (u == 1)
+				memcpy((char *)&users[u] + variants[i].at, &variants[i].value,
+				       variants[i].size);
+			assert_in_range(rule_lists_take_classifiers(&lists, &users[u].modem), 0, u);
+		}
+		if (lists.used != variants[i].lists)
+			fail_msg("variant %zu: %u lists", i, lists.used);
+		rule_lists_free(&lists);
 	}
 }
 
-/* Two modems have four places by hash: of five lists two at least have the same one. */
-TEST(lists_of_one_hash_are_compared) {
-	for (int pair = 0; pair < 3 * 25; pair++) {
-		uint8_t first = (uint8_t)(pair % 5), second = (uint8_t)(pair / 5 % 5);
-		struct group *g = group_new(2);
+/* Whether the one destination of a modem with 10.0.0.1 and .2 and addresses of IPv6 stays. */
+TEST(destinations) {
+	static const struct {
+		uint8_t last, length; /* of the prefix */
+		size_t addresses, rules;
+		uint8_t becomes; /* length */
+	} cases[] = {
+		{1, 32, 4, 1, 32}, /* some are inside */
+		{1, 31, 4, 1, 31}, {1, 30, 4, 1, 0}, /* all are */
+		{1, 8, 4, 1, 0},   {1, 0, 4, 1, 0},
+		{1, 32, 1, 1, 0},  {4, 30, 4, 0, 0}, /* none is */
+		{1, 0, 0, 0, 0}, /* none is there */
+	};
 
-		usual_modem(g, 0);
-		usual_modem(g, 1);
-		nth_of_five(&g->modems[0], pair / 25, first);
-		nth_of_five(&g->modems[1], pair / 25, second);
-		assert_int_equal(count_of(g), first == second ? 1 : 2);
-		test_free(g);
+	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+		struct user u;
+		const struct service_group sg = {.modems = &u.modem, .modem_count = 1};
+		struct rule_lists lists;
+
+		user_make(&u);
+		u.modem.address_count = cases[i].addresses;
+		u.modem.classifier_count = 1;
+		u.classifiers[0].match = (struct match){
+			.destination = {{4, {10, 0, 0, cases[i].last}}, cases[i].length}};
+		assert_int_equal(rule_lists_create(&lists), 0);
+		rule_lists_take_classifiers(&lists, &u.modem);
+		assert_int_equal(lists.used, 1);
+		assert_int_equal(lists.rule_count, cases[i].rules);
+		if (cases[i].rules > 0)
+			assert_int_equal(lists.all[0].lines[0].match.destination.length,
+					 cases[i].becomes);
+		assert_int_equal(rule_lists_total(&sg), cases[i].rules);
+		rule_lists_free(&lists);
 	}
 }
 
@@ -248,61 +171,41 @@ TEST(many_lists) {
 	test_free(rules);
 }
 
+/* Frames of IP are matched by the rules of their family: one of their EtherType matches all of them, before and
+ * behind others as it stands. ARP is no IP. A group is of many modems: nothing goes without saying. */
 TEST(filter_groups) {
+	const struct port_range any = {0, UINT16_MAX};
 	struct filter_rule rules[] = {
 		{.match.destination = {home, 32}, .action = FILTER_DENY},
 		{.match.destination = {home, 32}, .action = FILTER_PERMIT},
 		{.match.destination = {home, 32}, .action = FILTER_DENY},
+		{.match = {.family = RULE_LLC, .has_ethertype = true, .ethertype = 0x0800}},
+		{.match = {.family = RULE_IPV4, .destination_ports = any, .source_ports = any}},
+		{.match = {.family = RULE_LLC, .has_ethertype = true, .ethertype = 0x86dd}},
+		{.match = {.family = RULE_IPV6, .destination_ports = any, .source_ports = any}},
+		{.match = {.family = RULE_LLC, .has_ethertype = true, .ethertype = 0x0806}},
 	};
-	struct filter_group groups[] = {
-		{1, &rules[0], 1}, {2, &rules[1], 1}, {3, &rules[2], 1}, {4, NULL, 0},
-		{5, NULL, 0},	   {6, &rules[0], 2}, {7, &rules[1], 2},
-	};
-	static const uint32_t expected[] = {0, 1, 0, 2, 2, 3, 4};
+	static const struct {
+		uint32_t first, count, number;
+	} groups[] = {{0, 1, 0}, {1, 1, 1}, {2, 1, 0}, {0, 0, 2}, {0, 0, 2}, {0, 2, 3},
+		      {1, 2, 4}, {3, 1, 5}, {4, 1, 5}, {5, 1, 6}, {6, 1, 6}, {7, 1, 7}};
 	struct rule_lists lists;
 
 	assert_int_equal(rule_lists_create(&lists), 0);
-	for (size_t g = 0; g < ARRAY_COUNT(groups); g++)
-		assert_int_equal(rule_lists_take_filters(&lists, &groups[g]), expected[g]);
-	assert_int_equal(lists.used, 5);
-	assert_int_equal(lists.rule_count, 6);
+	for (size_t g = 0; g < ARRAY_COUNT(groups); g++) {
+		const struct filter_group group = {(uint32_t)g + 1, &rules[groups[g].first],
+						   groups[g].count};
+
+		assert_int_equal(rule_lists_take_filters(&lists, &group), groups[g].number);
+	}
+	assert_int_equal(lists.used, 8);
+	assert_int_equal(lists.rule_count, 9);
 	assert_int_equal(lists.all[0].lines[0].result, 1 + FILTER_DENY);
 	assert_int_equal(lists.all[1].lines[0].result, 1 + FILTER_PERMIT);
-	/* a group is of many modems: nothing goes without saying */
 	assert_int_equal(lists.all[0].lines[0].match.destination.length, 32);
+	assert_int_equal(lists.all[7].lines[0].match.family, RULE_LLC);
 	rule_lists_free(&lists);
 	rule_lists_free(&lists); /* harmless */
-}
-
-/* Frames of IP are matched by the rules of their family: one of their EtherType matches all of them, before and
- * behind others as it stands. */
-TEST(ethertypes_of_ip) {
-	static const uint16_t types[] = {0x0800, 0x86dd};
-	struct filter_rule rules[] = {
-		{{.family = RULE_LLC, .has_ethertype = true}, FILTER_DENY},
-		{{.family = RULE_IPV4,
-		  .destination_ports = {0, UINT16_MAX},
-		  .source_ports = {0, UINT16_MAX}},
-		 FILTER_DENY},
-		{{.family = RULE_IPV6,
-		  .destination_ports = {0, UINT16_MAX},
-		  .source_ports = {0, UINT16_MAX}},
-		 FILTER_DENY},
-	};
-	struct filter_group told = {1, &rules[0], 1}, same = {2, &rules[1], 1};
-	struct rule_lists lists;
-
-	assert_int_equal(rule_lists_create(&lists), 0);
-	for (uint32_t i = 0; i < 2; i++) {
-		rules[0].match.ethertype = types[i];
-		same.rules = &rules[1 + i];
-		assert_int_equal(rule_lists_take_filters(&lists, &told), i);
-		assert_int_equal(rule_lists_take_filters(&lists, &same), i);
-	}
-	rules[0].match.ethertype = 0x0806; /* ARP is no IP */
-	assert_int_equal(rule_lists_take_filters(&lists, &told), 2);
-	assert_int_equal(lists.all[2].lines[0].match.family, RULE_LLC);
-	rule_lists_free(&lists);
 }
 
 static uint32_t take_one(struct rule_lists *l, uint32_t result) {
