@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Messages of the upstream scheduler on their way through a server's downstream, and what comes out of its port. */
+/* A server's downstream, messages of the upstream scheduler on their way through it, and what comes out of its port. */
 #pragma once
 
-#include "test.h"
+#include "test_main.h"
 
 #include <string.h>
 
@@ -19,23 +19,24 @@
 
 static struct server_bench storage, *const bench = &storage;
 
-/* `upstream`: a line, or nothing. */
-static inline void bench_open_with(const char *upstream) {
+/* `more`: lines of the configuration. */
+static inline void bench_open(const char *more, unsigned rphy_depth) {
 	char text[8192];
 
-	snprintf(text, sizeof(text),
-		 "%srphy: {mtu: 1500, max_segments: 16}\n%s"
-		 "upstream_channels: [{id: 1, type: ofdma, rate: 600 Mbps, session: 0x20001}]\n",
-		 server_bench_text, upstream);
-	server_bench_open(bench, text, RPHY_DEPTH);
-	assert_non_null(bench->group->upstream);
+	snprintf(text, sizeof(text), "%srphy: {mtu: 1500, max_segments: 16}\n%s", server_bench_text,
+		 more);
+	server_bench_open(bench, text, rphy_depth);
 }
 
-static inline void bench_open(const char *scheduler) {
-	char upstream[256];
+#define UPSTREAM "upstream_channels: [{id: 1, type: ofdma, rate: 600 Mbps, session: 0x20001}]\n"
 
-	snprintf(upstream, sizeof(upstream), "upstream: {scheduler: {%s}}\n", scheduler);
-	bench_open_with(upstream);
+/* `scheduler`: what is told of it. */
+static inline void messages_open(const char *scheduler) {
+	char more[512];
+
+	snprintf(more, sizeof(more), UPSTREAM "upstream: {scheduler: {%s}}\n", scheduler);
+	bench_open(more, RPHY_DEPTH);
+	assert_non_null(bench->group->upstream);
 	upstream_stop_granting(bench->group->upstream); /* the messages here are the test's */
 }
 
@@ -45,6 +46,10 @@ static inline struct message_path *path(void) {
 
 static inline uint64_t counted(enum counter which) {
 	return server_bench_counters(bench).values[which];
+}
+
+static inline void pass_time(uint64_t ns) {
+	server_bench_clock(bench)->now += ns;
 }
 
 static uint64_t serial; /* of messages */
@@ -80,62 +85,44 @@ static inline bool take(struct seen *s) {
 	struct l2tp_data l2tp;
 	struct rte_mbuf *m;
 	uint32_t size;
+	bool extra;
 
 	if (rte_eth_rx_burst(bench->rphy, 0, &m, 1) == 0)
 		return false;
 	size = m->pkt_len;
-	assert_in_range(size, 40, sizeof(s->frame));
+	assert_in_range(size, 40, ETHERNET_HEADER + 1500);
 	memmove(s->frame, rte_pktmbuf_read(m, 0, size, s->frame), size);
 	rte_pktmbuf_free(m);
 	assert_int_equal(l2tp_parse(s->frame, size, &l2tp), L2TP_OK);
-	assert_in_range(size - ETHERNET_HEADER, 0, 1500);
 	s->session = l2tp.session;
-	assert_int_equal(psp_parse(l2tp.payload, l2tp.payload_size,
-				   l2tp.session == PSEUDOWIRE ||
-						   l2tp.session == bench->sg.channels[2].session
-					   ? 0
-					   : 2,
-				   &s->psp),
+	extra = s->session != PSEUDOWIRE && s->session != bench->sg.channels[2].session;
+	assert_int_equal(psp_parse(l2tp.payload, l2tp.payload_size, extra ? 2 : 0, &s->psp),
 			 PSP_OK);
 	s->segments = s->psp.count;
 	assert_true(psp_next(&s->psp, &cursor, &s->first));
 	return true;
 }
 
-static inline void drain(void) {
+/* What is there, or comes with the next round. */
+static inline void take_next(struct seen *s) {
+	if (take(s))
+		return;
+	server_bench_round(bench);
+	assert_true(take(s));
+}
+
+static inline void messages_close(void) {
 	struct seen s;
 
 	for (unsigned quiet = 0; quiet < 20; quiet++) {
 		while (take(&s))
 			quiet = 0;
-		server_bench_clock(bench)->now += 20000;
+		pass_time(20000);
 		server_bench_round(bench);
 	}
-}
-
-static inline void close_all(void) {
-	drain();
 	assert_int_equal(downstream_messages_held(bench->group->downstream), 0);
 	assert_int_equal(counted(COUNTER_MESSAGES), counted(COUNTER_MESSAGES_SENT) +
 							    counted(COUNTER_MESSAGES_LOST) +
 							    counted(COUNTER_MESSAGES_LATE));
 	server_bench_close(bench);
-}
-
-/* As one that has no link yet, until it is taken from. */
-static inline void port_fill(void) {
-	for (unsigned i = 0; i + 1 < RPHY_DEPTH; i++) {
-		struct rte_mbuf *m = rte_pktmbuf_alloc(bench->server.pools.packets);
-
-		assert_non_null(m);
-		assert_int_equal(packet_sink_burst(&bench->group->downstream->lower.rphy, &m, 1),
-				 1);
-	}
-}
-
-static inline void port_empty(void) {
-	struct rte_mbuf *m;
-
-	while (rte_eth_rx_burst(bench->rphy, 0, &m, 1) == 1)
-		rte_pktmbuf_free(m);
 }

@@ -47,16 +47,15 @@ static void lists_begin(void) {
 	};
 }
 
-static void single_values_put(struct service_group *block) {
-	kit->sg.rate_limit = block->rate_limit;
-	kit->sg.cpe_timeout_ns = block->cpe_timeout_ns;
-	free(block);
-}
-
 /* Frees what `sg` had in the place, and puts in what is to be. The object itself stands first in its block. */
 static void place_put(enum live_object object, uint32_t slot, void *block) {
+	static const struct filter_group no_filter = {.id = LIVE_FREE_ID};
+	const struct service_group *values = block;
+
 	if (object == LIVE_GROUP) {
-		single_values_put(block);
+		kit->sg.rate_limit = values->rate_limit;
+		kit->sg.cpe_timeout_ns = values->cpe_timeout_ns;
+		free(block);
 		return;
 	}
 	free(kit->blocks[object][slot]);
@@ -67,8 +66,7 @@ static void place_put(enum live_object object, uint32_t slot, void *block) {
 		kit->groups[slot] =
 			block ? *(struct bonding_group *)block : (struct bonding_group){0};
 	else if (object == LIVE_FILTER_GROUP)
-		kit->filters[slot] = block ? *(struct filter_group *)block
-					   : (struct filter_group){.id = LIVE_FREE_ID};
+		kit->filters[slot] = block ? *(struct filter_group *)block : no_filter;
 	else
 		kit->modems[slot] = block ? *(struct modem *)block : (struct modem){0};
 }

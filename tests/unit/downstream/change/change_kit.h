@@ -90,8 +90,7 @@ struct change_kit {
 	} sent[KIT_SENT];
 	uint64_t queued, back;
 	uint16_t last_sequence; /* of the frame that came last */
-	uint64_t
-		other_generations; /* frames under the key that is not the present one of the list */
+	uint64_t other_generations; /* frames under a key that is not the present one */
 	struct depi_reader readers[KIT_CHANNELS];
 	uint64_t frames_of[KIT_CHANNELS];
 };
@@ -101,11 +100,11 @@ extern struct change_kit *kit;
 /* EAL and a group of two channels, two bonding groups, one filter group and three modems; nothing is left of
  * it afterwards. */
 void kit_open(enum filter_action filter_default);
+void kit_close(void);
 
 /* The same with packets permitted that no rule matches, in the form that cmocka takes. */
 int kit_start(void **state);
 int kit_stop(void **state);
-void kit_close(void);
 
 /* A copy of what is in the place, or something new of this number, to be altered; for kit_will(). */
 struct kit_modem *kit_modem(uint32_t slot, uint8_t number);
@@ -143,8 +142,6 @@ enum drop_reason kit_put(uint8_t address, uint16_t port, struct rte_mbuf **m);
 struct kit_outcome kit_send(uint8_t address, uint16_t port);
 /* One of each of the addresses, to one of a few ports. */
 void kit_send_all(void);
-/* What the configuration says. */
-struct kit_outcome kit_outcome(bool next, uint8_t address, uint16_t port);
 /* The next round of what takes packets out; nothing of it waits for the reader afterwards. */
 void kit_round(void);
 /* Rounds until nothing is held. */
@@ -152,7 +149,6 @@ void kit_settle(void);
 
 /* Of the kit itself. Notes whose flows the numbers are; those that close have theirs until then. */
 void kit_flows_note(bool closed);
-
 /* Readers for the channels that have come; those of channels that are gone end. */
 void kit_readers_change(void);
 void kit_readers_end(void);

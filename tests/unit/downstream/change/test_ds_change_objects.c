@@ -6,19 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scheduler/report.h"
-
 #include "change_kit.h"
 
 #define CHAIN 3 /* modems: each gives one address to the next, or gets it back */
 #define CROWD 5 /* place of the modem whose addresses go: each is a little work of a step */
 #define WORK 40 /* more than a step does */
 
-static uint64_t dropped(enum drop_reason reason) {
+static uint64_t removed(void) {
 	struct counters c;
 
 	downstream_counters(kit->d, &c);
-	return c.drops[reason];
+	return c.drops[DROP_SERVICE_FLOW_REMOVED];
 }
 
 static void send_some(void) {
@@ -26,130 +24,82 @@ static void send_some(void) {
 	kit_round();
 }
 
-/* Taken over, with packets between the steps and after them, to the end. */
-static void change_in_traffic(void) {
-	kit_send_all();
-	if (!kit_begin())
-		fail_msg("%s", kit->why);
-	send_some();
-	kit_take(send_some);
-	send_some();
-	kit_finish(true);
-	send_some();
-	kit_settle();
-	assert_int_equal(kit->back, kit->queued);
+static void send_to(uint8_t address, unsigned packets) {
+	for (; packets > 0; packets--)
+		kit_send(address, 7);
 }
 
 /* What waits when there is no more time is dropped, under its name. */
 TEST(what_is_left_is_dropped) {
 	kit_will(LIVE_MODEM, 1, NULL);
-	for (unsigned i = 0; i < 100; i++)
-		kit_send(1, 7);
+	send_to(1, 100);
 	assert_true(kit_begin());
-	assert_true(ds_change_drained(kit->hand.change) == false);
 	kit_take(NULL);
 	assert_false(ds_change_drained(kit->hand.change));
 	kit_finish(false);
 	kit_settle();
-	assert_true(dropped(DROP_SERVICE_FLOW_REMOVED) >= 90);
-	assert_int_equal(kit->back + dropped(DROP_SERVICE_FLOW_REMOVED), kit->queued);
-}
-
-static uint64_t channel_packets(uint32_t slot) {
-	struct scheduler_channel_report r;
-
-	scheduler_report_channel(kit->d->upper.scheduler, slot, &r);
-	return r.packets;
-}
-
-/* So many to the third modem. */
-static void send_to_third(unsigned packets) {
-	for (unsigned i = 0; i < packets; i++)
-		kit_send(2, 7);
-	kit_settle();
+	assert_true(removed() >= 90);
+	assert_int_equal(kit->back + removed(), kit->queued);
 }
 
 /* A channel, a bonding group of it, and a flow of the third modem. */
 static void third_modem_gets_a_channel(void) {
-	struct channel *c = kit_channel(4);
 	struct kit_bonding *g = kit_bonding(3);
 	struct kit_modem *m = kit_modem(2, 2);
 
 	g->channels[0] = 4;
 	kit_lose_flow(m, 3);
 	kit_flow(m, 30, 3);
-	kit_will(LIVE_CHANNEL, 4, c);
+	kit_will(LIVE_CHANNEL, 4, kit_channel(4));
 	kit_will(LIVE_BONDING_GROUP, 3, g);
 	kit_will(LIVE_MODEM, 2, m);
-}
-
-TEST(channel_and_group_come_and_go) {
-	struct kit_bonding *g;
-	struct kit_modem *m;
-	uint64_t frames;
-
-	third_modem_gets_a_channel();
-	change_in_traffic();
-	send_to_third(60);
-	assert_true(channel_packets(4) > 0);
+	kit_change();
+	send_to(2, 60);
+	kit_settle();
 	assert_true(kit->frames_of[4] > 0);
-
-	m = kit_modem(2, 2); /* the flow that lives on has another bonding group */
-	m->flows[0].bonding_group = 0;
-	g = kit_bonding(0);
-	g->is.channel_count = 1;
-	kit_will(LIVE_BONDING_GROUP, 0, g);
-	kit_will(LIVE_MODEM, 2, m);
-	kit_will(LIVE_BONDING_GROUP, 3, NULL);
-	kit_will(LIVE_CHANNEL, 4, NULL);
-	change_in_traffic();
-	frames = kit->frames_of[4];
-	send_to_third(60);
-	assert_int_equal(kit->frames_of[4], frames);
-	assert_int_equal(kit->back, kit->queued);
 }
 
 /* To frames of another kind: what is open goes out first, as it was begun, and the numbers go on. */
 TEST(channel_differs) {
-	struct channel *c;
-	uint64_t frames;
-
 	third_modem_gets_a_channel();
-	change_in_traffic();
-	send_to_third(60);
-	c = kit_channel(4);
-	c->psp_extra = PSP_EXTRA_STATIC;
-	c->profile = 5;
-	c->rate /= 2;
-	kit_will(LIVE_CHANNEL, 4, c);
-	assert_true(kit_begin());
-	kit_take(NULL);
-	for (unsigned i = 0; i < 3; i++)
-		kit_send(2, 7);
-	pipeline_run(&kit->d->dequeue);
-	do
-		pipeline_run(&kit->d->lower_mac);
-	while (kit->d->lower.crypto->held > 0);
-	assert_non_null(kit->d->lower.depi.channels[4].head);
-	while (!ds_change_lower(kit->hand.change))
-		;
-	assert_null(kit->d->lower.depi.channels[4].head);
-	frames = kit->frames_of[4];
-	kit_round();
-	assert_true(kit->frames_of[4] > frames);
-	kit->readers[4].extra = PSP_EXTRA_STATIC;
-	kit->readers[4].profile = 5;
-	kit_finish(true);
-	send_to_third(60);
-	assert_int_equal(kit->back, kit->queued);
+	for (unsigned what = 0; what < 2; what++) {
+		struct channel *c = kit_channel(4);
+		uint64_t frames;
+
+		if (what == 0)
+			c->profile = 5;
+		else
+			c->psp_extra = PSP_EXTRA_STATIC;
+		c->rate /= 2;
+		kit_will(LIVE_CHANNEL, 4, c);
+		assert_true(kit_begin());
+		kit_take(NULL);
+		send_to(2, 3);
+		pipeline_run(&kit->d->dequeue);
+		do
+			pipeline_run(&kit->d->lower_mac);
+		while (kit->d->lower.crypto->held > 0);
+		assert_non_null(kit->d->lower.depi.channels[4].head);
+		while (!ds_change_lower(kit->hand.change))
+			;
+		assert_null(kit->d->lower.depi.channels[4].head);
+		frames = kit->frames_of[4];
+		kit_round();
+		assert_true(kit->frames_of[4] > frames);
+		kit->readers[4].extra = kit->channels[4].psp_extra;
+		kit->readers[4].profile = kit->channels[4].profile;
+		kit_finish(true);
+		send_to(2, 60);
+		kit_settle();
+		assert_int_equal(kit->back, kit->queued);
+	}
 }
 
 /* What is still open of a channel goes out before its place is free. */
 TEST(channel_goes_with_its_last_frame) {
-	struct kit_bonding *g;
-
 	for (uint32_t i = 0; i < 2; i++) {
-		g = kit_bonding(i);
+		struct kit_bonding *g = kit_bonding(i);
+
 		g->is.channel_count = 1;
 		g->channels[0] = 1;
 		kit_will(LIVE_BONDING_GROUP, i, g);
@@ -165,7 +115,7 @@ TEST(channel_goes_with_its_last_frame) {
 	kit_finish(false);
 	assert_null(kit->d->lower.depi.channels[0].head);
 	kit_settle();
-	assert_int_equal(kit->back + dropped(DROP_SERVICE_FLOW_REMOVED), kit->queued);
+	assert_int_equal(kit->back + removed(), kit->queued);
 }
 
 /* Whose primary flow is another one each time. */
@@ -237,13 +187,12 @@ TEST(who_takes_turns_before_who_gives) {
 
 /* So many addresses go that packets pass between the steps, and flows to the one that moves are learned again. */
 TEST(flows_of_who_gives_an_address_are_forgotten) {
-	struct kit_modem *m;
+	struct kit_modem *m = kit_modem(1, 1);
 
-	m = kit_modem(1, 1);
-	for (uint8_t a = 4; a < 34; a++)
-		kit_address(m, a);
-	for (uint8_t a = 44; a < 59; a++)
-		kit_address(m, a);
+	for (uint8_t a = 4; a < 59; a++) {
+		if (a < 34 || a >= 44)
+			kit_address(m, a);
+	}
 	kit_will(LIVE_MODEM, 1, m);
 	kit_change();
 
@@ -255,48 +204,35 @@ TEST(flows_of_who_gives_an_address_are_forgotten) {
 	kit_flow(m, 50, 1);
 	kit_address(m, 0);
 	kit_will(LIVE_MODEM, 5, m);
-	change_in_traffic();
-	for (uint16_t port = 1000; port < 1004; port++)
+	kit_send_all();
+	assert_true(kit_begin());
+	send_some();
+	kit_take(send_some);
+	send_some();
+	kit_finish(true);
+	for (uint16_t port = 999; port < 1004; port++)
 		assert_int_equal(kit_send(0, port).modem, 5);
-	assert_int_equal(kit_send(0, 7).modem, 5);
 }
 
-TEST(groups_go_with_their_channel) {
-	kit_will(LIVE_CHANNEL, 4, kit_channel(4));
-	for (uint32_t i = 3; i < 5; i++) {
-		struct kit_bonding *g = kit_bonding(i);
-
-		g->channels[0] = 4;
-		kit_will(LIVE_BONDING_GROUP, i, g);
-	}
-	kit_change();
-	for (uint32_t i = 3; i < 5; i++)
-		kit_will(LIVE_BONDING_GROUP, i, NULL);
-	kit_will(LIVE_CHANNEL, 4, NULL);
-	kit_change();
-}
-
-TEST(single_values_change) {
+static void values_become(uint64_t rate_limit) {
 	struct service_group *next = calloc(1, sizeof(*next)); /* has nothing else */
 
 	assert_non_null(next);
 	next->cpe_timeout_ns = 1000000000;
-	next->rate_limit = 1000000;
+	next->rate_limit = rate_limit;
 	kit_will(LIVE_GROUP, 0, next);
 	kit_change();
+}
+
+TEST(single_values_change) {
+	values_become(1000000);
 	assert_int_equal(kit->d->upper.cpe_period_ns, 1000000000);
-	for (unsigned i = 0; i < 60; i++)
-		kit_send(1, 7);
+	send_to(1, 60);
 	for (unsigned i = 0; i < 50; i++)
 		kit_round();
 	assert_true(downstream_held(kit->d) > 40); /* a packet takes 0.8 ms of it */
 	assert_int_equal(kit_send(0, 7).reason, DROP_NONE);
-
-	next = calloc(1, sizeof(*next));
-	assert_non_null(next);
-	next->cpe_timeout_ns = 1000000000;
-	kit_will(LIVE_GROUP, 0, next);
-	kit_change();
+	values_become(0);
 	for (unsigned i = 0; i < 50; i++)
 		kit_round();
 	assert_int_equal(downstream_held(kit->d), 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Random changes and random packets: after each step a packet goes where the configuration says, looked up in
- * the plainest way (kit_outcome()), and each frame comes back once, under a key that its header names.
+ * the plainest way (kit_send()), and each frame comes back once, under a key that its header names.
  */
 #include "test_main.h"
 
