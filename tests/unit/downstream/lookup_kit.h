@@ -17,12 +17,11 @@ struct lookup_kit {
 
 extern struct lookup_kit lookup_kit;
 
-/* EAL and the kit, in the form that cmocka_run_group_tests() takes. */
+/* EAL and the kit, in the form that cmocka takes. */
 int lookup_kit_open(void **state);
 
-/* The last test of the group (a failure in the end of a group would not count): fails where a
- * packet is missing. */
-void lookup_kit_end(void **state);
+/* For the last test of a file (a failure in the end of a group would not count): fails where a packet is missing. */
+void lookup_kit_end(void);
 
 /* The stage. Checks that every packet is kept or counted once, and order of those with a serial. */
 uint16_t lookup_run(struct rte_mbuf **pkts, uint16_t n);

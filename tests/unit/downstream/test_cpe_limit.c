@@ -3,7 +3,7 @@
  * Modem lookup: at most cpe_limit active addresses of each family a modem. An address is active in the period in which it
  * was seen and in the next.
  */
-#include "test.h"
+#include "test_main.h"
 
 #include "downstream/cpe.h"
 #include "fixture.h"
@@ -51,10 +51,9 @@ static struct rte_mbuf *frame(struct random *r, uint32_t serial, uint64_t period
 	size_t size;
 
 	*passes = true;
-	if (random_below(r, 8) == 0) {
-		size = packet_llc(bytes, 60, serial, m->mac);
-		return fixture_packet(lookup_kit.packets, bytes, size);
-	}
+	if (random_below(r, 8) == 0)
+		return fixture_packet(lookup_kit.packets, bytes,
+				      packet_llc(bytes, 60, serial, m->mac));
 	*passes = admitted(modem, address, period);
 	if (m->addresses[address].family == 4 && random_below(r, 4) == 0)
 		size = packet_arp(bytes, 60, serial, m->addresses[address].bytes);
@@ -68,17 +67,18 @@ static unsigned burst(struct random *r, uint64_t period) {
 	const struct counters *c = &lookup_kit.upper.counters, before = *c;
 	uint16_t n = (uint16_t)random_between(r, 1, BURST), kept = 0;
 	struct rte_mbuf *pkts[PIPELINE_CAPACITY];
-	bool passes[BURST];
+	uint32_t serials[BURST];
 
-	for (uint16_t i = 0; i < n; i++)
-		pkts[i] = frame(r, i, period, &passes[i]);
-	lookup_run(pkts, n);
 	for (uint16_t i = 0; i < n; i++) {
-		if (!passes[i])
-			continue;
-		assert_int_equal(packet_serial(rte_pktmbuf_mtod(pkts[kept], uint8_t *)), i);
-		kept++;
+		bool passes;
+
+		pkts[i] = frame(r, i, period, &passes);
+		serials[kept] = i;
+		kept += passes;
 	}
+	assert_int_equal(lookup_run(pkts, n), kept);
+	for (uint16_t i = 0; i < kept; i++)
+		assert_int_equal(packet_serial(rte_pktmbuf_mtod(pkts[i], uint8_t *)), serials[i]);
 	assert_int_equal(c->drops[DROP_CPE_LIMIT], before.drops[DROP_CPE_LIMIT] + n - kept);
 	/* its modem was found, whatever becomes of it */
 	assert_int_equal(c->values[COUNTER_LOOKUP_MATCHED],
@@ -100,7 +100,7 @@ static void pass_time(struct random *r) {
 	}
 }
 
-static void agrees_with_a_plain_model(void **state) {
+TEST(agrees_with_a_plain_model) {
 	struct random r = {5};
 	unsigned kept = 0;
 
@@ -125,7 +125,7 @@ static void agrees_with_a_plain_model(void **state) {
 }
 
 /* A number that was an IPv4 address's counts as such only while it is. */
-static void numbers_change_their_family(void **state) {
+TEST(numbers_change_their_family) {
 	struct ds_modem m = {.cpe_limit = 1, .cpe_limit_ipv6 = 1};
 
 	assert_true(cpe_admit(&m, 0, false, 7));
@@ -135,20 +135,15 @@ static void numbers_change_their_family(void **state) {
 	assert_false(cpe_admit(&m, 5, false, 7));
 	assert_true(cpe_admit(&m, 5, true, 7));
 	assert_false(cpe_admit(&m, 6, true, 7));
-	m.cpe_recent &=
-		~(1ULL << 5); /* the address goes; its number is one of the other family's */
+	m.cpe_recent &= ~(1ULL << 5); /* the address goes, and another gets its number */
 	m.cpe_limit = 2;
 	assert_true(cpe_admit(&m, 5, false, 7));
 	assert_false(cpe_admit(&m, 6, false, 7));
 	assert_true(cpe_admit(&m, 6, true, 7));
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(agrees_with_a_plain_model),
-		cmocka_unit_test(numbers_change_their_family),
-		cmocka_unit_test(lookup_kit_end),
-	};
-
-	return cmocka_run_group_tests(tests, lookup_kit_open, fixture_stop);
+TEST(no_packet_is_missing) {
+	lookup_kit_end();
 }
+
+ALL_TESTS(lookup_kit_open, fixture_stop)

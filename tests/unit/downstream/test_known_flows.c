@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The upper MAC with a cache of flows beside one without: random packets of few flows have the same fate in both, bytes
- * and counters too, with CPE limits, in all periods. And a stage of the test anywhere between parse and the queues may drop
- * packets and change their order: all others go where they would have gone alone.
+ * The upper MAC with a cache of flows beside one without: random packets of few flows, in bursts, have the same fate as
+ * each of them alone without a cache, bytes and counters too, with CPE limits, in all periods. And a stage of the test
+ * anywhere between parse and the queues may drop packets and change their order: all others go where they would have gone.
  */
-#include "test.h"
+#include "test_main.h"
 
 #include "downstream/downstream.h"
 #include "downstream/stages.h"
@@ -34,6 +34,7 @@ struct upper {
 static struct upper uppers[COUNT];
 static struct rte_mempool *packets;
 static struct random rnd;
+static uint64_t known, through; /* packets */
 static bool taken[PIPELINE_BURST]; /* by the stage in between, by the packet's serial */
 
 static const char text[] =
@@ -78,23 +79,19 @@ static void upper_make(unsigned which, int records, int cpe_limit) {
 	assert_non_null(u->d);
 }
 
-static int make(void **state) {
-	int cpe_limit = *(const int *)*state;
-
+static void make(int cpe_limit) {
 	packets = fixture_pool("packets", 4 * PIPELINE_BURST - 1, FIXTURE_ROOM);
 	upper_make(CACHED, 64, cpe_limit);
 	upper_make(PLAIN, 0, cpe_limit);
 	rnd.state = 5;
-	return 0;
 }
 
-static int unmake(void **state) {
+static void unmake(void) {
 	for (unsigned i = 0; i < COUNT; i++) {
 		downstream_free(uppers[i].d);
 		service_group_free(&uppers[i].sg);
 	}
 	fixture_pool_end(packets);
-	return 0;
 }
 
 /* The same flow, with destination options before UDP. */
@@ -149,16 +146,6 @@ static uint16_t run(struct upper *u, struct rte_mbuf **pkts, uint16_t n, unsigne
 	return n;
 }
 
-static void same_packet(struct rte_mbuf *a, struct rte_mbuf *b) {
-	const struct packet_meta *x = packet_meta(a), *y = packet_meta(b);
-
-	assert_int_equal(x->modem, y->modem);
-	assert_int_equal(x->flow, y->flow);
-	assert_memory_equal(rte_pktmbuf_mtod(a, void *), rte_pktmbuf_mtod(b, void *), SIZE);
-	rte_pktmbuf_free(a);
-	rte_pktmbuf_free(b);
-}
-
 /* The same packets for both. Returns how many. */
 static uint16_t random_packets(struct rte_mbuf **a, struct rte_mbuf **b) {
 	uint16_t n = (uint16_t)random_below(&rnd, PIPELINE_BURST + 1);
@@ -171,39 +158,6 @@ static uint16_t random_packets(struct rte_mbuf **a, struct rte_mbuf **b) {
 		b[i] = fixture_packet(packets, frame, SIZE);
 	}
 	return n;
-}
-
-/* Returns how many packets' flows were known. */
-static uint64_t burst(void) {
-	struct rte_mbuf *a[PIPELINE_CAPACITY], *b[PIPELINE_CAPACITY];
-	uint16_t n = random_packets(a, b), kept = run(&uppers[CACHED], a, n, NOWHERE, NULL);
-	uint64_t known = 0, step;
-
-	assert_int_equal(run(&uppers[PLAIN], b, n, NOWHERE, NULL), kept);
-	for (uint16_t i = 0; i < kept; i++) {
-		known += packet_meta(a[i])->row == PACKET_NO_ROW;
-		same_packet(a[i], b[i]);
-	}
-	assert_memory_equal(&uppers[CACHED].d->upper.counters, &uppers[PLAIN].d->upper.counters,
-			    sizeof(struct counters));
-	step = random_below(&rnd, random_below(&rnd, 20) == 0 ? 3000000 : 30000);
-	uppers[CACHED].clock.now += step;
-	uppers[PLAIN].clock.now += step;
-	return known;
-}
-
-static void same_fate(void **state) {
-	const struct counters *c = &uppers[PLAIN].d->upper.counters;
-	uint64_t known = 0;
-
-	for (unsigned i = 0; i < 3000; i++)
-		known += burst();
-	assert_true(known > 10000);
-	assert_true(c->values[COUNTER_CLASSIFIER_MATCHED] > known / 20);
-	assert_true(c->values[COUNTER_FILTER_MATCHED_PERMIT] > known / 20);
-	assert_true(c->drops[DROP_FILTER_DENY] > 1000);
-	assert_true(c->drops[DROP_CPE_LIMIT] > 1000);
-	assert_true(c->drops[DROP_UNKNOWN_DESTINATION] > 1000);
 }
 
 static uint32_t serial_of(struct rte_mbuf *m) {
@@ -226,7 +180,6 @@ static uint16_t drop_every_second(void *ctx, struct rte_mbuf **pkts, uint16_t n)
 }
 
 static uint16_t turn_round(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
-	(void)ctx;
 	for (uint16_t i = 0; i < n / 2; i++) {
 		struct rte_mbuf *m = pkts[i];
 
@@ -250,8 +203,8 @@ static enum drop_reason reason_alone(struct rte_mbuf **m) {
 	return DROP_NONE;
 }
 
-/* Returns how many packets came through: all that should, each where it should be. */
-static uint16_t burst_between(unsigned place, stage_fn between) {
+/* All packets come through that should, each where it should be. Notes how many, and of how many the flow was known. */
+static void burst(unsigned place, stage_fn between) {
 	const struct counters *c = &uppers[CACHED].d->upper.counters, before = *c;
 	struct rte_mbuf *a[PIPELINE_CAPACITY], *b[PIPELINE_CAPACITY];
 	uint64_t drops[DROP_REASONS + 1] = {0}; /* and DROP_NONE */
@@ -271,41 +224,60 @@ static uint16_t burst_between(unsigned place, stage_fn between) {
 	for (unsigned r = 0; r < DROP_REASONS; r++)
 		assert_int_equal(c->drops[r] - before.drops[r], drops[r]);
 	for (uint16_t i = 0; i < n; i++) {
+		const struct packet_meta *x = packet_meta(a[i]), *y;
 		uint32_t serial = serial_of(a[i]);
 
 		assert_true(serial < sent && !taken[serial] && reasons[serial] == DROP_NONE);
 		taken[serial] = true; /* comes once */
-		same_packet(a[i], b[serial]);
+		y = packet_meta(b[serial]);
+		assert_int_equal(x->modem, y->modem);
+		assert_int_equal(x->flow, y->flow);
+		assert_memory_equal(rte_pktmbuf_mtod(a[i], void *),
+				    rte_pktmbuf_mtod(b[serial], void *), SIZE);
+		known += x->row == PACKET_NO_ROW;
+		rte_pktmbuf_free(a[i]);
+		rte_pktmbuf_free(b[serial]);
 	}
-	return n;
+	through += n;
 }
 
-static void everywhere(stage_fn between) {
-	for (unsigned place = 0; place < NOWHERE; place++) {
-		unsigned through = 0;
+static void pass_time(void) {
+	uint64_t step = random_below(&rnd, random_below(&rnd, 20) == 0 ? 3000000 : 30000);
 
-		flow_cache_forget_all(&uppers[CACHED].d->upper.flow_cache);
-		for (unsigned i = 0; i < BURSTS; i++)
-			through += burst_between(place, between);
+	uppers[CACHED].clock.now += step;
+	uppers[PLAIN].clock.now += step;
+}
+
+TEST(same_fate) {
+	const struct counters *c;
+
+	make(1);
+	c = &uppers[PLAIN].d->upper.counters;
+	for (unsigned i = 0; i < 3000; i++) {
+		burst(NOWHERE, NULL);
+		assert_memory_equal(c, &uppers[CACHED].d->upper.counters, sizeof(*c));
+		pass_time();
+	}
+	assert_true(known > 10000);
+	assert_true(c->values[COUNTER_CLASSIFIER_MATCHED] > known / 20);
+	assert_true(c->values[COUNTER_FILTER_MATCHED_PERMIT] > known / 20);
+	assert_true(c->drops[DROP_FILTER_DENY] > 1000);
+	assert_true(c->drops[DROP_CPE_LIMIT] > 1000);
+	assert_true(c->drops[DROP_UNKNOWN_DESTINATION] > 1000);
+	unmake();
+}
+
+TEST(others_keep_their_way_in_any_order) {
+	static const stage_fn betweens[] = {drop_every_second, turn_round};
+
+	for (unsigned i = 0; i < 2 * NOWHERE; i++) {
+		make(64);
+		through = 0;
+		for (unsigned k = 0; k < BURSTS; k++)
+			burst(i / 2, betweens[i % 2]);
 		assert_true(through > BURSTS * PIPELINE_BURST / 8);
+		unmake();
 	}
 }
 
-static void others_keep_their_way(void **state) {
-	everywhere(drop_every_second);
-}
-
-static void order_is_free(void **state) {
-	everywhere(turn_round);
-}
-
-int main(void) {
-	static int one = 1, all = 64;
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_prestate_setup_teardown(same_fate, make, unmake, &one),
-		cmocka_unit_test_prestate_setup_teardown(others_keep_their_way, make, unmake, &all),
-		cmocka_unit_test_prestate_setup_teardown(order_is_free, make, unmake, &all),
-	};
-
-	return cmocka_run_group_tests(tests, fixture_start, NULL);
-}
+ALL_TESTS(fixture_start, NULL)

@@ -2,7 +2,7 @@
 /*
  * Modem lookup: each reason to drop a packet, sizes at the limits, checksums that the port has seen or not, packets in several buffers.
  */
-#include "test.h"
+#include "test_main.h"
 
 #include "pipeline/packet.h"
 #include "wire/bytes.h"
@@ -11,7 +11,6 @@
 #include "fixture.h"
 #include "lookup_kit.h"
 #include "packets.h"
-#include "random.h"
 
 #define MAX_FRAME 1996 /* without CRC */
 
@@ -116,7 +115,7 @@ static const struct frame_case {
 	{"group MAC address", LLC, known_mac, DROP_MULTICAST, .changes = {{0, 3}}},
 };
 
-static void each_by_its_reason(void **state) {
+TEST(each_by_its_reason) {
 	for (size_t i = 0; i < ARRAY_COUNT(frame_cases); i++) {
 		const struct frame_case *c = &frame_cases[i];
 		uint8_t frame[PACKET_MAX];
@@ -136,58 +135,52 @@ static void each_by_its_reason(void **state) {
 }
 
 /* What the port says of the checksum counts; where it says nothing it is computed. */
-static void checksum_of_the_port(void **state) {
+TEST(checksum_of_the_port) {
 	static const struct {
 		uint64_t flags;
-		enum drop_reason good, bad;
+		enum drop_reason reasons[2]; /* where it is right, and where it is wrong */
 	} cases[] = {
-		{RTE_MBUF_F_RX_IP_CKSUM_GOOD, DROP_NONE, DROP_NONE},
-		{RTE_MBUF_F_RX_IP_CKSUM_BAD, DROP_IPV4_CHECKSUM, DROP_IPV4_CHECKSUM},
+		{RTE_MBUF_F_RX_IP_CKSUM_GOOD, {DROP_NONE, DROP_NONE}},
+		{RTE_MBUF_F_RX_IP_CKSUM_BAD, {DROP_IPV4_CHECKSUM, DROP_IPV4_CHECKSUM}},
 		/* verified, and the field is yet to be filled in */
-		{RTE_MBUF_F_RX_IP_CKSUM_NONE, DROP_NONE, DROP_NONE},
-		{RTE_MBUF_F_RX_IP_CKSUM_UNKNOWN, DROP_NONE, DROP_IPV4_CHECKSUM},
+		{RTE_MBUF_F_RX_IP_CKSUM_NONE, {DROP_NONE, DROP_NONE}},
+		{RTE_MBUF_F_RX_IP_CKSUM_UNKNOWN, {DROP_NONE, DROP_IPV4_CHECKSUM}},
 	};
 
-	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+	for (size_t i = 0; i < 2 * ARRAY_COUNT(cases); i++) {
 		uint8_t frame[100];
 		struct rte_mbuf *m;
 
 		packet_ipv4(frame, sizeof(frame), 1, known);
+		frame[24] ^= i % 2 ? 0x10 : 0;
 		m = fixture_packet(lookup_kit.packets, frame, sizeof(frame));
-		m->ol_flags = cases[i].flags;
-		expect(m, cases[i].good, "right checksum");
-		frame[24] ^= 0x10;
-		m = fixture_packet(lookup_kit.packets, frame, sizeof(frame));
-		m->ol_flags = cases[i].flags;
-		expect(m, cases[i].bad, "wrong checksum");
+		m->ol_flags = cases[i / 2].flags;
+		expect(m, cases[i / 2].reasons[i % 2], i % 2 ? "wrong checksum" : "right checksum");
 	}
 }
 
 /* The same frame in buffers of `first`, `second` and the remaining bytes. */
 static struct rte_mbuf *chain(const uint8_t *frame, size_t size, size_t first, size_t second) {
-	const size_t sizes[] = {first, second, size - first - second};
-	struct rte_mbuf *m = NULL;
+	struct rte_mbuf *m = fixture_packet(lookup_kit.packets, frame, first);
+	const size_t both = first + second;
 
-	for (size_t i = 0; i < 3; frame += sizes[i++]) {
-		struct rte_mbuf *part = fixture_packet(lookup_kit.packets, frame, sizes[i]);
-
-		if (m == NULL)
-			m = part;
-		else
-			assert_int_equal(rte_pktmbuf_chain(m, part), 0);
-	}
+	assert_int_equal(
+		rte_pktmbuf_chain(m, fixture_packet(lookup_kit.packets, frame + first, second)), 0);
+	assert_int_equal(
+		rte_pktmbuf_chain(m, fixture_packet(lookup_kit.packets, frame + both, size - both)),
+		0);
 	return m;
 }
 
-static void packets_in_several_buffers(void **state) {
+TEST(packets_in_several_buffers) {
 	static const size_t cuts[][2] = {{1, 1},  {13, 1},   {14, 20},
 					 {20, 0}, {33, 500}, {1000, 995}};
 	uint8_t frame[PACKET_MAX];
+	struct rte_mbuf *m;
 
 	packet_ipv4(frame, MAX_FRAME, 1, known);
 	for (size_t i = 0; i < ARRAY_COUNT(cuts); i++) {
-		struct rte_mbuf *m = chain(frame, MAX_FRAME, cuts[i][0], cuts[i][1]);
-
+		m = chain(frame, MAX_FRAME, cuts[i][0], cuts[i][1]);
 		assert_int_equal(lookup_run(&m, 1), 1);
 		fixture_check(m);
 		assert_int_equal(m->nb_segs, 1);
@@ -197,62 +190,62 @@ static void packets_in_several_buffers(void **state) {
 		rte_pktmbuf_free(m);
 	}
 	/* the first buffer has no room for the rest */
-	struct rte_mbuf *m = chain(frame, MAX_FRAME, 20, 20);
-
-	rte_pktmbuf_reset_headroom(m);
+	m = chain(frame, MAX_FRAME, 20, 20);
 	m->data_off = (uint16_t)(m->buf_len - m->data_len - 100);
 	expect(m, DROP_NO_ROOM, "no room in the first buffer");
 }
 
-/* What rules ask for, of frames that parse has to look at for longer. Returns the frame's key. */
-static const struct flow_key *key_of(const uint8_t *frame, size_t size) {
+/* What rules ask for, of a frame that parse has to look at for longer. */
+static void expect_key(const uint8_t *frame, size_t size, const struct flow_key *expected) {
+	const struct flow_key *key = &lookup_kit.upper.rows->key.flow;
+
 	expect(fixture_packet(lookup_kit.packets, frame, size), DROP_NONE, "a rare frame");
-	return &lookup_kit.upper.rows->key.flow;
+	assert_int_equal(key->family, expected->family);
+	assert_int_equal(key->flags, expected->flags);
+	if (key->family == RULE_LLC) {
+		assert_int_equal(key->llc.ethertype, expected->llc.ethertype);
+		return;
+	}
+	assert_int_equal(key->protocol, expected->protocol);
+	assert_int_equal(key->tos, expected->tos);
+	assert_int_equal(key->source_port | key->destination_port, 0);
+	if (key->family == RULE_IPV4)
+		assert_memory_equal(&key->ipv4, frame + 26, 8);
+	else
+		assert_memory_equal(&key->ipv6, frame + 22, 32);
 }
 
-static void rows_of_rare_frames(void **state) {
-	const struct flow_key *key;
+TEST(rows_of_rare_frames) {
+	static const struct flow_key icmp = {
+		.family = RULE_IPV4, .flags = FLOW_NO_PORTS, .protocol = 1, .tos = 0xb8};
+	struct flow_key icmp6 = {
+		.family = RULE_IPV6, .flags = FLOW_NO_PORTS, .protocol = 58, .tos = 0xa5};
+	const struct flow_key llc = {.family = RULE_LLC,
+				     .flags = FLOW_ALONE | FLOW_NO_PORTS,
+				     .llc.ethertype = rte_cpu_to_be_32(0x88b5)};
 	uint8_t frame[100];
 
 	packet_ipv4(frame, sizeof(frame), 1, known);
 	frame[15] = 0xb8;
-	frame[23] = 1; /* ICMP */
+	frame[23] = 1;
 	packet_ipv4_checksum(frame);
-	key = key_of(frame, sizeof(frame));
-	assert_int_equal(key->family, RULE_IPV4);
-	assert_int_equal(key->protocol, 1);
-	assert_int_equal(key->tos, 0xb8);
-	assert_int_equal(key->source_port | key->destination_port, 0);
-	assert_memory_equal(key->ipv4.source, frame + 26, 8);
+	expect_key(frame, sizeof(frame), &icmp);
 	packet_ipv6(frame, sizeof(frame), 1, known6);
 	frame[14] = 0x6a;
 	frame[15] = 0x50;
-	frame[20] = 58; /* ICMPv6 */
-	key = key_of(frame, sizeof(frame));
-	assert_int_equal(key->family, RULE_IPV6);
-	assert_int_equal(key->protocol, 58);
-	assert_int_equal(key->tos, 0xa5);
-	assert_memory_equal(key->ipv6.source, frame + 22, 32);
-	frame[20] =
-		60; /* destination options, before ICMPv6: all headers are matched, and nothing is kept */
+	frame[20] = 58;
+	expect_key(frame, sizeof(frame), &icmp6);
+	/* destination options, before ICMPv6: all headers are matched, and nothing is kept */
+	frame[20] = 60;
 	memcpy(frame + 54, (const uint8_t[]){58, 0, 1, 4, 0, 0, 0, 0}, 8);
-	key = key_of(frame, sizeof(frame));
-	assert_int_equal(key->protocol, 58);
-	assert_int_equal(key->flags, FLOW_ALONE | FLOW_NO_PORTS);
+	icmp6.flags |= FLOW_ALONE;
+	expect_key(frame, sizeof(frame), &icmp6);
 	packet_llc(frame, 60, 1, known_mac);
-	key = key_of(frame, 60);
-	assert_int_equal(key->family, RULE_LLC);
-	assert_int_equal(key->llc.ethertype, rte_cpu_to_be_32(0x88b5));
+	expect_key(frame, 60, &llc);
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_by_its_reason),
-		cmocka_unit_test(checksum_of_the_port),
-		cmocka_unit_test(packets_in_several_buffers),
-		cmocka_unit_test(rows_of_rare_frames),
-		cmocka_unit_test(lookup_kit_end),
-	};
-
-	return cmocka_run_group_tests(tests, lookup_kit_open, fixture_stop);
+TEST(no_packet_is_missing) {
+	lookup_kit_end();
 }
+
+ALL_TESTS(lookup_kit_open, fixture_stop)

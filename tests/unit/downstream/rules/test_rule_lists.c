@@ -207,33 +207,3 @@ TEST(filter_groups) {
 	rule_lists_free(&lists);
 	rule_lists_free(&lists); /* harmless */
 }
-
-static uint32_t take_one(struct rule_lists *l, uint32_t result) {
-	l->lines[0] = (struct rule_line){.result = result};
-	return rule_lists_take(l, 1);
-}
-
-/* A number that nobody has is given again, but not while rules in service know it. */
-TEST(numbers_come_again) {
-	struct rule_lists l;
-
-	assert_int_equal(rule_lists_create(&l), 0);
-	assert_int_equal(take_one(&l, 1), 0);
-	assert_int_equal(take_one(&l, 2), 1);
-	assert_int_equal(take_one(&l, 2), 1);
-	rule_lists_give(&l, 0);
-	assert_int_equal(l.used, 1);
-	assert_int_equal(l.rule_count, 1);
-	assert_int_equal(take_one(&l, 3), 0);
-	rule_lists_keep(&l, 1, true);
-	rule_lists_give(&l, 1);
-	assert_int_equal(take_one(&l, 2), 1); /* one user was left */
-	rule_lists_give(&l, 1);
-	rule_lists_give(&l, 1);
-	assert_int_equal(take_one(&l, 4), 2);
-	assert_int_equal(take_one(&l, 2), 3); /* it is the same list, but the number is not free */
-	rule_lists_keep(&l, 1, false);
-	assert_int_equal(take_one(&l, 5), 1);
-	assert_int_equal(l.used, 4);
-	rule_lists_free(&l);
-}
