@@ -82,27 +82,6 @@ static void turns(unsigned n) {
 	}
 }
 
-static void all_but_disappearing(const char *device, enum crypto_direction direction) {
-	start(device, direction);
-	for (unsigned mix = 0; mix < 40; mix++) {
-		faults_any();
-		turns(25);
-	}
-	kit_drain(&kit);
-	assert_int_equal(kit.lost, 0);
-	assert_true(kit.failed > 100);
-	assert_int_equal(kit.failed, faulty_counts().failed);
-	assert_int_equal(kit_held(&kit), 0);
-	end();
-}
-
-TEST(late_disordered_failing) {
-	all_but_disappearing(KIT_DEVICE, CRYPTO_DOWNLINK);
-	all_but_disappearing(KIT_DEVICE, CRYPTO_UPLINK);
-	all_but_disappearing("crypto_openssl0", CRYPTO_DOWNLINK);
-	all_but_disappearing("crypto_openssl0", CRYPTO_UPLINK);
-}
-
 static unsigned submit_all(void) {
 	unsigned some, taken = 0;
 
@@ -121,8 +100,16 @@ static unsigned collect(unsigned polls) {
 	return came;
 }
 
-/* What it had is lost, what comes then is at once; and all is as before when it is there again. */
+static void are_lost(unsigned lost, unsigned held) {
+	assert_int_equal(kit.lost, lost);
+	assert_int_equal(kit_held(&kit), held);
+}
+
+/* What it had is lost, what comes then is at once, but for frames that need no device; and all is as before when it is
+ * there again. */
 TEST(disappears_and_comes_back) {
+	const struct kit_shape clear = {60, 100, CIPHER_NONE, CRYPTO_CRC, KIT_ANY};
+
 	start(KIT_DEVICE, CRYPTO_DOWNLINK);
 	feed(100, &any);
 	kit_drain(&kit);
@@ -131,15 +118,16 @@ TEST(disappears_and_comes_back) {
 	assert_int_equal(submit_all(), 100);
 	assert_int_equal(collect(900), 0); /* it may be late */
 	assert_int_equal(collect(PATIENCE_POLLS), 100);
-	assert_int_equal(kit.lost, 100);
-	assert_int_equal(kit_held(&kit), 100);
+	are_lost(100, 100);
 
 	make(20, &ciphered);
 	assert_int_equal(submit_all(), 20);
 	assert_int_equal(collect(1), 20);
-	assert_int_equal(kit.lost, 120);
 	faulty_scribble();
-	assert_int_equal(kit_held(&kit), 100);
+	are_lost(120, 100);
+	kit_feed(&kit, 100, &clear);
+	kit_drain(&kit);
+	are_lost(120, 100);
 
 	faults.gives_nothing = false;
 	feed(1, &ciphered); /* lost, but the device is seen again */
@@ -148,6 +136,32 @@ TEST(disappears_and_comes_back) {
 	kit_drain(&kit);
 	assert_true(kit.lost <= 121);
 	assert_int_equal(kit_held(&kit), 0);
+	end();
+}
+
+/* A device that never takes anything has nothing to lose: frames are lost all the same, and none waits. */
+TEST(takes_nothing) {
+	unsigned taken = 0;
+
+	start(KIT_DEVICE, CRYPTO_DOWNLINK);
+	faults.takes_nothing = true;
+	make(64, &ciphered);
+	for (unsigned i = 0; i < 900; i++)
+		taken += kit_submit(&kit, CRYPTO_BURST);
+	assert_int_equal(taken, 0);
+	for (unsigned i = 0; i < PATIENCE_POLLS; i++)
+		taken += kit_submit(&kit, CRYPTO_BURST);
+	assert_int_equal(taken, 64);
+	assert_int_equal(collect(1), 64);
+	are_lost(64, 0);
+	make(64, &ciphered);
+	assert_int_equal(submit_all(), 64);
+	assert_int_equal(collect(1), 64);
+
+	faults.takes_nothing = false;
+	feed(64, &ciphered);
+	kit_drain(&kit);
+	are_lost(128, 0);
 	end();
 }
 
@@ -184,79 +198,28 @@ static void open_again(const struct closing *c) {
 	crypto_queue_close(queues[1]);
 }
 
-static void closed_with_frames(const struct closing *c) {
-	unsigned left;
-
-	start(c->device, c->direction);
-	make(100, &ciphered);
-	assert_int_equal(submit_all(), 100);
-	faults = c->faults;
-	collect(c->patience_is_over ? PATIENCE_POLLS : 10);
-	assert_int_equal(kit.lost, c->patience_is_over ? 100 : 0);
-	assert_true(kit.done < 100 || c->patience_is_over);
-	left = c->patience_is_over ? 100 : 100 - kit.done;
-	assert_int_equal(kit_held(&kit), left);
-	kit.given = kit.taken = kit.done;
-	kit_close(&kit);
-	assert_int_equal(kit_held(&kit), c->faults.takes_nothing ? 0 : left);
-	if (c->opened_again)
-		open_again(c);
-	provider->functions->close(provider);
-	assert_int_equal(kit_held(&kit), 0);
-	faulty_detach();
-	kit_end(&kit);
-}
-
 TEST(closed_with_frames_in_the_device) {
-	for (size_t i = 0; i < ARRAY_COUNT(closings); i++)
-		closed_with_frames(&closings[i]);
-}
+	for (const struct closing *c = closings; c < closings + ARRAY_COUNT(closings); c++) {
+		unsigned left;
 
-/* A device that never takes anything has nothing to lose: frames are lost all the same, and none waits. */
-TEST(takes_nothing) {
-	unsigned taken = 0;
-
-	start(KIT_DEVICE, CRYPTO_DOWNLINK);
-	faults.takes_nothing = true;
-	make(64, &ciphered);
-	for (unsigned i = 0; i < 900; i++)
-		taken += kit_submit(&kit, CRYPTO_BURST);
-	assert_int_equal(taken, 0);
-	for (unsigned i = 0; i < PATIENCE_POLLS; i++)
-		taken += kit_submit(&kit, CRYPTO_BURST);
-	assert_int_equal(taken, 64);
-	assert_int_equal(collect(1), 64);
-	assert_int_equal(kit.lost, 64);
-	assert_int_equal(kit_held(&kit), 0);
-	make(64, &ciphered);
-	assert_int_equal(submit_all(), 64);
-	assert_int_equal(collect(1), 64);
-	assert_int_equal(kit.lost, 128);
-
-	faults.takes_nothing = false;
-	feed(64, &ciphered);
-	kit_drain(&kit);
-	assert_int_equal(kit.lost, 128);
-	end();
-}
-
-/* Frames that need no device are none the worse for one that is gone. */
-TEST(clear_frames_need_no_device) {
-	const struct kit_shape clear = {60, 100, CIPHER_NONE, CRYPTO_CRC, KIT_ANY};
-	unsigned lost;
-
-	start(KIT_DEVICE, CRYPTO_DOWNLINK);
-	faults.gives_nothing = true;
-	make(10, &ciphered);
-	submit_all();
-	collect(PATIENCE_POLLS);
-	lost = kit.lost;
-	assert_int_equal(lost, 10);
-	kit_feed(&kit, 100, &clear);
-	kit_drain(&kit);
-	assert_int_equal(kit.lost, lost);
-	assert_int_equal(kit.done, 110);
-	end();
+		start(c->device, c->direction);
+		make(100, &ciphered);
+		assert_int_equal(submit_all(), 100);
+		faults = c->faults;
+		collect(c->patience_is_over ? PATIENCE_POLLS : 10);
+		assert_true(kit.done < 100 || c->patience_is_over);
+		left = c->patience_is_over ? 100 : 100 - kit.done;
+		are_lost(c->patience_is_over ? 100 : 0, left);
+		kit.given = kit.taken = kit.done;
+		kit_close(&kit);
+		assert_int_equal(kit_held(&kit), c->faults.takes_nothing ? 0 : left);
+		if (c->opened_again)
+			open_again(c);
+		provider->functions->close(provider);
+		assert_int_equal(kit_held(&kit), 0);
+		faulty_detach();
+		kit_end(&kit);
+	}
 }
 
 /* A single operation that is never answered loses its frame, and not those that fly behind it. */
@@ -274,8 +237,7 @@ TEST(swallows_some) {
 	kit_drain(&kit);
 	held = faulty_counts().held;
 	assert_true(held > 2 && held < 50);
-	assert_int_equal(kit.lost, held);
-	assert_int_equal(kit_held(&kit), held);
+	are_lost(held, held);
 	faults = (struct faults){0};
 	feed(100, &ciphered);
 	kit_drain(&kit);
@@ -283,30 +245,43 @@ TEST(swallows_some) {
 	end();
 }
 
-/* All of it: whatever it does, each frame comes back once, and each buffer in the end. */
-TEST(anything) {
-	static const char *const devices[] = {KIT_DEVICE, "crypto_openssl0"};
-
-	for (unsigned round = 0; round < 4; round++) {
-		start(devices[round % 2], (enum crypto_direction)(round / 2));
-		for (unsigned mix = 0; mix < 60; mix++) {
-			faults_any();
+/* Late, out of order, failing, in parts; and disappearing as well. Whatever it does, each frame comes back once, and each
+ * buffer in the end. */
+static void anything(const char *device, enum crypto_direction direction, bool disappears) {
+	start(device, direction);
+	for (unsigned mix = 0; mix < 60; mix++) {
+		faults_any();
+		if (disappears) {
 			faults.swallows = random_below(&kit.random, 4) == 0 ? 30 : 0;
 			faults.gives_nothing = random_below(&kit.random, 4) == 0;
 			faults.takes_nothing = random_below(&kit.random, 4) == 0;
-			turns(10);
-			collect(random_below(&kit.random, 2) * PATIENCE_POLLS);
-			assert_true(kit_held(&kit) <= IN_FLIGHT + kit.given - kit.done);
 		}
+		turns(disappears ? 10 : 20);
+		collect(disappears * random_below(&kit.random, 2) * PATIENCE_POLLS);
+		assert_true(kit_held(&kit) <= IN_FLIGHT + kit.given - kit.done);
+	}
+	if (disappears)
 		faults = (struct faults){0};
-		kit_drain(&kit);
+	kit_drain(&kit);
+	assert_int_equal(kit.lost > 0, disappears);
+	if (disappears) {
 		collect(10);
 		feed(200, &ciphered);
 		kit_drain(&kit);
-		assert_int_equal(kit.done, kit.given);
-		assert_true(kit.lost > 0);
-		end();
+	} else {
+		assert_true(kit.failed > 100);
+		assert_int_equal(kit.failed, faulty_counts().failed);
 	}
+	assert_int_equal(kit.done, kit.given);
+	assert_int_equal(kit_held(&kit), 0);
+	end();
+}
+
+TEST(anything_that_it_does) {
+	static const char *const devices[] = {KIT_DEVICE, "crypto_openssl0"};
+
+	for (unsigned i = 0; i < 8; i++)
+		anything(devices[i % 2], (enum crypto_direction)(i / 2 % 2), i / 4);
 }
 
 ALL_TESTS(fixture_start, fixture_stop)

@@ -10,11 +10,9 @@
 #include <rte_cryptodev.h>
 #include <rte_mempool.h>
 
-#include "crypto/crc.h"
 #include "crypto/key_slots.h"
 #include "crypto/providers.h"
 #include "crypto/self_test.h"
-#include "wire/crc32.h"
 
 #include "crypto_kit.h"
 #include "faulty_device.h"
@@ -41,103 +39,87 @@ static unsigned pool_count(void) {
 	return count;
 }
 
+/* A server's providers, of which none is open yet. */
+static struct crypto_providers *begin(unsigned queues) {
+	static struct crypto_providers ps;
+
+	crypto_providers_init(&ps, &options);
+	ps.options.queues = queues;
+	return &ps;
+}
+
+static struct crypto_provider *find(struct crypto_providers *ps, const char *name) {
+	struct crypto_provider *p = crypto_providers_find(ps, name);
+
+	assert_non_null(p);
+	return p;
+}
+
+/* Nothing is left of them. */
+static void end(struct crypto_providers *ps) {
+	crypto_providers_close(ps);
+	assert_int_equal(rte_cryptodev_count(), 0);
+}
+
 TEST(each_is_opened_once) {
 	const unsigned pools = pool_count();
-	struct crypto_providers ps;
 
 	for (unsigned round = 0; round < 2; round++) {
-		struct crypto_provider *library, *device;
+		struct crypto_providers *ps = begin(8);
+		struct crypto_provider *library = find(ps, NULL), *device = find(ps, KIT_DEVICE);
 
-		crypto_providers_init(&ps, &options);
-		library = crypto_providers_find(&ps, NULL);
-		device = crypto_providers_find(&ps, KIT_DEVICE);
-		assert_non_null(library);
-		assert_non_null(device);
 		assert_ptr_not_equal(library, device);
-		assert_ptr_equal(crypto_providers_find(&ps, crypto_own()), library);
-		assert_ptr_equal(crypto_providers_find(&ps, KIT_DEVICE), device);
-		assert_ptr_equal(crypto_providers_find(&ps, KIT_DEVICE ",max_nb_queue_pairs=2"),
-				 device);
-		assert_null(crypto_providers_find(&ps, "crypto_null0"));
-		assert_null(crypto_providers_find(&ps, "crypto_aesni_m"));
-		assert_non_null(crypto_providers_find(&ps, KIT_SCHEDULER));
-		assert_int_equal(ps.count, 3);
+		assert_ptr_equal(find(ps, crypto_own()), library);
+		assert_ptr_equal(find(ps, KIT_DEVICE), device);
+		assert_ptr_equal(find(ps, KIT_DEVICE ",max_nb_queue_pairs=2"), device);
+		assert_null(crypto_providers_find(ps, "crypto_null0"));
+		assert_null(crypto_providers_find(ps, "crypto_aesni_m"));
+		find(ps, KIT_SCHEDULER);
+		assert_int_equal(ps->count, 3);
 		assert_int_equal(rte_cryptodev_count(), crypto_has_library() ? 4 : 5);
-		crypto_providers_close(&ps);
-		assert_int_equal(rte_cryptodev_count(), 0);
+		end(ps);
 		assert_int_equal(pool_count(), pools);
 	}
 }
 
 TEST(no_more_than_there_is_place_for) {
-	struct crypto_providers ps;
+	struct crypto_providers *ps = begin(2); /* for the self-test */
 	char name[32];
 
-	crypto_providers_init(&ps, &options);
-	ps.options.queues = 2; /* for the self-test */
 	for (unsigned i = 0; i < CRYPTO_PROVIDERS_MOST; i++) {
 		snprintf(name, sizeof(name), "crypto_openssl%u", i);
-		assert_non_null(crypto_providers_find(&ps, name));
+		find(ps, name);
 	}
-	assert_null(crypto_providers_find(&ps, "crypto_openssl99"));
-	assert_ptr_equal(crypto_providers_find(&ps, name), ps.open[CRYPTO_PROVIDERS_MOST - 1]);
-	crypto_providers_close(&ps);
-	assert_int_equal(rte_cryptodev_count(), 0);
-}
-
-TEST(what_they_do_is_told) {
-	struct crypto_providers ps;
-	char text[128], little[12];
-
-	crypto_providers_init(&ps, &options);
-	assert_string_equal(
-		crypto_provider_text(crypto_providers_find(&ps, NULL), text, sizeof(text)),
-		crypto_has_library() ? "ipsec-mb: AES-128 with CRC, AES-256 with CRC, DES"
-				     : "crypto_openssl0: AES-128, AES-256, DES");
-	assert_string_equal(crypto_provider_text(crypto_providers_find(&ps, "crypto_openssl1"),
-						 text, sizeof(text)),
-			    "crypto_openssl1: AES-128, AES-256, DES");
-	crypto_provider_text(ps.open[1], little, sizeof(little));
-	assert_string_equal(little, "crypto_open");
-	crypto_providers_close(&ps);
+	assert_null(crypto_providers_find(ps, "crypto_openssl99"));
+	assert_ptr_equal(find(ps, name), ps->open[CRYPTO_PROVIDERS_MOST - 1]);
+	end(ps);
 }
 
 /* A provider that this build has not got is refused as any other, and those that are no server's are none of its own. */
 TEST(what_the_build_has) {
 	struct crypto_provider *apart[2];
-	struct crypto_providers ps;
+	struct crypto_providers *ps = begin(8);
+	char text[128];
 
-	crypto_providers_init(&ps, &options);
 	apart[0] = crypto_apart_open(SOCKET_ID_ANY);
-	assert_non_null(crypto_providers_find(&ps, NULL));
+	assert_string_equal(crypto_provider_text(find(ps, NULL), text, sizeof(text)),
+			    crypto_has_library()
+				    ? "ipsec-mb: AES-128 with CRC, AES-256 with CRC, DES"
+				    : "crypto_openssl0: AES-128, AES-256, DES");
 	apart[1] = crypto_apart_open(SOCKET_ID_ANY);
 	assert_true(apart[0] != NULL && apart[1] != NULL && apart[0] != apart[1]);
-	assert_string_equal(ps.open[0]->name, crypto_own());
-	assert_int_equal(ps.open[0]->ciphers, 0xf);
-	assert_true((crypto_providers_find(&ps, CRYPTO_LIBRARY) != NULL) == crypto_has_library());
-	assert_int_equal(ps.count, 1);
+	assert_string_equal(ps->open[0]->name, crypto_own());
+	assert_int_equal(ps->open[0]->ciphers, 0xf);
+	assert_true((crypto_providers_find(ps, CRYPTO_LIBRARY) != NULL) == crypto_has_library());
+	assert_int_equal(ps->count, 1);
 	crypto_close(apart[0]);
-	crypto_providers_close(&ps);
+	assert_string_equal(crypto_provider_text(find(ps, "crypto_openssl1"), text, sizeof(text)),
+			    "crypto_openssl1: AES-128, AES-256, DES");
+	crypto_provider_text(ps->open[1], text, 12);
+	assert_string_equal(text, "crypto_open");
+	crypto_providers_close(ps);
 	crypto_close(apart[1]);
 	assert_int_equal(rte_cryptodev_count(), 0);
-}
-
-/* The CRC of frames that a device only ciphers; the model has it of zlib. */
-TEST(crcs_of_frames) {
-	struct crypto_crc *c = crypto_crc_open();
-	uint8_t frame[300 + ETHERNET_CRC_SIZE];
-
-	assert_non_null(c);
-	for (unsigned size = 1; size <= 300; size++) {
-		memset(frame, (int)size, size);
-		crypto_crc_write(c, frame, size);
-		assert_true(ethernet_crc_good(frame, size + ETHERNET_CRC_SIZE));
-		assert_true(crypto_crc_good(c, frame, size + ETHERNET_CRC_SIZE));
-		frame[size - 1] ^= 1;
-		assert_false(crypto_crc_good(c, frame, size + ETHERNET_CRC_SIZE));
-	}
-	assert_false(crypto_crc_good(c, frame, ETHERNET_CRC_SIZE));
-	crypto_crc_close(c);
 }
 
 TEST(names_of_code) {
@@ -200,34 +182,30 @@ static void control(struct crypto_provider *p) {
 		crypto_queue_close(queues[q]);
 }
 
-static void others_work_meanwhile(const char *device) {
-	static struct crypto_kit kits[2];
-	struct crypto_providers ps;
-	struct crypto_provider *p;
-	pthread_t threads[2];
-
-	crypto_providers_init(&ps, &options);
-	p = crypto_providers_find(&ps, device);
-	assert_non_null(p);
-	atomic_store(&working, 2);
-	for (unsigned i = 0; i < 2; i++) {
-		kit_open(&kits[i], p, (enum crypto_direction)i, 5 + i);
-		assert_int_equal(pthread_create(&threads[i], NULL, work, &kits[i]), 0);
-	}
-	do
-		control(p);
-	while (atomic_load(&working) > 0);
-	for (unsigned i = 0; i < 2; i++) {
-		assert_int_equal(pthread_join(threads[i], NULL), 0);
-		kit_close(&kits[i]);
-		kit_end(&kits[i]);
-	}
-	crypto_providers_close(&ps);
-}
-
 TEST(keys_and_queues_beside_workers) {
-	others_work_meanwhile(NULL);
-	others_work_meanwhile(KIT_DEVICE);
+	static const char *const devices[] = {NULL, KIT_DEVICE};
+	static struct crypto_kit kits[2];
+
+	for (unsigned d = 0; d < RTE_DIM(devices); d++) {
+		struct crypto_providers *ps = begin(8);
+		struct crypto_provider *p = find(ps, devices[d]);
+		pthread_t threads[2];
+
+		atomic_store(&working, 2);
+		for (unsigned i = 0; i < 2; i++) {
+			kit_open(&kits[i], p, (enum crypto_direction)i, 5 + i);
+			assert_int_equal(pthread_create(&threads[i], NULL, work, &kits[i]), 0);
+		}
+		do
+			control(p);
+		while (atomic_load(&working) > 0);
+		for (unsigned i = 0; i < 2; i++) {
+			assert_int_equal(pthread_join(threads[i], NULL), 0);
+			kit_close(&kits[i]);
+			kit_end(&kits[i]);
+		}
+		end(ps);
+	}
 }
 
 /* Slots of key schedules: a key that is given back leaves no byte. */
@@ -256,49 +234,50 @@ TEST(a_key_leaves_nothing) {
 
 /* There is room for so many queues, and for one again that is closed. */
 TEST(queues_are_counted) {
-	struct crypto_queue *queues[8];
-	struct crypto_providers ps;
-	struct crypto_provider *p;
+	struct crypto_providers *ps = begin(8);
+	struct crypto_provider *p = find(ps, KIT_DEVICE);
+	struct crypto_queue *queues[8] = {NULL};
 
-	crypto_providers_init(&ps, &options);
-	p = crypto_providers_find(&ps, KIT_DEVICE);
-	assert_non_null(p);
-	for (unsigned round = 0; round < 2; round++) {
+	for (unsigned round = 0; round < 3; round++) {
 		for (unsigned q = 0; q < RTE_DIM(queues); q++) {
-			queues[q] = crypto_queue_open(p, CRYPTO_DOWNLINK);
+			if (queues[q] == NULL)
+				queues[q] = crypto_queue_open(p, round % 2 ? CRYPTO_UPLINK
+									   : CRYPTO_DOWNLINK);
 			assert_non_null(queues[q]);
 		}
 		assert_null(crypto_queue_open(p, CRYPTO_UPLINK));
-		crypto_queue_close(queues[3]);
-		queues[3] = crypto_queue_open(p, CRYPTO_UPLINK);
-		assert_non_null(queues[3]);
-		for (unsigned q = 0; q < RTE_DIM(queues); q++)
+		for (unsigned q = round == 0 ? 3 : 0; q < (round == 0 ? 4 : RTE_DIM(queues)); q++) {
 			crypto_queue_close(queues[q]);
+			queues[q] = NULL;
+		}
 	}
-	crypto_providers_close(&ps);
+	end(ps);
 }
 
 /* The start does not wait for a device that is not there, and does not take one that is wrong. */
 TEST(a_faulty_device_fails_the_self_test) {
-	struct crypto_providers_options impatient = options;
-	struct crypto_providers ps;
+	static const struct {
+		struct faults faults;
+		bool good;
+	} cases[] = {
+		{{.any_order = false}, true},
+		{{.fails = 5}, false},
+		{{.takes_nothing = true}, false},
+		{{.gives_nothing = true}, false},
+		{{.takes_part = true, .late = 50, .any_order = true}, true},
+	};
+	struct crypto_providers *ps = begin(8);
 	struct crypto_provider *p;
 
-	impatient.patience_ms = 0;
-	crypto_providers_init(&ps, &impatient);
-	p = crypto_providers_find(&ps, KIT_DEVICE);
-	assert_non_null(p);
+	ps->options.patience_ms = 0;
+	p = find(ps, KIT_DEVICE);
 	faulty_attach(KIT_DEVICE);
-	assert_int_equal(crypto_self_test(p), 0);
-	faults.fails = 5;
-	assert_int_equal(crypto_self_test(p), p->ciphers & ~(1u << CIPHER_NONE));
-	faults = (struct faults){.takes_nothing = true};
-	assert_int_equal(crypto_self_test(p), p->ciphers & ~(1u << CIPHER_NONE));
-	faults = (struct faults){.gives_nothing = true};
-	assert_int_equal(crypto_self_test(p), p->ciphers & ~(1u << CIPHER_NONE));
-	faults = (struct faults){.takes_part = true, .late = 50, .any_order = true};
-	assert_int_equal(crypto_self_test(p), 0);
-	crypto_providers_close(&ps);
+	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+		faults = cases[i].faults;
+		assert_int_equal(crypto_self_test(p),
+				 cases[i].good ? 0 : p->ciphers & ~(1u << CIPHER_NONE));
+	}
+	end(ps);
 	faulty_detach();
 }
 
