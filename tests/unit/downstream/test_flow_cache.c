@@ -10,20 +10,16 @@
 
 #define RECORDS 64
 #define MODEM 7 /* whose flows they are, where it is no matter */
+#define CHANGES (3 * 65536) /* more than a number of 16 bits tells apart */
 
 static struct flow_cache cache;
 static struct random random_state;
 
 static struct flow_key random_key(enum rule_family family) {
-	struct flow_key key = {.family = (uint8_t)family};
-	uint8_t *bytes = (uint8_t *)key.words;
+	struct flow_key key = {0};
 
-	key.protocol = (uint8_t)random_below(&random_state, 256);
-	key.tos = (uint8_t)random_below(&random_state, 256);
-	key.source_port = (uint16_t)random_below(&random_state, 65536);
-	key.destination_port = (uint16_t)random_below(&random_state, 65536);
-	for (unsigned i = 0; i < (family == RULE_IPV6 ? 32 : 8); i++)
-		bytes[i] = (uint8_t)random_below(&random_state, 256);
+	random_fill(&random_state, (uint8_t *)&key, family == RULE_IPV6 ? 40 : 16);
+	key.family = (uint8_t)family;
 	return key;
 }
 
@@ -50,11 +46,9 @@ static int unmake(void **state) {
 
 /* Each bit of a key that its family uses makes another flow; the other bits do not. */
 TEST(every_bit_counts) {
-	static const enum rule_family families[] = {RULE_IPV4, RULE_IPV6};
-
 	for (unsigned f = 0; f < 2; f++) {
-		size_t used = families[f] == RULE_IPV6 ? 40 : 16;
-		struct flow_key key = random_key(families[f]);
+		const size_t used = f == 0 ? 16 : 40;
+		const struct flow_key key = random_key(f == 0 ? RULE_IPV4 : RULE_IPV6);
 
 		flow_cache_forget(&cache, MODEM);
 		assert_non_null(learn(&key));
@@ -64,16 +58,13 @@ TEST(every_bit_counts) {
 			if (bit / 8 == offsetof(struct flow_key, family))
 				continue;
 			((uint8_t *)&other)[bit / 8] ^= (uint8_t)(1u << bit % 8);
-			if (bit / 8 < used)
-				assert_null(find(&other));
-			else
-				assert_non_null(find(&other));
+			assert_int_equal(find(&other) != NULL, bit / 8 >= used);
 		}
 		assert_non_null(find(&key));
 	}
 }
 
-/* Two flows that meet have a place each, the first one that of the hash. */
+/* Two flows that meet have a place each, the first one that of the hash. What is forgotten keeps no place. */
 TEST(two_places) {
 	struct flow_key first = random_key(RULE_IPV4), second;
 	uint32_t hash = flow_cache_hash(&first);
@@ -83,9 +74,7 @@ TEST(two_places) {
 	} while ((flow_cache_hash(&second) ^ hash) & cache.mask);
 	assert_ptr_equal(learn(&first), flow_cache_place(&cache, hash, false));
 	assert_ptr_equal(learn(&second), flow_cache_place(&cache, hash, true));
-	assert_non_null(find(&first));
-	assert_non_null(find(&second));
-	/* and what is forgotten keeps no place */
+	assert_true(find(&first) != NULL && find(&second) != NULL);
 	flow_cache_forget(&cache, MODEM);
 	assert_ptr_equal(learn(&second), flow_cache_place(&cache, hash, false));
 }
@@ -117,30 +106,22 @@ TEST(many_flows) {
 	assert_in_range(taken, RECORDS + RTE_DIM(keys) / 16, RECORDS + RTE_DIM(keys) / 8);
 }
 
-#define CHANGES (3 * 65536) /* more than a number of 16 bits tells apart */
-
-/* What was learned before a change is not found behind it, nor behind any number of changes to come. */
+/* What was learned before a change is not found behind it, nor behind any number of changes to come. A zeroed record is
+ * no flow, not even of the key that is all zeros; nor behind the last number of changes. */
 TEST(forgotten) {
-	struct flow_key key = random_key(RULE_IPV4);
+	const struct flow_key key = random_key(RULE_IPV4), zeros = {.family = RULE_IPV4};
 
+	for (unsigned share = 0; share < FLOW_CACHE_SHARES; share++)
+		cache.generations[share] = UINT32_MAX;
+	assert_null(find(&zeros));
+	flow_cache_forget_all(&cache);
+	assert_null(find(&zeros));
 	assert_non_null(learn(&key));
 	for (unsigned i = 0; i < CHANGES; i++) {
 		flow_cache_forget(&cache, MODEM);
 		assert_null(find(&key));
 	}
 	assert_non_null(learn(&key));
-	flow_cache_forget_all(&cache);
-	assert_null(find(&key));
-}
-
-/* A zeroed record is no flow, not even of the key that is all zeros; nor behind the last number of changes. */
-TEST(empty_is_nothing) {
-	struct flow_key key = {.family = RULE_IPV4};
-
-	assert_null(find(&key));
-	for (uint32_t share = 0; share < FLOW_CACHE_SHARES; share++)
-		cache.generations[share] = UINT32_MAX;
-	assert_null(find(&key));
 	flow_cache_forget_all(&cache);
 	assert_null(find(&key));
 }

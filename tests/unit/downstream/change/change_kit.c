@@ -22,6 +22,16 @@ static const char base[] =
 	"  - {mac: '02:01:00:00:00:01', addresses: [10.0.0.1], bonding_group: 1,\n"
 	"     security: {said: 1, cipher: none}, service_flows: [{id: 1, buffer: 200 kB}]}\n";
 
+static const struct group_room room = {
+	.modems = KIT_MODEMS,
+	.channels = KIT_CHANNELS,
+	.bonding_groups = KIT_GROUPS,
+	.filter_groups = KIT_FILTERS,
+	.flows = KIT_FLOWS,
+	.ipv4 = KIT_IPV4,
+	.ipv6 = KIT_IPV6,
+};
+
 static void lists_begin(void) {
 	struct service_group *sg = &kit->sg;
 
@@ -36,15 +46,6 @@ static void lists_begin(void) {
 	sg->modem_count = KIT_MODEMS;
 	for (uint32_t f = 0; f < KIT_FILTERS; f++)
 		kit->filters[f].id = LIVE_FREE_ID;
-	kit->room = (struct group_room){
-		.modems = KIT_MODEMS,
-		.channels = KIT_CHANNELS,
-		.bonding_groups = KIT_GROUPS,
-		.filter_groups = KIT_FILTERS,
-		.flows = KIT_FLOWS,
-		.ipv4 = KIT_IPV4,
-		.ipv6 = KIT_IPV6,
-	};
 }
 
 /* Frees what `sg` had in the place, and puts in what is to be. The object itself stands first in its block. */
@@ -107,7 +108,7 @@ static void downstream_make(void) {
 		.hand_over_max = 256,
 		.upper_clock = &kit->clock,
 		.lower_clock = &kit->clock,
-		.room = &kit->room,
+		.room = &room,
 	};
 
 	for (uint32_t m = 0; m < KIT_MODEMS; m++) {

@@ -61,7 +61,6 @@ struct kit_hand {
 
 struct change_kit {
 	struct service_group loaded, sg; /* `sg` is what is in service */
-	struct group_room room;
 	struct channel channels[KIT_CHANNELS];
 	struct bonding_group groups[KIT_GROUPS];
 	struct filter_group filters[KIT_FILTERS];
@@ -90,7 +89,6 @@ struct change_kit {
 	} sent[KIT_SENT];
 	uint64_t queued, back;
 	uint16_t last_sequence; /* of the frame that came last */
-	uint64_t other_generations; /* frames under a key that is not the present one */
 	struct depi_reader readers[KIT_CHANNELS];
 	uint64_t frames_of[KIT_CHANNELS];
 };

@@ -213,12 +213,6 @@ static void check_cipher(const struct docsis_mac *mac) {
 	memcpy(crc, pdu, sizeof(crc));
 	ethernet_crc_write(crc, FRAME);
 	assert_memory_equal(pdu, crc, sizeof(pdu));
-	for (uint32_t s = 0; s < KIT_MODEMS; s++) {
-		const struct security_association *sa = &kit->modems[s].security;
-
-		kit->other_generations +=
-			sa->said == mac->said_or_sid && sa->key_sequence != mac->key_sequence;
-	}
 }
 
 static void frame_is_back(void *ctx, const uint8_t *bytes, size_t size) {

@@ -16,9 +16,8 @@
 #define TIMES 300
 #define WARM 100 /* from then on nothing grows */
 
-/* A channel, a bonding group, a filter group and a modem of these come; rules differ each time. */
-static void all_come(unsigned i) {
-	struct channel *c = kit_channel(3);
+/* A channel, a bonding group, a filter group and a modem of these come; rules differ each time. Returns the modem. */
+static struct kit_modem *all_come(unsigned i) {
 	struct kit_bonding *g = kit_bonding(4);
 	struct kit_filter *f = kit_filter(3);
 	struct kit_modem *m = kit_modem(8, 8);
@@ -33,10 +32,11 @@ static void all_come(unsigned i) {
 	kit_classifier(m, (uint16_t)(3000 + i), 0);
 	kit_classifier(m, 1002, 1);
 	m->is.filter_groups[m->is.filter_group_count++] = 3;
-	kit_will(LIVE_CHANNEL, 3, c);
+	kit_will(LIVE_CHANNEL, 3, kit_channel(3));
 	kit_will(LIVE_BONDING_GROUP, 4, g);
 	kit_will(LIVE_FILTER_GROUP, 3, f);
 	kit_will(LIVE_MODEM, 8, m);
+	return m;
 }
 
 static void all_go(void) {
@@ -72,30 +72,26 @@ static void first_packet(void) {
 	assert_true(r.packets <= 1);
 }
 
-/* A change that is abandoned leaves nothing. */
-static void abandon_all(unsigned i, uint32_t free_flows) {
-	all_come(i);
-	kit_will(LIVE_MODEM, 1, NULL);
-	assert_true(kit_begin());
-	kit_send_all();
-	kit_abandon();
-	kit_settle();
-	assert_int_equal(kit->d->places.free_flow_count, free_flows);
-	assert_false(kit->d->places.leaving[LIVE_MODEM][1]);
-}
-
+/* Also behind a change that was abandoned, which leaves nothing. */
 TEST(places_are_given_again) {
-	uint32_t free_flows;
+	const struct ds_places *places = &kit->d->places;
+	const uint32_t free_flows = places->free_flow_count;
 
-	free_flows = kit->d->places.free_flow_count;
 	for (unsigned i = 0; i < TIMES; i++) {
 		uint64_t began;
 
-		abandon_all(i, free_flows);
+		all_come(i);
+		kit_will(LIVE_MODEM, 1, NULL);
+		assert_true(kit_begin());
+		kit_send_all();
+		kit_abandon();
+		kit_settle();
+		assert_int_equal(places->free_flow_count, free_flows);
+		assert_false(places->leaving[LIVE_MODEM][1]);
 		began = kit->clock.now;
 		all_come(i);
 		kit_change();
-		assert_int_equal(kit->d->places.free_flow_count, free_flows - 2);
+		assert_int_equal(places->free_flow_count, free_flows - 2);
 		assert_true(qos_capacity(kit->d, 3, kit->clock.now) <=
 			    (kit->clock.now - began) / 8); /* at 1 Gbps */
 		first_packet();
@@ -106,7 +102,7 @@ TEST(places_are_given_again) {
 		all_go();
 		kit_change();
 		kit_settle();
-		assert_int_equal(kit->d->places.free_flow_count, free_flows);
+		assert_int_equal(places->free_flow_count, free_flows);
 		nothing_grows(i);
 	}
 	assert_true(kit->d->lists.filters.room <= 64);
@@ -162,30 +158,23 @@ TEST(address_numbers_are_given_again) {
 	is_over_limit(20);
 }
 
-/* How many packets of the modem in place 8 go at once. */
-static uint64_t go_at_once(void) {
-	struct counters before, after;
-
-	downstream_counters(kit->d, &before);
-	for (unsigned i = 0; i < 40; i++)
-		kit_send(20, 7);
-	for (unsigned i = 0; i < 10; i++)
-		kit_round();
-	downstream_counters(kit->d, &after);
-	return after.values[COUNTER_DEQUEUED] - before.values[COUNTER_DEQUEUED];
-}
-
 /* What a modem used up of its aggregate rate, the next one in its place has not. */
 TEST(modem_begins_with_a_full_bucket) {
 	for (unsigned i = 0; i < 5; i++) {
-		struct kit_modem *m;
+		struct kit_modem *m = all_come(i);
+		struct counters before, after;
 
-		all_come(i);
-		m = kit->hand.list[kit->hand.changes.count - 1].block;
 		m->is.aggregate_rate = 100000;
 		m->is.aggregate_burst = 2000;
 		kit_change();
-		assert_in_range(go_at_once(), 20, 22); /* of 94 bytes */
+		downstream_counters(kit->d, &before);
+		for (unsigned k = 0; k < 40; k++)
+			kit_send(20, 7);
+		for (unsigned k = 0; k < 10; k++)
+			kit_round();
+		downstream_counters(kit->d, &after);
+		assert_in_range(after.values[COUNTER_DEQUEUED] - before.values[COUNTER_DEQUEUED],
+				20, 22); /* of 94 bytes */
 		all_go();
 		assert_true(kit_begin());
 		kit_take(NULL);
@@ -211,7 +200,7 @@ TEST(activity_outlasts_another_timeout) {
 	kit_send(20, 7);
 }
 
-/* The change in hand has been taken over by both MACs, and is put aside in the midst of its end. */
+/* The change in hand is put aside. */
 static struct kit_hand put_aside(void) {
 	struct kit_hand hand = kit->hand;
 
@@ -219,11 +208,18 @@ static struct kit_hand put_aside(void) {
 	return hand;
 }
 
+/* It has been taken over by both MACs, and is put aside in the midst of its end. */
 static struct kit_hand take_half(void) {
 	kit_take(NULL);
 	while (!ds_change_lower(kit->hand.change))
 		;
 	return put_aside();
+}
+
+static void goes_in_vain(enum live_object object, uint32_t slot, const char *why) {
+	kit_will(object, slot, NULL);
+	assert_false(kit_begin());
+	assert_string_equal(kit->why, why);
 }
 
 /* One change drains while others come, rules and all; its places are its own until it has ended. */
@@ -262,9 +258,7 @@ TEST(changes_overlap) {
 static void is_not_in_turn(void) {
 	const struct kit_hand first = put_aside();
 
-	kit_will(LIVE_MODEM, 1, NULL);
-	assert_false(kit_begin());
-	assert_string_equal(kit->why, "downstream: another change is still being taken over");
+	goes_in_vain(LIVE_MODEM, 1, "downstream: another change is still being taken over");
 	kit->hand = first;
 }
 
@@ -282,21 +276,16 @@ TEST(what_leaves_still_uses) {
 	while (!ds_change_lower(kit->hand.change))
 		;
 	first = put_aside();
-	kit_will(LIVE_BONDING_GROUP, 4, NULL);
-	assert_false(kit_begin());
-	assert_string_equal(kit->why,
-			    "bonding group in place 4: service flows of it have not quite "
-			    "gone yet");
+	goes_in_vain(LIVE_BONDING_GROUP, 4,
+		     "bonding group in place 4: service flows of it have not quite gone yet");
 	kit->hand = first;
 	kit_finish(true);
 
 	kit_will(LIVE_BONDING_GROUP, 4, NULL);
 	assert_true(kit_begin());
 	first = take_half();
-	kit_will(LIVE_CHANNEL, 3, NULL);
-	assert_false(kit_begin());
-	assert_string_equal(kit->why,
-			    "channel in place 3: bonding groups of it have not quite gone yet");
+	goes_in_vain(LIVE_CHANNEL, 3,
+		     "channel in place 3: bonding groups of it have not quite gone yet");
 	kit->hand = first;
 	kit_finish(true);
 	kit_will(LIVE_CHANNEL, 3, NULL);
