@@ -5,14 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_CASES 200
-#define MOST_SNIPPETS 40
+#define MOST_CASES 300
+#define MOST_SNIPPETS 80
 
 static struct text_part snippets[MOST_SNIPPETS];
 static unsigned snippet_count;
 static struct text_case cases[MOST_CASES];
 static unsigned case_count;
 static void (*test_of_cases)(const struct text_case *c);
+static const char *row_now; /* for people, where a case has rows */
 
 static char *joined(char *text, const char *more, size_t size) {
 	size_t used = text != NULL ? strlen(text) : 0;
@@ -45,16 +46,28 @@ static char *filled(const char *text, const char *word, size_t size) {
 	return made;
 }
 
+/* The bracket that closes the one at `text`; NULL: there is none. */
+static const char *closing(const char *text) {
+	unsigned open = 0;
+
+	for (; *text != '\0' && *text != '\n'; text++) {
+		open += *text == '<';
+		if (*text == '>' && --open == 0)
+			return text;
+	}
+	return NULL;
+}
+
 /* With all snippets in their places. */
 static char *expanded(const char *text) {
 	char *made = joined(NULL, "", 0);
 
 	while (*text != '\0') {
 		const struct text_part *snippet = *text == '<' ? snippet_at(text + 1) : NULL;
-		const char *word, *end = strchr(text, '>');
+		const char *word, *end = snippet != NULL ? closing(text) : NULL;
 		char *body, *inner;
 
-		if (snippet == NULL || end == NULL) {
+		if (end == NULL) {
 			made = joined(made, text++, 1);
 			continue;
 		}
@@ -96,13 +109,11 @@ static void file_read(const char *path) {
 	FILE *file = fopen(path, "r");
 	struct text_part *part = NULL;
 	char *line = NULL;
-	size_t room = 0;
+	size_t capacity = 0;
 
 	if (file == NULL)
 		fail_msg("%s is missing", path);
-	snippet_count = case_count = 0;
-	memset(cases, 0, sizeof(cases));
-	while (getline(&line, &room, file) > 0) {
+	while (getline(&line, &capacity, file) > 0) {
 		if (strncmp(line, ":= ", 3) == 0 || strncmp(line, "== ", 3) == 0 ||
 		    strncmp(line, "-- ", 3) == 0)
 			part = part_begin(line);
@@ -113,29 +124,64 @@ static void file_read(const char *path) {
 	fclose(file);
 }
 
-static void test_one(void **state) {
-	struct text_case *c = *state;
+/* The case with `word` in the place of each $, and `more` behind that part. */
+static void test_with(const struct text_case *c, const char *word, const char *more) {
+	struct text_case made = *c;
 
 	for (unsigned p = 0; p < c->count; p++) {
-		char *whole = expanded(c->parts[p].text);
+		char *text = filled(c->parts[p].text, word, strlen(word));
 
-		free(c->parts[p].text);
-		c->parts[p].text = whole;
+		if (p == 0)
+			text = joined(text, more, strlen(more));
+		made.parts[p].text = expanded(text);
+		free(text);
 	}
-	test_of_cases(c);
+	test_of_cases(&made);
+	for (unsigned p = 0; p < c->count; p++)
+		free(made.parts[p].text);
 }
 
-int text_cases_run(const char *path, void (*test)(const struct text_case *c)) {
+/* Where the next row begins, or the end. */
+static char *row_at(char *text) {
+	while (*text != '\0' && strncmp(text, "* ", 2) != 0)
+		text += strcspn(text, "\n") + 1;
+	return text;
+}
+
+static void test_one(void **state) {
+	struct text_case *c = *state;
+	char *rows = c->parts[0].text, *row = row_at(rows), *next;
+	char *all = joined(NULL, row, strlen(row));
+
+	*row = '\0';
+	if (*all == '\0')
+		test_with(c, "", "");
+	for (row = all; *row != '\0'; row = next) {
+		char *more = row + strcspn(row, "\n"), *lines;
+
+		*more++ = '\0';
+		next = row_at(more);
+		lines = joined(NULL, more, (size_t)(next - more));
+		row_now = row;
+		test_with(c, row + 2, lines);
+		free(lines);
+	}
+	row_now = NULL;
+	free(all);
+}
+
+int text_cases_run(const char *const files[], void (*test)(const struct text_case *c)) {
 	static struct CMUnitTest tests[MOST_CASES];
 
-	file_read(path);
 	test_of_cases = test;
+	for (; *files != NULL; files++)
+		file_read(*files);
 	for (unsigned i = 0; i < case_count; i++) {
 		cases[i].name = cases[i].parts[0].title;
 		tests[i] = (struct CMUnitTest){
 			.name = cases[i].name, .test_func = test_one, .initial_state = &cases[i]};
 	}
-	return _cmocka_run_group_tests(strrchr(path, '/') + 1, tests, case_count, NULL, NULL);
+	return _cmocka_run_group_tests("texts", tests, case_count, NULL, NULL);
 }
 
 char *text_take(char *text, const char *mark) {
@@ -168,7 +214,8 @@ int expect_lines(const char *lines, const char *prefix, const char *expected) {
 		plain = joined(plain, lines + skipped, size - skipped);
 		lines += size;
 	}
-	assert_string_equal(plain, expected);
+	if (strcmp(plain, expected) != 0)
+		fail_msg("%s\n%sinstead of\n%s", row_now != NULL ? row_now : "", plain, expected);
 	free(plain);
 	return count;
 }

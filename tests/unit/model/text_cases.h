@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Cases of a file of texts, each of which is a test with a name of its own. What stands before the first of these lines is
+ * Cases of files of texts, each of which is a test with a name of its own. What stands before the first of these lines is
  * for readers:
  *
  *   := NAME    The lines below stand where <NAME> does, or <NAME WORD>: then with WORD in the place of each $.
  *   == NAME    A case. Its first part follows.
  *   -- TITLE   The next part of the case.
+ *   * WORD     A row, in the first part: the case is tested for each, with WORD in the place of each $ of what stands
+ *              before the rows, and the lines up to the next row behind it.
  */
 #pragma once
 
@@ -24,8 +26,8 @@ struct text_case {
 	unsigned count; /* of parts */
 };
 
-/* Runs each case of a file. Returns how many have failed. */
-int text_cases_run(const char *path, void (*test)(const struct text_case *c));
+/* Runs each case of these files up to NULL, whose snippets are for all of them. Returns how many have failed. */
+int text_cases_run(const char *const files[], void (*test)(const struct text_case *c));
 
 /* Takes the lines that begin so out of a text. Returns them without that; to be freed. */
 char *text_take(char *text, const char *mark);

@@ -174,6 +174,7 @@ static void requests_of_a_file(const struct text_case *c) {
 }
 
 int main(void) {
+	static const char *const files[] = {MODEL_TEXTS "requests.txt", NULL};
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_limit_comes_with_the_rest_of_the_group),
 		cmocka_unit_test(limits_change_places),
@@ -182,6 +183,6 @@ int main(void) {
 		cmocka_unit_test(some_keys_are_set),
 	};
 
-	return text_cases_run(MODEL_TEXTS "requests.txt", requests_of_a_file) +
+	return text_cases_run(files, requests_of_a_file) +
 	       cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,59 +1,116 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The loader on server files that are right: what groups share, override, and have in files of their own. */
+/* The loader on texts of a server, with groups' own files: values, and every mistake at its place. */
 #include "model/devices.h"
-#include "test_main.h"
+#include "model/layouts.h"
 
+#include "model_values.h"
 #include "test_model_server.h"
+#include "text_cases.h"
 
-TEST(one_group_is_a_server_of_one) {
-	struct loaded_server loaded = load_good(
-		CHANNELS("1") "\n" BONDING "\nmodems: [" MODEM("1") "]\n"
-								    "threads: {main_core: 3}\n",
-		NULL);
+#include <unistd.h>
 
-	assert_int_equal(loaded.config.group_count, 1);
-	assert_string_equal(loaded.config.name, "server");
-	assert_string_equal(loaded.config.groups[0].name, "server");
-	assert_int_equal(loaded.config.groups[0].id, 1);
-	assert_int_equal(loaded.config.main_core, 3);
-	unload_server(&loaded);
+/* `count` numbers from 1 on, each written by `form`. */
+static size_t put_many(char *text, size_t room, const char *form, unsigned count) {
+	size_t used = 0;
+
+	for (unsigned i = 1; i <= count; i++)
+		used += (size_t)snprintf(text + used, room - used, form, i, i, i);
+	return used;
 }
 
-TEST(what_stands_beside_the_list_is_for_all) {
-	struct loaded_server loaded = load_good(
-		"name: node7\n"
-		"max_frame: 1600\n"
-		"max_queued: 4096\n"
-		"rate_limit: 2 Gbps\n" BONDING "\n"
-		"service_groups:\n"
-		"  - " GROUP(
-			"1") "\n"
-			     "  - " GROUP(
-				     "2") "\n"
-					  "  - {service_group: 7, name: other, rate_limit: none,\n"
-					  "     max_queued: 256, " CHANNELS(
-						  "3") ",\n     modems: [" MODEM("3") "]}\n",
-		NULL);
-	const struct service_group *groups = loaded.config.groups;
+/* What is written once and read for every group costs as much as if it were written for each. */
+static void what_is_shared_may_not_multiply(void **state) {
+	const size_t room = 300000;
+	char *text = malloc(room);
+	struct loaded_server loaded;
+	size_t used = 0;
 
-	assert_int_equal(loaded.config.group_count, 3);
-	assert_string_equal(loaded.config.name, "node7");
-	assert_string_equal(groups[0].name, "service-group-1");
-	assert_string_equal(groups[2].name, "other");
-	for (size_t g = 0; g < 3; g++) {
-		assert_int_equal(groups[g].id, g < 2 ? g + 1 : 7);
-		assert_int_equal(groups[g].max_frame, 1600);
-		assert_int_equal(groups[g].max_queued, g < 2 ? 4096 : 256);
-		assert_int_equal(groups[g].rate_limit, g < 2 ? 2000000000 : 0);
-		assert_int_equal(groups[g].channels[0].session, 11 + g);
-		assert_int_equal(groups[g].modems[0].mac[5], 1 + g);
-		assert_int_equal(groups[g].modems[0].bonding_group, 0);
-	}
+	assert_non_null(text);
+#define PUT(...) used += (size_t)snprintf(text + used, room - used, __VA_ARGS__)
+#define PUT_MANY(form, count) used += put_many(text + used, room - used, form, count)
+	PUT("channels: [");
+	PUT_MANY("{id: %u, type: ofdm, rate: 1 Gbps, session: %u},", SG_MAX_CHANNELS);
+	PUT("]\nbonding_groups: [{id: 1024, channels: &c [");
+	PUT_MANY("%u,", SG_MAX_CHANNELS);
+	PUT("]},");
+	PUT_MANY("{id: %u, channels: *c},", 1023);
+	PUT("]\nfilter_groups: [{id: 5, rules: &r [");
+	PUT_MANY("{family: ipv4, action: deny},", SG_MAX_RULES);
+	PUT("]},");
+	PUT_MANY("{id: %u, rules: *r},", 4);
+	PUT("{id: 6, rules: *r}]\nmodems: [{mac: \"02:01:00:00:00:01\", addresses: [10.0.0.1], "
+	    "bonding_group: 1, security: {said: 1, cipher: none}, "
+	    "service_flows: [{id: 1, dsid: 1}]}]\nservice_groups: [");
+	PUT_MANY("{service_group: %u, ports: {network: {vlan: %u}, rphy: {vlan: %u}}},",
+		 SERVER_MAX_GROUPS);
+	PUT("]\n");
+#undef PUT
+#undef PUT_MANY
+	loaded = load_server(text, NULL);
+	assert_non_null(strstr(loaded.said, "found aliases that multiply, allowed: 20 million "));
+	assert_int_equal(loaded.mistakes, 1);
 	unload_server(&loaded);
+	free(text);
+}
+
+static void every_truncation(void **state) {
+	static const char whole[] = BONDING "\nrphy: {mtu: 2 kB}\nservice_groups:\n  - " GROUP(
+		"1") "\n  - {file: a.yaml, service_group: 2}\n";
+	struct memory_file files[] = {
+		{"dir/a.yaml", CHANNELS("2") "\nmodems: [" MODEM("2") "]\n"},
+		{0},
+	};
+	char text[sizeof(whole)];
+
+	for (size_t size = 0; size < sizeof(whole); size++) {
+		struct loaded_server loaded;
+
+		snprintf(text, sizeof(text), "%.*s", (int)size, whole);
+		loaded = load_server(text, files);
+		unload_server(&loaded);
+	}
+}
+
+/* On the disk: from the folder of the server's file; what never ends or cannot be read is refused. */
+static void files_of_the_disk(void **state) {
+	static const struct {
+		const char *file, *reason;
+	} cases[] = {
+		{"/", "Is a directory"},
+		{"/dev/zero", "Operation not supported"},
+		{"no/such.yaml", "No such file or directory"},
+	};
+	char path[] = "/tmp/vcmts-server-XXXXXX";
+	int descriptor = mkstemp(path);
+
+	assert_true(descriptor >= 0);
+	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+		FILE *file = fopen(path, "w");
+		struct server_config config;
+		char *said, expected[400];
+		size_t length;
+		FILE *errors = open_memstream(&said, &length);
+
+		assert_non_null(file);
+		fprintf(file, "service_groups: [{file: %s}]\n", cases[i].file);
+		fclose(file);
+		assert_int_equal(server_config_load(path, &config, errors), 1);
+		fclose(errors);
+		snprintf(expected, sizeof(expected),
+			 "%s:1: service_groups[0].file: found no readable file (%s), allowed: a "
+			 "YAML "
+			 "file of at most 1 GiB\n",
+			 path, cases[i].reason);
+		assert_string_equal(said, expected);
+		assert_null(config.groups);
+		free(said);
+	}
+	close(descriptor);
+	unlink(path);
 }
 
 /* They will be replaced one by one. */
-TEST(each_group_has_its_own_memory) {
+static void each_group_has_its_own_memory(void **state) {
 	struct loaded_server loaded =
 		load_good(BONDING "\nservice_groups: [" GROUP("1") ", " GROUP("2") "]\n", NULL);
 	struct service_group *groups = loaded.config.groups;
@@ -66,88 +123,8 @@ TEST(each_group_has_its_own_memory) {
 	unload_server(&loaded);
 }
 
-TEST(some_maps_are_put_together_key_by_key) {
-	struct loaded_server loaded = load_good(
-		"ports:\n"
-		"  network: {device: net_tap0, queue_size: 512}\n"
-		"  rphy: {device: net_tap1, queue_size: 256, vlan: 9}\n"
-		"  control: {device: net_tap2}\n"
-		"threads: {upper_mac_core: 5, upstream_core: 6}\n"
-		"rphy: {core_ip: 192.0.2.1, rpd_ip: 192.0.2.2, mtu: 2000}\n"
-		"crypto: {provider: cryptodev, device: crypto_aesni_mb0}\n"
-		"upstream: {verify_crc: true, held: 8 MB}\n" BONDING "\n"
-		"service_groups:\n"
-		"  - " GROUP("1") "\n"
-				  "  - service_group: 2\n"
-				  "    crypto: {device: crypto_aesni_mb1, generate_crc: false}\n"
-				  "    ports: {network: {vlan: 12, mac: "
-				  "\"02:00:00:00:00:99\"}, rphy: {vlan: 10},\n"
-				  "            control: {queue_size: 512}}\n"
-				  "    threads: {upper_mac_core: 7}\n"
-				  "    rphy: {rpd_ip: 192.0.2.3, dscp: 1}\n"
-				  "    upstream: {held: 5 MB}\n"
-				  "    " CHANNELS("1") "\n"
-						       "    modems: [" MODEM("1") "]\n",
-		NULL);
-	const struct service_group *one = &loaded.config.groups[0];
-	const struct service_group *two = &loaded.config.groups[1];
-
-	assert_string_equal(two->network.device, "net_tap0");
-	assert_int_equal(two->network.queue_size, 512);
-	assert_int_equal(one->network.vlan, 0);
-	assert_int_equal(two->network.vlan, 12);
-	assert_memory_equal(one->network.mac, ((uint8_t[6]){0}), 6);
-	assert_int_equal(two->network.mac[5], 0x99);
-	assert_int_equal(one->rphy_port.vlan, 9);
-	assert_int_equal(two->rphy_port.vlan, 10);
-	assert_int_equal(two->rphy_port.queue_size, 256);
-	assert_string_equal(two->control_port.device, "net_tap2");
-	assert_int_equal(two->control_port.queue_size, 512);
-	assert_int_equal(one->threads.upper_mac_core, 5);
-	assert_int_equal(two->threads.upper_mac_core, 7);
-	assert_int_equal(two->threads.upstream_core, 6);
-	assert_int_equal(two->rphy.core_ip.bytes[3], 1);
-	assert_int_equal(one->rphy.rpd_ip.bytes[3], 2);
-	assert_int_equal(two->rphy.rpd_ip.bytes[3], 3);
-	assert_int_equal(two->rphy.mtu, 2000);
-	assert_int_equal(two->rphy.dscp, 1);
-	assert_int_equal(two->rphy.ttl, 64);
-	assert_true(two->upstream.verify_crc);
-	assert_int_equal(two->upstream.held, 5000000);
-	assert_string_equal(one->crypto.device, "crypto_aesni_mb0");
-	assert_true(one->crypto.generate_crc);
-	assert_int_equal(two->crypto.provider, CRYPTO_CRYPTODEV);
-	assert_string_equal(two->crypto.device, "crypto_aesni_mb1");
-	assert_false(two->crypto.generate_crc);
-	unload_server(&loaded);
-}
-
-/* A group of a server whose crypto is a device's may have the library, where there is one. */
-TEST(a_group_has_no_device_of_its_server) {
-	struct loaded_server loaded;
-
-	if (!crypto_has_library())
-		skip();
-	loaded = load_good(
-		"crypto: {provider: cryptodev, device: crypto_aesni_mb0}\n" BONDING "\n"
-		"service_groups:\n"
-		"  - {service_group: 2, crypto: {provider: ipsec-mb, device: none}, " CHANNELS(
-			"1") ", modems: [" MODEM("1") "]}\n",
-		NULL);
-	assert_int_equal(loaded.config.groups[0].crypto.provider, CRYPTO_IPSEC_MB);
-	assert_null(loaded.config.groups[0].crypto.device);
-	unload_server(&loaded);
-	expect_of_server("crypto: {provider: cryptodev, device: crypto_aesni_mb0}\n" BONDING "\n"
-			 "service_groups:\n"
-			 "  - {service_group: 2, crypto: {provider: ipsec-mb}, " CHANNELS(
-				 "1") ", modems: [" MODEM("1") "]}\n",
-			 NULL, 1,
-			 "dir/server.yaml:1: crypto.device: found "
-			 "\"crypto_aesni_mb0\", allowed: none without provider: cryptodev\n");
-}
-
 /* As some editors begin a file; one that stands anywhere else is text. */
-TEST(byte_order_marks) {
+static void byte_order_marks(void **state) {
 	struct memory_file files[] = {
 		{"dir/two.yaml", "\xef\xbb\xbf" CHANNELS("2") "\nmodems: [" MODEM("2") "]\n"},
 		{0},
@@ -164,130 +141,7 @@ TEST(byte_order_marks) {
 	unload_server(&loaded);
 }
 
-/* Beside the list, in the group's file, in the list: what is nearer goes before. */
-TEST(a_group_has_a_file_of_its_own) {
-	struct memory_file files[] = {
-		{"dir/two.yaml",
-		 "max_frame: 1700\nrphy: {mtu: 3000, ttl: 3}\nservice_group: 9\n" CHANNELS(
-			 "2") "\nmodems: [" MODEM("2") "]\n"},
-		{"/etc/three.v1.yaml",
-		 "name: third\n" CHANNELS("3") "\n" BONDING "\n"
-					       "modems: [" MODEM("3") "]\nservice_group: 3\n"},
-		{0},
-	};
-	struct loaded_server loaded = load_good(
-		"max_frame: 1600\n"
-		"rphy: {mtu: 2000, ttl: 2, dscp: 2}\n" BONDING "\n"
-		"service_groups:\n"
-		"  - " GROUP("1") "\n"
-				  "  - {file: two.yaml, service_group: 2, rphy: {ttl: 4}}\n"
-				  "  - {file: /etc/three.v1.yaml, max_frame: 1800}\n",
-		files);
-	const struct service_group *groups = loaded.config.groups;
-
-	assert_int_equal(groups[0].max_frame, 1600);
-	assert_int_equal(groups[1].max_frame, 1700);
-	assert_int_equal(groups[2].max_frame, 1800);
-	assert_int_equal(groups[1].id, 2);
-	assert_string_equal(groups[1].name, "two");
-	assert_string_equal(groups[2].name, "third");
-	assert_int_equal(groups[1].rphy.mtu, 3000);
-	assert_int_equal(groups[1].rphy.ttl, 4);
-	assert_int_equal(groups[1].rphy.dscp, 2);
-	unload_server(&loaded);
-}
-
-/* An anchor of the server's file holds in it, also over groups. */
-TEST(anchors_go_over_groups) {
-	struct loaded_server loaded = load_good(
-		BONDING
-		"\nservice_groups:\n"
-		"  - {service_group: 1, channels: &c [{id: 1, type: ofdm, rate: 1 Gbps,"
-		" session: 3}], modems: [" MODEM(
-			"1") "]}\n"
-			     "  - {service_group: 2, channels: *c, rphy: {rpd_ip: 192.168.1.9},"
-			     " modems: [" MODEM("2") "]}\n",
-		NULL);
-
-	assert_int_equal(loaded.config.groups[1].channels[0].session, 3);
-	unload_server(&loaded);
-}
-
-/* The same sessions and addresses are good where something else tells groups apart. */
-TEST(groups_are_told_apart) {
-	static const char *const ways[] = {
-		"ports: {network: {device: a}, rphy: {device: b}}",
-		"ports: {network: {vlan: 5}, rphy: {vlan: 5}}",
-		"ports: {network: {mac: \"02:00:00:00:00:05\"}, rphy: {vlan: 5}}",
-		"ports: {network: {vlan: 5}}, rphy: {core_mac: \"02:00:00:00:00:05\", "
-		"rpd_ip: 192.168.1.5}",
-		"ports: {network: {vlan: 5}}, rphy: {core_mac: \"02:00:00:00:00:05\", "
-		"rpd_mac: \"02:00:00:00:00:06\"}",
-	};
-
-	for (size_t i = 0; i < ARRAY_COUNT(ways); i++) {
-		char text[2000];
-		struct loaded_server loaded;
-
-		snprintf(text, sizeof(text),
-			 BONDING "\n" CHANNELS("1") "\nmodems: [" MODEM(
-				 "1") "]\n"
-				      "upstream_channels: [{id: 1, type: ofdma, rate: 1 Gbps, "
-				      "session: 5,"
-				      " request_session: 6, ranging_session: 7}]\n"
-				      "service_groups: [{service_group: 1}, {service_group: 2, "
-				      "%s}]\n",
-			 ways[i]);
-		loaded = load_good(text, NULL);
-		assert_int_equal(loaded.config.group_count, 2);
-		unload_server(&loaded);
-	}
-}
-
-TEST(the_main_core_is_the_servers) {
-	struct loaded_server loaded = load_good(
-		BONDING
-		"\nservice_groups:\n"
-		"  - " GROUP("1") "\n"
-				  "  - {service_group: 2, " CHANNELS("2") ", modems: [" MODEM(
-					  "2") "], threads: {main_core: 4}}\n",
-		NULL);
-
-	assert_int_equal(loaded.config.main_core, 4);
-	assert_int_equal(loaded.config.groups[0].threads.main_core, 4);
-	unload_server(&loaded);
-}
-
-/* As many as the list has, where the file does not have it; more where it does. */
-TEST(room_for_groups) {
-	struct loaded_server loaded =
-		load_good(BONDING "\nservice_groups: [" GROUP("1") ", " GROUP("2") "]\n", NULL);
-
-	assert_int_equal(server_config_most(&loaded.config), 2);
-	unload_server(&loaded);
-	loaded = load_good(BONDING "\nmax_groups: 64\nservice_groups: [" GROUP("1") "]\n", NULL);
-	assert_int_equal(loaded.config.group_count, 1);
-	assert_int_equal(server_config_most(&loaded.config), 64);
-	unload_server(&loaded);
-}
-
-/* Whether a file says what may wait upstream is known, as groups divide what is not said. */
-TEST(held_is_given_or_not) {
-	struct loaded_server loaded =
-		load_good(BONDING "\nservice_groups:\n  - " GROUP(
-				  "1") "\n"
-				       "  - {service_group: 2, " CHANNELS("2") ", modems: [" MODEM(
-					       "2") "],"
-						    " upstream: {held: 4 MB}}\n",
-			  NULL);
-
-	assert_false(loaded.config.groups[0].upstream.held_given);
-	assert_true(loaded.config.groups[1].upstream.held_given);
-	assert_int_equal(loaded.config.groups[0].upstream.held, 4000000);
-	unload_server(&loaded);
-}
-
-TEST(most_groups) {
+static void most_groups(void **state) {
 	static char text[SERVER_MAX_GROUPS * 400];
 	size_t used = (size_t)snprintf(text, sizeof(text), BONDING "\nservice_groups:\n");
 	struct loaded_server loaded;
@@ -304,4 +158,121 @@ TEST(most_groups) {
 	assert_int_equal(loaded.config.group_count, SERVER_MAX_GROUPS);
 	assert_int_equal(loaded.config.groups[63].channels[0].session, 64);
 	unload_server(&loaded);
+}
+
+/* What ports of their own tell apart in the file is not told apart on one port for all. */
+static void devices_instead_of_those_of_the_file(void **state) {
+	static const char text[] =
+		BONDING "\nservice_groups:\n"
+			"  - {service_group: 1, " CHANNELS("1") ", modems: [" MODEM(
+				"1") "]}\n"
+				     "  - {service_group: 2, ports: {network: {device: a}, rphy: "
+				     "{device: b},\n"
+				     "     control: {device: c}},\n"
+				     "     " CHANNELS("1") ", modems: [" MODEM("2") "]}\n";
+	const struct server_devices network = {.network = "net_null0,x=1", .control = "net_null9"};
+	const struct server_devices rphy = {.rphy = "net_null1"};
+	struct loaded_server loaded = load_server_on(text, NULL, &network);
+
+	assert_string_equal(loaded.said, "");
+	for (size_t g = 0; g < 2; g++) {
+		assert_string_equal(loaded.config.groups[g].network.device, "net_null0,x=1");
+		assert_string_equal(loaded.config.groups[g].control_port.device, "net_null9");
+	}
+	assert_string_equal(loaded.config.groups[1].rphy_port.device, "b");
+	unload_server(&loaded);
+	loaded = load_server_on(text, NULL, &rphy);
+	assert_string_equal(loaded.said,
+			    "dir/server.yaml:6: service_groups[1].channels[0].session: found "
+			    "0x0000000b again in service group 2, allowed: it in one group of the "
+			    "port net_null1, or another vlan, rpd_mac or rpd_ip (first in service "
+			    "group 1 on line 3)\n");
+	unload_server(&loaded);
+	loaded = load_server_on(BONDING "\n" CHANNELS("1") "\nmodems: [" MODEM("1") "]\n", NULL,
+				&rphy);
+	assert_string_equal(loaded.config.groups[0].rphy_port.device, "net_null1");
+	unload_server(&loaded);
+}
+
+static void cores_of_a_group_each_once(void **state) {
+	struct service_group sg = {
+		.threads = {.downstream = LAYOUT_1DS2T,
+			    .upper_mac_core = 4,
+			    .lower_mac_core = 2,
+			    .upstream_core = 4},
+		.upstream_channel_count = 1,
+	};
+	uint32_t cores[LAYOUTS_MOST_CORES];
+
+	assert_int_equal(layouts_cores(&sg, cores), 2);
+	sg.threads.upstream_core = 7;
+	assert_int_equal(layouts_cores(&sg, cores), 3);
+	assert_int_equal(cores[0], 4);
+	assert_int_equal(cores[1], 2);
+	assert_int_equal(cores[2], 7);
+	sg.threads.downstream = LAYOUT_1DS1T;
+	assert_int_equal(layouts_cores(&sg, cores), 2);
+	sg.upstream_channel_count = 0;
+	assert_int_equal(layouts_cores(&sg, cores), 1);
+}
+
+/* The words of the arguments are those of the file. */
+static void words_of_power(void **state) {
+	enum idle_kind kind;
+	enum power_policy policy = POWER_NONE;
+	enum power_driver driver;
+
+	for (enum idle_kind k = IDLE_POLL; k <= IDLE_AUTO; k++)
+		assert_true(idle_kind_parse(idle_kind_name(k), &kind) && kind == k);
+	for (enum power_policy p = POWER_NONE; p <= POWER_SAVING; p++)
+		assert_true(power_policy_parse(power_policy_name(p), &policy) && policy == p);
+	for (enum power_driver d = POWER_DRIVER_AUTO; d <= POWER_DRIVER_SIMULATED; d++)
+		assert_true(power_driver_parse(power_driver_name(d), &driver) && driver == d);
+	assert_false(idle_kind_parse("", &kind) || idle_kind_parse("poll ", &kind));
+	assert_false(power_policy_parse("saver", &policy));
+	assert_int_equal(policy, POWER_SAVING);
+}
+
+/* The parts behind the server's text are files of groups. */
+static void texts_of_servers(const struct text_case *c) {
+	struct memory_file files[TEXT_PARTS] = {0};
+	struct loaded_server loaded;
+	char *said, *values;
+
+	if (strncmp(c->name, "library: ", 9) == 0 && !crypto_has_library())
+		skip();
+	said = text_take(c->parts[0].text, "! ");
+	values = text_take(c->parts[0].text, "= ");
+	for (unsigned p = 1; p < c->count; p++)
+		files[p - 1] = (struct memory_file){c->parts[p].title, c->parts[p].text};
+	loaded = load_server(c->parts[0].text, files);
+	assert_int_equal(loaded.mistakes, expect_lines(loaded.said, "dir/server.yaml:", said));
+	if (loaded.mistakes == 0) {
+		char *is = values_of_server(&loaded.config);
+
+		expect_values(is, values);
+		free(is);
+	}
+	unload_server(&loaded);
+	free(said);
+	free(values);
+}
+
+int main(void) {
+	static const char *const files[] = {MODEL_TEXTS "servers.txt",
+					    MODEL_TEXTS "server_values.txt",
+					    MODEL_TEXTS "layouts.txt", NULL};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_shared_may_not_multiply),
+		cmocka_unit_test(every_truncation),
+		cmocka_unit_test(files_of_the_disk),
+		cmocka_unit_test(each_group_has_its_own_memory),
+		cmocka_unit_test(byte_order_marks),
+		cmocka_unit_test(most_groups),
+		cmocka_unit_test(devices_instead_of_those_of_the_file),
+		cmocka_unit_test(cores_of_a_group_each_once),
+		cmocka_unit_test(words_of_power),
+	};
+
+	return text_cases_run(files, texts_of_servers) + cmocka_run_group_tests(tests, NULL, NULL);
 }
