@@ -1,25 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A server of two groups, and a client of it in the same thread. */
+/* A client of the methods in the same thread: short requests, and what is expected of the answers. */
 #pragma once
 
 #include "test.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "control/methods/methods.h"
-#include "server/changes.h"
 
-#include "groups_bench.h"
 #include "rpc_answer.h"
 #include "short_json.h"
 
-#define GROUPS 2
-
-static const struct groups_threads threads[GROUPS] = {{1, 1, 1}, {1, 2, 3}};
-static struct groups_bench storage, *const bench = &storage;
-static struct reload reload;
-static struct metrics_source metrics;
 static struct methods methods;
 static struct rpc rpc;
 
@@ -60,27 +53,24 @@ static inline json_t *told(const char *method, const char *params) {
 	return result;
 }
 
-/* The words of a refusal, until the next one. */
-static inline const char *refusal(const char *method, const char *params) {
+/* The error of an answer that is a refusal, until the next one. */
+static inline const char *refusal(const char *method, const char *params, int code) {
 	static char message[512];
 	json_t *answer = asked(method, params);
+	const json_t *error = json_object_get(answer, "error");
 
 	snprintf(message, sizeof(message), "%s",
-		 json_string_value(json_object_get(json_object_get(answer, "error"), "message")));
+		 json_string_value(json_object_get(error, "message")));
+	assert_int_equal(json_integer_value(json_object_get(error, "code")), code);
 	json_decref(answer);
 	return message;
 }
 
 static inline void refused(const char *method, const char *params, int code, const char *why) {
-	json_t *answer = asked(method, params);
-	const json_t *error = json_object_get(answer, "error");
-
-	assert_string_equal(json_string_value(json_object_get(error, "message")), why);
-	assert_int_equal(json_integer_value(json_object_get(error, "code")), code);
-	json_decref(answer);
+	assert_string_equal(refusal(method, params, code), why);
 }
 
-/* A member of a member ..: names, or places in lists, with dots between them. */
+/* A member of a member ..: names, or indices of lists, with dots between them. NULL: it is not there. */
 static inline const json_t *at(const json_t *json, const char *path) {
 	char names[128], *rest = names;
 
@@ -88,11 +78,11 @@ static inline const json_t *at(const json_t *json, const char *path) {
 	for (const char *name; (name = strsep(&rest, ".")) != NULL;)
 		json = json_is_array(json) ? json_array_get(json, (size_t)atoi(name))
 					   : json_object_get(json, name);
-	assert_non_null(json);
 	return json;
 }
 
 static inline int64_t number(const json_t *json, const char *path) {
+	assert_true(json_is_integer(at(json, path)));
 	return json_integer_value(at(json, path));
 }
 
@@ -100,21 +90,40 @@ static inline const char *word(const json_t *json, const char *path) {
 	return json_string_value(at(json, path));
 }
 
-static inline int begin(void **state) {
-	groups_bench_config(bench, GROUPS, threads);
-	groups_bench_open(bench);
-	reload_open(&reload, &bench->server, "/no/such/file", &(struct server_devices){0});
-	metrics = (struct metrics_source){.server = &bench->server, .version = "1"};
-	metrics_source_start(&metrics);
-	methods =
-		(struct methods){.server = &bench->server, .reload = &reload, .metrics = &metrics};
-	rpc = methods_rpc(&methods);
-	return 0;
+/* Lists and maps are their size in brackets, and blanks in words are underscores. */
+static inline void member_text(const json_t *json, char *text, size_t size) {
+	if (json == NULL)
+		snprintf(text, size, "none");
+	else if (json_is_string(json))
+		snprintf(text, size, "%s", json_string_value(json));
+	else if (json_is_array(json) || json_is_object(json))
+		snprintf(text, size, "[%zu]", json_array_size(json) + json_object_size(json));
+	else if (json_is_integer(json))
+		snprintf(text, size, "%" JSON_INTEGER_FORMAT, json_integer_value(json));
+	else
+		snprintf(text, size, "%s", json_is_true(json) ? "true" : "false");
+	for (char *c = text; *c != '\0'; c++)
+		*c = *c == ' ' ? '_' : *c;
 }
 
-static inline int end(void **state) {
-	server_changes_settle(&bench->server);
-	reload_free(&reload);
-	groups_bench_close(bench);
-	return 0;
+/* Members as PATH=VALUE with blanks between them; those that are not there are none. */
+static inline void expect_members(const json_t *json, const char *expected) {
+	char all[1024], is[256], *rest = all, *path;
+
+	snprintf(all, sizeof(all), "%s", expected);
+	while ((path = strsep(&rest, " ")) != NULL) {
+		char *value = strchr(path, '=');
+
+		*value++ = '\0';
+		member_text(at(json, path), is, sizeof(is));
+		if (strcmp(is, value) != 0)
+			fail_msg("%s is %s instead of %s", path, is, value);
+	}
+}
+
+static inline void expect_told(const char *method, const char *params, const char *expected) {
+	json_t *json = told(method, params);
+
+	expect_members(json, expected);
+	json_decref(json);
 }

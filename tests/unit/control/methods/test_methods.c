@@ -4,7 +4,7 @@
 
 #include <unistd.h>
 
-#include "asking.h"
+#include "asking_bench.h"
 
 TEST(who_it_is) {
 	static char control[] = "net_control";
@@ -15,27 +15,17 @@ TEST(who_it_is) {
 	second->control_port.device = control;
 	info = told("server.info", "{}");
 	second->control_port.device = NULL;
-	assert_string_equal(word(info, "config"), "/no/such/file");
+	expect_members(info, "config=/no/such/file groups=[2] workers=[3] workers.2.core=3");
+	expect_members(info, "groups.1.id=2 groups.1.modems=2 groups.1.upper_mac_core=1 "
+			     "groups.1.lower_mac_core=2 groups.1.upstream_core=3");
+	expect_members(info, "groups.1.control=net_control groups.0.control=none");
 	assert_int_equal(number(info, "pid"), getpid());
-	assert_int_equal(json_array_size(at(info, "groups")), GROUPS);
-	assert_int_equal(number(info, "groups.1.id"), 2);
-	assert_int_equal(number(info, "groups.1.modems"), 2);
-	assert_int_equal(number(info, "groups.1.upper_mac_core"), 1);
-	assert_int_equal(number(info, "groups.1.lower_mac_core"), 2);
-	assert_int_equal(number(info, "groups.1.upstream_core"), 3);
 	assert_string_equal(word(info, "groups.1.rphy"), bench->groups[1].rphy_port.device);
-	assert_string_equal(word(info, "groups.1.control"), "net_control");
-	assert_null(json_object_get(at(info, "groups.0"), "control"));
-	assert_int_equal(json_array_size(at(info, "workers")), 3);
-	assert_int_equal(number(info, "workers.2.core"), 3);
 	json_decref(info);
 }
 
 TEST(which_group) {
-	json_t *group = told("group.get", "{group: 2}");
-
-	assert_int_equal(number(group, "id"), 2);
-	json_decref(group);
+	expect_told("group.get", "{group: 2}", "id=2");
 	refused("group.get", "{}", RPC_WRONG_PARAMS, "group: found nothing, allowed: 1, 2");
 	refused("group.get", "{group: 3}", RPC_REFUSED, "group: found \"3\", allowed: 1, 2");
 	refused("modem.list", "{}", RPC_WRONG_PARAMS, "group: found nothing, allowed: 1, 2");
@@ -45,75 +35,49 @@ TEST(which_group) {
 }
 
 TEST(what_a_group_has) {
-	json_t *group = told("group.get", "{group: 1}"), *all = told("group.list", "{}");
-
-	assert_int_equal(number(group, "modems"), 2);
-	assert_int_equal(number(group, "rate_limit"), 10000000000);
-	assert_int_equal(number(group, "channels.1.rate"), 500000000);
-	assert_int_equal(number(group, "channels.1.session"), 0x10002);
-	assert_int_equal(number(group, "upstream_channels.0.session"), 0x20001);
-	assert_int_equal(number(group, "bonding_groups.0.channels.1"), 2);
-	assert_int_equal(number(group, "bonding_groups.1.id"), 2);
-	assert_int_equal(number(group, "filter_groups.0.rules"), 1);
-	assert_int_equal(number(all, "groups.1.id"), 2);
-	assert_int_equal(number(all, "groups.1.channels"), 2);
-	assert_int_equal(number(all, "groups.1.upstream_channels"), 1);
-	json_decref(group);
-	json_decref(all);
+	expect_told("group.get", "{group: 1}",
+		    "modems=2 rate_limit=10000000000 channels.1.rate=500000000 "
+		    "channels.1.session=65538 upstream_channels.0.session=131073 "
+		    "bonding_groups.0.channels.1=2 bonding_groups.1.id=2 filter_groups.0.rules=1");
+	expect_told("group.list", "{}",
+		    "groups.1.id=2 groups.1.channels=2 groups.1.upstream_channels=1");
 }
 
 TEST(modems_in_parts) {
-	json_t *first = told("modem.list", "{group: 1, count: 1}");
-	json_t *second = told("modem.list", "{group: 1, count: 1, first: 1}");
-	json_t *behind = told("modem.list", "{group: 1, first: 65535}");
-
-	assert_int_equal(json_array_size(at(first, "modems")), 1);
-	assert_string_equal(word(first, "modems.0.mac"), "02:01:00:00:00:01");
-	assert_int_equal(number(first, "modems.0.upstream_service_flows"), 1);
-	assert_int_equal(number(first, "next"), 1);
-	assert_string_equal(word(second, "modems.0.mac"), "02:01:00:00:00:02");
-	assert_null(json_object_get(second, "next"));
-	assert_int_equal(json_array_size(at(behind, "modems")), 0);
-	json_decref(first);
-	json_decref(second);
-	json_decref(behind);
+	expect_told("modem.list", "{group: 1, count: 1}",
+		    "modems=[1] modems.0.mac=02:01:00:00:00:01 "
+		    "modems.0.upstream_service_flows=1 next=1");
+	expect_told("modem.list", "{group: 1, count: 1, first: 1}",
+		    "modems=[1] modems.0.mac=02:01:00:00:00:02 next=none");
+	expect_told("modem.list", "{group: 1, first: 65535}", "modems=[0]");
 }
 
 /* In the places of a group that changes there may be nothing. */
 TEST(free_places_are_not_told) {
 	struct live_group *live = &bench->server.groups[0].live;
 	struct modem *modems = live->sg.modems;
-	json_t *list, *group;
 
 	modems[1].service_flow_count = 0;
 	live->modems--;
-	list = told("modem.list", "{group: 1, count: 1}");
-	group = told("group.get", "{group: 1}");
-	assert_null(json_object_get(list, "next"));
-	assert_int_equal(number(group, "modems"), 1);
+	expect_told("modem.list", "{group: 1, count: 1}", "next=none");
+	expect_told("group.get", "{group: 1}", "modems=1");
 	refused("modem.get", "{group: 1, mac: '02:01:00:00:00:02'}", RPC_REFUSED,
 		"mac: service group 1 has no modem 02:01:00:00:00:02");
 	modems[1].service_flow_count = 1;
 	live->modems++;
-	json_decref(list);
-	json_decref(group);
 }
 
 TEST(what_was_counted) {
 	json_t *all, *one;
 
-	groups_bench_down(bench, 1, 0, 1, 200);
-	groups_bench_settle(bench);
-	groups_bench_pass(bench, 1000000);
+	pass_packets(1, 200);
 	all = told("counters.get", "{}");
 	one = told("counters.get", "{group: 2}");
-	assert_int_equal(json_array_size(at(all, "groups")), GROUPS);
-	assert_int_equal(number(all, "groups.0.downstream.counters.received"), 0);
-	assert_int_equal(number(all, "groups.1.downstream.counters.received"), 1);
-	assert_int_equal(number(all, "groups.1.downstream.drops.runt"), 0);
-	assert_int_equal(number(all, "groups.1.upstream.counters.received"), 0);
-	assert_int_equal(json_array_size(at(one, "groups")), 1);
-	assert_int_equal(number(one, "groups.0.id"), 2);
+	expect_members(all,
+		       "groups=[2] groups.0.downstream.counters.received=0 "
+		       "groups.1.downstream.counters.received=1 groups.1.downstream.drops.runt=0 "
+		       "groups.1.upstream.counters.received=0");
+	expect_members(one, "groups=[1] groups.0.id=2");
 	assert_true(json_equal(at(one, "groups.0"), at(all, "groups.1")));
 	json_decref(all);
 	json_decref(one);
@@ -127,23 +91,15 @@ TEST(a_file_that_is_not_there) {
 }
 
 TEST(what_is_measured) {
-	json_t *both = told("measure.set", "{cycles: true, latency: true}"), *one;
-
-	assert_true(json_is_true(at(both, "cycles")) && json_is_true(at(both, "latency")));
-	one = told("measure.set", "{cycles: false}");
-	assert_true(json_is_false(at(one, "cycles")) && json_is_true(at(one, "latency")));
-	json_decref(both);
-	json_decref(one);
-	one = told("measure.set", "{latency: false}");
-	assert_true(json_is_false(at(one, "cycles")) && json_is_false(at(one, "latency")));
-	json_decref(one);
+	expect_told("measure.set", "{cycles: true, latency: true}", "cycles=true latency=true");
+	expect_told("measure.set", "{cycles: false}", "cycles=false latency=true");
+	expect_told("measure.set", "{latency: false}", "cycles=false latency=false");
 }
 
 /* Each by the groups that it serves. */
 TEST(ports_of_the_groups) {
 	struct server_ports *ports = &bench->server.ports;
 	static struct server_ports before;
-	json_t *info;
 
 	before = *ports;
 	ports->count = 2;
@@ -151,16 +107,10 @@ TEST(ports_of_the_groups) {
 		ports->list[p] = (struct server_port){.role = DEVICE_NETWORK, .users = 1};
 		ports->of[p][DEVICE_NETWORK] = p;
 	}
-	info = told("server.info", "{}");
+	expect_told("server.info", "{}",
+		    "ports=[2] ports.0.groups=[1] ports.0.groups.0=1 ports.1.groups=[1] "
+		    "ports.1.groups.0=2");
 	*ports = before;
-	assert_int_equal(json_array_size(at(info, "ports")), 2);
-	for (unsigned p = 0; p < 2; p++) {
-		const json_t *groups = at(json_array_get(at(info, "ports"), p), "groups");
-
-		assert_int_equal(json_array_size(groups), 1);
-		assert_int_equal(json_integer_value(json_array_get(groups, 0)), p + 1);
-	}
-	json_decref(info);
 }
 
 TEST(files_that_others_found_wrong) {
@@ -174,29 +124,23 @@ TEST(files_that_others_found_wrong) {
 
 /* Names of files may be of any bytes. */
 TEST(a_name_that_is_no_utf8) {
-	json_t *info, *answer;
-
 	reload.path = "/no/such/\xe9";
-	info = told("server.info", "{}");
-	answer = asked("config.reload", "{}");
+	expect_told("server.info", "{}", "config=/no/such/?");
+	assert_non_null(
+		strstr(refusal("config.reload", "{}", RPC_REFUSED), "/no/such/?: 1 mistake"));
 	reload.path = "/no/such/file";
-	assert_string_equal(word(info, "config"), "/no/such/?");
-	assert_non_null(strstr(word(answer, "error.message"), "/no/such/?: 1 mistake"));
-	json_decref(info);
-	json_decref(answer);
 }
 
 /* As vcmtsd prints them, with no server. */
 TEST(methods_are_described) {
 	const struct rpc alone = methods_rpc(NULL);
-	json_t *all = rpc_describe(&alone);
-	const json_t *list = at(all, "methods");
+	json_t *all = rpc_describe(&alone), *method;
+	size_t m;
 
-	assert_int_equal(json_array_size(list), alone.method_count);
-	for (size_t m = 0; m < json_array_size(list); m++) {
-		assert_true(strlen(word(json_array_get(list, m), "summary")) > 10);
-		assert_true(json_object_size(
-				    at(json_array_get(list, m), "result.schema.properties")) > 0);
+	assert_int_equal(json_array_size(at(all, "methods")), alone.method_count);
+	json_array_foreach(at(all, "methods"), m, method) {
+		assert_true(strlen(word(method, "summary")) > 10);
+		assert_true(json_object_size(at(method, "result.schema.properties")) > 0);
 	}
 	json_decref(all);
 }

@@ -2,9 +2,7 @@
 /* What a client is told of metrics, and what it may choose of them. */
 #include "test_main.h"
 
-#include <inttypes.h>
-
-#include "asking.h"
+#include "asking_bench.h"
 #include "control/methods/metrics_methods.h"
 #include "scheduler/report.h"
 #include "telemetry/metrics/histogram.h"
@@ -12,39 +10,39 @@
 #define MAC "02:01:00:00:00:02"
 #define WITH_MODEM "modem: '" MAC "'"
 
-/* The only sample with this name and, where it is not NULL, this value of a label. */
+/* The only sample with this name and, where they are not NULL, these values of labels; `bound` "": without a bound. */
 static const json_t *sample_of(const json_t *answer, const char *name, const char *label,
-			       const char *value) {
-	const json_t *sample, *found = NULL;
+			       const char *value, const char *bound) {
+	const json_t *found = NULL;
+	json_t *sample;
 	size_t i;
 
-	json_array_foreach(json_object_get(answer, "samples"), i, sample) {
-		const char *is;
+	json_array_foreach(at(answer, "samples"), i, sample) {
+		const json_t *labels = at(sample, "labels");
+		const char *is = label != NULL ? word(labels, label) : NULL;
+		const char *le = word(labels, "le");
 
-		if (strcmp(word(sample, "name"), name) != 0)
-			continue;
-		is = json_string_value(json_object_get(at(sample, "labels"), label));
-		if (label != NULL && (is == NULL || strcmp(is, value) != 0))
+		if (strcmp(word(sample, "name"), name) != 0 ||
+		    (label != NULL && (is == NULL || strcmp(is, value) != 0)) ||
+		    (bound != NULL && strcmp(le != NULL ? le : "", bound) != 0))
 			continue;
 		assert_null(found);
 		found = sample;
 	}
+	if (found == NULL)
+		fail_msg("no %s of %s", name, value);
 	return found;
 }
 
 static int64_t value_of(const json_t *answer, const char *name, const char *label,
 			const char *value) {
-	const json_t *sample = sample_of(answer, name, label, value);
-
-	if (sample == NULL)
-		fail_msg("no %s of %s", name, value);
-	return number(sample, "value");
+	return number(sample_of(answer, name, label, value, NULL), "value");
 }
 
 /* How many samples there are whose names begin so. */
 static unsigned samples_of(const json_t *answer, const char *begin) {
-	const json_t *sample;
 	unsigned found = 0;
+	json_t *sample;
 	size_t i;
 
 	json_array_foreach(at(answer, "samples"), i, sample) found +=
@@ -52,24 +50,21 @@ static unsigned samples_of(const json_t *answer, const char *begin) {
 	return found;
 }
 
+#define RECEIVED "vcmts_downstream_received_packets_total"
+
 TEST(all_but_modems) {
 	json_t *all, *counters;
 
-	groups_bench_down(bench, 1, 0, 1, 200);
-	groups_bench_settle(bench);
-	groups_bench_pass(bench, 1000000);
+	pass_packets(1, 200);
 	all = told("metrics.get", "{}");
 	counters = told("counters.get", "{group: 2}");
 	assert_true(json_real_value(at(all, "uptime")) >= 0);
-	assert_int_equal(
-		value_of(all, "vcmts_downstream_received_packets_total", "service_group", "1"), 0);
-	assert_int_equal(
-		value_of(all, "vcmts_downstream_received_packets_total", "service_group", "2"), 1);
+	assert_int_equal(value_of(all, RECEIVED, "service_group", "1"), 0);
+	assert_int_equal(value_of(all, RECEIVED, "service_group", "2"), 1);
 	assert_int_equal(
 		value_of(all, "vcmts_downstream_received_bytes_total", "service_group", "2"),
 		number(counters, "groups.0.downstream.counters.received_bytes"));
-	assert_string_equal(word(sample_of(all, "vcmts_build_info", NULL, NULL), "labels.version"),
-			    "1");
+	assert_int_equal(value_of(all, "vcmts_build_info", "version", "1"), 1);
 	assert_int_equal(samples_of(all, "vcmts_modem_"), 0);
 	assert_int_equal(samples_of(all, "vcmts_flow_"), 0);
 	json_decref(all);
@@ -78,16 +73,13 @@ TEST(all_but_modems) {
 
 TEST(some_by_their_names) {
 	json_t *some = told("metrics.get", "{names: ['vcmts_service_group_modems', 'vcmts_tsc']}");
-	json_t *none = told("metrics.get", "{names: ['vcmts_nothing', 'ts']}");
 
 	assert_int_equal(json_array_size(at(some, "samples")), GROUPS + 1);
 	assert_int_equal(value_of(some, "vcmts_service_group_modems", "service_group", "2"), 2);
 	assert_true(value_of(some, "vcmts_tsc_hz", NULL, NULL) > 0);
-	assert_int_equal(
-		json_object_size(at(sample_of(some, "vcmts_tsc_hz", NULL, NULL), "labels")), 0);
-	assert_int_equal(json_array_size(at(none, "samples")), 0);
+	expect_members(sample_of(some, "vcmts_tsc_hz", NULL, NULL, NULL), "labels=[0]");
 	json_decref(some);
-	json_decref(none);
+	expect_told("metrics.get", "{names: ['vcmts_nothing', 'ts']}", "samples=[0]");
 	refused("metrics.get", "{names: []}", RPC_WRONG_PARAMS,
 		"metrics.get: names: found a list of 0, allowed: a list of 1 to 64 values");
 	refused("metrics.get", "{names: ['vcmts_{']}", RPC_WRONG_PARAMS,
@@ -156,55 +148,46 @@ TEST(of_all_modems) {
 	json_decref(flows);
 }
 
-/* The only one of priority 0 with this end of its name and upper bound; NULL: without. */
-static const json_t *part_of(const json_t *answer, const char *suffix, const char *bound) {
-	const json_t *sample, *found = NULL;
-	char name[64];
-	size_t i;
-
-	snprintf(name, sizeof(name), "vcmts_scheduler_delay_seconds%s", suffix);
-	json_array_foreach(at(answer, "samples"), i, sample) {
-		const char *le = json_string_value(json_object_get(at(sample, "labels"), "le"));
-
-		if (strcmp(word(sample, "name"), name) != 0 ||
-		    strcmp(word(sample, "labels.priority"), "0") != 0)
-			continue;
-		if (bound == NULL ? le != NULL : le == NULL || strcmp(le, bound) != 0)
-			continue;
-		assert_null(found);
-		found = sample;
-	}
-	assert_non_null(found);
-	return found;
-}
+#define DELAYS "vcmts_scheduler_delay_seconds"
 
 /* Of packets that waited for others. */
 TEST(histograms_in_parts) {
 	struct scheduler_delay_report r;
 	struct metric_histogram h;
+	const json_t *sample;
 	json_t *delays;
 
-	for (unsigned i = 0; i < 120; i++)
-		groups_bench_down(bench, 1, 0, i, 1400);
-	groups_bench_settle(bench);
-	groups_bench_pass(bench, 1000000);
+	pass_packets(120, 1400);
 	scheduler_report_delay(bench->server.groups[1].downstream->upper.scheduler, 0, &r);
 	histogram_of_delays(&h, &r);
 	assert_true(h.below[0] < h.below[h.buckets - 1]);
-	delays = told("metrics.get", "{group: 2, names: ['vcmts_scheduler_delay_seconds']}");
+	delays = told("metrics.get", "{group: 2, names: ['" DELAYS "']}");
 	assert_int_equal(json_array_size(at(delays, "samples")),
 			 SCHEDULER_PRIORITIES * (h.buckets + 3));
-	for (unsigned b = 0; b < h.buckets; b++) {
-		char le[METRICS_SECONDS_TEXT];
+	for (unsigned b = 0; b <= h.buckets; b++) {
+		char le[METRICS_SECONDS_TEXT] = "+Inf";
 
-		metrics_seconds_text(le, h.bounds[b]);
-		assert_int_equal(number(part_of(delays, "_bucket", le), "value"), h.below[b]);
+		if (b < h.buckets)
+			metrics_seconds_text(le, h.bounds[b]);
+		sample = sample_of(delays, DELAYS "_bucket", "priority", "0", le);
+		assert_int_equal(number(sample, "value"), b < h.buckets ? h.below[b] : h.count);
 	}
-	assert_int_equal(number(part_of(delays, "_bucket", "+Inf"), "value"), h.count);
-	assert_int_equal(number(part_of(delays, "_count", NULL), "value"), h.count);
-	assert_float_equal(json_real_value(at(part_of(delays, "_sum", NULL), "value")),
-			   (double)h.sum_ns / 1e9, 1e-12);
+	assert_int_equal(value_of(delays, DELAYS "_count", "priority", "0"), h.count);
+	sample = sample_of(delays, DELAYS "_sum", "priority", "0", "");
+	assert_float_equal(json_real_value(at(sample, "value")), (double)h.sum_ns / 1e9, 1e-12);
 	json_decref(delays);
+}
+
+/* The page of at most `count` samples from number *next on, which becomes that of the next page; -1: there is none. */
+static json_t *page_of(const char *params, int64_t *next, unsigned count) {
+	char all[160];
+	json_t *page;
+
+	snprintf(all, sizeof(all), "{modems: true, flows: true, first: %" PRId64 ", count: %u%s}",
+		 *next, count, params);
+	page = told("metrics.get", all);
+	*next = at(page, "next") != NULL ? number(page, "next") : -1;
+	return page;
 }
 
 /* Whatever the size of pages, all samples come once, in their order. */
@@ -220,14 +203,8 @@ TEST(all_in_pages) {
 		size_t seen = 0;
 
 		while (next >= 0) {
-			char params[128];
-			json_t *page;
+			json_t *page = page_of("", &next, counts[c]);
 
-			snprintf(params, sizeof(params),
-				 "{modems: true, flows: true, first: %" PRId64 ", count: %u}", next,
-				 counts[c]);
-			page = told("metrics.get", params);
-			next = json_object_get(page, "next") != NULL ? number(page, "next") : -1;
 			assert_true(next < 0 || json_array_size(at(page, "samples")) == counts[c]);
 			for (size_t i = 0; i < json_array_size(at(page, "samples")); i++, seen++) {
 				const json_t *one = json_array_get(at(page, "samples"), i);
@@ -264,16 +241,10 @@ TEST(a_page_reads_what_it_has) {
 	unsigned pages = 0;
 
 	for (; next >= 0; pages++) {
-		char params[128];
 		json_t *page;
 
-		snprintf(params, sizeof(params),
-			 "{names: [vcmts_flow_, vcmts_modem_], modems: true, flows: true, "
-			 "first: %" PRId64 ", count: 1}",
-			 next);
 		flows_read = 0;
-		page = told("metrics.get", params);
-		next = json_object_get(page, "next") != NULL ? number(page, "next") : -1;
+		page = page_of(", names: [vcmts_flow_, vcmts_modem_]", &next, 1);
 		assert_in_range(flows_read, 0, 1);
 		json_decref(page);
 	}
@@ -281,11 +252,7 @@ TEST(a_page_reads_what_it_has) {
 }
 
 TEST(pages_behind_the_last) {
-	json_t *page = told("metrics.get", "{first: 9007199254740991}");
-
-	assert_int_equal(json_array_size(at(page, "samples")), 0);
-	assert_null(json_object_get(page, "next"));
-	json_decref(page);
+	expect_told("metrics.get", "{first: 9007199254740991}", "samples=[0] next=none");
 	refused("metrics.get", "{count: 0}", RPC_WRONG_PARAMS,
 		"metrics.get: count: found \"0\", allowed: a number, 1 to 50000");
 }

@@ -2,12 +2,7 @@
 /* modem.get has every key that a file may have for a modem, in the file's words, and what describes it says so. */
 #include "test_main.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "control/methods/methods.h"
-
-#include "rpc_answer.h"
+#include "asking.h"
 #include "test_live.h"
 
 /* A flow, a classifier or an upstream flow for each key that stands beside certain values of others only. */
@@ -57,8 +52,6 @@ static const struct {
 
 static struct served_group group;
 static struct server server;
-static struct methods methods;
-static struct rpc rpc;
 
 static int begin(void **state) {
 	group.live = live_of(LIVE_SMALL MODEM_WITH_ALL);
@@ -76,38 +69,27 @@ static int end(void **state) {
 	return 0;
 }
 
-static json_t *modem_told(const char *mac) {
-	char request[256], *text;
-	json_t *answer, *result;
-	struct rpc_work *w;
+/* By the last digit of its MAC address. */
+static json_t *modem_told(unsigned number) {
+	char params[64];
 
-	snprintf(request, sizeof(request),
-		 "{\"jsonrpc\":\"2.0\",\"method\":\"modem.get\",\"params\":{\"mac\":\"%s\"},"
-		 "\"id\":1}",
-		 mac);
-	w = rpc_begin(&rpc, request, strlen(request));
-	assert_true(rpc_go_on(w));
-	text = rpc_answer(w);
-	answer = json_loads(text, 0, NULL);
-	result = json_incref(json_object_get(answer, "result"));
-	assert_non_null(result);
-	json_decref(answer);
-	free(text);
-	return result;
+	snprintf(params, sizeof(params), "{mac: '02:01:00:00:00:0%u'}", number);
+	return told("modem.get", params);
 }
 
 /* The schema of the answer; to be freed. */
 static json_t *described(void) {
-	json_t *all = rpc_describe(&rpc), *methods_list = json_object_get(all, "methods"), *found;
-	size_t m = 0;
+	json_t *all = rpc_describe(&rpc), *method, *schema = NULL;
+	size_t m;
 
-	while (strcmp(rpc.methods[m].name, "modem.get") != 0)
-		m++;
-	found = json_object_get(json_array_get(methods_list, m), "result");
-	found = json_incref(json_object_get(found, "schema"));
-	assert_non_null(found);
+	json_array_foreach(at(all, "methods"), m, method) {
+		if (strcmp(word(method, "name"), "modem.get") == 0)
+			schema = json_incref(
+				json_object_get(json_object_get(method, "result"), "schema"));
+	}
+	assert_non_null(schema);
 	json_decref(all);
-	return found;
+	return schema;
 }
 
 /* Whether a member of a member .. is there, in one item of each list at least. */
@@ -157,7 +139,7 @@ static unsigned keys_are_there(const struct key *keys, const char *up, const jso
 }
 
 TEST(every_key_is_told) {
-	json_t *modem = modem_told("02:01:00:00:00:03");
+	json_t *modem = modem_told(3);
 
 	assert_int_equal(keys_are_there(modem_keys, "", modem), ARRAY_COUNT(untold));
 	json_decref(modem);
@@ -181,14 +163,11 @@ static void is_part(const json_t *part, const json_t *whole, const char *name) {
 }
 
 TEST(values_are_those_of_a_file) {
-	static const char *const macs[] = {"02:01:00:00:00:01", "02:01:00:00:00:02",
-					   "02:01:00:00:00:03"};
+	for (uint32_t m = 1; m <= 3; m++) {
+		json_t *modem = modem_told(m);
+		json_t *file = object_json(&group.live, LIVE_MODEM, m - 1, false);
 
-	for (uint32_t m = 0; m < ARRAY_COUNT(macs); m++) {
-		json_t *modem = modem_told(macs[m]);
-		json_t *file = object_json(&group.live, LIVE_MODEM, m, false);
-
-		is_part(file, modem, macs[m]);
+		is_part(file, modem, "modem");
 		json_decref(file);
 		json_decref(modem);
 	}
@@ -196,20 +175,13 @@ TEST(values_are_those_of_a_file) {
 
 /* What a file need not say. */
 TEST(what_follows_is_told) {
-	json_t *modem = modem_told("02:01:00:00:00:03"), *flow, *wred;
+	json_t *modem = modem_told(3);
 
-	flow = json_array_get(json_object_get(modem, "service_flows"), 0);
-	wred = json_object_get(flow, "wred");
-	assert_int_equal(json_integer_value(json_object_get(modem, "cpe_limit_ipv6")), 16);
-	assert_int_equal(json_integer_value(json_object_get(modem, "max_aggregate_burst")), 125000);
-	assert_int_equal(json_integer_value(json_object_get(flow, "bonding_group")), 1);
-	assert_int_equal(json_integer_value(json_object_get(flow, "max_traffic_burst")), 25000);
-	assert_int_equal(json_integer_value(json_object_get(flow, "min_reserved_packet")), 64);
-	assert_int_equal(json_integer_value(json_object_get(flow, "min_buffer")), 64000);
-	assert_int_equal(json_integer_value(json_object_get(flow, "max_buffer")), 512000);
-	assert_int_equal(json_integer_value(json_object_get(wred, "min_threshold")), 128000);
-	assert_int_equal(json_integer_value(json_object_get(wred, "max_threshold")), 384000);
-	assert_int_equal(json_integer_value(json_object_get(wred, "max_probability_inverse")), 10);
+	expect_members(modem, "cpe_limit_ipv6=16 max_aggregate_burst=125000");
+	expect_members(at(modem, "service_flows.0"),
+		       "bonding_group=1 max_traffic_burst=25000 min_reserved_packet=64 "
+		       "min_buffer=64000 max_buffer=512000 wred.min_threshold=128000 "
+		       "wred.max_threshold=384000 wred.max_probability_inverse=10");
 	json_decref(modem);
 }
 
@@ -224,7 +196,7 @@ TEST(what_means_nothing_is_not_told) {
 		"upstream_service_flows.active_timeout",
 		"upstream_service_flows.guaranteed_grant_rate",
 	};
-	json_t *modem = modem_told("02:01:00:00:00:02");
+	json_t *modem = modem_told(2);
 
 	for (size_t i = 0; i < ARRAY_COUNT(paths); i++) {
 		if (is_there(modem, paths[i]))
@@ -243,18 +215,15 @@ TEST(names_of_before_stay) {
 		       "service_flows.peak_rate service_flows.min_reserved_rate "
 		       "upstream_service_flows.id upstream_service_flows.segment_header "
 		       "upstream_service_flows.clusters";
-	json_t *modem = modem_told("02:01:00:00:00:02"), *rolled = modem_told("02:01:00:00:00:03");
+	json_t *modem = modem_told(2), *rolled = modem_told(3);
 
 	for (char *rest = names, *path; (path = strsep(&rest, " ")) != NULL;) {
 		if (!is_there(modem, path))
 			fail_msg("%s is missing", path);
 	}
-	assert_true(is_there(rolled, "service_flows.dsid"));
-	assert_int_equal(json_integer_value(json_object_get(rolled, "said")), 3);
-	assert_string_equal(json_string_value(json_object_get(rolled, "cipher")), "aes-128");
-	assert_int_equal(json_integer_value(json_object_get(rolled, "key_sequence")), 4);
-	assert_true(json_is_true(json_object_get(rolled, "has_next_key")));
-	assert_true(json_is_false(json_object_get(modem, "has_next_key")));
+	expect_members(rolled, "service_flows.0.dsid=31 said=3 cipher=aes-128 key_sequence=4 "
+			       "has_next_key=true");
+	expect_members(modem, "has_next_key=false");
 	json_decref(rolled);
 	json_decref(modem);
 }
@@ -282,15 +251,13 @@ static void as_described(const json_t *schema, const json_t *value, const char *
 }
 
 TEST(answers_are_described) {
-	static const char *const macs[] = {"02:01:00:00:00:01", "02:01:00:00:00:02",
-					   "02:01:00:00:00:03"};
 	json_t *schema = described();
 	char path[PATH_SIZE];
 
-	for (size_t m = 0; m < ARRAY_COUNT(macs); m++) {
-		json_t *modem = modem_told(macs[m]);
+	for (unsigned m = 1; m <= 3; m++) {
+		json_t *modem = modem_told(m);
 
-		as_described(schema, modem, macs[m]);
+		as_described(schema, modem, "modem");
 		json_decref(modem);
 	}
 	for (size_t i = 0; i < ARRAY_COUNT(untold); i++) {

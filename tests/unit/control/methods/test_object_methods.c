@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Requests for changes while what others have removed still leaves. */
-#include "asking.h"
+#include "asking_bench.h"
 #include "test_main.h"
 
 #define FIRST "{group: 1, modem: {mac: '02:01:00:00:00:01'"
@@ -83,8 +83,8 @@ TEST(what_goes_has_left) {
 
 /* What cannot be is refused, though later than what leaves has left. */
 TEST(refused_in_the_end) {
-	assert_non_null(strstr(refusal("modem.set", FIRST ", bonding_group: 99}}"),
-			       "bonding_group: found \"99\""));
+	refused("modem.set", FIRST ", bonding_group: 99}}", RPC_REFUSED,
+		"modem.bonding_group: found \"99\", allowed: the id of a bonding group in service");
 }
 
 ALL_TESTS(begin, end)
