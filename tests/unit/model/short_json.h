@@ -10,20 +10,18 @@
 
 #include <jansson.h>
 
-/* JSON without the many quotes: words are texts, 'a:b' is one word. */
-static inline json_t *json_of(const char *text) {
-	char made[2048];
+/* JSON without the many quotes: words are texts, 'a:b' is one word. JSON itself stays. Returns its size; it needs no memory. */
+static inline size_t json_expand(const char *text, char *made, size_t capacity) {
 	size_t used = 0;
-	json_error_t error;
-	json_t *value;
 
-	while (*text != '\0' && used + 80 < sizeof(made)) {
-		size_t length = *text == '\'' ? strcspn(text + 1, "'") : strcspn(text, " ,:{}[]\n");
+	while (*text != '\0' && used + 80 < capacity) {
+		bool quoted = *text == '\'' || *text == '"';
+		size_t length = quoted ? strcspn(text + 1, "'\"") : strcspn(text, " ,:{}[]\n");
 		bool number = strspn(text, "-0123456789") == length ||
 			      strncmp(text, "true", 4) == 0 || strncmp(text, "null", 4) == 0 ||
 			      strncmp(text, "false", 5) == 0;
 
-		if (*text == '\'') {
+		if (quoted) {
 			used += (size_t)sprintf(made + used, "\"%.*s\"", (int)length, text + 1);
 			text += length + 2;
 		} else if (length > 0) {
@@ -36,9 +34,17 @@ static inline json_t *json_of(const char *text) {
 			made[used++] = *text++;
 		}
 	}
-	value = json_loadb(made, used, 0, &error);
+	made[used] = '\0';
+	return used;
+}
+
+static inline json_t *json_of(const char *text) {
+	char made[2048];
+	json_error_t error;
+	json_t *value = json_loadb(made, json_expand(text, made, sizeof(made)), 0, &error);
+
 	if (value == NULL)
-		print_error("%.*s: %s\n", (int)used, made, error.text);
+		print_error("%s: %s\n", made, error.text);
 	assert_non_null(value);
 	return value;
 }

@@ -17,6 +17,7 @@
 
 #include "fault_runs.h"
 #include "fixture.h"
+#include "short_json.h"
 
 #define MS 1000000ull
 
@@ -47,14 +48,15 @@ static inline void file_write(const char *path, const char *text) {
 
 /* The beginning of the answer, until the next one; NULL: the client is told that there is no memory for its request. */
 static inline const char *answer_to(const struct request *r) {
-	static char text[16384];
+	static char text[16384], params[16000];
 	struct answer_text answer = {0};
 	struct iovec piece = {NULL, 0};
 	struct rpc_work *w;
 
+	json_expand(r->params, params, sizeof(params));
 	snprintf(text, sizeof(text),
 		 "{\"jsonrpc\":\"2.0\",\"method\":\"%s\",\"params\":%s,\"id\":1}", r->method,
-		 r->params);
+		 params);
 	w = rpc_begin(&rpc, text, strlen(text));
 	if (w == NULL)
 		return NULL;

@@ -3,22 +3,16 @@
 #include "fault_methods.h"
 #include "test_main.h"
 
-#define SECOND "\"mac\": \"02:01:00:00:01:02\""
-#define NEW "\"mac\": \"02:01:00:00:01:09\""
-#define MODEM(name, more) "{\"group\": 1, \"modem\": {" name more "}}"
-#define NEW_MODEM(n)                                                                          \
-	"\"addresses\": [\"10.1.0." n "\", \"2001:db8::" n "\"], \"bonding_group\": 1, "      \
-	"\"filter_groups\": [1], \"security\": {\"said\": " n ", \"cipher\": \"aes-128\", "   \
-	"\"key\": \"0" n "0102030405060708090a0b0c0d0e0f\", "                                 \
-	"\"iv\": \"101112131415161718191a1b1c1d1e1f\", \"key_sequence\": 5}, "                \
-	"\"classifiers\": [{\"family\": \"ipv4\", \"protocol\": "                             \
-	"\"udp\", "                                                                           \
-	"\"service_flow\": 91}], "                                                            \
-	"\"service_flows\": [{\"id\": 90, \"dsid\": " n "}, {\"id\": 91, \"dsid\": 10}], "    \
-	"\"upstream_service_flows\": [{\"id\": 92, \"sid_clusters\": [{\"id\": 0, \"sids\": " \
-	"[{\"channel\": 1, \"sid\": " n "}]}]}]"
-
-#define SA "{\"group\": 1, \"said\": 1}"
+#define SECOND "mac: '02:01:00:00:01:02'"
+#define NEW "mac: '02:01:00:00:01:09'"
+#define NEW_MODEM(n)                                                                             \
+	"addresses: ['10.1.0." n "', '2001:db8::" n "'], bonding_group: 1, filter_groups: [1], " \
+	"security: {said: " n ", cipher: aes-128, key: '0" n "0102030405060708090a0b0c0d0e0f', " \
+	"iv: '101112131415161718191a1b1c1d1e1f', key_sequence: 5}, "                             \
+	"classifiers: [{family: ipv4, protocol: udp, service_flow: 91}], "                       \
+	"service_flows: [{id: 90, dsid: " n "}, {id: 91, dsid: 10}], upstream_service_flows: "   \
+	"[{id: 92, sid_clusters: [{id: 0, sids: [{channel: 1, sid: " n "}]}]}]"
+#define SA "{group: 1, said: 1}"
 
 /* The modem as it is before the step is what it becomes again. */
 static void key_step(const char *method, const char *params) {
@@ -36,9 +30,8 @@ static void key_step(const char *method, const char *params) {
 }
 
 TEST(keys) {
-	key_step("key.install", "{\"group\": 1, \"said\": 1, \"key\": "
-				"\"ff0102030405060708090a0b0c0d0e0f\", "
-				"\"iv\": \"ff1112131415161718191a1b1c1d1e1f\"}");
+	key_step("key.install", "{group: 1, said: 1, key: ff0102030405060708090a0b0c0d0e0f, "
+				"iv: ff1112131415161718191a1b1c1d1e1f}");
 	key_step("key.use", SA);
 	key_step("key.remove", SA);
 }
@@ -48,22 +41,20 @@ struct object {
 	const char *kind, *id, *keys, *others, *set, *reset;
 };
 
-#define CHANNEL "\"type\": \"ofdm\", \"rate\": \"1 Gbps\", \"session\": "
-#define UPSTREAM "\"type\": \"ofdma\", \"rate\": \"1 Gbps\", \"request_session\": 79, \"session\": "
-#define DENY(port)                                                                         \
-	"\"rules\": [{\"family\": \"ipv4\", \"action\": \"deny\", \"protocol\": \"tcp\", " \
-	"\"destination_ports\": " port "}]"
+#define CHANNEL "type: ofdm, rate: '1 Gbps', session: "
+#define UPSTREAM "type: ofdma, rate: '1 Gbps', request_session: 79, session: "
+#define DENY(port) \
+	"rules: [{family: ipv4, action: deny, protocol: tcp, destination_ports: " port "}]"
 
 static const struct object all_objects[] = {
-	{"modem", NEW, NEW_MODEM("9"), NEW_MODEM("8"), "\"max_aggregate_rate\": \"50 Mbps\"",
-	 "\"max_aggregate_rate\": null"},
-	{"channel", "\"id\": 7", CHANNEL "77", CHANNEL "80", "\"rate\": \"700 Mbps\"",
-	 "\"rate\": \"1 Gbps\""},
-	{"upstream_channel", "\"id\": 7", UPSTREAM "78", UPSTREAM "81", "\"rate\": \"700 Mbps\"",
-	 "\"rate\": \"1 Gbps\""},
-	{"bonding_group", "\"id\": 7", "\"channels\": [1]", "\"channels\": [1, 2]",
-	 "\"channels\": [2]", "\"channels\": [1]"},
-	{"filter_group", "\"id\": 7", DENY("25"), DENY("26"), DENY("27"), DENY("25")},
+	{"modem", NEW, NEW_MODEM("9"), NEW_MODEM("8"), "max_aggregate_rate: '50 Mbps'",
+	 "max_aggregate_rate: null"},
+	{"channel", "id: 7", CHANNEL "77", CHANNEL "80", "rate: '700 Mbps'", "rate: '1 Gbps'"},
+	{"upstream_channel", "id: 7", UPSTREAM "78", UPSTREAM "81", "rate: '700 Mbps'",
+	 "rate: '1 Gbps'"},
+	{"bonding_group", "id: 7", "channels: [1]", "channels: [1, 2]", "channels: [2]",
+	 "channels: [1]"},
+	{"filter_group", "id: 7", DENY("25"), DENY("26"), DENY("27"), DENY("25")},
 };
 
 struct object_request {
@@ -73,7 +64,7 @@ struct object_request {
 static struct request object_request(const struct object *o, const char *action, const char *keys,
 				     struct object_request *r) {
 	snprintf(r->method, sizeof(r->method), "%s.%s", o->kind, action);
-	snprintf(r->params, sizeof(r->params), "{\"group\": 1, \"%s\": {%s%s%s}}", o->kind, o->id,
+	snprintf(r->params, sizeof(r->params), "{group: 1, %s: {%s%s%s}}", o->kind, o->id,
 		 *keys != '\0' ? ", " : "", keys);
 	return (struct request){r->method, r->params};
 }
@@ -106,54 +97,48 @@ TEST(objects) {
 /* Objects that traffic uses. */
 TEST(what_is_in_use) {
 	static const struct change all[] = {
-		{{"modem.set", MODEM(SECOND, ", \"max_aggregate_rate\": \"50 Mbps\"")},
-		 {"modem.set", MODEM(SECOND, ", \"max_aggregate_rate\": null")}},
-		{{"channel.set",
-		  "{\"group\": 1, \"channel\": {\"id\": 1, \"rate\": \"700 Mbps\"}}"},
-		 {"channel.set", "{\"group\": 1, \"channel\": {\"id\": 1, \"rate\": \"1 Gbps\"}}"}},
-		{{"group.set", "{\"group\": 1, \"values\": {\"rate_limit\": \"900 Mbps\"}}"},
-		 {"group.set", "{\"group\": 1, \"values\": {\"rate_limit\": null}}"}},
+		{{"modem.set", "{group: 1, modem: {" SECOND ", max_aggregate_rate: '50 Mbps'}}"},
+		 {"modem.set", "{group: 1, modem: {" SECOND ", max_aggregate_rate: null}}"}},
+		{{"channel.set", "{group: 1, channel: {id: 1, rate: '700 Mbps'}}"},
+		 {"channel.set", "{group: 1, channel: {id: 1, rate: '1 Gbps'}}"}},
+		{{"group.set", "{group: 1, values: {rate_limit: '900 Mbps'}}"},
+		 {"group.set", "{group: 1, values: {rate_limit: null}}"}},
 	};
 
 	for (size_t i = 0; i < ARRAY_COUNT(all); i++)
 		try(&all[i]);
+}
+
+/* One step, then the other one from where the first leads to, and back. */
+static void try_both(const struct request *one, const struct request *other) {
+	const struct change there = {*one, *other}, back = {*other, *one};
+
+	try(&there);
+	must(one);
+	try(&back);
+	must(other);
 }
 
 TEST(groups) {
 	char params[96];
 	const struct request add = {"group.add", params},
-			     take = {"group.remove", "{\"group\": 3, \"limit\": \"1ms\"}"};
-	const struct change comes = {add, take}, goes = {take, add};
-	static const struct request drain = {"group.drain", "{\"group\": 2, \"limit\": \"1ms\"}"},
-				    resume = {"group.resume", "{\"group\": 2}"};
-	static const struct change rests = {drain, resume}, goes_on = {resume, drain};
+			     take = {"group.remove", "{group: 3, limit: 1ms}"};
+	static const struct request drain = {"group.drain", "{group: 2, limit: 1ms}"},
+				    resume = {"group.resume", "{group: 2}"};
 
-	snprintf(params, sizeof(params), "{\"file\": \"%s\"}", group_path);
-	try(&comes);
-	must(&add);
-	try(&goes);
-	must(&take);
-	try(&rests);
-	must(&drain);
-	try(&goes_on);
-	must(&resume);
+	snprintf(params, sizeof(params), "{file: '%s'}", group_path);
+	try_both(&add, &take);
+	try_both(&drain, &resume);
 }
 
 TEST(workers_and_measures) {
-	static const struct request drain = {"worker.drain", "{\"core\": 1, \"to\": 2}"},
-				    resume = {"worker.resume", "{\"core\": 1}"};
-	static const struct change all[] = {
-		{drain, resume},
-		{{"measure.set", "{\"latency\": true, \"cycles\": false}"},
-		 {"measure.set", "{\"latency\": false, \"cycles\": true}"}},
-	};
-	static const struct change goes_back = {resume, drain};
+	static const struct request drain = {"worker.drain", "{core: 1, to: 2}"},
+				    resume = {"worker.resume", "{core: 1}"};
+	static const struct change measures = {{"measure.set", "{latency: true, cycles: false}"},
+					       {"measure.set", "{latency: false, cycles: true}"}};
 
-	for (size_t i = 0; i < ARRAY_COUNT(all); i++)
-		try(&all[i]);
-	must(&drain);
-	try(&goes_back);
-	must(&resume);
+	try_both(&drain, &resume);
+	try(&measures);
 }
 
 /* The governor has what the server has, whatever failed. */
@@ -165,12 +150,10 @@ static void power_is_undone(void *context) {
 
 TEST(frequencies) {
 	static const struct change c = {
-		{"power.set", "{\"policy\": \"saving\", \"idle\": \"spin\", \"empty_rounds\": 7, "
-			      "\"longest_pause_us\": 30, \"latency_us\": 90, \"transition_us\": 5, "
-			      "\"queues\": false}"},
-		{"power.set", "{\"policy\": \"none\", \"idle\": \"auto\", \"empty_rounds\": 32, "
-			      "\"longest_pause_us\": 20, \"latency_us\": 100, "
-			      "\"transition_us\": 50, \"queues\": true}"}};
+		{"power.set", "{policy: saving, idle: spin, empty_rounds: 7, longest_pause_us: 30, "
+			      "latency_us: 90, transition_us: 5, queues: false}"},
+		{"power.set", "{policy: none, idle: auto, empty_rounds: 32, longest_pause_us: 20, "
+			      "latency_us: 100, transition_us: 50, queues: true}"}};
 	const struct power_place place = {.by_hand = true};
 	const struct operation o = {
 		"power.set", run, power_is_undone, serves, (void *)(uintptr_t)&c, false, false};
@@ -238,8 +221,8 @@ static enum outcome subscribe(void *context) {
 }
 
 TEST(subscribers) {
-	static const struct change c = {
-		{"events.subscribe", "{\"keys\": true, \"groups\": [1, 2]}"}, {NULL, NULL}};
+	static const struct change c = {{"events.subscribe", "{keys: true, groups: [1, 2]}"},
+					{NULL, NULL}};
 	const struct operation o = {c.run.method,	   subscribe, leave, NULL,
 				    (void *)(uintptr_t)&c, false,     true};
 
@@ -250,18 +233,18 @@ TEST(readings) {
 	static const struct request all[] = {
 		{"server.info", "{}"},
 		{"group.list", "{}"},
-		{"group.get", "{\"group\": 1}"},
-		{"modem.list", "{\"group\": 1}"},
-		{"modem.get", "{\"group\": 1, " SECOND "}"},
+		{"group.get", "{group: 1}"},
+		{"modem.list", "{group: 1}"},
+		{"modem.get", "{group: 1, " SECOND "}"},
 		{"counters.get", "{}"},
-		{"metrics.get", "{\"group\": 1}"},
+		{"metrics.get", "{group: 1}"},
 		{"measure.get", "{}"},
-		{"scheduler.get", "{\"group\": 1}"},
-		{"flow.get", "{\"group\": 1, \"id\": 1}"},
-		{"modem.flows", "{\"group\": 1, " SECOND "}"},
-		{"latency.get", "{\"group\": 1}"},
+		{"scheduler.get", "{group: 1}"},
+		{"flow.get", "{group: 1, id: 1}"},
+		{"modem.flows", "{group: 1, " SECOND "}"},
+		{"latency.get", "{group: 1}"},
 		{"worker.list", "{}"},
-		{"config.get", "{\"keys\": true}"},
+		{"config.get", "{keys: true}"},
 		{"config.refuse", "{}"},
 	};
 
@@ -271,8 +254,8 @@ TEST(readings) {
 
 /* A request is compared with the other groups of its ports, as a file is. */
 TEST(what_another_group_has) {
-	static const struct request taken = {
-		"channel.add", "{\"group\": 1, \"channel\": {\"id\": 7, " CHANNEL "66049}}"};
+	static const struct request taken = {"channel.add",
+					     "{group: 1, channel: {id: 7, " CHANNEL "66049}}"};
 	const char *answer = answer_to(&taken);
 	char params[96];
 	const struct request add = {"group.add", params};
@@ -284,7 +267,7 @@ TEST(what_another_group_has) {
 	assert_non_null(strstr(answer,
 			       "channel.session: found 0x00010201 again, allowed: it in one "
 			       "group of the port net_ring_life_rphy0_0"));
-	snprintf(params, sizeof(params), "{\"file\": \"%s\"}", group_path);
+	snprintf(params, sizeof(params), "{file: '%s'}", group_path);
 	json = group_of(live);
 	json_object_set_new(json, "service_group", json_integer(3));
 	text = json_dumps(json, 0);
