@@ -11,6 +11,18 @@
 #include "control_clients.h"
 #include "test_main.h"
 
+/* With another patience. */
+static void server_reopen(unsigned patience_ms) {
+	control_socket_close(server);
+	server = server_open(patience_ms);
+	assert_non_null(server);
+}
+
+static void close_all(const int *fds, int count) {
+	for (int i = 0; i < count; i++)
+		close(fds[i]);
+}
+
 TEST(two_clients_are_served) {
 	int a = client_connect(), b = client_connect();
 
@@ -118,8 +130,7 @@ TEST(who_was_idle_is_not_slow) {
 	char byte;
 	int fd;
 
-	control_socket_close(server);
-	server = server_open(20);
+	server_reopen(20);
 	fd = client_connect();
 	control_socket_serve(server, 0);
 	usleep(30000); /* or longer */
@@ -134,9 +145,7 @@ TEST(who_was_idle_is_not_slow) {
 TEST(who_waits_is_not_slow) {
 	int fd, gone;
 
-	control_socket_close(server);
-	server = server_open(1);
-	assert_non_null(server);
+	server_reopen(1);
 	fd = client_connect();
 	gone = client_connect();
 	client_send(fd, AWAIT);
@@ -183,8 +192,7 @@ TEST(a_full_house_that_goes) {
 	int fds[CONTROL_CLIENTS], fd;
 
 	house_fill(fds, AWAIT);
-	for (int i = 0; i < CONTROL_CLIENTS; i++)
-		close(fds[i]);
+	close_all(fds, CONTROL_CLIENTS);
 	control_socket_serve(server, 0);
 	fd = client_connect();
 	client_send(fd, REQUEST);
@@ -213,8 +221,7 @@ TEST(idle_clients_make_room) {
 		assert_int_not_equal(client_hear(fds[i], (char[256]){0}, 256), 0);
 	}
 	assert_int_equal(sum, 2 * CONTROL_CLIENTS);
-	for (int i = 0; i < 2 * CONTROL_CLIENTS; i++)
-		close(fds[i]);
+	close_all(fds, 2 * CONTROL_CLIENTS);
 }
 
 /* A round takes no more than there are places, so that it ends however many come. */
@@ -232,16 +239,13 @@ TEST(a_flood_of_connections) {
 	for (size_t i = 0; i < ARRAY_COUNT(fds); i++)
 		gone += recv(fds[i], (char[1]){0}, 1, 0) == 0;
 	assert_int_equal(gone, 8);
-	for (size_t i = 0; i < ARRAY_COUNT(fds); i++)
-		close(fds[i]);
+	close_all(fds, ARRAY_COUNT(fds));
 }
 
 TEST(a_full_house_of_slow_ones_is_emptied) {
 	int fds[CONTROL_CLIENTS];
 
-	control_socket_close(server);
-	server = server_open(1);
-	assert_non_null(server);
+	server_reopen(1);
 	house_fill(fds, "{\"half\":");
 	/* Each is let go after its millisecond. */
 	for (int i = 0; i < CONTROL_CLIENTS; i++) {

@@ -106,22 +106,6 @@ static unsigned count_of(const char *text, char c) {
 	return count;
 }
 
-TEST(events_in_their_order) {
-	struct event_subscriber s = {0}, later = {0};
-
-	join(&s, false, 0);
-	assert_int_equal(event_journal_next(journal), 1);
-	add(EVENT_ALONE, 0, 10, 0);
-	add(EVENT_ALONE, 0, 11, 0);
-	join(&later, false, 0);
-	add(EVENT_ALONE, 0, 12, 0);
-	assert_string_equal(taken_words(&s), "1=10 2=11 3=12");
-	assert_string_equal(taken_words(&later), "3=12");
-	assert_false(event_journal_has(journal, &s));
-	event_journal_leave(journal, &s);
-	event_journal_leave(journal, &later);
-}
-
 /* Nobody hears of it, but numbers tell that something was. */
 TEST(events_without_subscribers) {
 	struct event_subscriber s = {0};

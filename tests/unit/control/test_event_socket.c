@@ -138,70 +138,69 @@ TEST(events_between_answers) {
 	close(fd);
 }
 
+#define MOST_HEARD (1u << 26)
+
+/* Lines that a subscriber has read, all of them whole. */
+struct heard {
+	unsigned events, answers, missed;
+	unsigned next; /* number of the next event, if none is lost untold */
+};
+
+static void hear_lines(int fd, struct heard *heard) {
+	static char text[MOST_HEARD];
+	char *rest = text, *line;
+
+	assert_true(client_hear(fd, text, sizeof(text)) > 0);
+	while ((line = strsep(&rest, "\n")) != NULL && *line != '\0') {
+		json_t *json = json_loads(line, 0, NULL);
+		const json_t *params = json_object_get(json, "params");
+		int64_t number = json_integer_value(json_object_get(params, "sequence"));
+
+		assert_non_null(json);
+		if (params == NULL) {
+			heard->answers++;
+		} else if (json_object_get(params, "event") != NULL) {
+			heard->missed++;
+			assert_int_equal(json_integer_value(json_object_get(params, "first")),
+					 heard->next);
+			heard->next = (unsigned)number;
+		} else {
+			heard->events++;
+			assert_int_equal(number, heard->next++);
+		}
+		json_decref(json);
+	}
+}
+
 /* An answer is behind the events that the client has not read, as whole lines. */
 TEST(an_answer_behind_much) {
 	int fd = subscriber();
-	char *text = malloc(1u << 23), *line, *rest;
-	unsigned events = 0;
+	struct heard heard = {.next = 1};
 
 	client_send(fd, REQUEST);
 	for (int i = 0; i < 30; i++)
 		tell(i, 100000);
-	rest = text;
-	for (bool answered = false; !answered || events < 30;) {
-		size_t n = client_hear(fd, rest, (1u << 23) - (size_t)(rest - text));
-
-		assert_true(n > 0);
-		while ((line = strsep(&rest, "\n")) != NULL && *line != '\0') {
-			json_t *json = json_loads(line, 0, NULL);
-
-			assert_non_null(json);
-			if (json_object_get(json, "method") != NULL)
-				events++;
-			else
-				answered = true;
-			json_decref(json);
-		}
-		rest = text;
-	}
-	assert_int_equal(events, 30);
-	free(text);
+	while (heard.answers == 0 || heard.events < 30)
+		hear_lines(fd, &heard);
+	assert_int_equal(heard.events, 30);
 	close(fd);
 }
 
 /* It holds up neither events of others nor changes, and is told what it has missed. */
 TEST(a_subscriber_that_does_not_read) {
 	int slow = subscriber(), fd = subscriber();
-	static char text[1u << 26];
-	bool missed = false;
+	struct heard of_slow = {.next = 1}, of_other = {.next = 1};
 
 	for (int i = 0; i < 40; i++) {
 		tell(i, 1u << 20);
-		assert_true(client_hear(fd, text, sizeof(text)) > 1u << 20);
+		hear_lines(fd, &of_other);
+		assert_int_equal(of_other.events, i + 1);
 	}
 	client_send(fd, REQUEST);
 	client_expect(fd, SUM(1));
-	for (unsigned next = 1; next <= 40;) {
-		char *rest = text, *line;
-
-		assert_true(client_hear(slow, text, sizeof(text)) > 0);
-		while ((line = strsep(&rest, "\n")) != NULL && *line != '\0') {
-			json_t *json = json_loads(line, 0, NULL);
-			const json_t *params = json_object_get(json, "params");
-			int64_t number = json_integer_value(json_object_get(params, "sequence"));
-
-			if (json_object_get(params, "event") != NULL) {
-				missed = true;
-				assert_int_equal(
-					json_integer_value(json_object_get(params, "first")), next);
-				next = (unsigned)number;
-			} else {
-				assert_int_equal(number, next++);
-			}
-			json_decref(json);
-		}
-	}
-	assert_true(missed);
+	while (of_slow.next <= 40)
+		hear_lines(slow, &of_slow);
+	assert_true(of_slow.missed > 0);
 	close(slow);
 	close(fd);
 }

@@ -59,6 +59,7 @@ TEST(free_places_are_not_told) {
 
 	modems[1].service_flow_count = 0;
 	live->modems--;
+	expect_told("modem.list", "{group: 1}", "modems=[1]");
 	expect_told("modem.list", "{group: 1, count: 1}", "next=none");
 	expect_told("group.get", "{group: 1}", "modems=1");
 	refused("modem.get", "{group: 1, mac: '02:01:00:00:00:02'}", RPC_REFUSED,

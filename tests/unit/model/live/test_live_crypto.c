@@ -50,34 +50,6 @@ TEST(secrets_are_told_in_their_length) {
 	}
 }
 
-TEST(a_request_changes_the_cipher) {
-	struct live_group l = live_of(LIVE_SMALL);
-
-	expect_refused(&l, LIVE_SET, LIVE_MODEM, "{" MAC_1 ", security: {cipher: aes-256}}",
-		       "modem.security.key: found 32 hexadecimal digits, allowed: 64 with cipher: "
-		       "aes-256");
-	expect_done(&l, LIVE_SET, LIVE_MODEM,
-		    "{" MAC_1 ", security: {cipher: aes-256, key: '" D64 "'}}", "1 modem changed");
-	assert_int_equal(association(&l)->cipher, CIPHER_AES_256);
-	assert_int_equal(association(&l)->key[31], 0xff);
-	assert_int_equal(association(&l)->iv[15], 0x0e);
-	expect_done(&l, LIVE_SET, LIVE_MODEM,
-		    "{" MAC_1 ", security: {cipher: des, key: '" D16 "', iv: '" D16 "'}}",
-		    "1 modem changed");
-	assert_int_equal(association(&l)->key[7], 0x77);
-	assert_int_equal(association(&l)->key[8], 0);
-	/* in the clear and back, with the key that it had */
-	expect_done(&l, LIVE_SET, LIVE_MODEM,
-		    "{" MAC_1 ", security: {cipher: aes-128, key: '" D32 "', iv: '" D32 "'}}",
-		    "1 modem changed");
-	expect_done(&l, LIVE_SET, LIVE_MODEM, "{" MAC_1 ", security: {cipher: none}}",
-		    "1 modem changed");
-	expect_done(&l, LIVE_SET, LIVE_MODEM, "{" MAC_1 ", security: {cipher: aes-128}}",
-		    "1 modem changed");
-	assert_int_equal(association(&l)->key[15], 0xff);
-	live_group_free(&l);
-}
-
 /* A key that is removed is in no other place either. */
 static bool key_rolls(struct live_group *l, const struct live_next_key *next, char *why) {
 	static const uint8_t none[CIPHER_MAX_KEY];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Memory runs out at every allocation there is: nothing is half done, and nothing is left behind. */
+#include "short_json.h"
 #include "test_live.h"
 #include "test_model_server.h"
 
@@ -68,48 +69,40 @@ static bool try_request(void *context) {
 	return good;
 }
 
-static json_t *modem_9(const struct live_group *l) {
-	json_t *value = object_json(l, LIVE_MODEM, 0, true);
-	json_t *other = json_pack("{s:s, s:[s], s:{s:i}, s:[{s:i, s:i}], s:[], s:[]}", "mac",
-				  "02:01:00:00:00:09", "addresses", "10.0.0.9", "security", "said",
-				  9, "service_flows", "id", 9, "dsid", 9, "classifiers",
-				  "upstream_service_flows");
-
-	assert_int_equal(
-		json_object_set(json_object_get(value, "security"), "said",
-				json_object_get(json_object_get(other, "security"), "said")),
-		0);
-	json_object_del(other, "security");
-	json_object_update(value, other);
-	json_decref(other);
-	return value;
-}
-
-static void try_one(enum live_verb verb, enum live_object object, json_t *value,
-		    struct live_group *l) {
-	struct step step = {.l = *l, .verb = verb, .object = object, .value = value};
-
-	with_little_memory(try_request, &step);
-	json_decref(value);
-}
+#define MODEM_9                                                                              \
+	"{mac: '02:01:00:00:00:09', addresses: ['10.0.0.9'], bonding_group: 1, "             \
+	"filter_groups: [2, 1], max_aggregate_rate: '100 Mbps', security: {said: 9, "        \
+	"key: '000102030405060708090a0b0c0d0e0f', iv: '000102030405060708090a0b0c0d0e0e'}, " \
+	"service_flows: [{id: 9, dsid: 9}], classifiers: [], upstream_service_flows: []}"
 
 static void requests_are_read(void **state) {
+	static const struct {
+		enum live_verb verb;
+		enum live_object object;
+		const char *value;
+	} all[] = {
+		{LIVE_ADD, LIVE_MODEM, MODEM_9},
+		{LIVE_SET, LIVE_MODEM,
+		 "{mac: '02:01:00:00:00:01', max_aggregate_rate: '7 Mbps', service_flows: "
+		 "{1: {priority: 5}, 77: {priority: 3, dsid: 77}}}"},
+		{LIVE_REMOVE, LIVE_MODEM, "{mac: '02:01:00:00:00:02'}"},
+		{LIVE_SET, LIVE_CHANNEL, "{id: 1, rate: '3 Gbps'}"},
+		{LIVE_SET, LIVE_GROUP, "{rate_limit: '3 Gbps'}"},
+		{LIVE_REPLACE, LIVE_FILTER_GROUP,
+		 "{id: 1, rules: [{family: ipv4, source: 10.0.0.0/8, action: deny}]}"},
+	};
 	struct live_group l = live_of(LIVE_SMALL);
 	char *before = live_text(&l), *after;
 
-	try_one(LIVE_ADD, LIVE_MODEM, modem_9(&l), &l);
-	try_one(LIVE_SET, LIVE_MODEM,
-		json_pack("{s:s, s:s, s:{s:{s:i}, s:{s:i, s:i}}}", "mac", "02:01:00:00:00:01",
-			  "max_aggregate_rate", "7 Mbps", "service_flows", "1", "priority", 5, "77",
-			  "priority", 3, "dsid", 77),
-		&l);
-	try_one(LIVE_REMOVE, LIVE_MODEM, json_pack("{s:s}", "mac", "02:01:00:00:00:02"), &l);
-	try_one(LIVE_SET, LIVE_CHANNEL, json_pack("{s:i, s:s}", "id", 1, "rate", "3 Gbps"), &l);
-	try_one(LIVE_SET, LIVE_GROUP, json_pack("{s:s}", "rate_limit", "3 Gbps"), &l);
-	try_one(LIVE_REPLACE, LIVE_FILTER_GROUP,
-		json_pack("{s:i, s:[{s:s, s:s, s:s}]}", "id", 1, "rules", "family", "ipv4",
-			  "source", "10.0.0.0/8", "action", "deny"),
-		&l);
+	for (size_t i = 0; i < ARRAY_COUNT(all); i++) {
+		struct step step = {.l = l,
+				    .verb = all[i].verb,
+				    .object = all[i].object,
+				    .value = json_of(all[i].value)};
+
+		with_little_memory(try_request, &step);
+		json_decref(step.value);
+	}
 	after = live_text(&l);
 	assert_string_equal(before, after);
 	free(before);

@@ -153,27 +153,7 @@ static char *plan_text(struct random *r, const struct plan *p) {
 	return text;
 }
 
-static void expect_same_table(const struct identity_table *a, const struct identity_table *b) {
-	size_t counts[2] = {0};
-
-	for (uint32_t i = 0; i < a->size; i++) {
-		const uint64_t *key = &a->keys[(size_t)i * a->words];
-		const uint32_t *place;
-
-		counts[1] += b->keys[(size_t)i * b->words] != 0 ||
-			     b->keys[(size_t)i * b->words + b->words - 1] != 0;
-		if (key[0] == 0 && key[a->words - 1] == 0)
-			continue;
-		counts[0]++;
-		place = identity_table_find(b, key);
-		assert_non_null(place);
-		if (key[0] >> 56 != IDENTITY_SAID)
-			assert_int_equal(*place, a->places[i]);
-	}
-	assert_int_equal(counts[0], counts[1]);
-}
-
-/* The index is one that was made of what is there. */
+/* What the index counts is what one counts that was made of what is there; expect_sound() compares its entries. */
 static void expect_index_as_rebuilt(const struct live_group *l) {
 	struct arena *arena = arena_new();
 	struct live_index *fresh = live_index_new(arena, &l->room);
@@ -185,8 +165,6 @@ static void expect_index_as_rebuilt(const struct live_group *l) {
 				live_index_add(fresh, o, l->blocks[o][i], i);
 		}
 	}
-	expect_same_table(&l->index->narrow, &fresh->narrow);
-	expect_same_table(&l->index->wide, &fresh->wide);
 	assert_memory_equal(&l->index->used, &fresh->used, sizeof(fresh->used));
 	for (enum live_object o = LIVE_CHANNEL; o < LIVE_MODEM; o++)
 		assert_memory_equal(l->index->users[o], fresh->users[o],

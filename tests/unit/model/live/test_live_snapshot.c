@@ -204,24 +204,29 @@ TEST(a_snapshot_does_not_change) {
 	}
 }
 
-/* After any number of steps: what stays is seen by the sanitizers. */
-TEST(a_snapshot_that_is_given_up) {
-	struct live_group l = live_of(LIVE_SMALL);
+/* A snapshot of the group twice that is freed after so many steps, in `parts`. Returns whether there were more. */
+static bool given_up(const struct live_group *l, unsigned steps, unsigned *parts) {
+	struct snapshot *s = snapshot_create(true);
 	FILE *out = fopen("/dev/null", "w");
 	bool more = true, failed = false;
 
-	for (unsigned steps = 0; more; steps++) {
-		struct snapshot *s = snapshot_create(true);
-
-		assert_true(snapshot_add(s, &l));
-		assert_true(snapshot_add(s, &l));
-		more = true;
-		for (unsigned n = 0; n < steps && more; n++)
-			more = write_step(s, out, &failed);
-		while (!snapshot_free_part(s))
-			;
-	}
+	assert_true(snapshot_add(s, l));
+	assert_true(snapshot_add(s, l));
+	for (unsigned n = 0; n < steps && more; n++)
+		more = write_step(s, out, &failed);
+	for (*parts = 1; !snapshot_free_part(s); ++*parts)
+		;
 	fclose(out);
+	return more;
+}
+
+/* After any number of steps: what stays is seen by the sanitizers. */
+TEST(a_snapshot_that_is_given_up) {
+	struct live_group l = live_of(LIVE_SMALL);
+	unsigned parts;
+
+	for (unsigned steps = 0; given_up(&l, steps, &parts); steps++)
+		;
 	live_group_free(&l);
 }
 
@@ -249,25 +254,16 @@ static struct live_group live_of_many(void) {
 /* It is copied in steps, and freed in steps wherever it is given up. */
 TEST(a_snapshot_of_many) {
 	struct live_group l = live_of_many();
-	FILE *out = fopen("/dev/null", "w");
-	bool more = true, failed = false;
+	bool more = true;
 
 	for (unsigned steps = 0; more; steps = 2 * steps + 1) {
-		struct snapshot *s = snapshot_create(true);
-		unsigned parts = 1;
+		unsigned parts;
 
-		assert_true(snapshot_add(s, &l));
-		assert_true(snapshot_add(s, &l));
-		more = true;
-		for (unsigned n = 0; n < steps && more; n++)
-			more = write_step(s, out, &failed);
-		while (!snapshot_free_part(s))
-			parts++;
+		more = given_up(&l, steps, &parts);
 		assert_in_range(parts, 1, 3);
-		assert_true(steps != 7 ||
-			    parts == 2); /* one group is copied, and nothing is written */
+		/* one group is copied, and nothing is written */
+		assert_true(steps != 7 || parts == 2);
 	}
-	fclose(out);
 	live_group_free(&l);
 }
 
