@@ -5,7 +5,7 @@
 #include "guard.h"
 
 /* More than any message of one test needs. What is used lies at the end, so more costs nothing. */
-#define GUARD_GROUP_SIZE 65536
+#define GUARD_GROUP_SIZE 262144
 
 static struct guard guard;
 

@@ -1,26 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "test_main.h"
 
-#include "guard.h"
-#include "vectors.h"
 #include "wire/bytes.h"
 #include "wire/ip.h"
 #include "wire/l2tpv3.h"
 #include "wire/vlan.h"
+#include "wire_kit.h"
 
 #define IPV4_AT 14
-
-static struct guard guard;
-
-static int open_guard(void **state) {
-	guard = guard_open(UINT16_MAX + 64);
-	return 0;
-}
-
-static int close_guard(void **state) {
-	guard_close(&guard);
-	return 0;
-}
 
 static enum l2tp_verdict parse(const struct vector *v, struct l2tp_data *out) {
 	return l2tp_parse(guard_copy(&guard, v->bytes, v->size), v->size, out);
@@ -67,16 +54,14 @@ TEST(writes_the_captured_headers) {
 }
 
 TEST(writes_ipv6) {
+	size_t size = depi_encap_size(&over_ipv6);
 	struct vector v;
 
 	vector_get("l2tpv3.txt", "ipv6", &v);
-
-	size_t size = depi_encap_size(&over_ipv6);
-	uint8_t *out = guard_take(&guard, size);
-
 	assert_int_equal(size, DEPI_ENCAP_MAX - VLAN_TAG_SIZE);
-	assert_int_equal(depi_encap_write(&over_ipv6, v.size - size, out), size);
-	assert_memory_equal(out, v.bytes, size);
+	assert_int_equal(depi_encap_write(&over_ipv6, v.size - size, guard_take(&guard, size)),
+			 size);
+	assert_memory_equal(guard.base + guard.room - size, v.bytes, size);
 }
 
 /* The tag stands between the addresses and the type; all else is the same. */
@@ -170,25 +155,23 @@ TEST(reads_every_carriage) {
 	}
 }
 
+static int verdict(const uint8_t *bytes, size_t size) {
+	struct l2tp_data data;
+
+	return l2tp_parse(bytes, size, &data);
+}
+
 TEST(tells_every_truncation) {
 	FILE *f = vectors_open("l2tpv3.txt");
-	struct l2tp_data data;
 	struct vector v;
 
 	while (vector_next(f, &v)) {
-		bool tagged = strcmp(v.name, "udp_tagged") == 0;
-		size_t link = tagged ? 18 : 14;
+		size_t link = strcmp(v.name, "udp_tagged") == 0 ? 18 : 14;
 		size_t headers = link + (strcmp(v.name, "ipv6") == 0 ? 40 : 20);
 
-		for (size_t length = 0; length < v.size; length++) {
-			enum l2tp_verdict wanted = length < link      ? L2TP_RUNT
-						   : length < headers ? L2TP_IP_HEADER
-								      : L2TP_IP_LENGTH;
-
-			assert_int_equal(
-				l2tp_parse(guard_copy(&guard, v.bytes, length), length, &data),
-				wanted);
-		}
+		cut_off(verdict, v.bytes, 0, link, L2TP_RUNT);
+		cut_off(verdict, v.bytes, link, headers, L2TP_IP_HEADER);
+		cut_off(verdict, v.bytes, headers, v.size, L2TP_IP_LENGTH);
 	}
 	fclose(f);
 }
@@ -224,12 +207,12 @@ TEST(refuses_short_payloads) {
 	}
 }
 
-/* Sets one byte of the IPv4 header, repairs the checksum, and parses. */
-static enum l2tp_verdict with_byte(const char *name, size_t at, uint8_t value) {
+/* The message of that name with one byte set, and the checksum of IPv4 repaired. */
+static enum l2tp_verdict with_byte(const char *file, const char *name, size_t at, uint8_t value) {
 	struct l2tp_data data;
 	struct vector v;
 
-	vector_get("l2tpv3.txt", name, &v);
+	vector_get(file, name, &v);
 	v.bytes[at] = value;
 	if (at >= IPV4_AT && at < IPV4_AT + 20)
 		store_be16(v.bytes + IPV4_AT + 10, ipv4_checksum(v.bytes + IPV4_AT, 20));
@@ -237,31 +220,37 @@ static enum l2tp_verdict with_byte(const char *name, size_t at, uint8_t value) {
 }
 
 TEST(refuses_what_is_not_data) {
+	static const struct {
+		const char *name;
+		size_t at;
+		uint8_t value;
+		enum l2tp_verdict wanted;
+	} cases[] = {
+		{"map_bare", 12, 0x88, L2TP_NOT_IP},
+		{"udp_tagged", 16, 0x81, L2TP_NOT_IP}, /* a second tag */
+		{"map_bare", IPV4_AT, 0x65, L2TP_IP_HEADER},
+		{"map_bare", IPV4_AT, 0x44, L2TP_IP_HEADER},
+		{"map_bare", IPV4_AT + 6, 0x20, L2TP_FRAGMENT},
+		{"map_bare", IPV4_AT + 7, 0x01, L2TP_FRAGMENT},
+		{"map_bare", IPV4_AT + 9, 6, L2TP_NOT_L2TP},
+		{"udp", 42, 0x80, L2TP_CONTROL},
+		{"udp", 43, 0x02, L2TP_VERSION},
+		{"udp", 35, 0, L2TP_OK}, /* one port is enough */
+		{"udp", 37, 0, L2TP_OK},
+	};
 	struct l2tp_data data;
 	struct vector v;
 
-	assert_int_equal(with_byte("map_bare", 12, 0x88), L2TP_NOT_IP);
-	assert_int_equal(with_byte("udp_tagged", 16, 0x81), L2TP_NOT_IP); /* a second tag */
-	assert_int_equal(with_byte("map_bare", IPV4_AT, 0x65), L2TP_IP_HEADER);
-	assert_int_equal(with_byte("map_bare", IPV4_AT, 0x44), L2TP_IP_HEADER);
-	assert_int_equal(with_byte("map_bare", IPV4_AT + 6, 0x20), L2TP_FRAGMENT);
-	assert_int_equal(with_byte("map_bare", IPV4_AT + 7, 0x01), L2TP_FRAGMENT);
-	assert_int_equal(with_byte("map_bare", IPV4_AT + 9, 6), L2TP_NOT_L2TP);
-	assert_int_equal(with_byte("udp", 42, 0x80), L2TP_CONTROL);
-	assert_int_equal(with_byte("udp", 43, 0x02), L2TP_VERSION);
-	assert_int_equal(with_byte("udp", 35, 0), L2TP_OK); /* one port is enough */
-	assert_int_equal(with_byte("udp", 37, 0), L2TP_OK);
-
+	for (size_t i = 0; i < ARRAY_COUNT(cases); i++)
+		assert_int_equal(
+			with_byte("l2tpv3.txt", cases[i].name, cases[i].at, cases[i].value),
+			cases[i].wanted);
 	vector_get("l2tpv3.txt", "udp", &v);
 	v.bytes[35] = v.bytes[37] = 0;
 	assert_int_equal(parse(&v, &data), L2TP_NOT_L2TP);
-
-	vector_get("frames.txt", "udp6_first", &v);
-	assert_int_equal(parse(&v, &data), L2TP_FRAGMENT);
-	vector_get("frames.txt", "arp", &v);
-	assert_int_equal(parse(&v, &data), L2TP_NOT_IP);
-	vector_get("frames.txt", "stp", &v);
-	assert_int_equal(parse(&v, &data), L2TP_NOT_IP);
+	assert_int_equal(with_byte("frames.txt", "udp6_first", 0, 2), L2TP_FRAGMENT);
+	assert_int_equal(with_byte("frames.txt", "arp", 0, 2), L2TP_NOT_IP);
+	assert_int_equal(with_byte("frames.txt", "stp", 0, 2), L2TP_NOT_IP);
 }
 
 TEST(finds_every_flipped_bit_of_ipv4) {
@@ -270,14 +259,13 @@ TEST(finds_every_flipped_bit_of_ipv4) {
 
 	vector_get("l2tpv3.txt", "map_extra", &v);
 	for (size_t bit = 0; bit < 160; bit++) {
-		v.bytes[IPV4_AT + bit / 8] ^= (uint8_t)(1 << bit % 8);
+		enum l2tp_verdict is;
 
-		enum l2tp_verdict verdict = parse(&v, &data);
-
-		assert_true(verdict == L2TP_IP_CHECKSUM || verdict == L2TP_IP_HEADER ||
-			    verdict == L2TP_IP_LENGTH);
-		v.bytes[IPV4_AT + bit / 8] ^= (uint8_t)(1 << bit % 8);
+		flip(v.bytes + IPV4_AT, bit);
+		is = parse(&v, &data);
+		assert_true(is == L2TP_IP_CHECKSUM || is == L2TP_IP_HEADER || is == L2TP_IP_LENGTH);
+		flip(v.bytes + IPV4_AT, bit);
 	}
 }
 
-ALL_TESTS(open_guard, close_guard)
+ALL_TESTS(guard_group_open, guard_group_close)

@@ -11,47 +11,45 @@ static struct map good_map(uint8_t version) {
 		.data_end = 3,
 		.elements =
 			{
-				{.sid = MAP_SID_BROADCAST, .iuc = MAP_REQUEST, .offset = 0},
-				{.sid = 5, .iuc = MAP_LONG, .offset = 6},
-				{.sid = 6, .iuc = MAP_STATION, .offset = 7},
-				{.iuc = MAP_NULL, .offset = 100},
-				{.sid = 7, .iuc = MAP_SHORT, .offset = 100},
-				{.sid = 5, .iuc = MAP_ACK, .offset = 100},
+				{MAP_SID_BROADCAST, 0, MAP_REQUEST},
+				{5, 6, MAP_LONG},
+				{6, 7, MAP_STATION},
+				{0, 100, MAP_NULL},
+				{7, 100, MAP_SHORT},
+				{5, 100, MAP_ACK},
 			},
 	};
 }
 
-struct breach {
-	unsigned at;
-	struct map_element element;
-	enum map_verdict wanted;
-};
-
 TEST(rules_are_checked) {
-	static const struct breach rows[] = {
-		{0, {.sid = 5, .iuc = MAP_LONG, .offset = 1}, MAP_BAD_START},
-		{0, {.sid = 5, .iuc = 0, .offset = 0}, MAP_BAD_IUC},
-		{0, {.sid = 5, .iuc = MAP_LONG, .offset = 0}, MAP_OK},
-		{1, {.sid = 5, .iuc = MAP_LONG, .offset = 0}, MAP_BAD_ORDER},
-		{1, {.sid = 5, .iuc = MAP_LONG, .offset = 7}, MAP_BAD_ORDER},
-		{1, {.sid = 5, .iuc = MAP_LONG, .offset = 1}, MAP_OK},
-		{1, {.sid = 5, .iuc = MAP_ACK, .offset = 6}, MAP_BAD_IUC},
-		{1, {.sid = 5, .iuc = 14, .offset = 6}, MAP_BAD_IUC},
-		{1, {.sid = 5, .iuc = MAP_EXPANDED, .offset = 6}, MAP_BAD_IUC},
-		{1, {.sid = 0, .iuc = MAP_PROFILE_13, .offset = 6}, MAP_OK},
-		{1, {.sid = 0, .iuc = MAP_ADVANCED_SHORT, .offset = 6}, MAP_OK},
-		{1, {.sid = 0, .iuc = MAP_REQUEST_DATA, .offset = 6}, MAP_OK},
-		{2, {.iuc = MAP_NULL, .offset = 7}, MAP_BAD_NULL},
-		{3, {.sid = 1, .iuc = MAP_NULL, .offset = 100}, MAP_BAD_NULL},
-		{3, {.iuc = MAP_NULL, .offset = 7}, MAP_BAD_ORDER},
-		{3, {.sid = 1, .iuc = MAP_LONG, .offset = 100}, MAP_NO_NULL},
-		{4, {.sid = 7, .iuc = MAP_SHORT, .offset = 99}, MAP_BAD_BEHIND},
-		{4, {.sid = 7, .iuc = MAP_SHORT, .offset = 101}, MAP_BAD_BEHIND},
-		{4, {.sid = 7, .iuc = MAP_REQUEST, .offset = 100}, MAP_BAD_BEHIND},
-		{4, {.sid = 7, .iuc = MAP_STATION, .offset = 100}, MAP_BAD_BEHIND},
-		{5, {.sid = 7, .iuc = 14, .offset = 100}, MAP_BAD_BEHIND},
-		{5, {.sid = 7, .iuc = MAP_ADVANCED_UGS, .offset = 100}, MAP_OK},
-		{5, {.sid = 0, .iuc = MAP_NULL, .offset = 100}, MAP_BAD_NULL},
+	static const struct {
+		unsigned at;
+		struct map_element element;
+		enum map_verdict wanted;
+	} rows[] = {
+		{0, {5, 1, MAP_LONG}, MAP_BAD_START},
+		{0, {5, 0, 0}, MAP_BAD_IUC},
+		{0, {5, 0, MAP_LONG}, MAP_OK},
+		{1, {5, 0, MAP_LONG}, MAP_BAD_ORDER},
+		{1, {5, 7, MAP_LONG}, MAP_BAD_ORDER},
+		{1, {5, 1, MAP_LONG}, MAP_OK},
+		{1, {5, 6, MAP_ACK}, MAP_BAD_IUC},
+		{1, {5, 6, 14}, MAP_BAD_IUC},
+		{1, {5, 6, MAP_EXPANDED}, MAP_BAD_IUC},
+		{1, {0, 6, MAP_PROFILE_13}, MAP_OK},
+		{1, {0, 6, MAP_ADVANCED_SHORT}, MAP_OK},
+		{1, {0, 6, MAP_REQUEST_DATA}, MAP_OK},
+		{2, {0, 7, MAP_NULL}, MAP_BAD_NULL},
+		{3, {1, 100, MAP_NULL}, MAP_BAD_NULL},
+		{3, {0, 7, MAP_NULL}, MAP_BAD_ORDER},
+		{3, {1, 100, MAP_LONG}, MAP_NO_NULL},
+		{4, {7, 99, MAP_SHORT}, MAP_BAD_BEHIND},
+		{4, {7, 101, MAP_SHORT}, MAP_BAD_BEHIND},
+		{4, {7, 100, MAP_REQUEST}, MAP_BAD_BEHIND},
+		{4, {7, 100, MAP_STATION}, MAP_BAD_BEHIND},
+		{5, {7, 100, 14}, MAP_BAD_BEHIND},
+		{5, {7, 100, MAP_ADVANCED_UGS}, MAP_OK},
+		{5, {0, 100, MAP_NULL}, MAP_BAD_NULL},
 	};
 
 	for (unsigned version = 1; version <= 5; version += 4) {
