@@ -43,21 +43,18 @@ struct fake_driver {
 
 static const uint32_t fake_states[] = {800000, 1000000, 1200000, 1400000, 1600000, 1800000};
 
-static int fake_text(char *text, size_t size, const char *value) {
-	snprintf(text, size, "%s", value);
-	return 0;
-}
-
 static int fake_number(char *text, size_t size, uint32_t value) {
 	snprintf(text, size, "%u", value);
 	return 0;
 }
 
-/* What stands in a file of a core; NULL: there is no such file. */
-static const char *fake_words(const struct fake_core *c, const char *key) {
+/* What stands in a file of a core: a text, or else a number above 0. */
+static int fake_show(const struct fake_core *c, const char *key, char *text, size_t size) {
+	const bool userspace = strcmp(c->governor, "userspace") == 0;
 	const struct {
 		const char *key, *text;
-	} rows[] = {
+		uint32_t khz;
+	} files[] = {
 		{"scaling_driver", c->driver},
 		{"scaling_governor", c->governor},
 		{"scaling_available_governors", c->governors},
@@ -65,40 +62,31 @@ static const char *fake_words(const struct fake_core *c, const char *key) {
 		 c->no_states ? NULL : "1800000 1600000 1400000 1200000 1000000 800000"},
 		{"related_cpus", c->related},
 		{"energy_performance_preference", c->preference_there ? c->preference : NULL},
-		{"scaling_setspeed",
-		 strcmp(c->governor, "userspace") != 0 ? "<unsupported>" : NULL},
+		{"scaling_setspeed", userspace ? NULL : "<unsupported>", c->speed},
+		{"cpuinfo_min_freq", NULL, c->hardware_min},
+		{"cpuinfo_max_freq", NULL, c->hardware_max},
+		{"cpuinfo_transition_latency", NULL, 10000},
+		{"scaling_min_freq", NULL, c->min},
+		{"scaling_max_freq", NULL, c->max},
+		{"base_frequency", NULL, c->base},
 	};
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		if (strcmp(key, rows[i].key) == 0)
-			return rows[i].text;
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		if (strcmp(key, files[i].key) != 0)
+			continue;
+		if (files[i].text == NULL)
+			return files[i].khz > 0 ? fake_number(text, size, files[i].khz) : -ENOENT;
+		snprintf(text, size, "%s", files[i].text);
+		return 0;
 	}
-	return NULL;
-}
-
-static uint32_t fake_khz(const struct fake_core *c, const char *key) {
-	const struct {
-		const char *key;
-		uint32_t khz;
-	} rows[] = {
-		{"cpuinfo_min_freq", c->hardware_min}, {"cpuinfo_max_freq", c->hardware_max},
-		{"cpuinfo_transition_latency", 10000}, {"scaling_min_freq", c->min},
-		{"scaling_max_freq", c->max},	       {"base_frequency", c->base},
-		{"scaling_setspeed", c->speed},
-	};
-
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		if (strcmp(key, rows[i].key) == 0)
-			return rows[i].khz;
-	}
-	return 0;
+	return -ENOENT;
 }
 
 static int fake_read_core(struct fake_core *c, const char *key, char *text, size_t size) {
-	const char *words;
-
-	if (strcmp(key, "topology/thread_siblings_list") == 0)
-		return c->siblings != NULL ? fake_text(text, size, c->siblings) : -ENOENT;
+	if (strcmp(key, "topology/thread_siblings_list") == 0) {
+		snprintf(text, size, "%s", c->siblings != NULL ? c->siblings : "");
+		return c->siblings != NULL ? 0 : -ENOENT;
+	}
 	if (strncmp(key, "cpufreq/", 8) != 0)
 		return -ENOENT;
 	if (c->offline)
@@ -111,12 +99,7 @@ static int fake_read_core(struct fake_core *c, const char *key, char *text, size
 	}
 	if (strcmp(key, "scaling_setspeed") == 0 && strstr(c->governors, "userspace") == NULL)
 		return -ENOENT;
-	words = fake_words(c, key);
-	if (words != NULL)
-		return fake_text(text, size, words);
-	if (fake_khz(c, key) == 0)
-		return -ENOENT;
-	return fake_number(text, size, fake_khz(c, key));
+	return fake_show(c, key, text, size);
 }
 
 static void fake_settle(struct fake_core *c) {

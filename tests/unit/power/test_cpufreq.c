@@ -63,28 +63,6 @@ TEST(between_states_is_rounded) {
 	assert_int_equal(c.told, 1u << CPUFREQ_ROUNDED);
 }
 
-TEST(others_change_the_governor) {
-	take();
-	assert_true(cpufreq_is_ours(&f, &c));
-	strcpy(d.cores[0].governor, "ondemand");
-	assert_false(cpufreq_is_ours(&f, &c));
-	assert_int_equal(c.counts[CPUFREQ_TAKEN], 1);
-	assert_false(cpufreq_set(&f, &c, 1200000));
-	assert_int_equal(c.counts[CPUFREQ_REFUSED], 1);
-	assert_int_equal(cpufreq_take(&f, &c), 0);
-	assert_true(cpufreq_set(&f, &c, 1200000));
-}
-
-TEST(core_goes_offline) {
-	take();
-	d.cores[0].offline = true;
-	assert_false(cpufreq_set(&f, &c, 1200000));
-	assert_false(cpufreq_is_ours(&f, &c));
-	assert_int_equal(c.counts[CPUFREQ_VANISHED], 2);
-	assert_int_not_equal(cpufreq_find(&f, 0, &c), 0);
-	assert_int_not_equal(cpufreq_find(&f, 3, &c), 0);
-}
-
 /* Without the permission for the governor the upper limit does it. */
 TEST(no_permission) {
 	d.cores[0].governor_denied = true;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fast up, slow down, at once to the maximum for a queue that grows; and what a latency allows. */
+/* What a latency allows, and what the model of test_governor_random.c does not have: domains, other clocks and policies. */
 #include "test_main.h"
 
 #include <string.h>
@@ -78,21 +78,6 @@ TEST(latency_sets_floor_and_pace) {
 	assert_int_equal(governor_round(&r, 1), 1000000);
 }
 
-/* One full poll alone is a burst, two in a row are a queue. */
-TEST(full_polls_are_the_maximum) {
-	start(&governor_saving);
-	slow_down();
-	for (unsigned i = 0; i < 2; i++) {
-		reading.full_polls++;
-		assert_int_equal(look(10), g.domains[0].floor_khz);
-		assert_int_equal(look(10), g.domains[0].floor_khz);
-	}
-	reading.full_polls++;
-	assert_int_equal(look(10), g.domains[0].floor_khz);
-	reading.full_polls++;
-	assert_int_equal(look(10), kit_range.max_khz);
-}
-
 TEST(a_clock_that_stands_is_the_maximum) {
 	start(&governor_saving);
 	slow_down();
@@ -108,30 +93,6 @@ TEST(a_clock_that_stands_is_the_maximum) {
 	assert_int_equal(g.stopped, 2);
 }
 
-TEST(a_silent_worker_is_the_maximum) {
-	uint64_t since;
-
-	start(&governor_saving);
-	slow_down();
-	since = now;
-	while (now + g.look_ns < since + GOVERNOR_STUCK_NS) {
-		now += g.look_ns;
-		governor_step(&g, now, &reading);
-		assert_int_equal(g.domains[0].khz, g.domains[0].floor_khz);
-	}
-	now += g.look_ns;
-	governor_step(&g, now, &reading);
-	assert_int_equal(g.domains[0].khz, kit_range.max_khz);
-	assert_int_equal(g.stuck, 1);
-	/* in a long round: nothing but full polls is seen of it */
-	slow_down();
-	now += g.look_ns;
-	reading.full_polls += 2;
-	governor_step(&g, now, &reading);
-	assert_int_equal(g.domains[0].khz, kit_range.max_khz);
-	assert_int_equal(g.stuck, 1);
-}
-
 TEST(performance_is_the_maximum) {
 	start(&governor_performance);
 	for (unsigned i = 0; i < 200; i++)
@@ -141,26 +102,6 @@ TEST(performance_is_the_maximum) {
 	slow_down();
 	governor_change(&g, &governor_performance, LATENCY);
 	assert_int_equal(look(0), kit_range.max_khz);
-}
-
-/* Rounds of one packet are busy all the time, and the load is low. */
-TEST(what_a_round_costs_is_no_load) {
-	start(&governor_saving);
-	look(0); /* here an empty round is seen */
-	now += g.look_ns;
-	reading.busy += 1000000;
-	reading.rounds += 100;
-	reading.busy_rounds += 100;
-	g.workers[0].empty = 4000;
-	governor_step(&g, now, &reading);
-	assert_int_equal(g.workers[0].load, 60);
-	g.workers[0].empty = 100000000; /* never all of it */
-	now += g.look_ns;
-	reading.busy += 1000000;
-	reading.rounds += 100;
-	reading.busy_rounds += 100;
-	governor_step(&g, now, &reading);
-	assert_int_equal(g.workers[0].load, 50);
 }
 
 TEST(the_highest_wish_of_a_domain_wins) {

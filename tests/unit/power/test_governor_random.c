@@ -145,8 +145,10 @@ static void any_reading(struct random *r, struct governor_reading *reading) {
 		kit_work(reading, g.look_ns,
 			 random_below(r, 80) == 0 ? random_below(r, 101) : random_below(r, 30));
 		reading->paused = reading->idle / 2;
+		if (random_below(r, 10) == 0) /* of few packets each */
+			reading->busy_rounds += g.look_ns / KIT_EMPTY;
 	}
-	if (random_below(r, 300) < 2)
+	if (random_below(r, 100) < 2)
 		reading->full_polls += random_below(r, 3);
 	if (random_below(r, 900) == 0)
 		reading->full_polls = 0;
@@ -209,7 +211,7 @@ TEST(as_the_model) {
 		run_random(seed + 200, &governor_saving, 100 * US);
 	}
 	assert_true(jumps > 100);
-	assert_true(transitions > 3 * jumps);
+	assert_true(transitions > 2 * jumps);
 }
 
 /* A worker whose work comes in steps of a microsecond, at its best a packet each; a queue without an end. */
