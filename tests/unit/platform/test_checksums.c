@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "platform/checksums.h"
-#include "wire/ip.h"
 
+#include "checksums.h"
 #include "fixture.h"
 
 #define LONGEST 1500
@@ -23,61 +23,40 @@ struct sample {
 	uint8_t protocol;
 };
 
-static uint32_t add(uint32_t sum, const uint8_t *bytes, size_t size) {
-	for (size_t i = 0; i < size; i++)
-		sum += i % 2 == 0 ? (uint32_t)bytes[i] << 8 : bytes[i];
-	return sum;
-}
-
-static uint16_t fold(uint32_t sum) {
-	while (sum >> 16 != 0)
-		sum = (sum & 0xffff) + (sum >> 16);
-	return (uint16_t)sum;
-}
-
 static uint8_t *field_of(struct sample *s) {
 	return s->bytes + s->l4 + (s->protocol == IP_PROTOCOL_TCP ? 16 : 6);
 }
 
 static uint16_t pseudo_of(const struct sample *s) {
 	const uint8_t *ip = s->bytes + s->l3;
-	uint32_t sum = s->ipv6 ? add(0, ip + 8, 32) : add(0, ip + 12, 8);
+	uint32_t upper = s->protocol + (uint32_t)(s->end - s->l4);
 
-	return fold(sum + s->protocol + (uint32_t)(s->end - s->l4));
+	return s->ipv6 ? internet_sum(ip + 8, 32, upper) : internet_sum(ip + 12, 8, upper);
 }
 
 static uint16_t right_of(struct sample *s) {
-	uint8_t *field = field_of(s), kept[2] = {field[0], field[1]};
-	uint16_t sum;
+	uint8_t *field = field_of(s);
+	uint16_t kept = load_be16(field), sum;
 
-	memset(field, 0, 2);
-	sum = (uint16_t)~fold(add(pseudo_of(s), s->bytes + s->l4, s->end - s->l4));
-	memcpy(field, kept, 2);
+	store_be16(field, 0);
+	sum = (uint16_t)~internet_sum(s->bytes + s->l4, s->end - s->l4, pseudo_of(s));
+	store_be16(field, kept);
 	return sum == 0 && s->protocol == IP_PROTOCOL_UDP ? 0xffff : sum;
-}
-
-static void put16(uint8_t *at, unsigned value) {
-	at[0] = (uint8_t)(value >> 8);
-	at[1] = (uint8_t)value;
-}
-
-static uint16_t get16(const uint8_t *at) {
-	return (uint16_t)(at[0] << 8 | at[1]);
 }
 
 static void ipv4_header(uint8_t *ip, uint8_t protocol, size_t options, size_t inner) {
 	ip[0] = (uint8_t)(0x45 + options / 4);
-	put16(ip + 2, (unsigned)(IPV4_HEADER + options + inner));
-	put16(ip + 6, 0x4000);
+	store_be16(ip + 2, (unsigned)(IPV4_HEADER + options + inner));
+	store_be16(ip + 6, 0x4000);
 	ip[9] = protocol;
 }
 
 static void ipv6_header(uint8_t *ip, uint8_t protocol, size_t options, size_t inner) {
 	ip[0] = 0x60;
-	put16(ip + 4, (unsigned)(options + inner));
+	store_be16(ip + 4, (unsigned)(options + inner));
 	ip[6] = options > 0 ? 60 : protocol;
 	if (options > 0)
-		put16(ip + IPV6_HEADER, (unsigned)protocol << 8);
+		store_be16(ip + IPV6_HEADER, (unsigned)protocol << 8);
 }
 
 /* With `tags` VLAN tags, `payload` bytes behind the header of TCP or UDP, and IPv6's extension headers or IPv4's options of 8 bytes. */
@@ -92,8 +71,8 @@ static struct sample sample_of(bool ipv6, uint8_t protocol, unsigned tags, bool 
 		s.bytes[i] = (uint8_t)seed ^ (uint8_t)(seed >> 16);
 	}
 	for (unsigned t = 0; t < tags; t++)
-		put16(s.bytes + 12 + 4 * t, t == 0 && tags == 2 ? 0x88a8 : 0x8100);
-	put16(ip - 2, ipv6 ? ETHERTYPE_IPV6 : ETHERTYPE_IPV4);
+		store_be16(s.bytes + 12 + 4 * t, t == 0 && tags == 2 ? 0x88a8 : 0x8100);
+	store_be16(ip - 2, ipv6 ? ETHERTYPE_IPV6 : ETHERTYPE_IPV4);
 	if (ipv6)
 		ipv6_header(ip, protocol, more ? 8 : 0, inner);
 	else
@@ -102,7 +81,7 @@ static struct sample sample_of(bool ipv6, uint8_t protocol, unsigned tags, bool 
 	s.end = s.l4 + inner;
 	s.size = s.end + seed % 7;
 	if (protocol == IP_PROTOCOL_UDP)
-		put16(s.bytes + s.l4 + 4, (unsigned)inner);
+		store_be16(s.bytes + s.l4 + 4, (unsigned)inner);
 	return s;
 }
 
@@ -148,15 +127,15 @@ TEST(of_all_kinds) {
 		uint16_t right = right_of(&s);
 		struct sample before;
 
-		put16(field_of(&s), pseudo_of(&s));
+		store_be16(field_of(&s), pseudo_of(&s));
 		before = s;
 		if (right == pseudo_of(&s)) {
 			stays(&s);
 			continue;
 		}
 		assert_true(completed(&s));
-		assert_int_equal(get16(field_of(&s)), right);
-		put16(field_of(&before), right);
+		assert_int_equal(load_be16(field_of(&s)), right);
+		store_be16(field_of(&before), right);
 		assert_memory_equal(s.bytes, before.bytes, s.size); /* and nothing else */
 		stays(&s); /* once is enough */
 	}
@@ -168,12 +147,12 @@ TEST(zero_of_udp) {
 		struct sample s = sample_of(i, IP_PROTOCOL_UDP, 0, false, 10, 5);
 		uint8_t *last = s.bytes + s.end - 2;
 
-		put16(last, 0);
-		put16(last, right_of(&s));
+		store_be16(last, 0);
+		store_be16(last, right_of(&s));
 		assert_int_equal(right_of(&s), 0xffff);
-		put16(field_of(&s), pseudo_of(&s));
+		store_be16(field_of(&s), pseudo_of(&s));
 		assert_true(completed(&s));
-		assert_int_equal(get16(field_of(&s)), 0xffff);
+		assert_int_equal(load_be16(field_of(&s)), 0xffff);
 	}
 }
 
@@ -182,32 +161,32 @@ TEST(what_stays) {
 
 	for (unsigned i = 0; i < 400; i++) { /* right, wrong, none */
 		s = sample_of(i & 1, i & 2 ? IP_PROTOCOL_TCP : IP_PROTOCOL_UDP, i % 3, i & 4, i, i);
-		put16(field_of(&s), right_of(&s));
+		store_be16(field_of(&s), right_of(&s));
 		stays(&s);
-		put16(field_of(&s), pseudo_of(&s) ^ (1u << i % 16));
+		store_be16(field_of(&s), pseudo_of(&s) ^ (1u << i % 16));
 		stays(&s);
-		put16(field_of(&s), 0);
+		store_be16(field_of(&s), 0);
 		stays(&s);
 	}
 	/* fragments: the kernel has completed them */
 	for (unsigned flags = 0x2000; flags != 0; flags = flags == 0x2000 ? 0x0001 : 0) {
 		s = sample_of(false, IP_PROTOCOL_TCP, 0, false, 80, 3);
-		put16(s.bytes + s.l3 + 6, flags);
-		put16(field_of(&s), pseudo_of(&s));
+		store_be16(s.bytes + s.l3 + 6, flags);
+		store_be16(field_of(&s), pseudo_of(&s));
 		stays(&s);
 	}
 	/* other protocols, and packets that are too short for a header or cut off */
 	s = sample_of(false, IP_PROTOCOL_UDP, 0, false, 80, 3);
 	s.bytes[s.l3 + 9] = s.protocol = IP_PROTOCOL_ICMP;
-	put16(field_of(&s), pseudo_of(&s));
+	store_be16(field_of(&s), pseudo_of(&s));
 	stays(&s);
 	s = sample_of(false, IP_PROTOCOL_TCP, 0, false, 80, 3);
-	put16(s.bytes + s.l3 + 2, 20 + 19);
+	store_be16(s.bytes + s.l3 + 2, 20 + 19);
 	s.end = s.l4 + 19;
-	put16(field_of(&s), pseudo_of(&s));
+	store_be16(field_of(&s), pseudo_of(&s));
 	stays(&s);
 	s = sample_of(false, IP_PROTOCOL_UDP, 0, false, 80, 3);
-	put16(field_of(&s), pseudo_of(&s));
+	store_be16(field_of(&s), pseudo_of(&s));
 	for (size_t size = s.end; size-- > 0;) {
 		s.size = size;
 		stays(&s);

@@ -18,22 +18,6 @@ static cpu_set_t allowed_now(void) {
 	return set;
 }
 
-static unsigned first(const cpu_set_t *set) {
-	unsigned core = 0;
-
-	while (!CPU_ISSET(core, set))
-		core++;
-	return core;
-}
-
-static unsigned last(const cpu_set_t *set) {
-	unsigned core = CPU_SETSIZE - 1;
-
-	while (!CPU_ISSET(core, set))
-		core--;
-	return core;
-}
-
 /* Whether it may run on these cores, and on no others. */
 static bool runs_on(unsigned main_core, const cpu_set_t *wanted) {
 	const struct platform_options options = {
@@ -60,26 +44,26 @@ static bool runs_on(unsigned main_core, const cpu_set_t *wanted) {
 	return WEXITSTATUS(status) == 0;
 }
 
-TEST(any_core) {
-	const cpu_set_t allowed = allowed_now();
+/* One of its cores: the first, or the last. */
+static cpu_set_t one_of(const cpu_set_t *allowed, bool last) {
+	int core = last ? CPU_SETSIZE - 1 : 0;
+	cpu_set_t one;
 
+	while (!CPU_ISSET(core, allowed))
+		core += last ? -1 : 1;
+	CPU_ZERO(&one);
+	CPU_SET(core, &one);
+	return one;
+}
+
+TEST(any_core_one_core_or_this_core) {
+	const cpu_set_t allowed = allowed_now(), first = one_of(&allowed, false),
+			last = one_of(&allowed, true);
+	unsigned number = 0;
+
+	while (!CPU_ISSET(number, &last))
+		number++;
 	assert_true(runs_on(PLATFORM_ANY_CORE, &allowed));
-}
-
-TEST(one_core) {
-	const cpu_set_t allowed = allowed_now();
-	cpu_set_t one;
-
-	CPU_ZERO(&one);
-	CPU_SET(first(&allowed), &one);
-	assert_true(runs_on(PLATFORM_ONE_CORE, &one));
-}
-
-TEST(a_core_by_its_number) {
-	const cpu_set_t allowed = allowed_now();
-	cpu_set_t one;
-
-	CPU_ZERO(&one);
-	CPU_SET(last(&allowed), &one);
-	assert_true(runs_on(last(&allowed), &one));
+	assert_true(runs_on(PLATFORM_ONE_CORE, &first));
+	assert_true(runs_on(number, &last));
 }

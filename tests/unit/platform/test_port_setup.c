@@ -34,26 +34,16 @@ static struct device {
 static uint16_t received, transmitted; /* descriptors of the queues that were set up last */
 static struct log_pipe said;
 
-int __real_rte_eth_dev_info_get(uint16_t id, struct rte_eth_dev_info *info);
-int __wrap_rte_eth_dev_info_get(uint16_t id, struct rte_eth_dev_info *info);
-int __real_rte_eth_dev_adjust_nb_rx_tx_desc(uint16_t id, uint16_t *rx, uint16_t *tx);
-int __wrap_rte_eth_dev_adjust_nb_rx_tx_desc(uint16_t id, uint16_t *rx, uint16_t *tx);
-int __real_rte_eth_rx_queue_setup(uint16_t id, uint16_t queue, uint16_t size, unsigned socket,
-				  const struct rte_eth_rxconf *conf, struct rte_mempool *pool);
-int __wrap_rte_eth_rx_queue_setup(uint16_t id, uint16_t queue, uint16_t size, unsigned socket,
-				  const struct rte_eth_rxconf *conf, struct rte_mempool *pool);
-int __real_rte_eth_tx_queue_setup(uint16_t id, uint16_t queue, uint16_t size, unsigned socket,
-				  const struct rte_eth_txconf *conf);
-int __wrap_rte_eth_tx_queue_setup(uint16_t id, uint16_t queue, uint16_t size, unsigned socket,
-				  const struct rte_eth_txconf *conf);
-int __wrap_rte_eth_dev_set_mtu(uint16_t id, uint16_t mtu);
-int __real_rte_eth_dev_configure(uint16_t id, uint16_t rx, uint16_t tx,
-				 const struct rte_eth_conf *conf);
-int __wrap_rte_eth_dev_configure(uint16_t id, uint16_t rx, uint16_t tx,
-				 const struct rte_eth_conf *conf);
-int __real_rte_eth_dev_start(uint16_t id);
-int __wrap_rte_eth_dev_start(uint16_t id);
-int __wrap_rte_eth_dev_conf_get(uint16_t id, struct rte_eth_conf *conf);
+__typeof__(rte_eth_dev_info_get) __real_rte_eth_dev_info_get, __wrap_rte_eth_dev_info_get;
+__typeof__(rte_eth_dev_adjust_nb_rx_tx_desc) __real_rte_eth_dev_adjust_nb_rx_tx_desc,
+	__wrap_rte_eth_dev_adjust_nb_rx_tx_desc;
+__typeof__(rte_eth_rx_queue_setup) __real_rte_eth_rx_queue_setup, __wrap_rte_eth_rx_queue_setup;
+__typeof__(rte_eth_tx_queue_setup) __real_rte_eth_tx_queue_setup, __wrap_rte_eth_tx_queue_setup;
+__typeof__(rte_eth_dev_configure) __real_rte_eth_dev_configure, __wrap_rte_eth_dev_configure;
+__typeof__(rte_eth_dev_start) __real_rte_eth_dev_start, __wrap_rte_eth_dev_start;
+__typeof__(rte_eth_dev_set_mtu) __wrap_rte_eth_dev_set_mtu;
+int __wrap_rte_eth_dev_conf_get(uint16_t id,
+				struct rte_eth_conf *conf); /* the library's is not stable yet */
 
 int __wrap_rte_eth_dev_info_get(uint16_t id, struct rte_eth_dev_info *info) {
 	int ret = __real_rte_eth_dev_info_get(id, info);
@@ -120,47 +110,6 @@ int __wrap_rte_eth_dev_start(uint16_t id) {
 	return device.no_wakes && wakes ? -ENOTSUP : __real_rte_eth_dev_start(id);
 }
 
-/* A device that is opened and started, or refused; what was said in between. */
-struct opened {
-	struct rte_mempool *pool;
-	struct rte_ring *ring;
-	uint16_t id;
-	int ret;
-};
-
-static struct opened open_one(uint32_t queue_size, uint32_t mtu) {
-	struct opened o = {.pool = fixture_pool("cloud", BUFFERS, FIXTURE_ROOM)};
-	static unsigned opened; /* a device of net_ring stays until the end */
-	char name[RTE_ETH_NAME_MAX_LEN];
-	int port;
-
-	snprintf(name, sizeof(name), "limits%u", opened++);
-	o.ring = rte_ring_create(name, QUEUE, SOCKET_ID_ANY, RING_F_SP_ENQ | RING_F_SC_DEQ);
-	assert_non_null(o.ring);
-	port = rte_eth_from_ring(o.ring);
-	assert_true(port >= 0);
-	assert_int_equal(rte_eth_dev_get_name_by_port((uint16_t)port, name), 0);
-	log_pipe_open(&said, LOG_TEXT, LEVEL_INFO);
-	o.ret = port_open(name, "R-PHY", o.pool, queue_size, mtu, &o.id);
-	if (o.ret == 0)
-		o.ret = port_start(o.id, "R-PHY");
-	return o;
-}
-
-static void close_one(struct opened *o) {
-	log_pipe_close(&said);
-	if (o->ret == 0)
-		port_close(o->id);
-	rte_ring_free(o->ring);
-	fixture_pool_end(o->pool);
-	device = (struct device){0};
-	port_wakes_ask(false);
-}
-
-static bool was_said(const char *what) {
-	return log_pipe_count(log_pipe_read(&said), what) == 1;
-}
-
 /* Both limits told: what is between them is the driver's own. */
 TEST(mtus) {
 	static const struct {
@@ -185,88 +134,82 @@ TEST(mtus) {
 	}
 }
 
-/* net_ena says how many descriptors it has, and refuses those that are no power of two. */
-TEST(powers_of_two) {
-	struct opened o;
+struct outcome {
+	int ret;
+	uint16_t descriptors; /* of both queues; 0: any */
+	bool wakes;
+	const char *said; /* NULL: nothing */
+};
 
-	device = (struct device){.pktlen = 9234, .mtu = 9216, .least = 128, .most = 1024};
-	device.powers = true;
-	o = open_one(1000, 1500);
-	assert_int_equal(o.ret, 0);
-	assert_int_equal(received, 512);
-	assert_int_equal(transmitted, 512);
-	assert_true(was_said("refuses queues of 1000 descriptors, and has 512 to receive"));
-	close_one(&o);
+/* Opens and starts a port on this device, asking for interrupts where `asks` says so. */
+static void opened(struct device like, bool asks, uint32_t queue_size, uint32_t mtu,
+		   struct outcome wanted) {
+	struct rte_mempool *pool = fixture_pool("cloud", BUFFERS, FIXTURE_ROOM);
+	static unsigned count; /* a device of net_ring stays until the end */
+	char name[RTE_ETH_NAME_MAX_LEN];
+	struct rte_ring *ring;
+	uint16_t id;
+	int port, ret;
 
-	device = (struct device){.least = 128, .most = 1024, .powers = true};
-	o = open_one(4096, 1500);
-	assert_int_equal(o.ret, 0);
-	assert_int_equal(received, 1024);
-	assert_string_equal(log_pipe_read(&said), "");
-	close_one(&o);
+	snprintf(name, sizeof(name), "limits%u", count++);
+	ring = rte_ring_create(name, QUEUE, SOCKET_ID_ANY, RING_F_SP_ENQ | RING_F_SC_DEQ);
+	assert_non_null(ring);
+	port = rte_eth_from_ring(ring);
+	assert_true(port >= 0);
+	assert_int_equal(rte_eth_dev_get_name_by_port((uint16_t)port, name), 0);
+	device = like;
+	port_wakes_ask(asks);
+	log_pipe_open(&said, LOG_TEXT, LEVEL_INFO);
+	ret = port_open(name, "R-PHY", pool, queue_size, mtu, &id);
+	if (ret == 0)
+		ret = port_start(id, "R-PHY");
+	assert_int_equal(ret, wanted.ret);
+	if (wanted.descriptors != 0) {
+		assert_int_equal(received, wanted.descriptors);
+		assert_int_equal(transmitted, wanted.descriptors);
+	}
+	assert_int_equal(wakes, wanted.wakes);
+	if (wanted.said == NULL)
+		assert_string_equal(log_pipe_read(&said), "");
+	else
+		assert_int_equal(log_pipe_count(log_pipe_read(&said), wanted.said), 1);
+	if (ret == 0) {
+		assert_false(flow_known(id)); /* such drivers have no rte_flow */
+		port_close(id);
+	}
+	log_pipe_close(&said);
+	rte_ring_free(ring);
+	fixture_pool_end(pool);
 }
 
-/* net_gve has queues of one size. */
-TEST(one_size) {
-	struct opened o;
-
-	device = (struct device){.pktlen = 1474, .mtu = 1460, .least = 1024, .most = 1024};
-	o = open_one(64, 1500);
-	assert_int_equal(o.ret, 0);
-	assert_int_equal(received, 1024);
-	assert_int_equal(transmitted, 1024);
-	assert_true(was_said("queue_size: found 64, and the driver takes no less than 1024"));
-	close_one(&o);
+/* net_ena says how many descriptors it has, and refuses those that are no power of two. net_gve has queues of one size. */
+TEST(descriptors) {
+	opened((struct device){9234, 9216, 128, 1024, .powers = true}, false, 1000, 1500,
+	       (struct outcome){0, 512, false,
+				"refuses queues of 1000 descriptors, and has 512 to receive"});
+	opened((struct device){0, 0, 128, 1024, .powers = true}, false, 4096, 1500,
+	       (struct outcome){0, 1024, false, NULL});
+	opened((struct device){1474, 1460, 1024, 1024}, false, 64, 1500,
+	       (struct outcome){0, 1024, false,
+				"queue_size: found 64, and the driver takes no less than 1024"});
 }
 
-/* One that is Ethernet's own is taken to be had; a longer one is not. */
+/* An MTU that is Ethernet's own is taken to be had; a longer one is not. */
 TEST(mtu_refused) {
-	struct opened o;
-
-	device.mtu_set = -EIO;
-	o = open_one(64, 1500);
-	assert_int_equal(o.ret, 0);
-	assert_true(was_said("refuses an MTU of 1500"));
-	close_one(&o);
-	device.mtu_set = -EIO;
-	o = open_one(64, 4000);
-	assert_int_equal(o.ret, -1);
-	assert_true(was_said("cannot be set up"));
-	close_one(&o);
-	device.mtu_set = -ENOTSUP;
-	o = open_one(64, 4000);
-	assert_int_equal(o.ret, 0);
-	assert_string_equal(log_pipe_read(&said), "");
-	close_one(&o);
+	opened((struct device){.mtu_set = -EIO}, false, 64, 1500,
+	       (struct outcome){0, 64, false, "refuses an MTU of 1500"});
+	opened((struct device){.mtu_set = -EIO}, false, 64, 4000,
+	       (struct outcome){-1, 0, false, "cannot be set up"});
+	opened((struct device){.mtu_set = -ENOTSUP}, false, 64, 4000,
+	       (struct outcome){0, 64, false, NULL});
 }
 
 /* net_ena on igb_uio takes interrupts when it is configured, and fails when it is started. */
 TEST(no_wakes) {
-	struct opened o;
-
-	device.no_wakes = true;
-	port_wakes_ask(true);
-	o = open_one(64, 1500);
-	assert_int_equal(o.ret, 0);
-	assert_false(wakes);
-	assert_true(was_said("set up without, sleep is shorter"));
-	close_one(&o);
-	port_wakes_ask(true); /* one that has them keeps them */
-	o = open_one(64, 1500);
-	assert_int_equal(o.ret, 0);
-	assert_true(wakes);
-	assert_string_equal(log_pipe_read(&said), "");
-	close_one(&o);
-}
-
-/* Such drivers have no rte_flow. */
-TEST(no_rules) {
-	struct opened o;
-
-	o = open_one(64, 1500);
-	assert_int_equal(o.ret, 0);
-	assert_false(flow_known(o.id));
-	close_one(&o);
+	opened((struct device){.no_wakes = true}, true, 64, 1500,
+	       (struct outcome){0, 64, false, "set up without, sleep is shorter"});
+	/* one that has them keeps them */
+	opened((struct device){0}, true, 64, 1500, (struct outcome){0, 64, true, NULL});
 }
 
 ALL_TESTS(fixture_start, fixture_stop)
