@@ -5,18 +5,12 @@
 
 #include <stdlib.h>
 
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_aligned_alloc(size_t alignment, size_t size);
-void *__wrap_realloc(void *memory, size_t size);
-void *__wrap_reallocarray(void *memory, size_t count, size_t size);
-void __wrap_free(void *memory);
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_aligned_alloc(size_t alignment, size_t size);
-void *__real_realloc(void *memory, size_t size);
-void *__real_reallocarray(void *memory, size_t count, size_t size);
-void __real_free(void *memory);
+__typeof__(malloc) __real_malloc, __wrap_malloc;
+__typeof__(calloc) __real_calloc, __wrap_calloc;
+__typeof__(aligned_alloc) __real_aligned_alloc, __wrap_aligned_alloc;
+__typeof__(realloc) __real_realloc, __wrap_realloc;
+__typeof__(reallocarray) __real_reallocarray, __wrap_reallocarray;
+__typeof__(free) __real_free, __wrap_free;
 
 static long left = -1; /* allocations until one fails; below 0: none does */
 static void *pieces[8192]; /* that are held */

@@ -27,14 +27,10 @@ static struct tap_captures captures;
  * the old ones are freed.
  */
 static enum { VIEWS_REPLACED = 1, WORKERS_PASSED, DROPS_SEEN, WORKERS_PASSED_AGAIN } follows;
-void __real_server_synchronize(const struct server *s);
-void __wrap_server_synchronize(const struct server *s);
-void __real_tap_spot_publish(const struct tap_spot *spot, struct tap_view *v);
-void __wrap_tap_spot_publish(const struct tap_spot *spot, struct tap_view *v);
-void __real_tap_spot_publish_drops(const struct tap_spot *spot, struct tap_view *v);
-void __wrap_tap_spot_publish_drops(const struct tap_spot *spot, struct tap_view *v);
-void __real_tap_names_free(struct tap_names *n);
-void __wrap_tap_names_free(struct tap_names *n);
+__typeof__(server_synchronize) __real_server_synchronize, __wrap_server_synchronize;
+__typeof__(tap_spot_publish) __real_tap_spot_publish, __wrap_tap_spot_publish;
+__typeof__(tap_spot_publish_drops) __real_tap_spot_publish_drops, __wrap_tap_spot_publish_drops;
+__typeof__(tap_names_free) __real_tap_names_free, __wrap_tap_names_free;
 
 void __wrap_server_synchronize(const struct server *s) {
 	if (follows == VIEWS_REPLACED)
@@ -59,6 +55,16 @@ void __wrap_tap_names_free(struct tap_names *n) {
 	if (n != NULL)
 		assert_int_equal(follows, WORKERS_PASSED_AGAIN);
 	__real_tap_names_free(n);
+}
+
+static void open_with(unsigned most_groups) {
+	life_bench_open(bench, 2, most_groups);
+	assert_int_equal(tap_captures_open(&captures, &bench->server), 0);
+}
+
+static void close_all(void) {
+	tap_captures_close(&captures);
+	life_bench_close(bench);
 }
 
 static struct tap_capture *begin(const char *wish) {
@@ -153,8 +159,7 @@ TEST(parts_that_move) {
 	uint32_t sent = 0;
 	pthread_t thread;
 
-	life_bench_open(bench, 2, 2);
-	assert_int_equal(tap_captures_open(&captures, &bench->server), 0);
+	open_with(2);
 	life_bench_launch(bench);
 	capture = begin("{\"group\":1,\"stages\":[\"classify\",\"frame\",\"verify_source\"],"
 			"\"rate\":1000000,\"snaplen\":64}");
@@ -176,8 +181,7 @@ TEST(parts_that_move) {
 	for (unsigned p = 0; p < 3; p++)
 		assert_int_equal(taken(capture->places[p]), sent);
 	tap_capture_free(&captures, capture);
-	tap_captures_close(&captures);
-	life_bench_close(bench);
+	close_all();
 }
 
 /* Of a group's parts those that have what is asked for; and what a group has not got has no name. */
@@ -186,8 +190,7 @@ TEST(parts_that_are_asked_for) {
 	struct served_group without;
 	struct tap_names *names;
 
-	life_bench_open(bench, 2, 5);
-	assert_int_equal(tap_captures_open(&captures, &bench->server), 0);
+	open_with(5);
 	assert_int_equal(tap_site_count(&bench->server), 5 * TAP_GROUP_PARTS + SERVER_PORTS_MAX);
 	capture = begin("{\"dropped\":[\"filter_deny\"],\"group\":1}");
 	assert_int_equal(capture->place_count, 2); /* both MACs of the downstream */
@@ -201,8 +204,7 @@ TEST(parts_that_are_asked_for) {
 	assert_int_equal(tap_names_up_flow(names, 100), TAP_NOBODY);
 	assert_int_not_equal(tap_names_down_flow(names, 1), TAP_NOBODY);
 	tap_names_free(names);
-	tap_captures_close(&captures);
-	life_bench_close(bench);
+	close_all();
 }
 
 static uint64_t memory_of(const struct tap_capture *capture) {
@@ -220,8 +222,7 @@ TEST(memory_has_a_bound) {
 	char why[LIVE_LINE] = "";
 	unsigned group;
 
-	life_bench_open(bench, 2, 5);
-	assert_int_equal(tap_captures_open(&captures, &bench->server), 0);
+	open_with(5);
 	capture = begin("{\"dropped\":true}");
 	assert_true(memory_of(capture) <= TAP_MEMORY);
 	for (unsigned i = 0; i < ARRAY_COUNT(comes); i++) {
@@ -236,8 +237,7 @@ TEST(memory_has_a_bound) {
 	}
 	assert_true(server_group_remove(&bench->server, group, 0, why));
 	end(capture);
-	tap_captures_close(&captures);
-	life_bench_close(bench);
+	close_all();
 	for (unsigned i = 0; i < ARRAY_COUNT(comes); i++)
 		service_group_free(&comes[i]);
 }
@@ -249,8 +249,7 @@ TEST(groups_that_go) {
 	char why[LIVE_LINE] = "";
 	unsigned group = 0;
 
-	life_bench_open(bench, 2, 3);
-	assert_int_equal(tap_captures_open(&captures, &bench->server), 0);
+	open_with(3);
 	life_bench_load(&comes, 3, 0, 1, 2, 0);
 	capture = begin("{\"stages\":[\"classify\"],\"direction\":\"downstream\"}");
 	assert_int_equal(capture->place_count, 2);
@@ -273,8 +272,7 @@ TEST(groups_that_go) {
 		assert_int_equal(taken(capture->places[p]), 1);
 	}
 	end(capture);
-	tap_captures_close(&captures);
-	life_bench_close(bench);
+	close_all();
 	service_group_free(&comes);
 }
 

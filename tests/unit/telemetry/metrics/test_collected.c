@@ -18,8 +18,7 @@
 static struct life_bench storage, *const bench = &storage;
 static struct metrics_source source = {.server = &storage.server, .version = "7"};
 
-void __wrap_scheduler_report_group(const struct scheduler *s, uint32_t group,
-				   struct scheduler_group_report *r);
+__typeof__(scheduler_report_group) __wrap_scheduler_report_group;
 
 void __wrap_scheduler_report_group(const struct scheduler *s, uint32_t group,
 				   struct scheduler_group_report *r) {

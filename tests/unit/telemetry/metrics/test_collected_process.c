@@ -32,7 +32,7 @@ static struct metrics_source source = {.server = &storage.server,
 				       .version = "7",
 				       .http = &http};
 
-void __wrap_power_tell(struct power *p, struct power_report *r);
+__typeof__(power_tell) __wrap_power_tell;
 
 /* The third core is not governed, and was not refused anything. */
 void __wrap_power_tell(struct power *p, struct power_report *r) {

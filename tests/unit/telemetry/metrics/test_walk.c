@@ -25,8 +25,7 @@ static struct metrics_source source;
 
 static bool no_memory;
 
-void *__real_aligned_alloc(size_t alignment, size_t size);
-void *__wrap_aligned_alloc(size_t alignment, size_t size);
+__typeof__(aligned_alloc) __real_aligned_alloc, __wrap_aligned_alloc;
 
 void *__wrap_aligned_alloc(size_t alignment, size_t size) {
 	return no_memory ? NULL : __real_aligned_alloc(alignment, size);
@@ -37,8 +36,7 @@ static unsigned locks, removed,
 static unsigned told_before, told_most; /* samples under one lock */
 static struct served_group gone;
 
-int __real_pthread_rwlock_rdlock(pthread_rwlock_t *lock);
-int __wrap_pthread_rwlock_rdlock(pthread_rwlock_t *lock);
+__typeof__(pthread_rwlock_rdlock) __real_pthread_rwlock_rdlock, __wrap_pthread_rwlock_rdlock;
 
 int __wrap_pthread_rwlock_rdlock(pthread_rwlock_t *lock) {
 	struct served_group *g = &bench->server.groups[removed];
@@ -94,9 +92,8 @@ static int end(void **state) {
 static void check_counters(const char *id, const struct counters *c, enum direction direction) {
 	for (enum counter i = 0; i < COUNTERS; i++) {
 		if (counter_in(i, direction))
-			assert_int_equal(
-				told_value(metrics_of_counter(i, direction)->name, id, NULL, NULL),
-				c->values[i]);
+			told_is(TOLD(metrics_of_counter(i, direction)->name, id),
+				(double)c->values[i]);
 	}
 }
 
@@ -109,7 +106,7 @@ static void check_drops(const char *id, const struct counters *c, enum direction
 	for (enum drop_reason r = 0; r < DROP_REASONS; r++) {
 		if (!drop_in(r, direction))
 			continue;
-		assert_int_equal(told_value(metric, id, "reason", drop_name(r)), c->drops[r]);
+		told_is(TOLD(metric, id, drop_name(r)), (double)c->drops[r]);
 		reasons++;
 	}
 	assert_int_equal(told_samples(metric, id, NULL, NULL), reasons);
@@ -136,8 +133,8 @@ TEST(values_are_those_of_the_group) {
 		check_counters(id, &served->upstream->counters, DIRECTION_UP);
 		check_drops(id, &down, DIRECTION_DOWN);
 		check_drops(id, &served->upstream->counters, DIRECTION_UP);
-		assert_int_equal(told_value("vcmts_downstream_held_packets", id, NULL, NULL),
-				 downstream_held(served->downstream));
+		told_is(TOLD("vcmts_downstream_held_packets", id),
+			downstream_held(served->downstream));
 	}
 }
 
@@ -153,39 +150,34 @@ TEST(units_add_up) {
 			    told_has(&told[i], "unit", unit_name(u)))
 				dropped += told[i].integer;
 		}
-#define OF_UNIT(metric) told_value(metric, "2", "unit", unit_name(u))
-		assert_int_equal(OF_UNIT("vcmts_upstream_units_in_total"),
-				 OF_UNIT("vcmts_upstream_units_out_total") + dropped +
-					 OF_UNIT("vcmts_upstream_held"));
+		assert_int_equal(
+			TOLD("vcmts_upstream_units_in_total", "2", unit_name(u))->integer,
+			TOLD("vcmts_upstream_units_out_total", "2", unit_name(u))->integer +
+				dropped + TOLD("vcmts_upstream_held", "2", unit_name(u))->integer);
 	}
-	assert_int_equal(told_value("vcmts_upstream_units_in_total", "2", "unit", "packets"), 5);
+	told_is(TOLD("vcmts_upstream_units_in_total", "2", "packets"), 5);
 }
 
 TEST(other_values) {
 	uint64_t received;
 
 	walk(&(struct metrics_selection){0});
-	assert_int_equal(told_value("vcmts_service_group_modems", "1", NULL, NULL), 2);
-	assert_int_equal(told_value("vcmts_service_group_service_flows", "2", NULL, NULL), 2);
-	assert_int_equal(told_value("vcmts_service_group_cipher_modems", "2", "cipher", "aes-128"),
-			 1);
-	assert_int_equal(told_value("vcmts_service_groups", NULL, NULL, NULL), GROUPS);
-	assert_int_equal(told_value("vcmts_build_info", NULL, "version", "7"), 1);
-	assert_int_equal(
-		told_value("vcmts_downstream_channel_rate_bytes_per_second", "1", "channel", "2"),
-		500000000 / 8);
-	assert_int_equal(
-		told_value("vcmts_downstream_channel_packets_total", "2", "channel", "1") +
-			told_value("vcmts_downstream_channel_packets_total", "2", "channel", "2"),
-		SENT);
+	told_is(TOLD("vcmts_service_group_modems", "1"), 2);
+	told_is(TOLD("vcmts_service_group_service_flows", "2"), 2);
+	told_is(TOLD("vcmts_service_group_cipher_modems", "2", "aes-128"), 1);
+	told_is(TOLD("vcmts_service_groups"), GROUPS);
+	told_is(TOLD("vcmts_build_info", "7"), 1);
+	told_is(TOLD("vcmts_downstream_channel_rate_bytes_per_second", "1", "2"), 500000000 / 8);
+	assert_int_equal(TOLD("vcmts_downstream_channel_packets_total", "2", "1")->integer +
+				 TOLD("vcmts_downstream_channel_packets_total", "2", "2")->integer,
+			 SENT);
 	assert_int_equal(told_samples("vcmts_worker_info", NULL, NULL, NULL),
 			 bench->server.worker_count);
-	received = told_value("vcmts_downstream_received_packets_total", "2", NULL, NULL);
+	received = TOLD("vcmts_downstream_received_packets_total", "2")->integer;
 	groups_bench_down(bench, 1, 0, 9, 200);
 	groups_bench_pass(bench, 1000000);
 	walk(&(struct metrics_selection){0});
-	assert_int_equal(told_value("vcmts_downstream_received_packets_total", "2", NULL, NULL),
-			 received + 1);
+	told_is(TOLD("vcmts_downstream_received_packets_total", "2"), (double)received + 1);
 }
 
 /* In the order of the registry, of each metric together, and no series twice. */

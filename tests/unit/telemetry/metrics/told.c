@@ -39,18 +39,12 @@ bool told_walk(struct metrics_source *source, const struct metrics_selection *se
 	return metrics_walk(source, selection, &sink);
 }
 
-const char *told_label(const struct told *t, const char *name) {
+bool told_has(const struct told *t, const char *name, const char *value) {
 	for (unsigned l = 0; l < METRIC_LABELS && t->m->labels[l] != NULL; l++) {
 		if (strcmp(t->m->labels[l], name) == 0)
-			return t->labels[l];
+			return strcmp(t->labels[l], value) == 0;
 	}
-	return NULL;
-}
-
-bool told_has(const struct told *t, const char *name, const char *value) {
-	const char *is = told_label(t, name);
-
-	return is != NULL && strcmp(is, value) == 0;
+	return false;
 }
 
 static bool is_wanted(const struct told *t, const char *metric, const char *group, const char *name,
@@ -66,16 +60,6 @@ unsigned told_samples(const char *metric, const char *group, const char *name, c
 	for (unsigned i = 0; i < told_count; i++)
 		found += is_wanted(&told[i], metric, group, name, value);
 	return found;
-}
-
-uint64_t told_value(const char *metric, const char *group, const char *name, const char *of) {
-	if (told_samples(metric, group, name, of) != 1)
-		fail_msg("%u of %s of group %s, %s", told_samples(metric, group, name, of), metric,
-			 group != NULL ? group : "any", of != NULL ? of : "any");
-	for (unsigned i = 0;; i++) {
-		if (is_wanted(&told[i], metric, group, name, of))
-			return told[i].real ? (uint64_t)told[i].number : told[i].integer;
-	}
 }
 
 const struct told *told_only(const char *metric, const char *const labels[METRIC_LABELS]) {

@@ -24,15 +24,11 @@ extern unsigned told_begun_count;
 /* Returns whether there was memory for it. */
 bool told_walk(struct metrics_source *source, const struct metrics_selection *selection);
 
-/* NULL: the metric has no such label. */
-const char *told_label(const struct told *t, const char *name);
+/* Whether a label of that name has this value. */
 bool told_has(const struct told *t, const char *name, const char *value);
 
 /* How many samples of a metric, any where it is NULL, have these values of labels; NULL: any. */
 unsigned told_samples(const char *metric, const char *group, const char *name, const char *value);
-
-/* The value of the only such sample. */
-uint64_t told_value(const char *metric, const char *group, const char *name, const char *of);
 
 /* The only sample of a metric with these values of its labels, in their order; NULL: any. Fails where it is not one. */
 const struct told *told_only(const char *metric, const char *const labels[METRIC_LABELS]);
