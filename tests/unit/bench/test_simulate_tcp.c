@@ -66,16 +66,6 @@ static double mean_window(struct path *p, uint64_t seconds) {
 	       (double)(p->now - from);
 }
 
-TEST(test_slow_start_doubles) {
-	struct path *p = begin(CONGESTION_RENO, 50 * MS, 0);
-
-	for (uint64_t round = 1; round <= 8; round++) {
-		while (p->now < round * 50 * MS || p->sent[p->next % ROUND_MAX] < p->now)
-			step(p);
-		assert_int_equal(p->tcp.in_flight, 10u << round);
-	}
-}
-
 static void acknowledge(struct tcp *t, uint64_t number) {
 	tcp_acknowledge(t, number, 0, 100 * MS);
 }
@@ -100,19 +90,6 @@ TEST(test_loss_is_found_by_three_later_packets) {
 	assert_int_equal(t.lost, 2);
 	assert_int_equal(t.reductions, 1); /* was under way together with the first */
 	assert_true(t.congestion.window == 6.5);
-}
-
-TEST(test_window_grows_again_after_recovery) {
-	struct path *p = begin(CONGESTION_RENO, 50 * MS, 100);
-	uint64_t lost, reductions;
-
-	for (unsigned i = 0; i < 5000; i++)
-		step(p);
-	lost = p->tcp.lost;
-	reductions = p->tcp.reductions;
-	assert_int_equal(p->tcp.timeouts, 0);
-	assert_in_range(lost, 48, 51);
-	assert_true(reductions <= lost && reductions > lost * 9 / 10);
 }
 
 TEST(test_timeout) {
