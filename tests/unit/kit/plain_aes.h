@@ -50,15 +50,17 @@ static inline void aes_next_key(uint8_t key[16], uint8_t constant) {
 		key[i] ^= key[i - 4];
 }
 
-static inline void aes_mix_columns(uint8_t s[16]) {
+/* Each byte of a column becomes a sum of all four, by these factors from its own on. */
+static inline void aes_mix_columns(uint8_t s[16], const uint8_t factors[4]) {
 	for (unsigned c = 0; c < 16; c += 4) {
 		uint8_t column[4];
 
 		memcpy(column, s + c, 4);
-		for (unsigned i = 0; i < 4; i++)
-			s[c + i] = aes_multiply(column[i], 2) ^
-				   aes_multiply(column[(i + 1) % 4], 3) ^ column[(i + 2) % 4] ^
-				   column[(i + 3) % 4];
+		for (unsigned i = 0; i < 4; i++) {
+			s[c + i] = 0;
+			for (unsigned k = 0; k < 4; k++)
+				s[c + i] ^= aes_multiply(column[(i + k) % 4], factors[k]);
+		}
 	}
 }
 
@@ -73,7 +75,7 @@ static inline void aes_encrypt_block(const uint8_t key[16], uint8_t block[16]) {
 			rows[i] = aes_substitute(block[(i + 4 * (i % 4)) % 16]);
 		memcpy(block, rows, 16);
 		if (round < 10)
-			aes_mix_columns(block);
+			aes_mix_columns(block, (const uint8_t[]){2, 3, 1, 1});
 		aes_next_key(round_key, constant);
 		constant = aes_multiply(constant, 2);
 		for (unsigned i = 0; i < 16; i++)

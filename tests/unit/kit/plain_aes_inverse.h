@@ -14,19 +14,6 @@ static inline uint8_t aes_substitute_back(uint8_t x) {
 	return box[x];
 }
 
-static inline void aes_unmix_columns(uint8_t s[16]) {
-	for (unsigned c = 0; c < 16; c += 4) {
-		uint8_t column[4];
-
-		memcpy(column, s + c, 4);
-		for (unsigned i = 0; i < 4; i++)
-			s[c + i] = aes_multiply(column[i], 14) ^
-				   aes_multiply(column[(i + 1) % 4], 11) ^
-				   aes_multiply(column[(i + 2) % 4], 13) ^
-				   aes_multiply(column[(i + 3) % 4], 9);
-	}
-}
-
 static inline void aes_decrypt_block(const uint8_t key[16], uint8_t block[16]) {
 	uint8_t keys[11][16], rows[16], constant = 1;
 
@@ -40,7 +27,7 @@ static inline void aes_decrypt_block(const uint8_t key[16], uint8_t block[16]) {
 		block[i] ^= keys[10][i];
 	for (unsigned round = 10; round >= 1; round--) {
 		if (round < 10)
-			aes_unmix_columns(block);
+			aes_mix_columns(block, (const uint8_t[]){14, 11, 13, 9});
 		for (unsigned i = 0; i < 16; i++) /* row i % 4 moves right by i % 4 columns */
 			rows[(i + 4 * (i % 4)) % 16] = aes_substitute_back(block[i]);
 		for (unsigned i = 0; i < 16; i++)

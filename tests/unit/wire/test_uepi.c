@@ -127,7 +127,7 @@ TEST(looks_at_the_version) {
 
 TEST(passes_over_reserved_bits) {
 	static const uint8_t firsts[] = {0x1f, 0x4f};
-	uint8_t bytes[UEPI_REQUEST_SIZE] = {0, 5, 0xc1, 0x23};
+	uint8_t bytes[UEPI_REQUEST_SIZE] = {0, 0x25, 0xc1, 0x23};
 
 	for (unsigned i = 0; i < 2; i++) {
 		bytes[0] = firsts[i];
