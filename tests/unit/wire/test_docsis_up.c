@@ -82,7 +82,7 @@ TEST(reads_back_what_it_writes) {
 		{0},
 		{0, 0, true, 15, DOCSIS_SAID_MASK, 255, true, true, 15, false, 255},
 		{0, 0, false, 10, 0x2001, 0, true, false, 0, false, 1},
-		{0, 0, true, 5, 0x1ffe, 0x81, false, true},
+		{0, 0, true, 5, 0x1ffe, 0x81, false, true, 9},
 	};
 	static const enum docsis_kind kinds[] = {DOCSIS_KIND_PACKET, DOCSIS_KIND_ISOLATION,
 						 DOCSIS_KIND_MANAGEMENT, DOCSIS_KIND_FRAGMENT};
