@@ -61,7 +61,7 @@ TEST(reads_back_what_it_writes) {
 	static const struct docsis_down_header values[] = {
 		{false},
 		{false, true, 15, DOCSIS_SAID_MASK, 0, 7, true, DOCSIS_DSID_MASK, 0xffff},
-		{false, true, 10, 0x2001, 0, 5, false, 0x80001},
+		{false, true, 10, 0x2001, 0, 5, false, 0x81001},
 	};
 	static const size_t sizes[] = {0, 1, 64, DOCSIS_PDU_MAX};
 

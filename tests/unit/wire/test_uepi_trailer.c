@@ -67,6 +67,7 @@ static void comes_back(enum uepi_format format, const uint8_t *bytes, size_t siz
 	struct uepi_trailer t;
 
 	assert_int_equal(parse(format, bytes, size, &t), UEPI_OK);
+	assert_int_equal(t.version, bytes[0] >> 6);
 	assert_int_equal(t.vendor != NULL, (t.flags & UEPI_VENDOR) != 0);
 	assert_int_equal(uepi_trailer_size(format, &t), size);
 	assert_int_equal(uepi_trailer_write(format, &t, written), size);
