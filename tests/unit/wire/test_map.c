@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "test_main.h"
 
-#include "random.h"
 #include "wire/management.h"
 #include "wire/map.h"
 #include "wire_kit.h"
@@ -212,28 +211,6 @@ TEST(a_field_that_does_not_hold_its_value) {
 	assert_int_equal(long_written(&map), 24);
 	map.version = 2;
 	assert_int_equal(long_written(&map), 0);
-}
-
-/* Whatever the bits of elements are: they are kept. */
-TEST(random_elements_come_back) {
-	struct random random = {.state = 18};
-	static uint8_t body[MAP_BODY_MAX], written[MAP_BODY_MAX];
-	static struct map map;
-
-	for (unsigned n = 0; n < 3000; n++) {
-		uint8_t version = n % 2 ? 5 : 1;
-		unsigned count = random_below(&random, version == 1 ? 241 : 491);
-		size_t size = MAP_HEADER + MAP_ELEMENT * (size_t)count;
-
-		random_fill(&random, body, size);
-		body[2] = (uint8_t)(version == 1 ? count : count >> 1);
-		body[3] = (uint8_t)(version == 1 ? 0 : (count & 1) << 7);
-		for (unsigned i = 12; i < 16; i++)
-			body[i] &= 15;
-		assert_int_equal(read_guarded(&map, version, body, size), MAP_OK);
-		assert_int_equal(map_write(written, sizeof(written), &map), size);
-		assert_memory_equal(written, body, size);
-	}
 }
 
 ALL_TESTS(guard_group_open, guard_group_close)

@@ -41,26 +41,6 @@ TEST(reads_and_writes_the_published_headers) {
 	}
 }
 
-/* Every value of each field, the others mixed from it. */
-TEST(reads_back_what_it_writes) {
-	uint8_t *out = guard_take(&guard, SEGMENT_HEADER_SIZE);
-	struct segment_header read;
-
-	for (unsigned n = 0; n <= 0xffff; n++) {
-		struct segment_header h = {
-			.pointer_valid = n % 3 != 0,
-			.pointer = n % 3 != 0 ? n & SEGMENT_POINTER_MAX : 0,
-			.sequence = (n * 7) & SEGMENT_SEQUENCE_MASK,
-			.sid_cluster = (uint8_t)(n >> 5 & SEGMENT_CLUSTER_MAX),
-			.request = (uint16_t)(n * 0x101),
-		};
-
-		segment_header_write(&h, out);
-		assert_int_equal(segment_header_parse(out, SEGMENT_HEADER_SIZE, &read), SEGMENT_OK);
-		assert_same(&read, &h);
-	}
-}
-
 TEST(cuts_values_to_their_fields) {
 	struct segment_header wide = {true, 0xc005, 0xe006, 0xf9}, cut = {true, 5, 6, 1};
 	uint8_t out[SEGMENT_HEADER_SIZE], wanted[SEGMENT_HEADER_SIZE];

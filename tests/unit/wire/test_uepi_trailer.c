@@ -211,22 +211,21 @@ TEST(cuts_values_to_their_fields) {
 TEST(reads_back_every_vendor_field) {
 	uint8_t vendor[255], unit[UEPI_TRAILER_MAX];
 
+	memset(vendor, 0x85, sizeof(vendor));
 	for (unsigned n = 0; n < 2 * 256; n++) {
 		struct uepi_trailer t = {
-			.flags = UEPI_VENDOR, .vendor = vendor, .vendor_length = (uint8_t)(n / 2)};
-
-		if (n & 1) {
-			t.flags |= UEPI_EQUALIZER;
-			t.equalizer = coefficients;
-		}
-		memset(vendor, (int)n | 0x80, sizeof(vendor));
-
+			.flags = n & 1 ? UEPI_VENDOR | UEPI_EQUALIZER : UEPI_VENDOR,
+			.equalizer = n & 1 ? coefficients : NULL,
+			.vendor = vendor,
+			.vendor_length = (uint8_t)(n / 2),
+		};
 		size_t size = uepi_trailer_size(UEPI_SC_QAM, &t);
-		uint8_t *out = guard_take(&guard, size);
 
-		assert_int_equal(size == UEPI_TRAILER_MAX, n == 2 * 256 - 1);
-		assert_int_equal(uepi_trailer_write(UEPI_SC_QAM, &t, out), size);
-		memcpy(unit, out, size);
+		assert_int_equal(size == sizeof(unit), n == 2 * 256 - 1);
+		assert_int_equal(uepi_trailer_write(UEPI_SC_QAM, &t, guard_take(&guard, size)),
+				 size);
+		memcpy(unit, guard.base + guard.room - size, size);
+		assert_memory_equal(unit + size - n / 2, vendor, n / 2);
 		comes_back(UEPI_SC_QAM, unit, size);
 	}
 }
