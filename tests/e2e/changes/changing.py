@@ -26,11 +26,6 @@ LONG = "86400s"  # it is stopped before
 Json = dict[str, Any]
 
 
-def generation(client: Client) -> int:
-    found: int = client.call("server.info")["generation"]
-    return found
-
-
 def modems_of(client: Client, group: int) -> list[Json]:
     groups = client.call("config.get", keys=True)["config"]["service_groups"]
     found: list[Json] = next(g["modems"] for g in groups if g["service_group"] == group)

@@ -157,8 +157,3 @@ def test_after_the_last_packet(tmp_path: Path) -> None:
     files = ("--network-in", tmp_path / "empty.pcap", "--rphy-out", tmp_path / "o.pcap")
     done = vcmtsd("replay", "--config", SMALL, *files, "--changes", listed)
     assert done.status == 2 and len(done.messages) == 1
-
-
-def test_help_tells(tmp_path: Path) -> None:
-    for told in (vcmtsd("replay", "--help").stdout, vcmts("replay", "--help").stdout):
-        assert all(word in told for word in ("--then", "--changes", "--answers", "TIME=FILE"))

@@ -2,7 +2,6 @@
 """Several service groups in one replay, of which one changes, comes, goes or rests: each gives byte
 for byte what it gives alone."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
@@ -11,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from e2e.changes.changed import MS, Change, ChangedReplay, Epoch, Json, change, replay_changed
-from e2e.changes.fates import Proof
 from e2e.grouped import (
     comes_from_modems,
     down_traffic,
@@ -23,14 +21,13 @@ from e2e.grouped import (
 )
 from e2e.traffic import START_NS
 from vcmts.witness.groups import alone
-from vcmts.witness.pcapfile import Record, read_pcap
+from vcmts.witness.pcapfile import Record
 from witness.epochs import State, decode_epochs
 
 pytestmark = pytest.mark.replay
 
 GAP_NS = 15_001
 T, LATER = 3 * MS + 7, 7 * MS + 7
-STEP_NS = 10_000
 SECOND = "02:01:01:00:00:02"
 
 Server = tuple[Json, list[Json]]
@@ -185,77 +182,3 @@ def test_a_group_comes(groups_before: int, up: bool, folders: Path, tmp_path: Pa
     assert len(one.out) > 20
     if not up:
         proof_of(together, 3, together.epochs)
-
-
-@pytest.mark.parametrize("up", [False, True], ids=["downstream", "upstream"])
-@pytest.mark.parametrize("groups", [1, 3])
-def test_a_group_rests(groups: int, up: bool, tmp_path: Path) -> None:
-    """Nothing is lost, and the others notice nothing. What came meanwhile comes out afterwards."""
-    whole, alone_each = served(groups)
-    sent = traffic(alone_each, up)
-    number = min(groups, 2)
-    rest = [
-        change(T, "group.drain", group=number, limit="1 ms"),
-        change(LATER, "group.resume", group=number),
-    ]
-    rested = replay_changed(tmp_path / "rest", dump(whole), sent, rest, up=up)
-    plain = replay_changed(tmp_path / "plain", dump(whole), sent, up=up)
-    way = "upstream" if up else "downstream"
-    for group in alone_each:
-        one, two = (mine(x, group, up) for x in (plain, rested))
-        if group is not alone_each[number - 1]:
-            assert one == two
-            continue
-        assert sum(START_NS + T + MS < r.time_ns < START_NS + LATER - STEP_NS for r in two) == 0
-        assert sum(START_NS + T + MS < r.time_ns < START_NS + LATER - STEP_NS for r in one) > 5
-        if up:
-            assert sorted(r.data for r in one) == sorted(r.data for r in two)
-    assert rested.stats["missed"] == 0
-    assert rested.stats["steps"] < 20 * plain.stats["steps"]  # deadlines that are over do not count
-    assert plain.counts(way, "drops") == rested.counts(way, "drops")
-    sums = [x.stats[way]["transmitted"] for x in (plain, rested)]
-    assert sums[0] == sums[1] > 50
-    if groups == 1 and not up:
-        assert Proof(plain).check() == 0
-        records = read_pcap(tmp_path / "rest" / "out.pcap").records
-        start = rested.sent[0].time_ns
-        decoded = decode_epochs(records, [State(start - 1, rested.epochs[0].configs[1])])
-        assert decoded.problems == []
-
-
-def test_a_long_rest_is_counted(tmp_path: Path) -> None:
-    """More than its port holds, and nobody receives: the wire is full."""
-    _, [group] = served(1)
-    sent = down_traffic([group], 5, 3000, 1_003)
-    rest = [change(1003 * 500 + 1, "group.drain"), change(9 * MS, "group.resume")]
-    replayed = replay_changed(tmp_path, dump(group), sent, rest)
-    missed = replayed.stats["missed"]
-    assert missed > 1000
-    down = replayed.stats["downstream"]
-    assert down["received"] + missed == len(sent) and down["balanced"]
-
-
-def test_refusals(tmp_path: Path) -> None:
-    """Of groups: one line each, status 2, and not a byte differs."""
-    whole, groups = served(2)
-    sent = traffic(groups, False)
-    same = write(tmp_path, "same.yaml", groups[0])
-    other = write(tmp_path, "other.yaml", groups[1] | {"service_group": "9"})
-    both = write(tmp_path, "both.yaml", whole)
-    changes = [
-        change(T, "group.add", file=str(same)),
-        change(T + 1, "group.add", file=str(other)),
-        change(T + 2, "group.add", file=str(both)),
-        change(T + 3, "group.add", file=str(tmp_path / "missing.yaml")),
-        change(T + 4, "group.remove", group=7),
-        change(T + 5, "modem.remove", modem={"mac": SECOND}),
-        change(T + 6, "modem.remove", modem={"mac": SECOND}, group=1),
-    ]
-    plain = replay_changed(tmp_path / "plain", dump(whole), sent)
-    refused = replay_changed(tmp_path / "refused", dump(whole), sent, changes, status=2)
-    assert plain.out == refused.out and len(plain.out) > 100
-    errors = [a["error"]["message"] for a in refused.answers if "error" in a]
-    lines = refused.ended.messages
-    assert len(errors) == len(lines) == len(changes)
-    assert all(error in line for error, line in zip(errors, lines, strict=True))
-    assert json.dumps(plain.stats["groups"]) == json.dumps(refused.stats["groups"])

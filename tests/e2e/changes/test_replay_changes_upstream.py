@@ -148,56 +148,6 @@ def test_damaged_traffic(name: str, tmp_path: Path) -> None:
     assert len(wanted.drops) > 3
 
 
-def without(number: int) -> str:
-    return text_of(
-        modems=[item for item in FILE["modems"] if item is not FILE["modems"][number - 1]]
-    )
-
-
-@pytest.mark.parametrize("number", [1, 2, 3])
-def test_a_modem_comes(number: int, tmp_path: Path) -> None:
-    """What it sends after T comes out, all that begins there; before, its SIDs are unknown."""
-    sender = UpstreamSender(parse_config(TEXT), Random(number))
-    mine = [s for s in sender.streams() if sender.by_stream[s][0].mac[-1] == number]
-    for n in range(60):
-        stream = sender.random.choice(sender.streams())
-        sender.send(stream, numbered_frame(sender.by_stream[stream][0].addresses[0], n, 300))
-    sender.flush()
-    begun = len(sender.packets)
-    before = {stream: len(frames) for stream, frames in sender.expected.items()}
-    for stream in mine:  # it begins anew
-        sender.segments.pop(stream, None)
-    for n in range(60):
-        stream = sender.random.choice(sender.streams())
-        sender.send(stream, numbered_frame(sender.by_stream[stream][0].addresses[0], 100 + n, 300))
-    sender.flush()
-    sent = records_of(sender.packets, START_NS, GAP_NS)
-    changes = [change(begun * GAP_NS - 51_111, "modem.add", modem=modem(number))]
-    replayed = replay_up(tmp_path, without(number), sent, changes)
-    wanted = check(replayed)
-    assert wanted.drops.keys() <= {"unknown_sid"} and wanted.drops["unknown_sid"] > 3
-    came = [record.data for record in replayed.out]
-    for stream, frames in sender.expected.items():
-        later = frames[before.get(stream, 0) :] if stream in mine else frames
-        assert [frame for frame in came if frame in set(frames)] == later, stream
-
-
-def test_others_notice_nothing(tmp_path: Path) -> None:
-    sent = good(3, 400)
-    wanted = replay_up(tmp_path / "0", TEXT, sent, [])
-    changed = replay_up(tmp_path / "1", TEXT, sent, CHANGES["a modem goes and comes back"](sent))
-    others = [stream for stream in streams_of(expected(wanted)) if stream[0] > 200]
-    assert len(others) > 2
-    for stream in others:
-        frames = set(expected(wanted).stream(*stream))
-        one, two = ([r for r in x.out if r.data in frames] for x in (wanted, changed))
-        assert one == two and len(one) > 3  # at the same times
-
-
-def streams_of(result: Result) -> set[tuple[int, int]]:
-    return {(sent.flow, sent.cluster) for sent in result.frames}
-
-
 @pytest.mark.parametrize("rolls", [1, 5])
 def test_keys_roll(rolls: int, tmp_path: Path) -> None:
     """The modem changes over while both keys are there: each frame comes out, in order."""
@@ -237,42 +187,6 @@ def test_keys_roll(rolls: int, tmp_path: Path) -> None:
     came = [record.data for record in replayed.out]
     assert sorted(came) == sorted(chain.from_iterable(sender.expected.values()))
     assert len({only(epoch).modems[0].security for epoch in replayed.epochs}) == 3 * rolls + 1
-
-
-def test_keys_change_beside_a_modem_that_goes(tmp_path: Path) -> None:
-    """One file removes the first modem and gives the last one other keys."""
-    security = {"key": "5a" * 16, "iv": "6b" * 16, "next_key": "7c" * 16, "next_iv": "8d" * 16}
-    last = modem(3, security=modem(3)["security"] | security)
-    text = text_of(modems=[FILE["modems"][1], last])
-    sender = UpstreamSender(parse_config(TEXT), Random(5))
-
-    def send(streams: Sequence[tuple[int, int]]) -> int:
-        """Twenty frames of each. Returns when they are all sent."""
-        for stream in [*streams] * 20:
-            address = sender.by_stream[stream][0].addresses[0]
-            number = sum(map(len, sender.expected.values()))
-            sender.send(stream, numbered_frame(address, number, 400))
-        sender.flush()
-        return (len(sender.packets) - 1) * GAP_NS + 51_111
-
-    changed_at = send(sender.streams())
-    sender.change(parse_config(text))
-    send([stream for stream in sender.streams() if stream[0] > 200])
-    sent = records_of(sender.packets, START_NS, GAP_NS)
-    file = tmp_path / "next" / "sg.yaml"
-    file.parent.mkdir()
-    file.write_text(text)
-    replayed = replay_up(
-        tmp_path,
-        TEXT,
-        sent,
-        [change(changed_at, "config.get", keys=True)],
-        more=("--then", f"{changed_at}ns={file}"),
-    )
-    wanted = check(replayed)
-    assert wanted.drops == {}
-    came = [record.data for record in replayed.out]
-    assert sorted(came) == sorted(chain.from_iterable(sender.expected.values()))
 
 
 # Random
