@@ -87,11 +87,6 @@ def received(made: socket.socket) -> bytes:
         return b""
 
 
-def code_of(line: bytes) -> int:
-    code: int = json.loads(line)["error"]["code"]
-    return code
-
-
 def is_served(path: Path) -> bool:
     with Client(path, TIMEOUT) as client:
         return bool(client.call("group.list")["groups"])

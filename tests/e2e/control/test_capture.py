@@ -5,13 +5,11 @@ import contextlib
 import json
 import os
 import re
-import shlex
 import signal
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -33,9 +31,8 @@ from e2e.control.capturing import (
 )
 from e2e.control.pcapng_reader import Read, read_pcapng
 from e2e.ports import serve
-from patience import TIMEOUT, until
+from patience import TIMEOUT
 from vcmts.control.client import Client
-from vcmts.paths import CHECKOUT
 from vcmts.witness.bpi import decrypt_pdu
 from vcmts.witness.config import load_config
 from vcmts.witness.docsis import decode_frame
@@ -44,29 +41,6 @@ from wireshark.stage import Stage
 ETHERNET, DOCSIS, PIECES = 1, 143, 147
 DS_FRAME, DS_ENCRYPTED = "sg 1 downstream frame out", "sg 1 downstream encrypt_collect out"
 US_ENCRYPTED, US_CLEAR = "sg 1 upstream extract out", "sg 1 upstream decrypt_collect out"
-BAD_WISHES = {
-    b"nonsense\n": "found no JSON",
-    b"[]\n": "found no JSON object",
-    b'{"stages": ["nix"]}\n': "allowed: receive, parse",
-    b'{"stages": ["receive:in"]}\n': "allowed:",
-    b'{"dropped": ["\xc3\xbc"]}\n': "allowed: runt",
-    b'{"stages": ["receive"], "direction": "downstream", "flow": 1}\n': "it is not known at these",
-    b'{"modem": "02:01:00:00:00:99"}\n': "no such modem",
-    b'{"modem": "02:01:00:00:00"}\n': "a MAC address",
-    b'{"group": 2}\n': "no service group 2",
-    b'{"flow": 4294967295}\n': "no service flow",
-    b'{"flow": 301, "direction": "downstream"}\n': "no service flow 301 is in service where it is",
-    b'{"flow": 301, "stages": ["frame"]}\n': "no service flow 301 is in service where it is",
-    b'{"session": 5, "stages": ["depi"]}\n': "no session",
-    b'{"rate": 0}\n': "from 1 to 1000000",
-    b'{"seconds": -1}\n': "a number from 0.001",
-    b'{"count": 1.5}\n': "a whole number",
-    b'{"snaplen": true}\n': "a whole number",
-    b'{"what": 1}\n': "allowed: group, stages",
-    b'{"count": 1, "count": 2}\n': "found no JSON",
-    b"x" * 5000: "one line of at most 4096 bytes",
-    b"[" * 4000 + b"\n": "found no JSON",
-}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -166,47 +140,6 @@ def test_tshark_reads_every_boundary(served: Served, stage: Stage) -> None:
     assert not [row for row in rows if row[3]]
 
 
-def test_limits(served: Served) -> None:
-    """Rate, sample, snap length and size bound a file; the rest is counted, and nothing waited
-    for."""
-    matched = dropped = 0
-    while dropped == 0:  # where the programs had no core, nothing came in that time
-        read = captured(served, "--stage", "receive", "--direction", "downstream", "--rate", "50",
-                        "--snaplen", "40", "--seconds", "0.5")  # fmt: skip
-        [(matched, dropped)] = [read.counted["sg 1 downstream receive out"]]
-    assert {len(packet.data) for packet in read.packets} == {40}
-    assert matched > dropped
-    assert matched >= dropped + len(read.packets)
-    read = captured(served, "--stage", "receive", "--rate", "1000000", "--max-size", "20kB")
-    assert (served.folder / "out.pcapng").stat().st_size <= 20000
-    assert read.comments[-1].endswith("the size asked for")
-    read = captured(served, "--stage", "receive", "--direction", "downstream", "--sample", "1000",
-                    "--count", "5")  # fmt: skip
-    [(matched, _)] = [read.counted["sg 1 downstream receive out"]]
-    assert matched > 4000
-
-
-def test_a_modem_comes_back(served: Served) -> None:
-    """A capture goes on when its modem goes, and sees it again when it comes."""
-    out = served.folder / "modem.pcapng"
-    command = served.command("--modem", FIRST_MODEM, "--direction", "downstream", "-o", str(out))
-    with subprocess.Popen(command, env=environment(), stderr=subprocess.PIPE) as process:
-        until(lambda: out.exists() and out.stat().st_size > 4096, "packets")
-        with Client(served.control, TIMEOUT) as client:
-            groups = client.call("config.get", keys=True)["config"]["service_groups"]
-            modem: Any = next(m for m in groups[0]["modems"] if m["mac"] == FIRST_MODEM)
-            client.call("modem.remove", modem={"mac": FIRST_MODEM})
-            client.call("modem.add", modem=modem)
-        size = out.stat().st_size
-        until(lambda: out.stat().st_size > size + (1 << 18), "packets of the modem that came back")
-        process.send_signal(signal.SIGINT)
-        said = process.communicate(timeout=TIMEOUT)
-    read = read_pcapng(out.read_bytes())
-    assert process.returncode == 0, said
-    assert {f"modem {FIRST_MODEM}" in packet.comment for packet in read.packets} == {True}
-    assert read.comments[-1].endswith("ended by its client")
-
-
 def test_the_reader_goes(served: Served) -> None:
     command = [*served.command("--stage", "receive", "-o", "-")]
     pipe = subprocess.PIPE
@@ -279,74 +212,11 @@ def test_list(served: Served) -> None:
     assert answer_to(served, json.dumps(wish).encode() + b"\n") == {"ok": True}
 
 
-def page_commands() -> list[list[str]]:
-    """What docs/capture.md has one run, but for those that open a window, and shorter."""
-    text = (CHECKOUT / "docs" / "capture.md").read_text()
-    blocks = re.findall(r"^```sh\n((?s:.*?))^```", text, re.MULTILINE)
-    lines = (
-        "".join(blocks).replace("--seconds 10", "--seconds 0.3").replace("count 1000", "count 100")
-    )
-    return [shlex.split(line, comments=True) for line in lines.splitlines() if "|" not in line]
-
-
-def sees_packets(served: Served, asked: list[str]) -> bool:
-    """Where the programs had no core, nothing came in that time."""
-    return bool(captured(served, *asked).packets)
-
-
-def test_commands_of_the_page(served: Served, stage: Stage) -> None:
-    ran = 0
-    for words in page_commands():
-        if words[:2] == ["./vcmts", "capture"]:
-            asked = words[2:] + ([] if "--count" in words else ["--seconds", "0.3"])
-            until(partial(sees_packets, served, asked), f"packets: {words}")
-            ran += 1
-        else:
-            assert words[0] == "tshark"
-            copy = stage.folder / "capture.pcapng"
-            copy.write_bytes((served.folder / "out.pcapng").read_bytes())
-            copy.chmod(0o644)
-            said = stage.run([str(copy) if word == copy.name else word for word in words])
-            assert said.splitlines()[0] in (CHECKOUT / "docs" / "capture.md").read_text()
-    assert ran == 5
-
-
 def answer_to(served: Served, wish: bytes) -> Any:
     with connection(served) as made:
         with contextlib.suppress(BrokenPipeError):  # refused before it was read
             made.sendall(wish)
         return line_of(made)
-
-
-@pytest.mark.parametrize("wish", BAD_WISHES, ids=lambda wish: wish[:40].decode(errors="replace"))
-def test_bad_wishes(served: Served, wish: bytes) -> None:
-    answer = answer_to(served, wish)
-    assert list(answer) == ["error"]
-    assert BAD_WISHES[wish] in answer["error"]
-    assert len(answer["error"].splitlines()) == 1
-
-
-def is_answered(served: Served, wish: bytes, halves: int, said: str) -> bool:
-    """Beside readers that read nothing and halves of wishes, none of which may stay for long."""
-    with contextlib.ExitStack() as stack:
-        for part in 4 * [wish] + halves * [wish[:10]]:
-            made = stack.enter_context(connection(served))
-            made.sendall(part)
-            if part == wish:
-                line_of(made)
-        return said in str(answer_to(served, wish).get("error"))
-
-
-def test_clients_that_are_no_good(served: Served) -> None:
-    """Half a wish, one that reads nothing, too many at a time, and those that go at once."""
-    wish = b'{"stages": ["receive"], "rate": 1000000}\n'
-    for halves, said in ((0, "4 captures are under way"), (4, "so many clients")):
-        until(partial(is_answered, served, wish, halves, said), said)
-    for _ in range(50):
-        with connection(served) as made, contextlib.suppress(BrokenPipeError):
-            made.sendall(wish)
-    until(lambda: answer_to(served, wish) == {"ok": True}, "a free place")
-    assert os.stat(served.socket).st_mode & 0o777 == 0o600
 
 
 def test_a_group_that_is_removed_and_the_end_of_vcmtsd(tmp_path: Path) -> None:

@@ -3,12 +3,10 @@
 
 import json
 import os
-import shutil
 import signal
 import stat
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -30,7 +28,6 @@ from e2e.running import stop, vcmts, vcmtsd
 from patience import TIMEOUT, until
 from vcmts.control.client import Client, ClosedError, RefusedError
 from vcmts.paths import CHECKOUT, program
-from vcmts.telemetry.dpdk import folders as telemetry_folders
 
 MAC = "02:01:00:00:00:02"
 
@@ -127,23 +124,6 @@ def test_answers_are_as_described(client: Client) -> None:
     assert [modem["mac"][-1] for modem in listed["modems"]] == ["3", "4"] and "next" not in listed
 
 
-def test_refusals_say_which_object_and_key(client: Client) -> None:
-    wrong: list[tuple[str, dict[str, Any], str]] = [
-        ("modem.get", {"mac": "02:01:00:00:00:99"}, "mac: service group 1 has no modem 02:01"),
-        ("modem.get", {"mac": 7}, 'modem.get: mac: found "7", allowed: a unicast MAC'),
-        ("modem.get", {}, "modem.get: mac: found nothing"),
-        ("group.get", {"group": 2}, 'group: found "2", allowed: 1'),
-        ("group.get", {"groups": 1}, 'did you mean "group"'),
-        ("modem.list", {"count": 1001}, "allowed: a number, 1 to 1000"),
-        ("metrics.get", {"modem": "02:01:00:00:00:99"}, "modem: no service group has a modem 02"),
-        ("nothing", {}, 'found method "nothing"'),
-    ]
-    for method, params, why in wrong:
-        with pytest.raises(RefusedError) as error:
-            client.call(method, **params)
-        assert why in str(error.value), method
-
-
 def test_the_file_is_read_again(folder: Path) -> None:
     with controlled(folder) as (run, path), Client(path, TIMEOUT) as client:
         (folder / "sg.yaml").write_text(config_text("800 Mbps"))
@@ -157,31 +137,6 @@ def test_the_file_is_read_again(folder: Path) -> None:
             client.call("config.reload")
         assert client.call("server.info")["groups"][0]["modems"] == 4
         assert run.stop().status == 0
-
-
-def test_two_at_a_time(folder: Path) -> None:
-    """Each is whole: what is in service is always one of both files."""
-    rates, answers, seen = (700, 600), list[str](), set[int]()
-
-    def edit(path: Path, rate: int) -> None:
-        with Client(path, TIMEOUT) as client:
-            for _ in range(10):
-                new = folder / f"{rate}.yaml"
-                new.write_text(config_text(f"{rate} Mbps"))
-                new.rename(folder / "sg.yaml")
-                answers.append(client.call("config.reload")["done"])
-                seen.add(client.call("group.get")["channels"][0]["rate"])
-
-    with controlled(folder) as (run, path):
-        threads = [threading.Thread(target=edit, args=(path, rate)) for rate in rates]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join(TIMEOUT)
-        assert run.stop().status == 0
-    assert len(answers) == 20
-    assert all(line.endswith(("1 channel changed", "nothing changed")) for line in answers)
-    assert seen == {rate * 1_000_000 for rate in rates}
 
 
 def test_a_storm_of_signals(folder: Path) -> None:
@@ -223,19 +178,6 @@ def test_a_second_process_with_the_same_socket(folder: Path) -> None:
         assert is_served(path)
         assert run.stop().status == 0
     assert sorted(file.name for file in folder.iterdir()) == ["sg.yaml"]
-
-
-def test_what_a_killed_process_has_left(folder: Path) -> None:
-    with controlled(folder) as (run, path):
-        run.process.kill()
-        run.process.wait(TIMEOUT)
-    for runtime in telemetry_folders():  # who is killed cannot do it
-        shutil.rmtree(runtime / f"vcmtsd-{run.process.pid}", ignore_errors=True)
-    assert stat.S_ISSOCK(path.stat().st_mode)
-    with controlled(folder) as (run, path):
-        assert is_served(path)
-        assert run.stop().status == 0
-    assert not path.exists()
 
 
 def mode(path: Path) -> int:

@@ -4,7 +4,6 @@
 import json
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
@@ -17,12 +16,11 @@ from e2e.changes.followed import Follower, differences
 from e2e.control.controlled import SLEEP, config_text, place
 from e2e.ports import Run, serve
 from patience import TIMEOUT, until
-from vcmts.control.client import Client, ClosedError, RefusedError
+from vcmts.control.client import Client, ClosedError
 from vcmts.paths import CHECKOUT
 
 Json = dict[str, Any]
 KEY = "00112233445566778899aabbccddeeff"
-SECRETS = ("key", "iv", "next_key", "next_iv")
 UPSTREAM = [{"id": 1, "type": "ofdma", "rate": "100 Mbps", "session": 99}]
 
 
@@ -91,13 +89,6 @@ def follow(client: Client, follower: Follower, *, keys: bool = True) -> Json:
     return answer
 
 
-def told(follower: Follower) -> list[tuple[str, str, str]]:
-    """(event, kind, action) of what has come since the last time."""
-    found = [(e["event"], e.get("kind", ""), e.get("action", "")) for e in follower.seen]
-    follower.seen.clear()
-    return found
-
-
 def changes(*objects: tuple[str, str]) -> list[tuple[str, str, str]]:
     inner = [("object", *one) for one in objects]
     return [("prepared", "", ""), *inner, ("applied", "", ""), ("retired", "", "")]
@@ -106,111 +97,6 @@ def changes(*objects: tuple[str, str]) -> list[tuple[str, str, str]]:
 def retired(client: Client, follower: Follower) -> None:
     """Until what was replaced has left."""
     until(lambda: bool(follow(client, follower)) and not follower.applied, "changes are retired")
-
-
-def test_each_kind_of_change(client: Client, folder: Path) -> None:
-    follower = joined(client)
-    first = follower.groups[1].lists
-    modem = first["modem"]["02:01:00:00:00:04"]
-    channel = first["channel"][11]
-
-    def made(method: str, *objects: tuple[str, str], **params: Any) -> None:
-        client.call(method, **params)
-        retired(client, follower)
-        assert told(follower) == changes(*objects)
-        assert differences(follower, client.call("config.get", keys=True)) == []
-
-    made("modem.set", ("modem", "changed"), group=1, modem={"mac": modem["mac"], "cpe_limit": 9})
-    made("modem.remove", ("modem", "removed"), group=1, modem={"mac": modem["mac"]})
-    made("modem.add", ("modem", "added"), group=1, modem=modem)
-    made("channel.set", ("channel", "changed"), group=1, channel={"id": 11, "rate": "600 Mbps"})
-    made("channel.add", ("channel", "added"), group=2, channel=channel | {"id": 9, "session": 88})
-    made("channel.remove", ("channel", "removed"), group=2, channel={"id": 9})
-    made(
-        "upstream_channel.add",
-        ("upstream_channel", "added"),
-        group=1,
-        upstream_channel=UPSTREAM[0] | {"id": 2, "session": 77},
-    )
-    made(
-        "filter_group.add",
-        ("filter_group", "added"),
-        group=1,
-        filter_group={"id": 2, "rules": [{"family": "ipv4", "action": "deny"}]},
-    )
-    made(
-        "bonding_group.add",
-        ("bonding_group", "added"),
-        group=1,
-        bonding_group={"id": 2, "channels": [11]},
-    )
-    made("group.set", ("group", "changed"), group=2, values={"rate_limit": "9 Gbps"})
-    made("key.install", ("key", "installed"), group=1, said=7, key="11" * 16, iv="22" * 16)
-    made("key.use", ("key", "used"), group=1, said=7)
-    made("key.remove", ("key", "removed"), group=1, said=7)
-    assert [
-        m["security"]["key"]
-        for m in follower.groups[1].lists["modem"].values()
-        if m["security"]["said"] == 7
-    ] == ["11" * 16] * 2
-    client.call("group.add", file=str(folder / "three.yaml"))
-    retired(client, follower)
-    added = [("group", "added"), *[("channel", "added")] * 2, ("upstream_channel", "added")]
-    added += [("bonding_group", "added"), ("filter_group", "added"), *[("modem", "added")] * 4]
-    assert told(follower) == changes(*added)
-    assert differences(follower, client.call("config.get", keys=True)) == []
-    made("group.remove", ("group", "removed"), group=3, limit="0 ms")
-    with pytest.raises(RefusedError):
-        client.call("modem.add", group=1, modem=modem)
-    assert follow(client, follower) and told(follower) == []  # nothing was changed
-
-
-def test_a_reload(client: Client, folder: Path) -> None:
-    follower = joined(client)
-    one, three = group(1), group(3)
-    one["modems"][3]["cpe_limit"] = 5
-    one["modems"][0]["security"]["key"] = one["modems"][1]["security"]["key"] = "33" * 16
-    write(folder, [one, three])
-    done = client.call("config.reload")["done"]
-    retired(client, follower)
-    assert follower.seen[-1]["done"] == done
-    events = told(follower)
-    assert events[-1] == ("reload", "", "")
-    assert events.count(("object", "key", "changed")) == 1
-    assert events.count(("object", "modem", "changed")) == 1
-    assert ("object", "group", "added") in events and ("object", "group", "removed") in events
-    assert differences(follower, client.call("config.get", keys=True)) == []
-    client.call("config.reload")  # nothing differs
-    follow(client, follower)
-    assert told(follower) == [*changes(), ("reload", "", "")]
-
-
-def secrets_in(value: Any) -> bool:
-    if isinstance(value, dict):
-        return any(key in SECRETS or secrets_in(inner) for key, inner in value.items())
-    return isinstance(value, list) and any(map(secrets_in, value))
-
-
-def test_keys_and_groups_are_chosen(client: Client, served: Path, folder: Path) -> None:
-    """Without keys there are none; of one group there are its events alone."""
-    with Client(served, TIMEOUT) as second:
-        plain = joined(client, keys=False)
-        second.call("events.subscribe", groups=[2])
-        client.call("key.install", group=1, said=7, key="11" * 16, iv="22" * 16)
-        client.call("modem.set", group=2, modem={"mac": "02:01:00:00:00:03", "cpe_limit": 4})
-        client.call("group.add", file=str(folder / "three.yaml"))
-        last = follow(client, plain, keys=False)["sequence"]
-        assert not secrets_in(plain.seen) and len(plain.seen) > 12
-        assert differences(plain, client.call("config.get")) == []
-        client.call("group.set", group=2, values={"cpe_timeout": "77 s"})
-        events = second.events()
-        mine = [next(events)]
-        while mine[-1]["event"] != "applied" or mine[-1]["sequence"] < last:
-            mine.append(next(events))
-        assert {e["group"] for e in mine if "group" in e} == {2}
-        assert [e["object"].keys() for e in mine if e["event"] == "object"][-1] >= {"cpe_timeout"}
-        with pytest.raises(RefusedError, match="allowed: a number, 1 to 65535"):
-            client.call("events.subscribe", groups=[0])
 
 
 def modem_calls(modem: Json, fresh: int) -> list[tuple[str, Json]]:
@@ -291,30 +177,6 @@ def test_any_sequence_of_changes(client: Client, served: Path, folder: Path, see
             assert differences(follower, truth) == []
         assert differences(plain, follow(second, plain, keys=False)) == []
     assert sum(event["event"] == "applied" for event in follower.seen) > 20
-
-
-def test_a_slow_reader_is_told(client: Client, served: Path) -> None:
-    """It misses events, joins again, and knows all. The others are not held up."""
-    ports: Json = {"source_ports": "1000-2000", "destination_ports": "3000-4000"}
-    wide: Json = {"source": "198.51.100.0/24", "destination": "203.0.113.0/24", "protocol": "tcp"}
-    rules: list[Json] = [
-        {"family": "ipv4", "action": "permit", **wide, **ports} for _ in range(1000)
-    ]
-    with Client(served, TIMEOUT) as slow:
-        follower = joined(slow)
-        heard = time.monotonic()
-        for n in range(240):
-            rules[0] = {**rules[1], "action": "deny" if n % 2 else "permit"}
-            client.call("filter_group.replace", group=1, filter_group={"id": 1, "rules": rules})
-            if n % 8 == 0 or time.monotonic() > heard + 2:
-                slow.hear()  # some of it: a client that reads nothing for 10 s is disconnected
-                heard = time.monotonic()
-        answer = follow(slow, follower)
-        assert follower.missed
-        follower.join(answer)
-        client.call("modem.set", group=1, modem={"mac": "02:01:00:00:00:03", "cpe_limit": 4})
-        assert differences(follower, follow(slow, follower)) == []
-        assert not follower.missed
 
 
 def test_printed_and_iterated(served: Path) -> None:

@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The endpoint for scrapers: what it tells, and that no client of it does harm."""
 
-import concurrent.futures
 import http.client
-import itertools
 import json
 import re
 import socket
@@ -14,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from e2e.control.controlled import NOWHERE, config_text, controlled, place
+from e2e.control.controlled import config_text, controlled, place
 from e2e.ports import Run, pcap_ports, serve
 from e2e.running import vcmtsd
 from patience import TIMEOUT, until
@@ -26,8 +24,6 @@ TOLD = re.compile(r"vcmtsd: metrics http://(.+):(\d+)/metrics")
 LINE = re.compile(r"([a-z][a-z0-9_]*)(?:\{(.*)\})? (\S+)")
 LABEL = re.compile(r'([a-z_]+)="((?:[^"\\]|\\.)*)"')
 PACKETS = 100
-MAC = "02:01:00:00:00:02"
-FLOW = frozenset({("service_group", "1"), ("sfid", "2"), ("modem", MAC)})
 
 
 @dataclass(frozen=True)
@@ -135,99 +131,6 @@ def test_both_formats(served: Scraped) -> None:
     assert units and all(name.endswith(f"_{unit}") for _, _, name, unit in units)
 
 
-@pytest.mark.parametrize(
-    ("accept", "open_"),
-    [
-        (f"{OPEN};q=0,text/plain", False),
-        (f"{OPEN};q=0.4,text/plain;q=0.3", True),
-        (f"{OPEN};q=0.3,text/plain;q=0.4", False),
-        (f"text/plain,\r\n {OPEN}", True),
-    ],
-)
-def test_weights_are_obeyed(served: Scraped, accept: str, open_: bool) -> None:
-    """RFC 9110, 12.4.2; also of fields that are repeated."""
-    found = served.raw(
-        b"GET /metrics?names=vcmts_tsc HTTP/1.1\r\nHost: a\r\nConnection: close\r\n"
-        + "".join(f"Accept: {one.strip()}\r\n" for one in accept.split(",\r\n")).encode()
-        + b"\r\n"
-    )
-    head, _, body = found.partition(b"\r\n\r\n")
-    assert head.startswith(b"HTTP/1.1 200 ") and b"\r\nVary: Accept" in head
-    assert body.endswith(b"# EOF\n") is open_
-
-
-def test_forms_of_targets(served: Scraped) -> None:
-    """RFC 9112, 3.2: a server accepts the absolute form, and refuses a request without Host."""
-    for target in ("/metrics", "http://other:9/metrics", "HTTP://h/metrics", "https://h/metrics"):
-        line = f"GET {target}?names=vcmts_tsc HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"
-        found = served.raw(line.encode())
-        assert found.startswith(b"HTTP/1.1 200 ") and b"\nvcmts_tsc_hz " in found, target
-    none = b"GET http://metrics HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"
-    assert served.raw(none).startswith(b"HTTP/1.1 404 ")
-    assert served.raw(b"GET /metrics HTTP/1.1\r\n\r\n").startswith(b"HTTP/1.1 400 ")
-    assert served.raw(b"GET /healthz HTTP/1.0\r\n\r\n").startswith(b"HTTP/1.1 200 ")
-
-
-def test_selection(served: Scraped) -> None:
-    some = served.ask("/metrics?names=vcmts_worker_rounds,vcmts_tsc")
-    assert some.names == {"vcmts_worker_rounds_total", "vcmts_tsc_hz"}
-    one = served.ask(f"/metrics?modems={MAC}&names=vcmts_modem")
-    assert {dict(labels)["modem"] for _, labels in one.samples} == {MAC}
-    flows = served.ask(f"/metrics?flows={MAC}&names=vcmts_flow")
-    assert {dict(labels)["sfid"] for _, labels in flows.samples} == {"2"}
-    assert flows.samples["vcmts_flow_max_sustained_bytes_per_second", FLOW] == 100e6 / 8
-    every = served.ask("/metrics?modems=all&service_group=1&names=vcmts_modem")
-    assert len({dict(labels)["modem"] for _, labels in every.samples}) == 4
-    assert not served.ask("/metrics?service_group=2&names=vcmts_downstream").samples
-    channels = served.ask("/metrics?names=vcmts_downstream_channel_rate_bytes_per_second").samples
-    rates = {dict(labels)["channel"]: value for (_, labels), value in channels.items()}
-    assert rates == {"11": 900e6 / 8, "12": 500e6 / 8}
-
-
-@pytest.mark.parametrize(
-    "path",
-    [
-        "/metrics?modems=all",
-        "/metrics?modems=nobody&service_group=1",
-        "/metrics?service_group=0",
-        "/metrics?service_group=70000",
-        "/metrics?colour=red",
-        "/metrics?names=" + ",".join(f"vcmts_{n}" for n in range(99)),
-        "/metrics?names=" + "v" * 600,
-    ],
-)
-def test_questions_that_are_none(served: Scraped, path: str) -> None:
-    refused = served.ask(path)
-    assert refused.status == 400
-    assert len(refused.text.splitlines()) == 1
-
-
-def test_answers_are_counted(served: Scraped) -> None:
-    def answers() -> dict[str, float]:
-        told = served.ask("/metrics?names=vcmts_http_answers").samples.items()
-        return {dict(labels)["code"]: value for (_, labels), value in told}
-
-    before = answers()
-    served.ask("/")
-    until(lambda: answers()["404"] == before["404"] + 1, "an answer that is counted")
-    assert answers()["200"] > before["200"]
-
-
-def test_too_many_questions_at_a_time(served: Scraped) -> None:
-    """Different ones, until a page that others may still want would have to go."""
-    said: set[str] = set()
-    numbers = itertools.count()
-
-    def refused() -> bool:
-        got = served.ask_once(f"/metrics?names=vcmts_{next(numbers)}", "*/*", "GET")
-        if got.status == 503:
-            said.add(got.text)
-        return bool(said)
-
-    until(refused, "a question too many")
-    assert said == {"too many different questions at a time\n"}
-
-
 def test_paths_and_methods(served: Scraped) -> None:
     assert served.ask("/healthz").status == 200
     assert served.ask("/readyz").status == 200
@@ -254,67 +157,6 @@ def test_the_same_by_the_control_socket(served: Scraped) -> None:
     uptime = ("vcmts_uptime_seconds", frozenset[tuple[str, str]]())
     assert by_socket.pop(uptime) <= page.pop(uptime)
     assert by_socket == page
-
-
-def test_a_page_for_many(served: Scraped) -> None:
-    """Two hundred at a time, more than there are connections: all are answered, by few pages."""
-    pages = ("vcmts_http_pages_total", frozenset[tuple[str, str]]())
-    before = served.ask().samples[pages]
-    with concurrent.futures.ThreadPoolExecutor(200) as pool:
-        answers = list(pool.map(lambda _: served.ask(), range(200)))
-    assert all(answer.status == 200 and answer.text.endswith("\n") for answer in answers)
-    assert all(answer.samples for answer in answers[:3])
-    assert served.ask().samples[pages] - before < 200
-
-
-@pytest.mark.parametrize(
-    "pieces",
-    [
-        (b"GET /metrics HTTP/1.1\r\nHost: x\r\n" + b"X: " + b"y" * 200_000 + b"\r\n\r\n",),
-        (b"GET /metrics HTTP/1.1\r\n" + b"A: b\r\n" * 20_000 + b"\r\n",),
-        (b"GET /" + b"a" * 100_000 + b" HTTP/1.1\r\n\r\n",),
-        (b"\0" * 5000 + b"\r\n\r\n",),
-        (b"POST /metrics HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999\r\n\r\n", b"z" * 65536),
-        (b"GET /metrics HTTP/9.9\r\n\r\n",),
-    ],
-    ids=["header", "headers", "path", "zeros", "body", "version"],
-)
-def test_requests_that_are_none(served: Scraped, pieces: tuple[bytes, ...]) -> None:
-    """Refused or let go; the next is served."""
-    got = served.raw(*pieces)
-    assert not got.startswith((b"HTTP/1.1 200", b"HTTP/1.0 200"))
-    assert served.ask("/healthz").status == 200
-
-
-def test_half_a_request_and_no_reader(served: Scraped) -> None:
-    """They keep their places for a while, and others are answered meanwhile."""
-    silent = [socket.create_connection(("127.0.0.1", served.port), TIMEOUT) for _ in range(40)]
-    try:
-        for number, made in enumerate(silent):
-            half = number % 2 == 0
-            made.sendall(
-                b"GET /metrics HTTP/1.1\r\nHo" if half else b"GET /metrics HTTP/1.1\r\n\r\n"
-            )
-        assert served.ask().status == 200
-    finally:
-        for made in silent:
-            made.close()
-    gone = ("vcmts_http_connections", frozenset[tuple[str, str]]())
-
-    def alone() -> bool:
-        return served.ask("/metrics?names=vcmts_http").samples[gone] <= 2
-
-    until(alone, "connections that have ended")
-
-
-def test_wrong_and_taken_addresses(served: Scraped, tmp_path: Path) -> None:
-    config = tmp_path / "sg.yaml"
-    config.write_text(config_text())
-    for address in ("nowhere", "127.0.0.1", "127.0.0.1:99999", f"127.0.0.1:{served.port}"):
-        done = vcmtsd("run", "--config", config, *NOWHERE, "--metrics", address)
-        assert done.status == 2
-        (line,) = done.messages
-        assert line.startswith("vcmtsd: --metrics")
 
 
 @pytest.mark.run

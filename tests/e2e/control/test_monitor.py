@@ -11,7 +11,7 @@ import re
 import shlex
 import subprocess
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,7 +26,6 @@ from e2e.control.prometheus import (
     Answer,
     Prometheus,
     Series,
-    key_of,
     keyed,
     monitor,
     node,
@@ -39,7 +38,6 @@ from e2e.grouped import profile
 from e2e.ports import Run, serve
 from e2e.running import stop, vcmts, vcmtsd
 from patience import TIMEOUT, until, within
-from vcmts.cli import COMMANDS, parser_for
 from vcmts.control.client import Client, RefusedError
 from vcmts.monitor.targets import targets
 from vcmts.paths import program
@@ -261,78 +259,9 @@ def test_promtool_is_content(watched: Watched) -> None:
     assert done.stdout + done.stderr == "" and done.returncode == 0
 
 
-def test_both_formats_tell_the_same(watched: Watched) -> None:
-    newer, older = watched.pages[OPENMETRICS], watched.pages[PLAIN]
-    assert newer.endswith("\n# EOF\n") and "# EOF" not in older
-    assert set(series_of(newer)) == set(series_of(older))
-    for line in newer.splitlines():
-        words = line.split(" ", 3)
-        if words[:2] == ["#", "HELP"]:
-            assert f" {words[3]}\n" in older, line
-
-
 def test_monitor_says_where_to_look(watched: Watched) -> None:
     assert f"watching {watched.target}" in watched.said
     assert watched.target in watched.found, "it finds by itself what runs here"
-
-
-def test_counters_are_those_of_the_summary(watched: Watched) -> None:
-    """Prometheus has what the page told last, and that is what vcmtsd tells at its end."""
-    groups = watched.summary["groups"]
-    assert len(groups) == 3
-    for group in groups:
-        for way in ("downstream", "upstream"):
-            told = group[way]["counters"]
-            for name, metric in metrics_of(way, told).items():
-                key = key_of(metric, {"service_group": str(group["id"])})
-                assert watched.scraped[key] == told[name], key
-            check_drops(watched, group, way)
-
-
-def check_drops(watched: Watched, group: Json, way: str) -> None:
-    """All but those of its end."""
-    name = (
-        f"vcmts_{way}_dropped_packets_total"
-        if way == "downstream"
-        else f"vcmts_{way}_dropped_total"
-    )
-    found = {}
-    for key, value in watched.scraped.items():
-        if key.startswith(f"{name} ") and f"('service_group', '{group['id']}')" in key:
-            [reason] = re.findall(r"\('reason', '(\w+)'\)", key)
-            found[reason] = value
-    told = group[way]["drops"]
-    assert set(found) == set(told)
-    before = {reason for reason in told if not reason.endswith("stopped")}
-    assert {reason: found[reason] for reason in before} == {r: told[r] for r in before}
-    if way == "upstream" or group["id"] == 1:
-        assert sum(found.values()) > 0, "something went wrong on purpose"
-
-
-def metrics_of(way: str, counters: Iterable[str]) -> dict[str, str]:
-    """By the name of a counter: behind it a unit may stand, where that is not another counter."""
-    units = {metric["name"]: metric["unit"] for metric in registry()}
-    plain = {name: f"vcmts_{way}_{name}_total" for name in counters}
-    found = {}
-    for name, exact in plain.items():
-        longer = [
-            metric
-            for metric, unit in units.items()
-            if metric == f"vcmts_{way}_{name}_{unit}_total" and metric not in plain.values()
-        ]
-        [found[name]] = longer or [exact]
-    return found
-
-
-def test_commands_of_the_page() -> None:
-    """They are what the tool takes; what they do, others try."""
-    assert set(BLOCKS) == {"run", "monitor", "asked", "capture", "denying"}
-    assert sum(name.startswith("docs: ") for name in expressions()) == 6
-    for block in BLOCKS.values():
-        for command in block.splitlines():
-            words = shlex.split(command)
-            if words[0] == "./vcmts" and words[1] in COMMANDS:
-                parser_for(words[1:]).parse_args(words[1:])
 
 
 def test_an_upstream_scheduler_has_metrics_of_its_own(tmp_path: Path) -> None:
