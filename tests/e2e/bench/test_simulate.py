@@ -47,21 +47,6 @@ def test_the_target_is_held(rate: int, count: int) -> None:
     assert flow_of(result)["drops"]["flow_full"] == 0
 
 
-def test_the_target_is_held_at_a_gigabit() -> None:
-    result = simulate(shorter(scenarios.matrix(1000, 50, "docsis-pie"), 14, 8))
-    assert 0.7 * TARGET < delays(result)["mean"] < 1.3 * TARGET
-    assert flow_of(result)["utilisation"] > 0.99
-
-
-@pytest.mark.parametrize("target", [0.005, 0.020, 0.040])
-def test_another_target(target: float) -> None:
-    scenario = shorter(scenarios.cubic("docsis-pie"), 30, 12)
-    scenario["service_flows"][0]["latency_target"] = target
-    result = simulate(scenario)
-    assert delays(result)["mean"] == pytest.approx(1000 * target, rel=0.25)
-    assert flow_of(result)["utilisation"] > 0.98
-
-
 @pytest.mark.parametrize(("name", "share"), [("light", 0.35), ("heavy", 0.2), ("cubic", 0.15)])
 def test_much_less_than_with_tail_drop(name: str, share: float) -> None:
     """Least so where few senders empty the queue: each first drop grants a burst of 142 ms."""
@@ -71,22 +56,6 @@ def test_much_less_than_with_tail_drop(name: str, share: float) -> None:
     assert flow_of(pie)["utilisation"] > 0.94  # 5 Reno over 100 ms empty a queue of 10 ms at times
     assert flow_of(tail)["drops"]["docsis_pie"] == 0
     assert flow_of(tail)["drops"]["flow_full"] > 0
-
-
-def test_who_does_not_respond_does_not_fill_the_buffer() -> None:
-    result = simulate(shorter(scenarios.overload("docsis-pie"), 30, 12))
-    assert delays(result)["mean"] < 1.5 * TARGET
-    assert flow_of(result)["drops"]["flow_full"] == 0
-    assert flow_of(result)["utilisation"] > 0.99
-
-
-def test_below_the_rate_nothing_is_dropped() -> None:
-    """Half of the rate, in packets of a game among others."""
-    game = {"label": "game", "kind": "cbr", "rate": 100e3, "bytes": 200}
-    video = {"label": "video", "kind": "cbr", "count": 5, "rate": 1e6}
-    result = simulate(scenarios.one_flow(10e6, "docsis-pie", game, video))
-    assert sum(flow_of(result)["drops"].values()) == 0
-    assert delays(result)["max"] < 10
 
 
 def test_the_rate_changes() -> None:

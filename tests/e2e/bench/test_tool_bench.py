@@ -4,7 +4,6 @@
 import io
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -16,7 +15,6 @@ import yaml
 
 from vcmts import paths, results, yamls
 from vcmts.profile import command as profile
-from vcmts.telemetry.dpdk import folders
 
 CHECKOUT = Path(__file__).resolve().parents[3]
 PROFILE = "2ofdm-0sc-qam_20cms_aes"
@@ -178,47 +176,6 @@ def test_an_interrupted_run_keeps_what_it_has(tmp_path: Path) -> None:
     assert result["min"] <= result["cycles_per_packet"] <= result["max"]
 
 
-def test_the_scheduler_keeps_what_it_has(tmp_path: Path) -> None:
-    report = tmp_path / "bench.json"
-    words = ["--case", "6ofdm", "--load", "50", "--runs", "100", "--milliseconds", "250"]
-    with subprocess.Popen(
-        [paths.program("vcmts-bench-scheduler"), *words, "--progress", "--json", report],
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as bench:
-        assert bench.stderr is not None
-        next(line for line in bench.stderr if line.startswith("progress 2 100 6ofdm, 50 %: run 3"))
-        bench.send_signal(signal.SIGINT)
-        bench.stderr.read()
-        assert bench.wait() == 130
-    stored = json.loads(report.read_text())
-    assert stored["complete"] is False
-    (result,) = stored["results"]
-    assert 2 <= result["runs"] < 100 and result["ratio"] > 0
-
-
-def test_interrupted_before_anything_was_measured(tmp_path: Path) -> None:
-    """While it is set up it ends at once, and an earlier file stays as it is. A signal that comes
-    when it measures already, as this process had to wait for a core, keeps what there is: before it
-    ends by itself, it measures for twenty minutes."""
-    report, config = tmp_path / "bench.json", tmp_path / "sg.yaml"
-    report.write_text("earlier", encoding="utf-8")
-    config.write_text(profile_of("6ofdm-0sc-qam_3000cms_aes"), encoding="utf-8")
-    words: list[str | Path] = [paths.program("vcmts-bench"), "--config", config, "--runs", "100"]
-    with subprocess.Popen(
-        [*words, "--progress", "--json", report], stderr=subprocess.PIPE, text=True
-    ) as bench:
-        assert bench.stderr is not None
-        next(line for line in bench.stderr if line == "progress 0 1400 setting up 3000 modems\n")
-        bench.send_signal(signal.SIGINT)
-        measuring = "run 1" in bench.stderr.read()
-        assert bench.wait() == (130 if measuring else -signal.SIGINT)
-    for place in folders():  # who is ended by a signal cannot do it
-        shutil.rmtree(place / f"vcmts-bench-{bench.pid}", ignore_errors=True)
-    stored = report.read_text(encoding="utf-8")
-    assert stored == "earlier" or (measuring and json.loads(stored)["complete"] is False)
-
-
 def test_what_is_stored(tmp_path: Path) -> None:
     report = tmp_path / "bench.json"
     measured(report, "--direction", "downstream", "--mix", "84", "--mix", "1024", runs=1)
@@ -231,13 +188,6 @@ def test_what_is_stored(tmp_path: Path) -> None:
     assert line["fixed"] + line["per_byte"] * 84 == pytest.approx(two["84"])
     assert line["fixed"] + line["per_byte"] * 1024 == pytest.approx(two["1024"])
     assert line["r2"] == pytest.approx(1) and line["points"] == 2
-
-
-def test_mistakes_are_told_once(tmp_path: Path) -> None:
-    words = ["--profile", PROFILE, "--runs", "0", "--json", str(tmp_path / "bench.json")]
-    done = bench(*words, what="cost")
-    assert done.returncode == 2
-    assert done.stderr == "vcmts: --runs: found 0, allowed: 1 to 101\n"
 
 
 def test_cost_against_classifiers(tmp_path: Path) -> None:
@@ -276,23 +226,6 @@ def test_without_an_upstream(tmp_path: Path) -> None:
     assert "no upstream channels" in done.stderr
 
 
-def test_mistakes_measure_nothing(tmp_path: Path) -> None:
-    report = tmp_path / "bench.json"
-    done = bench("--direction", "sideways", "--json", str(report))
-    assert done.returncode == 2
-    assert "sideways" in done.stderr
-    assert not report.exists()
-
-
-@pytest.mark.parametrize("mix", ["imixx", "9000", ""])
-def test_a_mix_that_is_none(mix: str, tmp_path: Path) -> None:
-    """A mistake, as in every other command, and told before anything is measured."""
-    done = bench("--profile", PROFILE, "--mix", mix, "--json", str(tmp_path / "bench.json"))
-    assert done.returncode == 2
-    assert done.stderr.startswith(f"vcmts: --mix: {mix}: allowed: ")
-    assert done.stderr.count("\n") == 1 and done.stdout == ""
-
-
 def beside_rte_sched(tmp_path: Path) -> list[dict[str, Any]]:
     """Both schedulers at half and at more than what the channels carry."""
     report = tmp_path / "bench.json"
@@ -321,12 +254,3 @@ def test_the_scheduler_beside_rte_sched(tmp_path: Path) -> None:
     """What each of them carries is looked at on a quiet machine: tests/realtime/test_bench.py."""
     below, above = beside_rte_sched(tmp_path)
     assert below["dropped"] == 0 < above["dropped"]
-
-
-def test_cases_of_the_scheduler_that_are_none(tmp_path: Path) -> None:
-    report = tmp_path / "bench.json"
-    for words in (["--case", "7ofdm"], ["--load", "0"], ["--runs", "0"]):
-        done = bench(*words, "--json", str(report), what="scheduler")
-        assert done.returncode == 2, words
-        assert words[1] in done.stderr
-        assert not report.exists() or report.read_text() == ""

@@ -21,7 +21,6 @@ from e2e.ports import serve
 from e2e.running import SANITIZER, run, stop, vcmts
 from patience import TIMEOUT, until
 from vcmts.paths import program
-from vcmts.telemetry.plane import Plane
 from vcmts.telemetry.plane import plane as connected
 
 CPUS = sorted(os.sched_getaffinity(0))
@@ -186,31 +185,6 @@ def test_answers(way: str, config: Path) -> None:
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_mistakes_do_not_end_it(way: str, config: Path) -> None:
-    lines = {
-        "": "not JSON",
-        "trial": "not JSON",
-        '["trial"]': "no JSON object",
-        '{"seconds": 1, "rate": "fast"}': 'rate: found "fast", allowed: 0, "max", or',
-        '{"seconds": 1, "rate": 1e9, "mix": "imax"}': "mix: imax: allowed: imix",
-        '{"seconds": 1, "upstream_rate": 999}': "upstream_rate: found 999, allowed: ",
-        '{"seconds": 1, "rate": 1e9, "repeat": 3}': 'found the key "repeat", allowed: seconds',
-        "[" * 100_000: "longer line",
-    }
-    with started(way, config) as trials:
-        for line, says in lines.items():
-            trials.write(line)
-            answer = trials.read()
-            assert list(answer) == ["error"] and says in answer["error"], (line[:80], answer)
-        check_nothing_lost(trials.ask(**LOW))
-        assert trials.process.stdin is not None
-        trials.process.stdin.write('{"seconds": 0.1, "rate": 1e7}')  # ended by the input's end
-        trials.process.stdin.close()
-        check_nothing_lost(trials.read())
-        assert trials.process.wait(TIMEOUT) == 0
-
-
-@pytest.mark.parametrize("way", WAYS)
 def test_signal_in_a_trial(way: str, config: Path) -> None:
     with started(way, config) as trials:
         check_nothing_lost(trials.ask(**LOW))
@@ -270,35 +244,6 @@ def test_losses_are_of_their_trial(way: str, config: Path) -> None:
         assert trials.end() == 0
 
 
-def is_anew(asked: Plane) -> bool:
-    """What was asked anew is forgotten, and the longest is kept; no round between may be long."""
-    [first], [again] = (asked.workers(anew=True) for _ in range(2))
-    if again["descheduled"] > first["descheduled"]:
-        return False
-    return bool(again["longest_since_ns"] == 0 and again["longest_ns"] >= first["longest_since_ns"])
-
-
-@pytest.mark.run
-def test_workers_of_the_plane(config: Path) -> None:
-    with started("ports", config) as trials:
-        trials.ask(**LOW)
-        assert trials.plane is not None
-        with connected(trials.plane) as asked:
-            [before] = asked.workers(anew=True)
-            trials.ask(**LOW)
-            [after] = asked.workers()
-            counts = asked.counts()
-            until(lambda: is_anew(asked), "a moment between two asked without a long round")
-        assert before["name"] == "upper and lower MAC, upstream"
-        assert after["longest_ns"] >= before["longest_ns"]
-        for key in ("rounds", "busy_rounds", "busy_cycles", "idle_cycles"):
-            assert after[key] > before[key]
-        assert counts["downstream"]["drops"]["filter_deny"] == 0
-        assert counts["downstream"]["counters"]["received"] > 0
-        assert counts["upstream"]["counters"]["transmitted"] > 0
-        assert trials.end() == 0
-
-
 def test_too_few_cores(config: Path) -> None:
     command: list[str | Path] = [program("vcmts-bench-throughput"), "--config", config]
     alone = run(["taskset", "-c", str(CPUS[-1]), *command])
@@ -308,10 +253,3 @@ def test_too_few_cores(config: Path) -> None:
     assert taken.status == 2 and "--core: allowed: a core" in taken.messages[0]
     deep = run([*command, "--depth", "8192"])
     assert deep.status == 2 and "found 8192, allowed: up to 4096" in deep.messages[0]
-
-
-@pytest.mark.parametrize("more", [["--send-only"], ["--json", "-"]])
-def test_options_that_trials_have_not(more: list[str], config: Path) -> None:
-    ports = ("--network", "net_null0", "--rphy", "net_null1")
-    done = run([program("vcmts-traffic"), "--config", config, *ports, "--trials", *more])
-    assert done.status == 2 and "--trials: not with" in done.stderr

@@ -134,49 +134,9 @@ def test_mistakes(words: str) -> None:
     assert tool(f"impairments {words}").status == 2
 
 
-@pytest.mark.parametrize(
-    ("share", "word"),
-    [
-        ("psp-los=1%", "psp-los"),
-        ("", 'found "", allowed: psp-loss, '),
-        ("psp-los=1%", ", ".join(KINDS)),
-        ("clear=1%,", ", ".join(KINDS)),
-        ("psp-loss=2", "share"),
-        ("clear=1%,clear=1%", "twice"),
-        ("clear=90%,wrong-key=20%", "together"),
-    ],
-)
-def test_shares_that_are_none(share: str, word: str) -> None:
-    command = [str(program("vcmts-traffic")), "--config", "x", "--network", "n", "--rphy", "r"]
-    done = run([*command, "--upstream-rate", "1Mbps", "--impair", share])
-    assert done.status == 2
-    assert "--impair" in done.stderr and word in done.stderr
-
-
 def test_help_lists_the_kinds() -> None:
     done = run([program("vcmts-traffic"), "--help"])
     assert all(re.search(rf"^ +{kind} ", done.stdout, re.MULTILINE) for kind in KINDS)
-
-
-@pytest.mark.run
-def test_run(tmp_path: Path) -> None:
-    """Two processes: what was lost is what had to be."""
-    [command] = [words for words in COMMANDS if words.startswith("run")]
-    written = tmp_path / "summary.json"
-    done = tool(command, "--json", str(written))
-    summary = json.loads(written.read_text())
-    upstream = summary["upstream"]
-    hits, due = upstream["impairments"], upstream["expected"]["lost"]
-    assert set(hits) <= {"psp-loss", "header-error"}
-    assert (len(hits) == 2 and due > 0) or not kept_up(summary), "few packets may be hit by none"
-    good = expected.as_expected(summary)
-    assert good or not kept_up(summary), done.stdout
-    assert upstream["lost"] == due if good else upstream["lost"] >= due
-    assert upstream["counters"]["psp_missing"] == hits.get("psp-loss", 0) or not good
-    assert done.status == (0 if good and proven({"downstream": summary["downstream"]}) else 1)
-    upstream["drops"]["frame_hcs"] += 1
-    assert not expected.as_expected(summary) or not good
-    assert ("that --impair cost" in done.stdout) is (due + upstream["expected"]["corrupted"] > 0)
 
 
 @pytest.mark.run

@@ -9,17 +9,12 @@ from typing import Any
 
 import pytest
 
-from e2e.expected import check_flows, check_stats, expect
-from e2e.ports import Run, serve
+from e2e.ports import serve
 from e2e.running import SMALL, vary, vcmts, vcmtsd
-from e2e.traffic import START_NS, generate
 from vcmts.paths import MistakeError
 from vcmts.telemetry.plane import plane as connected
-from vcmts.witness.config import load_config
-from vcmts.witness.downstream import decode_downstream
-from vcmts.witness.pcapfile import read_pcap, records_of, write_pcap
+from vcmts.witness.pcapfile import write_pcap
 
-CONFIG = load_config(SMALL)
 CPUS = sorted(os.sched_getaffinity(0))
 IDS = (4, 7, 9)
 ONE, OTHER = CPUS[-1], CPUS[0]
@@ -56,71 +51,8 @@ def write_config(folder: Path, placement: tuple[tuple[int, int], ...]) -> Path:
     return path
 
 
-def pcap_ports(folder: Path) -> tuple[str, ...]:
-    network = f"net_pcap{{group}}0,rx_pcap={folder}/in{{group}}.pcap"
-    return (
-        "--network",
-        network,
-        "--rphy",
-        f"net_pcap{{group}}1,tx_pcap={folder}/out{{group}}.pcap",
-    )
-
-
 def null_ports() -> tuple[str, ...]:
     return ("--network", "net_null{group}0,no-rx=1", "--rphy", "net_null{group}1,no-rx=1")
-
-
-@pytest.mark.parametrize("placement", PLACEMENTS.values(), ids=PLACEMENTS)
-def test_each_group_gets_its_own(placement: tuple[tuple[int, int], ...], tmp_path: Path) -> None:
-    """The proof of one group alone, for each: what comes out, drops and counters."""
-    if len(CPUS) < 2 and any(upper != lower for upper, lower in placement):
-        pytest.skip("needs two cores")
-    config = write_config(tmp_path, placement)
-    sent = [
-        records_of(generate(CONFIG, 40 + place, 300 * (place + 1), broken=0.1), START_NS)
-        for place in range(len(IDS))
-    ]
-    for place, records in enumerate(sent):
-        write_pcap(tmp_path / f"in{place}.pcap", records)
-    asked = ("--config", config, "--latency", "--json", tmp_path / "s.json")
-    with serve(*asked, *pcap_ports(tmp_path)) as run:
-        for number, records in zip(IDS, sent, strict=True):
-            run.taken(len(records), number)
-        done = run.stop()
-    assert done.status == 0, done.stderr
-    summary = json.loads((tmp_path / "s.json").read_text())
-    assert [group["id"] for group in summary["groups"]] == list(IDS)
-    for place, group in enumerate(summary["groups"]):
-        own = load_config(tmp_path / f"sg{IDS[place]}.yaml")
-        decoded = decode_downstream(read_pcap(tmp_path / f"out{place}.pcap").records, own)
-        expected = expect(sent[place], CONFIG)
-        check_flows(expected, decoded)
-        check_stats(expected, group["downstream"], decoded)
-    check_sums(summary, sum(len(records) for records in sent))
-
-
-def latencies(direction: dict[str, Any]) -> int:
-    """Packets of which there is one."""
-    return sum(packets for _, packets in direction["pipeline_latency_us"]["histogram"])
-
-
-def check_sums(summary: dict[str, Any], received: int) -> None:
-    whole, parts = summary["downstream"], [group["downstream"] for group in summary["groups"]]
-    assert whole["received"] == received
-    for key in ("received", "transmitted", "held", "dropped"):
-        assert whole[key] == sum(part[key] for part in parts)
-    for key in ("drops", "counters"):
-        assert whole[key] == {
-            name: sum(part[key][name] for part in parts) for name in parts[0][key]
-        }
-    assert whole["balanced"] and all(part["balanced"] for part in parts)
-    assert "scheduler" not in whole and "scheduler" in parts[0]
-    assert whole["cycles_per_packet"]["total"] > 0
-    measured = [latencies(part) for part in (whole, *parts)]
-    assert measured[0] == sum(measured[1:]) == whole["transmitted"]
-    assert whole["pipeline_latency_us"]["max"] == max(
-        part["pipeline_latency_us"]["max"] for part in parts
-    )
 
 
 def serving(tmp_path: Path) -> Any:
@@ -146,30 +78,6 @@ def test_telemetry_of_a_group(tmp_path: Path) -> None:
         assert told.status == 0 and "group-9" in told.stdout
         shown = vcmts("telemetry", "delay", "--group", "9", "--json", "--pid", pid)
         assert shown.status == 0 and json.loads(shown.stdout) == []
-
-
-def reload(run: Run) -> str:
-    """What is said of it, done or refused."""
-    with connected(run.process.pid) as asked:
-        try:
-            return f"done: {asked.ask('config.reload')['done']}"
-        except MistakeError as refused:
-            return f"refused: {refused}"
-
-
-def test_reload_of_one_group(tmp_path: Path) -> None:
-    with serving(tmp_path) as run:
-        assert reload(run).endswith("nothing changed")
-        own = tmp_path / f"sg{IDS[1]}.yaml"
-        text = own.read_text()
-        own.write_text(text.replace("rate: 1.5 Gbps", "rate: 1.4 Gbps"))
-        assert own.read_text() != text
-        assert reload(run).startswith("done: ")
-        own.write_text(vary(text, dscp="33"))
-        refused = reload(run)
-        assert refused.startswith("refused: ")
-        assert f"service group {IDS[1]}: " in refused and "nothing was changed" in refused
-        assert run.stop().status == 0
 
 
 def refusal(*words: str | Path) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from e2e.control.controlled import config_text, controlled, place
+from e2e.control.controlled import controlled, place
 from patience import TIMEOUT, until
 from vcmts.control.client import Client, RefusedError
 from vcmts.paths import program
@@ -44,11 +44,6 @@ def value(client: Client, name: str, **labels: str) -> float:
     raise KeyError(name)
 
 
-def reload(client: Client, folder: Path, power: str) -> None:
-    (folder / "sg.yaml").write_text(config_text() + power)
-    client.call("config.reload")
-
-
 def test_a_governor_in_service() -> None:
     with (
         place() as folder,
@@ -76,46 +71,6 @@ def test_a_governor_in_service() -> None:
         assert core(client)["max_hertz"] == 0
         with pytest.raises(RefusedError):
             client.call("power.set", latency_us=0)
-
-
-def test_arguments_come_back_at_a_reload() -> None:
-    """A client's wish holds until the file is read again; --metrics is not the file's to change."""
-    given = ("--policy", "saving", "--idle", "spin", "--metrics", "127.0.0.1:0", *SIMULATED)
-    with (
-        place() as folder,
-        controlled(folder, *given) as (_, path),
-        Client(path) as client,
-    ):
-        client.call("power.set", policy="balanced", idle="poll")
-        assert client.call("power.get")["policy"] == "balanced"
-        reload(client, folder, "metrics: 127.0.0.1:9999\n")
-        until(lambda: client.call("power.get")["policy"] == "saving", "the argument's again")
-        assert client.call("power.get")["idle"] == "spin"
-
-
-def test_a_file_changes_the_policy() -> None:
-    with place() as folder:
-        (folder / "sg.yaml").write_text(config_text() + "power: {driver: simulated}\n")
-        with controlled(folder) as (_, path), Client(path) as client:
-            assert client.call("power.get")["driver"] == "none"
-            reload(client, folder, "power: {policy: balanced, driver: simulated}\n")
-            until(lambda: client.call("power.get")["driver"] == "simulated", "on")
-            assert client.call("power.get")["policy"] == "balanced"
-            hours = "power: {policy: balanced, driver: simulated, busy_hours: 0-24}\n"
-            reload(client, folder, hours)
-            until(lambda: client.call("power.get")["policy"] == "performance", "busy hours")
-            # on a machine that has none, frequencies are left alone, which is counted
-            if not Path("/sys/devices/system/cpu/cpu0/cpufreq").exists():
-                reload(client, folder, "power: {policy: saving, driver: cpufreq}\n")
-                until(lambda: client.call("power.get")["driver"] == "none", "no cpufreq")
-                refused = "vcmts_power_refused_total"
-                until(lambda: value(client, refused, reason="no_driver") == 1, "counted")
-            reload(client, folder, "power: {policy: none, busy_hours: 0-24}\n")
-            contradiction = {"core": "all", "reason": "contradiction"}
-            until(
-                lambda: value(client, "vcmts_power_refused_total", **contradiction) == 1,
-                "a contradiction",
-            )
 
 
 @contextmanager

@@ -8,9 +8,7 @@ from typing import Any
 import pytest
 
 from e2e.machine import kept_up, passed
-from e2e.run.test_tool_run import PROFILE, folder, tool
-
-__all__ = ["folder"]
+from e2e.run.test_tool_run import PROFILE, tool
 
 
 def run_refused(folder: Path, *words: str) -> tuple[dict[str, Any], dict[str, int]]:
@@ -50,9 +48,3 @@ def test_what_no_group_takes_is_dropped_at_a_port_that_groups_share(folder: Path
     for part in (told["downstream"], told["upstream"]):
         assert part["refused_judged"] > 0
         assert part["refused_wrong"] == 0
-
-
-@pytest.mark.run
-def test_nothing_has_to_be_dropped_where_nobody_asks(folder: Path) -> None:
-    _, sent = run_refused(folder, "--profile", PROFILE, "--refuse-every", "0")
-    assert sent == {}

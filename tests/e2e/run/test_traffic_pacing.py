@@ -44,35 +44,6 @@ def test_never_more_than_asked_for(shape: str, tmp_path: Path) -> None:
     assert 0 < len(records) * BITS <= room
 
 
-@pytest.mark.parametrize(
-    ("more", "message"),
-    [
-        (["--mix", "63"], "--mix: 63: allowed: sizes of 64..1996 bytes"),
-        (["--mix", "1997"], "--mix: 1997: allowed: sizes of 64..1996 bytes"),
-        (["--mix", "84:15,1997:1"], "--mix: 1997:1: allowed: sizes of 64..1996 bytes"),
-        (["--mix", "imix-2019"], "--mix: imix-2019: allowed: imix, imix-2017"),
-        (["--mix", "@/nonexistent"], "--mix: /nonexistent: No such file or directory"),
-        (["--rate", "2Tbps"], "--rate: found 2Tbps, allowed: max, or up to 1 Tbps"),
-        (["--rate", "1e9"], "--rate: found 1e9, allowed: max"),
-        (["--shape", "banana"], '--shape: found "banana", allowed: constant, bursts'),
-        (["--shape", "ramp:to=1001%"], '--shape: found "to=1001%", allowed: a share'),
-        (["--shape", "day:@/nonexistent"], "--shape: /nonexistent: No such file"),
-        (["--rate", "max", "--shape", "ramp"], "--shape: found --rate max, allowed: a rate"),
-        (["--upstream-shape", "ramp"], "--upstream-shape: nothing is sent upstream"),
-        (["--upstream-share", "15"], "--upstream-share: found 15, allowed: 0% to 1000%"),
-        (["--rate", "max", "--upstream-share", "15%"], "--upstream-share: found --rate max"),
-        (["--upstream-share", "5%", "--upstream-rate", "1Mbps"], "allowed: one of them"),
-    ],
-)
-def test_mistakes_are_one_line(more: list[str], message: str) -> None:
-    done = run(words("net_null0,no-rx=1", "net_null1,no-rx=1", *more, "--check"))
-    assert done.status == 2
-    assert message in done.messages[0]
-    assert len(done.messages) == 1 or done.messages[1:] == [
-        "Try `vcmts-traffic --help' or `vcmts-traffic --usage' for more information."
-    ]
-
-
 def documented(heading: str) -> list[str]:
     """What the first column of a table says, but for files."""
     page = (CHECKOUT / "docs" / "traffic.md").read_text()
@@ -89,15 +60,3 @@ def test_what_is_documented_is_taken() -> None:
     for option, value in [*(("--mix", m) for m in mixes), *(("--shape", s) for s in shapes)]:
         done = run(words("net_null0", "net_null1", option, value, "--check"))
         assert done.status == 0, done.stderr
-
-
-def test_files_are_refused_by_line(tmp_path: Path) -> None:
-    table = tmp_path / "table"
-    table.write_text("# size weight\n84 15\n1997 1\n")
-    done = run(words("net_null0", "net_null1", "--mix", f"@{table}", "--check"))
-    assert done.status == 2
-    assert f'{table}:3: found "1997 1", allowed: sizes of 64..1996 bytes' in done.messages[0]
-    table.write_text("0:00 20%\n6:00 loud\n")
-    done = run(words("net_null0", "net_null1", "--shape", f"day:@{table}", "--check"))
-    assert done.status == 2
-    assert f'{table}:2: found "6:00 loud", allowed: a share' in done.messages[0]
