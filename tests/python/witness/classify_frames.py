@@ -63,10 +63,6 @@ def eth(ethertype: int, payload: bytes, destination: bytes = ROUTER) -> bytes:
     return destination + SENDER + ethertype.to_bytes(2, "big") + payload
 
 
-def ports(source: int, destination: int) -> bytes:
-    return struct.pack(">HHHH", source, destination, 8, 0)
-
-
 def ipv4(
     destination: str = "10.0.0.1",
     payload: bytes = b"",
@@ -126,7 +122,3 @@ def verdict(config: Config, frame: bytes) -> str | int:
 
 def padded(data: bytes, size: int) -> bytes:
     return data.ljust(size, b"\0")
-
-
-def extension(following: int, words: int = 0) -> bytes:
-    return bytes([following, words]) + bytes(6 + 8 * words)

@@ -100,52 +100,6 @@ def test_defaults_are_the_published_ones() -> None:
     assert key_sequence == config.modems[0].security.key_sequence
 
 
-@pytest.mark.parametrize(
-    ("text", "nanoseconds"), [("1 ms", 10**6), ("0.5us", 500), ("24 h", 24 * 3600 * 10**9)]
-)
-def test_times(text: str, nanoseconds: int) -> None:
-    assert parse_config(f"cpe_timeout: {text}" + DEFAULTS).cpe_timeout_ns == nanoseconds
-
-
-@pytest.mark.parametrize(("text", "size"), [("1518", 1518), ("2 kB", 2000), ("1KiB", 1024)])
-def test_sizes(text: str, size: int) -> None:
-    assert parse_config(f"max_frame: {text}" + DEFAULTS).max_frame == size
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "text"),
-    [
-        ("session: 0x00010002", "session: 0x00010001", "session 65537 is given twice"),
-        ("said: 0x0002", "said: 1", "SAID with other values 1 is given twice"),
-        ("cipher: none, ", "", "security.key"),
-        ("{id: 10}", "{id: 10, state: provisioned}", "no active primary"),
-        ("{id: 12,", "{id: 1,", "service flow 1 is given twice"),
-        ("dsid: 0x00002", "dsid: 1", "DSID 1 is given twice"),
-        ("[10.0.0.2]", "[10.0.0.1]", "CPE address"),
-        ('"02:01:00:00:00:02"', '"02:01:00:00:00:01"', "modem address"),
-        ('"02:01:00:00:00:02"', '"02:01:00:00:00"', r"modems\[1\].mac"),
-        ("bonding_group: 2", "bonding_group: 9", "no group 9"),
-        ("{id: 11}", "{id: 11, bonding_group: 9}", r"service_flows\[1\].bonding_group: no group 9"),
-        ("{id: 11}", "{id: 11, bonding_group: 1}", "no DSID"),
-        ("channels: [3]", "channels: [4]", "unknown channel"),
-        ("dsid: 0x00002, ", "", "no DSID"),
-        ("key: 0001", "key: 01", r"security.key: .*not 16 bytes"),
-        ("cipher: none", "cipher: rot13", "allowed: none, aes-128"),
-        ("rpd_ip: 192.168.1.2", "rpd_ip: here", "rphy.rpd_ip"),
-        ("mtu: 1.5 kB", "mtu: 1.5 kg", "rphy.mtu"),
-        ("mtu: 1.5 kB", "mtu: 1.0005 kB", "rphy.mtu"),
-        ("max_frame: 2000", "max_frame: [1]", "max_frame"),
-        ("max_frame: 2000", "cpe_timeout: 5 apples", "cpe_timeout"),
-        ("max_frame: 2000", "max_frame: {", "not YAML"),
-        ("channels:\n", "channels: 5\nx:\n", "expected a list"),
-    ],
-)
-def test_config_refuses(old: str, new: str, text: str) -> None:
-    assert CONFIG.count(old) >= 1
-    with pytest.raises(ConfigError, match=text):
-        parse_config(CONFIG.replace(old, new))
-
-
 UPSTREAM = """
 upstream: {verify_source: false, verify_crc: true, psp_numbering: session, reorder_timeout: 0 s,
   frame_timeout: 1.5 s, held_by_modem: 8 kB, held: 64 KiB}
@@ -207,12 +161,6 @@ def test_next_key() -> None:
     last = parse_config(both.replace("key_sequence: 3", "key_sequence: 15")).modems[0].security
     assert sorted(last.generations) == [(0, 0), (15, 1)]
     assert second.security.generations == {}
-
-
-def test_control_port() -> None:
-    assert not parse_config(DEFAULTS).control_port
-    assert not parse_config("ports: {network: {device: a}}" + DEFAULTS).control_port
-    assert parse_config("ports: {control: {device: a}}" + DEFAULTS).control_port
 
 
 def test_upstream_defaults_are_the_published_ones() -> None:
@@ -292,16 +240,3 @@ def test_config_file(tmp_path: Path) -> None:
     path.write_text("- 1", encoding="utf-8")
     with pytest.raises(ConfigError, match=r"sg.yaml: file: found"):
         load_config(path)
-
-
-@pytest.mark.parametrize(
-    ("extra", "text"),
-    [
-        ("filter_groups: [7]", "unknown filter group"),
-        ("classifiers: [{family: ipv4, service_flow: 2}]", "classifier names a flow"),
-        ("service_flows: []", "no active primary"),
-    ],
-)
-def test_config_refuses_dangling_references(extra: str, text: str) -> None:
-    with pytest.raises(ConfigError, match=text):
-        parse_config(DEFAULTS + f"    {extra}\n")

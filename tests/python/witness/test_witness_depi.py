@@ -45,29 +45,6 @@ def test_real_psp_vector() -> None:
     assert encode_psp(psp) == hx("40016564C03E0090") + frame
 
 
-def test_psp_three_segments_vector() -> None:
-    first, second, third = bytes(0x68), b"\1" * 0x68, b"\2" * 0x1F4
-    wire = hx("40030001C068C06881F4") + first + second + third
-    psp = decode_psp(wire)
-    assert psp.segments == (Segment(first), Segment(second), Segment(third, end=False))
-    assert encode_psp(psp) == wire
-
-
-def test_udp_vector() -> None:
-    frame = encode_datagram(replace(V4, udp=True), 0x11, hx("40000001"))
-    assert frame[34:38] == hx("06A506A5")
-    assert frame[42:54] == hx("000300000000001140000001")
-
-
-def test_ipv4_header_vector() -> None:
-    carrier = replace(
-        V4, source=ip_address("10.10.17.1"), destination=ip_address("10.100.102.10"), dscp=4
-    )
-    header = encode_datagram(carrier, 1, b"x" * 76)[14:34]
-    assert header == hx("45100064 0000 4000 40 73") + header[10:12] + hx("0A0A11010A64660A")
-    assert internet_checksum(header) == 0
-
-
 @given(carriers, st.integers(1, 0xFFFFFFFF), st.binary(max_size=60))
 def test_datagram_round_trip(carrier: Carrier, session: int, payload: bytes) -> None:
     wire = encode_datagram(carrier, session, payload)

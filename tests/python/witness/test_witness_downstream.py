@@ -45,36 +45,6 @@ def texts(result: Result) -> str:
     return "\n".join(problem.text for problem in result.problems)
 
 
-sendings = st.lists(
-    st.tuples(
-        st.sampled_from([(1, 1), (1, 2), (2, 1), (2, 2), (10, 3), (11, 3), (12, 3)]),
-        st.integers(14, 1996),
-        st.integers(0, 255),
-    ),
-    max_size=30,
-)
-
-
-@given(sendings)
-def test_delivers_everything_in_order(sent: list[tuple[tuple[int, int], int, int]]) -> None:
-    config = parse_config(CONFIG)
-    sender = Sender(config)
-    packets = []
-    expected: dict[tuple[int, ...], list[bytes]] = {}
-    for (flow_id, channel), size, fill in sent:
-        modem, flow = find_flow(config, flow_id)
-        packet = ethernet(modem, size, fill)
-        packets += sender.send(flow_id, packet, channel)
-        expected.setdefault(modem.wire_group(flow), []).append(packet)
-    packets += sender.flush()
-    result = decode(packets, config)
-    assert texts(result) == ""
-    assert result.flows == expected
-    assert result.counters["delivered"] == result.counters["frames"] == len(sent)
-    assert result.counters["packets"] == len(packets)
-    assert result.flow(10) is result.flow(11) or (10, 11) not in result.flows
-
-
 # Modem 1 has two flows on channel 1 alone and one on channel 2 alone, beside its bonded ones.
 OWN_GROUPS = CONFIG.replace(
     "  - {id: 2, channels: [3]}",
@@ -154,13 +124,6 @@ def test_lost_repeated_swapped(
     result = decode(spoil(_ten_packets(config)), config)
     for text in expected:
         assert text in texts(result)
-
-
-def test_lost_frame_leaves_the_others(config: Config) -> None:
-    packets = _ten_packets(config)
-    result = decode(packets[:4] + packets[5:], config)
-    assert result.flow(1) == [ethernet(config.modems[0], 200, i) for i in range(10) if i != 4]
-    assert result.counters["gaps"] == 1
 
 
 @given(st.data())
