@@ -24,7 +24,12 @@ class Broken:
 
 TABLE = yamls.safe_load(Path(__file__).with_name("broken.yaml").read_text(encoding="utf-8"))
 BASE: str = TABLE["base"]
-BROKEN = [Broken(**case) for case in TABLE["broken"]]
+BROKEN = [
+    Broken(old, new, says, found_by == "schema")
+    for found_by in ("schema", "loader")
+    for old, cases in TABLE[found_by].items()
+    for new, says in cases.items()
+]
 
 
 def check(text: str, folder: Path) -> tuple[int, list[str]]:

@@ -262,9 +262,6 @@ def test_rates_that_no_loader_takes(
 # What the traffic program relies on.
 
 
-ANY = {"ipv4": "0.0.0.0/0", "ipv6": "::/0"}
-
-
 def ports_of(rule: Mapping) -> range:
     low, high = map(int, rule["destination_ports"].split("-"))
     return range(low, high + 1)

@@ -6,7 +6,7 @@ import json
 import os
 import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,6 @@ from vcmts.paths import MistakeError
 from vcmts.top import source
 
 Json = dict[str, Any]
-Service = Callable[[Any], Any]
 
 
 def answer_to(request: Json) -> Json:

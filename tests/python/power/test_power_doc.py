@@ -18,7 +18,6 @@ from vcmts.power import model, policy
 from vcmts.power.model import Machine
 from vcmts.run.planner import PUBLISHED
 
-Json = dict[str, Any]
 PAGE = (CHECKOUT / "docs" / "power-model.md").read_text(encoding="utf-8")
 DAY = day_load.read(PUBLISHED)
 ROWS = [(level, saving) for level in power_machine.LEVELS for saving in power_machine.SAVINGS]

@@ -2,7 +2,6 @@
 """Measured watts: counters of processors from folders like the kernel's, and commands."""
 
 import os
-import sys
 import time
 from pathlib import Path
 
@@ -215,10 +214,6 @@ def test_what_is_a_number_of_watts(output: str, watts: float) -> None:
 def test_what_is_none(output: str) -> None:
     found = parsed(output)
     assert found.watts is None and found.reason
-
-
-def python(code: str) -> list[str]:
-    return [sys.executable, "-S", "-c", code]
 
 
 def test_a_command_is_asked() -> None:
