@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Plans carried out and taken back, also when the machine stops in the middle of it."""
 
-import os
 import shutil
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -23,13 +22,6 @@ from python.layout_machines import put
 from vcmts.paths import MistakeError
 
 CARD = "0000:3b:00.0"
-
-
-@pytest.fixture(autouse=True)
-def elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The tests' own session is none of these machines', and their disk does not matter."""
-    monkeypatch.delenv("SSH_CONNECTION", raising=False)
-    monkeypatch.setattr(os, "fsync", lambda handle: None)
 
 
 @pytest.mark.parametrize("name", MACHINES)

@@ -1,23 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The kernel's arguments: all that a plan needs, whatever the running kernel was started with."""
 
-import os
 from pathlib import Path
-
-import pytest
 
 from host.prepare import plan as host_plan
 from python.host.host_kernel import Kernel
 from python.host.host_steps import apply, decided, machine, prepared, undo
 from python.layout_machines import put
-
-
-@pytest.fixture(autouse=True)
-def elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The tests' own session is none of these machines', and their disk does not matter."""
-    monkeypatch.delenv("SSH_CONNECTION", raising=False)
-    monkeypatch.setattr(os, "fsync", lambda handle: None)
-
 
 CORES = {1: "1,8-9", 2: "1-3,8-11"}  # of the server, for so many groups
 

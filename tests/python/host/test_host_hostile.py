@@ -2,7 +2,6 @@
 """Plans, folders and journals that mean ill: refused in one line, before anything is changed."""
 
 import json
-import os
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -24,13 +23,6 @@ from vcmts.paths import MistakeError
 
 CARD = "0000:3b:00.0"
 LOGIN = "0000:01:00.0"
-
-
-@pytest.fixture(autouse=True)
-def elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The tests' own session is none of these machines', and their disk does not matter."""
-    monkeypatch.delenv("SSH_CONNECTION", raising=False)
-    monkeypatch.setattr(os, "fsync", lambda handle: None)
 
 
 @pytest.fixture(scope="module")

@@ -25,13 +25,6 @@ CARD = "0000:3b:00.0"
 ENA = ("0000:00:06.0", "0000:00:07.0")
 
 
-@pytest.fixture(autouse=True)
-def elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The tests' own session is none of these machines', and their disk does not matter."""
-    monkeypatch.delenv("SSH_CONNECTION", raising=False)
-    monkeypatch.setattr(os, "fsync", lambda handle: None)
-
-
 def test_the_unit_gets_the_capabilities_of_its_cards(tmp_path: Path) -> None:
     """None with an IOMMU; without one those of VFIO; others where the kernel keeps the card."""
     base(tmp_path / "nvidia", Recorded(cores=4))

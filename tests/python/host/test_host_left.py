@@ -2,7 +2,6 @@
 """What `vcmts host undo` cannot make again what it was keeps nothing else from being undone."""
 
 import errno
-import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -16,13 +15,6 @@ from python.host.host_steps import apply, prepared, undo
 
 CARD = "0000:05:00.0"  # of the machine with one card
 ENA = "0000:00:06.0"  # of the cloud's
-
-
-@pytest.fixture(autouse=True)
-def elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The tests' own session is none of these machines', and their disk does not matter."""
-    monkeypatch.delenv("SSH_CONNECTION", raising=False)
-    monkeypatch.setattr(os, "fsync", lambda handle: None)
 
 
 def its_driver_is_gone(kernel: Kernel) -> Callable[[], None]:

@@ -13,11 +13,6 @@ from vcmts import cli
 from vcmts.paths import CHECKOUT, MistakeError
 
 
-@pytest.fixture(autouse=True)
-def no_login(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("SSH_CONNECTION", raising=False)
-
-
 def test_the_system_keeps_memory_beside_huge_pages(tmp_path: Path) -> None:
     """A quarter of each node, and 1 GiB in all; pages of all sizes count."""
     kernel = machine("single", tmp_path)

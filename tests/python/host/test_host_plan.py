@@ -28,11 +28,6 @@ LOGIN = {
 }
 
 
-@pytest.fixture(autouse=True)
-def no_login(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("SSH_CONNECTION", raising=False)
-
-
 @pytest.mark.parametrize("name", MACHINES)
 def test_the_login_interface_is_never_planned(name: str, tmp_path: Path) -> None:
     found = decided(machine(name, tmp_path), "--groups", "1")

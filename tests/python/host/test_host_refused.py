@@ -20,13 +20,6 @@ from vcmts.paths import MistakeError
 CARD = "0000:3b:00.0"
 
 
-@pytest.fixture(autouse=True)
-def elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The tests' own session is none of these machines', and their disk does not matter."""
-    monkeypatch.delenv("SSH_CONNECTION", raising=False)
-    monkeypatch.setattr(os, "fsync", lambda handle: None)
-
-
 def no_loader(kernel: Kernel) -> None:
     (kernel.root / "usr/sbin/update-grub").unlink()
 

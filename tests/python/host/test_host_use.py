@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Functions that others made, and functions that are in use."""
 
-import os
 from pathlib import Path
 
 import pytest
@@ -15,13 +14,6 @@ from python.layout_machines import Recorded, put
 from vcmts.paths import MistakeError
 
 CARD = "0000:05:00.0"  # of the machine with one card
-
-
-@pytest.fixture(autouse=True)
-def elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The tests' own session is none of these machines', and their disk does not matter."""
-    monkeypatch.delenv("SSH_CONNECTION", raising=False)
-    monkeypatch.setattr(os, "fsync", lambda handle: None)
 
 
 def opened(kernel: Kernel, process: int, *files: str) -> None:
