@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The model's packets, bursts, segments and frames: what a replay of the cases does not show."""
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from vcmts.paths import CHECKOUT
+from vcmts.witness.config import parse_config
+from vcmts.witness.ip import read_frame
+from vcmts.witness.source import may_send
+from witness import frame_cases, packet_cases, segment_cases
+from witness.books import REASONS, UNMODELLED
+from witness.cable_modem import Dress, fragment, management_frame, packet_frame
+from witness.frame_cases import CONFIG, INSIDE, MESSAGE, SOURCES, old
+from witness.mac_header import Privacy, read_mac_header
+from witness.packet_cases import CUTS, SC_QAM, WHOLE, head, tail
+from witness.rig import OLD, PLAIN, Case, Rig, check, packet, plain, segment, send, spoilt, whole
+from witness.sample import UPSTREAM
+
+
+CASES = [
+    case
+    for cases in (packet_cases.case, segment_cases.case, frame_cases.case)
+    for case in cases.cases
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_counts(case: Case) -> None:
+    """By hand; e2e/replay/test_replay_upstream.py has vcmtsd count the same."""
+    check(case, Rig())
+
+
+def test_packets_may_be_numbered_by_session() -> None:
+    text = UPSTREAM.replace("verify_crc: true", "psp_numbering: session")
+    rig = Rig(parse_config(text))
+    for number, flow in ((10, 0), (11, 1), (13, 0), (12, 1)):
+        rig.psp(SC_QAM, number, *WHOLE, flow=flow)
+    result = rig.result()
+    assert not result.drops and result.counters["psp_reordered"] == 1
+    assert result.counters["transmitted"] == 4
+
+
+def test_crc_is_looked_at_on_request_only() -> None:
+    rig = Rig(parse_config(UPSTREAM.replace("verify_crc: true", "verify_crc: false")))
+    whole(rig, spoilt(plain(), 69))
+    result = rig.result()
+    assert not result.drops and result.stream(201, 0) == [packet()]
+
+
+def test_no_control_port() -> None:
+    rig = Rig(replace(CONFIG, control_port=False))
+    whole(rig, management_frame(MESSAGE), plain())
+    result = rig.result()
+    assert result.drops == {"no_control_port": 1} and result.counters["transmitted"] == 1
+
+
+def test_without_verification_everything_passes() -> None:
+    rig = Rig(parse_config(UPSTREAM.replace("verify_crc: true", "verify_source: false")))
+    good = packet()
+    whole(rig, packet_frame(PLAIN.security, 10, good[:14] + b"\x44" + good[15:], Dress(None)))
+    result = rig.result()
+    assert result.counters["transmitted"] == 1 and not result.counters["ipv4"]
+
+
+@pytest.mark.parametrize(("frame", "allowed"), SOURCES)
+def test_source_addresses(frame: bytes, allowed: bool) -> None:
+    assert may_send(read_frame(frame), PLAIN.addresses) is allowed
+
+
+def held_packets(rig: Rig) -> None:
+    """An open burst, a packet ahead."""
+    rig.psp(SC_QAM, 0, head(), CUTS[0])
+    rig.psp(SC_QAM, 2, tail())
+
+
+def held_segments(rig: Rig) -> None:
+    send(rig, segment(0, plain()[:30], 0), segment(2, b""), segment(3, b""))
+
+
+def held_fragments(rig: Rig) -> None:
+    old(rig, *fragment(OLD.security, 20, INSIDE, [20, 40])[:2])
+
+
+@pytest.mark.parametrize(
+    ("build", "held", "drops"),
+    [
+        (held_packets, {"packet": 1, "burst": 1}, {"packet_stopped": 1, "burst_stopped": 1}),
+        (held_segments, {"segment": 2, "frame": 1}, {"segment_stopped": 2, "stopped": 1}),
+        (held_fragments, {"frame": 2}, {"stopped": 2}),
+    ],
+)
+def test_what_is_held(
+    build: Callable[[Rig], None], held: dict[str, int], drops: dict[str, int]
+) -> None:
+    """Then everything stops."""
+    rig = Rig()
+    build(rig)
+    model = rig.model()
+    assert model.result().held == dict.fromkeys(("packet", "burst", "segment", "frame"), 0) | held
+    model.stop()
+    result = model.result()
+    assert result.drops == drops and not any(result.held.values())
+
+
+# Nothing stops or changes in the cases.
+NOT_MET = {
+    f"{unit}_{end}" for unit in ("packet", "burst") for end in ("stopped", "session_removed")
+}
+NOT_MET |= {"segment_stopped", "segment_flow_removed"}
+OF_FRAMES = """management_crc privacy_missing privacy_sid key_unknown frame_crc fragment_crc
+    fragment_order fragment_too_long"""
+OF_HEADERS = """frame_hcs frame_reserved frame_ehdr frame_length frame_too_long frame_runt
+    frame_gap frame_pointer frame_truncated frame_timeout"""
+
+
+def test_every_reason_is_met() -> None:
+    assert {*REASONS["packet"], *REASONS["burst"]} - NOT_MET <= packet_cases.case.reasons
+    assert {*REASONS["segment"], *OF_HEADERS.split()} - NOT_MET <= segment_cases.case.reasons
+    assert set(OF_FRAMES.split()) <= frame_cases.case.reasons
+
+
+def test_the_model_knows_all_reasons_and_their_units() -> None:
+    text = "".join(path.read_text() for path in (CHECKOUT / "src/pipeline").glob("*.def"))
+    rows = re.findall(r'^DROP\(\w+, "(\w+)", (\w+), (\w+),', text, re.MULTILINE)
+    upstream = {name: unit.lower() for name, way, unit in rows if way in ("UP", "BOTH")}
+    known = {reason: unit for unit, reasons in REASONS.items() for reason in reasons}
+    assert {name: unit for name, unit in upstream.items() if name not in UNMODELLED} == known
+    assert set(UNMODELLED) <= set(upstream)
+
+
+VECTORS = Path(__file__).parents[2] / "vectors" / "docsis.txt"
+KINDS = {
+    "bp_up2": ("packet", Privacy(2, True, 0, 0x456, True), None),
+    "bp_up": ("packet", Privacy(3, True, 1, 0x567, True, 8), None),
+    "bp_down_ds_ehdr": ("packet", Privacy(5, True, 1, 0x123, False), None),
+    "request_element": ("packet", None, (9, 0x123)),
+    "bp_up2_request": ("packet", Privacy(5, True, 1, 0x123, True), (9, 0x123)),
+    "fragment": ("fragment", Privacy(1, True, 1, 1, True, 7, 0x29), None),
+    "concatenation": ("concatenation", None, None),
+    "management": ("management", None, None),
+    "map_frame": ("management", None, None),
+    "request_frame": ("request", None, (4, 0x123)),
+    "queue_request_frame": ("queue_request", None, (0x102, 0x345)),
+}
+
+
+def test_vectors() -> None:
+    """Headers that the C side and the strict decoder read too; any bit makes them bad."""
+    for line in VECTORS.read_text().splitlines():
+        if not line or line.startswith("#"):
+            continue
+        name, text = line.split(":")
+        data = bytes.fromhex(text)
+        header = read_mac_header(data)
+        assert header is not None and header.fault is None
+        expected = KINDS.get(name, ("packet", None, None))
+        assert (header.kind, header.privacy, header.request) == expected
+        for size in range(header.header_size):
+            assert read_mac_header(data[:size]) is None
+        for bit in range(8 * header.header_size):
+            damaged = bytearray(data)
+            damaged[bit // 8] ^= 1 << bit % 8
+            found = read_mac_header(bytes(damaged))
+            assert found is None or found.fault == "frame_hcs"
