@@ -1,12 +1,23 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Marks and fixtures of the end-to-end tests."""
 
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
 import pytest
 
 from e2e.sanitized import REPEATING
 from wireshark.conftest import stage as stage  # tshark's, skipped where it is not installed
 
 APART = {"soak": "takes minutes", "compiles": "compiles the project in a copy"}
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """Short, as sockets live there; gone behind the test, however that ends."""
+    with tempfile.TemporaryDirectory(prefix="e2e-") as name:
+        yield Path(name)
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -93,6 +93,13 @@ def serve(*arguments: str | Path) -> Iterator[Run]:
             stop(process)
 
 
+def memif(folder: Path, role: str) -> tuple[str, ...]:
+    """Both ports over sockets in the folder, as `server` or as `client`; all of a ring at once."""
+    device = "net_memif{0},role={1},id={0},rsize=12,socket-abstract=no,socket={2}/{0}.sock"
+    ends = (("--network", 0), ("--rphy", 1))
+    return tuple(word for name, n in ends for word in (name, device.format(n, role, folder)))
+
+
 def pcap_ports(captured: Path, sent: Path, more: str = "") -> tuple[str, ...]:
     """Ports that need no privileges: one reads a capture, the other writes one. What each does not
     use is a ring that nobody fills."""

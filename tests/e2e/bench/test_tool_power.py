@@ -7,11 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from e2e.bench.test_tool_throughput import PROFILE, bench, folder
+from e2e.bench.test_tool_throughput import PROFILE, bench
 from vcmts import results
 from vcmts.bench.power.command import PARTS
-
-__all__ = ["folder"]
 
 pytestmark = pytest.mark.skipif(
     len(os.sched_getaffinity(0)) < 2, reason="data plane and traffic need a core each"

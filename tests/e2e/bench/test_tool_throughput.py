@@ -10,9 +10,7 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -30,13 +28,6 @@ ONCE = ("--repeats", "1", "--confirmations", "1")
 pytestmark = pytest.mark.skipif(
     len(os.sched_getaffinity(0)) < 2, reason="data plane and traffic need a core each"
 )
-
-
-@pytest.fixture
-def folder() -> Iterator[Path]:
-    """Short, as sockets live there."""
-    with tempfile.TemporaryDirectory(prefix="e2e-") as name:
-        yield Path(name)
 
 
 def command(folder: Path, *words: str) -> tuple[list[str], dict[str, str]]:

@@ -17,7 +17,7 @@ import pytest
 import yaml
 
 from e2e.machine import check_accounts, heard_out
-from e2e.ports import serve
+from e2e.ports import memif, serve
 from e2e.running import SANITIZER, run, stop, vcmts
 from patience import TIMEOUT, until
 from vcmts.paths import program
@@ -94,12 +94,6 @@ class Trials:
         stdout, _ = self.process.communicate(timeout=TIMEOUT)
         assert stdout == ""
         return self.process.returncode
-
-
-def memif(folder: Path, role: str) -> tuple[str, ...]:
-    device = "net_memif{0},role={1},id={0},rsize=12,socket-abstract=no,socket={2}/{0}.sock"
-    ends = (("--network", 0), ("--rphy", 1))
-    return tuple(word for name, n in ends for word in (name, device.format(n, role, folder)))
 
 
 @contextmanager

@@ -35,7 +35,7 @@ from e2e.control.prometheus import (
 )
 from e2e.control.queries import ALERTS, PAGE, REFERENCE, asked_as, expressions, variables
 from e2e.grouped import profile
-from e2e.ports import Run, serve
+from e2e.ports import Run, memif, serve
 from e2e.running import stop, vcmts, vcmtsd
 from patience import TIMEOUT, until, within
 from vcmts.control.client import Client, RefusedError
@@ -80,14 +80,6 @@ class Watched:
     summary: Json = field(default_factory=dict)
 
 
-def wires(folder: Path, role: str) -> list[str]:
-    made = []
-    for number, option in enumerate(("--network", "--rphy")):
-        device = f"net_memif{number},role={role},id={number},rsize=12,socket-abstract=no"
-        made += [option, f"{device},socket={folder}/{number}.sock"]
-    return made
-
-
 @contextmanager
 def traffic(config: Path) -> Iterator[None]:
     """Both ways, and something wrong with the upstream, until the block ends."""
@@ -95,7 +87,7 @@ def traffic(config: Path) -> Iterator[None]:
         str(program("vcmts-traffic")),
         "--config",
         str(config),
-        *wires(config.parent, "client"),
+        *memif(config.parent, "client"),
     ]
     command += ["--rate", "30Mbps", "--upstream-rate", "10Mbps", "--impair", IMPAIRED]
     command += ["--duration", "86400s", "--core", str(CPUS[0]), "--main-core", str(CPUS[0])]
@@ -178,7 +170,7 @@ def watched() -> Iterator[Watched]:
         config.write_text(profile(), encoding="utf-8")
         words = ("--config", config, "--json", summary, "--latency", "--control-socket", control)
         governed = ("--policy", "saving", "--power-driver", "simulated")
-        served = serve(*words, *governed, "--metrics", "127.0.0.1:0", *wires(folder, "server"))
+        served = serve(*words, *governed, "--metrics", "127.0.0.1:0", *memif(folder, "server"))
         run = stack.enter_context(served)
         until(lambda: any("http://" in line for line in run.stderr), "its address")
         whole = Watched(metrics_address(run))

@@ -15,6 +15,7 @@ import pytest
 
 from e2e.machine import heard_out
 from e2e.ports import Run, serve
+from e2e.ports import memif as memif
 from e2e.running import stop, vcmts
 from patience import TIMEOUT, until
 from vcmts import cli
@@ -57,19 +58,6 @@ def config_text(limited: str = "1 Mbps", channel: str = "900 Mbps", mtu: int = 1
         "  - {id: 12, type: ofdm, rate: 500 Mbps, session: 18}\n"
         "bonding_groups: [{id: 1, channels: [11, 12]}]\n"
         "modems:\n" + "".join(modems)
-    )
-
-
-def memif(folder: Path, role: str) -> tuple[str, ...]:
-    ends = (("--network", 0), ("--rphy", 1))
-    return tuple(
-        word
-        for option, number in ends
-        for word in (
-            option,
-            f"net_memif{number},role={role},id={number},rsize=12,socket-abstract=no,"
-            f"socket={folder}/{number}.sock",
-        )
     )
 
 

@@ -5,9 +5,7 @@ import json
 import os
 import signal
 import subprocess
-import tempfile
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -26,13 +24,6 @@ PROFILE = "2ofdm-0sc-qam_20cms_aes"
 RATES = ("--rate", "100Mbps", "--upstream-rate", "10Mbps")
 
 pytestmark = pytest.mark.run
-
-
-@pytest.fixture
-def folder() -> Iterator[Path]:
-    """Short, as sockets live there."""
-    with tempfile.TemporaryDirectory(prefix="e2e-") as name:
-        yield Path(name)
 
 
 def children(pid: int) -> dict[str, int]:

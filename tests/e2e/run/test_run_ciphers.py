@@ -2,8 +2,6 @@
 """`vcmts run` with each cipher and provider: every packet is proven, and counted as what it was."""
 
 import json
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +12,6 @@ from e2e.running import Ended, vcmts
 
 PROFILE = "2ofdm-0sc-qam_20cms_aes"
 COUNTED = {"aes-128": "aes_128", "aes-256": "aes_256", "des": "des"}
-
-
-@pytest.fixture
-def folder() -> Iterator[Path]:
-    """Short, as sockets live there."""
-    with tempfile.TemporaryDirectory(prefix="e2e-") as name:
-        yield Path(name)
 
 
 def run(folder: Path, *words: str) -> Ended:

@@ -8,8 +8,6 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,13 +20,6 @@ PROFILE = ("--profile", "2ofdm-0sc-qam_20cms_aes")
 LIGHT = ("--rate", "20Mbps", "--upstream-rate", "10Mbps", "--duration", "500ms")
 
 Json = dict[str, Any]
-
-
-@pytest.fixture
-def folder() -> Iterator[Path]:
-    """Short, as sockets live there; gone behind the test, however that ends."""
-    with tempfile.TemporaryDirectory(prefix="e2e-") as name:
-        yield Path(name)
 
 
 def mixed(folder: Path) -> tuple[str, str]:

@@ -2,8 +2,6 @@
 """Workers that pause and sleep: nothing is lost, all is counted, and the kind changes live."""
 
 import json
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +17,6 @@ Json = dict[str, Any]
 PROFILE = "2ofdm-0sc-qam_20cms_aes"
 RATES = ("--rate", "50Mbps", "--upstream-rate", "10Mbps", "--duration", "300ms")
 TPAUSE = "waitpkg" in Path("/proc/cpuinfo").read_text(encoding="utf-8")
-
-
-@pytest.fixture
-def folder() -> Iterator[Path]:
-    """Short, as sockets live there."""
-    with tempfile.TemporaryDirectory(prefix="e2e-") as name:
-        yield Path(name)
 
 
 @pytest.mark.run

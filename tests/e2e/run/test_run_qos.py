@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from e2e.machine import kept_up, passed
-from e2e.run.test_tool_run import folder, tool
+from e2e.run.test_tool_run import tool
 
-__all__ = ["folder"]
 QOS = Path(__file__).with_name("qos.yaml")
 
 

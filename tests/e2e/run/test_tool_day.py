@@ -12,7 +12,6 @@ import pytest
 
 from e2e.machine import check_accounts, kept_up, passed
 from e2e.run.test_tool_run import DIRECTIONS, documented, left_over, run_words, tool
-from e2e.run.test_tool_run import folder as folder
 from planning.day import picture
 
 Json = dict[str, Any]

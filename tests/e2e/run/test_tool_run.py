@@ -8,15 +8,14 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import urllib.request
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from e2e.conftest import folder as folder  # tests/realtime has it from here
 from e2e.machine import check_accounts, kept_up, passed, proven
 from e2e.run.test_run import on_these_cores
 from patience import TIMEOUT, until
@@ -38,13 +37,6 @@ def command(*words: str) -> list[str]:
 
 def environment(folder: Path) -> dict[str, str]:
     return os.environ | {"PYTHONPATH": str(CHECKOUT / "tools"), "TMPDIR": str(folder)}
-
-
-@pytest.fixture
-def folder() -> Iterator[Path]:
-    """Short, as sockets live there; gone behind the test, however that ends."""
-    with tempfile.TemporaryDirectory(prefix="e2e-") as name:
-        yield Path(name)
 
 
 def free_port() -> int:

@@ -10,13 +10,12 @@ from typing import Any
 
 import pytest
 
-from e2e.run.test_tool_run import command, environment, folder, run_words
+from e2e.run.test_tool_run import command, environment, run_words
 from e2e.running import vcmts
 from patience import TIMEOUT, until
 from python.control.test_top_live import terminal
 from vcmts.control.place import of_process
 
-__all__ = ["folder"]
 TOLD = re.compile(r"vcmts: `\./vcmts top --pid (\d+)` in another terminal")
 
 
