@@ -26,7 +26,6 @@ from vcmts.telemetry.plane import plane as connected
 CPUS = sorted(os.sched_getaffinity(0))
 PROFILE = "6ofdm-0sc-qam_4cms_aes"
 LOW = {"seconds": 0.2, "rate": 40e6, "upstream_rate": 10e6}
-LIMIT = 20e6  # bit/s of the service group, where it is to lose packets
 WAYS = ("rings", "ports")
 STREAMS = 40  # of the profile, at most
 Json = dict[str, Any]
@@ -194,48 +193,6 @@ def test_signal_between_trials(number: signal.Signals, config: Path) -> None:
     with started("rings", config) as trials:
         trials.process.send_signal(number)
         assert trials.process.wait(TIMEOUT) == 0
-
-
-def limited(config: Path) -> Path:
-    """Of a rate that all machines offer more than, and with queues that are soon full."""
-    group = yaml.safe_load(config.read_text())
-    group["rate_limit"] = f"{LIMIT:.0f} bps"
-    for modem in group["modems"]:
-        for flow in modem["service_flows"]:
-            flow["buffer"] = "40 kB"
-    config.write_text(yaml.safe_dump(group))
-    return config
-
-
-def dropped(trials: Trials, answer: Json) -> int:
-    """What the data plane dropped downstream: in the trial; as another process, so far."""
-    if trials.plane is None:
-        counts: dict[str, int] = answer["drops"]["downstream"]
-    else:
-        with connected(trials.plane) as asked:
-            counts = asked.counts()["downstream"]["drops"]
-    return sum(counts.values())
-
-
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.run
-def test_losses_are_of_their_trial(way: str, config: Path) -> None:
-    """More than the service group may have: what its queues drop is lost, to the packet; counted
-    packets as proven ones. The trial that follows has nothing of it."""
-    with started(way, limited(config)) as trials:
-        for prove in (1, 0.25):
-            before = 0 if way == "rings" else dropped(trials, {})
-            for seconds in (0.3, 3, 30):  # a slow machine sends less than is asked for
-                answer = trials.ask(seconds=seconds, rate=20 * LIMIT, mix="1280", prove=prove)
-                if answer["downstream"]["lost"] > 0:
-                    break
-            lost = answer["downstream"]["lost"]
-            now = dropped(trials, answer) - before
-            assert lost >= now > 0
-            assert lost == now or not heard_out(answer)
-            after = trials.ask(seconds=0.2, rate=LIMIT / 4, mix="1280", prove=prove)
-            check_nothing_lost(after)
-        assert trials.end() == 0
 
 
 def test_too_few_cores(config: Path) -> None:

@@ -6,7 +6,6 @@ import os
 import signal
 import stat
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -24,10 +23,10 @@ from e2e.control.controlled import (
     request,
 )
 from e2e.ports import Run, serve
-from e2e.running import stop, vcmts, vcmtsd
+from e2e.running import vcmts, vcmtsd
 from patience import TIMEOUT, until
 from vcmts.control.client import Client, ClosedError, RefusedError
-from vcmts.paths import CHECKOUT, program
+from vcmts.paths import program
 
 MAC = "02:01:00:00:00:02"
 
@@ -243,57 +242,6 @@ def test_where_it_is_by_itself(folder: Path, monkeypatch: pytest.MonkeyPatch) ->
         [line] = [line for line in run.stderr if "control socket" in line]
         assert "no control socket: " in line and "others may write" in line
         assert run.stop().status == 0
-
-
-def test_the_command(folder: Path) -> None:
-    """Tables and JSON, and what the shell is told."""
-    with controlled(folder) as (run, path):
-        socket = ("--socket", str(path))
-        listed = vcmts("control", *socket)
-        assert listed.status == 0 and "modem.get" in listed.stdout
-        assert len(listed.stdout.splitlines()) == 1 + len(
-            json.loads(vcmtsd("describe", "--rpc").stdout)["methods"]
-        )
-        shown = vcmts("control", *socket, "modem.get", f"mac={MAC}")
-        assert shown.status == 0 and "service_flows:" in shown.stdout
-        raw = vcmts("control", *socket, "--json", "modem.list", '{"first": 3}')
-        assert [m["mac"] for m in json.loads(raw.stdout)["modems"]] == ["02:01:00:00:00:04"]
-        for words, status in (
-            (("modem.get", "mac=02:01:00:00:00:99"), 1),
-            (("modem.get", "mac=x"), 2),
-            (("no.method",), 2),
-            (("modem.get", "mac"), 2),
-        ):
-            done = vcmts("control", *socket, *words)
-            assert (done.status, len(done.messages), done.stdout) == (status, 1, ""), done.stderr
-        assert run.stop().status == 0
-    gone = vcmts("control", *socket, "group.list")
-    assert gone.status == 2 and "No such file" in gone.stderr
-
-
-def test_a_run_of_the_tool_is_asked(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """While it carries traffic; it says where, and the command finds it."""
-    monkeypatch.setenv("RUNTIME_DIRECTORY", str(folder))
-    command = [sys.executable, "-m", "vcmts", "run", "--profile", "2ofdm-0sc-qam_20cms_aes"]
-    command += ["--rate", "10Mbps", "--duration", "1h"]
-    paths = {"PYTHONPATH": str(CHECKOUT / "tools"), "TMPDIR": str(folder)}
-    with subprocess.Popen(
-        command,
-        env=os.environ | paths,
-        stderr=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        text=True,
-    ) as process:
-        try:
-            assert process.stderr is not None
-            assert any(line.startswith("vcmtsd: control socket ") for line in process.stderr)
-            done = vcmts("control", "group.list", "--json")
-            assert done.status == 0, done.stderr
-            assert json.loads(done.stdout)["groups"][0]["modems"] == 20
-            process.send_signal(signal.SIGINT)
-            assert process.stderr.read() is not None
-        finally:
-            stop(process)
 
 
 def test_a_signal_ends_it_with_clients(folder: Path) -> None:

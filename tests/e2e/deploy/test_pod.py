@@ -347,11 +347,6 @@ def test_what_is_missing_is_told_in_a_line(folder: Path) -> None:
     assert "secret/sg-2.yaml: No such file or directory; is the Secret" in told
 
 
-def test_a_folder_that_cannot_be_written_to(folder: Path) -> None:
-    (folder / "run").write_text("")
-    assert "must be an emptyDir with room" in refused(folder)
-
-
 @pytest.mark.skipif(os.getuid() != 0, reason="a full disk is mounted, which takes root")
 def test_a_full_folder(folder: Path) -> None:
     (folder / "run").mkdir()
@@ -364,11 +359,3 @@ def test_a_full_folder(folder: Path) -> None:
         assert "No space left on device; " in refused(folder)
     finally:
         subprocess.run(["umount", str(folder / "run")], check=True)
-
-
-def test_huge_pages_that_are_a_must(folder: Path) -> None:
-    free = Path("/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages")
-    if free.exists() and int(free.read_text()) > 0:
-        pytest.skip("there are huge pages here")
-    told = refused(folder, "--huge-pages", "must")
-    assert told.startswith("huge pages: found 0 MB in hugepages-2Mi")

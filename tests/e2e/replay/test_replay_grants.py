@@ -197,36 +197,6 @@ def test_what_was_asked_for_is_granted(replayed: Replayed) -> None:
     assert {"data", "request", "initial"} <= validator.used.keys()
 
 
-def test_both_ways_say_the_same(replayed: Replayed) -> None:
-    told = replayed.told
-    assert told.problems == []
-    carried = [message for _, message in told.by_session(CARRIER)]
-    first = [message for session in MAP_SESSIONS for _, message in told.by_session(session)]
-    assert sorted(carried) == sorted(first) != []
-    for session, channel in MAP_SESSIONS.items():
-        assert {map_of(message).channel for _, message in told.by_session(session)} == {channel}
-
-
-def test_maps_are_ahead_of_their_minislots(replayed: Replayed) -> None:
-    """DOCSIS time is that of the capture, from 0 on."""
-    frames = {SC_QAM: (12_500, 1), OFDMA: (135_000, 237)}
-    least = 80_000 + 111_000 + 100_000 + 600_000  # all but what may make them late
-    for session, channel in MAP_SESSIONS.items():
-        length, minislots = frames[channel]
-        for at, message in replayed.told.by_session(session):
-            start = map_of(message).alloc_start // minislots * length
-            assert start - at >= least, (channel, at)
-            assert start - at < 4 * MS
-
-
-def test_ucds_tell_the_channels(replayed: Replayed) -> None:
-    types = {SC_QAM: UCD_SC_QAM, OFDMA: UCD_OFDMA}
-    for session, channel in MAP_SESSIONS.items():
-        sent = [message for _, of, message in replayed.told.ucds if of == session]
-        assert [(message[18], message[20]) for message in sent] == [(types[channel], channel)]
-    assert len([1 for _, of, _ in replayed.told.ucds if of == CARRIER]) == 2
-
-
 def test_maps_name_the_ucd_that_was_sent(replayed: Replayed) -> None:
     """MULPI: a modem uses no MAP whose UCD count is not that of its UCD."""
     for session in MAP_SESSIONS:
@@ -235,61 +205,10 @@ def test_maps_name_the_ucd_that_was_sent(replayed: Replayed) -> None:
         assert {map_.ucd_count for map_ in maps} == {count}
 
 
-def test_counted(replayed: Replayed) -> None:
-    up, down = replayed.stats["upstream"], replayed.stats["downstream"]
-    maps, asked = replayed.told.maps, ask_all().asked
-    counters = up["counters"]
-    assert up["balanced"] and down["balanced"]
-    assert counters["maps"] == up["scheduler"]["maps"] == len(maps) / 2
-    assert counters["ucds"] == 2
-    assert counters["requests"] == counters["requests_taken"] == len(asked)
-    assert counters["messages_made"] == down["counters"]["messages"] == len(maps) + 4
-    assert down["counters"]["messages_sent"] == len(maps) + 4
-    assert counters["messages_unsent"] == down["counters"]["messages_lost"] == 0
-    use = up["scheduler"]["minislots"]
-    assert use["all"] == sum(map_of(message).minislots for _, of, message in maps if of != CARRIER)
-    assert up["scheduler"]["late"] == 0
-    assert up["scheduler"]["message_delay_us"]["max"] <= 100
-    assert [channel["id"] for channel in up["scheduler"]["channels"]] == [SC_QAM, OFDMA]
-
-
 def test_the_same_again(replayed: Replayed, tmp_path: Path) -> None:
     again = replay(ask_all(), tmp_path / "again")
     assert again.out.read_bytes() == replayed.out.read_bytes()
     assert again.stats == replayed.stats
-
-
-def test_behind_data_without_a_flow_of_its_own(replayed: Replayed, tmp_path: Path) -> None:
-    text = CONFIG.replace("map_interval: 2 ms", "map_interval: 2 ms, psp_flow: 0")
-    config, uepi, out = tmp_path / "sg.yaml", tmp_path / "uepi.pcap", tmp_path / "depi.pcap"
-    config.write_text(text)
-    write_pcap(uepi, ask_all().records)
-    ways = ("--rphy-in", uepi, "--network-out", tmp_path / "ip.pcap", "--rphy-out", out)
-    assert vcmtsd("replay", "--config", config, *ways).status == 0
-    records = [decode_datagram(record.data) for record in read_pcap(out).records]
-    psps = [decode_psp(d.payload, 2) for d in records if d.session == CARRIER]
-    assert {psp.flow for psp in psps} == {0}
-    assert [psp.sequence for psp in psps] == list(range(len(psps)))
-    assert len(psps) == len(replayed.told.by_session(CARRIER)) + 2
-
-
-def test_without_a_scheduler_there_is_nothing_to_write(tmp_path: Path) -> None:
-    asking, ways = ask_all(), ("sg.yaml", "uepi.pcap", "ip.pcap", "depi.pcap")
-    config, uepi, ip, out = (tmp_path / name for name in ways)
-    config.write_text(UPSTREAM)
-    write_pcap(uepi, asking.records)
-    up = ("replay", "--config", config, "--rphy-in", uepi, "--network-out", ip)
-    done = vcmtsd(*up, "--rphy-out", out)
-    assert done.status == 2
-    assert "upstream.scheduler" in done.messages[-1]
-    assert not out.exists()
-    stats = tmp_path / "stats.json"
-    assert vcmtsd(*up, "--stats", stats).status == 0
-    told = json.loads(stats.read_text())
-    assert "scheduler" not in told["upstream"]
-    counted = {**told["upstream"]["counters"], **told["downstream"]["counters"]}
-    assert not any(counted[name] for name in ("maps", "ucds", "requests_taken", "messages"))
-    assert counted["requests"] == len(asking.asked)
 
 
 def test_tshark_has_nothing_to_say(replayed: Replayed, stage: Stage) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from e2e.running import Ended, run, vcmts, vcmtsd
+from e2e.running import Ended, run, vcmts
 from python.layout_machines import server
 from vcmts.paths import program
 
@@ -59,44 +59,6 @@ def test_every_layout_runs(name: str, tmp_path: Path) -> None:
     assert "vcmtsd: serving service group" in done.stderr
 
 
-REFUSED = {
-    "not there": (
-        "threads: {layout: 1us1t_1ds2t, cores: 1015-1020}",
-        (),
-        "service group 1: threads.cores: found cores 1015-1020, allowed: ",
-    ),
-    "main core": (
-        f"threads: {{main_core: 1023, upper_mac_core: {ONE}, upstream_core: {ONE}}}",
-        (),
-        "threads.main_core: found core 1023, allowed: ",
-    ),
-    "smaller cpuset": (
-        f"threads: {{main_core: {ONE}, upper_mac_core: {ONE}, upstream_core: {OTHER}}}",
-        ("taskset", "-c", str(ONE)),
-        f"service group 1: threads.upstream_core: found core {OTHER}, allowed: {ONE}, the cores "
-        "that this process may use by its cpuset or affinity",
-    ),
-}
-
-
-@TWO
-@pytest.mark.parametrize("what", REFUSED)
-def test_refused_alike(what: str, tmp_path: Path) -> None:
-    """One line and nothing else, the same of all; with the affinity that the file needs it runs."""
-    threads, before, line = REFUSED[what]
-    config = written(tmp_path, threads, 2)
-    done = started(config, *before)
-    assert (done.status, done.stdout, len(done.messages)) == (2, "", 1)
-    assert done.messages[0].startswith(f"vcmtsd: {line}")
-    checked = run([*before, program("vcmtsd"), "check", "--config", config, "--cores", "here"])
-    said = [done.messages[0].removeprefix("vcmtsd: ")]
-    assert (checked.status, checked.stdout, checked.messages) == (2, "", said)
-    explained = layout(config, *before)
-    assert explained.status == 2 and f"cannot run: {said[0]}\n" in explained.stdout
-    if before:
-        assert started(config).status == 0 and layout(config).status == 0
-
-
 @TWO
 def test_the_proposal_runs(tmp_path: Path) -> None:
     """As it is printed, with the cores that there are."""
@@ -122,14 +84,3 @@ def test_the_traffic_program_refuses_too(tmp_path: Path) -> None:
     done = run([program("vcmts-traffic"), *asked])
     assert done.status != 0 and len(done.messages) == 1
     assert done.messages[0].startswith("vcmts-traffic: found core 1023, allowed: ")
-
-
-def test_check_takes_another_machine(tmp_path: Path) -> None:
-    config = written(tmp_path, "threads: {layout: combined, cores: 2-3}", 2)
-    assert vcmtsd("check", "--config", config, "--cores", "0-7/0-7/0-3").status == 0
-    for cores in ("0-7/0-2/0-7", "0-2/0-7/0-7"):
-        assert vcmtsd("check", "--config", config, "--cores", cores).status == 2
-    done = vcmtsd("check", "--config", config, "--cores", "0-7/0-7/0-2")
-    assert done.status == 2 and done.messages[0].startswith(
-        "service group 2: threads.cores: found core 3"
-    )

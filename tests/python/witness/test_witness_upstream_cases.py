@@ -21,7 +21,6 @@ from witness.packet_cases import CUTS, SC_QAM, WHOLE, head, tail
 from witness.rig import OLD, PLAIN, Case, Rig, check, packet, plain, segment, send, spoilt, whole
 from witness.sample import UPSTREAM
 
-
 CASES = [
     case
     for cases in (packet_cases.case, segment_cases.case, frame_cases.case)
