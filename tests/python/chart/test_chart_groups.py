@@ -2,7 +2,6 @@
 """The service groups of the chart's values as the server's configuration, which vcmtsd takes."""
 
 import io
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,6 @@ from python.chart.charts import (
     Renderer,
     needs_renderer,
     one_group,
-    renderer,
 )
 from python.layout_machines import Recorded, record
 from vcmts import yamls
@@ -33,12 +31,6 @@ SRIOV = {
     "rphy": {"resource": "intel.com/sriov_net"},
 }
 SECRET, RUN = "/etc/vcmts/secret", "/run/vcmts"
-
-
-@pytest.fixture(scope="module", name="render")
-def render_fixture() -> Iterator[Renderer]:
-    with renderer() as ready:
-        yield ready
 
 
 def sriov(groups: list[Json], **over: Any) -> Json:

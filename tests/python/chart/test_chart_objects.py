@@ -8,19 +8,13 @@ from typing import Any
 
 import pytest
 
-from python.chart.charts import CI, Json, Rendered, Renderer, needs_renderer, one_group, renderer
+from python.chart.charts import CI, Json, Rendered, Renderer, needs_renderer, one_group
 from vcmts import yamls
 from vcmts.paths import CHECKOUT
 
 pytestmark = needs_renderer
 
 OF_PROMETHEUS = ("ServiceMonitor", "PrometheusRule")  # custom: their schemas are not Kubernetes'
-
-
-@pytest.fixture(scope="module", name="render")
-def render_fixture() -> Iterator[Renderer]:
-    with renderer() as ready:
-        yield ready
 
 
 @pytest.fixture(params=CI, ids=lambda path: path.stem, name="rendered")

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Values that are wrong: Helm says which one, and what is allowed; nothing is rendered."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -13,18 +12,11 @@ from python.chart.charts import (
     Renderer,
     needs_renderer,
     one_group,
-    renderer,
     renderer_of,
 )
 from vcmts import yamls
 
 pytestmark = needs_renderer
-
-
-@pytest.fixture(scope="module", name="render")
-def render_fixture() -> Iterator[Renderer]:
-    with renderer() as ready:
-        yield ready
 
 
 def groups(*listed: Json, **more: Any) -> Json:

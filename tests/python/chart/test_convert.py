@@ -19,11 +19,6 @@ from vcmts.paths import MistakeError
 Json = dict[str, Any]
 
 
-@pytest.fixture(name="convert")
-def convert_fixture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Converted:
-    return Converted(tmp_path, capsys)
-
-
 def test_28_groups_are_releases_of_pods_that_are_alike(convert: Converted) -> None:
     found = convert.values(vcmtsd())
     assert [ids(one) for one in found] == [list(range(n, n + 7)) for n in (1, 8, 15, 22)]
@@ -177,6 +172,24 @@ def test_files_for_each_release(convert: Converted, tmp_path: Path) -> None:
     assert all(yamls.safe_load(Path(name).read_text())["serviceGroups"] for name in listed)
 
 
+# What a group has, in which line it is told, and what is said of it.
+WRONG_IN_GROUP = [
+    ("num_ofdm", "six", 20, "'six', allowed: "),
+    ("num_ofdm", None, 4, "nothing, allowed: "),
+    ("num_ofdm", 300, 20, "300, allowed: "),
+    ("sg_id", None, 4, "nothing, allowed: "),
+    ("sg_id", -1, 19, "'-1', allowed: a number, 0"),
+    ("sg_id", 65, 19, "65, allowed: at most 64"),
+    ("cm_crypto", "rot13", 22, "'rot13', "),
+    ("aes_key_size", 24, 23, "'24', allowed: 16"),
+    ("crc", "maybe", 24, "'maybe', allowed: yes or no"),
+    ("qat", "[a]", 25, "a list, allowed: a text"),
+    ("hpg_sz", "4Ki", 6, "'4Ki', allowed: 2Mi or 1Gi"),
+    ("hpg_alloc_sz", "1G", 11, "'1G', "),
+    ("hpg_alloc_sz", "768Mi", 11, "'768Mi', "),
+    ("core_config", "1us", 7, "'1us', allowed: "),
+    ("net_us", "18-02", 29, "'18-02', allowed: a PCI"),
+]
 ONE = group(3)
 WRONG = [
     ("", "values.yaml:1: found nothing, allowed: a map with topology"),
@@ -206,68 +219,15 @@ WRONG = [
         "values.yaml:2: topology.vcmts_replicas: found '2', allowed: a number, 1 to 1",
     ),
     (
-        vcmtsd(group(3, num_ofdm="six")),
-        "values.yaml:20: topology.vcmts_pods[0].num_ofdm: found 'six', allowed: ",
-    ),
-    (
-        vcmtsd(group(3, num_ofdm=None)),
-        "values.yaml:4: topology.vcmts_pods[0].num_ofdm: found nothing, allowed: ",
-    ),
-    (
-        vcmtsd(group(3, num_ofdm=300)),
-        "values.yaml:20: topology.vcmts_pods[0].num_ofdm: found 300, allowed: ",
-    ),
-    (
-        vcmtsd(group(3, sg_id=None)),
-        "values.yaml:4: topology.vcmts_pods[0].sg_id: found nothing, allowed: ",
-    ),
-    (
-        vcmtsd(group(3, sg_id=-1)),
-        "values.yaml:19: topology.vcmts_pods[0].sg_id: found '-1', allowed: a number, 0",
-    ),
-    (
         vcmtsd(ONE, ONE),
         "values.yaml:44: topology.vcmts_pods[1].sg_id: found 3, allowed: an id of its own",
     ),
-    (
-        vcmtsd(group(3, sg_id=65)),
-        "values.yaml:19: topology.vcmts_pods[0].sg_id: found 65, allowed: at most 64",
-    ),
-    (
-        vcmtsd(group(3, cm_crypto="rot13")),
-        "values.yaml:22: topology.vcmts_pods[0].cm_crypto: found 'rot13', ",
-    ),
-    (
-        vcmtsd(group(3, aes_key_size=24)),
-        "values.yaml:23: topology.vcmts_pods[0].aes_key_size: found '24', allowed: 16",
-    ),
-    (
-        vcmtsd(group(3, crc="maybe")),
-        "values.yaml:24: topology.vcmts_pods[0].crc: found 'maybe', allowed: yes or no",
-    ),
-    (
-        vcmtsd(group(3, qat="[a]")),
-        "values.yaml:25: topology.vcmts_pods[0].qat: found a list, allowed: a text",
-    ),
-    (
-        vcmtsd(group(3, hpg_sz="4Ki")),
-        "values.yaml:6: topology.vcmts_pods[0].hpg_sz: found '4Ki', allowed: 2Mi or 1Gi",
-    ),
-    (
-        vcmtsd(group(3, hpg_alloc_sz="1G")),
-        "values.yaml:11: topology.vcmts_pods[0].hpg_alloc_sz: found '1G', ",
-    ),
-    (
-        vcmtsd(group(3, hpg_alloc_sz="768Mi")),
-        "values.yaml:11: topology.vcmts_pods[0].hpg_alloc_sz: found '768Mi', ",
-    ),
-    (
-        vcmtsd(group(3, core_config="1us")),
-        "values.yaml:7: topology.vcmts_pods[0].core_config: found '1us', allowed: ",
-    ),
-    (
-        vcmtsd(group(3, net_us="18-02")),
-        "values.yaml:29: topology.vcmts_pods[0].net_us: found '18-02', allowed: a PCI",
+    *(
+        (
+            vcmtsd(group(3, **{key: value})),
+            f"values.yaml:{line}: topology.vcmts_pods[0].{key}: found {said}",
+        )
+        for key, value, line, said in WRONG_IN_GROUP
     ),
     (
         PKTGEN.replace("num_subs: 300", "num_subs: x", 1),

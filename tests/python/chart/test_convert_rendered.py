@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The reference's values as ours, rendered by the chart: which devices the groups get."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from python.chart.charts import needs_renderer, renderer
+from python.chart.charts import Renderer, needs_renderer
 from python.chart.converted import Converted, ids
 from python.chart.reference_values import group, vcmtsd
 
@@ -16,11 +15,6 @@ BY_ADDRESS = {"generate_crc": True, "provider": "cryptodev", "device": ADDRESS}
 BY_PLUGIN = {"generate_crc": True, "provider": "cryptodev", "device": "${QAT0}"}
 BY_CPU = {"generate_crc": True}
 CRYPTO: dict[str, Json] = {ADDRESS: BY_ADDRESS, "plugin": BY_PLUGIN, "none": BY_CPU}
-
-
-@pytest.fixture(name="convert")
-def convert_fixture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Converted:
-    return Converted(tmp_path, capsys)
 
 
 def with_crypto(number: int, kind: str) -> Json:
@@ -42,16 +36,15 @@ def with_crypto(number: int, kind: str) -> Json:
     ],
 )
 def test_no_group_has_the_accelerator_of_another(
-    convert: Converted, mode: str, kinds: tuple[str, ...]
+    render: Renderer, convert: Converted, mode: str, kinds: tuple[str, ...]
 ) -> None:
     listed = [with_crypto(number, kind) for number, kind in enumerate(kinds, 1)]
-    with renderer() as render:
-        found = {
-            item["service_group"]: {"provider": "ipsec-mb", **item["crypto"]}
-            for values in convert.values(vcmtsd(*listed), "--mode", mode)
-            for one in render(values).configurations().values()
-            for item in one["service_groups"]
-        }
+    found = {
+        item["service_group"]: {"provider": "ipsec-mb", **item["crypto"]}
+        for values in convert.values(vcmtsd(*listed), "--mode", mode)
+        for one in render(values).configurations().values()
+        for item in one["service_groups"]
+    }
     assert found == {
         number: {"provider": "ipsec-mb", **CRYPTO[kind]} for number, kind in enumerate(kinds, 1)
     }
@@ -67,17 +60,16 @@ def test_a_device_that_nobody_asks_for_is_told(convert: Converted) -> None:
 
 @needs_renderer
 @pytest.mark.parametrize("mode", ["separate", "shared"])
-def test_what_comes_out_is_rendered(convert: Converted, mode: str) -> None:
-    with renderer() as render:
-        for values in convert.values(vcmtsd(), "--mode", mode):
-            made = render(values)
-            served = [
-                item["service_group"]
-                for one in made.configurations().values()
-                for item in one["service_groups"]
-            ]
-            assert served == ids(values)
-            limits = made.container()["resources"]["limits"]
-            assert {name: count for name, count in limits.items() if "vf" in name} == {
-                values["defaults"]["ports"][role]["resource"]: "1" for role in ("network", "rphy")
-            }
+def test_what_comes_out_is_rendered(render: Renderer, convert: Converted, mode: str) -> None:
+    for values in convert.values(vcmtsd(), "--mode", mode):
+        made = render(values)
+        served = [
+            item["service_group"]
+            for one in made.configurations().values()
+            for item in one["service_groups"]
+        ]
+        assert served == ids(values)
+        limits = made.container()["resources"]["limits"]
+        assert {name: count for name, count in limits.items() if "vf" in name} == {
+            values["defaults"]["ports"][role]["resource"]: "1" for role in ("network", "rphy")
+        }
