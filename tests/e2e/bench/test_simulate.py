@@ -2,7 +2,6 @@
 """The scheduler in a closed loop: DOCSIS-PIE holds its target, and the rate is used."""
 
 import json
-import sys
 from pathlib import Path
 from statistics import mean
 from typing import Any
@@ -16,7 +15,6 @@ from vcmts.simulate.running import Result
 
 TARGET = scenarios.TARGET * 1000  # ms
 PACKET_MS = 8 * 1518 / 1000  # at 1 Mbps
-MISTAKE = 2
 
 
 def shorter(scenario: scenarios.Scenario, duration: float, warmup: float) -> scenarios.Scenario:
@@ -104,34 +102,6 @@ def test_a_file_of_ones_own(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -
     assert second.startswith("| mine.json 1 | wred |") and second.split("|")[7].strip() == "-"
 
 
-@pytest.mark.parametrize(
-    ("words", "told"),
-    [
-        (["nonsense"], "nonsense: no such scenario; allowed: light, "),
-        (["missing.json"], "missing.json: No such file"),
-        (["list.json"], "list.json: an object is expected"),
-        (["text.json"], "text.json: Expecting value"),
-        (["wrong.json"], "wrong.json: senders[0].rtt: allowed: 0.0001 to 10"),
-        (["light", "--plots", "."], "--plots: goes alone"),
-        (["--plots", "nowhere"], "--plots nowhere: no such folder"),
-    ],
-)
-def test_mistakes(
-    words: list[str],
-    told: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("list.json").write_text("[]")
-    Path("text.json").write_text("rate = 5\n")
-    Path("wrong.json").write_text('{"service_flows": [{}], "senders": [{"rtt": 11}]}')
-    assert cli.main(["simulate", *words]) == MISTAKE
-    said = capfd.readouterr().err
-    assert said.startswith(f"vcmts: {told}") and said.count("\n") == 1
-
-
 def test_pictures(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """Drawn twice they are the same."""
     pytest.importorskip("matplotlib", reason="devtools/install-deps plot")
@@ -143,12 +113,3 @@ def test_pictures(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
         plots.write(plots.over_time(results), tmp_path / name)
     assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
     assert "latency target" in (tmp_path / "a.svg").read_text()
-
-
-def test_without_matplotlib(
-    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    assert cli.main(["simulate", "--plots", "."]) == MISTAKE
-    said = capfd.readouterr().err
-    assert said.endswith("matplotlib is missing; run devtools/install-deps plot\n")

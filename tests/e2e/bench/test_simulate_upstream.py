@@ -4,7 +4,6 @@ judged by the witness, which knows what was asked for."""
 
 import json
 import subprocess
-import sys
 from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
@@ -18,7 +17,6 @@ from vcmts.simulate.running import Result
 from vcmts.simulate.upstream import NAME, simulate
 from witness.maps import Channel, Flow, Validator, read
 
-MISTAKE = 2
 SEGMENT_HEADER = 8
 
 
@@ -239,49 +237,6 @@ def test_a_file_of_ones_own(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -
     assert "s simulated in" in said
 
 
-@pytest.mark.parametrize(
-    ("words", "told"),
-    [
-        (["nonsense"], "nonsense: no such scenario; allowed: light-1ms, "),
-        (["missing.json"], "missing.json: [Errno 2] No such file"),
-        (["list.json"], "list.json: an object is expected"),
-        (["text.json"], "text.json: Expecting value"),
-        (["none.json"], "none.json: flows: at least one is needed"),
-        (["wrong.json"], "wrong.json: flows[0].km: allowed: 0 to 160"),
-        (["size.json"], "size.json: flows[0].sizes[1].bytes: allowed: 16 to 16000"),
-        (["delay.json"], "delay.json: delays.cmts: allowed: 0 to 0.1"),
-        (["key.json"], "key.json: channels.colour: no such key"),
-        (["pgs.json"], "pgs.json: "),
-        (["light-1ms", "--aqm", "wred"], "--aqm: is of the downstream"),
-        (["light-1ms", "--plots", "."], "--plots: goes alone"),
-        (["--plots", "nowhere"], "--plots nowhere: no such folder"),
-    ],
-)
-def test_mistakes(
-    words: list[str],
-    told: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    beyond = {"type": "pgs", "guaranteed_rate": 1e9, "grant_interval": 0.002}
-    for name, text in {
-        "list": "[]",
-        "text": "rate = 5\n",
-        "none": "{}",
-        "wrong": '{"flows": [{"km": 161}]}',
-        "size": '{"flows": [{"sizes": [{}, {"bytes": 1}]}]}',
-        "delay": '{"flows": [{}], "delays": {"cmts": 1}}',
-        "key": '{"flows": [{}], "channels": {"colour": 1}}',
-        "pgs": json.dumps({"flows": [beyond]}),
-    }.items():
-        Path(f"{name}.json").write_text(text)
-    assert cli.main(["simulate", "--upstream", *words]) == MISTAKE
-    said = capfd.readouterr().err
-    assert said.startswith(f"vcmts: {told}") and said.count("\n") == 1
-
-
 def test_picture(tmp_path: Path) -> None:
     """Drawn twice it is the same."""
     pytest.importorskip("matplotlib", reason="devtools/install-deps plot")
@@ -296,12 +251,3 @@ def test_picture(tmp_path: Path) -> None:
         plots.write(upstream_plots.over_load(results), tmp_path / name)
     assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
     assert "200 modems" in (tmp_path / "a.svg").read_text()
-
-
-def test_without_matplotlib(
-    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    assert cli.main(["simulate", "--upstream", "--plots", "."]) == MISTAKE
-    said = capfd.readouterr().err
-    assert said.endswith("matplotlib is missing; run devtools/install-deps plot\n")
