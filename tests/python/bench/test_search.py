@@ -86,23 +86,6 @@ def test_fails_by_bad_luck_do_not_stay() -> None:
     assert statistics.mean(done.trials) <= 14
 
 
-def plain(plane: Plane) -> float:
-    good, bad = 0.0, TOP
-    while bad - good > PLAN.resolution * bad:
-        middle = (good + bad) / 2
-        good, bad = (middle, bad) if plane(middle).verdict == "passed" else (good, middle)
-    return good
-
-
-def test_a_plain_bisection_would_not_do() -> None:
-    """What the assertions above are worth."""
-    errors = []
-    for seed in range(SEEDS):
-        plane = Plane(random.Random(seed).uniform(0.05, 9.9), seed=seed, bad_luck=0.05)
-        errors.append(plain(plane) / plane.capacity - 1)
-    assert sum(error < -0.10 for error in errors) > SEEDS * 0.05
-
-
 def test_repeats_mend_what_one_search_missed() -> None:
     """Even where one trial in seven fails by bad luck."""
     errors = []
