@@ -36,7 +36,9 @@ static void check_two(unsigned stream, uint64_t ns) {
 	bench_complete(bench, stream);
 }
 
-static void whole_frames_take_a_round(void) {
+EACH_CASE(measure)
+
+CASE(whole_frames_take_a_round) {
 	static const unsigned streams[] = {FRAMED, PLAIN, AES};
 
 	for (size_t i = 0; i < ARRAY_COUNT(streams); i++) {
@@ -46,7 +48,7 @@ static void whole_frames_take_a_round(void) {
 }
 
 /* A modem has the rest of its packet granted later: that is none of our time. */
-static void the_last_byte_begins_it(void) {
+CASE(the_last_byte_begins_it) {
 	uint8_t frame[BENCH_FRAME_MAX];
 	size_t size = bench_mac(bench, FRAMED, SIZE, frame);
 
@@ -58,7 +60,7 @@ static void the_last_byte_begins_it(void) {
 }
 
 /* What came waits for a packet before it that comes later: that is. */
-static void waiting_for_an_earlier_packet_counts(void) {
+CASE(waiting_for_an_earlier_packet_counts) {
 	struct bench_psp packets[2];
 
 	bench_whole(PLAIN, SIZE); /* the order begins */
@@ -77,7 +79,7 @@ static void waiting_for_an_earlier_packet_counts(void) {
 }
 
 /* The same of a segment of the modem's other channel. */
-static void waiting_for_an_earlier_segment_counts(void) {
+CASE(waiting_for_an_earlier_segment_counts) {
 	uint8_t frames[2][BENCH_FRAME_MAX];
 	struct segment_header h = {.pointer_valid = true, .sid_cluster = 5};
 	size_t size = 0;
@@ -95,7 +97,7 @@ static void waiting_for_an_earlier_segment_counts(void) {
 }
 
 /* A burst goes on when its trailer has come: before, no time of ours passes, whatever came when. */
-static void the_trailer_begins_it(void) {
+CASE(the_trailer_begins_it) {
 	uint8_t room[2 * BENCH_FRAME_MAX];
 	struct bench_psp p;
 	size_t first = bench_mac(bench, PLAIN, SIZE, room);
@@ -117,7 +119,7 @@ static void the_trailer_begins_it(void) {
 }
 
 /* Of the frames in a unit of fragments, the first ends in the first of them. */
-static void fragments_have_the_time_of_the_last_byte(void) {
+CASE(fragments_have_the_time_of_the_last_byte) {
 	uint8_t unit[2 * BENCH_FRAME_MAX], out[BENCH_FRAME_MAX];
 	size_t first = bench_mac(bench, PLAIN, SIZE, unit);
 	size_t size = first + bench_mac(bench, PLAIN, SIZE, unit + first), cut = first + 20;
@@ -130,7 +132,7 @@ static void fragments_have_the_time_of_the_last_byte(void) {
 }
 
 /* The port has room for 63 frames; the others wait until somebody takes them. */
-static void a_port_that_is_full_shows(void) {
+CASE(a_port_that_is_full_shows, .prepare = bench_short_port) {
 	for (int i = 0; i < 80; i++) {
 		bench_put(PLAIN, SIZE);
 		bench_round(bench);
@@ -145,7 +147,7 @@ static void a_port_that_is_full_shows(void) {
 	bench_complete(bench, PLAIN);
 }
 
-static void switched_on_and_off(void) {
+CASE(switched_on_and_off) {
 	assert_int_equal(upstream_latency(bench->u, false), 0);
 	bench->clock.now += 1;
 	bench_whole(FRAMED, SIZE);
@@ -155,19 +157,4 @@ static void switched_on_and_off(void) {
 	assert_int_equal(upstream_latency(bench->u, true), 0);
 	bench_whole(FRAMED, SIZE);
 	check_took(1, 0);
-}
-
-int main(void) {
-	static const struct bench_case cases[] = {
-		BENCH_CASE(whole_frames_take_a_round),
-		BENCH_CASE(the_last_byte_begins_it),
-		BENCH_CASE(waiting_for_an_earlier_packet_counts),
-		BENCH_CASE(waiting_for_an_earlier_segment_counts),
-		BENCH_CASE(the_trailer_begins_it),
-		BENCH_CASE(fragments_have_the_time_of_the_last_byte),
-		BENCH_PREPARED(bench_short_port, a_port_that_is_full_shows),
-		BENCH_CASE(switched_on_and_off),
-	};
-
-	return bench_run(cases, ARRAY_COUNT(cases), measure);
 }

@@ -68,7 +68,9 @@ static const struct {
 	{"hthetw/", DROP_BURST_HEADLESS, 0, 3, 1, 2},
 };
 
-static void parts_in_a_row(void) {
+EACH_CASE(open_packet)
+
+CASE(parts_in_a_row, .closed = true) {
 	for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
 		bench_open(bench);
 		open_packet();
@@ -80,7 +82,7 @@ static void parts_in_a_row(void) {
 	}
 }
 
-static void wrong_header(void) {
+CASE(wrong_header) {
 	uint8_t bytes[UEPI_HEADER_MAX] = {0};
 
 	for (size_t size = 0; size < sizeof(bytes); size++) {
@@ -105,7 +107,7 @@ static void wrong_header(void) {
 }
 
 /* A gap in one flow of PSP is none in another, unless the session counts. */
-static void gap_of_another_flow(void) {
+CASE(gap_of_another_flow, .closed = true) {
 	for (unsigned by_session = 0; by_session < 2; by_session++) {
 		bench_prepare(bench);
 		bench->sg.upstream.psp_numbering =
@@ -132,7 +134,7 @@ static void gap_of_another_flow(void) {
 	}
 }
 
-static void ofdma_trailers(void) {
+CASE(ofdma_trailers) {
 	struct uepi_trailer t = {.flags = UEPI_FEC_VALID, .fec_uncorrectable = 7};
 	uint8_t bytes[UEPI_TRAILER_MAX];
 	size_t size;
@@ -162,7 +164,7 @@ static void ofdma_trailers(void) {
 }
 
 /* A trailer that cannot be read does not cost the burst. */
-static void odd_trailers(void) {
+CASE(odd_trailers) {
 	struct uepi_trailer t = {.flags = UEPI_FEC_VALID, .fec_uncorrectable = 3};
 	uint8_t bytes[UEPI_TRAILER_MAX + 4] = {0};
 
@@ -177,7 +179,7 @@ static void odd_trailers(void) {
 	finish(12, 12);
 }
 
-static void never_ends(void) {
+CASE(never_ends) {
 	play("h/"); /* nothing but a header waits, too */
 	psp.flow = 1;
 	play("hl/");
@@ -192,7 +194,7 @@ static void never_ends(void) {
 }
 
 /* Uncorrectable codewords of complete bursts, where the trailer says that it has counted them. */
-static void codewords(void) {
+CASE(codewords) {
 	struct uepi_trailer t = {.flags = UEPI_FEC_VALID, .fec_uncorrectable = 7};
 	uint8_t bytes[UEPI_TRAILER_MAX];
 
@@ -211,7 +213,7 @@ static void codewords(void) {
 	finish(4, 3);
 }
 
-static void unknown_sid(void) {
+CASE(unknown_sid) {
 	uint8_t bytes[10] = {0};
 
 	bench_burst(bench, BENCH_SC_QAM, 0x31, bytes, sizeof(bytes)); /* of another channel */
@@ -223,7 +225,7 @@ static void unknown_sid(void) {
 	finish(4, 0);
 }
 
-static void too_many_bytes(void) {
+CASE(too_many_bytes) {
 	static const uint8_t zeroes[1900];
 
 	for (size_t last = 0; last < 2; last++) { /* 65,535 bytes, then one more */
@@ -241,7 +243,7 @@ static void too_many_bytes(void) {
 	finish(3, 2);
 }
 
-static void too_many_pieces(void) {
+CASE(too_many_pieces) {
 	static const uint8_t zeroes[2];
 
 	for (int pieces = 64; pieces <= 65; pieces++) {
@@ -260,7 +262,7 @@ static void too_many_pieces(void) {
 }
 
 /* Without buffers for pieces only the last piece of a packet can be had; an empty one is none. */
-static void no_buffer(void) {
+CASE(no_buffer) {
 	struct rte_mbuf *taken[2047];
 
 	assert_int_equal(rte_pktmbuf_alloc_bulk(bench->pieces, taken, bench->piece_buffers), 0);
@@ -271,7 +273,7 @@ static void no_buffer(void) {
 }
 
 /* 85 bursts of three segments, and 255 segments of nothing. */
-static void a_packet_full_of_segments(void) {
+CASE(a_packet_full_of_segments, .prepare = bench_long_packets) {
 	for (int i = 0; i < 85; i++) {
 		uint8_t bytes[BENCH_FRAME_MAX];
 
@@ -299,7 +301,7 @@ static void inject_guarded(void) {
 }
 
 /* As above, on exact buffers: what is read ends where the packet does. */
-static void nothing_behind_the_packet(void) {
+CASE(nothing_behind_the_packet) {
 	uint8_t bytes[BENCH_FRAME_MAX];
 	size_t size;
 
@@ -318,24 +320,4 @@ static void nothing_behind_the_packet(void) {
 		assert_int_equal(rte_mempool_in_use_count(bench->guarded), 0);
 	}
 	finish(size + 1, size + 1);
-}
-
-int main(void) {
-	static const struct bench_case cases[] = {
-		BENCH_CLOSED(parts_in_a_row),
-		BENCH_CASE(wrong_header),
-		BENCH_CLOSED(gap_of_another_flow),
-		BENCH_CASE(ofdma_trailers),
-		BENCH_CASE(odd_trailers),
-		BENCH_CASE(never_ends),
-		BENCH_CASE(unknown_sid),
-		BENCH_CASE(codewords),
-		BENCH_CASE(too_many_bytes),
-		BENCH_CASE(too_many_pieces),
-		BENCH_CASE(no_buffer),
-		BENCH_PREPARED(bench_long_packets, a_packet_full_of_segments),
-		BENCH_CASE(nothing_behind_the_packet),
-	};
-
-	return bench_run(cases, ARRAY_COUNT(cases), open_packet);
 }

@@ -12,7 +12,7 @@
 #define BEHIND (US_TRANSMIT_CAPACITY / 2 + PIPELINE_BURST) /* the most behind a unit */
 
 /* A modem's frames behind each other: 40 kB of nothing but requests, at the port at once. */
-static void requests_of_one_modem(void) {
+CASE(requests_of_one_modem) {
 	const struct us_request_sink *sink;
 	uint8_t bytes[1980], one[DOCSIS_MAC_HEADER];
 	unsigned sent = 0;
@@ -70,7 +70,7 @@ static void large_crowd(void) {
 }
 
 /* Between two grants, each modem waits for the rest of a frame: more than `held` in all. */
-static void a_frame_of_each_modem(void) {
+CASE(a_frame_of_each_modem, .prepare = crowd) {
 	uint8_t pdu[300], frame[BENCH_FRAME_MAX];
 
 	for (unsigned m = 0; m < CROWD; m++) {
@@ -92,7 +92,7 @@ static void a_frame_of_each_modem(void) {
 }
 
 /* Each modem has a segment that is ahead. */
-static void a_gap_of_each_modem(void) {
+CASE(a_gap_of_each_modem, .prepare = large_crowd) {
 	uint8_t pdu[100], frame[BENCH_FRAME_MAX];
 	static const uint16_t numbers[3] = {0, 2, 1};
 
@@ -144,7 +144,7 @@ static void send_packet(void) {
  * One unit of 35 fragments is 2,730 frames: they are made as they can go on. What comes behind the unit
  * stays behind it.
  */
-static void frames_of_one_unit(void) {
+CASE(frames_of_one_unit) {
 	static uint8_t unit[DOCSIS_FRAME_MAX];
 	unsigned frames, fragments;
 	uint32_t most_behind = 0;
@@ -171,15 +171,4 @@ static void frames_of_one_unit(void) {
 	assert_true(most_behind >= BEHIND / 2);
 	assert_int_equal(bench->others, frames);
 	assert_int_equal(bench_count(bench, COUNTER_FRAGMENTS), fragments);
-}
-
-int main(void) {
-	static const struct bench_case cases[] = {
-		BENCH_CASE(requests_of_one_modem),
-		BENCH_PREPARED(crowd, a_frame_of_each_modem),
-		BENCH_PREPARED(large_crowd, a_gap_of_each_modem),
-		BENCH_CASE(frames_of_one_unit),
-	};
-
-	return bench_run(cases, ARRAY_COUNT(cases), NULL);
 }

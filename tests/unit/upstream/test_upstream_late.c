@@ -33,7 +33,7 @@ static size_t write_others(uint8_t *out, unsigned count) {
 }
 
 /* The rest of a frame stands in the R-PHY port for longer than an incomplete frame may wait. */
-static void network_port_is_blocked(void) {
+CASE(network_port_is_blocked, .prepare = bench_short_port) {
 	uint8_t frame[BENCH_FRAME_MAX];
 	size_t size = bench_mac(bench, FRAMED, 1000, frame);
 
@@ -56,7 +56,7 @@ static void network_port_is_blocked(void) {
 }
 
 /* The same for packets that are ahead. */
-static void worker_was_away(void) {
+CASE(worker_was_away, .prepare = bench_short_port) {
 	static const uint32_t sessions[] = {BENCH_SC_QAM, BENCH_OFDMA, BENCH_OFDMA_ALONE};
 
 	for (uint16_t i = 0; i < 150; i++) {
@@ -83,7 +83,7 @@ static void worker_was_away(void) {
 
 /* The rest of a frame comes behind others, and the worker is away behind its first round: it is in the port, which
  * holds less than one burst, or in the list, behind more packets than a round makes. */
-static void rest_comes_late(void) {
+CASE(rest_comes_late) {
 	for (unsigned bursts = 0; bursts <= 20; bursts += 20) {
 		uint8_t frame[BENCH_FRAME_MAX];
 		size_t size = bench_mac(bench, FRAMED, 1000, frame);
@@ -107,7 +107,7 @@ static void rest_comes_late(void) {
 }
 
 /* In the burst that is being taken apart: the last fragment, behind more packets than a round makes. */
-static void last_fragment_is_on_its_way(void) {
+CASE(last_fragment_is_on_its_way, .prepare = bench_long_packets) {
 	uint8_t frame[BENCH_FRAME_MAX], room[8000];
 	size_t whole = bench_mac(bench, PLAIN, 1000, frame), size;
 
@@ -127,7 +127,7 @@ static void last_fragment_is_on_its_way(void) {
 }
 
 /* The same for a segment that another one waits for: its burst is in the list. */
-static void missing_segment_is_on_its_way(void) {
+CASE(missing_segment_is_on_its_way) {
 	struct bench_psp p;
 
 	bench_send(FRAMED, "\xff", 1);
@@ -167,7 +167,7 @@ static void put_unit(unsigned packets) {
 }
 
 /* What the provider has is on its way to the line, too: there is a place for all of it. */
-static void crypto_is_slow(void) {
+CASE(crypto_is_slow, .prepare = bench_short_port) {
 	uint64_t received;
 
 	crypto_limit_begin(bench->crypto, UINT32_MAX, 0);
@@ -191,7 +191,7 @@ static void crypto_is_slow(void) {
 }
 
 /* The same with fragments that become more frames than they are. */
-static void crypto_is_slow_and_units_are_long(void) {
+CASE(crypto_is_slow_and_units_are_long, .prepare = bench_short_port) {
 	crypto_limit_begin(bench->crypto, UINT32_MAX, 0);
 	crypto_limit.slow = true;
 	for (int i = 0; i < 32; i++)
@@ -209,18 +209,4 @@ static void crypto_is_slow_and_units_are_long(void) {
 	bench_complete(bench, PLAIN);
 	bench_complete(bench, FRAMED);
 	crypto_limit_end();
-}
-
-int main(void) {
-	static const struct bench_case cases[] = {
-		BENCH_PREPARED(bench_short_port, network_port_is_blocked),
-		BENCH_PREPARED(bench_short_port, worker_was_away),
-		BENCH_CASE(rest_comes_late),
-		BENCH_PREPARED(bench_long_packets, last_fragment_is_on_its_way),
-		BENCH_CASE(missing_segment_is_on_its_way),
-		BENCH_PREPARED(bench_short_port, crypto_is_slow),
-		BENCH_PREPARED(bench_short_port, crypto_is_slow_and_units_are_long),
-	};
-
-	return bench_run(cases, ARRAY_COUNT(cases), NULL);
 }

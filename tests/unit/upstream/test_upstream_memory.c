@@ -36,9 +36,11 @@ static void settle(void) {
 	check_limits(0);
 }
 
+EACH_CASE(nothing_seen)
+
 /* Packets of four bursts each, and in each burst a segment that is ahead: what the bursts were when packets
  * waited, the segments are after the same round. */
-static void segments_keep_to_the_limit_each_round(void) {
+CASE(segments_keep_to_the_limit_each_round, .held_by_modem = 8388608, .held = LIMIT) {
 	static const uint8_t bytes[20] = {0xff};
 	uint8_t payload[SEGMENT_HEADER_SIZE + sizeof(bytes)];
 	struct bench_psp p;
@@ -73,7 +75,7 @@ static uint64_t drops(enum drop_reason reason) {
 }
 
 /* The numbers of every second segment: each that comes leaves a gap. */
-static void segments_that_leave_gaps(void) {
+CASE(segments_that_leave_gaps, .held_by_modem = LIMIT) {
 	static const uint8_t bytes[100] = {0xff};
 
 	for (int i = 0; i < 2000; i++) {
@@ -92,7 +94,7 @@ static void segments_that_leave_gaps(void) {
 }
 
 /* All flows of a modem together: a frame in each that is never completed. */
-static void frames_that_never_end(void) {
+CASE(frames_that_never_end, .held_by_modem = FRAME_BUFFER) {
 	uint8_t bytes[BENCH_FRAME_MAX];
 
 	for (int i = 0; i < 100; i++) {
@@ -107,7 +109,7 @@ static void frames_that_never_end(void) {
 	assert_int_equal(upstream_held(bench->u, UNIT_FRAME), 1);
 }
 
-static void fragments_that_never_end(void) {
+CASE(fragments_that_never_end, .held_by_modem = LIMIT) {
 	uint8_t bytes[BENCH_FRAME_MAX];
 	size_t most = LIMIT / FRAME_BUFFER;
 
@@ -126,7 +128,7 @@ static void fragments_that_never_end(void) {
 }
 
 /* The oldest of a modem's first: by the time when the wait began. */
-static void oldest_of_a_modem(void) {
+CASE(oldest_of_a_modem, .held_by_modem = 2 * FRAME_BUFFER) {
 	uint8_t bytes[BENCH_FRAME_MAX];
 
 	for (unsigned stream = 0; stream < 3; stream++) { /* all of modem 0 */
@@ -146,7 +148,7 @@ static void oldest_of_a_modem(void) {
 
 /* Of all that waits in buffers of packets: an open burst, and then packets, and then one more burst. A frame that waits
  * longer has buffers of another pool. */
-static void oldest_of_all(void) {
+CASE(oldest_of_all, .held = LIMIT) {
 	static const uint8_t bytes[100];
 	uint8_t frame[BENCH_FRAME_MAX];
 
@@ -173,7 +175,7 @@ static void oldest_of_all(void) {
 	bench->any_drops = true;
 }
 
-static void bursts_that_never_end(void) {
+CASE(bursts_that_never_end, .held_by_modem = LIMIT, .held = LIMIT) {
 	static const uint8_t bytes[100];
 	struct bench_psp p;
 
@@ -195,7 +197,7 @@ static void bursts_that_never_end(void) {
 }
 
 /* PSP packets that are ahead, on all flows of all sessions. */
-static void packets_that_leave_gaps(void) {
+CASE(packets_that_leave_gaps, .held_by_modem = LIMIT, .held = 16 * LIMIT) {
 	static const uint32_t sessions[] = {BENCH_SC_QAM, BENCH_OFDMA, BENCH_REQUESTS,
 					    BENCH_RANGING, BENCH_OFDMA_ALONE};
 
@@ -268,7 +270,7 @@ static void good_traffic(struct random *r) {
 	}
 }
 
-static void a_flood_harms_nobody_else(void) {
+CASE(a_flood_harms_nobody_else, .held_by_modem = LIMIT, .held = 4 * LIMIT) {
 	struct random r = {.state = 99};
 
 	for (int round = 0; round < 1500; round++) {
@@ -292,20 +294,4 @@ static void a_flood_harms_nobody_else(void) {
 	assert_true(drops(DROP_FRAME_LIMIT) > 0 || drops(DROP_FRAME_GAP) > 1000);
 	assert_int_equal(drops(DROP_FRAME_NO_BUFFER) + drops(DROP_BURST_NO_BUFFER), 0);
 	bench->any_drops = true;
-}
-
-int main(void) {
-	static const struct bench_case cases[] = {
-		BENCH_LIMITED(LIMIT, 0, segments_that_leave_gaps),
-		BENCH_LIMITED(8388608, LIMIT, segments_keep_to_the_limit_each_round),
-		BENCH_LIMITED(FRAME_BUFFER, 0, frames_that_never_end),
-		BENCH_LIMITED(LIMIT, 0, fragments_that_never_end),
-		BENCH_LIMITED(2 * FRAME_BUFFER, 0, oldest_of_a_modem),
-		BENCH_LIMITED(0, LIMIT, oldest_of_all),
-		BENCH_LIMITED(LIMIT, LIMIT, bursts_that_never_end),
-		BENCH_LIMITED(LIMIT, 16 * LIMIT, packets_that_leave_gaps),
-		BENCH_LIMITED(LIMIT, 4 * LIMIT, a_flood_harms_nobody_else),
-	};
-
-	return bench_run(cases, ARRAY_COUNT(cases), nothing_seen);
 }

@@ -249,29 +249,18 @@ static void edges(const struct kind *kind) {
 	bench->any_drops = true;
 }
 
-static void random_packets(void) {
+CASE(random_packets) {
 	random_numbers(&packets);
 }
 
-static void random_segments(void) {
+CASE(random_segments, .held_by_modem = 4000000, .held = 8000000) {
 	random_numbers(&segments);
 }
 
-static void edges_of_packets(void) {
+CASE(edges_of_packets) {
 	edges(&packets);
 }
 
-static void edges_of_segments(void) {
+CASE(edges_of_segments, .held_by_modem = 4000000, .held = 8000000) {
 	edges(&segments);
-}
-
-int main(void) {
-	static const struct bench_case cases[] = {
-		BENCH_CASE(edges_of_packets),
-		BENCH_LIMITED(4000000, 8000000, edges_of_segments),
-		BENCH_CASE(random_packets),
-		BENCH_LIMITED(4000000, 8000000, random_segments),
-	};
-
-	return bench_run(cases, ARRAY_COUNT(cases), NULL);
 }

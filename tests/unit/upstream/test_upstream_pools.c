@@ -3,8 +3,6 @@
  * An upstream with the pools that a server makes for it: what waits for missing parts leaves buffers
  * for the port, so that one device that sends nonsense takes nothing from the sessions of others.
  */
-#include "test_main.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,9 +13,8 @@
 #include "server/server.h"
 #include "wire/crc32.h"
 
-#include "fixture.h"
 #include "packets.h"
-#include "upstream_bench.h"
+#include "upstream_cases.h"
 
 #define MODEMS 4000 /* each has a SID cluster, which may hold an incomplete frame */
 #define CHANNELS 20
@@ -162,7 +159,7 @@ static void run(void) {
 }
 
 /* Where packets are longer than frames, those would keep more than a buffer of theirs. */
-TEST(one_pool_or_two) {
+CASE(one_pool_or_two, .closed = true) {
 	static const uint32_t mtus[] = {2031, 2030};
 
 	for (unsigned i = 0; i < ARRAY_COUNT(mtus); i++) {
@@ -185,7 +182,7 @@ TEST(one_pool_or_two) {
 
 /* Of each flow of all other channels the second packet is missing, and all that may wait comes at once:
  * more than may be kept. Between them comes what is good. */
-TEST(a_device_that_leaves_gaps) {
+CASE(a_device_that_leaves_gaps, .closed = true) {
 	unsigned sent = 0, good = 0, came = 0;
 
 	open_server(1500);
@@ -217,7 +214,7 @@ TEST(a_device_that_leaves_gaps) {
 }
 
 /* Limits from the configuration, pools from limits: each part that may be in use is in them. */
-TEST(what_a_configuration_needs) {
+CASE(what_a_configuration_needs, .closed = true) {
 	struct us_buffers b;
 	uint32_t held;
 
@@ -248,7 +245,7 @@ TEST(what_a_configuration_needs) {
 }
 
 /* A start with one buffer less is refused, whichever it is. */
-TEST(pools_that_are_too_small) {
+CASE(pools_that_are_too_small, .closed = true) {
 	static struct rte_mempool packets, frames, pieces;
 	const struct us_resources r = {.packets = &packets, .frames = &frames, .pieces = &pieces};
 	struct us_resources both = r; /* one pool for packets and frames */
@@ -274,5 +271,3 @@ TEST(pools_that_are_too_small) {
 	assert_int_equal(us_pools_check(&sg, &both), -1);
 	service_group_free(&sg);
 }
-
-ALL_TESTS(NULL, fixture_stop)

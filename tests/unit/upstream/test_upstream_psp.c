@@ -21,7 +21,7 @@ static void expect_gaps(uint64_t gaps, uint64_t missing, uint64_t reordered) {
 	assert_int_equal(bench_count(bench, COUNTER_PSP_REORDERED), reordered);
 }
 
-static void given_up_after_their_time(void) {
+CASE(given_up_after_their_time) {
 	numbered(0, 10);
 	bench->clock.now += 7;
 	numbered(0, 12); /* 11 is missing */
@@ -52,7 +52,7 @@ static void no_time(void) {
 	bench->sg.upstream.reorder_timeout_ns = 0;
 }
 
-static void no_time_at_all(void) {
+CASE(no_time_at_all, .prepare = no_time) {
 	numbered(0, 10);
 	numbered(0, 12);
 	numbered(0, 14);
@@ -61,7 +61,7 @@ static void no_time_at_all(void) {
 }
 
 /* The open burst ends, and how much is missing is not known. */
-static void device_begins_anew(void) {
+CASE(device_begins_anew) {
 	struct bench_psp p;
 
 	numbered(0, 40000);
@@ -80,7 +80,7 @@ static void device_begins_anew(void) {
 }
 
 /* After a second in which nothing came, the first that is late is the first of a new count. */
-static void silence(void) {
+CASE(silence) {
 	numbered(0, 40000);
 	bench_after(bench, 1000 * BENCH_MS - 1);
 	numbered(0, 30000);
@@ -100,7 +100,7 @@ static void silence(void) {
 }
 
 /* What follows a gap whose time is over stands in the queue of bursts after the round that finds that. */
-static void expires_within_two_rounds(void) {
+CASE(expires_within_two_rounds) {
 	numbered(0, 10);
 	numbered(0, 12);
 	bench->clock.now += 5 * BENCH_MS;
@@ -113,7 +113,7 @@ static void expires_within_two_rounds(void) {
 }
 
 /* S = 0: as they come, and the count does not notice. */
-static void without_numbers(void) {
+CASE(without_numbers) {
 	uint16_t next = 0;
 	struct bench_psp p;
 
@@ -126,14 +126,4 @@ static void without_numbers(void) {
 	}
 	bench_complete(bench, PLAIN);
 	expect_gaps(0, 0, 0);
-}
-
-int main(void) {
-	static const struct bench_case cases[] = {
-		BENCH_CASE(given_up_after_their_time), BENCH_PREPARED(no_time, no_time_at_all),
-		BENCH_CASE(device_begins_anew),	       BENCH_CASE(silence),
-		BENCH_CASE(expires_within_two_rounds), BENCH_CASE(without_numbers),
-	};
-
-	return bench_run(cases, ARRAY_COUNT(cases), NULL);
 }

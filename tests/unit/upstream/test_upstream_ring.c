@@ -54,8 +54,10 @@ static uint64_t missing(void) {
 	return bench_count(bench, COUNTER_PSP_MISSING);
 }
 
+EACH_CASE(behind_a_ring)
+
 /* Number 1 is in the port for longer than it is waited for. */
-static void what_is_in_the_port_is_waited_for(void) {
+CASE(what_is_in_the_port_is_waited_for) {
 	gap();
 	rounds(3);
 	assert_int_equal(bench->u->uepi.waiting_packets, 1);
@@ -75,7 +77,7 @@ static void what_is_in_the_port_is_waited_for(void) {
 }
 
 /* Two times empty since it was asked: the wait ends for what had come by then, and not before. */
-static void what_does_not_come_is_given_up(void) {
+CASE(what_does_not_come_is_given_up) {
 	gap();
 	rounds(1);
 	emptied += 2;
@@ -93,7 +95,7 @@ static void what_does_not_come_is_given_up(void) {
 }
 
 /* While the ring has more than it is asked for, nothing is known of the port. */
-static void a_ring_with_more(void) {
+CASE(a_ring_with_more) {
 	gap();
 	rounds(1);
 	bench->clock.now += 100 * BENCH_MS;
@@ -110,7 +112,7 @@ static void a_ring_with_more(void) {
 }
 
 /* An upstream that is closed takes no more, and its waits end by its own clock. */
-static void closed(void) {
+CASE(closed) {
 	gap();
 	rounds(2);
 	upstream_close(bench->u);
@@ -119,15 +121,4 @@ static void closed(void) {
 	assert_int_equal(bench->u->uepi.waiting_packets, 0);
 	assert_int_equal(missing(), 1);
 	ring_end();
-}
-
-int main(void) {
-	static const struct bench_case cases[] = {
-		BENCH_CASE(what_is_in_the_port_is_waited_for),
-		BENCH_CASE(what_does_not_come_is_given_up),
-		BENCH_CASE(a_ring_with_more),
-		BENCH_CASE(closed),
-	};
-
-	return bench_run(cases, ARRAY_COUNT(cases), behind_a_ring);
 }

@@ -43,7 +43,7 @@ static void orphan(void) {
 	bench_dropped(DROP_SEGMENT_ORPHAN, 1);
 }
 
-static void every_truncation(void) {
+CASE(every_truncation) {
 	uint8_t bytes[SEGMENT_HEADER_SIZE] = {0};
 
 	segment_header_write(&(struct segment_header){.sid_cluster = 5}, bytes);
@@ -56,7 +56,7 @@ static void every_truncation(void) {
 	bench_complete(bench, FRAMED);
 }
 
-static void every_bit_of_the_header(void) {
+CASE(every_bit_of_the_header) {
 	struct segment_header h = {.pointer_valid = true, .sid_cluster = 5, .sequence = 1};
 	uint8_t bytes[SEGMENT_HEADER_SIZE];
 
@@ -73,7 +73,7 @@ static void every_bit_of_the_header(void) {
 }
 
 /* Of a segment that waits no buffer is kept that had nothing but the header. */
-static void header_in_a_packet_of_its_own(void) {
+CASE(header_in_a_packet_of_its_own) {
 	struct segment_header h = {.pointer_valid = true, .sid_cluster = 5, .sequence = 1};
 	uint8_t bytes[SEGMENT_HEADER_SIZE];
 	struct bench_psp p;
@@ -95,7 +95,7 @@ static void header_in_a_packet_of_its_own(void) {
 	bench_complete(bench, FRAMED);
 }
 
-static void clusters(void) {
+CASE(clusters) {
 	struct segment_header h = {.sequence = 1, .pointer_valid = true};
 	uint8_t bytes[BENCH_FRAME_MAX];
 	size_t size;
@@ -122,7 +122,7 @@ static void clusters(void) {
 }
 
 /* Twice as long as PSP packets. */
-static void time_of_segments(void) {
+CASE(time_of_segments) {
 	whole();
 	bench->segment[FRAMED]++;
 	whole();
@@ -135,7 +135,7 @@ static void time_of_segments(void) {
 }
 
 /* A frame that was in progress does not go on with what comes then. */
-static void modem_begins_anew(void) {
+CASE(modem_begins_anew, .closed = true) {
 	for (unsigned in_frame = 0; in_frame < 2; in_frame++) {
 		bench_open(bench);
 		bench->segment[FRAMED] = 3000;
@@ -156,7 +156,7 @@ static void modem_begins_anew(void) {
 }
 
 /* The stream begins at the first pointer. */
-static void first_pointer(void) {
+CASE(first_pointer) {
 	uint8_t bytes[BENCH_FRAME_MAX] = {0};
 
 	segment(BENCH_NO_POINTER, bytes, 30);
@@ -168,7 +168,7 @@ static void first_pointer(void) {
 }
 
 /* A pointer at the end of the segment names no byte of it; one more is too far. */
-static void pointer_at_the_end(void) {
+CASE(pointer_at_the_end) {
 	segment(10, zeroes, 10);
 	assert_int_equal(bench_count(bench, COUNTER_RESYNC_BYTES), 10);
 	segment(11, zeroes, 10);
@@ -201,7 +201,7 @@ static void second_pointer(size_t cut, size_t pointer) {
 	assert_int_equal(bench_count(bench, COUNTER_RESYNC_BYTES), passed);
 }
 
-static void pointers_behind_a_frame(void) {
+CASE(pointers_behind_a_frame) {
 	for (size_t cut = 1; cut < FRAME; cut++) {
 		second_pointer(cut, FRAME - cut);
 		second_pointer(cut, FRAME - cut - 1);
@@ -214,7 +214,7 @@ static void pointers_behind_a_frame(void) {
 }
 
 /* No byte of the segment belongs to the frame, which its pointer ends. */
-static void pointer_of_an_empty_segment(void) {
+CASE(pointer_of_an_empty_segment) {
 	segment(0, frame(), 50);
 	segment(0, zeroes, 0);
 	frame_is_lost(DROP_FRAME_POINTER);
@@ -230,7 +230,7 @@ static void pointer_of_an_empty_segment(void) {
 	bench_complete(bench, FRAMED);
 }
 
-static void gaps(void) {
+CASE(gaps) {
 	const uint8_t *bytes;
 
 	segment(0, frame(), 50);
@@ -253,7 +253,7 @@ static void gaps(void) {
 	bench_complete(bench, FRAMED);
 }
 
-static void padding(void) {
+CASE(padding) {
 	uint8_t bytes[BENCH_FRAME_MAX] = {0};
 
 	memcpy(bytes, frame(), FRAME);
@@ -276,7 +276,7 @@ static void padding(void) {
 }
 
 /* Where only padding can follow, something else does. */
-static void no_padding(void) {
+CASE(no_padding) {
 	uint8_t bytes[BENCH_FRAME_MAX] = {0};
 
 	whole();
@@ -291,24 +291,4 @@ static void no_padding(void) {
 	orphan();
 	whole();
 	bench_complete(bench, FRAMED);
-}
-
-int main(void) {
-	static const struct bench_case cases[] = {
-		BENCH_CASE(every_truncation),
-		BENCH_CASE(every_bit_of_the_header),
-		BENCH_CASE(header_in_a_packet_of_its_own),
-		BENCH_CASE(clusters),
-		BENCH_CASE(time_of_segments),
-		BENCH_CLOSED(modem_begins_anew),
-		BENCH_CASE(first_pointer),
-		BENCH_CASE(pointer_at_the_end),
-		BENCH_CASE(pointers_behind_a_frame),
-		BENCH_CASE(pointer_of_an_empty_segment),
-		BENCH_CASE(gaps),
-		BENCH_CASE(padding),
-		BENCH_CASE(no_padding),
-	};
-
-	return bench_run(cases, ARRAY_COUNT(cases), NULL);
 }

@@ -39,7 +39,9 @@ static void expect_seen(unsigned bursts, unsigned segments, unsigned frames) {
 	assert_int_equal(seen_of("transmit"), frames);
 }
 
-static void bursts_that_waited(void) {
+EACH_CASE(look_on)
+
+CASE(bursts_that_waited) {
 	static const uint16_t numbers[] = {10, 12, 13};
 
 	for (size_t i = 0; i < ARRAY_COUNT(numbers); i++) {
@@ -56,7 +58,7 @@ static void bursts_that_waited(void) {
 	expect_seen(3, 3, 3);
 }
 
-static void segments_that_waited(void) {
+CASE(segments_that_waited) {
 	for (unsigned ahead = 0; ahead < 3; ahead++) {
 		bench->segment[FRAMED] += ahead % 2;
 		bench_whole(FRAMED, SIZE);
@@ -65,13 +67,4 @@ static void segments_that_waited(void) {
 	bench_after(bench, 20 * BENCH_MS);
 	bench_complete(bench, FRAMED);
 	expect_seen(3, 3, 3);
-}
-
-int main(void) {
-	static const struct bench_case cases[] = {
-		BENCH_CASE(bursts_that_waited),
-		BENCH_CASE(segments_that_waited),
-	};
-
-	return bench_run(cases, ARRAY_COUNT(cases), look_on);
 }

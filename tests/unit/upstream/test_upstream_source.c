@@ -1,35 +1,106 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Source verification: whose addresses they are, and what hosts may send without one. */
-#include "upstream_source.h"
+/* Source verification: whose addresses they are, what hosts may send without one, its rate, and tags without a VLAN. */
+#include "wire/bytes.h"
+#include "wire/ip.h"
 
-static void ipv4_sources(void) {
-	ipv4(0x0a000201, IP_PROTOCOL_UDP);
-	check(SIZE, DROP_REASONS);
-	for (unsigned bit = 0; bit < 32; bit++) {
-		ipv4(0x0a000201 ^ 1u << bit, IP_PROTOCOL_UDP);
-		check(SIZE, DROP_SOURCE_ADDRESS);
+#include "upstream_cases.h"
+
+/* Frames of FRAMED, whose modem has 10.0.2.1 and 2001:db8::3. */
+#define SIZE 90
+#define IP ETHERNET_HEADER
+#define UDP6 (IP + IPV6_HEADER)
+#define ICMPV6 58
+#define IGMP 2
+#define LEAST 60 /* bytes of an Ethernet frame without its CRC */
+#define AT_ONCE 200
+#define INTERVAL_NS 10000000
+
+static uint8_t f[SIZE];
+
+static const char own[16] = {0x20, 0x01, 0x0d, (char)0xb8, [15] = 3};
+static const char unspecified[16];
+static const char link_local[16] = {(char)0xfe, (char)0x80, [15] = 9};
+static const char link_local_end[16] = {(char)0xfe, (char)0xbf, [15] = 9};
+static const char site_local[16] = {(char)0xfe, (char)0xc0, [15] = 9};
+static const char own4[4] = {10, 0, 2, 1}, free4[4] = {10, 0, 2, 9}, foreign4[4] = {10, 0, 3, 1};
+
+/* Sends it as it is. `reason` DROP_REASONS: it must come as it is. */
+static void check_raw(size_t size, enum drop_reason reason) {
+	uint8_t bytes[BENCH_FRAME_MAX];
+	uint32_t others = bench->others;
+
+	bench_handle(FRAMED, bytes, bench_clear(2, DOCSIS_KIND_PACKET, f, size, bytes));
+	if (reason != DROP_REASONS) {
+		bench_dropped(reason, 1);
+		assert_int_equal(bench->others, others);
+		return;
 	}
-	ipv4(0x0a000301, IP_PROTOCOL_UDP); /* of another modem */
-	check(SIZE, DROP_SOURCE_ADDRESS);
-	assert_int_equal(bench_count(bench, COUNTER_IPV4), 34);
+	assert_int_equal(bench->others, others + 1);
+	assert_int_equal(bench->other_size, size < LEAST ? LEAST : size);
+	assert_memory_equal(bench->other, f, size);
+	for (size_t i = size; i < LEAST; i++)
+		assert_int_equal(bench->other[i], 0);
 }
 
-/* Every bit of the header counts, but those that say how it is read. */
-static void ipv4_header_checksum(void) {
-	ipv4(0x0a000201, IP_PROTOCOL_UDP);
-	check(SIZE, DROP_REASONS);
-	for (unsigned bit = 4 * 8; bit < IPV4_HEADER * 8; bit++) {
-		f[IP + bit / 8] ^= (uint8_t)(1 << bit % 8);
-		check_raw(SIZE, DROP_IPV4_CHECKSUM);
-		f[IP + bit / 8] ^= (uint8_t)(1 << bit % 8);
-	}
-	check_raw(SIZE, DROP_REASONS);
-	assert_int_equal(bench_count(bench, COUNTER_IPV4), 2);
+/* Sends it with the right checksum, if it is IPv4. */
+static void check(size_t size, enum drop_reason reason) {
+	if (load_be16(f + 12) == ETHERTYPE_IPV4)
+		store_be16(f + IP + 10, ipv4_checksum(f + IP, IPV4_HEADER));
+	check_raw(size, reason);
 }
 
-static void ipv6_sources(void) {
+/* A frame of the type, from an address of its family, with the first 32 bits behind IP. */
+static void make(uint16_t ethertype, const char *source, uint8_t protocol, uint16_t from,
+		 uint16_t to) {
+	uint8_t *behind = f + (ethertype == ETHERTYPE_IPV6 ? UDP6 : IP + IPV4_HEADER);
+
+	memset(f, 0, sizeof(f));
+	memcpy(f, bench->sg.rphy.core_mac, 6);
+	memcpy(f + 6, bench->modems[2].mac, 6);
+	store_be16(f + 12, ethertype);
+	if (ethertype == ETHERTYPE_ARP) {
+		memcpy(f + IP, "\x00\x01\x08\x00\x06\x04\x00\x01", 8);
+		memcpy(f + IP + 14, source, 4);
+		return;
+	}
+	if (ethertype == ETHERTYPE_IPV4) {
+		f[IP] = 0x45;
+		store_be16(f + IP + 2, SIZE - IP);
+		f[IP + 9] = protocol;
+		memcpy(f + IP + 12, source, 4);
+		store_be32(f + IP + 16, 0xc6336401);
+	} else if (ethertype == ETHERTYPE_IPV6) {
+		f[IP] = 0x60;
+		store_be16(f + IP + 4, SIZE - UDP6);
+		f[IP + 6] = protocol;
+		memcpy(f + IP + 8, source, 16);
+		memset(f + IP + 24, 0x20, 16);
+	} else {
+		return;
+	}
+	store_be16(behind, from);
+	store_be16(behind + 2, to);
+}
+
+static void ipv4(const char *source, uint8_t protocol) {
+	make(ETHERTYPE_IPV4, source, protocol, 1000, 2000);
+}
+
+static void ipv6(const char *source, uint8_t protocol) {
+	make(ETHERTYPE_IPV6, source, protocol, 1000, 2000);
+}
+
+CASE(every_bit_of_an_address) {
 	char other[16];
 
+	ipv4(own4, IP_PROTOCOL_UDP);
+	check(SIZE, DROP_REASONS);
+	for (unsigned bit = 0; bit < 32; bit++) {
+		memcpy(other, own4, 4);
+		other[bit / 8] ^= (char)(1 << bit % 8);
+		ipv4(other, IP_PROTOCOL_UDP);
+		check(SIZE, DROP_SOURCE_ADDRESS);
+	}
 	ipv6(own, IP_PROTOCOL_TCP);
 	check(SIZE, DROP_REASONS);
 	for (unsigned bit = 0; bit < 128; bit++) {
@@ -38,7 +109,21 @@ static void ipv6_sources(void) {
 		ipv6(other, IP_PROTOCOL_TCP);
 		check(SIZE, DROP_SOURCE_ADDRESS);
 	}
+	assert_int_equal(bench_count(bench, COUNTER_IPV4), 33);
 	assert_int_equal(bench_count(bench, COUNTER_IPV6), 129);
+}
+
+/* Every bit of the header counts, but those that say how it is read. */
+CASE(ipv4_header_checksum) {
+	ipv4(own4, IP_PROTOCOL_UDP);
+	check(SIZE, DROP_REASONS);
+	for (unsigned bit = 4 * 8; bit < IPV4_HEADER * 8; bit++) {
+		f[IP + bit / 8] ^= (uint8_t)(1 << bit % 8);
+		check_raw(SIZE, DROP_IPV4_CHECKSUM);
+		f[IP + bit / 8] ^= (uint8_t)(1 << bit % 8);
+	}
+	check_raw(SIZE, DROP_REASONS);
+	assert_int_equal(bench_count(bench, COUNTER_IPV4), 2);
 }
 
 static struct ip_address several[] = {
@@ -52,34 +137,31 @@ static void several_addresses(void) {
 	bench->modems[2].address_count = ARRAY_COUNT(several);
 }
 
-/* Each of several, of both families and in any order; none of the modem before or behind it. */
-static void any_address_of_the_modem(void) {
-	for (unsigned a = 0; a < ARRAY_COUNT(several); a++) {
-		if (several[a].family == 4)
-			ipv4(load_be32(several[a].bytes), IP_PROTOCOL_UDP);
-		else
-			ipv6((const char *)several[a].bytes, IP_PROTOCOL_TCP);
-		check(SIZE, DROP_REASONS);
-	}
-	for (unsigned m = 1; m <= 3; m += 2) {
-		ipv4(load_be32(bench->modems[m].addresses[0].bytes), IP_PROTOCOL_UDP);
-		check(SIZE, DROP_SOURCE_ADDRESS);
-		ipv6((const char *)bench->modems[m].addresses[1].bytes, IP_PROTOCOL_TCP);
-		check(SIZE, DROP_SOURCE_ADDRESS);
-	}
+static void from_address(const struct ip_address *a, enum drop_reason reason) {
+	if (a->family == 4)
+		ipv4((const char *)a->bytes, IP_PROTOCOL_UDP);
+	else
+		ipv6((const char *)a->bytes, IP_PROTOCOL_TCP);
+	check(SIZE, reason);
 }
 
-static const char own4[4] = {10, 0, 2, 1}, free4[4] = {10, 0, 2, 9}, foreign4[4] = {10, 0, 3, 1};
-static const char link_local_end[16] = {(char)0xfe, (char)0xbf, [15] = 9};
-static const char site_local[16] = {(char)0xfe, (char)0xc0, [15] = 9};
+/* Each of several, of both families and in any order; none of the modem before or behind it. */
+CASE(any_address_of_the_modem, .prepare = several_addresses) {
+	for (unsigned a = 0; a < ARRAY_COUNT(several); a++)
+		from_address(&several[a], DROP_REASONS);
+	for (unsigned i = 0; i < 4; i++)
+		from_address(&bench->modems[1 + i / 2 * 2].addresses[i % 2], DROP_SOURCE_ADDRESS);
+}
 
-/* What passes without an address of the modem's own, and what does not. */
+/* Where `at` is not 0, 16 bits there are `value`; a size of 0 is all of it. */
 static const struct {
 	uint16_t ethertype;
 	const char *source;
 	uint8_t protocol;
-	uint16_t from, to; /* ports */
+	uint16_t from, to; /* ports, or what else is behind IP */
 	enum drop_reason reason; /* DROP_REASONS: it passes */
+	uint16_t at, value;
+	size_t size;
 } rows[] = {
 	/* DHCP, to its server alone */
 	{ETHERTYPE_IPV4, unspecified, IP_PROTOCOL_UDP, 1000, 2000, DROP_SOURCE_ADDRESS},
@@ -89,6 +171,9 @@ static const struct {
 	{ETHERTYPE_IPV4, unspecified, IP_PROTOCOL_UDP, 68, 53, DROP_SOURCE_ADDRESS},
 	{ETHERTYPE_IPV4, unspecified, IP_PROTOCOL_TCP, 68, 67, DROP_SOURCE_ADDRESS},
 	{ETHERTYPE_IPV4, free4, IP_PROTOCOL_UDP, 68, 67, DROP_SOURCE_ADDRESS},
+	/* a later fragment has no ports */
+	{ETHERTYPE_IPV4, unspecified, IP_PROTOCOL_UDP, 68, 67, DROP_SOURCE_ADDRESS, IP + 6, 8},
+	{ETHERTYPE_IPV4, foreign4, IP_PROTOCOL_UDP, 1, 2, DROP_SOURCE_ADDRESS},
 	/* RFC 3376, 4.2.13: a report of a host that has no address yet */
 	{ETHERTYPE_IPV4, unspecified, IGMP, 0, 0, DROP_REASONS},
 	{ETHERTYPE_IPV4, free4, IGMP, 0, 0, DROP_SOURCE_ADDRESS},
@@ -107,88 +192,136 @@ static const struct {
 	{ETHERTYPE_IPV6, link_local, IP_PROTOCOL_UDP, 547, 546, DROP_SOURCE_ADDRESS},
 	{ETHERTYPE_IPV6, unspecified, IP_PROTOCOL_UDP, 546, 547, DROP_SOURCE_ADDRESS},
 	{ETHERTYPE_IPV6, unspecified, IP_PROTOCOL_TCP, 135 << 8, 0, DROP_SOURCE_ADDRESS},
+	/* behind the router alert that MLD has; without a type; RFC 6980: never a fragment */
+	{ETHERTYPE_IPV6, unspecified, 0, ICMPV6 << 8, 0, DROP_REASONS, UDP6 + 8, 143 << 8},
+	{ETHERTYPE_IPV6, unspecified, ICMPV6, 135 << 8, 0, DROP_SOURCE_ADDRESS, IP + 4, 0},
+	{ETHERTYPE_IPV6, unspecified, 44, ICMPV6 << 8, 1, DROP_SOURCE_ADDRESS, UDP6 + 8, 135 << 8,
+	 0},
+	/* neither IP nor ARP, without anything and of an 802.3 length */
+	{0x88b5, NULL, 0, 0, 0, DROP_REASONS},
+	{0x88b5, NULL, 0, 0, 0, DROP_REASONS, 0, 0, ETHERNET_HEADER},
+	{40, NULL, 0, 0, 0, DROP_REASONS},
+	/* malformed */
+	{ETHERTYPE_VLAN, NULL, 0, 0, 0, DROP_VLAN, 14, 1},
+	{ETHERTYPE_SERVICE_VLAN, NULL, 0, 0, 0, DROP_VLAN},
+	{ETHERTYPE_IPV4, own4, IP_PROTOCOL_UDP, 1, 2, DROP_IPV4_HEADER, IP, 0x4400},
+	{ETHERTYPE_IPV4, own4, IP_PROTOCOL_UDP, 1, 2, DROP_IPV4_LENGTH, 0, 0, SIZE - 1},
+	{ETHERTYPE_IPV4, own4, IP_PROTOCOL_UDP, 1, 2, DROP_IPV4_HEADER, 0, 0, IP + 19},
+	{ETHERTYPE_IPV6, own, IP_PROTOCOL_UDP, 1, 2, DROP_IPV6_HEADER, IP, 0x4000},
+	{ETHERTYPE_IPV6, own, IP_PROTOCOL_UDP, 1, 2, DROP_IPV6_LENGTH, 0, 0, SIZE - 1},
+	{ETHERTYPE_IPV6, own, IP_PROTOCOL_UDP, 1, 2, DROP_IPV6_HEADER, 0, 0, UDP6 - 1},
+	{ETHERTYPE_ARP, own4, 0, 0, 0, DROP_ARP_MALFORMED, 0, 0, IP + 27},
 };
-
-static void without_an_own_address(void) {
-	for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
-		uint32_t ipv4_source = load_be32((const uint8_t *)rows[i].source);
-
-		if (rows[i].ethertype == ETHERTYPE_ARP) {
-			arp(ipv4_source);
-		} else if (rows[i].ethertype == ETHERTYPE_IPV4) {
-			ipv4(ipv4_source, rows[i].protocol);
-			udp(f + IP + IPV4_HEADER, rows[i].from, rows[i].to);
-		} else {
-			ipv6(rows[i].source, rows[i].protocol);
-			udp(f + UDP6, rows[i].from, rows[i].to);
-		}
-		check(SIZE, rows[i].reason);
-	}
-	ipv4(0, IP_PROTOCOL_UDP); /* a later fragment has no ports */
-	store_be16(f + IP + 6, 8);
-	udp(f + IP + IPV4_HEADER, 68, 67);
-	check(SIZE, DROP_SOURCE_ADDRESS);
-	arp(0x0a000201);
-	check(IP + 27, DROP_ARP_MALFORMED);
-}
-
-static void neither_ip_nor_arp(void) {
-	start(0x88b5);
-	check(SIZE, DROP_REASONS);
-	check(ETHERNET_HEADER, DROP_REASONS);
-	start(40); /* an 802.3 length */
-	check(SIZE, DROP_REASONS);
-	assert_int_equal(bench_count(bench, COUNTER_LLC), 3);
-}
-
-static void malformed(void) {
-	start(ETHERTYPE_VLAN);
-	f[15] = 1;
-	check(SIZE, DROP_VLAN);
-	start(ETHERTYPE_SERVICE_VLAN);
-	check(SIZE, DROP_VLAN);
-	ipv4(0x0a000201, IP_PROTOCOL_UDP);
-	f[IP] = 0x44;
-	check(SIZE, DROP_IPV4_HEADER);
-	ipv4(0x0a000201, IP_PROTOCOL_UDP);
-	check(SIZE - 1, DROP_IPV4_LENGTH);
-	check(IP + IPV4_HEADER - 1, DROP_IPV4_HEADER);
-	ipv6(own, IP_PROTOCOL_UDP);
-	f[IP] = 0x40;
-	check(SIZE, DROP_IPV6_HEADER);
-	ipv6(own, IP_PROTOCOL_UDP);
-	check(SIZE - 1, DROP_IPV6_LENGTH);
-	check(UDP6 - 1, DROP_IPV6_HEADER);
-}
 
 static void unverified(void) {
 	bench->sg.upstream.verify_source = false;
 }
 
 /* Switched off, all of it passes as it is. */
-static void without_verification(void) {
-	ipv4(0x01020304, IP_PROTOCOL_UDP);
-	check(SIZE, DROP_REASONS);
-	f[IP] = 0x44;
-	check(SIZE, DROP_REASONS);
-	start(ETHERTYPE_VLAN);
-	f[15] = 1;
-	check(SIZE, DROP_REASONS);
-	check(ETHERNET_HEADER, DROP_REASONS);
-	assert_int_equal(bench_count(bench, COUNTER_IPV4), 0);
+CASE(what_passes) {
+	bool verified = bench->sg.upstream.verify_source;
+
+	for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
+		make(rows[i].ethertype, rows[i].source, rows[i].protocol, rows[i].from, rows[i].to);
+		if (rows[i].at > 0)
+			store_be16(f + rows[i].at, rows[i].value);
+		check(rows[i].size > 0 ? rows[i].size : SIZE,
+		      verified ? rows[i].reason : DROP_REASONS);
+	}
+	assert_int_equal(bench_count(bench, COUNTER_IPV4), verified ? 11 : 0);
+	assert_int_equal(bench_count(bench, COUNTER_IPV6), verified ? 14 : 0);
+	assert_int_equal(bench_count(bench, COUNTER_LLC), verified ? 6 : 0);
+}
+CASE_AGAIN(unverified, what_passes)
+
+/* RFC 4861, 4.1 and 4.3, and RFC 3590: MLD, and solicitations of routers and of one's own address. */
+CASE(before_there_is_an_address) {
+	static const uint8_t types[] = {131, 132, 133, 135, 143};
+	uint32_t passed = 0;
+
+	for (unsigned type = 0; type < 256; type++) {
+		bool passes = memchr(types, (int)type, sizeof(types)) != NULL;
+
+		make(ETHERTYPE_IPV6, unspecified, ICMPV6, (uint16_t)(type << 8), 0);
+		check(SIZE, passes ? DROP_REASONS : DROP_SOURCE_ADDRESS);
+		passed += passes;
+	}
+	assert_int_equal(passed, sizeof(types));
 }
 
-int main(void) {
-	static const struct bench_case cases[] = {
-		BENCH_CASE(ipv4_sources),
-		BENCH_CASE(ipv4_header_checksum),
-		BENCH_CASE(ipv6_sources),
-		BENCH_PREPARED(several_addresses, any_address_of_the_modem),
-		BENCH_CASE(without_an_own_address),
-		BENCH_CASE(neither_ip_nor_arp),
-		BENCH_CASE(malformed),
-		BENCH_PREPARED(unverified, without_verification),
-	};
+/* All kinds count together, by modem; what has an address of the modem's does not. */
+CASE(they_have_a_rate) {
+	bench->clock.now = 77 * (uint64_t)INTERVAL_NS;
+	for (unsigned i = 0; i < AT_ONCE; i++) {
+		if (i % 2)
+			make(ETHERTYPE_ARP, unspecified, 0, 0, 0);
+		else
+			ipv6(link_local, ICMPV6);
+		check(SIZE, DROP_REASONS);
+	}
+	check(SIZE, DROP_SOURCE_RATE);
+	ipv4(unspecified, IGMP);
+	check(SIZE, DROP_SOURCE_RATE);
+	ipv4(unspecified, IP_PROTOCOL_TCP); /* not of these: another reason */
+	check(SIZE, DROP_SOURCE_ADDRESS);
+	ipv4(own4, IP_PROTOCOL_TCP);
+	check(SIZE, DROP_REASONS);
+	bench->clock.now += INTERVAL_NS - 1;
+	make(ETHERTYPE_ARP, unspecified, 0, 0, 0);
+	check(SIZE, DROP_SOURCE_RATE);
+	bench->clock.now += 1;
+	check(SIZE, DROP_REASONS);
+	check(SIZE, DROP_SOURCE_RATE);
+	bench->clock.now += (uint64_t)3 * INTERVAL_NS;
+	for (unsigned i = 0; i < 3; i++)
+		check(SIZE, DROP_REASONS);
+	check(SIZE, DROP_SOURCE_RATE);
+	bench->clock.now += (uint64_t)1000 * INTERVAL_NS; /* no more than at first */
+	for (unsigned i = 0; i < AT_ONCE; i++)
+		check(SIZE, DROP_REASONS);
+	check(SIZE, DROP_SOURCE_RATE);
+}
 
-	return bench_run(cases, ARRAY_COUNT(cases), NULL);
+/* The frame in `f` with a tag: `size` becomes that with it. */
+static size_t put_tag(uint16_t type, uint16_t control, size_t size) {
+	memmove(f + 16, f + 12, size - 12);
+	store_be16(f + 12, type);
+	store_be16(f + 14, control);
+	return size + 4;
+}
+
+/* IEEE 802.1Q, 6.9: a tag without a VLAN says a priority, which no medium here has: it is taken off. */
+CASE(tags_without_a_vlan) {
+	static const uint16_t controls[] = {0, 0xe000, 0x1000, 0x7000};
+	uint8_t plain[SIZE], bytes[BENCH_FRAME_MAX];
+
+	for (unsigned i = 0; i < ARRAY_COUNT(controls); i++) {
+		ipv6(own, IP_PROTOCOL_TCP);
+		store_be16(f + IP + 4, SIZE - 4 - UDP6);
+		memcpy(plain, f, SIZE - 4);
+		put_tag(ETHERTYPE_VLAN, controls[i], SIZE - 4);
+		bench_handle(FRAMED, bytes, bench_clear(2, DOCSIS_KIND_PACKET, f, SIZE, bytes));
+		assert_int_equal(bench->others, i + 1);
+		assert_int_equal(bench->other_size, SIZE - 4);
+		assert_memory_equal(bench->other, plain, SIZE - 4);
+	}
+}
+CASE_AGAIN(unverified, tags_without_a_vlan)
+
+CASE(tags_that_are_looked_behind) {
+	static const uint16_t tags[][2] = {{ETHERTYPE_VLAN, 1}, {ETHERTYPE_SERVICE_VLAN, 0}};
+
+	ipv4(free4, IP_PROTOCOL_UDP);
+	store_be16(f + IP + 2, SIZE - 4 - IP);
+	store_be16(f + IP + 10, ipv4_checksum(f + IP, IPV4_HEADER));
+	check_raw(put_tag(ETHERTYPE_VLAN, 0, SIZE - 4), DROP_SOURCE_ADDRESS);
+	f[IP + 4 + 12] ^= 1; /* its source address */
+	check_raw(SIZE, DROP_IPV4_CHECKSUM);
+	for (unsigned i = 0; i < ARRAY_COUNT(tags); i++) {
+		ipv6(own, IP_PROTOCOL_TCP);
+		check_raw(put_tag(tags[i][0], tags[i][1], SIZE - 4), DROP_VLAN);
+	}
+	ipv6(own, IP_PROTOCOL_TCP);
+	put_tag(ETHERTYPE_VLAN, 0, SIZE - 8);
+	check_raw(put_tag(ETHERTYPE_VLAN, 0, SIZE - 4), DROP_VLAN);
 }

@@ -26,7 +26,7 @@ static void check_bounds(void) {
 	assert_in_range(u->list.queues[US_SEGMENTS].count, 0, 64 + 32 * 85);
 }
 
-static void nothing_is_taken(void) {
+CASE(nothing_is_taken, .prepare = bench_short_port) {
 	uint64_t held = 0, bytes = 0;
 
 	for (int i = 0; i < 300; i++) {
@@ -59,7 +59,7 @@ static void nothing_is_taken(void) {
 
 /* Small packets without end in bursts of dozens of PSP packets: these come faster than they are taken apart.
  * By hundreds of buffers they stand in the queues; the port keeps those that were left for it. */
-static void long_bursts(void) {
+CASE(long_bursts) {
 	static uint8_t bytes[60 * 1000];
 	struct bench_psp p;
 	uint32_t stands = 0;
@@ -120,7 +120,7 @@ static void put_pieces(void) {
 
 /* One segment is all that is left, as the one before it filled the round to its last frame; of its
  * buffers those count that have something of a frame. */
-static void one_segment_is_left(void) {
+CASE(one_segment_is_left, .prepare = bench_long_packets) {
 	bench_put_many(FRAMED, PIPELINE_BURST, BENCH_SMALLEST);
 	put_pieces();
 	bench_round(bench);
@@ -137,7 +137,7 @@ static void one_segment_is_left(void) {
 }
 
 /* With something everywhere: packets, bursts, segments, frames, fragments, crypto, the line. */
-static void stop_accounts_for_all(void) {
+CASE(stop_accounts_for_all, .prepare = bench_short_port) {
 	uint8_t out[BENCH_FRAME_MAX] = {0};
 	struct bench_psp p;
 	uint64_t held[UNITS];
@@ -177,7 +177,7 @@ static void stop_accounts_for_all(void) {
 }
 
 /* Closed, it takes nothing in, but lets go what it has. */
-static void closed(void) {
+CASE(closed, .prepare = bench_short_port) {
 	put(FRAMED, 1900);
 	bench_round(bench);
 	upstream_close(bench->u);
@@ -192,7 +192,7 @@ static void closed(void) {
 }
 
 /* What a row says of its queues is so that the loop can keep to it. */
-static void the_list_is_sound(void) {
+CASE(the_list_is_sound, .closed = true) {
 	unsigned given[US_QUEUES] = {0}, taken[US_QUEUES] = {0};
 
 	for (unsigned l = 0; l < US_PIPELINES; l++) {
@@ -220,17 +220,4 @@ static void the_list_is_sound(void) {
 		assert_true(given[q] > 0);
 		assert_int_equal(taken[q], q != US_CONTROL_PORT && q != US_MESSAGE_RING);
 	}
-}
-
-int main(void) {
-	static const struct bench_case cases[] = {
-		BENCH_CLOSED(the_list_is_sound),
-		BENCH_PREPARED(bench_short_port, nothing_is_taken),
-		BENCH_CASE(long_bursts),
-		BENCH_PREPARED(bench_long_packets, one_segment_is_left),
-		BENCH_PREPARED(bench_short_port, stop_accounts_for_all),
-		BENCH_PREPARED(bench_short_port, closed),
-	};
-
-	return bench_run(cases, ARRAY_COUNT(cases), NULL);
 }

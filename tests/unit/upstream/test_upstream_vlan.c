@@ -73,7 +73,7 @@ static void take_numbers(uint32_t count) {
 	}
 }
 
-static void packets_that_wait_have_one_tag(void) {
+CASE(packets_that_wait_have_one_tag, .prepare = three_places) {
 	const uint32_t packets = 20;
 
 	for (uint32_t i = 0; i < packets; i++) {
@@ -88,14 +88,14 @@ static void packets_that_wait_have_one_tag(void) {
 }
 
 /* Behind each other in one packet: the tag of one takes nothing from the one before, which waits. */
-static void neighbours_have_the_tag(void) {
+CASE(neighbours_have_the_tag, .prepare = three_places) {
 	bench_put_many(FRAMED, 4, SIZE);
 	rounds(3);
 	assert_int_equal(bench->u->transmit.count, 1);
 	take_numbers(4);
 }
 
-static void messages_have_the_tag(void) {
+CASE(messages_have_the_tag, .prepare = vlans) {
 	uint8_t pdu[60];
 
 	memset(pdu, 7, sizeof(pdu));
@@ -105,7 +105,7 @@ static void messages_have_the_tag(void) {
 }
 
 /* A priority that the modem's frame has, without a VLAN, stays beside the group's VLAN. */
-static void priorities_stay(void) {
+CASE(priorities_stay, .prepare = vlans) {
 	uint8_t pdu[64] = {2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 0x81, 0, 0xf0, 0, 0x88, 0xb5};
 
 	put(DOCSIS_KIND_PACKET, pdu, sizeof(pdu));
@@ -116,7 +116,7 @@ static void priorities_stay(void) {
 
 /* Short frames are padded before the tag, so that they are long enough without it,
  * whether they lie among others in their packet or alone in a buffer. */
-static void short_frames_are_padded(void) {
+CASE(short_frames_are_padded, .prepare = vlans) {
 	static const struct docsis_up_header packet = {.kind = DOCSIS_KIND_PACKET};
 
 	for (size_t size = 14; size <= 60; size++) {
@@ -133,9 +133,10 @@ static void short_frames_are_padded(void) {
 			take_this(bench->network, VLAN, pdu, sizeof(pdu));
 	}
 }
+CASE_AGAIN(copies, short_frames_are_padded)
 
 /* Without a buffer a short frame that must be copied ends under a name. */
-static void no_buffer_for_padding(void) {
+CASE(no_buffer_for_padding, .prepare = vlans) {
 	const uint8_t pdu[40] = {2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 0x88, 0xb5};
 	struct rte_mbuf *taken[8192];
 	unsigned n = 0;
@@ -147,18 +148,4 @@ static void no_buffer_for_padding(void) {
 	rounds(2);
 	assert_null(take(bench->network, VLAN));
 	rte_pktmbuf_free_bulk(taken, n);
-}
-
-int main(void) {
-	static const struct bench_case cases[] = {
-		BENCH_PREPARED(three_places, packets_that_wait_have_one_tag),
-		BENCH_PREPARED(three_places, neighbours_have_the_tag),
-		BENCH_PREPARED(vlans, messages_have_the_tag),
-		BENCH_PREPARED(vlans, priorities_stay),
-		BENCH_PREPARED(vlans, short_frames_are_padded),
-		BENCH_PREPARED(copies, short_frames_are_padded),
-		BENCH_PREPARED(vlans, no_buffer_for_padding),
-	};
-
-	return bench_run(cases, ARRAY_COUNT(cases), NULL);
 }

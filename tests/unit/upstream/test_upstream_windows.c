@@ -80,7 +80,7 @@ static void take(const struct step *s) {
 	assert_int_equal(bench_count(bench, COUNTER_WINDOWS_FULL), s->windows_full);
 }
 
-static void the_longest_wait_ends(void) {
+CASE(the_longest_wait_ends, .closed = true) {
 	for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
 		bench_open(bench);
 		few_windows();
@@ -117,7 +117,7 @@ static void random_segment(struct random *r) {
 }
 
 /* Every stream and flow wants a window all the time. */
-static void random_numbers(void) {
+CASE(random_numbers) {
 	struct random r = {.state = 7};
 
 	few_windows();
@@ -144,13 +144,4 @@ static void random_numbers(void) {
 	assert_int_equal(bench_windows_free(), all_windows);
 	assert_int_equal(bench->u->uepi.waiting_packets + bench->u->reassemble.waiting_segments, 0);
 	bench->any_drops = true;
-}
-
-int main(void) {
-	static const struct bench_case cases[] = {
-		BENCH_CLOSED(the_longest_wait_ends),
-		BENCH_CASE(random_numbers),
-	};
-
-	return bench_run(cases, ARRAY_COUNT(cases), NULL);
 }

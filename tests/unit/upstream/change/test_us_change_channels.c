@@ -27,7 +27,7 @@ static void put_incomplete(uint32_t session, uint16_t sid) {
 	bench_handle_packet(&p);
 }
 
-static void channel_goes_in_the_midst(void) {
+CASE(channel_goes_in_the_midst, .prepare = with_room) {
 	put_incomplete(BENCH_SC_QAM, 0x40);
 	assert_int_equal(upstream_held(bench->u, UNIT_PACKET), 1);
 	assert_int_equal(upstream_held(bench->u, UNIT_BURST), 1);
@@ -44,7 +44,7 @@ static void channel_goes_in_the_midst(void) {
 }
 
 /* More than a step may free: it takes several, and rounds between them see nothing odd. */
-static void much_waits(void) {
+CASE(much_waits, .prepare = with_room) {
 	enum { FLOWS = PSP_FLOW_MAX + 1, WAITING = 31 };
 	static const uint8_t bytes[30];
 	unsigned steps = 1, slots;
@@ -80,7 +80,7 @@ static void much_waits(void) {
 }
 
 /* The rest of the channel goes on: orders, an open burst. */
-static void request_session_goes_and_comes(void) {
+CASE(request_session_goes_and_comes, .prepare = with_room) {
 	struct bench_psp p;
 	uint8_t frame[BENCH_FRAME_MAX], record[64];
 	struct uepi_request r = {.sid = bench_streams[2].sid, .size = 2};
@@ -114,7 +114,7 @@ static void request_session_goes_and_comes(void) {
 }
 
 /* Two channels of one format take each other's session: none is unknown at any time. */
-static void sessions_change_hands(void) {
+CASE(sessions_change_hands, .prepare = with_room) {
 	struct places_seen before;
 	struct us_change *c;
 	uint64_t segments;
@@ -145,7 +145,7 @@ static void sessions_change_hands(void) {
 }
 
 /* Another format is another session, under the same ID. */
-static void type_differs(void) {
+CASE(type_differs, .prepare = with_room) {
 	struct places_seen before;
 
 	before = places_now();
@@ -168,7 +168,7 @@ static void type_differs(void) {
 }
 
 /* Values of the group, each with what it does. */
-static void group_differs(void) {
+CASE(group_differs, .prepare = with_room) {
 	static struct service_group group;
 	uint8_t frame[BENCH_FRAME_MAX];
 	size_t size;
@@ -203,17 +203,4 @@ static void group_differs(void) {
 	will_be(LIVE_GROUP, 0, &bench->sg);
 	change();
 	drops(PLAIN, DROP_SOURCE_ADDRESS);
-}
-
-int main(void) {
-	static const struct bench_case cases[] = {
-		BENCH_PREPARED(with_room, channel_goes_in_the_midst),
-		BENCH_PREPARED(with_room, much_waits),
-		BENCH_PREPARED(with_room, request_session_goes_and_comes),
-		BENCH_PREPARED(with_room, sessions_change_hands),
-		BENCH_PREPARED(with_room, type_differs),
-		BENCH_PREPARED(with_room, group_differs),
-	};
-
-	return bench_run(cases, ARRAY_COUNT(cases), no_changes);
 }

@@ -37,7 +37,7 @@ static uint16_t put_behind_gap(unsigned stream) {
 }
 
 /* Addresses differ in the midst of a frame, of a gap and of fragments. */
-static void what_lives_goes_on(void) {
+CASE(what_lives_goes_on, .prepare = with_room) {
 	uint8_t frame[BENCH_FRAME_MAX], bytes[BENCH_FRAME_MAX];
 	struct docsis_up_header h = {.kind = DOCSIS_KIND_FRAGMENT, .sid = bench_streams[PLAIN].sid};
 	struct segment_header second = {.pointer_valid = false, .sid_cluster = 5};
@@ -70,7 +70,7 @@ static void what_lives_goes_on(void) {
 }
 
 /* What came under the SID of before is decrypted; later it is not the modem's any more. */
-static void sid_differs(void) {
+CASE(sid_differs, .prepare = with_room) {
 	uint8_t frame[BENCH_FRAME_MAX];
 	struct us_change *c;
 	size_t size;
@@ -92,7 +92,7 @@ static void sid_differs(void) {
 }
 
 /* Each modem of a crowd gets the SID of the next one. None is unknown at any time. */
-static void sids_change_hands(void) {
+CASE(sids_change_hands, .prepare = with_crowd) {
 	static struct live_change many[CROWD];
 	static struct modem moved[CROWD];
 	static struct upstream_service_flow moved_flows[CROWD];
@@ -174,7 +174,7 @@ static void with_many_streams(void) {
 }
 
 /* One stream more leaves than a step may look at: what waits of it is dropped by the next step. */
-static void streams_leave_in_steps(void) {
+CASE(streams_leave_in_steps, .prepare = with_many_streams) {
 	uint8_t frame[BENCH_FRAME_MAX];
 	struct us_change *c;
 
@@ -208,7 +208,7 @@ static void put_everywhere(uint16_t sequence) {
 }
 
 /* A stream counts against a step, beside the segment that waits there. */
-static void streams_are_emptied_in_steps(void) {
+CASE(streams_are_emptied_in_steps, .prepare = with_many_streams) {
 	const uint32_t *waiting = &bench->u->reassemble.waiting_segments;
 	uint32_t before = MANY_STREAMS;
 	struct us_change *c;
@@ -229,16 +229,4 @@ static void streams_are_emptied_in_steps(void) {
 	pass_and_finish(c);
 	assert_int_equal(bench->u->counters.drops[DROP_SEGMENT_FLOW_REMOVED], MANY_STREAMS);
 	bench->any_drops = true;
-}
-
-int main(void) {
-	static const struct bench_case cases[] = {
-		BENCH_PREPARED(with_room, what_lives_goes_on),
-		BENCH_PREPARED(with_room, sid_differs),
-		BENCH_PREPARED(with_crowd, sids_change_hands),
-		BENCH_PREPARED(with_many_streams, streams_leave_in_steps),
-		BENCH_PREPARED(with_many_streams, streams_are_emptied_in_steps),
-	};
-
-	return bench_run(cases, ARRAY_COUNT(cases), no_changes);
 }

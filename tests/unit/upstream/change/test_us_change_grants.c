@@ -49,7 +49,6 @@ static void small_and_large(void) {
 }
 
 static void ready(void) {
-	no_changes();
 	assert_true(upstream_grants(bench->u));
 	assert_int_equal(bench->u->tables.places.own[BENCH_MODEMS]->flows[0].flow, FIRST);
 	grants_of(1, 1); /* time begins */
@@ -103,8 +102,10 @@ static void asks(unsigned m, uint16_t size) {
 				.n_bytes = true});
 }
 
+EACH_CASE(ready)
+
 /* Each gets the SID of the next one, and is granted what it asks for. */
-static void sids_change_hands(void) {
+CASE(sids_change_hands, .prepare = crowd) {
 	for (unsigned m = 0; m < CROWD; m++)
 		moves(m)->clusters = flow_of((m + 1) % CROWD)->clusters;
 	/* a SID that is taken over costs its part of a step */
@@ -124,7 +125,7 @@ static void sids_change_hands(void) {
 }
 
 /* The upstream scheduler looks for a place for each cluster: two flows of many are no single step. */
-static void clusters_cost_their_part(void) {
+CASE(clusters_cost_their_part, .prepare = crowd) {
 	static struct upstream_sid sids[2][SG_MAX_SID_CLUSTERS];
 	static struct sid_cluster clusters[2][SG_MAX_SID_CLUSTERS];
 	unsigned before;
@@ -151,7 +152,7 @@ static void clusters_cost_their_part(void) {
 }
 
 /* What is asked for counts in the units that the flow has now. */
-static void units_change(void) {
+CASE(units_change, .prepare = crowd) {
 	uint64_t asked;
 
 	moves(0)->grants.request_multiplier = 16;
@@ -165,7 +166,7 @@ static void units_change(void) {
 }
 
 /* Of the downstream channels 10 to 13 only 11 carries MAPs of no upstream channel. */
-static void who_carries_maps_stays(void) {
+CASE(who_carries_maps_stays, .prepare = crowd) {
 	for (uint32_t slot = 0; slot < CHANNELS; slot++) {
 		will_be(LIVE_CHANNEL, slot, NULL);
 		if (slot == 1)
@@ -177,7 +178,7 @@ static void who_carries_maps_stays(void) {
 }
 
 /* Two flows change their rates, of which the channel has no room for twice the larger one. */
-static void rates_change_hands(void) {
+CASE(rates_change_hands, .prepare = small_and_large) {
 	moves(0)->grants.grant_size = flow_of(1)->grants.grant_size;
 	moves(1)->grants.grant_size = flow_of(0)->grants.grant_size;
 	crowd_changes(2);
@@ -186,6 +187,7 @@ static void rates_change_hands(void) {
 	assert_true(granted(0) > 5 && granted(1) > 5);
 	empty();
 }
+CASE_AGAIN(large_and_small, rates_change_hands)
 
 /* What the channel has no room for comes with a later change that makes some, whosever it is. */
 static void comes_later(unsigned changed) {
@@ -209,16 +211,16 @@ static void comes_later(unsigned changed) {
 	empty();
 }
 
-static void who_was_refused_comes_later(void) {
+CASE(who_was_refused_comes_later, .prepare = large_first) {
 	comes_later(1);
 }
 
-static void who_was_refused_comes_with_another(void) {
+CASE(who_was_refused_comes_with_another, .prepare = large_first) {
 	comes_later(2);
 }
 
 /* Who was refused and goes is forgotten: the next one in its place is told of anew. */
-static void who_was_refused_goes(void) {
+CASE(who_was_refused_goes, .prepare = large_first) {
 	unsolicited(moves(1), LARGE);
 	moves(0);
 	crowd_changes(2);
@@ -231,20 +233,4 @@ static void who_was_refused_goes(void) {
 	assert_int_equal(bench_count(bench, COUNTER_GRANTS_REFUSED), 2);
 	only_first_is_granted();
 	empty();
-}
-
-int main(void) {
-	static const struct bench_case cases[] = {
-		BENCH_PREPARED(crowd, sids_change_hands),
-		BENCH_PREPARED(crowd, clusters_cost_their_part),
-		BENCH_PREPARED(crowd, units_change),
-		BENCH_PREPARED(crowd, who_carries_maps_stays),
-		BENCH_PREPARED(small_and_large, rates_change_hands),
-		BENCH_PREPARED(large_and_small, rates_change_hands),
-		BENCH_PREPARED(large_first, who_was_refused_comes_later),
-		BENCH_PREPARED(large_first, who_was_refused_comes_with_another),
-		BENCH_PREPARED(large_first, who_was_refused_goes),
-	};
-
-	return bench_run(cases, ARRAY_COUNT(cases), ready);
 }

@@ -72,17 +72,17 @@ static void keys_in_turns(unsigned m, unsigned stream, void (*differs)(struct mo
 	}
 }
 
-static void keys_roll(void) {
+CASE(keys_roll, .prepare = with_room) {
 	keys_in_turns(TWO_KEYS, OF_TWO_KEYS, roll);
 }
 
 /* The first generation keeps its session. */
-static void next_key_comes_and_goes(void) {
+CASE(next_key_comes_and_goes, .prepare = with_room) {
 	keys_in_turns(ONE_KEY, OF_ONE_KEY, toggle);
 }
 
 /* Schedules are given for modems that there will be: one that goes in the same change has none. */
-static void keys_behind_a_modem_that_goes(void) {
+CASE(keys_behind_a_modem_that_goes, .prepare = with_room) {
 	will_be(LIVE_MODEM, ONE_KEY, NULL);
 	keys_are(TWO_KEYS, take_keys(TWO_KEYS, roll));
 	for (unsigned i = 0; i < 4; i++)
@@ -90,7 +90,7 @@ static void keys_behind_a_modem_that_goes(void) {
 }
 
 /* When all has passed, a key that was replaced is unknown. */
-static void key_that_was_replaced(void) {
+CASE(key_that_was_replaced, .prepare = with_room) {
 	struct modem before = bench->modems[TWO_KEYS];
 	struct us_change *c = take_keys(TWO_KEYS, roll);
 
@@ -103,7 +103,7 @@ static void key_that_was_replaced(void) {
 }
 
 /* A change of something else leaves the sessions as they are, also where a flow comes. */
-static void sessions_remain(void) {
+CASE(sessions_remain, .prepare = with_room) {
 	next = bench->modems[TWO_KEYS];
 	next.upstream_flow_count = 1;
 	will_be(LIVE_MODEM, TWO_KEYS, &next);
@@ -120,7 +120,7 @@ static void sessions_remain(void) {
 	bench_complete(bench, 2);
 }
 
-static void cipher_goes(void) {
+CASE(cipher_goes, .prepare = with_room) {
 	struct us_change *c;
 
 	put(OF_ONE_KEY);
@@ -135,17 +135,4 @@ static void cipher_goes(void) {
 	drops(OF_ONE_KEY, DROP_KEY_UNKNOWN);
 	keys_are(ONE_KEY, c);
 	passes(OF_ONE_KEY);
-}
-
-int main(void) {
-	static const struct bench_case cases[] = {
-		BENCH_PREPARED(with_room, keys_roll),
-		BENCH_PREPARED(with_room, keys_behind_a_modem_that_goes),
-		BENCH_PREPARED(with_room, key_that_was_replaced),
-		BENCH_PREPARED(with_room, next_key_comes_and_goes),
-		BENCH_PREPARED(with_room, sessions_remain),
-		BENCH_PREPARED(with_room, cipher_goes),
-	};
-
-	return bench_run(cases, ARRAY_COUNT(cases), no_changes);
 }

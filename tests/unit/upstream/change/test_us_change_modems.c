@@ -19,7 +19,7 @@ static void with_free_places(void) {
 }
 
 /* The lists of a group in service have places with nothing in them, also between others. */
-static void free_places_are_passed_over(void) {
+CASE(free_places_are_passed_over, .prepare = with_free_places) {
 	assert_null(bench->u->tables.places.own[4]);
 	bench->modems[4] = there;
 	drops(7, DROP_UNKNOWN_SID);
@@ -29,7 +29,7 @@ static void free_places_are_passed_over(void) {
 }
 
 /* In the midst of a segment gap, of a frame and of a frame's fragments. */
-static void modem_goes_in_the_midst(void) {
+CASE(modem_goes_in_the_midst, .prepare = with_room) {
 	uint8_t bytes[BENCH_FRAME_MAX], fragment[BENCH_FRAME_MAX];
 
 	bench_mac(bench, OF_LAST, SIZE, bytes);
@@ -61,7 +61,7 @@ static void with_memory(void) {
 }
 
 /* More fragments than a step may free. */
-static void goes_with_many_fragments(void) {
+CASE(goes_with_many_fragments, .prepare = with_memory) {
 	enum { FRAGMENTS = 500 };
 	uint8_t bytes[20] = {0}, fragment[BENCH_FRAME_MAX];
 	struct us_change *c;
@@ -85,7 +85,7 @@ static void goes_with_many_fragments(void) {
 }
 
 /* What stands in the queues when its modem goes is sent. */
-static void what_is_on_its_way_goes_on(void) {
+CASE(what_is_on_its_way_goes_on, .prepare = with_room) {
 	struct us_change *c;
 
 	will_be(LIVE_MODEM, LAST, NULL);
@@ -100,7 +100,7 @@ static void what_is_on_its_way_goes_on(void) {
 }
 
 /* Its record, what it may hold and what it asked for begin at nothing. */
-static void place_is_given_again_empty(void) {
+CASE(place_is_given_again_empty, .prepare = with_room) {
 	uint8_t request[16];
 
 	bench_handle(OF_LAST, request,
@@ -120,7 +120,7 @@ static void place_is_given_again_empty(void) {
 }
 
 /* What was begun and not taken leaves no trace. */
-static void abandoned(void) {
+CASE(abandoned, .prepare = without_last) {
 	struct places_seen before = places_now();
 
 	for (unsigned i = 0; i < 300; i++) {
@@ -135,25 +135,11 @@ static void abandoned(void) {
 }
 
 /* A change of a modem is no way to send more frames that need no address of its own. */
-static void the_rate_of_control_frames_goes_on(void) {
+CASE(the_rate_of_control_frames_goes_on, .prepare = with_room) {
 	struct modem changed = bench->modems[0];
 
 	bench->u->tables.modems[0].control_at = 12345;
 	will_be(LIVE_MODEM, 0, &changed);
 	change();
 	assert_int_equal(bench->u->tables.modems[0].control_at, 12345);
-}
-
-int main(void) {
-	static const struct bench_case cases[] = {
-		BENCH_PREPARED(with_room, the_rate_of_control_frames_goes_on),
-		BENCH_PREPARED(with_free_places, free_places_are_passed_over),
-		BENCH_PREPARED(with_room, modem_goes_in_the_midst),
-		BENCH_PREPARED(with_memory, goes_with_many_fragments),
-		BENCH_PREPARED(with_room, what_is_on_its_way_goes_on),
-		BENCH_PREPARED(with_room, place_is_given_again_empty),
-		BENCH_PREPARED(without_last, abandoned),
-	};
-
-	return bench_run(cases, ARRAY_COUNT(cases), no_changes);
 }

@@ -65,7 +65,7 @@ static void all_streams_pass(void) {
 }
 
 /* What came in before is with the former one; what comes in meanwhile waits in its segments. */
-static void frames_are_with_the_former_one(void) {
+CASE(frames_are_with_the_former_one, .prepare = with_room) {
 	struct rte_mbuf *pkts[PIPELINE_CAPACITY];
 	struct us_provider_change c;
 	uint64_t frames;
@@ -96,7 +96,7 @@ static void frames_are_with_the_former_one(void) {
 }
 
 /* A change that leaves a modem its keys leaves it those of the provider that there is. */
-static void keys_remain(void) {
+CASE(keys_remain, .prepare = with_room) {
 	struct us_provider_change c;
 
 	all_streams_pass();
@@ -115,7 +115,7 @@ static void with_all(void) {
 }
 
 /* Nothing is taken out of segments between the steps either. */
-static void many_modems_take_many_steps(void) {
+CASE(many_modems_take_many_steps, .prepare = with_all) {
 	enum { MODEMS = BENCH_MODEMS + BENCH_CROWD };
 	struct us_provider_change c;
 	unsigned work = MODEMS, steps = 1;
@@ -131,14 +131,4 @@ static void many_modems_take_many_steps(void) {
 	assert_int_equal(steps, (work + STEP - 1) / STEP);
 	close_former();
 	all_streams_pass();
-}
-
-int main(void) {
-	static const struct bench_case cases[] = {
-		BENCH_PREPARED(with_room, frames_are_with_the_former_one),
-		BENCH_PREPARED(with_room, keys_remain),
-		BENCH_PREPARED(with_all, many_modems_take_many_steps),
-	};
-
-	return bench_run(cases, ARRAY_COUNT(cases), no_changes);
 }

@@ -177,7 +177,7 @@ static void check_tables(void) {
 	assert_int_equal(rte_hash_count(t->by_sid), used_streams);
 }
 
-static void random_changes(void) {
+CASE(random_changes, .prepare = no_modems) {
 	for (unsigned turn = 0; turn < 4000; turn++) {
 		struct us_change *c;
 		unsigned ended;
@@ -205,10 +205,4 @@ static void random_changes(void) {
 	}
 	assert_true(expected_drops[DROP_FRAME_FLOW_REMOVED] > 100);
 	assert_true(expected_frames > 1000);
-}
-
-int main(void) {
-	static const struct bench_case cases[] = {BENCH_PREPARED(no_modems, random_changes)};
-
-	return bench_run(cases, ARRAY_COUNT(cases), no_changes);
 }

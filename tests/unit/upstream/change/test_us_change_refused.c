@@ -59,7 +59,7 @@ static void all_as_before(struct places_seen before) {
 	}
 }
 
-static void no_room(void) {
+CASE(no_room, .prepare = without_last) {
 	struct places_seen before;
 	unsigned modem = NOT_THERE;
 
@@ -87,7 +87,7 @@ static void no_room(void) {
 	all_as_before(before);
 }
 
-static void no_room_at_all(void) {
+CASE(no_room_at_all) {
 	static struct upstream_channel channel;
 	struct places_seen before;
 
@@ -103,7 +103,7 @@ static void no_room_at_all(void) {
 	places_are(before);
 }
 
-static void of_others(void) {
+CASE(of_others, .prepare = without_last) {
 	static struct upstream_channel channel;
 	struct places_seen before;
 
@@ -122,7 +122,7 @@ static void of_others(void) {
 	all_as_before(before);
 }
 
-static void of_the_group(void) {
+CASE(of_the_group, .prepare = without_last) {
 	static struct service_group group;
 
 	group = bench->sg;
@@ -138,7 +138,7 @@ static void of_the_group(void) {
 }
 
 /* While one is on its way. */
-static void two_at_a_time(void) {
+CASE(two_at_a_time, .prepare = without_last) {
 	struct us_change *first, *second;
 
 	will_be(LIVE_MODEM, 4, NULL);
@@ -162,7 +162,7 @@ static void two_at_a_time(void) {
 }
 
 /* Of the same modem: what the first would take back at its end, the second has written anew. */
-static void two_of_one_modem(void) {
+CASE(two_of_one_modem, .prepare = with_room) {
 	static struct modem second_next;
 	struct us_change *first, *second;
 
@@ -185,7 +185,7 @@ static void two_of_one_modem(void) {
 }
 
 /* It has gone when the first has passed: that has nothing to take back of a place that is free. */
-static void goes_before_the_first_has_passed(void) {
+CASE(goes_before_the_first_has_passed, .prepare = with_room) {
 	const struct us_modem *place;
 	struct us_change *first, *second;
 
@@ -209,7 +209,7 @@ static void goes_before_the_first_has_passed(void) {
 	passes(7);
 }
 
-static void little_memory(void) {
+CASE(little_memory, .prepare = without_last) {
 	struct us_change *c = NULL;
 	struct places_seen before;
 	unsigned failed = 0;
@@ -239,19 +239,4 @@ static void little_memory(void) {
 	fails_at = 0;
 	finish(c);
 	all_as_before(before);
-}
-
-int main(void) {
-	static const struct bench_case cases[] = {
-		BENCH_PREPARED(without_last, no_room),
-		BENCH_CASE(no_room_at_all),
-		BENCH_PREPARED(without_last, of_others),
-		BENCH_PREPARED(without_last, of_the_group),
-		BENCH_PREPARED(without_last, two_at_a_time),
-		BENCH_PREPARED(with_room, two_of_one_modem),
-		BENCH_PREPARED(with_room, goes_before_the_first_has_passed),
-		BENCH_PREPARED(without_last, little_memory),
-	};
-
-	return bench_run(cases, ARRAY_COUNT(cases), no_changes);
 }

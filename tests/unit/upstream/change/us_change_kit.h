@@ -34,23 +34,20 @@ static const struct group_room crowded = {
 	.sids = 180,
 };
 
-/* For bench_run(). */
 static inline void with_room(void) {
+	changes.count = 0;
 	bench->room = &roomy;
 }
 
 static inline void without_last(void) {
-	bench->room = &roomy;
+	with_room();
 	bench->sg.modem_count = BENCH_MODEMS - 1;
 }
 
 static inline void with_crowd(void) {
+	with_room();
 	bench_crowd(bench, CROWD);
 	bench->room = &crowded;
-}
-
-static inline void no_changes(void) {
-	changes.count = 0;
 }
 
 /* NULL: it goes. A modem keeps its keys. */

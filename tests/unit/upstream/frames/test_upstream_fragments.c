@@ -44,7 +44,9 @@ static void unit_begin(void) {
 
 static const unsigned streams[] = {PLAIN, AES};
 
-static void every_size(void) {
+EACH_CASE(unit_begin)
+
+CASE(every_size) {
 	uint64_t fragments = 0;
 
 	for (size_t i = 0; i < ARRAY_COUNT(streams); i++) {
@@ -70,7 +72,7 @@ static void handle(unsigned sequence, int flags, const uint8_t *bytes, size_t si
 	bench_handle(PLAIN, out, bench_fragment(PLAIN, sequence, flags, bytes, size, out));
 }
 
-static void order_of_fragments(void) {
+CASE(order_of_fragments) {
 	static const uint8_t bytes[50];
 	static const struct {
 		uint8_t sequence;
@@ -97,7 +99,7 @@ static void no_crc(void) {
 	bench->sg.upstream.verify_crc = false; /* that of fragments is verified always */
 }
 
-static void crc_of_fragments(void) {
+CASE(crc_of_fragments, .prepare = no_crc) {
 	uint8_t out[BENCH_FRAME_MAX];
 
 	for (size_t i = 0; i < ARRAY_COUNT(streams); i++) {
@@ -117,7 +119,7 @@ static void much_memory(void) {
 }
 
 /* As long as a frame can be, and one byte more. */
-static void longest_unit(void) {
+CASE(longest_unit, .prepare = much_memory) {
 	for (size_t more = 0; more < 2; more++) {
 		uint32_t serial = bench->serial[PLAIN];
 		unsigned count;
@@ -135,7 +137,7 @@ static void longest_unit(void) {
 	}
 }
 
-static void time_of_fragments(void) {
+CASE(time_of_fragments) {
 	static const uint8_t bytes[50];
 
 	handle(0, FIRST, bytes, 50);
@@ -148,7 +150,7 @@ static void time_of_fragments(void) {
 }
 
 /* The privacy element of a frame in a unit, which says that it is not encrypted, names a SID of the flow. */
-static void a_foreign_sid_in_a_unit(void) {
+CASE(a_foreign_sid_in_a_unit) {
 	struct docsis_up_header h = {.kind = DOCSIS_KIND_PACKET, .privacy = PRIVACY_BP_UP};
 	uint8_t ethernet[SIZE] = {0};
 
@@ -161,7 +163,7 @@ static void a_foreign_sid_in_a_unit(void) {
 }
 
 /* What a modem asks for in a unit counts on the channel where that ended. */
-static void where_a_unit_asks(void) {
+CASE(where_a_unit_asks) {
 	static const uint32_t sessions[2] = {BENCH_SC_QAM, BENCH_OFDMA_ALONE};
 	struct segment_header h = {.sid_cluster = 5, .pointer_valid = true};
 	struct us_request request;
@@ -187,7 +189,7 @@ static void where_a_unit_asks(void) {
 }
 
 /* What was joined is no fragment, is not encrypted, and ends where its last frame does. */
-static void what_is_in_a_unit(void) {
+CASE(what_is_in_a_unit) {
 	uint8_t out[50] = {0};
 
 	unit_size = bench_fragment(PLAIN, 0, FIRST | LAST, out, 50, unit);
@@ -210,7 +212,7 @@ static void what_is_in_a_unit(void) {
 }
 
 /* Management and requests are found in units, too. */
-static void side_exits_of_a_unit(void) {
+CASE(side_exits_of_a_unit) {
 	struct docsis_up_header h = {.kind = DOCSIS_KIND_MANAGEMENT};
 
 	unit_size += docsis_request_write(9, 0x40, unit);
@@ -227,7 +229,7 @@ static void side_exits_of_a_unit(void) {
  * Fragments have no place in flows with segment headers, but nobody keeps a modem from sending them.
  * A frame that is incomplete has nothing to do with what is joined meanwhile.
  */
-static void beside_an_incomplete_frame(void) {
+CASE(beside_an_incomplete_frame) {
 	uint8_t bytes[BENCH_FRAME_MAX];
 	size_t size;
 
@@ -246,7 +248,7 @@ static void beside_an_incomplete_frame(void) {
 }
 
 /* A unit that ends in a frame does not touch the burst that is being taken apart meanwhile. */
-static void beside_a_long_burst(void) {
+CASE(beside_a_long_burst, .prepare = bench_long_packets) {
 	uint8_t burst[16384];
 	size_t size;
 
@@ -280,7 +282,7 @@ static void send_small_frames(unsigned bursts) {
 }
 
 /* Few fragments may be many frames: a round gives on no more than two bursts of them. */
-static void what_a_round_gives_on(void) {
+CASE(what_a_round_gives_on) {
 	unsigned rounds = 0, came, most = 0;
 
 	send_small_frames(5);
@@ -294,7 +296,7 @@ static void what_a_round_gives_on(void) {
 }
 
 /* In the middle of a unit, with others and frames in the queue behind it. */
-static void a_stop_in_a_unit(void) {
+CASE(a_stop_in_a_unit) {
 	uint64_t held;
 
 	send_small_frames(5);
@@ -309,7 +311,7 @@ static void a_stop_in_a_unit(void) {
 }
 
 /* The last step of a round begins a frame of which a byte is missing. */
-static void a_stop_in_a_frame_of_a_unit(void) {
+CASE(a_stop_in_a_frame_of_a_unit) {
 	const unsigned steps = 4 * PIPELINE_BURST; /* the first one takes the unit */
 	uint8_t out[BENCH_FRAME_MAX];
 
@@ -324,25 +326,4 @@ static void a_stop_in_a_frame_of_a_unit(void) {
 	assert_int_equal(bench->u->streams.incomplete_frames, 1);
 	bench_expect(bench, DROP_STOPPED, 1);
 	upstream_stop(bench->u);
-}
-
-int main(void) {
-	static const struct bench_case cases[] = {
-		BENCH_CASE(every_size),
-		BENCH_CASE(order_of_fragments),
-		BENCH_PREPARED(no_crc, crc_of_fragments),
-		BENCH_PREPARED(much_memory, longest_unit),
-		BENCH_CASE(time_of_fragments),
-		BENCH_CASE(a_foreign_sid_in_a_unit),
-		BENCH_CASE(where_a_unit_asks),
-		BENCH_CASE(what_is_in_a_unit),
-		BENCH_CASE(side_exits_of_a_unit),
-		BENCH_CASE(beside_an_incomplete_frame),
-		BENCH_PREPARED(bench_long_packets, beside_a_long_burst),
-		BENCH_CASE(what_a_round_gives_on),
-		BENCH_CASE(a_stop_in_a_unit),
-		BENCH_CASE(a_stop_in_a_frame_of_a_unit),
-	};
-
-	return bench_run(cases, ARRAY_COUNT(cases), unit_begin);
 }

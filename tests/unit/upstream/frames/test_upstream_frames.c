@@ -6,15 +6,14 @@
 #include "upstream_frames.h"
 
 /* The sizes that just go. */
-static void smallest_and_largest(void) {
+CASE(smallest_and_largest) {
 	static const uint8_t runt[14] = {2, 0, 0, 0, 0, 1, 2, 1, 0, 0, 0, 2, 0x88, 0xb5};
-	struct docsis_up_header h = {.kind = DOCSIS_KIND_PACKET};
 	uint8_t bytes[BENCH_FRAME_MAX];
 
 	for (int i = 0; i < 2; i++) {
 		unsigned stream = i == 0 ? FRAMED : PLAIN;
 
-		add(bytes, bench_frame(bench, 2, &h, runt, sizeof(runt), bytes));
+		add(bytes, bench_clear(2, DOCSIS_KIND_PACKET, runt, sizeof(runt), bytes));
 		add(bytes, bench_mac(bench, stream, 1996, bytes));
 		go(stream);
 		bench_complete(bench, stream);
@@ -23,7 +22,7 @@ static void smallest_and_largest(void) {
 	assert_memory_equal(bench->other, runt, sizeof(runt));
 }
 
-static void burst_ends_in_a_frame(void) {
+CASE(burst_ends_in_a_frame) {
 	for (size_t size = 1; size < FRAME; size++) {
 		uint32_t first = bench->serial[PLAIN];
 
@@ -39,7 +38,7 @@ static void burst_ends_in_a_frame(void) {
 }
 
 /* From its beginning, whether that was a whole header or not. */
-static void time_of_a_frame(void) {
+CASE(time_of_a_frame) {
 	uint8_t bytes[BENCH_FRAME_MAX];
 
 	for (size_t cut = 3; cut <= 60; cut += 57) {
@@ -66,7 +65,7 @@ static void few_buffers(void) {
 	bench->frame_buffers = bench->piece_buffers = 127;
 }
 
-static void no_buffer_for_a_frame(void) {
+CASE(no_buffer_for_a_frame, .prepare = few_buffers) {
 	struct rte_mbuf *taken[127], *places[127];
 	uint32_t first = bench->serial[FRAMED];
 
@@ -87,15 +86,13 @@ static void no_buffer_for_a_frame(void) {
 
 /* A management message of modem 2: length field, LLC header, .. Returns its size as a MAC frame. */
 static size_t message(uint8_t *pdu, uint8_t *bytes) {
-	struct docsis_up_header h = {.kind = DOCSIS_KIND_MANAGEMENT};
-
 	for (unsigned i = 0; i < 60; i++)
 		pdu[i] = (uint8_t)i;
 	store_be16(pdu + 12, 46);
-	return bench_frame(bench, 2, &h, pdu, 60, bytes);
+	return bench_clear(2, DOCSIS_KIND_MANAGEMENT, pdu, 60, bytes);
 }
 
-static void management(void) {
+CASE(management) {
 	uint8_t bytes[BENCH_FRAME_MAX], pdu[64];
 	static const unsigned streams[] = {FRAMED, PLAIN, 0};
 
@@ -123,7 +120,7 @@ static void no_control_port(void) {
 	bench->no_control = true;
 }
 
-static void ten_messages(void) {
+CASE(ten_messages, .prepare = few_places) {
 	bool none = bench->no_control;
 	uint8_t bytes[BENCH_FRAME_MAX], pdu[64];
 
@@ -134,9 +131,10 @@ static void ten_messages(void) {
 	assert_int_equal(bench->messages, none ? 0 : 7);
 	bench_expect(bench, none ? DROP_NO_CONTROL_PORT : DROP_CONTROL_FULL, none ? 10 : 3);
 }
+CASE_AGAIN(no_control_port, ten_messages)
 
 /* Any SID, but management only; also where a modem has the SID with segment headers. */
-static void ranging(void) {
+CASE(ranging) {
 	const struct docsis_up_header fragment = {.kind = DOCSIS_KIND_FRAGMENT,
 						  .privacy = PRIVACY_BP_UP,
 						  .fragment_first = true,
@@ -169,7 +167,7 @@ static void note_flow(struct tap *tap, struct rte_mbuf *m, unsigned reason) {
 }
 
 /* Whoever looks on is told whose frame it was that was not completed. */
-static void whose_it_was(void) {
+CASE(whose_it_was) {
 	struct tap tap = {.dropped = note_flow};
 	uint8_t frame[BENCH_FRAME_MAX];
 
@@ -178,20 +176,4 @@ static void whose_it_was(void) {
 	bench->u->counters.tap = NULL;
 	assert_int_equal(dropped_flow, bench_streams[PLAIN].flow);
 	bench_expect(bench, DROP_FRAME_TRUNCATED, 1);
-}
-
-int main(void) {
-	static const struct bench_case cases[] = {
-		BENCH_CASE(smallest_and_largest),
-		BENCH_CASE(burst_ends_in_a_frame),
-		BENCH_CASE(time_of_a_frame),
-		BENCH_PREPARED(few_buffers, no_buffer_for_a_frame),
-		BENCH_CASE(management),
-		BENCH_PREPARED(few_places, ten_messages),
-		BENCH_PREPARED(no_control_port, ten_messages),
-		BENCH_CASE(ranging),
-		BENCH_CASE(whose_it_was),
-	};
-
-	return bench_run(cases, ARRAY_COUNT(cases), nothing_added);
 }

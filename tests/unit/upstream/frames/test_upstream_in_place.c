@@ -27,7 +27,7 @@ static unsigned packets_in_use(void) {
 	return rte_mempool_in_use_count(bench->packets);
 }
 
-static void the_last_frame_gives_the_packet_back(void) {
+CASE(the_last_frame_gives_the_packet_back) {
 	struct rte_mbuf *pkts[4];
 
 	bench_put_many(FRAMED, 3, SIZE);
@@ -46,14 +46,13 @@ static void the_last_frame_gives_the_packet_back(void) {
 }
 
 /* One with its end in the next burst, and one whose header alone stands in the piece before. */
-static void frames_in_parts_are_copied(void) {
+CASE(frames_in_parts_are_copied) {
 	struct rte_mbuf *pkts[2];
 
 	for (int i = 0; i < 2; i++) {
 		size_t cut = i == 0 ? FRAME - 1 : DOCSIS_MAC_HEADER;
 		struct bench_psp p;
 
-		used = 0;
 		add_frame(PLAIN);
 		bench_open_burst(&p, bench_session(bench_streams[PLAIN].channels[0]),
 				 bench_streams[PLAIN].sid);
@@ -61,6 +60,7 @@ static void frames_in_parts_are_copied(void) {
 		psp_add(&p, false, false, room + cut, used - cut);
 		psp_add_trailer(bench, &p);
 		psp_send(bench, &p);
+		used = 0;
 		assert_int_equal(take(PLAIN, pkts, 2), 1);
 		assert_ptr_equal(pkts[0]->pool, bench->frames);
 		assert_int_equal(packets_in_use(), 0);
@@ -69,14 +69,14 @@ static void frames_in_parts_are_copied(void) {
 }
 
 /* A fragment waits for the others, and a message for nobody knows whom. */
-static void what_may_wait_is_copied(void) {
-	struct docsis_up_header message = {.kind = DOCSIS_KIND_MANAGEMENT};
+CASE(what_may_wait_is_copied) {
 	uint8_t pdu[60] = {0}, bytes[BENCH_FRAME_MAX];
 	struct rte_mbuf *m;
 
 	add(bytes, bench_fragment(PLAIN, 0, FRAGMENT_FIRST, pdu, sizeof(pdu), bytes));
-	add(bytes, bench_frame(bench, 3, &message, pdu, sizeof(pdu), bytes));
+	add(bytes, bench_clear(3, DOCSIS_KIND_MANAGEMENT, pdu, sizeof(pdu), bytes));
 	bench_plain(bench, PLAIN, room, used);
+	used = 0;
 	bench_round(bench);
 	bench_round(bench);
 	assert_int_equal(bench->u->defragment.waiting_fragments, 1);
@@ -87,7 +87,12 @@ static void what_may_wait_is_copied(void) {
 	upstream_stop(bench->u);
 }
 
-static void a_frame_is_copied(void) {
+/* Where packets are short none stays. */
+static void short_packets(void) {
+	bench->copies = true;
+}
+
+CASE(a_frame_is_copied, .prepare = short_packets) {
 	struct rte_mbuf *pkts[2];
 
 	bench_put(FRAMED, SIZE);
@@ -101,7 +106,7 @@ static void few_places(void) {
 	bench->piece_buffers = 127;
 }
 
-static void without_a_place_frames_are_copied(void) {
+CASE(without_a_place_frames_are_copied, .prepare = few_places) {
 	struct rte_mbuf *places[127];
 
 	assert_int_equal(rte_pktmbuf_alloc_bulk(bench->pieces, places, 127), 0);
@@ -109,17 +114,12 @@ static void without_a_place_frames_are_copied(void) {
 	rte_pktmbuf_free_bulk(places, 127);
 }
 
-/* Where packets are short none stays. */
-static void short_packets(void) {
-	bench->copies = true;
-}
-
 /* A packet each, and the port takes three of them. */
 static void three_places(void) {
 	bench->network_depth = 4;
 }
 
-static void frames_in_line_keep_so_many_packets(void) {
+CASE(frames_in_line_keep_so_many_packets, .prepare = three_places) {
 	const uint32_t frames = 900;
 	struct us_buffers most = us_buffers(&bench->sg, NULL);
 
@@ -133,17 +133,4 @@ static void frames_in_line_keep_so_many_packets(void) {
 	bench_settle(bench);
 	bench_complete(bench, FRAMED);
 	assert_int_equal(packets_in_use(), 0);
-}
-
-int main(void) {
-	static const struct bench_case cases[] = {
-		BENCH_CASE(the_last_frame_gives_the_packet_back),
-		BENCH_CASE(frames_in_parts_are_copied),
-		BENCH_CASE(what_may_wait_is_copied),
-		BENCH_PREPARED(few_places, without_a_place_frames_are_copied),
-		BENCH_PREPARED(short_packets, a_frame_is_copied),
-		BENCH_PREPARED(three_places, frames_in_line_keep_so_many_packets),
-	};
-
-	return bench_run(cases, ARRAY_COUNT(cases), nothing_added);
 }

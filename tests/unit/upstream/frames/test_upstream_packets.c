@@ -64,7 +64,7 @@ static const struct {
 	{PSP + PSP_HEADER_FIXED, 0xffff, false, DROP_PSP_TRAILING},
 };
 
-static void headers(void) {
+CASE(headers) {
 	uint8_t f[BENCH_PACKET_MAX];
 	size_t n;
 
@@ -88,7 +88,7 @@ static void headers(void) {
 }
 
 /* Over UDP, with the version of another protocol of the same port. */
-static void version_of_l2tp(void) {
+CASE(version_of_l2tp) {
 	uint8_t f[BENCH_PACKET_MAX];
 
 	bad(f);
@@ -100,7 +100,7 @@ static void version_of_l2tp(void) {
 	refused(f, IP + load_be16(f + IP + 2), DROP_L2TP_VERSION);
 }
 
-static void only_from_the_device_to_us(void) {
+CASE(only_from_the_device_to_us) {
 	uint8_t f[BENCH_PACKET_MAX];
 	size_t n;
 
@@ -117,7 +117,7 @@ static void only_from_the_device_to_us(void) {
 	refused(f, n, DROP_OUTER_ADDRESS);
 }
 
-static void stands_in_one_buffer(void) {
+CASE(stands_in_one_buffer) {
 	struct rte_mbuf *m, *more;
 	uint8_t f[BENCH_PACKET_MAX];
 
@@ -131,7 +131,7 @@ static void stands_in_one_buffer(void) {
 }
 
 /* Padding behind the IP packet is no payload. */
-static void padding_of_ethernet(void) {
+CASE(padding_of_ethernet) {
 	uint8_t f[BENCH_PACKET_MAX] = {0};
 	size_t n;
 
@@ -146,7 +146,7 @@ static void ipv6(void) {
 	bench->sg.rphy.rpd_ip = (struct ip_address){6, {0x20, 1, [15] = 2}};
 }
 
-static void over_ipv6(void) {
+CASE(over_ipv6, .prepare = ipv6) {
 	uint8_t f[BENCH_PACKET_MAX];
 
 	sent(f, good(f));
@@ -163,7 +163,7 @@ static void over_ipv6(void) {
  * A packet that ends after every one of its bytes, where readable memory ends, too. With a length in
  * IP that says so it is as long as it is.
  */
-static void every_truncation(void) {
+CASE(every_truncation) {
 	uint8_t whole[BENCH_PACKET_MAX], f[BENCH_PACKET_MAX];
 	size_t n;
 
@@ -185,18 +185,4 @@ static void every_truncation(void) {
 	bench_inject_guarded(bench, f, good(f));
 	bench_settle(bench);
 	bench_complete(bench, PLAIN);
-}
-
-int main(void) {
-	static const struct bench_case cases[] = {
-		BENCH_CASE(headers),
-		BENCH_CASE(version_of_l2tp),
-		BENCH_CASE(only_from_the_device_to_us),
-		BENCH_CASE(stands_in_one_buffer),
-		BENCH_CASE(padding_of_ethernet),
-		BENCH_PREPARED(ipv6, over_ipv6),
-		BENCH_CASE(every_truncation),
-	};
-
-	return bench_run(cases, ARRAY_COUNT(cases), NULL);
 }

@@ -265,20 +265,21 @@ static void start(void) {
 	}
 }
 
-static void same_frames(void) {
+EACH_CASE(start)
+
+CASE(same_frames, .prepare = by_flow) {
 	for (int turn = 0; turn < TURNS; turn++) {
 		run_turn();
 		/* a segment may end in a frame: its rest is sent in the next turn, never later */
 		for (unsigned s = 0; s < BENCH_STREAMS; s++)
 			bench_complete(bench, s);
 	}
-	for (unsigned p = 0; p < HOLD_POOLS; p++)
-		assert_int_equal(bench->u->holds.buffers[p], 0);
+	bench_nothing_held();
 	assert_int_equal(bench_count(bench, COUNTER_RESYNC_BYTES), 0);
 }
 
 /* Out of order, but none too late: still nothing is lost. */
-static void same_frames_out_of_order(void) {
+CASE(same_frames_out_of_order, .prepare = by_session) {
 	run_turn(); /* the first packet of a session starts the count */
 	impaired = (struct impairments){.late = 100};
 	for (int turn = 0; turn < TURNS; turn++) {
@@ -306,8 +307,7 @@ static void impaired_run(struct impairments i, uint64_t seed) {
 	/* nothing waits for ever */
 	for (int rest = 0; rest < 20; rest++)
 		bench_after(bench, 100 * BENCH_MS);
-	for (enum unit unit = 0; unit < UNITS; unit++)
-		assert_int_equal(upstream_held(bench->u, unit), 0);
+	bench_nothing_held();
 	assert_true(upstream_deadline(bench->u) == UINT64_MAX);
 	assert_int_equal(rte_mempool_in_use_count(bench->packets), 0);
 	assert_int_equal(rte_mempool_in_use_count(bench->pieces), bench->u->streams.places.count);
@@ -320,20 +320,10 @@ static void impaired_run(struct impairments i, uint64_t seed) {
 	bench_close(bench);
 }
 
-static void impairments(void) {
+CASE(impairments, .closed = true) {
 	impaired_run((struct impairments){.loss = 20}, 21);
 	impaired_run((struct impairments){.damage = 50}, 31);
 	impaired_run((struct impairments){.damage = 100, .twice = 10}, 32);
 	for (uint64_t seed = 41; seed < 45; seed++)
 		impaired_run((struct impairments){20, 20, 50, 20}, seed);
-}
-
-int main(void) {
-	static const struct bench_case cases[] = {
-		BENCH_PREPARED(by_flow, same_frames),
-		BENCH_PREPARED(by_session, same_frames_out_of_order),
-		BENCH_CLOSED(impairments),
-	};
-
-	return bench_run(cases, ARRAY_COUNT(cases), start);
 }

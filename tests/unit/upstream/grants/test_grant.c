@@ -21,8 +21,10 @@ static const struct us_request bonded = {.modem = 0,
 					 .n_bytes = true,
 					 .cluster = 3};
 
+EACH_CASE(grants)
+
 /* A group whose flows ask for more than a channel has does not begin, and one that ends leaves nothing behind. */
-static void begins_whole_or_not_at_all(void) {
+CASE(begins_whole_or_not_at_all, .prepare = scheduled) {
 	struct rte_malloc_socket_stats before, after;
 	struct flow_grants *g;
 	struct us_resources r;
@@ -50,7 +52,7 @@ static void begins_whole_or_not_at_all(void) {
 }
 
 /* UCDs first, then MAPs as they are due; each goes to the R-PHY device before it goes to modems. */
-static void ways_of_messages(void) {
+CASE(ways_of_messages, .prepare = scheduled) {
 	static const uint16_t streams[] = {0, 3, 1, 5, 2, 5, 6}; /* of channels 1, 2, 3 */
 	unsigned maps = 0, ucds = 0;
 	struct seen s;
@@ -99,7 +101,7 @@ static void ways_of_messages(void) {
 }
 
 /* Minislots are those of a burst; 30.72 Mbps are not this channel's rate, but 100 Mbps: 156 bytes in 12.5 us. */
-static void what_is_asked_for(void) {
+CASE(what_is_asked_for, .prepare = scheduled) {
 	struct us_request legacy = most;
 	struct us_request wrong = bonded;
 
@@ -122,7 +124,7 @@ static void what_is_asked_for(void) {
 }
 
 /* While nothing is granted DOCSIS time follows the system's, so that it does not jump when grants go on. */
-static void time_goes_on_meanwhile(void) {
+CASE(time_goes_on_meanwhile, .prepare = scheduled) {
 	const struct docsis_clock *time;
 	uint64_t look, maps;
 
@@ -160,7 +162,7 @@ static void serve(const struct flow_grants *grants) {
 }
 
 /* A flow that is removed gets nothing; unsolicited grants beyond the channel are refused, and counted. */
-static void flows_that_change(void) {
+CASE(flows_that_change, .prepare = scheduled) {
 	struct flow_grants g = {.scheduling = SCHEDULING_UNSOLICITED_GRANT,
 				.request_multiplier = 4,
 				.grant_size = 1000,
@@ -186,7 +188,7 @@ static void flows_that_change(void) {
 }
 
 /* No grant is longer than what the upstream takes as one burst, as if 252 kB a MAP were there for it. */
-static void grants_that_are_long(void) {
+CASE(grants_that_are_long, .prepare = scheduled) {
 	struct us_request r = bonded;
 	const uint32_t minislot = 71; /* bytes: 135 us at 1 Gbps, a part of 237 */
 
@@ -201,7 +203,7 @@ static void grants_that_are_long(void) {
 }
 
 /* Data alone keep unsolicited grants of a flow with activity detection: there are no requests. */
-static void data_that_comes(void) {
+CASE(data_that_comes, .prepare = scheduled) {
 	static const uint8_t nothing[64];
 
 	serve(&(struct flow_grants){.scheduling = SCHEDULING_UNSOLICITED_GRANT_ACTIVITY,
@@ -251,7 +253,7 @@ static void jump(int64_t ns) {
 	assert_int_equal(bench_count(bench, COUNTER_CLOCK_JUMPS), jumps + 1);
 }
 
-static void a_clock_that_jumps(void) {
+CASE(a_clock_that_jumps, .prepare = scheduled) {
 	grants_of(DATA_SID, 1);
 	jump(3600 * SECOND);
 	for (int i = 0; i < 10; i++)
@@ -266,7 +268,7 @@ static void short_ring(void) {
 }
 
 /* A ring that is full, and buffers that are gone: counted, and MAPs go on. */
-static void nowhere_to_go(void) {
+CASE(nowhere_to_go, .prepare = short_ring) {
 	uint64_t made, unsent;
 
 	for (unsigned i = 0; i < 20; i++) {
@@ -280,20 +282,4 @@ static void nowhere_to_go(void) {
 	assert_true(bench_count(bench, COUNTER_MAPS) + bench_count(bench, COUNTER_UCDS) > 20);
 	empty();
 	assert_int_equal(rte_mempool_in_use_count(bench->frames), 0);
-}
-
-int main(void) {
-	static const struct bench_case cases[] = {
-		BENCH_PREPARED(scheduled, begins_whole_or_not_at_all),
-		BENCH_PREPARED(scheduled, ways_of_messages),
-		BENCH_PREPARED(scheduled, what_is_asked_for),
-		BENCH_PREPARED(scheduled, time_goes_on_meanwhile),
-		BENCH_PREPARED(scheduled, flows_that_change),
-		BENCH_PREPARED(scheduled, a_clock_that_jumps),
-		BENCH_PREPARED(scheduled, grants_that_are_long),
-		BENCH_PREPARED(short_ring, nowhere_to_go),
-		BENCH_PREPARED(scheduled, data_that_comes),
-	};
-
-	return bench_run(cases, ARRAY_COUNT(cases), grants);
 }

@@ -62,7 +62,7 @@ static void many(void) {
 	bench->frame_buffers = 8191;
 }
 
-static void all_of_a_moment(void) {
+CASE(all_of_a_moment, .prepare = many) {
 	unsigned most = 0, came = 0;
 
 	for (unsigned i = 0; i < 200; i++) {
@@ -82,7 +82,7 @@ static void all_of_a_moment(void) {
 			2 * SG_MAX_UPSTREAM_CHANNELS * STREAMS);
 }
 
-static void the_ring_of_a_group(void) {
+CASE(the_ring_of_a_group, .closed = true) {
 	struct service_group sg = {.upstream_channels = channels};
 
 	assert_int_equal(messages_ring(&sg), MESSAGES_RING);
@@ -95,13 +95,4 @@ static void the_ring_of_a_group(void) {
 	assert_int_equal(messages_ring(&sg), 2048);
 	sg.upstream_channel_count = 29; /* 522 messages */
 	assert_int_equal(messages_ring(&sg), 1024);
-}
-
-int main(void) {
-	static const struct bench_case cases[] = {
-		BENCH_PREPARED(many, all_of_a_moment),
-		BENCH_CLOSED(the_ring_of_a_group),
-	};
-
-	return bench_run(cases, ARRAY_COUNT(cases), NULL);
 }

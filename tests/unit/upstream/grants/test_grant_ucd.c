@@ -73,7 +73,9 @@ static void check_bursts(const struct ucd *ucd) {
 	}
 }
 
-static void of_each_kind(void) {
+EACH_CASE(grants)
+
+CASE(of_each_kind, .prepare = scheduled) {
 	for (unsigned c = 0; c < BENCH_CHANNELS; c++) {
 		bool ofdma = bench->sg.upstream_channels[c].type == UPSTREAM_OFDMA;
 		struct ucd ucd;
@@ -84,7 +86,7 @@ static void of_each_kind(void) {
 }
 
 /* Data bursts of SC-QAM; 64-QAM where nothing is said (6.4.3, table of burst attributes: modulation type). */
-static void modulations_have_their_codes(void) {
+CASE(modulations_have_their_codes, .prepare = scheduled) {
 	static const uint16_t codes[] = {[0] = 5, [2] = 1, [3] = 3, [4] = 2, [5] = 4, [6] = 5};
 	struct upstream_channel *k = bench->sg.upstream_channels; /* the first one is SC-QAM */
 	struct ucd ucd;
@@ -99,7 +101,7 @@ static void modulations_have_their_codes(void) {
 }
 
 /* Five symbols are no frame (6.4.3, table of OFDMA parameters: 6 to 36). */
-static void settings_that_none_can_tell(void) {
+CASE(settings_that_none_can_tell, .prepare = scheduled) {
 	struct ucd ucd;
 
 	for (unsigned c = 0; c < BENCH_CHANNELS; c++) {
@@ -108,14 +110,4 @@ static void settings_that_none_can_tell(void) {
 		k->grants.physical.frame_symbols = 5;
 		assert_int_equal(told(c, &ucd), k->type != UPSTREAM_OFDMA);
 	}
-}
-
-int main(void) {
-	static const struct bench_case cases[] = {
-		BENCH_PREPARED(scheduled, of_each_kind),
-		BENCH_PREPARED(scheduled, modulations_have_their_codes),
-		BENCH_PREPARED(scheduled, settings_that_none_can_tell),
-	};
-
-	return bench_run(cases, ARRAY_COUNT(cases), grants);
 }

@@ -37,7 +37,7 @@ static void check(enum us_request_kind kind, unsigned stream, uint16_t size, boo
 }
 
 /* On channels without request session. */
-static void frames_that_ask(void) {
+CASE(frames_that_ask) {
 	uint8_t bytes[BENCH_FRAME_MAX];
 
 	bench_send(FRAMED, bytes, docsis_request_write(7, 0x30, bytes));
@@ -53,7 +53,7 @@ static void frames_that_ask(void) {
 	assert_int_equal(bench_count(bench, COUNTER_REQUESTS), 2);
 }
 
-static void headers_that_ask(void) {
+CASE(headers_that_ask) {
 	struct docsis_up_header h = {
 		.kind = DOCSIS_KIND_PACKET, .privacy = PRIVACY_BP_UP, .sid = 0x30};
 	static const uint8_t pdu[60] = {[12] = 0x88, [13] = 0xb5};
@@ -87,7 +87,7 @@ static void headers_that_ask(void) {
 	bench_take(bench, UINT32_MAX);
 }
 
-static void segments_that_ask(void) {
+CASE(segments_that_ask) {
 	struct segment_header h = {
 		.pointer_valid = true, .sid_cluster = 5, .request = 1234, .sequence = 8};
 
@@ -119,7 +119,7 @@ static void send_record(const struct uepi_request *r) {
 	psp_send(bench, &p);
 }
 
-static void records(void) {
+CASE(records) {
 	struct uepi_request r = {.sid = 0x12, .scheduled_sid = 0x12, .size = 99};
 
 	for (unsigned n_bytes = 0; n_bytes < 2; n_bytes++) {
@@ -141,7 +141,7 @@ static void another_cluster(void) {
 }
 
 /* A record names the SID cluster, or it is that of the SID. */
-static void clusters_of_records(void) {
+CASE(clusters_of_records, .prepare = another_cluster) {
 	struct uepi_request r = {.sid = 0x12, .size = 9};
 
 	for (uint8_t said = 0; said < 2; said++) {
@@ -153,7 +153,7 @@ static void clusters_of_records(void) {
 	}
 }
 
-static void records_that_are_none(void) {
+CASE(records_that_are_none) {
 	struct uepi_request r = {.sid = 0x12};
 	uint8_t bytes[UEPI_REQUEST_SIZE + 1] = {0};
 	struct bench_psp p;
@@ -174,7 +174,7 @@ static void records_that_are_none(void) {
 }
 
 /* Where there are records, what the bursts say is a repetition. */
-static void repeated(void) {
+CASE(repeated) {
 	struct segment_header h = {.pointer_valid = true, .request = 5};
 	uint8_t bytes[BENCH_FRAME_MAX];
 	size_t size;
@@ -206,7 +206,7 @@ static void rounds_are_short(unsigned waiting) {
 }
 
 /* The sink counts by kind and modem; what the ring has no place for is lost and counted. */
-static void full_ring(void) {
+CASE(full_ring) {
 	uint8_t bytes[1200];
 	unsigned capacity, sent = 0;
 	size_t size = 0;
@@ -228,19 +228,4 @@ static void full_ring(void) {
 	assert_int_equal(bench->u->requests.sink.by_kind[REQUEST_FRAME], capacity);
 	assert_int_equal(bench->u->requests.sink.by_modem[2][REQUEST_FRAME], capacity);
 	assert_int_equal(us_request_sink_modems(&bench->u->requests.sink), 1);
-}
-
-int main(void) {
-	static const struct bench_case cases[] = {
-		BENCH_CASE(frames_that_ask),
-		BENCH_CASE(headers_that_ask),
-		BENCH_CASE(segments_that_ask),
-		BENCH_CASE(records),
-		BENCH_PREPARED(another_cluster, clusters_of_records),
-		BENCH_CASE(records_that_are_none),
-		BENCH_CASE(repeated),
-		BENCH_CASE(full_ring),
-	};
-
-	return bench_run(cases, ARRAY_COUNT(cases), NULL);
 }

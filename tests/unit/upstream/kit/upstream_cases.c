@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "upstream_cases.h"
 
-#define CASES_MAX 32
+#define CASES_MOST 64
 
 static struct upstream_bench storage;
 struct upstream_bench *const bench = &storage;
-static void (*when_ready)(void);
+void (*bench_when_ready)(void);
+
+static struct CMUnitTest cases[CASES_MOST];
+static size_t case_count;
 
 static void case_run(void **state) {
 	const struct bench_case *c = *state;
@@ -22,25 +25,23 @@ static void case_run(void **state) {
 	if (c->held > 0)
 		bench->sg.upstream.held = c->held;
 	bench_start(bench);
-	if (when_ready != NULL)
-		when_ready();
+	if (bench_when_ready != NULL)
+		bench_when_ready();
 	c->run();
 	bench_close(bench);
 }
 
-int bench_run(const struct bench_case *cases, size_t count, void (*ready)(void)) {
-	struct CMUnitTest tests[CASES_MAX] = {0};
+void bench_case_add(const struct bench_case *one) {
+	assert_true(case_count < CASES_MOST);
+	cases[case_count++] = (struct CMUnitTest){
+		.name = one->name,
+		.test_func = case_run,
+		.initial_state = (void *)(uintptr_t)one,
+	};
+}
 
-	when_ready = ready;
-	for (size_t i = 0; i < count && i < CASES_MAX; i++)
-		tests[i] = (struct CMUnitTest){
-			.name = cases[i].name,
-			.test_func = case_run,
-			.initial_state = (void *)(uintptr_t)&cases[i],
-		};
-	if (count > CASES_MAX)
-		return -1;
-	return _cmocka_run_group_tests("upstream", tests, count, NULL, fixture_stop);
+int main(void) {
+	return _cmocka_run_group_tests("upstream", cases, case_count, NULL, fixture_stop);
 }
 
 void bench_long_packets(void) {
@@ -50,6 +51,18 @@ void bench_long_packets(void) {
 
 void bench_short_port(void) {
 	bench->network_depth = 64;
+}
+
+size_t bench_clear(unsigned modem, enum docsis_kind kind, const void *pdu, size_t size,
+		   uint8_t *out) {
+	return bench_frame(bench, modem, &(struct docsis_up_header){.kind = kind}, pdu, size, out);
+}
+
+void bench_nothing_held(void) {
+	for (enum unit unit = 0; unit < UNITS; unit++)
+		assert_int_equal(upstream_held(bench->u, unit), 0);
+	for (unsigned p = 0; p < HOLD_POOLS; p++)
+		assert_int_equal(bench->u->holds.buffers[p], 0);
 }
 
 void bench_send(unsigned stream, const void *bytes, size_t size) {

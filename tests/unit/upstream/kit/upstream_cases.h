@@ -24,17 +24,41 @@ struct bench_case {
 	uint32_t held_by_modem, held; /* where not 0, limits of the configuration */
 };
 
+/* CASE(what_it_shows, .prepare = ..) { .. }: they run in the order of the file, which has no main(). */
+#define CASE(name, ...)                  \
+	static void name(void);          \
+	CASE_OF(name, name, __VA_ARGS__) \
+	static void name(void)
+
+/* The case that stands before it once more, prepared like this. */
+#define CASE_AGAIN(preparation, name) CASE_OF(preparation##_##name, name, .prepare = preparation)
+
+#define CASE_OF(id, name, ...)                                                 \
+	__attribute__((constructor)) static void register_##id(void) {         \
+		static const struct bench_case one = {#id, name, __VA_ARGS__}; \
+                                                                               \
+		bench_case_add(&one);                                          \
+	}
+
+/* At most once in a file: `ready` is called for each upstream that is open. */
+#define EACH_CASE(ready)                                                    \
+	__attribute__((constructor)) static void register_each_case(void) { \
+		bench_when_ready = ready;                                   \
+	}
+
+void bench_case_add(const struct bench_case *one);
+extern void (*bench_when_ready)(void);
+
 /* For `prepare`: packets of up to 20 kB, fewer than else; a network port that takes 63 frames. */
 void bench_long_packets(void);
 void bench_short_port(void);
 
-#define BENCH_CASE(run) {#run, run, NULL, false, 0, 0}
-#define BENCH_PREPARED(prepare, run) {#run, run, prepare, false, 0, 0}
-#define BENCH_CLOSED(run) {#run, run, NULL, true, 0, 0}
-#define BENCH_LIMITED(by_modem, all, run) {#run, run, NULL, false, by_modem, all}
+/* A frame of this kind in the clear, around the `size` bytes of a PDU without CRC. Returns its size. */
+size_t bench_clear(unsigned modem, enum docsis_kind kind, const void *pdu, size_t size,
+		   uint8_t *out);
 
-/* Runs all of them; `ready`, or NULL, is called for each that is open. Returns how many failed. */
-int bench_run(const struct bench_case *cases, size_t count, void (*ready)(void));
+/* Nothing waits anywhere. */
+void bench_nothing_held(void);
 
 /* Sends bytes in a segment that begins with a frame, or in a burst, as the stream has it. */
 void bench_send(unsigned stream, const void *bytes, size_t size);

@@ -33,8 +33,3 @@ static inline void good_frame(unsigned stream) {
 	add_frame(stream);
 	go(stream);
 }
-
-/* For bench_run(). */
-static inline void nothing_added(void) {
-	used = 0;
-}
