@@ -56,7 +56,6 @@ CASE(the_last_byte_begins_it) {
 	bench_after(bench, 4 * MS);
 	bench_handle_rest(FRAMED, frame + 90, size - 90);
 	check_took(1, 0);
-	bench_complete(bench, FRAMED);
 }
 
 /* What came waits for a packet before it that comes later: that is. */
@@ -144,7 +143,6 @@ CASE(a_port_that_is_full_shows, .prepare = bench_short_port) {
 	bench_round(bench);
 	bench_settle(bench);
 	check_took(80 - (DEPTH - 1), 7 * MS);
-	bench_complete(bench, PLAIN);
 }
 
 CASE(switched_on_and_off) {

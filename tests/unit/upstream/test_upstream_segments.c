@@ -53,7 +53,6 @@ CASE(every_truncation) {
 	}
 	bench_settle(bench);
 	whole();
-	bench_complete(bench, FRAMED);
 }
 
 CASE(every_bit_of_the_header) {
@@ -69,7 +68,6 @@ CASE(every_bit_of_the_header) {
 	}
 	bench_settle(bench);
 	whole();
-	bench_complete(bench, FRAMED);
 }
 
 /* Of a segment that waits no buffer is kept that had nothing but the header. */
@@ -92,7 +90,6 @@ CASE(header_in_a_packet_of_its_own) {
 	assert_int_equal(bench->u->holds.buffers[HOLD_POOL_PACKETS], 1);
 	assert_int_equal(rte_mempool_in_use_count(bench->packets), 1);
 	bench_after(bench, 10 * BENCH_MS);
-	bench_complete(bench, FRAMED);
 }
 
 CASE(clusters) {
@@ -116,9 +113,6 @@ CASE(clusters) {
 	h = (struct segment_header){.pointer_valid = true, .sid_cluster = 0, .sequence = 12};
 	bench_segment_as(bench, 0, &h, bytes, size);
 	bench_settle(bench);
-	bench_complete(bench, 0);
-	bench_complete(bench, 1);
-	bench_complete(bench, FRAMED);
 }
 
 /* Twice as long as PSP packets. */
@@ -131,7 +125,6 @@ CASE(time_of_segments) {
 	assert_int_equal(upstream_held(bench->u, UNIT_SEGMENT), 1);
 	bench_after(bench, 1);
 	assert_int_equal(upstream_held(bench->u, UNIT_SEGMENT), 0);
-	bench_complete(bench, FRAMED);
 }
 
 /* A frame that was in progress does not go on with what comes then. */
@@ -150,7 +143,6 @@ CASE(modem_begins_anew, .closed = true) {
 		if (in_frame)
 			frame_is_lost(DROP_FRAME_GAP);
 		assert_int_equal(bench_count(bench, COUNTER_SEGMENT_RESYNCS), 1);
-		bench_complete(bench, FRAMED);
 		bench_close(bench);
 	}
 }
@@ -164,7 +156,6 @@ CASE(first_pointer) {
 	memcpy(bytes + 30, frame(), FRAME);
 	segment(30, bytes, 30 + FRAME);
 	assert_int_equal(bench_count(bench, COUNTER_RESYNC_BYTES), 30);
-	bench_complete(bench, FRAMED);
 }
 
 /* A pointer at the end of the segment names no byte of it; one more is too far. */
@@ -179,7 +170,6 @@ CASE(pointer_at_the_end) {
 	whole();
 	bench_after(bench, 10 * BENCH_MS);
 	assert_int_equal(bench_count(bench, COUNTER_SEGMENTS_MISSING), 2);
-	bench_complete(bench, FRAMED);
 }
 
 /*
@@ -210,7 +200,6 @@ CASE(pointers_behind_a_frame) {
 		second_pointer(cut, FRAME);
 	}
 	assert_int_equal(bench->expected[DROP_FRAME_POINTER], 4 * (FRAME - 1));
-	bench_complete(bench, FRAMED);
 }
 
 /* No byte of the segment belongs to the frame, which its pointer ends. */
@@ -227,7 +216,6 @@ CASE(pointer_of_an_empty_segment) {
 	bench->serial[FRAMED]--;
 	segment(BENCH_NO_POINTER, zeroes, 0); /* this one says nothing */
 	segment(BENCH_NO_POINTER, frame() + 50, FRAME - 50);
-	bench_complete(bench, FRAMED);
 }
 
 CASE(gaps) {
@@ -250,7 +238,6 @@ CASE(gaps) {
 	segment(0, bytes, 50); /* a gap is told once */
 	segment(BENCH_NO_POINTER, bytes + 50, FRAME - 50);
 	assert_int_equal(bench_count(bench, COUNTER_RESYNC_BYTES), 0);
-	bench_complete(bench, FRAMED);
 }
 
 CASE(padding) {
@@ -272,7 +259,6 @@ CASE(padding) {
 	memset(bytes + FRAME, 0, 7);
 	segment(BENCH_NO_POINTER, bytes + 100, FRAME - 100 + 7);
 	assert_int_equal(bench_count(bench, COUNTER_PADDING_BYTES), 313 + 7);
-	bench_complete(bench, FRAMED);
 }
 
 /* Where only padding can follow, something else does. */
@@ -290,5 +276,4 @@ CASE(no_padding) {
 	segment(BENCH_NO_POINTER, zeroes, 20); /* the stream waits for a pointer */
 	orphan();
 	whole();
-	bench_complete(bench, FRAMED);
 }

@@ -133,11 +133,10 @@ CASE(one_segment_is_left, .prepare = bench_long_packets) {
 	bench_take(bench, UINT32_MAX);
 	assert_false(upstream_busy(bench->u));
 	assert_true(pipeline_due(&bench->u->list) == UINT64_MAX);
-	bench_complete(bench, FRAMED);
 }
 
 /* With something everywhere: packets, bursts, segments, frames, fragments, crypto, the line. */
-CASE(stop_accounts_for_all, .prepare = bench_short_port) {
+CASE(stop_accounts_for_all, .lossy = true, .prepare = bench_short_port) {
 	uint8_t out[BENCH_FRAME_MAX] = {0};
 	struct bench_psp p;
 	uint64_t held[UNITS];
@@ -177,7 +176,7 @@ CASE(stop_accounts_for_all, .prepare = bench_short_port) {
 }
 
 /* Closed, it takes nothing in, but lets go what it has. */
-CASE(closed, .prepare = bench_short_port) {
+CASE(closed, .lossy = true, .prepare = bench_short_port) {
 	put(FRAMED, 1900);
 	bench_round(bench);
 	upstream_close(bench->u);

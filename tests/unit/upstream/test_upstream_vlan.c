@@ -73,7 +73,7 @@ static void take_numbers(uint32_t count) {
 	}
 }
 
-CASE(packets_that_wait_have_one_tag, .prepare = three_places) {
+CASE(packets_that_wait_have_one_tag, .lossy = true, .prepare = three_places) {
 	const uint32_t packets = 20;
 
 	for (uint32_t i = 0; i < packets; i++) {
@@ -88,7 +88,7 @@ CASE(packets_that_wait_have_one_tag, .prepare = three_places) {
 }
 
 /* Behind each other in one packet: the tag of one takes nothing from the one before, which waits. */
-CASE(neighbours_have_the_tag, .prepare = three_places) {
+CASE(neighbours_have_the_tag, .lossy = true, .prepare = three_places) {
 	bench_put_many(FRAMED, 4, SIZE);
 	rounds(3);
 	assert_int_equal(bench->u->transmit.count, 1);

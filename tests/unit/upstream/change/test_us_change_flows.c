@@ -28,29 +28,18 @@ static void one_sid(uint16_t sid) {
 	flows[0].clusters = &cluster;
 }
 
-/* A segment behind a gap of one. Returns the number that is missing. */
-static uint16_t put_behind_gap(unsigned stream) {
-	uint16_t missing = bench->segment[stream]++;
-
-	put(stream);
-	return missing;
-}
-
 /* Addresses differ in the midst of a frame, of a gap and of fragments. */
 CASE(what_lives_goes_on, .prepare = with_room) {
-	uint8_t frame[BENCH_FRAME_MAX], bytes[BENCH_FRAME_MAX];
-	struct docsis_up_header h = {.kind = DOCSIS_KIND_FRAGMENT, .sid = bench_streams[PLAIN].sid};
-	struct segment_header second = {.pointer_valid = false, .sid_cluster = 5};
-	uint8_t part[BENCH_FRAME_MAX];
+	uint8_t frame[BENCH_FRAME_MAX], bytes[BENCH_FRAME_MAX], part[BENCH_FRAME_MAX];
+	struct segment_header second = {.sid_cluster = 5};
 	size_t size, unit;
 
 	size = bench_mac(bench, FRAMED, SIZE, frame);
 	bench_segment(bench, FRAMED, 0, frame, 60);
-	second.sequence = put_behind_gap(FRAMED);
-	h.fragment_first = true;
-	h.privacy = PRIVACY_BP_UP;
+	second.sequence = bench->segment[FRAMED]++;
+	put(FRAMED);
 	unit = bench_mac(bench, PLAIN, SIZE, bytes);
-	bench_handle(PLAIN, part, bench_frame(bench, 3, &h, bytes, 50, part));
+	bench_handle(PLAIN, part, bench_fragment(PLAIN, 0, FRAGMENT_FIRST, bytes, 50, part));
 	assert_int_equal(upstream_held(bench->u, UNIT_SEGMENT), 1);
 	assert_int_equal(upstream_held(bench->u, UNIT_FRAME), 2);
 	next = bench->modems[2];
@@ -58,14 +47,10 @@ CASE(what_lives_goes_on, .prepare = with_room) {
 	will_be(LIVE_MODEM, 2, &next);
 	will_be(LIVE_MODEM, 3, &bench->modems[3]);
 	change();
-	h.fragment_first = false;
-	h.fragment_last = true;
-	h.fragment_sequence = 1;
-	bench_plain(bench, PLAIN, part, bench_frame(bench, 3, &h, bytes + 50, unit - 50, part));
+	unit = bench_fragment(PLAIN, 1, FRAGMENT_LAST, bytes + 50, unit - 50, part);
+	bench_plain(bench, PLAIN, part, unit);
 	bench_segment_as(bench, FRAMED, &second, frame + 60, size - 60);
 	bench_settle(bench);
-	bench_complete(bench, FRAMED);
-	bench_complete(bench, PLAIN);
 	nothing_held();
 }
 
@@ -91,14 +76,24 @@ CASE(sid_differs, .prepare = with_room) {
 	lost(AES, DROP_PRIVACY_SID, 1);
 }
 
+/* A segment of padding with this number on each of these SIDs, of a flow that has so many clusters. */
+static void put_padding(uint16_t sid, unsigned count, unsigned of_flow, uint16_t sequence) {
+	uint8_t segment[SEGMENT_HEADER_SIZE + 4];
+
+	memset(segment, 0xff, sizeof(segment));
+	for (unsigned n = 0; n < count; n++) {
+		segment_header_write(
+			&(struct segment_header){.sequence = sequence, .sid_cluster = n % of_flow},
+			segment);
+		bench_burst(bench, BENCH_SC_QAM, (uint16_t)(sid + n), segment, sizeof(segment));
+	}
+	bench_settle(bench);
+}
+
 /* Each modem of a crowd gets the SID of the next one. None is unknown at any time. */
 CASE(sids_change_hands, .prepare = with_crowd) {
-	static struct live_change many[CROWD];
 	static struct modem moved[CROWD];
 	static struct upstream_service_flow moved_flows[CROWD];
-	struct live_changes all = {.list = many, .count = CROWD, .room = CROWD};
-	struct segment_header h = {.sequence = 0};
-	uint8_t padding[40];
 	struct us_change *c;
 	unsigned steps = 0;
 
@@ -108,23 +103,15 @@ CASE(sids_change_hands, .prepare = with_crowd) {
 		moved[m].upstream_flows = &moved_flows[m];
 		moved_flows[m].clusters =
 			bench->modems[BENCH_MODEMS + (m + 1) % CROWD].upstream_flows[0].clusters;
-		many[m] = (struct live_change){LIVE_MODEM, BENCH_MODEMS + m, {&moved[m]}};
+		will_be(LIVE_MODEM, BENCH_MODEMS + m, &moved[m]);
 	}
-	c = us_change_begin(bench->u, &bench->sg, &all, NULL, why);
-	assert_non_null(c);
+	c = begin();
 	do {
-		for (unsigned m = 0; m < CROWD; m++) {
-			segment_header_write(&h, padding);
-			memset(padding + SEGMENT_HEADER_SIZE, 0xff, 20);
-			bench_burst(bench, BENCH_SC_QAM, (uint16_t)(BENCH_CROWD_SID + m), padding,
-				    SEGMENT_HEADER_SIZE + 20);
-		}
-		bench_settle(bench);
+		put_padding(BENCH_CROWD_SID, CROWD, 1, 0);
 		steps++;
 	} while (!us_change_take(c));
 	assert_in_range(steps, 3, 50);
-	pass(c);
-	us_change_end(c);
+	pass_and_finish(c);
 	assert_int_equal(bench->u->counters.drops[DROP_UNKNOWN_SID], 0);
 	for (unsigned m = 0; m < CROWD; m++) {
 		const struct us_stream *s =
@@ -191,22 +178,6 @@ CASE(streams_leave_in_steps, .prepare = with_many_streams) {
 	lost(LAST, DROP_FRAME_FLOW_REMOVED, 1);
 }
 
-/* A segment with this number for each stream of the modem with many. */
-static void put_everywhere(uint16_t sequence) {
-	uint8_t segment[SEGMENT_HEADER_SIZE + 4];
-
-	memset(segment, 0xff, sizeof(segment)); /* padding */
-	for (unsigned n = 0; n < MANY_STREAMS; n++) {
-		struct segment_header h = {.sequence = sequence,
-					   .sid_cluster = n % SG_MAX_SID_CLUSTERS};
-
-		segment_header_write(&h, segment);
-		bench_burst(bench, BENCH_SC_QAM, (uint16_t)(MANY_SIDS + n), segment,
-			    sizeof(segment));
-	}
-	bench_settle(bench);
-}
-
 /* A stream counts against a step, beside the segment that waits there. */
 CASE(streams_are_emptied_in_steps, .prepare = with_many_streams) {
 	const uint32_t *waiting = &bench->u->reassemble.waiting_segments;
@@ -214,8 +185,8 @@ CASE(streams_are_emptied_in_steps, .prepare = with_many_streams) {
 	struct us_change *c;
 	bool done;
 
-	put_everywhere(0);
-	put_everywhere(2);
+	put_padding(MANY_SIDS, MANY_STREAMS, SG_MAX_SID_CLUSTERS, 0);
+	put_padding(MANY_SIDS, MANY_STREAMS, SG_MAX_SID_CLUSTERS, 2);
 	assert_int_equal(*waiting, MANY_STREAMS);
 	will_be(LIVE_MODEM, BENCH_MODEMS, NULL);
 	c = begin();

@@ -9,7 +9,6 @@
 #define LARGE 15000 /* bytes of a grant: half of what the channel has */
 #define SMALL 100
 
-static struct live_change many[CROWD];
 static struct modem moved[CROWD];
 static struct upstream_service_flow flows[2][CROWD]; /* of changes in turn */
 static unsigned turn;
@@ -64,18 +63,14 @@ static struct upstream_service_flow *moves(unsigned m) {
 
 /* The first `count` of the crowd become what was made of them, in this order; returns the steps. */
 static unsigned crowd_changes(unsigned count) {
-	struct live_changes all = {.list = many, .count = count, .room = CROWD};
 	struct us_change *c;
 	unsigned steps = 1;
 
 	for (unsigned m = 0; m < count; m++)
-		many[m] = (struct live_change){LIVE_MODEM, BENCH_MODEMS + m, {&moved[m]}};
-	c = us_change_begin(bench->u, &bench->sg, &all, NULL, why);
-	assert_non_null(c);
-	for (; !us_change_take(c); steps++)
+		will_be(LIVE_MODEM, BENCH_MODEMS + m, &moved[m]);
+	for (c = begin(); !us_change_take(c); steps++)
 		bench_round(bench);
-	pass(c);
-	us_change_end(c);
+	pass_and_finish(c);
 	for (unsigned m = 0; m < count; m++)
 		bench->modems[BENCH_MODEMS + m] = moved[m];
 	turn ^= 1;

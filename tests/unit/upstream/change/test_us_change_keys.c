@@ -116,8 +116,6 @@ CASE(sessions_remain, .prepare = with_room) {
 		put(2); /* of the flow that came again, on the OFDMA channel */
 		bench_settle(bench);
 	}
-	bench_complete(bench, OF_TWO_KEYS);
-	bench_complete(bench, 2);
 }
 
 CASE(cipher_goes, .prepare = with_room) {

@@ -55,13 +55,8 @@ CASE(modem_goes_in_the_midst, .prepare = with_room) {
 	drops(OF_LAST, DROP_UNKNOWN_SID);
 }
 
-static void with_memory(void) {
-	with_room();
-	bench->sg.upstream.held_by_modem = 4000000;
-}
-
 /* More fragments than a step may free. */
-CASE(goes_with_many_fragments, .prepare = with_memory) {
+CASE(goes_with_many_fragments, .prepare = with_room, .held_by_modem = 4000000) {
 	enum { FRAGMENTS = 500 };
 	uint8_t bytes[20] = {0}, fragment[BENCH_FRAME_MAX];
 	struct us_change *c;
@@ -84,21 +79,6 @@ CASE(goes_with_many_fragments, .prepare = with_memory) {
 	lost(OF_LAST, DROP_FRAME_FLOW_REMOVED, FRAGMENTS);
 }
 
-/* What stands in the queues when its modem goes is sent. */
-CASE(what_is_on_its_way_goes_on, .prepare = with_room) {
-	struct us_change *c;
-
-	will_be(LIVE_MODEM, LAST, NULL);
-	for (unsigned i = 0; i < 20; i++)
-		put(OF_LAST);
-	to_segments();
-	c = taken();
-	assert_false(us_change_passed(c));
-	pass_and_finish(c);
-	bench_settle(bench);
-	bench_complete(bench, OF_LAST);
-}
-
 /* Its record, what it may hold and what it asked for begin at nothing. */
 CASE(place_is_given_again_empty, .prepare = with_room) {
 	uint8_t request[16];
@@ -117,21 +97,6 @@ CASE(place_is_given_again_empty, .prepare = with_room) {
 	change();
 	bench->segment[OF_LAST] = 4000; /* its numbers are what they like */
 	passes(OF_LAST);
-}
-
-/* What was begun and not taken leaves no trace. */
-CASE(abandoned, .prepare = without_last) {
-	struct places_seen before = places_now();
-
-	for (unsigned i = 0; i < 300; i++) {
-		will_be(LIVE_MODEM, LAST, &bench->modems[LAST]);
-		will_be(LIVE_MODEM, 4, NULL);
-		will_be(LIVE_UPSTREAM_CHANNEL, 1, NULL);
-		finish(begin());
-		places_are(before);
-	}
-	passes(7);
-	passes(2);
 }
 
 /* A change of a modem is no way to send more frames that need no address of its own. */

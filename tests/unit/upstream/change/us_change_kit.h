@@ -7,7 +7,7 @@
 
 #define SIZE 120 /* of Ethernet frames */
 #define FRAME (DOCSIS_MAC_HEADER + SIZE + 4)
-#define LIST 64
+#define LIST 256
 
 static struct live_change list[LIST];
 static struct live_changes changes = {.list = list, .room = LIST};
@@ -155,10 +155,7 @@ static inline void lost(unsigned stream, enum drop_reason reason, unsigned units
 }
 
 static inline void nothing_held(void) {
-	for (enum unit unit = 0; unit < UNITS; unit++)
-		assert_int_equal(upstream_held(bench->u, unit), 0);
-	for (unsigned p = 0; p < HOLD_POOLS; p++)
-		assert_int_equal(bench->u->holds.buffers[p], 0);
+	bench_nothing_held();
 	assert_int_equal(rte_mempool_in_use_count(bench->packets), 0);
 	assert_int_equal(rte_mempool_in_use_count(bench->pieces), bench->u->streams.places.count);
 	assert_int_equal(rte_mempool_in_use_count(bench->frames), bench->u->streams.rooms.count);

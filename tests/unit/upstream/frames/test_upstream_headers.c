@@ -69,7 +69,6 @@ CASE(every_bit_of_a_header) {
 		bench_dropped(DROP_FRAME_HCS, 1);
 	}
 	assert_int_equal(bench_count(bench, COUNTER_REQUESTS), 0);
-	bench_complete(bench, FRAMED);
 }
 
 /* Cut at each byte: what stands in the segment in which it was found bad is passed over, too. */
@@ -90,7 +89,6 @@ CASE(bytes_of_a_bad_header) {
 		assert_int_equal(bench_count(bench, COUNTER_RESYNC_BYTES), passed);
 	}
 	good_frame(FRAMED);
-	bench_complete(bench, FRAMED);
 }
 
 /* Headers that are all of their frame: a pointer farther on contradicts them, if they are good. All bytes before it are

@@ -84,7 +84,6 @@ CASE(headers) {
 	store_be32(f + SESSION, 0);
 	refused(f, n, DROP_L2TP_CONTROL);
 	sent(f, good(f));
-	bench_complete(bench, PLAIN);
 }
 
 /* Over UDP, with the version of another protocol of the same port. */
@@ -138,7 +137,6 @@ CASE(padding_of_ethernet) {
 	n = good(f);
 	memset(f + n, 0xee, 10);
 	sent(f, n + 10);
-	bench_complete(bench, PLAIN);
 }
 
 static void ipv6(void) {
@@ -184,5 +182,4 @@ CASE(every_truncation) {
 	}
 	bench_inject_guarded(bench, f, good(f));
 	bench_settle(bench);
-	bench_complete(bench, PLAIN);
 }

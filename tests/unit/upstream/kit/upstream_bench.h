@@ -94,7 +94,8 @@ struct upstream_bench {
 	uint8_t message[BENCH_FRAME_MAX]; /* the last of them */
 	uint32_t message_size;
 	uint64_t expected[DROP_REASONS];
-	bool any_drops; /* they are not compared at the end */
+	bool any_drops; /* they are not compared at the end, nor are packets */
+	bool lossy; /* not all packets come that are made */
 };
 
 /* Sets the configuration and the sizes, for the test to change. */
@@ -111,7 +112,7 @@ void bench_start(struct upstream_bench *b);
 void bench_open(struct upstream_bench *b);
 
 /* What happens further on is not compared with what the test expected. Fails where a drop was not
- * expected, a unit does not add up, or a buffer, operation or hold has not come back after a stop. */
+ * expected, a packet did not come, a unit does not add up, or a buffer, operation or hold has not come back after a stop. */
 void bench_close(struct upstream_bench *b);
 
 /* What the test has made happen. */

@@ -24,6 +24,7 @@ static void case_run(void **state) {
 		bench->sg.upstream.held_by_modem = c->held_by_modem;
 	if (c->held > 0)
 		bench->sg.upstream.held = c->held;
+	bench->lossy = c->lossy;
 	bench_start(bench);
 	if (bench_when_ready != NULL)
 		bench_when_ready();

@@ -20,6 +20,7 @@ struct bench_case {
 	const char *name;
 	void (*run)(void);
 	void (*prepare)(void); /* NULL, or changes what bench_prepare() has set */
+	bool lossy; /* as in struct upstream_bench */
 	bool closed; /* it opens and closes as many as it wants itself */
 	uint32_t held_by_modem, held; /* where not 0, limits of the configuration */
 };
