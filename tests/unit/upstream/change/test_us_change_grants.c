@@ -116,7 +116,6 @@ CASE(sids_change_hands, .prepare = crowd) {
 	grants_count(30);
 	for (unsigned m = 0; m < CROWD; m++)
 		assert_true(granted(m) > 0);
-	empty();
 }
 
 /* The upstream scheduler looks for a place for each cluster: two flows of many are no single step. */
@@ -143,7 +142,6 @@ CASE(clusters_cost_their_part, .prepare = crowd) {
 	}
 	assert_in_range(crowd_changes(2), before + 1, before + 4);
 	assert_int_equal(bench_count(bench, COUNTER_GRANTS_REFUSED), 0);
-	empty();
 }
 
 /* What is asked for counts in the units that the flow has now. */
@@ -157,7 +155,6 @@ CASE(units_change, .prepare = crowd) {
 	asks(0, 10);
 	assert_int_equal(asked, 10 * 4);
 	assert_int_equal(asked_bytes() - asked, 10 * 16);
-	empty();
 }
 
 /* Of the downstream channels 10 to 13 only 11 carries MAPs of no upstream channel. */
@@ -169,7 +166,6 @@ CASE(who_carries_maps_stays, .prepare = crowd) {
 		else
 			refused("carries MAPs");
 	}
-	empty();
 }
 
 /* Two flows change their rates, of which the channel has no room for twice the larger one. */
@@ -180,7 +176,6 @@ CASE(rates_change_hands, .prepare = small_and_large) {
 	assert_int_equal(bench_count(bench, COUNTER_GRANTS_REFUSED), 0);
 	grants_count(90);
 	assert_true(granted(0) > 5 && granted(1) > 5);
-	empty();
 }
 CASE_AGAIN(large_and_small, rates_change_hands)
 
@@ -203,7 +198,6 @@ static void comes_later(unsigned changed) {
 	grants_count(90);
 	assert_true(granted(0) > 5 && granted(1) > 5);
 	assert_int_equal(bench_count(bench, COUNTER_GRANTS_REFUSED), 1);
-	empty();
 }
 
 CASE(who_was_refused_comes_later, .prepare = large_first) {
@@ -227,5 +221,4 @@ CASE(who_was_refused_goes, .prepare = large_first) {
 	assert_int_equal(bench->u->grant.refused_count, 1);
 	assert_int_equal(bench_count(bench, COUNTER_GRANTS_REFUSED), 2);
 	only_first_is_granted();
-	empty();
 }

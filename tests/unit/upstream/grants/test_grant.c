@@ -48,7 +48,6 @@ CASE(begins_whole_or_not_at_all, .prepare = scheduled) {
 	*g = (struct flow_grants){.request_multiplier = 4};
 	bench->u = upstream_create(&bench->sg, &r);
 	assert_non_null(bench->u);
-	empty();
 }
 
 /* UCDs first, then MAPs as they are due; each goes to the R-PHY device before it goes to modems. */
@@ -97,7 +96,6 @@ CASE(ways_of_messages, .prepare = scheduled) {
 	assert_true(upstream_grants_due(bench->u) == UINT64_MAX);
 	bench->clock.now *= 2;
 	assert_int_equal(run(), 0);
-	empty();
 }
 
 /* Minislots are those of a burst; 30.72 Mbps are not this channel's rate, but 100 Mbps: 156 bytes in 12.5 us. */
@@ -120,7 +118,6 @@ CASE(what_is_asked_for, .prepare = scheduled) {
 	assert_int_equal(bench_count(bench, COUNTER_REQUESTS_TAKEN), 3);
 	assert_int_equal(bench_count(bench, COUNTER_REQUESTS_NO_FLOW), 1);
 	assert_int_equal(bench_count(bench, COUNTER_REQUESTS_NOTHING), 1);
-	empty();
 }
 
 /* While nothing is granted DOCSIS time follows the system's, so that it does not jump when grants go on. */
@@ -146,7 +143,6 @@ CASE(time_goes_on_meanwhile, .prepare = scheduled) {
 	bench->clock.now = upstream_grants_due(bench->u);
 	assert_true(run() > 0);
 	assert_true(bench_count(bench, COUNTER_MAPS) > maps);
-	empty();
 }
 
 /* FLOW is served like this from now on; its clusters stay as they are. */
@@ -184,7 +180,6 @@ CASE(flows_that_change, .prepare = scheduled) {
 	assert_int_equal(bench_count(bench, COUNTER_GRANTS_REFUSED), 1);
 	grants_of(DATA_SID, 3);
 	assert_int_equal(grants_of(DATA_SID, 8), 0);
-	empty();
 }
 
 /* No grant is longer than what the upstream takes as one burst, as if 252 kB a MAP were there for it. */
@@ -199,7 +194,6 @@ CASE(grants_that_are_long, .prepare = scheduled) {
 	longest = 0;
 	assert_true(grants_of(CLUSTER_SID, 40) >= 7);
 	assert_int_equal(longest, US_GRANT_BYTES / minislot);
-	empty();
 }
 
 /* Data alone keep unsolicited grants of a flow with activity detection: there are no requests. */
@@ -225,7 +219,6 @@ CASE(data_that_comes, .prepare = scheduled) {
 	pipeline_run(upstream_pipeline(bench->u, 0));
 	assert_in_range(grants_of(DATA_SID, 15), 1, 15);
 	bench->any_drops = true; /* of frames of zeros */
-	empty();
 }
 
 /* Follows a system's clock that has jumped, and what is asked for before is granted after it. */
@@ -260,7 +253,6 @@ CASE(a_clock_that_jumps, .prepare = scheduled) {
 		jump(-10 * SECOND); /* a whole number of MAPs of SC-QAM: one is due at once */
 	jump(-3400 * SECOND);
 	jump(100000000);
-	empty();
 }
 
 static void short_ring(void) {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* As many upstream channels as there can be, in as many downstream channels each: the ring to the lower MAC has room for
  * all MAPs and UCDs of a moment. */
-#include "message_ring.h"
-#include "upstream_cases.h"
+#include "upstream_grants.h"
 
 #define CARRIERS GRANTS_MAP_CHANNELS
 #define STREAMS (1 + CARRIERS) /* of a channel */
@@ -10,9 +9,9 @@
 
 static struct channel carriers[CARRIERS];
 static struct upstream_channel channels[SG_MAX_UPSTREAM_CHANNELS];
-static uint64_t bytes[CARRIERS];
+static uint64_t carried[CARRIERS];
 
-static void configure(struct service_group *sg) {
+static void widest(struct service_group *sg) {
 	for (uint32_t d = 0; d < CARRIERS; d++)
 		carriers[d] = (struct channel){.id = 10 + d, .session = 1 + d};
 	for (uint32_t i = 0; i < SG_MAX_UPSTREAM_CHANNELS; i++) {
@@ -35,16 +34,6 @@ static void configure(struct service_group *sg) {
 	sg->upstream.scheduler.ucd_interval = 10 * BENCH_MS;
 }
 
-/* Returns how many there were. */
-static unsigned empty(void) {
-	struct rte_mbuf *m;
-	unsigned n = 0;
-
-	for (; rte_ring_dequeue(path.ring, (void **)&m) == 0; n++)
-		rte_pktmbuf_free(m);
-	return n;
-}
-
 /* Who grants has buffers for what is in the ring, and for as much before the R-PHY port. */
 static void check_buffers(struct service_group *sg) {
 	uint32_t with = us_buffers(sg, NULL).frames;
@@ -55,10 +44,10 @@ static void check_buffers(struct service_group *sg) {
 }
 
 static void many(void) {
-	configure(&bench->sg);
+	widest(&bench->sg);
 	check_buffers(&bench->sg);
 	message_ring_open(bench, messages_ring(&bench->sg), SG_MAX_UPSTREAM_CHANNELS, CARRIERS,
-			  bytes);
+			  carried);
 	bench->frame_buffers = 8191;
 }
 
@@ -69,8 +58,7 @@ CASE(all_of_a_moment, .prepare = many) {
 		unsigned now;
 
 		bench->clock.now = upstream_grants_due(bench->u) + i % 2 * PAUSE;
-		pipeline_run(upstream_pipeline(bench->u, 1));
-		pipeline_run(upstream_pipeline(bench->u, 2));
+		run();
 		now = empty();
 		came += now;
 		most = RTE_MAX(most, now);

@@ -21,24 +21,6 @@ static bool told(unsigned channel, struct ucd *ucd) {
 	return true;
 }
 
-/* What a burst of SC-QAM is, but for modulation and error correction (MULPI 6.4.3, table of burst attributes). */
-static void check_burst(const struct ucd_burst *b) {
-	static const uint16_t values[UCD_BURST_FIELDS] = {
-		[UCD_DIFFERENTIAL] = 2,	     [UCD_PREAMBLE_LENGTH] = 64,
-		[UCD_PREAMBLE_OFFSET] = 0,   [UCD_SCRAMBLER_SEED] = 0x152,
-		[UCD_MAX_BURST] = 0,	     [UCD_GUARD_TIME] = 8,
-		[UCD_LAST_CODEWORD] = 2,     [UCD_SCRAMBLER] = 1,
-		[UCD_INTERLEAVER_DEPTH] = 1, [UCD_INTERLEAVER_BLOCK] = 1536,
-		[UCD_PREAMBLE_TYPE] = 1,
-	};
-
-	assert_int_equal(b->has, (1u << (UCD_PREAMBLE_TYPE + 1)) - 2);
-	for (unsigned f = UCD_DIFFERENTIAL; f <= UCD_PREAMBLE_TYPE; f++) {
-		if (f != UCD_FEC_T && f != UCD_FEC_K)
-			assert_int_equal(b->values[f], values[f]);
-	}
-}
-
 /* Of an OFDMA channel: both kinds of ranging, and data in minislots that are all alike (6.4.3). */
 static void check_regions(const struct ucd *ucd) {
 	const struct ucd_burst *b = ucd->bursts;
@@ -56,20 +38,36 @@ static void check_regions(const struct ucd *ucd) {
 	assert_in_range(b[2].profile[0].modulation, 1, 12);
 }
 
+/* What a burst of SC-QAM is (MULPI 6.4.3, table of burst attributes). */
 static void check_bursts(const struct ucd *ucd) {
-	static const uint16_t iucs[] = {MAP_REQUEST, MAP_INITIAL, MAP_STATION, 10};
-	static const uint16_t fec[][2] = {{0, 16}, {5, 34}, {5, 34}, {16, 223}}; /* T, K */
+	static const uint16_t values[UCD_BURST_FIELDS] = {
+		[UCD_DIFFERENTIAL] = 2,	     [UCD_PREAMBLE_LENGTH] = 64,
+		[UCD_PREAMBLE_OFFSET] = 0,   [UCD_SCRAMBLER_SEED] = 0x152,
+		[UCD_MAX_BURST] = 0,	     [UCD_GUARD_TIME] = 8,
+		[UCD_LAST_CODEWORD] = 2,     [UCD_SCRAMBLER] = 1,
+		[UCD_INTERLEAVER_DEPTH] = 1, [UCD_INTERLEAVER_BLOCK] = 1536,
+		[UCD_PREAMBLE_TYPE] = 1,
+	};
+	static const struct {
+		uint16_t iuc, modulation, fec_t, fec_k;
+	} rows[] = {{MAP_REQUEST, 1, 0, 16},
+		    {MAP_INITIAL, 1, 5, 34},
+		    {MAP_STATION, 1, 5, 34},
+		    {10, 5, 16, 223}};
 
-	assert_int_equal(ucd->burst_count, ARRAY_COUNT(iucs));
+	assert_int_equal(ucd->burst_count, ARRAY_COUNT(rows));
 	for (unsigned i = 0; i < ucd->burst_count; i++) {
 		const struct ucd_burst *b = &ucd->bursts[i];
 
-		assert_int_equal(b->iuc, iucs[i]);
-		assert_int_equal(b->values[UCD_FEC_T], fec[i][0]);
-		assert_int_equal(b->values[UCD_FEC_K], fec[i][1]);
-		if (i < 3)
-			assert_int_equal(b->values[UCD_MODULATION], 1);
-		check_burst(b);
+		assert_int_equal(b->iuc, rows[i].iuc);
+		assert_int_equal(b->values[UCD_MODULATION], rows[i].modulation);
+		assert_int_equal(b->values[UCD_FEC_T], rows[i].fec_t);
+		assert_int_equal(b->values[UCD_FEC_K], rows[i].fec_k);
+		assert_int_equal(b->has, (1u << (UCD_PREAMBLE_TYPE + 1)) - 2);
+		for (unsigned f = UCD_DIFFERENTIAL; f <= UCD_PREAMBLE_TYPE; f++) {
+			if (f != UCD_FEC_T && f != UCD_FEC_K)
+				assert_int_equal(b->values[f], values[f]);
+		}
 	}
 }
 

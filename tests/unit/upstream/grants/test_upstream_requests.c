@@ -7,33 +7,29 @@
 
 #define REPEATING 2 /* modem 0, on the channel with one */
 
-/* The only request in the ring. */
-static struct us_request only(void) {
-	struct us_request r;
-
-	assert_int_equal(rte_ring_count(bench->u->requests.ring), 1);
-	assert_int_equal(rte_ring_sc_dequeue_elem(bench->u->requests.ring, &r, sizeof(r)), 0);
-	return r;
-}
-
 /* Runs the packets' list without the scheduler's. */
 static void run(void) {
 	for (int i = 0; i < 3; i++)
 		pipeline_run(upstream_pipeline(bench->u, 0));
 }
 
-static void check(enum us_request_kind kind, unsigned stream, uint16_t size, bool n_bytes) {
+/* The only request in the ring. */
+static struct us_request check(enum us_request_kind kind, unsigned stream, uint16_t size,
+			       bool n_bytes) {
 	struct us_request r;
 
 	run();
-	r = only();
+	assert_int_equal(rte_ring_count(bench->u->requests.ring), 1);
+	assert_int_equal(rte_ring_sc_dequeue_elem(bench->u->requests.ring, &r, sizeof(r)), 0);
 	assert_int_equal(r.kind, kind);
 	assert_int_equal(r.modem, bench_streams[stream].modem);
 	assert_int_equal(r.flow, bench_streams[stream].flow);
-	assert_int_equal(r.cluster, bench_streams[stream].cluster);
 	assert_int_equal(r.channel, bench_streams[stream].channels[0]);
 	assert_int_equal(r.size, size);
 	assert_int_equal(r.n_bytes, n_bytes);
+	if (kind != REQUEST_RECORD)
+		assert_int_equal(r.cluster, bench_streams[stream].cluster);
+	return r;
 }
 
 /* On channels without request session. */
@@ -54,22 +50,23 @@ CASE(frames_that_ask) {
 }
 
 CASE(headers_that_ask) {
+	static const struct {
+		uint8_t piggyback, minislots;
+	} rows[] = {{33, 0}, {1, 0}, {0, 44}}; /* 1 is the least that there is */
 	struct docsis_up_header h = {
 		.kind = DOCSIS_KIND_PACKET, .privacy = PRIVACY_BP_UP, .sid = 0x30};
 	static const uint8_t pdu[60] = {[12] = 0x88, [13] = 0xb5};
 	uint8_t bytes[BENCH_FRAME_MAX];
 	size_t size;
 
-	for (unsigned least = 0; least < 2; least++) {
-		h.piggyback = least ? 1 : 33; /* 1 is the least that there is */
+	for (unsigned i = 0; i < ARRAY_COUNT(rows); i++) {
+		h.piggyback = rows[i].piggyback;
+		h.request = rows[i].minislots > 0;
+		h.request_minislots = rows[i].minislots;
 		bench_send(FRAMED, bytes, bench_frame(bench, 2, &h, pdu, 60, bytes));
-		check(REQUEST_PIGGYBACK, FRAMED, h.piggyback, false);
+		check(h.request ? REQUEST_ELEMENT : REQUEST_PIGGYBACK, FRAMED,
+		      rows[i].piggyback + rows[i].minislots, false);
 	}
-	h.piggyback = 0;
-	h.request = true;
-	h.request_minislots = 44;
-	bench_send(FRAMED, bytes, bench_frame(bench, 2, &h, pdu, 60, bytes));
-	check(REQUEST_ELEMENT, FRAMED, 44, false);
 	/* at once, whatever becomes of the frame ... */
 	size = bench_frame(bench, 2, &h, pdu, 60, bytes);
 	bench_send(FRAMED, bytes, docsis_up_header_size(&h));
@@ -110,25 +107,6 @@ static void record(struct bench_psp *p, const struct uepi_request *r) {
 	psp_add(p, true, true, bytes, uepi_request_write(UEPI_OFDMA, r, bytes));
 }
 
-/* In a packet of its own. */
-static void send_record(const struct uepi_request *r) {
-	struct bench_psp p;
-
-	psp_open(&p, BENCH_REQUESTS);
-	record(&p, r);
-	psp_send(bench, &p);
-}
-
-CASE(records) {
-	struct uepi_request r = {.sid = 0x12, .scheduled_sid = 0x12, .size = 99};
-
-	for (unsigned n_bytes = 0; n_bytes < 2; n_bytes++) {
-		r.n_bytes = n_bytes;
-		send_record(&r);
-		check(REQUEST_RECORD, REPEATING, 99, n_bytes);
-	}
-}
-
 static void another_cluster(void) {
 	static struct upstream_service_flow flows[2];
 	static struct sid_cluster cluster;
@@ -140,16 +118,20 @@ static void another_cluster(void) {
 	bench->modems[0].upstream_flows = flows;
 }
 
-/* A record names the SID cluster, or it is that of the SID. */
-CASE(clusters_of_records, .prepare = another_cluster) {
-	struct uepi_request r = {.sid = 0x12, .size = 9};
+/* In packets of their own. A record names the SID cluster, or it is that of the SID. */
+CASE(records, .prepare = another_cluster) {
+	struct uepi_request r = {.sid = 0x12, .scheduled_sid = 0x12, .size = 99};
+	struct bench_psp p;
 
-	for (uint8_t said = 0; said < 2; said++) {
-		r.cluster_valid = said == 1;
-		r.sid_cluster = said == 1 ? 3 : 0;
-		send_record(&r);
-		run();
-		assert_int_equal(only().cluster, said == 1 ? 3 : 4);
+	for (unsigned i = 0; i < 4; i++) {
+		r.n_bytes = i & 1;
+		r.cluster_valid = i >= 2;
+		r.sid_cluster = i >= 2 ? 3 : 0;
+		psp_open(&p, BENCH_REQUESTS);
+		record(&p, &r);
+		psp_send(bench, &p);
+		assert_int_equal(check(REQUEST_RECORD, REPEATING, 99, i & 1).cluster,
+				 i >= 2 ? 3 : 4);
 	}
 }
 

@@ -4,10 +4,53 @@
 
 #include <rte_ring_elem.h>
 
-#include "message_ring.h"
+#include "pipeline/messages.h"
+#include "upstream_cases.h"
 #include "wire/map.h"
 
 #define CHANNELS 4 /* downstream */
+
+static struct message_path path;
+
+static const struct grants_config message_times = {
+	.map_interval = 2 * BENCH_MS,
+	.ucd_interval = 1000 * BENCH_MS,
+	.modem_processing = 600000,
+	.cmts_processing = 200000,
+};
+
+/* Of a channel; what carries its MAPs is the test's. */
+static const struct channel_grants message_grants = {
+	.physical = {.minislot_ticks = 2,
+		     .symbol_rate = 5120,
+		     .burst_minislots = 1,
+		     .cyclic_prefix = 256,
+		     .frame_minislots = 237,
+		     .frame_symbols = 6,
+		     .subcarrier_spacing = 50,
+		     .data_iuc = 10},
+	.contention = {1, 8, 3, 10},
+	.maintenance = {.initial_interval = 1000 * BENCH_MS, .backoff_end = 4},
+};
+
+/* For that many messages, from so many upstream channels into so many downstream ones, of which each has its
+ * counter of `bytes`. To be called before bench_start(). */
+static inline void message_ring_open(struct upstream_bench *b, unsigned ring, uint16_t pseudowires,
+				     uint16_t channels, uint64_t *bytes) {
+	static uint8_t memory[64 << 10] __rte_cache_aligned;
+
+	memset(bytes, 0, channels * sizeof(*bytes));
+	path = (struct message_path){
+		.ring = (struct rte_ring *)memory,
+		.pseudowires = pseudowires,
+		.channels = channels,
+		.bytes = bytes,
+	};
+	assert_true(rte_ring_get_memsize(ring) <= (ssize_t)sizeof(memory));
+	assert_int_equal(rte_ring_init(path.ring, "messages", ring, RING_F_SP_ENQ | RING_F_SC_DEQ),
+			 0);
+	b->path = &path;
+}
 
 static uint64_t bytes[CHANNELS];
 static struct channel downstream[CHANNELS];
@@ -40,7 +83,6 @@ static inline void schedule(unsigned ring) {
 	message_ring_open(bench, ring, BENCH_CHANNELS, CHANNELS, bytes);
 }
 
-/* For bench_run(). */
 static inline void scheduled(void) {
 	schedule(1024);
 }
@@ -83,11 +125,14 @@ static inline bool next(struct seen *s) {
 	return true;
 }
 
-static inline void empty(void) {
+/* Returns how many there were. */
+static inline unsigned empty(void) {
 	struct seen s;
+	unsigned n = 0;
 
 	while (next(&s))
-		;
+		n++;
+	return n;
 }
 
 static inline unsigned run(void) {

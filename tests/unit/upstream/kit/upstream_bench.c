@@ -136,11 +136,14 @@ static void stop(struct upstream_bench *b) {
 
 void bench_close(struct upstream_bench *b) {
 	uint16_t far[3] = {b->rphy, b->network, b->control};
+	struct rte_mbuf *m;
 
 	check_drops(b);
 	for (unsigned stream = 0; stream < BENCH_STREAMS && !b->any_drops && !b->lossy; stream++)
 		bench_complete(b, stream);
 	stop(b);
+	while (b->path != NULL && rte_ring_dequeue(b->path->ring, (void **)&m) == 0)
+		rte_pktmbuf_free(m);
 	for (int i = 0; i < 3; i++) {
 		empty(b->near[i]);
 		empty(far[i]);
