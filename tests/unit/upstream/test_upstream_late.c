@@ -23,17 +23,16 @@ static void put(unsigned stream) {
 
 /* Frames of the modem of PLAIN that are neither IP nor ARP. Returns how many bytes they are. */
 static size_t write_others(uint8_t *out, unsigned count) {
-	static const struct docsis_up_header h = {.kind = DOCSIS_KIND_PACKET};
 	static const uint8_t pdu[60] = {[12] = 0x88, [13] = 0xb5};
 	size_t size = 0;
 
 	while (count-- > 0)
-		size += bench_frame(bench, 3, &h, pdu, sizeof(pdu), out + size);
+		size += bench_clear(3, DOCSIS_KIND_PACKET, pdu, sizeof(pdu), out + size);
 	return size;
 }
 
 /* The rest of a frame stands in the R-PHY port for longer than an incomplete frame may wait. */
-CASE(network_port_is_blocked, .prepare = bench_short_port) {
+CASE(network_port_is_blocked, .network_depth = 64) {
 	uint8_t frame[BENCH_FRAME_MAX];
 	size_t size = bench_mac(bench, FRAMED, 1000, frame);
 
@@ -54,7 +53,7 @@ CASE(network_port_is_blocked, .prepare = bench_short_port) {
 }
 
 /* The same for packets that are ahead. */
-CASE(worker_was_away, .prepare = bench_short_port) {
+CASE(worker_was_away, .network_depth = 64) {
 	static const uint32_t sessions[] = {BENCH_SC_QAM, BENCH_OFDMA, BENCH_OFDMA_ALONE};
 
 	for (uint16_t i = 0; i < 150; i++) {
@@ -164,7 +163,7 @@ static void put_unit(unsigned packets) {
 }
 
 /* What the provider has is on its way to the line, too: there is a place for all of it. */
-CASE(crypto_is_slow, .prepare = bench_short_port) {
+CASE(crypto_is_slow, .network_depth = 64) {
 	uint64_t received;
 
 	crypto_limit_begin(bench->crypto, UINT32_MAX, 0);
@@ -188,7 +187,7 @@ CASE(crypto_is_slow, .prepare = bench_short_port) {
 }
 
 /* The same with fragments that become more frames than they are. */
-CASE(crypto_is_slow_and_units_are_long, .prepare = bench_short_port) {
+CASE(crypto_is_slow_and_units_are_long, .network_depth = 64) {
 	crypto_limit_begin(bench->crypto, UINT32_MAX, 0);
 	crypto_limit.slow = true;
 	for (int i = 0; i < 32; i++)

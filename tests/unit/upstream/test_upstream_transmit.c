@@ -26,7 +26,7 @@ static void check_bounds(void) {
 	assert_in_range(u->list.queues[US_SEGMENTS].count, 0, 64 + 32 * 85);
 }
 
-CASE(nothing_is_taken, .prepare = bench_short_port) {
+CASE(nothing_is_taken, .network_depth = 64) {
 	uint64_t held = 0, bytes = 0;
 
 	for (int i = 0; i < 300; i++) {
@@ -136,7 +136,7 @@ CASE(one_segment_is_left, .prepare = bench_long_packets) {
 }
 
 /* With something everywhere: packets, bursts, segments, frames, fragments, crypto, the line. */
-CASE(stop_accounts_for_all, .lossy = true, .prepare = bench_short_port) {
+CASE(stop_accounts_for_all, .lossy = true, .network_depth = 64) {
 	uint8_t out[BENCH_FRAME_MAX] = {0};
 	struct bench_psp p;
 	uint64_t held[UNITS];
@@ -176,7 +176,7 @@ CASE(stop_accounts_for_all, .lossy = true, .prepare = bench_short_port) {
 }
 
 /* Closed, it takes nothing in, but lets go what it has. */
-CASE(closed, .lossy = true, .prepare = bench_short_port) {
+CASE(closed, .lossy = true, .network_depth = 64) {
 	put(FRAMED, 1900);
 	bench_round(bench);
 	upstream_close(bench->u);

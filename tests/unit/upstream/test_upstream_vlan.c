@@ -11,14 +11,8 @@
 #define CONTROL_VLAN 0x456
 
 static void vlans(void) {
-	bench->network_depth = 64;
 	bench->sg.network.vlan = VLAN;
 	bench->sg.control_port.vlan = CONTROL_VLAN;
-}
-
-static void three_places(void) {
-	vlans();
-	bench->network_depth = 4;
 }
 
 static void copies(void) {
@@ -33,10 +27,9 @@ static void rounds(unsigned n) {
 
 /* Sends a frame of modem 2. */
 static void put(enum docsis_kind kind, const uint8_t *pdu, size_t size) {
-	const struct docsis_up_header h = {.kind = kind};
 	uint8_t mac[BENCH_FRAME_MAX];
 
-	bench_send(FRAMED, mac, bench_frame(bench, 2, &h, pdu, size, mac));
+	bench_send(FRAMED, mac, bench_clear(2, kind, pdu, size, mac));
 }
 
 static struct rte_mbuf *take(uint16_t port, uint16_t vlan) {
@@ -73,7 +66,7 @@ static void take_numbers(uint32_t count) {
 	}
 }
 
-CASE(packets_that_wait_have_one_tag, .lossy = true, .prepare = three_places) {
+CASE(packets_that_wait_have_one_tag, .prepare = vlans, .network_depth = 4, .lossy = true) {
 	const uint32_t packets = 20;
 
 	for (uint32_t i = 0; i < packets; i++) {
@@ -88,7 +81,7 @@ CASE(packets_that_wait_have_one_tag, .lossy = true, .prepare = three_places) {
 }
 
 /* Behind each other in one packet: the tag of one takes nothing from the one before, which waits. */
-CASE(neighbours_have_the_tag, .lossy = true, .prepare = three_places) {
+CASE(neighbours_have_the_tag, .prepare = vlans, .network_depth = 4, .lossy = true) {
 	bench_put_many(FRAMED, 4, SIZE);
 	rounds(3);
 	assert_int_equal(bench->u->transmit.count, 1);
@@ -117,16 +110,14 @@ CASE(priorities_stay, .prepare = vlans) {
 /* Short frames are padded before the tag, so that they are long enough without it,
  * whether they lie among others in their packet or alone in a buffer. */
 CASE(short_frames_are_padded, .prepare = vlans) {
-	static const struct docsis_up_header packet = {.kind = DOCSIS_KIND_PACKET};
-
 	for (size_t size = 14; size <= 60; size++) {
 		uint8_t pdu[60] = {2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 0x88, 0xb5};
 		uint8_t mac[BENCH_FRAME_MAX];
 		size_t both;
 
 		memset(pdu + 14, (int)size, size - 14);
-		both = bench_frame(bench, 2, &packet, pdu, size, mac);
-		both += bench_frame(bench, 2, &packet, pdu, size, mac + both);
+		both = bench_clear(2, DOCSIS_KIND_PACKET, pdu, size, mac);
+		both += bench_clear(2, DOCSIS_KIND_PACKET, pdu, size, mac + both);
 		bench_send(FRAMED, mac, both);
 		rounds(2);
 		for (unsigned i = 0; i < 2; i++)

@@ -16,13 +16,12 @@ static size_t unit_size;
 
 /* A frame in the clear, as it stands in a unit, also of a modem with a key. */
 static void unit_add_clear(unsigned stream, size_t size) {
-	struct docsis_up_header h = {.kind = DOCSIS_KIND_PACKET};
 	uint8_t ethernet[BENCH_FRAME_MAX];
 	uint32_t serial = bench->serial[stream]++;
 
 	bench->size[stream][serial] = (uint16_t)size;
 	bench_ethernet(bench, stream, serial, size, ethernet);
-	unit_size += bench_frame(bench, bench_streams[stream].modem, &h, ethernet, size,
+	unit_size += bench_clear(bench_streams[stream].modem, DOCSIS_KIND_PACKET, ethernet, size,
 				 unit + unit_size);
 }
 
@@ -113,12 +112,8 @@ CASE(crc_of_fragments, .prepare = no_crc) {
 	}
 }
 
-static void much_memory(void) {
-	bench->sg.upstream.held_by_modem = 1000000;
-}
-
 /* As long as a frame can be, and one byte more. */
-CASE(longest_unit, .prepare = much_memory) {
+CASE(longest_unit, .held_by_modem = 1000000) {
 	for (size_t more = 0; more < 2; more++) {
 		uint32_t serial = bench->serial[PLAIN];
 		unsigned count;
@@ -209,10 +204,8 @@ CASE(what_is_in_a_unit) {
 
 /* Management and requests are found in units, too. */
 CASE(side_exits_of_a_unit) {
-	struct docsis_up_header h = {.kind = DOCSIS_KIND_MANAGEMENT};
-
 	unit_size += docsis_request_write(9, 0x40, unit);
-	unit_size += bench_frame(bench, 3, &h, unit + 2000, 60, unit + unit_size);
+	unit_size += bench_clear(3, DOCSIS_KIND_MANAGEMENT, unit + 2000, 60, unit + unit_size);
 	unit_add_clear(PLAIN, SIZE);
 	send_unit(PLAIN, 30);
 	assert_int_equal(bench->messages, 1);
@@ -275,18 +268,9 @@ static void send_small_frames(unsigned bursts) {
 	}
 }
 
-/* Few fragments may be many frames: a round gives on no more than two bursts of them. */
-CASE(what_a_round_gives_on) {
-	unsigned rounds = 0, came, most = 0;
-
-	send_small_frames(5);
-	for (; bench->came[PLAIN] < bench->serial[PLAIN]; rounds++) {
+static void until_in_a_unit(void) {
+	while (bench->u->extract_joined.cut.segment == NULL)
 		bench_round(bench);
-		came = bench_take(bench, UINT32_MAX);
-		most = came > most ? came : most;
-		assert_in_range(rounds, 0, 100);
-	}
-	assert_int_equal(most, 2 * PIPELINE_BURST);
 }
 
 /* In the middle of a unit, with others and frames in the queue behind it. */
@@ -294,8 +278,7 @@ CASE(a_stop_in_a_unit, .lossy = true) {
 	uint64_t held;
 
 	send_small_frames(5);
-	while (bench->u->extract_joined.cut.segment == NULL)
-		bench_round(bench);
+	until_in_a_unit();
 	bench_take(bench, UINT32_MAX);
 	held = upstream_held(bench->u, UNIT_FRAME);
 	assert_true(held > 0 && bench->u->list.queues[US_JOINED].count > held);
@@ -315,8 +298,7 @@ CASE(a_stop_in_a_frame_of_a_unit) {
 	bench->serial[PLAIN]--;
 	bench_plain(bench, PLAIN, out,
 		    bench_fragment(PLAIN, 0, FIRST | LAST, unit, unit_size - 1, out));
-	while (bench->u->extract_joined.cut.segment == NULL)
-		bench_round(bench);
+	until_in_a_unit();
 	assert_int_equal(bench->u->streams.incomplete_frames, 1);
 	bench_expect(bench, DROP_STOPPED, 1);
 	upstream_stop(bench->u);

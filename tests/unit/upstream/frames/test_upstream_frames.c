@@ -60,11 +60,7 @@ CASE(time_of_a_frame) {
 	}
 }
 
-static void few_buffers(void) {
-	bench->frame_buffers = bench->piece_buffers = 127;
-}
-
-CASE(no_buffer_for_a_frame, .prepare = few_buffers) {
+CASE(no_buffer_for_a_frame, .frame_buffers = 127, .piece_buffers = 127) {
 	struct rte_mbuf *taken[127], *places[127];
 	uint32_t first = bench->serial[FRAMED];
 
@@ -110,15 +106,11 @@ CASE(management) {
 	assert_int_equal(bench_count(bench, COUNTER_MANAGEMENT), bench->messages);
 }
 
-static void few_places(void) {
-	bench->control_depth = 8; /* 7 fit */
-}
-
 static void no_control_port(void) {
 	bench->no_control = true;
 }
 
-CASE(ten_messages, .prepare = few_places) {
+CASE(ten_messages, .control_depth = 8) {
 	bool none = bench->no_control;
 	uint8_t bytes[BENCH_FRAME_MAX], pdu[64];
 

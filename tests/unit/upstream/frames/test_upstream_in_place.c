@@ -87,12 +87,7 @@ CASE(what_may_wait_is_copied) {
 	upstream_stop(bench->u);
 }
 
-/* Where packets are short none stays. */
-static void short_packets(void) {
-	bench->copies = true;
-}
-
-CASE(a_frame_is_copied, .prepare = short_packets) {
+CASE(a_frame_is_copied, .copies = true) {
 	struct rte_mbuf *pkts[2];
 
 	bench_put(FRAMED, SIZE);
@@ -102,11 +97,7 @@ CASE(a_frame_is_copied, .prepare = short_packets) {
 	rte_pktmbuf_free(pkts[0]);
 }
 
-static void few_places(void) {
-	bench->piece_buffers = 127;
-}
-
-CASE(without_a_place_frames_are_copied, .prepare = few_places) {
+CASE(without_a_place_frames_are_copied, .piece_buffers = 127) {
 	struct rte_mbuf *places[127];
 
 	assert_int_equal(rte_pktmbuf_alloc_bulk(bench->pieces, places, 127), 0);
@@ -114,12 +105,7 @@ CASE(without_a_place_frames_are_copied, .prepare = few_places) {
 	rte_pktmbuf_free_bulk(places, 127);
 }
 
-/* A packet each, and the port takes three of them. */
-static void three_places(void) {
-	bench->network_depth = 4;
-}
-
-CASE(frames_in_line_keep_so_many_packets, .prepare = three_places) {
+CASE(frames_in_line_keep_so_many_packets, .network_depth = 4) {
 	const uint32_t frames = 900;
 	struct us_buffers most = us_buffers(&bench->sg, NULL);
 

@@ -93,19 +93,6 @@ CASE(keys_and_toggles) {
 	}
 }
 
-CASE(wrong_key_shows_in_the_crc, .lossy = true) {
-	uint8_t bytes[BENCH_FRAME_MAX];
-	struct docsis_up_header h = header(AES, 15);
-	size_t size;
-
-	bench->serial[AES] = 1; /* key 15, BP_UP2 */
-	size = bench_mac(bench, AES, SIZE, bytes);
-	h.key_sequence = 0;
-	docsis_up_header_write(&h, size - docsis_up_header_size(&h), bytes);
-	bench_handle(AES, bytes, size);
-	bench_expect(bench, DROP_FRAME_CRC, 1);
-}
-
 /* Every flow's own SIDs, those of its other clusters and channels too, and no other. */
 CASE(sids) {
 	static const uint16_t all[] = {0x10, 0x11, 0x12, 0x20, 0x30, 0x3fff, 0};

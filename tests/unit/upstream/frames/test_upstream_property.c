@@ -118,44 +118,35 @@ static void wire_close(struct wire *w) {
 	w->most = some_size(60, 3200);
 }
 
-/* One part of a burst, in the open packet or in the next one. */
-static void wire_put(struct wire *w, bool begin, bool end, const void *bytes, size_t size) {
+/* The packet has `size` bytes more, or the next one has. */
+static void wire_begin(struct wire *w, size_t size) {
 	if (w->psp.size + size > w->most || w->psp.count > 200)
 		wire_close(w);
-	psp_add(&w->psp, begin, end, bytes, size);
 }
 
-static void wire_header(struct wire *w, uint16_t sid) {
-	struct bench_psp one;
-
-	bench_open_burst(&one, w->psp.session, sid);
-	wire_put(w, true, false, one.data, one.size);
-}
-
-static void wire_trailer(struct wire *w) {
-	struct bench_psp one;
-
-	psp_open(&one, w->psp.session);
-	psp_add_trailer(bench, &one);
-	wire_put(w, false, true, one.data, one.size);
+static void wire_put(struct wire *w, const void *bytes, size_t size) {
+	wire_begin(w, size);
+	psp_add(&w->psp, false, false, bytes, size);
 }
 
 /* A burst on a channel, its payload cut anywhere. */
 static void burst(unsigned channel, uint16_t sid, const uint8_t *payload, size_t size) {
 	struct wire *w = &wires[channel];
 
-	wire_header(w, sid);
+	wire_begin(w, UEPI_HEADER_MAX);
+	psp_add_header(bench, &w->psp, sid);
 	for (size_t at = 0; at < size;) {
 		size_t part = some_size(1, 1500), left = size - at;
 
 		if (part > left || size / part > 30)
 			part = left < 1400 ? left : 1400;
-		wire_put(w, false, false, payload + at, part);
+		wire_put(w, payload + at, part);
 		at += part;
 		if (happens(20))
-			wire_put(w, false, false, payload, 0);
+			wire_put(w, payload, 0);
 	}
-	wire_trailer(w);
+	wire_begin(w, UEPI_TRAILER_MAX);
+	psp_add_trailer(bench, &w->psp);
 	if (happens(300))
 		wire_close(w);
 }

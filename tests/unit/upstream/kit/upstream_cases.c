@@ -10,6 +10,11 @@ void (*bench_when_ready)(void);
 static struct CMUnitTest cases[CASES_MOST];
 static size_t case_count;
 
+static void size(unsigned *of, unsigned wanted) {
+	if (wanted > 0)
+		*of = wanted;
+}
+
 static void case_run(void **state) {
 	const struct bench_case *c = *state;
 
@@ -20,10 +25,14 @@ static void case_run(void **state) {
 	bench_prepare(bench);
 	if (c->prepare != NULL)
 		c->prepare();
-	if (c->held_by_modem > 0)
-		bench->sg.upstream.held_by_modem = c->held_by_modem;
-	if (c->held > 0)
-		bench->sg.upstream.held = c->held;
+	size(&bench->sg.upstream.held_by_modem, c->held_by_modem);
+	size(&bench->sg.upstream.held, c->held);
+	size(&bench->network_depth, c->network_depth);
+	size(&bench->control_depth, c->control_depth);
+	size(&bench->frame_buffers, c->frame_buffers);
+	size(&bench->piece_buffers, c->piece_buffers);
+	bench->no_control |= c->no_control;
+	bench->copies |= c->copies;
 	bench->lossy = c->lossy;
 	bench_start(bench);
 	if (bench_when_ready != NULL)
@@ -48,10 +57,6 @@ int main(void) {
 void bench_long_packets(void) {
 	bench->packet_buffers = 255;
 	bench->packet_room = RTE_PKTMBUF_HEADROOM + 20000;
-}
-
-void bench_short_port(void) {
-	bench->network_depth = 64;
 }
 
 size_t bench_clear(unsigned modem, enum docsis_kind kind, const void *pdu, size_t size,

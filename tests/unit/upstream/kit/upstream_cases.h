@@ -20,7 +20,9 @@ struct bench_case {
 	const char *name;
 	void (*run)(void);
 	void (*prepare)(void); /* NULL, or changes what bench_prepare() has set */
-	bool lossy; /* as in struct upstream_bench */
+	/* as in struct upstream_bench; sizes that are 0 stay as bench_prepare() has set them */
+	unsigned network_depth, control_depth, frame_buffers, piece_buffers;
+	bool no_control, copies, lossy;
 	bool closed; /* it opens and closes as many as it wants itself */
 	uint32_t held_by_modem, held; /* where not 0, limits of the configuration */
 };
@@ -50,9 +52,8 @@ struct bench_case {
 void bench_case_add(const struct bench_case *one);
 extern void (*bench_when_ready)(void);
 
-/* For `prepare`: packets of up to 20 kB, fewer than else; a network port that takes 63 frames. */
+/* For `prepare`: packets of up to 20 kB, fewer than else. */
 void bench_long_packets(void);
-void bench_short_port(void);
 
 /* A frame of this kind in the clear, around the `size` bytes of a PDU without CRC. Returns its size. */
 size_t bench_clear(unsigned modem, enum docsis_kind kind, const void *pdu, size_t size,
