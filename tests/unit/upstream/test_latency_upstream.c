@@ -77,24 +77,6 @@ CASE(waiting_for_an_earlier_packet_counts) {
 	check_two(PLAIN, 2 * MS);
 }
 
-/* The same of a segment of the modem's other channel. */
-CASE(waiting_for_an_earlier_segment_counts) {
-	uint8_t frames[2][BENCH_FRAME_MAX];
-	struct segment_header h = {.pointer_valid = true, .sid_cluster = 5};
-	size_t size = 0;
-
-	bench_whole(FRAMED, SIZE);
-	check_took(1, 0);
-	for (unsigned i = 0; i < 2; i++)
-		size = bench_mac(bench, FRAMED, SIZE, frames[i]);
-	for (h.sequence = 2; h.sequence > 0; h.sequence--) {
-		bench_segment_as(bench, FRAMED, &h, frames[h.sequence - 1], size);
-		bench_settle(bench);
-		bench->clock.now += h.sequence == 2 ? 3 * MS : 0;
-	}
-	check_two(FRAMED, 3 * MS);
-}
-
 /* A burst goes on when its trailer has come: before, no time of ours passes, whatever came when. */
 CASE(the_trailer_begins_it) {
 	uint8_t room[2 * BENCH_FRAME_MAX];

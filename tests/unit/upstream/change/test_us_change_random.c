@@ -93,19 +93,6 @@ static void send_any(bool may_be_half, bool owned) {
 	}
 }
 
-static bool cluster_lives(unsigned slot, const struct model_flow *was, uint8_t id) {
-	const struct model_modem *m = &next.modems[slot];
-
-	for (unsigned f = 0; f < m->flow_count; f++) {
-		for (unsigned c = 0; c < m->flows[f].cluster_count; c++) {
-			if (m->flows[f].id == was->id && m->flows[f].clusters[c].id == id &&
-			    m->flows[f].segment_header == was->segment_header)
-				return true;
-		}
-	}
-	return false;
-}
-
 /* Returns how many incomplete frames it will end. */
 static unsigned draw_change(void) {
 	unsigned ended = 0;
@@ -125,7 +112,8 @@ static unsigned draw_change(void) {
 
 			for (unsigned c = 0; c < was->cluster_count; c++)
 				ended += was->clusters[c].half &&
-					 !cluster_lives(slot, was, was->clusters[c].id);
+					 same_cluster(&next.modems[slot], was,
+						      was->clusters[c].id) == NULL;
 		}
 	}
 	if (any(3) == 0) {

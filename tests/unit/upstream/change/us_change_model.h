@@ -116,28 +116,37 @@ static inline void draw_flow(struct model *k, struct model_modem *m, uint32_t id
 	}
 }
 
-/* Numbers and incomplete frames of clusters that live on. */
-static inline void inherit(struct model_flow *f, const struct model_modem *from) {
-	for (unsigned b = 0; b < from->flow_count; b++) {
-		const struct model_flow *was = &from->flows[b];
+/* The cluster of the modem that is this one: the same of a flow with the same ID and kind of headers; or NULL. */
+static inline struct model_cluster *same_cluster(struct model_modem *m,
+						 const struct model_flow *flow, uint8_t id) {
+	for (unsigned f = 0; f < m->flow_count; f++) {
+		struct model_flow *of = &m->flows[f];
 
-		if (was->id != f->id || was->segment_header != f->segment_header)
-			continue;
-		for (unsigned c = 0; c < f->cluster_count; c++) {
-			for (unsigned w = 0; w < was->cluster_count; w++) {
-				if (was->clusters[w].id != f->clusters[c].id)
-					continue;
-				f->clusters[c].next = was->clusters[w].next;
-				f->clusters[c].half = was->clusters[w].half;
-				f->clusters[c].address = was->clusters[w].address;
-			}
+		for (unsigned c = 0; c < of->cluster_count; c++) {
+			if (of->id == flow->id && of->segment_header == flow->segment_header &&
+			    of->clusters[c].id == id)
+				return &of->clusters[c];
 		}
+	}
+	return NULL;
+}
+
+/* Numbers and incomplete frames of clusters that live on. */
+static inline void inherit(struct model_flow *f, struct model_modem *from) {
+	for (unsigned c = 0; c < f->cluster_count; c++) {
+		const struct model_cluster *was = same_cluster(from, f, f->clusters[c].id);
+
+		if (was == NULL)
+			continue;
+		f->clusters[c].next = was->next;
+		f->clusters[c].half = was->half;
+		f->clusters[c].address = was->address;
 	}
 }
 
 /* The modem comes, goes or is another one, with what others have given up. */
 static inline void draw_modem(unsigned slot) {
-	const struct model_modem *was = &now.modems[slot];
+	struct model_modem *was = &now.modems[slot];
 	struct model_modem *m = &next.modems[slot];
 
 	*m = (struct model_modem){.flow_count = 0};
