@@ -118,8 +118,7 @@ CASE(a_port_that_is_full_shows, .network_depth = 64) {
 		bench_put(PLAIN, SIZE);
 		bench_round(bench);
 	}
-	for (int i = 0; i < 4; i++)
-		bench_round(bench);
+	bench_rounds(bench, 4);
 	check_took(DEPTH - 1, 0);
 	bench->clock.now += 7 * MS;
 	bench_round(bench);

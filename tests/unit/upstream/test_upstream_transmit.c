@@ -155,8 +155,7 @@ CASE(stop_accounts_for_all, .lossy = true, .network_depth = 64) {
 	psp_send(bench, &p);
 	bench->psp[4][0]++;
 	psp_send(bench, &p);
-	for (int i = 0; i < 30; i++)
-		bench_round(bench);
+	bench_rounds(bench, 30);
 	pipeline_run(upstream_pipeline(bench->u, 0));
 	assert_true(bench->u->uepi.waiting_packets > 0 && bench->u->uepi.open_bursts > 0);
 	assert_true(bench->u->reassemble.waiting_segments > 0 &&

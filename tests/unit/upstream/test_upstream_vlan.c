@@ -20,11 +20,6 @@ static void copies(void) {
 	bench->copies = true;
 }
 
-static void rounds(unsigned n) {
-	while (n-- > 0)
-		bench_round(bench);
-}
-
 /* Sends a frame of modem 2. */
 static void put(enum docsis_kind kind, const uint8_t *pdu, size_t size) {
 	uint8_t mac[BENCH_FRAME_MAX];
@@ -73,7 +68,7 @@ CASE(packets_that_wait_have_one_tag, .prepare = vlans, .network_depth = 4, .loss
 		bench_put(FRAMED, SIZE);
 		bench_round(bench);
 	}
-	rounds(5);
+	bench_rounds(bench, 5);
 	assert_int_equal(bench->u->transmit.count, packets - 3);
 	take_numbers(packets);
 	assert_int_equal(bench_count(bench, COUNTER_TRANSMITTED_BYTES),
@@ -83,7 +78,7 @@ CASE(packets_that_wait_have_one_tag, .prepare = vlans, .network_depth = 4, .loss
 /* Behind each other in one packet: the tag of one takes nothing from the one before, which waits. */
 CASE(neighbours_have_the_tag, .prepare = vlans, .network_depth = 4, .lossy = true) {
 	bench_put_many(FRAMED, 4, SIZE);
-	rounds(3);
+	bench_rounds(bench, 3);
 	assert_int_equal(bench->u->transmit.count, 1);
 	take_numbers(4);
 }
@@ -93,7 +88,7 @@ CASE(messages_have_the_tag, .prepare = vlans) {
 
 	memset(pdu, 7, sizeof(pdu));
 	put(DOCSIS_KIND_MANAGEMENT, pdu, sizeof(pdu));
-	rounds(2);
+	bench_rounds(bench, 2);
 	take_this(bench->control, CONTROL_VLAN, pdu, sizeof(pdu));
 }
 
@@ -102,7 +97,7 @@ CASE(priorities_stay, .prepare = vlans) {
 	uint8_t pdu[64] = {2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 0x81, 0, 0xf0, 0, 0x88, 0xb5};
 
 	put(DOCSIS_KIND_PACKET, pdu, sizeof(pdu));
-	rounds(2);
+	bench_rounds(bench, 2);
 	memmove(pdu + VLAN_TAG_SIZE, pdu, 12);
 	take_this(bench->network, 0xf000 | VLAN, pdu + VLAN_TAG_SIZE, sizeof(pdu) - VLAN_TAG_SIZE);
 }
@@ -119,7 +114,7 @@ CASE(short_frames_are_padded, .prepare = vlans) {
 		both = bench_clear(2, DOCSIS_KIND_PACKET, pdu, size, mac);
 		both += bench_clear(2, DOCSIS_KIND_PACKET, pdu, size, mac + both);
 		bench_send(FRAMED, mac, both);
-		rounds(2);
+		bench_rounds(bench, 2);
 		for (unsigned i = 0; i < 2; i++)
 			take_this(bench->network, VLAN, pdu, sizeof(pdu));
 	}
@@ -136,7 +131,7 @@ CASE(no_buffer_for_padding, .prepare = vlans) {
 		n++;
 	put(DOCSIS_KIND_PACKET, pdu, sizeof(pdu));
 	bench_expect(bench, DROP_FRAME_NO_BUFFER, 1);
-	rounds(2);
+	bench_rounds(bench, 2);
 	assert_null(take(bench->network, VLAN));
 	rte_pktmbuf_free_bulk(taken, n);
 }

@@ -57,7 +57,8 @@ static void keys_are(unsigned m, struct us_change *c) {
 	}
 }
 
-/* Frames of all generations before, between and behind the steps: bench_mac() takes them by turns. */
+/* Frames of all generations before, between and behind the steps: bench_mac() takes them by turns. A second generation
+ * comes and goes: the first one keeps its session. */
 static void keys_in_turns(unsigned m, unsigned stream, void (*differs)(struct modem *m)) {
 	for (unsigned turn = 0; turn < 40; turn++) {
 		struct us_change *c;
@@ -76,12 +77,8 @@ static void keys_in_turns(unsigned m, unsigned stream, void (*differs)(struct mo
 	}
 }
 
-CASE(keys_roll, .prepare = with_room) {
+CASE(keys_roll_come_and_go, .prepare = with_room) {
 	keys_in_turns(TWO_KEYS, OF_TWO_KEYS, roll);
-}
-
-/* The first generation keeps its session. */
-CASE(next_key_comes_and_goes, .prepare = with_room) {
 	keys_in_turns(ONE_KEY, OF_ONE_KEY, toggle);
 }
 

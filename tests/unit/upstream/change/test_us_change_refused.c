@@ -52,16 +52,12 @@ static void all_as_before(struct places_seen before) {
 	assert_null(bench->u->tables.places.begun);
 	for (uint32_t m = 0; m < roomy.modems; m++)
 		assert_false(bench->u->tables.places.taken[m]);
-	for (unsigned s = 0; s < BENCH_STREAMS; s++) {
-		if (s == OF_NOT_THERE)
-			continue;
+	for (unsigned s = 0; s < OF_NOT_THERE; s++)
 		passes(s);
-	}
 }
 
 CASE(no_room, .prepare = without_last) {
 	struct places_seen before;
-	unsigned modem = NOT_THERE;
 
 	before = places_now();
 	will_be(LIVE_MODEM, roomy.modems, &bench->modems[NOT_THERE]);
@@ -69,20 +65,18 @@ CASE(no_room, .prepare = without_last) {
 	will_be(LIVE_UPSTREAM_CHANNEL, roomy.upstream_channels, bench->sg.upstream_channels);
 	refused("room for 5 upstream channels");
 	modem_with(SG_MAX_MODEM_FLOWS, 8, 0x200);
-	will_be(LIVE_MODEM, modem, &next);
+	will_be(LIVE_MODEM, NOT_THERE, &next);
 	refused("room for 200 SIDs");
 	all_as_before(before);
+	for (unsigned modem = NOT_THERE; modem < NOT_THERE + 2; modem++) {
+		modem_with(SG_MAX_MODEM_FLOWS, 1, (uint16_t)(0x200 + 0x100 * modem));
+		will_be(LIVE_MODEM, modem, &next);
+		change();
+	}
+	before = places_now();
 	modem_with(SG_MAX_MODEM_FLOWS, 1, 0x200);
-	will_be(LIVE_MODEM, modem++, &next);
-	change();
-	before = places_now();
-	modem_with(SG_MAX_MODEM_FLOWS, 1, 0x300);
-	will_be(LIVE_MODEM, modem++, &next);
-	change();
-	before = places_now();
-	modem_with(SG_MAX_MODEM_FLOWS, 1, 0x400);
 	will_be(LIVE_MODEM, 4, NULL);
-	will_be(LIVE_MODEM, modem, &next);
+	will_be(LIVE_MODEM, NOT_THERE + 2, &next);
 	refused("modem 02:01:00:00:00:05: no room for upstream service flow");
 	all_as_before(before);
 }
@@ -103,8 +97,10 @@ CASE(no_room_at_all) {
 	places_are(before);
 }
 
-CASE(of_others, .prepare = without_last) {
+/* What belongs to others, and what a group keeps. */
+CASE(what_cannot_be_had, .prepare = without_last) {
 	static struct upstream_channel channel;
+	static struct service_group group;
 	struct places_seen before;
 
 	before = places_now();
@@ -119,12 +115,6 @@ CASE(of_others, .prepare = without_last) {
 	channel.session = BENCH_OFDMA;
 	will_be(LIVE_UPSTREAM_CHANNEL, 0, &channel);
 	refused("session 0x20002 belongs to another");
-	all_as_before(before);
-}
-
-CASE(of_the_group, .prepare = without_last) {
-	static struct service_group group;
-
 	group = bench->sg;
 	group.upstream.psp_numbering = PSP_NUMBERING_SESSION;
 	will_be(LIVE_GROUP, 0, &group);
@@ -135,6 +125,7 @@ CASE(of_the_group, .prepare = without_last) {
 	will_be(LIVE_GROUP, 0, &group);
 	refused("upstream.held");
 	assert_true(bench->u->verify_source);
+	all_as_before(before);
 }
 
 /* While one is on its way. */

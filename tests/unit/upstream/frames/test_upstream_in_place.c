@@ -9,8 +9,7 @@
 static unsigned take(unsigned stream, struct rte_mbuf **pkts, uint16_t most) {
 	uint16_t n;
 
-	bench_round(bench);
-	bench_round(bench);
+	bench_rounds(bench, 2);
 	n = rte_eth_rx_burst(bench->network, 0, pkts, most);
 	for (uint16_t i = 0; i < n; i++) {
 		uint8_t expected[BENCH_FRAME_MAX];
@@ -77,8 +76,7 @@ CASE(what_may_wait_is_copied) {
 	add(bytes, bench_clear(3, DOCSIS_KIND_MANAGEMENT, pdu, sizeof(pdu), bytes));
 	bench_plain(bench, PLAIN, room, used);
 	used = 0;
-	bench_round(bench);
-	bench_round(bench);
+	bench_rounds(bench, 2);
 	assert_int_equal(bench->u->defragment.waiting_fragments, 1);
 	assert_int_equal(packets_in_use(), 0);
 	assert_int_equal(rte_eth_rx_burst(bench->control, 0, &m, 1), 1);

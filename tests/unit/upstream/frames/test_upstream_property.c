@@ -7,6 +7,7 @@
 
 #include "upstream_cases.h"
 #include "wire/bytes.h"
+#include "wire/hcs.h"
 
 #define TURNS 20
 #define ROOM 60000
@@ -34,6 +35,7 @@ struct impairments {
 static struct row rows[BENCH_STREAMS];
 static struct wire wires[BENCH_CHANNELS];
 static struct random *r;
+static uint64_t asked, asking, concatenations; /* requests beside others, alone; headers */
 static struct impairments impaired;
 static uint32_t late; /* of 1,000 packets, when all sessions have begun */
 static struct {
@@ -52,6 +54,36 @@ static uint32_t some_size(uint32_t least, uint32_t most) {
 				  : random_between(r, least, most);
 }
 
+/* What stands between packets: requests, the header of a concatenation, a frame with a long header, and one that is passed
+ * over. Returns its size. */
+static uint32_t other_make(unsigned stream, uint8_t *out) {
+	static const uint8_t reserved[] = {0xd1, 9, 0, 30, 0xf8, 1, 2, 3, 4, 5, 6, 7, 8};
+	struct docsis_up_header h = {.kind = DOCSIS_KIND_ISOLATION,
+				     .privacy = PRIVACY_BP_UP,
+				     .sid = bench_streams[stream].sid,
+				     .request = true};
+	uint32_t serial = bench->serial[stream];
+	uint8_t pdu[BENCH_SMALLEST];
+
+	switch (random_below(r, 5)) {
+	case 0: asking++; return (uint32_t)docsis_request_write(3, h.sid, out);
+	case 1: asking++; return (uint32_t)docsis_queue_request_write(9, h.sid, out);
+	case 2: concatenations++; return (uint32_t)docsis_concatenation_write(2, 500, out);
+	case 3:
+		memcpy(out, reserved, sizeof(reserved));
+		docsis_hcs_write(out, sizeof(reserved));
+		memset(out + sizeof(reserved) + DOCSIS_HCS_SIZE, 0xee, 21);
+		bench_expect(bench, DROP_FRAME_RESERVED, 1);
+		return sizeof(reserved) + DOCSIS_HCS_SIZE + 21;
+	default:
+		asked++;
+		bench->size[stream][serial] = sizeof(pdu);
+		bench_ethernet(bench, stream, bench->serial[stream]++, sizeof(pdu), pdu);
+		return (uint32_t)bench_frame(bench, bench_streams[stream].modem, &h, pdu,
+					     sizeof(pdu), out);
+	}
+}
+
 static void row_make(unsigned stream) {
 	struct row *row = &rows[stream];
 	uint32_t most = bench_streams[stream].modem < 2 ? 200 : 1996; /* plain AES is slow */
@@ -59,6 +91,10 @@ static void row_make(unsigned stream) {
 	memset(row, 0, sizeof(*row));
 	for (unsigned n = some_size(1, 150); n > 0 && row->size + BENCH_FRAME_MAX < ROOM; n--) {
 		row->begins[row->frames++] = row->size;
+		if (most > 200 && bench_streams[stream].segment_header && happens(200)) {
+			row->size += other_make(stream, row->bytes + row->size);
+			continue;
+		}
 		row->size += (uint32_t)bench_mac(bench, stream, some_size(BENCH_SMALLEST, most),
 						 row->bytes + row->size);
 	}
@@ -165,6 +201,7 @@ static void send_segment(unsigned stream) {
 	unsigned channel = s->channels[random_below(r, 2)];
 	uint8_t bytes[4000];
 
+	asked += h.request > 0;
 	while (row->begins[row->next] < row->sent)
 		row->next++;
 	if (row->next < row->frames && row->begins[row->next] <= row->sent + size) {
@@ -195,9 +232,11 @@ static void send_plain(unsigned stream) {
 	while (frames < most && row->next + frames < row->frames)
 		frames++;
 	end = row->begins[row->next + frames];
-	if (happens(500))
+	if (happens(500)) {
+		concatenations++;
 		size += (uint32_t)docsis_concatenation_write((uint8_t)frames, end - row->sent,
 							     bytes);
+	}
 	memcpy(bytes + size, row->bytes + row->sent, end - row->sent);
 	size += end - row->sent;
 	row->sent = end;
@@ -232,6 +271,7 @@ static void prepare(uint64_t seed, enum psp_numbering numbering) {
 	memset(delayed, 0, sizeof(delayed));
 	impaired = (struct impairments){0};
 	late = 0;
+	asked = asking = concatenations = 0;
 	bench->sg.upstream.psp_numbering = numbering;
 	bench->random.state = seed;
 	r = &bench->random;
@@ -276,6 +316,11 @@ CASE(same_frames, .prepare = by_flow) {
 	assert_true(bench_count(bench, COUNTER_PSP_REORDERED) >= late);
 	assert_int_equal(bench_count(bench, COUNTER_PSP_MISSING), 0);
 	assert_int_equal(bench_count(bench, COUNTER_RESYNC_BYTES), 0);
+	assert_int_equal(bench_count(bench, COUNTER_CONCATENATIONS), concatenations);
+	assert_int_equal(bench_count(bench, COUNTER_REQUEST_FRAMES), asking);
+	assert_int_equal(bench_count(bench, COUNTER_REQUESTS) +
+				 bench_count(bench, COUNTER_REQUESTS_REPEATED),
+			 asked + asking);
 }
 CASE_AGAIN(by_session_out_of_order, same_frames)
 

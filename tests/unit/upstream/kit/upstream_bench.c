@@ -176,6 +176,11 @@ void bench_round(struct upstream_bench *b) {
 	check_balance(b);
 }
 
+void bench_rounds(struct upstream_bench *b, unsigned n) {
+	while (n-- > 0)
+		bench_round(b);
+}
+
 /* A packet that came out: the next of its stream, or, where some were lost, a later one. */
 static void packet_take(struct upstream_bench *b, const uint8_t *frame, size_t size) {
 	uint8_t expected[BENCH_FRAME_MAX];

@@ -182,6 +182,9 @@ size_t bench_frame(const struct upstream_bench *b, unsigned modem, const struct 
 /* Runs the lists once; checks that all units add up. Time stands still. */
 void bench_round(struct upstream_bench *b);
 
+/* The same so many times. */
+void bench_rounds(struct upstream_bench *b, unsigned n);
+
 /* Rounds without time, until nothing moves; takes what comes out. */
 void bench_settle(struct upstream_bench *b);
 
