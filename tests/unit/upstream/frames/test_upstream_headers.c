@@ -71,6 +71,26 @@ CASE(every_bit_of_a_header) {
 	assert_int_equal(bench_count(bench, COUNTER_REQUESTS), 0);
 }
 
+/* Cut at each byte: what stands in the segment in which it was found bad is passed over, too. */
+CASE(bytes_of_a_bad_header) {
+	struct docsis_up_header h = {.kind = DOCSIS_KIND_PACKET, .request = true, .sid = 0x30};
+	uint8_t bytes[BENCH_FRAME_MAX] = {0};
+	uint32_t header = (uint32_t)docsis_up_header_size(&h), size;
+	uint64_t passed = 0;
+
+	good_frame(FRAMED);
+	for (uint32_t cut = 1; cut < header; cut++) {
+		size = (uint32_t)bench_frame(bench, 2, &h, bytes + 1000, SIZE, bytes);
+		bytes[header - 1] ^= 1; /* HCS */
+		bench_send(FRAMED, bytes, cut);
+		bench_handle_rest(FRAMED, bytes + cut, size - cut);
+		bench_expect(bench, DROP_FRAME_HCS, 1);
+		passed += size - cut;
+		assert_int_equal(bench_count(bench, COUNTER_RESYNC_BYTES), passed);
+	}
+	good_frame(FRAMED);
+}
+
 /* Headers that are all of their frame: a pointer farther on contradicts them, if they are good. All bytes before it are
  * passed over; what a good one asks for is taken. */
 CASE(pointer_behind_a_header) {
