@@ -79,6 +79,21 @@ CASE(goes_with_many_fragments, .prepare = with_room, .held_by_modem = 4000000) {
 	lost(OF_LAST, DROP_FRAME_FLOW_REMOVED, FRAGMENTS);
 }
 
+/* What stands in the queues when its modem goes is sent. */
+CASE(what_is_on_its_way_goes_on, .prepare = with_room) {
+	struct us_change *c;
+
+	will_be(LIVE_MODEM, LAST, NULL);
+	for (unsigned i = 0; i < 20; i++)
+		put(OF_LAST);
+	to_segments();
+	c = taken();
+	assert_false(us_change_passed(c));
+	pass_and_finish(c);
+	bench_settle(bench);
+	bench_complete(bench, OF_LAST);
+}
+
 /* Its record, what it may hold and what it asked for begin at nothing. */
 CASE(place_is_given_again_empty, .prepare = with_room) {
 	uint8_t request[16];
