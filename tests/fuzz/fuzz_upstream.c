@@ -172,13 +172,22 @@ static void send_packet(void *ctx, const uint8_t *frame, size_t size) {
 		rte_pktmbuf_free(m);
 }
 
+static bool within_limits(const struct upstream *u) {
+	for (uint32_t m = 0; m < all.config.sg.modem_count; m++) {
+		if (u->holds.modems[m].bytes > u->holds.modem_limit)
+			return false;
+	}
+	return u->holds.buffers[HOLD_POOL_PACKETS] <= u->holds.limits[HOLD_POOL_PACKETS] &&
+	       u->holds.buffers[HOLD_POOL_FRAMES] <= u->holds.limits[HOLD_POOL_FRAMES];
+}
+
+/* What a round leaves above a limit, the next one ends. */
 static void round_once(struct upstream *u) {
 	pipeline_run(upstream_pipeline(u, 0));
 	pipeline_run(upstream_pipeline(u, 1));
 	CHECK(upstream_balanced(u));
 	CHECK(u->transmit.count <= US_TRANSMIT_CAPACITY);
-	for (uint32_t m = 0; m < all.config.sg.modem_count; m++)
-		CHECK(u->holds.modems[m].bytes <= u->holds.modem_limit);
+	CHECK(upstream_busy(u) || within_limits(u));
 }
 
 /* What came out: its buffers are frames, or attached to packets, and all of their bytes may be read. */
@@ -218,11 +227,6 @@ static void act(struct upstream *u) {
 	case 14: writer_fault(&writer); break;
 	default: round_once(u);
 	}
-}
-
-static bool within_limits(const struct upstream *u) {
-	return u->holds.buffers[HOLD_POOL_PACKETS] <= u->holds.limits[HOLD_POOL_PACKETS] &&
-	       u->holds.buffers[HOLD_POOL_FRAMES] <= u->holds.limits[HOLD_POOL_FRAMES];
 }
 
 static bool holds_nothing(const struct upstream *u) {
