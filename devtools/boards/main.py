@@ -15,6 +15,7 @@ from boards.draw import draw_all
 from boards.group import group
 from boards.pair import pair
 from boards.system import system
+from vcmts.jsons import laid_out
 
 DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
 
@@ -23,11 +24,11 @@ OF_INTERVALS = ("auto", "auto_count", "auto_min")
 
 
 def text_of(made: Dashboard) -> str:
-    tree: dict[str, Any] = json.loads(JSONEncoder().encode(made))
+    tree: dict[str, Any] = json.loads(JSONEncoder(sort_keys=True).encode(made))
     for variable in tree["templating"]["list"]:
         for name in OF_INTERVALS:
             variable.pop(name, None)
-    return json.dumps(tree, sort_keys=True, indent=1) + "\n"
+    return laid_out(tree) + "\n"
 
 
 def files() -> dict[Path, str]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from vcmts import yamls
 from vcmts.docs.configdoc import Schema, escape, sentence
+from vcmts.jsons import laid_out
 from vcmts.paths import CHECKOUT
 from vcmts.profile.command import GRAMMAR
 from vcmts.profile.group import NAME
@@ -90,7 +91,7 @@ def schema_of(configuration: Schema) -> Schema:
 
 
 def rendered_schema(configuration: Schema) -> str:
-    return json.dumps(schema_of(configuration), indent=1) + "\n"
+    return laid_out(schema_of(configuration)) + "\n"
 
 
 def words(value: Schema, schema: Schema) -> Schema:

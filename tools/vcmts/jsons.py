@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""JSON for files that people read and compare."""
+
+import json
+from typing import Any
+
+
+def laid_out(value: Any, width: int = 110, at: int = 0, key: str = "") -> str:
+    """What fits into `width` columns stands in one line.
+
+    `at` is the depth, `key` what stands before it.
+    """
+    line = key + json.dumps(value)
+    if at + len(line) < width or not value or not isinstance(value, dict | list):
+        return line
+    if isinstance(value, dict):
+        opened, closed = "{}"
+        parts = [laid_out(v, width, at + 1, f"{json.dumps(k)}: ") for k, v in value.items()]
+    else:
+        opened, closed = "[]"
+        parts = [laid_out(v, width, at + 1) for v in value]
+    inner = " " * (at + 1)
+    body = ",\n".join(inner + part for part in parts)
+    return f"{key}{opened}\n{body}\n{' ' * at}{closed}"
