@@ -151,8 +151,7 @@ static inline uint64_t pipeline_due(const struct pipeline *p) {
 void pipeline_show_given(const struct pipeline *p, const struct tap_list *t, unsigned queue,
 			 struct rte_mbuf *m);
 
-/* Adds a packet to a queue to which a row of the list `gives`. Any row may do so, as waits end where what they
- * hold is needed; who looks on sees it come out of the row that gives. */
+/* Adds a packet to a queue to which a row of the list `gives`. The row `expire` does so, too; who looks on sees it come out of the row that gives. */
 static inline void pipeline_give(struct pipeline *p, unsigned queue, struct rte_mbuf *m) {
 	const struct tap_list *t = __atomic_load_n(&p->tap, __ATOMIC_ACQUIRE);
 

@@ -77,8 +77,9 @@ static bool last_round(struct worker *w, uint64_t *start) {
 	work = worker_round(w);
 	step = worker_between(w);
 	w->rounds++;
-	if (work == 0)
-		return !step && !__atomic_load_n(&w->stop, __ATOMIC_RELAXED);
+	if (work == 0) /* which may have put something into a queue that a later round takes from */
+		return !step && !__atomic_load_n(&w->stop, __ATOMIC_RELAXED) &&
+		       worker_due(w) > w->clock.now;
 	behind_work(w, began);
 	cycles = rte_rdtsc() - began;
 	w->busy_rounds++;

@@ -91,12 +91,10 @@ int us_pools_check(const struct service_group *sg, const struct us_resources *r)
 	       pool_check("pieces", r->pieces, b.pieces);
 }
 
-/* No more than buffers that may wait, as there is one in each at least. */
+/* One for each order, or no more than buffers that may wait, as there is one in each at least, and spare ones. */
 static int slots_create(struct upstream *u, const struct service_group *sg) {
 	struct us_buffers most = buffers_of(sg, &u->r);
-	uint32_t half = u->tables.session_count / 2;
-	uint32_t sessions = u->r.room != NULL ? half : u->tables.session_count;
-	uint32_t wanted = u->tables.stream_count + sessions * US_PSP_FLOWS;
+	uint32_t wanted = u->tables.stream_count + u->tables.session_count * US_PSP_FLOWS;
 	uint32_t limit = RTE_MIN((uint32_t)MAX_SLOTS, most.held_packets);
 	uint32_t count = RTE_MIN(wanted, limit + SPARE_SLOTS);
 

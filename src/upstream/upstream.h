@@ -14,7 +14,7 @@
  *
  *     meta     what a packet carries from row to row
  *     order    the sequence numbers of one PSP flow or SID cluster, with a window
- *     hold     one wait for something missing, in lists by time, and the end of waits
+ *     hold     one wait for something missing, in lists by time
  *     chain    a chain of buffers that grows
  *     cut      a place in a segment that is being taken apart
  *     tables   the records of sessions, flows, streams and modems

@@ -19,15 +19,32 @@ struct load {
 	uint64_t due; /* what its pipeline says */
 	uint64_t rounds;
 	bool before_sleep; /* the work comes when it is about to sleep */
+	bool makes_due; /* the last round before a sleep has no work, and makes something due */
+	uint64_t pauses; /* until then, */
+	unsigned found; /* how often it was found in the next round, */
+	bool late; /* and whether ever behind a pause */
 };
 
 static struct worker worker;
+
+static void make_due(struct load *load) {
+	if (load->due == 0) {
+		load->due = UINT64_MAX;
+		load->late |= worker.idle.pauses != load->pauses;
+		__atomic_add_fetch(&load->found, 1, __ATOMIC_RELAXED);
+	} else if (worker.sleeper.asleep != 0) {
+		load->due = 0;
+		load->pauses = worker.idle.pauses;
+	}
+}
 
 static uint16_t load_stage(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct load *load = ctx;
 	uint64_t end = rte_rdtsc() + load->cycles;
 
 	load->rounds++;
+	if (load->makes_due)
+		make_due(load);
 	if (load->left == 0 || (load->before_sleep && worker.sleeper.asleep == 0))
 		return 0;
 	while (rte_rdtsc() < end)
@@ -191,6 +208,17 @@ TEST(work_before_it_sleeps) {
 	work();
 	assert_in_range(worker.busy_cycles, 50 * 20000, INT64_MAX);
 	assert_in_range(worker.idle_cycles, 1, INT64_MAX);
+}
+
+/* A row may fill a queue that the next round takes from, and move nothing itself. */
+TEST(due_before_it_sleeps) {
+	begin(IDLE_SLEEP);
+	load.makes_due = true;
+	launch();
+	while (__atomic_load_n(&load.found, __ATOMIC_RELAXED) < 20)
+		sched_yield();
+	end();
+	assert_false(load.late);
 }
 
 /* Two workers and a ring between them, as upper and lower MAC on two cores. */

@@ -93,6 +93,24 @@ CASE(segments_that_leave_gaps, .held_by_modem = LIMIT) {
 	assert_int_equal(bench_count(bench, COUNTER_SEGMENT_GAPS), 1999);
 }
 
+/* What a round leaves above the limit is to be ended by the next one, which a worker must not sleep over. */
+CASE(a_worker_comes_back, .lossy = true, .held_by_modem = FRAME_BUFFER) {
+	uint8_t bytes[BENCH_FRAME_MAX];
+
+	for (unsigned i = 0; i < 2; i++) { /* the first is as much as there may be */
+		unsigned stream = i == 0 ? FLOODER : SAME_MODEM;
+
+		bench_mac(bench, stream, 500, bytes);
+		bench_segment(bench, stream, 0, bytes, 100);
+		bench_round(bench);
+		assert_int_equal(upstream_busy(bench->u), i > 0);
+		assert_int_equal(pipeline_due(&bench->u->list) == 0, i > 0);
+	}
+	bench_round(bench);
+	assert_false(upstream_busy(bench->u));
+	bench_dropped(DROP_FRAME_LIMIT, 1);
+}
+
 /* All flows of a modem together: a frame in each that is never completed. */
 CASE(frames_that_never_end, .lossy = true, .held_by_modem = FRAME_BUFFER) {
 	uint8_t bytes[BENCH_FRAME_MAX];

@@ -47,7 +47,7 @@ CASE(given_up_after_their_time, .lossy = true) {
 	bench_expect(bench, DROP_PSP_DUPLICATE, 1);
 }
 
-/* No time to wait: what is ahead goes on in the same round. */
+/* No time to wait: what is ahead goes on in the next round. */
 static void no_time(void) {
 	bench->sg.upstream.reorder_timeout_ns = 0;
 }
