@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The loader on texts of a group: values of those that are right, all mistakes of the others at once, in their order. */
-#include "model/devices.h"
-
-#include "model_values.h"
 #include "test_model.h"
+#include "model_values.h"
 #include "text_cases.h"
 
 static void hundred_mistakes_and_a_count(void **state) {
@@ -134,10 +132,6 @@ static void texts_of_groups(const struct text_case *c) {
 	struct loaded loaded;
 	int lines;
 
-	if (strncmp(c->name, "library: ", 9) == 0 && !crypto_has_library())
-		skip();
-	if (strncmp(c->name, "no library: ", 12) == 0 && crypto_has_library())
-		skip();
 	said = text_take(c->parts[0].text, "! ");
 	values = text_take(c->parts[0].text, "= ");
 	loaded = load_text(c->parts[0].text);

@@ -4,7 +4,8 @@
  * for readers:
  *
  *   := NAME    The lines below stand where <NAME> does, or <NAME WORD>: then with WORD in the place of each $.
- *   == NAME    A case. Its first part follows.
+ *   == NAME    A case. Its first part follows. "library: .." and "no library: .." are for machines with the crypto
+ *              library, and without.
  *   -- TITLE   The next part of the case.
  *   * WORD     A row, in the first part: the case is tested for each, with WORD in the place of each $ of what stands
  *              before the rows, and the lines up to the next row behind it.
