@@ -69,17 +69,22 @@ static void change_flow(struct lockstep *l) {
 	set_flow(l, flow);
 }
 
+/* None, one time in `none`. */
+static struct scheduler_limit limit_or_none(struct lockstep *l, unsigned none) {
+	if (one_of(l, none))
+		return (struct scheduler_limit){0, 0};
+	return (struct scheduler_limit){
+		lockstep_random_rate(&l->r, 1000000, 12),
+		random_between(&l->r, l->c.longest, 60000),
+	};
+}
+
 /* Only its rates: the flow stays where it is. */
 static void change_rates(struct lockstep *l) {
 	uint32_t flow = random_below(&l->r, (uint32_t)l->m->flow_count);
 	struct scheduler_flow *f = &l->c.flows[flow];
 
-	f->sustained = (struct scheduler_limit){0, 0};
-	if (!one_of(l, 4))
-		f->sustained = (struct scheduler_limit){
-			lockstep_random_rate(&l->r, 1000000, 12),
-			random_between(&l->r, l->c.longest, 60000),
-		};
+	f->sustained = limit_or_none(l, 4);
 	f->peak = one_of(l, 3) ? f->sustained.rate + lockstep_random_rate(&l->r, MBPS, 10) : 0;
 	f->reserved = f->sustained.rate / 4;
 	set_flow(l, flow);
@@ -89,12 +94,7 @@ static void change_modem(struct lockstep *l) {
 	uint32_t modem = random_below(&l->r, (uint32_t)l->m->modem_count);
 	struct scheduler_modem *m = &l->c.modems[modem];
 
-	m->aggregate = (struct scheduler_limit){0, 0};
-	if (!one_of(l, 3))
-		m->aggregate = (struct scheduler_limit){
-			lockstep_random_rate(&l->r, 1000000, 12),
-			random_between(&l->r, l->c.longest, 60000),
-		};
+	m->aggregate = limit_or_none(l, 3);
 	assert_done(l, scheduler_set_modem(l->s, modem, m));
 	model_set_modem(l->m, modem, m);
 }
