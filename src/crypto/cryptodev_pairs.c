@@ -4,7 +4,7 @@
 
 #include <rte_malloc.h>
 
-#include "crypto/cryptodev_queue.h"
+#include "crypto/cryptodev_parts.h"
 
 #include "platform/log/log.h"
 

@@ -10,13 +10,13 @@
  * What never comes back is lost after a while, and given back as such. As the device may still write to it, its buffer is
  * held by a reference of this queue's, and its operation stays out of use, until the device gives it back or is stopped.
  */
-#include "crypto/cryptodev_queue.h"
-
 #include <string.h>
 
 #include <rte_cycles.h>
 #include <rte_security.h>
 
+#include "crypto/cryptodev_parts.h"
+#include "crypto/cryptodev_steps.h"
 #include "wire/crc32.h"
 
 #define POLLS_MIN 1000 /* a worker that stood still is no silent device */

@@ -13,7 +13,6 @@
  */
 #include <string.h>
 
-#include "crypto/cryptodev_queue.h"
 #include "crypto/cryptodev_steps.h"
 
 #define BLOCK 16u
