@@ -2,7 +2,6 @@
 /* The way of a packet: three lists, read from top to bottom. Below them: what is asked of all stages together. */
 #include "downstream/downstream.h"
 
-#include "downstream/messages.h"
 #include "downstream/stages.h"
 #include "pipeline/packet.h"
 
@@ -205,12 +204,29 @@ static uint64_t dequeue_due(const void *ctx) {
 	return scheduler_due(u->scheduler);
 }
 
+/* Messages that end in the DEPI frames in line for the port. */
+static uint32_t messages_waiting(const struct ds_messages *x) {
+	uint32_t waiting = 0;
+
+	for (uint32_t i = 0; i < x->urgent_count; i++) {
+		uint32_t at = (x->urgent_first + i) % DS_URGENT_CAPACITY;
+
+		waiting += message_meta(x->urgent[at])->messages;
+	}
+	return waiting;
+}
+
+/* These, and those in the ring. */
+static uint32_t messages_held(const struct ds_messages *x) {
+	return x->path.ring == NULL ? 0 : rte_ring_count(x->path.ring) + messages_waiting(x);
+}
+
 /* What is in the ring, with the provider or before the port goes on as soon as it can. */
 static uint64_t lower_due(const void *ctx) {
 	const struct ds_lower *l = ctx;
 
 	if (rte_ring_count(l->from_upper) > 0 || l->crypto->held > 0 || l->waiting_count > 0 ||
-	    ds_messages_held(&l->messages) > 0)
+	    messages_held(&l->messages) > 0)
 		return 0;
 	return depi_deadline(&l->depi);
 }
@@ -238,7 +254,7 @@ void downstream_counters(const struct downstream *d, struct counters *out) {
 }
 
 uint64_t downstream_messages_held(const struct downstream *d) {
-	return ds_messages_held(&d->lower.messages);
+	return messages_held(&d->lower.messages);
 }
 
 struct message_path *downstream_messages(struct downstream *d) {
@@ -250,7 +266,7 @@ struct message_path *downstream_messages(struct downstream *d) {
 static bool messages_balanced(const struct ds_lower *l, const struct counters *c) {
 	return c->values[COUNTER_MESSAGES] ==
 	       c->values[COUNTER_MESSAGES_SENT] + c->values[COUNTER_MESSAGES_LOST] +
-		       c->values[COUNTER_MESSAGES_LATE] + ds_messages_waiting(&l->messages);
+		       c->values[COUNTER_MESSAGES_LATE] + messages_waiting(&l->messages);
 }
 
 bool downstream_balanced(const struct downstream *d) {

@@ -14,14 +14,6 @@ static uint32_t circle(uint32_t at) {
 	return at & (DS_URGENT_CAPACITY - 1);
 }
 
-uint32_t ds_messages_waiting(const struct ds_messages *x) {
-	uint32_t waiting = 0;
-
-	for (uint32_t i = 0; i < x->urgent_count; i++)
-		waiting += message_meta(x->urgent[circle(x->urgent_first + i)])->messages;
-	return waiting;
-}
-
 /* For ports that send one buffer a frame. */
 static struct rte_mbuf *copy_linear(struct ds_lower *l, struct rte_mbuf *m) {
 	struct rte_mbuf *copy = rte_pktmbuf_copy(m, l->linear, 0, UINT32_MAX);
