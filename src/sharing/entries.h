@@ -2,7 +2,7 @@
 /* What stands in the hash of a share_table: addresses or sessions of all groups. */
 #pragma once
 
-#include "sharing/table.h"
+#include "sharing/keys.h"
 
 /* How many there are at most. */
 size_t share_entries_count(enum share_side side, const struct service_group *const *groups,

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "sharing/table.h"
+#include "sharing/keys.h"
 
 struct key_list {
 	struct share_key *list;

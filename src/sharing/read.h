@@ -8,7 +8,7 @@
 #include <rte_mbuf.h>
 
 #include "pipeline/counters.h"
-#include "sharing/table.h"
+#include "sharing/keys.h"
 
 /* `frame` has at least an Ethernet header and no tag, but where `tagged` is not set in the table. Each returns
  * DROP_NONE with the key set, or why the frame has none. */

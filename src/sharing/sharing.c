@@ -197,6 +197,17 @@ uint64_t share_held_out(const struct port_share *s) {
 	return s->send.count + (s->send.ring != NULL ? rte_ring_count(s->send.ring) : 0);
 }
 
+void share_counters(const struct port_share *s, struct counters *sum) {
+	const struct share_way all = share_ways_counted(s);
+
+	*sum = s->counters;
+	count(sum, COUNTER_PORT_RECEIVED, all.received);
+	count(sum, COUNTER_PORT_RECEIVED_BYTES, all.received_bytes);
+	count(sum, COUNTER_PORT_STEERED, all.steered);
+	count(sum, COUNTER_PORT_STRAYED, all.strayed);
+	sum->drops[DROP_PORT_STRAY] += all.lost;
+}
+
 bool share_balanced(const struct port_share *s) {
 	struct counters c;
 	uint64_t later;

@@ -273,15 +273,10 @@ void share_way_close(struct port_share *s, unsigned group) {
 		__atomic_fetch_or(&s->spare, UINT64_C(1) << queue, __ATOMIC_RELEASE);
 }
 
-void share_counters(const struct port_share *s, struct counters *sum) {
+struct share_way share_ways_counted(const struct port_share *s) {
 	struct share_way all = s->gone;
 
 	for (unsigned g = 0; g < SHARE_MAX_GROUPS; g++)
 		way_add(&all, &s->lanes[g].way);
-	*sum = s->counters;
-	count(sum, COUNTER_PORT_RECEIVED, all.received);
-	count(sum, COUNTER_PORT_RECEIVED_BYTES, all.received_bytes);
-	count(sum, COUNTER_PORT_STEERED, all.steered);
-	count(sum, COUNTER_PORT_STRAYED, all.strayed);
-	sum->drops[DROP_PORT_STRAY] += all.lost;
+	return all;
 }

@@ -13,11 +13,7 @@
  */
 #pragma once
 
-#include "sharing/sharing.h"
-
-/* The port has queues 1 to `queues`, up to 63, for groups: makes the ring for what is in that of a group and not its own.
- * Returns 0 or -1 after a message. */
-int share_astray_open(struct port_share *s, unsigned queues, unsigned ring_size);
+#include "sharing/port_share.h"
 
 /* The group, whose lane is open and whose packets nobody takes yet, reads that queue, too: when the owner's worker
  * has passed. */
@@ -46,3 +42,6 @@ bool share_astray_taken(const struct port_share *s, uint64_t handed);
 void share_way_source(struct port_share *s, unsigned group, struct packet_source *source);
 bool share_way_empty(struct port_share *s, unsigned group, unsigned most);
 void share_way_close(struct port_share *s, unsigned group);
+
+/* What all ways have counted, also those that were closed. */
+struct share_way share_ways_counted(const struct port_share *s);
