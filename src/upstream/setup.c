@@ -5,6 +5,7 @@
 #include <rte_malloc.h>
 
 #include "platform/log/log.h"
+#include "upstream/state/make_tables.h"
 #include "upstream/stream.h"
 #include "upstream/upstream.h"
 

@@ -302,7 +302,8 @@ bool upstream_busy(const struct upstream *u) {
 	const struct queue *q = u->list.queues;
 
 	return q[US_BURSTS].count > 0 || q[US_SEGMENTS].count > 0 ||
-	       u->extract.cut.segment != NULL || u->r.crypto->held > 0 || us_joined_waits(u) ||
+	       u->extract.cut.segment != NULL || u->r.crypto->held > 0 ||
+	       u->extract_joined.cut.segment != NULL || q[US_JOINED].count > 0 ||
 	       u->transmit.count > 0 || rte_ring_count(u->requests.ring) > 0 ||
 	       holds_too_much(&u->holds);
 }

@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "upstream/state/tables.h"
-
 int us_free_create(struct us_free *f, uint32_t count) {
 	f->places = calloc((size_t)count + 1, sizeof(*f->places));
 	if (f->places == NULL)

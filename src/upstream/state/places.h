@@ -12,6 +12,11 @@
 
 #define US_NONE UINT32_MAX /* no place */
 
+/* Of a SID on a channel. */
+static inline uint32_t us_sid_key(uint32_t channel, uint16_t sid) {
+	return channel << 16 | sid;
+}
+
 /* Places of a table that nothing has. */
 struct us_free {
 	uint32_t *places;

@@ -139,26 +139,9 @@ struct us_tables {
 	struct us_places places;
 };
 
-static inline uint32_t us_sid_key(uint32_t channel, uint16_t sid) {
-	return channel << 16 | sid;
-}
-
 static inline uint32_t us_ranging_stream(const struct us_tables *t) {
 	return t->stream_count - 1;
 }
-
-/* What the group has, all of it, in what concerns an upstream. */
-struct group_room us_room_exact(const struct service_group *sg);
-
-/*
- * Tables with what the group has, and with as much room as `room` says, or no more than that where it is NULL.
- * `keys` holds two schedules of the crypto provider for each modem. Returns 0, or -1 after a message. Of `sg` and
- * `keys` nothing is read afterwards.
- */
-int us_tables_create(struct us_tables *t, const struct service_group *sg,
-		     const struct group_room *room, void *const *keys);
-
-void us_tables_free(struct us_tables *t);
 
 /* Whether the SID is one of the flow's, on any channel. */
 bool us_flow_has_sid(const struct us_flow *f, uint16_t sid);

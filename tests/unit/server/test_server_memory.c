@@ -17,7 +17,7 @@
 #include "platform/port.h"
 #include "server/served_group.h"
 #include "server/server.h"
-#include "upstream/state/tables.h"
+#include "upstream/state/make_tables.h"
 
 #include "fixture.h"
 #include "packets.h"
