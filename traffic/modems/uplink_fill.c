@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "modems/uplink_fill.h"
 
+#include "modems/uplink_legacy.h"
+#include "modems/uplink_segment.h"
+
 void uplink_grant_fill(struct uplink_grant *g, struct uplink_flows *flows,
 		       struct uplink_frames *frames, bool finish, struct uplink_made *made) {
 	struct uplink_stream *s = g->stream;

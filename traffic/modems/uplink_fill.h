@@ -17,31 +17,3 @@ void uplink_grant_fill(struct uplink_grant *g, struct uplink_flows *flows,
 
 /* Makes the burst of a filled grant whose frames are encrypted: sets payload and payload_size. */
 void uplink_grant_cut(struct uplink_grant *g);
-
-/* The two kinds of flows, for uplink_grant_fill() and uplink_grant_cut(). */
-void uplink_segment_fill(struct uplink_grant *g, struct uplink_frames *frames, bool finish,
-			 struct uplink_made *made);
-void uplink_segment_cut(struct uplink_grant *g);
-void uplink_legacy_fill(struct uplink_grant *g, struct uplink_frames *frames,
-			struct uplink_made *made);
-
-/* What struct frame_impairer is told by both, where there is one. */
-static inline void frame_choose(const struct uplink_frames *frames, const struct uplink_grant *g,
-				struct uplink_frame *f) {
-	if (frames->impairer != NULL)
-		frames->impairer->choose(frames->impair, g, f);
-}
-
-static inline void frame_made(const struct uplink_frames *frames, struct uplink_grant *g,
-			      const struct uplink_frame *f, uint32_t sequence, uint32_t at,
-			      uint32_t size) {
-	if (frames->impairer != NULL)
-		frames->impairer->made(frames->impair, g, f, sequence, at, size);
-}
-
-static inline void frame_plain_made(const struct uplink_frames *frames,
-				    const struct uplink_grant *g, enum docsis_kind kind,
-				    uint32_t size) {
-	if (frames->impairer != NULL)
-		frames->impairer->plain_made(frames->impair, g, kind, size);
-}

@@ -93,3 +93,24 @@ uint32_t uplink_frame_clear(struct uplink_frames *f, const struct docsis_up_head
 #define UPLINK_RANGING_SIZE 34
 uint32_t uplink_frame_ranging(struct uplink_frames *f, const struct uplink_modem *m, uint16_t sid,
 			      uint8_t *out);
+
+/* What struct frame_impairer is told of both kinds of flows, where there is one. */
+static inline void impairer_choose(const struct uplink_frames *frames, const struct uplink_grant *g,
+				   struct uplink_frame *f) {
+	if (frames->impairer != NULL)
+		frames->impairer->choose(frames->impair, g, f);
+}
+
+static inline void impairer_made(const struct uplink_frames *frames, struct uplink_grant *g,
+				 const struct uplink_frame *f, uint32_t sequence, uint32_t at,
+				 uint32_t size) {
+	if (frames->impairer != NULL)
+		frames->impairer->made(frames->impair, g, f, sequence, at, size);
+}
+
+static inline void impairer_plain_made(const struct uplink_frames *frames,
+				       const struct uplink_grant *g, enum docsis_kind kind,
+				       uint32_t size) {
+	if (frames->impairer != NULL)
+		frames->impairer->plain_made(frames->impair, g, kind, size);
+}

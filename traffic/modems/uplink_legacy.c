@@ -10,7 +10,7 @@
  * A unit is one frame, or a concatenation header and its frames. What is fragmented is not encrypted
  * itself.
  */
-#include "modems/uplink_fill.h"
+#include "modems/uplink_legacy.h"
 #include "wire/crc32.h"
 
 static uint8_t minislots(uint32_t bytes) {
@@ -83,9 +83,9 @@ static void whole_frame(struct uplink_grant *g, struct uplink_frames *frames, bo
 	uint32_t size;
 
 	uplink_key_name(&f.h, f.key);
-	frame_choose(frames, g, &f);
+	impairer_choose(frames, g, &f);
 	size = uplink_frame_packet(frames, &f.h, f.modem, &tag, f.key, g->buffer, g->filled);
-	frame_made(frames, g, &f, tag.sequence, g->filled, size);
+	impairer_made(frames, g, &f, tag.sequence, g->filled, size);
 	g->filled += size;
 }
 
@@ -94,7 +94,7 @@ static void whole_add(struct uplink_grant *g, struct uplink_frames *frames, uint
 	if (count > 1) {
 		concatenation_header(frames, count, size,
 				     rte_pktmbuf_mtod_offset(g->buffer, uint8_t *, g->filled));
-		frame_plain_made(frames, g, DOCSIS_KIND_CONCATENATION, DOCSIS_MAC_HEADER);
+		impairer_plain_made(frames, g, DOCSIS_KIND_CONCATENATION, DOCSIS_MAC_HEADER);
 		g->filled += DOCSIS_MAC_HEADER;
 	}
 	for (uint32_t n = 0; n < count; n++)
@@ -117,7 +117,7 @@ static void unit_make(struct uplink_grant *g, struct uplink_frames *frames,
 			.modem = s->modem->index,
 		};
 
-		frame_choose(frames, g, &f);
+		impairer_choose(frames, g, &f);
 		at += uplink_frame_clear(frames, &f.h, f.modem, &tag, s->rest + at);
 		if (frames->impairer != NULL)
 			frames->impairer->inner_made(frames->impair, g, &f, tag.sequence);
@@ -148,10 +148,10 @@ static void fragment_add(struct uplink_grant *g, struct uplink_frames *frames) {
 	uplink_key_name(&f.h, f.key);
 	f.h.fragment_last = part == s->left;
 	f.h.piggyback = minislots(s->left - part);
-	frame_choose(frames, g, &f);
+	impairer_choose(frames, g, &f);
 	size = uplink_frame_fragment(frames, &f.h, s->rest + s->left_at, part, f.key, g->buffer,
 				     g->filled);
-	frame_made(frames, g, &f, s->left_packets, g->filled, size);
+	impairer_made(frames, g, &f, s->left_packets, g->filled, size);
 	g->filled += size;
 	s->sequence++;
 	s->left_at += part;
@@ -164,7 +164,7 @@ static void fragment_add(struct uplink_grant *g, struct uplink_frames *frames) {
 static void legacy_request_add(struct uplink_grant *g, struct uplink_frames *frames) {
 	uint8_t *out = rte_pktmbuf_mtod_offset(g->buffer, uint8_t *, g->filled);
 
-	frame_plain_made(frames, g, DOCSIS_KIND_REQUEST, DOCSIS_MAC_HEADER);
+	impairer_plain_made(frames, g, DOCSIS_KIND_REQUEST, DOCSIS_MAC_HEADER);
 	g->filled += (uint32_t)docsis_request_write(minislots(g->size), g->sid->sid, out);
 	legacy_ask(g, frames, minislots(g->size), false);
 }

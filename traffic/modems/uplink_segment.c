@@ -5,7 +5,7 @@
  *     buffer   | 8 | rest of the grant before | new frame | new frame |  new fra:me  |
  *               ^ segment header                                   grant ends here
  */
-#include "modems/uplink_fill.h"
+#include "modems/uplink_segment.h"
 #include "wire/segment.h"
 
 /* What a frame adds: it ends in this grant, or is what is left. */
@@ -38,9 +38,9 @@ static void packet_add(struct uplink_grant *g, struct uplink_frames *frames,
 	uint32_t size;
 
 	uplink_key_name(&f.h, key);
-	frame_choose(frames, g, &f);
+	impairer_choose(frames, g, &f);
 	size = uplink_frame_packet(frames, &f.h, f.modem, &tag, f.key, g->buffer, at);
-	frame_made(frames, g, &f, tag.sequence, at, size);
+	impairer_made(frames, g, &f, tag.sequence, at, size);
 	segment_add(g, frames, size, 1);
 }
 
@@ -65,7 +65,7 @@ static void management_add(struct uplink_grant *g, struct uplink_frames *frames)
 	uint8_t *out =
 		rte_pktmbuf_mtod_offset(g->buffer, uint8_t *, SEGMENT_HEADER_SIZE + g->filled);
 
-	frame_plain_made(frames, g, DOCSIS_KIND_MANAGEMENT, UPLINK_RANGING_SIZE);
+	impairer_plain_made(frames, g, DOCSIS_KIND_MANAGEMENT, UPLINK_RANGING_SIZE);
 	segment_add(g, frames, uplink_frame_ranging(frames, g->stream->modem, g->sid->sid, out), 0);
 }
 
@@ -77,7 +77,7 @@ static void segment_request_add(struct uplink_grant *g, struct uplink_frames *fr
 	frames->requests++;
 	g->request.size = units;
 	g->request.piggyback = false;
-	frame_plain_made(frames, g, DOCSIS_KIND_QUEUE_REQUEST, DOCSIS_QUEUE_REQUEST_SIZE);
+	impairer_plain_made(frames, g, DOCSIS_KIND_QUEUE_REQUEST, DOCSIS_QUEUE_REQUEST_SIZE);
 	segment_add(g, frames, (uint32_t)docsis_queue_request_write(units, g->sid->sid, out), 0);
 }
 

@@ -22,14 +22,13 @@ from vcmts.power import machine
 from vcmts.power.measured import Joules, Sampler
 from vcmts.power.model import Machine
 from vcmts.progress import progress
-from vcmts.run.planner import DURATION, PICTURE
 
 Json = dict[str, Any]
 
 DURATION_RE = re.compile(r"(\d{1,9}(?:\.\d{1,6})?) ?(h|min|s|ms)", re.ASCII)
 SECONDS = {"h": 3600.0, "min": 60.0, "s": 1.0, "ms": 0.001}
 SHORTEST_S, LONGEST_S = 2.0, 48 * 3600.0
-LONG_S = f"a time from {SHORTEST_S:g}s to {LONGEST_S / 3600:g}h, such as {DURATION}"
+LONG_S = f"a time from {SHORTEST_S:g}s to {LONGEST_S / 3600:g}h, such as 2min"
 IDLE = "auto"
 # What vcmts-traffic says each second, which is told in another way.
 EACH_SECOND = re.compile(r" *\d+ s  .*")
@@ -117,27 +116,27 @@ class Plan:
             complain(f"--plot {self.picture}: {error.strerror}")
 
 
-def picture_of(given: argparse.Namespace) -> Path | None:
-    """Checked. Without --plot it may be that none can be drawn, which is told."""
+def picture_of(given: argparse.Namespace, usual: Path) -> Path | None:
+    """Checked. Without --plot it is the usual one; where that cannot be drawn, this is told."""
     if given.plot is not None:
         picture.check(Path(given.plot))
         return Path(given.plot)
     try:
-        picture.check(Path(PICTURE))
+        picture.check(usual)
     except MistakeError as mistake:
         complain(f"no picture: {mistake}")
         return None
-    return Path(PICTURE)
+    return usual
 
 
-def planned(given: argparse.Namespace, within: Path) -> Plan:
-    """What the options ask for, which then say it in the words of a run."""
+def planned(given: argparse.Namespace, within: Path, usual: Path) -> Plan:
+    """What the options ask for, which then say it in the words of a run. `usual`: the picture."""
     refuse(given)
-    day, seconds = load.read(Path(given.day)), seconds_of(given.duration or DURATION)
+    day, seconds = load.read(Path(given.day)), seconds_of(given.duration)
     described = machine.read(Path(given.machine)) if given.machine else machine.read()
     said = (within / "traffic.said").open("w+b")
     joules = Joules(Sampler(given.watts_command))
-    plan = Plan(day, seconds, described, picture_of(given), said, joules)
+    plan = Plan(day, seconds, described, picture_of(given, usual), said, joules)
     for way, name in (("downstream", "shape"), ("upstream", "upstream_shape")):
         file = within / f"{way}.day"
         load.write(day.of(way), file)

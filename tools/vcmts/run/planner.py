@@ -60,7 +60,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def planned(given: argparse.Namespace, within: Path) -> Plan | None:
     """What the options ask for, which then say it in the words of a run; None without --day."""
     if given.day is not None:
-        plan: Plan = importlib.import_module("planning.day.plan").planned(given, within)
+        given.duration = given.duration or DURATION
+        plan: Plan = importlib.import_module("planning.day.plan").planned(
+            given, within, Path(PICTURE)
+        )
         return plan
     for name in OWN:
         if getattr(given, name) is not None:

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Grants of modems before DOCSIS 3.0, for uplink_grant_fill(). */
+#pragma once
+
+#include "modems/uplink_flow.h"
+#include "modems/uplink_frames.h"
+
+void uplink_legacy_fill(struct uplink_grant *g, struct uplink_frames *frames,
+			struct uplink_made *made);
