@@ -13,6 +13,13 @@
 
 #define CHANGE_BUFFER_NS 100 /* to free a packet buffer */
 
+/* Of a change, or of a worker's part of one. */
+enum change_state {
+	CHANGE_PREPARED, /* no worker has seen it: it may be ended without effect */
+	CHANGE_TAKEN, /* its worker does its steps */
+	CHANGE_RETIRING, /* all steps are done: what they replaced is left to be freed */
+};
+
 /* How far a list of phases has come; zeroed at its beginning. */
 struct change_cursor {
 	unsigned phase;

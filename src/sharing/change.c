@@ -12,18 +12,11 @@
 #define STEP_NS 40000
 #define KEY_NS 1250 /* two cache lines or three are asked for */
 
-enum share_change_state {
-	SHARE_CHANGE_PREPARED,
-	SHARE_CHANGE_TAKEN,
-	SHARE_CHANGE_RETIRING,
-};
-
 struct share_change {
 	struct port_share *share;
 	struct share_change
 		*newer; /* the next one of the same port by age; NULL: this is the newest */
-	enum share_change_state
-		state; /* the owner of the port writes it once the change is prepared */
+	enum change_state state; /* the owner of the port writes it once the change is prepared */
 	unsigned group;
 	struct key_list come, go;
 	struct change_cursor coming, going; /* the owner's, in the lists */
@@ -38,7 +31,7 @@ struct share_change {
 
 /* Whether its steps are still to be done, some or all. */
 static bool is_pending(const struct share_change *c) {
-	return __atomic_load_n(&c->state, __ATOMIC_ACQUIRE) != SHARE_CHANGE_RETIRING;
+	return __atomic_load_n(&c->state, __ATOMIC_ACQUIRE) != CHANGE_RETIRING;
 }
 
 /* What the modems of the changes had, and what they are to have. */
@@ -314,8 +307,7 @@ static void state_follow(struct share_change *c) {
 	bool done = (c->table == NULL || c->replaced != NULL) && is_done(&c->come, &c->coming) &&
 		    is_done(&c->go, &c->going);
 
-	__atomic_store_n(&c->state, done ? SHARE_CHANGE_RETIRING : SHARE_CHANGE_TAKEN,
-			 __ATOMIC_RELEASE);
+	__atomic_store_n(&c->state, done ? CHANGE_RETIRING : CHANGE_TAKEN, __ATOMIC_RELEASE);
 }
 
 static bool key_comes(void *change, struct change_cursor *cursor) {
@@ -372,7 +364,7 @@ bool share_change_go(void *change) {
 void share_change_end(struct share_change *change) {
 	if (change == NULL)
 		return;
-	RTE_VERIFY(change->state != SHARE_CHANGE_TAKEN);
+	RTE_VERIFY(change->state != CHANGE_TAKEN);
 	list_remove(change);
 	change_free(change);
 }

@@ -63,8 +63,9 @@ static void note_leaving(struct ds_change *c) {
 static bool is_in_turn(const struct ds_change *c) {
 	const struct ds_change *latest = c->d->places.latest;
 
-	return latest == NULL || (__atomic_load_n(&latest->upper_done, __ATOMIC_ACQUIRE) &&
-				  __atomic_load_n(&latest->lower_done, __ATOMIC_ACQUIRE));
+	return latest == NULL ||
+	       (__atomic_load_n(&latest->upper_state, __ATOMIC_ACQUIRE) == CHANGE_RETIRING &&
+		__atomic_load_n(&latest->lower_state, __ATOMIC_ACQUIRE) == CHANGE_RETIRING);
 }
 
 static bool prepare(struct ds_change *c) {
@@ -111,19 +112,19 @@ static void give_numbers(struct ds_change *c, const uint32_t *flows, size_t coun
 		p->free_flows[p->free_flow_count++] = flows[i - 1];
 }
 
-static void lists_end(struct ds_change *c) {
+static void lists_end(struct ds_change *c, bool taken) {
 	for (size_t i = c->lists.count; i > 0; i--) {
 		const struct ds_list_change *l = &c->lists.list[i - 1];
-		uint32_t unused = c->taken ? l->now : l->next;
+		uint32_t unused = taken ? l->now : l->next;
 
-		if (!c->taken)
+		if (!taken)
 			*l->at = l->now;
 		if (unused != RULE_LIST_NONE)
 			rule_lists_give(l->lists, unused);
 	}
 }
 
-static void rules_end(struct ds_change *c) {
+static void rules_end(struct ds_change *c, bool taken) {
 	struct rule_lists *const lists[DS_RULES] = {
 		[DS_FILTERS] = &c->d->lists.filters,
 		[DS_CLASSIFIERS] = &c->d->lists.classifiers,
@@ -133,15 +134,17 @@ static void rules_end(struct ds_change *c) {
 		struct ds_rules_change *r = &c->rules[i];
 
 		if (r->built)
-			rules_free(c->taken ? &r->now : &r->next, c->taken ? &r->next : &r->now,
+			rules_free(taken ? &r->now : &r->next, taken ? &r->next : &r->now,
 				   lists[i]);
 	}
 }
 
 void ds_change_end(struct ds_change *c) {
-	rules_end(c);
-	lists_end(c);
-	if (c->taken)
+	bool taken = c->upper_state != CHANGE_PREPARED;
+
+	rules_end(c, taken);
+	lists_end(c, taken);
+	if (taken)
 		give_numbers(c, c->closing.list, c->closing.count);
 	else
 		give_numbers(c, c->fresh.list, c->fresh.count);

@@ -129,8 +129,7 @@ struct ds_change {
 	struct ds_values values;
 
 	bool prepared; /* nothing was refused */
-	bool taken; /* upper() has begun */
-	bool upper_done, lower_done; /* set by the workers */
+	enum change_state upper_state, lower_state; /* each written by its worker */
 	struct change_cursor upper, close; /* the upper MAC's */
 	struct change_cursor lower, passed; /* the lower MAC's */
 	uint64_t mark; /* the count at which what it was handed has passed */

@@ -58,11 +58,10 @@ bool ds_change_lower(void *change) {
 		{.step = write_flows, .count = writes},
 	};
 	struct ds_change *c = change;
+	bool done = change_run(&c->lower, phases, RTE_DIM(phases), c, STEP_NS);
 
-	if (!change_run(&c->lower, phases, RTE_DIM(phases), c, STEP_NS))
-		return false;
-	__atomic_store_n(&c->lower_done, true, __ATOMIC_RELEASE);
-	return true;
+	__atomic_store_n(&c->lower_state, done ? CHANGE_RETIRING : CHANGE_TAKEN, __ATOMIC_RELEASE);
+	return done;
 }
 
 static bool mark_ring(void *change, struct change_cursor *cursor) {

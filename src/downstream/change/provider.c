@@ -1,29 +1,43 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "downstream/change/provider.h"
 
-#define STEP_FLOWS 256
+#define STEP_NS 40000
+#define RECORD_NS 160 /* of a flow or a modem */
 
-static unsigned modem_take(const struct ds_provider_change *c, size_t m) {
+static bool queue_empties(void *change, struct change_cursor *cursor) {
+	struct ds_provider_change *c = change;
+
+	(void)cursor;
+	c->d->lower.takes_nothing = true;
+	return c->d->lower.crypto->held == 0;
+}
+
+static bool modem_take(void *change, struct change_cursor *cursor) {
+	struct ds_provider_change *c = change;
 	const struct ds_tables *t = &c->d->tables;
-	size_t flows = c->sg->modems[m].service_flow_count;
+	const struct modem *m = &c->sg->modems[cursor->at];
+	uint32_t flows = modem_is_there(m) ? (uint32_t)m->service_flow_count : 0;
 
-	for (size_t f = 0; f < flows; f++)
-		t->flows[ds_modem_flows(t, (uint32_t)m)[f]].key.schedule = c->schedules[m];
-	return (unsigned)flows + 1;
+	for (uint32_t f = 0; f < flows; f++)
+		t->flows[ds_modem_flows(t, cursor->at)[f]].key.schedule = c->schedules[cursor->at];
+	cursor->left -= (int)(flows + 1) * RECORD_NS;
+	return true;
+}
+
+static uint32_t modems(const void *change) {
+	return (uint32_t)((const struct ds_provider_change *)change)->sg->modem_count;
 }
 
 bool ds_provider_change(void *change) {
+	static const struct change_phase phases[] = {
+		{.step = queue_empties},
+		{.step = modem_take, .count = modems},
+	};
 	struct ds_provider_change *c = change;
 	struct ds_lower *l = &c->d->lower;
 
-	l->takes_nothing = true;
-	if (l->crypto->held > 0)
+	if (!change_run(&c->cursor, phases, RTE_DIM(phases), c, STEP_NS))
 		return false;
-	for (unsigned n = 0; c->at < c->sg->modem_count; c->at++) {
-		if (n >= STEP_FLOWS)
-			return false;
-		n += modem_is_there(&c->sg->modems[c->at]) ? modem_take(c, c->at) : 1;
-	}
 	l->crypto = c->queue;
 	l->takes_nothing = false;
 	return true;

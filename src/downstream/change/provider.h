@@ -5,13 +5,14 @@
 #include <stdbool.h>
 
 #include "downstream/downstream.h"
+#include "pipeline/change.h"
 
 struct ds_provider_change {
 	struct downstream *d;
 	const struct service_group *sg; /* as it is in service */
 	struct crypto_queue *queue;
 	void *const *schedules; /* of the new provider, one for each modem */
-	size_t at; /* 0 */
+	struct change_cursor cursor; /* 0 */
 };
 
 /*

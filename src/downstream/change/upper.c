@@ -183,12 +183,10 @@ bool ds_change_upper(void *change) {
 		{.step = take_modem, .count = modems_by_turns},
 	};
 	struct ds_change *c = change;
+	bool done = change_run(&c->upper, phases, RTE_DIM(phases), c, STEP_NS);
 
-	c->taken = true;
-	if (!change_run(&c->upper, phases, RTE_DIM(phases), c, STEP_NS))
-		return false;
-	__atomic_store_n(&c->upper_done, true, __ATOMIC_RELEASE);
-	return true;
+	__atomic_store_n(&c->upper_state, done ? CHANGE_RETIRING : CHANGE_TAKEN, __ATOMIC_RELEASE);
+	return done;
 }
 
 bool ds_change_drained(const struct ds_change *c) {

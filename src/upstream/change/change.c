@@ -70,7 +70,7 @@ static void settle(struct us_change *c) {
 	}
 	p->sids = c->sids_after;
 	p->begun = NULL;
-	c->state = US_CHANGE_SETTLED;
+	c->settled = true;
 }
 
 /* Whether the one before has come so far that another one can be made. */
@@ -79,7 +79,7 @@ static bool may_begin(struct us_change *c) {
 
 	if (before == NULL)
 		return true;
-	if (__atomic_load_n(&before->state, __ATOMIC_ACQUIRE) == US_CHANGE_BEGUN)
+	if (__atomic_load_n(&before->state, __ATOMIC_ACQUIRE) != CHANGE_RETIRING)
 		return us_change_refuse(c, "another change is not taken over yet");
 	settle(before);
 	return true;
@@ -155,10 +155,11 @@ static void free_places(struct us_change *c) {
 void us_change_end(struct us_change *c) {
 	if (c == NULL)
 		return;
-	if (__atomic_load_n(&c->state, __ATOMIC_ACQUIRE) == US_CHANGE_BEGUN) {
+	RTE_VERIFY(c->state != CHANGE_TAKEN);
+	if (c->state == CHANGE_PREPARED) {
 		abandon(c);
 	} else {
-		if (c->state == US_CHANGE_TAKEN)
+		if (!c->settled)
 			settle(c);
 		free_places(c);
 	}

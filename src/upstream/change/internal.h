@@ -56,12 +56,6 @@ struct us_grant_plans {
 	uint32_t count, room;
 };
 
-enum us_change_state {
-	US_CHANGE_BEGUN,
-	US_CHANGE_TAKEN, /* written by the worker */
-	US_CHANGE_SETTLED, /* the control thread's books follow it */
-};
-
 struct us_change {
 	struct upstream *u;
 	struct arena *memory;
@@ -78,7 +72,8 @@ struct us_change {
 	uint32_t sids_after; /* keys in use */
 	struct us_list new_sessions;
 	struct us_list old_sessions, old_flows, old_streams; /* their places, when all has passed */
-	enum us_change_state state;
+	bool settled; /* the control thread's books follow it */
+	enum change_state state; /* written by the worker */
 	/* the worker's */
 	struct change_cursor take, pass;
 	uint32_t part; /* of a session */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "upstream/change/provider.h"
 
-#define STEP_FLOWS 128
+#define STEP_NS 20000
+#define RECORD_NS 160 /* of a flow or a modem */
 
 static void flow_take(struct us_flow *f, void *const schedules[US_GENERATIONS]) {
 	for (unsigned g = 0; g < US_GENERATIONS; g++) {
@@ -10,35 +11,47 @@ static void flow_take(struct us_flow *f, void *const schedules[US_GENERATIONS]) 
 	}
 }
 
-static unsigned modem_take(const struct us_provider_change *c, uint32_t m) {
-	struct us_tables *t = &c->u->tables;
-	struct us_own *own = t->places.own[m];
-	void *const *schedules = &c->schedules[US_GENERATIONS * m];
+static bool queue_empties(void *change, struct change_cursor *cursor) {
+	struct us_provider_change *c = change;
 
+	(void)cursor;
+	c->u->takes_nothing = true;
+	return c->u->r.crypto->held == 0;
+}
+
+static bool modem_take(void *change, struct change_cursor *cursor) {
+	struct us_provider_change *c = change;
+	struct us_tables *t = &c->u->tables;
+	struct us_own *own = t->places.own[cursor->at];
+	void *const *schedules = &c->schedules[(size_t)US_GENERATIONS * cursor->at];
+
+	cursor->left -= RECORD_NS;
 	if (own == NULL)
-		return 1;
+		return true;
 	for (uint32_t f = 0; f < own->flow_count; f++)
 		flow_take(&t->flows[own->flows[f].flow], schedules);
 	for (unsigned g = 0; g < US_GENERATIONS; g++) {
 		if (own->schedules[g] != NULL)
 			own->schedules[g] = schedules[g];
 	}
-	return own->flow_count + 1;
+	cursor->left -= (int)own->flow_count * RECORD_NS;
+	return true;
+}
+
+static uint32_t modems(const void *change) {
+	return ((const struct us_provider_change *)change)->u->tables.modem_count;
 }
 
 bool us_provider_change(void *change) {
+	static const struct change_phase phases[] = {
+		{.step = queue_empties},
+		{.step = modem_take, .count = modems},
+	};
 	struct us_provider_change *c = change;
-	struct upstream *u = c->u;
 
-	u->takes_nothing = true;
-	if (u->r.crypto->held > 0)
+	if (!change_run(&c->cursor, phases, RTE_DIM(phases), c, STEP_NS))
 		return false;
-	for (unsigned n = 0; c->at < u->tables.modem_count; c->at++) {
-		if (n >= STEP_FLOWS)
-			return false;
-		n += modem_take(c, c->at);
-	}
-	u->r.crypto = c->queue;
-	u->takes_nothing = false;
+	c->u->r.crypto = c->queue;
+	c->u->takes_nothing = false;
 	return true;
 }

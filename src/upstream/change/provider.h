@@ -4,13 +4,14 @@
 
 #include <stdbool.h>
 
+#include "pipeline/change.h"
 #include "upstream/upstream.h"
 
 struct us_provider_change {
 	struct upstream *u;
 	struct crypto_queue *queue;
 	void *const *schedules; /* of the new provider, two for each modem */
-	uint32_t at; /* 0 */
+	struct change_cursor cursor; /* 0 */
 };
 
 /*

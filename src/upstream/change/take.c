@@ -202,9 +202,8 @@ bool us_change_take(void *change) {
 		{.step = empty_stream, .count = old_streams},
 	};
 	struct us_change *c = change;
+	bool done = change_run(&c->take, phases, RTE_DIM(phases), c, US_STEP_NS);
 
-	if (!change_run(&c->take, phases, RTE_DIM(phases), c, US_STEP_NS))
-		return false;
-	__atomic_store_n(&c->state, US_CHANGE_TAKEN, __ATOMIC_RELEASE);
-	return true;
+	__atomic_store_n(&c->state, done ? CHANGE_RETIRING : CHANGE_TAKEN, __ATOMIC_RELEASE);
+	return done;
 }
