@@ -18,20 +18,36 @@ static const struct {
 #include "pipeline/sharing.def"
 };
 
+/* In which directions a counter is counted, and the metric of each. */
+#define IN_DOWN(metric)      \
+	DIRECTION_DOWN, {    \
+		metric, NULL \
+	}
+#define IN_UP(metric)        \
+	DIRECTION_UP, {      \
+		NULL, metric \
+	}
+#define IN_BOTH(down, up) \
+	DIRECTION_BOTH, { \
+		down, up  \
+	}
+#define IN_PORT(metric)      \
+	DIRECTION_PORT, {    \
+		metric, NULL \
+	}
+
 static const struct {
 	const char *name;
 	const char *meaning;
-	enum direction directions;
 	enum counted counts;
+	enum direction directions;
+	const char *metrics[2]; /* the second is the upstream's */
 } counters[] = {
-#define COUNTER(id, name, directions, unit, meaning) \
-	{name, meaning, DIRECTION_##directions, COUNTS_##unit},
+#define COUNTER(id, name, metrics, unit, meaning) {name, meaning, COUNTS_##unit, IN_##metrics},
 #include "pipeline/downstream.def"
-#define COUNTER(id, name, directions, unit, meaning) \
-	{name, meaning, DIRECTION_##directions, COUNTS_##unit},
+#define COUNTER(id, name, metrics, unit, meaning) {name, meaning, COUNTS_##unit, IN_##metrics},
 #include "pipeline/upstream.def"
-#define COUNTER(id, name, directions, unit, meaning) \
-	{name, meaning, DIRECTION_##directions, COUNTS_##unit},
+#define COUNTER(id, name, metrics, unit, meaning) {name, meaning, COUNTS_##unit, IN_##metrics},
 #include "pipeline/sharing.def"
 };
 
@@ -61,6 +77,11 @@ const char *counter_meaning(enum counter counter) {
 
 bool counter_in(enum counter counter, enum direction direction) {
 	return (counters[counter].directions & direction) != 0;
+}
+
+const char *counter_metric(enum counter counter, enum direction direction) {
+	return counter_in(counter, direction) ? counters[counter].metrics[direction == DIRECTION_UP]
+					      : NULL;
 }
 
 const char *unit_name(enum unit unit) {

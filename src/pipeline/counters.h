@@ -53,11 +53,11 @@ enum drop_reason {
 };
 
 enum counter {
-#define COUNTER(id, name, directions, unit, meaning) COUNTER_##id,
+#define COUNTER(id, name, metrics, unit, meaning) COUNTER_##id,
 #include "pipeline/downstream.def"
-#define COUNTER(id, name, directions, unit, meaning) COUNTER_##id,
+#define COUNTER(id, name, metrics, unit, meaning) COUNTER_##id,
 #include "pipeline/upstream.def"
-#define COUNTER(id, name, directions, unit, meaning) COUNTER_##id,
+#define COUNTER(id, name, metrics, unit, meaning) COUNTER_##id,
 #include "pipeline/sharing.def"
 	COUNTERS,
 };
@@ -82,6 +82,8 @@ bool counter_in(enum counter counter, enum direction direction);
 
 enum unit drop_unit(enum drop_reason reason);
 enum counted counter_counts(enum counter counter);
+const char *counter_metric(enum counter counter,
+			   enum direction direction); /* NULL: not counted there */
 const char *counted_name(enum counted counted); /* "packets", ..; "" of COUNTS_NONE */
 const char *unit_name(enum unit unit); /* "packets", .. */
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Of a service group: how its work was done. */
 #include "telemetry/metrics/walk.h"
-#include "telemetry/metrics/which.h"
+
+/* Which of its metrics a collector is asked for. */
+enum { EFFORT_POLLS, EFFORT_LOOKUPS, EFFORT_LOOKED_UP };
 
 static void put_effort(const struct walk *w, const struct metric_row *row, const char *group,
 		       const char *direction, const struct effort *e) {
@@ -15,7 +17,7 @@ static void put_effort(const struct walk *w, const struct metric_row *row, const
 	}
 }
 
-void collect_effort(const struct walk *w, const struct metric_row *row) {
+static void collect_effort(const struct walk *w, const struct metric_row *row) {
 	for (unsigned g = 0; g < w->group_count; g++) {
 		const struct served_group *served = w->groups[g].served;
 
@@ -25,3 +27,17 @@ void collect_effort(const struct walk *w, const struct metric_row *row) {
 			put_effort(w, row, w->groups[g].id, "upstream", &served->upstream->effort);
 	}
 }
+
+static const struct metric_row rows[] = {
+	METRIC("vcmts_polls_total", COUNTER, "polls", OF_GROUP,
+	       LABELLED("service_group", "direction", "result"), collect_effort, EFFORT_POLLS,
+	       "times that the group's source was asked for packets: useful where it had some, or "
+	       "empty"),
+	METRIC("vcmts_lookups_total", COUNTER, "lookups", OF_GROUP,
+	       LABELLED("service_group", "direction"), collect_effort, EFFORT_LOOKUPS,
+	       "calls that look modems up: for packets of unknown flows; upstream for bursts"),
+	METRIC("vcmts_looked_up_total", COUNTER, "", OF_GROUP,
+	       LABELLED("service_group", "direction"), collect_effort, EFFORT_LOOKED_UP,
+	       "packets in these calls; upstream bursts"),
+};
+const struct metric_rows effort_metrics = METRIC_ROWS(rows);

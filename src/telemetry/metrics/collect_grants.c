@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Of the upstream scheduler: MAPs, grants and the use of minislots, by upstream channel. */
 #include "telemetry/metrics/walk.h"
-#include "telemetry/metrics/which.h"
+
+/* Which of its metrics a collector is asked for. */
+enum { GRANTS_MINISLOTS, GRANTS_MAPS, GRANTS_GRANTS, GRANTS_BYTES, GRANTS_PENDING };
+enum { MESSAGE_DELAY_SUM, MESSAGE_DELAY_MAX };
 
 static uint64_t idle_of(const struct maps_counts *c) {
 	uint64_t used = c->data_minislots + c->request_minislots + c->initial_minislots +
@@ -43,7 +46,7 @@ static void put_channel(const struct walk *w, const struct metric_row *row, cons
 	}
 }
 
-void collect_grants(const struct walk *w, const struct metric_row *row) {
+static void collect_grants(const struct walk *w, const struct metric_row *row) {
 	for (unsigned g = 0; g < w->group_count; g++) {
 		const struct served_group *served = w->groups[g].served;
 		const struct upstream *u = served->upstream;
@@ -60,7 +63,7 @@ void collect_grants(const struct walk *w, const struct metric_row *row) {
 	}
 }
 
-void collect_owed(const struct walk *w, const struct metric_row *row) {
+static void collect_owed(const struct walk *w, const struct metric_row *row) {
 	for (unsigned g = 0; g < w->group_count; g++) {
 		const struct upstream *u = w->groups[g].served->upstream;
 		struct maps_counts c;
@@ -72,7 +75,7 @@ void collect_owed(const struct walk *w, const struct metric_row *row) {
 	}
 }
 
-void collect_message_delay(const struct walk *w, const struct metric_row *row) {
+static void collect_message_delay(const struct walk *w, const struct metric_row *row) {
 	for (unsigned g = 0; g < w->group_count; g++) {
 		const struct downstream *d = w->groups[g].served->downstream;
 		const struct ds_messages *m = &d->lower.messages;
@@ -85,3 +88,31 @@ void collect_message_delay(const struct walk *w, const struct metric_row *row) {
 				      LABELS(w->groups[g].id));
 	}
 }
+
+static const struct metric_row rows[] = {
+	METRIC("vcmts_upstream_minislots_total", COUNTER, "minislots", OF_GROUP,
+	       LABELLED("service_group", "channel", "kind"), collect_grants, GRANTS_MINISLOTS,
+	       "minislots that MAPs described, by what they are for"),
+	METRIC("vcmts_upstream_maps_total", COUNTER, "maps", OF_GROUP,
+	       LABELLED("service_group", "channel", "result"), collect_grants, GRANTS_MAPS,
+	       "MAPs made, and those that would have come too late and were not"),
+	METRIC("vcmts_upstream_grants_total", COUNTER, "grants", OF_GROUP,
+	       LABELLED("service_group", "channel"), collect_grants, GRANTS_GRANTS, "data grants"),
+	METRIC("vcmts_upstream_granted_bytes_total", COUNTER, "bytes", OF_GROUP,
+	       LABELLED("service_group", "channel"), collect_grants, GRANTS_BYTES,
+	       "bytes granted, without segment headers"),
+	METRIC("vcmts_upstream_pending_total", COUNTER, "", OF_GROUP,
+	       LABELLED("service_group", "channel"), collect_grants, GRANTS_PENDING,
+	       "requests that a MAP told to be pending"),
+	METRIC("vcmts_upstream_owed_bytes", GAUGE, "bytes", OF_GROUP, LABELLED("service_group"),
+	       collect_owed, 0, "bytes that were asked for and not granted yet"),
+	METRIC("vcmts_message_delay_seconds_total", COUNTER, "seconds", OF_GROUP,
+	       LABELLED("service_group"), collect_message_delay, MESSAGE_DELAY_SUM,
+	       "time from when MAPs and UCDs were due until the R-PHY port had them, of all "
+	       "together but those that waited "
+	       "for its first link"),
+	METRIC("vcmts_message_delay_max_seconds", GAUGE, "seconds", OF_GROUP,
+	       LABELLED("service_group"), collect_message_delay, MESSAGE_DELAY_MAX,
+	       "the longest of these times"),
+};
+const struct metric_rows grants_metrics = METRIC_ROWS(rows);

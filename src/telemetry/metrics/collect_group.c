@@ -3,7 +3,10 @@
 #include "downstream/cpe.h"
 #include "model/keys/keys.h"
 #include "telemetry/metrics/walk.h"
-#include "telemetry/metrics/which.h"
+
+/* Which of its metrics a collector is asked for. */
+enum { GROUP_MODEMS, GROUP_ACTIVE_MODEMS, GROUP_ACTIVE_ADDRESSES, GROUP_FLOWS, GROUP_QUEUED };
+enum { UNITS_IN, UNITS_OUT };
 
 void collect_down_counter(const struct walk *w, const struct metric_row *row) {
 	for (unsigned g = 0; g < w->group_count; g++)
@@ -18,7 +21,7 @@ void collect_up_counter(const struct walk *w, const struct metric_row *row) {
 	}
 }
 
-void collect_down_drops(const struct walk *w, const struct metric_row *row) {
+static void collect_down_drops(const struct walk *w, const struct metric_row *row) {
 	for (unsigned g = 0; g < w->group_count; g++) {
 		for (enum drop_reason r = 0; r < DROP_REASONS; r++) {
 			if (drop_in(r, DIRECTION_DOWN))
@@ -28,7 +31,7 @@ void collect_down_drops(const struct walk *w, const struct metric_row *row) {
 	}
 }
 
-void collect_up_drops(const struct walk *w, const struct metric_row *row) {
+static void collect_up_drops(const struct walk *w, const struct metric_row *row) {
 	for (unsigned g = 0; g < w->group_count; g++) {
 		if (w->groups[g].served->upstream == NULL)
 			continue;
@@ -41,7 +44,7 @@ void collect_up_drops(const struct walk *w, const struct metric_row *row) {
 	}
 }
 
-void collect_down_held(const struct walk *w, const struct metric_row *row) {
+static void collect_down_held(const struct walk *w, const struct metric_row *row) {
 	for (unsigned g = 0; g < w->group_count; g++)
 		walk_put(w, row, downstream_held(w->groups[g].served->downstream),
 			 LABELS(w->groups[g].id));
@@ -52,7 +55,7 @@ static uint64_t not_below_zero(uint64_t value) {
 	return (int64_t)value < 0 ? 0 : value;
 }
 
-void collect_up_held(const struct walk *w, const struct metric_row *row) {
+static void collect_up_held(const struct walk *w, const struct metric_row *row) {
 	for (unsigned g = 0; g < w->group_count; g++) {
 		const struct upstream *u = w->groups[g].served->upstream;
 
@@ -62,7 +65,7 @@ void collect_up_held(const struct walk *w, const struct metric_row *row) {
 	}
 }
 
-void collect_up_units(const struct walk *w, const struct metric_row *row) {
+static void collect_up_units(const struct walk *w, const struct metric_row *row) {
 	for (unsigned g = 0; g < w->group_count; g++) {
 		const struct upstream *u = w->groups[g].served->upstream;
 
@@ -74,7 +77,7 @@ void collect_up_units(const struct walk *w, const struct metric_row *row) {
 	}
 }
 
-void collect_requests(const struct walk *w, const struct metric_row *row) {
+static void collect_requests(const struct walk *w, const struct metric_row *row) {
 	for (unsigned g = 0; g < w->group_count; g++) {
 		const struct upstream *u = w->groups[g].served->upstream;
 
@@ -84,7 +87,7 @@ void collect_requests(const struct walk *w, const struct metric_row *row) {
 	}
 }
 
-void collect_group_info(const struct walk *w, const struct metric_row *row) {
+static void collect_group_info(const struct walk *w, const struct metric_row *row) {
 	for (unsigned g = 0; g < w->group_count; g++)
 		walk_put(w, row, 1, LABELS(w->groups[g].id, w->groups[g].served->sg->name));
 }
@@ -97,7 +100,7 @@ static uint64_t flows_of(const struct service_group *sg) {
 	return flows;
 }
 
-void collect_group(const struct walk *w, const struct metric_row *row) {
+static void collect_group(const struct walk *w, const struct metric_row *row) {
 	for (unsigned i = 0; i < w->group_count; i++) {
 		const struct served_group *g = w->groups[i].served;
 		uint64_t value = 0;
@@ -115,7 +118,7 @@ void collect_group(const struct walk *w, const struct metric_row *row) {
 	}
 }
 
-void collect_cipher_modems(const struct walk *w, const struct metric_row *row) {
+static void collect_cipher_modems(const struct walk *w, const struct metric_row *row) {
 	for (unsigned g = 0; g < w->group_count; g++) {
 		const struct service_group *sg = w->groups[g].served->sg;
 		const char *provider = crypto_serves(&sg->crypto);
@@ -129,7 +132,7 @@ void collect_cipher_modems(const struct walk *w, const struct metric_row *row) {
 	}
 }
 
-void collect_key_rolls(const struct walk *w, const struct metric_row *row) {
+static void collect_key_rolls(const struct walk *w, const struct metric_row *row) {
 	for (unsigned g = 0; g < w->group_count; g++) {
 		const struct served_group *served = w->groups[g].served;
 
@@ -140,3 +143,51 @@ void collect_key_rolls(const struct walk *w, const struct metric_row *row) {
 				 LABELS(w->groups[g].id, "upstream"));
 	}
 }
+
+static const struct metric_row rows[] = {
+	METRIC("vcmts_service_group_info", GAUGE, "", OF_GROUP, LABELLED("service_group", "name"),
+	       collect_group_info, 0, "service groups in service: always 1"),
+	METRIC("vcmts_service_group_modems", GAUGE, "modems", OF_GROUP, LABELLED("service_group"),
+	       collect_group, GROUP_MODEMS, "cable modems that are configured"),
+	METRIC("vcmts_service_group_active_modems", GAUGE, "modems", OF_GROUP,
+	       LABELLED("service_group"), collect_group, GROUP_ACTIVE_MODEMS,
+	       "modems to whose addresses packets came in this period of cpe_timeout or the one "
+	       "before"),
+	METRIC("vcmts_service_group_active_addresses", GAUGE, "addresses", OF_GROUP,
+	       LABELLED("service_group"), collect_group, GROUP_ACTIVE_ADDRESSES,
+	       "addresses behind these, counted in the same periods"),
+	METRIC("vcmts_key_rolls_total", COUNTER, "", OF_GROUP,
+	       LABELLED("service_group", "direction"), collect_key_rolls, 0,
+	       "keys that gave way to others, of all modems together"),
+	METRIC("vcmts_service_group_service_flows", GAUGE, "service_flows", OF_GROUP,
+	       LABELLED("service_group"), collect_group, GROUP_FLOWS,
+	       "downstream service flows that are configured"),
+	METRIC("vcmts_service_group_cipher_modems", GAUGE, "modems", OF_GROUP,
+	       LABELLED("service_group", "cipher", "provider"), collect_cipher_modems, 0,
+	       "modems by the cipher of their security association, and who encrypts"),
+	METRIC("vcmts_downstream_dropped_packets_total", COUNTER, "packets", OF_GROUP,
+	       LABELLED("service_group", "reason"), collect_down_drops, 0,
+	       "packets that ended in the downstream, by reason"),
+	METRIC("vcmts_downstream_held_packets", GAUGE, "packets", OF_GROUP,
+	       LABELLED("service_group"), collect_down_held, 0,
+	       "packets in the downstream: in queues, rings, the crypto provider, open DEPI "
+	       "frames"),
+	METRIC("vcmts_downstream_queued_packets", GAUGE, "packets", OF_GROUP,
+	       LABELLED("service_group"), collect_group, GROUP_QUEUED,
+	       "packets in the queues of service flows"),
+	METRIC("vcmts_upstream_dropped_total", COUNTER, "", OF_GROUP,
+	       LABELLED("service_group", "reason", "unit"), collect_up_drops, 0,
+	       "units that ended in the upstream, by reason"),
+	METRIC("vcmts_upstream_held", GAUGE, "", OF_GROUP, LABELLED("service_group", "unit"),
+	       collect_up_held, 0, "units in the upstream, waiting for others or on their way"),
+	METRIC("vcmts_upstream_units_in_total", COUNTER, "", OF_GROUP,
+	       LABELLED("service_group", "unit"), collect_up_units, UNITS_IN,
+	       "units that came in, which are those that went on, dropped and held"),
+	METRIC("vcmts_upstream_units_out_total", COUNTER, "", OF_GROUP,
+	       LABELLED("service_group", "unit"), collect_up_units, UNITS_OUT,
+	       "units that went on to the next unit, or out"),
+	METRIC("vcmts_requests_total", COUNTER, "requests", OF_GROUP,
+	       LABELLED("service_group", "kind"), collect_requests, 0,
+	       "bandwidth requests of modems that the upstream scheduler took, by kind"),
+};
+const struct metric_rows group_metrics = METRIC_ROWS(rows);

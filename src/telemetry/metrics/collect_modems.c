@@ -6,7 +6,17 @@
 #include "model/units.h"
 #include "scheduler/report.h"
 #include "telemetry/metrics/walk.h"
-#include "telemetry/metrics/which.h"
+
+/* Which of its metrics a collector is asked for. */
+enum { MODEM_PACKETS, MODEM_BYTES, MODEM_WAITING_PACKETS, MODEM_WAITING_BYTES, MODEM_ACTIVE };
+enum {
+	FLOW_PACKETS,
+	FLOW_BYTES,
+	FLOW_WAITING_PACKETS,
+	FLOW_WAITING_BYTES,
+	FLOW_PROBABILITY,
+	FLOW_RATE
+};
 
 #define DROPS (SCHEDULER_VERDICTS - SCHEDULER_QUEUED - 1) /* samples, by reason */
 
@@ -101,7 +111,7 @@ static size_t count_one(const struct metric_row *row, const struct modem *m) {
 	return 1;
 }
 
-void collect_modem(const struct walk *w, const struct metric_row *row) {
+static void collect_modem(const struct walk *w, const struct metric_row *row) {
 	modems_walk(w, row, &(struct of_modem){count_one, put_modem});
 }
 
@@ -121,7 +131,7 @@ static size_t count_drops(const struct metric_row *row, const struct modem *m) {
 	return DROPS;
 }
 
-void collect_modem_drops(const struct walk *w, const struct metric_row *row) {
+static void collect_modem_drops(const struct walk *w, const struct metric_row *row) {
 	modems_walk(w, row, &(struct of_modem){count_drops, put_modem_drops});
 }
 
@@ -188,7 +198,7 @@ static size_t count_flows(const struct metric_row *row, const struct modem *m) {
 	return count;
 }
 
-void collect_flow(const struct walk *w, const struct metric_row *row) {
+static void collect_flow(const struct walk *w, const struct metric_row *row) {
 	modems_walk(w, row, &(struct of_modem){count_flows, put_flow_samples});
 }
 
@@ -197,6 +207,50 @@ static size_t count_flow_drops(const struct metric_row *row, const struct modem 
 	return m->service_flow_count * DROPS;
 }
 
-void collect_flow_drops(const struct walk *w, const struct metric_row *row) {
+static void collect_flow_drops(const struct walk *w, const struct metric_row *row) {
 	modems_walk(w, row, &(struct of_modem){count_flow_drops, put_drops_of_flows});
 }
+
+static const struct metric_row rows[] = {
+	METRIC("vcmts_modem_downstream_packets_total", COUNTER, "packets", OF_MODEM,
+	       LABELLED("service_group", "modem"), collect_modem, MODEM_PACKETS,
+	       "packets of a modem that got a channel"),
+	METRIC("vcmts_modem_downstream_bytes_total", COUNTER, "bytes", OF_MODEM,
+	       LABELLED("service_group", "modem"), collect_modem, MODEM_BYTES,
+	       "bytes of these, as service flows count them"),
+	METRIC("vcmts_modem_downstream_dropped_packets_total", COUNTER, "packets", OF_MODEM,
+	       LABELLED("service_group", "modem", "reason"), collect_modem_drops, 0,
+	       "packets of a modem that its queues did not take, by reason"),
+	METRIC("vcmts_modem_downstream_waiting_packets", GAUGE, "packets", OF_MODEM,
+	       LABELLED("service_group", "modem"), collect_modem, MODEM_WAITING_PACKETS,
+	       "packets in the queues of a modem"),
+	METRIC("vcmts_modem_downstream_waiting_bytes", GAUGE, "bytes", OF_MODEM,
+	       LABELLED("service_group", "modem"), collect_modem, MODEM_WAITING_BYTES,
+	       "bytes of these"),
+	METRIC("vcmts_modem_active_addresses", GAUGE, "addresses", OF_MODEM,
+	       LABELLED("service_group", "modem"), collect_modem, MODEM_ACTIVE,
+	       "addresses behind a modem to which packets came in this period of cpe_timeout or "
+	       "the one before"),
+	METRIC("vcmts_flow_packets_total", COUNTER, "packets", OF_FLOW,
+	       LABELLED("service_group", "sfid", "modem"), collect_flow, FLOW_PACKETS,
+	       "packets of a downstream service flow that got a channel"),
+	METRIC("vcmts_flow_bytes_total", COUNTER, "bytes", OF_FLOW,
+	       LABELLED("service_group", "sfid", "modem"), collect_flow, FLOW_BYTES,
+	       "bytes of these"),
+	METRIC("vcmts_flow_dropped_packets_total", COUNTER, "packets", OF_FLOW,
+	       LABELLED("service_group", "sfid", "modem", "reason"), collect_flow_drops, 0,
+	       "packets that the queue of a service flow did not take, by reason"),
+	METRIC("vcmts_flow_waiting_packets", GAUGE, "packets", OF_FLOW,
+	       LABELLED("service_group", "sfid", "modem"), collect_flow, FLOW_WAITING_PACKETS,
+	       "packets in the queue of a service flow"),
+	METRIC("vcmts_flow_waiting_bytes", GAUGE, "bytes", OF_FLOW,
+	       LABELLED("service_group", "sfid", "modem"), collect_flow, FLOW_WAITING_BYTES,
+	       "bytes of these"),
+	METRIC("vcmts_flow_drop_probability_ratio", GAUGE, "ratio", OF_FLOW,
+	       LABELLED("service_group", "sfid", "modem"), collect_flow, FLOW_PROBABILITY,
+	       "with which DOCSIS-PIE drops arrivals now"),
+	METRIC("vcmts_flow_max_sustained_bytes_per_second", GAUGE, "bytes_per_second", OF_FLOW,
+	       LABELLED("service_group", "sfid", "modem"), collect_flow, FLOW_RATE,
+	       "maximum sustained traffic rate, as configured; 0: no limit"),
+};
+const struct metric_rows modems_metrics = METRIC_ROWS(rows);

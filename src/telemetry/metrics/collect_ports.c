@@ -5,7 +5,19 @@
 #include <rte_ethdev.h>
 
 #include "telemetry/metrics/walk.h"
-#include "telemetry/metrics/which.h"
+
+/* Which of its metrics a collector is asked for. */
+enum {
+	ETHDEV_RECEIVED,
+	ETHDEV_RECEIVED_BYTES,
+	ETHDEV_MISSED,
+	ETHDEV_ERRORS,
+	ETHDEV_NO_BUFFER,
+	ETHDEV_TRANSMITTED,
+	ETHDEV_TRANSMITTED_BYTES,
+	ETHDEV_TRANSMIT_ERRORS,
+	ETHDEV_LINK,
+};
 
 /* A device that came back while a group still has it as it was is there twice. Whether a port is not the one to tell of:
  * another is open under its name, or is gone as well and stands before it. Among those that groups share, or all. */
@@ -54,7 +66,7 @@ static void put_port_drops(const struct walk *w, const struct metric_row *row,
 	}
 }
 
-void collect_port_drops(const struct walk *w, const struct metric_row *row) {
+static void collect_port_drops(const struct walk *w, const struct metric_row *row) {
 	shares_walk(w, row, put_port_drops);
 }
 
@@ -71,7 +83,7 @@ static uint64_t ethdev_value(const struct rte_eth_stats *stats, unsigned which) 
 	}
 }
 
-void collect_ethdev(const struct walk *w, const struct metric_row *row) {
+static void collect_ethdev(const struct walk *w, const struct metric_row *row) {
 	const struct server *s = w->source->server;
 
 	for (unsigned p = 0; p < s->ports.count; p++) {
@@ -100,7 +112,7 @@ static void put_states(const struct walk *w, const struct metric_row *row, const
 				server_port_state_name(state)));
 }
 
-void collect_port_state(const struct walk *w, const struct metric_row *row) {
+static void collect_port_state(const struct walk *w, const struct metric_row *row) {
 	const struct server *s = w->source->server;
 
 	for (unsigned g = 0; g < w->group_count; g++) {
@@ -114,3 +126,37 @@ void collect_port_state(const struct walk *w, const struct metric_row *row) {
 		}
 	}
 }
+
+static const struct metric_row rows[] = {
+	METRIC("vcmts_port_dropped_packets_total", COUNTER, "packets", PLAIN,
+	       LABELLED("port", "reason"), collect_port_drops, 0,
+	       "packets of no group that ended at a port which groups share, by reason"),
+	METRIC("vcmts_ethdev_received_packets_total", COUNTER, "packets", PLAIN,
+	       LABELLED("port", "role"), collect_ethdev, ETHDEV_RECEIVED,
+	       "packets that the port's driver received"),
+	METRIC("vcmts_ethdev_received_bytes_total", COUNTER, "bytes", PLAIN,
+	       LABELLED("port", "role"), collect_ethdev, ETHDEV_RECEIVED_BYTES, "bytes of these"),
+	METRIC("vcmts_ethdev_missed_packets_total", COUNTER, "packets", PLAIN,
+	       LABELLED("port", "role"), collect_ethdev, ETHDEV_MISSED,
+	       "packets that found no descriptor: nobody polled in time"),
+	METRIC("vcmts_ethdev_errors_total", COUNTER, "", PLAIN, LABELLED("port", "role"),
+	       collect_ethdev, ETHDEV_ERRORS, "packets that were received with an error"),
+	METRIC("vcmts_ethdev_no_buffer_total", COUNTER, "", PLAIN, LABELLED("port", "role"),
+	       collect_ethdev, ETHDEV_NO_BUFFER, "times that there was no buffer to receive into"),
+	METRIC("vcmts_ethdev_transmitted_packets_total", COUNTER, "packets", PLAIN,
+	       LABELLED("port", "role"), collect_ethdev, ETHDEV_TRANSMITTED,
+	       "packets that the port's driver sent"),
+	METRIC("vcmts_ethdev_transmitted_bytes_total", COUNTER, "bytes", PLAIN,
+	       LABELLED("port", "role"), collect_ethdev, ETHDEV_TRANSMITTED_BYTES,
+	       "bytes of these"),
+	METRIC("vcmts_ethdev_transmit_errors_total", COUNTER, "", PLAIN, LABELLED("port", "role"),
+	       collect_ethdev, ETHDEV_TRANSMIT_ERRORS,
+	       "packets that the port's driver could not send"),
+	METRIC("vcmts_ethdev_link_up", GAUGE, "", PLAIN, LABELLED("port", "role"), collect_ethdev,
+	       ETHDEV_LINK, "1 where the port has a link, else 0"),
+	METRIC("vcmts_port_state", GAUGE, "", OF_GROUP,
+	       LABELLED("service_group", "role", "port", "state"), collect_port_state, 0,
+	       "1 for the state of a port of the group, else 0: up, down, gone (its device was "
+	       "taken away)"),
+};
+const struct metric_rows ports_metrics = METRIC_ROWS(rows);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Of the cores' frequencies. */
 #include "telemetry/metrics/walk.h"
-#include "telemetry/metrics/which.h"
 
-void collect_power_policy(const struct walk *w, const struct metric_row *row) {
+/* Which of its metrics a collector is asked for. */
+enum { CORE_FREQUENCY, CORE_WISH, CORE_TRANSITIONS, CORE_JUMPS };
+
+static void collect_power_policy(const struct walk *w, const struct metric_row *row) {
 	struct power_report r;
 
 	if (w->source->power == NULL)
@@ -21,7 +23,7 @@ static uint64_t core_value(const struct power_core_report *c, unsigned which) {
 	}
 }
 
-void collect_power_core(const struct walk *w, const struct metric_row *row) {
+static void collect_power_core(const struct walk *w, const struct metric_row *row) {
 	struct power_report r;
 	char core[WALK_ID];
 
@@ -36,7 +38,7 @@ void collect_power_core(const struct walk *w, const struct metric_row *row) {
 }
 
 /* Of each core those that were, of the machine all: who asks for a rate wants a beginning. */
-void collect_power_refused(const struct walk *w, const struct metric_row *row) {
+static void collect_power_refused(const struct walk *w, const struct metric_row *row) {
 	struct power_report r;
 	char core[WALK_ID];
 
@@ -54,3 +56,25 @@ void collect_power_refused(const struct walk *w, const struct metric_row *row) {
 		}
 	}
 }
+
+static const struct metric_row rows[] = {
+	METRIC("vcmts_power_policy_info", GAUGE, "", PLAIN, LABELLED("policy", "driver"),
+	       collect_power_policy, 0,
+	       "the policy of frequencies that is in force, and by what they are changed: always "
+	       "1"),
+	METRIC("vcmts_core_frequency_hertz", GAUGE, "hertz", PLAIN, LABELLED("core"),
+	       collect_power_core, CORE_FREQUENCY,
+	       "frequency of a governed core, as the driver told when it was set"),
+	METRIC("vcmts_core_frequency_wished_hertz", GAUGE, "hertz", PLAIN, LABELLED("core"),
+	       collect_power_core, CORE_WISH, "frequency that was asked for last"),
+	METRIC("vcmts_power_transitions_total", COUNTER, "", PLAIN, LABELLED("core"),
+	       collect_power_core, CORE_TRANSITIONS,
+	       "changes of the frequency of the core's clock"),
+	METRIC("vcmts_power_jumps_total", COUNTER, "", PLAIN, LABELLED("core"), collect_power_core,
+	       CORE_JUMPS, "of these, ones to the maximum at once, as a queue grew"),
+	METRIC("vcmts_power_refused_total", COUNTER, "", PLAIN, LABELLED("core", "reason"),
+	       collect_power_refused, 0,
+	       "frequencies that are not as they were wanted, by reason; core all: of the whole "
+	       "machine"),
+};
+const struct metric_rows power_metrics = METRIC_ROWS(rows);

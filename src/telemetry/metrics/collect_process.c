@@ -10,9 +10,20 @@
 
 #include "crypto/isa.h"
 #include "telemetry/metrics/walk.h"
-#include "telemetry/metrics/which.h"
 
-void collect_build(const struct walk *w, const struct metric_row *row) {
+/* Which of its metrics a collector is asked for. */
+enum {
+	PROCESS_START,
+	PROCESS_UPTIME,
+	PROCESS_TSC,
+	PROCESS_GROUPS,
+	PROCESS_REMOVED,
+	PROCESS_IDLE_REFUSED
+};
+enum { POOL_SIZE, POOL_FREE };
+enum { HTTP_PAGES, HTTP_PAGE_SECONDS, HTTP_PAGE_BYTES, HTTP_CONNECTIONS };
+
+static void collect_build(const struct walk *w, const struct metric_row *row) {
 	walk_put(w, row, 1, LABELS(w->source->version, rte_version(), crypto_library_version()));
 }
 
@@ -32,7 +43,7 @@ double metrics_uptime(const struct metrics_source *source) {
 	return source->started > 0 ? seconds_of(CLOCK_MONOTONIC) - source->started : 0;
 }
 
-void collect_process(const struct walk *w, const struct metric_row *row) {
+static void collect_process(const struct walk *w, const struct metric_row *row) {
 	const struct server *s = w->source->server;
 
 	switch (row->which) {
@@ -45,7 +56,7 @@ void collect_process(const struct walk *w, const struct metric_row *row) {
 	}
 }
 
-void collect_changes(const struct walk *w, const struct metric_row *row) {
+static void collect_changes(const struct walk *w, const struct metric_row *row) {
 	walk_put(w, row, w->source->server->generation, LABELS("made"));
 	walk_put(w, row, w->source->server->refused, LABELS("refused"));
 }
@@ -63,7 +74,7 @@ static uint64_t resident(void) {
 	return (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-void collect_memory(const struct walk *w, const struct metric_row *row) {
+static void collect_memory(const struct walk *w, const struct metric_row *row) {
 	uint64_t heap = 0, used = 0;
 
 	for (unsigned i = 0; i < rte_socket_count(); i++) {
@@ -79,7 +90,7 @@ void collect_memory(const struct walk *w, const struct metric_row *row) {
 	walk_put(w, row, used, LABELS("dpdk_heap_used"));
 }
 
-void collect_pools(const struct walk *w, const struct metric_row *row) {
+static void collect_pools(const struct walk *w, const struct metric_row *row) {
 	const struct server_pools *p = &w->source->server->pools;
 	const struct {
 		const char *name;
@@ -106,7 +117,7 @@ void collect_pools(const struct walk *w, const struct metric_row *row) {
 const uint16_t metrics_http_codes[METRICS_HTTP_CODES] = {200, 400, 404, 405, 406, 413, 500, 503};
 const char *const metrics_http_ends[3] = {"client", "timeout", "error"};
 
-void collect_http_answers(const struct walk *w, const struct metric_row *row) {
+static void collect_http_answers(const struct walk *w, const struct metric_row *row) {
 	for (unsigned c = 0; w->source->http != NULL && c < METRICS_HTTP_CODES; c++) {
 		char code[WALK_ID];
 
@@ -115,12 +126,12 @@ void collect_http_answers(const struct walk *w, const struct metric_row *row) {
 	}
 }
 
-void collect_http_ends(const struct walk *w, const struct metric_row *row) {
+static void collect_http_ends(const struct walk *w, const struct metric_row *row) {
 	for (unsigned e = 0; w->source->http != NULL && e < RTE_DIM(metrics_http_ends); e++)
 		walk_put(w, row, w->source->http->cut_off[e], LABELS(metrics_http_ends[e]));
 }
 
-void collect_http(const struct walk *w, const struct metric_row *row) {
+static void collect_http(const struct walk *w, const struct metric_row *row) {
 	const struct metrics_http_counts *http = w->source->http;
 
 	if (http == NULL)
@@ -134,3 +145,44 @@ void collect_http(const struct walk *w, const struct metric_row *row) {
 	case HTTP_CONNECTIONS: walk_put(w, row, http->connections, LABELS(NULL)); break;
 	}
 }
+
+static const struct metric_row rows[] = {
+	METRIC("vcmts_idle_refused_total", COUNTER, "", PLAIN, LABELLED(NULL), collect_process,
+	       PROCESS_IDLE_REFUSED,
+	       "kinds of pauses that were asked for and are not to be had here: workers poll "
+	       "instead"),
+	METRIC("vcmts_build_info", GAUGE, "", PLAIN, LABELLED("version", "dpdk", "ipsec_mb"),
+	       collect_build, 0, "versions of OpenVCMTS and its libraries: always 1"),
+	METRIC("vcmts_start_time_seconds", GAUGE, "seconds", PLAIN, LABELLED(NULL), collect_process,
+	       PROCESS_START, "when the server was started, in seconds since 1970"),
+	METRIC("vcmts_uptime_seconds", GAUGE, "seconds", PLAIN, LABELLED(NULL), collect_process,
+	       PROCESS_UPTIME, "time since the server was started"),
+	METRIC("vcmts_tsc_hz", GAUGE, "", PLAIN, LABELLED(NULL), collect_process, PROCESS_TSC,
+	       "cycles of the TSC in a second"),
+	METRIC("vcmts_service_groups", GAUGE, "service_groups", PLAIN, LABELLED(NULL),
+	       collect_process, PROCESS_GROUPS, "service groups in service"),
+	METRIC("vcmts_removed_service_groups_total", COUNTER, "service_groups", PLAIN,
+	       LABELLED(NULL), collect_process, PROCESS_REMOVED,
+	       "service groups that were taken out of service, whose series have ended"),
+	METRIC("vcmts_changes_total", COUNTER, "changes", PLAIN, LABELLED("result"),
+	       collect_changes, 0, "changes of objects and service groups since the start"),
+	METRIC("vcmts_memory_bytes", GAUGE, "bytes", PLAIN, LABELLED("kind"), collect_memory, 0,
+	       "memory: resident of the process, and DPDK's heaps with what is used of them"),
+	METRIC("vcmts_pool_buffers", GAUGE, "buffers", PLAIN, LABELLED("pool"), collect_pools,
+	       POOL_SIZE, "packet buffers of a pool"),
+	METRIC("vcmts_pool_buffers_free", GAUGE, "", PLAIN, LABELLED("pool"), collect_pools,
+	       POOL_FREE, "packet buffers of a pool that nobody has"),
+	METRIC("vcmts_http_answers_total", COUNTER, "answers", PLAIN, LABELLED("code"),
+	       collect_http_answers, 0, "answers to scrapers, by status code"),
+	METRIC("vcmts_http_cut_off_total", COUNTER, "", PLAIN, LABELLED("reason"),
+	       collect_http_ends, 0, "connections of scrapers that ended before their answer did"),
+	METRIC("vcmts_http_connections", GAUGE, "connections", PLAIN, LABELLED(NULL), collect_http,
+	       HTTP_CONNECTIONS, "connections of scrapers"),
+	METRIC("vcmts_http_pages_total", COUNTER, "pages", PLAIN, LABELLED(NULL), collect_http,
+	       HTTP_PAGES, "pages of metrics that were made; one may go to many scrapers"),
+	METRIC("vcmts_http_page_seconds_total", COUNTER, "seconds", PLAIN, LABELLED(NULL),
+	       collect_http, HTTP_PAGE_SECONDS, "time that making them took, on the main core"),
+	METRIC("vcmts_http_page_bytes", GAUGE, "bytes", PLAIN, LABELLED(NULL), collect_http,
+	       HTTP_PAGE_BYTES, "size of the page that was made last"),
+};
+const struct metric_rows process_metrics = METRIC_ROWS(rows);

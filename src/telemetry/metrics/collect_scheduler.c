@@ -3,9 +3,12 @@
 #include "downstream/qos.h"
 #include "telemetry/metrics/histogram.h"
 #include "telemetry/metrics/walk.h"
-#include "telemetry/metrics/which.h"
 
-void collect_delay(const struct walk *w, const struct metric_row *row) {
+/* Which of its metrics a collector is asked for. */
+enum { CHANNEL_PACKETS, CHANNEL_BYTES, CHANNEL_RATE, CHANNEL_CAPACITY };
+enum { BONDED_PACKETS, BONDED_EARLY, BONDED_SKEW, BONDED_MAX_SKEW };
+
+static void collect_delay(const struct walk *w, const struct metric_row *row) {
 	for (unsigned g = 0; g < w->group_count; g++) {
 		const struct downstream *d = w->groups[g].served->downstream;
 
@@ -42,7 +45,7 @@ static void put_channel(const struct walk *w, const struct metric_row *row,
 		walk_put(w, row, channel_count(g, channel, row->which), labels);
 }
 
-void collect_channel(const struct walk *w, const struct metric_row *row) {
+static void collect_channel(const struct walk *w, const struct metric_row *row) {
 	for (unsigned i = 0; i < w->group_count; i++) {
 		const struct served_group *g = w->groups[i].served;
 
@@ -70,7 +73,7 @@ static void put_bonding_group(const struct walk *w, const struct metric_row *row
 	}
 }
 
-void collect_bonding_group(const struct walk *w, const struct metric_row *row) {
+static void collect_bonding_group(const struct walk *w, const struct metric_row *row) {
 	for (unsigned i = 0; i < w->group_count; i++) {
 		const struct served_group *g = w->groups[i].served;
 
@@ -86,3 +89,34 @@ void collect_bonding_group(const struct walk *w, const struct metric_row *row) {
 		}
 	}
 }
+
+static const struct metric_row rows[] = {
+	METRIC("vcmts_scheduler_delay_seconds", HISTOGRAM, "seconds", OF_GROUP,
+	       LABELLED("service_group", "priority"), collect_delay, 0,
+	       "time of packets in the queues of service flows, by traffic priority"),
+	METRIC("vcmts_downstream_channel_packets_total", COUNTER, "packets", OF_GROUP,
+	       LABELLED("service_group", "channel"), collect_channel, CHANNEL_PACKETS,
+	       "packets that were given to a channel"),
+	METRIC("vcmts_downstream_channel_bytes_total", COUNTER, "bytes", OF_GROUP,
+	       LABELLED("service_group", "channel"), collect_channel, CHANNEL_BYTES,
+	       "bytes of a channel's rate that they take, with DOCSIS headers, CRC and DEPI"),
+	METRIC("vcmts_downstream_channel_capacity_bytes_total", COUNTER, "bytes", OF_GROUP,
+	       LABELLED("service_group", "channel"), collect_channel, CHANNEL_CAPACITY,
+	       "bytes that a channel could have carried by its rate"),
+	METRIC("vcmts_downstream_channel_rate_bytes_per_second", GAUGE, "bytes_per_second",
+	       OF_GROUP, LABELLED("service_group", "channel"), collect_channel, CHANNEL_RATE,
+	       "rate of a channel, as configured"),
+	METRIC("vcmts_downstream_bonding_group_packets_total", COUNTER, "packets", OF_GROUP,
+	       LABELLED("service_group", "bonding_group"), collect_bonding_group, BONDED_PACKETS,
+	       "packets that were given to the channels of a bonding group"),
+	METRIC("vcmts_downstream_bonding_group_early_packets_total", COUNTER, "packets", OF_GROUP,
+	       LABELLED("service_group", "bonding_group"), collect_bonding_group, BONDED_EARLY,
+	       "of these, packets that a modem gets before an earlier one of the service flow"),
+	METRIC("vcmts_downstream_bonding_group_skew_seconds_total", COUNTER, "seconds", OF_GROUP,
+	       LABELLED("service_group", "bonding_group"), collect_bonding_group, BONDED_SKEW,
+	       "time that these wait in modems for the earlier ones"),
+	METRIC("vcmts_downstream_bonding_group_max_skew_seconds", GAUGE, "seconds", OF_GROUP,
+	       LABELLED("service_group", "bonding_group"), collect_bonding_group, BONDED_MAX_SKEW,
+	       "the longest such wait since the start"),
+};
+const struct metric_rows scheduler_metrics = METRIC_ROWS(rows);

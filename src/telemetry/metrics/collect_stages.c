@@ -2,7 +2,9 @@
 /* What stages cost, and how long packets stay in the pipeline. */
 #include "telemetry/metrics/histogram.h"
 #include "telemetry/metrics/walk.h"
-#include "telemetry/metrics/which.h"
+
+/* Which of its metrics a collector is asked for. */
+enum { STAGE_CYCLES, STAGE_PACKETS, STAGE_CALLS };
 
 static uint64_t account_value(const struct stage_account *a, unsigned which) {
 	switch (which) {
@@ -19,7 +21,7 @@ static void put_list(const struct walk *w, const struct metric_row *row, const c
 			 LABELS(id, direction, p->stages[s].name));
 }
 
-void collect_stages(const struct walk *w, const struct metric_row *row) {
+static void collect_stages(const struct walk *w, const struct metric_row *row) {
 	for (unsigned g = 0; g < w->group_count; g++) {
 		const struct served_group *served = w->groups[g].served;
 
@@ -45,7 +47,7 @@ static void put_latency(const struct walk *w, const struct metric_row *row, cons
 	walk_put_histogram(w, row, &h, LABELS(id, direction));
 }
 
-void collect_latency(const struct walk *w, const struct metric_row *row) {
+static void collect_latency(const struct walk *w, const struct metric_row *row) {
 	for (unsigned g = 0; g < w->group_count; g++) {
 		const struct served_group *served = w->groups[g].served;
 
@@ -55,3 +57,19 @@ void collect_latency(const struct walk *w, const struct metric_row *row) {
 				    &served->upstream->latency);
 	}
 }
+
+static const struct metric_row rows[] = {
+	METRIC("vcmts_stage_cycles_total", COUNTER, "cycles", OF_GROUP,
+	       LABELLED("service_group", "direction", "stage"), collect_stages, STAGE_CYCLES,
+	       "TSC cycles of calls of a stage that handled packets"),
+	METRIC("vcmts_stage_packets_total", COUNTER, "packets", OF_GROUP,
+	       LABELLED("service_group", "direction", "stage"), collect_stages, STAGE_PACKETS,
+	       "packets of these calls, in or out, whichever are more"),
+	METRIC("vcmts_stage_calls_total", COUNTER, "calls", OF_GROUP,
+	       LABELLED("service_group", "direction", "stage"), collect_stages, STAGE_CALLS,
+	       "calls of a stage that handled packets"),
+	METRIC("vcmts_pipeline_latency_seconds", HISTOGRAM, "seconds", OF_GROUP,
+	       LABELLED("service_group", "direction"), collect_latency, 0,
+	       "time of packets from port to port, where it is measured"),
+};
+const struct metric_rows stages_metrics = METRIC_ROWS(rows);

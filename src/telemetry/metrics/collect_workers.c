@@ -1,13 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Of the polling threads. */
 #include "telemetry/metrics/walk.h"
-#include "telemetry/metrics/which.h"
+
+/* Which of its metrics a collector is asked for. */
+enum {
+	WORKER_BUSY,
+	WORKER_IDLE,
+	WORKER_ROUNDS,
+	WORKER_BUSY_ROUNDS,
+	WORKER_DESCHEDULED,
+	WORKER_LONGEST,
+	WORKER_PAUSED,
+	WORKER_PAUSES,
+	WORKER_BOUNDED,
+	WORKER_LIMITED,
+};
 
 static const char *core_of(const struct server *s, unsigned worker, char text[WALK_ID]) {
 	return walk_id(text, s->layout.cores[worker]);
 }
 
-void collect_worker_info(const struct walk *w, const struct metric_row *row) {
+static void collect_worker_info(const struct walk *w, const struct metric_row *row) {
 	const struct server *s = w->source->server;
 
 	for (unsigned i = 0; i < s->worker_count; i++) {
@@ -34,7 +47,7 @@ static void put_worker(const struct walk *w, const struct metric_row *row, const
 	}
 }
 
-void collect_worker(const struct walk *w, const struct metric_row *row) {
+static void collect_worker(const struct walk *w, const struct metric_row *row) {
 	const struct server *s = w->source->server;
 
 	for (unsigned i = 0; i < s->worker_count; i++) {
@@ -44,7 +57,7 @@ void collect_worker(const struct walk *w, const struct metric_row *row) {
 	}
 }
 
-void collect_worker_idle(const struct walk *w, const struct metric_row *row) {
+static void collect_worker_idle(const struct walk *w, const struct metric_row *row) {
 	const struct server *s = w->source->server;
 
 	for (unsigned i = 0; i < s->worker_count; i++) {
@@ -56,7 +69,7 @@ void collect_worker_idle(const struct walk *w, const struct metric_row *row) {
 	}
 }
 
-void collect_umwait(const struct walk *w, const struct metric_row *row) {
+static void collect_umwait(const struct walk *w, const struct metric_row *row) {
 	const struct server *s = w->source->server;
 	char time[WALK_ID];
 
@@ -64,3 +77,44 @@ void collect_umwait(const struct walk *w, const struct metric_row *row) {
 		walk_put(w, row, 1,
 			 LABELS(walk_id(time, s->umwait.max_time), s->umwait.c02 ? "yes" : "no"));
 }
+
+static const struct metric_row rows[] = {
+	METRIC("vcmts_worker_info", GAUGE, "", PLAIN, LABELLED("worker", "core", "runs"),
+	       collect_worker_info, 0, "polling threads, and what each runs: always 1"),
+	METRIC("vcmts_worker_busy_seconds_total", COUNTER, "seconds", PLAIN,
+	       LABELLED("worker", "core"), collect_worker, WORKER_BUSY,
+	       "time of rounds in which packets moved"),
+	METRIC("vcmts_worker_idle_seconds_total", COUNTER, "seconds", PLAIN,
+	       LABELLED("worker", "core"), collect_worker, WORKER_IDLE,
+	       "time of rounds in which none did"),
+	METRIC("vcmts_worker_rounds_total", COUNTER, "rounds", PLAIN, LABELLED("worker", "core"),
+	       collect_worker, WORKER_ROUNDS, "rounds of the polling loop"),
+	METRIC("vcmts_worker_busy_rounds_total", COUNTER, "rounds", PLAIN,
+	       LABELLED("worker", "core"), collect_worker, WORKER_BUSY_ROUNDS,
+	       "of these, rounds in which packets moved"),
+	METRIC("vcmts_worker_descheduled_total", COUNTER, "", PLAIN, LABELLED("worker", "core"),
+	       collect_worker, WORKER_DESCHEDULED,
+	       "rounds longer than a millisecond: the system ran something else on the core, or a "
+	       "change took its time"),
+	METRIC("vcmts_worker_longest_round_seconds", GAUGE, "seconds", PLAIN,
+	       LABELLED("worker", "core"), collect_worker, WORKER_LONGEST,
+	       "the longest of these since the start; 0 where there was none"),
+	METRIC("vcmts_worker_paused_seconds_total", COUNTER, "seconds", PLAIN,
+	       LABELLED("worker", "core"), collect_worker, WORKER_PAUSED,
+	       "of the idle time, what it paused or slept"),
+	METRIC("vcmts_worker_pauses_total", COUNTER, "", PLAIN, LABELLED("worker", "core"),
+	       collect_worker, WORKER_PAUSES, "pauses, and sleeps"),
+	METRIC("vcmts_worker_pauses_bounded_total", COUNTER, "", PLAIN, LABELLED("worker", "core"),
+	       collect_worker, WORKER_BOUNDED,
+	       "pauses that were made shorter, or left out, as something was due"),
+	METRIC("vcmts_worker_pauses_limited_total", COUNTER, "", PLAIN, LABELLED("worker", "core"),
+	       collect_worker, WORKER_LIMITED,
+	       "pauses that the kernel's limit ended before their time (umwait_control)"),
+	METRIC("vcmts_worker_idle_info", GAUGE, "", PLAIN, LABELLED("worker", "core", "kind"),
+	       collect_worker_idle, 0, "what a worker does while nothing comes: always 1"),
+	METRIC("vcmts_umwait_info", GAUGE, "", PLAIN, LABELLED("max_time", "c02"), collect_umwait,
+	       0,
+	       "what the kernel allows of TPAUSE: most TSC cycles of a wait (0: no limit), C0.2 or "
+	       "not; where the CPU has it"),
+};
+const struct metric_rows workers_metrics = METRIC_ROWS(rows);

@@ -3,7 +3,7 @@
  * The registry of what can be told of a server in service: name, type, unit, labels and help of each metric, and
  * one walk that visits all samples. Whoever writes them down (text for scrapers, JSON) does so by a sink.
  *
- * The rows are those of metrics.def, and one for each COUNTER of pipeline/ *.def and direction. Values are read
+ * The rows stand behind their collectors (collect_*.c), and there is one for each COUNTER of pipeline/ *.def and direction. Values are read
  * by plain loads of what workers write: a walk takes the server's lock for reading, which no worker takes, a metric or a modem
  * at a time.
  */

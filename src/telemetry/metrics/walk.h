@@ -54,60 +54,26 @@ const char *walk_id(char text[WALK_ID], uint32_t number);
 
 double walk_seconds(uint64_t cycles);
 
-/* The collectors, a file a subject. */
-#define COLLECTOR(name) void name(const struct walk *w, const struct metric_row *row);
-/* collect_group.c */
-COLLECTOR(collect_down_counter)
-COLLECTOR(collect_up_counter)
-COLLECTOR(collect_down_drops)
-COLLECTOR(collect_up_drops)
-COLLECTOR(collect_down_held)
-COLLECTOR(collect_up_held)
-COLLECTOR(collect_up_units)
-COLLECTOR(collect_requests)
-COLLECTOR(collect_group_info)
-COLLECTOR(collect_group)
-COLLECTOR(collect_cipher_modems)
-COLLECTOR(collect_key_rolls)
-/* collect_grants.c */
-COLLECTOR(collect_grants)
-COLLECTOR(collect_owed)
-COLLECTOR(collect_message_delay)
-/* collect_effort.c */
-COLLECTOR(collect_effort)
-/* collect_stages.c */
-COLLECTOR(collect_stages)
-COLLECTOR(collect_latency)
-/* collect_scheduler.c */
-COLLECTOR(collect_delay)
-COLLECTOR(collect_channel)
-COLLECTOR(collect_bonding_group)
-/* collect_workers.c */
-COLLECTOR(collect_worker)
-COLLECTOR(collect_worker_info)
-COLLECTOR(collect_worker_idle)
-COLLECTOR(collect_umwait)
-/* collect_power.c */
-COLLECTOR(collect_power_policy)
-COLLECTOR(collect_power_core)
-COLLECTOR(collect_power_refused)
-/* collect_ports.c */
-COLLECTOR(collect_port_counter)
-COLLECTOR(collect_port_drops)
-COLLECTOR(collect_ethdev)
-COLLECTOR(collect_port_state)
-/* collect_process.c */
-COLLECTOR(collect_process)
-COLLECTOR(collect_build)
-COLLECTOR(collect_changes)
-COLLECTOR(collect_memory)
-COLLECTOR(collect_pools)
-COLLECTOR(collect_http)
-COLLECTOR(collect_http_answers)
-COLLECTOR(collect_http_ends)
-/* collect_modems.c */
-COLLECTOR(collect_modem)
-COLLECTOR(collect_modem_drops)
-COLLECTOR(collect_flow)
-COLLECTOR(collect_flow_drops)
-#undef COLLECTOR
+/*
+ * A row. Names and units are as Prometheus has them: a unit is the end of the name (before _total), or "". `wanted`: PLAIN,
+ * of the server; OF_GROUP, where samples of the group are wanted; OF_MODEM and OF_FLOW, where those of modems or
+ * service flows are.
+ */
+#define METRIC(name, type, unit, wanted, labels, collector, which, help) \
+	{{name, METRIC_##type, unit, labels, help}, collector, which, ROW_##wanted}
+#define LABELLED(...) {__VA_ARGS__}
+
+/* The rows of a file of collectors, in the order in which they are told. */
+struct metric_rows {
+	const struct metric_row *list;
+	unsigned count;
+};
+#define METRIC_ROWS(rows) {rows, sizeof(rows) / sizeof(rows[0])}
+extern const struct metric_rows group_metrics, grants_metrics, effort_metrics, stages_metrics,
+	scheduler_metrics, workers_metrics, process_metrics, power_metrics, ports_metrics,
+	modems_metrics;
+
+/* For each counter of pipeline/ *.def, which is the row's `which`. */
+void collect_down_counter(const struct walk *w, const struct metric_row *row);
+void collect_up_counter(const struct walk *w, const struct metric_row *row);
+void collect_port_counter(const struct walk *w, const struct metric_row *row);
