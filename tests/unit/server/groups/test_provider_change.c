@@ -26,17 +26,29 @@ static void put_packets(unsigned count) {
 		life_bench_traffic(bench, LIFE_SHARED, &next[g], count);
 }
 
+static void keys_of_modem(const struct served_group *group, uint32_t m) {
+	const struct ds_tables *t = &group->downstream->tables;
+	const struct us_own *own = group->upstream->tables.places.own[m];
+
+	for (size_t f = 0; f < group->sg->modems[m].service_flow_count; f++)
+		assert_ptr_equal(t->flows[ds_modem_flows(t, m)[f]].key.schedule,
+				 group->crypto.schedules[m]);
+	assert_ptr_equal(own->schedules[0], group->crypto.up_schedules[2 * m]);
+	for (uint32_t f = 0; f < own->flow_count; f++)
+		assert_ptr_equal(group->upstream->tables.flows[own->flows[f].flow].keys[0].schedule,
+				 group->crypto.up_schedules[2 * m]);
+}
+
 static void keys_are_those_of(unsigned g) {
 	const struct served_group *group = &bench->server.groups[g];
-	const struct ds_tables *t = &group->downstream->tables;
-	const struct us_own *own = group->upstream->tables.places.own[0];
 
 	assert_ptr_equal(group->downstream->lower.crypto, group->crypto.queues[CRYPTO_DOWNLINK]);
 	assert_ptr_equal(group->upstream->r.crypto, group->crypto.queues[CRYPTO_UPLINK]);
-	assert_ptr_equal(t->flows[ds_modem_flows(t, 0)[0]].key.schedule,
-			 group->crypto.schedules[0]);
-	assert_non_null(own->schedules[0]);
-	assert_ptr_equal(own->schedules[0], group->crypto.up_schedules[0]);
+	assert_non_null(group->crypto.up_schedules[0]);
+	for (uint32_t m = 0; m < group->sg->modem_count; m++) {
+		if (modem_is_there(&group->sg->modems[m]))
+			keys_of_modem(group, m);
+	}
 }
 
 static void run(bool changes, uint64_t digest[2][2]) {
