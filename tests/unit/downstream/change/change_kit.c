@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "change_kit.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "downstream/stages.h"
@@ -32,60 +31,21 @@ static const struct group_room room = {
 	.ipv6 = KIT_IPV6,
 };
 
-static void lists_begin(void) {
-	struct service_group *sg = &kit->sg;
-
-	*sg = kit->loaded;
-	sg->channels = kit->channels;
-	sg->bonding_groups = kit->groups;
-	sg->filter_groups = kit->filters;
-	sg->modems = kit->modems;
-	sg->channel_count = KIT_CHANNELS;
-	sg->bonding_group_count = KIT_GROUPS;
-	sg->filter_group_count = KIT_FILTERS;
-	sg->modem_count = KIT_MODEMS;
-	for (uint32_t f = 0; f < KIT_FILTERS; f++)
-		kit->filters[f].id = LIVE_FREE_ID;
-}
-
-/* Frees what `sg` had in the place, and puts in what is to be. The object itself stands first in its block. */
-static void place_put(enum live_object object, uint32_t slot, void *block) {
-	static const struct filter_group no_filter = {.id = LIVE_FREE_ID};
-	const struct service_group *values = block;
-
-	if (object == LIVE_GROUP) {
-		kit->sg.rate_limit = values->rate_limit;
-		kit->sg.cpe_timeout_ns = values->cpe_timeout_ns;
-		free(block);
-		return;
-	}
-	free(kit->blocks[object][slot]);
-	kit->blocks[object][slot] = block;
-	if (object == LIVE_CHANNEL)
-		kit->channels[slot] = block ? *(struct channel *)block : (struct channel){0};
-	else if (object == LIVE_BONDING_GROUP)
-		kit->groups[slot] =
-			block ? *(struct bonding_group *)block : (struct bonding_group){0};
-	else if (object == LIVE_FILTER_GROUP)
-		kit->filters[slot] = block ? *(struct filter_group *)block : no_filter;
-	else
-		kit->modems[slot] = block ? *(struct modem *)block : (struct modem){0};
-}
-
 static void first_objects(void) {
 	for (uint32_t i = 0; i < 2; i++) {
-		place_put(LIVE_CHANNEL, i, kit_channel(i));
-		place_put(LIVE_BONDING_GROUP, i, kit_bonding(i));
+		kit_channel(i);
+		kit_bonding(i);
 	}
-	place_put(LIVE_FILTER_GROUP, 0, kit_filter(0));
+	kit_filter(0);
 	for (uint8_t i = 0; i < 3; i++) {
-		struct kit_modem *m = kit_modem(i, i);
+		struct modem *m = kit_modem(i, i);
 
 		kit_address(m, i);
 		kit_address(m, (uint8_t)(KIT_IPV4 + i));
 		kit_flow(m, i + 1U, i % 2);
-		place_put(LIVE_MODEM, i, m);
 	}
+	kit_objects_copy(&kit->now, &kit->next);
+	memset(kit->touched, 0, sizeof(kit->touched));
 }
 
 static void *schedule_of(const struct modem *m) {
@@ -112,10 +72,10 @@ static void downstream_make(void) {
 	};
 
 	for (uint32_t m = 0; m < KIT_MODEMS; m++) {
-		if (modem_is_there(&kit->modems[m]))
-			kit->schedules[m] = schedule_of(&kit->modems[m]);
+		if (kit->now.there[LIVE_MODEM][m])
+			kit->schedules[m] = schedule_of(&kit->now.modems[m]);
 	}
-	kit->d = downstream_create(&kit->sg, &r);
+	kit->d = downstream_create(&kit->now.sg, &r);
 	assert_non_null(kit->d);
 }
 
@@ -130,7 +90,7 @@ void kit_open(enum filter_action filter_default) {
 	group_load(&kit->loaded, base);
 	kit->loaded.filter_default = filter_default;
 	kit->hand.changes.list = kit->hand.list;
-	lists_begin();
+	kit_objects_begin(&kit->next, &kit->loaded);
 	first_objects();
 	kit->crypto = crypto_apart_open(SOCKET_ID_ANY);
 	assert_non_null(kit->crypto);
@@ -161,10 +121,6 @@ void kit_close(void) {
 	fixture_pool_end(kit->fragments);
 	rte_ring_free(kit->in);
 	rte_ring_free(kit->out);
-	for (unsigned o = 0; o < LIVE_OBJECTS; o++) {
-		for (uint32_t slot = 0; slot < KIT_MODEMS; slot++)
-			free(kit->blocks[o][slot]);
-	}
 	service_group_free(&kit->loaded);
 	test_free(kit);
 }
@@ -179,31 +135,50 @@ int kit_stop(void **state) {
 	return 0;
 }
 
-void kit_will(enum live_object object, uint32_t slot, void *block) {
+void kit_will(enum live_object object, uint32_t slot, const void *next) {
+	const struct modem *m = next;
 	size_t n = kit->hand.changes.count++;
 
 	assert_true(n < KIT_CHANGES);
-	kit->hand.list[n] = (struct live_change){object, slot, {block}};
+	kit->hand.list[n] = (struct live_change){object, slot, {next}};
 	kit->hand.schedules[n] = NULL;
-	if (object == LIVE_MODEM && block != NULL &&
-	    (!modem_is_there(&kit->modems[slot]) ||
-	     memcmp(&((struct modem *)block)->security, &kit->modems[slot].security,
-		    sizeof(struct security_association)) != 0))
-		kit->hand.schedules[n] = schedule_of(block);
+	if (object == LIVE_MODEM && m != NULL &&
+	    (!kit->now.there[LIVE_MODEM][slot] ||
+	     memcmp(&m->security, &kit->now.modems[slot].security, sizeof(m->security)) != 0))
+		kit->hand.schedules[n] = schedule_of(m);
+}
+
+static void list_touched(enum live_object object, bool there) {
+	for (uint32_t slot = 0; slot < KIT_MODEMS; slot++) {
+		if (!kit->touched[object][slot] || kit->next.there[object][slot] != there)
+			continue;
+		kit->touched[object][slot] = false;
+		kit_will(object, slot, there ? kit_object(&kit->next, object, slot) : NULL);
+	}
+}
+
+/* What comes stands before what refers to it, and what goes behind that. */
+void kit_list(void) {
+	if (kit->modems_go_first)
+		list_touched(LIVE_MODEM, false);
+	for (unsigned object = 0; object < LIVE_OBJECTS; object++)
+		list_touched(object, true);
+	for (unsigned object = LIVE_OBJECTS; object > 0; object--)
+		list_touched(object - 1, false);
 }
 
 /* What was to be is not. */
 static void drop_list(void) {
-	for (size_t i = 0; i < kit->hand.changes.count; i++) {
+	for (size_t i = 0; i < kit->hand.changes.count; i++)
 		crypto_key_free(kit->crypto, CRYPTO_DOWNLINK, CIPHER_AES_128,
 				kit->hand.schedules[i]);
-		free(kit->hand.list[i].block);
-	}
+	kit_objects_copy(&kit->next, &kit->now);
 	kit->hand.changes.count = 0;
 }
 
 bool kit_begin(void) {
-	kit->hand.change = ds_change_begin(kit->d, &kit->sg, &kit->hand.changes,
+	kit_list();
+	kit->hand.change = ds_change_begin(kit->d, &kit->now.sg, &kit->hand.changes,
 					   kit->hand.schedules, kit->why);
 	if (kit->hand.change == NULL)
 		drop_list();
@@ -222,11 +197,7 @@ void kit_take(void (*between)(void)) {
 			between();
 	}
 	kit->either = false;
-	for (size_t i = 0; i < kit->hand.changes.count; i++) {
-		const struct live_change *l = &kit->hand.list[i];
-
-		place_put(l->object, l->slot, l->block);
-	}
+	kit_objects_copy(&kit->now, &kit->next);
 	kit_readers_change();
 	kit_flows_note(false);
 }
@@ -246,19 +217,24 @@ static void schedules_end(void) {
 }
 
 void kit_finish(bool drain) {
+	uint64_t before;
+
 	while (!ds_change_lower(kit->hand.change))
 		kit_round();
 	while (drain && !ds_change_drained(kit->hand.change))
 		kit_round();
+	before = kit_removed();
 	while (!ds_change_close(kit->hand.change))
 		kit_round();
 	assert_true(ds_change_drained(kit->hand.change));
+	if (drain)
+		assert_int_equal(kit_removed(), before);
 	while (!ds_change_passed(kit->hand.change))
 		kit_round();
 	ds_change_end(kit->hand.change);
 	schedules_end();
-	kit_round(); /* what it sent at last */
 	kit_readers_end();
+	kit_round(); /* what it sent at last */
 	kit_flows_note(true);
 }
 

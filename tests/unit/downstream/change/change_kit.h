@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A downstream of its own between two rings, in a group with room, that is changed while packets pass. Each packet
- * is held against what the configuration says of it, and each frame against the packet. Modems, service
- * flows and addresses are numbers, from which all else follows.
+ * A downstream of its own between two rings, in a group with room, that is changed while packets pass. A test alters what
+ * is to be, and the kit makes a list of changes of it. Each packet is held against what the configuration says of it, and
+ * each frame against the packet. Modems, service flows and addresses are numbers, from which all else follows.
  */
 #pragma once
 
@@ -13,7 +13,7 @@
 #include "depi_reader.h"
 #include "random.h"
 
-#define KIT_MODEMS 10
+#define KIT_MODEMS 10 /* the largest number of places of a kind */
 #define KIT_CHANNELS 6
 #define KIT_GROUPS 5
 #define KIT_FILTERS 5
@@ -25,22 +25,21 @@
 #define KIT_BACK 2048 /* frames on their way back */
 #define KIT_CHANGES 64
 
-/* Where one modem's lists stand. */
-struct kit_modem {
-	struct modem is; /* the first */
-	struct ip_address addresses[SG_MAX_MODEM_ADDRESSES];
-	struct service_flow flows[8];
-	struct classifier classifiers[8];
-};
-
-struct kit_filter {
-	struct filter_group is;
-	struct filter_rule rules[8];
-};
-
-struct kit_bonding {
-	struct bonding_group is;
-	uint32_t channels[KIT_CHANNELS];
+/* A group's objects by place, and the lists to which they point. */
+struct kit_objects {
+	struct service_group sg;
+	bool there[LIVE_OBJECTS][KIT_MODEMS];
+	struct channel channels[KIT_CHANNELS];
+	struct bonding_group groups[KIT_GROUPS];
+	uint32_t group_channels[KIT_GROUPS][KIT_CHANNELS];
+	struct filter_group filters[KIT_FILTERS];
+	struct filter_rule rules[KIT_FILTERS][8];
+	struct modem modems[KIT_MODEMS];
+	struct kit_lists {
+		struct ip_address addresses[SG_MAX_MODEM_ADDRESSES];
+		struct service_flow flows[8];
+		struct classifier classifiers[8];
+	} of_modem[KIT_MODEMS];
 };
 
 /* What becomes of a packet. */
@@ -60,13 +59,11 @@ struct kit_hand {
 };
 
 struct change_kit {
-	struct service_group loaded, sg; /* `sg` is what is in service */
-	struct channel channels[KIT_CHANNELS];
-	struct bonding_group groups[KIT_GROUPS];
-	struct filter_group filters[KIT_FILTERS];
-	struct modem modems[KIT_MODEMS];
-	/* By place: what `sg` has of it, the object itself standing first. */
-	void *blocks[LIVE_OBJECTS][KIT_MODEMS];
+	struct service_group loaded;
+	struct kit_objects now; /* in service */
+	struct kit_objects next; /* to be altered by what follows */
+	bool touched[LIVE_OBJECTS][KIT_MODEMS]; /* in `next` */
+	bool modems_go_first; /* in the list */
 	void *schedules[KIT_MODEMS];
 	struct crypto_provider *crypto;
 	struct crypto_queue *queue;
@@ -104,26 +101,31 @@ void kit_close(void);
 int kit_start(void **state);
 int kit_stop(void **state);
 
-/* A copy of what is in the place, or something new of this number, to be altered; for kit_will(). */
-struct kit_modem *kit_modem(uint32_t slot, uint8_t number);
-struct kit_filter *kit_filter(uint32_t slot);
-struct kit_bonding *kit_bonding(uint32_t slot);
+/* What is to be in the place, to be altered: what is there, or something new; a modem of this number. */
+struct modem *kit_modem(uint32_t slot, uint8_t number);
+struct filter_group *kit_filter(uint32_t slot);
+struct bonding_group *kit_bonding(uint32_t slot);
 struct channel *kit_channel(uint32_t slot);
+struct service_group *kit_values(void); /* rate_limit and cpe_timeout_ns */
+void kit_remove(enum live_object object, uint32_t slot);
 
-void kit_address(struct kit_modem *m, uint8_t address);
-void kit_lose_address(struct kit_modem *m, uint8_t address);
+bool kit_has(const struct modem *m, uint8_t address);
+void kit_address(struct modem *m, uint8_t address);
+void kit_lose_address(struct modem *m, uint8_t address);
 /* A flow with this SFID on the bonding group in that place, the last of the modem's; SFIDs from 1 to 99. */
-void kit_flow(struct kit_modem *m, uint32_t id, uint32_t bonding_group);
-void kit_lose_flow(struct kit_modem *m, uint32_t id);
+void kit_flow(struct modem *m, uint32_t id, uint32_t bonding_group);
+void kit_lose_flow(struct modem *m, uint32_t id);
 /* The port's packets go to the modem's flow with the index. */
-void kit_classifier(struct kit_modem *m, uint16_t port, uint32_t flow);
-void kit_rule(struct kit_filter *f, uint16_t port, enum filter_action action);
-void kit_generation(struct kit_modem *m, uint8_t sequence);
+void kit_classifier(struct modem *m, uint16_t port, uint32_t flow);
+void kit_rule(struct filter_group *f, uint16_t port, enum filter_action action);
+/* Key and IV, which follow from SAID and key sequence number. */
+void kit_generation(struct security_association *sa, uint8_t sequence);
 
-/* An object is to be `block`, or goes (NULL). Sessions are made where one is needed. */
-void kit_will(enum live_object object, uint32_t slot, void *block);
-
-/* The list is prepared. Returns whether it can be; else it is dropped, and kit->why tells. */
+/* Puts a change into the list, and makes the session where one is needed. */
+void kit_will(enum live_object object, uint32_t slot, const void *next);
+/* Puts all that was altered into the list. */
+void kit_list(void);
+/* The same, and prepares it. Returns whether it can be; else it is dropped, and kit->why tells. */
 bool kit_begin(void);
 /* Taken over by the upper MAC; `between` (or NULL) is called between steps. */
 void kit_take(void (*between)(void));
@@ -144,8 +146,14 @@ void kit_send_all(void);
 void kit_round(void);
 /* Rounds until nothing is held. */
 void kit_settle(void);
+/* Packets of flows that were removed. */
+uint64_t kit_removed(void);
 
-/* Of the kit itself. Notes whose flows the numbers are; those that close have theirs until then. */
+/* Of the kit itself: objects of a group that has none, a copy, one of them. */
+void kit_objects_begin(struct kit_objects *o, const struct service_group *loaded);
+void kit_objects_copy(struct kit_objects *to, const struct kit_objects *from);
+void *kit_object(struct kit_objects *o, enum live_object object, uint32_t slot);
+/* Notes whose flows the numbers are; those that close have theirs until then. */
 void kit_flows_note(bool closed);
 /* Readers for the channels that have come; those of channels that are gone end. */
 void kit_readers_change(void);

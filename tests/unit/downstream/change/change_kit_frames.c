@@ -20,25 +20,16 @@
 #define FRAME 90 /* bytes */
 #define SETTLED 20 /* rounds in which nothing is held */
 
-/* What is, or what the list makes of it. */
-static const void *object_at(bool next, enum live_object object, uint32_t slot) {
-	for (size_t i = 0; next && i < kit->hand.changes.count; i++) {
-		if (kit->hand.list[i].object == object && kit->hand.list[i].slot == slot)
-			return kit->hand.list[i].next;
-	}
-	return kit->blocks[object][slot];
-}
-
 /* All matches of the kit are of one port. */
 static bool hits(const struct match *m, uint8_t address, uint16_t port) {
 	return address < KIT_IPV4 && m->destination_ports.low == port;
 }
 
 /* Where filters count it. */
-static enum counter filtered(bool next, const struct modem *m, uint8_t address, uint16_t port) {
+static enum counter filtered(const struct kit_objects *o, const struct modem *m, uint8_t address,
+			     uint16_t port) {
 	for (size_t g = 0; g < m->filter_group_count; g++) {
-		const struct filter_group *f =
-			object_at(next, LIVE_FILTER_GROUP, m->filter_groups[g]);
+		const struct filter_group *f = &o->filters[m->filter_groups[g]];
 
 		for (size_t r = 0; r < f->rule_count; r++) {
 			if (hits(&f->rules[r].match, address, port))
@@ -50,18 +41,19 @@ static enum counter filtered(bool next, const struct modem *m, uint8_t address, 
 	return COUNTER_FILTER_UNMATCHED;
 }
 
-static struct kit_outcome outcome_of(bool next, uint32_t slot, const struct modem *m,
-				     uint8_t address, uint16_t port) {
+static struct kit_outcome outcome_of(const struct kit_objects *o, uint32_t slot, uint8_t address,
+				     uint16_t port) {
+	const struct modem *m = &o->modems[slot];
 	struct kit_outcome out = {
 		.reason = DROP_NONE,
 		.modem = slot,
 		.flow = m->service_flows[0].id,
-		.filtered = filtered(next, m, address, port),
+		.filtered = filtered(o, m, address, port),
 		.classified = COUNTER_CLASSIFIER_UNMATCHED,
 	};
 
 	if (out.filtered == COUNTER_FILTER_MATCHED_DENY ||
-	    (out.filtered == COUNTER_FILTER_UNMATCHED && kit->sg.filter_default == FILTER_DENY))
+	    (out.filtered == COUNTER_FILTER_UNMATCHED && o->sg.filter_default == FILTER_DENY))
 		out.reason = DROP_FILTER_DENY;
 	for (size_t k = 0; k < m->classifier_count; k++) {
 		if (hits(&m->classifiers[k].match, address, port)) {
@@ -74,14 +66,10 @@ static struct kit_outcome outcome_of(bool next, uint32_t slot, const struct mode
 }
 
 /* What the configuration says, looked up in the plainest way. */
-static struct kit_outcome expected(bool next, uint8_t address, uint16_t port) {
+static struct kit_outcome expected(const struct kit_objects *o, uint8_t address, uint16_t port) {
 	for (uint32_t slot = 0; slot < KIT_MODEMS; slot++) {
-		const struct modem *m = object_at(next, LIVE_MODEM, slot);
-
-		for (size_t a = 0; m != NULL && a < m->address_count; a++) {
-			if (m->addresses[a].bytes[address < KIT_IPV4 ? 3 : 15] == address)
-				return outcome_of(next, slot, m, address, port);
-		}
+		if (kit_has(&o->modems[slot], address))
+			return outcome_of(o, slot, address, port);
 	}
 	return (struct kit_outcome){.reason = DROP_UNKNOWN_DESTINATION};
 }
@@ -93,22 +81,24 @@ static struct counters counters_now(void) {
 	return c;
 }
 
-/* Whether the packet went where this outcome says. */
-static bool went_there(const struct kit_outcome *out, bool next, enum drop_reason reason,
-		       const struct packet_meta *meta) {
-	const struct modem *m;
+uint64_t kit_removed(void) {
+	return counters_now().drops[DROP_SERVICE_FLOW_REMOVED];
+}
+
+/* Whether the packet went where this outcome says, which the objects made. */
+static bool went_there(const struct kit_outcome *out, const struct kit_objects *o,
+		       enum drop_reason reason, const struct packet_meta *meta) {
+	const struct modem *m = &o->modems[out->modem];
 
 	if (reason != DROP_NONE || out->reason != DROP_NONE)
 		return reason == out->reason;
-	if (kit->flow_ids[meta->flow] != 0)
-		return meta->modem == out->modem && kit->flow_ids[meta->flow] == out->flow;
-	if (!next)
+	if (meta->modem != out->modem)
 		return false;
-	m = object_at(next, LIVE_MODEM, out->modem);
-	for (size_t f = 0; f < m->service_flow_count; f++) {
+	if (kit->flow_ids[meta->flow] != 0)
+		return kit->flow_ids[meta->flow] == out->flow;
+	for (size_t f = 0; o == &kit->next && f < m->service_flow_count; f++) { /* it comes */
 		if (m->service_flows[f].id == out->flow)
-			return meta->modem == out->modem &&
-			       meta->flow == ds_modem_flows(&kit->d->tables, out->modem)[f];
+			return meta->flow == ds_modem_flows(&kit->d->tables, out->modem)[f];
 	}
 	return false;
 }
@@ -164,28 +154,25 @@ static void check_counts(const struct kit_outcome *out, const struct counters *b
 }
 
 struct kit_outcome kit_send(uint8_t address, uint16_t port) {
-	struct kit_outcome outs[2] = {expected(false, address, port),
-				      expected(kit->either, address, port)};
+	const struct kit_objects *objects[2] = {&kit->now, kit->either ? &kit->next : &kit->now};
+	const struct kit_outcome outs[2] = {expected(objects[0], address, port),
+					    expected(objects[1], address, port)};
 	const struct counters before = counters_now();
 	struct rte_mbuf *m;
 	enum drop_reason reason = kit_put(address, port, &m);
-	unsigned which = 0;
+	unsigned which = !went_there(&outs[0], objects[0], reason, packet_meta(m));
 
 	if (reason == DROP_FLOW_BUFFER_FULL || reason == DROP_SCHEDULER_FULL)
 		fail_msg("the test sends more than there is room for");
-	if (!went_there(&outs[0], false, reason, packet_meta(m)))
-		which = 1;
-	if (which == 1 && !went_there(&outs[1], kit->either, reason, packet_meta(m)))
+	if (which == 1 && !went_there(&outs[1], objects[1], reason, packet_meta(m)))
 		fail_msg("packet %u to %u, port %u: went elsewhere (reason %d, modem %u, flow %u)",
 			 kit->serial, address, port, reason, packet_meta(m)->modem,
 			 packet_meta(m)->flow);
 	if (!kit->either)
 		check_counts(&outs[0], &before);
 	if (reason == DROP_NONE) {
-		const struct modem *modem =
-			object_at(which > 0 && kit->either, LIVE_MODEM, outs[which].modem);
-
-		kit->sent[kit->serial] = (struct kit_sent){outs[which].flow, modem->mac[5], false};
+		kit->sent[kit->serial] = (struct kit_sent){
+			outs[which].flow, objects[which]->modems[outs[which].modem].mac[5], false};
 		kit->queued++;
 	}
 	assert_true(++kit->serial < KIT_SENT);
@@ -202,14 +189,13 @@ void kit_send_all(void) {
 
 /* Of the generation that the header names: key and IV follow from it. */
 static void check_cipher(const struct docsis_mac *mac) {
-	struct kit_modem m = {.is.security.said = mac->said_or_sid};
+	struct security_association sa = {.said = mac->said_or_sid};
 	uint8_t pdu[FRAME + ETHERNET_CRC_SIZE], crc[FRAME + ETHERNET_CRC_SIZE];
 
-	kit_generation(&m, mac->key_sequence);
+	kit_generation(&sa, mac->key_sequence);
 	assert_int_equal(mac->pdu_size, sizeof(pdu));
 	memcpy(pdu, mac->pdu, sizeof(pdu));
-	bpi_decrypt(m.is.security.key, m.is.security.iv, pdu + DOCSIS_CLEAR_SIZE,
-		    sizeof(pdu) - DOCSIS_CLEAR_SIZE);
+	bpi_decrypt(sa.key, sa.iv, pdu + DOCSIS_CLEAR_SIZE, sizeof(pdu) - DOCSIS_CLEAR_SIZE);
 	memcpy(crc, pdu, sizeof(crc));
 	ethernet_crc_write(crc, FRAME);
 	assert_memory_equal(pdu, crc, sizeof(pdu));
@@ -238,7 +224,7 @@ void kit_flows_note(bool closed) {
 	if (closed)
 		memset(kit->flow_ids, 0, sizeof(kit->flow_ids));
 	for (uint32_t slot = 0; slot < KIT_MODEMS; slot++) {
-		const struct modem *m = &kit->modems[slot];
+		const struct modem *m = &kit->now.modems[slot];
 
 		for (size_t f = 0; f < m->service_flow_count; f++)
 			kit->flow_ids[ds_modem_flows(&kit->d->tables, slot)[f]] =
@@ -248,19 +234,10 @@ void kit_flows_note(bool closed) {
 
 void kit_readers_change(void) {
 	for (uint32_t c = 0; c < KIT_CHANNELS; c++) {
-		if (!channel_is_there(&kit->channels[c]) || kit->readers[c].session != 0)
+		if (!kit->now.there[LIVE_CHANNEL][c] || kit->readers[c].session != 0)
 			continue;
-		kit->readers[c] = depi_reader_of(&kit->sg, c);
+		kit->readers[c] = depi_reader_of(&kit->now.sg, c);
 		kit->readers[c].frame = frame_is_back;
-	}
-}
-
-void kit_readers_end(void) {
-	for (uint32_t c = 0; c < KIT_CHANNELS; c++) {
-		if (channel_is_there(&kit->channels[c]) || kit->d->places.leaving[LIVE_CHANNEL][c])
-			continue;
-		assert_false(kit->readers[c].open); /* its last DEPI frame came */
-		kit->readers[c].session = 0;
 	}
 }
 
@@ -275,6 +252,17 @@ static void take_frames(void) {
 		depi_read(&kit->readers[c], m);
 		kit->frames_of[c]++;
 		rte_pktmbuf_free(m);
+	}
+}
+
+void kit_readers_end(void) {
+	for (uint32_t c = 0; c < KIT_CHANNELS; c++) {
+		if (kit->now.there[LIVE_CHANNEL][c] || kit->d->places.leaving[LIVE_CHANNEL][c])
+			continue;
+		assert_null(kit->d->lower.depi.channels[c].head);
+		take_frames(); /* the last of the channel came */
+		assert_false(kit->readers[c].open);
+		kit->readers[c].session = 0;
 	}
 }
 

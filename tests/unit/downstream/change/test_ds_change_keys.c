@@ -53,13 +53,12 @@ TEST(flow_that_lives_on_changes_with_the_lower_mac) {
 	const struct ds_flow *flow = &kit->d->tables.flows[0];
 
 	for (unsigned key = 0; key < 2; key++) {
-		struct kit_modem *m = kit_modem(0, 0);
+		struct modem *m = kit_modem(0, 0);
 
 		if (key)
-			m->is.security.cipher = CIPHER_NONE;
+			m->security.cipher = CIPHER_NONE;
 		else
-			m->flows[0].has_dsid = false;
-		kit_will(LIVE_MODEM, 0, m);
+			m->service_flows[0].has_dsid = false;
 		assert_true(kit_begin());
 		kit_take(NULL);
 		assert_int_equal(flow->sequenced, !key);
@@ -79,10 +78,7 @@ static void fill_ring(unsigned packets) {
 
 /* A change of which nothing but this is of interest. */
 static void begin_something(void) {
-	struct kit_modem *m = kit_modem(0, 0);
-
-	kit_generation(m, 2);
-	kit_will(LIVE_MODEM, 0, m);
+	kit_generation(&kit_modem(0, 0)->security, 2);
 	assert_true(kit_begin());
 	kit_take(NULL);
 	assert_true(ds_change_lower(kit->hand.change));

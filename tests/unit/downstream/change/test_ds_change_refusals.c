@@ -2,7 +2,6 @@
 /* What cannot be made is refused with what is wrong, at the beginning, and has then changed nothing. */
 #include "test_main.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "change_kit.h"
@@ -49,11 +48,10 @@ static void assert_untouched(const struct snapshot *before) {
 	assert_memory_equal(&now, before, sizeof(now));
 }
 
-/* The list with this object at its end is refused. */
-static void refused(enum live_object object, uint32_t slot, void *block, const char *why) {
+/* What was altered is refused. */
+static void refused(const char *why) {
 	struct snapshot before;
 
-	kit_will(object, slot, block);
 	kit_settle();
 	before = snapshot();
 	if (kit_begin())
@@ -63,49 +61,70 @@ static void refused(enum live_object object, uint32_t slot, void *block, const c
 	kit_send_all();
 }
 
-static struct kit_modem *newcomer(void) {
-	struct kit_modem *m = kit_modem(7, 7);
+static struct modem *newcomer(void) {
+	struct modem *m = kit_modem(7, 7);
 
 	kit_address(m, 30);
 	kit_flow(m, 50, 0);
 	return m;
 }
 
-static void newcomer_is_refused(struct kit_modem *m, const char *why) {
-	char line[LIVE_LINE];
-
-	snprintf(line, sizeof(line), "modem 02:01:00:00:00:07: %s", why);
-	refused(LIVE_MODEM, 7, m, line);
-}
+#define NEWCOMER "modem 02:01:00:00:00:07: "
 
 TEST(references_that_lead_nowhere) {
-	static const uint32_t no_groups[] = {3, 99};
-	struct kit_modem *m;
-	struct kit_bonding *g;
+	newcomer()->service_flows[0].bonding_group = 3;
+	refused(NEWCOMER "service flow 50: its bonding group is not there");
+	newcomer()->service_flows[0].bonding_group = 99;
+	refused(NEWCOMER "service flow 50: its bonding group is not there");
+	kit_classifier(newcomer(), 1001, 1);
+	refused(NEWCOMER "classifiers[0]: its service flow is not there");
+	newcomer()->filter_group_count = 1;
+	kit_modem(7, 7)->filter_groups[0] = 4;
+	refused(NEWCOMER "one of its filter groups is not there");
+	kit_flow(newcomer(), 50, 0);
+	refused(NEWCOMER "service flow 50: is there twice");
+	newcomer()->service_flow_count = 0;
+	refused(NEWCOMER "it has 0 service flows");
+	kit_bonding(2)->channels[1] = 5;
+	refused("bonding group 3: one of its channels is not there");
+	kit_bonding(2)->channel_count = 0;
+	refused("bonding group 3: it has no channels");
+}
 
-	for (size_t i = 0; i < ARRAY_COUNT(no_groups); i++) {
-		m = newcomer();
-		m->flows[0].bonding_group = no_groups[i];
-		newcomer_is_refused(m, "service flow 50: its bonding group is not there");
-	}
-	m = newcomer();
-	kit_classifier(m, 1001, 1);
-	newcomer_is_refused(m, "classifiers[0]: its service flow is not there");
-	m = newcomer();
-	m->is.filter_groups[m->is.filter_group_count++] = 4;
-	newcomer_is_refused(m, "one of its filter groups is not there");
-	m = newcomer();
-	kit_flow(m, 50, 0);
-	newcomer_is_refused(m, "service flow 50: is there twice");
-	m = newcomer();
-	m->is.service_flow_count = 0;
-	newcomer_is_refused(m, "it has 0 service flows");
-	g = kit_bonding(2);
-	g->channels[1] = 5;
-	refused(LIVE_BONDING_GROUP, 2, g, "bonding group 3: one of its channels is not there");
-	g = kit_bonding(2);
-	g->is.channel_count = 0;
-	refused(LIVE_BONDING_GROUP, 2, g, "bonding group 3: it has no channels");
+TEST(addresses_of_others) {
+	struct modem *m;
+
+	kit_address(newcomer(), 1);
+	refused(NEWCOMER "one of its addresses is another modem's");
+	kit_flow(kit_modem(7, 1), 50, 0);
+	refused("modem 02:01:00:00:00:01: another modem has its MAC address");
+	kit_remove(LIVE_MODEM, 0); /* two want what one gives up */
+	kit_address(newcomer(), 0);
+	m = kit_modem(8, 8);
+	memcpy(m->mac, (const uint8_t[]){2, 1, 0xa, 0xb, 0xc, 8}, 6);
+	kit_address(m, 0);
+	kit_flow(m, 51, 0);
+	refused("modem 02:01:0a:0b:0c:08: one of its addresses is another modem's");
+}
+
+TEST(what_the_scheduler_does_not_take) {
+	newcomer()->service_flows[0].weight = 0;
+	refused(NEWCOMER "service flow 50: a weight is 0");
+	newcomer()->aggregate_rate = 1;
+	refused(NEWCOMER "a rate has a burst of 0 bytes");
+	kit_channel(2)->rate = 0;
+	refused("channel 3: it has no rate");
+	kit_channel(2)->session = 0;
+	refused("channel 3: its session is 0");
+	kit_values()->rate_limit = 1;
+	refused("service group 3: rate_limit: a rate is below 1 kbps or above 1 Tbps");
+	kit_values()->cpe_timeout_ns = 0;
+	refused("service group 3: cpe_timeout: is 0");
+	newcomer();
+	kit_list();
+	crypto_key_free(kit->crypto, CRYPTO_DOWNLINK, CIPHER_AES_128, kit->hand.schedules[0]);
+	kit->hand.schedules[0] = NULL;
+	refused(NEWCOMER "it has no key");
 }
 
 TEST(what_is_used_stays) {
@@ -125,120 +144,49 @@ TEST(what_is_used_stays) {
 		 "downstream: no room for one more object (place 4294967295)"},
 		{LIVE_OBJECTS, 0, "downstream: no room for one more object (place 0)"},
 	};
-	struct kit_modem *m = kit_modem(0, 0);
 
-	m->is.filter_group_count = 1;
-	kit_will(LIVE_MODEM, 0, m);
+	kit_modem(0, 0)->filter_group_count = 1;
 	kit_change();
-	for (size_t i = 0; i < ARRAY_COUNT(cases); i++)
-		refused(cases[i].object, cases[i].slot, NULL, cases[i].why);
+	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+		kit_will(cases[i].object, cases[i].slot, NULL);
+		refused(cases[i].why);
+	}
 	kit_will(LIVE_MODEM, 1, NULL);
-	refused(LIVE_MODEM, 1, kit_modem(1, 1),
-		"modem 02:01:00:00:00:01: it is twice in one change");
-}
-
-TEST(addresses_of_others) {
-	struct kit_modem *m = newcomer();
-
-	kit_address(m, 1);
-	newcomer_is_refused(m, "one of its addresses is another modem's");
-	m = kit_modem(7, 1);
-	kit_flow(m, 50, 0);
-	refused(LIVE_MODEM, 7, m, "modem 02:01:00:00:00:01: another modem has its MAC address");
-	kit_will(LIVE_MODEM, 0, NULL); /* two want what one gives up */
-	m = newcomer();
-	kit_address(m, 0);
-	kit_will(LIVE_MODEM, 7, m);
-	m = kit_modem(8, 8);
-	memcpy(m->is.mac, (const uint8_t[]){2, 1, 0xa, 0xb, 0xc, 8}, 6);
-	kit_address(m, 0);
-	kit_flow(m, 51, 0);
-	refused(LIVE_MODEM, 8, m,
-		"modem 02:01:0a:0b:0c:08: one of its addresses is another modem's");
+	kit_modem(1, 1);
+	refused("modem 02:01:00:00:00:01: it is twice in one change");
 }
 
 TEST(no_room) {
-	struct kit_modem *m;
+	struct modem *m;
 
 	for (uint32_t slot = 3; slot < 7; slot++) { /* 3 flows are there, of 30 */
 		m = kit_modem(slot, (uint8_t)slot);
 		for (uint32_t f = 0; f < 6; f++)
 			kit_flow(m, 10 * slot + f, 0);
-		kit_will(LIVE_MODEM, slot, m);
 	}
+	kit_change();
 	m = newcomer();
 	for (uint32_t f = 0; f < 3; f++)
 		kit_flow(m, 70 + f, 0);
-	newcomer_is_refused(m, "no room for one more service flow before those that leave have "
-			       "gone");
+	refused(NEWCOMER "no room for one more service flow before those that leave have gone");
 	m = newcomer();
 	for (uint8_t a = 3; a < KIT_IPV4; a++) {
 		if (a != 30)
 			kit_address(m, a);
 	}
-	kit_will(LIVE_MODEM, 7, m);
 	kit_change(); /* as many as there is room for */
 	m = kit_modem(7, 7);
-	m->addresses[m->is.address_count++] = (struct ip_address){4, {10, 0, 1, 1}};
-	refused(LIVE_MODEM, 7, m, "downstream: no room for more than 40 addresses of a kind");
+	m->addresses[m->address_count++] = (struct ip_address){4, {10, 0, 1, 1}};
+	refused("downstream: no room for more than 40 addresses of a kind");
 	m = kit_modem(7, 7); /* one for another: there is */
 	m->addresses[5] = (struct ip_address){4, {10, 0, 1, 1}};
-	kit_will(LIVE_MODEM, 7, m);
 	assert_true(kit_begin());
 	assert_string_equal(kit->why, ""); /* nothing of what was refused before */
 	kit_abandon();
 }
 
-static struct service_group *values(uint64_t rate_limit, uint64_t cpe_timeout_ns) {
-	struct service_group *next = malloc(sizeof(*next));
-
-	assert_non_null(next);
-	*next = kit->sg;
-	next->rate_limit = rate_limit;
-	next->cpe_timeout_ns = cpe_timeout_ns;
-	return next;
-}
-
-TEST(what_the_scheduler_does_not_take) {
-	struct kit_modem *m = newcomer();
-	struct channel *c = kit_channel(2);
-
-	m->flows[0].weight = 0;
-	newcomer_is_refused(m, "service flow 50: a weight is 0");
-	m = newcomer();
-	m->is.aggregate_rate = 1;
-	newcomer_is_refused(m, "a rate has a burst of 0 bytes");
-	c->rate = 0;
-	refused(LIVE_CHANNEL, 2, c, "channel 3: it has no rate");
-	c = kit_channel(2);
-	c->session = 0;
-	refused(LIVE_CHANNEL, 2, c, "channel 3: its session is 0");
-	refused(LIVE_GROUP, 0, values(1, 1),
-		"service group 3: rate_limit: a rate is below 1 kbps or above 1 Tbps");
-	refused(LIVE_GROUP, 0, values(0, 0), "service group 3: cpe_timeout: is 0");
-	kit_will(LIVE_MODEM, 7, newcomer());
-	crypto_key_free(kit->crypto, CRYPTO_DOWNLINK, CIPHER_AES_128, kit->hand.schedules[0]);
-	kit->hand.schedules[0] = NULL;
-	assert_false(kit_begin());
-	assert_string_equal(kit->why, "modem 02:01:00:00:00:07: it has no key");
-}
-
-static void plan_much(void) {
-	struct kit_filter *f = kit_filter(2);
-	struct kit_modem *m = newcomer();
-
-	kit_rule(f, 1003, FILTER_DENY);
-	kit_will(LIVE_CHANNEL, 2, kit_channel(2));
-	kit_will(LIVE_BONDING_GROUP, 2, kit_bonding(2));
-	kit_will(LIVE_FILTER_GROUP, 2, f);
-	kit_classifier(m, 1002, 0);
-	m->is.filter_groups[m->is.filter_group_count++] = 2;
-	kit_will(LIVE_MODEM, 7, m);
-	kit_will(LIVE_MODEM, 1, NULL);
-}
-
 static bool begins(void *before) {
-	struct ds_change *c = ds_change_begin(kit->d, &kit->sg, &kit->hand.changes,
+	struct ds_change *c = ds_change_begin(kit->d, &kit->now.sg, &kit->hand.changes,
 					      kit->hand.schedules, kit->why);
 
 	if (c != NULL)
@@ -252,8 +200,15 @@ static bool begins(void *before) {
 /* Each allocation fails in turn. */
 TEST(memory_runs_out) {
 	struct snapshot before = snapshot();
+	struct modem *m = newcomer();
 
-	plan_much();
+	kit_rule(kit_filter(2), 1003, FILTER_DENY);
+	kit_channel(2);
+	kit_bonding(2);
+	kit_classifier(m, 1002, 0);
+	m->filter_groups[m->filter_group_count++] = 2;
+	kit_remove(LIVE_MODEM, 1);
+	kit_list();
 	with_little_memory(begins, &before);
 	kit_change();
 	kit_send_all();
