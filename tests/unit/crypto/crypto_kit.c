@@ -56,10 +56,10 @@ static unsigned pick(struct crypto_kit *r, int wish, unsigned low, unsigned high
 }
 
 static unsigned pick_cipher(struct crypto_kit *r, int wish) {
-	unsigned cipher;
+	unsigned least = wish == KIT_CIPHERED ? CIPHER_NONE + 1 : CIPHER_NONE, cipher;
 
 	do
-		cipher = pick(r, wish, 0, CIPHERS - 1);
+		cipher = wish < 0 ? random_between(&r->random, least, CIPHERS - 1) : (unsigned)wish;
 	while (!crypto_can(r->provider, cipher));
 	return cipher;
 }

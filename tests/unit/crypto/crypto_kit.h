@@ -13,6 +13,7 @@
 #define KIT_FRAMES 1024u /* in a queue, a power of two */
 #define KIT_KEYS 6u /* of each cipher */
 #define KIT_ANY -1
+#define KIT_CIPHERED -2 /* any cipher but none */
 
 /* A device that does all ciphers; and its like, for workers of a scheduler. */
 #ifndef VCMTS_NO_IPSEC_MB
