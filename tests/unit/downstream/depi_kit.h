@@ -6,12 +6,20 @@
  */
 #pragma once
 
+#include <string.h>
+
 #include "downstream/downstream.h"
+#include "downstream/stages.h"
+#include "pipeline/packet.h"
+#include "wire/bytes.h"
 
 #include "depi_reader.h"
+#include "fixture.h"
+#include "test.h"
 
-#define DEPI_KIT_CHANNELS 5
-#define DEPI_KIT_FLUSH_NS 50000
+#define CHANNELS 5
+#define FLUSH 50000 /* ns */
+#define SESSION 0x10000
 
 struct depi_kit_config {
 	uint32_t mtu; /* 0: 1500 */
@@ -22,38 +30,125 @@ struct depi_kit_config {
 	unsigned packets, headers, fragments; /* buffers in the pools; 0: 1023 */
 };
 
-struct depi_kit {
+static struct depi_kit {
 	struct service_group sg;
-	struct channel channels[DEPI_KIT_CHANNELS];
+	struct channel channels[CHANNELS];
 	struct clock clock;
 	struct ds_lower lower;
 	struct rte_mempool *packets, *headers, *fragments;
-	struct depi_kit_channel {
-		uint32_t sent, back; /* number of the next frame */
-		bool lossy; /* numbers may be left out */
-	} ends[DEPI_KIT_CHANNELS];
-	struct depi_reader readers[DEPI_KIT_CHANNELS];
+	uint32_t sent[CHANNELS], back[CHANNELS]; /* number of the next frame */
+	bool lossy; /* numbers may be left out */
+	struct depi_reader readers[CHANNELS];
 	uint64_t in; /* DOCSIS frames */
-};
+} kit;
 
-extern struct depi_kit depi_kit;
+static inline void fill(uint8_t *out, uint32_t number, uint32_t size) {
+	store_be32(out, number);
+	store_be16(out + 4, (uint16_t)size);
+	for (uint32_t i = 6; i < size; i++)
+		out[i] = (uint8_t)(number * 31 + i * 7 + (i >> 8) * 13 + size);
+}
 
-void depi_kit_open(const struct depi_kit_config *c);
+static inline void frame_is_back(void *back, const uint8_t *bytes, size_t size) {
+	uint8_t expected[DEPI_READER_FRAME];
+	uint32_t number = load_be32(bytes), *next = back;
 
-/* Fails where a buffer is missing afterwards. */
-void depi_kit_close(void);
+	assert_int_equal(load_be16(bytes + 4), size);
+	fill(expected, number, (uint32_t)size);
+	assert_memory_equal(bytes, expected, size);
+	assert_in_range(number, *next, kit.lossy ? kit.sent[next - kit.back] - 1 : *next);
+	*next = number + 1;
+}
+
+static inline void kit_open(const struct depi_kit_config *c) {
+	const uint8_t family = c->family == 6 ? 6 : 4;
+
+	kit = (struct depi_kit){
+		.sg.rphy =
+			{
+				.core_mac = {2, 0, 0, 0, 0, 1},
+				.rpd_mac = {2, 0, 0, 0, 0, 2},
+				.core_ip = {family, {10, 0, 0, 1}},
+				.rpd_ip = {family, {10, 0, 0, 2}},
+				.mtu = c->mtu ? c->mtu : 1500,
+				.ttl = 64,
+				.flush_ns = FLUSH,
+				.max_segments = c->max_segments ? c->max_segments : 16,
+			},
+		.sg.rphy_port.vlan = c->vlan,
+		.sg.channels = kit.channels,
+		.sg.channel_count = CHANNELS,
+		.lower.clock = &kit.clock,
+		.packets = fixture_pool("packets", c->packets ? c->packets : 1023, FIXTURE_ROOM),
+		.headers = fixture_pool("headers", c->headers ? c->headers : 1023,
+					RTE_PKTMBUF_HEADROOM + 640),
+		.fragments = fixture_pool("fragments", c->fragments ? c->fragments : 1023, 0),
+	};
+	for (unsigned i = 0; i < CHANNELS; i++) {
+		kit.channels[i] = (struct channel){
+			.id = i + 1,
+			.session = SESSION + i,
+			.psp_extra = c->extra,
+			.profile = (uint8_t)(3 * i % 16),
+		};
+		kit.readers[i] = depi_reader_of(&kit.sg, i);
+		kit.readers[i].frame = frame_is_back;
+		kit.readers[i].ctx = &kit.back[i];
+	}
+	assert_int_equal(depi_create(&kit.lower.depi, &kit.sg, 0, kit.headers, kit.fragments), 0);
+}
+
+/* Fails where a buffer is missing. */
+static inline void kit_close(void) {
+	depi_free(&kit.lower.depi);
+	fixture_pool_end(kit.fragments);
+	fixture_pool_end(kit.headers);
+	fixture_pool_end(kit.packets);
+}
 
 /* The channel's next DOCSIS frame of `size` bytes, at least 6. NULL where the pool is empty. */
-struct rte_mbuf *depi_kit_frame(uint16_t channel, uint32_t size);
+static inline struct rte_mbuf *kit_frame(uint32_t channel, uint32_t size) {
+	struct rte_mbuf *m = rte_pktmbuf_alloc(kit.packets);
+
+	if (m == NULL)
+		return NULL;
+	fill((uint8_t *)rte_pktmbuf_append(m, (uint16_t)size), kit.sent[channel]++, size);
+	packet_meta(m)->channel = (uint16_t)channel;
+	return m;
+}
+
+/* Reads a DEPI frame and checks what the stage says of it. Does not free it. */
+static inline struct depi_seen kit_read(struct rte_mbuf *m) {
+	uint32_t c = depi_session(m) - SESSION;
+	struct depi_seen seen;
+
+	assert_in_range(c, 0, CHANNELS - 1);
+	seen = depi_read(&kit.readers[c], m);
+	assert_int_equal(seen.ends, packet_meta(m)->ends);
+	return seen;
+}
 
 /* The stage. Returns how many DEPI frames came out. */
-uint16_t depi_kit_run(struct rte_mbuf **pkts, uint16_t n);
-
-/* The same with the channel's next frame alone; 0 bytes: with none. */
-uint16_t depi_kit_put(uint16_t channel, uint32_t size, struct rte_mbuf **pkts);
-
-/* Reads a DEPI frame and checks what the stage says of it, and its channel where that is told. Does not free it. */
-struct depi_seen depi_kit_read(struct rte_mbuf *m, uint32_t *channel);
+static inline uint16_t kit_run(struct rte_mbuf **pkts, uint16_t n) {
+	kit.in += n;
+	return ds_depi(&kit.lower, pkts, n);
+}
 
 /* Counters, held packets and frames that are back agree. */
-void depi_kit_check(void);
+static inline void kit_check(void) {
+	const struct counters *c = &kit.lower.counters;
+	uint64_t packets = 0, segments = 0, frames = 0, fragments = 0;
+
+	for (unsigned i = 0; i < CHANNELS; i++) {
+		packets += kit.readers[i].packets;
+		segments += kit.readers[i].segments;
+		frames += kit.readers[i].frames;
+		fragments += kit.readers[i].fragments;
+	}
+	assert_int_equal(kit.in, frames + kit.lower.depi.ends_open + c->drops[DROP_NO_BUFFER]);
+	assert_int_equal(counters_dropped(c), c->drops[DROP_NO_BUFFER]);
+	assert_int_equal(c->values[COUNTER_DEPI_FRAMES], packets);
+	assert_int_equal(c->values[COUNTER_DEPI_FULL] + c->values[COUNTER_DEPI_FLUSHED], packets);
+	assert_int_equal(c->values[COUNTER_PSP_SEGMENTS], segments);
+	assert_true(c->values[COUNTER_PSP_FRAGMENTS] >= fragments); /* and those still open */
+}

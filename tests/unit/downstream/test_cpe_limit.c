@@ -6,9 +6,7 @@
 #include "test_main.h"
 
 #include "downstream/cpe.h"
-#include "fixture.h"
 #include "lookup_kit.h"
-#include "packets.h"
 #include "random.h"
 
 #define MODEMS 4

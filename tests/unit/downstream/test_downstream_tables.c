@@ -8,17 +8,11 @@
 #include <rte_hash.h>
 #include <rte_hash_crc.h>
 
-#include "downstream/downstream.h"
-#include "downstream/stages.h"
-#include "model/load/loader.h"
-
-#include "fixture.h"
-#include "packets.h"
+#include "lookup_kit.h"
 
 #define MODEMS 64
 #define CROWD 64 /* addresses: as many as there is room for */
 
-static void *const no_schedules[MODEMS];
 static struct ip_address addresses[8][SG_MAX_MODEM_ADDRESSES];
 
 /* Modems with so many of these addresses each. */
@@ -34,7 +28,7 @@ static void tables_make(struct ds_tables *t, unsigned count, size_t each,
 					   .address_count = each,
 					   .service_flows = &flow,
 					   .service_flow_count = 1};
-	assert_int_equal(ds_tables_create(t, &sg, room, no_schedules), 0);
+	assert_int_equal(ds_tables_create(t, &sg, room, lookup_no_schedules), 0);
 }
 
 /* More of each family than a table has place for that is made for the other one. */
@@ -105,22 +99,14 @@ static const char modem[] =
 	"     security: {said: %u, cipher: none}, service_flows: [{id: %u}]}\n";
 
 static struct downstream *make(struct service_group *sg, const char *options, unsigned modems) {
-	static struct crypto_queue no_frames;
 	static struct clock now;
 	static char text[MODEMS * 512];
-	const struct ds_resources r = {.upper_clock = &now,
-				       .crypto = &no_frames,
-				       .lower_clock = &now,
-				       .schedules = no_schedules,
-				       .queued_max = 1000,
-				       .hand_over_max = 64};
 	size_t used = (size_t)snprintf(text, sizeof(text), head, options);
 
 	for (unsigned i = 0; i < modems; i++)
 		used += (size_t)snprintf(text + used, sizeof(text) - used, modem, i, i, i + 1,
 					 i + 1);
-	group_load(sg, text);
-	return downstream_create(sg, &r);
+	return lookup_downstream(sg, text, &now);
 }
 
 /* What the configuration says, and what stands for it where it says nothing. */
@@ -141,7 +127,6 @@ TEST(setup) {
 		struct service_group sg;
 		struct downstream *d = make(&sg, cases[i].options, cases[i].modems);
 
-		assert_non_null(d);
 		assert_int_equal(ds_flow_records(&sg), cases[i].records);
 		assert_int_equal(d->upper.flow_cache.records != NULL, cases[i].records > 0);
 		if (cases[i].records > 0)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The encrypt stages: published vectors, where CRC and encryption begin as the stage has them, and what becomes of frames
- * when the provider takes no more, or fails. Frames of every size are compared behind the port of a whole server, and
- * behind each provider (tests/unit/crypto).
+ * The frame and encrypt stages: room in front and behind to the byte; what becomes of frames when the provider takes no more,
+ * or fails. What frames are like, to the last encrypted byte, is read by the kits' ends behind the port.
  */
 #include "test_main.h"
 
@@ -17,41 +16,34 @@
 
 #include "crypto_limit.h"
 #include "fixture.h"
-#include "plain_aes.h"
-#include "vectors.h"
+#include "random.h"
 
 #define FRAMES 512
 #define SIZE 100
 
 enum { CLEAR, ENCRYPTED, FLOWS };
 
+/* A header of 17 bytes, with privacy element: the largest. */
+static const struct docsis_down_header header = {
+	.privacy = true,
+	.encrypted = true,
+	.key_sequence = 7,
+	.said = 0x1234,
+	.ds = DS_EHDR_SEQUENCE,
+	.priority = 5,
+	.dsid = 0x54321,
+};
+
 static struct crypto_provider *crypto;
 static struct rte_mempool *packets;
 static struct ds_flow flows[FLOWS];
 static struct ds_tables tables = {.flows = flows, .flow_count = FLOWS};
 static struct ds_lower lower = {.tables = &tables};
-
-static void keys_end(void) {
-	for (unsigned i = 0; i < FLOWS; i++)
-		crypto_key_free(crypto, CRYPTO_DOWNLINK, flows[i].key.cipher,
-				flows[i].key.schedule);
-}
-
-static void keys_make(const uint8_t *key, const uint8_t *iv) {
-	keys_end();
-	for (unsigned i = 0; i < FLOWS; i++) {
-		enum cipher cipher = i == CLEAR ? CIPHER_NONE : CIPHER_AES_128;
-
-		flows[i].header_size = DOCSIS_MAC_HEADER;
-		memcpy(flows[i].key.iv, iv, 16);
-		flows[i].key.cipher = (uint8_t)cipher;
-		flows[i].key.schedule = crypto_key_make(crypto, CRYPTO_DOWNLINK, cipher, key);
-		assert_non_null(flows[i].key.schedule);
-	}
-}
+static struct random rnd = {42};
+static uint8_t sent[2][FIXTURE_ROOM];
 
 static int open_all(void **state) {
-	static const uint8_t zeros[16];
+	static const uint8_t key[16];
 
 	fixture_start(state);
 	crypto = crypto_apart_open(SOCKET_ID_ANY);
@@ -59,10 +51,74 @@ static int open_all(void **state) {
 	packets = fixture_pool("packets", FRAMES, FIXTURE_ROOM);
 	lower.crypto = crypto_queue_open(crypto, CRYPTO_DOWNLINK);
 	assert_non_null(lower.crypto);
-	for (enum cipher c = CIPHER_NONE; c < CIPHERS; c++)
-		lower.crypto_parts[c] = c == CIPHER_NONE ? CRYPTO_CRC : CRYPTO_CRC | CRYPTO_CIPHER;
-	keys_make(zeros, zeros);
+	for (unsigned i = 0; i < FLOWS; i++) {
+		enum cipher cipher = i == CLEAR ? CIPHER_NONE : CIPHER_AES_128;
+
+		lower.crypto_parts[cipher] = i == CLEAR ? CRYPTO_CRC : CRYPTO_CRC | CRYPTO_CIPHER;
+		ds_flow_set_header(&flows[i], &header);
+		flows[i].key.cipher = (uint8_t)cipher;
+		flows[i].key.schedule = crypto_key_make(crypto, CRYPTO_DOWNLINK, cipher, key);
+		assert_non_null(flows[i].key.schedule);
+	}
 	return 0;
+}
+
+/* A packet that stands so that this many bytes are free in front of and behind it. */
+static struct rte_mbuf *tight(unsigned which, unsigned front, unsigned behind) {
+	size_t size = FIXTURE_ROOM - front - behind;
+	struct rte_mbuf *m = rte_pktmbuf_alloc(packets);
+
+	assert_non_null(m);
+	m->data_off = (uint16_t)front;
+	random_fill(&rnd, sent[which], size);
+	memcpy(rte_pktmbuf_append(m, (uint16_t)size), sent[which], size);
+	packet_meta(m)->flow = 0;
+	packet_meta(m)->sequence = (uint16_t)random_next(&rnd);
+	return m;
+}
+
+/* Header by src/wire, then the packet unchanged, then room for its CRC. */
+static void check(struct rte_mbuf *m, unsigned which, unsigned front, unsigned behind) {
+	struct docsis_down_header h = header;
+	size_t size = FIXTURE_ROOM - front - behind, header_size;
+	const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
+	uint8_t expected[DOCSIS_DOWN_HEADER_MAX];
+
+	h.sequence = packet_meta(m)->sequence;
+	header_size = docsis_down_header_write(&h, size + ETHERNET_CRC_SIZE, expected);
+	fixture_check(m);
+	assert_int_equal(rte_pktmbuf_data_len(m), header_size + size + ETHERNET_CRC_SIZE);
+	assert_memory_equal(frame, expected, header_size);
+	assert_memory_equal(frame + header_size, sent[which], size);
+	rte_pktmbuf_free(m);
+}
+
+TEST(room_to_the_byte) {
+	static const struct {
+		unsigned front, behind;
+		bool fits;
+	} cases[] = {
+		{DS_FLOW_HEADER, ETHERNET_CRC_SIZE, true},
+		{DS_FLOW_HEADER - 1, ETHERNET_CRC_SIZE, false},
+		{DS_FLOW_HEADER, ETHERNET_CRC_SIZE - 1, false},
+		{0, ETHERNET_CRC_SIZE, false},
+		{DS_FLOW_HEADER, 0, false},
+	};
+
+	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+		uint64_t dropped = lower.counters.drops[DROP_NO_ROOM];
+		struct rte_mbuf *pkts[PIPELINE_CAPACITY] = {
+			tight(0, cases[i].front, cases[i].behind), tight(1, 128, 1000)};
+		uint16_t n = ds_frame(&lower, pkts, 2);
+
+		assert_int_equal(n, 1 + cases[i].fits);
+		assert_int_equal(lower.counters.drops[DROP_NO_ROOM], dropped + !cases[i].fits);
+		if (cases[i].fits)
+			check(pkts[0], 0, cases[i].front, cases[i].behind);
+		check(pkts[n - 1], 1, 128, 1000);
+	}
+	assert_int_equal(lower.counters.values[COUNTER_FRAMED], ARRAY_COUNT(cases) + 1);
+	assert_int_equal(rte_mempool_in_use_count(packets), 0);
 }
 
 static struct rte_mbuf *frame_of(const uint8_t *bytes, size_t size, uint32_t flow) {
@@ -80,58 +136,6 @@ static unsigned collect_all(struct rte_mbuf **pkts) {
 		came += ds_encrypt_collect(&lower, pkts + came, 0);
 	assert_int_equal(lower.crypto->held, 0);
 	return came;
-}
-
-/* One frame becomes this. */
-static void expect(const uint8_t *bytes, const uint8_t *expected, size_t size, uint32_t flow) {
-	struct rte_mbuf *pkts[PIPELINE_CAPACITY] = {frame_of(bytes, size, flow)};
-
-	assert_int_equal(ds_encrypt_submit(&lower, pkts, 1), 0);
-	assert_int_equal(collect_all(pkts), 1);
-	fixture_check(pkts[0]);
-	assert_int_equal(rte_pktmbuf_data_len(pkts[0]), size);
-	assert_memory_equal(rte_pktmbuf_mtod(pkts[0], uint8_t *), expected, size);
-	rte_pktmbuf_free(pkts[0]);
-}
-
-static void vector_part(const char *set, const char *part, struct vector *out) {
-	char name[64];
-
-	snprintf(name, sizeof(name), "%s_%s", set, part);
-	vector_get("bpi.txt", name, out);
-}
-
-/* The same of the plain implementation with which others compare. */
-TEST(published_vectors) {
-	static const struct {
-		const char *keys, *name;
-		unsigned flow;
-	} cases[] = {
-		{"dpdk", "dpdk_1", ENCRYPTED}, {"dpdk", "dpdk_2", ENCRYPTED},
-		{"dpdk", "dpdk_3", ENCRYPTED}, {"dpdk", "dpdk_4", ENCRYPTED},
-		{"dpdk", "dpdk_5", ENCRYPTED}, {"dpdk", "dpdk_6", ENCRYPTED},
-		{"sec", "sec_19", ENCRYPTED},  {"dpdk", "dpdk_10", CLEAR},
-		{"sec", "sec_31", ENCRYPTED},  {"dpdk", "dpdk_11", CLEAR},
-	};
-
-	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
-		struct vector key, iv, clear, sent;
-		uint8_t *pdu = clear.bytes + DOCSIS_MAC_HEADER;
-		size_t size;
-
-		vector_part(cases[i].keys, "key", &key);
-		vector_part(cases[i].keys, "iv", &iv);
-		vector_part(cases[i].name, "clear", &clear);
-		vector_part(cases[i].name, "sent", &sent);
-		keys_make(key.bytes, iv.bytes);
-		expect(clear.bytes, sent.bytes, sent.size, cases[i].flow);
-		size = clear.size - DOCSIS_MAC_HEADER;
-		ethernet_crc_write(pdu, size - ETHERNET_CRC_SIZE);
-		if (cases[i].flow == ENCRYPTED)
-			bpi_encrypt(key.bytes, iv.bytes, pdu + DOCSIS_CLEAR_SIZE,
-				    size - DOCSIS_CLEAR_SIZE);
-		assert_memory_equal(clear.bytes, sent.bytes, sent.size);
-	}
 }
 
 /* Of so many frames, of which every second one is in the clear, the provider takes some, and fails at some of these. What
@@ -174,18 +178,25 @@ TEST(each_is_counted_once) {
 
 /* Where no CRC is asked for, its place is zeros, encrypted as all is. */
 TEST(without_crc) {
-	uint8_t bytes[SIZE], expected[SIZE] = {0};
+	static const uint8_t expected[SIZE];
+	struct rte_mbuf *pkts[PIPELINE_CAPACITY];
+	uint8_t bytes[SIZE] = {0};
 
-	memset(bytes, 0x5a, sizeof(bytes));
-	memcpy(expected, bytes, sizeof(bytes) - ETHERNET_CRC_SIZE);
+	memset(bytes + SIZE - ETHERNET_CRC_SIZE, 0x5a, ETHERNET_CRC_SIZE);
+	pkts[0] = frame_of(bytes, SIZE, CLEAR);
 	lower.crypto_parts[CIPHER_NONE] = 0;
-	expect(bytes, expected, sizeof(bytes), CLEAR);
+	assert_int_equal(ds_encrypt_submit(&lower, pkts, 1), 0);
+	assert_int_equal(collect_all(pkts), 1);
+	assert_memory_equal(rte_pktmbuf_mtod(pkts[0], uint8_t *), expected, SIZE);
+	rte_pktmbuf_free(pkts[0]);
 }
 
 /* The last test of the group, as a failure in the end of a group would not count. */
 TEST(nothing_is_left) {
 	fixture_pool_end(packets);
-	keys_end();
+	for (unsigned i = 0; i < FLOWS; i++)
+		crypto_key_free(crypto, CRYPTO_DOWNLINK, flows[i].key.cipher,
+				flows[i].key.schedule);
 	assert_int_equal(crypto->keys, 0);
 	crypto_queue_close(lower.crypto);
 	crypto_close(crypto);

@@ -6,14 +6,10 @@
  */
 #include "test_main.h"
 
-#include "downstream/downstream.h"
-#include "downstream/stages.h"
-#include "model/load/loader.h"
 #include "pipeline/packet.h"
 #include "wire/bytes.h"
 
-#include "fixture.h"
-#include "packets.h"
+#include "lookup_kit.h"
 #include "random.h"
 
 #define SIZE 80
@@ -64,19 +60,11 @@ static const char text[] =
 	"     classifiers: [{family: ipv4, source: 198.51.100.2/31, service_flow: 5}]}\n";
 
 static void upper_make(unsigned which, int records, int cpe_limit) {
-	static void *const no_schedules[2];
 	struct upper *u = &uppers[which];
-	const struct ds_resources r = {.upper_clock = &u->clock,
-				       .lower_clock = &u->clock,
-				       .schedules = no_schedules,
-				       .queued_max = 1000,
-				       .hand_over_max = 64};
 	char filled[4096];
 
 	snprintf(filled, sizeof(filled), text, which + 1, records, cpe_limit);
-	group_load(&u->sg, filled);
-	u->d = downstream_create(&u->sg, &r);
-	assert_non_null(u->d);
+	u->d = lookup_downstream(&u->sg, filled, &u->clock);
 }
 
 static void make(int cpe_limit) {

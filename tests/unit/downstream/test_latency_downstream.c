@@ -61,20 +61,6 @@ static void check_all(void) {
 	assert_percentiles_of(latency()->whole, times, count);
 }
 
-/* An open DEPI frame waits for more until its timer ends: 100 us. The crypto provider keeps a lone frame for one round. */
-TEST(a_lone_packet_waits_for_the_flush_timer) {
-	open_measured(false, DEPTH);
-	for (unsigned i = 0; i < 20; i++) {
-		server_bench_good(bench, 1, 1, 200);
-		run_rounds(20);
-	}
-	check_all();
-	assert_int_equal(times[0], times[19]);
-	assert_in_range(times[0], bench->sg.rphy.flush_ns - 2 * ROUND_NS,
-			bench->sg.rphy.flush_ns + 2 * ROUND_NS);
-	server_bench_close(bench);
-}
-
 /* Random packets, cut and chained as they come; some are dropped. */
 static void random_traffic(bool linear) {
 	open_measured(linear, DEPTH);

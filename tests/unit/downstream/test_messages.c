@@ -1,47 +1,142 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Messages of an upstream scheduler through a whole server: on the MAP pseudowire and in the channel's session, before
- * data that waits, cut where they are long, taken of the channel's rate, and accounted for to the end.
+ * data that waits, cut where they are long, in time or not at all, taken of the channel's rate, and accounted for to the
+ * end.
  */
 #include "messages_kit.h"
 
 #define FLOW 1
+#define SLACK 200 /* us */
+#define STREAMS 3
+#define STEPS 5000
 
-/* Alone in its DEPI frame, at once, with numbers of its own; in order over two DEPI frames where it is long. */
-TEST(both_ways) {
-	static const uint16_t sizes[] = {100, 1900, 110};
-	uint16_t number = 0;
+/* The model: what is on its way in a stream, in its order. */
+static struct stream {
+	uint16_t number; /* message_put() takes it by this */
+	uint32_t session;
+	uint8_t flow;
+	unsigned put, back; /* messages */
+	uint16_t sequence; /* of the next frame */
+	bool open; /* a message has begun to come */
+	uint16_t left; /* bytes of it */
+	struct sent {
+		uint8_t byte;
+		uint16_t size;
+		uint64_t until; /* ns */
+	} sent[4 * STEPS];
+} streams[STREAMS];
+static uint64_t passed_over; /* messages that were late */
+
+static struct stream *stream_of(const struct seen *s) {
+	for (unsigned i = 0; i < STREAMS; i++) {
+		if (streams[i].session == s->session && streams[i].flow == s->psp.flow)
+			return &streams[i];
+	}
+	return NULL;
+}
+
+/* What comes is the next one that is not late. `sent_now`: it went to the port in this round. */
+static void message_begins(struct stream *x, const struct seen *s, bool sent_now) {
+	const uint64_t now = server_bench_clock(bench)->now;
+
+	for (; x->sent[x->back].byte != s->first.data[0]; x->back++, passed_over++)
+		assert_true(x->back < x->put && x->sent[x->back].until < now);
+	assert_true(x->back < x->put && (!sent_now || x->sent[x->back].until >= now));
+	x->left = x->sent[x->back++].size;
+	x->open = true;
+}
+
+/* Returns whether it was a frame of a message. Numbers go on, whatever was late. */
+static bool frame_is_back(const struct seen *s, bool sent_now) {
+	struct stream *x = stream_of(s);
+
+	if (x == NULL)
+		return false;
+	assert_int_equal(s->psp.sequence, x->sequence);
+	if (s->session == bench->sg.channels[0].session) /* with a counter behind the table */
+		assert_int_equal(s->psp.extra[1], x->sequence % 16 << 4 | 3);
+	else if (s->psp.extra != NULL)
+		assert_int_equal(s->psp.extra[1], 0);
+	x->sequence++;
+	assert_int_equal(s->segments, 1);
+	assert_int_equal(s->first.begin, !x->open);
+	if (s->first.begin)
+		message_begins(x, s, sent_now);
+	x->left = (uint16_t)(x->left - s->first.length);
+	assert_int_equal(s->first.data[s->first.length - 1], x->sent[x->back - 1].byte);
+	assert_int_equal(s->first.end, x->left == 0);
+	x->open = !s->first.end;
+	return true;
+}
+
+static void put_one(struct random *r) {
+	struct stream *x = &streams[random_below(r, STREAMS)];
+	uint16_t size = (uint16_t)random_between(r, 60, 1900);
+	uint16_t slack = random_below(r, 2) ? (uint16_t)random_below(r, 300) : MESSAGE_ANY_TIME;
+
+	if (put_until(x->number, size, slack))
+		x->sent[x->put++] =
+			(struct sent){(uint8_t)serial, size,
+				      slack == MESSAGE_ANY_TIME ? UINT64_MAX
+								: server_bench_clock(bench)->now +
+									  slack * UINT64_C(1000)};
+}
+
+static void streams_begin(void) {
+	static const int channels[STREAMS] = {-1, 0, 1};
+
+	for (unsigned i = 0; i < STREAMS; i++) {
+		const int c = channels[i];
+
+		streams[i].number =
+			c < 0 ? message_pseudowire(0) : message_channel(path(), (uint32_t)c);
+		streams[i].session = c < 0 ? PSEUDOWIRE : bench->sg.channels[c].session;
+		streams[i].flow = c < 0 ? 0 : FLOW;
+	}
+}
+
+/* A round, and what the port has of it. Data of the same round goes behind messages. Returns how many messages ended. */
+static unsigned round_and_read(bool takes, bool took) {
+	bool data = false;
+	unsigned ended = 0;
 	struct seen s;
 
-	messages_open("");
-	for (size_t i = 0; i < ARRAY_COUNT(sizes); i++) {
-		bool cut = sizes[i] > 1500;
+	server_bench_round(bench);
+	assert_true(downstream_balanced(bench->group->downstream));
+	while (takes && take(&s)) {
+		bool message = frame_is_back(&s, took);
 
-		assert_true(put(message_pseudowire(0), sizes[i]));
-		assert_true(put(message_channel(path(), 1), sizes[i]));
-		for (unsigned way = 0; way < 2; way++) {
-			for (unsigned part = 0; part <= cut; part++) {
-				unsigned left = cut && part == 1 ? sizes[i] - s.first.length : 0;
-
-				take_next(&s);
-				assert_int_equal(s.session,
-						 way ? bench->sg.channels[1].session : PSEUDOWIRE);
-				assert_int_equal(s.psp.flow, way ? FLOW : 0);
-				assert_int_equal(s.psp.sequence, number + part);
-				assert_int_equal(s.segments, 1);
-				assert_int_equal(s.first.begin, part == 0);
-				assert_int_equal(s.first.end, part == cut);
-				if (left > 0 || !cut)
-					assert_int_equal(s.first.length, cut ? left : sizes[i]);
-				assert_int_equal(s.first.data[s.first.length - 1],
-						 (uint8_t)(serial - 1 + way));
-			}
-		}
-		number = (uint16_t)(number + 1 + cut);
-		assert_false(take(&s));
+		assert_false(took && message && data);
+		data |= !message;
+		ended += message && s.first.end;
 	}
-	assert_int_equal(counted(COUNTER_MESSAGES_SENT), 6);
-	assert_int_equal(counted(COUNTER_TRANSMITTED), 0);
+	return ended;
+}
+
+/* Data beside them, and a port that takes nothing for a while. Time passes in rounds of its own: a message that comes in the
+ * round in which others turn out to be late has its number already. */
+TEST(in_order_and_in_time) {
+	struct random r = {20261129};
+	bool takes = true, took = true;
+	unsigned ended = 0;
+
+	messages_open("");
+	streams_begin();
+	for (unsigned step = 0; step < STEPS; step++) {
+		for (uint32_t n = random_below(&r, 4); n > 0; n--)
+			put_one(&r);
+		ended += round_and_read(takes, took);
+		took = takes;
+		for (uint32_t n = step % 4 == 0 ? random_below(&r, 12) : 0; n > 0; n--)
+			server_bench_good(bench, 0, 0, 300);
+		pass_time(random_below(&r, 60000));
+		ended += round_and_read(takes, took);
+		takes ^= random_below(&r, 40) == 0;
+	}
+	assert_in_range(passed_over, 100, counted(COUNTER_MESSAGES_LATE));
+	assert_in_range(ended, STEPS / 4, counted(COUNTER_MESSAGES_SENT));
+	assert_true(counted(COUNTER_TRANSMITTED) > STEPS / 4);
 	messages_close();
 }
 
@@ -73,28 +168,6 @@ TEST(before_data_that_waits) {
 	assert_true(take(&s));
 	assert_int_equal(s.psp.flow, 0);
 	assert_int_equal(downstream_messages_held(bench->group->downstream), 0);
-	messages_close();
-}
-
-/* Data whose DEPI frames are complete in the same round goes behind the message, and none of it is lost. */
-TEST(data_of_the_same_round) {
-	unsigned beside = 0;
-	struct seen s;
-
-	messages_open("");
-	for (int round = 0; round < 200; round++) {
-		for (int i = 0; i < 12 && round % 4 == 0; i++)
-			server_bench_good(bench, 0, 0, 300);
-		assert_true(put(message_pseudowire(0), 100));
-		pass_time(50000);
-		take_next(&s);
-		assert_int_equal(s.session, PSEUDOWIRE);
-		for (; take(&s); beside++)
-			assert_int_not_equal(s.session, PSEUDOWIRE);
-	}
-	assert_true(beside > 0);
-	assert_int_equal(counted(COUNTER_MESSAGES_SENT), 200);
-	assert_int_equal(counted(COUNTER_TRANSMITTED), 600);
 	messages_close();
 }
 
@@ -177,6 +250,66 @@ TEST(accounted_for_to_the_end) {
 	assert_int_equal(counted(COUNTER_MESSAGES), 1 + in);
 	assert_int_equal(counted(COUNTER_MESSAGES_LOST), 1 + in - counted(COUNTER_MESSAGES_SENT));
 	assert_true(downstream_balanced(bench->group->downstream));
+	messages_close();
+}
+
+/* As one that has no link yet, until it is taken from. */
+static void port_fill(void) {
+	for (unsigned i = 0; i + 1 < RPHY_DEPTH; i++) {
+		struct rte_mbuf *m = rte_pktmbuf_alloc(bench->server.pools.packets);
+
+		assert_non_null(m);
+		assert_int_equal(packet_sink_burst(&bench->group->downstream->lower.rphy, &m, 1),
+				 1);
+	}
+}
+
+/* Of what fills the port, at most `most`. */
+static void port_empty(unsigned most) {
+	struct rte_mbuf *m;
+
+	for (; most > 0 && rte_eth_rx_burst(bench->rphy, 0, &m, 1) == 1; most--)
+		rte_pktmbuf_free(m);
+}
+
+/* What waited for the port's first link tells nothing of the data plane; what waited later does. */
+TEST(delays_are_those_of_a_port_that_was_there) {
+	const struct ds_messages *x;
+
+	messages_open("");
+	x = &bench->group->downstream->lower.messages;
+	for (unsigned times = 0; times < 2; times++) {
+		port_empty(RPHY_DEPTH);
+		port_fill();
+		for (unsigned i = 0; i < 100; i++)
+			assert_true(put(message_pseudowire(0), 100));
+		server_bench_round(bench);
+		pass_time(30000000);
+		while (downstream_messages_held(bench->group->downstream) > 0) {
+			port_empty(RPHY_DEPTH);
+			server_bench_round(bench);
+		}
+		assert_int_equal(x->delayed, times * 100);
+		assert_int_equal(x->delay_sum, times * 100 * UINT64_C(30000000));
+		assert_int_equal(x->delay_max, times * UINT64_C(30000000));
+	}
+	assert_int_equal(counted(COUNTER_MESSAGES_SENT), 200);
+	messages_close();
+}
+
+/* Of slack that a MAP has the last moment is in time. */
+TEST(in_time_or_not_at_all) {
+	struct seen s;
+
+	messages_open("");
+	for (uint64_t late = 0; late < 2; late++) {
+		assert_true(put_until(message_channel(path(), 1), 100, SLACK));
+		pass_time(SLACK * 1000 + late);
+		server_bench_round(bench);
+		assert_int_equal(take(&s), late == 0);
+		assert_int_equal(counted(COUNTER_MESSAGES_LATE), late);
+	}
+	assert_int_equal(counted(COUNTER_MESSAGES_SENT), 1);
 	messages_close();
 }
 
