@@ -238,19 +238,18 @@ TEST(queues_are_counted) {
 	struct crypto_provider *p = find(ps, KIT_DEVICE);
 	struct crypto_queue *queues[8] = {NULL};
 
-	for (unsigned round = 0; round < 3; round++) {
-		for (unsigned q = 0; q < RTE_DIM(queues); q++) {
-			if (queues[q] == NULL)
-				queues[q] = crypto_queue_open(p, round % 2 ? CRYPTO_UPLINK
-									   : CRYPTO_DOWNLINK);
-			assert_non_null(queues[q]);
+	for (unsigned turn = 0; turn < 3 * RTE_DIM(queues); turn++) {
+		struct crypto_queue **q = &queues[turn * 3 % RTE_DIM(queues)];
+
+		if (*q != NULL) {
+			assert_null(crypto_queue_open(p, CRYPTO_UPLINK));
+			crypto_queue_close(*q);
 		}
-		assert_null(crypto_queue_open(p, CRYPTO_UPLINK));
-		for (unsigned q = round == 0 ? 3 : 0; q < (round == 0 ? 4 : RTE_DIM(queues)); q++) {
-			crypto_queue_close(queues[q]);
-			queues[q] = NULL;
-		}
+		*q = crypto_queue_open(p, turn / 8 % 2 ? CRYPTO_UPLINK : CRYPTO_DOWNLINK);
+		assert_non_null(*q);
 	}
+	for (unsigned q = 0; q < RTE_DIM(queues); q++)
+		crypto_queue_close(queues[q]);
 	end(ps);
 }
 
