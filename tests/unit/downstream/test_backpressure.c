@@ -7,6 +7,7 @@
 #include "messages_kit.h"
 
 #include "downstream/stages.h"
+#include "server/measure.h"
 
 #define PACKETS 40
 
@@ -81,6 +82,7 @@ TEST(stop_accounts_for_all) {
 	uint16_t n;
 
 	bench_open("", RPHY_DEPTH);
+	assert_int_equal(server_latency(&bench->server, true), 0);
 	fill(300);
 	d = bench->group->downstream;
 	/* make a little room behind the ring; one burst goes as far as an open DEPI frame ... */
@@ -99,11 +101,13 @@ TEST(stop_accounts_for_all) {
 	assert_true(d->lower.crypto->held > 0);
 	assert_true(d->lower.waiting_count > 0);
 	assert_true(d->lower.depi.ends_open > 0);
+	assert_true(d->lower.arrivals.count > 0);
 	assert_int_equal(before.values[COUNTER_RECEIVED],
 			 before.values[COUNTER_TRANSMITTED] + counters_dropped(&before) + held);
 	downstream_stop(d);
 	after = server_bench_counters(bench);
 	assert_int_equal(downstream_held(d), 0);
+	assert_int_equal(d->lower.arrivals.count, 0);
 	assert_int_equal(after.drops[DROP_STOPPED], held);
 	assert_int_equal(after.values[COUNTER_RECEIVED],
 			 after.values[COUNTER_TRANSMITTED] + counters_dropped(&after));

@@ -112,24 +112,6 @@ TEST(a_port_that_is_blocked_shows) {
 	server_bench_close(bench);
 }
 
-/* What a stop ends has no time, and does not give its own to what comes later. */
-TEST(a_stop_ends_the_line) {
-	struct ds_lower *l;
-
-	open_measured(false, 2);
-	l = &bench->group->downstream->lower;
-	for (int i = 0; i < 50; i++) {
-		server_bench_good(bench, 3, 0, 1000);
-		run_round();
-		pass_time(ROUND_NS);
-	}
-	assert_true(l->arrivals.count > 0);
-	downstream_stop(bench->group->downstream);
-	assert_int_equal(l->arrivals.count, 0);
-	server_bench_take(bench, UINT32_MAX);
-	server_bench_close(bench);
-}
-
 /* Those in the pipeline when it is switched on have no time; those that come out later have, until it is switched off. */
 TEST(switched_on_and_off) {
 	open_measured(false, DEPTH);

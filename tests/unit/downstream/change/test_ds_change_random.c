@@ -147,7 +147,7 @@ static void modem_comes_or_goes(void) {
 	struct modem *m;
 
 	if (kit->now.there[LIVE_MODEM][slot]) {
-		if (below(3) == 0)
+		if (below(2))
 			kit_remove(LIVE_MODEM, slot);
 		return;
 	}
@@ -199,18 +199,25 @@ static void channel_changes(void) {
 }
 
 /* Addresses of all go to one modem, or to nobody, and some of what it had to another one: so many that packets pass between
- * the steps, wherever these end. All else of these modems may change as well. */
+ * the steps, wherever these end. One may leave, and flows of all change as well. */
 static void crowd_moves(void) {
-	struct modem *by = some_modem(), *to = some_modem();
+	struct modem *by = NULL, *to = NULL;
+	uint32_t leaves = below(KIT_MODEMS);
 
+	for (unsigned tries = 0; tries < 20 && (by == NULL || to == NULL || by == to); tries++) {
+		by = some_modem();
+		to = some_modem();
+	}
 	for (uint8_t a = 0; by != NULL && to != NULL && by != to && a < KIT_ADDRESSES; a++) {
 		if (kit_has(by, a))
 			address_goes(a, below(2) ? to : by);
 		else if (!kit_has(to, a))
 			address_goes(a, below(3) ? by : NULL);
 	}
-	for (uint32_t n = below(8); n > 0; n--)
+	for (unsigned n = 0; n < 10; n++)
 		flows_change();
+	if (kit->now.there[LIVE_MODEM][leaves] && !kit->next.modems[leaves].address_count)
+		kit_remove(LIVE_MODEM, leaves);
 }
 
 /* Some that belong together, or have nothing to do with each other. */
@@ -235,6 +242,22 @@ static void traffic(void) {
 		kit_send((uint8_t)below(KIT_ADDRESSES), (uint16_t)(1000 + below(4)));
 	if (below(3) > 0)
 		kit_round();
+}
+
+/* So much that some waits in their flows, and at the end in the ring. */
+static void traffic_for_leavers(void) {
+	const uint32_t first = kit->serial;
+
+	for (uint32_t n = 0; n < KIT_MODEMS * KIT_ADDRESSES; n++) {
+		const uint32_t slot = n / KIT_ADDRESSES;
+		const uint8_t address = (uint8_t)(n % KIT_ADDRESSES);
+
+		if (kit->next.there[LIVE_MODEM][slot] || !kit_has(&kit->now.modems[slot], address))
+			continue;
+		for (uint32_t packets = below(40); packets > 0 && kit->serial < first + 200;
+		     packets--)
+			kit_send(address, 7);
+	}
 }
 
 static void traffic_for_all(void) {
@@ -266,15 +289,14 @@ static void anything_changes(enum filter_action filter_default, unsigned rounds)
 
 	kit_open(filter_default);
 	for (unsigned i = 0; i < rounds; i++) {
-		const bool crowd = below(8) == 0;
+		const bool crowd = below(6) == 0;
 
 		if (crowd)
 			crowd_moves();
 		else
 			plan_something();
 		traffic();
-		if (below(2))
-			kit_send_all(); /* so that some waits */
+		traffic_for_leavers();
 		if (!kit_begin()) {
 			refused++;
 			assert_non_null(strstr(kit->why, "no room for"));
