@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What random changes do not show: other frames of a channel, rates, CPE limits, places and numbers that are given again,
- * records of flows that live on, and changes that overlap. */
+ * and changes that overlap. */
 #include "test_main.h"
 
 #include <malloc.h>
 #include <string.h>
 
-#include "downstream/change/internal.h"
 #include "downstream/qos.h"
 #include "fixture.h"
 #include "scheduler/report.h"
@@ -15,10 +14,6 @@
 
 #define TIMES 300
 #define WARM 100 /* from then on nothing grows */
-#define MODEMS 200
-#define FLOWS 7 /* of a modem: no multiple of them is the number of records that a step writes */
-#define OLD 1
-#define NEW 2
 
 static void send_to(uint8_t address, unsigned packets) {
 	for (; packets > 0; packets--)
@@ -197,63 +192,6 @@ TEST(activity_outlasts_another_timeout) {
 	is_over_limit(20);
 	kit->clock.now += 1000000000;
 	kit_send(20, 7);
-}
-
-static struct ds_flow flows[MODEMS * FLOWS];
-
-static unsigned modems_of_generation(uint16_t hcs) {
-	unsigned modems = 0;
-
-	for (unsigned m = 0; m < MODEMS; m++) {
-		for (unsigned f = 1; f < FLOWS; f++)
-			assert_int_equal(flows[m * FLOWS + f].hcs, flows[m * FLOWS].hcs);
-		modems += flows[m * FLOWS].hcs == hcs;
-	}
-	return modems;
-}
-
-/* All records of a modem are of one generation of its key. */
-TEST(records_of_a_modem_change_in_one_step) {
-	static struct ds_flow_write writes[MODEMS * FLOWS];
-	static struct downstream d = {.tables.flows = flows};
-	struct ds_change c = {.d = &d};
-	unsigned steps = 1, written = 0;
-
-	for (unsigned f = 0; f < MODEMS * FLOWS; f++) {
-		flows[f].hcs = OLD;
-		writes[f] = (struct ds_flow_write){{.hcs = NEW}, f, f / FLOWS};
-	}
-	c.writes.list = writes;
-	c.writes.count = MODEMS * FLOWS;
-	for (; !ds_change_lower(&c); steps++) {
-		unsigned now = modems_of_generation(NEW);
-
-		assert_true(now > written);
-		written = now;
-	}
-	assert_int_equal(modems_of_generation(NEW), MODEMS);
-	assert_true(steps > 2);
-}
-
-/* In its header, or in its key alone: as before until the step of the lower MAC. */
-TEST(flow_that_lives_on_changes_with_the_lower_mac) {
-	const struct ds_flow *flow = &kit->d->tables.flows[0];
-
-	for (unsigned key = 0; key < 2; key++) {
-		struct modem *m = kit_modem(0, 0);
-
-		if (key)
-			m->security.cipher = CIPHER_NONE;
-		else
-			m->service_flows[0].has_dsid = false;
-		assert_true(kit_begin());
-		kit_take(NULL);
-		assert_int_equal(flow->sequenced, !key);
-		assert_int_equal(flow->key.cipher, CIPHER_AES_128);
-		kit_finish(true);
-		assert_false(flow->sequenced);
-		assert_int_equal(flow->key.cipher, key ? CIPHER_NONE : CIPHER_AES_128);
-	}
 }
 
 /* What a modem used up of its aggregate rate, the next one in its place has not. */
