@@ -98,17 +98,21 @@ static inline char *live_text(const struct live_group *l) {
 	return text;
 }
 
-/* Is the group what a fresh copy of the configuration is? */
+/* The group is what it was when it was told so, which is freed. */
+static inline void expect_text(const struct live_group *l, char *before) {
+	char *now = live_text(l);
+
+	assert_string_equal(now, before);
+	free(now);
+	free(before);
+}
+
+/* The group is what a fresh copy of the configuration is. */
 static inline void expect_same_as(const struct live_group *l, const struct service_group *sg) {
 	struct live_group fresh;
-	char *is, *should;
 
 	assert_int_equal(live_group_create(&fresh, sg, &l->room, (char[LIVE_LINE]){0}), 0);
-	is = live_text(l);
-	should = live_text(&fresh);
-	assert_string_equal(is, should);
-	free(is);
-	free(should);
+	expect_text(l, live_text(&fresh));
 	live_group_free(&fresh);
 }
 
@@ -185,14 +189,4 @@ static inline void expect_sound(const struct live_group *l) {
 		assert_int_equal(l->first_free[o], first_free);
 	}
 	expect_index(l);
-}
-
-static inline uint32_t place_of(const struct live_group *l, const char *mac) {
-	json_t *name = json_pack("{s:s}", "mac", mac);
-	uint32_t place;
-	char why[LIVE_LINE];
-
-	assert_true(live_request_find(l, LIVE_MODEM, name, &place, why));
-	json_decref(name);
-	return place;
 }

@@ -2,7 +2,6 @@
 /* What config.get tells is read again as what it was: of each configuration that is shipped, and of others. */
 #include "test_live.h"
 #include "test_live_ask.h"
-#include "test_live_expect.h"
 #include "test_main.h"
 
 #include <stdio.h>
@@ -136,23 +135,29 @@ TEST(shipped_configurations) {
 	}
 }
 
-/* Without the optional maps of a file, such as a port for management messages; and with one. */
+/*
+ * Without the optional map of a port for management messages; and with all ports, whose names are copies: the text that
+ * they were read from is freed.
+ */
 TEST(maps_that_are_not_there) {
-	struct live_group l = live_of(LIVE_SMALL);
-	json_t *told = group_json(&l, true);
-	char *with = replaced("name: sg\n", "name: sg\nports: {control: {device: net_tap0}}\n");
+	static const char *const ports[] = {
+		"name: sg\n",
+		"name: sg\nports: {network: {device: net_tap0}, rphy: {device: net_tap1},"
+		" control: {device: net_tap2}}\n",
+	};
 
-	assert_null(json_object_get(json_object_get(told, "ports"), "control"));
-	json_decref(told);
-	expect_told(&l, 1);
-	live_group_free(&l);
-	l = live_of(with);
-	told = group_json(&l, true);
-	assert_non_null(json_object_get(json_object_get(told, "ports"), "control"));
-	json_decref(told);
-	expect_told(&l, 1);
-	live_group_free(&l);
-	free(with);
+	for (unsigned i = 0; i < ARRAY_COUNT(ports); i++) {
+		char *text = replaced("name: sg\n", ports[i]);
+		struct live_group l = live_of(text);
+		json_t *told = group_json(&l, true), *all = json_object_get(told, "ports");
+		json_t *control = json_object_get(all, "control");
+
+		assert_int_equal(control != NULL, i == 1);
+		json_decref(told);
+		expect_told(&l, 1);
+		live_group_free(&l);
+		free(text);
+	}
 }
 
 /* Writes it, with a change of its group after so many steps. Returns whether there were more. */
@@ -220,51 +225,22 @@ static bool given_up(const struct live_group *l, unsigned steps, unsigned *parts
 	return more;
 }
 
-/* After any number of steps: what stays is seen by the sanitizers. */
+/* After any number of steps: what stays is seen by the sanitizers. It is copied in steps, and freed in steps. */
 TEST(a_snapshot_that_is_given_up) {
-	struct live_group l = live_of(LIVE_SMALL);
+	char *many = crowd_text(300, 1, 1);
+	struct live_group few = live_of(LIVE_SMALL), all = live_of(many);
 	unsigned parts;
 
-	for (unsigned steps = 0; given_up(&l, steps, &parts); steps++)
-		;
-	live_group_free(&l);
-}
-
-#define MANY 300
-
-static struct live_group live_of_many(void) {
-	struct live_group l;
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-
-	fputs(LIVE_TOP "modems:\n", out);
-	for (unsigned m = 1; m <= MANY; m++)
-		fprintf(out,
-			"  - {mac: '02:09:00:00:%02x:%02x', addresses: [10.9.%u.%u], "
-			"bonding_group: 1, security: {said: %u, cipher: none}, service_flows: "
-			"[{id: %u, dsid: %u}]}\n",
-			m >> 8, m & 255, m >> 8, m & 255, m, m, m);
-	fclose(out);
-	l = live_of(text);
-	free(text);
-	return l;
-}
-
-/* It is copied in steps, and freed in steps wherever it is given up. */
-TEST(a_snapshot_of_many) {
-	struct live_group l = live_of_many();
-	bool more = true;
-
-	for (unsigned steps = 0; more; steps = 2 * steps + 1) {
-		unsigned parts;
-
-		more = given_up(&l, steps, &parts);
+	for (unsigned steps = 0; given_up(&few, steps, &parts); steps++)
+		assert_int_equal(parts, 1);
+	for (unsigned steps = 0; given_up(&all, steps, &parts); steps = 2 * steps + 1) {
 		assert_in_range(parts, 1, 3);
 		/* one group is copied, and nothing is written */
 		assert_true(steps != 7 || parts == 2);
 	}
-	live_group_free(&l);
+	live_group_free(&few);
+	live_group_free(&all);
+	free(many);
 }
 
 static int write_nothing(const char *bytes, size_t size, void *context) {

@@ -6,6 +6,7 @@
 #include "model/server/plain_lines.h"
 
 #include "guard.h"
+#include "memory_runs_out.h"
 #include "test_live.h"
 #include "test_model_server.h"
 
@@ -353,4 +354,22 @@ TEST(mistakes_are_told_in_full) {
 	files[1] = (struct memory_file){"dir/2.yaml", "rate_limit: 7 Gbps\n" OWN("2")};
 	expect_as_new(&s, SERVER, files, NULL, 5);
 	end(&s);
+}
+
+/* Twice, of which the second finds two of three groups to be the same. */
+static bool try_again(void *context) {
+	struct memory_file files[] = {
+		{"dir/1.yaml", OWN("1")}, {"dir/2.yaml", OWN("2")}, {"dir/3.yaml", OWN("3")}, {0}};
+	struct session s = {0};
+	bool good = load_again(&s, SERVER, files, NULL) != NULL;
+
+	files[1].text = "rate_limit: none\n" OWN("2");
+	good = load_again(&s, SERVER, files, NULL) != NULL && good;
+	assert_true(!good || s.kept != NULL);
+	end(&s);
+	return good;
+}
+
+TEST(a_file_is_read_again_or_not) {
+	until_memory_suffices(try_again, NULL, true);
 }
