@@ -40,15 +40,9 @@
 
 #define PATH_SIZE 128
 
-/* What no answer has, and why. */
-static const struct {
-	const char *path, *why;
-} untold[] = {
-	{"security.key", "a secret"},
-	{"security.iv", "a secret"},
-	{"security.next_key", "a secret"},
-	{"security.next_iv", "a secret"},
-};
+/* What no answer has: secrets. */
+static const char *const untold[] = {"security.key", "security.iv", "security.next_key",
+				     "security.next_iv"};
 
 static struct served_group group;
 static struct server server;
@@ -108,29 +102,26 @@ static bool is_there(const json_t *json, const char *path) {
 	return json != NULL && is_there(json, path[length] == '.' ? path + length + 1 : "");
 }
 
-/* Why no answer has the key; NULL: answers have it. */
-static const char *why_untold(const char *path) {
+static bool is_untold(const char *path) {
 	for (size_t i = 0; i < ARRAY_COUNT(untold); i++) {
-		if (strcmp(untold[i].path, path) == 0)
-			return untold[i].why;
+		if (strcmp(untold[i], path) == 0)
+			return true;
 	}
-	return NULL;
+	return false;
 }
 
 /* Returns how many keys are not told. */
 static unsigned keys_are_there(const struct key *keys, const char *up, const json_t *modem) {
 	char path[PATH_SIZE];
 	unsigned missing = 0;
-	const char *why;
 
 	for (const struct key *key = keys; key->name != NULL; key++) {
 		const struct key *inner = key->kind == KIND_LIST ? key->item->keys : key->keys;
 
 		snprintf(path, sizeof(path), "%s%s", up, key->name);
-		why = why_untold(path);
-		if (is_there(modem, path) == (why != NULL))
-			fail_msg("%s is %s", path, why != NULL ? why : "missing");
-		missing += why != NULL;
+		if (is_there(modem, path) == is_untold(path))
+			fail_msg("%s is %s", path, is_untold(path) ? "told" : "missing");
+		missing += is_untold(path);
 		strcat(path, ".");
 		if (inner != NULL)
 			missing += keys_are_there(inner, path, modem);
@@ -173,16 +164,18 @@ TEST(values_are_those_of_a_file) {
 	}
 }
 
-/* What a file need not say. */
+/* What a file need not say, and what clients know by other names. */
 TEST(what_follows_is_told) {
 	json_t *modem = modem_told(3);
 
-	expect_members(modem, "cpe_limit_ipv6=16 max_aggregate_burst=125000");
+	expect_members(modem, "cpe_limit_ipv6=16 max_aggregate_burst=125000 said=3 cipher=aes-128 "
+			      "key_sequence=4 has_next_key=true");
 	expect_members(at(modem, "service_flows.0"),
-		       "bonding_group=1 max_traffic_burst=25000 min_reserved_packet=64 "
+		       "bonding_group=1 dsid=31 max_traffic_burst=25000 min_reserved_packet=64 "
 		       "min_buffer=64000 max_buffer=512000 wred.min_threshold=128000 "
 		       "wred.max_threshold=384000 wred.max_probability_inverse=10");
 	json_decref(modem);
+	expect_told("modem.get", "{mac: '02:01:00:00:00:02'}", "has_next_key=false");
 }
 
 /* What means nothing beside the values of other keys. */
@@ -202,29 +195,6 @@ TEST(what_means_nothing_is_not_told) {
 		if (is_there(modem, paths[i]))
 			fail_msg("%s is told", paths[i]);
 	}
-	json_decref(modem);
-}
-
-/* Clients know these names for longer than those of the file. */
-TEST(names_of_before_stay) {
-	char names[] = "mac group addresses cpe_limit cpe_limit_ipv6 bonding_group "
-		       "filter_groups classifiers max_aggregate_rate said cipher "
-		       "key_sequence has_next_key service_flows.id service_flows.state "
-		       "service_flows.bonding_group service_flows.priority "
-		       "service_flows.weight service_flows.max_sustained_rate "
-		       "service_flows.peak_rate service_flows.min_reserved_rate "
-		       "upstream_service_flows.id upstream_service_flows.segment_header "
-		       "upstream_service_flows.clusters";
-	json_t *modem = modem_told(2), *rolled = modem_told(3);
-
-	for (char *rest = names, *path; (path = strsep(&rest, " ")) != NULL;) {
-		if (!is_there(modem, path))
-			fail_msg("%s is missing", path);
-	}
-	expect_members(rolled, "service_flows.0.dsid=31 said=3 cipher=aes-128 key_sequence=4 "
-			       "has_next_key=true");
-	expect_members(modem, "has_next_key=false");
-	json_decref(rolled);
 	json_decref(modem);
 }
 
@@ -262,10 +232,57 @@ TEST(answers_are_described) {
 	}
 	for (size_t i = 0; i < ARRAY_COUNT(untold); i++) {
 		snprintf(path, sizeof(path), "properties.security.properties.%s",
-			 strchr(untold[i].path, '.') + 1);
+			 strchr(untold[i], '.') + 1);
 		assert_false(is_there(schema, path));
 	}
-	assert_true(is_there(schema, "properties.security.properties.use_next_key"));
+	json_decref(schema);
+}
+
+#define PART(name) "properties." name ".items."
+
+/* What has a value in each answer: what is needed, has a default, or follows from others, and lists. */
+TEST(what_is_always_there) {
+	static const char *const parts[][2] = {
+		{"", "mac addresses cpe_limit cpe_limit_ipv6 filter_groups bonding_group "
+		     "max_aggregate_rate security service_flows classifiers "
+		     "upstream_service_flows group said cipher key_sequence has_next_key"},
+		{"properties.security.", "said cipher key_sequence use_next_key"},
+		{PART("service_flows"), "id state bonding_group priority weight max_sustained_rate "
+					"peak_rate min_reserved_rate min_buffer buffer max_buffer "
+					"aqm"},
+		{PART("service_flows") "properties.wred.",
+		 "min_threshold max_threshold max_probability_inverse weight"},
+		{PART("classifiers"), "family service_flow"},
+		{PART("upstream_service_flows"),
+		 "id segment_header sid_clusters scheduling priority max_sustained_rate peak_rate "
+		 "min_reserved_rate request_multiplier tolerated_grant_jitter clusters"},
+	};
+	json_t *schema = described(), *name;
+	size_t n;
+
+	for (size_t i = 0; i < ARRAY_COUNT(parts); i++) {
+		char path[PATH_SIZE], names[512] = "";
+
+		snprintf(path, sizeof(path), "%srequired", parts[i][0]);
+		json_array_foreach(at(schema, path), n, name) {
+			strcat(names, n > 0 ? " " : "");
+			strcat(names, json_string_value(name));
+		}
+		assert_string_equal(names, parts[i][1]);
+	}
+	json_decref(schema);
+}
+
+/* What a file may say in words is told as a number. */
+TEST(words_become_numbers) {
+	json_t *schema = described();
+
+	expect_members(at(schema, PART("service_flows") "properties"),
+		       "buffer.type=integer buffer.maximum=67108864 buffer.examples.0=512000 "
+		       "buffer.default=none max_traffic_burst.examples=none "
+		       "min_reserved_packet.examples.0=64 min_reserved_packet.default=none");
+	expect_members(at(schema, PART("classifiers") "properties"),
+		       "protocol.type=integer protocol.maximum=255 source_ports.maximum=65535");
 	json_decref(schema);
 }
 
