@@ -36,7 +36,22 @@ static inline int begin(void **state) {
 	return server == NULL;
 }
 
+/* Closed behind each test, where they do not go before. */
+static int clients[4 * CONTROL_CLIENTS];
+static unsigned client_count;
+
+static inline void client_close(int fd) {
+	unsigned i = 0;
+
+	while (clients[i] != fd)
+		i++;
+	clients[i] = clients[--client_count];
+	close(fd);
+}
+
 static int end(void **state) {
+	while (client_count > 0)
+		client_close(clients[0]);
 	control_socket_close(server);
 	return access(path, F_OK) == 0; /* it leaves nothing */
 }
@@ -47,6 +62,8 @@ static int client_connect(void) {
 
 	strcpy(address.sun_path, path);
 	assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+	assert_true(client_count < ARRAY_COUNT(clients));
+	clients[client_count++] = fd;
 	return fd;
 }
 
@@ -79,7 +96,25 @@ static inline void client_expect(int fd, const char *expected) {
 	assert_string_equal(text, expected);
 }
 
-#define SUM(n) "{\"jsonrpc\":\"2.0\",\"result\":{\"sum\":" #n "},\"id\":1}\n"
+/* A request, and what comes behind it. */
+static inline void client_ask(int fd, const char *request, const char *answer) {
+	client_send(fd, request);
+	client_expect(fd, answer);
+}
+
+/* A line of the answer has come. */
+static inline void client_answered(int fd) {
+	assert_int_not_equal(client_hear(fd, (char[1024]){0}, 1024), 0);
+}
+
+static inline void serve(unsigned rounds) {
+	while (rounds-- > 0)
+		control_socket_serve(server, 0);
+}
+
+#define CALL(name, id) "{\"jsonrpc\":\"2.0\",\"method\":\"" name "\",\"id\":" #id "}"
+#define RESULT(members, id) "{\"jsonrpc\":\"2.0\",\"result\":{" members "},\"id\":" #id "}"
+#define SUM(n) RESULT("\"sum\":" #n, 1) "\n"
 
 /* Around the tests of a program: in this folder none of them leaves a file. */
 static int folder_make(void **state) {

@@ -16,7 +16,7 @@
 	(2u << 20) /* bytes that one round may send or wipe for a client or one that has gone */
 /* The same of all clients: each sends a block and wipes as much, and the stack below a part. */
 #define ALL_MOST (CONTROL_CLIENTS * 3 * PART_BYTES + ROUND_MOST)
-#define LARGE "{\"jsonrpc\":\"2.0\",\"method\":\"large\",\"id\":1}"
+#define LARGE CALL("large", 1)
 
 struct work {
 	size_t allocated; /* the largest piece */
@@ -78,6 +78,11 @@ static void serve_round(void) {
 	wiped += round_now.wiped;
 }
 
+static void serve_rounds(unsigned rounds) {
+	while (rounds-- > 0)
+		serve_round();
+}
+
 static json_t *service_large(struct rpc_call *call) {
 	static char bytes[PART_BYTES];
 	unsigned *parts = call->state;
@@ -135,10 +140,9 @@ TEST(a_long_answer_is_taken) {
 	int fd = client_connect();
 
 	client_send(fd, LARGE);
-	assert_int_equal(hear_all(fd), ANSWER_BYTES + strlen("{\"jsonrpc\":\"2.0\",\"result\":\"\","
-							     "\"id\":1}\n"));
+	/* "" is as long as {} */
+	assert_int_equal(hear_all(fd), ANSWER_BYTES + strlen(RESULT("", 1) "\n"));
 	expect_small_rounds();
-	close(fd);
 }
 
 /* All that take theirs at a time together, too. */
@@ -150,17 +154,15 @@ TEST(long_answers_of_all_clients) {
 		fds[i] = client_connect();
 		client_send(fds[i], LARGE);
 	}
-	for (unsigned n = 0; n < 4 * CONTROL_CLIENTS; n++)
-		serve_round();
+	serve_rounds(4 * CONTROL_CLIENTS);
 	for (unsigned n = 0; n < 64 * CONTROL_CLIENTS; n++) {
 		while (recv(fds[n % CONTROL_CLIENTS], text, sizeof(text), 0) > 0)
 			;
 		serve_round();
 	}
 	for (unsigned i = 0; i < CONTROL_CLIENTS; i++)
-		close(fds[i]);
-	for (unsigned n = 0; n < 64; n++)
-		serve_round();
+		client_close(fds[i]);
+	serve_rounds(64);
 	assert_in_range(most.allocated, 1, ALLOCATED_MOST);
 	assert_in_range(most.sent, 1, CONTROL_CLIENTS * PART_BYTES);
 	assert_in_range(most.wiped, 1, ALL_MOST);
@@ -174,16 +176,14 @@ TEST(a_client_that_goes_while_it_takes) {
 	client_send(fd, LARGE);
 	while (recv(fd, text, sizeof(text), 0) <= 0)
 		serve_round();
-	close(fd);
+	client_close(fd);
 	wiped = 0;
-	for (unsigned i = 0; i < ANSWER_BYTES / ROUND_MOST * 4; i++)
-		serve_round();
+	serve_rounds(ANSWER_BYTES / ROUND_MOST * 4);
 	expect_small_rounds();
 	assert_true(wiped > ANSWER_BYTES / 2); /* at once, not when the socket is closed */
 	client_send(other, REQUEST);
 	client_hear(other, text, sizeof(text));
 	assert_non_null(strstr(text, "\"sum\""));
-	close(other);
 }
 
 /* It goes when the answer is half written. */
@@ -191,12 +191,10 @@ TEST(a_client_that_goes_while_it_is_written) {
 	int fd = client_connect();
 
 	client_send(fd, LARGE);
-	for (unsigned i = 0; i < 40; i++)
-		serve_round();
-	close(fd);
+	serve_rounds(40);
+	client_close(fd);
 	wiped = 0;
-	for (unsigned i = 0; i < ANSWER_BYTES / ROUND_MOST * 4; i++)
-		serve_round();
+	serve_rounds(ANSWER_BYTES / ROUND_MOST * 4);
 	assert_in_range(most.allocated, 1, ALLOCATED_MOST);
 	assert_in_range(most.wiped, 1, ROUND_MOST);
 	assert_true(wiped > 32 * PART_BYTES);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Texts in blocks: at the edges of blocks, moved and consumed anywhere, wiped, and without memory. */
+/* Texts in blocks: written, moved and consumed anywhere, wiped, and without memory. */
 #include "test_main.h"
 
 #include <malloc.h>
@@ -9,9 +9,11 @@
 
 #include "control/answer_text.h"
 
+#include "random.h"
 #include "rpc_answer.h"
 
 #define LONG (3u * ANSWER_BLOCK)
+#define MOST (8u * ANSWER_BLOCK)
 
 static bool no_memory, watching;
 static size_t freed, freed_with_bytes; /* blocks */
@@ -39,115 +41,103 @@ void __wrap_free(void *memory) {
 	__real_free(memory);
 }
 
-static char letter(size_t at) {
-	return (char)('a' + at % 23);
-}
-
 static const char *letters(void) {
 	static char text[LONG];
 
 	for (size_t i = 0; i < sizeof(text); i++)
-		text[i] = letter(i);
+		text[i] = (char)('a' + i % 23);
 	return text;
 }
 
-/* Bytes from `from` on of the letters. */
-static void expect_letters(struct answer_text *a, size_t from, size_t size) {
-	char *text;
+/* What a text is to have. */
+struct model {
+	char bytes[2 * MOST];
+	size_t size;
+};
 
-	assert_int_equal(a->size, size);
-	text = answer_string(a);
-	if (size == 0)
-		assert_null(text);
-	for (size_t i = 0; i < size; i++)
-		assert_int_equal(text[i], letter(from + i));
+/* Most are about the ends of blocks. */
+static size_t size_random(struct random *r) {
+	static const size_t edges[] = {0, ANSWER_FIRST_BLOCK, ANSWER_BLOCK,
+				       ANSWER_FIRST_BLOCK + ANSWER_BLOCK};
+
+	if (random_below(r, 4) == 0)
+		return random_below(r, LONG / 2);
+	return edges[random_below(r, ARRAY_COUNT(edges))] + random_below(r, 4);
+}
+
+static void put(struct answer_text *a, struct model *m, struct random *r) {
+	size_t size = size_random(r);
+	const char *bytes = letters() + random_below(r, 23);
+
+	assert_int_equal(answer_text_write(bytes, size, a), 0);
+	memcpy(m->bytes + m->size, bytes, size);
+	m->size += size;
+}
+
+static void consume(struct answer_text *a, struct model *m, size_t size) {
+	size = size < m->size ? size : m->size;
+	answer_text_consume(a, size);
+	m->size -= size;
+	memmove(m->bytes, m->bytes + size, m->size);
+}
+
+static void move(struct answer_text *a, struct model *m) {
+	answer_text_move(&a[0], &a[1]);
+	memcpy(m[0].bytes + m[0].size, m[1].bytes, m[1].size);
+	m[0].size += m[1].size;
+	m[1].size = 0;
+}
+
+static void take(struct answer_text *a, struct model *m) {
+	char *text = answer_string(a);
+
+	assert_int_equal(text == NULL, m->size == 0);
+	if (text != NULL)
+		assert_int_equal(strlen(text), m->size);
+	if (text != NULL)
+		assert_memory_equal(text, m->bytes, m->size);
 	free(text);
-	assert_null(a->first);
-	assert_null(a->last);
-	assert_int_equal(a->size, 0);
+	m->size = 0;
 }
 
-/* About the first edges, which are where the first blocks end. */
-TEST(a_text_of_any_size) {
-	static const size_t edges[] = {0, ANSWER_FIRST_BLOCK, ANSWER_FIRST_BLOCK + ANSWER_BLOCK,
-				       ANSWER_FIRST_BLOCK + 2 * ANSWER_BLOCK};
-
-	for (size_t e = 0; e < ARRAY_COUNT(edges); e++) {
-		for (size_t i = 0; i < 200; i++) {
-			size_t size = edges[e] + i < 100 ? i : edges[e] + i - 100, first = size / 3;
-			struct answer_text a = {0};
-
-			assert_int_equal(answer_text_write(letters(), first, &a), 0);
-			assert_int_equal(answer_text_write(letters() + first, size - first, &a), 0);
-			expect_letters(&a, 0, size);
-		}
-	}
-}
-
-/* In pieces of any size, also of exactly a block. */
-TEST(it_is_consumed_anywhere) {
-	for (size_t step = 1; step < LONG; step = step * 3 + 1) {
-		struct answer_text a = {0};
-		size_t at = 0;
-
-		answer_text_write(letters(), LONG, &a);
-		while (at < LONG) {
-			size_t part = step < LONG - at ? step : LONG - at;
-			struct iovec piece;
-
-			assert_int_equal(answer_text_pieces(&a, &piece, 1), 1);
-			assert_true(piece.iov_len > 0);
-			assert_int_equal(*(const char *)piece.iov_base, letter(at));
-			answer_text_consume(&a, part);
-			at += part;
-			assert_int_equal(a.size, LONG - at);
-		}
-		assert_null(a.first);
-	}
-}
-
-TEST(pieces_are_the_blocks) {
-	struct answer_text a = {0};
+/* Its pieces are the first so many blocks. */
+static void expect_pieces(const struct answer_text *a, const struct model *m, unsigned most) {
 	struct iovec pieces[8];
-	unsigned count;
+	unsigned count = answer_text_pieces(a, pieces, most);
 	size_t size = 0;
 
-	assert_int_equal(answer_text_pieces(&a, pieces, 8), 0);
-	answer_text_write(letters(), LONG, &a);
-	answer_text_consume(&a, 5);
-	count = answer_text_pieces(&a, pieces, 8);
-	assert_in_range(count, 3, 5);
-	assert_int_equal(answer_text_pieces(&a, pieces, 2), 2);
-	for (unsigned i = 0; i < count; i++) {
+	for (unsigned i = 0; i < count; size += pieces[i++].iov_len) {
 		assert_in_range(pieces[i].iov_len, 1, ANSWER_BLOCK);
-		assert_int_equal(*(const char *)pieces[i].iov_base, letter(5 + size));
-		size += pieces[i].iov_len;
+		assert_in_range(pieces[i].iov_len, 1, m->size - size);
+		assert_memory_equal(pieces[i].iov_base, m->bytes + size, pieces[i].iov_len);
 	}
-	assert_int_equal(size, LONG - 5);
-	answer_text_free(&a);
+	assert_true(count == most || size == m->size);
+	assert_int_equal(a->size, m->size);
+	assert_int_equal(a->first == NULL, m->size == 0);
 }
 
-/* Any of both may be empty, and the one or the other consumed in part. */
-TEST(texts_are_moved) {
-	static const size_t sizes[] = {0, 10, ANSWER_FIRST_BLOCK, ANSWER_BLOCK + 9};
+/* Two texts are written, consumed, moved and taken, by any sizes. */
+TEST(texts_of_any_pieces) {
+	static struct model m[2];
+	struct answer_text a[2] = {0};
+	struct random r = {3};
 
-	for (size_t i = 0; i < ARRAY_COUNT(sizes) * ARRAY_COUNT(sizes); i++) {
-		size_t first = sizes[i % ARRAY_COUNT(sizes)],
-		       second = sizes[i / ARRAY_COUNT(sizes)];
-		size_t before = first < 7 ? first : 7;
-		struct answer_text a = {0}, b = {0};
+	for (unsigned n = 0; n < 5000; n++) {
+		unsigned i = random_below(&r, 2);
 
-		answer_text_write(letters(), first, &a);
-		answer_text_consume(&a, before);
-		answer_text_write("12345", 5, &b);
-		answer_text_write(letters() + first, second, &b);
-		answer_text_consume(&b, 5);
-		answer_text_move(&a, &b);
-		assert_int_equal(b.size, 0);
-		assert_null(b.first);
-		assert_int_equal(answer_text_write(letters() + first + second, 3, &a), 0);
-		expect_letters(&a, before, first + second + 3 - before);
+		switch (random_below(&r, 6)) {
+		case 0: consume(&a[i], &m[i], size_random(&r)); break;
+		case 1: move(a, m); break;
+		case 2: take(&a[i], &m[i]); break;
+		default: put(&a[i], &m[i], &r);
+		}
+		if (m[i].size > MOST / 2)
+			consume(&a[i], &m[i], MOST);
+		expect_pieces(&a[0], &m[0], random_between(&r, 1, 8));
+		expect_pieces(&a[1], &m[1], random_between(&r, 1, 8));
 	}
+	answer_text_free(&a[0]);
+	answer_text_free(&a[1]);
 }
 
 TEST(a_text_is_read_as_json) {

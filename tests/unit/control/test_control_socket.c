@@ -18,39 +18,27 @@ static void server_reopen(unsigned patience_ms) {
 	assert_non_null(server);
 }
 
-static void close_all(const int *fds, int count) {
-	for (int i = 0; i < count; i++)
-		close(fds[i]);
-}
-
 TEST(two_clients_are_served) {
 	int a = client_connect(), b = client_connect();
 
-	client_send(a, REQUEST);
-	client_expect(a, SUM(1));
-	client_send(b, REQUEST "\n");
-	client_expect(b, SUM(2));
-	client_send(a, REQUEST);
-	client_expect(a, SUM(3));
-	close(a);
-	close(b);
+	client_ask(a, REQUEST, SUM(1));
+	client_ask(b, REQUEST "\n", SUM(2));
+	client_ask(a, REQUEST, SUM(3));
 }
 
 TEST(requests_in_one_piece_and_in_many) {
 	int fd = client_connect();
 
 	client_send(fd, REQUEST REQUEST " " REQUEST);
-	for (int i = 0; i < 8; i++)
-		control_socket_serve(server, 0);
+	serve(8);
 	client_expect(fd, SUM(1) SUM(2) SUM(3));
 	for (const char *c = REQUEST; *c != '\0'; c++) {
 		const char text[] = {*c, '\0'};
 
 		client_send(fd, text);
-		control_socket_serve(server, 0);
+		serve(1);
 	}
 	client_expect(fd, SUM(4));
-	close(fd);
 }
 
 TEST(who_speaks_something_else_is_told_and_let_go) {
@@ -61,7 +49,6 @@ TEST(who_speaks_something_else_is_told_and_let_go) {
 	client_hear(fd, text, sizeof(text));
 	assert_non_null(strstr(text, "-32700"));
 	assert_int_equal(client_hear(fd, text, sizeof(text)), 0);
-	close(fd);
 }
 
 TEST(what_has_no_end_is_cut) {
@@ -78,32 +65,27 @@ TEST(what_has_no_end_is_cut) {
 			break;
 		sent += n > 0 ? (size_t)n : 0;
 		block[0] = ' ';
-		control_socket_serve(server, 0);
+		serve(1);
 	}
 	assert_in_range(sent, CONTROL_REQUEST_MAX, 2 * CONTROL_REQUEST_MAX - 1);
 	client_hear(fd, text, sizeof(text));
 	assert_non_null(strstr(text, "1 MiB"));
-	close(fd);
 }
 
 TEST(an_answer_that_nobody_takes_holds_up_nobody) {
 	int slow = client_connect(), fd = client_connect();
 	char *text = malloc((1u << 22) + 4096);
 
-	client_send(slow, "{\"jsonrpc\":\"2.0\",\"method\":\"fill\",\"id\":1}" REQUEST);
-	for (int i = 0; i < 100; i++)
-		control_socket_serve(server, 0);
+	client_send(slow, CALL("fill", 1) REQUEST);
+	serve(100);
 	assert_int_equal(sum, 0); /* its next request waits until it has taken the answer */
-	client_send(fd, REQUEST);
-	client_expect(fd, SUM(1));
+	client_ask(fd, REQUEST, SUM(1));
 	assert_true(client_hear(slow, text, (1u << 22) + 4096) > 1u << 22);
 	client_expect(slow, SUM(2));
 	free(text);
-	close(slow);
-	close(fd);
 }
 
-#define AWAIT "{\"jsonrpc\":\"2.0\",\"method\":\"await\",\"id\":1}"
+#define AWAIT CALL("await", 1)
 
 /* The one is served while the other waits, whose next request does, too. */
 TEST(a_call_that_waits_holds_up_nobody) {
@@ -111,18 +93,14 @@ TEST(a_call_that_waits_holds_up_nobody) {
 	char text[256];
 
 	client_send(slow, AWAIT REQUEST);
-	for (int i = 0; i < 5; i++)
-		control_socket_serve(server, 0);
+	serve(5);
 	assert_int_equal(sum, 0);
-	client_send(fd, REQUEST);
-	client_expect(fd, SUM(1));
+	client_ask(fd, REQUEST, SUM(1));
 	sum = 100;
 	control_socket_serve(server, 3600000); /* it is looked at without a word from anybody */
 	client_hear(slow, text, sizeof(text));
 	assert_memory_equal(text, "{\"jsonrpc\":\"2.0\",\"result\":{\"looks\":", 35);
 	client_expect(slow, SUM(101));
-	close(slow);
-	close(fd);
 }
 
 /* Who was idle for long has all its time again for what it begins with. */
@@ -132,13 +110,12 @@ TEST(who_was_idle_is_not_slow) {
 
 	server_reopen(20);
 	fd = client_connect();
-	control_socket_serve(server, 0);
+	serve(1);
 	usleep(30000); /* or longer */
 	client_send(fd, "{\"jsonrpc\"");
-	control_socket_serve(server, 0);
+	serve(1);
 	assert_int_equal(recv(fd, &byte, 1, 0), -1);
 	assert_int_equal(errno, EAGAIN); /* it is still there */
-	close(fd);
 }
 
 /* It may wait for as long as it takes, and is forgotten when it goes. */
@@ -154,12 +131,10 @@ TEST(who_waits_is_not_slow) {
 		control_socket_serve(server, 1);
 		usleep(1000);
 	}
-	close(gone);
-	for (int i = 0; i < 3; i++)
-		control_socket_serve(server, 0);
+	client_close(gone);
+	serve(3);
 	sum = 100;
-	assert_int_not_equal(client_hear(fd, (char[256]){0}, 256), 0);
-	close(fd);
+	client_answered(fd);
 }
 
 /* All places are taken by clients that say the same. */
@@ -167,8 +142,7 @@ static void house_fill(int fds[CONTROL_CLIENTS], const char *text) {
 	for (int i = 0; i < CONTROL_CLIENTS; i++) {
 		fds[i] = client_connect();
 		client_send(fds[i], text);
-		control_socket_serve(server, 0);
-		control_socket_serve(server, 0);
+		serve(2);
 	}
 }
 
@@ -180,11 +154,8 @@ TEST(a_full_house_that_waits) {
 	one_more = client_connect();
 	assert_int_equal(client_hear(one_more, (char[16]){0}, 16), 0);
 	sum = 100;
-	for (int i = 0; i < CONTROL_CLIENTS; i++) {
-		assert_int_not_equal(client_hear(fds[i], (char[256]){0}, 256), 0);
-		close(fds[i]);
-	}
-	close(one_more);
+	for (int i = 0; i < CONTROL_CLIENTS; i++)
+		client_answered(fds[i]);
 }
 
 /* What they wait for may never come: their places are free. */
@@ -192,12 +163,11 @@ TEST(a_full_house_that_goes) {
 	int fds[CONTROL_CLIENTS], fd;
 
 	house_fill(fds, AWAIT);
-	close_all(fds, CONTROL_CLIENTS);
-	control_socket_serve(server, 0);
+	for (int i = 0; i < CONTROL_CLIENTS; i++)
+		client_close(fds[i]);
+	serve(1);
 	fd = client_connect();
-	client_send(fd, REQUEST);
-	client_expect(fd, SUM(1));
-	close(fd);
+	client_ask(fd, REQUEST, SUM(1));
 }
 
 TEST(who_goes_in_the_middle_is_forgotten) {
@@ -205,9 +175,9 @@ TEST(who_goes_in_the_middle_is_forgotten) {
 		int fd = client_connect();
 
 		client_send(fd, "{\"jsonrpc\"");
-		control_socket_serve(server, 0);
-		close(fd);
-		control_socket_serve(server, 0);
+		serve(1);
+		client_close(fd);
+		serve(1);
 	}
 	two_clients_are_served(state);
 }
@@ -218,10 +188,9 @@ TEST(idle_clients_make_room) {
 	for (int i = 0; i < 2 * CONTROL_CLIENTS; i++) {
 		fds[i] = client_connect();
 		client_send(fds[i], REQUEST);
-		assert_int_not_equal(client_hear(fds[i], (char[256]){0}, 256), 0);
+		client_answered(fds[i]);
 	}
 	assert_int_equal(sum, 2 * CONTROL_CLIENTS);
-	close_all(fds, 2 * CONTROL_CLIENTS);
 }
 
 /* A round takes no more than there are places, so that it ends however many come. */
@@ -231,15 +200,14 @@ TEST(a_flood_of_connections) {
 
 	for (size_t i = 0; i < ARRAY_COUNT(fds); i++)
 		fds[i] = client_connect();
-	control_socket_serve(server, 0);
+	serve(1);
 	for (size_t i = 0; i < ARRAY_COUNT(fds); i++)
 		gone += recv(fds[i], (char[1]){0}, 1, 0) == 0;
 	assert_int_equal(gone, 0);
-	control_socket_serve(server, 0);
+	serve(1);
 	for (size_t i = 0; i < ARRAY_COUNT(fds); i++)
 		gone += recv(fds[i], (char[1]){0}, 1, 0) == 0;
 	assert_int_equal(gone, 8);
-	close_all(fds, ARRAY_COUNT(fds));
 }
 
 TEST(a_full_house_of_slow_ones_is_emptied) {
@@ -251,7 +219,6 @@ TEST(a_full_house_of_slow_ones_is_emptied) {
 	for (int i = 0; i < CONTROL_CLIENTS; i++) {
 		while (recv(fds[i], (char[16]){0}, 16, 0) != 0)
 			control_socket_serve(server, 1);
-		close(fds[i]);
 	}
 	two_clients_are_served(state);
 }
@@ -260,9 +227,7 @@ TEST(two_servers_do_not_share) {
 	int fd = client_connect();
 
 	assert_null(server_open(FOREVER_MS));
-	client_send(fd, REQUEST);
-	client_expect(fd, SUM(1)); /* the first one notices nothing */
-	close(fd);
+	client_ask(fd, REQUEST, SUM(1)); /* the first one notices nothing */
 }
 
 /* A process that was killed leaves its socket. */

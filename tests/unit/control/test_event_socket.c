@@ -9,9 +9,10 @@
 #include "control_clients.h"
 #include "test_main.h"
 
-#define SUBSCRIBE "{\"jsonrpc\":\"2.0\",\"method\":\"subscribe\",\"id\":1}"
-#define SUBSCRIBED "{\"jsonrpc\":\"2.0\",\"result\":{},\"id\":1}\n"
-#define PARTS(n) "{\"jsonrpc\":\"2.0\",\"method\":\"parts\",\"id\":" #n "}"
+#define SUBSCRIBE CALL("subscribe", 1)
+#define SUBSCRIBED RESULT("", 1) "\n"
+#define PARTS(n) CALL("parts", n)
+#define FIVE(n) RESULT("\"parts\":5", n)
 
 static unsigned parts_made, parts_ended;
 
@@ -93,8 +94,7 @@ static void tell(int what, size_t filling) {
 static int subscriber(void) {
 	int fd = client_connect();
 
-	client_send(fd, SUBSCRIBE);
-	client_expect(fd, SUBSCRIBED);
+	client_ask(fd, SUBSCRIBE, SUBSCRIBED);
 	return fd;
 }
 
@@ -106,7 +106,7 @@ TEST(events_come_at_once) {
 	int a = subscriber(), b = subscriber(), c = client_connect();
 	char text[512];
 
-	control_socket_serve(server, 0);
+	serve(1);
 	tell(1, 0);
 	tell(2, 0);
 	for (int i = 0; i < 2; i++) {
@@ -118,24 +118,17 @@ TEST(events_come_at_once) {
 						  EVENT(2, "\"what\":2,\"text\":\"\""));
 	}
 	assert_int_equal(recv(c, text, sizeof(text), 0), -1); /* it has not asked */
-	close(a);
-	close(b);
-	close(c);
 }
 
 /* What it has asked for itself is told before the answer; in an array, too. */
 TEST(events_between_answers) {
 	int fd = subscriber();
 
-	client_send(fd, "{\"jsonrpc\":\"2.0\",\"method\":\"change\",\"id\":2}");
-	client_expect(fd, EVENT(1, "\"what\":7") "{\"jsonrpc\":\"2.0\",\"result\":{},\"id\":2}\n");
-	client_send(fd, "[" REQUEST ",{\"jsonrpc\":\"2.0\",\"method\":\"change\",\"id\":2}]");
-	for (int i = 0; i < 4; i++)
-		control_socket_serve(server, 0);
-	client_expect(fd, EVENT(2, "\"what\":7") "[{\"jsonrpc\":\"2.0\",\"result\":{\"sum\":1},"
-						 "\"id\":1},{\"jsonrpc\":\"2.0\",\"result\":{},"
-						 "\"id\":2}]\n");
-	close(fd);
+	client_ask(fd, CALL("change", 2), EVENT(1, "\"what\":7") RESULT("", 2) "\n");
+	client_send(fd, "[" REQUEST "," CALL("change", 2) "]");
+	serve(4);
+	client_expect(fd,
+		      EVENT(2, "\"what\":7") "[" RESULT("\"sum\":1", 1) "," RESULT("", 2) "]\n");
 }
 
 #define MOST_HEARD (1u << 26)
@@ -183,7 +176,6 @@ TEST(an_answer_behind_much) {
 	while (heard.answers == 0 || heard.events < 30)
 		hear_lines(fd, &heard);
 	assert_int_equal(heard.events, 30);
-	close(fd);
 }
 
 /* It holds up neither events of others nor changes, and is told what it has missed. */
@@ -196,13 +188,10 @@ TEST(a_subscriber_that_does_not_read) {
 		hear_lines(fd, &of_other);
 		assert_int_equal(of_other.events, i + 1);
 	}
-	client_send(fd, REQUEST);
-	client_expect(fd, SUM(1));
+	client_ask(fd, REQUEST, SUM(1));
 	while (of_slow.next <= 40)
 		hear_lines(slow, &of_slow);
 	assert_true(of_slow.missed > 0);
-	close(slow);
-	close(fd);
 }
 
 /* Nothing of a line is lost when the client is let go. */
@@ -214,16 +203,15 @@ TEST(a_subscriber_that_never_reads_is_let_go) {
 	assert_int_equal(open_events(1), 0);
 	fd = subscriber();
 	usleep(5000);
-	control_socket_serve(server, 0); /* who is idle is not slow */
+	serve(1); /* who is idle is not slow */
 	for (int i = 0; i < 10; i++)
 		tell(i, 1u << 20);
 	usleep(5000);
-	control_socket_serve(server, 0);
+	serve(1);
 	assert_false(event_journal_wants(rpc.events, false));
 	while (recv(fd, &byte, 1, 0) == 1)
 		;
 	assert_int_not_equal(errno, EAGAIN);
-	close(fd);
 }
 
 TEST(subscribers_go) {
@@ -232,11 +220,10 @@ TEST(subscribers_go) {
 
 		if (i % 2 == 0)
 			tell(i, 1u << 20);
-		close(fd);
+		client_close(fd);
 		if (i % 3 == 0)
 			tell(i, 10);
-		control_socket_serve(server, 0);
-		control_socket_serve(server, 0);
+		serve(2);
 	}
 	assert_false(event_journal_wants(rpc.events, false));
 }
@@ -255,16 +242,11 @@ TEST(subscribers_keep_their_slots) {
 	for (int i = 0; i < CONTROL_CLIENTS; i++) {
 		fds[i] = client_connect();
 		client_send(fds[i], REQUEST);
-		assert_int_not_equal(client_hear(fds[i], text, sizeof(text)), 0);
+		client_answered(fds[i]);
 	}
 	tell(1, 0);
-	for (int i = 0; i < EVENT_SUBSCRIBERS_MAX; i++) {
+	for (int i = 0; i < EVENT_SUBSCRIBERS_MAX; i++)
 		client_expect(s[i], EVENT(1, "\"what\":1,\"text\":\"\""));
-		close(s[i]);
-	}
-	for (int i = 0; i < CONTROL_CLIENTS; i++)
-		close(fds[i]);
-	close(one_more);
 }
 
 /* Every call of an array is a round of its own, in which others are served. */
@@ -272,18 +254,15 @@ TEST(an_array_holds_up_nobody) {
 	int fd = client_connect(), other = client_connect();
 
 	client_send(fd, "[" REQUEST "," REQUEST "," REQUEST "," REQUEST "," REQUEST "]");
-	control_socket_serve(server, 0); /* both are connected */
-	control_socket_serve(server, 0);
+	serve(2); /* both are connected */
 	assert_int_equal(sum, 1);
 	client_send(other, REQUEST);
-	control_socket_serve(server, 0);
+	serve(1);
 	assert_int_equal(sum, 3);
 	client_expect(other, SUM(3));
 	while (sum < 6)
 		control_socket_serve(server, 3600000); /* nothing need come for the rest */
-	assert_int_not_equal(client_hear(fd, (char[1024]){0}, 1024), 0);
-	close(fd);
-	close(other);
+	client_answered(fd);
 }
 
 TEST(a_call_in_parts) {
@@ -292,16 +271,10 @@ TEST(a_call_in_parts) {
 	client_send(fd, "[" PARTS(1) "," REQUEST "," PARTS(2) "]");
 	while (parts_made < 2)
 		control_socket_serve(server, 3600000);
-	client_send(other, REQUEST);
-	client_expect(other, SUM(1));
-	client_expect(fd, "[{\"jsonrpc\":\"2.0\",\"result\":{\"parts\":5},\"id\":1},"
-			  "{\"jsonrpc\":\"2.0\",\"result\":{\"sum\":2},\"id\":1},"
-			  "{\"jsonrpc\":\"2.0\",\"result\":{\"parts\":5},\"id\":2}]\n");
-	client_send(fd, PARTS(null));
-	client_expect(fd, "{\"jsonrpc\":\"2.0\",\"result\":{\"parts\":5},\"id\":null}\n");
+	client_ask(other, REQUEST, SUM(1));
+	client_expect(fd, "[" FIVE(1) "," RESULT("\"sum\":2", 1) "," FIVE(2) "]\n");
+	client_ask(fd, PARTS(null), FIVE(null) "\n");
 	assert_int_equal(parts_ended, 3);
-	close(fd);
-	close(other);
 }
 
 /* What changes something goes before what reads, however many read. */
@@ -310,31 +283,25 @@ TEST(readers_come_last) {
 
 	for (int i = 0; i < CONTROL_CLIENTS - 1; i++)
 		readers[i] = client_connect();
-	control_socket_serve(server, 0);
+	serve(1);
 	for (int i = 0; i < CONTROL_CLIENTS - 1; i++)
 		client_send(readers[i], PARTS(1));
 	client_send(fd, REQUEST);
-	control_socket_serve(server, 0);
+	serve(1);
 	assert_int_equal(sum, 1);
 	client_expect(fd, SUM(1));
-	for (int i = 0; i < CONTROL_CLIENTS - 1; i++) {
-		client_expect(readers[i],
-			      "{\"jsonrpc\":\"2.0\",\"result\":{\"parts\":5},\"id\":1}\n");
-		close(readers[i]);
-	}
-	close(fd);
+	for (int i = 0; i < CONTROL_CLIENTS - 1; i++)
+		client_expect(readers[i], FIVE(1) "\n");
 }
 
 TEST(a_reader_that_goes_is_forgotten) {
 	int fd = client_connect();
 
 	client_send(fd, PARTS(1));
-	control_socket_serve(server, 0);
-	control_socket_serve(server, 0);
+	serve(2);
 	assert_in_range(parts_made, 1, 4);
-	close(fd);
-	control_socket_serve(server, 0);
-	control_socket_serve(server, 0);
+	client_close(fd);
+	serve(2);
 	assert_int_equal(parts_ended, 1);
 	assert_in_range(parts_made, 1, 4);
 }
