@@ -39,85 +39,88 @@ static int64_t value_of(const json_t *answer, const char *name, const char *labe
 	return number(sample_of(answer, name, label, value, NULL), "value");
 }
 
-/* How many samples there are whose names begin so. */
-static unsigned samples_of(const json_t *answer, const char *begin) {
-	unsigned found = 0;
-	json_t *sample;
-	size_t i;
+/* What is asked for, and how many samples then have names that begin so. */
+TEST(what_is_chosen) {
+	static const struct {
+		const char *params, *begin;
+		unsigned samples;
+	} all[] = {
+		{"{}", "vcmts_build_info", 1},
+		{"{}", "vcmts_modem_", 0},
+		{"{}", "vcmts_flow_", 0},
+		{"{names: ['vcmts_service_group_modems', 'vcmts_tsc']}", "", GROUPS + 1},
+		{"{names: ['vcmts_nothing', 'ts']}", "", 0},
+		{"{group: 1, " WITH_MODEM "}", "vcmts_modem_downstream_packets_total", 1},
+		{"{group: 1, " WITH_MODEM "}", "vcmts_flow_packets_total", 1},
+		{"{" WITH_MODEM "}", "vcmts_flow_packets_total", GROUPS},
+		{"{" WITH_MODEM "}", "vcmts_worker_info", 3},
+		{"{modems: true}", "vcmts_modem_downstream_packets_total", 2 * GROUPS},
+		{"{modems: true}", "vcmts_flow_", 0},
+		{"{flows: true, group: 2}", "vcmts_flow_packets_total", 2},
+		{"{flows: true, group: 2}", "vcmts_modem_", 0},
+		{"{first: 9007199254740991}", "", 0}, /* behind the last */
+	};
 
-	json_array_foreach(at(answer, "samples"), i, sample) found +=
-		strncmp(word(sample, "name"), begin, strlen(begin)) == 0;
-	return found;
+	for (size_t n = 0; n < ARRAY_COUNT(all); n++) {
+		json_t *answer = told("metrics.get", all[n].params), *sample;
+		unsigned found = 0;
+		size_t i;
+
+		json_array_foreach(at(answer, "samples"), i, sample) found +=
+			strncmp(word(sample, "name"), all[n].begin, strlen(all[n].begin)) == 0;
+		if (found != all[n].samples)
+			fail_msg("%s: %u samples of %s", all[n].params, found, all[n].begin);
+		json_decref(answer);
+	}
 }
 
-#define RECEIVED "vcmts_downstream_received_packets_total"
+TEST(what_is_refused) {
+	static const struct {
+		const char *params;
+		int code;
+		const char *why;
+	} all[] = {
+		{"{names: []}", RPC_WRONG_PARAMS,
+		 "metrics.get: names: found a list of 0, allowed: a list of 1 to 64 values"},
+		{"{names: ['vcmts_{']}", RPC_WRONG_PARAMS,
+		 "metrics.get: names[0]: found \"vcmts_{\", allowed: up to 64 of the characters "
+		 "A-Z a-z 0-9 . _ -"},
+		{"{group: 3}", RPC_REFUSED, "group: found \"3\", allowed: 1, 2"},
+		{"{group: 2, modem: '02:01:00:00:00:99'}", RPC_REFUSED,
+		 "modem: service group 2 has no modem 02:01:00:00:00:99"},
+		{"{modem: '02:01:00:00:00:99'}", RPC_REFUSED,
+		 "modem: no service group has a modem 02:01:00:00:00:99"},
+		{"{modem: 'x'}", RPC_WRONG_PARAMS,
+		 "metrics.get: modem: found \"x\", allowed: a unicast MAC address such as "
+		 "\"02:00:00:00:00:01\""},
+		{"{count: 0}", RPC_WRONG_PARAMS,
+		 "metrics.get: count: found \"0\", allowed: a number, 1 to 50000"},
+	};
 
-TEST(all_but_modems) {
-	json_t *all, *counters;
-
-	pass_packets(1, 200);
-	all = told("metrics.get", "{}");
-	counters = told("counters.get", "{group: 2}");
-	assert_true(json_real_value(at(all, "uptime")) >= 0);
-	assert_int_equal(value_of(all, RECEIVED, "service_group", "1"), 0);
-	assert_int_equal(value_of(all, RECEIVED, "service_group", "2"), 1);
-	assert_int_equal(
-		value_of(all, "vcmts_downstream_received_bytes_total", "service_group", "2"),
-		number(counters, "groups.0.downstream.counters.received_bytes"));
-	assert_int_equal(value_of(all, "vcmts_build_info", "version", "1"), 1);
-	assert_int_equal(samples_of(all, "vcmts_modem_"), 0);
-	assert_int_equal(samples_of(all, "vcmts_flow_"), 0);
-	json_decref(all);
-	json_decref(counters);
+	for (size_t i = 0; i < ARRAY_COUNT(all); i++)
+		refused("metrics.get", all[i].params, all[i].code, all[i].why);
 }
 
-TEST(some_by_their_names) {
-	json_t *some = told("metrics.get", "{names: ['vcmts_service_group_modems', 'vcmts_tsc']}");
-
-	assert_int_equal(json_array_size(at(some, "samples")), GROUPS + 1);
-	assert_int_equal(value_of(some, "vcmts_service_group_modems", "service_group", "2"), 2);
-	assert_true(value_of(some, "vcmts_tsc_hz", NULL, NULL) > 0);
-	expect_members(sample_of(some, "vcmts_tsc_hz", NULL, NULL, NULL), "labels=[0]");
-	json_decref(some);
-	expect_told("metrics.get", "{names: ['vcmts_nothing', 'ts']}", "samples=[0]");
-	refused("metrics.get", "{names: []}", RPC_WRONG_PARAMS,
-		"metrics.get: names: found a list of 0, allowed: a list of 1 to 64 values");
-	refused("metrics.get", "{names: ['vcmts_{']}", RPC_WRONG_PARAMS,
-		"metrics.get: names[0]: found \"vcmts_{\", allowed: up to 64 of the characters "
-		"A-Z a-z 0-9 . _ -");
-}
-
+/* A sample has its labels and its value. */
 TEST(of_one_group) {
-	json_t *one = told("metrics.get", "{group: 2}");
+	json_t *all = told("metrics.get", "{}"), *one, *counters;
 	const json_t *sample;
 	size_t i;
 
+	assert_true(json_real_value(at(all, "uptime")) >= 0);
+	expect_members(sample_of(all, "vcmts_tsc_hz", NULL, NULL, NULL), "labels=[0]");
+	json_decref(all);
+	pass_packets(1, 200);
+	one = told("metrics.get", "{group: 2}");
+	counters = told("counters.get", "{group: 2}");
 	assert_true(json_array_size(at(one, "samples")) > 100);
 	json_array_foreach(at(one, "samples"), i, sample)
 		assert_string_equal(word(sample, "labels.service_group"), "2");
+	assert_int_equal(value_of(one, "vcmts_downstream_received_packets_total", NULL, NULL), 1);
+	assert_int_equal(value_of(one, "vcmts_downstream_received_bytes_total", NULL, NULL),
+			 number(counters, "groups.0.downstream.counters.received_bytes"));
 	json_decref(one);
-	refused("metrics.get", "{group: 3}", RPC_REFUSED, "group: found \"3\", allowed: 1, 2");
-}
-
-TEST(of_a_modem) {
-	json_t *both = told("metrics.get", "{" WITH_MODEM "}");
-	json_t *one = told("metrics.get", "{group: 1, " WITH_MODEM "}");
-
-	assert_int_equal(samples_of(one, "vcmts_modem_downstream_packets_total"), 1);
-	assert_int_equal(samples_of(one, "vcmts_flow_packets_total"), 1);
-	assert_int_equal(value_of(one, "vcmts_modem_downstream_packets_total", "modem", MAC), 0);
-	assert_int_equal(value_of(one, "vcmts_flow_packets_total", "sfid", "2"), 0);
-	assert_int_equal(samples_of(both, "vcmts_flow_packets_total"), GROUPS);
-	assert_true(samples_of(both, "vcmts_worker_info") > 0);
-	json_decref(both);
-	json_decref(one);
-	refused("metrics.get", "{group: 2, modem: '02:01:00:00:00:99'}", RPC_REFUSED,
-		"modem: service group 2 has no modem 02:01:00:00:00:99");
-	refused("metrics.get", "{modem: '02:01:00:00:00:99'}", RPC_REFUSED,
-		"modem: no service group has a modem 02:01:00:00:00:99");
-	refused("metrics.get", "{modem: 'x'}", RPC_WRONG_PARAMS,
-		"metrics.get: modem: found \"x\", allowed: a unicast MAC address such as "
-		"\"02:00:00:00:00:01\"");
+	json_decref(counters);
 }
 
 /* In the other group there is one. */
@@ -130,22 +133,8 @@ TEST(of_a_modem_that_is_elsewhere) {
 		"modem: service group 1 has no modem " MAC);
 	one = told("metrics.get", "{" WITH_MODEM "}");
 	modem->service_flow_count = 1;
-	assert_int_equal(value_of(one, "vcmts_flow_packets_total", "service_group", "2"), 0);
-	assert_int_equal(samples_of(one, "vcmts_flow_packets_total"), 1);
+	assert_int_equal(value_of(one, "vcmts_flow_packets_total", NULL, NULL), 0);
 	json_decref(one);
-}
-
-TEST(of_all_modems) {
-	json_t *modems = told("metrics.get", "{modems: true}");
-	json_t *flows = told("metrics.get", "{flows: true, group: 2}");
-
-	assert_int_equal(samples_of(modems, "vcmts_modem_downstream_packets_total"), 2 * GROUPS);
-	assert_int_equal(samples_of(modems, "vcmts_flow_"), 0);
-	assert_int_equal(samples_of(flows, "vcmts_flow_packets_total"), 2);
-	assert_int_equal(samples_of(flows, "vcmts_modem_"), 0);
-	assert_int_equal(value_of(flows, "vcmts_flow_packets_total", "sfid", "1"), 1);
-	json_decref(modems);
-	json_decref(flows);
 }
 
 #define DELAYS "vcmts_scheduler_delay_seconds"
@@ -249,12 +238,6 @@ TEST(a_page_reads_what_it_has) {
 		json_decref(page);
 	}
 	assert_true(pages > 50);
-}
-
-TEST(pages_behind_the_last) {
-	expect_told("metrics.get", "{first: 9007199254740991}", "samples=[0] next=none");
-	refused("metrics.get", "{count: 0}", RPC_WRONG_PARAMS,
-		"metrics.get: count: found \"0\", allowed: a number, 1 to 50000");
 }
 
 ALL_TESTS(begin, end)
