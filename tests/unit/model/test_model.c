@@ -66,14 +66,6 @@ static void a_name_comes_from_the_file(void **state) {
 	}
 }
 
-static void freeing_twice_is_harmless(void **state) {
-	struct loaded loaded = load_text(SMALL);
-
-	service_group_free(&loaded.sg);
-	assert_null(loaded.sg.modems);
-	unload(&loaded);
-}
-
 static void as_many_as_there_may_be(void **state) {
 	static char text[20000];
 	char *end = text + snprintf(text, sizeof(text), SMALL_HEAD "upstream_channels:\n");
@@ -156,7 +148,6 @@ int main(void) {
 		cmocka_unit_test(hundred_mistakes_and_a_count),
 		cmocka_unit_test(files_that_cannot_be_read),
 		cmocka_unit_test(a_name_comes_from_the_file),
-		cmocka_unit_test(freeing_twice_is_harmless),
 		cmocka_unit_test(as_many_as_there_may_be),
 		cmocka_unit_test(many_modems_are_loaded),
 	};
