@@ -5,6 +5,9 @@
 
 #include <jansson.h>
 
+#include "model/devices.h"
+#include "model/keys/key_rows.h"
+
 #define SCHEMA VECTORS_DIR "/../../config/schema.json"
 
 static char *printed(void) {
@@ -65,4 +68,24 @@ TEST(every_key_is_described) {
 			 SG_MAX_CHANNELS);
 	json_decref(schema);
 	free(text);
+}
+
+/* The roles are the ports that the file may have, by the key table. */
+TEST(roles_are_the_keys_of_ports) {
+	unsigned keys = 0;
+
+	for (const struct key *k = ports_keys; k->name != NULL; k++, keys++) {
+		enum device_role role = 0;
+
+		while (role < DEVICE_ROLES && strcmp(device_role_name(role), k->name) != 0)
+			role++;
+		assert_true(role < DEVICE_ROLES);
+		assert_int_equal(device_role_optional(role), k->optional);
+	}
+	assert_int_equal(keys, DEVICE_ROLES);
+}
+
+TEST(devices_name_a_group) {
+	assert_true(device_names_group("a{group}"));
+	assert_false(device_names_group("a{group"));
 }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What encrypts, in a group that is in service: ciphers that change, keys that roll, and its provider. */
+/* Keys that roll, in a group that is in service. */
 #include "test_live_ask.h"
 #include "test_main.h"
 
-#include "model/live/group_json.h"
 #include "model/live/key_roll.h"
 
 #define D16 "0011223344556677"
@@ -17,36 +16,6 @@ static const char des[] = "said: 1, cipher: des, key: \"" D16 "\", iv: \"" D16 "
 
 static const struct security_association *association(const struct live_group *l) {
 	return &l->sg.modems[0].security;
-}
-
-/* As long as the cipher asks; they are read again as what they were. */
-TEST(secrets_are_told_in_their_length) {
-	static const struct {
-		const char *security;
-		size_t key, iv;
-	} all[] = {{aes_128, 32, 32},
-		   {aes_256, 64, 32},
-		   {des, 16, 16},
-		   {"said: 1, cipher: none, key: \"" D16 "\", iv: \"" D16 "\"", 32, 32},
-		   {"said: 1, cipher: none, key: \"" D64 "\"", 64, 0}};
-
-	for (size_t i = 0; i < ARRAY_COUNT(all); i++) {
-		char *text = replaced(aes_128, all[i].security);
-		struct live_group l = live_of(text);
-		json_t *told = object_json(&l, LIVE_MODEM, 0, true);
-		const json_t *security = json_object_get(told, "security");
-		struct live_changes changes;
-		char why[LIVE_LINE] = "";
-
-		assert_int_equal(json_string_length(json_object_get(security, "key")), all[i].key);
-		assert_int_equal(json_string_length(json_object_get(security, "iv")), all[i].iv);
-		if (!live_request(&l, LIVE_REPLACE, LIVE_MODEM, told, &changes, why))
-			fail_msg("%s", why);
-		assert_int_equal(changes.count, 0);
-		json_decref(told);
-		free(text);
-		live_group_free(&l);
-	}
 }
 
 /* A key that is removed is in no other place either. */
@@ -105,25 +74,4 @@ TEST(a_key_rolls_in_its_cipher) {
 		free(text);
 		live_group_free(&l);
 	}
-}
-
-/* Another provider is no change of an object. */
-TEST(a_provider_is_told_and_may_differ) {
-#define DEVICE(name) "name: sg\ncrypto: {provider: cryptodev, device: " name "}\n"
-	char *one = replaced("name: sg\n", DEVICE("crypto_a0"));
-	char *other = replaced("name: sg\n", DEVICE("crypto_a1"));
-	struct live_group l = live_of(one);
-	const json_t *crypto;
-	json_t *told;
-
-	expect_changes(&l, LIVE_SMALL, "nothing");
-	expect_changes(&l, other, "nothing");
-	told = group_json(&l, false);
-	crypto = json_object_get(told, "crypto");
-	assert_string_equal(json_string_value(json_object_get(crypto, "provider")), "cryptodev");
-	assert_string_equal(json_string_value(json_object_get(crypto, "device")), "crypto_a0");
-	json_decref(told);
-	live_group_free(&l);
-	free(one);
-	free(other);
 }

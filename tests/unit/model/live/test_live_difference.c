@@ -9,6 +9,7 @@ TEST(one_value_is_one_change) {
 	} all[] = {
 		{"name: sg\n", "name: sg\nrate_limit: 5 Gbps\n", "1 limit changed"},
 		{"name: sg\n", "name: sg\ncpe_timeout: 5 s\n", "1 limit changed"},
+		{"name: sg\n", "crypto: {provider: cryptodev, device: crypto_a0}\n", "nothing"},
 		{"session: 11", "session: 19", "1 channel changed"},
 		{"rate: 37.5 Mbps", "rate: 42 Mbps", "1 channel changed"},
 		{"psp_extra: static", "psp_extra: none", "1 channel changed"},

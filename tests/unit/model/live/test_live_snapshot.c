@@ -135,24 +135,56 @@ TEST(shipped_configurations) {
 	}
 }
 
+#define D16 "0011223344556677"
+#define D32 D16 "8899aabbccddeeff"
+#define D64 D32 D32
+
 /*
- * Without the optional map of a port for management messages; and with all ports, whose names are copies: the text that
- * they were read from is freed.
+ * A member that is told for a part of the configuration; NULL: it is not there. Names of devices are copies: the text that
+ * they were read from is freed. Secrets are as long as their cipher asks.
  */
-TEST(maps_that_are_not_there) {
-	static const char *const ports[] = {
-		"name: sg\n",
-		"name: sg\nports: {network: {device: net_tap0}, rphy: {device: net_tap1},"
-		" control: {device: net_tap2}}\n",
+TEST(parts_of_a_configuration) {
+	static const char name[] = "name: sg\n", aes_128[] =
+							 "said: 1, key: \"000102030405060708090a"
+							 "0b0c0d0e0f\", iv: \"0001020304050607"
+							 "08090a0b0c0d0e0e\"";
+	static const struct {
+		const char *from, *to, *path[4], *told;
+	} all[] = {
+		{name, name, {"ports", "control", "device"}, NULL},
+		{name,
+		 "name: sg\nports: {network: {device: net_tap0}, rphy: {device: net_tap1},"
+		 " control: {device: net_tap2}}\n",
+		 {"ports", "control", "device"},
+		 "net_tap2"},
+		{name,
+		 "name: sg\ncrypto: {provider: cryptodev, device: crypto_a0}\n",
+		 {"crypto", "device"},
+		 "crypto_a0"},
+		{aes_128, aes_128, {"key"}, "000102030405060708090a0b0c0d0e0f"},
+		{aes_128,
+		 "said: 1, cipher: aes-256, key: \"" D64 "\", iv: \"" D32 "\"",
+		 {"key"},
+		 D64},
+		{aes_128, "said: 1, cipher: des, key: \"" D16 "\", iv: \"" D16 "\"", {"iv"}, D16},
+		{aes_128, "said: 1, cipher: none, key: \"" D64 "\"", {"key"}, D64},
+		{aes_128, "said: 1, cipher: none, key: \"" D64 "\"", {"iv"}, NULL},
 	};
 
-	for (unsigned i = 0; i < ARRAY_COUNT(ports); i++) {
-		char *text = replaced("name: sg\n", ports[i]);
+	for (unsigned i = 0; i < ARRAY_COUNT(all); i++) {
+		char *text = replaced(all[i].from, all[i].to);
 		struct live_group l = live_of(text);
-		json_t *told = group_json(&l, true), *all = json_object_get(told, "ports");
-		json_t *control = json_object_get(all, "control");
+		json_t *told = group_json(&l, true);
+		const json_t *part = told;
 
-		assert_int_equal(control != NULL, i == 1);
+		if (all[i].from == aes_128)
+			part = json_object_get(json_array_get(json_object_get(told, "modems"), 0),
+					       "security");
+		for (const char *const *member = all[i].path; *member != NULL; member++)
+			part = json_object_get(part, *member);
+		assert_int_equal(part == NULL, all[i].told == NULL);
+		if (part != NULL)
+			assert_string_equal(json_string_value(part), all[i].told);
 		json_decref(told);
 		expect_told(&l, 1);
 		live_group_free(&l);

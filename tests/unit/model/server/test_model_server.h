@@ -77,13 +77,3 @@ static inline void unload_server(struct loaded_server *loaded) {
 	server_config_free(&loaded->config);
 	free(loaded->said);
 }
-
-/* Loads `text` and expects exactly these lines of mistakes. */
-static inline void expect_of_server(const char *text, struct memory_file *files, int count,
-				    const char *lines) {
-	struct loaded_server loaded = load_server(text, files);
-
-	assert_string_equal(loaded.said, lines);
-	assert_int_equal(loaded.mistakes, count);
-	unload_server(&loaded);
-}

@@ -298,8 +298,8 @@ TEST(what_cannot_be_of_use_is_forgotten) {
 /* Threads and devices are those of all groups together, also of the ones that are not read. */
 TEST(cores_and_devices_are_given_again) {
 	static const char own_cores[] = "threads: {layout: combined, cores: 20}\n" OWN("2");
-	const struct server_devices devices = {.network = "net_null{group}",
-					       .rphy = "net_ring{group}"};
+	const struct server_devices devices = {.network = "net_memif{group}0,x={group}{group}",
+					       .rphy = "net_ring{group},x={grou}"};
 	struct memory_file files[] = {{"dir/1.yaml", OWN("1")},
 				      {"dir/2.yaml", own_cores},
 				      {"dir/3.yaml", OWN("3")},
@@ -324,7 +324,8 @@ TEST(cores_and_devices_are_given_again) {
 	assert_int_equal(s.config->groups[0].threads.main_core, 0);
 	expect_as_new(&s, SERVER, files, &devices, 0);
 	expect_as_new(&s, SERVER, files, &devices, 7);
-	assert_string_equal(s.config->groups[2].network.device, "net_null2");
+	assert_string_equal(s.config->groups[2].network.device, "net_memif20,x=22");
+	assert_string_equal(s.config->groups[1].rphy_port.device, "net_ring1,x={grou}");
 	end(&s);
 }
 
