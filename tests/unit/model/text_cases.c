@@ -86,8 +86,8 @@ static char *expanded(const char *text) {
 	return made;
 }
 
-/* Where the lines that follow belong. */
-static struct text_part *part_begin(const char *line) {
+/* Begins what a line with a mark says. Its text follows, up to the next one. */
+static void part_begin(char *line, char *text) {
 	struct text_part *part;
 
 	if (line[0] == ':') {
@@ -102,28 +102,27 @@ static struct text_part *part_begin(const char *line) {
 		assert_true(c->count < TEXT_PARTS);
 		part = &c->parts[c->count++];
 	}
-	part->title = joined(NULL, line + 3, strcspn(line + 3, "\n"));
-	part->text = joined(NULL, "", 0);
-	return part;
+	*part = (struct text_part){line + 3, text};
 }
 
+/* Parts point into the file's text, which stays. */
 static void file_read(const char *path) {
 	FILE *file = fopen(path, "r");
-	struct text_part *part = NULL;
-	char *line = NULL;
-	size_t capacity = 0;
+	char *text = NULL;
+	size_t size = 0;
 
-	if (file == NULL)
+	if (file == NULL || getdelim(&text, &size, '\0', file) <= 0)
 		fail_msg("%s is missing", path);
-	while (getline(&line, &capacity, file) > 0) {
-		if (strncmp(line, ":= ", 3) == 0 || strncmp(line, "== ", 3) == 0 ||
-		    strncmp(line, "-- ", 3) == 0)
-			part = part_begin(line);
-		else if (part != NULL)
-			part->text = joined(part->text, line, strlen(line));
-	}
-	free(line);
 	fclose(file);
+	for (char *line = text, *next; *line != '\0'; line = next) {
+		next = line + strcspn(line, "\n") + 1;
+		if (strncmp(line, ":= ", 3) != 0 && strncmp(line, "== ", 3) != 0 &&
+		    strncmp(line, "-- ", 3) != 0)
+			continue;
+		next[-1] = '\0'; /* of the title */
+		part_begin(line, next);
+		*line = '\0'; /* of the text before */
+	}
 }
 
 /* The case with `word` in the place of each $, and `more` behind that part. */
