@@ -8,6 +8,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "control/json_text.h"
+
 #include "control_clients.h"
 #include "test_main.h"
 
@@ -26,29 +28,68 @@ TEST(two_clients_are_served) {
 	client_ask(a, REQUEST, SUM(3));
 }
 
+#define WITH_ID "{\"jsonrpc\":\"2.0\",\"method\":\"add\",\"params\":{\"by\":1},\"id\":%s}"
+#define SUM_OF_ID "{\"jsonrpc\":\"2.0\",\"result\":{\"sum\":%u},\"id\":%s}\n"
+
+/* A request ends where its first bracket closes, whatever its texts have. */
 TEST(requests_in_one_piece_and_in_many) {
+	static const char *const ids[] = {"1", "\"}\"", "\"\\\"}\"", "\"\\\\\"", "\"[\""};
 	int fd = client_connect();
 
-	client_send(fd, REQUEST REQUEST " " REQUEST);
-	serve(8);
-	client_expect(fd, SUM(1) SUM(2) SUM(3));
-	for (const char *c = REQUEST; *c != '\0'; c++) {
-		const char text[] = {*c, '\0'};
+	for (unsigned i = 0; i < ARRAY_COUNT(ids); i++) {
+		char request[128], two[300], answers[300];
 
-		client_send(fd, text);
-		serve(1);
+		snprintf(request, sizeof(request), WITH_ID, ids[i]);
+		snprintf(two, sizeof(two), " \t\r\n%s %s", request, request);
+		snprintf(answers, sizeof(answers), SUM_OF_ID SUM_OF_ID, 3 * i + 1, ids[i],
+			 3 * i + 2, ids[i]);
+		client_send(fd, two);
+		serve(8);
+		client_expect(fd, answers);
+		for (const char *c = request; *c != '\0'; c++) {
+			const char text[] = {*c, '\0'};
+
+			client_send(fd, text);
+			serve(1);
+		}
+		snprintf(answers, sizeof(answers), SUM_OF_ID, 3 * i + 3, ids[i]);
+		client_expect(fd, answers);
 	}
-	client_expect(fd, SUM(4));
 }
 
 TEST(who_speaks_something_else_is_told_and_let_go) {
-	int fd = client_connect();
-	char text[512];
+	char deep[JSON_TEXT_DEEPEST + 2] = "";
+	const struct {
+		const char *bytes;
+		size_t size;
+	} all[] = {
+		{"GET / HTTP/1.1", 14},	  {"1", 1}, {"  \"{\"", 5}, {"}", 1}, {"\0{}", 3},
+		{deep, sizeof(deep) - 1},
+	};
 
-	client_send(fd, "GET / HTTP/1.1\r\n\r\n");
+	memset(deep, '[', sizeof(deep) - 1);
+	for (size_t i = 0; i < ARRAY_COUNT(all); i++) {
+		int fd = client_connect();
+		char text[512];
+
+		assert_int_equal(send(fd, all[i].bytes, all[i].size, 0), all[i].size);
+		client_hear(fd, text, sizeof(text));
+		assert_non_null(strstr(text, "-32700"));
+		assert_int_equal(client_hear(fd, text, sizeof(text)), 0);
+	}
+}
+
+/* No request, but the next one is read. */
+TEST(a_value_as_deep_as_may_be) {
+	char deep[2 * JSON_TEXT_DEEPEST + 1] = "", text[512];
+	int fd = client_connect();
+
+	memset(deep, '[', JSON_TEXT_DEEPEST);
+	memset(deep + JSON_TEXT_DEEPEST, ']', JSON_TEXT_DEEPEST);
+	client_send(fd, deep);
 	client_hear(fd, text, sizeof(text));
-	assert_non_null(strstr(text, "-32700"));
-	assert_int_equal(client_hear(fd, text, sizeof(text)), 0);
+	assert_non_null(strstr(text, "\"error\""));
+	client_ask(fd, REQUEST, SUM(1));
 }
 
 TEST(what_has_no_end_is_cut) {

@@ -142,6 +142,10 @@ TEST(methods_are_described) {
 	json_array_foreach(at(all, "methods"), m, method) {
 		assert_true(strlen(word(method, "summary")) > 10);
 		assert_true(json_object_size(at(method, "result.schema.properties")) > 0);
+		if (strcmp(word(method, "name"), "group.get") == 0)
+			expect_members(method, "params.0.name=group params.0.required=false "
+					       "params.0.schema.maximum=65535 errors=[1] "
+					       "errors.0.code=-32000");
 	}
 	json_decref(all);
 }
