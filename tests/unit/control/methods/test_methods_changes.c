@@ -208,6 +208,7 @@ static struct rpc_work *draining(void) {
 	struct rpc_work *w = begun("group.drain", "{group: 2, limit: '10s'}");
 
 	assert_false(rpc_go_on(w));
+	assert_true(rpc_waits(w));
 	return w;
 }
 
