@@ -3,7 +3,6 @@
 #include "test_main.h"
 
 #include "model/server/parts.h"
-#include "model/server/plain_lines.h"
 
 #include "guard.h"
 #include "memory_runs_out.h"
@@ -215,39 +214,36 @@ static bool is_divided(const struct guard *guard, const char *text) {
 	return divided;
 }
 
-/* A text whose last line has no end, and none behind it either; or that ends with that line. */
-TEST(a_text_that_ends_at_once) {
-	static const char *const no_end[] = {"  -", "  - ", "  - a", "  - {file: a}\n  -", " ", ""};
-	static const char *const ends[] = {"  - a: 1\n", "  - a: 1\n    b: 2\n", "  - a: 1\n\n",
-					   "  - a: 1\n  - b: 1\n#\n"};
-	struct guard guard = guard_open(64);
-	char text[64];
+/* Texts between others. */
+static void expect_divided(const char *begin, const char *const *texts, size_t count,
+			   const char *end, bool divided) {
+	struct guard guard = guard_open(128);
+	char text[128];
 
-	assert_false(is_divided(&guard, ""));
-	assert_false(is_divided(&guard, "\n"));
-	assert_false(is_divided(&guard, "service_groups:"));
-	assert_false(is_divided(&guard, "service_groups:\n\n"));
-	for (size_t i = 0; i < ARRAY_COUNT(no_end); i++) {
-		snprintf(text, sizeof(text), "service_groups:\n%s", no_end[i]);
-		assert_false(is_divided(&guard, text));
-	}
-	for (size_t i = 0; i < ARRAY_COUNT(ends); i++) {
-		snprintf(text, sizeof(text), "service_groups:\n%s", ends[i]);
-		assert_true(is_divided(&guard, text));
+	for (size_t i = 0; i < count; i++) {
+		snprintf(text, sizeof(text), "%s%s%s", begin, texts[i], end);
+		if (is_divided(&guard, text) != divided)
+			fail_msg("%s", text);
 	}
 	guard_close(&guard);
 }
 
-static bool is_plain(const char *text) {
-	return plain_lines(text, strlen(text));
+/* A text whose last line has no end, and none behind it either; or that ends with that line. */
+TEST(a_text_that_ends_at_once) {
+	static const char *const no_list[] = {"", "\n", "service_groups:", "service_groups:\n\n"};
+	static const char *const no_end[] = {"  -", "  - ", "  - a", "  - {file: a}\n  -", " ", ""};
+	static const char *const ends[] = {"  - a: 1\n", "  - a: 1\n    b: 2\n", "  - a: 1\n\n",
+					   "  - a: 1\n  - b: 1\n#\n"};
+
+	expect_divided("", no_list, ARRAY_COUNT(no_list), "", false);
+	expect_divided("service_groups:\n", no_end, ARRAY_COUNT(no_end), "", false);
+	expect_divided("service_groups:\n", ends, ARRAY_COUNT(ends), "", true);
 }
 
+/* Inside of an item. */
 TEST(lines_that_are_plain) {
 	static const char *const plain[] = {
-		"",
-		"\n",
-		"a: 1",
-		"  - {a: \"b c\", d: [1, 2]} # it's {",
+		"- {a: \"b c\", d: [1, 2]} # it's {",
 		"a: \"\\\"\"",
 		"a: b#c\n# {\n",
 		"- \"a\": \"b\"",
@@ -259,17 +255,12 @@ TEST(lines_that_are_plain) {
 		"a: 'b'c",     "a: 'b''c'", /* though it is plain */
 		"a: &b c",     "a: *b",	    "a: !b c",	 "a: |\n",	"a: >\n",  "%A",
 		"a: @b",       "a: `b",	    "? a",	 "a\\",		"a:\tb",   "a: \x7f",
-		"a: \xc2\x85", "a: \r",	    "--- a",	 "...",		"a: \"\\", "{a: b #}",
+		"a: \xc2\x85", "a: \r",	    "a: \"\\",	 "{a: b #}",
 	};
 
-	for (size_t i = 0; i < ARRAY_COUNT(plain); i++) {
-		if (!is_plain(plain[i]))
-			fail_msg("%s", plain[i]);
-	}
-	for (size_t i = 0; i < ARRAY_COUNT(others); i++) {
-		if (is_plain(others[i]))
-			fail_msg("%s", others[i]);
-	}
+	expect_divided("service_groups:\n  - x: 1\n      ", plain, ARRAY_COUNT(plain), "\n", true);
+	expect_divided("service_groups:\n  - x: 1\n      ", others, ARRAY_COUNT(others), "\n",
+		       false);
 }
 
 /* Once it is needed no longer, groups with files of their own are remembered, and no others. */
