@@ -91,7 +91,8 @@ static void line_end(struct ds_lower *l) {
 	}
 }
 
-/* What has waited for the port since another round. The others stay in their order, and move up. */
+/* What has waited for the port for too long. The others stay in their order, and move up: also those that came in this round,
+ * whose numbers follow those that are taken back. */
 static void line_look(struct ds_lower *l) {
 	struct ds_messages *x = &l->messages;
 	uint32_t waited = x->urgent_count;
@@ -121,8 +122,8 @@ uint16_t ds_transmit_messages(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 
 	if (messages == 0 && x->urgent_count == 0)
 		return n;
-	line_look(l);
 	urgent_add(l, pkts, messages);
+	line_look(l);
 	x->coming = 0;
 	memmove(pkts, pkts + messages, (n - messages) * sizeof(pkts[0]));
 	if (unlikely(l->rphy.shut))
