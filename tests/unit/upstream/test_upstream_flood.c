@@ -21,20 +21,20 @@ CASE(requests_of_one_modem) {
 	sink = &bench->u->requests.sink;
 	while (size < sizeof(bytes))
 		size += docsis_request_write(1, bench_streams[FRAMED].sid, bytes + size);
-	bench_segment(bench, FRAMED, 0, bytes, size);
+	bench_segment(FRAMED, 0, bytes, size);
 	sent = (unsigned)size;
 	while (bench->u->extract.cut.segment == NULL)
-		bench_round(bench);
+		bench_round();
 	/* nothing else is under way, and the next round goes on with it */
 	assert_int_equal(bench->u->transmit.count + bench->u->r.crypto->held, 0);
 	assert_int_equal(rte_ring_count(bench->u->requests.ring), 0);
 	assert_true(upstream_busy(bench->u));
 	for (; sent < 20 * sizeof(bytes); sent += (unsigned)size)
-		bench_segment(bench, FRAMED, 0, bytes, size);
+		bench_segment(FRAMED, 0, bytes, size);
 	bench_handle(PLAIN, one, docsis_request_write(3, bench_streams[PLAIN].sid, one));
 	assert_int_equal(sink->by_modem[3][REQUEST_FRAME], 1);
 	assert_int_equal(sink->by_modem[2][REQUEST_FRAME], sent / DOCSIS_MAC_HEADER);
-	assert_int_equal(bench_count(bench, COUNTER_REQUESTS_LOST), 0);
+	assert_int_equal(bench_count(COUNTER_REQUESTS_LOST), 0);
 }
 
 /* Segment `number` of a modem of the crowd. */
@@ -45,7 +45,7 @@ static void crowd_segment(unsigned modem, uint16_t number, bool begins, const ui
 
 	segment_header_write(&h, payload);
 	memcpy(payload + SEGMENT_HEADER_SIZE, bytes, size);
-	bench_burst(bench, bench_session(0), (uint16_t)(BENCH_CROWD_SID + modem), payload,
+	bench_burst(bench_session(0), (uint16_t)(BENCH_CROWD_SID + modem), payload,
 		    SEGMENT_HEADER_SIZE + size);
 }
 
@@ -58,13 +58,8 @@ static size_t crowd_frame(unsigned modem, uint8_t *pdu, size_t size, uint8_t *ou
 }
 
 static void crowd(void) {
-	bench_crowd(bench, CROWD);
+	bench_crowd(CROWD);
 	bench->sg.upstream.held = 64000;
-}
-
-static void large_crowd(void) {
-	bench_crowd(bench, BENCH_CROWD);
-	bench->sg.upstream.held = 8388608;
 }
 
 /* Between two grants, each modem waits for the rest of a frame: more than `held` in all. */
@@ -74,7 +69,7 @@ CASE(a_frame_of_each_modem, .prepare = crowd) {
 	for (unsigned m = 0; m < CROWD; m++) {
 		crowd_frame(m, pdu, sizeof(pdu), frame);
 		crowd_segment(m, 0, true, frame, 100);
-		bench_settle(bench);
+		bench_settle();
 	}
 	assert_int_equal(upstream_held(bench->u, UNIT_FRAME), CROWD);
 	assert_int_equal(bench->u->holds.buffers[HOLD_POOL_FRAMES], CROWD);
@@ -82,28 +77,11 @@ CASE(a_frame_of_each_modem, .prepare = crowd) {
 		size_t size = crowd_frame(m, pdu, sizeof(pdu), frame);
 
 		crowd_segment(m, 1, false, frame + 100, size - 100);
-		bench_settle(bench);
+		bench_settle();
 		assert_int_equal(bench->others, m + 1);
 		assert_int_equal(bench->other_size, sizeof(pdu));
 		assert_memory_equal(bench->other, pdu, sizeof(pdu));
 	}
-}
-
-/* Each modem has a segment that is ahead. */
-CASE(a_gap_of_each_modem, .prepare = large_crowd) {
-	uint8_t pdu[100], frame[BENCH_FRAME_MAX];
-	static const uint16_t numbers[3] = {0, 2, 1};
-
-	for (unsigned i = 0; i < ARRAY_COUNT(numbers); i++) {
-		for (unsigned m = 0; m < BENCH_CROWD; m++)
-			crowd_segment(m, numbers[i], true, frame,
-				      crowd_frame(m, pdu, sizeof(pdu), frame));
-		bench_settle(bench);
-		assert_int_equal(bench->u->reassemble.waiting_segments, i == 1 ? BENCH_CROWD : 0);
-	}
-	assert_int_equal(bench->others, 3 * BENCH_CROWD);
-	assert_int_equal(bench_count(bench, COUNTER_WINDOWS_FULL), 0);
-	assert_int_equal(bench_count(bench, COUNTER_SEGMENT_GAPS), 0);
 }
 
 /* The smallest frames, each with its number. Returns how many they are. */
@@ -124,7 +102,7 @@ static unsigned small_frames_take(void) {
 	uint32_t before = bench->others;
 	unsigned n = 0;
 
-	for (; bench_take(bench, 1) > 0; n++) {
+	for (; bench_take(1) > 0; n++) {
 		if (bench->others == before)
 			continue;
 		assert_int_equal(bench->other_size, BENCH_SMALLEST); /* padded */
@@ -156,7 +134,7 @@ CASE(frames_of_one_unit) {
 	for (int i = 0; i < 60; i++)
 		bench_put_many(FRAMED, 14, 100);
 	while (bench->came[PLAIN] == 0) {
-		bench_round(bench);
+		bench_round();
 		assert_in_range(bench->u->list.queues[US_JOINED].count, 0, BEHIND);
 		assert_in_range(rte_mempool_in_use_count(bench->frames), 0,
 				2 * fragments + bench->u->list.queues[US_JOINED].count + 300);
@@ -164,10 +142,8 @@ CASE(frames_of_one_unit) {
 		assert_in_range(small_frames_take(), 0, 2 * PIPELINE_BURST); /* of a round */
 		assert_true(bench->came[PLAIN] == 0 || bench->others == frames);
 	}
-	bench_settle(bench);
-	bench_complete(bench, PLAIN);
-	bench_complete(bench, FRAMED);
+	bench_settle();
 	assert_true(most_behind >= BEHIND / 2);
 	assert_int_equal(bench->others, frames);
-	assert_int_equal(bench_count(bench, COUNTER_FRAGMENTS), fragments);
+	assert_int_equal(bench_count(COUNTER_FRAGMENTS), fragments);
 }

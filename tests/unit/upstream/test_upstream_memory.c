@@ -32,7 +32,7 @@ static void check_limits(unsigned frames) {
 }
 
 static void settle(void) {
-	bench_settle(bench);
+	bench_settle();
 	check_limits(0);
 }
 
@@ -54,14 +54,14 @@ CASE(segments_keep_to_the_limit_each_round, .held_by_modem = 8388608, .held = LI
 
 			segment_header_write(&h, payload);
 			memcpy(payload + SEGMENT_HEADER_SIZE, bytes, sizeof(bytes));
-			psp_add_header(bench, &p, bench_streams[streams[s]].sid);
+			psp_add_header(&p, bench_streams[streams[s]].sid);
 			psp_add(&p, false, false, payload, sizeof(payload));
-			psp_add_trailer(bench, &p);
+			psp_add_trailer(&p);
 		}
-		psp_send(bench, &p);
+		psp_send(&p);
 	}
 	for (int round = 0; round < 20; round++) {
-		bench_round(bench);
+		bench_round();
 		assert_in_range(bench->u->holds.buffers[HOLD_POOL_PACKETS], 0,
 				bench->u->holds.limits[HOLD_POOL_PACKETS]);
 		most_held = RTE_MAX(most_held, bench->u->holds.buffers[HOLD_POOL_PACKETS]);
@@ -79,18 +79,18 @@ CASE(segments_that_leave_gaps, .held_by_modem = LIMIT) {
 	static const uint8_t bytes[100] = {0xff};
 
 	for (int i = 0; i < 2000; i++) {
-		bench_segment(bench, FLOODER, 0, bytes, sizeof(bytes));
+		bench_segment(FLOODER, 0, bytes, sizeof(bytes));
 		bench->segment[FLOODER]++;
 		settle();
 	}
 	assert_true(most_held >= LIMIT / bench->packet_room - 1);
 	/* all of them come out in the end, behind gaps that are counted */
-	bench_after(bench, 1000 * BENCH_MS);
+	bench_after(1000 * BENCH_MS);
 	for (int i = 0; i < 40; i++)
-		bench_after(bench, 10 * BENCH_MS);
-	assert_int_equal(bench_count(bench, COUNTER_EXTRACTED), 2000);
-	assert_int_equal(bench_count(bench, COUNTER_SEGMENTS_MISSING), 1999);
-	assert_int_equal(bench_count(bench, COUNTER_SEGMENT_GAPS), 1999);
+		bench_after(10 * BENCH_MS);
+	assert_int_equal(bench_count(COUNTER_EXTRACTED), 2000);
+	assert_int_equal(bench_count(COUNTER_SEGMENTS_MISSING), 1999);
+	assert_int_equal(bench_count(COUNTER_SEGMENT_GAPS), 1999);
 }
 
 /* What a round leaves above the limit is to be ended by the next one, which a worker must not sleep over. */
@@ -100,31 +100,15 @@ CASE(a_worker_comes_back, .lossy = true, .held_by_modem = FRAME_BUFFER) {
 	for (unsigned i = 0; i < 2; i++) { /* the first is as much as there may be */
 		unsigned stream = i == 0 ? FLOODER : SAME_MODEM;
 
-		bench_mac(bench, stream, 500, bytes);
-		bench_segment(bench, stream, 0, bytes, 100);
-		bench_round(bench);
+		bench_mac(stream, 500, bytes);
+		bench_segment(stream, 0, bytes, 100);
+		bench_round();
 		assert_int_equal(upstream_busy(bench->u), i > 0);
 		assert_int_equal(pipeline_due(&bench->u->list) == 0, i > 0);
 	}
-	bench_round(bench);
+	bench_round();
 	assert_false(upstream_busy(bench->u));
 	bench_dropped(DROP_FRAME_LIMIT, 1);
-}
-
-/* All flows of a modem together: a frame in each that is never completed. */
-CASE(frames_that_never_end, .lossy = true, .held_by_modem = FRAME_BUFFER) {
-	uint8_t bytes[BENCH_FRAME_MAX];
-
-	for (int i = 0; i < 100; i++) {
-		unsigned stream = i % 2 ? SAME_MODEM : FLOODER;
-
-		bench_mac(bench, stream, 500, bytes);
-		bench_segment(bench, stream, 0, bytes, 1 + (unsigned)i);
-		settle();
-	}
-	/* each took the place of the one before, of the other stream, and was first in its own */
-	bench_dropped(DROP_FRAME_LIMIT, 99);
-	assert_int_equal(upstream_held(bench->u, UNIT_FRAME), 1);
 }
 
 CASE(fragments_that_never_end, .held_by_modem = LIMIT) {
@@ -150,14 +134,14 @@ CASE(oldest_of_a_modem, .lossy = true, .held_by_modem = 2 * FRAME_BUFFER) {
 	uint8_t bytes[BENCH_FRAME_MAX];
 
 	for (unsigned stream = 0; stream < 3; stream++) { /* all of modem 0 */
-		bench_mac(bench, stream, 500, bytes);
+		bench_mac(stream, 500, bytes);
 		bench_handle(stream, bytes, 100);
-		bench_after(bench, BENCH_MS);
+		bench_after(BENCH_MS);
 	}
 	bench_dropped(DROP_FRAME_LIMIT, 1);
 	for (unsigned stream = 0; stream < 3; stream++) {
 		bench->serial[stream]--;
-		bench_mac(bench, stream, 500, bytes);
+		bench_mac(stream, 500, bytes);
 		bench_handle_rest(stream, bytes + 100, 300);
 	}
 	bench_dropped(DROP_SEGMENT_ORPHAN, 1); /* stream 0 */
@@ -170,64 +154,27 @@ CASE(oldest_of_all, .held = LIMIT) {
 	static const uint8_t bytes[100];
 	uint8_t frame[BENCH_FRAME_MAX];
 
-	bench_mac(bench, FLOODER, 500, frame);
+	bench_mac(FLOODER, 500, frame);
 	bench_handle(FLOODER, frame, 100);
-	bench_after(bench, BENCH_MS);
+	bench_after(BENCH_MS);
 	for (unsigned turn = 0; turn < 2; turn++) {
 		struct bench_psp p;
 
 		bench_open_burst(&p, BENCH_SC_QAM, 0x30);
 		psp_add(&p, false, false, bytes, sizeof(bytes));
 		bench_handle_packet(&p);
-		bench_after(bench, BENCH_MS);
+		bench_after(BENCH_MS);
 		for (uint16_t number = 0; turn == 0 && number <= US_PSP_WINDOW + 1; number++) {
 			for (uint8_t flow = 0; flow < 2 && number != 1; flow++)
 				bench_put_number(BENCH_OFDMA, flow, number);
 		}
 		settle();
 		assert_int_equal(drops(DROP_BURST_LIMIT), 1);
-		assert_int_equal(bench_count(bench, COUNTER_PSP_GAPS), turn);
+		assert_int_equal(bench_count(COUNTER_PSP_GAPS), turn);
 	}
 	assert_int_equal(most_held, US_BURST_PIECES); /* LIMIT is less */
 	assert_int_equal(upstream_held(bench->u, UNIT_FRAME), 1);
 	bench->any_drops = true;
-}
-
-CASE(bursts_that_never_end, .held_by_modem = LIMIT, .held = LIMIT) {
-	static const uint8_t bytes[100];
-	struct bench_psp p;
-
-	for (int i = 0; i < 1000; i++) {
-		psp_open(&p, i % 3 ? BENCH_SC_QAM : BENCH_OFDMA);
-		p.flow = i / 3 % 8;
-		if (i < 24 || i % 16 == 0)
-			psp_add_header(bench, &p, 0x30);
-		psp_add(&p, false, false, bytes, sizeof(bytes));
-		psp_send(bench, &p);
-		settle();
-	}
-	assert_true(drops(DROP_BURST_LIMIT) > 0);
-	assert_int_equal(most_held, US_BURST_PIECES); /* LIMIT is less */
-	assert_int_equal(drops(DROP_BURST_LIMIT) + drops(DROP_BURST_BROKEN) +
-				 upstream_held(bench->u, UNIT_BURST),
-			 bench_count(bench, COUNTER_BURSTS));
-	bench->any_drops = true;
-}
-
-/* PSP packets that are ahead, on all flows of all sessions. */
-CASE(packets_that_leave_gaps, .held_by_modem = LIMIT, .held = 16 * LIMIT) {
-	static const uint32_t sessions[] = {BENCH_SC_QAM, BENCH_OFDMA, BENCH_REQUESTS,
-					    BENCH_RANGING, BENCH_OFDMA_ALONE};
-
-	for (uint16_t i = 0; i < 2000; i++) {
-		bench_put_number(sessions[i % 5], i / 5 % 8, i / 40 * 2);
-		settle();
-	}
-	assert_int_equal(most_held, 16 * LIMIT / us_packet_room(&bench->sg));
-	for (int i = 0; i < 100; i++)
-		bench_after(bench, 5 * BENCH_MS);
-	assert_int_equal(bench_count(bench, COUNTER_PSP_PACKETS), 2000);
-	assert_int_equal(bench_count(bench, COUNTER_PSP_MISSING), 40 * 49);
 }
 
 /* Random nonsense of a modem. */
@@ -240,23 +187,23 @@ static void flood(struct random *r) {
 		.request = 9,
 	};
 	uint8_t bytes[BENCH_FRAME_MAX];
-	size_t size = bench_mac(bench, FLOODER, 400, bytes);
+	size_t size = bench_mac(FLOODER, 400, bytes);
 
 	bench->serial[FLOODER]--;
 	switch (random_below(r, 4)) {
-	case 0: bench_segment_as(bench, FLOODER, &h, bytes, random_below(r, 300)); break;
+	case 0: bench_segment_as(FLOODER, &h, bytes, random_below(r, 300)); break;
 	case 1:
 		bench->segment[FLOODER] += 2;
-		bench_segment(bench, FLOODER, 0, bytes, random_between(r, 1, (uint32_t)size - 1));
+		bench_segment(FLOODER, 0, bytes, random_between(r, 1, (uint32_t)size - 1));
 		break;
 	case 2:
 		bench->segment[SAME_MODEM]++;
-		bench_segment(bench, SAME_MODEM, BENCH_NO_POINTER, bytes, random_below(r, 300));
+		bench_segment(SAME_MODEM, BENCH_NO_POINTER, bytes, random_below(r, 300));
 		break;
 	default:
 		size = bench_fragment(SAME_MODEM, random_below(r, 16), random_below(r, 2),
 				      bytes + 1000, random_between(r, 1, 900), bytes);
-		bench_segment(bench, SAME_MODEM, 0, bytes, size);
+		bench_segment(SAME_MODEM, 0, bytes, size);
 	}
 }
 
@@ -267,24 +214,23 @@ static void good_traffic(struct random *r) {
 
 	for (unsigned i = 0; i < ARRAY_COUNT(streams); i++) {
 		unsigned s = streams[i];
-		uint32_t size =
-			(uint32_t)bench_mac(bench, s, random_between(r, 60, 1500), bytes[i]);
+		uint32_t size = (uint32_t)bench_mac(s, random_between(r, 60, 1500), bytes[i]);
 		uint32_t cut = random_between(r, 1, size - 1);
 
 		if (s == PLAIN) {
-			bench_plain(bench, s, bytes[i], size);
+			bench_plain(s, bytes[i], size);
 			continue;
 		}
 		if (random_below(r, 4) == 0 && bench->segment[s] > 0) {
 			bench->segment[s]++; /* the second half first */
-			bench_segment(bench, s, BENCH_NO_POINTER, bytes[i] + cut, size - cut);
+			bench_segment(s, BENCH_NO_POINTER, bytes[i] + cut, size - cut);
 			bench->segment[s] -= 2;
-			bench_segment(bench, s, 0, bytes[i], cut);
+			bench_segment(s, 0, bytes[i], cut);
 			bench->segment[s]++;
 			continue;
 		}
-		bench_segment(bench, s, 0, bytes[i], cut);
-		bench_segment(bench, s, BENCH_NO_POINTER, bytes[i] + cut, size - cut);
+		bench_segment(s, 0, bytes[i], cut);
+		bench_segment(s, BENCH_NO_POINTER, bytes[i] + cut, size - cut);
 	}
 }
 
@@ -295,19 +241,19 @@ CASE(a_flood_harms_nobody_else, .held_by_modem = LIMIT, .held = 4 * LIMIT) {
 		for (int i = 0; i < 60; i++) {
 			flood(&r);
 			if (i % 8 == 7)
-				bench_round(bench);
+				bench_round();
 		}
 		good_traffic(&r);
-		bench_round(bench);
+		bench_round();
 		check_limits(PIPELINE_BURST); /* behind the row `expire` of that round */
 		settle();
 		bench->clock.now += 100000;
 	}
 	for (int i = 0; i < 50; i++)
-		bench_after(bench, 10 * BENCH_MS);
-	bench_complete(bench, 7);
-	bench_complete(bench, 8);
-	bench_complete(bench, PLAIN);
+		bench_after(10 * BENCH_MS);
+	bench_complete(7);
+	bench_complete(8);
+	bench_complete(PLAIN);
 	assert_int_equal(bench->serial[7], 1500);
 	assert_true(drops(DROP_FRAME_LIMIT) > 0 || drops(DROP_FRAME_GAP) > 1000);
 	assert_int_equal(drops(DROP_FRAME_NO_BUFFER) + drops(DROP_BURST_NO_BUFFER), 0);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The order of PSP packets and of segments, against a model that remembers what became of every number and knows nothing
- * of bits and slots. Each has a frame with its number in it, so that what comes out of order is seen.
+ * of bits and slots. Each has a frame with its number in it, so that what comes out of order is seen. A tap at the end of
+ * each stage sees what leaves it, also where the wait ended in another stage.
  */
 #include "upstream_cases.h"
 
@@ -12,6 +13,7 @@
 #define KNOWN 64 /* as many delivered numbers back, a duplicate is told from a late one */
 #define PATIENCE \
 	64 /* late ones and duplicates in a row are dropped; the next one begins a new count */
+#define SILENCE (1000 * BENCH_MS) /* after which the first late one begins a new count */
 
 /* What is put into order. */
 static const struct kind {
@@ -57,11 +59,37 @@ static struct model {
 	uint8_t fate[NUMBERS];
 	uint32_t next, waiting, rejected;
 	uint32_t offset; /* to numbers in frames, which never go back */
+	uint32_t sent;
+	uint64_t last; /* time of the last number, and since when the first gap is waited for: */
+	uint64_t since;
 	bool started;
 	uint64_t delivered, gaps, missing, reordered, resyncs, late, duplicate;
 } model;
 
+static unsigned seen[PIPELINE_MAX_STAGES]; /* packets, by stage */
+static uint32_t stage;
+
+static void passed(struct tap *tap, unsigned boundary, struct rte_mbuf *const *pkts, uint16_t n) {
+	(void)tap;
+	(void)pkts;
+	assert_true(boundary % 2 == TAP_OUT);
+	seen[boundary / 2] += n;
+}
+
+static struct tap tap = {.passed = passed, .stage = &stage};
+static const struct tap_list all_ends = {&tap, 0, 0, UINT32_MAX};
+
+static void expect_seen(const char *name, uint64_t n) {
+	unsigned i = 0;
+
+	while (strcmp(us_lists[0].stages[i].name, name) != 0)
+		assert_in_range(++i, 1, us_lists[0].count - 1);
+	assert_int_equal(seen[i], n);
+}
+
 static void model_begin(const struct kind *kind) {
+	memset(seen, 0, sizeof(seen));
+	bench->u->list.tap = &all_ends;
 	memset(&model, 0, sizeof(model));
 	model.kind = kind;
 }
@@ -71,13 +99,12 @@ static void put_on_wire(uint32_t number) {
 	uint16_t on_wire = (uint16_t)((number - WRAP) & k->mask);
 
 	bench->serial[k->stream] = number + model.offset;
+	model.sent++;
 	if (k == &packets) {
 		struct bench_psp p;
 
-		bench_packet(&p, k->stream, SIZE);
-		p.numbered = true;
-		p.sequence = on_wire;
-		psp_send(bench, &p);
+		bench_packet_as(&p, k->stream, SIZE, on_wire);
+		psp_send(&p);
 		return;
 	}
 	bench->segment[k->stream] = on_wire;
@@ -94,6 +121,7 @@ static void model_drain(void) {
 		model_deliver();
 		model.waiting--;
 	}
+	model.since = bench->clock.now;
 }
 
 /* Numbers are missing up to the first that waits; where none does, up to this one. */
@@ -156,6 +184,9 @@ static void model_take(uint32_t number) {
 	if (!model.started)
 		model.next = number;
 	model.started = true;
+	if (bench->clock.now - model.last >= SILENCE)
+		model.rejected = PATIENCE;
+	model.last = bench->clock.now;
 	if (!model_accepts(number))
 		return;
 	while (number - model.next > model.kind->window)
@@ -168,26 +199,52 @@ static void model_take(uint32_t number) {
 		return;
 	}
 	model.fate[number] = WAITS;
-	model.waiting++;
+	if (model.waiting++ == 0)
+		model.since = model.last;
 }
 
 static void check(void) {
 	const struct kind *k = model.kind;
+	uint64_t until = model.waiting > 0 ? model.since + k->timeout : UINT64_MAX;
 
-	bench_settle(bench);
+	bench_settle();
 	assert_int_equal(bench->came[k->stream], model.delivered);
 	assert_int_equal(upstream_held(bench->u, k->unit), model.waiting);
-	assert_int_equal(bench_count(bench, k->gaps), model.gaps);
-	assert_int_equal(bench_count(bench, k->missing), model.missing);
-	assert_int_equal(bench_count(bench, k->reordered), model.reordered);
-	assert_int_equal(bench_count(bench, k->resyncs), model.resyncs);
+	assert_true(upstream_deadline(bench->u) == until);
+	assert_true(pipeline_due(&bench->u->list) == until);
+	if (model.waiting == 0)
+		bench_nothing_held();
+	assert_int_equal(bench_count(k->gaps), model.gaps);
+	assert_int_equal(bench_count(k->missing), model.missing);
+	assert_int_equal(bench_count(k->reordered), model.reordered);
+	assert_int_equal(bench_count(k->resyncs), model.resyncs);
 	assert_int_equal(bench->u->counters.drops[k->late], model.late);
 	assert_int_equal(bench->u->counters.drops[k->duplicate], model.duplicate);
+	expect_seen("uepi", k == &packets ? model.delivered : model.sent);
+	expect_seen("reassemble", model.delivered);
+	expect_seen("extract", model.delivered);
+	expect_seen("transmit", model.delivered);
 }
 
 static void put(uint32_t number) {
 	model_take(number);
 	put_on_wire(number);
+	check();
+}
+
+/* The first gap's time ends, and not before; that of the next one begins then, and is over with a longer pause. */
+static void pause(uint64_t ns) {
+	uint64_t timeout = model.kind->timeout;
+
+	bench_after(timeout - 1 - (bench->clock.now - model.since) % timeout);
+	check();
+	bench_after(1);
+	model_pass_over(0);
+	check();
+	if (ns <= timeout)
+		return;
+	bench_after(ns - timeout);
+	model_pass_over(0);
 	check();
 }
 
@@ -210,11 +267,8 @@ static void random_numbers(const struct kind *kind) {
 
 		put(number);
 		head = RTE_MAX(head, number);
-		if (random_below(&bench->random, 300) == 0) {
-			bench_after(bench, kind->timeout);
-			model_pass_over(0);
-			check();
-		}
+		if (random_below(&bench->random, 300) == 0)
+			pause(random_between(&bench->random, 1, 3) * kind->timeout);
 	}
 	assert_true(model.gaps > 0 && model.reordered > 0 && model.late > 0 && model.duplicate > 0);
 	bench->any_drops = true;
@@ -249,6 +303,28 @@ static void edges(const struct kind *kind) {
 	bench->any_drops = true;
 }
 
+/* A number ends the silence, be it late or not. */
+static void silence(const struct kind *kind) {
+	static const struct {
+		uint64_t after;
+		uint32_t number;
+		unsigned late, resyncs;
+	} rows[] = {
+		{SILENCE - 1, ORIGIN - 200, 1, 0},	{SILENCE, ORIGIN - 199, 1, 1},
+		{SILENCE * 6 / 10, ORIGIN - 198, 1, 1}, {SILENCE * 6 / 10, ORIGIN - 300, 2, 1},
+		{SILENCE, ORIGIN - 197, 2, 1},
+	};
+
+	model_begin(kind);
+	put(ORIGIN);
+	for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
+		bench_after(rows[i].after);
+		put(rows[i].number);
+		assert_true(model.late == rows[i].late && model.resyncs == rows[i].resyncs);
+	}
+	bench->any_drops = true;
+}
+
 CASE(random_packets) {
 	random_numbers(&packets);
 }
@@ -263,4 +339,12 @@ CASE(edges_of_packets) {
 
 CASE(edges_of_segments, .held_by_modem = 4000000, .held = 8000000) {
 	edges(&segments);
+}
+
+CASE(silence_of_packets) {
+	silence(&packets);
+}
+
+CASE(silence_of_segments) {
+	silence(&segments);
 }

@@ -11,7 +11,6 @@
 #include "model/load/loader.h"
 #include "platform/port.h"
 #include "server/server.h"
-#include "wire/crc32.h"
 
 #include "packets.h"
 #include "upstream_cases.h"
@@ -47,7 +46,6 @@ static struct lone_group lone;
 static struct server server_made, *const server = &server_made;
 static struct upstream *up; /* of its only group */
 static uint16_t far[2]; /* network, R-PHY */
-static struct upstream_bench device; /* what it sends; nothing else of it */
 
 static void load(void) {
 	char *text = malloc(sizeof(head) + 4096 + MODEMS * 400ul), *at = text;
@@ -84,7 +82,8 @@ static void open_server(uint32_t mtu) {
 	up = server->groups[0].upstream;
 	far[0] = network[0];
 	far[1] = rphy[0];
-	device = (struct upstream_bench){.sg = sg};
+	bench_prepare(bench);
+	bench->sg = sg; /* for what the device sends */
 }
 
 static void close_server(void) {
@@ -108,7 +107,7 @@ static void send_psp(const struct bench_psp *p) {
 	uint8_t packet[BENCH_PACKET_MAX];
 	struct rte_mbuf *m;
 
-	m = fixture_packet(server->pools.uepi, packet, psp_write(&device, p, packet));
+	m = fixture_packet(server->pools.uepi, packet, psp_write(p, packet));
 	assert_int_equal(rte_eth_tx_burst(far[1], 0, &m, 1), 1);
 }
 
@@ -120,17 +119,14 @@ static void send_empty(unsigned to, uint8_t flow, uint16_t sequence) {
 
 /* A whole burst with a whole frame. */
 static void send_good(void) {
-	struct docsis_up_header mac = {.kind = DOCSIS_KIND_PACKET};
-	uint8_t frame[256] = {0};
-	size_t mac_size = docsis_up_header_write(&mac, PACKET + ETHERNET_CRC_SIZE, frame);
+	uint8_t ethernet[PACKET], frame[256];
 	struct bench_psp p;
 
-	packet_ipv4(frame + mac_size, PACKET, 7, (const uint8_t[]){198, 51, 100, 1});
-	ethernet_crc_write(frame + mac_size, PACKET);
-	psp_open(&p, SESSION + GOOD);
-	psp_add_header(&device, &p, SID);
-	psp_add(&p, false, false, frame, mac_size + PACKET + ETHERNET_CRC_SIZE);
-	psp_add_trailer(&device, &p);
+	packet_ipv4(ethernet, PACKET, 7, (const uint8_t[]){198, 51, 100, 1});
+	bench_open_burst(&p, SESSION + GOOD, SID);
+	psp_add(&p, false, false, frame,
+		bench_clear(0, DOCSIS_KIND_PACKET, ethernet, PACKET, frame));
+	psp_add_trailer(&p);
 	send_psp(&p);
 }
 

@@ -36,7 +36,7 @@ static void move(unsigned packets) {
 
 static void rounds(int n) {
 	while (n-- > 0)
-		bench_round(bench);
+		bench_round();
 }
 
 static void number(uint16_t sequence) {
@@ -51,7 +51,7 @@ static void gap(void) {
 }
 
 static uint64_t missing(void) {
-	return bench_count(bench, COUNTER_PSP_MISSING);
+	return bench_count(COUNTER_PSP_MISSING);
 }
 
 EACH_CASE(behind_a_ring)
@@ -71,7 +71,7 @@ CASE(what_is_in_the_port_is_waited_for) {
 	move(1);
 	emptied++;
 	rounds(3);
-	assert_int_equal(bench_count(bench, COUNTER_PSP_PACKETS), 3);
+	assert_int_equal(bench_count(COUNTER_PSP_PACKETS), 3);
 	assert_int_equal(missing(), 0);
 	ring_end();
 }

@@ -12,26 +12,17 @@ static const uint8_t zeroes[64];
 static const uint8_t *frame(void) {
 	static uint8_t bytes[BENCH_FRAME_MAX];
 
-	assert_int_equal(bench_mac(bench, FRAMED, SIZE, bytes), FRAME);
+	assert_int_equal(bench_mac(FRAMED, SIZE, bytes), FRAME);
 	return bytes;
 }
 
 static void segment(int pointer, const void *bytes, size_t size) {
-	bench_segment(bench, FRAMED, pointer, bytes, size);
-	bench_settle(bench);
+	bench_segment(FRAMED, pointer, bytes, size);
+	bench_settle();
 }
 
 static void whole(void) {
 	segment(0, frame(), FRAME);
-}
-
-/* With a number of its own. */
-static void numbered(uint16_t number, bool begins, const void *bytes, size_t size) {
-	struct segment_header h = {
-		.pointer_valid = begins, .sid_cluster = 5, .sequence = number & US_SEQUENCE_MASK};
-
-	bench_segment_as(bench, FRAMED, &h, bytes, size);
-	bench_settle(bench);
 }
 
 static void frame_is_lost(enum drop_reason reason) {
@@ -50,16 +41,16 @@ CASE(headers_that_are_none) {
 
 	segment_header_write(&h, bytes);
 	for (size_t size = 1; size < SEGMENT_HEADER_SIZE; size++) {
-		bench_plain(bench, FRAMED, bytes, size);
-		bench_expect(bench, DROP_SEGMENT_TRUNCATED, 1);
+		bench_plain(FRAMED, bytes, size);
+		bench_expect(DROP_SEGMENT_TRUNCATED, 1);
 	}
 	for (unsigned bit = 0; bit < 8 * SEGMENT_HEADER_SIZE; bit++) {
 		bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
-		bench_plain(bench, FRAMED, bytes, sizeof(bytes));
-		bench_expect(bench, DROP_SEGMENT_HCS, 1);
+		bench_plain(FRAMED, bytes, sizeof(bytes));
+		bench_expect(DROP_SEGMENT_HCS, 1);
 		bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
 	}
-	bench_settle(bench);
+	bench_settle();
 	whole();
 }
 
@@ -74,15 +65,15 @@ CASE(header_in_a_packet_of_its_own) {
 	segment_header_write(&h, bytes);
 	bench_open_burst(&p, BENCH_SC_QAM, bench_streams[FRAMED].sid);
 	psp_add(&p, false, false, bytes, sizeof(bytes));
-	psp_send(bench, &p);
+	psp_send(&p);
 	psp_open(&p, BENCH_SC_QAM);
 	psp_add(&p, false, false, frame(), FRAME);
-	psp_add_trailer(bench, &p);
+	psp_add_trailer(&p);
 	bench_handle_packet(&p);
 	assert_int_equal(upstream_held(bench->u, UNIT_SEGMENT), 1);
 	assert_int_equal(bench->u->holds.buffers[HOLD_POOL_PACKETS], 1);
 	assert_int_equal(rte_mempool_in_use_count(bench->packets), 1);
-	bench_after(bench, 10 * BENCH_MS);
+	bench_after(10 * BENCH_MS);
 }
 
 CASE(clusters) {
@@ -95,49 +86,32 @@ CASE(clusters) {
 		h.sid_cluster = cluster;
 		if (cluster == 5)
 			continue;
-		bench_segment_as(bench, FRAMED, &h, zeroes, 1);
-		bench_expect(bench, DROP_SEGMENT_CLUSTER, 1);
+		bench_segment_as(FRAMED, &h, zeroes, 1);
+		bench_expect(DROP_SEGMENT_CLUSTER, 1);
 	}
 	/* The SID of one cluster with the header of another: the header says whose stream it is. */
-	size = bench_mac(bench, 1, SIZE, bytes);
+	size = bench_mac(1, SIZE, bytes);
 	h = (struct segment_header){.pointer_valid = true, .sid_cluster = 3, .sequence = 77};
-	bench_segment_as(bench, 0, &h, bytes, size);
-	size = bench_mac(bench, 0, SIZE, bytes);
+	bench_segment_as(0, &h, bytes, size);
+	size = bench_mac(0, SIZE, bytes);
 	h = (struct segment_header){.pointer_valid = true, .sid_cluster = 0, .sequence = 12};
-	bench_segment_as(bench, 0, &h, bytes, size);
-	bench_settle(bench);
+	bench_segment_as(0, &h, bytes, size);
+	bench_settle();
 }
 
-/* Twice as long as PSP packets. */
-CASE(time_of_segments) {
-	whole();
-	bench->segment[FRAMED]++;
-	whole();
-	assert_int_equal(upstream_held(bench->u, UNIT_SEGMENT), 1);
-	bench_after(bench, 10 * BENCH_MS - 1);
-	assert_int_equal(upstream_held(bench->u, UNIT_SEGMENT), 1);
-	bench_after(bench, 1);
-	assert_int_equal(upstream_held(bench->u, UNIT_SEGMENT), 0);
-}
+/* A frame in progress ends when a new count begins: what comes then is none of it. */
+CASE(a_new_count_ends_a_frame) {
+	enum { LATE = 64 };
 
-/* A frame that was in progress does not go on with what comes then. */
-CASE(modem_begins_anew, .closed = true) {
-	for (unsigned in_frame = 0; in_frame < 2; in_frame++) {
-		bench_open(bench);
-		bench->segment[FRAMED] = 3000;
-		segment(0, frame(), in_frame ? FRAME / 2 : FRAME);
-		for (uint16_t i = 0; i < 64; i++)
-			numbered(i, true, zeroes, 20);
-		bench_expect(bench, DROP_SEGMENT_LATE, 64);
-		assert_int_equal(bench_count(bench, COUNTER_SEGMENT_RESYNCS), 0);
-		assert_int_equal(upstream_held(bench->u, UNIT_FRAME), in_frame);
-		bench->segment[FRAMED] = 64;
-		whole();
-		if (in_frame)
-			frame_is_lost(DROP_FRAME_GAP);
-		assert_int_equal(bench_count(bench, COUNTER_SEGMENT_RESYNCS), 1);
-		bench_close(bench);
-	}
+	bench->segment[FRAMED] = 3000;
+	segment(0, frame(), FRAME / 2);
+	bench->segment[FRAMED] = 0;
+	for (unsigned i = 0; i < LATE; i++)
+		segment(0, zeroes, 20);
+	bench_dropped(DROP_SEGMENT_LATE, LATE);
+	assert_int_equal(upstream_held(bench->u, UNIT_FRAME), 1);
+	whole();
+	frame_is_lost(DROP_FRAME_GAP);
 }
 
 /* The stream begins at the first pointer. */
@@ -148,21 +122,21 @@ CASE(first_pointer) {
 	orphan();
 	memcpy(bytes + 30, frame(), FRAME);
 	segment(30, bytes, 30 + FRAME);
-	assert_int_equal(bench_count(bench, COUNTER_RESYNC_BYTES), 30);
+	assert_int_equal(bench_count(COUNTER_RESYNC_BYTES), 30);
 }
 
 /* A pointer at the end of the segment names no byte of it; one more is too far. */
 CASE(pointer_at_the_end) {
 	segment(10, zeroes, 10);
-	assert_int_equal(bench_count(bench, COUNTER_RESYNC_BYTES), 10);
+	assert_int_equal(bench_count(COUNTER_RESYNC_BYTES), 10);
 	segment(11, zeroes, 10);
-	bench_expect(bench, DROP_SEGMENT_POINTER, 1);
+	bench_expect(DROP_SEGMENT_POINTER, 1);
 	segment(SEGMENT_POINTER_MAX, zeroes, 0);
-	bench_expect(bench, DROP_SEGMENT_POINTER, 1);
+	bench_expect(DROP_SEGMENT_POINTER, 1);
 	/* both are missing now */
 	whole();
-	bench_after(bench, 10 * BENCH_MS);
-	assert_int_equal(bench_count(bench, COUNTER_SEGMENTS_MISSING), 2);
+	bench_after(10 * BENCH_MS);
+	assert_int_equal(bench_count(COUNTER_SEGMENTS_MISSING), 2);
 }
 
 /*
@@ -170,7 +144,7 @@ CASE(pointer_at_the_end) {
  * begins: that is right behind the first frame or not.
  */
 static void second_pointer(size_t cut, size_t pointer) {
-	uint64_t passed = bench_count(bench, COUNTER_RESYNC_BYTES);
+	uint64_t passed = bench_count(COUNTER_RESYNC_BYTES);
 	uint8_t bytes[3 * FRAME] = {0};
 
 	memcpy(bytes, frame(), FRAME);
@@ -181,7 +155,7 @@ static void second_pointer(size_t cut, size_t pointer) {
 		frame_is_lost(DROP_FRAME_POINTER);
 		passed += pointer; /* all bytes before it, whatever they seemed to be */
 	}
-	assert_int_equal(bench_count(bench, COUNTER_RESYNC_BYTES), passed);
+	assert_int_equal(bench_count(COUNTER_RESYNC_BYTES), passed);
 }
 
 CASE(pointers_behind_a_frame) {
@@ -217,7 +191,7 @@ CASE(gaps) {
 	segment(0, frame(), 50);
 	bench->segment[FRAMED]++;
 	segment(BENCH_NO_POINTER, zeroes, 20);
-	bench_after(bench, 10 * BENCH_MS);
+	bench_after(10 * BENCH_MS);
 	frame_is_lost(DROP_FRAME_GAP);
 	orphan();
 	segment(BENCH_NO_POINTER, zeroes, 20);
@@ -230,7 +204,7 @@ CASE(gaps) {
 	bytes = frame();
 	segment(0, bytes, 50); /* a gap is told once */
 	segment(BENCH_NO_POINTER, bytes + 50, FRAME - 50);
-	assert_int_equal(bench_count(bench, COUNTER_RESYNC_BYTES), 0);
+	assert_int_equal(bench_count(COUNTER_RESYNC_BYTES), 0);
 }
 
 CASE(padding) {
@@ -245,13 +219,13 @@ CASE(padding) {
 	bytes[0] = 0xff;
 	segment(0, bytes, 1);
 	segment(BENCH_NO_POINTER, zeroes, 6); /* no frame begins here, and nothing has to */
-	assert_int_equal(bench_count(bench, COUNTER_PADDING_BYTES), 6 + 300 + 1 + 6);
+	assert_int_equal(bench_count(COUNTER_PADDING_BYTES), 6 + 300 + 1 + 6);
 	/* the end of a frame, then padding, without a pointer */
 	memcpy(bytes, frame(), FRAME);
 	segment(0, bytes, 100);
 	memset(bytes + FRAME, 0, 7);
 	segment(BENCH_NO_POINTER, bytes + 100, FRAME - 100 + 7);
-	assert_int_equal(bench_count(bench, COUNTER_PADDING_BYTES), 313 + 7);
+	assert_int_equal(bench_count(COUNTER_PADDING_BYTES), 313 + 7);
 }
 
 /* Where only padding can follow, something else does. */
@@ -265,7 +239,7 @@ CASE(no_padding) {
 	segment(0, bytes, 100);
 	memcpy(bytes + FRAME, "something", 9);
 	segment(BENCH_NO_POINTER, bytes + 100, FRAME - 100 + 9); /* it was of use */
-	assert_int_equal(bench_count(bench, COUNTER_RESYNC_BYTES), 9);
+	assert_int_equal(bench_count(COUNTER_RESYNC_BYTES), 9);
 	segment(BENCH_NO_POINTER, zeroes, 20); /* the stream waits for a pointer */
 	orphan();
 	whole();

@@ -109,8 +109,8 @@ CASE(every_bit_of_an_address) {
 		ipv6(other, IP_PROTOCOL_TCP);
 		check(SIZE, DROP_SOURCE_ADDRESS);
 	}
-	assert_int_equal(bench_count(bench, COUNTER_IPV4), 33);
-	assert_int_equal(bench_count(bench, COUNTER_IPV6), 129);
+	assert_int_equal(bench_count(COUNTER_IPV4), 33);
+	assert_int_equal(bench_count(COUNTER_IPV6), 129);
 }
 
 /* Every bit of the header counts, but those that say how it is read. */
@@ -123,7 +123,7 @@ CASE(ipv4_header_checksum) {
 		f[IP + bit / 8] ^= (uint8_t)(1 << bit % 8);
 	}
 	check_raw(SIZE, DROP_REASONS);
-	assert_int_equal(bench_count(bench, COUNTER_IPV4), 2);
+	assert_int_equal(bench_count(COUNTER_IPV4), 2);
 }
 
 static struct ip_address several[] = {
@@ -228,9 +228,9 @@ CASE(what_passes) {
 		check(rows[i].size > 0 ? rows[i].size : SIZE,
 		      verified ? rows[i].reason : DROP_REASONS);
 	}
-	assert_int_equal(bench_count(bench, COUNTER_IPV4), verified ? 11 : 0);
-	assert_int_equal(bench_count(bench, COUNTER_IPV6), verified ? 14 : 0);
-	assert_int_equal(bench_count(bench, COUNTER_LLC), verified ? 6 : 0);
+	assert_int_equal(bench_count(COUNTER_IPV4), verified ? 11 : 0);
+	assert_int_equal(bench_count(COUNTER_IPV6), verified ? 14 : 0);
+	assert_int_equal(bench_count(COUNTER_LLC), verified ? 6 : 0);
 }
 CASE_AGAIN(unverified, what_passes)
 

@@ -13,8 +13,8 @@ static void put(unsigned stream, size_t bytes) {
 	size_t size = 0;
 
 	while (size + 200 < bytes)
-		size += bench_mac(bench, stream,
-				  random_between(&bench->random, BENCH_SMALLEST, 150), room + size);
+		size += bench_mac(stream, random_between(&bench->random, BENCH_SMALLEST, 150),
+				  room + size);
 	bench_send(stream, room, size);
 }
 
@@ -33,28 +33,27 @@ CASE(nothing_is_taken, .network_depth = 64) {
 		bool has_room = bench->u->transmit.count < US_TRANSMIT_CAPACITY / 2;
 
 		put(streams[i % 3], 700);
-		bench_round(bench);
+		bench_round();
 		check_bounds();
 		if (has_room)
-			assert_int_equal(bench_count(bench, COUNTER_RECEIVED), bench->injected);
+			assert_int_equal(bench_count(COUNTER_RECEIVED), bench->injected);
 	}
 	for (enum unit unit = 0; unit < UNITS; unit++)
 		held += upstream_held(bench->u, unit);
 	assert_true(bench->u->transmit.count >= US_TRANSMIT_CAPACITY / 2);
-	assert_true(bench_count(bench, COUNTER_TRANSMIT_RETRIES) > 0);
-	assert_int_equal(bench_count(bench, COUNTER_TRANSMITTED), bench->network_depth - 1);
-	assert_true(bench_count(bench, COUNTER_RECEIVED) < bench->injected);
+	assert_true(bench_count(COUNTER_TRANSMIT_RETRIES) > 0);
+	assert_int_equal(bench_count(COUNTER_TRANSMITTED), bench->network_depth - 1);
+	assert_true(bench_count(COUNTER_RECEIVED) < bench->injected);
 	assert_true(upstream_busy(bench->u) && held > 0);
 	assert_true(pipeline_due(&bench->u->list) == 0);
-	bench_settle(bench);
+	bench_settle();
 	for (unsigned i = 0; i < ARRAY_COUNT(streams); i++) {
-		bench_complete(bench, streams[i]);
+		bench_complete(streams[i]);
 		for (uint32_t serial = 0; serial < bench->serial[streams[i]]; serial++)
 			bytes += bench->size[streams[i]][serial];
 	}
-	assert_int_equal(bench_count(bench, COUNTER_TRANSMITTED),
-			 bench_count(bench, COUNTER_FRAMES));
-	assert_int_equal(bench_count(bench, COUNTER_TRANSMITTED_BYTES), bytes);
+	assert_int_equal(bench_count(COUNTER_TRANSMITTED), bench_count(COUNTER_FRAMES));
+	assert_int_equal(bench_count(COUNTER_TRANSMITTED_BYTES), bytes);
 }
 
 /* Small packets without end in bursts of dozens of PSP packets: these come faster than they are taken apart.
@@ -73,26 +72,26 @@ CASE(long_bursts) {
 		}
 		psp_open(&p, BENCH_SC_QAM);
 		if (i % 60 == 0)
-			psp_add_header(bench, &p, bench_streams[PLAIN].sid);
+			psp_add_header(&p, bench_streams[PLAIN].sid);
 		psp_add(&p, false, false, bytes + i % 60 * 1000, 1000);
 		if (i % 60 == 59)
-			psp_add_trailer(bench, &p);
-		psp_send(bench, &p);
+			psp_add_trailer(&p);
+		psp_send(&p);
 		if (i % 30 < 29)
 			continue;
-		bench_round(bench);
-		bench_take(bench, UINT32_MAX);
+		bench_round();
+		bench_take(UINT32_MAX);
 		stands = bench->u->list.queues[US_BURSTS].buffers +
 			 bench->u->list.queues[US_SEGMENTS].buffers;
 	}
 	assert_in_range(bench->u->list.queues[US_SEGMENTS].count, 1, 63); /* it is not that */
 	psp_open(&p, BENCH_OFDMA);
-	psp_send(bench, &p);
-	bench_round(bench);
-	assert_int_equal(bench_count(bench, COUNTER_RECEIVED), bench->injected - 1);
+	psp_send(&p);
+	bench_round();
+	assert_int_equal(bench_count(COUNTER_RECEIVED), bench->injected - 1);
 	assert_in_range(rte_mempool_in_use_count(bench->packets), US_QUEUED,
 			us_buffers(&bench->sg, NULL).packets);
-	bench_settle(bench);
+	bench_settle();
 	assert_int_equal(upstream_held(bench->u, UNIT_SEGMENT), 0);
 	assert_true(bench->came[PLAIN] > 10000);
 	bench->any_drops = true; /* the last burst has no end */
@@ -105,7 +104,7 @@ static void put_pieces(void) {
 				   .sequence = bench->segment[FRAMED]++};
 	uint8_t bytes[BENCH_FRAME_MAX];
 	const size_t ends[] = {3, SEGMENT_HEADER_SIZE, SEGMENT_HEADER_SIZE + 20,
-			       SEGMENT_HEADER_SIZE + bench_mac(bench, FRAMED, BENCH_SMALLEST,
+			       SEGMENT_HEADER_SIZE + bench_mac(FRAMED, BENCH_SMALLEST,
 							       bytes + SEGMENT_HEADER_SIZE)};
 	struct bench_psp p;
 	size_t at = 0;
@@ -114,8 +113,8 @@ static void put_pieces(void) {
 	bench_open_burst(&p, BENCH_SC_QAM, bench_streams[FRAMED].sid);
 	for (size_t i = 0; i < ARRAY_COUNT(ends); at = ends[i++])
 		psp_add(&p, false, false, bytes + at, ends[i] - at);
-	psp_add_trailer(bench, &p);
-	psp_send(bench, &p);
+	psp_add_trailer(&p);
+	psp_send(&p);
 }
 
 /* One segment is all that is left, as the one before it filled the round to its last frame; of its
@@ -123,14 +122,14 @@ static void put_pieces(void) {
 CASE(one_segment_is_left, .prepare = bench_long_packets) {
 	bench_put_many(FRAMED, PIPELINE_BURST, BENCH_SMALLEST);
 	put_pieces();
-	bench_round(bench);
-	assert_int_equal(bench_take(bench, UINT32_MAX), PIPELINE_BURST);
+	bench_round();
+	assert_int_equal(bench_take(UINT32_MAX), PIPELINE_BURST);
 	assert_int_equal(upstream_held(bench->u, UNIT_SEGMENT), 1);
 	assert_int_equal(bench->u->list.queues[US_SEGMENTS].buffers, 2);
 	assert_true(upstream_busy(bench->u));
 	assert_true(pipeline_due(&bench->u->list) == 0);
-	bench_round(bench);
-	bench_take(bench, UINT32_MAX);
+	bench_round();
+	bench_take(UINT32_MAX);
 	assert_false(upstream_busy(bench->u));
 	assert_true(pipeline_due(&bench->u->list) == UINT64_MAX);
 }
@@ -142,20 +141,20 @@ CASE(stop_accounts_for_all, .lossy = true, .network_depth = 64) {
 	uint64_t held[UNITS];
 
 	bench_send(PLAIN, out, bench_fragment(PLAIN, 0, FRAGMENT_FIRST, out + 500, 90, out));
-	bench_mac(bench, FRAMED, 300, out);
+	bench_mac(FRAMED, 300, out);
 	bench_send(FRAMED, out, 100);
 	put(7, 300);
 	bench->segment[7]++;
 	put(7, 300);
-	bench_round(bench);
+	bench_round();
 	for (int i = 0; i < 40; i++)
 		put(AES, 1900);
 	bench_open_burst(&p, BENCH_OFDMA_ALONE, 0x31);
 	psp_add(&p, false, false, out, 50);
-	psp_send(bench, &p);
+	psp_send(&p);
 	bench->psp[4][0]++;
-	psp_send(bench, &p);
-	bench_rounds(bench, 30);
+	psp_send(&p);
+	bench_rounds(30);
 	pipeline_run(upstream_pipeline(bench->u, 0));
 	assert_true(bench->u->uepi.waiting_packets > 0 && bench->u->uepi.open_bursts > 0);
 	assert_true(bench->u->reassemble.waiting_segments > 0 &&
@@ -168,25 +167,25 @@ CASE(stop_accounts_for_all, .lossy = true, .network_depth = 64) {
 	for (unsigned i = 0; i < DROP_REASONS; i++)
 		assert_int_equal(bench->u->counters.drops[i], 0);
 	upstream_stop(bench->u);
-	bench_expect(bench, DROP_PACKET_STOPPED, held[UNIT_PACKET]);
-	bench_expect(bench, DROP_BURST_STOPPED, held[UNIT_BURST]);
-	bench_expect(bench, DROP_SEGMENT_STOPPED, held[UNIT_SEGMENT]);
-	bench_expect(bench, DROP_STOPPED, held[UNIT_FRAME]);
+	bench_expect(DROP_PACKET_STOPPED, held[UNIT_PACKET]);
+	bench_expect(DROP_BURST_STOPPED, held[UNIT_BURST]);
+	bench_expect(DROP_SEGMENT_STOPPED, held[UNIT_SEGMENT]);
+	bench_expect(DROP_STOPPED, held[UNIT_FRAME]);
 }
 
 /* Closed, it takes nothing in, but lets go what it has. */
 CASE(closed, .lossy = true, .network_depth = 64) {
 	put(FRAMED, 1900);
-	bench_round(bench);
+	bench_round();
 	upstream_close(bench->u);
 	put(FRAMED, 1900);
 	for (int i = 0; i < 10; i++) {
-		bench_round(bench);
-		bench_take(bench, UINT32_MAX);
+		bench_round();
+		bench_take(UINT32_MAX);
 	}
 	assert_false(upstream_busy(bench->u));
-	assert_int_equal(bench_count(bench, COUNTER_RECEIVED), 1);
-	assert_int_equal(bench->came[FRAMED], bench_count(bench, COUNTER_FRAMES));
+	assert_int_equal(bench_count(COUNTER_RECEIVED), 1);
+	assert_int_equal(bench->came[FRAMED], bench_count(COUNTER_FRAMES));
 }
 
 /* What a row says of its queues is so that the loop can keep to it. */

@@ -55,9 +55,9 @@ static void take_numbers(uint32_t count) {
 	uint8_t expected[SIZE];
 
 	for (uint32_t serial = 0; serial < count; serial++) {
-		bench_ethernet(bench, FRAMED, serial, SIZE, expected);
+		bench_ethernet(FRAMED, serial, SIZE, expected);
 		take_this(bench->network, VLAN, expected, SIZE);
-		bench_round(bench);
+		bench_round();
 	}
 }
 
@@ -66,19 +66,18 @@ CASE(packets_that_wait_have_one_tag, .prepare = vlans, .network_depth = 4, .loss
 
 	for (uint32_t i = 0; i < packets; i++) {
 		bench_put(FRAMED, SIZE);
-		bench_round(bench);
+		bench_round();
 	}
-	bench_rounds(bench, 5);
+	bench_rounds(5);
 	assert_int_equal(bench->u->transmit.count, packets - 3);
 	take_numbers(packets);
-	assert_int_equal(bench_count(bench, COUNTER_TRANSMITTED_BYTES),
-			 packets * (SIZE + VLAN_TAG_SIZE));
+	assert_int_equal(bench_count(COUNTER_TRANSMITTED_BYTES), packets * (SIZE + VLAN_TAG_SIZE));
 }
 
 /* Behind each other in one packet: the tag of one takes nothing from the one before, which waits. */
 CASE(neighbours_have_the_tag, .prepare = vlans, .network_depth = 4, .lossy = true) {
 	bench_put_many(FRAMED, 4, SIZE);
-	bench_rounds(bench, 3);
+	bench_rounds(3);
 	assert_int_equal(bench->u->transmit.count, 1);
 	take_numbers(4);
 }
@@ -88,7 +87,7 @@ CASE(messages_have_the_tag, .prepare = vlans) {
 
 	memset(pdu, 7, sizeof(pdu));
 	put(DOCSIS_KIND_MANAGEMENT, pdu, sizeof(pdu));
-	bench_rounds(bench, 2);
+	bench_rounds(2);
 	take_this(bench->control, CONTROL_VLAN, pdu, sizeof(pdu));
 }
 
@@ -97,7 +96,7 @@ CASE(priorities_stay, .prepare = vlans) {
 	uint8_t pdu[64] = {2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 0x81, 0, 0xf0, 0, 0x88, 0xb5};
 
 	put(DOCSIS_KIND_PACKET, pdu, sizeof(pdu));
-	bench_rounds(bench, 2);
+	bench_rounds(2);
 	memmove(pdu + VLAN_TAG_SIZE, pdu, 12);
 	take_this(bench->network, 0xf000 | VLAN, pdu + VLAN_TAG_SIZE, sizeof(pdu) - VLAN_TAG_SIZE);
 }
@@ -114,7 +113,7 @@ CASE(short_frames_are_padded, .prepare = vlans) {
 		both = bench_clear(2, DOCSIS_KIND_PACKET, pdu, size, mac);
 		both += bench_clear(2, DOCSIS_KIND_PACKET, pdu, size, mac + both);
 		bench_send(FRAMED, mac, both);
-		bench_rounds(bench, 2);
+		bench_rounds(2);
 		for (unsigned i = 0; i < 2; i++)
 			take_this(bench->network, VLAN, pdu, sizeof(pdu));
 	}
@@ -130,8 +129,8 @@ CASE(no_buffer_for_padding, .prepare = vlans) {
 	while (n < ARRAY_COUNT(taken) && (taken[n] = rte_pktmbuf_alloc(bench->frames)) != NULL)
 		n++;
 	put(DOCSIS_KIND_PACKET, pdu, sizeof(pdu));
-	bench_expect(bench, DROP_FRAME_NO_BUFFER, 1);
-	bench_rounds(bench, 2);
+	bench_expect(DROP_FRAME_NO_BUFFER, 1);
+	bench_rounds(2);
 	assert_null(take(bench->network, VLAN));
 	rte_pktmbuf_free_bulk(taken, n);
 }

@@ -74,15 +74,15 @@ static void take(const struct step *s) {
 		bench_handle_rest(s->whose, "\xff", 1);
 		bench->segment[s->whose] = next;
 	}
-	bench_after(bench, BENCH_MS);
-	assert_int_equal(bench_count(bench, COUNTER_PSP_GAPS), s->of_packets);
-	assert_int_equal(bench_count(bench, COUNTER_SEGMENT_GAPS), s->of_segments);
-	assert_int_equal(bench_count(bench, COUNTER_WINDOWS_FULL), s->windows_full);
+	bench_after(BENCH_MS);
+	assert_int_equal(bench_count(COUNTER_PSP_GAPS), s->of_packets);
+	assert_int_equal(bench_count(COUNTER_SEGMENT_GAPS), s->of_segments);
+	assert_int_equal(bench_count(COUNTER_WINDOWS_FULL), s->windows_full);
 }
 
 CASE(the_longest_wait_ends, .closed = true) {
 	for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
-		bench_open(bench);
+		bench_open();
 		few_windows();
 		for (uint8_t flow = 0; flow < 3; flow++) { /* the numbers of all begin with 0 */
 			bench_put_number(BENCH_OFDMA_ALONE, flow, 0);
@@ -94,9 +94,9 @@ CASE(the_longest_wait_ends, .closed = true) {
 		if (rows[i].waits < BENCH_STREAMS)
 			assert_true(bench->u->tables.streams[rows[i].waits].order.waiting > 0);
 		for (int n = 0; n < 20; n++)
-			bench_after(bench, 10 * BENCH_MS);
+			bench_after(10 * BENCH_MS);
 		assert_int_equal(bench_windows_free(), all_windows);
-		bench_close(bench);
+		bench_close();
 	}
 }
 
@@ -111,7 +111,7 @@ static void random_segment(struct random *r) {
 	uint8_t bytes[40];
 
 	random_fill(r, bytes, sizeof(bytes));
-	bench_segment_as(bench, stream, &h, bytes, random_below(r, sizeof(bytes)));
+	bench_segment_as(stream, &h, bytes, random_below(r, sizeof(bytes)));
 }
 
 /* Every stream and flow wants a window all the time. */
@@ -135,18 +135,18 @@ CASE(random_numbers) {
 		else
 			random_segment(&r);
 		if (i % 16 == 0) {
-			bench_round(bench);
+			bench_round();
 			bench->clock.now += 1000;
-			bench_take(bench, UINT32_MAX);
+			bench_take(UINT32_MAX);
 			assert_in_range(all_windows - bench_windows_free(), 0, FEW);
 		}
 	}
-	bench_settle(bench);
-	assert_true(bench_count(bench, COUNTER_WINDOWS_FULL) > 300);
-	assert_true(bench_count(bench, COUNTER_PSP_GAPS) > 100);
-	assert_true(bench_count(bench, COUNTER_SEGMENT_GAPS) > 100);
+	bench_settle();
+	assert_true(bench_count(COUNTER_WINDOWS_FULL) > 300);
+	assert_true(bench_count(COUNTER_PSP_GAPS) > 100);
+	assert_true(bench_count(COUNTER_SEGMENT_GAPS) > 100);
 	for (int i = 0; i < 200; i++)
-		bench_after(bench, 10 * BENCH_MS);
+		bench_after(10 * BENCH_MS);
 	assert_int_equal(bench_windows_free(), all_windows);
 	assert_int_equal(bench->u->uepi.waiting_packets + bench->u->reassemble.waiting_segments, 0);
 	bench->any_drops = true;

@@ -27,9 +27,9 @@ CASE(channel_goes_in_the_midst, .prepare = with_room) {
 			p.flow = f;
 			p.numbered = true;
 			p.sequence = i > 0 ? i + 1 : 0;
-			psp_send(bench, &p);
+			psp_send(&p);
 		}
-		bench_settle(bench);
+		bench_settle();
 	}
 	assert_int_equal(upstream_held(bench->u, UNIT_BURST), FLOWS);
 	assert_int_equal(upstream_held(bench->u, UNIT_PACKET), FLOWS * WAITING);
@@ -38,13 +38,13 @@ CASE(channel_goes_in_the_midst, .prepare = with_room) {
 	c = begin();
 	for (; !us_change_take(c); steps++) {
 		assert_true(upstream_held(bench->u, UNIT_PACKET) > 0);
-		bench_round(bench);
+		bench_round();
 	}
 	assert_int_equal(steps, 2);
 	nothing_held();
 	assert_int_equal(bench_windows_free(), slots);
-	bench_expect(bench, DROP_PACKET_SESSION_REMOVED, FLOWS * WAITING);
-	bench_expect(bench, DROP_BURST_SESSION_REMOVED, FLOWS);
+	bench_expect(DROP_PACKET_SESSION_REMOVED, FLOWS * WAITING);
+	bench_expect(DROP_BURST_SESSION_REMOVED, FLOWS);
 	pass_and_finish(c);
 	drops(PLAIN, DROP_UNKNOWN_SESSION);
 	will_be(LIVE_UPSTREAM_CHANNEL, SC_QAM, &bench->sg.upstream_channels[SC_QAM]);
@@ -70,16 +70,16 @@ CASE(request_session_goes_and_comes, .prepare = with_room) {
 	assert_false(us_request_is_repeated(bench->u, OFDMA));
 	assert_int_equal(upstream_held(bench->u, UNIT_BURST), 1);
 	segment_header_write(&(struct segment_header){.pointer_valid = true}, frame);
-	size = bench_mac(bench, 2, SIZE, frame + SEGMENT_HEADER_SIZE);
+	size = bench_mac(2, SIZE, frame + SEGMENT_HEADER_SIZE);
 	psp_open(&p, BENCH_OFDMA);
 	psp_add(&p, false, false, frame, SEGMENT_HEADER_SIZE + size);
-	psp_add_trailer(bench, &p);
+	psp_add_trailer(&p);
 	bench_handle_packet(&p);
-	bench_complete(bench, 2);
+	bench_complete(2);
 	psp_open(&p, BENCH_REQUESTS);
 	psp_add(&p, true, true, record, uepi_request_write(UEPI_OFDMA, &r, record));
 	bench_handle_packet(&p);
-	bench_expect(bench, DROP_UNKNOWN_SESSION, 1);
+	bench_expect(DROP_UNKNOWN_SESSION, 1);
 	will_be(LIVE_UPSTREAM_CHANNEL, OFDMA, &bench->sg.upstream_channels[OFDMA]);
 	change();
 	bench_handle_packet(&p);
@@ -101,20 +101,20 @@ CASE(sessions_change_hands, .prepare = with_room) {
 	will_be(LIVE_UPSTREAM_CHANNEL, ALONE, &next[ALONE]);
 	c = begin();
 	do {
-		bench_burst(bench, BENCH_OFDMA, 0x12, "\xff\xff\xff\xff\xff\xff\xff\xff", 8);
-		bench_burst(bench, BENCH_OFDMA_ALONE, 0x31, "\xff\xff\xff\xff\xff\xff\xff\xff", 8);
-		bench_round(bench);
+		bench_burst(BENCH_OFDMA, 0x12, "\xff\xff\xff\xff\xff\xff\xff\xff", 8);
+		bench_burst(BENCH_OFDMA_ALONE, 0x31, "\xff\xff\xff\xff\xff\xff\xff\xff", 8);
+		bench_round();
 	} while (!us_change_take(c));
 	pass_and_finish(c);
 	places_are(before);
-	bench_settle(bench);
+	bench_settle();
 	assert_int_equal(bench->u->counters.drops[DROP_UNKNOWN_SESSION], 0);
 	/* SID 0x12 is one of channel OFDMA, which has the other session now */
 	bench->any_drops = true;
-	segments = bench_count(bench, COUNTER_SEGMENTS);
-	bench_burst(bench, BENCH_OFDMA_ALONE, 0x12, "\xff\xff\xff\xff\xff\xff\xff\xff\xff", 9);
-	bench_settle(bench);
-	assert_int_equal(bench_count(bench, COUNTER_SEGMENTS), segments + 1);
+	segments = bench_count(COUNTER_SEGMENTS);
+	bench_burst(BENCH_OFDMA_ALONE, 0x12, "\xff\xff\xff\xff\xff\xff\xff\xff\xff", 9);
+	bench_settle();
+	assert_int_equal(bench_count(COUNTER_SEGMENTS), segments + 1);
 }
 
 /* Another format is another session, under the same ID. */
@@ -161,14 +161,14 @@ CASE(group_differs, .prepare = with_room) {
 	group.max_frame = 2000;
 	will_be(LIVE_GROUP, 0, &group);
 	change();
-	size = bench_mac(bench, PLAIN, SIZE, frame);
+	size = bench_mac(PLAIN, SIZE, frame);
 	frame[size - 1] ^= 1; /* of the CRC, which is not asked for */
 	bench_handle(PLAIN, frame, size);
-	bench_complete(bench, PLAIN);
+	bench_complete(PLAIN);
 	bench->modems[3].addresses = bench->modems[4].addresses;
 	passes(PLAIN);
-	bench_handle(FRAMED, frame, bench_mac(bench, FRAMED, SIZE, frame) - 20);
-	bench_after(bench, 7 * BENCH_MS);
+	bench_handle(FRAMED, frame, bench_mac(FRAMED, SIZE, frame) - 20);
+	bench_after(7 * BENCH_MS);
 	lost(FRAMED, DROP_FRAME_TIMEOUT, 1);
 	will_be(LIVE_GROUP, 0, &bench->sg);
 	change();

@@ -34,11 +34,11 @@ CASE(what_lives_goes_on, .prepare = with_room) {
 	struct segment_header second = {.sid_cluster = 5};
 	size_t size, unit;
 
-	size = bench_mac(bench, FRAMED, SIZE, frame);
-	bench_segment(bench, FRAMED, 0, frame, 60);
+	size = bench_mac(FRAMED, SIZE, frame);
+	bench_segment(FRAMED, 0, frame, 60);
 	second.sequence = bench->segment[FRAMED]++;
 	put(FRAMED);
-	unit = bench_mac(bench, PLAIN, SIZE, bytes);
+	unit = bench_mac(PLAIN, SIZE, bytes);
 	bench_handle(PLAIN, part, bench_fragment(PLAIN, 0, FRAGMENT_FIRST, bytes, 50, part));
 	assert_int_equal(upstream_held(bench->u, UNIT_SEGMENT), 1);
 	assert_int_equal(upstream_held(bench->u, UNIT_FRAME), 2);
@@ -48,9 +48,9 @@ CASE(what_lives_goes_on, .prepare = with_room) {
 	will_be(LIVE_MODEM, 3, &bench->modems[3]);
 	change();
 	unit = bench_fragment(PLAIN, 1, FRAGMENT_LAST, bytes + 50, unit - 50, part);
-	bench_plain(bench, PLAIN, part, unit);
-	bench_segment_as(bench, FRAMED, &second, frame + 60, size - 60);
-	bench_settle(bench);
+	bench_plain(PLAIN, part, unit);
+	bench_segment_as(FRAMED, &second, frame + 60, size - 60);
+	bench_settle();
 	nothing_held();
 }
 
@@ -66,13 +66,13 @@ CASE(sid_differs, .prepare = with_room) {
 	one_sid(0x2a);
 	will_be(LIVE_MODEM, 1, &next);
 	c = taken();
-	bench_settle(bench);
-	bench_complete(bench, AES);
+	bench_settle();
+	bench_complete(AES);
 	pass_and_finish(c);
 	drops(AES, DROP_UNKNOWN_SID);
-	size = bench_mac(bench, AES, SIZE, frame); /* its privacy element has the SID of before */
-	bench_burst(bench, BENCH_SC_QAM, 0x2a, frame, size);
-	bench_settle(bench);
+	size = bench_mac(AES, SIZE, frame); /* its privacy element has the SID of before */
+	bench_burst(BENCH_SC_QAM, 0x2a, frame, size);
+	bench_settle();
 	lost(AES, DROP_PRIVACY_SID, 1);
 }
 
@@ -85,9 +85,9 @@ static void put_padding(uint16_t sid, unsigned count, unsigned of_flow, uint16_t
 		segment_header_write(
 			&(struct segment_header){.sequence = sequence, .sid_cluster = n % of_flow},
 			segment);
-		bench_burst(bench, BENCH_SC_QAM, (uint16_t)(sid + n), segment, sizeof(segment));
+		bench_burst(BENCH_SC_QAM, (uint16_t)(sid + n), segment, sizeof(segment));
 	}
-	bench_settle(bench);
+	bench_settle();
 }
 
 /* Each modem of a crowd gets the SID of the next one. None is unknown at any time. */
@@ -165,7 +165,7 @@ CASE(streams_leave_in_steps, .prepare = with_many_streams) {
 	uint8_t frame[BENCH_FRAME_MAX];
 	struct us_change *c;
 
-	bench_mac(bench, LAST, SIZE, frame);
+	bench_mac(LAST, SIZE, frame);
 	bench_handle(LAST, frame, FRAME / 2);
 	will_be(LIVE_MODEM, BENCH_MODEMS, NULL);
 	will_be(LIVE_MODEM, bench_streams[LAST].modem, NULL);

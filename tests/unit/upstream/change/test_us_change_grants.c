@@ -58,7 +58,7 @@ static unsigned crowd_changes(unsigned count) {
 	for (unsigned m = 0; m < count; m++)
 		will_be(LIVE_MODEM, BENCH_MODEMS + m, &moved[m]);
 	for (c = begin(); !us_change_take(c); steps++)
-		bench_round(bench);
+		bench_round();
 	pass_and_finish(c);
 	for (unsigned m = 0; m < count; m++)
 		bench->modems[BENCH_MODEMS + m] = moved[m];
@@ -104,9 +104,9 @@ CASE(sids_change_hands, .prepare = crowd) {
 	assert_true(granted(0) == 0 && granted(1) > 0);
 	for (unsigned m = 0; m < CROWD; m++)
 		asks(m, 25);
-	assert_int_equal(bench_count(bench, COUNTER_GRANTS_REFUSED), 0);
-	assert_int_equal(bench_count(bench, COUNTER_REQUESTS_NO_FLOW), 0);
-	assert_int_equal(bench_count(bench, COUNTER_REQUESTS_TAKEN), CROWD + 1);
+	assert_int_equal(bench_count(COUNTER_GRANTS_REFUSED), 0);
+	assert_int_equal(bench_count(COUNTER_REQUESTS_NO_FLOW), 0);
+	assert_int_equal(bench_count(COUNTER_REQUESTS_TAKEN), CROWD + 1);
 	grants_count(30);
 	for (unsigned m = 0; m < CROWD; m++)
 		assert_true(granted(m) > 0);
@@ -135,7 +135,7 @@ CASE(clusters_cost_their_part, .prepare = crowd) {
 		f->cluster_count = SG_MAX_SID_CLUSTERS;
 	}
 	assert_in_range(crowd_changes(2), before + 1, before + 4);
-	assert_int_equal(bench_count(bench, COUNTER_GRANTS_REFUSED), 0);
+	assert_int_equal(bench_count(COUNTER_GRANTS_REFUSED), 0);
 }
 
 /* What is asked for counts in the units that the flow has now. */
@@ -175,7 +175,7 @@ CASE(rates_change_hands, .prepare = large_and_small) {
 		moves(0)->grants.grant_size = flow_of(1)->grants.grant_size;
 		moves(1)->grants.grant_size = first;
 		crowd_changes(2);
-		assert_int_equal(bench_count(bench, COUNTER_GRANTS_REFUSED), 0);
+		assert_int_equal(bench_count(COUNTER_GRANTS_REFUSED), 0);
 		both_are_granted();
 	}
 }
@@ -185,19 +185,19 @@ static void comes_later(unsigned changed) {
 	moves(0);
 	unsolicited(moves(1), LARGE);
 	crowd_changes(2);
-	assert_int_equal(bench_count(bench, COUNTER_GRANTS_REFUSED), 1);
+	assert_int_equal(bench_count(COUNTER_GRANTS_REFUSED), 1);
 	only_first_is_granted();
 	for (unsigned m = 0; m < changed; m++)
 		moves(m); /* nothing of them is new: there is no more room */
 	crowd_changes(changed);
 	only_first_is_granted();
-	assert_int_equal(bench_count(bench, COUNTER_GRANTS_REFUSED), 1);
+	assert_int_equal(bench_count(COUNTER_GRANTS_REFUSED), 1);
 	for (unsigned m = 0; m < changed; m++)
 		moves(m);
 	moved[0].upstream_flows->grants.grant_size = SMALL;
 	crowd_changes(changed);
 	both_are_granted();
-	assert_int_equal(bench_count(bench, COUNTER_GRANTS_REFUSED), 1);
+	assert_int_equal(bench_count(COUNTER_GRANTS_REFUSED), 1);
 }
 
 CASE(who_was_refused_comes_later, .prepare = large_first) {
@@ -219,6 +219,6 @@ CASE(who_was_refused_goes, .prepare = large_first) {
 	will_be(LIVE_MODEM, BENCH_MODEMS + 1, &moved[1]);
 	change();
 	assert_int_equal(bench->u->grant.refused_count, 1);
-	assert_int_equal(bench_count(bench, COUNTER_GRANTS_REFUSED), 2);
+	assert_int_equal(bench_count(COUNTER_GRANTS_REFUSED), 2);
 	only_first_is_granted();
 }

@@ -69,8 +69,8 @@ static void keys_in_turns(unsigned m, unsigned stream, void (*differs)(struct mo
 		for (unsigned i = 0; i < 7; i++)
 			put(stream);
 		c = take_keys(m, differs);
-		bench_settle(bench);
-		bench_complete(bench, stream);
+		bench_settle();
+		bench_complete(stream);
 		keys_are(m, c);
 		for (unsigned i = 0; i < 4; i++)
 			passes(stream);
@@ -115,7 +115,7 @@ CASE(sessions_remain, .prepare = with_room) {
 	for (unsigned i = 0; i < 4; i++) {
 		whole(OF_TWO_KEYS);
 		put(2); /* of the flow that came again, on the OFDMA channel */
-		bench_settle(bench);
+		bench_settle();
 	}
 }
 
@@ -128,8 +128,8 @@ CASE(cipher_goes, .prepare = with_room) {
 	next.security.cipher = CIPHER_NONE;
 	will_be(LIVE_MODEM, ONE_KEY, &next);
 	c = taken();
-	bench_settle(bench);
-	bench_complete(bench, OF_ONE_KEY); /* encrypted, on its way */
+	bench_settle();
+	bench_complete(OF_ONE_KEY); /* encrypted, on its way */
 	pass(c);
 	drops(OF_ONE_KEY, DROP_KEY_UNKNOWN);
 	keys_are(ONE_KEY, c);
@@ -190,7 +190,7 @@ static void all_streams_pass(void) {
 	for (unsigned s = 0; s < BENCH_STREAMS; s++) {
 		whole(s);
 		whole(s); /* by the other key, where there are two */
-		bench_complete(bench, s);
+		bench_complete(s);
 	}
 }
 
@@ -208,19 +208,19 @@ CASE(frames_are_with_the_former_one, .prepare = with_room) {
 	c = other_provider();
 	assert_false(us_provider_change(&c));
 	assert_ptr_equal(bench->u->r.crypto, former_queue);
-	frames = bench_count(bench, COUNTER_FRAMES);
+	frames = bench_count(COUNTER_FRAMES);
 	for (unsigned i = 0; i < 3; i++)
 		put(OF_TWO_KEYS);
 	for (unsigned rounds = 0; !us_provider_change(&c); rounds++) {
 		assert_in_range(rounds, 0, 1000);
-		bench_round(bench);
+		bench_round();
 	}
-	assert_int_equal(bench_count(bench, COUNTER_FRAMES), frames);
-	assert_int_equal(bench_count(bench, COUNTER_DECRYPTED), 5);
+	assert_int_equal(bench_count(COUNTER_FRAMES), frames);
+	assert_int_equal(bench_count(COUNTER_DECRYPTED), 5);
 	close_former();
 	keys_are_the_new_ones();
-	bench_settle(bench);
-	bench_complete(bench, OF_TWO_KEYS);
+	bench_settle();
+	bench_complete(OF_TWO_KEYS);
 	assert_int_equal(bench->came[OF_TWO_KEYS], 8);
 	all_streams_pass();
 }
@@ -241,7 +241,7 @@ CASE(keys_remain, .prepare = with_room) {
 }
 
 static void with_all(void) {
-	bench_crowd(bench, BENCH_CROWD);
+	bench_crowd(BENCH_CROWD);
 }
 
 /* Nothing is taken out of segments between the steps either. */
@@ -255,8 +255,8 @@ CASE(many_modems_take_many_steps, .prepare = with_all) {
 	c = other_provider();
 	for (; !us_provider_change(&c); steps++) {
 		put(OF_TWO_KEYS);
-		bench_round(bench);
-		assert_int_equal(bench_count(bench, COUNTER_FRAMES), 0);
+		bench_round();
+		assert_int_equal(bench_count(COUNTER_FRAMES), 0);
 	}
 	assert_int_equal(steps, (work + STEP - 1) / STEP);
 	close_former();

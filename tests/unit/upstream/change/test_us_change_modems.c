@@ -32,7 +32,7 @@ CASE(free_places_are_passed_over, .prepare = with_free_places) {
 CASE(modem_goes_in_the_midst, .prepare = with_room) {
 	uint8_t bytes[BENCH_FRAME_MAX], fragment[BENCH_FRAME_MAX];
 
-	bench_mac(bench, OF_LAST, SIZE, bytes);
+	bench_mac(OF_LAST, SIZE, bytes);
 	for (unsigned i = 0; i < 3; i++) {
 		size_t size = bench_fragment(OF_LAST, i, i == 0 ? FRAGMENT_FIRST : 0,
 					     bytes + 20 * i, 20, fragment);
@@ -72,7 +72,7 @@ CASE(goes_with_many_fragments, .prepare = with_room, .held_by_modem = 4000000) {
 	will_be(LIVE_MODEM, LAST, NULL);
 	c = taken();
 	for (; !us_change_passed(c); steps++)
-		bench_round(bench);
+		bench_round();
 	assert_in_range(steps, 2, 4);
 	finish(c);
 	nothing_held();
@@ -90,8 +90,7 @@ CASE(what_is_on_its_way_goes_on, .prepare = with_room) {
 	c = taken();
 	assert_false(us_change_passed(c));
 	pass_and_finish(c);
-	bench_settle(bench);
-	bench_complete(bench, OF_LAST);
+	bench_settle();
 }
 
 /* Its record, what it may hold and what it asked for begin at nothing. */

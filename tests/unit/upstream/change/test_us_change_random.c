@@ -10,10 +10,10 @@ static void send_burst(const struct upstream_sid *sid, const void *bytes, size_t
 
 	psp_open(&p, session_of(&now, sid->channel));
 	p.unnumbered = true;
-	psp_add_header(bench, &p, sid->sid);
+	psp_add_header(&p, sid->sid);
 	psp_add(&p, false, false, bytes, size);
-	psp_add_trailer(bench, &p);
-	psp_send(bench, &p);
+	psp_add_trailer(&p);
+	psp_send(&p);
 }
 
 static void send_part(const struct model_flow *f, struct model_cluster *c, int pointer,
@@ -37,7 +37,7 @@ static void send_part(const struct model_flow *f, struct model_cluster *c, int p
 
 /* What came is what the model says, no more. */
 static void check(void) {
-	bench_settle(bench);
+	bench_settle();
 	assert_int_equal(bench->others, expected_frames);
 	for (unsigned d = 0; d < DROP_REASONS; d++) {
 		if (bench->u->counters.drops[d] != expected_drops[d])

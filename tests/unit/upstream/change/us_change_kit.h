@@ -46,7 +46,7 @@ static inline void without_last(void) {
 
 static inline void with_crowd(void) {
 	with_room();
-	bench_crowd(bench, CROWD);
+	bench_crowd(CROWD);
 	bench->room = &crowded;
 }
 
@@ -67,13 +67,13 @@ static inline struct us_change *begin(void) {
 /* Rounds run between the steps. */
 static inline void take(struct us_change *c) {
 	while (!us_change_take(c))
-		bench_round(bench);
+		bench_round();
 }
 
 static inline void pass(struct us_change *c) {
 	for (unsigned rounds = 0; !us_change_passed(c); rounds++) {
 		assert_in_range(rounds, 0, 1000);
-		bench_round(bench);
+		bench_round();
 	}
 }
 
@@ -120,7 +120,7 @@ static inline void whole(unsigned stream) {
 /* One frame comes, and it is all that was made. */
 static inline void passes(unsigned stream) {
 	whole(stream);
-	bench_complete(bench, stream);
+	bench_complete(stream);
 }
 
 /* One of each. */

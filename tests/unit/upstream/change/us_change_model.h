@@ -198,5 +198,5 @@ static inline size_t write_frame(unsigned address, uint8_t *out) {
 	ip[9] = 59;
 	memcpy(ip + 12, (uint8_t[]){10, 9, 0, (uint8_t)address, 198, 51, 100, 1}, 8);
 	store_be16(ip + 10, ipv4_checksum(ip, IPV4_HEADER));
-	return bench_frame(bench, 2, &h, ethernet, PACKET, out); /* in the clear */
+	return bench_frame(2, &h, ethernet, PACKET, out); /* in the clear */
 }

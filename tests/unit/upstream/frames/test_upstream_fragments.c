@@ -16,17 +16,11 @@ static size_t unit_size;
 
 /* A frame in the clear, as it stands in a unit, also of a modem with a key. */
 static void unit_add_clear(unsigned stream, size_t size) {
-	uint8_t ethernet[BENCH_FRAME_MAX];
-	uint32_t serial = bench->serial[stream]++;
-
-	bench->size[stream][serial] = (uint16_t)size;
-	bench_ethernet(bench, stream, serial, size, ethernet);
-	unit_size += bench_clear(bench_streams[stream].modem, DOCSIS_KIND_PACKET, ethernet, size,
-				 unit + unit_size);
+	unit_size += bench_mac_clear(stream, size, unit + unit_size);
 }
 
 static void unit_settle(void) {
-	bench_settle(bench);
+	bench_settle();
 }
 
 /* Sends the unit in fragments of `part` bytes. Returns how many they were. */
@@ -54,13 +48,13 @@ CASE(every_size) {
 			unit_add_clear(streams[i], SIZE);
 			unit_add_clear(streams[i], SIZE);
 			fragments += send_unit(streams[i], part);
-			bench_complete(bench, streams[i]);
+			bench_complete(streams[i]);
 			unit_add_clear(streams[i], SIZE); /* alone */
 			fragments += send_unit(streams[i], part);
-			bench_complete(bench, streams[i]);
+			bench_complete(streams[i]);
 		}
 	}
-	assert_int_equal(bench_count(bench, COUNTER_FRAGMENTS), fragments);
+	assert_int_equal(bench_count(COUNTER_FRAGMENTS), fragments);
 	for (unsigned p = 0; p < HOLD_POOLS; p++)
 		assert_int_equal(bench->u->holds.buffers[p], 0);
 }
@@ -127,7 +121,7 @@ CASE(longest_unit, .held_by_modem = 1000000) {
 			bench_dropped(DROP_FRAGMENT_TOO_LONG, count);
 			bench->serial[PLAIN] = serial;
 		}
-		bench_complete(bench, PLAIN);
+		bench_complete(PLAIN);
 	}
 }
 
@@ -135,11 +129,11 @@ CASE(time_of_fragments) {
 	static const uint8_t bytes[50];
 
 	handle(0, FIRST, bytes, 50);
-	bench_after(bench, 60 * BENCH_MS);
+	bench_after(60 * BENCH_MS);
 	handle(1, 0, bytes, 50);
-	bench_after(bench, 40 * BENCH_MS - 1);
+	bench_after(40 * BENCH_MS - 1);
 	assert_int_equal(upstream_held(bench->u, UNIT_FRAME), 2);
-	bench_after(bench, 1);
+	bench_after(1);
 	bench_dropped(DROP_FRAME_TIMEOUT, 2);
 }
 
@@ -149,7 +143,7 @@ CASE(a_foreign_sid_in_a_unit) {
 	uint8_t ethernet[SIZE] = {0};
 
 	h.sid = bench_streams[AES].sid;
-	unit_size = bench_frame(bench, 3, &h, ethernet, SIZE, unit);
+	unit_size = bench_frame(3, &h, ethernet, SIZE, unit);
 	unit_add_clear(PLAIN, SIZE);
 	send_unit(PLAIN, 70);
 	bench_dropped(DROP_PRIVACY_SID, 1);
@@ -169,7 +163,7 @@ CASE(where_a_unit_asks) {
 
 		h.sequence = (uint16_t)i;
 		segment_header_write(&h, out);
-		bench_burst(bench, sessions[i], bench_streams[FRAMED].sid, out,
+		bench_burst(sessions[i], bench_streams[FRAMED].sid, out,
 			    SEGMENT_HEADER_SIZE + size);
 		pipeline_run(upstream_pipeline(bench->u, 0));
 		pipeline_run(upstream_pipeline(bench->u, 0));
@@ -189,7 +183,7 @@ CASE(what_is_in_a_unit) {
 	unit_add_clear(PLAIN, SIZE); /* goes on behind it */
 	send_unit(PLAIN, 70);
 	bench_dropped(DROP_FRAME_RESERVED, 1);
-	unit_size = bench_mac(bench, AES, SIZE, unit); /* encrypted once more */
+	unit_size = bench_mac(AES, SIZE, unit); /* encrypted once more */
 	bench->serial[AES]--;
 	unit_add_clear(AES, SIZE);
 	send_unit(AES, 70);
@@ -209,7 +203,7 @@ CASE(side_exits_of_a_unit) {
 	unit_add_clear(PLAIN, SIZE);
 	send_unit(PLAIN, 30);
 	assert_int_equal(bench->messages, 1);
-	assert_int_equal(bench_count(bench, COUNTER_REQUEST_FRAMES), 1);
+	assert_int_equal(bench_count(COUNTER_REQUEST_FRAMES), 1);
 	assert_int_equal(bench->u->requests.sink.by_modem[3][REQUEST_FRAME], 1);
 }
 
@@ -223,13 +217,13 @@ CASE(beside_an_incomplete_frame) {
 
 	unit_add_clear(FRAMED, SIZE);
 	size = bench_fragment(FRAMED, 0, FIRST | LAST, unit, unit_size, bytes);
-	bench_mac(bench, FRAMED, SIZE, bytes + size);
+	bench_mac(FRAMED, SIZE, bytes + size);
 	bench_handle(FRAMED, bytes, size + 40);
 	assert_int_equal(bench->came[FRAMED], 1);
 	assert_int_equal(upstream_held(bench->u, UNIT_FRAME), 1);
-	bench_segment(bench, FRAMED, FRAME - 40, bytes + size + 40, FRAME - 40);
-	bench_settle(bench);
-	bench_complete(bench, FRAMED);
+	bench_segment(FRAMED, FRAME - 40, bytes + size + 40, FRAME - 40);
+	bench_settle();
+	bench_complete(FRAMED);
 	/* and beside a stream that waits for a pointer */
 	bench_handle_rest(FRAMED, "something", 9);
 	bench_dropped(DROP_SEGMENT_ORPHAN, 1);
@@ -263,14 +257,14 @@ static void send_small_frames(unsigned bursts) {
 			size += bench_fragment(PLAIN, i, FIRST | LAST, unit, unit_size,
 					       burst + size);
 		}
-		size += bench_mac(bench, PLAIN, BENCH_SMALLEST, burst + size);
-		bench_plain(bench, PLAIN, burst, size);
+		size += bench_mac(PLAIN, BENCH_SMALLEST, burst + size);
+		bench_plain(PLAIN, burst, size);
 	}
 }
 
 static void until_in_a_unit(void) {
 	while (bench->u->extract_joined.cut.segment == NULL)
-		bench_round(bench);
+		bench_round();
 }
 
 /* In the middle of a unit, with others and frames in the queue behind it. */
@@ -279,12 +273,12 @@ CASE(a_stop_in_a_unit, .lossy = true) {
 
 	send_small_frames(5);
 	until_in_a_unit();
-	bench_take(bench, UINT32_MAX);
+	bench_take(UINT32_MAX);
 	held = upstream_held(bench->u, UNIT_FRAME);
 	assert_true(held > 0 && bench->u->list.queues[US_JOINED].count > held);
 	upstream_stop(bench->u);
 	assert_int_equal(rte_mempool_in_use_count(bench->frames), 0);
-	bench_expect(bench, DROP_STOPPED, held);
+	bench_expect(DROP_STOPPED, held);
 }
 
 /* The last step of a round begins a frame of which a byte is missing. */
@@ -296,10 +290,9 @@ CASE(a_stop_in_a_frame_of_a_unit) {
 		unit_size += docsis_request_write(1, bench_streams[PLAIN].sid, unit + unit_size);
 	unit_add_clear(PLAIN, SIZE);
 	bench->serial[PLAIN]--;
-	bench_plain(bench, PLAIN, out,
-		    bench_fragment(PLAIN, 0, FIRST | LAST, unit, unit_size - 1, out));
+	bench_plain(PLAIN, out, bench_fragment(PLAIN, 0, FIRST | LAST, unit, unit_size - 1, out));
 	until_in_a_unit();
 	assert_int_equal(bench->u->streams.incomplete_frames, 1);
-	bench_expect(bench, DROP_STOPPED, 1);
+	bench_expect(DROP_STOPPED, 1);
 	upstream_stop(bench->u);
 }

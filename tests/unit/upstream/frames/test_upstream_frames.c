@@ -14,9 +14,9 @@ CASE(smallest_and_largest) {
 		unsigned stream = i == 0 ? FRAMED : PLAIN;
 
 		add(bytes, bench_clear(2, DOCSIS_KIND_PACKET, runt, sizeof(runt), bytes));
-		add(bytes, bench_mac(bench, stream, 1996, bytes));
+		add(bytes, bench_mac(stream, 1996, bytes));
 		go(stream);
-		bench_complete(bench, stream);
+		bench_complete(stream);
 	}
 	assert_int_equal(bench->others, 2);
 	assert_memory_equal(bench->other, runt, sizeof(runt));
@@ -30,7 +30,7 @@ CASE(burst_ends_in_a_frame) {
 		add_frame(PLAIN);
 		used = FRAME + size;
 		go(PLAIN);
-		bench_expect(bench, DROP_FRAME_TRUNCATED, 1);
+		bench_expect(DROP_FRAME_TRUNCATED, 1);
 		bench->serial[PLAIN] = first + 1; /* the second comes again, whole */
 		good_frame(PLAIN);
 	}
@@ -43,20 +43,20 @@ CASE(time_of_a_frame) {
 	for (size_t cut = 3; cut <= 60; cut += 57) {
 		uint32_t serial = bench->serial[FRAMED];
 
-		bench_mac(bench, FRAMED, SIZE, bytes);
+		bench_mac(FRAMED, SIZE, bytes);
 		bench_handle(FRAMED, bytes, cut);
-		bench_after(bench, 60 * BENCH_MS);
+		bench_after(60 * BENCH_MS);
 		bench_handle_rest(FRAMED, bytes + cut, 40);
-		bench_after(bench, 40 * BENCH_MS - 1);
+		bench_after(40 * BENCH_MS - 1);
 		assert_int_equal(upstream_held(bench->u, UNIT_FRAME), 1);
-		bench_after(bench, 1);
-		bench_expect(bench, DROP_FRAME_TIMEOUT, 1);
+		bench_after(1);
+		bench_expect(DROP_FRAME_TIMEOUT, 1);
 		assert_int_equal(upstream_held(bench->u, UNIT_FRAME), 0);
 		bench_handle_rest(FRAMED, bytes + cut + 40, FRAME - cut - 40);
-		bench_expect(bench, DROP_SEGMENT_ORPHAN, 1);
+		bench_expect(DROP_SEGMENT_ORPHAN, 1);
 		bench->serial[FRAMED] = serial;
 		good_frame(FRAMED);
-		bench_complete(bench, FRAMED);
+		bench_complete(FRAMED);
 	}
 }
 
@@ -70,7 +70,7 @@ CASE(no_buffer_for_a_frame, .frame_buffers = 127, .piece_buffers = 127) {
 		add_frame(FRAMED);
 		used = cut > 0 ? cut : used;
 		go(FRAMED);
-		bench_expect(bench, DROP_FRAME_NO_BUFFER, 1);
+		bench_expect(DROP_FRAME_NO_BUFFER, 1);
 	}
 	rte_pktmbuf_free_bulk(taken, 127);
 	rte_pktmbuf_free_bulk(places, 127);
@@ -96,14 +96,14 @@ CASE(management) {
 		add(bytes, size);
 		bytes[20] ^= 4;
 		add(bytes, size);
-		bench_expect(bench, DROP_MANAGEMENT_CRC, 1);
+		bench_expect(DROP_MANAGEMENT_CRC, 1);
 		good_frame(streams[i]);
 		assert_int_equal(bench->messages, i + 1);
 		assert_int_equal(bench->message_size, 60);
 		assert_memory_equal(bench->message, pdu, 60);
-		bench_complete(bench, streams[i]);
+		bench_complete(streams[i]);
 	}
-	assert_int_equal(bench_count(bench, COUNTER_MANAGEMENT), bench->messages);
+	assert_int_equal(bench_count(COUNTER_MANAGEMENT), bench->messages);
 }
 
 static void no_control_port(void) {
@@ -117,9 +117,8 @@ CASE(ten_messages, .control_depth = 8) {
 	for (int i = 0; i < 10; i++)
 		add(bytes, message(pdu, bytes));
 	good_frame(FRAMED);
-	bench_complete(bench, FRAMED);
 	assert_int_equal(bench->messages, none ? 0 : 7);
-	bench_expect(bench, none ? DROP_NO_CONTROL_PORT : DROP_CONTROL_FULL, none ? 10 : 3);
+	bench_expect(none ? DROP_NO_CONTROL_PORT : DROP_CONTROL_FULL, none ? 10 : 3);
 }
 CASE_AGAIN(no_control_port, ten_messages)
 
@@ -132,20 +131,20 @@ CASE(ranging) {
 	uint8_t bytes[BENCH_FRAME_MAX], pdu[64];
 	size_t size = message(pdu, bytes);
 
-	bench_burst(bench, BENCH_RANGING, 0x3ff0, bytes, size);
-	bench_burst(bench, BENCH_RANGING, 0x12, bytes, size);
-	bench_burst(bench, BENCH_RANGING, 0, bytes, size - 1);
-	bench_expect(bench, DROP_FRAME_TRUNCATED, 1);
-	bench_settle(bench);
+	bench_burst(BENCH_RANGING, 0x3ff0, bytes, size);
+	bench_burst(BENCH_RANGING, 0x12, bytes, size);
+	bench_burst(BENCH_RANGING, 0, bytes, size - 1);
+	bench_expect(DROP_FRAME_TRUNCATED, 1);
+	bench_settle();
 	assert_int_equal(bench->messages, 2);
 	add_frame(FRAMED);
 	bench->serial[FRAMED]--;
-	bench_burst(bench, BENCH_RANGING, 0x12, room, used);
+	bench_burst(BENCH_RANGING, 0x12, room, used);
 	memset(room, 0xee, 100);
 	size = docsis_up_header_write(&fragment, 60, room);
-	bench_burst(bench, BENCH_RANGING, 0x12, room, size + 60);
-	bench_expect(bench, DROP_NOT_RANGING, 2);
-	bench_settle(bench);
+	bench_burst(BENCH_RANGING, 0x12, room, size + 60);
+	bench_expect(DROP_NOT_RANGING, 2);
+	bench_settle();
 }
 
 static uint32_t dropped_flow;
@@ -162,8 +161,8 @@ CASE(whose_it_was, .lossy = true) {
 	uint8_t frame[BENCH_FRAME_MAX];
 
 	bench->u->counters.tap = &tap;
-	bench_handle(PLAIN, frame, bench_mac(bench, PLAIN, 100, frame) - 10);
+	bench_handle(PLAIN, frame, bench_mac(PLAIN, 100, frame) - 10);
 	bench->u->counters.tap = NULL;
 	assert_int_equal(dropped_flow, bench_streams[PLAIN].flow);
-	bench_expect(bench, DROP_FRAME_TRUNCATED, 1);
+	bench_expect(DROP_FRAME_TRUNCATED, 1);
 }

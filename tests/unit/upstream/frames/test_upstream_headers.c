@@ -17,21 +17,21 @@ static void add_raw(const uint8_t *header, size_t size, size_t pdu) {
 static void between(const uint8_t *header, size_t size, size_t pdu, enum drop_reason reason) {
 	for (unsigned turn = 0; turn < 2; turn++) {
 		unsigned stream = turn == 0 ? FRAMED : PLAIN;
-		uint64_t passed = bench_count(bench, COUNTER_RESYNC_BYTES);
+		uint64_t passed = bench_count(COUNTER_RESYNC_BYTES);
 
 		add_frame(stream);
 		add_raw(header, size, pdu);
 		if (reason == DROP_FRAME_LENGTH) {
 			go(stream);
-			assert_true(bench_count(bench, COUNTER_RESYNC_BYTES) >= passed + pdu);
+			assert_true(bench_count(COUNTER_RESYNC_BYTES) >= passed + pdu);
 			if (stream == FRAMED) {
-				bench_segment(bench, stream, BENCH_NO_POINTER, room, 10);
-				bench_expect(bench, DROP_SEGMENT_ORPHAN, 1);
+				bench_segment(stream, BENCH_NO_POINTER, room, 10);
+				bench_expect(DROP_SEGMENT_ORPHAN, 1);
 			}
 		}
 		good_frame(stream);
 		bench_dropped(reason, 1);
-		bench_complete(bench, stream);
+		bench_complete(stream);
 	}
 }
 
@@ -59,7 +59,7 @@ CASE(every_bit_of_a_header) {
 	size_t header = docsis_up_header_size(&h), size;
 
 	for (unsigned bit = 0; bit < 8 * header; bit++) {
-		size = bench_frame(bench, 2, &h, bytes + 1000, SIZE, bytes);
+		size = bench_frame(2, &h, bytes + 1000, SIZE, bytes);
 		bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
 		if (bytes[1] > 4)
 			size = 400; /* a longer header */
@@ -68,7 +68,7 @@ CASE(every_bit_of_a_header) {
 		go(FRAMED);
 		bench_dropped(DROP_FRAME_HCS, 1);
 	}
-	assert_int_equal(bench_count(bench, COUNTER_REQUESTS), 0);
+	assert_int_equal(bench_count(COUNTER_REQUESTS), 0);
 }
 
 /* Cut at each byte: what stands in the segment in which it was found bad is passed over, too. */
@@ -80,13 +80,13 @@ CASE(bytes_of_a_bad_header) {
 
 	good_frame(FRAMED);
 	for (uint32_t cut = 1; cut < header; cut++) {
-		size = (uint32_t)bench_frame(bench, 2, &h, bytes + 1000, SIZE, bytes);
+		size = (uint32_t)bench_frame(2, &h, bytes + 1000, SIZE, bytes);
 		bytes[header - 1] ^= 1; /* HCS */
 		bench_send(FRAMED, bytes, cut);
 		bench_handle_rest(FRAMED, bytes + cut, size - cut);
-		bench_expect(bench, DROP_FRAME_HCS, 1);
+		bench_expect(DROP_FRAME_HCS, 1);
 		passed += size - cut;
-		assert_int_equal(bench_count(bench, COUNTER_RESYNC_BYTES), passed);
+		assert_int_equal(bench_count(COUNTER_RESYNC_BYTES), passed);
 	}
 	good_frame(FRAMED);
 }
@@ -108,12 +108,12 @@ CASE(pointer_behind_a_header) {
 		}
 		bytes[4] ^= !good;
 		bench_send(FRAMED, bytes, 5);
-		bench_mac(bench, FRAMED, SIZE, bytes + 15);
-		bench_segment(bench, FRAMED, 10, bytes + 5, FRAME + 10);
-		bench_settle(bench);
+		bench_mac(FRAMED, SIZE, bytes + 15);
+		bench_segment(FRAMED, 10, bytes + 5, FRAME + 10);
+		bench_settle();
 		bench_dropped(good ? reasons[i / 2] : DROP_FRAME_HCS, 1);
-		assert_int_equal(bench_count(bench, COUNTER_RESYNC_BYTES), 10 * (i + 1));
-		bench_complete(bench, FRAMED);
+		assert_int_equal(bench_count(COUNTER_RESYNC_BYTES), 10 * (i + 1));
+		bench_complete(FRAMED);
 	}
-	assert_int_equal(bench_count(bench, COUNTER_REQUESTS), 1);
+	assert_int_equal(bench_count(COUNTER_REQUESTS), 1);
 }

@@ -9,12 +9,12 @@
 static unsigned take(unsigned stream, struct rte_mbuf **pkts, uint16_t most) {
 	uint16_t n;
 
-	bench_rounds(bench, 2);
+	bench_rounds(2);
 	n = rte_eth_rx_burst(bench->network, 0, pkts, most);
 	for (uint16_t i = 0; i < n; i++) {
 		uint8_t expected[BENCH_FRAME_MAX];
 
-		bench_ethernet(bench, stream, bench->came[stream], SIZE, expected);
+		bench_ethernet(stream, bench->came[stream], SIZE, expected);
 		assert_int_equal(pkts[i]->pkt_len, SIZE);
 		assert_memory_equal(rte_pktmbuf_mtod(pkts[i], uint8_t *), expected, SIZE);
 		bench->next[stream] = ++bench->came[stream];
@@ -57,8 +57,8 @@ CASE(frames_in_parts_are_copied) {
 				 bench_streams[PLAIN].sid);
 		psp_add(&p, false, false, room, cut);
 		psp_add(&p, false, false, room + cut, used - cut);
-		psp_add_trailer(bench, &p);
-		psp_send(bench, &p);
+		psp_add_trailer(&p);
+		psp_send(&p);
 		used = 0;
 		assert_int_equal(take(PLAIN, pkts, 2), 1);
 		assert_ptr_equal(pkts[0]->pool, bench->frames);
@@ -74,14 +74,14 @@ CASE(what_may_wait_is_copied) {
 
 	add(bytes, bench_fragment(PLAIN, 0, FRAGMENT_FIRST, pdu, sizeof(pdu), bytes));
 	add(bytes, bench_clear(3, DOCSIS_KIND_MANAGEMENT, pdu, sizeof(pdu), bytes));
-	bench_plain(bench, PLAIN, room, used);
+	bench_plain(PLAIN, room, used);
 	used = 0;
-	bench_rounds(bench, 2);
+	bench_rounds(2);
 	assert_int_equal(bench->u->defragment.waiting_fragments, 1);
 	assert_int_equal(packets_in_use(), 0);
 	assert_int_equal(rte_eth_rx_burst(bench->control, 0, &m, 1), 1);
 	rte_pktmbuf_free(m);
-	bench_expect(bench, DROP_STOPPED, 1);
+	bench_expect(DROP_STOPPED, 1);
 	upstream_stop(bench->u);
 }
 
@@ -109,12 +109,11 @@ CASE(frames_in_line_keep_so_many_packets, .network_depth = 4) {
 
 	for (uint32_t i = 0; i < frames; i++) {
 		bench_put(FRAMED, SIZE);
-		bench_round(bench);
+		bench_round();
 		assert_in_range(packets_in_use(), 0, 3 + most.packets - most.held_packets);
 	}
 	assert_in_range(bench->u->transmit.count, US_QUEUED / 2, US_QUEUED / 2 + PIPELINE_BURST);
 	assert_in_range(packets_in_use(), US_QUEUED / 2, UINT32_MAX);
-	bench_settle(bench);
-	bench_complete(bench, FRAMED);
+	bench_settle();
 	assert_int_equal(packets_in_use(), 0);
 }

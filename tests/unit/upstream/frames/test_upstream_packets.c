@@ -18,12 +18,12 @@ static size_t good(uint8_t *out) {
 	struct bench_psp p;
 
 	bench_packet(&p, PLAIN, PACKET);
-	return psp_write(bench, &p, out);
+	return psp_write(&p, out);
 }
 
 static void sent(const uint8_t *frame, size_t size) {
-	bench_inject(bench, frame, size);
-	bench_settle(bench);
+	bench_inject(frame, size);
+	bench_settle();
 }
 
 /* Nothing comes of a packet that is not good; its number and its serial are used again. */
@@ -125,8 +125,8 @@ CASE(stands_in_one_buffer) {
 	rte_pktmbuf_chain(m, more);
 	assert_int_equal(rte_eth_tx_burst(bench->rphy, 0, &m, 1), 1);
 	bench->injected++;
-	bench_expect(bench, DROP_OUTER_CHAINED, 1);
-	bench_settle(bench);
+	bench_expect(DROP_OUTER_CHAINED, 1);
+	bench_settle();
 }
 
 /* Padding behind the IP packet is no payload. */
@@ -148,7 +148,7 @@ CASE(over_ipv6, .prepare = ipv6) {
 	uint8_t f[BENCH_PACKET_MAX];
 
 	sent(f, good(f));
-	bench_complete(bench, PLAIN);
+	bench_complete(PLAIN);
 	for (unsigned at = 8; at < 40; at++) {
 		size_t n = bad(f);
 
@@ -176,10 +176,10 @@ CASE(every_truncation) {
 		} else {
 			reason = size < IP ? DROP_OUTER_RUNT : DROP_OUTER_IP_HEADER;
 		}
-		bench_inject_guarded(bench, f, size);
-		bench_settle(bench);
+		bench_inject_guarded(f, size);
+		bench_settle();
 		bench_dropped(reason, 1);
 	}
-	bench_inject_guarded(bench, f, good(f));
-	bench_settle(bench);
+	bench_inject_guarded(f, good(f));
+	bench_settle();
 }

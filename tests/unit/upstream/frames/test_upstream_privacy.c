@@ -16,14 +16,14 @@ static void frame(unsigned stream, const struct docsis_up_header *h, enum drop_r
 	uint8_t ethernet[BENCH_FRAME_MAX], bytes[BENCH_FRAME_MAX];
 	uint32_t serial = bench->serial[stream];
 
-	bench_ethernet(bench, stream, serial, SIZE, ethernet);
+	bench_ethernet(stream, serial, SIZE, ethernet);
 	bench->size[stream][serial] = SIZE;
 	bench->serial[stream] += reason == DROP_REASONS;
 	bench_handle(stream, bytes,
-		     bench_frame(bench, bench_streams[stream].modem, h, ethernet, SIZE, bytes));
+		     bench_frame(bench_streams[stream].modem, h, ethernet, SIZE, bytes));
 	if (reason != DROP_REASONS)
 		bench_dropped(reason, 1);
-	bench_complete(bench, stream);
+	bench_complete(stream);
 }
 
 static struct docsis_up_header header(unsigned stream, uint8_t key) {
@@ -48,12 +48,9 @@ CASE(every_size) {
 	}
 	bench_whole(AES, 1996);
 	bench_whole(CLEAR, 1996);
-	bench_complete(bench, AES);
-	bench_complete(bench, ONE_KEY);
-	bench_complete(bench, CLEAR);
-	assert_int_equal(bench_count(bench, COUNTER_DECRYPTED),
+	assert_int_equal(bench_count(COUNTER_DECRYPTED),
 			 bench->serial[AES] + bench->serial[ONE_KEY]);
-	assert_int_equal(bench_count(bench, COUNTER_CLEAR), 1);
+	assert_int_equal(bench_count(COUNTER_CLEAR), 1);
 }
 CASE_AGAIN(no_crc, every_size)
 
@@ -65,7 +62,7 @@ CASE(shorter_than_a_block) {
 
 	for (size_t size = 14; size < sizeof(pdu); size++) {
 		h.key_sequence = size % 2 ? 15 : 0;
-		bench_handle(AES, bytes, bench_frame(bench, 0, &h, pdu, size, bytes));
+		bench_handle(AES, bytes, bench_frame(0, &h, pdu, size, bytes));
 		assert_int_equal(bench->others, size - 13);
 		assert_int_equal(bench->other_size, BENCH_SMALLEST); /* padded */
 		assert_memory_equal(bench->other, pdu, size);
@@ -85,11 +82,11 @@ CASE(keys_and_toggles) {
 		frame(ONE_KEY, &h, key == 4 ? DROP_REASONS : DROP_KEY_UNKNOWN);
 		/* the other toggle */
 		h = header(AES, key);
-		size = bench_frame(bench, 0, &h, bytes + 1000, SIZE, bytes);
+		size = bench_frame(0, &h, bytes + 1000, SIZE, bytes);
 		bytes[6] ^= 0x40;
 		docsis_hcs_write(bytes, docsis_up_header_size(&h) - DOCSIS_HCS_SIZE);
 		bench_handle(AES, bytes, size);
-		bench_expect(bench, DROP_KEY_UNKNOWN, 1);
+		bench_expect(DROP_KEY_UNKNOWN, 1);
 	}
 }
 
@@ -130,14 +127,14 @@ CASE(bits_of_the_crc) {
 
 	for (unsigned bit = 0; bit < 32; bit++) {
 		for (unsigned i = 0; i < ARRAY_COUNT(streams); i++) {
-			size_t size = bench_mac(bench, streams[i], SIZE, bytes);
+			size_t size = bench_mac(streams[i], SIZE, bytes);
 
 			bytes[size - 1 - bit / 8] ^= (uint8_t)(1 << bit % 8);
 			bench_handle(streams[i], bytes, size);
-			bench_expect(bench, DROP_FRAME_CRC, verify);
+			bench_expect(DROP_FRAME_CRC, verify);
 			if (verify)
 				bench->came[streams[i]]++;
-			bench_complete(bench, streams[i]);
+			bench_complete(streams[i]);
 		}
 	}
 }
@@ -161,13 +158,13 @@ CASE(provider_takes_a_few, .lossy = true) {
 
 	crypto_limit_begin(bench->crypto, left, 0);
 	bench_put_many(AES, sent, 100);
-	bench_settle(bench);
+	bench_settle();
 	crypto_limit_end();
 	assert_int_equal(bench->came[AES], left);
 	assert_int_equal(bench->next[AES], left); /* the first ones */
-	assert_int_equal(bench_count(bench, COUNTER_DECRYPTED), left);
-	assert_int_equal(bench_count(bench, COUNTER_DECRYPTED_AES_128), left);
-	bench_expect(bench, DROP_CRYPTO_FULL, sent - left);
+	assert_int_equal(bench_count(COUNTER_DECRYPTED), left);
+	assert_int_equal(bench_count(COUNTER_DECRYPTED_AES_128), left);
+	bench_expect(DROP_CRYPTO_FULL, sent - left);
 }
 
 /* The element of the downstream says nothing here, whatever SID and key it names. */
@@ -176,7 +173,7 @@ CASE(element_of_the_other_direction) {
 	uint8_t plain[BENCH_FRAME_MAX], bytes[BENCH_FRAME_MAX];
 	size_t size, header = DOCSIS_MAC_HEADER + sizeof(bp_down);
 
-	size = bench_mac(bench, PLAIN, SIZE, plain) - DOCSIS_MAC_HEADER;
+	size = bench_mac(PLAIN, SIZE, plain) - DOCSIS_MAC_HEADER;
 	memcpy(bytes, plain, 4);
 	bytes[0] |= 1; /* EHDR_ON */
 	bytes[1] = sizeof(bp_down);
@@ -185,8 +182,7 @@ CASE(element_of_the_other_direction) {
 	docsis_hcs_write(bytes, header - 2);
 	memcpy(bytes + header, plain + DOCSIS_MAC_HEADER, size);
 	bench_handle(PLAIN, bytes, header + size);
-	bench_complete(bench, PLAIN);
-	assert_int_equal(bench_count(bench, COUNTER_CLEAR), 1);
+	assert_int_equal(bench_count(COUNTER_CLEAR), 1);
 }
 
 /* What the provider has at the stop ends there, too: the list ends before it is collected. */
@@ -197,7 +193,7 @@ CASE(stopped_in_decryption) {
 		rows++;
 	bench->u->list.count = rows;
 	bench_put(0, 120);
-	bench_round(bench);
+	bench_round();
 	assert_int_equal(bench->u->r.crypto->held, 1);
 	upstream_stop(bench->u);
 	assert_int_equal(bench->u->r.crypto->held, 0);

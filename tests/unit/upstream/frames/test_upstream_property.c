@@ -73,14 +73,14 @@ static uint32_t other_make(unsigned stream, uint8_t *out) {
 		memcpy(out, reserved, sizeof(reserved));
 		docsis_hcs_write(out, sizeof(reserved));
 		memset(out + sizeof(reserved) + DOCSIS_HCS_SIZE, 0xee, 21);
-		bench_expect(bench, DROP_FRAME_RESERVED, 1);
+		bench_expect(DROP_FRAME_RESERVED, 1);
 		return sizeof(reserved) + DOCSIS_HCS_SIZE + 21;
 	default:
 		asked++;
 		bench->size[stream][serial] = sizeof(pdu);
-		bench_ethernet(bench, stream, bench->serial[stream]++, sizeof(pdu), pdu);
-		return (uint32_t)bench_frame(bench, bench_streams[stream].modem, &h, pdu,
-					     sizeof(pdu), out);
+		bench_ethernet(stream, bench->serial[stream]++, sizeof(pdu), pdu);
+		return (uint32_t)bench_frame(bench_streams[stream].modem, &h, pdu, sizeof(pdu),
+					     out);
 	}
 }
 
@@ -95,18 +95,18 @@ static void row_make(unsigned stream) {
 			row->size += other_make(stream, row->bytes + row->size);
 			continue;
 		}
-		row->size += (uint32_t)bench_mac(bench, stream, some_size(BENCH_SMALLEST, most),
+		row->size += (uint32_t)bench_mac(stream, some_size(BENCH_SMALLEST, most),
 						 row->bytes + row->size);
 	}
 	row->begins[row->frames] = row->size;
 }
 
 static void deliver(const uint8_t *frame, size_t size) {
-	bench_inject(bench, frame, size);
+	bench_inject(frame, size);
 	if (bench->injected % 8 == 0)
-		bench_round(bench);
+		bench_round();
 	if (bench->injected % 64 == 0)
-		bench_settle(bench);
+		bench_settle();
 	if (happens(100))
 		bench->clock.now += random_below(r, BENCH_MS);
 }
@@ -150,7 +150,7 @@ static void wire_close(struct wire *w) {
 	uint8_t frame[BENCH_PACKET_MAX + 600];
 
 	if (w->psp.count > 0)
-		forward(frame, psp_write(bench, &w->psp, frame));
+		forward(frame, psp_write(&w->psp, frame));
 	psp_open(&w->psp, w->psp.session);
 	w->most = some_size(60, 3200);
 }
@@ -171,7 +171,7 @@ static void burst(unsigned channel, uint16_t sid, const uint8_t *payload, size_t
 	struct wire *w = &wires[channel];
 
 	wire_begin(w, UEPI_HEADER_MAX);
-	psp_add_header(bench, &w->psp, sid);
+	psp_add_header(&w->psp, sid);
 	for (size_t at = 0; at < size;) {
 		size_t part = some_size(1, 1500), left = size - at;
 
@@ -183,7 +183,7 @@ static void burst(unsigned channel, uint16_t sid, const uint8_t *payload, size_t
 			wire_put(w, payload, 0);
 	}
 	wire_begin(w, UEPI_TRAILER_MAX);
-	psp_add_trailer(bench, &w->psp);
+	psp_add_trailer(&w->psp);
 	if (happens(300))
 		wire_close(w);
 }
@@ -264,7 +264,7 @@ static void run_turn(void) {
 	}
 	for (unsigned c = 0; c < BENCH_CHANNELS; c++)
 		wire_close(&wires[c]);
-	bench_settle(bench);
+	bench_settle();
 }
 
 static void prepare(uint64_t seed, enum psp_numbering numbering) {
@@ -306,20 +306,19 @@ CASE(same_frames, .prepare = by_flow) {
 	for (int turn = 0; turn <= TURNS; turn++) {
 		run_turn();
 		deliver_delayed(true);
-		bench_settle(bench);
+		bench_settle();
 		impaired.late = late;
 		/* a segment may end in a frame: its rest is sent in the next turn, never later */
 		for (unsigned s = 0; s < BENCH_STREAMS; s++)
-			bench_complete(bench, s);
+			bench_complete(s);
 	}
 	bench_nothing_held();
-	assert_true(bench_count(bench, COUNTER_PSP_REORDERED) >= late);
-	assert_int_equal(bench_count(bench, COUNTER_PSP_MISSING), 0);
-	assert_int_equal(bench_count(bench, COUNTER_RESYNC_BYTES), 0);
-	assert_int_equal(bench_count(bench, COUNTER_CONCATENATIONS), concatenations);
-	assert_int_equal(bench_count(bench, COUNTER_REQUEST_FRAMES), asking);
-	assert_int_equal(bench_count(bench, COUNTER_REQUESTS) +
-				 bench_count(bench, COUNTER_REQUESTS_REPEATED),
+	assert_true(bench_count(COUNTER_PSP_REORDERED) >= late);
+	assert_int_equal(bench_count(COUNTER_PSP_MISSING), 0);
+	assert_int_equal(bench_count(COUNTER_RESYNC_BYTES), 0);
+	assert_int_equal(bench_count(COUNTER_CONCATENATIONS), concatenations);
+	assert_int_equal(bench_count(COUNTER_REQUEST_FRAMES), asking);
+	assert_int_equal(bench_count(COUNTER_REQUESTS) + bench_count(COUNTER_REQUESTS_REPEATED),
 			 asked + asking);
 }
 CASE_AGAIN(by_session_out_of_order, same_frames)
@@ -330,14 +329,14 @@ static void impaired_run(struct impairments i, uint64_t seed) {
 
 	bench_prepare(bench);
 	prepare(seed, seed % 2 ? PSP_NUMBERING_FLOW : PSP_NUMBERING_SESSION);
-	bench_start(bench);
+	bench_start();
 	start();
 	impaired = i;
 	for (int turn = 0; turn < TURNS; turn++)
 		run_turn();
 	/* nothing waits for ever */
 	for (int rest = 0; rest < 20; rest++)
-		bench_after(bench, 100 * BENCH_MS);
+		bench_after(100 * BENCH_MS);
 	bench_nothing_held();
 	assert_true(upstream_deadline(bench->u) == UINT64_MAX);
 	assert_int_equal(rte_mempool_in_use_count(bench->packets), 0);
@@ -348,7 +347,7 @@ static void impaired_run(struct impairments i, uint64_t seed) {
 	}
 	assert_true(came < made && came > made / 4);
 	bench->any_drops = true;
-	bench_close(bench);
+	bench_close();
 }
 
 CASE(impairments, .closed = true) {

@@ -85,13 +85,13 @@ CASE(ways_of_messages, .prepare = scheduled) {
 			maps += s.stream < path.pseudowires;
 		}
 	}
-	assert_int_equal(bench_count(bench, COUNTER_MAPS), maps);
-	assert_int_equal(bench_count(bench, COUNTER_UCDS), BENCH_CHANNELS);
+	assert_int_equal(bench_count(COUNTER_MAPS), maps);
+	assert_int_equal(bench_count(COUNTER_UCDS), BENCH_CHANNELS);
 	assert_true(bytes[0] > 0 && bytes[1] == 0 && bytes[2] > bytes[3] && bytes[3] > 0);
 	assert_int_equal(path.total, bytes[0] + bytes[2] + bytes[3]);
 	bench->clock.now = 1000 * BENCH_MS;
 	run();
-	assert_int_equal(bench_count(bench, COUNTER_UCDS), 2 * BENCH_CHANNELS);
+	assert_int_equal(bench_count(COUNTER_UCDS), 2 * BENCH_CHANNELS);
 	upstream_stop_granting(bench->u);
 	assert_true(upstream_grants_due(bench->u) == UINT64_MAX);
 	bench->clock.now *= 2;
@@ -115,9 +115,9 @@ CASE(what_is_asked_for, .prepare = scheduled) {
 	assert_int_equal(asked_bytes(), 10 * 156 + 800);
 	legacy.size = 1; /* nothing beside the preamble */
 	ask(legacy);
-	assert_int_equal(bench_count(bench, COUNTER_REQUESTS_TAKEN), 3);
-	assert_int_equal(bench_count(bench, COUNTER_REQUESTS_NO_FLOW), 1);
-	assert_int_equal(bench_count(bench, COUNTER_REQUESTS_NOTHING), 1);
+	assert_int_equal(bench_count(COUNTER_REQUESTS_TAKEN), 3);
+	assert_int_equal(bench_count(COUNTER_REQUESTS_NO_FLOW), 1);
+	assert_int_equal(bench_count(COUNTER_REQUESTS_NOTHING), 1);
 }
 
 /* While nothing is granted DOCSIS time follows the system's, so that it does not jump when grants go on. */
@@ -133,16 +133,16 @@ CASE(time_goes_on_meanwhile, .prepare = scheduled) {
 	look = time->look_at;
 	while (bench->clock.now < look)
 		clock_tick(&bench->clock);
-	maps = bench_count(bench, COUNTER_MAPS);
+	maps = bench_count(COUNTER_MAPS);
 	assert_int_equal(run(), 0);
 	assert_true(time->look_at > look);
-	assert_int_equal(bench_count(bench, COUNTER_MAPS), maps);
+	assert_int_equal(bench_count(COUNTER_MAPS), maps);
 	upstream_resume_granting(bench->u);
 	run(); /* of those before none is in time */
 	assert_true(upstream_grants_due(bench->u) >= bench->clock.now);
 	bench->clock.now = upstream_grants_due(bench->u);
 	assert_true(run() > 0);
-	assert_true(bench_count(bench, COUNTER_MAPS) > maps);
+	assert_true(bench_count(COUNTER_MAPS) > maps);
 }
 
 /* FLOW is served like this from now on; its clusters stay as they are. */
@@ -170,14 +170,14 @@ CASE(flows_that_change, .prepare = scheduled) {
 	assert_true(grants_of(DATA_SID, 8) > 0);
 	us_grant_set_flow(bench->u, FLOW, NULL, 0);
 	ask(most);
-	assert_int_equal(bench_count(bench, COUNTER_REQUESTS_NO_FLOW), 1);
+	assert_int_equal(bench_count(COUNTER_REQUESTS_NO_FLOW), 1);
 	assert_int_equal(grants_of(DATA_SID, 8), 0);
 	serve(&g);
 	assert_true(grants_of(DATA_SID, 60) >= 5);
-	assert_int_equal(bench_count(bench, COUNTER_GRANTS_REFUSED), 0);
+	assert_int_equal(bench_count(COUNTER_GRANTS_REFUSED), 0);
 	g.grant_size = 60000;
 	serve(&g);
-	assert_int_equal(bench_count(bench, COUNTER_GRANTS_REFUSED), 1);
+	assert_int_equal(bench_count(COUNTER_GRANTS_REFUSED), 1);
 	grants_of(DATA_SID, 3);
 	assert_int_equal(grants_of(DATA_SID, 8), 0);
 }
@@ -208,14 +208,14 @@ CASE(data_that_comes, .prepare = scheduled) {
 				    .poll_interval = 10 * BENCH_MS,
 				    .active_timeout = 40 * BENCH_MS});
 	for (int i = 0; i < 50; i++) {
-		bench_burst(bench, bench_session(0), DATA_SID, nothing, sizeof(nothing));
+		bench_burst(bench_session(0), DATA_SID, nothing, sizeof(nothing));
 		pipeline_run(upstream_pipeline(bench->u, 0));
 		grants_of(DATA_SID, 3);
 	}
 	assert_in_range(grants_of(DATA_SID, 15), 1, 15);
 	grants_of(DATA_SID, 90);
 	assert_int_equal(grants_of(DATA_SID, 30), 0); /* polls alone */
-	bench_burst(bench, bench_session(0), DATA_SID, nothing, sizeof(nothing));
+	bench_burst(bench_session(0), DATA_SID, nothing, sizeof(nothing));
 	pipeline_run(upstream_pipeline(bench->u, 0));
 	assert_in_range(grants_of(DATA_SID, 15), 1, 15);
 	bench->any_drops = true; /* of frames of zeros */
@@ -224,7 +224,7 @@ CASE(data_that_comes, .prepare = scheduled) {
 /* Follows a system's clock that has jumped, and what is asked for before is granted after it. */
 static void jump(int64_t ns) {
 	struct docsis_clock *c = &bench->u->grant.clock;
-	uint64_t maps = bench_count(bench, COUNTER_MAPS), jumps = c->jumps;
+	uint64_t maps = bench_count(COUNTER_MAPS), jumps = c->jumps;
 	uint64_t now = upstream_grants_due(bench->u);
 	struct seen s;
 
@@ -239,11 +239,11 @@ static void jump(int64_t ns) {
 		assert_in_range(s.due, now - BENCH_MS, now);
 	bench->clock.now = upstream_grants_due(bench->u);
 	run();
-	assert_true(bench_count(bench, COUNTER_MAPS) > maps);
+	assert_true(bench_count(COUNTER_MAPS) > maps);
 	while (next(&s))
 		assert_int_equal(s.due, bench->clock.now);
 	assert_true(grants_of(DATA_SID, 8) > 0);
-	assert_int_equal(bench_count(bench, COUNTER_CLOCK_JUMPS), jumps + 1);
+	assert_int_equal(bench_count(COUNTER_CLOCK_JUMPS), jumps + 1);
 }
 
 CASE(a_clock_that_jumps, .prepare = scheduled) {
@@ -267,11 +267,11 @@ CASE(nowhere_to_go, .prepare = short_ring) {
 		bench->clock.now = upstream_grants_due(bench->u);
 		run();
 	}
-	made = bench_count(bench, COUNTER_MESSAGES_MADE);
-	unsent = bench_count(bench, COUNTER_MESSAGES_UNSENT);
+	made = bench_count(COUNTER_MESSAGES_MADE);
+	unsent = bench_count(COUNTER_MESSAGES_UNSENT);
 	assert_int_equal(made, 7);
 	assert_true(unsent > 20);
-	assert_true(bench_count(bench, COUNTER_MAPS) + bench_count(bench, COUNTER_UCDS) > 20);
+	assert_true(bench_count(COUNTER_MAPS) + bench_count(COUNTER_UCDS) > 20);
 	empty();
 	assert_int_equal(rte_mempool_in_use_count(bench->frames), 0);
 }

@@ -63,8 +63,8 @@ CASE(all_of_a_moment, .prepare = many) {
 		came += now;
 		most = RTE_MAX(most, now);
 	}
-	assert_int_equal(bench_count(bench, COUNTER_MESSAGES_UNSENT), 0);
-	assert_int_equal(bench_count(bench, COUNTER_MESSAGES_MADE), came);
+	assert_int_equal(bench_count(COUNTER_MESSAGES_UNSENT), 0);
+	assert_int_equal(bench_count(COUNTER_MESSAGES_MADE), came);
 	/* UCDs and MAPs at once, behind a pause of the worker */
 	assert_in_range(most, SG_MAX_UPSTREAM_CHANNELS * STREAMS + 1,
 			2 * SG_MAX_UPSTREAM_CHANNELS * STREAMS);

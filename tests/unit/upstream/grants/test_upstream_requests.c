@@ -44,9 +44,9 @@ CASE(frames_that_ask) {
 	bench_send(FRAMED, bytes, docsis_request_write(7, 0x60, bytes));
 	bench_send(FRAMED, bytes, docsis_request_write(7, 0x31, bytes));
 	run();
-	assert_int_equal(bench_count(bench, COUNTER_BAD_REQUESTS), 2);
-	assert_int_equal(bench_count(bench, COUNTER_REQUEST_FRAMES), 4);
-	assert_int_equal(bench_count(bench, COUNTER_REQUESTS), 2);
+	assert_int_equal(bench_count(COUNTER_BAD_REQUESTS), 2);
+	assert_int_equal(bench_count(COUNTER_REQUEST_FRAMES), 4);
+	assert_int_equal(bench_count(COUNTER_REQUESTS), 2);
 }
 
 CASE(headers_that_ask) {
@@ -63,42 +63,42 @@ CASE(headers_that_ask) {
 		h.piggyback = rows[i].piggyback;
 		h.request = rows[i].minislots > 0;
 		h.request_minislots = rows[i].minislots;
-		bench_send(FRAMED, bytes, bench_frame(bench, 2, &h, pdu, 60, bytes));
+		bench_send(FRAMED, bytes, bench_frame(2, &h, pdu, 60, bytes));
 		check(h.request ? REQUEST_ELEMENT : REQUEST_PIGGYBACK, FRAMED,
 		      rows[i].piggyback + rows[i].minislots, false);
 	}
 	/* at once, whatever becomes of the frame ... */
-	size = bench_frame(bench, 2, &h, pdu, 60, bytes);
+	size = bench_frame(2, &h, pdu, 60, bytes);
 	bench_send(FRAMED, bytes, docsis_up_header_size(&h));
 	check(REQUEST_ELEMENT, FRAMED, 44, false);
 	bytes[size - 1] ^= 1;
-	bench_segment(bench, FRAMED, BENCH_NO_POINTER, bytes + docsis_up_header_size(&h),
+	bench_segment(FRAMED, BENCH_NO_POINTER, bytes + docsis_up_header_size(&h),
 		      size - docsis_up_header_size(&h));
-	bench_expect(bench, DROP_FRAME_CRC, 1);
+	bench_expect(DROP_FRAME_CRC, 1);
 	run();
 	/* ... but not from one that is dropped for its header */
 	bench_send(FRAMED, bytes, docsis_up_header_write(&h, 10, bytes) + 10);
-	bench_expect(bench, DROP_FRAME_RUNT, 1);
+	bench_expect(DROP_FRAME_RUNT, 1);
 	run();
 	assert_int_equal(rte_ring_count(bench->u->requests.ring), 0);
-	bench_take(bench, UINT32_MAX);
+	bench_take(UINT32_MAX);
 }
 
 CASE(segments_that_ask) {
 	struct segment_header h = {
 		.pointer_valid = true, .sid_cluster = 5, .request = 1234, .sequence = 8};
 
-	bench_segment_as(bench, FRAMED, &h, "", 0);
+	bench_segment_as(FRAMED, &h, "", 0);
 	check(REQUEST_SEGMENT, FRAMED, 1234, true);
 	h.request = 0;
 	h.sequence++;
-	bench_segment_as(bench, FRAMED, &h, "", 0);
+	bench_segment_as(FRAMED, &h, "", 0);
 	run();
 	assert_int_equal(rte_ring_count(bench->u->requests.ring), 0);
 	h.request = 2; /* of a duplicate, too: it was found good */
-	bench_segment_as(bench, FRAMED, &h, "", 0);
+	bench_segment_as(FRAMED, &h, "", 0);
 	check(REQUEST_SEGMENT, FRAMED, 2, true);
-	bench_expect(bench, DROP_SEGMENT_DUPLICATE, 1);
+	bench_expect(DROP_SEGMENT_DUPLICATE, 1);
 }
 
 static void record(struct bench_psp *p, const struct uepi_request *r) {
@@ -129,7 +129,7 @@ CASE(records, .prepare = another_cluster) {
 		r.sid_cluster = i >= 2 ? 3 : 0;
 		psp_open(&p, BENCH_REQUESTS);
 		record(&p, &r);
-		psp_send(bench, &p);
+		psp_send(&p);
 		assert_int_equal(check(REQUEST_RECORD, REPEATING, 99, i & 1).cluster,
 				 i >= 2 ? 3 : 4);
 	}
@@ -151,8 +151,8 @@ CASE(records_that_are_none) {
 	r.sid = 0x12;
 	record(&p, &r);
 	bench_handle_packet(&p);
-	assert_int_equal(bench_count(bench, COUNTER_BAD_REQUESTS), sizeof(bytes) + 1 + 3 + 1);
-	assert_int_equal(bench_count(bench, COUNTER_REQUESTS), 1);
+	assert_int_equal(bench_count(COUNTER_BAD_REQUESTS), sizeof(bytes) + 1 + 3 + 1);
+	assert_int_equal(bench_count(COUNTER_REQUESTS), 1);
 }
 
 /* Where there are records, what the bursts say is a repetition. */
@@ -163,10 +163,10 @@ CASE(repeated) {
 
 	size = docsis_request_write(7, 0x12, bytes);
 	size += docsis_queue_request_write(7, 0x12, bytes + size);
-	bench_segment_as(bench, REPEATING, &h, bytes, size);
-	bench_settle(bench);
-	assert_int_equal(bench_count(bench, COUNTER_REQUESTS_REPEATED), 3);
-	assert_int_equal(bench_count(bench, COUNTER_REQUESTS), 0);
+	bench_segment_as(REPEATING, &h, bytes, size);
+	bench_settle();
+	assert_int_equal(bench_count(COUNTER_REQUESTS_REPEATED), 3);
+	assert_int_equal(bench_count(COUNTER_REQUESTS), 0);
 }
 
 /* A round takes so many that other groups of the worker do not wait for it; the list is due until all are taken. */
@@ -181,7 +181,7 @@ static void rounds_are_short(unsigned waiting) {
 		assert_int_equal(pipeline_run(list), now);
 		waiting -= now;
 		assert_int_equal(rte_ring_count(bench->u->requests.ring), waiting);
-		assert_int_equal(bench_count(bench, COUNTER_REQUESTS) - waiting,
+		assert_int_equal(bench_count(COUNTER_REQUESTS) - waiting,
 				 us_requests_taken(&bench->u->requests));
 	}
 	assert_int_equal(pipeline_run(list), 0);
@@ -201,12 +201,12 @@ CASE(full_ring) {
 		for (unsigned i = 0; i <= sent / PIPELINE_BURST; i++)
 			run();
 	}
-	assert_int_equal(bench_count(bench, COUNTER_REQUESTS), capacity);
-	assert_true(bench_count(bench, COUNTER_REQUESTS_LOST) > 0);
-	assert_int_equal(bench_count(bench, COUNTER_REQUEST_FRAMES),
-			 capacity + bench_count(bench, COUNTER_REQUESTS_LOST));
+	assert_int_equal(bench_count(COUNTER_REQUESTS), capacity);
+	assert_true(bench_count(COUNTER_REQUESTS_LOST) > 0);
+	assert_int_equal(bench_count(COUNTER_REQUEST_FRAMES),
+			 capacity + bench_count(COUNTER_REQUESTS_LOST));
 	rounds_are_short(capacity);
-	bench_settle(bench);
+	bench_settle();
 	assert_int_equal(bench->u->requests.sink.by_kind[REQUEST_FRAME], capacity);
 	assert_int_equal(bench->u->requests.sink.by_modem[2][REQUEST_FRAME], capacity);
 	assert_int_equal(us_request_sink_modems(&bench->u->requests.sink), 1);

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * One upstream between ports in memory. The test is the R-PHY device with its modems at one end, and
- * the network and the control plane at the others. Every packet that comes out is made again from its
- * number and compared byte by byte.
- */
+/* The configuration of one upstream between ports in memory, and what a test knows of it. */
 #pragma once
 
 #include <stdbool.h>
@@ -28,6 +24,7 @@
 #define BENCH_MS 1000000ull
 #define BENCH_MODEMS 6
 #define BENCH_CROWD 600 /* modems besides, at most */
+#define BENCH_MOST_MODEMS (BENCH_MODEMS + BENCH_CROWD)
 #define BENCH_CROWD_SID 0x1000 /* of the first of them, on channel 0 */
 
 /* Sessions, as they are configured. */
@@ -58,14 +55,14 @@ extern const struct bench_stream bench_streams[BENCH_STREAMS];
 
 struct upstream_bench {
 	struct service_group sg;
-	struct modem modems[BENCH_MODEMS + BENCH_CROWD];
+	struct modem modems[BENCH_MOST_MODEMS];
 	/* what a test may set before bench_start() */
 	unsigned network_depth; /* a power of two; one less fits */
 	unsigned control_depth;
 	bool no_control;
 	unsigned packet_buffers, packet_room, frame_buffers, piece_buffers;
 	bool copies; /* no frame stays in its packet */
-	unsigned crowd; /* by bench_crowd() */
+	unsigned crowd; /* modems, by bench_crowd() */
 	const struct group_room *room; /* for changes, or NULL */
 	struct message_path *path; /* with an upstream scheduler, or NULL */
 
@@ -73,7 +70,7 @@ struct upstream_bench {
 	struct clock clock;
 	struct crypto_provider *crypto;
 	struct crypto_queue *queue;
-	void *schedules[2 * (BENCH_MODEMS + BENCH_CROWD)];
+	void *schedules[2 * BENCH_MOST_MODEMS];
 	struct rte_mempool *packets, *frames, *pieces, *guarded;
 	uint16_t rphy, network, control; /* the far ends, ours */
 	uint16_t near[3];
@@ -100,99 +97,3 @@ struct upstream_bench {
 
 /* Sets the configuration and the sizes, for the test to change. */
 void bench_prepare(struct upstream_bench *b);
-
-/* Adds `count` modems in the clear, each with one flow with segment headers and one SID cluster. Their
- * streams come behind the others. To be called before bench_start(). */
-void bench_crowd(struct upstream_bench *b, unsigned count);
-
-/* Makes EAL (the first time), ports, pools and the upstream. */
-void bench_start(struct upstream_bench *b);
-
-/* Both in one. */
-void bench_open(struct upstream_bench *b);
-
-/* What happens further on is not compared with what the test expected. Fails where a drop was not
- * expected, a packet did not come, a unit does not add up, or a buffer, operation or hold has not come back after a stop. */
-void bench_close(struct upstream_bench *b);
-
-/* What the test has made happen. */
-void bench_expect(struct upstream_bench *b, enum drop_reason reason, uint64_t n);
-uint64_t bench_count(const struct upstream_bench *b, enum counter counter);
-
-/* PSP packets. */
-struct bench_psp {
-	uint32_t session;
-	uint8_t flow;
-	bool unnumbered; /* S = 0 */
-	bool numbered; /* by `sequence`; otherwise by the next number of the flow */
-	uint16_t sequence;
-	uint8_t count;
-	uint8_t table[PSP_COUNT_MAX * PSP_ENTRY_SIZE];
-	uint8_t data[BENCH_PACKET_MAX];
-	size_t size;
-};
-
-void psp_open(struct bench_psp *p, uint32_t session);
-void psp_add(struct bench_psp *p, bool begin, bool end, const void *bytes, size_t size);
-
-/* The parts of a burst on the session of the packet; the format is that of the channel. */
-void psp_add_header(struct upstream_bench *b, struct bench_psp *p, uint16_t sid);
-void psp_add_trailer(struct upstream_bench *b, struct bench_psp *p);
-
-/* Writes the whole L2TPv3 packet. Returns its size. */
-size_t psp_write(struct upstream_bench *b, const struct bench_psp *p, uint8_t *out);
-
-/* Sends it; a round may be needed when the port is full. */
-void psp_send(struct upstream_bench *b, const struct bench_psp *p);
-
-/* Sends bytes as they are; guarded: they end where readable memory ends. */
-void bench_inject(struct upstream_bench *b, const void *frame, size_t size);
-void bench_inject_guarded(struct upstream_bench *b, const void *frame, size_t size);
-
-/* Sends a burst in one PSP packet of flow 0. */
-void bench_burst(struct upstream_bench *b, uint32_t session, uint16_t sid, const void *payload,
-		 size_t size);
-
-/* Sends a burst of a stream on its first channel. With `pointer` < 0 the segment has none; the number
- * is the stream's next one. */
-#define BENCH_NO_POINTER (-1)
-void bench_segment(struct upstream_bench *b, unsigned stream, int pointer, const void *bytes,
-		   size_t size);
-void bench_segment_as(struct upstream_bench *b, unsigned stream, const struct segment_header *h,
-		      const void *bytes, size_t size);
-
-/* A burst without a segment header on the stream's first channel. */
-void bench_plain(struct upstream_bench *b, unsigned stream, const void *bytes, size_t size);
-
-uint32_t bench_session(unsigned channel);
-
-/* The Ethernet frame of a packet, without CRC: IPv4, UDP, from the modem's address. */
-void bench_ethernet(const struct upstream_bench *b, unsigned stream, uint32_t serial, size_t size,
-		    uint8_t *out);
-
-/* Writes the stream's next packet of `size` bytes as a MAC frame, as its modem sends it: encrypted
- * with its keys by turns, or in the clear. Returns the size of the frame. */
-size_t bench_mac(struct upstream_bench *b, unsigned stream, size_t size, uint8_t *out);
-
-/* A frame of any kind around the `size` bytes of a PDU without CRC: adds CRC and, with h->encrypted,
- * encrypts with the generation 0 or 1 of the modem's key that h->key_sequence names. */
-size_t bench_frame(const struct upstream_bench *b, unsigned modem, const struct docsis_up_header *h,
-		   const void *pdu, size_t size, uint8_t *out);
-
-/* Runs the lists once; checks that all units add up. Time stands still. */
-void bench_round(struct upstream_bench *b);
-
-/* The same so many times. */
-void bench_rounds(struct upstream_bench *b, unsigned n);
-
-/* Rounds without time, until nothing moves; takes what comes out. */
-void bench_settle(struct upstream_bench *b);
-
-/* The same after `ns`. */
-void bench_after(struct upstream_bench *b, uint64_t ns);
-
-/* Takes at most `most` frames from the network port and checks them. Returns how many came. */
-unsigned bench_take(struct upstream_bench *b, unsigned most);
-
-/* All packets of the stream that were made have come. */
-void bench_complete(const struct upstream_bench *b, unsigned stream);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Three channels, six modems: with one key, two or none, with and without segment headers. */
-#include <assert.h>
 #include <string.h>
 
 #include "upstream_bench.h"
@@ -106,25 +105,4 @@ void bench_prepare(struct upstream_bench *b) {
 	b->packet_room = RTE_PKTMBUF_HEADROOM + 4096;
 	b->frame_buffers = 4095;
 	b->piece_buffers = 2047;
-}
-
-void bench_crowd(struct upstream_bench *b, unsigned count) {
-	static struct upstream_sid crowd_sids[BENCH_CROWD];
-	static struct sid_cluster crowd_clusters[BENCH_CROWD];
-	static struct upstream_service_flow crowd_flows[BENCH_CROWD];
-
-	assert(count <= BENCH_CROWD);
-	for (unsigned i = 0; i < count; i++) {
-		crowd_sids[i] = (struct upstream_sid){0, (uint16_t)(BENCH_CROWD_SID + i)};
-		crowd_clusters[i] = (struct sid_cluster){0, &crowd_sids[i], 1};
-		crowd_flows[i] =
-			(struct upstream_service_flow){1000 + i, true, &crowd_clusters[i], 1};
-		b->modems[BENCH_MODEMS + i] = (struct modem){
-			.mac = {2, 2, 0, 0, (uint8_t)(i >> 8), (uint8_t)i},
-			.upstream_flows = &crowd_flows[i],
-			.upstream_flow_count = 1,
-		};
-	}
-	b->crowd = count;
-	b->sg.modem_count = BENCH_MODEMS + count;
 }

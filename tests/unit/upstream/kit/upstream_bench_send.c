@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What modems and the R-PHY device send. */
+#include "upstream_cases.h"
+
 #include <stdlib.h>
-#include <string.h>
 
 #include <rte_ethdev.h>
 
@@ -9,12 +10,8 @@
 #include "wire/crc32.h"
 #include "wire/ip.h"
 
-#include "test.h"
-
-#include "fixture.h"
 #include "guard.h"
 #include "plain_aes.h"
-#include "upstream_bench.h"
 
 #define HEAD 52 /* bytes of headers, number and stream */
 
@@ -44,30 +41,32 @@ void psp_add(struct bench_psp *p, bool begin, bool end, const void *bytes, size_
 	p->count++;
 }
 
-void psp_add_header(struct upstream_bench *b, struct bench_psp *p, uint16_t sid) {
-	struct uepi_header h = {.iuc = 5, .sid = sid, .burst_id = ++b->burst_id};
+void psp_add_header(struct bench_psp *p, uint16_t sid) {
+	struct uepi_header h = {.iuc = 5, .sid = sid, .burst_id = ++bench->burst_id};
 	uint8_t bytes[UEPI_HEADER_MAX];
 
 	psp_add(p, true, false, bytes, uepi_header_write(format_of(p->session), &h, bytes));
 }
 
-void psp_add_trailer(struct upstream_bench *b, struct bench_psp *p) {
-	struct uepi_trailer t = {.burst_id = b->burst_id};
+void psp_add_trailer(struct bench_psp *p) {
+	struct uepi_trailer t = {.burst_id = bench->burst_id};
 	uint8_t bytes[UEPI_TRAILER_MAX];
 
 	psp_add(p, false, true, bytes, uepi_trailer_write(format_of(p->session), &t, bytes));
 }
 
-static uint16_t *number(struct upstream_bench *b, const struct bench_psp *p) {
+static uint16_t *number(const struct bench_psp *p) {
+	bool by_session = bench->sg.upstream.psp_numbering == PSP_NUMBERING_SESSION;
+
 	for (unsigned s = 0; s < ARRAY_COUNT(sessions); s++) {
 		if (sessions[s] == p->session)
-			return &b->psp[s][p->flow];
+			return &bench->psp[s][by_session ? 0 : p->flow];
 	}
-	return &b->psp[ARRAY_COUNT(sessions)][0];
+	return &bench->psp[ARRAY_COUNT(sessions)][0];
 }
 
-static struct depi_encap encap_of(const struct upstream_bench *b, uint32_t session) {
-	const struct rphy_config *rphy = &b->sg.rphy;
+static struct depi_encap encap_of(uint32_t session) {
+	const struct rphy_config *rphy = &bench->sg.rphy;
 	struct depi_encap e = {.family = rphy->core_ip.family, .ttl = 64, .session = session};
 
 	memcpy(e.source_mac, rphy->rpd_mac, 6);
@@ -77,8 +76,8 @@ static struct depi_encap encap_of(const struct upstream_bench *b, uint32_t sessi
 	return e;
 }
 
-size_t psp_write(struct upstream_bench *b, const struct bench_psp *p, uint8_t *out) {
-	struct depi_encap e = encap_of(b, p->session);
+size_t psp_write(const struct bench_psp *p, uint8_t *out) {
+	struct depi_encap e = encap_of(p->session);
 	size_t table = (size_t)p->count * PSP_ENTRY_SIZE;
 	uint8_t *at = out;
 
@@ -87,29 +86,29 @@ size_t psp_write(struct upstream_bench *b, const struct bench_psp *p, uint8_t *o
 	if (p->unnumbered)
 		at[0] &= (uint8_t)~PSP_SEQUENCE_VALID;
 	else if (!p->numbered)
-		store_be16(at + 2, (*number(b, p))++);
+		store_be16(at + 2, (*number(p))++);
 	at += PSP_HEADER_FIXED;
 	memcpy(at, p->table, table);
 	memcpy(at + table, p->data, p->size);
 	return (size_t)(at - out) + table + p->size;
 }
 
-void psp_send(struct upstream_bench *b, const struct bench_psp *p) {
+void psp_send(const struct bench_psp *p) {
 	uint8_t frame[BENCH_PACKET_MAX + 600];
 
-	bench_inject(b, frame, psp_write(b, p, frame));
+	bench_inject(frame, psp_write(p, frame));
 }
 
-static void transmit(struct upstream_bench *b, struct rte_mbuf *m) {
-	if (rte_eth_tx_burst(b->rphy, 0, &m, 1) != 1) {
+static void transmit(struct rte_mbuf *m) {
+	if (rte_eth_tx_burst(bench->rphy, 0, &m, 1) != 1) {
 		rte_pktmbuf_free(m);
 		fail_msg("the R-PHY port is full: the test sends faster than it runs rounds");
 	}
-	b->injected++;
+	bench->injected++;
 }
 
-void bench_inject(struct upstream_bench *b, const void *frame, size_t size) {
-	transmit(b, fixture_packet(b->packets, frame, size));
+void bench_inject(const void *frame, size_t size) {
+	transmit(fixture_packet(bench->packets, frame, size));
 }
 
 static void unmap(void *address, void *ctx) {
@@ -120,9 +119,9 @@ static void unmap(void *address, void *ctx) {
 	free(g);
 }
 
-void bench_inject_guarded(struct upstream_bench *b, const void *frame, size_t size) {
+void bench_inject_guarded(const void *frame, size_t size) {
 	struct guard *g = malloc(sizeof(*g));
-	struct rte_mbuf *m = rte_pktmbuf_alloc(b->guarded);
+	struct rte_mbuf *m = rte_pktmbuf_alloc(bench->guarded);
 	struct rte_mbuf_ext_shared_info *shared;
 	uint8_t *bytes;
 
@@ -138,56 +137,53 @@ void bench_inject_guarded(struct upstream_bench *b, const void *frame, size_t si
 	m->data_off = 0;
 	m->data_len = (uint16_t)size;
 	m->pkt_len = (uint32_t)size;
-	transmit(b, m);
+	transmit(m);
 }
 
-void bench_burst(struct upstream_bench *b, uint32_t session, uint16_t sid, const void *payload,
-		 size_t size) {
+void bench_burst(uint32_t session, uint16_t sid, const void *payload, size_t size) {
 	struct bench_psp p;
 
 	psp_open(&p, session);
-	psp_add_header(b, &p, sid);
+	psp_add_header(&p, sid);
 	if (size > 0)
 		psp_add(&p, false, false, payload, size);
-	psp_add_trailer(b, &p);
-	psp_send(b, &p);
+	psp_add_trailer(&p);
+	psp_send(&p);
 }
 
-void bench_plain(struct upstream_bench *b, unsigned stream, const void *bytes, size_t size) {
-	bench_burst(b, bench_session(bench_streams[stream].channels[0]), bench_streams[stream].sid,
+void bench_plain(unsigned stream, const void *bytes, size_t size) {
+	bench_burst(bench_session(bench_streams[stream].channels[0]), bench_streams[stream].sid,
 		    bytes, size);
 }
 
-void bench_segment_as(struct upstream_bench *b, unsigned stream, const struct segment_header *h,
-		      const void *bytes, size_t size) {
+void bench_segment_as(unsigned stream, const struct segment_header *h, const void *bytes,
+		      size_t size) {
 	uint8_t payload[BENCH_PACKET_MAX];
 
 	assert_true(SEGMENT_HEADER_SIZE + size <= sizeof(payload));
 	segment_header_write(h, payload);
 	memcpy(payload + SEGMENT_HEADER_SIZE, bytes, size);
-	bench_plain(b, stream, payload, SEGMENT_HEADER_SIZE + size);
+	bench_plain(stream, payload, SEGMENT_HEADER_SIZE + size);
 }
 
-void bench_segment(struct upstream_bench *b, unsigned stream, int pointer, const void *bytes,
-		   size_t size) {
+void bench_segment(unsigned stream, int pointer, const void *bytes, size_t size) {
 	struct segment_header h = {
 		.pointer_valid = pointer >= 0,
 		.pointer = pointer >= 0 ? (uint16_t)pointer : 0,
-		.sequence = b->segment[stream]++,
+		.sequence = bench->segment[stream]++,
 		.sid_cluster = bench_streams[stream].cluster,
 	};
 
-	bench_segment_as(b, stream, &h, bytes, size);
+	bench_segment_as(stream, &h, bytes, size);
 }
 
-void bench_ethernet(const struct upstream_bench *b, unsigned stream, uint32_t serial, size_t size,
-		    uint8_t *out) {
-	const struct modem *m = &b->sg.modems[bench_streams[stream].modem];
+void bench_ethernet(unsigned stream, uint32_t serial, size_t size, uint8_t *out) {
+	const struct modem *m = &bench->sg.modems[bench_streams[stream].modem];
 	uint8_t *ip = out + ETHERNET_HEADER;
 	uint8_t *udp = ip + IPV4_HEADER;
 
 	assert_in_range(size, BENCH_SMALLEST, BENCH_FRAME_MAX); /* more than HEAD */
-	memcpy(out, b->sg.rphy.core_mac, 6);
+	memcpy(out, bench->sg.rphy.core_mac, 6);
 	memcpy(out + 6, m->mac, 6);
 	store_be16(out + 12, ETHERTYPE_IPV4);
 	memset(ip, 0, IPV4_HEADER);
@@ -207,9 +203,9 @@ void bench_ethernet(const struct upstream_bench *b, unsigned stream, uint32_t se
 		out[i] = (uint8_t)(serial * 13 + stream * 29 + i * 5 + (i >> 8));
 }
 
-size_t bench_frame(const struct upstream_bench *b, unsigned modem, const struct docsis_up_header *h,
-		   const void *pdu, size_t size, uint8_t *out) {
-	const struct security_association *sa = &b->modems[modem].security;
+size_t bench_frame(unsigned modem, const struct docsis_up_header *h, const void *pdu, size_t size,
+		   uint8_t *out) {
+	const struct security_association *sa = &bench->modems[modem].security;
 	size_t clear = h->kind == DOCSIS_KIND_FRAGMENT ? DOCSIS_FRAGMENT_CLEAR : DOCSIS_CLEAR_SIZE;
 	size_t header = docsis_up_header_write(h, size + ETHERNET_CRC_SIZE, out);
 	bool next = h->key_sequence != sa->key_sequence;
@@ -224,22 +220,36 @@ size_t bench_frame(const struct upstream_bench *b, unsigned modem, const struct 
 	return header + size;
 }
 
-size_t bench_mac(struct upstream_bench *b, unsigned stream, size_t size, uint8_t *out) {
-	const struct bench_stream *s = &bench_streams[stream];
-	const struct security_association *sa = &b->modems[s->modem].security;
-	struct docsis_up_header h = {.kind = DOCSIS_KIND_PACKET, .sid = s->sid};
-	uint32_t serial = b->serial[stream]++;
+/* The stream's next packet, whose frame has this header, in the clear or not. */
+static size_t mac(unsigned stream, const struct docsis_up_header *h, size_t size, uint8_t *out) {
+	uint32_t serial = bench->serial[stream]++;
 	uint8_t ethernet[BENCH_FRAME_MAX];
 
 	assert_true(serial < BENCH_SERIALS);
-	b->size[stream][serial] = (uint16_t)size;
-	bench_ethernet(b, stream, serial, size, ethernet);
-	if (sa->cipher != CIPHER_NONE) {
-		h.encrypted = true;
-		h.privacy = serial & 1 ? PRIVACY_BP_UP2 : PRIVACY_BP_UP;
-		h.key_sequence = sa->key_sequence;
-		if (sa->has_next_key && (serial >> 1 & 1) != 0)
-			h.key_sequence = (sa->key_sequence + 1) & 0xf;
-	}
-	return bench_frame(b, s->modem, &h, ethernet, size, out);
+	bench->size[stream][serial] = (uint16_t)size;
+	bench_ethernet(stream, serial, size, ethernet);
+	return bench_frame(bench_streams[stream].modem, h, ethernet, size, out);
+}
+
+size_t bench_mac_clear(unsigned stream, size_t size, uint8_t *out) {
+	return mac(stream, &(struct docsis_up_header){.kind = DOCSIS_KIND_PACKET}, size, out);
+}
+
+size_t bench_mac(unsigned stream, size_t size, uint8_t *out) {
+	const struct bench_stream *s = &bench_streams[stream];
+	const struct security_association *sa = &bench->modems[s->modem].security;
+	uint32_t serial = bench->serial[stream];
+	struct docsis_up_header h = {
+		.kind = DOCSIS_KIND_PACKET,
+		.encrypted = true,
+		.privacy = serial & 1 ? PRIVACY_BP_UP2 : PRIVACY_BP_UP,
+		.key_sequence = sa->key_sequence,
+		.sid = s->sid,
+	};
+
+	if (sa->cipher == CIPHER_NONE)
+		return bench_mac_clear(stream, size, out);
+	if (sa->has_next_key && (serial >> 1 & 1) != 0)
+		h.key_sequence = (sa->key_sequence + 1) & 0xf;
+	return mac(stream, &h, size, out);
 }

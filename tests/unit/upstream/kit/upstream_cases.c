@@ -31,14 +31,13 @@ static void case_run(void **state) {
 	size(&bench->control_depth, c->control_depth);
 	size(&bench->frame_buffers, c->frame_buffers);
 	size(&bench->piece_buffers, c->piece_buffers);
-	bench->no_control |= c->no_control;
 	bench->copies |= c->copies;
 	bench->lossy = c->lossy;
-	bench_start(bench);
+	bench_start();
 	if (bench_when_ready != NULL)
 		bench_when_ready();
 	c->run();
-	bench_close(bench);
+	bench_close();
 }
 
 void bench_case_add(const struct bench_case *one) {
@@ -61,7 +60,7 @@ void bench_long_packets(void) {
 
 size_t bench_clear(unsigned modem, enum docsis_kind kind, const void *pdu, size_t size,
 		   uint8_t *out) {
-	return bench_frame(bench, modem, &(struct docsis_up_header){.kind = kind}, pdu, size, out);
+	return bench_frame(modem, &(struct docsis_up_header){.kind = kind}, pdu, size, out);
 }
 
 void bench_nothing_held(void) {
@@ -73,26 +72,26 @@ void bench_nothing_held(void) {
 
 void bench_send(unsigned stream, const void *bytes, size_t size) {
 	if (bench_streams[stream].segment_header)
-		bench_segment(bench, stream, 0, bytes, size);
+		bench_segment(stream, 0, bytes, size);
 	else
-		bench_plain(bench, stream, bytes, size);
+		bench_plain(stream, bytes, size);
 }
 
 void bench_handle(unsigned stream, const void *bytes, size_t size) {
 	bench_send(stream, bytes, size);
-	bench_settle(bench);
+	bench_settle();
 }
 
 void bench_handle_rest(unsigned stream, const void *bytes, size_t size) {
-	bench_segment(bench, stream, BENCH_NO_POINTER, bytes, size);
-	bench_settle(bench);
+	bench_segment(stream, BENCH_NO_POINTER, bytes, size);
+	bench_settle();
 }
 
 size_t bench_fill(unsigned stream, size_t size, uint8_t *out, size_t most) {
 	size_t used = 0;
 
 	while (used + size + 32 <= most) /* with the MAC header, privacy and CRC */
-		used += bench_mac(bench, stream, size, out + used);
+		used += bench_mac(stream, size, out + used);
 	return used;
 }
 
@@ -102,7 +101,7 @@ void bench_put_many(unsigned stream, unsigned count, size_t size) {
 
 	while (count-- > 0) {
 		assert_true(used + size + 32 <= sizeof(bytes));
-		used += bench_mac(bench, stream, size, bytes + used);
+		used += bench_mac(stream, size, bytes + used);
 	}
 	bench_send(stream, bytes, used);
 }
@@ -113,7 +112,7 @@ void bench_put(unsigned stream, size_t size) {
 
 void bench_whole(unsigned stream, size_t size) {
 	bench_put(stream, size);
-	bench_settle(bench);
+	bench_settle();
 }
 
 size_t bench_fragment(unsigned stream, unsigned sequence, int flags, const void *bytes, size_t size,
@@ -131,7 +130,7 @@ size_t bench_fragment(unsigned stream, unsigned sequence, int flags, const void 
 		.fragment_sequence = sequence & 0xf,
 	};
 
-	return bench_frame(bench, s->modem, &h, bytes, size, out);
+	return bench_frame(s->modem, &h, bytes, size, out);
 }
 
 unsigned bench_put_unit(unsigned stream, const uint8_t *unit, size_t size, size_t part,
@@ -150,24 +149,35 @@ unsigned bench_put_unit(unsigned stream, const uint8_t *unit, size_t size, size_
 	return count;
 }
 
+void bench_open_burst(struct bench_psp *p, uint32_t session, uint16_t sid) {
+	psp_open(p, session);
+	psp_add_header(p, sid);
+}
+
+void bench_open_stream(struct bench_psp *p, unsigned stream) {
+	const struct bench_stream *s = &bench_streams[stream];
+
+	bench_open_burst(p, bench_session(s->channels[0]), s->sid);
+}
+
 void bench_packet(struct bench_psp *p, unsigned stream, size_t size) {
 	uint8_t bytes[BENCH_FRAME_MAX];
 
-	size = bench_mac(bench, stream, size, bytes);
-	bench_open_burst(p, bench_session(bench_streams[stream].channels[0]),
-			 bench_streams[stream].sid);
+	size = bench_mac(stream, size, bytes);
+	bench_open_stream(p, stream);
 	psp_add(p, false, false, bytes, size);
-	psp_add_trailer(bench, p);
+	psp_add_trailer(p);
 }
 
-void bench_open_burst(struct bench_psp *p, uint32_t session, uint16_t sid) {
-	psp_open(p, session);
-	psp_add_header(bench, p, sid);
+void bench_packet_as(struct bench_psp *p, unsigned stream, size_t size, uint16_t number) {
+	bench_packet(p, stream, size);
+	p->numbered = true;
+	p->sequence = number;
 }
 
 void bench_handle_packet(const struct bench_psp *p) {
-	psp_send(bench, p);
-	bench_settle(bench);
+	psp_send(p);
+	bench_settle();
 }
 
 void bench_put_number(uint32_t session, uint8_t flow, uint16_t number) {
@@ -177,7 +187,7 @@ void bench_put_number(uint32_t session, uint8_t flow, uint16_t number) {
 	p.flow = flow;
 	p.numbered = true;
 	p.sequence = number;
-	psp_send(bench, &p);
+	psp_send(&p);
 }
 
 unsigned bench_windows_free(void) {
@@ -189,6 +199,6 @@ unsigned bench_windows_free(void) {
 }
 
 void bench_dropped(enum drop_reason reason, uint64_t n) {
-	bench_expect(bench, reason, n);
+	bench_expect(reason, n);
 	assert_int_equal(bench->u->counters.drops[reason], bench->expected[reason]);
 }

@@ -20,13 +20,13 @@ static inline void add(const void *bytes, size_t size) {
 static inline void add_frame(unsigned stream) {
 	uint8_t bytes[BENCH_FRAME_MAX];
 
-	add(bytes, bench_mac(bench, stream, SIZE, bytes));
+	add(bytes, bench_mac(stream, SIZE, bytes));
 }
 
 static inline void go(unsigned stream) {
 	bench_send(stream, room, used);
 	used = 0;
-	bench_settle(bench);
+	bench_settle();
 }
 
 static inline void good_frame(unsigned stream) {
