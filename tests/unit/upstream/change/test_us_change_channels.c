@@ -47,8 +47,7 @@ CASE(channel_goes_in_the_midst, .prepare = with_room) {
 	bench_expect(DROP_BURST_SESSION_REMOVED, FLOWS);
 	pass_and_finish(c);
 	drops(PLAIN, DROP_UNKNOWN_SESSION);
-	will_be(LIVE_UPSTREAM_CHANNEL, SC_QAM, &bench->sg.upstream_channels[SC_QAM]);
-	change();
+	change_to(LIVE_UPSTREAM_CHANNEL, SC_QAM, &bench->sg.upstream_channels[SC_QAM]);
 	whole(PLAIN); /* the numbers begin where they like */
 }
 
@@ -65,8 +64,7 @@ CASE(request_session_goes_and_comes, .prepare = with_room) {
 	assert_true(us_request_is_repeated(bench->u, OFDMA));
 	copy(OFDMA);
 	next[OFDMA].request_session = 0;
-	will_be(LIVE_UPSTREAM_CHANNEL, OFDMA, &next[OFDMA]);
-	change();
+	change_to(LIVE_UPSTREAM_CHANNEL, OFDMA, &next[OFDMA]);
 	assert_false(us_request_is_repeated(bench->u, OFDMA));
 	assert_int_equal(upstream_held(bench->u, UNIT_BURST), 1);
 	segment_header_write(&(struct segment_header){.pointer_valid = true}, frame);
@@ -80,8 +78,7 @@ CASE(request_session_goes_and_comes, .prepare = with_room) {
 	psp_add(&p, true, true, record, uepi_request_write(UEPI_OFDMA, &r, record));
 	bench_handle_packet(&p);
 	bench_expect(DROP_UNKNOWN_SESSION, 1);
-	will_be(LIVE_UPSTREAM_CHANNEL, OFDMA, &bench->sg.upstream_channels[OFDMA]);
-	change();
+	change_to(LIVE_UPSTREAM_CHANNEL, OFDMA, &bench->sg.upstream_channels[OFDMA]);
 	bench_handle_packet(&p);
 	assert_int_equal(bench->u->requests.sink.by_kind[REQUEST_RECORD], 1);
 }
@@ -128,8 +125,7 @@ CASE(type_differs, .prepare = with_room) {
 			passes(PLAIN);
 		copy(SC_QAM);
 		next[SC_QAM].type = i & 1 ? UPSTREAM_SC_QAM : UPSTREAM_OFDMA;
-		will_be(LIVE_UPSTREAM_CHANNEL, SC_QAM, &next[SC_QAM]);
-		change();
+		change_to(LIVE_UPSTREAM_CHANNEL, SC_QAM, &next[SC_QAM]);
 		places_are(before);
 	}
 	whole(PLAIN); /* a header of SC-QAM is none of OFDMA */
@@ -151,16 +147,14 @@ CASE(group_differs, .prepare = with_room) {
 	group.upstream.held_by_modem = 4096;
 	group.upstream.held /= 2;
 	group.max_frame = SIZE + 3;
-	will_be(LIVE_GROUP, 0, &group);
-	change();
+	change_to(LIVE_GROUP, 0, &group);
 	assert_int_equal(bench->u->holds.timeouts[HOLD_CLASS_SEGMENTS], 6 * BENCH_MS);
 	assert_int_equal(bench->u->holds.modem_limit, 4096);
 	assert_int_equal(bench->u->holds.limits[HOLD_POOL_PACKETS],
 			 group.upstream.held / us_packet_room(&group));
 	drops(PLAIN, DROP_FRAME_TOO_LONG);
 	group.max_frame = 2000;
-	will_be(LIVE_GROUP, 0, &group);
-	change();
+	change_to(LIVE_GROUP, 0, &group);
 	size = bench_mac(PLAIN, SIZE, frame);
 	frame[size - 1] ^= 1; /* of the CRC, which is not asked for */
 	bench_handle(PLAIN, frame, size);
@@ -170,7 +164,6 @@ CASE(group_differs, .prepare = with_room) {
 	bench_handle(FRAMED, frame, bench_mac(FRAMED, SIZE, frame) - 20);
 	bench_after(7 * BENCH_MS);
 	lost(FRAMED, DROP_FRAME_TIMEOUT, 1);
-	will_be(LIVE_GROUP, 0, &bench->sg);
-	change();
+	change_to(LIVE_GROUP, 0, &bench->sg);
 	drops(PLAIN, DROP_SOURCE_ADDRESS);
 }

@@ -28,32 +28,6 @@ static void one_sid(uint16_t sid) {
 	flows[0].clusters = &cluster;
 }
 
-/* Addresses differ in the midst of a frame, of a gap and of fragments. */
-CASE(what_lives_goes_on, .prepare = with_room) {
-	uint8_t frame[BENCH_FRAME_MAX], bytes[BENCH_FRAME_MAX], part[BENCH_FRAME_MAX];
-	struct segment_header second = {.sid_cluster = 5};
-	size_t size, unit;
-
-	size = bench_mac(FRAMED, SIZE, frame);
-	bench_segment(FRAMED, 0, frame, 60);
-	second.sequence = bench->segment[FRAMED]++;
-	put(FRAMED);
-	unit = bench_mac(PLAIN, SIZE, bytes);
-	bench_handle(PLAIN, part, bench_fragment(PLAIN, 0, FRAGMENT_FIRST, bytes, 50, part));
-	assert_int_equal(upstream_held(bench->u, UNIT_SEGMENT), 1);
-	assert_int_equal(upstream_held(bench->u, UNIT_FRAME), 2);
-	next = bench->modems[2];
-	next.address_count = 1;
-	will_be(LIVE_MODEM, 2, &next);
-	will_be(LIVE_MODEM, 3, &bench->modems[3]);
-	change();
-	unit = bench_fragment(PLAIN, 1, FRAGMENT_LAST, bytes + 50, unit - 50, part);
-	bench_plain(PLAIN, part, unit);
-	bench_segment_as(FRAMED, &second, frame + 60, size - 60);
-	bench_settle();
-	nothing_held();
-}
-
 /* What came under the SID of before is decrypted; later it is not the modem's any more. */
 CASE(sid_differs, .prepare = with_room) {
 	uint8_t frame[BENCH_FRAME_MAX];

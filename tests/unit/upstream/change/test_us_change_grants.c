@@ -213,11 +213,9 @@ CASE(who_was_refused_goes, .prepare = large_first) {
 	unsolicited(moves(1), LARGE);
 	moves(0);
 	crowd_changes(2);
-	will_be(LIVE_MODEM, BENCH_MODEMS + 1, NULL);
-	change();
+	change_to(LIVE_MODEM, BENCH_MODEMS + 1, NULL);
 	assert_int_equal(bench->u->grant.refused_count, 0);
-	will_be(LIVE_MODEM, BENCH_MODEMS + 1, &moved[1]);
-	change();
+	change_to(LIVE_MODEM, BENCH_MODEMS + 1, &moved[1]);
 	assert_int_equal(bench->u->grant.refused_count, 1);
 	assert_int_equal(bench_count(COUNTER_GRANTS_REFUSED), 2);
 	only_first_is_granted();

@@ -31,17 +31,21 @@ static void toggle(struct modem *m) {
 	m->security.has_next_key = !m->security.has_next_key;
 }
 
+static void *schedule_of(const uint8_t *key) {
+	void *s = crypto_key_make(bench->crypto, CRYPTO_UPLINK, CIPHER_AES_128, key);
+
+	assert_non_null(s);
+	return s;
+}
+
 /* The modem becomes another one, with the keys of that, and the change is taken. */
 static struct us_change *take_keys(unsigned m, void (*differs)(struct modem *m)) {
-	struct us_change *c;
-
 	next = bench->modems[m];
 	differs(&next);
 	will_be(LIVE_MODEM, m, &next);
 	given[0] = schedule_of(next.security.key);
 	given[1] = next.security.has_next_key ? schedule_of(next.security.next_key) : NULL;
-	c = taken();
-	return c;
+	return taken();
 }
 
 /* The server frees the old ones when all has passed. */
@@ -107,11 +111,9 @@ CASE(key_that_was_replaced, .prepare = with_room) {
 CASE(sessions_remain, .prepare = with_room) {
 	next = bench->modems[TWO_KEYS];
 	next.upstream_flow_count = 1;
-	will_be(LIVE_MODEM, TWO_KEYS, &next);
-	change();
+	change_to(LIVE_MODEM, TWO_KEYS, &next);
 	whole(OF_TWO_KEYS);
-	will_be(LIVE_MODEM, TWO_KEYS, &bench->modems[TWO_KEYS]);
-	change();
+	change_to(LIVE_MODEM, TWO_KEYS, &bench->modems[TWO_KEYS]);
 	for (unsigned i = 0; i < 4; i++) {
 		whole(OF_TWO_KEYS);
 		put(2); /* of the flow that came again, on the OFDMA channel */
@@ -139,25 +141,14 @@ CASE(cipher_goes, .prepare = with_room) {
 /* Another provider: each frame is decrypted by the one that took it, and keys are the new one's from then on. */
 static struct crypto_provider *former;
 static struct crypto_queue *former_queue;
-static void *former_schedules[2 * (BENCH_MODEMS + BENCH_CROWD)];
+static void *former_schedules[2 * BENCH_MOST_MODEMS];
 
-/* The bench has all of another one, which the upstream is to have. */
+/* The kit has all of another one, which the upstream is to have. */
 static struct us_provider_change other_provider(void) {
 	former = bench->crypto;
 	former_queue = bench->queue;
 	memcpy(former_schedules, bench->schedules, sizeof(former_schedules));
-	bench->crypto = crypto_apart_open(SOCKET_ID_ANY);
-	assert_non_null(bench->crypto);
-	bench->queue = crypto_queue_open(bench->crypto, CRYPTO_UPLINK);
-	assert_non_null(bench->queue);
-	for (unsigned m = 0; m < BENCH_MODEMS; m++) {
-		const struct security_association *sa = &bench->modems[m].security;
-
-		if (sa->cipher != CIPHER_NONE)
-			bench->schedules[2 * m] = schedule_of(sa->key);
-		if (sa->has_next_key)
-			bench->schedules[2 * m + 1] = schedule_of(sa->next_key);
-	}
+	bench_crypto_start();
 	return (struct us_provider_change){
 		.u = bench->u,
 		.queue = bench->queue,
@@ -166,10 +157,7 @@ static struct us_provider_change other_provider(void) {
 }
 
 static void close_former(void) {
-	for (unsigned s = 0; s < ARRAY_COUNT(former_schedules); s++)
-		crypto_key_free(former, CRYPTO_UPLINK, CIPHER_AES_128, former_schedules[s]);
-	crypto_queue_close(former_queue);
-	crypto_close(former);
+	bench_crypto_end(former, former_queue, former_schedules);
 }
 
 /* Of the flow of each stream. */
@@ -186,12 +174,10 @@ static void keys_are_the_new_ones(void) {
 	}
 }
 
+/* By the other key, where there are two, the second time. */
 static void all_streams_pass(void) {
-	for (unsigned s = 0; s < BENCH_STREAMS; s++) {
-		whole(s);
-		whole(s); /* by the other key, where there are two */
-		bench_complete(s);
-	}
+	all_pass();
+	all_pass();
 }
 
 /* What came in before is with the former one; what comes in meanwhile waits in its segments. */

@@ -23,36 +23,8 @@ CASE(free_places_are_passed_over, .prepare = with_free_places) {
 	assert_null(bench->u->tables.places.own[4]);
 	bench->modems[4] = there;
 	drops(7, DROP_UNKNOWN_SID);
-	will_be(LIVE_MODEM, 4, &there);
-	change();
+	change_to(LIVE_MODEM, 4, &there);
 	all_pass();
-}
-
-/* In the midst of a segment gap, of a frame and of a frame's fragments. */
-CASE(modem_goes_in_the_midst, .prepare = with_room) {
-	uint8_t bytes[BENCH_FRAME_MAX], fragment[BENCH_FRAME_MAX];
-
-	bench_mac(OF_LAST, SIZE, bytes);
-	for (unsigned i = 0; i < 3; i++) {
-		size_t size = bench_fragment(OF_LAST, i, i == 0 ? FRAGMENT_FIRST : 0,
-					     bytes + 20 * i, 20, fragment);
-
-		bench_send(OF_LAST, fragment, size);
-	}
-	bench_send(OF_LAST, bytes, FRAME / 2);
-	bench->segment[OF_LAST] += 2;
-	bench_send(OF_LAST, bytes, FRAME);
-	bench_handle(OF_LAST, bytes, FRAME);
-	assert_int_equal(upstream_held(bench->u, UNIT_SEGMENT), 2);
-	assert_int_equal(upstream_held(bench->u, UNIT_FRAME), 4);
-	assert_true(bench->u->holds.modems[LAST].bytes > 0);
-	will_be(LIVE_MODEM, LAST, NULL);
-	change();
-	nothing_held();
-	assert_int_equal(bench->u->holds.modems[LAST].bytes, 0);
-	lost(OF_LAST, DROP_SEGMENT_FLOW_REMOVED, 2);
-	lost(OF_LAST, DROP_FRAME_FLOW_REMOVED, 4);
-	drops(OF_LAST, DROP_UNKNOWN_SID);
 }
 
 /* More fragments than a step may free. */
@@ -79,20 +51,6 @@ CASE(goes_with_many_fragments, .prepare = with_room, .held_by_modem = 4000000) {
 	lost(OF_LAST, DROP_FRAME_FLOW_REMOVED, FRAGMENTS);
 }
 
-/* What stands in the queues when its modem goes is sent. */
-CASE(what_is_on_its_way_goes_on, .prepare = with_room) {
-	struct us_change *c;
-
-	will_be(LIVE_MODEM, LAST, NULL);
-	for (unsigned i = 0; i < 20; i++)
-		put(OF_LAST);
-	to_segments();
-	c = taken();
-	assert_false(us_change_passed(c));
-	pass_and_finish(c);
-	bench_settle();
-}
-
 /* Its record, what it may hold and what it asked for begin at nothing. */
 CASE(place_is_given_again_empty, .prepare = with_room) {
 	uint8_t request[16];
@@ -100,15 +58,13 @@ CASE(place_is_given_again_empty, .prepare = with_room) {
 	bench_handle(OF_LAST, request,
 		     docsis_request_write(3, bench_streams[OF_LAST].sid, request));
 	assert_int_equal(bench->u->requests.sink.by_modem[LAST][REQUEST_FRAME], 1);
-	will_be(LIVE_MODEM, LAST, NULL);
-	change();
+	change_to(LIVE_MODEM, LAST, NULL);
 	assert_int_equal(bench->u->requests.sink.by_modem[LAST][REQUEST_FRAME], 0);
 	assert_int_equal(bench->u->requests.sink.of_left, 1);
 	assert_int_equal(bench->u->requests.sink.by_kind[REQUEST_FRAME], 1);
 	assert_null(bench->u->tables.modems[LAST].ipv4);
 	assert_int_equal(bench->u->holds.modems[LAST].bytes, 0);
-	will_be(LIVE_MODEM, LAST, &bench->modems[LAST]);
-	change();
+	change_to(LIVE_MODEM, LAST, &bench->modems[LAST]);
 	bench->segment[OF_LAST] = 4000; /* its numbers are what they like */
 	passes(OF_LAST);
 }
@@ -118,7 +74,6 @@ CASE(the_rate_of_control_frames_goes_on, .prepare = with_room) {
 	struct modem changed = bench->modems[0];
 
 	bench->u->tables.modems[0].control_at = 12345;
-	will_be(LIVE_MODEM, 0, &changed);
-	change();
+	change_to(LIVE_MODEM, 0, &changed);
 	assert_int_equal(bench->u->tables.modems[0].control_at, 12345);
 }

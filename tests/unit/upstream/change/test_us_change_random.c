@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Random changes and random packets beside a plain model: a configuration, and who has which SID and address in it.
- * After each change the upstream must be what one made anew of it would be, but for what lived on.
+ * After each change the upstream must be what one made anew of it would be, but for what lived on: parts of frames in
+ * segments and fragments, and segments behind a gap. What was received before leaves, whoever goes meanwhile.
  */
 #include "us_change_model.h"
 
@@ -21,7 +22,7 @@ static void send_part(const struct model_flow *f, struct model_cluster *c, int p
 	struct segment_header h = {
 		.pointer_valid = pointer >= 0,
 		.pointer = pointer >= 0 ? (uint16_t)pointer : 0,
-		.sequence = c->next,
+		.sequence = c->next & US_SEQUENCE_MASK,
 		.sid_cluster = c->id,
 	};
 	uint8_t payload[SEGMENT_HEADER_SIZE + 2 * BENCH_FRAME_MAX];
@@ -29,7 +30,7 @@ static void send_part(const struct model_flow *f, struct model_cluster *c, int p
 
 	if (f->segment_header) {
 		segment_header_write(&h, payload);
-		c->next = (c->next + 1) & US_SEQUENCE_MASK;
+		c->next++;
 	}
 	memcpy(payload + header, bytes, size);
 	send_burst(&c->sid, payload, header + size);
@@ -58,44 +59,65 @@ static void frame_came(unsigned slot, unsigned address) {
 		expected_drops[DROP_SOURCE_ADDRESS]++;
 }
 
-/* A whole frame on any SID, from any address; what was incomplete there comes to its end first. */
-static void send_any(bool may_be_half, bool owned) {
+/* A half of a frame, in a segment or a fragment, or a frame behind a gap; then what it waits for. */
+static void send_pending(struct model_flow *f, struct model_cluster *c, unsigned slot) {
+	uint8_t bytes[BENCH_FRAME_MAX], out[BENCH_FRAME_MAX];
+	size_t size = write_frame(c->address, bytes), half = size / 2;
+	bool last = c->pending != NOTHING;
+	const uint8_t *part = last ? bytes + half : bytes;
+
+	if (!last)
+		c->pending = f->segment_header && c->next > 0 && any(2) ? AHEAD : HALF;
+	if (c->pending == AHEAD) {
+		c->next += !last;
+		send_part(f, c, 0, bytes, size);
+		c->next += last ? 1 : -2;
+	} else {
+		size = last ? size - half : half;
+		if (f->segment_header)
+			send_part(f, c, last ? -1 : 0, part, size);
+		else
+			send_part(f, c, 0, out, write_fragment(c, last, part, size, out));
+	}
+	if (!last)
+		return;
+	for (unsigned frames = c->pending == AHEAD ? 2 : 1; frames > 0; frames--)
+		frame_came(slot, c->address);
+	c->pending = NOTHING;
+}
+
+/* A whole frame on any SID, from any address or with `owned` its own; what is pending there comes to its end first. */
+static void send_any(bool may_be_pending, bool owned) {
 	struct upstream_sid sid = {any(BENCH_CHANNELS), (uint16_t)(FIRST_SID + any(SIDS))};
-	uint8_t bytes[2 * BENCH_FRAME_MAX];
+	uint8_t bytes[BENCH_FRAME_MAX];
 	unsigned address = any(ADDRESSES), at[3] = {0};
 	bool there = sid_owner(&now, sid.channel, sid.sid, at);
-	struct model_flow *f;
-	size_t size;
 	struct model_cluster *c;
+	struct model_flow *f;
 
 	if (there && (owned || any(4) > 0))
 		address = now.modems[at[0]].address;
-	size = write_frame(address, bytes);
 	if (!there) {
-		send_burst(&sid, bytes, size);
+		send_burst(&sid, bytes, write_frame(address, bytes));
 		expected_drops[DROP_UNKNOWN_SID]++;
 		return;
 	}
 	f = &now.modems[at[0]].flows[at[1]];
 	c = &f->clusters[at[2]];
-	if (c->half) {
-		size = write_frame(c->address, bytes);
-		send_part(f, c, -1, bytes + size / 2, size - size / 2);
-		frame_came(at[0], c->address);
-		c->half = false;
-	} else if (f->segment_header && may_be_half && any(3) == 0) {
-		send_part(f, c, 0, bytes, size / 2);
-		c->half = true;
-		c->address = address;
-	} else {
-		send_part(f, c, 0, bytes, size);
-		frame_came(at[0], address);
+	if (c->pending != NOTHING || (may_be_pending && any(3) == 0)) {
+		if (c->pending == NOTHING)
+			c->address = address;
+		if (!owned || c->address == address)
+			send_pending(f, c, at[0]);
+		return;
 	}
+	send_part(f, c, 0, bytes, write_frame(address, bytes));
+	frame_came(at[0], address);
 }
 
-/* Returns how many incomplete frames it will end. */
+/* Returns how many halves of frames end when the change has passed; segments end when it takes effect. */
 static unsigned draw_change(void) {
-	unsigned ended = 0;
+	unsigned halves = 0;
 	unsigned first = any(MODEMS), count = 1 + any(4);
 
 	next = now;
@@ -110,10 +132,14 @@ static unsigned draw_change(void) {
 		for (unsigned f = 0; f < now.modems[slot].flow_count; f++) {
 			const struct model_flow *was = &now.modems[slot].flows[f];
 
-			for (unsigned c = 0; c < was->cluster_count; c++)
-				ended += was->clusters[c].half &&
-					 same_cluster(&next.modems[slot], was,
-						      was->clusters[c].id) == NULL;
+			for (unsigned c = 0; c < was->cluster_count; c++) {
+				const struct model_cluster *k = &was->clusters[c];
+
+				if (same_cluster(&next.modems[slot], was, k->id) != NULL)
+					continue;
+				halves += k->pending == HALF;
+				expected_drops[DROP_SEGMENT_FLOW_REMOVED] += k->pending == AHEAD;
+			}
 		}
 	}
 	if (any(3) == 0) {
@@ -124,7 +150,7 @@ static unsigned draw_change(void) {
 		channels[channel].session = session_of(&next, channel);
 		will_be(LIVE_UPSTREAM_CHANNEL, channel, &channels[channel]);
 	}
-	return ended;
+	return halves;
 }
 
 static void no_modems(void) {
@@ -168,7 +194,7 @@ static void check_tables(void) {
 CASE(random_changes, .prepare = no_modems) {
 	for (unsigned turn = 0; turn < 4000; turn++) {
 		struct us_change *c;
-		unsigned ended;
+		unsigned halves;
 
 		for (unsigned i = 0; i < 12; i++)
 			send_any(true, false);
@@ -176,7 +202,7 @@ CASE(random_changes, .prepare = no_modems) {
 		for (unsigned i = 0; i < 3; i++) /* on its way when its modem goes */
 			send_any(false, true);
 		to_segments();
-		ended = draw_change();
+		halves = draw_change();
 		c = taken();
 		before = now;
 		now = next;
@@ -186,11 +212,12 @@ CASE(random_changes, .prepare = no_modems) {
 		check();
 		passing = false;
 		pass(c);
-		expected_drops[DROP_FRAME_FLOW_REMOVED] += ended;
+		expected_drops[DROP_FRAME_FLOW_REMOVED] += halves;
 		finish(c);
 		check();
 		check_tables();
 	}
 	assert_true(expected_drops[DROP_FRAME_FLOW_REMOVED] > 100);
+	assert_true(expected_drops[DROP_SEGMENT_FLOW_REMOVED] > 100);
 	assert_true(expected_frames > 1000);
 }

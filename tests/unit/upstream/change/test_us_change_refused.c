@@ -60,18 +60,15 @@ CASE(no_room, .prepare = without_last) {
 	struct places_seen before;
 
 	before = places_now();
-	will_be(LIVE_MODEM, roomy.modems, &bench->modems[NOT_THERE]);
-	refused("room for 40 modems");
-	will_be(LIVE_UPSTREAM_CHANNEL, roomy.upstream_channels, bench->sg.upstream_channels);
-	refused("room for 5 upstream channels");
+	refuses(LIVE_MODEM, roomy.modems, &bench->modems[NOT_THERE], "room for 40 modems");
+	refuses(LIVE_UPSTREAM_CHANNEL, roomy.upstream_channels, bench->sg.upstream_channels,
+		"room for 5 upstream channels");
 	modem_with(SG_MAX_MODEM_FLOWS, 8, 0x200);
-	will_be(LIVE_MODEM, NOT_THERE, &next);
-	refused("room for 200 SIDs");
+	refuses(LIVE_MODEM, NOT_THERE, &next, "room for 200 SIDs");
 	all_as_before(before);
 	for (unsigned modem = NOT_THERE; modem < NOT_THERE + 2; modem++) {
 		modem_with(SG_MAX_MODEM_FLOWS, 1, (uint16_t)(0x200 + 0x100 * modem));
-		will_be(LIVE_MODEM, modem, &next);
-		change();
+		change_to(LIVE_MODEM, modem, &next);
 	}
 	before = places_now();
 	modem_with(SG_MAX_MODEM_FLOWS, 1, 0x200);
@@ -89,11 +86,10 @@ CASE(no_room_at_all) {
 	before = places_now();
 	channel = bench->sg.upstream_channels[0];
 	channel.session = 0x777;
-	will_be(LIVE_UPSTREAM_CHANNEL, 0, &channel);
-	refused("upstream channel 1: no room for session 0x777");
+	refuses(LIVE_UPSTREAM_CHANNEL, 0, &channel,
+		"upstream channel 1: no room for session 0x777");
 	modem_with(2, 1, 0x200);
-	will_be(LIVE_MODEM, NOT_THERE, &next);
-	refused("no room for upstream service flow 500");
+	refuses(LIVE_MODEM, NOT_THERE, &next, "no room for upstream service flow 500");
 	places_are(before);
 }
 
@@ -105,25 +101,20 @@ CASE(what_cannot_be_had, .prepare = without_last) {
 
 	before = places_now();
 	modem_with(1, 1, bench_streams[PLAIN].sid);
-	will_be(LIVE_MODEM, NOT_THERE, &next);
-	refused("channel and SID 0x40 belongs to another");
+	refuses(LIVE_MODEM, NOT_THERE, &next, "channel and SID 0x40 belongs to another");
 	modem_with(2, 1, 0x200);
 	sids[1][0] = sids[0][0];
-	will_be(LIVE_MODEM, NOT_THERE, &next);
-	refused("channel and SID 0x200 has two owners");
+	refuses(LIVE_MODEM, NOT_THERE, &next, "channel and SID 0x200 has two owners");
 	channel = bench->sg.upstream_channels[0];
 	channel.session = BENCH_OFDMA;
-	will_be(LIVE_UPSTREAM_CHANNEL, 0, &channel);
-	refused("session 0x20002 belongs to another");
+	refuses(LIVE_UPSTREAM_CHANNEL, 0, &channel, "session 0x20002 belongs to another");
 	group = bench->sg;
 	group.upstream.psp_numbering = PSP_NUMBERING_SESSION;
-	will_be(LIVE_GROUP, 0, &group);
-	refused("psp_numbering");
+	refuses(LIVE_GROUP, 0, &group, "psp_numbering");
 	group = bench->sg;
 	group.upstream.held *= 2;
 	group.upstream.verify_source = false;
-	will_be(LIVE_GROUP, 0, &group);
-	refused("upstream.held");
+	refuses(LIVE_GROUP, 0, &group, "upstream.held");
 	assert_true(bench->u->verify_source);
 	all_as_before(before);
 }
@@ -136,8 +127,7 @@ CASE(two_at_a_time, .prepare = without_last) {
 	first = begin();
 	refused("not taken over yet");
 	take(first);
-	will_be(LIVE_MODEM, 4, &bench->modems[4]);
-	refused("place 4 of modems is still in use");
+	refuses(LIVE_MODEM, 4, &bench->modems[4], "place 4 of modems is still in use");
 	will_be(LIVE_MODEM, NOT_THERE, &bench->modems[NOT_THERE]);
 	second = begin(); /* the first is leaving still */
 	take(second);
@@ -147,8 +137,7 @@ CASE(two_at_a_time, .prepare = without_last) {
 	will_be(LIVE_MODEM, 4, &bench->modems[4]);
 	will_be(LIVE_MODEM, 4, NULL);
 	refused("place 4 of modems is still in use");
-	will_be(LIVE_MODEM, 4, &bench->modems[4]);
-	change();
+	change_to(LIVE_MODEM, 4, &bench->modems[4]);
 	all_pass();
 }
 
@@ -181,8 +170,7 @@ CASE(goes_before_the_first_has_passed, .prepare = with_room) {
 	struct us_change *first, *second;
 
 	place = &bench->u->tables.modems[4];
-	will_be(LIVE_MODEM, 3, &bench->modems[3]);
-	change();
+	change_to(LIVE_MODEM, 3, &bench->modems[3]);
 	will_be(LIVE_MODEM, 4, &bench->modems[4]);
 	first = taken();
 	assert_int_not_equal(place->change, 0); /* as a free place has it */
@@ -195,8 +183,7 @@ CASE(goes_before_the_first_has_passed, .prepare = with_room) {
 	assert_null(place->ipv4);
 	assert_int_equal(place->ipv4_count, 0);
 	assert_int_equal(place->ipv6_count, 0);
-	will_be(LIVE_MODEM, 4, &bench->modems[4]);
-	change();
+	change_to(LIVE_MODEM, 4, &bench->modems[4]);
 	passes(7);
 }
 

@@ -100,12 +100,24 @@ static inline void change(void) {
 	pass_and_finish(taken());
 }
 
+/* A change of that alone. */
+static inline void change_to(enum live_object object, uint32_t slot, const void *next) {
+	will_be(object, slot, next);
+	change();
+}
+
 static inline void refused(const char *part) {
 	assert_null(us_change_begin(bench->u, &bench->sg, &changes, given, why));
 	if (strstr(why, part) == NULL)
 		fail_msg("'%s' is not in '%s'", part, why);
 	changes.count = 0;
 	memset(given, 0, sizeof(given));
+}
+
+static inline void refuses(enum live_object object, uint32_t slot, const void *next,
+			   const char *part) {
+	will_be(object, slot, next);
+	refused(part);
 }
 
 /* The next frame of the stream in a segment or burst of its own; nothing runs. */
@@ -127,14 +139,6 @@ static inline void passes(unsigned stream) {
 static inline void all_pass(void) {
 	for (unsigned s = 0; s < BENCH_STREAMS; s++)
 		passes(s);
-}
-
-/* For the keys of a change, which the server makes. */
-static inline void *schedule_of(const uint8_t *key) {
-	void *s = crypto_key_make(bench->crypto, CRYPTO_UPLINK, CIPHER_AES_128, key);
-
-	assert_non_null(s);
-	return s;
 }
 
 /* What was received comes as far as the segments, and stays there. */

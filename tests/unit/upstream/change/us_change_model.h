@@ -22,7 +22,7 @@ struct model_cluster {
 	struct upstream_sid sid;
 	uint8_t id;
 	uint16_t next; /* segment number */
-	bool half; /* a frame is incomplete, from this address: */
+	enum model_pending { NOTHING, HALF, AHEAD } pending; /* of a frame from this address: */
 	unsigned address;
 };
 
@@ -110,7 +110,7 @@ static inline void draw_flow(struct model *k, struct model_modem *m, uint32_t id
 	*f = (struct model_flow){.id = id, .segment_header = any(3) > 0};
 	m->flow_count++;
 	for (unsigned c = 0; c < (f->segment_header ? 1 + any(CLUSTERS) : 1); c++) {
-		f->clusters[c].id = (uint8_t)(any(2) + 2 * c);
+		f->clusters[c].id = f->segment_header ? (uint8_t)(any(2) + 2 * c) : 0;
 		f->clusters[c].sid = free_sid(k);
 		f->cluster_count++;
 	}
@@ -131,7 +131,7 @@ static inline struct model_cluster *same_cluster(struct model_modem *m,
 	return NULL;
 }
 
-/* Numbers and incomplete frames of clusters that live on. */
+/* Numbers and pending frames of clusters that live on. */
 static inline void inherit(struct model_flow *f, struct model_modem *from) {
 	for (unsigned c = 0; c < f->cluster_count; c++) {
 		const struct model_cluster *was = same_cluster(from, f, f->clusters[c].id);
@@ -139,7 +139,7 @@ static inline void inherit(struct model_flow *f, struct model_modem *from) {
 		if (was == NULL)
 			continue;
 		f->clusters[c].next = was->next;
-		f->clusters[c].half = was->half;
+		f->clusters[c].pending = was->pending;
 		f->clusters[c].address = was->address;
 	}
 }
@@ -199,4 +199,19 @@ static inline size_t write_frame(unsigned address, uint8_t *out) {
 	memcpy(ip + 12, (uint8_t[]){10, 9, 0, (uint8_t)address, 198, 51, 100, 1}, 8);
 	store_be16(ip + 10, ipv4_checksum(ip, IPV4_HEADER));
 	return bench_frame(2, &h, ethernet, PACKET, out); /* in the clear */
+}
+
+/* A part of such a frame: the first or the last one. */
+static inline size_t write_fragment(const struct model_cluster *c, bool last, const uint8_t *part,
+				    size_t size, uint8_t *out) {
+	struct docsis_up_header h = {
+		.kind = DOCSIS_KIND_FRAGMENT,
+		.privacy = PRIVACY_BP_UP,
+		.sid = c->sid.sid,
+		.fragment_first = !last,
+		.fragment_last = last,
+		.fragment_sequence = last,
+	};
+
+	return bench_frame(2, &h, part, size, out);
 }

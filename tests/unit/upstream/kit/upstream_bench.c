@@ -13,7 +13,7 @@
 #define RPHY_DEPTH 1024
 #define BURST 64
 
-static void crypto_start(void) {
+void bench_crypto_start(void) {
 	bench->crypto = crypto_apart_open(SOCKET_ID_ANY);
 	assert_non_null(bench->crypto);
 	bench->queue = crypto_queue_open(bench->crypto, CRYPTO_UPLINK);
@@ -30,6 +30,15 @@ static void crypto_start(void) {
 			bench->schedules[2 * m + 1] = crypto_key_make(bench->crypto, CRYPTO_UPLINK,
 								      CIPHER_AES_128, sa->next_key);
 	}
+}
+
+void bench_crypto_end(struct crypto_provider *crypto, struct crypto_queue *queue,
+		      void *schedules[2 * BENCH_MOST_MODEMS]) {
+	for (unsigned s = 0; s < ARRAY_COUNT(bench->schedules); s++)
+		crypto_key_free(crypto, CRYPTO_UPLINK, CIPHER_AES_128, schedules[s]);
+	assert_int_equal(crypto->keys, 0);
+	crypto_queue_close(queue);
+	crypto_close(crypto);
 }
 
 /* Two ends of a wire: ours and the upstream's. */
@@ -78,7 +87,7 @@ void bench_start(void) {
 	bench->pieces = fixture_pool("pieces", bench->piece_buffers, 0);
 	bench->guarded = fixture_pool("guarded", 63, 0);
 	snprintf(name, sizeof(name), "upstream%u", opened);
-	crypto_start();
+	bench_crypto_start();
 	bench->rphy = wire(0, opened, RPHY_DEPTH);
 	bench->network = wire(1, opened, bench->network_depth);
 	bench->control = wire(2, opened, bench->control_depth);
@@ -170,12 +179,7 @@ void bench_close(void) {
 		port_close(bench->near[i]);
 		port_close(far[i]);
 	}
-	for (unsigned s = 0; s < ARRAY_COUNT(bench->schedules); s++) {
-		crypto_key_free(bench->crypto, CRYPTO_UPLINK, CIPHER_AES_128, bench->schedules[s]);
-	}
-	assert_int_equal(bench->crypto->keys, 0);
-	crypto_queue_close(bench->queue);
-	crypto_close(bench->crypto);
+	bench_crypto_end(bench->crypto, bench->queue, bench->schedules);
 	fixture_pool_end(bench->guarded);
 	fixture_pool_end(bench->pieces);
 	fixture_pool_end(bench->frames);

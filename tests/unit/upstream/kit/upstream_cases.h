@@ -69,6 +69,11 @@ void bench_open(void);
  * not come back after a stop. */
 void bench_close(void);
 
+/* A provider, a queue and the schedules of all keys of the configuration. */
+void bench_crypto_start(void);
+void bench_crypto_end(struct crypto_provider *crypto, struct crypto_queue *queue,
+		      void *schedules[2 * BENCH_MOST_MODEMS]);
+
 /* `n` more will be dropped, or were dropped now. */
 void bench_expect(enum drop_reason reason, uint64_t n);
 void bench_dropped(enum drop_reason reason, uint64_t n);
