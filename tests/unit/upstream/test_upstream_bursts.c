@@ -196,18 +196,6 @@ CASE(never_ends) {
 	finish(3, 1);
 }
 
-CASE(unknown_sid) {
-	uint8_t bytes[10] = {0};
-
-	bench_burst(BENCH_SC_QAM, 0x31, bytes, sizeof(bytes)); /* of another channel */
-	bench_burst(BENCH_SC_QAM, 0x3fff, bytes, sizeof(bytes));
-	bench_burst(BENCH_OFDMA, 0x40, bytes, sizeof(bytes));
-	bench_burst(BENCH_SC_QAM, 0x3fff, bytes, 0); /* nothing in it: nobody asks */
-	bench_expect(DROP_UNKNOWN_SID, 3);
-	bench_settle();
-	finish(4, 0);
-}
-
 CASE(too_many_bytes) {
 	static const uint8_t zeroes[1900];
 

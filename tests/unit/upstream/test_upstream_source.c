@@ -90,24 +90,25 @@ static void ipv6(const char *source, uint8_t protocol) {
 	make(ETHERTYPE_IPV6, source, protocol, 1000, 2000);
 }
 
-CASE(every_bit_of_an_address) {
-	char other[16];
+/* A frame from an address of either family. */
+static void from_address(uint8_t family, const uint8_t *source, enum drop_reason reason) {
+	if (family == 4)
+		ipv4((const char *)source, IP_PROTOCOL_UDP);
+	else
+		ipv6((const char *)source, IP_PROTOCOL_TCP);
+	check(SIZE, reason);
+}
 
-	ipv4(own4, IP_PROTOCOL_UDP);
-	check(SIZE, DROP_REASONS);
-	for (unsigned bit = 0; bit < 32; bit++) {
-		memcpy(other, own4, 4);
-		other[bit / 8] ^= (char)(1 << bit % 8);
-		ipv4(other, IP_PROTOCOL_UDP);
-		check(SIZE, DROP_SOURCE_ADDRESS);
-	}
-	ipv6(own, IP_PROTOCOL_TCP);
-	check(SIZE, DROP_REASONS);
-	for (unsigned bit = 0; bit < 128; bit++) {
-		memcpy(other, own, 16);
-		other[bit / 8] ^= (char)(1 << bit % 8);
-		ipv6(other, IP_PROTOCOL_TCP);
-		check(SIZE, DROP_SOURCE_ADDRESS);
+CASE(every_bit_of_an_address) {
+	for (unsigned i = 0; i < 2; i++) {
+		struct ip_address a = bench->modems[2].addresses[i];
+
+		from_address(a.family, a.bytes, DROP_REASONS);
+		for (unsigned bit = 0; bit < (a.family == 4 ? 32 : 128); bit++) {
+			a.bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
+			from_address(a.family, a.bytes, DROP_SOURCE_ADDRESS);
+			a.bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
+		}
 	}
 	assert_int_equal(bench_count(COUNTER_IPV4), 33);
 	assert_int_equal(bench_count(COUNTER_IPV6), 129);
@@ -137,20 +138,15 @@ static void several_addresses(void) {
 	bench->modems[2].address_count = ARRAY_COUNT(several);
 }
 
-static void from_address(const struct ip_address *a, enum drop_reason reason) {
-	if (a->family == 4)
-		ipv4((const char *)a->bytes, IP_PROTOCOL_UDP);
-	else
-		ipv6((const char *)a->bytes, IP_PROTOCOL_TCP);
-	check(SIZE, reason);
-}
-
 /* Each of several, of both families and in any order; none of the modem before or behind it. */
 CASE(any_address_of_the_modem, .prepare = several_addresses) {
 	for (unsigned a = 0; a < ARRAY_COUNT(several); a++)
-		from_address(&several[a], DROP_REASONS);
-	for (unsigned i = 0; i < 4; i++)
-		from_address(&bench->modems[1 + i / 2 * 2].addresses[i % 2], DROP_SOURCE_ADDRESS);
+		from_address(several[a].family, several[a].bytes, DROP_REASONS);
+	for (unsigned i = 0; i < 4; i++) {
+		const struct ip_address *a = &bench->modems[1 + i / 2 * 2].addresses[i % 2];
+
+		from_address(a->family, a->bytes, DROP_SOURCE_ADDRESS);
+	}
 }
 
 /* Where `at` is not 0, 16 bits there are `value`; a size of 0 is all of it. */
@@ -249,37 +245,40 @@ CASE(before_there_is_an_address) {
 	assert_int_equal(passed, sizeof(types));
 }
 
+/* So many frames of these pass, of all kinds in turn, and no more. */
+static void pass_and_no_more(unsigned count) {
+	for (unsigned i = 0; i < count + 2; i++) {
+		if (i % 3 == 0)
+			make(ETHERTYPE_ARP, unspecified, 0, 0, 0);
+		else if (i % 3 == 1)
+			ipv6(link_local, ICMPV6);
+		else
+			ipv4(unspecified, IGMP);
+		check(SIZE, i < count ? DROP_REASONS : DROP_SOURCE_RATE);
+	}
+}
+
 /* All kinds count together, by modem; what has an address of the modem's does not. */
 CASE(they_have_a_rate) {
-	bench->clock.now = 77 * (uint64_t)INTERVAL_NS;
-	for (unsigned i = 0; i < AT_ONCE; i++) {
-		if (i % 2)
-			make(ETHERTYPE_ARP, unspecified, 0, 0, 0);
-		else
-			ipv6(link_local, ICMPV6);
-		check(SIZE, DROP_REASONS);
+	static const struct {
+		uint64_t ns;
+		unsigned passes;
+	} steps[] = {
+		{77 * (uint64_t)INTERVAL_NS, AT_ONCE},
+		{INTERVAL_NS - 1, 0},
+		{1, 1},
+		{3 * (uint64_t)INTERVAL_NS, 3},
+		{1000 * (uint64_t)INTERVAL_NS, AT_ONCE},
+	};
+
+	for (size_t i = 0; i < ARRAY_COUNT(steps); i++) {
+		bench->clock.now += steps[i].ns;
+		pass_and_no_more(steps[i].passes);
 	}
-	check(SIZE, DROP_SOURCE_RATE);
-	ipv4(unspecified, IGMP);
-	check(SIZE, DROP_SOURCE_RATE);
 	ipv4(unspecified, IP_PROTOCOL_TCP); /* not of these: another reason */
 	check(SIZE, DROP_SOURCE_ADDRESS);
 	ipv4(own4, IP_PROTOCOL_TCP);
 	check(SIZE, DROP_REASONS);
-	bench->clock.now += INTERVAL_NS - 1;
-	make(ETHERTYPE_ARP, unspecified, 0, 0, 0);
-	check(SIZE, DROP_SOURCE_RATE);
-	bench->clock.now += 1;
-	check(SIZE, DROP_REASONS);
-	check(SIZE, DROP_SOURCE_RATE);
-	bench->clock.now += (uint64_t)3 * INTERVAL_NS;
-	for (unsigned i = 0; i < 3; i++)
-		check(SIZE, DROP_REASONS);
-	check(SIZE, DROP_SOURCE_RATE);
-	bench->clock.now += (uint64_t)1000 * INTERVAL_NS; /* no more than at first */
-	for (unsigned i = 0; i < AT_ONCE; i++)
-		check(SIZE, DROP_REASONS);
-	check(SIZE, DROP_SOURCE_RATE);
 }
 
 /* The frame in `f` with a tag: `size` becomes that with it. */
@@ -309,7 +308,8 @@ CASE(tags_without_a_vlan) {
 CASE_AGAIN(unverified, tags_without_a_vlan)
 
 CASE(tags_that_are_looked_behind) {
-	static const uint16_t tags[][2] = {{ETHERTYPE_VLAN, 1}, {ETHERTYPE_SERVICE_VLAN, 0}};
+	static const uint16_t types[] = {ETHERTYPE_VLAN, ETHERTYPE_SERVICE_VLAN, ETHERTYPE_VLAN};
+	static const uint16_t vlans[] = {1, 0, 0};
 
 	ipv4(free4, IP_PROTOCOL_UDP);
 	store_be16(f + IP + 2, SIZE - 4 - IP);
@@ -317,11 +317,10 @@ CASE(tags_that_are_looked_behind) {
 	check_raw(put_tag(ETHERTYPE_VLAN, 0, SIZE - 4), DROP_SOURCE_ADDRESS);
 	f[IP + 4 + 12] ^= 1; /* its source address */
 	check_raw(SIZE, DROP_IPV4_CHECKSUM);
-	for (unsigned i = 0; i < ARRAY_COUNT(tags); i++) {
+	for (unsigned i = 0; i < ARRAY_COUNT(types); i++) {
 		ipv6(own, IP_PROTOCOL_TCP);
-		check_raw(put_tag(tags[i][0], tags[i][1], SIZE - 4), DROP_VLAN);
+		if (i == 2) /* behind another */
+			put_tag(ETHERTYPE_VLAN, 0, SIZE - 8);
+		check_raw(put_tag(types[i], vlans[i], SIZE - 4), DROP_VLAN);
 	}
-	ipv6(own, IP_PROTOCOL_TCP);
-	put_tag(ETHERTYPE_VLAN, 0, SIZE - 8);
-	check_raw(put_tag(ETHERTYPE_VLAN, 0, SIZE - 4), DROP_VLAN);
 }

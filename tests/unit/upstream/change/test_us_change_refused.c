@@ -56,50 +56,17 @@ static void all_as_before(struct places_seen before) {
 		passes(s);
 }
 
-CASE(no_room, .prepare = without_last) {
-	struct places_seen before;
+/* What belongs to others, what a group keeps, and what it has no room for. */
+CASE(what_cannot_be_had, .prepare = without_last) {
+	static struct upstream_channel channel;
+	static struct service_group group;
+	struct places_seen before = places_now();
 
-	before = places_now();
 	refuses(LIVE_MODEM, roomy.modems, &bench->modems[NOT_THERE], "room for 40 modems");
 	refuses(LIVE_UPSTREAM_CHANNEL, roomy.upstream_channels, bench->sg.upstream_channels,
 		"room for 5 upstream channels");
 	modem_with(SG_MAX_MODEM_FLOWS, 8, 0x200);
 	refuses(LIVE_MODEM, NOT_THERE, &next, "room for 200 SIDs");
-	all_as_before(before);
-	for (unsigned modem = NOT_THERE; modem < NOT_THERE + 2; modem++) {
-		modem_with(SG_MAX_MODEM_FLOWS, 1, (uint16_t)(0x200 + 0x100 * modem));
-		change_to(LIVE_MODEM, modem, &next);
-	}
-	before = places_now();
-	modem_with(SG_MAX_MODEM_FLOWS, 1, 0x200);
-	will_be(LIVE_MODEM, 4, NULL);
-	will_be(LIVE_MODEM, NOT_THERE + 2, &next);
-	refused("modem 02:01:00:00:00:05: no room for upstream service flow");
-	all_as_before(before);
-}
-
-CASE(no_room_at_all) {
-	static struct upstream_channel channel;
-	struct places_seen before;
-
-	changes.count = 0;
-	before = places_now();
-	channel = bench->sg.upstream_channels[0];
-	channel.session = 0x777;
-	refuses(LIVE_UPSTREAM_CHANNEL, 0, &channel,
-		"upstream channel 1: no room for session 0x777");
-	modem_with(2, 1, 0x200);
-	refuses(LIVE_MODEM, NOT_THERE, &next, "no room for upstream service flow 500");
-	places_are(before);
-}
-
-/* What belongs to others, and what a group keeps. */
-CASE(what_cannot_be_had, .prepare = without_last) {
-	static struct upstream_channel channel;
-	static struct service_group group;
-	struct places_seen before;
-
-	before = places_now();
 	modem_with(1, 1, bench_streams[PLAIN].sid);
 	refuses(LIVE_MODEM, NOT_THERE, &next, "channel and SID 0x40 belongs to another");
 	modem_with(2, 1, 0x200);
@@ -117,6 +84,35 @@ CASE(what_cannot_be_had, .prepare = without_last) {
 	refuses(LIVE_GROUP, 0, &group, "upstream.held");
 	assert_true(bench->u->verify_source);
 	all_as_before(before);
+}
+
+/* Flows of other modems, but for one that goes in the same change, have taken all of them. */
+CASE(no_room_for_flows, .prepare = without_last) {
+	struct places_seen before;
+
+	for (unsigned modem = NOT_THERE; modem < NOT_THERE + 2; modem++) {
+		modem_with(SG_MAX_MODEM_FLOWS, 1, (uint16_t)(0x200 + 0x100 * modem));
+		change_to(LIVE_MODEM, modem, &next);
+	}
+	before = places_now();
+	modem_with(SG_MAX_MODEM_FLOWS, 1, 0x200);
+	will_be(LIVE_MODEM, 4, NULL);
+	will_be(LIVE_MODEM, NOT_THERE + 2, &next);
+	refused("modem 02:01:00:00:00:05: no room for upstream service flow");
+	all_as_before(before);
+}
+
+CASE(no_room_at_all) {
+	static struct upstream_channel channel;
+	struct places_seen before = places_now();
+
+	channel = bench->sg.upstream_channels[0];
+	channel.session = 0x777;
+	refuses(LIVE_UPSTREAM_CHANNEL, 0, &channel,
+		"upstream channel 1: no room for session 0x777");
+	modem_with(2, 1, 0x200);
+	refuses(LIVE_MODEM, NOT_THERE, &next, "no room for upstream service flow 500");
+	places_are(before);
 }
 
 /* While one is on its way. */
@@ -189,10 +185,9 @@ CASE(goes_before_the_first_has_passed, .prepare = with_room) {
 
 CASE(little_memory, .prepare = without_last) {
 	struct us_change *c = NULL;
-	struct places_seen before;
+	struct places_seen before = places_now();
 	unsigned failed = 0;
 
-	before = places_now();
 	modem_with(8, 8, 0x200);
 	for (unsigned n = 1;; n++) {
 		changes.count = 0;

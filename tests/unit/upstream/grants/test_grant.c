@@ -145,43 +145,6 @@ CASE(time_goes_on_meanwhile, .prepare = scheduled) {
 	assert_true(bench_count(COUNTER_MAPS) > maps);
 }
 
-/* FLOW is served like this from now on; its clusters stay as they are. */
-static void serve(const struct flow_grants *grants) {
-	static uint8_t room[4096] __rte_cache_aligned;
-	struct us_grant_flow *g = (void *)room;
-	struct upstream_service_flow f = bench->modems[1].upstream_flows[0];
-
-	f.grants = *grants;
-	assert_in_range(us_grant_flow_size(&f), 1, sizeof(room));
-	us_grant_flow_fill(g, &f);
-	us_grant_set_flow(bench->u, FLOW, g, 4);
-}
-
-/* A flow that is removed gets nothing; unsolicited grants beyond the channel are refused, and counted. */
-CASE(flows_that_change, .prepare = scheduled) {
-	struct flow_grants g = {.scheduling = SCHEDULING_UNSOLICITED_GRANT,
-				.request_multiplier = 4,
-				.grant_size = 1000,
-				.grants_per_interval = 1,
-				.grant_interval = 5 * BENCH_MS};
-
-	grants_of(DATA_SID, 1);
-	ask(most);
-	assert_true(grants_of(DATA_SID, 8) > 0);
-	us_grant_set_flow(bench->u, FLOW, NULL, 0);
-	ask(most);
-	assert_int_equal(bench_count(COUNTER_REQUESTS_NO_FLOW), 1);
-	assert_int_equal(grants_of(DATA_SID, 8), 0);
-	serve(&g);
-	assert_true(grants_of(DATA_SID, 60) >= 5);
-	assert_int_equal(bench_count(COUNTER_GRANTS_REFUSED), 0);
-	g.grant_size = 60000;
-	serve(&g);
-	assert_int_equal(bench_count(COUNTER_GRANTS_REFUSED), 1);
-	grants_of(DATA_SID, 3);
-	assert_int_equal(grants_of(DATA_SID, 8), 0);
-}
-
 /* No grant is longer than what the upstream takes as one burst, as if 252 kB a MAP were there for it. */
 CASE(grants_that_are_long, .prepare = scheduled) {
 	struct us_request r = bonded;
@@ -196,17 +159,23 @@ CASE(grants_that_are_long, .prepare = scheduled) {
 	assert_int_equal(longest, US_GRANT_BYTES / minislot);
 }
 
-/* Data alone keep unsolicited grants of a flow with activity detection: there are no requests. */
+/* Data alone keep unsolicited grants of a flow with activity detection, as a change sets it: there are no requests. */
 CASE(data_that_comes, .prepare = scheduled) {
+	static uint8_t room[4096] __rte_cache_aligned;
 	static const uint8_t nothing[64];
+	struct us_grant_flow *g = (void *)room;
+	struct upstream_service_flow f = bench->modems[1].upstream_flows[0];
 
-	serve(&(struct flow_grants){.scheduling = SCHEDULING_UNSOLICITED_GRANT_ACTIVITY,
-				    .request_multiplier = 4,
-				    .grant_size = 1000,
-				    .grants_per_interval = 1,
-				    .grant_interval = 10 * BENCH_MS,
-				    .poll_interval = 10 * BENCH_MS,
-				    .active_timeout = 40 * BENCH_MS});
+	f.grants = (struct flow_grants){.scheduling = SCHEDULING_UNSOLICITED_GRANT_ACTIVITY,
+					.request_multiplier = 4,
+					.grant_size = 1000,
+					.grants_per_interval = 1,
+					.grant_interval = 10 * BENCH_MS,
+					.poll_interval = 10 * BENCH_MS,
+					.active_timeout = 40 * BENCH_MS};
+	assert_in_range(us_grant_flow_size(&f), 1, sizeof(room));
+	us_grant_flow_fill(g, &f);
+	us_grant_set_flow(bench->u, FLOW, g, 4);
 	for (int i = 0; i < 50; i++) {
 		bench_burst(bench_session(0), DATA_SID, nothing, sizeof(nothing));
 		pipeline_run(upstream_pipeline(bench->u, 0));
