@@ -309,19 +309,3 @@ CASE(expires_within_two_rounds) {
 	bench_take(1);
 	assert_int_equal(bench->came[PLAIN], 2);
 }
-
-/* S = 0: as they come, and the count does not notice. */
-CASE(without_numbers) {
-	uint16_t next = 0;
-	struct bench_psp p;
-
-	for (uint16_t i = 0; i < 100; i++) {
-		bool unnumbered = i % 3 == 0;
-
-		bench_packet_as(&p, PLAIN, FRAME_SIZE,
-				unnumbered ? (uint16_t)random_next(&bench->random) : next++);
-		p.unnumbered = unnumbered;
-		bench_handle_packet(&p);
-	}
-	assert_int_equal(bench_count(COUNTER_PSP_GAPS), 0);
-}

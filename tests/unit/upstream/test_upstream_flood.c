@@ -8,7 +8,6 @@
 #include "wire/bytes.h"
 
 #define PDU_MIN 14 /* without CRC: no more than an Ethernet header */
-#define CROWD 200
 #define BEHIND (US_TRANSMIT_CAPACITY / 2 + PIPELINE_BURST) /* the most behind a unit */
 
 /* A modem's frames behind each other: 40 kB of nothing but requests, at the port at once. */
@@ -35,53 +34,6 @@ CASE(requests_of_one_modem) {
 	assert_int_equal(sink->by_modem[3][REQUEST_FRAME], 1);
 	assert_int_equal(sink->by_modem[2][REQUEST_FRAME], sent / DOCSIS_MAC_HEADER);
 	assert_int_equal(bench_count(COUNTER_REQUESTS_LOST), 0);
-}
-
-/* Segment `number` of a modem of the crowd. */
-static void crowd_segment(unsigned modem, uint16_t number, bool begins, const uint8_t *bytes,
-			  size_t size) {
-	struct segment_header h = {.pointer_valid = begins, .sequence = number};
-	uint8_t payload[BENCH_FRAME_MAX];
-
-	segment_header_write(&h, payload);
-	memcpy(payload + SEGMENT_HEADER_SIZE, bytes, size);
-	bench_burst(bench_session(0), (uint16_t)(BENCH_CROWD_SID + modem), payload,
-		    SEGMENT_HEADER_SIZE + size);
-}
-
-/* A frame of a modem of the crowd that is neither IP nor ARP. Returns its size. */
-static size_t crowd_frame(unsigned modem, uint8_t *pdu, size_t size, uint8_t *out) {
-	memset(pdu, (int)modem, size);
-	store_be16(pdu + 12, 0x88b5);
-	store_be32(pdu + 14, modem);
-	return bench_clear(BENCH_MODEMS + modem, DOCSIS_KIND_PACKET, pdu, size, out);
-}
-
-static void crowd(void) {
-	bench_crowd(CROWD);
-	bench->sg.upstream.held = 64000;
-}
-
-/* Between two grants, each modem waits for the rest of a frame: more than `held` in all. */
-CASE(a_frame_of_each_modem, .prepare = crowd) {
-	uint8_t pdu[300], frame[BENCH_FRAME_MAX];
-
-	for (unsigned m = 0; m < CROWD; m++) {
-		crowd_frame(m, pdu, sizeof(pdu), frame);
-		crowd_segment(m, 0, true, frame, 100);
-		bench_settle();
-	}
-	assert_int_equal(upstream_held(bench->u, UNIT_FRAME), CROWD);
-	assert_int_equal(bench->u->holds.buffers[HOLD_POOL_FRAMES], CROWD);
-	for (unsigned m = 0; m < CROWD; m++) {
-		size_t size = crowd_frame(m, pdu, sizeof(pdu), frame);
-
-		crowd_segment(m, 1, false, frame + 100, size - 100);
-		bench_settle();
-		assert_int_equal(bench->others, m + 1);
-		assert_int_equal(bench->other_size, sizeof(pdu));
-		assert_memory_equal(bench->other, pdu, sizeof(pdu));
-	}
 }
 
 /* The smallest frames, each with its number. Returns how many they are. */

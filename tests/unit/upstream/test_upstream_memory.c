@@ -74,25 +74,6 @@ static uint64_t drops(enum drop_reason reason) {
 	return bench->u->counters.drops[reason];
 }
 
-/* The numbers of every second segment: each that comes leaves a gap. */
-CASE(segments_that_leave_gaps, .held_by_modem = LIMIT) {
-	static const uint8_t bytes[100] = {0xff};
-
-	for (int i = 0; i < 2000; i++) {
-		bench_segment(FLOODER, 0, bytes, sizeof(bytes));
-		bench->segment[FLOODER]++;
-		settle();
-	}
-	assert_true(most_held >= LIMIT / bench->packet_room - 1);
-	/* all of them come out in the end, behind gaps that are counted */
-	bench_after(1000 * BENCH_MS);
-	for (int i = 0; i < 40; i++)
-		bench_after(10 * BENCH_MS);
-	assert_int_equal(bench_count(COUNTER_EXTRACTED), 2000);
-	assert_int_equal(bench_count(COUNTER_SEGMENTS_MISSING), 1999);
-	assert_int_equal(bench_count(COUNTER_SEGMENT_GAPS), 1999);
-}
-
 /* What a round leaves above the limit is to be ended by the next one, which a worker must not sleep over. */
 CASE(a_worker_comes_back, .lossy = true, .held_by_modem = FRAME_BUFFER) {
 	uint8_t bytes[BENCH_FRAME_MAX];
@@ -109,24 +90,6 @@ CASE(a_worker_comes_back, .lossy = true, .held_by_modem = FRAME_BUFFER) {
 	bench_round();
 	assert_false(upstream_busy(bench->u));
 	bench_dropped(DROP_FRAME_LIMIT, 1);
-}
-
-CASE(fragments_that_never_end, .held_by_modem = LIMIT) {
-	uint8_t bytes[BENCH_FRAME_MAX];
-	size_t most = LIMIT / FRAME_BUFFER;
-
-	for (unsigned i = 0; i < 10 * most; i++) {
-		int flags = i == 0 ? FRAGMENT_FIRST : 0;
-
-		bench_send(PLAIN, bytes, bench_fragment(PLAIN, i, flags, bytes + 1000, 1, bytes));
-		settle();
-		assert_in_range(bench->u->defragment.waiting_fragments, 0, most);
-		assert_int_equal(bench->u->holds.buffers[HOLD_POOL_FRAMES],
-				 bench->u->defragment.waiting_fragments);
-	}
-	/* those that came behind have no beginning */
-	bench_dropped(DROP_FRAME_LIMIT, most + 1);
-	bench_dropped(DROP_FRAGMENT_ORDER, 9 * most - 1);
 }
 
 /* The oldest of a modem's first: by the time when the wait began. */

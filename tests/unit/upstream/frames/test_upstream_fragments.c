@@ -243,42 +243,9 @@ CASE(beside_a_long_burst, .prepare = bench_long_packets) {
 	bench_dropped(DROP_FRAME_TRUNCATED, 1);
 }
 
-/* Bursts of units, each a fragment that holds many small frames, and of a frame behind them. */
-static void send_small_frames(unsigned bursts) {
-	uint8_t burst[BENCH_PACKET_MAX];
-
-	for (unsigned n = 0; n < bursts; n++) {
-		size_t size = 0;
-
-		for (uint8_t i = 0; i < 2; i++) {
-			unit_size = 0;
-			while (unit_size + 100 < 1900)
-				unit_add_clear(PLAIN, BENCH_SMALLEST);
-			size += bench_fragment(PLAIN, i, FIRST | LAST, unit, unit_size,
-					       burst + size);
-		}
-		size += bench_mac(PLAIN, BENCH_SMALLEST, burst + size);
-		bench_plain(PLAIN, burst, size);
-	}
-}
-
 static void until_in_a_unit(void) {
 	while (bench->u->extract_joined.cut.segment == NULL)
 		bench_round();
-}
-
-/* In the middle of a unit, with others and frames in the queue behind it. */
-CASE(a_stop_in_a_unit, .lossy = true) {
-	uint64_t held;
-
-	send_small_frames(5);
-	until_in_a_unit();
-	bench_take(UINT32_MAX);
-	held = upstream_held(bench->u, UNIT_FRAME);
-	assert_true(held > 0 && bench->u->list.queues[US_JOINED].count > held);
-	upstream_stop(bench->u);
-	assert_int_equal(rte_mempool_in_use_count(bench->frames), 0);
-	bench_expect(DROP_STOPPED, held);
 }
 
 /* The last step of a round begins a frame of which a byte is missing. */

@@ -3,7 +3,10 @@
 
 #include <rte_ethdev.h>
 
-#include "upstream_frames.h"
+#include "upstream_cases.h"
+
+#define SIZE 120
+#define FRAME (DOCSIS_MAC_HEADER + SIZE + 4)
 
 /* What stands at the network port, up to `most`, in the order of the stream. */
 static unsigned take(unsigned stream, struct rte_mbuf **pkts, uint16_t most) {
@@ -50,16 +53,15 @@ CASE(frames_in_parts_are_copied) {
 
 	for (int i = 0; i < 2; i++) {
 		size_t cut = i == 0 ? FRAME - 1 : DOCSIS_MAC_HEADER;
+		uint8_t bytes[BENCH_FRAME_MAX];
 		struct bench_psp p;
 
-		add_frame(PLAIN);
-		bench_open_burst(&p, bench_session(bench_streams[PLAIN].channels[0]),
-				 bench_streams[PLAIN].sid);
-		psp_add(&p, false, false, room, cut);
-		psp_add(&p, false, false, room + cut, used - cut);
+		bench_mac(PLAIN, SIZE, bytes);
+		bench_open_stream(&p, PLAIN);
+		psp_add(&p, false, false, bytes, cut);
+		psp_add(&p, false, false, bytes + cut, FRAME - cut);
 		psp_add_trailer(&p);
 		psp_send(&p);
-		used = 0;
 		assert_int_equal(take(PLAIN, pkts, 2), 1);
 		assert_ptr_equal(pkts[0]->pool, bench->frames);
 		assert_int_equal(packets_in_use(), 0);
@@ -71,11 +73,11 @@ CASE(frames_in_parts_are_copied) {
 CASE(what_may_wait_is_copied) {
 	uint8_t pdu[60] = {0}, bytes[BENCH_FRAME_MAX];
 	struct rte_mbuf *m;
+	size_t size;
 
-	add(bytes, bench_fragment(PLAIN, 0, FRAGMENT_FIRST, pdu, sizeof(pdu), bytes));
-	add(bytes, bench_clear(3, DOCSIS_KIND_MANAGEMENT, pdu, sizeof(pdu), bytes));
-	bench_plain(PLAIN, room, used);
-	used = 0;
+	size = bench_fragment(PLAIN, 0, FRAGMENT_FIRST, pdu, sizeof(pdu), bytes);
+	size += bench_clear(3, DOCSIS_KIND_MANAGEMENT, pdu, sizeof(pdu), bytes + size);
+	bench_plain(PLAIN, bytes, size);
 	bench_rounds(2);
 	assert_int_equal(bench->u->defragment.waiting_fragments, 1);
 	assert_int_equal(packets_in_use(), 0);
