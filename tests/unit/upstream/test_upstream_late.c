@@ -52,51 +52,6 @@ CASE(network_port_is_blocked, .network_depth = 64) {
 	bench_settle();
 }
 
-/* The same for packets that are ahead. */
-CASE(worker_was_away, .network_depth = 64) {
-	static const uint32_t sessions[] = {BENCH_SC_QAM, BENCH_OFDMA, BENCH_OFDMA_ALONE};
-
-	for (uint16_t i = 0; i < 150; i++) {
-		uint16_t number = i / 3;
-
-		if (i % 3 == 0 && number >= 5 && number < 35) /* number 5 comes 29 later */
-			number = number == 34 ? 5 : number + 1;
-		bench_put_number(sessions[i % 3], 0, number);
-	}
-	bench_round();
-	assert_int_equal(bench->u->uepi.waiting_packets, 6);
-	bench->clock.now += 6 * BENCH_MS;
-	bench_settle();
-	assert_int_equal(bench_count(COUNTER_PSP_PACKETS), 150);
-	assert_int_equal(bench_count(COUNTER_PSP_MISSING), 0);
-	assert_int_equal(bench_count(COUNTER_PSP_REORDERED), 1);
-}
-
-/* The rest of a frame comes behind others, and the worker is away behind its first round: it is in the port, which
- * holds less than one burst, or in the list, behind more packets than a round makes. */
-CASE(rest_comes_late) {
-	for (unsigned bursts = 0; bursts <= 20; bursts += 20) {
-		uint8_t frame[BENCH_FRAME_MAX];
-		size_t size = bench_mac(FRAMED, 1000, frame);
-
-		bench_send(FRAMED, frame, 500);
-		bench_round();
-		for (unsigned i = 0; i < bursts; i++)
-			put(PLAIN);
-		bench_segment(FRAMED, BENCH_NO_POINTER, frame + 500, size - 500);
-		if (bursts > 0) {
-			bench_round();
-			assert_int_equal(bench_count(COUNTER_RECEIVED), bench->injected);
-			assert_true(bench->u->list.queues[US_SEGMENTS].count > 0);
-		}
-		assert_int_equal(bench->u->streams.incomplete_frames, 1);
-		bench->clock.now += 150 * BENCH_MS;
-		bench_settle();
-		bench_complete(FRAMED);
-		bench_complete(PLAIN);
-	}
-}
-
 /* In the burst that is being taken apart: the last fragment, behind more packets than a round makes. */
 CASE(last_fragment_is_on_its_way, .prepare = bench_long_packets) {
 	uint8_t frame[BENCH_FRAME_MAX], room[8000];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The same frames, cut in random ways into segments, bursts and PSP packets, always come out the same
- * and in order. With packets lost, doubled, out of order and damaged, whatever went in came out, was
+ * and in order, also where the worker is away for longer than anything is waited for. With packets lost, doubled, out of order and damaged, whatever went in came out, was
  * dropped for a reason, or is held: at every round, for every unit.
  */
 
@@ -38,6 +38,7 @@ static struct random *r;
 static uint64_t asked, asking, concatenations; /* requests beside others, alone; headers */
 static struct impairments impaired;
 static uint32_t late; /* of 1,000 packets, when all sessions have begun */
+static bool away; /* the worker */
 static struct {
 	uint8_t frame[BENCH_PACKET_MAX + 600];
 	size_t size; /* 0: none */
@@ -103,6 +104,8 @@ static void row_make(unsigned stream) {
 
 static void deliver(const uint8_t *frame, size_t size) {
 	bench_inject(frame, size);
+	if (away)
+		return;
 	if (bench->injected % 8 == 0)
 		bench_round();
 	if (bench->injected % 64 == 0)
@@ -205,7 +208,9 @@ static void send_segment(unsigned stream) {
 	while (row->begins[row->next] < row->sent)
 		row->next++;
 	if (row->next < row->frames && row->begins[row->next] <= row->sent + size) {
-		h.pointer_valid = row->begins[row->next] < row->sent + size || happens(500);
+		/* the first segment has one: before it, all is passed over */
+		h.pointer_valid = row->begins[row->next] < row->sent + size ||
+				  h.sequence == FIRST_SEGMENT || happens(500);
 		h.pointer = (uint16_t)(row->begins[row->next] - row->sent);
 	}
 	memcpy(bytes + SEGMENT_HEADER_SIZE, row->bytes + row->sent, size);
@@ -243,28 +248,31 @@ static void send_plain(unsigned stream) {
 	burst(s->channels[0], s->sid, bytes, size);
 }
 
-/* All streams in turn, until they are through. */
-static void run_turn(void) {
-	unsigned left = 0;
+static uint32_t bytes_left(void) {
+	uint32_t left = 0;
 
-	for (unsigned s = 0; s < BENCH_STREAMS; s++) {
+	for (unsigned s = 0; s < BENCH_STREAMS; s++)
+		left += rows[s].size - rows[s].sent;
+	return left;
+}
+
+/* All streams in turn, until they are through; the worker is away while the last bytes come. */
+static void run_turn(uint32_t last_bytes) {
+	for (unsigned s = 0; s < BENCH_STREAMS; s++)
 		row_make(s);
-		left += rows[s].size > 0;
-	}
-	while (left > 0) {
+	for (uint32_t left; (left = bytes_left()) > 0;) {
 		unsigned s = random_below(r, BENCH_STREAMS);
 
+		away = left < last_bytes;
 		if (rows[s].sent == rows[s].size)
 			continue;
 		if (bench_streams[s].segment_header)
 			send_segment(s);
 		else
 			send_plain(s);
-		left -= rows[s].sent == rows[s].size;
 	}
 	for (unsigned c = 0; c < BENCH_CHANNELS; c++)
 		wire_close(&wires[c]);
-	bench_settle();
 }
 
 static void prepare(uint64_t seed, enum psp_numbering numbering) {
@@ -304,9 +312,11 @@ EACH_CASE(start)
 /* Out of order or not, but none too late: nothing is lost. */
 CASE(same_frames, .prepare = by_flow) {
 	for (int turn = 0; turn <= TURNS; turn++) {
-		run_turn();
+		run_turn(random_below(r, 20000));
 		deliver_delayed(true);
-		bench_settle();
+		bench_rounds(random_below(r, 4));
+		away = false;
+		bench_after(150 * BENCH_MS);
 		impaired.late = late;
 		/* a segment may end in a frame: its rest is sent in the next turn, never later */
 		for (unsigned s = 0; s < BENCH_STREAMS; s++)
@@ -332,8 +342,10 @@ static void impaired_run(struct impairments i, uint64_t seed) {
 	bench_start();
 	start();
 	impaired = i;
-	for (int turn = 0; turn < TURNS; turn++)
-		run_turn();
+	for (int turn = 0; turn < TURNS; turn++) {
+		run_turn(0);
+		bench_settle();
+	}
 	/* nothing waits for ever */
 	for (int rest = 0; rest < 20; rest++)
 		bench_after(100 * BENCH_MS);

@@ -9,30 +9,23 @@
 #define STREAMS (1 + CARRIERS) /* of a channel */
 #define PAUSE 150000 /* ns: less than a MAP may be late */
 
-static struct channel carriers[CARRIERS];
 static struct upstream_channel channels[SG_MAX_UPSTREAM_CHANNELS];
-static uint64_t carried[CARRIERS];
 
 static void widest(struct service_group *sg) {
-	for (uint32_t d = 0; d < CARRIERS; d++)
-		carriers[d] = (struct channel){.id = 10 + d, .session = 1 + d};
+	configure(sg);
 	for (uint32_t i = 0; i < SG_MAX_UPSTREAM_CHANNELS; i++) {
-		channels[i] = sg->upstream_channels[i < BENCH_CHANNELS ? i : BENCH_CHANNELS - 1];
+		channels[i] = sg->upstream_channels[RTE_MIN(i, BENCH_CHANNELS - 1u)];
 		if (i >= BENCH_CHANNELS) {
 			channels[i].id = 1 + i;
 			channels[i].session = 0x30000 + i;
 		}
-		channels[i].grants = message_grants;
 		channels[i].grants.map_channel_count = CARRIERS;
 		for (uint32_t d = 0; d < CARRIERS; d++)
-			channels[i].grants.map_channels[d] = carriers[d].id;
+			channels[i].grants.map_channels[d] = downstream[d].id;
 	}
-	sg->channels = carriers;
 	sg->channel_count = CARRIERS;
 	sg->upstream_channels = channels;
 	sg->upstream_channel_count = SG_MAX_UPSTREAM_CHANNELS;
-	sg->upstream.scheduled = true;
-	sg->upstream.scheduler = message_times;
 	sg->upstream.scheduler.ucd_interval = 10 * BENCH_MS;
 }
 
@@ -48,8 +41,7 @@ static void check_buffers(struct service_group *sg) {
 static void many(void) {
 	widest(&bench->sg);
 	check_buffers(&bench->sg);
-	message_ring_open(bench, messages_ring(&bench->sg), SG_MAX_UPSTREAM_CHANNELS, CARRIERS,
-			  carried);
+	message_ring_open(messages_ring(&bench->sg));
 	bench->frame_buffers = 8191;
 }
 

@@ -8,9 +8,11 @@
 #include "upstream_cases.h"
 #include "wire/map.h"
 
-#define CHANNELS 4 /* downstream */
+#define CHANNELS 4 /* downstream, that most groups have */
 
 static struct message_path path;
+static uint64_t bytes[GRANTS_MAP_CHANNELS]; /* by downstream channel */
+static struct channel downstream[GRANTS_MAP_CHANNELS];
 
 static const struct grants_config message_times = {
 	.map_interval = 2 * BENCH_MS,
@@ -33,30 +35,9 @@ static const struct channel_grants message_grants = {
 	.maintenance = {.initial_interval = 1000 * BENCH_MS, .backoff_end = 4},
 };
 
-/* For that many messages, from so many upstream channels into so many downstream ones, of which each has its
- * counter of `bytes`. To be called before bench_start(). */
-static inline void message_ring_open(struct upstream_bench *b, unsigned ring, uint16_t pseudowires,
-				     uint16_t channels, uint64_t *bytes) {
-	static uint8_t memory[64 << 10] __rte_cache_aligned;
-
-	memset(bytes, 0, channels * sizeof(*bytes));
-	path = (struct message_path){
-		.ring = (struct rte_ring *)memory,
-		.pseudowires = pseudowires,
-		.channels = channels,
-		.bytes = bytes,
-	};
-	assert_true(rte_ring_get_memsize(ring) <= (ssize_t)sizeof(memory));
-	assert_int_equal(rte_ring_init(path.ring, "messages", ring, RING_F_SP_ENQ | RING_F_SC_DEQ),
-			 0);
-	b->path = &path;
-}
-
-static uint64_t bytes[CHANNELS];
-static struct channel downstream[CHANNELS];
-
+/* Gives a group that is prepared a scheduler; without a ring. */
 static inline void configure(struct service_group *sg) {
-	for (unsigned i = 0; i < CHANNELS; i++)
+	for (unsigned i = 0; i < ARRAY_COUNT(downstream); i++)
 		downstream[i] = (struct channel){.id = 10 + i, .session = 1 + i};
 	sg->channels = downstream;
 	sg->channel_count = CHANNELS;
@@ -77,10 +58,26 @@ static inline void configure(struct service_group *sg) {
 	}
 }
 
-/* A bench that is prepared gets a scheduler, and a ring of that many messages. */
+/* For that many messages of the group. */
+static inline void message_ring_open(unsigned ring) {
+	static uint8_t memory[64 << 10] __rte_cache_aligned;
+
+	memset(bytes, 0, sizeof(bytes));
+	path = (struct message_path){
+		.ring = (struct rte_ring *)memory,
+		.pseudowires = (uint16_t)bench->sg.upstream_channel_count,
+		.channels = (uint16_t)bench->sg.channel_count,
+		.bytes = bytes,
+	};
+	assert_true(rte_ring_get_memsize(ring) <= (ssize_t)sizeof(memory));
+	assert_int_equal(rte_ring_init(path.ring, "messages", ring, RING_F_SP_ENQ | RING_F_SC_DEQ),
+			 0);
+	bench->path = &path;
+}
+
 static inline void schedule(unsigned ring) {
 	configure(&bench->sg);
-	message_ring_open(bench, ring, BENCH_CHANNELS, CHANNELS, bytes);
+	message_ring_open(ring);
 }
 
 static inline void scheduled(void) {
