@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Much at once, and nobody loses by it: requests of one modem, modems that all wait for the rest of a
- * frame, and fragments that become thousands of frames.
- */
-
+/* Much at once, and nobody loses by it: requests of one modem, and fragments that become thousands of frames. */
 #include "upstream_cases.h"
 #include "wire/bytes.h"
 

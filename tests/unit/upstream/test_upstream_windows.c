@@ -114,7 +114,6 @@ static void random_segment(struct random *r) {
 	bench_segment_as(stream, &h, bytes, random_below(r, sizeof(bytes)));
 }
 
-/* Every stream and flow wants a window all the time. */
 /* Each order has a window, where buffers for them may wait. */
 CASE(windows_for_all) {
 	const struct upstream *u = bench->u;
@@ -124,6 +123,7 @@ CASE(windows_for_all) {
 	assert_int_equal(u->slots.most, orders);
 }
 
+/* Every stream and flow wants a window all the time. */
 CASE(random_numbers) {
 	struct random r = {.state = 7};
 

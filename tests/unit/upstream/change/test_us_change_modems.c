@@ -33,15 +33,13 @@ CASE(free_places_are_passed_over, .prepare = with_free_places) {
 /* More fragments than a step may free. */
 CASE(goes_with_many_fragments, .prepare = with_room, .held_by_modem = 4000000) {
 	enum { FRAGMENTS = 500 };
-	uint8_t bytes[20] = {0}, fragment[BENCH_FRAME_MAX];
+	static const uint8_t bytes[20];
 	struct us_change *c;
 	unsigned steps = 0;
 
 	for (unsigned i = 0; i < FRAGMENTS; i++) {
-		size_t size = bench_fragment(OF_LAST, i, i == 0 ? FRAGMENT_FIRST : 0, bytes,
-					     sizeof(bytes), fragment);
-
-		bench_handle(OF_LAST, fragment, size);
+		bench_put_fragment(OF_LAST, i, i == 0 ? FRAGMENT_FIRST : 0, bytes, sizeof(bytes));
+		bench_settle();
 	}
 	assert_int_equal(upstream_held(bench->u, UNIT_FRAME), FRAGMENTS);
 	will_be(LIVE_MODEM, LAST, NULL);

@@ -35,18 +35,13 @@ static struct upstream_service_flow flows[] = {
 	{106, true, &clusters[7], 1}, {107, true, &clusters[8], 1},
 };
 
-static struct ip_address addresses[BENCH_MODEMS][2] = {
-	{{4, {10, 0, 0, 1}}, {6, {0x20, 0x01, 0x0d, 0xb8, [15] = 1}}},
-	{{4, {10, 0, 1, 1}}, {6, {0x20, 0x01, 0x0d, 0xb8, [15] = 2}}},
-	{{4, {10, 0, 2, 1}}, {6, {0x20, 0x01, 0x0d, 0xb8, [15] = 3}}},
-	{{4, {10, 0, 3, 1}}, {6, {0x20, 0x01, 0x0d, 0xb8, [15] = 4}}},
-	{{4, {10, 0, 4, 1}}, {6, {0x20, 0x01, 0x0d, 0xb8, [15] = 5}}},
-	{{4, {10, 0, 5, 1}}, {6, {0x20, 0x01, 0x0d, 0xb8, [15] = 6}}},
-};
+static struct ip_address addresses[BENCH_MODEMS][2];
 
 static void modem_make(struct modem *m, uint8_t index, unsigned flow, size_t flow_count) {
 	struct security_association *sa = &m->security;
 
+	addresses[index][0] = (struct ip_address){4, {10, 0, index, 1}};
+	addresses[index][1] = (struct ip_address){6, {0x20, 0x01, 0x0d, 0xb8, [15] = index + 1}};
 	*m = (struct modem){
 		.mac = {2, 1, 0, 0, 0, index},
 		.addresses = addresses[index],

@@ -133,16 +133,22 @@ size_t bench_fragment(unsigned stream, unsigned sequence, int flags, const void 
 	return bench_frame(s->modem, &h, bytes, size, out);
 }
 
+void bench_put_fragment(unsigned stream, unsigned sequence, int flags, const void *bytes,
+			size_t size) {
+	uint8_t out[BENCH_FRAME_MAX];
+
+	bench_send(stream, out, bench_fragment(stream, sequence, flags, bytes, size, out));
+}
+
 unsigned bench_put_unit(unsigned stream, const uint8_t *unit, size_t size, size_t part,
 			void (*between)(void)) {
-	uint8_t out[BENCH_FRAME_MAX];
 	unsigned count = 0;
 
 	for (size_t at = 0; at < size; at += part, count++) {
 		size_t now = at + part < size ? part : size - at;
 		int flags = (at == 0 ? FRAGMENT_FIRST : 0) | (at + now == size ? FRAGMENT_LAST : 0);
 
-		bench_send(stream, out, bench_fragment(stream, count, flags, unit + at, now, out));
+		bench_put_fragment(stream, count, flags, unit + at, now);
 		if (between != NULL)
 			between();
 	}

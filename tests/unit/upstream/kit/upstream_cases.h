@@ -178,6 +178,10 @@ size_t bench_fill(unsigned stream, size_t size, uint8_t *out, size_t most);
 size_t bench_fragment(unsigned stream, unsigned sequence, int flags, const void *bytes, size_t size,
 		      uint8_t *out);
 
+/* Sends one. */
+void bench_put_fragment(unsigned stream, unsigned sequence, int flags, const void *bytes,
+			size_t size);
+
 /* Sends a unit in fragments of `part` bytes from number 0 on, each in a segment or burst of its own; `between`, or
  * NULL, is called behind each. Returns how many they were. */
 unsigned bench_put_unit(unsigned stream, const uint8_t *unit, size_t size, size_t part,
