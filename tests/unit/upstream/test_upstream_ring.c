@@ -34,11 +34,6 @@ static void move(unsigned packets) {
 	}
 }
 
-static void rounds(int n) {
-	while (n-- > 0)
-		bench_round();
-}
-
 static void number(uint16_t sequence) {
 	bench_put_number(BENCH_SC_QAM, 0, sequence);
 }
@@ -59,18 +54,18 @@ EACH_CASE(behind_a_ring)
 /* Number 1 is in the port for longer than it is waited for. */
 CASE(what_is_in_the_port_is_waited_for) {
 	gap();
-	rounds(3);
+	bench_rounds(3);
 	assert_int_equal(bench->u->uepi.waiting_packets, 1);
 	number(1);
 	for (int i = 0; i < 20; i++) {
 		bench->clock.now += 10 * BENCH_MS;
-		rounds(3);
+		bench_rounds(3);
 		emptied += i == 0; /* the worker was at it before */
 	}
 	assert_int_equal(bench->u->uepi.waiting_packets, 1);
 	move(1);
 	emptied++;
-	rounds(3);
+	bench_rounds(3);
 	assert_int_equal(bench_count(COUNTER_PSP_PACKETS), 3);
 	assert_int_equal(missing(), 0);
 	ring_end();
@@ -79,16 +74,16 @@ CASE(what_is_in_the_port_is_waited_for) {
 /* Two times empty since it was asked: the wait ends for what had come by then, and not before. */
 CASE(what_does_not_come_is_given_up) {
 	gap();
-	rounds(1);
+	bench_rounds(1);
 	emptied += 2;
 	bench->clock.now += 100 * BENCH_MS;
-	rounds(3); /* asked when the packets had not come: that says nothing */
+	bench_rounds(3); /* asked when the packets had not come: that says nothing */
 	assert_int_equal(bench->u->uepi.waiting_packets, 1);
 	emptied++;
-	rounds(3);
+	bench_rounds(3);
 	assert_int_equal(bench->u->uepi.waiting_packets, 1);
 	emptied++;
-	rounds(3);
+	bench_rounds(3);
 	assert_int_equal(bench->u->uepi.waiting_packets, 0);
 	assert_int_equal(missing(), 1);
 	ring_end();
@@ -97,28 +92,34 @@ CASE(what_does_not_come_is_given_up) {
 /* While the ring has more than it is asked for, nothing is known of the port. */
 CASE(a_ring_with_more) {
 	gap();
-	rounds(1);
+	bench_rounds(1);
 	bench->clock.now += 100 * BENCH_MS;
-	rounds(1);
+	bench_rounds(1);
 	for (uint16_t i = 3; i < 3 + 2 * US_RECEIVE_BURST; i++)
 		number(0x2000);
 	move(2 * US_RECEIVE_BURST);
 	emptied += 10;
-	rounds(2);
+	bench_rounds(2);
 	assert_int_equal(bench->u->receive.passed_until, 0);
 	bench->any_drops = true;
-	rounds(3);
+	bench_rounds(3);
 	ring_end();
 }
 
 /* An upstream that is closed takes no more, and its waits end by its own clock. */
 CASE(closed) {
+	struct rte_mbuf *m;
+
 	gap();
-	rounds(2);
+	bench_rounds(2);
 	upstream_close(bench->u);
+	number(1);
+	move(1);
 	bench->clock.now += 100 * BENCH_MS;
-	rounds(3);
+	bench_rounds(3);
 	assert_int_equal(bench->u->uepi.waiting_packets, 0);
 	assert_int_equal(missing(), 1);
+	assert_int_equal(rte_ring_dequeue(ring, (void **)&m), 0);
+	rte_pktmbuf_free(m);
 	ring_end();
 }

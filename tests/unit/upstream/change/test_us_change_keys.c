@@ -107,6 +107,20 @@ CASE(key_that_was_replaced, .prepare = with_room) {
 	bench->modems[TWO_KEYS] = next;
 }
 
+/* A change of something else leaves the sessions as they are, also where a flow comes. */
+CASE(sessions_remain, .prepare = with_room) {
+	next = bench->modems[TWO_KEYS];
+	next.upstream_flow_count = 1;
+	change_to(LIVE_MODEM, TWO_KEYS, &next);
+	whole(OF_TWO_KEYS);
+	change_to(LIVE_MODEM, TWO_KEYS, &bench->modems[TWO_KEYS]);
+	for (unsigned i = 0; i < 4; i++) {
+		whole(OF_TWO_KEYS);
+		put(2); /* of the flow that came again, on the OFDMA channel */
+		bench_settle();
+	}
+}
+
 CASE(cipher_goes, .prepare = with_room) {
 	struct us_change *c;
 

@@ -271,3 +271,30 @@ CASE(every_bit_of_a_header) {
 	good_frame(FRAMED);
 	assert_int_equal(bench_count(COUNTER_REQUESTS), 0);
 }
+
+/* Headers that are all of their frame: a pointer farther on contradicts them, if they are good. All bytes before it are
+ * passed over; what a good one asks for is taken. */
+CASE(pointer_behind_a_header) {
+	static const enum drop_reason reasons[] = {DROP_FRAME_POINTER, DROP_FRAME_POINTER,
+						   DROP_FRAME_RUNT};
+
+	for (unsigned i = 0; i < 6; i++) {
+		bool good = i % 2;
+		uint8_t bytes[2 * FRAME] = {0};
+
+		switch (i / 2) {
+		case 0: docsis_request_write(5, 0x30, bytes); break;
+		case 1: docsis_concatenation_write(2, 500, bytes); break;
+		default: docsis_hcs_write(bytes, DOCSIS_MAC_HEADER - 2); /* no bytes behind it */
+		}
+		bytes[4] ^= !good;
+		bench_send(FRAMED, bytes, 5);
+		bench_mac(FRAMED, SIZE, bytes + 15);
+		bench_segment(FRAMED, 10, bytes + 5, FRAME + 10);
+		bench_settle();
+		bench_dropped(good ? reasons[i / 2] : DROP_FRAME_HCS, 1);
+		assert_int_equal(bench_count(COUNTER_RESYNC_BYTES), 10 * (i + 1));
+		bench_complete(FRAMED);
+	}
+	assert_int_equal(bench_count(COUNTER_REQUESTS), 1);
+}
