@@ -65,12 +65,9 @@ static int owner(const struct seen *s, bool with_mac, enum asked asked, const ui
 static bool is_multicast(enum asked asked, const uint8_t *value) {
 	static const uint8_t all[4] = {255, 255, 255, 255};
 
-	switch (asked) {
-	case ASKED_IPV4: return (value[0] & 0xf0) == 0xe0 || memcmp(value, all, 4) == 0;
-	case ASKED_IPV6: return value[0] == 0xff;
-	case ASKED_MAC: break;
-	}
-	return (value[0] & 1) != 0;
+	if (asked == ASKED_IPV4)
+		return (value[0] & 0xf0) == 0xe0 || memcmp(value, all, 4) == 0;
+	return asked == ASKED_IPV6 ? value[0] == 0xff : (value[0] & 1) != 0;
 }
 
 /* What the frame is for; false where that cannot be read. */
@@ -145,7 +142,7 @@ static bool has_session(const struct service_group *sg, uint32_t session) {
 }
 
 static bool share_a_session(const struct service_group *a, const struct service_group *b) {
-	for (size_t c = 0; c < a->upstream_channel_count; c++) {
+	for (size_t c = 0; a != NULL && b != NULL && c < a->upstream_channel_count; c++) {
 		const struct upstream_channel *u = &a->upstream_channels[c];
 
 		if (has_session(b, u->session) || has_session(b, u->request_session) ||
@@ -156,14 +153,13 @@ static bool share_a_session(const struct service_group *a, const struct service_
 }
 
 static bool sessions_repeat(const struct seen *s) {
+	bool repeat = false;
+
 	for (unsigned a = 0; a < RIG_GROUPS; a++) {
-		for (unsigned b = 0; b < a; b++) {
-			if (member(s, a) != NULL && member(s, b) != NULL &&
-			    share_a_session(member(s, a), member(s, b)))
-				return true;
-		}
+		for (unsigned b = 0; b < a; b++)
+			repeat |= share_a_session(member(s, a), member(s, b));
 	}
-	return false;
+	return repeat;
 }
 
 /* What is wrong with a plain L2TPv3 packet beside its session is the group's business. */
@@ -211,31 +207,21 @@ static int model_rphy(const struct seen *s, enum drop_reason *reason) {
 	return -1;
 }
 
-/* The frame without its tag. Returns why it goes no further, or DROP_NONE. */
-static enum drop_reason take_tag(struct seen *s, bool *tag) {
-	uint16_t type = load_be16(s->frame + 12);
+/* The frame without its tag; where no group has a VLAN, it goes if it names none either. Returns why the frame goes no
+ * further, or DROP_NONE. */
+static enum drop_reason take_tag(struct seen *s, bool vlans, bool *tag) {
+	uint16_t type = load_be16(s->frame + 12), vlan = load_be16(s->frame + 14) % 4096;
 
-	if (type == 0x88a8)
+	if (vlans && type == 0x88a8)
 		return DROP_PORT_VLAN_STACKED;
-	if (type != 0x8100)
+	if (type != 0x8100 || (!vlans && (s->size < 18 || vlan != 0)))
 		return DROP_NONE;
 	if (s->size < 18)
 		return DROP_PORT_RUNT;
-	s->vlan = load_be16(s->frame + 14) % 4096;
+	s->vlan = vlan;
 	type = load_be16(s->frame + 16);
-	if (type == 0x88a8 || type == 0x8100)
+	if (vlans && (type == 0x88a8 || type == 0x8100))
 		return DROP_PORT_VLAN_STACKED;
-	memmove(s->frame + 12, s->frame + 16, s->size - 16);
-	s->size -= 4;
-	*tag = true;
-	return DROP_NONE;
-}
-
-/* Where no group has a VLAN: the tag goes if it names none either. */
-static enum drop_reason take_priority(struct seen *s, bool *tag) {
-	if (s->size < 18 || load_be16(s->frame + 12) != 0x8100 ||
-	    load_be16(s->frame + 14) % 4096 != 0)
-		return DROP_NONE;
 	memmove(s->frame + 12, s->frame + 16, s->size - 16);
 	s->size -= 4;
 	*tag = true;
@@ -252,7 +238,7 @@ int share_model(const struct share_rig *r, enum share_side side, const uint8_t *
 	*tag = false;
 	for (unsigned g = 0; g < r->count; g++)
 		tagged |= r->list[g] != NULL && vlan_of(r->list[g], side) != 0;
-	*reason = size < 14 ? DROP_PORT_RUNT : tagged ? take_tag(&s, tag) : take_priority(&s, tag);
+	*reason = size < 14 ? DROP_PORT_RUNT : take_tag(&s, tagged, tag);
 	if (*reason != DROP_NONE)
 		return -1;
 	for (unsigned g = 0; g < r->count; g++) {

@@ -45,13 +45,11 @@ static struct random dice;
 /* Taken out of the table as it is, a group is as if it had not been. */
 static void forgotten(unsigned group) {
 	struct share_forgetting f = {.share = rig->s, .group = group};
-	const struct service_group *was = rig->list[group];
 
 	while (!share_forget(&f))
 		;
 	rig->list[group] = NULL;
 	rig_same_table(rig, false);
-	rig->list[group] = was;
 }
 
 static unsigned roll(unsigned n) {
@@ -94,15 +92,6 @@ static void modem_fill(struct object *o, unsigned group, unsigned slot, unsigned
 		.addresses = o->addresses,
 		.address_count = count,
 	};
-}
-
-static struct flight *flight_begin(unsigned group) {
-	struct flight *f = calloc(1, sizeof(*f));
-
-	assert_non_null(f);
-	f->group = group;
-	f->changes.list = f->list;
-	return f;
 }
 
 static struct object *flight_add(struct flight *f, enum live_object kind, unsigned slot) {
@@ -225,60 +214,6 @@ static void flight_end(unsigned number) {
 	memmove(&flights[number], &flights[number + 1], (flying - number) * sizeof(flights[0]));
 }
 
-static void all_end(void) {
-	while (flying > 0) {
-		flight_end(roll(flying));
-		rig_same_table(rig, true);
-	}
-	assert_null(rig->s->changes);
-}
-
-/* Modems of 64 addresses each come to the slots from `first` on, or go. */
-static struct flight *modems_prepare(unsigned group, unsigned first, unsigned count, bool come) {
-	struct flight *f = flight_begin(group);
-
-	for (unsigned n = 0; n < count; n++) {
-		struct object *o = flight_add(f, LIVE_MODEM, first + n);
-
-		modem_fill(o, group, first + n, 0, SG_MAX_MODEM_ADDRESSES);
-		f->list[n].modem = come ? &o->modem : NULL;
-	}
-	assert_true(flight_prepare(f));
-	return f;
-}
-
-static void flight_take(struct flight *f) {
-	while (!flight_step(f))
-		;
-	flight_taken(f);
-}
-
-/* A larger table is made when a modem is gone by half: the new table has neither half. */
-TEST(a_table_grows_beside_a_modem_that_goes) {
-	struct flight *goes, *come;
-
-	dice = (struct random){.state = 1};
-	open_rig(SHARE_NETWORK);
-	flight_take(modems_prepare(0, RIG_MODEMS, 1, true));
-	all_end();
-	goes = modems_prepare(0, RIG_MODEMS, 1, false);
-	assert_false(flight_step(goes));
-	assert_false(goes->gone);
-	come = modems_prepare(1, RIG_MODEMS, MOST, true);
-	flight_take(goes);
-	flight_take(come);
-	all_end();
-	rig_close(rig);
-}
-
-static bool is_pending(unsigned group) {
-	for (unsigned i = 0; i < flying; i++) {
-		if (flights[i]->prepared && flights[i]->group == group)
-			return true;
-	}
-	return false;
-}
-
 static void random_modem(struct flight *f, unsigned slot) {
 	struct object *o = flight_add(f, LIVE_MODEM, slot);
 
@@ -303,9 +238,14 @@ static void random_begin(unsigned counts[2]) {
 	unsigned group = roll(rig->count), count = 1 + roll(MOST), first;
 	struct flight *f;
 
-	if (flying == FLYING || is_pending(group))
-		return;
-	f = flight_begin(group);
+	for (unsigned i = 0; i < flying; i++) {
+		if (flying == FLYING || (flights[i]->prepared && flights[i]->group == group))
+			return;
+	}
+	f = calloc(1, sizeof(*f));
+	assert_non_null(f);
+	f->group = group;
+	f->changes.list = f->list;
 	first = roll(rig->s->side == SHARE_RPHY ? CHANNELS : SLOTS);
 	for (unsigned i = 0; i < count; i++) {
 		if (rig->s->side == SHARE_RPHY)
@@ -339,13 +279,6 @@ static void random_abandon(void) {
 		flight_end(flying - 1);
 }
 
-static void random_end(void) {
-	unsigned number = roll(FLYING);
-
-	if (number < flying && !flights[number]->prepared)
-		flight_end(number);
-}
-
 static void random_changes(enum share_side side, uint32_t seed) {
 	unsigned counts[2] = {0}, quiet = 0;
 
@@ -358,10 +291,10 @@ static void random_changes(enum share_side side, uint32_t seed) {
 			random_begin(counts);
 		else if (what < 13)
 			random_step();
-		else if (what < 15)
-			random_end();
-		else
+		else if (what == 15)
 			random_abandon();
+		else if ((what = roll(FLYING)) < flying && !flights[what]->prepared)
+			flight_end(what);
 		for (what = 0; what < flying && !flights[what]->prepared; what++)
 			;
 		if (what == flying && quiet++ % 4 == 0)
@@ -369,7 +302,11 @@ static void random_changes(enum share_side side, uint32_t seed) {
 	}
 	while (flying > 0 && flights[flying - 1]->prepared)
 		random_step();
-	all_end();
+	while (flying > 0) {
+		flight_end(roll(flying));
+		rig_same_table(rig, true);
+	}
+	assert_null(rig->s->changes);
 	assert_true(counts[true] > STEPS / 20 && counts[false] > 3 && quiet > STEPS / 20);
 	if (side == SHARE_NETWORK) /* the form of sessions is that of all groups */
 		forgotten(1);
