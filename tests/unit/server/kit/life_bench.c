@@ -210,6 +210,18 @@ void life_bench_traffic(struct life_bench *b, unsigned pair, const struct servic
 	}
 }
 
+void life_bench_downs(struct life_bench *b, unsigned pair, const struct service_group *sg,
+		      unsigned n) {
+	while (n-- > 0)
+		assert_true(life_bench_down(b, pair, sg, 300, b->serial++));
+}
+
+void life_bench_ups(struct life_bench *b, unsigned pair, const struct service_group *sg,
+		    unsigned n) {
+	while (n-- > 0)
+		assert_true(life_bench_up(b, pair, sg, b->serial++));
+}
+
 /* What came is without its tag from here on, but for the digest. */
 static void untag(struct rte_mbuf *m) {
 	if (load_be16(rte_pktmbuf_mtod(m, const uint8_t *) + VLAN_ADDRESSES) == ETHERTYPE_VLAN)

@@ -87,9 +87,13 @@ bool life_bench_down(struct life_bench *b, unsigned pair, const struct service_g
 bool life_bench_up(struct life_bench *b, unsigned pair, const struct service_group *sg,
 		   uint32_t serial);
 
-/* So many packets of the group in each direction, which the ports take. */
+/* So many packets of the group in each direction, or in one, which the ports take. */
 void life_bench_traffic(struct life_bench *b, unsigned pair, const struct service_group *sg,
 			unsigned n);
+void life_bench_downs(struct life_bench *b, unsigned pair, const struct service_group *sg,
+		      unsigned n);
+void life_bench_ups(struct life_bench *b, unsigned pair, const struct service_group *sg,
+		    unsigned n);
 
 /* A burst to the first group whose end does not come. */
 void life_bench_up_open(struct life_bench *b);

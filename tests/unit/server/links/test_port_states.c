@@ -1,41 +1,39 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Ports that lose their link, and devices that are taken away, while the server has traffic: what cannot be sent is
- * counted under its name, and groups on other ports lose nothing.
+ * Ports that lose their link, and devices that are taken away and come back, while the server has traffic. One that comes
+ * back while a group still has it as it was has a second place among the ports, under the same name.
  */
 #include "test_main.h"
 
 #include <sched.h>
+#include <stdio.h>
 
 #include <rte_dev.h>
 #include <rte_ethdev.h>
 
-#include "platform/port.h"
 #include "server/links/port_states.h"
+#include "telemetry/metrics/metrics.h"
 
-#include "life_bench.h"
+#include "group_file.h"
 
-#define MS 1000000ull
-#define OWN 1 /* pair of the group that has ports of its own */
+#define OWN 1 /* pair of a group that has ports of its own */
+#define SERIES_TEXT 192
 
-static struct life_bench storage, *const bench = &storage;
-static const struct service_group *third; /* on the ports of its own */
+static const struct service_group *groups[3] = {&storage.file[0], &storage.file[1]};
+static unsigned pairs[3] = {LIFE_SHARED, LIFE_SHARED}; /* of the groups */
 static struct links links;
 static uint64_t now; /* of the one who looks at links */
 
 static bool removed; /* what drivers say of all devices that are asked */
-int __wrap_rte_eth_dev_is_removed(uint16_t id);
-
+__typeof__(rte_eth_dev_is_removed) __wrap_rte_eth_dev_is_removed;
 int __wrap_rte_eth_dev_is_removed(uint16_t id) {
 	return removed && id == bench->server.ports.list[0].id;
 }
 
 /* Whether the workers were waited for since the last port was given back, whose queues they asked until then. */
 static unsigned workers_waited;
-void __real_server_synchronize(const struct server *s);
-void __wrap_server_synchronize(const struct server *s);
-void __real_server_port_give_back(struct server_port *port);
-void __wrap_server_port_give_back(struct server_port *port);
+__typeof__(server_synchronize) __real_server_synchronize, __wrap_server_synchronize;
+__typeof__(server_port_give_back) __real_server_port_give_back, __wrap_server_port_give_back;
 
 void __wrap_server_synchronize(const struct server *s) {
 	workers_waited++;
@@ -48,40 +46,32 @@ void __wrap_server_port_give_back(struct server_port *port) {
 	__real_server_port_give_back(port);
 }
 
-/* Groups 1 and 2 on the shared ports, 3 on ports of its own. */
-static void open_three(void) {
+/* Groups 1 and 2 on the shared ports, 3 on these or on ports of its own. */
+static void open_three(unsigned pair) {
+	struct power_config power = power_config_default();
+
 	removed = false;
-	life_bench_open(bench, 2, 3);
-	third = life_bench_group(bench, 3, OWN, 1, 2, 0);
-	life_bench_plug(OWN);
-	assert_int_equal(life_bench_add(bench, third), 2);
+	life_bench_open(bench, 2, GROUPS); /* a second port takes buffers as well */
+	groups[2] = life_bench_group(bench, 3, pair, 1, 2, 0);
+	pairs[2] = pair;
+	life_bench_plug(pair);
+	assert_int_equal(life_bench_add(bench, groups[2]), 2);
 	links_open(&links, &bench->server, now);
+	power.idle = pair == OWN ? IDLE_POLL : IDLE_SLEEP;
+	server_idle(&bench->server, &power);
 }
 
 static const struct server_port *port_of(unsigned group, enum device_role role) {
 	return server_port_of(&bench->server.ports, group, role);
 }
 
-static const struct service_group *group_of(unsigned group) {
-	return group == 2 ? third : &bench->file[group];
-}
-
-static unsigned pair_of(unsigned group) {
-	return group == 2 ? OWN : LIFE_SHARED;
-}
-
-/* Of a group, in both directions; and time in which it goes through. */
-static void traffic(unsigned group, unsigned n) {
-	life_bench_traffic(bench, pair_of(group), group_of(group), n);
-	life_bench_pass(bench, 5 * MS);
-}
-
-/* As many, of which none is lost. */
+/* So many packets of a group in both directions, in time in which they go through; none is lost. */
 static void goes_through(unsigned group, unsigned n) {
 	uint64_t down = life_bench_down_of(bench, group).values[COUNTER_TRANSMITTED];
 	uint64_t up = life_bench_up_of(bench, group)->values[COUNTER_TRANSMITTED];
 
-	traffic(group, n);
+	life_bench_traffic(bench, pairs[group], groups[group], n);
+	life_bench_pass(bench, 5 * MS);
 	assert_int_equal(life_bench_down_of(bench, group).values[COUNTER_TRANSMITTED], down + n);
 	assert_int_equal(life_bench_up_of(bench, group)->values[COUNTER_TRANSMITTED], up + n);
 }
@@ -89,6 +79,10 @@ static void goes_through(unsigned group, unsigned n) {
 static void all_go_through(unsigned n) {
 	for (unsigned g = 0; g < 3; g++)
 		goes_through(g, n);
+}
+
+static void look(void) {
+	links_follow(&links, now += LINKS_LOOK_NS);
 }
 
 /* As the kernel does by DPDK's thread for interrupts. The function is experimental in DPDK 22.11. */
@@ -99,14 +93,19 @@ static void want_back(unsigned group, enum device_role role) {
 #pragma GCC diagnostic pop
 }
 
+static void takes_back(unsigned group, enum device_role role) {
+	want_back(group, role);
+	look();
+}
+
 static void link_set(unsigned group, enum device_role role, bool up) {
 	uint16_t id = port_of(group, role)->id;
 
 	assert_int_equal(up ? rte_eth_dev_set_link_up(id) : rte_eth_dev_set_link_down(id), 0);
 }
 
-static void look(void) {
-	links_follow(&links, now += LINKS_LOOK_NS);
+static enum server_port_state state_of(unsigned group) {
+	return server_ports_of_group(&bench->server.ports, group);
 }
 
 static void check_states(unsigned group, const char *network, const char *rphy) {
@@ -134,36 +133,23 @@ static void check_given_back(unsigned group, enum device_role role) {
 TEST(a_network_port_is_wanted_back) {
 	for (unsigned group = 0; group <= 2; group += 2) {
 		unsigned other = group == 0 ? 2 : 1;
-		uint16_t id;
 
-		open_three();
-		id = port_of(group, DEVICE_NETWORK)->id;
+		open_three(OWN);
 		all_go_through(4);
 		want_back(group, DEVICE_NETWORK);
-		assert_true(rte_eth_dev_is_valid_port(id));
+		assert_true(rte_eth_dev_is_valid_port(port_of(group, DEVICE_NETWORK)->id));
 		links_follow(&links, now); /* at once, whenever links were looked at */
-		assert_false(rte_eth_dev_is_valid_port(id));
 		check_given_back(group, DEVICE_NETWORK);
 		check_states(group, "gone", "up");
-		for (unsigned i = 0; i < 3; i++)
-			assert_true(life_bench_up(bench, pair_of(group), group_of(group),
-						  bench->serial++));
+		life_bench_ups(bench, pairs[group], groups[group], 3);
 		life_bench_pass(bench, 5 * MS);
 		assert_int_equal(life_bench_up_of(bench, group)->drops[DROP_PORT_GONE], 3);
 		assert_int_equal(life_bench_up_of(bench, group)->values[COUNTER_TRANSMITTED], 4);
 		goes_through(other, 5);
-		assert_int_equal(server_ports_of_group(&bench->server.ports, other),
-				 SERVER_PORT_UP);
-		assert_int_equal(server_ports_of_group(&bench->server.ports, group),
-				 SERVER_PORT_GONE);
+		assert_int_equal(state_of(other), SERVER_PORT_UP);
+		assert_int_equal(state_of(group), SERVER_PORT_GONE);
 		life_bench_close(bench);
 	}
-}
-
-static void send_down(unsigned group, unsigned n) {
-	for (unsigned i = 0; i < n; i++)
-		assert_true(life_bench_down(bench, pair_of(group), group_of(group), 300,
-					    bench->serial++));
 }
 
 /* Packets on their way out when it happens, and those behind them; the upstream of the group ends with it. */
@@ -171,14 +157,14 @@ TEST(an_rphy_port_goes) {
 	for (unsigned group = 0; group <= 2; group += 2) {
 		struct counters after;
 
-		open_three();
+		open_three(OWN);
 		all_go_through(4);
-		send_down(group, 6); /* more than a round takes out */
+		life_bench_downs(bench, pairs[group], groups[group],
+				 6); /* more than a round takes out */
 		worker_round(&bench->server.workers[group == 2 ? 1 : 0]);
-		want_back(group, DEVICE_RPHY);
-		look();
+		takes_back(group, DEVICE_RPHY);
 		check_given_back(group, DEVICE_RPHY);
-		send_down(group, 4);
+		life_bench_downs(bench, pairs[group], groups[group], 4);
 		life_bench_pass(bench, 5 * MS);
 		after = life_bench_down_of(bench, group);
 		assert_int_equal(after.values[COUNTER_RECEIVED], 14);
@@ -189,38 +175,27 @@ TEST(an_rphy_port_goes) {
 	}
 }
 
-/* Which a driver finds when it is asked, once a second. */
+/* Which a driver finds when it is asked, once a second; and one that somebody else of the process has unplugged. */
 TEST(a_device_that_its_driver_misses) {
-	open_three();
+	char name[RTE_ETH_NAME_MAX_LEN];
+
+	open_three(OWN);
 	removed = true;
 	look();
 	check_states(0, "up", "up");
-	links_follow(&links, now += LINKS_ASK_NS);
-	check_states(0, "gone", "up");
-	check_states(1, "gone", "up");
-	check_states(2, "up", "up");
-	removed = false;
-	goes_through(2, 3);
-	life_bench_close(bench);
-}
-
-/* Somebody else of the process has unplugged it. */
-TEST(a_device_that_is_unplugged) {
-	char name[RTE_ETH_NAME_MAX_LEN];
-
-	open_three();
 	snprintf(name, sizeof(name), "%s", port_of(2, DEVICE_RPHY)->name);
 	assert_int_equal(rte_eal_hotplug_remove("vdev", name), 0);
 	links_follow(&links, now += LINKS_ASK_NS);
+	check_states(0, "gone", "up");
+	check_states(1, "gone", "up");
 	check_states(2, "up", "gone");
-	goes_through(0, 3);
 	life_bench_close(bench);
 }
 
 /* What cannot be sent ends, so that nothing else waits for it; and when the link is back all goes on. */
 TEST(a_link_goes_and_comes) {
 	for (unsigned group = 1; group <= 2; group++) {
-		open_three();
+		open_three(OWN);
 		all_go_through(2);
 		link_set(group, DEVICE_NETWORK, false);
 		link_set(group, DEVICE_RPHY, false);
@@ -228,9 +203,9 @@ TEST(a_link_goes_and_comes) {
 		check_states(group, "up", "up");
 		look();
 		check_states(group, "down", "down");
-		assert_int_equal(server_ports_of_group(&bench->server.ports, group),
-				 SERVER_PORT_DOWN);
-		traffic(group, 5);
+		assert_int_equal(state_of(group), SERVER_PORT_DOWN);
+		life_bench_traffic(bench, pairs[group], groups[group], 5);
+		life_bench_pass(bench, 5 * MS);
 		assert_int_equal(life_bench_down_of(bench, group).drops[DROP_LINK_DOWN], 5);
 		assert_int_equal(life_bench_up_of(bench, group)->drops[DROP_LINK_DOWN], 5);
 		assert_int_equal(server_held(&bench->server), 0);
@@ -250,26 +225,25 @@ TEST(what_is_sent_to_without_a_link) {
 	for (unsigned waits = 0; waits < 2; waits++) {
 		struct server_port *port;
 
-		open_three();
+		open_three(OWN);
 		port = &bench->server.ports.list[bench->server.ports.of[2][DEVICE_NETWORK]];
-		port->had_link = waits;
-		port->waits = waits;
+		port->had_link = port->waits = waits;
 		link_set(2, DEVICE_NETWORK, false);
 		look();
 		check_states(2, "down", "up");
 		goes_through(2, 3);
-		assert_int_equal(server_ports_of_group(&bench->server.ports, 2), SERVER_PORT_UP);
+		assert_int_equal(state_of(2), SERVER_PORT_UP);
 		life_bench_close(bench);
 	}
 }
 
 /* Sends for the groups, and waits until all of it has come through. */
 static void pump(unsigned n, bool shared) {
-	uint64_t up = bench->taken_up[3] + n,
-		 down = life_bench_down_of(bench, 0).values[COUNTER_RECEIVED] + n;
+	uint64_t up = bench->taken_up[3] + n;
+	uint64_t down = life_bench_down_of(bench, 0).values[COUNTER_RECEIVED] + (shared ? n : 0);
 
 	for (unsigned i = 0; i < n; i++, bench->serial++) {
-		while (!life_bench_up(bench, OWN, third, bench->serial))
+		while (!life_bench_up(bench, OWN, groups[2], bench->serial))
 			life_bench_take(bench);
 		while (shared &&
 		       !life_bench_down(bench, LIFE_SHARED, &bench->file[0], 300, bench->serial))
@@ -277,7 +251,7 @@ static void pump(unsigned n, bool shared) {
 		look();
 	}
 	while (bench->taken_up[3] < up ||
-	       (shared && life_bench_down_of(bench, 0).values[COUNTER_RECEIVED] < down)) {
+	       life_bench_down_of(bench, 0).values[COUNTER_RECEIVED] < down) {
 		life_bench_take(bench);
 		look();
 		sched_yield();
@@ -286,7 +260,7 @@ static void pump(unsigned n, bool shared) {
 
 /* The workers run, and the others' traffic with them. */
 TEST(workers_that_run) {
-	open_three();
+	open_three(OWN);
 	life_bench_launch(bench);
 	pump(500, true);
 	want_back(0, DEVICE_RPHY);
@@ -303,31 +277,123 @@ TEST(workers_that_run) {
 	life_bench_close(bench);
 }
 
-/* A group without a port rests, moves and goes as any other. When the device is there again, the group can come. The last test: DPDK keeps of a
- * device that it did not find. */
+/* The network port goes; then groups 1 and 2, which come with it again, while the third one stays. */
+static void network_returns(void) {
+	takes_back(0, DEVICE_NETWORK);
+	for (unsigned g = 0; g < 2; g++)
+		life_bench_remove(bench, g, 0);
+	life_bench_plug(LIFE_SHARED);
+	for (unsigned g = 0; g < 2; g++)
+		assert_int_equal(life_bench_add(bench, &bench->file[g]), g);
+	look();
+	assert_ptr_equal(port_of(0, DEVICE_NETWORK), port_of(1, DEVICE_NETWORK));
+	assert_ptr_not_equal(port_of(0, DEVICE_NETWORK), port_of(2, DEVICE_NETWORK));
+	assert_string_equal(port_of(0, DEVICE_NETWORK)->name, port_of(2, DEVICE_NETWORK)->name);
+	check_states(0, "up", "up");
+	check_states(2, "gone", "up");
+}
+
+/* How many workers have the queue of the port among what wakes them. */
+static unsigned asked_by(uint16_t port) {
+	unsigned found = 0;
+
+	for (unsigned w = 0; w < bench->server.worker_count; w++) {
+		const struct worker *worker = &bench->server.workers[w];
+
+		for (unsigned i = 0; i < worker->source_count; i++)
+			found += worker->sources[i].port == port;
+	}
+	return found;
+}
+
+/* The number of the new port may be that of the one that is gone. */
+TEST(one_worker_waits_for_it) {
+	uint16_t before;
+
+	open_three(LIFE_SHARED);
+	before = port_of(0, DEVICE_NETWORK)->id;
+	assert_int_equal(asked_by(before), 1);
+	takes_back(0, DEVICE_NETWORK);
+	assert_int_equal(asked_by(before), 0);
+	network_returns();
+	assert_int_equal(port_of(0, DEVICE_NETWORK)->id, port_of(2, DEVICE_NETWORK)->id);
+	assert_int_equal(asked_by(port_of(0, DEVICE_NETWORK)->id), 1);
+	life_bench_close(bench);
+}
+
+static char series[4000][SERIES_TEXT]; /* of a walk, those of ports */
+static unsigned series_count;
+
+static void on_begin(void *arg, const struct metric *m) {
+}
+
+static void on_sample(void *arg, const struct metric *m, const struct metric_sample *s) {
+	char *text = series[series_count];
+	int used = snprintf(text, SERIES_TEXT, "%s", m->name);
+
+	if (strncmp(m->name, "vcmts_port_", 11) != 0 && strncmp(m->name, "vcmts_ethdev_", 13) != 0)
+		return;
+	for (unsigned l = 0; l < METRIC_LABELS && m->labels[l] != NULL; l++)
+		used += snprintf(text + used, SERIES_TEXT - (size_t)used, " %s", s->labels[l]);
+	for (unsigned other = 0; other < series_count; other++)
+		assert_string_not_equal(series[other], text);
+	assert_true(used < SERIES_TEXT && ++series_count < ARRAY_COUNT(series));
+}
+
+/* How many of the series there are of the port that two groups have. */
+static unsigned told(const char *name) {
+	char text[SERIES_TEXT];
+	unsigned found = 0;
+
+	snprintf(text, sizeof(text), "%s %s ", name, port_of(0, DEVICE_NETWORK)->name);
+	for (unsigned s = 0; s < series_count; s++)
+		found += strncmp(series[s], text, strlen(text)) == 0;
+	return found;
+}
+
+TEST(no_series_is_told_twice) {
+	const struct metrics_sink sink = {.begin = on_begin, .sample = on_sample};
+	struct metrics_source source = {.server = &bench->server};
+
+	open_three(LIFE_SHARED);
+	metrics_source_start(&source);
+	for (unsigned turn = 0; turn < 3; turn++) {
+		series_count = 0;
+		assert_true(metrics_walk(&source, &(struct metrics_selection){0}, &sink));
+		assert_true(series_count > 20);
+		assert_int_equal(told("vcmts_ethdev_link_up"), 1);
+		assert_true(told("vcmts_port_dropped_packets_total") > 0);
+		if (turn == 0)
+			network_returns();
+		else
+			takes_back(0, DEVICE_NETWORK); /* both are gone */
+	}
+	life_bench_close(bench);
+}
+
+/* A group without a port rests, moves and goes as any other. When the device is there again, the group can come. The last
+ * test: DPDK keeps of a device that it did not find. */
 TEST(groups_of_a_port_that_is_gone) {
 	char why[LIVE_LINE] = "";
 	unsigned group;
 
-	open_three();
+	open_three(OWN);
 	all_go_through(2);
-	want_back(2, DEVICE_NETWORK);
-	look();
+	takes_back(2, DEVICE_NETWORK);
 	server_group_drain(&bench->server, 2, 0);
 	server_group_resume(&bench->server, 2);
 	assert_int_equal(server_move_group(&bench->server, 2, PART_UPPER, 0), 0);
 	life_bench_pass(bench, 5 * MS);
 	life_bench_remove(bench, 2, 0);
 	life_bench_plug(OWN);
-	assert_int_equal(life_bench_add(bench, third), 2);
-	life_bench_comes_again(bench, third->id);
+	assert_int_equal(life_bench_add(bench, groups[2]), 2);
+	life_bench_comes_again(bench, groups[2]->id);
 	look();
 	check_states(2, "up", "up");
 	goes_through(2, 3);
-	want_back(2, DEVICE_RPHY); /* once more */
-	look();
+	takes_back(2, DEVICE_RPHY); /* once more */
 	life_bench_remove(bench, 2, 0);
-	assert_false(server_group_add(&bench->server, third, &group, why));
+	assert_false(server_group_add(&bench->server, groups[2], &group, why));
 	assert_string_equal(why, "service group 3: ports: a device cannot be opened");
 	goes_through(1, 3);
 	life_bench_close(bench);
