@@ -2,66 +2,29 @@
 /* Tasks between two rounds of a worker that runs, and lists that come and go. */
 #include "test_main.h"
 
-#include <pthread.h>
-#include <sched.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <rte_cycles.h>
+#include "worker_kit.h"
 
-#include "server/worker.h"
-
-static struct worker worker;
-static int rounds, steps;
-static int rounds_at[3];
-static bool inside;
+static unsigned rounds, steps, rounds_at[3];
 
 /* A pipeline of one stage that counts the rounds. */
 static uint16_t round_stage(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
-	inside = true;
 	rounds++;
-	inside = false;
 	return n;
 }
 
 static bool step(void *arg) {
-	assert_ptr_equal(arg, &steps);
-	assert_false(inside);
 	rounds_at[steps++] = rounds;
 	return steps == 3;
 }
 
-static void *run(void *arg) {
-	worker_run(arg);
-	return NULL;
-}
-
-#define MOST 2
-
-static pthread_t threads[MOST];
-
-static void launch(struct worker *w, unsigned count) {
-	for (unsigned i = 0; i < count; i++) {
-		worker_start(&w[i]);
-		assert_int_equal(pthread_create(&threads[i], NULL, run, &w[i]), 0);
-	}
-}
-
-static void halt(struct worker *w, unsigned count) {
-	for (unsigned i = 0; i < count; i++) {
-		worker_stop(&w[i]);
-		pthread_join(threads[i], NULL);
-		worker_stopped(&w[i]);
-		assert_null(w[i].tasks[WORKER_NOW]);
-		assert_null(w[i].tasks[WORKER_BEHIND]);
-	}
-}
-
 TEST(one_step_a_round) {
 	static const struct stage stages[] = {{.name = "round", .run = round_stage, .polls = true}};
+	static struct worker worker;
 	struct pipeline pipeline = {.stages = stages, .count = 1};
-	struct worker_task task = {step, &steps};
+	struct worker_task task = {.step = step};
 
 	assert_int_equal(worker_add(&worker, &pipeline), 0);
 	launch(&worker, 1);
@@ -91,26 +54,18 @@ static uint16_t order_stage(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	return n;
 }
 
-/* One round, between two steps of a task. */
+/* Begins to keep it, and ends that: one round, between two steps of a task. */
 static bool order_step(void *arg) {
-	unsigned *calls = arg;
-
-	if ((*calls)++ == 0) {
+	order_kept = !order_kept;
+	if (order_kept) {
 		order_at = 0;
 		memset(order, 0, sizeof(order));
-		order_kept = true;
-		return false;
 	}
-	order_kept = false;
-	return true;
+	return !order_kept;
 }
 
 static const char *order_of(struct worker *w) {
-	unsigned calls = 0;
-	struct worker_task task = {order_step, &calls};
-
-	worker_do(w, &task);
-	assert_int_equal(calls, 2);
+	worker_do(w, &(struct worker_task){.step = order_step});
 	return order;
 }
 
@@ -158,36 +113,31 @@ static bool held_step(void *arg) {
 	return __atomic_load_n(&chain_held, __ATOMIC_ACQUIRE) == 0;
 }
 
-static void chain_make(struct worker w[2], struct worker_task tasks[3]) {
+static const char *chain_begin(struct worker w[2], struct worker_task tasks[3], bool *done) {
 	static char names[] = "abc";
 
 	for (unsigned i = 0; i < 3; i++)
-		tasks[i] = (struct worker_task){
-			.step = chain_step,
-			.arg = &names[i],
-			.worker = &w[i % 2],
-			.next = i < 2 ? &tasks[i + 1] : NULL,
-		};
+		tasks[i] = (struct worker_task){chain_step, &names[i], &w[i % 2],
+						.next = i < 2 ? &tasks[i + 1] : NULL};
 	memset(chain_order, 0, sizeof(chain_order));
 	chain_at = 0;
+	*done = false;
+	worker_chain_begin(tasks, WORKER_NOW, done);
+	return chain_order;
 }
 
 TEST(chains) {
 	static struct worker w[2] = {{.name = "one"}, {.name = "other"}};
 	struct worker_task tasks[3], held = {.step = held_step, .worker = &w[1]};
-	bool done = false, held_done = false;
+	bool done, held_done = false;
 
-	chain_make(w, tasks);
-	worker_chain_begin(tasks, WORKER_NOW, &done); /* none runs: at once */
+	assert_string_equal(chain_begin(w, tasks, &done), "aabbcc"); /* none runs: at once */
 	assert_true(done);
-	assert_string_equal(chain_order, "aabbcc");
 	launch(w, 2);
 	chain_held = 1;
 	worker_chain_begin(&held, WORKER_BEHIND, &held_done);
 	for (unsigned turn = 0; turn < 50; turn++) {
-		done = false;
-		chain_make(w, tasks);
-		worker_chain_begin(tasks, WORKER_NOW, &done);
+		chain_begin(w, tasks, &done);
 		worker_chain_wait(&done);
 		assert_string_equal(chain_order, "aabbcc");
 	}
@@ -197,52 +147,40 @@ TEST(chains) {
 	halt(w, 2);
 }
 
-/* A task on a page of its own. */
-static struct worker_task *task_on_page(struct worker_task task) {
-	size_t size = (size_t)sysconf(_SC_PAGESIZE);
-	struct worker_task *t =
-		mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	assert_ptr_not_equal(t, MAP_FAILED);
-	*t = task;
-	t->arg = t;
-	return t;
-}
-
 /* The task's owner may free it once its step has returned true: from here on each access ends the test. */
-static bool last_step(void *arg) {
-	return mprotect(arg, (size_t)sysconf(_SC_PAGESIZE), PROT_NONE) == 0;
-}
-
-static void page_free(struct worker_task *t) {
-	assert_int_equal(munmap(t, (size_t)sysconf(_SC_PAGESIZE)), 0);
+static bool last_step(void *page) {
+	return mprotect(page, (size_t)sysconf(_SC_PAGESIZE), PROT_NONE) == 0;
 }
 
 /* The worker reads no field of a task that is done: neither in a chain nor at its end. */
 TEST(done_tasks_are_not_read) {
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	char *pages =
+		mmap(NULL, 3 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	struct worker w = {.name = "hand-over"};
-	struct worker_task *second = task_on_page((struct worker_task){last_step, .worker = &w});
-	struct worker_task *first =
-		task_on_page((struct worker_task){last_step, .worker = &w, .next = second});
-	struct worker_task *single = task_on_page((struct worker_task){last_step});
+	struct worker_task *tasks[3]; /* a chain of two, and a single one */
 	bool done = false;
 
+	assert_ptr_not_equal(pages, MAP_FAILED);
+	for (unsigned i = 0; i < 3; i++)
+		tasks[i] = (struct worker_task *)(void *)(pages + i * page);
+	*tasks[0] = (struct worker_task){last_step, tasks[0], &w, .next = tasks[1]};
+	*tasks[1] = (struct worker_task){last_step, tasks[1], &w};
+	*tasks[2] = (struct worker_task){last_step, tasks[2]};
 	worker_start(&w);
-	worker_begin(&w, single);
-	worker_chain_begin(first, WORKER_BEHIND, &done);
+	worker_begin(&w, tasks[2]);
+	worker_chain_begin(tasks[0], WORKER_BEHIND, &done);
 	assert_true(worker_between(&w));
 	assert_null(w.tasks[WORKER_NOW]);
 	assert_true(worker_between(&w));
-	assert_ptr_equal(w.tasks[WORKER_BEHIND], second);
+	assert_ptr_equal(w.tasks[WORKER_BEHIND], tasks[1]);
 	assert_false(worker_chain_is_done(&done));
 	assert_true(worker_between(&w));
 	assert_null(w.tasks[WORKER_BEHIND]);
 	assert_true(worker_chain_is_done(&done));
 	assert_false(worker_between(&w));
 	worker_stopped(&w);
-	page_free(single);
-	page_free(first);
-	page_free(second);
+	assert_int_equal(munmap(pages, 3 * page), 0);
 }
 
 #define LONG_US (3 * WORKER_ROUND_MAX_US)

@@ -2,15 +2,8 @@
 /* Workers that pause and sleep: what they are asked to do is done, what is due is not late, and all of it is counted. */
 #include "test_main.h"
 
-#include <pthread.h>
-#include <sched.h>
-#include <string.h>
-
-#include <rte_cycles.h>
-
-#include "server/worker.h"
-
 #include "fixture.h"
+#include "worker_kit.h"
 
 /* Its only stage is this: as much work as is left, and a clock. */
 struct load {
@@ -62,12 +55,6 @@ static const struct stage_list list = {"load", stages, 1, .due = load_due};
 
 static struct pipeline pipeline;
 static struct load load;
-static pthread_t thread;
-
-static void *run(void *arg) {
-	worker_run(arg);
-	return NULL;
-}
 
 static void begin(enum idle_kind kind) {
 	const struct idle_config c = {
@@ -80,29 +67,15 @@ static void begin(enum idle_kind kind) {
 	clock_start(&worker.clock);
 	assert_int_equal(worker_idle(&worker, &c), 0);
 	worker_sources(&worker, NULL, 0, true); /* it is woken by all that there is: nothing */
-	worker_start(&worker);
-}
-
-static void launch(void) {
-	assert_int_equal(pthread_create(&thread, NULL, run, &worker), 0);
 }
 
 static void end(void) {
-	worker_stop(&worker);
-	pthread_join(thread, NULL);
-	worker_stopped(&worker);
+	halt(&worker, 1);
 	worker_free(&worker);
 }
 
-/* Some work, until it is done. */
-static void work(void) {
-	load.left = 50;
-	load.cycles = 20000;
-	launch();
-	while (__atomic_load_n(&load.left, __ATOMIC_RELAXED) > 0)
-		sched_yield();
-	end();
-	assert_int_equal(worker.busy_rounds, 50);
+static uint64_t pauses(void) {
+	return __atomic_load_n(&worker.idle.pauses, __ATOMIC_RELAXED);
 }
 
 static bool step(void *arg) {
@@ -115,7 +88,7 @@ TEST(tasks_are_done) {
 		if (!idle_there(kind))
 			continue;
 		begin(kind);
-		launch();
+		launch(&worker, 1);
 		for (unsigned turn = 0; turn < 20; turn++) {
 			unsigned steps = 0;
 			struct worker_task task = {step, &steps};
@@ -123,8 +96,7 @@ TEST(tasks_are_done) {
 			worker_do(&worker, &task);
 			assert_int_equal(steps, 3);
 		}
-		while (kind != IDLE_POLL &&
-		       __atomic_load_n(&worker.idle.pauses, __ATOMIC_RELAXED) < 20)
+		while (kind != IDLE_POLL && pauses() < 20)
 			sched_yield();
 		end();
 		assert_int_equal(worker.idle.pauses > 0, kind != IDLE_POLL);
@@ -142,7 +114,7 @@ TEST(what_is_due_now_is_polled_for) {
 			continue;
 		begin(kind);
 		load.due = 0;
-		launch();
+		launch(&worker, 1);
 		while (__atomic_load_n(&load.rounds, __ATOMIC_RELAXED) < 1000)
 			sched_yield();
 		end();
@@ -159,7 +131,6 @@ TEST(a_pipeline_that_says_nothing) {
 	assert_true(worker_due(&worker) == 77);
 	pipeline.due = NULL;
 	assert_true(worker_due(&worker) == 0);
-	worker_stopped(&worker);
 	worker_remove(&worker, &pipeline);
 	assert_true(worker_due(&worker) == UINT64_MAX); /* none */
 	worker_free(&worker);
@@ -169,52 +140,50 @@ TEST(a_pipeline_that_says_nothing) {
 TEST(kinds_change_while_it_runs) {
 	static const enum idle_kind kinds[] = {IDLE_SLEEP, IDLE_SPIN, IDLE_POLL};
 	struct idle_config c;
-	uint64_t pauses = 0;
+	uint64_t before = 0;
 
 	begin(IDLE_POLL);
 	c = worker.idle.config;
-	launch();
+	launch(&worker, 1);
 	for (unsigned turn = 0; turn < 30; turn++) {
-		uint64_t now;
-
 		c.kind = kinds[turn % 3];
 		assert_int_equal(worker_idle(&worker, &c), 0);
-		now = __atomic_load_n(&worker.idle.pauses, __ATOMIC_RELAXED);
-		assert_true(now >= pauses);
-		pauses = now;
-		while (c.kind != IDLE_POLL &&
-		       __atomic_load_n(&worker.idle.pauses, __ATOMIC_RELAXED) == pauses)
+		assert_true(pauses() >= before);
+		before = pauses();
+		while (c.kind != IDLE_POLL && pauses() == before)
 			sched_yield();
 	}
 	end();
 }
 
-/* A lower frequency, played: at half the speed a round takes twice its cycles, which are busy ones. */
-TEST(slowdown_wastes_time) {
-	static const uint32_t shares[] = {0, 256, 768};
+/* A lower frequency, played: at half the speed a round takes twice its cycles, which are busy ones. Work that comes before a
+ * sleep is in a round like others. */
+TEST(work_is_busy) {
+	static const uint32_t shares[] = {0, 256, 768, 0};
 
-	for (unsigned i = 0; i < 3; i++) {
-		begin(IDLE_POLL);
+	for (unsigned i = 0; i < ARRAY_COUNT(shares); i++) {
+		bool sleeps = i == 3;
+
+		begin(sleeps ? IDLE_SLEEP : IDLE_POLL);
+		load.before_sleep = sleeps;
 		__atomic_store_n(&worker.slowdown, shares[i], __ATOMIC_RELAXED);
-		work();
+		load.left = 50;
+		load.cycles = 20000;
+		launch(&worker, 1);
+		while (__atomic_load_n(&load.left, __ATOMIC_RELAXED) > 0)
+			sched_yield();
+		end();
+		assert_int_equal(worker.busy_rounds, 50);
 		assert_true(worker.busy_cycles >= 50 * 20000ull * (256 + shares[i]) / 256);
+		assert_true(!sleeps || worker.idle_cycles > 0);
 	}
-}
-
-/* That is a round like others. */
-TEST(work_before_it_sleeps) {
-	begin(IDLE_SLEEP);
-	load.before_sleep = true;
-	work();
-	assert_in_range(worker.busy_cycles, 50 * 20000, INT64_MAX);
-	assert_in_range(worker.idle_cycles, 1, INT64_MAX);
 }
 
 /* A row may fill a queue that the next round takes from, and move nothing itself. */
 TEST(due_before_it_sleeps) {
 	begin(IDLE_SLEEP);
 	load.makes_due = true;
-	launch();
+	launch(&worker, 1);
 	while (__atomic_load_n(&load.found, __ATOMIC_RELAXED) < 20)
 		sched_yield();
 	end();
@@ -242,39 +211,30 @@ static uint16_t take_stage(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	return moved;
 }
 
-static void pair_begin(struct pipeline pipelines[2]) {
+/* Whoever fills a ring wakes who sleeps behind it; each time nothing else would, for 10 ms. */
+TEST(rings_wake) {
 	static const struct stage give = {.name = "give", .run = give_stage, .polls = true};
 	static const struct stage take = {.name = "take", .run = take_stage, .polls = true};
 	static const struct stage_list lists[2] = {{"give", &give, 1, .due = pipeline_due_never},
 						   {"take", &take, 1, .due = pipeline_due_never}};
 	const struct idle_config c = {
 		.kind = IDLE_SLEEP, .empty_rounds = 4, .longest = 1000, .tsc_hz = rte_get_tsc_hz()};
+	struct pipeline pipelines[2];
+	uint64_t woken;
 
-	memset(pair, 0, sizeof(pair));
 	for (unsigned i = 0; i < 2; i++) {
 		pipeline_init(&pipelines[i], &lists[i], NULL);
 		assert_int_equal(worker_add(&pair[i], &pipelines[i]), 0);
 		clock_start(&pair[i].clock);
 		pair[i].all = pair;
 		assert_int_equal(worker_idle(&pair[i], &c), 0);
-		worker_sources(&pair[i], NULL, 0,
-			       i == 1); /* the first asks for what nobody tells */
-		worker_start(&pair[i]);
+		/* the first asks for what nobody tells */
+		worker_sources(&pair[i], NULL, 0, i == 1);
 	}
 	pair[0].wakes = true;
 	pair[0].hands_to.bits[0] = 2;
 	pair[1].handed_by.bits[0] = 1;
-}
-
-/* Whoever fills a ring wakes who sleeps behind it; each time nothing else would, for 10 ms. */
-TEST(rings_wake) {
-	struct pipeline pipelines[2];
-	pthread_t threads[2];
-	uint64_t woken;
-
-	pair_begin(pipelines);
-	for (unsigned i = 0; i < 2; i++)
-		assert_int_equal(pthread_create(&threads[i], NULL, run, &pair[i]), 0);
+	launch(pair, 2);
 	for (uint64_t turn = 1; turn <= 200; turn++) {
 		while (!__atomic_load_n(&pair[1].sleeper.asleep, __ATOMIC_RELAXED))
 			sched_yield();
@@ -283,10 +243,7 @@ TEST(rings_wake) {
 			sched_yield();
 	}
 	woken = __atomic_load_n(&pair[1].sleeper.woken, __ATOMIC_RELAXED); /* the stop wakes, too */
-	for (unsigned i = 0; i < 2; i++)
-		worker_stop(&pair[i]);
-	for (unsigned i = 0; i < 2; i++)
-		pthread_join(threads[i], NULL);
+	halt(pair, 2);
 	assert_true(woken > 0);
 	assert_true(pair[1].busy_rounds <= 200);
 	for (unsigned i = 0; i < 2; i++)

@@ -278,6 +278,8 @@ void server_bench_round(struct server_bench *b) {
 	assert_int_equal(c.values[COUNTER_RECEIVED], c.values[COUNTER_TRANSMITTED] +
 							     counters_dropped(&c) +
 							     downstream_held(b->group->downstream));
+	/* a worker sleeps until then, and a replay has its next step then */
+	assert_int_equal(worker_due(&b->server.workers[0]), downstream_next(b->group->downstream));
 }
 
 unsigned server_bench_take(struct server_bench *b, unsigned most) {

@@ -298,10 +298,8 @@ static unsigned asked_by(uint16_t port) {
 	unsigned found = 0;
 
 	for (unsigned w = 0; w < bench->server.worker_count; w++) {
-		const struct worker *worker = &bench->server.workers[w];
-
-		for (unsigned i = 0; i < worker->source_count; i++)
-			found += worker->sources[i].port == port;
+		for (unsigned i = 0; i < bench->server.workers[w].source_count; i++)
+			found += bench->server.workers[w].sources[i].port == port;
 	}
 	return found;
 }
@@ -315,6 +313,7 @@ TEST(one_worker_waits_for_it) {
 	assert_int_equal(asked_by(before), 1);
 	takes_back(0, DEVICE_NETWORK);
 	assert_int_equal(asked_by(before), 0);
+	assert_int_equal(asked_by(port_of(0, DEVICE_RPHY)->id), 1);
 	network_returns();
 	assert_int_equal(port_of(0, DEVICE_NETWORK)->id, port_of(2, DEVICE_NETWORK)->id);
 	assert_int_equal(asked_by(port_of(0, DEVICE_NETWORK)->id), 1);
