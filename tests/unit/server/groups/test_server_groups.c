@@ -28,57 +28,6 @@ static struct counters down_of(unsigned group) {
 	return c;
 }
 
-static const struct counters *up_of(unsigned group) {
-	return &bench->server.groups[group].upstream->counters;
-}
-
-/* To every group as many packets as its number. The first one has no upstream. */
-TEST(counters_are_the_group_s) {
-	groups_bench_config(bench, GROUPS, one_core);
-	bench->groups[0].upstream_channel_count = 0;
-	groups_bench_open(bench);
-	assert_null(bench->server.groups[0].upstream);
-	assert_null(bench->server.groups[0].crypto.up_schedules);
-	for (unsigned g = 1; g < GROUPS; g++) {
-		for (unsigned i = 0; i < g; i++) {
-			groups_bench_down(bench, g, i % 2, i, 200);
-			groups_bench_up(bench, g, i, 100);
-		}
-	}
-	groups_bench_pass(bench, 1000000);
-	for (unsigned g = 0; g < GROUPS; g++) {
-		struct counters c = down_of(g);
-
-		assert_int_equal(c.values[COUNTER_RECEIVED], g);
-		assert_int_equal(c.values[COUNTER_TRANSMITTED], g);
-		assert_int_equal(counters_dropped(&c), 0);
-		assert_int_equal(bench->sent[g][0].frames > 0, g > 0);
-		assert_int_equal(bench->sent[g][1].frames > 0, g > 0);
-		if (g == 0)
-			continue;
-		assert_int_equal(up_of(g)->values[COUNTER_RECEIVED], g);
-		assert_int_equal(up_of(g)->values[COUNTER_TRANSMITTED], g);
-	}
-	groups_bench_close(bench);
-}
-
-/* Messages of modems leave by the control port of their group. */
-TEST(control_ports) {
-	struct rte_mbuf *m;
-
-	groups_bench_config(bench, 2, one_core);
-	bench->with_control = true;
-	groups_bench_open(bench);
-	groups_bench_message(bench, 1);
-	groups_bench_settle(bench);
-	assert_int_equal(bench->sent[1][0].frames, 0);
-	assert_int_equal(rte_eth_rx_burst(bench->control[0], 0, &m, 1), 0);
-	assert_int_equal(rte_eth_rx_burst(bench->control[1], 0, &m, 1), 1);
-	assert_int_equal(rte_pktmbuf_pkt_len(m), ETHERNET_LEAST);
-	rte_pktmbuf_free(m);
-	groups_bench_close(bench);
-}
-
 /* A group whose queue is full drops its own packets, and no other's; what it may keep is no more than
  * its own. */
 TEST(a_full_group) {
@@ -101,24 +50,58 @@ TEST(a_full_group) {
 	groups_bench_close(bench);
 }
 
-/* Random traffic of all groups, always the same. */
-static void play(const struct groups_threads *threads) {
+/* Packets, bursts and messages that groups were sent. */
+static struct {
+	uint64_t down, up, messages;
+} sent[GROUPS];
+
+/* Random traffic of all groups, always the same; the first one may be without an upstream. */
+static void play(const struct groups_threads *threads, bool upstream) {
 	struct random random = {.state = 987654321};
 
+	memset(sent, 0, sizeof(sent));
 	groups_bench_config(bench, GROUPS, threads);
+	bench->with_control = true;
+	bench->groups[0].upstream_channel_count = upstream;
 	groups_bench_open(bench);
 	for (uint32_t n = 0; n < PACKETS; n++) {
-		unsigned group = random_below(&random, GROUPS);
+		unsigned group = random_below(&random, GROUPS), what = random_below(&random, 24);
+		unsigned modem = random_below(&random, 2);
+		size_t size = random_between(&random, 60, 1500);
 
-		if (random_below(&random, 3) == 0)
-			groups_bench_up(bench, group, n, random_between(&random, 60, 200));
-		else
-			groups_bench_down(bench, group, random_below(&random, 2), n,
-					  random_between(&random, 60, 1500));
+		if (what >= 8) {
+			groups_bench_down(bench, group, modem, n, size);
+			sent[group].down++;
+		} else if (what > 0 && (group > 0 || upstream)) {
+			groups_bench_up(bench, group, n, 60 + size / 12);
+			sent[group].up++;
+		} else if (group > 0 || upstream) {
+			groups_bench_message(bench, group);
+			sent[group].messages++;
+		}
 		if (random_below(&random, 8) == 0)
 			groups_bench_pass(bench, random_below(&random, 10) * 10000);
 	}
 	groups_bench_pass(bench, 10000000);
+}
+
+/* Counters are the group's, and messages of its modems leave by its control port. */
+static void check_group(unsigned g) {
+	struct counters down = down_of(g);
+	const struct upstream *u = bench->server.groups[g].upstream;
+	struct rte_mbuf *m;
+
+	assert_int_equal(down.values[COUNTER_RECEIVED], sent[g].down);
+	assert_int_equal(down.values[COUNTER_TRANSMITTED], sent[g].down);
+	for (; rte_eth_rx_burst(bench->control[g], 0, &m, 1) == 1; sent[g].messages--) {
+		assert_int_equal(rte_pktmbuf_pkt_len(m), ETHERNET_LEAST);
+		rte_pktmbuf_free(m);
+	}
+	assert_int_equal(sent[g].messages, 0);
+	assert_int_equal(bench->sent[g][0].frames, sent[g].up);
+	assert_int_equal(u != NULL, bench->server.groups[g].crypto.up_schedules != NULL);
+	if (u != NULL)
+		assert_int_equal(u->counters.values[COUNTER_TRANSMITTED], sent[g].up);
 }
 
 /* Which cores: all on one, a core a group, the lower MACs together, .. */
@@ -127,22 +110,23 @@ TEST(placements_give_the_same_bytes) {
 		{{1, 1, 1}, {1, 1, 1}, {1, 1, 1}}, {{1, 1, 1}, {2, 2, 2}, {3, 3, 3}},
 		{{1, 4, 1}, {2, 4, 2}, {3, 4, 3}}, {{1, 2, 3}, {4, 5, 6}, {7, 8, 9}},
 		{{1, 2, 2}, {2, 1, 1}, {1, 2, 3}}, {{1, 1, 2}, {1, 1, 2}, {2, 2, 1}},
+		{{1, 1, 4}, {1, 1, 2}, {2, 2, 1}}, /* the first one without an upstream */
 	};
-	static const unsigned workers[] = {1, 3, 4, 9, 3, 2};
+	static const unsigned workers[] = {1, 3, 4, 9, 3, 2, 2};
 	static struct groups_sent first[GROUPS][2];
 
 	for (size_t p = 0; p < ARRAY_COUNT(placements); p++) {
-		play(placements[p]);
-		assert_int_equal(bench->server.worker_count, workers[p]);
-		for (unsigned g = 0; g < GROUPS; g++) {
-			for (unsigned d = 0; d < 2; d++) {
-				const struct groups_sent *sent = &bench->sent[g][d];
+		bool upstream = p < ARRAY_COUNT(placements) - 1;
 
-				assert_true(sent->frames > 0);
-				if (p == 0)
-					first[g][d] = *sent;
-				assert_memory_equal(sent, &first[g][d], sizeof(*sent));
-			}
+		play(placements[p], upstream);
+		assert_int_equal(bench->server.worker_count, workers[p]);
+		assert_int_equal(bench->server.groups[0].upstream != NULL, upstream);
+		for (unsigned g = 0; g < GROUPS; g++) {
+			check_group(g);
+			if (p == 0)
+				memcpy(first[g], bench->sent[g], sizeof(first[g]));
+			if (g > 0 || upstream)
+				assert_memory_equal(bench->sent[g], first[g], sizeof(first[g]));
 		}
 		groups_bench_close(bench);
 	}
