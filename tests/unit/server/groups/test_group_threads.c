@@ -163,7 +163,7 @@ TEST(rules_come_and_go) {
 		life_bench_check_totals(bench);
 		assert_int_equal(bench->server.gone.groups, TURNS);
 		assert_true(t.port_steered > 0);
-		assert_int_equal(flow_card_calls().refused, 0);
+		assert_int_equal(flow_card_calls.refused, 0);
 		steering_bench_close(bench);
 	}
 }
@@ -176,18 +176,18 @@ TEST(rules_wait_for_a_group_that_rests) {
 
 	flow_card_reset();
 	steering_bench_open(bench, STEERED_BY_SESSION, 2, 2);
-	rules = flow_card_calls().rules;
+	rules = flow_card_calls.rules;
 	life_bench_launch(bench);
 	do {
 		server_group_drain(s, 0, 0);
 		server_steer_nothing(s, 1, 0);
-		least = flow_card_calls().rules;
+		least = flow_card_calls.rules;
 		assert_true(least < rules);
 		server_steer(s, 1);
-		assert_int_equal(flow_card_calls().rules, least);
+		assert_int_equal(flow_card_calls.rules, least);
 		server_group_resume(s, 0);
-	} while (flow_card_calls().rules < rules && ++tries < TURNS);
-	assert_int_equal(flow_card_calls().rules, rules);
+	} while (flow_card_calls.rules < rules && ++tries < TURNS);
+	assert_int_equal(flow_card_calls.rules, rules);
 	life_bench_halt(bench);
 	steering_bench_close(bench);
 }
@@ -223,7 +223,7 @@ TEST(rules_stay_while_the_ring_goes_first) {
 		rte_delay_us_sleep(1000);
 	}
 	assert_int_equal(bench->taken_up[1], 3);
-	assert_int_equal(flow_card_calls().refused, 0);
+	assert_int_equal(flow_card_calls.refused, 0);
 	life_bench_halt(bench);
 	steering_bench_close(bench);
 }

@@ -128,7 +128,7 @@ WRAP(const struct rte_eth_rxtx_callback *, rte_eth_add_rx_callback,
 WRAP(int, rte_eth_dev_rx_intr_ctl_q, (uint16_t id, uint16_t queue, int epoll, int what, void *data),
      (id, queue, epoll, what, data), -EIO)
 
-/* Cards of tests have one of their own, which fails as well (flow_card.c). */
+/* Cards of tests have one of their own, which fails as well (steering_bench.c). */
 int __real_rte_eth_dev_start(uint16_t id);
 int __wrap_rte_eth_dev_start(uint16_t id);
 __attribute__((weak)) int __wrap_rte_eth_dev_start(uint16_t id) {

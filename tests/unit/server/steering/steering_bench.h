@@ -1,9 +1,37 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A life_bench whose shared ports are cards that take rules, and by what its groups differ there. */
+/*
+ * A life_bench whose shared ports are cards with several receive queues that take rules, and by what its groups differ
+ * there. The ports are of net_ring: the bench puts packets into the queue that the rules say, which come by
+ * rte_flow_validate(), _create() and _destroy() as the program calls them.
+ */
 #pragma once
 
-#include "flow_card.h"
 #include "life_bench.h"
+
+#define FLOW_CARD_PORTS 8
+#define FLOW_CARD_QUEUES 8
+#define FLOW_CARD_RULES 32
+
+/* What the card can do, set by the test; all cards alike. */
+struct flow_card_abilities {
+	bool vlan, mac, session; /* what rules may look at */
+	bool none; /* its driver has no rules at all */
+	bool says_yes; /* validate() takes everything; create() does not */
+	unsigned most; /* rules that it has place for */
+	unsigned errs; /* one of so many packets comes to another queue; 0: none */
+	bool spreads; /* what no rule is for comes to any queue */
+};
+extern struct flow_card_abilities flow_card;
+
+/* Rules that are there; and calls since flow_card_reset(). */
+struct flow_card_calls {
+	unsigned rules, created, destroyed, refused;
+	unsigned starts; /* of any port */
+};
+extern struct flow_card_calls flow_card_calls;
+
+/* Abilities: all; no rule is there any more, no call was made. */
+void flow_card_reset(void);
 
 enum steered_by {
 	STEERED_BY_VLAN,
