@@ -113,46 +113,34 @@ struct faults_memory faults_memory(void) {
 }
 
 /* A wrapped call whose memory is noted. */
-#define WRAP_MEMORY(function, params, args)                                           \
-	void *__real_##function params;                                               \
-	void *__wrap_##function params;                                               \
-	void *__wrap_##function params {                                              \
+#define WRAP_MEMORY(type, function, params, args)                                     \
+	__typeof__(function) __real_##function, __wrap_##function;                    \
+	type __wrap_##function params {                                               \
 		return faults_fail(#function) ? NULL : noted(__real_##function args); \
 	}
 
-WRAP_MEMORY(malloc, (size_t size), (size))
-WRAP_MEMORY(calloc, (size_t count, size_t size), (count, size))
-WRAP_MEMORY(aligned_alloc, (size_t align, size_t size), (align, size))
+WRAP_MEMORY(void *, malloc, (size_t size), (size))
+WRAP_MEMORY(void *, calloc, (size_t count, size_t size), (count, size))
+WRAP_MEMORY(void *, aligned_alloc, (size_t align, size_t size), (align, size))
+WRAP_MEMORY(char *, strdup, (const char *text), (text))
 
-char *__real_strdup(const char *text);
-char *__wrap_strdup(const char *text);
-char *__wrap_strdup(const char *text) {
-	return faults_fail("strdup") ? NULL : noted(__real_strdup(text));
-}
-
-void __real_free(void *p);
-void __wrap_free(void *p);
+__typeof__(free) __real_free, __wrap_free;
 void __wrap_free(void *p) {
 	forgotten(p);
 	__real_free(p);
 }
 
-void *__real_realloc(void *p, size_t size);
-void *__wrap_realloc(void *p, size_t size);
-void *__wrap_realloc(void *p, size_t size) {
-	if (faults_fail("realloc"))
-		return NULL;
-	forgotten(p);
-	return noted(__real_realloc(p, size));
-}
-
-void *__real_reallocarray(void *p, size_t count, size_t size);
-void *__wrap_reallocarray(void *p, size_t count, size_t size);
+__typeof__(reallocarray) __real_reallocarray, __wrap_reallocarray;
 void *__wrap_reallocarray(void *p, size_t count, size_t size) {
 	if (faults_fail("reallocarray"))
 		return NULL;
 	forgotten(p);
 	return noted(__real_reallocarray(p, count, size));
+}
+
+__typeof__(realloc) __wrap_realloc;
+void *__wrap_realloc(void *p, size_t size) {
+	return __wrap_reallocarray(p, 1, size);
 }
 
 WRAP(FILE *, open_memstream, (char **text, size_t *size), (text, size), NULL)
@@ -169,12 +157,8 @@ int __wrap_open64(const char *path, int flags, mode_t mode) {
 	return faults_fail("open64") ? -1 : __real_open64(path, flags, mode);
 }
 
-void *__real_mmap64(void *at, size_t size, int access, int flags, int fd, off_t offset);
-void *__wrap_mmap64(void *at, size_t size, int access, int flags, int fd, off_t offset);
-void *__wrap_mmap64(void *at, size_t size, int access, int flags, int fd, off_t offset) {
-	return faults_fail("mmap64") ? MAP_FAILED
-				     : __real_mmap64(at, size, access, flags, fd, offset);
-}
+WRAP(void *, mmap64, (void *at, size_t size, int access, int flags, int fd, off_t offset),
+     (at, size, access, flags, fd, offset), MAP_FAILED)
 
 /* Once a change takes effect its keys are put into tables that have space for them: that was seen to before. */
 static unsigned taking;
@@ -198,8 +182,7 @@ STEP(share_change_come)
 STEP(share_change_go)
 STEP(share_forget)
 
-int __real_rte_hash_add_key_data(const struct rte_hash *h, const void *key, void *data);
-int __wrap_rte_hash_add_key_data(const struct rte_hash *h, const void *key, void *data);
+__typeof__(rte_hash_add_key_data) __real_rte_hash_add_key_data, __wrap_rte_hash_add_key_data;
 int __wrap_rte_hash_add_key_data(const struct rte_hash *h, const void *key, void *data) {
 	if (taking == 0 && faults_fail("rte_hash_add_key_data"))
 		return -ENOSPC;

@@ -62,12 +62,8 @@ WRAP(int, rte_eth_tx_queue_setup,
      (id, queue, size, socket, conf), -EIO)
 
 /* rte_crypto_op_bulk_alloc() is inline: where it is to fail, its pool is empty. */
-struct rte_mempool *__real_rte_crypto_op_pool_create(const char *name, enum rte_crypto_op_type type,
-						     unsigned n, unsigned cache,
-						     uint16_t private_size, int socket);
-struct rte_mempool *__wrap_rte_crypto_op_pool_create(const char *name, enum rte_crypto_op_type type,
-						     unsigned n, unsigned cache,
-						     uint16_t private_size, int socket);
+__typeof__(rte_crypto_op_pool_create) __real_rte_crypto_op_pool_create,
+	__wrap_rte_crypto_op_pool_create;
 struct rte_mempool *__wrap_rte_crypto_op_pool_create(const char *name, enum rte_crypto_op_type type,
 						     unsigned n, unsigned cache,
 						     uint16_t private_size, int socket) {
@@ -129,8 +125,7 @@ WRAP(int, rte_eth_dev_rx_intr_ctl_q, (uint16_t id, uint16_t queue, int epoll, in
      (id, queue, epoll, what, data), -EIO)
 
 /* Cards of tests have one of their own, which fails as well (steering_bench.c). */
-int __real_rte_eth_dev_start(uint16_t id);
-int __wrap_rte_eth_dev_start(uint16_t id);
+__typeof__(rte_eth_dev_start) __real_rte_eth_dev_start, __wrap_rte_eth_dev_start;
 __attribute__((weak)) int __wrap_rte_eth_dev_start(uint16_t id) {
 	return faults_fail("rte_eth_dev_start") ? -EIO : __real_rte_eth_dev_start(id);
 }

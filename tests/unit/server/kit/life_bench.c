@@ -5,9 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <rte_eth_ring.h>
 #include <rte_ethdev.h>
 
 #include "model/load/loader.h"
+#include "platform/port.h"
 #include "platform/vlan.h"
 #include "wire/bytes.h"
 #include "wire/l2tpv3.h"
@@ -20,6 +22,7 @@
 
 #include "test.h"
 
+#define DEPTH 1024
 #define STEP_NS 20000
 #define BURST 100 /* bytes of a modem's frame */
 #define POOL 8191
@@ -81,6 +84,70 @@ struct service_group *life_bench_group(struct life_bench *b, unsigned id, unsign
 	return &b->others[id];
 }
 
+const struct life_card *life_card;
+
+static const char *const sides[] = {"net", "rphy"};
+
+/* Whether it is a card's, or rings are. */
+static bool name_of(unsigned pair, unsigned side, char name[32]) {
+	snprintf(name, 32, "life_%s%u", sides[side], pair);
+	return life_card != NULL && pair == LIFE_SHARED;
+}
+
+/* The other ends; what groups name is set up by the server, and closed. */
+static void ports_open(struct life_bench *b) {
+	for (unsigned i = 0; i < 2 * LIFE_PAIRS; i++) {
+		uint16_t ids[2];
+		char name[32];
+
+		if (name_of(i / 2, i % 2, name)) {
+			life_card->pair(name, b->pool, DEPTH, ids);
+		} else {
+			assert_int_equal(port_pair(name, b->pool, DEPTH, ids), 0);
+			assert_int_equal(rte_eth_dev_stop(ids[0]), 0);
+		}
+		*(i % 2 == 0 ? &b->network[i / 2] : &b->rphy[i / 2]) = ids[1];
+	}
+}
+
+static void ports_close(struct life_bench *b) {
+	for (unsigned i = 0; i < 2 * LIFE_PAIRS; i++) {
+		char name[32], device[48];
+
+		port_close(i % 2 == 0 ? b->network[i / 2] : b->rphy[i / 2]);
+		if (name_of(i / 2, i % 2, name)) {
+			life_card->end(name);
+			continue;
+		}
+		for (unsigned end = 0; end < 2; end++) {
+			snprintf(device, sizeof(device), "%s_%u", name, end);
+			rte_ring_free(rte_ring_lookup(device));
+			snprintf(device, sizeof(device), "net_ring_%s_%u", name, end);
+			port_unplug(device);
+		}
+	}
+}
+
+void life_bench_plug(unsigned pair) {
+	for (unsigned side = 0; side < 2; side++) {
+		struct rte_ring *rings[2];
+		char name[32], device[48];
+		uint16_t id;
+
+		if (name_of(pair, side, name))
+			return;
+		for (unsigned end = 0; end < 2; end++) {
+			snprintf(device, sizeof(device), "%s_%u", name, end);
+			rings[end] = rte_ring_lookup(device);
+			assert_non_null(rings[end]);
+		}
+		snprintf(device, sizeof(device), "net_ring_%s_0", name);
+		if (rte_eth_dev_get_port_by_name(device, &id) != 0)
+			assert_true(rte_eth_from_rings(device + strlen("net_ring_"), &rings[0], 1,
+						       &rings[1], 1, 0) >= 0);
+	}
+}
+
 void life_bench_serve(struct life_bench *b, unsigned memory_mb) {
 	static bool running;
 
@@ -88,7 +155,7 @@ void life_bench_serve(struct life_bench *b, unsigned memory_mb) {
 		fixture_eal(memory_mb);
 	running = true;
 	b->pool = fixture_pool("life", POOL, FIXTURE_ROOM);
-	life_ports_open(b);
+	ports_open(b);
 	assert_int_equal(server_ports_find(&b->server.ports, &b->config), 0);
 	assert_int_equal(server_create(&b->server, &b->config), 0);
 	assert_int_equal(
@@ -115,7 +182,7 @@ void life_bench_close(struct life_bench *b) {
 	life_bench_take(b);
 	server_has_nothing(&b->server);
 	server_free(&b->server);
-	life_ports_close(b);
+	ports_close(b);
 	fixture_pool_end(b->pool);
 	for (unsigned g = 0; g < 2; g++)
 		service_group_free(&b->file[g]);
@@ -305,43 +372,4 @@ void life_bench_settle(struct life_bench *b, uint64_t ns) {
 		for (unsigned idle = 0; idle < 3;)
 			idle = rounds(b) > 0 ? 0 : idle + 1;
 	}
-}
-
-static void *run(void *worker) {
-	worker_run(worker);
-	return NULL;
-}
-
-/* With more workers than cores, each lets the others have theirs once a round. */
-static uint16_t polite(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
-	__atomic_fetch_add((uint64_t *)ctx, 1, __ATOMIC_RELAXED);
-	sched_yield();
-	return n;
-}
-
-static const struct stage polite_stages[] = {{.name = "polite", .run = polite, .polls = true}};
-static struct pipeline polite_lists[LIFE_WORKERS];
-
-void life_bench_launch(struct life_bench *b) {
-	for (unsigned w = 0; w < LIFE_WORKERS; w++) {
-		polite_lists[w] = (struct pipeline){
-			.stages = polite_stages, .count = 1, .ctx = &b->rounds[w]};
-		assert_int_equal(worker_add(&b->server.workers[w], &polite_lists[w]), 0);
-	}
-	server_start(&b->server);
-	for (unsigned w = 0; w < LIFE_WORKERS; w++)
-		assert_int_equal(pthread_create(&b->threads[w], NULL, run, &b->server.workers[w]),
-				 0);
-}
-
-void life_bench_halt(struct life_bench *b) {
-	for (unsigned w = 0; w < LIFE_WORKERS; w++)
-		worker_stop(&b->server.workers[w]);
-	for (unsigned w = 0; w < LIFE_WORKERS; w++)
-		pthread_join(b->threads[w], NULL);
-	server_halted(&b->server);
-	for (unsigned w = 0; w < LIFE_WORKERS; w++)
-		worker_remove(&b->server.workers[w], &polite_lists[w]);
-	for (unsigned w = 0; w < LIFE_WORKERS; w++)
-		b->now = RTE_MAX(b->now, b->server.workers[w].clock.now);
 }

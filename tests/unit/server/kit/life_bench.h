@@ -67,10 +67,6 @@ void life_bench_serve(struct life_bench *b, unsigned memory_mb);
 /* Fails where something is not accounted for, or a buffer has not come back. */
 void life_bench_close(struct life_bench *b);
 
-/* The far ends; what groups name is set up by the server, and closed. */
-void life_ports_open(struct life_bench *b);
-void life_ports_close(struct life_bench *b);
-
 /* The devices of the pair are there again, after a group took them with it. */
 void life_bench_plug(unsigned pair);
 

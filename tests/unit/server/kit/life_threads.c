@@ -7,6 +7,45 @@
 
 #define WINDOW 48 /* packets on their way: fewer than any ring or queue holds */
 
+static void *run(void *worker) {
+	worker_run(worker);
+	return NULL;
+}
+
+/* With more workers than cores, each lets the others have theirs once a round. */
+static uint16_t polite(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
+	__atomic_fetch_add((uint64_t *)ctx, 1, __ATOMIC_RELAXED);
+	sched_yield();
+	return n;
+}
+
+static const struct stage polite_stages[] = {{.name = "polite", .run = polite, .polls = true}};
+static struct pipeline polite_lists[LIFE_WORKERS];
+
+void life_bench_launch(struct life_bench *b) {
+	for (unsigned w = 0; w < LIFE_WORKERS; w++) {
+		polite_lists[w] = (struct pipeline){
+			.stages = polite_stages, .count = 1, .ctx = &b->rounds[w]};
+		assert_int_equal(worker_add(&b->server.workers[w], &polite_lists[w]), 0);
+	}
+	server_start(&b->server);
+	for (unsigned w = 0; w < LIFE_WORKERS; w++)
+		assert_int_equal(pthread_create(&b->threads[w], NULL, run, &b->server.workers[w]),
+				 0);
+}
+
+void life_bench_halt(struct life_bench *b) {
+	for (unsigned w = 0; w < LIFE_WORKERS; w++)
+		worker_stop(&b->server.workers[w]);
+	for (unsigned w = 0; w < LIFE_WORKERS; w++)
+		pthread_join(b->threads[w], NULL);
+	server_halted(&b->server);
+	for (unsigned w = 0; w < LIFE_WORKERS; w++)
+		worker_remove(&b->server.workers[w], &polite_lists[w]);
+	for (unsigned w = 0; w < LIFE_WORKERS; w++)
+		b->now = RTE_MAX(b->now, b->server.workers[w].clock.now);
+}
+
 void life_check(struct life_script *s, bool good, const char *what) {
 	if (!good && s->failed == NULL)
 		s->failed = what;

@@ -86,19 +86,6 @@ static void put_downstream(const struct state *t, const struct downstream *d) {
 	put_counters(t, "downstream", &c);
 }
 
-/* Of a flow that no modem has, what it is to be may be there before it is in service. */
-static uint64_t flows_digest(const struct us_tables *t) {
-	uint64_t sum = 0;
-
-	for (uint32_t m = 0; m < t->modem_count; m++) {
-		const struct us_own *own = t->places.own[m];
-
-		for (uint32_t f = 0; own != NULL && f < own->flow_count; f++)
-			sum += digest(&t->flows[own->flows[f].flow], sizeof(t->flows[0]));
-	}
-	return sum;
-}
-
 static void put_upstream(const struct state *t, const struct upstream *u) {
 	const struct us_tables *tables = &u->tables;
 
@@ -109,29 +96,39 @@ static void put_upstream(const struct state *t, const struct upstream *u) {
 	fprintf(t->to, "  free: %u flows, %u streams, %u sessions; %u sids\n",
 		tables->places.flows.count, tables->places.streams.count,
 		tables->places.sessions.count, tables->places.sids);
+	for (uint32_t m = 0; t->exact && m < tables->modem_count; m++) {
+		const struct us_own *own = tables->places.own[m];
+
+		fprintf(t->to, "  modem %u: own %p, in a change %d, keys", m, (const void *)own,
+			tables->places.taken[m]);
+		/* what is to be of a flow that no modem has may be there before it is in service */
+		for (uint32_t f = 0; own != NULL && f < own->flow_count; f++)
+			fprintf(t->to, " %" PRIx64,
+				digest(&tables->flows[own->flows[f].flow],
+				       sizeof(tables->flows[0])));
+		fprintf(t->to, "\n");
+	}
 	if (!t->exact)
 		return;
-	for (uint32_t m = 0; m < tables->modem_count; m++)
-		fprintf(t->to, "  modem %u: own %p, in a change %d\n", m,
-			(void *)tables->places.own[m], tables->places.taken[m]);
-	fprintf(t->to, "  modems %" PRIx64 ", keys %" PRIx64 ", crypto %p\n",
+	fprintf(t->to, "  modems %" PRIx64 ", crypto %p\n",
 		digest(tables->modems, tables->modem_count * sizeof(*tables->modems)),
-		flows_digest(tables), (void *)u->r.crypto);
+		(void *)u->r.crypto);
 	put_counters(t, "upstream", &u->counters);
 }
 
 static void put_keys(const struct state *t, const struct served_group *g) {
 	const struct group_crypto *c = &g->crypto;
+	size_t modems = g->sg->modem_count;
 
 	fprintf(t->to, "  provider %s, keys rolled %" PRIu64 " %" PRIu64 "\n", c->provider->name,
 		t->exact ? g->key_rolls[0] : 0, t->exact ? g->key_rolls[1] : 0);
 	if (!t->exact)
 		return;
-	fprintf(t->to, "  queues %p %p, schedules", (void *)c->queues[0], (void *)c->queues[1]);
-	for (size_t m = 0; m < g->sg->modem_count; m++)
-		fprintf(t->to, " %p %p %p", c->schedules[m],
-			c->up_schedules != NULL ? c->up_schedules[2 * m] : NULL,
-			c->up_schedules != NULL ? c->up_schedules[2 * m + 1] : NULL);
+	fprintf(t->to, "  queues %p %p, schedules %" PRIx64, (void *)c->queues[0],
+		(void *)c->queues[1], digest(c->schedules, modems * sizeof(*c->schedules)));
+	if (c->up_schedules != NULL)
+		fprintf(t->to, " %" PRIx64,
+			digest(c->up_schedules, 2 * modems * sizeof(*c->up_schedules)));
 	fprintf(t->to, "\n");
 }
 
@@ -159,8 +156,7 @@ static void put_share(const struct state *t, unsigned p) {
 	fprintf(t->to, "  share: owner %u, receives %d, sends %d, ring %d, lanes %" PRIx64 "\n",
 		t->s->shares.owners[p], t->s->shares.receives[p], t->s->shares.sends[p],
 		share->send.ring != NULL, lanes);
-	if (share->table->groups != NULL)
-		put_hash(t, "addresses", share->table->groups, sizeof(struct share_key));
+	put_hash(t, "addresses", share->table->groups, sizeof(struct share_key));
 	fprintf(t->to, "  change %d\n", share->changes != NULL);
 	if (!t->exact)
 		return;
