@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What comes, goes and differs in one reload of groups on shared ports: each packet finds the group that the file says. */
 #include "server/changes.h"
+#include "server/reload.h"
 #include "test_main.h"
 
 #include "group_file.h"
@@ -148,6 +149,69 @@ TEST(addresses_come_and_go_between_packets) {
 		assert_int_equal(send_to_all(), 1);
 	}
 	life_bench_close(bench);
+}
+
+#define OLD_RATE 1000000000
+#define NEW_RATE 900000000
+
+const struct server_config *server_config_load_again(struct kept_groups **kept, const char *path,
+						     const struct server_devices *devices,
+						     FILE *errors) {
+	return &file;
+}
+
+void server_config_settle(struct kept_groups **kept) {
+}
+
+void server_config_forget(struct kept_groups *kept) {
+}
+
+/* Files of so many groups, and what differs from that of the start. */
+static const struct {
+	unsigned groups;
+	uint64_t asked; /* rate of the first group's channel */
+	bool too_much; /* the second group has a difference that takes a new start */
+	bool wrong; /* the scheduler of the second group refuses what no loader lets pass */
+	bool good;
+	const char *said;
+	uint64_t rate; /* of the first group's channel, then */
+} files[] = {
+	{2, OLD_RATE, false, false, true, "nothing changed", OLD_RATE},
+	{2, NEW_RATE, false, false, true, "service group 1: 1 channel changed", NEW_RATE},
+	{2, OLD_RATE / 2, true, false, false, "service group 2: max_frame: ", NEW_RATE},
+	{2, OLD_RATE / 3, false, true, false, "service group 2: channel 2: ", NEW_RATE},
+	{3, OLD_RATE, false, false, false, "server.yaml: service group 3: max_groups: ", NEW_RATE},
+	{1, OLD_RATE, false, false, true, "1 service group removed", OLD_RATE},
+};
+
+/* All of a file is applied, or nothing. */
+TEST(all_or_nothing) {
+	const struct downstream *first;
+	uint64_t not_done = 0;
+	struct reload r;
+
+	life_bench_open(bench, 2, 2);
+	reload_open(&r, &bench->server, "server.yaml", &(struct server_devices){0});
+	first = bench->server.groups[0].downstream;
+	for (size_t i = 0; i < ARRAY_COUNT(files); i++) {
+		load_next(files[i].groups);
+		next[0].channels[0].rate = files[i].asked;
+		if (files[i].too_much)
+			next[1].max_frame = 1600;
+		if (files[i].wrong)
+			next[1].channels[1].rate = 1;
+		assert_int_equal(reload_run(&r), files[i].good);
+		if (strstr(r.line, files[i].said) == NULL)
+			fail_msg("found: %s", r.line);
+		assert_int_equal(strstr(r.line, "nothing was changed") != NULL, !files[i].good);
+		assert_int_equal(first->upper.capacity[0].rate, files[i].rate);
+		not_done += !files[i].good;
+		assert_int_equal(bench->server.refused, not_done);
+		free_next();
+	}
+	assert_int_equal(bench->server.gone.groups, 1);
+	life_bench_close(bench);
+	reload_free(&r);
 }
 
 ALL_TESTS(NULL, fixture_stop)

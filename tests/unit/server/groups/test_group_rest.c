@@ -123,11 +123,10 @@ TEST(a_stop_ends_what_is_received) {
 	struct rte_mbuf *m;
 
 	life_bench_open(bench, 1, 1);
-	for (unsigned i = 0; i < 4; i++)
-		assert_true(life_bench_down(bench, 0, &bench->file[0], 100, i));
+	life_bench_downs(bench, 0, &bench->file[0], 4);
 	assert_in_range(worker_round(s->groups[0].upper), 4, 100);
 	assert_int_equal(downstream_held(s->groups[0].downstream), 4);
-	assert_true(life_bench_up(bench, 0, &bench->file[0], 0));
+	life_bench_ups(bench, 0, &bench->file[0], 1);
 	stop();
 	assert_int_equal(life_bench_totals(bench).down_out, 4);
 	assert_int_equal(life_bench_totals(bench).up_in, 0);
@@ -165,6 +164,10 @@ TEST(whose_clock_and_queue) {
 	assert_int_equal(s->layout.groups[0].upper, 1);
 	assert_int_equal(s->layout.groups[0].lower, 2);
 	assert_int_equal(s->layout.groups[0].upstream, 1);
+	server_start(s); /* all clocks count from one time: the later one is never behind */
+	for (unsigned w = 1; w < LIFE_WORKERS; w++)
+		assert_int_equal(s->workers[w].clock.base_tsc, s->workers[0].clock.base_tsc);
+	server_halted(s);
 	life_bench_close(bench);
 }
 
@@ -181,7 +184,7 @@ TEST(a_ring_when_it_is_needed) {
 	port = s->ports.of[0][DEVICE_RPHY];
 	assert_non_null(s->shares.of[port]);
 	assert_null(s->shares.of[port]->send.ring);
-	assert_true(life_bench_down(bench, 0, comes, 100, 0));
+	life_bench_downs(bench, 0, comes, 1);
 	life_bench_pass(bench, 3 * MS);
 	assert_int_equal(bench->depi_seen[3][0] + bench->depi_seen[3][1], 1);
 	assert_int_equal(server_move_group(s, 1, PART_LOWER, 0), 0);
@@ -201,28 +204,16 @@ TEST(a_ring_when_it_is_needed) {
 		assert_int_equal(s->shares.owners[port], 0);
 		check_clocks(&s->groups[g]);
 	}
-	assert_true(life_bench_down(bench, 0, comes, 100, 1));
+	life_bench_downs(bench, 0, comes, 1);
 	life_bench_pass(bench, 3 * MS);
 	assert_int_equal(server_worker_resume(s, 2), 0);
 	assert_int_equal(s->layout.groups[0].upstream, 2);
 	assert_int_equal(s->layout.groups[0].lower, 0); /* not at home there */
 	assert_int_equal(s->layout.groups[1].lower, 2);
 	assert_int_equal(s->shares.owners[port], 2);
-	assert_true(life_bench_down(bench, 0, comes, 100, 2));
+	life_bench_downs(bench, 0, comes, 1);
 	life_bench_pass(bench, 3 * MS);
 	assert_int_equal(life_bench_totals(bench).down_out, 3);
-	life_bench_close(bench);
-}
-
-/* All clocks count from one time: the later one is never behind. */
-TEST(one_time_for_all) {
-	struct server *s = &bench->server;
-
-	life_bench_open(bench, 1, 1);
-	server_start(s);
-	for (unsigned w = 1; w < LIFE_WORKERS; w++)
-		assert_int_equal(s->workers[w].clock.base_tsc, s->workers[0].clock.base_tsc);
-	server_halted(s);
 	life_bench_close(bench);
 }
 
@@ -232,8 +223,7 @@ TEST(what_waits_for_a_port_is_held) {
 	uint64_t waits;
 
 	life_bench_open(bench, 2, 2);
-	for (unsigned i = 0; i < 4; i++)
-		assert_true(life_bench_down(bench, 0, &bench->file[0], 300, i));
+	life_bench_downs(bench, 0, &bench->file[0], 4);
 	for (uint64_t end = bench->now + MS; bench->now < end; bench->now += MS / 50) {
 		for (unsigned w = 0; w < 2; w++) { /* the third one has the port */
 			s->workers[w].clock.now = bench->now;
@@ -275,21 +265,6 @@ static void slow_flow(uint64_t rate) {
 	reload("service group 1: 1 modem changed");
 }
 
-static void modem_goes(void) {
-	next[0].modems++;
-	next[0].modem_count--;
-	reload("service group 1: 1 modem removed");
-	next[0].modems--;
-	next[0].modem_count++;
-}
-
-static void fill(unsigned packets) {
-	for (unsigned i = 0; i < packets; i++)
-		assert_true(life_bench_down(bench, 0, &next[0], 400, 2 * i));
-	life_bench_pass(bench, MS);
-	assert_true(downstream_held(bench->server.groups[0].downstream) > 10);
-}
-
 /* What waits for a modem that goes comes out first, and its key is used until then; but for no longer than it may. */
 TEST(a_queue_runs_empty) {
 	static const uint64_t rates[] = {500000, 8000};
@@ -300,10 +275,17 @@ TEST(a_queue_runs_empty) {
 
 		begin(2);
 		slow_flow(rates[slow]);
-		fill(40);
+		for (unsigned i = 0; i < 40; i++)
+			assert_true(life_bench_down(bench, 0, &next[0], 400, 2 * i));
+		life_bench_pass(bench, MS);
 		d = bench->server.groups[0].downstream;
+		assert_true(downstream_held(d) > 10);
 		before = bench->now;
-		modem_goes();
+		next[0].modems++;
+		next[0].modem_count--;
+		reload("service group 1: 1 modem removed");
+		next[0].modems--;
+		next[0].modem_count++;
 		took = bench->now - before;
 		assert_in_range(took, slow * CHANGE_DRAIN_MS * MS,
 				(CHANGE_DRAIN_MS + 10 * slow) * MS);
@@ -342,34 +324,30 @@ static void begin_scheduled(void) {
 	began = bench->now;
 }
 
-/* What has been granted when a group is drained is still received, and nothing is granted any more. */
+/* What has been granted when a group is drained is still received, and nothing is granted any more; the same of a group that
+ * goes. It is waited for no longer than it may. */
 TEST(what_was_granted_comes) {
+	struct server *s = &bench->server;
+	char why[LIVE_LINE];
 	uint64_t ahead;
 
 	begin_scheduled();
-	ahead = grants_ahead(bench->server.groups[0].sg);
+	ahead = grants_ahead(s->groups[0].sg);
 	assert_in_range(ahead, 3 * MS, 5 * MS);
-	server_group_drain(&bench->server, 0, 1000);
+	server_group_drain(s, 0, 1000);
 	assert_in_range(bench->now - began, ahead, ahead + MS);
 	assert_int_equal(bench->taken_up[1], 1);
 	began = bench->now;
-	server_group_drain(&bench->server, 0, 1000); /* nothing is to come of it any more */
+	server_group_drain(s, 0, 1000); /* nothing is to come of it any more */
 	assert_int_equal(bench->now, began);
 	life_bench_close(bench);
 	begin_scheduled();
-	server_group_drain(&bench->server, 0, 1);
-	assert_in_range(bench->now - began, MS, MS + MS / 10); /* no longer than it may */
+	server_group_drain(s, 0, 1);
+	assert_in_range(bench->now - began, MS, MS + MS / 10);
 	life_bench_close(bench);
-}
-
-/* The same of a group that goes. */
-TEST(what_was_granted_comes_at_the_end) {
-	const struct server_gone *gone = &bench->server.gone;
-	char why[LIVE_LINE];
-
 	begin_scheduled();
-	assert_true(server_group_remove(&bench->server, 0, 1000, why));
-	assert_int_equal(gone->up.values[COUNTER_MAPS], maps_before);
+	assert_true(server_group_remove(s, 0, 1000, why));
+	assert_int_equal(s->gone.up.values[COUNTER_MAPS], maps_before);
 	assert_int_equal(bench->taken_up[1], 1);
 	life_bench_close(bench);
 }
