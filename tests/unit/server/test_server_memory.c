@@ -7,13 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <rte_malloc.h>
-
 #include "crypto/providers.h"
 #include "downstream/tables.h"
 #include "model/live/live_group.h"
 #include "model/load/loader.h"
-#include "platform/large_pages.h"
 #include "platform/port.h"
 #include "server/served_group.h"
 #include "server/server.h"
@@ -21,6 +18,7 @@
 
 #include "fixture.h"
 #include "packets.h"
+#include "uepi_burst.h"
 
 #define MIB (1u << 20)
 #define GROUPS 28
@@ -33,20 +31,23 @@
 #define GROUP_ALL_MAX (16ull * MIB) /* the same with all buffers of its own */
 #define SERVER_MAX (720ull * MIB) /* of a process of 1 GiB */
 
+#define CHANNEL(n) "{id: " n ", type: ofdm, rate: 1.89 Gbps, session: " n "}"
+
 static const char head[] =
 	"service_group: %u\n"
 	"threads: {downstream: 1ds1t, upper_mac_core: 1, upstream_core: 1}\n"
-	"channels: [{id: 1, type: ofdm, rate: 1.89 Gbps, session: 1},\n"
-	"           {id: 2, type: ofdm, rate: 1.89 Gbps, session: 2},\n"
-	"           {id: 3, type: ofdm, rate: 1.89 Gbps, session: 3},\n"
-	"           {id: 4, type: ofdm, rate: 1.89 Gbps, session: 4},\n"
-	"           {id: 5, type: ofdm, rate: 1.89 Gbps, session: 5},\n"
-	"           {id: 6, type: ofdm, rate: 1.89 Gbps, session: 6}]\n"
-	"bonding_groups: [{id: 1, channels: [1, 2, 3, 4, 5, 6]}]\n"
-	"upstream_channels: [{id: 1, type: sc-qam, rate: 30 Mbps, session: 0x20001},\n"
-	"                    {id: 2, type: sc-qam, rate: 30 Mbps, session: 0x20002}]\n"
-	"filter_groups: [{id: 1, rules: [{family: ipv4, action: deny, protocol: udp}]}]\n"
-	"modems:\n";
+	"channels: [" CHANNEL("1") ", " CHANNEL("2") ", " CHANNEL(
+		"3") ",\n"
+		     "           " CHANNEL("4") ", " CHANNEL("5") ", " CHANNEL(
+			     "6") "]\n"
+				  "bonding_groups: [{id: 1, channels: [1, 2, 3, 4, 5, 6]}]\n"
+				  "upstream_channels: [{id: 1, type: sc-qam, rate: 30 Mbps, "
+				  "session: 0x20001},\n"
+				  "                    {id: 2, type: sc-qam, rate: 30 Mbps, "
+				  "session: 0x20002}]\n"
+				  "filter_groups: [{id: 1, rules: [{family: ipv4, action: deny, "
+				  "protocol: udp}]}]\n"
+				  "modems:\n";
 static const char modem[] =
 	"  - mac: '02:01:00:00:%02x:%02x'\n"
 	"    addresses: [10.0.%u.%u, '2001:db8::%x', 10.1.%u.%u, 10.2.%u.%u]\n"
@@ -61,7 +62,7 @@ static const char up_flow[] =
 	"      - {id: %u, sid_clusters: [{id: 0, sids: [{channel: 1, sid: %u}]}]}\n";
 
 static struct service_group groups[GROUPS];
-static uint16_t network[2], rphy[2];
+static uint16_t ports[2][2]; /* by role; both ends */
 
 static void load(struct service_group *sg, unsigned id, unsigned modems) {
 	char *filled = malloc(sizeof(head) + modems * 2000ul), *at = filled;
@@ -84,24 +85,10 @@ static void load(struct service_group *sg, unsigned id, unsigned modems) {
 	free(filled);
 }
 
-static uint64_t used_of_dpdk(void) {
-	struct rte_malloc_socket_stats stats;
-	uint64_t bytes = 0;
-
-	for (int heap = 0; heap < RTE_MAX_HEAPS; heap++) {
-		if (rte_malloc_get_socket_stats(heap, &stats) == 0)
-			bytes += stats.heap_allocsz_bytes;
-	}
-	if (large_pages_socket() != SOCKET_ID_ANY &&
-	    rte_malloc_get_socket_stats(large_pages_socket(), &stats) == 0)
-		bytes += stats.heap_allocsz_bytes;
-	return bytes;
-}
-
 static uint64_t used(void) {
 	struct mallinfo2 info = mallinfo2();
 
-	return used_of_dpdk() + info.uordblks + info.hblkhd;
+	return heaps_used().bytes + info.uordblks + info.hblkhd;
 }
 
 /* All groups share two ports. */
@@ -113,16 +100,15 @@ static struct taken measure(unsigned count, unsigned modems) {
 	struct server_config config = {.groups = groups, .group_count = count};
 	struct server s = {0};
 	struct taken t;
-	uint64_t before = used(), of_dpdk = used_of_dpdk();
+	uint64_t before = used(), of_dpdk = heaps_used().bytes;
 
 	for (unsigned g = 0; g < count; g++)
 		load(&groups[g], g + 1, modems);
 	t.rest = used() - before;
 	s.ports.count = 2;
-	s.ports.list[0] = (struct server_port){
-		.role = DEVICE_NETWORK, .queue_size = 4096, .open = true, .id = network[0]};
-	s.ports.list[1] = (struct server_port){
-		.role = DEVICE_RPHY, .queue_size = 4096, .open = true, .id = rphy[0]};
+	for (enum device_role role = DEVICE_NETWORK; role <= DEVICE_RPHY; role++)
+		s.ports.list[role] = (struct server_port){
+			.role = role, .queue_size = 4096, .open = true, .id = ports[role][0]};
 	for (unsigned g = 0; g < count; g++) {
 		s.ports.of[g][DEVICE_RPHY] = 1;
 		s.ports.of[g][DEVICE_CONTROL] = SERVER_NO_PORT;
@@ -133,7 +119,7 @@ static struct taken measure(unsigned count, unsigned modems) {
 	before = used();
 	assert_int_equal(server_serve(&s), 0);
 	t.rest += used() - before;
-	of_dpdk = used_of_dpdk() - of_dpdk;
+	of_dpdk = heaps_used().bytes - of_dpdk;
 	assert_true(of_dpdk <= (uint64_t)server_memory_mb(&config, &s.ports) * MIB);
 	s.ports.count = 0; /* they stay open */
 	server_free(&s);
@@ -148,12 +134,8 @@ static struct taken measure(unsigned count, unsigned modems) {
 enum part { LOADED, LIVE, KEYS, DOWNSTREAM, UPSTREAM, PARTS_ALONE };
 
 static const char *const part_names[PARTS_ALONE] = {
-	[LOADED] = "the loader, until it is served",
-	[LIVE] = "the group in service, for changes",
-	[KEYS] = "keys",
-	[DOWNSTREAM] = "downstream: addresses, records",
-	[UPSTREAM] = "upstream: SIDs, flows, streams",
-};
+	"the loader, until it is served", "the group in service, for changes", "keys",
+	"downstream: addresses, records", "upstream: SIDs, flows, streams"};
 
 /* Each made alone, as a server makes it. */
 static void take_parts(unsigned modems, uint64_t parts[PARTS_ALONE]) {
@@ -172,12 +154,10 @@ static void take_parts(unsigned modems, uint64_t parts[PARTS_ALONE]) {
 	at[LOADED + 1] = used();
 	assert_int_equal(live_group_create(&live, &sg, &room, (char[LIVE_LINE]){0}), 0);
 	at[LIVE + 1] = used();
-	for (unsigned m = 0; m < modems; m++) {
-		keys[2 * m] = crypto_key_make(crypto, CRYPTO_UPLINK, CIPHER_AES_128,
-					      sg.modems[m].security.key);
-		keys[2 * modems + m] = crypto_key_make(crypto, CRYPTO_DOWNLINK, CIPHER_AES_128,
-						       sg.modems[m].security.key);
-	}
+	for (unsigned k = 0; k < 2 * modems; k++)
+		keys[k % 2 == 0 ? k : 2 * modems + k / 2] =
+			crypto_key_make(crypto, k % 2 == 0 ? CRYPTO_UPLINK : CRYPTO_DOWNLINK,
+					CIPHER_AES_128, sg.modems[k / 2].security.key);
 	at[KEYS + 1] = used();
 	assert_int_equal(ds_tables_create(&down, &sg, &room, &keys[2 * modems]), 0);
 	at[DOWNSTREAM + 1] = used();
@@ -217,8 +197,8 @@ TEST(what_it_takes) {
 	struct taken one, more_modems, two, all;
 	uint64_t modems;
 
-	assert_int_equal(port_pair("memory_network", pool, 64, network), 0);
-	assert_int_equal(port_pair("memory_rphy", pool, 64, rphy), 0);
+	assert_int_equal(port_pair("memory_network", pool, 64, ports[DEVICE_NETWORK]), 0);
+	assert_int_equal(port_pair("memory_rphy", pool, 64, ports[DEVICE_RPHY]), 0);
 	one = measure(1, MODEMS);
 	more_modems = measure(1, 2 * MODEMS);
 	two = measure(2, MODEMS);
@@ -227,10 +207,8 @@ TEST(what_it_takes) {
 	modems = more_modems.rest - one.rest;
 	assert_true(two.pools + two.rest - one.pools - one.rest - modems < GROUP_ALL_MAX);
 	assert_true(all.pools + all.rest < SERVER_MAX);
-	for (int i = 0; i < 2; i++) {
-		port_close(network[i]);
-		port_close(rphy[i]);
-	}
+	for (int i = 0; i < 4; i++)
+		port_close(ports[i / 2][i % 2]);
 	fixture_pool_end(pool);
 	print_message("%.1f kB of buffers for frames of a modem that are not whole\n",
 		      (double)(more_modems.pools - one.pools) / MODEMS / 1000);

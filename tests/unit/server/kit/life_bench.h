@@ -12,6 +12,8 @@
 #include "server/running.h"
 #include "server/steering.h"
 
+#include "uepi_burst.h"
+
 #define LIFE_IDS 8 /* numbers of groups, from 1 */
 #define LIFE_SHARED 0 /* pair that all groups share; else that of a group with its own ports */
 #define LIFE_PAIRS 2
@@ -140,7 +142,7 @@ void life_bench_check_totals(const struct life_bench *b);
 
 /* All that a process may lose. */
 struct life_left {
-	uint64_t dpdk, allocations; /* bytes of all heaps, and what they are of */
+	struct heaps_used heaps;
 	unsigned zones, files, ports;
 };
 struct life_left life_left_now(void);

@@ -3,10 +3,7 @@
 #include <dirent.h>
 
 #include <rte_ethdev.h>
-#include <rte_malloc.h>
 #include <rte_memzone.h>
-
-#include "platform/large_pages.h"
 
 #include "life_bench.h"
 
@@ -74,15 +71,6 @@ void life_bench_check_totals(const struct life_bench *b) {
 /* A piece that is too small for an allocation stays with the one before it: as many as this, of 128 bytes and less. */
 #define ODD_BYTES 1024
 
-static void heap_add(struct life_left *l, int socket) {
-	struct rte_malloc_socket_stats stats;
-
-	if (rte_malloc_get_socket_stats(socket, &stats) != 0)
-		return;
-	l->dpdk += stats.heap_allocsz_bytes;
-	l->allocations += stats.alloc_count;
-}
-
 static void count_zone(const struct rte_memzone *zone, void *count) {
 	(*(unsigned *)count)++;
 }
@@ -99,12 +87,8 @@ static unsigned files_open(void) {
 }
 
 struct life_left life_left_now(void) {
-	struct life_left l = {.files = files_open()};
+	struct life_left l = {.heaps = heaps_used(), .files = files_open()};
 
-	for (int s = 0; s < RTE_MAX_HEAPS; s++)
-		heap_add(&l, s);
-	if (large_pages_socket() != SOCKET_ID_ANY)
-		heap_add(&l, large_pages_socket());
 	rte_memzone_walk(count_zone, &l.zones);
 	l.ports = rte_eth_dev_count_avail();
 	return l;
@@ -113,8 +97,9 @@ struct life_left life_left_now(void) {
 void life_left_check(const struct life_left *before) {
 	const struct life_left now = life_left_now();
 
-	assert_int_equal(before->allocations, now.allocations);
-	assert_in_range(now.dpdk + ODD_BYTES, before->dpdk, before->dpdk + 2 * ODD_BYTES);
+	assert_int_equal(before->heaps.allocations, now.heaps.allocations);
+	assert_in_range(now.heaps.bytes + ODD_BYTES, before->heaps.bytes,
+			before->heaps.bytes + 2 * ODD_BYTES);
 	assert_int_equal(before->zones, now.zones);
 	assert_int_equal(before->files, now.files);
 	assert_int_equal(before->ports, now.ports);
