@@ -2,18 +2,12 @@
 /* Cycles and latencies are switched while packets pass: figures are those since then, of each packet once. */
 #include "test_main.h"
 
-#include <string.h>
-
 #include "server/measure.h"
 
-#include "fixture.h"
-#include "life_bench.h"
+#include "group_file.h"
 
 #define TURNS 60
 #define SOME 7
-#define STEP_NS 20000000
-
-static struct life_bench storage, *const bench = &storage;
 
 static struct served_group *group(unsigned number) {
 	return &bench->server.groups[number];
@@ -22,7 +16,7 @@ static struct served_group *group(unsigned number) {
 /* As many of both directions of the first group. */
 static void carry(unsigned packets) {
 	life_bench_traffic(bench, LIFE_SHARED, &bench->file[0], packets);
-	life_bench_settle(bench, STEP_NS);
+	life_bench_settle(bench, 20 * MS);
 }
 
 static uint64_t stage_packets(const struct pipeline *p, const char *name) {
@@ -47,16 +41,15 @@ static void cycles_are_of(uint64_t packets) {
 	assert_int_equal(stage_packets(&bench->server.shares.of[0]->receiving, "receive"), packets);
 }
 
-static uint64_t latency_count(struct latency *l) {
-	latency_readers_lock();
-	latency_collect(l);
-	latency_readers_unlock();
-	return (uint64_t)l->whole->total_count;
-}
-
 static void latencies_are_of(uint64_t packets) {
-	assert_int_equal(latency_count(&group(0)->downstream->latency), packets);
-	assert_int_equal(latency_count(&group(0)->upstream->latency), packets);
+	struct latency *both[] = {&group(0)->downstream->latency, &group(0)->upstream->latency};
+
+	for (unsigned l = 0; l < 2; l++) {
+		latency_readers_lock();
+		latency_collect(both[l]);
+		latency_readers_unlock();
+		assert_int_equal(both[l]->whole->total_count, packets);
+	}
 }
 
 /* To ask again for what it is begins nothing anew, and moves no time. */
@@ -114,18 +107,18 @@ TEST(latencies_are_those_since) {
 /* Who comes later is measured as all others are. */
 TEST(groups_that_come_join_in) {
 	struct server *s = &bench->server;
-	unsigned number;
+	const struct served_group *g;
 
 	for (unsigned on = 0; on < 2; on++) {
 		life_bench_open(bench, 2, 3);
 		server_account(s, on);
 		assert_int_equal(server_latency(s, on), 0);
-		number = life_bench_add(bench, life_bench_group(bench, 3, 0, 1, 2, 0));
-		assert_int_equal(group(number)->downstream->enqueue.accounting, on);
-		assert_int_equal(group(number)->downstream->lower_mac.accounting, on);
-		assert_int_equal(group(number)->upstream->list.accounting, on);
-		assert_int_equal(group(number)->downstream->latency.on, on);
-		assert_int_equal(group(number)->upstream->latency.on, on);
+		g = group(life_bench_add(bench, life_bench_group(bench, 3, 0, 1, 2, 0)));
+		assert_int_equal(g->downstream->enqueue.accounting, on);
+		assert_int_equal(g->downstream->lower_mac.accounting, on);
+		assert_int_equal(g->upstream->list.accounting, on);
+		assert_int_equal(g->downstream->latency.on, on);
+		assert_int_equal(g->upstream->latency.on, on);
 		life_bench_close(bench);
 	}
 }

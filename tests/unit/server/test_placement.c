@@ -175,6 +175,7 @@ static void check_said(unsigned main_core, const struct cpus *cpus, const char *
 /* A line a reason, with all its cores and the key of the first. */
 TEST(each_reason) {
 	const struct cpus all = machine("0-3", "0-3", "0-3"), some = machine("0-5", "0-3", "0-1");
+	const struct cpus two = machine("0-1", "0-1", "0-1");
 
 	place(0, (struct placed){11, LAYOUT_1DS2T, 1, 2, 3});
 	place(1, (struct placed){12, LAYOUT_1DS2T, 1, 2, 1});
@@ -200,19 +201,14 @@ TEST(each_reason) {
 		"that are online and may be used\n"
 		"service group 12: threads.cores: found core 3, allowed: 0-1, the cores that this "
 		"process may use by its cpuset or affinity\n");
-}
-
-/* The lower MAC of 1ds1t, and the upstream where there is none, have cores that nothing runs on. */
-TEST(what_does_not_run) {
-	const struct cpus cpus = machine("0-1", "0-1", "0-1");
-
+	/* the lower MAC of 1ds1t, and the upstream where there is none, have cores that nothing runs on */
 	place(0, (struct placed){11, LAYOUT_1DS1T, 1, 77, 1});
 	place(1, (struct placed){12, LAYOUT_1DS2T, 0, 1, 88});
 	groups[1].upstream_channel_count = 0;
-	check_said(0, &cpus, "");
+	check_said(0, &two, "");
 	groups[0].threads.downstream = LAYOUT_1DS2T;
 	groups[1].upstream_channel_count = 1;
-	check_said(0, &cpus,
+	check_said(0, &two,
 		   "service group 11: threads.lower_mac_core: found cores 77,88, allowed: "
 		   "0-1, the cores of this machine that may be used\n");
 }

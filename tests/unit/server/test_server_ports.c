@@ -32,6 +32,10 @@ static const char text[] = "service_group: %u\n"
 			   "ports: {network: {device: 'net_null%u,no-rx=1', queue_size: 64},\n"
 			   "        rphy: {device: 'net_null%u,no-rx=1', queue_size: 128}%s}\n";
 
+static const struct server_port *port(unsigned group, enum device_role role) {
+	return server_port_of(&ports, group, role);
+}
+
 static struct server_config config_of(size_t count, const char *control) {
 	for (unsigned g = 0; g < count; g++) {
 		char filled[2048];
@@ -59,8 +63,8 @@ TEST(those_of_the_configuration) {
 	assert_int_equal(server_ports_descriptors(&ports, DEVICE_NETWORK), 64 * GROUPS);
 	assert_int_equal(server_ports_descriptors(&ports, DEVICE_RPHY), 128 * GROUPS);
 	assert_int_equal(server_ports_descriptors(&ports, DEVICE_CONTROL), 0);
-	assert_ptr_equal(server_port_of(&ports, 2, DEVICE_RPHY)->device, devices[5]);
-	assert_null(server_port_of(&ports, 2, DEVICE_CONTROL));
+	assert_ptr_equal(port(2, DEVICE_RPHY)->device, devices[5]);
+	assert_null(port(2, DEVICE_CONTROL));
 	assert_string_equal(device_role_title(DEVICE_NETWORK), "network");
 	assert_string_equal(device_role_title(DEVICE_RPHY), "R-PHY");
 	assert_string_equal(device_role_title(DEVICE_CONTROL), "control");
@@ -100,32 +104,24 @@ TEST(one_device_for_two_groups) {
 	config.groups[2].network.queue_size = 512;
 	assert_int_equal(server_ports_find(&ports, &config), 0);
 	assert_int_equal(ports.count, 2 * GROUPS - 1);
-	assert_ptr_equal(server_port_of(&ports, 0, DEVICE_NETWORK),
-			 server_port_of(&ports, 2, DEVICE_NETWORK));
-	assert_int_equal(server_port_of(&ports, 0, DEVICE_NETWORK)->users, 2);
-	assert_true(server_port_of(&ports, 0, DEVICE_NETWORK)->shared);
-	assert_false(server_port_of(&ports, 1, DEVICE_NETWORK)->shared);
+	assert_ptr_equal(port(0, DEVICE_NETWORK), port(2, DEVICE_NETWORK));
+	assert_int_equal(port(0, DEVICE_NETWORK)->users, 2);
+	assert_true(port(0, DEVICE_NETWORK)->shared);
+	assert_false(port(1, DEVICE_NETWORK)->shared);
 	assert_int_equal(server_ports_descriptors(&ports, DEVICE_NETWORK),
 			 64 + 512 + 3 * server_share_ring(2));
 	end(&config);
 }
 
-/* It leads to a port that tells frames apart, be it one group's. */
-TEST(a_vlan) {
-	struct server_config config = config_of(1, "");
+/* A VLAN leads to a port that tells frames apart, be it one group's. */
+TEST(as_many_devices_as_ports) {
+	struct server_config config = config_of(PLATFORM_MAX_DEVICES / 2, "");
 
 	config.groups[0].network.vlan = 7;
 	assert_int_equal(server_ports_find(&ports, &config), 0);
-	assert_true(server_port_of(&ports, 0, DEVICE_NETWORK)->shared);
-	assert_false(server_port_of(&ports, 0, DEVICE_RPHY)->shared);
-	end(&config);
-}
-
-TEST(more_devices_than_ports) {
-	struct server_config config = config_of(PLATFORM_MAX_DEVICES / 2, "");
-
-	assert_int_equal(server_ports_find(&ports, &config), 0);
 	assert_int_equal(ports.count, PLATFORM_MAX_DEVICES);
+	assert_true(port(0, DEVICE_NETWORK)->shared);
+	assert_false(port(0, DEVICE_RPHY)->shared);
 	end(&config);
 	config = config_of(PLATFORM_MAX_DEVICES / 2 + 1, "");
 	refused(&config);
@@ -157,7 +153,7 @@ TEST(open_and_close) {
 		assert_int_equal(server_ports_open(&ports, packets, uepi), missing < 4 ? -1 : 0);
 		if (missing == 4) {
 			assert_int_equal(server_ports_start(&ports), 0);
-			assert_int_equal(server_port_of(&ports, 1, DEVICE_RPHY)->mtu, 1500);
+			assert_int_equal(port(1, DEVICE_RPHY)->mtu, 1500);
 		}
 		server_ports_free(&ports);
 		assert_int_equal(rte_eth_dev_count_avail(), 0);
@@ -177,9 +173,8 @@ TEST(ports_that_are_given) {
 	assert_int_equal(server_ports_find(&ports, &config), 0);
 	for (unsigned g = 0; g < 2; g++)
 		server_ports_give(&ports, g, DEVICE_RPHY, 0);
-	assert_ptr_equal(server_port_of(&ports, 0, DEVICE_RPHY),
-			 server_port_of(&ports, 1, DEVICE_RPHY));
-	assert_int_equal(server_port_of(&ports, 0, DEVICE_RPHY)->mtu, 2000);
+	assert_ptr_equal(port(0, DEVICE_RPHY), port(1, DEVICE_RPHY));
+	assert_int_equal(port(0, DEVICE_RPHY)->mtu, 2000);
 	rte_eal_hotplug_remove("vdev", "net_null0");
 	end(&config);
 }
@@ -196,7 +191,7 @@ TEST(own_ports_are_configured) {
 		for (enum device_role role = 0; role < DEVICE_ROLES; role++) {
 			bool there = device_port(&groups[0], role)->device != NULL;
 
-			assert_int_equal(server_port_of(&ports, 0, role) != NULL, there);
+			assert_int_equal(port(0, role) != NULL, there);
 		}
 		assert_int_equal(ports.count, DEVICE_ROLES - 1 + i);
 		end(&config);

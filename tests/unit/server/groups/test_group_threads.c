@@ -19,14 +19,11 @@ static void move_turn(struct life_script *s, unsigned turn) {
 	static const unsigned parts[] = {PART_UPPER, PART_LOWER, PART_UPSTREAM,
 					 PART_UPPER | PART_UPSTREAM,
 					 PART_UPPER | PART_LOWER | PART_UPSTREAM};
+	unsigned worker = turn * 7 % LIFE_WORKERS, part = parts[turn % ARRAY_COUNT(parts)];
 	struct server *server = &bench->server;
-	unsigned worker = turn * 7 % LIFE_WORKERS;
 
 	if (turn % 3 != 0) {
-		life_check(s,
-			   server_move_group(server, 0, parts[turn % ARRAY_COUNT(parts)], worker) ==
-				   0,
-			   "a group cannot be moved");
+		life_check(s, server_move_group(server, 0, part, worker) == 0, "no move");
 		return;
 	}
 	life_check(s, server_worker_drain(server, worker, (worker + 1) % LIFE_WORKERS) == 0,
@@ -75,53 +72,6 @@ TEST(rests) {
 	on_own_and_on_shared_ports(rest_turn);
 }
 
-/* A table that workers read, and the one before. */
-static struct shown {
-	const int *now;
-	int values[2];
-	bool inside, looked, freed_too_early;
-} shown;
-
-/* Stands inside a round, with what it read, until the control thread has had time to free it. */
-static uint16_t look(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
-	const int *read = __atomic_load_n(&shown.now, __ATOMIC_ACQUIRE);
-
-	if (shown.looked)
-		return n;
-	__atomic_store_n(&shown.inside, true, __ATOMIC_RELEASE);
-	while (__atomic_load_n(&shown.now, __ATOMIC_ACQUIRE) == read)
-		sched_yield();
-	for (int i = 0; i < 2000; i++)
-		sched_yield();
-	shown.freed_too_early = __atomic_load_n(read, __ATOMIC_RELAXED) < 0;
-	shown.looked = true;
-	return n;
-}
-
-TEST(nothing_is_freed_before) {
-	static const struct stage stages[] = {{.name = "look", .run = look, .polls = true}};
-	struct pipeline p = {.stages = stages, .count = 1};
-
-	life_bench_open(bench, 1, 1);
-	server_synchronize(&bench->server); /* none runs: at once */
-	for (unsigned w = 0; w < LIFE_WORKERS; w++) {
-		shown = (struct shown){.now = &shown.values[0]};
-		assert_int_equal(worker_add(&bench->server.workers[w], &p), 0);
-		life_bench_launch(bench);
-		while (!__atomic_load_n(&shown.inside, __ATOMIC_ACQUIRE))
-			sched_yield();
-		__atomic_store_n(&shown.now, &shown.values[1], __ATOMIC_RELEASE);
-		server_synchronize(&bench->server);
-		__atomic_store_n(&shown.values[0], -1, __ATOMIC_RELAXED); /* freed */
-		life_bench_halt(bench);
-		assert_true(shown.looked);
-		assert_false(shown.freed_too_early);
-		worker_remove(&bench->server.workers[w], &p);
-	}
-	server_synchronize(&bench->server); /* none runs any more */
-	life_bench_close(bench);
-}
-
 static void rounds(unsigned n) {
 	for (unsigned i = 0; i < n; i++)
 		server_synchronize(&bench->server);
@@ -130,8 +80,8 @@ static void rounds(unsigned n) {
 /* The rules of a group go and come on both ports; another group comes and goes; parts move. */
 static void rules_turn(struct life_script *script, unsigned turn) {
 	struct server *s = &bench->server;
-	char why[LIVE_LINE];
-	unsigned group = 0;
+	static char why[LIVE_LINE];
+	unsigned group;
 
 	for (unsigned port = 0; port < 2; port++) {
 		server_steer_nothing(s, port, 0);
@@ -139,13 +89,13 @@ static void rules_turn(struct life_script *script, unsigned turn) {
 		server_steer(s, port);
 		rounds(turn % 3);
 	}
-	life_check(script,
-		   server_move_group(s, 0, PART_UPPER | PART_UPSTREAM, turn % LIFE_WORKERS) == 0,
-		   "a group cannot be moved");
-	life_check(script, server_group_add(s, comes, &group, why), "it cannot be added");
+	group = turn % LIFE_WORKERS;
+	life_check(script, server_move_group(s, 0, PART_UPPER | PART_UPSTREAM, group) == 0,
+		   "no move");
+	life_check(script, server_group_add(s, comes, &group, why), why);
 	rounds(turn % 5);
 	life_check(script, server_group_remove(s, group, turn % 2 == 0 ? LIFE_DRAIN_MS : 0, why),
-		   "it cannot be removed");
+		   why);
 }
 
 /* With STEERED_BY_BOTH a rule of the first group matches packets of the one that comes, too. */
