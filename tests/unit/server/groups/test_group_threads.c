@@ -72,6 +72,40 @@ TEST(rests) {
 	on_own_and_on_shared_ports(rest_turn);
 }
 
+static bool inside, waited, too_early;
+
+/* Stands inside a round until the control thread has had time to go on. */
+static uint16_t stand(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
+	if (__atomic_exchange_n(&inside, true, __ATOMIC_ACQ_REL))
+		return n;
+	for (int i = 0; i < 2000; i++)
+		sched_yield();
+	too_early = __atomic_load_n(&waited, __ATOMIC_ACQUIRE);
+	return n;
+}
+
+/* A round of any worker is waited for, by which it may have read what is to be freed. */
+TEST(rounds_are_waited_for) {
+	static const struct stage stages[] = {{.name = "stand", .run = stand, .polls = true}};
+	struct pipeline p = {.stages = stages, .count = 1};
+
+	life_bench_open(bench, 1, 1);
+	for (unsigned w = 0; w < LIFE_WORKERS; w++) {
+		inside = waited = false;
+		assert_int_equal(worker_add(&bench->server.workers[w], &p), 0);
+		life_bench_launch(bench);
+		while (!__atomic_load_n(&inside, __ATOMIC_ACQUIRE))
+			sched_yield();
+		server_synchronize(&bench->server);
+		__atomic_store_n(&waited, true, __ATOMIC_RELEASE);
+		life_bench_halt(bench);
+		assert_false(too_early);
+		worker_remove(&bench->server.workers[w], &p);
+	}
+	server_synchronize(&bench->server); /* none runs any more: at once */
+	life_bench_close(bench);
+}
+
 static void rounds(unsigned n) {
 	for (unsigned i = 0; i < n; i++)
 		server_synchronize(&bench->server);
