@@ -67,19 +67,8 @@ void groups_bench_config(struct groups_bench *b, unsigned count,
 	}
 }
 
-static void pair_open(struct groups_bench *b, unsigned group, enum device_role role,
-		      struct rte_mempool *pool, uint16_t *ours) {
-	static unsigned opened;
-	uint16_t pair[2];
-	char name[32];
-
-	snprintf(name, sizeof(name), "several%u", opened++);
-	assert_int_equal(port_pair(name, pool, DEPTH, pair), 0);
-	server_ports_give(&b->server.ports, group, role, pair[0]);
-	*ours = pair[1];
-}
-
 int groups_bench_try(struct groups_bench *b) {
+	struct server *s = &b->server;
 	static bool running;
 
 	if (!running)
@@ -87,10 +76,10 @@ int groups_bench_try(struct groups_bench *b) {
 	running = true;
 	assert_int_equal(server_create(&b->server, &b->config), 0);
 	for (unsigned g = 0; g < b->config.group_count; g++) {
-		pair_open(b, g, DEVICE_NETWORK, b->server.pools.packets, &b->network[g]);
-		pair_open(b, g, DEVICE_RPHY, b->server.pools.uepi, &b->rphy[g]);
+		b->network[g] = server_give(s, g, DEVICE_NETWORK, s->pools.packets, DEPTH);
+		b->rphy[g] = server_give(s, g, DEVICE_RPHY, s->pools.uepi, DEPTH);
 		if (b->with_control)
-			pair_open(b, g, DEVICE_CONTROL, b->server.pools.packets, &b->control[g]);
+			b->control[g] = server_give(s, g, DEVICE_CONTROL, s->pools.packets, DEPTH);
 	}
 	return server_serve(&b->server);
 }

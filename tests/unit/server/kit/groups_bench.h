@@ -35,24 +35,19 @@ struct groups_bench {
 void groups_bench_config(struct groups_bench *b, unsigned count,
 			 const struct groups_threads *threads);
 
-/* Makes EAL (the first time, for as many groups as there will be), and the server on its ports; groups_bench_try() returns
- * what server_serve() does. */
+/* Makes EAL (the first time, for as many groups as there will be), and the server on its ports. */
 void groups_bench_open(struct groups_bench *b);
-int groups_bench_try(struct groups_bench *b);
+int groups_bench_try(struct groups_bench *b); /* returns what server_serve() does */
 
 /* Frees server and configuration; groups_bench_close() fails where a buffer has not come back. */
 void groups_bench_free(struct groups_bench *b);
 void groups_bench_close(struct groups_bench *b);
 
-/* A packet to modem 0 or 1 of the group; a burst from modem 0. */
+/* A packet to modem 0 or 1 of the group; from modem 0 a burst, one whose end does not come, a management message. */
 void groups_bench_down(struct groups_bench *b, unsigned group, unsigned modem, uint32_t serial,
 		       size_t size);
 void groups_bench_up(struct groups_bench *b, unsigned group, uint32_t serial, size_t size);
-
-/* The first packet of a burst whose end does not come. */
 void groups_bench_up_open(struct groups_bench *b, unsigned group);
-
-/* A management message from modem 0. */
 void groups_bench_message(struct groups_bench *b, unsigned group);
 
 /* The workers have rounds at the present time until nothing moves; what leaves is kept. */

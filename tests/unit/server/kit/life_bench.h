@@ -54,16 +54,15 @@ extern const struct life_card *life_card; /* NULL: they are not */
 
 extern bool life_scheduled; /* groups that are read have an upstream scheduler */
 
-/* A group on the pair; its parts on workers. The bench frees that of life_bench_group() when it is closed. */
+/* A group on the pair; its parts on workers. life_bench_close() frees that of life_bench_group(). */
 void life_bench_load(struct service_group *sg, unsigned id, unsigned pair, unsigned upper,
 		     unsigned lower, unsigned upstream);
 struct service_group *life_bench_group(struct life_bench *b, unsigned id, unsigned pair,
 				       unsigned upper, unsigned lower, unsigned upstream);
 
-/* The server with groups 1 and 2 (both, where `count` is 2) on the shared pair, and room for `most`. */
+/* The server with groups 1 and 2 (both, where `count` is 2) on the shared pair, and room for `most`; or with a configuration
+ * of the caller's in `b->config`. EAL gets the memory the first time. */
 void life_bench_open(struct life_bench *b, unsigned count, unsigned most);
-
-/* The same with a configuration of the caller's in `b->config`; EAL gets the memory the first time. */
 void life_bench_serve(struct life_bench *b, unsigned memory_mb);
 
 /* Fails where something is not accounted for, or a buffer has not come back. */
@@ -99,12 +98,10 @@ void life_bench_up_open(struct life_bench *b);
 /* Takes what has come to the far ends; order and contents are looked at. */
 void life_bench_take(struct life_bench *b);
 
-/* Rounds by hand, in steps of time, of `ns`; and at each step until nothing moves, so that it is the same which
- * worker comes first. */
+/* Rounds by hand, in steps of time, of `ns`; and at each step until nothing moves, in whatever order of workers. */
 void life_bench_pass(struct life_bench *b, uint64_t ns);
 void life_bench_settle(struct life_bench *b, uint64_t ns);
 
-/* The workers as threads, and their end. */
 void life_bench_launch(struct life_bench *b);
 void life_bench_halt(struct life_bench *b);
 
@@ -117,7 +114,7 @@ struct life_script {
 	bool done;
 };
 
-/* For a turn: notes what is wrong, as only the calling thread may fail. */
+/* For a turn, which may not fail itself. */
 void life_check(struct life_script *s, bool good, const char *what);
 
 /*
@@ -146,6 +143,4 @@ struct life_left {
 	unsigned zones, files, ports;
 };
 struct life_left life_left_now(void);
-
-/* Fails where there is more of something now, or less. */
-void life_left_check(const struct life_left *before);
+void life_left_check(const struct life_left *before); /* that it is the same now */

@@ -165,25 +165,20 @@ static void readers_make(struct server_bench *b) {
 }
 
 void server_bench_open(struct server_bench *b, const char *text, unsigned rphy_depth) {
-	static unsigned opened;
-	uint16_t network[2], rphy[2];
-	char name[32];
+	static bool running;
+	struct rte_mempool *packets;
 
 	memset(b, 0, sizeof(*b));
 	b->random.state = 123456789;
 	group_load(&b->sg, text);
-	if (opened++ == 0)
+	if (!running)
 		fixture_eal(server_memory_mb(lone_group_config(&b->lone, &b->sg), NULL));
+	running = true;
 	readers_make(b);
 	assert_int_equal(server_create(&b->server, lone_group_config(&b->lone, &b->sg)), 0);
-	snprintf(name, sizeof(name), "network%u", opened);
-	assert_int_equal(port_pair(name, b->server.pools.packets, NETWORK_DEPTH, network), 0);
-	snprintf(name, sizeof(name), "rphy%u", opened);
-	assert_int_equal(port_pair(name, b->server.pools.packets, rphy_depth, rphy), 0);
-	b->network = network[0];
-	b->rphy = rphy[0];
-	server_ports_give(&b->server.ports, 0, DEVICE_NETWORK, network[1]);
-	server_ports_give(&b->server.ports, 0, DEVICE_RPHY, rphy[1]);
+	packets = b->server.pools.packets;
+	b->network = server_give(&b->server, 0, DEVICE_NETWORK, packets, NETWORK_DEPTH);
+	b->rphy = server_give(&b->server, 0, DEVICE_RPHY, packets, rphy_depth);
 	assert_int_equal(server_serve(&b->server), 0);
 	b->group = &b->server.groups[0];
 	assert_int_equal(b->server.worker_count, 1);

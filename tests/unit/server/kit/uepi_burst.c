@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "uepi_burst.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include <rte_malloc.h>
 
 #include "platform/large_pages.h"
+#include "platform/port.h"
 #include "wire/crc32.h"
 #include "wire/l2tpv3.h"
 #include "wire/psp.h"
@@ -47,6 +49,18 @@ size_t uepi_burst_write(const struct service_group *sg, const struct uepi_burst 
 		part(psp, &at, false, true, bytes, size);
 	depi_encap_write(&e, (size_t)(at - psp), packet);
 	return (size_t)(at - packet);
+}
+
+uint16_t server_give(struct server *s, unsigned group, enum device_role role,
+		     struct rte_mempool *pool, unsigned depth) {
+	static unsigned opened;
+	uint16_t pair[2];
+	char name[32];
+
+	snprintf(name, sizeof(name), "far%u", opened++);
+	assert_int_equal(port_pair(name, pool, depth, pair), 0);
+	server_ports_give(&s->ports, group, role, pair[0]);
+	return pair[1];
 }
 
 void server_has_nothing(const struct server *s) {

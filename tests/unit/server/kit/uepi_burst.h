@@ -26,6 +26,10 @@ struct uepi_burst {
 size_t uepi_burst_write(const struct service_group *sg, const struct uepi_burst *b,
 			uint8_t packet[UEPI_BURST_MAX]);
 
+/* Gives the server a port of the group. Returns its other end. */
+uint16_t server_give(struct server *s, unsigned group, enum device_role role,
+		     struct rte_mempool *pool, unsigned depth);
+
 /* Fails where the server holds a packet, or a buffer has not come back. */
 void server_has_nothing(const struct server *s);
 
