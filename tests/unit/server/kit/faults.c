@@ -1,21 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#define ALLOW_EXPERIMENTAL_API /* some calls of DPDK 22.11 are */
 #include "faults.h"
-#include "faults_wrap.h"
 
 #include "test.h"
 
 #include <errno.h>
 #include <malloc.h>
-#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <sys/eventfd.h>
-#include <sys/mman.h>
 
+#include <rte_acl.h>
+#include <rte_crypto.h>
+#include <rte_cryptodev.h>
+#include <rte_ethdev.h>
 #include <rte_hash.h>
+#include <rte_malloc.h>
+#include <rte_mempool.h>
+#include <rte_ring.h>
+#include <rte_security.h>
 
 #define SLOTS (1u << 18) /* pieces of memory, a power of two */
 
@@ -112,6 +116,14 @@ struct faults_memory faults_memory(void) {
 	return memory;
 }
 
+/* A wrapped call that returns `none` where it fails. */
+#define WRAP(type, function, params, args, none)                                 \
+	type __real_##function params;                                           \
+	type __wrap_##function params;                                           \
+	type __wrap_##function params {                                          \
+		return faults_fail(#function) ? (none) : __real_##function args; \
+	}
+
 /* A wrapped call whose memory is noted. */
 #define WRAP_MEMORY(type, function, params, args)                                     \
 	__typeof__(function) __real_##function, __wrap_##function;                    \
@@ -144,21 +156,12 @@ void *__wrap_realloc(void *p, size_t size) {
 }
 
 WRAP(FILE *, open_memstream, (char **text, size_t *size), (text, size), NULL)
-WRAP(FILE *, fopen64, (const char *path, const char *mode), (path, mode), NULL)
 WRAP(FILE *, fdopen, (int fd, const char *mode), (fd, mode), NULL)
-WRAP(int, pthread_create,
-     (pthread_t * thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument),
-     (thread, attributes, run, argument), EAGAIN)
-WRAP(int, eventfd, (unsigned value, int flags), (value, flags), -1)
-WRAP(int, epoll_create1, (int flags), (flags), -1)
 int __real_open64(const char *path, int flags, mode_t mode);
 int __wrap_open64(const char *path, int flags, mode_t mode);
 int __wrap_open64(const char *path, int flags, mode_t mode) {
 	return faults_fail("open64") ? -1 : __real_open64(path, flags, mode);
 }
-
-WRAP(void *, mmap64, (void *at, size_t size, int access, int flags, int fd, off_t offset),
-     (at, size, access, flags, fd, offset), MAP_FAILED)
 
 /* Once a change takes effect its keys are put into tables that have space for them: that was seen to before. */
 static unsigned taking;
@@ -195,4 +198,73 @@ long faults_step(long calls, long about) {
 	if (wish != NULL && strcmp(wish, "all") == 0)
 		return 1;
 	return calls / about > 1 ? calls / about : 1;
+}
+
+WRAP(void *, rte_zmalloc, (const char *name, size_t size, unsigned align), (name, size, align),
+     NULL)
+WRAP(void *, rte_zmalloc_socket, (const char *name, size_t size, unsigned align, int socket),
+     (name, size, align, socket), NULL)
+WRAP(struct rte_hash *, rte_hash_create, (const struct rte_hash_parameters *p), (p), NULL)
+WRAP(struct rte_ring *, rte_ring_create,
+     (const char *name, unsigned count, int socket, unsigned flags), (name, count, socket, flags),
+     NULL)
+WRAP(void *, rte_cryptodev_sym_session_create,
+     (uint8_t id, struct rte_crypto_sym_xform *xforms, struct rte_mempool *pool),
+     (id, xforms, pool), NULL)
+WRAP(void *, rte_security_session_create,
+     (void *context, struct rte_security_session_conf *conf, struct rte_mempool *pool),
+     (context, conf, pool), NULL)
+WRAP(int, rte_eth_dev_configure,
+     (uint16_t id, uint16_t rx, uint16_t tx, const struct rte_eth_conf *conf), (id, rx, tx, conf),
+     -EIO)
+WRAP(int, rte_eth_rx_queue_setup,
+     (uint16_t id, uint16_t queue, uint16_t size, unsigned socket,
+      const struct rte_eth_rxconf *conf, struct rte_mempool *pool),
+     (id, queue, size, socket, conf, pool), -EIO)
+WRAP(int, rte_eth_tx_queue_setup,
+     (uint16_t id, uint16_t queue, uint16_t size, unsigned socket,
+      const struct rte_eth_txconf *conf),
+     (id, queue, size, socket, conf), -EIO)
+
+/* rte_crypto_op_bulk_alloc() is inline: where it is to fail, its pool is empty. */
+__typeof__(rte_crypto_op_pool_create) __real_rte_crypto_op_pool_create,
+	__wrap_rte_crypto_op_pool_create;
+struct rte_mempool *__wrap_rte_crypto_op_pool_create(const char *name, enum rte_crypto_op_type type,
+						     unsigned n, unsigned cache,
+						     uint16_t private_size, int socket) {
+	struct rte_mempool *pool;
+	void *op;
+
+	if (faults_fail("rte_crypto_op_pool_create"))
+		return NULL;
+	pool = __real_rte_crypto_op_pool_create(name, type, n, cache, private_size, socket);
+	if (pool != NULL && faults_fail("rte_crypto_op_bulk_alloc")) {
+		while (rte_mempool_get(pool, &op) == 0)
+			;
+	}
+	return pool;
+}
+
+WRAP(struct rte_ring *, rte_ring_create_elem,
+     (const char *name, unsigned size, unsigned count, int socket, unsigned flags),
+     (name, size, count, socket, flags), NULL)
+WRAP(struct rte_acl_ctx *, rte_acl_create, (const struct rte_acl_param *p), (p), NULL)
+WRAP(int, rte_acl_add_rules, (struct rte_acl_ctx * c, const struct rte_acl_rule *rules, uint32_t n),
+     (c, rules, n), -ENOMEM)
+WRAP(int, rte_acl_build, (struct rte_acl_ctx * c, const struct rte_acl_config *config), (c, config),
+     -ENOMEM)
+WRAP(int, rte_eth_dev_set_mtu, (uint16_t id, uint16_t mtu), (id, mtu), -EIO)
+WRAP(int, rte_eth_dev_adjust_nb_rx_tx_desc, (uint16_t id, uint16_t *rx, uint16_t *tx), (id, rx, tx),
+     -EINVAL)
+WRAP(int, rte_eth_dev_conf_get, (uint16_t id, struct rte_eth_conf *conf), (id, conf), -EIO)
+WRAP(int, rte_eth_macaddr_get, (uint16_t id, struct rte_ether_addr *mac), (id, mac), -EIO)
+WRAP(int, rte_eth_promiscuous_enable, (uint16_t id), (id), -EIO)
+WRAP(int, rte_eth_dev_callback_register,
+     (uint16_t id, enum rte_eth_event_type event, rte_eth_dev_cb_fn run, void *argument),
+     (id, event, run, argument), -ENOMEM)
+
+/* Cards of tests have one of their own, which fails as well (steering_bench.c). */
+__typeof__(rte_eth_dev_start) __real_rte_eth_dev_start, __wrap_rte_eth_dev_start;
+__attribute__((weak)) int __wrap_rte_eth_dev_start(uint16_t id) {
+	return faults_fail("rte_eth_dev_start") ? -EIO : __real_rte_eth_dev_start(id);
 }

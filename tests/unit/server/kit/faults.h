@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Calls that may fail, one of which does: allocations of this program, and what it asks of DPDK and the system. For tests
- * whose program is linked with faults_dep, which has these calls wrapped.
+ * whose program is linked with faults_dep, which has those calls wrapped that a change of a server that runs may make.
  */
 #pragma once
 
