@@ -181,10 +181,9 @@ TEST(refused_beside_a_new_ring) {
 	for (; !done; n++) {
 		char *now;
 
-		faults_stay_short(n % 2 == 1);
-		faults_begin(n);
+		faults_begin(n, n % 2 == 1);
 		done = take_file();
-		faults_end();
+		faults_end(NULL);
 		now = served_state(s, true);
 		if (!done)
 			served_state_check(before, now, "a new ring");

@@ -41,25 +41,19 @@ bool faults_fail(const char *function) {
 	return true;
 }
 
-void faults_stay_short(bool on) {
-	stays_short = on;
-}
-
-void faults_begin(long n) {
+void faults_begin(long n, bool short_from_then) {
 	until = n;
 	counted = 0;
 	failed = NULL;
 	counts = true;
+	stays_short = short_from_then;
 }
 
-const char *faults_end(void) {
+const char *faults_end(long *calls) {
 	counts = false;
-	until = -1;
+	if (calls != NULL)
+		*calls = counted;
 	return failed;
-}
-
-long faults_counted(void) {
-	return counted;
 }
 
 /* The pieces of memory that are held, by address: open addressing. */
@@ -190,14 +184,6 @@ int __wrap_rte_hash_add_key_data(const struct rte_hash *h, const void *key, void
 	if (taking == 0 && faults_fail("rte_hash_add_key_data"))
 		return -ENOSPC;
 	return __real_rte_hash_add_key_data(h, key, data);
-}
-
-long faults_step(long calls, long about) {
-	const char *wish = getenv("VCMTS_FAULTS");
-
-	if (wish != NULL && strcmp(wish, "all") == 0)
-		return 1;
-	return calls / about > 1 ? calls / about : 1;
 }
 
 WRAP(void *, rte_zmalloc, (const char *name, size_t size, unsigned align), (name, size, align),

@@ -11,24 +11,15 @@
 /* For a wrapped call: whether it is the one that fails. */
 bool faults_fail(const char *function);
 
-/* From now on calls count, and the one of number `n` (from 0 on) fails once; below 0: none does. */
-void faults_begin(long n);
+/* From now on calls count, and the one of number `n` (from 0 on) fails once; below 0: none does. `stays_short`: so do all
+ * allocations behind it. */
+void faults_begin(long n, bool stays_short);
 
-/* Whether all allocations behind the call that fails do so, too; not at first. */
-void faults_stay_short(bool on);
-
-/* Calls count no more. Returns the name of the function that failed; NULL: none has. */
-const char *faults_end(void);
-
-/* How many calls counted since faults_begin(). */
-long faults_counted(void);
+/* Calls count no more. Returns the name of the function that failed, NULL where none has, and how many there were. */
+const char *faults_end(long *calls);
 
 /* Memory of the C library that this program holds: what was allocated by wrapped calls and not freed. */
 struct faults_memory {
 	size_t pieces, bytes;
 };
 struct faults_memory faults_memory(void);
-
-/* Which of `calls` are tried: each where the environment has VCMTS_FAULTS=all, else about so many, from the first on.
- * Returns the step from one to the next. */
-long faults_step(long calls, long about);
