@@ -53,23 +53,16 @@ static void rest_turn(struct life_script *s, unsigned turn) {
 
 /* With ports of its own, and on shared ports: there rings are needed in which order could be lost, and what comes while a
  * group rests waits in its ring and not in the port. */
-static void on_own_and_on_shared_ports(void (*turn)(struct life_script *s, unsigned turn)) {
-	for (unsigned groups = 1; groups <= 2; groups++) {
-		struct life_script s = {.turn = turn, .turns = TURNS};
+TEST(moves_and_rests) {
+	for (unsigned i = 0; i < 4; i++) {
+		struct life_script s = {.turn = i < 2 ? move_turn : rest_turn, .turns = TURNS};
+		unsigned groups = 1 + i % 2;
 
 		life_bench_open(bench, groups, groups);
 		assert_int_equal(bench->server.shares.of[0] != NULL, groups == 2);
 		life_play(bench, &s);
 		life_bench_close(bench);
 	}
-}
-
-TEST(moves) {
-	on_own_and_on_shared_ports(move_turn);
-}
-
-TEST(rests) {
-	on_own_and_on_shared_ports(rest_turn);
 }
 
 static bool inside, waited, too_early;

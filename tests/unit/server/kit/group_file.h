@@ -61,18 +61,17 @@ static inline bool take_file(void) {
 	return server_reconfigure(&bench->server, &file, line);
 }
 
+static inline void answers(bool taken, const char *expected) {
+	if (take_file() != taken || strstr(line, expected) == NULL)
+		fail_msg("found: %s, and not: %s", line, expected);
+}
+
 static inline void reload(const char *expected) {
-	if (!take_file())
-		fail_msg("refused: %s", line);
-	if (strstr(line, expected) == NULL)
-		fail_msg("found: %s", line);
+	answers(true, expected);
 }
 
 static inline void refused(const char *expected) {
-	if (take_file())
-		fail_msg("accepted, and not: %s", expected);
-	if (strstr(line, expected) == NULL)
-		fail_msg("found: %s", line);
+	answers(false, expected);
 }
 
 /* A server with so many groups of the start, and a file of as many. */
