@@ -174,6 +174,7 @@ static const char *flow_create(struct upstream *u, const struct upstream_service
 		us_grant_flow_fill(g, f);
 		u->grant.units[place] = f->grants.request_multiplier;
 		why = maps_set_flow(u->grant.maps, place, &g->settings, 0);
+		u->grant.watched[place] = g->settings.type == MAPS_UNSOLICITED_ACTIVITY;
 	}
 	free(g);
 	return why;

@@ -159,23 +159,17 @@ CASE(grants_that_are_long, .prepare = scheduled) {
 	assert_int_equal(longest, US_GRANT_BYTES / minislot);
 }
 
-/* Data alone keep unsolicited grants of a flow with activity detection, as a change sets it: there are no requests. */
-CASE(data_that_comes, .prepare = scheduled) {
-	static uint8_t room[4096] __rte_cache_aligned;
-	static const uint8_t nothing[64];
-	struct us_grant_flow *g = (void *)room;
-	struct upstream_service_flow f = bench->modems[1].upstream_flows[0];
+static const struct flow_grants activity = {.scheduling = SCHEDULING_UNSOLICITED_GRANT_ACTIVITY,
+					    .request_multiplier = 4,
+					    .grant_size = 1000,
+					    .grants_per_interval = 1,
+					    .grant_interval = 10 * BENCH_MS,
+					    .poll_interval = 10 * BENCH_MS,
+					    .active_timeout = 40 * BENCH_MS};
 
-	f.grants = (struct flow_grants){.scheduling = SCHEDULING_UNSOLICITED_GRANT_ACTIVITY,
-					.request_multiplier = 4,
-					.grant_size = 1000,
-					.grants_per_interval = 1,
-					.grant_interval = 10 * BENCH_MS,
-					.poll_interval = 10 * BENCH_MS,
-					.active_timeout = 40 * BENCH_MS};
-	assert_in_range(us_grant_flow_size(&f), 1, sizeof(room));
-	us_grant_flow_fill(g, &f);
-	us_grant_set_flow(bench->u, FLOW, g, 4);
+static void data_keeps_grants_coming(void) {
+	static const uint8_t nothing[64];
+
 	for (int i = 0; i < 50; i++) {
 		bench_burst(bench_session(0), DATA_SID, nothing, sizeof(nothing));
 		pipeline_run(upstream_pipeline(bench->u, 0));
@@ -188,6 +182,33 @@ CASE(data_that_comes, .prepare = scheduled) {
 	pipeline_run(upstream_pipeline(bench->u, 0));
 	assert_in_range(grants_of(DATA_SID, 15), 1, 15);
 	bench->any_drops = true; /* of frames of zeros */
+}
+
+/* Data alone keep unsolicited grants of a flow with activity detection, as a change sets it: there are no requests. */
+CASE(data_that_comes, .prepare = scheduled) {
+	static uint8_t room[4096] __rte_cache_aligned;
+	struct us_grant_flow *g = (void *)room;
+	struct upstream_service_flow f = bench->modems[1].upstream_flows[0];
+
+	f.grants = activity;
+	assert_in_range(us_grant_flow_size(&f), 1, sizeof(room));
+	us_grant_flow_fill(g, &f);
+	us_grant_set_flow(bench->u, FLOW, g, 4);
+	data_keeps_grants_coming();
+}
+
+/* The same of a flow that was there from the beginning. */
+CASE(data_that_comes_from_the_beginning, .prepare = scheduled) {
+	struct us_resources r = bench->u->r;
+	struct flow_grants *g = &bench->modems[1].upstream_flows[0].grants;
+	const struct flow_grants before = *g;
+
+	upstream_free(bench->u);
+	*g = activity;
+	bench->u = upstream_create(&bench->sg, &r);
+	*g = before;
+	assert_non_null(bench->u);
+	data_keeps_grants_coming();
 }
 
 /* Follows a system's clock that has jumped, and what is asked for before is granted after it. */
