@@ -81,49 +81,6 @@ TEST(batches_keep_their_order) {
 	scheduler_free(s);
 }
 
-TEST(sequence_wraps_at_16_bits) {
-	struct scheduler *s = create_plain();
-
-	for (uint32_t i = 0; i < 65540; i++) {
-		assert_int_equal(pass(s, i * MS, 0).sequence, i & 0xffff);
-		assert_int_equal(pass(s, i * MS, 1).sequence, i & 0xffff);
-	}
-	scheduler_free(s);
-}
-
-TEST(drains_empty_flows_in_order) {
-	struct scheduler *s = create_plain();
-	uintptr_t next[2] = {0};
-	struct scheduler_grant g;
-	void *packets[64];
-	unsigned n;
-
-	for (uintptr_t i = 0; i < 60; i++)
-		put(s, 0, (uint32_t)(i % 2), (i % 2) << 8 | i / 2);
-	assert_int_equal(scheduler_drain_flow(s, 1, packets, 4), 4);
-	n = 4 + scheduler_drain(s, packets + 4, 21);
-	assert_int_equal(n, 25);
-	assert_int_equal(scheduler_held(s), 35);
-	n += scheduler_drain(s, packets + n, 64 - n);
-	assert_int_equal(n, 60);
-	assert_int_equal(scheduler_held(s), 0);
-	assert_int_equal(scheduler_drain(s, packets + n, 4), 0);
-	assert_int_equal(scheduler_drain_flow(s, 1, packets + n, 4), 0);
-	assert_int_equal(scheduler_next(s), UINT64_MAX);
-	for (unsigned i = 0; i < n; i++) {
-		uintptr_t flow = (uintptr_t)packets[i] >> 8;
-
-		assert_int_equal((uintptr_t)packets[i] & 0xff, next[flow]++);
-		assert_true(i >= 4 || flow == 1);
-	}
-	for (uintptr_t i = 0; i < 3; i++) /* and it can be used again */
-		put(s, 0, 0, i);
-	assert_int_equal(scheduler_drain_flow(s, 0, packets, 2), 2);
-	assert_int_equal(scheduler_dequeue(s, 0, &g, 1), 1);
-	assert_ptr_equal(g.packet, (void *)2); /* what a drain leaves goes */
-	scheduler_free(s);
-}
-
 /* One packet of each delay, in its bucket to a unit of 1.024 us. */
 TEST(delays_are_counted_in_buckets) {
 	struct scheduler *s = create_plain();
@@ -173,53 +130,11 @@ TEST(buckets_are_narrow) {
 	assert_int_equal(scheduler_delay_quantile(&r, 1000), scheduler_delay_floor(41));
 }
 
-static void flow_goes(struct scheduler *s, struct setup *c, uint32_t flow) {
-	struct scheduler_flow none = c->flows[flow];
-
-	none.group = SCHEDULER_NONE;
-	assert_null(scheduler_set_flow(s, flow, &none));
-}
-
-/* A flow in the slot of another has nothing of its drops, nor of what made the other one drop. */
-TEST(congestion_is_forgotten) {
-	static const enum scheduler_aqm kinds[] = {SCHEDULER_WRED, SCHEDULER_DOCSIS_PIE};
-
-	for (size_t k = 0; k < ARRAY_COUNT(kinds); k++) {
-		struct setup c;
-		struct scheduler *s = create_plain();
-		struct scheduler_flow_report r;
-		struct scheduler_grant g;
-		uint64_t now = 0;
-
-		setup_make(&c);
-		c.flows[0].aqm = kinds[k];
-		c.flows[0].wred = (struct scheduler_wred){3000, 6000, 65536, 1};
-		c.flows[0].latency_target = 1 * MS;
-		c.flows[0].sustained = (struct scheduler_limit){MBPS, 2000};
-		assert_null(scheduler_set_flow(s, 0, &c.flows[0]));
-		for (; now < 2000 * MS; now += MS) {
-			put(s, now, 0, 1);
-			scheduler_dequeue(s, now, &g, 1);
-		}
-		scheduler_report_flow(s, 0, &r);
-		assert_true(r.drops[SCHEDULER_WRED_DROP] + r.drops[SCHEDULER_PIE_DROP] > 100);
-		scheduler_drain_flow(s, 0, (void *[200]){0}, 200);
-		flow_goes(s, &c, 0);
-		assert_null(scheduler_set_flow(s, 0, &c.flows[0]));
-		scheduler_report_flow(s, 0, &r);
-		assert_int_equal(r.drop_probability, 0);
-		assert_int_equal(r.drops[SCHEDULER_WRED_DROP] + r.drops[SCHEDULER_PIE_DROP], 0);
-		for (unsigned i = 0; i < 3; i++)
-			assert_int_equal(put(s, now, 0, 1), SCHEDULER_QUEUED);
-		scheduler_drain_flow(s, 0, (void *[3]){0}, 3);
-		scheduler_free(s);
-	}
-}
-
 /* A channel, a group of it and a flow come, carry packets, and go again, many times. */
 TEST(channel_and_group_come_and_go) {
 	const struct scheduler_channel channel = {100 * MBPS, {0}}, no_channel = {0, {0}};
 	const struct scheduler_group group = {third_channel, 1}, no_group = {NULL, 0};
+	const struct scheduler_flow no_flow = {.group = SCHEDULER_NONE};
 	struct scheduler *s = create_plain();
 	struct scheduler_channel_report r;
 	struct scheduler_group_report of_group;
@@ -246,7 +161,7 @@ TEST(channel_and_group_come_and_go) {
 		assert_int_equal(r.packets, 3);
 		scheduler_report_group(s, 2, &of_group);
 		assert_int_equal(of_group.packets, 3);
-		flow_goes(s, &c, 2);
+		assert_null(scheduler_set_flow(s, 2, &no_flow));
 		assert_null(scheduler_set_group(s, 2, &no_group));
 		assert_null(scheduler_set_channel(s, 2, &no_channel));
 	}

@@ -13,7 +13,7 @@
 /*
  * What is fair to modems whose groups share channels (max-min fairness), by filling up: all shares
  * grow at the same speed, and one stops at its own limit, or when the channels that some set of
- * modems can reach are full. All sets are looked at. Each modem has one flow, with the same index.
+ * modems can reach are full. All sets are looked at. The flows of a modem are of one group.
  */
 struct fair {
 	unsigned items;
@@ -83,13 +83,22 @@ static void fill_up(struct fair *f) {
 	} while (true);
 }
 
+/* The first flow of a modem; those of the next follow its own. */
+static uint32_t flow_of(const struct kit *k, uint32_t modem) {
+	uint32_t flow = 0;
+
+	while (flow < k->config.flow_count && k->settings[flow].modem < modem)
+		flow++;
+	return flow;
+}
+
 /* What the channels bring that any modem of the set can reach. */
 static double room_of(const struct kit *k, unsigned set) {
 	bool reached[SCHEDULER_MAX_CHANNELS] = {false};
 	double room = 0;
 
 	for (unsigned i = 0; set >> i > 0; i++) {
-		const struct scheduler_group *g = &k->groups[k->settings[i].group];
+		const struct scheduler_group *g = &k->groups[k->settings[flow_of(k, i)].group];
 
 		for (size_t n = 0; set >> i & 1 && n < g->channel_count; n++)
 			reached[g->channels[n]] = true;
@@ -107,10 +116,10 @@ static unsigned fair_shares(const struct kit *k, double *shares) {
 	struct fair *f = &fair;
 
 	memset(f, 0, sizeof(*f));
-	f->items = (unsigned)k->config.flow_count;
+	f->items = (unsigned)k->config.modem_count;
 	assert_true(f->items <= FAIR_MODEMS);
 	for (unsigned i = 0; i < f->items; i++)
-		f->limit[i] = (double)k->settings[i].sustained.rate;
+		f->limit[i] = (double)k->modems[i].aggregate.rate;
 	for (unsigned set = 1; set < 1u << f->items; set++)
 		f->room[set] = room_of(k, set);
 	fill_up(f);
@@ -118,77 +127,43 @@ static unsigned fair_shares(const struct kit *k, double *shares) {
 	return f->items;
 }
 
-/* Each flow has its fair share, within `part`; those with the same have all but the same. */
+/* Each modem has its fair share, within `part`; those with the same have all but the same. */
 static void expect_fair(const struct kit *k, double part) {
 	double share[FAIR_MODEMS], ratio[FAIR_MODEMS];
 	unsigned count = fair_shares(k, share);
 
 	for (uint32_t i = 0; i < count; i++) {
-		ratio[i] = kit_rate_sum(k, i, 1) / share[i];
-		kit_expect("flow", i, kit_rate_sum(k, i, 1), share[i], part);
+		const uint32_t first = flow_of(k, i);
+		const double rate = kit_rate_sum(k, first, flow_of(k, i + 1) - first);
+
+		ratio[i] = rate / share[i];
+		kit_expect("modem", i, rate, share[i], part);
 	}
 	if (kit_jain(ratio, count) <= JAIN)
 		fail_msg("Jain's index is %.6f", kit_jain(ratio, count));
 }
 
-/* Modems with so many flows and packets of these sizes get the same. */
-static void expect_equal_modems(const uint32_t (*kinds)[3], size_t count) {
-	double rates[8];
-	struct kit k = kit_make();
-	uint32_t first = 0;
-
-	kit_channel(&k, KIT_BPS(50 * count));
-	kit_channel(&k, KIT_BPS(50 * count));
-	kit_group_range(&k, 0, 2);
-	for (size_t m = 0; m < count; m++) {
-		uint32_t modem = kit_modem(&k, 0, 0);
-
-		for (uint32_t i = 0; i < kinds[m][0]; i++)
-			kit_flow(&k, (struct scheduler_flow){.modem = modem});
-	}
-	kit_start(&k);
-	for (size_t m = 0; m < count; m++) {
-		for (uint32_t i = 0; i < kinds[m][0]; i++)
-			kit_feed(&k, first++, kinds[m][1], kinds[m][2], 32);
-	}
-	kit_measure(&k, 50 * KIT_MS, KIT_S);
-	first = 0;
-	for (size_t m = 0; m < count; m++) {
-		rates[m] = kit_rate_sum(&k, first, kinds[m][0]);
-		kit_expect("modem", m, rates[m], 100e6, 0.01);
-		first += kinds[m][0];
-	}
-	assert_true(kit_jain(rates, count) > JAIN);
-	kit_end(&k);
-}
-
-/* Whatever their flows; packets longer than several turns are paid for with as many. */
-TEST(modems_are_equal) {
-	static const uint32_t kinds[][3] = {{1, 1518, 1518}, {2, 64, 64}, {8, 64, 700},
-					    {50, 64, 1518},  {1, 90, 90}, {3, 1200, 2048}};
-	static const uint32_t long_ones[][3] = {{1, 9000, 9000}, {3, 64, 1518}, {2, 2049, 16383}};
-
-	expect_equal_modems(kinds, ARRAY_COUNT(kinds));
-	expect_equal_modems(long_ones, ARRAY_COUNT(long_ones));
-}
-
-/* Turns of which a flow used little are not saved up: beside another one of its modem it has half. */
+/* Turns of which a flow used little are not saved up: beside another one, of its modem or not, it has half. */
 TEST(turns_are_not_saved_up) {
-	struct kit k = kit_make();
+	for (unsigned modems = 1; modems <= 2; modems++) {
+		struct kit k = kit_make();
 
-	kit_channel(&k, KIT_BPS(100));
-	kit_group_range(&k, 0, 1);
-	for (unsigned i = 0; i < 2; i++)
-		kit_flow(&k, (struct scheduler_flow){0});
-	kit_start(&k);
-	for (unsigned i = 0; i < 1000; i++) {
-		kit_put(&k, 0, 100);
-		kit_run(&k, 2 * KIT_STEP_NS);
+		kit_channel(&k, KIT_BPS(100));
+		kit_group_range(&k, 0, 1);
+		for (uint32_t i = 0; i < 2; i++) {
+			kit_modem(&k, 0, 0);
+			kit_flow(&k, (struct scheduler_flow){.modem = i % modems});
+		}
+		kit_start(&k);
+		for (unsigned i = 0; i < 1000; i++) {
+			kit_put(&k, 0, 100);
+			kit_run(&k, 2 * KIT_STEP_NS);
+		}
+		kit_feed_all(&k, 1500, 1500);
+		kit_measure(&k, 0, 50 * KIT_MS);
+		assert_in_range(k.flows[1].packets, 200, 220);
+		kit_end(&k);
 	}
-	kit_feed_all(&k, 1500, 1500);
-	kit_measure(&k, 0, 50 * KIT_MS);
-	assert_in_range(k.flows[1].packets, 200, 220);
-	kit_end(&k);
 }
 
 static uint32_t random_group(struct kit *k, uint32_t channels, uint32_t otherwise) {
@@ -203,8 +178,20 @@ static uint32_t random_group(struct kit *k, uint32_t channels, uint32_t otherwis
 	return kit_group(k, list, count);
 }
 
-/* Any channels, groups and modems, some of which have limits, as all of them together may have. */
-TEST(any_overlap) {
+/* Some modems of a group, with some flows each; some have limits. */
+static void random_modems(struct kit *k, uint32_t group, bool limits) {
+	for (uint32_t n = random_between(&k->random, 1, 2); n > 0; n--) {
+		const bool limited = limits && random_below(&k->random, 3) == 0;
+		const uint64_t rate = limited ? KIT_BPS(random_between(&k->random, 5, 60)) : 0;
+		const uint32_t modem = kit_modem(k, rate, 20000);
+
+		for (uint32_t flows = random_between(&k->random, 1, 8); flows > 0; flows--)
+			kit_flow(k, (struct scheduler_flow){.group = group, .modem = modem});
+	}
+}
+
+/* Any channels, groups, flows and packets, also longer than several turns; there may be a limit of all. */
+TEST(modems_are_equal) {
 	for (uint64_t seed = 1; seed <= 30; seed++) {
 		struct kit k = kit_make();
 		uint32_t channels, groups;
@@ -214,22 +201,16 @@ TEST(any_overlap) {
 		groups = random_between(&k.random, 2, 5);
 		for (uint32_t i = 0; i < channels; i++)
 			kit_channel(&k, KIT_BPS(random_between(&k.random, 30, 150)));
-		for (uint32_t g = 0; g < groups; g++) {
-			struct scheduler_flow f = {.group = random_group(&k, channels, g)};
-
-			for (uint32_t n = random_between(&k.random, 1, 2); n > 0; n--) {
-				f.modem = kit_modem(&k, 0, 0);
-				f.sustained = kit_limit(0);
-				if (seed % 2 == 0 && random_below(&k.random, 3) == 0)
-					f.sustained = kit_limit(
-						KIT_BPS(random_between(&k.random, 5, 60)));
-				kit_flow(&k, f);
-			}
-		}
+		for (uint32_t g = 0; g < groups; g++)
+			random_modems(&k, random_group(&k, channels, g), seed % 2 == 0);
 		if (seed % 3 == 0)
 			k.config.rate_limit = KIT_BPS(random_between(&k.random, 50, 300));
 		kit_start(&k);
-		kit_feed_all(&k, 300, 1518);
+		for (uint32_t i = 0; i < k.config.flow_count; i++) {
+			uint32_t smallest = random_between(&k.random, 64, 1500);
+
+			kit_feed(&k, i, smallest, smallest + random_below(&k.random, 8000), 32);
+		}
 		kit_measure(&k, 50 * KIT_MS, KIT_S);
 		expect_fair(&k, 0.03);
 		kit_end(&k);

@@ -2,6 +2,8 @@
 /* Scheduler: what flows that always have packets get of the channels, by priorities, rates and weights. */
 #include "test_main.h"
 
+#include <math.h>
+
 #include "scheduler_kit.h"
 
 #define MBPS UINT64_C(1000000)
@@ -323,4 +325,30 @@ static void carry(const struct load *l) {
 TEST(flows_have_what_is_theirs) {
 	for (size_t i = 0; i < ARRAY_COUNT(loads); i++)
 		carry(&loads[i]);
+}
+
+/* Small packets at odd rates: what is less than a nanosecond of each does not get lost. Times are in ticks of 1/64 ns:
+ * no packet can be wrong by more than a hundredth. */
+TEST(rates_do_not_drift) {
+	static const uint64_t rates[] = {777777777, 1890000001, 42240000, KIT_BPS(10000)};
+
+	for (size_t i = 0; i < ARRAY_COUNT(rates); i++) {
+		struct kit k = kit_make();
+		struct scheduler_channel_report r;
+		double drift;
+
+		kit_channel(&k, rates[i]);
+		kit_group_range(&k, 0, 1);
+		kit_flow(&k, (struct scheduler_flow){.group = 0});
+		kit_start(&k);
+		kit_feed_all(&k, 31, 31);
+		kit_send(&k);
+		kit_run(&k, 30 * KIT_MS);
+		scheduler_report_channel(k.s, 0, &r);
+		/* it was never idle: all times of the packets, one behind the other, from 0 on */
+		drift = (double)r.busy_until - 8e9 * (double)r.bytes / (double)rates[i];
+		if (fabs(drift) > 1 + 0.01 * (double)r.packets)
+			fail_msg("%.0f ns of drift of rate %zu", drift, i);
+		kit_end(&k);
+	}
 }

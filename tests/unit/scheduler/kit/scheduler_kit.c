@@ -14,7 +14,6 @@
 struct kit kit_make(void) {
 	return (struct kit){
 		.config = {.packet_limit = 200000, .seed = 1},
-		.step_ns = KIT_STEP_NS,
 		.random = {12345},
 	};
 }
@@ -99,17 +98,6 @@ void kit_start(struct kit *k) {
 	k->flows = calloc(c->flow_count, sizeof(*k->flows));
 	k->sent_ns = calloc(c->channel_count, sizeof(*k->sent_ns));
 	assert_true(k->flows != NULL && k->sent_ns != NULL);
-}
-
-struct kit kit_one_flow(struct scheduler_flow f, uint64_t rate, uint32_t packet_limit) {
-	struct kit k = kit_make();
-
-	kit_channel(&k, rate);
-	kit_group_range(&k, 0, 1);
-	kit_flow(&k, f);
-	k.config.packet_limit = packet_limit;
-	kit_start(&k);
-	return k;
 }
 
 static struct scheduler_arrival packet_make(struct kit *k, uint32_t flow, uint32_t bytes) {
@@ -236,11 +224,7 @@ void kit_run(struct kit *k, uint64_t ns) {
 	const uint64_t end = k->now + ns;
 
 	while (k->now < end) {
-		uint64_t step = k->irregular
-					? random_between(&k->random, 1, 2 * (uint32_t)k->step_ns)
-					: k->step_ns;
-
-		k->now = k->now + step < end ? k->now + step : end;
+		k->now = k->now + KIT_STEP_NS < end ? k->now + KIT_STEP_NS : end;
 		kit_send(k);
 	}
 }

@@ -40,8 +40,6 @@ struct kit {
 	struct scheduler_modem *modems;
 	struct scheduler_flow *settings; /* of the flows */
 
-	uint64_t step_ns;
-	bool irregular; /* steps between 1 ns and twice step_ns */
 	struct random random;
 
 	struct scheduler *s;
@@ -66,9 +64,6 @@ uint32_t kit_flow(struct kit *k, struct scheduler_flow f);
 struct scheduler_limit kit_limit(uint64_t rate);
 
 void kit_start(struct kit *k);
-
-/* A kit of one channel, a group of it and one flow, started. */
-struct kit kit_one_flow(struct scheduler_flow f, uint64_t rate, uint32_t packet_limit);
 
 /* From now on `backlog` packets of these sizes wait. */
 void kit_feed(struct kit *k, uint32_t flow, uint32_t smallest, uint32_t largest, uint32_t backlog);

@@ -163,8 +163,6 @@ void kit_check_map(struct kit *r, uint32_t channel, const struct map *map) {
 	check_span(r, channel, map, map->elements[null].offset);
 	r->seen.maps++;
 	r->seen.minislots += map->elements[null].offset;
-	if (channel == 0)
-		r->last = *map;
 }
 
 void kit_run(struct kit *r, uint64_t until) {
@@ -183,19 +181,6 @@ void kit_run(struct kit *r, uint64_t until) {
 
 void kit_next(struct kit *r) {
 	kit_run(r, maps_due(r->m));
-}
-
-const struct map_element *kit_find(const struct kit *r, uint16_t sid, uint8_t iuc) {
-	for (uint32_t i = 0; i < r->last.count; i++)
-		if (r->last.elements[i].sid == sid && r->last.elements[i].iuc == iuc)
-			return &r->last.elements[i];
-	return NULL;
-}
-
-uint32_t kit_length(const struct kit *r, uint16_t sid, uint8_t iuc) {
-	const struct map_element *e = kit_find(r, sid, iuc);
-
-	return e == NULL ? 0 : (uint32_t)e[1].offset - e->offset;
 }
 
 uint64_t kit_granted(const struct kit *r, uint32_t flow) {

@@ -20,7 +20,6 @@ struct kit {
 	uint64_t granted[KIT_CHANNELS][KIT_SIDS]; /* minislots of data */
 	uint64_t pendings[KIT_CHANNELS][KIT_SIDS];
 	struct maps_counts seen; /* in the MAPs: what can be counted there */
-	struct map last; /* of channel 0 */
 };
 
 /* An OFDMA channel of 235 minislots of 48 bytes in a frame of 135 us; MAPs of 15 frames. */
@@ -42,10 +41,6 @@ void kit_run(struct kit *r, uint64_t until);
 
 /* The next round of MAPs, and no more. */
 void kit_next(struct kit *r);
-
-/* Where the latest MAP of channel 0 has an element for the SID; minislots of it, 0 where there is none. */
-const struct map_element *kit_find(const struct kit *r, uint16_t sid, uint8_t iuc);
-uint32_t kit_length(const struct kit *r, uint16_t sid, uint8_t iuc);
 
 /* Fails where a MAP breaks a rule of its format, or describes minislots again. */
 void kit_check_map(struct kit *r, uint32_t channel, const struct map *map);

@@ -146,8 +146,12 @@ enum maps_verdict model_request(struct model *m, const struct maps_request *r, u
 	struct model_flow *f;
 	uint32_t bytes, room;
 
-	if (r->channel < m->channel_count && r->contended)
-		m->channels[r->channel].heard++;
+	if (r->channel < m->channel_count) {
+		struct model_channel *c = &m->channels[r->channel];
+
+		c->heard += r->contended;
+		m->late_requests += (r->minislot_at == 0 ? now : r->minislot_at) < c->acked;
+	}
 	if (r->flow >= MODEL_FLOWS || r->cluster >= m->flows[r->flow].set.cluster_count)
 		return MAPS_NO_FLOW;
 	if (r->bytes == 0)

@@ -67,6 +67,7 @@ struct model_channel {
 	struct maps_channel set;
 	uint32_t frames, minislots, elements, length, unit;
 	uint64_t number, initial_at, answered;
+	uint64_t acked; /* requests before this time are late */
 	uint32_t contenders, heard, collided;
 	uint16_t stations[256];
 	int station_count;
@@ -86,7 +87,8 @@ struct model {
 	uint64_t start, now;
 	bool started;
 	uint64_t verdicts[MAPS_VERDICTS];
-	uint64_t asked, granted, unsolicited, forgotten, late, missed, belated, collisions;
+	uint64_t asked, granted, unsolicited, forgotten, late, late_requests, missed, belated,
+		collisions;
 	uint32_t rounds;
 };
 

@@ -271,6 +271,7 @@ static void begin(struct model *m, uint64_t now) {
 		while (m->start + c->number * c->length < now + c->set.lead)
 			c->number++;
 		c->initial_at = m->start + c->number * c->length;
+		c->acked = 0;
 	}
 	m->started = true;
 }

@@ -146,7 +146,8 @@ static void head(struct model *m, struct model_channel *c, struct map *out) {
 	uint64_t frames = c->number * c->frames;
 	uint64_t early = (c->set.ack_delay + c->set.frame - 1) / c->set.frame;
 
-	(void)m;
+	if (frames >= early)
+		c->acked = m->start + (frames - early) * c->set.frame;
 	*out = (struct map){
 		.version = c->set.kind == MAPS_OFDMA ? 5 : 1,
 		.channel = c->set.id,

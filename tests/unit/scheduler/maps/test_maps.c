@@ -1,30 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the model of the upstream scheduler does not have: admission, more flows than a MAP has elements, requests that
- * come late, and the ends of ranges. The model makes all other MAPs.
+ * What the model of the upstream scheduler does not have: admission, more flows than a MAP has elements, and the end
+ * of time. The model makes all other MAPs.
  */
 #include "maps_kit.h"
-#include "scheduler/maps/bucket.h"
 #include "test_main.h"
 
 static const struct maps_flow best_effort = {.header_bytes = 8};
-
-/* What initial maintenance and requests leave of a MAP is as long as a station needs it. */
-TEST(a_station_may_have_all_the_rest) {
-	struct maps_channel c = kit_ofdma(1);
-	struct kit k;
-
-	c.initial_minislots = 2000;
-	c.initial_interval = (uint32_t)MS(100);
-	c.station_minislots = 3525 - 8 - 2000;
-	kit_create_alike(&k, c, 1, 100);
-	do {
-		assert_true(maps_station(k.m, 0, 1));
-		kit_next(&k);
-		assert_int_equal(kit_length(&k, 1, MAP_STATION), c.station_minislots);
-	} while (kit_find(&k, MAP_SID_BROADCAST, MAP_INITIAL) == NULL);
-	kit_free(&k);
-}
 
 /* More flows than a MAP has elements, each with little: all have their turn, and those that wait are told. */
 TEST(more_flows_than_elements) {
@@ -108,56 +90,6 @@ TEST(reservations_are_no_more_than_there_is) {
 	kit_free(&r);
 }
 
-/* By channel and in sum. */
-TEST(late_requests_are_seen) {
-	struct maps_channel c = kit_ofdma(1);
-	struct maps_counts of_channel;
-	struct kit r;
-
-	kit_create(&r, &c, 1, 1);
-	kit_run(&r, MS(10));
-	assert_null(kit_flow(&r, 0, 1, best_effort));
-	maps_request(r.m, &(struct maps_request){.bytes = 10, .minislot_at = r.now - MS(1)}, r.now);
-	assert_int_equal(kit_counts(&r).late_requests, 0);
-	maps_request(r.m, &(struct maps_request){.bytes = 10, .minislot_at = r.now - MS(8)}, r.now);
-	maps_request(r.m, &(struct maps_request){.bytes = 10}, r.now);
-	assert_int_equal(kit_counts(&r).late_requests, 1);
-	maps_counts(r.m, 0, &of_channel);
-	assert_int_equal(of_channel.late_requests, 1);
-	kit_free(&r);
-}
-
-/* Within the slack they are made, and counted as late behind it: one by one, and many at once. */
-TEST(late_maps_are_counted) {
-	static struct map map;
-	const uint64_t length = 15 * 27648;
-	struct maps_channel c = kit_ofdma(1);
-	uint64_t due, maps;
-	struct kit r;
-
-	c.slack = (uint32_t)US(300);
-	kit_create_alike(&r, c, 1, 1);
-	due = maps_due(r.m);
-	maps = kit_counts(&r).maps;
-	assert_int_equal(maps_make(r.m, due - 1, &map), MAPS_NONE);
-	assert_int_equal(maps_make(r.m, due + US(300), &map), 0);
-	kit_check_map(&r, 0, &map);
-	assert_int_equal(kit_counts(&r).late, 0);
-	due += length;
-	assert_int_equal(maps_due(r.m), due);
-	assert_int_equal(maps_make(r.m, due + US(300) + 1, &map), MAPS_NONE);
-	assert_int_equal(kit_counts(&r).late, 1);
-	assert_int_equal(maps_due(r.m), due + length);
-	r.now = due + 100 * length;
-	kit_run(&r, r.now);
-	assert_int_equal(kit_counts(&r).late, 1 + 99);
-	assert_int_equal(kit_counts(&r).maps, maps + 2);
-	r.now = maps_due(r.m) + US(300) + 3 * length; /* just within the slack of the fourth */
-	kit_run(&r, r.now);
-	assert_int_equal(kit_counts(&r).late, 1 + 99 + 3);
-	kit_free(&r);
-}
-
 /* The last of times is as good as any. */
 TEST(time_has_an_end) {
 	static struct map map;
@@ -184,29 +116,4 @@ TEST(time_has_an_end) {
 	assert_true(kit_counts(&r).late > 1000000);
 	kit_check_counts(&r);
 	kit_free(&r);
-}
-
-/* Also when rate by time is more than a number holds. */
-TEST(buckets_are_full_in_time) {
-	struct bucket b = bucket_of(1000, 100, 5);
-
-	assert_int_equal(bucket_bytes(&b), 100);
-	bucket_take(&b, 5, 60);
-	assert_int_equal(bucket_bytes(&b), 40);
-	assert_int_equal(bucket_when(&b, 41), 5 + MAPS_HZ / 125);
-	bucket_fill(&b, bucket_when(&b, 41) - 1);
-	assert_int_equal(bucket_bytes(&b), 40);
-	bucket_fill(&b, 5 + MAPS_HZ / 125);
-	assert_int_equal(bucket_bytes(&b), 41);
-	bucket_take(&b, b.at, 1000); /* debts end */
-	assert_int_equal(b.tokens, -b.depth);
-	assert_int_equal(bucket_bytes(&b), 0);
-	assert_int_equal(bucket_when(&b, 0), b.at + 100 * (MAPS_HZ / 125));
-	bucket_fill(&b, 1); /* back */
-	assert_int_equal(b.tokens, -b.depth);
-	bucket_fill(&b, b.at + b.fill - 1);
-	assert_int_equal(bucket_bytes(&b), 100);
-	bucket_take(&b, b.at, 200);
-	bucket_fill(&b, UINT64_MAX);
-	assert_int_equal(b.tokens, b.depth);
 }

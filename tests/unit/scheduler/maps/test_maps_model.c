@@ -40,6 +40,11 @@ static struct maps_channel some_channel(struct random *r, uint8_t id, bool alike
 	if (c.initial_interval == 0) /* these minislots are nobody's */
 		c.initial_minislots = (uint16_t)random_below(r, 600);
 	c.station_minislots = (uint16_t)random_below(r, 12);
+	if (random_below(r, 4) == 0) /* all that initial maintenance and requests leave */
+		c.station_minislots =
+			(uint16_t)(c.frame_minislots * (c.interval / c.frame) -
+				   c.request_opportunities * c.request_minislots -
+				   (c.initial_interval != 0 ? c.initial_minislots : 0));
 	c.max_burst_minislots = random_below(r, 3) ? 0 : (uint16_t)random_between(r, 40, 400);
 	c.ack_delay = (uint32_t)US(random_between(r, 0, 6000));
 	c.lead = (uint32_t)US(random_between(r, 0, 3000));
@@ -142,6 +147,7 @@ static void ask(struct lockstep *l) {
 			(uint16_t)(anything ? random_next(r) : random_below(r, l->kit.count + 1)),
 		.bytes = random_below(r, 20) == 0 ? random_next(r)
 						  : random_below(r, 1u << random_between(r, 4, 14)),
+		.minislot_at = random_below(r, 2) ? 0 : l->kit.now - MS(random_below(r, 8)),
 		.contended = random_below(r, 2),
 	};
 	enum maps_verdict verdict = model_request(&l->model, &q, l->kit.now);
@@ -197,9 +203,17 @@ static void make(struct lockstep *l) {
 }
 
 static void same_counts(const struct lockstep *l) {
-	struct maps_counts n = kit_counts(&l->kit);
+	struct maps_counts n = kit_counts(&l->kit), of_channels = {0}, c;
 
 	kit_check_counts(&l->kit);
+	for (uint32_t i = 0; i < l->kit.count; i++) {
+		maps_counts(l->kit.m, i, &c);
+		of_channels.late_requests += c.late_requests;
+		of_channels.maps += c.maps;
+	}
+	assert_int_equal(n.late_requests, l->model.late_requests);
+	assert_int_equal(of_channels.late_requests, n.late_requests);
+	assert_int_equal(of_channels.maps, n.maps);
 	assert_int_equal(n.asked_bytes, l->model.asked);
 	assert_int_equal(n.granted_bytes, l->model.granted);
 	assert_int_equal(n.unsolicited_bytes, l->model.unsolicited);

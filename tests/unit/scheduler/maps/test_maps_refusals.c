@@ -86,30 +86,30 @@ TEST(limits_are_taken) {
 }
 
 TEST(configurations_are_refused) {
+	static const struct {
+		size_t channels;
+		uint32_t flows, flow_bytes;
+		uint64_t start;
+		const char *words;
+	} cases[] = {
+		{0, 1, 0, 0, "there are 1 to 64 channels"},
+		{65, 1, 0, 0, "there are 1 to 64 channels"},
+		{2, 1, 0, 0, "two channels have the same ID"},
+		{1, 0, 0, 0, "there is room for 1 to 2^24 flows"},
+		{1, 1, MAPS_BURST_MAX + 1, 0, "a flow can be owed at most 1 GiB"},
+		{1, 1, 0, UINT64_C(1) << 61, "the start is a time below 2^61"},
+	};
 	struct maps_channel c[65] = {kit_ofdma(1), kit_ofdma(1)};
-	struct maps_config config = {.channels = c, .channel_count = 1, .flows = 1};
-	const char *why;
 
-	config.channel_count = 0;
-	assert_null(maps_create(&config, &why));
-	assert_says(why, "there are 1 to 64 channels");
-	config.channel_count = 65;
-	assert_null(maps_create(&config, NULL));
-	config.channel_count = 2;
-	assert_null(maps_create(&config, &why));
-	assert_says(why, "two channels have the same ID");
-	config.channel_count = 1;
-	config.flows = 0;
-	assert_null(maps_create(&config, &why));
-	assert_says(why, "there is room for 1 to 2^24 flows");
-	config.flows = 1;
-	config.flow_bytes = MAPS_BURST_MAX + 1;
-	assert_null(maps_create(&config, &why));
-	assert_says(why, "a flow can be owed at most 1 GiB");
-	config.flow_bytes = 0;
-	config.start = UINT64_C(1) << 61;
-	assert_null(maps_create(&config, &why));
-	assert_says(why, "the start is a time below 2^61");
+	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+		const struct maps_config config = {c, cases[i].channels, cases[i].flows,
+						   cases[i].flow_bytes, cases[i].start};
+		const char *why;
+
+		assert_null(maps_create(&config, &why));
+		assert_says(why, cases[i].words);
+		assert_null(maps_create(&config, NULL));
+	}
 	maps_free(NULL);
 }
 

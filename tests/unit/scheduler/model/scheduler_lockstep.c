@@ -372,6 +372,20 @@ void lockstep_reports(struct lockstep *l) {
 	report_delays(l);
 }
 
+void lockstep_drain_flow(struct lockstep *l, uint32_t flow, unsigned n) {
+	void *packets[MODEL_WAITING];
+	const struct model_flow *f = &l->m->flows[flow];
+	const unsigned held = f->count, got = n < held ? n : held;
+
+	expect(l, "packets held of a flow", scheduler_flow_held(l->s, flow), held);
+	expect(l, "packets drained", scheduler_drain_flow(l->s, flow, packets, n), got);
+	for (unsigned i = 0; i < got; i++)
+		expect(l, "order of a drain", model_remove(l->m, flow, packets[i]), true);
+	expect(l, "packets left", scheduler_flow_held(l->s, flow), held - got);
+	if (got > 0) /* others of its modem may have waited for what was the first */
+		l->m->modems[f->is.modem].changed = l->m->now;
+}
+
 void lockstep_drain(struct lockstep *l) {
 	void *packets[2];
 	unsigned n;
@@ -388,4 +402,5 @@ void lockstep_drain(struct lockstep *l) {
 	}
 	expect(l, "packets left after a drain", model_held(l->m), 0);
 	expect(l, "packets held after a drain", scheduler_held(l->s), 0);
+	expect(l, "time named after a drain", scheduler_next(l->s), UINT64_MAX);
 }

@@ -90,6 +90,7 @@ void lockstep_random_group(struct lockstep_config *c, struct random *r, uint32_t
 void lockstep_random_channel(struct random *r, unsigned features, struct scheduler_channel *c);
 uint32_t lockstep_random_bytes(const struct lockstep_config *c, struct random *r);
 uint64_t lockstep_random_rate(struct random *r, uint64_t low, unsigned doublings);
+uint64_t lockstep_random_peak(struct random *r, uint64_t sustained);
 
 /* Makes both of l->c, and frees them. */
 void lockstep_open(struct lockstep *l);
@@ -108,8 +109,9 @@ void lockstep_reports(struct lockstep *l);
 /* To be called after a change: comparisons over time begin anew. */
 void lockstep_changed(struct lockstep *l);
 
-/* Empties both; each packet must come once, of no flow out of order. */
+/* Empties both; each packet must come once, of no flow out of order. Of one flow: up to `n` packets. */
 void lockstep_drain(struct lockstep *l);
+void lockstep_drain_flow(struct lockstep *l, uint32_t flow, unsigned n);
 
 /* A time in the style of `now`: near, far, the same, back, or what scheduler_next() names. */
 uint64_t lockstep_random_time(struct lockstep *l);

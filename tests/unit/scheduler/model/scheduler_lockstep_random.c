@@ -25,14 +25,16 @@ struct random lockstep_random(uint64_t seed) {
 	return (struct random){z | 1};
 }
 
+static bool one_of(struct random *r, uint32_t n) {
+	return random_below(r, n) == 0;
+}
+
 uint64_t lockstep_random_rate(struct random *r, uint64_t low, unsigned doublings) {
 	uint64_t base = low << random_below(r, doublings);
 
+	if (one_of(r, 40))
+		return one_of(r, 2) ? SCHEDULER_RATE_MIN : SCHEDULER_RATE_MAX;
 	return base + (uint64_t)random_next(r) * base / UINT32_MAX;
-}
-
-static bool one_of(struct random *r, uint32_t n) {
-	return random_below(r, n) == 0;
 }
 
 static void random_depi(struct random *r, struct scheduler_depi *d) {
@@ -68,11 +70,19 @@ void lockstep_random_group(struct lockstep_config *c, struct random *r, uint32_t
 	c->groups[group].channel_count = random_between(r, 1, (uint32_t)channels);
 }
 
+uint64_t lockstep_random_peak(struct random *r, uint64_t sustained) {
+	uint64_t peak = sustained + lockstep_random_rate(r, 100000, 16);
+
+	return peak < SCHEDULER_RATE_MAX ? peak : SCHEDULER_RATE_MAX;
+}
+
 static void random_rates(struct lockstep_config *c, struct random *r, struct scheduler_flow *f) {
 	f->sustained.rate = lockstep_random_rate(r, 100000, 16);
 	f->sustained.burst = random_between(r, c->longest - (one_of(r, 8) ? 300 : 0), 60000);
+	if (one_of(r, 20))
+		f->sustained.burst = one_of(r, 2) ? UINT32_MAX : UINT64_MAX;
 	if (one_of(r, 2))
-		f->peak = f->sustained.rate + lockstep_random_rate(r, 100000, 16);
+		f->peak = lockstep_random_peak(r, f->sustained.rate);
 }
 
 void lockstep_random_flow(struct lockstep_config *c, struct random *r, unsigned features,
@@ -110,6 +120,7 @@ void lockstep_random_config(struct lockstep_config *c, struct random *r, unsigne
 		.flows = c->flows,
 		.flow_count = random_between(r, 1, MODEL_FLOWS),
 		.packet_limit = random_between(r, 8, MODEL_WAITING),
+		.first_number = (uint16_t)(UINT16_MAX - random_below(r, 200)),
 		.seed = random_next(r),
 	};
 	for (size_t i = 0; i < c->config.channel_count; i++)

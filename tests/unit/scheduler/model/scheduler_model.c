@@ -94,7 +94,7 @@ static void flow_set(struct model *m, struct model_flow *f, const struct schedul
 	if (f->is.group == SCHEDULER_NONE) { /* it is another one, which has nothing of the last */
 		f->sustained.rate = f->peak.rate = f->reserved.rate = 0;
 		f->packets = f->bytes = f->last_sent = f->last_beside = 0;
-		f->sequence = 0;
+		f->sequence = m->first_number;
 	}
 	f->is = *is;
 	bucket_set(m, &f->sustained, is->sustained.rate, burst);
@@ -109,6 +109,7 @@ void model_init(struct model *m, const struct scheduler_config *config) {
 	m->modem_count = config->modem_count;
 	m->flow_count = config->flow_count;
 	m->packet_limit = config->packet_limit;
+	m->first_number = config->first_number;
 	m->limit.rate = config->rate_limit;
 	for (uint32_t i = 0; i < m->channel_count; i++)
 		model_set_channel(m, i, &config->channels[i]);
@@ -118,6 +119,8 @@ void model_init(struct model *m, const struct scheduler_config *config) {
 		model_set_modem(m, i, &config->modems[i]);
 	for (uint32_t i = 0; i < m->flow_count; i++)
 		flow_set(m, &m->flows[i], &config->flows[i]);
+	for (uint32_t i = 0; i < m->flow_count; i++)
+		m->flows[i].sequence = m->first_number;
 }
 
 static void bucket_begin(struct model_bucket *b, uint64_t now) {
@@ -269,6 +272,14 @@ void model_take(struct model *m, uint32_t flow, uint32_t channel) {
 	m->delays[f->is.priority]++;
 	m->delay_ns[f->is.priority] += (m->now - p.at) % MODEL_DELAY_TURN;
 	model_remove(m, flow, p.packet);
+}
+
+void model_charge(struct model *m, uint32_t channel, uint32_t bytes) {
+	struct model_channel *c = &m->channels[channel];
+
+	bytes += c->is.depi.room > 0 ? c->is.depi.frame_bytes + c->is.depi.entry_bytes : 0;
+	line_charge(&c->line, m->now, bytes);
+	c->bytes += bytes;
 }
 
 void model_set_flow(struct model *m, uint32_t flow, const struct scheduler_flow *is) {

@@ -95,6 +95,7 @@ struct model {
 	struct model_flow flows[MODEL_FLOWS];
 	size_t channel_count, group_count, modem_count, flow_count;
 	uint32_t packet_limit;
+	uint16_t first_number;
 	struct model_line limit;
 	bool started;
 	uint64_t now;
@@ -140,6 +141,9 @@ void model_set_modem(struct model *m, uint32_t modem, const struct scheduler_mod
 void model_set_group(struct model *m, uint32_t group, const struct scheduler_group *g);
 void model_set_channel(struct model *m, uint32_t channel, const struct scheduler_channel *c);
 void model_set_rate_limit(struct model *m, uint64_t rate);
+
+/* What a channel carries beside packets of flows; DEPI adds a frame of its own. */
+void model_charge(struct model *m, uint32_t channel, uint32_t bytes);
 
 /* Bytes that a packet costs a channel now, the DEPI frame's filling moves on. */
 uint32_t model_depi_bytes(struct model_depi *d, const struct scheduler_depi *is, uint32_t bytes,

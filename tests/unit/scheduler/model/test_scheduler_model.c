@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "scheduler/internal.h"
 #include "scheduler_lockstep.h"
 
 #define MBPS UINT64_C(1000000)
@@ -85,8 +86,8 @@ static void change_rates(struct lockstep *l) {
 	struct scheduler_flow *f = &l->c.flows[flow];
 
 	f->sustained = limit_or_none(l, 4);
-	f->peak = one_of(l, 3) ? f->sustained.rate + lockstep_random_rate(&l->r, MBPS, 10) : 0;
-	f->reserved = f->sustained.rate / 4;
+	f->peak = one_of(l, 3) ? lockstep_random_peak(&l->r, f->sustained.rate) : 0;
+	f->reserved = f->sustained.rate / 4 < SCHEDULER_RATE_MIN ? 0 : f->sustained.rate / 4;
 	set_flow(l, flow);
 }
 
@@ -122,12 +123,39 @@ static void change_limit(struct lockstep *l) {
 	model_set_rate_limit(l->m, rate);
 }
 
+/* What does not come from here takes its time of a channel, and is in none of its packets. */
+static void charge(struct lockstep *l) {
+	uint32_t channel = random_below(&l->r, (uint32_t)l->m->channel_count + 1);
+	uint32_t bytes = random_below(&l->r, one_of(l, 10) ? 1000000 : 3000);
+
+	scheduler_charge(l->s, channel, bytes);
+	if (channel < l->m->channel_count && bytes > 0)
+		model_charge(l->m, channel, bytes);
+	lockstep_changed(l);
+}
+
+static void drain_flow(struct lockstep *l) {
+	uint32_t flow = random_below(&l->r, (uint32_t)l->m->flow_count);
+
+	lockstep_drain_flow(l, flow, random_below(&l->r, 20));
+	lockstep_changed(l);
+}
+
 static void some_change(struct lockstep *l) {
 	static change_function *const changes[] = {
-		change_flow, change_rates, change_modem, change_group, change_channel, change_limit,
+		change_flow,	change_rates, change_modem, change_group,
+		change_channel, change_limit, charge,	    drain_flow,
 	};
 
 	changes[random_below(&l->r, ARRAY_COUNT(changes))](l);
+}
+
+/* Time passes, of which every jump counts; something waits meanwhile. */
+static void bring(struct lockstep *l, uint64_t to) {
+	while (l->now < to) {
+		l->now += to - l->now > MODEL_LONGEST_JUMP ? MODEL_LONGEST_JUMP : to - l->now;
+		lockstep_dequeue(l, MODEL_WAITING);
+	}
 }
 
 /* Traffic of all sorts; with a change now and then where there is one, and calls that leave work. */
@@ -176,6 +204,28 @@ static void one_crowd(uint64_t seed) {
 	lockstep_unmake(l);
 }
 
+/* Across the ends of the wheel's turns and of the ticks. */
+static void one_far(uint64_t seed) {
+	const uint64_t turn = WHEEL_TURN / TICKS_PER_NS, rebase = REBASE_AT / TICKS_PER_NS;
+	const uint64_t ends[] = {turn, 2 * turn, 8 * turn, rebase,
+				 rebase + REBASE_BY / TICKS_PER_NS};
+	struct lockstep *l = lockstep_make(seed, LOCKSTEP_ALL);
+	uint32_t busy = random_between(&l->r, 1, 30);
+
+	lockstep_dequeue(l, 0); /* its clock begins at 0 */
+	for (size_t i = 0; i < ARRAY_COUNT(ends); i++) {
+		bring(l, ends[i] - random_below(&l->r, 4000000));
+		for (uint64_t end = l->step + 100; l->step < end; l->step++) {
+			arrivals(l, busy);
+			lockstep_dequeue(l, MODEL_WAITING);
+			l->now += random_between(&l->r, 1000, 100000);
+		}
+		lockstep_reports(l);
+	}
+	lockstep_drain(l);
+	lockstep_unmake(l);
+}
+
 /*
  * By scheduler_next() alone everything that waits goes, with few calls in vain, and just before the
  * time that it names nothing can go.
@@ -216,6 +266,7 @@ TEST(the_scheduler_does_as_the_model) {
 		{one_lockstep, 1000, 150},
 		{one_crowd, 5000, 40},
 		{one_by_its_own_clock, 9000, 150},
+		{one_far, 12000, 10},
 	};
 
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
@@ -229,8 +280,8 @@ TEST(the_scheduler_does_as_the_model) {
 
 TEST(all_sorts_of_changes) {
 	static change_function *const changes[] = {
-		change_flow,	change_rates, change_modem, change_group,
-		change_channel, change_limit, some_change,
+		change_flow,  change_rates, change_modem, change_group, change_channel,
+		change_limit, charge,	    drain_flow,	  some_change,
 	};
 
 	for (size_t c = 0; c < ARRAY_COUNT(changes); c++) {
