@@ -113,9 +113,9 @@ void model_set_flow(struct model *m, uint32_t flow, const struct maps_flow *s, u
 		m->sets[f->sets[i]].users++;
 	}
 	f->heard = f->service_channel = s->clusters[0].sids[0].channel;
-	f->sustained = bucket(m, f, s->sustained, most(s->sustained_burst, 1522));
-	f->peak = bucket(m, f, s->peak, 1522);
-	f->reserved = bucket(m, f, s->reserved, s->reserved / 8 / 100);
+	f->rates[MODEL_SUSTAINED] = bucket(m, f, s->sustained, most(s->sustained_burst, 1522));
+	f->rates[MODEL_PEAK] = bucket(m, f, s->peak, 1522);
+	f->rates[MODEL_RESERVED] = bucket(m, f, s->reserved, s->reserved / 8 / 100);
 	begin_service(m, (int)flow, now);
 }
 

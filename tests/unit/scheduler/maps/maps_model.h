@@ -15,6 +15,8 @@
 
 enum model_state { MODEL_UNUSED, MODEL_IDLE, MODEL_WAITS, MODEL_HELD };
 
+enum model_rate { MODEL_SUSTAINED, MODEL_PEAK, MODEL_RESERVED, MODEL_RATES };
+
 struct model_bucket {
 	__int128 tokens, depth; /* bits times samples */
 	uint64_t rate;
@@ -35,7 +37,7 @@ struct model_flow {
 	uint32_t cluster, credit;
 	bool in_reserved;
 	uint64_t held_until, reserved_at; /* timers; 0: none */
-	struct model_bucket sustained, peak, reserved;
+	struct model_bucket rates[MODEL_RATES];
 	uint64_t next, used;
 	uint32_t service_channel, heard, latest;
 	bool silent, granted;
@@ -66,7 +68,7 @@ struct model_item {
 struct model_channel {
 	struct maps_channel set;
 	uint32_t frames, minislots, elements, length, unit;
-	uint64_t number, initial_at, answered;
+	uint64_t number, initial_at;
 	uint64_t acked; /* requests before this time are late */
 	uint32_t contenders, heard, collided;
 	uint16_t stations[256];
@@ -105,7 +107,7 @@ uint32_t model_minislots(const struct model_channel *c, uint32_t bytes); /* with
 void model_join(struct model *m, int flow, int level);
 void model_rest(struct model *m, int flow); /* out of all lists */
 void model_ready(struct model *m, int flow);
-void model_take(struct model *m, int flow, uint32_t bytes); /* granted on request */
+void model_take(struct model_flow *f, uint32_t bytes); /* granted on request */
 void model_settle(struct model *m, int flow); /* where it is owed nothing in its cluster */
 bool model_slots(const struct model_channel *c);
 void model_use_minislots(struct model_channel *c, uint32_t minislots);

@@ -119,7 +119,7 @@ static void grant(struct model *m, int flow) {
 		m->granted += bytes;
 		m->unsolicited += bytes - asked;
 		if (asked > 0) {
-			model_take(m, flow, asked);
+			model_take(f, asked);
 			if (f->owed[0] == 0)
 				model_settle(m, flow);
 		}
@@ -200,11 +200,6 @@ void model_open(struct model *m, struct model_channel *c) {
 	model_use_minislots(c, c->requests);
 }
 
-static void fill(struct model_bucket *b, uint64_t since) {
-	b->tokens += (__int128)b->rate * since;
-	b->tokens = b->tokens > b->depth ? b->depth : b->tokens;
-}
-
 /* The earliest of what has its time: of several at once rates first, then what is reserved, then the others. */
 static bool expire(struct model *m) {
 	uint64_t best = m->now + 1;
@@ -238,11 +233,14 @@ static bool expire(struct model *m) {
 
 static void round_of(struct model *m, uint64_t due) {
 	for (int i = 0; i < MODEL_FLOWS; i++) {
-		fill(&m->flows[i].sustained, due - m->now);
-		fill(&m->flows[i].peak, due - m->now);
-		fill(&m->flows[i].reserved, due - m->now);
-		m->flows[i].granted = false;
-		memset(m->flows[i].grants, 0, sizeof(m->flows[i].grants));
+		struct model_flow *f = &m->flows[i];
+
+		for (struct model_bucket *b = f->rates; b < f->rates + MODEL_RATES; b++) {
+			b->tokens += (__int128)b->rate * (due - m->now);
+			b->tokens = b->tokens > b->depth ? b->depth : b->tokens;
+		}
+		f->granted = false;
+		memset(f->grants, 0, sizeof(f->grants));
 	}
 	m->now = due;
 	m->rounds++;

@@ -63,20 +63,14 @@ void model_rest(struct model *m, int flow) {
 	f->state = MODEL_IDLE;
 }
 
-void model_take(struct model *m, int flow, uint32_t bytes) {
-	struct model_flow *f = &m->flows[flow];
-
-	(void)m;
+void model_take(struct model_flow *f, uint32_t bytes) {
 	f->owed[f->cluster] -= bytes;
-	f->sustained.tokens -= bytes * BYTE;
-	f->peak.tokens -= bytes * BYTE;
-	f->reserved.tokens -= bytes * BYTE;
-	if (f->sustained.tokens < -f->sustained.depth)
-		f->sustained.tokens = -f->sustained.depth;
-	if (f->peak.tokens < -f->peak.depth)
-		f->peak.tokens = -f->peak.depth;
-	if (f->reserved.tokens < -f->reserved.depth)
-		f->reserved.tokens = -f->reserved.depth;
+	for (int i = 0; i < MODEL_RATES; i++) {
+		struct model_bucket *b = &f->rates[i];
+
+		b->tokens -= bytes * BYTE;
+		b->tokens = b->tokens < -b->depth ? -b->depth : b->tokens;
+	}
 }
 
 void model_settle(struct model *m, int flow) {
@@ -139,26 +133,26 @@ static uint32_t turn_of(struct model *m, int flow, int level) {
 	uint64_t at = m->now;
 
 	if (level == RESERVED) {
-		if (when(m, &f->reserved, needs) > m->now) {
-			f->reserved_at = when(m, &f->reserved, needs);
+		const struct model_bucket *b = &f->rates[MODEL_RESERVED];
+
+		if (when(m, b, needs) > m->now) {
+			f->reserved_at = when(m, b, needs);
 			f->in_reserved = false;
 			drop(&set_of(m, flow)->lists[RESERVED], flow);
 			return 0;
 		}
-		may = least(needs, f->reserved.tokens / BYTE);
+		may = least(needs, b->tokens / BYTE);
 	} else {
 		f->credit = f->credit == 0 ? TURN : f->credit;
 		may = least(owed, f->credit);
 	}
-	if (f->set.sustained != 0) {
-		at = when(m, &f->sustained, needs);
-		may = f->sustained.tokens < 0 ? 0 : least(may, f->sustained.tokens / BYTE);
-	}
-	if (f->set.peak != 0) {
-		uint64_t later = when(m, &f->peak, needs);
+	for (int i = MODEL_SUSTAINED; i <= MODEL_PEAK; i++) {
+		const struct model_bucket *b = &f->rates[i];
 
-		at = later > at ? later : at;
-		may = f->peak.tokens < 0 ? 0 : least(may, f->peak.tokens / BYTE);
+		if (b->rate == 0)
+			continue;
+		at = when(m, b, needs) > at ? when(m, b, needs) : at;
+		may = b->tokens < 0 ? 0 : least(may, b->tokens / BYTE);
 	}
 	if (at == m->now)
 		return may;
@@ -259,7 +253,7 @@ static bool take_turn(struct model *m, struct model_set *s, int level) {
 
 	if (may > 0) {
 		got = grant_data(m, flow, may);
-		model_take(m, flow, got);
+		model_take(f, got);
 		if (level != RESERVED)
 			f->credit -= got;
 		if (got < may && !set_is_open(m, s))

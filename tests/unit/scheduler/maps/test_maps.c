@@ -41,6 +41,16 @@ TEST(full_channels_leave_it_to_others) {
 	kit_free(&k);
 }
 
+/* Sets flows on two channels until one is refused. Returns how many were taken. */
+static uint32_t admit(struct kit *k, struct maps_channel channel, struct maps_flow flow) {
+	uint32_t flows = 0;
+
+	kit_create_alike(k, channel, 2, 1000);
+	while (kit_flow(k, flows, 3, flow) == NULL)
+		flows++;
+	return flows;
+}
+
 TEST(what_is_promised_is_no_more_than_there_is) {
 	const struct maps_flow voice = {
 		.type = MAPS_UNSOLICITED,
@@ -50,12 +60,9 @@ TEST(what_is_promised_is_no_more_than_there_is) {
 		.grants = 1,
 		.header_bytes = 8,
 	};
-	uint32_t flows = 0;
 	struct kit r;
+	uint32_t flows = admit(&r, kit_sc_qam(1), voice);
 
-	kit_create_alike(&r, kit_sc_qam(1), 2, 1000);
-	while (kit_flow(&r, flows, 3, voice) == NULL)
-		flows++;
 	/* 160 000 minislots a second, less 4 000 for requests, and of these seven eighths; 600 for each */
 	assert_in_range(flows, 2 * 226, 2 * 228);
 	kit_run(&r, r.now + MS(2000));
@@ -72,12 +79,9 @@ TEST(what_is_promised_is_no_more_than_there_is) {
 /* Reservations, too, and all of them are kept beside a greedy flow. */
 TEST(reservations_are_no_more_than_there_is) {
 	const struct maps_flow f = {.reserved = 10000000, .header_bytes = 8};
-	uint32_t flows = 0;
 	struct kit r;
+	uint32_t flows = admit(&r, kit_ofdma(1), f);
 
-	kit_create_alike(&r, kit_ofdma(1), 2, 1000);
-	while (kit_flow(&r, flows, 3, f) == NULL)
-		flows++;
 	assert_in_range(flows, 130, 133); /* of 668 Mbps each */
 	assert_null(kit_flow(&r, flows, 3, best_effort));
 	for (int i = 0; i < 500; i++) {

@@ -233,6 +233,7 @@ static void go_back(struct lockstep *l, uint64_t by) {
 }
 
 static void step(struct lockstep *l) {
+	const struct model_channel *c = &l->model.channels[0];
 	struct random *r = &l->random;
 	uint64_t due = maps_due(l->kit.m);
 
@@ -265,6 +266,9 @@ static void step(struct lockstep *l) {
 		l->kit.now = due;
 	else if (random_below(r, 50) == 0)
 		l->kit.now += MS(random_below(r, 300));
+	else if (random_below(r, 20) == 0) /* the last moment of a MAP */
+		l->kit.now = model_due(&l->model, c, c->number) + c->set.slack +
+			     (uint64_t)c->length * random_below(r, 4);
 	else if (random_below(r, 50) == 0)
 		go_back(l, MS(random_below(r, 5)));
 	else if (random_below(r, 50) == 0)
