@@ -296,7 +296,7 @@ TEST(pie_keeps_its_state_in_an_empty_queue) {
 /* Twice the rate comes: the queue passes a third of the buffer, a packet is dropped, then none for a burst. */
 TEST(pie_grants_a_burst_at_its_first_drop) {
 	const uint64_t burst = 142 * KIT_MS, interval = 16 * KIT_MS;
-	const struct scheduler_flow f = {.sustained = kit_limit(KIT_BPS(10)),
+	const struct scheduler_flow f = {.sustained = {KIT_BPS(10), 12500},
 					 .aqm = SCHEDULER_DOCSIS_PIE,
 					 .latency_target = 10 * KIT_MS,
 					 .min_buffer = 1000000,

@@ -74,14 +74,6 @@ uint32_t kit_flow(struct kit *k, struct scheduler_flow f) {
 	return (uint32_t)n;
 }
 
-struct scheduler_limit kit_limit(uint64_t rate) {
-	uint64_t burst = rate / 8 / 100;
-
-	if (rate == 0)
-		return (struct scheduler_limit){0, 0};
-	return (struct scheduler_limit){rate, burst > 3044 ? burst : 3044};
-}
-
 void kit_start(struct kit *k) {
 	struct scheduler_config *c = &k->config;
 	const char *why = NULL;
@@ -168,11 +160,6 @@ static void count_grant(struct kit *k, const struct scheduler_grant *g) {
 			 (unsigned long long)(packet >> BYTES_BITS), g->sequence,
 			 (unsigned long long)f->latest);
 	f->latest = packet >> BYTES_BITS;
-	if (f->packets == 0)
-		f->first_at = k->now;
-	if (f->first_at == k->now)
-		f->first_bytes += bytes;
-	f->last_at = k->now;
 	f->packets++;
 	f->bytes += bytes;
 	k->inside--;
@@ -239,28 +226,14 @@ static double sent_ns(const struct kit *k, uint32_t channel) {
 	return 8e9 * (double)r.bytes / (double)k->channels[channel].rate - ahead;
 }
 
-void kit_mark(struct kit *k) {
-	k->mark = k->now;
-	for (size_t i = 0; i < k->config.flow_count; i++) {
-		k->flows[i].packets = k->flows[i].bytes = k->flows[i].first_bytes = 0;
-		k->flows[i].first_at = k->flows[i].last_at = k->now;
-	}
-	for (uint32_t i = 0; i < k->config.channel_count; i++)
-		k->sent_ns[i] = sent_ns(k, i);
-}
-
 void kit_measure(struct kit *k, uint64_t before_ns, uint64_t ns) {
 	kit_run(k, before_ns);
-	kit_mark(k);
+	k->mark = k->now;
+	for (size_t i = 0; i < k->config.flow_count; i++)
+		k->flows[i].packets = k->flows[i].bytes = 0;
+	for (uint32_t i = 0; i < k->config.channel_count; i++)
+		k->sent_ns[i] = sent_ns(k, i);
 	kit_run(k, ns);
-}
-
-double kit_rate(const struct kit *k, uint32_t flow) {
-	const struct kit_flow *f = &k->flows[flow];
-
-	if (f->last_at == f->first_at)
-		return 0;
-	return 8e9 * (double)(f->bytes - f->first_bytes) / (double)(f->last_at - f->first_at);
 }
 
 double kit_rate_sum(const struct kit *k, uint32_t first, uint32_t count) {

@@ -18,8 +18,6 @@
 #define KIT_MS UINT64_C(1000000)
 #define KIT_S UINT64_C(1000000000)
 #define KIT_STEP_NS 10000
-#define KIT_OFDM KIT_BPS(1890)
-#define KIT_SC_QAM UINT64_C(42240000)
 
 struct kit_flow {
 	uint32_t smallest, largest; /* bytes of a packet; between them all are as likely */
@@ -29,7 +27,6 @@ struct kit_flow {
 	uint64_t verdicts[SCHEDULER_VERDICTS]; /* since the start */
 	/* since the mark */
 	uint64_t packets, bytes;
-	uint64_t first_at, last_at, first_bytes; /* at the time of the first grants */
 };
 
 struct kit {
@@ -60,9 +57,6 @@ uint32_t kit_group_range(struct kit *k, uint32_t first, uint32_t count);
 uint32_t kit_modem(struct kit *k, uint64_t rate, uint64_t burst);
 uint32_t kit_flow(struct kit *k, struct scheduler_flow f);
 
-/* With a burst of what `rate` brings in 10 ms, or of two long packets; 0: no limit. */
-struct scheduler_limit kit_limit(uint64_t rate);
-
 void kit_start(struct kit *k);
 
 /* From now on `backlog` packets of these sizes wait. */
@@ -81,14 +75,8 @@ unsigned kit_take(struct kit *k, unsigned n);
 /* Steps until `ns` from now have passed. */
 void kit_run(struct kit *k, uint64_t ns);
 
-/* Measurements begin here. */
-void kit_mark(struct kit *k);
-
-/* Runs for so long, measures from there on for `ns`. */
+/* Runs for so long, sets the mark, and runs for `ns` that are measured. */
 void kit_measure(struct kit *k, uint64_t before_ns, uint64_t ns);
-
-/* Bits per second since the mark, from the first grant to the last. */
-double kit_rate(const struct kit *k, uint32_t flow);
 
 /* Bits per second of flows first .. first + count - 1, over the time since the mark. */
 double kit_rate_sum(const struct kit *k, uint32_t first, uint32_t count);

@@ -28,9 +28,14 @@ static void expect_near(const struct lockstep *l, const char *what, uint64_t is,
 		lockstep_fail(l, what, is, should);
 }
 
-void lockstep_open(struct lockstep *l) {
+struct lockstep *lockstep_open(uint64_t seed, unsigned features) {
+	struct lockstep *l = test_calloc(1, sizeof(*l));
+	struct random r = lockstep_random(~seed);
 	const char *why = NULL;
 
+	l->seed = seed;
+	l->r = lockstep_random(seed);
+	lockstep_random_config(&l->c, &l->r, random_next(&r) & features);
 	l->m = test_malloc(sizeof(*l->m));
 	model_init(l->m, &l->c.config);
 	l->s = scheduler_create(&l->c.config, &why);
@@ -38,29 +43,33 @@ void lockstep_open(struct lockstep *l) {
 		print_error("%s\n", why);
 		lockstep_fail(l, "a good configuration was refused", 0, 0);
 	}
+	return l;
 }
 
 void lockstep_close(struct lockstep *l) {
 	scheduler_free(l->s);
 	test_free(l->m);
+	test_free(l);
 }
 
-enum scheduler_verdict lockstep_arrive(struct lockstep *l, uint32_t flow, uint32_t bytes) {
-	struct scheduler_arrival in = {(void *)++l->packets, flow, bytes};
-	enum scheduler_verdict verdict = SCHEDULER_VERDICTS, expected;
-	unsigned n;
+void lockstep_arrive(struct lockstep *l, struct scheduler_arrival *in, unsigned n) {
+	enum scheduler_verdict verdicts[MODEL_WAITING];
+	unsigned queued = 0, got;
 
+	for (unsigned i = 0; i < n; i++)
+		in[i].packet = (void *)++l->packets;
 	model_clock(l->m, l->now);
-	expected = model_verdict(l->m, &in);
-	n = scheduler_enqueue(l->s, l->now, &in, 1, &verdict);
-	expect(l, "verdict of an arrival", verdict, expected);
-	expect(l, "arrivals queued", n, verdict == SCHEDULER_QUEUED);
-	if (verdict == SCHEDULER_QUEUED)
-		model_queue(l->m, &in);
-	else
-		l->drops[flow][verdict]++;
+	got = scheduler_enqueue(l->s, l->now, in, n, verdicts);
+	for (unsigned i = 0; i < n; i++) {
+		expect(l, "verdict of an arrival", verdicts[i], model_verdict(l->m, &in[i]));
+		queued += verdicts[i] == SCHEDULER_QUEUED;
+		if (verdicts[i] == SCHEDULER_QUEUED)
+			model_queue(l->m, &in[i]);
+		else
+			l->drops[in[i].flow][verdicts[i]]++;
+	}
+	expect(l, "arrivals queued", got, queued);
 	expect(l, "packets held", scheduler_held(l->s), model_held(l->m));
-	return verdict;
 }
 
 /* Who is served while both could go is ahead of the other by his bytes. */
@@ -137,82 +146,6 @@ static void judge_class_turns(struct lockstep *l, int flow, uint32_t bytes, cons
 					   here ? (int)f->modem : -1, bytes);
 		}
 	}
-}
-
-/* Who goes: what counts where it is not sure. */
-struct grade {
-	int column; /* at best */
-	bool surely_lower, perhaps_lower; /* than something that could have gone */
-};
-
-static uint64_t paid(uint64_t account, uint32_t bytes) {
-	uint64_t cost = (uint64_t)bytes * MODEL_GUARD_COST;
-
-	return account > cost ? account - cost : 0;
-}
-
-static void judge_starved(struct lockstep *l, uint32_t group, const struct grade *is,
-			  const bool *waits, uint32_t bytes) {
-	const uint64_t rotation = l->m->group_count * MODEL_COLUMNS;
-
-	for (int k = 0; k < MODEL_COLUMNS; k++) {
-		struct lockstep_wait *w = &l->starved[group][k];
-
-		if (k == is->column || !waits[k]) {
-			*w = (struct lockstep_wait){0};
-			continue;
-		}
-		w->bytes = is->perhaps_lower || is->column < k ? paid(w->bytes, bytes)
-							       : w->bytes + bytes;
-		w->others += is->surely_lower;
-		if (w->bytes > MODEL_GUARD + LOCKSTEP_BATCHES * l->c.longest)
-			lockstep_fail(l, "starved column, bytes", (uint64_t)k, w->bytes);
-		if (w->others > rotation)
-			lockstep_fail(l, "starved column, packets", (uint64_t)k, w->others);
-	}
-}
-
-/*
- * Columns: a lower one goes before a higher one only when its cluster's account has MODEL_GUARD bytes, and
- * then it does, in rotation. Flows' columns that changed a moment ago may count as either.
- */
-static void judge_columns(struct lockstep *l, uint32_t flow, uint32_t channel, uint32_t bytes) {
-	const struct model *m = l->m;
-	const struct model_line *line = &m->channels[channel].line;
-	uint64_t within = (uint64_t)(model_ahead(line, m->now) / line->rate);
-	uint32_t group = m->flows[flow].is.group;
-	struct grade is = {.column = judge_perhaps(m, flow)};
-	bool waits[MODEL_COLUMNS] = {false};
-	uint64_t account = 0;
-	int top = -1;
-
-	for (uint32_t f = 0; f < m->flow_count; f++) {
-		int k = judge_surely(m, f, within);
-
-		if (m->flows[f].is.group == SCHEDULER_NONE ||
-		    !model_same_cluster(m, m->flows[f].is.group, group))
-			continue;
-		is.perhaps_lower |= judge_perhaps(m, f) > m->flows[flow].is.priority;
-		if (k < 0)
-			continue;
-		waits[k] = true;
-		top = k > top ? k : top;
-	}
-	is.surely_lower = is.column < top;
-	for (uint32_t g = 0; g < m->group_count; g++) {
-		if (!model_same_cluster(m, g, group))
-			continue;
-		if (l->account[g] > account)
-			account = l->account[g];
-		if (is.surely_lower)
-			l->account[g] = paid(l->account[g], bytes);
-		else if (l->account[g] < MODEL_GUARD + LOCKSTEP_BATCHES * l->c.longest)
-			l->account[g] += bytes;
-		judge_starved(l, g, &is, waits, bytes);
-	}
-	if (is.surely_lower && account < MODEL_GUARD)
-		lockstep_fail(l, "a lower column went before a higher", (uint64_t)is.column,
-			      (uint64_t)top);
 }
 
 /* With no flow: who cannot go any more begins anew when he can again. */

@@ -77,9 +77,6 @@ struct lockstep {
 	bool changed; /* while it ran: what depends on the first configuration is not judged */
 };
 
-/* The seed to begin with: of the environment, SCHEDULER_SEED, which makes it also the only one. */
-uint64_t lockstep_seed(uint64_t otherwise, unsigned *rounds);
-
 /* Numbers that differ also for seeds that are neighbours. */
 struct random lockstep_random(uint64_t seed);
 
@@ -92,12 +89,12 @@ uint32_t lockstep_random_bytes(const struct lockstep_config *c, struct random *r
 uint64_t lockstep_random_rate(struct random *r, uint64_t low, unsigned doublings);
 uint64_t lockstep_random_peak(struct random *r, uint64_t sustained);
 
-/* Makes both of l->c, and frees them. */
-void lockstep_open(struct lockstep *l);
+/* Makes both of a random configuration that has some of the features, and frees them. */
+struct lockstep *lockstep_open(uint64_t seed, unsigned features);
 void lockstep_close(struct lockstep *l);
 
-/* One packet of some flow; returns what became of it, which both must say. */
-enum scheduler_verdict lockstep_arrive(struct lockstep *l, uint32_t flow, uint32_t bytes);
+/* Up to MODEL_WAITING packets, to which it gives numbers. Both must say the same of each. */
+void lockstep_arrive(struct lockstep *l, struct scheduler_arrival *in, unsigned n);
 
 /* Takes up to `wanted`, in as many calls as the scheduler asks for, and judges them. Returns how many
  * came. While groups move after a change, what depends on who competes with whom is not judged. */
@@ -124,6 +121,9 @@ void lockstep_fail(const struct lockstep *l, const char *what, uint64_t a, uint6
 
 /* The judge: why this grant is none that may be given now; NULL where it may. */
 const char *judge_grant(const struct model *m, const struct scheduler_grant *g);
+
+/* Fails where its column is not the one whose turn it is. */
+void judge_columns(struct lockstep *l, uint32_t flow, uint32_t channel, uint32_t bytes);
 
 /* The flow that could go but was left; -1 where there is none. */
 int judge_left(const struct model *m);

@@ -2,21 +2,11 @@
 /* Random configurations, packets and times. */
 #include "scheduler_lockstep.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "test.h"
 
 #define MBPS UINT64_C(1000000)
-
-uint64_t lockstep_seed(uint64_t otherwise, unsigned *rounds) {
-	const char *given = getenv("SCHEDULER_SEED");
-
-	if (given == NULL)
-		return otherwise;
-	*rounds = 1;
-	return strtoull(given, NULL, 0);
-}
 
 struct random lockstep_random(uint64_t seed) {
 	uint64_t z = (seed + 1) * UINT64_C(0x9e3779b97f4a7c15);
