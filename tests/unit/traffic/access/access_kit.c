@@ -62,7 +62,15 @@ void kit_restart(uint32_t channels, uint32_t flows) {
 	open_with(channels, flows);
 }
 
-void kit_map(uint32_t frame, uint32_t ack_frame) {
+static void element_add(uint16_t sid, uint8_t iuc, uint16_t minislots) {
+	struct map_element *e = &kit.map.elements[kit.map.count++];
+
+	e->sid = sid;
+	e->iuc = iuc;
+	e[1].offset = (uint16_t)(e->offset + minislots); /* the next one's */
+}
+
+void kit_map_of(uint32_t frame, uint32_t ack_frame, const struct kit_part *parts, size_t count) {
 	memset(&kit.map, 0, sizeof(kit.map));
 	kit.map.version = 5;
 	kit.map.ucd_count = 7;
@@ -70,24 +78,15 @@ void kit_map(uint32_t frame, uint32_t ack_frame) {
 	kit.map.ack_time = ack_frame * IN_FRAME;
 	kit.map.data_start = 2;
 	kit.map.data_end = 6;
-	kit.map.elements[0].offset = 0;
-}
-
-/* The next element's offset stands in it already. */
-void kit_element(uint16_t sid, uint8_t iuc, uint16_t minislots) {
-	struct map_element *e = &kit.map.elements[kit.map.count++];
-
-	e->sid = sid;
-	e->iuc = iuc;
-	e[1].offset = (uint16_t)(e->offset + minislots);
-}
-
-void kit_end(void) {
-	kit_element(0, MAP_NULL, 0);
-}
-
-void kit_pending(uint16_t sid) {
-	kit_element(sid, DATA, 0);
+	for (size_t i = 0; i < count; i++) {
+		if (parts[i].minislots > 0)
+			element_add(parts[i].sid, parts[i].iuc, parts[i].minislots);
+	}
+	element_add(0, MAP_NULL, 0);
+	for (size_t i = 0; i < count; i++) {
+		if (parts[i].minislots == 0)
+			element_add(parts[i].sid, parts[i].iuc, 0);
+	}
 }
 
 void kit_send_at(uint16_t channel, uint64_t heard) {
@@ -99,42 +98,23 @@ void kit_send(uint16_t channel) {
 	kit_send_at(channel, (uint64_t)kit.map.alloc_start / IN_FRAME * FRAME - HEARD);
 }
 
-void kit_one_on(uint16_t channel, uint32_t frame, uint32_t ack_frame, uint16_t sid, uint8_t iuc,
-		uint16_t minislots) {
-	kit_map(frame, ack_frame);
-	kit_element(sid, iuc, minislots);
-	kit_end();
-	kit_send(channel);
-}
-
-void kit_one(uint32_t frame, uint32_t ack_frame, uint16_t sid, uint8_t iuc, uint16_t minislots) {
-	kit_one_on(0, frame, ack_frame, sid, iuc, minislots);
-}
-
 void kit_window(uint16_t channel, uint8_t start, uint8_t end, uint32_t frame, uint32_t ack_frame,
 		uint16_t minislots) {
-	kit_map(frame, ack_frame);
+	kit_map(frame, ack_frame, {FOR_ALL, minislots});
 	kit.map.data_start = start;
 	kit.map.data_end = end;
-	kit_element(FOR_ALL, minislots);
-	kit_end();
 	kit_send(channel);
 }
 
-void kit_ask(uint32_t bytes) {
+void kit_ask(uint32_t bytes, uint32_t request) {
 	access_queue(kit.access, 0, bytes, 0);
-	kit_one(20, 14, 100, MAP_REQUEST, 1);
-	assert_int_equal(kit_run(kit_at(20)), 1);
-	assert_int_equal(kit.events[0].kind, ACCESS_REQUEST);
+	kit_hear(0, 20, 14, {100, MAP_REQUEST, 1});
+	kit_comes(20, {ACCESS_REQUEST, .request = request});
 }
 
 void kit_queue_all(uint32_t bytes) {
 	for (uint32_t i = 0; i < kit.flows; i++)
 		access_queue(kit.access, i, bytes, kit.now);
-}
-
-void kit_send_grant(uint32_t frame, uint16_t minislots) {
-	kit_one(frame, frame - 6, 100, DATA, minislots);
 }
 
 struct access_counts kit_counts(void) {
@@ -156,6 +136,15 @@ unsigned kit_run(uint64_t until) {
 	kit.now = until;
 	assert_true(access_due(kit.access) > until);
 	return kit.count;
+}
+
+void kit_check_events(uint64_t until, const struct access_event *expected, size_t count) {
+	assert_int_equal(kit_run(until), count);
+	for (size_t i = 0; i < count; i++) {
+		assert_int_equal(kit.events[i].kind, expected[i].kind);
+		assert_int_equal(kit.events[i].bytes, expected[i].bytes);
+		assert_int_equal(kit.events[i].request, expected[i].request);
+	}
 }
 
 void kit_balance(void) {

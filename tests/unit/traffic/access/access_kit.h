@@ -44,30 +44,34 @@ void kit_restart(uint32_t channels, uint32_t flows);
 void kit_flow(uint32_t flow, struct access_flow settings);
 void kit_modem(uint32_t modem, struct access_modem settings);
 
-/* A MAP that begins at a frame, acknowledges up to another, and has a null element behind `minislots`. */
-void kit_map(uint32_t frame, uint32_t ack_frame);
-void kit_element(uint16_t sid, uint8_t iuc, uint16_t minislots);
-void kit_end(void);
-void kit_pending(uint16_t sid);
+/* An element of a MAP. One without minislots is a pending grant, which stands behind the null element. */
+struct kit_part {
+	uint16_t sid;
+	uint8_t iuc;
+	uint16_t minislots;
+};
+
+#define KIT_COUNT(type, ...) (sizeof((const type[]){__VA_ARGS__}) / sizeof(type))
+
+/* kit_map(frame, ack_frame, {sid, iuc, minislots}, ..): a MAP from a frame on that acknowledges up to another. */
+#define kit_map(frame, ack_frame, ...)                                       \
+	kit_map_of(frame, ack_frame, (const struct kit_part[]){__VA_ARGS__}, \
+		   KIT_COUNT(struct kit_part, __VA_ARGS__))
+void kit_map_of(uint32_t frame, uint32_t ack_frame, const struct kit_part *parts, size_t count);
 
 /* It is heard HEARD before its first minislot, or at the time given. */
 void kit_send(uint16_t channel);
 void kit_send_at(uint16_t channel, uint64_t heard);
 
-/* A MAP with one element, on a channel or the first one. */
-void kit_one_on(uint16_t channel, uint32_t frame, uint32_t ack_frame, uint16_t sid, uint8_t iuc,
-		uint16_t minislots);
-void kit_one(uint32_t frame, uint32_t ack_frame, uint16_t sid, uint8_t iuc, uint16_t minislots);
+/* The same as one: a MAP that is heard on a channel. */
+#define kit_hear(channel, ...) (kit_map(__VA_ARGS__), kit_send(channel))
 
 /* A region for contention with a window from 2^start to 2^end opportunities. */
 void kit_window(uint16_t channel, uint8_t start, uint8_t end, uint32_t frame, uint32_t ack_frame,
 		uint16_t minislots);
 
-/* A MAP with one grant for flow 0. */
-void kit_send_grant(uint32_t frame, uint16_t minislots);
-
-/* So many bytes come to flow 0, which asks for them when it is polled in frame 20; or to all flows. */
-void kit_ask(uint32_t bytes);
+/* So many bytes come to flow 0, which makes a request when it is polled in frame 20; or to all flows. */
+void kit_ask(uint32_t bytes, uint32_t request);
 void kit_queue_all(uint32_t bytes);
 
 /* When a frame begins at the CMTS. */
@@ -79,6 +83,12 @@ struct access_counts kit_counts(void);
 
 /* All events up to a time, into `events`; returns how many. */
 unsigned kit_run(uint64_t until);
+
+/* kit_comes(frame, {.kind, .bytes, .request}, ..): up to a frame these events come, and no other. */
+#define kit_comes(frame, ...)                                                       \
+	kit_check_events(kit_at(frame), (const struct access_event[]){__VA_ARGS__}, \
+			 KIT_COUNT(struct access_event, __VA_ARGS__))
+void kit_check_events(uint64_t until, const struct access_event *expected, size_t count);
 
 /* Whether all bytes are where the counters say. */
 void kit_balance(void);

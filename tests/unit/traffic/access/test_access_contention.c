@@ -8,9 +8,7 @@
 TEST(alone_it_is_heard) {
 	access_queue(kit.access, 0, 77, 0);
 	kit_window(0, 2, 6, 20, 10, 40);
-	assert_int_equal(kit_run(kit_at(24)), 1);
-	assert_int_equal(kit.events[0].kind, ACCESS_REQUEST);
-	assert_int_equal(kit.events[0].request, 77);
+	kit_comes(24, {ACCESS_REQUEST, .request = 77});
 	assert_in_range(kit.events[0].minislot, 200, 203); /* in a window of 2^2 */
 	assert_int_equal(kit.events[0].time, kit_at(20) - PROPAGATION - BURST);
 	assert_int_equal(kit.events[0].end, kit_at(21));
@@ -32,9 +30,7 @@ TEST(two_in_one_opportunity_collide) {
 	kit_window(0, 0, 0, 20, 10, 20);
 	access_queue(kit.access, 0, 77, 0);
 	access_queue(kit.access, 2, 78, 0);
-	assert_int_equal(kit_run(kit_at(24)), 1);
-	assert_int_equal(kit.events[0].kind, ACCESS_COLLISION);
-	assert_int_equal(kit.events[0].request, 2);
+	kit_comes(24, {ACCESS_COLLISION, .request = 2});
 	assert_int_equal(kit.events[0].flow, 0);
 	assert_int_equal(kit.events[0].minislot, 200);
 	assert_int_equal(kit_counts().contention, 2);
@@ -74,15 +70,13 @@ static unsigned until_given_up(unsigned granted) {
 
 	kit_restart(1, 2);
 	for (uint32_t frame = 30;; frame += 20) {
-		kit_map(frame, frame - 8);
-		kit.map.data_start = kit.map.data_end = 0;
 		if (collisions == granted && granted > 0) {
-			kit_element(100, DATA, 9);
-			kit_element(101, DATA, 9);
+			kit_map(frame, frame - 8, {100, DATA, 9}, {101, DATA, 9}, {FOR_ALL, 1});
 			granted = 0;
+		} else {
+			kit_map(frame, frame - 8, {FOR_ALL, 1});
 		}
-		kit_element(FOR_ALL, 1);
-		kit_end();
+		kit.map.data_start = kit.map.data_end = 0;
 		kit_send(0);
 		kit_queue_all(10);
 		kit_run(kit_at(frame + 12));
@@ -169,8 +163,7 @@ TEST(groups_meet) {
 	kit_flow(0, (struct access_flow){.sids = &one, .sid_count = 1});
 	kit_window(1, 0, 0, 20, 10, 5);
 	kit_queue_all(10);
-	assert_int_equal(kit_run(kit_at(22)), 1);
-	assert_int_equal(kit.events[0].kind, ACCESS_COLLISION);
+	kit_comes(22, {ACCESS_COLLISION, .request = 2});
 	assert_int_equal(kit.events[0].channel, 1);
 }
 
@@ -212,15 +205,9 @@ TEST(the_nearest_grant_counts) {
 						 .patience = 6 * FRAME,
 						 .no_piggyback = no_piggyback == 1});
 		access_queue(kit.access, 0, 5000, 0);
-		kit_map(40, 10);
-		kit_element(100, DATA, 5);
-		kit_end();
+		kit_map(40, 10, {100, DATA, 5});
 		kit_send_at(0, 0);
-		kit_map(20, 10);
-		kit_element(FOR_ALL, 10);
-		kit_element(0, DATA, 30);
-		kit_element(100, DATA, 5);
-		kit_end();
+		kit_map(20, 10, {FOR_ALL, 10}, {0, DATA, 30}, {100, DATA, 5});
 		kit_send_at(1, 0);
 		kit_run(kit_at(24));
 		assert_int_equal(kit_counts().contention, no_piggyback);
@@ -236,12 +223,7 @@ TEST(who_stays_out) {
 						 .outstanding = 4,
 						 .patience = 10 * FRAME - hasty});
 		kit_flow(1, (struct access_flow){.no_contention = true});
-		kit_map(20, 10);
-		kit_element(FOR_ALL, 40);
-		kit_element(0, DATA, 60);
-		kit_element(100, DATA, 1);
-		kit_end();
-		kit_send(0);
+		kit_hear(0, 20, 10, {FOR_ALL, 40}, {0, DATA, 60}, {100, DATA, 1});
 		kit_queue_all(500);
 		assert_int_equal(kit_run(kit_at(44)), 1 + hasty);
 		assert_int_equal(kit.events[0].kind, hasty ? ACCESS_REQUEST : ACCESS_BURST);
@@ -255,13 +237,8 @@ TEST(who_stays_out) {
 /* A grant comes while it backs off: it is out of the contention. */
 TEST(a_grant_ends_the_contention) {
 	access_queue(kit.access, 0, 40, 0);
-	kit_map(20, 10);
-	kit_element(100, DATA, 1);
-	kit_element(FOR_ALL, 30);
-	kit_end();
-	kit_send(0);
-	assert_int_equal(kit_run(kit_at(24)), 1);
-	assert_int_equal(kit.events[0].kind, ACCESS_BURST);
+	kit_hear(0, 20, 10, {100, DATA, 1}, {FOR_ALL, 30});
+	kit_comes(24, {ACCESS_BURST, .bytes = 40});
 }
 
 EACH_TEST(kit_begin, kit_finish)

@@ -5,21 +5,15 @@
 
 #include "random/random.h"
 
-static void prepare_grant(uint32_t frame, uint16_t minislots) {
-	kit_map(frame, frame - 10);
-	kit_element(100, DATA, minislots);
-	kit_end();
-}
-
 TEST(late_maps_are_ignored) {
 	access_queue(kit.access, 0, 1000, 0);
-	prepare_grant(20, 2);
+	kit_map(20, 10, {100, DATA, 2});
 	kit_send_at(0, kit_at(20) - NEEDED + 1);
 	assert_int_equal(kit_run(kit_at(21)), 0);
 	assert_int_equal(kit_counts().late_maps, 1);
 	assert_int_equal(kit_counts().late_grants, 1);
 	assert_int_equal(kit_counts().late_bytes, 2 * MINISLOT - HEADER);
-	prepare_grant(40, 2);
+	kit_map(40, 30, {100, DATA, 2});
 	kit_send_at(0, kit_at(40) - NEEDED); /* just in time */
 	assert_int_equal(kit_run(kit_at(41)), 1);
 	assert_int_equal(kit_counts().late_maps, 1);
@@ -30,11 +24,7 @@ TEST(distance_and_clocks_decide) {
 	kit_restart(1, 3);
 	kit_modem(1, (struct access_modem){.propagation = PROPAGATION + 50});
 	kit_modem(2, (struct access_modem){.skew = -100});
-	kit_map(20, 10);
-	for (uint16_t i = 0; i < 3; i++)
-		kit_element((uint16_t)(100 + i), DATA, 2);
-	kit_element(FOR_ALL, 30);
-	kit_end();
+	kit_map(20, 10, {100, DATA, 2}, {101, DATA, 2}, {102, DATA, 2}, {FOR_ALL, 30});
 	kit_send_at(0, kit_at(20) - NEEDED);
 	access_queue(kit.access, 1, 10, 0); /* nor are the MAP's opportunities for it */
 	assert_int_equal(kit_run(kit_at(24)), 1);
@@ -45,7 +35,7 @@ TEST(distance_and_clocks_decide) {
 
 TEST(skewed_bursts) {
 	kit_modem(0, (struct access_modem){.skew = 300});
-	kit_one(20, 10, 100, DATA, 2);
+	kit_hear(0, 20, 10, {100, DATA, 2});
 	assert_int_equal(kit_run(kit_at(24)), 1);
 	assert_int_equal(kit.events[0].at, kit_at(20) + 300);
 	assert_int_equal(kit.events[0].end, kit_at(21) + 300);
@@ -58,7 +48,7 @@ TEST(lost_maps) {
 	kit_modem(0, (struct access_modem){.map_loss = 250000});
 	for (uint32_t frame = 20; frame < 20020; frame += 10) {
 		heard += kit_run(kit_at(frame) - HEARD);
-		kit_one(frame, frame - 10, 100, DATA, 1);
+		kit_hear(0, frame, frame - 10, {100, DATA, 1});
 	}
 	heard += kit_run(kit_at(20020));
 	assert_int_equal(heard + kit_counts().lost_grants, 2000);
@@ -67,7 +57,7 @@ TEST(lost_maps) {
 }
 
 TEST(wrong_maps_are_ignored) {
-	prepare_grant(20, 2);
+	kit_map(20, 10, {100, DATA, 2});
 	kit.map.ucd_count++;
 	kit_send(0);
 	assert_int_equal(kit_counts().wrong_ucd, 1);
@@ -75,26 +65,27 @@ TEST(wrong_maps_are_ignored) {
 	kit_send(0);
 	assert_int_equal(kit_counts().wrong_ucd, 1);
 	kit_send(0); /* minislots that are described already */
-	prepare_grant(22, 2);
+	kit_map(22, 12, {100, DATA, 2});
 	kit.map.ucd_count++;
 	kit.map.elements[1].iuc = DATA; /* no end */
 	kit_send(0);
-	prepare_grant(23, 2);
+	kit_map(23, 13, {100, DATA, 2});
 	kit.map.ucd_count++;
 	kit.map.elements[0].offset = 5; /* not in order */
 	kit_send(0);
-	prepare_grant(24, 2);
+	kit_map(24, 14, {100, DATA, 2});
 	kit.map.ucd_count++;
 	kit.map.count = UINT16_MAX; /* more elements than there can be */
 	kit.map.elements[1].iuc = DATA;
 	kit_send(0);
 	assert_int_equal(kit_counts().wrong_maps, 4);
-	prepare_grant(25 + 204800000 / FRAME, 2); /* of a clock that then goes back by a second */
+	kit_map(25 + 204800000 / FRAME, 20,
+		{100, DATA, 2}); /* of a clock that then goes back by a second */
 	kit.map.ucd_count++;
 	kit_send_at(0, kit_at(24));
 	assert_int_equal(kit_counts().wrong_maps, 5);
 	assert_int_equal(kit_run(kit_at(25)), 1);
-	prepare_grant(40, 2);
+	kit_map(40, 30, {100, DATA, 2});
 	kit.map.ucd_count++;
 	kit.map.elements[0].sid = 4000;
 	kit_send(0);
@@ -104,12 +95,7 @@ TEST(wrong_maps_are_ignored) {
 TEST(silent_modems) {
 	kit_modem(0, (struct access_modem){.conduct = ACCESS_SILENT});
 	access_queue(kit.access, 0, 1000, 0);
-	kit_map(20, 10);
-	kit_element(100, DATA, 3);
-	kit_element(100, MAP_REQUEST, 1);
-	kit_element(FOR_ALL, 50);
-	kit_end();
-	kit_send(0);
+	kit_hear(0, 20, 10, {100, DATA, 3}, {100, MAP_REQUEST, 1}, {FOR_ALL, 50});
 	assert_int_equal(kit_run(kit_at(30)), 0);
 	assert_int_equal(kit_counts().silent_bytes, 3 * MINISLOT - HEADER);
 }
@@ -117,11 +103,10 @@ TEST(silent_modems) {
 TEST(modems_beyond_their_grant) {
 	kit_modem(0, (struct access_modem){.conduct = ACCESS_BEYOND, .excess = 9});
 	access_queue(kit.access, 0, 1000, 0);
-	kit_one(20, 10, 100, DATA, 3);
-	assert_int_equal(kit_run(kit_at(30)), 1);
+	kit_hear(0, 20, 10, {100, DATA, 3});
+	kit_comes(30, {.bytes = 12 * MINISLOT - HEADER, .request = 432});
 	assert_int_equal(kit.events[0].minislots, 12);
 	assert_int_equal(kit.events[0].granted, 3 * MINISLOT - HEADER);
-	assert_int_equal(kit.events[0].bytes, 12 * MINISLOT - HEADER);
 	assert_int_equal(kit.events[0].end, kit_at(22));
 	assert_int_equal(kit_counts().beyond, 9 * MINISLOT);
 }
@@ -129,11 +114,7 @@ TEST(modems_beyond_their_grant) {
 TEST(modems_that_ask_without_end) {
 	kit_modem(0, (struct access_modem){.conduct = ACCESS_ENDLESS, .excess = 5000});
 	kit_flow(0, (struct access_flow){.header_bytes = HEADER});
-	kit_map(20, 10);
-	kit_element(100, DATA, 3);
-	kit_element(FOR_ALL, 97);
-	kit_end();
-	kit_send(0);
+	kit_hear(0, 20, 10, {100, DATA, 3}, {FOR_ALL, 97});
 	kit_run(kit_at(30));
 	/* a burst, and one in each frame but where it backs off */
 	assert_in_range(kit.count, 7, 11);
@@ -147,8 +128,7 @@ TEST(flows_that_go) {
 	kit_restart(1, 2);
 	access_queue(kit.access, 0, 1000, 0);
 	access_queue(kit.access, 1, 10, 0);
-	prepare_grant(20, 3);
-	kit_send(0);
+	kit_hear(0, 20, 10, {100, DATA, 3});
 	assert_null(access_set_flow(kit.access, 0, &none, 0));
 	assert_null(access_set_flow(kit.access, 0, &none, 0));
 	access_queue(kit.access, 0, 1000, 0); /* there is no such flow any more */
@@ -159,7 +139,7 @@ TEST(flows_that_go) {
 	access_queue(kit.access, 0, 40, 0);
 	assert_int_equal(kit_run(kit_at(22)), 0);
 	assert_int_equal(kit_counts().lost_bytes, 3 * MINISLOT - HEADER);
-	kit_one(40, 30, FOR_ALL, 50);
+	kit_hear(0, 40, 30, {FOR_ALL, 50});
 	kit_run(kit_at(46));
 	assert_int_equal(kit_counts().contention, 2);
 }
@@ -215,6 +195,8 @@ static uint64_t soak(uint64_t seed) {
 		kit_modem(i, m);
 	}
 	for (uint32_t frame = 20; frame < 4000; frame += 1 + random_below(&random, 4)) {
+		struct kit_part parts[12];
+
 		kit_run(kit_at(frame));
 		for (unsigned i = 0; i < kit.count; i++) {
 			const struct access_event *e = &kit.events[i];
@@ -229,18 +211,17 @@ static uint64_t soak(uint64_t seed) {
 		if (random_below(&random, 50) == 0)
 			kit_flow(random_below(&random, 40),
 				 (struct access_flow){.outstanding = 3, .request_unit = 4});
-		kit_map(frame + random_below(&random, 12),
-			frame > 20 ? frame - random_below(&random, 20) : 0);
+		for (unsigned i = 0; i < ARRAY_COUNT(parts); i++)
+			parts[i] = (struct kit_part){
+				random_below(&random, 3) == 0
+					? MAP_SID_BROADCAST
+					: (uint16_t)(99 + random_below(&random, 42)),
+				(uint8_t)random_below(&random, 16),
+				(uint16_t)random_below(&random, 8)};
+		kit_map_of(frame + random_below(&random, 12),
+			   frame > 20 ? frame - random_below(&random, 20) : 0, parts,
+			   random_below(&random, ARRAY_COUNT(parts)));
 		kit.map.data_start = (uint8_t)random_below(&random, 5);
-		for (unsigned i = random_below(&random, 9); i > 0; i--)
-			kit_element(random_below(&random, 3) == 0
-					    ? MAP_SID_BROADCAST
-					    : (uint16_t)(99 + random_below(&random, 42)),
-				    (uint8_t)random_below(&random, 16),
-				    (uint16_t)random_below(&random, 8));
-		kit_end();
-		for (unsigned i = random_below(&random, 3); i > 0; i--)
-			kit_pending((uint16_t)(100 + random_below(&random, 40)));
 		kit_send_at((uint16_t)random_below(&random, 3), kit.now);
 		kit_balance();
 	}
