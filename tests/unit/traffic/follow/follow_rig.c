@@ -4,6 +4,8 @@
 #include <rte_cycles.h>
 #include <rte_ethdev.h>
 
+#include "directions/downlink_change.h"
+#include "directions/traffic_parts.h"
 #include "model/server_config.h"
 #include "test.h"
 #include "traffic_rig_config.h"
@@ -12,6 +14,8 @@ struct rig follow_rig;
 struct rig_frame follow_frames[8 * FOLLOW_PACKETS];
 struct fake_server follow_server;
 struct follow following;
+struct rig_wrong follow_wrong;
+static unsigned taken;
 
 int follow_open_rig(void **state) {
 	rig_open(&follow_rig);
@@ -74,20 +78,22 @@ static void round_of(struct traffic *t) {
 	assert_int_equal(n, 0);
 }
 
-/* The traffic learns what the server has told, and takes it. */
-void follow_learn(void) {
-	following.look_at = 0;
-	follow_look(&following, 0);
-	round_of(follow_rig.traffic);
+void follow_learn(unsigned n) {
+	for (unsigned i = 0; i < RTE_MAX(n, 1u); i++) {
+		following.look_at = 0;
+		follow_look(&following, 0);
+		round_of(follow_rig.traffic);
+	}
 }
 
-/* Until nothing waits for the server's word. */
-void follow_judge(void) {
+void follow_judge(unsigned n) {
 	for (int i = 0; i < 20000 && follow_group_waits(&following.groups[0]); i++) {
 		follow_look(&following, 1);
 		round_of(follow_rig.traffic);
 	}
 	assert_false(follow_group_waits(&following.groups[0]));
+	traffic_receive(follow_rig.traffic);
+	follow_none_waits(0);
 }
 
 int follow_begin(void **state) {
@@ -99,18 +105,10 @@ int follow_begin(void **state) {
 	assert_int_equal(follow_create(&following, follow_server.path, &follow_rig.groups,
 				       &follow_rig.sg, rte_get_tsc_hz()),
 			 0);
-	for (int i = 0; i < 4; i++)
-		follow_learn();
+	follow_learn(4);
+	follow_wrong = (struct rig_wrong){0};
+	taken = 0;
 	return 0;
-}
-
-struct traffic_result follow_finish(struct rig_wrong wrong) {
-	const struct traffic_result r = rig_result(&follow_rig);
-
-	rig_expect(&r, wrong);
-	if (r.proven + r.overtaken == r.sent)
-		assert_int_equal(traffic_unexpected(&r, NULL), 0);
-	return r;
 }
 
 int follow_end(void **state) {
@@ -123,29 +121,68 @@ int follow_end(void **state) {
 	return 0;
 }
 
-void follow_send(unsigned from, unsigned n) {
-	rig_send_frames(&follow_rig, follow_frames + from, n);
+static void finish(const struct follow_case *c) {
+	struct traffic_result r;
+
+	follow_wrong.overtaken = follow_rig.unknown;
+	r = rig_result(&follow_rig);
+	rig_expect(&r, follow_wrong);
+	assert_int_equal(follow_rig.unknown > 0, c->strangers);
+	assert_int_equal(r.corrupted_by[c->corruption], follow_wrong.corrupted);
+	if (r.proven + r.overtaken == r.sent)
+		assert_int_equal(traffic_unexpected(&r, NULL), 0);
 }
 
-unsigned follow_count(unsigned from, unsigned n, uint32_t modem) {
+void follow_play(void **state, const struct follow_case *cases, size_t count) {
+	for (size_t i = 0; i < count; i++) {
+		print_message("  %s\n", cases[i].name);
+		follow_end(state);
+		follow_begin(state);
+		for (const struct follow_step *s = cases[i].steps; s->what != NULL; s++)
+			s->what(s->n);
+		finish(&cases[i]);
+	}
+}
+
+void follow_take(unsigned n) {
+	n = RTE_MAX(n, 1u) * FOLLOW_PACKETS;
+	assert_true(taken + n <= ARRAY_COUNT(follow_frames));
+	rig_take(&follow_rig, follow_frames + taken, n, NULL);
+	taken += n;
+}
+
+void follow_send(unsigned n) {
+	rig_send_frames(&follow_rig, follow_frames, taken);
+	taken = 0;
+}
+
+void follow_both(unsigned n) {
+	follow_take(n);
+	follow_send(0);
+}
+
+unsigned follow_count(uint32_t modem) {
 	unsigned count = 0;
 
-	for (unsigned i = from; i < from + n; i++)
+	for (unsigned i = 0; i < taken; i++)
 		count += follow_frames[i].size > 0 && follow_frames[i].modem == modem;
 	return count;
 }
 
-void follow_take_and_send(unsigned n) {
-	follow_take(n);
-	follow_send(0, n);
+void follow_has(unsigned n) {
+	assert_true(follow_count(n) > 0);
 }
 
-void follow_all_proven(void) {
-	follow_finish((struct rig_wrong){0});
+void follow_numbers_restart(unsigned n) {
+	memset(follow_rig.numbers[0], 0, sizeof(follow_rig.numbers[0]));
 }
 
-void follow_take(unsigned n) {
-	rig_take(&follow_rig, follow_frames, n, NULL);
+void follow_frames_wait(unsigned n) {
+	assert_true(follow_rig.traffic->downlink->follow->frames.count > 0);
+}
+
+void follow_none_waits(unsigned n) {
+	assert_int_equal(follow_rig.traffic->downlink->follow->frames.count, 0);
 }
 
 #define NEW_MODEM                                                                           \
@@ -155,7 +192,7 @@ void follow_take(unsigned n) {
 	"'101112131415161718191a1b1c1d1e1f', 'key_sequence': 7}, 'service_flows': [{'id': " \
 	"9, 'priority': 0, 'dsid': 9, 'buffer': '512 kB'}]}"
 
-void follow_modem_add(void) {
+void follow_modem_add(unsigned n) {
 	json_t *modems = json_object_get(fake_server_begin(&follow_server), "modems");
 
 	json_array_append_new(modems, follow_read(NEW_MODEM));
@@ -163,7 +200,7 @@ void follow_modem_add(void) {
 	follow_change_end();
 }
 
-void follow_modem_remove(void) {
+void follow_modem_remove(unsigned n) {
 	json_t *modems = json_object_get(fake_server_begin(&follow_server), "modems");
 
 	json_array_remove(modems, json_array_size(modems) - 1);

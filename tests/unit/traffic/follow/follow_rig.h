@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A rig whose CMTS is as the configuration of a server says, and traffic that follows this server. */
+/* A rig whose CMTS is as the configuration of a server says, traffic that follows this server, and scripts for both. */
 #pragma once
 
 #include <jansson.h>
@@ -9,11 +9,26 @@
 #include "traffic_rig.h"
 
 #define FOLLOW_PACKETS 96
+#define FOLLOW_STEPS 16
 
 extern struct rig follow_rig;
 extern struct rig_frame follow_frames[8 * FOLLOW_PACKETS];
 extern struct fake_server follow_server;
 extern struct follow following;
+extern struct rig_wrong follow_wrong; /* what a case has done wrong so far */
+
+/* What happens, and how often or with which number. */
+struct follow_step {
+	void (*what)(unsigned n);
+	unsigned n;
+};
+
+struct follow_case {
+	const char *name;
+	struct follow_step steps[FOLLOW_STEPS]; /* up to the first without a function */
+	bool strangers; /* packets are sent to modems that are gone: a change has overtaken them */
+	enum corruption corruption; /* where `follow_wrong` has some */
+};
 
 /* JSON with single quotes. */
 json_t *follow_read(const char *text);
@@ -24,6 +39,9 @@ int follow_close_rig(void **state);
 int follow_begin(void **state);
 int follow_end(void **state);
 
+/* Plays each from the start. All packets are proven but those that are strangers or in `follow_wrong`. */
+void follow_play(void **state, const struct follow_case *cases, size_t count);
+
 /* A modem of a configuration, and what becomes of a key, as of follow_read(). */
 json_t *follow_modem(json_t *config, size_t index);
 void follow_set_json(json_t *object, const char *key, const char *text);
@@ -31,24 +49,37 @@ void follow_set_json(json_t *object, const char *key, const char *text);
 /* Behind fake_server_begin(): the rig is from now on what the server's configuration says. */
 void follow_change_end(void);
 
-/* The server, and the rig with it, gets a modem more; loses the last one. */
-void follow_modem_add(void);
-void follow_modem_remove(void);
+/* Steps. The server, and the rig with it, gets a modem more; loses the last one. */
+void follow_modem_add(unsigned);
+void follow_modem_remove(unsigned);
 
-/* The traffic takes what the server has told. */
-void follow_learn(void);
+/* The traffic takes what the server has told, `n` times. */
+void follow_learn(unsigned n);
 
 /* It waits for the server's answers until no frame is held any more. */
-void follow_judge(void);
+void follow_judge(unsigned);
 
-/* Sends `n` frames back from `from` on; takes so many, and sends them. */
-void follow_send(unsigned from, unsigned n);
+/* Takes `n` * FOLLOW_PACKETS behind those that are there; sends all of these back; does both. */
 void follow_take(unsigned n);
-void follow_take_and_send(unsigned n);
+void follow_send(unsigned);
+void follow_both(unsigned n);
 
-/* How many of these are of a modem. */
-unsigned follow_count(unsigned from, unsigned n, uint32_t modem);
+/* How many of those that were taken are of a modem; there are some of modem `n`. */
+unsigned follow_count(uint32_t modem);
+void follow_has(unsigned n);
 
-/* Ends the run: that much is wrong; or nothing. */
-struct traffic_result follow_finish(struct rig_wrong wrong);
-void follow_all_proven(void);
+/* The first modem's flows count from 0. */
+void follow_numbers_restart(unsigned);
+
+/* Frames wait for what the server tells, or none does. */
+void follow_frames_wait(unsigned);
+void follow_none_waits(unsigned);
+
+#define DO(...) {__VA_ARGS__}
+#define BOTH DO(follow_both)
+#define TAKE DO(follow_take)
+#define SEND DO(follow_send)
+#define LEARN DO(follow_learn)
+#define JUDGE DO(follow_judge)
+#define MODEM_ADD DO(follow_modem_add)
+#define MODEM_REMOVE DO(follow_modem_remove)

@@ -7,88 +7,179 @@
 #include "follow_rig.h"
 #include "test_main.h"
 
-TEST(a_modem_that_comes_is_proven_from_its_first_packet) {
-	follow_take_and_send(FOLLOW_PACKETS);
-	follow_modem_add();
-	follow_learn();
-	assert_int_equal(following.changes, 1);
+static void change_is_timed(unsigned n) {
 	follow_look(&following, 0); /* it has taken the change */
 	assert_int_equal(following.times.behind->total_count, 1);
 	assert_int_equal(following.times.applied_at, 0);
 	assert_true(follow_rig.traffic->take_longest > 0);
-	follow_take(4 * FOLLOW_PACKETS);
-	follow_send(0, 4 * FOLLOW_PACKETS);
-	/* Five addresses, of which it has one. */
-	assert_in_range(follow_count(0, 4 * FOLLOW_PACKETS, 3), 4 * FOLLOW_PACKETS / 8,
-			4 * FOLLOW_PACKETS / 3);
-	follow_all_proven();
 }
 
-TEST(what_is_sent_to_a_removed_modem_is_told) {
-	follow_take_and_send(FOLLOW_PACKETS);
-	follow_modem_remove();
-	follow_take_and_send(FOLLOW_PACKETS); /* the traffic does not know yet */
-	assert_true(follow_rig.unknown > 0);
-	follow_learn();
-	follow_take_and_send(2 * FOLLOW_PACKETS);
-	follow_finish((struct rig_wrong){.overtaken = follow_rig.unknown});
+/* Five addresses, of which it has one. */
+static void fourth_has_its_share(unsigned n) {
+	assert_in_range(follow_count(3), n * FOLLOW_PACKETS / 8, n * FOLLOW_PACKETS / 3);
 }
 
-/* What is lost of other modems in the meantime is lost. */
-TEST(losses_of_others_are_losses) {
-	unsigned victims = 0;
-
-	follow_modem_remove();
-	follow_take(FOLLOW_PACKETS);
-	for (unsigned i = 0; i < FOLLOW_PACKETS; i++) {
-		if (follow_frames[i].modem == 0 && follow_frames[i].size > 0 && victims < 3)
-			victims++;
-		else
-			rig_send_frame(&follow_rig, &follow_frames[i]);
+/* So many are lost of a modem's. */
+static void lose(uint32_t modem, unsigned n) {
+	follow_wrong.lost += n;
+	for (unsigned i = 0; i < FOLLOW_PACKETS && n > 0; i++) {
+		if (follow_frames[i].modem != modem || follow_frames[i].size == 0)
+			continue;
+		follow_frames[i].size = 0;
+		n--;
 	}
-	follow_learn();
-	follow_finish((struct rig_wrong){.lost = victims, .overtaken = follow_rig.unknown});
+	assert_int_equal(n, 0);
 }
 
-/* What was lost long before the modem went was not sent to a removed modem. */
-TEST(earlier_losses_are_losses) {
-	struct traffic_result r;
+static void lose_of_first(unsigned n) {
+	lose(0, n);
+}
 
-	follow_take(FOLLOW_PACKETS);
-	for (unsigned i = 0; i < FOLLOW_PACKETS; i++) {
-		if (i > 0 || follow_frames[i].modem != 2)
-			rig_send_frame(&follow_rig, &follow_frames[i]);
-	}
-	follow_take(FOLLOW_PACKETS);
-	for (unsigned i = 0, lost = 0; i < FOLLOW_PACKETS; i++) {
-		if (follow_frames[i].modem == 2 && lost < 2)
-			lost++;
-		else
-			rig_send_frame(&follow_rig, &follow_frames[i]);
-	}
-	/* Modems wait for the missing ones no longer. */
+static void lose_of_third(unsigned n) {
+	lose(2, n);
+}
+
+static void third_has_none(unsigned n) {
+	assert_int_equal(follow_count(2), 0);
+}
+
+static void changes_are(unsigned n) {
+	assert_int_equal(following.changes, n);
+}
+
+static void asked_is(unsigned n) {
+	assert_int_equal(follow_server.asked, n);
+}
+
+/* Modems wait for what is missing no longer. */
+static void waiting_ends(unsigned n) {
 	resequencers_flush(&follow_rig.traffic->downlink->resequencers, rte_rdtsc());
-	for (int i = 0; i < 4; i++)
-		follow_learn();
-	follow_take_and_send(FOLLOW_PACKETS); /* behind the look that counts */
-	follow_modem_remove();
-	follow_take_and_send(FOLLOW_PACKETS);
-	follow_learn();
-	r = rig_result(&follow_rig);
-	assert_in_range(r.lost, 2, 3);
-	assert_int_equal(r.overtaken, follow_rig.unknown);
 }
 
-TEST(what_is_under_way_to_a_removed_modem_is_proven) {
-	follow_take(FOLLOW_PACKETS);
-	follow_modem_remove();
-	assert_true(follow_count(0, FOLLOW_PACKETS, 2) > 0);
-	follow_learn();
-	follow_send(0, FOLLOW_PACKETS);
-	follow_take(FOLLOW_PACKETS);
-	assert_int_equal(follow_rig.unknown, 0);
-	follow_send(0, FOLLOW_PACKETS);
-	follow_all_proven();
+/* All modems go with the group, or come with it. */
+static void group_is(unsigned n) {
+	json_t *config = fake_server_begin(&follow_server);
+
+	json_object_set_new(config, "service_group", json_string(n == 1 ? "1" : "2"));
+	fake_server_end(&follow_server);
+	follow_learn(1);
+	if (n == 1) /* the server's flows are others */
+		memset(follow_rig.numbers, 0, sizeof(follow_rig.numbers));
+	else
+		assert_int_equal(traffic_send(follow_rig.traffic, rte_rdtsc()), 0);
+}
+
+static void talks_nonsense(unsigned n) {
+	follow_server.rude = true;
+	server_link_close(&following.link);
+	for (int i = 0; i < 3; i++) {
+		following.retry_at = 0;
+		follow_learn(1);
+	}
+	assert_false(following.joined);
+}
+
+static void talks_sense(unsigned n) {
+	follow_server.rude = false;
+	follow_modem_add(0);
+	following.retry_at = 0;
+	follow_learn(1);
+	assert_true(following.joined);
+}
+
+static void goes_away(unsigned n) {
+	server_link_close(&following.link);
+	follow_learn(1);
+	assert_false(following.joined);
+}
+
+static void comes_back(unsigned n) {
+	for (int i = 0; i < 2000 && following.changes == 0; i++) {
+		follow_look(&following, 1);
+		follow_learn(1);
+	}
+}
+
+static void addresses_swap(unsigned n) {
+	json_t *config = fake_server_begin(&follow_server);
+
+	follow_set_json(follow_modem(config, 1), "addresses", "['10.0.0.3']");
+	follow_set_json(follow_modem(config, 2), "addresses", "['10.0.0.2']");
+	follow_change_end();
+}
+
+static void modem_add_unheard(unsigned n) {
+	follow_server.slow = true;
+	follow_modem_add(0);
+	follow_server.slow = false;
+}
+
+static void removal_is_prepared(unsigned n) {
+	json_array_remove(json_object_get(fake_server_begin(&follow_server), "modems"), 2);
+	fake_server_prepare(&follow_server);
+}
+
+static void it_is_applied(unsigned n) {
+	fake_server_apply(&follow_server);
+	pthread_mutex_unlock(&follow_server.lock);
+}
+
+/* The first modem goes, and comes before the traffic looks. */
+static void first_goes_and_comes(unsigned n) {
+	json_t *modems = json_object_get(fake_server_begin(&follow_server), "modems");
+	json_t *first = json_incref(json_array_get(modems, 0));
+
+	json_array_remove(modems, 0);
+	follow_change_end();
+	modems = json_object_get(fake_server_begin(&follow_server), "modems");
+	json_array_insert_new(modems, 0, first);
+	follow_change_end();
+}
+
+static const struct follow_case cases[] = {
+	{"a modem that comes is proven from its first packet",
+	 {BOTH, MODEM_ADD, LEARN, DO(changes_are, 1), DO(change_is_timed), DO(follow_take, 4),
+	  DO(fourth_has_its_share, 4), SEND}},
+	/* The traffic does not know yet. */
+	{"what is sent to a removed modem is told",
+	 {BOTH, MODEM_REMOVE, BOTH, LEARN, DO(follow_both, 2)},
+	 .strangers = true},
+	{"what is lost of others in the meantime is lost",
+	 {MODEM_REMOVE, TAKE, DO(lose_of_first, 3), SEND, LEARN},
+	 .strangers = true},
+	{"what was lost long before a modem went is lost",
+	 {BOTH, TAKE, DO(lose_of_third, 2), SEND, DO(waiting_ends), DO(follow_learn, 4),
+	  BOTH, /* behind the look that counts */
+	  MODEM_REMOVE, BOTH, LEARN},
+	 .strangers = true},
+	{"what is under way to a removed modem is proven",
+	 {TAKE, MODEM_REMOVE, DO(follow_has, 2), LEARN, SEND, BOTH}},
+	/* What was made before is proven, and others may come. */
+	{"all modems go", {TAKE, DO(group_is, 2), SEND, DO(group_is, 1), BOTH}},
+	/* It costs nothing but its changes. */
+	{"a rude server is borne",
+	 {DO(talks_nonsense), BOTH, DO(talks_sense), TAKE, DO(follow_has, 3), SEND}},
+	/* No order of single objects swaps two addresses. */
+	{"what events cannot tell the configuration does",
+	 {BOTH, DO(addresses_swap), LEARN, DO(asked_is, 2), BOTH}},
+	/* A client that reads too slowly is told so, and asks for the configuration; once. */
+	{"missed events are made up for",
+	 {BOTH, DO(modem_add_unheard), LEARN, DO(asked_is, 2), TAKE, DO(follow_has, 3), SEND,
+	  MODEM_REMOVE, LEARN, DO(asked_is, 2), BOTH}},
+	{"a change that is prepared is no change yet",
+	 {DO(removal_is_prepared), LEARN, DO(changes_are, 0), BOTH, DO(it_is_applied), LEARN,
+	  DO(changes_are, 1), TAKE, DO(third_has_none), SEND}},
+	/* Its flows begin at the server, and so they do here. */
+	{"a modem that goes and comes begins anew",
+	 {DO(follow_both, 2), DO(first_goes_and_comes), DO(follow_learn, 4),
+	  DO(follow_numbers_restart), DO(follow_both, 2)}},
+	{"a server that comes back changed is joined",
+	 {DO(goes_away), MODEM_ADD, DO(comes_back), DO(changes_are, 1), TAKE, DO(follow_has, 3),
+	  SEND}},
+};
+
+TEST(modems_come_and_go) {
+	follow_play(state, cases, ARRAY_COUNT(cases));
 }
 
 /* After its time is over the modem is a stranger, and the tags of before are too. */
@@ -97,144 +188,17 @@ TEST(what_comes_much_later_is_lost) {
 	unsigned late;
 
 	follow_rig.traffic->downlink->follow->keep = 0;
-	follow_take(FOLLOW_PACKETS);
-	late = follow_count(0, FOLLOW_PACKETS, 2);
-	follow_modem_remove();
-	follow_learn();
+	follow_take(1);
+	late = follow_count(2);
+	follow_modem_remove(0);
+	follow_learn(1);
 	traffic_receive(follow_rig.traffic);
 	follow_look(&following, 0); /* frees the change */
 	assert_null(following.groups[0].given);
-	follow_send(0, FOLLOW_PACKETS);
+	follow_send(0);
 	r = rig_result(&follow_rig);
 	assert_int_equal(r.corrupted_by[CORRUPTION_DESTINATION], late);
 	assert_int_equal(r.unexpected[UNEXPECTED_EARLIER], FOLLOW_PACKETS - late);
-}
-
-/* All of its modems go with it; what was made before is proven, and others may come. */
-TEST(all_modems_go) {
-	json_t *config;
-
-	follow_take(FOLLOW_PACKETS);
-	config = fake_server_begin(&follow_server);
-	json_object_set_new(config, "service_group", json_string("2")); /* this one is gone */
-	fake_server_end(&follow_server);
-	follow_learn();
-	assert_int_equal(traffic_send(follow_rig.traffic, rte_rdtsc()), 0);
-	follow_send(0, FOLLOW_PACKETS);
-	config = fake_server_begin(&follow_server);
-	json_object_set_new(config, "service_group", json_string("1"));
-	fake_server_end(&follow_server);
-	follow_learn();
-	memset(follow_rig.numbers, 0,
-	       sizeof(follow_rig.numbers)); /* the server's flows are others */
-	follow_take_and_send(FOLLOW_PACKETS);
-	follow_all_proven();
-}
-
-/* A server that is silent or talks nonsense costs nothing but its changes. */
-TEST(a_rude_server_is_borne) {
-	follow_server.rude = true;
-	server_link_close(&following.link);
-	for (int i = 0; i < 3; i++) {
-		following.retry_at = 0;
-		follow_learn();
-	}
-	assert_false(following.joined);
-	follow_take_and_send(FOLLOW_PACKETS);
-	follow_server.rude = false;
-	follow_modem_add();
-	following.retry_at = 0;
-	follow_learn();
-	assert_true(following.joined);
-	follow_take_and_send(FOLLOW_PACKETS);
-	assert_true(follow_count(0, FOLLOW_PACKETS, 3) > 0);
-	follow_all_proven();
-}
-
-/* Two modems swap their addresses: no order of single objects does that, but the configuration tells. */
-TEST(what_events_cannot_tell_the_configuration_does) {
-	json_t *config;
-
-	follow_take_and_send(FOLLOW_PACKETS);
-	config = fake_server_begin(&follow_server);
-	follow_set_json(follow_modem(config, 1), "addresses", "['10.0.0.3']");
-	follow_set_json(follow_modem(config, 2), "addresses", "['10.0.0.2']");
-	follow_change_end();
-	follow_learn();
-	assert_int_equal(follow_server.asked, 2);
-	follow_take_and_send(FOLLOW_PACKETS);
-	follow_all_proven();
-}
-
-/* A client that reads too slowly is told so, and asks for the configuration. */
-TEST(missed_events_are_made_up_for) {
-	follow_take_and_send(FOLLOW_PACKETS);
-	follow_server.slow = true;
-	follow_modem_add();
-	follow_server.slow = false;
-	follow_learn();
-	assert_int_equal(follow_server.asked, 2);
-	follow_take_and_send(FOLLOW_PACKETS);
-	assert_true(follow_count(0, FOLLOW_PACKETS, 3) > 0);
-	follow_modem_remove(); /* by an event again */
-	follow_learn();
-	assert_int_equal(follow_server.asked, 2);
-	follow_take_and_send(FOLLOW_PACKETS);
-	assert_int_equal(follow_rig.unknown, 0);
-	follow_all_proven();
-}
-
-/* Nothing is sent to a modem before the server has applied it. */
-TEST(a_change_that_is_prepared_is_no_change_yet) {
-	fake_server_begin(&follow_server);
-	json_array_remove(json_object_get(follow_server.config, "modems"), 2);
-	fake_server_prepare(&follow_server);
-	follow_learn();
-	assert_int_equal(following.changes, 0);
-	follow_take_and_send(FOLLOW_PACKETS);
-	fake_server_apply(&follow_server);
-	pthread_mutex_unlock(&follow_server.lock);
-	follow_learn();
-	assert_int_equal(following.changes, 1);
-	follow_take(FOLLOW_PACKETS);
-	assert_int_equal(follow_count(0, FOLLOW_PACKETS, 2), 0);
-	follow_send(0, FOLLOW_PACKETS);
-	follow_all_proven();
-}
-
-/* A modem goes and comes again before the traffic looks: its flows begin anew at the server, and so they do here. */
-TEST(a_modem_that_comes_again_begins_anew) {
-	json_t *modems, *last;
-
-	follow_take_and_send(2 * FOLLOW_PACKETS);
-	modems = json_object_get(fake_server_begin(&follow_server), "modems");
-	last = json_incref(json_array_get(modems, 0));
-	json_array_remove(modems, 0);
-	follow_change_end();
-	modems = json_object_get(fake_server_begin(&follow_server), "modems");
-	json_array_insert_new(modems, 0, last);
-	follow_change_end();
-	for (int i = 0; i < 4; i++)
-		follow_learn();
-	memset(follow_rig.numbers[0], 0, sizeof(follow_rig.numbers[0]));
-	follow_take_and_send(2 * FOLLOW_PACKETS);
-	follow_all_proven();
-}
-
-/* The server goes away, and comes back changed. */
-TEST(a_server_that_comes_back_is_joined_again) {
-	server_link_close(&following.link);
-	follow_learn();
-	assert_false(following.joined);
-	follow_modem_add();
-	for (int i = 0; i < 2000 && following.changes == 0; i++) {
-		follow_look(&following, 1);
-		follow_learn();
-	}
-	assert_int_equal(following.changes, 1);
-	follow_take_and_send(FOLLOW_PACKETS);
-	assert_true(follow_count(0, FOLLOW_PACKETS, 3) > 0);
-	follow_all_proven();
 }
 
 EACH_TEST(follow_begin, follow_end)

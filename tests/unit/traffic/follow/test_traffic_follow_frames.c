@@ -1,98 +1,211 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Frames whose headers say what the traffic does not know yet: keys, flows, channels. */
+/* Frames whose headers say what the traffic does not know yet: two generations of keys per modem, flows, channels. */
+#include <rte_cycles.h>
+#include <rte_ethdev.h>
+
 #include "directions/downlink_change.h"
 #include "directions/traffic_parts.h"
 #include "follow_rig.h"
 #include "test_main.h"
 
-static void next_key_set(const char *security) {
-	follow_set_json(follow_modem(fake_server_begin(&follow_server), 0), "security", security);
+/* The first modem's key and IV of a generation; number 1 is the one that it begins with. */
+static void key_of(unsigned number, char key[33], char iv[33]) {
+	snprintf(key, 33, "%02x0102030405060708090a0b0c0d0e0f", number == 1 ? 0 : number);
+	snprintf(iv, 33, "%02x1112131415161718191a1b1c1d1e1f", 0xf + number);
+}
+
+/* A modem has generation `number`, and with `next` the one after it. */
+static void key_set(json_t *modem, unsigned number, bool next) {
+	char key[33], iv[33], text[400];
+	int size;
+
+	key_of(number, key, iv);
+	size = snprintf(
+		text, sizeof(text),
+		"{'said': 1, 'cipher': 'aes-128', 'key': '%s', 'iv': '%s', 'key_sequence': %u", key,
+		iv, number % 16);
+	key_of(number + 1, key, iv);
+	snprintf(text + size, sizeof(text) - (size_t)size,
+		 next ? ", 'next_key': '%s', 'next_iv': '%s'}" : "}", key, iv);
+	follow_set_json(modem, "security", text);
+}
+
+static void key_is(unsigned number) {
+	key_set(follow_modem(fake_server_begin(&follow_server), 0), number, false);
 	follow_change_end();
 }
 
-#define NOW_KEY                                                                             \
-	"'said': 1, 'cipher': 'aes-128', 'key': '000102030405060708090a0b0c0d0e0f', 'iv': " \
-	"'101112131415161718191a1b1c1d1e1f', 'key_sequence': 1"
-#define NEXT_IV "'5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a'"
-#define NEXT_KEY "'77010000000000000000000000000000'"
-
-/* Installed, used, and the old one removed. */
-static void a_key_rolls(bool announced) {
-	follow_take_and_send(FOLLOW_PACKETS);
-	next_key_set("{" NOW_KEY ", 'next_key': " NEXT_KEY ", 'next_iv': " NEXT_IV "}");
-	if (announced)
-		follow_learn();
-	follow_take(FOLLOW_PACKETS); /* with the old key, under way */
-	next_key_set("{'said': 1, 'cipher': 'aes-128', 'key': " NEXT_KEY ", 'iv': " NEXT_IV
-		     ", 'key_sequence': 2}");
-	rig_take(&follow_rig, follow_frames + FOLLOW_PACKETS, FOLLOW_PACKETS,
-		 NULL); /* with the new one */
-	assert_true(follow_count(FOLLOW_PACKETS, FOLLOW_PACKETS, 0) > 0);
-	follow_send(0, 2 * FOLLOW_PACKETS);
-	follow_learn();
-	follow_take_and_send(FOLLOW_PACKETS);
-	follow_all_proven();
+static void keys_are(unsigned number) {
+	key_set(follow_modem(fake_server_begin(&follow_server), 0), number, true);
+	follow_change_end();
 }
 
-TEST(an_announced_key_rolls) {
-	a_key_rolls(true);
+/* A change that brings a modem anew. */
+static void comes_with_keys(unsigned number) {
+	json_t *modem = follow_modem(fake_server_begin(&follow_server), 0);
+
+	key_set(modem, number, true);
+	follow_set_json(modem, "cpe_limit", "'5'");
+	follow_change_end();
 }
 
-TEST(a_key_rolls_without_a_word) {
-	a_key_rolls(false);
-}
+static void goes_and_comes_with_key(unsigned number) {
+	json_t *modems = json_object_get(fake_server_begin(&follow_server), "modems");
+	json_t *modem = json_incref(json_array_get(modems, 0));
 
-/* A modem goes and comes with another key, and then has the first one again, as where a file is read again. The traffic,
- * which does not know the last of these, decrypts frames as those of before. They are for the modem of now. */
-TEST(a_key_comes_back) {
-	json_t *modems, *modem;
-
-	follow_take_and_send(FOLLOW_PACKETS);
-	modems = json_object_get(fake_server_begin(&follow_server), "modems");
-	modem = json_incref(json_array_get(modems, 0));
 	json_array_remove(modems, 0);
 	follow_change_end();
 	modems = json_object_get(fake_server_begin(&follow_server), "modems");
-	follow_set_json(modem, "security",
-			"{'said': 1, 'cipher': 'aes-128', 'key': " NEXT_KEY ", 'iv': " NEXT_IV
-			", 'key_sequence': 2}");
+	key_set(modem, number, false);
 	json_array_insert_new(modems, 0, modem);
 	follow_change_end();
-	for (int i = 0; i < 4; i++)
-		follow_learn();
-	memset(follow_rig.numbers[0], 0, sizeof(follow_rig.numbers[0]));
-	next_key_set("{" NOW_KEY "}");
-	follow_take_and_send(FOLLOW_PACKETS);
-	assert_true(follow_count(0, FOLLOW_PACKETS, 0) > 0);
-	follow_learn();
-	follow_judge();
-	follow_take_and_send(FOLLOW_PACKETS);
-	follow_all_proven();
 }
 
-/* Flows get other DSIDs and priorities, and a classifier leads elsewhere. */
-TEST(flows_differ) {
-	json_t *config;
+/* Numbers wrap behind 15. Frames of each generation arrive when the next one is in use. */
+static void keys_roll(unsigned n) {
+	uint32_t magic = follow_rig.traffic->downlink->generator->magic;
 
-	follow_take_and_send(FOLLOW_PACKETS);
-	config = fake_server_begin(&follow_server);
+	for (unsigned number = 1; number <= n; number++) {
+		keys_are(number);
+		follow_learn(1);
+		follow_take(1);
+		key_is(number + 1);
+		follow_learn(1);
+		follow_send(0);
+	}
+	assert_int_equal(follow_rig.traffic->downlink->generator->magic, magic); /* keys alone */
+}
+
+/* Frames of a key that the modem has no more, or never had: packets of which nothing else is known. */
+static void key_is_unknown(unsigned n) {
+	follow_has(0);
+	follow_wrong.undecipherable += follow_count(0);
+}
+
+static void times_are_short(unsigned n) {
+	follow_rig.traffic->downlink->follow->keep = rte_get_tsc_hz() / 1000 * n;
+}
+
+static void times_are_over(unsigned n) {
+	rte_delay_us_block(n * 2000);
+	for (int i = 0; i < 4; i++)
+		traffic_receive(follow_rig.traffic);
+	assert_null(follow_rig.traffic->downlink->follow->oldest);
+}
+
+static void server_is_busy(unsigned n) {
+	follow_server.busy = true;
+}
+
+static void server_answers(unsigned n) {
+	follow_server.busy = false;
+	fake_server_answer(&follow_server);
+}
+
+/* The server tells nobody. */
+static void rig_has_key_number(unsigned n) {
+	follow_rig.sg.modems[0].security.key_sequence = (uint8_t)n;
+}
+
+/* All that is wrong so far waits, `n` rounds long; the server is not asked twice. */
+static void all_wrong_waits(unsigned n) {
+	for (unsigned i = 0; i < n; i++) {
+		follow_look(&following, 1);
+		traffic_receive(follow_rig.traffic);
+	}
+	assert_int_equal(follow_rig.traffic->downlink->follow->frames.count,
+			 follow_wrong.undecipherable + follow_wrong.corrupted);
+	assert_in_range(follow_server.infos, 0, 1);
+}
+
+static void number_is_prepared(unsigned n) {
+	json_t *modem = follow_modem(fake_server_begin(&follow_server), 0);
+
+	key_set(modem, 1, false);
+	json_object_set_new(json_object_get(modem, "security"), "key_sequence", json_integer(n));
+	fake_server_prepare(&follow_server);
+	pthread_mutex_unlock(&follow_server.lock);
+}
+
+static void it_is_applied(unsigned n) {
+	fake_server_begin(&follow_server);
+	fake_server_apply(&follow_server);
+	follow_change_end();
+}
+
+static bool round_takes(void) {
+	traffic_change_round(follow_rig.traffic, rte_rdtsc());
+	return traffic_took(follow_rig.traffic);
+}
+
+/* Frames stand in the port when the server tells of a change: they were sent before it. */
+static void change_behind_frames(unsigned n) {
+	uint8_t depi[RIG_MTU + 14];
+
+	rig_take(&follow_rig, follow_frames, n, NULL);
+	for (unsigned i = 0; i < n; i++) {
+		const struct rig_frame *f = &follow_frames[i];
+		struct rig_segment whole = {f->bytes, f->size, true, true};
+		struct rte_mbuf *m = rte_pktmbuf_alloc(follow_rig.pool);
+		size_t size = rig_depi(&follow_rig, f->channel, &whole, 1, depi);
+
+		memcpy(rte_pktmbuf_append(m, (uint16_t)size), depi, size);
+		assert_int_equal(rte_eth_tx_burst(follow_rig.rphy[1], 0, &m, 1), 1);
+	}
+	keys_are(2); /* the third is in the place of the first, which is dropped at once */
+	follow_look(&following, 0);
+	assert_int_equal(following.changes, 2);
+	assert_false(round_takes());
+	traffic_receive(follow_rig.traffic); /* a whole burst: more may be there */
+	assert_false(round_takes());
+	traffic_receive(follow_rig.traffic);
+	assert_true(round_takes());
+}
+
+static void port_is_never_empty(unsigned n) {
+	unsigned rounds = 1;
+
+	follow_look(&following, 0);
+	while (!round_takes() && rounds < 1000)
+		rounds++;
+	assert_in_range(rounds, 32, n);
+}
+
+static void tables_are_forgotten(unsigned n) {
+	struct downlink *d = follow_rig.traffic->downlink;
+
+	assert_non_null(d->generator->past->older);
+	assert_non_null(d->modems.older->older);
+	d->follow->oldest->until = 0;
+	traffic_receive(follow_rig.traffic);
+	assert_false(d->follow->oldest->tables);
+	assert_null(d->generator->past->older);
+	assert_null(d->modems.older->older);
+}
+
+#define FLOW_2 "{'id': 2, 'priority': 5, 'dsid': 2, 'buffer': '512 kB'}"
+#define FLOW_7 "{'id': 7, 'dsid': 33, 'buffer': '512 kB'}"
+
+/* Other DSIDs and priorities, and a classifier leads elsewhere. */
+static void flows_differ(unsigned n) {
+	json_t *modem = follow_modem(fake_server_begin(&follow_server), 0);
+
+	follow_set_json(modem, "service_flows",
+			"[{'id': 1, 'priority': 3, 'dsid': 17, 'buffer': '512 kB'}, " FLOW_2
+			", " FLOW_7 "]");
 	follow_set_json(
-		follow_modem(config, 0), "service_flows",
-		"[{'id': 1, 'priority': 3, 'dsid': 17, 'buffer': '512 kB'}, {'id': 2, 'priority': "
-		"5, "
-		"'dsid': 2, 'buffer': '512 kB'}, {'id': 7, 'dsid': 33, 'buffer': '512 kB'}]");
-	follow_set_json(
-		follow_modem(config, 0), "classifiers",
+		modem, "classifiers",
 		"[{'family': 'ipv4', 'protocol': 'udp', 'destination_ports': 5004, 'service_flow': "
 		"7}, {'family': 'ipv6', 'tos': '0xb8/0xfc', 'service_flow': 2}]");
 	follow_change_end();
 	follow_rig.numbers[0][0] = 60000; /* another DSID's, far from those of the one before */
-	follow_take_and_send(2 * FOLLOW_PACKETS);
-	assert_true(follow_rig.traffic->downlink->follow->frames.count > 0);
-	follow_learn();
-	assert_int_equal(follow_rig.traffic->downlink->follow->frames.count, 0);
-	follow_take_and_send(2 * FOLLOW_PACKETS);
-	follow_all_proven();
+}
+
+static void flow_comes(unsigned n) {
+	follow_set_json(follow_modem(fake_server_begin(&follow_server), 0), "service_flows",
+			"[{'id': 1, 'priority': 0, 'dsid': 1, 'buffer': '512 kB'}, " FLOW_2
+			", " FLOW_7 "]");
+	follow_change_end();
 }
 
 static void last_dsid(struct docsis_down_header *h) {
@@ -101,66 +214,101 @@ static void last_dsid(struct docsis_down_header *h) {
 }
 
 /* A packet comes with the DSID of another flow, which the modem did not have before it changed. */
-TEST(a_frame_of_a_flow_that_came_is_corrupted) {
+static void one_is_of_another_flow(unsigned n) {
 	static const struct rig_fault fault = {.header = last_dsid};
-	struct traffic_result r;
-	json_t *config;
 
-	follow_take_and_send(FOLLOW_PACKETS);
-	config = fake_server_begin(&follow_server);
-	follow_set_json(
-		follow_modem(config, 0), "service_flows",
-		"[{'id': 1, 'priority': 0, 'dsid': 1, 'buffer': '512 kB'}, {'id': 2, 'priority': "
-		"5, 'dsid': 2, 'buffer': '512 kB'}, {'id': 7, 'dsid': 33, 'buffer': '512 kB'}]");
-	follow_change_end();
-	follow_learn();
 	rig_take(&follow_rig, follow_frames, FOLLOW_PACKETS, &fault);
-	follow_send(0, FOLLOW_PACKETS);
-	follow_judge();
-	r = follow_finish((struct rig_wrong){.corrupted = 1});
-	assert_int_equal(r.corrupted_by[CORRUPTION_STREAM], 1);
+	rig_send_frames(&follow_rig, follow_frames, FOLLOW_PACKETS);
+	follow_wrong.corrupted++;
 }
 
-/* A flow moves to a channel that nobody knew. */
-TEST(a_channel_comes) {
-	json_t *config, *holder = json_object();
+/* A flow moves to a channel that nobody knew, in the place of the third, on which the rig sends the second modem's frames. */
+static void channel_comes(unsigned n) {
+	json_t *config = fake_server_begin(&follow_server);
 
-	config = fake_server_begin(&follow_server);
-	follow_set_json(
-		holder, "channel",
-		"{'id': 9, 'type': 'sc-qam', 'rate': '42.24 Mbps', 'session': 65545, 'pseudowire': "
-		"'psp-legacy', 'psp_extra': 'none', 'profile': 0}");
-	follow_set_json(holder, "groups",
+	json_array_set_new(
+		json_object_get(config, "channels"), 2,
+		follow_read("{'id': 9, 'type': 'sc-qam', 'rate': '42.24 Mbps', 'session': 65545, "
+			    "'pseudowire': 'psp-legacy', 'psp_extra': 'none', 'profile': 0}"));
+	follow_set_json(config, "bonding_groups",
 			"[{'id': '1', 'channels': [1, 2]}, {'id': '2', 'channels': [9]}]");
-	/* In the place of the third, as the rig sends the second modem's frames there. */
-	json_array_set(json_object_get(config, "channels"), 2, json_object_get(holder, "channel"));
-	json_object_set(config, "bonding_groups", json_object_get(holder, "groups"));
-	json_decref(holder);
 	follow_change_end();
-	follow_take_and_send(FOLLOW_PACKETS);
-	assert_true(follow_rig.traffic->downlink->follow->depi.count > 0);
-	follow_learn();
-	follow_take_and_send(FOLLOW_PACKETS);
-	follow_all_proven();
 }
 
-/* Nothing that the server says explains these frames. */
-TEST(what_nothing_explains_is_corrupted) {
-	struct traffic_result r;
-	unsigned wrong;
+static void channel_waits(unsigned n) {
+	assert_true(follow_rig.traffic->downlink->follow->depi.count > 0);
+}
 
-	follow_take(FOLLOW_PACKETS);
-	wrong = follow_count(0, FOLLOW_PACKETS, 1);
-	for (unsigned i = 0; i < FOLLOW_PACKETS; i++)
-		follow_frames[i].channel =
-			follow_frames[i].modem == 1 ? 0 : follow_frames[i].channel;
-	follow_send(0, FOLLOW_PACKETS);
-	assert_int_equal(follow_rig.traffic->downlink->follow->frames.count, wrong);
-	follow_judge();
-	traffic_receive(follow_rig.traffic);
-	assert_int_equal(follow_rig.traffic->downlink->follow->frames.count, 0);
-	r = follow_finish((struct rig_wrong){.corrupted = wrong});
-	assert_int_equal(r.corrupted_by[CORRUPTION_CHANNEL], wrong);
+/* Nothing that the server says explains the second modem's frames. */
+static void channel_is_wrong(unsigned n) {
+	follow_wrong.corrupted += follow_count(1);
+	for (unsigned i = 0; i < n; i++) {
+		if (follow_frames[i].modem == 1)
+			follow_frames[i].channel = 0;
+	}
+}
+
+static const struct follow_case cases[] = {
+	{"an announced key rolls",
+	 {BOTH, DO(keys_are, 1), LEARN, TAKE, DO(key_is, 2), TAKE, DO(follow_has, 0), SEND, LEARN,
+	  BOTH}},
+	{"a key rolls without a word",
+	 {BOTH, DO(keys_are, 1), TAKE, DO(key_is, 2), TAKE, DO(follow_has, 0), SEND, LEARN, BOTH}},
+	/* As where a file is read again. The traffic, which does not know the last of these changes, decrypts frames as those
+	 * of before. They are for the modem of now. */
+	{"a key comes back",
+	 {BOTH, DO(goes_and_comes_with_key, 2), DO(follow_learn, 4), DO(follow_numbers_restart),
+	  DO(key_is, 1), TAKE, DO(follow_has, 0), SEND, LEARN, JUDGE, BOTH}},
+	{"keys roll on and on", {DO(keys_roll, 40), BOTH, DO(follow_none_waits)}},
+	{"a removed key is dropped when its time is over",
+	 {DO(times_are_short, 0), DO(keys_are, 1), LEARN, TAKE, DO(key_is_unknown), DO(key_is, 2),
+	  LEARN, DO(times_are_over, 0), SEND, JUDGE}},
+	/* The third takes the place of the first. */
+	{"a modem holds two generations",
+	 {DO(keys_are, 1), LEARN, TAKE, DO(key_is_unknown), DO(key_is, 2), LEARN, DO(keys_are, 2),
+	  LEARN, SEND, JUDGE}},
+	/* Their numbers wrap. */
+	{"a modem comes with both keys",
+	 {DO(comes_with_keys, 15), LEARN, DO(key_is, 16), TAKE, DO(follow_has, 0), SEND,
+	  DO(follow_none_waits)}},
+	/* It is not dropped with the one of before. */
+	{"a key that comes again stays",
+	 {DO(times_are_short, 20), DO(keys_are, 1), LEARN, DO(key_is, 2), LEARN, DO(keys_are, 1),
+	  LEARN, DO(times_are_over, 20), BOTH}},
+	/* No clock ends that. */
+	{"frames wait until the server says that nothing has changed",
+	 {DO(server_is_busy), DO(rig_has_key_number, 9), TAKE, DO(key_is_unknown), SEND,
+	  DO(all_wrong_waits, 200), DO(server_answers), JUDGE}},
+	/* It was made behind the question; the answer comes before the change is through. */
+	{"a change before the answer explains frames",
+	 {DO(server_is_busy), TAKE, DO(rig_has_key_number, 3), TAKE, SEND, DO(follow_learn, 20),
+	  DO(follow_frames_wait), DO(number_is_prepared, 3), DO(server_answers),
+	  DO(follow_learn, 20), DO(follow_frames_wait), DO(it_is_applied), LEARN}},
+	{"what stands in the port is judged by what was before",
+	 {DO(keys_are, 1), LEARN, DO(change_behind_frames, 32), BOTH}},
+	/* What is under way is known by those of before. */
+	{"a file that is read again replaces both keys at once",
+	 {DO(keys_are, 5), LEARN, TAKE, DO(keys_are, 2), LEARN, SEND, BOTH}},
+	/* Also where keys alone changed behind it. */
+	{"what was before the oldest change is forgotten",
+	 {MODEM_ADD, LEARN, DO(keys_are, 1), LEARN, MODEM_REMOVE, LEARN, DO(tables_are_forgotten),
+	  BOTH}},
+	{"a port that is never empty does not hold a change up",
+	 {DO(keys_are, 1), DO(port_is_never_empty, 100), BOTH}},
+	{"flows differ",
+	 {BOTH, DO(flows_differ), DO(follow_both, 2), DO(follow_frames_wait), LEARN,
+	  DO(follow_none_waits), DO(follow_both, 2)}},
+	{"a frame of a flow that came is corrupted",
+	 {BOTH, DO(flow_comes), LEARN, DO(one_is_of_another_flow), JUDGE},
+	 .corruption = CORRUPTION_STREAM},
+	{"a channel comes", {DO(channel_comes), BOTH, DO(channel_waits), LEARN, BOTH}},
+	{"what nothing explains is corrupted",
+	 {TAKE, DO(channel_is_wrong, FOLLOW_PACKETS), SEND, DO(all_wrong_waits), JUDGE},
+	 .corruption = CORRUPTION_CHANNEL},
+};
+
+TEST(headers_say_what_the_traffic_does_not_know) {
+	follow_play(state, cases, ARRAY_COUNT(cases));
 }
 
 EACH_TEST(follow_begin, follow_end)

@@ -111,7 +111,7 @@ TEST(a_group_comes) {
 	struct totals *totals;
 
 	learn();
-	follow_take(FOLLOW_PACKETS);
+	rig_take(&follow_rig, follow_frames, FOLLOW_PACKETS, NULL);
 	server_has(true, true);
 	learn();
 	assert_int_equal(follow_rig.groups.count, 2);
@@ -144,7 +144,7 @@ TEST(a_group_comes_and_goes) {
 	learn();
 	assert_int_equal(traffic_send(second.traffic, rte_rdtsc()), 0);
 	send_all(&second, more);
-	follow_take(FOLLOW_PACKETS);
+	rig_take(&follow_rig, follow_frames, FOLLOW_PACKETS, NULL);
 	send_all(&follow_rig, follow_frames);
 	totals = results();
 	assert_int_equal(totals->downstream[1].proven, FOLLOW_PACKETS);
@@ -161,7 +161,7 @@ TEST(a_group_with_its_own_ports_is_refused) {
 	learn();
 	assert_int_equal(follow_rig.groups.count, 1);
 	assert_int_equal(following.refused_count, 1);
-	follow_take(FOLLOW_PACKETS);
+	rig_take(&follow_rig, follow_frames, FOLLOW_PACKETS, NULL);
 	send_all(&follow_rig, follow_frames);
 	totals = results();
 	assert_true(totals_good(totals, &follow_rig.groups));
