@@ -184,76 +184,55 @@ TEST(as_many_flows_come_as_are_asked_for) {
 	assert_int_equal(rte_mempool_in_use_count(pool), 0);
 }
 
-/* Sizes that not every flow can have take the next one, and shares stay exact. */
-TEST(small_sizes_keep_the_shares) {
-	struct generator *g;
-	uint32_t by_class[CLASS_COUNT];
-
-	traffic_config_load(&sg, "permit", SOME_RULES,
-			    "      - {family: ipv4, destination_ports: 136, service_flow: 3}\n");
-	g = generator("64", 30);
-	assert_int_equal(flows_of(g, 400, by_class), 30);
-	assert_int_equal(g->by_class[CLASS_PERMIT], 40);
-	generator_free(g);
-	g = generator("64:50,84:50", 3);
-	assert_int_equal(flows_of(g, 2000, by_class), 3);
-	assert_int_equal(g->by_class[CLASS_PERMIT], 200);
-	generator_free(g);
-}
-
 /* Nothing but ten source ports of one address may pass. */
 #define NARROW                                                          \
 	"      - {family: ipv4, action: permit, source: 192.0.2.1/32, " \
 	"protocol: udp, source_ports: 1000-1009, destination_ports: 53}\n"
+/* One source port leaves source addresses and destination ports. */
+#define ONE_PORT                                                        \
+	"      - {family: ipv4, action: permit, source: 192.0.2.0/28, " \
+	"protocol: udp, source_ports: 1000, destination_ports: 53-54}\n"
+#define OF_IPV4 "      - {family: ipv4, destination_ports: 136, service_flow: 3}\n"
+#define OF_IPV6 "      - {family: ipv6, protocol: udp, service_flow: 2}\n"
 
-TEST(no_more_flows_than_the_rules_leave_room_for) {
-	uint32_t by_class[CLASS_COUNT];
-	struct generator *g;
+static const struct {
+	const char *name, *filter_default, *rules, *classifiers, *sizes;
+	uint32_t flows, packets; /* 0: refused */
+	uint32_t permitted; /* packets */
+	uint32_t permit; /* flows; 0: any number */
+} cases[] = {
+	/* Sizes that not every flow can have take the next one, and shares stay exact. */
+	{"small sizes", "permit", SOME_RULES, OF_IPV4, "64", 30, 400, 40},
+	{"two small sizes", "permit", SOME_RULES, OF_IPV4, "64:50,84:50", 3, 2000, 200},
+	{"as many as the rules admit", "deny", NARROW, OF_IPV6, "256", 10, 100, 100, 10},
+	{"and one more", "deny", NARROW, OF_IPV6, "256", 11},
+	{"other fields than ports", "deny", ONE_PORT, OF_IPV6, "256", 32, 320, 320, 32},
+	{"and one more", "deny", ONE_PORT, OF_IPV6, "256", 33},
+	/* What a class has not enough flows for goes to the others. */
+	{"a narrow class", "permit", NARROW, OF_IPV4, "256", 1000, 2000, 200, 10},
+	{"each class needs a flow", "permit", SOME_RULES, SOME_CLASSIFIERS, "256", 2},
+	{"nothing passes", "deny", "      - {family: ipv4, action: deny}\n", OF_IPV4, "imix", 0},
+};
 
-	traffic_config_load(&sg, "deny", NARROW,
-			    "      - {family: ipv6, protocol: udp, service_flow: 2}\n");
-	assert_null(generator("256", 11));
-	g = generator("256", 10);
-	assert_non_null(g);
-	assert_int_equal(flows_of(g, 100, by_class), 10);
-	assert_int_equal(by_class[CLASS_PERMIT], 10);
-	generator_free(g);
-}
+TEST(flows_are_what_the_rules_admit) {
+	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+		uint32_t by_class[CLASS_COUNT];
+		struct generator *g;
 
-/* A rule that asks for one source port leaves source addresses and destination ports. */
-TEST(other_fields_serve_where_ports_are_few) {
-	uint32_t by_class[CLASS_COUNT];
-	struct generator *g;
-
-	traffic_config_load(&sg, "deny",
-			    "      - {family: ipv4, action: permit, source: 192.0.2.0/28, "
-			    "protocol: udp, source_ports: 1000, destination_ports: 53-54}\n",
-			    "      - {family: ipv6, protocol: udp, service_flow: 2}\n");
-	g = generator("256", 32);
-	assert_non_null(g);
-	assert_int_equal(flows_of(g, 320, by_class), 32);
-	generator_free(g);
-	assert_null(generator("256", 33));
-}
-
-/* What a class has no room for goes to the others. */
-TEST(a_narrow_class_leaves_its_flows_to_others) {
-	uint32_t by_class[CLASS_COUNT];
-	struct generator *g;
-
-	traffic_config_load(&sg, "permit", NARROW,
-			    "      - {family: ipv4, destination_ports: 136, service_flow: 3}\n");
-	g = generator("256", 1000);
-	assert_non_null(g);
-	assert_int_equal(flows_of(g, 2000, by_class), 1000);
-	assert_int_equal(by_class[CLASS_PERMIT], 10);
-	assert_int_equal(g->by_class[CLASS_PERMIT], 200);
-	generator_free(g);
-}
-
-TEST(each_class_needs_a_flow) {
-	traffic_config_load(&sg, "permit", SOME_RULES, SOME_CLASSIFIERS);
-	assert_null(generator("256", 2));
+		print_message("  %s\n", cases[i].name);
+		unload(state);
+		traffic_config_load(&sg, cases[i].filter_default, cases[i].rules,
+				    cases[i].classifiers);
+		g = generator(cases[i].sizes, cases[i].flows);
+		assert_int_equal(g != NULL, cases[i].packets > 0);
+		if (g == NULL)
+			continue;
+		assert_int_equal(flows_of(g, cases[i].packets, by_class), cases[i].flows);
+		assert_int_equal(g->by_class[CLASS_PERMIT], cases[i].permitted);
+		if (cases[i].permit > 0)
+			assert_int_equal(by_class[CLASS_PERMIT], cases[i].permit);
+		generator_free(g);
+	}
 }
 
 TEST(packets_taken_back_were_never_made) {
@@ -277,12 +256,6 @@ TEST(packets_taken_back_were_never_made) {
 	free(sent);
 	generator_free(g);
 	assert_int_equal(rte_mempool_in_use_count(pool), 0);
-}
-
-TEST(a_configuration_that_lets_nothing_pass_is_refused) {
-	traffic_config_load(&sg, "deny", "      - {family: ipv4, action: deny}\n",
-			    "      - {family: ipv4, destination_ports: 1, service_flow: 2}\n");
-	assert_null(generator("imix", 0));
 }
 
 EACH_TEST(NULL, unload)

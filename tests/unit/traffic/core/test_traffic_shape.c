@@ -43,96 +43,68 @@ static double area_to(double time) {
 	return shape_walk_on(&w, time);
 }
 
-TEST(a_constant_is_one) {
-	read_good("constant");
-	assert_int_equal(shape.count, 0);
-	assert_close(share_at(5), 1, 0);
-	assert_close(area_to(7.5), 7.5, 0);
-	assert_close(shape_peak(&shape), 1, 0);
-}
+#define SAMPLES 5
 
-TEST(bursts_are_on_and_off) {
-	static const char *const same[] = {"bursts:on=2ms,off=8ms", "bursts:off=8ms,on=2ms",
-					   "bursts:period=10ms,duty=20%"};
+/* Shares at times, and areas up to times. */
+static const struct meaning {
+	const char *text;
+	double period, peak;
+	struct {
+		double time, value;
+	} shares[SAMPLES], areas[SAMPLES]; /* up to the first at 0 */
+} meanings[] = {
+	{"constant", 0, 1, {{5, 1}}, {{7.5, 7.5}}},
+	{"bursts:on=2ms,off=8ms",
+	 0.010,
+	 1,
+	 {{1e-9, 1}, {0.0019, 1}, {0.0021, 0}, {0.0099, 0}, {0.0101, 1}},
+	 {{0.005, 0.002}, {1, 0.2}}},
+	{"bursts:off=8ms,on=2ms", 0.010, 1, {{0.0019, 1}, {0.0021, 0}}, {{1, 0.2}}},
+	{"bursts:period=10ms,duty=20%", 0.010, 1, {{0.0019, 1}, {0.0021, 0}}, {{1, 0.2}}},
+	{"ramp", DURATION, 1, {{DURATION / 4, 0.25}}, {{DURATION, DURATION / 2}}},
+	/* After its time from the start. */
+	{"ramp:from=80%,to=200Mbps,time=10s",
+	 10,
+	 0.8,
+	 {{1e-12, 0.8}, {5, 0.5}, {15, 0.5}},
+	 {{20, 10}}},
+	{"steps:10%,500Mbps,100%", DURATION, 1, {{10, 0.1}, {30, 0.5}, {59.9, 1}}},
+	{"steps:0,50%,each=2s", 4, 0.5, {{1.9, 0}, {2, 0.5}}, {{4, 1}}},
+	{"points:0=0%,4s=100%,4s=25%,8s=25%", 8, 1, {{2, 0.5}, {4, 0.25}}, {{4, 2}, {8, 3}}},
+	{"points:0s=1Gbps,500ms=2 Gbps", 0.5, 2},
+	{"day", DURATION, 1, {{DURATION * 21 / 24, 1}}},
+	{"day:time=24h", 86400, 1},
+};
 
-	for (size_t i = 0; i < ARRAY_COUNT(same); i++) {
-		read_good(same[i]);
-		assert_close(shape_period(&shape), 0.010, 1e-12);
-		assert_close(share_at(0), 1, 0);
-		assert_close(share_at(0.0019), 1, 0);
-		assert_close(share_at(0.0021), 0, 0);
-		assert_close(share_at(0.0099), 0, 0);
-		assert_close(share_at(0.0101), 1, 0);
-		assert_close(area_to(0.005), 0.002, 1e-12);
-		assert_close(area_to(1), 0.2, 1e-9);
+TEST(words_have_a_meaning) {
+	for (const struct meaning *m = meanings; m < meanings + ARRAY_COUNT(meanings); m++) {
+		print_message("  %s\n", m->text);
+		read_good(m->text);
+		assert_close(shape_period(&shape), m->period, 1e-9);
+		assert_close(shape_peak(&shape), m->peak, 1e-12);
+		for (int i = 0; i < SAMPLES && m->shares[i].time > 0; i++)
+			assert_close(share_at(m->shares[i].time), m->shares[i].value, 1e-12);
+		for (int i = 0; i < SAMPLES && m->areas[i].time > 0; i++)
+			assert_close(area_to(m->areas[i].time), m->areas[i].value, 1e-9);
 	}
 }
 
-TEST(ramps_rise_and_fall) {
-	read_good("ramp");
-	assert_close(share_at(DURATION / 4), 0.25, 1e-12);
-	assert_close(area_to(DURATION), DURATION / 2, 1e-9);
-	read_good("ramp:from=80%,to=200Mbps,time=10s");
-	assert_close(share_at(0), 0.8, 1e-12);
-	assert_close(share_at(5), 0.5, 1e-12);
-	assert_close(share_at(15), 0.5, 1e-12); /* again from the start */
-	assert_close(area_to(20), 10, 1e-9);
-}
-
-TEST(steps_follow_each_other) {
-	read_good("steps:10%,500Mbps,100%");
-	assert_close(share_at(10), 0.1, 0);
-	assert_close(share_at(30), 0.5, 0);
-	assert_close(share_at(59.9), 1, 0);
-	read_good("steps:0,50%,each=2s");
-	assert_close(shape_period(&shape), 4, 1e-12);
-	assert_close(share_at(1.9), 0, 0);
-	assert_close(share_at(2), 0.5, 0);
-	assert_close(area_to(4), 1, 1e-12);
-}
-
-TEST(points_are_joined_by_lines) {
-	read_good("points:0=0%,4s=100%,4s=25%,8s=25%");
-	assert_close(share_at(2), 0.5, 1e-12);
-	assert_close(share_at(4), 0.25, 1e-12);
-	assert_close(area_to(4), 2, 1e-12);
-	assert_close(area_to(8), 3, 1e-12);
-	read_good("points:0s=1Gbps,500ms=2 Gbps");
-	assert_close(shape_peak(&shape), 2, 1e-12);
-}
-
-TEST(a_day_takes_the_duration) {
+TEST(a_day_ends_as_it_begins) {
 	read_good("day");
-	assert_close(shape_period(&shape), DURATION, 1e-9);
-	assert_close(share_at(DURATION * 21 / 24), 1, 1e-9); /* the peak */
-	assert_close(shape_peak(&shape), 1, 0);
 	assert_true(share_at(DURATION * 5 / 24) < 0.25);
 	assert_close(share_at(0), share_at(DURATION * 0.999999), 1e-4);
-	read_good("day:time=24h");
-	assert_close(shape_period(&shape), 86400, 1e-6);
-}
-
-static const char *file_of(const char *text) {
-	static char name[64];
-	static char words[128];
-	int fd;
-
-	strcpy(name, "/tmp/shape-XXXXXX");
-	fd = mkstemp(name);
-	assert_true(fd >= 0);
-	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
-	close(fd);
-	snprintf(words, sizeof(words), "@%s", name);
-	return words;
 }
 
 static void read_file(const char *kind, const char *text, bool good) {
-	const char *name = file_of(text);
-	char words[160];
+	char name[] = "/tmp/shape-XXXXXX", words[64];
+	int fd = mkstemp(name);
 
-	snprintf(words, sizeof(words), "%s:%s", kind, name);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	close(fd);
+	snprintf(words, sizeof(words), "%s:@%s", kind, name);
 	assert_int_equal(shape_read(&shape, words, RATE, DURATION, error), good);
-	unlink(name + 1);
+	unlink(name);
 }
 
 TEST(files_are_tables) {

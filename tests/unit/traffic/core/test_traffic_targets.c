@@ -63,17 +63,13 @@ static const struct target *next(enum traffic_class class, uint32_t size) {
 	return targets_of(&targets, targets_next(&targets, class, size));
 }
 
-static uint32_t count_of(enum traffic_class class) {
-	return targets.any[class].count;
-}
-
 TEST(each_class_has_its_targets) {
 	traffic_config_load(&sg, "permit", SOME_RULES, SOME_CLASSIFIERS);
 	create();
 	/* Two addresses are within the CPE limit; IPv6 has no permit rule, and one flow less. */
-	assert_int_equal(count_of(CLASS_UNMATCHED), 2);
-	assert_int_equal(count_of(CLASS_PERMIT), 1);
-	assert_int_equal(count_of(CLASS_CLASSIFIED), 3);
+	assert_int_equal(targets.any[CLASS_UNMATCHED].count, 2);
+	assert_int_equal(targets.any[CLASS_PERMIT].count, 1);
+	assert_int_equal(targets.any[CLASS_CLASSIFIED].count, 3);
 	assert_int_equal(targets.count, 6);
 	assert_int_equal(targets.stream_count, 3);
 	for (uint32_t i = 0; i < targets.count; i++)
@@ -81,52 +77,49 @@ TEST(each_class_has_its_targets) {
 					sg.modems[0].addresses[2].bytes, 4);
 }
 
-TEST(shadowed_rules_have_no_target) {
-	traffic_config_load(&sg, "permit",
-			    "      - {family: ipv4, action: deny, source: 198.18.0.0/15}\n"
-			    "      - {family: ipv4, action: permit, source: 198.18.7.0/24}\n",
-			    "      - {family: ipv4, destination_ports: 10-19, service_flow: 2}\n"
-			    "      - {family: ipv4, destination_ports: 12-15, service_flow: 3}\n");
-	create();
-	assert_int_equal(count_of(CLASS_PERMIT), 0);
-	assert_int_equal(count_of(CLASS_CLASSIFIED), 1);
-	assert_int_equal(count_of(CLASS_UNMATCHED), 2);
-}
+static const struct {
+	const char *name, *filter_default, *rules, *classifiers;
+	uint32_t counts[CLASS_COUNT];
+} cases[] = {
+	{"shadowed rules have no target",
+	 "permit",
+	 "      - {family: ipv4, action: deny, source: 198.18.0.0/15}\n"
+	 "      - {family: ipv4, action: permit, source: 198.18.7.0/24}\n",
+	 "      - {family: ipv4, destination_ports: 10-19, service_flow: 2}\n"
+	 "      - {family: ipv4, destination_ports: 12-15, service_flow: 3}\n",
+	 {[CLASS_UNMATCHED] = 2, [CLASS_CLASSIFIED] = 1}},
+	/* At their edges. */
+	{"what is left of a rule between others is found",
+	 "permit",
+	 "      - {family: ipv4, action: deny, destination_ports: 1000-1776}\n"
+	 "      - {family: ipv4, action: deny, destination_ports: 1778-1999}\n"
+	 "      - {family: ipv4, action: permit, protocol: udp, destination_ports: 1000-1999}\n",
+	 "      - {family: ipv4, protocol: gre, service_flow: 2}\n",
+	 {[CLASS_UNMATCHED] = 2, [CLASS_PERMIT] = 1, [CLASS_CLASSIFIED] = 1}},
+	{"other packets stand for unmatched where the usual strangers meet rules",
+	 "permit",
+	 "      - {family: ipv4, action: deny, source: 203.0.113.0/24}\n"
+	 "      - {family: ipv4, action: permit, destination_ports: 40000-65535}\n"
+	 "      - {family: ipv6, action: deny, source: \"2001:db8::/32\"}\n",
+	 "      - {family: ipv6, protocol: udp, service_flow: 2}\n",
+	 {[CLASS_UNMATCHED] = 2, [CLASS_PERMIT] = 1, [CLASS_CLASSIFIED] = 1}},
+	{"with default deny only permitted packets are sent",
+	 "deny",
+	 "      - {family: ipv4, action: permit, source: 192.0.2.0/24, protocol: udp}\n",
+	 "      - {family: ipv4, source: 192.0.2.128/25, service_flow: 2}\n",
+	 {[CLASS_PERMIT] = 1, [CLASS_CLASSIFIED] = 1}},
+};
 
-/* What is left of a rule between others is found at their edges. */
-TEST(narrow_remains_of_rules_are_found) {
-	traffic_config_load(&sg, "permit",
-			    "      - {family: ipv4, action: deny, destination_ports: 1000-1776}\n"
-			    "      - {family: ipv4, action: deny, destination_ports: 1778-1999}\n"
-			    "      - {family: ipv4, action: permit, protocol: udp, "
-			    "destination_ports: 1000-1999}\n",
-			    "      - {family: ipv4, protocol: gre, service_flow: 2}\n");
-	create();
-	assert_int_equal(count_of(CLASS_PERMIT), 1);
-	assert_int_equal(count_of(CLASS_CLASSIFIED), 1);
-}
-
-/* The usual strangers meet rules here, and so other packets stand for "unmatched". */
-TEST(unmatched_packets_are_searched) {
-	traffic_config_load(
-		&sg, "permit",
-		"      - {family: ipv4, action: deny, source: 203.0.113.0/24}\n"
-		"      - {family: ipv4, action: permit, destination_ports: 40000-65535}\n"
-		"      - {family: ipv6, action: deny, source: \"2001:db8::/32\"}\n",
-		"      - {family: ipv6, protocol: udp, service_flow: 2}\n");
-	create();
-	assert_int_equal(count_of(CLASS_UNMATCHED), 2);
-}
-
-TEST(with_default_deny_only_permitted_packets_are_sent) {
-	traffic_config_load(
-		&sg, "deny",
-		"      - {family: ipv4, action: permit, source: 192.0.2.0/24, protocol: udp}\n",
-		"      - {family: ipv4, source: 192.0.2.128/25, service_flow: 2}\n");
-	create();
-	assert_int_equal(count_of(CLASS_UNMATCHED), 0);
-	assert_int_equal(count_of(CLASS_PERMIT), 1);
-	assert_int_equal(count_of(CLASS_CLASSIFIED), 1);
+TEST(rules_make_targets) {
+	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+		print_message("  %s\n", cases[i].name);
+		unload(state);
+		traffic_config_load(&sg, cases[i].filter_default, cases[i].rules,
+				    cases[i].classifiers);
+		create();
+		for (int c = 0; c < CLASS_COUNT; c++)
+			assert_int_equal(targets.any[c].count, cases[i].counts[c]);
+	}
 	/* The share of the class that has none falls to another. */
 	assert_int_equal(next(CLASS_UNMATCHED, 64)->class, CLASS_PERMIT);
 }
