@@ -10,124 +10,14 @@
 
 #include "test.h"
 
-/* A list of objects, their kind in events, and the member that names one. */
-struct list {
-	const char *name, *kind, *id;
-};
-
-static const struct list groups = {"service_groups", "group", "service_group"};
-/* In an order in which they can be made; modems are last. */
-static const struct list lists[] = {
-	{"filter_groups", "filter_group", "id"},
-	{"channels", "channel", "id"},
-	{"upstream_channels", "upstream_channel", "id"},
-	{"bonding_groups", "bonding_group", "id"},
-	{"modems", "modem", "mac"},
-};
-
-#define MODEMS (&lists[ARRAY_COUNT(lists) - 1])
-
-/* What differs between two configurations, as the objects of the events that tell it. */
-struct telling {
-	json_t *events;
-	int group;
-};
-
-/* Takes the object over. */
-static void tell(struct telling *t, const char *kind, const char *action, json_t *object) {
-	json_array_append_new(t->events,
-			      json_pack("{s:i, s:s, s:s, s:o}", "group", t->group, "kind", kind,
-					"action", action, "object", object));
+void fake_server_tell(struct fake_server *s, int group, const char *kind, const char *action,
+		      json_t *object) {
+	json_array_append_new(s->objects,
+			      json_pack("{s:i, s:s, s:s, s:o}", "group", group, "kind", kind,
+					"action", action, "object", json_deep_copy(object)));
 }
 
-static json_t *find(const json_t *in, const struct list *list, const json_t *item) {
-	json_t *other;
-	size_t i;
-
-	json_array_foreach(json_object_get(in, list->name), i, other) {
-		if (json_equal(json_object_get(other, list->id), json_object_get(item, list->id)))
-			return other;
-	}
-	return NULL;
-}
-
-static bool keys_alone(json_t *before, const json_t *after) {
-	json_t *other = json_copy(before);
-	bool same;
-
-	json_object_set(other, "security", json_object_get(after, "security"));
-	same = json_equal(other, after);
-	json_decref(other);
-	return same;
-}
-
-static void tell_put(struct telling *t, const json_t *before, const json_t *after,
-		     const struct list *list) {
-	json_t *item, *was;
-	size_t i;
-
-	json_array_foreach(json_object_get(after, list->name), i, item) {
-		was = find(before, list, item);
-		if (was == NULL)
-			tell(t, list->kind, "added", json_incref(item));
-		else if (!json_equal(was, item) && list == MODEMS && keys_alone(was, item))
-			tell(t, "key", "changed", json_incref(json_object_get(item, "security")));
-		else if (!json_equal(was, item))
-			tell(t, list->kind, "changed", json_incref(item));
-	}
-}
-
-static void tell_gone(struct telling *t, const json_t *before, const json_t *after,
-		      const struct list *list) {
-	json_t *item;
-	size_t i;
-
-	json_array_foreach(json_object_get(before, list->name), i, item) {
-		if (find(after, list, item) == NULL)
-			tell(t, list->kind, "removed",
-			     json_pack("{s:O}", list->id, json_object_get(item, list->id)));
-	}
-}
-
-static void tell_group(struct telling *t, const json_t *before, const json_t *after) {
-	for (const struct list *l = lists; l < MODEMS; l++)
-		tell_put(t, before, after, l);
-	tell_gone(t, before, after, MODEMS);
-	tell_put(t, before, after, MODEMS);
-	for (const struct list *l = MODEMS; l-- > lists;)
-		tell_gone(t, before, after, l);
-}
-
-/* A configuration of one group is that group. */
-static json_t *groups_of(json_t *config) {
-	return json_object_get(config, groups.name) != NULL
-		       ? json_incref(config)
-		       : json_pack("{s:[O]}", groups.name, config);
-}
-
-static json_t *events_of(json_t *before, json_t *after) {
-	json_t *was = groups_of(before), *is = groups_of(after), *group, *other;
-	struct telling t = {.events = json_array()};
-	size_t i;
-
-	json_array_foreach(json_object_get(was, groups.name), i, group) {
-		t.group = atoi(json_string_value(json_object_get(group, groups.id)));
-		other = find(is, &groups, group);
-		if (other == NULL)
-			tell(&t, groups.kind, "removed", json_pack("{s:i}", "id", t.group));
-		else
-			tell_group(&t, group, other);
-	}
-	json_array_foreach(json_object_get(is, groups.name), i, group) {
-		t.group = atoi(json_string_value(json_object_get(group, groups.id)));
-		if (find(was, &groups, group) == NULL)
-			tell(&t, groups.kind, "added", json_incref(group));
-	}
-	json_decref(was);
-	json_decref(is);
-	return t.events;
-}
-
+/* Takes the message over. */
 static void line_send(int fd, json_t *message) {
 	char *text = json_dumps(message, JSON_COMPACT);
 	size_t size = strlen(text);
@@ -181,16 +71,11 @@ static json_t *answer_of(struct fake_server *s, const json_t *request, int fd) {
 			 "result", result);
 }
 
+/* For json_load_callback(). */
 static size_t read_some(void *buffer, size_t size, void *context) {
 	ssize_t n = recv(*(int *)context, buffer, size, 0);
 
 	return n > 0 ? (size_t)n : (size_t)-1;
-}
-
-static bool waits(const struct fake_server *s, const json_t *request) {
-	const char *method = json_string_value(json_object_get(request, "method"));
-
-	return s->busy && method != NULL && strcmp(method, "server.info") == 0;
 }
 
 static void client_serve(struct fake_server *s, int fd) {
@@ -199,7 +84,8 @@ static void client_serve(struct fake_server *s, int fd) {
 	while ((request = json_load_callback(read_some, &fd, JSON_DISABLE_EOF_CHECK, NULL)) !=
 	       NULL) {
 		pthread_mutex_lock(&s->lock);
-		if (waits(s, request)) {
+		if (s->busy && strcmp(json_string_value(json_object_get(request, "method")),
+				      "server.info") == 0) {
 			json_decref(s->unanswered);
 			s->unanswered = json_incref(request);
 		} else {
@@ -229,7 +115,7 @@ void fake_server_open(struct fake_server *s, json_t *config) {
 	memset(s, 0, sizeof(*s));
 	pthread_mutex_init(&s->lock, NULL);
 	s->config = config;
-	s->told = json_deep_copy(s->config);
+	s->objects = json_array();
 	s->generation = 1;
 	s->sequence = 41;
 	s->subscriber = -1;
@@ -242,14 +128,13 @@ void fake_server_open(struct fake_server *s, json_t *config) {
 	assert_int_equal(pthread_create(&s->thread, NULL, server_run, s), 0);
 }
 
-/* Clients must have gone. */
 void fake_server_close(struct fake_server *s) {
 	shutdown(s->listener, SHUT_RDWR);
 	pthread_join(s->thread, NULL);
 	close(s->listener);
 	unlink(s->path);
 	json_decref(s->config);
-	json_decref(s->told);
+	json_decref(s->objects);
 	json_decref(s->unanswered);
 	pthread_mutex_destroy(&s->lock);
 }
@@ -280,19 +165,17 @@ static void missed_send(struct fake_server *s, int first) {
 }
 
 void fake_server_prepare(struct fake_server *s) {
-	json_t *objects = events_of(s->told, s->config), *object;
 	int first = s->sequence;
+	json_t *object;
 	size_t i;
 
 	s->change++;
 	s->generation++;
 	event_send(s, "prepared",
 		   json_pack("{s:i, s:i}", "generation", s->generation, "objects",
-			     (int)json_array_size(objects)));
-	json_array_foreach(objects, i, object) event_send(s, "object", json_deep_copy(object));
-	json_decref(objects);
-	json_decref(s->told);
-	s->told = json_deep_copy(s->config);
+			     (int)json_array_size(s->objects)));
+	json_array_foreach(s->objects, i, object) event_send(s, "object", json_incref(object));
+	json_array_clear(s->objects);
 	if (s->slow)
 		missed_send(s, first);
 }

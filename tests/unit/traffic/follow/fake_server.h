@@ -13,7 +13,7 @@ struct fake_server {
 	pthread_t thread;
 	pthread_mutex_t lock; /* of what follows */
 	json_t *config;
-	json_t *told; /* the configuration as events have told it */
+	json_t *objects; /* events of the change to come */
 	int generation;
 	int sequence; /* of the next event */
 	int change; /* number of the latest */
@@ -29,10 +29,13 @@ struct fake_server {
 /* A configuration that loads as the text of a file does. Numbers that name objects are strings, as in YAML. It is the server's then. */
 void fake_server_open(struct fake_server *s, json_t *config);
 
+/* Clients must have gone. */
 void fake_server_close(struct fake_server *s);
 
-/* The configuration was changed by the caller, who holds the lock between the two. */
+/* The configuration is changed by the caller, who holds the lock between the two and says what events tell of it. */
 json_t *fake_server_begin(struct fake_server *s);
+void fake_server_tell(struct fake_server *s, int group, const char *kind, const char *action,
+		      json_t *object);
 void fake_server_end(struct fake_server *s);
 
 /* The same in two steps: the change is prepared, and its objects are told; then it is applied. */

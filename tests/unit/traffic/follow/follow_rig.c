@@ -192,17 +192,25 @@ void follow_none_waits(unsigned n) {
 	"'101112131415161718191a1b1c1d1e1f', 'key_sequence': 7}, 'service_flows': [{'id': " \
 	"9, 'priority': 0, 'dsid': 9, 'buffer': '512 kB'}]}"
 
+void follow_tell(const char *kind, const char *action, json_t *object) {
+	fake_server_tell(&follow_server, 1, kind, action, object);
+}
+
 void follow_modem_add(unsigned n) {
 	json_t *modems = json_object_get(fake_server_begin(&follow_server), "modems");
+	json_t *modem = follow_read(NEW_MODEM);
 
-	json_array_append_new(modems, follow_read(NEW_MODEM));
+	json_array_append_new(modems, modem);
 	memset(follow_rig.numbers[3], 0, sizeof(follow_rig.numbers[3]));
+	follow_tell("modem", "added", modem);
 	follow_change_end();
 }
 
 void follow_modem_remove(unsigned n) {
 	json_t *modems = json_object_get(fake_server_begin(&follow_server), "modems");
+	size_t last = json_array_size(modems) - 1;
 
-	json_array_remove(modems, json_array_size(modems) - 1);
+	follow_tell("modem", "removed", json_array_get(modems, last));
+	json_array_remove(modems, last);
 	follow_change_end();
 }

@@ -46,7 +46,8 @@ void follow_play(void **state, const struct follow_case *cases, size_t count);
 json_t *follow_modem(json_t *config, size_t index);
 void follow_set_json(json_t *object, const char *key, const char *text);
 
-/* Behind fake_server_begin(): the rig is from now on what the server's configuration says. */
+/* Behind fake_server_begin(): what an event tells of a change, which ends then. The rig is from now on what the server's configuration says. */
+void follow_tell(const char *kind, const char *action, json_t *object);
 void follow_change_end(void);
 
 /* Steps. The server, and the rig with it, gets a modem more; loses the last one. */

@@ -61,6 +61,8 @@ static void group_is(unsigned n) {
 	json_t *config = fake_server_begin(&follow_server);
 
 	json_object_set_new(config, "service_group", json_string(n == 1 ? "1" : "2"));
+	fake_server_tell(&follow_server, 3 - (int)n, "group", "removed", NULL);
+	fake_server_tell(&follow_server, (int)n, "group", "added", config);
 	fake_server_end(&follow_server);
 	follow_learn(1);
 	if (n == 1) /* the server's flows are others */
@@ -105,6 +107,8 @@ static void addresses_swap(unsigned n) {
 
 	follow_set_json(follow_modem(config, 1), "addresses", "['10.0.0.3']");
 	follow_set_json(follow_modem(config, 2), "addresses", "['10.0.0.2']");
+	follow_tell("modem", "changed", follow_modem(config, 1));
+	follow_tell("modem", "changed", follow_modem(config, 2));
 	follow_change_end();
 }
 
@@ -115,7 +119,10 @@ static void modem_add_unheard(unsigned n) {
 }
 
 static void removal_is_prepared(unsigned n) {
-	json_array_remove(json_object_get(fake_server_begin(&follow_server), "modems"), 2);
+	json_t *config = fake_server_begin(&follow_server);
+
+	follow_tell("modem", "removed", follow_modem(config, 2));
+	json_array_remove(json_object_get(config, "modems"), 2);
 	fake_server_prepare(&follow_server);
 }
 
@@ -129,9 +136,11 @@ static void first_goes_and_comes(unsigned n) {
 	json_t *modems = json_object_get(fake_server_begin(&follow_server), "modems");
 	json_t *first = json_incref(json_array_get(modems, 0));
 
+	follow_tell("modem", "removed", first);
 	json_array_remove(modems, 0);
 	follow_change_end();
 	modems = json_object_get(fake_server_begin(&follow_server), "modems");
+	follow_tell("modem", "added", first);
 	json_array_insert_new(modems, 0, first);
 	follow_change_end();
 }

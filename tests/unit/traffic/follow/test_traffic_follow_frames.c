@@ -30,13 +30,20 @@ static void key_set(json_t *modem, unsigned number, bool next) {
 	follow_set_json(modem, "security", text);
 }
 
+static void key_change(unsigned number, bool next) {
+	json_t *modem = follow_modem(fake_server_begin(&follow_server), 0);
+
+	key_set(modem, number, next);
+	follow_tell("key", "changed", json_object_get(modem, "security"));
+}
+
 static void key_is(unsigned number) {
-	key_set(follow_modem(fake_server_begin(&follow_server), 0), number, false);
+	key_change(number, false);
 	follow_change_end();
 }
 
 static void keys_are(unsigned number) {
-	key_set(follow_modem(fake_server_begin(&follow_server), 0), number, true);
+	key_change(number, true);
 	follow_change_end();
 }
 
@@ -46,6 +53,7 @@ static void comes_with_keys(unsigned number) {
 
 	key_set(modem, number, true);
 	follow_set_json(modem, "cpe_limit", "'5'");
+	follow_tell("modem", "changed", modem);
 	follow_change_end();
 }
 
@@ -53,10 +61,12 @@ static void goes_and_comes_with_key(unsigned number) {
 	json_t *modems = json_object_get(fake_server_begin(&follow_server), "modems");
 	json_t *modem = json_incref(json_array_get(modems, 0));
 
+	follow_tell("modem", "removed", modem);
 	json_array_remove(modems, 0);
 	follow_change_end();
 	modems = json_object_get(fake_server_begin(&follow_server), "modems");
 	key_set(modem, number, false);
+	follow_tell("modem", "added", modem);
 	json_array_insert_new(modems, 0, modem);
 	follow_change_end();
 }
@@ -118,11 +128,14 @@ static void all_wrong_waits(unsigned n) {
 	assert_in_range(follow_server.infos, 0, 1);
 }
 
+/* The first key under another number. */
 static void number_is_prepared(unsigned n) {
-	json_t *modem = follow_modem(fake_server_begin(&follow_server), 0);
+	json_t *security;
 
-	key_set(modem, 1, false);
-	json_object_set_new(json_object_get(modem, "security"), "key_sequence", json_integer(n));
+	fake_server_begin(&follow_server);
+	security = json_object_get(follow_modem(follow_server.config, 0), "security");
+	json_object_set_new(security, "key_sequence", json_integer(n));
+	follow_tell("key", "changed", security);
 	fake_server_prepare(&follow_server);
 	pthread_mutex_unlock(&follow_server.lock);
 }
@@ -197,14 +210,18 @@ static void flows_differ(unsigned n) {
 		modem, "classifiers",
 		"[{'family': 'ipv4', 'protocol': 'udp', 'destination_ports': 5004, 'service_flow': "
 		"7}, {'family': 'ipv6', 'tos': '0xb8/0xfc', 'service_flow': 2}]");
+	follow_tell("modem", "changed", modem);
 	follow_change_end();
 	follow_rig.numbers[0][0] = 60000; /* another DSID's, far from those of the one before */
 }
 
 static void flow_comes(unsigned n) {
-	follow_set_json(follow_modem(fake_server_begin(&follow_server), 0), "service_flows",
+	json_t *modem = follow_modem(fake_server_begin(&follow_server), 0);
+
+	follow_set_json(modem, "service_flows",
 			"[{'id': 1, 'priority': 0, 'dsid': 1, 'buffer': '512 kB'}, " FLOW_2
 			", " FLOW_7 "]");
+	follow_tell("modem", "changed", modem);
 	follow_change_end();
 }
 
@@ -225,13 +242,20 @@ static void one_is_of_another_flow(unsigned n) {
 /* A flow moves to a channel that nobody knew, in the place of the third, on which the rig sends the second modem's frames. */
 static void channel_comes(unsigned n) {
 	json_t *config = fake_server_begin(&follow_server);
+	json_t *channels = json_object_get(config, "channels");
+	json_t *groups, *gone = json_incref(json_array_get(channels, 2));
 
 	json_array_set_new(
-		json_object_get(config, "channels"), 2,
+		channels, 2,
 		follow_read("{'id': 9, 'type': 'sc-qam', 'rate': '42.24 Mbps', 'session': 65545, "
 			    "'pseudowire': 'psp-legacy', 'psp_extra': 'none', 'profile': 0}"));
 	follow_set_json(config, "bonding_groups",
 			"[{'id': '1', 'channels': [1, 2]}, {'id': '2', 'channels': [9]}]");
+	groups = json_object_get(config, "bonding_groups");
+	follow_tell("channel", "added", json_array_get(channels, 2));
+	follow_tell("bonding_group", "changed", json_array_get(groups, 1));
+	follow_tell("channel", "removed", gone);
+	json_decref(gone);
 	follow_change_end();
 }
 

@@ -23,17 +23,17 @@ static json_t *second_group(void) {
 	return group;
 }
 
-static void server_has(bool one, bool two) {
-	json_t *groups = json_array(), *config;
+/* The second group comes, or goes again. */
+static void server_has(bool two) {
+	json_t *groups = json_pack("[o]", follow_read(rig_config)), *other = second_group();
 
-	if (one)
-		json_array_append_new(groups, follow_read(rig_config));
-	if (two)
-		json_array_append_new(groups, second_group());
 	fake_server_begin(&follow_server);
-	config = json_pack("{s:s, s:o}", "name", "server", "service_groups", groups);
+	fake_server_tell(&follow_server, 2, "group", two ? "added" : "removed", other);
+	if (two)
+		json_array_append(groups, other);
+	json_decref(other);
 	json_decref(follow_server.config);
-	follow_server.config = config;
+	follow_server.config = json_pack("{s:s, s:o}", "name", "server", "service_groups", groups);
 	fake_server_end(&follow_server);
 }
 
@@ -112,7 +112,7 @@ TEST(a_group_comes) {
 
 	learn();
 	rig_take(&follow_rig, follow_frames, FOLLOW_PACKETS, NULL);
-	server_has(true, true);
+	server_has(true);
 	learn();
 	assert_int_equal(follow_rig.groups.count, 2);
 	assert_int_equal(following.ids[1], 2);
@@ -136,11 +136,11 @@ TEST(a_group_comes) {
 TEST(a_group_comes_and_goes) {
 	struct totals *totals;
 
-	server_has(true, true);
+	server_has(true);
 	learn();
 	second_open();
 	rig_take(&second, more, FOLLOW_PACKETS, NULL);
-	server_has(true, false);
+	server_has(false);
 	learn();
 	assert_int_equal(traffic_send(second.traffic, rte_rdtsc()), 0);
 	send_all(&second, more);
@@ -157,7 +157,7 @@ TEST(a_group_with_its_own_ports_is_refused) {
 	struct totals *totals;
 
 	follow_rig.groups.follows = false;
-	server_has(true, true);
+	server_has(true);
 	learn();
 	assert_int_equal(follow_rig.groups.count, 1);
 	assert_int_equal(following.refused_count, 1);
