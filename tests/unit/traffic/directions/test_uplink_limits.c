@@ -4,37 +4,42 @@
 #include <rte_ethdev.h>
 #include <rte_mempool.h>
 
-#define UPLINK_GROUP_DEPTH 64 /* packets that the wire holds */
+#define DEPTH 64 /* packets that the wire holds */
 
 #include "test_main.h"
-#include "uplink_group.h"
+#include "uplink_rig.h"
 #include "wire/docsis_mac.h"
 #include "wire/segment.h"
+
+static int open_rig(void **state) {
+	rig.depth = DEPTH;
+	return uplink_rig_open(state);
+}
 
 TEST(a_full_port_loses_nothing) {
 	struct uplink_counts counts;
 	uint64_t made;
 
-	uplink_rig_start(&rig, "upstream-imix", 0);
+	uplink_rig_start("upstream-imix", 0);
 	for (int round = 0; round < 20; round++)
 		uplink_send(rig.uplink, rte_rdtsc());
-	made = uplink_rig_made(&rig);
+	made = uplink_rig_made();
 	uplink_counts(rig.uplink, &counts);
-	assert_in_range(counts.packets, UPLINK_GROUP_DEPTH - 1, UPLINK_GROUP_DEPTH);
+	assert_in_range(counts.packets, DEPTH - 1, DEPTH);
 	assert_true(counts.backpressure > 10);
 	assert_true(uplink_sent(rig.uplink) < made);
 	uplink_stop(rig.uplink);
 	assert_false(uplink_empty(rig.uplink));
 	assert_int_equal(uplink_send(rig.uplink, rte_rdtsc()), 0);
-	uplink_rig_run(&rig, 0);
-	assert_int_equal(uplink_rig_made(&rig), made);
+	uplink_rig_run(0);
+	assert_int_equal(uplink_rig_made(), made);
 }
 
 /* On a wire that does not wait all of it is sent, and what found no room is not there. */
 TEST(a_full_port_may_lose_what_it_does_not_take) {
 	struct uplink_counts counts;
 
-	uplink_rig_start(&rig, "upstream-imix", 0);
+	uplink_rig_start("upstream-imix", 0);
 	uplink_wire(rig.uplink, NULL, true, rte_rdtsc());
 	for (int round = 0; round < 20; round++)
 		uplink_send(rig.uplink, rte_rdtsc());
@@ -42,17 +47,17 @@ TEST(a_full_port_may_lose_what_it_does_not_take) {
 	while (!uplink_empty(rig.uplink))
 		uplink_send(rig.uplink, rte_rdtsc());
 	uplink_counts(rig.uplink, &counts);
-	assert_in_range(counts.packets, UPLINK_GROUP_DEPTH - 1, UPLINK_GROUP_DEPTH);
+	assert_in_range(counts.packets, DEPTH - 1, DEPTH);
 	assert_true(counts.backpressure > 10);
-	assert_int_equal(uplink_sent(rig.uplink), uplink_rig_made(&rig));
-	assert_int_equal(uplink_rig_receive(&rig), counts.packets);
+	assert_int_equal(uplink_sent(rig.uplink), uplink_rig_made());
+	assert_int_equal(uplink_rig_receive(), counts.packets);
 }
 
 /* Times are known of what was sent, not of what waits, nor of what is long ago. */
 TEST(times_of_sending_are_remembered) {
 	uint64_t begin = rte_rdtsc(), times = 0;
 
-	uplink_rig_start(&rig, "84", 0);
+	uplink_rig_start("84", 0);
 	assert_int_equal(uplink_sent_at(rig.uplink, 0, 0), 0); /* not made */
 	while (uplink_made(rig.uplink, 0) < 50)
 		uplink_send(rig.uplink, rte_rdtsc());
@@ -71,17 +76,17 @@ TEST(times_of_sending_are_remembered) {
 		assert_int_equal(uplink_sent_at(rig.uplink, s, made), 0);
 	}
 	assert_int_equal(times, uplink_sent(rig.uplink));
-	assert_true(times < uplink_rig_made(&rig)); /* the port is full */
+	assert_true(times < uplink_rig_made()); /* the port is full */
 }
 
 /* The time of a number that is long ago is not taken for that of a packet that waits. */
 TEST(old_times_are_forgotten) {
 	uint64_t waiting = 0;
 
-	uplink_rig_start(&rig, "84", 0);
+	uplink_rig_start("84", 0);
 	while (uplink_made(rig.uplink, 2) < 600) {
 		uplink_send(rig.uplink, rte_rdtsc());
-		uplink_rig_receive(&rig);
+		uplink_rig_receive();
 	}
 	for (int round = 0; round < 10; round++)
 		uplink_send(rig.uplink, rte_rdtsc());
@@ -96,7 +101,7 @@ TEST(old_times_are_forgotten) {
 		}
 	}
 	assert_true(waiting > 0);
-	assert_int_equal(waiting, uplink_rig_made(&rig) - uplink_sent(rig.uplink));
+	assert_int_equal(waiting, uplink_rig_made() - uplink_sent(rig.uplink));
 }
 
 TEST(the_rate_is_kept) {
@@ -104,17 +109,17 @@ TEST(the_rate_is_kept) {
 	uint64_t hz = rte_get_tsc_hz(), begin = hz; /* on a clock of our own */
 	uint64_t expected = rate / 8 / 20;
 
-	uplink_rig_start(&rig, "upstream-imix", rate);
+	uplink_rig_start("upstream-imix", rate);
 	uplink_begin(rig.uplink, begin);
 	for (uint64_t now = begin; now < begin + hz / 20; now += hz / 200000) {
 		uplink_send(rig.uplink, now);
-		uplink_rig_receive(&rig);
+		uplink_rig_receive();
 	}
 	/* One grant more, and what is left for the next ones. */
 	assert_in_range(uplink_sent_bytes(rig.uplink), expected - expected / 1000 - 7 * 2000,
 			expected + expected / 1000 + 2000);
-	uplink_rig_run(&rig, 0);
-	uplink_rig_check(&rig, UPLINK_GRANT);
+	uplink_rig_run(0);
+	uplink_rig_check(UPLINK_GRANT);
 }
 
 /* At 1 kbps one grant is given, whose last packets wait for more until rphy.flush has passed. */
@@ -122,15 +127,15 @@ TEST(open_packets_are_flushed) {
 	uint64_t us = rte_get_tsc_hz() / 1000000, begin = 1000 * us;
 
 	rig.sg.upstream.frame_timeout_ns = 3600000000000; /* at this rate, too, grants are full */
-	uplink_rig_start(&rig, "upstream-imix", 1000);
+	uplink_rig_start("upstream-imix", 1000);
 	uplink_begin(rig.uplink, 0);
 	assert_int_equal(uplink_send(rig.uplink, begin), 1); /* the full one */
-	assert_in_range(uplink_rig_made(&rig), 2, 26);
+	assert_in_range(uplink_rig_made(), 2, 26);
 	assert_int_equal(uplink_send(rig.uplink, begin + 49 * us), 0);
 	/* The rest of the burst, the request record, the RNG-REQ. */
 	assert_int_equal(uplink_send(rig.uplink, begin + 51 * us), 3);
 	assert_int_equal(uplink_send(rig.uplink, begin + 200 * us), 0);
-	uplink_rig_receive(&rig);
+	uplink_rig_receive();
 	assert_int_equal(rig.came.record_count, 1);
 	assert_int_equal(rig.came.burst_count, 2);
 	assert_int_equal(rig.came.bursts[0]->size, UPLINK_GRANT);
@@ -139,29 +144,9 @@ TEST(open_packets_are_flushed) {
 	for (int round = 0; round < 2; round++)
 		uplink_send(rig.uplink, begin + 201 * us);
 	assert_true(uplink_empty(rig.uplink));
-	uplink_rig_receive(&rig);
+	uplink_rig_receive();
 	/* The last grant has the size of what was left. */
 	assert_true(rig.came.bursts[rig.came.burst_count - 1]->size < UPLINK_GRANT);
-}
-
-TEST(large_packets_hold_several_bursts) {
-	rig.sg.rphy.mtu = 9000;
-	rig.sg.rphy.flush_ns = 1000000000;
-	uplink_rig_start(&rig, "upstream-imix", 0);
-	uplink_rig_run(&rig, 3000);
-	uplink_rig_check(&rig, UPLINK_GRANT);
-	assert_in_range(rig.came.most_segments, 12, 255); /* request records are small */
-	assert_true(rig.came.longest > 8900);
-}
-
-/* A table has 255 entries: records of 16 bytes fill it before a packet of 9,000 bytes is full. */
-TEST(a_table_of_segments_may_be_full) {
-	rig.sg.rphy.mtu = 9000;
-	rig.sg.rphy.flush_ns = 10000000000;
-	rig.sg.modem_count = 1;
-	uplink_rig_start(&rig, "84", 0);
-	uplink_rig_run(&rig, 24 * 800);
-	assert_int_equal(rig.came.most_segments, 255);
 }
 
 /* Modem 0's first: RNG-REQ and queue-depth request of 34 and 7 bytes, one frame of 1,999. */
@@ -170,9 +155,9 @@ TEST(a_grant_may_be_filled_exactly) {
 	const struct uepi_request *request = NULL;
 	struct segment_header header;
 
-	uplink_rig_start(&rig, "1985", 0);
-	uplink_rig_run(&rig, 100);
-	uplink_rig_check(&rig, UPLINK_GRANT);
+	uplink_rig_start("1985", 0);
+	uplink_rig_run(100);
+	uplink_rig_check(UPLINK_GRANT);
 	for (size_t i = rig.came.burst_count; i > 0; i--) {
 		if (rig.came.bursts[i - 1]->channel == 0 &&
 		    rig.came.bursts[i - 1]->kind == RIG_DATA)
@@ -194,8 +179,8 @@ TEST(a_grant_may_be_filled_exactly) {
 }
 
 static void discard(void) {
-	struct rte_mbuf *packets[UPLINK_GROUP_DEPTH];
-	unsigned n = rte_eth_rx_burst(rig.ports[1], 0, packets, UPLINK_GROUP_DEPTH);
+	struct rte_mbuf *packets[DEPTH];
+	unsigned n = rte_eth_rx_burst(rig.ports[1], 0, packets, DEPTH);
 
 	if (n > 0)
 		rte_pktmbuf_free_bulk(packets, n);
@@ -206,8 +191,8 @@ TEST(management_may_span_grants) {
 	struct uplink_counts counts;
 
 	rig.sg.modem_count = 1;
-	rig.uplink = uplink_rig_create(&rig, "1280", 1000);
-	while (uplink_rig_made(&rig) < 200000) {
+	rig.uplink = uplink_rig_create("1280", 1000);
+	while (uplink_rig_made() < 200000) {
 		uplink_send(rig.uplink, rte_rdtsc());
 		discard();
 	}
@@ -217,21 +202,47 @@ TEST(management_may_span_grants) {
 		discard();
 	}
 	uplink_counts(rig.uplink, &counts);
-	assert_int_equal(uplink_sent(rig.uplink), uplink_rig_made(&rig));
+	assert_int_equal(uplink_sent(rig.uplink), uplink_rig_made());
 	assert_int_equal(uplink_sent_bytes(rig.uplink), uplink_sent(rig.uplink) * 1280);
 	/* One in the stream, unless the rest of a frame fills the grant, and one on channel 0. */
 	assert_in_range(counts.management, counts.segments / 4096 / 2,
 			2 * (counts.segments / 4096 + 1));
 }
 
-/* Of 30 bursts that a packet of 9,000 bytes has room for, in all of which packets end. */
-TEST(a_packet_tells_of_few_bursts) {
-	rig.sg.modem_count = 1;
-	rig.sg.rphy.mtu = 9000;
-	rig.uplink = uplink_rig_create(&rig, "82", 256);
-	uplink_rig_run(&rig, 600);
-	uplink_rig_check(&rig, 256);
-	assert_int_equal(rig.came.most_ends, 16);
+static const struct {
+	const char *name, *mix;
+	uint32_t mtu, grant, modems; /* 0: as they are */
+	uint64_t packets;
+	uint32_t most_ends, segments,
+		most_segments; /* in a packet: most ends of bursts, from and to; 0: any */
+	uint32_t longest; /* at least */
+} packings[] = {
+	{"large packets", "upstream-imix", 9000, UPLINK_GRANT, 0, 3000, 0, 12, 255, 8901},
+	/* Records of 16 bytes fill the table of segments, which has 255 entries, before the packet is full. */
+	{"a full table", "84", 9000, UPLINK_GRANT, 1, 24 * 800, 0, 255, 255, 0},
+	/* Of 30 bursts for which it has room, in all of which packets end. */
+	{"a packet tells of few bursts", "82", 9000, 256, 1, 600, 16, 0, 255, 0},
+};
+
+TEST(bursts_are_packed) {
+	for (size_t i = 0; i < ARRAY_COUNT(packings); i++) {
+		print_message("  %s\n", packings[i].name);
+		uplink_rig_end(state);
+		uplink_rig_begin(state);
+		rig.sg.rphy.mtu = packings[i].mtu;
+		rig.sg.rphy.flush_ns = 10000000000;
+		if (packings[i].modems > 0)
+			rig.sg.modem_count = packings[i].modems;
+		rig.uplink = uplink_rig_create(packings[i].mix, packings[i].grant);
+		uplink_rig_run(packings[i].packets);
+		if (packings[i].packets < 10000)
+			uplink_rig_check(packings[i].grant);
+		assert_in_range(rig.came.most_segments, packings[i].segments,
+				packings[i].most_segments);
+		assert_true(rig.came.longest >= packings[i].longest);
+		if (packings[i].most_ends > 0)
+			assert_int_equal(rig.came.most_ends, packings[i].most_ends);
+	}
 }
 
 TEST(bursts_fit_their_grants) {
@@ -241,12 +252,12 @@ TEST(bursts_fit_their_grants) {
 	for (size_t i = 0; i < ARRAY_COUNT(mixes) * ARRAY_COUNT(grants); i++) {
 		uint32_t grant = grants[i / ARRAY_COUNT(mixes)];
 
-		end(state);
-		begin(state);
-		rig.uplink = uplink_rig_create(&rig, mixes[i % ARRAY_COUNT(mixes)], grant);
+		uplink_rig_end(state);
+		uplink_rig_begin(state);
+		rig.uplink = uplink_rig_create(mixes[i % ARRAY_COUNT(mixes)], grant);
 		assert_non_null(rig.uplink);
-		uplink_rig_run(&rig, 500);
-		uplink_rig_check(&rig, grant);
+		uplink_rig_run(500);
+		uplink_rig_check(grant);
 	}
 }
 
@@ -276,8 +287,8 @@ TEST(each_modem_ranges_and_asks_first) {
 	} modems[] = {{0x10, true}, {0x20, false}, {0x30, true}, {0x3ffe, false}, {0x60, false}};
 	unsigned rangings = 0;
 
-	uplink_rig_start(&rig, "upstream-imix", 0);
-	uplink_rig_run(&rig, 1000);
+	uplink_rig_start("upstream-imix", 0);
+	uplink_rig_run(1000);
 	for (size_t m = 0; m < ARRAY_COUNT(modems); m++) {
 		unsigned kinds[DOCSIS_KIND_CONCATENATION + 1] = {0};
 		struct docsis_mac mac;
@@ -318,8 +329,8 @@ TEST(what_is_sent_is_counted) {
 	struct uplink_counts counts, seen = {.requests = 2}; /* in frames of the first segments */
 	struct segment_header h;
 
-	uplink_rig_start(&rig, "upstream-imix", 0);
-	uplink_rig_run(&rig, 3000);
+	uplink_rig_start("upstream-imix", 0);
+	uplink_rig_run(3000);
 	uplink_counts(rig.uplink, &counts);
 	for (size_t i = 0; i < rig.came.burst_count; i++) {
 		const struct rig_burst *b = rig.came.bursts[i];
@@ -346,5 +357,5 @@ TEST(what_is_sent_is_counted) {
 	assert_true(seen.fragments > 60 && seen.concatenations > 60);
 }
 
-EACH_TEST(begin, end)
-ALL_TESTS(open_rig, close_rig)
+EACH_TEST(uplink_rig_begin, uplink_rig_end)
+ALL_TESTS(open_rig, uplink_rig_close)

@@ -7,7 +7,7 @@
 #include "directions/uplink_parts.h"
 #include "follow/follow_group.h"
 #include "test.h"
-#include "uplink_group.h"
+#include "uplink_rig.h"
 
 #define ROUNDS 8
 #define COPIES 65536
@@ -32,7 +32,7 @@ static inline void rounds(unsigned n) {
 
 		traffic_change_round(&traffic, now);
 		uplink_send(rig.uplink, now);
-		uplink_rig_receive(&rig);
+		uplink_rig_receive();
 	}
 }
 
@@ -40,7 +40,7 @@ static inline void rounds(unsigned n) {
 static inline void start_with(size_t count, const char *mix) {
 	rig.room = 64;
 	rig.sg.modem_count = count;
-	uplink_rig_start(&rig, mix, 0);
+	uplink_rig_start(mix, 0);
 	traffic = (struct traffic){.uplink = rig.uplink, .follows = true, .sg = &rig.sg};
 	assert_int_equal(uplink_receiver_create(&traffic.uplink_receiver, rig.uplink,
 						rte_get_tsc_hz(), false),

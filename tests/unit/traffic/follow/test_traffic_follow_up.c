@@ -135,5 +135,5 @@ TEST(a_modem_without_room_for_packets_is_silent) {
 	assert_true(uplink_result_good(&r));
 }
 
-EACH_TEST(begin, end)
-ALL_TESTS(open_rig, close_rig)
+EACH_TEST(uplink_rig_begin, uplink_rig_end)
+ALL_TESTS(uplink_rig_open, uplink_rig_close)

@@ -144,5 +144,5 @@ TEST(a_change_beside_it_excuses_no_loss) {
 	assert_true(r.lost > 0);
 }
 
-EACH_TEST(begin, end)
-ALL_TESTS(open_rig, close_rig)
+EACH_TEST(uplink_rig_begin, uplink_rig_end)
+ALL_TESTS(uplink_rig_open, uplink_rig_close)

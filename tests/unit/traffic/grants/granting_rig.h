@@ -12,27 +12,27 @@
 #define GRANTING_RIG_ROUND_NS 50000
 
 struct granting_rig {
-	struct uplink_rig *rig;
 	uint64_t ns, tsc; /* now, where `own` */
 	bool own;
 	uint16_t sequence[UPLINK_RIG_CHANNELS]; /* of the MAP pseudowires */
 };
 
-/* Sets the rig's service group so that all flows have segment headers, and N of 1, 2, 4 and so on; an uplink of it is
- * to be started then. */
-void granting_rig_config(struct uplink_rig *r);
+extern struct granting_rig granting;
 
-void granting_rig_start(struct granting_rig *g, struct uplink_rig *r);
+/* Sets the rig's service group so that all flows have segment headers, and N of 1, 2, 4 and so on. */
+void granting_rig_config(void);
+
+/* The same, and starts an uplink of it. */
+void granting_rig_start(const char *mix, uint64_t rate);
 
 /* From now on. */
-void granting_rig_system_time(struct granting_rig *g);
+void granting_rig_system_time(void);
 
 /* One round of the modems. */
-void granting_rig_round(struct granting_rig *g);
+void granting_rig_round(void);
 
 /* A message on the MAP pseudowire of a channel, as modems get it; NULL where memory is short. */
-struct rte_mbuf *granting_rig_packet(struct granting_rig *g, uint32_t channel,
-				     const uint8_t *message, size_t size);
+struct rte_mbuf *granting_rig_packet(uint32_t channel, const uint8_t *message, size_t size);
 
 /* Hands it to the modems, who must take it. */
-void granting_rig_hand(struct granting_rig *g, struct rte_mbuf *m);
+void granting_rig_hand(struct rte_mbuf *m);

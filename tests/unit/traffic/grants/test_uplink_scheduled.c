@@ -7,30 +7,20 @@
 #include "granting_rig.h"
 #include "grants/grants.h"
 #include "test_main.h"
-#include "uplink_group.h"
 #include "wire/segment.h"
 
 #define HOUR_NS UINT64_C(3600000000000)
-
-static struct granting_rig granting;
-
-static void closed_begin(const char *mix, uint64_t rate) {
-	granting_rig_config(&rig);
-	uplink_rig_start(&rig, mix, rate);
-	granting_rig_start(&granting, &rig);
-	uplink_begin(rig.uplink, granting.tsc);
-}
 
 /* Times are those of arrivals, of packets that come and wait. */
 TEST(a_packet_is_as_old_as_its_arrival) {
 	uint64_t start = rte_rdtsc();
 	const struct uplink_stream *s;
 
-	closed_begin("84", 1000000);
-	granting_rig_system_time(&granting);
+	granting_rig_start("84", 1000000);
+	granting_rig_system_time();
 	s = &rig.uplink->flows.streams[4];
 	while (s->arrived < 3)
-		granting_rig_round(&granting);
+		granting_rig_round();
 	assert_int_equal(s->made, 0);
 	assert_true(s->arrivals[0] >= start && s->arrivals[0] < s->arrivals[2]);
 	assert_int_equal(rig.came.burst_count + rig.came.record_count, 0);
@@ -42,14 +32,14 @@ TEST(a_clock_that_jumps_is_told) {
 	struct grants_result result;
 
 	for (size_t i = 0; i < ARRAY_COUNT(jumps); i++) {
-		end(state);
-		begin(state);
-		closed_begin("84", 5000000);
-		granting_rig_system_time(&granting);
-		granting_rig_round(&granting);
+		uplink_rig_end(state);
+		uplink_rig_begin(state);
+		granting_rig_start("84", 5000000);
+		granting_rig_system_time();
+		granting_rig_round();
 		rig.uplink->scheduled->clock.system += (uint64_t)jumps[i];
 		while (rig.uplink->scheduled->result.clock_jumps == 0)
-			granting_rig_round(&granting);
+			granting_rig_round();
 		uplink_grants(rig.uplink, &result);
 		assert_int_equal(result.clock_jumps, 1);
 		assert_int_equal(result.given_up, 0);
@@ -80,12 +70,12 @@ TEST(requests_and_unused_grants_are_told) {
 	const struct uepi_request *record;
 	struct grants_result result;
 
-	closed_begin("84", 1000000);
-	granting_rig_round(&granting); /* it has a time now */
+	granting_rig_start("84", 1000000);
+	granting_rig_round(); /* it has a time now */
 	for (size_t i = 0; i < ARRAY_COUNT(events); i++)
 		decided(&events[i], ARRAY_COUNT(events) - i);
 	uplink_send(rig.uplink, granting.tsc);
-	uplink_rig_receive(&rig);
+	uplink_rig_receive();
 	uplink_grants(rig.uplink, &result);
 	assert_int_equal(result.records, 1);
 	assert_int_equal(result.frames, 1);
@@ -110,8 +100,8 @@ TEST(the_first_segment_comes_before_the_second) {
 	struct access_event e = {.kind = ACCESS_BURST, .bytes = 300, .granted = 300};
 	struct uplink_stream *s;
 
-	closed_begin("84", 1000000);
-	granting_rig_round(&granting); /* it has a time now */
+	granting_rig_start("84", 1000000);
+	granting_rig_round(); /* it has a time now */
 	s = &rig.uplink->flows.streams[0];
 	while (s->arrived < 60)
 		grants_arrive(rig.uplink->scheduled, s, 100, rte_rdtsc());
@@ -122,7 +112,7 @@ TEST(the_first_segment_comes_before_the_second) {
 	}
 	uplink_send(rig.uplink, granting.tsc);
 	assert_int_equal(s->sequence, 2);
-	uplink_rig_receive(&rig);
+	uplink_rig_receive();
 	assert_int_equal(rig.came.burst_count, 2);
 	for (uint16_t sequence = 0; sequence < 2; sequence++) {
 		struct segment_header h;
@@ -141,7 +131,7 @@ TEST(a_large_grant_is_two_bursts) {
 	struct uplink_stream *s;
 	uint16_t n;
 
-	closed_begin("1280", 1000000);
+	granting_rig_start("1280", 1000000);
 	s = &rig.uplink->flows.streams[4];
 	while (s->arrived < 60)
 		grants_arrive(rig.uplink->scheduled, s, 1290, rte_rdtsc());
@@ -158,7 +148,7 @@ TEST(full_queues_refuse) {
 	struct grants_result result;
 	struct uplink_stream *s;
 
-	closed_begin("84", 1000000);
+	granting_rig_start("84", 1000000);
 	s = &rig.uplink->flows.streams[1];
 	while (grants_arrive(rig.uplink->scheduled, s, 100, rte_rdtsc()))
 		;
@@ -176,12 +166,12 @@ TEST(bad_messages_are_counted) {
 	uint8_t message[80] = {[17] = 3, [18] = 1, [19] = 3};
 	struct rte_mbuf *m;
 
-	closed_begin("84", 1000000);
-	granting_rig_hand(&granting, granting_rig_packet(&granting, 0, mangled, sizeof(mangled)));
+	granting_rig_start("84", 1000000);
+	granting_rig_hand(granting_rig_packet(0, mangled, sizeof(mangled)));
 	uplink_grants(rig.uplink, &result);
 	assert_int_equal(result.maps_bad, 1);
 	for (unsigned i = 0; i < 3000; i++) {
-		m = granting_rig_packet(&granting, i % 3, message, sizeof(message));
+		m = granting_rig_packet(i % 3, message, sizeof(message));
 		for (unsigned k = 0; k < 4; k++)
 			rte_pktmbuf_mtod(m,
 					 uint8_t *)[34 + random_below(&random, m->data_len - 34)] ^=
@@ -190,7 +180,7 @@ TEST(bad_messages_are_counted) {
 			rte_pktmbuf_free(m);
 	}
 	/* a session that is none of theirs is left */
-	m = granting_rig_packet(&granting, 0, message, sizeof(message));
+	m = granting_rig_packet(0, message, sizeof(message));
 	rte_pktmbuf_mtod(m, uint8_t *)[34 + 3] ^= 0x40;
 	assert_int_equal(uplink_hear(rig.uplink, &m, 1), 1);
 	rte_pktmbuf_free(m);
@@ -198,11 +188,11 @@ TEST(bad_messages_are_counted) {
 
 TEST(what_lacks_is_told) {
 	assert_non_null(grants_lack(&rig.sg));
-	granting_rig_config(&rig);
+	granting_rig_config();
 	assert_null(grants_lack(&rig.sg));
 	rig.sg.modems[1].upstream_flows[0].segment_header = false;
 	assert_non_null(grants_lack(&rig.sg));
 }
 
-EACH_TEST(begin, end)
-ALL_TESTS(open_rig, close_rig)
+EACH_TEST(uplink_rig_begin, uplink_rig_end)
+ALL_TESTS(uplink_rig_open, uplink_rig_close)

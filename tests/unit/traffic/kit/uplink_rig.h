@@ -61,40 +61,39 @@ struct uplink_rig {
 	struct crypto_provider *crypto;
 	struct rte_mempool *pool;
 	uint16_t ports[2]; /* the sender's, ours */
+	unsigned depth; /* packets that the wire holds; set before it is opened, 0: 1024 */
 	struct uplink *uplink;
 	/* Modems wait for grants of somebody: burst by burst another size, at minislots that they name. */
 	bool scheduled;
-	struct impair_shares impair;
 	uint32_t room; /* for streams of a service group that changes; 0: it does not */
 
 	struct rig_received came;
 };
 
-/* Once a program; the wire holds `depth` packets. */
-void uplink_rig_open(struct uplink_rig *r, unsigned depth);
+extern struct uplink_rig rig;
 
-void uplink_rig_close(struct uplink_rig *r);
+/* Once a program. */
+int uplink_rig_open(void **state);
+int uplink_rig_close(void **state);
 
-/* For each test: the service group as it is. */
-void uplink_rig_begin(struct uplink_rig *r);
-
-/* Frees the sender, which must have given back all that it had, and what came. */
-void uplink_rig_end(struct uplink_rig *r);
+/* For each test: the service group as it is; frees the sender, which must have given back all that it had, and what came. */
+int uplink_rig_begin(void **state);
+int uplink_rig_end(void **state);
 
 /* A sender; the rig's service group may have been changed before. */
-void uplink_rig_start(struct uplink_rig *r, const char *mix, uint64_t rate);
+void uplink_rig_start(const char *mix, uint64_t rate);
 
 /* Takes what is on the wire. Returns packets. */
-unsigned uplink_rig_receive(struct uplink_rig *r);
+unsigned uplink_rig_receive(void);
 
 /* Sends until `packets` are made, and then until nothing is left; receives all of it. */
-void uplink_rig_run(struct uplink_rig *r, uint64_t packets);
+void uplink_rig_run(uint64_t packets);
 
 /* Packets made, over all streams. */
-uint64_t uplink_rig_made(const struct uplink_rig *r);
+uint64_t uplink_rig_made(void);
 
 /* Bursts fit grants of a size, which do not overlap, and each request record names one of them. */
-void uplink_rig_check(const struct uplink_rig *r, uint32_t grant);
+void uplink_rig_check(uint32_t grant);
 
 /* An uplink with grants of a size; NULL where that, or the mix, is refused. */
-struct uplink *uplink_rig_create(struct uplink_rig *r, const char *mix, uint32_t grant);
+struct uplink *uplink_rig_create(const char *mix, uint32_t grant);

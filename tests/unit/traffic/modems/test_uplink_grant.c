@@ -7,7 +7,7 @@
 #include "modems/uplink_flow.h"
 #include "modems/uplink_grant.h"
 #include "test_main.h"
-#include "uplink_group.h"
+#include "uplink_rig.h"
 
 #define SECOND 1000000000ull
 #define MODEMS 300
@@ -106,13 +106,13 @@ static uint64_t longest_gap(uint64_t rate, unsigned seconds, unsigned pause) {
 	uint64_t last = 0, longest = 0;
 	size_t taken = 0;
 
-	uplink_rig_start(&rig, IMIX, rate);
+	uplink_rig_start(IMIX, rate);
 	uplink_begin(rig.uplink, begin);
 	for (uint64_t now = begin; now < begin + seconds * hz; now += step) {
 		if ((now - begin) % period < paused)
 			continue;
 		uplink_send(rig.uplink, now);
-		uplink_rig_receive(&rig);
+		uplink_rig_receive();
 		for (; taken < rig.came.burst_count; taken++) {
 			const struct rig_burst *b = rig.came.bursts[taken];
 
@@ -123,7 +123,7 @@ static uint64_t longest_gap(uint64_t rate, unsigned seconds, unsigned pause) {
 			last = now;
 		}
 	}
-	uplink_rig_run(&rig, 0);
+	uplink_rig_run(0);
 	return longest;
 }
 
@@ -153,5 +153,5 @@ TEST(what_is_begun_is_complete_on_a_busy_machine) {
 	assert_in_range(uplink_sent_bytes(rig.uplink) * 8, lowest * 60 / 2, lowest * 60 * 9 / 10);
 }
 
-EACH_TEST(begin, end)
-ALL_TESTS(open_rig, close_rig)
+EACH_TEST(uplink_rig_begin, uplink_rig_end)
+ALL_TESTS(uplink_rig_open, uplink_rig_close)

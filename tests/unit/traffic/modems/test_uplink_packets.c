@@ -4,7 +4,7 @@
 #include "modems/uplink_frames.h"
 #include "modems/uplink_packets.h"
 #include "test_main.h"
-#include "uplink_group.h"
+#include "uplink_rig.h"
 
 static struct uplink_packets packets;
 static uint8_t frame[PACKET_SIZE_MAX + PACKET_START_MAX];
@@ -14,8 +14,8 @@ static void packets_begin(void) {
 	char error[128];
 	struct mix mix;
 
-	uplink_rig_start(&rig, "upstream-imix", 0);
-	uplink_rig_run(&rig, 1000);
+	uplink_rig_start("upstream-imix", 0);
+	uplink_rig_run(1000);
 	assert_int_equal(mix_parse("upstream-imix", PACKET_SIZE_MAX, &mix, error, sizeof(error)),
 			 0);
 	assert_int_equal(uplink_packets_create(&packets, &rig.sg, &mix, UPLINK_RIG_SEED), 0);
@@ -101,16 +101,16 @@ TEST(a_key_differs_by_any_part) {
 }
 
 TEST(what_cannot_be_sent_is_refused) {
-	assert_null(uplink_rig_create(&rig, "70", 0)); /* a modem has IPv6 only */
-	assert_null(uplink_rig_create(&rig, "upstream-imix-70", 0));
-	assert_null(uplink_rig_create(&rig, "84", 255));
-	assert_null(uplink_rig_create(&rig, "84", 4097));
+	assert_null(uplink_rig_create("70", 0)); /* a modem has IPv6 only */
+	assert_null(uplink_rig_create("upstream-imix-70", 0));
+	assert_null(uplink_rig_create("84", 255));
+	assert_null(uplink_rig_create("84", 4097));
 	rig.sg.modem_count = 0;
-	assert_null(uplink_rig_create(&rig, "84", 0));
+	assert_null(uplink_rig_create("84", 0));
 	rig.sg.modems = &rig.sg.modems[4]; /* without an address */
 	rig.sg.modem_count = 1;
-	assert_null(uplink_rig_create(&rig, "84", 0));
+	assert_null(uplink_rig_create("84", 0));
 }
 
-EACH_TEST(begin, end)
-ALL_TESTS(open_rig, close_rig)
+EACH_TEST(uplink_rig_begin, uplink_rig_end)
+ALL_TESTS(uplink_rig_open, uplink_rig_close)
