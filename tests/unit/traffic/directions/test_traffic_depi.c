@@ -4,7 +4,7 @@
  * name, and costs no more than the packets that it hides.
  */
 #include "test_main.h"
-#include "traffic_group.h"
+#include "traffic_rig.h"
 #include "wire/ip.h"
 
 #define PACKETS 32
@@ -274,4 +274,4 @@ TEST(mistakes_are_named_and_cost_one_packet) {
 	}
 }
 
-ALL_TESTS(open_rig, close_rig)
+ALL_TESTS(rig_open, rig_close)

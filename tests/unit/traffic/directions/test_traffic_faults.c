@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Every mistake that a CMTS can make with a packet is counted under its name, as one packet. */
 #include "test_main.h"
-#include "traffic_group.h"
+#include "traffic_rig.h"
 
 #define PACKETS 64
 
@@ -180,4 +180,4 @@ TEST(a_number_that_no_packet_has_is_seen) {
 	rig_expect(&r, (struct rig_wrong){0});
 }
 
-ALL_TESTS(open_rig, close_rig)
+ALL_TESTS(rig_open, rig_close)

@@ -8,7 +8,7 @@
 #include "fake_uplink.h"
 #include "groups/run.h"
 #include "test_main.h"
-#include "traffic_group.h"
+#include "traffic_rig.h"
 #include "wire/bytes.h"
 
 #define PACKETS 64
@@ -280,4 +280,4 @@ TEST(a_run_that_only_sends_does_not_receive) {
 }
 
 EACH_TEST(NULL, end)
-ALL_TESTS(open_rig, close_rig)
+ALL_TESTS(rig_open, rig_close)

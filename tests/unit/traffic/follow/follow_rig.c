@@ -10,22 +10,11 @@
 #include "test.h"
 #include "traffic_rig_config.h"
 
-struct rig follow_rig;
 struct rig_frame follow_frames[8 * FOLLOW_PACKETS];
 struct fake_server follow_server;
 struct follow following;
 struct rig_wrong follow_wrong;
 static unsigned taken;
-
-int follow_open_rig(void **state) {
-	rig_open(&follow_rig);
-	return 0;
-}
-
-int follow_close_rig(void **state) {
-	rig_close(&follow_rig);
-	return 0;
-}
 
 json_t *follow_read(const char *text) {
 	char *quoted = strdup(text);
@@ -47,7 +36,7 @@ static void rig_obey(void) {
 	assert_int_equal(
 		server_config_load_text("test", text, strlen(text), NULL, NULL, &config, stderr),
 		0);
-	rig_become(&follow_rig, &config.groups[0]);
+	rig_become(&rig, &config.groups[0]);
 	free(config.groups);
 	free(config.name);
 	free(text);
@@ -74,7 +63,7 @@ static void round_of(struct traffic *t) {
 	traffic_change_round(t, rte_rdtsc());
 	traffic_receive(t);
 	traffic_change_round(t, rte_rdtsc());
-	n = rte_eth_rx_burst(follow_rig.network[1], 0, packets, 32);
+	n = rte_eth_rx_burst(rig.network[1], 0, packets, 32);
 	assert_int_equal(n, 0);
 }
 
@@ -82,28 +71,28 @@ void follow_learn(unsigned n) {
 	for (unsigned i = 0; i < RTE_MAX(n, 1u); i++) {
 		following.look_at = 0;
 		follow_look(&following, 0);
-		round_of(follow_rig.traffic);
+		round_of(rig.traffic);
 	}
 }
 
 void follow_judge(unsigned n) {
 	for (int i = 0; i < 20000 && follow_group_waits(&following.groups[0]); i++) {
 		follow_look(&following, 1);
-		round_of(follow_rig.traffic);
+		round_of(rig.traffic);
 	}
 	assert_false(follow_group_waits(&following.groups[0]));
-	traffic_receive(follow_rig.traffic);
+	traffic_receive(rig.traffic);
 	follow_none_waits(0);
 }
 
 int follow_begin(void **state) {
 	fake_server_open(&follow_server, follow_read(rig_config));
 	rig_obey();
-	follow_rig.follows = true;
-	rig_start(&follow_rig, "256", 1);
-	rig_groups(&follow_rig);
-	assert_int_equal(follow_create(&following, follow_server.path, &follow_rig.groups,
-				       &follow_rig.sg, rte_get_tsc_hz()),
+	rig.follows = true;
+	rig_start(&rig, "256", 1);
+	rig_groups(&rig);
+	assert_int_equal(follow_create(&following, follow_server.path, &rig.groups, &rig.sg,
+				       rte_get_tsc_hz()),
 			 0);
 	follow_learn(4);
 	follow_wrong = (struct rig_wrong){0};
@@ -113,21 +102,21 @@ int follow_begin(void **state) {
 
 int follow_end(void **state) {
 	follow_free(&following);
-	traffic_free(follow_rig.traffic);
-	follow_rig.traffic = NULL;
+	traffic_free(rig.traffic);
+	rig.traffic = NULL;
 	fake_server_close(&follow_server);
-	assert_int_equal(rte_mempool_in_use_count(follow_rig.pool), 0);
-	follow_rig.follows = false;
+	assert_int_equal(rte_mempool_in_use_count(rig.pool), 0);
+	rig.follows = false;
 	return 0;
 }
 
 static void finish(const struct follow_case *c) {
 	struct traffic_result r;
 
-	follow_wrong.overtaken = follow_rig.unknown;
-	r = rig_result(&follow_rig);
+	follow_wrong.overtaken = rig.unknown;
+	r = rig_result(&rig);
 	rig_expect(&r, follow_wrong);
-	assert_int_equal(follow_rig.unknown > 0, c->strangers);
+	assert_int_equal(rig.unknown > 0, c->strangers);
 	assert_int_equal(r.corrupted_by[c->corruption], follow_wrong.corrupted);
 	if (r.proven + r.overtaken == r.sent)
 		assert_int_equal(traffic_unexpected(&r, NULL), 0);
@@ -147,12 +136,12 @@ void follow_play(void **state, const struct follow_case *cases, size_t count) {
 void follow_take(unsigned n) {
 	n = RTE_MAX(n, 1u) * FOLLOW_PACKETS;
 	assert_true(taken + n <= ARRAY_COUNT(follow_frames));
-	rig_take(&follow_rig, follow_frames + taken, n, NULL);
+	rig_take(&rig, follow_frames + taken, n, NULL);
 	taken += n;
 }
 
 void follow_send(unsigned n) {
-	rig_send_frames(&follow_rig, follow_frames, taken);
+	rig_send_frames(&rig, follow_frames, taken);
 	taken = 0;
 }
 
@@ -174,15 +163,15 @@ void follow_has(unsigned n) {
 }
 
 void follow_numbers_restart(unsigned n) {
-	memset(follow_rig.numbers[0], 0, sizeof(follow_rig.numbers[0]));
+	memset(rig.numbers[0], 0, sizeof(rig.numbers[0]));
 }
 
 void follow_frames_wait(unsigned n) {
-	assert_true(follow_rig.traffic->downlink->follow->frames.count > 0);
+	assert_true(rig.traffic->downlink->follow->frames.count > 0);
 }
 
 void follow_none_waits(unsigned n) {
-	assert_int_equal(follow_rig.traffic->downlink->follow->frames.count, 0);
+	assert_int_equal(rig.traffic->downlink->follow->frames.count, 0);
 }
 
 #define NEW_MODEM                                                                           \
@@ -201,7 +190,7 @@ void follow_modem_add(unsigned n) {
 	json_t *modem = follow_read(NEW_MODEM);
 
 	json_array_append_new(modems, modem);
-	memset(follow_rig.numbers[3], 0, sizeof(follow_rig.numbers[3]));
+	memset(rig.numbers[3], 0, sizeof(rig.numbers[3]));
 	follow_tell("modem", "added", modem);
 	follow_change_end();
 }

@@ -11,7 +11,6 @@
 #define FOLLOW_PACKETS 96
 #define FOLLOW_STEPS 16
 
-extern struct rig follow_rig;
 extern struct rig_frame follow_frames[8 * FOLLOW_PACKETS];
 extern struct fake_server follow_server;
 extern struct follow following;
@@ -33,9 +32,7 @@ struct follow_case {
 /* JSON with single quotes. */
 json_t *follow_read(const char *text);
 
-/* Of a program's tests, and of each: traffic that knows the server, whose modems wait as long as it takes. */
-int follow_open_rig(void **state);
-int follow_close_rig(void **state);
+/* Of each test: traffic that knows the server, whose modems wait as long as it takes. */
 int follow_begin(void **state);
 int follow_end(void **state);
 

@@ -11,7 +11,7 @@ static void change_is_timed(unsigned n) {
 	follow_look(&following, 0); /* it has taken the change */
 	assert_int_equal(following.times.behind->total_count, 1);
 	assert_int_equal(following.times.applied_at, 0);
-	assert_true(follow_rig.traffic->take_longest > 0);
+	assert_true(rig.traffic->take_longest > 0);
 }
 
 /* Five addresses, of which it has one. */
@@ -53,7 +53,7 @@ static void asked_is(unsigned n) {
 
 /* Modems wait for what is missing no longer. */
 static void waiting_ends(unsigned n) {
-	resequencers_flush(&follow_rig.traffic->downlink->resequencers, rte_rdtsc());
+	resequencers_flush(&rig.traffic->downlink->resequencers, rte_rdtsc());
 }
 
 /* All modems go with the group, or come with it. */
@@ -66,9 +66,9 @@ static void group_is(unsigned n) {
 	fake_server_end(&follow_server);
 	follow_learn(1);
 	if (n == 1) /* the server's flows are others */
-		memset(follow_rig.numbers, 0, sizeof(follow_rig.numbers));
+		memset(rig.numbers, 0, sizeof(rig.numbers));
 	else
-		assert_int_equal(traffic_send(follow_rig.traffic, rte_rdtsc()), 0);
+		assert_int_equal(traffic_send(rig.traffic, rte_rdtsc()), 0);
 }
 
 static void talks_nonsense(unsigned n) {
@@ -196,19 +196,19 @@ TEST(what_comes_much_later_is_lost) {
 	struct traffic_result r;
 	unsigned late;
 
-	follow_rig.traffic->downlink->follow->keep = 0;
+	rig.traffic->downlink->follow->keep = 0;
 	follow_take(1);
 	late = follow_count(2);
 	follow_modem_remove(0);
 	follow_learn(1);
-	traffic_receive(follow_rig.traffic);
+	traffic_receive(rig.traffic);
 	follow_look(&following, 0); /* frees the change */
 	assert_null(following.groups[0].given);
 	follow_send(0);
-	r = rig_result(&follow_rig);
+	r = rig_result(&rig);
 	assert_int_equal(r.corrupted_by[CORRUPTION_DESTINATION], late);
 	assert_int_equal(r.unexpected[UNEXPECTED_EARLIER], FOLLOW_PACKETS - late);
 }
 
 EACH_TEST(follow_begin, follow_end)
-ALL_TESTS(follow_open_rig, follow_close_rig)
+ALL_TESTS(rig_open, rig_close)

@@ -73,7 +73,7 @@ static void goes_and_comes_with_key(unsigned number) {
 
 /* Numbers wrap behind 15. Frames of each generation arrive when the next one is in use. */
 static void keys_roll(unsigned n) {
-	uint32_t magic = follow_rig.traffic->downlink->generator->magic;
+	uint32_t magic = rig.traffic->downlink->generator->magic;
 
 	for (unsigned number = 1; number <= n; number++) {
 		keys_are(number);
@@ -83,7 +83,7 @@ static void keys_roll(unsigned n) {
 		follow_learn(1);
 		follow_send(0);
 	}
-	assert_int_equal(follow_rig.traffic->downlink->generator->magic, magic); /* keys alone */
+	assert_int_equal(rig.traffic->downlink->generator->magic, magic); /* keys alone */
 }
 
 /* Frames of a key that the modem has no more, or never had: packets of which nothing else is known. */
@@ -93,14 +93,14 @@ static void key_is_unknown(unsigned n) {
 }
 
 static void times_are_short(unsigned n) {
-	follow_rig.traffic->downlink->follow->keep = rte_get_tsc_hz() / 1000 * n;
+	rig.traffic->downlink->follow->keep = rte_get_tsc_hz() / 1000 * n;
 }
 
 static void times_are_over(unsigned n) {
 	rte_delay_us_block(n * 2000);
 	for (int i = 0; i < 4; i++)
-		traffic_receive(follow_rig.traffic);
-	assert_null(follow_rig.traffic->downlink->follow->oldest);
+		traffic_receive(rig.traffic);
+	assert_null(rig.traffic->downlink->follow->oldest);
 }
 
 static void server_is_busy(unsigned n) {
@@ -114,16 +114,16 @@ static void server_answers(unsigned n) {
 
 /* The server tells nobody. */
 static void rig_has_key_number(unsigned n) {
-	follow_rig.sg.modems[0].security.key_sequence = (uint8_t)n;
+	rig.sg.modems[0].security.key_sequence = (uint8_t)n;
 }
 
 /* All that is wrong so far waits, `n` rounds long; the server is not asked twice. */
 static void all_wrong_waits(unsigned n) {
 	for (unsigned i = 0; i < n; i++) {
 		follow_look(&following, 1);
-		traffic_receive(follow_rig.traffic);
+		traffic_receive(rig.traffic);
 	}
-	assert_int_equal(follow_rig.traffic->downlink->follow->frames.count,
+	assert_int_equal(rig.traffic->downlink->follow->frames.count,
 			 follow_wrong.undecipherable + follow_wrong.corrupted);
 	assert_in_range(follow_server.infos, 0, 1);
 }
@@ -147,31 +147,31 @@ static void it_is_applied(unsigned n) {
 }
 
 static bool round_takes(void) {
-	traffic_change_round(follow_rig.traffic, rte_rdtsc());
-	return traffic_took(follow_rig.traffic);
+	traffic_change_round(rig.traffic, rte_rdtsc());
+	return traffic_took(rig.traffic);
 }
 
 /* Frames stand in the port when the server tells of a change: they were sent before it. */
 static void change_behind_frames(unsigned n) {
 	uint8_t depi[RIG_MTU + 14];
 
-	rig_take(&follow_rig, follow_frames, n, NULL);
+	rig_take(&rig, follow_frames, n, NULL);
 	for (unsigned i = 0; i < n; i++) {
 		const struct rig_frame *f = &follow_frames[i];
 		struct rig_segment whole = {f->bytes, f->size, true, true};
-		struct rte_mbuf *m = rte_pktmbuf_alloc(follow_rig.pool);
-		size_t size = rig_depi(&follow_rig, f->channel, &whole, 1, depi);
+		struct rte_mbuf *m = rte_pktmbuf_alloc(rig.pool);
+		size_t size = rig_depi(&rig, f->channel, &whole, 1, depi);
 
 		memcpy(rte_pktmbuf_append(m, (uint16_t)size), depi, size);
-		assert_int_equal(rte_eth_tx_burst(follow_rig.rphy[1], 0, &m, 1), 1);
+		assert_int_equal(rte_eth_tx_burst(rig.rphy[1], 0, &m, 1), 1);
 	}
 	keys_are(2); /* the third is in the place of the first, which is dropped at once */
 	follow_look(&following, 0);
 	assert_int_equal(following.changes, 2);
 	assert_false(round_takes());
-	traffic_receive(follow_rig.traffic); /* a whole burst: more may be there */
+	traffic_receive(rig.traffic); /* a whole burst: more may be there */
 	assert_false(round_takes());
-	traffic_receive(follow_rig.traffic);
+	traffic_receive(rig.traffic);
 	assert_true(round_takes());
 }
 
@@ -185,12 +185,12 @@ static void port_is_never_empty(unsigned n) {
 }
 
 static void tables_are_forgotten(unsigned n) {
-	struct downlink *d = follow_rig.traffic->downlink;
+	struct downlink *d = rig.traffic->downlink;
 
 	assert_non_null(d->generator->past->older);
 	assert_non_null(d->modems.older->older);
 	d->follow->oldest->until = 0;
-	traffic_receive(follow_rig.traffic);
+	traffic_receive(rig.traffic);
 	assert_false(d->follow->oldest->tables);
 	assert_null(d->generator->past->older);
 	assert_null(d->modems.older->older);
@@ -212,7 +212,7 @@ static void flows_differ(unsigned n) {
 		"7}, {'family': 'ipv6', 'tos': '0xb8/0xfc', 'service_flow': 2}]");
 	follow_tell("modem", "changed", modem);
 	follow_change_end();
-	follow_rig.numbers[0][0] = 60000; /* another DSID's, far from those of the one before */
+	rig.numbers[0][0] = 60000; /* another DSID's, far from those of the one before */
 }
 
 static void flow_comes(unsigned n) {
@@ -234,8 +234,8 @@ static void last_dsid(struct docsis_down_header *h) {
 static void one_is_of_another_flow(unsigned n) {
 	static const struct rig_fault fault = {.header = last_dsid};
 
-	rig_take(&follow_rig, follow_frames, FOLLOW_PACKETS, &fault);
-	rig_send_frames(&follow_rig, follow_frames, FOLLOW_PACKETS);
+	rig_take(&rig, follow_frames, FOLLOW_PACKETS, &fault);
+	rig_send_frames(&rig, follow_frames, FOLLOW_PACKETS);
 	follow_wrong.corrupted++;
 }
 
@@ -260,7 +260,7 @@ static void channel_comes(unsigned n) {
 }
 
 static void channel_waits(unsigned n) {
-	assert_true(follow_rig.traffic->downlink->follow->depi.count > 0);
+	assert_true(rig.traffic->downlink->follow->depi.count > 0);
 }
 
 /* Nothing that the server says explains the second modem's frames. */
@@ -336,4 +336,4 @@ TEST(headers_say_what_the_traffic_does_not_know) {
 }
 
 EACH_TEST(follow_begin, follow_end)
-ALL_TESTS(follow_open_rig, follow_close_rig)
+ALL_TESTS(rig_open, rig_close)

@@ -41,25 +41,25 @@ static int begin(void **state) {
 	static struct traffic_options options;
 
 	fake_server_open(&follow_server, follow_read(rig_config));
-	options = rig_options(&follow_rig, "256", 3);
-	follow_options(&options, &follow_rig.sg);
-	assert_int_equal(groups_create(&follow_rig.groups, &follow_rig.sg, &options, 1), 0);
-	follow_rig.traffic = follow_rig.groups.all[0];
-	follow_rig.follows = true;
-	rig_ready(&follow_rig);
-	assert_int_equal(follow_create(&following, follow_server.path, &follow_rig.groups,
-				       &follow_rig.sg, rte_get_tsc_hz()),
+	options = rig_options(&rig, "256", 3);
+	follow_options(&options, &rig.sg);
+	assert_int_equal(groups_create(&rig.groups, &rig.sg, &options, 1), 0);
+	rig.traffic = rig.groups.all[0];
+	rig.follows = true;
+	rig_ready(&rig);
+	assert_int_equal(follow_create(&following, follow_server.path, &rig.groups, &rig.sg,
+				       rte_get_tsc_hz()),
 			 0);
 	return 0;
 }
 
 static int end(void **state) {
 	follow_free(&following);
-	groups_free(&follow_rig.groups);
+	groups_free(&rig.groups);
 	server_config_free(&both);
-	follow_rig.traffic = NULL;
+	rig.traffic = NULL;
 	fake_server_close(&follow_server);
-	assert_int_equal(rte_mempool_in_use_count(follow_rig.pool), 0);
+	assert_int_equal(rte_mempool_in_use_count(rig.pool), 0);
 	return 0;
 }
 
@@ -67,13 +67,13 @@ static int end(void **state) {
 static void learn(void) {
 	for (int i = 0; i < 4; i++) {
 		follow_look(&following, 0);
-		for (unsigned g = 0; g < follow_rig.groups.count; g++)
-			follow_rig.groups.all[g]->stopped = true;
-		groups_send(&follow_rig.groups, rte_rdtsc());
-		groups_receive(&follow_rig.groups);
-		groups_send(&follow_rig.groups, rte_rdtsc());
-		for (unsigned g = 0; g < follow_rig.groups.count; g++)
-			follow_rig.groups.all[g]->stopped = false;
+		for (unsigned g = 0; g < rig.groups.count; g++)
+			rig.groups.all[g]->stopped = true;
+		groups_send(&rig.groups, rte_rdtsc());
+		groups_receive(&rig.groups);
+		groups_send(&rig.groups, rte_rdtsc());
+		for (unsigned g = 0; g < rig.groups.count; g++)
+			rig.groups.all[g]->stopped = false;
 	}
 }
 
@@ -83,27 +83,27 @@ static void second_open(void) {
 	assert_int_equal(
 		server_config_load_text("test", text, strlen(text), NULL, NULL, &both, stderr), 0);
 	free(text);
-	second = follow_rig;
+	second = rig;
 	second.sg = both.groups[both.group_count - 1];
-	second.traffic = follow_rig.groups.all[1];
+	second.traffic = rig.groups.all[1];
 	rig_ready(&second);
 }
 
 static void send_all(struct rig *r, const struct rig_frame *frames) {
 	for (unsigned i = 0; i < FOLLOW_PACKETS; i++) {
 		rig_send_frame(r, &frames[i]);
-		groups_receive(&follow_rig.groups);
+		groups_receive(&rig.groups);
 	}
 }
 
 static struct totals *results(void) {
 	static struct totals totals;
 
-	groups_stop(&follow_rig.groups);
-	while (groups_receive(&follow_rig.groups) > 0)
+	groups_stop(&rig.groups);
+	while (groups_receive(&rig.groups) > 0)
 		;
-	groups_finish(&follow_rig.groups);
-	totals_create(&totals, &follow_rig.groups);
+	groups_finish(&rig.groups);
+	totals_create(&totals, &rig.groups);
 	return &totals;
 }
 
@@ -111,24 +111,24 @@ TEST(a_group_comes) {
 	struct totals *totals;
 
 	learn();
-	rig_take(&follow_rig, follow_frames, FOLLOW_PACKETS, NULL);
+	rig_take(&rig, follow_frames, FOLLOW_PACKETS, NULL);
 	server_has(true);
 	learn();
-	assert_int_equal(follow_rig.groups.count, 2);
+	assert_int_equal(rig.groups.count, 2);
 	assert_int_equal(following.ids[1], 2);
 	second_open();
 	rig_take(&second, more, FOLLOW_PACKETS, NULL);
 	for (unsigned i = 0; i < FOLLOW_PACKETS; i++) {
-		rig_send_frame(&follow_rig, &follow_frames[i]);
+		rig_send_frame(&rig, &follow_frames[i]);
 		rig_send_frame(&second, &more[i]);
-		groups_receive(&follow_rig.groups);
+		groups_receive(&rig.groups);
 	}
 	totals = results();
 	for (unsigned g = 0; g < 2; g++) {
 		assert_int_equal(totals->downstream[g].sent, FOLLOW_PACKETS);
 		assert_true(traffic_result_good(&totals->downstream[g]));
 	}
-	assert_true(totals_good(totals, &follow_rig.groups));
+	assert_true(totals_good(totals, &rig.groups));
 	totals_free(totals);
 }
 
@@ -144,11 +144,11 @@ TEST(a_group_comes_and_goes) {
 	learn();
 	assert_int_equal(traffic_send(second.traffic, rte_rdtsc()), 0);
 	send_all(&second, more);
-	rig_take(&follow_rig, follow_frames, FOLLOW_PACKETS, NULL);
-	send_all(&follow_rig, follow_frames);
+	rig_take(&rig, follow_frames, FOLLOW_PACKETS, NULL);
+	send_all(&rig, follow_frames);
 	totals = results();
 	assert_int_equal(totals->downstream[1].proven, FOLLOW_PACKETS);
-	assert_true(totals_good(totals, &follow_rig.groups));
+	assert_true(totals_good(totals, &rig.groups));
 	totals_free(totals);
 }
 
@@ -156,17 +156,17 @@ TEST(a_group_comes_and_goes) {
 TEST(a_group_with_its_own_ports_is_refused) {
 	struct totals *totals;
 
-	follow_rig.groups.follows = false;
+	rig.groups.follows = false;
 	server_has(true);
 	learn();
-	assert_int_equal(follow_rig.groups.count, 1);
+	assert_int_equal(rig.groups.count, 1);
 	assert_int_equal(following.refused_count, 1);
-	rig_take(&follow_rig, follow_frames, FOLLOW_PACKETS, NULL);
-	send_all(&follow_rig, follow_frames);
+	rig_take(&rig, follow_frames, FOLLOW_PACKETS, NULL);
+	send_all(&rig, follow_frames);
 	totals = results();
-	assert_true(totals_good(totals, &follow_rig.groups));
+	assert_true(totals_good(totals, &rig.groups));
 	totals_free(totals);
 }
 
 EACH_TEST(begin, end)
-ALL_TESTS(follow_open_rig, follow_close_rig)
+ALL_TESTS(rig_open, rig_close)

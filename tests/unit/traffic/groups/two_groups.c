@@ -26,7 +26,8 @@ struct two two;
 int two_open(void **state) {
 	struct two *t = &two;
 
-	rig_open(&t->rigs[0]);
+	rig_open(state);
+	t->rigs[0] = rig;
 	assert_int_equal(port_pair("network_more", t->rigs[0].pool, 1024, t->network_more), 0);
 	assert_int_equal(port_pair("rphy_more", t->rigs[0].pool, 1024, t->rphy_more), 0);
 	return 0;
@@ -39,8 +40,7 @@ int two_close(void **state) {
 		port_close(t->network_more[i]);
 		port_close(t->rphy_more[i]);
 	}
-	rig_close(&t->rigs[0]);
-	return 0;
+	return rig_close(state);
 }
 
 static void second_rig(struct two *t, const struct two_plan *plan) {

@@ -36,7 +36,10 @@ void rig_become(struct rig *r, const struct service_group *sg) {
 	rig_schedules_open(r);
 }
 
-void rig_open(struct rig *r) {
+struct rig rig;
+
+int rig_open(void **state) {
+	struct rig *r = &rig;
 	static const uint8_t other_key[16] = {0xee};
 	struct platform_options options = {.program = "test", .memory_mb = 256};
 
@@ -54,9 +57,12 @@ void rig_open(struct rig *r) {
 	assert_non_null(r->pool);
 	assert_int_equal(port_pair("network", r->pool, 1024, r->network), 0);
 	assert_int_equal(port_pair("rphy", r->pool, 1024, r->rphy), 0);
+	return 0;
 }
 
-void rig_close(struct rig *r) {
+int rig_close(void **state) {
+	struct rig *r = &rig;
+
 	rig_schedules_close(r);
 	crypto_key_free(r->crypto, CRYPTO_DOWNLINK, CIPHER_AES_128, r->wrong_schedule);
 	for (int i = 0; i < 2; i++) {
@@ -67,6 +73,7 @@ void rig_close(struct rig *r) {
 	crypto_close(r->crypto);
 	service_group_free(&r->sg);
 	platform_stop();
+	return 0;
 }
 
 static void replace(char *text, const char *old, const char *with) {

@@ -79,9 +79,11 @@ struct rig_segment {
 	bool end;
 };
 
-void rig_open(struct rig *r);
+extern struct rig rig;
 
-void rig_close(struct rig *r);
+/* Once a program. */
+int rig_open(void **state);
+int rig_close(void **state);
 
 /* The service group is another from now on, for us alone; the rig frees it. */
 void rig_become(struct rig *r, const struct service_group *sg);

@@ -2,7 +2,7 @@
 /* What is proven, lost, duplicated or out of order is counted as just that. */
 #include "directions/traffic_parts.h"
 #include "test_main.h"
-#include "traffic_group.h"
+#include "traffic_rig.h"
 
 #define PACKETS 64
 #define MIX "84:1,256:1,1280:1,1900:1"
@@ -152,4 +152,4 @@ TEST(an_account_that_does_not_close_fails) {
 	assert_nothing_wrong(&r);
 }
 
-ALL_TESTS(open_rig, close_rig)
+ALL_TESTS(rig_open, rig_close)

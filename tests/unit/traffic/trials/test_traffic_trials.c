@@ -6,7 +6,7 @@
 #include "fake_uplink.h"
 #include "groups/run.h"
 #include "test_main.h"
-#include "traffic_group.h"
+#include "traffic_rig.h"
 
 #define PACKETS 96
 #define PROVE 4
@@ -338,4 +338,4 @@ TEST(rates_follow_the_shape_of_their_trial) {
 	traffic_free(rig.traffic);
 }
 
-ALL_TESTS(open_rig, close_rig)
+ALL_TESTS(rig_open, rig_close)
