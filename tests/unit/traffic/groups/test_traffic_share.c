@@ -10,7 +10,7 @@
 #include "two_groups.h"
 #include "wire/ip.h"
 
-/* Sends what fits no group, and the good packets of both. */
+/* Sends what fits no group. */
 TEST(nobodys_frames_are_counted) {
 	static const uint8_t arp[60] = {[12] = 0x08, [13] = 0x06};
 	struct traffic_result *all;
@@ -18,34 +18,28 @@ TEST(nobodys_frames_are_counted) {
 	struct totals *totals;
 	size_t size;
 
-	two_begin(&two, (struct two_plan){0});
-	two_take(&two);
-	for (unsigned g = 0; g < TWO; g++) {
-		for (unsigned i = 0; i < TWO_PACKETS; i++)
-			two_send_frame(&two, g, &two.frames[g][i], 0);
-	}
-	two_receive(&two);
+	two_begin((struct two_plan){0});
 	size = rig_depi(&two.rigs[0], 0, NULL, 0, depi);
-	two_send(&two, two.rigs[0].rphy[1], arp, sizeof(arp), 0);
-	two_send(&two, two.rigs[0].rphy[1], depi, size, 99); /* a VLAN that nobody has */
-	totals = two_results(&two);
+	two_send(rig.rphy[1], arp, sizeof(arp), 0);
+	two_send(rig.rphy[1], depi, size, 99); /* a VLAN that nobody has */
+	totals = two_results();
 	all = &totals->all_downstream;
 	assert_false(totals_good(totals, &two.groups)); /* nobody asked for them */
 	assert_int_equal(traffic_unexpected(all, NULL), 2);
 	assert_int_equal(all->unexpected[UNEXPECTED_NOT_DEPI], 1);
 	assert_int_equal(all->unexpected[UNEXPECTED_NO_GROUP], 1);
-	assert_int_equal(all->depi_frames, TWO * TWO_PACKETS + 2);
+	assert_int_equal(all->depi_frames, 2);
 	totals_free(totals);
 	depi[34 + 1] ^= 0x80; /* session, behind Ethernet and IPv4 */
-	two_send(&two, two.rigs[0].rphy[1], depi, size, 0);
+	two_send(rig.rphy[1], depi, size, 0);
 	depi[14 + 10] ^= 1; /* checksum of IPv4 */
-	two_send(&two, two.rigs[0].rphy[1], depi, size, 0);
-	two_receive(&two);
+	two_send(rig.rphy[1], depi, size, 0);
+	two_receive();
 	totals_create(totals, &two.groups);
 	assert_int_equal(all->violations[VIOLATION_SESSION], 1);
 	assert_int_equal(all->violations[VIOLATION_IP], 1);
 	assert_false(totals_good(totals, &two.groups)); /* as where there is one group */
-	two_finish(&two, totals);
+	two_finish(totals);
 }
 
 /* All that the share counts of frames that are nobody's. */
@@ -66,41 +60,25 @@ TEST(frames_that_are_cut_off_are_nobodys) {
 	struct totals *totals;
 	size_t size;
 
-	two_begin(&two, (struct two_plan){.upstream = true});
+	two_begin((struct two_plan){.upstream = true});
 	rphy = &two.groups.shares[0]->strays;
 	network = &two.groups.shares[1]->strays;
 	memset(depi, 0, sizeof(depi));
 	size = rig_depi(&two.rigs[0], 0,
 			&(struct rig_segment){depi + RIG_MTU - 100, 100, true, true}, 1, depi);
 	for (size_t n = 1; n < size; n++) {
-		two_send(&two, two.rigs[0].rphy[1], depi, n, 0);
-		two_send(&two, two.rigs[0].rphy[1], depi, n, 5);
-		two_send(&two, two.rigs[0].network[1], depi, n, 0);
-		two_receive(&two);
+		two_send(rig.rphy[1], depi, n, 0);
+		two_send(rig.rphy[1], depi, n, 5);
+		two_send(rig.network[1], depi, n, 0);
+		two_receive();
 		assert_int_equal(rphy->frames, 2 * n);
 		assert_int_equal(reasons(rphy), 2 * n);
 		assert_int_equal(network->frames, n);
 	}
-	totals = two_results(&two);
+	totals = two_results();
 	assert_int_equal(totals->downstream[0].depi_frames, 0);
 	assert_int_equal(totals->all_downstream.depi_frames, 2 * (size - 1));
-	two_finish(&two, totals);
-}
-
-/* A CMTS in the same process sends chains of buffers, cut anywhere. */
-TEST(chains_are_told_apart) {
-	struct totals *totals;
-
-	two_begin(&two, (struct two_plan){0});
-	two_take(&two);
-	for (uint16_t i = 0; i < TWO_PACKETS; i++) {
-		for (unsigned g = 0; g < TWO; g++)
-			two_send_chain(&two, g, &two.frames[g][i], 2 * i + 1);
-	}
-	totals = two_results(&two);
-	assert_true(totals_good(totals, &two.groups));
-	assert_int_equal(totals->all_downstream.proven, TWO * TWO_PACKETS);
-	two_finish(&two, totals);
+	two_finish(totals);
 }
 
 /* What a group sends is tagged for the CMTS; what comes back is read by its tag. */
@@ -114,7 +92,7 @@ TEST(vlans_tell_groups_apart) {
 	struct rte_mbuf *packets[32];
 	struct totals *totals;
 
-	two_begin(&two, plan);
+	two_begin(plan);
 	for (unsigned g = 0; g < TWO; g++) {
 		assert_int_equal(traffic_send(two.groups.all[g], rte_rdtsc()), 32);
 		assert_int_equal(rte_eth_rx_burst(two.rigs[g].network[1], 0, packets, 32), 32);
@@ -130,9 +108,9 @@ TEST(vlans_tell_groups_apart) {
 		}
 		rte_pktmbuf_free_bulk(packets, 32);
 	}
-	totals = two_results(&two);
+	totals = two_results();
 	assert_int_equal(totals->all_downstream.lost, 64);
-	two_finish(&two, totals);
+	two_finish(totals);
 }
 
 /* What a port did not take is taken back without its tag. */
@@ -142,17 +120,17 @@ TEST(tagged_packets_are_taken_back) {
 	struct totals *totals;
 	unsigned n;
 
-	two_begin(&two, plan);
+	two_begin(plan);
 	do
 		n = traffic_send(two.groups.all[0], rte_rdtsc());
 	while (n == 32);
 	assert_true(traffic_send(two.groups.all[0], rte_rdtsc()) == 0);
-	totals = two_results(&two);
+	totals = two_results();
 	assert_int_equal(totals->downstream[0].sent_bytes, 256 * totals->downstream[0].sent);
 	assert_true(totals->downstream[0].transmit_backpressure > 0);
-	while ((n = rte_eth_rx_burst(two.rigs[0].network[1], 0, packets, 32)) > 0)
+	while ((n = rte_eth_rx_burst(rig.network[1], 0, packets, 32)) > 0)
 		rte_pktmbuf_free_bulk(packets, n);
-	two_finish(&two, totals);
+	two_finish(totals);
 }
 
 TEST(groups_that_nothing_tells_apart_are_refused) {
@@ -163,9 +141,9 @@ TEST(groups_that_nothing_tells_apart_are_refused) {
 	};
 
 	for (size_t i = 0; i < ARRAY_COUNT(plans); i++) {
-		two_start(&two, &plans[i]);
+		two_start(&plans[i]);
 		assert_int_equal(two.created, -1);
-		two_end(&two);
+		two_end();
 	}
 }
 

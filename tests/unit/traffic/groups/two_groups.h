@@ -38,31 +38,28 @@ int two_open(void **state);
 int two_close(void **state);
 
 /* Both groups from the start. Ends with a groups_create() that may have failed: `created`. */
-void two_start(struct two *t, const struct two_plan *plan);
+void two_start(const struct two_plan *plan);
 
 /* The same where it must not fail; an upstream is fake_uplink's. */
-void two_begin(struct two *t, struct two_plan plan);
+void two_begin(struct two_plan plan);
 
 /* Lets both groups send, and makes frames of their packets. */
-void two_take(struct two *t);
+void two_take(void);
 
 /* Frees both, and sees to it that nothing is left. */
-void two_end(struct two *t);
+void two_end(void);
 
-/* Sends a frame from the CMTS's end as DEPI on the sessions of `group`, with a VLAN tag unless that is 0. */
-void two_send_frame(struct two *t, unsigned group, const struct rig_frame *f, uint16_t vlan);
-
-/* The same in two buffers, of which the first has `first` bytes of it. */
-void two_send_chain(struct two *t, unsigned group, const struct rig_frame *f, uint16_t first);
+/* Sends a frame from the CMTS's end as DEPI on the sessions of `group`, in two buffers of which the first has `first` bytes. */
+void two_send_frame(unsigned group, const struct rig_frame *f, uint16_t first);
 
 /* Sends bytes from the CMTS's end of a port, with a VLAN tag unless that is 0. */
-void two_send(struct two *t, uint16_t port, const uint8_t *bytes, size_t size, uint16_t vlan);
+void two_send(uint16_t port, const uint8_t *bytes, size_t size, uint16_t vlan);
 
 /* Receives until nothing comes any more. */
-void two_receive(struct two *t);
+void two_receive(void);
 
-/* The results of all and of each, when modems wait for nothing any more. To be freed. */
-struct totals *two_results(struct two *t);
+/* The results of all and of each, when modems wait for nothing any more. */
+struct totals *two_results(void);
 
 /* Frees them and both groups. */
-void two_finish(struct two *t, struct totals *totals);
+void two_finish(struct totals *totals);
