@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* As many flows as are asked for: all different, in their shares, and each does what its class says. */
+/* Targets of rules, and as many flows as are asked for: all different, in their shares, and each does what its class says. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -103,6 +103,7 @@ static struct tuple packet_check(const struct generator *g, uint8_t *frame, uint
 	class_check(t.class, &e);
 	assert_int_equal(e.flow, targets_of(&g->targets, tag.target)->stream);
 	bytes = ip_address_size(fields.family);
+	assert_memory_not_equal(fields.destination, sg.modems[0].addresses[2].bytes, 4);
 	memcpy(t.addresses, fields.source, bytes);
 	memcpy(t.addresses + 16, fields.destination, bytes);
 	t.ports[0] = fields.source_port;
@@ -233,6 +234,81 @@ TEST(flows_are_what_the_rules_admit) {
 			assert_int_equal(by_class[CLASS_PERMIT], cases[i].permit);
 		generator_free(g);
 	}
+}
+
+static const struct {
+	const char *name, *filter_default, *rules, *classifiers;
+	uint32_t targets[CLASS_COUNT];
+} rules[] = {
+	/* Two addresses are within the CPE limit; IPv6 has no permit rule, and one flow less. */
+	{"each class has its targets",
+	 "permit",
+	 SOME_RULES,
+	 SOME_CLASSIFIERS,
+	 {[CLASS_UNMATCHED] = 2, [CLASS_PERMIT] = 1, [CLASS_CLASSIFIED] = 3}},
+	{"shadowed rules have no target",
+	 "permit",
+	 "      - {family: ipv4, action: deny, source: 198.18.0.0/15}\n"
+	 "      - {family: ipv4, action: permit, source: 198.18.7.0/24}\n",
+	 "      - {family: ipv4, destination_ports: 10-19, service_flow: 2}\n"
+	 "      - {family: ipv4, destination_ports: 12-15, service_flow: 3}\n",
+	 {[CLASS_UNMATCHED] = 2, [CLASS_CLASSIFIED] = 1}},
+	/* At their edges. */
+	{"what is left of a rule between others is found",
+	 "permit",
+	 "      - {family: ipv4, action: deny, destination_ports: 1000-1776}\n"
+	 "      - {family: ipv4, action: deny, destination_ports: 1778-1999}\n"
+	 "      - {family: ipv4, action: permit, protocol: udp, destination_ports: 1000-1999}\n",
+	 "      - {family: ipv4, protocol: gre, service_flow: 2}\n",
+	 {[CLASS_UNMATCHED] = 2, [CLASS_PERMIT] = 1, [CLASS_CLASSIFIED] = 1}},
+	{"other packets stand for unmatched where the usual strangers meet rules",
+	 "permit",
+	 "      - {family: ipv4, action: deny, source: 203.0.113.0/24}\n"
+	 "      - {family: ipv4, action: permit, destination_ports: 40000-65535}\n"
+	 "      - {family: ipv6, action: deny, source: \"2001:db8::/32\"}\n",
+	 "      - {family: ipv6, protocol: udp, service_flow: 2}\n",
+	 {[CLASS_UNMATCHED] = 2, [CLASS_PERMIT] = 1, [CLASS_CLASSIFIED] = 1}},
+	{"with default deny only permitted packets are sent",
+	 "deny",
+	 "      - {family: ipv4, action: permit, source: 192.0.2.0/24, protocol: udp}\n",
+	 "      - {family: ipv4, source: 192.0.2.128/25, service_flow: 2}\n",
+	 {[CLASS_PERMIT] = 1, [CLASS_CLASSIFIED] = 1}},
+};
+
+/* Without a number of flows, each target has one. Sizes that all of them can have. */
+TEST(rules_make_targets) {
+	for (size_t i = 0; i < ARRAY_COUNT(rules); i++) {
+		uint32_t by_class[CLASS_COUNT];
+		struct generator *g;
+
+		print_message("  %s\n", rules[i].name);
+		unload(state);
+		traffic_config_load(&sg, rules[i].filter_default, rules[i].rules,
+				    rules[i].classifiers);
+		g = generator("100,300,301,302,303,304,305,1996", 0);
+		flows_of(g, 2000, by_class);
+		assert_memory_equal(by_class, rules[i].targets, sizeof(by_class));
+		generator_free(g);
+	}
+}
+
+static const struct target *next(struct generator *g, uint32_t size) {
+	return targets_of(&g->targets, targets_next(&g->targets, CLASS_UNMATCHED, size));
+}
+
+TEST(sizes_choose_the_family) {
+	struct generator *g;
+
+	traffic_config_load(&sg, "permit", SOME_RULES, SOME_CLASSIFIERS);
+	g = generator("imix", 0);
+	for (int i = 0; i < 100; i++)
+		assert_true(next(g, 64)->min_size <= 64);
+	/* IPv6 over UDP takes part from 84 bytes on. */
+	for (int i = 0; i < 2; i++)
+		assert_true(next(g, 84)->min_size <= 84);
+	assert_ptr_not_equal(next(g, 84), next(g, 84));
+	assert_int_equal(targets_next(&g->targets, CLASS_UNMATCHED, 61), NO_FLOW);
+	generator_free(g);
 }
 
 TEST(packets_taken_back_were_never_made) {
