@@ -6,6 +6,7 @@
 
 #include "directions/downlink_change.h"
 #include "directions/traffic_parts.h"
+#include "model/load/loader.h"
 #include "model/server_config.h"
 #include "test.h"
 #include "traffic_rig_config.h"
@@ -36,7 +37,8 @@ static void rig_obey(void) {
 	assert_int_equal(
 		server_config_load_text("test", text, strlen(text), NULL, NULL, &config, stderr),
 		0);
-	rig_become(&rig, &config.groups[0]);
+	service_group_free(&rig.sg);
+	rig.sg = config.groups[0];
 	free(config.groups);
 	free(config.name);
 	free(text);

@@ -9,69 +9,40 @@
 #include "directions/downlink_change.h"
 #include "directions/traffic_parts.h"
 #include "model/load/loader.h"
+#include "plain_aes.h"
 #include "platform/platform.h"
 #include "platform/port.h"
 #include "test.h"
 #include "traffic_rig_config.h"
+#include "wire/crc32.h"
 #include "wire/ip.h"
 #include "wire/l2tpv3.h"
-
-static void rig_schedules_open(struct rig *r) {
-	for (uint32_t m = 0; m < r->sg.modem_count; m++) {
-		r->schedules[m] = crypto_key_make(r->crypto, CRYPTO_DOWNLINK, CIPHER_AES_128,
-						  r->sg.modems[m].security.key);
-		assert_non_null(r->schedules[m]);
-	}
-}
-
-static void rig_schedules_close(struct rig *r) {
-	for (uint32_t m = 0; m < r->sg.modem_count; m++)
-		crypto_key_free(r->crypto, CRYPTO_DOWNLINK, CIPHER_AES_128, r->schedules[m]);
-}
-
-void rig_become(struct rig *r, const struct service_group *sg) {
-	rig_schedules_close(r);
-	service_group_free(&r->sg);
-	r->sg = *sg;
-	rig_schedules_open(r);
-}
 
 struct rig rig;
 
 int rig_open(void **state) {
-	struct rig *r = &rig;
-	static const uint8_t other_key[16] = {0xee};
 	struct platform_options options = {.program = "test", .memory_mb = 256};
 
 	assert_int_equal(platform_start(&options), 0);
 	assert_int_equal(
-		service_group_load_text("rig", rig_config, sizeof(rig_config) - 1, &r->sg, stderr),
+		service_group_load_text("rig", rig_config, sizeof(rig_config) - 1, &rig.sg, stderr),
 		0);
-	r->crypto = crypto_apart_open(SOCKET_ID_ANY);
-	assert_non_null(r->crypto);
-	r->queue = crypto_queue_open(r->crypto, CRYPTO_DOWNLINK);
-	assert_non_null(r->queue);
-	rig_schedules_open(r);
-	r->wrong_schedule = crypto_key_make(r->crypto, CRYPTO_DOWNLINK, CIPHER_AES_128, other_key);
-	r->pool = rte_pktmbuf_pool_create("rig", 4095, 0, 0, 4096, SOCKET_ID_ANY);
-	assert_non_null(r->pool);
-	assert_int_equal(port_pair("network", r->pool, 1024, r->network), 0);
-	assert_int_equal(port_pair("rphy", r->pool, 1024, r->rphy), 0);
+	rig.crypto = crypto_apart_open(SOCKET_ID_ANY);
+	assert_non_null(rig.crypto);
+	rig.pool = rte_pktmbuf_pool_create("rig", 4095, 0, 0, 4096, SOCKET_ID_ANY);
+	assert_non_null(rig.pool);
+	assert_int_equal(port_pair("network", rig.pool, 1024, rig.network), 0);
+	assert_int_equal(port_pair("rphy", rig.pool, 1024, rig.rphy), 0);
 	return 0;
 }
 
 int rig_close(void **state) {
-	struct rig *r = &rig;
-
-	rig_schedules_close(r);
-	crypto_key_free(r->crypto, CRYPTO_DOWNLINK, CIPHER_AES_128, r->wrong_schedule);
 	for (int i = 0; i < 2; i++) {
-		port_close(r->network[i]);
-		port_close(r->rphy[i]);
+		port_close(rig.network[i]);
+		port_close(rig.rphy[i]);
 	}
-	crypto_queue_close(r->queue);
-	crypto_close(r->crypto);
-	service_group_free(&r->sg);
+	crypto_close(rig.crypto);
+	service_group_free(&rig.sg);
 	platform_stop();
 	return 0;
 }
@@ -157,31 +128,17 @@ static uint32_t rig_modem_of(const struct rig *r, const struct frame_fields *f) 
 	return RIG_NOBODY;
 }
 
-/* CRC and encryption, the other direction than under test. */
-static void rig_encrypt(struct rig *r, struct rig_frame *f, void *schedule, const uint8_t *iv,
-			bool encrypted) {
-	struct rte_mbuf *m = rte_pktmbuf_alloc(r->pool), *good[CRYPTO_BURST];
-	struct crypto_key key = {.schedule = schedule, .cipher = CIPHER_AES_128};
-	struct crypto_failed failed[CRYPTO_BURST];
-	uint16_t failures;
-	struct crypto_frame frame = {
-		.m = m,
-		.key = &key,
-		.pdu = (uint16_t)f->header_size,
-		.clear = (uint16_t)(f->header_size + 12),
-		.parts = encrypted ? CRYPTO_CRC | CRYPTO_CIPHER : CRYPTO_CRC,
-	};
+/* CRC and encryption, by nothing that the traffic program uses. */
+static void rig_encrypt(const struct rig *r, struct rig_frame *f, bool encrypted, bool wrong_key) {
+	const struct security_association *sa = &r->sg.modems[f->modem].security;
+	static const uint8_t other_key[16] = {0xee};
+	uint8_t *pdu = f->bytes + f->header_size;
+	size_t size = f->size - f->header_size;
 
-	assert_non_null(m);
-	memcpy(rte_pktmbuf_append(m, (uint16_t)f->size), f->bytes, f->size);
-	memcpy(key.iv, iv, sizeof(key.iv));
-	assert_int_equal(crypto_submit(r->queue, &frame, 1), 1);
-	while (r->queue->held > 0) {
-		crypto_collect(r->queue, good, failed, &failures);
-		assert_int_equal(failures, 0);
-	}
-	memcpy(f->bytes, rte_pktmbuf_mtod(m, void *), f->size);
-	rte_pktmbuf_free(m);
+	ethernet_crc_write(pdu, size - ETHERNET_CRC_SIZE);
+	if (encrypted)
+		bpi_encrypt(wrong_key ? other_key : sa->key, sa->iv, pdu + DOCSIS_CLEAR_SIZE,
+			    size - DOCSIS_CLEAR_SIZE);
 }
 
 static struct docsis_down_header rig_header(struct rig *r, const struct rig_frame *f) {
@@ -236,8 +193,7 @@ static bool rig_encode(struct rig *r, const uint8_t *packet, size_t size,
 	if (fault->plain != NULL)
 		fault->plain(pdu, size);
 	f->size = f->header_size + size + 4;
-	rig_encrypt(r, f, fault->wrong_key ? r->wrong_schedule : r->schedules[f->modem],
-		    r->sg.modems[f->modem].security.iv, h.encrypted);
+	rig_encrypt(r, f, h.encrypted, fault->wrong_key);
 	if (fault->wire != NULL)
 		fault->wire(f);
 	return meant;

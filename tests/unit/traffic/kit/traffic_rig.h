@@ -50,9 +50,6 @@ struct rig_fault {
 struct rig {
 	struct service_group sg;
 	struct crypto_provider *crypto;
-	struct crypto_queue *queue; /* ours */
-	void *schedules[RIG_MODEMS_MAX];
-	void *wrong_schedule;
 	struct rte_mempool *pool;
 	uint16_t network[2]; /* the traffic's end, our end */
 	uint16_t rphy[2];
@@ -84,9 +81,6 @@ extern struct rig rig;
 /* Once a program. */
 int rig_open(void **state);
 int rig_close(void **state);
-
-/* The service group is another from now on, for us alone; the rig frees it. */
-void rig_become(struct rig *r, const struct service_group *sg);
 
 /* The rig's traffic as the only group of a run. */
 static inline struct groups *rig_groups(struct rig *r) {
