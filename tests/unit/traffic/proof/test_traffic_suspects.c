@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Spans of time of packets that were lost or late, and gaps of a thread: what is kept when there is too much. */
+/* What became of the packets that were sent: the arithmetic; spans of time of packets that were lost or late, and gaps of a
+ * thread: what is kept when there is too much. */
 #include "test_main.h"
 
 #include "pipeline/gaps.h"
@@ -29,52 +30,48 @@ static enum arrival arrive(struct proof *p, uint32_t sequence, uint64_t made, ui
 	return proof_arrive(p, &packet, now);
 }
 
-/* The missing ones were made behind the last that came in order, and overtaken by the one behind them. */
-TEST(lost_between_two) {
+static const struct suspect *late_one(const struct suspects *s) {
+	for (uint32_t i = 0; i < SUSPECTS; i++) {
+		if (s->table[i].reordered > 0)
+			return &s->table[i];
+	}
+	fail_msg("none is late");
+	return NULL;
+}
+
+static void span_check(const struct suspect *s, uint64_t from, uint64_t to, uint32_t lost) {
+	assert_int_equal(s->from, from);
+	assert_int_equal(s->to, to);
+	assert_int_equal(s->lost, lost);
+	assert_int_equal(s->reordered, lost == 0);
+}
+
+/* The missing ones were made behind the last that came in order, and overtaken by the one behind them. Late ones are so
+ * since they were made. */
+TEST(lost_between_two_or_late) {
 	struct proof p;
-	const struct suspect *one;
 
 	assert_int_equal(proof_create(&p, 3, HZ, false), 0);
 	assert_int_equal(arrive(&p, 0, 1000 * US, 1100 * US), ARRIVAL_IN_ORDER);
 	assert_int_equal(arrive(&p, 1, 2000 * US, 2100 * US), ARRIVAL_IN_ORDER);
 	assert_int_equal(p.suspects.count, 0);
 	assert_int_equal(arrive(&p, 4, 90000 * US, 90400 * US), ARRIVAL_GAP);
-	one = only_one(&p.suspects);
-	assert_int_equal(one->from, 2000 * US);
-	assert_int_equal(one->to, 90500 * US);
-	assert_int_equal(one->lost, 2);
-	assert_int_equal(one->reordered, 0);
+	span_check(only_one(&p.suspects), 2000 * US, 90500 * US, 2);
+	assert_int_equal(arrive(&p, 3, 80000 * US, 99000 * US), ARRIVAL_LATE);
+	span_check(late_one(&p.suspects), 80000 * US, 99500 * US, 0);
+	assert_int_equal(proof_stream_missing(&p, 1, 7),
+			 3); /* whatever was counted beside the numbers */
+	assert_int_equal(proof_stream_missing(&p, 1, 4), 0);
+	assert_int_equal(proof_stream_missing(&p, 1, 3), -1); /* more arrived than were made */
 	proof_restart(&p);
 	assert_int_equal(p.suspects.count, 0);
 	assert_int_equal(arrive(&p, 1, 700 * US, 900 * US),
 			 ARRIVAL_GAP); /* before is not known what was */
-	one = only_one(&p.suspects);
-	assert_int_equal(one->from, 500 * US);
-	assert_int_equal(one->to, 1000 * US);
-	proof_free(&p);
-}
-
-TEST(late_since_it_was_made) {
-	struct proof p;
-	const struct suspect *one = NULL;
-
-	assert_int_equal(proof_create(&p, 3, HZ, false), 0);
-	arrive(&p, 0, 1000 * US, 1100 * US);
-	arrive(&p, 2, 3000 * US, 3100 * US);
-	assert_int_equal(arrive(&p, 1, 2000 * US, 41000 * US), ARRIVAL_LATE);
-	assert_int_equal(p.suspects.count, 2);
-	for (uint32_t i = 0; i < SUSPECTS; i++)
-		one = p.suspects.table[i].reordered > 0 ? &p.suspects.table[i] : one;
-	assert_non_null(one);
-	assert_int_equal(one->from, 2000 * US);
-	assert_int_equal(one->to, 41500 * US);
-	arrive(&p, 4, 4000 * US, 5100 * US);
-	assert_int_equal(p.suspects.count, 3);
-	for (uint32_t i = 0; i < SUSPECTS; i++) {
-		if (p.suspects.table[i].to == 5500 * US)
-			assert_int_equal(p.suspects.table[i].from,
-					 3000 * US); /* not of the late one */
-	}
+	span_check(only_one(&p.suspects), 500 * US, 1000 * US, 1);
+	arrive(&p, 0, 600 * US, 950 * US);
+	suspects_restart(&p.suspects);
+	arrive(&p, 3, 1800 * US, 2100 * US); /* behind the one in order, not of the late one */
+	span_check(only_one(&p.suspects), 500 * US, 2500 * US, 1);
 	proof_free(&p);
 }
 
@@ -109,6 +106,32 @@ TEST(too_many_spans) {
 	assert_int_equal(lost + s.lost_more, 2 * SUSPECTS);
 	assert_int_equal(s.reordered_more, 2 * s.lost_more);
 	suspects_free(&s);
+}
+
+/* What is missing is lost, corrupted or undecipherable; what arrived beside that is a duplicate. */
+TEST(balances_add_up) {
+	static const struct {
+		uint64_t missing, duplicated;
+		struct proof_damage damage;
+		struct proof_balance expected;
+	} rows[] = {
+		{0, 0, {0, 0}, {0, 0, 0, 0}}, {3, 0, {0, 0}, {3, 0, 0, 0}},
+		{3, 2, {1, 0}, {2, 2, 1, 0}}, {3, 0, {3, 0}, {0, 0, 3, 0}},
+		{3, 1, {5, 0}, {0, 3, 3, 0}}, {0, 0, {2, 0}, {0, 2, 0, 0}},
+		{5, 0, {1, 2}, {2, 0, 1, 2}}, {3, 0, {2, 2}, {0, 1, 1, 2}},
+		{1, 0, {1, 2}, {0, 2, 0, 1}}, {0, 1, {0, 1}, {0, 2, 0, 0}},
+	};
+
+	for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
+		struct proof p = {.duplicated = rows[i].duplicated};
+		struct proof_balance b = proof_balance(&p, rows[i].missing, &rows[i].damage);
+
+		assert_int_equal(b.lost, rows[i].expected.lost);
+		assert_int_equal(b.duplicated, rows[i].expected.duplicated);
+		assert_int_equal(b.corrupted, rows[i].expected.corrupted);
+		assert_int_equal(b.undecipherable, rows[i].expected.undecipherable);
+		assert_int_equal(rows[i].missing, b.lost + b.corrupted + b.undecipherable);
+	}
 }
 
 TEST(longest_gaps_are_kept) {

@@ -50,23 +50,16 @@ static bool is_lost(unsigned i) {
 	return i >= 32 && i % 13 == 0;
 }
 
-static unsigned send_but_lost(const struct rig_frame *frames) {
-	unsigned lost = 0;
+/* Those that are lost, or all others. Returns how many are lost. */
+static unsigned send_which(const struct rig_frame *frames, bool lost) {
+	unsigned count = 0;
 
 	for (unsigned i = 0; i < PACKETS; i++) {
-		if (is_lost(i))
-			lost++;
-		else
+		count += is_lost(i);
+		if (is_lost(i) == lost)
 			rig_send_frame(&rig, &frames[i]);
 	}
-	return lost;
-}
-
-static void send_lost(const struct rig_frame *frames) {
-	for (unsigned i = 0; i < PACKETS; i++) {
-		if (is_lost(i))
-			rig_send_frame(&rig, &frames[i]);
-	}
+	return count;
 }
 
 /* What one trial loses and the next receives is lost in the one, and in the next a packet of before. */
@@ -76,14 +69,14 @@ TEST(late_packets_count_in_no_trial) {
 
 	rig_start(&rig, "84", 7);
 	begin("256", 1, first);
-	lost = send_but_lost(first);
+	lost = send_which(first, false);
 	end((struct rig_wrong){.lost = lost});
 	begin("1280", 1, second);
-	send_lost(first); /* before any of the new ones */
+	send_which(first, true); /* before any of the new ones */
 	for (unsigned i = 0; i < PACKETS; i++) {
 		rig_send_frame(&rig, &second[i]);
 		if (i == PACKETS / 2)
-			send_lost(first); /* and among them */
+			send_which(first, true); /* and among them */
 	}
 	r = end((struct rig_wrong){0});
 	assert_int_equal(r.proven_bytes, PACKETS * 1280);
@@ -119,15 +112,15 @@ TEST(counted_packets_are_counted_exactly) {
 
 	rig_start(&rig, "84", 8);
 	begin("256", PROVE, first);
-	lost = send_but_lost(first);
+	lost = send_which(first, false);
 	r = end((struct rig_wrong){.lost = lost});
 	assert_int_equal(r.proven, proven_of(first));
 	assert_true(r.counted > PACKETS / 3);
 	assert_int_equal(r.counted_bytes, r.counted * 256);
 	begin("256", PROVE, second);
-	send_lost(first);
+	send_which(first, true);
 	rig_send_frames(&rig, second, PACKETS);
-	send_lost(first); /* known by their numbers only, where nobody decrypts them */
+	send_which(first, true); /* known by their numbers only, where nobody decrypts them */
 	r = end((struct rig_wrong){0});
 	assert_int_equal(r.unexpected[UNEXPECTED_EARLIER], 2 * lost);
 	rig_finish(&rig);
@@ -188,7 +181,7 @@ TEST(mixes_that_fit_no_modem_are_refused) {
 	load.mix.sizes[0] = 50; /* less than any header */
 	assert_int_equal(traffic_restart(rig.traffic, &load), -1);
 	begin("84", 1, first);
-	end((struct rig_wrong){.lost = send_but_lost(first)});
+	end((struct rig_wrong){.lost = send_which(first, false)});
 	rig_finish(&rig);
 }
 
@@ -199,7 +192,7 @@ static void on_begin(void *data_plane, const struct traffic_load *load) {
 	begun++;
 }
 
-static struct uplink_result run_upstream(uint32_t lose_every, bool no_latency) {
+static void run_upstream(uint32_t lose_every, bool no_latency) {
 	struct trial trial = {
 		.run = {.groups = rig_groups(&rig), .duration_ns = 2000000},
 		.load = {.upstream = true, .no_latency = no_latency, .prove_every = 1},
@@ -219,7 +212,6 @@ static struct uplink_result run_upstream(uint32_t lose_every, bool no_latency) {
 	assert_int_equal(up.latency_us.max > 0, !no_latency);
 	traffic_result(rig.traffic, &down);
 	assert_int_equal(down.sent + down.lost + down.depi_frames, 0);
-	return up;
 }
 
 /* The data plane is a wire that loses every so-manieth packet. */
