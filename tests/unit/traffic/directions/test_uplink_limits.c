@@ -173,7 +173,7 @@ TEST(management_may_span_grants) {
 	struct uplink_counts counts;
 
 	rig.sg.modem_count = 1;
-	rig.uplink = uplink_rig_create("1280", 1000);
+	rig.uplink = uplink_rig_create("1280", 0, 1000);
 	while (!uplink_empty(rig.uplink)) {
 		if (uplink_rig_made() >= 200000)
 			uplink_stop(rig.uplink);
@@ -212,7 +212,7 @@ TEST(bursts_are_packed) {
 		rig.sg.rphy.flush_ns = 10000000000;
 		if (packings[i].modems > 0)
 			rig.sg.modem_count = packings[i].modems;
-		rig.uplink = uplink_rig_create(packings[i].mix, packings[i].grant);
+		rig.uplink = uplink_rig_create(packings[i].mix, 0, packings[i].grant);
 		uplink_rig_run(packings[i].packets);
 		if (packings[i].packets < 10000)
 			uplink_rig_check(packings[i].grant);
@@ -233,7 +233,7 @@ TEST(bursts_fit_their_grants) {
 
 		uplink_rig_end(state);
 		uplink_rig_begin(state);
-		rig.uplink = uplink_rig_create(mixes[i % ARRAY_COUNT(mixes)], grant);
+		rig.uplink = uplink_rig_create(mixes[i % ARRAY_COUNT(mixes)], 0, grant);
 		assert_non_null(rig.uplink);
 		uplink_rig_run(500);
 		uplink_rig_check(grant);

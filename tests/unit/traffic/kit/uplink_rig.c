@@ -63,11 +63,12 @@ int uplink_rig_end(void **state) {
 	return 0;
 }
 
-void uplink_rig_start(const char *mix, uint64_t rate) {
+struct uplink *uplink_rig_create(const char *mix, uint64_t rate, uint32_t grant) {
 	struct uplink_options options = {
 		.rphy_port = rig.ports[0],
 		.crypto = rig.crypto,
 		.rate = rate,
+		.grant = grant,
 		.seed = UPLINK_RIG_SEED,
 		.streams = rig.room,
 		.scheduled = rig.scheduled,
@@ -75,20 +76,12 @@ void uplink_rig_start(const char *mix, uint64_t rate) {
 	char error[128];
 
 	assert_int_equal(mix_parse(mix, PACKET_SIZE_MAX, &options.mix, error, sizeof(error)), 0);
-	rig.uplink = uplink_create(&rig.sg, &options);
-	assert_non_null(rig.uplink);
+	return uplink_create(&rig.sg, &options);
 }
 
-struct uplink *uplink_rig_create(const char *mix, uint32_t grant) {
-	struct uplink_options options = {
-		.rphy_port = rig.ports[0],
-		.crypto = rig.crypto,
-		.grant = grant,
-	};
-	char error[128];
-
-	assert_int_equal(mix_parse(mix, PACKET_SIZE_MAX, &options.mix, error, sizeof(error)), 0);
-	return uplink_create(&rig.sg, &options);
+void uplink_rig_start(const char *mix, uint64_t rate) {
+	rig.uplink = uplink_rig_create(mix, rate, 0);
+	assert_non_null(rig.uplink);
 }
 
 static struct rig_burst *burst_begin(uint32_t channel, enum rig_session kind,

@@ -80,8 +80,10 @@ int uplink_rig_close(void **state);
 int uplink_rig_begin(void **state);
 int uplink_rig_end(void **state);
 
-/* A sender; the rig's service group may have been changed before. */
+/* A sender; the rig's service group may have been changed before. With grants of a size, 0: by the rate; NULL where that, or
+ * the mix, is refused. */
 void uplink_rig_start(const char *mix, uint64_t rate);
+struct uplink *uplink_rig_create(const char *mix, uint64_t rate, uint32_t grant);
 
 /* Takes what is on the wire. Returns packets. */
 unsigned uplink_rig_receive(void);
@@ -94,6 +96,3 @@ uint64_t uplink_rig_made(void);
 
 /* Bursts fit grants of a size, which do not overlap, and each request record names one of them. */
 void uplink_rig_check(uint32_t grant);
-
-/* An uplink with grants of a size; NULL where that, or the mix, is refused. */
-struct uplink *uplink_rig_create(const char *mix, uint32_t grant);

@@ -101,15 +101,15 @@ TEST(a_key_differs_by_any_part) {
 }
 
 TEST(what_cannot_be_sent_is_refused) {
-	assert_null(uplink_rig_create("70", 0)); /* a modem has IPv6 only */
-	assert_null(uplink_rig_create("upstream-imix-70", 0));
-	assert_null(uplink_rig_create("84", 255));
-	assert_null(uplink_rig_create("84", 4097));
+	assert_null(uplink_rig_create("70", 0, 0)); /* a modem has IPv6 only */
+	assert_null(uplink_rig_create("upstream-imix-70", 0, 0));
+	assert_null(uplink_rig_create("84", 0, 255));
+	assert_null(uplink_rig_create("84", 0, 4097));
 	rig.sg.modem_count = 0;
-	assert_null(uplink_rig_create("84", 0));
+	assert_null(uplink_rig_create("84", 0, 0));
 	rig.sg.modems = &rig.sg.modems[4]; /* without an address */
 	rig.sg.modem_count = 1;
-	assert_null(uplink_rig_create("84", 0));
+	assert_null(uplink_rig_create("84", 0, 0));
 }
 
 EACH_TEST(uplink_rig_begin, uplink_rig_end)
