@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What holds the upstream's sender up, and what it remembers. */
+/*
+ * What holds the upstream's sender up, and what it remembers. What it counts is held against a decoder in
+ * tests/e2e/replay/test_replay_upstream_traffic.py.
+ */
 #include <rte_cycles.h>
 #include <rte_ethdev.h>
 #include <rte_mempool.h>
@@ -287,53 +290,6 @@ TEST(each_modem_ranges_and_asks_first) {
 	for (size_t i = 0; i < rig.came.burst_count; i++)
 		rangings += rig.came.bursts[i]->kind == RIG_RANGING;
 	assert_int_equal(rangings, 3); /* on the channel that has a session for it */
-}
-
-/* What headers in the clear say: those of frames, in concatenations too, and those of segments. */
-static void count_frames(const uint8_t *bytes, size_t size, struct uplink_counts *c) {
-	struct docsis_mac mac;
-
-	for (size_t at = 0; at < size; at += mac.frame_size) {
-		assert_int_equal(docsis_mac_parse(bytes + at, size - at, &mac), DOCSIS_OK);
-		c->requests += mac.request || mac.piggyback > 0;
-		c->fragments += mac.kind == DOCSIS_KIND_FRAGMENT;
-		/* What is fragmented is one, encrypted. */
-		c->concatenations += mac.kind == DOCSIS_KIND_CONCATENATION || mac.fragment_first;
-		if (mac.kind == DOCSIS_KIND_CONCATENATION)
-			count_frames(mac.pdu, mac.pdu_size, c);
-	}
-}
-
-TEST(what_is_sent_is_counted) {
-	struct uplink_counts counts, seen = {.requests = 2}; /* in frames of the first segments */
-	struct segment_header h;
-
-	uplink_rig_start("upstream-imix", 0);
-	uplink_rig_run(3000);
-	uplink_counts(rig.uplink, &counts);
-	for (size_t i = 0; i < rig.came.burst_count; i++) {
-		const struct rig_burst *b = rig.came.bursts[i];
-		uint16_t sid = b->header.sid;
-
-		if (b->kind != RIG_DATA)
-			continue;
-		if (sid == 0x20 || sid == 0x3ffe || sid == 0x60) {
-			count_frames(b->payload, b->size, &seen);
-			continue;
-		}
-		assert_int_equal(segment_header_parse(b->payload, b->size, &h), SEGMENT_OK);
-		seen.segments++;
-		seen.requests += h.request > 0;
-	}
-	assert_int_equal(counts.packets, rig.came.packets);
-	assert_int_equal(counts.bytes, rig.came.bytes);
-	assert_int_equal(counts.bursts, rig.came.burst_count);
-	assert_int_equal(counts.request_records, rig.came.record_count);
-	assert_int_equal(counts.segments, seen.segments);
-	assert_int_equal(counts.requests, seen.requests);
-	assert_int_equal(counts.fragments, seen.fragments);
-	assert_int_equal(counts.concatenations, seen.concatenations);
-	assert_true(seen.fragments > 60 && seen.concatenations > 60);
 }
 
 EACH_TEST(uplink_rig_begin, uplink_rig_end)

@@ -96,19 +96,8 @@ TEST(what_becomes_of_packets_is_counted) {
 	}
 }
 
-TEST(everything_lost_is_lost) {
-	struct traffic_result r;
-
-	rig_start(&rig, MIX, 3);
-	rig_take(&rig, frames, PACKETS, NULL);
-	r = rig_finish(&rig);
-	rig_expect(&r, (struct rig_wrong){.lost = PACKETS});
-}
-
-static uint16_t reused_number;
-
 static void reuse_number(struct docsis_down_header *h) {
-	h->sequence = reused_number;
+	h->sequence = 1;
 }
 
 /* Two packets under one number: a modem delivers the first and discards the second. */
@@ -116,7 +105,6 @@ TEST(a_number_used_twice_is_a_wrong_dsid) {
 	struct rig_fault fault = {.header = reuse_number};
 	struct traffic_result r;
 
-	reused_number = 1;
 	rig_start(&rig, "256", 9);
 	rig_take(&rig, frames, PACKETS, &fault);
 	rig_send_frames(&rig, frames, PACKETS);

@@ -1,41 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a summary says of directions that ran, and what it leaves out. */
+/* What a summary says of directions that ran. Of what only sends: tests/e2e/run/test_traffic_alone.py. */
 #include "summary/summary.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "test_main.h"
-
-TEST(sending_only_tells_nothing_of_receiving) {
-	const struct uplink_result up = {.sent = 10, .lost = 10, .counts = {.packets = 11}};
-	const struct traffic_result down = {.sent = 20, .lost = 20};
-	const struct summary s = {.downstream = &down, .upstream = &up, .send_only = true};
-	const char *path = "test-traffic-send-only.json", *name;
-	char *text = NULL;
-	size_t size;
-	json_t *o, *direction;
-	FILE *out = open_memstream(&text, &size);
-
-	assert_int_equal(summary_write(path, &s), 0);
-	o = json_load_file(path, 0, NULL);
-	remove(path);
-	assert_int_equal(json_object_del(o, "groups"), 0);
-	json_object_foreach(o, name, direction) {
-		assert_non_null(json_object_get(direction, "sent"));
-		assert_null(json_object_get(direction, "lost"));
-		assert_null(json_object_get(direction, "proven"));
-		assert_null(json_object_get(direction, "unexpected"));
-	}
-	assert_int_equal(json_object_size(o), 2);
-	json_decref(o);
-	summary_table(out, &s);
-	fclose(out);
-	assert_non_null(strstr(text, "not received"));
-	assert_null(strstr(text, "lost"));
-	assert_null(strstr(text, "proven"));
-	free(text);
-}
 
 static void check_number(const json_t *o, const char *key, json_int_t value) {
 	assert_int_equal(json_integer_value(json_object_get(o, key)), value);
@@ -86,14 +56,22 @@ TEST(summaries_have_the_directions_that_ran) {
 	json_decref(u);
 }
 
+static char *table_of(const struct summary *s) {
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	summary_table(out, s);
+	fclose(out);
+	return text;
+}
+
 /* What is no ordinary loss is told where there is some of it. */
 TEST(accounts_are_told) {
 	struct traffic_result down = {.sent = 20, .proven = 10, .undecipherable = 3};
 	struct summary s = {.downstream = &down};
-	char *text = NULL;
+	char *text;
 	json_t *o;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
 
 	down.overtaken = 2;
 	down.unaccounted = 5;
@@ -102,15 +80,12 @@ TEST(accounts_are_told) {
 	check_number(o, "overtaken", 2);
 	check_number(o, "unaccounted", 5);
 	json_decref(o);
-	summary_table(out, &s);
-	fflush(out);
+	text = table_of(&s);
 	assert_non_null(strstr(text, "undecipherable"));
 	assert_non_null(strstr(text, "the account does not close"));
+	free(text);
 	down = (struct traffic_result){.sent = 20, .proven = 20};
-	rewind(out);
-	summary_table(out, &s);
-	fclose(out);
-	text[size] = '\0';
+	text = table_of(&s);
 	assert_null(strstr(text, "undecipherable"));
 	free(text);
 }
@@ -159,14 +134,8 @@ TEST(a_line_tells_each_of_several_groups) {
 	struct summary s = {.downstream = &down[1], .groups = groups};
 
 	for (s.group_count = 1; s.group_count <= 2; s.group_count++) {
-		char *text = NULL, *line;
-		FILE *out;
-		size_t size;
+		char *text = table_of(&s), *line = strstr(text, "seven");
 
-		out = open_memstream(&text, &size);
-		summary_table(out, &s);
-		fclose(out);
-		line = strstr(text, "seven");
 		assert_int_equal(line != NULL, s.group_count == 2);
 		if (line != NULL) {
 			unsigned long sent, missing;
