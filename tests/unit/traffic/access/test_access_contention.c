@@ -155,19 +155,7 @@ TEST(the_widest_window) {
 	assert_int_equal(kit_run(kit_at(26)), 16);
 }
 
-/* Flows with other channels meet each other on those that they share. */
-TEST(groups_meet) {
-	struct access_sid one = {1, 100};
-
-	kit_restart(2, 2);
-	kit_flow(0, (struct access_flow){.sids = &one, .sid_count = 1});
-	kit_window(1, 0, 0, 20, 10, 5);
-	kit_queue_all(10);
-	kit_comes(22, {ACCESS_COLLISION, .request = 2});
-	assert_int_equal(kit.events[0].channel, 1);
-}
-
-/* Each opportunity has one event, whosever the flows in it are. */
+/* Flows with other channels meet on those that they share: each opportunity has one event, whosever the flows in it are. */
 TEST(groups_share_opportunities) {
 	unsigned seen[100] = {0};
 

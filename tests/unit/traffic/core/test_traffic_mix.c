@@ -14,12 +14,17 @@
 
 static char error[MIX_ERROR];
 
+static int parse(const char *text, struct mix *m) {
+	error[0] = '\0';
+	return mix_parse(text, MAX_SIZE, m, error, sizeof(error));
+}
+
 TEST(shares_are_exact_in_every_deck) {
 	struct random random = {42};
 	struct mix m;
 	struct deck d;
 
-	assert_int_equal(mix_parse("imix", MAX_SIZE, &m, error, sizeof(error)), 0);
+	assert_int_equal(parse("imix", &m), 0);
 	assert_int_equal(mix_deck(&m, &d), 0);
 	assert_int_equal(d.size, 20); /* 3 + 2 + 15 cards */
 	for (int round = 0; round < 100; round++) {
@@ -55,11 +60,7 @@ TEST(decks_are_shuffled_anew) {
 	}
 	assert_true(same < 5);
 	deck_free(&d);
-}
-
-TEST(empty_and_oversized_decks_are_refused) {
-	struct deck d;
-
+	/* Empty and oversized ones are refused. */
 	assert_int_equal(deck_create(&d, (const uint32_t[]){0, 0}, 2), -1);
 	assert_int_equal(deck_create(&d, (const uint32_t[]){1, DECK_MAX_CARDS}, 2), -1);
 }
@@ -72,11 +73,10 @@ TEST(mixes_are_read) {
 	struct mix m;
 
 	for (size_t i = 0; i < ARRAY_COUNT(good); i++)
-		assert_int_equal(mix_parse(good[i], MAX_SIZE, &m, error, sizeof(error)), 0);
-	assert_int_equal(mix_parse("", MAX_SIZE, &m, error, sizeof(error)), -1);
+		assert_int_equal(parse(good[i], &m), 0);
+	assert_int_equal(parse("", &m), -1);
 	for (char *word = strtok(bad, "|"); word != NULL; word = strtok(NULL, "|")) {
-		error[0] = '\0';
-		assert_int_equal(mix_parse(word, MAX_SIZE, &m, error, sizeof(error)), -1);
+		assert_int_equal(parse(word, &m), -1);
 		assert_true(strstr(error, "allowed: ") != NULL || word[0] == '@');
 		assert_null(strchr(error, '\n'));
 	}
@@ -99,10 +99,10 @@ TEST(published_mixes_have_names) {
 	};
 	struct mix m;
 
-	assert_int_equal(mix_parse("largest", MAX_SIZE, &m, error, sizeof(error)), 0);
+	assert_int_equal(parse("largest", &m), 0);
 	assert_true(mix_mean(&m) == MAX_SIZE && mix_largest(&m) == MAX_SIZE);
 	for (size_t i = 0; i < ARRAY_COUNT(mixes); i++) {
-		assert_int_equal(mix_parse(mixes[i].name, MAX_SIZE, &m, error, sizeof(error)), 0);
+		assert_int_equal(parse(mixes[i].name, &m), 0);
 		assert_int_equal(m.count, 3);
 		assert_int_equal(m.sizes[0], mixes[i].size);
 		assert_int_equal(m.sizes[1], 256);
@@ -121,11 +121,11 @@ TEST(at_most_256_sizes) {
 	for (int i = 0; i < 257; i++)
 		snprintf(text + 4 * i, 5, "%d,", 100 + i);
 	text[4 * 256 - 1] = '\0';
-	assert_int_equal(mix_parse(text, MAX_SIZE, &m, error, sizeof(error)), 0);
+	assert_int_equal(parse(text, &m), 0);
 	assert_int_equal(m.count, 256);
 	text[4 * 256 - 1] = ',';
 	text[4 * 257 - 1] = '\0';
-	assert_int_equal(mix_parse(text, MAX_SIZE, &m, error, sizeof(error)), -1);
+	assert_int_equal(parse(text, &m), -1);
 	assert_non_null(strstr(error, "at most 256 sizes"));
 }
 
@@ -137,7 +137,7 @@ static int parse_file(const char *text, struct mix *m, char name[32]) {
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
 	close(fd);
-	result = mix_parse(name, MAX_SIZE, m, error, sizeof(error));
+	result = parse(name, m);
 	unlink(name + 1);
 	return result;
 }
@@ -172,7 +172,7 @@ TEST(files_are_refused_by_line) {
 		if (strstr(error, name + 1) == NULL || strstr(error, bad[i][1]) == NULL)
 			fail_msg("%s: %s", bad[i][1], error);
 	}
-	assert_int_equal(mix_parse("@/tmp", MAX_SIZE, &m, error, sizeof(error)), -1);
+	assert_int_equal(parse("@/tmp", &m), -1);
 	assert_string_equal(error, "/tmp: Is a directory");
 }
 
@@ -189,6 +189,6 @@ TEST(lines_of_files_have_an_end) {
 	memcpy(text + 5 + LINES_MAX_SIZE, " \n", 3);
 	assert_int_equal(parse_file(text, &m, name), -1);
 	assert_non_null(strstr(error, ":2: found a longer line, allowed: up to 4096 bytes"));
-	assert_int_equal(mix_parse("@/dev/zero", MAX_SIZE, &m, error, sizeof(error)), -1);
+	assert_int_equal(parse("@/dev/zero", &m), -1);
 	assert_string_equal(error, "/dev/zero:1: found a zero byte, allowed: text");
 }

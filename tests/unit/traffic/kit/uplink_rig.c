@@ -191,16 +191,12 @@ static void packet_take(const uint8_t *frame, size_t size) {
 		ends += segment.end;
 		segment_take(channel, kind, &segment);
 	}
-	if (kind == RIG_DATA)
-		rig.came.short_packets += size + 64 <= 14 + rig.sg.rphy.mtu;
 	if (psp.count > rig.came.most_segments)
 		rig.came.most_segments = psp.count;
 	if (kind == RIG_DATA && ends > rig.came.most_ends)
 		rig.came.most_ends = ends;
 	if (size > rig.came.longest)
 		rig.came.longest = (uint32_t)size;
-	rig.came.packets++;
-	rig.came.bytes += size;
 }
 
 unsigned uplink_rig_receive(void) {

@@ -15,7 +15,6 @@
 #include "wire/uepi.h"
 
 #define UPLINK_RIG_CHANNELS 3
-#define UPLINK_RIG_MODEMS 6
 #define UPLINK_RIG_STREAMS 7
 #define UPLINK_RIG_KINDS 3 /* sessions of a channel: data, requests, ranging */
 #define UPLINK_RIG_BURST_MAX 8192
@@ -48,9 +47,6 @@ struct rig_received {
 		uint16_t psp; /* next sequence number */
 		struct rig_burst *open;
 	} sessions[UPLINK_RIG_CHANNELS][UPLINK_RIG_KINDS];
-	uint64_t packets; /* L2TPv3 */
-	uint64_t bytes;
-	uint64_t short_packets; /* of data sessions, with room for 64 bytes and more */
 	uint32_t most_segments; /* of PSP in one packet */
 	uint32_t most_ends; /* of bursts of data in one packet */
 	uint32_t longest; /* packet */

@@ -37,6 +37,14 @@ static int end(void **state) {
 	return 0;
 }
 
+/* The only address that is beyond. */
+static void assert_beyond(bool ipv4, uint64_t nth, uint64_t now, const struct ip_address *address) {
+	const uint8_t *found = cpe_watch_beyond(w, ipv4, nth, now);
+
+	assert_non_null(found);
+	assert_memory_equal(found, address->bytes, ip_address_size(address->family));
+}
+
 static void see(const struct ip_address *to, unsigned times, uint64_t now) {
 	uint8_t frame[128] = {0};
 	struct rte_mbuf m = {.buf_addr = frame, .data_len = sizeof(frame)};
@@ -51,30 +59,21 @@ static void see(const struct ip_address *to, unsigned times, uint64_t now) {
 
 /* Both addresses that the limit admits have to have had packets, each on its own. */
 TEST(an_address_is_beyond_when_the_others_are_active) {
-	const uint8_t *found;
-
 	assert_null(cpe_watch_beyond(w, true, 0, 10));
 	see(&of_first[0], ENOUGH, 10);
 	see(&of_first[2], ENOUGH - 1, 10);
 	assert_null(cpe_watch_beyond(w, true, 0, 10));
 	see(&of_first[2], 1, 11);
-	found = cpe_watch_beyond(w, true, 0, 11);
-	assert_non_null(found);
-	assert_memory_equal(found, of_first[3].bytes, 4);
+	assert_beyond(true, 0, 11, &of_first[3]);
 	assert_null(cpe_watch_beyond(w, false, 0, 11));
 }
 
 TEST(families_have_limits_of_their_own) {
-	const uint8_t *found;
-
 	see(&of_first[1], ENOUGH, 5);
 	see(&of_other[1], ENOUGH, 5);
 	assert_null(cpe_watch_beyond(w, true, 1, 5));
-	for (uint64_t nth = 0; nth < 4; nth++) {
-		found = cpe_watch_beyond(w, false, nth, 5);
-		assert_non_null(found);
-		assert_memory_equal(found, of_first[4].bytes, 16);
-	}
+	for (uint64_t nth = 0; nth < 4; nth++)
+		assert_beyond(false, nth, 5, &of_first[4]);
 }
 
 /* Activity ends after cpe_timeout: half of it is sure. */
@@ -87,17 +86,11 @@ TEST(silent_addresses_may_have_given_up_their_places) {
 }
 
 TEST(a_limit_of_none_refuses_at_once) {
-	struct cpe_watch *before = w;
-	const uint8_t *found;
-
+	cpe_watch_free(w);
 	modems[0].cpe_limit = 0;
 	w = cpe_watch_create(&sg, 0, HZ);
 	assert_non_null(w);
-	found = cpe_watch_beyond(w, true, 0, 0);
-	assert_non_null(found);
-	assert_memory_equal(found, of_first[3].bytes, 4);
-	cpe_watch_free(w);
-	w = before;
+	assert_beyond(true, 0, 0, &of_first[3]);
 }
 
 TEST(nothing_is_watched_without_need) {
