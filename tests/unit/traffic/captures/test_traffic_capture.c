@@ -9,29 +9,16 @@
 #include <unistd.h>
 
 #include "captures/capture_replay.h"
-#include "checksums.h"
 #include "core/end_tag.h"
 #include "core/generator.h"
-#include "model/load/loader.h"
-#include "modems/modem.h"
-#include "modems/verifier.h"
 #include "test_main.h"
 #include "traffic_config.h"
-#include "traffic_pool.h"
-#include "wire/docsis_mac.h"
 #include "wire/ip.h"
 
 #define FILE_NAME "test-traffic-capture.pcap"
 #define MAX_SIZE 1514
 
-static struct service_group sg;
 static struct captured_frame frame;
-
-static int unload(void **state) {
-	service_group_free(&sg);
-	remove(FILE_NAME);
-	return 0;
-}
 
 /* UDP over IPv4 or IPv6 with `payload` bytes 1, 2, 3, .. and checksums that are wrong. */
 static size_t udp_frame(unsigned family, uint16_t payload, uint8_t *out) {
@@ -125,11 +112,18 @@ static void write_udp(struct capture_writer *w, unsigned family, uint8_t last, u
 	capture_write(w, 0, in, (uint32_t)size);
 }
 
-static void load(struct capture_replay *r) {
+/* The capture goes round, in its order, and each packet is proven; a changed byte is not. */
+TEST(a_replay_is_proven) {
 	static const uint8_t arp[60] = {[12] = 0x08, [13] = 0x06};
+	struct rte_mbuf *packets[GENERATOR_BURST];
+	struct generator_options options = {.seed = 4, .pool = pool};
+	uint32_t next[3] = {0};
 	struct capture_writer w;
+	struct capture_replay r;
+	struct generator *g;
+	uint64_t bytes;
 
-	traffic_config_load(&sg, "permit",
+	traffic_config_load("permit",
 			    "      - {family: ipv4, action: deny, destination_ports: 7}\n"
 			    "      - {family: ipv4, action: permit, destination_ports: 136}\n",
 			    "      - {family: ipv6, destination_ports: 9, service_flow: 3}\n");
@@ -141,53 +135,27 @@ static void load(struct capture_replay *r) {
 	write_udp(&w, 4, 2, 136, 1200);
 	write_udp(&w, 6, 2, 10, 300);
 	assert_int_equal(capture_finish(&w), 0);
-	assert_int_equal(capture_replay_load(r, FILE_NAME, &sg), 0);
-}
-
-static struct generator *generator(const struct capture_replay *r) {
-	struct generator_options options = {.seed = 4, .pool = pool, .replay = &r->replayed};
-
-	return generator_create(&sg, &options);
-}
-
-/* The capture goes round, in its order, and each packet is proven; a changed byte is not. */
-TEST(a_replay_is_proven) {
-	struct flow_state flows[3] = {{.dsid = 0}};
-	const struct modems modems = {.flows = flows};
-	const struct modem_state modem = {.flow_count = 3};
-	struct rte_mbuf *packets[GENERATOR_BURST];
-	uint32_t next[3] = {0};
-	struct capture_replay r;
-	struct generator *g;
-	uint64_t bytes;
-
-	load(&r);
-	g = generator(&r);
+	assert_int_equal(capture_replay_load(&r, FILE_NAME, &sg), 0);
+	remove(FILE_NAME);
+	options.replay = &r.replayed;
+	g = generator_create(&sg, &options);
 	assert_int_equal(generator_burst(g, 7, packets, 30, &bytes), 30);
 	for (uint32_t i = 0; i < 30; i++) {
 		uint8_t *p = rte_pktmbuf_mtod(packets[i], uint8_t *);
-		uint32_t size = packets[i]->pkt_len;
-		struct frame_info info = {
-			.modem = &modem,
-			.modems = &modems,
-			.stream = i % 4 == 1 ? 2 : 0,
-		};
-		struct frame_fields fields;
+		uint32_t size = packets[i]->pkt_len, stream = i % 4 == 1 ? 2 : 0;
 		struct arrived out;
 
-		assert_int_equal(frame_parse(p, size, &fields), FRAME_GOOD);
-		checksums_check(p, &fields);
-		assert_int_equal(verify(g, &info, p, size, &out), CORRUPTION_NONE);
-		assert_int_equal(out.sequence, next[info.stream]++);
+		assert_int_equal(traffic_verify(g, stream, p, size, &out), CORRUPTION_NONE);
+		assert_int_equal(out.sequence, next[stream]++);
 		assert_int_equal(out.tsc, 7);
 		for (uint32_t at = 6; at < size; at++) {
 			p[at] ^= 0x10;
-			assert_int_not_equal(verify(g, &info, p, size, &out), CORRUPTION_NONE);
+			assert_int_not_equal(traffic_verify(g, stream, p, size, &out),
+					     CORRUPTION_NONE);
 			p[at] ^= 0x10;
 		}
-		assert_int_not_equal(verify(g, &info, p, size - 1, &out), CORRUPTION_NONE);
-		info.stream = 1;
-		assert_int_equal(verify(g, &info, p, size, &out), CORRUPTION_STREAM);
+		assert_int_not_equal(traffic_verify(g, stream, p, size - 1, &out), CORRUPTION_NONE);
+		assert_int_equal(traffic_verify(g, 1, p, size, &out), CORRUPTION_STREAM);
 	}
 	assert_int_equal(g->by_class[CLASS_CLASSIFIED], 8);
 	generator_take_back(g, packets + 10, 20);
@@ -205,17 +173,17 @@ TEST(packets_need_an_address_of_their_family) {
 	struct capture_writer w;
 	struct capture_replay r;
 
-	traffic_config_load(&sg, "permit", SOME_RULES, SOME_CLASSIFIERS);
+	traffic_config_load("permit", SOME_RULES, SOME_CLASSIFIERS);
 	sg.modems[0].cpe_limit_ipv6 = 0; /* IPv4 only */
 	assert_int_equal(capture_create(&w, FILE_NAME), 0);
 	write_udp(&w, 6, 1, 1000, 30);
 	write_udp(&w, 4, 1, 1000, 30);
 	assert_int_equal(capture_finish(&w), 0);
 	assert_int_equal(capture_replay_load(&r, FILE_NAME, &sg), 0);
+	remove(FILE_NAME);
 	assert_int_equal(r.replayed.count, 1);
 	assert_int_equal(r.counts.skipped[CAPTURE_SKIP_NO_ADDRESS], 1);
 	capture_replay_free(&r);
 }
 
-EACH_TEST(NULL, unload)
-ALL_TESTS(pool_start, pool_stop)
+ALL_TESTS(traffic_config_open, traffic_config_close)

@@ -1,18 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The evaluator, which everything else is held against, is held against cases worked out by hand. */
 #include "core/evaluate.h"
-#include "model/load/loader.h"
 #include "test_main.h"
 #include "traffic_config.h"
 
 #include <arpa/inet.h>
-
-static struct service_group sg;
-
-static int unload(void **state) {
-	service_group_free(&sg);
-	return 0;
-}
 
 struct question {
 	unsigned family;
@@ -45,7 +37,7 @@ TEST(the_evaluator_agrees_with_paper) {
 		{6, "2001:db8:ffff::1", 58, 0, 0, 0, NO_RULE, FILTER_PERMIT, 2, 2},
 	};
 
-	traffic_config_load(&sg, "permit", SOME_RULES, SOME_CLASSIFIERS);
+	traffic_config_load("permit", SOME_RULES, SOME_CLASSIFIERS);
 	for (size_t i = 0; i < ARRAY_COUNT(questions); i++) {
 		const struct question *q = &questions[i];
 		uint8_t source[16];
@@ -101,5 +93,3 @@ TEST(headers_ports_and_types) {
 	m.ethertype = 0x0800;
 	assert_false(match_meets(&m, &f));
 }
-
-EACH_TEST(NULL, unload)

@@ -6,12 +6,8 @@
 #include "checksums.h"
 #include "core/evaluate.h"
 #include "core/generator.h"
-#include "model/load/loader.h"
-#include "modems/modem.h"
-#include "modems/verifier.h"
 #include "test_main.h"
 #include "traffic_config.h"
-#include "traffic_pool.h"
 #include "wire/docsis_mac.h"
 #include "wire/ip.h"
 
@@ -25,13 +21,6 @@ struct tuple {
 	uint8_t family;
 	uint32_t class;
 };
-
-static struct service_group sg;
-
-static int unload(void **state) {
-	service_group_free(&sg);
-	return 0;
-}
 
 static struct generator *generator(const char *sizes, uint32_t flows) {
 	struct generator_options options = {
@@ -60,32 +49,23 @@ static void class_check(uint32_t class, const struct evaluation *e) {
 }
 
 static void prove(const struct generator *g, uint8_t *frame, uint32_t size) {
-	struct flow_state flows[3] = {{.dsid = 0}};
-	const struct modems modems = {.flows = flows};
-	const struct modem_state modem = {.flow_count = 3};
 	const struct target *target;
-	struct frame_info info;
 	struct packet_tag tag;
 	struct arrived out;
 
 	packet_tag_read(frame + packet_tag_find(frame, size), &tag);
 	target = targets_of(&g->targets, tag.target);
-	info = (struct frame_info){
-		.modem = &modem,
-		.modems = &modems,
-		.stream = target->stream,
-	};
-	assert_int_equal(verify(g, &info, frame, size, &out), CORRUPTION_NONE);
+	assert_int_equal(traffic_verify(g, target->stream, frame, size, &out), CORRUPTION_NONE);
 	assert_int_equal(out.sequence, tag.sequence);
 	/* Another flow's ports or source address; another flow's tag. */
-	for (size_t at = 26; at < 38; at += at == 29 ? 5 : 1) {
-		frame[at] ^= 1;
-		assert_int_not_equal(verify(g, &info, frame, size, &out), CORRUPTION_NONE);
-		frame[at] ^= 1;
+	for (size_t at = 26; at < 39; at += at == 29 ? 5 : 1) {
+		size_t byte = at < 38 ? at : (size_t)target->template.size + 7;
+
+		frame[byte] ^= 1;
+		assert_int_not_equal(traffic_verify(g, target->stream, frame, size, &out),
+				     CORRUPTION_NONE);
+		frame[byte] ^= 1;
 	}
-	frame[target->template.size + 7] ^= 1;
-	assert_int_not_equal(verify(g, &info, frame, size, &out), CORRUPTION_NONE);
-	frame[target->template.size + 7] ^= 1;
 }
 
 static struct tuple packet_check(const struct generator *g, uint8_t *frame, uint32_t size) {
@@ -164,7 +144,7 @@ TEST(as_many_flows_come_as_are_asked_for) {
 	static const uint32_t counts[] = {3, 4, 6, 7, 100, 1000, 65536, 200000};
 	uint32_t by_class[CLASS_COUNT];
 
-	traffic_config_load(&sg, "permit", SOME_RULES, SOME_CLASSIFIERS);
+	traffic_config_load("permit", SOME_RULES, SOME_CLASSIFIERS);
 	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
 		uint32_t n = counts[i];
 		uint32_t packets = n < 100 ? 400 : (n + n / 4 + 39) / 20 * 20;
@@ -221,9 +201,7 @@ TEST(flows_are_what_the_rules_admit) {
 		struct generator *g;
 
 		print_message("  %s\n", cases[i].name);
-		unload(state);
-		traffic_config_load(&sg, cases[i].filter_default, cases[i].rules,
-				    cases[i].classifiers);
+		traffic_config_load(cases[i].filter_default, cases[i].rules, cases[i].classifiers);
 		g = generator(cases[i].sizes, cases[i].flows);
 		assert_int_equal(g != NULL, cases[i].packets > 0);
 		if (g == NULL)
@@ -282,9 +260,7 @@ TEST(rules_make_targets) {
 		struct generator *g;
 
 		print_message("  %s\n", rules[i].name);
-		unload(state);
-		traffic_config_load(&sg, rules[i].filter_default, rules[i].rules,
-				    rules[i].classifiers);
+		traffic_config_load(rules[i].filter_default, rules[i].rules, rules[i].classifiers);
 		g = generator("100,300,301,302,303,304,305,1996", 0);
 		flows_of(g, 2000, by_class);
 		assert_memory_equal(by_class, rules[i].targets, sizeof(by_class));
@@ -299,7 +275,7 @@ static const struct target *next(struct generator *g, uint32_t size) {
 TEST(sizes_choose_the_family) {
 	struct generator *g;
 
-	traffic_config_load(&sg, "permit", SOME_RULES, SOME_CLASSIFIERS);
+	traffic_config_load("permit", SOME_RULES, SOME_CLASSIFIERS);
 	g = generator("imix", 0);
 	for (int i = 0; i < 100; i++)
 		assert_true(next(g, 64)->min_size <= 64);
@@ -317,7 +293,7 @@ TEST(packets_taken_back_were_never_made) {
 	uint32_t *sent;
 	uint64_t bytes;
 
-	traffic_config_load(&sg, "permit", SOME_RULES, SOME_CLASSIFIERS);
+	traffic_config_load("permit", SOME_RULES, SOME_CLASSIFIERS);
 	g = generator("imix", 0);
 	sent = calloc(g->targets.stream_count, sizeof(*sent));
 	assert_int_equal(generator_burst(g, 1, packets, 32, &bytes), 32);
@@ -334,5 +310,4 @@ TEST(packets_taken_back_were_never_made) {
 	assert_int_equal(rte_mempool_in_use_count(pool), 0);
 }
 
-EACH_TEST(NULL, unload)
-ALL_TESTS(pool_start, pool_stop)
+ALL_TESTS(traffic_config_open, traffic_config_close)

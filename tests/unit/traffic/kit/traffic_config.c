@@ -3,11 +3,43 @@
 
 #include <stdio.h>
 
+#include <rte_mbuf.h>
+
 #include "model/load/loader.h"
+#include "modems/verifier.h"
+#include "platform/platform.h"
 #include "test.h"
 
-void traffic_config_load(struct service_group *sg, const char *filter_default, const char *rules,
-			 const char *classifiers) {
+struct service_group sg;
+struct rte_mempool *pool;
+
+int traffic_config_open(void **state) {
+	struct platform_options options = {.program = "test", .memory_mb = 256};
+
+	if (platform_start(&options) != 0)
+		return -1;
+	pool = rte_pktmbuf_pool_create("test", 1023, 0, 0, RTE_MBUF_DEFAULT_BUF_SIZE,
+				       SOCKET_ID_ANY);
+	return pool == NULL ? -1 : 0;
+}
+
+int traffic_config_close(void **state) {
+	service_group_free(&sg);
+	platform_stop();
+	return 0;
+}
+
+enum corruption traffic_verify(const struct generator *g, uint32_t stream, const uint8_t *frame,
+			       uint32_t size, struct arrived *out) {
+	struct flow_state flows[3] = {{.dsid = 0}};
+	const struct modems modems = {.flows = flows};
+	const struct modem_state modem = {.flow_count = 3};
+	const struct frame_info info = {.modem = &modem, .modems = &modems, .stream = stream};
+
+	return verify(g, &info, frame, size, out);
+}
+
+void traffic_config_load(const char *filter_default, const char *rules, const char *classifiers) {
 	char text[8192];
 	int size = snprintf(
 		text, sizeof(text),
@@ -45,6 +77,7 @@ void traffic_config_load(struct service_group *sg, const char *filter_default, c
 		"    classifiers:\n%s",
 		filter_default, rules, classifiers);
 
+	service_group_free(&sg);
 	assert_true(size > 0 && (size_t)size < sizeof(text));
-	assert_int_equal(service_group_load_text("test", text, (size_t)size, sg, stderr), 0);
+	assert_int_equal(service_group_load_text("test", text, (size_t)size, &sg, stderr), 0);
 }

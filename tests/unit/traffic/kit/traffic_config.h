@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Service groups of one modem, for tests of what its filters and classifiers do. */
+/* Service groups of one modem, for tests of what its filters and classifiers do, and of the packets that it gets. */
 #pragma once
 
+#include "core/generator.h"
 #include "model/service_group.h"
+#include "modems/modem.h"
 
 #define SOME_RULES                                                                      \
 	"      - {family: ipv4, action: deny, source: 198.18.1.0/25}\n"                 \
@@ -17,9 +19,19 @@
 	"      - {family: ipv4, destination_ports: 100-200, service_flow: 2}\n" \
 	"      - {family: ipv6, protocol: icmpv6, service_flow: 3}\n"
 
+extern struct service_group sg;
+extern struct rte_mempool *pool;
+
+/* Once a program that makes packets: DPDK, and buffers for them. */
+int traffic_config_open(void **state);
+int traffic_config_close(void **state);
+
 /*
- * One modem with 10.0.0.1, 2001:db8:0:1::1 and 10.0.0.2, of which its CPE limit admits two, and with
- * three service flows. `rules` and `classifiers` are lines of YAML.
+ * In the place of the one before, one modem with 10.0.0.1, 2001:db8:0:1::1 and 10.0.0.2, of which its CPE limit admits
+ * two, and with three service flows. `rules` and `classifiers` are lines of YAML.
  */
-void traffic_config_load(struct service_group *sg, const char *filter_default, const char *rules,
-			 const char *classifiers);
+void traffic_config_load(const char *filter_default, const char *rules, const char *classifiers);
+
+/* What the modem says of a packet of a stream. */
+enum corruption traffic_verify(const struct generator *g, uint32_t stream, const uint8_t *frame,
+			       uint32_t size, struct arrived *out);
