@@ -43,47 +43,46 @@ static int status_of(const char *const *more) {
 
 #define WORDS(...) ((const char *const[]){__VA_ARGS__ __VA_OPT__(, ) NULL})
 
-TEST(without_a_rate_there_is_no_upstream) {
-	struct options o = parse(WORDS());
+#define NO_UPSTREAM UINT64_MAX
 
-	assert_false(o.upstream);
-	assert_false(o.no_downstream);
-	assert_string_equal(o.mix, "imix");
-	assert_string_equal(o.upstream_mix, "upstream-imix");
-	assert_int_equal(o.rate, 2000000000);
-	o = parse(WORDS("--upstream-mix=84"));
-	assert_false(o.upstream);
-	o = parse(WORDS("--upstream-rate=1Gbps", "--upstream-rate=0"));
-	assert_false(o.upstream);
+static const struct {
+	const char *words[WORDS_OF_CASE];
+	uint64_t rate, upstream_rate;
+} rates[] = {
+	{{NULL}, 2000000000, NO_UPSTREAM},
+	{{"--upstream-mix=84"}, 2000000000, NO_UPSTREAM},
+	{{"--upstream-rate=1Gbps", "--upstream-rate=0"}, 2000000000, NO_UPSTREAM},
+	{{"--upstream-rate=250Mbps", "--rate=1Gbps"}, 1000000000, 250000000},
+	{{"--upstream-rate", "max"}, 2000000000, 0},
+	{{"--rate=2Gbps", "--upstream-share=15%"}, 2000000000, 300000000},
+	{{"--upstream-share=12.5%", "--rate=1Mbps"}, 1000000, 125000},
+	{{"--upstream-share=0%"}, 2000000000, NO_UPSTREAM},
+};
+
+TEST(directions_have_rates) {
+	for (size_t i = 0; i < ARRAY_COUNT(rates); i++) {
+		struct options o = parse(rates[i].words);
+
+		assert_int_equal(o.rate, rates[i].rate);
+		assert_int_equal(o.upstream, rates[i].upstream_rate != NO_UPSTREAM);
+		if (o.upstream)
+			assert_int_equal(o.upstream_rate, rates[i].upstream_rate);
+		assert_false(o.no_downstream || o.send_only);
+	}
 }
 
-TEST(upstream_has_a_rate_and_a_mix) {
-	struct options o = parse(WORDS("--upstream-rate=250Mbps", "--rate=1Gbps"));
+TEST(words_are_options) {
+	struct options o = parse(WORDS());
 
-	assert_true(o.upstream);
-	assert_int_equal(o.upstream_rate, 250000000);
-	assert_int_equal(o.rate, 1000000000);
+	assert_string_equal(o.mix, "imix");
+	assert_string_equal(o.upstream_mix, "upstream-imix");
 	o = parse(WORDS("--upstream-rate", "max", "--upstream-mix", "84:1,256:2"));
-	assert_true(o.upstream);
-	assert_int_equal(o.upstream_rate, 0);
 	assert_string_equal(o.upstream_mix, "84:1,256:2");
 	o = parse(WORDS("--no-downstream", "--upstream-rate=max"));
 	assert_true(o.upstream && o.no_downstream && !o.send_only);
-	o = parse(WORDS("--flows=1000000"));
+	o = parse(WORDS("--flows=1000000", "--send-only"));
 	assert_int_equal(o.flows, 1000000);
-	o = parse(WORDS("--send-only"));
 	assert_true(o.send_only);
-}
-
-TEST(the_upstream_may_be_a_share) {
-	struct options o = parse(WORDS("--rate=2Gbps", "--upstream-share=15%"));
-
-	assert_true(o.upstream);
-	assert_int_equal(o.upstream_rate, 300000000);
-	o = parse(WORDS("--upstream-share=12.5%", "--rate=1Mbps"));
-	assert_int_equal(o.upstream_rate, 125000);
-	o = parse(WORDS("--upstream-share=0%"));
-	assert_false(o.upstream);
 }
 
 /* In the units of the one rate, and as shares of the other. */
