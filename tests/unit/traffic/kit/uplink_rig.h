@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * An R-PHY network in a few lines, for tests of the upstream's sender: takes its L2TPv3 packets, puts PSP and bursts
- * together again and counts all of it. The frames in them are read in tests/e2e/replay/test_replay_upstream_traffic.py.
+ * together again. Addresses and frames are read in tests/e2e/replay/test_replay_upstream_traffic.py.
  */
 #pragma once
 

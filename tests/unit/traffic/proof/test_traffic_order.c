@@ -147,6 +147,8 @@ struct step {
 	unsigned delivered; /* by then */
 };
 
+#define DO(...) {__VA_ARGS__}
+
 static const struct {
 	const char *name;
 	struct step steps[8];
@@ -154,50 +156,36 @@ static const struct {
 } cases[] = {
 	/* What comes too late is delivered out of order, for the account to see. */
 	{"a gap is given up in time",
-	 {{TAKE, 0, 0, RESEQUENCER_TAKEN, 1},
-	  {TAKE, 2, 1000, RESEQUENCER_TAKEN, 1},
-	  {TAKE, 3, 2000, RESEQUENCER_TAKEN, 1},
-	  {EXPIRE, 0, 1000 + WAIT, 0, 1},
-	  {EXPIRE, 0, 1001 + WAIT, 0, 3},
-	  {TAKE, 1, 2 * WAIT, RESEQUENCER_TAKEN, 4},
-	  {TAKE, 1, 2 * WAIT, RESEQUENCER_USED, 4}},
+	 {DO(TAKE, 0, 0, RESEQUENCER_TAKEN, 1), DO(TAKE, 2, 1000, RESEQUENCER_TAKEN, 1),
+	  DO(TAKE, 3, 2000, RESEQUENCER_TAKEN, 1), DO(EXPIRE, 0, 1000 + WAIT, 0, 1),
+	  DO(EXPIRE, 0, 1001 + WAIT, 0, 3), DO(TAKE, 1, 2 * WAIT, RESEQUENCER_TAKEN, 4),
+	  DO(TAKE, 1, 2 * WAIT, RESEQUENCER_USED, 4)},
 	 1},
 	{"each gap has its own time",
-	 {{TAKE, 0, 0, RESEQUENCER_TAKEN, 1},
-	  {TAKE, 2, 0, RESEQUENCER_TAKEN, 1},
-	  {TAKE, 4, 0, RESEQUENCER_TAKEN, 1},
-	  {EXPIRE, 0, WAIT + 1, 0, 2},
-	  {EXPIRE, 0, WAIT + 2, 0, 2},
-	  {TAKE, 3, WAIT + 3, RESEQUENCER_TAKEN, 4}},
+	 {DO(TAKE, 0, 0, RESEQUENCER_TAKEN, 1), DO(TAKE, 2, 0, RESEQUENCER_TAKEN, 1),
+	  DO(TAKE, 4, 0, RESEQUENCER_TAKEN, 1), DO(EXPIRE, 0, WAIT + 1, 0, 2),
+	  DO(EXPIRE, 0, WAIT + 2, 0, 2), DO(TAKE, 3, WAIT + 3, RESEQUENCER_TAKEN, 4)},
 	 1},
 	{"a long gap does not stall",
-	 {{TAKE, 0, 0, RESEQUENCER_TAKEN, 1},
-	  {TAKE, 5000, 0, RESEQUENCER_TAKEN, 1},
-	  {FLUSH, 0, 0, 0, 2},
-	  {TAKE, 5001, 0, RESEQUENCER_TAKEN, 3}},
+	 {DO(TAKE, 0, 0, RESEQUENCER_TAKEN, 1), DO(TAKE, 5000, 0, RESEQUENCER_TAKEN, 1),
+	  DO(FLUSH, 0, 0, 0, 2), DO(TAKE, 5001, 0, RESEQUENCER_TAKEN, 3)},
 	 4999},
 	{"numbers used twice are told",
-	 {{TAKE, 0, 0, RESEQUENCER_TAKEN, 1},
-	  {TAKE, 2, 0, RESEQUENCER_TAKEN, 1},
-	  {TAKE, 2, 0, RESEQUENCER_DUPLICATE, 1},
-	  {ANOTHER, 2, 0, RESEQUENCER_CONFLICT, 1},
-	  {TAKE, 1, 0, RESEQUENCER_TAKEN, 3},
-	  {ANOTHER, 2, 0, RESEQUENCER_USED, 3},
-	  {ANOTHER, -2000u, 0, RESEQUENCER_USED, 3}},
+	 {DO(TAKE, 0, 0, RESEQUENCER_TAKEN, 1), DO(TAKE, 2, 0, RESEQUENCER_TAKEN, 1),
+	  DO(TAKE, 2, 0, RESEQUENCER_DUPLICATE, 1), DO(ANOTHER, 2, 0, RESEQUENCER_CONFLICT, 1),
+	  DO(TAKE, 1, 0, RESEQUENCER_TAKEN, 3), DO(ANOTHER, 2, 0, RESEQUENCER_USED, 3),
+	  DO(ANOTHER, -2000u, 0, RESEQUENCER_USED, 3)},
 	 0},
 	{"an invalid packet does not start a DSID",
-	 {{BAD, 0, 0, RESEQUENCER_TAKEN, 0},
-	  {TAKE, 1, 0, RESEQUENCER_TAKEN, 0}, /* 0 may still come */
-	  {TAKE, 0, 0, RESEQUENCER_TAKEN, 2}},
+	 {DO(BAD, 0, 0, RESEQUENCER_TAKEN, 0),
+	  /* 0 may still come. */
+	  DO(TAKE, 1, 0, RESEQUENCER_TAKEN, 0), DO(TAKE, 0, 0, RESEQUENCER_TAKEN, 2)},
 	 0},
 	/* A frame whose CRC is wrong keeps its place: nothing waits for it. */
 	{"invalid packets take their place",
-	 {{TAKE, 0, 0, RESEQUENCER_TAKEN, 1},
-	  {BAD, 1, 0, RESEQUENCER_TAKEN, 1},
-	  {TAKE, 2, 0, RESEQUENCER_TAKEN, 2},
-	  {BAD, 4, 0, RESEQUENCER_TAKEN, 2},
-	  {TAKE, 3, 0, RESEQUENCER_TAKEN, 3},
-	  {TAKE, 5, 0, RESEQUENCER_TAKEN, 4}},
+	 {DO(TAKE, 0, 0, RESEQUENCER_TAKEN, 1), DO(BAD, 1, 0, RESEQUENCER_TAKEN, 1),
+	  DO(TAKE, 2, 0, RESEQUENCER_TAKEN, 2), DO(BAD, 4, 0, RESEQUENCER_TAKEN, 2),
+	  DO(TAKE, 3, 0, RESEQUENCER_TAKEN, 3), DO(TAKE, 5, 0, RESEQUENCER_TAKEN, 4)},
 	 0},
 };
 

@@ -166,47 +166,33 @@ struct step {
 	uint32_t active;
 };
 
+#define DO(...) {__VA_ARGS__}
+
 static const struct {
 	const char *name;
 	struct step steps[9];
 } cases[] = {
 	{"what never came is the change's",
-	 {{COME, 0, 100, 0, 0},
-	  {MARK, 100, 0, 0, 0},
-	  {COME, 100, 110, 0, 0},
-	  {BEGIN, 130, 50, 20, 1},
-	  {COME, 110, 115, 15, 1}, /* under way */
-	  {EXPIRE, 49, 0, 15, 1},
-	  {EXPIRE, 50, 0, 15, 0},
-	  {COME, 115, 130, 15, 0}, /* too late */
-	  {DONE}}},
+	 {DO(COME, 0, 100, 0, 0), DO(MARK, 100, 0, 0, 0), DO(COME, 100, 110, 0, 0),
+	  DO(BEGIN, 130, 50, 20, 1), DO(COME, 110, 115, 15, 1), /* under way */
+	  DO(EXPIRE, 49, 0, 15, 1), DO(EXPIRE, 50, 0, 15, 0),
+	  DO(COME, 115, 130, 15, 0), /* too late */
+	  DO(DONE)}},
 	{"what was lost before is not",
-	 {{COME, 0, 50, 0, 0},
-	  {COME, 57, 100, 0, 0}, /* seven are lost */
-	  {MARK, 100, 0, 0, 0},
-	  {BEGIN, 120, 50, 20, 1},
-	  {COME, 100, 118, 2, 1},
-	  {COME, 50, 57, 0, 1}, /* were not lost, but late */
-	  {DONE}}},
+	 {DO(COME, 0, 50, 0, 0), DO(COME, 57, 100, 0, 0), /* seven are lost */
+	  DO(MARK, 100, 0, 0, 0), DO(BEGIN, 120, 50, 20, 1), DO(COME, 100, 118, 2, 1),
+	  DO(COME, 50, 57, 0, 1), /* were not lost, but late */
+	  DO(DONE)}},
 	/* Of a stream that goes on, losses of later are its own, beyond what the change can have cost. */
 	{"no more than was made in between",
-	 {{COME, 0, 10, 0, 0},
-	  {MARK, 10, 0, 0, 0},
-	  {BEGIN, 13, 50, 3, 1},
-	  {COME, 10, 11, 2, 1},
-	  {COME, 40, 41, 3, 1},
-	  {DONE}}},
+	 {DO(COME, 0, 10, 0, 0), DO(MARK, 10, 0, 0, 0), DO(BEGIN, 13, 50, 3, 1),
+	  DO(COME, 10, 11, 2, 1), DO(COME, 40, 41, 3, 1), DO(DONE)}},
 	/* A second change in the meantime: one stretch for both. */
 	{"stretches are put together",
-	 {{COME, 0, 10, 0, 0},
-	  {MARK, 10, 0, 0, 0},
-	  {BEGIN, 20, 50, 10, 1},
-	  {MARK, 15, 0, 10, 1},
-	  {BEGIN, 30, 90, 20, 1},
-	  {EXPIRE, 60, 0, 20, 1},
-	  {END, STREAM + 1, 0, 20, 1}, /* which is not watched */
-	  {END, STREAM, 0, 20, 0},
-	  {DONE}}},
+	 {DO(COME, 0, 10, 0, 0), DO(MARK, 10, 0, 0, 0), DO(BEGIN, 20, 50, 10, 1),
+	  DO(MARK, 15, 0, 10, 1), DO(BEGIN, 30, 90, 20, 1), DO(EXPIRE, 60, 0, 20, 1),
+	  DO(END, STREAM + 1, 0, 20, 1), /* which is not watched */
+	  DO(END, STREAM, 0, 20, 0), DO(DONE)}},
 };
 
 static void step_take(const struct step *s, struct watch *w, struct proof *p) {
