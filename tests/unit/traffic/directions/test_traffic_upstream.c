@@ -6,10 +6,10 @@
 
 #include "directions/traffic_parts.h"
 #include "fake_uplink.h"
+#include "fixture.h"
 #include "groups/run.h"
 #include "test_main.h"
 #include "traffic_rig.h"
-#include "wire/bytes.h"
 
 #define PACKETS 64
 #define BURST 4
@@ -136,9 +136,8 @@ TEST(chains_are_put_together) {
 
 		if (head->data_len == 1280)
 			rte_pktmbuf_mtod(head, uint8_t *)[1279] ^= 1;
-		tail = rte_pktmbuf_alloc(rig.pool);
-		memcpy(rte_pktmbuf_append(tail, behind),
-		       rte_pktmbuf_mtod_offset(head, uint8_t *, 50), behind);
+		tail = fixture_packet(rig.pool, rte_pktmbuf_mtod_offset(head, uint8_t *, 50),
+				      behind);
 		assert_int_equal(rte_pktmbuf_trim(head, behind), 0);
 		assert_int_equal(rte_pktmbuf_chain(head, tail), 0);
 		give(head);
@@ -147,11 +146,10 @@ TEST(chains_are_put_together) {
 }
 
 static void chained_beyond_any_packet(void) {
-	struct rte_mbuf *head = rte_pktmbuf_alloc(rig.pool), *tail = rte_pktmbuf_alloc(rig.pool);
+	static const uint8_t bytes[2000] = {[12] = 0x90};
+	struct rte_mbuf *head = fixture_packet(rig.pool, bytes, sizeof(bytes));
+	struct rte_mbuf *tail = fixture_packet(rig.pool, bytes, sizeof(bytes));
 
-	memset(rte_pktmbuf_append(head, 2000), 0x08, 2000);
-	memset(rte_pktmbuf_append(tail, 2000), 0, 2000);
-	store_be16(rte_pktmbuf_mtod_offset(head, uint8_t *, 12), 0x9000);
 	assert_int_equal(rte_pktmbuf_chain(head, tail), 0);
 	give(head);
 }

@@ -5,6 +5,7 @@
 
 #include "directions/downlink_change.h"
 #include "directions/traffic_parts.h"
+#include "fixture.h"
 #include "follow_rig.h"
 #include "test_main.h"
 
@@ -159,10 +160,9 @@ static void change_behind_frames(unsigned n) {
 	for (unsigned i = 0; i < n; i++) {
 		const struct rig_frame *f = &follow_frames[i];
 		struct rig_segment whole = {f->bytes, f->size, true, true};
-		struct rte_mbuf *m = rte_pktmbuf_alloc(rig.pool);
 		size_t size = rig_depi(&rig, f->channel, &whole, 1, depi);
+		struct rte_mbuf *m = fixture_packet(rig.pool, depi, size);
 
-		memcpy(rte_pktmbuf_append(m, (uint16_t)size), depi, size);
 		assert_int_equal(rte_eth_tx_burst(rig.rphy[1], 0, &m, 1), 1);
 	}
 	keys_are(2); /* the third is in the place of the first, which is dropped at once */

@@ -9,7 +9,9 @@
 #include "core/vlan_tag.h"
 #include "directions/traffic_parts.h"
 #include "fake_uplink.h"
+#include "fixture.h"
 #include "model/load/loader.h"
+#include "packets.h"
 #include "platform/port.h"
 #include "test.h"
 
@@ -37,8 +39,7 @@ static void second_open(const struct two_plan *plan) {
 		rig_second_config(plan->same_sessions, plan->same_addresses, plan->same_modems);
 	struct rig *second = &two.rigs[1];
 
-	assert_int_equal(service_group_load_text("two", text, strlen(text), &two.sgs[1], stderr),
-			 0);
+	group_load(&two.sgs[1], text);
 	free(text);
 	*second = two.rigs[0];
 	second->sg = two.sgs[1];
@@ -87,10 +88,8 @@ void two_end(void) {
 }
 
 void two_send(uint16_t port, const uint8_t *bytes, size_t size, uint16_t vlan) {
-	struct rte_mbuf *m = rte_pktmbuf_alloc(rig.pool);
+	struct rte_mbuf *m = fixture_packet(rig.pool, bytes, size);
 
-	assert_non_null(m);
-	memcpy(rte_pktmbuf_append(m, (uint16_t)size), bytes, size);
 	if (vlan != 0)
 		vlan_tag_put(m, vlan);
 	assert_int_equal(rte_eth_tx_burst(port, 0, &m, 1), 1);
@@ -98,13 +97,11 @@ void two_send(uint16_t port, const uint8_t *bytes, size_t size, uint16_t vlan) {
 
 void two_send_frame(unsigned group, const struct rig_frame *f, uint16_t first) {
 	struct rig_segment segment = {f->bytes, f->size, true, true};
-	struct rte_mbuf *head = rte_pktmbuf_alloc(rig.pool), *tail = rte_pktmbuf_alloc(rig.pool);
 	uint8_t depi[RIG_MTU + 14];
 	size_t size = rig_depi(&two.rigs[group], f->channel, &segment, 1, depi);
+	struct rte_mbuf *head = fixture_packet(rig.pool, depi, first);
+	struct rte_mbuf *tail = fixture_packet(rig.pool, depi + first, size - first);
 
-	assert_true(head != NULL && tail != NULL && first < size);
-	memcpy(rte_pktmbuf_append(head, first), depi, first);
-	memcpy(rte_pktmbuf_append(tail, (uint16_t)(size - first)), depi + first, size - first);
 	assert_int_equal(rte_pktmbuf_chain(head, tail), 0);
 	assert_int_equal(rte_eth_tx_burst(two.rigs[group].rphy[1], 0, &head, 1), 1);
 }

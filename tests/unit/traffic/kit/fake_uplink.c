@@ -6,6 +6,7 @@
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
 
+#include "fixture.h"
 #include "test.h"
 #include "wire/ip.h"
 
@@ -111,12 +112,10 @@ uint32_t fake_uplink_make(struct uplink *u, uint32_t stream, uint64_t tsc, uint6
 }
 
 static void send_one(struct uplink *u, uint64_t now) {
-	struct rte_mbuf *m = rte_pktmbuf_alloc(fake_plan.pool);
 	uint8_t frame[FAKE_FRAME_MAX];
 	uint32_t size = fake_uplink_make(u, u->turn++ % FAKE_STREAMS, now, now, frame);
+	struct rte_mbuf *m = fixture_packet(fake_plan.pool, frame, size);
 
-	assert_non_null(m);
-	memcpy(rte_pktmbuf_append(m, (uint16_t)size), frame, size);
 	if (fake_plan.lose_every != 0 && u->sent % fake_plan.lose_every == 0)
 		rte_pktmbuf_free(m);
 	else

@@ -3,30 +3,24 @@
 
 #include <stdio.h>
 
-#include <rte_mbuf.h>
-
+#include "fixture.h"
 #include "model/load/loader.h"
 #include "modems/verifier.h"
-#include "platform/platform.h"
+#include "packets.h"
 #include "test.h"
 
 struct service_group sg;
 struct rte_mempool *pool;
 
 int traffic_config_open(void **state) {
-	struct platform_options options = {.program = "test", .memory_mb = 256};
-
-	if (platform_start(&options) != 0)
-		return -1;
-	pool = rte_pktmbuf_pool_create("test", 1023, 0, 0, RTE_MBUF_DEFAULT_BUF_SIZE,
-				       SOCKET_ID_ANY);
-	return pool == NULL ? -1 : 0;
+	fixture_eal(256);
+	pool = fixture_pool("test", 1023, RTE_MBUF_DEFAULT_BUF_SIZE);
+	return 0;
 }
 
 int traffic_config_close(void **state) {
 	service_group_free(&sg);
-	platform_stop();
-	return 0;
+	return fixture_stop(state);
 }
 
 enum corruption traffic_verify(const struct generator *g, uint32_t stream, const uint8_t *frame,
@@ -79,5 +73,5 @@ void traffic_config_load(const char *filter_default, const char *rules, const ch
 
 	service_group_free(&sg);
 	assert_true(size > 0 && (size_t)size < sizeof(text));
-	assert_int_equal(service_group_load_text("test", text, (size_t)size, &sg, stderr), 0);
+	group_load(&sg, text);
 }

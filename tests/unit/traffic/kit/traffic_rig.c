@@ -8,9 +8,10 @@
 #include "core/evaluate.h"
 #include "directions/downlink_change.h"
 #include "directions/traffic_parts.h"
+#include "fixture.h"
 #include "model/load/loader.h"
+#include "packets.h"
 #include "plain_aes.h"
-#include "platform/platform.h"
 #include "platform/port.h"
 #include "test.h"
 #include "traffic_rig_config.h"
@@ -21,16 +22,11 @@
 struct rig rig;
 
 int rig_open(void **state) {
-	struct platform_options options = {.program = "test", .memory_mb = 256};
-
-	assert_int_equal(platform_start(&options), 0);
-	assert_int_equal(
-		service_group_load_text("rig", rig_config, sizeof(rig_config) - 1, &rig.sg, stderr),
-		0);
+	fixture_eal(256);
+	group_load(&rig.sg, rig_config);
 	rig.crypto = crypto_apart_open(SOCKET_ID_ANY);
 	assert_non_null(rig.crypto);
-	rig.pool = rte_pktmbuf_pool_create("rig", 4095, 0, 0, 4096, SOCKET_ID_ANY);
-	assert_non_null(rig.pool);
+	rig.pool = fixture_pool("rig", 4095, 4096);
 	assert_int_equal(port_pair("network", rig.pool, 1024, rig.network), 0);
 	assert_int_equal(port_pair("rphy", rig.pool, 1024, rig.rphy), 0);
 	return 0;
@@ -43,8 +39,7 @@ int rig_close(void **state) {
 	}
 	crypto_close(rig.crypto);
 	service_group_free(&rig.sg);
-	platform_stop();
-	return 0;
+	return fixture_stop(state);
 }
 
 static void replace(char *text, const char *old, const char *with) {

@@ -8,8 +8,9 @@
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
 
+#include "fixture.h"
 #include "model/load/loader.h"
-#include "platform/platform.h"
+#include "packets.h"
 #include "platform/port.h"
 #include "test.h"
 #include "uplink_rig_config.h"
@@ -20,13 +21,10 @@
 struct uplink_rig rig;
 
 int uplink_rig_open(void **state) {
-	struct platform_options options = {.program = "test", .memory_mb = 256};
-
-	assert_int_equal(platform_start(&options), 0);
+	fixture_eal(256);
 	rig.crypto = crypto_apart_open(SOCKET_ID_ANY);
 	assert_non_null(rig.crypto);
-	rig.pool = rte_pktmbuf_pool_create("uplink_rig", 63, 0, 0, 2048, SOCKET_ID_ANY);
-	assert_non_null(rig.pool);
+	rig.pool = fixture_pool("uplink_rig", 63, 2048);
 	assert_int_equal(port_pair("uplink", rig.pool, rig.depth > 0 ? rig.depth : 1024, rig.ports),
 			 0);
 	return 0;
@@ -36,14 +34,11 @@ int uplink_rig_close(void **state) {
 	for (int i = 0; i < 2; i++)
 		port_close(rig.ports[i]);
 	crypto_close(rig.crypto);
-	platform_stop();
-	return 0;
+	return fixture_stop(state);
 }
 
 int uplink_rig_begin(void **state) {
-	assert_int_equal(service_group_load_text("uplink", uplink_rig_config,
-						 sizeof(uplink_rig_config) - 1, &rig.sg, stderr),
-			 0);
+	group_load(&rig.sg, uplink_rig_config);
 	rig.sg.modems[4].address_count = 0; /* as DHCP gave it none yet */
 	memset(&rig.came, 0, sizeof(rig.came));
 	rig.uplink = NULL;
