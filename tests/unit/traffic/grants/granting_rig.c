@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "granting_rig.h"
 
-#include <time.h>
-
 #include <rte_cycles.h>
 
 #include "directions/uplink_parts.h"
-#include "grants/grants.h"
 #include "model/grants_times.h"
 #include "test.h"
 #include "wire/l2tpv3.h"
@@ -14,7 +11,7 @@
 
 #define DATA_IUC 10
 
-struct granting_rig granting;
+uint16_t granting_sequence[UPLINK_RIG_CHANNELS];
 
 void granting_rig_config(void) {
 	uint8_t n = 1;
@@ -53,49 +50,11 @@ void granting_rig_config(void) {
 	}
 }
 
-static uint64_t system_ns(void) {
-	struct timespec t;
-
-	clock_gettime(CLOCK_REALTIME, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
-/* The worker's clock stands still, and what DOCSIS time is then is the rig's. */
-static void own_time(void) {
-	struct grants *grants = rig.uplink->scheduled;
-
-	granting.own = true;
-	granting.ns = system_ns();
-	granting.tsc = rte_rdtsc();
-	grants->worker.ns_per_tick_q32 = 0;
-	docsis_clock_init(&grants->clock);
-	grants->clock.system = granting.ns;
-}
-
-void granting_rig_system_time(void) {
-	struct grants *grants = rig.uplink->scheduled;
-
-	granting.own = false;
-	clock_start(&grants->worker);
-	docsis_clock_start(&grants->clock, &grants->worker);
-}
-
-static void time_goes_on(void) {
-	if (!granting.own) {
-		granting.tsc = rte_rdtsc();
-		return;
-	}
-	granting.ns += GRANTING_RIG_ROUND_NS;
-	granting.tsc += GRANTING_RIG_ROUND_NS * rte_get_tsc_hz() / 1000000000;
-	rig.uplink->scheduled->clock.system = granting.ns;
-}
-
 void granting_rig_start(const char *mix, uint64_t rate) {
 	granting_rig_config();
 	uplink_rig_start(mix, rate);
-	granting = (struct granting_rig){0};
-	own_time();
-	uplink_begin(rig.uplink, granting.tsc);
+	memset(granting_sequence, 0, sizeof(granting_sequence));
+	uplink_begin(rig.uplink, rte_rdtsc());
 }
 
 struct rte_mbuf *granting_rig_packet(uint32_t channel, const uint8_t *message, size_t size) {
@@ -113,7 +72,7 @@ struct rte_mbuf *granting_rig_packet(uint32_t channel, const uint8_t *message, s
 	memcpy(e.destination_ip, rphy->rpd_ip.bytes, 16);
 	p = rte_pktmbuf_mtod(m, uint8_t *);
 	p += depi_encap_write(&e, psp_header_size(1, 0) + size, p);
-	psp_header_write(p, 0, 1, granting.sequence[channel]++);
+	psp_header_write(p, 0, 1, granting_sequence[channel]++);
 	psp_entry_write(p + PSP_HEADER_FIXED, true, true, (uint16_t)size);
 	memcpy(p + PSP_HEADER_FIXED + PSP_ENTRY_SIZE, message, size);
 	m->data_len = (uint16_t)(p + PSP_HEADER_FIXED + PSP_ENTRY_SIZE + size -
@@ -127,7 +86,6 @@ void granting_rig_hand(struct rte_mbuf *m) {
 }
 
 void granting_rig_round(void) {
-	time_goes_on();
-	uplink_send(rig.uplink, granting.tsc);
+	uplink_send(rig.uplink, rte_rdtsc());
 	uplink_rig_receive();
 }

@@ -1,32 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The upstream's rig whose modems wait for grants, and MAPs written by hand. Time is the rig's own, and each round takes
- * GRANTING_RIG_ROUND_NS of it; after granting_rig_system_time() it is the system's, of which nothing is asked but that it
- * goes on. The closed loop with the data plane's scheduler is tests/e2e/run/test_run_grants.py.
+ * The upstream's rig whose modems wait for grants, and MAPs written by hand. Of time nothing is asked but that it goes on. The
+ * closed loop with the data plane's scheduler is tests/e2e/run/test_run_grants.py.
  */
 #pragma once
 
 #include "grants/grants_result.h"
 #include "uplink_rig.h"
 
-#define GRANTING_RIG_ROUND_NS 50000
-
-struct granting_rig {
-	uint64_t ns, tsc; /* now, where `own` */
-	bool own;
-	uint16_t sequence[UPLINK_RIG_CHANNELS]; /* of the MAP pseudowires */
-};
-
-extern struct granting_rig granting;
+extern uint16_t granting_sequence[UPLINK_RIG_CHANNELS]; /* of the MAP pseudowires */
 
 /* Sets the rig's service group so that all flows have segment headers, and N of 1, 2, 4 and so on. */
 void granting_rig_config(void);
 
 /* The same, and starts an uplink of it. */
 void granting_rig_start(const char *mix, uint64_t rate);
-
-/* From now on. */
-void granting_rig_system_time(void);
 
 /* One round of the modems. */
 void granting_rig_round(void);

@@ -81,7 +81,7 @@ static const struct {
 
 static void hand(const struct step *s) {
 	if (s->to == 0)
-		granting.sequence[CHANNEL]++;
+		granting_sequence[CHANNEL]++;
 	else
 		granting_rig_hand(packet(s->from, s->to - s->from, s->first, s->last));
 }
