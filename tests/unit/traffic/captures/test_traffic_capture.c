@@ -4,13 +4,11 @@
  * byte, is in tests/e2e/run/test_traffic_replay.py.
  */
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "captures/capture_replay.h"
 #include "core/end_tag.h"
 #include "core/generator.h"
+#include "packets.h"
 #include "test_main.h"
 #include "traffic_config.h"
 #include "wire/ip.h"
@@ -20,37 +18,14 @@
 
 static struct captured_frame frame;
 
-/* UDP over IPv4 or IPv6 with `payload` bytes 1, 2, 3, .. and checksums that are wrong. */
+/* UDP over IPv4 or IPv6 with `payload` bytes and a checksum that is wrong. */
 static size_t udp_frame(unsigned family, uint16_t payload, uint8_t *out) {
-	size_t ip = family == 4 ? 20 : 40;
-	uint8_t *p = out + 14;
+	static const uint8_t to[16] = {0x20, 1, 0xd, 0xb8};
+	size_t size = family == 4 ? packet_ipv4(out, 42u + payload, 1, to)
+				  : packet_ipv6(out, 62u + payload, 1, to);
 
-	memset(out, 0xaa, 12);
-	memset(p, 0, ip + 8);
-	if (family == 4) {
-		store_be16(out + 12, 0x0800);
-		p[0] = 0x45;
-		p[1] = 0x2e; /* DSCP 11, ECN 2 */
-		store_be16(p + 2, (uint16_t)(28 + payload));
-		p[8] = 17; /* TTL */
-		p[9] = 17;
-		memcpy(p + 12, "\x01\x02\x03\x04\x05\x06\x07\x08", 8);
-	} else {
-		store_be16(out + 12, 0x86dd);
-		store_be32(p, 0x62e12345);
-		store_be16(p + 4, (uint16_t)(8 + payload));
-		p[6] = 17;
-		p[7] = 3; /* hop limit */
-		memset(p + 8, 0x11, 16);
-		memset(p + 24, 0x22, 16);
-	}
-	store_be16(p + ip, 5000);
-	store_be16(p + ip + 2, 6000);
-	store_be16(p + ip + 4, (uint16_t)(8 + payload));
-	store_be16(p + ip + 6, 0xbad1);
-	for (uint16_t i = 0; i < payload; i++)
-		p[ip + 8 + i] = (uint8_t)(i + 1);
-	return 14 + ip + 8 + payload;
+	store_be16(out + size - payload - 2, 0xbad1);
+	return size;
 }
 
 static enum capture_skip read_frame(const uint8_t *bytes, size_t size) {
