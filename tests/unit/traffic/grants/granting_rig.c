@@ -4,6 +4,7 @@
 #include <rte_cycles.h>
 
 #include "directions/uplink_parts.h"
+#include "fixture.h"
 #include "model/grants_times.h"
 #include "test.h"
 #include "wire/l2tpv3.h"
@@ -64,21 +65,16 @@ struct rte_mbuf *granting_rig_packet(uint32_t channel, const uint8_t *message, s
 		.ttl = 64,
 		.session = grants_map_session(&rig.sg.upstream_channels[channel]),
 	};
-	struct rte_mbuf *m = rte_pktmbuf_alloc(rig.pool);
-	uint8_t *p;
+	uint8_t packet[2048], *p = packet;
 
-	assert_non_null(m);
 	memcpy(e.source_ip, rphy->core_ip.bytes, 16);
 	memcpy(e.destination_ip, rphy->rpd_ip.bytes, 16);
-	p = rte_pktmbuf_mtod(m, uint8_t *);
 	p += depi_encap_write(&e, psp_header_size(1, 0) + size, p);
 	psp_header_write(p, 0, 1, granting_sequence[channel]++);
 	psp_entry_write(p + PSP_HEADER_FIXED, true, true, (uint16_t)size);
-	memcpy(p + PSP_HEADER_FIXED + PSP_ENTRY_SIZE, message, size);
-	m->data_len = (uint16_t)(p + PSP_HEADER_FIXED + PSP_ENTRY_SIZE + size -
-				 rte_pktmbuf_mtod(m, uint8_t *));
-	m->pkt_len = m->data_len;
-	return m;
+	p += PSP_HEADER_FIXED + PSP_ENTRY_SIZE;
+	memcpy(p, message, size);
+	return fixture_packet(rig.pool, packet, (size_t)(p - packet) + size);
 }
 
 void granting_rig_hand(struct rte_mbuf *m) {
