@@ -34,21 +34,19 @@ static void line_send(int fd, json_t *message) {
 	json_decref(message);
 }
 
-static json_t *subscribe(struct fake_server *s, const json_t *params, int fd) {
-	if (!json_is_true(json_object_get(params, "keys")))
-		return NULL;
-	s->subscriber = fd;
-	return json_pack("{s:i, s:i}", "sequence", s->sequence, "generation", s->generation);
-}
-
 static json_t *result_of(struct fake_server *s, const char *method, const json_t *params, int fd) {
-	if (strcmp(method, "events.subscribe") == 0)
-		return subscribe(s, params, fd);
 	if (strcmp(method, "server.info") == 0) {
 		s->infos++;
 		return json_pack("{s:i, s:s}", "generation", s->generation, "name", "fake");
 	}
-	if (strcmp(method, "config.get") != 0 || !json_is_true(json_object_get(params, "keys")))
+	if (!json_is_true(json_object_get(params, "keys")))
+		return NULL;
+	if (strcmp(method, "events.subscribe") == 0) {
+		s->subscriber = fd;
+		return json_pack("{s:i, s:i}", "sequence", s->sequence, "generation",
+				 s->generation);
+	}
+	if (strcmp(method, "config.get") != 0)
 		return NULL;
 	s->asked++;
 	return json_pack("{s:i, s:i, s:o}", "generation", s->generation, "sequence", s->sequence,
