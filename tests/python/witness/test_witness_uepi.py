@@ -118,7 +118,7 @@ def decode(name: str, data: bytes) -> Unit:
 
 
 def test_units_agree_with_the_shared_vectors() -> None:
-    """tests/unit/wire/test_uepi.c and test_uepi_trailer.c read the same file as the same values."""
+    """tests/unit/wire/test_uepi.c reads the same file as the same values."""
     wires = vectors("uepi.txt")
     assert {name: encode(unit) for name, unit in UNITS.items()} == wires
     assert {name: decode(name, wire) for name, wire in wires.items()} == UNITS

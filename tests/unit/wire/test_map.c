@@ -14,85 +14,71 @@ static enum map_verdict read_guarded(struct map *out, uint8_t version, const voi
 	return map_read(out, version, guard_copy(&guard, body, size), size);
 }
 
+/* Version 5 as tshark reads it: a count of 9 bits, a category of 4. */
+static const uint8_t body_5[] = {
+	0x09, 0x07, 0x01, 0x80, 0x00, 0x00, 0x00, 0x10, 0xff, 0xff,
+	0xff, 0xf0, 0x03, 0x06, 0x02, 0x08, 0x00, 0x05, 0x40, 0x00, /* SID 1, IUC 5 */
+	0xff, 0xfc, 0x40, 0x09, /* a request region from minislot 9 on */
+	0x00, 0x01, 0xff, 0xff, /* null at 16383 */
+};
+
+/* Version, channel, UCD count, back-offs, count, start, acknowledged. */
+static struct map expected[] = {
+	{1, 1, 0, 0, 4, 0, 10, 4, 0x01556601, 0x01556471},
+	{5, 9, 7, 3, 6, 2, 8, 3, 0x10, 0xfffffff0},
+};
+
+/* SID, offset, IUC. */
+static const struct map_element elements[][4] = {
+	{{0x3fff, 0, MAP_INITIAL},
+	 {0x3fff, 40, MAP_REQUEST},
+	 {0x3fff, 295, MAP_REQUEST},
+	 {0, 320, MAP_NULL}},
+	{{1, 0, MAP_SHORT}, {0x3fff, 9, MAP_REQUEST}, {0, 16383, MAP_NULL}},
+};
+
 /* What is read of the bytes keeps the rules, and is written as the same bytes; so is what is expected. */
-static void comes_back(const struct map *expected, const uint8_t *body, size_t size) {
+TEST(both_versions_come_back) {
 	static struct map map;
-	uint8_t written[64];
-
-	assert_int_equal(read_guarded(&map, expected->version, body, size), MAP_OK);
-	assert_int_equal(map.count, expected->count);
-	assert_int_equal(map_check(&map), MAP_OK);
-	assert_int_equal(map_minislots(&map), expected->elements[expected->count - 1].offset);
-	assert_int_equal(map_write(written, size - 1, &map), 0);
-	assert_int_equal(map_write(written, size, &map), size);
-	assert_memory_equal(written, body, size);
-	assert_int_equal(map_write(written, size, expected), size);
-	assert_memory_equal(written, body, size);
-}
-
-TEST(captured_comes_back) {
-	static const struct map expected = {
-		.version = 1,
-		.channel = 1,
-		.ranging_end = 4,
-		.data_end = 10,
-		.count = 4,
-		.alloc_start = 0x01556601,
-		.ack_time = 0x01556471,
-		.elements = {{MAP_SID_BROADCAST, 0, MAP_INITIAL},
-			     {MAP_SID_BROADCAST, 40, MAP_REQUEST},
-			     {MAP_SID_BROADCAST, 295, MAP_REQUEST},
-			     {0, 320, MAP_NULL}},
-	};
 	struct vector v;
 
 	vector_get("psp.txt", "map_bare", &v);
-	comes_back(&expected, v.bytes + BODY_AT, v.size - BODY_AT);
-}
+	for (unsigned i = 0; i < 2; i++) {
+		const uint8_t *body = i == 0 ? v.bytes + BODY_AT : body_5;
+		size_t size = i == 0 ? v.size - BODY_AT : sizeof(body_5);
+		uint8_t written[64];
 
-/* Version 5 as tshark reads it: a count of 9 bits, a category of 4. */
-TEST(version_5_counts_by_nine_bits) {
-	static const uint8_t body[] = {
-		0x09, 0x07, 0x01, 0x80, 0x00, 0x00, 0x00, 0x10, 0xff, 0xff,
-		0xff, 0xf0, 0x03, 0x06, 0x02, 0x08, 0x00, 0x05, 0x40, 0x00, /* SID 1, IUC 5 */
-		0xff, 0xfc, 0x40, 0x09, /* a request region from minislot 9 on */
-		0x00, 0x01, 0xff, 0xff, /* null at 16383 */
-	};
-	static const struct map expected = {
-		5,
-		9,
-		7,
-		3,
-		6,
-		2,
-		8,
-		3,
-		0x10,
-		0xfffffff0,
-		{{1, 0, MAP_SHORT}, {MAP_SID_BROADCAST, 9, MAP_REQUEST}, {0, 16383, MAP_NULL}},
-	};
-
-	comes_back(&expected, body, sizeof(body));
+		memcpy(expected[i].elements, elements[i], sizeof(elements[i]));
+		assert_int_equal(read_guarded(&map, expected[i].version, body, size), MAP_OK);
+		assert_int_equal(map.count, expected[i].count);
+		assert_int_equal(map_check(&map), MAP_OK);
+		assert_int_equal(map_minislots(&map), i == 0 ? 320 : 16383);
+		assert_int_equal(map_write(written, size - 1, &map), 0);
+		assert_int_equal(map_write(written, size, &map), size);
+		assert_memory_equal(written, body, size);
+		assert_int_equal(map_write(written, size, &expected[i]), size);
+		assert_memory_equal(written, body, size);
+	}
 }
 
 TEST(every_truncation_is_told) {
 	static struct map map;
 	struct vector v;
+	uint8_t *body = v.bytes + BODY_AT;
 
 	vector_get("psp.txt", "map_bare", &v);
-	for (size_t size = 0; size < 32; size++)
-		assert_int_equal(read_guarded(&map, 1, v.bytes + BODY_AT, size), MAP_TRUNCATED);
 	memset(v.bytes + v.size, 0, 4);
-	for (size_t more = 1; more <= 4; more++)
-		assert_int_equal(read_guarded(&map, 1, v.bytes + BODY_AT, 32 + more), MAP_TRAILING);
-	/* without elements the header is all */
-	v.bytes[BODY_AT + 2] = 0;
-	assert_int_equal(read_guarded(&map, 1, v.bytes + BODY_AT, 16), MAP_OK);
+	for (size_t size = 0; size <= 36; size++)
+		assert_int_equal(read_guarded(&map, 1, body, size), size < 32	 ? MAP_TRUNCATED
+								    : size == 32 ? MAP_OK
+										 : MAP_TRAILING);
+	body[2] = 0; /* without elements the header is all */
+	assert_int_equal(read_guarded(&map, 1, body, 15), MAP_TRUNCATED);
+	assert_int_equal(read_guarded(&map, 1, body, 16), MAP_OK);
 	assert_int_equal(map.count, 0);
 	assert_int_equal(map_check(&map), MAP_NO_NULL);
 	map.elements[0].offset = 7; /* beyond the count */
 	assert_int_equal(map_minislots(&map), 0);
-	assert_int_equal(read_guarded(&map, 1, v.bytes + BODY_AT, 15), MAP_TRUNCATED);
 }
 
 TEST(what_would_not_come_back_is_refused) {
@@ -143,42 +129,32 @@ TEST(a_probe_map_is_told_apart) {
 /* A MAP whose elements are all of one minislot, `count` with the null one. */
 static void long_map(struct map *map, uint8_t version, unsigned count) {
 	*map = (struct map){.version = version, .count = (uint16_t)count};
-	for (unsigned i = 0; i < count && i < MAP_ELEMENTS_5; i++)
-		map->elements[i] =
-			(struct map_element){.sid = 1, .iuc = MAP_LONG, .offset = (uint16_t)i};
-	if (count > 0 && count <= MAP_ELEMENTS_5)
-		map->elements[count - 1] =
-			(struct map_element){.iuc = MAP_NULL, .offset = (uint16_t)(count - 1)};
+	for (unsigned i = 0; i < count; i++)
+		map->elements[i] = (struct map_element){1, (uint16_t)i, MAP_LONG};
+	map->elements[count - 1] = (struct map_element){0, (uint16_t)(count - 1), MAP_NULL};
 }
 
 TEST(counts_have_bounds) {
-	static const struct {
-		uint8_t version;
-		uint16_t most;
-	} rows[] = {{1, MAP_ELEMENTS_1}, {5, MAP_ELEMENTS_5}};
 	static uint8_t body[MAP_HEADER + MAP_ELEMENT * 511];
 	static struct map map, back;
 
-	for (unsigned r = 0; r < 2; r++) {
-		size_t size = MAP_HEADER + MAP_ELEMENT * (size_t)rows[r].most;
+	for (uint8_t version = 1; version <= 5; version += 4) {
+		unsigned most = version == 1 ? MAP_ELEMENTS_1 : MAP_ELEMENTS_5;
+		size_t size = MAP_HEADER + MAP_ELEMENT * (size_t)most;
 
-		long_map(&map, rows[r].version, rows[r].most);
+		long_map(&map, version, most);
 		assert_int_equal(map_check(&map), MAP_OK);
-		assert_int_equal(map_write(guard_take(&guard, size), size, &map), size);
-		assert_int_equal(
-			map_read(&back, rows[r].version, guard.base + guard.room - size, size),
-			MAP_OK);
+		assert_int_equal(map_write(body, size, &map), size);
+		assert_int_equal(read_guarded(&back, version, body, size), MAP_OK);
 		assert_memory_equal(&back, &map, sizeof(map));
 		map.count++;
 		assert_int_equal(map_check(&map), MAP_TOO_MANY);
 		assert_int_equal(map_write(body, sizeof(body), &map), 0);
+		most++;
+		body[2] = (uint8_t)(version == 1 ? most : most >> 1);
+		body[3] = (uint8_t)(version == 1 ? 0 : most << 7);
+		assert_int_equal(map_read(&back, version, body, size + MAP_ELEMENT), MAP_TOO_MANY);
 	}
-	memset(body, 0, sizeof(body));
-	body[2] = 241;
-	assert_int_equal(map_read(&back, 1, body, MAP_HEADER + 241 * 4), MAP_TOO_MANY);
-	body[2] = 491 >> 1;
-	body[3] = (491 & 1) << 7;
-	assert_int_equal(map_read(&back, 5, body, MAP_HEADER + 491 * 4), MAP_TOO_MANY);
 }
 
 static size_t long_written(const struct map *map) {
@@ -211,6 +187,104 @@ TEST(a_field_that_does_not_hold_its_value) {
 	assert_int_equal(long_written(&map), 24);
 	map.version = 2;
 	assert_int_equal(long_written(&map), 0);
+}
+
+/* Three elements, the null one, a grant pending and an acknowledgement. */
+static struct map good_map(uint8_t version) {
+	return (struct map){
+		.version = version,
+		.count = 6,
+		.data_end = 3,
+		.elements =
+			{
+				{MAP_SID_BROADCAST, 0, MAP_REQUEST},
+				{5, 6, MAP_LONG},
+				{6, 7, MAP_STATION},
+				{0, 100, MAP_NULL},
+				{7, 100, MAP_SHORT},
+				{5, 100, MAP_ACK},
+			},
+	};
+}
+
+TEST(rules_are_checked) {
+	static const struct {
+		unsigned at;
+		struct map_element element;
+		enum map_verdict wanted;
+	} rows[] = {
+		{0, {5, 1, MAP_LONG}, MAP_BAD_START},
+		{0, {5, 0, 0}, MAP_BAD_IUC},
+		{0, {5, 0, MAP_LONG}, MAP_OK},
+		{1, {5, 0, MAP_LONG}, MAP_BAD_ORDER},
+		{1, {5, 7, MAP_LONG}, MAP_BAD_ORDER},
+		{1, {5, 1, MAP_LONG}, MAP_OK},
+		{1, {5, 6, MAP_ACK}, MAP_BAD_IUC},
+		{1, {5, 6, 14}, MAP_BAD_IUC},
+		{1, {5, 6, MAP_EXPANDED}, MAP_BAD_IUC},
+		{1, {0, 6, MAP_PROFILE_13}, MAP_OK},
+		{1, {0, 6, MAP_ADVANCED_SHORT}, MAP_OK},
+		{1, {0, 6, MAP_REQUEST_DATA}, MAP_OK},
+		{2, {0, 7, MAP_NULL}, MAP_BAD_NULL},
+		{3, {1, 100, MAP_NULL}, MAP_BAD_NULL},
+		{3, {0, 7, MAP_NULL}, MAP_BAD_ORDER},
+		{3, {1, 100, MAP_LONG}, MAP_NO_NULL},
+		{4, {7, 99, MAP_SHORT}, MAP_BAD_BEHIND},
+		{4, {7, 101, MAP_SHORT}, MAP_BAD_BEHIND},
+		{4, {7, 100, MAP_REQUEST}, MAP_BAD_BEHIND},
+		{4, {7, 100, MAP_STATION}, MAP_BAD_BEHIND},
+		{5, {7, 100, 14}, MAP_BAD_BEHIND},
+		{5, {7, 100, MAP_ADVANCED_UGS}, MAP_OK},
+		{5, {0, 100, MAP_NULL}, MAP_BAD_NULL},
+	};
+
+	for (unsigned version = 1; version <= 5; version += 4) {
+		struct map map = good_map((uint8_t)version);
+
+		assert_int_equal(map_check(&map), MAP_OK);
+		assert_int_equal(map_minislots(&map), 100);
+		for (unsigned i = 0; i < ARRAY_COUNT(rows); i++) {
+			map = good_map((uint8_t)version);
+			map.elements[rows[i].at] = rows[i].element;
+			assert_int_equal(map_check(&map), rows[i].wanted);
+		}
+	}
+}
+
+TEST(nothing_beyond_the_bounds) {
+	for (uint8_t version = 1; version <= 5; version += 4) {
+		struct map map = good_map(version);
+
+		for (unsigned i = 3; i < 6; i++)
+			map.elements[i].offset = version == 1 ? 4096 : 16383;
+		assert_int_equal(map_check(&map), MAP_OK);
+		for (unsigned i = 3; i < 6; i++)
+			map.elements[i].offset++;
+		assert_int_equal(map_check(&map), MAP_TOO_LONG);
+	}
+}
+
+TEST(windows_end_behind_their_start) {
+	/* Ranging from, to, data from, to. */
+	static const struct {
+		uint8_t window[4];
+		enum map_verdict wanted;
+	} rows[] = {
+		{{0, 0, 3, 3}, MAP_OK},
+		{{0, 0, 4, 3}, MAP_BAD_WINDOW},
+		{{1, 0, 0, 3}, MAP_BAD_WINDOW},
+		{{1, 1, 0, 3}, MAP_OK},
+	};
+
+	for (unsigned i = 0; i < ARRAY_COUNT(rows); i++) {
+		struct map map = good_map(1);
+
+		map.ranging_start = rows[i].window[0];
+		map.ranging_end = rows[i].window[1];
+		map.data_start = rows[i].window[2];
+		map.data_end = rows[i].window[3];
+		assert_int_equal(map_check(&map), rows[i].wanted);
+	}
 }
 
 ALL_TESTS(guard_group_open, guard_group_close)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "test_main.h"
 
-#include "guard_group.h"
-#include "ucd_channels.h"
+#include "wire/management.h"
+#include "wire/ucd.h"
+#include "wire_kit.h"
 
 #define BODY_MAX MANAGEMENT_BODY_MAX
 
@@ -13,10 +14,62 @@ static enum ucd_verdict read_guarded(uint8_t type, const void *body, size_t size
 	return ucd_read(&back, type, guard_copy(&guard, body, size), size);
 }
 
+/* The body of the UCD of a real core; returns its size. */
+static size_t captured(struct vector *v) {
+	struct management m;
+
+	vector_get("management.txt", "ucd_2_frame", v);
+	assert_int_equal(management_frame_read(v->bytes, v->size, &m), MANAGEMENT_OK);
+	assert_int_equal(m.type, MANAGEMENT_UCD);
+	assert_int_equal(m.version, ucd_version(m.type));
+	v->size = m.body_size;
+	memmove(v->bytes, m.body, m.body_size);
+	return m.body_size;
+}
+
+/* An OFDMA channel of 1,880 subcarriers of 50 kHz: all that a configuration says of one. */
+static void ofdma_channel(struct ucd *out) {
+	*out = (struct ucd){.type = 51, .channel = 9, .count = 4, .downstream = 33};
+	ucd_set(out, UCD_CHANGES, 0x0104);
+	out->has |= UINT64_C(1) << UCD_SNAPSHOT;
+	out->snapshot_time = 0x89abcdef;
+	out->snapshot_division = 9;
+	out->snapshot_minislot = 0x01020304;
+	ucd_set(out, UCD_CYCLIC_PREFIX, ucd_cyclic_prefix(256));
+	ucd_set(out, UCD_ROLL_OFF, ucd_roll_off(64));
+	ucd_set(out, UCD_SPACING, UCD_50_KHZ);
+	ucd_set(out, UCD_SUBCARRIER_0, 104800000);
+	ucd_set(out, UCD_SYMBOLS, 6);
+	ucd_set(out, UCD_SEED, 0x654321);
+	out->excluded[out->excluded_count++] = (struct ucd_band){0, 83};
+	out->excluded[out->excluded_count++] = (struct ucd_band){1964, 2047};
+	out->unused[out->unused_count++] = (struct ucd_band){84, 91};
+
+	struct ucd_burst *initial = &out->bursts[out->burst_count++];
+	struct ucd_burst *data = &out->bursts[out->burst_count++];
+
+	*initial = (struct ucd_burst){.tlv = UCD_BURST_3, .iuc = 3};
+	ucd_burst_set(initial, UCD_INITIAL_SUBCARRIERS, 64);
+	ucd_burst_set(initial, UCD_IR_POWER, 0x4004);
+	*data = (struct ucd_burst){.tlv = UCD_BURST_3, .iuc = 13, .runs = 2};
+	data->profile[0] = (struct ucd_run){.modulation = 10, .pilots = 1, .minislots = 200};
+	data->profile[1] = (struct ucd_run){.modulation = 0, .pilots = 4, .minislots = 256};
+}
+
+/* Where it is cut it either ends with a TLV, or is not all there. */
 TEST(captured_comes_back) {
 	struct vector v;
-	size_t size = captured(&v);
+	size_t size = captured(&v), whole = 0;
 
+	for (size_t less = 0; less < size; less++) {
+		enum ucd_verdict verdict = read_guarded(2, v.bytes, less);
+
+		assert_true(verdict == UCD_OK || verdict == UCD_TRUNCATED);
+		if (verdict == UCD_OK)
+			assert_int_equal(ucd_write(written, sizeof(written), &back), less);
+		whole += verdict == UCD_OK;
+	}
+	assert_int_equal(whole, 8); /* the header alone, and behind each TLV but the last */
 	assert_int_equal(read_guarded(2, v.bytes, size), UCD_OK);
 	assert_int_equal(back.channel, 1);
 	assert_int_equal(back.count, 0);
@@ -29,27 +82,10 @@ TEST(captured_comes_back) {
 	assert_int_equal(back.bursts[3].values[UCD_MAX_BURST], 11);
 	assert_int_equal(back.unknown, 0);
 	assert_int_equal(ucd_check(&back), UCD_OK);
-	assert_int_equal(ucd_write(guard_take(&guard, size), size, &back), size);
+	for (size_t less = 0; less <= size; less++)
+		assert_int_equal(ucd_write(guard_take(&guard, less), less, &back),
+				 less < size ? 0 : size);
 	assert_memory_equal(guard.base + guard.room - size, v.bytes, size);
-	for (size_t less = 0; less < size; less++)
-		assert_int_equal(ucd_write(guard_take(&guard, less), less, &back), 0);
-}
-
-/* Where a UCD is cut it either ends with a TLV, or is not all there. */
-TEST(every_truncation_is_told) {
-	struct vector v;
-	size_t size = captured(&v), whole = 0;
-
-	for (size_t less = 0; less < size; less++) {
-		enum ucd_verdict verdict = read_guarded(2, v.bytes, less);
-
-		assert_true(verdict == UCD_OK || verdict == UCD_TRUNCATED);
-		if (verdict == UCD_OK) {
-			assert_int_equal(ucd_write(written, sizeof(written), &back), less);
-			whole++;
-		}
-	}
-	assert_int_equal(whole, 8); /* the header alone, and behind each TLV but the last */
 }
 
 TEST(ofdma_as_drawn) {
@@ -234,6 +270,101 @@ TEST(what_does_not_fit_is_not_written) {
 	REFUSED(ucd.bursts[1].profile[1].minislots = 257);
 	REFUSED(ucd.bursts[1].profile[0].modulation = 16);
 	REFUSED(ucd.bursts[1].profile[0].pilots = 16);
+}
+
+#define BREAKS(verdict, ...)                                \
+	do {                                                \
+		ofdma_channel(&ucd);                        \
+		assert_int_equal(ucd_check(&ucd), UCD_OK);  \
+		__VA_ARGS__;                                \
+		assert_int_equal(ucd_check(&ucd), verdict); \
+	} while (0)
+
+TEST(an_ofdma_channel_is_checked) {
+	static const enum ucd_field wanted[] = {UCD_CYCLIC_PREFIX, UCD_ROLL_OFF, UCD_SPACING,
+						UCD_SUBCARRIER_0,  UCD_SYMBOLS,	 UCD_SEED};
+
+	for (unsigned i = 0; i < ARRAY_COUNT(wanted); i++)
+		BREAKS(UCD_MISSING, ucd.has &= ~(UINT64_C(1) << wanted[i]));
+	BREAKS(UCD_BAD_TYPE, ucd.type = 50);
+	BREAKS(UCD_MISSING, ucd.burst_count = 0);
+	BREAKS(UCD_BAD_VALUE, ucd_set(&ucd, UCD_CYCLIC_PREFIX, 0));
+	BREAKS(UCD_BAD_VALUE, ucd_set(&ucd, UCD_CYCLIC_PREFIX, 12));
+	BREAKS(UCD_BAD_VALUE, ucd_set(&ucd, UCD_ROLL_OFF, 0));
+	BREAKS(UCD_BAD_VALUE, ucd_set(&ucd, UCD_ROLL_OFF, 9));
+	BREAKS(UCD_BAD_VALUE, ucd_set(&ucd, UCD_CYCLIC_PREFIX, ucd_cyclic_prefix(96));
+	       ucd_set(&ucd, UCD_ROLL_OFF, ucd_roll_off(96)));
+	BREAKS(UCD_BAD_VALUE, ucd_set(&ucd, UCD_SPACING, 3));
+	BREAKS(UCD_BAD_VALUE, ucd_set(&ucd, UCD_SYMBOLS, 5));
+	BREAKS(UCD_BAD_VALUE, ucd_set(&ucd, UCD_SYMBOLS, 37));
+	BREAKS(UCD_OK, ucd_set(&ucd, UCD_SYMBOLS, 36));
+	BREAKS(UCD_BAD_VALUE, ucd_set(&ucd, UCD_SEED, 0x800000));
+	BREAKS(UCD_BAD_BAND, ucd.excluded[0].last = 1964);
+	BREAKS(UCD_OK, ucd.excluded[0].last = 1963);
+	BREAKS(UCD_BAD_BAND, ucd.excluded[1].last = 2048);
+	BREAKS(UCD_OK, ucd.excluded[1].last = 4095; ucd_set(&ucd, UCD_SPACING, UCD_25_KHZ));
+	BREAKS(UCD_BAD_BAND, ucd.unused[0].first = 92);
+	BREAKS(UCD_OK, ucd.unused[0].first = 91); /* one subcarrier */
+	BREAKS(UCD_BAD_BURST, ucd.bursts[1].iuc = 3);
+	BREAKS(UCD_BAD_BURST, ucd.bursts[1].iuc = 0);
+	BREAKS(UCD_BAD_BURST, ucd.bursts[1].iuc = 7);
+	BREAKS(UCD_BAD_BURST, ucd.bursts[1].iuc = 8);
+	BREAKS(UCD_BAD_BURST, ucd.bursts[1].iuc = 14);
+	BREAKS(UCD_BAD_BURST, ucd.bursts[1].tlv = 200);
+	BREAKS(UCD_MISSING, ucd.bursts[1].runs = 0);
+}
+
+TEST(an_sc_qam_channel_is_checked) {
+	static const enum ucd_burst_field wanted[] = {UCD_MODULATION, UCD_PREAMBLE_LENGTH,
+						      UCD_PREAMBLE_OFFSET, UCD_FEC_T,
+						      UCD_GUARD_TIME};
+	struct vector v;
+	size_t size = captured(&v);
+
+	for (unsigned i = 0; i < ARRAY_COUNT(wanted); i++) {
+		assert_int_equal(ucd_read(&ucd, 2, v.bytes, size), UCD_OK);
+		ucd.bursts[4].has &= ~(1u << wanted[i]);
+		assert_int_equal(ucd_check(&ucd), UCD_MISSING);
+	}
+	assert_int_equal(ucd_read(&ucd, 2, v.bytes, size), UCD_OK);
+	ucd.bursts[4].values[UCD_PREAMBLE_OFFSET] = 1; /* 128 bits from 1 on, of 128 */
+	assert_int_equal(ucd_check(&ucd), UCD_BAD_BURST);
+	ucd.extended_preamble_size = 1;
+	assert_int_equal(ucd_check(&ucd), UCD_OK);
+	ucd.preamble_size = 0;
+	assert_int_equal(ucd_check(&ucd), UCD_MISSING);
+	ucd.preamble_size = 16;
+	for (unsigned rate = 0; rate < 256; rate++) {
+		bool good = rate == 1 || rate == 2 || rate == 4 || rate == 8 || rate == 16 ||
+			    rate == 32;
+
+		ucd_set(&ucd, UCD_SYMBOL_RATE, rate);
+		assert_int_equal(ucd_check(&ucd), good ? UCD_OK : UCD_BAD_VALUE);
+	}
+	ucd_set(&ucd, UCD_SYMBOL_RATE, 32);
+	ucd.minislot_ticks = 0;
+	assert_int_equal(ucd_check(&ucd), UCD_BAD_VALUE);
+	ucd.minislot_ticks = 3;
+	assert_int_equal(ucd_check(&ucd), UCD_BAD_VALUE);
+	ucd.minislot_ticks = 1;
+	assert_int_equal(ucd_check(&ucd), UCD_OK);
+	ucd.has &= ~(UINT64_C(1) << UCD_FREQUENCY);
+	assert_int_equal(ucd_check(&ucd), UCD_MISSING);
+}
+
+TEST(codes_are_samples) {
+	static const uint16_t prefixes[] = {96, 128, 160, 192, 224, 256, 288, 320, 384, 512, 640};
+
+	for (unsigned i = 0; i <= ARRAY_COUNT(prefixes) + 1; i++)
+		assert_int_equal(ucd_cyclic_prefix_samples(i),
+				 i - 1 < ARRAY_COUNT(prefixes) ? prefixes[i - 1] : UINT16_MAX);
+	for (unsigned i = 0; i < ARRAY_COUNT(prefixes); i++)
+		assert_int_equal(ucd_cyclic_prefix(prefixes[i]), i + 1);
+	for (unsigned i = 0; i <= 9; i++) {
+		assert_int_equal(ucd_roll_off_samples(i), i - 1 < 8 ? 32 * (i - 1) : UINT16_MAX);
+		assert_int_equal(ucd_roll_off((uint16_t)(32 * i)), i < 8 ? i + 1 : 0);
+	}
+	assert_int_equal(ucd_cyclic_prefix(95), 0);
 }
 
 ALL_TESTS(guard_group_open, guard_group_close)

@@ -1,167 +1,328 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Headers and request records of both formats; test_uepi_trailer.c has the trailers. */
+/* Units of both formats: headers, request records and trailers. */
 #include "test_main.h"
 
 #include "wire/bytes.h"
 #include "wire/uepi.h"
 #include "wire_kit.h"
 
-/* As in the structure: version, unused, IUC, SID, minislot, segment header, burst, granted bytes. */
-static const struct {
-	const char *name;
+#define SC UEPI_SC_QAM
+#define OFDMA UEPI_OFDMA
+
+#define BARE 8 /* bytes of a trailer of SC-QAM */
+#define BLOCK (8 + 104)
+
+enum kind { HEADER, REQUEST, TRAILER };
+
+struct unit {
+	const char *name; /* of its vector */
 	enum uepi_format format;
+	enum kind kind;
 	struct uepi_header h;
-} headers[] = {
-	{"sc_qam_header", UEPI_SC_QAM, {0, false, 5, 0x123, 0x01556601}},
-	{"sc_qam_header_no_burst", UEPI_SC_QAM, {3, true, 255, UEPI_SID_MASK, UINT32_MAX}},
-	{"ofdma_header", UEPI_OFDMA, {1, false, 5, 0x123, 0x01556601, true, 7, 2048}},
-	{"ofdma_header_no_burst",
-	 UEPI_OFDMA,
-	 {1, true, 255, UEPI_SID_MASK, UINT32_MAX, false, UINT32_MAX, UINT32_MAX}},
-};
-
-/* Version, cluster and whether it is valid, N bytes, piggyback, IUC, size, both SIDs, minislot, session. */
-static const struct {
-	const char *name;
-	enum uepi_format format;
 	struct uepi_request r;
-} requests[] = {
-	{"sc_qam_request",
-	 UEPI_SC_QAM,
-	 {0, true, 2, true, true, 5, 16, 0x123, 0x123, 0x01556601, 0x00010007}},
-	{"sc_qam_request_frame",
-	 UEPI_SC_QAM,
-	 {0, false, 0, false, false, 1, 9, UEPI_SID_MASK, 0x123, 0x01556601, 0x00010007}},
-	{"sc_qam_request_highest",
-	 UEPI_SC_QAM,
-	 {3, true, UEPI_SID_CLUSTER_MAX, true, true, 255, 0xffff, UEPI_SID_MASK, UEPI_SID_MASK,
-	  UINT32_MAX, UINT32_MAX}},
-	{"ofdma_request",
-	 UEPI_OFDMA,
-	 {1, true, 2, true, true, 5, 16, 0x123, 0x123, 0x01556601, 0x00010007}},
-	{"ofdma_request_frame",
-	 UEPI_OFDMA,
-	 {1, false, 0, false, false, 1, 9, UEPI_SID_MASK, 0x123, 0x01556601, 0x00010007}},
+	struct uepi_trailer t;
 };
 
-static enum uepi_format format;
-static struct uepi_header header;
-static struct uepi_request request;
+static uint8_t coefficients[UEPI_EQUALIZER_SIZE]; /* 0, 1, 2, .. */
+static const uint8_t vendor_bytes[] = {0xa1, 0xb2, 0xc3};
 
-static int header_verdict(const uint8_t *bytes, size_t size) {
-	return uepi_header_parse(format, bytes, size, &header);
+static int set_up(void **state) {
+	for (size_t i = 0; i < sizeof(coefficients); i++)
+		coefficients[i] = (uint8_t)i;
+	return guard_group_open(state);
 }
 
-static int request_verdict(const uint8_t *bytes, size_t size) {
-	return uepi_request_parse(format, bytes, size, &request);
+#define VALID (UEPI_FEC_VALID | UEPI_SNR_VALID)
+#define LOW (UEPI_RANGING_REQUIRED | UEPI_SNR_LOW | VALID)
+#define ENERGY (UEPI_PHY_ERROR | UEPI_HIGH_ENERGY | UEPI_LOW_ENERGY)
+#define BOTH_VALID (UEPI_POWER_VALID | UEPI_TIMING_VALID | VALID)
+#define SID_MAX UEPI_SID_MASK
+
+/*
+ * As in the structures. Header: version, unused, IUC, SID, minislot, segment header, burst, granted bytes. Request: version,
+ * cluster and whether it is valid, N bytes, piggyback, IUC, size, both SIDs, minislot, session. Trailer: version, flags,
+ * codewords good, corrected and not, SNR, power, timing, burst, equalizer block, frequency error, vendor field, its length
+ * and its ID.
+ */
+static const struct unit units[] = {
+	{"sc_qam_header", SC, HEADER, .h = {0, false, 5, 0x123, 0x01556601}},
+	{"sc_qam_header_no_burst", SC, HEADER, .h = {3, true, 255, SID_MAX, UINT32_MAX}},
+	{"ofdma_header", OFDMA, HEADER, .h = {1, false, 5, 0x123, 0x01556601, true, 7, 2048}},
+	{"ofdma_header_no_burst", OFDMA, HEADER,
+	 .h = {1, true, 255, SID_MAX, UINT32_MAX, false, UINT32_MAX, UINT32_MAX}},
+	{"sc_qam_request", SC, REQUEST,
+	 .r = {0, true, 2, true, true, 5, 16, 0x123, 0x123, 0x01556601, 0x00010007}},
+	{"sc_qam_request_frame", SC, REQUEST,
+	 .r = {0, false, 0, false, false, 1, 9, SID_MAX, 0x123, 0x01556601, 0x00010007}},
+	{"sc_qam_request_highest", SC, REQUEST,
+	 .r = {3, true, UEPI_SID_CLUSTER_MAX, true, true, 255, 0xffff, SID_MAX, SID_MAX, UINT32_MAX,
+	       UINT32_MAX}},
+	{"ofdma_request", OFDMA, REQUEST,
+	 .r = {1, true, 2, true, true, 5, 16, 0x123, 0x123, 0x01556601, 0x00010007}},
+	{"ofdma_request_frame", OFDMA, REQUEST,
+	 .r = {1, false, 0, false, false, 1, 9, SID_MAX, 0x123, 0x01556601, 0x00010007}},
+	{"sc_qam_trailer", SC, TRAILER, .t = {0, VALID, 5, 1, 0, 0x92}},
+	{"sc_qam_trailer_flag", SC, TRAILER, .t = {0, VALID | UEPI_EQUALIZER, 5, 1, 0, 0x92}},
+	{"sc_qam_trailer_block", SC, TRAILER,
+	 .t = {0, LOW | UEPI_EQUALIZER, 0, 2, 255, 1, -12, -3, 0, coefficients, 16}},
+	{"sc_qam_trailer_silent", SC, TRAILER,
+	 .t = {0, LOW, 0, 2, 255, 1, -12, -3, 0, coefficients, 16}},
+	{"sc_qam_trailer_vendor", SC, TRAILER,
+	 .t = {0, VALID | UEPI_VENDOR, 5, 1, 0, 0x92, 0, 0, 0, NULL, 0, vendor_bytes, 3, 0x1095}},
+	{"sc_qam_trailer_both", SC, TRAILER,
+	 .t = {3, ENERGY | VALID | UEPI_EQUALIZER | UEPI_VENDOR, 0xffff, 255, 255, 0xffff,
+	       INT16_MIN, INT32_MIN, 0, coefficients, INT16_MAX, vendor_bytes, 3, 0xffffff}},
+	{"sc_qam_trailer_empty", SC, TRAILER, .t = {.flags = UEPI_VENDOR, .vendor_id = 0x1095}},
+	{"ofdma_trailer", OFDMA, TRAILER, .t = {1, BOTH_VALID, 5, 1, 0, 0x92, -12, 3, 7}},
+	{"ofdma_trailer_extreme", OFDMA, TRAILER,
+	 .t = {1, LOW | ENERGY | BOTH_VALID, 0xffff, 0xffff, 0xffff, 0xffff, INT16_MIN, INT32_MIN,
+	       UINT32_MAX}},
+	{"ofdma_trailer_empty", OFDMA, TRAILER, .t = {1, UEPI_LOW_ENERGY, .burst_id = 8}},
+};
+
+static size_t unit_size(const struct unit *u) {
+	switch (u->kind) {
+	case HEADER: return uepi_header_size(u->format);
+	case REQUEST: return UEPI_REQUEST_SIZE;
+	default: return uepi_trailer_size(u->format, &u->t);
+	}
 }
 
-/* Each unit is alone in its segment: fewer bytes and more of them are told apart. */
-static void check_lengths(parser_verdict *verdict, const char *name) {
-	struct vector v;
+static size_t unit_write(const struct unit *u, uint8_t *out) {
+	switch (u->kind) {
+	case HEADER: return uepi_header_write(u->format, &u->h, out);
+	case REQUEST: return uepi_request_write(u->format, &u->r, out);
+	default: return uepi_trailer_write(u->format, &u->t, out);
+	}
+}
 
-	vector_get("uepi.txt", name, &v);
-	memset(v.bytes + v.size, 0, 40);
-	cut_off(verdict, v.bytes, 0, v.size, UEPI_TRUNCATED);
-	cut_off(verdict, v.bytes, v.size + 1, 40, UEPI_BAD_LENGTH);
-	cut_off(verdict, v.bytes, v.size, v.size + 1, UEPI_OK);
+/* `out` tells format and kind. */
+static enum uepi_verdict unit_read(const void *bytes, size_t size, struct unit *out) {
+	const uint8_t *at = guard_copy(&guard, bytes, size);
+
+	switch (out->kind) {
+	case HEADER: return uepi_header_parse(out->format, at, size, &out->h);
+	case REQUEST: return uepi_request_parse(out->format, at, size, &out->r);
+	default: return uepi_trailer_parse(out->format, at, size, &out->t);
+	}
+}
+
+static uint8_t version_of(const struct unit *u) {
+	return u->kind == HEADER ? u->h.version : u->kind == REQUEST ? u->r.version : u->t.version;
 }
 
 /* What is read of the bytes is written as the same bytes. */
-TEST(reads_and_writes_headers) {
-	for (size_t i = 0; i < ARRAY_COUNT(headers); i++) {
-		size_t size = uepi_header_size(format = headers[i].format);
-		uint8_t *out = guard_take(&guard, size);
+static void comes_back(enum uepi_format format, enum kind kind, const uint8_t *bytes, size_t size) {
+	struct unit read = {.format = format, .kind = kind};
+	uint8_t written[UEPI_TRAILER_MAX];
 
-		assert_true(size <= UEPI_HEADER_MAX);
-		assert_int_equal(uepi_header_write(format, &headers[i].h, out), size);
-		is_vector("uepi.txt", headers[i].name, size);
-		check_lengths(header_verdict, headers[i].name);
-		assert_int_equal(header.version, headers[i].h.version);
-		assert_int_equal(uepi_header_write(format, &header, guard_take(&guard, size)),
-				 size);
-		is_vector("uepi.txt", headers[i].name, size);
+	assert_int_equal(unit_read(bytes, size, &read), UEPI_OK);
+	assert_int_equal(version_of(&read), bytes[0] >> 6);
+	assert_int_equal(read.t.vendor != NULL, (read.t.flags & UEPI_VENDOR) != 0);
+	assert_int_equal(unit_size(&read), size);
+	assert_int_equal(unit_write(&read, written), size);
+	assert_memory_equal(written, bytes, size);
+}
+
+TEST(reads_and_writes_every_vector) {
+	struct vector v;
+
+	assert_int_equal(vectors_count("uepi.txt", ""), ARRAY_COUNT(units));
+	for (size_t i = 0; i < ARRAY_COUNT(units); i++) {
+		size_t size = unit_size(&units[i]);
+
+		assert_true(units[i].kind != HEADER || size <= UEPI_HEADER_MAX);
+		assert_int_equal(unit_write(&units[i], guard_take(&guard, size)), size);
+		is_vector("uepi.txt", units[i].name, size);
+		vector_get("uepi.txt", units[i].name, &v);
+		comes_back(units[i].format, units[i].kind, v.bytes, v.size);
 	}
 }
 
-TEST(reads_and_writes_requests) {
-	for (size_t i = 0; i < ARRAY_COUNT(requests); i++) {
-		uint8_t *out = guard_take(&guard, UEPI_REQUEST_SIZE);
+/* docs/uepi-formats.md: the lengths that these bytes may have. */
+static enum uepi_verdict wanted_verdict(const struct unit *u, const uint8_t *bytes, size_t length) {
+	bool open = u->format == SC && u->kind == TRAILER, vendor = open && bytes[1] & UEPI_VENDOR;
+	size_t shortest = open ? BARE : unit_size(u);
+	bool good = length == shortest || (open && length == BLOCK);
 
-		format = requests[i].format;
-		assert_int_equal(uepi_request_write(format, &requests[i].r, out),
-				 UEPI_REQUEST_SIZE);
-		is_vector("uepi.txt", requests[i].name, UEPI_REQUEST_SIZE);
-		check_lengths(request_verdict, requests[i].name);
-		assert_int_equal(request.version, requests[i].r.version);
-		guard_take(&guard, UEPI_REQUEST_SIZE);
-		assert_int_equal(uepi_request_write(format, &request, out), UEPI_REQUEST_SIZE);
-		is_vector("uepi.txt", requests[i].name, UEPI_REQUEST_SIZE);
-	}
+	if (length < shortest)
+		return UEPI_TRUNCATED;
+	if (vendor)
+		good = length == BARE + 4u + bytes[11] || length == BLOCK + 4u + bytes[115];
+	return good ? UEPI_OK : UEPI_BAD_LENGTH;
 }
 
-/* A vector without a case above would be of no use. */
-TEST(knows_every_vector) {
-	assert_int_equal(vectors_count("uepi.txt", "_header"), ARRAY_COUNT(headers));
-	assert_int_equal(vectors_count("uepi.txt", "_request"), ARRAY_COUNT(requests));
+/* Every length of every vector, up to more than any unit has: each is alone in its segment. */
+TEST(tells_every_length) {
+	struct vector v;
+
+	for (size_t i = 0; i < ARRAY_COUNT(units); i++) {
+		struct unit read = {.format = units[i].format, .kind = units[i].kind};
+
+		vector_get("uepi.txt", units[i].name, &v);
+		memset(v.bytes + v.size, 0xee, sizeof(v.bytes) - v.size);
+		for (size_t length = 0; length < UEPI_TRAILER_MAX + 9; length++) {
+			enum uepi_verdict wanted = wanted_verdict(&units[i], v.bytes, length);
+
+			assert_int_equal(unit_read(v.bytes, length, &read), wanted);
+			if (read.kind != TRAILER || read.format != SC || wanted != UEPI_BAD_LENGTH)
+				continue;
+			assert_int_equal(read.t.flags, units[i].t.flags);
+			assert_int_equal(read.t.fec_good, units[i].t.fec_good);
+			assert_int_equal(read.t.snr, units[i].t.snr);
+			assert_true(read.t.equalizer == NULL && read.t.vendor == NULL);
+		}
+	}
 }
 
 /* SC-QAM: any version is handed on. OFDMA: one that is not ours is refused. */
 TEST(looks_at_the_version) {
-	uint8_t bytes[UEPI_REQUEST_SIZE] = {0};
+	uint8_t bytes[20] = {0};
 
-	for (unsigned version = 0; version < 4; version++) {
-		enum uepi_verdict ofdma = version == 1 ? UEPI_OK : UEPI_BAD_VERSION;
+	for (unsigned n = 0; n < 4 * ARRAY_COUNT(units); n++) {
+		struct unit read = {.format = units[n / 4].format, .kind = units[n / 4].kind};
 
-		bytes[0] = (uint8_t)(version << 6);
-		format = UEPI_SC_QAM;
-		assert_int_equal(header_verdict(bytes, 8), UEPI_OK);
-		assert_int_equal(header.version, version);
-		assert_int_equal(request_verdict(bytes, 16), UEPI_OK);
-		assert_int_equal(request.version, version);
-		format = UEPI_OFDMA;
-		assert_int_equal(header_verdict(bytes, 16), ofdma);
-		assert_int_equal(request_verdict(bytes, 16), ofdma);
+		bytes[0] = (uint8_t)(n % 4 << 6);
+		assert_int_equal(unit_read(bytes, unit_size(&read), &read),
+				 read.format == SC || n % 4 == 1 ? UEPI_OK : UEPI_BAD_VERSION);
+		assert_true(read.format == OFDMA || version_of(&read) == n % 4);
 	}
 }
 
 TEST(passes_over_reserved_bits) {
 	static const uint8_t firsts[] = {0x1f, 0x4f};
+	struct unit read = {.kind = HEADER};
 	uint8_t bytes[UEPI_REQUEST_SIZE] = {0, 0x25, 0xc1, 0x23};
 
 	for (unsigned i = 0; i < 2; i++) {
 		bytes[0] = firsts[i];
-		format = i == 0 ? UEPI_SC_QAM : UEPI_OFDMA;
-		assert_int_equal(header_verdict(bytes, uepi_header_size(format)), UEPI_OK);
-		assert_false(header.no_burst || header.segment_header);
-		assert_int_equal(header.sid, 0x123);
+		read.format = i == 0 ? SC : OFDMA;
+		assert_int_equal(unit_read(bytes, unit_size(&read), &read), UEPI_OK);
+		assert_false(read.h.no_burst || read.h.segment_header);
+		assert_int_equal(read.h.sid, 0x123);
 	}
 	memcpy(bytes, "\x38\x05\x00\x01\xc1\x23\xc4\x56", 8);
-	format = UEPI_SC_QAM;
-	assert_int_equal(request_verdict(bytes, 16), UEPI_OK);
-	assert_false(request.cluster_valid);
-	assert_int_equal(request.sid_cluster, 0);
-	assert_int_equal(request.scheduled_sid, 0x123);
-	assert_int_equal(request.sid, 0x456);
+	read = (struct unit){.format = SC, .kind = REQUEST};
+	assert_int_equal(unit_read(bytes, sizeof(bytes), &read), UEPI_OK);
+	assert_false(read.r.cluster_valid);
+	assert_int_equal(read.r.sid_cluster, 0);
+	assert_int_equal(read.r.scheduled_sid, 0x123);
+	assert_int_equal(read.r.sid, 0x456);
+	read = (struct unit){.format = OFDMA, .kind = TRAILER};
+	assert_int_equal(unit_read((uint8_t[20]){0x7f, 0xff}, 20, &read), UEPI_OK);
+	assert_int_equal(read.t.flags, 0x1f3c);
+	assert_true(read.t.equalizer == NULL && read.t.vendor == NULL);
 }
 
+/* With a vendor field both readings may fit: then the flag of the block decides. */
+TEST(lets_the_flag_decide_between_two_readings) {
+	/* Beside the vendor flag; bytes of vendor field by either reading; which is taken. */
+	static const struct {
+		uint8_t flag, bare, block;
+		bool is_block;
+	} rows[] = {
+		{0, 113, 9, false},
+		{UEPI_EQUALIZER, 113, 9, true},
+		{UEPI_EQUALIZER, 113, 8, false}, /* only the other reading fits */
+		{0, 112, 9, true},
+	};
+
+	for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
+		uint8_t bytes[BLOCK + 4 + 9] = {0, UEPI_VENDOR | rows[i].flag};
+		struct unit read = {.format = SC, .kind = TRAILER};
+
+		bytes[BARE + 3] = rows[i].bare;
+		bytes[BLOCK + 3] = rows[i].block;
+		assert_int_equal(unit_read(bytes, sizeof(bytes), &read), UEPI_OK);
+		assert_int_equal(read.t.equalizer != NULL, rows[i].is_block);
+		assert_int_equal(read.t.vendor_length, rows[i].is_block ? 9 : 113);
+	}
+}
+
+/* What would be read otherwise is not written. */
+TEST(refuses_what_would_be_misread) {
+	uint8_t long_vendor[113] = {0};
+	uint8_t *out = guard_take(&guard, UEPI_TRAILER_MAX);
+	struct uepi_trailer t = {
+		.flags = UEPI_VENDOR, .vendor = long_vendor, .vendor_length = sizeof(long_vendor)};
+
+	long_vendor[BLOCK + 3 - BARE - 4] = 9;
+	assert_int_equal(uepi_trailer_write(SC, &t, out), BARE + 4 + 113);
+	t.flags |= UEPI_EQUALIZER;
+	assert_int_equal(uepi_trailer_write(SC, &t, out), 0);
+
+	t.equalizer = coefficients;
+	t.vendor_length = 9;
+	t.frequency_error = BLOCK + 4 + 9 - BARE - 4; /* its low byte stands at 11 */
+	assert_int_equal(uepi_trailer_write(SC, &t, out), BLOCK + 4 + 9);
+	t.flags = UEPI_VENDOR;
+	assert_int_equal(uepi_trailer_write(SC, &t, out), 0);
+}
+
+/* The first bytes of what is written; counters stop at their highest, and what only the other format has is left out. */
 TEST(cuts_values_to_their_fields) {
-	struct uepi_header h = {5, false, 0, 0xffff, 0, true, 1, 2};
-	struct uepi_request r = {
-		.version = 6, .cluster_valid = true, .sid_cluster = 9, .scheduled_sid = 0xc001};
-	uint8_t out[16];
+	static const struct {
+		struct unit u;
+		uint8_t size, from, wanted[4];
+	} rows[] = {
+		{{"", SC, HEADER, .h = {5, false, 0, 0xffff, 0, true, 1, 2}},
+		 8,
+		 0,
+		 "\x40\x00\x3f\xff"},
+		{{"", OFDMA, HEADER, .h = {5, 0, 0, 0xffff, 0, 1, 1, 2}},
+		 16,
+		 0,
+		 "\x50\x00\x3f\xff"},
+		{{"", SC, REQUEST, .r = {6, 1, 9, .scheduled_sid = 0xc001}},
+		 16,
+		 0,
+		 "\x8c\x00\x00\x00"},
+		{{"", SC, REQUEST, .r = {6, 1, 9, .scheduled_sid = 0xc001}},
+		 16,
+		 4,
+		 "\x00\x01\x00\x00"},
+		{{"", OFDMA, REQUEST, .r = {6, 0, 9}}, 16, 0, "\x40\x00\x00\x00"},
+		{{"", SC, TRAILER, .t = {5, 0xe000}}, BARE, 0, "\x60\x00\x00\x00"},
+		{{"", SC, TRAILER, .t = {5, 0, 0, 256, 0xff00}}, BARE, 4, "\xff\xff\x00\x00"},
+		{{"", SC, TRAILER, .t = {0, UEPI_VENDOR, .vendor_id = 0xff001095}},
+		 BARE + 4,
+		 BARE,
+		 "\x00\x10\x95\x00"},
+		{{"", OFDMA, TRAILER, .t = {5, 0xffff, .equalizer = coefficients}},
+		 20,
+		 0,
+		 "\x5f\x3c\x00\x00"},
+	};
 
-	assert_int_equal(uepi_header_write(UEPI_SC_QAM, &h, guard_take(&guard, 8)), 8);
-	/* what only OFDMA has is left out */
-	assert_int_equal(load_be32(guard.base + guard.room - 8), 0x40003fff);
-	assert_int_equal(uepi_header_write(UEPI_OFDMA, &h, out), 16);
-	assert_int_equal(load_be32(out), 0x50003fff);
-	assert_int_equal(uepi_request_write(UEPI_SC_QAM, &r, out), 16);
-	assert_int_equal(out[0], 0x8c);
-	assert_int_equal(load_be16(out + 4), 1);
-	r.cluster_valid = false;
-	assert_int_equal(uepi_request_write(UEPI_OFDMA, &r, out), 16);
-	assert_int_equal(out[0], 0x40);
+	for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
+		uint8_t *out = guard_take(&guard, rows[i].size);
+
+		assert_int_equal(unit_size(&rows[i].u), rows[i].size);
+		assert_int_equal(unit_write(&rows[i].u, out), rows[i].size);
+		assert_memory_equal(out + rows[i].from, rows[i].wanted, 4);
+	}
 }
 
-ALL_TESTS(guard_group_open, guard_group_close)
+/* Vendor fields of every length, with the block and without. */
+TEST(reads_back_every_vendor_field) {
+	uint8_t vendor[255], unit[UEPI_TRAILER_MAX];
+
+	memset(vendor, 0x85, sizeof(vendor));
+	for (unsigned n = 0; n < 2 * 256; n++) {
+		struct uepi_trailer t = {
+			.flags = n & 1 ? UEPI_VENDOR | UEPI_EQUALIZER : UEPI_VENDOR,
+			.equalizer = n & 1 ? coefficients : NULL,
+			.vendor = vendor,
+			.vendor_length = (uint8_t)(n / 2),
+		};
+		size_t size = uepi_trailer_size(SC, &t);
+
+		assert_int_equal(size == sizeof(unit), n == 2 * 256 - 1);
+		assert_int_equal(uepi_trailer_write(SC, &t, guard_take(&guard, size)), size);
+		memcpy(unit, guard.base + guard.room - size, size);
+		assert_memory_equal(unit + size - n / 2, vendor, n / 2);
+		comes_back(SC, TRAILER, unit, size);
+	}
+}
+
+ALL_TESTS(set_up, guard_group_close)
