@@ -5,7 +5,6 @@
 #include <rte_hash.h>
 
 #include "downstream/tables.h"
-#include "model/live/live_index.h"
 #include "upstream/state/records.h"
 
 #include "world.h"
@@ -34,26 +33,6 @@ static void check_downstream_address(struct checked *c, size_t slot, const struc
 	*(a->family == 4 ? &c->ipv4 : &c->ipv6) += 1;
 }
 
-/* Where the index of the group, by which requests are checked, has an identity. */
-struct indexed {
-	const struct live_index *index;
-	size_t slot;
-};
-
-static bool check_identity(void *context, const struct identity *identity) {
-	const struct indexed *i = context;
-
-	assert_int_equal(live_index_find(i->index, identity), i->slot);
-	return true;
-}
-
-static void check_index(const struct checked *c, enum live_object object, const void *item,
-			size_t slot) {
-	struct indexed i = {c->g->live.index, slot};
-
-	identity_each(object, item, check_identity, &i);
-}
-
 /* The first round key of AES is the key itself, where schedules are the library's. */
 static void check_schedule(const void *schedule, const struct security_association *sa,
 			   const uint8_t *key) {
@@ -78,19 +57,6 @@ static void check_downstream_flow(struct checked *c, size_t slot, size_t flow) {
 	check_schedule(c->g->crypto.schedules[slot], &m->security, association_key(&m->security));
 }
 
-static void check_downstream_rules(const struct checked *c, size_t slot) {
-	const struct ds_rule_lists *lists = &c->g->downstream->lists;
-	const struct ds_modem *record = &c->g->downstream->tables.modems[slot];
-	const struct modem *m = &c->sg->modems[slot];
-
-	assert_int_equal(record->classifier_set, lists->of_modem[slot]);
-	assert_int_equal(lists->classifiers.all[record->classifier_set].count > 0,
-			 m->classifier_count > 0);
-	assert_int_equal(record->filter_group_count, m->filter_group_count);
-	for (size_t f = 0; f < m->filter_group_count; f++)
-		assert_int_equal(record->filter_groups[f], lists->of_group[m->filter_groups[f]]);
-}
-
 static void check_downstream_modem(struct checked *c, size_t slot) {
 	const struct ds_tables *t = &c->g->downstream->tables;
 	const struct modem *m = &c->sg->modems[slot];
@@ -105,8 +71,6 @@ static void check_downstream_modem(struct checked *c, size_t slot) {
 	assert_int_equal(t->modems[slot].cpe_limit, m->cpe_limit);
 	for (size_t f = 0; f < m->service_flow_count; f++)
 		check_downstream_flow(c, slot, f);
-	check_downstream_rules(c, slot);
-	check_index(c, LIVE_MODEM, m, slot);
 	c->macs++;
 }
 
@@ -185,9 +149,6 @@ static void check_upstream(struct checked *c) {
 			check_upstream_modem(c, slot);
 	}
 	for (size_t slot = 0; slot < c->sg->upstream_channel_count; slot++) {
-		if (upstream_channel_is_there(&c->sg->upstream_channels[slot]))
-			check_index(c, LIVE_UPSTREAM_CHANNEL, &c->sg->upstream_channels[slot],
-				    slot);
 		for (enum us_session_kind kind = 0; kind < US_SESSION_KINDS; kind++)
 			check_session(c, slot, kind);
 	}

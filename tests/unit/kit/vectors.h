@@ -26,26 +26,12 @@ static inline FILE *vectors_open(const char *file) {
 	return f;
 }
 
-static inline unsigned vector_digit(char c) {
-	return isdigit((unsigned char)c) ? (unsigned)(c - '0')
-					 : (unsigned)(toupper((unsigned char)c) - 'A' + 10);
-}
-
 static inline void vector_read_hex(const char *text, struct vector *out) {
-	unsigned digits = 0;
-
-	out->size = 0;
-	for (; *text != '\0'; text++) {
-		if (isspace((unsigned char)*text))
-			continue;
-		if (!isxdigit((unsigned char)*text) || digits / 2 >= sizeof(out->bytes))
+	for (out->size = 0; *(text += strspn(text, " \n")) != '\0'; text += 2) {
+		if (out->size == sizeof(out->bytes) || !isxdigit((unsigned char)text[1]) ||
+		    sscanf(text, "%2hhx", &out->bytes[out->size++]) != 1)
 			fail_msg("vector %s: bad hex", out->name);
-		out->bytes[digits / 2] =
-			(uint8_t)(out->bytes[digits / 2] << 4 | vector_digit(*text));
-		digits++;
 	}
-	assert_int_equal(digits % 2, 0);
-	out->size = digits / 2;
 }
 
 /* The next message of the file; false at its end. */
