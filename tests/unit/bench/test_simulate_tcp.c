@@ -119,37 +119,32 @@ TEST(test_timeout) {
 	assert_int_equal(t.acknowledged, 1);
 }
 
-/* RFC 9438, section 5.1, for one loss in every 1/p packets: sqrt(3 / 2p) with Reno's numbers. That does
- * without the round in which a loss is repaired: it holds where rounds between losses are many. */
-TEST(test_reno_takes_its_share_of_a_lossy_path) {
-	static const uint64_t intervals[] = {1000, 5000, 20000};
-
-	for (unsigned i = 0; i < ARRAY_COUNT(intervals); i++) {
-		struct path *p = begin(CONGESTION_RENO, 20 * MS, intervals[i]);
-		double expected = sqrt(1.5 * (double)intervals[i]), mean = mean_window(p, 200);
-
-		if (fabs(mean / expected - 1) > 0.08)
-			fail_msg("1/%lu: window %f, not %f", (unsigned long)intervals[i], mean,
-				 expected);
-	}
-}
-
-/* Section 5.1 again: (C (3 + b) / 4 (1 - b))^(1/4) RTT^(3/4) / p^(3/4), where that is more than Reno. */
-TEST(test_cubic_takes_its_share_of_a_lossy_path) {
+/*
+ * RFC 9438, section 5.1, for one loss in every 1/p packets: sqrt(3 / 2p) with Reno's numbers, and for CUBIC
+ * (C (3 + b) / 4 (1 - b))^(1/4) RTT^(3/4) / p^(3/4), where that is more than Reno. That does without the round in which a
+ * loss is repaired: it holds where rounds between losses are many.
+ */
+TEST(test_each_takes_its_share_of_a_lossy_path) {
 	static const struct {
-		uint64_t rtt, interval;
-	} cases[] = {{100, 10000}, {100, 100000}, {50, 100000}, {200, 10000}};
+		enum congestion_control control;
+		uint64_t rtt, interval, seconds;
+	} cases[] = {
+		{CONGESTION_RENO, 20, 1000, 200},      {CONGESTION_RENO, 20, 5000, 200},
+		{CONGESTION_RENO, 20, 20000, 200},     {CONGESTION_CUBIC, 100, 10000, 1000},
+		{CONGESTION_CUBIC, 100, 100000, 1000}, {CONGESTION_CUBIC, 50, 100000, 1000},
+		{CONGESTION_CUBIC, 200, 10000, 1000},
+	};
 
 	for (unsigned i = 0; i < ARRAY_COUNT(cases); i++) {
-		struct path *p = begin(CONGESTION_CUBIC, cases[i].rtt * MS, cases[i].interval);
-		double expected =
-			pow(0.4 * 3.7 / 1.2, 0.25) *
-			pow((double)cases[i].rtt / 1000 * (double)cases[i].interval, 0.75);
-		double mean = mean_window(p, 1000);
+		struct path *p = begin(cases[i].control, cases[i].rtt * MS, cases[i].interval);
+		double interval = (double)cases[i].interval, rtt = (double)cases[i].rtt / 1000;
+		double expected = cases[i].control == CONGESTION_RENO
+					  ? sqrt(1.5 * interval)
+					  : pow(0.4 * 3.7 / 1.2, 0.25) * pow(rtt * interval, 0.75);
+		double mean = mean_window(p, cases[i].seconds);
 
 		if (fabs(mean / expected - 1) > 0.08)
-			fail_msg("1/%lu: window %f, not %f", (unsigned long)cases[i].interval, mean,
-				 expected);
+			fail_msg("%u: window %f, not %f", i, mean, expected);
 	}
 }
 
