@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "captures/capture_replay.h"
+#include "checksums.h"
 #include "core/candidates.h"
 #include "core/end_tag.h"
 #include "fuzz.h"
@@ -47,17 +48,9 @@ static const struct service_group *group(void) {
 	return &sg;
 }
 
-static uint16_t folded(const uint8_t *p, size_t size, uint32_t sum) {
-	for (size_t i = 0; i < size; i++)
-		sum += i % 2 == 0 ? (uint32_t)p[i] << 8 : p[i];
-	sum = (sum & 0xffff) + (sum >> 16);
-	return (uint16_t)(sum + (sum >> 16));
-}
-
 /* The data plane must take the packet, its checksums be good, and its tag be found where it is. */
 static void check_packet(const uint8_t *frame, size_t size, size_t tag_at) {
 	struct frame_fields f;
-	size_t addresses;
 	uint32_t pseudo;
 
 	CHECK(size >= 60 && size <= MAX_FRAME - CRC);
@@ -67,14 +60,13 @@ static void check_packet(const uint8_t *frame, size_t size, size_t tag_at) {
 		     ip_address_size(f.family)) == 0);
 	CHECK(end_tag_find(frame, size) == tag_at);
 	CHECK(tag_at >= (size_t)(f.upper - frame) + 8 && tag_at + PACKET_TAG_SIZE <= size);
-	addresses = ip_address_size(f.family);
 	if (f.family == 4)
 		CHECK(ipv4_checksum_good(frame + ETHERNET_HEADER));
-	pseudo = folded(f.source, addresses, 0) + folded(f.destination, addresses, 0) + f.protocol +
-		 (uint32_t)f.upper_size;
+	pseudo = internet_sum(f.source, 2 * ip_address_size(f.family),
+			      f.protocol + (uint32_t)f.upper_size);
 	if (f.protocol == IP_PROTOCOL_TCP ||
 	    (f.protocol == IP_PROTOCOL_UDP && (f.family == 6 || load_be16(f.upper + 6) != 0)))
-		CHECK(folded(f.upper, f.upper_size, pseudo) == 0xffff);
+		CHECK(internet_sum(f.upper, f.upper_size, pseudo) == 0xffff);
 }
 
 static void check_replay(const struct capture_replay *replay) {

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "exact_packet.h"
 #include "fuzz.h"
 #include "pipeline/packet.h"
 #include "platform/platform.h"
@@ -77,28 +78,6 @@ static struct share_rig *rig_of(unsigned way) {
 	return r;
 }
 
-static void forget(void *bytes, void *ctx) {
-	free(bytes);
-	free(ctx);
-}
-
-static void send_frame(const uint8_t *frame, size_t size) {
-	struct rte_mbuf *m = rte_pktmbuf_alloc(pool);
-	struct rte_mbuf_ext_shared_info *shared = calloc(1, sizeof(*shared));
-	uint8_t *bytes = malloc(size > 0 ? size : 1);
-
-	CHECK(m != NULL && shared != NULL && bytes != NULL);
-	memcpy(bytes, frame, size);
-	shared->free_cb = forget;
-	shared->fcb_opaque = shared;
-	rte_mbuf_ext_refcnt_set(shared, 1);
-	rte_pktmbuf_attach_extbuf(m, bytes, RTE_BAD_IOVA, (uint16_t)size, shared);
-	m->data_off = 0;
-	m->data_len = (uint16_t)size;
-	m->pkt_len = (uint32_t)size;
-	CHECK(rte_ring_enqueue(in, m) == 0);
-}
-
 /* The group that got the frame, which is then what it was but for its tag; -1: none. */
 static int find(const struct share_rig *r, const uint8_t *frame, size_t size, bool tag) {
 	size_t cut = tag ? 4 : 0;
@@ -123,6 +102,7 @@ static int find(const struct share_rig *r, const uint8_t *frame, size_t size, bo
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 	static bool started;
 	struct share_rig *r;
+	struct rte_mbuf *m;
 	enum drop_reason reason;
 	uint64_t before;
 	int expected;
@@ -136,7 +116,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 	r = rig_of(data[0] % WAYS);
 	expected = share_model(r, r->s->side, data + 1, size - 1, &reason, &tag);
 	before = expected < 0 ? r->s->counters.drops[reason] : 0;
-	send_frame(data + 1, size - 1);
+	m = exact_packet(pool, data + 1, size - 1);
+	CHECK(m != NULL && rte_ring_enqueue(in, m) == 0);
 	pipeline_run(&r->s->receiving);
 	CHECK(find(r, data + 1, size - 1, tag) == expected);
 	CHECK(expected >= 0 || r->s->counters.drops[reason] == before + 1);

@@ -14,6 +14,7 @@
 #include <rte_errno.h>
 #include <rte_ethdev.h>
 
+#include "exact_packet.h"
 #include "fuzz.h"
 #include "pipeline/packet.h"
 #include "platform/platform.h"
@@ -143,32 +144,11 @@ static struct upstream *make(uint8_t flags) {
 	return u;
 }
 
-static void forget(void *bytes, void *ctx) {
-	free(bytes);
-	free(ctx);
-}
-
-/* A packet in memory of exactly its size. */
 static void send_packet(void *ctx, const uint8_t *frame, size_t size) {
-	struct rte_mbuf *m = rte_pktmbuf_alloc(all.packets);
-	struct rte_mbuf_ext_shared_info *shared;
-	uint8_t *bytes;
+	struct rte_mbuf *m = exact_packet(all.packets, frame, size);
 
 	(void)ctx;
-	if (m == NULL)
-		return;
-	bytes = malloc(size > 0 ? size : 1);
-	shared = calloc(1, sizeof(*shared));
-	CHECK(bytes != NULL && shared != NULL);
-	memcpy(bytes, frame, size);
-	shared->free_cb = forget;
-	shared->fcb_opaque = shared;
-	rte_mbuf_ext_refcnt_set(shared, 1);
-	rte_pktmbuf_attach_extbuf(m, bytes, RTE_BAD_IOVA, (uint16_t)size, shared);
-	m->data_off = 0;
-	m->data_len = (uint16_t)size;
-	m->pkt_len = (uint32_t)size;
-	if (rte_eth_tx_burst(all.far[0], 0, &m, 1) != 1)
+	if (m != NULL && rte_eth_tx_burst(all.far[0], 0, &m, 1) != 1)
 		rte_pktmbuf_free(m);
 }
 

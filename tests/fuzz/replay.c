@@ -36,23 +36,21 @@ static int replay_file(const char *path) {
 
 /* The number of files replayed, or -1. */
 static int replay_directory(const char *path) {
-	DIR *directory = opendir(path);
-	struct dirent *entry;
-	int count = 0;
+	struct dirent **entries;
+	int files = scandir(path, &entries, NULL, alphasort), count = 0;
 
-	if (directory == NULL) {
+	if (files < 0)
 		perror(path);
-		return -1;
-	}
-	while (count >= 0 && (entry = readdir(directory)) != NULL) {
+	for (int i = 0; i < files; i++) {
 		char file[4096];
 
-		if (entry->d_name[0] == '.')
-			continue;
-		snprintf(file, sizeof(file), "%s/%s", path, entry->d_name);
-		count = replay_file(file) == 0 ? count + 1 : -1;
+		snprintf(file, sizeof(file), "%s/%s", path, entries[i]->d_name);
+		if (entries[i]->d_name[0] != '.' && count >= 0)
+			count = replay_file(file) == 0 ? count + 1 : -1;
+		free(entries[i]);
 	}
-	closedir(directory);
+	if (files >= 0)
+		free(entries);
 	return count;
 }
 
