@@ -152,16 +152,6 @@ static void client_is_served(struct world *w, struct client *c) {
 	model_follow(w);
 }
 
-void world_serve(struct world *w, struct client *c) {
-	ask(w, c);
-	while (c->work != NULL) {
-		client_is_served(w, c);
-		world_check_tables(w);
-		if (c->work != NULL)
-			world_pass(w);
-	}
-}
-
 void world_step(struct world *w) {
 	struct client *c = &w->clients[world_roll(w, WORLD_CLIENTS)];
 	uint64_t before = w->bench.server.generation;

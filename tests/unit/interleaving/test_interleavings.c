@@ -71,37 +71,6 @@ static void interleavings(void **state) {
 	assert_true(overlaps > 0);
 }
 
-/* The number of a modem that comes to group 1 or 2, with as many addresses as a modem may have. */
-static void add_modem(struct client *c, unsigned number) {
-	struct op *op = &c->ops[c->count++];
-	json_t *list = json_array();
-
-	*op = (struct op){.kind = OP_ADD, .object = LIVE_MODEM, .group = 1 + number % WORLD_STAY};
-	for (unsigned a = 0; a < SG_MAX_MODEM_ADDRESSES; a++)
-		json_array_append_new(list,
-				      json_sprintf("10.%u.%u.%u", 200 + op->group, number, a));
-	op->item = json_pack("{s:o,s:o,s:i,s:{s:i,s:s},s:[{s:i,s:i}]}", "mac",
-			     json_sprintf("02:06:00:00:%02x:%02x", op->group, number), "addresses",
-			     list, "bonding_group", 1, "security", "said", 200 + number, "cipher",
-			     "none", "service_flows", "id", 20000 + number, "dsid", 20000 + number);
-}
-
-/* In one batch, or in requests without a pause. */
-static void modems_in_a_row(void **state) {
-	const unsigned count = 40;
-
-	for (unsigned each = 1; each <= count; each *= count) {
-		world_open(world, 1, false);
-		for (unsigned number = 0; number < count; number++) {
-			add_modem(&world->clients[0], number);
-			if (each == 1 || number == count - 1)
-				world_serve(world, &world->clients[0]);
-		}
-		assert_int_equal(world->taken[OP_ADD], count);
-		world_close(world);
-	}
-}
-
 /* Where a seed has failed, its threads still run. */
 static int stop(void **state) {
 	if (inside) {
@@ -112,13 +81,7 @@ static int stop(void **state) {
 }
 
 int main(void) {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(modems_in_a_row),
-		cmocka_unit_test(interleavings),
-	};
-	const struct CMUnitTest with_threads[] = {cmocka_unit_test(interleavings)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(interleavings)};
 
-	if (asked("INTERLEAVING_THREADS", 0) != 0)
-		return cmocka_run_group_tests(with_threads, NULL, stop);
 	return cmocka_run_group_tests(tests, NULL, stop);
 }

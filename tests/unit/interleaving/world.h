@@ -109,10 +109,6 @@ void world_check_drops(struct world *w);
 void world_op(struct world *w, struct op *op);
 json_t *world_request(const struct world *w, const struct op *op);
 
-/* Sends the ops of a client which waits for nothing, as one batch, and serves it until it is answered. The tables are
- * looked at after each step. */
-void world_serve(struct world *w, struct client *c);
-
 /* What an op makes of the model. */
 void op_apply(json_t **groups, const struct op *op);
 void op_free(struct op *op);

@@ -20,22 +20,12 @@ TEST(knows_the_published_frames) {
 		assert_true(ethernet_crc_good(frame, v.size));
 		assert_int_equal(ethernet_crc(frame, length), load_le32(v.bytes + length));
 		memset(frame + length, 0, ETHERNET_CRC_SIZE);
+		assert_false(ethernet_crc_good(frame, v.size));
 		ethernet_crc_write(frame, length);
 		assert_memory_equal(frame, v.bytes, v.size);
 	}
 	fclose(f);
 	assert_int_equal(count, 6);
-}
-
-TEST(finds_every_flipped_bit) {
-	struct vector v;
-
-	vector_get("crc.txt", "map", &v);
-	for (size_t bit = 0; bit < 8 * v.size; bit++) {
-		flip(v.bytes, bit);
-		assert_false(ethernet_crc_good(v.bytes, v.size));
-		flip(v.bytes, bit);
-	}
 }
 
 /* A CRC with nothing in front of it is no frame, though the CRC of nothing is 0. */

@@ -247,20 +247,4 @@ TEST(refuses_what_len_cannot_hold) {
 	}
 }
 
-/* The fast path writes a header once and then sets LEN, sequence and HCS only. */
-TEST(patches_like_a_fresh_header) {
-	struct docsis_down_header h = {.privacy = true, .encrypted = true, .ds = DS_EHDR_SEQUENCE};
-	uint8_t patched[HEADER_MAX], fresh[HEADER_MAX];
-
-	docsis_down_header_write(&h, 0, patched);
-	for (unsigned n = 0; n < 70000; n += 371) {
-		h.sequence = (uint16_t)n;
-		docsis_down_header_write(&h, n % 2000, fresh);
-		docsis_len_patch(patched, sizeof(patched), n % 2000);
-		docsis_sequence_patch(patched, sizeof(patched), h.sequence);
-		docsis_hcs_write(patched, sizeof(patched) - DOCSIS_HCS_SIZE);
-		assert_memory_equal(patched, fresh, sizeof(fresh));
-	}
-}
-
 ALL_TESTS(guard_group_open, guard_group_close)

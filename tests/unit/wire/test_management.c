@@ -73,21 +73,6 @@ TEST(frames_too_short_for_a_message) {
 	}
 }
 
-TEST(every_bit_of_a_frame_is_covered) {
-	struct vector v;
-
-	captured(true, &v);
-	for (size_t bit = 0; bit < 8 * v.size; bit++) {
-		enum management_verdict verdict;
-
-		flip(v.bytes, bit);
-		verdict = frame_verdict(v.bytes, v.size);
-		assert_true(verdict == MANAGEMENT_BAD_CRC ||
-			    (bit / 8 < DOCSIS_MAC_HEADER && verdict != MANAGEMENT_OK));
-		flip(v.bytes, bit);
-	}
-}
-
 /* The first bytes, of whose header the HCS is right. */
 TEST(other_frames_are_none) {
 	static const uint8_t heads[][5] = {
