@@ -158,12 +158,6 @@ Change = Callable[[dict[str, Any]], object]
             "service_groups[1].modems: found nothing, allowed: a list of 1 to 65535 maps",
             False,
         ),
-        (
-            lambda s: s["service_groups"][2].update(file="none.yaml"),
-            "service_groups[2].file: found no readable file (No such file or directory), allowed: "
-            "a YAML file of at most 1 GiB",
-            False,
-        ),
     ],
 )
 def test_one_mistake_is_one_line(
@@ -177,16 +171,6 @@ def test_one_mistake_is_one_line(
     (line,) = ended.stderr.splitlines()
     assert line.split(": ", 1)[1] == says
     assert schema_finds(text) == by_schema
-
-
-def test_a_mistake_in_a_file_of_its_own_has_its_name(tmp_path: Path) -> None:
-    own = tmp_path / "example.yaml"
-    own.write_text(own.read_text(encoding="utf-8").replace("cpe_limit: 4", "cpe_limit: many"))
-    ended = check(EXAMPLE, tmp_path)
-    line = own.read_text(encoding="utf-8").split("cpe_limit")[0].count("\n") + 1
-    assert ended.stderr == (
-        f'{own}:{line}: modems[0].cpe_limit: found "many", allowed: a number, 0 to 1023\n'
-    )
 
 
 def test_threads_of_one_group_by_name(tmp_path: Path) -> None:
