@@ -112,15 +112,17 @@ TEST(llc_is_fixed) {
 
 TEST(sizes_have_bounds) {
 	static const uint8_t body[MANAGEMENT_BODY_MAX + 1] = {1, 2, 3};
+	static const size_t sizes[] = {0, 1, 247, MANAGEMENT_BODY_MAX};
 	static uint8_t message[MANAGEMENT_MESSAGE_MAX + 1];
 	struct management of = {.version = 4, .type = 200, .multipart = 0x31, .body = body};
 
 	for (unsigned frame = 0; frame < 2; frame++) {
 		size_t extra = MANAGEMENT_HEADER + (frame ? MANAGEMENT_FRAME_EXTRA : 0);
 
-		for (of.body_size = 0; of.body_size <= MANAGEMENT_BODY_MAX; of.body_size += 247) {
-			size_t size = extra + of.body_size;
+		for (unsigned i = 0; i < ARRAY_COUNT(sizes); i++) {
+			size_t size = extra + sizes[i];
 
+			of.body_size = sizes[i];
 			for (size_t less = of.body_size == 0 ? 0 : size - 1; less < size; less++)
 				assert_int_equal(write_guarded(&of, less, frame), 0);
 			assert_int_equal(guard.base[guard.room - 1], 0xaa);
@@ -131,7 +133,8 @@ TEST(sizes_have_bounds) {
 			assert_memory_equal(m.body, body, m.body_size);
 			assert_int_equal(m.multipart, 0x31);
 		}
-		assert_int_equal(write_guarded(&of, 3000, frame), 0); /* one byte too long */
+		of.body_size++; /* one byte too long */
+		assert_int_equal(write_guarded(&of, 3000, frame), 0);
 	}
 	message[12] = (MANAGEMENT_BODY_MAX + 7) >> 8;
 	message[13] = (MANAGEMENT_BODY_MAX + 7) & 0xff;

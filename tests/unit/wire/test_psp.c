@@ -109,18 +109,6 @@ TEST(tells_every_truncation) {
 	}
 }
 
-TEST(holds_the_longest_segments) {
-	static uint8_t packet[PSP_HEADER_FIXED + 8 * (PSP_ENTRY_SIZE + PSP_SEGMENT_MAX)];
-
-	psp_header_write(packet, PSP_FLOW_MAX, 8, 0xffff);
-	for (unsigned i = 0; i < 8; i++)
-		psp_entry_write(packet + PSP_HEADER_FIXED + PSP_ENTRY_SIZE * i, true, true,
-				PSP_SEGMENT_MAX);
-	assert_int_equal(parse(packet, sizeof(packet), 0), PSP_OK);
-	assert_int_equal(psp.data_size, 8 * PSP_SEGMENT_MAX);
-	assert_int_equal(parse(packet, sizeof(packet) - 1, 0), PSP_SEGMENT_TRUNCATED);
-}
-
 TEST(reads_the_flags) {
 	assert_int_equal(parse("\x00\x00\x12\x34", 4, 0), PSP_OK);
 	assert_false(psp.sequence_valid);
