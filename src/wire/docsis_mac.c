@@ -269,15 +269,3 @@ enum docsis_verdict docsis_mac_parse(const uint8_t *frame, size_t length, struct
 	out->pdu_size = out->frame_size - out->header_size;
 	return DOCSIS_OK;
 }
-
-const char *docsis_verdict_name(enum docsis_verdict verdict) {
-	switch (verdict) {
-	case DOCSIS_OK: return "ok";
-	case DOCSIS_TRUNCATED: return "truncated";
-	case DOCSIS_BAD_HCS: return "bad_hcs";
-	case DOCSIS_BAD_EHDR: return "bad_ehdr";
-	case DOCSIS_BAD_LENGTH: return "bad_length";
-	case DOCSIS_RESERVED: return "reserved";
-	}
-	return "unknown";
-}

@@ -190,6 +190,3 @@ struct docsis_mac {
  * behind frame_size where that is not 0. The PDU itself is not looked at: it may be empty.
  */
 enum docsis_verdict docsis_mac_parse(const uint8_t *frame, size_t length, struct docsis_mac *out);
-
-/* The name of a verdict, for counters and messages: "bad_hcs". Never NULL. */
-const char *docsis_verdict_name(enum docsis_verdict verdict);

@@ -202,18 +202,3 @@ enum frame_verdict frame_parse(const uint8_t *frame, size_t length, struct frame
 	}
 	return FRAME_GOOD;
 }
-
-const char *frame_verdict_name(enum frame_verdict verdict) {
-	switch (verdict) {
-	case FRAME_GOOD: return "good";
-	case FRAME_RUNT: return "runt";
-	case FRAME_VLAN: return "vlan";
-	case FRAME_IPV4_HEADER: return "ipv4_header";
-	case FRAME_IPV4_LENGTH: return "ipv4_length";
-	case FRAME_IPV6_HEADER: return "ipv6_header";
-	case FRAME_IPV6_LENGTH: return "ipv6_length";
-	case FRAME_IPV6_EXTENSIONS: return "ipv6_extensions";
-	case FRAME_ARP_MALFORMED: return "arp_malformed";
-	}
-	return "unknown";
-}

@@ -96,9 +96,6 @@ enum frame_verdict frame_parse(const uint8_t *frame, size_t length, struct frame
 /* The number of an extension header by its bit in `extensions`, 0..IPV6_EXTENSION_KINDS - 1. */
 uint8_t ipv6_extension(unsigned bit);
 
-/* The name of a verdict, for counters and messages: "ipv4_length". Never NULL. */
-const char *frame_verdict_name(enum frame_verdict verdict);
-
 /*
  * The checksum that belongs into an IPv4 header (RFC 791, RFC 1071), in host order, whatever stands
  * in the checksum field now. `header_length` is 20..60, a multiple of 4.

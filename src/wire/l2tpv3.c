@@ -194,20 +194,3 @@ enum l2tp_verdict l2tp_parse(const uint8_t *frame, size_t length, struct l2tp_da
 		return parse_over_udp(&ip, out);
 	return L2TP_NOT_L2TP;
 }
-
-const char *l2tp_verdict_name(enum l2tp_verdict verdict) {
-	switch (verdict) {
-	case L2TP_OK: return "ok";
-	case L2TP_RUNT: return "runt";
-	case L2TP_NOT_IP: return "not_ip";
-	case L2TP_IP_HEADER: return "ip_header";
-	case L2TP_IP_LENGTH: return "ip_length";
-	case L2TP_IP_CHECKSUM: return "ip_checksum";
-	case L2TP_FRAGMENT: return "fragment";
-	case L2TP_NOT_L2TP: return "not_l2tp";
-	case L2TP_VERSION: return "version";
-	case L2TP_TRUNCATED: return "truncated";
-	case L2TP_CONTROL: return "control";
-	}
-	return "unknown";
-}

@@ -86,6 +86,3 @@ struct l2tp_data {
  * DOCSIS frames cover what it would.
  */
 enum l2tp_verdict l2tp_parse(const uint8_t *frame, size_t length, struct l2tp_data *out);
-
-/* The name of a verdict, for counters and messages: "ip_checksum". Never NULL. */
-const char *l2tp_verdict_name(enum l2tp_verdict verdict);

@@ -94,18 +94,3 @@ size_t management_frame_write(const struct management *m, uint8_t *out, size_t s
 
 	return written > 0 ? management_frame_close(out, written) : 0;
 }
-
-const char *management_verdict_name(enum management_verdict verdict) {
-	static const char *const names[MANAGEMENT_VERDICTS] = {
-		[MANAGEMENT_OK] = "ok",
-		[MANAGEMENT_TRUNCATED] = "truncated",
-		[MANAGEMENT_TRAILING] = "trailing",
-		[MANAGEMENT_TOO_LONG] = "too_long",
-		[MANAGEMENT_BAD_LLC] = "bad_llc",
-		[MANAGEMENT_NO_FRAME] = "no_frame",
-		[MANAGEMENT_BAD_HCS] = "bad_hcs",
-		[MANAGEMENT_BAD_CRC] = "bad_crc",
-	};
-
-	return verdict < MANAGEMENT_VERDICTS ? names[verdict] : "unknown";
-}

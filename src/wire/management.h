@@ -88,6 +88,3 @@ size_t management_frame_write(const struct management *m, uint8_t *out, size_t s
  * pseudowires. `message_size` is at most MANAGEMENT_MESSAGE_MAX.
  */
 size_t management_frame_close(uint8_t *frame, size_t message_size);
-
-/* The name of a verdict, for counters and messages: "bad_crc". Never NULL. */
-const char *management_verdict_name(enum management_verdict verdict);

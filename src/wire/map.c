@@ -187,27 +187,3 @@ enum map_verdict map_check(const struct map *map) {
 		return MAP_TOO_LONG;
 	return behind_check(map, end);
 }
-
-const char *map_verdict_name(enum map_verdict verdict) {
-	static const char *const names[MAP_VERDICTS] = {
-		[MAP_OK] = "ok",
-		[MAP_BAD_VERSION] = "bad_version",
-		[MAP_TRUNCATED] = "truncated",
-		[MAP_TRAILING] = "trailing",
-		[MAP_RESERVED] = "reserved",
-		[MAP_PROBE] = "probe",
-		[MAP_BAD_CATEGORY] = "bad_category",
-		[MAP_TOO_MANY] = "too_many",
-		[MAP_BAD_BACK_OFF] = "bad_back_off",
-		[MAP_NO_NULL] = "no_null",
-		[MAP_BAD_NULL] = "bad_null",
-		[MAP_BAD_START] = "bad_start",
-		[MAP_BAD_ORDER] = "bad_order",
-		[MAP_BAD_IUC] = "bad_iuc",
-		[MAP_BAD_BEHIND] = "bad_behind",
-		[MAP_TOO_LONG] = "too_long",
-		[MAP_BAD_WINDOW] = "bad_window",
-	};
-
-	return verdict < MAP_VERDICTS ? names[verdict] : "unknown";
-}

@@ -130,6 +130,3 @@ static inline bool map_iuc_is_data(uint8_t iuc) {
 	return iuc == MAP_SHORT || iuc == MAP_LONG ||
 	       (iuc >= MAP_ADVANCED_SHORT && iuc <= MAP_PROFILE_13);
 }
-
-/* The name of a verdict, for counters and messages: "bad_order". Never NULL. */
-const char *map_verdict_name(enum map_verdict verdict);

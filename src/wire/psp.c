@@ -53,16 +53,3 @@ bool psp_next(const struct psp *p, struct psp_cursor *cursor, struct psp_segment
 	cursor->index++;
 	return true;
 }
-
-const char *psp_verdict_name(enum psp_verdict verdict) {
-	switch (verdict) {
-	case PSP_OK: return "ok";
-	case PSP_TRUNCATED: return "truncated";
-	case PSP_CONTROL: return "control";
-	case PSP_EXTENDED: return "extended";
-	case PSP_TABLE_TRUNCATED: return "table_truncated";
-	case PSP_SEGMENT_TRUNCATED: return "segment_truncated";
-	case PSP_TRAILING: return "trailing";
-	}
-	return "unknown";
-}

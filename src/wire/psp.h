@@ -85,9 +85,6 @@ enum psp_verdict psp_parse(const uint8_t *p, size_t length, unsigned extra_bytes
 /* The next segment in table order; false behind the last one. */
 bool psp_next(const struct psp *p, struct psp_cursor *cursor, struct psp_segment *out);
 
-/* The name of a verdict, for counters and messages: "segment_truncated". Never NULL. */
-const char *psp_verdict_name(enum psp_verdict verdict);
-
 /* Bytes before the first segment. */
 static inline size_t psp_header_size(unsigned count, unsigned extra_bytes) {
 	return PSP_HEADER_FIXED + PSP_ENTRY_SIZE * (size_t)count + extra_bytes;

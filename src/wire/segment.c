@@ -38,12 +38,3 @@ void segment_header_write(const struct segment_header *h, uint8_t *out) {
 	store_be16(out + 4, h->request);
 	docsis_hcs_write(out, SEGMENT_HEADER_SIZE - DOCSIS_HCS_SIZE);
 }
-
-const char *segment_verdict_name(enum segment_verdict verdict) {
-	switch (verdict) {
-	case SEGMENT_OK: return "ok";
-	case SEGMENT_TRUNCATED: return "truncated";
-	case SEGMENT_BAD_HCS: return "bad_hcs";
-	}
-	return "unknown";
-}

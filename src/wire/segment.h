@@ -51,6 +51,3 @@ enum segment_verdict segment_header_parse(const uint8_t *p, size_t length,
  * without PFI the pointer is sent as 0.
  */
 void segment_header_write(const struct segment_header *h, uint8_t *out);
-
-/* The name of a verdict, for counters and messages: "bad_hcs". Never NULL. */
-const char *segment_verdict_name(enum segment_verdict verdict);

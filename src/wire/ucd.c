@@ -164,21 +164,3 @@ uint8_t ucd_version(uint8_t type) {
 	}
 	return 0;
 }
-
-const char *ucd_verdict_name(enum ucd_verdict verdict) {
-	static const char *const names[UCD_VERDICTS] = {
-		[UCD_OK] = "ok",
-		[UCD_BAD_TYPE] = "bad_type",
-		[UCD_TRUNCATED] = "truncated",
-		[UCD_BAD_LENGTH] = "bad_length",
-		[UCD_REPEATED] = "repeated",
-		[UCD_TOO_MANY] = "too_many",
-		[UCD_RESERVED] = "reserved",
-		[UCD_MISSING] = "missing",
-		[UCD_BAD_VALUE] = "bad_value",
-		[UCD_BAD_BAND] = "bad_band",
-		[UCD_BAD_BURST] = "bad_burst",
-	};
-
-	return verdict < UCD_VERDICTS ? names[verdict] : "unknown";
-}

@@ -186,6 +186,3 @@ uint8_t ucd_cyclic_prefix(uint16_t samples);
 uint16_t ucd_cyclic_prefix_samples(uint32_t value);
 uint8_t ucd_roll_off(uint16_t samples);
 uint16_t ucd_roll_off_samples(uint32_t value);
-
-/* The name of a verdict, for counters and messages: "bad_length". Never NULL. */
-const char *ucd_verdict_name(enum ucd_verdict verdict);

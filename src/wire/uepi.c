@@ -272,13 +272,3 @@ size_t uepi_request_write(enum uepi_format format, const struct uepi_request *r,
 	store_be32(out + 12, r->session);
 	return UEPI_REQUEST_SIZE;
 }
-
-const char *uepi_verdict_name(enum uepi_verdict verdict) {
-	switch (verdict) {
-	case UEPI_OK: return "ok";
-	case UEPI_TRUNCATED: return "truncated";
-	case UEPI_BAD_VERSION: return "bad_version";
-	case UEPI_BAD_LENGTH: return "bad_length";
-	}
-	return "unknown";
-}

@@ -132,6 +132,3 @@ size_t uepi_trailer_size(enum uepi_format format, const struct uepi_trailer *t);
 size_t uepi_header_write(enum uepi_format format, const struct uepi_header *h, uint8_t *out);
 size_t uepi_trailer_write(enum uepi_format format, const struct uepi_trailer *t, uint8_t *out);
 size_t uepi_request_write(enum uepi_format format, const struct uepi_request *r, uint8_t *out);
-
-/* The name of a verdict, for counters and messages: "bad_version". Never NULL. */
-const char *uepi_verdict_name(enum uepi_verdict verdict);
