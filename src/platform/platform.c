@@ -30,7 +30,6 @@
 
 static bool huge_pages;
 static bool pci;
-static bool telemetry;
 static bool offline;
 
 static const char *const iovas[PLATFORM_IOVAS] = {
@@ -130,8 +129,7 @@ static void add_devices(struct arguments *a, const struct platform_options *o) {
 
 /* EAL does not start where it cannot bind its socket. */
 static void add_telemetry(struct arguments *a, const struct platform_options *o) {
-	telemetry = o->telemetry && runtime_folder_prepare(o->program);
-	if (!telemetry)
+	if (!o->telemetry || !runtime_folder_prepare(o->program))
 		add(a, "--no-telemetry");
 }
 
@@ -271,10 +269,6 @@ bool platform_is_offline(void) {
 
 bool platform_has_pci(void) {
 	return pci;
-}
-
-bool platform_has_telemetry(void) {
-	return telemetry;
 }
 
 void platform_stop(void) {

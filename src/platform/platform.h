@@ -51,7 +51,4 @@ bool platform_is_offline(void);
 /* True when cards on the PCI bus take part, which address memory themselves. */
 bool platform_has_pci(void);
 
-/* Whether the telemetry's socket is there. */
-bool platform_has_telemetry(void);
-
 void platform_stop(void);

@@ -38,8 +38,7 @@ static bool find_targets(struct targets *t, const struct service_group *sg, uint
 	};
 	const struct targets_follow follow = {.room = o->streams};
 
-	return targets_create_following(t, sg, seed, &wanted, o->streams == 0 ? NULL : &follow) ==
-	       0;
+	return targets_create(t, sg, seed, &wanted, o->streams == 0 ? NULL : &follow) == 0;
 }
 
 bool generator_flows_check(const struct service_group *sg, const struct generator_options *o) {
@@ -143,7 +142,7 @@ int generator_prepare(const struct generator *g, const struct service_group *sg,
 
 	*next = (struct generator_past){0};
 	/* A new order each time, for those who get packets first. */
-	if (targets_create_following(&next->targets, sg, g->magic, NULL, follow) != 0)
+	if (targets_create(&next->targets, sg, g->magic, NULL, follow) != 0)
 		return -1;
 	next->idle = !targets_fit(&next->targets, &g->mix, &size);
 	return 0;

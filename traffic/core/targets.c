@@ -222,9 +222,8 @@ static bool targets_find_all(struct builder *b, const struct targets_follow *fol
 	return good;
 }
 
-int targets_create_following(struct targets *t, const struct service_group *sg, uint64_t seed,
-			     const struct flows_wanted *wanted,
-			     const struct targets_follow *follow) {
+int targets_create(struct targets *t, const struct service_group *sg, uint64_t seed,
+		   const struct flows_wanted *wanted, const struct targets_follow *follow) {
 	struct builder b = {.t = t, .sg = sg, .random = {seed}};
 	bool good;
 
@@ -239,11 +238,6 @@ int targets_create_following(struct targets *t, const struct service_group *sg, 
 	}
 	free(b.packets);
 	return good && lists_create(t, &b.random) ? 0 : targets_no_memory(t);
-}
-
-int targets_create(struct targets *t, const struct service_group *sg, uint64_t seed,
-		   const struct flows_wanted *wanted) {
-	return targets_create_following(t, sg, seed, wanted, NULL);
 }
 
 void targets_free(struct targets *t) {

@@ -64,14 +64,6 @@ struct flows_wanted {
 	uint32_t largest; /* bytes of the largest frame: what needs more is no flow */
 };
 
-/*
- * Finds the targets of a service group. A modem gets packets for as many of its addresses as its CPE
- * limit admits, the first ones. `wanted` NULL: one flow a target. Returns 0, or -1 after a message on
- * stderr: memory is short, or there cannot be so many flows. To be freed by targets_free().
- */
-int targets_create(struct targets *t, const struct service_group *sg, uint64_t seed,
-		   const struct flows_wanted *wanted);
-
 /* What targets of a group that changes are made with. */
 struct targets_follow {
 	/* By modem, and flow by flow: the numbers of streams, below `room`. NULL: as they come. */
@@ -82,10 +74,14 @@ struct targets_follow {
 	const bool *changed;
 };
 
-/* The same for a group that changes; with NULL for `follow` for one that does not. */
-int targets_create_following(struct targets *t, const struct service_group *sg, uint64_t seed,
-			     const struct flows_wanted *wanted,
-			     const struct targets_follow *follow);
+/*
+ * Finds the targets of a service group. A modem gets packets for as many of its addresses as its CPE
+ * limit admits, the first ones. `wanted` NULL: one flow a target. `follow` NULL: of a group that does not change.
+ * Returns 0, or -1 after a message on stderr: memory is short, or there cannot be so many flows. To be freed by
+ * targets_free().
+ */
+int targets_create(struct targets *t, const struct service_group *sg, uint64_t seed,
+		   const struct flows_wanted *wanted, const struct targets_follow *follow);
 
 /* Streams only, for packets that come from elsewhere. As targets_create(). */
 int targets_create_streams(struct targets *t, const struct service_group *sg);

@@ -8,20 +8,15 @@
 
 static const struct {
 	const char *name;
-	const char *meaning;
 	enum impair_target target;
 } kinds[IMPAIRMENTS] = {
-#define IMPAIRMENT(enumerator, name, target, meaning) {name, meaning, IMPAIR_##target},
+#define IMPAIRMENT(enumerator, name, target, meaning) {name, IMPAIR_##target},
 #include "impairments/impairment.def"
 #undef IMPAIRMENT
 };
 
 const char *impair_name(enum impairment kind) {
 	return kinds[kind].name;
-}
-
-const char *impair_meaning(enum impairment kind) {
-	return kinds[kind].meaning;
 }
 
 enum impair_target impair_target(enum impairment kind) {

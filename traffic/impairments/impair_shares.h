@@ -25,7 +25,6 @@ struct impair_shares {
 };
 
 const char *impair_name(enum impairment kind);
-const char *impair_meaning(enum impairment kind);
 enum impair_target impair_target(enum impairment kind);
 
 /* Whether any is asked for. */
