@@ -2,30 +2,86 @@
 /* The governor beside a slow model, which keeps all that was and looks it up; and what a step of the load waits. */
 #include "test_main.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#include "governor_kit.h"
 #include "pipeline/effort.h"
+#include "power/governor.h"
 #include "random.h"
 
 #define US UINT64_C(1000)
 #define MS (1000 * US)
 #define STEPS 3000
+#define WORKERS 3u
+#define DOMAINS 2u
 #define ALL UINT32_MAX
+#define EMPTY_ROUND 100 /* cycles, which are ns here, of a round without work */
+#define BUSY_ROUND 10000 /* of one with work */
+
+static const uint32_t states[] = {800000, 1000000, 1200000, 1400000, 1600000, 1800000};
+static const struct governor_range range = {
+	.min_khz = 800000,
+	.max_khz = 1800000,
+	.states = states,
+	.state_count = ARRAY_COUNT(states),
+	.transition_ns = 50000,
+};
+static const unsigned domain_of[WORKERS] = {0, 1, 0};
 
 static struct governor g;
 static uint64_t jumps, transitions;
 
-/* One worker, one domain: everything since the start. */
-static struct past {
+/* Everything of a worker and of its domain since the start. */
+struct past {
 	uint64_t now;
 	struct governor_reading r;
+	const struct governor_policy *policy;
+	uint64_t look_ns; /* from then on */
 	bool moved; /* its counters, since the step before */
-	uint32_t wish; /* ALL, 0: none, or a frequency of the range above the floor */
+	uint32_t wish; /* the domain's: ALL, 0: none, or a frequency of the range above the floor */
 	uint32_t khz; /* from then on */
-	bool fixed; /* to the maximum without a wish */
-} past[STEPS + 1];
+};
+static struct past pasts[WORKERS][STEPS + 1], *past; /* that of the worker that is looked at */
+
+static void start(const struct governor_policy *p, uint64_t latency, unsigned workers,
+		  unsigned domains) {
+	memset(&g, 0, sizeof(g));
+	for (unsigned d = 0; d < domains; d++)
+		g.domains[d].range = range;
+	governor_start(&g, p, latency, domain_of, workers, domains);
+}
+
+TEST(rounds_up) {
+	const struct governor_range any = {.min_khz = 850000, .max_khz = 2550000};
+
+	assert_int_equal(governor_round(&range, 0), 800000);
+	assert_int_equal(governor_round(&range, 800001), 1000000);
+	assert_int_equal(governor_round(&range, UINT32_MAX), 1800000);
+	assert_int_equal(governor_round(&any, 1), 850000);
+	assert_int_equal(governor_round(&any, 1000001), 1100000);
+	assert_int_equal(governor_round(&any, 2500001), 2550000);
+}
+
+/* By hand: at 0.8 of 1.8 GHz five ninths of what comes in T wait; 100 us allow 180 us. */
+TEST(latency_sets_floor_and_pace) {
+	struct governor_range r = range;
+
+	r.transition_ns = 30 * US;
+	assert_int_equal(governor_look(&r, 1 * MS), (1800 - 30) * US / 3);
+	/* a third of 150 us is too often */
+	assert_int_equal(governor_look(&r, 100 * US), 100 * US);
+	assert_int_equal(governor_look(&r, 10 * MS), 1 * MS);
+	/* T is 330 us: 1 - 100 / 330 of 1.8 GHz is 1.255, 1.4 the next state */
+	assert_int_equal(governor_floor(&r, 100 * US, 100 * US), 1400000);
+	assert_int_equal(governor_floor(&r, 200 * US, 100 * US), 800000);
+	assert_int_equal(governor_floor(&r, 0, 100 * US), 1800000);
+	assert_int_equal(governor_floor(&r, UINT64_MAX, 1 * MS), 800000);
+	r.transition_ns = UINT64_MAX; /* a driver that tells nonsense */
+	assert_int_equal(governor_floor(&r, 100 * US, 100 * US), 1800000);
+	/* limits that contradict each other: the maximum */
+	r = (struct governor_range){.min_khz = 2000000, .max_khz = 1000000};
+	assert_int_equal(governor_floor(&r, 10 * MS, 1 * MS), 1000000);
+	assert_int_equal(governor_round(&r, 1), 1000000);
+}
 
 static uint64_t up(uint64_t now, uint64_t before) {
 	return now > before ? now - before : 0;
@@ -38,100 +94,103 @@ static int moved_before(int at, int n) {
 	return at;
 }
 
+/* What the worker counted since the step before `at` at which it did so last. */
+static struct governor_reading since(int at) {
+	const struct governor_reading *r = &past[at].r, *l = &past[moved_before(at, 1)].r;
+
+	return (struct governor_reading){up(r->busy, l->busy), up(r->idle, l->idle),
+					 up(r->paused, l->paused), up(r->rounds, l->rounds),
+					 up(r->busy_rounds, l->busy_rounds)};
+}
+
 /* How much longer a busy round would be without packets: of the last step that had some. */
 static uint64_t empty_round(int at) {
 	for (; at > 0; at--) {
-		const struct governor_reading *r = &past[at].r, *l = &past[moved_before(at, 1)].r;
-		uint64_t empty = up(r->rounds, l->rounds),
-			 busy = up(r->busy_rounds, l->busy_rounds);
+		struct governor_reading d = since(at);
 
-		if (past[at].moved && empty > busy)
-			return up(up(r->idle, l->idle), up(r->paused, l->paused)) / (empty - busy);
+		if (past[at].moved && d.rounds > d.busy_rounds)
+			return up(d.idle, d.paused) / (d.rounds - d.busy_rounds);
 	}
 	return 0;
 }
 
 static unsigned load(int at) {
-	const struct governor_reading *r, *l;
-	uint64_t busy, around;
+	struct governor_reading d;
+	uint64_t around;
 
 	if (!past[at].moved)
 		at = moved_before(at, 1);
 	if (at == 0)
 		return 0;
-	r = &past[at].r;
-	l = &past[moved_before(at, 1)].r;
-	busy = up(r->busy, l->busy);
-	around = up(r->busy_rounds, l->busy_rounds) * empty_round(at);
-	around = around < busy / 2 ? around : busy / 2;
-	return (unsigned)((busy - around) * 100 / (busy + up(r->idle, l->idle)));
+	d = since(at);
+	around = d.busy_rounds * empty_round(at);
+	around = around < d.busy / 2 ? around : d.busy / 2;
+	return (unsigned)((d.busy - around) * 100 / (d.busy + d.idle));
 }
 
-static bool saturated(int at, const struct governor_policy *p) {
-	const struct governor_reading *r = &past[at].r, *l = &past[moved_before(at, 1)].r;
-	uint64_t busy = up(r->busy, l->busy), all = busy + up(r->idle, l->idle);
+static bool saturated(int at) {
+	const struct governor_policy *p = past[at].policy;
+	struct governor_reading d = since(at);
 
-	return at > 0 && all > 0 && busy * 100 / all >= p->full && load(at) >= p->target;
+	return at > 0 && d.busy > 0 && d.busy * 100 / (d.busy + d.idle) >= p->full &&
+	       load(at) >= p->target;
 }
 
 static uint64_t full_polls(int at) {
 	return at > 0 ? up(past[at].r.full_polls, past[at - 1].r.full_polls) : 0;
 }
 
-static bool grows(int at) {
-	const struct governor_reading *r = &past[at].r;
-	const struct governor_reading *one = &past[moved_before(at, 1)].r;
-	int two_at = moved_before(at, 2);
-	struct governor_reading zero = {0};
-	const struct governor_reading *two =
-		two_at == moved_before(at, 1) ? &zero : &past[two_at].r;
+static bool rises(uint64_t now, uint64_t before, uint64_t before_that) {
+	return now >= 64 && now > before && before > before_that;
+}
 
-	if (full_polls(at) >= 2 ||
-	    (full_polls(at) == 1 && !past[at - 1].fixed && full_polls(at - 1) > 0))
-		return true;
-	if (r->ring >= 64 && r->ring > one->ring && one->ring > two->ring)
-		return true;
-	return r->backlog >= 64 && r->backlog > one->backlog && one->backlog > two->backlog &&
-	       load(at) >= 50;
+static bool grows(int at) {
+	int last = moved_before(at, 1);
+	const struct governor_reading zero = {0}, *r = &past[at].r, *one = &past[last].r,
+				      *two = last > 0 ? &past[moved_before(at, 2)].r : &zero;
+
+	return full_polls(at) >= 2 || (full_polls(at) == 1 && full_polls(at - 1) > 0) ||
+	       rises(r->ring, one->ring, two->ring) ||
+	       (rises(r->backlog, one->backlog, two->backlog) && load(at) >= 50);
 }
 
 static uint32_t next_state(uint64_t khz) {
-	for (unsigned i = 0; i < 6; i++) {
-		if (kit_states[i] >= khz)
-			return kit_states[i];
+	for (unsigned i = 0; i < ARRAY_COUNT(states); i++) {
+		if (states[i] >= khz)
+			return states[i];
 	}
 	return 1800000;
 }
 
-/* The time of the last change of the frequency before the step. */
-static uint64_t changed_at(int at) {
+/* The last step before which the frequency changed; 0: none. */
+static int changed(int at) {
 	while (at > 0 && past[at].khz == past[at - 1].khz)
 		at--;
-	return at > 0 ? past[at].now : 0;
+	return at;
 }
 
-static uint32_t model_wish(int at, const struct governor_policy *p, uint32_t floor_khz) {
-	int before = moved_before(at, 1);
-	uint32_t khz;
+static uint32_t model_wish(int at) {
+	int before = moved_before(at, 1), change = changed(at - 1);
+	bool full = past[at].moved && saturated(at) && saturated(before);
+	uint64_t now = past[at].now;
 
-	if (!past[at].moved)
-		return grows(at) || past[at].now - past[before].now >= GOVERNOR_STUCK_NS ? ALL : 0;
-	if (grows(at) || (saturated(at, p) && saturated(before, p)))
+	if (!g.blind && (grows(at) || full))
 		return ALL;
-	if (changed_at(at - 1) != 0 &&
-	    past[at].now < changed_at(at - 1) + kit_range.transition_ns + g.look_ns)
+	if (!past[at].moved)
+		return now - past[before].now >= GOVERNOR_STUCK_NS ? ALL : 0;
+	if (change > 0 && now < past[change].now + range.transition_ns + past[change].look_ns)
 		return 0;
-	khz = next_state((uint64_t)past[at - 1].khz * load(at) / p->target);
-	return khz > floor_khz ? khz : floor_khz;
+	return next_state((uint64_t)past[at - 1].khz * load(at) / past[at].policy->target);
 }
 
 /* The highest wish since the frequency was last asked for or changed, once that is long ago. */
-static uint32_t model_khz(int at, const struct governor_policy *p) {
+static uint32_t model_khz(int at) {
+	const struct governor_policy *p = past[at].policy;
 	uint32_t now = past[at - 1].khz, wish = past[at].wish, peak = wish;
 	int i = at - 1;
 
 	if (wish == 0)
-		return now;
+		return p->highest ? 1800000 : now;
 	if (wish == ALL || wish >= now)
 		return wish == ALL ? 1800000 : wish;
 	for (; i > 0 && past[i].khz == past[i - 1].khz && past[i].wish < past[i - 1].khz; i--)
@@ -139,14 +198,24 @@ static uint32_t model_khz(int at, const struct governor_policy *p) {
 	return past[at].now - past[i].now >= p->hold_ns ? peak : now;
 }
 
+/* In `ns` packets took `percent` of the time, but for what rounds cost without any: a hundredth of that. */
+static void work(struct governor_reading *r, uint64_t ns, unsigned percent) {
+	uint64_t busy = ns * percent / 100, idle = ns - busy;
+
+	r->busy += busy;
+	r->busy_rounds += busy / BUSY_ROUND;
+	r->idle += idle;
+	r->rounds += busy / BUSY_ROUND + idle / EMPTY_ROUND;
+}
+
 /* Readings as no worker would have them: each way of the algorithm is gone often. */
 static void any_reading(struct random *r, struct governor_reading *reading) {
 	if (random_below(r, 10) > 0) {
-		kit_work(reading, g.look_ns,
-			 random_below(r, 80) == 0 ? random_below(r, 101) : random_below(r, 30));
+		work(reading, g.look_ns,
+		     random_below(r, 80) == 0 ? random_below(r, 101) : random_below(r, 30));
 		reading->paused = reading->idle / 2;
 		if (random_below(r, 10) == 0) /* of few packets each */
-			reading->busy_rounds += g.look_ns / KIT_EMPTY;
+			reading->busy_rounds += g.look_ns / EMPTY_ROUND;
 	}
 	if (random_below(r, 100) < 2)
 		reading->full_polls += random_below(r, 3);
@@ -162,46 +231,59 @@ static void any_reading(struct random *r, struct governor_reading *reading) {
 		reading->backlog += random_below(r, 20) == 0;
 }
 
-static void check_step(int at, uint32_t floor_khz, const struct governor_policy *p) {
-	const struct governor_domain *d = &g.domains[0];
+/* What each worker wishes by itself is then that of its domain: the highest. */
+static void model_step(int at, uint64_t now, const struct governor_reading *readings) {
+	uint32_t wishes[DOMAINS] = {0};
 
-	assert_int_equal(d->khz, past[at].khz);
-	assert_true(d->khz >= floor_khz && d->khz <= 1800000);
-	if (past[at].wish == ALL)
-		assert_int_equal(d->khz, 1800000);
-	if (past[at].khz < past[at - 1].khz && changed_at(at - 1) != 0)
-		assert_true(past[at].now - changed_at(at - 1) >= p->hold_ns);
+	for (unsigned w = 0; w < WORKERS; w++) {
+		uint32_t wish, floor_khz = g.domains[domain_of[w]].floor_khz;
+
+		past = pasts[w];
+		past[at] = (struct past){now, readings[w], g.policy, g.look_ns, false, 0, 0};
+		past[at].moved = since(at).busy + since(at).idle > 0;
+		wish = g.policy->highest ? 0 : model_wish(at);
+		wish = wish > 0 && wish < floor_khz ? floor_khz : wish;
+		wishes[domain_of[w]] = wish > wishes[domain_of[w]] ? wish : wishes[domain_of[w]];
+	}
+	for (unsigned w = 0; w < WORKERS; w++) {
+		past = pasts[w];
+		past[at].wish = wishes[domain_of[w]];
+		past[at].khz = model_khz(at);
+	}
 }
 
 static void run_random(uint64_t seed, const struct governor_policy *p, uint64_t latency) {
-	static const unsigned domain_of[] = {0};
+	static const struct governor_policy *const policies[] = {
+		&governor_saving, &governor_balanced, &governor_performance};
+	struct governor_reading readings[WORKERS] = {{0}};
 	struct random r = {seed};
-	struct governor_reading reading = {0};
-	uint32_t floor_khz;
 
-	memset(&g, 0, sizeof(g));
-	g.domains[0].range = kit_range;
-	governor_start(&g, p, latency, domain_of, 1, 1);
-	floor_khz = g.domains[0].floor_khz;
-	past[0] = (struct past){.now = MS, .moved = true, .khz = 1800000};
-	governor_step(&g, MS, &reading);
+	start(p, latency, WORKERS, DOMAINS);
+	g.blind = seed % 5 == 0;
+	for (unsigned w = 0; w < WORKERS; w++)
+		pasts[w][0] = (struct past){MS, readings[w], p, g.look_ns, true, 0, 1800000};
+	governor_step(&g, MS, readings);
 	for (int at = 1; at <= STEPS; at++) {
-		struct past *step = &past[at];
+		uint64_t now = g.now + g.look_ns;
 
-		any_reading(&r, &reading);
-		*step = (struct past){.now = past[at - 1].now + g.look_ns, .r = reading};
+		if (random_below(&r, 500) == 0)
+			governor_change(&g, policies[random_below(&r, 3)], latency);
+		for (unsigned w = 0; w < WORKERS; w++)
+			any_reading(&r, &readings[w]);
 		if (random_below(&r, 200) == 0) /* the thread was kept from its core */
-			step->now += random_below(&r, 120) * MS;
-		step->moved = up(reading.busy, past[at - 1].r.busy) +
-				      up(reading.idle, past[at - 1].r.idle) >
-			      0;
-		step->wish = model_wish(at, p, floor_khz);
-		step->khz = model_khz(at, p);
-		governor_step(&g, step->now, &reading);
-		check_step(at, floor_khz, p);
+			now += random_below(&r, 120) * MS;
+		model_step(at, now, readings);
+		governor_step(&g, now, readings);
+		for (unsigned w = 0; w < WORKERS; w++)
+			assert_int_equal(g.domains[domain_of[w]].khz, pasts[w][at].khz);
 	}
-	jumps += g.domains[0].jumps;
-	transitions += g.domains[0].transitions;
+	governor_step(&g, g.now, readings); /* a clock that stands says nothing */
+	assert_int_equal(g.stopped, 1);
+	for (unsigned d = 0; d < DOMAINS; d++) {
+		assert_int_equal(g.domains[d].khz, 1800000);
+		jumps += g.domains[d].jumps;
+		transitions += g.domains[d].transitions;
+	}
 }
 
 TEST(as_the_model) {
@@ -217,20 +299,31 @@ TEST(as_the_model) {
 /* A worker whose work comes in steps of a microsecond, at its best a packet each; a queue without an end. */
 static struct plant {
 	bool was_full;
-	double queue, work; /* packets */
+	double queue; /* packets */
 	uint32_t khz, coming;
-	uint64_t comes_at;
+	uint64_t comes_at, look_at;
 	struct governor_reading r;
 } plant;
+
+static void plant_look(uint64_t now) {
+	governor_step(&g, now, &plant.r);
+	plant.look_at = now + g.look_ns;
+	if (g.domains[0].khz != (plant.comes_at != 0 ? plant.coming : plant.khz)) {
+		plant.coming = g.domains[0].khz;
+		plant.comes_at = now + range.transition_ns;
+	}
+}
 
 static void plant_run(uint64_t now, double rate) {
 	double speed;
 
+	if (now >= plant.look_at)
+		plant_look(now);
 	if (plant.comes_at != 0 && now >= plant.comes_at) {
 		plant.khz = plant.coming;
 		plant.comes_at = 0;
 	}
-	speed = (double)plant.khz / kit_range.max_khz;
+	speed = (double)plant.khz / range.max_khz;
 	plant.queue += rate;
 	if (plant.queue >= speed) {
 		plant.queue -= speed;
@@ -247,51 +340,31 @@ static void plant_run(uint64_t now, double rate) {
 		effort_full(&plant.was_full, plant.queue < 64 ? (uint16_t)plant.queue : 64);
 }
 
-static void plant_look(uint64_t now) {
-	governor_step(&g, now, &plant.r);
-	if (g.domains[0].khz != (plant.comes_at != 0 ? plant.coming : plant.khz)) {
-		plant.coming = g.domains[0].khz;
-		plant.comes_at = now + kit_range.transition_ns;
-	}
-}
-
 /* From idle at the slowest to `rate` at `offset` within a look: what waits longest, ns. The queue in front of a packet
  * drains at the speeds of the time: how much came until now has gone when as much has gone. */
 static uint64_t longest_wait(double rate, uint64_t latency, uint64_t offset) {
-	static const unsigned domain_of[] = {0};
-	uint64_t now = 0, next = 0, step_at, longest = 0;
+	uint64_t now = 0, end, longest = 0;
 	static double came[4000];
 	double sum = 0, gone;
 	unsigned oldest = 0, count = 0;
 
 	memset(&plant, 0, sizeof(plant));
-	plant.khz = kit_range.max_khz;
-	memset(&g, 0, sizeof(g));
-	g.domains[0].range = kit_range;
-	governor_start(&g, &governor_saving, latency, domain_of, 1, 1);
-	for (; now < 50 * MS || now < next - g.look_ns + offset; now += US) {
-		if (now >= next) {
-			plant_look(now);
-			next = now + g.look_ns;
-		}
+	plant.khz = range.max_khz;
+	start(&governor_saving, latency, 1, 1);
+	for (; now < 50 * MS || now < plant.look_at - g.look_ns + offset; now += US)
 		plant_run(now, 0);
-	}
 	assert_int_equal(plant.khz, g.domains[0].floor_khz);
-	for (step_at = now; now < step_at + 4 * MS; now += US) {
-		if (now >= next) {
-			plant_look(now);
-			next = now + g.look_ns;
-		}
+	for (end = now + 4 * MS; now < end; now += US) {
+		plant_run(now, rate);
 		sum += rate;
 		came[count++] = sum;
-		plant_run(now, rate);
 		gone = sum - plant.queue;
 		while (oldest < count && came[oldest] <= gone + 1e-6)
 			oldest++;
 		if ((count - oldest) * US > longest)
 			longest = (count - oldest) * US;
 	}
-	assert_int_equal(plant.khz, kit_range.max_khz);
+	assert_int_equal(plant.khz, range.max_khz);
 	return longest;
 }
 
