@@ -16,17 +16,16 @@
 #include "power/cpu_files.h"
 
 #define FAKE_CORES 4
+#define FAKE_WORD 32
+#define FAKE_UNCORE "intel_uncore_frequency/package_00_die_01/"
 
 struct fake_core {
 	const char *driver, *governors;
-	char governor[32], preference[32];
+	char governor[FAKE_WORD], preference[FAKE_WORD]; /* no preference: there is none */
 	uint32_t hardware_min, hardware_max, min, max, speed, base;
-	bool offline;
-	bool speed_denied, governor_denied, limits_denied, min_denied, preference_there;
-	bool no_states;
+	bool offline, speed_denied, governor_denied, limits_denied, min_denied, no_states;
 	bool refuses_crossed; /* a maximum below the minimum, as older kernels do */
-	unsigned
-		late; /* reads of the maximum, after one was written, that still have the former one */
+	unsigned late; /* reads of the maximum, after a write, that still have the former one */
 	unsigned late_left, max_reads;
 	uint32_t former_max;
 	const char *related, *siblings;
@@ -37,144 +36,112 @@ struct fake_driver {
 	uint32_t uncore_max, uncore_min; /* 0: there is none */
 	bool uncore_stays; /* whatever is written */
 	bool uncore_cut; /* to 100 MHz, as Linux does */
-	unsigned package; /* of all cores; the uncore is that of 0 */
+	bool other_package; /* of all cores; the uncore is that of 0 */
 	unsigned writes, crossed; /* all; limits that were written the wrong way round */
 };
 
-static const uint32_t fake_states[] = {800000, 1000000, 1200000, 1400000, 1600000, 1800000};
+/* What stands in a file: a text, or else a number above 0. */
+struct fake_file {
+	const char *name, *text;
+	uint32_t khz;
+};
 
-static int fake_number(char *text, size_t size, uint32_t value) {
-	snprintf(text, size, "%u", value);
-	return 0;
-}
-
-/* What stands in a file of a core: a text, or else a number above 0. */
-static int fake_show(const struct fake_core *c, const char *key, char *text, size_t size) {
-	const bool userspace = strcmp(c->governor, "userspace") == 0;
-	const struct {
-		const char *key, *text;
-		uint32_t khz;
-	} files[] = {
-		{"scaling_driver", c->driver},
-		{"scaling_governor", c->governor},
-		{"scaling_available_governors", c->governors},
-		{"scaling_available_frequencies",
-		 c->no_states ? NULL : "1800000 1600000 1400000 1200000 1000000 800000"},
-		{"related_cpus", c->related},
-		{"energy_performance_preference", c->preference_there ? c->preference : NULL},
-		{"scaling_setspeed", userspace ? NULL : "<unsupported>", c->speed},
-		{"cpuinfo_min_freq", NULL, c->hardware_min},
-		{"cpuinfo_max_freq", NULL, c->hardware_max},
-		{"cpuinfo_transition_latency", NULL, 10000},
-		{"scaling_min_freq", NULL, c->min},
-		{"scaling_max_freq", NULL, c->max},
-		{"base_frequency", NULL, c->base},
-	};
-
-	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
-		if (strcmp(key, files[i].key) != 0)
+static int fake_show(const struct fake_file *file, unsigned count, const char *name, char *text,
+		     size_t size) {
+	for (; count > 0; count--, file++) {
+		if (strcmp(name, file->name) != 0 || (file->text == NULL && file->khz == 0))
 			continue;
-		if (files[i].text == NULL)
-			return files[i].khz > 0 ? fake_number(text, size, files[i].khz) : -ENOENT;
-		snprintf(text, size, "%s", files[i].text);
+		if (file->text != NULL)
+			snprintf(text, size, "%s", file->text);
+		else
+			snprintf(text, size, "%u", file->khz);
 		return 0;
 	}
 	return -ENOENT;
 }
 
-static int fake_read_core(struct fake_core *c, const char *key, char *text, size_t size) {
-	if (strcmp(key, "topology/thread_siblings_list") == 0) {
-		snprintf(text, size, "%s", c->siblings != NULL ? c->siblings : "");
-		return c->siblings != NULL ? 0 : -ENOENT;
-	}
-	if (strncmp(key, "cpufreq/", 8) != 0)
-		return -ENOENT;
-	if (c->offline)
+static int fake_read_core(const struct fake_driver *d, struct fake_core *c, const char *name,
+			  char *text, size_t size) {
+	const bool userspace = strstr(c->governors, "userspace") != NULL,
+		   ours = strcmp(c->governor, "userspace") == 0,
+		   limit = strcmp(name, "cpufreq/scaling_max_freq") == 0,
+		   late = limit && c->late_left > 0;
+	const struct fake_file files[] = {
+		{"topology/physical_package_id", d->other_package ? "1" : "0"},
+		{"topology/thread_siblings_list", c->siblings},
+		{"cpufreq/scaling_driver", c->driver},
+		{"cpufreq/scaling_governor", c->governor},
+		{"cpufreq/scaling_available_governors", c->governors},
+		{"cpufreq/scaling_available_frequencies",
+		 c->no_states ? NULL : "1800000 1600000 1400000 1200000 1000000 800000"},
+		{"cpufreq/related_cpus", c->related},
+		{"cpufreq/energy_performance_preference", *c->preference ? c->preference : NULL},
+		{"cpufreq/scaling_setspeed", userspace && !ours ? "<unsupported>" : NULL,
+		 userspace ? c->speed : 0},
+		{"cpufreq/cpuinfo_min_freq", NULL, c->hardware_min},
+		{"cpufreq/cpuinfo_max_freq", NULL, c->hardware_max},
+		{"cpufreq/cpuinfo_transition_latency", NULL, 10000},
+		{"cpufreq/scaling_min_freq", NULL, c->min},
+		{"cpufreq/scaling_max_freq", NULL, late ? c->former_max : c->max},
+		{"cpufreq/base_frequency", NULL, c->base},
+	};
+
+	if (c->offline && strncmp(name, "cpufreq/", 8) == 0)
 		return -EBUSY;
-	key += 8;
-	c->max_reads += strcmp(key, "scaling_max_freq") == 0;
-	if (strcmp(key, "scaling_max_freq") == 0 && c->late_left > 0) {
-		c->late_left--;
-		return fake_number(text, size, c->former_max);
-	}
-	if (strcmp(key, "scaling_setspeed") == 0 && strstr(c->governors, "userspace") == NULL)
-		return -ENOENT;
-	return fake_show(c, key, text, size);
+	c->max_reads += limit;
+	c->late_left -= late;
+	return fake_show(files, sizeof(files) / sizeof(files[0]), name, text, size);
+}
+
+static uint32_t fake_clamp(uint32_t khz, uint32_t least, uint32_t most) {
+	return khz > most ? most : khz < least ? least : khz;
 }
 
 static void fake_settle(struct fake_core *c) {
-	unsigned s = 0;
+	const uint32_t step = 200000;
 
-	while (!c->no_states && s < 5 && fake_states[s] < c->speed)
-		s++;
-	c->speed = c->no_states ? c->speed : fake_states[s];
-	c->speed = c->speed > c->max ? c->max : c->speed < c->min ? c->min : c->speed;
+	if (!c->no_states)
+		c->speed = (fake_clamp(c->speed, 800000, 1800000) + step - 1) / step * step;
+	c->min = fake_clamp(c->min, 0, c->max);
+	c->speed = fake_clamp(c->speed, c->min, c->max);
 }
 
-static int fake_write_limit(struct fake_driver *d, struct fake_core *c, uint32_t *limit,
-			    uint32_t khz) {
-	if (c->limits_denied || (limit == &c->min && c->min_denied))
+static int fake_write_core(struct fake_driver *d, struct fake_core *c, const char *name,
+			   const char *text) {
+	const bool governor = strcmp(name, "cpufreq/scaling_governor") == 0,
+		   hint = strcmp(name, "cpufreq/energy_performance_preference") == 0,
+		   speed = strcmp(name, "cpufreq/scaling_setspeed") == 0,
+		   max = strcmp(name, "cpufreq/scaling_max_freq") == 0,
+		   min = strcmp(name, "cpufreq/scaling_min_freq") == 0;
+	const uint32_t khz = cpu_files_parse_khz(text);
+
+	if (c->offline)
+		return -EBUSY;
+	if (!(governor || speed || max || min || (hint && *c->preference != '\0')))
+		return -ENOENT;
+	if ((governor && c->governor_denied) || (speed && c->speed_denied) ||
+	    ((max || min) && c->limits_denied) || (min && c->min_denied))
 		return -EACCES;
-	if (khz == 0)
+	if ((governor && strstr(c->governors, text) == NULL) ||
+	    ((speed || max || min) && khz == 0) ||
+	    (speed && strcmp(c->governor, "userspace") != 0) ||
+	    (max && khz < c->min && c->refuses_crossed))
 		return -EINVAL;
-	khz = khz > c->hardware_max   ? c->hardware_max
-	      : khz < c->hardware_min ? c->hardware_min
-				      : khz;
-	if (limit == &c->min && khz > c->max) {
-		d->crossed++;
-		khz = c->max;
+	if (governor || hint) {
+		snprintf(governor ? c->governor : c->preference, FAKE_WORD, "%s", text);
+		return 0;
 	}
-	if (limit == &c->max && khz < c->min && c->refuses_crossed)
-		return -EINVAL;
-	if (limit == &c->max) {
-		c->former_max = c->max;
-		c->late_left = c->late;
-	}
-	*limit = khz;
-	c->min = c->min > c->max ? c->max : c->min;
+	d->crossed += min && khz > c->max;
+	c->speed = speed ? khz : c->speed;
+	c->min = min ? fake_clamp(khz, c->hardware_min, c->hardware_max) : c->min;
+	c->former_max = max ? c->max : c->former_max;
+	c->late_left = max ? c->late : c->late_left;
+	c->max = max ? fake_clamp(khz, c->hardware_min, c->hardware_max) : c->max;
 	fake_settle(c);
 	return 0;
 }
 
-static int fake_write_core(struct fake_driver *d, struct fake_core *c, const char *key,
-			   const char *text) {
-	uint32_t khz = cpu_files_parse_khz(text);
-
-	d->writes++;
-	if (strncmp(key, "cpufreq/", 8) != 0)
-		return -ENOENT;
-	if (c->offline)
-		return -EBUSY;
-	key += 8;
-	if (strcmp(key, "scaling_governor") == 0) {
-		if (c->governor_denied)
-			return -EACCES;
-		if (strstr(c->governors, text) == NULL)
-			return -EINVAL;
-		snprintf(c->governor, sizeof(c->governor), "%s", text);
-		return 0;
-	}
-	if (strcmp(key, "scaling_max_freq") == 0)
-		return fake_write_limit(d, c, &c->max, khz);
-	if (strcmp(key, "scaling_min_freq") == 0)
-		return fake_write_limit(d, c, &c->min, khz);
-	if (strcmp(key, "energy_performance_preference") == 0 && c->preference_there) {
-		snprintf(c->preference, sizeof(c->preference), "%s", text);
-		return 0;
-	}
-	if (strcmp(key, "scaling_setspeed") == 0) {
-		if (c->speed_denied)
-			return -EACCES;
-		if (khz == 0 || strcmp(c->governor, "userspace") != 0)
-			return -EINVAL;
-		c->speed = khz;
-		fake_settle(c);
-		return 0;
-	}
-	return -ENOENT;
-}
-
-/* "cpu3/KEY" */
+/* Of "cpu3/KEY". */
 static struct fake_core *fake_core_of(struct fake_driver *d, const char *name, const char **key) {
 	unsigned core;
 	int length = 0;
@@ -185,23 +152,16 @@ static struct fake_core *fake_core_of(struct fake_driver *d, const char *name, c
 	return d->cores[core].driver != NULL ? &d->cores[core] : NULL;
 }
 
-#define FAKE_UNCORE "intel_uncore_frequency/package_00_die_01/"
-
 static int fake_read(void *ctx, const char *name, char *text, size_t size) {
 	struct fake_driver *d = ctx;
+	const struct fake_file uncore[] = {{FAKE_UNCORE "max_freq_khz", NULL, d->uncore_max},
+					   {FAKE_UNCORE "min_freq_khz", NULL, d->uncore_min}};
 	const char *key;
 	struct fake_core *c = fake_core_of(d, name, &key);
 
 	text[0] = '\0';
-	if (c != NULL && strcmp(key, "topology/physical_package_id") == 0)
-		return fake_number(text, size, d->package);
-	if (c != NULL)
-		return fake_read_core(c, key, text, size);
-	if (d->uncore_max != 0 && strcmp(name, FAKE_UNCORE "max_freq_khz") == 0)
-		return fake_number(text, size, d->uncore_max);
-	if (d->uncore_max != 0 && strcmp(name, FAKE_UNCORE "min_freq_khz") == 0)
-		return fake_number(text, size, d->uncore_min);
-	return -ENOENT;
+	return c != NULL ? fake_read_core(d, c, key, text, size)
+			 : fake_show(uncore, 2, name, text, size);
 }
 
 static int fake_write(void *ctx, const char *name, const char *text) {
@@ -209,17 +169,16 @@ static int fake_write(void *ctx, const char *name, const char *text) {
 	const char *key;
 	struct fake_core *c = fake_core_of(d, name, &key);
 
+	d->writes++;
 	if (c != NULL)
 		return fake_write_core(d, c, key, text);
-	if (d->uncore_max != 0 && strcmp(name, FAKE_UNCORE "max_freq_khz") == 0) {
-		d->writes++;
-		if (!d->uncore_stays)
-			d->uncore_max = cpu_files_parse_khz(text);
-		if (d->uncore_cut)
-			d->uncore_max -= d->uncore_max % 100000;
-		return 0;
-	}
-	return -ENOENT;
+	if (d->uncore_max == 0 || strcmp(name, FAKE_UNCORE "max_freq_khz") != 0)
+		return -ENOENT;
+	if (!d->uncore_stays)
+		d->uncore_max = cpu_files_parse_khz(text);
+	if (d->uncore_cut)
+		d->uncore_max -= d->uncore_max % 100000;
+	return 0;
 }
 
 static inline struct cpu_files fake_files(struct fake_driver *d) {
@@ -250,7 +209,6 @@ static inline struct fake_core fake_active(const char *driver) {
 		.min = 800000,
 		.max = 3500000,
 		.no_states = true,
-		.preference_there = true,
 		.preference = "balance_power",
 	};
 }

@@ -11,15 +11,24 @@ static struct cpu_files f;
 static struct cpufreq c;
 
 static int start(void **state) {
-	memset(&d, 0, sizeof(d));
-	d.cores[0] = fake_acpi();
+	d = (struct fake_driver){.cores = {fake_acpi()}};
 	f = fake_files(&d);
 	return 0;
 }
 
-static void take(void) {
+/* The core is ours, by this way and with this governor. */
+static void take(enum cpufreq_way way, const char *governor) {
 	assert_int_equal(cpufreq_find(&f, 0, &c), 0);
 	assert_int_equal(cpufreq_take(&f, &c), 0);
+	assert_int_equal(c.way, way);
+	assert_string_equal(d.cores[0].governor, governor);
+}
+
+/* What is written then for a wish, which is had. */
+static void set(uint32_t wish, uint32_t khz) {
+	assert_true(cpufreq_set(&f, &c, wish));
+	assert_int_equal(c.khz, khz);
+	assert_int_equal(c.way == CPUFREQ_SETSPEED ? d.cores[0].speed : d.cores[0].max, khz);
 }
 
 static uint64_t counted(void) {
@@ -37,56 +46,35 @@ TEST(acpi_by_setspeed) {
 	assert_int_equal(c.states[0], 800000);
 	assert_int_equal(c.transition_us, 10);
 	assert_string_equal(c.found, "schedutil");
-	take();
-	assert_int_equal(c.way, CPUFREQ_SETSPEED);
-	assert_string_equal(d.cores[0].governor, "userspace");
+	take(CPUFREQ_SETSPEED, "userspace");
 	assert_int_equal(d.cores[0].speed, 1800000);
-	assert_true(cpufreq_set(&f, &c, 1200000));
-	assert_int_equal(d.cores[0].speed, 1200000);
-	assert_int_equal(c.khz, 1200000);
-	assert_int_equal(counted(), 0);
+	set(1200000, 1200000);
 	/* our own limits, not the driver's */
-	assert_true(cpufreq_set(&f, &c, 1));
-	assert_int_equal(d.cores[0].speed, 800000);
-	assert_true(cpufreq_set(&f, &c, 9000000));
-	assert_int_equal(d.cores[0].speed, 1800000);
+	set(1, 800000);
+	set(9000000, 1800000);
 	assert_int_equal(counted(), 0);
-}
-
-TEST(between_states_is_rounded) {
-	take();
-	assert_true(cpufreq_set(&f, &c, 1250000)); /* has more */
-	assert_int_equal(c.khz, 1400000);
-	assert_int_equal(c.counts[CPUFREQ_ROUNDED], 1);
-	assert_true(cpufreq_set(&f, &c, 1250000));
-	assert_int_equal(c.counts[CPUFREQ_ROUNDED], 2);
+	for (unsigned turn = 1; turn <= 2; turn++) { /* between two states */
+		set(1250000, 1400000);
+		assert_int_equal(c.counts[CPUFREQ_ROUNDED], turn);
+	}
 	assert_int_equal(c.told, 1u << CPUFREQ_ROUNDED);
 }
 
-/* Without the permission for the governor the upper limit does it. */
+/* Without the permission for the governor the upper limit does it, and where the speed alone is denied. */
 TEST(no_permission) {
+	d.cores[0].speed_denied = true;
+	take(CPUFREQ_LIMITS, "performance");
+	set(1000000, 1000000);
+	d.cores[0] = fake_acpi();
 	d.cores[0].governor_denied = true;
-	take();
-	assert_int_equal(c.way, CPUFREQ_LIMITS);
+	take(CPUFREQ_LIMITS, "schedutil");
 	assert_true(c.counts[CPUFREQ_DENIED] > 0);
-	assert_string_equal(d.cores[0].governor, "schedutil");
-	assert_true(cpufreq_set(&f, &c, 1000000));
-	assert_int_equal(d.cores[0].max, 1000000);
+	set(1000000, 1000000);
 	d.cores[0].max = 1800000;
 	d.cores[0].limits_denied = true;
 	assert_int_equal(cpufreq_find(&f, 0, &c), 0);
 	assert_int_equal(cpufreq_take(&f, &c), -EACCES);
 	assert_int_equal(d.cores[0].max, 1800000);
-}
-
-/* The speed alone may be denied, when the governor is ours already. */
-TEST(no_permission_for_the_speed) {
-	d.cores[0].speed_denied = true;
-	take();
-	assert_int_equal(c.way, CPUFREQ_LIMITS);
-	assert_string_equal(d.cores[0].governor, "performance");
-	assert_true(cpufreq_set(&f, &c, 1000000));
-	assert_int_equal(d.cores[0].max, 1000000);
 }
 
 /* Both limits, never the wrong way round. */
@@ -95,14 +83,11 @@ TEST(active_by_limits) {
 
 	for (unsigned driver = 0; driver < 2; driver++) {
 		d.cores[0] = fake_active(driver == 0 ? "intel_pstate" : "amd-pstate-epp");
-		take();
+		take(CPUFREQ_LIMITS, "powersave");
 		assert_true(c.active);
-		assert_int_equal(c.way, CPUFREQ_LIMITS);
-		assert_string_equal(d.cores[0].governor, "powersave");
 		assert_string_equal(d.cores[0].preference, "performance");
 		for (unsigned i = 0; i < ARRAY_COUNT(wishes); i++) {
-			assert_true(cpufreq_set(&f, &c, wishes[i]));
-			assert_int_equal(d.cores[0].max, wishes[i]);
+			set(wishes[i], wishes[i]);
 			assert_int_equal(d.cores[0].min, wishes[i]);
 		}
 		assert_int_equal(d.crossed, 0);
@@ -110,10 +95,9 @@ TEST(active_by_limits) {
 	}
 	d.cores[0].min = 800000;
 	d.cores[0].min_denied = true; /* then the upper one alone */
-	take();
-	assert_true(cpufreq_set(&f, &c, 2000000));
-	assert_true(cpufreq_set(&f, &c, 1000000));
-	assert_int_equal(d.cores[0].max, 1000000);
+	take(CPUFREQ_LIMITS, "powersave");
+	set(2000000, 2000000);
+	set(1000000, 1000000);
 	assert_int_equal(d.cores[0].min, 800000);
 	assert_int_equal(c.counts[CPUFREQ_DENIED], 1);
 }
@@ -122,33 +106,29 @@ TEST(active_by_limits) {
 TEST(passive) {
 	d.cores[0] = fake_active("intel_cpufreq");
 	d.cores[0].governors = "userspace performance schedutil";
-	take();
-	assert_int_equal(c.way, CPUFREQ_SETSPEED);
+	take(CPUFREQ_SETSPEED, "userspace");
 	assert_int_equal(c.state_count, 0);
-	assert_true(cpufreq_set(&f, &c, 2100000));
-	assert_int_equal(d.cores[0].speed, 2100000);
+	set(2100000, 2100000);
 	d.cores[0] = fake_active("cppc_cpufreq");
 	d.cores[0].governors = "powersave performance schedutil";
-	d.cores[0].preference_there = false;
-	take();
+	d.cores[0].preference[0] = '\0';
+	take(CPUFREQ_LIMITS, "performance");
 	assert_false(c.active);
-	assert_string_equal(d.cores[0].governor, "performance");
-	assert_true(cpufreq_set(&f, &c, 2100000));
-	assert_int_equal(d.cores[0].max, 2100000);
+	set(2100000, 2100000);
 }
 
 TEST(nonsense_is_no_core) {
-	d.cores[0].driver = "";
-	assert_int_equal(cpufreq_find(&f, 0, &c), -EINVAL);
-	d.cores[0].driver = "a driver of many words";
-	assert_int_equal(cpufreq_find(&f, 0, &c), -EINVAL);
-	d.cores[0].driver = "acpi-cpufreq";
-	d.cores[0].hardware_max = d.cores[0].max = 0;
-	assert_int_equal(cpufreq_find(&f, 0, &c), -EINVAL);
+	static const char *const drivers[] = {"", "a driver of many words", "acpi-cpufreq"};
+
+	d.cores[0].hardware_max = 0;
+	for (unsigned i = 0; i < ARRAY_COUNT(drivers); i++) {
+		d.cores[0].driver = drivers[i];
+		d.cores[0].max = i < 2 ? 1800000 : 0;
+		assert_int_equal(cpufreq_find(&f, 0, &c), -EINVAL);
+	}
 	d.cores[0].max = 500000; /* below the minimum: the maximum is what there is */
 	assert_int_equal(cpufreq_find(&f, 0, &c), 0);
-	assert_int_equal(c.min_khz, 500000);
-	assert_int_equal(c.max_khz, 500000);
+	assert_true(c.min_khz == 500000 && c.max_khz == 500000);
 }
 
 /* SST-BF: two kinds of cores. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What was found comes back, after a crash, too; and a file that somebody forged does no harm. */
 #include "test_main.h"
+#include "test_root.h"
 
-#include <fcntl.h>
 #include <limits.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -15,23 +15,31 @@
 
 static struct fake_driver d;
 static struct cpu_files f;
-static struct found found;
-static char folder[] = "/tmp/vcmts-found-XXXXXX";
-static char path[PATH_MAX];
+static struct found found, again;
+static char path[PATH_MAX], fault[FOUND_LINE];
+
+/* What is found of a core is kept. */
+static void find_only(unsigned core) {
+	found_begin(&found);
+	assert_int_equal(found_core(&found, &f, core), 0);
+}
 
 static int start(void **state) {
-	memset(&d, 0, sizeof(d));
-	d.cores[0] = fake_acpi();
-	d.cores[1] = fake_active("intel_pstate");
-	d.uncore_max = 2400000;
-	d.uncore_min = 800000;
+	d = (struct fake_driver){.cores = {fake_acpi(), fake_active("intel_pstate")},
+				 .uncore_max = 2400000,
+				 .uncore_min = 800000};
 	f = fake_files(&d);
-	found_begin(&found);
-	for (unsigned core = 0; core < 3; core++)
-		assert_int_equal(found_core(&found, &f, core), 0);
+	find_only(0);
+	assert_int_equal(found_core(&found, &f, 1), 0);
+	assert_int_equal(found_core(&found, &f, 2), 0);
 	assert_int_equal(found_uncore(&found, &f), 0);
 	assert_int_equal(d.writes, 0);
-	return 0;
+	return root_make(state) != 0 ? -1 : leftovers_path(root, getpid(), path);
+}
+
+static void take(unsigned core, struct cpufreq *c) {
+	assert_int_equal(cpufreq_find(&f, core, c), 0);
+	assert_int_equal(cpufreq_take(&f, c), 0);
 }
 
 /* All that a governor may change. */
@@ -39,8 +47,7 @@ static void change_all(void) {
 	struct cpufreq c;
 
 	for (unsigned core = 0; core < 2; core++) {
-		assert_int_equal(cpufreq_find(&f, core, &c), 0);
-		assert_int_equal(cpufreq_take(&f, &c), 0);
+		take(core, &c);
 		assert_true(cpufreq_set(&f, &c, 1000000));
 	}
 	d.cores[0].max = 900000;
@@ -74,8 +81,7 @@ TEST(restores_what_was_found) {
 /* Where the maximum is refused as long as the minimum is above it, the second turn does it. */
 TEST(limits_that_cross) {
 	d.cores[1].max = 1000000;
-	found_begin(&found);
-	assert_int_equal(found_core(&found, &f, 1), 0);
+	find_only(1);
 	d.cores[1].min = d.cores[1].max = 2000000;
 	d.cores[1].refuses_crossed = true;
 	assert_int_equal(found_restore(&found, &f), 0);
@@ -88,21 +94,20 @@ TEST(a_speed_that_was_found) {
 
 	strcpy(d.cores[0].governor, "userspace");
 	d.cores[0].speed = 1200000;
-	found_begin(&found);
-	assert_int_equal(found_core(&found, &f, 0), 0);
-	assert_int_equal(cpufreq_find(&f, 0, &c), 0);
-	assert_int_equal(cpufreq_take(&f, &c), 0);
+	find_only(0);
+	take(0, &c);
 	assert_int_equal(d.cores[0].speed, 1800000);
 	assert_int_equal(found_restore(&found, &f), 0);
 	assert_int_equal(d.cores[0].speed, 1200000);
 }
 
-TEST(the_file_has_it_all) {
-	static struct found again;
-	char fault[FOUND_LINE];
+static int load(const char *from) {
+	return found_load(&again, from, fault);
+}
 
+TEST(the_file_has_it_all) {
 	assert_int_equal(found_save(&found, path), 0);
-	assert_int_equal(found_load(&again, path, fault), 0);
+	assert_int_equal(load(path), 0);
 	assert_int_equal(again.pid, getpid());
 	assert_int_equal(again.began, found.began);
 	assert_true(again.began != 0);
@@ -118,27 +123,17 @@ TEST(the_file_has_it_all) {
 	assert_false(found_lives(&again));
 	again.pid = INT32_MAX;
 	assert_false(found_lives(&again));
-	unlink(path);
-}
-
-static void put_file(const char *text, size_t size, mode_t mode) {
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-
-	assert_true(fd >= 0);
-	assert_int_equal(write(fd, text, size), size);
-	assert_int_equal(fchmod(fd, mode), 0);
-	close(fd);
 }
 
 /* Of a process that ended. */
 TEST(leftovers_come_back) {
 	struct leftovers sum;
 
-	assert_int_equal(leftovers_path(folder, 4242, path), 0);
+	assert_int_equal(leftovers_path(root, 4242, path), 0);
 	found.began++;
 	assert_int_equal(found_save(&found, path), 0);
 	change_all();
-	sum = leftovers_restore(folder, &f);
+	sum = leftovers_restore(root, &f);
 	assert_int_equal(sum.restored, 1);
 	assert_int_equal(sum.failed + sum.living, 0);
 	assert_as_found();
@@ -148,20 +143,22 @@ TEST(leftovers_come_back) {
 	assert_int_equal(found_save(&found, path), 0);
 	change_all();
 	d.cores[1].offline = true;
-	assert_int_equal(leftovers_restore(folder, &f).failed, 1);
+	assert_int_equal(leftovers_restore(root, &f).failed, 1);
 	d.cores[1].offline = false;
-	assert_int_equal(leftovers_restore(folder, &f).restored, 1);
+	assert_int_equal(leftovers_restore(root, &f).restored, 1);
 	assert_as_found();
 	/* of one that runs nothing is touched */
 	found.began--;
 	assert_int_equal(found_save(&found, path), 0);
 	change_all();
-	sum = leftovers_restore(folder, &f);
+	sum = leftovers_restore(root, &f);
 	assert_int_equal(sum.living, 1);
 	assert_string_equal(d.cores[0].governor, "userspace");
-	unlink(path);
 	assert_int_equal(leftovers_restore("/nowhere", &f).failed, 0);
-	assert_int_equal(leftovers_path(folder, getpid(), path), 0);
+}
+
+static void put_file(const char *text, size_t size) {
+	root_put_at(path + strlen(root) + 1, 0, text, size);
 }
 
 #define BEGIN "vcmts-power 1\nprocess 99999999 1\n"
@@ -195,51 +192,46 @@ TEST(forged_files) {
 		BEGIN "energy_performance_preference 0 0 "
 		      "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\nend\n",
 	};
-	static struct found again;
-	char fault[FOUND_LINE];
 
 	for (unsigned i = 0; i < ARRAY_COUNT(texts); i++) {
-		put_file(texts[i], strlen(texts[i]), 0600);
-		assert_int_equal(found_load(&again, path, fault), -1);
+		put_file(texts[i], strlen(texts[i]));
+		assert_int_equal(load(path), -1);
 		assert_int_equal(leftovers_restore_file(path, &f), -EINVAL);
 		assert_int_equal(access(path, F_OK), 0); /* for people to look at */
 	}
-	put_file("vcmts-power 1\0x", 15, 0600);
-	assert_int_equal(found_load(&again, path, fault), -1);
+	put_file("vcmts-power 1\0x", 15);
+	assert_int_equal(load(path), -1);
 	assert_int_equal(d.writes, 0);
-	put_file(BEGIN "end\n", strlen(BEGIN "end\n"), 0600);
-	assert_int_equal(found_load(&again, path, fault), 0);
+	put_file(BEGIN "end\n", strlen(BEGIN "end\n"));
+	assert_int_equal(load(path), 0);
 	assert_int_equal(again.count, 0);
-	unlink(path);
 }
 
 TEST(files_of_others) {
-	static struct found again;
 	static char many[FOUND_FILE_MOST + 100];
-	char fault[FOUND_LINE], link[PATH_MAX + 8];
+	char link[PATH_MAX + 8];
 	size_t used;
 
-	put_file(BEGIN "end\n", strlen(BEGIN "end\n"), 0622);
-	assert_int_equal(found_load(&again, path, fault), -1);
-	assert_string_equal(fault, "others may write it");
+	put_file(BEGIN "end\n", strlen(BEGIN "end\n"));
 	snprintf(link, sizeof(link), "%s.link", path);
-	put_file(BEGIN "end\n", strlen(BEGIN "end\n"), 0600);
 	assert_int_equal(symlink(path, link), 0);
-	assert_int_equal(found_load(&again, link, fault), -1);
+	assert_int_equal(load(link), -1);
 	unlink(link);
 	assert_int_equal(mkfifo(link, 0600), 0);
-	assert_int_equal(found_load(&again, link, fault), -1);
-	unlink(link);
+	assert_int_equal(load(link), -1);
+	assert_int_equal(chmod(path, 0622), 0);
+	assert_int_equal(load(path), -1);
+	assert_string_equal(fault, "others may write it");
+	unlink(path);
 	memset(many, '\n', sizeof(many));
-	put_file(many, sizeof(many), 0600);
-	assert_int_equal(found_load(&again, path, fault), -1);
+	put_file(many, sizeof(many));
+	assert_int_equal(load(path), -1);
 	used = (size_t)sprintf(many, BEGIN);
 	for (unsigned i = 0; i <= FOUND_MOST; i++)
 		used += (size_t)sprintf(many + used, "scaling_max_freq %u 0 1000000\n", i % 1000);
-	put_file(many, used, 0600);
-	assert_int_equal(found_load(&again, path, fault), -1);
+	put_file(many, used);
+	assert_int_equal(load(path), -1);
 	assert_non_null(strstr(fault, "more than"));
-	unlink(path);
 }
 
 /* The file that is there stays where the new one cannot be written. */
@@ -251,20 +243,7 @@ TEST(files_are_whole) {
 	assert_int_equal(mkdir(beside, 0700), 0);
 	assert_true(found_save(&found, path) < 0);
 	assert_int_equal(access(path, F_OK), 0);
-	rmdir(beside);
 	assert_true(found_save(&found, "/nowhere/at/all") < 0);
-	unlink(path);
 }
 
-static int make_folder(void **state) {
-	if (mkdtemp(folder) == NULL)
-		return -1;
-	return leftovers_path(folder, getpid(), path);
-}
-
-static int remove_folder(void **state) {
-	return rmdir(folder);
-}
-
-EACH_TEST(start, NULL)
-ALL_TESTS(make_folder, remove_folder)
+EACH_TEST(start, root_remove)
