@@ -12,6 +12,9 @@
 #include "capture/live/names.h"
 #include "capture/live/output.h"
 #include "capture/live/sites.h"
+#include "platform/secret/secret_memory.h"
+
+#include "fault_runs.h"
 #include "fixture.h"
 #include "life_bench.h"
 
@@ -21,11 +24,14 @@
 
 static struct life_bench storage, *const bench = &storage;
 static struct tap_captures captures;
+static struct tap_capture *capture; /* that runs */
+static const char *wish; /* that it is of */
 
 /*
  * Each time that views are replaced, the workers are waited for twice: before drops are seen by the new ones, and before
  * the old ones are freed.
  */
+static bool short_of_memory; /* then names that no worker has seen are freed, too */
 static enum { VIEWS_REPLACED = 1, WORKERS_PASSED, DROPS_SEEN, WORKERS_PASSED_AGAIN } follows;
 __typeof__(server_synchronize) __real_server_synchronize, __wrap_server_synchronize;
 __typeof__(tap_spot_publish) __real_tap_spot_publish, __wrap_tap_spot_publish;
@@ -52,40 +58,64 @@ void __wrap_tap_spot_publish_drops(const struct tap_spot *spot, struct tap_view 
 }
 
 void __wrap_tap_names_free(struct tap_names *n) {
-	if (n != NULL)
+	if (n != NULL && !short_of_memory)
 		assert_int_equal(follows, WORKERS_PASSED_AGAIN);
 	__real_tap_names_free(n);
 }
 
-static void open_with(unsigned most_groups) {
-	life_bench_open(bench, 2, most_groups);
-	assert_int_equal(tap_captures_open(&captures, &bench->server), 0);
-}
-
-static void close_all(void) {
-	tap_captures_close(&captures);
-	life_bench_close(bench);
-}
-
-static struct tap_capture *begin(const char *wish) {
-	struct tap_capture *capture;
+/* By the control thread, until it was begun or refused, as it is asked in each of its rounds. */
+static enum outcome capture_begin(void *context) {
 	char why[TAP_LINE] = "";
 	struct tap_wish w;
 
-	assert_true(tap_wish_read(wish, strlen(wish), &w, why));
+	(void)context;
+	if (!tap_wish_read(wish, strlen(wish), &w, why)) {
+		assert_string_not_equal(why, "");
+		return OUTCOME_REFUSED;
+	}
 	capture = tap_capture_ask(&captures, &w);
 	assert_non_null(capture);
 	tap_captures_follow(&captures);
-	assert_int_equal(tap_capture_state(&captures, capture), TAP_RUNNING);
-	return capture;
+	if (tap_capture_state(&captures, capture) == TAP_RUNNING)
+		return OUTCOME_DONE;
+	assert_int_equal(tap_capture_state(&captures, capture), TAP_REFUSED);
+	assert_string_not_equal(capture->why, "");
+	tap_capture_free(&captures, capture);
+	return OUTCOME_REFUSED;
 }
 
-static void end(struct tap_capture *capture) {
+static enum outcome capture_end(void *context) {
+	(void)context;
 	tap_capture_end(&captures, capture);
 	tap_captures_follow(&captures);
 	assert_int_equal(tap_capture_state(&captures, capture), TAP_ENDED);
 	tap_capture_free(&captures, capture);
+	return OUTCOME_DONE;
+}
+
+static void begin_again(void *context) {
+	assert_int_equal(capture_begin(context), OUTCOME_DONE);
+}
+
+static void end_again(void *context) {
+	assert_int_equal(capture_end(context), OUTCOME_DONE);
 	assert_false(captures.active);
+}
+
+/* A server with this capture. */
+static void open_with(unsigned most_groups, const char *asked) {
+	life_bench_open(bench, 2, most_groups);
+	assert_int_equal(tap_captures_open(&captures, &bench->server), 0);
+	wish = asked;
+	begin_again(NULL);
+}
+
+/* The capture has ended, or does so now. */
+static void close_all(void) {
+	if (captures.active)
+		end_again(NULL);
+	tap_captures_close(&captures);
+	life_bench_close(bench);
 }
 
 /* Takes a place's records out: they are in order, and what the stage says. Returns how many. */
@@ -154,15 +184,13 @@ static void traffic(uint32_t *sent) {
 
 /* Every packet is captured once, in both directions, whichever worker has it. */
 TEST(parts_that_move) {
-	struct tap_capture *capture;
 	struct mover mover = {false};
 	uint32_t sent = 0;
 	pthread_t thread;
 
-	open_with(2);
+	open_with(2, "{\"group\":1,\"stages\":[\"classify\",\"frame\",\"verify_source\"],"
+		     "\"rate\":1000000,\"snaplen\":64}");
 	life_bench_launch(bench);
-	capture = begin("{\"group\":1,\"stages\":[\"classify\",\"frame\",\"verify_source\"],"
-			"\"rate\":1000000,\"snaplen\":64}");
 	assert_int_equal(capture->place_count, 3);
 	assert_int_equal(pthread_create(&thread, NULL, move, &mover), 0);
 	while (!__atomic_load_n(&mover.done, __ATOMIC_ACQUIRE) && sent < 8000)
@@ -186,17 +214,14 @@ TEST(parts_that_move) {
 
 /* Of a group's parts those that have what is asked for; and what a group has not got has no name. */
 TEST(parts_that_are_asked_for) {
-	struct tap_capture *capture;
 	struct served_group without;
 	struct tap_names *names;
 
-	open_with(5);
+	open_with(5, "{\"dropped\":[\"filter_deny\"],\"group\":1}");
 	assert_int_equal(tap_site_count(&bench->server), 5 * TAP_GROUP_PARTS + SERVER_PORTS_MAX);
-	capture = begin("{\"dropped\":[\"filter_deny\"],\"group\":1}");
 	assert_int_equal(capture->place_count, 2); /* both MACs of the downstream */
 	for (unsigned p = 0; p < capture->place_count; p++)
 		assert_int_equal(capture->places[p]->direction, DIRECTION_DOWN);
-	end(capture);
 	without = bench->server.groups[0];
 	without.upstream = NULL;
 	names = tap_names_create(&without);
@@ -207,7 +232,7 @@ TEST(parts_that_are_asked_for) {
 	close_all();
 }
 
-static uint64_t memory_of(const struct tap_capture *capture) {
+static uint64_t memory_taken(void) {
 	uint64_t bytes = 0;
 
 	for (unsigned p = 0; p < capture->place_count; p++)
@@ -218,13 +243,11 @@ static uint64_t memory_of(const struct tap_capture *capture) {
 /* Groups that come later get rings, too, and all together keep to what a capture may take. */
 TEST(memory_has_a_bound) {
 	struct service_group comes[3];
-	struct tap_capture *capture;
 	char why[LIVE_LINE] = "";
 	unsigned group;
 
-	open_with(5);
-	capture = begin("{\"dropped\":true}");
-	assert_true(memory_of(capture) <= TAP_MEMORY);
+	open_with(5, "{\"dropped\":true}");
+	assert_true(memory_taken() <= TAP_MEMORY);
 	for (unsigned i = 0; i < ARRAY_COUNT(comes); i++) {
 		unsigned before = capture->place_count;
 
@@ -232,11 +255,10 @@ TEST(memory_has_a_bound) {
 		group = life_bench_add(bench, &comes[i]);
 		tap_captures_follow(&captures);
 		assert_int_equal(capture->place_count, before + TAP_GROUP_PARTS);
-		assert_true(memory_of(capture) <=
+		assert_true(memory_taken() <=
 			    TAP_MEMORY + (i + 1) * TAP_GROUP_PARTS * TAP_RING_LEAST);
 	}
 	assert_true(server_group_remove(&bench->server, group, 0, why));
-	end(capture);
 	close_all();
 	for (unsigned i = 0; i < ARRAY_COUNT(comes); i++)
 		service_group_free(&comes[i]);
@@ -245,13 +267,11 @@ TEST(memory_has_a_bound) {
 /* What is gone is seen no more, whether another one is in its place at the next look or not. */
 TEST(groups_that_go) {
 	struct service_group comes;
-	struct tap_capture *capture;
 	char why[LIVE_LINE] = "";
 	unsigned group = 0;
 
-	open_with(3);
+	open_with(3, "{\"stages\":[\"classify\"],\"direction\":\"downstream\"}");
 	life_bench_load(&comes, 3, 0, 1, 2, 0);
-	capture = begin("{\"stages\":[\"classify\"],\"direction\":\"downstream\"}");
 	assert_int_equal(capture->place_count, 2);
 	for (unsigned turn = 1; turn <= 4; turn++) {
 		group = life_bench_add(bench, &comes);
@@ -271,9 +291,45 @@ TEST(groups_that_go) {
 		assert_true(capture->places[p]->gone);
 		assert_int_equal(taken(capture->places[p]), 1);
 	}
-	end(capture);
 	close_all();
 	service_group_free(&comes);
 }
 
-ALL_TESTS(NULL, fixture_stop)
+static void serves(void) {
+	static uint32_t serial;
+	uint64_t before = bench->taken_up[1];
+
+	for (unsigned i = 0; i < 2; i++) {
+		assert_true(life_bench_down(bench, 0, &bench->file[0], 200, serial));
+		assert_true(life_bench_up(bench, 0, &bench->file[0], serial++));
+	}
+	life_bench_pass(bench, 2 * MS);
+	assert_int_equal(bench->taken_up[1], before + 2);
+	assert_true(server_balanced(&bench->server));
+}
+
+/* Each call that may fail does so once while a capture begins, ends, or follows a change of the server. */
+TEST(calls_that_fail) {
+	const struct operation begins = {
+		"capture begins", capture_begin, end_again, serves, NULL, false, true};
+	const struct operation ends = {"capture ends", capture_end, begin_again, serves,
+				       NULL,	       false,	    false};
+
+	open_with(3, "{\"group\": 1, \"stages\": [\"classify\", \"frame\", \"verify_source\"], "
+		     "\"dropped\": true}");
+	for (unsigned w = 0; w < LIFE_WORKERS; w++)
+		assert_int_equal(worker_reserve(&bench->server.workers[w], 200), 0);
+	assert_int_equal(every_fault(&ends, &bench->server), 0); /* it makes none */
+	end_again(NULL);
+	short_of_memory = true;
+	assert_true(every_fault(&begins, &bench->server) > 10);
+	assert_false(captures.active);
+	close_all();
+}
+
+static int start(void **state) {
+	secret_json_wipe();
+	return 0;
+}
+
+ALL_TESTS(start, fixture_stop)
