@@ -29,25 +29,37 @@ static const struct log_field two[] = {LOG_NUMBER("service_group", 7),
 				       {0}};
 static const struct timespec noon = {.tv_sec = 1700000000, .tv_nsec = 1234567};
 
-TEST(plain_is_the_message_alone) {
-	struct log_line line = {.message = "it is 50 % done", .fields = two, .time = noon};
+static const struct log_field odd[] = {
+	LOG_STRING("path", "a\"b\\c\nlevel=error"), LOG_STRING("none", ""), {0}};
 
-	assert_string_equal(written(line), "vcmtsd: it is 50 % done");
-	line.foreign = true;
-	assert_string_equal(written(line), "it is 50 % done");
-}
+TEST(lines_as_text) {
+	static const struct {
+		struct log_line line;
+		const char *text;
+	} cases[] = {
+		/* plain is the message alone */
+		{{.message = "it is 50 % done", .fields = two}, "vcmtsd: it is 50 % done"},
+		{{.message = "it is 50 % done", .foreign = true}, "it is 50 % done"},
+		{{.format = LOG_TEXT, .level = LEVEL_WARNING, .message = "added", .fields = two},
+		 "2023-11-14T22:13:20.001234Z warning group: added "
+		 "service_group=7 name=\"a b\" device=net_tap0"},
+		{{.format = LOG_TEXT, .level = LEVEL_WARNING, .message = "added"},
+		 "2023-11-14T22:13:20.001234Z warning group: added"},
+		/* nobody begins a line of his own */
+		{{.format = LOG_TEXT,
+		  .journal = true,
+		  .message = "one\ntwo \x1b[31m\x7f",
+		  .fields = odd},
+		 "<3>group: one\\x0atwo \\x1b[31m\\x7f "
+		 "path=\"a\\\"b\\\\c\\x0alevel=error\" none=\"\""},
+	};
 
-TEST(text_has_all_of_it) {
-	struct log_line line = {.format = LOG_TEXT,
-				.level = LEVEL_WARNING,
-				.message = "added",
-				.fields = two,
-				.time = noon};
+	for (unsigned i = 0; i < ARRAY_COUNT(cases); i++) {
+		struct log_line line = cases[i].line;
 
-	assert_string_equal(written(line), "2023-11-14T22:13:20.001234Z warning group: added "
-					   "service_group=7 name=\"a b\" device=net_tap0");
-	line.fields = NULL;
-	assert_string_equal(written(line), "2023-11-14T22:13:20.001234Z warning group: added");
+		line.time = noon;
+		assert_string_equal(written(line), cases[i].text);
+	}
 }
 
 TEST(the_journal_has_priorities_and_no_time) {
@@ -61,18 +73,6 @@ TEST(the_journal_has_priorities_and_no_time) {
 	}
 	line.format = LOG_JSON;
 	assert_memory_equal(written(line), "<7>{\"time\":", 11);
-}
-
-TEST(nobody_begins_a_line_of_his_own) {
-	static const struct log_field fields[] = {
-		LOG_STRING("path", "a\"b\\c\nlevel=error"), LOG_STRING("none", ""), {0}};
-	struct log_line line = {.format = LOG_TEXT,
-				.journal = true,
-				.message = "one\ntwo \x1b[31m\x7f",
-				.fields = fields};
-
-	assert_string_equal(written(line), "<3>group: one\\x0atwo \\x1b[31m\\x7f "
-					   "path=\"a\\\"b\\\\c\\x0alevel=error\" none=\"\"");
 }
 
 static json_t *parsed(struct log_line line) {
