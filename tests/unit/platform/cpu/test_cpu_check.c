@@ -2,6 +2,7 @@
 /* What a build needs of a CPU, held against what it has. tests/e2e/deploy/test_cpu.py runs the programs on emulated ones. */
 #include "platform/cpu/cpu_check.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "test_main.h"
@@ -17,40 +18,35 @@ static const char *missing(const struct cpu_words *needs, const struct cpu_words
 	return line;
 }
 
-TEST(nothing_is_missing) {
-	const struct cpu_words none = {{0}}, all = {{~0u, ~0u, ~0u, ~0u, ~0u}};
-
-	assert_string_equal(missing(&none, &none), "");
-	assert_string_equal(missing(&all, &all), "");
-	assert_string_equal(missing(&none, &all), "");
-}
-
 TEST(what_is_missing_has_its_name) {
-	const struct cpu_words needs = {{BIT(9) | BIT(20) | BIT(23), BIT(8), 0, BIT(5), 0}};
-	const struct cpu_words has = {{BIT(9) | BIT(23), ~BIT(8), ~0u, ~BIT(5), ~0u}};
-	const struct cpu_words none = {{0}};
+	static const struct cpu_words none,
+		all = {{~0u, ~0u, ~0u, ~0u, ~0u}},
+		some = {{BIT(9) | BIT(20) | BIT(23), BIT(8), 0, BIT(5), 0}},
+		wide = {{BIT(20) | BIT(28), BIT(16), 0, 0, 0}};
+	static const struct {
+		const struct cpu_words *needs;
+		struct cpu_words has;
+		const char *missing;
+	} cases[] = {
+		{&none, {{0}}, NULL},
+		{&all, {{~0u, ~0u, ~0u, ~0u, ~0u}}, NULL},
+		{&none, {{~0u, ~0u, ~0u, ~0u, ~0u}}, NULL},
+		{&some, {{BIT(9) | BIT(23), ~BIT(8), ~0u, ~BIT(5), ~0u}}, "SSE4.2, BMI2, LZCNT"},
+		{&some, {{0}}, "SSSE3, SSE4.2, POPCNT, BMI2, LZCNT"},
+		/* a system that saves no wide registers has no AVX, whatever the CPU has */
+		{&wide, {{~0u, ~0u, ~0u, ~0u, 0}}, "AVX, AVX512F"},
+		{&wide, {{~0u, ~0u, ~0u, ~0u, CPU_YMM | 1}}, "AVX512F"},
+		{&wide, {{~0u, ~0u, ~0u, ~0u, CPU_ZMM | 1}}, NULL},
+	};
+	char wanted[128];
 
-	assert_string_equal(missing(&needs, &has),
-			    "vcmtsd: this build needs SSE4.2, BMI2, LZCNT, which this CPU does "
-			    "not have\n");
-	assert_string_equal(missing(&needs, &none),
-			    "vcmtsd: this build needs SSSE3, SSE4.2, POPCNT, BMI2, LZCNT, which "
-			    "this CPU does not have\n");
-}
-
-/* A system that saves no wide registers has no AVX, whatever the CPU has. */
-TEST(registers_are_the_system_s) {
-	const struct cpu_words needs = {{BIT(20) | BIT(28), BIT(16), 0, 0, 0}};
-	struct cpu_words has = {{~0u, ~0u, ~0u, ~0u, 0}};
-
-	assert_string_equal(
-		missing(&needs, &has),
-		"vcmtsd: this build needs AVX, AVX512F, which this CPU does not have\n");
-	has.word[CPU_STATE] = CPU_YMM | 1;
-	assert_string_equal(missing(&needs, &has),
-			    "vcmtsd: this build needs AVX512F, which this CPU does not have\n");
-	has.word[CPU_STATE] = CPU_ZMM | 1;
-	assert_string_equal(missing(&needs, &has), "");
+	for (unsigned i = 0; i < ARRAY_COUNT(cases); i++) {
+		snprintf(wanted, sizeof(wanted),
+			 "vcmtsd: this build needs %s, which this CPU does not have\n",
+			 cases[i].missing != NULL ? cases[i].missing : "nothing");
+		assert_string_equal(missing(cases[i].needs, &cases[i].has),
+				    cases[i].missing != NULL ? wanted : "");
+	}
 }
 
 /* A line that has no room is cut, and nothing behind it is written. */
