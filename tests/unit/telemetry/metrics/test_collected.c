@@ -2,8 +2,6 @@
 /* Collectors of groups beside what they collect of: groups that share their ports, and have schedulers both ways. */
 #include "test_main.h"
 
-#include <string.h>
-
 #include "scheduler/report.h"
 #include "server/measure.h"
 #include "telemetry/metrics/metrics.h"
@@ -222,6 +220,88 @@ TEST(of_stages) {
 	assert_int_equal(told_samples("vcmts_stage_cycles_total", NULL, NULL, NULL), stages);
 	assert_true(TOLD("vcmts_pipeline_latency_seconds", "1", "downstream")->histogram.count > 0);
 	assert_true(TOLD("vcmts_pipeline_latency_seconds", "2", "upstream")->histogram.count > 0);
+}
+
+static void check_counters(const char *id, const struct counters *c, enum direction direction) {
+	for (enum counter i = 0; i < COUNTERS; i++) {
+		if (counter_in(i, direction))
+			told_is(TOLD(metrics_of_counter(i, direction)->name, id),
+				(double)c->values[i]);
+	}
+}
+
+/* Each reason once, and no other. */
+static void check_drops(const char *id, const struct counters *c, enum direction direction) {
+	const char *metric = direction == DIRECTION_DOWN ? "vcmts_downstream_dropped_packets_total"
+							 : "vcmts_upstream_dropped_total";
+	unsigned reasons = 0;
+
+	for (enum drop_reason r = 0; r < DROP_REASONS; r++) {
+		if (!drop_in(r, direction))
+			continue;
+		told_is(TOLD(metric, id, drop_name(r)), (double)c->drops[r]);
+		reasons++;
+	}
+	assert_int_equal(told_samples(metric, id, NULL, NULL), reasons);
+}
+
+/* All of them, each with a number of its own. */
+TEST(of_counters) {
+	for (unsigned g = 0; g < GROUPS; g++) {
+		struct counters *lower = &bench->server.groups[g].downstream->lower.counters,
+				*up = &bench->server.groups[g].upstream->counters, down,
+				before[] = {*lower, *up};
+		char id[TOLD_NUMBER];
+
+		for (unsigned i = 0; i < DROP_REASONS; i++)
+			up->drops[i] = lower->drops[i] = 1000 * (g + 1) + i;
+		for (unsigned i = 0; i < COUNTERS; i++)
+			up->values[i] = lower->values[i] = 3000 * (g + 1) + i;
+		walk();
+		told_text(g + 1, id);
+		downstream_counters(group(g)->downstream, &down);
+		check_counters(id, &down, DIRECTION_DOWN);
+		check_counters(id, up, DIRECTION_UP);
+		check_drops(id, &down, DIRECTION_DOWN);
+		check_drops(id, up, DIRECTION_UP);
+		told_is(TOLD("vcmts_downstream_held_packets", id),
+			downstream_held(group(g)->downstream));
+		*lower = before[0];
+		*up = before[1];
+	}
+}
+
+/* Upstream, by unit: what came in is what went on, was dropped, or is held. */
+TEST(units_add_up) {
+	walk();
+	for (enum unit u = 0; u < UNITS; u++) {
+		uint64_t dropped = 0;
+
+		for (unsigned i = 0; i < told_count; i++) {
+			if (strcmp(told[i].m->name, "vcmts_upstream_dropped_total") == 0 &&
+			    told_has(&told[i], "service_group", "2") &&
+			    told_has(&told[i], "unit", unit_name(u)))
+				dropped += told[i].integer;
+		}
+		assert_int_equal(
+			TOLD("vcmts_upstream_units_in_total", "2", unit_name(u))->integer,
+			TOLD("vcmts_upstream_units_out_total", "2", unit_name(u))->integer +
+				dropped + TOLD("vcmts_upstream_held", "2", unit_name(u))->integer);
+	}
+	told_is(TOLD("vcmts_upstream_units_in_total", "2", "packets"), 5);
+}
+
+TEST(of_what_is_configured) {
+	walk();
+	told_is(TOLD("vcmts_service_group_modems", "1"), 2);
+	told_is(TOLD("vcmts_service_group_service_flows", "2"), 2);
+	told_is(TOLD("vcmts_service_groups"), GROUPS);
+	told_is(TOLD("vcmts_build_info", "7"), 1);
+	told_is(TOLD("vcmts_downstream_channel_rate_bytes_per_second", "1", "2"), 500000000 / 8);
+	assert_int_equal(TOLD("vcmts_downstream_channel_packets_total", "2", "1")->integer +
+				 TOLD("vcmts_downstream_channel_packets_total", "2", "2")->integer,
+			 5);
+	assert_int_equal(told_samples("vcmts_worker_info", NULL, NULL, NULL), LIFE_WORKERS);
 }
 
 ALL_TESTS(begin, end)

@@ -51,8 +51,44 @@ void __wrap_power_tell(struct power *p, struct power_report *r) {
 	r->cores[1].counts[1] = 71; /* as it was not taken over */
 }
 
+static bool no_memory;
+
+__typeof__(aligned_alloc) __real_aligned_alloc, __wrap_aligned_alloc;
+
+void *__wrap_aligned_alloc(size_t alignment, size_t size) {
+	return no_memory ? NULL : __real_aligned_alloc(alignment, size);
+}
+
+static unsigned locks, removed,
+	removed_at; /* which lock that group does not live to see; 0: none */
+static unsigned told_before, told_most; /* samples under one lock */
+static struct served_group gone;
+
+__typeof__(pthread_rwlock_rdlock) __real_pthread_rwlock_rdlock, __wrap_pthread_rwlock_rdlock;
+
+int __wrap_pthread_rwlock_rdlock(pthread_rwlock_t *lock) {
+	struct served_group *g = &bench->server.groups[removed];
+
+	if (locks++ > 0)
+		told_most = RTE_MAX(told_most, told_count - told_before);
+	told_before = told_count;
+	if (locks == removed_at) {
+		gone = *g;
+		g->there = false;
+		g->sg = NULL;
+		g->downstream = NULL;
+		g->upstream = NULL;
+	}
+	return __real_pthread_rwlock_rdlock(lock);
+}
+
 static void walk(void) {
 	assert_true(told_walk(&source, &(struct metrics_selection){0}));
+}
+
+/* With modems and flows. */
+static void walk_all(void) {
+	assert_true(told_walk(&source, &(struct metrics_selection){.modems = true, .flows = true}));
 }
 
 static int begin(void **state) {
@@ -236,6 +272,75 @@ TEST(of_workers) {
 		told_is(TOLD("vcmts_worker_idle_info", worker, core, "poll"), 1);
 		told_is(TOLD("vcmts_worker_info", worker, core, bench->server.workers[i].name), 1);
 	}
+}
+
+/* In the order of the registry, of each metric together, and no series twice. */
+TEST(samples_are_in_order) {
+	unsigned at = 0;
+
+	walk_all();
+	assert_int_equal(told_begun_count, metrics_count());
+	for (unsigned m = 0; m < metrics_count(); m++) {
+		assert_ptr_equal(told_begun[m], metrics_at(m));
+		while (at < told_count && told[at].m == metrics_at(m))
+			at++;
+	}
+	assert_int_equal(at, told_count);
+	for (unsigned a = 0; a < told_count; a++) {
+		assert_true(!told[a].real || isfinite(told[a].number));
+		for (unsigned b = a + 1; b < told_count && told[b].m == told[a].m; b++)
+			assert_memory_not_equal(told[a].labels, told[b].labels,
+						sizeof(told[a].labels));
+	}
+}
+
+/* Writers get the lock between metrics, and between modems: no more than a modem's samples by reason, or a group's. */
+TEST(a_walk_pauses) {
+	static const char *const names[] = {"vcmts_modem_", "vcmts_flow_"};
+
+	locks = told_most = 0;
+	assert_true(told_walk(
+		&source, &(struct metrics_selection){
+				 .names = names, .name_count = 2, .modems = true, .flows = true}));
+	assert_true(told_count > 50);
+	assert_in_range(told_most, 1, SCHEDULER_VERDICTS);
+	locks = told_most = 0;
+	walk();
+	assert_in_range(locks, 100, metrics_count() + 1);
+}
+
+/* However far it is. Nothing of the group is looked at any more, and all of the other one is told. */
+TEST(a_group_is_removed_meanwhile) {
+	for (removed = 0; removed < GROUPS; removed++) {
+		const char *other = removed == 0 ? "2" : "1";
+		unsigned at = 2, all;
+
+		removed_at = 0;
+		walk_all();
+		all = told_samples(NULL, other, NULL, NULL);
+		for (locks = at; locks >= at; at++) {
+			locks = 0;
+			removed_at = at;
+			walk_all();
+			if (locks >= at)
+				bench->server.groups[removed] = gone;
+			assert_int_equal(told_samples(NULL, other, NULL, NULL), all);
+		}
+		assert_true(at > 100);
+	}
+	removed_at = removed = 0;
+}
+
+TEST(memory_is_short) {
+	bool walked;
+
+	no_memory = true;
+	walked = told_walk(&source, &(struct metrics_selection){0});
+	no_memory = false;
+	assert_false(walked);
+	assert_int_equal(told_begun_count + told_count, 0);
+	assert_int_equal(pthread_rwlock_trywrlock(&bench->server.lock), 0);
+	pthread_rwlock_unlock(&bench->server.lock);
 }
 
 ALL_TESTS(begin, end)
