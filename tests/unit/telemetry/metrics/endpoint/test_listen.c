@@ -32,8 +32,7 @@ TEST(six) {
 
 	if (fd < 0 && (errno == EADDRNOTAVAIL || errno == EAFNOSUPPORT))
 		skip(); /* as where it is switched off */
-	assert_true(fd >= 0);
-	assert_int_equal(family, AF_INET6);
+	assert_true(fd >= 0 && family == AF_INET6);
 	assert_int_equal(strncmp(where, "[::1]:", 6), 0);
 	close(fd);
 }

@@ -31,34 +31,34 @@ static struct metrics_query *ask(struct metrics_query *q, const char *const word
 #define NAMED(q, name) ASK(q, "names", name)
 
 TEST(test_keys) {
+	static const char *const names[] = {"a&service_group=1", "a&3=1", "a&3=1:1"};
 	struct metrics_query one, two;
 
 	ASK(&two, "names", "a", "service_group", "1");
 	assert_true(metrics_query_end(&two));
-	NAMED(&one, "a&service_group=1");
-	assert_true(metrics_query_end(&one));
-	assert_string_not_equal(one.key, two.key);
-	NAMED(&one, "a&3=1");
-	assert_string_not_equal(one.key, two.key);
-	NAMED(&one, "a&3=1:1");
-	assert_string_not_equal(one.key, two.key);
+	for (unsigned i = 0; i < ARRAY_COUNT(names); i++) {
+		assert_true(metrics_query_end(NAMED(&one, names[i])));
+		assert_string_not_equal(one.key, two.key);
+	}
 }
 
 TEST(test_refused) {
 	static const char *const mac = "02:00:00:00:00:01", *const other = "02:00:00:00:00:02";
+	const char *const refused[][7] = {
+		{"modems", mac, "flows", other},
+		{"modems", "all", "flows", mac, "service_group", "1"},
+		{"modems", mac, "flows", "all", "service_group", "1"},
+		{"service_group", "1", "service_group", "2"},
+		{"names", "a", "names", "a"},
+		{"modems", mac, "modems", mac},
+		{"", NULL},
+	};
 	struct metrics_query q;
 
 	assert_true(metrics_query_end(ASK(&q, "modems", mac, "flows", mac)));
 	assert_memory_equal(q.selection.modem, "\x02\0\0\0\0\x01", 6);
-	assert_false(metrics_query_end(ASK(&q, "modems", mac, "flows", other)));
-	assert_false(
-		metrics_query_end(ASK(&q, "modems", "all", "flows", mac, "service_group", "1")));
-	assert_false(
-		metrics_query_end(ASK(&q, "modems", mac, "flows", "all", "service_group", "1")));
-	assert_false(metrics_query_end(ASK(&q, "service_group", "1", "service_group", "2")));
-	assert_false(metrics_query_end(ASK(&q, "names", "a", "names", "a")));
-	assert_false(metrics_query_end(ASK(&q, "modems", mac, "modems", mac)));
-	assert_false(metrics_query_end(ASK(&q, "", NULL)));
+	for (unsigned i = 0; i < ARRAY_COUNT(refused); i++)
+		assert_false(metrics_query_end(ask(&q, refused[i])));
 }
 
 /* Each is short enough, both are not. */
