@@ -19,6 +19,8 @@ struct played {
 
 static struct server_bench storage, *const bench = &storage;
 
+typedef uint64_t next_step(const struct server *s, uint64_t now, uint64_t to);
+
 /* No step is left out. */
 static uint64_t every_step(const struct server *s, uint64_t now, uint64_t to) {
 	if (downstream_held(s->groups[0].downstream) == 0)
@@ -36,8 +38,7 @@ static void settle(struct played *p) {
 	p->steps++;
 }
 
-static void advance(struct played *p, uint64_t (*next)(const struct server *, uint64_t, uint64_t),
-		    uint64_t to) {
+static void advance(struct played *p, next_step *next, uint64_t to) {
 	struct clock *clock = server_bench_clock(bench);
 	uint64_t at;
 
@@ -53,24 +54,19 @@ static void advance(struct played *p, uint64_t (*next)(const struct server *, ui
 
 /* The bench's configuration with `more`, its flows with `limits`. */
 static void configure(char *text, size_t room, const char *limits, const char *more) {
+	static const char place[] = "buffer: 200 kB";
 	const char *from = server_bench_text, *flow;
+	size_t used = 0;
 
-	*text = '\0';
-	while ((flow = strstr(from, "buffer: 200 kB")) != NULL) {
-		size_t used = strlen(text);
-
-		snprintf(text + used, room - used, "%.*s%s", (int)(flow - from), from, limits);
-		from = flow;
-		used = strlen(text);
-		snprintf(text + used, room - used, "%.6s", from);
-		from += 6;
-	}
-	snprintf(text + strlen(text), room - strlen(text), "%s%s", from, more);
+	for (; (flow = strstr(from, place)) != NULL; from = flow + strlen(place))
+		used += (size_t)snprintf(text + used, room - used, "%.*s%s%s", (int)(flow - from),
+					 from, limits, place);
+	snprintf(text + used, room - used, "%s%s", from, more);
 }
 
 /* The same packets at the same times. */
 static void play(struct played *p, const char *limits, const char *more, uint64_t gap_ns,
-		 uint64_t end_ns, uint64_t (*next)(const struct server *, uint64_t, uint64_t)) {
+		 uint64_t end_ns, next_step *next) {
 	char text[8192];
 
 	memset(p, 0, sizeof(*p));
@@ -92,39 +88,35 @@ static void play(struct played *p, const char *limits, const char *more, uint64_
 	server_bench_close(bench);
 }
 
-/* `most`: steps that are taken for a packet. */
-static void compare(const char *limits, const char *more, uint64_t gap_ns, uint64_t most) {
+TEST(as_if_no_step_was_left_out) {
+	static const struct {
+		const char *limits, *more;
+		uint64_t gap_ns;
+	} cases[] = {
+		{"", "rate_limit: 1 Mbps\n", 10000000},
+		{"", "rphy: {mtu: 9000, flush: 100 ms}\n", 10000000},
+		/* the times of arrivals are between two steps, and less than a step apart, too */
+		{"", "rate_limit: 2 Mbps\nrphy: {mtu: 1500, flush: 13 us}\n", 25000},
+		/* what flows wait for comes to an end while the group's limit holds them back */
+		{"max_sustained_rate: 20 Mbps, max_traffic_burst: 2000 B, ",
+		 "rate_limit: 100 Mbps\nrphy: {flush: 10 us}\n", 30000},
+		{"max_sustained_rate: 20 Mbps, max_traffic_burst: 2000 B, "
+		 "min_reserved_rate: 1 Mbps, ",
+		 "rate_limit: 100 Mbps\nrphy: {flush: 10 us}\n", 100000},
+	};
 	static struct played all, some;
 
-	play(&all, limits, more, gap_ns, 3 * CLOCK_NS_PER_S, every_step);
-	play(&some, limits, more, gap_ns, 3 * CLOCK_NS_PER_S, replay_next);
-	assert_true(all.counters.values[COUNTER_TRANSMITTED] > PACKETS / 4);
-	assert_memory_equal(some.back_at, all.back_at, sizeof(all.back_at));
-	assert_memory_equal(&some.counters, &all.counters, sizeof(all.counters));
-	assert_in_range(some.steps, PACKETS, most * PACKETS);
-	assert_true(all.steps > 2 * some.steps);
-}
-
-TEST(a_slow_group) {
-	compare("", "rate_limit: 1 Mbps\n", 10000000, 8);
-}
-
-TEST(a_slow_flush) {
-	compare("", "rphy: {mtu: 9000, flush: 100 ms}\n", 10000000, 8);
-}
-
-/* The times of arrivals are between two steps, and less than a step apart, too. */
-TEST(short_gaps) {
-	compare("", "rate_limit: 2 Mbps\nrphy: {mtu: 1500, flush: 13 us}\n", 25000, 8);
-}
-
-/* What flows wait for comes to an end while the group's limit holds them back. */
-TEST(rates_within_the_limit) {
-	compare("max_sustained_rate: 20 Mbps, max_traffic_burst: 2000 B, ",
-		"rate_limit: 100 Mbps\nrphy: {flush: 10 us}\n", 30000, 8);
-	compare("max_sustained_rate: 20 Mbps, max_traffic_burst: 2000 B, "
-		"min_reserved_rate: 1 Mbps, ",
-		"rate_limit: 100 Mbps\nrphy: {flush: 10 us}\n", 100000, 8);
+	for (unsigned i = 0; i < ARRAY_COUNT(cases); i++) {
+		play(&all, cases[i].limits, cases[i].more, cases[i].gap_ns, 3 * CLOCK_NS_PER_S,
+		     every_step);
+		play(&some, cases[i].limits, cases[i].more, cases[i].gap_ns, 3 * CLOCK_NS_PER_S,
+		     replay_next);
+		assert_true(all.counters.values[COUNTER_TRANSMITTED] > PACKETS / 4);
+		assert_memory_equal(some.back_at, all.back_at, sizeof(all.back_at));
+		assert_memory_equal(&some.counters, &all.counters, sizeof(all.counters));
+		assert_in_range(some.steps, PACKETS, 8 * PACKETS);
+		assert_true(all.steps > 2 * some.steps);
+	}
 }
 
 /* Something is held nearly all of the time. */
