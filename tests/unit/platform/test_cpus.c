@@ -20,29 +20,22 @@ TEST(from_text_and_back) {
 		{"0-1023", "0-1023"},
 		{"", "none"},
 	};
+	static const char *const wrong[] = {
+		"1024", "0-1024", "3-2", "-1",	 "1-",	"1,",	 ",1",
+		"a",	"1 ",	  " 1",	 "1,,2", "0x1", "1-2-3", "99999999999999999999999"};
+	cpu_set_t set;
 
 	for (unsigned i = 0; i < ARRAY_COUNT(texts); i++) {
-		const cpu_set_t set = set_of(texts[i][0]);
 		char out[CPUS_TEXT];
 
+		set = set_of(texts[i][0]);
 		cpus_format(&set, out, sizeof(out));
 		assert_string_equal(out, texts[i][1]);
 		assert_int_equal(CPU_ISSET(1023, &set) != 0, strstr(out, "1023") != NULL);
 	}
-}
-
-TEST(wrong_texts) {
-	static const char *const texts[] = {
-		"1024", "0-1024", "3-2", "-1", "1-",   "1,",
-		",1",	"a",	  "1 ",	 " 1", "1,,2", "99999999999999999999999",
-		"0x1",	"1-2-3",
-	};
-
-	for (size_t t = 0; t < sizeof(texts) / sizeof(texts[0]); t++) {
-		cpu_set_t set;
-
-		if (cpus_parse(texts[t], &set))
-			fail_msg("\"%s\" was taken", texts[t]);
+	for (unsigned i = 0; i < ARRAY_COUNT(wrong); i++) {
+		if (cpus_parse(wrong[i], &set))
+			fail_msg("\"%s\" was taken", wrong[i]);
 	}
 }
 
@@ -77,21 +70,25 @@ TEST(faults) {
 	assert_int_equal(cpus_fault(&cpus, ~0U), CPU_IS_MISSING);
 }
 
+/* Whether all of `some` are in `all`. */
+static bool within(const cpu_set_t *some, const cpu_set_t *all) {
+	cpu_set_t both;
+
+	CPU_AND(&both, some, all);
+	return CPU_EQUAL(&both, some);
+}
+
 /* What the process has is usable and there; and it has the same afterwards. */
 TEST(this_machine) {
-	cpu_set_t before, after, both;
+	cpu_set_t before, after;
 	struct cpus cpus;
 
 	assert_int_equal(sched_getaffinity(0, sizeof(before), &before), 0);
 	cpus_here(&cpus);
 	assert_int_equal(sched_getaffinity(0, sizeof(after), &after), 0);
 	assert_true(CPU_EQUAL(&before, &after));
-	CPU_AND(&both, &cpus.usable, &before);
-	assert_true(CPU_EQUAL(&both, &before));
-	CPU_AND(&both, &cpus.usable, &cpus.online);
-	assert_true(CPU_EQUAL(&both, &cpus.usable));
-	CPU_AND(&both, &cpus.online, &cpus.present);
-	assert_true(CPU_EQUAL(&both, &cpus.online));
+	assert_true(within(&before, &cpus.usable));
+	assert_true(within(&cpus.usable, &cpus.online) && within(&cpus.online, &cpus.present));
 }
 
 /* Lets the test run on the first of its cores alone. Returns which that is. */
@@ -108,10 +105,12 @@ static unsigned first_alone(cpu_set_t *whole, cpu_set_t *first) {
 }
 
 /* The affinity limits, but isolated cores are asked for; those that are not there are not given. */
-TEST(isolated_cores) {
+TEST(narrow_affinity) {
 	cpu_set_t whole, first, isolated, allowed, after;
+	unsigned cpu = first_alone(&whole, &first);
+	struct cpus cpus;
 
-	first_alone(&whole, &first);
+	cpus_here(&cpus);
 	CPU_XOR(&isolated, &whole, &first);
 	CPU_SET(CPU_SETSIZE - 1, &isolated);
 	allowed = first;
@@ -120,16 +119,6 @@ TEST(isolated_cores) {
 	assert_int_equal(sched_setaffinity(0, sizeof(whole), &whole), 0);
 	assert_true(CPU_EQUAL(&allowed, &whole));
 	assert_true(CPU_EQUAL(&after, &first));
-}
-
-TEST(narrow_affinity) {
-	cpu_set_t whole, first;
-	struct cpus cpus;
-	unsigned cpu;
-
-	cpu = first_alone(&whole, &first);
-	cpus_here(&cpus);
-	assert_int_equal(sched_setaffinity(0, sizeof(whole), &whole), 0);
 	for (unsigned other = cpu + 1; other < CPU_SETSIZE; other++) {
 		/* isolated ones are in no affinity, so these are not */
 		if (CPU_ISSET(other, &whole))
