@@ -2,7 +2,6 @@
 /* Captures of a server whose groups come, go, and move from worker to worker. */
 #include "test_main.h"
 
-#include <sched.h>
 #include <string.h>
 
 #include "model/load/loader.h"
@@ -19,7 +18,6 @@
 #include "life_bench.h"
 
 #define TURNS 30
-#define WINDOW 48 /* packets on their way: fewer than any ring holds */
 #define MS UINT64_C(1000000)
 
 static struct life_bench storage, *const bench = &storage;
@@ -118,97 +116,60 @@ static void close_all(void) {
 	life_bench_close(bench);
 }
 
-/* Takes a place's records out: they are in order, and what the stage says. Returns how many. */
-static unsigned taken(const struct tap_place *place) {
-	const struct tap_record *r;
-	uint64_t last = 0;
-	unsigned count = 0;
-	uint32_t size;
+static uint64_t came[4]; /* records of each place */
 
-	while ((r = tap_ring_first(&place->end->ring, &size)) != NULL) {
-		assert_true(r->tsc >= last);
-		assert_int_equal(r->reason, DROP_NONE);
-		assert_int_not_equal(r->known & TAP_KNOWS_MODEM, 0);
-		last = r->tsc;
-		count++;
-		tap_ring_take(&place->end->ring);
+/* Takes the places' records out: they are in order, and what the stage says. */
+static void take(struct life_script *s) {
+	for (unsigned p = 0; p < capture->place_count; p++) {
+		struct tap_ring *ring = &capture->places[p]->end->ring;
+		const struct tap_record *r;
+		uint64_t last = 0;
+		uint32_t size;
+
+		for (; (r = tap_ring_first(ring, &size)) != NULL; tap_ring_take(ring)) {
+			life_check(s, r->tsc >= last, "records are out of order");
+			life_check(s, r->reason == DROP_NONE, "a packet was dropped");
+			life_check(s, (r->known & TAP_KNOWS_MODEM) != 0, "no modem is known");
+			last = r->tsc;
+			came[p]++;
+		}
 	}
-	return count;
 }
 
-struct mover {
-	bool failed, done;
-};
-
 /* The control thread: parts move, one or all; and the captures follow. */
-static void *move(void *arg) {
+static void move_turn(struct life_script *script, unsigned turn) {
 	static const unsigned parts[] = {PART_UPPER, PART_LOWER, PART_UPSTREAM,
 					 PART_UPPER | PART_LOWER | PART_UPSTREAM};
 	struct server *s = &bench->server;
-	struct mover *m = arg;
+	unsigned worker = turn * 7 % LIFE_WORKERS;
 
-	for (unsigned turn = 0; turn < TURNS; turn++) {
-		unsigned worker = turn * 7 % LIFE_WORKERS;
-
-		if (turn % 3 == 0)
-			m->failed |=
-				server_worker_drain(s, worker, (worker + 1) % LIFE_WORKERS) != 0 ||
-				server_worker_resume(s, worker) != 0;
-		else
-			m->failed |= server_move_group(s, 0, parts[turn % ARRAY_COUNT(parts)],
-						       worker) != 0;
-		captures.news = turn % 2 == 0; /* all views anew */
-		tap_captures_follow(&captures);
-	}
-	__atomic_store_n(&m->done, true, __ATOMIC_RELEASE);
-	return NULL;
-}
-
-static uint64_t down_out(void) {
-	return __atomic_load_n(
-		&bench->server.groups[0].downstream->lower.counters.values[COUNTER_TRANSMITTED],
-		__ATOMIC_RELAXED);
-}
-
-/* Never more than the window, which is all that is ever on its way. */
-static void traffic(uint32_t *sent) {
-	if (*sent - down_out() < WINDOW && *sent - bench->taken_up[1] < WINDOW &&
-	    life_bench_down(bench, 0, &bench->file[0], 200, *sent)) {
-		while (!life_bench_up(bench, 0, &bench->file[0], *sent))
-			life_bench_take(bench);
-		(*sent)++;
-	}
-	life_bench_take(bench);
-	sched_yield();
+	if (turn % 3 != 0)
+		life_check(script,
+			   server_move_group(s, 0, parts[turn % ARRAY_COUNT(parts)], worker) == 0,
+			   "a part cannot be moved");
+	else
+		life_check(script,
+			   server_worker_drain(s, worker, (worker + 1) % LIFE_WORKERS) == 0 &&
+				   server_worker_resume(s, worker) == 0,
+			   "a worker cannot be drained");
+	captures.news = turn % 2 == 0; /* all views anew */
+	tap_captures_follow(&captures);
+	take(script);
 }
 
 /* Every packet is captured once, in both directions, whichever worker has it. */
 TEST(parts_that_move) {
-	struct mover mover = {false};
-	uint32_t sent = 0;
-	pthread_t thread;
+	struct life_script script = {.turn = move_turn, .turns = TURNS};
 
 	open_with(2, "{\"group\":1,\"stages\":[\"classify\",\"frame\",\"verify_source\"],"
 		     "\"rate\":1000000,\"snaplen\":64}");
-	life_bench_launch(bench);
-	assert_int_equal(capture->place_count, 3);
-	assert_int_equal(pthread_create(&thread, NULL, move, &mover), 0);
-	while (!__atomic_load_n(&mover.done, __ATOMIC_ACQUIRE) && sent < 8000)
-		traffic(&sent);
-	pthread_join(thread, NULL);
-	while (down_out() < sent || bench->taken_up[1] < sent) {
-		life_bench_take(bench);
-		sched_yield();
-	}
-	tap_capture_end(&captures, capture);
-	tap_captures_follow(&captures);
-	life_bench_halt(bench);
-	assert_false(mover.failed);
-	assert_true(sent > 0);
+	memset(came, 0, sizeof(came));
+	life_play(bench, &script);
+	take(&script);
+	assert_null(script.failed);
 	assert_int_equal(capture->place_count, 3);
 	for (unsigned p = 0; p < 3; p++)
-		assert_int_equal(taken(capture->places[p]), sent);
-	tap_capture_free(&captures, capture);
+		assert_int_equal(came[p], bench->taken_up[1]);
 	close_all();
 }
 
@@ -242,57 +203,52 @@ static uint64_t memory_taken(void) {
 
 /* Groups that come later get rings, too, and all together keep to what a capture may take. */
 TEST(memory_has_a_bound) {
-	struct service_group comes[3];
-	char why[LIVE_LINE] = "";
-	unsigned group;
+	unsigned group = 0;
 
 	open_with(5, "{\"dropped\":true}");
 	assert_true(memory_taken() <= TAP_MEMORY);
-	for (unsigned i = 0; i < ARRAY_COUNT(comes); i++) {
+	for (unsigned i = 0; i < 3; i++) {
 		unsigned before = capture->place_count;
 
-		life_bench_load(&comes[i], 3 + i, 0, 1, 2, 0);
-		group = life_bench_add(bench, &comes[i]);
+		group = life_bench_add(bench, life_bench_group(bench, 3 + i, 0, 1, 2, 0));
 		tap_captures_follow(&captures);
 		assert_int_equal(capture->place_count, before + TAP_GROUP_PARTS);
 		assert_true(memory_taken() <=
 			    TAP_MEMORY + (i + 1) * TAP_GROUP_PARTS * TAP_RING_LEAST);
 	}
-	assert_true(server_group_remove(&bench->server, group, 0, why));
+	life_bench_remove(bench, group, 0);
 	close_all();
-	for (unsigned i = 0; i < ARRAY_COUNT(comes); i++)
-		service_group_free(&comes[i]);
 }
 
 /* What is gone is seen no more, whether another one is in its place at the next look or not. */
 TEST(groups_that_go) {
-	struct service_group comes;
-	char why[LIVE_LINE] = "";
-	unsigned group = 0;
+	const struct service_group *comes;
+	struct life_script script = {0};
 
 	open_with(3, "{\"stages\":[\"classify\"],\"direction\":\"downstream\"}");
-	life_bench_load(&comes, 3, 0, 1, 2, 0);
+	comes = life_bench_group(bench, 3, 0, 1, 2, 0);
 	assert_int_equal(capture->place_count, 2);
 	for (unsigned turn = 1; turn <= 4; turn++) {
-		group = life_bench_add(bench, &comes);
+		unsigned group = life_bench_add(bench, comes);
+
 		if (turn % 2 == 0)
 			tap_captures_follow(&captures);
-		life_bench_down(bench, 0, &comes, 200, turn);
+		life_bench_down(bench, 0, comes, 200, turn);
 		life_bench_pass(bench, MS);
-		assert_true(server_group_remove(&bench->server, group, 100, why));
+		life_bench_remove(bench, group, 100);
 		if (turn % 2 == 0)
 			tap_captures_follow(&captures);
 	}
 	tap_captures_follow(&captures);
 	assert_int_equal(capture->place_count, 2 + 2); /* as often as somebody looked */
-	for (unsigned p = 0; p < 2; p++)
-		assert_false(capture->places[p]->gone);
-	for (unsigned p = 2; p < 4; p++) {
-		assert_true(capture->places[p]->gone);
-		assert_int_equal(taken(capture->places[p]), 1);
+	memset(came, 0, sizeof(came));
+	take(&script);
+	assert_null(script.failed);
+	for (unsigned p = 0; p < 4; p++) {
+		assert_int_equal(capture->places[p]->gone, p >= 2);
+		assert_int_equal(came[p], p >= 2);
 	}
 	close_all();
-	service_group_free(&comes);
 }
 
 static void serves(void) {
