@@ -62,34 +62,28 @@ static void unmap_in_the_thread_of_interrupts(struct reader *r) {
 	}
 }
 
+/* Nobody waits after the end, nor does an lcore: whoever stops the workers would wait for himself. */
 TEST(memory_is_there_until_the_wait_ends) {
-	struct reader r = {.memory = map_one()};
+	static const struct {
+		bool ended, lcore;
+		unsigned waits;
+	} cases[] = {{false, false, 1}, {true, false, 0}, {false, true, 0}};
 
-	unmap_waits(read_once_more, &r);
-	unmap_in_the_thread_of_interrupts(&r);
-	unmap_waits(NULL, NULL);
-	assert_int_equal(r.waits, 1);
-	assert_int_equal(r.seen, 7);
-	assert_int_equal(msync((void *)(uintptr_t)r.memory, SIZE, MS_ASYNC), -1);
-}
+	for (unsigned i = 0; i < ARRAY_COUNT(cases); i++) {
+		struct reader r = {.memory = map_one()};
 
-/* Whoever stops the workers would wait for himself. */
-TEST(an_lcore_does_not_wait) {
-	struct reader r = {.memory = map_one()};
-
-	unmap_waits(read_once_more, &r);
-	assert_int_equal(munmap((void *)(uintptr_t)r.memory, SIZE), 0);
-	unmap_waits(NULL, NULL);
-	assert_int_equal(r.waits, 0);
-}
-
-TEST(nobody_waits_after_the_end) {
-	struct reader r = {.memory = map_one()};
-
-	unmap_waits(read_once_more, &r);
-	unmap_waits(NULL, NULL);
-	unmap_in_the_thread_of_interrupts(&r);
-	assert_int_equal(r.waits, 0);
+		unmap_waits(read_once_more, &r);
+		if (cases[i].ended)
+			unmap_waits(NULL, NULL);
+		if (cases[i].lcore)
+			unmap_it(&r);
+		else
+			unmap_in_the_thread_of_interrupts(&r);
+		unmap_waits(NULL, NULL);
+		assert_int_equal(r.waits, cases[i].waits);
+		assert_int_equal(r.seen, 7 * cases[i].waits);
+		assert_int_equal(msync((void *)(uintptr_t)r.memory, SIZE, MS_ASYNC), -1);
+	}
 }
 
 /* EAL loads drivers as the program runs: they find this munmap() before the C library's. */

@@ -13,71 +13,68 @@
 
 #define SECOND UINT64_C(1000000000)
 
-/* Entries whose bytes tell their number. */
-static void entry_fill(uint8_t *entry, uint32_t size, uint64_t number) {
-	for (uint32_t i = 0; i < size; i++)
-		entry[i] = (uint8_t)(number + i);
-}
-
-static void entry_check(const uint8_t *entry, uint32_t size, uint64_t number) {
-	for (uint32_t i = 0; i < size; i++)
-		assert_int_equal(entry[i], (uint8_t)(number + i));
-}
-
 static uint32_t size_of(uint64_t number, uint32_t most) {
 	return (uint32_t)(number * 2654435761u % most) + 1;
+}
+
+/* Entries whose size and bytes tell their number. Returns whether there is room. */
+static uint8_t *entry_write(struct tap_ring *r, uint64_t number, uint32_t most) {
+	uint32_t size = size_of(number, most);
+	uint8_t *entry = tap_ring_room(r, size);
+
+	for (uint32_t i = 0; entry != NULL && i < size; i++)
+		entry[i] = (uint8_t)(number + i);
+	return entry;
+}
+
+/* Takes the next one. Returns whether there is one. */
+static bool entry_take(struct tap_ring *r, uint64_t number, uint32_t most) {
+	uint32_t size;
+	const uint8_t *entry = tap_ring_first(r, &size);
+
+	if (entry == NULL)
+		return false;
+	assert_int_equal(size, size_of(number, most));
+	for (uint32_t i = 0; i < size; i++)
+		assert_int_equal(entry[i], (uint8_t)(number + i));
+	tap_ring_take(r);
+	return true;
 }
 
 TEST(in_order) {
 	struct random random = {1};
 	struct tap_ring r;
 	uint64_t in = 0, out = 0;
-	uint32_t size;
+	uint32_t size, most;
 
 	assert_int_equal(tap_ring_create(&r, 1024), 0);
+	assert_null(tap_ring_room(&r, tap_ring_most(&r) + 1)); /* too large */
+	assert_null(tap_ring_room(&r, UINT32_MAX));
 	assert_null(tap_ring_first(&r, &size));
 	tap_ring_take(&r); /* harmless */
+	most = tap_ring_most(&r);
 	for (int i = 0; i < 100000; i++) {
 		if (random_below(&random, 2) == 0) {
-			uint32_t most = tap_ring_most(&r);
-			uint8_t *entry = tap_ring_room(&r, size_of(in, most));
+			uint8_t *entry = entry_write(&r, in, most);
 
-			if (in == out)
-				assert_non_null(entry); /* one fits wherever the ring stands */
-			if (entry == NULL)
-				continue;
+			assert_true(entry != NULL ||
+				    in != out); /* one fits wherever the ring stands */
 			assert_int_equal((uintptr_t)entry % 8, 0);
-			entry_fill(entry, size_of(in, most), in);
-			if (random_below(&random, 8) > 0) { /* else it is given up */
+			if (entry != NULL &&
+			    random_below(&random, 8) > 0) { /* else it is given up */
 				tap_ring_put(&r);
 				in++;
 			}
 		} else {
-			const uint8_t *entry = tap_ring_first(&r, &size);
+			bool there = entry_take(&r, out, most);
 
-			assert_int_equal(entry != NULL, in != out);
-			if (entry == NULL)
-				continue;
-			assert_int_equal(size, size_of(out, tap_ring_most(&r)));
-			entry_check(entry, size, out++);
-			tap_ring_take(&r);
+			assert_int_equal(there, in != out);
+			out += there;
 		}
 	}
 	assert_true(out > 1000);
 	tap_ring_free(&r);
-}
-
-TEST(too_large) {
-	struct tap_ring r;
-	uint32_t size;
-
-	assert_int_equal(tap_ring_create(&r, 256), 0);
-	assert_null(tap_ring_room(&r, tap_ring_most(&r) + 1));
-	assert_null(tap_ring_room(&r, UINT32_MAX));
-	assert_null(tap_ring_first(&r, &size));
-	assert_non_null(tap_ring_room(&r, tap_ring_most(&r)));
-	tap_ring_free(&r);
-	assert_null(tap_ring_first(&r, &size)); /* one that was emptied and freed is empty */
+	assert_null(tap_ring_first(&r, &size)); /* one that was freed is empty */
 }
 
 #define HANDED 200000
@@ -86,15 +83,12 @@ static void *put_all(void *arg) {
 	struct tap_ring *r = arg;
 
 	for (uint64_t n = 0; n < HANDED;) {
-		uint8_t *entry = tap_ring_room(r, size_of(n, 100));
-
-		if (entry == NULL) {
+		if (entry_write(r, n, 100) != NULL) {
+			tap_ring_put(r);
+			n++;
+		} else {
 			sched_yield();
-			continue;
 		}
-		entry_fill(entry, size_of(n, 100), n);
-		tap_ring_put(r);
-		n++;
 	}
 	return NULL;
 }
@@ -107,15 +101,10 @@ TEST(two_threads) {
 	assert_int_equal(tap_ring_create(&r, 4096), 0);
 	assert_int_equal(pthread_create(&putter, NULL, put_all, &r), 0);
 	for (uint64_t n = 0; n < HANDED;) {
-		const uint8_t *entry = tap_ring_first(&r, &size);
-
-		if (entry == NULL) {
+		if (entry_take(&r, n, 100))
+			n++;
+		else
 			sched_yield();
-			continue;
-		}
-		assert_int_equal(size, size_of(n, 100));
-		entry_check(entry, size, n++);
-		tap_ring_take(&r);
 	}
 	pthread_join(putter, NULL);
 	assert_null(tap_ring_first(&r, &size));

@@ -37,15 +37,6 @@ TEST(levels_are_those_asked_for) {
 	assert_non_null(strstr(pipe_.text, " warning a: second\n"));
 }
 
-TEST(lines_begin_with_the_program) {
-	log_program("vcmts-other");
-	log_pipe_open(&pipe_, LOG_PLAIN, LEVEL_INFO);
-	log_info("group", LOG_NO_FIELDS, "here");
-	log_pipe_close(&pipe_);
-	log_program("vcmtsd");
-	assert_string_equal(pipe_.text, "vcmts-other: here\n");
-}
-
 TEST(names_of_levels_and_formats) {
 	enum log_level level = LEVEL_ERROR;
 	enum log_format format = LOG_PLAIN;
@@ -78,19 +69,10 @@ TEST(a_site_has_its_burst) {
 	one_site(1000);
 	assert_int_equal(log_pipe_count(log_pipe_read(&pipe_), "80 more suppressed"), 2);
 	assert_non_null(strstr(pipe_.text, "line 1000 number=1000\n"));
-	log_pipe_close(&pipe_);
-}
-
-TEST(sites_do_not_share_a_burst) {
-	log_pipe_open(&pipe_, LOG_TEXT, LEVEL_INFO);
-	for (unsigned i = 0; i < MANY; i++) {
+	for (unsigned i = 0; i < MANY; i++)
 		one_site(i);
-		if (i < LOG_BURST)
-			log_info("port", LOG_NO_FIELDS, "other");
-	}
 	log_pipe_close(&pipe_); /* which tells the rest */
-	assert_int_equal(log_pipe_count(pipe_.text, "port: other"), LOG_BURST);
-	assert_int_equal(log_pipe_count(pipe_.text, "more suppressed"), 1);
+	assert_int_equal(log_pipe_count(pipe_.text, "more suppressed"), 3);
 }
 
 /* One line of each of many sites: more than any pipe holds. */
@@ -189,10 +171,12 @@ TEST(a_file_has_everybodys_lines) {
 	log_to(fileno(file), LOG_PLAIN);
 	log_info("a", LOG_NO_FIELDS, "ours");
 	assert_int_equal(write(fileno(file), "theirs\n", 7), 7);
+	log_program("vcmts-other"); /* with which its lines begin */
 	log_info("a", LOG_NO_FIELDS, "ours again");
+	log_program("vcmtsd");
 	log_close();
 	assert_true(pread(fileno(file), text, sizeof(text) - 1, 0) > 0);
-	assert_string_equal(text, "vcmtsd: ours\ntheirs\nvcmtsd: ours again\n");
+	assert_string_equal(text, "vcmtsd: ours\ntheirs\nvcmts-other: ours again\n");
 	fclose(file);
 }
 
