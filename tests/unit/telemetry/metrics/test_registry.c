@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Each counter has one metric, and names are as Prometheus wants them. */
+/* Each counter has one metric, and is one of a stage's; names are as Prometheus wants them. */
 #include "test_main.h"
 
 #include <ctype.h>
@@ -7,8 +7,10 @@
 
 #include <jansson.h>
 
+#include "downstream/downstream.h"
 #include "telemetry/metrics/describe.h"
 #include "telemetry/metrics/metrics.h"
+#include "upstream/upstream.h"
 
 #define NAME_MOST 64 /* bytes that metrics.get takes of a name */
 
@@ -116,29 +118,32 @@ static bool unit_is_the_end(const struct metric *m) {
 	return *m->unit == '\0' || ends(family_of(m), end);
 }
 
-static const char *name_fault(const struct metric *m) {
-	static const char *const reserved[] = {"_bucket", "_sum", "_count", "_created"};
+/* What a name, label or help is that it is not to be; NULL: it is all right. */
+static const char *fault_of(const struct metric *m) {
+	const bool counter = m->type == METRIC_COUNTER;
+	const struct {
+		bool wrong;
+		const char *fault;
+	} rules[] = {
+		{!begins(m->name, "vcmts_") || !is_word(m->name), "the name has other letters"},
+		{strlen(m->name) > NAME_MOST, "the name is too long"},
+		{ends(m->name, "_total") != counter, "_total is of counters"},
+		{ends(m->name, "_info") && m->type != METRIC_GAUGE, "_info is of gauges"},
+		{ends(m->name, "_bucket") || ends(m->name, "_sum") || ends(m->name, "_count") ||
+			 ends(m->name, "_created"),
+		 "an end of series of histograms"},
+		{!unit_is_the_end(m), "its unit is not its end"},
+		{m->type == METRIC_HISTOGRAM && strcmp(m->unit, "seconds") != 0,
+		 "a histogram is of seconds"},
+		{strlen(m->help) < 5 || isspace((unsigned char)m->help[0]), "no help"},
+		{ends(m->help, ".") || ends(m->help, " "), "help ends in a dot"},
+		{strpbrk(m->help, "\n\\\"") != NULL, "help of several lines, or with quotes"},
+	};
 
-	if (!begins(m->name, "vcmts_") || !is_word(m->name))
-		return "other letters, or another beginning";
-	if (strlen(m->name) > NAME_MOST)
-		return "too long";
-	if (ends(m->name, "_total") != (m->type == METRIC_COUNTER))
-		return "_total is of counters";
-	if (ends(m->name, "_info") && m->type != METRIC_GAUGE)
-		return "_info is of gauges";
-	for (unsigned r = 0; r < sizeof(reserved) / sizeof(reserved[0]); r++) {
-		if (ends(m->name, reserved[r]))
-			return "an end of series of histograms";
+	for (unsigned r = 0; r < ARRAY_COUNT(rules); r++) {
+		if (rules[r].wrong)
+			return rules[r].fault;
 	}
-	if (!unit_is_the_end(m))
-		return "its unit is not its end";
-	if (m->type == METRIC_HISTOGRAM && strcmp(m->unit, "seconds") != 0)
-		return "a histogram is of seconds";
-	return NULL;
-}
-
-static const char *label_fault(const struct metric *m) {
 	for (unsigned l = 0; l < METRIC_LABELS && m->labels[l] != NULL; l++) {
 		if (!is_word(m->labels[l]) || strcmp(m->labels[l], "le") == 0)
 			return "a label of another kind";
@@ -150,23 +155,12 @@ static const char *label_fault(const struct metric *m) {
 	return NULL;
 }
 
-static const char *help_fault(const struct metric *m) {
-	if (strlen(m->help) < 5 || isspace((unsigned char)m->help[0]))
-		return "no help";
-	if (ends(m->help, ".") || ends(m->help, " "))
-		return "help ends in a dot";
-	return strpbrk(m->help, "\n\\\"") != NULL ? "help of several lines, or with quotes" : NULL;
-}
-
 TEST(names_are_conventional) {
 	for (unsigned i = 0; i < metrics_count(); i++) {
-		const struct metric *m = metrics_at(i);
-		const char *faults[] = {name_fault(m), label_fault(m), help_fault(m)};
+		const char *fault = fault_of(metrics_at(i));
 
-		for (unsigned f = 0; f < sizeof(faults) / sizeof(faults[0]); f++) {
-			if (faults[f] != NULL)
-				fail_msg("%s: %s", m->name, faults[f]);
-		}
+		if (fault != NULL)
+			fail_msg("%s: %s", metrics_at(i)->name, fault);
 	}
 }
 
@@ -206,4 +200,58 @@ TEST(all_are_described) {
 		assert_int_equal(json_array_size(json_object_get(told, "labels")), labels);
 	}
 	json_decref(list);
+}
+
+struct way {
+	const struct stage_list *lists;
+	unsigned list_count;
+	enum direction direction;
+};
+
+static const struct way ways[] = {
+	{ds_lists, DS_PIPELINES, DIRECTION_DOWN},
+	{us_lists, US_PIPELINES, DIRECTION_UP},
+};
+
+static void check_row(const struct stage *s) {
+	assert_non_null(s->run);
+	assert_true(strlen(s->about) > 5 && strlen(s->dpdk) > 0);
+	assert_int_equal(s->open == NULL, s->close == NULL);
+	assert_true(!s->pulls || (s->polls && s->from != 0));
+	if (s->held != NULL) /* what is held has an end with a reason */
+		assert_true(s->stop != NULL && s->drops != NULL);
+}
+
+/* What the rows of a direction declare. */
+struct declared {
+	bool drops[DROP_REASONS], counts[COUNTERS];
+};
+
+static void row_add(struct declared *d, const struct stage *s) {
+	for (const enum drop_reason *r = s->drops; r != NULL && *r != DROP_NONE; r++)
+		d->drops[*r] = true;
+	for (const enum counter *c = s->counters; c != NULL && *c != COUNTERS; c++)
+		d->counts[*c] = true;
+}
+
+/* Each row is whole, and a direction's reasons and counters are those of its rows, no more and no fewer. */
+TEST(rows_declare_what_a_direction_counts) {
+	for (unsigned i = 0; i < ARRAY_COUNT(ways); i++) {
+		struct declared d = {0};
+
+		for (unsigned l = 0; l < ways[i].list_count; l++) {
+			for (unsigned s = 0; s < ways[i].lists[l].count; s++) {
+				check_row(&ways[i].lists[l].stages[s]);
+				row_add(&d, &ways[i].lists[l].stages[s]);
+			}
+		}
+		for (enum drop_reason r = 0; r < DROP_REASONS; r++) {
+			if (d.drops[r] != drop_in(r, ways[i].direction))
+				fail_msg("%s of direction %d", drop_name(r), ways[i].direction);
+		}
+		for (enum counter c = 0; c < COUNTERS; c++) {
+			if (d.counts[c] != counter_in(c, ways[i].direction))
+				fail_msg("%s of direction %d", counter_name(c), ways[i].direction);
+		}
+	}
 }

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The endpoint for scrapers: addresses that --metrics listens on; what a request's head asks for (RFC 9110, 12.4.2 and 12.5.1,
+ * and RFC 9112, 3.2.2); and pages that many have: no question gets another's page, and none costs without end.
+ */
+#include "test_main.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "telemetry/metrics/endpoint/listen.h"
+#include "telemetry/metrics/endpoint/pages.h"
+#include "telemetry/metrics/endpoint/request.h"
+
+static char where[LISTEN_TEXT];
+static int family;
+
+/* Of this process alone, whatever other programs listen on. */
+TEST(the_last_port) {
+	char address[64];
+	int fd, pid = getpid();
+
+	snprintf(address, sizeof(address), "127.%d.%d.%d:65535", 1 + (pid >> 16 & 63),
+		 pid >> 8 & 255, pid & 255);
+	fd = listen_open(address, where, &family);
+	assert_true(fd >= 0);
+	assert_string_equal(where, address);
+	assert_int_equal(family, AF_INET);
+	close(fd);
+}
+
+TEST(six) {
+	int fd = listen_open("[::1]:0", where, &family);
+
+	if (fd < 0 && (errno == EADDRNOTAVAIL || errno == EAFNOSUPPORT))
+		skip(); /* as where it is switched off */
+	assert_true(fd >= 0 && family == AF_INET6);
+	assert_int_equal(strncmp(where, "[::1]:", 6), 0);
+	close(fd);
+}
+
+TEST(refused) {
+	static const char *const addresses[] = {"",
+						"127.0.0.1",
+						"127.0.0.1:",
+						"127.0.0.1:65536",
+						"127.0.0.1:x",
+						"::1:9464",
+						"[127.0.0.1]:9464",
+						"localhost:9464",
+						"[::1]",
+						"127.0.0.1:000001",
+						"1.2.3:9464x"};
+
+	for (size_t i = 0; i < sizeof(addresses) / sizeof(addresses[0]); i++)
+		assert_int_equal(listen_open(addresses[i], where, &family), -1);
+}
+
+TEST(paths) {
+	static const char *const cases[][2] = {
+		{"/metrics", "/metrics"},
+		{"http://host/metrics", "/metrics"},
+		{"http://[::1]:9464/metrics", "/metrics"},
+		{"HTTPS://user@host:1/metrics", "/metrics"},
+		{"http://host", "/"},
+		{"http://", "/"},
+		{"http:///metrics", "/metrics"},
+		{"http:/metrics", "http:/metrics"},
+		{"ftp://host/metrics", "ftp://host/metrics"},
+		{"/http://host/metrics", "/http://host/metrics"},
+		{"*", "*"},
+		{"", ""},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		assert_string_equal(request_path(cases[i][0]), cases[i][1]);
+}
+
+static enum metrics_format format_of(const char *first, const char *second) {
+	struct request_accept accept = {0};
+
+	if (first != NULL)
+		request_accept_add(&accept, first);
+	if (second != NULL)
+		request_accept_add(&accept, second);
+	return request_format(&accept);
+}
+
+#define OPEN "application/openmetrics-text"
+
+static const struct {
+	const char *accept;
+	enum metrics_format format;
+} cases[] = {
+	{"", METRICS_PROMETHEUS},
+	{"*/*", METRICS_PROMETHEUS},
+	{"text/plain", METRICS_PROMETHEUS},
+	{OPEN, METRICS_OPEN},
+	{"Application/OpenMetrics-Text", METRICS_OPEN},
+	{OPEN ";q=0", METRICS_PROMETHEUS},
+	{OPEN "; q=0.000 , text/plain", METRICS_PROMETHEUS},
+	{OPEN " ;\tQ=0", METRICS_PROMETHEUS},
+	{OPEN ";version=1.0.0;q=0.001", METRICS_OPEN},
+	{OPEN ";version=1.0.0,text/plain;version=0.0.4", METRICS_OPEN},
+	{OPEN ";q=0.3,text/plain;q=0.4", METRICS_PROMETHEUS},
+	{OPEN ";q=0.40,text/plain;q=0.4", METRICS_OPEN},
+	{OPEN ";q=0.399,text/plain;q=0.4", METRICS_PROMETHEUS},
+	{OPEN ";q=0.3,*/*;q=0.9", METRICS_PROMETHEUS},
+	{OPEN ";q=0.9,*/*;q=0.3", METRICS_OPEN},
+	{"*/*;q=0.3," OPEN ";q=0", METRICS_PROMETHEUS},
+	{"*/*, text/plain;q=0", METRICS_OPEN}, /* the more specific range holds */
+	{"text/plain;q=0,*/*", METRICS_OPEN},
+	{"text/*;q=0.1, */*;q=0.2", METRICS_OPEN},
+	{"application/*", METRICS_OPEN},
+	{"application/*;q=0.5, */*;q=0.5", METRICS_PROMETHEUS},
+	{"application/*;q=0.5, " OPEN ";q=0", METRICS_PROMETHEUS},
+	/* Prometheus 2 and 3 */
+	{OPEN ";version=1.0.0;q=0.5," OPEN
+	      ";version=0.0.1;q=0.4,text/plain;version=0.0.4;q=0.3,*/*;q=0.2",
+	 METRICS_OPEN},
+	{"text/plain;version=1.0.0;escaping=allow-utf-8;q=0.6," OPEN ";version=1.0.0;q=0.5",
+	 METRICS_PROMETHEUS},
+	/* what only looks like it */
+	{OPEN "x", METRICS_PROMETHEUS},
+	{"x" OPEN, METRICS_PROMETHEUS},
+	{"text/html;a=\"," OPEN ",\"", METRICS_PROMETHEUS},
+	{"text/html;a=\"\\\"," OPEN "\"", METRICS_PROMETHEUS},
+	{"text/html;a=\"\\\"\"," OPEN, METRICS_OPEN},
+	{OPEN ";x=\"a;q=0\"", METRICS_OPEN},
+	/* malformed: skipped */
+	{OPEN ";q=", METRICS_PROMETHEUS},
+	{OPEN ";q=2", METRICS_PROMETHEUS},
+	{OPEN ";q=1.001", METRICS_PROMETHEUS},
+	{OPEN ";q=0.5x", METRICS_PROMETHEUS},
+	{OPEN ";q=0.0001", METRICS_PROMETHEUS},
+	{OPEN ";q=1.000", METRICS_OPEN},
+	{OPEN ";q=1.", METRICS_OPEN},
+	{",,;,/, " OPEN, METRICS_OPEN},
+	{"text/plain;q=0.9;x=1," OPEN ";q=1", METRICS_OPEN},
+	{"\"", METRICS_PROMETHEUS},
+	{"a;\"\\", METRICS_PROMETHEUS},
+};
+
+TEST(formats) {
+	assert_int_equal(format_of(NULL, NULL), METRICS_PROMETHEUS);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		if (format_of(cases[i].accept, NULL) != cases[i].format)
+			fail_msg("\"%s\"", cases[i].accept);
+	}
+	assert_int_equal(format_of("text/plain;q=0.5", OPEN), METRICS_OPEN);
+	assert_int_equal(format_of(OPEN ";q=0.1", "text/plain;q=0.5"), METRICS_PROMETHEUS);
+}
+
+static struct server server;
+static const struct metrics_source source = {.server = &server, .version = "1"};
+static struct metrics_http_counts counts;
+
+static int set_up(void **state) {
+	return pthread_rwlock_init(&server.lock, NULL);
+}
+
+static struct pages begin(size_t most) {
+	memset(&counts, 0, sizeof(counts));
+	return (struct pages){.most = most, .counts = &counts};
+}
+
+/* Of names and values by turns. */
+static struct metrics_query *ask(struct metrics_query *q, const char *const words[]) {
+	memset(q, 0, sizeof(*q));
+	for (unsigned i = 0; words[i] != NULL; i += 2)
+		metrics_query_add(q, words[i], words[i + 1]);
+	return q;
+}
+
+#define ASK(q, ...) ask(q, (const char *const[]){__VA_ARGS__, NULL})
+#define NAMED(q, name) ASK(q, "names", name)
+
+TEST(test_keys) {
+	static const char *const names[] = {"a&service_group=1", "a&3=1", "a&3=1:1"};
+	struct metrics_query one, two;
+
+	ASK(&two, "names", "a", "service_group", "1");
+	assert_true(metrics_query_end(&two));
+	for (unsigned i = 0; i < ARRAY_COUNT(names); i++) {
+		assert_true(metrics_query_end(NAMED(&one, names[i])));
+		assert_string_not_equal(one.key, two.key);
+	}
+}
+
+TEST(test_refused) {
+	static const char *const mac = "02:00:00:00:00:01", *const other = "02:00:00:00:00:02";
+	const char *const refused[][7] = {
+		{"modems", mac, "flows", other},
+		{"modems", "all", "flows", mac, "service_group", "1"},
+		{"modems", mac, "flows", "all", "service_group", "1"},
+		{"service_group", "1", "service_group", "2"},
+		{"names", "a", "names", "a"},
+		{"modems", mac, "modems", mac},
+		{"", NULL},
+	};
+	struct metrics_query q;
+
+	assert_true(metrics_query_end(ASK(&q, "modems", mac, "flows", mac)));
+	assert_memory_equal(q.selection.modem, "\x02\0\0\0\0\x01", 6);
+	for (unsigned i = 0; i < ARRAY_COUNT(refused); i++)
+		assert_false(metrics_query_end(ask(&q, refused[i])));
+}
+
+/* Each is short enough, both are not. */
+TEST(test_too_long) {
+	char names[QUERY_KEY - 20];
+	struct metrics_query q;
+
+	memset(names, 'v', sizeof(names) - 1);
+	names[sizeof(names) - 1] = '\0';
+	for (unsigned i = 50; i < sizeof(names) - 1; i += 50)
+		names[i] = ',';
+	assert_false(metrics_query_end(ASK(&q, "modems", "02:00:00:00:00:01", "flows",
+					   "02:00:00:00:00:01", "names", names)));
+	assert_string_equal(q.wrong, "the query is too long");
+}
+
+/* A page that is too large is not begun again for each who asks. */
+TEST(test_too_large) {
+	struct pages p = begin(8);
+	struct metrics_query q;
+	unsigned code = 0;
+
+	NAMED(&q, "vcmts_tsc_hz");
+	assert_null(pages_get(&p, &source, &q, METRICS_OPEN, &code));
+	assert_int_equal(code, 413);
+	code = 0;
+	for (unsigned i = 0; i < 100; i++)
+		assert_null(pages_get(&p, &source, &q, METRICS_OPEN, &code));
+	assert_int_equal(code, 413);
+	assert_in_range(counts.pages, 1, 50);
+	assert_in_range(counts.page_ns, 1, 3600000000000);
+	for (unsigned i = 0; i < PAGES; i++)
+		p.list[i].made -= PAGES_AGE_MS;
+	p.most = PAGES_MOST;
+	assert_non_null(pages_get(&p, &source, &q, METRICS_OPEN, &code));
+	pages_clear(&p);
+	assert_int_equal(p.bytes, 0);
+}
+
+/* Asks as many other questions as there are places for, and one more. Returns whether that was too many. */
+static bool others_ask(struct pages *p) {
+	struct metrics_query q;
+	unsigned code = 0;
+
+	for (unsigned i = 0; i < PAGES - PAGES_WHOLE; i++)
+		pages_get(p, &source, NAMED(&q, &"zzzz"[i]), METRICS_OPEN, &code);
+	return pages_get(p, &source, NAMED(&q, "y"), METRICS_OPEN, &code) == NULL && code == 503;
+}
+
+TEST(test_whole_pages_have_places) {
+	struct pages p = begin(PAGES_MOST);
+	struct metrics_query q;
+	unsigned code = 0;
+	bool taken = false;
+
+	for (unsigned tries = 0; tries < 100 && !taken; tries++) /* time may pass between them */
+		taken = others_ask(&p);
+	assert_true(taken);
+	NAMED(&q, "vcmts_tsc_hz")->key[0] = '\0';
+	assert_non_null(pages_get(&p, &source, &q, METRICS_OPEN, &code));
+	assert_non_null(pages_get(&p, &source, &q, METRICS_PROMETHEUS, &code));
+	pages_clear(&p);
+	assert_int_equal(p.bytes, 0);
+}
+
+ALL_TESTS(set_up, NULL)
