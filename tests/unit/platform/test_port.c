@@ -244,72 +244,80 @@ TEST(devices_come_and_go) {
 	}
 }
 
-struct outcome {
-	int ret;
-	uint16_t descriptors; /* of both queues; 0: any */
-	bool wakes;
-	const char *said; /* NULL: nothing */
-};
+/* Ports that are opened and started, with interrupts where they are asked for. */
+TEST(limits_of_devices) {
+	static const struct {
+		struct device device;
+		bool asks;
+		uint32_t queue_size, mtu;
+		int ret;
+		uint16_t descriptors; /* of both queues; 0: any */
+		bool wakes;
+		const char *said; /* NULL: nothing */
+	} cases[] = {
+		/* net_ena says how many descriptors it has, and refuses those that are no power of two */
+		{{9234, 9216, 128, 1024, .powers = true},
+		 false,
+		 1000,
+		 1500,
+		 0,
+		 512,
+		 false,
+		 "refuses queues of 1000 descriptors, and has 512 to receive"},
+		{{0, 0, 128, 1024, .powers = true}, false, 4096, 1500, 0, 1024, false, NULL},
+		/* net_gve has queues of one size */
+		{{1474, 1460, 1024, 1024},
+		 false,
+		 64,
+		 1500,
+		 0,
+		 1024,
+		 false,
+		 "queue_size: found 64, and the driver takes no less than 1024"},
+		/* an MTU that is Ethernet's own is taken to be had; a longer one is not */
+		{{.mtu_set = -EIO}, false, 64, 1500, 0, 64, false, "refuses an MTU of 1500"},
+		{{.mtu_set = -EIO}, false, 64, 4000, -1, 0, false, "cannot be set up"},
+		{{.mtu_set = -ENOTSUP}, false, 64, 4000, 0, 64, false, NULL},
+		/* net_ena on igb_uio takes interrupts when it is configured, and fails when it is started */
+		{{.no_wakes = true},
+		 true,
+		 64,
+		 1500,
+		 0,
+		 64,
+		 false,
+		 "set up without, sleep is shorter"},
+		{{0}, true, 64, 1500, 0, 64, true, NULL}, /* one that has them keeps them */
+	};
 
-/* Opens and starts a port on this device, asking for interrupts where `asks` says so. */
-static void opened(struct device like, bool asks, uint32_t queue_size, uint32_t mtu,
-		   struct outcome wanted) {
-	char name[RTE_ETH_NAME_MAX_LEN];
-	uint16_t id;
-	int ret;
+	for (size_t i = 0; i < RTE_DIM(cases); i++) {
+		char name[RTE_ETH_NAME_MAX_LEN];
+		uint16_t id;
+		int ret;
 
-	device_make(name, 1, 1);
-	device = like;
-	port_wakes_ask(asks);
-	log_pipe_open(&said, LOG_TEXT, LEVEL_INFO);
-	ret = port_open(name, "R-PHY", pool, queue_size, mtu, &id);
-	if (ret == 0)
-		ret = port_start(id, "R-PHY");
-	assert_int_equal(ret, wanted.ret);
-	if (wanted.descriptors != 0) {
-		assert_int_equal(received, wanted.descriptors);
-		assert_int_equal(transmitted, wanted.descriptors);
+		device_make(name, 1, 1);
+		device = cases[i].device;
+		port_wakes_ask(cases[i].asks);
+		log_pipe_open(&said, LOG_TEXT, LEVEL_INFO);
+		ret = port_open(name, "R-PHY", pool, cases[i].queue_size, cases[i].mtu, &id);
+		if (ret == 0)
+			ret = port_start(id, "R-PHY");
+		assert_int_equal(ret, cases[i].ret);
+		if (cases[i].descriptors != 0) {
+			assert_int_equal(received, cases[i].descriptors);
+			assert_int_equal(transmitted, cases[i].descriptors);
+		}
+		assert_int_equal(wakes, cases[i].wakes);
+		if (cases[i].said == NULL)
+			assert_string_equal(log_pipe_read(&said), "");
+		else
+			assert_int_equal(log_pipe_count(log_pipe_read(&said), cases[i].said), 1);
+		if (ret == 0) {
+			assert_false(flow_known(id)); /* such drivers have no rte_flow */
+			port_close(id);
+		}
+		log_pipe_close(&said);
 	}
-	assert_int_equal(wakes, wanted.wakes);
-	if (wanted.said == NULL)
-		assert_string_equal(log_pipe_read(&said), "");
-	else
-		assert_int_equal(log_pipe_count(log_pipe_read(&said), wanted.said), 1);
-	if (ret == 0) {
-		assert_false(flow_known(id)); /* such drivers have no rte_flow */
-		port_close(id);
-	}
-	log_pipe_close(&said);
-}
-
-/* net_ena says how many descriptors it has, and refuses those that are no power of two. net_gve has queues of one size. */
-TEST(descriptors) {
-	opened((struct device){9234, 9216, 128, 1024, .powers = true}, false, 1000, 1500,
-	       (struct outcome){0, 512, false,
-				"refuses queues of 1000 descriptors, and has 512 to receive"});
-	opened((struct device){0, 0, 128, 1024, .powers = true}, false, 4096, 1500,
-	       (struct outcome){0, 1024, false, NULL});
-	opened((struct device){1474, 1460, 1024, 1024}, false, 64, 1500,
-	       (struct outcome){0, 1024, false,
-				"queue_size: found 64, and the driver takes no less than 1024"});
-}
-
-/* An MTU that is Ethernet's own is taken to be had; a longer one is not. */
-TEST(mtu_refused) {
-	opened((struct device){.mtu_set = -EIO}, false, 64, 1500,
-	       (struct outcome){0, 64, false, "refuses an MTU of 1500"});
-	opened((struct device){.mtu_set = -EIO}, false, 64, 4000,
-	       (struct outcome){-1, 0, false, "cannot be set up"});
-	opened((struct device){.mtu_set = -ENOTSUP}, false, 64, 4000,
-	       (struct outcome){0, 64, false, NULL});
-}
-
-/* net_ena on igb_uio takes interrupts when it is configured, and fails when it is started. */
-TEST(no_wakes) {
-	opened((struct device){.no_wakes = true}, true, 64, 1500,
-	       (struct outcome){0, 64, false, "set up without, sleep is shorter"});
-	/* one that has them keeps them */
-	opened((struct device){0}, true, 64, 1500, (struct outcome){0, 64, true, NULL});
 }
 
 static int start(void **state) {

@@ -14,6 +14,7 @@
 #define MS 1000000ull
 
 static struct life_bench storage, *const bench = &storage;
+static const char *const ids[] = {"1", "2"}; /* of groups, and more */
 static struct metrics_source source = {.server = &storage.server, .version = "7"};
 
 __typeof__(scheduler_report_group) __wrap_scheduler_report_group;
@@ -62,19 +63,8 @@ static int end(void **state) {
 	return 0;
 }
 
-static void minislots_are(const char *id, const char *channel, const struct maps_counts *c) {
-	const char *const name = "vcmts_upstream_minislots_total";
-
-	told_is(TOLD(name, id, channel, "data"), c->data_minislots);
-	told_is(TOLD(name, id, channel, "request"), c->request_minislots);
-	told_is(TOLD(name, id, channel, "initial"), c->initial_minislots);
-	told_is(TOLD(name, id, channel, "station"), c->station_minislots);
-	told_is(TOLD(name, id, channel, "idle"),
-		c->minislots - c->data_minislots - c->request_minislots - c->initial_minislots -
-			c->station_minislots);
-}
-
 TEST(of_the_upstream_scheduler) {
+	static const char minislots[] = "vcmts_upstream_minislots_total";
 	struct ds_messages *first = &bench->server.groups[0].downstream->lower.messages;
 	struct maps_counts c;
 
@@ -86,12 +76,17 @@ TEST(of_the_upstream_scheduler) {
 	told_is(TOLD("vcmts_message_delay_max_seconds", "1"), 2);
 	for (unsigned g = 0; g < GROUPS; g++) {
 		const struct maps *maps = group(g)->upstream->grant.maps;
-		char id[TOLD_NUMBER];
+		const char *id = ids[g];
 
-		told_text(g + 1, id);
 		maps_counts(maps, 0, &c);
 		assert_true(c.maps > 0 && c.minislots > 0 && c.request_minislots > 0);
-		minislots_are(id, "1", &c);
+		told_is(TOLD(minislots, id, "1", "data"), c.data_minislots);
+		told_is(TOLD(minislots, id, "1", "request"), c.request_minislots);
+		told_is(TOLD(minislots, id, "1", "initial"), c.initial_minislots);
+		told_is(TOLD(minislots, id, "1", "station"), c.station_minislots);
+		told_is(TOLD(minislots, id, "1", "idle"),
+			c.minislots - c.data_minislots - c.request_minislots - c.initial_minislots -
+				c.station_minislots);
 		told_is(TOLD("vcmts_upstream_maps_total", id, "1", "made"), c.maps);
 		told_is(TOLD("vcmts_upstream_maps_total", id, "1", "late"), c.late);
 		told_is(TOLD("vcmts_upstream_grants_total", id, "1"), c.grants);
@@ -115,9 +110,8 @@ TEST(of_groups) {
 	walk();
 	for (unsigned g = 0; g < GROUPS; g++) {
 		const struct served_group *served = group(g);
-		char id[TOLD_NUMBER];
+		const char *id = ids[g];
 
-		told_text(g + 1, id);
 		told_is(TOLD("vcmts_service_group_info", id, "one-that-comes"), 1);
 		efforts_are(id, "downstream", &served->downstream->upper.effort);
 		efforts_are(id, "upstream", &served->upstream->effort);
@@ -146,7 +140,6 @@ TEST(held_is_not_below_zero) {
 }
 
 TEST(of_modems) {
-	const struct service_group *sg = group(0)->sg;
 	uint64_t waiting = 0;
 
 	walk();
@@ -154,16 +147,14 @@ TEST(of_modems) {
 		const struct downstream *d = group(0)->downstream;
 		struct scheduler_flow_report r;
 		const char *mac = m == 0 ? "02:01:00:00:01:01" : "02:01:00:00:01:02";
-		char sfid[TOLD_NUMBER];
 
-		told_text(sg->modems[m].service_flows[0].id, sfid);
 		scheduler_report_flow(d->upper.scheduler, ds_flow_number(d, m, 0), &r);
 		told_is(TOLD("vcmts_modem_downstream_packets_total", "1", mac), r.packets);
 		told_is(TOLD("vcmts_modem_downstream_bytes_total", "1", mac), r.bytes);
 		told_is(TOLD("vcmts_modem_downstream_waiting_packets", "1", mac),
 			r.waiting_packets);
 		told_is(TOLD("vcmts_modem_downstream_waiting_bytes", "1", mac), r.waiting_bytes);
-		told_is(TOLD("vcmts_flow_waiting_packets", "1", sfid, mac), r.waiting_packets);
+		told_is(TOLD("vcmts_flow_waiting_packets", "1", ids[m], mac), r.waiting_packets);
 		waiting += r.waiting_packets;
 	}
 	assert_true(waiting > 0);
@@ -177,7 +168,7 @@ TEST(of_modems) {
 TEST(of_bonding_groups) {
 	walk();
 	for (unsigned b = 0; b < 2; b++) {
-		const char *id = b == 0 ? "1" : "2";
+		const char *id = ids[b];
 
 		told_is(TOLD("vcmts_downstream_bonding_group_packets_total", "1", id), 10 + b);
 		told_is(TOLD("vcmts_downstream_bonding_group_early_packets_total", "1", id),
@@ -209,7 +200,7 @@ TEST(of_stages) {
 
 	walk();
 	for (unsigned g = 0; g < GROUPS; g++) {
-		const char *id = g == 0 ? "1" : "2";
+		const char *id = ids[g];
 
 		for (unsigned l = 0; l < DS_PIPELINES; l++)
 			stages += list_is(id, "downstream",
@@ -251,14 +242,13 @@ TEST(of_counters) {
 		struct counters *lower = &bench->server.groups[g].downstream->lower.counters,
 				*up = &bench->server.groups[g].upstream->counters, down,
 				before[] = {*lower, *up};
-		char id[TOLD_NUMBER];
+		const char *id = ids[g];
 
 		for (unsigned i = 0; i < DROP_REASONS; i++)
 			up->drops[i] = lower->drops[i] = 1000 * (g + 1) + i;
 		for (unsigned i = 0; i < COUNTERS; i++)
 			up->values[i] = lower->values[i] = 3000 * (g + 1) + i;
 		walk();
-		told_text(g + 1, id);
 		downstream_counters(group(g)->downstream, &down);
 		check_counters(id, &down, DIRECTION_DOWN);
 		check_counters(id, up, DIRECTION_UP);

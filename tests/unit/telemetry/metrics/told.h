@@ -12,7 +12,6 @@
 
 #define TOLD_MOST 8000 /* samples: more than there are */
 #define TOLD_LABEL 64
-#define TOLD_NUMBER 24 /* bytes of a number as a label has it */
 
 /* Of the last walk. */
 static struct told {
@@ -97,11 +96,6 @@ static const struct told *told_only(const char *metric, const char *const labels
 }
 
 #define TOLD(metric, ...) told_only(metric, (const char *const[METRIC_LABELS]){__VA_ARGS__})
-
-static inline const char *told_text(uint64_t number, char text[TOLD_NUMBER]) {
-	snprintf(text, TOLD_NUMBER, "%llu", (unsigned long long)number);
-	return text;
-}
 
 /* Fails where the sample has another value. */
 static void told_is(const struct told *t, double value) {
