@@ -1,22 +1,31 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A client of the capture socket, whose rings the test fills, and for whom it is the control thread. No EAL is needed. */
+/* A client of the capture socket, whose rings the test fills, and for whom it is the control thread; and the socket of a
+ * server without groups: who comes is taken when that can be, and answered. No EAL is needed. */
 #include "test_main.h"
 
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <rte_cycles.h>
 
 #include "capture/live/client.h"
 #include "capture/live/end.h"
+#include "capture/live/service.h"
 
 #define RING (UINT32_C(4) << 20)
 #define SIZE 1000 /* bytes of a packet */
 #define HELD 3000 /* packets, more than an output has room for */
+#define LOOKS 50 /* of the control thread, which has 5 ms between two */
+#define LOOK_US 5000
+#define BUSY_MOST 200 /* of 1,000 parts of a time in which there is nothing to do */
 
 /* Blocks of a file, and options of theirs (draft-ietf-opsawg-pcapng). */
 enum { STATISTICS_BLOCK = 5, PACKET_BLOCK = 6 };
@@ -26,7 +35,7 @@ enum { OUTBOUND = 2 };
 static struct server nothing;
 static struct tap_captures captures;
 static struct tap_client client;
-static int reader;
+static int reader = -1;
 static uint64_t now; /* ms */
 
 static void client_ask(const char *wish, bool good) {
@@ -286,7 +295,78 @@ TEST(what_it_sent_is_told_as_text) {
 		assert_in_range(file[i], ' ', '~');
 }
 
+static struct tap_service service;
+
+/* The control thread goes on until the answer is there. */
+static void answered(int fd, const char *wish, const char *expected) {
+	char line[512] = "";
+	ssize_t n = -1;
+
+	assert_int_equal(write(fd, wish, strlen(wish)), strlen(wish));
+	for (int look = 0; n < 0 && look < 100 * LOOKS; look++) {
+		tap_service_follow(&service);
+		n = recv(fd, line, sizeof(line) - 1, MSG_DONTWAIT);
+		usleep(LOOK_US);
+	}
+	assert_non_null(strstr(line, expected));
+	close(fd);
+}
+
+static uint64_t time_of(clockid_t clock) {
+	struct timespec t;
+
+	assert_int_equal(clock_gettime(clock, &t), 0);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* What the thread uses of a processor, however long the time came to be: of 1,000 parts. */
+static uint64_t busy(void) {
+	uint64_t used, begun;
+	clockid_t clock;
+
+	assert_int_equal(pthread_getcpuclockid(service.thread, &clock), 0);
+	used = time_of(clock);
+	begun = time_of(CLOCK_MONOTONIC);
+	usleep(LOOKS * LOOK_US);
+	return 1000 * (time_of(clock) - used) / (time_of(CLOCK_MONOTONIC) - begun);
+}
+
+/* Where no descriptor is left a client waits, and the thread does not spin meanwhile. */
+TEST(no_descriptors) {
+	struct rlimit before, none;
+	uint64_t used;
+	char path[108];
+	int fd, more[TAP_CLIENTS + 2]; /* as poll() is asked for so many */
+
+	memset(&service, 0, sizeof(service));
+	memset(&nothing, 0, sizeof(nothing));
+	snprintf(path, sizeof(path), "/tmp/vcmts-test-%d-capture.sock", (int)getpid());
+	assert_int_equal(tap_service_listen(&service, path, 0600), 0);
+	assert_int_equal(tap_service_start(&service, &nothing), 0);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	fd = socket(AF_UNIX, SOCK_STREAM, 0);
+	for (unsigned i = 0; i < ARRAY_COUNT(more); i++)
+		more[i] = dup(fd);
+	none = before;
+	none.rlim_cur = (rlim_t)more[ARRAY_COUNT(more) - 1] + 1;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	assert_int_equal(connect(fd, (const struct sockaddr *)&service.listener.address,
+				 sizeof(service.listener.address)),
+			 0);
+	used = busy();
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+	for (unsigned i = 0; i < ARRAY_COUNT(more); i++)
+		close(more[i]);
+	assert_in_range(used, 0, BUSY_MOST);
+	answered(fd, "{}\n", "no service group 0");
+	assert_in_range(busy(), 0, BUSY_MOST); /* whoever woke the thread did so once */
+	tap_service_close(&service);
+	assert_int_equal(access(path, F_OK), -1);
+}
+
 static int end(void **state) {
+	if (reader < 0)
+		return 0;
 	size = 0;
 	tap_client_close(&client);
 	if (client.capture != NULL) {
@@ -295,6 +375,7 @@ static int end(void **state) {
 	}
 	assert_null(client.capture);
 	close(reader);
+	reader = -1;
 	tap_captures_close(&captures);
 	return 0;
 }
