@@ -18,6 +18,7 @@
 #include "platform/pool.h"
 
 #define BUFFERS 20000
+#define FEW 1000
 #define ROOM 2176
 #define MEMORY_MB 16 /* of DPDK's, which could not hold the buffers */
 #define HEAP_MB 500u
@@ -78,9 +79,36 @@ TEST(any_core_one_core_or_this_core) {
 	start_on(last);
 }
 
+static struct rte_mbuf *all[BUFFERS];
+
+/* Where a card may be, and on large pages, buffers know the address that a device needs. */
+static void buffers_know_their_address(void) {
+	struct rte_mempool *pool = packet_pool("pool", FEW, 0, ROOM);
+	bool large = platform_has_huge_pages() || large_pages_socket() != SOCKET_ID_ANY;
+	uint64_t lines = 0; /* of a page, in which one begins */
+
+	assert_non_null(pool);
+	assert_int_equal(rte_pktmbuf_alloc_bulk(pool, all, FEW), 0);
+	for (unsigned i = 0; i < FEW; i++) {
+		assert_ptr_equal(all[i]->buf_addr, all[i] + 1);
+		assert_int_equal(all[i]->buf_len, ROOM);
+		if (large && rte_eal_iova_mode() == RTE_IOVA_VA)
+			assert_int_equal(rte_mbuf_iova_get(all[i]), (uintptr_t)all[i]->buf_addr);
+		lines |= UINT64_C(1) << (uintptr_t)all[i] / RTE_CACHE_LINE_SIZE % 64;
+	}
+	assert_int_equal(lines, UINT64_MAX); /* neither one a page, nor at the same place of each */
+	rte_pktmbuf_free_bulk(all, FEW);
+	assert_int_equal(rte_mempool_avail_count(pool), FEW);
+	rte_mempool_free(pool);
+}
+
+TEST(pools_of_a_server) {
+	start((struct platform_options){.main_core = PLATFORM_ANY_CORE, .memory_mb = 64},
+	      buffers_know_their_address);
+}
+
 static void pool_is_its_own(void) {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	static struct rte_mbuf *all[BUFFERS];
 	struct rte_mempool *pool;
 	unsigned char there;
 	void *first;

@@ -30,15 +30,6 @@ static void read_once_more(const void *context) {
 	__atomic_add_fetch(&r->waits, 1, __ATOMIC_RELEASE);
 }
 
-static volatile uint8_t *map_one(void) {
-	volatile uint8_t *memory =
-		mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	assert_ptr_not_equal(memory, MAP_FAILED);
-	*memory = 7;
-	return memory;
-}
-
 static void unmap_it(void *context) {
 	struct reader *r = context;
 
@@ -46,18 +37,14 @@ static void unmap_it(void *context) {
 	__atomic_store_n(&r->done, true, __ATOMIC_RELEASE);
 }
 
-/* Its thread would hold up the end of the program, too. */
-static __attribute__((noreturn)) void waits_without_end(void) {
-	print_error("a wait that is over begins again\n");
-	_exit(1);
-}
-
 /* As a driver does when the other end has gone. */
 static void unmap_in_the_thread_of_interrupts(struct reader *r) {
 	assert_int_equal(rte_eal_alarm_set(1, unmap_it, r), 0);
 	while (!__atomic_load_n(&r->done, __ATOMIC_ACQUIRE)) {
-		if (__atomic_load_n(&r->waits, __ATOMIC_ACQUIRE) > 1)
-			waits_without_end();
+		if (__atomic_load_n(&r->waits, __ATOMIC_ACQUIRE) > 1) {
+			print_error("a wait that is over begins again\n");
+			_exit(1); /* its thread would hold up the end of the program, too */
+		}
 		usleep(100);
 	}
 }
@@ -70,8 +57,11 @@ TEST(memory_is_there_until_the_wait_ends) {
 	} cases[] = {{false, false, 1}, {true, false, 0}, {false, true, 0}};
 
 	for (unsigned i = 0; i < ARRAY_COUNT(cases); i++) {
-		struct reader r = {.memory = map_one()};
+		struct reader r = {.memory = mmap(NULL, SIZE, PROT_READ | PROT_WRITE,
+						  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)};
 
+		assert_ptr_not_equal(r.memory, MAP_FAILED);
+		*r.memory = 7;
 		unmap_waits(read_once_more, &r);
 		if (cases[i].ended)
 			unmap_waits(NULL, NULL);

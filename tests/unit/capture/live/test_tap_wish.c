@@ -59,12 +59,10 @@ TEST(all_keys) {
 TEST(drops) {
 	assert_true(reads("{\"dropped\":true,\"direction\":\"upstream\"}"));
 	assert_int_equal(w.down | w.up, 0);
-	for (unsigned r = 0; r < DROP_REASONS; r++)
-		assert_int_equal(w.reasons[r / 64] >> r % 64 & 1,
-				 drop_in((enum drop_reason)r, DIRECTION_UP));
+	for (enum drop_reason r = 0; r < DROP_REASONS; r++)
+		assert_int_equal(w.reasons[r / 64] >> r % 64 & 1, drop_in(r, DIRECTION_UP));
 	assert_true(reads("{\"dropped\":false}"));
-	assert_false(w.drops);
-	assert_int_not_equal(w.down, 0);
+	assert_true(!w.drops && w.down != 0);
 }
 
 TEST(refusals) {
