@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "capture/pcapng.h"
+#include "vectors.h"
 
 #define ROOM 4096
 
@@ -14,20 +15,12 @@ static struct pcapng p = {bytes, sizeof(bytes), 0};
 
 /* Compares what was written with hexadecimal digits, and begins again. */
 static void is_block(bool written, const char *hexadecimal) {
-	static const char digits[] = "0123456789abcdef";
-	size_t at = 0;
+	struct vector wanted;
 
 	assert_true(written);
-	for (const char *h = hexadecimal; *h != '\0'; h++) {
-		if (*h == ' ')
-			continue;
-		assert_true(at < p.size);
-		assert_int_equal(bytes[at] >> 4, strchr(digits, h[0]) - digits);
-		assert_int_equal(bytes[at] & 0xf, strchr(digits, h[1]) - digits);
-		h++;
-		at++;
-	}
-	assert_int_equal(at, p.size);
+	vector_read_hex(hexadecimal, &wanted);
+	assert_int_equal(p.size, wanted.size);
+	assert_memory_equal(bytes, wanted.bytes, wanted.size);
 	p.size = 0;
 }
 

@@ -158,10 +158,10 @@ TEST(of_modems) {
 		waiting += r.waiting_packets;
 	}
 	assert_true(waiting > 0);
-	assert_int_equal(told_samples("vcmts_flow_drop_probability_ratio", NULL, NULL, NULL), 0);
+	assert_int_equal(told_samples("vcmts_flow_drop_probability_ratio", NULL, NULL), 0);
 	bench->server.groups[0].live.sg.modems[0].service_flows[0].aqm = AQM_DOCSIS_PIE;
 	walk();
-	assert_int_equal(told_samples("vcmts_flow_drop_probability_ratio", NULL, NULL, NULL), 1);
+	assert_int_equal(told_samples("vcmts_flow_drop_probability_ratio", NULL, NULL), 1);
 	bench->server.groups[0].live.sg.modems[0].service_flows[0].aqm = AQM_TAIL_DROP;
 }
 
@@ -178,9 +178,8 @@ TEST(of_bonding_groups) {
 		told_is(TOLD("vcmts_downstream_bonding_group_max_skew_seconds", "2", id),
 			(40 + b) / 2.0);
 	}
-	assert_int_equal(
-		told_samples("vcmts_downstream_bonding_group_packets_total", NULL, NULL, NULL),
-		2 * GROUPS);
+	assert_int_equal(told_samples("vcmts_downstream_bonding_group_packets_total", NULL, NULL),
+			 2 * GROUPS);
 }
 
 static unsigned list_is(const char *id, const char *direction, const struct pipeline *p) {
@@ -208,7 +207,7 @@ TEST(of_stages) {
 		for (unsigned l = 0; l < US_PIPELINES; l++)
 			stages += list_is(id, "upstream", upstream_pipeline(group(g)->upstream, l));
 	}
-	assert_int_equal(told_samples("vcmts_stage_cycles_total", NULL, NULL, NULL), stages);
+	assert_int_equal(told_samples("vcmts_stage_cycles_total", NULL, NULL), stages);
 	assert_true(TOLD("vcmts_pipeline_latency_seconds", "1", "downstream")->histogram.count > 0);
 	assert_true(TOLD("vcmts_pipeline_latency_seconds", "2", "upstream")->histogram.count > 0);
 }
@@ -233,7 +232,7 @@ static void check_drops(const char *id, const struct counters *c, enum direction
 		told_is(TOLD(metric, id, drop_name(r)), (double)c->drops[r]);
 		reasons++;
 	}
-	assert_int_equal(told_samples(metric, id, NULL, NULL), reasons);
+	assert_int_equal(told_samples(metric, "service_group", id), reasons);
 }
 
 /* All of them, each with a number of its own. */
@@ -291,7 +290,7 @@ TEST(of_what_is_configured) {
 	assert_int_equal(TOLD("vcmts_downstream_channel_packets_total", "2", "1")->integer +
 				 TOLD("vcmts_downstream_channel_packets_total", "2", "2")->integer,
 			 5);
-	assert_int_equal(told_samples("vcmts_worker_info", NULL, NULL, NULL), LIFE_WORKERS);
+	assert_int_equal(told_samples("vcmts_worker_info", NULL, NULL), LIFE_WORKERS);
 }
 
 ALL_TESTS(begin, end)

@@ -185,7 +185,7 @@ TEST(of_cores) {
 	told_is(TOLD("vcmts_power_refused_total", "40", cpufreq_reason_name(0)), 70);
 	told_is(TOLD("vcmts_power_refused_total", "40", cpufreq_reason_name(1)), 0);
 	told_is(TOLD("vcmts_power_refused_total", "41"), 71);
-	assert_int_equal(told_samples("vcmts_power_refused_total", NULL, "core", "42"), 0);
+	assert_int_equal(told_samples("vcmts_power_refused_total", "core", "42"), 0);
 }
 
 TEST(of_the_process) {
@@ -223,9 +223,9 @@ TEST(of_the_process) {
 /* Of what they have not got nothing is told. */
 TEST(of_groups_without_schedulers) {
 	walk();
-	assert_int_equal(told_samples("vcmts_message_delay_seconds_total", NULL, NULL, NULL), 0);
-	assert_int_equal(told_samples("vcmts_upstream_owed_bytes", NULL, NULL, NULL), 0);
-	assert_int_equal(told_samples("vcmts_upstream_maps_total", NULL, NULL, NULL), 0);
+	assert_int_equal(told_samples("vcmts_message_delay_seconds_total", NULL, NULL), 0);
+	assert_int_equal(told_samples("vcmts_upstream_owed_bytes", NULL, NULL), 0);
+	assert_int_equal(told_samples("vcmts_upstream_maps_total", NULL, NULL), 0);
 }
 
 TEST(of_the_endpoint) {
@@ -316,14 +316,14 @@ TEST(a_group_is_removed_meanwhile) {
 
 		removed_at = 0;
 		walk_all();
-		all = told_samples(NULL, other, NULL, NULL);
+		all = told_samples(NULL, "service_group", other);
 		for (locks = at; locks >= at; at++) {
 			locks = 0;
 			removed_at = at;
 			walk_all();
 			if (locks >= at)
 				bench->server.groups[removed] = gone;
-			assert_int_equal(told_samples(NULL, other, NULL, NULL), all);
+			assert_int_equal(told_samples(NULL, "service_group", other), all);
 		}
 		assert_true(at > 100);
 	}

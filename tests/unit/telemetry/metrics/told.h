@@ -63,15 +63,13 @@ static inline bool told_has(const struct told *t, const char *name, const char *
 	return false;
 }
 
-/* How many samples of a metric, any where it is NULL, have these values of labels; NULL: any. */
-static unsigned told_samples(const char *metric, const char *group, const char *name,
-			     const char *value) {
+/* How many samples of a metric have this value of a label; NULL: any. */
+static unsigned told_samples(const char *metric, const char *label, const char *value) {
 	unsigned found = 0;
 
 	for (const struct told *t = told; t < told + told_count; t++)
 		found += (metric == NULL || strcmp(t->m->name, metric) == 0) &&
-			 (group == NULL || told_has(t, "service_group", group)) &&
-			 (name == NULL || told_has(t, name, value));
+			 (label == NULL || told_has(t, label, value));
 	return found;
 }
 
