@@ -2,6 +2,7 @@
 /*
  * The endpoint for scrapers: addresses that --metrics listens on; what a request's head asks for (RFC 9110, 12.4.2 and 12.5.1,
  * and RFC 9112, 3.2.2); and pages that many have: no question gets another's page, and none costs without end.
+ * And whether packets can come, and whether workers live.
  */
 #include "test_main.h"
 
@@ -11,6 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "telemetry/metrics/endpoint/health.h"
 #include "telemetry/metrics/endpoint/listen.h"
 #include "telemetry/metrics/endpoint/pages.h"
 #include "telemetry/metrics/endpoint/request.h"
@@ -158,11 +160,8 @@ static struct server server;
 static const struct metrics_source source = {.server = &server, .version = "1"};
 static struct metrics_http_counts counts;
 
-static int set_up(void **state) {
-	return pthread_rwlock_init(&server.lock, NULL);
-}
-
 static struct pages begin(size_t most) {
+	server.group_count = server.worker_count = server.ports.count = 0;
 	memset(&counts, 0, sizeof(counts));
 	return (struct pages){.most = most, .counts = &counts};
 }
@@ -201,25 +200,19 @@ TEST(test_refused) {
 		{"modems", mac, "modems", mac},
 		{"", NULL},
 	};
+	char names[QUERY_KEY - 20];
 	struct metrics_query q;
 
 	assert_true(metrics_query_end(ASK(&q, "modems", mac, "flows", mac)));
 	assert_memory_equal(q.selection.modem, "\x02\0\0\0\0\x01", 6);
 	for (unsigned i = 0; i < ARRAY_COUNT(refused); i++)
 		assert_false(metrics_query_end(ask(&q, refused[i])));
-}
-
-/* Each is short enough, both are not. */
-TEST(test_too_long) {
-	char names[QUERY_KEY - 20];
-	struct metrics_query q;
-
+	/* each is short enough, both are not */
 	memset(names, 'v', sizeof(names) - 1);
 	names[sizeof(names) - 1] = '\0';
 	for (unsigned i = 50; i < sizeof(names) - 1; i += 50)
 		names[i] = ',';
-	assert_false(metrics_query_end(ASK(&q, "modems", "02:00:00:00:00:01", "flows",
-					   "02:00:00:00:00:01", "names", names)));
+	assert_false(metrics_query_end(ASK(&q, "modems", mac, "flows", mac, "names", names)));
 	assert_string_equal(q.wrong, "the query is too long");
 }
 
@@ -272,4 +265,97 @@ TEST(test_whole_pages_have_places) {
 	assert_int_equal(p.bytes, 0);
 }
 
-ALL_TESTS(set_up, NULL)
+#define SECOND UINT64_C(1000000000)
+#define WORKERS 2
+#define GROUPS 2
+
+static struct worker workers[WORKERS];
+static struct served_group groups[GROUPS];
+static const struct service_group ids[GROUPS] = {{.id = 7}, {.id = 9}};
+static struct health health;
+static char why[HEALTH_LINE];
+
+/* Two groups in service, whose network port is the same. */
+static int setup(void **state) {
+	memset(workers, 0, sizeof(workers));
+	memset(&health, 0, sizeof(health));
+	why[0] = '\0';
+	server = (struct server){.workers = workers,
+				 .worker_count = WORKERS,
+				 .groups = groups,
+				 .group_count = GROUPS,
+				 .layout.cores = {0, 3},
+				 .ports.count = 3};
+	for (uint16_t p = 0; p < 3; p++)
+		server.ports.list[p] =
+			(struct server_port){.id = p, .open = true, .state = SERVER_PORT_UP};
+	server.ports.list[2].device = "net_x1,iface=eth0";
+	server.ports.list[2].role = DEVICE_RPHY;
+	for (uint16_t g = 0; g < GROUPS; g++) {
+		groups[g] = (struct served_group){.there = true, .sg = &ids[g]};
+		server.ports.of[g][DEVICE_RPHY] = g + 1;
+		server.ports.of[g][DEVICE_CONTROL] = SERVER_NO_PORT;
+	}
+	return pthread_rwlock_init(&server.lock, NULL);
+}
+
+static void check_ready(const char *expected) {
+	bool ready = health_ready(&health, &server, why);
+
+	assert_string_equal(ready ? "" : why, expected);
+}
+
+TEST(links) {
+	struct server_port *ports = server.ports.list;
+
+	check_ready("");
+	ports[2].state = SERVER_PORT_DOWN;
+	check_ready("service group 9: R-PHY port net_x1: link down");
+	groups[1].drained = true; /* which needs none */
+	check_ready("");
+	ports[0].state = SERVER_PORT_DOWN;
+	check_ready("service group 7: network port : link down");
+	ports[0].state = SERVER_PORT_UP;
+	ports[1].open = false;
+	check_ready("service group 7: R-PHY port : not open");
+	ports[1].state = SERVER_PORT_GONE;
+	check_ready("service group 7: R-PHY port : taken away");
+	groups[0].there = false;
+	check_ready("all service groups are drained");
+	groups[1].there = false;
+	check_ready("no service group");
+}
+
+/* The workers that move do so each second. Returns whether all live after the last look. */
+static bool looks(unsigned count, uint64_t *now, unsigned moves) {
+	for (; count > 0; count--) {
+		workers[moves].rounds++;
+		health_look(&health, &server, *now += SECOND);
+	}
+	return health_live(&health, &server, why);
+}
+
+/* A worker that makes no rounds, after so long; the others do not help it. */
+TEST(workers_that_stop) {
+	uint64_t now = 100 * SECOND;
+
+	health_look(&health, &server, now);
+	assert_true(looks(3, &now, 0));
+	assert_false(looks(1, &now, 0));
+	assert_string_equal(why, "the worker on core 3 has made no round for 5 s");
+	check_ready(why);
+	assert_true(looks(1, &now, 1));
+	check_ready("");
+	assert_false(looks(4, &now, 1)); /* and the first */
+}
+
+/* The process stood still, and so did who looks. */
+TEST(time_without_looks) {
+	for (unsigned turn = 1; turn <= 3; turn++)
+		health_look(&health, &server, turn * 100 * SECOND);
+	assert_true(health_live(&health, &server, why));
+	health_look(&health, &server, 400 * SECOND);
+	assert_false(health_live(&health, &server, why));
+}
+
+EACH_TEST(setup, NULL)
