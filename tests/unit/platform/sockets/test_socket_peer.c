@@ -233,12 +233,6 @@ static const char *below(const char *name) {
 	return at;
 }
 
-static void folder_make(const char *name, uid_t user, mode_t mode) {
-	assert_int_equal(mkdir(below(name), 0700), 0);
-	assert_int_equal(chmod(below(name), mode), 0);
-	assert_int_equal(chown(below(name), user, user), 0);
-}
-
 static int listener;
 
 static bool listens_as(int user) {
@@ -266,72 +260,73 @@ static bool is_allowed(const char *name, const char *by, uid_t user) {
 	return found == NULL;
 }
 
-/* By absolute names. */
-static bool allowed(const char *name, uid_t user) {
-	return is_allowed(name, below(name), user);
-}
-
-static bool not_root(void) {
-	return geteuid() != 0;
-}
-
 TEST(our_own) {
-	assert_true(allowed("a.sock", geteuid()));
+	assert_true(is_allowed("a.sock", below("a.sock"), geteuid()));
 	assert_int_equal(chdir(root), 0);
 	assert_true(is_allowed("a.sock", "a.sock", geteuid()));
 	assert_int_equal(chdir("/"), 0);
 }
 
-TEST(another_user) {
-	if (not_root())
-		skip();
-	assert_false(allowed("b.sock", OTHER));
-	assert_string_equal(fault, "served by user 54321, allowed: user 0");
-	folder_make("vcmts-0", OTHER, 0755); /* made before ours was */
-	assert_false(allowed("vcmts-0/a.sock", OTHER));
-	assert_string_equal(fault, "served by user 54321, allowed: user 0");
-}
+static const struct {
+	const char *name;
+	uid_t user;
+	mode_t mode;
+} folders[] = {
+	{"vcmts-0", OTHER, 0755}, /* made before ours was */
+	{"run", 0, 0755}, /* as /run/vcmts, which the service's user has from root */
+	{"run/vcmts", OTHER, 0770},
+	{"run/vcmts/shut", OTHER, 0755},
+	{"run/vcmts/shut/third", THIRD, 0755},
+	{"run/vcmts/open", OTHER, 0777},
+	{"run/vcmts/open/third", THIRD, 0755},
+	{"run/vcmts/group", OTHER, 0775}, /* nor may the group write */
+	{"run/vcmts/group/third", THIRD, 0755},
+	{"closed", 0, 0755},
+	{"closed/other", OTHER, 0755},
+};
 
-/* As /run/vcmts, which the service's user has from root. */
-TEST(a_folder_that_root_gave) {
-	if (not_root())
-		skip();
-	folder_make("run", 0, 0755);
-	folder_make("run/vcmts", OTHER, 0770);
-	assert_true(allowed("run/vcmts/a.sock", OTHER));
-	assert_false(allowed("run/vcmts/a.sock", THIRD));
-	assert_string_equal(fault, "served by user 54322, allowed: user 0, 54321");
-	folder_make("run/vcmts/open", OTHER, 0777);
-	folder_make("run/vcmts/open/third", THIRD, 0755);
-	assert_false(allowed("run/vcmts/open/third/a", THIRD));
-	assert_int_equal(chmod(below("run/vcmts/open"), 0755), 0);
-	assert_true(allowed("run/vcmts/open/third/a", THIRD));
-	assert_int_equal(chmod(below("run/vcmts/open"), 0775), 0); /* nor may the group write */
-	assert_false(allowed("run/vcmts/open/third/a", THIRD));
-}
+/* A socket at one name, who listens there, and what is said of it by another name. */
+static const struct {
+	const char *name, *by;
+	uid_t user;
+	const char *fault; /* NULL: it is allowed; "": any */
+} peers[] = {
+	{"b.sock", "b.sock", OTHER, "served by user 54321, allowed: user 0"},
+	{"vcmts-0/a", "vcmts-0/a", OTHER, "served by user 54321, allowed: user 0"},
+	{"run/vcmts/a", "run/vcmts/a", OTHER, NULL},
+	{"run/vcmts/a", "run/vcmts/a", THIRD, "served by user 54322, allowed: user 0, 54321"},
+	{"run/vcmts/shut/third/a", "run/vcmts/shut/third/a", THIRD, NULL},
+	{"run/vcmts/open/third/a", "run/vcmts/open/third/a", THIRD, ""},
+	{"run/vcmts/group/third/a", "run/vcmts/group/third/a", THIRD, ""},
+	{"closed/other/a", "by-root/other/a", OTHER, NULL},
+	{"closed/other/a", "closed/up/a", OTHER, NULL},
+	{"closed/other/a", "closed//other/../other/a", OTHER, NULL},
+	{"closed/other/a", "by-other/other/a", OTHER, ""},
+	{"closed/other/a", "closed/loop/a", OTHER, ""},
+	{"closed/other/a", "closed/none/a", OTHER, ""},
+};
 
-TEST(links) {
-	static const struct {
-		const char *by;
-		bool allowed;
-	} cases[] = {
-		{"by-root/other/a", true},	    {"closed/up/a", true},
-		{"closed//other/../other/a", true}, {"by-other/other/a", false},
-		{"closed/loop/a", false},	    {"closed/none/a", false},
-	};
-
-	if (not_root())
+TEST(other_users_folders_and_links) {
+	if (geteuid() != 0)
 		skip();
-	folder_make("closed", 0, 0755);
-	folder_make("closed/other", OTHER, 0755);
+	for (unsigned i = 0; i < ARRAY_COUNT(folders); i++) {
+		assert_int_equal(mkdir(below(folders[i].name), 0700), 0);
+		assert_int_equal(chmod(below(folders[i].name), folders[i].mode), 0);
+		assert_int_equal(chown(below(folders[i].name), folders[i].user, folders[i].user),
+				 0);
+	}
 	assert_int_equal(symlink(below("closed"), below("by-root")), 0);
 	assert_int_equal(symlink("../closed/./other", below("closed/up")), 0);
 	assert_int_equal(symlink(below("closed"), below("by-other")), 0);
 	assert_int_equal(lchown(below("by-other"), OTHER, OTHER), 0);
 	assert_int_equal(symlink("loop", below("closed/loop")), 0);
-	for (unsigned i = 0; i < ARRAY_COUNT(cases); i++)
-		assert_int_equal(is_allowed("closed/other/a", below(cases[i].by), OTHER),
-				 cases[i].allowed);
+	for (unsigned i = 0; i < ARRAY_COUNT(peers); i++) {
+		bool allowed = is_allowed(peers[i].name, below(peers[i].by), peers[i].user);
+
+		assert_int_equal(allowed, peers[i].fault == NULL);
+		if (!allowed && peers[i].fault[0] != '\0')
+			assert_string_equal(fault, peers[i].fault);
+	}
 }
 
 ALL_TESTS(begin, root_remove)
