@@ -106,16 +106,6 @@ TEST(nobody_reads) {
 	assert_int_equal(log_pipe_count(pipe_.text, "\n"), came + 3);
 }
 
-/* All that the other end has, without waiting. */
-static size_t drain(int fd, char *text, size_t used, size_t most) {
-	ssize_t size;
-
-	while ((size = read(fd, text + used, most - 1 - used)) > 0)
-		used += (size_t)size;
-	text[used] = '\0';
-	return used;
-}
-
 /* To a file of the test's. */
 static void log_to(int fd, enum log_format format) {
 	const struct log_options o = {
@@ -127,40 +117,36 @@ static void log_to(int fd, enum log_format format) {
 
 /* The journal's is a socket: one that nobody reads takes some lines, and then none. */
 TEST(a_socket_that_nobody_reads) {
-	static char text[PIPE_TEXT];
-	int fds[2];
-
-	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
-	log_to(fds[1], LOG_TEXT);
+	memset(&pipe_, 0, sizeof(pipe_));
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pipe_.fds), 0);
+	assert_int_equal(fcntl(pipe_.fds[0], F_SETFL, O_NONBLOCK), 0);
+	log_to(pipe_.fds[1], LOG_TEXT);
 	flood();
-	log_close();
-	close(fds[1]);
-	drain(fds[0], text, 0, sizeof(text));
-	assert_in_range(log_pipe_count(text, "flood: number "), 1, FLOOD - 1);
-	close(fds[0]);
+	log_pipe_close(&pipe_);
+	assert_in_range(log_pipe_count(pipe_.text, "flood: number "), 1, FLOOD - 1);
 }
 
 /* Where a part of a line was taken, what comes later is a line of its own. */
 TEST(a_part_of_a_line_is_ended) {
-	static char line[PIPE_TEXT / 2], text[PIPE_TEXT];
+	static char line[PIPE_TEXT / 2];
 	struct log_out o;
 	size_t part;
-	int fds[2];
 
 	memset(line, 'l', sizeof(line) - 1);
 	line[sizeof(line) - 1] = '\n';
-	assert_int_equal(pipe2(fds, O_NONBLOCK), 0);
-	log_out_open(&o, fds[1]);
+	memset(&pipe_, 0, sizeof(pipe_));
+	assert_int_equal(pipe2(pipe_.fds, O_NONBLOCK), 0);
+	log_out_open(&o, pipe_.fds[1]);
 	assert_false(log_out_write(&o, line, sizeof(line)));
-	part = drain(fds[0], text, 0, sizeof(text));
+	log_pipe_read(&pipe_);
+	part = pipe_.used;
 	assert_in_range(part, 1, sizeof(line) - 2);
 	assert_true(log_out_write(&o, "next\n", 5));
 	assert_true(log_out_write(&o, "last\n", 5));
-	assert_int_equal(drain(fds[0], text, part, sizeof(text)), part + 11);
-	assert_string_equal(text + part, "\nnext\nlast\n");
+	assert_string_equal(log_pipe_read(&pipe_) + part, "\nnext\nlast\n");
 	log_out_close(&o);
-	close(fds[0]);
-	close(fds[1]);
+	close(pipe_.fds[0]);
+	close(pipe_.fds[1]);
 }
 
 /* Others write to the same file, too: nothing is written over. */
