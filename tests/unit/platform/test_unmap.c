@@ -25,8 +25,7 @@ struct reader {
 static void read_once_more(const void *context) {
 	struct reader *r = (struct reader *)(uintptr_t)context;
 
-	if (r->memory != NULL)
-		r->seen += *r->memory;
+	r->seen += *r->memory;
 	__atomic_add_fetch(&r->waits, 1, __ATOMIC_RELEASE);
 }
 

@@ -50,17 +50,8 @@ static void start(const struct governor_policy *p, uint64_t latency, unsigned wo
 	governor_start(&g, p, latency, domain_of, workers, domains);
 }
 
-/* Without states a driver has steps of 100 MHz. */
-TEST(rounds_up) {
-	const struct governor_range any = {.min_khz = 850000, .max_khz = 2550000};
-
-	assert_int_equal(governor_round(&any, 1), 850000);
-	assert_int_equal(governor_round(&any, 1000001), 1100000);
-	assert_int_equal(governor_round(&any, 2500001), 2550000);
-}
-
 /* By hand: at 0.8 of 1.8 GHz five ninths of what comes in T wait; 100 us allow 180 us. */
-TEST(latency_sets_floor_and_pace) {
+TEST(latency_and_range_set_floor_and_pace) {
 	struct governor_range r = range;
 
 	r.transition_ns = 30 * US;
@@ -75,6 +66,11 @@ TEST(latency_sets_floor_and_pace) {
 	assert_int_equal(governor_floor(&r, UINT64_MAX, 1 * MS), 800000);
 	r.transition_ns = UINT64_MAX; /* a driver that tells nonsense */
 	assert_int_equal(governor_floor(&r, 100 * US, 100 * US), 1800000);
+	/* without states a driver has steps of 100 MHz */
+	r = (struct governor_range){.min_khz = 850000, .max_khz = 2550000};
+	assert_int_equal(governor_round(&r, 1), 850000);
+	assert_int_equal(governor_round(&r, 1000001), 1100000);
+	assert_int_equal(governor_round(&r, 2500001), 2550000);
 	/* limits that contradict each other: the maximum */
 	r = (struct governor_range){.min_khz = 2000000, .max_khz = 1000000};
 	assert_int_equal(governor_floor(&r, 10 * MS, 1 * MS), 1000000);

@@ -102,6 +102,7 @@ static void end_again(void *context) {
 
 /* A server with this capture. */
 static void open_with(unsigned most_groups, const char *asked) {
+	secret_json_wipe();
 	life_bench_open(bench, 2, most_groups);
 	assert_int_equal(tap_captures_open(&captures, &bench->server), 0);
 	wish = asked;
@@ -283,9 +284,4 @@ TEST(calls_that_fail) {
 	close_all();
 }
 
-static int start(void **state) {
-	secret_json_wipe();
-	return 0;
-}
-
-ALL_TESTS(start, fixture_stop)
+ALL_TESTS(NULL, fixture_stop)

@@ -64,24 +64,29 @@ static void configure(char *text, size_t room, const char *limits, const char *m
 	snprintf(text + used, room - used, "%s%s", from, more);
 }
 
+/* What flows have, and the group; how far packets are apart, at most. */
+struct traffic {
+	const char *limits, *more;
+	uint64_t gap_ns;
+};
+
 /* The same packets at the same times. */
-static void play(struct played *p, const char *limits, const char *more, uint64_t gap_ns,
-		 uint64_t end_ns, next_step *next) {
+static void play(struct played *p, const struct traffic *t, uint64_t end_s, next_step *next) {
 	char text[8192];
 
 	memset(p, 0, sizeof(*p));
-	configure(text, sizeof(text), limits, more);
+	configure(text, sizeof(text), t->limits, t->more);
 	server_bench_open(bench, text, 1024);
 	for (uint32_t n = 0; n < PACKETS; n++) {
 		uint8_t modem = (uint8_t)random_below(&bench->random, BENCH_MODEMS);
-		uint64_t gap = random_below(&bench->random, 3) ? gap_ns : 0;
+		uint64_t gap = random_below(&bench->random, 3) ? t->gap_ns : 0;
 
 		advance(p, next,
 			server_bench_clock(bench)->now +
 				random_below(&bench->random, (uint32_t)gap + 1));
 		server_bench_good(bench, modem, 0, random_between(&bench->random, 64, 1500));
 	}
-	advance(p, next, server_bench_clock(bench)->now + end_ns);
+	advance(p, next, server_bench_clock(bench)->now + end_s * CLOCK_NS_PER_S);
 	for (uint32_t n = 0; n < PACKETS; n++)
 		p->back_at[n] = bench->sent[n].back_at;
 	p->counters = server_bench_counters(bench);
@@ -89,10 +94,7 @@ static void play(struct played *p, const char *limits, const char *more, uint64_
 }
 
 TEST(as_if_no_step_was_left_out) {
-	static const struct {
-		const char *limits, *more;
-		uint64_t gap_ns;
-	} cases[] = {
+	static const struct traffic cases[] = {
 		{"", "rate_limit: 1 Mbps\n", 10000000},
 		{"", "rphy: {mtu: 9000, flush: 100 ms}\n", 10000000},
 		/* the times of arrivals are between two steps, and less than a step apart, too */
@@ -107,10 +109,8 @@ TEST(as_if_no_step_was_left_out) {
 	static struct played all, some;
 
 	for (unsigned i = 0; i < ARRAY_COUNT(cases); i++) {
-		play(&all, cases[i].limits, cases[i].more, cases[i].gap_ns, 3 * CLOCK_NS_PER_S,
-		     every_step);
-		play(&some, cases[i].limits, cases[i].more, cases[i].gap_ns, 3 * CLOCK_NS_PER_S,
-		     replay_next);
+		play(&all, &cases[i], 3, every_step);
+		play(&some, &cases[i], 3, replay_next);
 		assert_true(all.counters.values[COUNTER_TRANSMITTED] > PACKETS / 4);
 		assert_memory_equal(some.back_at, all.back_at, sizeof(all.back_at));
 		assert_memory_equal(&some.counters, &all.counters, sizeof(all.counters));
@@ -124,7 +124,7 @@ TEST(six_minutes) {
 	static struct played p;
 	uint64_t last = 0;
 
-	play(&p, "", "rate_limit: 7 kbps\n", 2700000000, 60 * CLOCK_NS_PER_S, replay_next);
+	play(&p, &(struct traffic){"", "rate_limit: 7 kbps\n", 2700000000}, 60, replay_next);
 	for (uint32_t n = 0; n < PACKETS; n++)
 		last = RTE_MAX(last, p.back_at[n]);
 	assert_true(last > 330 * CLOCK_NS_PER_S);

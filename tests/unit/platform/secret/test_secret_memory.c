@@ -26,7 +26,8 @@ static char digit_of(unsigned place) {
 	return "0123456789abcdef"[value_of(place % DIGITS)];
 }
 
-static void pieces_make(void) {
+static int begin(void **state) {
+	secret_json_wipe();
 	for (unsigned i = 0; i < 8; i++) {
 		const unsigned bytes[PIECES] = {(uint8_t)digit_of(i),
 						(uint8_t)digit_of(DIGITS - 8 + i),
@@ -36,6 +37,7 @@ static void pieces_make(void) {
 		for (unsigned p = 0; p < PIECES; p++)
 			inverted[p] |= (uint64_t)(~bytes[p] & 0xff) << 8 * i;
 	}
+	return 0;
 }
 
 __attribute__((no_sanitize("address"))) static unsigned region_find(const char *begin,
@@ -93,12 +95,6 @@ static void load(struct service_group *sg) {
 	assert_int_equal(service_group_load_text("sg.yaml", text, strlen(text), sg, stderr), 0);
 	explicit_bzero(text, sizeof(text));
 	secret_stack_wipe();
-}
-
-static int begin(void **state) {
-	secret_json_wipe();
-	pieces_make();
-	return 0;
 }
 
 /* As a file alone, as changes, and as a group in service. */
