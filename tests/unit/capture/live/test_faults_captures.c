@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-#include "model/load/loader.h"
-
 #include "capture/live/captures.h"
 #include "capture/live/end.h"
 #include "capture/live/names.h"
