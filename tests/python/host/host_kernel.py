@@ -128,6 +128,17 @@ class Kernel:
             f"../../bus/pci/devices/{address}/net/{nic.name}",
         )
 
+    def drive(self, address: str, driver: str) -> None:
+        """Whatever drives the device gives way to this driver."""
+        self.driver_folder(driver)
+        self.detach(address)
+        self.attach(address, driver)
+
+    def drive_with(self, nic: Nic) -> None:
+        """As an interface of the kernel."""
+        self.nics.append(nic)
+        self.drive(nic.address, nic.driver)
+
     def detach(self, address: str) -> None:
         link = self.device(address) / "driver"
         if not link.is_symlink():

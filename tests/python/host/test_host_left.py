@@ -62,13 +62,19 @@ REFUSALS = [
 ]
 
 
+@pytest.mark.parametrize("later", [False, True], ids=["forgotten", "undone later"])
 @pytest.mark.parametrize(("name", "refusal", "said"), REFUSALS)
 def test_a_refusal_leaves_one_step(
-    name: str, refusal: Callable[[Kernel], Callable[[], None]], said: str, tmp_path: Path
+    name: str,
+    refusal: Callable[[Kernel], Callable[[], None]],
+    said: str,
+    later: bool,
+    tmp_path: Path,
 ) -> None:
     kernel, plan = prepared(tmp_path, name)
+    before = tree(tmp_path)
     apply(kernel, plan)
-    refusal(kernel)
+    mended = refusal(kernel)
     left, lines = undo(kernel)
     (line,) = (line for line in lines if line.startswith("left: "))
     assert left == 1 and line.startswith(f"left: {said}")
@@ -76,23 +82,14 @@ def test_a_refusal_leaves_one_step(
     assert entry.step["what"] in line
     assert kernel.text(tmp_path / plan.pages[0].file) == "0"
     assert undo(kernel)[0] == 1
+    if later:
+        mended()
+        left, lines = undo(kernel)
+        assert left == 0 and tree(tmp_path) == before, lines
+        return
     assert undo(kernel, forget=True)[0] == 0
     assert not (tmp_path / host_journal.PLACE).exists()
     assert undo(kernel) == (0, ["nothing is applied here"])
-
-
-@pytest.mark.parametrize(("name", "refusal", "said"), REFUSALS)
-def test_what_was_refused_is_undone_later(
-    name: str, refusal: Callable[[Kernel], Callable[[], None]], said: str, tmp_path: Path
-) -> None:
-    kernel, plan = prepared(tmp_path, name)
-    before = tree(tmp_path)
-    apply(kernel, plan)
-    mended = refusal(kernel)
-    assert undo(kernel)[0] == 1
-    mended()
-    left, lines = undo(kernel)
-    assert left == 0 and tree(tmp_path) == before, lines
 
 
 @pytest.mark.parametrize("forget", [False, True])
@@ -101,10 +98,7 @@ def test_a_function_that_is_left_keeps_its_card(forget: bool, tmp_path: Path) ->
     kernel, plan = prepared(tmp_path, "single")
     apply(kernel, plan)
     address = plan.cards[0].addresses[0]
-    kernel.nics.append(Nic(address, "vf0", "ixgbevf", up=True))
-    kernel.driver_folder("ixgbevf")
-    kernel.detach(address)
-    kernel.attach(address, "ixgbevf")
+    kernel.drive_with(Nic(address, "vf0", "ixgbevf", up=True))
     for _ in range(2):
         left, lines = undo(kernel, forget=forget)
         assert kernel.text(kernel.device(CARD) / "sriov_numvfs") == "2"

@@ -167,9 +167,7 @@ def test_the_card_of_a_function_that_is_in_use(tmp_path: Path) -> None:
     """You are logged in over a virtual function: its card makes no other number of them."""
     kernel = machine("server", tmp_path)
     kernel.functions("0000:3b:00.0", 1)
-    kernel.nics.append(Nic("0000:3b:02.0", "vf0", "iavf", up=True, addresses=("10.2.2.2",)))
-    kernel.driver_folder("iavf")
-    kernel.attach("0000:3b:02.0", "iavf")
+    kernel.drive_with(Nic("0000:3b:02.0", "vf0", "iavf", up=True, addresses=("10.2.2.2",)))
     found = decided(kernel)
     assert "0000:3b:02.0" in found.cards["0000:3b:00.0"]
     assert "0000:3b:00.0" not in {card.address for card in found.plan.cards}

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from host.prepare import journal as host_journal
-from host.prepare.plan import Plan
 from host.prepare.system import Done, StepError
 from python.host.host_kernel import Kernel, system, tree
 from python.host.host_steps import apply, decided, machine, prepared, undo
@@ -20,79 +19,54 @@ from vcmts.paths import MistakeError
 CARD = "0000:3b:00.0"
 
 
-def no_loader(kernel: Kernel) -> None:
-    (kernel.root / "usr/sbin/update-grub").unlink()
-
-
-def other_siblings(kernel: Kernel) -> None:
-    put(kernel.root / "sys/devices/system/cpu/cpu3/topology/thread_siblings_list", "3")
-
-
-def no_card(kernel: Kernel) -> None:
-    shutil.rmtree(kernel.device(CARD))
-
-
-def other_model(kernel: Kernel) -> None:
-    put(kernel.device(CARD) / "device", "0x1593")
-
-
-def other_mac(kernel: Kernel) -> None:
-    put(kernel.root / "sys/class/net/ens0f0/address", "52:54:00:99:99:99")
-
-
-def no_functions(kernel: Kernel) -> None:
-    put(kernel.device(CARD) / "sriov_totalvfs", "0")
-
-
-def others_functions(kernel: Kernel) -> None:
-    kernel.functions(CARD, 3)
-
-
-def other_node(kernel: Kernel) -> None:
-    put(kernel.device(CARD) / "numa_node", "1")
-
-
-def no_pages(kernel: Kernel) -> None:
-    pool = kernel.root / "sys/devices/system/node/node0/hugepages/hugepages-2048kB"
-    (pool / "nr_hugepages").unlink()
+PAGES = "sys/devices/system/node/node0/hugepages/hugepages-2048kB/nr_hugepages"
+SIBLINGS = "sys/devices/system/cpu/cpu3/topology/thread_siblings_list"
+OF_CARD = f"sys/bus/pci/devices/{CARD}"
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("file", "text", "said"),
     [
-        (no_loader, "boot loader none, planned for grub"),
-        (other_siblings, "siblings are others"),
-        (no_card, f"card {CARD} is not there"),
-        (other_model, f"card {CARD} is another model"),
-        (other_mac, f"card {CARD} has MAC address 52:54:00:99:99:99"),
-        (no_functions, f"card {CARD} makes 0 functions, planned 1"),
-        (others_functions, f"card {CARD} has 3 functions that somebody made"),
-        (other_node, f"card {CARD} is on NUMA node 1, planned 0"),
-        (no_pages, "nr_hugepages is not there"),
+        ("usr/sbin/update-grub", None, "boot loader none, planned for grub"),
+        (SIBLINGS, "3", "siblings are others"),
+        (OF_CARD, None, f"card {CARD} is not there"),
+        (f"{OF_CARD}/device", "0x1593", f"card {CARD} is another model"),
+        (
+            "sys/class/net/ens0f0/address",
+            "52:54:00:99:99:99",
+            f"card {CARD} has MAC address 52:54:00:99:99:99",
+        ),
+        (f"{OF_CARD}/sriov_totalvfs", "0", f"card {CARD} makes 0 functions, planned 1"),
+        (f"{OF_CARD}/numa_node", "1", f"card {CARD} is on NUMA node 1, planned 0"),
+        (PAGES, None, "nr_hugepages is not there"),
     ],
 )
-def test_facts_that_differ(change: Callable[[Kernel], None], said: str, tmp_path: Path) -> None:
-    kernel, plan = prepared(tmp_path)
-    change(kernel)
+def test_facts_that_differ(file: str, text: str | None, said: str, tmp_path: Path) -> None:
+    """Another text in a file, or none."""
+    kernel, plan = prepared(tmp_path / "machine")
+    if text is None:
+        (kernel.root / file).rename(tmp_path / "elsewhere")
+    else:
+        put(kernel.root / file, text)
     before = tree(tmp_path)
     with pytest.raises(MistakeError, match=said):
         apply(kernel, plan)
     assert tree(tmp_path) == before
 
 
-def refused(kernel: Kernel, plan: Plan) -> None:
+def refused(kernel: Kernel) -> None:
     kernel.refused = {CARD}
 
 
-def deaf(kernel: Kernel, plan: Plan) -> None:
+def deaf(kernel: Kernel) -> None:
     kernel.deaf = True
 
 
-def few_pages(kernel: Kernel, plan: Plan) -> None:
+def few_pages(kernel: Kernel) -> None:
     kernel.pages = 100
 
 
-def grub_fails(kernel: Kernel, plan: Plan) -> None:
+def grub_fails(kernel: Kernel) -> None:
     shutil.rmtree(kernel.root / "boot")
     kernel.failing = Done(1, "looking\ncannot find a device for /\n")
 
@@ -107,11 +81,11 @@ def grub_fails(kernel: Kernel, plan: Plan) -> None:
     ],
 )
 def test_what_a_machine_refuses(
-    trouble: Callable[[Kernel, Plan], None], said: str, tmp_path: Path
+    trouble: Callable[[Kernel], None], said: str, tmp_path: Path
 ) -> None:
     """It stops there with one line; what was done until then is in the journal, and is undone."""
     kernel, plan = prepared(tmp_path)
-    trouble(kernel, plan)
+    trouble(kernel)
     before = tree(tmp_path)
     with pytest.raises(StepError, match=said) as error:
         apply(kernel, plan)

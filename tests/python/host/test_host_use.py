@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Functions that others made, and functions that are in use."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -30,13 +31,12 @@ def others(tmp_path: Path) -> tuple[Kernel, list[str]]:
     """Six functions, each with a MAC address and VLAN, two of them of vfio-pci."""
     kernel = machine("single", tmp_path)
     kernel.functions(CARD, 6)
-    kernel.driver_folder("vfio-pci")
     addresses = [(kernel.device(CARD) / f"virtfn{n}").readlink().name for n in range(6)]
     for turn, told in enumerate(kernel.links[CARD]):
         told |= {"address": f"02:00:00:00:00:0{turn}", "vlan_list": [{"vlan": 100 + turn}]}
     for address in addresses[:2]:
         put(kernel.device(address) / "driver_override", "vfio-pci")
-        kernel.attach(address, "vfio-pci")
+        kernel.drive(address, "vfio-pci")
     return kernel, addresses
 
 
@@ -58,10 +58,7 @@ def test_functions_that_are_there_are_used_and_put_back(tmp_path: Path) -> None:
 def test_a_card_whose_functions_others_made_stays_theirs(tmp_path: Path) -> None:
     """Its interface, how many functions it has and who drives the others of them, at each start."""
     kernel, addresses = others(tmp_path)
-    kernel.nics.append(Nic(addresses[0], "vf0", "ixgbevf", up=True))
-    kernel.driver_folder("ixgbevf")
-    kernel.detach(addresses[0])
-    kernel.attach(addresses[0], "ixgbevf")
+    kernel.drive_with(Nic(addresses[0], "vf0", "ixgbevf", up=True))
     before = tree(tmp_path)
     found = decided(kernel, "--groups", "1")
     (card,) = found.plan.cards
@@ -99,9 +96,7 @@ def test_functions_in_use_are_not_free(tmp_path: Path) -> None:
     opened(kernel, 4711, "/dev/null", f"/dev/vfio/{group_of(kernel, addresses[0])}")
     put(kernel.device(addresses[1]) / "vfio-dev/vfio3/dev", "1:1")
     opened(kernel, 4712, "/dev/vfio/devices/vfio3")
-    kernel.nics.append(Nic(addresses[2], "vf2", "ixgbevf", up=True))
-    kernel.driver_folder("ixgbevf")
-    kernel.attach(addresses[2], "ixgbevf")
+    kernel.drive_with(Nic(addresses[2], "vf2", "ixgbevf", up=True))
     (card,) = decided(kernel, "--groups", "1").plan.cards
     assert [one.index for one in card.functions] == [3, 4]
     with pytest.raises(MistakeError, match="have 3 places for ports, which are too few"):
@@ -128,9 +123,7 @@ def test_a_whole_card_that_somebody_has_open(tmp_path: Path) -> None:
     first, second = "0000:00:06.0", "0000:00:07.0"
     kernel.join(first, "11")
     kernel.join(second, "12")
-    kernel.driver_folder("vfio-pci")
-    kernel.detach(first)
-    kernel.attach(first, "vfio-pci")
+    kernel.drive(first, "vfio-pci")
     opened(kernel, 4711, "/dev/vfio/11")
     found = decided(kernel)
     assert [card.address for card in found.plan.cards] == [second, third.address]
@@ -138,8 +131,7 @@ def test_a_whole_card_that_somebody_has_open(tmp_path: Path) -> None:
     with pytest.raises(MistakeError, match=f"{first}: it is not touched: in use by testpmd 4711"):
         decided(kernel, "--cards", f"{first},{second}")
     (tmp_path / "proc/4711/fd/0").unlink()
-    kernel.detach(first)
-    kernel.attach(first, "ena")
+    kernel.drive(first, "ena")
     plan = decided(kernel).plan
     assert [card.address for card in plan.cards] == [first, second]
     apply(kernel, plan)
@@ -159,15 +151,9 @@ def test_functions_that_come_into_use_after_the_plan(tmp_path: Path) -> None:
         apply(kernel, plan)
     assert kernel.links[CARD] == links
     assert undo(kernel)[0] == 0 and tree(tmp_path) == busy
-    for part in ("fd/0", "comm"):
-        (tmp_path / "proc/4711" / part).unlink()
-    (tmp_path / "proc/4711/fd").rmdir()
-    (tmp_path / "proc/4711").rmdir()
+    shutil.rmtree(tmp_path / "proc/4711")
     assert tree(tmp_path) == before
-    kernel.nics.append(Nic(addresses[0], "vf0", "ixgbevf", up=True))
-    kernel.driver_folder("ixgbevf")
-    kernel.detach(addresses[0])
-    kernel.attach(addresses[0], "ixgbevf")
+    kernel.drive_with(Nic(addresses[0], "vf0", "ixgbevf", up=True))
     with pytest.raises(StepError, match=f"{addresses[0]}: its interface vf0 is up: leave its"):
         apply(kernel, plan)
     assert kernel.links[CARD] == links
