@@ -84,13 +84,15 @@ def vcmtsd(*arguments: str | Path) -> Ended:
     return done
 
 
+def environment(**more: str) -> dict[str, str]:
+    """Of the tool, with the build of the tests."""
+    build = str(build_directory().resolve())
+    return os.environ | {"PYTHONPATH": str(CHECKOUT / "tools"), "VCMTS_BUILD": build} | more
+
+
 def vcmts(*arguments: str | Path, before: Sequence[str] = ()) -> Ended:
     """The tool, with the interpreter and the build of the tests; `before` starts it."""
-    environment = os.environ | {
-        "PYTHONPATH": str(CHECKOUT / "tools"),
-        "VCMTS_BUILD": str(build_directory().resolve()),
-    }
-    return run([*before, sys.executable, "-m", "vcmts", *arguments], environment)
+    return run([*before, sys.executable, "-m", "vcmts", *arguments], environment())
 
 
 def vary(text: str, **values: str) -> str:

@@ -4,7 +4,6 @@
 import json
 import os
 import subprocess
-import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,7 +14,7 @@ import pytest
 from e2e.running import vcmts
 from patience import TIMEOUT
 from vcmts import results
-from vcmts.paths import CHECKOUT, program
+from vcmts.paths import program
 
 Json = dict[str, Any]
 
@@ -126,16 +125,9 @@ def test_two_threads_choose_their_cores_themselves(config: Path) -> None:
 
 def test_goals(tmp_path: Path) -> None:
     path = tmp_path / "bench.json"
-    command = [sys.executable, "-m", "vcmts", "bench", "goals", "--json", str(path), "--runs", "1"]
-    command += ["--milliseconds", "20", "--only", "channels", "--only", "upstream"]
-    done = subprocess.run(
-        command,
-        env=os.environ | {"PYTHONPATH": str(CHECKOUT / "tools")},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
+    short = ("--json", path, "--runs", "1", "--milliseconds", "20")
+    done = vcmts("bench", "goals", *short, "--only", "channels", "--only", "upstream")
+    assert done.status == 0, done.stderr
     file = results.read(path)
     goals = ["upstream", "channels", "channels.scheduler"]
     assert [one["goal"] for one in file["results"]] == goals

@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 import yaml
 
+from e2e.running import Ended, environment, vcmts
 from vcmts import paths, results, yamls
 from vcmts.profile import command as profile
 
-CHECKOUT = Path(__file__).resolve().parents[3]
 PROFILE = "2ofdm-0sc-qam_20cms_aes"
 OTHERS = ("rte_sched", "rte_sched_turns", "priorities")
 STAGES = {
@@ -25,14 +25,8 @@ STAGES = {
 }
 
 
-def bench(*words: str, what: str = "pipeline") -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "vcmts", "bench", what, *words],
-        env=os.environ | {"PYTHONPATH": str(CHECKOUT / "tools")},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+def bench(*words: str, what: str = "pipeline") -> Ended:
+    return vcmts("bench", what, *words)
 
 
 def profile_of(name: str) -> str:
@@ -44,7 +38,7 @@ def profile_of(name: str) -> str:
 def measured(report: Path, *words: str, runs: int = 3) -> tuple[str, list[dict[str, Any]]]:
     how = ("--runs", str(runs), "--milliseconds", "20", "--json", str(report))
     done = bench("--profile", PROFILE, *how, *words)
-    assert done.returncode == 0, done.stderr
+    assert done.status == 0, done.stderr
     return done.stdout, json.loads(report.read_text())["results"]
 
 
@@ -118,7 +112,7 @@ def test_two_threads_on_one_core(tmp_path: Path) -> None:
     for command in (program, [sys.executable, "-m", "vcmts", "bench", "pipeline"]):
         done = subprocess.run(
             [*command, "--threads", "2", "--json", str(tmp_path / "bench.json")],
-            env=os.environ | {"PYTHONPATH": str(CHECKOUT / "tools")},
+            env=environment(),
             preexec_fn=lambda: os.sched_setaffinity(0, core),
             capture_output=True,
             text=True,
@@ -136,7 +130,7 @@ def test_memory_and_start(tmp_path: Path) -> None:
         words = ("--mix", "84", "--direction", "downstream", "--runs", "1")
         name = f"2ofdm-0sc-qam_{modems}cms_aes"
         short = ("--milliseconds", "10", "--json", str(path))
-        assert bench("--profile", name, *words, *short).returncode == 0
+        assert bench("--profile", name, *words, *short).status == 0
         found[modems] = json.loads(path.read_text())
     few, many = (found[modems]["memory"] for modems in (20, 120))
     for memory, modems in ((few, 20), (many, 120)):
@@ -156,7 +150,7 @@ def test_an_interrupted_run_keeps_what_it_has(tmp_path: Path) -> None:
     words = ["--profile", PROFILE, "--mix", "84", "--runs", "99", "--milliseconds", "500"]
     with subprocess.Popen(
         [sys.executable, "-m", "vcmts", "bench", "pipeline", *words, "--json", str(report)],
-        env=os.environ | {"PYTHONPATH": str(CHECKOUT / "tools")},
+        env=environment(),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -194,7 +188,7 @@ def test_cost_against_classifiers(tmp_path: Path) -> None:
     report = tmp_path / "bench.json"
     words = ["--profile", PROFILE, "--what", "classifiers", "--runs", "1", "--milliseconds", "20"]
     done = bench(*words, "--json", str(report), what="cost")
-    assert done.returncode == 0, done.stderr
+    assert done.status == 0, done.stderr
     stored = results.read(report)
     assert (stored["kind"], stored["complete"]) == ("cost", True)
     keys = [(one["what"], one["value"], one["direction"]) for one in stored["results"]]
@@ -219,10 +213,10 @@ def test_without_an_upstream(tmp_path: Path) -> None:
     short = ("--runs", "1", "--milliseconds", "20", "--mix", "84")
     words = ("--config", without_upstream(tmp_path), *short)
     done = bench(*words, "--json", str(tmp_path / "bench.json"))
-    assert done.returncode == 0, done.stderr
+    assert done.status == 0, done.stderr
     assert "downstream" in done.stdout and "upstream," not in done.stdout
     done = bench(*words, "--direction", "upstream", "--json", str(tmp_path / "bench.json"))
-    assert done.returncode == 2
+    assert done.status == 2
     assert "no upstream channels" in done.stderr
 
 
@@ -232,7 +226,7 @@ def beside_rte_sched(tmp_path: Path) -> list[dict[str, Any]]:
     words = ["--case", "2ofdm-32sc-qam", "--load", "50", "--load", "150", "--runs", "3"]
     words += ["--milliseconds", "50", "--json", str(report)]
     done = bench(*words, what="scheduler")
-    assert done.returncode == 0, done.stderr
+    assert done.status == 0, done.stderr
     results = json.loads(report.read_text())["results"]
     assert [(r["case"], r["load"]) for r in results] == [(words[1], 50), (words[1], 150)]
     for result in results:

@@ -16,10 +16,10 @@ from typing import Any
 
 import pytest
 
+from e2e.running import environment
 from patience import TIMEOUT
 from python import report_samples
 
-CHECKOUT = Path(__file__).resolve().parents[3]
 PROFILE = "2ofdm-0sc-qam_20cms_aes"
 # Coarse, and low enough for a machine with other work.
 HOW = ("--profile", PROFILE, "--trial-seconds", "0.05", "--resolution", "0.3")
@@ -31,15 +31,15 @@ pytestmark = pytest.mark.skipif(
 
 
 def command(folder: Path, *words: str) -> tuple[list[str], dict[str, str]]:
-    environment = os.environ | {"PYTHONPATH": str(CHECKOUT / "tools"), "TMPDIR": str(folder)}
     stored = ["--json", str(folder / "out.json")]
-    return [sys.executable, "-m", "vcmts", "bench", *words, *stored], environment
+    command = [sys.executable, "-m", "vcmts", "bench", *words, *stored]
+    return command, environment(TMPDIR=str(folder))
 
 
 def bench(folder: Path, *words: str) -> dict[str, Any]:
     """What was stored by a command that went well."""
-    words_, environment = command(folder, *words)
-    done = subprocess.run(words_, env=environment, capture_output=True, text=True, check=False)
+    words_, variables = command(folder, *words)
+    done = subprocess.run(words_, env=variables, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert [path.name for path in folder.iterdir()] == ["out.json"]
     found: dict[str, Any] = json.loads((folder / "out.json").read_text())
@@ -76,8 +76,8 @@ def test_the_programs_fit(transport: str, folder: Path) -> None:
 
 
 def test_an_interrupt_is_told(folder: Path) -> None:
-    words, environment = command(folder, "throughput", *HOW, "--rfc2544", "--trial-seconds", "60")
-    with subprocess.Popen(words, env=environment, stderr=subprocess.PIPE, text=True) as process:
+    words, variables = command(folder, "throughput", *HOW, "--rfc2544", "--trial-seconds", "60")
+    with subprocess.Popen(words, env=variables, stderr=subprocess.PIPE, text=True) as process:
         children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
         while process.poll() is None and not children.read_text():
             time.sleep(0.05)

@@ -2,7 +2,6 @@
 """`./vcmts run` in service, with a client of its control socket."""
 
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -13,11 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from e2e.machine import kept_up
-from e2e.running import stop
+from e2e.running import environment, stop
 from patience import TIMEOUT
 from vcmts.control.client import Client
 from vcmts.directions import DIRECTIONS
-from vcmts.paths import CHECKOUT, build_directory
 
 PROFILE = "6ofdm-0sc-qam_300cms_aes"
 KEY = bytes(range(16)).hex()
@@ -71,10 +69,6 @@ def check(summary: Json) -> None:
 def changing(
     groups: int, rate: str, profile: str = PROFILE, more: Sequence[str] = ()
 ) -> Iterator[Changing]:
-    environment = os.environ | {
-        "PYTHONPATH": str(CHECKOUT / "tools"),
-        "VCMTS_BUILD": str(build_directory().resolve()),
-    }
     with tempfile.TemporaryDirectory(prefix="c-") as name:  # short, as a socket lives there
         path, report = Path(name) / "c.sock", Path(name) / "s.json"
         words = ["run", "--profile", profile, "--groups", str(groups), "--rate", rate, *more]
@@ -84,7 +78,7 @@ def changing(
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             text=True,
-            env=environment,
+            env=environment(),
         ) as process:
             try:
                 run = Changing(process)

@@ -18,7 +18,7 @@ def measured(folder: Path, *cases: str) -> tuple[dict[str, Any], str]:
     report = folder / "changes.json"
     only = [word for case in cases for word in ("--only", case)]
     done = bench(*QUICK, *FEW, *only, "--json", str(report), what="changes")
-    assert done.returncode == 0, done.stderr
+    assert done.status == 0, done.stderr
     found = json.loads(report.read_text())
     assert found["complete"]
     return {one["case"]: one for one in found["results"]}, done.stdout
@@ -44,6 +44,6 @@ def test_changes_are_made_beside_traffic(tmp_path: Path) -> None:
 
 def test_what_is_refused(tmp_path: Path) -> None:
     done = bench("--changes", "0", "--json", str(tmp_path / "no.json"), what="changes")
-    assert done.returncode == 2
+    assert done.status == 2
     assert "--changes: found 0, allowed: 1 to 100000" in done.stderr
     assert not (tmp_path / "no.json").exists()

@@ -18,8 +18,8 @@ from typing import Any
 from e2e.control.pcapng_reader import Read, read_pcapng
 from e2e.frames import UDP, ip_frame, udp
 from e2e.ports import Run, serve
+from e2e.running import environment
 from patience import TIMEOUT
-from vcmts.paths import CHECKOUT, build_directory
 from vcmts.witness.config import load_config
 from vcmts.witness.model import Config
 from vcmts.witness.pcapfile import records_of, write_pcap
@@ -49,13 +49,6 @@ class Served:
 
     def command(self, *words: str) -> list[str]:
         return [sys.executable, "-m", "vcmts", "capture", "--socket", str(self.socket), *words]
-
-
-def environment() -> dict[str, str]:
-    return os.environ | {
-        "PYTHONPATH": str(CHECKOUT / "tools"),
-        "VCMTS_BUILD": str(build_directory().resolve()),
-    }
 
 
 def config_text() -> str:

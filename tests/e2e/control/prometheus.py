@@ -3,7 +3,6 @@
 
 import http.server
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -17,9 +16,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from e2e.running import stop
+from e2e.running import environment, stop
 from patience import TIMEOUT
-from vcmts.paths import CHECKOUT, build_directory
 
 INSTALLED = shutil.which("prometheus") is not None and shutil.which("promtool") is not None
 # What the node exporter of a machine with RAPL tells: few machines of tests have one.
@@ -119,13 +117,9 @@ def monitor(targets: Sequence[str], *words: str) -> Iterator[tuple[Prometheus, s
     """Until the block ends, by Ctrl-C; and what the command said."""
     command = [sys.executable, "-m", "vcmts", "monitor", *words]
     command += [word for one in targets for word in ("--target", one)]
-    environment = os.environ | {
-        "PYTHONPATH": str(CHECKOUT / "tools"),
-        "VCMTS_BUILD": str(build_directory().resolve()),
-    }
     pipe = subprocess.PIPE
     with subprocess.Popen(
-        command, stdout=pipe, stderr=pipe, text=True, env=environment, start_new_session=True
+        command, stdout=pipe, stderr=pipe, text=True, env=environment(), start_new_session=True
     ) as process:
         try:
             assert process.stdout is not None and process.stderr is not None

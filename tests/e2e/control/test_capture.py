@@ -24,13 +24,13 @@ from e2e.control.capturing import (
     config_text,
     connection,
     downstream_frames,
-    environment,
     line_of,
     nine_of,
     served_without_end,
 )
 from e2e.control.pcapng_reader import Read, read_pcapng
 from e2e.ports import serve
+from e2e.running import environment
 from patience import TIMEOUT
 from vcmts.control.client import Client
 from vcmts.witness.bpi import decrypt_pdu

@@ -2,7 +2,6 @@
 """What goes wrong on request: the commands of docs/impairments.md, and their mistakes."""
 
 import json
-import os
 import re
 import sys
 from pathlib import Path
@@ -11,9 +10,9 @@ from typing import Any
 import pytest
 
 from e2e.machine import kept_up, proven
-from e2e.running import Ended, run
+from e2e.running import Ended, environment, run
 from vcmts.impairments import CONFIG
-from vcmts.paths import CHECKOUT, build_directory, program
+from vcmts.paths import CHECKOUT, program
 from vcmts.run import expected
 
 PAGE = (CHECKOUT / "docs" / "impairments.md").read_text(encoding="utf-8")
@@ -31,11 +30,8 @@ ROWS = [kind for kind, target in TARGETS.items() if target != "ACCESS"]
 
 
 def tool(words: str, *more: str, build: Path | None = None) -> Ended:
-    environment = os.environ | {
-        "PYTHONPATH": str(CHECKOUT / "tools"),
-        "VCMTS_BUILD": str(build or build_directory().resolve()),
-    }
-    return run([sys.executable, "-m", "vcmts", *words.split(), *more], environment)
+    own = {"VCMTS_BUILD": str(build)} if build else {}
+    return run([sys.executable, "-m", "vcmts", *words.split(), *more], environment(**own))
 
 
 def test_page_tells_every_kind() -> None:
@@ -66,8 +62,7 @@ def met(row: dict[str, Any], kind: str) -> set[str]:
 
 def alone(*words: str) -> Ended:
     """The program that the tool starts, by itself."""
-    command = [program("vcmts-impairments"), "--config", CONFIG, *words]
-    return run([str(word) for word in command], dict(os.environ))
+    return run([program("vcmts-impairments"), "--config", str(CONFIG), *words])
 
 
 def test_other_numbers(tmp_path: Path) -> None:

@@ -5,17 +5,17 @@ Nothing is asked of when something came: MAPs that a busy machine makes late cos
 told."""
 
 import json
-import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from e2e.machine import check_accounts, heard_out, kept_up, proven
+from e2e.run.test_tool_run import tool
 from vcmts.paths import CHECKOUT
 
+SCHEDULED = ("run", "--grants", "scheduled")
 PROFILE = ("--profile", "2ofdm-0sc-qam_20cms_aes")
 LIGHT = ("--rate", "20Mbps", "--upstream-rate", "10Mbps", "--duration", "500ms")
 
@@ -30,19 +30,9 @@ def mixed(folder: Path) -> tuple[str, str]:
     return "--config", str(path)
 
 
-def tool(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "vcmts", "run", "--grants", "scheduled", *words],
-        env=os.environ | {"PYTHONPATH": str(CHECKOUT / "tools"), "TMPDIR": str(folder)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-
 def carried(folder: Path, *words: str) -> tuple[subprocess.CompletedProcess[str], Json]:
     written = folder / "summary.json"
-    done = tool(folder, *words, "--json", str(written))
+    done = tool(folder, *SCHEDULED, *words, "--json", str(written))
     assert written.exists(), done.stderr
     return done, json.loads(written.read_text())
 
@@ -132,6 +122,7 @@ def test_what_goes_wrong_costs_time_only(folder: Path) -> None:
 )
 def test_mistakes(words: tuple[str, ...], said: str, folder: Path) -> None:
     group = () if "--config" in words else PROFILE
-    done = tool(folder, *group, "--rate", "20Mbps", "--duration", "100ms", *words)
+    short = ("--rate", "20Mbps", "--duration", "100ms")
+    done = tool(folder, *SCHEDULED, *group, *short, *words)
     assert done.returncode == 2
     assert said in done.stderr

@@ -2,7 +2,6 @@
 """vcmtsd on interfaces of the kernel, in a network namespace that vanishes with the test."""
 
 import json
-import os
 import re
 import socket
 import sys
@@ -14,9 +13,9 @@ from e2e.control.controlled import config_text
 from e2e.expected import check_flows, check_stats, expect
 from e2e.run.kernel_sender import SIZES
 from e2e.run.test_run import CONFIG, on_these_cores
-from e2e.running import Ended, run
+from e2e.running import Ended, environment, run
 from e2e.traffic import START_NS, generate
-from vcmts.paths import CHECKOUT, build_directory
+from vcmts.paths import CHECKOUT
 from vcmts.witness.config import load_config
 from vcmts.witness.downstream import decode_downstream
 from vcmts.witness.pcapfile import read_pcap, records_of, write_pcap
@@ -49,11 +48,9 @@ PROBES = {
 
 
 def inside(module: str, *words: str | Path) -> Ended:
-    environment = os.environ | {
-        "PYTHONPATH": f"{CHECKOUT / 'tools'}:{CHECKOUT / 'tests'}",
-        "VCMTS_BUILD": str(build_directory().resolve()),
-    }
-    return run([*NAMESPACE, sys.executable, "-m", module, *words], environment)
+    path = f"{CHECKOUT / 'tools'}:{CHECKOUT / 'tests'}"
+    command = [*NAMESPACE, sys.executable, "-m", module, *words]
+    return run(command, environment(PYTHONPATH=path))
 
 
 @pytest.mark.parametrize("kind", list(PROBES))

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from e2e.run.test_tool_run import command, environment, run_words
-from e2e.running import vcmts
+from e2e.run.test_tool_run import command, run_words
+from e2e.running import environment, vcmts
 from patience import TIMEOUT, until
 from python.control.test_top_live import terminal
 from vcmts.control.place import of_process
@@ -51,7 +51,7 @@ def test_top_beside_a_run(folder: Path) -> None:
     words = command(*run_words(folder, "--groups", "2", "--duration", "1h", rate="20Mbps"))
     pipe = subprocess.PIPE
     with subprocess.Popen(
-        words, env=environment(folder), stderr=pipe, stdout=pipe, text=True
+        words, env=environment(TMPDIR=str(folder)), stderr=pipe, stdout=pipe, text=True
     ) as process:
         assert process.stderr is not None
         found = next(match for line in process.stderr if (match := TOLD.match(line)))
