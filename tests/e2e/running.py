@@ -45,6 +45,13 @@ def ended(status: int, stdout: str, stderr: str) -> Ended:
     return Ended(status, stdout, stderr)
 
 
+def refused(ended: Ended, *words: str) -> None:
+    """Status 2 and one line that names what is wrong; no output."""
+    assert (ended.status, ended.stdout) == (2, "")
+    (message,) = ended.messages
+    assert all(word in message for word in words), message
+
+
 def stop(process: "subprocess.Popen[str]") -> None:
     """Ends a program that a test is through with, so that it leaves nothing behind."""
     if process.poll() is None:

@@ -9,7 +9,7 @@ import pytest
 from e2e.frames import arp_frame, udp_frame
 from e2e.running import SMALL, replay, vary
 from e2e.traffic import START_NS
-from vcmts.witness.pcapfile import Record
+from vcmts.witness.pcapfile import Record, records_of
 
 pytestmark = pytest.mark.replay
 
@@ -36,8 +36,7 @@ def test_limit_and_timeout(tmp_path: Path) -> None:
         frame = udp_frame(ip_address(ADDRESSES[which]), 100, number)
         sent.append(Record(START_NS + second * SECOND, frame, len(frame)))
     text = vary(SMALL.read_text().replace(LIMITED, limits), cpe_timeout="10 s")
-    replayed = replay(tmp_path, text, sent)
-    expected = replayed.check()
+    expected = replay(tmp_path, text, sent).check()
     assert expected.drops == {"cpe_limit": 2 + 1 + 1 + 2}
 
 
@@ -45,17 +44,17 @@ def test_arp_counts_as_the_address(tmp_path: Path) -> None:
     targets = ["10.0.0.5", "10.0.0.6", "10.0.0.7", "10.0.0.5", "10.0.0.7"]
     frames = [arp_frame(IPv4Address(target)) for target in targets]
     frames.append(udp_frame(ip_address(ADDRESSES[3]), 100))
-    sent = [Record(START_NS + i * SECOND, frame, len(frame)) for i, frame in enumerate(frames)]
     text = SMALL.read_text().replace(LIMITED, LIMITED.replace("3", "2", 1))
-    assert replay(tmp_path, text, sent).check().drops == {"cpe_limit": 2}
+    expected = replay(tmp_path, text, records_of(frames, START_NS, SECOND)).check()
+    assert expected.drops == {"cpe_limit": 2}
 
 
 def test_a_dual_stack_cpe_is_one(tmp_path: Path) -> None:
     """Its two addresses are of two families, each with a limit; a second CPE has no room."""
     text = SMALL.read_text().replace(LIMITED, LIMITED.replace("3", "1", 1))
     frames = [udp_frame(ip_address(ADDRESSES[which]), 100) for which in (3, 0, 3, 0, 4, 1)]
-    sent = [Record(START_NS + i * SECOND, frame, len(frame)) for i, frame in enumerate(frames)]
-    assert replay(tmp_path, text, sent).check().drops == {"cpe_limit": 2}
+    expected = replay(tmp_path, text, records_of(frames, START_NS, SECOND)).check()
+    assert expected.drops == {"cpe_limit": 2}
 
 
 def test_limit_of_none(tmp_path: Path) -> None:
@@ -65,8 +64,6 @@ def test_limit_of_none(tmp_path: Path) -> None:
     text = text.replace(LIMITED, "cpe_limit: 0")
     frames = [udp_frame(ip_address(address), 100) for address in ADDRESSES]
     frames.append(mac + frames[0][6:12] + bytes.fromhex("88cc") + bytes(50))
-    sent = [Record(START_NS + i * SECOND, frame, len(frame)) for i, frame in enumerate(frames)]
-    replayed = replay(tmp_path, text, sent)
-    expected = replayed.check()
+    expected = replay(tmp_path, text, records_of(frames, START_NS, SECOND)).check()
     assert expected.drops == {"cpe_limit": 5}
     assert [len(frames) for frames in expected.flows.values()] == [1]

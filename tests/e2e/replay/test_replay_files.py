@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from e2e.expected import check_flows, check_stats, expect
-from e2e.running import SMALL, Ended, Replayed, replay_files, vary, vcmtsd
+from e2e.running import SMALL, Replayed, refused, replay_files, vary, vcmtsd
 from e2e.traffic import START_NS, generate, spread
 from vcmts.witness.config import load_config
 from vcmts.witness.pcapfile import Record, build_pcap, read_pcap, write_pcap
@@ -154,14 +154,6 @@ NO_CAPTURES: dict[str, bytes] = {
     "another link type": build_pcap(SENT, linktype=113),
     "another version": b"\xd4\xc3\xb2\xa1\x09\x00" + build_pcap(SENT)[6:],
 }
-
-
-def refused(ended: Ended, *words: str) -> None:
-    """Status 2 and one line that names what is wrong; no output."""
-    assert ended.status == 2
-    assert ended.stdout == ""
-    (message,) = ended.messages
-    assert all(word in message for word in words), message
 
 
 @pytest.mark.parametrize("content", NO_CAPTURES.values(), ids=list(NO_CAPTURES))

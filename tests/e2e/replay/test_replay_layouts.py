@@ -14,7 +14,7 @@ import pytest
 from e2e.changes.changed import MS, Change, change
 from e2e.grouped import Json, down_traffic, dump, small_server, up_traffic
 from e2e.running import vcmtsd
-from vcmts.witness.pcapfile import Record, read_pcap, write_pcap
+from vcmts.witness.pcapfile import Record, write_pcap
 
 pytestmark = pytest.mark.replay
 
@@ -73,10 +73,6 @@ def server(groups: int, threads: Json | Sequence[Json]) -> Json:
         items = [item | {"threads": of_it} for item, of_it in zip(items, threads, strict=False)]
         return {"service_groups": items}
     return {"threads": {"main_core": 0} | threads, "service_groups": items}
-
-
-def frames_of(path: Path) -> list[tuple[int, bytes]]:
-    return [(record.time_ns, record.data) for record in read_pcap(path).records]
 
 
 def played(

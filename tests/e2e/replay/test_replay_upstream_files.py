@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from e2e.running import SMALL, Ended, vcmtsd
+from e2e.running import SMALL, Ended, refused, vcmtsd
 from e2e.traffic import START_NS
 from e2e.upstream import UpstreamReplay, replay_upstream
 from vcmts.witness.config import parse_config
@@ -26,13 +26,6 @@ def replay(folder: Path, *more: str | Path, captured: bytes | None = None) -> En
     (folder / "uepi.pcap").write_bytes(build_pcap(SENT) if captured is None else captured)
     files = ("--rphy-in", folder / "uepi.pcap", "--network-out", folder / "ip.pcap")
     return vcmtsd("replay", "--config", folder / "sg.yaml", *files, *more)
-
-
-def refused(ended: Ended, *words: str) -> None:
-    """Status 2 and one line that names what is wrong."""
-    assert (ended.status, ended.stdout) == (2, "")
-    (message,) = ended.messages
-    assert all(word in message for word in words), message
 
 
 def test_files_that_cannot_be_opened(tmp_path: Path) -> None:

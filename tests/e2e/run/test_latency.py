@@ -12,7 +12,7 @@ import pytest
 
 from e2e.frames import udp_frame
 from e2e.ports import pcap_ports, serve
-from e2e.run.test_run import on_these_cores
+from e2e.run.test_run import config as config
 from e2e.running import vcmts
 from patience import until
 from vcmts.telemetry import latency as telemetry_latency
@@ -30,13 +30,6 @@ LEAD_US = 500  # that work may be given ahead of a rate
 class Measured:
     told: dict[str, Any]
     out: Path  # what left by the R-PHY port
-
-
-@pytest.fixture
-def config(tmp_path: Path) -> Path:
-    path = tmp_path / "sg.yaml"
-    path.write_text(on_these_cores("1ds1t"))
-    return path
 
 
 @pytest.fixture
