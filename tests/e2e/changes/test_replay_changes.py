@@ -41,9 +41,6 @@ def mac(number: int) -> bytes:
     return CONFIG.modems[number - 1].mac
 
 
-# Modems
-
-
 IDLE = {
     "a modem": [change(T, "modem.remove", modem={"mac": "02:01:00:00:00:06"})],
     "a modem and back": [
@@ -124,15 +121,6 @@ def test_a_queue_goes(count: int, gone: bool, tmp_path: Path) -> None:
     assert answer["result"]["done"] == "1 modem removed"
     waited = answer["done_ns"] - answer["begun_ns"]
     assert 500 * MS <= waited < 502 * MS if gone else 15 * MS < waited < 30 * MS
-
-
-# Rules, classifiers, priorities, rates, limits
-
-
-# Channels
-
-
-# Files
 
 
 def test_a_file_does_what_calls_do(tmp_path: Path) -> None:
