@@ -46,7 +46,9 @@ static void keys_are_those_of(unsigned g) {
 	assert_ptr_equal(group->upstream->r.crypto, group->crypto.queues[CRYPTO_UPLINK]);
 	assert_non_null(group->crypto.up_schedules[0]);
 	for (uint32_t m = 0; m < group->sg->modem_count; m++) {
-		if (modem_is_there(&group->sg->modems[m]))
+		const struct modem *k = &group->sg->modems[m];
+
+		if (modem_is_there(k) && k->security.cipher != CIPHER_NONE)
 			keys_of_modem(group, m);
 	}
 }
