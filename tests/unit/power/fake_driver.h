@@ -106,38 +106,78 @@ static void fake_settle(struct fake_core *c) {
 	c->speed = fake_clamp(c->speed, c->min, c->max);
 }
 
+enum fake_key { FAKE_GOVERNOR, FAKE_HINT, FAKE_SPEED, FAKE_MAX, FAKE_MIN, FAKE_KEYS };
+
+static enum fake_key fake_key_of(const char *name) {
+	static const char *const names[FAKE_KEYS] = {
+		[FAKE_GOVERNOR] = "cpufreq/scaling_governor",
+		[FAKE_HINT] = "cpufreq/energy_performance_preference",
+		[FAKE_SPEED] = "cpufreq/scaling_setspeed",
+		[FAKE_MAX] = "cpufreq/scaling_max_freq",
+		[FAKE_MIN] = "cpufreq/scaling_min_freq",
+	};
+	enum fake_key key = 0;
+
+	while (key < FAKE_KEYS && strcmp(names[key], name) != 0)
+		key++;
+	return key;
+}
+
+/* Whether nobody may write it, and whether it takes no such value. */
+static bool fake_denies(const struct fake_core *c, enum fake_key key) {
+	switch (key) {
+	case FAKE_GOVERNOR: return c->governor_denied;
+	case FAKE_SPEED: return c->speed_denied;
+	case FAKE_MAX: return c->limits_denied;
+	case FAKE_MIN: return c->limits_denied || c->min_denied;
+	default: return false;
+	}
+}
+
+static bool fake_refuses(const struct fake_core *c, enum fake_key key, const char *text,
+			 uint32_t khz) {
+	switch (key) {
+	case FAKE_GOVERNOR: return strstr(c->governors, text) == NULL;
+	case FAKE_HINT: return false;
+	case FAKE_SPEED: return khz == 0 || strcmp(c->governor, "userspace") != 0;
+	case FAKE_MAX: return khz == 0 || (khz < c->min && c->refuses_crossed);
+	default: return khz == 0;
+	}
+}
+
+static void fake_set(struct fake_driver *d, struct fake_core *c, enum fake_key key, uint32_t khz) {
+	const uint32_t limit = fake_clamp(khz, c->hardware_min, c->hardware_max);
+
+	if (key == FAKE_SPEED) {
+		c->speed = khz;
+	} else if (key == FAKE_MIN) {
+		d->crossed += khz > c->max;
+		c->min = limit;
+	} else {
+		c->former_max = c->max;
+		c->late_left = c->late;
+		c->max = limit;
+	}
+	fake_settle(c);
+}
+
 static int fake_write_core(struct fake_driver *d, struct fake_core *c, const char *name,
 			   const char *text) {
-	const bool governor = strcmp(name, "cpufreq/scaling_governor") == 0,
-		   hint = strcmp(name, "cpufreq/energy_performance_preference") == 0,
-		   speed = strcmp(name, "cpufreq/scaling_setspeed") == 0,
-		   max = strcmp(name, "cpufreq/scaling_max_freq") == 0,
-		   min = strcmp(name, "cpufreq/scaling_min_freq") == 0;
+	const enum fake_key key = fake_key_of(name);
 	const uint32_t khz = cpu_files_parse_khz(text);
 
 	if (c->offline)
 		return -EBUSY;
-	if (!(governor || speed || max || min || (hint && *c->preference != '\0')))
+	if (key == FAKE_KEYS || (key == FAKE_HINT && *c->preference == '\0'))
 		return -ENOENT;
-	if ((governor && c->governor_denied) || (speed && c->speed_denied) ||
-	    ((max || min) && c->limits_denied) || (min && c->min_denied))
+	if (fake_denies(c, key))
 		return -EACCES;
-	if ((governor && strstr(c->governors, text) == NULL) ||
-	    ((speed || max || min) && khz == 0) ||
-	    (speed && strcmp(c->governor, "userspace") != 0) ||
-	    (max && khz < c->min && c->refuses_crossed))
+	if (fake_refuses(c, key, text, khz))
 		return -EINVAL;
-	if (governor || hint) {
-		snprintf(governor ? c->governor : c->preference, FAKE_WORD, "%s", text);
-		return 0;
-	}
-	d->crossed += min && khz > c->max;
-	c->speed = speed ? khz : c->speed;
-	c->min = min ? fake_clamp(khz, c->hardware_min, c->hardware_max) : c->min;
-	c->former_max = max ? c->max : c->former_max;
-	c->late_left = max ? c->late : c->late_left;
-	c->max = max ? fake_clamp(khz, c->hardware_min, c->hardware_max) : c->max;
-	fake_settle(c);
+	if (key == FAKE_GOVERNOR || key == FAKE_HINT)
+		snprintf(key == FAKE_GOVERNOR ? c->governor : c->preference, FAKE_WORD, "%s", text);
+	else
+		fake_set(d, c, key, khz);
 	return 0;
 }
 

@@ -279,6 +279,17 @@ static void random_abandon(void) {
 		flight_end(flying - 1);
 }
 
+/* All that are on their way: those that are taken go on, and each ends. */
+static void random_end(void) {
+	while (flying > 0 && flights[flying - 1]->prepared)
+		random_step();
+	while (flying > 0) {
+		flight_end(roll(flying));
+		rig_same_table(rig, true);
+	}
+	assert_null(rig->s->changes);
+}
+
 static void random_changes(enum share_side side, uint32_t seed) {
 	unsigned counts[2] = {0}, quiet = 0;
 
@@ -300,13 +311,7 @@ static void random_changes(enum share_side side, uint32_t seed) {
 		if (what == flying && quiet++ % 4 == 0)
 			rig_same_table(rig, true);
 	}
-	while (flying > 0 && flights[flying - 1]->prepared)
-		random_step();
-	while (flying > 0) {
-		flight_end(roll(flying));
-		rig_same_table(rig, true);
-	}
-	assert_null(rig->s->changes);
+	random_end();
 	assert_true(counts[true] > STEPS / 20 && counts[false] > 3 && quiet > STEPS / 20);
 	if (side == SHARE_NETWORK) /* the form of sessions is that of all groups */
 		forgotten(1);

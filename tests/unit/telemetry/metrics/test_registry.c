@@ -118,6 +118,23 @@ static bool unit_is_the_end(const struct metric *m) {
 	return *m->unit == '\0' || ends(family_of(m), end);
 }
 
+static bool is_of_a_histogram(const char *name) {
+	return ends(name, "_bucket") || ends(name, "_sum") || ends(name, "_count") ||
+	       ends(name, "_created");
+}
+
+static const char *fault_of_labels(const struct metric *m) {
+	for (unsigned l = 0; l < METRIC_LABELS && m->labels[l] != NULL; l++) {
+		if (!is_word(m->labels[l]) || strcmp(m->labels[l], "le") == 0)
+			return "a label of another kind";
+		for (unsigned before = 0; before < l; before++) {
+			if (strcmp(m->labels[before], m->labels[l]) == 0)
+				return "a label again";
+		}
+	}
+	return NULL;
+}
+
 /* What a name, label or help is that it is not to be; NULL: it is all right. */
 static const char *fault_of(const struct metric *m) {
 	const bool counter = m->type == METRIC_COUNTER;
@@ -129,9 +146,7 @@ static const char *fault_of(const struct metric *m) {
 		{strlen(m->name) > NAME_MOST, "the name is too long"},
 		{ends(m->name, "_total") != counter, "_total is of counters"},
 		{ends(m->name, "_info") && m->type != METRIC_GAUGE, "_info is of gauges"},
-		{ends(m->name, "_bucket") || ends(m->name, "_sum") || ends(m->name, "_count") ||
-			 ends(m->name, "_created"),
-		 "an end of series of histograms"},
+		{is_of_a_histogram(m->name), "an end of series of histograms"},
 		{!unit_is_the_end(m), "its unit is not its end"},
 		{m->type == METRIC_HISTOGRAM && strcmp(m->unit, "seconds") != 0,
 		 "a histogram is of seconds"},
@@ -144,15 +159,7 @@ static const char *fault_of(const struct metric *m) {
 		if (rules[r].wrong)
 			return rules[r].fault;
 	}
-	for (unsigned l = 0; l < METRIC_LABELS && m->labels[l] != NULL; l++) {
-		if (!is_word(m->labels[l]) || strcmp(m->labels[l], "le") == 0)
-			return "a label of another kind";
-		for (unsigned before = 0; before < l; before++) {
-			if (strcmp(m->labels[before], m->labels[l]) == 0)
-				return "a label again";
-		}
-	}
-	return NULL;
+	return fault_of_labels(m);
 }
 
 TEST(names_are_conventional) {
