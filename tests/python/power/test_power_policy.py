@@ -26,7 +26,7 @@ def test_policies_are_those_of_the_governor() -> None:
     ("latency", "look"), [(1000, 590.0), (100, 100.0), (10000, 1000.0), (0, 100.0)]
 )
 def test_how_often_it_looks(latency: float, look: float) -> None:
-    """As tests/unit/power/test_governor_random.c: 0.8 to 1.8 GHz, 30 us until another one is there."""
+    """As in test_governor_random.c: 0.8 to 1.8 GHz, 30 us until another one is there."""
     assert policy.look_us(0.8, 1.8, latency, 30) == pytest.approx(look)
 
 
