@@ -24,8 +24,9 @@ LEFT_OUT = {
         rte_cryptodev_get_sec_ctx rte_cryptodev_sym_capability_get rte_security_capability_get
         rte_cryptodev_sym_session_pool_create rte_mempool_create_empty rte_mempool_populate_default
         rte_mempool_populate_iova rte_mempool_set_ops_byname rte_pktmbuf_pool_create
-        rte_kvargs_parse rte_malloc rte_malloc_socket rte_malloc_heap_memory_add rte_eth_add_rx_callback
-        rte_eth_dev_rx_intr_ctl_q mmap pthread_create epoll_create1 eventfd fopen""",
+        rte_kvargs_parse rte_malloc rte_malloc_socket rte_malloc_heap_memory_add
+        rte_eth_add_rx_callback rte_eth_dev_rx_intr_ctl_q mmap pthread_create
+        epoll_create1 eventfd fopen""",
     "of net_ring, which tests and replays make": "rte_eth_from_rings",
     "of a client, which is told or disconnected": "accept4",
     "by devargs that were parsed before, to unplug": """
