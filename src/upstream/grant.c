@@ -78,17 +78,24 @@ static bool mark_refused(struct us_grant *g, uint32_t flow, bool refused) {
 	return differs;
 }
 
+const char *us_grant_enter_flow(struct upstream *u, uint32_t flow, const struct maps_flow *settings,
+				uint64_t now) {
+	const char *why = maps_set_flow(u->grant.maps, flow, settings, now);
+
+	u->grant.watched[flow] = why == NULL && settings->type == MAPS_UNSOLICITED_ACTIVITY;
+	return why;
+}
+
 void us_grant_set_flow(struct upstream *u, uint32_t flow, const struct us_grant_flow *f,
 		       uint8_t unit) {
 	struct us_grant *g = &u->grant;
 	const struct maps_flow *settings = f != NULL ? &f->settings : &no_flow;
-	bool refused = maps_set_flow(g->maps, flow, settings, grant_time(u)) != NULL;
+	bool refused = us_grant_enter_flow(u, flow, settings, grant_time(u)) != NULL;
 
 	if (f != NULL)
 		g->units[flow] = unit;
 	if (refused)
 		us_grant_lift_flow(u, flow);
-	g->watched[flow] = !refused && settings->type == MAPS_UNSOLICITED_ACTIVITY;
 	if (mark_refused(g, flow, refused) && refused)
 		count(&u->counters, COUNTER_GRANTS_REFUSED, 1);
 }

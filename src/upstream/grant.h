@@ -81,6 +81,10 @@ void us_grant_request(struct upstream *u, const struct us_request *r);
 /* Data of a flow came that is `watched`. */
 void us_grant_data(struct upstream *u, uint32_t flow);
 
+/* Gives the scheduler the settings of a flow, and looks for data of it where they ask for that. Returns NULL, or why not. */
+const char *us_grant_enter_flow(struct upstream *u, uint32_t flow, const struct maps_flow *settings,
+				uint64_t now);
+
 /* Sets or removes (NULL) a flow by its place, by the worker. What cannot be met is counted once, and gets no grants. */
 void us_grant_set_flow(struct upstream *u, uint32_t flow, const struct us_grant_flow *f,
 		       uint8_t unit);

@@ -173,8 +173,7 @@ static const char *flow_create(struct upstream *u, const struct upstream_service
 	if (g != NULL) {
 		us_grant_flow_fill(g, f);
 		u->grant.units[place] = f->grants.request_multiplier;
-		why = maps_set_flow(u->grant.maps, place, &g->settings, 0);
-		u->grant.watched[place] = g->settings.type == MAPS_UNSOLICITED_ACTIVITY;
+		why = us_grant_enter_flow(u, place, &g->settings, 0);
 	}
 	free(g);
 	return why;
