@@ -19,29 +19,17 @@ static const struct {
 };
 
 /* In which directions a counter is counted, and the metric of each. */
-#define IN_DOWN(metric)      \
-	DIRECTION_DOWN, {    \
-		metric, NULL \
-	}
-#define IN_UP(metric)        \
-	DIRECTION_UP, {      \
-		NULL, metric \
-	}
-#define IN_BOTH(down, up) \
-	DIRECTION_BOTH, { \
-		down, up  \
-	}
-#define IN_PORT(metric)      \
-	DIRECTION_PORT, {    \
-		metric, NULL \
-	}
+#define IN_DOWN(metric) DIRECTION_DOWN, metric, NULL
+#define IN_UP(metric) DIRECTION_UP, NULL, metric
+#define IN_BOTH(down, up) DIRECTION_BOTH, down, up
+#define IN_PORT(metric) DIRECTION_PORT, metric, NULL
 
 static const struct {
 	const char *name;
 	const char *meaning;
 	enum counted counts;
 	enum direction directions;
-	const char *metrics[2]; /* the second is the upstream's */
+	const char *metric, *upstream_metric;
 } counters[] = {
 #define COUNTER(id, name, metrics, unit, meaning) {name, meaning, COUNTS_##unit, IN_##metrics},
 #include "pipeline/downstream.def"
@@ -80,8 +68,10 @@ bool counter_in(enum counter counter, enum direction direction) {
 }
 
 const char *counter_metric(enum counter counter, enum direction direction) {
-	return counter_in(counter, direction) ? counters[counter].metrics[direction == DIRECTION_UP]
-					      : NULL;
+	if (!counter_in(counter, direction))
+		return NULL;
+	return direction == DIRECTION_UP ? counters[counter].upstream_metric
+					 : counters[counter].metric;
 }
 
 const char *unit_name(enum unit unit) {
