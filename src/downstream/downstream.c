@@ -208,11 +208,8 @@ static uint64_t dequeue_due(const void *ctx) {
 static uint32_t messages_waiting(const struct ds_messages *x) {
 	uint32_t waiting = 0;
 
-	for (uint32_t i = 0; i < x->urgent_count; i++) {
-		uint32_t at = (x->urgent_first + i) % DS_URGENT_CAPACITY;
-
-		waiting += message_meta(x->urgent[at])->messages;
-	}
+	for (uint32_t i = 0; i < x->urgent_count; i++)
+		waiting += message_meta(x->urgent[ds_urgent_place(x->urgent_first + i)])->messages;
 	return waiting;
 }
 

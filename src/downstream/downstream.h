@@ -114,6 +114,11 @@ static inline bool ds_keeps_flow(const struct ds_upper *u, const struct ds_row *
 
 #define DS_URGENT_CAPACITY 256 /* a power of 2 */
 
+/* The place in the circle of urgent frames. */
+static inline uint32_t ds_urgent_place(uint32_t at) {
+	return at & (DS_URGENT_CAPACITY - 1);
+}
+
 /* Management messages, which go before all data. */
 struct ds_messages {
 	struct message_path path; /* without an upstream scheduler its ring is NULL */

@@ -10,10 +10,6 @@
 
 #define BURST 32
 
-static uint32_t circle(uint32_t at) {
-	return at & (DS_URGENT_CAPACITY - 1);
-}
-
 /* For ports that send one buffer a frame. */
 static struct rte_mbuf *copy_linear(struct ds_lower *l, struct rte_mbuf *m) {
 	struct rte_mbuf *copy = rte_pktmbuf_copy(m, l->linear, 0, UINT32_MAX);
@@ -31,7 +27,7 @@ static void urgent_add(struct ds_lower *l, struct rte_mbuf **pkts, uint16_t n) {
 		struct rte_mbuf *m = l->linear == NULL ? pkts[i] : copy_linear(l, pkts[i]);
 
 		if (m != NULL)
-			x->urgent[circle(x->urgent_first + x->urgent_count++)] = m;
+			x->urgent[ds_urgent_place(x->urgent_first + x->urgent_count++)] = m;
 	}
 }
 
@@ -74,7 +70,7 @@ static uint16_t urgent_send(struct ds_lower *l) {
 	sent = packet_sink_burst(&l->rphy, &x->urgent[x->urgent_first], (uint16_t)n);
 	for (uint16_t i = 0; i < sent; i++)
 		frame_sent(l, &frames[i]);
-	x->urgent_first = circle(x->urgent_first + sent);
+	x->urgent_first = ds_urgent_place(x->urgent_first + sent);
 	x->urgent_count -= sent;
 	return sent;
 }
@@ -87,7 +83,7 @@ static void line_end(struct ds_lower *l) {
 
 		count(&l->counters, COUNTER_MESSAGES_LOST, message_meta(m)->messages);
 		rte_pktmbuf_free(m);
-		x->urgent_first = circle(x->urgent_first + 1);
+		x->urgent_first = ds_urgent_place(x->urgent_first + 1);
 	}
 }
 
@@ -101,7 +97,7 @@ static void line_look(struct ds_lower *l) {
 		struct rte_mbuf *m = x->urgent[x->urgent_first];
 		const struct message_meta *meta = message_meta(m);
 
-		x->urgent_first = circle(x->urgent_first + 1);
+		x->urgent_first = ds_urgent_place(x->urgent_first + 1);
 		x->urgent_count--;
 		if (message_is_late(meta, l->clock->now) &&
 		    depi_message_withdraw(&l->depi, meta->stream, m)) {
@@ -109,7 +105,7 @@ static void line_look(struct ds_lower *l) {
 			continue;
 		}
 		depi_message_follow(&l->depi, meta->stream, m);
-		x->urgent[circle(x->urgent_first + x->urgent_count++)] = m;
+		x->urgent[ds_urgent_place(x->urgent_first + x->urgent_count++)] = m;
 	}
 	if (x->urgent_count < waited)
 		depi_messages_withdrawn(&l->depi);
