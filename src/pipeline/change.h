@@ -20,6 +20,18 @@ enum change_state {
 	CHANGE_RETIRING, /* all steps are done: what they replaced is left to be freed */
 };
 
+/* By the worker, after each of its steps. */
+static inline void change_state_follow(enum change_state *state, bool done) {
+	__atomic_store_n(state, done ? CHANGE_RETIRING : CHANGE_TAKEN, __ATOMIC_RELEASE);
+}
+
+/* By any thread, which sees what was done before. */
+static inline enum change_state change_state_of(const enum change_state *state) {
+	return __atomic_load_n(state, __ATOMIC_ACQUIRE);
+}
+
+#define CHANGE_STEP_NS 40000 /* of a part's budget */
+
 /* How far a list of phases has come; zeroed at its beginning. */
 struct change_cursor {
 	unsigned phase;

@@ -9,7 +9,6 @@
 #include "sharing/entries.h"
 #include "sharing/key_list.h"
 
-#define STEP_NS 40000
 #define KEY_NS 1250 /* two cache lines or three are asked for */
 
 struct share_change {
@@ -31,7 +30,7 @@ struct share_change {
 
 /* Whether its steps are still to be done, some or all. */
 static bool is_pending(const struct share_change *c) {
-	return __atomic_load_n(&c->state, __ATOMIC_ACQUIRE) != CHANGE_RETIRING;
+	return change_state_of(&c->state) != CHANGE_RETIRING;
 }
 
 /* What the modems of the changes had, and what they are to have. */
@@ -307,7 +306,7 @@ static void state_follow(struct share_change *c) {
 	bool done = (c->table == NULL || c->replaced != NULL) && is_done(&c->come, &c->coming) &&
 		    is_done(&c->go, &c->going);
 
-	__atomic_store_n(&c->state, done ? CHANGE_RETIRING : CHANGE_TAKEN, __ATOMIC_RELEASE);
+	change_state_follow(&c->state, done);
 }
 
 static bool key_comes(void *change, struct change_cursor *cursor) {
@@ -344,7 +343,7 @@ bool share_change_come(void *change) {
 	bool last;
 
 	table_publish(c);
-	last = change_run(&c->coming, phases, RTE_DIM(phases), c, STEP_NS);
+	last = change_run(&c->coming, phases, RTE_DIM(phases), c, CHANGE_STEP_NS);
 	state_follow(c);
 	return last;
 }
@@ -356,7 +355,7 @@ bool share_change_go(void *change) {
 
 	if (c->share->side == SHARE_NETWORK) /* else what goes would be in it still */
 		table_publish(c);
-	last = change_run(&c->going, phases, RTE_DIM(phases), c, STEP_NS);
+	last = change_run(&c->going, phases, RTE_DIM(phases), c, CHANGE_STEP_NS);
 	state_follow(c);
 	return last;
 }
@@ -364,7 +363,7 @@ bool share_change_go(void *change) {
 void share_change_end(struct share_change *change) {
 	if (change == NULL)
 		return;
-	RTE_VERIFY(change->state != CHANGE_TAKEN);
+	RTE_VERIFY(change_state_of(&change->state) != CHANGE_TAKEN);
 	list_remove(change);
 	change_free(change);
 }

@@ -63,9 +63,8 @@ static void note_leaving(struct ds_change *c) {
 static bool is_in_turn(const struct ds_change *c) {
 	const struct ds_change *latest = c->d->places.latest;
 
-	return latest == NULL ||
-	       (__atomic_load_n(&latest->upper_state, __ATOMIC_ACQUIRE) == CHANGE_RETIRING &&
-		__atomic_load_n(&latest->lower_state, __ATOMIC_ACQUIRE) == CHANGE_RETIRING);
+	return latest == NULL || (change_state_of(&latest->upper_state) == CHANGE_RETIRING &&
+				  change_state_of(&latest->lower_state) == CHANGE_RETIRING);
 }
 
 static bool prepare(struct ds_change *c) {
@@ -140,7 +139,7 @@ static void rules_end(struct ds_change *c, bool taken) {
 }
 
 void ds_change_end(struct ds_change *c) {
-	bool taken = c->upper_state != CHANGE_PREPARED;
+	bool taken = change_state_of(&c->upper_state) != CHANGE_PREPARED;
 
 	rules_end(c, taken);
 	lists_end(c, taken);

@@ -7,7 +7,6 @@
 #include "downstream/stages.h"
 #include "pipeline/packet.h"
 
-#define STEP_NS 40000
 #define WRITE_NS 313 /* of a record: 128 in a step, with those of the last modem */
 #define CHANNEL_NS 5000
 
@@ -58,9 +57,9 @@ bool ds_change_lower(void *change) {
 		{.step = write_flows, .count = writes},
 	};
 	struct ds_change *c = change;
-	bool done = change_run(&c->lower, phases, RTE_DIM(phases), c, STEP_NS);
+	bool done = change_run(&c->lower, phases, RTE_DIM(phases), c, CHANGE_STEP_NS);
 
-	__atomic_store_n(&c->lower_state, done ? CHANGE_RETIRING : CHANGE_TAKEN, __ATOMIC_RELEASE);
+	change_state_follow(&c->lower_state, done);
 	return done;
 }
 
@@ -113,5 +112,5 @@ bool ds_change_passed(void *change) {
 	};
 	struct ds_change *c = change;
 
-	return change_run(&c->passed, phases, RTE_DIM(phases), c, STEP_NS);
+	return change_run(&c->passed, phases, RTE_DIM(phases), c, CHANGE_STEP_NS);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "downstream/change/provider.h"
 
-#define STEP_NS 40000
 #define RECORD_NS 160 /* of a flow or a modem */
 
 static bool queue_empties(void *change, struct change_cursor *cursor) {
@@ -36,7 +35,7 @@ bool ds_provider_change(void *change) {
 	struct ds_provider_change *c = change;
 	struct ds_lower *l = &c->d->lower;
 
-	if (!change_run(&c->cursor, phases, RTE_DIM(phases), c, STEP_NS))
+	if (!change_run(&c->cursor, phases, RTE_DIM(phases), c, CHANGE_STEP_NS))
 		return false;
 	l->crypto = c->queue;
 	l->takes_nothing = false;

@@ -11,7 +11,6 @@
 #include "downstream/qos.h"
 
 /* What is done costs, by and large, where nothing is in the caches. */
-#define STEP_NS 40000
 #define FLOW_NS 10000
 #define GROUP_NS 4000
 #define MODEM_NS 4000
@@ -183,9 +182,9 @@ bool ds_change_upper(void *change) {
 		{.step = take_modem, .count = modems_by_turns},
 	};
 	struct ds_change *c = change;
-	bool done = change_run(&c->upper, phases, RTE_DIM(phases), c, STEP_NS);
+	bool done = change_run(&c->upper, phases, RTE_DIM(phases), c, CHANGE_STEP_NS);
 
-	__atomic_store_n(&c->upper_state, done ? CHANGE_RETIRING : CHANGE_TAKEN, __ATOMIC_RELEASE);
+	change_state_follow(&c->upper_state, done);
 	return done;
 }
 
@@ -273,5 +272,5 @@ bool ds_change_close(void *change) {
 	};
 	struct ds_change *c = change;
 
-	return change_run(&c->close, phases, RTE_DIM(phases), c, STEP_NS);
+	return change_run(&c->close, phases, RTE_DIM(phases), c, CHANGE_STEP_NS);
 }

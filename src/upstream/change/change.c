@@ -79,7 +79,7 @@ static bool may_begin(struct us_change *c) {
 
 	if (before == NULL)
 		return true;
-	if (__atomic_load_n(&before->state, __ATOMIC_ACQUIRE) != CHANGE_RETIRING)
+	if (change_state_of(&before->state) != CHANGE_RETIRING)
 		return us_change_refuse(c, "another change is not taken over yet");
 	settle(before);
 	return true;
@@ -155,7 +155,7 @@ static void free_places(struct us_change *c) {
 void us_change_end(struct us_change *c) {
 	if (c == NULL)
 		return;
-	RTE_VERIFY(c->state != CHANGE_TAKEN);
+	RTE_VERIFY(change_state_of(&c->state) != CHANGE_TAKEN);
 	if (c->state == CHANGE_PREPARED) {
 		abandon(c);
 	} else {

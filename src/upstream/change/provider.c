@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "upstream/change/provider.h"
 
-#define STEP_NS 20000
+#include "upstream/change/internal.h"
+
 #define RECORD_NS 160 /* of a flow or a modem */
 
 static void flow_take(struct us_flow *f, void *const schedules[US_GENERATIONS]) {
@@ -49,7 +50,7 @@ bool us_provider_change(void *change) {
 	};
 	struct us_provider_change *c = change;
 
-	if (!change_run(&c->cursor, phases, RTE_DIM(phases), c, STEP_NS))
+	if (!change_run(&c->cursor, phases, RTE_DIM(phases), c, US_STEP_NS))
 		return false;
 	c->u->r.crypto = c->queue;
 	c->u->takes_nothing = false;

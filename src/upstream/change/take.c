@@ -204,6 +204,6 @@ bool us_change_take(void *change) {
 	struct us_change *c = change;
 	bool done = change_run(&c->take, phases, RTE_DIM(phases), c, US_STEP_NS);
 
-	__atomic_store_n(&c->state, done ? CHANGE_RETIRING : CHANGE_TAKEN, __ATOMIC_RELEASE);
+	change_state_follow(&c->state, done);
 	return done;
 }
