@@ -31,8 +31,9 @@ RUN = ("run", "--profile", "6ofdm-0sc-qam_300cms_aes", "--groups", "4", "--laten
 RATES = ("--rate", "600Mbps", "--upstream-rate", "150Mbps")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 WIDTH, ROW, HEAD = 1620, 38, 80
-CHOSEN = {"instance": METRICS, "first_instance": METRICS, "second_instance": METRICS}
-CHOSEN |= {"service_group": "1", "first": "1", "second": "2", "node": ".*"}
+CHOSEN = {"instance": METRICS, "service_group": "1", "node": ".*"}
+# As Grafana chooses them from its query; a line each.
+COMPARED = [f'instance="{METRICS}",service_group="{group}"' for group in (1, 2)]
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):
@@ -97,6 +98,7 @@ def draw(name: str, port: int, prometheus: str, seconds: int) -> str:
     browser = next(path for path in map(shutil.which, BROWSERS) if path)
     asked = {"dashboard": f"{name}.json", "prometheus": prometheus, "seconds": str(seconds)}
     asked |= {f"var-{key}": value for key, value in CHOSEN.items()}
+    asked["repeat"] = "\n".join(COMPARED)
     page = f"http://127.0.0.1:{port}/index.html?{urlencode(asked)}"
     common = ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"]
     common += [f"--window-size={WIDTH},{height_of(name)}", "--virtual-time-budget=30000"]

@@ -10,10 +10,10 @@ from typing import Any
 from grafana_foundation_sdk.cog.encoder import JSONEncoder
 from grafana_foundation_sdk.models.dashboard import Dashboard
 
+from boards.compared import compared
 from boards.cores import cores
 from boards.draw import draw_all
 from boards.group import group
-from boards.pair import pair
 from boards.system import system
 from vcmts.jsons import laid_out
 
@@ -32,7 +32,7 @@ def text_of(made: Dashboard) -> str:
 
 
 def files() -> dict[Path, str]:
-    made = {"system": system(), "group": group(), "pair": pair(), "cores": cores()}
+    made = {"system": system(), "group": group(), "compared": compared(), "cores": cores()}
     return {DEPLOY / "grafana" / f"{name}.json": text_of(one) for name, one in made.items()}
 
 

@@ -15,6 +15,13 @@ const WIDTH = 1600, COLUMN = (WIDTH - 16) / 24, ROW = 38;
 const problems: string[] = [];
 (window as any).problems = problems;
 
+// A panel that Grafana repeats, once for each value: side by side, in the room that the first has.
+function repeated(p: any): any[] {
+  if (!p.repeat) return [p];
+  const values = (q.get('repeat') ?? '').split('\n'), w = 24 / values.length;
+  return values.map((value, i) => JSON.parse(JSON.stringify({ ...p, gridPos: { ...p.gridPos, w, x: i * w } }), (_, text) =>
+    typeof text === 'string' ? text.replaceAll(`\${${p.repeat}:raw}`, value).replaceAll(`$${p.repeat}`, value.replace(/.*service_group="(.*)"/, '$1')) : text));
+}
 function substitute(expr: string, variables: any[], step: number): string {
   let e = expr.replace(/\$__rate_interval|\$\{__rate_interval\}/g, `${Math.max(step * 4, 10)}s`).replace(/\$__interval/g, `${step}s`).replace(/\$__range/g, `${seconds}s`);
   for (const v of variables) {
@@ -85,7 +92,7 @@ async function main() {
   standardFieldConfigEditorRegistry.setInit(getAllStandardFieldConfigs);
   const dash = await (await fetch(q.get('dashboard')!)).json();
   const variables = dash.templating?.list ?? [];
-  const panels = dash.panels.flatMap((p: any) => [p, ...(p.panels ?? [])]);
+  const panels = dash.panels.flatMap((p: any) => [p, ...(p.panels ?? [])]).flatMap(repeated);
   const drawn = await Promise.all(panels.map(async (p: any) => ({ p, frames: (await Promise.all((p.targets ?? []).filter((t: any) => t.expr).map((t: any) => run(t, variables, p.title)))).flat() })));
   const bottom = Math.max(...panels.map((p: any) => p.gridPos.y + p.gridPos.h));
   document.body.style.background = theme.colors.background.canvas; document.body.style.margin = '0';

@@ -3,6 +3,7 @@
 
 import json
 import re
+from typing import Any
 
 import yaml
 
@@ -41,21 +42,29 @@ def expressions() -> dict[str, str]:
 
 def asked_as(expression: str, target: str, other: str) -> str:
     """As Grafana asks it with these choices; without limits, and with windows of this run."""
-    chosen = {"instance": target, "first_instance": target, "second_instance": target}
-    chosen |= {"service_group": "1", "first": "1", "second": "2", "node": other}
+    chosen = {"instance": target, "service_group": "1", "node": other}
+    chosen["group:raw"] = f'instance="{target}",service_group="2"'
     expression = expression.replace("$__rate_interval", WINDOW)
     for name in sorted(chosen, key=len, reverse=True):
         expression = expression.replace(f"${name}", chosen[name])
+        expression = expression.replace(f"${{{name}}}", chosen[name])
     expression = re.sub(r"\[5m\]", f"[{WINDOW}]", expression)
     expression = expression.replace("[10m:30s]", f"[{WINDOW}:1s]")
     return LIMIT.sub("", expression)
 
 
-def variables() -> dict[str, str]:
-    """What the choices above the dashboards are made of."""
-    found = {}
-    for path in BOARDS.values():
-        for one in json.loads(path.read_text())["templating"]["list"]:
-            if one["type"] == "query":
-                found[f"{path.stem}: {one['name']}"] = one["query"]
-    return found
+def variables() -> dict[str, dict[str, Any]]:
+    """The choices above the dashboards."""
+    return {
+        f"{path.stem}: {one['name']}": one
+        for path in BOARDS.values()
+        for one in json.loads(path.read_text())["templating"]["list"]
+        if one["type"] == "query"
+    }
+
+
+def choices(variable: dict[str, Any], series: list[dict[str, str]]) -> dict[str, str]:
+    """The values that Grafana offers of a `query_result`, by their texts; `series`: labels."""
+    regex = re.compile(variable["regex"].strip("/").replace("(?<", "(?P<"))
+    lines = ["{" + ",".join(f'{k}="{v}"' for k, v in one.items()) + "} 1 0" for one in series]
+    return {found["text"]: found["value"] for found in map(regex.search, lines) if found}

@@ -33,7 +33,7 @@ from e2e.control.prometheus import (
     scraped,
     series_of,
 )
-from e2e.control.queries import ALERTS, PAGE, REFERENCE, asked_as, expressions, variables
+from e2e.control.queries import ALERTS, PAGE, REFERENCE, asked_as, choices, expressions, variables
 from e2e.grouped import profile
 from e2e.ports import Run, memif, serve
 from e2e.running import stop, vcmts, vcmtsd
@@ -73,6 +73,7 @@ class Watched:
     said: str = ""
     names: set[str] = field(default_factory=set)
     answers: dict[str, Answer] = field(default_factory=dict)
+    groups: dict[str, str] = field(default_factory=dict)
     pages: dict[str, str] = field(default_factory=dict)
     found: list[str] = field(default_factory=list)
     rules: Json = field(default_factory=dict)
@@ -115,11 +116,16 @@ def look(watched: Watched, prometheus: Prometheus, other: str) -> None:
         return all(one.values or one.error for one in watched.answers.values())
 
     within(all_answered, TIMEOUT / 5)
-    for name, query in variables().items():
-        match = re.fullmatch(r"label_values\((.+), (\w+)\)", query)
-        assert match, query
-        values = prometheus.labels(match[2], asked_as(match[1], watched.target, other))
-        watched.answers[f"variable {name}"] = Answer("", [1.0] * len(values))
+    for name, variable in variables().items():
+        match = re.fullmatch(r"(label_values|query_result)\((.+?)(?:, (\w+))?\)", variable["query"])
+        assert match, variable
+        query = asked_as(match[2], watched.target, other)
+        if match[1] == "query_result":
+            found = prometheus.get("query", query=query)["data"]["result"]
+            watched.groups = choices(variable, [one["metric"] for one in found])
+        else:
+            values = prometheus.labels(match[3], query)
+            watched.answers[f"variable {name}"] = Answer("", [1.0] * len(values))
     watched.pages = {accept: page(watched.target, accept) for accept in (OPENMETRICS, PLAIN)}
     watched.found = targets()
 
@@ -226,6 +232,13 @@ def test_every_query_has_data(watched: Watched) -> None:
     assert empty == []
     dumb = {name for name, one in watched.answers.items() if not one.numbers}
     assert dumb == set(), "only NaN: nothing is counted there"
+
+
+def test_groups_to_compare_are_offered_with_their_matchers(watched: Watched) -> None:
+    assert watched.groups == {
+        f"{group} of {watched.target}": f'instance="{watched.target}",service_group="{group}"'
+        for group in (1, 2, 3)
+    }
 
 
 def test_rules_are_evaluated(watched: Watched) -> None:

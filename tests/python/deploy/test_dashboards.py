@@ -71,7 +71,7 @@ def panels(board: Json) -> list[Json]:
 
 
 def test_all_are_there() -> None:
-    assert set(BOARDS) == {"system", "group", "pair", "cores"}
+    assert set(BOARDS) == {"system", "group", "compared", "cores"}
     assert len({board["uid"] for board in BOARDS.values()}) == len(BOARDS)
 
 
@@ -139,7 +139,7 @@ def test_variables_are_those_that_queries_use(name: str) -> None:
     declared = {one["name"] for one in board["templating"]["list"]}
     queries = [one["query"] for one in board["templating"]["list"] if one["type"] == "query"]
     queries += [one["expr"] for panel in panels(board) for one in panel["targets"]]
-    used = set(re.findall(r"\$(\w+)", " ".join(queries))) - {"__rate_interval"}
+    used = set(re.findall(r"\$\{?(\w+)", " ".join(queries))) - {"__rate_interval"}
     assert used == declared - {"datasource"}
 
 
