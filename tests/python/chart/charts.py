@@ -14,11 +14,13 @@ from typing import Any
 import pytest
 
 from vcmts import yamls
+from vcmts.docs import chart_values, configdoc
 from vcmts.paths import CHECKOUT
 
 CHART = CHECKOUT / "deploy" / "helm" / "vcmts"
 PROGRAM = CHECKOUT / "build-chart" / "render"
 ASSEMBLE = CHECKOUT / "devtools" / "helm" / "assemble"
+SCHEMA = chart_values.schema_of(configdoc.read_schema())
 CI = sorted((CHART / "ci").glob("*.yaml"))
 NO_RENDERER = "the chart is not rendered here: devtools/install-deps chart installs what it takes"
 needs_renderer = pytest.mark.skipif(not PROGRAM.exists(), reason=NO_RENDERER)
@@ -103,7 +105,7 @@ class Renderer:
 
 
 def assembled(place: Path) -> Path:
-    """The chart as it is packed: with dashboards and alerts."""
+    """The chart as it is packed: with schema, dashboards and alerts."""
     subprocess.run([ASSEMBLE, place], check=True)
     return place / "vcmts"
 

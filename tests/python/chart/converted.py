@@ -1,18 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What `vcmts convert` makes of a text, and says of it."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
 
-from python.chart.charts import CHART
+from python.chart.charts import SCHEMA
 from vcmts import cli, yamls
 
 Json = dict[str, Any]
-SCHEMA = jsonschema.Draft7Validator(json.loads((CHART / "values.schema.json").read_text()))
+VALUES = jsonschema.Draft7Validator(SCHEMA)
 
 
 class Converted:
@@ -31,7 +30,7 @@ class Converted:
         found = yamls.safe_load_all(self(text, *words))
         assert self.status == 0, self.said
         for one in found:
-            SCHEMA.validate(one)
+            VALUES.validate(one)
         return found
 
     def refused(self, text: str) -> str:

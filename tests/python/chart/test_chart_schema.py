@@ -9,12 +9,11 @@ from typing import Any
 import jsonschema
 import pytest
 
-from python.chart.charts import CHART, CI, assembled
+from python.chart.charts import CHART, CI, SCHEMA, assembled
 from vcmts import yamls
 from vcmts.docs import chart_values, configdoc
 from vcmts.paths import CHECKOUT
 
-SCHEMA = json.loads((CHART / "values.schema.json").read_text())
 VALUES = yamls.safe_load((CHART / "values.yaml").read_text())
 KEYWORDS = {
     *("type", "description", "properties", "additionalProperties", "required", "items", "enum"),
@@ -112,7 +111,7 @@ def test_the_readme_tells_every_key() -> None:
         assert f"| `{key}` |" in readme, key
 
 
-def test_the_assembled_chart_has_the_projects_dashboards_and_alerts(tmp_path: Path) -> None:
+def test_the_assembled_chart_has_schema_dashboards_and_alerts(tmp_path: Path) -> None:
     """Beside all that is in the checkout; what is no more there is not kept from before."""
     (tmp_path / "vcmts/templates").mkdir(parents=True)
     (tmp_path / "vcmts/templates/old.yaml").touch()
@@ -122,4 +121,6 @@ def test_the_assembled_chart_has_the_projects_dashboards_and_alerts(tmp_path: Pa
     expected += [(Path("dashboards", path.name), path) for path in deploy.glob("grafana/*.json")]
     rules = ("alerts.yaml", "reference.yaml")
     expected += [(Path("files", name), deploy / "prometheus" / name) for name in rules]
+    schema = made.pop(tmp_path / "vcmts" / "values.schema.json")
+    assert json.loads(schema) == SCHEMA
     assert made == {tmp_path / "vcmts" / name: path.read_bytes() for name, path in expected}

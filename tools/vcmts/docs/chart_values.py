@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""values.schema.json and README.md of the chart: what may stand in its values."""
+"""values.schema.json and README.md of the chart: what may stand in its values.
+
+chart_values FILE: writes the schema there, for the chart that is packed.
+"""
 
 import copy
 import json
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from vcmts import yamls
-from vcmts.docs.configdoc import Schema, escape, sentence
+from vcmts.docs.configdoc import Schema, escape, read_schema, sentence
 from vcmts.jsons import laid_out
 from vcmts.paths import CHECKOUT
 from vcmts.profile.command import GRAMMAR
@@ -90,10 +94,6 @@ def schema_of(configuration: Schema) -> Schema:
     return whole
 
 
-def rendered_schema(configuration: Schema) -> str:
-    return laid_out(schema_of(configuration)) + "\n"
-
-
 def words(value: Schema, schema: Schema) -> Schema:
     """With what it refers to."""
     reference = value.get("$ref")
@@ -145,7 +145,8 @@ def rendered_readme(configuration: Schema) -> str:
 
 
 def pages(configuration: Schema) -> dict[Path, str]:
-    return {
-        CHART / "values.schema.json": rendered_schema(configuration),
-        CHART / "README.md": rendered_readme(configuration),
-    }
+    return {CHART / "README.md": rendered_readme(configuration)}
+
+
+if __name__ == "__main__":
+    Path(sys.argv[1]).write_text(laid_out(schema_of(read_schema())), encoding="utf-8")
