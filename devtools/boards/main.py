@@ -28,6 +28,10 @@ def text_of(made: Dashboard) -> str:
     for variable in tree["templating"]["list"]:
         for name in OF_INTERVALS:
             variable.pop(name, None)
+    for panel in tree["panels"]:
+        panel.pop("transparent", None)
+        if "repeat" not in panel:
+            panel.pop("repeatDirection", None)
     return laid_out(tree) + "\n"
 
 

@@ -22,6 +22,7 @@ from vcmts.docs import (
     picture,
     published_page,
 )
+from vcmts.jsons import laid_out
 from vcmts.paths import CHECKOUT, MistakeError, complain, program
 
 # Pages that no folder of the checkout holds; others link to them as if docs/ did.
@@ -69,10 +70,10 @@ def described() -> Any:
 def files() -> dict[Path, str]:
     """Generated files that the checkout holds, by their names in it."""
     description = described()
-    schema = said("vcmtsd", "schema")
+    schema = json.loads(said("vcmtsd", "schema"))
     return {
-        **chart_values.pages(json.loads(schema)),
-        Path("config/schema.json"): schema,
+        **chart_values.pages(schema),
+        Path("config/schema.json"): laid_out(schema) + "\n",
         Path("docs/pipeline.svg"): picture.draw(stage_lists(description["downstream"])),
         Path("docs/pipeline-upstream.svg"): picture.draw(stage_lists(description["upstream"])),
     }
