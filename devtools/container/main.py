@@ -54,8 +54,8 @@ def own_papers(target: Path) -> None:
     folder = target / "usr/share/doc/vcmts"
     folder.mkdir(parents=True)
     shutil.copy(CHECKOUT / "LICENSE", folder / "copyright")
-    for name in ("COPYING.txt", "LICENSE.txt"):
-        shutil.copy(CHECKOUT / "subprojects/hdr_histogram" / name, folder / f"hdr_histogram-{name}")
+    for name in ("LICENSES/CC0-1.0.txt", "subprojects/hdr_histogram/LICENSE.txt"):
+        shutil.copy(CHECKOUT / name, folder / f"hdr_histogram-{Path(name).name}")
 
 
 def make_root(arguments: argparse.Namespace) -> int:
