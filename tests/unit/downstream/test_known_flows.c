@@ -268,4 +268,40 @@ TEST(others_keep_their_way_in_any_order) {
 	}
 }
 
+/* Each comes to both twice: with a cache its flow is known the second time, but for those that are not kept. */
+TEST(icmp_counts_as_ip) {
+	static const struct {
+		uint8_t modem, address, protocol;
+		uint64_t counts[5]; /* matched, of these IPv4, IPv6 and both ICMPs, unmatched */
+	} cases[] = {{1, 0, 17, {1, 1}},
+		     {1, 0, 1, {1, 1, 0, 1}},
+		     {0, 2, 17, {1, 0, 1}},
+		     {0, 2, 58, {1, 0, 1, 1}}};
+
+	make(64);
+	for (size_t i = 0; i < 2 * COUNT * RTE_DIM(cases); i++) {
+		struct upper *u = &uppers[i % COUNT];
+		const struct modem *m = &u->sg.modems[cases[i / 4].modem];
+		const uint64_t *counts = &u->d->upper.counters.values[COUNTER_CLASSIFIER_MATCHED];
+		struct rte_mbuf *pkts[PIPELINE_CAPACITY];
+		uint8_t frame[PACKET_MAX];
+
+		packet_for(m, cases[i / 4].address, frame, SIZE, 0);
+		if (cases[i / 4].address == 0) { /* IPv4 */
+			frame[23] = cases[i / 4].protocol;
+			store_be32(frame + 26, 0xc6336402);
+			packet_ipv4_checksum(frame);
+		} else {
+			frame[20] = cases[i / 4].protocol;
+			frame[14] = 0x61;
+		}
+		u->d->upper.counters = (struct counters){0};
+		pkts[0] = fixture_packet(packets, frame, SIZE);
+		assert_int_equal(run(u, pkts, 1, NOWHERE, NULL), 1);
+		rte_pktmbuf_free(pkts[0]);
+		assert_memory_equal(counts, cases[i / 4].counts, sizeof(cases[i / 4].counts));
+	}
+	unmake();
+}
+
 ALL_TESTS(fixture_start, NULL)
