@@ -24,22 +24,33 @@ static unsigned modems_of_generation(uint16_t hcs) {
 	return modems;
 }
 
-/* All records of a modem are of one generation of its key. */
+static void nothing_begins(struct downstream *d) {
+	static const struct live_changes none = {.count = 0};
+	char why[LIVE_LINE];
+
+	assert_null(ds_change_begin(d, NULL, &none, NULL, why));
+	assert_string_equal(why, "downstream: another change is still being taken over");
+}
+
+/* All records of a modem are of one generation of its key; and in the midst of the steps no other change begins. */
 TEST(records_of_a_modem_change_in_one_step) {
 	static struct ds_flow_write writes[MODEMS * FLOWS];
 	static struct downstream d = {.tables.flows = flows};
-	struct ds_change c = {.d = &d};
+	struct ds_change c = {.d = &d, .upper_state = CHANGE_RETIRING};
 	unsigned steps = 1, written = 0;
 
 	for (unsigned f = 0; f < MODEMS * FLOWS; f++) {
 		flows[f].hcs = OLD;
 		writes[f] = (struct ds_flow_write){{.hcs = NEW}, f, f / FLOWS};
 	}
+	d.places.latest = &c;
 	c.writes.list = writes;
 	c.writes.count = MODEMS * FLOWS;
 	for (; !ds_change_lower(&c); steps++) {
 		unsigned now = modems_of_generation(NEW);
 
+		assert_int_equal(change_state_of(&c.lower_state), CHANGE_TAKEN);
+		nothing_begins(&d);
 		assert_true(now > written);
 		written = now;
 	}
