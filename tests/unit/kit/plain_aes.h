@@ -51,7 +51,9 @@ static inline void aes_next_key(uint8_t key[16], uint8_t constant) {
 }
 
 /* Each byte of a column becomes a sum of all four, by these factors from its own on. */
-static inline void aes_mix_columns(uint8_t s[16], const uint8_t factors[4]) {
+static inline void aes_mix_columns(uint8_t s[16]) {
+	static const uint8_t factors[4] = {2, 3, 1, 1};
+
 	for (unsigned c = 0; c < 16; c += 4) {
 		uint8_t column[4];
 
@@ -75,7 +77,7 @@ static inline void aes_encrypt_block(const uint8_t key[16], uint8_t block[16]) {
 			rows[i] = aes_substitute(block[(i + 4 * (i % 4)) % 16]);
 		memcpy(block, rows, 16);
 		if (round < 10)
-			aes_mix_columns(block, (const uint8_t[]){2, 3, 1, 1});
+			aes_mix_columns(block);
 		aes_next_key(round_key, constant);
 		constant = aes_multiply(constant, 2);
 		for (unsigned i = 0; i < 16; i++)

@@ -82,6 +82,8 @@ struct change_kit {
 	struct kit_sent {
 		uint32_t flow;
 		uint8_t modem; /* number in its MAC address */
+		uint8_t address;
+		uint16_t port;
 		bool back;
 	} sent[KIT_SENT];
 	uint64_t queued, back;

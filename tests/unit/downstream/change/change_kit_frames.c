@@ -13,7 +13,6 @@
 #include "fixture.h"
 #include "packets.h"
 #include "plain_aes.h"
-#include "plain_aes_inverse.h"
 #include "test.h"
 
 #define ROUND_NS 20000
@@ -112,23 +111,22 @@ static enum drop_reason reason_between(const struct counters *a, const struct co
 	return DROP_NONE;
 }
 
-static struct rte_mbuf *packet_make(uint8_t address, uint16_t port) {
-	uint8_t frame[FRAME];
-
+static void frame_make(uint8_t *frame, uint32_t serial, uint8_t address, uint16_t port) {
 	if (address < KIT_IPV4) {
-		packet_ipv4(frame, FRAME, kit->serial, (const uint8_t[]){10, 0, 0, address});
+		packet_ipv4(frame, FRAME, serial, (const uint8_t[]){10, 0, 0, address});
 		packet_ipv4_port(frame, port);
 	} else {
-		packet_ipv6(frame, FRAME, kit->serial,
+		packet_ipv6(frame, FRAME, serial,
 			    (const uint8_t[16]){0x20, 1, 0x0d, 0xb8, [15] = address});
 	}
-	return fixture_packet(kit->packets, frame, FRAME);
 }
 
 enum drop_reason kit_put(uint8_t address, uint16_t port, struct rte_mbuf **m) {
 	struct counters before = counters_now(), after;
+	uint8_t frame[FRAME];
 
-	*m = packet_make(address, port);
+	frame_make(frame, kit->serial, address, port);
+	*m = fixture_packet(kit->packets, frame, FRAME);
 	assert_int_equal(rte_ring_enqueue(kit->in, *m), 0);
 	pipeline_run(&kit->d->enqueue);
 	after = counters_now();
@@ -172,7 +170,8 @@ struct kit_outcome kit_send(uint8_t address, uint16_t port) {
 		check_counts(&outs[0], &before);
 	if (reason == DROP_NONE) {
 		kit->sent[kit->serial] = (struct kit_sent){
-			outs[which].flow, objects[which]->modems[outs[which].modem].mac[5], false};
+			outs[which].flow, objects[which]->modems[outs[which].modem].mac[5], address,
+			port, false};
 		kit->queued++;
 	}
 	assert_true(++kit->serial < KIT_SENT);
@@ -188,17 +187,17 @@ void kit_send_all(void) {
 }
 
 /* Of the generation that the header names: key and IV follow from it. */
-static void check_cipher(const struct docsis_mac *mac) {
+static void check_pdu(const struct docsis_mac *mac, const struct kit_sent *s) {
 	struct security_association sa = {.said = mac->said_or_sid};
-	uint8_t pdu[FRAME + ETHERNET_CRC_SIZE], crc[FRAME + ETHERNET_CRC_SIZE];
+	uint8_t pdu[FRAME + ETHERNET_CRC_SIZE];
 
+	frame_make(pdu, packet_serial(mac->pdu), s->address, s->port);
+	memcpy(pdu, (const uint8_t[]){2, 1, 0, 0, 0, s->modem}, 6);
+	ethernet_crc_write(pdu, FRAME);
 	kit_generation(&sa, mac->key_sequence);
+	bpi_encrypt(sa.key, sa.iv, pdu + DOCSIS_CLEAR_SIZE, sizeof(pdu) - DOCSIS_CLEAR_SIZE);
 	assert_int_equal(mac->pdu_size, sizeof(pdu));
-	memcpy(pdu, mac->pdu, sizeof(pdu));
-	bpi_decrypt(sa.key, sa.iv, pdu + DOCSIS_CLEAR_SIZE, sizeof(pdu) - DOCSIS_CLEAR_SIZE);
-	memcpy(crc, pdu, sizeof(crc));
-	ethernet_crc_write(crc, FRAME);
-	assert_memory_equal(pdu, crc, sizeof(pdu));
+	assert_memory_equal(mac->pdu, pdu, sizeof(pdu));
 }
 
 static void frame_is_back(void *ctx, const uint8_t *bytes, size_t size) {
@@ -212,12 +211,11 @@ static void frame_is_back(void *ctx, const uint8_t *bytes, size_t size) {
 	assert_false(s->back);
 	s->back = true;
 	kit->back++;
-	assert_int_equal(mac.pdu[5], s->modem);
 	assert_int_equal(mac.said_or_sid, 100 + s->modem);
 	assert_int_equal(mac.dsid, 0x100 + s->flow);
 	kit->last_sequence = mac.sequence;
 	assert_int_equal(mac.toggle, mac.key_sequence & 1);
-	check_cipher(&mac);
+	check_pdu(&mac, s);
 }
 
 void kit_flows_note(bool closed) {
