@@ -6,9 +6,11 @@
  */
 #pragma once
 
+#include "test.h"
+
+#include <math.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <stdlib.h>
 
 #include "random.h"
 #include "scheduler/report.h"
@@ -47,51 +49,305 @@ struct kit {
 	double *sent_ns; /* of each channel: work that it had sent at the mark */
 };
 
+#define UNLIMITED_BUFFER (16u << 20)
+#define BATCH 32
+/* A packet is its number in the flow and, below that, its bytes. */
+#define BYTES_BITS 14
+
 /* Nothing yet; 10 us a step, at most 200,000 packets. */
-struct kit kit_make(void);
+static inline struct kit kit_make(void) {
+	return (struct kit){
+		.config = {.packet_limit = 200000, .seed = 1},
+		.random = {12345},
+	};
+}
+
+/* The list with space for one more behind `count`; its size doubles. */
+static inline void *grow(void *list, size_t count, size_t size) {
+	if ((count & (count - 1)) == 0)
+		list = realloc(list, (count == 0 ? 1 : 2 * count) * size);
+	assert_non_null(list);
+	return list;
+}
 
 /* Each returns the index. What is 0 in a flow and may not be, or buffers, get values that limit nothing. */
-uint32_t kit_channel(struct kit *k, uint64_t rate);
-uint32_t kit_group(struct kit *k, const uint32_t *channels, size_t count);
-uint32_t kit_group_range(struct kit *k, uint32_t first, uint32_t count);
-uint32_t kit_modem(struct kit *k, uint64_t rate, uint64_t burst);
-uint32_t kit_flow(struct kit *k, struct scheduler_flow f);
+static inline uint32_t kit_channel(struct kit *k, uint64_t rate) {
+	size_t n = k->config.channel_count++;
 
-void kit_start(struct kit *k);
+	k->channels = grow(k->channels, n, sizeof(*k->channels));
+	k->channels[n] = (struct scheduler_channel){.rate = rate};
+	return (uint32_t)n;
+}
 
-/* From now on `backlog` packets of these sizes wait. */
-void kit_feed(struct kit *k, uint32_t flow, uint32_t smallest, uint32_t largest, uint32_t backlog);
+static inline uint32_t kit_group(struct kit *k, const uint32_t *channels, size_t count) {
+	size_t n = k->config.group_count++;
+	uint32_t *copy = calloc(count, sizeof(*copy));
 
-/* The same for all flows, with as many as one call of scheduler_dequeue() takes. */
-void kit_feed_all(struct kit *k, uint32_t smallest, uint32_t largest);
+	assert_non_null(copy);
+	for (size_t i = 0; i < count; i++)
+		copy[i] = channels[i];
+	k->groups = grow(k->groups, n, sizeof(*k->groups));
+	k->groups[n] = (struct scheduler_group){copy, count};
+	return (uint32_t)n;
+}
+
+static inline uint32_t kit_group_range(struct kit *k, uint32_t first, uint32_t count) {
+	uint32_t list[SCHEDULER_MAX_CHANNELS];
+
+	for (uint32_t i = 0; i < count; i++)
+		list[i] = first + i;
+	return kit_group(k, list, count);
+}
+
+static inline uint32_t kit_modem(struct kit *k, uint64_t rate, uint64_t burst) {
+	size_t n = k->config.modem_count++;
+
+	k->modems = grow(k->modems, n, sizeof(*k->modems));
+	k->modems[n] = (struct scheduler_modem){{rate, burst}};
+	return (uint32_t)n;
+}
+
+static inline uint32_t kit_flow(struct kit *k, struct scheduler_flow f) {
+	size_t n = k->config.flow_count++;
+
+	if (f.weight == 0)
+		f.weight = 1;
+	if (f.max_buffer == 0)
+		f.min_buffer = f.buffer = f.max_buffer = UNLIMITED_BUFFER;
+	k->settings = grow(k->settings, n, sizeof(*k->settings));
+	k->settings[n] = f;
+	return (uint32_t)n;
+}
+
+static inline void kit_start(struct kit *k) {
+	struct scheduler_config *c = &k->config;
+	const char *why = NULL;
+
+	if (c->modem_count == 0)
+		kit_modem(k, 0, 0);
+	c->channels = k->channels;
+	c->groups = k->groups;
+	c->modems = k->modems;
+	c->flows = k->settings;
+	k->s = scheduler_create(c, &why);
+	if (k->s == NULL)
+		fail_msg("no scheduler: %s", why);
+	k->flows = calloc(c->flow_count, sizeof(*k->flows));
+	k->sent_ns = calloc(c->channel_count, sizeof(*k->sent_ns));
+	assert_true(k->flows != NULL && k->sent_ns != NULL);
+}
+
+static inline struct scheduler_arrival packet_make(struct kit *k, uint32_t flow, uint32_t bytes) {
+	uintptr_t number = ++k->flows[flow].number << BYTES_BITS;
+
+	return (struct scheduler_arrival){
+		(void *)(number | (bytes & SCHEDULER_PACKET_MAX)),
+		flow,
+		bytes,
+	};
+}
+
+static inline struct scheduler_arrival next_of(struct kit *k, uint32_t flow) {
+	const struct kit_flow *f = &k->flows[flow];
+	uint32_t bytes = f->smallest == f->largest
+				 ? f->smallest
+				 : random_between(&k->random, f->smallest, f->largest);
+
+	return packet_make(k, flow, bytes);
+}
+
+/* Returns the verdict on the last one. */
+static inline enum scheduler_verdict queue(struct kit *k, const struct scheduler_arrival *in,
+					   unsigned n) {
+	enum scheduler_verdict verdicts[BATCH] = {SCHEDULER_QUEUED};
+	unsigned queued = scheduler_enqueue(k->s, k->now, in, n, verdicts), counted = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		k->flows[in[i].flow].verdicts[verdicts[i]]++;
+		counted += verdicts[i] == SCHEDULER_QUEUED;
+	}
+	assert_int_equal(queued, counted);
+	k->inside += queued;
+	k->next = 0;
+	return verdicts[n == 0 ? 0 : n - 1];
+}
 
 /* One packet, now. */
-enum scheduler_verdict kit_put(struct kit *k, uint32_t flow, uint32_t bytes);
+static inline enum scheduler_verdict kit_put(struct kit *k, uint32_t flow, uint32_t bytes) {
+	const struct scheduler_arrival in = packet_make(k, flow, bytes);
+
+	return queue(k, &in, 1);
+}
+
+/* From now on `backlog` packets of these sizes wait. */
+static inline void kit_feed(struct kit *k, uint32_t flow, uint32_t smallest, uint32_t largest,
+			    uint32_t backlog) {
+	struct kit_flow *f = &k->flows[flow];
+
+	f->smallest = smallest;
+	f->largest = largest;
+	f->backlog = backlog;
+	for (uint32_t i = 0; i < backlog; i++) {
+		const struct scheduler_arrival in = next_of(k, flow);
+
+		queue(k, &in, 1);
+	}
+}
+
+/* The same for all flows, with as many as one call of scheduler_dequeue() takes. */
+static inline void kit_feed_all(struct kit *k, uint32_t smallest, uint32_t largest) {
+	for (uint32_t i = 0; i < k->config.flow_count; i++)
+		kit_feed(k, i, smallest, largest, BATCH);
+}
+
+static inline void count_grant(struct kit *k, const struct scheduler_grant *g) {
+	struct kit_flow *f = &k->flows[g->flow];
+	const uintptr_t packet = (uintptr_t)g->packet;
+	const uint32_t bytes = packet & SCHEDULER_PACKET_MAX;
+
+	if (packet >> BYTES_BITS <= f->latest || g->sequence != f->sequence++)
+		fail_msg("flow %u: packet %llu with number %u behind packet %llu", g->flow,
+			 (unsigned long long)(packet >> BYTES_BITS), g->sequence,
+			 (unsigned long long)f->latest);
+	f->latest = packet >> BYTES_BITS;
+	f->packets++;
+	f->bytes += bytes;
+	k->inside--;
+}
+
+static inline unsigned take(struct kit *k, struct scheduler_grant *grants, unsigned n) {
+	n = scheduler_dequeue(k->s, k->now, grants, n);
+	if (n > 0 && k->next > k->now)
+		fail_msg("something goes %llu ns before scheduler_next() said so",
+			 (unsigned long long)(k->next - k->now));
+	for (unsigned i = 0; i < n; i++)
+		count_grant(k, &grants[i]);
+	k->next = scheduler_next(k->s);
+	if (k->inside == 0)
+		assert_true(k->next == UINT64_MAX);
+	return n;
+}
+
+static inline unsigned kit_take(struct kit *k, unsigned n) {
+	struct scheduler_grant grants[BATCH];
+	unsigned taken = 0, got = 1;
+
+	while (taken < n && (got > 0 || scheduler_has_more(k->s))) {
+		got = take(k, grants, n - taken < BATCH ? n - taken : BATCH);
+		taken += got;
+	}
+	return taken;
+}
 
 /* Takes out what may go now; kit_take() takes out up to n and refills nothing. Returns packets. */
-void kit_send(struct kit *k);
-unsigned kit_take(struct kit *k, unsigned n);
+static inline void kit_send(struct kit *k) {
+	struct scheduler_grant grants[BATCH];
+	struct scheduler_arrival in[BATCH];
+	unsigned n;
+
+	do {
+		unsigned refilled = 0;
+
+		n = take(k, grants, BATCH);
+		for (unsigned i = 0; i < n; i++) {
+			if (k->flows[grants[i].flow].backlog > 0)
+				in[refilled++] = next_of(k, grants[i].flow);
+		}
+		if (refilled > 0)
+			queue(k, in, refilled);
+	} while (n == BATCH || scheduler_has_more(k->s));
+}
 
 /* Steps until `ns` from now have passed. */
-void kit_run(struct kit *k, uint64_t ns);
+static inline void kit_run(struct kit *k, uint64_t ns) {
+	const uint64_t end = k->now + ns;
+
+	while (k->now < end) {
+		k->now = k->now + KIT_STEP_NS < end ? k->now + KIT_STEP_NS : end;
+		kit_send(k);
+	}
+}
+
+/* The time that the work of a channel takes of which it has sent all but what lies ahead. */
+static inline double sent_ns(const struct kit *k, uint32_t channel) {
+	struct scheduler_channel_report r;
+	double ahead;
+
+	scheduler_report_channel(k->s, channel, &r);
+	ahead = r.busy_until > k->now ? (double)(r.busy_until - k->now) : 0;
+	return 8e9 * (double)r.bytes / (double)k->channels[channel].rate - ahead;
+}
 
 /* Runs for so long, sets the mark, and runs for `ns` that are measured. */
-void kit_measure(struct kit *k, uint64_t before_ns, uint64_t ns);
+static inline void kit_measure(struct kit *k, uint64_t before_ns, uint64_t ns) {
+	kit_run(k, before_ns);
+	k->mark = k->now;
+	for (size_t i = 0; i < k->config.flow_count; i++)
+		k->flows[i].packets = k->flows[i].bytes = 0;
+	for (uint32_t i = 0; i < k->config.channel_count; i++)
+		k->sent_ns[i] = sent_ns(k, i);
+	kit_run(k, ns);
+}
 
 /* Bits per second of flows first .. first + count - 1, over the time since the mark. */
-double kit_rate_sum(const struct kit *k, uint32_t first, uint32_t count);
+static inline double kit_rate_sum(const struct kit *k, uint32_t first, uint32_t count) {
+	uint64_t bytes = 0;
+
+	for (uint32_t i = first; i < first + count; i++)
+		bytes += k->flows[i].bytes;
+	return 8e9 * (double)bytes / (double)(k->now - k->mark);
+}
 
 /* Fails unless `measured` is within `part` of `expected`; `what` and `index` tell of what. */
-void kit_expect(const char *what, size_t index, double measured, double expected, double part);
+static inline void kit_expect(const char *what, size_t index, double measured, double expected,
+			      double part) {
+	if (fabs(measured - expected) > part * expected)
+		fail_msg("%s %zu: %.7g where %.7g is expected", what, index, measured, expected);
+}
 
 /* All channels had something to send for more than 99.5 % of the time since the mark. */
-void kit_expect_filled(const struct kit *k);
+static inline void kit_expect_filled(const struct kit *k) {
+	for (uint32_t i = 0; i < k->config.channel_count; i++) {
+		double part = (sent_ns(k, i) - k->sent_ns[i]) / (double)(k->now - k->mark);
 
-/* 1 where all are equal (Jain, Chiu, Hawe 1984). */
-double kit_jain(const double *x, size_t n);
+		if (part < 0.995 || part > 1.0001)
+			fail_msg("channel %u is filled to %.4f", i, part);
+	}
+}
 
-/* Proves that the reports agree with what was counted and that every packet comes out, frees all. */
-void kit_end(struct kit *k);
+static inline void compare_report(const struct kit *k, uint32_t flow) {
+	const struct kit_flow *f = &k->flows[flow];
+	struct scheduler_flow_report report;
+
+	scheduler_report_flow(k->s, flow, &report);
+	assert_int_equal(report.packets + report.waiting_packets, f->verdicts[SCHEDULER_QUEUED]);
+	for (int v = SCHEDULER_QUEUED + 1; v < SCHEDULER_VERDICTS; v++)
+		assert_int_equal(report.drops[v], f->verdicts[v]);
+}
 
 /* Frees all, whatever is inside: for tests that take packets out themselves. */
-void kit_free(struct kit *k);
+static inline void kit_free(struct kit *k) {
+	scheduler_free(k->s);
+	for (size_t i = 0; i < k->config.group_count; i++)
+		free((void *)(uintptr_t)k->groups[i].channels);
+	free(k->channels);
+	free(k->groups);
+	free(k->modems);
+	free(k->settings);
+	free(k->flows);
+	free(k->sent_ns);
+}
+
+/* Proves that the reports agree with what was counted and that every packet comes out, frees all. */
+static inline void kit_end(struct kit *k) {
+	void *packets[64];
+	unsigned n;
+
+	for (uint32_t i = 0; i < k->config.flow_count; i++)
+		compare_report(k, i);
+	assert_int_equal(scheduler_held(k->s), k->inside);
+	while ((n = scheduler_drain(k->s, packets, 64)) > 0)
+		k->inside -= n;
+	assert_int_equal(k->inside, 0);
+	kit_free(k);
+}
