@@ -76,14 +76,6 @@ static inline bool matches(const struct match *m, const struct packet *p) {
 	       prefix_matches(&m->destination, p->destination) && ports_match(m, p);
 }
 
-static inline uint32_t evaluate(const struct rule *rules, size_t count, const struct packet *p) {
-	for (size_t i = 0; i < count; i++) {
-		if (rules[i].set == p->set && matches(rules[i].match, p))
-			return rules[i].result;
-	}
-	return 0;
-}
-
 /* The row of a burst that the packet would fill. */
 static inline void key_of(const struct packet *p, struct rule_key *key) {
 	struct flow_key *flow = &key->flow;

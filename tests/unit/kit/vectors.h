@@ -64,15 +64,3 @@ static inline void vector_get(const char *file, const char *name, struct vector 
 	if (!found)
 		fail_msg("no vector %s in %s", name, file);
 }
-
-/* How many messages of the file have `part` in their name. */
-static inline size_t vectors_count(const char *file, const char *part) {
-	FILE *f = vectors_open(file);
-	struct vector v;
-	size_t count = 0;
-
-	while (vector_next(f, &v))
-		count += strstr(v.name, part) != NULL;
-	fclose(f);
-	return count;
-}

@@ -264,35 +264,6 @@ CASE(a_packet_full_of_segments, .prepare = bench_long_packets) {
 	finish(86, 85);
 }
 
-static void inject_guarded(void) {
-	uint8_t packet[BENCH_PACKET_MAX];
-
-	bench_inject_guarded(packet, psp_write(&psp, packet));
-	open_packet();
-}
-
-/* As above, on exact buffers: what is read ends where the packet does. */
-CASE(nothing_behind_the_packet) {
-	uint8_t bytes[BENCH_FRAME_MAX];
-	size_t size;
-
-	size = bench_mac(PLAIN, BENCH_SMALLEST, bytes);
-	for (size_t cut = 0; cut <= size; cut++) {
-		bench->serial[PLAIN] = (uint32_t)cut;
-		bench_mac(PLAIN, BENCH_SMALLEST, bytes);
-		play("h");
-		payload(bytes, cut);
-		inject_guarded();
-		payload(bytes + cut, size - cut);
-		inject_guarded();
-		play("t");
-		inject_guarded();
-		bench_settle();
-		assert_int_equal(rte_mempool_in_use_count(bench->guarded), 0);
-	}
-	finish(size + 1, size + 1);
-}
-
 /* What follows a gap whose time is over stands in the queue of bursts after the round that finds that. */
 CASE(expires_within_two_rounds) {
 	struct bench_psp p;

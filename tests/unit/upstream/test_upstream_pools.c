@@ -111,12 +111,6 @@ static void send_psp(const struct bench_psp *p) {
 	assert_int_equal(rte_eth_tx_burst(far[1], 0, &m, 1), 1);
 }
 
-/* A packet without segments. */
-static void send_empty(unsigned to, uint8_t flow, uint16_t sequence) {
-	send_psp(&(struct bench_psp){
-		.session = SESSION + to, .flow = flow, .numbered = true, .sequence = sequence});
-}
-
 /* A whole burst with a whole frame. */
 static void send_good(void) {
 	uint8_t ethernet[PACKET], frame[256];
@@ -186,8 +180,9 @@ CASE(a_device_that_leaves_gaps, .closed = true) {
 		    2 * us_buffers(&sg, NULL).packets);
 	for (uint16_t number = 0; number <= US_PSP_WINDOW; number += number == 0 ? 2 : 1) {
 		for (unsigned c = GOOD + 1; c < CHANNELS; c++) {
-			for (uint8_t f = 0; f < US_PSP_FLOWS; f++, sent++)
-				send_empty(c, f, number);
+			for (uint8_t f = 0; f < US_PSP_FLOWS; f++, sent++) /* without segments */
+				send_psp(&(struct bench_psp){SESSION + c, f, .numbered = true,
+							     .sequence = number});
 			send_good();
 			good++;
 			run();

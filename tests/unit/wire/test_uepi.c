@@ -127,9 +127,14 @@ static void comes_back(enum uepi_format format, enum kind kind, const uint8_t *b
 }
 
 TEST(reads_and_writes_every_vector) {
+	FILE *f = vectors_open("uepi.txt");
 	struct vector v;
+	size_t count = 0;
 
-	assert_int_equal(vectors_count("uepi.txt", ""), ARRAY_COUNT(units));
+	while (vector_next(f, &v))
+		count++;
+	fclose(f);
+	assert_int_equal(count, ARRAY_COUNT(units));
 	for (size_t i = 0; i < ARRAY_COUNT(units); i++) {
 		size_t size = unit_size(&units[i]);
 

@@ -4,9 +4,9 @@
 
 #include "us_change_kit.h"
 
-#include "wire/bytes.h"
-#include "wire/crc32.h"
 #include "wire/ip.h"
+
+#include "packets.h"
 
 #define MODEMS 12
 #define FLOWS 2 /* of a modem, at most */
@@ -187,18 +187,12 @@ static inline const struct modem *modem_of(struct model *k, unsigned slot) {
 
 /* An Ethernet frame from the address, in a MAC frame. */
 static inline size_t write_frame(unsigned address, uint8_t *out) {
-	struct docsis_up_header h = {.kind = DOCSIS_KIND_PACKET};
-	uint8_t ethernet[PACKET] = {2, 0, 0, 0, 0, 1, 2, 7};
-	uint8_t *ip = ethernet + ETHERNET_HEADER;
+	uint8_t ethernet[PACKET];
 
-	store_be16(ethernet + 12, ETHERTYPE_IPV4);
-	ip[0] = 0x45;
-	store_be16(ip + 2, PACKET - ETHERNET_HEADER);
-	ip[8] = 64;
-	ip[9] = 59;
-	memcpy(ip + 12, (uint8_t[]){10, 9, 0, (uint8_t)address, 198, 51, 100, 1}, 8);
-	store_be16(ip + 10, ipv4_checksum(ip, IPV4_HEADER));
-	return bench_frame(2, &h, ethernet, PACKET, out); /* in the clear */
+	packet_ipv4(ethernet, PACKET, 0, (const uint8_t[]){198, 51, 100, 1});
+	memcpy(ethernet + ETHERNET_HEADER + 12, (uint8_t[]){10, 9, 0, (uint8_t)address}, 4);
+	packet_ipv4_checksum(ethernet);
+	return bench_clear(2, DOCSIS_KIND_PACKET, ethernet, PACKET, out);
 }
 
 /* A part of such a frame: the first or the last one. */

@@ -35,23 +35,6 @@ static void good_frame(unsigned stream) {
 	go(stream);
 }
 
-/* The sizes that just go. */
-CASE(smallest_and_largest) {
-	static const uint8_t runt[14] = {2, 0, 0, 0, 0, 1, 2, 1, 0, 0, 0, 2, 0x88, 0xb5};
-	uint8_t bytes[BENCH_FRAME_MAX];
-
-	for (int i = 0; i < 2; i++) {
-		unsigned stream = i == 0 ? FRAMED : PLAIN;
-
-		add(bytes, bench_clear(2, DOCSIS_KIND_PACKET, runt, sizeof(runt), bytes));
-		add(bytes, bench_mac(stream, 1996, bytes));
-		go(stream);
-		bench_complete(stream);
-	}
-	assert_int_equal(bench->others, 2);
-	assert_memory_equal(bench->other, runt, sizeof(runt));
-}
-
 CASE(burst_ends_in_a_frame) {
 	for (size_t size = 1; size < FRAME; size++) {
 		uint32_t first = bench->serial[PLAIN];

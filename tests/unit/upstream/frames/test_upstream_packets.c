@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* L2TPv3 packets: each reason to drop one, and nothing read behind their end. */
+/* L2TPv3 packets: each reason to drop one. */
 
 #include <rte_ethdev.h>
 
@@ -155,31 +155,4 @@ CASE(over_ipv6, .prepare = ipv6) {
 		f[IP + at] ^= 0x10;
 		refused(f, n, DROP_OUTER_ADDRESS);
 	}
-}
-
-/*
- * A packet that ends after every one of its bytes, where readable memory ends, too. With a length in
- * IP that says so it is as long as it is.
- */
-CASE(every_truncation) {
-	uint8_t whole[BENCH_PACKET_MAX], f[BENCH_PACKET_MAX];
-	size_t n;
-
-	n = bad(whole);
-	for (size_t size = 0; size < n; size++) {
-		enum drop_reason reason = size < PSP ? DROP_L2TP_TRUNCATED : DROP_PSP_TRUNCATED;
-
-		memcpy(f, whole, size);
-		if (size >= SESSION) {
-			store_be16(f + IP + 2, (uint16_t)(size - IP));
-			checksum(f);
-		} else {
-			reason = size < IP ? DROP_OUTER_RUNT : DROP_OUTER_IP_HEADER;
-		}
-		bench_inject_guarded(f, size);
-		bench_settle();
-		bench_dropped(reason, 1);
-	}
-	bench_inject_guarded(f, good(f));
-	bench_settle();
 }

@@ -248,21 +248,16 @@ static void send_plain(unsigned stream) {
 	burst(s->channels[0], s->sid, bytes, size);
 }
 
-static uint32_t bytes_left(void) {
-	uint32_t left = 0;
-
-	for (unsigned s = 0; s < BENCH_STREAMS; s++)
-		left += rows[s].size - rows[s].sent;
-	return left;
-}
-
 /* All streams in turn, until they are through; the worker is away while the last bytes come. */
 static void run_turn(uint32_t last_bytes) {
 	for (unsigned s = 0; s < BENCH_STREAMS; s++)
 		row_make(s);
-	for (uint32_t left; (left = bytes_left()) > 0;) {
+	for (uint32_t left = 1; left > 0;) {
 		unsigned s = random_below(r, BENCH_STREAMS);
 
+		left = 0;
+		for (unsigned i = 0; i < BENCH_STREAMS; i++)
+			left += rows[i].size - rows[i].sent;
 		away = left < last_bytes;
 		if (rows[s].sent == rows[s].size)
 			continue;

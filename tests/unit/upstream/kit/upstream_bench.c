@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "upstream_cases.h"
+#include "upstream_bench.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -9,9 +9,14 @@
 #include "platform/port.h"
 #include "wire/bytes.h"
 
+#include "fixture.h"
+#include "test.h"
+
 #define EAL_MB 192
 #define RPHY_DEPTH 1024
-#define BURST 64
+
+static struct upstream_bench storage;
+struct upstream_bench *const bench = &storage;
 
 void bench_crypto_start(void) {
 	bench->crypto = crypto_apart_open(SOCKET_ID_ANY);
@@ -85,7 +90,6 @@ void bench_start(void) {
 	bench->frames =
 		fixture_pool("frames", bench->frame_buffers, RTE_PKTMBUF_HEADROOM + US_FRAME_ROOM);
 	bench->pieces = fixture_pool("pieces", bench->piece_buffers, 0);
-	bench->guarded = fixture_pool("guarded", 63, 0);
 	snprintf(name, sizeof(name), "upstream%u", opened);
 	bench_crypto_start();
 	bench->rphy = wire(0, opened, RPHY_DEPTH);
@@ -148,14 +152,18 @@ static void empty(uint16_t port) {
 		rte_pktmbuf_free(m);
 }
 
-static void stop(void) {
-	upstream_close(bench->u);
-	upstream_stop(bench->u);
-	check_balance();
+void bench_nothing_held(void) {
 	for (enum unit unit = 0; unit < UNITS; unit++)
 		assert_int_equal(upstream_held(bench->u, unit), 0);
 	for (unsigned p = 0; p < HOLD_POOLS; p++)
 		assert_int_equal(bench->u->holds.buffers[p], 0);
+}
+
+static void stop(void) {
+	upstream_close(bench->u);
+	upstream_stop(bench->u);
+	check_balance();
+	bench_nothing_held();
 	for (uint32_t m = 0; m < bench->sg.modem_count; m++)
 		assert_int_equal(bench->u->holds.modems[m].bytes, 0);
 	assert_true(upstream_deadline(bench->u) == UINT64_MAX);
@@ -180,7 +188,6 @@ void bench_close(void) {
 		port_close(far[i]);
 	}
 	bench_crypto_end(bench->crypto, bench->queue, bench->schedules);
-	fixture_pool_end(bench->guarded);
 	fixture_pool_end(bench->pieces);
 	fixture_pool_end(bench->frames);
 	fixture_pool_end(bench->packets);
@@ -222,11 +229,6 @@ static void packet_take(const uint8_t *frame, size_t size) {
 	bench->came[stream]++;
 }
 
-static bool is_packet(const uint8_t *frame, size_t size) {
-	return size >= BENCH_SMALLEST && load_be16(frame + 12) == 0x0800 &&
-	       load_be32(frame + 48) == 0x62656e63;
-}
-
 unsigned bench_take(unsigned most) {
 	unsigned taken = 0;
 	struct rte_mbuf *m;
@@ -239,7 +241,8 @@ unsigned bench_take(unsigned most) {
 		assert_true(m->pool == bench->frames || rte_pktmbuf_tailroom(m) <= 4);
 		assert_int_equal(rte_mbuf_refcnt_read(m), 1);
 		fixture_check(m);
-		if (is_packet(frame, m->data_len)) {
+		if (m->data_len >= BENCH_SMALLEST && load_be16(frame + 12) == 0x0800 &&
+		    load_be32(frame + 48) == 0x62656e63) {
 			packet_take(frame, m->data_len);
 		} else {
 			bench->others++;

@@ -71,7 +71,7 @@ struct upstream_bench {
 	struct crypto_provider *crypto;
 	struct crypto_queue *queue;
 	void *schedules[2 * BENCH_MOST_MODEMS];
-	struct rte_mempool *packets, *frames, *pieces, *guarded;
+	struct rte_mempool *packets, *frames, *pieces;
 	uint16_t rphy, network, control; /* the far ends, ours */
 	uint16_t near[3];
 	struct random random;
@@ -97,3 +97,100 @@ struct upstream_bench {
 
 /* Sets the configuration and the sizes, for the test to change. */
 void bench_prepare(struct upstream_bench *b);
+
+/* The upstream of the case. */
+extern struct upstream_bench *const bench;
+
+/* For a case's `prepare`: `count` modems more, in the clear, each with one flow with segment headers and one SID cluster,
+ * whose streams come behind the others. */
+void bench_crowd(unsigned count);
+
+/* Makes EAL (the first time), ports, pools and the upstream; the other prepares it, too. */
+void bench_start(void);
+void bench_open(void);
+
+/* Fails where a drop was not expected, a packet did not come, a unit does not add up, or a buffer, operation or hold has
+ * not come back after a stop. */
+void bench_close(void);
+
+/* A provider, a queue and the schedules of all keys of the configuration. */
+void bench_crypto_start(void);
+void bench_crypto_end(struct crypto_provider *crypto, struct crypto_queue *queue,
+		      void *schedules[2 * BENCH_MOST_MODEMS]);
+
+/* `n` more will be dropped. */
+void bench_expect(enum drop_reason reason, uint64_t n);
+
+uint64_t bench_count(enum counter counter);
+
+/* Nothing waits anywhere. */
+void bench_nothing_held(void);
+
+/* PSP packets. */
+struct bench_psp {
+	uint32_t session;
+	uint8_t flow;
+	bool unnumbered; /* S = 0 */
+	bool numbered; /* by `sequence`; otherwise by the next number of the flow */
+	uint16_t sequence;
+	uint8_t count;
+	uint8_t table[PSP_COUNT_MAX * PSP_ENTRY_SIZE];
+	uint8_t data[BENCH_PACKET_MAX];
+	size_t size;
+};
+
+void psp_open(struct bench_psp *p, uint32_t session);
+void psp_add(struct bench_psp *p, bool begin, bool end, const void *bytes, size_t size);
+
+/* The parts of a burst on the session of the packet; the format is that of the channel. */
+void psp_add_header(struct bench_psp *p, uint16_t sid);
+void psp_add_trailer(struct bench_psp *p);
+
+/* Writes the whole L2TPv3 packet. Returns its size. */
+size_t psp_write(const struct bench_psp *p, uint8_t *out);
+
+/* Sends it; a round may be needed when the port is full. */
+void psp_send(const struct bench_psp *p);
+
+/* Sends bytes as they are. */
+void bench_inject(const void *frame, size_t size);
+
+/* Sends a burst in one PSP packet of flow 0; without a segment header on the first channel of a stream. */
+void bench_burst(uint32_t session, uint16_t sid, const void *payload, size_t size);
+void bench_plain(unsigned stream, const void *bytes, size_t size);
+
+/* Sends a burst of a stream on its first channel. With `pointer` < 0 the segment has none; the number is the stream's
+ * next one. */
+#define BENCH_NO_POINTER (-1)
+void bench_segment(unsigned stream, int pointer, const void *bytes, size_t size);
+void bench_segment_as(unsigned stream, const struct segment_header *h, const void *bytes,
+		      size_t size);
+
+uint32_t bench_session(unsigned channel);
+
+/* The Ethernet frame of a packet, without CRC: IPv4, UDP, from the modem's address. */
+void bench_ethernet(unsigned stream, uint32_t serial, size_t size, uint8_t *out);
+
+/* Writes the stream's next packet of `size` bytes as a MAC frame, as its modem sends it: encrypted with its keys by
+ * turns, or in the clear, also where it has a key. Returns the size of the frame. */
+size_t bench_mac(unsigned stream, size_t size, uint8_t *out);
+size_t bench_mac_clear(unsigned stream, size_t size, uint8_t *out);
+
+/* A frame of any kind around the `size` bytes of a PDU without CRC: adds CRC and, with h->encrypted, encrypts with the
+ * generation 0 or 1 of the modem's key that h->key_sequence names. Returns its size. */
+size_t bench_frame(unsigned modem, const struct docsis_up_header *h, const void *pdu, size_t size,
+		   uint8_t *out);
+
+/* Runs the lists so many times; checks that all units add up. Time stands still. */
+void bench_round(void);
+void bench_rounds(unsigned n);
+
+/* Rounds without time, until nothing moves; takes what comes out. The other does so after `ns`. */
+void bench_settle(void);
+void bench_after(uint64_t ns);
+
+/* Takes at most `most` frames from the network port and checks them. Returns how many came. */
+unsigned bench_take(unsigned most);
+
+/* All packets of the stream that were made have come. */
+void bench_complete(unsigned stream);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What modems and the R-PHY device send. */
-#include "upstream_cases.h"
+#include "upstream_bench.h"
 
-#include <stdlib.h>
+#include <string.h>
 
 #include <rte_ethdev.h>
 
@@ -10,8 +10,10 @@
 #include "wire/crc32.h"
 #include "wire/ip.h"
 
-#include "guard.h"
+#include "fixture.h"
+#include "packets.h"
 #include "plain_aes.h"
+#include "test.h"
 
 #define HEAD 52 /* bytes of headers, number and stream */
 
@@ -99,45 +101,14 @@ void psp_send(const struct bench_psp *p) {
 	bench_inject(frame, psp_write(p, frame));
 }
 
-static void transmit(struct rte_mbuf *m) {
+void bench_inject(const void *frame, size_t size) {
+	struct rte_mbuf *m = fixture_packet(bench->packets, frame, size);
+
 	if (rte_eth_tx_burst(bench->rphy, 0, &m, 1) != 1) {
 		rte_pktmbuf_free(m);
 		fail_msg("the R-PHY port is full: the test sends faster than it runs rounds");
 	}
 	bench->injected++;
-}
-
-void bench_inject(const void *frame, size_t size) {
-	transmit(fixture_packet(bench->packets, frame, size));
-}
-
-static void unmap(void *address, void *ctx) {
-	struct guard *g = ctx;
-
-	(void)address;
-	guard_close(g);
-	free(g);
-}
-
-void bench_inject_guarded(const void *frame, size_t size) {
-	struct guard *g = malloc(sizeof(*g));
-	struct rte_mbuf *m = rte_pktmbuf_alloc(bench->guarded);
-	struct rte_mbuf_ext_shared_info *shared;
-	uint8_t *bytes;
-
-	assert_non_null(g);
-	assert_non_null(m);
-	*g = guard_open(size + sizeof(*shared) + 64);
-	bytes = guard_copy(g, frame, size);
-	shared = (void *)g->base;
-	shared->free_cb = unmap;
-	shared->fcb_opaque = g;
-	rte_mbuf_ext_refcnt_set(shared, 1);
-	rte_pktmbuf_attach_extbuf(m, bytes, RTE_BAD_IOVA, (uint16_t)size, shared);
-	m->data_off = 0;
-	m->data_len = (uint16_t)size;
-	m->pkt_len = (uint32_t)size;
-	transmit(m);
 }
 
 void bench_burst(uint32_t session, uint16_t sid, const void *payload, size_t size) {
@@ -179,23 +150,13 @@ void bench_segment(unsigned stream, int pointer, const void *bytes, size_t size)
 
 void bench_ethernet(unsigned stream, uint32_t serial, size_t size, uint8_t *out) {
 	const struct modem *m = &bench->sg.modems[bench_streams[stream].modem];
-	uint8_t *ip = out + ETHERNET_HEADER;
-	uint8_t *udp = ip + IPV4_HEADER;
 
 	assert_in_range(size, BENCH_SMALLEST, BENCH_FRAME_MAX); /* more than HEAD */
+	packet_ipv4(out, size, serial, (const uint8_t[]){198, 51, 100, 1});
 	memcpy(out, bench->sg.rphy.core_mac, 6);
 	memcpy(out + 6, m->mac, 6);
-	store_be16(out + 12, ETHERTYPE_IPV4);
-	memset(ip, 0, IPV4_HEADER);
-	ip[0] = 0x45;
-	store_be16(ip + 2, (uint16_t)(size - ETHERNET_HEADER));
-	ip[8] = 64;
-	ip[9] = IP_PROTOCOL_UDP;
-	memcpy(ip + 12, m->addresses[0].bytes, 4);
-	memcpy(ip + 16, "\xc6\x33\x64\x01", 4);
-	store_be16(ip + 10, ipv4_checksum(ip, IPV4_HEADER));
-	store_be32(udp, 50000u << 16 | 40000);
-	store_be32(udp + 4, (uint32_t)(size - ETHERNET_HEADER - IPV4_HEADER) << 16);
+	memcpy(out + ETHERNET_HEADER + 12, m->addresses[0].bytes, 4);
+	packet_ipv4_checksum(out);
 	store_be32(out + 42, serial);
 	store_be16(out + 46, (uint16_t)stream);
 	store_be32(out + 48, 0x62656e63); /* as test_bench knows its own */

@@ -17,9 +17,6 @@
 #define FRAMED 4 /* of modem 2, in the clear, with segment headers, cluster 5, channels 0 and 2 */
 #define PLAIN 6 /* of modem 3, in the clear, without segment headers, channel 0 */
 
-/* The upstream of the case. */
-extern struct upstream_bench *const bench;
-
 struct bench_case {
 	const char *name;
 	void (*run)(void);
@@ -53,150 +50,221 @@ struct bench_case {
 		bench_when_ready = ready;                                   \
 	}
 
-void bench_case_add(const struct bench_case *one);
-extern void (*bench_when_ready)(void);
+#define CASES_MOST 64
 
-/* For `prepare`: packets of up to 20 kB, fewer than else; and `count` modems more, in the clear, each with one flow with
- * segment headers and one SID cluster, whose streams come behind the others. */
-void bench_long_packets(void);
-void bench_crowd(unsigned count);
+static void (*bench_when_ready)(void);
+static struct CMUnitTest bench_cases[CASES_MOST];
+static size_t bench_case_count;
 
-/* Makes EAL (the first time), ports, pools and the upstream; the other prepares it, too. */
-void bench_start(void);
-void bench_open(void);
+static void bench_size(unsigned *of, unsigned wanted) {
+	if (wanted > 0)
+		*of = wanted;
+}
 
-/* Fails where a drop was not expected, a packet did not come, a unit does not add up, or a buffer, operation or hold has
- * not come back after a stop. */
-void bench_close(void);
+static void bench_case_run(void **state) {
+	const struct bench_case *c = *state;
 
-/* A provider, a queue and the schedules of all keys of the configuration. */
-void bench_crypto_start(void);
-void bench_crypto_end(struct crypto_provider *crypto, struct crypto_queue *queue,
-		      void *schedules[2 * BENCH_MOST_MODEMS]);
+	if (c->closed) {
+		c->run();
+		return;
+	}
+	bench_prepare(bench);
+	if (c->prepare != NULL)
+		c->prepare();
+	bench_size(&bench->sg.upstream.held_by_modem, c->held_by_modem);
+	bench_size(&bench->sg.upstream.held, c->held);
+	bench_size(&bench->network_depth, c->network_depth);
+	bench_size(&bench->control_depth, c->control_depth);
+	bench_size(&bench->frame_buffers, c->frame_buffers);
+	bench_size(&bench->piece_buffers, c->piece_buffers);
+	bench->copies |= c->copies;
+	bench->lossy = c->lossy;
+	bench_start();
+	if (bench_when_ready != NULL)
+		bench_when_ready();
+	c->run();
+	bench_close();
+}
 
-/* `n` more will be dropped, or were dropped now. */
-void bench_expect(enum drop_reason reason, uint64_t n);
-void bench_dropped(enum drop_reason reason, uint64_t n);
+static void bench_case_add(const struct bench_case *one) {
+	assert_true(bench_case_count < CASES_MOST);
+	bench_cases[bench_case_count++] = (struct CMUnitTest){
+		.name = one->name,
+		.test_func = bench_case_run,
+		.initial_state = (void *)(uintptr_t)one,
+	};
+}
 
-uint64_t bench_count(enum counter counter);
+int main(void) {
+	return _cmocka_run_group_tests("upstream", bench_cases, bench_case_count, NULL,
+				       fixture_stop);
+}
 
-/* Nothing waits anywhere. */
-void bench_nothing_held(void);
+/* For `prepare`: packets of up to 20 kB, fewer than else. */
+static inline void bench_long_packets(void) {
+	bench->packet_buffers = 255;
+	bench->packet_room = RTE_PKTMBUF_HEADROOM + 20000;
+}
 
-/* Windows for order that are not in use. */
-unsigned bench_windows_free(void);
-
-/* PSP packets. */
-struct bench_psp {
-	uint32_t session;
-	uint8_t flow;
-	bool unnumbered; /* S = 0 */
-	bool numbered; /* by `sequence`; otherwise by the next number of the flow */
-	uint16_t sequence;
-	uint8_t count;
-	uint8_t table[PSP_COUNT_MAX * PSP_ENTRY_SIZE];
-	uint8_t data[BENCH_PACKET_MAX];
-	size_t size;
-};
-
-void psp_open(struct bench_psp *p, uint32_t session);
-void psp_add(struct bench_psp *p, bool begin, bool end, const void *bytes, size_t size);
-
-/* The parts of a burst on the session of the packet; the format is that of the channel. */
-void psp_add_header(struct bench_psp *p, uint16_t sid);
-void psp_add_trailer(struct bench_psp *p);
-
-/* A packet in which a burst begins, also one of the stream on its first channel. */
-void bench_open_burst(struct bench_psp *p, uint32_t session, uint16_t sid);
-void bench_open_stream(struct bench_psp *p, unsigned stream);
-
-/* A packet with a whole burst: the stream's next frame of `size` bytes. With a number of its own. */
-void bench_packet(struct bench_psp *p, unsigned stream, size_t size);
-void bench_packet_as(struct bench_psp *p, unsigned stream, size_t size, uint16_t number);
-
-/* Writes the whole L2TPv3 packet. Returns its size. */
-size_t psp_write(const struct bench_psp *p, uint8_t *out);
-
-/* Sends it; a round may be needed when the port is full. The other handles all that comes of it, too. */
-void psp_send(const struct bench_psp *p);
-void bench_handle_packet(const struct bench_psp *p);
-
-/* Sends an empty packet of a flow with this number. */
-void bench_put_number(uint32_t session, uint8_t flow, uint16_t number);
-
-/* Sends bytes as they are; guarded: they end where readable memory ends. */
-void bench_inject(const void *frame, size_t size);
-void bench_inject_guarded(const void *frame, size_t size);
-
-/* Sends a burst in one PSP packet of flow 0; without a segment header on the first channel of a stream. */
-void bench_burst(uint32_t session, uint16_t sid, const void *payload, size_t size);
-void bench_plain(unsigned stream, const void *bytes, size_t size);
-
-/* Sends a burst of a stream on its first channel. With `pointer` < 0 the segment has none; the number is the stream's
- * next one. */
-#define BENCH_NO_POINTER (-1)
-void bench_segment(unsigned stream, int pointer, const void *bytes, size_t size);
-void bench_segment_as(unsigned stream, const struct segment_header *h, const void *bytes,
-		      size_t size);
-
-uint32_t bench_session(unsigned channel);
-
-/* The Ethernet frame of a packet, without CRC: IPv4, UDP, from the modem's address. */
-void bench_ethernet(unsigned stream, uint32_t serial, size_t size, uint8_t *out);
-
-/* Writes the stream's next packet of `size` bytes as a MAC frame, as its modem sends it: encrypted with its keys by
- * turns, or in the clear, also where it has a key. Returns the size of the frame. */
-size_t bench_mac(unsigned stream, size_t size, uint8_t *out);
-size_t bench_mac_clear(unsigned stream, size_t size, uint8_t *out);
-
-/* A frame of any kind around the `size` bytes of a PDU without CRC: adds CRC and, with h->encrypted, encrypts with the
- * generation 0 or 1 of the modem's key that h->key_sequence names. Returns its size; the other is in the clear. */
-size_t bench_frame(unsigned modem, const struct docsis_up_header *h, const void *pdu, size_t size,
-		   uint8_t *out);
-size_t bench_clear(unsigned modem, enum docsis_kind kind, const void *pdu, size_t size,
-		   uint8_t *out);
+/* As bench_frame(), in the clear. */
+static inline size_t bench_clear(unsigned modem, enum docsis_kind kind, const void *pdu,
+				 size_t size, uint8_t *out) {
+	return bench_frame(modem, &(struct docsis_up_header){.kind = kind}, pdu, size, out);
+}
 
 /* Sends bytes in a segment that begins with a frame, or in a burst, as the stream has it. */
-void bench_send(unsigned stream, const void *bytes, size_t size);
+static inline void bench_send(unsigned stream, const void *bytes, size_t size) {
+	if (bench_streams[stream].segment_header)
+		bench_segment(stream, 0, bytes, size);
+	else
+		bench_plain(stream, bytes, size);
+}
 
 /* The same, and all that comes of it; or in a segment in which no frame begins. */
-void bench_handle(unsigned stream, const void *bytes, size_t size);
-void bench_handle_rest(unsigned stream, const void *bytes, size_t size);
+static inline void bench_handle(unsigned stream, const void *bytes, size_t size) {
+	bench_send(stream, bytes, size);
+	bench_settle();
+}
 
-/* The stream's next `count` frames of `size` bytes, sent behind each other; one; one, and all that comes of it. */
-void bench_put_many(unsigned stream, unsigned count, size_t size);
-void bench_put(unsigned stream, size_t size);
-void bench_whole(unsigned stream, size_t size);
+static inline void bench_handle_rest(unsigned stream, const void *bytes, size_t size) {
+	bench_segment(stream, BENCH_NO_POINTER, bytes, size);
+	bench_settle();
+}
 
 /* Writes the stream's next frames of `size` bytes behind each other, as many as `most` bytes hold. Returns how many
  * bytes they are. */
-size_t bench_fill(unsigned stream, size_t size, uint8_t *out, size_t most);
+static inline size_t bench_fill(unsigned stream, size_t size, uint8_t *out, size_t most) {
+	size_t used = 0;
+
+	while (used + size + 32 <= most) /* with the MAC header, privacy and CRC */
+		used += bench_mac(stream, size, out + used);
+	return used;
+}
+
+/* The stream's next `count` frames of `size` bytes, sent behind each other; one; one, and all that comes of it. */
+static inline void bench_put_many(unsigned stream, unsigned count, size_t size) {
+	uint8_t bytes[BENCH_PACKET_MAX];
+	size_t used = 0;
+
+	while (count-- > 0) {
+		assert_true(used + size + 32 <= sizeof(bytes));
+		used += bench_mac(stream, size, bytes + used);
+	}
+	bench_send(stream, bytes, used);
+}
+
+static inline void bench_put(unsigned stream, size_t size) {
+	bench_put_many(stream, 1, size);
+}
+
+static inline void bench_whole(unsigned stream, size_t size) {
+	bench_put(stream, size);
+	bench_settle();
+}
 
 /* A fragment of the stream, number `sequence` of its frame, is the first, the last, both or none. */
 #define FRAGMENT_FIRST 1
 #define FRAGMENT_LAST 2
-size_t bench_fragment(unsigned stream, unsigned sequence, int flags, const void *bytes, size_t size,
-		      uint8_t *out);
+static inline size_t bench_fragment(unsigned stream, unsigned sequence, int flags,
+				    const void *bytes, size_t size, uint8_t *out) {
+	const struct bench_stream *s = &bench_streams[stream];
+	const struct security_association *sa = &bench->modems[s->modem].security;
+	struct docsis_up_header h = {
+		.kind = DOCSIS_KIND_FRAGMENT,
+		.privacy = PRIVACY_BP_UP,
+		.encrypted = sa->cipher != CIPHER_NONE,
+		.key_sequence = sa->key_sequence,
+		.sid = s->sid,
+		.fragment_first = (flags & FRAGMENT_FIRST) != 0,
+		.fragment_last = (flags & FRAGMENT_LAST) != 0,
+		.fragment_sequence = sequence & 0xf,
+	};
+
+	return bench_frame(s->modem, &h, bytes, size, out);
+}
 
 /* Sends one. */
-void bench_put_fragment(unsigned stream, unsigned sequence, int flags, const void *bytes,
-			size_t size);
+static inline void bench_put_fragment(unsigned stream, unsigned sequence, int flags,
+				      const void *bytes, size_t size) {
+	uint8_t out[BENCH_FRAME_MAX];
+
+	bench_send(stream, out, bench_fragment(stream, sequence, flags, bytes, size, out));
+}
 
 /* Sends a unit in fragments of `part` bytes from number 0 on, each in a segment or burst of its own; `between`, or
  * NULL, is called behind each. Returns how many they were. */
-unsigned bench_put_unit(unsigned stream, const uint8_t *unit, size_t size, size_t part,
-			void (*between)(void));
+static inline unsigned bench_put_unit(unsigned stream, const uint8_t *unit, size_t size,
+				      size_t part, void (*between)(void)) {
+	unsigned count = 0;
 
-/* Runs the lists so many times; checks that all units add up. Time stands still. */
-void bench_round(void);
-void bench_rounds(unsigned n);
+	for (size_t at = 0; at < size; at += part, count++) {
+		size_t now = at + part < size ? part : size - at;
+		int flags = (at == 0 ? FRAGMENT_FIRST : 0) | (at + now == size ? FRAGMENT_LAST : 0);
 
-/* Rounds without time, until nothing moves; takes what comes out. The other does so after `ns`. */
-void bench_settle(void);
-void bench_after(uint64_t ns);
+		bench_put_fragment(stream, count, flags, unit + at, now);
+		if (between != NULL)
+			between();
+	}
+	return count;
+}
 
-/* Takes at most `most` frames from the network port and checks them. Returns how many came. */
-unsigned bench_take(unsigned most);
+/* A packet in which a burst begins, also one of the stream on its first channel. */
+static inline void bench_open_burst(struct bench_psp *p, uint32_t session, uint16_t sid) {
+	psp_open(p, session);
+	psp_add_header(p, sid);
+}
 
-/* All packets of the stream that were made have come. */
-void bench_complete(unsigned stream);
+static inline void bench_open_stream(struct bench_psp *p, unsigned stream) {
+	const struct bench_stream *s = &bench_streams[stream];
+
+	bench_open_burst(p, bench_session(s->channels[0]), s->sid);
+}
+
+/* A packet with a whole burst: the stream's next frame of `size` bytes. With a number of its own. */
+static inline void bench_packet(struct bench_psp *p, unsigned stream, size_t size) {
+	uint8_t bytes[BENCH_FRAME_MAX];
+
+	size = bench_mac(stream, size, bytes);
+	bench_open_stream(p, stream);
+	psp_add(p, false, false, bytes, size);
+	psp_add_trailer(p);
+}
+
+static inline void bench_packet_as(struct bench_psp *p, unsigned stream, size_t size,
+				   uint16_t number) {
+	bench_packet(p, stream, size);
+	p->numbered = true;
+	p->sequence = number;
+}
+
+/* Sends it and handles all that comes of it. */
+static inline void bench_handle_packet(const struct bench_psp *p) {
+	psp_send(p);
+	bench_settle();
+}
+
+/* Sends an empty packet of a flow with this number. */
+static inline void bench_put_number(uint32_t session, uint8_t flow, uint16_t number) {
+	struct bench_psp p;
+
+	psp_open(&p, session);
+	p.flow = flow;
+	p.numbered = true;
+	p.sequence = number;
+	psp_send(&p);
+}
+
+/* Windows for order that are not in use. */
+static inline unsigned bench_windows_free(void) {
+	unsigned count = 0;
+
+	for (const struct order_slots *s = bench->u->slots.free; s != NULL; s = s->next_free)
+		count++;
+	return count;
+}
+
+/* `n` more were dropped now. */
+static inline void bench_dropped(enum drop_reason reason, uint64_t n) {
+	bench_expect(reason, n);
+	assert_int_equal(bench->u->counters.drops[reason], bench->expected[reason]);
+}
