@@ -51,15 +51,6 @@ static void end(void) {
 	kit_end(&kit);
 }
 
-static void faults_any(void) {
-	faults = (struct faults){
-		.late = random_below(&kit.random, 100),
-		.fails = random_below(&kit.random, 2) * random_below(&kit.random, 20),
-		.any_order = random_below(&kit.random, 2),
-		.takes_part = random_below(&kit.random, 2),
-	};
-}
-
 /* Bursts of any number, submitted and collected as it comes. */
 static void turns(unsigned n) {
 	for (unsigned turn = 0; turn < n; turn++) {
@@ -236,7 +227,12 @@ TEST(swallows_some) {
 static void anything(const char *device, enum crypto_direction direction, bool disappears) {
 	start(device, direction);
 	for (unsigned mix = 0; mix < 60; mix++) {
-		faults_any();
+		faults = (struct faults){
+			.late = random_below(&kit.random, 100),
+			.fails = random_below(&kit.random, 2) * random_below(&kit.random, 20),
+			.any_order = random_below(&kit.random, 2),
+			.takes_part = random_below(&kit.random, 2),
+		};
 		if (disappears) {
 			faults.swallows = random_below(&kit.random, 4) == 0 ? 30 : 0;
 			faults.gives_nothing = random_below(&kit.random, 4) == 0;

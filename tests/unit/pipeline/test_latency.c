@@ -36,15 +36,6 @@ static void took(uint64_t ns) {
 	latency_record(&latency, &arrived, 1);
 }
 
-/* From tens of ns to seconds, many short ones: each decade has its share. */
-static uint64_t any_time(struct random *r) {
-	uint64_t scale = 10;
-
-	for (uint32_t decade = random_below(r, 8); decade > 0; decade--)
-		scale *= 10;
-	return scale + random_below(r, (uint32_t)scale * 9);
-}
-
 /* Of fewer packets than a percentile is about, the longest is that percentile: none is passed over. */
 TEST(percentiles_are_those_of_the_sorted_list) {
 	static const size_t counts[] = {1, 99, 100, 99999, 100000, PACKETS};
@@ -53,8 +44,12 @@ TEST(percentiles_are_those_of_the_sorted_list) {
 	size_t n = 0;
 
 	for (size_t i = 0; i < ARRAY_COUNT(counts); i++) {
-		for (; n < counts[i]; n++) {
-			times[n] = any_time(&random);
+		for (; n < counts[i]; n++) { /* tens of ns to seconds: each decade has its share */
+			uint64_t scale = 10;
+
+			for (uint32_t decade = random_below(&random, 8); decade > 0; decade--)
+				scale *= 10;
+			times[n] = scale + random_below(&random, (uint32_t)scale * 9);
 			took(times[n]);
 		}
 		latency_collect(&latency);
@@ -174,15 +169,6 @@ TEST(readers_lose_nothing) {
 	sum += (uint64_t)latency.recent->total_count;
 	assert_int_equal(sum, (uint64_t)BURSTS * BURST);
 	assert_int_equal(latency.whole->total_count, (uint64_t)BURSTS * BURST);
-}
-
-TEST(nothing_is_there_before_it_is_asked_for) {
-	struct latency off = {0};
-
-	assert_false(latency_on(&off));
-	assert_int_equal(latency_switch(&off, false), 0);
-	assert_false(latency_measured(&off));
-	latency_free(&off);
 }
 
 EACH_TEST(start, stop)

@@ -237,19 +237,6 @@ TEST(pie_allows_a_burst_once) {
 	assert_in_range(drops, 1000, 20000);
 }
 
-/* An empty queue does not bring it to life. */
-TEST(pie_sleeps_until_the_queue_is_long) {
-	struct aqm_state a = pie_make();
-	const struct aqm_queue empty = {0}, third = {.bytes = 30000};
-	uint64_t random = 1;
-
-	for (uint64_t ms = 0; ms < 100; ms++)
-		assert_false(pie_drops(&a.pie, &empty, 1024, NS_TICKS(ms * KIT_MS), &random));
-	assert_int_equal(a.pie.state, PIE_INACTIVE);
-	assert_false(pie_drops(&a.pie, &third, 1024, NS_TICKS(100 * KIT_MS), &random));
-	assert_int_equal(a.pie.state, PIE_QUIESCENT);
-}
-
 /* RFC 8034, 4.2: the lower the probability, the smaller the steps. A millisecond above the target. */
 TEST(pie_steps_by_its_probability) {
 	static const struct {

@@ -2,7 +2,7 @@
 /* Memory runs out while a scheduler is made: it is refused by a name, and nothing is kept. */
 #include "maps_kit.h"
 #include "memory_runs_out.h"
-#include "scheduler/scheduler.h"
+#include "scheduler_setup.h"
 #include "test_main.h"
 
 static bool try_scheduler(void *context) {
@@ -16,14 +16,10 @@ static bool try_scheduler(void *context) {
 }
 
 TEST(of_the_downstream) {
-	const uint32_t all[] = {0};
-	const struct scheduler_channel channel = {1000000000, {0}};
-	const struct scheduler_group group = {all, 1};
-	const struct scheduler_modem modem = {{0, 0}};
-	const struct scheduler_flow flow = {.weight = 1, .buffer = 10000, .max_buffer = 10000};
-	struct scheduler_config config = {&channel, 1, &group, 1, &modem, 1, &flow, 1, 0, 100, 0};
+	struct setup c;
 
-	with_little_memory(try_scheduler, &config);
+	setup_make(&c);
+	with_little_memory(try_scheduler, &c.config);
 }
 
 static bool try_maps(void *context) {

@@ -100,10 +100,6 @@ TEST(configurations_are_refused) {
 	REFUSED(NOTHING, "channel", c.config.channel_count = 0);
 	REFUSED(NOTHING, "channel", c.config.channel_count = SCHEDULER_MAX_CHANNELS + 1);
 	REFUSED(NOTHING, "packet", c.config.packet_limit = 0);
-	REFUSED(NOTHING, "rate", c.channels[0].rate = 0);
-	REFUSED(NOTHING, "channel", c.groups[0].channel_count = 0);
-	REFUSED(NOTHING, "burst", c.modems[0].aggregate.burst = 0);
-	REFUSED(NOTHING, "weight", c.flows[0].weight = 0);
 	REFUSED(NOTHING, "there is no flow, group or modem", c.config.group_count = 0);
 	REFUSED(NOTHING, "there is no flow, group or modem", c.config.modem_count = 0);
 	REFUSED(NOTHING, "there is no flow, group or modem", c.config.flow_count = 0);

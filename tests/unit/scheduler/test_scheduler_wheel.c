@@ -67,13 +67,6 @@ static void check_next(const struct model *m, const struct wheel *w) {
 		assert_true(wheel_next(w) <= (first > m->now ? first : m->now) + 2 * SLOT);
 }
 
-static void set_back(struct model *m, struct wheel *w, int64_t turns) {
-	wheel_rebase(w, turns * WHEEL_TURN);
-	m->now -= turns * WHEEL_TURN;
-	for (uint32_t t = 0; t < TIMERS; t++)
-		m->at[t] -= m->at[t] == UNSET ? 0 : turns * WHEEL_TURN;
-}
-
 TEST(agrees_with_a_list) {
 	struct random r = {1};
 	struct model m = {.now = 0};
@@ -84,6 +77,7 @@ TEST(agrees_with_a_list) {
 		m.at[t] = UNSET;
 	for (int step = 0; step < 200000; step++) {
 		uint32_t timer = random_below(&r, TIMERS), steps = UINT32_MAX;
+		int64_t back;
 
 		switch (random_below(&r, 8)) {
 		case 0: set(&m, &w, timer, m.now - some_time(&r)); break;
@@ -99,8 +93,13 @@ TEST(agrees_with_a_list) {
 			m.now += some_time(&r) >> random_below(&r, 40);
 			steps = random_below(&r, 3) == 0 ? random_below(&r, 9) : steps;
 			expire(&m, &w, steps);
-			if (steps == UINT32_MAX && m.now > 8 * WHEEL_TURN)
-				set_back(&m, &w, random_between(&r, 1, 8));
+			if (steps < UINT32_MAX || m.now <= 8 * WHEEL_TURN)
+				break;
+			back = random_between(&r, 1, 8) * WHEEL_TURN;
+			wheel_rebase(&w, back);
+			m.now -= back;
+			for (uint32_t t = 0; t < TIMERS; t++)
+				m.at[t] -= m.at[t] == UNSET ? 0 : back;
 		}
 		if (step % 16 == 0)
 			check_next(&m, &w);

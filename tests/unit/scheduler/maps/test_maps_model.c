@@ -164,16 +164,14 @@ static bool same_head(const struct map *a, const struct map *b) {
 	       a->ranging_end == b->ranging_end;
 }
 
-static bool same_element(const struct map_element *a, const struct map_element *b) {
-	return a->sid == b->sid && a->iuc == b->iuc && a->offset == b->offset;
-}
-
 static void same_map(struct lockstep *l, uint32_t channel, const struct map *a,
 		     const struct map *b) {
 	bool same = same_head(a, b);
 
 	for (uint32_t i = 0; same && i < a->count; i++)
-		same = same_element(&a->elements[i], &b->elements[i]);
+		same = a->elements[i].sid == b->elements[i].sid &&
+		       a->elements[i].iuc == b->elements[i].iuc &&
+		       a->elements[i].offset == b->elements[i].offset;
 	if (same)
 		return;
 	print_error(

@@ -180,15 +180,8 @@ static void crowd(struct lockstep *l, change_function *none) {
 	}
 }
 
-/* Time passes, of which every jump counts; something waits meanwhile. */
-static void bring(struct lockstep *l, uint64_t to) {
-	while (l->now < to) {
-		l->now += to - l->now > MODEL_LONGEST_JUMP ? MODEL_LONGEST_JUMP : to - l->now;
-		lockstep_dequeue(l, MODEL_WAITING);
-	}
-}
-
-/* Across the ends of the wheel's turns and of the ticks. */
+/* Across the ends of the wheel's turns and of the ticks, up to which time passes by jumps that all count; something waits
+ * meanwhile. */
 static void far_ahead(struct lockstep *l, change_function *none) {
 	const uint64_t turn = WHEEL_TURN / TICKS_PER_NS, rebase = REBASE_AT / TICKS_PER_NS;
 	const uint64_t ends[] = {turn, 2 * turn, 8 * turn, rebase,
@@ -197,7 +190,13 @@ static void far_ahead(struct lockstep *l, change_function *none) {
 
 	lockstep_dequeue(l, 0); /* its clock begins at 0 */
 	for (size_t i = 0; i < ARRAY_COUNT(ends); i++) {
-		bring(l, ends[i] - random_below(&l->r, 4000000));
+		const uint64_t to = ends[i] - random_below(&l->r, 4000000);
+
+		while (l->now < to) {
+			l->now +=
+				to - l->now > MODEL_LONGEST_JUMP ? MODEL_LONGEST_JUMP : to - l->now;
+			lockstep_dequeue(l, MODEL_WAITING);
+		}
 		for (uint64_t end = l->step + 100; l->step < end; l->step++) {
 			arrivals(l, busy);
 			lockstep_dequeue(l, random_below(&l->r, busy));
