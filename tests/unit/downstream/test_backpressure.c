@@ -142,30 +142,27 @@ TEST(no_buffer_for_a_copy) {
 	server_bench_close(bench);
 }
 
-/* A packet in several buffers, for nobody, which counts with all of its bytes. */
-static void inject_chain(void) {
-	static const uint8_t zeros[900];
-	struct rte_mempool *packets = bench->server.pools.packets;
-	struct rte_mbuf *m = fixture_packet(packets, zeros, 100);
-
-	assert_int_equal(rte_pktmbuf_chain(m, fixture_packet(packets, zeros, 900)), 0);
-	assert_int_equal(rte_eth_tx_burst(bench->network, 0, &m, 1), 1);
-	bench->injected++;
-}
-
-/* MULPI, annex C.2.2: rates count from the byte behind the HCS to the end of the CRC. */
+/* MULPI, annex C.2.2: rates count from the byte behind the HCS to the end of the CRC. A packet in several buffers, which is
+ * for nobody, counts with all of its bytes. */
 TEST(bytes_are_those_of_the_packets) {
+	static const uint8_t zeros[900];
 	uint64_t sent = 0, scheduled = 0;
 	struct scheduler_flow_report r;
+	struct rte_mempool *packets;
 	const struct downstream *d;
 	struct counters c;
+	struct rte_mbuf *m;
 
 	bench_open("", 1024);
+	packets = bench->server.pools.packets;
 	for (unsigned i = 0; i < PACKETS; i++) {
 		server_bench_good(bench, (uint8_t)(i % 2), 0, 60 + 7 * i);
 		sent += bench->sent[i].size;
 	}
-	inject_chain();
+	m = fixture_packet(packets, zeros, 100);
+	assert_int_equal(rte_pktmbuf_chain(m, fixture_packet(packets, zeros, 900)), 0);
+	assert_int_equal(rte_eth_tx_burst(bench->network, 0, &m, 1), 1);
+	bench->injected++;
 	server_bench_round(bench);
 	server_bench_settle(bench);
 	c = server_bench_counters(bench);

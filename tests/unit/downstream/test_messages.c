@@ -28,14 +28,6 @@ static struct stream {
 } streams[STREAMS];
 static uint64_t passed_over; /* messages that were late */
 
-static struct stream *stream_of(const struct seen *s) {
-	for (unsigned i = 0; i < STREAMS; i++) {
-		if (streams[i].session == s->session && streams[i].flow == s->psp.flow)
-			return &streams[i];
-	}
-	return NULL;
-}
-
 /* What comes is the next one that is not late. `sent_now`: it went to the port in this round. */
 static void message_begins(struct stream *x, const struct seen *s, bool sent_now) {
 	const uint64_t now = server_bench_clock(bench)->now;
@@ -49,9 +41,11 @@ static void message_begins(struct stream *x, const struct seen *s, bool sent_now
 
 /* Returns whether it was a frame of a message. Numbers go on, whatever was late. */
 static bool frame_is_back(const struct seen *s, bool sent_now) {
-	struct stream *x = stream_of(s);
+	struct stream *x = streams;
 
-	if (x == NULL)
+	while (x < streams + STREAMS && (x->session != s->session || x->flow != s->psp.flow))
+		x++;
+	if (x == streams + STREAMS)
 		return false;
 	assert_int_equal(s->psp.sequence, x->sequence);
 	if (s->session == bench->sg.channels[0].session) /* with a counter behind the table */

@@ -34,15 +34,6 @@ static struct rules rules;
 static struct random random_state = {4711};
 static uint64_t asked, hits;
 
-static struct ip_address random_ip(void) {
-	struct ip_address a = {.family = random_below(&random_state, 2) ? 4 : 6};
-	uint8_t bytes[16];
-
-	random_address(&random_state, bytes);
-	memcpy(a.bytes, bytes, ip_address_size(a.family));
-	return a;
-}
-
 /* Mostly about the modem's own addresses, by a prefix that some, all or none of them may be in. */
 static void random_destination(const struct user *u, struct match *m) {
 	const struct ip_address *own = &u->addresses[random_below(&random_state, ADDRESSES)];
@@ -73,8 +64,13 @@ static void user_takes(struct user *u) {
 
 	u->modem = (struct modem){.classifiers = u->classifiers, .addresses = u->addresses};
 	u->modem.address_count = random_below(&random_state, ADDRESSES + 1);
-	for (size_t a = 0; a < ADDRESSES; a++)
-		u->addresses[a] = random_ip();
+	for (size_t a = 0; a < ADDRESSES; a++) {
+		uint8_t bytes[16];
+
+		u->addresses[a] = (struct ip_address){random_below(&random_state, 2) ? 4 : 6};
+		random_address(&random_state, bytes);
+		memcpy(u->addresses[a].bytes, bytes, ip_address_size(u->addresses[a].family));
+	}
 	u->modem.classifier_count = random_below(&own, CLASSIFIERS + 1);
 	for (size_t c = 0; c < u->modem.classifier_count; c++) {
 		struct match *m = &u->classifiers[c].match;
@@ -138,14 +134,6 @@ static bool packet_to(const struct user *u, enum rule_family family, struct pack
 	return false;
 }
 
-static uint32_t own_answer(const struct user *u, const struct packet *p) {
-	for (size_t c = 0; c < u->modem.classifier_count; c++) {
-		if (matches(&u->classifiers[c].match, p))
-			return 1 + u->classifiers[c].flow;
-	}
-	return 0;
-}
-
 static void ask(enum rule_family family) {
 	struct rule_key keys[PACKETS];
 	const uint8_t *pointers[PACKETS];
@@ -159,7 +147,11 @@ static void ask(enum rule_family family) {
 
 		if (!packet_to(u, family, &p))
 			continue;
-		expected[n] = own_answer(u, &p);
+		expected[n] = 0;
+		for (size_t c = u->modem.classifier_count; c > 0; c--) {
+			if (matches(&u->classifiers[c - 1].match, &p))
+				expected[n] = 1 + u->classifiers[c - 1].flow;
+		}
 		key_of(&p, &keys[n]);
 		extensions[n] = p.extensions;
 		pointers[n] = (const uint8_t *)&keys[n];
