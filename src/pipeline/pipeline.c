@@ -19,7 +19,7 @@ static inline bool stage_call(struct pipeline *p, const struct stage *s, struct 
 		in = queue_take_burst(&p->queues[s->from], pkts, PIPELINE_BURST);
 	if (in == 0 && !s->polls)
 		return false;
-	*n = s->run(p->ctx, pkts, in);
+	*n = s->run(stage_own(s, p->ctx), pkts, in);
 	*moved = RTE_MAX((unsigned)in, *n + (gives->count - before));
 	return true;
 }
@@ -85,7 +85,7 @@ static bool stage_call_shown(struct pipeline *p, unsigned at, const struct tap_l
 	if (in > 0 && (t->in >> at & 1) != 0)
 		t->tap->passed(t->tap, tap_boundary(stage, TAP_IN), pkts, in);
 	*t->tap->stage = stage;
-	*n = s->run(p->ctx, pkts, in);
+	*n = s->run(stage_own(s, p->ctx), pkts, in);
 	*moved = RTE_MAX((unsigned)in, *n + (gives->count - before));
 	if (*n > 0 && (t->out >> at & 1) != 0)
 		t->tap->passed(t->tap, tap_boundary(stage, TAP_OUT), pkts, *n);

@@ -21,6 +21,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include <rte_mbuf.h>
@@ -51,16 +52,22 @@ struct stage {
 	bool pulls; /* takes from it by itself; must poll */
 	uint8_t gives;
 	uint8_t also; /* STAGE_TO(..) of queues into which it puts what does not go that way */
-	/* What the stage keeps of its own. `direction` is a struct downstream or upstream, zeroed but for what its
-	 * setup.c fills in for all stages, and `resources` what that is created from. */
-	int (*open)(void *direction, const struct service_group *sg, const void *resources);
-	void (*close)(void *direction); /* also where open() failed, or was not called */
-	uint64_t (*held)(const void *direction, enum unit unit); /* NULL: holds nothing */
-	void (*stop)(void *direction); /* ends all that it holds; no worker is running */
+	size_t own; /* offset, in what the list and its direction are given: what the stage works with */
+	/* What the stage keeps of its own. `own` is that offset in a struct downstream or upstream, zeroed but for what
+	 * its setup.c fills in for all stages, and `resources` what that is created from. */
+	int (*open)(void *own, const struct service_group *sg, const void *resources);
+	void (*close)(void *own); /* also where open() failed, or was not called */
+	uint64_t (*held)(const void *own, enum unit unit); /* NULL: holds nothing */
+	void (*stop)(void *own); /* ends all that it holds; no worker is running */
 	/* What it counts: STAGE_DROPS(..) and STAGE_COUNTERS(..); NULL: nothing. */
 	const enum drop_reason *drops;
 	const enum counter *counters;
 };
+
+/* What the stage works with. */
+static inline void *stage_own(const struct stage *s, const void *of) {
+	return (char *)(uintptr_t)of + s->own;
+}
 
 #define STAGE_TO(queue) (1u << (queue))
 #define STAGE_DROPS(...) ((const enum drop_reason[]){__VA_ARGS__, DROP_NONE})
@@ -126,7 +133,7 @@ struct pipeline {
 	due_fn due; /* the list's */
 };
 
-/* Begins with the list's stages, all of which get `ctx`, and with accounting. */
+/* Begins with the list's stages, which get `ctx` or their own part of it, and with accounting. */
 void pipeline_init(struct pipeline *p, const struct stage_list *list, void *ctx);
 
 /* Whether cycles are measured from now on; between two runs. What was measured before is forgotten where they are

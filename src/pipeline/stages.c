@@ -8,7 +8,8 @@ int stages_open(const struct stage_list *lists, unsigned count, void *direction,
 		for (unsigned s = 0; s < lists[l].count; s++) {
 			const struct stage *stage = &lists[l].stages[s];
 
-			if (stage->open != NULL && stage->open(direction, sg, resources) != 0)
+			if (stage->open != NULL &&
+			    stage->open(stage_own(stage, direction), sg, resources) != 0)
 				return -1;
 		}
 	}
@@ -21,7 +22,7 @@ void stages_close(const struct stage_list *lists, unsigned count, void *directio
 			const struct stage *stage = &lists[l - 1].stages[s - 1];
 
 			if (stage->close != NULL)
-				stage->close(direction);
+				stage->close(stage_own(stage, direction));
 		}
 	}
 }
@@ -35,7 +36,7 @@ uint64_t stages_held(const struct stage_list *lists, unsigned count, const void 
 			const struct stage *stage = &lists[l].stages[s];
 
 			if (stage->held != NULL)
-				held += stage->held(direction, unit);
+				held += stage->held(stage_own(stage, direction), unit);
 		}
 	}
 	return held;
@@ -47,7 +48,7 @@ void stages_stop(const struct stage_list *lists, unsigned count, void *direction
 			const struct stage *stage = &lists[l].stages[s];
 
 			if (stage->stop != NULL)
-				stage->stop(direction);
+				stage->stop(stage_own(stage, direction));
 		}
 	}
 }

@@ -179,6 +179,32 @@ TEST(runs_from_top_to_bottom) {
 	}
 }
 
+static uint16_t part_run(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
+	(void)pkts;
+	++*(unsigned *)ctx;
+	return n;
+}
+
+static uint64_t part_held(const void *own, enum unit unit) {
+	return unit == UNIT_FRAME ? *(const unsigned *)own : 0;
+}
+
+TEST(a_stage_works_with_its_own_part) {
+	static const struct stage part[] = {
+		{"part", "", "", part_run, true, .own = offsetof(struct seen, made),
+		 .held = part_held},
+	};
+	static const struct stage_list parts = {.name = "parts", .stages = part, .count = 1};
+
+	for (unsigned mode = 0; mode < 4; mode++) {
+		struct seen *s = seen_open(&parts, mode);
+
+		pipeline_run(&s->p);
+		assert_int_equal(s->made, 1);
+		assert_int_equal(stages_held(&parts, 1, s, UNIT_FRAME), 1);
+	}
+}
+
 enum { NO_QUEUE, FIRST, SECOND };
 
 /* All that there is is given to the queue. */
