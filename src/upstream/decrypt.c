@@ -7,7 +7,6 @@
 #include "upstream/decrypt.h"
 
 #include "crypto/crypto.h"
-#include "upstream/upstream.h"
 #include "wire/crc32.h"
 #include "wire/docsis_mac.h"
 #include "wire/docsis_up.h"
@@ -20,7 +19,7 @@ static const struct crypto_key *key_in(const struct crypto_key *keys, const stru
 	return NULL;
 }
 
-static const struct crypto_key *key_of(const struct upstream *u, const struct us_flow *f,
+static const struct crypto_key *key_of(const struct us_decrypt *own, const struct us_flow *f,
 				       const struct us_meta *meta) {
 	const struct crypto_key *key, *retired;
 
@@ -29,25 +28,25 @@ static const struct crypto_key *key_of(const struct upstream *u, const struct us
 	key = key_in(f->keys, meta);
 	if (key != NULL)
 		return key;
-	retired = u->tables.modems[f->modem].retired;
+	retired = own->tables->modems[f->modem].retired;
 	return retired != NULL ? key_in(retired, meta) : NULL;
 }
 
 /* Whether privacy is as it must be. `key` is NULL for a frame in the clear. Returns the reason to drop
  * the frame, or DROP_NONE. */
-static enum drop_reason frame_privacy(const struct upstream *u, const struct us_flow *f,
+static enum drop_reason frame_privacy(const struct us_decrypt *own, const struct us_flow *f,
 				      const struct us_meta *meta, const struct crypto_key **key) {
 	*key = NULL;
 	if (meta->frame.privacy && !us_flow_has_sid(f, meta->frame.sid))
 		return DROP_PRIVACY_SID;
 	if (!meta->frame.encrypted)
 		return f->has_key ? DROP_PRIVACY_MISSING : DROP_NONE;
-	*key = key_of(u, f, meta);
+	*key = key_of(own, f, meta);
 	return *key == NULL ? DROP_KEY_UNKNOWN : DROP_NONE;
 }
 
 /* Fragments are encrypted as a whole, and have a CRC of another kind, which is checked later. */
-static void decrypt_fill(const struct upstream *u, struct crypto_frame *f, struct rte_mbuf *m,
+static void decrypt_fill(const struct us_decrypt *own, struct crypto_frame *f, struct rte_mbuf *m,
 			 const struct crypto_key *key) {
 	bool fragment = us_meta(m)->frame.fragment;
 
@@ -55,62 +54,62 @@ static void decrypt_fill(const struct upstream *u, struct crypto_frame *f, struc
 		.m = m,
 		.key = key,
 		.clear = fragment ? DOCSIS_FRAGMENT_CLEAR : DOCSIS_CLEAR_SIZE,
-		.parts = u->verify_crc && !fragment ? CRYPTO_CIPHER | CRYPTO_CRC : CRYPTO_CIPHER,
+		.parts = own->verify_crc && !fragment ? CRYPTO_CIPHER | CRYPTO_CRC : CRYPTO_CIPHER,
 	};
 }
 
-bool us_clear(struct upstream *u, struct rte_mbuf *m) {
-	count(&u->counters, COUNTER_CLEAR, 1);
-	if (!u->verify_crc || us_meta(m)->frame.fragment)
+bool us_clear(const struct us_decrypt *own, struct rte_mbuf *m) {
+	count(own->counters, COUNTER_CLEAR, 1);
+	if (!own->verify_crc || us_meta(m)->frame.fragment)
 		return true;
-	count(&u->counters, COUNTER_CRC_VERIFIED, 1);
+	count(own->counters, COUNTER_CRC_VERIFIED, 1);
 	if (ethernet_crc_good(rte_pktmbuf_mtod(m, const uint8_t *), m->data_len))
 		return true;
-	drop(&u->counters, m, DROP_FRAME_CRC);
+	drop(own->counters, m, DROP_FRAME_CRC);
 	return false;
 }
 
 /* Gives the frames to the provider. */
-static void frames_submit(struct upstream *u, const struct crypto_frame *frames, uint16_t n) {
+static void frames_submit(struct us_decrypt *own, const struct crypto_frame *frames, uint16_t n) {
 	static const enum counter counters[CIPHERS] = {
 		[CIPHER_AES_128] = COUNTER_DECRYPTED_AES_128,
 		[CIPHER_AES_256] = COUNTER_DECRYPTED_AES_256,
 		[CIPHER_DES] = COUNTER_DECRYPTED_DES,
 	};
 	uint32_t by_cipher[CIPHERS] = {0};
-	uint16_t taken = crypto_submit(u->r.crypto, frames, n), with_crc = 0;
+	uint16_t taken = crypto_submit(own->r->crypto, frames, n), with_crc = 0;
 
 	for (uint16_t i = 0; i < taken; i++) {
 		by_cipher[frames[i].key->cipher]++;
 		with_crc += (frames[i].parts & CRYPTO_CRC) != 0;
 	}
-	count(&u->counters, COUNTER_CRC_VERIFIED, with_crc);
+	count(own->counters, COUNTER_CRC_VERIFIED, with_crc);
 	for (uint16_t i = taken; i < n; i++)
-		drop(&u->counters, frames[i].m, DROP_CRYPTO_FULL);
+		drop(own->counters, frames[i].m, DROP_CRYPTO_FULL);
 	for (unsigned cipher = CIPHER_NONE + 1; cipher < CIPHERS; cipher++)
-		count(&u->counters, counters[cipher], by_cipher[cipher]);
-	count(&u->counters, COUNTER_DECRYPTED, taken);
+		count(own->counters, counters[cipher], by_cipher[cipher]);
+	count(own->counters, COUNTER_DECRYPTED, taken);
 }
 
 uint16_t us_decrypt_submit(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
-	struct upstream *u = ctx;
+	struct us_decrypt *own = ctx;
 	struct crypto_frame encrypted[PIPELINE_BURST];
 	uint16_t kept = 0, used = 0;
 
 	for (uint16_t i = 0; i < n; i++) {
-		const struct us_flow *f = &u->tables.flows[us_meta(pkts[i])->frame.flow];
+		const struct us_flow *f = &own->tables->flows[us_meta(pkts[i])->frame.flow];
 		const struct crypto_key *key;
-		enum drop_reason reason = frame_privacy(u, f, us_meta(pkts[i]), &key);
+		enum drop_reason reason = frame_privacy(own, f, us_meta(pkts[i]), &key);
 
 		if (reason != DROP_NONE)
-			drop(&u->counters, pkts[i], reason);
+			drop(own->counters, pkts[i], reason);
 		else if (key != NULL)
-			decrypt_fill(u, &encrypted[used++], pkts[i], key);
-		else if (us_clear(u, pkts[i]))
+			decrypt_fill(own, &encrypted[used++], pkts[i], key);
+		else if (us_clear(own, pkts[i]))
 			pkts[kept++] = pkts[i];
 	}
 	if (used > 0)
-		frames_submit(u, encrypted, used);
+		frames_submit(own, encrypted, used);
 	return kept;
 }
 
@@ -125,30 +124,30 @@ static enum drop_reason failure(enum crypto_failure why) {
 }
 
 uint16_t us_decrypt_collect(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
-	struct upstream *u = ctx;
+	struct us_decrypt *own = ctx;
 	struct crypto_failed failed[CRYPTO_BURST];
 	uint16_t failures;
 
-	n = (uint16_t)(n + crypto_collect(u->r.crypto, pkts + n, failed, &failures));
+	n = (uint16_t)(n + crypto_collect(own->r->crypto, pkts + n, failed, &failures));
 	for (uint16_t i = 0; i < failures; i++)
-		drop(&u->counters, failed[i].m, failure(failed[i].why));
+		drop(own->counters, failed[i].m, failure(failed[i].why));
 	return n;
 }
 
-uint64_t us_decrypt_collect_held(const void *upstream, enum unit unit) {
-	const struct upstream *u = upstream;
+uint64_t us_decrypt_collect_held(const void *ctx, enum unit unit) {
+	const struct us_decrypt *own = ctx;
 
-	return unit == UNIT_FRAME ? u->r.crypto->held : 0;
+	return unit == UNIT_FRAME ? own->r->crypto->held : 0;
 }
 
-void us_decrypt_collect_stop(void *upstream) {
-	struct upstream *u = upstream;
+void us_decrypt_collect_stop(void *ctx) {
+	struct us_decrypt *own = ctx;
 	struct rte_mbuf *pkts[PIPELINE_BURST];
 
-	for (int tries = 0; u->r.crypto->held > 0 && tries < 1000; tries++) {
-		uint16_t n = us_decrypt_collect(u, pkts, 0);
+	for (int tries = 0; own->r->crypto->held > 0 && tries < 1000; tries++) {
+		uint16_t n = us_decrypt_collect(own, pkts, 0);
 
 		for (uint16_t i = 0; i < n; i++)
-			drop(&u->counters, pkts[i], DROP_STOPPED);
+			drop(own->counters, pkts[i], DROP_STOPPED);
 	}
 }

@@ -1,13 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The rows `decrypt_submit` and `decrypt_collect`: frames to the crypto provider and back. */
+/* The stages `decrypt_submit` and `decrypt_collect`: frames to the crypto provider and back. */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "upstream/shared.h"
 
-struct rte_mbuf;
-struct upstream;
+struct us_decrypt {
+	const struct us_resources *r;
+	struct counters *counters;
+	const struct us_tables *tables;
+	bool verify_crc;
+};
+
+uint16_t us_decrypt_submit(void *ctx, struct rte_mbuf **pkts, uint16_t n);
+uint16_t us_decrypt_collect(void *ctx, struct rte_mbuf **pkts, uint16_t n);
+uint64_t us_decrypt_collect_held(const void *ctx, enum unit unit);
+void us_decrypt_collect_stop(void *ctx);
 
 /* A frame that needs no key: counts it, and checks its CRC where that is asked for. Returns whether it
  * goes on; otherwise it was dropped. */
-bool us_clear(struct upstream *u, struct rte_mbuf *m);
+bool us_clear(const struct us_decrypt *own, struct rte_mbuf *m);

@@ -6,114 +6,115 @@
  */
 #include "upstream/defragment.h"
 
-#include "upstream/upstream.h"
 #include "wire/crc32.h"
 #include "wire/docsis_mac.h"
 
 #define SEQUENCE_MASK 0xf
 
 /* Takes all fragments out. */
-static struct rte_mbuf *fragments_release(struct upstream *u, struct us_fragments *f) {
-	hold_end(&u->holds, &f->hold);
-	u->defragment.waiting_fragments -= f->count;
+static struct rte_mbuf *fragments_release(struct us_defragment *own, struct us_fragments *f) {
+	hold_end(own->holds, &f->hold);
+	own->waiting_fragments -= f->count;
 	f->bytes = 0;
 	f->count = 0;
 	return us_chain_take(&f->chain);
 }
 
-static void fragments_drop(struct upstream *u, struct us_fragments *f, enum drop_reason reason) {
+static void fragments_drop(struct us_defragment *own, struct us_fragments *f,
+			   enum drop_reason reason) {
 	struct rte_mbuf *m;
 
-	u->counters.drops[reason] += f->count;
-	m = fragments_release(u, f);
-	tap_drop(&u->counters.tap, m, reason);
+	own->counters->drops[reason] += f->count;
+	m = fragments_release(own, f);
+	tap_drop(&own->counters->tap, m, reason);
 	rte_pktmbuf_free(m);
 }
 
-void us_fragments_expire(struct upstream *u, struct hold *h, bool timeout) {
-	fragments_drop(u, HOLD_OF(struct us_fragments, hold, h),
+void us_fragments_expire(struct us_defragment *own, struct hold *h, bool timeout) {
+	fragments_drop(own, HOLD_OF(struct us_fragments, hold, h),
 		       timeout ? DROP_FRAME_TIMEOUT : DROP_FRAME_LIMIT);
 }
 
-struct rte_mbuf *us_fragments_remove(struct upstream *u, struct us_fragments *f) {
+struct rte_mbuf *us_fragments_remove(struct us_defragment *own, struct us_fragments *f) {
 	struct rte_mbuf *m;
 
-	u->counters.drops[DROP_FRAME_FLOW_REMOVED] += f->count;
-	m = fragments_release(u, f);
-	tap_drop(&u->counters.tap, m, DROP_FRAME_FLOW_REMOVED);
+	own->counters->drops[DROP_FRAME_FLOW_REMOVED] += f->count;
+	m = fragments_release(own, f);
+	tap_drop(&own->counters->tap, m, DROP_FRAME_FLOW_REMOVED);
 	return m;
 }
 
-uint64_t us_defragment_held(const void *upstream, enum unit unit) {
-	const struct upstream *u = upstream;
+uint64_t us_defragment_held(const void *ctx, enum unit unit) {
+	const struct us_defragment *own = ctx;
 
-	return unit == UNIT_FRAME ? u->defragment.waiting_fragments : 0;
+	return unit == UNIT_FRAME ? own->waiting_fragments : 0;
 }
 
-void us_defragment_stop(void *upstream) {
-	struct upstream *u = upstream;
+void us_defragment_stop(void *ctx) {
+	struct us_defragment *own = ctx;
 
-	for (uint32_t f = 0; f < u->tables.flow_count; f++)
-		fragments_drop(u, &u->tables.flows[f].fragments, DROP_STOPPED);
+	for (uint32_t f = 0; f < own->tables->flow_count; f++)
+		fragments_drop(own, &own->tables->flows[f].fragments, DROP_STOPPED);
 }
 
 /* All fragments of a frame are there. */
-static void fragments_join(struct upstream *u, struct us_fragments *f) {
+static void fragments_join(struct us_defragment *own, struct us_fragments *f) {
 	uint16_t channel = us_meta(f->chain.last)->frame.channel;
 	struct rte_mbuf *unit;
 
-	count(&u->counters, COUNTER_FRAGMENTS, f->count);
-	unit = fragments_release(u, f);
+	count(own->counters, COUNTER_FRAGMENTS, f->count);
+	unit = fragments_release(own, f);
 	us_meta(unit)->frame.channel = channel & 0xff; /* where it ended */
-	us_joined_add(u, unit);
+	us_joined_add(own->joined, unit);
 }
 
-static void fragments_append(struct upstream *u, struct us_fragments *f, struct rte_mbuf *m) {
+static void fragments_append(struct us_defragment *own, struct us_fragments *f,
+			     struct rte_mbuf *m) {
 	us_chain_append(&f->chain, m);
 	f->bytes += m->data_len;
 	f->count++;
-	u->defragment.waiting_fragments++;
-	hold_add(&u->holds, &f->hold, hold_size(m), u->r.clock->now);
+	own->waiting_fragments++;
+	hold_add(own->holds, &f->hold, hold_size(m), own->r->clock->now);
 }
 
-static void fragment_take(struct upstream *u, struct rte_mbuf *m) {
+static void fragment_take(struct us_defragment *own, struct rte_mbuf *m) {
 	struct us_meta meta = *us_meta(m);
-	struct us_flow *flow = &u->tables.flows[meta.frame.flow];
+	struct us_flow *flow = &own->tables->flows[meta.frame.flow];
 	struct us_fragments *f = &flow->fragments;
 
 	if (!ethernet_crc_good(rte_pktmbuf_mtod(m, const uint8_t *), m->data_len)) {
-		drop(&u->counters, m, DROP_FRAGMENT_CRC);
+		drop(own->counters, m, DROP_FRAGMENT_CRC);
 		return;
 	}
 	rte_pktmbuf_trim(m, ETHERNET_CRC_SIZE);
 	if (meta.frame.fragment_first ? f->count > 0 : meta.frame.fragment_sequence != f->sequence)
-		fragments_drop(u, f, DROP_FRAGMENT_ORDER);
+		fragments_drop(own, f, DROP_FRAGMENT_ORDER);
 	if (!meta.frame.fragment_first && f->count == 0) {
-		drop(&u->counters, m, DROP_FRAGMENT_ORDER);
+		drop(own->counters, m, DROP_FRAGMENT_ORDER);
 		return;
 	}
 	if (f->bytes + m->data_len > DOCSIS_FRAME_MAX) {
-		fragments_drop(u, f, DROP_FRAGMENT_TOO_LONG);
-		drop(&u->counters, m, DROP_FRAGMENT_TOO_LONG);
+		fragments_drop(own, f, DROP_FRAGMENT_TOO_LONG);
+		drop(own->counters, m, DROP_FRAGMENT_TOO_LONG);
 		return;
 	}
 	f->sequence = (meta.frame.fragment_sequence + 1) & SEQUENCE_MASK;
-	fragments_append(u, f, m);
+	fragments_append(own, f, m);
 	if (meta.frame.fragment_last)
-		fragments_join(u, f);
+		fragments_join(own, f);
 }
 
 uint16_t us_defragment(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
-	struct upstream *u = ctx;
-	bool behind = us_joined_waits(u);
+	struct us_defragment *own = ctx;
+	bool behind = us_joined_waits(own->joined);
 	uint16_t kept = 0;
 
 	for (uint16_t i = 0; i < n; i++) {
 		if (us_meta(pkts[i])->frame.fragment) {
-			fragment_take(u, pkts[i]);
-			behind = us_joined_waits(u);
+			fragment_take(own, pkts[i]);
+			behind = us_joined_waits(own->joined);
 		} else if (behind) {
-			queue_add(us_queue(u, US_JOINED), pkts[i]);
+			queue_add(own->joined->joined, pkts[i]);
 		} else {
 			pkts[kept++] = pkts[i];
 		}

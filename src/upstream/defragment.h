@@ -1,23 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The row `defragment`: fragments of pre-3.0 modems, until all of a frame are there. */
+/* The stage `defragment`: fragments of pre-3.0 modems, until all of a frame are there. */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "upstream/extract_joined.h"
+#include "upstream/shared.h"
 
-struct hold;
-struct rte_mbuf;
-struct us_fragments;
-struct upstream;
-
-/* What of it is held; the fragments themselves are with their flows, in tables.h. */
 struct us_defragment {
-	uint32_t waiting_fragments;
+	const struct us_resources *r;
+	struct counters *counters;
+	struct us_tables *tables;
+	struct holds *holds;
+	struct us_extract_joined *joined;
+	uint32_t waiting_fragments; /* held; they are with their flows, in tables.h */
 };
 
+uint16_t us_defragment(void *ctx, struct rte_mbuf **pkts, uint16_t n);
+uint64_t us_defragment_held(const void *ctx, enum unit unit);
+void us_defragment_stop(void *ctx);
+
 /* Ends a wait of fragments (expire.c). */
-void us_fragments_expire(struct upstream *u, struct hold *h, bool timeout);
+void us_fragments_expire(struct us_defragment *own, struct hold *h, bool timeout);
 
 /* Drops the fragments of a flow that goes: they count as dropped, their buffers are for the caller to free. NULL
  * where there are none. */
-struct rte_mbuf *us_fragments_remove(struct upstream *u, struct us_fragments *f);
+struct rte_mbuf *us_fragments_remove(struct us_defragment *own, struct us_fragments *f);

@@ -7,28 +7,25 @@
  */
 #include "upstream/extract.h"
 
-#include "upstream/stream.h"
-#include "upstream/upstream.h"
-
 /* Headers that are looked at in one call: a segment may hold hundreds that carry no packet. */
 #define HEADER_BUDGET (4 * PIPELINE_BURST)
 
-static void segment_end(struct upstream *u, struct us_cut *c, bool orphan) {
+static void segment_end(struct us_extract *own, struct us_cut *c, bool orphan) {
 	if (orphan)
-		drop_of(&u->counters, c->segment, DROP_SEGMENT_ORPHAN);
+		drop_of(own->counters, c->segment, DROP_SEGMENT_ORPHAN);
 	else
-		count(&u->counters, COUNTER_EXTRACTED, 1);
-	us_stream_end(u, c);
+		count(own->counters, COUNTER_EXTRACTED, 1);
+	us_stream_end(own->streams, c);
 }
 
 /* Its frames come up next: their bytes will be looked at, and copied or decrypted. The one that goes on in it began a
  * turn of all modems ago. */
-static void segment_prefetch(const struct upstream *u, struct rte_mbuf *m) {
+static void segment_prefetch(const struct us_extract *own, struct rte_mbuf *m) {
 	const struct rte_mbuf *frame;
 
 	if (m == NULL)
 		return;
-	frame = u->tables.streams[us_meta(m)->segment.stream].frame;
+	frame = own->tables->streams[us_meta(m)->segment.stream].frame;
 	rte_prefetch0(frame);
 	for (; m != NULL; m = m->next) {
 		for (unsigned at = 0; at < m->data_len; at += RTE_CACHE_LINE_SIZE)
@@ -37,80 +34,77 @@ static void segment_prefetch(const struct upstream *u, struct rte_mbuf *m) {
 }
 
 /* Opens the next segment. Returns false where there is none. */
-static bool segment_begin(struct upstream *u, struct us_cut *c) {
-	struct rte_mbuf *m = queue_take(us_queue(u, US_SEGMENTS));
+static bool segment_begin(struct us_extract *own, struct us_cut *c) {
+	struct rte_mbuf *m = queue_take(own->segments);
 	const struct us_meta *meta;
 
 	if (m == NULL)
 		return false;
-	segment_prefetch(u, us_queue(u, US_SEGMENTS)->first);
+	segment_prefetch(own, own->segments->first);
 	meta = us_meta(m);
 	*c = (struct us_cut){
 		.segment = m,
 		.m = m,
-		.stream = &u->tables.streams[meta->segment.stream],
+		.stream = &own->tables->streams[meta->segment.stream],
 		.left = m->pkt_len,
 		.to_pointer = meta->segment.has_pointer ? meta->segment.pointer : US_NO_POINTER,
 		.channel = meta->segment.channel,
 		.request = meta->segment.request,
 	};
-	c->framed = u->tables.flows[c->stream->flow].segment_header;
+	c->framed = own->tables->flows[c->stream->flow].segment_header;
 	c->begun = !c->framed;
 	if (meta->segment.gap)
-		us_frame_drop(u, c->stream, DROP_FRAME_GAP);
+		us_frame_drop(own->streams, c->stream, DROP_FRAME_GAP);
 	if (!c->framed || c->to_pointer != US_NO_POINTER)
 		c->stream->lost = false;
 	return true;
 }
 
 /* The network port is not behind, nor is what was joined: few fragments may be many frames. */
-static bool frames_have_room(const struct upstream *u) {
-	return !u->takes_nothing &&
-	       u->transmit.count + u->r.crypto->held + u->list.queues[US_JOINED].buffers <
-		       u->transmit.most;
+static bool frames_have_room(const struct us_extract *own) {
+	return !own->takes_nothing && us_transmit_has_room(own->transmit, own->joined->buffers);
 }
 
 uint16_t us_extract(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
-	struct upstream *u = ctx;
-	struct us_cut *c = &u->extract.cut;
+	struct us_extract *own = ctx;
+	struct us_cut *c = &own->cut;
 	struct us_output out = {.pkts = pkts};
-	uint64_t most = u->counters.values[COUNTER_FRAMES] + HEADER_BUDGET;
+	uint64_t most = own->counters->values[COUNTER_FRAMES] + HEADER_BUDGET;
 
 	(void)n; /* segments come by the queue */
-	if (!frames_have_room(u))
+	if (!frames_have_room(own))
 		return 0;
-	while (out.n < PIPELINE_BURST && u->counters.values[COUNTER_FRAMES] < most) {
-		if (c->segment == NULL && !segment_begin(u, c))
+	while (out.n < PIPELINE_BURST && own->counters->values[COUNTER_FRAMES] < most) {
+		if (c->segment == NULL && !segment_begin(own, c))
 			break;
 		if (c->stream->lost) {
-			segment_end(u, c, !c->used);
+			segment_end(own, c, !c->used);
 			continue;
 		}
 		while (c->left > 0 && out.n < PIPELINE_BURST && !c->stream->lost &&
-		       u->counters.values[COUNTER_FRAMES] < most)
-			us_stream_step(u, c, &out);
+		       own->counters->values[COUNTER_FRAMES] < most)
+			us_stream_step(own->streams, c, &out);
 		if (c->left == 0 || c->stream->lost)
-			segment_end(u, c, c->stream->lost && !c->used);
+			segment_end(own, c, c->stream->lost && !c->used);
 	}
 	return out.n;
 }
 
-uint64_t us_extract_held(const void *upstream, enum unit unit) {
-	const struct upstream *u = upstream;
+uint64_t us_extract_held(const void *ctx, enum unit unit) {
+	const struct us_extract *own = ctx;
 
 	switch (unit) {
-	case UNIT_SEGMENT:
-		return u->list.queues[US_SEGMENTS].count + (u->extract.cut.segment != NULL);
-	case UNIT_FRAME: return u->streams.incomplete_frames;
+	case UNIT_SEGMENT: return own->segments->count + (own->cut.segment != NULL);
+	case UNIT_FRAME: return own->streams->incomplete_frames;
 	default: return 0;
 	}
 }
 
-void us_extract_stop(void *upstream) {
-	struct upstream *u = upstream;
+void us_extract_stop(void *ctx) {
+	struct us_extract *own = ctx;
 
-	if (u->extract.cut.segment != NULL)
-		drop(&u->counters, u->extract.cut.segment, DROP_SEGMENT_STOPPED);
-	u->extract.cut.segment = NULL;
-	us_streams_stop(u);
+	if (own->cut.segment != NULL)
+		drop(own->counters, own->cut.segment, DROP_SEGMENT_STOPPED);
+	own->cut.segment = NULL;
+	us_streams_stop(own->streams);
 }

@@ -1,13 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The row `extract`: frames out of segments. */
+/* The stage `extract`: frames out of segments. */
 #pragma once
 
-#include <stdint.h>
-
 #include "upstream/state/cut.h"
-
-struct upstream;
+#include "upstream/stream.h"
+#include "upstream/transmit.h"
 
 struct us_extract {
+	struct counters *counters;
+	const struct us_tables *tables;
+	struct us_streams *streams;
+	struct queue *segments;
+	const struct queue *joined;
+	const struct us_transmit *transmit;
 	struct us_cut cut; /* the segment that is being taken apart */
+	bool takes_nothing; /* until the crypto provider is another one */
 };
+
+uint16_t us_extract(void *ctx, struct rte_mbuf **pkts, uint16_t n);
+uint64_t us_extract_held(const void *ctx, enum unit unit);
+void us_extract_stop(void *ctx);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "upstream/frame_buffers.h"
 
-#include "upstream/upstream.h"
 #include "wire/vlan.h"
 
 #define STOCK_AHEAD 8
@@ -24,13 +23,18 @@ static struct rte_mbuf *stock_take(struct us_stock *s, struct rte_mempool *pool)
 	return m;
 }
 
-void us_stock_free(struct us_stock *s, struct rte_mempool *pool) {
+static void stock_free(struct us_stock *s, struct rte_mempool *pool) {
 	rte_mempool_put_bulk(pool, (void **)s->all, s->count);
 	s->count = 0;
 }
 
-struct rte_mbuf *us_frame_buffer(struct upstream *u) {
-	struct rte_mbuf *m = stock_take(&u->streams.rooms, u->r.frames);
+void us_frame_buffers_stop(struct us_frame_buffers *b) {
+	stock_free(&b->rooms, b->r->frames);
+	stock_free(&b->places, b->r->pieces);
+}
+
+struct rte_mbuf *us_frame_buffer(struct us_frame_buffers *b) {
+	struct rte_mbuf *m = stock_take(&b->rooms, b->r->frames);
 
 	if (m != NULL)
 		rte_pktmbuf_reset(m);
@@ -44,13 +48,13 @@ static bool frame_stays(struct us_cut *c, const struct docsis_mac *mac, uint32_t
 	return packet && size <= us_cut_piece(c) && c->at >= VLAN_TAG_SIZE;
 }
 
-struct rte_mbuf *us_frame_in_place(struct upstream *u, struct us_cut *c,
+struct rte_mbuf *us_frame_in_place(struct us_frame_buffers *b, struct us_cut *c,
 				   const struct docsis_mac *mac, uint32_t size) {
 	struct rte_mbuf *m;
 
-	if (!u->r.stay || !frame_stays(c, mac, size))
+	if (!b->r->stay || !frame_stays(c, mac, size))
 		return NULL;
-	m = stock_take(&u->streams.places, u->r.pieces);
+	m = stock_take(&b->places, b->r->pieces);
 	if (m == NULL)
 		return NULL;
 	rte_pktmbuf_attach(m, c->m);

@@ -5,17 +5,13 @@
  */
 #pragma once
 
-#include <stdint.h>
-
-#include <rte_mbuf.h>
-#include <rte_mempool.h>
-
+#include "upstream/shared.h"
 #include "upstream/state/cut.h"
 #include "wire/docsis_mac.h"
 
 #define US_STOCK 64
-
-struct upstream;
+#define US_FRAME_ROOM 2048 /* bytes of a PDU, or of a MAC header before it */
+#define US_FRAME_BUFFER (RTE_PKTMBUF_HEADROOM + US_FRAME_ROOM)
 
 /* Those of a pool that are taken next. */
 struct us_stock {
@@ -23,8 +19,14 @@ struct us_stock {
 	unsigned count;
 };
 
+struct us_frame_buffers {
+	const struct us_resources *r;
+	struct us_stock rooms; /* for frames that are copied */
+	struct us_stock places; /* for frames that stay where they are */
+};
+
 /* With US_FRAME_ROOM bytes; NULL where the pool has none. */
-struct rte_mbuf *us_frame_buffer(struct upstream *u);
+struct rte_mbuf *us_frame_buffer(struct us_frame_buffers *b);
 
 /*
  * The PDU of `size` bytes at the place of the cut, which goes on behind it; NULL, and the cut stands as it
@@ -32,7 +34,8 @@ struct rte_mbuf *us_frame_buffer(struct upstream *u);
  * and before it as much as its MAC header had, VLAN_TAG_SIZE or more; elsewhere in the buffer are
  * others.
  */
-struct rte_mbuf *us_frame_in_place(struct upstream *u, struct us_cut *c,
+struct rte_mbuf *us_frame_in_place(struct us_frame_buffers *b, struct us_cut *c,
 				   const struct docsis_mac *mac, uint32_t size);
 
-void us_stock_free(struct us_stock *s, struct rte_mempool *pool);
+/* Gives back those that were taken ahead. */
+void us_frame_buffers_stop(struct us_frame_buffers *b);

@@ -1,33 +1,33 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "upstream/frames.h"
 
-#include "upstream/upstream.h"
+#include "upstream/stream.h"
 #include "wire/crc32.h"
 #include "wire/ip.h"
 
-static enum us_frame_action header_dropped(struct upstream *u, const struct us_cut *cut,
+static enum us_frame_action header_dropped(const struct us_streams *all, const struct us_cut *cut,
 					   enum drop_reason reason, const struct docsis_mac *mac) {
-	drop_of(&u->counters, cut->segment, reason);
+	drop_of(all->counters, cut->segment, reason);
 	return mac->frame_size != 0 ? US_FRAME_PASS : US_FRAME_LOSE;
 }
 
 /* Whether the burst came by a ranging session, or where modems ask. */
-static bool cut_is_ranging(const struct upstream *u, const struct us_cut *cut) {
-	return u->tables.flows[cut->stream->flow].modem == HOLD_NOBODY;
+static bool cut_is_ranging(const struct us_streams *all, const struct us_cut *cut) {
+	return all->tables->flows[cut->stream->flow].modem == HOLD_NOBODY;
 }
 
-static void header_request(struct upstream *u, const struct us_cut *cut, enum us_request_kind kind,
-			   uint16_t size, uint16_t sid) {
+static void header_request(const struct us_streams *all, const struct us_cut *cut,
+			   enum us_request_kind kind, uint16_t size, uint16_t sid) {
 	const struct us_stream *s;
 
-	if (us_request_is_repeated(u, cut->channel))
+	if (us_request_is_repeated(all->requests, cut->channel))
 		return;
-	s = us_stream_of_sid(&u->tables, cut->channel, sid);
+	s = us_stream_of_sid(all->tables, cut->channel, sid);
 	if (s == NULL || (s->modem != cut->stream->modem && !cut->request)) {
-		count(&u->counters, COUNTER_BAD_REQUESTS, 1);
+		count(all->counters, COUNTER_BAD_REQUESTS, 1);
 		return;
 	}
-	us_request_put(u, s,
+	us_request_put(all->requests, s,
 		       &(struct us_request){
 			       .channel = cut->channel,
 			       .size = size,
@@ -44,51 +44,53 @@ static enum us_request_kind header_request_kind(const struct docsis_mac *mac) {
 	return mac->kind == DOCSIS_KIND_QUEUE_REQUEST ? REQUEST_QUEUE_DEPTH : REQUEST_ELEMENT;
 }
 
-void us_frame_requests(struct upstream *u, const struct us_cut *cut, const struct docsis_mac *mac) {
+void us_frame_requests(const struct us_streams *all, const struct us_cut *cut,
+		       const struct docsis_mac *mac) {
 	if (mac->piggyback != 0)
-		header_request(u, cut, REQUEST_PIGGYBACK, mac->piggyback, mac->said_or_sid);
+		header_request(all, cut, REQUEST_PIGGYBACK, mac->piggyback, mac->said_or_sid);
 	if (mac->request)
-		header_request(u, cut, header_request_kind(mac), mac->request_size,
+		header_request(all, cut, header_request_kind(mac), mac->request_size,
 			       mac->request_sid);
 }
 
-static enum us_frame_action header_is_frame(struct upstream *u, const struct us_cut *cut,
+static enum us_frame_action header_is_frame(const struct us_streams *all, const struct us_cut *cut,
 					    const struct docsis_mac *mac) {
-	if (cut_is_ranging(u, cut) && !cut->request)
-		return header_dropped(u, cut, DROP_NOT_RANGING, mac);
-	us_frame_requests(u, cut, mac);
-	count(&u->counters, COUNTER_REQUEST_FRAMES, 1);
+	if (cut_is_ranging(all, cut) && !cut->request)
+		return header_dropped(all, cut, DROP_NOT_RANGING, mac);
+	us_frame_requests(all, cut, mac);
+	count(all->counters, COUNTER_REQUEST_FRAMES, 1);
 	return US_FRAME_HEADER;
 }
 
 /* A frame with a PDU: its length, and what its stream may carry. */
-static enum us_frame_action header_with_pdu(struct upstream *u, const struct us_cut *cut,
+static enum us_frame_action header_with_pdu(const struct us_streams *all, const struct us_cut *cut,
 					    const struct docsis_mac *mac) {
 	bool fragment = mac->kind == DOCSIS_KIND_FRAGMENT;
 	uint32_t least = fragment ? ETHERNET_CRC_SIZE + 1 : ETHERNET_HEADER + ETHERNET_CRC_SIZE;
-	uint32_t most = fragment ? US_FRAME_ROOM : u->max_pdu;
+	uint32_t most = fragment ? US_FRAME_ROOM : all->max_pdu;
 
-	if (cut_is_ranging(u, cut) && mac->kind != DOCSIS_KIND_MANAGEMENT)
-		return header_dropped(u, cut, DROP_NOT_RANGING, mac);
+	if (cut_is_ranging(all, cut) && mac->kind != DOCSIS_KIND_MANAGEMENT)
+		return header_dropped(all, cut, DROP_NOT_RANGING, mac);
 	if (fragment && cut->joined)
-		return header_dropped(u, cut, DROP_FRAME_RESERVED, mac);
+		return header_dropped(all, cut, DROP_FRAME_RESERVED, mac);
 	if (mac->phsi != 0 && !fragment && mac->kind != DOCSIS_KIND_MANAGEMENT)
-		return header_dropped(u, cut, DROP_FRAME_PHS, mac);
+		return header_dropped(all, cut, DROP_FRAME_PHS, mac);
 	if (us_frame_pdu(mac) < least)
-		return header_dropped(u, cut, DROP_FRAME_RUNT, mac);
+		return header_dropped(all, cut, DROP_FRAME_RUNT, mac);
 	if (us_frame_pdu(mac) > most)
-		return header_dropped(u, cut, DROP_FRAME_TOO_LONG, mac);
-	us_frame_requests(u, cut, mac);
+		return header_dropped(all, cut, DROP_FRAME_TOO_LONG, mac);
+	us_frame_requests(all, cut, mac);
 	return US_FRAME_TAKE;
 }
 
-enum us_frame_action us_frame_judge(struct upstream *u, const struct us_cut *cut,
+enum us_frame_action us_frame_judge(const struct us_streams *all, const struct us_cut *cut,
 				    enum docsis_verdict verdict, const struct docsis_mac *mac) {
 	switch (verdict) {
-	case DOCSIS_BAD_HCS: return header_dropped(u, cut, DROP_FRAME_HCS, &(struct docsis_mac){0});
-	case DOCSIS_BAD_EHDR: return header_dropped(u, cut, DROP_FRAME_EHDR, mac);
-	case DOCSIS_BAD_LENGTH: return header_dropped(u, cut, DROP_FRAME_LENGTH, mac);
-	case DOCSIS_RESERVED: return header_dropped(u, cut, DROP_FRAME_RESERVED, mac);
+	case DOCSIS_BAD_HCS:
+		return header_dropped(all, cut, DROP_FRAME_HCS, &(struct docsis_mac){0});
+	case DOCSIS_BAD_EHDR: return header_dropped(all, cut, DROP_FRAME_EHDR, mac);
+	case DOCSIS_BAD_LENGTH: return header_dropped(all, cut, DROP_FRAME_LENGTH, mac);
+	case DOCSIS_RESERVED: return header_dropped(all, cut, DROP_FRAME_RESERVED, mac);
 	case DOCSIS_OK:
 	case DOCSIS_TRUNCATED: break;
 	}
@@ -96,16 +98,16 @@ enum us_frame_action us_frame_judge(struct upstream *u, const struct us_cut *cut
 	case DOCSIS_KIND_PACKET:
 	case DOCSIS_KIND_ISOLATION:
 	case DOCSIS_KIND_MANAGEMENT:
-	case DOCSIS_KIND_FRAGMENT: return header_with_pdu(u, cut, mac);
+	case DOCSIS_KIND_FRAGMENT: return header_with_pdu(all, cut, mac);
 	case DOCSIS_KIND_REQUEST:
-	case DOCSIS_KIND_QUEUE_REQUEST: return header_is_frame(u, cut, mac);
+	case DOCSIS_KIND_QUEUE_REQUEST: return header_is_frame(all, cut, mac);
 	case DOCSIS_KIND_CONCATENATION:
-		count(&u->counters, COUNTER_CONCATENATIONS, 1);
+		count(all->counters, COUNTER_CONCATENATIONS, 1);
 		return US_FRAME_HEADER;
 	case DOCSIS_KIND_RESERVED:
 	case DOCSIS_KIND_TIMING: break;
 	}
-	return header_dropped(u, cut, DROP_FRAME_RESERVED, mac);
+	return header_dropped(all, cut, DROP_FRAME_RESERVED, mac);
 }
 
 uint32_t us_frame_header_needs(const uint8_t *header, uint32_t have) {

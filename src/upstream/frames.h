@@ -6,7 +6,7 @@
 #include "upstream/state/tables.h"
 #include "wire/docsis_mac.h"
 
-struct upstream;
+struct us_streams;
 
 enum us_frame_action {
 	US_FRAME_TAKE, /* a PDU follows that goes on: packet, management message or fragment */
@@ -19,14 +19,15 @@ enum us_frame_action {
  * Judges a header of which docsis_mac_parse() said `verdict`, with header_size known or the HCS wrong.
  * Counts the drop, or hands over the requests in it.
  */
-enum us_frame_action us_frame_judge(struct upstream *u, const struct us_cut *cut,
+enum us_frame_action us_frame_judge(const struct us_streams *all, const struct us_cut *cut,
 				    enum docsis_verdict verdict, const struct docsis_mac *mac);
 
 /* Whether the frame ends with its header, or goes on with frames: requests, concatenations. */
 bool us_frame_is_header(const struct docsis_mac *mac);
 
 /* Hands over the bandwidth requests of a good header. */
-void us_frame_requests(struct upstream *u, const struct us_cut *cut, const struct docsis_mac *mac);
+void us_frame_requests(const struct us_streams *all, const struct us_cut *cut,
+		       const struct docsis_mac *mac);
 
 /* Bytes that a header needs in all, as far as the `have` bytes tell. */
 uint32_t us_frame_header_needs(const uint8_t *header, uint32_t have);

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "upstream/upstream.h"
+#include "upstream/requests.h"
 
 #define MOST_MAPS 256 /* of a round: no more are due, but for a clock that jumped */
 
@@ -15,13 +15,11 @@ static const enum counter verdicts[MAPS_VERDICTS] = {
 };
 
 /* The first round is where DOCSIS time begins. Returns it. */
-static uint64_t grant_time(struct upstream *u) {
-	struct us_grant *g = &u->grant;
-
+static uint64_t grant_time(struct us_grant *g) {
 	if (unlikely(!g->began) && g->follow)
-		docsis_clock_start(&g->clock, u->r.clock);
+		docsis_clock_start(&g->clock, g->r->clock);
 	g->began = true;
-	return docsis_clock_time(&g->clock, u->r.clock->now);
+	return docsis_clock_time(&g->clock, g->r->clock->now);
 }
 
 /* Bytes that are asked for. Minislots are those of a whole burst (MULPI 3.1, 7.2.1.5). */
@@ -45,27 +43,26 @@ static uint8_t cluster_place(const struct us_tables *t, const struct us_request 
 	return c < f->stream_count ? c : UINT8_MAX;
 }
 
-void us_grant_request(struct upstream *u, const struct us_request *r) {
-	struct us_grant *g = &u->grant;
+void us_grant_request(struct us_grant *g, const struct us_request *r) {
 	const struct maps_request request = {
 		.flow = r->flow,
-		.cluster = cluster_place(&u->tables, r),
+		.cluster = cluster_place(g->tables, r),
 		.channel = r->channel,
 		.bytes = r->channel < g->channel_count ? request_bytes(g, r) : 0,
 		.contended = r->contended,
 	};
 
-	count(&u->counters, verdicts[maps_request(g->maps, &request, grant_time(u))], 1);
+	count(g->counters, verdicts[maps_request(g->maps, &request, grant_time(g))], 1);
 }
 
-void us_grant_data(struct upstream *u, uint32_t flow) {
-	maps_used(u->grant.maps, flow, grant_time(u));
+void us_grant_data(struct us_grant *g, uint32_t flow) {
+	maps_used(g->maps, flow, grant_time(g));
 }
 
 static const struct maps_flow no_flow;
 
-void us_grant_lift_flow(struct upstream *u, uint32_t flow) {
-	maps_set_flow(u->grant.maps, flow, &no_flow, grant_time(u));
+void us_grant_lift_flow(struct us_grant *g, uint32_t flow) {
+	maps_set_flow(g->maps, flow, &no_flow, grant_time(g));
 }
 
 /* Returns whether that is new. */
@@ -78,60 +75,58 @@ static bool mark_refused(struct us_grant *g, uint32_t flow, bool refused) {
 	return differs;
 }
 
-const char *us_grant_enter_flow(struct upstream *u, uint32_t flow, const struct maps_flow *settings,
+const char *us_grant_enter_flow(struct us_grant *g, uint32_t flow, const struct maps_flow *settings,
 				uint64_t now) {
-	const char *why = maps_set_flow(u->grant.maps, flow, settings, now);
+	const char *why = maps_set_flow(g->maps, flow, settings, now);
 
-	u->grant.watched[flow] = why == NULL && settings->type == MAPS_UNSOLICITED_ACTIVITY;
+	g->watched[flow] = why == NULL && settings->type == MAPS_UNSOLICITED_ACTIVITY;
 	return why;
 }
 
-void us_grant_set_flow(struct upstream *u, uint32_t flow, const struct us_grant_flow *f,
+void us_grant_set_flow(struct us_grant *g, uint32_t flow, const struct us_grant_flow *f,
 		       uint8_t unit) {
-	struct us_grant *g = &u->grant;
 	const struct maps_flow *settings = f != NULL ? &f->settings : &no_flow;
-	bool refused = us_grant_enter_flow(u, flow, settings, grant_time(u)) != NULL;
+	bool refused = us_grant_enter_flow(g, flow, settings, grant_time(g)) != NULL;
 
 	if (f != NULL)
 		g->units[flow] = unit;
 	if (refused)
-		us_grant_lift_flow(u, flow);
+		us_grant_lift_flow(g, flow);
 	if (mark_refused(g, flow, refused) && refused)
-		count(&u->counters, COUNTER_GRANTS_REFUSED, 1);
+		count(g->counters, COUNTER_GRANTS_REFUSED, 1);
 }
 
 /* A copy of what stands in a frame, for one of the ways that it goes. */
-static bool message_send(struct upstream *u, const uint8_t *bytes, size_t size, uint16_t stream,
+static bool message_send(struct us_grant *g, const uint8_t *bytes, size_t size, uint16_t stream,
 			 uint64_t due, uint16_t slack) {
-	struct rte_mbuf *m = rte_pktmbuf_alloc(u->r.frames);
+	struct rte_mbuf *m = rte_pktmbuf_alloc(g->r->frames);
 
 	if (m == NULL)
 		return false;
 	memcpy(rte_pktmbuf_mtod(m, uint8_t *), bytes, size);
 	m->data_len = (uint16_t)size;
 	m->pkt_len = (uint32_t)size;
-	if (message_put(u->grant.messages, m, stream, due, slack))
+	if (message_put(g->messages, m, stream, due, slack))
 		return true;
 	rte_pktmbuf_free(m);
 	return false;
 }
 
 /* The R-PHY device has it first. */
-static void frame_send(struct upstream *u, const struct us_grant_channel *c, const uint8_t *frame,
+static void frame_send(struct us_grant *g, const struct us_grant_channel *c, const uint8_t *frame,
 		       size_t size, uint64_t due, uint16_t slack) {
 	for (unsigned s = 0; s < c->stream_count; s++) {
 		bool whole = s > 0;
-		bool sent = message_send(u, frame + (whole ? 0 : DOCSIS_MAC_HEADER),
+		bool sent = message_send(g, frame + (whole ? 0 : DOCSIS_MAC_HEADER),
 					 size - (whole ? 0 : MANAGEMENT_FRAME_EXTRA), c->streams[s],
 					 due, slack);
 
-		count(&u->counters, sent ? COUNTER_MESSAGES_MADE : COUNTER_MESSAGES_UNSENT, 1);
+		count(g->counters, sent ? COUNTER_MESSAGES_MADE : COUNTER_MESSAGES_UNSENT, 1);
 	}
 }
 
 /* The body is written where it stands in the frame. */
-static void map_send(struct upstream *u, uint32_t channel, uint64_t due) {
-	struct us_grant *g = &u->grant;
+static void map_send(struct us_grant *g, uint32_t channel, uint64_t due) {
 	struct management m = {
 		.version = g->map.version,
 		.type = MANAGEMENT_MAP,
@@ -144,16 +139,15 @@ static void map_send(struct upstream *u, uint32_t channel, uint64_t due) {
 	m.body_size =
 		map_write(g->frame + DOCSIS_MAC_HEADER + MANAGEMENT_HEADER, MAP_BODY_MAX, &g->map);
 	size = m.body_size > 0 ? management_frame_write(&m, g->frame, sizeof(g->frame)) : 0;
-	count(&u->counters, COUNTER_MAPS, 1);
+	count(g->counters, COUNTER_MAPS, 1);
 	if (size > 0)
-		frame_send(u, &g->channels[channel], g->frame, size, due, g->slack);
+		frame_send(g, &g->channels[channel], g->frame, size, due, g->slack);
 	else
-		count(&u->counters, COUNTER_MESSAGES_UNSENT, g->channels[channel].stream_count);
+		count(g->counters, COUNTER_MESSAGES_UNSENT, g->channels[channel].stream_count);
 }
 
 /* What is due; after a jump of the clock that has to be found out anew. */
-static unsigned maps_send(struct upstream *u, uint64_t time, bool jumped) {
-	struct us_grant *g = &u->grant;
+static unsigned maps_send(struct us_grant *g, uint64_t time, bool jumped) {
 	unsigned made = 0;
 
 	while (made < MOST_MAPS) {
@@ -164,14 +158,13 @@ static unsigned maps_send(struct upstream *u, uint64_t time, bool jumped) {
 		channel = maps_make(g->maps, time, &g->map);
 		if (channel == MAPS_NONE)
 			break;
-		map_send(u, channel, docsis_clock_when(&g->clock, maps_made(g->maps)));
+		map_send(g, channel, docsis_clock_when(&g->clock, maps_made(g->maps)));
 		made++;
 	}
 	return made;
 }
 
-static unsigned ucds_send(struct upstream *u, uint64_t now) {
-	struct us_grant *g = &u->grant;
+static unsigned ucds_send(struct us_grant *g, uint64_t now) {
 	unsigned made = 0;
 
 	if (likely(now < g->ucd_at))
@@ -181,34 +174,31 @@ static unsigned ucds_send(struct upstream *u, uint64_t now) {
 		struct us_grant_channel *c = &g->channels[i];
 
 		if (now >= c->ucd_at) {
-			frame_send(u, c, c->ucd, c->ucd_size, c->ucd_at > 0 ? c->ucd_at : now,
+			frame_send(g, c, c->ucd, c->ucd_size, c->ucd_at > 0 ? c->ucd_at : now,
 				   MESSAGE_ANY_TIME);
 			c->ucd_at = now + g->ucd_interval;
 			made++;
 		}
 		g->ucd_at = RTE_MIN(g->ucd_at, c->ucd_at);
 	}
-	count(&u->counters, COUNTER_UCDS, made);
+	count(g->counters, COUNTER_UCDS, made);
 	return made;
 }
 
 /* Whether DOCSIS time has jumped since the latest round that granted; it goes on where none does. */
-static bool has_jumped(struct upstream *u) {
-	struct us_grant *g = &u->grant;
+static bool has_jumped(struct us_grant *g) {
 	uint64_t jumps = g->jumps;
 
-	if (unlikely(docsis_clock_must_look(&g->clock, u->r.clock->now)))
-		docsis_clock_look(&g->clock, u->r.clock);
+	if (unlikely(docsis_clock_must_look(&g->clock, g->r->clock->now)))
+		docsis_clock_look(&g->clock, g->r->clock);
 	if (g->stopped)
 		return false;
 	g->jumps = g->clock.jumps;
-	count(&u->counters, COUNTER_CLOCK_JUMPS, g->jumps - jumps);
+	count(g->counters, COUNTER_CLOCK_JUMPS, g->jumps - jumps);
 	return g->jumps != jumps;
 }
 
-uint64_t us_grant_due(const struct upstream *u) {
-	const struct us_grant *g = &u->grant;
-
+uint64_t us_grant_due(const struct us_grant *g) {
 	if (g->maps == NULL || g->stopped)
 		return UINT64_MAX;
 	if (!g->began)
@@ -218,16 +208,15 @@ uint64_t us_grant_due(const struct upstream *u) {
 
 /* As the only row of its list it returns how many messages it made. */
 uint16_t us_grant(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
-	struct upstream *u = ctx;
-	struct us_grant *g = &u->grant;
+	struct us_grant *g = ctx;
 	bool jumped;
 
 	(void)pkts;
 	(void)n;
 	if (g->maps == NULL)
 		return 0;
-	jumped = has_jumped(u);
+	jumped = has_jumped(g);
 	if (g->stopped)
 		return 0;
-	return (uint16_t)(ucds_send(u, u->r.clock->now) + maps_send(u, grant_time(u), jumped));
+	return (uint16_t)(ucds_send(g, g->r->clock->now) + maps_send(g, grant_time(g), jumped));
 }

@@ -6,22 +6,18 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include <rte_mbuf.h>
-
 #include "model/group/grants.h"
 #include "pipeline/docsis_clock.h"
 #include "pipeline/messages.h"
 #include "scheduler/maps/maps.h"
+#include "upstream/shared.h"
 #include "wire/management.h"
 
+#define US_GRANT_BYTES 60000 /* at most: a minislot may hold a little more than was told of it */
 #define US_GRANT_STREAMS (1 + GRANTS_MAP_CHANNELS) /* the MAP pseudowire comes first */
 
 struct service_group;
 struct upstream_channel;
-struct upstream;
 struct us_request;
 struct upstream_service_flow;
 
@@ -37,6 +33,9 @@ struct us_grant_channel {
 };
 
 struct us_grant {
+	const struct us_resources *r;
+	struct counters *counters;
+	const struct us_tables *tables;
 	struct maps *maps; /* NULL: there is no scheduler, and the row does nothing */
 	struct message_path *messages;
 	struct us_grant_channel *channels;
@@ -58,6 +57,10 @@ struct us_grant {
 	uint8_t frame[MANAGEMENT_FRAME_MAX];
 };
 
+uint16_t us_grant(void *ctx, struct rte_mbuf **pkts, uint16_t n);
+int us_grant_open(void *ctx, const struct service_group *sg, const void *resources);
+void us_grant_close(void *ctx);
+
 /* A flow's settings for the scheduler, with what they point to. */
 struct us_grant_flow {
 	struct maps_flow settings;
@@ -76,21 +79,21 @@ size_t us_grant_flow_size(const struct upstream_service_flow *f);
 void us_grant_flow_fill(struct us_grant_flow *g, const struct upstream_service_flow *f);
 
 /* Hands a request on. By the row `requests`. */
-void us_grant_request(struct upstream *u, const struct us_request *r);
+void us_grant_request(struct us_grant *g, const struct us_request *r);
 
 /* Data of a flow came that is `watched`. */
-void us_grant_data(struct upstream *u, uint32_t flow);
+void us_grant_data(struct us_grant *g, uint32_t flow);
 
 /* Gives the scheduler the settings of a flow, and looks for data of it where they ask for that. Returns NULL, or why not. */
-const char *us_grant_enter_flow(struct upstream *u, uint32_t flow, const struct maps_flow *settings,
+const char *us_grant_enter_flow(struct us_grant *g, uint32_t flow, const struct maps_flow *settings,
 				uint64_t now);
 
 /* Sets or removes (NULL) a flow by its place, by the worker. What cannot be met is counted once, and gets no grants. */
-void us_grant_set_flow(struct upstream *u, uint32_t flow, const struct us_grant_flow *f,
+void us_grant_set_flow(struct us_grant *g, uint32_t flow, const struct us_grant_flow *f,
 		       uint8_t unit);
 
 /* Takes away what a flow has, which is to be set again: its SIDs and promises are free for others. */
-void us_grant_lift_flow(struct upstream *u, uint32_t flow);
+void us_grant_lift_flow(struct us_grant *g, uint32_t flow);
 
 /* When the row has something to do, ns of the worker's clock. */
-uint64_t us_grant_due(const struct upstream *u);
+uint64_t us_grant_due(const struct us_grant *g);

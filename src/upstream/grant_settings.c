@@ -9,9 +9,10 @@
 #include "model/grants_times.h"
 #include "model/live/live_group.h"
 #include "platform/log/log.h"
+#include "upstream/grant.h"
 #include "upstream/grant_ucd.h"
 #include "upstream/state/places.h"
-#include "upstream/upstream.h"
+#include "upstream/uepi.h"
 #include "wire/segment.h"
 
 size_t us_grant_flow_size(const struct upstream_service_flow *f) {
@@ -165,28 +166,28 @@ static const char *channels_create(struct us_grant *g, const struct service_grou
 	return NULL;
 }
 
-static const char *flow_create(struct upstream *u, const struct upstream_service_flow *f,
+static const char *flow_create(struct us_grant *g, const struct upstream_service_flow *f,
 			       uint32_t place) {
-	struct us_grant_flow *g = malloc(us_grant_flow_size(f));
+	struct us_grant_flow *flow = malloc(us_grant_flow_size(f));
 	const char *why = "no memory";
 
-	if (g != NULL) {
-		us_grant_flow_fill(g, f);
-		u->grant.units[place] = f->grants.request_multiplier;
-		why = us_grant_enter_flow(u, place, &g->settings, 0);
+	if (flow != NULL) {
+		us_grant_flow_fill(flow, f);
+		g->units[place] = f->grants.request_multiplier;
+		why = us_grant_enter_flow(g, place, &flow->settings, 0);
 	}
-	free(g);
+	free(flow);
 	return why;
 }
 
 /* All flows of the group, in the places that the tables gave them. */
-static int flows_create(struct upstream *u, const struct service_group *sg) {
+static int flows_create(struct us_grant *g, const struct service_group *sg) {
 	for (size_t m = 0; m < sg->modem_count; m++) {
-		const struct us_own *own = u->tables.places.own[m];
+		const struct us_own *own = g->tables->places.own[m];
 
 		for (uint32_t f = 0; own != NULL && f < own->flow_count; f++) {
 			const struct upstream_service_flow *k = &sg->modems[m].upstream_flows[f];
-			const char *why = flow_create(u, k, own->flows[f].flow);
+			const char *why = flow_create(g, k, own->flows[f].flow);
 
 			if (why == NULL)
 				continue;
@@ -198,13 +199,12 @@ static int flows_create(struct upstream *u, const struct service_group *sg) {
 	return 0;
 }
 
-static const char *maps_of(struct upstream *u, const struct service_group *sg) {
-	struct us_grant *g = &u->grant;
+static const char *maps_of(struct us_grant *g, const struct service_group *sg) {
 	struct maps_channel settings[MAPS_MAX_CHANNELS];
 	struct maps_config config = {
 		.channels = settings,
 		.channel_count = g->channel_count,
-		.flows = u->tables.flow_count,
+		.flows = g->tables->flow_count,
 	};
 	const char *why = channels_create(g, sg, settings);
 
@@ -227,14 +227,13 @@ static uint16_t slack_us(const struct grants_config *c) {
 	return (uint16_t)RTE_MIN((c->cmts_processing + 999) / 1000, (uint64_t)MESSAGE_ANY_TIME - 1);
 }
 
-int us_grant_open(void *upstream, const struct service_group *sg, const void *resources) {
-	struct upstream *u = upstream;
-	struct us_grant *g = &u->grant;
+int us_grant_open(void *ctx, const struct service_group *sg, const void *resources) {
+	struct us_grant *g = ctx;
 	const char *why = "no memory";
 
 	(void)resources;
 	docsis_clock_init(&g->clock);
-	g->messages = u->r.messages;
+	g->messages = g->r->messages;
 	if (g->messages == NULL)
 		return 0;
 	memcpy(g->source, sg->rphy.core_mac, sizeof(g->source));
@@ -242,19 +241,19 @@ int us_grant_open(void *upstream, const struct service_group *sg, const void *re
 	g->ucd_interval = sg->upstream.scheduler.ucd_interval;
 	g->channel_count = channels_there(sg);
 	g->channels = rte_zmalloc("grant", g->channel_count * sizeof(*g->channels), 0);
-	g->units = rte_zmalloc("grant", u->tables.flow_count, 0);
-	g->refused = rte_zmalloc("grant", u->tables.flow_count * sizeof(*g->refused), 0);
-	g->watched = rte_zmalloc("grant", u->tables.flow_count * sizeof(*g->watched), 0);
+	g->units = rte_zmalloc("grant", g->tables->flow_count, 0);
+	g->refused = rte_zmalloc("grant", g->tables->flow_count * sizeof(*g->refused), 0);
+	g->watched = rte_zmalloc("grant", g->tables->flow_count * sizeof(*g->watched), 0);
 	if (g->channels != NULL && g->units != NULL && g->refused != NULL && g->watched != NULL)
-		why = maps_of(u, sg);
+		why = maps_of(g, sg);
 	if (why == NULL)
-		return flows_create(u, sg);
+		return flows_create(g, sg);
 	log_error("upstream", LOG_NO_FIELDS, "upstream scheduler: %s", why);
 	return -1;
 }
 
-void us_grant_close(void *upstream) {
-	struct us_grant *g = &((struct upstream *)upstream)->grant;
+void us_grant_close(void *ctx) {
+	struct us_grant *g = ctx;
 
 	for (uint32_t c = 0; g->channels != NULL && c < g->channel_count; c++)
 		rte_free(g->channels[c].ucd);

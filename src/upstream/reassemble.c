@@ -7,15 +7,13 @@
 
 #include <rte_hash.h>
 
-#include "upstream/lane.h"
-#include "upstream/upstream.h"
 #include "wire/segment.h"
 
-static void segment_request(struct upstream *u, const struct us_stream *s,
+static void segment_request(struct us_reassemble *own, const struct us_stream *s,
 			    const struct segment_header *h, uint16_t channel) {
-	if (h->request == 0 || us_request_is_repeated(u, channel))
+	if (h->request == 0 || us_request_is_repeated(own->requests, channel))
 		return;
-	us_request_put(u, s,
+	us_request_put(own->requests, s,
 		       &(struct us_request){
 			       .channel = channel,
 			       .size = h->request,
@@ -25,23 +23,25 @@ static void segment_request(struct upstream *u, const struct us_stream *s,
 		       });
 }
 
-static uint32_t stream_index(const struct upstream *u, const struct us_stream *s) {
-	return (uint32_t)(s - u->tables.streams);
+static uint32_t stream_index(const struct us_reassemble *own, const struct us_stream *s) {
+	return (uint32_t)(s - own->tables->streams);
 }
 
-static void segment_deliver(struct upstream *u, void *owner, struct rte_mbuf *m) {
+static void segment_deliver(void *row, void *owner, struct rte_mbuf *m) {
+	struct us_reassemble *own = row;
 	struct us_stream *s = owner;
 
 	us_meta(m)->segment.gap = s->gap;
 	s->gap = false;
-	pipeline_give(&u->list, US_SEGMENTS, m);
+	pipeline_give(own->list, US_SEGMENTS, m);
 }
 
-static void segment_gap(struct upstream *u, void *owner, unsigned missing) {
+static void segment_gap(void *row, void *owner, unsigned missing) {
+	struct us_reassemble *own = row;
 	struct us_stream *s = owner;
 
-	count(&u->counters, COUNTER_SEGMENT_GAPS, missing > 0);
-	count(&u->counters, COUNTER_SEGMENTS_MISSING, missing);
+	count(own->counters, COUNTER_SEGMENT_GAPS, missing > 0);
+	count(own->counters, COUNTER_SEGMENTS_MISSING, missing);
 	s->gap = true;
 }
 
@@ -54,44 +54,44 @@ static const struct us_lane_kind segments = {
 	.late = DROP_SEGMENT_LATE,
 };
 
-static struct us_lane segment_lane(struct upstream *u, struct us_stream *s) {
-	return (struct us_lane){&segments, &s->order, &s->segments_hold, s,
-				&u->reassemble.waiting_segments};
+static struct us_lane segment_lane(struct us_reassemble *own, struct us_stream *s) {
+	return (struct us_lane){&segments,	   own, &s->order,
+				&s->segments_hold, s,	&own->waiting_segments};
 }
 
-void us_segments_expire(struct upstream *u, struct hold *h) {
-	struct us_lane lane = segment_lane(u, HOLD_OF(struct us_stream, segments_hold, h));
+void us_segments_expire(struct us_reassemble *own, struct hold *h) {
+	struct us_lane lane = segment_lane(own, HOLD_OF(struct us_stream, segments_hold, h));
 
-	us_lane_skip(u, &lane);
+	us_lane_skip(own->lanes, &lane);
 }
 
-bool us_segments_remove(struct upstream *u, struct us_stream *s, int *budget) {
-	struct us_lane lane = segment_lane(u, s);
+bool us_segments_remove(struct us_reassemble *own, struct us_stream *s, int *budget) {
+	struct us_lane lane = segment_lane(own, s);
 
-	return us_lane_drop(u, &lane, DROP_SEGMENT_FLOW_REMOVED, budget);
+	return us_lane_drop(own->lanes, &lane, DROP_SEGMENT_FLOW_REMOVED, budget);
 }
 
-uint64_t us_reassemble_held(const void *upstream, enum unit unit) {
-	const struct upstream *u = upstream;
+uint64_t us_reassemble_held(const void *ctx, enum unit unit) {
+	const struct us_reassemble *own = ctx;
 
 	switch (unit) {
-	case UNIT_BURST: return u->list.queues[US_BURSTS].count;
-	case UNIT_SEGMENT: return u->reassemble.waiting_segments;
+	case UNIT_BURST: return own->list->queues[US_BURSTS].count;
+	case UNIT_SEGMENT: return own->waiting_segments;
 	default: return 0;
 	}
 }
 
-void us_reassemble_stop(void *upstream) {
-	struct upstream *u = upstream;
+void us_reassemble_stop(void *ctx) {
+	struct us_reassemble *own = ctx;
 	struct rte_mbuf *m;
 
-	for (uint32_t s = 0; s < u->tables.stream_count; s++) {
-		struct us_lane lane = segment_lane(u, &u->tables.streams[s]);
+	for (uint32_t s = 0; s < own->tables->stream_count; s++) {
+		struct us_lane lane = segment_lane(own, &own->tables->streams[s]);
 
-		us_lane_stop(u, &lane, DROP_SEGMENT_STOPPED);
+		us_lane_stop(own->lanes, &lane, DROP_SEGMENT_STOPPED);
 	}
-	while ((m = queue_take(us_queue(u, US_SEGMENTS))) != NULL)
-		drop(&u->counters, m, DROP_SEGMENT_STOPPED);
+	while ((m = queue_take(&own->list->queues[US_SEGMENTS])) != NULL)
+		drop(own->counters, m, DROP_SEGMENT_STOPPED);
 }
 
 /* Takes `size` bytes away from the front of a chain that has them; returns the new first mbuf. */
@@ -110,7 +110,7 @@ static struct rte_mbuf *segment_cut_front(struct rte_mbuf *m, uint32_t size) {
 }
 
 /* Reads the segment header. Returns the reason to drop the segment, or DROP_NONE. */
-static enum drop_reason segment_header_read(struct upstream *u, struct us_stream **s,
+static enum drop_reason segment_header_read(struct us_reassemble *own, struct us_stream **s,
 					    struct rte_mbuf *m, struct segment_header *h) {
 	uint8_t room[SEGMENT_HEADER_SIZE];
 	const uint8_t *bytes = rte_pktmbuf_read(m, 0, SEGMENT_HEADER_SIZE, room);
@@ -120,7 +120,7 @@ static enum drop_reason segment_header_read(struct upstream *u, struct us_stream
 	if (segment_header_parse(bytes, SEGMENT_HEADER_SIZE, h) != SEGMENT_OK)
 		return DROP_SEGMENT_HCS;
 	if (h->sid_cluster != (*s)->cluster)
-		*s = us_cluster_stream(&u->tables, *s, h->sid_cluster);
+		*s = us_cluster_stream(own->tables, *s, h->sid_cluster);
 	if (*s == NULL)
 		return DROP_SEGMENT_CLUSTER;
 	if (h->pointer_valid && h->pointer > m->pkt_len - SEGMENT_HEADER_SIZE)
@@ -128,53 +128,53 @@ static enum drop_reason segment_header_read(struct upstream *u, struct us_stream
 	return DROP_NONE;
 }
 
-static void segment_numbered(struct upstream *u, struct us_stream *s, struct rte_mbuf *m,
+static void segment_numbered(struct us_reassemble *own, struct us_stream *s, struct rte_mbuf *m,
 			     uint16_t channel) {
 	struct segment_header h;
-	enum drop_reason reason = segment_header_read(u, &s, m, &h);
+	enum drop_reason reason = segment_header_read(own, &s, m, &h);
 	struct us_lane lane;
 
 	if (reason != DROP_NONE) {
-		drop(&u->counters, m, reason);
+		drop(own->counters, m, reason);
 		return;
 	}
-	segment_request(u, s, &h, channel);
+	segment_request(own, s, &h, channel);
 	m = segment_cut_front(m, SEGMENT_HEADER_SIZE);
-	us_meta(m)->segment.stream = stream_index(u, s);
+	us_meta(m)->segment.stream = stream_index(own, s);
 	us_meta(m)->segment.channel = (uint8_t)channel;
 	us_meta(m)->segment.request = false;
 	us_meta(m)->segment.has_pointer = h.pointer_valid;
 	us_meta(m)->segment.pointer = h.pointer & SEGMENT_POINTER_MAX;
-	lane = segment_lane(u, s);
-	us_lane_put(u, &lane, h.sequence, m);
+	lane = segment_lane(own, s);
+	us_lane_put(own->lanes, &lane, h.sequence, m);
 }
 
-static void burst_take(struct upstream *u, struct us_stream *s, struct rte_mbuf *m) {
+static void burst_take(struct us_reassemble *own, struct us_stream *s, struct rte_mbuf *m) {
 	uint16_t channel = us_meta(m)->burst.channel;
 	bool request = us_meta(m)->burst.request;
 
-	count(&u->counters, COUNTER_SEGMENTS, 1);
-	count(&u->counters, COUNTER_SEGMENT_BYTES, m->pkt_len);
-	if (u->tables.flows[s->flow].segment_header) {
-		segment_numbered(u, s, m, channel);
+	count(own->counters, COUNTER_SEGMENTS, 1);
+	count(own->counters, COUNTER_SEGMENT_BYTES, m->pkt_len);
+	if (own->tables->flows[s->flow].segment_header) {
+		segment_numbered(own, s, m, channel);
 		return;
 	}
-	us_meta(m)->segment.stream = stream_index(u, s);
+	us_meta(m)->segment.stream = stream_index(own, s);
 	us_meta(m)->segment.channel = (uint8_t)channel;
 	us_meta(m)->segment.request = request;
 	us_meta(m)->segment.has_pointer = false;
 	us_meta(m)->segment.gap = false;
-	pipeline_give(&u->list, US_SEGMENTS, m);
+	pipeline_give(own->list, US_SEGMENTS, m);
 }
 
-static inline void data_take(struct upstream *u, struct us_stream *s, struct rte_mbuf *m) {
-	if (unlikely(u->grant.watched != NULL && u->grant.watched[s->flow]))
-		us_grant_data(u, s->flow);
-	burst_take(u, s, m);
+static inline void data_take(struct us_reassemble *own, struct us_stream *s, struct rte_mbuf *m) {
+	if (unlikely(own->grant->watched != NULL && own->grant->watched[s->flow]))
+		us_grant_data(own->grant, s->flow);
+	burst_take(own, s, m);
 }
 
 uint16_t us_reassemble(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
-	struct upstream *u = ctx;
+	struct us_reassemble *own = ctx;
 	uint32_t sids[PIPELINE_BURST];
 	const void *keys[PIPELINE_BURST];
 	void *found[PIPELINE_BURST];
@@ -186,16 +186,17 @@ uint16_t us_reassemble(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 		sids[i] = us_sid_key(meta->burst.channel, meta->burst.sid);
 		keys[i] = &sids[i];
 	}
-	rte_hash_lookup_bulk_data(u->tables.by_sid, keys, n, &hits, found);
-	effort_look_up(&u->effort, n);
+	rte_hash_lookup_bulk_data(own->tables->by_sid, keys, n, &hits, found);
+	effort_look_up(own->effort, n);
 	for (uint16_t i = 0; i < n; i++) {
 		/* Requests of flows with segment headers come without one there (MULPI 3.1, 7.2.1.5). */
 		if (us_meta(pkts[i])->burst.ranging || us_meta(pkts[i])->burst.request)
-			burst_take(u, &u->tables.streams[us_ranging_stream(&u->tables)], pkts[i]);
+			burst_take(own, &own->tables->streams[us_ranging_stream(own->tables)],
+				   pkts[i]);
 		else if ((hits >> i & 1) == 0)
-			drop(&u->counters, pkts[i], DROP_UNKNOWN_SID);
+			drop(own->counters, pkts[i], DROP_UNKNOWN_SID);
 		else
-			data_take(u, &u->tables.streams[(uintptr_t)found[i]], pkts[i]);
+			data_take(own, &own->tables->streams[(uintptr_t)found[i]], pkts[i]);
 	}
 	return 0;
 }

@@ -1,21 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The row `reassemble`: SID to service flow, segments in order. */
+/* The stage `reassemble`: SID to service flow, segments in order. */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "upstream/grant.h"
+#include "upstream/lane.h"
+#include "upstream/requests.h"
+#include "upstream/shared.h"
 
-struct hold;
-struct us_stream;
-struct upstream;
-
-/* What of it is held; the segments themselves are with their streams, in tables.h. */
 struct us_reassemble {
-	uint32_t waiting_segments;
+	struct counters *counters;
+	struct us_tables *tables;
+	struct us_lanes *lanes;
+	struct us_requests *requests;
+	struct us_grant *grant;
+	struct pipeline *list;
+	struct effort *effort;
+	uint32_t waiting_segments; /* held; they are with their streams, in tables.h */
 };
 
+uint16_t us_reassemble(void *ctx, struct rte_mbuf **pkts, uint16_t n);
+uint64_t us_reassemble_held(const void *ctx, enum unit unit);
+void us_reassemble_stop(void *ctx);
+
 /* Ends a wait of segments that are ahead (expire.c). */
-void us_segments_expire(struct upstream *u, struct hold *h);
+void us_segments_expire(struct us_reassemble *own, struct hold *h);
 
 /* Drops the segments that wait in a stream that goes, within the budget. Returns whether that was all. */
-bool us_segments_remove(struct upstream *u, struct us_stream *s, int *budget);
+bool us_segments_remove(struct us_reassemble *own, struct us_stream *s, int *budget);

@@ -5,26 +5,21 @@
  */
 #include "upstream/receive.h"
 
-#include "upstream/upstream.h"
-
 /* Bursts and segments on their way, and frames with the crypto provider, from where on none are taken. */
 #define BACKLOG 64
 #define IN_CRYPTO 512
 
 /* What is held has a limit of its own; what is on its way keeps within `most_queued`. */
-static bool list_has_room(const struct upstream *u) {
-	const struct queue *bursts = &u->list.queues[US_BURSTS];
-	const struct queue *segments = &u->list.queues[US_SEGMENTS];
-
-	return bursts->count < BACKLOG && segments->count < BACKLOG &&
-	       bursts->buffers + segments->buffers < u->receive.most_queued &&
-	       u->r.crypto->held < IN_CRYPTO && u->transmit.count < u->transmit.most;
+static bool list_has_room(const struct us_receive *own) {
+	return own->bursts->count < BACKLOG && own->segments->count < BACKLOG &&
+	       own->bursts->buffers + own->segments->buffers < own->most_queued &&
+	       own->r->crypto->held < IN_CRYPTO && own->transmit->count < own->transmit->most;
 }
 
 /* Whether what was received has come as far as what waits for it. */
-static bool all_has_passed(const struct upstream *u) {
-	return u->list.queues[US_BURSTS].count == 0 && u->list.queues[US_SEGMENTS].count == 0 &&
-	       u->extract.cut.segment == NULL;
+static bool all_has_passed(const struct us_receive *own) {
+	return own->bursts->count == 0 && own->segments->count == 0 &&
+	       own->extract->cut.segment == NULL;
 }
 
 /*
@@ -32,42 +27,40 @@ static bool all_has_passed(const struct upstream *u) {
  * Of the times that it found the port empty, the second after our question began after that: what had
  * come to the port when we asked was then in the ring. So two workers need no clock in common.
  */
-static void source_was_empty(struct upstream *u, uint64_t emptied) {
-	struct us_receive *r = &u->receive;
-
-	if (u->r.rphy.ring == NULL || r->closed) {
-		r->empty_at = u->r.clock->now;
-	} else if (emptied - r->asked >= 2) {
-		r->empty_at = r->asked_at;
-		r->asked = emptied;
-		r->asked_at = u->r.clock->now;
+static void source_was_empty(struct us_receive *own, uint64_t emptied) {
+	if (own->r->rphy.ring == NULL || own->closed) {
+		own->empty_at = own->r->clock->now;
+	} else if (emptied - own->asked >= 2) {
+		own->empty_at = own->asked_at;
+		own->asked = emptied;
+		own->asked_at = own->r->clock->now;
 	}
 }
 
 uint16_t us_receive(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
-	struct upstream *u = ctx;
-	bool passed = all_has_passed(u);
+	struct us_receive *own = ctx;
+	bool passed = all_has_passed(own);
 	uint64_t bytes = 0, emptied;
 
 	(void)n;
 	if (passed)
-		u->receive.passed_until = u->receive.empty_at;
-	if (!u->receive.closed && !list_has_room(u))
+		own->passed_until = own->empty_at;
+	if (!own->closed && !list_has_room(own))
 		return 0;
-	emptied = packet_source_emptied(&u->r.rphy);
-	n = u->receive.closed ? 0 : packet_source_burst(&u->r.rphy, pkts, US_RECEIVE_BURST);
-	latency_arrive(&u->latency, pkts, n);
+	emptied = packet_source_emptied(&own->r->rphy);
+	n = own->closed ? 0 : packet_source_burst(&own->r->rphy, pkts, US_RECEIVE_BURST);
+	latency_arrive(own->latency, pkts, n);
 	if (n < US_RECEIVE_BURST)
-		source_was_empty(u, emptied);
+		source_was_empty(own, emptied);
 	if (n == 0 && passed)
-		u->receive.passed_until = u->receive.empty_at;
+		own->passed_until = own->empty_at;
 	for (uint16_t i = 0; i < n; i++) {
 		rte_prefetch0(rte_pktmbuf_mtod(pkts[i], void *));
 		bytes += rte_pktmbuf_pkt_len(pkts[i]);
 	}
-	if (!u->receive.closed)
-		effort_poll(&u->effort, n);
-	count(&u->counters, COUNTER_RECEIVED, n);
-	count(&u->counters, COUNTER_RECEIVED_BYTES, bytes);
+	if (!own->closed)
+		effort_poll(own->effort, n);
+	count(own->counters, COUNTER_RECEIVED, n);
+	count(own->counters, COUNTER_RECEIVED_BYTES, bytes);
 	return n;
 }

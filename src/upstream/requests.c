@@ -9,7 +9,7 @@
 #include <rte_ring_elem.h>
 
 #include "platform/log/log.h"
-#include "upstream/upstream.h"
+#include "upstream/grant.h"
 
 /* More than a burst of packets with 255 request records each, and what the bursts ask for besides. */
 #define RING_SIZE 16384
@@ -26,10 +26,9 @@ const char *us_request_name(enum us_request_kind kind) {
 	return names[kind];
 }
 
-int us_requests_open(void *upstream, const struct service_group *sg, const void *resources) {
-	struct upstream *u = upstream;
-	struct us_requests *r = &u->requests;
-	uint32_t modems = u->tables.modem_count;
+int us_requests_open(void *ctx, const struct service_group *sg, const void *resources) {
+	struct us_requests *r = ctx;
+	uint32_t modems = r->tables->modem_count;
 	char name[RTE_RING_NAMESIZE];
 
 	(void)resources;
@@ -45,8 +44,8 @@ int us_requests_open(void *upstream, const struct service_group *sg, const void 
 	return -1;
 }
 
-void us_requests_close(void *upstream) {
-	struct us_requests *r = &((struct upstream *)upstream)->requests;
+void us_requests_close(void *ctx) {
+	struct us_requests *r = ctx;
 
 	rte_ring_free(r->ring);
 	rte_free(r->sink.by_modem);
@@ -67,37 +66,39 @@ void us_requests_forget(struct us_requests *r, uint32_t modem) {
 	}
 }
 
-bool us_request_is_repeated(struct upstream *u, uint32_t channel) {
-	bool repeated = u->tables.channels[channel].sessions[US_REQUESTS] != US_NONE;
+bool us_request_is_repeated(const struct us_requests *r, uint32_t channel) {
+	bool repeated = r->tables->channels[channel].sessions[US_REQUESTS] != US_NONE;
 
-	count(&u->counters, COUNTER_REQUESTS_REPEATED, repeated);
+	count(r->counters, COUNTER_REQUESTS_REPEATED, repeated);
 	return repeated;
 }
 
-void us_request_put(struct upstream *u, const struct us_stream *s, struct us_request *request) {
+void us_request_put(const struct us_requests *r, const struct us_stream *s,
+		    struct us_request *request) {
 	bool taken;
 
 	request->modem = s->modem;
 	request->flow = s->flow;
-	taken = rte_ring_sp_enqueue_elem(u->requests.ring, request, sizeof(*request)) == 0;
-	count(&u->counters, taken ? COUNTER_REQUESTS : COUNTER_REQUESTS_LOST, 1);
+	taken = rte_ring_sp_enqueue_elem(r->ring, request, sizeof(*request)) == 0;
+	count(r->counters, taken ? COUNTER_REQUESTS : COUNTER_REQUESTS_LOST, 1);
 }
 
-void us_request_record(struct upstream *u, uint32_t channel, const struct uepi_request *r) {
-	const struct us_stream *s = us_stream_of_sid(&u->tables, channel, r->sid);
+void us_request_record(const struct us_requests *r, uint32_t channel,
+		       const struct uepi_request *asked) {
+	const struct us_stream *s = us_stream_of_sid(r->tables, channel, asked->sid);
 
 	if (s == NULL) {
-		count(&u->counters, COUNTER_BAD_REQUESTS, 1);
+		count(r->counters, COUNTER_BAD_REQUESTS, 1);
 		return;
 	}
-	us_request_put(u, s,
+	us_request_put(r, s,
 		       &(struct us_request){
 			       .channel = (uint16_t)channel,
-			       .size = r->size,
+			       .size = asked->size,
 			       .kind = REQUEST_RECORD,
-			       .cluster = r->cluster_valid ? r->sid_cluster : s->cluster,
-			       .n_bytes = r->n_bytes,
-			       .contended = !r->piggyback,
+			       .cluster = asked->cluster_valid ? asked->sid_cluster : s->cluster,
+			       .n_bytes = asked->n_bytes,
+			       .contended = !asked->piggyback,
 		       });
 }
 
@@ -119,22 +120,22 @@ uint32_t us_request_sink_modems(const struct us_request_sink *s) {
  * not lengthen the rounds of other groups of the worker; the rest is taken in the next rounds. As the only row of
  * its list it returns the requests that it took, so that they are what its cycles count. */
 uint16_t us_requests(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
-	struct upstream *u = ctx;
-	struct us_request_sink *sink = &u->requests.sink;
+	struct us_requests *r = ctx;
+	struct us_request_sink *sink = &r->sink;
 	struct us_request taken[BURST];
 	unsigned count = BURST, total = 0;
 
 	(void)pkts;
 	(void)n;
 	while (count == BURST && total < US_REQUESTS_A_ROUND) {
-		count = rte_ring_sc_dequeue_burst_elem(u->requests.ring, taken, sizeof(taken[0]),
-						       BURST, NULL);
+		count = rte_ring_sc_dequeue_burst_elem(r->ring, taken, sizeof(taken[0]), BURST,
+						       NULL);
 		for (unsigned i = 0; i < count; i++) {
 			sink->by_kind[taken[i].kind]++;
 			sink->by_modem[taken[i].modem][taken[i].kind]++;
 		}
-		for (unsigned i = 0; u->grant.maps != NULL && i < count; i++)
-			us_grant_request(u, &taken[i]);
+		for (unsigned i = 0; r->grant->maps != NULL && i < count; i++)
+			us_grant_request(r->grant, &taken[i]);
 		total += count;
 	}
 	return (uint16_t)total;

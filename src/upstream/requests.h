@@ -6,18 +6,13 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include <rte_ring.h>
-
+#include "upstream/shared.h"
 #include "wire/uepi.h"
 
 /* How many the row `requests` takes in a round at most. */
 #define US_REQUESTS_A_ROUND 256
 
-struct us_stream;
-struct upstream;
+struct us_grant;
 
 enum us_request_kind {
 	REQUEST_FRAME, /* request frame: minislots */
@@ -50,9 +45,16 @@ struct us_request_sink {
 };
 
 struct us_requests {
+	struct counters *counters;
+	struct us_tables *tables;
+	struct us_grant *grant;
 	struct rte_ring *ring; /* of struct us_request */
 	struct us_request_sink sink;
 };
+
+uint16_t us_requests(void *ctx, struct rte_mbuf **pkts, uint16_t n);
+int us_requests_open(void *ctx, const struct service_group *sg, const void *resources);
+void us_requests_close(void *ctx);
 
 /* The name of a kind, for summaries: "queue_depth". Never NULL. */
 const char *us_request_name(enum us_request_kind kind);
@@ -64,14 +66,16 @@ uint64_t us_requests_taken(const struct us_requests *r);
 void us_requests_forget(struct us_requests *r, uint32_t modem);
 
 /* Whether requests in bursts of the channel are repeated in records, which then count alone. */
-bool us_request_is_repeated(struct upstream *u, uint32_t channel);
+bool us_request_is_repeated(const struct us_requests *r, uint32_t channel);
 
 /* Hands one over as the modem's and flow's of the stream, which it fills in; where the ring is full it
  * is lost, and counted so. */
-void us_request_put(struct upstream *u, const struct us_stream *s, struct us_request *request);
+void us_request_put(const struct us_requests *r, const struct us_stream *s,
+		    struct us_request *request);
 
 /* Hands over a request that the R-PHY device took out of a burst on the channel. */
-void us_request_record(struct upstream *u, uint32_t channel, const struct uepi_request *r);
+void us_request_record(const struct us_requests *r, uint32_t channel,
+		       const struct uepi_request *asked);
 
 /* Modems that asked for something. */
 uint32_t us_request_sink_modems(const struct us_request_sink *s);

@@ -6,7 +6,6 @@
 
 #include "platform/log/log.h"
 #include "upstream/state/make_tables.h"
-#include "upstream/stream.h"
 #include "upstream/upstream.h"
 
 #define MAX_SLOTS 8192 /* windows in which something waits, at a time */
@@ -99,15 +98,15 @@ static int slots_create(struct upstream *u, const struct service_group *sg) {
 	uint32_t limit = RTE_MIN((uint32_t)MAX_SLOTS, most.held_packets);
 	uint32_t count = RTE_MIN(wanted, limit + SPARE_SLOTS);
 
-	u->slots.all = rte_zmalloc("order", count * sizeof(*u->slots.all), RTE_CACHE_LINE_SIZE);
-	if (u->slots.all == NULL) {
+	u->lanes.slots = rte_zmalloc("order", count * sizeof(*u->lanes.slots), RTE_CACHE_LINE_SIZE);
+	if (u->lanes.slots == NULL) {
 		log_error("memory", LOG_NO_FIELDS, "upstream: no memory for %u windows", count);
 		return -1;
 	}
 	for (uint32_t i = 0; i < count; i++)
-		u->slots.all[i].next_free = i + 1 < count ? &u->slots.all[i + 1] : NULL;
-	u->slots.free = u->slots.all;
-	u->slots.most = wanted > count ? limit : count;
+		u->lanes.slots[i].next_free = i + 1 < count ? &u->lanes.slots[i + 1] : NULL;
+	u->lanes.free = u->lanes.slots;
+	u->lanes.most = wanted > count ? limit : count;
 	return 0;
 }
 
@@ -127,9 +126,9 @@ void us_configure(struct upstream *u, const struct service_group *sg) {
 	uint32_t packets = RTE_MAX(held / us_packet_room(sg), US_BURST_PIECES);
 
 	u->held_asked = sg->upstream.held;
-	u->max_pdu = sg->max_frame;
-	u->verify_source = sg->upstream.verify_source;
-	u->verify_crc = sg->upstream.verify_crc;
+	u->streams.max_pdu = sg->max_frame;
+	u->verify_source.asked = sg->upstream.verify_source;
+	u->decrypt.verify_crc = sg->upstream.verify_crc;
 	/* What a segment waits for may itself wait for the order of its PSP packet. */
 	u->holds.timeouts[HOLD_CLASS_PACKETS] = sg->upstream.reorder_timeout_ns;
 	u->holds.timeouts[HOLD_CLASS_SEGMENTS] = 2 * sg->upstream.reorder_timeout_ns;
@@ -141,6 +140,42 @@ void us_configure(struct upstream *u, const struct service_group *sg) {
 	u->holds.modem_limit = sg->upstream.held_by_modem;
 }
 
+/* What each stage and helper works with. */
+static void stages_connect(struct upstream *u) {
+	u->receive.r = u->uepi.r = u->decrypt.r = u->defragment.r = u->verify_source.r = &u->r;
+	u->transmit.r = u->grant.r = u->lanes.r = u->streams.r = u->streams.buffers.r = &u->r;
+	u->receive.counters = u->validate.counters = u->uepi.counters = &u->counters;
+	u->reassemble.counters = u->expire.counters = u->extract.counters = &u->counters;
+	u->decrypt.counters = u->defragment.counters = u->extract_joined.counters = &u->counters;
+	u->verify_source.counters = u->transmit.counters = u->requests.counters = &u->counters;
+	u->grant.counters = u->lanes.counters = u->streams.counters = &u->counters;
+	u->validate.tables = u->extract.tables = u->decrypt.tables = &u->tables;
+	u->extract_joined.tables = u->verify_source.tables = u->grant.tables = &u->tables;
+	u->uepi.tables = u->reassemble.tables = u->defragment.tables = &u->tables;
+	u->streams.tables = u->requests.tables = &u->tables;
+	u->uepi.holds = u->expire.holds = u->defragment.holds = u->extract_joined.holds = &u->holds;
+	u->lanes.holds = u->streams.holds = &u->holds;
+	u->receive.effort = u->reassemble.effort = &u->effort;
+	u->receive.latency = u->uepi.latency = u->transmit.latency = &u->latency;
+	u->uepi.list = u->reassemble.list = &u->list;
+	u->receive.bursts = us_queue(u, US_BURSTS);
+	u->receive.segments = u->extract.segments = us_queue(u, US_SEGMENTS);
+	u->extract.joined = u->extract_joined.joined = us_queue(u, US_JOINED);
+	u->expire.lanes = u->uepi.lanes = u->reassemble.lanes = &u->lanes;
+	u->expire.streams = u->extract.streams = u->extract_joined.streams = &u->streams;
+	u->transmit.buffers = &u->streams.buffers;
+	u->uepi.requests = u->reassemble.requests = u->streams.requests = &u->requests;
+	u->reassemble.grant = u->requests.grant = &u->grant;
+	u->expire.receive = &u->receive;
+	u->expire.uepi = &u->uepi;
+	u->expire.reassemble = &u->reassemble;
+	u->expire.defragment = &u->defragment;
+	u->receive.extract = &u->extract;
+	u->extract_joined.decrypt = &u->decrypt;
+	u->defragment.joined = &u->extract_joined;
+	u->receive.transmit = u->extract.transmit = u->extract_joined.transmit = &u->transmit;
+}
+
 struct upstream *upstream_create(const struct service_group *sg, const struct us_resources *r) {
 	struct upstream *u = rte_zmalloc("upstream", sizeof(*u), RTE_CACHE_LINE_SIZE);
 
@@ -149,12 +184,13 @@ struct upstream *upstream_create(const struct service_group *sg, const struct us
 		return NULL;
 	}
 	u->r = *r;
+	stages_connect(u);
 	u->receive.most_queued = moving_of(r);
 	u->transmit.most = moving_of(r) / 2;
-	u->numbered_by_session = sg->upstream.psp_numbering == PSP_NUMBERING_SESSION;
+	u->uepi.numbered_by_session = sg->upstream.psp_numbering == PSP_NUMBERING_SESSION;
 	u->validate.core_ip = sg->rphy.core_ip;
 	u->validate.rpd_ip = sg->rphy.rpd_ip;
-	u->control_vlan = sg->control_port.vlan;
+	u->streams.control_vlan = sg->control_port.vlan;
 	u->transmit.vlan = sg->network.vlan;
 	if (us_tables_create(&u->tables, sg, r->room, r->schedules) != 0 ||
 	    stages_open(us_lists, US_PIPELINES, u, sg, r) != 0 || slots_create(u, sg) != 0 ||
@@ -177,7 +213,7 @@ void upstream_free(struct upstream *u) {
 		upstream_stop(u);
 	latency_free(&u->latency);
 	holds_free(&u->holds);
-	rte_free(u->slots.all);
+	rte_free(u->lanes.slots);
 	stages_close(us_lists, US_PIPELINES, u);
 	us_tables_free(&u->tables);
 	rte_free(u);

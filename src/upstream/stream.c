@@ -8,7 +8,6 @@
 #include "platform/pad.h"
 #include "platform/vlan.h"
 #include "upstream/frames.h"
-#include "upstream/upstream.h"
 #include "wire/crc32.h"
 
 /* Whatever ELEN says; more than MULPI allows. */
@@ -21,86 +20,86 @@ static void frame_set_size(struct rte_mbuf *m, uint32_t size) {
 
 /* The side exit, towards the control plane. A MAC management message is an Ethernet frame with a length
  * field and an LLC header (MULPI, MAC management message header): that is what the control port gets. */
-static void message_put_out(struct upstream *u, struct rte_mbuf *m) {
+static void message_put_out(struct us_streams *all, struct rte_mbuf *m) {
 	if (!ethernet_crc_good(rte_pktmbuf_mtod(m, const uint8_t *), m->data_len)) {
-		drop(&u->counters, m, DROP_MANAGEMENT_CRC);
+		drop(all->counters, m, DROP_MANAGEMENT_CRC);
 		return;
 	}
 	rte_pktmbuf_trim(m, ETHERNET_CRC_SIZE);
 	packet_pad(m); /* it has a buffer of its own */
-	if (u->control_vlan != 0)
-		packet_tag(m, u->control_vlan);
-	if (unlikely(u->r.control.shut))
-		drop(&u->counters, m, (enum drop_reason)u->r.control.reason);
-	else if (!packet_sink_there(&u->r.control))
-		drop(&u->counters, m, DROP_NO_CONTROL_PORT);
-	else if (packet_sink_burst(&u->r.control, &m, 1) == 1)
-		count(&u->counters, COUNTER_MANAGEMENT, 1);
+	if (all->control_vlan != 0)
+		packet_tag(m, all->control_vlan);
+	if (unlikely(all->r->control.shut))
+		drop(all->counters, m, (enum drop_reason)all->r->control.reason);
+	else if (!packet_sink_there(&all->r->control))
+		drop(all->counters, m, DROP_NO_CONTROL_PORT);
+	else if (packet_sink_burst(&all->r->control, &m, 1) == 1)
+		count(all->counters, COUNTER_MANAGEMENT, 1);
 	else
-		drop(&u->counters, m, DROP_CONTROL_FULL);
+		drop(all->counters, m, DROP_CONTROL_FULL);
 }
 
 /* The cut stands behind the frame's last byte, in the buffer that had it. */
-static void frame_put_out(struct upstream *u, const struct us_cut *c, struct us_output *out,
+static void frame_put_out(struct us_streams *all, const struct us_cut *c, struct us_output *out,
 			  struct rte_mbuf *m) {
 	us_meta(m)->arrived = us_meta(c->m)->arrived;
 	if (us_meta(m)->frame.management)
-		message_put_out(u, m);
+		message_put_out(all, m);
 	else
 		out->pkts[out->n++] = m;
 }
 
-static struct rte_mbuf *frame_detach(struct upstream *u, struct us_stream *s) {
+static struct rte_mbuf *frame_detach(struct us_streams *all, struct us_stream *s) {
 	struct rte_mbuf *m = s->frame;
 
 	if (m != NULL)
-		u->streams.incomplete_frames--;
+		all->incomplete_frames--;
 	s->frame = NULL;
 	s->phase = US_BOUNDARY;
 	return m;
 }
 
 /* The stream's frame is complete or ended. */
-static struct rte_mbuf *frame_release(struct upstream *u, struct us_stream *s) {
-	hold_end(&u->holds, &s->frame_hold);
-	return frame_detach(u, s);
+static struct rte_mbuf *frame_release(struct us_streams *all, struct us_stream *s) {
+	hold_end(all->holds, &s->frame_hold);
+	return frame_detach(all, s);
 }
 
-void us_frame_drop(struct upstream *u, struct us_stream *s, enum drop_reason reason) {
-	struct rte_mbuf *m = frame_release(u, s);
+void us_frame_drop(struct us_streams *all, struct us_stream *s, enum drop_reason reason) {
+	struct rte_mbuf *m = frame_release(all, s);
 
 	if (m != NULL) {
 		us_meta(m)->frame.flow =
 			s->flow & 0xffffff; /* of a header alone nothing is noted */
-		drop(&u->counters, m, reason);
+		drop(all->counters, m, reason);
 	}
 	s->lost = true;
 }
 
-void us_frame_expire(struct upstream *u, struct hold *h, bool timeout) {
-	us_frame_drop(u, HOLD_OF(struct us_stream, frame_hold, h),
+void us_frame_expire(struct us_streams *all, struct hold *h, bool timeout) {
+	us_frame_drop(all, HOLD_OF(struct us_stream, frame_hold, h),
 		      timeout ? DROP_FRAME_TIMEOUT : DROP_FRAME_LIMIT);
 }
 
-static void stream_pass_bytes(struct upstream *u, struct us_cut *c, uint32_t size) {
-	count(&u->counters, COUNTER_RESYNC_BYTES, size);
+static void stream_pass_bytes(struct us_streams *all, struct us_cut *c, uint32_t size) {
+	count(all->counters, COUNTER_RESYNC_BYTES, size);
 	us_cut_pass(c, size);
 }
 
 /* Goes on at the pointer, if that is still ahead, or with the next segment. */
-static void stream_lose(struct upstream *u, struct us_cut *c) {
+static void stream_lose(struct us_streams *all, struct us_cut *c) {
 	bool ahead = c->to_pointer != US_NO_POINTER;
 
 	c->stream->lost = !ahead;
-	stream_pass_bytes(u, c, ahead ? c->to_pointer : c->left);
+	stream_pass_bytes(all, c, ahead ? c->to_pointer : c->left);
 }
 
 /* The pointer says otherwise than the frame in progress, which ends; the stream goes on there.
  * All bytes before the pointer are passed over, those too that the frame's header took. */
-static void stream_contradiction(struct upstream *u, struct us_cut *c) {
-	count(&u->counters, COUNTER_RESYNC_BYTES, c->segment->pkt_len - c->left);
-	us_frame_drop(u, c->stream, DROP_FRAME_POINTER);
-	stream_lose(u, c);
+static void stream_contradiction(struct us_streams *all, struct us_cut *c) {
+	count(all->counters, COUNTER_RESYNC_BYTES, c->segment->pkt_len - c->left);
+	us_frame_drop(all, c->stream, DROP_FRAME_POINTER);
+	stream_lose(all, c);
 }
 
 /* What is missing of the frame in progress must end where the pointer says. */
@@ -109,12 +108,12 @@ static bool stream_contradicts(const struct us_cut *c) {
 }
 
 /* The next bytes of a PDU, or of a frame that is passed over. */
-static void stream_go_on(struct upstream *u, struct us_cut *c, struct us_output *out) {
+static void stream_go_on(struct us_streams *all, struct us_cut *c, struct us_output *out) {
 	struct us_stream *s = c->stream;
 	uint32_t part;
 
 	if (stream_contradicts(c)) {
-		stream_contradiction(u, c);
+		stream_contradiction(all, c);
 		return;
 	}
 	part = RTE_MIN(s->missing, c->left);
@@ -129,19 +128,19 @@ static void stream_go_on(struct upstream *u, struct us_cut *c, struct us_output 
 	us_cut_copy(c, rte_pktmbuf_mtod_offset(s->frame, uint8_t *, s->frame->data_len), part);
 	frame_set_size(s->frame, s->frame->data_len + part);
 	if (s->missing == 0)
-		frame_put_out(u, c, out, frame_release(u, s));
+		frame_put_out(all, c, out, frame_release(all, s));
 }
 
 /* Nothing but its header was in the frame, or `size` bytes of it are to be passed over. */
-static void stream_pass_frame(struct upstream *u, struct us_cut *c, uint32_t size) {
+static void stream_pass_frame(struct us_streams *all, struct us_cut *c, uint32_t size) {
 	c->stream->missing = size;
 	c->stream->phase = size > 0 ? US_PASS : US_BOUNDARY;
 	if (size == 0 && stream_contradicts(c))
-		stream_contradiction(u, c);
+		stream_contradiction(all, c);
 }
 
 /* `m` is a buffer for the frame. */
-static void frame_copy_pdu(struct upstream *u, struct us_cut *c, struct us_output *out,
+static void frame_copy_pdu(struct us_streams *all, struct us_cut *c, struct us_output *out,
 			   uint32_t size, const struct docsis_mac *mac, struct rte_mbuf *m) {
 	struct us_stream *s = c->stream;
 
@@ -149,51 +148,51 @@ static void frame_copy_pdu(struct upstream *u, struct us_cut *c, struct us_outpu
 	if (size <= c->left && c->to_pointer == US_NO_POINTER) {
 		us_cut_copy(c, rte_pktmbuf_mtod(m, uint8_t *), size);
 		frame_set_size(m, size);
-		frame_put_out(u, c, out, m);
+		frame_put_out(all, c, out, m);
 		return;
 	}
 	s->frame = m;
 	s->missing = size;
 	s->phase = US_BODY;
-	u->streams.incomplete_frames++;
+	all->incomplete_frames++;
 }
 
 /* Takes the PDU behind the header: `m` may be a buffer for it, or NULL. Returns false where there is no buffer. */
-static bool frame_take_pdu(struct upstream *u, struct us_cut *c, struct us_output *out,
+static bool frame_take_pdu(struct us_streams *all, struct us_cut *c, struct us_output *out,
 			   const struct docsis_mac *mac, struct rte_mbuf *m) {
 	uint32_t size = us_frame_pdu(mac);
 
 	if (m == NULL) {
-		m = us_frame_in_place(u, c, mac, size);
+		m = us_frame_in_place(&all->buffers, c, mac, size);
 		if (m != NULL) {
 			us_frame_describe(m, c, mac);
-			frame_put_out(u, c, out, m);
+			frame_put_out(all, c, out, m);
 			return true;
 		}
-		m = us_frame_buffer(u);
+		m = us_frame_buffer(&all->buffers);
 	}
 	if (m != NULL)
-		frame_copy_pdu(u, c, out, size, mac, m);
+		frame_copy_pdu(all, c, out, size, mac, m);
 	return m != NULL;
 }
 
 /* The cut stands behind a complete header, of which `here` bytes stand in this segment. `m` may be a
  * buffer for the frame, or NULL. */
-static void stream_header_done(struct upstream *u, struct us_cut *c, struct us_output *out,
+static void stream_header_done(struct us_streams *all, struct us_cut *c, struct us_output *out,
 			       enum docsis_verdict verdict, const struct docsis_mac *mac,
 			       struct rte_mbuf *m, uint32_t here) {
-	enum us_frame_action action = us_frame_judge(u, c, verdict, mac);
+	enum us_frame_action action = us_frame_judge(all, c, verdict, mac);
 
-	if (action == US_FRAME_TAKE && frame_take_pdu(u, c, out, mac, m))
+	if (action == US_FRAME_TAKE && frame_take_pdu(all, c, out, mac, m))
 		return;
 	rte_pktmbuf_free(m);
 	if (action == US_FRAME_TAKE)
-		drop_of(&u->counters, c->segment, DROP_FRAME_NO_BUFFER);
+		drop_of(all->counters, c->segment, DROP_FRAME_NO_BUFFER);
 	if (action == US_FRAME_LOSE) {
-		count(&u->counters, COUNTER_RESYNC_BYTES, here);
-		stream_lose(u, c);
+		count(all->counters, COUNTER_RESYNC_BYTES, here);
+		stream_lose(all, c);
 	} else if (action == US_FRAME_TAKE || action == US_FRAME_PASS) {
-		stream_pass_frame(u, c, us_frame_pdu(mac));
+		stream_pass_frame(all, c, us_frame_pdu(mac));
 	}
 }
 
@@ -202,24 +201,24 @@ static bool header_incomplete(enum docsis_verdict verdict, const struct docsis_m
 }
 
 /* The segment ends inside the header: the rest comes with the next one. */
-static void stream_header_begin(struct upstream *u, struct us_cut *c) {
+static void stream_header_begin(struct us_streams *all, struct us_cut *c) {
 	struct us_stream *s = c->stream;
-	struct rte_mbuf *m = us_frame_buffer(u);
+	struct rte_mbuf *m = us_frame_buffer(&all->buffers);
 	uint32_t size = c->left;
 
 	if (m == NULL) {
-		drop_of(&u->counters, c->segment, DROP_FRAME_NO_BUFFER);
-		stream_lose(u, c);
+		drop_of(all->counters, c->segment, DROP_FRAME_NO_BUFFER);
+		stream_lose(all, c);
 		return;
 	}
 	us_cut_copy(c, rte_pktmbuf_mtod(m, uint8_t *), size);
 	frame_set_size(m, size);
 	s->frame = m;
 	s->phase = US_HEADER;
-	u->streams.incomplete_frames++;
+	all->incomplete_frames++;
 }
 
-static void stream_header_go_on(struct upstream *u, struct us_cut *c, struct us_output *out) {
+static void stream_header_go_on(struct us_streams *all, struct us_cut *c, struct us_output *out) {
 	struct us_stream *s = c->stream;
 	uint8_t *header = rte_pktmbuf_mtod(s->frame, uint8_t *);
 	uint32_t have = s->frame->data_len;
@@ -230,7 +229,7 @@ static void stream_header_go_on(struct upstream *u, struct us_cut *c, struct us_
 	struct rte_mbuf *m;
 
 	if (c->to_pointer != US_NO_POINTER && c->to_pointer < needs - have) {
-		stream_contradiction(u, c);
+		stream_contradiction(all, c);
 		return;
 	}
 	c->used = true;
@@ -241,37 +240,37 @@ static void stream_header_go_on(struct upstream *u, struct us_cut *c, struct us_
 		return;
 	if ((verdict == DOCSIS_OK || verdict == DOCSIS_TRUNCATED) && us_frame_is_header(&mac) &&
 	    c->to_pointer != US_NO_POINTER && c->to_pointer != 0) {
-		us_frame_requests(u, c, &mac);
-		stream_contradiction(u, c);
+		us_frame_requests(all, c, &mac);
+		stream_contradiction(all, c);
 		return;
 	}
-	m = frame_detach(u, s);
+	m = frame_detach(all, s);
 	frame_set_size(m, 0); /* the PDU takes the place of the header */
 	/* The segment began with the header, and it may have come in several steps. */
-	stream_header_done(u, c, out, verdict, &mac, m, c->segment->pkt_len - c->left);
+	stream_header_done(all, c, out, verdict, &mac, m, c->segment->pkt_len - c->left);
 	if (s->frame == NULL) /* else its wait goes on, from where the header began */
-		hold_end(&u->holds, &s->frame_hold);
+		hold_end(all->holds, &s->frame_hold);
 }
 
-static void stream_frame_begin(struct upstream *u, struct us_cut *c, struct us_output *out) {
+static void stream_frame_begin(struct us_streams *all, struct us_cut *c, struct us_output *out) {
 	uint8_t room[HEADER_ROOM];
 	uint32_t size = us_cut_piece(c);
 	struct docsis_mac mac;
 	enum docsis_verdict verdict = docsis_mac_parse(us_cut_bytes(c), size, &mac);
 
-	count(&u->counters, COUNTER_FRAMES, 1);
+	count(all->counters, COUNTER_FRAMES, 1);
 	c->used = true;
 	if (header_incomplete(verdict, &mac) && size < c->left) {
 		size = us_cut_peek(c, room, sizeof(room));
 		verdict = docsis_mac_parse(room, size, &mac);
 	}
 	if (header_incomplete(verdict, &mac)) {
-		stream_header_begin(u, c);
+		stream_header_begin(all, c);
 		return;
 	}
 	if (verdict != DOCSIS_BAD_HCS)
 		us_cut_pass(c, mac.header_size);
-	stream_header_done(u, c, out, verdict, &mac, NULL, mac.header_size);
+	stream_header_done(all, c, out, verdict, &mac, NULL, mac.header_size);
 }
 
 /* Bytes behind the last frame of a segment. */
@@ -288,52 +287,51 @@ static bool cut_is_padding(struct us_cut *c) {
 }
 
 /* Between two frames. */
-static void stream_boundary(struct upstream *u, struct us_cut *c, struct us_output *out) {
+static void stream_boundary(struct us_streams *all, struct us_cut *c, struct us_output *out) {
 	if (c->to_pointer != US_NO_POINTER) {
-		stream_pass_bytes(u, c, c->to_pointer);
+		stream_pass_bytes(all, c, c->to_pointer);
 		c->to_pointer = US_NO_POINTER;
 		c->begun = true;
 		return;
 	}
 	if (cut_is_padding(c)) {
-		count(&u->counters, COUNTER_PADDING_BYTES, c->left);
+		count(all->counters, COUNTER_PADDING_BYTES, c->left);
 		c->used = true;
 		us_cut_pass(c, c->left);
 		return;
 	}
 	if (c->begun)
-		stream_frame_begin(u, c, out);
+		stream_frame_begin(all, c, out);
 	else if (c->used)
-		stream_lose(u, c);
+		stream_lose(all, c);
 	else
 		c->stream->lost = true; /* no byte of the segment is of use */
 }
 
-void us_stream_step(struct upstream *u, struct us_cut *c, struct us_output *out) {
+void us_stream_step(struct us_streams *all, struct us_cut *c, struct us_output *out) {
 	switch (c->stream->phase) {
-	case US_BOUNDARY: stream_boundary(u, c, out); return;
-	case US_HEADER: stream_header_go_on(u, c, out); return;
+	case US_BOUNDARY: stream_boundary(all, c, out); return;
+	case US_HEADER: stream_header_go_on(all, c, out); return;
 	case US_BODY:
-	case US_PASS: stream_go_on(u, c, out); return;
+	case US_PASS: stream_go_on(all, c, out); return;
 	}
 }
 
-void us_stream_end(struct upstream *u, struct us_cut *c) {
+void us_stream_end(struct us_streams *all, struct us_cut *c) {
 	struct us_stream *s = c->stream;
 
 	if (!c->framed && s->phase != US_BOUNDARY)
-		us_frame_drop(u, s, DROP_FRAME_TRUNCATED);
+		us_frame_drop(all, s, DROP_FRAME_TRUNCATED);
 	if (c->to_pointer == 0 && s->phase != US_BOUNDARY)
-		stream_contradiction(u, c); /* no byte was left to find that out from */
+		stream_contradiction(all, c); /* no byte was left to find that out from */
 	if (s->frame != NULL && s->frame_hold.size.bytes == 0)
-		hold_add(&u->holds, &s->frame_hold, hold_size(s->frame), u->r.clock->now);
+		hold_add(all->holds, &s->frame_hold, hold_size(s->frame), all->r->clock->now);
 	rte_pktmbuf_free(c->segment);
 	c->segment = NULL;
 }
 
-void us_streams_stop(struct upstream *u) {
-	for (uint32_t s = 0; s < u->tables.stream_count; s++)
-		us_frame_drop(u, &u->tables.streams[s], DROP_STOPPED);
-	us_stock_free(&u->streams.rooms, u->r.frames);
-	us_stock_free(&u->streams.places, u->r.pieces);
+void us_streams_stop(struct us_streams *all) {
+	for (uint32_t s = 0; s < all->tables->stream_count; s++)
+		us_frame_drop(all, &all->tables->streams[s], DROP_STOPPED);
+	us_frame_buffers_stop(&all->buffers);
 }

@@ -6,8 +6,6 @@
 #include "upstream/uepi.h"
 
 #include "pipeline/change.h"
-#include "upstream/lane.h"
-#include "upstream/upstream.h"
 #include "wire/map.h"
 #include "wire/psp.h"
 
@@ -25,9 +23,9 @@ static const enum drop_reason reasons[] = {
 };
 
 /* Ends the open burst and takes its payload out; NULL where it has none. */
-static struct rte_mbuf *burst_release(struct upstream *u, struct us_burst *b) {
-	hold_end(&u->holds, &b->hold);
-	u->uepi.open_bursts--;
+static struct rte_mbuf *burst_release(struct us_uepi *own, struct us_burst *b) {
+	hold_end(own->holds, &b->hold);
+	own->open_bursts--;
 	b->open = false;
 	b->bytes = 0;
 	b->pieces = 0;
@@ -35,38 +33,38 @@ static struct rte_mbuf *burst_release(struct upstream *u, struct us_burst *b) {
 }
 
 /* Drops the open burst; the rest of it will be passed over. Harmless where none is open. */
-static void burst_drop(struct upstream *u, struct us_burst *b, enum drop_reason reason) {
+static void burst_drop(struct us_uepi *own, struct us_burst *b, enum drop_reason reason) {
 	struct rte_mbuf *m;
 
 	if (!b->open)
 		return;
-	m = burst_release(u, b);
-	drop_of(&u->counters, m, reason);
+	m = burst_release(own, b);
+	drop_of(own->counters, m, reason);
 	rte_pktmbuf_free(m);
 	b->passing = true;
 }
 
 /* A burst that has no more than what is seen of it here, in a packet. */
-static void burst_refuse(struct upstream *u, struct us_burst *b, struct rte_mbuf *packet,
+static void burst_refuse(struct us_uepi *own, struct us_burst *b, struct rte_mbuf *packet,
 			 enum drop_reason reason) {
-	count(&u->counters, COUNTER_BURSTS, 1);
-	drop_of(&u->counters, packet, reason);
+	count(own->counters, COUNTER_BURSTS, 1);
+	drop_of(own->counters, packet, reason);
 	b->passing = true;
 }
 
-static void burst_begin(struct upstream *u, const struct us_session *s, struct us_burst *b,
+static void burst_begin(struct us_uepi *own, const struct us_session *s, struct us_burst *b,
 			const struct us_piece *piece) {
 	const struct psp_segment *segment = piece->segment;
 	struct uepi_header h;
 
-	burst_drop(u, b, DROP_BURST_BROKEN);
+	burst_drop(own, b, DROP_BURST_BROKEN);
 	if (segment->end ||
 	    uepi_header_parse(s->format, segment->data, segment->length, &h) != UEPI_OK) {
-		burst_refuse(u, b, piece->packet, DROP_BURST_HEADER);
+		burst_refuse(own, b, piece->packet, DROP_BURST_HEADER);
 		return;
 	}
-	count(&u->counters, COUNTER_BURSTS, 1);
-	u->uepi.open_bursts++;
+	count(own->counters, COUNTER_BURSTS, 1);
+	own->open_bursts++;
 	b->open = true;
 	b->passing = false;
 	b->sid = h.sid;
@@ -74,7 +72,7 @@ static void burst_begin(struct upstream *u, const struct us_session *s, struct u
 	b->burst_id = h.burst_id;
 }
 
-static bool burst_trailer_good(struct upstream *u, const struct us_session *s,
+static bool burst_trailer_good(struct us_uepi *own, const struct us_session *s,
 			       const struct us_burst *b, const struct psp_segment *segment) {
 	struct uepi_trailer t;
 	enum uepi_verdict verdict =
@@ -84,51 +82,51 @@ static bool burst_trailer_good(struct upstream *u, const struct us_session *s,
 	if (s->format == UEPI_OFDMA && (!read || t.burst_id != b->burst_id))
 		return false;
 	if (s->format == UEPI_SC_QAM) {
-		count(&u->counters, COUNTER_ODD_TRAILERS, !read);
+		count(own->counters, COUNTER_ODD_TRAILERS, !read);
 		read = verdict != UEPI_TRUNCATED;
 	}
 	if (read && (t.flags & UEPI_FEC_VALID) != 0)
-		count(&u->counters, COUNTER_FEC_UNCORRECTABLE, t.fec_uncorrectable);
+		count(own->counters, COUNTER_FEC_UNCORRECTABLE, t.fec_uncorrectable);
 	return true;
 }
 
 /* All of a burst came with its trailer: nothing can go on before that. */
-static void burst_set_arrival(const struct upstream *u, struct rte_mbuf *payload,
+static void burst_set_arrival(const struct us_uepi *own, struct rte_mbuf *payload,
 			      struct rte_mbuf *trailer) {
-	for (; payload != NULL && latency_on(&u->latency); payload = payload->next)
+	for (; payload != NULL && latency_on(own->latency); payload = payload->next)
 		us_meta(payload)->arrived = us_meta(trailer)->arrived;
 }
 
-static void burst_end(struct upstream *u, const struct us_session *s, struct us_burst *b,
+static void burst_end(struct us_uepi *own, const struct us_session *s, struct us_burst *b,
 		      const struct us_piece *piece) {
 	struct rte_mbuf *m;
 
-	if (!burst_trailer_good(u, s, b, piece->segment)) {
-		burst_drop(u, b, DROP_BURST_TRAILER);
+	if (!burst_trailer_good(own, s, b, piece->segment)) {
+		burst_drop(own, b, DROP_BURST_TRAILER);
 		b->passing = false; /* that was all of it */
 		return;
 	}
-	m = burst_release(u, b);
+	m = burst_release(own, b);
 	if (m == NULL) {
-		count(&u->counters, COUNTER_NO_BURSTS, 1);
+		count(own->counters, COUNTER_NO_BURSTS, 1);
 		return;
 	}
-	burst_set_arrival(u, m, piece->packet);
+	burst_set_arrival(own, m, piece->packet);
 	us_meta(m)->burst.channel = s->channel;
 	us_meta(m)->burst.sid = b->sid;
 	us_meta(m)->burst.ranging = s->kind == US_RANGING;
 	us_meta(m)->burst.request = b->request;
-	pipeline_give(&u->list, US_BURSTS, m);
+	pipeline_give(own->list, US_BURSTS, m);
 }
 
 /* The mbuf of a piece: the packet itself for the last one, else one attached to it. */
-static struct rte_mbuf *piece_buffer(struct upstream *u, const struct us_piece *piece) {
+static struct rte_mbuf *piece_buffer(struct us_uepi *own, const struct us_piece *piece) {
 	struct rte_mbuf *packet = piece->packet, *m = packet;
 
 	if (piece->last_payload) {
 		rte_mbuf_refcnt_update(m, 1); /* the rest of the packet is still to be read */
 	} else {
-		m = rte_pktmbuf_alloc(u->r.pieces);
+		m = rte_pktmbuf_alloc(own->r->pieces);
 		if (m == NULL)
 			return NULL;
 		rte_pktmbuf_attach(m, packet);
@@ -139,18 +137,18 @@ static struct rte_mbuf *piece_buffer(struct upstream *u, const struct us_piece *
 	return m;
 }
 
-static void burst_payload(struct upstream *u, struct us_burst *b, const struct us_piece *piece) {
+static void burst_payload(struct us_uepi *own, struct us_burst *b, const struct us_piece *piece) {
 	struct rte_mbuf *m;
 
 	if (piece->segment->length == 0)
 		return;
 	if (b->bytes + piece->segment->length > US_BURST_BYTES || b->pieces == US_BURST_PIECES) {
-		burst_drop(u, b, DROP_BURST_TOO_LONG);
+		burst_drop(own, b, DROP_BURST_TOO_LONG);
 		return;
 	}
-	m = piece_buffer(u, piece);
+	m = piece_buffer(own, piece);
 	if (m == NULL) {
-		burst_drop(u, b, DROP_BURST_NO_BUFFER);
+		burst_drop(own, b, DROP_BURST_NO_BUFFER);
 		return;
 	}
 	us_chain_append(&b->payload, m);
@@ -160,22 +158,22 @@ static void burst_payload(struct upstream *u, struct us_burst *b, const struct u
 
 /* Takes the next segment of a data or ranging session's PSP flow. The caller keeps its reference to
  * the packet. */
-static void piece_take(struct upstream *u, const struct us_session *s, struct us_burst *b,
+static void piece_take(struct us_uepi *own, const struct us_session *s, struct us_burst *b,
 		       const struct us_piece *piece) {
 	if (piece->segment->begin) {
-		burst_begin(u, s, b, piece);
+		burst_begin(own, s, b, piece);
 	} else if (!b->open) {
 		if (!b->passing)
-			burst_refuse(u, b, piece->packet, DROP_BURST_HEADLESS);
+			burst_refuse(own, b, piece->packet, DROP_BURST_HEADLESS);
 	} else if (piece->segment->end) {
-		burst_end(u, s, b, piece);
+		burst_end(own, s, b, piece);
 	} else {
-		burst_payload(u, b, piece);
+		burst_payload(own, b, piece);
 	}
 }
 
 /* What an open burst keeps behind the end of a packet counts as held. */
-static void burst_hold(struct upstream *u, struct us_burst *b) {
+static void burst_hold(struct us_uepi *own, struct us_burst *b) {
 	struct hold_size size;
 
 	if (!b->open)
@@ -186,7 +184,7 @@ static void burst_hold(struct upstream *u, struct us_burst *b) {
 	size.buffers -= b->hold.size.buffers;
 	size.bytes -= b->hold.size.bytes;
 	if (size.bytes > 0)
-		hold_add(&u->holds, &b->hold, size, u->r.clock->now);
+		hold_add(own->holds, &b->hold, size, own->r->clock->now);
 }
 
 /* The number of the last segment with payload; 256 where there is none. */
@@ -200,7 +198,7 @@ static unsigned last_payload(const struct psp *psp) {
 	return PSP_COUNT_MAX + 1;
 }
 
-static void packet_bursts(struct upstream *u, struct us_session *s, struct rte_mbuf *m,
+static void packet_bursts(struct us_uepi *own, struct us_session *s, struct rte_mbuf *m,
 			  const struct psp *psp) {
 	struct us_burst *b = &s->flows[psp->flow].burst;
 	struct psp_cursor cursor = {0};
@@ -210,13 +208,14 @@ static void packet_bursts(struct upstream *u, struct us_session *s, struct rte_m
 	while (psp_next(psp, &cursor, &segment)) {
 		struct us_piece piece = {m, &segment, cursor.index == last + 1};
 
-		piece_take(u, s, b, &piece);
+		piece_take(own, s, b, &piece);
 	}
-	count(&u->counters, COUNTER_PSP_PARTIAL, b->open);
-	burst_hold(u, b);
+	count(own->counters, COUNTER_PSP_PARTIAL, b->open);
+	burst_hold(own, b);
 }
 
-static void packet_requests(struct upstream *u, const struct us_session *s, const struct psp *psp) {
+static void packet_requests(struct us_uepi *own, const struct us_session *s,
+			    const struct psp *psp) {
 	struct psp_cursor cursor = {0};
 	struct psp_segment segment;
 
@@ -225,44 +224,45 @@ static void packet_requests(struct upstream *u, const struct us_session *s, cons
 
 		if (!segment.begin || !segment.end ||
 		    uepi_request_parse(s->format, segment.data, segment.length, &r) != UEPI_OK)
-			count(&u->counters, COUNTER_BAD_REQUESTS, 1);
+			count(own->counters, COUNTER_BAD_REQUESTS, 1);
 		else
-			us_request_record(u, s->channel, &r);
+			us_request_record(own->requests, s->channel, &r);
 	}
 }
 
 /* A packet in its order. */
-static void packet_deliver(struct upstream *u, struct us_session *s, struct rte_mbuf *m) {
+static void packet_deliver(struct us_uepi *own, struct us_session *s, struct rte_mbuf *m) {
 	struct psp psp;
 
 	psp_parse(rte_pktmbuf_mtod(m, const uint8_t *), m->data_len, 0, &psp);
-	count(&u->counters, COUNTER_PSP_PACKETS, 1);
-	count(&u->counters, COUNTER_PSP_OFDMA, s->format == UEPI_OFDMA);
-	count(&u->counters, COUNTER_PSP_SEGMENTS, psp.count);
+	count(own->counters, COUNTER_PSP_PACKETS, 1);
+	count(own->counters, COUNTER_PSP_OFDMA, s->format == UEPI_OFDMA);
+	count(own->counters, COUNTER_PSP_SEGMENTS, psp.count);
 	if (s->kind == US_REQUESTS)
-		packet_requests(u, s, &psp);
+		packet_requests(own, s, &psp);
 	else
-		packet_bursts(u, s, m, &psp);
+		packet_bursts(own, s, m, &psp);
 	rte_pktmbuf_free_seg(m); /* bursts have references of their own */
 }
 
-static struct us_session *packet_session(struct upstream *u, struct rte_mbuf *m) {
-	return &u->tables.sessions[us_meta(m)->packet.session];
+static struct us_session *packet_session(struct us_uepi *own, struct rte_mbuf *m) {
+	return &own->tables->sessions[us_meta(m)->packet.session];
 }
 
-static void packet_deliver_ordered(struct upstream *u, void *owner, struct rte_mbuf *m) {
+static void packet_deliver_ordered(void *row, void *owner, struct rte_mbuf *m) {
 	(void)owner;
-	packet_deliver(u, packet_session(u, m), m);
+	packet_deliver(row, packet_session(row, m), m);
 }
 
 /* `owner` is the PSP flow whose numbers these are; numbers of the session are kept in the first. */
-static void packet_gap(struct upstream *u, void *owner, unsigned missing) {
+static void packet_gap(void *row, void *owner, unsigned missing) {
+	struct us_uepi *own = row;
 	struct us_psp_flow *f = owner;
 
-	count(&u->counters, COUNTER_PSP_GAPS, missing > 0);
-	count(&u->counters, COUNTER_PSP_MISSING, missing);
-	for (unsigned i = 0; i < (u->numbered_by_session ? US_PSP_FLOWS : 1); i++)
-		burst_drop(u, &f[i].burst, DROP_BURST_GAP);
+	count(own->counters, COUNTER_PSP_GAPS, missing > 0);
+	count(own->counters, COUNTER_PSP_MISSING, missing);
+	for (unsigned i = 0; i < (own->numbered_by_session ? US_PSP_FLOWS : 1); i++)
+		burst_drop(own, &f[i].burst, DROP_BURST_GAP);
 }
 
 static const struct us_lane_kind packets = {
@@ -274,80 +274,81 @@ static const struct us_lane_kind packets = {
 	.late = DROP_PSP_LATE,
 };
 
-static struct us_lane packet_lane(struct upstream *u, struct us_psp_flow *f) {
-	return (struct us_lane){&packets, &f->order, &f->hold, f, &u->uepi.waiting_packets};
+static struct us_lane packet_lane(struct us_uepi *own, struct us_psp_flow *f) {
+	return (struct us_lane){&packets, own, &f->order, &f->hold, f, &own->waiting_packets};
 }
 
-void us_packets_expire(struct upstream *u, struct hold *h) {
-	struct us_lane lane = packet_lane(u, HOLD_OF(struct us_psp_flow, hold, h));
+void us_packets_expire(struct us_uepi *own, struct hold *h) {
+	struct us_lane lane = packet_lane(own, HOLD_OF(struct us_psp_flow, hold, h));
 
-	us_lane_skip(u, &lane);
+	us_lane_skip(own->lanes, &lane);
 }
 
-void us_burst_expire(struct upstream *u, struct hold *h, bool timeout) {
-	burst_drop(u, HOLD_OF(struct us_burst, hold, h),
+void us_burst_expire(struct us_uepi *own, struct hold *h, bool timeout) {
+	burst_drop(own, HOLD_OF(struct us_burst, hold, h),
 		   timeout ? DROP_BURST_TIMEOUT : DROP_BURST_LIMIT);
 }
 
-bool us_psp_flow_remove(struct upstream *u, struct us_psp_flow *f, int *budget) {
-	struct us_lane lane = packet_lane(u, f);
+bool us_psp_flow_remove(struct us_uepi *own, struct us_psp_flow *f, int *budget) {
+	struct us_lane lane = packet_lane(own, f);
 
-	if (!us_lane_drop(u, &lane, DROP_PACKET_SESSION_REMOVED, budget))
+	if (!us_lane_drop(own->lanes, &lane, DROP_PACKET_SESSION_REMOVED, budget))
 		return false;
 	*budget -= CHANGE_BUFFER_NS * (int)f->burst.pieces;
-	burst_drop(u, &f->burst, DROP_BURST_SESSION_REMOVED);
+	burst_drop(own, &f->burst, DROP_BURST_SESSION_REMOVED);
 	return true;
 }
 
-uint64_t us_uepi_held(const void *upstream, enum unit unit) {
-	const struct upstream *u = upstream;
+uint64_t us_uepi_held(const void *ctx, enum unit unit) {
+	const struct us_uepi *own = ctx;
 
 	switch (unit) {
-	case UNIT_PACKET: return u->uepi.waiting_packets;
-	case UNIT_BURST: return u->uepi.open_bursts;
+	case UNIT_PACKET: return own->waiting_packets;
+	case UNIT_BURST: return own->open_bursts;
 	default: return 0;
 	}
 }
 
-void us_uepi_stop(void *upstream) {
-	struct upstream *u = upstream;
+void us_uepi_stop(void *ctx) {
+	struct us_uepi *own = ctx;
 	struct rte_mbuf *m;
 
-	for (uint32_t s = 0; s < u->tables.session_count; s++) {
+	for (uint32_t s = 0; s < own->tables->session_count; s++) {
 		for (unsigned f = 0; f < US_PSP_FLOWS; f++) {
-			struct us_lane lane = packet_lane(u, &u->tables.sessions[s].flows[f]);
+			struct us_lane lane = packet_lane(own, &own->tables->sessions[s].flows[f]);
 
-			us_lane_stop(u, &lane, DROP_PACKET_STOPPED);
-			burst_drop(u, &u->tables.sessions[s].flows[f].burst, DROP_BURST_STOPPED);
+			us_lane_stop(own->lanes, &lane, DROP_PACKET_STOPPED);
+			burst_drop(own, &own->tables->sessions[s].flows[f].burst,
+				   DROP_BURST_STOPPED);
 		}
 	}
-	while ((m = queue_take(us_queue(u, US_BURSTS))) != NULL)
-		drop(&u->counters, m, DROP_BURST_STOPPED);
+	while ((m = queue_take(&own->list->queues[US_BURSTS])) != NULL)
+		drop(own->counters, m, DROP_BURST_STOPPED);
 }
 
-static void packet_take(struct upstream *u, struct rte_mbuf *m) {
-	struct us_session *s = packet_session(u, m);
+static void packet_take(struct us_uepi *own, struct rte_mbuf *m) {
+	struct us_session *s = packet_session(own, m);
 	enum psp_verdict verdict;
 	struct us_lane lane;
 	struct psp psp;
 
 	verdict = psp_parse(rte_pktmbuf_mtod(m, const uint8_t *), m->data_len, 0, &psp);
 	if (verdict != PSP_OK) {
-		drop(&u->counters, m, reasons[verdict]);
+		drop(own->counters, m, reasons[verdict]);
 		return;
 	}
 	if (!psp.sequence_valid) {
-		packet_deliver(u, s, m);
+		packet_deliver(own, s, m);
 		return;
 	}
-	lane = packet_lane(u, &s->flows[u->numbered_by_session ? 0 : psp.flow]);
-	us_lane_put(u, &lane, psp.sequence, m);
+	lane = packet_lane(own, &s->flows[own->numbered_by_session ? 0 : psp.flow]);
+	us_lane_put(own->lanes, &lane, psp.sequence, m);
 }
 
 uint16_t us_uepi(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
-	struct upstream *u = ctx;
+	struct us_uepi *own = ctx;
 
 	for (uint16_t i = 0; i < n; i++)
-		packet_take(u, pkts[i]);
+		packet_take(own, pkts[i]);
 	return 0;
 }

@@ -1,23 +1,37 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The row `uepi`: PSP packets in order, their segments to bursts. */
+/* The stage `uepi`: PSP packets in order, their segments to bursts. */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "upstream/lane.h"
+#include "upstream/requests.h"
+#include "upstream/shared.h"
 
-struct hold;
-struct us_psp_flow;
-struct upstream;
+#define US_BURSTS_MAX 127 /* in a PSP packet: header, payload and trailer are a segment each */
+#define US_BURST_PIECES 64 /* buffers of a burst, at most, */
+#define US_BURST_BYTES 65535 /* and bytes of its payload */
 
-/* What of it is held; the packets and bursts themselves are with their sessions, in tables.h. */
 struct us_uepi {
+	const struct us_resources *r;
+	struct counters *counters;
+	struct us_tables *tables;
+	struct holds *holds;
+	struct us_lanes *lanes;
+	struct us_requests *requests;
+	struct pipeline *list;
+	const struct latency *latency;
+	bool numbered_by_session; /* PSP packets; else by PSP flow */
+	/* held; the packets and bursts themselves are with their sessions, in tables.h */
 	uint32_t waiting_packets;
 	uint32_t open_bursts;
 };
 
+uint16_t us_uepi(void *ctx, struct rte_mbuf **pkts, uint16_t n);
+uint64_t us_uepi_held(const void *ctx, enum unit unit);
+void us_uepi_stop(void *ctx);
+
 /* Ends a wait (expire.c): of packets that are ahead, or of an open burst; `timeout` as holds_excess() tells. */
-void us_packets_expire(struct upstream *u, struct hold *h);
-void us_burst_expire(struct upstream *u, struct hold *h, bool timeout);
+void us_packets_expire(struct us_uepi *own, struct hold *h);
+void us_burst_expire(struct us_uepi *own, struct hold *h, bool timeout);
 
 /* Drops what waits in a PSP flow of a session that goes, within the budget. Returns whether that was all. */
-bool us_psp_flow_remove(struct upstream *u, struct us_psp_flow *f, int *budget);
+bool us_psp_flow_remove(struct us_uepi *own, struct us_psp_flow *f, int *budget);

@@ -35,13 +35,16 @@ static const struct stage_queue queues[US_QUEUES] = {
 	COUNTER_FRAMES, COUNTER_REQUEST_FRAMES, COUNTER_RESYNC_BYTES, COUNTER_PADDING_BYTES, \
 		REQUEST_COUNTERS, COUNTER_BAD_REQUESTS
 
+/* A stage's function, and the part of struct upstream with which it works. */
+#define STAGE(function, part) .run = function, .own = offsetof(struct upstream, part)
+
 /* From the R-PHY port to the network port, .. */
 static const struct stage packet_list[] = {
 	{
 		.name = "receive",
 		.about = "burst of L2TPv3 packets from the R-PHY port",
 		.dpdk = "ethdev",
-		.run = us_receive,
+		STAGE(us_receive, receive),
 		.polls = true,
 		.counters = STAGE_COUNTERS(COUNTER_RECEIVED, COUNTER_RECEIVED_BYTES),
 	},
@@ -49,7 +52,7 @@ static const struct stage packet_list[] = {
 		.name = "validate",
 		.about = "IP and L2TPv3 headers, session to upstream channel",
 		.dpdk = "hash",
-		.run = us_validate,
+		STAGE(us_validate, validate),
 		.drops = STAGE_DROPS(DROP_OUTER_RUNT, DROP_OUTER_CHAINED, DROP_NOT_L2TP,
 				     DROP_OUTER_IP_HEADER, DROP_OUTER_IP_LENGTH,
 				     DROP_OUTER_IP_CHECKSUM, DROP_OUTER_FRAGMENT,
@@ -60,7 +63,7 @@ static const struct stage packet_list[] = {
 		.name = "uepi",
 		.about = "PSP packets in order, their segments to bursts",
 		.dpdk = "mbuf",
-		.run = us_uepi,
+		STAGE(us_uepi, uepi),
 		.gives = US_BURSTS,
 		.also = STAGE_TO(US_REQUEST_RING),
 		.held = us_uepi_held,
@@ -76,7 +79,7 @@ static const struct stage packet_list[] = {
 		.name = "reassemble",
 		.about = "SID to service flow, segments in order",
 		.dpdk = "hash",
-		.run = us_reassemble,
+		STAGE(us_reassemble, reassemble),
 		.from = US_BURSTS,
 		.gives = US_SEGMENTS,
 		.also = STAGE_TO(US_REQUEST_RING),
@@ -95,7 +98,7 @@ static const struct stage packet_list[] = {
 		.name = "expire",
 		.about = "end of waits: time is over, or memory is needed",
 		.dpdk = "mbuf",
-		.run = us_expire,
+		STAGE(us_expire, expire),
 		.polls = true,
 		.also = STAGE_TO(US_BURSTS) | STAGE_TO(US_SEGMENTS) | STAGE_TO(US_REQUEST_RING),
 		.drops = STAGE_DROPS(BURST_DROPS, DROP_BURST_TIMEOUT, DROP_BURST_LIMIT,
@@ -107,7 +110,7 @@ static const struct stage packet_list[] = {
 		.name = "extract",
 		.about = "frames, also across segments; HCS, requests, management",
 		.dpdk = "mbuf",
-		.run = us_extract,
+		STAGE(us_extract, extract),
 		.polls = true,
 		.from = US_SEGMENTS,
 		.pulls = true,
@@ -124,7 +127,7 @@ static const struct stage packet_list[] = {
 		.name = "decrypt_submit",
 		.about = "key by sequence and toggle; BPI+, CRC where asked",
 		.dpdk = "intel-ipsec-mb or cryptodev",
-		.run = us_decrypt_submit,
+		STAGE(us_decrypt_submit, decrypt),
 		.drops = STAGE_DROPS(DROP_PRIVACY_MISSING, DROP_PRIVACY_SID, DROP_KEY_UNKNOWN,
 				     DROP_CRYPTO_FULL, DROP_FRAME_CRC),
 		.counters = STAGE_COUNTERS(COUNTER_DECRYPTED, COUNTER_DECRYPTED_AES_128,
@@ -135,7 +138,7 @@ static const struct stage packet_list[] = {
 		.name = "decrypt_collect",
 		.about = "what the crypto provider has done",
 		.dpdk = "the same",
-		.run = us_decrypt_collect,
+		STAGE(us_decrypt_collect, decrypt),
 		.polls = true,
 		.held = us_decrypt_collect_held,
 		.stop = us_decrypt_collect_stop,
@@ -146,7 +149,7 @@ static const struct stage packet_list[] = {
 		.name = "defragment",
 		.about = "fragments of pre-3.0 modems, until a frame is whole",
 		.dpdk = "mbuf",
-		.run = us_defragment,
+		STAGE(us_defragment, defragment),
 		.also = STAGE_TO(US_JOINED),
 		.held = us_defragment_held,
 		.stop = us_defragment_stop,
@@ -158,7 +161,7 @@ static const struct stage packet_list[] = {
 		.name = "extract_joined",
 		.about = "frames out of joined fragments, by the steps of extract",
 		.dpdk = "mbuf",
-		.run = us_extract_joined,
+		STAGE(us_extract_joined, extract_joined),
 		.polls = true,
 		.from = US_JOINED,
 		.pulls = true,
@@ -172,7 +175,7 @@ static const struct stage packet_list[] = {
 		.name = "verify_source",
 		.about = "source address belongs to the modem",
 		.dpdk = "mbuf",
-		.run = us_verify_source,
+		STAGE(us_verify_source, verify_source),
 		.drops = STAGE_DROPS(DROP_SOURCE_ADDRESS, DROP_SOURCE_RATE, DROP_FRAME_RUNT,
 				     DROP_VLAN, DROP_IPV4_HEADER, DROP_IPV4_LENGTH,
 				     DROP_IPV4_CHECKSUM, DROP_IPV6_HEADER, DROP_IPV6_LENGTH,
@@ -183,7 +186,7 @@ static const struct stage packet_list[] = {
 		.name = "transmit",
 		.about = "bursts of IP frames to the network port",
 		.dpdk = "ethdev",
-		.run = us_transmit,
+		STAGE(us_transmit, transmit),
 		.polls = true,
 		.held = us_transmit_held,
 		.stop = us_transmit_stop,
@@ -200,7 +203,7 @@ static const struct stage scheduler_list[] = {
 		.name = "requests",
 		.about = "bandwidth requests, by kind and modem",
 		.dpdk = "ring",
-		.run = us_requests,
+		STAGE(us_requests, requests),
 		.polls = true,
 		.from = US_REQUEST_RING,
 		.pulls = true,
@@ -215,7 +218,7 @@ static const struct stage grant_list[] = {
 		.name = "grant",
 		.about = "requests to grants; MAPs and UCDs when they are due",
 		.dpdk = "scheduler",
-		.run = us_grant,
+		STAGE(us_grant, grant),
 		.polls = true,
 		.also = STAGE_TO(US_MESSAGE_RING),
 		.open = us_grant_open,
@@ -240,7 +243,7 @@ static uint64_t requests_due(const void *ctx) {
 }
 
 static uint64_t grants_due(const void *ctx) {
-	return us_grant_due(ctx);
+	return upstream_grants_due(ctx);
 }
 
 const struct stage_list us_lists[US_PIPELINES] = {
@@ -325,7 +328,7 @@ void upstream_resume_granting(struct upstream *u) {
 }
 
 uint64_t upstream_grants_due(const struct upstream *u) {
-	return us_grant_due(u);
+	return us_grant_due(&u->grant);
 }
 
 void upstream_close(struct upstream *u) {

@@ -2,17 +2,18 @@
 /*
  * The upstream of one service group: UEPI from the R-PHY device in, the subscribers' IP packets out.
  *
- * The way of a packet is the list in upstream.c: each row is a pair of files of its name, and the list names the
- * queues between them. What becomes of every byte is in docs/upstream.md. One worker runs all of it. Several rows need
+ * The way of a packet is the list in upstream.c: each stage is a pair of files of its name, and the list names the
+ * queues between them. What becomes of every byte is in docs/upstream.md. One worker runs all of it. Several stages need
  *
+ *     shared   what the edge provides, and the queues between stages
  *     lane     an order with its accounts: what is kept, delivered, given up
  *     frame_buffers  the mbufs of frames, that stay in their packet or are copied
  *     stream   the frames of a service flow's SID cluster, step by step
  *     frames   what a MAC header says is to be done with its frame
  *
- * What rows look up, and keep by session, flow and SID cluster, is in state/:
+ * What stages look up, and keep by session, flow and SID cluster, is in state/:
  *
- *     meta     what a packet carries from row to row
+ *     meta     what a packet carries from stage to stage
  *     order    the sequence numbers of one PSP flow or SID cluster, with a window
  *     hold     one wait for something missing, in lists by time
  *     chain    a chain of buffers that grows
@@ -24,22 +25,12 @@
 #pragma once
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
-#include <rte_mbuf.h>
-#include <rte_mempool.h>
-
 #include "model/service_group.h"
-#include "pipeline/clock.h"
-#include "pipeline/counters.h"
-#include "pipeline/effort.h"
-#include "pipeline/latency.h"
-#include "pipeline/packet_ends.h"
-#include "pipeline/pipeline.h"
-#include "pipeline/queue.h"
 #include "upstream/decrypt.h"
 #include "upstream/defragment.h"
+#include "upstream/expire.h"
 #include "upstream/extract.h"
 #include "upstream/extract_joined.h"
 #include "upstream/grant.h"
@@ -47,53 +38,14 @@
 #include "upstream/reassemble.h"
 #include "upstream/receive.h"
 #include "upstream/requests.h"
-#include "upstream/stages.h"
-#include "upstream/state/hold.h"
-#include "upstream/state/meta.h"
-#include "upstream/state/tables.h"
+#include "upstream/shared.h"
 #include "upstream/stream.h"
 #include "upstream/transmit.h"
 #include "upstream/uepi.h"
 #include "upstream/validate.h"
+#include "upstream/verify_source.h"
 
-#define US_RECEIVE_BURST 32
-#define US_FRAME_ROOM 2048 /* bytes of a PDU, or of a MAC header before it */
-#define US_FRAME_BUFFER (RTE_PKTMBUF_HEADROOM + US_FRAME_ROOM)
-#define US_BURSTS_MAX 127 /* in a PSP packet: header, payload and trailer are a segment each */
-#define US_BURST_PIECES 64 /* buffers of a burst, at most, */
-#define US_BURST_BYTES 65535 /* and bytes of its payload; */
-#define US_GRANT_BYTES 60000 /* at most: a minislot may hold a little more than was told of it */
 #define US_QUEUED 1024 /* buffers in the queues, from where on nothing is received, at most */
-
-/* What stands between the rows of the list; upstream.c says what is in it. */
-enum us_queue {
-	US_BURSTS = 1,
-	US_SEGMENTS,
-	US_JOINED,
-	US_REQUEST_RING, /* a ring: requests.h */
-	US_CONTROL_PORT, /* a port */
-	US_MESSAGE_RING, /* a ring: pipeline/messages.h */
-	US_QUEUES,
-};
-
-/* What the edge provides: all of it outlives the upstream. */
-struct us_resources {
-	struct packet_source rphy;
-	struct packet_sink network;
-	struct packet_sink control; /* may be none */
-	struct crypto_queue *crypto; /* UPLINK */
-	void *const *schedules; /* of keys, UPLINK, two for each modem; the second may be NULL */
-	struct rte_mempool *packets; /* in which the R-PHY port receives */
-	struct rte_mempool *frames; /* for frames: US_FRAME_ROOM bytes behind the headroom */
-	struct rte_mempool *pieces; /* for mbufs attached to others, no data room */
-	bool stay; /* a frame may keep a packet instead of a frame's buffer: one pool is both, or has enough */
-	uint32_t held; /* bytes, in the place of the configuration's; 0: as that says */
-	uint32_t
-		moving; /* buffers, in the place of US_QUEUED, and half as many for the network port; 0: those */
-	struct message_path *messages; /* to the lower MAC; NULL: none, and nobody grants */
-	struct clock *clock;
-	const struct group_room *room; /* for changes; NULL: none but what the group has */
-};
 
 /* Buffers of each pool that an upstream may have in use, beside those in the ports' rings. */
 struct us_buffers {
@@ -110,23 +62,20 @@ struct upstream {
 	struct effort effort;
 	struct counters counters;
 	struct holds holds;
-	struct us_lane_slots slots;
+	struct us_lanes lanes;
 	struct us_streams streams;
-	uint32_t max_pdu; /* bytes, CRC included */
-	bool takes_nothing; /* out of segments, until its crypto provider is another one */
-	bool verify_source;
-	bool verify_crc;
-	bool numbered_by_session; /* PSP packets; else by PSP flow */
 	uint32_t held_asked; /* bytes, of the configuration: its share of the pools may be less */
-	uint16_t control_vlan; /* of the control port; 0: none */
 	/* of the rows */
 	struct us_receive receive;
 	struct us_validate validate;
 	struct us_uepi uepi;
 	struct us_reassemble reassemble;
+	struct us_expire expire;
 	struct us_extract extract;
+	struct us_decrypt decrypt;
 	struct us_defragment defragment;
 	struct us_extract_joined extract_joined;
+	struct us_verify_source verify_source;
 	struct us_transmit transmit;
 	struct us_requests requests;
 	struct us_grant grant;

@@ -9,7 +9,6 @@
 
 #include <rte_hash.h>
 
-#include "upstream/upstream.h"
 #include "wire/ip.h"
 #include "wire/l2tpv3.h"
 
@@ -35,7 +34,7 @@ static bool is_ours(const struct us_validate *own, const struct l2tp_data *data)
 }
 
 /* Cuts the packet to its payload. Returns the reason to drop it, or DROP_NONE. */
-static enum drop_reason outer_check(const struct upstream *u, struct rte_mbuf *m,
+static enum drop_reason outer_check(const struct us_validate *own, struct rte_mbuf *m,
 				    uint32_t *session) {
 	const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
 	struct l2tp_data data;
@@ -47,7 +46,7 @@ static enum drop_reason outer_check(const struct upstream *u, struct rte_mbuf *m
 	verdict = l2tp_parse(frame, m->data_len, &data);
 	if (verdict != L2TP_OK)
 		return reasons[verdict];
-	if (!is_ours(&u->validate, &data))
+	if (!is_ours(own, &data))
 		return DROP_OUTER_ADDRESS;
 	*session = data.session;
 	head = (uint32_t)(data.payload - frame);
@@ -58,7 +57,7 @@ static enum drop_reason outer_check(const struct upstream *u, struct rte_mbuf *m
 }
 
 uint16_t us_validate(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
-	struct upstream *u = ctx;
+	struct us_validate *own = ctx;
 	uint32_t sessions[PIPELINE_BURST];
 	const void *keys[PIPELINE_BURST];
 	void *found[PIPELINE_BURST];
@@ -66,20 +65,20 @@ uint16_t us_validate(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	uint16_t kept = 0, good = 0;
 
 	for (uint16_t i = 0; i < n; i++) {
-		enum drop_reason reason = outer_check(u, pkts[i], &sessions[good]);
+		enum drop_reason reason = outer_check(own, pkts[i], &sessions[good]);
 
 		if (reason != DROP_NONE) {
-			drop(&u->counters, pkts[i], reason);
+			drop(own->counters, pkts[i], reason);
 			continue;
 		}
 		keys[good] = &sessions[good];
 		pkts[good++] = pkts[i];
 	}
 	if (good > 0)
-		rte_hash_lookup_bulk_data(u->tables.by_session, keys, good, &hits, found);
+		rte_hash_lookup_bulk_data(own->tables->by_session, keys, good, &hits, found);
 	for (uint16_t i = 0; i < good; i++) {
 		if ((hits >> i & 1) == 0) {
-			drop(&u->counters, pkts[i], DROP_UNKNOWN_SESSION);
+			drop(own->counters, pkts[i], DROP_UNKNOWN_SESSION);
 			continue;
 		}
 		us_meta(pkts[i])->packet.session = (uint16_t)(uintptr_t)found[i];

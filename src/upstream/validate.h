@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The row `validate`: outer headers, session to upstream channel. */
+/* The stage `validate`: outer headers, session to upstream channel. */
 #pragma once
 
-#include <stdint.h>
-
 #include "model/group/address.h"
+#include "upstream/shared.h"
 
-/* From whom to whom packets must be. */
 struct us_validate {
+	struct counters *counters;
+	const struct us_tables *tables;
+	/* from whom to whom packets must be */
 	struct ip_address core_ip; /* ours */
 	struct ip_address rpd_ip;
 };
+
+uint16_t us_validate(void *ctx, struct rte_mbuf **pkts, uint16_t n);

@@ -4,9 +4,10 @@
  * it has an address, and between neighbours, passes at a limited rate (RFC 2131; RFC 3376, 4.2.13; RFC 3590;
  * RFC 4861; RFC 5227; RFC 8415).
  */
+#include "upstream/verify_source.h"
+
 #include <string.h>
 
-#include "upstream/upstream.h"
 #include "wire/crc32.h"
 #include "wire/ip.h"
 #include "wire/vlan.h"
@@ -102,21 +103,21 @@ static bool control_conforms(struct us_modem *m, uint64_t now) {
 	return true;
 }
 
-static enum drop_reason source_verdict(const struct upstream *u, struct us_modem *m,
+static enum drop_reason source_verdict(const struct us_verify_source *own, struct us_modem *m,
 				       enum source source) {
 	switch (source) {
 	case SOURCE_OWN: return DROP_NONE;
 	case SOURCE_CONTROL:
-		return control_conforms(m, u->r.clock->now) ? DROP_NONE : DROP_SOURCE_RATE;
+		return control_conforms(m, own->r->clock->now) ? DROP_NONE : DROP_SOURCE_RATE;
 	case SOURCE_WRONG: break;
 	}
 	return DROP_SOURCE_ADDRESS;
 }
 
 /* Returns the reason to drop the frame, or DROP_NONE. */
-static enum drop_reason source_check(struct upstream *u, struct rte_mbuf *m) {
-	const struct us_flow *flow = &u->tables.flows[us_meta(m)->frame.flow];
-	struct us_modem *modem = &u->tables.modems[flow->modem];
+static enum drop_reason source_check(struct us_verify_source *own, struct rte_mbuf *m) {
+	const struct us_flow *flow = &own->tables->flows[us_meta(m)->frame.flow];
+	struct us_modem *modem = &own->tables->modems[flow->modem];
 	const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
 	/* Only type and body count, and behind the tag they lie as in an untagged frame. */
 	size_t tag = vlan_is_priority(frame, m->data_len) ? VLAN_TAG_SIZE : 0;
@@ -129,34 +130,34 @@ static enum drop_reason source_check(struct upstream *u, struct rte_mbuf *m) {
 	case FRAME_IPV4:
 		if (!ipv4_checksum_good(frame + tag + ETHERNET_HEADER))
 			return DROP_IPV4_CHECKSUM;
-		count(&u->counters, COUNTER_IPV4, 1);
-		return source_verdict(u, modem, ipv4_source(modem, &f));
+		count(own->counters, COUNTER_IPV4, 1);
+		return source_verdict(own, modem, ipv4_source(modem, &f));
 	case FRAME_ARP:
-		count(&u->counters, COUNTER_LLC, 1);
-		return source_verdict(u, modem, ipv4_source(modem, &f));
+		count(own->counters, COUNTER_LLC, 1);
+		return source_verdict(own, modem, ipv4_source(modem, &f));
 	case FRAME_IPV6:
-		count(&u->counters, COUNTER_IPV6, 1);
-		return source_verdict(u, modem, ipv6_source(modem, &f));
-	case FRAME_OTHER: count(&u->counters, COUNTER_LLC, 1); break;
+		count(own->counters, COUNTER_IPV6, 1);
+		return source_verdict(own, modem, ipv6_source(modem, &f));
+	case FRAME_OTHER: count(own->counters, COUNTER_LLC, 1); break;
 	}
 	return DROP_NONE;
 }
 
 uint16_t us_verify_source(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
-	struct upstream *u = ctx;
+	struct us_verify_source *own = ctx;
 	uint16_t kept = 0;
 
 	for (uint16_t i = 0; i < n; i++)
 		rte_pktmbuf_trim(pkts[i], ETHERNET_CRC_SIZE);
-	if (!u->verify_source)
+	if (!own->asked)
 		return n;
 	for (uint16_t i = 0; i < n; i++) {
-		enum drop_reason reason = source_check(u, pkts[i]);
+		enum drop_reason reason = source_check(own, pkts[i]);
 
 		if (reason == DROP_NONE)
 			pkts[kept++] = pkts[i];
 		else
-			drop(&u->counters, pkts[i], reason);
+			drop(own->counters, pkts[i], reason);
 	}
 	return kept;
 }

@@ -37,7 +37,7 @@ static bool segments_passed(void *change, struct change_cursor *cursor) {
 static bool frame_removed(void *change, struct change_cursor *cursor) {
 	struct us_change *c = change;
 
-	us_frame_drop(c->u, &c->u->tables.streams[c->old_streams.places[cursor->at]],
+	us_frame_drop(&c->u->streams, &c->u->tables.streams[c->old_streams.places[cursor->at]],
 		      DROP_FRAME_FLOW_REMOVED);
 	cursor->left -= US_RECORD_NS;
 	return true;
@@ -74,7 +74,7 @@ static bool fragments_removed(void *change, struct change_cursor *cursor) {
 	struct us_flow *f = &c->u->tables.flows[c->old_flows.places[cursor->at]];
 
 	if (c->rest == NULL) { /* else the part before began with them */
-		c->rest = us_fragments_remove(c->u, &f->fragments);
+		c->rest = us_fragments_remove(&c->u->defragment, &f->fragments);
 		cursor->left -= US_RECORD_NS;
 	}
 	return rest_freed(c, cursor);

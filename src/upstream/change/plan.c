@@ -194,7 +194,7 @@ bool us_plan_group(struct us_change *c, const struct service_group *next) {
 	const struct us_places *p = &c->u->tables.places;
 	bool by_session = next->upstream.psp_numbering == PSP_NUMBERING_SESSION;
 
-	if (by_session != c->u->numbered_by_session)
+	if (by_session != c->u->uepi.numbered_by_session)
 		return us_change_refuse(c, "upstream.psp_numbering takes a new start");
 	if (next->upstream.held != c->u->held_asked &&
 	    (next->upstream.held / us_packet_room(next) > p->held_packets ||

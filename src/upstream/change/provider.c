@@ -16,7 +16,7 @@ static bool queue_empties(void *change, struct change_cursor *cursor) {
 	struct us_provider_change *c = change;
 
 	(void)cursor;
-	c->u->takes_nothing = true;
+	c->u->extract.takes_nothing = true;
 	return c->u->r.crypto->held == 0;
 }
 
@@ -53,6 +53,6 @@ bool us_provider_change(void *change) {
 	if (!change_run(&c->cursor, phases, RTE_DIM(phases), c, US_STEP_NS))
 		return false;
 	c->u->r.crypto = c->queue;
-	c->u->takes_nothing = false;
+	c->u->extract.takes_nothing = false;
 	return true;
 }

@@ -126,7 +126,7 @@ static bool empty_session(void *change, struct change_cursor *cursor) {
 
 	for (; c->part < US_PSP_FLOWS; c->part++) {
 		cursor->left -= US_RECORD_NS;
-		if (!us_psp_flow_remove(c->u, &s->flows[c->part], &cursor->left))
+		if (!us_psp_flow_remove(&c->u->uepi, &s->flows[c->part], &cursor->left))
 			return false;
 	}
 	c->part = 0;
@@ -141,7 +141,8 @@ static bool empty_stream(void *change, struct change_cursor *cursor) {
 	struct us_change *c = change;
 
 	cursor->left -= US_RECORD_NS;
-	return us_segments_remove(c->u, &c->u->tables.streams[c->old_streams.places[cursor->at]],
+	return us_segments_remove(&c->u->reassemble,
+				  &c->u->tables.streams[c->old_streams.places[cursor->at]],
 				  &cursor->left);
 }
 
@@ -152,7 +153,7 @@ static uint32_t old_streams(const void *change) {
 static bool leave_grants(void *change, struct change_cursor *cursor) {
 	struct us_change *c = change;
 
-	us_grant_set_flow(c->u, c->old_flows.places[cursor->at], NULL, 0);
+	us_grant_set_flow(&c->u->grant, c->old_flows.places[cursor->at], NULL, 0);
 	cursor->left -= GRANT_NS;
 	return true;
 }
@@ -167,7 +168,7 @@ static uint32_t left_grants(const void *change) {
 static bool lift_grants(void *change, struct change_cursor *cursor) {
 	struct us_change *c = change;
 
-	us_grant_lift_flow(c->u, c->grants.list[cursor->at].place);
+	us_grant_lift_flow(&c->u->grant, c->grants.list[cursor->at].place);
 	cursor->left -= GRANT_NS;
 	return true;
 }
@@ -176,7 +177,7 @@ static bool enter_grants(void *change, struct change_cursor *cursor) {
 	struct us_change *c = change;
 	const struct us_grant_plan *p = &c->grants.list[cursor->at];
 
-	us_grant_set_flow(c->u, p->place, p->flow, p->unit);
+	us_grant_set_flow(&c->u->grant, p->place, p->flow, p->unit);
 	cursor->left -=
 		GRANT_NS * (int)p->flow->settings.cluster_count + US_RECORD_NS * (int)p->sids;
 	return true;

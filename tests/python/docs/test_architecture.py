@@ -52,7 +52,7 @@ def test_a_walk_is_short_and_true(title: str) -> None:
 @pytest.mark.parametrize("way", ["downstream", "upstream"])
 def test_a_packets_walk_has_every_stage(way: str) -> None:
     listed = (CHECKOUT / "src" / way / f"{way}.c").read_text(encoding="utf-8")
-    stages = re.findall(r"^\t+\.run = (\w+),$", listed, re.MULTILINE)
+    stages = re.findall(r"^\t+(?:\.run = |STAGE\()(\w+),", listed, re.MULTILINE)
     walk = walks()[f"A packet {way}"]
     named = [function for _, functions in walk for function in functions]
     assert len(stages) > 10

@@ -11,7 +11,7 @@ static unsigned all_windows;
 
 /* Of the windows, so many may be in use behind the row `expire`. */
 static void few_windows(void) {
-	bench->u->slots.most = FEW;
+	bench->u->lanes.most = FEW;
 	all_windows = bench_windows_free();
 }
 
@@ -120,7 +120,7 @@ CASE(windows_for_all) {
 	uint32_t orders = u->tables.stream_count + u->tables.session_count * US_PSP_FLOWS;
 
 	assert_int_equal(bench_windows_free(), orders);
-	assert_int_equal(u->slots.most, orders);
+	assert_int_equal(u->lanes.most, orders);
 }
 
 /* Every stream and flow wants a window all the time. */

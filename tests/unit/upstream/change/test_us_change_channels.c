@@ -61,11 +61,11 @@ CASE(request_session_goes_and_comes, .prepare = with_room) {
 	bench_open_burst(&p, BENCH_OFDMA, bench_streams[2].sid);
 	bench_handle_packet(&p);
 	assert_int_equal(upstream_held(bench->u, UNIT_BURST), 1);
-	assert_true(us_request_is_repeated(bench->u, OFDMA));
+	assert_true(us_request_is_repeated(&bench->u->requests, OFDMA));
 	copy(OFDMA);
 	next[OFDMA].request_session = 0;
 	change_to(LIVE_UPSTREAM_CHANNEL, OFDMA, &next[OFDMA]);
-	assert_false(us_request_is_repeated(bench->u, OFDMA));
+	assert_false(us_request_is_repeated(&bench->u->requests, OFDMA));
 	assert_int_equal(upstream_held(bench->u, UNIT_BURST), 1);
 	segment_header_write(&(struct segment_header){.pointer_valid = true}, frame);
 	size = bench_mac(2, SIZE, frame + SEGMENT_HEADER_SIZE);

@@ -189,7 +189,9 @@ CASE(frames_are_with_the_former_one, .prepare = with_room) {
 	for (unsigned i = 0; i < 5; i++)
 		put(OF_TWO_KEYS);
 	to_segments();
-	assert_int_equal(us_decrypt_submit(bench->u, pkts, us_extract(bench->u, pkts, 0)), 0);
+	assert_int_equal(us_decrypt_submit(&bench->u->decrypt, pkts,
+					   us_extract(&bench->u->extract, pkts, 0)),
+			 0);
 	assert_int_equal(bench->queue->held, 5);
 	c = other_provider();
 	assert_false(us_provider_change(&c));

@@ -82,7 +82,7 @@ CASE(what_cannot_be_had, .prepare = without_last) {
 	group.upstream.held *= 2;
 	group.upstream.verify_source = false;
 	refuses(LIVE_GROUP, 0, &group, "upstream.held");
-	assert_true(bench->u->verify_source);
+	assert_true(bench->u->verify_source.asked);
 	all_as_before(before);
 }
 

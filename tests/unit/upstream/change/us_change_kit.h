@@ -144,11 +144,11 @@ static inline void all_pass(void) {
 /* What was received comes as far as the segments, and stays there. */
 static inline void to_segments(void) {
 	struct rte_mbuf *pkts[PIPELINE_CAPACITY];
-	uint16_t n = us_receive(bench->u, pkts, 0);
+	uint16_t n = us_receive(&bench->u->receive, pkts, 0);
 
-	us_uepi(bench->u, pkts, us_validate(bench->u, pkts, n));
+	us_uepi(&bench->u->uepi, pkts, us_validate(&bench->u->validate, pkts, n));
 	n = queue_take_burst(us_queue(bench->u, US_BURSTS), pkts, PIPELINE_BURST);
-	us_reassemble(bench->u, pkts, n);
+	us_reassemble(&bench->u->reassemble, pkts, n);
 }
 
 /* All that was sent of the stream was lost, but for what came. */
@@ -161,8 +161,10 @@ static inline void lost(unsigned stream, enum drop_reason reason, unsigned units
 static inline void nothing_held(void) {
 	bench_nothing_held();
 	assert_int_equal(rte_mempool_in_use_count(bench->packets), 0);
-	assert_int_equal(rte_mempool_in_use_count(bench->pieces), bench->u->streams.places.count);
-	assert_int_equal(rte_mempool_in_use_count(bench->frames), bench->u->streams.rooms.count);
+	assert_int_equal(rte_mempool_in_use_count(bench->pieces),
+			 bench->u->streams.buffers.places.count);
+	assert_int_equal(rte_mempool_in_use_count(bench->frames),
+			 bench->u->streams.buffers.rooms.count);
 }
 
 /* One frame of it, which is dropped. */

@@ -347,7 +347,8 @@ static void impaired_run(struct impairments i, uint64_t seed) {
 	bench_nothing_held();
 	assert_true(upstream_deadline(bench->u) == UINT64_MAX);
 	assert_int_equal(rte_mempool_in_use_count(bench->packets), 0);
-	assert_int_equal(rte_mempool_in_use_count(bench->pieces), bench->u->streams.places.count);
+	assert_int_equal(rte_mempool_in_use_count(bench->pieces),
+			 bench->u->streams.buffers.places.count);
 	for (unsigned s = 0; s < BENCH_STREAMS; s++) {
 		made += bench->serial[s];
 		came += bench->came[s];

@@ -193,7 +193,7 @@ CASE(data_that_comes, .prepare = scheduled) {
 	f.grants = activity;
 	assert_in_range(us_grant_flow_size(&f), 1, sizeof(room));
 	us_grant_flow_fill(g, &f);
-	us_grant_set_flow(bench->u, FLOW, g, 4);
+	us_grant_set_flow(&bench->u->grant, FLOW, g, 4);
 	data_keeps_grants_coming();
 }
 

@@ -258,7 +258,7 @@ static inline void bench_put_number(uint32_t session, uint8_t flow, uint16_t num
 static inline unsigned bench_windows_free(void) {
 	unsigned count = 0;
 
-	for (const struct order_slots *s = bench->u->slots.free; s != NULL; s = s->next_free)
+	for (const struct order_slots *s = bench->u->lanes.free; s != NULL; s = s->next_free)
 		count++;
 	return count;
 }

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The stage `expire`: the end of waits of all rows. */
+#pragma once
+
+#include "upstream/defragment.h"
+#include "upstream/reassemble.h"
+#include "upstream/receive.h"
+#include "upstream/stream.h"
+#include "upstream/uepi.h"
+
+struct us_expire {
+	struct counters *counters;
+	struct holds *holds;
+	const struct us_lanes *lanes;
+	const struct us_receive *receive;
+	/* whose waits end */
+	struct us_uepi *uepi;
+	struct us_reassemble *reassemble;
+	struct us_streams *streams;
+	struct us_defragment *defragment;
+};
+
+uint16_t us_expire(void *ctx, struct rte_mbuf **pkts, uint16_t n);
