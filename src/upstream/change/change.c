@@ -33,12 +33,14 @@ static bool plan_all(struct us_change *c, const struct live_changes *changes,
 static bool keys_settle(struct us_change *c) {
 	struct us_tables *t = &c->u->tables;
 
+	c->sids.hash = t->by_sid;
+	c->sessions.hash = t->by_session;
 	c->sids_after = t->places.sids + c->sids.gained.count - c->sids.lost.count;
 	if (c->sids_after > t->places.sid_room)
 		return us_change_refuse(c, "there is room for %u SIDs, and %u are wanted",
 					t->places.sid_room, c->sids_after);
-	return us_net_settle(c, &c->sids, t->by_sid, "channel and SID") &&
-	       us_net_settle(c, &c->sessions, t->by_session, "session");
+	return us_net_settle(c, &c->sids, "channel and SID") &&
+	       us_net_settle(c, &c->sessions, "session");
 }
 
 /* Nothing of it was seen by the worker. */

@@ -19,6 +19,7 @@ struct us_ways {
 
 /* The keys of one table: who comes to have them and who gave them up; then what of the table differs. */
 struct us_net {
+	struct rte_hash *hash;
 	struct us_ways gained, lost;
 	struct us_ways closed, opened;
 };
@@ -82,6 +83,9 @@ struct us_change {
 	struct rte_mbuf *rest; /* to be freed */
 };
 
+/* How often a phase has its step. */
+#define COUNTED(field) .counted = offsetof(struct us_change, field)
+
 /* A buffer that is freed costs CHANGE_BUFFER_NS, what is written into a table 1 to 3 records. */
 #define US_STEP_NS 20000
 #define US_RECORD_NS 100
@@ -113,5 +117,4 @@ bool us_plan_group(struct us_change *c, const struct service_group *next);
  * What of a table differs when all is gained and lost: keys that nobody has any more are closed first, so that the
  * others fit. False where a key is another's, which does not give it up, or is given twice.
  */
-bool us_net_settle(struct us_change *c, struct us_net *net, struct rte_hash *hash,
-		   const char *what);
+bool us_net_settle(struct us_change *c, struct us_net *net, const char *what);

@@ -29,8 +29,7 @@ static bool is_free(struct us_change *c, const struct rte_hash *hash, uint32_t k
 	return us_change_refuse(c, "%s 0x%x belongs to another", what, key);
 }
 
-bool us_net_settle(struct us_change *c, struct us_net *net, struct rte_hash *hash,
-		   const char *what) {
+bool us_net_settle(struct us_change *c, struct us_net *net, const char *what) {
 	const struct us_way *g, *l, *gained_end, *lost_end;
 
 	if (!sorted(c, &net->gained, what) || !sorted(c, &net->lost, what))
@@ -41,7 +40,7 @@ bool us_net_settle(struct us_change *c, struct us_net *net, struct rte_hash *has
 	lost_end = l + net->lost.count;
 	while (g < gained_end || l < lost_end) {
 		if (l == lost_end || (g < gained_end && g->key < l->key)) {
-			if (!is_free(c, hash, g->key, what) ||
+			if (!is_free(c, net->hash, g->key, what) ||
 			    !us_ways_add(c, &net->opened, g->key, g->place))
 				return false;
 			g++;

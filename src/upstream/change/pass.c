@@ -43,10 +43,6 @@ static bool frame_removed(void *change, struct change_cursor *cursor) {
 	return true;
 }
 
-static uint32_t old_streams(const void *change) {
-	return ((const struct us_change *)change)->old_streams.count;
-}
-
 static bool crypto_passed(void *change, struct change_cursor *cursor) {
 	struct us_change *c = change;
 	const struct upstream *u = c->u;
@@ -78,10 +74,6 @@ static bool fragments_removed(void *change, struct change_cursor *cursor) {
 		cursor->left -= US_RECORD_NS;
 	}
 	return rest_freed(c, cursor);
-}
-
-static uint32_t old_flows(const void *change) {
-	return ((const struct us_change *)change)->old_flows.count;
 }
 
 static bool joined_passed(void *change, struct change_cursor *cursor) {
@@ -127,20 +119,16 @@ static bool modem_forgets(void *change, struct change_cursor *cursor) {
 	return true;
 }
 
-static uint32_t modems(const void *change) {
-	return ((const struct us_change *)change)->modem_count;
-}
-
 bool us_change_passed(void *change) {
 	static const struct change_phase phases[] = {
 		{.step = bursts_passed},
 		{.step = segments_passed},
-		{.step = frame_removed, .count = old_streams},
+		{.step = frame_removed, COUNTED(old_streams.count)},
 		{.step = crypto_passed},
-		{.step = fragments_removed, .count = old_flows},
+		{.step = fragments_removed, COUNTED(old_flows.count)},
 		{.step = joined_passed},
 		{.step = requests_passed},
-		{.step = modem_forgets, .count = modems},
+		{.step = modem_forgets, COUNTED(modem_count)},
 	};
 	struct us_change *c = change;
 

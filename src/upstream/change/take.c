@@ -13,15 +13,11 @@
 static bool take_group(void *change, struct change_cursor *cursor) {
 	struct us_change *c = change;
 
-	us_configure(c->u, c->group);
-	cursor->left -= US_RECORD_NS;
+	if (c->group != NULL) {
+		us_configure(c->u, c->group);
+		cursor->left -= US_RECORD_NS;
+	}
 	return true;
-}
-
-static uint32_t groups(const void *change) {
-	const struct us_change *c = change;
-
-	return c->group != NULL;
 }
 
 static bool take_channel(void *change, struct change_cursor *cursor) {
@@ -30,10 +26,6 @@ static bool take_channel(void *change, struct change_cursor *cursor) {
 	c->u->tables.channels[c->channels[cursor->at].channel] = c->channels[cursor->at].next;
 	cursor->left -= US_RECORD_NS;
 	return true;
-}
-
-static uint32_t channels(const void *change) {
-	return ((const struct us_change *)change)->channel_count;
 }
 
 /* Flows that come have their records already. */
@@ -58,66 +50,36 @@ static bool take_modem(void *change, struct change_cursor *cursor) {
 	return true;
 }
 
-static uint32_t modems(const void *change) {
-	return ((const struct us_change *)change)->modem_count;
-}
-
 /* A key that another one gets is not among these: it is overwritten. */
-static void way_close(struct change_cursor *cursor, struct rte_hash *hash,
-		      const struct us_way *way) {
-	rte_hash_del_key(hash, &way->key);
+static bool way_close(const struct us_net *net, struct change_cursor *cursor) {
+	rte_hash_del_key(net->hash, &net->closed.list[cursor->at].key);
 	cursor->left -= 3 * US_RECORD_NS;
+	return true;
 }
 
 /* The hash tables are made for as many keys as us_change_begin() admits, so this cannot fail. */
-static void way_open(struct change_cursor *cursor, struct rte_hash *hash,
-		     const struct us_way *way) {
-	RTE_VERIFY(rte_hash_add_key_data(hash, &way->key, (void *)(uintptr_t)way->place) == 0);
+static bool way_open(const struct us_net *net, struct change_cursor *cursor) {
+	const struct us_way *way = &net->opened.list[cursor->at];
+
+	RTE_VERIFY(rte_hash_add_key_data(net->hash, &way->key, (void *)(uintptr_t)way->place) == 0);
 	cursor->left -= 3 * US_RECORD_NS;
+	return true;
 }
 
 static bool close_sid(void *change, struct change_cursor *cursor) {
-	struct us_change *c = change;
-
-	way_close(cursor, c->u->tables.by_sid, &c->sids.closed.list[cursor->at]);
-	return true;
-}
-
-static uint32_t closed_sids(const void *change) {
-	return ((const struct us_change *)change)->sids.closed.count;
+	return way_close(&((struct us_change *)change)->sids, cursor);
 }
 
 static bool open_sid(void *change, struct change_cursor *cursor) {
-	struct us_change *c = change;
-
-	way_open(cursor, c->u->tables.by_sid, &c->sids.opened.list[cursor->at]);
-	return true;
-}
-
-static uint32_t opened_sids(const void *change) {
-	return ((const struct us_change *)change)->sids.opened.count;
+	return way_open(&((struct us_change *)change)->sids, cursor);
 }
 
 static bool close_session(void *change, struct change_cursor *cursor) {
-	struct us_change *c = change;
-
-	way_close(cursor, c->u->tables.by_session, &c->sessions.closed.list[cursor->at]);
-	return true;
-}
-
-static uint32_t closed_sessions(const void *change) {
-	return ((const struct us_change *)change)->sessions.closed.count;
+	return way_close(&((struct us_change *)change)->sessions, cursor);
 }
 
 static bool open_session(void *change, struct change_cursor *cursor) {
-	struct us_change *c = change;
-
-	way_open(cursor, c->u->tables.by_session, &c->sessions.opened.list[cursor->at]);
-	return true;
-}
-
-static uint32_t opened_sessions(const void *change) {
-	return ((const struct us_change *)change)->sessions.opened.count;
+	return way_open(&((struct us_change *)change)->sessions, cursor);
 }
 
 static bool empty_session(void *change, struct change_cursor *cursor) {
@@ -133,10 +95,6 @@ static bool empty_session(void *change, struct change_cursor *cursor) {
 	return true;
 }
 
-static uint32_t old_sessions(const void *change) {
-	return ((const struct us_change *)change)->old_sessions.count;
-}
-
 static bool empty_stream(void *change, struct change_cursor *cursor) {
 	struct us_change *c = change;
 
@@ -144,10 +102,6 @@ static bool empty_stream(void *change, struct change_cursor *cursor) {
 	return us_segments_remove(&c->u->reassemble,
 				  &c->u->tables.streams[c->old_streams.places[cursor->at]],
 				  &cursor->left);
-}
-
-static uint32_t old_streams(const void *change) {
-	return ((const struct us_change *)change)->old_streams.count;
 }
 
 static bool leave_grants(void *change, struct change_cursor *cursor) {
@@ -183,24 +137,20 @@ static bool enter_grants(void *change, struct change_cursor *cursor) {
 	return true;
 }
 
-static uint32_t entered_grants(const void *change) {
-	return ((const struct us_change *)change)->grants.count;
-}
-
 bool us_change_take(void *change) {
 	static const struct change_phase phases[] = {
-		{.step = take_group, .count = groups},
-		{.step = take_channel, .count = channels},
-		{.step = take_modem, .count = modems},
+		{.step = take_group},
+		{.step = take_channel, COUNTED(channel_count)},
+		{.step = take_modem, COUNTED(modem_count)},
 		{.step = leave_grants, .count = left_grants},
-		{.step = lift_grants, .count = entered_grants},
-		{.step = enter_grants, .count = entered_grants},
-		{.step = close_sid, .count = closed_sids},
-		{.step = open_sid, .count = opened_sids},
-		{.step = close_session, .count = closed_sessions},
-		{.step = open_session, .count = opened_sessions},
-		{.step = empty_session, .count = old_sessions},
-		{.step = empty_stream, .count = old_streams},
+		{.step = lift_grants, COUNTED(grants.count)},
+		{.step = enter_grants, COUNTED(grants.count)},
+		{.step = close_sid, COUNTED(sids.closed.count)},
+		{.step = open_sid, COUNTED(sids.opened.count)},
+		{.step = close_session, COUNTED(sessions.closed.count)},
+		{.step = open_session, COUNTED(sessions.opened.count)},
+		{.step = empty_session, COUNTED(old_sessions.count)},
+		{.step = empty_stream, COUNTED(old_streams.count)},
 	};
 	struct us_change *c = change;
 	bool done = change_run(&c->take, phases, RTE_DIM(phases), c, US_STEP_NS);

@@ -57,16 +57,12 @@ static uint32_t firsts(const void *plan) {
 	return ((const struct plan *)plan)->items[FIRST];
 }
 
-static uint32_t seconds(const void *plan) {
-	return ((const struct plan *)plan)->items[SECOND];
-}
-
 /* One part. Returns whether it was the last. */
 static bool part(struct plan *p, struct change_cursor *cursor, int budget) {
 	static const struct change_phase phases[PHASES] = {
 		[FIRST] = {.step = step, .count = firsts},
 		[CONDITION] = {.step = step},
-		[SECOND] = {.step = step_twice, .count = seconds},
+		[SECOND] = {.step = step_twice, .counted = offsetof(struct plan, items[SECOND])},
 	};
 	bool last;
 
