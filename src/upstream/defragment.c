@@ -20,14 +20,20 @@ static struct rte_mbuf *fragments_release(struct us_defragment *own, struct us_f
 	return us_chain_take(&f->chain);
 }
 
-static void fragments_drop(struct us_defragment *own, struct us_fragments *f,
-			   enum drop_reason reason) {
+/* Counts them as dropped; they are for the caller to free. */
+static struct rte_mbuf *fragments_end(struct us_defragment *own, struct us_fragments *f,
+				      enum drop_reason reason) {
 	struct rte_mbuf *m;
 
 	own->counters->drops[reason] += f->count;
 	m = fragments_release(own, f);
 	tap_drop(&own->counters->tap, m, reason);
-	rte_pktmbuf_free(m);
+	return m;
+}
+
+static void fragments_drop(struct us_defragment *own, struct us_fragments *f,
+			   enum drop_reason reason) {
+	rte_pktmbuf_free(fragments_end(own, f, reason));
 }
 
 void us_fragments_expire(struct us_defragment *own, struct hold *h, bool timeout) {
@@ -36,12 +42,7 @@ void us_fragments_expire(struct us_defragment *own, struct hold *h, bool timeout
 }
 
 struct rte_mbuf *us_fragments_remove(struct us_defragment *own, struct us_fragments *f) {
-	struct rte_mbuf *m;
-
-	own->counters->drops[DROP_FRAME_FLOW_REMOVED] += f->count;
-	m = fragments_release(own, f);
-	tap_drop(&own->counters->tap, m, DROP_FRAME_FLOW_REMOVED);
-	return m;
+	return fragments_end(own, f, DROP_FRAME_FLOW_REMOVED);
 }
 
 uint64_t us_defragment_held(const void *ctx, enum unit unit) {

@@ -27,8 +27,8 @@ static uint32_t stream_index(const struct us_reassemble *own, const struct us_st
 	return (uint32_t)(s - own->tables->streams);
 }
 
-static void segment_deliver(void *row, void *owner, struct rte_mbuf *m) {
-	struct us_reassemble *own = row;
+static void segment_deliver(void *stage, void *owner, struct rte_mbuf *m) {
+	struct us_reassemble *own = stage;
 	struct us_stream *s = owner;
 
 	us_meta(m)->segment.gap = s->gap;
@@ -36,8 +36,8 @@ static void segment_deliver(void *row, void *owner, struct rte_mbuf *m) {
 	pipeline_give(own->list, US_SEGMENTS, m);
 }
 
-static void segment_gap(void *row, void *owner, unsigned missing) {
-	struct us_reassemble *own = row;
+static void segment_gap(void *stage, void *owner, unsigned missing) {
+	struct us_reassemble *own = stage;
 	struct us_stream *s = owner;
 
 	count(own->counters, COUNTER_SEGMENT_GAPS, missing > 0);
@@ -120,7 +120,8 @@ static enum drop_reason segment_header_read(struct us_reassemble *own, struct us
 	if (segment_header_parse(bytes, SEGMENT_HEADER_SIZE, h) != SEGMENT_OK)
 		return DROP_SEGMENT_HCS;
 	if (h->sid_cluster != (*s)->cluster)
-		*s = us_cluster_stream(own->tables, *s, h->sid_cluster);
+		*s = us_cluster_stream(own->tables, &own->tables->flows[(*s)->flow],
+				       h->sid_cluster);
 	if (*s == NULL)
 		return DROP_SEGMENT_CLUSTER;
 	if (h->pointer_valid && h->pointer > m->pkt_len - SEGMENT_HEADER_SIZE)

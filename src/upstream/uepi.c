@@ -230,10 +230,17 @@ static void packet_requests(struct us_uepi *own, const struct us_session *s,
 	}
 }
 
+static struct us_session *packet_session(struct us_uepi *own, struct rte_mbuf *m) {
+	return &own->tables->sessions[us_meta(m)->packet.session];
+}
+
 /* A packet in its order. */
-static void packet_deliver(struct us_uepi *own, struct us_session *s, struct rte_mbuf *m) {
+static void packet_deliver(void *stage, void *owner, struct rte_mbuf *m) {
+	struct us_uepi *own = stage;
+	struct us_session *s = packet_session(own, m);
 	struct psp psp;
 
+	(void)owner;
 	psp_parse(rte_pktmbuf_mtod(m, const uint8_t *), m->data_len, 0, &psp);
 	count(own->counters, COUNTER_PSP_PACKETS, 1);
 	count(own->counters, COUNTER_PSP_OFDMA, s->format == UEPI_OFDMA);
@@ -245,18 +252,9 @@ static void packet_deliver(struct us_uepi *own, struct us_session *s, struct rte
 	rte_pktmbuf_free_seg(m); /* bursts have references of their own */
 }
 
-static struct us_session *packet_session(struct us_uepi *own, struct rte_mbuf *m) {
-	return &own->tables->sessions[us_meta(m)->packet.session];
-}
-
-static void packet_deliver_ordered(void *row, void *owner, struct rte_mbuf *m) {
-	(void)owner;
-	packet_deliver(row, packet_session(row, m), m);
-}
-
 /* `owner` is the PSP flow whose numbers these are; numbers of the session are kept in the first. */
-static void packet_gap(void *row, void *owner, unsigned missing) {
-	struct us_uepi *own = row;
+static void packet_gap(void *stage, void *owner, unsigned missing) {
+	struct us_uepi *own = stage;
 	struct us_psp_flow *f = owner;
 
 	count(own->counters, COUNTER_PSP_GAPS, missing > 0);
@@ -266,7 +264,7 @@ static void packet_gap(void *row, void *owner, unsigned missing) {
 }
 
 static const struct us_lane_kind packets = {
-	.deliver = packet_deliver_ordered,
+	.deliver = packet_deliver,
 	.gap = packet_gap,
 	.reordered = COUNTER_PSP_REORDERED,
 	.resyncs = COUNTER_PSP_RESYNCS,
@@ -338,7 +336,7 @@ static void packet_take(struct us_uepi *own, struct rte_mbuf *m) {
 		return;
 	}
 	if (!psp.sequence_valid) {
-		packet_deliver(own, s, m);
+		packet_deliver(own, NULL, m);
 		return;
 	}
 	lane = packet_lane(own, &s->flows[own->numbered_by_session ? 0 : psp.flow]);

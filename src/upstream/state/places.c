@@ -21,28 +21,15 @@ void us_free_give(struct us_free *f, uint32_t place) {
 	f->places[f->count++] = place;
 }
 
-/* How many there are; where `out` is not NULL, also what they are. */
-static uint32_t ipv4_of(const struct modem *m, uint32_t *out) {
+/* How many there are of so many bytes; where `out` is not NULL, also what they are. */
+static uint32_t addresses_of(const struct modem *m, size_t size, void *out) {
 	uint32_t count = 0;
 
 	for (size_t a = 0; a < m->address_count; a++) {
-		if (m->addresses[a].family != 4)
+		if ((m->addresses[a].family == 4) != (size == 4))
 			continue;
 		if (out != NULL)
-			memcpy(&out[count], m->addresses[a].bytes, 4);
-		count++;
-	}
-	return count;
-}
-
-static uint32_t ipv6_of(const struct modem *m, uint8_t (*out)[16]) {
-	uint32_t count = 0;
-
-	for (size_t a = 0; a < m->address_count; a++) {
-		if (m->addresses[a].family == 4)
-			continue;
-		if (out != NULL)
-			memcpy(out[count], m->addresses[a].bytes, 16);
+			memcpy((uint8_t *)out + count * size, m->addresses[a].bytes, size);
 		count++;
 	}
 	return count;
@@ -77,8 +64,8 @@ static const struct us_own_flow *flow_before(const struct us_own *before,
 
 static struct us_own *own_alloc(const struct modem *m, const struct us_own *before) {
 	size_t flows = m->upstream_flow_count, sids = 0;
-	size_t ipv4 = ipv4_of(m, NULL) + (before != NULL ? before->ipv4_count : 0u);
-	size_t ipv6 = ipv6_of(m, NULL) + (before != NULL ? before->ipv6_count : 0u);
+	size_t ipv4 = addresses_of(m, 4, NULL) + (before != NULL ? before->ipv4_count : 0u);
+	size_t ipv6 = addresses_of(m, 16, NULL) + (before != NULL ? before->ipv6_count : 0u);
 	struct us_own *own;
 
 	for (size_t f = 0; f < flows; f++) {
@@ -116,8 +103,8 @@ static uint16_t add_former(void *list, uint32_t count, const void *before, uint3
 }
 
 static void own_addresses(struct us_own *own, const struct modem *m, const struct us_own *before) {
-	own->ipv4_count = (uint16_t)ipv4_of(m, own->ipv4);
-	own->ipv6_count = (uint16_t)ipv6_of(m, own->ipv6);
+	own->ipv4_count = (uint16_t)addresses_of(m, 4, own->ipv4);
+	own->ipv6_count = (uint16_t)addresses_of(m, 16, own->ipv6);
 	if (before == NULL)
 		return;
 	own->former_ipv4 = add_former(own->ipv4, own->ipv4_count, before->ipv4, before->ipv4_count,

@@ -25,22 +25,14 @@ void us_keys_plan(struct us_keys *keys, const struct security_association *sa,
 	memcpy(next->iv, sa->next_iv, sizeof(sa->next_iv));
 }
 
-static uint32_t stream_before(const struct us_tables *t, const struct us_flow_plan *p,
-			      uint8_t cluster) {
-	const struct us_flow *f = &t->flows[p->flow];
-
-	for (unsigned i = 0; i < f->stream_count; i++) {
-		if (t->streams[f->streams[i]].cluster == cluster)
-			return f->streams[i];
-	}
-	return US_NONE;
-}
-
 static bool stream_plan(struct us_tables *t, struct us_flow_plan *p, uint8_t cluster) {
-	uint32_t s = p->comes ? US_NONE : stream_before(t, p, cluster);
+	const struct us_stream *before =
+		p->comes ? NULL : us_cluster_stream(t, &t->flows[p->flow], cluster);
+	uint32_t s;
 
-	if (s != US_NONE) {
+	if (before != NULL) {
 		p->kept |= (uint8_t)(1u << p->stream_count);
+		s = (uint32_t)(before - t->streams);
 	} else {
 		s = us_free_take(&t->places.streams);
 		if (s == US_NONE)

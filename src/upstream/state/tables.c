@@ -18,10 +18,7 @@ struct us_stream *us_stream_of_sid(struct us_tables *t, uint32_t channel, uint16
 	return &t->streams[(uintptr_t)found];
 }
 
-struct us_stream *us_cluster_stream(struct us_tables *t, const struct us_stream *any_of_flow,
-				    uint8_t cluster) {
-	const struct us_flow *f = &t->flows[any_of_flow->flow];
-
+struct us_stream *us_cluster_stream(struct us_tables *t, const struct us_flow *f, uint8_t cluster) {
 	for (unsigned s = 0; s < f->stream_count; s++) {
 		if (t->streams[f->streams[s]].cluster == cluster)
 			return &t->streams[f->streams[s]];

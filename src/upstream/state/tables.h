@@ -150,5 +150,4 @@ bool us_flow_has_sid(const struct us_flow *f, uint16_t sid);
 struct us_stream *us_stream_of_sid(struct us_tables *t, uint32_t channel, uint16_t sid);
 
 /* The stream of the flow's SID cluster, by the ID in a segment header; NULL where it has none. */
-struct us_stream *us_cluster_stream(struct us_tables *t, const struct us_stream *any_of_flow,
-				    uint8_t cluster);
+struct us_stream *us_cluster_stream(struct us_tables *t, const struct us_flow *f, uint8_t cluster);
