@@ -14,6 +14,7 @@
 #include "follow/server_link.h"
 
 #define OTHER 54321 /* a user that no system has */
+#define LONG 300000 /* characters of a text in an answer, more than are read at once */
 
 static char path[] = "/tmp/link-XXXXXX";
 
@@ -26,9 +27,11 @@ static bool line_read(int fd) {
 	return byte == '\n';
 }
 
-/* Listens as the user, answers a request and tells whether it got one. */
+/* Listens as the user, answers a request behind an event and tells whether it got one. */
 static void serve(int listener, uid_t user, int told) {
-	static const char answer[] = "{\"id\": 1, \"result\": {\"config\": {}}}\n";
+	static const char form[] =
+		"{\"method\": \"event\"}\n{\"id\": 1, \"result\": {\"config\": \"%0*d\"}}\n";
+	static char answer[LONG + sizeof(form)];
 	char told_byte;
 	bool got;
 	int fd;
@@ -38,8 +41,9 @@ static void serve(int listener, uid_t user, int told) {
 		_exit(1);
 	fd = accept(listener, NULL, NULL);
 	got = line_read(fd);
+	snprintf(answer, sizeof(answer), form, LONG, 0);
 	if (got)
-		send(fd, answer, sizeof(answer) - 1, MSG_NOSIGNAL);
+		send(fd, answer, strlen(answer), MSG_NOSIGNAL);
 	told_byte = got ? 'g' : 'n';
 	_exit(write(told, &told_byte, 1) == 1 ? 0 : 1);
 }
@@ -62,7 +66,6 @@ static json_t *asked_of(uid_t user, struct server_link *link, char *got) {
 	assert_int_equal(read(told[0], got, 1), 1);
 	server_link_init(link, path);
 	result = server_link_call(link, "config.get", json_pack("{s:b}", "keys", 1));
-	server_link_close(link);
 	assert_int_equal(read(told[0], got, 1), 1);
 	waitpid(child, NULL, 0);
 	close(listener);
@@ -73,16 +76,23 @@ static json_t *asked_of(uid_t user, struct server_link *link, char *got) {
 	return result;
 }
 
+/* What came before the answer is kept; then the server has gone. */
 TEST(our_own_server) {
 	struct server_link link;
-	json_t *result;
+	json_t *result, *event;
 	char got;
 
 	result = asked_of(geteuid(), &link, &got);
-	assert_non_null(result);
+	assert_int_equal(json_string_length(json_object_get(result, "config")), LONG);
 	assert_null(link.trouble);
 	assert_int_equal(got, 'g');
 	json_decref(result);
+	event = server_link_next(&link, 0);
+	assert_string_equal(json_string_value(json_object_get(event, "method")), "event");
+	json_decref(event);
+	assert_null(server_link_next(&link, 1000));
+	assert_string_equal(link.trouble, "it has gone");
+	server_link_close(&link);
 }
 
 TEST(another_users_server) {

@@ -4,7 +4,7 @@
 
 #include "directions/downlink_change.h"
 #include "directions/traffic_parts.h"
-#include "follow_rig.h"
+#include "follow_kit.h"
 #include "test_main.h"
 
 static void change_is_timed(unsigned n) {
@@ -58,12 +58,12 @@ static void waiting_ends(unsigned n) {
 
 /* All modems go with the group, or come with it. */
 static void group_is(unsigned n) {
-	json_t *config = fake_server_begin(&follow_server);
+	json_t *config = follow_server.config;
 
 	json_object_set_new(config, "service_group", json_string(n == 1 ? "1" : "2"));
-	fake_server_tell(&follow_server, 3 - (int)n, "group", "removed", NULL);
-	fake_server_tell(&follow_server, (int)n, "group", "added", config);
-	fake_server_end(&follow_server);
+	follow_tell(3 - n, "group", "removed", NULL);
+	follow_tell(n, "group", "added", config);
+	follow_change_end();
 	follow_learn(1);
 	if (n == 1) /* the server's flows are others */
 		memset(rig.numbers, 0, sizeof(rig.numbers));
@@ -103,13 +103,10 @@ static void comes_back(unsigned n) {
 }
 
 static void addresses_swap(unsigned n) {
-	json_t *config = fake_server_begin(&follow_server);
-
-	follow_set_json(follow_modem(config, 1), "addresses", "['10.0.0.3']");
-	follow_set_json(follow_modem(config, 2), "addresses", "['10.0.0.2']");
-	follow_tell("modem", "changed", follow_modem(config, 1));
-	follow_tell("modem", "changed", follow_modem(config, 2));
-	follow_change_end();
+	follow_set_json(follow_modem(1), "addresses", "['10.0.0.3']");
+	follow_set_json(follow_modem(2), "addresses", "['10.0.0.2']");
+	follow_tell_modem("changed", follow_modem(1));
+	follow_modem_changed(2);
 }
 
 static void modem_add_unheard(unsigned n) {
@@ -118,31 +115,14 @@ static void modem_add_unheard(unsigned n) {
 	follow_server.slow = false;
 }
 
-static void removal_is_prepared(unsigned n) {
-	json_t *config = fake_server_begin(&follow_server);
-
-	follow_tell("modem", "removed", follow_modem(config, 2));
-	json_array_remove(json_object_get(config, "modems"), 2);
-	fake_server_prepare(&follow_server);
+/* Its flows begin at the server, and so they do here. */
+static void stays_as_it_was(json_t *modem, unsigned n) {
 }
 
-static void it_is_applied(unsigned n) {
-	fake_server_apply(&follow_server);
-	pthread_mutex_unlock(&follow_server.lock);
-}
-
-/* The first modem goes, and comes before the traffic looks. */
 static void first_goes_and_comes(unsigned n) {
-	json_t *modems = json_object_get(fake_server_begin(&follow_server), "modems");
-	json_t *first = json_incref(json_array_get(modems, 0));
-
-	follow_tell("modem", "removed", first);
-	json_array_remove(modems, 0);
-	follow_change_end();
-	modems = json_object_get(fake_server_begin(&follow_server), "modems");
-	follow_tell("modem", "added", first);
-	json_array_insert_new(modems, 0, first);
-	follow_change_end();
+	follow_first_again(stays_as_it_was, n);
+	follow_learn(4);
+	follow_numbers_restart(0);
 }
 
 static const struct follow_case cases[] = {
@@ -176,12 +156,10 @@ static const struct follow_case cases[] = {
 	 {BOTH, DO(modem_add_unheard), LEARN, DO(asked_is, 2), TAKE, DO(follow_has, 3), SEND,
 	  MODEM_REMOVE, LEARN, DO(asked_is, 2), BOTH}},
 	{"a change that is prepared is no change yet",
-	 {DO(removal_is_prepared), LEARN, DO(changes_are, 0), BOTH, DO(it_is_applied), LEARN,
+	 {DO(follow_removal_prepared), LEARN, DO(changes_are, 0), BOTH, DO(follow_applied), LEARN,
 	  DO(changes_are, 1), TAKE, DO(third_has_none), SEND}},
-	/* Its flows begin at the server, and so they do here. */
 	{"a modem that goes and comes begins anew",
-	 {DO(follow_both, 2), DO(first_goes_and_comes), DO(follow_learn, 4),
-	  DO(follow_numbers_restart), DO(follow_both, 2)}},
+	 {DO(follow_both, 2), DO(first_goes_and_comes), DO(follow_both, 2)}},
 	{"a server that comes back changed is joined",
 	 {DO(goes_away), MODEM_ADD, DO(comes_back), DO(changes_are, 1), TAKE, DO(follow_has, 3),
 	  SEND}},

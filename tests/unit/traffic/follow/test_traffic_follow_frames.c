@@ -6,7 +6,7 @@
 #include "directions/downlink_change.h"
 #include "directions/traffic_parts.h"
 #include "fixture.h"
-#include "follow_rig.h"
+#include "follow_kit.h"
 #include "test_main.h"
 
 /* The first modem's key and IV of a generation; number 1 is the one that it begins with. */
@@ -32,44 +32,36 @@ static void key_set(json_t *modem, unsigned number, bool next) {
 }
 
 static void key_change(unsigned number, bool next) {
-	json_t *modem = follow_modem(fake_server_begin(&follow_server), 0);
+	json_t *modem = follow_modem(0);
 
 	key_set(modem, number, next);
-	follow_tell("key", "changed", json_object_get(modem, "security"));
+	follow_tell(1, "key", "changed", json_object_get(modem, "security"));
+	follow_change_end();
 }
 
 static void key_is(unsigned number) {
 	key_change(number, false);
-	follow_change_end();
 }
 
 static void keys_are(unsigned number) {
 	key_change(number, true);
-	follow_change_end();
 }
 
 /* A change that brings a modem anew. */
 static void comes_with_keys(unsigned number) {
-	json_t *modem = follow_modem(fake_server_begin(&follow_server), 0);
+	key_set(follow_modem(0), number, true);
+	follow_set_json(follow_modem(0), "cpe_limit", "'5'");
+	follow_modem_changed(0);
+}
 
-	key_set(modem, number, true);
-	follow_set_json(modem, "cpe_limit", "'5'");
-	follow_tell("modem", "changed", modem);
-	follow_change_end();
+static void has_key(json_t *modem, unsigned number) {
+	key_set(modem, number, false);
 }
 
 static void goes_and_comes_with_key(unsigned number) {
-	json_t *modems = json_object_get(fake_server_begin(&follow_server), "modems");
-	json_t *modem = json_incref(json_array_get(modems, 0));
-
-	follow_tell("modem", "removed", modem);
-	json_array_remove(modems, 0);
-	follow_change_end();
-	modems = json_object_get(fake_server_begin(&follow_server), "modems");
-	key_set(modem, number, false);
-	follow_tell("modem", "added", modem);
-	json_array_insert_new(modems, 0, modem);
-	follow_change_end();
+	follow_first_again(has_key, number);
+	follow_learn(4);
+	follow_numbers_restart(0);
 }
 
 /* Numbers wrap behind 15. Frames of each generation arrive when the next one is in use. */
@@ -109,8 +101,7 @@ static void server_is_busy(unsigned n) {
 }
 
 static void server_answers(unsigned n) {
-	follow_server.busy = false;
-	fake_server_answer(&follow_server);
+	follow_answer();
 }
 
 /* The server tells nobody. */
@@ -131,20 +122,11 @@ static void all_wrong_waits(unsigned n) {
 
 /* The first key under another number. */
 static void number_is_prepared(unsigned n) {
-	json_t *security;
+	json_t *security = json_object_get(follow_modem(0), "security");
 
-	fake_server_begin(&follow_server);
-	security = json_object_get(follow_modem(follow_server.config, 0), "security");
 	json_object_set_new(security, "key_sequence", json_integer(n));
-	follow_tell("key", "changed", security);
-	fake_server_prepare(&follow_server);
-	pthread_mutex_unlock(&follow_server.lock);
-}
-
-static void it_is_applied(unsigned n) {
-	fake_server_begin(&follow_server);
-	fake_server_apply(&follow_server);
-	follow_change_end();
+	follow_tell(1, "key", "changed", security);
+	follow_change_prepare();
 }
 
 static bool round_takes(void) {
@@ -199,30 +181,31 @@ static void tables_are_forgotten(unsigned n) {
 #define FLOW_2 "{'id': 2, 'priority': 5, 'dsid': 2, 'buffer': '512 kB'}"
 #define FLOW_7 "{'id': 7, 'dsid': 33, 'buffer': '512 kB'}"
 
+/* The first modem's first flow, and a third one more. */
+static void flows_are(const char *first) {
+	char text[256];
+
+	snprintf(text, sizeof(text),
+		 "[{'id': 1, %s, 'buffer': '512 kB'}, "
+		 "{'id': 2, 'priority': 5, 'dsid': 2, 'buffer': '512 kB'}, "
+		 "{'id': 7, 'dsid': 33, 'buffer': '512 kB'}]",
+		 first);
+	follow_set_json(follow_modem(0), "service_flows", text);
+	follow_modem_changed(0);
+}
+
 /* Other DSIDs and priorities, and a classifier leads elsewhere. */
 static void flows_differ(unsigned n) {
-	json_t *modem = follow_modem(fake_server_begin(&follow_server), 0);
-
-	follow_set_json(modem, "service_flows",
-			"[{'id': 1, 'priority': 3, 'dsid': 17, 'buffer': '512 kB'}, " FLOW_2
-			", " FLOW_7 "]");
 	follow_set_json(
-		modem, "classifiers",
+		follow_modem(0), "classifiers",
 		"[{'family': 'ipv4', 'protocol': 'udp', 'destination_ports': 5004, 'service_flow': "
 		"7}, {'family': 'ipv6', 'tos': '0xb8/0xfc', 'service_flow': 2}]");
-	follow_tell("modem", "changed", modem);
-	follow_change_end();
+	flows_are("'priority': 3, 'dsid': 17");
 	rig.numbers[0][0] = 60000; /* another DSID's, far from those of the one before */
 }
 
 static void flow_comes(unsigned n) {
-	json_t *modem = follow_modem(fake_server_begin(&follow_server), 0);
-
-	follow_set_json(modem, "service_flows",
-			"[{'id': 1, 'priority': 0, 'dsid': 1, 'buffer': '512 kB'}, " FLOW_2
-			", " FLOW_7 "]");
-	follow_tell("modem", "changed", modem);
-	follow_change_end();
+	flows_are("'priority': 0, 'dsid': 1");
 }
 
 static void last_dsid(struct docsis_down_header *h) {
@@ -241,20 +224,19 @@ static void one_is_of_another_flow(unsigned n) {
 
 /* A flow moves to a channel that nobody knew, in the place of the third, on which the rig sends the second modem's frames. */
 static void channel_comes(unsigned n) {
-	json_t *config = fake_server_begin(&follow_server);
-	json_t *channels = json_object_get(config, "channels");
-	json_t *groups, *gone = json_incref(json_array_get(channels, 2));
-
-	json_array_set_new(
-		channels, 2,
+	json_t *channels = json_object_get(follow_server.config, "channels");
+	json_t *gone = json_incref(json_array_get(channels, 2));
+	json_t *comes =
 		follow_read("{'id': 9, 'type': 'sc-qam', 'rate': '42.24 Mbps', 'session': 65545, "
-			    "'pseudowire': 'psp-legacy', 'psp_extra': 'none', 'profile': 0}"));
-	follow_set_json(config, "bonding_groups",
+			    "'pseudowire': 'psp-legacy', 'psp_extra': 'none', 'profile': 0}");
+
+	json_array_set_new(channels, 2, comes);
+	follow_set_json(follow_server.config, "bonding_groups",
 			"[{'id': '1', 'channels': [1, 2]}, {'id': '2', 'channels': [9]}]");
-	groups = json_object_get(config, "bonding_groups");
-	follow_tell("channel", "added", json_array_get(channels, 2));
-	follow_tell("bonding_group", "changed", json_array_get(groups, 1));
-	follow_tell("channel", "removed", gone);
+	follow_tell(1, "channel", "added", comes);
+	follow_tell(1, "bonding_group", "changed",
+		    json_array_get(json_object_get(follow_server.config, "bonding_groups"), 1));
+	follow_tell(1, "channel", "removed", gone);
 	json_decref(gone);
 	follow_change_end();
 }
@@ -281,8 +263,8 @@ static const struct follow_case cases[] = {
 	/* As where a file is read again. The traffic, which does not know the last of these changes, decrypts frames as those
 	 * of before. They are for the modem of now. */
 	{"a key comes back",
-	 {BOTH, DO(goes_and_comes_with_key, 2), DO(follow_learn, 4), DO(follow_numbers_restart),
-	  DO(key_is, 1), TAKE, DO(follow_has, 0), SEND, LEARN, JUDGE, BOTH}},
+	 {BOTH, DO(goes_and_comes_with_key, 2), DO(key_is, 1), TAKE, DO(follow_has, 0), SEND, LEARN,
+	  JUDGE, BOTH}},
 	{"keys roll on and on", {DO(keys_roll, 40), BOTH, DO(follow_none_waits)}},
 	{"a removed key is dropped when its time is over",
 	 {DO(times_are_short, 0), DO(keys_are, 1), LEARN, TAKE, DO(key_is_unknown), DO(key_is, 2),
@@ -307,7 +289,7 @@ static const struct follow_case cases[] = {
 	{"a change before the answer explains frames",
 	 {DO(server_is_busy), TAKE, DO(rig_has_key_number, 3), TAKE, SEND, DO(follow_learn, 20),
 	  DO(follow_frames_wait), DO(number_is_prepared, 3), DO(server_answers),
-	  DO(follow_learn, 20), DO(follow_frames_wait), DO(it_is_applied), LEARN}},
+	  DO(follow_learn, 20), DO(follow_frames_wait), DO(follow_applied), LEARN}},
 	{"what stands in the port is judged by what was before",
 	 {DO(keys_are, 1), LEARN, DO(change_behind_frames, 32), BOTH}},
 	/* What is under way is known by those of before. */

@@ -5,8 +5,7 @@
 
 #include "directions/downlink_change.h"
 #include "directions/traffic_parts.h"
-#include "follow_rig.h"
-#include "groups/totals.h"
+#include "follow_kit.h"
 #include "model/server_config.h"
 #include "test_main.h"
 #include "traffic_rig_config.h"
@@ -27,38 +26,34 @@ static json_t *second_group(void) {
 static void server_has(bool two) {
 	json_t *groups = json_pack("[o]", follow_read(rig_config)), *other = second_group();
 
-	fake_server_begin(&follow_server);
-	fake_server_tell(&follow_server, 2, "group", two ? "added" : "removed", other);
+	follow_tell(2, "group", two ? "added" : "removed", other);
 	if (two)
 		json_array_append(groups, other);
 	json_decref(other);
 	json_decref(follow_server.config);
 	follow_server.config = json_pack("{s:s, s:o}", "name", "server", "service_groups", groups);
-	fake_server_end(&follow_server);
+	follow_change_prepare();
+	follow_change_apply();
 }
 
 static int begin(void **state) {
 	static struct traffic_options options;
 
-	fake_server_open(&follow_server, follow_read(rig_config));
+	follow_serve();
 	options = rig_options(&rig, "256", 3);
 	follow_options(&options, &rig.sg);
 	assert_int_equal(groups_create(&rig.groups, &rig.sg, &options, 1), 0);
 	rig.traffic = rig.groups.all[0];
-	rig.follows = true;
 	rig_ready(&rig);
-	assert_int_equal(follow_create(&following, follow_server.path, &rig.groups, &rig.sg,
-				       rte_get_tsc_hz()),
-			 0);
+	follow_join();
 	return 0;
 }
 
 static int end(void **state) {
-	follow_free(&following);
+	follow_leave();
 	groups_free(&rig.groups);
 	server_config_free(&both);
 	rig.traffic = NULL;
-	fake_server_close(&follow_server);
 	assert_int_equal(rte_mempool_in_use_count(rig.pool), 0);
 	return 0;
 }
@@ -89,17 +84,6 @@ static void second_open(void) {
 	rig_ready(&second);
 }
 
-static struct totals *results(void) {
-	static struct totals totals;
-
-	groups_stop(&rig.groups);
-	while (groups_receive(&rig.groups) > 0)
-		;
-	groups_finish(&rig.groups);
-	totals_create(&totals, &rig.groups);
-	return &totals;
-}
-
 /* It is proven as the other one; what it was sent comes when it has gone, and the other one goes on. */
 TEST(a_group_comes_and_goes) {
 	struct totals *totals;
@@ -122,7 +106,7 @@ TEST(a_group_comes_and_goes) {
 		rig_send_frame(&second, &more[i]);
 		groups_receive(&rig.groups);
 	}
-	totals = results();
+	totals = rig_totals(&rig.groups);
 	for (unsigned g = 0; g < 2; g++) {
 		assert_int_equal(totals->downstream[g].sent, FOLLOW_PACKETS);
 		assert_int_equal(totals->downstream[g].proven, FOLLOW_PACKETS);
@@ -143,7 +127,7 @@ TEST(a_group_with_its_own_ports_is_refused) {
 	assert_int_equal(following.refused_count, 1);
 	rig_take(&rig, follow_frames, FOLLOW_PACKETS, NULL);
 	rig_send_frames(&rig, follow_frames, FOLLOW_PACKETS);
-	totals = results();
+	totals = rig_totals(&rig.groups);
 	assert_true(totals_good(totals, &rig.groups));
 	totals_free(totals);
 }

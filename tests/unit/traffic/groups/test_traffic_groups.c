@@ -87,7 +87,7 @@ TEST(groups_prove_their_own_packets) {
 			two_send_frame(1, &two.frames[1][i], 2 * i + 1);
 			count += astray;
 		}
-		totals = two_results();
+		totals = rig_totals(&two.groups);
 		assert_int_equal(count > 0, cases[c].astray != NONE);
 		astray_check(totals, count);
 		if (count == 0)
@@ -123,7 +123,7 @@ TEST(source_addresses_tell_groups_apart) {
 	upstream_send(0, 0x0a090909, 0);
 	two_send(two.rigs[0].network[1], arp, sizeof(arp), 0);
 	upstream_send(0, 0, 5);
-	totals = two_results();
+	totals = rig_totals(&two.groups);
 	first = &totals->upstream[0];
 	second = &totals->upstream[1];
 	assert_int_equal(first->sent, 4);
@@ -151,7 +151,7 @@ TEST(upstream_vlans_are_the_groups) {
 		upstream_send(0, 0, 0);
 		upstream_send(1, 0, 20);
 	}
-	totals = two_results();
+	totals = rig_totals(&two.groups);
 	assert_true(totals_good(totals, &two.groups));
 	assert_int_equal(totals->all_upstream.proven, 6);
 	totals_free(totals);

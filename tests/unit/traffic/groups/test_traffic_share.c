@@ -23,7 +23,7 @@ TEST(nobodys_frames_are_counted) {
 	size = rig_depi(&two.rigs[0], 0, NULL, 0, depi);
 	two_send(rig.rphy[1], arp, sizeof(arp), 0);
 	two_send(rig.rphy[1], depi, size, 99); /* a VLAN that nobody has */
-	totals = two_results();
+	totals = rig_totals(&two.groups);
 	all = &totals->all_downstream;
 	assert_false(totals_good(totals, &two.groups)); /* nobody asked for them */
 	assert_int_equal(traffic_unexpected(all, NULL), 2);
@@ -76,7 +76,7 @@ TEST(frames_that_are_cut_off_are_nobodys) {
 		assert_int_equal(reasons(rphy), 2 * n);
 		assert_int_equal(network->frames, n);
 	}
-	totals = two_results();
+	totals = rig_totals(&two.groups);
 	assert_int_equal(totals->downstream[0].depi_frames, 0);
 	assert_int_equal(totals->all_downstream.depi_frames, 2 * (size - 1));
 	two_finish(totals);
@@ -109,7 +109,7 @@ TEST(vlans_tell_groups_apart) {
 		}
 		rte_pktmbuf_free_bulk(packets, 32);
 	}
-	totals = two_results();
+	totals = rig_totals(&two.groups);
 	assert_int_equal(totals->all_downstream.lost, 64);
 	two_finish(totals);
 }
@@ -126,7 +126,7 @@ TEST(tagged_packets_are_taken_back) {
 		n = traffic_send(two.groups.all[0], rte_rdtsc());
 	while (n == 32);
 	assert_true(traffic_send(two.groups.all[0], rte_rdtsc()) == 0);
-	totals = two_results();
+	totals = rig_totals(&two.groups);
 	assert_int_equal(totals->downstream[0].sent_bytes, 256 * totals->downstream[0].sent);
 	assert_true(totals->downstream[0].transmit_backpressure > 0);
 	while ((n = rte_eth_rx_burst(rig.network[1], 0, packets, 32)) > 0)

@@ -111,16 +111,6 @@ void two_receive(void) {
 		;
 }
 
-struct totals *two_results(void) {
-	static struct totals totals;
-
-	groups_stop(&two.groups);
-	two_receive();
-	groups_finish(&two.groups);
-	totals_create(&totals, &two.groups);
-	return &totals;
-}
-
 void two_finish(struct totals *totals) {
 	totals_free(totals);
 	two_end();

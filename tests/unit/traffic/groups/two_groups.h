@@ -3,7 +3,6 @@
 #pragma once
 
 #include "groups/groups.h"
-#include "groups/totals.h"
 #include "traffic_rig.h"
 
 #define TWO 2
@@ -58,8 +57,5 @@ void two_send(uint16_t port, const uint8_t *bytes, size_t size, uint16_t vlan);
 /* Receives until nothing comes any more. */
 void two_receive(void);
 
-/* The results of all and of each, when modems wait for nothing any more. */
-struct totals *two_results(void);
-
-/* Frees them and both groups. */
+/* Frees results and both groups. */
 void two_finish(struct totals *totals);

@@ -319,3 +319,14 @@ struct traffic_result rig_finish(struct rig *r) {
 	assert_int_equal(rte_mempool_in_use_count(r->pool), 0);
 	return result;
 }
+
+struct totals *rig_totals(struct groups *groups) {
+	static struct totals totals;
+
+	groups_stop(groups);
+	while (groups_receive(groups) > 0)
+		;
+	groups_finish(groups);
+	totals_create(&totals, groups);
+	return &totals;
+}

@@ -12,6 +12,7 @@
 #include "crypto/providers.h"
 #include "directions/traffic.h"
 #include "groups/groups.h"
+#include "groups/totals.h"
 #include "model/service_group.h"
 #include "wire/docsis_mac.h"
 #include "wire/psp.h"
@@ -123,3 +124,6 @@ struct traffic_result rig_result(struct rig *r);
 /* That much is wrong, and all else was proven or counted. What was overtaken by a change is not wrong. */
 void rig_expect(const struct traffic_result *r, struct rig_wrong wrong);
 struct traffic_result rig_finish(struct rig *r);
+
+/* The same of all groups and of each; until the next call, and to be freed by totals_free(). */
+struct totals *rig_totals(struct groups *groups);

@@ -1,15 +1,33 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A rig whose CMTS is as the configuration of a server says, traffic that follows this server, and scripts for both. */
+/*
+ * A rig whose CMTS is as the configuration of a server says, traffic that follows this server, and scripts for both. The
+ * server takes the place of server_link.h: it tells its configuration, and sends what changes as events.
+ */
 #pragma once
 
 #include <jansson.h>
 
-#include "fake_server.h"
 #include "follow/follow.h"
 #include "traffic_rig.h"
 
 #define FOLLOW_PACKETS 96
 #define FOLLOW_STEPS 16
+
+/* Numbers that name objects of its configuration are strings, as in YAML. */
+struct fake_server {
+	json_t *config;
+	json_t *objects; /* events of the change to come */
+	json_t *messages; /* that the client has not read */
+	int generation;
+	int sequence; /* of the next event */
+	int change; /* number of the latest */
+	unsigned asked; /* for the configuration */
+	unsigned infos; /* requests for server.info */
+	json_int_t unanswered; /* the latest of them while it is busy; 0: none */
+	bool rude; /* it answers with nonsense */
+	bool slow; /* events are lost, and the client is told so */
+	bool busy; /* it does not answer server.info yet */
+};
 
 extern struct rig_frame follow_frames[8 * FOLLOW_PACKETS];
 extern struct fake_server follow_server;
@@ -36,19 +54,41 @@ json_t *follow_read(const char *text);
 int follow_begin(void **state);
 int follow_end(void **state);
 
+/* Parts of both: the server with the rig's group, and traffic that is there joins it; both end. */
+void follow_serve(void);
+void follow_join(void);
+void follow_leave(void);
+
 /* Plays each from the start. All packets are proven but those that are strangers or in `follow_wrong`. */
 void follow_play(void **state, const struct follow_case *cases, size_t count);
 
-/* A modem of a configuration, and what becomes of a key, as of follow_read(). */
-json_t *follow_modem(json_t *config, size_t index);
+/* A modem of the configuration, and what becomes of a key, as of follow_read(). */
+json_t *follow_modem(size_t index);
 void follow_set_json(json_t *object, const char *key, const char *text);
 
-/* Behind fake_server_begin(): what an event tells of a change, which ends then. The rig is from now on what the server's configuration says. */
-void follow_tell(const char *kind, const char *action, json_t *object);
+/*
+ * The configuration is changed by the caller, who then says what events tell of it. The change ends when it is prepared and
+ * applied; from then on the rig is what the server's configuration says.
+ */
+void follow_tell(unsigned group, const char *kind, const char *action, json_t *object);
+void follow_tell_modem(const char *action, json_t *modem);
+void follow_change_prepare(void);
+void follow_change_apply(void);
 void follow_change_end(void);
+void follow_modem_changed(size_t index); /* and all of this, of a modem */
 
-/* Steps. The server, and the rig with it, gets a modem more; loses the last one. */
+/* It answers what it was asked for while it was busy. */
+void follow_answer(void);
+
+/* The first modem goes, and comes before the traffic looks, as `edit` has made it. */
+void follow_first_again(void (*edit)(json_t *modem, unsigned n), unsigned n);
+
+/* Steps. What is prepared is applied. */
+void follow_applied(unsigned);
+
+/* The server, and the rig with it, gets a modem more; loses the last one, or is about to. */
 void follow_modem_add(unsigned);
+void follow_removal_prepared(unsigned);
 void follow_modem_remove(unsigned);
 
 /* The traffic takes what the server has told, `n` times. */
