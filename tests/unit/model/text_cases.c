@@ -39,12 +39,32 @@ static const struct text_part *snippet_at(const char *text) {
 	return NULL;
 }
 
-/* `text` with `size` bytes of `word` in the place of each $; to be freed. */
+/* The column of a word. */
+static const char *column_of(const char *word, size_t *size, int number) {
+	const char *end = word + *size, *bar = memmem(word, *size, " | ", 3);
+
+	for (; number > 1 && bar != NULL; number--) {
+		word = bar + 3;
+		bar = memmem(word, (size_t)(end - word), " | ", 3);
+	}
+	if (number != 1)
+		fail_msg("%s has too few columns", word);
+	*size = (size_t)((bar != NULL ? bar : end) - word);
+	return word;
+}
+
+/* `text` with `size` bytes of `word` in the place of each $, and its columns in those of $1, $2, ..; to be freed. */
 static char *filled(const char *text, const char *word, size_t size) {
 	char *made = joined(NULL, "", 0);
 
-	for (; *text != '\0'; text++)
-		made = *text == '$' ? joined(made, word, size) : joined(made, text, 1);
+	for (; *text != '\0'; text++) {
+		const char *part = *text == '$' ? word : text;
+		size_t length = *text == '$' ? size : 1;
+
+		if (*text == '$' && text[1] >= '1' && text[1] <= '9')
+			part = column_of(word, &length, *++text - '0');
+		made = joined(made, part, length);
+	}
 	return made;
 }
 

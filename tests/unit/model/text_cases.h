@@ -8,7 +8,8 @@
  *              library, and without.
  *   -- TITLE   The next part of the case.
  *   * WORD     A row, in the first part: the case is tested for each, with WORD in the place of each $ of what stands
- *              before the rows, and the lines up to the next row behind it.
+ *              before the rows, and the lines up to the next row behind it. $1, $2, .. are the columns of a WORD, which
+ *              " | " divides.
  */
 #pragma once
 
