@@ -126,23 +126,3 @@ const char *model_key(enum live_object object);
 
 /* The configuration of a group that comes, which is to be freed by json_decref(). */
 json_t *world_new_group(unsigned id);
-
-/*
- * Whether the server waits for a grace period: a change is freed when each worker has ended a round after the last task of
- * what leaves. Where the workers are no threads nothing else would show it, as no reader is ever in the midst of a round.
- * grace_watch() begins to count, or ends it; grace_periods() tells how many changes were freed, each after such a period.
- */
-void grace_watch(bool on);
-unsigned grace_periods(void);
-
-/* The worker of this number has ended a round, with what stands between two rounds. */
-void grace_round_ended(unsigned worker);
-
-/* The object of this number for a request; what it refers to is of the model. To be freed by json_decref(). */
-json_t *item_make(struct world *w, const struct op *op, unsigned number);
-
-/* Addresses of a modem, which no other modem of the bench has. */
-json_t *item_addresses(struct world *w, unsigned group, unsigned modem);
-
-/* So many bytes as hexadecimal digits. */
-void item_hex(struct world *w, char *text, unsigned bytes);
