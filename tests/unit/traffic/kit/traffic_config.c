@@ -37,22 +37,8 @@ void traffic_config_load(const char *filter_default, const char *rules, const ch
 	char text[8192];
 	int size = snprintf(
 		text, sizeof(text),
-		"name: t\n"
-		"service_group: 1\n"
-		"ports:\n"
-		"  network: {device: a, queue_size: 1024}\n"
-		"  rphy: {device: b, queue_size: 1024}\n"
-		"max_frame: 2000\n"
-		"threads: {downstream: 1ds1t, main_core: 0, upper_mac_core: 0, lower_mac_core: 0}\n"
-		"rphy: {core_mac: \"02:00:00:00:00:01\", rpd_mac: \"02:00:00:00:00:02\", "
-		"core_ip: 192.168.1.1, rpd_ip: 192.168.1.2, mtu: 1500, dscp: 4, ttl: 64, "
-		"flush: 50 us, max_segments: 16}\n"
-		"rate_limit: 10 Gbps\n"
-		"cpe_timeout: 300 s\n"
 		"filter_default: %s\n"
-		"channels:\n"
-		"  - {id: 1, type: ofdm, rate: 1 Gbps, session: 1, pseudowire: psp-depi, "
-		"psp_extra: none, profile: 0}\n"
+		"channels: [{id: 1, type: ofdm, rate: 1 Gbps, session: 1}]\n"
 		"bonding_groups: [{id: 1, channels: [1]}]\n"
 		"filter_groups:\n"
 		"  - id: 1\n"
@@ -63,11 +49,8 @@ void traffic_config_load(const char *filter_default, const char *rules, const ch
 		"    cpe_limit: 1\n"
 		"    filter_groups: [1]\n"
 		"    bonding_group: 1\n"
-		"    security: {said: 1, cipher: none, key_sequence: 0}\n"
-		"    service_flows:\n"
-		"      - {id: 1, priority: 0}\n"
-		"      - {id: 2, priority: 1}\n"
-		"      - {id: 3, priority: 2}\n"
+		"    security: {said: 1, cipher: none}\n"
+		"    service_flows: [{id: 1}, {id: 2, priority: 1}, {id: 3, priority: 2}]\n"
 		"    classifiers:\n%s",
 		filter_default, rules, classifiers);
 

@@ -5,14 +5,7 @@
 /* clang-format off */
 /* Two bonded channels and one alone; AES and clear; with DSIDs and without. */
 static const char rig_config[] =
-	"{'name': 'rig', 'service_group': '1', 'max_frame': '2000', 'rate_limit': '10 Gbps', 'cpe_timeout': '300 s', "
-	"'filter_default': 'permit', "
-	"'ports': {'network': {'device': 'net_ring0', 'queue_size': '1024'}, "
-	"'rphy': {'device': 'net_ring1', 'queue_size': '1024'}}, "
-	"'threads': {'downstream': '1ds1t', 'main_core': '0', 'upper_mac_core': '0', 'lower_mac_core': '0'}, "
-	"'rphy': {'core_mac': '02:00:00:00:00:01', 'rpd_mac': '02:00:00:00:00:02', 'core_ip': '192.168.1.1', "
-	"'rpd_ip': '192.168.1.2', 'mtu': '1500', 'dscp': '4', 'ttl': '64', 'flush': '50 us', 'max_segments': '16'}, "
-	"'channels': ["
+	"{'name': 'rig', 'service_group': '1', 'rphy': {'dscp': '4'}, 'channels': ["
 	"{'id': '1', 'type': 'ofdm', 'rate': '1.89 Gbps', 'session': '0x00010001', 'pseudowire': 'psp-depi', "
 	"'psp_extra': 'counter', 'profile': '3'}, "
 	"{'id': '2', 'type': 'ofdm', 'rate': '1.89 Gbps', 'session': '0x00010002', 'pseudowire': 'psp-depi', "

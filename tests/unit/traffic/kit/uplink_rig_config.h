@@ -17,8 +17,7 @@
 static const char uplink_rig_config[] =
 	"max_modems: 16\n"
 	"upstream: {frame_timeout: 2 s}\n"
-	"rphy: {core_mac: '02:00:00:00:00:01', rpd_mac: '02:00:00:00:00:02', core_ip: 192.168.1.1, rpd_ip: 192.168.1.2,\n"
-	"  mtu: 1500, dscp: 4, flush: 50 us, max_segments: 16}\n"
+	"rphy: {dscp: 4}\n"
 	"channels: [{id: 1, type: ofdm, rate: 1 Gbps, session: 7}]\n"
 	"bonding_groups: [{id: 1, channels: [1]}]\n"
 	"upstream_channels:\n"
