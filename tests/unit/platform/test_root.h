@@ -26,11 +26,13 @@ static inline int root_remove(void **state) {
 	return nftw(root, root_remove_one, 8, FTW_DEPTH | FTW_PHYS);
 }
 
-/* The path of what is below the root; until the next call. */
+/* The path of what is below the root; until the fourth call from here. */
 static inline const char *root_path(const char *name) {
-	static char path[256];
+	static char paths[4][256];
+	static unsigned next;
+	char *path = paths[next++ % 4];
 
-	snprintf(path, sizeof(path), "%s/%s", root, name);
+	snprintf(path, sizeof(paths[0]), "%s/%s", root, name);
 	return path;
 }
 

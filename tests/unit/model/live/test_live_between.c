@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A change of one group that another group of its port does not bear. */
-#include "short_json.h"
 #include "test_live.h"
 #include "test_main.h"
 

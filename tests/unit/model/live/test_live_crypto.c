@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Keys that roll, in a group that is in service. */
-#include "test_live_ask.h"
+#include "test_live.h"
 #include "test_main.h"
 
 #include "model/live/key_roll.h"

@@ -5,7 +5,7 @@
 
 #include "memory_runs_out.h"
 #include "model_values.h"
-#include "test_live_ask.h"
+#include "test_live.h"
 #include "text_cases.h"
 
 /*

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What config.get tells is read again as what it was: of each configuration that is shipped, and of others. */
 #include "test_live.h"
-#include "test_live_ask.h"
 #include "test_main.h"
 #include "test_model_server.h"
 

@@ -67,24 +67,6 @@ static void most_groups(void **state) {
 	free(text);
 }
 
-static void every_truncation(void **state) {
-	static const char whole[] = BONDING "\nrphy: {mtu: 2 kB}\nservice_groups:\n  - " GROUP(
-		"1") "\n  - {file: a.yaml, service_group: 2}\n";
-	struct memory_file files[] = {
-		{"dir/a.yaml", CHANNELS("2") "\nmodems: [" MODEM("2") "]\n"},
-		{0},
-	};
-	char text[sizeof(whole)];
-
-	for (size_t size = 0; size < sizeof(whole); size++) {
-		struct loaded_server loaded;
-
-		snprintf(text, sizeof(text), "%.*s", (int)size, whole);
-		loaded = load_server(text, files);
-		unload_server(&loaded);
-	}
-}
-
 /* On the disk: from the folder of the server's file; what never ends or cannot be read is refused. */
 static void files_of_the_disk(void **state) {
 	static const struct {
@@ -242,7 +224,6 @@ int main(void) {
 					    MODEL_TEXTS "layouts.txt", NULL};
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_shared_may_not_multiply),
-		cmocka_unit_test(every_truncation),
 		cmocka_unit_test(files_of_the_disk),
 		cmocka_unit_test(byte_order_marks),
 		cmocka_unit_test(most_groups),

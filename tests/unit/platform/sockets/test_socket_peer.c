@@ -224,15 +224,6 @@ TEST(claims_that_come_and_go) {
 	socket_claim_release(&claim);
 }
 
-static const char *below(const char *name) {
-	static char paths[4][96];
-	static unsigned next;
-	char *at = paths[next++ % 4];
-
-	snprintf(at, sizeof(paths[0]), "%s/%s", root, name);
-	return at;
-}
-
 static int listener;
 
 static bool listens_as(int user) {
@@ -246,7 +237,7 @@ static bool is_allowed(const char *name, const char *by, uid_t user) {
 	const char *found;
 	pid_t child;
 
-	snprintf(address.sun_path, sizeof(address.sun_path), "%.90s", below(name));
+	snprintf(address.sun_path, sizeof(address.sun_path), "%.90s", root_path(name));
 	unlink(address.sun_path);
 	listener = bound(address.sun_path, SOCK_STREAM, false);
 	assert_true(listener >= 0);
@@ -261,7 +252,7 @@ static bool is_allowed(const char *name, const char *by, uid_t user) {
 }
 
 TEST(our_own) {
-	assert_true(is_allowed("a.sock", below("a.sock"), geteuid()));
+	assert_true(is_allowed("a.sock", root_path("a.sock"), geteuid()));
 	assert_int_equal(chdir(root), 0);
 	assert_true(is_allowed("a.sock", "a.sock", geteuid()));
 	assert_int_equal(chdir("/"), 0);
@@ -310,18 +301,18 @@ TEST(other_users_folders_and_links) {
 	if (geteuid() != 0)
 		skip();
 	for (unsigned i = 0; i < ARRAY_COUNT(folders); i++) {
-		assert_int_equal(mkdir(below(folders[i].name), 0700), 0);
-		assert_int_equal(chmod(below(folders[i].name), folders[i].mode), 0);
-		assert_int_equal(chown(below(folders[i].name), folders[i].user, folders[i].user),
-				 0);
+		assert_int_equal(mkdir(root_path(folders[i].name), 0700), 0);
+		assert_int_equal(chmod(root_path(folders[i].name), folders[i].mode), 0);
+		assert_int_equal(
+			chown(root_path(folders[i].name), folders[i].user, folders[i].user), 0);
 	}
-	assert_int_equal(symlink(below("closed"), below("by-root")), 0);
-	assert_int_equal(symlink("../closed/./other", below("closed/up")), 0);
-	assert_int_equal(symlink(below("closed"), below("by-other")), 0);
-	assert_int_equal(lchown(below("by-other"), OTHER, OTHER), 0);
-	assert_int_equal(symlink("loop", below("closed/loop")), 0);
+	assert_int_equal(symlink(root_path("closed"), root_path("by-root")), 0);
+	assert_int_equal(symlink("../closed/./other", root_path("closed/up")), 0);
+	assert_int_equal(symlink(root_path("closed"), root_path("by-other")), 0);
+	assert_int_equal(lchown(root_path("by-other"), OTHER, OTHER), 0);
+	assert_int_equal(symlink("loop", root_path("closed/loop")), 0);
 	for (unsigned i = 0; i < ARRAY_COUNT(peers); i++) {
-		bool allowed = is_allowed(peers[i].name, below(peers[i].by), peers[i].user);
+		bool allowed = is_allowed(peers[i].name, root_path(peers[i].by), peers[i].user);
 
 		assert_int_equal(allowed, peers[i].fault == NULL);
 		if (!allowed && peers[i].fault[0] != '\0')
