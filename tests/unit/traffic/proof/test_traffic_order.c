@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-#define HZ 1000000000ull
-#define WAIT (HZ / 1000 * RESEQUENCER_WAIT_MS)
+#define HZ 1000ull
+#define WAIT RESEQUENCER_WAIT_MS /* cycles */
 
 #define NUMBERS (256 * WINDOW_SIZE)
 
@@ -55,198 +55,173 @@ TEST(windows_tell_late_from_duplicate) {
 	assert_int_equal(window_extend(&w, 0xfff0), 0x1fff0);
 }
 
+#define DSIDS 2
+#define OTHER 77777777 /* sequence of another packet under a number */
+
+/* What a DSID has delivered, and is to deliver, in a step. */
 struct delivered {
-	uint32_t sequences[70000];
+	uint32_t sequences[2 * RESEQUENCER_DEPTH];
 	unsigned count;
 };
 
-static struct delivered delivered;
 static struct resequencers all;
+static struct delivered delivered[DSIDS];
 
 static void note(void *ctx, const struct arrived *packet, uint64_t now) {
-	struct delivered *d = ctx;
+	struct delivered *d = &delivered[packet->stream];
 
-	assert_true(packet->valid);
-	assert_true(d->count < ARRAY_COUNT(d->sequences));
+	assert_true(packet->valid && d->count < ARRAY_COUNT(d->sequences));
 	d->sequences[d->count++] = packet->sequence;
 }
 
-static int create(void **state) {
-	delivered.count = 0;
-	return resequencers_create(&all, 2, HZ, note, &delivered);
+/* A DSID as a list of all its numbers, which are counted from the first packet. */
+struct slow {
+	struct {
+		enum { MISSING, HELD, CAME, GIVEN_UP } is;
+		struct arrived packet;
+	} numbers[NUMBERS];
+	uint32_t next, held;
+	bool started;
+	uint64_t since; /* it waits for the next */
+	struct delivered out;
+};
+static struct slow slow[DSIDS];
+static uint64_t given_up, resequenced;
+static uint32_t deepest;
+
+static void slow_pass(struct slow *s, const struct arrived *packet) {
+	s->numbers[s->next++].is = CAME;
+	if (packet->valid)
+		s->out.sequences[s->out.count++] = packet->sequence;
 }
 
-static int destroy(void **state) {
-	resequencers_free(&all);
-	return 0;
+static void slow_run_on(struct slow *s, uint64_t now) {
+	for (; s->numbers[s->next].is == HELD; s->held--)
+		slow_pass(s, &s->numbers[s->next].packet);
+	s->since = now;
 }
 
-/* DSID 0 numbers its packets from `base` on. */
-static enum resequencer_verdict take(uint32_t sequence, uint16_t base, bool valid, uint64_t now) {
-	struct arrived packet = {.sequence = sequence, .valid = valid};
-
-	return resequencers_take(&all, 0, (uint16_t)(base + sequence), &packet, now);
+/* Gives up numbers that are missing, up to one that came or is `end`. */
+static void slow_give_up(struct slow *s, uint32_t end, uint64_t now) {
+	for (; s->next < end && s->numbers[s->next].is == MISSING; given_up++)
+		s->numbers[s->next++].is = GIVEN_UP;
+	slow_run_on(s, now);
 }
 
-static void assert_in_order(unsigned count) {
-	assert_int_equal(delivered.count, count);
-	for (unsigned i = 0; i < count; i++)
-		assert_int_equal(delivered.sequences[i], i);
+static enum resequencer_verdict slow_late(struct slow *s, uint32_t n,
+					  const struct arrived *packet) {
+	if (!packet->valid)
+		return RESEQUENCER_TAKEN;
+	if (s->next - n > RESEQUENCER_DEPTH || s->numbers[n].is == CAME)
+		return RESEQUENCER_USED;
+	s->numbers[n].is = CAME;
+	s->out.sequences[s->out.count++] = packet->sequence;
+	return RESEQUENCER_TAKEN;
 }
 
-TEST(order_stays) {
-	for (uint32_t i = 0; i < 66000; i++)
-		assert_int_equal(take(i, 65000, true, i), RESEQUENCER_TAKEN);
-	assert_in_order(66000);
-	assert_int_equal(all.resequenced, 0);
-	assert_null(all.all[0].ring); /* nothing had to be held */
+static enum resequencer_verdict slow_take(struct slow *s, uint32_t n, const struct arrived *packet,
+					  uint64_t now) {
+	if (!s->started && !packet->valid)
+		return RESEQUENCER_TAKEN;
+	s->started = true;
+	if (n < s->next)
+		return slow_late(s, n, packet);
+	while (n - s->next >= RESEQUENCER_DEPTH) /* too many would wait */
+		slow_give_up(s, s->held > 0 ? UINT32_MAX : n - RESEQUENCER_DEPTH + 1, now);
+	if (n == s->next) {
+		slow_pass(s, packet);
+		if (s->held > 0)
+			slow_run_on(s, now);
+		return RESEQUENCER_TAKEN;
+	}
+	if (s->numbers[n].is == HELD && s->numbers[n].packet.valid) {
+		if (!packet->valid)
+			return RESEQUENCER_TAKEN;
+		return s->numbers[n].packet.sequence == packet->sequence ? RESEQUENCER_DUPLICATE
+									 : RESEQUENCER_CONFLICT;
+	}
+	s->since = s->held == 0 ? now : s->since;
+	s->held += s->numbers[n].is == MISSING;
+	s->numbers[n].is = HELD;
+	s->numbers[n].packet = *packet;
+	resequenced += packet->valid;
+	deepest = n - s->next + 1 > deepest ? n - s->next + 1 : deepest;
+	return RESEQUENCER_TAKEN;
 }
 
-/* Blocks of random permutations, several channels' worth of skew, over the wrap of 16 bits. */
-TEST(any_order_within_the_window_is_restored) {
-	static const unsigned spans[] = {2, 3, 17, 256, RESEQUENCER_DEPTH};
+/* Both have delivered the same, and wait for the same. */
+static void compare(void) {
+	uint32_t waiting = 0;
+
+	for (unsigned d = 0; d < DSIDS; d++) {
+		assert_int_equal(delivered[d].count, slow[d].out.count);
+		assert_memory_equal(delivered[d].sequences, slow[d].out.sequences,
+				    delivered[d].count * sizeof(uint32_t));
+		delivered[d].count = slow[d].out.count = 0;
+		waiting += slow[d].held > 0;
+	}
+	assert_int_equal(all.waiting_count, waiting);
+	assert_int_equal(all.given_up, given_up);
+	assert_int_equal(all.resequenced, resequenced);
+	assert_int_equal(all.deepest, deepest);
+}
+
+/* A number near the next one, or so far ahead that too many would wait, or behind it. */
+static uint32_t number_of(struct random *r, uint32_t next) {
+	uint32_t kind = random_below(r, 40);
+	uint32_t behind = random_below(r, 3 * RESEQUENCER_DEPTH);
+
+	if (kind == 0)
+		return next + random_below(r, RESEQUENCER_DEPTH + 100);
+	if (kind < 4)
+		return next - (behind < next ? behind : next);
+	return next + random_below(r, kind < 8 ? 60 : 4);
+}
+
+/* Packets of two DSIDs, each over the wrap of 16 bits: late, twice, damaged, another's, lost. */
+TEST(order_is_that_of_a_list) {
+	static const uint16_t bases[DSIDS] = {65000, 12345};
 	struct random random = {7};
-	uint32_t next = 0;
+	unsigned verdicts[RESEQUENCER_EARLIER] = {0};
+	uint64_t now = 0;
 
-	for (unsigned round = 0; next < 69000 - RESEQUENCER_DEPTH; round++) {
-		unsigned span = spans[round % ARRAY_COUNT(spans)];
-		uint32_t block[RESEQUENCER_DEPTH];
+	assert_int_equal(resequencers_create(&all, DSIDS, HZ, note, NULL), 0);
+	for (unsigned step = 0; slow[0].next <= UINT16_MAX || slow[1].next <= UINT16_MAX; step++) {
+		uint32_t d = random_below(&random, DSIDS);
+		/* In order at first, so that nothing has to be held. */
+		uint32_t n = step < 100 ? slow[d].next : number_of(&random, slow[d].next);
+		struct arrived packet = {.stream = d, .sequence = n, .valid = true};
+		enum resequencer_verdict verdict;
 
-		for (unsigned i = 0; i < span; i++)
-			block[i] = next + i;
-		for (unsigned i = span; i > 1; i--) {
-			unsigned pick = random_below(&random, i);
-			uint32_t other = block[i - 1];
-
-			block[i - 1] = block[pick];
-			block[pick] = other;
+		if (step >= 100 && random_below(&random, 30) == 0)
+			packet.sequence = OTHER;
+		packet.valid = step > 0 && random_below(&random, 20) > 0;
+		if (!slow[d].started && packet.sequence == OTHER)
+			continue;
+		verdict = resequencers_take(&all, d, (uint16_t)(bases[d] + n), &packet, now);
+		assert_int_equal(verdict, slow_take(&slow[d], n, &packet, now));
+		verdicts[verdict]++;
+		compare();
+		now += random_below(&random, 2);
+		resequencers_expire(&all, now);
+		for (d = 0; d < DSIDS; d++) {
+			if (slow[d].held > 0 && now - slow[d].since > WAIT)
+				slow_give_up(&slow[d], UINT32_MAX, now);
 		}
-		for (unsigned i = 0; i < span; i++)
-			assert_int_equal(take(block[i], 12345, true, 0), RESEQUENCER_TAKEN);
-		next += span;
-		assert_in_order(next);
-		assert_int_equal(all.waiting_count, 0);
+		compare();
+		if (step == 99)
+			assert_null(all.all[0].ring);
 	}
-	assert_int_equal(all.given_up, 0);
-	assert_int_equal(all.deepest, RESEQUENCER_DEPTH);
-}
-
-#define OTHER 77 /* sequence of another packet */
-
-struct step {
-	enum {
-		TAKE,
-		BAD, /* its CRC is wrong */
-		ANOTHER, /* another packet under the number */
-		EXPIRE,
-		FLUSH,
-	} what;
-	uint32_t number;
-	uint64_t now;
-	enum resequencer_verdict verdict;
-	unsigned delivered; /* by then */
-};
-
-#define DO(...) {__VA_ARGS__}
-
-static const struct {
-	const char *name;
-	struct step steps[8];
-	uint64_t given_up;
-} cases[] = {
-	/* What comes too late is delivered out of order, for the account to see. */
-	{"a gap is given up in time",
-	 {DO(TAKE, 0, 0, RESEQUENCER_TAKEN, 1), DO(TAKE, 2, 1000, RESEQUENCER_TAKEN, 1),
-	  DO(TAKE, 3, 2000, RESEQUENCER_TAKEN, 1), DO(EXPIRE, 0, 1000 + WAIT, 0, 1),
-	  DO(EXPIRE, 0, 1001 + WAIT, 0, 3), DO(TAKE, 1, 2 * WAIT, RESEQUENCER_TAKEN, 4),
-	  DO(TAKE, 1, 2 * WAIT, RESEQUENCER_USED, 4)},
-	 1},
-	{"each gap has its own time",
-	 {DO(TAKE, 0, 0, RESEQUENCER_TAKEN, 1), DO(TAKE, 2, 0, RESEQUENCER_TAKEN, 1),
-	  DO(TAKE, 4, 0, RESEQUENCER_TAKEN, 1), DO(EXPIRE, 0, WAIT + 1, 0, 2),
-	  DO(EXPIRE, 0, WAIT + 2, 0, 2), DO(TAKE, 3, WAIT + 3, RESEQUENCER_TAKEN, 4)},
-	 1},
-	{"a long gap does not stall",
-	 {DO(TAKE, 0, 0, RESEQUENCER_TAKEN, 1), DO(TAKE, 5000, 0, RESEQUENCER_TAKEN, 1),
-	  DO(FLUSH, 0, 0, 0, 2), DO(TAKE, 5001, 0, RESEQUENCER_TAKEN, 3)},
-	 4999},
-	{"numbers used twice are told",
-	 {DO(TAKE, 0, 0, RESEQUENCER_TAKEN, 1), DO(TAKE, 2, 0, RESEQUENCER_TAKEN, 1),
-	  DO(TAKE, 2, 0, RESEQUENCER_DUPLICATE, 1), DO(ANOTHER, 2, 0, RESEQUENCER_CONFLICT, 1),
-	  DO(TAKE, 1, 0, RESEQUENCER_TAKEN, 3), DO(ANOTHER, 2, 0, RESEQUENCER_USED, 3),
-	  DO(ANOTHER, -2000u, 0, RESEQUENCER_USED, 3)},
-	 0},
-	{"an invalid packet does not start a DSID",
-	 {DO(BAD, 0, 0, RESEQUENCER_TAKEN, 0),
-	  /* 0 may still come. */
-	  DO(TAKE, 1, 0, RESEQUENCER_TAKEN, 0), DO(TAKE, 0, 0, RESEQUENCER_TAKEN, 2)},
-	 0},
-	/* A frame whose CRC is wrong keeps its place: nothing waits for it. */
-	{"invalid packets take their place",
-	 {DO(TAKE, 0, 0, RESEQUENCER_TAKEN, 1), DO(BAD, 1, 0, RESEQUENCER_TAKEN, 1),
-	  DO(TAKE, 2, 0, RESEQUENCER_TAKEN, 2), DO(BAD, 4, 0, RESEQUENCER_TAKEN, 2),
-	  DO(TAKE, 3, 0, RESEQUENCER_TAKEN, 3), DO(TAKE, 5, 0, RESEQUENCER_TAKEN, 4)},
-	 0},
-};
-
-static void step_check(const struct step *s) {
-	const struct arrived other = {.sequence = OTHER, .valid = true};
-
-	switch (s->what) {
-	case TAKE:
-	case BAD: assert_int_equal(take(s->number, 0, s->what == TAKE, s->now), s->verdict); break;
-	case ANOTHER:
-		assert_int_equal(resequencers_take(&all, 0, (uint16_t)s->number, &other, s->now),
-				 s->verdict);
-		break;
-	case EXPIRE: resequencers_expire(&all, s->now); break;
-	case FLUSH: resequencers_flush(&all, s->now); break;
+	for (unsigned v = 0; v < ARRAY_COUNT(verdicts); v++)
+		assert_true(verdicts[v] > 50);
+	assert_int_equal(deepest, RESEQUENCER_DEPTH);
+	while (all.waiting_count > 0) {
+		resequencers_flush(&all, now);
+		for (unsigned d = 0; d < DSIDS; d++) {
+			while (slow[d].held > 0)
+				slow_give_up(&slow[d], UINT32_MAX, now);
+		}
 	}
-	assert_int_equal(delivered.count, s->delivered);
+	compare();
+	resequencers_free(&all);
 }
-
-TEST(what_is_missing_is_waited_for) {
-	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
-		const struct step *s = cases[i].steps;
-
-		print_message("  %s\n", cases[i].name);
-		destroy(state);
-		create(state);
-		for (; s < cases[i].steps + 8 &&
-		       (s == cases[i].steps || s->delivered > 0 || s->number > 0);
-		     s++)
-			step_check(s);
-		assert_int_equal(all.given_up, cases[i].given_up);
-		assert_int_equal(all.waiting_count, 0);
-	}
-}
-
-TEST(a_gap_is_given_up_when_too_many_wait) {
-	take(0, 0, true, 0);
-	for (uint32_t i = 2; i <= RESEQUENCER_DEPTH; i++)
-		assert_int_equal(take(i, 0, true, 0), RESEQUENCER_TAKEN);
-	assert_in_order(1);
-	take(RESEQUENCER_DEPTH + 1, 0, true, 0);
-	assert_int_equal(delivered.count, RESEQUENCER_DEPTH + 1);
-	assert_int_equal(all.given_up, 1);
-	assert_int_equal(all.waiting_count, 0);
-}
-
-TEST(dsids_wait_for_themselves_only) {
-	struct arrived packet = {.sequence = 0, .valid = true};
-
-	take(0, 0, true, 0);
-	take(2, 0, true, 0);
-	assert_int_equal(resequencers_take(&all, 1, 0, &packet, 0), RESEQUENCER_TAKEN);
-	assert_int_equal(delivered.count, 2);
-	packet.sequence = 2;
-	resequencers_take(&all, 1, 2, &packet, 0);
-	assert_int_equal(all.waiting_count, 2);
-	take(1, 0, true, 0);
-	assert_int_equal(all.waiting_count, 1);
-	resequencers_flush(&all, 0);
-	assert_int_equal(all.waiting_count, 0);
-	assert_int_equal(delivered.count, 5);
-}
-
-EACH_TEST(create, destroy)
