@@ -2,7 +2,6 @@
 /* A key that is mistyped, cut, or in the wrong place: no message of the loader has a piece of it. */
 #include "test_main.h"
 
-#include "model/errors.h"
 #include "platform/secret/secret_text.h"
 #include "test_model.h"
 

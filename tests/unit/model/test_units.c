@@ -2,7 +2,6 @@
 /* Units of the configuration: exact values, whole texts, no overflow. */
 #include "test_main.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "model/units.h"

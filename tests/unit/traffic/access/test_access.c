@@ -39,14 +39,6 @@ TEST(a_burst_is_filled_before_it_is_sent) {
 	assert_int_equal(access_waiting(kit.access, 0), 50);
 }
 
-TEST(long_bursts_end_with_their_last_frame) {
-	kit_hear(0, 20, 14, {0, DATA, 5}, {100, DATA, 16});
-	assert_int_equal(kit_run(kit_at(20)), 1);
-	assert_int_equal(kit.events[0].at, kit_at(20));
-	assert_int_equal(kit.events[0].end, kit_at(23));
-	assert_int_equal(kit_counts().unknown_grants, 0);
-}
-
 /* Without segment headers, and with what a burst needs beside its data. */
 TEST(single_carrier_bursts) {
 	struct access_channel channel = {.id = 1,
@@ -156,13 +148,6 @@ TEST(answers_of_another_size) {
 		assert_int_equal(kit_counts().partial, minislots == 20);
 		assert_int_equal(kit_counts().excessive, minislots == 22);
 	}
-}
-
-/* With an ack time before it, a request is in doubt for however long it takes. */
-TEST(requests_wait_for_the_ack_time) {
-	kit_ask(1000, 1000);
-	kit_hear(0, 40, 20, {FOR_ALL, 60});
-	assert_int_equal(kit_run(kit_at(46)), 0);
 }
 
 /* What is asked for in a long burst cannot be known before its end. */

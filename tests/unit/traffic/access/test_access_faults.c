@@ -64,29 +64,25 @@ TEST(wrong_maps_are_ignored) {
 	access_set_ucd(kit.access, 0, kit.map.ucd_count);
 	kit_send(0);
 	assert_int_equal(kit_counts().wrong_ucd, 1);
+	access_set_ucd(kit.access, 0, --kit.map.ucd_count);
 	kit_send(0); /* minislots that are described already */
 	kit_map(22, 12, {100, DATA, 2});
-	kit.map.ucd_count++;
 	kit.map.elements[1].iuc = DATA; /* no end */
 	kit_send(0);
 	kit_map(23, 13, {100, DATA, 2});
-	kit.map.ucd_count++;
 	kit.map.elements[0].offset = 5; /* not in order */
 	kit_send(0);
 	kit_map(24, 14, {100, DATA, 2});
-	kit.map.ucd_count++;
 	kit.map.count = UINT16_MAX; /* more elements than there can be */
 	kit.map.elements[1].iuc = DATA;
 	kit_send(0);
 	assert_int_equal(kit_counts().wrong_maps, 4);
-	kit_map(25 + 204800000 / FRAME, 20,
-		{100, DATA, 2}); /* of a clock that then goes back by a second */
-	kit.map.ucd_count++;
+	/* of a clock that then goes back by a second */
+	kit_map(25 + 204800000 / FRAME, 20, {100, DATA, 2});
 	kit_send_at(0, kit_at(24));
 	assert_int_equal(kit_counts().wrong_maps, 5);
 	assert_int_equal(kit_run(kit_at(25)), 1);
 	kit_map(40, 30, {100, DATA, 2});
-	kit.map.ucd_count++;
 	kit.map.elements[0].sid = 4000;
 	kit_send(0);
 	assert_int_equal(kit_counts().unknown_grants, 1);
@@ -145,8 +141,19 @@ TEST(flows_that_go) {
 }
 
 TEST(mistakes_in_settings) {
-	struct access_sid sids[] = {{0, 100}, {0, 101}};
-	struct access_flow flow = {.sids = sids, .sid_count = 2};
+	static const struct {
+		uint32_t number, modem;
+		struct access_sid sids[2];
+		uint32_t sid_count, outstanding;
+	} flows[] = {
+		{0, 0, {{0, 100}, {0, 102}}, 2}, /* two on one channel */
+		{1, 0, {{0, 100}}, 1}, /* another one's */
+		{2, 0, {{0, 102}}, 1},
+		{0, 0, {{1, 102}}, 1},
+		{0, 0, {{0, MAP_SID_BROADCAST}}, 1},
+		{0, 0, {{0, 102}}, 1, ACCESS_OUTSTANDING + 1},
+		{0, 2, {{0, 102}}, 1},
+	};
 	struct access_channel channel = {.frame = 1, .frame_minislots = 1, .minislot_bytes = 1};
 	struct access_config config = {&channel, 1, 1, 1, 0, 0};
 	struct access_modem modem = {0};
@@ -161,20 +168,14 @@ TEST(mistakes_in_settings) {
 	config.flows = 0;
 	assert_null(access_create(&config, NULL));
 	kit_restart(1, 2);
-	assert_non_null(access_set_flow(kit.access, 0, &flow, 0)); /* two on one channel */
-	flow.sid_count = 1;
-	assert_non_null(access_set_flow(kit.access, 1, &flow, 0)); /* another one's */
-	assert_non_null(access_set_flow(kit.access, 2, &flow, 0));
-	sids[0].channel = 1;
-	assert_non_null(access_set_flow(kit.access, 0, &flow, 0));
-	sids[0] = (struct access_sid){0, MAP_SID_BROADCAST};
-	assert_non_null(access_set_flow(kit.access, 0, &flow, 0));
-	sids[0].sid = 7;
-	flow.outstanding = ACCESS_OUTSTANDING + 1;
-	assert_non_null(access_set_flow(kit.access, 0, &flow, 0));
-	flow.outstanding = 0;
-	flow.modem = 2;
-	assert_non_null(access_set_flow(kit.access, 0, &flow, 0));
+	for (size_t i = 0; i < ARRAY_COUNT(flows); i++) {
+		struct access_flow flow = {.modem = flows[i].modem,
+					   .sids = flows[i].sids,
+					   .sid_count = flows[i].sid_count,
+					   .outstanding = flows[i].outstanding};
+
+		assert_non_null(access_set_flow(kit.access, flows[i].number, &flow, 0));
+	}
 	assert_false(access_set_modem(kit.access, 2, &modem));
 }
 

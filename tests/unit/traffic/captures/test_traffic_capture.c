@@ -87,6 +87,16 @@ static void write_udp(struct capture_writer *w, unsigned family, uint8_t last, u
 	capture_write(w, 0, in, (uint32_t)size);
 }
 
+/* Ends the capture, and loads it for the present group. */
+static struct capture_replay replay_of(struct capture_writer *w) {
+	struct capture_replay r;
+
+	assert_int_equal(capture_finish(w), 0);
+	assert_int_equal(capture_replay_load(&r, FILE_NAME, &sg), 0);
+	remove(FILE_NAME);
+	return r;
+}
+
 /* The capture goes round, in its order, and each packet is proven; a changed byte is not. */
 TEST(a_replay_is_proven) {
 	static const uint8_t arp[60] = {[12] = 0x08, [13] = 0x06};
@@ -109,9 +119,7 @@ TEST(a_replay_is_proven) {
 	write_udp(&w, 4, 2, 7, 100);
 	write_udp(&w, 4, 2, 136, 1200);
 	write_udp(&w, 6, 2, 10, 300);
-	assert_int_equal(capture_finish(&w), 0);
-	assert_int_equal(capture_replay_load(&r, FILE_NAME, &sg), 0);
-	remove(FILE_NAME);
+	r = replay_of(&w);
 	options.replay = &r.replayed;
 	g = generator_create(&sg, &options);
 	assert_int_equal(generator_burst(g, 7, packets, 30, &bytes), 30);
@@ -153,9 +161,7 @@ TEST(packets_need_an_address_of_their_family) {
 	assert_int_equal(capture_create(&w, FILE_NAME), 0);
 	write_udp(&w, 6, 1, 1000, 30);
 	write_udp(&w, 4, 1, 1000, 30);
-	assert_int_equal(capture_finish(&w), 0);
-	assert_int_equal(capture_replay_load(&r, FILE_NAME, &sg), 0);
-	remove(FILE_NAME);
+	r = replay_of(&w);
 	assert_int_equal(r.replayed.count, 1);
 	assert_int_equal(r.counts.skipped[CAPTURE_SKIP_NO_ADDRESS], 1);
 	capture_replay_free(&r);

@@ -8,7 +8,6 @@
 #include "core/generator.h"
 #include "test_main.h"
 #include "traffic_config.h"
-#include "wire/docsis_mac.h"
 #include "wire/ip.h"
 
 #define BURST 20

@@ -5,7 +5,6 @@
  */
 #include <rte_cycles.h>
 #include <rte_ethdev.h>
-#include <rte_mempool.h>
 
 #define DEPTH 64 /* packets that the wire holds */
 

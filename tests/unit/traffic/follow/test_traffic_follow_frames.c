@@ -178,9 +178,6 @@ static void tables_are_forgotten(unsigned n) {
 	assert_null(d->modems.older->older);
 }
 
-#define FLOW_2 "{'id': 2, 'priority': 5, 'dsid': 2, 'buffer': '512 kB'}"
-#define FLOW_7 "{'id': 7, 'dsid': 33, 'buffer': '512 kB'}"
-
 /* The first modem's first flow, and a third one more. */
 static void flows_are(const char *first) {
 	char text[256];

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Service groups that come and go at ports that they share. */
 #include <rte_cycles.h>
-#include <rte_ethdev.h>
 
 #include "directions/downlink_change.h"
 #include "directions/traffic_parts.h"

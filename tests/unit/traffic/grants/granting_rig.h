@@ -5,7 +5,6 @@
  */
 #pragma once
 
-#include "grants/grants_result.h"
 #include "uplink_rig.h"
 
 extern uint16_t granting_sequence[UPLINK_RIG_CHANNELS]; /* of the MAP pseudowires */

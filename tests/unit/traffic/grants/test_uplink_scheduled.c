@@ -45,6 +45,18 @@ TEST(a_clock_that_jumps_is_told) {
 	}
 }
 
+/* A stream in which 60 packets of a size wait, when the modems have a time. */
+static struct uplink_stream *waiting_stream(uint32_t number, const char *mix, uint32_t size) {
+	struct uplink_stream *s;
+
+	granting_rig_start(mix, 1000000);
+	granting_rig_round();
+	s = &rig.uplink->flows.streams[number];
+	while (s->arrived < 60)
+		grants_arrive(rig.uplink->scheduled, s, size, rte_rdtsc());
+	return s;
+}
+
 /* Modems have decided a burst, which is over for `ago` samples. */
 static void decided(const struct access_event *e, uint64_t ago) {
 	struct grants *g = rig.uplink->scheduled;
@@ -95,13 +107,8 @@ TEST(requests_and_unused_grants_are_told) {
 /* What the CMTS gets first is what it counts on from. */
 TEST(the_first_segment_comes_before_the_second) {
 	struct access_event e = {.kind = ACCESS_BURST, .bytes = 300, .granted = 300};
-	struct uplink_stream *s;
+	struct uplink_stream *s = waiting_stream(0, "84", 100);
 
-	granting_rig_start("84", 1000000);
-	granting_rig_round(); /* it has a time now */
-	s = &rig.uplink->flows.streams[0];
-	while (s->arrived < 60)
-		grants_arrive(rig.uplink->scheduled, s, 100, rte_rdtsc());
 	for (uint16_t channel = 0; channel < 2; channel++) {
 		e.channel = channel;
 		e.sid = s->cluster->sids[channel].sid;
@@ -124,14 +131,10 @@ TEST(the_first_segment_comes_before_the_second) {
 /* A grant beyond what the CMTS takes in one burst: two of them. */
 TEST(a_large_grant_is_two_bursts) {
 	struct access_event e = {.kind = ACCESS_BURST, .sid = 0x30, .minislot = 7, .flow = 4};
+	struct uplink_stream *s = waiting_stream(4, "1280", 1290);
 	struct rte_mbuf *packets[64];
-	struct uplink_stream *s;
 	uint16_t n;
 
-	granting_rig_start("1280", 1000000);
-	s = &rig.uplink->flows.streams[4];
-	while (s->arrived < 60)
-		grants_arrive(rig.uplink->scheduled, s, 1290, rte_rdtsc());
 	e.bytes = e.granted = UPLINK_GRANT_LONGEST + 5000;
 	decided(&e, 0);
 	uplink_send(rig.uplink, rte_rdtsc());

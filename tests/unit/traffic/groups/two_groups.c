@@ -74,11 +74,6 @@ void two_begin(struct two_plan plan) {
 	assert_int_equal(two.created, 0);
 }
 
-void two_take(void) {
-	for (unsigned g = 0; g < TWO; g++)
-		rig_take(&two.rigs[g], two.frames[g], TWO_PACKETS, NULL);
-}
-
 void two_end(void) {
 	groups_free(&two.groups);
 	service_group_free(&two.sgs[1]);

@@ -26,7 +26,6 @@ struct two {
 	uint16_t network_more[2]; /* the second group's own, as in the rig */
 	uint16_t rphy_more[2];
 	struct groups groups;
-	struct rig_frame frames[TWO][TWO_PACKETS]; /* of two_take() */
 	int created; /* what groups_create() said */
 };
 
@@ -41,9 +40,6 @@ void two_start(const struct two_plan *plan);
 
 /* The same where it must not fail; an upstream is fake_uplink's. */
 void two_begin(struct two_plan plan);
-
-/* Lets both groups send, and makes frames of their packets. */
-void two_take(void);
 
 /* Frees both, and sees to it that nothing is left. */
 void two_end(void);

@@ -14,7 +14,6 @@
 #include "platform/port.h"
 #include "test.h"
 #include "uplink_rig_config.h"
-#include "wire/ip.h"
 #include "wire/l2tpv3.h"
 #include "wire/psp.h"
 

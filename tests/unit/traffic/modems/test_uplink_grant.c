@@ -3,7 +3,6 @@
  * At low rates grants are smaller, or follow each other, so that what a modem begins is complete in time. Which packets the
  * upstream's sender makes, and which it knows again.
  */
-#include <stdlib.h>
 
 #include <rte_cycles.h>
 

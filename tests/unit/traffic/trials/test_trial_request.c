@@ -11,7 +11,9 @@
 
 static struct service_group sg = {.max_frame = 2000, .upstream = {.frame_timeout_ns = 1000000}};
 
-static int read_line(const char *line, bool upstream, struct trial_request *out, char *error) {
+static char error[TRIAL_ERROR];
+
+static int read_line(const char *line, bool upstream, struct trial_request *out) {
 	struct trial_limits limits = {.sg = &sg, .downstream = true, .upstream = upstream};
 
 	error[0] = '\0';
@@ -20,14 +22,13 @@ static int read_line(const char *line, bool upstream, struct trial_request *out,
 
 TEST(what_is_asked_is_read) {
 	struct trial_request r;
-	char error[TRIAL_ERROR];
 
 	assert_int_equal(
 		read_line("{\"seconds\": 1.5, \"rate\": 4e9, \"upstream_rate\": 600000000, "
 			  "\"mix\": \"84:1,1280:3\", \"upstream_mix\": \"256\", "
 			  "\"latency\": false, \"prove\": 0.0625, \"drop\": true, "
 			  "\"shape\": \"steps:1Gbps,50%,0%\"}",
-			  true, &r, error),
+			  true, &r),
 		0);
 	assert_int_equal(r.duration_ns, 1500000000);
 	assert_true(r.load.downstream && r.load.upstream && r.load.no_latency);
@@ -48,9 +49,8 @@ TEST(what_is_asked_is_read) {
 
 TEST(what_is_not_said_has_a_default) {
 	struct trial_request r;
-	char error[TRIAL_ERROR];
 
-	assert_int_equal(read_line(" {\"rate\":\"max\",\"seconds\":1}\r", true, &r, error), 0);
+	assert_int_equal(read_line(" {\"rate\":\"max\",\"seconds\":1}\r", true, &r), 0);
 	assert_int_equal(r.duration_ns, 1000000000);
 	assert_true(r.load.downstream && !r.load.upstream && !r.load.no_latency);
 	assert_int_equal(r.load.rate, 0);
@@ -59,14 +59,13 @@ TEST(what_is_not_said_has_a_default) {
 	assert_true(!r.load.drop && r.load.shape == NULL);
 	json_decref(r.asked);
 	/* Thirds are no finite decimals. */
-	assert_int_equal(
-		read_line("{\"seconds\":1,\"rate\":1e9,\"prove\":0.333333}", true, &r, error), 0);
+	assert_int_equal(read_line("{\"seconds\":1,\"rate\":1e9,\"prove\":0.333333}", true, &r), 0);
 	assert_int_equal(r.load.prove_every, 3);
 	json_decref(r.asked);
 }
 
 /* Answers are JSON: what was cut or came in must still be text. */
-static void assert_is_text(const char *error) {
+static void assert_is_text(void) {
 	json_t *text = json_string(error);
 
 	if (text == NULL)
@@ -127,14 +126,13 @@ TEST(mistakes_are_one_line) {
 
 	for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
 		struct trial_request r;
-		char error[TRIAL_ERROR];
 
-		assert_int_equal(read_line(rows[i].line, false, &r, error), -1);
+		assert_int_equal(read_line(rows[i].line, false, &r), -1);
 		if (strstr(error, rows[i].says) == NULL)
 			fail_msg("%s: %s", rows[i].line, error);
 		assert_null(strchr(error, '\n'));
 		assert_null(r.asked);
-		assert_is_text(error);
+		assert_is_text();
 	}
 }
 
