@@ -10,7 +10,6 @@
 #include <jansson.h>
 
 #include "model/live/difference.h"
-#include "model/live/live_index.h"
 #include "model/live/live_kind.h"
 #include "model/live/object_json.h"
 #include "model/live/request.h"
@@ -121,51 +120,6 @@ static inline void expect_same_as(const struct live_group *l, const struct servi
 	live_group_free(&fresh);
 }
 
-struct indexed {
-	const struct live_index *index;
-	uint32_t slot;
-	size_t narrow, wide; /* identities of all objects so far, by the table that has them */
-};
-
-static inline bool expect_indexed(void *context, const struct identity *identity) {
-	struct indexed *i = context;
-
-	assert_int_equal(live_index_find(i->index, identity), i->slot);
-	if (identity->wide)
-		i->wide++;
-	else
-		i->narrow++;
-	return true;
-}
-
-static inline size_t entries_of(const struct identity_table *t) {
-	size_t entries = 0;
-
-	for (size_t i = 0; i < t->size; i++) {
-		const uint64_t *key = &t->keys[i * t->words];
-
-		entries += key[0] != 0 || key[t->words - 1] != 0;
-	}
-	return entries;
-}
-
-/* The index leads each identity of each object to the object's slot, and holds nothing else. */
-static inline void expect_index(const struct live_group *l) {
-	struct indexed i = {.index = l->index};
-	size_t saids = 0;
-
-	for (enum live_object o = LIVE_CHANNEL; o < LIVE_OBJECTS; o++) {
-		for (i.slot = 0; i.slot < live_room(&l->room, o); i.slot++) {
-			if (l->blocks[o][i.slot] == NULL)
-				continue;
-			identity_each(o, live_item(&l->sg, o, i.slot), expect_indexed, &i);
-			saids += o == LIVE_MODEM && l->index->said_before[i.slot] == IDENTITY_NONE;
-		}
-	}
-	assert_int_equal(entries_of(&l->index->narrow), i.narrow + saids);
-	assert_int_equal(entries_of(&l->index->wide), i.wide);
-}
-
 /* Lists and what is known of them say the same of each place. */
 static inline void expect_sound(const struct live_group *l) {
 	for (enum live_object o = LIVE_CHANNEL; o < LIVE_OBJECTS; o++) {
@@ -193,7 +147,6 @@ static inline void expect_sound(const struct live_group *l) {
 		}
 		assert_int_equal(l->first_free[o], first_free);
 	}
-	expect_index(l);
 }
 
 /* The configuration with one text instead of another; to be freed. */
