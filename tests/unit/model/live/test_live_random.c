@@ -15,6 +15,7 @@
 #define MOST 12 /* modems */
 #define CHANNELS 6
 #define GROUPS 4
+#define SAIDS 3
 
 /* A configuration by numbers: small ones, so that much of it comes back. */
 struct plan_modem {
@@ -28,6 +29,7 @@ struct plan {
 	unsigned groups[GROUPS]; /* channels as bits; 0: there is none */
 	unsigned filters[GROUPS]; /* rules; 0: there is none */
 	unsigned upstream[GROUPS]; /* rate; 0: there is none */
+	unsigned keys[SAIDS]; /* key sequence numbers */
 	struct plan_modem modems[MOST]; /* flows 0: there is none */
 	unsigned values[MOST]; /* what is behind its addresses and identifiers */
 };
@@ -40,7 +42,7 @@ static void plan_modem_random(struct random *r, struct plan *p, unsigned i) {
 		.rate = random_below(r, 4),
 		.address = random_below(r, 3),
 		.upstream = random_below(r, GROUPS + 1),
-		.said = random_below(r, 3),
+		.said = random_below(r, SAIDS),
 	};
 }
 
@@ -50,6 +52,8 @@ static unsigned group_random(struct random *r, unsigned i) {
 
 static void plan_random(struct random *r, struct plan *p) {
 	p->limit = random_below(r, 3);
+	for (unsigned i = 0; i < SAIDS; i++)
+		p->keys[i] = random_below(r, 4) == 0;
 	for (unsigned i = 0; i < CHANNELS; i++) {
 		p->channels[i] = i == 0 ? 1 : random_below(r, 4);
 		p->sessions[i] = i + 1;
@@ -79,7 +83,7 @@ static void plan_edit(struct random *r, struct plan *p) {
 	for (unsigned n = random_below(r, random_below(r, 8) == 0 ? 40 : 4); n > 0; n--) {
 		unsigned i = random_below(r, GROUPS);
 
-		switch (random_below(r, 8)) {
+		switch (random_below(r, 9)) {
 		case 0: p->limit = random_below(r, 3); break;
 		case 1: p->channels[random_between(r, 1, CHANNELS - 1)] = random_below(r, 4); break;
 		case 2: p->groups[i] = group_random(r, i); break;
@@ -87,6 +91,7 @@ static void plan_edit(struct random *r, struct plan *p) {
 		case 4: p->upstream[random_between(r, 1, GROUPS - 1)] = random_below(r, 3); break;
 		case 5: swap_two(r, p->sessions, CHANNELS); break;
 		case 6: swap_two(r, p->values, MOST); break;
+		case 7: p->keys[random_below(r, SAIDS)] ^= 1; break;
 		default: plan_modem_random(r, p, random_below(r, MOST));
 		}
 	}
@@ -111,7 +116,8 @@ static void write_modem(FILE *out, const struct plan *p, unsigned i) {
 	fprintf(out, "]\n    bonding_group: %u\n", p->groups[m->group] > 0 ? m->group + 1 : 1);
 	if (m->filter < GROUPS && p->filters[m->filter] > 0)
 		fprintf(out, "    filter_groups: [%u]\n", m->filter + 1);
-	fprintf(out, "    security: {said: %u, cipher: none}\n", m->said + 1);
+	fprintf(out, "    security: {said: %u, cipher: none, key_sequence: %u}\n", m->said + 1,
+		p->keys[m->said]);
 	if (m->rate > 0)
 		fprintf(out, "    max_aggregate_rate: %u Mbps\n", 10 * m->rate);
 	fprintf(out, "    service_flows: [");
@@ -381,7 +387,7 @@ TEST(requests_in_any_order) {
 	for (unsigned n = 0; n < ROUNDS / 4; n++) {
 		struct live_group next = live_planned(&r, &plan);
 
-		for (unsigned i = 0; i < 40; i++)
+		for (unsigned i = 0; i < 60; i++)
 			done += ask_for(&l, &next, &r, true);
 		expect_sound(&l);
 		live_group_free(&next);
