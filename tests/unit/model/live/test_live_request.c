@@ -8,6 +8,9 @@
 #include "test_live.h"
 #include "text_cases.h"
 
+#include "model/live/key_roll.h"
+#include "model/units.h"
+
 /*
  * The upstream takes its settings from the group of a change, whatever differs in it. Once it is taken, the change has
  * what was there before.
@@ -108,6 +111,45 @@ static void request_is(struct live_group *l, const char *request, const char *an
 	json_decref(r.value);
 }
 
+/* Of digits; all bits are others than those, which the present key may have. */
+static struct live_next_key next_key(const char *key, const char *iv) {
+	struct live_next_key next = {.key_size = strlen(key) / 2, .iv_size = strlen(iv) / 2};
+
+	assert_true(units_parse_hex(key, next.key, (unsigned)next.key_size));
+	assert_true(units_parse_hex(iv, next.iv, (unsigned)next.iv_size));
+	for (size_t i = 0; i < next.key_size; i++)
+		next.key[i] ^= 0xff;
+	return next;
+}
+
+/* The first modem's next key is installed, used and removed: "SAID KEY IV". A key that is removed is in no other place either. */
+static void roll_is(struct live_group *l, const char *words, const char *answer) {
+	static const uint8_t none[CIPHER_MAX_KEY];
+	const struct security_association *sa = &l->sg.modems[0].security;
+	char key[2 * CIPHER_MAX_KEY + 1], iv[2 * CIPHER_MAX_IV + 1], why[LIVE_LINE] = "";
+	struct live_changes changes;
+	struct live_next_key next;
+	uint16_t said;
+
+	assert_int_equal(sscanf(words, "%hu %64s %32s", &said, key, iv), 3);
+	next = next_key(key, iv);
+	if (answer[0] == '!') {
+		assert_false(live_key_install(l, said, &next, &changes, why));
+		assert_string_equal(why, answer + 2);
+		return;
+	}
+	assert_true(live_key_install(l, said, &next, &changes, why));
+	expect_taken(l, &changes, "1 modem changed");
+	assert_true(live_key_use(l, said, &changes, why));
+	expect_taken(l, &changes, "1 modem changed");
+	assert_memory_equal(association_key(sa), next.key, CIPHER_MAX_KEY);
+	assert_true(live_key_remove(l, said, &changes, why));
+	expect_taken(l, &changes, "1 modem changed");
+	assert_memory_equal(sa->next_key, none, sizeof(none));
+	assert_memory_equal(sa->next_iv, none, sizeof(sa->next_iv));
+	assert_int_equal(sa->key_sequence, 1);
+}
+
 static void expect_in_service(const struct live_group *l, const char *expected) {
 	char *values = values_of_group(&l->sg);
 
@@ -131,7 +173,10 @@ static void requests_of_a_file(const struct text_case *c) {
 			continue;
 		}
 		answer = rest[0] == '=' || rest[0] == '!' ? strsep(&rest, "\n") : "";
-		request_is(&l, request, answer);
+		if (strncmp(request, "roll ", 5) == 0)
+			roll_is(&l, request + 5, answer);
+		else
+			request_is(&l, request, answer);
 	}
 	live_group_free(&l);
 }
