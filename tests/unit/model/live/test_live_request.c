@@ -145,6 +145,7 @@ static void roll_is(struct live_group *l, const char *words, const char *answer)
 	assert_memory_equal(association_key(sa), next.key, CIPHER_MAX_KEY);
 	assert_true(live_key_remove(l, said, &changes, why));
 	expect_taken(l, &changes, "1 modem changed");
+	assert_memory_equal(association_key(sa), next.key, CIPHER_MAX_KEY);
 	assert_memory_equal(sa->next_key, none, sizeof(none));
 	assert_memory_equal(sa->next_iv, none, sizeof(sa->next_iv));
 	assert_int_equal(sa->key_sequence, 1);
