@@ -222,11 +222,4 @@ TEST(who_stays_out) {
 	assert_int_equal(kit.events[1].request, 0);
 }
 
-/* A grant comes while it backs off: it is out of the contention. */
-TEST(a_grant_ends_the_contention) {
-	access_queue(kit.access, 0, 40, 0);
-	kit_hear(0, 20, 10, {100, DATA, 1}, {FOR_ALL, 30});
-	kit_comes(24, {ACCESS_BURST, .bytes = 40});
-}
-
 EACH_TEST(kit_begin, kit_finish)
