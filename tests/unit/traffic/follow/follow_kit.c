@@ -57,13 +57,13 @@ json_t *__wrap_server_link_call(struct server_link *l, const char *method, json_
 }
 
 static void answer_send(struct fake_server *s, json_int_t id) {
-	s->infos++;
 	json_array_append_new(s->messages, json_pack("{s:I, s:o}", "id", id, "result",
 						     result_of(s, "server.info")));
 }
 
 uint64_t __wrap_server_link_send(struct server_link *l, const char *method, json_t *params) {
 	assert_string_equal(method, "server.info");
+	follow_server.infos++;
 	if (follow_server.busy)
 		follow_server.unanswered = (json_int_t)++l->id;
 	else

@@ -11,8 +11,6 @@
 
 #define FAKE_STREAMS 3 /* UDP over IPv4, TCP over IPv4, UDP over IPv6 */
 #define FAKE_UDP_IPV4 0
-#define FAKE_TCP_IPV4 1
-#define FAKE_UDP_IPV6 2
 #define FAKE_FRAME_MAX 2048
 #define FAKE_UDP_IPV4_TAG 42 /* offset of the tag */
 #define FAKE_UNDER_WAY 5 /* packets that are begun and not complete when the fake is stopped */
