@@ -234,6 +234,15 @@ static void random_channel(struct flight *f, unsigned slot) {
 	f->list[f->changes.count - 1].upstream_channel = &o->channel;
 }
 
+static struct flight *flight_new(unsigned group) {
+	struct flight *f = calloc(1, sizeof(*f));
+
+	assert_non_null(f);
+	f->group = group;
+	f->changes.list = f->list;
+	return f;
+}
+
 static void random_begin(unsigned counts[2]) {
 	unsigned group = roll(rig->count), count = 1 + roll(MOST), first;
 	struct flight *f;
@@ -242,10 +251,7 @@ static void random_begin(unsigned counts[2]) {
 		if (flying == FLYING || (flights[i]->prepared && flights[i]->group == group))
 			return;
 	}
-	f = calloc(1, sizeof(*f));
-	assert_non_null(f);
-	f->group = group;
-	f->changes.list = f->list;
+	f = flight_new(group);
 	first = roll(rig->s->side == SHARE_RPHY ? CHANNELS : SLOTS);
 	for (unsigned i = 0; i < count; i++) {
 		if (rig->s->side == SHARE_RPHY)
@@ -323,6 +329,32 @@ TEST(changes_at_random) {
 		random_changes(SHARE_NETWORK, seed);
 		random_changes(SHARE_RPHY, seed);
 	}
+}
+
+/* Begins a change of `count` modems, which are removed, or get as many addresses each. */
+static void flight_begin(unsigned group, unsigned slot, unsigned count, unsigned addresses_each) {
+	struct flight *f = flight_new(group);
+
+	for (unsigned i = 0; i < count; i++) {
+		struct object *o = flight_add(f, LIVE_MODEM, slot + i);
+
+		modem_fill(o, group, slot + i, 0, addresses_each);
+		f->list[i].modem = addresses_each > 0 ? &o->modem : NULL;
+	}
+	assert_true(flight_prepare(f));
+}
+
+/* A change that only removes is pending until its last key is gone: a larger table, copied when some are left, lacks these. */
+TEST(pending_until_all_keys_are_gone) {
+	open_rig(SHARE_NETWORK);
+	flight_begin(0, SLOTS - 1, 1, SG_MAX_MODEM_ADDRESSES);
+	random_end();
+	flight_begin(0, SLOTS - 1, 1, 0);
+	random_step();
+	assert_false(flights[0]->gone);
+	flight_begin(1, SLOTS - MOST, MOST, SG_MAX_MODEM_ADDRESSES);
+	random_end();
+	rig_close(rig);
 }
 
 ALL_TESTS(rig_begin, rig_end)
