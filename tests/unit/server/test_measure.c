@@ -10,7 +10,7 @@
 #define SOME 7
 
 static struct served_group *group(unsigned number) {
-	return &bench->server.groups[number];
+	return &server->groups[number];
 }
 
 /* As many of both directions of the first group. */
@@ -38,7 +38,7 @@ static void cycles_are_of(uint64_t packets) {
 	assert_int_equal(stage_packets(&g->upstream->list, "validate"), packets);
 	assert_int_equal(downstream_accounted(g->downstream), packets);
 	assert_int_equal(upstream_accounted(g->upstream), packets);
-	assert_int_equal(stage_packets(&bench->server.shares.of[0]->receiving, "receive"), packets);
+	assert_int_equal(stage_packets(&server->shares.of[0]->receiving, "receive"), packets);
 }
 
 static void latencies_are_of(uint64_t packets) {
@@ -54,93 +54,85 @@ static void latencies_are_of(uint64_t packets) {
 
 /* To ask again for what it is begins nothing anew, and moves no time. */
 TEST(cycles_are_those_since) {
-	struct server *s = &bench->server;
 	struct server_measure was;
 
 	life_bench_open(bench, 2, 2);
-	assert_true(s->measures.cycles.on && !s->measures.latency.on);
-	was = s->measures.cycles;
+	assert_true(server->measures.cycles.on && !server->measures.latency.on);
+	was = server->measures.cycles;
 	carry(SOME);
 	cycles_are_of(SOME);
-	server_account(s, true);
+	server_account(server, true);
 	cycles_are_of(SOME);
-	assert_int_equal(s->measures.cycles.since, was.since);
-	assert_int_equal(s->measures.cycles.until, was.until);
-	server_account(s, false);
-	assert_true(s->measures.cycles.until > was.since);
-	was = s->measures.cycles;
+	assert_int_equal(server->measures.cycles.since, was.since);
+	assert_int_equal(server->measures.cycles.until, was.until);
+	server_account(server, false);
+	assert_true(server->measures.cycles.until > was.since);
+	was = server->measures.cycles;
 	carry(1);
 	cycles_are_of(SOME);
-	server_account(s, false);
-	assert_int_equal(s->measures.cycles.until, was.until);
-	server_account(s, true);
-	assert_true(s->measures.cycles.since > was.until);
+	server_account(server, false);
+	assert_int_equal(server->measures.cycles.until, was.until);
+	server_account(server, true);
+	assert_true(server->measures.cycles.since > was.until);
 	cycles_are_of(0);
 	carry(2 * SOME);
 	cycles_are_of(2 * SOME);
-	server_account(s, false);
-	server_account(s, true);
+	server_account(server, false);
+	server_account(server, true);
 	cycles_are_of(0);
-	life_bench_close(bench);
 }
 
 TEST(latencies_are_those_since) {
-	struct server *s = &bench->server;
-
 	life_bench_open(bench, 2, 2);
 	carry(1);
 	assert_false(latency_measured(&group(0)->downstream->latency));
 	for (unsigned turn = 1; turn < 4; turn++) {
-		assert_int_equal(server_latency(s, true), 0);
+		assert_int_equal(server_latency(server, true), 0);
 		latencies_are_of(0);
 		carry(turn * SOME);
 		latencies_are_of(turn * SOME);
-		assert_int_equal(server_latency(s, true), 0);
+		assert_int_equal(server_latency(server, true), 0);
 		latencies_are_of(turn * SOME);
-		assert_int_equal(server_latency(s, false), 0);
+		assert_int_equal(server_latency(server, false), 0);
 		carry(1);
 		latencies_are_of(turn * SOME);
 	}
-	life_bench_close(bench);
 }
 
 /* Who comes later is measured as all others are. */
 TEST(groups_that_come_join_in) {
-	struct server *s = &bench->server;
 	const struct served_group *g;
 
 	for (unsigned on = 0; on < 2; on++) {
 		life_bench_open(bench, 2, 3);
-		server_account(s, on);
-		assert_int_equal(server_latency(s, on), 0);
+		server_account(server, on);
+		assert_int_equal(server_latency(server, on), 0);
 		g = group(life_bench_add(bench, life_bench_group(bench, 3, 0, 1, 2, 0)));
 		assert_int_equal(g->downstream->enqueue.accounting, on);
 		assert_int_equal(g->downstream->lower_mac.accounting, on);
 		assert_int_equal(g->upstream->list.accounting, on);
 		assert_int_equal(g->downstream->latency.on, on);
 		assert_int_equal(g->upstream->latency.on, on);
-		life_bench_close(bench);
 	}
 }
 
 /* Its worker has switched it off: what it counted in between is the same in both. */
 static void switch_turn(struct life_script *script, unsigned turn) {
 	const struct downstream *d = group(0)->downstream;
-	struct server *s = &bench->server;
 	uint64_t before;
 
-	server_account(s, true);
-	life_check(script, server_latency(s, turn % 3 != 0) == 0, "no memory");
+	server_account(server, true);
+	life_check(script, server_latency(server, turn % 3 != 0) == 0, "no memory");
 	for (unsigned i = 0; i < turn % 7; i++)
-		server_synchronize(s);
-	server_account(s, false);
+		server_synchronize(server);
+	server_account(server, false);
 	before = downstream_accounted(d);
 	life_check(script, stage_packets(&d->enqueue, "classify") == before,
 		   "cycles are of other packets than those they go over");
-	server_synchronize(s);
+	server_synchronize(server);
 	life_check(script, stage_packets(&d->enqueue, "classify") == before,
 		   "it is measured still");
-	life_check(script, server_latency(s, turn % 2 != 0) == 0, "no memory");
+	life_check(script, server_latency(server, turn % 2 != 0) == 0, "no memory");
 }
 
 /* All of them, many times, under traffic: nothing is lost, and the figures behind it are exact. */
@@ -149,7 +141,7 @@ TEST(switched_under_traffic) {
 
 	life_bench_open(bench, 2, 2);
 	life_play(bench, &script);
-	life_bench_close(bench);
 }
 
+EACH_TEST(NULL, file_end)
 ALL_TESTS(NULL, fixture_stop)

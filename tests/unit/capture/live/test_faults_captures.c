@@ -251,16 +251,7 @@ TEST(groups_that_go) {
 }
 
 static void serves(void) {
-	static uint32_t serial;
-	uint64_t before = bench->taken_up[1];
-
-	for (unsigned i = 0; i < 2; i++) {
-		assert_true(life_bench_down(bench, 0, &bench->file[0], 200, serial));
-		assert_true(life_bench_up(bench, 0, &bench->file[0], serial++));
-	}
-	life_bench_pass(bench, 2 * MS);
-	assert_int_equal(bench->taken_up[1], before + 2);
-	assert_true(server_balanced(&bench->server));
+	life_bench_serves(bench);
 }
 
 /* Each call that may fail does so once while a capture begins, ends, or follows a change of the server. */

@@ -16,6 +16,21 @@
 static struct methods methods;
 static struct rpc rpc;
 
+static json_t *answers; /* of a test */
+
+/* Until the end of the test. */
+static inline json_t *kept(json_t *json) {
+	if (answers == NULL)
+		answers = json_array();
+	assert_int_equal(json_array_append_new(answers, json), 0);
+	return json;
+}
+
+static inline void answers_free(void) {
+	json_decref(answers);
+	answers = NULL;
+}
+
 static inline struct rpc_work *begun(const char *method, const char *params) {
 	json_t *request = json_pack("{s:s, s:s, s:o, s:i}", "jsonrpc", "2.0", "method", method,
 				    "params", json_of(params), "id", 1);
@@ -27,7 +42,7 @@ static inline struct rpc_work *begun(const char *method, const char *params) {
 	return w;
 }
 
-/* The whole answer to what was begun, which waits for nothing now. */
+/* The whole answer to what was begun, which waits for nothing now. Answers are there until the end of the test. */
 static inline json_t *ended(struct rpc_work *w) {
 	json_t *json;
 	char *answer;
@@ -35,7 +50,7 @@ static inline json_t *ended(struct rpc_work *w) {
 	while (!rpc_go_on(w))
 		assert_false(rpc_waits(w));
 	answer = rpc_answer(w);
-	json = json_loads(answer, 0, NULL);
+	json = kept(json_loads(answer, 0, NULL));
 	free(answer);
 	return json;
 }
@@ -45,24 +60,20 @@ static inline json_t *asked(const char *method, const char *params) {
 }
 
 static inline json_t *told(const char *method, const char *params) {
-	json_t *answer = asked(method, params);
-	json_t *result = json_incref(json_object_get(answer, "result"));
+	json_t *result = json_object_get(asked(method, params), "result");
 
 	assert_non_null(result);
-	json_decref(answer);
 	return result;
 }
 
 /* The error of an answer that is a refusal, until the next one. */
 static inline const char *refusal(const char *method, const char *params, int code) {
 	static char message[512];
-	json_t *answer = asked(method, params);
-	const json_t *error = json_object_get(answer, "error");
+	const json_t *error = json_object_get(asked(method, params), "error");
 
 	snprintf(message, sizeof(message), "%s",
 		 json_string_value(json_object_get(error, "message")));
 	assert_int_equal(json_integer_value(json_object_get(error, "code")), code);
-	json_decref(answer);
 	return message;
 }
 
@@ -122,8 +133,5 @@ static inline void expect_members(const json_t *json, const char *expected) {
 }
 
 static inline void expect_told(const char *method, const char *params, const char *expected) {
-	json_t *json = told(method, params);
-
-	expect_members(json, expected);
-	json_decref(json);
+	expect_members(told(method, params), expected);
 }

@@ -37,5 +37,6 @@ static inline int end(void **state) {
 	server_changes_settle(&bench->server);
 	reload_free(&reload);
 	groups_bench_close(bench);
+	answers_free();
 	return 0;
 }

@@ -104,14 +104,7 @@ static inline void undo(void *context) {
 
 /* Without the answer to the one in whose middle it failed. */
 static inline void serves(void) {
-	static uint32_t serial;
-	uint64_t before = bench->taken_up[1];
-
-	for (unsigned i = 0; i < 2; i++)
-		assert_true(life_bench_up(bench, 0, &bench->file[0], serial++));
-	life_bench_pass(bench, 2 * MS);
-	assert_int_equal(bench->taken_up[1], before + 2);
-	assert_true(server_balanced(&bench->server));
+	life_bench_serves(bench);
 }
 
 /* Methods in which calls failed. */

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a client may ask of a server of two groups, and what it is told. */
+/* What a client may ask of a server of two groups, what it is told, and what becomes of changes that overlap. */
 #include "test_main.h"
 
 #include <unistd.h>
 
+#include <rte_cycles.h>
+
 #include "asking_bench.h"
+#include "power/live/power.h"
+
+#define PACKETS 3
 
 TEST(who_it_is) {
 	static char control[] = "net_control";
@@ -21,35 +26,59 @@ TEST(who_it_is) {
 	expect_members(info, "groups.1.control=net_control groups.0.control=none");
 	assert_int_equal(number(info, "pid"), getpid());
 	assert_string_equal(word(info, "groups.1.rphy"), bench->groups[1].rphy_port.device);
-	json_decref(info);
 }
 
-TEST(which_group) {
-	expect_told("group.get", "{group: 2}", "id=2");
-	refused("group.get", "{}", RPC_WRONG_PARAMS, "group: found nothing, allowed: 1, 2");
-	refused("group.get", "{group: 3}", RPC_REFUSED, "group: found \"3\", allowed: 1, 2");
-	refused("modem.list", "{}", RPC_WRONG_PARAMS, "group: found nothing, allowed: 1, 2");
-	refused("counters.get", "{group: 3}", RPC_REFUSED, "group: found \"3\", allowed: 1, 2");
-	refused("group.get", "{group: 65536}", RPC_WRONG_PARAMS,
-		"group.get: group: found \"65536\", allowed: a number, 1 to 65535");
-}
+/* Requests, and members of the result, or the refusal with its code. */
+static const struct {
+	const char *method, *params, *expected;
+	int code;
+} requests[] = {
+	{"group.get", "{group: 2}", "id=2"},
+	{"group.get", "{}", "group: found nothing, allowed: 1, 2", RPC_WRONG_PARAMS},
+	{"group.get", "{group: 3}", "group: found \"3\", allowed: 1, 2", RPC_REFUSED},
+	{"modem.list", "{}", "group: found nothing, allowed: 1, 2", RPC_WRONG_PARAMS},
+	{"counters.get", "{group: 3}", "group: found \"3\", allowed: 1, 2", RPC_REFUSED},
+	{"scheduler.get", "{}", "group: found nothing, allowed: 1, 2", RPC_WRONG_PARAMS},
+	{"group.get", "{group: 65536}",
+	 "group.get: group: found \"65536\", allowed: a number, 1 to 65535", RPC_WRONG_PARAMS},
+	{"group.get", "{group: 1}",
+	 "modems=2 rate_limit=10000000000 channels.1.rate=500000000 channels.1.session=65538 "
+	 "upstream_channels.0.session=131073 bonding_groups.0.channels.1=2 bonding_groups.1.id=2 "
+	 "filter_groups.0.rules=1"},
+	{"group.list", "{}", "groups.1.id=2 groups.1.channels=2 groups.1.upstream_channels=1"},
+	{"modem.list", "{group: 1, count: 1}",
+	 "modems=[1] modems.0.mac=02:01:00:00:00:01 modems.0.upstream_service_flows=1 next=1"},
+	{"modem.list", "{group: 1, count: 1, first: 1}",
+	 "modems=[1] modems.0.mac=02:01:00:00:00:02 next=none"},
+	{"modem.list", "{group: 1, first: 65535}", "modems=[0]"},
+	{"config.reload", "{}",
+	 "/no/such/file: 1 mistake, nothing was changed: /no/such/file:1: file: found no readable "
+	 "file (No such file or directory), allowed: a YAML file of at most 1 GiB",
+	 RPC_REFUSED},
+	{"measure.set", "{cycles: true, latency: true}", "cycles=true latency=true"},
+	{"measure.set", "{cycles: false}", "cycles=false latency=true"},
+	{"measure.set", "{latency: false}", "cycles=false latency=false"},
+	{"scheduler.get", "{group: 1}",
+	 "delay=[0] channels=[2] channels.1.rate=500000000 bonding_groups.0.channels=2 "
+	 "service_flows=[0]"},
+	{"scheduler.get", "{group: 1, flows: false}", "service_flows=none"},
+	{"flow.get", "{group: 2, id: 4000000000}",
+	 "id: no downstream service flow of the group has this ID", RPC_REFUSED},
+	{"power.get", "{}", "driver=none cores=[0]"},
+	{"power.set", "{empty_rounds: 7}", "a replay has no frequencies", RPC_REFUSED},
+	{"modem.set", "{group: 1, modem: {mac: '02:01:00:00:00:01', bonding_group: 99}}",
+	 "modem.bonding_group: found \"99\", allowed: the id of a bonding group in service",
+	 RPC_REFUSED},
+};
 
-TEST(what_a_group_has) {
-	expect_told("group.get", "{group: 1}",
-		    "modems=2 rate_limit=10000000000 channels.1.rate=500000000 "
-		    "channels.1.session=65538 upstream_channels.0.session=131073 "
-		    "bonding_groups.0.channels.1=2 bonding_groups.1.id=2 filter_groups.0.rules=1");
-	expect_told("group.list", "{}",
-		    "groups.1.id=2 groups.1.channels=2 groups.1.upstream_channels=1");
-}
-
-TEST(modems_in_parts) {
-	expect_told("modem.list", "{group: 1, count: 1}",
-		    "modems=[1] modems.0.mac=02:01:00:00:00:01 "
-		    "modems.0.upstream_service_flows=1 next=1");
-	expect_told("modem.list", "{group: 1, count: 1, first: 1}",
-		    "modems=[1] modems.0.mac=02:01:00:00:00:02 next=none");
-	expect_told("modem.list", "{group: 1, first: 65535}", "modems=[0]");
+TEST(requests_have_their_answers) {
+	for (size_t i = 0; i < ARRAY_COUNT(requests); i++) {
+		if (requests[i].code == 0)
+			expect_told(requests[i].method, requests[i].params, requests[i].expected);
+		else
+			refused(requests[i].method, requests[i].params, requests[i].code,
+				requests[i].expected);
+	}
 }
 
 /* In the places of a group that changes there may be nothing. */
@@ -64,12 +93,10 @@ TEST(free_places_are_not_told) {
 	expect_told("group.get", "{group: 1}", "modems=1");
 	refused("modem.get", "{group: 1, mac: '02:01:00:00:00:02'}", RPC_REFUSED,
 		"mac: service group 1 has no modem 02:01:00:00:00:02");
-	modems[1].service_flow_count = 1;
-	live->modems++;
 }
 
 TEST(what_was_counted) {
-	json_t *all, *one;
+	const json_t *all, *one;
 
 	pass_packets(1, 200);
 	all = told("counters.get", "{}");
@@ -80,21 +107,6 @@ TEST(what_was_counted) {
 		       "groups.1.upstream.counters.received=0");
 	expect_members(one, "groups=[1] groups.0.id=2");
 	assert_true(json_equal(at(one, "groups.0"), at(all, "groups.1")));
-	json_decref(all);
-	json_decref(one);
-}
-
-TEST(a_file_that_is_not_there) {
-	refused("config.reload", "{}", RPC_REFUSED,
-		"/no/such/file: 1 mistake, nothing was changed: /no/such/file:1: file: found no "
-		"readable file (No such file or directory), allowed: a YAML file of at most 1 "
-		"GiB");
-}
-
-TEST(what_is_measured) {
-	expect_told("measure.set", "{cycles: true, latency: true}", "cycles=true latency=true");
-	expect_told("measure.set", "{cycles: false}", "cycles=false latency=true");
-	expect_told("measure.set", "{latency: false}", "cycles=false latency=false");
 }
 
 /* Each by the groups that it serves. */
@@ -116,11 +128,9 @@ TEST(ports_of_the_groups) {
 
 TEST(files_that_others_found_wrong) {
 	uint64_t before = bench->server.refused;
-	json_t *done = told("config.refuse", "{}");
 
+	assert_int_equal(number(told("config.refuse", "{}"), "refused"), before + 1);
 	assert_int_equal(bench->server.refused, before + 1);
-	assert_int_equal(number(done, "refused"), before + 1);
-	json_decref(done);
 }
 
 /* Names of files may be of any bytes. */
@@ -129,13 +139,12 @@ TEST(a_name_that_is_no_utf8) {
 	expect_told("server.info", "{}", "config=/no/such/?");
 	assert_non_null(
 		strstr(refusal("config.reload", "{}", RPC_REFUSED), "/no/such/?: 1 mistake"));
-	reload.path = "/no/such/file";
 }
 
 /* As vcmtsd prints them, with no server. */
 TEST(methods_are_described) {
 	const struct rpc alone = methods_rpc(NULL);
-	json_t *all = rpc_describe(&alone), *method;
+	json_t *all = kept(rpc_describe(&alone)), *method;
 	size_t m;
 
 	assert_int_equal(json_array_size(at(all, "methods")), alone.method_count);
@@ -147,7 +156,175 @@ TEST(methods_are_described) {
 					       "params.0.schema.maximum=65535 errors=[1] "
 					       "errors.0.code=-32000");
 	}
-	json_decref(all);
 }
 
-ALL_TESTS(begin, end)
+static double real(const json_t *json, const char *path) {
+	return json_number_value(at(json, path));
+}
+
+TEST(what_the_scheduler_did) {
+	const json_t *json;
+
+	pass_packets(PACKETS, 200);
+	json = told("scheduler.get", "{group: 2}");
+	expect_members(json, "delay=[1] delay.0.packets=3");
+	assert_true(real(json, "delay.0.p50_us") <= real(json, "delay.0.p99_9_us"));
+	assert_int_equal(number(json, "channels.0.packets") + number(json, "channels.1.packets"),
+			 PACKETS);
+	assert_int_equal(number(json, "bonding_groups.0.packets") +
+				 number(json, "bonding_groups.1.packets"),
+			 PACKETS);
+}
+
+/* By its ID and by its modem, a flow is told alike. */
+TEST(service_flows) {
+	static const char modem_flows[] = "{group: 2, mac: '02:01:00:00:00:01'}";
+	json_t *modem, *flow;
+	char params[64];
+
+	pass_packets(PACKETS, 200);
+	modem = told("modem.flows", modem_flows);
+	expect_members(modem,
+		       "service_flows.0.packets=3 service_flows.0.waiting_packets=0 "
+		       "service_flows.0.aqm=tail-drop service_flows.0.drop_probability=none");
+	snprintf(params, sizeof(params), "{group: 2, id: %d}",
+		 (int)number(modem, "service_flows.0.id"));
+	flow = told("flow.get", params);
+	expect_members(flow, "modem=02:01:00:00:00:01");
+	json_object_del(flow, "modem");
+	assert_true(json_equal(flow, at(modem, "service_flows.0")));
+	told("modem.set", "{group: 2, modem: {mac: '02:01:00:00:00:01', service_flows: ["
+			  "{id: 1, dsid: 7, buffer: '200 kB'}, "
+			  "{id: 3, dsid: 8, buffer: '300 kB'}]}}");
+	expect_told("modem.flows", modem_flows,
+		    "service_flows.0.packets=3 service_flows.1.id=3 service_flows.1.packets=0");
+}
+
+/* Nothing while it is off; then what has passed since the last reset. */
+TEST(latencies) {
+	const json_t *json;
+
+	assert_int_equal(json_object_size(told("latency.get", "{group: 2}")), 0);
+	told("measure.set", "{latency: true}");
+	pass_packets(PACKETS, 200);
+	expect_told("latency.get", "{group: 2}", "downstream.packets=3 upstream.packets=0");
+	json = told("latency.get", "{group: 2, reset: true}");
+	expect_members(json, "downstream.packets=3 upstream.packets=0 upstream.p50=none");
+	assert_true(real(json, "downstream.p50") <= real(json, "downstream.max"));
+	assert_true(json_array_size(at(json, "downstream.histogram")) > 0);
+	expect_told("latency.get", "{group: 2}", "downstream.packets=0");
+}
+
+/* The longest gap is forgotten by who asks anew, and by nobody else. */
+TEST(polling_threads) {
+	bench->server.workers[1].longest = rte_get_tsc_hz() / 100;
+	bench->server.workers[1].longest_since = rte_get_tsc_hz() / 200;
+	for (unsigned n = 0; n < 4; n++) {
+		const json_t *json = told("worker.list", n == 1 || n == 2 ? "{anew: true}" : "{}");
+
+		expect_members(json, "workers=[3] workers.1.number=1 workers.1.longest_ns=10000000 "
+				     "workers.1.idle=poll");
+		assert_int_equal(number(json, "workers.1.longest_since_ns"), n < 2 ? 5000000 : 0);
+	}
+	assert_string_not_equal(bench->server.workers[1].name, bench->server.workers[2].name);
+}
+
+TEST(what_is_not_given_stays) {
+	const struct power_place place = {.by_hand = true};
+	struct power_config *has = &bench->server.power;
+	struct power *p = power_create(&bench->server, &place);
+
+	assert_non_null(p);
+	methods.power = p;
+	told("power.set", "{empty_rounds: 7, longest_pause_us: 30}");
+	assert_int_equal(has->empty_rounds, 7);
+	assert_int_equal(has->longest_pause, 30000);
+	expect_told("power.set", "{latency_us: 90}",
+		    "empty_rounds=7 cores=[3] cores.0.core=1 cores.0.workers.0=0 cores.1.core=2 "
+		    "cores.1.workers.0=1 cores.2.core=3 cores.2.workers.0=2");
+	assert_int_equal(has->empty_rounds, 7);
+	assert_int_equal(has->longest_pause, 30000);
+	assert_int_equal(has->latency, 90000);
+	assert_int_equal(power_config_of(p)->latency, 90000); /* the governor's, too */
+	told("power.set", "{empty_rounds: 1000000}");
+	assert_int_equal(has->empty_rounds, 1000000);
+	refused("power.set", "{empty_rounds: 1000001}", RPC_WRONG_PARAMS,
+		"power.set: empty_rounds: found \"1000001\", allowed: a number, 1 to 1000000");
+	methods.power = NULL;
+	power_free(p);
+}
+
+#define FIRST "{group: 1, modem: {mac: '02:01:00:00:00:01'"
+#define SECOND "{group: 1, modem: {mac: '02:01:00:00:00:02'"
+
+/* It is answered now, and well. Returns the generation. */
+static int64_t answered(struct rpc_work *w) {
+	return number(ended(w), "result.generation");
+}
+
+/* As if workers were at what another change has removed. */
+static void hold(bool on) {
+	static const char something;
+
+	bench->server.leaves = on ? (const void *)&something : NULL;
+}
+
+static unsigned leaving(void) {
+	return server_changes_leaving(&bench->server);
+}
+
+/* What is in service is answered though the remains of it leave; another object need not wait for them. */
+TEST(others_go_on) {
+	int64_t first, second;
+
+	hold(true);
+	first = answered(begun("modem.set", FIRST ", max_aggregate_rate: '50 Mbps'}}"));
+	second = answered(begun("modem.set", SECOND ", max_aggregate_rate: '60 Mbps'}}"));
+	assert_int_equal(second, first + 1);
+	assert_int_equal(leaving(), 2);
+	assert_int_equal(bench->server.groups[0].live.sg.modems[0].aggregate_rate, 50000000);
+	hold(false);
+	server_changes_go_on(&bench->server);
+	assert_int_equal(leaving(), 0);
+}
+
+/* The same object waits, and is what was asked for last. */
+TEST(the_same_waits) {
+	struct rpc_work *again;
+
+	hold(true);
+	answered(begun("modem.set", FIRST ", max_aggregate_rate: '70 Mbps'}}"));
+	again = begun("modem.set", FIRST ", max_aggregate_rate: '80 Mbps'}}");
+	for (int i = 0; i < 3; i++)
+		assert_false(rpc_go_on(again));
+	assert_int_equal(leaving(), 1);
+	answered(begun("modem.set", SECOND ", max_aggregate_rate: '90 Mbps'}}"));
+	assert_false(rpc_go_on(again));
+	hold(false);
+	answered(again);
+	assert_int_equal(bench->server.groups[0].live.sg.modems[0].aggregate_rate, 80000000);
+}
+
+/* What goes has left when it is answered, and who asks for its place in between gets it then. */
+TEST(what_goes_has_left) {
+	struct live_group *live = &bench->server.groups[0].live;
+	struct rpc_work *goes, *comes;
+
+	hold(true);
+	goes = begun("modem.remove", SECOND "}}");
+	assert_false(rpc_go_on(goes));
+	assert_int_equal(live->modems, 1); /* taken */
+	assert_false(rpc_go_on(goes));
+	comes = begun("modem.add",
+		      SECOND ", addresses: ['10.9.9.9'], bonding_group: 2, security: {said: 2, "
+			     "cipher: 'none'}, service_flows: [{id: 2, buffer: '200 kB'}]}}");
+	for (int i = 0; i < 3; i++)
+		assert_false(rpc_go_on(comes));
+	hold(false);
+	answered(goes);
+	assert_int_equal(leaving(), 0);
+	answered(comes);
+	assert_int_equal(live->modems, 2);
+}
+
+EACH_TEST(begin, end)

@@ -29,16 +29,16 @@ TEST(a_key_rolls) {
 
 	assert_int_equal(rolls[CRYPTO_DOWNLINK], 0);
 	assert_non_null(strstr(refusal("key.use", SA, RPC_REFUSED), "said"));
-	json_decref(told("key.install", NEXT_KEY));
+	told("key.install", NEXT_KEY);
 	assert_true(sa->has_next_key && !sa->use_next_key);
 	assert_int_equal(rolls[CRYPTO_DOWNLINK], 0);
 	assert_non_null(strstr(refusal("key.install", NEXT_KEY, RPC_REFUSED), "said"));
 	assert_non_null(strstr(refusal("key.remove", SA, RPC_REFUSED), "said"));
-	json_decref(told("key.use", SA));
+	told("key.use", SA);
 	assert_true(sa->has_next_key && sa->use_next_key);
 	assert_int_equal(rolls[CRYPTO_DOWNLINK], 1);
 	assert_int_equal(rolls[CRYPTO_UPLINK], 0);
-	json_decref(told("key.remove", SA));
+	told("key.remove", SA);
 	assert_false(sa->has_next_key);
 	assert_int_equal(sa->key[0], 0xff);
 	assert_int_equal(sa->iv[0], 0xff);
@@ -82,8 +82,6 @@ TEST(the_whole_configuration) {
 	assert_non_null(strstr(secret, "0001020304"));
 	free(text);
 	free(secret);
-	json_decref(plain);
-	json_decref(keys);
 }
 
 static struct rpc_work *reading_begun(void) {
@@ -106,17 +104,15 @@ TEST(a_configuration_of_one_moment) {
 		w[i] = reading_begun();
 	while (!rpc_abandon(w[1]))
 		;
-	json_decref(told("channel.set", "{group: 2, channel: {id: 1, rate: '333 Mbps'}}"));
+	told("channel.set", "{group: 2, channel: {id: 1, rate: '333 Mbps'}}");
 	json = ended(w[0]);
 	assert_true(json_equal(before, json_object_get(json, "result")));
-	json_decref(before);
-	json_decref(json);
 	while (!rpc_abandon(w[2]))
 		;
 	expect_told("config.get", "{}",
 		    "config.service_groups.1.channels.0.rate=333_Mbps "
 		    "config.service_groups=[2]");
-	json_decref(told("channel.set", "{group: 2, channel: {id: 1, rate: '700 Mbps'}}"));
+	told("channel.set", "{group: 2, channel: {id: 1, rate: '700 Mbps'}}");
 	assert_null(methods.events.snapshots.first);
 	events_close(&methods.events);
 }
@@ -167,9 +163,9 @@ TEST(workers_drain) {
 		"to: found 1, allowed: another core");
 	refused("worker.resume", "{core: 9}", RPC_REFUSED,
 		"core: found 9, allowed: a core with a worker");
-	json_decref(told("worker.drain", "{core: 2, to: 3}"));
+	told("worker.drain", "{core: 2, to: 3}");
 	assert_int_equal(l->cores[l->groups[1].lower], 3);
-	json_decref(told("worker.resume", "{core: 2}"));
+	told("worker.resume", "{core: 2}");
 	assert_int_equal(l->cores[l->groups[1].lower], 2);
 }
 
@@ -216,7 +212,6 @@ static void expect_ended(struct rpc_work *w, const char *expected) {
 	json_t *answer = ended(w);
 
 	expect_members(answer, expected);
-	json_decref(answer);
 }
 
 /* One client waits until the group is empty, another one resumes it: then it stays resumed. */
@@ -229,17 +224,16 @@ TEST(two_that_contradict) {
 	w = draining();
 	assert_true(g->drained);
 	assert_false(rpc_go_on(w));
-	json_decref(told("group.resume", "{group: 2}"));
+	told("group.resume", "{group: 2}");
 	expect_ended(
 		w, "error.message=group:_service_group_2_was_resumed_meanwhile,_or_is_another_one");
 	assert_false(g->drained);
 	answer = told("group.drain", "{group: 2, limit: '0s'}"); /* it does not wait */
 	assert_true(number(answer, "held") > 0);
-	json_decref(answer);
 	w = draining();
 	groups_bench_pass(bench, 10000000);
 	expect_ended(w, "result.held=0");
-	json_decref(told("group.resume", "{group: 2}"));
+	told("group.resume", "{group: 2}");
 }
 
 /* What waits for a rest that has not come is told, but not waited for. */
@@ -247,7 +241,7 @@ TEST(an_end_that_does_not_come) {
 	groups_bench_up_open(bench, 1);
 	groups_bench_pass(bench, MS);
 	expect_told("group.drain", "{group: 2, limit: '10s'}", "held=1 waiting=1");
-	json_decref(told("group.resume", "{group: 2}"));
+	told("group.resume", "{group: 2}");
 	groups_bench_pass(bench, 5000 * MS);
 	assert_int_equal(served_group_held(&bench->server.groups[1]), 0);
 }
@@ -271,13 +265,13 @@ TEST(what_was_granted_comes_first) {
 	ahead = grants_ahead(sg);
 	assert_true(ahead > 7 * MS);
 	bench->server.rounds = &rounds;
-	json_decref(told("group.drain", "{group: 2, limit: '3ms'}"));
+	told("group.drain", "{group: 2, limit: '3ms'}");
 	assert_int_equal(clock->now - before, 3 * MS);
-	json_decref(told("group.resume", "{group: 2}"));
+	told("group.resume", "{group: 2}");
 	before = clock->now;
-	json_decref(told("group.drain", "{group: 2, limit: '1s'}"));
+	told("group.drain", "{group: 2, limit: '1s'}");
 	assert_in_range(clock->now - before, ahead, ahead + 2 * MS);
-	json_decref(told("group.resume", "{group: 2}"));
+	told("group.resume", "{group: 2}");
 	bench->server.rounds = NULL;
 	sg->upstream.scheduled = false;
 }
@@ -295,7 +289,6 @@ TEST(a_group_goes) {
 	bench->server.rounds = NULL;
 	assert_in_range(clock->now - before, 5 * MS, 7 * MS);
 	assert_int_equal(number(gone, "generation"), generation + 1);
-	json_decref(gone);
 	refused("group.remove", "{group: 1}", RPC_REFUSED,
 		"a server has at least one service group");
 	refused("group.get", "{group: 2}", RPC_REFUSED, "group: found \"2\", allowed: 1");

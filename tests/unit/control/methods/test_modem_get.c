@@ -60,6 +60,7 @@ static int begin(void **state) {
 
 static int end(void **state) {
 	live_group_free(&group.live);
+	answers_free();
 	return 0;
 }
 
@@ -71,18 +72,16 @@ static json_t *modem_told(unsigned number) {
 	return told("modem.get", params);
 }
 
-/* The schema of the answer; to be freed. */
+/* The schema of the answer. */
 static json_t *described(void) {
-	json_t *all = rpc_describe(&rpc), *method, *schema = NULL;
+	json_t *all = kept(rpc_describe(&rpc)), *method, *schema = NULL;
 	size_t m;
 
 	json_array_foreach(at(all, "methods"), m, method) {
 		if (strcmp(word(method, "name"), "modem.get") == 0)
-			schema = json_incref(
-				json_object_get(json_object_get(method, "result"), "schema"));
+			schema = json_object_get(json_object_get(method, "result"), "schema");
 	}
 	assert_non_null(schema);
-	json_decref(all);
 	return schema;
 }
 
@@ -130,10 +129,7 @@ static unsigned keys_are_there(const struct key *keys, const char *up, const jso
 }
 
 TEST(every_key_is_told) {
-	json_t *modem = modem_told(3);
-
-	assert_int_equal(keys_are_there(modem_keys, "", modem), ARRAY_COUNT(untold));
-	json_decref(modem);
+	assert_int_equal(keys_are_there(modem_keys, "", modem_told(3)), ARRAY_COUNT(untold));
 }
 
 /* All of `part` is in `whole`; lists are of the same length. */
@@ -154,14 +150,9 @@ static void is_part(const json_t *part, const json_t *whole, const char *name) {
 }
 
 TEST(values_are_those_of_a_file) {
-	for (uint32_t m = 1; m <= 3; m++) {
-		json_t *modem = modem_told(m);
-		json_t *file = object_json(&group.live, LIVE_MODEM, m - 1, false);
-
-		is_part(file, modem, "modem");
-		json_decref(file);
-		json_decref(modem);
-	}
+	for (uint32_t m = 1; m <= 3; m++)
+		is_part(kept(object_json(&group.live, LIVE_MODEM, m - 1, false)), modem_told(m),
+			"modem");
 }
 
 /* What a file need not say, and what clients know by other names. */
@@ -174,7 +165,6 @@ TEST(what_follows_is_told) {
 		       "bonding_group=1 dsid=31 max_traffic_burst=25000 min_reserved_packet=64 "
 		       "min_buffer=64000 max_buffer=512000 wred.min_threshold=128000 "
 		       "wred.max_threshold=384000 wred.max_probability_inverse=10");
-	json_decref(modem);
 	expect_told("modem.get", "{mac: '02:01:00:00:00:02'}", "has_next_key=false");
 }
 
@@ -195,7 +185,6 @@ TEST(what_means_nothing_is_not_told) {
 		if (is_there(modem, paths[i]))
 			fail_msg("%s is told", paths[i]);
 	}
-	json_decref(modem);
 }
 
 /* Everything is described, and what is said to be there is. */
@@ -224,18 +213,13 @@ TEST(answers_are_described) {
 	json_t *schema = described();
 	char path[PATH_SIZE];
 
-	for (unsigned m = 1; m <= 3; m++) {
-		json_t *modem = modem_told(m);
-
-		as_described(schema, modem, "modem");
-		json_decref(modem);
-	}
+	for (unsigned m = 1; m <= 3; m++)
+		as_described(schema, modem_told(m), "modem");
 	for (size_t i = 0; i < ARRAY_COUNT(untold); i++) {
 		snprintf(path, sizeof(path), "properties.security.properties.%s",
 			 strchr(untold[i], '.') + 1);
 		assert_false(is_there(schema, path));
 	}
-	json_decref(schema);
 }
 
 #define PART(name) "properties." name ".items."
@@ -270,7 +254,6 @@ TEST(what_is_always_there) {
 		}
 		assert_string_equal(names, parts[i][1]);
 	}
-	json_decref(schema);
 }
 
 /* What a file may say in words is told as a number. */
@@ -283,7 +266,6 @@ TEST(words_become_numbers) {
 		       "min_reserved_packet.examples.0=64 min_reserved_packet.default=none");
 	expect_members(at(schema, PART("classifiers") "properties"),
 		       "protocol.type=integer protocol.maximum=255 source_ports.maximum=65535");
-	json_decref(schema);
 }
 
 ALL_TESTS(begin, end)

@@ -53,8 +53,8 @@ static void edit_two(void) {
 
 static enum outcome take_other(void *context) {
 	for (unsigned w = 0; w < LIFE_WORKERS && tried->full; w++)
-		bench->server.workers[w].entry_room = bench->server.workers[w].entry_count;
-	if (server_reconfigure(&bench->server, &other, line))
+		server->workers[w].entry_room = server->workers[w].entry_count;
+	if (server_reconfigure(server, &other, line))
 		return OUTCOME_DONE;
 	if (strstr(line, "; nothing was changed") == NULL || strstr(line, ": ;") != NULL)
 		fail_msg("found: %s", line);
@@ -78,9 +78,10 @@ static void case_open(const struct fault_case *c) {
 		steering_bench_open(bench, c->by, c->there, GROUPS);
 	}
 	for (unsigned w = 0; w < LIFE_WORKERS && !c->full; w++)
-		assert_int_equal(worker_reserve(&bench->server.workers[w], 200), 0);
+		assert_int_equal(worker_reserve(&server->workers[w], 200), 0);
 	load_next(c->then);
 	memcpy(others, next, sizeof(others));
+	memset(next, 0, sizeof(next));
 	other = file;
 	other.groups = others;
 	load_next(c->first);
@@ -148,43 +149,37 @@ TEST(in_each_kind_of_reload) {
 
 		tried = &cases[i];
 		case_open(tried);
-		assert_true(every_fault(&o, &bench->server) > 5);
+		assert_true(every_fault(&o, server) > 5);
 		for (unsigned g = 0; g < other.group_count; g++)
 			service_group_free(&others[g]);
-		free_next();
-		if (tried->by == BY_SOFTWARE)
-			life_bench_close(bench);
-		else
-			steering_bench_close(bench);
 	}
 }
 
 /* The group that comes needs the first ring to the shared port. Until it has come, none is left of any attempt. */
 TEST(refused_beside_a_new_ring) {
-	const struct server *s = &bench->server;
 	const struct port_share *share;
 	bool done = false;
 	char *before;
 	long n = 0;
 
 	life_bench_open(bench, 1, GROUPS);
-	assert_int_equal(server_move_group(&bench->server, 0, PART_UPPER | PART_LOWER, 2), 0);
+	assert_int_equal(server_move_group(server, 0, PART_UPPER | PART_LOWER, 2), 0);
 	load_next(3);
 	service_group_free(&next[1]);
 	life_bench_load(&next[1], 2, LIFE_SHARED, 2, 2, 2);
 	file.group_count = 2;
 	reload("1 service group added");
-	share = s->shares.of[s->ports.of[0][DEVICE_NETWORK]];
+	share = server->shares.of[server->ports.of[0][DEVICE_NETWORK]];
 	assert_null(share->send.ring);
 	file.group_count = 3;
-	before = served_state(s, true);
+	before = served_state(server, true);
 	for (; !done; n++) {
 		char *now;
 
 		faults_begin(n, n % 2 == 1);
 		done = take_file();
 		faults_end(NULL);
-		now = served_state(s, true);
+		now = served_state(server, true);
 		if (!done)
 			served_state_check(before, now, "a new ring");
 		free(now);
@@ -193,15 +188,14 @@ TEST(refused_beside_a_new_ring) {
 	assert_non_null(share->send.ring);
 	all_is_told_apart();
 	free(before);
-	close_with_file();
 }
 
 static void refused_for(const char *why) {
-	char *before = served_state(&bench->server, true), *now;
+	char *before = served_state(server, true), *now;
 
 	refused(why);
 	assert_non_null(strstr(line, "; nothing was changed"));
-	now = served_state(&bench->server, true);
+	now = served_state(server, true);
 	served_state_check(before, now, why);
 	free(before);
 	free(now);
@@ -241,8 +235,7 @@ TEST(refused_for_the_second_group) {
 	next[1].channels[1].rate = next[0].channels[1].rate;
 	reload("service group 2: crypto provider changed; 1 service group removed");
 	all_is_told_apart();
-	file.group_count = 3;
-	close_with_file();
 }
 
+EACH_TEST(NULL, file_end)
 ALL_TESTS(NULL, fixture_stop)

@@ -37,7 +37,7 @@ TEST(come_and_go) {
 
 		if (cycle == SETTLED) {
 			left = life_left_now();
-			taken = bench->server.pools.taken;
+			taken = server->pools.taken;
 		}
 		life_bench_traffic(bench, LIFE_SHARED, &bench->file[0], 3);
 		life_bench_plug(cycle % 2);
@@ -51,15 +51,14 @@ TEST(come_and_go) {
 		life_bench_check_totals(bench);
 		life_bench_traffic(bench, LIFE_SHARED, &bench->file[0], 1);
 		life_bench_pass(bench, 2 * MS);
-		assert_int_equal(server_held(&bench->server), 0);
+		assert_int_equal(server_held(server), 0);
 	}
 	life_left_check(&left);
-	assert_memory_equal(&bench->server.pools.taken, &taken, sizeof(taken));
-	assert_int_equal(bench->server.gone.groups, CYCLES);
-	assert_true(bench->server.gone.down.drops[DROP_STOPPED] > 0);
+	assert_memory_equal(&server->pools.taken, &taken, sizeof(taken));
+	assert_int_equal(server->gone.groups, CYCLES);
+	assert_true(server->gone.down.drops[DROP_STOPPED] > 0);
 	assert_int_equal(bench->taken_up[1], 6 * CYCLES);
 	assert_true(bench->taken_up[3] > 0 && bench->taken_up[4] > 0);
-	life_bench_close(bench);
 }
 
 /* A group of the start, whose ports were its own: what their descriptors took is given back with them. */
@@ -69,21 +68,20 @@ TEST(the_first_goes_and_comes) {
 	life_bench_open(bench, 1, 3);
 	life_bench_plug(1);
 	life_bench_add(bench, life_bench_group(bench, 4, 1, 2, 2, 2));
-	taken = bench->server.pools.taken;
+	taken = server->pools.taken;
 	life_bench_remove(bench, 0, 0);
 	life_bench_plug(0);
 	assert_int_equal(life_bench_add(bench, &bench->file[0]), 0);
-	assert_memory_equal(&bench->server.pools.taken, &taken, sizeof(taken));
-	assert_true(bench->server.keys_seconds > 0 && bench->server.keys_seconds < 3600);
-	life_bench_close(bench);
+	assert_memory_equal(&server->pools.taken, &taken, sizeof(taken));
+	assert_true(server->keys_seconds > 0 && server->keys_seconds < 3600);
 }
 
 /* Each direction of each group has a queue of its own. */
 static void check_crypto_queues(void) {
 	const struct crypto_queue *queues[2 * LIFE_IDS];
 
-	for (unsigned q = 0; q < 2 * bench->server.group_count; q++) {
-		const struct served_group *g = &bench->server.groups[q / 2];
+	for (unsigned q = 0; q < 2 * server->group_count; q++) {
+		const struct served_group *g = &server->groups[q / 2];
 
 		queues[q] = q % 2 == 0 ? g->downstream->lower.crypto : g->upstream->r.crypto;
 		for (unsigned other = 0; other < q; other++)
@@ -94,11 +92,11 @@ static void check_crypto_queues(void) {
 /* As many as may come find all that was set aside for them, and no more: on ports that the first one had for itself,
  * which become shared. */
 TEST(all_that_may_come) {
-	const struct server_pools *pools = &bench->server.pools;
+	const struct server_pools *pools = &server->pools;
 	const unsigned most = LIFE_IDS - 1;
 
 	life_bench_open(bench, 1, most);
-	assert_int_equal(server_latency(&bench->server, true), 0);
+	assert_int_equal(server_latency(server, true), 0);
 	for (unsigned id = 2; id <= most; id++)
 		life_bench_add(bench, life_bench_group(bench, id, LIFE_SHARED, id % 3, (id + 1) % 3,
 						       (id + 2) % 3));
@@ -110,7 +108,6 @@ TEST(all_that_may_come) {
 	life_bench_check_totals(bench);
 	for (unsigned id = 2; id <= most; id++)
 		assert_int_equal(bench->taken_up[id], 3);
-	life_bench_close(bench);
 }
 
 /* What a port that several shared has counted is the server's when the last of them has gone. */
@@ -135,7 +132,6 @@ TEST(a_shared_port_goes) {
 	}
 	assert_int_equal(life_bench_totals(bench).port_dropped, 5);
 	assert_int_equal(life_bench_totals(bench).port_in, all.port_in);
-	life_bench_close(bench);
 }
 
 static void depi_comes(const struct service_group *sg) {
@@ -148,7 +144,7 @@ static void depi_comes(const struct service_group *sg) {
 
 /* An R-PHY port that takes no chains of buffers: DEPI frames are copied, also those of groups that come. */
 TEST(frames_are_copied) {
-	const struct server_pools *pools = &bench->server.pools;
+	const struct server_pools *pools = &server->pools;
 	const struct service_group *sg;
 
 	for (unsigned i = 0; i < 2; i++) {
@@ -159,12 +155,10 @@ TEST(frames_are_copied) {
 		sg = life_bench_group(bench, 3, LIFE_SHARED, 1, 2, 0);
 		life_bench_add(bench, sg);
 		for (unsigned g = 0; g < 2; g++)
-			assert_ptr_equal(bench->server.groups[g].downstream->lower.linear,
-					 pools->linear);
+			assert_ptr_equal(server->groups[g].downstream->lower.linear, pools->linear);
 		depi_comes(sg);
 		depi_comes(&bench->file[0]);
 		assert_int_equal(life_bench_totals(bench).down_out, 24);
-		life_bench_close(bench);
 	}
 }
 
@@ -173,32 +167,27 @@ static unsigned there; /* groups at the start */
 
 /* The one that is there has its traffic, with nothing lost. */
 static void still_serves(void) {
-	uint64_t before = bench->taken_up[1];
-
-	life_bench_traffic(bench, LIFE_SHARED, &bench->file[0], 3);
-	life_bench_pass(bench, 2 * MS);
-	assert_int_equal(bench->taken_up[1], before + 3);
-	assert_int_equal(server_held(&bench->server), 0);
-	assert_true(server_balanced(&bench->server));
+	life_bench_serves(bench);
+	assert_int_equal(server_held(server), 0);
 }
 
 static void not_added(const char *expected) {
 	const struct life_left left = life_left_now();
-	const struct pool_needs taken = bench->server.pools.taken;
+	const struct pool_needs taken = server->pools.taken;
 	unsigned lists[2] = {0}, group = 77;
 	char why[LIVE_LINE] = "";
 
 	for (unsigned w = 0; w < LIFE_WORKERS; w++)
-		lists[0] += bench->server.workers[w].entry_count;
-	if (server_group_add(&bench->server, comes, &group, why) || strstr(why, expected) == NULL)
+		lists[0] += server->workers[w].entry_count;
+	if (server_group_add(server, comes, &group, why) || strstr(why, expected) == NULL)
 		fail_msg("found: %s, and not: %s", why, expected);
 	for (unsigned w = 0; w < LIFE_WORKERS; w++)
-		lists[1] += bench->server.workers[w].entry_count;
+		lists[1] += server->workers[w].entry_count;
 	assert_int_equal(lists[0], lists[1]);
 	assert_int_equal(group, 77);
-	assert_int_equal(bench->server.group_count, there);
+	assert_int_equal(server->group_count, there);
 	life_left_check(&left);
-	assert_memory_equal(&bench->server.pools.taken, &taken, sizeof(taken));
+	assert_memory_equal(&server->pools.taken, &taken, sizeof(taken));
 	still_serves();
 }
 
@@ -246,7 +235,6 @@ TEST(what_does_not_fit) {
 		try_what_does_not_fit();
 		life_bench_add(bench, comes);
 		still_serves();
-		life_bench_close(bench);
 	}
 }
 
@@ -258,19 +246,19 @@ TEST(places) {
 	life_bench_open(bench, 1, 2);
 	comes = life_bench_group(bench, 3, 0, 1, 2, 0);
 	last = life_bench_group(bench, 4, 0, 1, 2, 0);
-	assert_false(server_group_remove(&bench->server, 0, 0, why));
+	assert_false(server_group_remove(server, 0, 0, why));
 	assert_non_null(strstr(why, "at least one"));
-	assert_false(server_group_remove(&bench->server, 1, 0, why));
+	assert_false(server_group_remove(server, 1, 0, why));
 	assert_int_equal(life_bench_add(bench, comes), 1);
-	assert_false(server_group_add(&bench->server, last, &group, why));
+	assert_false(server_group_add(server, last, &group, why));
 	assert_non_null(strstr(why, "max_groups"));
-	assert_true(server_group_remove(&bench->server, 0, 0, why)); /* the one of the file */
-	assert_false(bench->server.groups[0].there);
+	assert_true(server_group_remove(server, 0, 0, why)); /* the one of the file */
+	assert_false(server->groups[0].there);
 	assert_int_equal(life_bench_add(bench, last), 0); /* its place */
-	assert_true(server_group_remove(&bench->server, 1, 0, why));
-	assert_int_equal(bench->server.group_count, 1);
-	assert_false(server_group_remove(&bench->server, 0, 0, why));
-	life_bench_close(bench);
+	assert_true(server_group_remove(server, 1, 0, why));
+	assert_int_equal(server->group_count, 1);
+	assert_false(server_group_remove(server, 0, 0, why));
 }
 
+EACH_TEST(NULL, file_end)
 ALL_TESTS(NULL, fixture_stop)

@@ -26,7 +26,6 @@ TEST(what_moves_to_one_that_comes) {
 		to->upstream_channels[0].session = session;
 		reload("service group 1: 1 modem changed, 1 upstream channel changed");
 		all_is_told_apart();
-		close_with_file();
 	}
 }
 
@@ -50,8 +49,6 @@ TEST(ports_of_its_own) {
 	life_bench_ups(bench, 1, &next[2], 1);
 	life_bench_pass(bench, MS);
 	assert_int_equal(bench->taken_up[3], 1);
-	close_with_file();
-	file.group_count = 0;
 }
 
 /* Where there is one group, and is to be one, it need not be named. */
@@ -62,28 +59,24 @@ TEST(what_is_refused_is_named) {
 		assert_false(take_file());
 		assert_ptr_equal(strstr(line, "max_frame: "),
 				 line + (there == 1 ? 0 : strlen("service group 1: ")));
-		close_with_file();
 	}
 }
 
 /* What the command line said of power stays, whatever the file says. */
 TEST(arguments_go_before_the_file) {
-	struct server *s = &bench->server;
-
 	open_with_file(2);
-	s->power_fixed.policy = s->power_fixed.driver = true;
-	s->power_fixed.given.policy = POWER_SAVING;
-	s->power_fixed.given.driver = POWER_DRIVER_SIMULATED;
+	server->power_fixed.policy = server->power_fixed.driver = true;
+	server->power_fixed.given.policy = POWER_SAVING;
+	server->power_fixed.given.driver = POWER_DRIVER_SIMULATED;
 	file.power.policy = POWER_PERFORMANCE;
 	assert_true(take_file());
-	assert_int_equal(s->power.policy, POWER_SAVING);
-	assert_int_equal(s->power.driver, POWER_DRIVER_SIMULATED);
-	s->power_fixed.policy = s->power_fixed.driver = false;
+	assert_int_equal(server->power.policy, POWER_SAVING);
+	assert_int_equal(server->power.driver, POWER_DRIVER_SIMULATED);
+	server->power_fixed.policy = server->power_fixed.driver = false;
 	assert_true(take_file());
-	assert_int_equal(s->power.policy, POWER_PERFORMANCE);
-	assert_int_equal(s->power.driver, POWER_DRIVER_AUTO);
+	assert_int_equal(server->power.policy, POWER_PERFORMANCE);
+	assert_int_equal(server->power.driver, POWER_DRIVER_AUTO);
 	file.power.policy = POWER_NONE;
-	close_with_file();
 }
 
 static struct ip_address addresses[SG_MAX_MODEM_ADDRESSES];
@@ -112,11 +105,11 @@ static uint64_t send_to_all(void) {
 
 /* The first modem has the first `count` addresses from now on. Returns after how many steps packets were sent. */
 static unsigned change_addresses(size_t count) {
-	struct served_group *g = &bench->server.groups[0];
+	struct served_group *g = &server->groups[0];
 	struct service_group to_be = bench->file[0];
 	struct modem modems[2] = {to_be.modems[0], to_be.modems[1]};
 	struct live_changes changes;
-	struct server_change *c = server_change_open(&bench->server);
+	struct server_change *c = server_change_open(server);
 	char why[LIVE_LINE];
 	unsigned steps = 0;
 
@@ -151,7 +144,6 @@ TEST(addresses_come_and_go_between_packets) {
 		assert_true(change_addresses(1) > 0);
 		assert_int_equal(send_to_all(), 1);
 	}
-	life_bench_close(bench);
 }
 
 #define OLD_RATE 1000000000
@@ -194,8 +186,8 @@ TEST(all_or_nothing) {
 	struct reload r;
 
 	life_bench_open(bench, 2, 2);
-	reload_open(&r, &bench->server, "server.yaml", &(struct server_devices){0});
-	first = bench->server.groups[0].downstream;
+	reload_open(&r, server, "server.yaml", &(struct server_devices){0});
+	first = server->groups[0].downstream;
 	for (size_t i = 0; i < ARRAY_COUNT(files); i++) {
 		load_next(files[i].groups);
 		next[0].channels[0].rate = files[i].asked;
@@ -209,12 +201,11 @@ TEST(all_or_nothing) {
 		assert_int_equal(strstr(r.line, "nothing was changed") != NULL, !files[i].good);
 		assert_int_equal(first->upper.capacity[0].rate, files[i].rate);
 		not_done += !files[i].good;
-		assert_int_equal(bench->server.refused, not_done);
-		free_next();
+		assert_int_equal(server->refused, not_done);
 	}
-	assert_int_equal(bench->server.gone.groups, 1);
-	life_bench_close(bench);
+	assert_int_equal(server->gone.groups, 1);
 	reload_free(&r);
 }
 
+EACH_TEST(NULL, file_end)
 ALL_TESTS(NULL, fixture_stop)

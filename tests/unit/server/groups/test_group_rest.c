@@ -18,29 +18,26 @@
 /* What it waits for may stand in the port that nobody asks: so it is not given up, however long it rests. */
 TEST(what_waits_goes_on_waiting) {
 	for (unsigned groups = 1; groups <= 2; groups++) {
-		struct server *s = &bench->server;
-
 		life_bench_open(bench, groups, groups);
 		life_bench_up_open(bench);
 		life_bench_pass(bench, MS);
-		assert_int_equal(server_group_drain(s, 0, 1000), 1);
+		assert_int_equal(server_group_drain(server, 0, 1000), 1);
 		life_bench_traffic(bench, LIFE_SHARED, &bench->file[0], 1);
 		for (int i = 0; i < 3; i++) {
 			bench->now += LONG;
 			life_bench_pass(bench, MS);
-			assert_int_equal(served_group_held(&s->groups[0]), 1);
-			assert_int_equal(served_group_waiting(&s->groups[0]), 1);
+			assert_int_equal(served_group_held(&server->groups[0]), 1);
+			assert_int_equal(served_group_waiting(&server->groups[0]), 1);
 		}
 		assert_int_equal(bench->taken_up[1], 0);
-		server_group_resume(s, 0);
-		server_group_resume(s, 0); /* harmless */
+		server_group_resume(server, 0);
+		server_group_resume(server, 0); /* harmless */
 		life_bench_pass(bench, 3 * MS);
 		assert_int_equal(bench->taken_up[1], 1);
 		assert_true(bench->depi_frames > 0);
 		bench->now += LONG;
 		life_bench_pass(bench, MS);
-		assert_int_equal(served_group_held(&s->groups[0]), 0);
-		life_bench_close(bench);
+		assert_int_equal(served_group_held(&server->groups[0]), 0);
 	}
 }
 
@@ -50,7 +47,6 @@ static uint64_t maps_sent(void) {
 
 /* Nobody would receive what modems send: they are granted nothing, and something again when it receives. */
 TEST(nothing_is_granted_meanwhile) {
-	struct server *s = &bench->server;
 	uint64_t before;
 
 	life_scheduled = true;
@@ -59,81 +55,74 @@ TEST(nothing_is_granted_meanwhile) {
 	life_bench_pass(bench, 20 * MS);
 	before = maps_sent();
 	assert_true(before > 5);
-	server_group_drain(s, 0, 0);
+	server_group_drain(server, 0, 0);
 	life_bench_pass(bench, 20 * MS);
 	assert_int_equal(maps_sent(), before);
-	server_group_drain(s, 0, 0); /* harmless */
-	server_group_resume(s, 0);
+	server_group_drain(server, 0, 0); /* harmless */
+	server_group_resume(server, 0);
 	bench->now += LONG;
 	life_bench_pass(bench, 20 * MS);
 	assert_in_range(maps_sent(), before + 5, before + 20);
-	life_bench_close(bench);
 }
 
 /* One that goes waits for nothing: it is given up under its name, not that of a stop. */
 TEST(what_waits_is_given_up_at_the_end) {
 	char why[LIVE_LINE];
-	struct server *s = &bench->server;
 
 	life_bench_open(bench, 2, 2);
 	life_bench_up_open(bench);
 	life_bench_pass(bench, MS);
-	assert_int_equal(server_group_drain(s, 0, 0), 1);
-	s->groups[0].upstream->requests.sink.by_kind[0] = 3;
-	assert_true(server_group_remove(s, 0, 0, why));
-	assert_int_equal(s->gone.groups, 1);
-	assert_int_equal(s->gone.requests[0], 3);
-	assert_int_equal(s->gone.up_in[UNIT_PACKET], 1);
-	assert_int_equal(counters_dropped(&s->gone.up), 1);
-	assert_true(server_balanced(s));
-	life_bench_close(bench);
+	assert_int_equal(server_group_drain(server, 0, 0), 1);
+	server->groups[0].upstream->requests.sink.by_kind[0] = 3;
+	assert_true(server_group_remove(server, 0, 0, why));
+	assert_int_equal(server->gone.groups, 1);
+	assert_int_equal(server->gone.requests[0], 3);
+	assert_int_equal(server->gone.up_in[UNIT_PACKET], 1);
+	assert_int_equal(counters_dropped(&server->gone.up), 1);
+	assert_true(server_balanced(server));
 }
 
 /* The server stops as vcmtsd does, with clocks that go on by themselves. */
 static void stop(void) {
-	server_start(&bench->server);
-	server_halted(&bench->server);
-	server_drain(&bench->server, rte_get_tsc_hz() * 60);
+	server_start(server);
+	server_halted(server);
+	server_drain(server, rte_get_tsc_hz() * 60);
 	life_bench_take(bench);
 }
 
 /* A server that stops sends what waits for a group that rests, also where the place of another one is free. */
 TEST(a_stop_while_it_rests) {
-	struct server *s = &bench->server;
-
 	for (unsigned rests = 0; rests < 2; rests++) {
 		life_bench_open(bench, 2, 2);
 		if (rests == 1)
 			life_bench_remove(bench, 0, 0);
-		assert_int_equal(server_group_drain(s, rests, 0), 0);
+		assert_int_equal(server_group_drain(server, rests, 0), 0);
 		life_bench_traffic(bench, LIFE_SHARED, &bench->file[rests], 1);
 		life_bench_pass(bench, MS);
-		assert_int_equal(server_shares_held_in(&s->shares), 2);
+		assert_int_equal(server_shares_held_in(&server->shares), 2);
 		assert_int_equal(life_bench_totals(bench).down_in, 0);
 		stop();
 		assert_int_equal(life_bench_totals(bench).down_out, 1);
 		assert_int_equal(bench->taken_up[1 + rests], 1);
-		life_bench_close(bench);
 	}
 }
 
 /* A server that stops sends what it has, and takes no more from a port that is one group's own. */
 TEST(a_stop_ends_what_is_received) {
-	struct server *s = &bench->server;
 	struct rte_mbuf *m;
 
 	life_bench_open(bench, 1, 1);
 	life_bench_downs(bench, 0, &bench->file[0], 4);
-	assert_in_range(worker_round(s->groups[0].upper), 4, 100);
-	assert_int_equal(downstream_held(s->groups[0].downstream), 4);
+	assert_in_range(worker_round(server->groups[0].upper), 4, 100);
+	assert_int_equal(downstream_held(server->groups[0].downstream), 4);
 	life_bench_ups(bench, 0, &bench->file[0], 1);
 	stop();
 	assert_int_equal(life_bench_totals(bench).down_out, 4);
 	assert_int_equal(life_bench_totals(bench).up_in, 0);
-	assert_int_equal(rte_eth_rx_burst(s->ports.list[s->ports.of[0][DEVICE_RPHY]].id, 0, &m, 1),
-			 1);
+	assert_int_equal(
+		rte_eth_rx_burst(server->ports.list[server->ports.of[0][DEVICE_RPHY]].id, 0, &m, 1),
+		1);
 	rte_pktmbuf_free(m);
-	life_bench_close(bench);
 }
 
 static void check_clocks(const struct served_group *g) {
@@ -144,99 +133,95 @@ static void check_clocks(const struct served_group *g) {
 
 /* On shared ports: who does not own one sends by its ring, and a group that has begun so goes on. */
 TEST(whose_clock_and_queue) {
-	struct server *s = &bench->server;
 	struct served_group *g;
 	unsigned port;
 
 	life_bench_open(bench, 2, 2);
-	g = &s->groups[0];
-	port = s->ports.of[0][DEVICE_RPHY];
-	assert_int_equal(s->shares.owners[port], 2); /* its upstream */
+	g = &server->groups[0];
+	port = server->ports.of[0][DEVICE_RPHY];
+	assert_int_equal(server->shares.owners[port], 2); /* its upstream */
 	for (unsigned worker = 0; worker < LIFE_WORKERS; worker++) {
-		assert_int_equal(server_move_group(s, 0, PART_LOWER, worker), 0);
-		assert_ptr_equal(g->lower, &s->workers[worker]);
-		assert_ptr_equal(g->downstream->lower.rphy.ring, s->shares.of[port]->send.ring);
+		assert_int_equal(server_move_group(server, 0, PART_LOWER, worker), 0);
+		assert_ptr_equal(g->lower, &server->workers[worker]);
+		assert_ptr_equal(g->downstream->lower.rphy.ring,
+				 server->shares.of[port]->send.ring);
 		assert_non_null(g->downstream->lower.rphy.ring);
 		check_clocks(g);
 	}
-	assert_int_equal(server_move_group(s, 0, PART_UPPER | PART_UPSTREAM, 1), 0);
+	assert_int_equal(server_move_group(server, 0, PART_UPPER | PART_UPSTREAM, 1), 0);
 	check_clocks(g);
-	assert_int_equal(s->layout.groups[0].upper, 1);
-	assert_int_equal(s->layout.groups[0].lower, 2);
-	assert_int_equal(s->layout.groups[0].upstream, 1);
-	server_start(s); /* all clocks count from one time: the later one is never behind */
+	assert_int_equal(server->layout.groups[0].upper, 1);
+	assert_int_equal(server->layout.groups[0].lower, 2);
+	assert_int_equal(server->layout.groups[0].upstream, 1);
+	server_start(server); /* all clocks count from one time: the later one is never behind */
 	for (unsigned w = 1; w < LIFE_WORKERS; w++)
-		assert_int_equal(s->workers[w].clock.base_tsc, s->workers[0].clock.base_tsc);
-	server_halted(s);
-	life_bench_close(bench);
+		assert_int_equal(server->workers[w].clock.base_tsc,
+				 server->workers[0].clock.base_tsc);
+	server_halted(server);
 }
 
 /* A port that nobody sends to from afar has no ring, until somebody does. */
 TEST(a_ring_when_it_is_needed) {
-	struct server *s = &bench->server;
 	const struct service_group *comes;
 	unsigned port;
 
 	life_bench_open(bench, 1, 3);
-	assert_int_equal(server_move_group(s, 0, PART_LOWER | PART_UPPER, 2), 0);
+	assert_int_equal(server_move_group(server, 0, PART_LOWER | PART_UPPER, 2), 0);
 	comes = life_bench_group(bench, 3, 0, 2, 2, 2);
 	life_bench_add(bench, comes);
-	port = s->ports.of[0][DEVICE_RPHY];
-	assert_non_null(s->shares.of[port]);
-	assert_null(s->shares.of[port]->send.ring);
+	port = server->ports.of[0][DEVICE_RPHY];
+	assert_non_null(server->shares.of[port]);
+	assert_null(server->shares.of[port]->send.ring);
 	life_bench_downs(bench, 0, comes, 1);
 	life_bench_pass(bench, 3 * MS);
 	assert_int_equal(bench->depi_seen[3][0] + bench->depi_seen[3][1], 1);
-	assert_int_equal(server_move_group(s, 1, PART_LOWER, 0), 0);
-	assert_non_null(s->groups[1].downstream->lower.rphy.ring);
-	assert_null(s->groups[0].downstream->lower.rphy.ring); /* of the owner's worker */
-	assert_int_equal(server_move_ports(s, 2, 1), 0);
-	assert_int_equal(s->shares.owners[port], 1);
-	assert_non_null(s->groups[0].downstream->lower.rphy.ring);
-	assert_int_equal(server_worker_resume(s, 2), 0);
-	assert_int_equal(server_worker_drain(s, 2, 0), 0);
-	assert_non_null(s->shares.of[port]->send.ring);
-	assert_int_equal(s->workers[2].entry_count, 0);
-	assert_string_equal(s->workers[2].name, "nothing");
+	assert_int_equal(server_move_group(server, 1, PART_LOWER, 0), 0);
+	assert_non_null(server->groups[1].downstream->lower.rphy.ring);
+	assert_null(server->groups[0].downstream->lower.rphy.ring); /* of the owner's worker */
+	assert_int_equal(server_move_ports(server, 2, 1), 0);
+	assert_int_equal(server->shares.owners[port], 1);
+	assert_non_null(server->groups[0].downstream->lower.rphy.ring);
+	assert_int_equal(server_worker_resume(server, 2), 0);
+	assert_int_equal(server_worker_drain(server, 2, 0), 0);
+	assert_non_null(server->shares.of[port]->send.ring);
+	assert_int_equal(server->workers[2].entry_count, 0);
+	assert_string_equal(server->workers[2].name, "nothing");
 	for (unsigned g = 0; g < 2; g++) {
-		assert_ptr_equal(s->groups[g].downstream->lower.rphy.ring,
-				 s->shares.of[port]->send.ring);
-		assert_int_equal(s->shares.owners[port], 0);
-		check_clocks(&s->groups[g]);
+		assert_ptr_equal(server->groups[g].downstream->lower.rphy.ring,
+				 server->shares.of[port]->send.ring);
+		assert_int_equal(server->shares.owners[port], 0);
+		check_clocks(&server->groups[g]);
 	}
 	life_bench_downs(bench, 0, comes, 1);
 	life_bench_pass(bench, 3 * MS);
-	assert_int_equal(server_worker_resume(s, 2), 0);
-	assert_int_equal(s->layout.groups[0].upstream, 2);
-	assert_int_equal(s->layout.groups[0].lower, 0); /* not at home there */
-	assert_int_equal(s->layout.groups[1].lower, 2);
-	assert_int_equal(s->shares.owners[port], 2);
+	assert_int_equal(server_worker_resume(server, 2), 0);
+	assert_int_equal(server->layout.groups[0].upstream, 2);
+	assert_int_equal(server->layout.groups[0].lower, 0); /* not at home there */
+	assert_int_equal(server->layout.groups[1].lower, 2);
+	assert_int_equal(server->shares.owners[port], 2);
 	life_bench_downs(bench, 0, comes, 1);
 	life_bench_pass(bench, 3 * MS);
 	assert_int_equal(life_bench_totals(bench).down_out, 3);
-	life_bench_close(bench);
 }
 
 /* What stands in a ring to a port of another worker is held, too. */
 TEST(what_waits_for_a_port_is_held) {
-	struct server *s = &bench->server;
 	uint64_t waits;
 
 	life_bench_open(bench, 2, 2);
 	life_bench_downs(bench, 0, &bench->file[0], 4);
 	for (uint64_t end = bench->now + MS; bench->now < end; bench->now += MS / 50) {
 		for (unsigned w = 0; w < 2; w++) { /* the third one has the port */
-			s->workers[w].clock.now = bench->now;
-			worker_round(&s->workers[w]);
+			server->workers[w].clock.now = bench->now;
+			worker_round(&server->workers[w]);
 		}
 	}
-	waits = server_shares_held_out(&s->shares);
+	waits = server_shares_held_out(&server->shares);
 	assert_in_range(waits, 1, 4);
-	assert_int_equal(server_held(s), waits);
+	assert_int_equal(server_held(server), waits);
 	life_bench_pass(bench, MS);
-	assert_int_equal(server_held(s), 0);
+	assert_int_equal(server_held(server), 0);
 	assert_int_equal(life_bench_totals(bench).down_out, 4);
-	life_bench_close(bench);
 }
 
 static struct server_rounds made;
@@ -249,7 +234,7 @@ static void pass(void *arg) {
 static void begin(unsigned groups) {
 	life_bench_open(bench, groups, GROUPS);
 	made = (struct server_rounds){pass, bench};
-	bench->server.rounds = &made;
+	server->rounds = &made;
 	life_bench_pass(bench, MS);
 }
 
@@ -278,7 +263,7 @@ TEST(a_queue_runs_empty) {
 		for (unsigned i = 0; i < 40; i++)
 			assert_true(life_bench_down(bench, 0, &next[0], 400, 2 * i));
 		life_bench_pass(bench, MS);
-		d = bench->server.groups[0].downstream;
+		d = server->groups[0].downstream;
 		assert_true(downstream_held(d) > 10);
 		before = bench->now;
 		next[0].modems++;
@@ -297,7 +282,6 @@ TEST(a_queue_runs_empty) {
 			assert_int_equal(counters_dropped(&d->upper.counters), 0);
 			assert_int_equal(life_bench_totals(bench).down_out, 40);
 		}
-		close_with_file();
 	}
 }
 
@@ -327,29 +311,26 @@ static void begin_scheduled(void) {
 /* What has been granted when a group is drained is still received, and nothing is granted any more; the same of a group that
  * goes. It is waited for no longer than it may. */
 TEST(what_was_granted_comes) {
-	struct server *s = &bench->server;
 	char why[LIVE_LINE];
 	uint64_t ahead;
 
 	begin_scheduled();
-	ahead = grants_ahead(s->groups[0].sg);
+	ahead = grants_ahead(server->groups[0].sg);
 	assert_in_range(ahead, 3 * MS, 5 * MS);
-	server_group_drain(s, 0, 1000);
+	server_group_drain(server, 0, 1000);
 	assert_in_range(bench->now - began, ahead, ahead + MS);
 	assert_int_equal(bench->taken_up[1], 1);
 	began = bench->now;
-	server_group_drain(s, 0, 1000); /* nothing is to come of it any more */
+	server_group_drain(server, 0, 1000); /* nothing is to come of it any more */
 	assert_int_equal(bench->now, began);
-	life_bench_close(bench);
 	begin_scheduled();
-	server_group_drain(s, 0, 1);
+	server_group_drain(server, 0, 1);
 	assert_in_range(bench->now - began, MS, MS + MS / 10);
-	life_bench_close(bench);
 	begin_scheduled();
-	assert_true(server_group_remove(s, 0, 1000, why));
-	assert_int_equal(s->gone.up.values[COUNTER_MAPS], maps_before);
+	assert_true(server_group_remove(server, 0, 1000, why));
+	assert_int_equal(server->gone.up.values[COUNTER_MAPS], maps_before);
 	assert_int_equal(bench->taken_up[1], 1);
-	life_bench_close(bench);
 }
 
+EACH_TEST(NULL, file_end)
 ALL_TESTS(NULL, fixture_stop)

@@ -20,7 +20,6 @@ static void move_turn(struct life_script *s, unsigned turn) {
 					 PART_UPPER | PART_UPSTREAM,
 					 PART_UPPER | PART_LOWER | PART_UPSTREAM};
 	unsigned worker = turn * 7 % LIFE_WORKERS, part = parts[turn % ARRAY_COUNT(parts)];
-	struct server *server = &bench->server;
 
 	if (turn % 3 != 0) {
 		life_check(s, server_move_group(server, 0, part, worker) == 0, "no move");
@@ -35,20 +34,19 @@ static void move_turn(struct life_script *s, unsigned turn) {
 }
 
 static void rest_turn(struct life_script *s, unsigned turn) {
-	const struct served_group *g = &bench->server.groups[0];
+	const struct served_group *g = &server->groups[0];
 	const uint64_t *received = &g->downstream->upper.counters.values[COUNTER_RECEIVED];
 	uint64_t before;
 
-	life_check(s, server_group_drain(&bench->server, 0, LIFE_DRAIN_MS) == 0,
-		   "something is held");
+	life_check(s, server_group_drain(server, 0, LIFE_DRAIN_MS) == 0, "something is held");
 	before = __atomic_load_n(received, __ATOMIC_RELAXED);
 	for (int i = 0; i < 5; i++) {
-		server_synchronize(&bench->server);
+		server_synchronize(server);
 		life_check(s, served_group_held(g) == 0, "something came in");
 	}
 	life_check(s, __atomic_load_n(received, __ATOMIC_RELAXED) == before,
 		   "something was received");
-	server_group_resume(&bench->server, 0);
+	server_group_resume(server, 0);
 }
 
 /* With ports of its own, and on shared ports: there rings are needed in which order could be lost, and what comes while a
@@ -59,9 +57,8 @@ TEST(moves_and_rests) {
 		unsigned groups = 1 + i % 2;
 
 		life_bench_open(bench, groups, groups);
-		assert_int_equal(bench->server.shares.of[0] != NULL, groups == 2);
+		assert_int_equal(server->shares.of[0] != NULL, groups == 2);
 		life_play(bench, &s);
-		life_bench_close(bench);
 	}
 }
 
@@ -85,44 +82,42 @@ TEST(rounds_are_waited_for) {
 	life_bench_open(bench, 1, 1);
 	for (unsigned w = 0; w < LIFE_WORKERS; w++) {
 		inside = waited = false;
-		assert_int_equal(worker_add(&bench->server.workers[w], &p), 0);
+		assert_int_equal(worker_add(&server->workers[w], &p), 0);
 		life_bench_launch(bench);
 		while (!__atomic_load_n(&inside, __ATOMIC_ACQUIRE))
 			sched_yield();
-		server_synchronize(&bench->server);
+		server_synchronize(server);
 		__atomic_store_n(&waited, true, __ATOMIC_RELEASE);
 		life_bench_halt(bench);
 		assert_false(too_early);
-		worker_remove(&bench->server.workers[w], &p);
+		worker_remove(&server->workers[w], &p);
 	}
-	server_synchronize(&bench->server); /* none runs any more: at once */
-	life_bench_close(bench);
+	server_synchronize(server); /* none runs any more: at once */
 }
 
 static void rounds(unsigned n) {
 	for (unsigned i = 0; i < n; i++)
-		server_synchronize(&bench->server);
+		server_synchronize(server);
 }
 
 /* The rules of a group go and come on both ports; another group comes and goes; parts move. */
 static void rules_turn(struct life_script *script, unsigned turn) {
-	struct server *s = &bench->server;
 	static char why[LIVE_LINE];
 	unsigned group;
 
 	for (unsigned port = 0; port < 2; port++) {
-		server_steer_nothing(s, port, 0);
+		server_steer_nothing(server, port, 0);
 		rounds(turn % 4);
-		server_steer(s, port);
+		server_steer(server, port);
 		rounds(turn % 3);
 	}
 	group = turn % LIFE_WORKERS;
-	life_check(script, server_move_group(s, 0, PART_UPPER | PART_UPSTREAM, group) == 0,
+	life_check(script, server_move_group(server, 0, PART_UPPER | PART_UPSTREAM, group) == 0,
 		   "no move");
-	life_check(script, server_group_add(s, comes, &group, why), why);
+	life_check(script, server_group_add(server, comes, &group, why), why);
 	rounds(turn % 5);
-	life_check(script, server_group_remove(s, group, turn % 2 == 0 ? LIFE_DRAIN_MS : 0, why),
-		   why);
+	life_check(script,
+		   server_group_remove(server, group, turn % 2 == 0 ? LIFE_DRAIN_MS : 0, why), why);
 }
 
 /* With STEERED_BY_BOTH a rule of the first group matches packets of the one that comes, too. */
@@ -138,17 +133,15 @@ TEST(rules_come_and_go) {
 		life_bench_pass(bench, 5000000);
 		t = life_bench_totals(bench);
 		life_bench_check_totals(bench);
-		assert_int_equal(bench->server.gone.groups, TURNS);
+		assert_int_equal(server->gone.groups, TURNS);
 		assert_true(t.port_steered > 0);
 		assert_int_equal(flow_card_calls.refused, 0);
-		steering_bench_close(bench);
 	}
 }
 
 /* It takes nothing: what is in its ring would come behind what a rule brings to its queue. Workers have a while to take
  * what came before; on a busy machine it may be over before they have a core. */
 TEST(rules_wait_for_a_group_that_rests) {
-	struct server *s = &bench->server;
 	unsigned rules, least, tries = 0;
 
 	flow_card_reset();
@@ -156,21 +149,20 @@ TEST(rules_wait_for_a_group_that_rests) {
 	rules = flow_card_calls.rules;
 	life_bench_launch(bench);
 	do {
-		server_group_drain(s, 0, 0);
-		server_steer_nothing(s, 1, 0);
+		server_group_drain(server, 0, 0);
+		server_steer_nothing(server, 1, 0);
 		least = flow_card_calls.rules;
 		assert_true(least < rules);
-		server_steer(s, 1);
+		server_steer(server, 1);
 		assert_int_equal(flow_card_calls.rules, least);
-		server_group_resume(s, 0);
+		server_group_resume(server, 0);
 	} while (flow_card_calls.rules < rules && ++tries < TURNS);
 	assert_int_equal(flow_card_calls.rules, rules);
 	life_bench_halt(bench);
-	steering_bench_close(bench);
 }
 
 static void wait_for_ring(unsigned count) {
-	const struct port_share *share = bench->server.shares.of[1];
+	const struct port_share *share = server->shares.of[1];
 
 	while (rte_ring_count(share->lanes[0].ring) != count || !share_way_settled(share, 0))
 		sched_yield();
@@ -179,22 +171,20 @@ static void wait_for_ring(unsigned count) {
 /* Its ring has a packet from before the rule, and its queue one from after: the rule may not go in favour of another,
  * or what comes next would be in the ring, too. */
 TEST(rules_stay_while_the_ring_goes_first) {
-	struct server *s = &bench->server;
-
 	flow_card_reset();
 	steering_bench_open(bench, STEERED_IN_VLAN, 1, 2);
 	comes = life_bench_group(bench, 2, 0, 1, 2, 0);
 	life_bench_launch(bench);
-	server_steer_nothing(s, 1, 0);
+	server_steer_nothing(server, 1, 0);
 	wait_for_ring(0);
-	server_group_drain(s, 0, 0);
+	server_group_drain(server, 0, 0);
 	assert_true(life_bench_up(bench, 0, &bench->file[0], 0));
 	wait_for_ring(1);
-	server_steer(s, 1);
+	server_steer(server, 1);
 	assert_true(life_bench_up(bench, 0, &bench->file[0], 1));
 	life_bench_add(bench, comes);
 	assert_true(life_bench_up(bench, 0, &bench->file[0], 2));
-	server_group_resume(s, 0);
+	server_group_resume(server, 0);
 	for (unsigned ms = 0; bench->taken_up[1] < 3 && ms < LIFE_DRAIN_MS; ms++) {
 		life_bench_take(bench);
 		rte_delay_us_sleep(1000);
@@ -202,7 +192,7 @@ TEST(rules_stay_while_the_ring_goes_first) {
 	assert_int_equal(bench->taken_up[1], 3);
 	assert_int_equal(flow_card_calls.refused, 0);
 	life_bench_halt(bench);
-	steering_bench_close(bench);
 }
 
+EACH_TEST(NULL, file_end)
 ALL_TESTS(NULL, fixture_stop)

@@ -17,7 +17,7 @@ static void wants(unsigned g, bool device) {
 }
 
 static const struct crypto_provider *provider_of(unsigned g) {
-	return bench->server.groups[g].crypto.provider;
+	return server->groups[g].crypto.provider;
 }
 
 /* Packets of both groups and directions that nobody has worked on yet. */
@@ -40,7 +40,7 @@ static void keys_of_modem(const struct served_group *group, uint32_t m) {
 }
 
 static void keys_are_those_of(unsigned g) {
-	const struct served_group *group = &bench->server.groups[g];
+	const struct served_group *group = &server->groups[g];
 
 	assert_ptr_equal(group->downstream->lower.crypto, group->crypto.queues[CRYPTO_DOWNLINK]);
 	assert_ptr_equal(group->upstream->r.crypto, group->crypto.queues[CRYPTO_UPLINK]);
@@ -57,8 +57,8 @@ static void run(bool changes, uint64_t digest[2][2]) {
 	open_with_file(2);
 	for (unsigned turn = 0; turn < 8; turn++) {
 		put_packets(5);
-		for (unsigned w = 0; w < bench->server.worker_count; w++)
-			worker_round(&bench->server.workers[w]);
+		for (unsigned w = 0; w < server->worker_count; w++)
+			worker_round(&server->workers[w]);
 		if (changes) {
 			wants(turn % 2, turn / 2 % 2 == 0);
 			reload("crypto provider changed");
@@ -74,8 +74,7 @@ static void run(bool changes, uint64_t digest[2][2]) {
 	for (unsigned g = 0; g < 2; g++)
 		assert_string_equal(provider_of(g)->name, crypto_own());
 	if (changes) /* all keys are where they are needed */
-		assert_int_equal(crypto_providers_find(&bench->server.crypto, DEVICE)->keys, 0);
-	close_with_file();
+		assert_int_equal(crypto_providers_find(&server->crypto, DEVICE)->keys, 0);
 }
 
 TEST(bytes_are_the_same) {
@@ -107,7 +106,6 @@ TEST(while_workers_run) {
 	assert_int_equal(after.up_dropped, before.up_dropped);
 	assert_int_equal(after.down_out - before.down_out, 2 * turns * packets);
 	assert_int_equal(bench->taken_up[1] + bench->taken_up[2], 2 * turns * packets);
-	close_with_file();
 }
 
 /* A provider that there is not, or that cannot do the group's ciphers, changes nothing. */
@@ -125,7 +123,6 @@ TEST(refused_devices) {
 	}
 	wants(1, false);
 	all_is_told_apart();
-	close_with_file();
 }
 
 /* Modems that come and go, and keys that roll, in the same reload in which the provider changes. */
@@ -150,12 +147,12 @@ TEST(with_other_modems) {
 	reload("crypto provider changed");
 	keys_are_those_of(0);
 	all_is_told_apart();
-	assert_int_equal(crypto_providers_find(&bench->server.crypto, DEVICE)->keys, 2);
+	assert_int_equal(crypto_providers_find(&server->crypto, DEVICE)->keys, 2);
 	next[2].crypto.device = (char *)(uintptr_t)OTHER_DEVICE; /* of the same provider */
 	reload("crypto provider changed");
 	assert_string_equal(provider_of(2)->name, OTHER_DEVICE);
 	keys_are_those_of(2);
-	close_with_file();
 }
 
+EACH_TEST(NULL, file_end)
 ALL_TESTS(NULL, fixture_stop)

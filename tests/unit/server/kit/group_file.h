@@ -16,26 +16,28 @@
 #define GROUPS 5
 
 static struct life_bench storage, *const bench = &storage;
+static struct server *const server = &storage.server;
 static struct service_group next[GROUPS];
 static struct server_config file = {.groups = next};
 static char line[RECONFIGURE_LINE];
+
+static inline void free_next(void) {
+	for (unsigned g = 0; g < GROUPS; g++)
+		service_group_free(&next[g]);
+}
 
 /* The groups 1, 2, .. */
 static inline void load_next(unsigned count) {
 	static const unsigned workers[GROUPS][3] = {
 		{0, 1, 2}, {2, 1, 0}, {1, 2, 0}, {1, 1, 2}, {0, 1, 1}};
 
+	free_next();
 	file.group_count = count;
 	for (unsigned g = 0; g < count; g++) {
 		const unsigned *w = workers[g];
 
 		life_bench_load(&next[g], g + 1, LIFE_SHARED, w[0], w[1], w[2]);
 	}
-}
-
-static inline void free_next(void) {
-	for (unsigned g = 0; g < file.group_count; g++)
-		service_group_free(&next[g]);
 }
 
 /* All traffic of the groups of the file comes through, and none is taken for another one's. */
@@ -58,7 +60,7 @@ static inline void all_is_told_apart(void) {
 }
 
 static inline bool take_file(void) {
-	return server_reconfigure(&bench->server, &file, line);
+	return server_reconfigure(server, &file, line);
 }
 
 static inline void answers(bool taken, const char *expected) {
@@ -80,7 +82,8 @@ static inline void open_with_file(unsigned groups) {
 	load_next(groups);
 }
 
-static inline void close_with_file(void) {
+/* Of each test. */
+static int file_end(void **state) {
 	free_next();
-	life_bench_close(bench);
+	return life_bench_end(state);
 }

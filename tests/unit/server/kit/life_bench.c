@@ -30,6 +30,7 @@
 #define MAPS 3 /* sessions of theirs begin with it */
 
 bool life_scheduled;
+static struct life_bench *served; /* NULL: none is */
 
 static const char text[] =
 	"name: one-that-comes\n"
@@ -165,9 +166,11 @@ void life_bench_serve(struct life_bench *b, unsigned memory_mb) {
 	assert_int_equal(server_ports_start(&b->server.ports), 0);
 	server_steering_start(&b->server);
 	assert_int_equal(b->server.worker_count, LIFE_WORKERS);
+	served = b;
 }
 
 void life_bench_open(struct life_bench *b, unsigned count, unsigned most) {
+	life_bench_end(NULL);
 	memset(b, 0, sizeof(*b));
 	life_bench_load(&b->file[0], 1, LIFE_SHARED, 0, 1, 2);
 	life_bench_load(&b->file[1], 2, LIFE_SHARED, 2, 1, 0);
@@ -177,6 +180,7 @@ void life_bench_open(struct life_bench *b, unsigned count, unsigned most) {
 }
 
 void life_bench_close(struct life_bench *b) {
+	served = NULL;
 	assert_true(server_balanced(&b->server));
 	server_stop(&b->server);
 	life_bench_take(b);
@@ -188,6 +192,13 @@ void life_bench_close(struct life_bench *b) {
 		service_group_free(&b->file[g]);
 	for (unsigned g = 0; g < LIFE_IDS; g++)
 		service_group_free(&b->others[g]);
+	life_card = NULL;
+}
+
+int life_bench_end(void **state) {
+	if (served != NULL)
+		life_bench_close(served);
+	return 0;
 }
 
 unsigned life_bench_add(struct life_bench *b, const struct service_group *sg) {
@@ -275,6 +286,15 @@ void life_bench_traffic(struct life_bench *b, unsigned pair, const struct servic
 		assert_true(life_bench_down(b, pair, sg, 300, b->serial));
 		assert_true(life_bench_up(b, pair, sg, b->serial));
 	}
+}
+
+void life_bench_serves(struct life_bench *b) {
+	uint64_t before = b->taken_up[1];
+
+	life_bench_traffic(b, LIFE_SHARED, &b->file[0], 3);
+	life_bench_pass(b, 2000000);
+	assert_int_equal(b->taken_up[1], before + 3);
+	assert_true(server_balanced(&b->server));
 }
 
 void life_bench_downs(struct life_bench *b, unsigned pair, const struct service_group *sg,

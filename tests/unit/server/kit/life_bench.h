@@ -65,8 +65,10 @@ struct service_group *life_bench_group(struct life_bench *b, unsigned id, unsign
 void life_bench_open(struct life_bench *b, unsigned count, unsigned most);
 void life_bench_serve(struct life_bench *b, unsigned memory_mb);
 
-/* Fails where something is not accounted for, or a buffer has not come back. */
+/* Fails where something is not accounted for, or a buffer has not come back. life_bench_end() closes the one that serves, for
+ * EACH_TEST(), and so does life_bench_open(). */
 void life_bench_close(struct life_bench *b);
+int life_bench_end(void **state);
 
 /* The devices of the pair are there again, after a group took them with it. */
 void life_bench_plug(unsigned pair);
@@ -91,6 +93,9 @@ void life_bench_downs(struct life_bench *b, unsigned pair, const struct service_
 		      unsigned n);
 void life_bench_ups(struct life_bench *b, unsigned pair, const struct service_group *sg,
 		    unsigned n);
+
+/* Bursts of the first group come through, and packets are accounted for. */
+void life_bench_serves(struct life_bench *b);
 
 /* A burst to the first group whose end does not come. */
 void life_bench_up_open(struct life_bench *b);

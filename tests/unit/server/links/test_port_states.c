@@ -6,18 +6,16 @@
 #include "test_main.h"
 
 #include <sched.h>
-#include <stdio.h>
 
 #include <rte_dev.h>
 #include <rte_ethdev.h>
 
 #include "server/links/port_states.h"
-#include "telemetry/metrics/metrics.h"
 
 #include "group_file.h"
+#include "told.h"
 
 #define OWN 1 /* pair of a group that has ports of its own */
-#define SERIES_TEXT 192
 
 static const struct service_group *groups[3] = {&storage.file[0], &storage.file[1]};
 static unsigned pairs[3] = {LIFE_SHARED, LIFE_SHARED}; /* of the groups */
@@ -27,7 +25,7 @@ static uint64_t now; /* of the one who looks at links */
 static bool removed; /* what drivers say of all devices that are asked */
 __typeof__(rte_eth_dev_is_removed) __wrap_rte_eth_dev_is_removed;
 int __wrap_rte_eth_dev_is_removed(uint16_t id) {
-	return removed && id == bench->server.ports.list[0].id;
+	return removed && id == server->ports.list[0].id;
 }
 
 /* Whether the workers were waited for since the last port was given back, whose queues they asked until then. */
@@ -56,13 +54,13 @@ static void open_three(unsigned pair) {
 	pairs[2] = pair;
 	life_bench_plug(pair);
 	assert_int_equal(life_bench_add(bench, groups[2]), 2);
-	links_open(&links, &bench->server, now);
+	links_open(&links, server, now);
 	power.idle = pair == OWN ? IDLE_POLL : IDLE_SLEEP;
-	server_idle(&bench->server, &power);
+	server_idle(server, &power);
 }
 
 static const struct server_port *port_of(unsigned group, enum device_role role) {
-	return server_port_of(&bench->server.ports, group, role);
+	return server_port_of(&server->ports, group, role);
 }
 
 /* So many packets of a group in both directions, in time in which they go through; none is lost. */
@@ -105,7 +103,7 @@ static void link_set(unsigned group, enum device_role role, bool up) {
 }
 
 static enum server_port_state state_of(unsigned group) {
-	return server_ports_of_group(&bench->server.ports, group);
+	return server_ports_of_group(&server->ports, group);
 }
 
 static void check_states(unsigned group, const char *network, const char *rphy) {
@@ -115,17 +113,17 @@ static void check_states(unsigned group, const char *network, const char *rphy) 
 
 /* Nobody asks the port any more, and DPDK does not have its device. */
 static void check_given_back(unsigned group, enum device_role role) {
-	const struct server *s = &bench->server;
-	const struct port_share *share = s->shares.of[s->ports.of[group][role]];
+	const struct port_share *share = server->shares.of[server->ports.of[group][role]];
 
 	assert_false(rte_eth_dev_is_valid_port(port_of(group, role)->id));
 	assert_int_not_equal(rte_eal_hotplug_remove("vdev", port_of(group, role)->name), 0);
 	if (share != NULL)
 		assert_true(share_is_closed(share) && share->send.to.shut);
 	else if (role == DEVICE_NETWORK)
-		assert_ptr_equal(s->groups[group].downstream->upper.network.ring, s->nothing);
+		assert_ptr_equal(server->groups[group].downstream->upper.network.ring,
+				 server->nothing);
 	else
-		assert_ptr_equal(s->groups[group].upstream->r.rphy.ring, s->nothing);
+		assert_ptr_equal(server->groups[group].upstream->r.rphy.ring, server->nothing);
 }
 
 /* Nothing more comes from it, what leaves by it is counted, and all else is as it was: of a group on shared ports, and of one
@@ -148,7 +146,6 @@ TEST(a_network_port_is_wanted_back) {
 		goes_through(other, 5);
 		assert_int_equal(state_of(other), SERVER_PORT_UP);
 		assert_int_equal(state_of(group), SERVER_PORT_GONE);
-		life_bench_close(bench);
 	}
 }
 
@@ -161,7 +158,7 @@ TEST(an_rphy_port_goes) {
 		all_go_through(4);
 		life_bench_downs(bench, pairs[group], groups[group],
 				 6); /* more than a round takes out */
-		worker_round(&bench->server.workers[group == 2 ? 1 : 0]);
+		worker_round(&server->workers[group == 2 ? 1 : 0]);
 		takes_back(group, DEVICE_RPHY);
 		check_given_back(group, DEVICE_RPHY);
 		life_bench_downs(bench, pairs[group], groups[group], 4);
@@ -171,7 +168,6 @@ TEST(an_rphy_port_goes) {
 		assert_int_equal(after.values[COUNTER_TRANSMITTED], 4);
 		assert_int_equal(after.drops[DROP_PORT_GONE], 10);
 		assert_int_equal(life_bench_up_of(bench, group)->values[COUNTER_RECEIVED], 4);
-		life_bench_close(bench);
 	}
 }
 
@@ -189,7 +185,6 @@ TEST(a_device_that_its_driver_misses) {
 	check_states(0, "gone", "up");
 	check_states(1, "gone", "up");
 	check_states(2, "up", "gone");
-	life_bench_close(bench);
 }
 
 /* What cannot be sent ends, so that nothing else waits for it; and when the link is back all goes on. */
@@ -208,14 +203,13 @@ TEST(a_link_goes_and_comes) {
 		life_bench_pass(bench, 5 * MS);
 		assert_int_equal(life_bench_down_of(bench, group).drops[DROP_LINK_DOWN], 5);
 		assert_int_equal(life_bench_up_of(bench, group)->drops[DROP_LINK_DOWN], 5);
-		assert_int_equal(server_held(&bench->server), 0);
+		assert_int_equal(server_held(server), 0);
 		link_set(group, DEVICE_NETWORK, true);
 		link_set(group, DEVICE_RPHY, true);
 		look();
 		check_states(group, "up", "up");
 		memset(bench->depi_seen, 0, sizeof(bench->depi_seen)); /* frames are missing */
 		goes_through(group, 3);
-		life_bench_close(bench);
 	}
 }
 
@@ -226,14 +220,13 @@ TEST(what_is_sent_to_without_a_link) {
 		struct server_port *port;
 
 		open_three(OWN);
-		port = &bench->server.ports.list[bench->server.ports.of[2][DEVICE_NETWORK]];
+		port = &server->ports.list[server->ports.of[2][DEVICE_NETWORK]];
 		port->had_link = port->waits = waits;
 		link_set(2, DEVICE_NETWORK, false);
 		look();
 		check_states(2, "down", "up");
 		goes_through(2, 3);
 		assert_int_equal(state_of(2), SERVER_PORT_UP);
-		life_bench_close(bench);
 	}
 }
 
@@ -274,7 +267,6 @@ TEST(workers_that_run) {
 	assert_int_equal(life_bench_up_of(bench, 2)->values[COUNTER_TRANSMITTED], 1500);
 	assert_int_equal(life_bench_down_of(bench, 0).values[COUNTER_RECEIVED], 1000);
 	assert_true(life_bench_down_of(bench, 0).drops[DROP_PORT_GONE] > 0);
-	life_bench_close(bench);
 }
 
 /* The network port goes; then groups 1 and 2, which come with it again, while the third one stays. */
@@ -297,9 +289,9 @@ static void network_returns(void) {
 static unsigned asked_by(uint16_t port) {
 	unsigned found = 0;
 
-	for (unsigned w = 0; w < bench->server.worker_count; w++) {
-		for (unsigned i = 0; i < bench->server.workers[w].source_count; i++)
-			found += bench->server.workers[w].sources[i].port == port;
+	for (unsigned w = 0; w < server->worker_count; w++) {
+		for (unsigned i = 0; i < server->workers[w].source_count; i++)
+			found += server->workers[w].sources[i].port == port;
 	}
 	return found;
 }
@@ -317,57 +309,28 @@ TEST(one_worker_waits_for_it) {
 	network_returns();
 	assert_int_equal(port_of(0, DEVICE_NETWORK)->id, port_of(2, DEVICE_NETWORK)->id);
 	assert_int_equal(asked_by(port_of(0, DEVICE_NETWORK)->id), 1);
-	life_bench_close(bench);
 }
 
-static char series[4000][SERIES_TEXT]; /* of a walk, those of ports */
-static unsigned series_count;
-
-static void on_begin(void *arg, const struct metric *m) {
-}
-
-static void on_sample(void *arg, const struct metric *m, const struct metric_sample *s) {
-	char *text = series[series_count];
-	int used = snprintf(text, SERIES_TEXT, "%s", m->name);
-
-	if (strncmp(m->name, "vcmts_port_", 11) != 0 && strncmp(m->name, "vcmts_ethdev_", 13) != 0)
-		return;
-	for (unsigned l = 0; l < METRIC_LABELS && m->labels[l] != NULL; l++)
-		used += snprintf(text + used, SERIES_TEXT - (size_t)used, " %s", s->labels[l]);
-	for (unsigned other = 0; other < series_count; other++)
-		assert_string_not_equal(series[other], text);
-	assert_true(used < SERIES_TEXT && ++series_count < ARRAY_COUNT(series));
-}
-
-/* How many of the series there are of the port that two groups have. */
-static unsigned told(const char *name) {
-	char text[SERIES_TEXT];
-	unsigned found = 0;
-
-	snprintf(text, sizeof(text), "%s %s ", name, port_of(0, DEVICE_NETWORK)->name);
-	for (unsigned s = 0; s < series_count; s++)
-		found += strncmp(series[s], text, strlen(text)) == 0;
-	return found;
+/* How many samples there are of the port that two groups have. */
+static unsigned port_told(const char *name) {
+	return told_samples(name, "port", port_of(0, DEVICE_NETWORK)->name);
 }
 
 TEST(no_series_is_told_twice) {
-	const struct metrics_sink sink = {.begin = on_begin, .sample = on_sample};
-	struct metrics_source source = {.server = &bench->server};
+	struct metrics_source source = {.server = server, .version = "1"};
 
 	open_three(LIFE_SHARED);
 	metrics_source_start(&source);
 	for (unsigned turn = 0; turn < 3; turn++) {
-		series_count = 0;
-		assert_true(metrics_walk(&source, &(struct metrics_selection){0}, &sink));
-		assert_true(series_count > 20);
-		assert_int_equal(told("vcmts_ethdev_link_up"), 1);
-		assert_true(told("vcmts_port_dropped_packets_total") > 0);
+		assert_true(told_walk(&source, &(struct metrics_selection){0}));
+		told_once();
+		assert_int_equal(port_told("vcmts_ethdev_link_up"), 1);
+		assert_true(port_told("vcmts_port_dropped_packets_total") > 0);
 		if (turn == 0)
 			network_returns();
 		else
 			takes_back(0, DEVICE_NETWORK); /* both are gone */
 	}
-	life_bench_close(bench);
 }
 
 /* A group without a port rests, moves and goes as any other. When the device is there again, the group can come. The last
@@ -379,9 +342,9 @@ TEST(groups_of_a_port_that_is_gone) {
 	open_three(OWN);
 	all_go_through(2);
 	takes_back(2, DEVICE_NETWORK);
-	server_group_drain(&bench->server, 2, 0);
-	server_group_resume(&bench->server, 2);
-	assert_int_equal(server_move_group(&bench->server, 2, PART_UPPER, 0), 0);
+	server_group_drain(server, 2, 0);
+	server_group_resume(server, 2);
+	assert_int_equal(server_move_group(server, 2, PART_UPPER, 0), 0);
 	life_bench_pass(bench, 5 * MS);
 	life_bench_remove(bench, 2, 0);
 	life_bench_plug(OWN);
@@ -392,8 +355,9 @@ TEST(groups_of_a_port_that_is_gone) {
 	goes_through(2, 3);
 	takes_back(2, DEVICE_RPHY); /* once more */
 	life_bench_remove(bench, 2, 0);
-	assert_false(server_group_add(&bench->server, groups[2], &group, why));
+	assert_false(server_group_add(server, groups[2], &group, why));
 	assert_string_equal(why, "service group 3: ports: a device cannot be opened");
 	goes_through(1, 3);
-	life_bench_close(bench);
 }
+
+EACH_TEST(NULL, file_end)

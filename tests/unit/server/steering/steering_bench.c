@@ -153,6 +153,7 @@ int __wrap_rte_flow_destroy(uint16_t port, struct rte_flow *flow, struct rte_flo
 }
 
 void flow_card_reset(void) {
+	life_bench_end(NULL);
 	memset(rules, 0, sizeof(rules));
 	memset(&flow_card_calls, 0, sizeof(flow_card_calls));
 	flow_card = (struct flow_card_abilities){
@@ -252,6 +253,7 @@ static void card_end(const char *name) {
 	struct rte_mbuf *m;
 	char text[48];
 
+	assert_int_equal(flow_card_calls.rules, 0);
 	for (; c < cards + FLOW_CARD_PORTS; c++) {
 		if (strcmp(c->name, name) != 0)
 			continue;
@@ -307,10 +309,4 @@ void steering_bench_open(struct life_bench *b, enum steered_by by, unsigned coun
 	groups_by = by;
 	life_card = &card;
 	life_bench_open(b, count, most);
-}
-
-void steering_bench_close(struct life_bench *b) {
-	life_bench_close(b);
-	assert_int_equal(flow_card_calls.rules, 0);
-	life_card = NULL;
 }

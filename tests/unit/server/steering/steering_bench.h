@@ -30,7 +30,7 @@ struct flow_card_calls {
 };
 extern struct flow_card_calls flow_card_calls;
 
-/* Abilities: all; no rule is there any more, no call was made. */
+/* Closes what serves. Abilities: all; no rule is there any more, no call was made. */
 void flow_card_reset(void);
 
 enum steered_by {
@@ -45,8 +45,5 @@ enum steered_by {
 	STEERED_MIXED, /* and the second is in a VLAN there */
 };
 
-/* Opens it with cards of these abilities, which flow_card has. */
+/* Opens it with cards of these abilities, which flow_card has. No rule is left when it is closed. */
 void steering_bench_open(struct life_bench *b, enum steered_by by, unsigned count, unsigned most);
-
-/* No rule is left of it. */
-void steering_bench_close(struct life_bench *b);

@@ -36,7 +36,7 @@ static void traffic(const struct service_group *sg, uint32_t *serial, unsigned n
 }
 
 static void count_group(struct outcome *o, unsigned group) {
-	const struct served_group *g = &bench->server.groups[group];
+	const struct served_group *g = &server->groups[group];
 
 	downstream_counters(g->downstream, &o->down[group]);
 	o->up[group] = g->upstream->counters;
@@ -63,14 +63,13 @@ static void run(enum steered_by by, unsigned burst, struct outcome *o) {
 		}
 	}
 	life_bench_settle(bench, 20 * MS);
-	assert_int_equal(server_held(&bench->server), 0);
+	assert_int_equal(server_held(server), 0);
 	count_group(o, 0);
 	count_group(o, SECOND);
 	for (unsigned g = 0; g < RUN_GROUPS; g++)
 		memcpy(o->digest[g], bench->digest[g + 1], sizeof(o->digest[g]));
 	o->totals = life_bench_totals(bench);
 	o->calls = flow_card_calls;
-	steering_bench_close(bench);
 }
 
 /* The first groups had the same in both runs. */
@@ -172,7 +171,7 @@ TEST(a_card_without_rules) {
 static void check_text(unsigned port, unsigned steered, const char *says) {
 	char text[STEERING_TEXT];
 
-	assert_int_equal(server_steering_text(&bench->server, port, text), steered);
+	assert_int_equal(server_steering_text(server, port, text), steered);
 	assert_string_equal(text, says);
 }
 
@@ -193,7 +192,7 @@ static const struct {
 };
 
 TEST(what_is_told) {
-	const struct server_port *ports = bench->server.ports.list;
+	const struct server_port *ports = server->ports.list;
 
 	for (size_t i = 0; i < ARRAY_COUNT(told); i++) {
 		flow_card_reset();
@@ -207,7 +206,6 @@ TEST(what_is_told) {
 			assert_int_equal(server_port_descriptors(&ports[0]), 64 + 3 * 1024);
 			assert_int_equal(server_port_descriptors(&ports[1]), 64 + 5 * 1024);
 		}
-		steering_bench_close(bench);
 	}
 }
 
@@ -217,28 +215,26 @@ TEST(what_is_told) {
  */
 TEST(order_when_rules_change) {
 	const struct service_group *sg = &bench->file[1];
-	struct server *s = &bench->server;
 	const struct counters *up;
 	flow_card_reset();
 	steering_bench_open(bench, STEERED_BY_SESSION, 2, 2);
-	up = &s->groups[SECOND].upstream->counters;
+	up = &server->groups[SECOND].upstream->counters;
 	for (unsigned turn = 0; turn < 4; turn++) {
 		life_bench_ups(bench, 0, sg, 1);
-		server_steer_nothing(s, 1, SECOND);
+		server_steer_nothing(server, 1, SECOND);
 		life_bench_ups(bench, 0, sg, 1);
-		worker_round(&s->workers[s->shares.owners[1]]);
+		worker_round(&server->workers[server->shares.owners[1]]);
 		life_bench_settle(bench, MS);
 		life_bench_ups(bench, 0, sg, 1);
-		server_steer(s, 1);
+		server_steer(server, 1);
 		life_bench_ups(bench, 0, sg, 1);
-		worker_round(s->groups[SECOND].upstream_worker);
+		worker_round(server->groups[SECOND].upstream_worker);
 		assert_int_equal(up->values[COUNTER_RECEIVED], bench->serial - 2);
 		life_bench_settle(bench, MS);
 	}
 	assert_int_equal(bench->taken_up[2], bench->serial);
 	assert_int_equal(up->drops[DROP_PSP_LATE], 0);
 	assert_int_equal(life_bench_totals(bench).port_steered, bench->serial / 2);
-	steering_bench_close(bench);
 }
 
 /* Its rules go with a group, and those of the others may look at less. */
@@ -253,7 +249,6 @@ TEST(rules_go_with_a_group) {
 		assert_int_equal(flow_card_calls.rules, rules + rules / 2);
 		life_bench_remove(bench, THIRD, 0);
 		assert_int_equal(flow_card_calls.rules, rules);
-		steering_bench_close(bench);
 	}
 }
 
@@ -277,8 +272,6 @@ TEST(rules_follow_a_change) {
 	next[1].upstream_channels[0].ranging_session = 0x30002; /* one more, and the other stays */
 	reload("service group 2: 1 upstream channel changed");
 	assert_int_equal(flow_card_calls.rules, rules + 1);
-	free_next();
-	steering_bench_close(bench);
 }
 
 /* Of the second group, which has a queue of the R-PHY port. */
@@ -286,7 +279,7 @@ static struct port_share *open_ways(void) {
 	flow_card_reset();
 	steering_bench_open(bench, STEERED_BY_SESSION, 2, 2);
 	life_bench_settle(bench, 20 * MS); /* what came before it had a queue has passed */
-	return bench->server.shares.of[RPHY];
+	return server->shares.of[RPHY];
 }
 
 static uint16_t take(struct port_share *s, struct rte_mbuf **pkts) {
@@ -313,7 +306,6 @@ TEST(a_time_ends_when_all_has_passed) {
 		assert_int_equal(take(s, pkts), 0);
 		assert_int_equal(w->emptied, times + time + 1);
 	}
-	steering_bench_close(bench);
 }
 
 /* Its ring is shut until it is said to open, and then until the queue is empty. */
@@ -332,7 +324,6 @@ TEST(a_ring_opens_behind_the_queue) {
 	assert_false(share_way_settled(s, SECOND));
 	assert_int_equal(take(s, pkts), 0);
 	assert_true(share_way_settled(s, SECOND));
-	steering_bench_close(bench);
 }
 
 /* A burst of them, as the card errs and the owner of the port is not asked meanwhile. */
@@ -341,7 +332,7 @@ static void go_astray(const struct port_share *s) {
 	while (share_held_astray(s) < PIPELINE_BURST) {
 		assert_in_range(bench->serial, 0, 1000);
 		life_bench_ups(bench, 0, &bench->file[0], 1);
-		worker_round(bench->server.groups[SECOND].upstream_worker);
+		worker_round(server->groups[SECOND].upstream_worker);
 	}
 	flow_card.errs = 0;
 }
@@ -356,7 +347,7 @@ TEST(what_went_astray_does_not_wait_for_a_busy_port) {
 	go_astray(s);
 	astray = share_held_astray(s);
 	handed = share_astray_handed(s);
-	server_steer_nothing(&bench->server, RPHY, SECOND);
+	server_steer_nothing(server, RPHY, SECOND);
 	life_bench_ups(bench, 0, &bench->file[SECOND], PIPELINE_BURST / 2);
 	n = share_receive(s, pkts, 0);
 	assert_int_equal(n, PIPELINE_BURST);
@@ -375,7 +366,7 @@ TEST(what_went_astray_does_not_wait_for_a_busy_port) {
 	assert_true(share_astray_taken(s, handed));
 	assert_int_equal(share_astray_handed(s), handed);
 	life_bench_settle(bench, 20 * MS);
-	steering_bench_close(bench);
 }
 
+EACH_TEST(NULL, file_end)
 ALL_TESTS(NULL, fixture_stop)

@@ -54,6 +54,14 @@ static bool told_walk(struct metrics_source *source, const struct metrics_select
 	return metrics_walk(source, selection, &sink);
 }
 
+/* Fails where a series is there twice: samples of a metric are told together. */
+static inline void told_once(void) {
+	for (const struct told *t = told; t < told + told_count; t++) {
+		for (const struct told *o = t + 1; o < told + told_count && o->m == t->m; o++)
+			assert_memory_not_equal(t->labels, o->labels, sizeof(t->labels));
+	}
+}
+
 /* Whether a label of that name has this value. */
 static inline bool told_has(const struct told *t, const char *name, const char *value) {
 	for (unsigned l = 0; l < METRIC_LABELS && t->m->labels[l] != NULL; l++) {
@@ -74,7 +82,8 @@ static unsigned told_samples(const char *metric, const char *label, const char *
 }
 
 /* The only sample of a metric with these values of its labels, in their order; NULL: any. Fails where it is not one. */
-static const struct told *told_only(const char *metric, const char *const labels[METRIC_LABELS]) {
+static inline const struct told *told_only(const char *metric,
+					   const char *const labels[METRIC_LABELS]) {
 	const struct told *found = NULL;
 	unsigned count = 0;
 
@@ -96,7 +105,7 @@ static const struct told *told_only(const char *metric, const char *const labels
 #define TOLD(metric, ...) told_only(metric, (const char *const[METRIC_LABELS]){__VA_ARGS__})
 
 /* Fails where the sample has another value. */
-static void told_is(const struct told *t, double value) {
+static inline void told_is(const struct told *t, double value) {
 	double is = t->real ? t->number : (double)t->integer;
 
 	if (fabs(is - value) > 1e-9 * fabs(value))
