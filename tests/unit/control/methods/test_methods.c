@@ -12,20 +12,14 @@
 #define PACKETS 3
 
 TEST(who_it_is) {
-	static char control[] = "net_control";
-	struct service_group *second = &bench->server.groups[1].live.sg;
-	json_t *info;
+	const json_t *info = told("server.info", "{}");
 
-	assert_ptr_equal(bench->server.groups[1].sg, second);
-	second->control_port.device = control;
-	info = told("server.info", "{}");
-	second->control_port.device = NULL;
 	expect_members(info, "config=/no/such/file groups=[2] workers=[3] workers.2.core=3");
 	expect_members(info, "groups.1.id=2 groups.1.modems=2 groups.1.upper_mac_core=1 "
 			     "groups.1.lower_mac_core=2 groups.1.upstream_core=3");
-	expect_members(info, "groups.1.control=net_control groups.0.control=none");
+	expect_members(info, "groups.1.rphy=net_ring_life_rphy1_0 "
+			     "groups.1.control=net_ring_life_control1_0");
 	assert_int_equal(number(info, "pid"), getpid());
-	assert_string_equal(word(info, "groups.1.rphy"), bench->groups[1].rphy_port.device);
 }
 
 /* Requests, and members of the result, or the refusal with its code. */
@@ -47,9 +41,9 @@ static const struct {
 	 "filter_groups.0.rules=1"},
 	{"group.list", "{}", "groups.1.id=2 groups.1.channels=2 groups.1.upstream_channels=1"},
 	{"modem.list", "{group: 1, count: 1}",
-	 "modems=[1] modems.0.mac=02:01:00:00:00:01 modems.0.upstream_service_flows=1 next=1"},
+	 "modems=[1] modems.0.mac=02:01:00:00:00:01 modems.0.upstream_service_flows=0 next=1"},
 	{"modem.list", "{group: 1, count: 1, first: 1}",
-	 "modems=[1] modems.0.mac=02:01:00:00:00:02 next=none"},
+	 "modems=[1] modems.0.mac=02:01:00:00:00:02 modems.0.upstream_service_flows=1 next=none"},
 	{"modem.list", "{group: 1, first: 65535}", "modems=[0]"},
 	{"config.reload", "{}",
 	 "/no/such/file: 1 mistake, nothing was changed: /no/such/file:1: file: found no readable "

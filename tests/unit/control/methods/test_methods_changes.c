@@ -10,13 +10,13 @@
 #include "asking_bench.h"
 
 #define MS 1000000ull
-#define SA "{group: 2, said: 2}"
+#define SA "{group: 2, said: 1}"
 #define NEXT_KEY                                                        \
-	"{group: 2, said: 2, key: 'ff0102030405060708090a0b0c0d0e0f', " \
+	"{group: 2, said: 1, key: 'ff0102030405060708090a0b0c0d0e0f', " \
 	"iv: 'ff1112131415161718191a1b1c1d1e1f'}"
 
 static const struct security_association *association(void) {
-	return &bench->server.groups[1].sg->modems[1].security;
+	return &bench->server.groups[1].sg->modems[0].security;
 }
 
 /* Each step in its turn, and none in another one's. */
@@ -193,7 +193,7 @@ TEST(a_file_that_is_a_pipe) {
 /* Packets of group 2 wait in its queues. */
 static void hold_packets(unsigned count) {
 	for (uint32_t serial = 0; serial < count; serial++)
-		groups_bench_down(bench, 1, 0, serial, 1000);
+		assert_true(life_bench_down(bench, 1, &bench->file[1], 1000, 2 * serial));
 	for (unsigned worker = 0; worker < bench->server.worker_count; worker++)
 		worker_round(&bench->server.workers[worker]);
 	assert_true(served_group_held(&bench->server.groups[1]) > 0);
@@ -231,18 +231,18 @@ TEST(two_that_contradict) {
 	answer = told("group.drain", "{group: 2, limit: '0s'}"); /* it does not wait */
 	assert_true(number(answer, "held") > 0);
 	w = draining();
-	groups_bench_pass(bench, 10000000);
+	life_bench_settle(bench, 10000000);
 	expect_ended(w, "result.held=0");
 	told("group.resume", "{group: 2}");
 }
 
 /* What waits for a rest that has not come is told, but not waited for. */
 TEST(an_end_that_does_not_come) {
-	groups_bench_up_open(bench, 1);
-	groups_bench_pass(bench, MS);
+	life_bench_up_open(bench, 1);
+	life_bench_settle(bench, MS);
 	expect_told("group.drain", "{group: 2, limit: '10s'}", "held=1 waiting=1");
 	told("group.resume", "{group: 2}");
-	groups_bench_pass(bench, 5000 * MS);
+	life_bench_settle(bench, 20 * MS);
 	assert_int_equal(served_group_held(&bench->server.groups[1]), 0);
 }
 

@@ -19,7 +19,7 @@
 TEST(what_waits_goes_on_waiting) {
 	for (unsigned groups = 1; groups <= 2; groups++) {
 		life_bench_open(bench, groups, groups);
-		life_bench_up_open(bench);
+		life_bench_up_open(bench, LIFE_SHARED);
 		life_bench_pass(bench, MS);
 		assert_int_equal(server_group_drain(server, 0, 1000), 1);
 		life_bench_traffic(bench, LIFE_SHARED, &bench->file[0], 1);
@@ -70,7 +70,7 @@ TEST(what_waits_is_given_up_at_the_end) {
 	char why[LIVE_LINE];
 
 	life_bench_open(bench, 2, 2);
-	life_bench_up_open(bench);
+	life_bench_up_open(bench, LIFE_SHARED);
 	life_bench_pass(bench, MS);
 	assert_int_equal(server_group_drain(server, 0, 0), 1);
 	server->groups[0].upstream->requests.sink.by_kind[0] = 3;

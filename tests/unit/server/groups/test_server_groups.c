@@ -11,21 +11,24 @@
 #include "server/running.h"
 
 #include "fixture.h"
-#include "groups_bench.h"
+#include "life_bench.h"
 #include "random.h"
 
 #define PACKETS 600
-#define GROUPS 3
+#define GROUPS LIFE_APART
+#define MEMORY_MB 512
 
-static struct groups_bench storage, *const bench = &storage;
+static struct life_bench storage, *const bench = &storage;
 
-static const struct groups_threads one_core[GROUPS] = {{1, 1, 1}, {1, 1, 1}, {1, 1, 1}};
+static const unsigned one_core[GROUPS][3] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
 
-static struct counters down_of(unsigned group) {
-	struct counters c;
+static void serve(unsigned groups, const unsigned workers[][3]) {
+	life_bench_apart(bench, groups, workers);
+	life_bench_serve(bench, MEMORY_MB);
+}
 
-	downstream_counters(bench->server.groups[group].downstream, &c);
-	return c;
+static void down(unsigned group, size_t size, uint32_t serial) {
+	assert_true(life_bench_down(bench, group, &bench->file[group], size, serial));
 }
 
 /* A group whose queue is full drops its own packets, and no other's; what it may keep is no more than
@@ -33,21 +36,18 @@ static struct counters down_of(unsigned group) {
 TEST(a_full_group) {
 	uint64_t sent = 0;
 
-	groups_bench_config(bench, 2, one_core);
-	groups_bench_open(bench);
+	serve(2, one_core);
 	for (int round = 0; round < 40; round++) {
 		for (int i = 0; i < 60; i++, sent++)
-			groups_bench_down(bench, 0, 0, (uint32_t)sent, 1400);
-		groups_bench_settle(bench); /* time stands still: nothing goes out */
-		groups_bench_down(bench, 1, 0, (uint32_t)round, 1400);
-		bench->now += 10000;
+			down(0, 1400, 2 * (uint32_t)sent);
+		life_bench_settle(bench, 1); /* time stands still: nothing goes out */
+		down(1, 1400, 2 * (uint32_t)round);
 	}
-	groups_bench_pass(bench, 100000000);
-	assert_true(down_of(0).drops[DROP_FLOW_BUFFER_FULL] > 0);
-	assert_int_equal(down_of(0).values[COUNTER_RECEIVED], sent);
-	assert_int_equal(down_of(1).values[COUNTER_RECEIVED], 40);
-	assert_int_equal(down_of(1).values[COUNTER_TRANSMITTED], 40);
-	groups_bench_close(bench);
+	life_bench_settle(bench, 100000000);
+	assert_true(life_bench_down_of(bench, 0).drops[DROP_FLOW_BUFFER_FULL] > 0);
+	assert_int_equal(life_bench_down_of(bench, 0).values[COUNTER_RECEIVED], sent);
+	assert_int_equal(life_bench_down_of(bench, 1).values[COUNTER_RECEIVED], 40);
+	assert_int_equal(life_bench_down_of(bench, 1).values[COUNTER_TRANSMITTED], 40);
 }
 
 /* Packets, bursts and messages that groups were sent. */
@@ -56,38 +56,39 @@ static struct {
 } sent[GROUPS];
 
 /* Random traffic of all groups, always the same; the first one may be without an upstream. */
-static void play(const struct groups_threads *threads, bool upstream) {
+static void play(const unsigned workers[][3], bool upstream) {
 	struct random random = {.state = 987654321};
 
 	memset(sent, 0, sizeof(sent));
-	groups_bench_config(bench, GROUPS, threads);
-	bench->with_control = true;
-	bench->groups[0].upstream_channel_count = upstream;
-	groups_bench_open(bench);
+	life_bench_apart(bench, GROUPS, workers);
+	bench->file[0].upstream_channel_count = upstream;
+	for (unsigned g = 0; g < GROUPS;
+	     g++) /* while packets come, DEPI frames go when they are full */
+		bench->file[g].rphy.flush_ns = 10000000;
+	life_bench_serve(bench, MEMORY_MB);
 	for (uint32_t n = 0; n < PACKETS; n++) {
 		unsigned group = random_below(&random, GROUPS), what = random_below(&random, 24);
-		unsigned modem = random_below(&random, 2);
 		size_t size = random_between(&random, 60, 1500);
 
 		if (what >= 8) {
-			groups_bench_down(bench, group, modem, n, size);
+			down(group, size, n);
 			sent[group].down++;
 		} else if (what > 0 && (group > 0 || upstream)) {
-			groups_bench_up(bench, group, n, 60 + size / 12);
+			assert_true(life_bench_up(bench, group, &bench->file[group], n));
 			sent[group].up++;
 		} else if (group > 0 || upstream) {
-			groups_bench_message(bench, group);
+			life_bench_message(bench, group);
 			sent[group].messages++;
 		}
 		if (random_below(&random, 8) == 0)
-			groups_bench_pass(bench, random_below(&random, 10) * 10000);
+			life_bench_settle(bench, random_below(&random, 10) * 10000);
 	}
-	groups_bench_pass(bench, 10000000);
+	life_bench_settle(bench, 20000000);
 }
 
 /* Counters are the group's, and messages of its modems leave by its control port. */
 static void check_group(unsigned g) {
-	struct counters down = down_of(g);
+	struct counters down = life_bench_down_of(bench, g);
 	const struct upstream *u = bench->server.groups[g].upstream;
 	struct rte_mbuf *m;
 
@@ -98,7 +99,7 @@ static void check_group(unsigned g) {
 		rte_pktmbuf_free(m);
 	}
 	assert_int_equal(sent[g].messages, 0);
-	assert_int_equal(bench->sent[g][0].frames, sent[g].up);
+	assert_int_equal(bench->taken_up[g + 1], sent[g].up);
 	assert_int_equal(u != NULL, bench->server.groups[g].crypto.up_schedules != NULL);
 	if (u != NULL)
 		assert_int_equal(u->counters.values[COUNTER_TRANSMITTED], sent[g].up);
@@ -106,14 +107,14 @@ static void check_group(unsigned g) {
 
 /* Which cores: all on one, a core a group, the lower MACs together, .. */
 TEST(placements_give_the_same_bytes) {
-	static const struct groups_threads placements[][GROUPS] = {
-		{{1, 1, 1}, {1, 1, 1}, {1, 1, 1}}, {{1, 1, 1}, {2, 2, 2}, {3, 3, 3}},
-		{{1, 4, 1}, {2, 4, 2}, {3, 4, 3}}, {{1, 2, 3}, {4, 5, 6}, {7, 8, 9}},
-		{{1, 2, 2}, {2, 1, 1}, {1, 2, 3}}, {{1, 1, 2}, {1, 1, 2}, {2, 2, 1}},
-		{{1, 1, 4}, {1, 1, 2}, {2, 2, 1}}, /* the first one without an upstream */
+	static const unsigned placements[][GROUPS][3] = {
+		{{0, 0, 0}, {0, 0, 0}, {0, 0, 0}}, {{0, 0, 0}, {1, 1, 1}, {2, 2, 2}},
+		{{0, 3, 0}, {1, 3, 1}, {2, 3, 2}}, {{0, 1, 2}, {3, 4, 5}, {6, 7, 8}},
+		{{0, 1, 1}, {1, 0, 0}, {0, 1, 2}}, {{0, 0, 1}, {0, 0, 1}, {1, 1, 0}},
+		{{0, 0, 3}, {0, 0, 1}, {1, 1, 0}}, /* the first one without an upstream */
 	};
 	static const unsigned workers[] = {1, 3, 4, 9, 3, 2, 2};
-	static struct groups_sent first[GROUPS][2];
+	static uint64_t first[GROUPS][2];
 
 	for (size_t p = 0; p < ARRAY_COUNT(placements); p++) {
 		bool upstream = p < ARRAY_COUNT(placements) - 1;
@@ -124,11 +125,11 @@ TEST(placements_give_the_same_bytes) {
 		for (unsigned g = 0; g < GROUPS; g++) {
 			check_group(g);
 			if (p == 0)
-				memcpy(first[g], bench->sent[g], sizeof(first[g]));
+				memcpy(first[g], bench->digest[g + 1], sizeof(first[g]));
 			if (g > 0 || upstream)
-				assert_memory_equal(bench->sent[g], first[g], sizeof(first[g]));
+				assert_memory_equal(bench->digest[g + 1], first[g],
+						    sizeof(first[g]));
 		}
-		groups_bench_close(bench);
 	}
 }
 
@@ -138,13 +139,13 @@ TEST(a_group_that_cannot_be_made) {
 		struct rte_ring *taken;
 		char name[32];
 
-		groups_bench_config(bench, GROUPS, one_core);
+		life_bench_apart(bench, GROUPS, one_core);
 		snprintf(name, sizeof(name), "hand_over_%u", broken + 1);
 		taken = rte_ring_create(name, 64, SOCKET_ID_ANY, 0);
 		assert_non_null(taken);
-		assert_int_equal(groups_bench_try(bench), -1);
+		assert_int_equal(life_bench_try(bench, MEMORY_MB), -1);
 		assert_int_equal(bench->server.group_count, broken + 1);
-		groups_bench_free(bench);
+		life_bench_free(bench);
 		assert_null(rte_mempool_lookup("packets"));
 		assert_null(rte_mempool_lookup("dataplane_ops"));
 		assert_null(rte_mempool_lookup("dataplane_sess"));
@@ -153,13 +154,11 @@ TEST(a_group_that_cannot_be_made) {
 		server_free(&bench->server); /* there is nothing to free any more */
 		rte_ring_free(taken);
 	}
-	groups_bench_config(bench, GROUPS, one_core);
-	groups_bench_open(bench); /* nothing is left of them */
-	groups_bench_close(bench);
+	serve(GROUPS, one_core); /* nothing is left of them */
 }
 
 /* Workers 0, 1 and 2 are upper MAC, lower MAC and upstream of the first group; 3 has all of the second. */
-static const struct groups_threads four_workers[2] = {{1, 2, 3}, {4, 4, 4}};
+static const unsigned four_workers[2][3] = {{0, 1, 2}, {3, 3, 3}};
 
 static void expect_peers(unsigned worker, uint64_t to, uint64_t by) {
 	const struct worker *w = &bench->server.workers[worker];
@@ -172,8 +171,7 @@ static void expect_peers(unsigned worker, uint64_t to, uint64_t by) {
 TEST(who_wakes_whom) {
 	struct server *s = &bench->server;
 
-	groups_bench_config(bench, 2, four_workers);
-	groups_bench_open(bench);
+	serve(2, four_workers);
 	expect_peers(0, 1 << 1, 0); /* the ring between the MACs */
 	expect_peers(1, 0, 1 << 0);
 	expect_peers(2, 0, 0); /* ports of its own */
@@ -183,7 +181,6 @@ TEST(who_wakes_whom) {
 		expect_peers(w, 0xf & ~(1u << w), 0xf & ~(1u << w));
 	server_peers(s, false);
 	expect_peers(0, 1 << 1, 0);
-	groups_bench_close(bench);
 }
 
 static void expect_kind(enum idle_kind kind) {
@@ -196,8 +193,7 @@ TEST(kinds) {
 	struct server *s = &bench->server;
 	struct power_config p = power_config_default();
 
-	groups_bench_config(bench, 2, four_workers);
-	groups_bench_open(bench);
+	serve(2, four_workers);
 	expect_kind(IDLE_POLL);
 	p.idle = IDLE_SLEEP;
 	p.longest_pause = 7000;
@@ -225,7 +221,7 @@ TEST(kinds) {
 	server_idle(s, &p);
 	expect_kind(idle_best(false)); /* the machine is not known to be too small */
 	assert_false(server_may_sleep(s));
-	groups_bench_close(bench);
 }
 
+EACH_TEST(NULL, life_bench_end)
 ALL_TESTS(NULL, fixture_stop)

@@ -25,11 +25,13 @@
 #define DEPTH 1024
 #define STEP_NS 20000
 #define BURST 100 /* bytes of a modem's frame */
+#define MESSAGE 46
 #define POOL 8191
 
 #define MAPS 3 /* sessions of theirs begin with it */
 
 bool life_scheduled;
+static bool apart; /* groups have ports of their own, and the same addresses */
 static struct life_bench *served; /* NULL: none is */
 
 static const char text[] =
@@ -63,17 +65,20 @@ static const char text[] =
 	"         sid_clusters: [{id: 0, sids: [{channel: 1, sid: 5}]}]}\n"
 	"max_queued: 2048\n"
 	"ports: {network: {device: net_ring_life_net%u_0, queue_size: 64},\n"
-	"        rphy: {device: net_ring_life_rphy%u_0, queue_size: 64}}\n"
+	"        rphy: {device: net_ring_life_rphy%u_0, queue_size: 64}%s}\n"
 	"threads: {downstream: %s, upper_mac_core: %u, lower_mac_core: %u, upstream_core: %u}\n";
 
 void life_bench_load(struct service_group *sg, unsigned id, unsigned pair, unsigned upper,
 		     unsigned lower, unsigned upstream) {
 	bool two = lower != upper;
-	char filled[4096];
+	unsigned n = apart ? 0 : id;
+	char control[64], filled[4096];
 
-	snprintf(filled, sizeof(filled), text, id, id, id, life_scheduled ? ", scheduler: {}" : "",
-		 id, id, id, id, id, pair, pair, two ? "1ds2t" : "1ds1t", LIFE_CORE + upper,
-		 two ? LIFE_CORE + lower : LIFE_CORE + upper + 1, LIFE_CORE + upstream);
+	snprintf(control, sizeof(control), ", control: {device: net_ring_life_control%u_0}", pair);
+	snprintf(filled, sizeof(filled), text, id, n, n, life_scheduled ? ", scheduler: {}" : "", n,
+		 n, n, n, n, pair, pair, apart ? control : "", two ? "1ds2t" : "1ds1t",
+		 LIFE_CORE + upper, two ? LIFE_CORE + lower : LIFE_CORE + upper + 1,
+		 LIFE_CORE + upstream);
 	group_load(sg, filled);
 	if (life_card != NULL)
 		life_card->edit(sg);
@@ -87,7 +92,7 @@ struct service_group *life_bench_group(struct life_bench *b, unsigned id, unsign
 
 const struct life_card *life_card;
 
-static const char *const sides[] = {"net", "rphy"};
+static const char *const sides[] = {"net", "rphy", "control"};
 
 /* Whether it is a card's, or rings are. */
 static bool name_of(unsigned pair, unsigned side, char name[32]) {
@@ -95,28 +100,42 @@ static bool name_of(unsigned pair, unsigned side, char name[32]) {
 	return life_card != NULL && pair == LIFE_SHARED;
 }
 
+static unsigned pairs(void) {
+	return apart ? LIFE_APART : LIFE_PAIRS;
+}
+
+static unsigned ports(void) {
+	return pairs() * (apart ? 3 : 2);
+}
+
+static uint16_t *far_end(struct life_bench *b, unsigned i) {
+	uint16_t *const ends[] = {b->network, b->rphy, b->control};
+
+	return &ends[i / pairs()][i % pairs()];
+}
+
 /* The other ends; what groups name is set up by the server, and closed. */
 static void ports_open(struct life_bench *b) {
-	for (unsigned i = 0; i < 2 * LIFE_PAIRS; i++) {
+	for (unsigned i = 0; i < ports(); i++) {
 		uint16_t ids[2];
 		char name[32];
 
-		if (name_of(i / 2, i % 2, name)) {
+		if (name_of(i % pairs(), i / pairs(), name)) {
 			life_card->pair(name, b->pool, DEPTH, ids);
 		} else {
 			assert_int_equal(port_pair(name, b->pool, DEPTH, ids), 0);
 			assert_int_equal(rte_eth_dev_stop(ids[0]), 0);
 		}
-		*(i % 2 == 0 ? &b->network[i / 2] : &b->rphy[i / 2]) = ids[1];
+		*far_end(b, i) = ids[1];
 	}
 }
 
 static void ports_close(struct life_bench *b) {
-	for (unsigned i = 0; i < 2 * LIFE_PAIRS; i++) {
+	for (unsigned i = 0; i < ports(); i++) {
 		char name[32], device[48];
 
-		port_close(i % 2 == 0 ? b->network[i / 2] : b->rphy[i / 2]);
-		if (name_of(i / 2, i % 2, name)) {
+		port_close(*far_end(b, i));
+		if (name_of(i % pairs(), i / pairs(), name)) {
 			life_card->end(name);
 			continue;
 		}
@@ -149,7 +168,7 @@ void life_bench_plug(unsigned pair) {
 	}
 }
 
-void life_bench_serve(struct life_bench *b, unsigned memory_mb) {
+int life_bench_try(struct life_bench *b, unsigned memory_mb) {
 	static bool running;
 
 	if (!running)
@@ -162,10 +181,13 @@ void life_bench_serve(struct life_bench *b, unsigned memory_mb) {
 	assert_int_equal(
 		server_ports_open(&b->server.ports, b->server.pools.packets, b->server.pools.uepi),
 		0);
-	assert_int_equal(server_serve(&b->server), 0);
+	return server_serve(&b->server);
+}
+
+void life_bench_serve(struct life_bench *b, unsigned memory_mb) {
+	assert_int_equal(life_bench_try(b, memory_mb), 0);
 	assert_int_equal(server_ports_start(&b->server.ports), 0);
 	server_steering_start(&b->server);
-	assert_int_equal(b->server.worker_count, LIFE_WORKERS);
 	served = b;
 }
 
@@ -177,22 +199,37 @@ void life_bench_open(struct life_bench *b, unsigned count, unsigned most) {
 	b->config =
 		(struct server_config){.groups = b->file, .group_count = count, .max_groups = most};
 	life_bench_serve(b, 256);
+	assert_int_equal(b->server.worker_count, LIFE_WORKERS);
+}
+
+void life_bench_apart(struct life_bench *b, unsigned count, const unsigned workers[][3]) {
+	life_bench_end(NULL);
+	memset(b, 0, sizeof(*b));
+	apart = true;
+	for (unsigned g = 0; g < count; g++)
+		life_bench_load(&b->file[g], g + 1, g, workers[g][0], workers[g][1], workers[g][2]);
+	b->config = (struct server_config){.groups = b->file, .group_count = count};
 }
 
 void life_bench_close(struct life_bench *b) {
-	served = NULL;
+	served = NULL; /* also where this fails */
 	assert_true(server_balanced(&b->server));
 	server_stop(&b->server);
 	life_bench_take(b);
 	server_has_nothing(&b->server);
+	life_bench_free(b);
+}
+
+void life_bench_free(struct life_bench *b) {
 	server_free(&b->server);
 	ports_close(b);
 	fixture_pool_end(b->pool);
-	for (unsigned g = 0; g < 2; g++)
+	for (unsigned g = 0; g < LIFE_APART; g++)
 		service_group_free(&b->file[g]);
 	for (unsigned g = 0; g < LIFE_IDS; g++)
 		service_group_free(&b->others[g]);
 	life_card = NULL;
+	apart = false;
 }
 
 int life_bench_end(void **state) {
@@ -249,12 +286,12 @@ bool life_bench_down(struct life_bench *b, unsigned pair, const struct service_g
 }
 
 static bool put_burst(struct life_bench *b, unsigned pair, const struct service_group *sg,
-		      uint32_t serial, bool open) {
+		      uint32_t serial, enum docsis_kind kind, bool open) {
 	struct uepi_burst burst = {.session = sg->upstream_channels[0].session,
 				   .sequence = b->sequences[sg->id]++,
 				   .sid = 5,
-				   .kind = DOCSIS_KIND_PACKET,
-				   .size = BURST,
+				   .kind = kind,
+				   .size = kind == DOCSIS_KIND_PACKET ? BURST : MESSAGE,
 				   .serial = sg->id << 24 | serial,
 				   .open = open};
 	uint8_t packet[UEPI_BURST_MAX];
@@ -273,11 +310,15 @@ static bool put_burst(struct life_bench *b, unsigned pair, const struct service_
 
 bool life_bench_up(struct life_bench *b, unsigned pair, const struct service_group *sg,
 		   uint32_t serial) {
-	return put_burst(b, pair, sg, serial, false);
+	return put_burst(b, pair, sg, serial, DOCSIS_KIND_PACKET, false);
 }
 
-void life_bench_up_open(struct life_bench *b) {
-	assert_true(put_burst(b, LIFE_SHARED, &b->file[0], 0, true));
+void life_bench_up_open(struct life_bench *b, unsigned pair) {
+	assert_true(put_burst(b, pair, &b->file[pair], 0, DOCSIS_KIND_PACKET, true));
+}
+
+void life_bench_message(struct life_bench *b, unsigned pair) {
+	assert_true(put_burst(b, pair, &b->file[pair], 0, DOCSIS_KIND_MANAGEMENT, false));
 }
 
 void life_bench_traffic(struct life_bench *b, unsigned pair, const struct service_group *sg,
@@ -315,6 +356,12 @@ static void untag(struct rte_mbuf *m) {
 		packet_untag(m);
 }
 
+static void note(struct life_bench *b, uint32_t id, unsigned side, const void *frame, size_t size) {
+	if (apart)
+		bytes_digest(&b->digest[id][side], &b->now, sizeof(b->now));
+	bytes_digest(&b->digest[id][side], frame, size);
+}
+
 static void look_up(struct life_bench *b, const uint8_t *frame, size_t size) {
 	uint32_t serial = packet_serial(frame), id = serial >> 24;
 
@@ -324,23 +371,24 @@ static void look_up(struct life_bench *b, const uint8_t *frame, size_t size) {
 		fail_msg("group %u: %u comes after %u", id, serial & 0xffffff, b->last_up[id] - 1);
 	b->last_up[id] = (serial & 0xffffff) + 1;
 	b->taken_up[id]++;
-	bytes_digest(&b->digest[id][0], frame, size);
+	note(b, id, 0, frame, size);
 }
 
 /* Those of a channel are numbered without a gap, from 0 on when the group begins. */
-static void look_depi(struct life_bench *b, const struct rte_mbuf *m) {
+static void look_depi(struct life_bench *b, unsigned pair, const struct rte_mbuf *m) {
 	uint8_t frame[16384];
 	struct l2tp_data data;
 	size_t size;
 	uint16_t sequence;
-	uint32_t session = depi_session(m), id = session >> 8 & 0xff, channel = (session & 3) - 1;
+	uint32_t session = depi_session(m), channel = (session & 3) - 1;
+	uint32_t id = apart ? pair + 1 : session >> 8 & 0xff;
 
 	if (session >> 16 == MAPS)
 		return;
 	assert_in_range(id, 1, LIFE_IDS - 1);
 	assert_in_range(channel, 0, 1);
 	size = fixture_read(m, frame, sizeof(frame));
-	bytes_digest(&b->digest[id][1], frame, size);
+	note(b, id, 1, frame, size);
 	assert_int_equal(l2tp_parse(frame, size, &data), L2TP_OK);
 	if ((data.payload[0] & PSP_FLOW) != 0)
 		return; /* messages, which are numbered by themselves */
@@ -356,7 +404,7 @@ void life_bench_take(struct life_bench *b) {
 	uint8_t frame[16384];
 	struct rte_mbuf *m;
 
-	for (unsigned p = 0; p < LIFE_PAIRS; p++) {
+	for (unsigned p = 0; p < pairs(); p++) {
 		while (rte_eth_rx_burst(b->network[p], 0, &m, 1) == 1) {
 			untag(m);
 			look_up(b, frame, fixture_read(m, frame, sizeof(frame)));
@@ -364,7 +412,7 @@ void life_bench_take(struct life_bench *b) {
 		}
 		while (rte_eth_rx_burst(b->rphy[p], 0, &m, 1) == 1) {
 			untag(m);
-			look_depi(b, m);
+			look_depi(b, p, m);
 			rte_pktmbuf_free(m);
 		}
 	}

@@ -17,17 +17,18 @@
 #define LIFE_IDS 8 /* numbers of groups, from 1 */
 #define LIFE_SHARED 0 /* pair that all groups share; else that of a group with its own ports */
 #define LIFE_PAIRS 2
+#define LIFE_APART 3 /* groups that each have a pair, and another port for control */
 #define LIFE_WORKERS 3
 #define LIFE_CORE 1 /* of the first worker */
 #define LIFE_DRAIN_MS 20000 /* the longest that is waited for what comes at once */
 
 struct life_bench {
-	struct service_group file[2]; /* of the start */
+	struct service_group file[LIFE_APART]; /* of the start */
 	struct service_group others[LIFE_IDS]; /* of life_bench_group() */
 	struct server_config config;
 	struct server server;
 	struct rte_mempool *pool; /* of the far ends */
-	uint16_t network[LIFE_PAIRS], rphy[LIFE_PAIRS]; /* the far ends */
+	uint16_t network[LIFE_APART], rphy[LIFE_APART], control[LIFE_APART]; /* the far ends */
 	uint16_t sequences[LIFE_IDS]; /* of the next burst */
 	uint64_t now;
 	uint32_t serial; /* of the next packets of life_bench_traffic() */
@@ -40,7 +41,9 @@ struct life_bench {
 	uint64_t depi_frames;
 	uint16_t depi_next[LIFE_IDS][2]; /* sequence number of each channel's next frame */
 	bool depi_seen[LIFE_IDS][2];
-	uint64_t digest[LIFE_IDS][2]; /* of all bytes that came out: frames, DEPI */
+	uint64_t
+		digest[LIFE_IDS]
+		      [2]; /* of all bytes that came out, and when, of groups apart: frames, DEPI */
 };
 
 /* Where the shared ports are cards of the test's, and groups other than they are read. */
@@ -64,10 +67,16 @@ struct service_group *life_bench_group(struct life_bench *b, unsigned id, unsign
  * of the caller's in `b->config`. EAL gets the memory the first time. */
 void life_bench_open(struct life_bench *b, unsigned count, unsigned most);
 void life_bench_serve(struct life_bench *b, unsigned memory_mb);
+int life_bench_try(struct life_bench *b, unsigned memory_mb); /* returns what server_serve() does */
+
+/* A configuration of groups that have a pair and a control port each, and for the rest are the same: ports alone tell them
+ * apart. Workers of upper MAC, lower MAC and upstream. */
+void life_bench_apart(struct life_bench *b, unsigned count, const unsigned workers[][3]);
 
 /* Fails where something is not accounted for, or a buffer has not come back. life_bench_end() closes the one that serves, for
- * EACH_TEST(), and so does life_bench_open(). */
+ * EACH_TEST(), and so does life_bench_open(). life_bench_free() is for one that could not serve. */
 void life_bench_close(struct life_bench *b);
+void life_bench_free(struct life_bench *b);
 int life_bench_end(void **state);
 
 /* The devices of the pair are there again, after a group took them with it. */
@@ -97,8 +106,9 @@ void life_bench_ups(struct life_bench *b, unsigned pair, const struct service_gr
 /* Bursts of the first group come through, and packets are accounted for. */
 void life_bench_serves(struct life_bench *b);
 
-/* A burst to the first group whose end does not come. */
-void life_bench_up_open(struct life_bench *b);
+/* On a pair, from its group or the first of those that share it: a burst whose end does not come, a management message. */
+void life_bench_up_open(struct life_bench *b, unsigned pair);
+void life_bench_message(struct life_bench *b, unsigned pair);
 
 /* Takes what has come to the far ends; order and contents are looked at. */
 void life_bench_take(struct life_bench *b);

@@ -48,7 +48,7 @@ static int begin(void **state) {
 		}
 	}
 	life_bench_settle(bench, 2 * MS);
-	life_bench_up_open(bench);
+	life_bench_up_open(bench, LIFE_SHARED);
 	life_bench_pass(bench, MS);
 	for (unsigned i = 0; i < 50; i++) /* more than is sent at once */
 		life_bench_down(bench, LIFE_SHARED, &bench->file[0], 1400, serial++);
