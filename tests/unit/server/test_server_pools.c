@@ -11,35 +11,19 @@
 #include "server/pools.h"
 
 #include "fixture.h"
-#include "packets.h"
+#include "life_bench.h"
 
 #define MORE 3 /* groups that may come */
+#define SEGMENTS 7
 
 static struct service_group sg;
 static struct server_config config = {.groups = &sg, .group_count = 1, .max_groups = 1 + MORE};
 static struct server_ports ports;
 
-static const char text[] =
-	"service_group: 1\n"
-	"rphy: {max_segments: 7}\n"
-	"channels: [{id: 1, type: ofdm, rate: 1 Gbps, session: 0x10001},\n"
-	"           {id: 2, type: ofdm, rate: 1 Gbps, session: 0x10002}]\n"
-	"bonding_groups: [{id: 1, channels: [1, 2]}]\n"
-	"upstream_channels: [{id: 1, type: sc-qam, rate: 30 Mbps, session: 0x20001}]\n"
-	"modems:\n"
-	"  - mac: '02:01:00:00:00:01'\n"
-	"    addresses: [10.0.0.1]\n"
-	"    bonding_group: 1\n"
-	"    security: {said: 1, cipher: none}\n"
-	"    service_flows: [{id: 1, dsid: 1}]\n"
-	"    upstream_service_flows:\n"
-	"      - {id: 2, sid_clusters: [{id: 0, sids: [{channel: 1, sid: 5}]}]}\n"
-	"ports: {network: {device: net_null0, queue_size: 64},\n"
-	"        rphy: {device: net_null1, queue_size: 2048}}\n";
-
 static int load(void **state) {
 	fixture_eal(512);
-	group_load(&sg, text);
+	life_bench_load(&sg, 1, LIFE_SHARED, 0, 0, 0);
+	sg.rphy.max_segments = SEGMENTS;
 	assert_int_equal(server_ports_find(&ports, &config), 0);
 	return 0;
 }
@@ -54,8 +38,8 @@ TEST(a_group_has_what_it_may_keep) {
 	struct pool_needs n = server_group_needs(&config, &sg);
 	unsigned queues = server_queued_max(&config, &sg), ring = server_hand_over_max(&config);
 
-	assert_true(n.packets >= queues + ring + DS_LOWER_LIMIT + 2 * 7);
-	assert_true(n.packets <= queues + ring + DS_LOWER_LIMIT + 2 * 7 + PIPELINE_BURST);
+	assert_true(n.packets >= queues + ring + DS_LOWER_LIMIT + 2 * SEGMENTS);
+	assert_true(n.packets <= queues + ring + DS_LOWER_LIMIT + 2 * SEGMENTS + PIPELINE_BURST);
 	assert_true(n.depi_frames >= DS_LOWER_LIMIT + 2);
 	assert_true(n.uepi > 0 && n.frames > 0 && n.pieces > 0);
 }

@@ -21,7 +21,6 @@
 
 #define NETWORK_DEPTH 4096
 #define ROUND_NS 20000
-#define CLASSIFIED_PORT 5004
 #define DENIED_PORT 137
 
 /* Three channels, two of them bonded; a modem of each kind. */
@@ -80,18 +79,13 @@ static size_t frame_again(const struct server_bench *b, uint32_t serial, uint8_t
 	const struct bench_sent *s = &b->sent[serial];
 	const struct modem *m = &b->sg.modems[s->modem];
 
-	if (s->address == BENCH_LLC)
-		return packet_llc(out, s->size, serial, m->mac);
-	packet_for(m, s->address, out, s->size, serial);
-	if (s->port)
-		packet_ipv4_port(out, s->port);
-	return s->size;
+	return packet_for(m, s->address, out, s->size, serial);
 }
 
 static void check_header(struct server_bench *b, const struct docsis_mac *mac,
-			 const struct bench_sent *s, bool second_flow) {
+			 const struct bench_sent *s) {
 	const struct modem *m = &b->sg.modems[s->modem];
-	const struct service_flow *f = &m->service_flows[second_flow];
+	const struct service_flow *f = &m->service_flows[0];
 
 	assert_int_equal(mac->kind, DOCSIS_KIND_PACKET);
 	assert_int_equal(mac->privacy, PRIVACY_BP_DOWN);
@@ -128,7 +122,7 @@ static void frame_is_back(void *ctx, const uint8_t *bytes, size_t size) {
 	s->back = true;
 	s->back_at = server_bench_clock(b)->now;
 	m = &b->sg.modems[s->modem];
-	check_header(b, &mac, s, s->port == CLASSIFIED_PORT);
+	check_header(b, &mac, s);
 	length = frame_again(b, serial, expected);
 	if (length < ETHERNET_LEAST) {
 		memset(expected + length, 0, ETHERNET_LEAST - length);
@@ -143,7 +137,7 @@ static void frame_is_back(void *ctx, const uint8_t *bytes, size_t size) {
 	assert_int_equal(mac.pdu_size, length);
 	assert_memory_equal(mac.pdu, expected, length);
 	/* on one channel the packets of a flow keep their order */
-	last = &b->last_serial[b->channel][s->modem][s->port == CLASSIFIED_PORT];
+	last = &b->last_serial[b->channel][s->modem];
 	assert_true(serial >= *last);
 	*last = serial + 1;
 	b->back++;
@@ -186,6 +180,12 @@ void server_bench_open(struct server_bench *b, const char *text, unsigned rphy_d
 }
 
 void server_bench_close(struct server_bench *b) {
+	struct counters c = server_bench_counters(b);
+
+	for (unsigned i = 0; i < DROP_REASONS; i++) {
+		if (b->expected_drops[i] != 0)
+			assert_int_equal(c.drops[i], b->expected_drops[i]);
+	}
 	server_has_nothing(&b->server);
 	port_close(b->network);
 	port_close(b->rphy);
@@ -210,11 +210,7 @@ void server_bench_good(struct server_bench *b, uint8_t modem, uint8_t address, s
 
 	assert_true(b->serial < BENCH_PACKETS);
 	*s = (struct bench_sent){.modem = modem, .address = address};
-	s->size = (uint16_t)size;
-	if (address != BENCH_LLC)
-		s->size = (uint16_t)packet_for(&b->sg.modems[modem], address, frame, size, 0);
-	if (modem == 1 && address == 1 && random_below(&b->random, 2))
-		s->port = CLASSIFIED_PORT;
+	s->size = (uint16_t)packet_for(&b->sg.modems[modem], address, frame, size, 0);
 	inject(b, frame, frame_again(b, b->serial, frame));
 	b->serial++;
 }
@@ -294,7 +290,6 @@ unsigned server_bench_take(struct server_bench *b, unsigned most) {
 		rte_pktmbuf_free(m);
 		taken++;
 	}
-	b->depi_frames += taken;
 	return taken;
 }
 

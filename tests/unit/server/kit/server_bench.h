@@ -19,13 +19,11 @@
 struct bench_sent {
 	uint16_t size;
 	uint8_t modem;
-	uint8_t address; /* of the modem; BENCH_LLC: to the modem itself; BENCH_BAD: must not arrive */
-	uint16_t port; /* destination port of IPv4; 0: the usual */
+	uint8_t address; /* of the modem; BENCH_BAD: must not arrive */
 	bool back;
 	uint64_t back_at; /* ns: when it was read at the R-PHY end */
 };
 
-#define BENCH_LLC 254
 #define BENCH_BAD 255
 
 struct server_bench {
@@ -41,8 +39,7 @@ struct server_bench {
 	uint64_t injected; /* packets that the network port has */
 	uint64_t expected_drops[DROP_REASONS];
 	uint64_t back; /* packets that arrived */
-	uint64_t depi_frames;
-	uint32_t last_serial[BENCH_CHANNELS][BENCH_MODEMS][2]; /* by flow */
+	uint32_t last_serial[BENCH_CHANNELS][BENCH_MODEMS];
 	bool sequences[BENCH_MODEMS][65536]; /* that arrived */
 	uint32_t sequence_count[BENCH_MODEMS];
 	uint16_t channel; /* whose frame is being read */
@@ -53,7 +50,7 @@ struct server_bench {
  * the R-PHY end to take it. */
 void server_bench_open(struct server_bench *b, const char *text, unsigned rphy_depth);
 
-/* Fails where a buffer or operation has not come back. */
+/* Fails where a buffer or operation has not come back, or a bad packet was not dropped for its reason. */
 void server_bench_close(struct server_bench *b);
 
 /* The configuration that the tests share; the map `rphy` is theirs to add. */
