@@ -18,7 +18,7 @@
 
 #include "fixture.h"
 #include "packets.h"
-#include "uepi_burst.h"
+#include "server_kit.h"
 
 #define MIB (1u << 20)
 #define GROUPS 28

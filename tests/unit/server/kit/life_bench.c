@@ -10,28 +10,18 @@
 
 #include "model/load/loader.h"
 #include "platform/port.h"
-#include "platform/vlan.h"
-#include "wire/bytes.h"
-#include "wire/l2tpv3.h"
-#include "wire/psp.h"
 
-#include "depi_reader.h"
 #include "fixture.h"
 #include "packets.h"
-#include "uepi_burst.h"
 
 #include "test.h"
 
 #define DEPTH 1024
 #define STEP_NS 20000
-#define BURST 100 /* bytes of a modem's frame */
-#define MESSAGE 46
 #define POOL 8191
 
-#define MAPS 3 /* sessions of theirs begin with it */
-
 bool life_scheduled;
-static bool apart; /* groups have ports of their own, and the same addresses */
+bool life_apart;
 static struct life_bench *served; /* NULL: none is */
 
 static const char text[] =
@@ -71,12 +61,12 @@ static const char text[] =
 void life_bench_load(struct service_group *sg, unsigned id, unsigned pair, unsigned upper,
 		     unsigned lower, unsigned upstream) {
 	bool two = lower != upper;
-	unsigned n = apart ? 0 : id;
+	unsigned n = life_apart ? 0 : id;
 	char control[64], filled[4096];
 
 	snprintf(control, sizeof(control), ", control: {device: net_ring_life_control%u_0}", pair);
 	snprintf(filled, sizeof(filled), text, id, n, n, life_scheduled ? ", scheduler: {}" : "", n,
-		 n, n, n, n, pair, pair, apart ? control : "", two ? "1ds2t" : "1ds1t",
+		 n, n, n, n, pair, pair, life_apart ? control : "", two ? "1ds2t" : "1ds1t",
 		 LIFE_CORE + upper, two ? LIFE_CORE + lower : LIFE_CORE + upper + 1,
 		 LIFE_CORE + upstream);
 	group_load(sg, filled);
@@ -100,18 +90,14 @@ static bool name_of(unsigned pair, unsigned side, char name[32]) {
 	return life_card != NULL && pair == LIFE_SHARED;
 }
 
-static unsigned pairs(void) {
-	return apart ? LIFE_APART : LIFE_PAIRS;
-}
-
 static unsigned ports(void) {
-	return pairs() * (apart ? 3 : 2);
+	return life_pairs() * (life_apart ? 3 : 2);
 }
 
 static uint16_t *far_end(struct life_bench *b, unsigned i) {
 	uint16_t *const ends[] = {b->network, b->rphy, b->control};
 
-	return &ends[i / pairs()][i % pairs()];
+	return &ends[i / life_pairs()][i % life_pairs()];
 }
 
 /* The other ends; what groups name is set up by the server, and closed. */
@@ -120,7 +106,7 @@ static void ports_open(struct life_bench *b) {
 		uint16_t ids[2];
 		char name[32];
 
-		if (name_of(i % pairs(), i / pairs(), name)) {
+		if (name_of(i % life_pairs(), i / life_pairs(), name)) {
 			life_card->pair(name, b->pool, DEPTH, ids);
 		} else {
 			assert_int_equal(port_pair(name, b->pool, DEPTH, ids), 0);
@@ -135,7 +121,7 @@ static void ports_close(struct life_bench *b) {
 		char name[32], device[48];
 
 		port_close(*far_end(b, i));
-		if (name_of(i % pairs(), i / pairs(), name)) {
+		if (name_of(i % life_pairs(), i / life_pairs(), name)) {
 			life_card->end(name);
 			continue;
 		}
@@ -205,7 +191,7 @@ void life_bench_open(struct life_bench *b, unsigned count, unsigned most) {
 void life_bench_apart(struct life_bench *b, unsigned count, const unsigned workers[][3]) {
 	life_bench_end(NULL);
 	memset(b, 0, sizeof(*b));
-	apart = true;
+	life_apart = true;
 	for (unsigned g = 0; g < count; g++)
 		life_bench_load(&b->file[g], g + 1, g, workers[g][0], workers[g][1], workers[g][2]);
 	b->config = (struct server_config){.groups = b->file, .group_count = count};
@@ -229,7 +215,7 @@ void life_bench_free(struct life_bench *b) {
 	for (unsigned g = 0; g < LIFE_IDS; g++)
 		service_group_free(&b->others[g]);
 	life_card = NULL;
-	apart = false;
+	life_apart = false;
 }
 
 int life_bench_end(void **state) {
@@ -257,165 +243,6 @@ void life_bench_remove(struct life_bench *b, unsigned group, unsigned limit_ms) 
 void life_bench_comes_again(struct life_bench *b, unsigned id) {
 	memset(b->depi_seen[id], 0, sizeof(b->depi_seen[id]));
 	b->sequences[id] = 0;
-}
-
-static bool put(const struct life_bench *b, uint16_t port, struct rte_mbuf *m, uint64_t *sent) {
-	bool took = life_card != NULL && (port == b->network[0] || port == b->rphy[0])
-			    ? life_card->put(port, m)
-			    : rte_eth_tx_burst(port, 0, &m, 1) == 1;
-
-	if (took)
-		__atomic_fetch_add(sent, 1, __ATOMIC_RELAXED);
-	else
-		rte_pktmbuf_free(m);
-	return took;
-}
-
-bool life_bench_down(struct life_bench *b, unsigned pair, const struct service_group *sg,
-		     size_t size, uint32_t serial) {
-	uint8_t frame[PACKET_MAX];
-	struct rte_mbuf *m;
-
-	size = packet_for(&sg->modems[serial % 2], 0, frame, size, serial);
-	if (sg->network.has_mac)
-		memcpy(frame, sg->network.mac, sizeof(sg->network.mac));
-	m = fixture_packet(b->pool, frame, size);
-	if (sg->network.vlan != 0)
-		packet_tag(m, sg->network.vlan);
-	return put(b, b->network[pair], m, &b->sent_down);
-}
-
-static bool put_burst(struct life_bench *b, unsigned pair, const struct service_group *sg,
-		      uint32_t serial, enum docsis_kind kind, bool open) {
-	struct uepi_burst burst = {.session = sg->upstream_channels[0].session,
-				   .sequence = b->sequences[sg->id]++,
-				   .sid = 5,
-				   .kind = kind,
-				   .size = kind == DOCSIS_KIND_PACKET ? BURST : MESSAGE,
-				   .serial = sg->id << 24 | serial,
-				   .open = open};
-	uint8_t packet[UEPI_BURST_MAX];
-	size_t bytes = uepi_burst_write(sg, &burst, packet);
-	struct rte_mbuf *m;
-
-	memcpy(packet, sg->rphy.core_mac, sizeof(sg->rphy.core_mac));
-	m = fixture_packet(b->pool, packet, bytes);
-	if (sg->rphy_port.vlan != 0)
-		packet_tag(m, sg->rphy_port.vlan);
-	if (put(b, b->rphy[pair], m, &b->sent_up))
-		return true;
-	b->sequences[sg->id]--;
-	return false;
-}
-
-bool life_bench_up(struct life_bench *b, unsigned pair, const struct service_group *sg,
-		   uint32_t serial) {
-	return put_burst(b, pair, sg, serial, DOCSIS_KIND_PACKET, false);
-}
-
-void life_bench_up_open(struct life_bench *b, unsigned pair) {
-	assert_true(put_burst(b, pair, &b->file[pair], 0, DOCSIS_KIND_PACKET, true));
-}
-
-void life_bench_message(struct life_bench *b, unsigned pair) {
-	assert_true(put_burst(b, pair, &b->file[pair], 0, DOCSIS_KIND_MANAGEMENT, false));
-}
-
-void life_bench_traffic(struct life_bench *b, unsigned pair, const struct service_group *sg,
-			unsigned n) {
-	for (unsigned i = 0; i < n; i++, b->serial++) {
-		assert_true(life_bench_down(b, pair, sg, 300, b->serial));
-		assert_true(life_bench_up(b, pair, sg, b->serial));
-	}
-}
-
-void life_bench_serves(struct life_bench *b) {
-	uint64_t before = b->taken_up[1];
-
-	life_bench_traffic(b, LIFE_SHARED, &b->file[0], 3);
-	life_bench_pass(b, 2000000);
-	assert_int_equal(b->taken_up[1], before + 3);
-	assert_true(server_balanced(&b->server));
-}
-
-void life_bench_downs(struct life_bench *b, unsigned pair, const struct service_group *sg,
-		      unsigned n) {
-	while (n-- > 0)
-		assert_true(life_bench_down(b, pair, sg, 300, b->serial++));
-}
-
-void life_bench_ups(struct life_bench *b, unsigned pair, const struct service_group *sg,
-		    unsigned n) {
-	while (n-- > 0)
-		assert_true(life_bench_up(b, pair, sg, b->serial++));
-}
-
-/* What came is without its tag from here on, but for the digest. */
-static void untag(struct rte_mbuf *m) {
-	if (load_be16(rte_pktmbuf_mtod(m, const uint8_t *) + VLAN_ADDRESSES) == ETHERTYPE_VLAN)
-		packet_untag(m);
-}
-
-static void note(struct life_bench *b, uint32_t id, unsigned side, const void *frame, size_t size) {
-	if (apart)
-		bytes_digest(&b->digest[id][side], &b->now, sizeof(b->now));
-	bytes_digest(&b->digest[id][side], frame, size);
-}
-
-static void look_up(struct life_bench *b, const uint8_t *frame, size_t size) {
-	uint32_t serial = packet_serial(frame), id = serial >> 24;
-
-	assert_int_equal(size, BURST);
-	assert_in_range(id, 1, LIFE_IDS - 1);
-	if ((serial & 0xffffff) < b->last_up[id])
-		fail_msg("group %u: %u comes after %u", id, serial & 0xffffff, b->last_up[id] - 1);
-	b->last_up[id] = (serial & 0xffffff) + 1;
-	b->taken_up[id]++;
-	note(b, id, 0, frame, size);
-}
-
-/* Those of a channel are numbered without a gap, from 0 on when the group begins. */
-static void look_depi(struct life_bench *b, unsigned pair, const struct rte_mbuf *m) {
-	uint8_t frame[16384];
-	struct l2tp_data data;
-	size_t size;
-	uint16_t sequence;
-	uint32_t session = depi_session(m), channel = (session & 3) - 1;
-	uint32_t id = apart ? pair + 1 : session >> 8 & 0xff;
-
-	if (session >> 16 == MAPS)
-		return;
-	assert_in_range(id, 1, LIFE_IDS - 1);
-	assert_in_range(channel, 0, 1);
-	size = fixture_read(m, frame, sizeof(frame));
-	note(b, id, 1, frame, size);
-	assert_int_equal(l2tp_parse(frame, size, &data), L2TP_OK);
-	if ((data.payload[0] & PSP_FLOW) != 0)
-		return; /* messages, which are numbered by themselves */
-	sequence = load_be16(data.payload + 2);
-	if (sequence != 0 && b->depi_seen[id][channel])
-		assert_int_equal(sequence, b->depi_next[id][channel]);
-	b->depi_seen[id][channel] = true;
-	b->depi_next[id][channel] = (uint16_t)(sequence + 1);
-	b->depi_frames++;
-}
-
-void life_bench_take(struct life_bench *b) {
-	uint8_t frame[16384];
-	struct rte_mbuf *m;
-
-	for (unsigned p = 0; p < pairs(); p++) {
-		while (rte_eth_rx_burst(b->network[p], 0, &m, 1) == 1) {
-			untag(m);
-			look_up(b, frame, fixture_read(m, frame, sizeof(frame)));
-			rte_pktmbuf_free(m);
-		}
-		while (rte_eth_rx_burst(b->rphy[p], 0, &m, 1) == 1) {
-			untag(m);
-			look_depi(b, p, m);
-			rte_pktmbuf_free(m);
-		}
-	}
 }
 
 static unsigned rounds(struct life_bench *b) {

@@ -12,7 +12,7 @@
 #include "server/running.h"
 #include "server/steering.h"
 
-#include "uepi_burst.h"
+#include "server_kit.h"
 
 #define LIFE_IDS 8 /* numbers of groups, from 1 */
 #define LIFE_SHARED 0 /* pair that all groups share; else that of a group with its own ports */
@@ -55,7 +55,12 @@ struct life_card {
 };
 extern const struct life_card *life_card; /* NULL: they are not */
 
+extern bool life_apart; /* groups that are read have ports of their own, by life_bench_apart() */
 extern bool life_scheduled; /* groups that are read have an upstream scheduler */
+
+static inline unsigned life_pairs(void) {
+	return life_apart ? LIFE_APART : LIFE_PAIRS;
+}
 
 /* A group on the pair; its parts on workers. life_bench_close() frees that of life_bench_group(). */
 void life_bench_load(struct service_group *sg, unsigned id, unsigned pair, unsigned upper,

@@ -14,7 +14,6 @@
 #include "model/live/live_group.h"
 
 #include "life_bench.h"
-#include "uepi_burst.h"
 
 /* What is written down. */
 struct state {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "server_bench.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include <rte_ethdev.h>
@@ -16,8 +17,8 @@
 #include "fixture.h"
 #include "packets.h"
 #include "plain_aes.h"
+#include "server_kit.h"
 #include "test.h"
-#include "uepi_burst.h"
 
 #define NETWORK_DEPTH 4096
 #define ROUND_NS 20000
@@ -158,9 +159,20 @@ static void readers_make(struct server_bench *b) {
 		};
 }
 
+/* Gives the server a port. Returns its other end. */
+static uint16_t give(struct server *s, enum device_role role, unsigned depth) {
+	static unsigned opened;
+	uint16_t pair[2];
+	char name[32];
+
+	snprintf(name, sizeof(name), "far%u", opened++);
+	assert_int_equal(port_pair(name, s->pools.packets, depth, pair), 0);
+	server_ports_give(&s->ports, 0, role, pair[0]);
+	return pair[1];
+}
+
 void server_bench_open(struct server_bench *b, const char *text, unsigned rphy_depth) {
 	static bool running;
-	struct rte_mempool *packets;
 
 	memset(b, 0, sizeof(*b));
 	b->random.state = 123456789;
@@ -170,9 +182,8 @@ void server_bench_open(struct server_bench *b, const char *text, unsigned rphy_d
 	running = true;
 	readers_make(b);
 	assert_int_equal(server_create(&b->server, lone_group_config(&b->lone, &b->sg)), 0);
-	packets = b->server.pools.packets;
-	b->network = server_give(&b->server, 0, DEVICE_NETWORK, packets, NETWORK_DEPTH);
-	b->rphy = server_give(&b->server, 0, DEVICE_RPHY, packets, rphy_depth);
+	b->network = give(&b->server, DEVICE_NETWORK, NETWORK_DEPTH);
+	b->rphy = give(&b->server, DEVICE_RPHY, rphy_depth);
 	assert_int_equal(server_serve(&b->server), 0);
 	b->group = &b->server.groups[0];
 	assert_int_equal(b->server.worker_count, 1);
