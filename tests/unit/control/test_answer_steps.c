@@ -25,16 +25,11 @@ struct work {
 static struct work round_now, most;
 static size_t wiped; /* of all rounds */
 
-void *__wrap_malloc(size_t size);
-void *__wrap_realloc(void *memory, size_t size);
-ssize_t __wrap_send(int fd, const void *bytes, size_t size, int flags);
-ssize_t __wrap_sendmsg(int fd, const struct msghdr *message, int flags);
-void __wrap_explicit_bzero(void *memory, size_t size);
-void *__real_malloc(size_t size);
-void *__real_realloc(void *memory, size_t size);
-ssize_t __real_send(int fd, const void *bytes, size_t size, int flags);
-ssize_t __real_sendmsg(int fd, const struct msghdr *message, int flags);
-void __real_explicit_bzero(void *memory, size_t size);
+__typeof__(malloc) __wrap_malloc, __real_malloc;
+__typeof__(realloc) __wrap_realloc, __real_realloc;
+__typeof__(send) __wrap_send, __real_send;
+__typeof__(sendmsg) __wrap_sendmsg, __real_sendmsg;
+__typeof__(explicit_bzero) __wrap_explicit_bzero, __real_explicit_bzero;
 
 static size_t larger(size_t a, size_t b) {
 	return a > b ? a : b;

@@ -18,10 +18,8 @@
 static bool no_memory, watching;
 static size_t freed, freed_with_bytes; /* blocks */
 
-void *__wrap_malloc(size_t size);
-void __wrap_free(void *memory);
-void *__real_malloc(size_t size);
-void __real_free(void *memory);
+__typeof__(malloc) __wrap_malloc, __real_malloc;
+__typeof__(free) __wrap_free, __real_free;
 
 void *__wrap_malloc(size_t size) {
 	return no_memory ? NULL : __real_malloc(size);

@@ -84,6 +84,7 @@ TEST(one_ring_is_full) {
 		assert_int_equal(take_in_order(0, &first), ring);
 		assert_int_equal(first, serial - 1 - 2 * (sent - ring));
 		rig_close(rig);
+		rig->s = NULL;
 	}
 }
 
@@ -105,7 +106,6 @@ TEST(the_port_was_empty) {
 	receive_for(0);
 	assert_int_equal(packet_source_emptied(&source), 2);
 	assert_int_equal(take_in_order(0, &last), PIPELINE_BURST + 33);
-	rig_close(rig);
 }
 
 /* A frame in several buffers is joined; where its first buffer has no room for that, it is dropped. */
@@ -125,7 +125,6 @@ TEST(chains) {
 		assert_int_equal(take_in_order(1, &last), fits);
 	}
 	assert_int_equal(rig_dropped(rig, DROP_PORT_CHAINED), 1);
-	rig_close(rig);
 	fixture_pool_end(small);
 }
 
@@ -158,7 +157,6 @@ TEST(stripped_by_the_device) {
 		if (cases[i].reason != DROP_NONE)
 			assert_int_equal(rig_dropped(rig, cases[i].reason), 1);
 	}
-	rig_close(rig);
 }
 
 /* A packet for the group comes to it, or is nobody's. */
@@ -211,7 +209,6 @@ TEST(groups_come_and_go) {
 	comes(0, false);
 	table_of(0); /* as when the last group that receives has gone */
 	comes(0, false);
-	rig_close(rig);
 }
 
 /* The same of sessions. */
@@ -224,7 +221,6 @@ TEST(nobody_is_left) {
 	rig_send(rig, frame, rig_l2tp(frame, 4, rig->groups[0].rphy.core_mac, 0x10000), false);
 	pipeline_run(&rig->s->receiving);
 	assert_int_equal(rig_dropped(rig, DROP_PORT_UNKNOWN_SESSION), 1);
-	rig_close(rig);
 }
 
 static uint32_t few_buckets(const void *key, uint32_t length, uint32_t initial) {
@@ -308,7 +304,6 @@ TEST(back_pressure) {
 	take_far(&next);
 	assert_int_equal(sent, taken);
 	assert_int_equal(next, serial);
-	rig_close(rig);
 }
 
 /* What is still in the rings at the end counts under its name, and so do frames that wait for the port; what is still in the
@@ -332,7 +327,6 @@ TEST(the_stop_counts) {
 	assert_int_equal(rig->s->counters.values[COUNTER_PORT_HANDED], 9);
 	assert_int_equal(rig_dropped(rig, DROP_PORT_UNSENT), 6);
 	assert_int_equal(rig->s->counters.values[COUNTER_PORT_SENT], RIG_PORT - 1);
-	rig_close(rig);
 }
 
 #define SENDERS 3
@@ -377,7 +371,6 @@ TEST(several_send) {
 		pthread_join(senders[s].thread, NULL);
 	assert_int_equal(share_held_out(rig->s), 0);
 	assert_int_equal(rig->s->counters.values[COUNTER_PORT_SENT], SENDERS * FRAMES_EACH);
-	rig_close(rig);
 }
 
 /* Where each sender has a queue of its own, the port is the sink, and `send` has nothing to do. 0 is the number of a port,
@@ -394,7 +387,14 @@ TEST(without_a_ring) {
 	assert_int_equal(put(&sink, 5), 5);
 	assert_int_equal(pipeline_run(&rig->s->sending), 0);
 	assert_int_equal(take_far(&next), 5);
-	rig_close(rig);
 }
 
+static int close_all(void **state) {
+	if (rig->s != NULL)
+		rig_close(rig);
+	rig->s = NULL;
+	return 0;
+}
+
+EACH_TEST(NULL, close_all)
 ALL_TESTS(rig_begin, rig_end)

@@ -205,10 +205,7 @@ TEST(all_in_pages) {
 
 static unsigned flows_read;
 
-void __wrap_scheduler_report_flow(const struct scheduler *s, uint32_t flow,
-				  struct scheduler_flow_report *r);
-void __real_scheduler_report_flow(const struct scheduler *s, uint32_t flow,
-				  struct scheduler_flow_report *r);
+__typeof__(scheduler_report_flow) __wrap_scheduler_report_flow, __real_scheduler_report_flow;
 
 void __wrap_scheduler_report_flow(const struct scheduler *s, uint32_t flow,
 				  struct scheduler_flow_report *r) {

@@ -71,12 +71,10 @@ static void take_back(void *context) {
 
 /* The lists of workers have space for all that comes, so that it is not taken for what a refusal leaves behind. */
 static void case_open(const struct fault_case *c) {
-	if (c->by == BY_SOFTWARE) {
+	if (c->by == BY_SOFTWARE)
 		life_bench_open(bench, c->there, GROUPS);
-	} else {
-		flow_card_reset();
+	else
 		steering_bench_open(bench, c->by, c->there, GROUPS);
-	}
 	for (unsigned w = 0; w < LIFE_WORKERS && !c->full; w++)
 		assert_int_equal(worker_reserve(&server->workers[w], 200), 0);
 	load_next(c->then);

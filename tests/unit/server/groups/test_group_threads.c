@@ -126,7 +126,6 @@ TEST(rules_come_and_go) {
 		struct life_script s = {.turn = rules_turn, .turns = TURNS};
 		struct life_totals t;
 
-		flow_card_reset();
 		steering_bench_open(bench, by, 2, 3);
 		s.comes = comes = life_bench_group(bench, 3, 0, 1, 2, 0);
 		life_play(bench, &s);
@@ -144,7 +143,6 @@ TEST(rules_come_and_go) {
 TEST(rules_wait_for_a_group_that_rests) {
 	unsigned rules, least, tries = 0;
 
-	flow_card_reset();
 	steering_bench_open(bench, STEERED_BY_SESSION, 2, 2);
 	rules = flow_card_calls.rules;
 	life_bench_launch(bench);
@@ -171,7 +169,6 @@ static void wait_for_ring(unsigned count) {
 /* Its ring has a packet from before the rule, and its queue one from after: the rule may not go in favour of another,
  * or what comes next would be in the ring, too. */
 TEST(rules_stay_while_the_ring_goes_first) {
-	flow_card_reset();
 	steering_bench_open(bench, STEERED_IN_VLAN, 1, 2);
 	comes = life_bench_group(bench, 2, 0, 1, 2, 0);
 	life_bench_launch(bench);

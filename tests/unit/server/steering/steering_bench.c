@@ -36,6 +36,8 @@ struct card {
 	uint32_t random;
 };
 
+const struct flow_card_abilities flow_card_all = {
+	.vlan = true, .mac = true, .session = true, .most = FLOW_CARD_RULES};
 struct flow_card_abilities flow_card;
 static rte_spinlock_t lock; /* a rule holds for what comes after the call */
 static struct rte_flow rules[FLOW_CARD_RULES];
@@ -150,14 +152,6 @@ int __wrap_rte_flow_destroy(uint16_t port, struct rte_flow *flow, struct rte_flo
 	flow_card_calls.rules--;
 	flow_card_calls.destroyed++;
 	return 0;
-}
-
-void flow_card_reset(void) {
-	life_bench_end(NULL);
-	memset(rules, 0, sizeof(rules));
-	memset(&flow_card_calls, 0, sizeof(flow_card_calls));
-	flow_card = (struct flow_card_abilities){
-		.vlan = true, .mac = true, .session = true, .most = FLOW_CARD_RULES};
 }
 
 static uint16_t end_make(const char *name, unsigned end, struct rte_ring **rx, unsigned count,
@@ -303,10 +297,19 @@ static void edit(struct service_group *sg) {
 	memcpy(sg->rphy.core_mac, (const uint8_t[]){2, 0, 0, 0, 1, id}, 6);
 }
 
-static const struct life_card card = {card_pair, card_put, card_end, edit};
+static const struct life_card cards_of_groups = {card_pair, card_put, card_end, edit};
+
+void steering_bench_with(struct life_bench *b, enum steered_by by, unsigned count, unsigned most,
+			 const struct flow_card_abilities *card) {
+	life_bench_end(NULL);
+	memset(rules, 0, sizeof(rules));
+	memset(&flow_card_calls, 0, sizeof(flow_card_calls));
+	flow_card = *card;
+	groups_by = by;
+	life_card = &cards_of_groups;
+	life_bench_open(b, count, most);
+}
 
 void steering_bench_open(struct life_bench *b, enum steered_by by, unsigned count, unsigned most) {
-	groups_by = by;
-	life_card = &card;
-	life_bench_open(b, count, most);
+	steering_bench_with(b, by, count, most, &flow_card_all);
 }

@@ -21,17 +21,15 @@ struct flow_card_abilities {
 	unsigned errs; /* one of so many packets comes to another queue; 0: none */
 	bool spreads; /* what no rule is for comes to any queue */
 };
-extern struct flow_card_abilities flow_card;
+extern const struct flow_card_abilities flow_card_all;
+extern struct flow_card_abilities flow_card; /* of the present cards */
 
-/* Rules that are there; and calls since flow_card_reset(). */
+/* Rules that are there; and calls since it was opened. */
 struct flow_card_calls {
 	unsigned rules, created, destroyed, refused;
 	unsigned starts; /* of any port */
 };
 extern struct flow_card_calls flow_card_calls;
-
-/* Closes what serves. Abilities: all; no rule is there any more, no call was made. */
-void flow_card_reset(void);
 
 enum steered_by {
 	STEERED_BY_VLAN,
@@ -45,5 +43,7 @@ enum steered_by {
 	STEERED_MIXED, /* and the second is in a VLAN there */
 };
 
-/* Opens it with cards of these abilities, which flow_card has. No rule is left when it is closed. */
+/* Opens it with cards of these abilities, or of all. No rule is left when it is closed. */
+void steering_bench_with(struct life_bench *b, enum steered_by by, unsigned count, unsigned most,
+			 const struct flow_card_abilities *card);
 void steering_bench_open(struct life_bench *b, enum steered_by by, unsigned count, unsigned most);

@@ -43,12 +43,13 @@ static void count_group(struct outcome *o, unsigned group) {
 }
 
 /* Two groups; a third one comes, has traffic and goes, and what comes for it then is for nobody. */
-static void run(enum steered_by by, unsigned burst, struct outcome *o) {
+static void run(enum steered_by by, unsigned burst, const struct flow_card_abilities *card,
+		struct outcome *o) {
 	const struct service_group *third;
 	uint32_t serials[RUN_GROUPS] = {0};
 
 	memset(o, 0, sizeof(*o));
-	steering_bench_open(bench, by, 2, GROUPS);
+	steering_bench_with(bench, by, 2, GROUPS, card);
 	third = life_bench_group(bench, 3, 0, 1, 2, 0);
 	for (unsigned turn = 0; turn < 6; turn++) {
 		if (turn == 2)
@@ -79,19 +80,15 @@ static void check_same(unsigned groups) {
 	assert_memory_equal(before.up, after.up, groups * sizeof(before.up[0]));
 }
 
-static const struct flow_card_abilities all = {
-	.vlan = true, .mac = true, .session = true, .most = FLOW_CARD_RULES};
-
 /* What software makes of it is the same as what a card does of these abilities. */
 static void run_both(enum steered_by by, unsigned burst, struct flow_card_abilities card) {
-	flow_card_reset();
-	flow_card.most = 0;
-	run(by, burst, &before);
+	struct flow_card_abilities none = flow_card_all;
+
+	none.most = 0;
+	run(by, burst, &none, &before);
 	assert_int_equal(before.totals.port_steered, 0);
 	assert_int_equal(before.calls.created, 0);
-	flow_card_reset();
-	flow_card = card;
-	run(by, burst, &after);
+	run(by, burst, &card, &after);
 	check_same(2);
 	if (card.errs != 0)
 		return;
@@ -105,7 +102,7 @@ static void run_both(enum steered_by by, unsigned burst, struct flow_card_abilit
 
 TEST(the_same_by_queues) {
 	for (enum steered_by by = 0; by < STEERED_WAYS; by++) {
-		run_both(by, 5, all);
+		run_both(by, 5, flow_card_all);
 		/* all that the groups received: they knew of it by the first packet */
 		assert_int_equal(after.totals.port_steered,
 				 after.totals.down_in + after.totals.up_in);
@@ -117,7 +114,7 @@ TEST(the_same_by_queues) {
 
 /* Some packets come to the queue of another group, or to one of nobody's that is read by software. */
 TEST(a_card_that_errs) {
-	struct flow_card_abilities errs = all;
+	struct flow_card_abilities errs = flow_card_all;
 
 	errs.errs = 3;
 	for (enum steered_by by = 0; by < STEERED_WAYS; by++) {
@@ -129,7 +126,7 @@ TEST(a_card_that_errs) {
 
 /* From the n-th on there is no place for a rule: those groups are told apart by software. */
 TEST(a_card_with_few_places) {
-	struct flow_card_abilities few = all;
+	struct flow_card_abilities few = flow_card_all;
 
 	for (few.most = 1; few.most <= 5; few.most++) {
 		run_both(STEERED_BY_VLAN, 5, few);
@@ -140,7 +137,7 @@ TEST(a_card_with_few_places) {
 
 /* What it says it takes it does not make: one queue again, and nothing is lost by that. */
 TEST(a_card_that_says_yes) {
-	struct flow_card_abilities yes = all;
+	struct flow_card_abilities yes = flow_card_all;
 
 	yes.mac = false;
 	yes.says_yes = yes.spreads = true;
@@ -154,7 +151,7 @@ TEST(a_card_that_says_yes) {
  * key of its own, which cannot be asked for): one queue, and each packet is with its group, whatever tells these apart.
  */
 TEST(a_card_without_rules) {
-	struct flow_card_abilities none = all;
+	struct flow_card_abilities none = flow_card_all;
 
 	none.none = none.spreads = true;
 	for (enum steered_by by = 0; by < STEERED_WAYS; by++) {
@@ -193,11 +190,11 @@ static const struct {
 
 TEST(what_is_told) {
 	const struct server_port *ports = server->ports.list;
+	struct flow_card_abilities card = flow_card_all;
 
 	for (size_t i = 0; i < ARRAY_COUNT(told); i++) {
-		flow_card_reset();
-		flow_card.session = told[i].session;
-		steering_bench_open(bench, told[i].by, 2, 2);
+		card.session = told[i].session;
+		steering_bench_with(bench, told[i].by, 2, 2, &card);
 		check_text(0, told[i].network, told[i].network_says);
 		check_text(1, told[i].rphy, told[i].rphy_says);
 		if (!told[i].session)
@@ -216,7 +213,6 @@ TEST(what_is_told) {
 TEST(order_when_rules_change) {
 	const struct service_group *sg = &bench->file[1];
 	const struct counters *up;
-	flow_card_reset();
 	steering_bench_open(bench, STEERED_BY_SESSION, 2, 2);
 	up = &server->groups[SECOND].upstream->counters;
 	for (unsigned turn = 0; turn < 4; turn++) {
@@ -242,7 +238,6 @@ TEST(rules_go_with_a_group) {
 	unsigned rules;
 
 	for (enum steered_by by = 0; by < STEERED_WAYS; by++) {
-		flow_card_reset();
 		steering_bench_open(bench, by, 2, GROUPS);
 		rules = flow_card_calls.rules;
 		life_bench_add(bench, life_bench_group(bench, 3, 0, 1, 2, 0));
@@ -257,7 +252,6 @@ TEST(rules_follow_a_change) {
 	uint64_t steered;
 	unsigned rules;
 
-	flow_card_reset();
 	steering_bench_open(bench, STEERED_BY_SESSION, 2, GROUPS);
 	rules = flow_card_calls.rules;
 	load_next(2);
@@ -276,7 +270,6 @@ TEST(rules_follow_a_change) {
 
 /* Of the second group, which has a queue of the R-PHY port. */
 static struct port_share *open_ways(void) {
-	flow_card_reset();
 	steering_bench_open(bench, STEERED_BY_SESSION, 2, 2);
 	life_bench_settle(bench, 20 * MS); /* what came before it had a queue has passed */
 	return server->shares.of[RPHY];
