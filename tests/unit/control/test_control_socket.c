@@ -4,8 +4,6 @@
 #include <stdio.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "control/json_text.h"
@@ -271,53 +269,11 @@ TEST(two_servers_do_not_share) {
 	client_ask(fd, REQUEST, SUM(1)); /* the first one notices nothing */
 }
 
-/* A process that was killed leaves its socket. */
-TEST(what_is_left_is_replaced) {
-	pid_t child;
-	int status;
-
-	control_socket_close(server);
-	child = fork();
-	if (child == 0)
-		_exit(server_open(FOREVER_MS) == NULL);
-	waitpid(child, &status, 0);
-	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-	assert_int_equal(access(path, F_OK), 0);
-	server = server_open(FOREVER_MS);
-	assert_non_null(server);
-	two_clients_are_served(state);
-}
-
-TEST(a_file_is_left_alone) {
-	FILE *f;
-
-	control_socket_close(server);
-	server = NULL;
-	f = fopen(path, "w");
-	fclose(f);
-	assert_null(server_open(FOREVER_MS));
-	assert_int_equal(access(path, F_OK), 0);
-	unlink(path);
-}
-
 TEST(only_its_user_may) {
 	struct stat status;
 
 	assert_int_equal(stat(path, &status), 0);
 	assert_int_equal(status.st_mode & 0777, 0600);
-}
-
-TEST(names_that_are_too_long) {
-	char name[256];
-	const struct control_options options = {name, 0600, FOREVER_MS};
-
-	memset(name, 'x', sizeof(name));
-	name[0] = '/';
-	name[255] = '\0';
-	assert_null(control_socket_open(&options, &rpc));
-	name[4] = '/'; /* no such folder */
-	name[60] = '\0';
-	assert_null(control_socket_open(&options, &rpc));
 }
 
 EACH_TEST(begin, end)

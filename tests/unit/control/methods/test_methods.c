@@ -63,6 +63,24 @@ static const struct {
 	{"modem.set", "{group: 1, modem: {mac: '02:01:00:00:00:01', bonding_group: 99}}",
 	 "modem.bonding_group: found \"99\", allowed: the id of a bonding group in service",
 	 RPC_REFUSED},
+	{"metrics.get", "{names: []}",
+	 "metrics.get: names: found a list of 0, allowed: a list of 1 to 64 values",
+	 RPC_WRONG_PARAMS},
+	{"metrics.get", "{names: ['vcmts_{']}",
+	 "metrics.get: names[0]: found \"vcmts_{\", allowed: up to 64 of the characters A-Z a-z "
+	 "0-9 . _ -",
+	 RPC_WRONG_PARAMS},
+	{"metrics.get", "{group: 3}", "group: found \"3\", allowed: 1, 2", RPC_REFUSED},
+	{"metrics.get", "{group: 2, modem: '02:01:00:00:00:99'}",
+	 "modem: service group 2 has no modem 02:01:00:00:00:99", RPC_REFUSED},
+	{"metrics.get", "{modem: '02:01:00:00:00:99'}",
+	 "modem: no service group has a modem 02:01:00:00:00:99", RPC_REFUSED},
+	{"metrics.get", "{modem: 'x'}",
+	 "metrics.get: modem: found \"x\", allowed: a unicast MAC address such as "
+	 "\"02:00:00:00:00:01\"",
+	 RPC_WRONG_PARAMS},
+	{"metrics.get", "{count: 0}",
+	 "metrics.get: count: found \"0\", allowed: a number, 1 to 50000", RPC_WRONG_PARAMS},
 };
 
 TEST(requests_have_their_answers) {

@@ -73,33 +73,6 @@ TEST(what_is_chosen) {
 	}
 }
 
-TEST(what_is_refused) {
-	static const struct {
-		const char *params;
-		int code;
-		const char *why;
-	} all[] = {
-		{"{names: []}", RPC_WRONG_PARAMS,
-		 "metrics.get: names: found a list of 0, allowed: a list of 1 to 64 values"},
-		{"{names: ['vcmts_{']}", RPC_WRONG_PARAMS,
-		 "metrics.get: names[0]: found \"vcmts_{\", allowed: up to 64 of the characters "
-		 "A-Z a-z 0-9 . _ -"},
-		{"{group: 3}", RPC_REFUSED, "group: found \"3\", allowed: 1, 2"},
-		{"{group: 2, modem: '02:01:00:00:00:99'}", RPC_REFUSED,
-		 "modem: service group 2 has no modem 02:01:00:00:00:99"},
-		{"{modem: '02:01:00:00:00:99'}", RPC_REFUSED,
-		 "modem: no service group has a modem 02:01:00:00:00:99"},
-		{"{modem: 'x'}", RPC_WRONG_PARAMS,
-		 "metrics.get: modem: found \"x\", allowed: a unicast MAC address such as "
-		 "\"02:00:00:00:00:01\""},
-		{"{count: 0}", RPC_WRONG_PARAMS,
-		 "metrics.get: count: found \"0\", allowed: a number, 1 to 50000"},
-	};
-
-	for (size_t i = 0; i < ARRAY_COUNT(all); i++)
-		refused("metrics.get", all[i].params, all[i].code, all[i].why);
-}
-
 /* A sample has its labels and its value. */
 TEST(of_one_group) {
 	json_t *all = told("metrics.get", "{}"), *one, *counters;

@@ -67,14 +67,12 @@ TEST(nothing_is_granted_meanwhile) {
 
 /* One that goes waits for nothing: it is given up under its name, not that of a stop. */
 TEST(what_waits_is_given_up_at_the_end) {
-	char why[LIVE_LINE];
-
 	life_bench_open(bench, 2, 2);
 	life_bench_up_open(bench, LIFE_SHARED);
 	life_bench_pass(bench, MS);
 	assert_int_equal(server_group_drain(server, 0, 0), 1);
 	server->groups[0].upstream->requests.sink.by_kind[0] = 3;
-	assert_true(server_group_remove(server, 0, 0, why));
+	life_bench_remove(bench, 0, 0);
 	assert_int_equal(server->gone.groups, 1);
 	assert_int_equal(server->gone.requests[0], 3);
 	assert_int_equal(server->gone.up_in[UNIT_PACKET], 1);
@@ -311,7 +309,6 @@ static void begin_scheduled(void) {
 /* What has been granted when a group is drained is still received, and nothing is granted any more; the same of a group that
  * goes. It is waited for no longer than it may. */
 TEST(what_was_granted_comes) {
-	char why[LIVE_LINE];
 	uint64_t ahead;
 
 	begin_scheduled();
@@ -327,7 +324,7 @@ TEST(what_was_granted_comes) {
 	server_group_drain(server, 0, 1);
 	assert_in_range(bench->now - began, MS, MS + MS / 10);
 	begin_scheduled();
-	assert_true(server_group_remove(server, 0, 1000, why));
+	life_bench_remove(bench, 0, 1000);
 	assert_int_equal(server->gone.up.values[COUNTER_MAPS], maps_before);
 	assert_int_equal(bench->taken_up[1], 1);
 }

@@ -36,12 +36,10 @@ struct operation {
 	bool stays_short; /* in every other case, all allocations behind the call that fails do so, too */
 };
 
-static inline void memory_is(const struct faults_memory *before, const char *what) {
-	struct faults_memory now = faults_memory();
-
-	if (now.pieces != before->pieces)
-		fail_msg("%s: %zu pieces of memory are in use, before it %zu", what, now.pieces,
-			 before->pieces);
+static inline void memory_is(size_t before, const char *what) {
+	if (faults_memory() != before)
+		fail_msg("%s: %zu pieces of memory are in use, before it %zu", what,
+			 faults_memory(), before);
 }
 
 /* An answer that was lost: it was done, or nothing was. */
@@ -58,7 +56,7 @@ static inline bool one_fault(const struct operation *o, const struct server *s, 
 			     bool stays_short, const char *after) {
 	char *before = served_state(s, true), *now, what[160];
 	struct life_left left = life_left_now();
-	struct faults_memory memory = faults_memory();
+	size_t memory = faults_memory();
 	enum outcome outcome;
 	const char *failed;
 
@@ -78,11 +76,11 @@ static inline bool one_fault(const struct operation *o, const struct server *s, 
 	if (outcome == OUTCOME_REFUSED) {
 		life_left_check(&left);
 		if (!o->keeps_memory)
-			memory_is(&memory, what);
+			memory_is(memory, what);
 	} else {
 		o->undo(o->context);
 		if (o->reads)
-			memory_is(&memory, what);
+			memory_is(memory, what);
 	}
 	return failed != NULL;
 }

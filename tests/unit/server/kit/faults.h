@@ -18,8 +18,5 @@ void faults_begin(long n, bool stays_short);
 /* Calls count no more. Returns the name of the function that failed, NULL where none has, and how many there were. */
 const char *faults_end(long *calls);
 
-/* Memory of the C library that this program holds: what was allocated by wrapped calls and not freed. */
-struct faults_memory {
-	size_t pieces, bytes;
-};
-struct faults_memory faults_memory(void);
+/* Pieces of memory of the C library that this program holds: what was allocated by wrapped calls and not freed. */
+size_t faults_memory(void);

@@ -71,25 +71,6 @@ TEST(each_counter_has_one_in_each_direction) {
 	assert_null(metrics_of_counter(COUNTER_RECEIVED, DIRECTION_BOTH));
 }
 
-/* A unit that the name has is not told again, and neither is the port. */
-TEST(names_of_counters) {
-	static const struct {
-		enum counter counter;
-		enum direction direction;
-		const char *name;
-	} cases[] = {
-		{COUNTER_RECEIVED, DIRECTION_DOWN, "vcmts_downstream_received_packets_total"},
-		{COUNTER_RECEIVED_BYTES, DIRECTION_DOWN, "vcmts_downstream_received_bytes_total"},
-		{COUNTER_DECRYPTED, DIRECTION_UP, "vcmts_upstream_decrypted_frames_total"},
-		{COUNTER_PSP_GAPS, DIRECTION_UP, "vcmts_upstream_psp_gaps_total"},
-		{COUNTER_PORT_RECEIVED, DIRECTION_PORT, "vcmts_port_received_packets_total"},
-	};
-
-	for (unsigned i = 0; i < ARRAY_COUNT(cases); i++)
-		assert_string_equal(metrics_of_counter(cases[i].counter, cases[i].direction)->name,
-				    cases[i].name);
-}
-
 static bool is_word(const char *text) {
 	if (!islower((unsigned char)text[0]))
 		return false;
