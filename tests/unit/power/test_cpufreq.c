@@ -7,17 +7,17 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "fake_driver.h"
 #include "power/clock_domains.h"
 #include "power/cpufreq.h"
+#include "power_kit.h"
 
-static struct fake_driver d;
+static struct kit_driver d;
 static struct cpu_files f;
 static struct cpufreq c;
 
 static int start(void **state) {
-	d = (struct fake_driver){.cores = {fake_acpi()}};
-	f = fake_files(&d);
+	d = (struct kit_driver){.cores = {kit_acpi()}};
+	f = kit_files(&d);
 	return 0;
 }
 
@@ -70,7 +70,7 @@ TEST(no_permission) {
 	d.cores[0].speed_denied = true;
 	take(CPUFREQ_LIMITS, "performance");
 	set(1000000, 1000000);
-	d.cores[0] = fake_acpi();
+	d.cores[0] = kit_acpi();
 	d.cores[0].governor_denied = true;
 	take(CPUFREQ_LIMITS, "schedutil");
 	assert_true(c.counts[CPUFREQ_DENIED] > 0);
@@ -87,7 +87,7 @@ TEST(active_by_limits) {
 	static const uint32_t wishes[] = {3500000, 800000, 2000000, 1000000, 3000000, 3500000};
 
 	for (unsigned driver = 0; driver < 2; driver++) {
-		d.cores[0] = fake_active(driver == 0 ? "intel_pstate" : "amd-pstate-epp");
+		d.cores[0] = kit_active(driver == 0 ? "intel_pstate" : "amd-pstate-epp");
 		take(CPUFREQ_LIMITS, "powersave");
 		assert_true(c.active);
 		assert_string_equal(d.cores[0].preference, "performance");
@@ -109,12 +109,12 @@ TEST(active_by_limits) {
 
 /* Passive drivers of others: intel_cpufreq has the governor, cppc_cpufreq here has not. */
 TEST(passive) {
-	d.cores[0] = fake_active("intel_cpufreq");
+	d.cores[0] = kit_active("intel_cpufreq");
 	d.cores[0].governors = "userspace performance schedutil";
 	take(CPUFREQ_SETSPEED, "userspace");
 	assert_int_equal(c.state_count, 0);
 	set(2100000, 2100000);
-	d.cores[0] = fake_active("cppc_cpufreq");
+	d.cores[0] = kit_active("cppc_cpufreq");
 	d.cores[0].governors = "powersave performance schedutil";
 	d.cores[0].preference[0] = '\0';
 	take(CPUFREQ_LIMITS, "performance");
@@ -141,7 +141,7 @@ TEST(base_frequencies) {
 	struct cpufreq cores[3];
 
 	for (unsigned i = 0; i < 3; i++) {
-		d.cores[i] = fake_acpi();
+		d.cores[i] = kit_acpi();
 		d.cores[i].base = 1600000;
 		assert_int_equal(cpufreq_find(&f, i, &cores[i]), 0);
 	}
@@ -163,7 +163,7 @@ TEST(domains) {
 	unsigned domain_of[4];
 
 	for (unsigned i = 0; i < 4; i++)
-		d.cores[i] = fake_acpi();
+		d.cores[i] = kit_acpi();
 	assert_int_equal(clock_domains(&f, cores, 4, domain_of), 4);
 	assert_memory_equal(domain_of, ((const unsigned[]){0, 1, 2, 3}), sizeof(domain_of));
 	d.cores[1].siblings = "1,3"; /* of which the other says nothing */

@@ -7,13 +7,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "fake_driver.h"
 #include "power/cpufreq.h"
 #include "power/found.h"
 #include "power/leftovers.h"
 #include "power/process_start.h"
+#include "power_kit.h"
 
-static struct fake_driver d;
+static struct kit_driver d;
 static struct cpu_files f;
 static struct found found, again;
 static char path[PATH_MAX], fault[FOUND_LINE];
@@ -25,10 +25,10 @@ static void find_only(unsigned core) {
 }
 
 static int start(void **state) {
-	d = (struct fake_driver){.cores = {fake_acpi(), fake_active("intel_pstate")},
-				 .uncore_max = 2400000,
-				 .uncore_min = 800000};
-	f = fake_files(&d);
+	d = (struct kit_driver){.cores = {kit_acpi(), kit_active("intel_pstate")},
+				.uncore_max = 2400000,
+				.uncore_min = 800000};
+	f = kit_files(&d);
 	find_only(0);
 	assert_int_equal(found_core(&found, &f, 1), 0);
 	assert_int_equal(found_core(&found, &f, 2), 0);

@@ -6,7 +6,7 @@
 
 #include <rte_cycles.h>
 
-#include "asking_bench.h"
+#include "methods_kit.h"
 #include "power/live/power.h"
 
 #define PACKETS 3

@@ -7,7 +7,7 @@
 #include "model/grants_times.h"
 #include "test_main.h"
 
-#include "asking_bench.h"
+#include "methods_kit.h"
 
 #define MS 1000000ull
 #define SA "{group: 2, said: 1}"

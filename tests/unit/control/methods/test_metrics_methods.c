@@ -2,8 +2,8 @@
 /* What a client is told of metrics, and what it may choose of them. */
 #include "test_main.h"
 
-#include "asking_bench.h"
 #include "control/methods/metrics_methods.h"
+#include "methods_kit.h"
 #include "scheduler/report.h"
 #include "telemetry/metrics/histogram.h"
 

@@ -7,10 +7,10 @@
 #include <dirent.h>
 #include <unistd.h>
 
-#include "fake_driver.h"
 #include "power/found.h"
 #include "power/leftovers.h"
 #include "power/live/power.h"
+#include "power_kit.h"
 
 #define US UINT64_C(1000)
 #define MS (1000 * US)
@@ -26,7 +26,7 @@ static unsigned hour_of_test(void) {
 
 static struct worker workers[2];
 static struct server server;
-static struct fake_driver d;
+static struct kit_driver d;
 static struct cpu_files f;
 static struct power_place place = {.files = &f, .by_hand = true, .hour = hour_of_test};
 static struct power *p;
@@ -38,9 +38,9 @@ static int start(void **state) {
 	memset(workers, 0, sizeof(workers));
 	server = (struct server){.workers = workers, .worker_count = 2, .layout.cores = {0, 1}};
 	pthread_rwlock_init(&server.lock, NULL);
-	d = (struct fake_driver){
-		.cores = {fake_acpi(), fake_acpi()}, .uncore_max = 2400000, .uncore_min = 800000};
-	f = fake_files(&d);
+	d = (struct kit_driver){
+		.cores = {kit_acpi(), kit_acpi()}, .uncore_max = 2400000, .uncore_min = 800000};
+	f = kit_files(&d);
 	now = 7 * SECOND;
 	hour = 12;
 	config = power_config_default();
@@ -233,7 +233,7 @@ TEST(nothing_to_change_by) {
 	d.cores[0].offline = d.cores[1].offline = true;
 	set_policy(POWER_SAVING, POWER_DRIVER_CPUFREQ, "none");
 	assert_int_equal(r.counts[POWER_NO_DRIVER], 1);
-	d.cores[0] = fake_acpi(); /* one of two is governed */
+	d.cores[0] = kit_acpi(); /* one of two is governed */
 	save();
 	go(100 * MS, 5, 5, LOW, LOW);
 	d.cores[0].governor_denied = d.cores[0].limits_denied = true;
@@ -377,7 +377,7 @@ TEST(an_uncore_that_does_not_follow) {
 
 /* A limit that the kernel takes over later is read back once a look, and no core waits for another. */
 TEST(limits_that_come_late_hold_up_no_look) {
-	d.cores[0] = d.cores[1] = fake_active("intel_pstate");
+	d.cores[0] = d.cores[1] = kit_active("intel_pstate");
 	save();
 	go(100 * MS, 5, 5, 0, 0);
 	d.cores[0].late = d.cores[1].late = 5;

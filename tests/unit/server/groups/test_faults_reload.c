@@ -11,7 +11,7 @@
 #include "group_file.h"
 
 #include "fault_runs.h"
-#include "steering_bench.h"
+#include "steering_kit.h"
 
 #ifndef VCMTS_NO_IPSEC_MB
 #define DEVICE "crypto_aesni_mb3"
@@ -74,7 +74,7 @@ static void case_open(const struct fault_case *c) {
 	if (c->by == BY_SOFTWARE)
 		life_bench_open(bench, c->there, GROUPS);
 	else
-		steering_bench_open(bench, c->by, c->there, GROUPS);
+		steering_kit_open(bench, c->by, c->there, GROUPS);
 	for (unsigned w = 0; w < LIFE_WORKERS && !c->full; w++)
 		assert_int_equal(worker_reserve(&server->workers[w], 200), 0);
 	load_next(c->then);

@@ -9,7 +9,7 @@
 #include "sharing/steered.h"
 
 #include "group_file.h"
-#include "steering_bench.h"
+#include "steering_kit.h"
 
 #define TURNS 40
 
@@ -126,7 +126,7 @@ TEST(rules_come_and_go) {
 		struct life_script s = {.turn = rules_turn, .turns = TURNS};
 		struct life_totals t;
 
-		steering_bench_open(bench, by, 2, 3);
+		steering_kit_open(bench, by, 2, 3);
 		s.comes = comes = life_bench_group(bench, 3, 0, 1, 2, 0);
 		life_play(bench, &s);
 		life_bench_pass(bench, 5000000);
@@ -143,7 +143,7 @@ TEST(rules_come_and_go) {
 TEST(rules_wait_for_a_group_that_rests) {
 	unsigned rules, least, tries = 0;
 
-	steering_bench_open(bench, STEERED_BY_SESSION, 2, 2);
+	steering_kit_open(bench, STEERED_BY_SESSION, 2, 2);
 	rules = flow_card_calls.rules;
 	life_bench_launch(bench);
 	do {
@@ -169,7 +169,7 @@ static void wait_for_ring(unsigned count) {
 /* Its ring has a packet from before the rule, and its queue one from after: the rule may not go in favour of another,
  * or what comes next would be in the ring, too. */
 TEST(rules_stay_while_the_ring_goes_first) {
-	steering_bench_open(bench, STEERED_IN_VLAN, 1, 2);
+	steering_kit_open(bench, STEERED_IN_VLAN, 1, 2);
 	comes = life_bench_group(bench, 2, 0, 1, 2, 0);
 	life_bench_launch(bench);
 	server_steer_nothing(server, 1, 0);

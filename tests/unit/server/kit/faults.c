@@ -246,7 +246,7 @@ WRAP(int, rte_eth_dev_callback_register,
      (uint16_t id, enum rte_eth_event_type event, rte_eth_dev_cb_fn run, void *argument),
      (id, event, run, argument), -ENOMEM)
 
-/* Cards of tests have one of their own, which fails as well (steering_bench.c). */
+/* Cards of tests have one of their own, which fails as well (steering_kit.c). */
 __typeof__(rte_eth_dev_start) __real_rte_eth_dev_start, __wrap_rte_eth_dev_start;
 __attribute__((weak)) int __wrap_rte_eth_dev_start(uint16_t id) {
 	return faults_fail("rte_eth_dev_start") ? -EIO : __real_rte_eth_dev_start(id);

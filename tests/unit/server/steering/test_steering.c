@@ -9,7 +9,7 @@
 #include "sharing/stages.h"
 #include "sharing/steered.h"
 
-#include "steering_bench.h"
+#include "steering_kit.h"
 
 #define RUN_GROUPS 3 /* of run() */
 #define RPHY 1 /* index of the port */
@@ -49,7 +49,7 @@ static void run(enum steered_by by, unsigned burst, const struct flow_card_abili
 	uint32_t serials[RUN_GROUPS] = {0};
 
 	memset(o, 0, sizeof(*o));
-	steering_bench_with(bench, by, 2, GROUPS, card);
+	steering_kit_with(bench, by, 2, GROUPS, card);
 	third = life_bench_group(bench, 3, 0, 1, 2, 0);
 	for (unsigned turn = 0; turn < 6; turn++) {
 		if (turn == 2)
@@ -194,7 +194,7 @@ TEST(what_is_told) {
 
 	for (size_t i = 0; i < ARRAY_COUNT(told); i++) {
 		card.session = told[i].session;
-		steering_bench_with(bench, told[i].by, 2, 2, &card);
+		steering_kit_with(bench, told[i].by, 2, 2, &card);
 		check_text(0, told[i].network, told[i].network_says);
 		check_text(1, told[i].rphy, told[i].rphy_says);
 		if (!told[i].session)
@@ -213,7 +213,7 @@ TEST(what_is_told) {
 TEST(order_when_rules_change) {
 	const struct service_group *sg = &bench->file[1];
 	const struct counters *up;
-	steering_bench_open(bench, STEERED_BY_SESSION, 2, 2);
+	steering_kit_open(bench, STEERED_BY_SESSION, 2, 2);
 	up = &server->groups[SECOND].upstream->counters;
 	for (unsigned turn = 0; turn < 4; turn++) {
 		life_bench_ups(bench, 0, sg, 1);
@@ -238,7 +238,7 @@ TEST(rules_go_with_a_group) {
 	unsigned rules;
 
 	for (enum steered_by by = 0; by < STEERED_WAYS; by++) {
-		steering_bench_open(bench, by, 2, GROUPS);
+		steering_kit_open(bench, by, 2, GROUPS);
 		rules = flow_card_calls.rules;
 		life_bench_add(bench, life_bench_group(bench, 3, 0, 1, 2, 0));
 		assert_int_equal(flow_card_calls.rules, rules + rules / 2);
@@ -252,7 +252,7 @@ TEST(rules_follow_a_change) {
 	uint64_t steered;
 	unsigned rules;
 
-	steering_bench_open(bench, STEERED_BY_SESSION, 2, GROUPS);
+	steering_kit_open(bench, STEERED_BY_SESSION, 2, GROUPS);
 	rules = flow_card_calls.rules;
 	load_next(2);
 	next[1].upstream_channels[0].session += 0x10;
@@ -270,7 +270,7 @@ TEST(rules_follow_a_change) {
 
 /* Of the second group, which has a queue of the R-PHY port. */
 static struct port_share *open_ways(void) {
-	steering_bench_open(bench, STEERED_BY_SESSION, 2, 2);
+	steering_kit_open(bench, STEERED_BY_SESSION, 2, 2);
 	life_bench_settle(bench, 20 * MS); /* what came before it had a queue has passed */
 	return server->shares.of[RPHY];
 }

@@ -15,13 +15,13 @@
 
 #include "power/cpu_files.h"
 
-#define FAKE_CORES 4
-#define FAKE_WORD 32
-#define FAKE_UNCORE "intel_uncore_frequency/package_00_die_01/"
+#define KIT_CORES 4
+#define KIT_WORD 32
+#define KIT_UNCORE "intel_uncore_frequency/package_00_die_01/"
 
-struct fake_core {
+struct kit_core {
 	const char *driver, *governors;
-	char governor[FAKE_WORD], preference[FAKE_WORD]; /* no preference: there is none */
+	char governor[KIT_WORD], preference[KIT_WORD]; /* no preference: there is none */
 	uint32_t hardware_min, hardware_max, min, max, speed, base;
 	bool offline, speed_denied, governor_denied, limits_denied, min_denied, no_states;
 	bool refuses_crossed; /* a maximum below the minimum, as older kernels do */
@@ -31,8 +31,8 @@ struct fake_core {
 	const char *related, *siblings;
 };
 
-struct fake_driver {
-	struct fake_core cores[FAKE_CORES];
+struct kit_driver {
+	struct kit_core cores[KIT_CORES];
 	uint32_t uncore_max, uncore_min; /* 0: there is none */
 	bool uncore_stays; /* whatever is written */
 	bool uncore_cut; /* to 100 MHz, as Linux does */
@@ -41,12 +41,12 @@ struct fake_driver {
 };
 
 /* What stands in a file: a text, or else a number above 0. */
-struct fake_file {
+struct kit_file {
 	const char *name, *text;
 	uint32_t khz;
 };
 
-static int fake_show(const struct fake_file *file, unsigned count, const char *name, char *text,
+static int kit_show(const struct kit_file *file, unsigned count, const char *name, char *text,
 		     size_t size) {
 	for (; count > 0; count--, file++) {
 		if (strcmp(name, file->name) != 0 || (file->text == NULL && file->khz == 0))
@@ -60,13 +60,13 @@ static int fake_show(const struct fake_file *file, unsigned count, const char *n
 	return -ENOENT;
 }
 
-static int fake_read_core(const struct fake_driver *d, struct fake_core *c, const char *name,
+static int kit_read_core(const struct kit_driver *d, struct kit_core *c, const char *name,
 			  char *text, size_t size) {
 	const bool userspace = strstr(c->governors, "userspace") != NULL,
 		   ours = strcmp(c->governor, "userspace") == 0,
 		   limit = strcmp(name, "cpufreq/scaling_max_freq") == 0,
 		   late = limit && c->late_left > 0;
-	const struct fake_file files[] = {
+	const struct kit_file files[] = {
 		{"topology/physical_package_id", d->other_package ? "1" : "0"},
 		{"topology/thread_siblings_list", c->siblings},
 		{"cpufreq/scaling_driver", c->driver},
@@ -90,67 +90,67 @@ static int fake_read_core(const struct fake_driver *d, struct fake_core *c, cons
 		return -EBUSY;
 	c->max_reads += limit;
 	c->late_left -= late;
-	return fake_show(files, sizeof(files) / sizeof(files[0]), name, text, size);
+	return kit_show(files, sizeof(files) / sizeof(files[0]), name, text, size);
 }
 
-static uint32_t fake_clamp(uint32_t khz, uint32_t least, uint32_t most) {
+static uint32_t kit_clamp(uint32_t khz, uint32_t least, uint32_t most) {
 	return khz > most ? most : khz < least ? least : khz;
 }
 
-static void fake_settle(struct fake_core *c) {
+static void kit_settle(struct kit_core *c) {
 	const uint32_t step = 200000;
 
 	if (!c->no_states)
-		c->speed = (fake_clamp(c->speed, 800000, 1800000) + step - 1) / step * step;
-	c->min = fake_clamp(c->min, 0, c->max);
-	c->speed = fake_clamp(c->speed, c->min, c->max);
+		c->speed = (kit_clamp(c->speed, 800000, 1800000) + step - 1) / step * step;
+	c->min = kit_clamp(c->min, 0, c->max);
+	c->speed = kit_clamp(c->speed, c->min, c->max);
 }
 
-enum fake_key { FAKE_GOVERNOR, FAKE_HINT, FAKE_SPEED, FAKE_MAX, FAKE_MIN, FAKE_KEYS };
+enum kit_key { KIT_GOVERNOR, KIT_HINT, KIT_SPEED, KIT_MAX, KIT_MIN, KIT_KEYS };
 
-static enum fake_key fake_key_of(const char *name) {
-	static const char *const names[FAKE_KEYS] = {
-		[FAKE_GOVERNOR] = "cpufreq/scaling_governor",
-		[FAKE_HINT] = "cpufreq/energy_performance_preference",
-		[FAKE_SPEED] = "cpufreq/scaling_setspeed",
-		[FAKE_MAX] = "cpufreq/scaling_max_freq",
-		[FAKE_MIN] = "cpufreq/scaling_min_freq",
+static enum kit_key kit_key_of(const char *name) {
+	static const char *const names[KIT_KEYS] = {
+		[KIT_GOVERNOR] = "cpufreq/scaling_governor",
+		[KIT_HINT] = "cpufreq/energy_performance_preference",
+		[KIT_SPEED] = "cpufreq/scaling_setspeed",
+		[KIT_MAX] = "cpufreq/scaling_max_freq",
+		[KIT_MIN] = "cpufreq/scaling_min_freq",
 	};
-	enum fake_key key = 0;
+	enum kit_key key = 0;
 
-	while (key < FAKE_KEYS && strcmp(names[key], name) != 0)
+	while (key < KIT_KEYS && strcmp(names[key], name) != 0)
 		key++;
 	return key;
 }
 
 /* Whether nobody may write it, and whether it takes no such value. */
-static bool fake_denies(const struct fake_core *c, enum fake_key key) {
+static bool kit_denies(const struct kit_core *c, enum kit_key key) {
 	switch (key) {
-	case FAKE_GOVERNOR: return c->governor_denied;
-	case FAKE_SPEED: return c->speed_denied;
-	case FAKE_MAX: return c->limits_denied;
-	case FAKE_MIN: return c->limits_denied || c->min_denied;
+	case KIT_GOVERNOR: return c->governor_denied;
+	case KIT_SPEED: return c->speed_denied;
+	case KIT_MAX: return c->limits_denied;
+	case KIT_MIN: return c->limits_denied || c->min_denied;
 	default: return false;
 	}
 }
 
-static bool fake_refuses(const struct fake_core *c, enum fake_key key, const char *text,
+static bool kit_refuses(const struct kit_core *c, enum kit_key key, const char *text,
 			 uint32_t khz) {
 	switch (key) {
-	case FAKE_GOVERNOR: return strstr(c->governors, text) == NULL;
-	case FAKE_HINT: return false;
-	case FAKE_SPEED: return khz == 0 || strcmp(c->governor, "userspace") != 0;
-	case FAKE_MAX: return khz == 0 || (khz < c->min && c->refuses_crossed);
+	case KIT_GOVERNOR: return strstr(c->governors, text) == NULL;
+	case KIT_HINT: return false;
+	case KIT_SPEED: return khz == 0 || strcmp(c->governor, "userspace") != 0;
+	case KIT_MAX: return khz == 0 || (khz < c->min && c->refuses_crossed);
 	default: return khz == 0;
 	}
 }
 
-static void fake_set(struct fake_driver *d, struct fake_core *c, enum fake_key key, uint32_t khz) {
-	const uint32_t limit = fake_clamp(khz, c->hardware_min, c->hardware_max);
+static void kit_set(struct kit_driver *d, struct kit_core *c, enum kit_key key, uint32_t khz) {
+	const uint32_t limit = kit_clamp(khz, c->hardware_min, c->hardware_max);
 
-	if (key == FAKE_SPEED) {
+	if (key == KIT_SPEED) {
 		c->speed = khz;
-	} else if (key == FAKE_MIN) {
+	} else if (key == KIT_MIN) {
 		d->crossed += khz > c->max;
 		c->min = limit;
 	} else {
@@ -158,61 +158,61 @@ static void fake_set(struct fake_driver *d, struct fake_core *c, enum fake_key k
 		c->late_left = c->late;
 		c->max = limit;
 	}
-	fake_settle(c);
+	kit_settle(c);
 }
 
-static int fake_write_core(struct fake_driver *d, struct fake_core *c, const char *name,
+static int kit_write_core(struct kit_driver *d, struct kit_core *c, const char *name,
 			   const char *text) {
-	const enum fake_key key = fake_key_of(name);
+	const enum kit_key key = kit_key_of(name);
 	const uint32_t khz = cpu_files_parse_khz(text);
 
 	if (c->offline)
 		return -EBUSY;
-	if (key == FAKE_KEYS || (key == FAKE_HINT && *c->preference == '\0'))
+	if (key == KIT_KEYS || (key == KIT_HINT && *c->preference == '\0'))
 		return -ENOENT;
-	if (fake_denies(c, key))
+	if (kit_denies(c, key))
 		return -EACCES;
-	if (fake_refuses(c, key, text, khz))
+	if (kit_refuses(c, key, text, khz))
 		return -EINVAL;
-	if (key == FAKE_GOVERNOR || key == FAKE_HINT)
-		snprintf(key == FAKE_GOVERNOR ? c->governor : c->preference, FAKE_WORD, "%s", text);
+	if (key == KIT_GOVERNOR || key == KIT_HINT)
+		snprintf(key == KIT_GOVERNOR ? c->governor : c->preference, KIT_WORD, "%s", text);
 	else
-		fake_set(d, c, key, khz);
+		kit_set(d, c, key, khz);
 	return 0;
 }
 
 /* Of "cpu3/KEY". */
-static struct fake_core *fake_core_of(struct fake_driver *d, const char *name, const char **key) {
+static struct kit_core *kit_core_of(struct kit_driver *d, const char *name, const char **key) {
 	unsigned core;
 	int length = 0;
 
-	if (sscanf(name, "cpu%u/%n", &core, &length) != 1 || length == 0 || core >= FAKE_CORES)
+	if (sscanf(name, "cpu%u/%n", &core, &length) != 1 || length == 0 || core >= KIT_CORES)
 		return NULL;
 	*key = name + length;
 	return d->cores[core].driver != NULL ? &d->cores[core] : NULL;
 }
 
-static int fake_read(void *ctx, const char *name, char *text, size_t size) {
-	struct fake_driver *d = ctx;
-	const struct fake_file uncore[] = {{FAKE_UNCORE "max_freq_khz", NULL, d->uncore_max},
-					   {FAKE_UNCORE "min_freq_khz", NULL, d->uncore_min}};
+static int kit_read(void *ctx, const char *name, char *text, size_t size) {
+	struct kit_driver *d = ctx;
+	const struct kit_file uncore[] = {{KIT_UNCORE "max_freq_khz", NULL, d->uncore_max},
+					   {KIT_UNCORE "min_freq_khz", NULL, d->uncore_min}};
 	const char *key;
-	struct fake_core *c = fake_core_of(d, name, &key);
+	struct kit_core *c = kit_core_of(d, name, &key);
 
 	text[0] = '\0';
-	return c != NULL ? fake_read_core(d, c, key, text, size)
-			 : fake_show(uncore, 2, name, text, size);
+	return c != NULL ? kit_read_core(d, c, key, text, size)
+			 : kit_show(uncore, 2, name, text, size);
 }
 
-static int fake_write(void *ctx, const char *name, const char *text) {
-	struct fake_driver *d = ctx;
+static int kit_write(void *ctx, const char *name, const char *text) {
+	struct kit_driver *d = ctx;
 	const char *key;
-	struct fake_core *c = fake_core_of(d, name, &key);
+	struct kit_core *c = kit_core_of(d, name, &key);
 
 	d->writes++;
 	if (c != NULL)
-		return fake_write_core(d, c, key, text);
-	if (d->uncore_max == 0 || strcmp(name, FAKE_UNCORE "max_freq_khz") != 0)
+		return kit_write_core(d, c, key, text);
+	if (d->uncore_max == 0 || strcmp(name, KIT_UNCORE "max_freq_khz") != 0)
 		return -ENOENT;
 	if (!d->uncore_stays)
 		d->uncore_max = cpu_files_parse_khz(text);
@@ -221,12 +221,12 @@ static int fake_write(void *ctx, const char *name, const char *text) {
 	return 0;
 }
 
-static inline struct cpu_files fake_files(struct fake_driver *d) {
-	return (struct cpu_files){.read = fake_read, .write = fake_write, .ctx = d, .folder = -1};
+static inline struct cpu_files kit_files(struct kit_driver *d) {
+	return (struct cpu_files){.read = kit_read, .write = kit_write, .ctx = d, .folder = -1};
 }
 
-static inline struct fake_core fake_acpi(void) {
-	return (struct fake_core){
+static inline struct kit_core kit_acpi(void) {
+	return (struct kit_core){
 		.driver = "acpi-cpufreq",
 		.governors = "conservative ondemand userspace powersave performance schedutil",
 		.governor = "schedutil",
@@ -239,8 +239,8 @@ static inline struct fake_core fake_acpi(void) {
 }
 
 /* A driver that chooses by itself between two limits. */
-static inline struct fake_core fake_active(const char *driver) {
-	return (struct fake_core){
+static inline struct kit_core kit_active(const char *driver) {
+	return (struct kit_core){
 		.driver = driver,
 		.governors = "performance powersave",
 		.governor = "powersave",

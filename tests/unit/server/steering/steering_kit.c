@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "steering_bench.h"
+#include "steering_kit.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -299,7 +299,7 @@ static void edit(struct service_group *sg) {
 
 static const struct life_card cards_of_groups = {card_pair, card_put, card_end, edit};
 
-void steering_bench_with(struct life_bench *b, enum steered_by by, unsigned count, unsigned most,
+void steering_kit_with(struct life_bench *b, enum steered_by by, unsigned count, unsigned most,
 			 const struct flow_card_abilities *card) {
 	life_bench_end(NULL);
 	memset(rules, 0, sizeof(rules));
@@ -310,6 +310,6 @@ void steering_bench_with(struct life_bench *b, enum steered_by by, unsigned coun
 	life_bench_open(b, count, most);
 }
 
-void steering_bench_open(struct life_bench *b, enum steered_by by, unsigned count, unsigned most) {
-	steering_bench_with(b, by, count, most, &flow_card_all);
+void steering_kit_open(struct life_bench *b, enum steered_by by, unsigned count, unsigned most) {
+	steering_kit_with(b, by, count, most, &flow_card_all);
 }

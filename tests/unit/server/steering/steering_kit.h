@@ -44,6 +44,6 @@ enum steered_by {
 };
 
 /* Opens it with cards of these abilities, or of all. No rule is left when it is closed. */
-void steering_bench_with(struct life_bench *b, enum steered_by by, unsigned count, unsigned most,
+void steering_kit_with(struct life_bench *b, enum steered_by by, unsigned count, unsigned most,
 			 const struct flow_card_abilities *card);
-void steering_bench_open(struct life_bench *b, enum steered_by by, unsigned count, unsigned most);
+void steering_kit_open(struct life_bench *b, enum steered_by by, unsigned count, unsigned most);
