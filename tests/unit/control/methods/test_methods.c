@@ -19,6 +19,8 @@ TEST(who_it_is) {
 			     "groups.1.lower_mac_core=2 groups.1.upstream_core=3");
 	expect_members(info, "groups.1.rphy=net_ring_life_rphy1_0 "
 			     "groups.1.control=net_ring_life_control1_0");
+	expect_members(info, "ports=[6] ports.0.groups=[1] ports.0.groups.0=1 ports.5.groups=[1] "
+			     "ports.5.groups.0=2");
 	assert_int_equal(number(info, "pid"), getpid());
 }
 
@@ -119,23 +121,6 @@ TEST(what_was_counted) {
 		       "groups.1.upstream.counters.received=0");
 	expect_members(one, "groups=[1] groups.0.id=2");
 	assert_true(json_equal(at(one, "groups.0"), at(all, "groups.1")));
-}
-
-/* Each by the groups that it serves. */
-TEST(ports_of_the_groups) {
-	struct server_ports *ports = &bench->server.ports;
-	static struct server_ports before;
-
-	before = *ports;
-	ports->count = 2;
-	for (unsigned p = 0; p < 2; p++) {
-		ports->list[p] = (struct server_port){.role = DEVICE_NETWORK, .users = 1};
-		ports->of[p][DEVICE_NETWORK] = p;
-	}
-	expect_told("server.info", "{}",
-		    "ports=[2] ports.0.groups=[1] ports.0.groups.0=1 ports.1.groups=[1] "
-		    "ports.1.groups.0=2");
-	*ports = before;
 }
 
 TEST(files_that_others_found_wrong) {

@@ -35,31 +35,19 @@ static void walk(void) {
 }
 
 static int begin(void **state) {
-	uint32_t serial = 0;
-
 	life_scheduled = true;
 	life_bench_open(bench, GROUPS, GROUPS);
 	metrics_source_start(&source);
 	assert_int_equal(server_latency(&bench->server, true), 0);
-	for (unsigned i = 0; i < 5; i++, serial++) {
-		for (unsigned g = 0; g < GROUPS; g++) {
-			life_bench_down(bench, LIFE_SHARED, &bench->file[g], 200, serial);
-			life_bench_up(bench, LIFE_SHARED, &bench->file[g], serial);
-		}
-	}
+	for (unsigned g = 0; g < GROUPS; g++)
+		life_bench_traffic(bench, LIFE_SHARED, &bench->file[g], 5);
 	life_bench_settle(bench, 2 * MS);
 	life_bench_up_open(bench, LIFE_SHARED);
 	life_bench_pass(bench, MS);
 	for (unsigned i = 0; i < 50; i++) /* more than is sent at once */
-		life_bench_down(bench, LIFE_SHARED, &bench->file[0], 1400, serial++);
+		life_bench_down(bench, LIFE_SHARED, &bench->file[0], 1400, i);
 	for (unsigned w = 0; w < LIFE_WORKERS; w++)
 		worker_round(&bench->server.workers[w]);
-	return 0;
-}
-
-static int end(void **state) {
-	life_bench_settle(bench, 2 * MS);
-	life_bench_close(bench);
 	return 0;
 }
 
@@ -293,4 +281,4 @@ TEST(of_what_is_configured) {
 	assert_int_equal(told_samples("vcmts_worker_info", NULL, NULL), LIFE_WORKERS);
 }
 
-ALL_TESTS(begin, end)
+ALL_TESTS(begin, life_bench_end)

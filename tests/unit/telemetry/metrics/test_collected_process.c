@@ -90,10 +90,8 @@ static void walk_all(void) {
 static int begin(void **state) {
 	life_bench_open(bench, GROUPS, GROUPS);
 	metrics_source_start(&source);
-	for (unsigned g = 0; g < GROUPS; g++) {
-		life_bench_down(bench, LIFE_SHARED, &bench->file[g], 200, 0);
-		life_bench_up(bench, LIFE_SHARED, &bench->file[g], 0);
-	}
+	for (unsigned g = 0; g < GROUPS; g++)
+		life_bench_traffic(bench, LIFE_SHARED, &bench->file[g], 1);
 	life_bench_settle(bench, 2 * MS);
 	return 0;
 }
