@@ -13,36 +13,28 @@
 #include "server/server.h"
 
 #include "fixture.h"
-#include "packets.h"
+#include "life_bench.h"
 
 #define GROUPS 3
 
 static struct service_group groups[SERVER_MAX_GROUPS];
 static struct server_ports ports;
 
-static const char text[] = "service_group: %u\n"
-			   "channels: [{id: 1, type: ofdm, rate: 1 Gbps, session: 0x10001}]\n"
-			   "bonding_groups: [{id: 1, channels: [1]}]\n"
-			   "modems:\n"
-			   "  - mac: '02:01:00:00:00:01'\n"
-			   "    addresses: [10.0.0.1]\n"
-			   "    bonding_group: 1\n"
-			   "    security: {said: 1, cipher: none}\n"
-			   "    service_flows: [{id: 1}]\n"
-			   "ports: {network: {device: 'net_null%u,no-rx=1', queue_size: 64},\n"
-			   "        rphy: {device: 'net_null%u,no-rx=1', queue_size: 128}%s}\n";
-
 static const struct server_port *port(unsigned group, enum device_role role) {
 	return server_port_of(&ports, group, role);
 }
 
-static struct server_config config_of(size_t count, const char *control) {
-	for (unsigned g = 0; g < count; g++) {
-		char filled[2048];
+static struct server_config config_of(size_t count) {
+	static char names[2 * SERVER_MAX_GROUPS][24];
 
-		snprintf(filled, sizeof(filled), text, g + 1, 2 * g, 2 * g + 1, control);
-		group_load(&groups[g], filled);
+	for (unsigned g = 0; g < count; g++) {
+		life_bench_load(&groups[g], g + 1, g, 0, 0, 0);
+		groups[g].network.device = names[2 * g];
+		groups[g].rphy_port.device = names[2 * g + 1];
+		groups[g].rphy_port.queue_size = 128;
 	}
+	for (unsigned n = 0; n < 2 * count; n++)
+		snprintf(names[n], sizeof(names[n]), "net_null%u,no-rx=1", n);
 	return (struct server_config){.groups = groups, .group_count = count};
 }
 
@@ -53,7 +45,7 @@ static void end(const struct server_config *config) {
 }
 
 TEST(those_of_the_configuration) {
-	const struct server_config config = config_of(GROUPS, "");
+	const struct server_config config = config_of(GROUPS);
 	const char *devices[PLATFORM_MAX_DEVICES];
 
 	assert_int_equal(server_ports_find(&ports, &config), 0);
@@ -77,9 +69,10 @@ static void refused(const struct server_config *config) {
 }
 
 TEST(one_device_for_two_ports) {
-	struct server_config config = config_of(1, ", control: {device: net_tap0}");
+	struct server_config config = config_of(1);
 	struct service_group *sg = &config.groups[0];
 
+	sg->control_port.device = (char[]){"net_tap0"};
 	sg->rphy_port.device = sg->network.device;
 	refused(&config);
 	sg->rphy_port.device = (char[]){"net_null0,no-rx=0"};
@@ -90,7 +83,7 @@ TEST(one_device_for_two_ports) {
 	sg->rphy_port.device = (char[]){"3b:00.0"};
 	refused(&config);
 	end(&config);
-	config = config_of(2, "");
+	config = config_of(2);
 	config.groups[1].rphy_port.device = config.groups[0].network.device; /* of two groups */
 	refused(&config);
 	end(&config);
@@ -98,7 +91,7 @@ TEST(one_device_for_two_ports) {
 
 /* One port for both, with rings for what is told apart; the other role has a port each. */
 TEST(one_device_for_two_groups) {
-	struct server_config config = config_of(GROUPS, "");
+	struct server_config config = config_of(GROUPS);
 
 	config.groups[2].network.device = config.groups[0].network.device;
 	config.groups[2].network.queue_size = 512;
@@ -115,7 +108,7 @@ TEST(one_device_for_two_groups) {
 
 /* A VLAN leads to a port that tells frames apart, be it one group's. */
 TEST(as_many_devices_as_ports) {
-	struct server_config config = config_of(PLATFORM_MAX_DEVICES / 2, "");
+	struct server_config config = config_of(PLATFORM_MAX_DEVICES / 2);
 
 	config.groups[0].network.vlan = 7;
 	assert_int_equal(server_ports_find(&ports, &config), 0);
@@ -123,7 +116,7 @@ TEST(as_many_devices_as_ports) {
 	assert_true(port(0, DEVICE_NETWORK)->shared);
 	assert_false(port(0, DEVICE_RPHY)->shared);
 	end(&config);
-	config = config_of(PLATFORM_MAX_DEVICES / 2 + 1, "");
+	config = config_of(PLATFORM_MAX_DEVICES / 2 + 1);
 	refused(&config);
 	end(&config);
 }
@@ -143,7 +136,7 @@ static void devices(bool add, unsigned missing) {
 
 /* Opened, given to groups, started, closed; where one cannot be opened those before it are closed. */
 TEST(open_and_close) {
-	const struct server_config config = config_of(2, "");
+	const struct server_config config = config_of(2);
 	struct rte_mempool *packets = fixture_pool("packets", 1023, FIXTURE_ROOM);
 	struct rte_mempool *uepi = fixture_pool("uepi", 1023, FIXTURE_ROOM);
 
@@ -166,7 +159,7 @@ TEST(open_and_close) {
 
 /* Ports that others made, as those of a replay: of two that are one the longer packets count. */
 TEST(ports_that_are_given) {
-	const struct server_config config = config_of(2, "");
+	const struct server_config config = config_of(2);
 
 	groups[1].rphy.mtu = 2000;
 	assert_int_equal(rte_eal_hotplug_add("vdev", "net_null0", "no-rx=1"), 0);
@@ -181,12 +174,10 @@ TEST(ports_that_are_given) {
 
 /* A port that a group may be without is its own only where the configuration has it. */
 TEST(own_ports_are_configured) {
-	static const char *const controls[] = {"",
-					       ",\n        control: {device: 'net_null9,no-rx=1'}"};
+	for (size_t i = 0; i < 2; i++) {
+		const struct server_config config = config_of(1);
 
-	for (size_t i = 0; i < ARRAY_COUNT(controls); i++) {
-		const struct server_config config = config_of(1, controls[i]);
-
+		groups[0].control_port.device = i == 1 ? (char[]){"net_null9"} : NULL;
 		server_ports_own(&ports, &config);
 		for (enum device_role role = 0; role < DEVICE_ROLES; role++) {
 			bool there = device_port(&groups[0], role)->device != NULL;

@@ -18,51 +18,35 @@ static const struct metric times = {"a_seconds", METRIC_HISTOGRAM, "seconds", {N
 static const struct metric_histogram histogram = {
 	.buckets = 2, .bounds = {2048, 1000000000}, .below = {1, 2}, .count = 4, .sum_ns = 1500};
 
+static void written(enum metrics_format format, bool begins, const struct metric *m,
+		    struct metric_sample sample, const char *text) {
+	struct metrics_text t = {.most = 65536, .format = format};
+
+	if (begins)
+		metrics_text_begin(&t, m);
+	metrics_text_sample(&t, m, &sample);
+	assert_int_equal(t.size, strlen(text));
+	assert_memory_equal(t.text, text, t.size);
+	free(t.text);
+}
+
 TEST(samples_as_text) {
-	static const struct {
-		enum metrics_format format;
-		bool begins;
-		const struct metric *metric;
-		struct metric_sample sample;
-		const char *text;
-	} cases[] = {
-		{METRICS_OPEN,
-		 true,
-		 &counter,
-		 {.labels = {"1", "b"}, .integer = UINT64_MAX},
-		 "# HELP a_packets what \\\"it\\\" is \\\\ not\n# TYPE a_packets counter\n"
-		 "# UNIT a_packets packets\na_packets_total{x=\"1\",y=\"b\"} "
-		 "18446744073709551615\n"},
-		{METRICS_PROMETHEUS,
-		 true,
-		 &counter,
-		 {.labels = {"1", "b"}, .real = true, .number = 0.5},
-		 "# HELP a_packets_total what \"it\" is \\\\ not\n"
-		 "# TYPE a_packets_total counter\na_packets_total{x=\"1\",y=\"b\"} 0.500000000\n"},
-		/* names of groups and devices may be anything */
-		{METRICS_PROMETHEUS,
-		 false,
-		 &counter,
-		 {.labels = {"\"} 1\n#\\", "\x01\xff\t"}},
-		 "a_packets_total{x=\"\\\"} 1\\n#\\\\\",y=\"???\"} 0\n"},
-		{METRICS_PROMETHEUS,
-		 false,
-		 &times,
-		 {.histogram = &histogram},
-		 "a_seconds_bucket{le=\"0.000002048\"} 1\na_seconds_bucket{le=\"1.0\"} 2\n"
-		 "a_seconds_bucket{le=\"+Inf\"} 4\na_seconds_sum 0.0000015\na_seconds_count 4\n"},
-	};
-
-	for (unsigned i = 0; i < ARRAY_COUNT(cases); i++) {
-		struct metrics_text t = {.most = 65536, .format = cases[i].format};
-
-		if (cases[i].begins)
-			metrics_text_begin(&t, cases[i].metric);
-		metrics_text_sample(&t, cases[i].metric, &cases[i].sample);
-		assert_int_equal(t.size, strlen(cases[i].text));
-		assert_memory_equal(t.text, cases[i].text, t.size);
-		free(t.text);
-	}
+	written(METRICS_OPEN, true, &counter,
+		(struct metric_sample){.labels = {"1", "b"}, .integer = UINT64_MAX},
+		"# HELP a_packets what \\\"it\\\" is \\\\ not\n# TYPE a_packets counter\n"
+		"# UNIT a_packets packets\na_packets_total{x=\"1\",y=\"b\"} "
+		"18446744073709551615\n");
+	written(METRICS_PROMETHEUS, true, &counter,
+		(struct metric_sample){.labels = {"1", "b"}, .real = true, .number = 0.5},
+		"# HELP a_packets_total what \"it\" is \\\\ not\n# TYPE a_packets_total counter\n"
+		"a_packets_total{x=\"1\",y=\"b\"} 0.500000000\n");
+	/* names of groups and devices may be anything */
+	written(METRICS_PROMETHEUS, false, &counter,
+		(struct metric_sample){.labels = {"\"} 1\n#\\", "\x01\xff\t"}},
+		"a_packets_total{x=\"\\\"} 1\\n#\\\\\",y=\"???\"} 0\n");
+	written(METRICS_PROMETHEUS, false, &times, (struct metric_sample){.histogram = &histogram},
+		"a_seconds_bucket{le=\"0.000002048\"} 1\na_seconds_bucket{le=\"1.0\"} 2\n"
+		"a_seconds_bucket{le=\"+Inf\"} 4\na_seconds_sum 0.0000015\na_seconds_count 4\n");
 }
 
 /* At the limit all of it is there, one byte below it is told. */

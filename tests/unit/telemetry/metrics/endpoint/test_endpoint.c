@@ -44,19 +44,12 @@ TEST(six) {
 }
 
 TEST(refused) {
-	static const char *const addresses[] = {"",
-						"127.0.0.1",
-						"127.0.0.1:",
-						"127.0.0.1:65536",
-						"127.0.0.1:x",
-						"::1:9464",
-						"[127.0.0.1]:9464",
-						"localhost:9464",
-						"[::1]",
-						"127.0.0.1:000001",
-						"1.2.3:9464x"};
+	static const char *const addresses[] = {
+		"",	      "127.0.0.1", "127.0.0.1:",       "127.0.0.1:65536",  "127.0.0.1:x",
+		"::1:9464",   "[::1]",	   "[127.0.0.1]:9464", "127.0.0.1:000001", "localhost:9464",
+		"1.2.3:9464x"};
 
-	for (size_t i = 0; i < sizeof(addresses) / sizeof(addresses[0]); i++)
+	for (size_t i = 0; i < ARRAY_COUNT(addresses); i++)
 		assert_int_equal(listen_open(addresses[i], where, &family), -1);
 }
 
