@@ -31,23 +31,15 @@
 #define GROUP_ALL_MAX (16ull * MIB) /* the same with all buffers of its own */
 #define SERVER_MAX (720ull * MIB) /* of a process of 1 GiB */
 
-#define CHANNEL(n) "{id: " n ", type: ofdm, rate: 1.89 Gbps, session: " n "}"
-
 static const char head[] =
 	"service_group: %u\n"
 	"threads: {downstream: 1ds1t, upper_mac_core: 1, upstream_core: 1}\n"
-	"channels: [" CHANNEL("1") ", " CHANNEL("2") ", " CHANNEL(
-		"3") ",\n"
-		     "           " CHANNEL("4") ", " CHANNEL("5") ", " CHANNEL(
-			     "6") "]\n"
-				  "bonding_groups: [{id: 1, channels: [1, 2, 3, 4, 5, 6]}]\n"
-				  "upstream_channels: [{id: 1, type: sc-qam, rate: 30 Mbps, "
-				  "session: 0x20001},\n"
-				  "                    {id: 2, type: sc-qam, rate: 30 Mbps, "
-				  "session: 0x20002}]\n"
-				  "filter_groups: [{id: 1, rules: [{family: ipv4, action: deny, "
-				  "protocol: udp}]}]\n"
-				  "modems:\n";
+	"bonding_groups: [{id: 1, channels: [1, 2, 3, 4, 5, 6]}]\n"
+	"upstream_channels: [{id: 1, type: sc-qam, rate: 30 Mbps, session: 0x20001},\n"
+	"                    {id: 2, type: sc-qam, rate: 30 Mbps, session: 0x20002}]\n"
+	"filter_groups: [{id: 1, rules: [{family: ipv4, action: deny, protocol: udp}]}]\n"
+	"channels:\n";
+static const char channel[] = "  - {id: %u, type: ofdm, rate: 1.89 Gbps, session: %u}\n";
 static const char modem[] =
 	"  - mac: '02:01:00:00:%02x:%02x'\n"
 	"    addresses: [10.0.%u.%u, '2001:db8::%x', 10.1.%u.%u, 10.2.%u.%u]\n"
@@ -65,11 +57,14 @@ static struct service_group groups[GROUPS];
 static uint16_t ports[2][2]; /* by role; both ends */
 
 static void load(struct service_group *sg, unsigned id, unsigned modems) {
-	char *filled = malloc(sizeof(head) + modems * 2000ul), *at = filled;
+	char *filled = malloc(2000ul + modems * 2000ul), *at = filled;
 	unsigned sfid = 1, dsid = 1;
 
 	assert_non_null(filled);
 	at += sprintf(at, head, id);
+	for (unsigned c = 1; c <= 6; c++)
+		at += sprintf(at, channel, c, c);
+	at += sprintf(at, "modems:\n");
 	for (unsigned m = 0; m < modems; m++) {
 		unsigned high = m >> 8, low = m & 255;
 

@@ -26,17 +26,13 @@
 	"tos: 0x20/0xf0, source_ports: 80, destination_ports: \"1-99\", service_flow: 32}\n"       \
 	"      - {family: llc, ethertype: 0x86dd, service_flow: 32}\n"                             \
 	"    upstream_service_flows:\n"                                                            \
-	"      - {id: 33, " SIDS(                                                                  \
-		"31") ", scheduling: unsolicited-grant-activity, "                                 \
-		      "nominal_polling_interval: 20 ms, nominal_grant_interval: 10 ms, "           \
-		      "unsolicited_grant_size: 232}\n"                                             \
-		      "      - {id: 34, " SIDS(                                                    \
-			      "32") ", scheduling: proactive-grant, "                              \
-				    "nominal_grant_interval: 10 ms, guaranteed_grant_rate: 1 "     \
-				    "Mbps, "                                                       \
-				    "max_sustained_rate: 2 Mbps, max_traffic_burst: 4 kB, "        \
-				    "max_concatenated_burst: 4 kB}\n"
-#define SIDS(sid) "sid_clusters: [{id: 0, sids: [{channel: 1, sid: " sid "}]}]"
+	"      - {id: 33, sid_clusters: [{id: 0, sids: [{channel: 1, sid: 31}]}],\n"               \
+	"         scheduling: unsolicited-grant-activity, nominal_polling_interval: 20 ms,\n"      \
+	"         nominal_grant_interval: 10 ms, unsolicited_grant_size: 232}\n"                   \
+	"      - {id: 34, sid_clusters: [{id: 0, sids: [{channel: 1, sid: 32}]}],\n"               \
+	"         scheduling: proactive-grant, nominal_grant_interval: 10 ms,\n"                   \
+	"         guaranteed_grant_rate: 1 Mbps, max_sustained_rate: 2 Mbps,\n"                    \
+	"         max_traffic_burst: 4 kB, max_concatenated_burst: 4 kB}\n"
 
 #define PATH_SIZE 128
 
