@@ -209,18 +209,6 @@ TEST(a_full_house_that_goes) {
 	client_ask(fd, REQUEST, SUM(1));
 }
 
-TEST(who_goes_in_the_middle_is_forgotten) {
-	for (int i = 0; i < 3 * CONTROL_CLIENTS; i++) {
-		int fd = client_connect();
-
-		client_send(fd, "{\"jsonrpc\"");
-		serve(1);
-		client_close(fd);
-		serve(1);
-	}
-	two_clients_are_served(state);
-}
-
 TEST(idle_clients_make_room) {
 	int fds[2 * CONTROL_CLIENTS];
 

@@ -64,12 +64,15 @@ TEST(come_and_go) {
 /* A group of the start, whose ports were its own: what their descriptors took is given back with them. */
 TEST(the_first_goes_and_comes) {
 	struct pool_needs taken;
+	char why[LIVE_LINE];
 
 	life_bench_open(bench, 1, 3);
+	assert_false(server_group_remove(server, 1, 0, why));
 	life_bench_plug(1);
 	life_bench_add(bench, life_bench_group(bench, 4, 1, 2, 2, 2));
 	taken = server->pools.taken;
 	life_bench_remove(bench, 0, 0);
+	assert_false(server_group_remove(server, 0, 0, why));
 	life_bench_plug(0);
 	assert_int_equal(life_bench_add(bench, &bench->file[0]), 0);
 	assert_memory_equal(&server->pools.taken, &taken, sizeof(taken));
@@ -236,28 +239,6 @@ TEST(what_does_not_fit) {
 		life_bench_add(bench, comes);
 		still_serves();
 	}
-}
-
-TEST(places) {
-	const struct service_group *last;
-	char why[LIVE_LINE];
-	unsigned group;
-
-	life_bench_open(bench, 1, 2);
-	comes = life_bench_group(bench, 3, 0, 1, 2, 0);
-	last = life_bench_group(bench, 4, 0, 1, 2, 0);
-	assert_false(server_group_remove(server, 0, 0, why));
-	assert_non_null(strstr(why, "at least one"));
-	assert_false(server_group_remove(server, 1, 0, why));
-	assert_int_equal(life_bench_add(bench, comes), 1);
-	assert_false(server_group_add(server, last, &group, why));
-	assert_non_null(strstr(why, "max_groups"));
-	assert_true(server_group_remove(server, 0, 0, why)); /* the one of the file */
-	assert_false(server->groups[0].there);
-	assert_int_equal(life_bench_add(bench, last), 0); /* its place */
-	assert_true(server_group_remove(server, 1, 0, why));
-	assert_int_equal(server->group_count, 1);
-	assert_false(server_group_remove(server, 0, 0, why));
 }
 
 EACH_TEST(NULL, file_end)
