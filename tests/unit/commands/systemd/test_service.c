@@ -73,6 +73,28 @@ static void begin(void) {
 	service_ready(&service);
 }
 
+TEST(the_life_of_a_service) {
+	static const char ready[] = "READY=1\nSTATUS=serving 0 service groups with 0 modems";
+	unsigned long long usec = 0, before;
+	struct reload reload;
+
+	service_open(&service, &server);
+	service_watch_reloads(&service, &reload);
+	assert_string_equal(hear(), "");
+	service_ready(&service);
+	assert_string_equal(hear(), ready);
+	reload.watcher(reload.watcher_ctx, RELOAD_BEGINS);
+	assert_int_equal(sscanf(hear(), "RELOADING=1\nMONOTONIC_USEC=%llu\nSTATUS=reading", &usec),
+			 1);
+	before = service.alive / 1000; /* by the monotonic clock, a moment ago */
+	assert_in_range(usec, before, before + 3600ull * 1000000);
+	reload.watcher(reload.watcher_ctx, RELOAD_IS_DONE);
+	assert_string_equal(hear(), ready);
+	service_stopping(&service);
+	assert_memory_equal(hear(), "STOPPING=1\nSTATUS=stopping", 26);
+	assert_string_equal(hear(), "");
+}
+
 /* Only where all make rounds, and no more often than a quarter of its time. */
 TEST(the_watchdog_wants_all_workers) {
 	uint64_t now;
