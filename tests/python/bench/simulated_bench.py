@@ -2,7 +2,7 @@
 """`vcmts bench WHAT` around programs of known capacity: the command, and what it stores."""
 
 import json
-from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,24 +12,56 @@ from python.bench import simulated_programs
 from vcmts import cli
 
 Json = dict[str, Any]
-Bench = Callable[..., int]
 GBPS = 1e9
 
 
-def runner(what: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
+@dataclass
+class Bench:
     """Runs the command; its exit status. `how` is what the programs do, as simulated_programs has
     it."""
 
-    def run(*words: str, cores: int = 2, facts: Json | None = None, **how: Any) -> int:
-        build = simulated_programs.write(folder, facts, **{"capacity": 5 * GBPS, **how})
-        monkeypatch.setenv("VCMTS_BUILD", str(build))
-        monkeypatch.setattr("os.sched_getaffinity", lambda _: set(range(cores)))
-        path = str(folder / "out.json")
-        return cli.main(["bench", what, "--json", path, *words])
+    what: str
+    folder: Path
+    monkeypatch: pytest.MonkeyPatch
+    capsys: pytest.CaptureFixture[str]
 
-    return run
+    def __call__(self, *words: str, cores: int = 2, facts: Json | None = None, **how: Any) -> int:
+        build = simulated_programs.write(self.folder, facts, **{"capacity": 5 * GBPS, **how})
+        self.monkeypatch.setenv("VCMTS_BUILD", str(build))
+        self.monkeypatch.setattr("os.sched_getaffinity", lambda _: set(range(cores)))
+        return cli.main(["bench", self.what, "--json", str(self.path), *words])
+
+    @property
+    def path(self) -> Path:
+        return self.folder / "out.json"
+
+    def stored(self) -> Json:
+        found: Json = json.loads(self.path.read_text())
+        return found
+
+    def result(self) -> Json:
+        """The first one."""
+        found: Json = self.stored()["results"][0]
+        return found
+
+    def told(self) -> tuple[str, str]:
+        """On stdout and stderr, since it was asked before."""
+        out, err = self.capsys.readouterr()
+        return out, err
+
+    def refuses(self, message: str, *words: str, **how: Any) -> None:
+        """Status 2, one line, and no output."""
+        assert self(*words, **how) == 2
+        out, err = self.told()
+        assert message in err and err.count("\n") == 1 and out == ""
 
 
-def stored(folder: Path) -> Json:
-    found: Json = json.loads((folder / "out.json").read_text())
-    return found
+@pytest.fixture
+def bench(
+    request: pytest.FixtureRequest,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> Bench:
+    """Of the module's WHAT."""
+    return Bench(request.module.WHAT, tmp_path, monkeypatch, capsys)

@@ -10,7 +10,8 @@ from typing import Any, TextIO
 import pytest
 
 from python import report_samples
-from python.bench.simulated_bench import Bench, Json, runner, stored
+from python.bench.simulated_bench import Bench, Json
+from python.bench.simulated_bench import bench as bench
 from vcmts import results
 from vcmts.bench import goals_grants, goals_measure
 from vcmts.bench import goals_list as goals
@@ -19,21 +20,21 @@ from vcmts.paths import MistakeError
 from vcmts.profile.group import write_profile
 from vcmts.simulate.upstream_scenarios import CASES
 
+WHAT = "goals"
 STORED = ("latency", "scheduler", "throughput", "power")
 QUICK = ("--milliseconds", "10")
 FEW = "6ofdm-0sc-qam_30cms_aes"
 
 
-@pytest.fixture
-def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
+@pytest.fixture(autouse=True)
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(goals_measure, "MODEMS", FEW)
     monkeypatch.setattr(goals_measure, "SET_UP_SECONDS", 0.0)
     monkeypatch.setattr(goals_measure, "siblings", lambda one, other: False)
-    return runner("goals", tmp_path, monkeypatch)
 
 
-def by_goal(folder: Path) -> dict[str, Json]:
-    return {one["goal"]: one for one in stored(folder)["results"]}
+def by_goal(bench: Bench) -> dict[str, Json]:
+    return {one["goal"]: one for one in bench.stored()["results"]}
 
 
 def sample(folder: Path, option: str, **what: object) -> list[str]:
@@ -62,15 +63,13 @@ def carried(down: float, up: float, **what: object) -> Json:
     return {"results": [one], "transport": "rings"}
 
 
-def test_every_goal_is_measured(
-    bench: Bench, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_every_goal_is_measured(bench: Bench) -> None:
     cycles = {f"{BASE} imix": 600, f"{BASE} upstream-imix": 699, f"{CHANNELS} imix": 900}
-    words = [word for kind in STORED for word in sample(tmp_path, kind)]
+    words = [word for kind in STORED for word in sample(bench.folder, kind)]
     assert bench(*QUICK, *words, cycles=cycles, loses=2, pair=10.0) == 0
-    file = results.read(tmp_path / "out.json")
+    file = results.read(bench.path)
     assert (file["kind"], file["complete"], file["not_measured"]) == ("goals", True, {})
-    found = by_goal(tmp_path)
+    found = by_goal(bench)
     assert list(found) and set(found) == set(goals.load())
     assert 600 <= found["downstream"]["value"] <= 602
     assert found["downstream"]["runs"] == len(found["downstream"]["values"]) == 5
@@ -93,7 +92,7 @@ def test_every_goal_is_measured(
     assert found["threads"]["threads_gbps"] == [[10, 8]] * 5
     assert found["threads"]["value"] == 10 / 8
     assert found["threads"]["remark"].endswith("upper MAC 250, lower MAC 500 cycles")
-    printed = capsys.readouterr().out
+    printed = bench.told()[0]
     assert "1,652 core cycles" in printed and "not measured" not in printed
     lines = [" ".join(line.split()) for line in printed.splitlines()]
     assert "…" not in printed
@@ -102,9 +101,9 @@ def test_every_goal_is_measured(
     assert any(line.startswith("memory of 300 modems, MiB 768 MiB <= 128 96") for line in lines)
 
 
-def test_latency_is_that_of_nine_tenths(bench: Bench, tmp_path: Path) -> None:
-    assert bench(*QUICK, "--only", "latency", *sample(tmp_path, "latency")) == 0
-    found = by_goal(tmp_path)
+def test_latency_is_that_of_nine_tenths(bench: Bench) -> None:
+    assert bench(*QUICK, "--only", "latency", *sample(bench.folder, "latency")) == 0
+    found = by_goal(bench)
     (at,) = [
         one
         for one in report_samples.latency()["results"]
@@ -123,22 +122,20 @@ def test_latency_is_that_of_nine_tenths(bench: Bench, tmp_path: Path) -> None:
         ({"results": []}, "was not measured at 90 %"),
     ],
 )
-def test_a_latency_of_something_else(
-    what: Json, said: str, bench: Bench, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    words = ("--only", "latency", "--only", "memory", *sample(tmp_path, "latency", **what))
+def test_a_latency_of_something_else(what: Json, said: str, bench: Bench) -> None:
+    words = ("--only", "latency", "--only", "memory", *sample(bench.folder, "latency", **what))
     assert bench(*QUICK, *words) == 1
-    assert said in capsys.readouterr().err
-    assert said in stored(tmp_path)["not_measured"]["latency.mean"]
+    assert said in bench.told()[1]
+    assert said in bench.stored()["not_measured"]["latency.mean"]
 
 
-def test_the_scheduler_is_beside_pipes_in_turns(bench: Bench, tmp_path: Path) -> None:
+def test_the_scheduler_is_beside_pipes_in_turns(bench: Bench) -> None:
     """At each load that was measured and has a goal, and the large case beside the first one."""
     results = [r for r in report_samples.scheduler()["results"] if r["load"] != 95]
     odd = [r | {"load": 70} for r in results if r["load"] == 50]
-    words = sample(tmp_path, "scheduler", results=results + odd)
+    words = sample(bench.folder, "scheduler", results=results + odd)
     assert bench(*QUICK, "--only", "scheduler", *words) == 0
-    found = by_goal(tmp_path)
+    found = by_goal(bench)
     cases = ("6ofdm", "2ofdm-32sc-qam", "growth")
     assert set(found) == {f"scheduler.{case}.{load}" for case in cases for load in (50, 120)}
     assert found["scheduler.6ofdm.50"]["value"] == pytest.approx(127 / 365)
@@ -147,25 +144,25 @@ def test_the_scheduler_is_beside_pipes_in_turns(bench: Bench, tmp_path: Path) ->
     assert found["scheduler.growth.120"]["remark"] == "344 over 190 reference cycles"
     assert not {
         goal
-        for goal in stored(tmp_path)["not_measured"]
+        for goal in bench.stored()["not_measured"]
         if goal.startswith("scheduler.") and ".50" in goal
     }
 
 
-def test_the_rate_without_loss_beside_what_the_cycles_allow(bench: Bench, tmp_path: Path) -> None:
+def test_the_rate_without_loss_beside_what_the_cycles_allow(bench: Bench) -> None:
     """Two million packets take 600 cycles and one takes 400, of a core that has 2e9."""
     cycles = {f"{BASE} imix": 600, f"{BASE} upstream-imix": 400}
-    words = ("--only", "zero-loss", *sample(tmp_path, "throughput", **carried(2, 1)))
+    words = ("--only", "zero-loss", *sample(bench.folder, "throughput", **carried(2, 1)))
     assert bench(*QUICK, *words, cycles=cycles) == 0
-    (one,) = stored(tmp_path)["results"]
+    (one,) = bench.stored()["results"]
     assert one["value"] == pytest.approx(0.8, abs=0.005) and one["runs"] == 5
     assert (one["remark"], one["disturbed"]) == ("18.00 Gbps, bound by data plane", False)
 
 
-def test_the_machine_may_bound_the_rate_without_loss(bench: Bench, tmp_path: Path) -> None:
+def test_the_machine_may_bound_the_rate_without_loss(bench: Bench) -> None:
     what = carried(2, 1, bound_by="machine")
-    assert bench(*QUICK, "--only", "zero-loss", *sample(tmp_path, "throughput", **what)) == 0
-    (one,) = stored(tmp_path)["results"]
+    assert bench(*QUICK, "--only", "zero-loss", *sample(bench.folder, "throughput", **what)) == 0
+    (one,) = bench.stored()["results"]
     assert goals.load()["zero-loss"].verdict(one | {"value": 0.1}) == "disturbed"
 
 
@@ -179,16 +176,14 @@ def test_the_machine_may_bound_the_rate_without_loss(bench: Bench, tmp_path: Pat
         ({"kind": "latency", "results": []}, "kind: found latency, needed: throughput"),
     ],
 )
-def test_a_throughput_of_something_else(
-    what: Json, said: str, bench: Bench, tmp_path: Path
-) -> None:
-    words = ("--only", "memory", "--only", "zero-loss", *sample(tmp_path, "throughput", **what))
+def test_a_throughput_of_something_else(what: Json, said: str, bench: Bench) -> None:
+    words = ("--only", "memory", "--only", "zero-loss", *sample(bench.folder, "throughput", **what))
     assert bench(*QUICK, *words) == 1
-    assert said in stored(tmp_path)["not_measured"]["zero-loss"]
+    assert said in bench.stored()["not_measured"]["zero-loss"]
 
 
 def test_two_threads_have_the_cores_of_one_and_another(
-    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The lower MAC, which has more to do, where the one thread is."""
     given: list[Any] = []
@@ -199,23 +194,19 @@ def test_two_threads_have_the_cores_of_one_and_another(
     assert cores == {"downstream": "1ds2t"} | {f"{key}_core": at for key, at in wanted.items()}
 
 
-def test_what_is_left_out_says_so(
-    bench: Bench, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_left_out_says_so(bench: Bench) -> None:
     assert bench(*QUICK, "--only", "upstream", "--runs", "2") == 0
-    file = stored(tmp_path)
+    file = bench.stored()
     assert [one["goal"] for one in file["results"]] == ["upstream"]
     assert file["not_measured"]["downstream"] == "left out"
     assert set(file["not_measured"]) == set(goals.load()) - {"upstream"}
-    assert capsys.readouterr().out.count("not measured") == len(goals.load()) - 1
+    assert bench.told()[0].count("not measured") == len(goals.load()) - 1
 
 
-def test_the_upstream_is_beside_what_others_measured(
-    bench: Bench, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_upstream_is_beside_what_others_measured(bench: Bench) -> None:
     """Of docsis-ns3 at most 5 % more; what costs more than it may is told as missed."""
     assert bench(*QUICK, "--only", "grants", "--runs", "3") == 0
-    found = by_goal(tmp_path)
+    found = by_goal(bench)
     for name in goals_grants.LIGHT:
         ns3 = CASES[name].ns3
         assert ns3 is not None
@@ -229,7 +220,7 @@ def test_the_upstream_is_beside_what_others_measured(
     assert found["grants.light-1ms.p99"]["value"] == 14.0
     assert found["grants.request.300"]["values"] == [60.0] * 3
     assert found["grants.core.3000"]["value"] == 0.03
-    lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+    lines = [" ".join(line.split()) for line in bench.told()[0].splitlines()]
     (fits,) = [line for line in lines if line.startswith("granted request, 300 modems - ")]
     (misses,) = [line for line in lines if line.startswith("granted request, 3,000 modems - ")]
     assert fits.endswith("reached") and misses.endswith("missed")
@@ -237,46 +228,44 @@ def test_the_upstream_is_beside_what_others_measured(
     assert "docsis-ns3: <= 3.48 2.50" in row and row.endswith("reached")
 
 
-def test_a_cost_of_grants_that_fails_leaves_their_latency(bench: Bench, tmp_path: Path) -> None:
+def test_a_cost_of_grants_that_fails_leaves_their_latency(bench: Bench) -> None:
     assert bench(*QUICK, "--only", "grants", maps=1) == 1
-    file = stored(tmp_path)
+    file = bench.stored()
     assert "ended with status 1" in file["not_measured"]["grants.core.300"]
     assert len(file["results"]) == 2 * len(goals_grants.LIGHT) + 3
 
 
 def test_what_bounds_a_missed_goal_is_printed(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bound = replace(goals.load()["memory"], at_most=95, bound="its 300 modems")
     monkeypatch.setattr(goals, "load", lambda: {"memory": bound})
     assert bench(*QUICK, "--only", "memory") == 0
-    assert "memory of 300 modems is bound by its 300 modems" in capsys.readouterr().out.splitlines()
+    assert "memory of 300 modems is bound by its 300 modems" in bench.told()[0].splitlines()
 
 
-def test_without_a_second_core(bench: Bench, tmp_path: Path) -> None:
+def test_without_a_second_core(bench: Bench) -> None:
     assert bench(*QUICK, "--only", "cores", "--only", "memory", cores=1) == 1
-    file = stored(tmp_path)
+    file = bench.stored()
     assert "needs two cores" in file["not_measured"]["cores"]
     assert [one["goal"] for one in file["results"]] == ["memory"]
     assert not file["complete"]
 
 
-def test_what_lacks_is_no_failure_where_it_was_not_asked_for(bench: Bench, tmp_path: Path) -> None:
+def test_what_lacks_is_no_failure_where_it_was_not_asked_for(bench: Bench) -> None:
     """As in `bench all`, on one core and with another profile's latency."""
-    other = sample(tmp_path, "latency", configuration="another")
+    other = sample(bench.folder, "latency", configuration="another")
     assert bench(*QUICK, "--runs", "1", *other, cores=1) == 0
-    file = stored(tmp_path)
+    file = bench.stored()
     assert file["complete"] and "needs two cores" in file["not_measured"]["cores"]
     assert "found another" in file["not_measured"]["latency.mean"]
     assert file["not_measured"]["zero-loss"] == "no --throughput FILE"
     assert file["not_measured"]["scheduler.growth.50"] == "no --scheduler FILE"
 
 
-def test_runs_that_were_not_at_one_time_do_not_count(
-    bench: Bench, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_runs_that_were_not_at_one_time_do_not_count(bench: Bench) -> None:
     assert bench(*QUICK, "--only", "cores", "--only", "memory", late=2000) == 1
-    assert "no two runs were measured at one time" in capsys.readouterr().err
+    assert "no two runs were measured at one time" in bench.told()[1]
     assert bench(*QUICK, "--only", "cores", late=500) == 0
 
 
@@ -288,36 +277,30 @@ def test_overlap() -> None:
     assert goals_measure.overlap(one, {"begin_us": 200, "end_us": 300}) < 0
 
 
-def test_a_group_that_does_not_start_leaves_the_others(
-    bench: Bench, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_group_that_does_not_start_leaves_the_others(bench: Bench) -> None:
     words = [word for part in ("channels", "modems", "memory") for word in ("--only", part)]
     assert bench(*QUICK, *words, refuses=[FEW]) == 1
-    file = stored(tmp_path)
+    file = bench.stored()
     assert [one["goal"] for one in file["results"]] == ["channels", "channels.scheduler", "memory"]
     assert "ended with status 1" in file["not_measured"]["modems"]
-    assert "modems: vcmts-bench ended with status 1" in capsys.readouterr().err
+    assert "modems: vcmts-bench ended with status 1" in bench.told()[1]
 
 
-def test_a_base_that_does_not_start(
-    bench: Bench, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_base_that_does_not_start(bench: Bench) -> None:
     assert bench(*QUICK, refuses=[BASE]) == 1
-    assert "vcmts-bench ended with status 1" in capsys.readouterr().err
-    assert not (tmp_path / "out.json").exists()
+    assert "vcmts-bench ended with status 1" in bench.told()[1]
+    assert not bench.path.exists()
 
 
-def test_what_was_measured_before_a_signal_is_kept(
-    bench: Bench, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_was_measured_before_a_signal_is_kept(bench: Bench) -> None:
     """The second run of the base in the part with the channels."""
     words = [word for part in ("upstream", "channels", "modems") for word in ("--only", part)]
     assert bench(*QUICK, *words, interrupts=goals_measure.WARM_UP + 6) == 130
-    file = stored(tmp_path)
+    file = bench.stored()
     assert [one["goal"] for one in file["results"]] == ["upstream"]
     assert not file["complete"]
     assert file["not_measured"]["channels"] == file["not_measured"]["modems"] == "interrupted"
-    assert "interrupted" in capsys.readouterr().err
+    assert "interrupted" in bench.told()[1]
 
 
 def test_hyper_threads_of_one_core_are_not_two(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,15 +8,12 @@ from typing import Any
 
 import pytest
 
-from python.bench.simulated_bench import Bench, Json, runner, stored
+from python.bench.simulated_bench import Bench, Json
+from python.bench.simulated_bench import bench as bench
 from vcmts.paths import CHECKOUT
 
+WHAT = "latency"
 QUICK = ("--trial-seconds", "0.1")
-
-
-@pytest.fixture
-def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
-    return runner("latency", tmp_path, monkeypatch)
 
 
 def found(point: str, **gbps: float) -> Json:
@@ -38,11 +35,9 @@ def throughput(folder: Path, **what: Any) -> str:
     return str(path)
 
 
-def test_every_load_of_the_rate_that_was_found(
-    bench: Bench, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_every_load_of_the_rate_that_was_found(bench: Bench) -> None:
     assert bench(*QUICK, pipeline=True) == 0
-    file = stored(tmp_path)
+    file = bench.stored()
     assert (file["kind"], file["complete"]) == ("latency", True)
     assert file["configuration"] == "simulated"
     assert sum(file["zero_loss_gbps"].values()) == pytest.approx(5, rel=0.05)
@@ -59,23 +54,20 @@ def test_every_load_of_the_rate_that_was_found(
     assert one["share_of_round_trip"] == pytest.approx(0.01)
     assert (one["disturbed"], one["lost"], one["attempts"]) == (False, 0, 1)
     assert file["cost_of_measuring"] == {"downstream": 12.5, "upstream": 20}
-    printed = capsys.readouterr().out
+    printed = bench.told()[0]
     assert "latency downstream, simulated" in printed and "1.0%" in printed
     assert "measuring adds reference cycles a packet: 12 downstream, 20 upstream" in printed
 
 
-def test_the_rate_of_a_stored_measurement(bench: Bench, tmp_path: Path) -> None:
-    assert bench(*QUICK, "--throughput", throughput(tmp_path), "--load", "50") == 0
-    down, up = stored(tmp_path)["results"]
+def test_the_rate_of_a_stored_measurement(bench: Bench) -> None:
+    assert bench(*QUICK, "--throughput", throughput(bench.folder), "--load", "50") == 0
+    down, up = bench.stored()["results"]
     assert down["asked_gbps"] == {"downstream": 2, "upstream": 0.3}
     assert up["asked_gbps"] == down["asked_gbps"]
     assert down["pipeline_us"] is None
-
-
-def test_one_direction_of_a_stored_measurement(bench: Bench, tmp_path: Path) -> None:
-    words = ("--throughput", throughput(tmp_path), "--load", "50", "--direction", "upstream")
-    assert bench(*QUICK, *words) == 0
-    (one,) = stored(tmp_path)["results"]
+    words = ("--throughput", str(bench.folder / "throughput.json"), "--load", "50")
+    assert bench(*QUICK, *words, "--direction", "upstream") == 0
+    (one,) = bench.stored()["results"]
     assert one["asked_gbps"] == {"upstream": 0.3}
 
 
@@ -87,76 +79,52 @@ def test_one_direction_of_a_stored_measurement(bench: Bench, tmp_path: Path) -> 
         ({"transport": "memif"}, "transport: found memif, needed: rings"),
         ({"schema": 2}, "schema: found 2, allowed: 1"),
         ({"results": []}, "found no confirmed rate of imix, but of: none"),
-        (
-            {"results": [found("64", downstream=1)]},
-            "found no confirmed rate of imix, but of: 64",
-        ),
-        (
-            {"results": [found("imix", downstream=1)]},
-            "nothing was measured upstream",
-        ),
+        ({"results": [found("64", downstream=1)]}, "no confirmed rate of imix, but of: 64"),
+        ({"results": [found("imix", downstream=1)]}, "nothing was measured upstream"),
     ],
 )
-def test_a_stored_measurement_of_something_else(
-    what: Json,
-    message: str,
-    bench: Bench,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    assert bench(*QUICK, "--throughput", throughput(tmp_path, **what)) == 2
-    told = capsys.readouterr().err
-    assert message in told and told.count("\n") == 1
+def test_a_stored_measurement_of_something_else(what: Json, message: str, bench: Bench) -> None:
+    bench.refuses(message, *QUICK, "--throughput", throughput(bench.folder, **what))
 
 
-def test_a_disturbed_load_is_repeated(bench: Bench, tmp_path: Path) -> None:
-    words = ("--throughput", throughput(tmp_path), "--load", "10", "--load", "20")
-    assert bench(*QUICK, *words, disturbed=[1, 2]) == 0
-    results = stored(tmp_path)["results"]
-    assert [one["attempts"] for one in results] == [3, 3, 1, 1]
-    assert not any(one["disturbed"] for one in results)
-
-
-def test_trials_of_a_load_count_together(bench: Bench, tmp_path: Path) -> None:
-    words = ("--throughput", throughput(tmp_path), "--load", "10", "--trial-seconds", "1")
-    assert bench(*words, disturbed=[2], pipeline=True) == 0
-    one = stored(tmp_path)["results"][0]
-    assert (one["trials"], one["attempts"], one["disturbed"]) == (4, 5, False)
-    assert one["end_to_end_us"]["histogram"] == [[100, 20]]
-    assert one["pipeline_us"]["histogram"] == [[100, 20]]
-    assert one["end_to_end_us"]["mean"] == 100
-
-
-def test_a_load_that_is_always_disturbed_says_so(bench: Bench, tmp_path: Path) -> None:
-    words = ("--throughput", throughput(tmp_path), "--load", "10", "--attempts", "3")
-    assert bench(*QUICK, *words, always=True) == 0
-    one = stored(tmp_path)["results"][0]
+def test_a_disturbed_load_is_repeated(bench: Bench) -> None:
+    words = (*QUICK, "--throughput", throughput(bench.folder), "--load", "10")
+    assert bench(*words, "--load", "20", disturbed=[1, 2]) == 0
+    results = bench.stored()["results"]
+    assert [(one["attempts"], one["disturbed"]) for one in results] == [
+        *[(3, False)] * 2,
+        *[(1, False)] * 2,
+    ]
+    assert bench(*words, "--attempts", "3", always=True) == 0
+    one = bench.result()
     assert (one["disturbed"], one["attempts"], one["verdict"]) == (True, 3, "disturbed")
     assert one["lost"] > 0
 
 
-def test_an_interrupt_keeps_what_was_measured(
-    bench: Bench, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert bench(*QUICK, "--throughput", throughput(tmp_path), interrupts=3) == 130
-    file = stored(tmp_path)
+def test_an_interrupt_keeps_what_was_measured(bench: Bench) -> None:
+    words = (*QUICK, "--throughput", throughput(bench.folder))
+    assert bench(*words, interrupts=1) == 130
+    assert "interrupted: nothing was measured" in bench.told()[1] and not bench.path.exists()
+    assert bench(*words, interrupts=3) == 130
+    file = bench.stored()
     assert file["complete"] is False and len(file["results"]) == 4
-    assert "interrupted: 4 results were measured, and are kept" in capsys.readouterr().err
+    assert "interrupted: 4 results were measured, and are kept" in bench.told()[1]
 
 
-def test_an_interrupt_at_once_keeps_nothing(
-    bench: Bench, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert bench(*QUICK, "--throughput", throughput(tmp_path), interrupts=1) == 130
-    assert "interrupted: nothing was measured" in capsys.readouterr().err
-    assert not (tmp_path / "out.json").exists()
-
-
-def test_no_rate_without_loss(
-    bench: Bench, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_no_rate_without_loss(bench: Bench) -> None:
     assert bench(*QUICK, capacity=1.0) == 1
-    assert "no rate without loss was found" in capsys.readouterr().err
+    assert "no rate without loss was found" in bench.told()[1]
+    bench.refuses("found 1 core", cores=1)
+
+
+def test_trials_of_a_load_count_together(bench: Bench) -> None:
+    words = ("--throughput", throughput(bench.folder), "--load", "10", "--trial-seconds", "1")
+    assert bench(*words, disturbed=[2], pipeline=True) == 0
+    one = bench.result()
+    assert (one["trials"], one["attempts"], one["disturbed"]) == (4, 5, False)
+    assert one["end_to_end_us"]["histogram"] == [[100, 20]]
+    assert one["pipeline_us"]["histogram"] == [[100, 20]]
+    assert one["end_to_end_us"]["mean"] == 100
 
 
 @pytest.mark.parametrize(
@@ -169,23 +137,13 @@ def test_no_rate_without_loss(
         (("--throughput", "/nonexistent.json"), "/nonexistent.json: No such file"),
     ],
 )
-def test_mistakes(
-    words: tuple[str, ...], message: str, bench: Bench, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert bench(*words) == 2
-    told = capsys.readouterr()
-    assert message in told.err and told.err.count("\n") == 1
-    assert told.out == ""
+def test_mistakes(words: tuple[str, ...], message: str, bench: Bench) -> None:
+    bench.refuses(message, *words)
 
 
-def test_one_core(bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:
-    assert bench(cores=1) == 2
-    assert "found 1 core" in capsys.readouterr().err
-
-
-def test_every_key_is_documented(bench: Bench, tmp_path: Path) -> None:
-    assert bench(*QUICK, "--throughput", throughput(tmp_path), "--load", "50") == 0
-    file = stored(tmp_path)
+def test_every_key_is_documented(bench: Bench) -> None:
+    assert bench(*QUICK, "--throughput", throughput(bench.folder), "--load", "50") == 0
+    file = bench.stored()
     page = (CHECKOUT / "docs" / "results.md").read_text()
     above, section = (
         page.split(f"### `vcmts bench {what}`")[1].split("\n### ")[0]

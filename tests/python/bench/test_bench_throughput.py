@@ -2,27 +2,21 @@
 """`vcmts bench throughput` around programs of known capacity."""
 
 import re
-from pathlib import Path
 
 import pytest
 
-from python.bench.simulated_bench import GBPS, Bench, runner, stored
+from python.bench.simulated_bench import GBPS, Bench, Json
+from python.bench.simulated_bench import bench as bench
 from vcmts import cli
 from vcmts.paths import CHECKOUT
 
+WHAT = "throughput"
 QUICK = ("--trial-seconds", "0.1", "--point", "imix")
 
 
-@pytest.fixture
-def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
-    return runner("throughput", tmp_path, monkeypatch)
-
-
-def test_what_is_known_is_found(
-    bench: Bench, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_known_is_found(bench: Bench) -> None:
     assert bench("--trial-seconds", "0.1", "--point", "imix", "--point", "512") == 0
-    file = stored(tmp_path)
+    file = bench.stored()
     assert (file["kind"], file["complete"]) == ("throughput", True)
     assert file["configuration"] == "simulated"
     assert (file["transport"], file["repeats"], file["upstream_share"]) == ("rings", 3, 0.15)
@@ -39,112 +33,97 @@ def test_what_is_known_is_found(
     assert one["bound_by"] == "data plane" and one["confirmed"] is True
     assert {trial["verdict"] for trial in one["trials"]} == {"passed", "failed"}
     assert {trial["search"] for trial in one["trials"]} == {1, 2, 3}
-    printed = capsys.readouterr().out
+    printed = bench.told()[0]
     assert "data plane" in printed and f"{one['gbps']['total']:.2f}" in printed
 
 
+ENDED = "vcmts: vcmts-bench-throughput ended with status 1; its messages are above: "
+BOTH = ("--trial-seconds", "0.1", "--repeats", "1", "--point", "imix", "--point", "512")
+ENDS: dict[str, tuple[tuple[str, ...], Json, int, int | None, str]] = {
+    "a signal before anything is measured": (
+        *(QUICK, {"interrupts": 1}, 130, None),
+        "interrupted: nothing was measured",
+    ),
+    "a signal in the second search": (QUICK, {"interrupts": 18}, 130, 1, "interrupted: 0 of 1"),
+    "a signal in the second point": (
+        *(BOTH, {"interrupts": 12}, 130, 1),
+        "interrupted: 1 of 2 points were measured; what there is is kept",
+    ),
+    "a program that dies": (QUICK, {"dies": 3}, 1, None, f"no memory\n{ENDED}nothing was measured"),
+    "a program that dies later": (QUICK, {"dies": 18}, 1, 1, f"no memory\n{ENDED}0 of 1 points"),
+    "a request that it refuses": (
+        BOTH,
+        {"refuses": "512"},
+        2,
+        1,
+        "mix: found it, allowed: another",
+    ),
+}
+
+
+@pytest.mark.parametrize(("words", "how", "status", "kept", "said"), ENDS.values(), ids=list(ENDS))
+def test_what_was_measured_before_the_end_is_kept(
+    words: tuple[str, ...], how: Json, status: int, kept: int | None, said: str, bench: Bench
+) -> None:
+    """And where nothing was, so is what another time has stored."""
+    bench.path.write_text('"of another time"')
+    assert bench(*words, **how) == status
+    out, err = bench.told()
+    assert said in err
+    if kept is None:
+        assert (bench.stored(), out) == ("of another time", "")
+        return
+    assert bench.stored()["complete"] is False and len(bench.stored()["results"]) == kept
+    assert bench.result()["point"] == "imix" and ("imix" in out) == (status != 2)
+    assert len(bench.result()["repeats"]) < 3
+
+
 @pytest.mark.parametrize("direction", ["downstream", "upstream"])
-def test_one_direction(direction: str, bench: Bench, tmp_path: Path) -> None:
+def test_one_direction(direction: str, bench: Bench) -> None:
     assert bench(*QUICK, "--repeats", "1", "--direction", direction, capacity=2 * GBPS) == 0
-    rates = stored(tmp_path)["results"][0]["gbps"]
+    rates = bench.result()["gbps"]
     assert set(rates) == {direction, "total"}
     assert 2 * 0.98 <= rates["total"] <= 2.001
 
 
-def test_no_upstream_channels(bench: Bench, tmp_path: Path) -> None:
+def test_no_upstream_channels(bench: Bench) -> None:
     facts = {"upstream_capacity": 0}
     assert bench(*QUICK, "--repeats", "1", facts=facts) == 0
-    assert set(stored(tmp_path)["results"][0]["gbps"]) == {"downstream", "total"}
+    assert set(bench.result()["gbps"]) == {"downstream", "total"}
     assert bench(*QUICK, "--direction", "upstream", facts=facts) == 2
 
 
-def test_disturbed_trials_are_repeated_and_marked(bench: Bench, tmp_path: Path) -> None:
+def test_disturbed_trials_are_repeated_and_marked(bench: Bench) -> None:
     assert bench(*QUICK, disturbed=[1, 2, 5, 9]) == 0
-    one = stored(tmp_path)["results"][0]
+    one = bench.result()
     assert sum(trial["verdict"] == "disturbed" for trial in one["trials"]) == 4
     assert one["gbps"]["total"] >= 5 * 0.98 and one["bound_by"] == "data plane"
 
 
-def test_a_machine_that_is_never_ours(
-    bench: Bench, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_machine_that_is_never_ours(bench: Bench) -> None:
     assert bench("--trial-seconds", "0.01", "--point", "imix", always=True) == 0
-    one = stored(tmp_path)["results"][0]
+    one = bench.result()
     assert (one["bound_by"], one["confirmed"], one["repeats"]) == ("machine", False, [])
-    assert "not confirmed" in capsys.readouterr().out
+    assert "not confirmed" in bench.told()[0]
 
 
-def test_queues_that_overflow_are_the_channels(bench: Bench, tmp_path: Path) -> None:
+def test_queues_that_overflow_are_the_channels(bench: Bench) -> None:
     assert bench(*QUICK, "--repeats", "1", queues=True) == 0
-    assert stored(tmp_path)["results"][0]["bound_by"] == "channels"
+    assert bench.result()["bound_by"] == "channels"
 
 
-def test_as_much_as_the_channels_carry(bench: Bench, tmp_path: Path) -> None:
+def test_as_much_as_the_channels_carry(bench: Bench) -> None:
     assert bench(*QUICK, capacity=100 * GBPS) == 0
-    one = stored(tmp_path)["results"][0]
+    one = bench.result()
     assert one["gbps"]["downstream"] == pytest.approx(10)
     assert one["bound_by"] == "channels"
 
 
-def test_accepted_loss(bench: Bench, tmp_path: Path) -> None:
+def test_accepted_loss(bench: Bench) -> None:
     assert bench(*QUICK, "--repeats", "1", "--accepted-loss", "0.1", "--resolution", "0.005") == 0
-    one = stored(tmp_path)["results"][0]
+    one = bench.result()
     asked = max(sum(t["asked_gbps"].values()) for t in one["trials"] if t["verdict"] == "passed")
     assert asked == pytest.approx(5 / 0.9, rel=0.01)
-
-
-def test_an_interrupt_keeps_what_was_measured(
-    bench: Bench, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Here in the second point."""
-    words = ("--trial-seconds", "0.1", "--repeats", "1", "--point", "imix", "--point", "512")
-    assert bench(*words, interrupts=12) == 130
-    file = stored(tmp_path)
-    assert file["complete"] is False
-    assert [one["point"] for one in file["results"]] == ["imix"]
-    told = capsys.readouterr()
-    assert "interrupted: 1 of 2 points were measured; what there is is kept" in told.err
-    assert "imix" in told.out
-
-
-def test_searches_of_a_point_that_was_interrupted_are_kept(
-    bench: Bench, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert bench(*QUICK, interrupts=18) == 130
-    file = stored(tmp_path)
-    assert file["complete"] is False
-    assert 1 <= len(file["results"][0]["repeats"]) < 3
-    assert "interrupted: 0 of 1 points" in capsys.readouterr().err
-
-
-def test_an_interrupt_before_anything_is_measured(
-    bench: Bench, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert bench(*QUICK, interrupts=1) == 130
-    assert "interrupted: nothing was measured" in capsys.readouterr().err
-    assert not (tmp_path / "out.json").exists()
-
-
-def test_a_program_that_dies(
-    bench: Bench, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """In its first search: what another time has stored stays."""
-    (tmp_path / "out.json").write_text('"of another time"')
-    assert bench(*QUICK, dies=3) == 1
-    assert (tmp_path / "out.json").read_text() == '"of another time"'
-    told = capsys.readouterr()
-    assert "no memory" in told.err
-    ended = "vcmts-bench-throughput ended with status 1; its messages are above"
-    assert f"{ended}: nothing was measured" in told.err
-    assert told.out == ""
-
-
-def test_a_program_that_dies_later(
-    bench: Bench, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert bench(*QUICK, dies=18) == 1
-    assert stored(tmp_path)["complete"] is False
-    assert "its messages are above: 0 of 1 points" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -169,57 +148,32 @@ def test_a_program_that_dies_later(
         (("--json", "/nonexistent/out.json"), "/nonexistent/out.json"),
     ],
 )
-def test_mistakes(
-    words: tuple[str, ...], message: str, bench: Bench, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert bench(*words) == 2
-    told = capsys.readouterr()
-    assert message in told.err
-    assert told.err.count("\n") == 1 and told.out == ""
+def test_mistakes(words: tuple[str, ...], message: str, bench: Bench) -> None:
+    bench.refuses(message, *words)
 
 
-def test_a_request_that_the_program_refuses(
-    bench: Bench, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """What was measured before is there, and not complete."""
-    words = ("--trial-seconds", "0.1", "--repeats", "1", "--point", "imix", "--point", "512")
-    assert bench(*words, refuses="512") == 2
-    assert "mix: found it, allowed: another" in capsys.readouterr().err
-    assert stored(tmp_path)["complete"] is False
+def test_cores_and_programs_that_lack(bench: Bench) -> None:
+    bench.refuses("found 1 core that this process may use, needed: 2", cores=1)
+    facts = {"cores": [0, 1]}
+    bench.refuses("core 0 is the data plane's by the configuration", facts=facts)
+    bench.monkeypatch.setenv("VCMTS_BUILD", str(bench.folder))
+    assert cli.main(["bench", "throughput", "--json", str(bench.path)]) == 2
+    assert "run `make build` first" in bench.told()[1]
 
 
-def test_one_core(bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:
-    assert bench(cores=1) == 2
-    told = capsys.readouterr().err
-    assert "found 1 core that this process may use, needed: 2" in told
-
-
-def test_no_core_is_left(bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:
-    assert bench(facts={"cores": [0, 1]}) == 2
-    assert "core 0 is the data plane's by the configuration" in capsys.readouterr().err
-
-
-def test_nothing_is_built(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("VCMTS_BUILD", str(tmp_path))
-    assert cli.main(["bench", "throughput", "--json", str(tmp_path / "out.json")]) == 2
-    assert "run `make build` first" in capsys.readouterr().err
-
-
-def test_rfc2544(bench: Bench, tmp_path: Path) -> None:
+def test_rfc2544(bench: Bench) -> None:
     """Every size and mix, trials of a minute."""
     assert bench("--rfc2544", "--repeats", "1", "--confirmations", "1") == 0
-    file = stored(tmp_path)
+    file = bench.stored()
     assert file["trial_seconds"] == 60
     points = [one["point"] for one in file["results"]]
     assert points == ["imix", "imix-2023", "64", "128", "256", "512", "1024", "1280", "1518"]
     assert file["results"][1]["upstream_mix"] == "upstream-imix-70"
 
 
-def test_every_key_is_documented(bench: Bench, tmp_path: Path) -> None:
+def test_every_key_is_documented(bench: Bench) -> None:
     assert bench(*QUICK, "--repeats", "1") == 0
-    file = stored(tmp_path)
+    file = bench.stored()
     page = (CHECKOUT / "docs" / "results.md").read_text()
     section = page.split("### `vcmts bench throughput`")[1].split("\n### ")[0]
     words = set(re.findall(r"`(?:results\[\]\.)?([a-z0-9_]+)", section))
@@ -230,6 +184,6 @@ def test_every_key_is_documented(bench: Bench, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("text", "share"), [("1", 1), ("1/3", 1 / 3), ("0.25", 0.25)])
-def test_a_share_is_proven(text: str, share: float, bench: Bench, tmp_path: Path) -> None:
+def test_a_share_is_proven(text: str, share: float, bench: Bench) -> None:
     assert bench(*QUICK, "--repeats", "1", "--prove", text) == 0
-    assert stored(tmp_path)["prove"] == pytest.approx(share)
+    assert bench.stored()["prove"] == pytest.approx(share)
