@@ -81,11 +81,6 @@ def test_one_mistake_is_one_line(broken: Broken, tmp_path: Path) -> None:
     assert schema_finds(text) == broken.schema
 
 
-def test_there_are_enough_of_them() -> None:
-    assert len(BROKEN) >= 100
-    assert len({broken.says for broken in BROKEN}) == len(BROKEN)
-
-
 def test_several_mistakes_are_reported_at_once(tmp_path: Path) -> None:
     """Mistakes of single values, each on a line of its own: all are said, in their order."""
     text, said = BASE, {}

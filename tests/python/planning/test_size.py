@@ -48,15 +48,6 @@ def test_2017(tmp_path: Path) -> None:
         assert words in steps
 
 
-def test_2017_with_its_clock(tmp_path: Path) -> None:
-    """The paper takes 2.4 for 2.5 GHz; cycles that scale leave 153.6 of the 160 Gbps."""
-    options = ("--machine", "published:2017-1st-gen", *DUAL_6148, "--core-clock", "2.4GHz")
-    found = one(*options, "--groups", "6ofdm:max/0", place=tmp_path)
-    assert found["per_server"] == 24
-    assert found["server_gbps"]["downstream"] == pytest.approx(153.6)
-    assert any("2.4 GHz: measured at 2.5" in s for s in found["outside_what_was_measured"])
-
-
 def test_2017_with_crypto_cards(tmp_path: Path) -> None:
     """200 Gbps in eight slots; with seven, the 150 Gbps of three cards each are the bound."""
     options = ("--machine", "published:2017-1st-gen-qat", *DUAL_6148, *SLOTS)
@@ -106,15 +97,6 @@ def test_2021_two_service_groups_a_core(tmp_path: Path) -> None:
     two = one(*options, "--rules", "2021-two-a-core", "--control-plane-cores", "0", place=tmp_path)
     assert (usual["per_server"], two["per_server"]) == (21, 64)
     assert two["core_gbps"] == pytest.approx(4.5)
-
-
-def test_2021_eight_more_cores_are_four_more_service_groups(tmp_path: Path) -> None:
-    options = ("--machine", "published:2021-3rd-gen", "--groups", "6ofdm:9Gbps/0")
-    found = [
-        one(*options, "--cores-per-socket", cores, place=tmp_path)["per_server"]
-        for cores in ("24", "32")
-    ]
-    assert found == [12, 16]
 
 
 @pytest.mark.parametrize(("interfaces", "groups"), [("15", 7), ("13", 6), ("8", 3), ("4", 1)])
@@ -175,13 +157,6 @@ def test_shared_ports_without_hyper_threads(tmp_path: Path) -> None:
     assert found["cores"]["used"] == 2 + 2 * found["per_server"]
 
 
-def test_cloud_throughput(tmp_path: Path) -> None:
-    """Six service groups of c5n.metal: 25.2 Gbps, both directions."""
-    options = ("--machine", "published:2021-c5n-metal", "--interfaces", "13")
-    found = one(*options, "--groups", "6ofdm", place=tmp_path)
-    assert found["server_gbps"]["total"] == pytest.approx(DATA.value("cloud.metal.total"))
-
-
 def test_cloud_instance_rate(tmp_path: Path) -> None:
     """The 11 Gbps of c5n.4xlarge leave two of the three service groups of 4.4 Gbps."""
     options = ("--machine", "published:2021-c5n-metal", "--interfaces", "8")
@@ -199,12 +174,6 @@ def test_energy(tmp_path: Path) -> None:
     assert found["server_gbps"]["total"] == pytest.approx(DATA.value("energy.loaded"), rel=0.002)
     full = one(*options, "--headroom", "0", place=tmp_path)
     assert full["server_gbps"]["total"] == pytest.approx(DATA.value("energy.total"))
-
-
-def test_two_sockets_by_the_rules_of_2023(tmp_path: Path) -> None:
-    """What the energy paper's server would carry without its management threads: 32."""
-    options = ("--machine", "published:2023-energy", "--rules", "2023", "--groups", "6ofdm:8Gbps/0")
-    assert one(*options, place=tmp_path)["per_server"] == 32
 
 
 def test_several_kinds(tmp_path: Path) -> None:

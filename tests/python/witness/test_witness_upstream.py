@@ -3,12 +3,12 @@
 however it was cut; what is damaged on the way leads to nothing that was not sent."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from vcmts.witness.config import Config, parse_config
@@ -44,10 +44,6 @@ from witness.strict_upstream import decode_upstream
 from witness.subscriber import numbered_frame
 from witness.upstream import Result, expect_upstream
 from witness.upstream_traffic import (
-    impair_by_copies,
-    impair_by_flips,
-    impair_by_loss,
-    impair_by_order,
     sending,
 )
 
@@ -83,22 +79,6 @@ def test_everything_comes_back(seed: int, config: Config) -> None:
     assert decoded.problems == []
     assert decoded.frames == sender.expected
     assert Counter(decoded.management) == Counter(sender.management)
-
-
-@given(st.lists(st.integers(1, 1900), min_size=1, max_size=8), st.data())
-def test_any_cut_gives_the_same_frames(sizes: list[int], data: st.DataObject) -> None:
-    """The same frames in segments of any size, one byte and thousands."""
-    (modem, *_), (channel, _) = CONFIG.modems, CONFIG.upstream.channels
-    packets = [numbered_frame(modem.addresses[0], n, size) for n, size in enumerate(sizes)]
-    frames = [packet_frame(modem.security, 1, packet) for packet in packets]
-    size = sum(map(len, frames))
-    cuts = data.draw(st.lists(st.integers(0, size), max_size=40))
-    device = RphyDevice(CONFIG)
-    segments = cut_segments(frames, cuts, sequence=8190)
-    bursts = [device.burst(channel, 1, segment, segmented=True) for segment in segments]
-    result = outcome(device.pack(channel, channel.session, bursts))
-    assert result.stream(101, 0) == [on_ethernet(packet) for packet in packets]
-    assert result.counters["segments"] == len(segments) and not result.drops
 
 
 def test_every_byte_a_segment() -> None:
@@ -176,42 +156,6 @@ def test_only_records_count_where_there_are_some() -> None:
 # Damage
 
 
-@pytest.mark.parametrize("impair", [impair_by_loss, impair_by_copies, impair_by_order])
-@settings(max_examples=50)  # of some 100 packets each
-@given(seed=seeds)
-def test_streams_stay_in_order(
-    impair: Callable[[Random, list[bytes]], list[bytes]], seed: int
-) -> None:
-    """What comes out of a stream is what was sent, in order, with nothing twice."""
-    sender = sending(seed, CONFIG)
-    packets = impair(Random(seed), sender.packets)
-    result = outcome(packets)
-    assert result.counters["received"] == len(packets)
-    for stream, frames in sender.expected.items():
-        left = iter(frames)
-        assert all(frame in left for frame in result.stream(*stream))
-    if impair is impair_by_copies:
-        assert result.drops == Counter(psp_duplicate=len(packets) - len(sender.packets))
-
-
-@given(seeds, st.sampled_from([0.02, 0.2, 1]))
-def test_damage_makes_nothing_up(seed: int, share: float) -> None:
-    """With CRCs checked nothing comes out that was not sent; the model asserts its balance."""
-    random = Random(seed)
-    sender = sending(seed, CONFIG)
-    result = outcome(impair_by_flips(random, sender.packets, share))
-    sent = Counter(frame for frames in sender.expected.values() for frame in frames)
-    assert not Counter(item.ethernet for item in result.frames) - sent
-    assert not Counter(result.management) - Counter(map(on_ethernet, sender.management))
-
-
-@given(seeds)
-def test_hostile_traffic_is_accounted_for(seed: int) -> None:
-    """Good check sums around bad values; the model asserts its balance packet by packet."""
-    result = expect_upstream(hostile_records(CONFIG, Random(seed), 20), CONFIG)
-    assert not any(result.held.values())
-
-
 def test_hostile_traffic_is_hostile() -> None:
     """It leads to nearly all reasons, and does not hide what is good."""
     result = expect_upstream(hostile_records(CONFIG, Random(3), 600), CONFIG)
@@ -222,21 +166,6 @@ def test_hostile_traffic_is_hostile() -> None:
         burst_session_removed segment_flow_removed frame_flow_removed"""
     assert later - set(rare.split()) - set(result.drops) == set()
     assert result.counters["transmitted"] > 500
-
-
-@given(st.lists(st.binary(max_size=80), max_size=20), st.booleans(), seeds)
-def test_any_bytes_are_accounted_for(units: list[bytes], ofdma: bool, seed: int) -> None:
-    """Arbitrary payloads behind correct headers."""
-    random = Random(seed)
-    channel = CONFIG.upstream.channels[ofdma]
-    device = RphyDevice(CONFIG, random)
-    sids = [1, 2, 3] if ofdma else [1, 2, 10, 11, 20]
-    bursts = [
-        device.burst(channel, random.choice(sids), unit, segmented=True) for unit in units if unit
-    ]
-    result = outcome(device.pack(channel, channel.session, bursts))
-    assert result.counters["segments"] == len(bursts)
-    assert not any(result.held.values())
 
 
 # The strict decoder complains

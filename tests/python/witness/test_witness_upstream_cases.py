@@ -3,23 +3,20 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from vcmts.paths import CHECKOUT
-from vcmts.witness.config import parse_config
 from vcmts.witness.ip import read_frame
 from vcmts.witness.source import may_send
 from witness import frame_cases, packet_cases, segment_cases
 from witness.books import REASONS, UNMODELLED
-from witness.cable_modem import Dress, fragment, management_frame, packet_frame
-from witness.frame_cases import CONFIG, INSIDE, MESSAGE, SOURCES, old
+from witness.cable_modem import fragment
+from witness.frame_cases import INSIDE, SOURCES, old
 from witness.mac_header import Privacy, read_mac_header
-from witness.packet_cases import CUTS, SC_QAM, WHOLE, head, tail
-from witness.rig import OLD, PLAIN, Case, Rig, check, packet, plain, segment, send, spoilt, whole
-from witness.sample import UPSTREAM
+from witness.packet_cases import CUTS, SC_QAM, head, tail
+from witness.rig import OLD, PLAIN, Case, Rig, check, plain, segment, send
 
 CASES = [
     case
@@ -32,38 +29,6 @@ CASES = [
 def test_counts(case: Case) -> None:
     """By hand; e2e/replay/test_replay_upstream.py has vcmtsd count the same."""
     check(case, Rig())
-
-
-def test_packets_may_be_numbered_by_session() -> None:
-    text = UPSTREAM.replace("verify_crc: true", "psp_numbering: session")
-    rig = Rig(parse_config(text))
-    for number, flow in ((10, 0), (11, 1), (13, 0), (12, 1)):
-        rig.psp(SC_QAM, number, *WHOLE, flow=flow)
-    result = rig.result()
-    assert not result.drops and result.counters["psp_reordered"] == 1
-    assert result.counters["transmitted"] == 4
-
-
-def test_crc_is_looked_at_on_request_only() -> None:
-    rig = Rig(parse_config(UPSTREAM.replace("verify_crc: true", "verify_crc: false")))
-    whole(rig, spoilt(plain(), 69))
-    result = rig.result()
-    assert not result.drops and result.stream(201, 0) == [packet()]
-
-
-def test_no_control_port() -> None:
-    rig = Rig(replace(CONFIG, control_port=False))
-    whole(rig, management_frame(MESSAGE), plain())
-    result = rig.result()
-    assert result.drops == {"no_control_port": 1} and result.counters["transmitted"] == 1
-
-
-def test_without_verification_everything_passes() -> None:
-    rig = Rig(parse_config(UPSTREAM.replace("verify_crc: true", "verify_source: false")))
-    good = packet()
-    whole(rig, packet_frame(PLAIN.security, 10, good[:14] + b"\x44" + good[15:], Dress(None)))
-    result = rig.result()
-    assert result.counters["transmitted"] == 1 and not result.counters["ipv4"]
 
 
 @pytest.mark.parametrize(("frame", "allowed"), SOURCES)
