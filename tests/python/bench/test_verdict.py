@@ -46,104 +46,83 @@ def answer(down: Json | None = None, up: Json | None = None, **what: Any) -> Jso
     } | what
 
 
-def told(*parts: Json | None, **what: Any) -> tuple[str, str | None]:
-    found = judge(answer(*parts, **what))
-    return found.verdict, found.bound_by
+PASSED, FAILED = ("passed", None), ("failed", "data plane")
+SLOW, DISTURBED = ("traffic", "traffic"), ("disturbed", "machine")
+FULL: Json = {"flow_buffer_full": 80, "crypto_full": 20}
+# Of both directions and the rest of an answer: the verdict, and what bound it. Of gaps: 8,192
+# packets are 82 ms at this rate; half of that may be too long.
+CASES: dict[str, tuple[list[Json | None], Json, tuple[str, str | None]]] = {
+    "all is well": ([], {}, PASSED),
+    "a packet lost": ([direction(lost=1)], {}, FAILED),
+    "a packet lost upstream": ([None, direction(lost=1)], {}, FAILED),
+    "a packet corrupted": ([direction(corrupted=1)], {}, FAILED),
+    "a packet corrupted upstream": ([None, direction(corrupted=1)], {}, FAILED),
+    "packets twice, whatever disturbed": ([direction(duplicated=3, **gap(20))], {}, FAILED),
+    "pacing off by one percent": ([sent(0.991)], {}, PASSED),
+    "pacing off by more": ([sent(0.98)], {}, SLOW),
+    "not taken by the data plane": ([sent(0.8, transmit_backpressure=5)], {}, FAILED),
+    "a slow traffic side is no loss": ([None, sent(0.5)], {}, SLOW),
+    "loss before a slow traffic side": ([lost(5), sent(0.5)], {}, FAILED),
+    "a gap longer than the rings hold": ([lost(1000, **gap(50))], {}, DISTURBED),
+    "the gap of a worker": ([lost(1000)], {"workers": [gap(0, 0), gap(50)]}, DISTURBED),
+    "a gap that the rings bridge": ([lost(1000, **gap(30))], {}, FAILED),
+    "more lost than came in the gap": ([lost(10_001, **gap(50))], {}, FAILED),
+    "in two gaps": ([lost(10_001, **gap(50, count=2))], {}, DISTURBED),
+    "a rate as far as a gap lasted": (
+        *([sent(0.95, transmit_backpressure=9, **gap(50))], {}),
+        DISTURBED,
+    ),
+    "a rate further than it lasted": (
+        *([sent(0.90, transmit_backpressure=9, **gap(50))], {}),
+        FAILED,
+    ),
+    "further, by the traffic": ([sent(0.90, **gap(50))], {}, SLOW),
+    "many short gaps": ([sent(0.98, **gap(2, count=6))], {}, DISTURBED),
+    "many short gaps, and loss": ([sent(0.98, lost=1, **gap(2, count=6))], {}, FAILED),
+    "gaps of both sides do not add up": (
+        *([sent(0.90, transmit_backpressure=9, **gap(50))], {"workers": [gap(30)]}),
+        FAILED,
+    ),
+    "gaps of both sides add up": (
+        *([sent(0.90, transmit_backpressure=9, **gap(50))], {"workers": [gap(45)]}),
+        DISTURBED,
+    ),
+    "disturbed, and passed": ([direction(**gap(500))], {}, PASSED),
+    "queues overflow": ([lost(100)], {"drops": {"downstream": FULL}}, ("failed", "channels")),
+    "queues overflow hardly": (
+        *([lost(100)], {"drops": {"downstream": {"flow_buffer_full": 20, "crypto_full": 80}}}),
+        FAILED,
+    ),
+    "queues of the other direction": ([None, lost(100)], {"drops": {"downstream": FULL}}, FAILED),
+}
 
 
-FAILED = ("failed", "data plane")
+@pytest.mark.parametrize(("parts", "rest", "verdict"), CASES.values(), ids=list(CASES))
+def test_verdicts(parts: list[Json | None], rest: Json, verdict: tuple[str, str | None]) -> None:
+    drops: Json = {"drops": {"downstream": {}, "upstream": {}} | rest.get("drops", {})}
+    found = judge(answer(*parts, **(rest | drops)))
+    assert (found.verdict, found.bound_by) == verdict
 
 
-def test_packets_that_come_twice_fail_whatever_disturbed() -> None:
-    found = judge(answer(direction(duplicated=3, **gap(20))))
-    assert (found.verdict, found.bound_by) == FAILED
-    assert found.why == "downstream: 3 packets came twice"
-    assert judge(answer(direction(duplicated=3)), accepted_loss=0.001).verdict == "passed"
-
-
-def test_all_is_well() -> None:
-    found = judge(answer())
-    assert (found.verdict, found.bound_by, found.carried, found.why) == ("passed", None, 1.0, "")
-
-
-@pytest.mark.parametrize("key", ["lost", "corrupted"])
-@pytest.mark.parametrize("up", [False, True])
-def test_one_packet_is_enough(key: str, up: bool) -> None:
-    part = direction(**{key: 1})
-    assert told(*([None, part] if up else [part])) == FAILED
-
-
-def test_accepted_loss_is_a_share_of_each_direction() -> None:
-    part = answer(lost(10))
-    assert judge(part, accepted_loss=1e-4).verdict == "passed"
-    assert judge(part, accepted_loss=0.9e-4).verdict == "failed"
-    assert judge(part).why == "downstream: 10 of 100,000 packets lost"
-
-
-def test_pacing_may_be_off_by_one_percent() -> None:
-    assert told(sent(0.991)) == ("passed", None)
-    assert told(sent(0.98)) == ("traffic", "traffic")
-
-
-def test_what_was_not_taken_is_the_data_planes() -> None:
+def test_why_and_how_much() -> None:
+    assert (judge(answer()).carried, judge(answer()).why) == (1.0, "")
+    assert judge(answer(lost(10))).why == "downstream: 10 of 100,000 packets lost"
+    twice = answer(direction(duplicated=3, **gap(20)))
+    assert judge(twice).why == "downstream: 3 packets came twice"
     found = judge(answer(sent(0.8, transmit_backpressure=5)))
-    assert (found.verdict, found.bound_by) == FAILED
     assert found.carried == pytest.approx(0.8)
     assert "80.0% of the rate was sent, the data plane took no more" in found.why
+    assert judge(answer(None, sent(0.5))).why.startswith("upstream: 50.0% of the rate")
+    away = judge(answer(lost(1000, **gap(50))))
+    assert away.why == "downstream: a core was taken away for up to 50.0 ms"
 
 
-def test_a_slow_traffic_side_is_no_loss() -> None:
-    found = judge(answer(None, sent(0.5)))
-    assert (found.verdict, found.bound_by) == ("traffic", "traffic")
-    assert found.why.startswith("upstream: 50.0% of the rate")
-
-
-def test_loss_goes_before_a_slow_traffic_side() -> None:
-    assert told(lost(5), sent(0.5)) == FAILED
-
-
-# 8,192 packets are 82 ms at this rate; half of that may be too long.
-def test_a_gap_longer_than_the_rings_hold_excuses_loss() -> None:
-    assert told(lost(1000, **gap(50))) == ("disturbed", "machine")
-    assert told(lost(1000), workers=[gap(0, 0), gap(50)]) == ("disturbed", "machine")
-    found = judge(answer(lost(1000, **gap(50))))
-    assert found.why == "downstream: a core was taken away for up to 50.0 ms"
-
-
-def test_a_gap_that_the_rings_bridge_excuses_nothing() -> None:
-    assert told(lost(1000, **gap(30))) == FAILED
+def test_what_is_accepted_and_how_long_rings_are() -> None:
+    """Of each direction a share may be lost."""
+    assert judge(answer(lost(10)), accepted_loss=1e-4).verdict == "passed"
+    assert judge(answer(lost(10)), accepted_loss=0.9e-4).verdict == "failed"
+    assert judge(answer(direction(duplicated=3)), accepted_loss=0.001).verdict == "passed"
     assert judge(answer(lost(1000, **gap(30))), ring=4096).verdict == "disturbed"
-
-
-def test_a_gap_excuses_no_more_than_came_in_it() -> None:
-    assert told(lost(10_001, **gap(50))) == FAILED
-    assert told(lost(10_001, **gap(50, count=2))) == ("disturbed", "machine")
-
-
-def test_a_gap_excuses_a_rate_as_far_as_it_lasted() -> None:
-    assert told(sent(0.95, transmit_backpressure=9, **gap(50))) == ("disturbed", "machine")
-    assert told(sent(0.90, transmit_backpressure=9, **gap(50))) == FAILED
-    assert told(sent(0.90, **gap(50))) == ("traffic", "traffic")
-    assert told(sent(0.98, **gap(2, count=6))) == ("disturbed", "machine")
-    assert told(sent(0.98, lost=1, **gap(2, count=6))) == FAILED
-
-
-def test_gaps_of_traffic_and_workers_add_up() -> None:
-    part = sent(0.90, transmit_backpressure=9, **gap(50))
-    assert told(part, workers=[gap(30)]) == FAILED
-    assert told(part, workers=[gap(45)]) == ("disturbed", "machine")
-
-
-def test_a_disturbed_trial_that_passes_has_passed() -> None:
-    assert told(direction(**gap(500))) == ("passed", None)
-
-
-def test_drops_of_queues_are_the_channels() -> None:
-    drops = {"downstream": {"flow_buffer_full": 80, "crypto_full": 20}, "upstream": {}}
-    assert told(lost(100), drops=drops) == ("failed", "channels")
-    drops["downstream"] = {"flow_buffer_full": 20, "crypto_full": 80}
-    assert told(lost(100), drops=drops) == FAILED
-    assert told(None, lost(100), drops=drops) == FAILED
 
 
 def test_one_direction_alone() -> None:
