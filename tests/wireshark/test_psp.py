@@ -10,8 +10,6 @@ import pytest
 from wireshark.psp_packets import (
     CORE,
     CORE6,
-    GATEWAY,
-    MODEM,
     RPD,
     RPD6,
     counter,
@@ -213,10 +211,3 @@ def test_decrypted_payload(stage: Stage, pcap: Path) -> None:
     assert closed["udp.dstport"] == []
     assert len(bytes.fromhex(closed["docsis.encrypted_payload"][0])) == 100 - 12
     assert open_["udp.dstport"] == ["40000"] and open_["docsis.encrypted_payload"] == []
-
-
-def test_makers() -> None:
-    """The makers' own ground: the HCS of a header and the length rule, as published."""
-    assert mac_frame(bytes(0x38), fc=0xC2)[:6] == bytes.fromhex("c2000038ba43")
-    assert data_frame(119)[:17].hex().startswith("010b0071")
-    assert (MODEM[0] | GATEWAY[0]) & 1 == 0

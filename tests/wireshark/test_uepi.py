@@ -306,7 +306,3 @@ def test_malformed_units(stage: Stage, pcap: Path) -> None:
         subtype, _, expected, used = mistake
         assert names == sorted(set(expected)), (subtype, expected)
         assert row == {"udp.srcport": ["5001"] if used else [], "psp.seq": ["1"]}, expected
-
-
-def test_truths_are_read_as_any_tshark_prints_them() -> None:
-    assert values({"docsis_uepi.header.no_burst": ["True"]}, "header") == {"no_burst": [1]}

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Lines through points whose answers are known."""
 
-import math
-
 import pytest
 
 from vcmts.bench import fit
@@ -36,15 +34,6 @@ def test_one_bad_point_does_not_bend_it(bad: int, by: float) -> None:
     assert line.r2 < 0.85
 
 
-def test_noise_that_evens_out() -> None:
-    noise = {f"at_{size}": 10 * (-1) ** i for i, size in enumerate(SIZES)}
-    line = fit.line(points(300, 0.9, **noise))
-    assert line is not None
-    assert line.slope == pytest.approx(0.9, rel=0.05)
-    assert line.fixed == pytest.approx(300, abs=25)
-    assert 0.99 < line.r2 < 1
-
-
 def test_r2_by_hand() -> None:
     """y = x missed by 0, 1, 0 around a mean of 7/3."""
     line = fit.line([(1, 1), (2, 3), (3, 3)])
@@ -72,11 +61,3 @@ def test_equal_sizes_among_others() -> None:
 def test_what_costs_always_the_same() -> None:
     line = fit.line([(84, 12), (256, 12), (1518, 12)])
     assert line == fit.Line(12, 0, 1.0, 3)
-
-
-def test_worse_than_a_constant() -> None:
-    """A bad point in the middle: R2 says that the line does not explain what was measured."""
-    line = fit.line([(1, 1), (2, 2), (3, 1000), (4, 4), (5, 5)])
-    assert line is not None
-    assert line.slope == pytest.approx(1) and line.r2 < 0
-    assert math.isfinite(line.r2)

@@ -57,8 +57,3 @@ def test_a_packets_walk_has_every_stage(way: str) -> None:
     named = [function for _, functions in walk for function in functions]
     assert len(stages) > 10
     assert [function for function in named if function in stages] == stages
-
-
-def test_the_method_has_its_row() -> None:
-    text = (CHECKOUT / "src/control/methods/methods.c").read_text(encoding="utf-8")
-    assert '{"modem.add", ' in text

@@ -179,12 +179,6 @@ def test_types_are_what_their_names_say() -> None:
         assert instance.bandwidth <= (instance.burst or 200)
 
 
-def test_the_papers_interfaces() -> None:
-    for name in ("metal", "4xlarge", "2xlarge"):
-        figure = DATA.value(f"cloud.interfaces.{name}")
-        assert CLOUD.types[f"c5n.{name}"].interfaces == figure
-
-
 PAGE = (CHECKOUT / "docs" / "cloud.md").read_text(encoding="utf-8")
 
 

@@ -46,14 +46,6 @@ def test_commands(commands: str, tmp_path: Path) -> None:
         assert done.stdout == shown, "the page shows another answer"
 
 
-def test_what_the_page_says_of_the_last_example(tmp_path: Path) -> None:
-    [example] = [block for block in blocks("sh") if "--json size.json" in block]
-    assert shell(example, tmp_path).returncode == 0
-    answer = json.loads((tmp_path / "size.json").read_text())
-    assert answer["spare_servers"] == 1 and len(answer["kinds"]) == 2
-    assert answer["kinds"][0]["standby"] > 0
-
-
 def test_a_measured_machine(tmp_path: Path) -> None:
     """What the bench would store stands there already: how it is made is tested elsewhere."""
     [commands] = blocks("sh", "measured")

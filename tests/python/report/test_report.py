@@ -20,9 +20,8 @@ from vcmts.cli import main
 from vcmts.report import configuration as report_configuration
 from vcmts.report import figures_latency, figures_throughput
 from vcmts.report import goals as report_goals
-from vcmts.report.command import once
 from vcmts.report.document import Download, Items, number
-from vcmts.report.runs import lettered, opened
+from vcmts.report.runs import lettered
 from vcmts.report.summary import cards, circumstances, disturbed, missing, noise, ways
 
 Json = dict[str, Any]
@@ -79,12 +78,6 @@ def test_json_holds_the_files_whole(whole: Path) -> None:
     assert dict(zip(stored["files"], stored["runs"], strict=True)) == {
         f"{kind}.json": file for kind, file in report_samples.every_kind().items()
     }
-
-
-def test_a_report_of_a_report_is_of_the_same_runs(whole: Path, tmp_path: Path) -> None:
-    paths = store(tmp_path, report_samples.every_kind())
-    found = [lettered(once(opened(files))) for files in (paths, [str(whole / "out.json")])]
-    assert found[0] == found[1] and len(found[0]) == len(paths)
 
 
 def tables(markdown: str) -> Iterator[list[list[str]]]:

@@ -11,7 +11,6 @@ import pytest
 
 from vcmts import paths
 from vcmts.docs import configdoc
-from vcmts.profile import command as profile
 from vcmts.witness.config import ConfigError, load_config, parse_config
 from vcmts.witness.depi import ExtraBytes
 from vcmts.witness.model import SidCluster, UpstreamChannel, UpstreamFlow
@@ -175,21 +174,6 @@ def test_upstream_defaults_are_the_published_ones() -> None:
     assert parse_config(f"upstream:\n{spelled}" + DEFAULTS).upstream == upstream
     flow = schema["modems"]["items"]["properties"]["upstream_service_flows"]["items"]
     assert flow["properties"]["segment_header"]["default"] is True
-
-
-@pytest.mark.parametrize("name", ["6ofdm-0sc-qam_7cms_aes", "2ofdm-32sc-qam_300cms_aes"])
-def test_facts_are_those_of_the_loader(name: str, tmp_path: Path) -> None:
-    path = tmp_path / "sg.yaml"
-    with path.open("w", encoding="utf-8") as out:
-        profile.write_profile(name, out)
-    command = [str(paths.program("vcmtsd")), "check", "--config", str(path), "--json"]
-    facts = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
-    config = load_config(path)
-    assert facts["upstream_capacity"] == sum(channel.rate for channel in config.upstream.channels)
-    assert facts["upstream_capacity"] > 0
-    assert facts["channels"] == len(config.channels)
-    assert facts["modems"] == len(config.modems)
-    assert len(config.by_sid) == 2 * facts["modems"]
 
 
 @pytest.mark.parametrize(
