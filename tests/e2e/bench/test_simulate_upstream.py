@@ -71,8 +71,7 @@ def test_nine_tenths_of_four_channels(count: int) -> None:
         assert accounts["discarded"] == 0
 
 
-@pytest.mark.parametrize("count", [30, 300, 3000])
-@pytest.mark.parametrize("load", [0.05, 0.3, 0.6])
+@pytest.mark.parametrize(("count", "load"), [(30, 0.6), (300, 0.3), (3000, 0.05), (3000, 0.6)])
 def test_contention_does_not_collapse(count: int, load: float) -> None:
     scenario = scenarios.loaded(count, load) | {"duration": 2, "warmup": 0.5}
     result = simulate(scenario)

@@ -26,7 +26,7 @@ from vcmts.paths import CHECKOUT
 
 pytestmark = pytest.mark.run
 
-SECONDS = float(os.environ.get("VCMTS_ROLLS_SECONDS", "6"))
+SECONDS = float(os.environ.get("VCMTS_ROLLS_SECONDS", "2"))
 RATE = os.environ.get("VCMTS_ROLLS_RATE", "")
 MEASURED = "VCMTS_ROLLS_SECONDS" in os.environ
 FEW, MANY = "2ofdm-0sc-qam_20cms_aes", "6ofdm-0sc-qam_300cms_aes"

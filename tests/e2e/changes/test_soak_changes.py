@@ -18,7 +18,7 @@ from vcmts.control.client import RefusedError
 from vcmts.directions import DIRECTIONS
 from vcmts.telemetry.dpdk import vcmtsd as connected
 
-SECONDS = float(os.environ.get("VCMTS_SOAK_SECONDS", "8"))
+SECONDS = float(os.environ.get("VCMTS_SOAK_SECONDS", "2"))
 SLACK = 1 << 20  # bytes of DPDK's heap: of what is there at a time and is not later
 GROUPS = 2
 SEEN_S = 3.0  # the traffic looks ten times a second, where it has a core

@@ -91,8 +91,9 @@ def test_configurations_of_the_pages(page: Path, index: int, tmp_path: Path) -> 
 
 
 @pytest.mark.run
-@pytest.mark.parametrize("mtu", [1500, 2000, 2034, 2035, 9000])
-@pytest.mark.parametrize("vlan", [0, 102])
+@pytest.mark.parametrize(
+    ("mtu", "vlan"), [(1500, 102), (2034, 0), (2034, 102), (2035, 0), (9000, 102)]
+)
 def test_mtus_over_memif(mtu: int, vlan: int, tmp_path: Path) -> None:
     text = (CONFIG / "example.yaml").read_text().replace("mtu: 2000 B", f"mtu: {mtu} B")
     if vlan:

@@ -18,11 +18,7 @@ IPV6 = {"core_ip": '"2001:db8:9::1"', "rpd_ip": '"2001:db8:9::2"'}
 THREADS = "{downstream: 1ds2t, main_core: 0, upper_mac_core: 1, lower_mac_core: 0}"
 VARIANTS = {
     "as it is": {},
-    "MTU 1600": {"mtu": "1600"},
-    "MTU 9000": {"mtu": "9000"},
     "MTU 9000, 255 segments": {"mtu": "9000", "max_segments": "255", "flush": "100 ms"},
-    "one segment": {"max_segments": "1"},
-    "two segments": {"max_segments": "2", "mtu": "1501"},
     "IPv6": IPV6,
     "IPv6, MTU 9000": {**IPV6, "mtu": "9000", "max_segments": "64"},
     "two threads": {"threads": THREADS},

@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Upstream replay with files of every kind: what came before is replayed, or one clear line."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from e2e.running import SMALL, Ended, refused, vcmtsd
 from e2e.traffic import START_NS
-from e2e.upstream import UpstreamReplay, replay_upstream
+from e2e.upstream import UpstreamReplay
 from vcmts.witness.config import parse_config
 from vcmts.witness.pcapfile import Record, build_pcap, records_of, write_pcap
 from witness.sample import UPSTREAM
@@ -101,36 +100,6 @@ def test_end_is_cut_off(missing: int, tmp_path: Path) -> None:
     assert "uepi.pcap: truncated" in message and "what comes before is replayed" in message
     replayed = UpstreamReplay(tmp_path, parse_config(UPSTREAM), SENT[:40], ended)
     assert replayed.problems() == []
-
-
-CAPTURES: dict[str, Callable[[], bytes]] = {
-    "big-endian": lambda: build_pcap(SENT, byte_order=">"),
-    "microseconds": lambda: build_pcap(SENT, nanoseconds=False),
-}
-
-
-@pytest.mark.parametrize("capture", CAPTURES.values(), ids=list(CAPTURES))
-def test_formats_of_one_capture(capture: Callable[[], bytes], tmp_path: Path) -> None:
-    control, stats = tmp_path / "mmm.pcap", tmp_path / "stats.json"
-    ended = replay(tmp_path, "--control-out", control, "--stats", stats, captured=capture())
-    assert (ended.status, ended.messages) == (0, [])
-    replayed = UpstreamReplay(tmp_path, parse_config(UPSTREAM), SENT, ended)
-    assert replayed.problems() == []
-    assert len(replayed.frames) == sum(map(len, SENDER.expected.values()))
-
-
-def test_cut_by_the_capture(tmp_path: Path) -> None:
-    """Only what was captured counts; of longer packets the rest is missing (snap length)."""
-    sent = [Record(r.time_ns, r.data[:200], len(r.data)) for r in SENT]
-    replayed = replay_upstream(tmp_path, UPSTREAM, sent)
-    assert replayed.problems() == []
-    assert replayed.drops["outer_ip_length"] > 10
-
-
-def test_no_packets(tmp_path: Path) -> None:
-    replayed = replay_upstream(tmp_path, UPSTREAM, [])
-    assert replayed.problems() == []
-    assert set(replayed.stats["upstream"]["counters"].values()) == {0}
 
 
 def test_stats_on_the_terminal(tmp_path: Path) -> None:

@@ -140,7 +140,7 @@ def test_run_with_every_kind(tmp_path: Path) -> None:
     written = tmp_path / "summary.json"
     shares = ",".join(f"{kind}=0.3%" for kind in ROWS)
     rates = "--rate 50Mbps --upstream-rate 100Mbps"
-    done = tool(f"run --duration 2s {rates} --impair {shares}", "--json", str(written))
+    done = tool(f"run --duration 1s {rates} --impair {shares}", "--json", str(written))
     summary = json.loads(written.read_text())
     assert set(summary["upstream"]["impairments"]) == set(ROWS) or not kept_up(summary)
     good = expected.as_expected(summary) and not summary["identities_broken"]

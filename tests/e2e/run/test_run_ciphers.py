@@ -27,8 +27,14 @@ def counted(folder: Path) -> tuple[dict[str, Any], bool]:
     return summary, proven(summary)
 
 
-@pytest.mark.parametrize("words", [(), ("--provider", "cryptodev")], ids=["library", "device"])
-@pytest.mark.parametrize("cipher", ["aes-128", "aes-256", "des", "none"])
+# With aes-128 by the library all other runs are; without a cipher there is nothing for a device.
+@pytest.mark.parametrize(
+    ("cipher", "words"),
+    [
+        *((cipher, ()) for cipher in ("aes-256", "des", "none")),
+        *((cipher, ("--provider", "cryptodev")) for cipher in COUNTED),
+    ],
+)
 @pytest.mark.run
 def test_every_packet_is_proven(cipher: str, words: tuple[str, ...], folder: Path) -> None:
     ended = run(folder, "--cipher", cipher, *words)

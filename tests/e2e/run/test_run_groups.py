@@ -18,29 +18,18 @@ from vcmts.witness.pcapfile import write_pcap
 CPUS = sorted(os.sched_getaffinity(0))
 IDS = (4, 7, 9)
 ONE, OTHER = CPUS[-1], CPUS[0]
-# Of each group: upper MAC, lower MAC (1ds1t where they are one), upstream.
-PLACEMENTS = {
-    "one core for all": ((ONE, ONE), (ONE, ONE), (ONE, ONE)),
-    "a core for two": ((ONE, ONE), (OTHER, OTHER), (OTHER, OTHER)),
-    "lower MACs together": ((ONE, OTHER), (ONE, OTHER), (ONE, OTHER)),
-    "crossed": ((ONE, OTHER), (OTHER, ONE), (ONE, ONE)),
-}
+THREADS = (
+    f"{{downstream: 1ds1t, main_core: {OTHER}, upper_mac_core: {ONE}, "
+    f"lower_mac_core: {ONE + 1}, upstream_core: {ONE}}}"
+)
 
 
-def threads(upper: int, lower: int) -> str:
-    layout = "1ds1t" if upper == lower else "1ds2t"
-    return (
-        f"{{downstream: {layout}, main_core: {OTHER}, upper_mac_core: {upper}, "
-        f"lower_mac_core: {lower if upper != lower else upper + 1}, upstream_core: {upper}}}"
-    )
-
-
-def write_config(folder: Path, placement: tuple[tuple[int, int], ...]) -> Path:
-    """A server of three small groups, each in a file of its own; ports by arguments."""
+def write_config(folder: Path) -> Path:
+    """A server of three small groups on one core, each in a file of its own; ports by arguments."""
     items = []
-    for number, (upper, lower) in zip(IDS, placement, strict=True):
+    for number in IDS:
         own = folder / f"sg{number}.yaml"
-        own.write_text(vary(SMALL.read_text(), threads=threads(upper, lower)))
+        own.write_text(vary(SMALL.read_text(), threads=THREADS))
         ports = f"network: {{device: net_ring{number}0}}, rphy: {{device: net_ring{number}1}}"
         items.append(
             f"  - {{file: {own.name}, service_group: {number}, name: group-{number}, "
@@ -56,7 +45,7 @@ def null_ports() -> tuple[str, ...]:
 
 
 def serving(tmp_path: Path) -> Any:
-    config = write_config(tmp_path, PLACEMENTS["one core for all"])
+    config = write_config(tmp_path)
     return serve("--config", config, *null_ports())
 
 
@@ -90,7 +79,7 @@ def refusal(*words: str | Path) -> str:
 
 
 def test_two_groups_on_one_device(tmp_path: Path) -> None:
-    config = write_config(tmp_path, PLACEMENTS["one core for all"])
+    config = write_config(tmp_path)
     own = ("--rphy", "net_null1{group}")
     told = refusal("run", "--config", config, "--network", "net_null0", *own)
     assert ".addresses[0]: found " in told and "session: found" not in told
@@ -98,7 +87,7 @@ def test_two_groups_on_one_device(tmp_path: Path) -> None:
 
 def test_replay_of_groups_that_are_alike(tmp_path: Path) -> None:
     """Ports of their own told them apart; in a replay there is one of each kind."""
-    config = write_config(tmp_path, PLACEMENTS["one core for all"])
+    config = write_config(tmp_path)
     write_pcap(tmp_path / "in.pcap", [])
     ways = ("--network-in", tmp_path / "in.pcap", "--rphy-out", tmp_path / "out.pcap")
     assert "session: found " in refusal("replay", "--config", config, *ways)

@@ -14,8 +14,8 @@ from e2e.run.test_tool_run import PROFILE, tool
 def run_refused(folder: Path, *words: str) -> tuple[dict[str, Any], dict[str, int]]:
     """The summary of a run in which one packet in 32 has to be dropped, and how many by reason."""
     path = folder / "summary.json"
-    every = ("--refuse-every", "32", "--seed", "7", "--duration", "3s")
-    done = tool(folder, "run", "--rate", "100Mbps", "--json", str(path), *every, *words)
+    every = ("--refuse-every", "32", "--seed", "7", "--duration", "1s")
+    done = tool(folder, "run", "--rate", "300Mbps", "--json", str(path), *every, *words)
     told = json.loads(path.read_text())
     assert done.returncode == 0 or not passed(told), done.stderr
     return told, {name: one["packets"] for name, one in told["downstream"]["refused"].items()}

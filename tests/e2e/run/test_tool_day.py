@@ -18,7 +18,7 @@ Json = dict[str, Any]
 
 # Hours of silence, then a step at noon.
 DAY = "0:00 0%\n4:00 0%\n4:00 20%\n12:00 20%\n12:00 100%\n24:00 100%\n"
-LENGTH = 6.0  # seconds
+LENGTH = 3.0  # seconds
 
 
 def parts(day: Json) -> Iterator[Json]:
@@ -74,7 +74,7 @@ def test_a_day(folder: Path) -> None:
         assert summary["downstream"]["asked_gbps"] == pytest.approx(0.1 * 13.6 / 24, rel=0.02)
     ids = {element.get("id") for element in ElementTree.parse(drawn).iter()}
     assert {f"panel-{name}" for name in picture.PANELS} <= ids
-    assert re.search(r"24 hours of day.txt in 6 s; pauses: \S+; policy: saving", done.stdout)
+    assert re.search(r"24 hours of day.txt in 3 s; pauses: \S+; policy: saving", done.stdout)
     assert "proven" in done.stdout.splitlines()[-1]
     assert "every packet" not in done.stderr and not re.search(r"^ +\d+ s  ", done.stderr, re.M)
     assert {path.name for path in left_over(folder)} == {"day.txt", "day.svg"}

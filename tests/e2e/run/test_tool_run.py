@@ -293,7 +293,7 @@ def check_shared_ports(summary: dict[str, Any]) -> None:
 @pytest.mark.run
 def test_several_groups(ports: str, folder: Path) -> None:
     """Each is proven by itself; what their ports counted is what came."""
-    words = ("--groups", "3", "--ports", ports, "--upstream-rate", "6Mbps", "--duration", "1s")
+    words = ("--groups", "3", "--ports", ports, "--upstream-rate", "6Mbps", "--duration", "500ms")
     done = tool(folder, *run_words(folder, *words, rate="30Mbps"))
     summary = json.loads((folder / "summary.json").read_text())
     assert [group["id"] for group in summary["groups"]] == [1, 2, 3]
