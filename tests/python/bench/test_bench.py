@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from vcmts import cli, results
+from python.conftest import Refuses
+from vcmts import results
 from vcmts.bench import common as bench_common
 from vcmts.bench import cost as bench_cost
 from vcmts.bench import pipeline as bench_pipeline
@@ -329,9 +330,5 @@ def test_a_measurement_begins_with_its_first_program(
         (["--json", "/nonexistent/out.json"], "vcmts: --json /nonexistent/out.json: No such"),
     ],
 )
-def test_mistakes_name_the_option(
-    what: str, words: list[str], said: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert cli.main(["bench", what, *words]) == 2
-    told = capsys.readouterr()
-    assert told.err.startswith(said) and told.err.count("\n") == 1 and told.out == ""
+def test_mistakes_name_the_option(what: str, words: list[str], said: str, refuses: Refuses) -> None:
+    refuses(said, "bench", what, *words)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from vcmts import cli
+from python.conftest import Refuses
 from vcmts.bench import cost as bench_cost
 from vcmts.bench.cost import SWEEPS, Point
 from vcmts.profile import command as profile
@@ -137,6 +137,5 @@ def test_remarks_are_made_once(capfd: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize("name", ["6ofdm", "0ofdm-0sc-qam_1cms_aes"])
-def test_a_base_that_is_none(name: str, capfd: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["bench", "cost", "--profile", name]) == 2
-    assert capfd.readouterr().err.count("\n") == 1
+def test_a_base_that_is_none(name: str, refuses: Refuses) -> None:
+    refuses("", "bench", "cost", "--profile", name)

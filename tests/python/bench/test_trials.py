@@ -3,7 +3,10 @@
 
 import sys
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -47,27 +50,40 @@ sys.exit({status})
 """
 
 
+@dataclass
+class Trying:
+    """Programs in a folder of the test's own, and a signal that may come."""
+
+    folder: Path
+    stopped: Stopped
+
+    def program(self, script: str = "", ready: str = "dict(ready=True)", status: int = 0) -> Path:
+        """That answers; or another one, a script of the shell's."""
+        path = self.folder / "vcmts-fake"
+        text = PROGRAM.format(python=sys.executable, ready=ready, status=status)
+        path.write_text(f"#!/bin/sh\n{script}\n" if script else text)
+        path.chmod(0o755)
+        return path
+
+    def server(self, script: str = "", **how: Any) -> AbstractContextManager[trials.Server]:
+        return trials.server([str(self.program(script, **how))], self.folder, self.stopped)
+
+    def ask(self, do: str) -> trials.Json:
+        with self.server() as serving:
+            return serving.ask({"seconds": 0.1, "do": do})
+
+
 @pytest.fixture
-def stopped() -> Iterator[Stopped]:
+def trying(tmp_path: Path) -> Iterator[Trying]:
     with stoppable() as stopped:
-        yield stopped
+        yield Trying(tmp_path, stopped)
 
 
-def program(folder: Path, ready: str = "dict(ready=True)", status: int = 0) -> list[str]:
-    path = folder / "vcmts-fake"
-    path.write_text(PROGRAM.format(python=sys.executable, ready=ready, status=status))
-    path.chmod(0o755)
-    return [str(path)]
+Said = pytest.CaptureFixture[str]
 
 
-def ask(folder: Path, stopped: Stopped, do: str) -> trials.Json:
-    with trials.server(program(folder), folder, stopped) as serving:
-        return serving.ask({"seconds": 0.1, "do": do})
-
-
-def test_one_request_one_answer(tmp_path: Path, stopped: Stopped) -> None:
-    command = program(tmp_path, "dict(ready=True, host=dict(cpu='A core'))")
-    with trials.server(command, tmp_path, stopped) as serving:
+def test_one_request_one_answer(trying: Trying) -> None:
+    with trying.server(ready="dict(ready=True, host=dict(cpu='A core'))") as serving:
         assert serving.ready["host"] == {"cpu": "A core"}
         for seconds in (0.1, 0.2):
             assert serving.ask({"seconds": seconds})["trial"]["seconds"] == seconds
@@ -75,14 +91,12 @@ def test_one_request_one_answer(tmp_path: Path, stopped: Stopped) -> None:
     assert process.returncode == 0
 
 
-def test_an_answer_in_pieces(tmp_path: Path, stopped: Stopped) -> None:
-    assert len(ask(tmp_path, stopped, "pieces")["long"]) == 100000
+def test_an_answer_in_pieces(trying: Trying) -> None:
+    assert len(trying.ask("pieces")["long"]) == 100000
 
 
-def test_a_refused_request_is_a_mistake_and_the_program_goes_on(
-    tmp_path: Path, stopped: Stopped
-) -> None:
-    with trials.server(program(tmp_path), tmp_path, stopped) as serving:
+def test_a_refused_request_is_a_mistake_and_the_program_goes_on(trying: Trying) -> None:
+    with trying.server() as serving:
         with pytest.raises(MistakeError, match=r"^rate: found -1, allowed: 0 and more$"):
             serving.ask({"seconds": 0.1, "do": "refuse"})
         assert serving.ask({"seconds": 0.1})["trial"]
@@ -98,79 +112,51 @@ def test_a_refused_request_is_a_mistake_and_the_program_goes_on(
         ("other", "without the key trial"),
     ],
 )
-def test_trouble(
-    do: str, message: str, tmp_path: Path, stopped: Stopped, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_trouble(do: str, message: str, trying: Trying, capsys: Said) -> None:
     with pytest.raises(TroubleError, match=message):
-        ask(tmp_path, stopped, do)
+        trying.ask(do)
     assert capsys.readouterr().err == ("out of memory\n" if do == "die" else "")
 
 
-def test_no_answer(tmp_path: Path, stopped: Stopped, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_answer(trying: Trying, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trials, "ANSWER_SECONDS", 0.2)
     with pytest.raises(TroubleError, match="did not answer within 0 s"):
-        ask(tmp_path, stopped, "sleep")
+        trying.ask("sleep")
 
 
-def test_a_program_that_finds_a_mistake_at_its_start(
-    tmp_path: Path, stopped: Stopped, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = tmp_path / "vcmts-fake"
-    path.write_text("#!/bin/sh\necho 'vcmts-fake: --core: found 99' >&2\nexit 2\n")
-    path.chmod(0o755)
-    with (
-        pytest.raises(MistakeError, match="found a mistake"),
-        trials.server([str(path)], tmp_path, stopped),
-    ):
+def test_a_program_that_finds_a_mistake_at_its_start(trying: Trying, capsys: Said) -> None:
+    script = "echo 'vcmts-fake: --core: found 99' >&2\nexit 2"
+    with pytest.raises(MistakeError, match="found a mistake"), trying.server(script):
         pass
     assert capsys.readouterr().err == "vcmts-fake: --core: found 99\n"
 
 
-def test_a_program_that_is_never_ready(
-    tmp_path: Path, stopped: Stopped, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "vcmts-fake"
-    path.write_text("#!/bin/sh\nexec sleep 3600\n")
-    path.chmod(0o755)
-    with monkeypatch.context() as impatient:
-        impatient.setattr(trials, "START_SECONDS", 0.2)
-        with (
-            pytest.raises(TroubleError, match="did not answer"),
-            trials.server([str(path)], tmp_path, stopped),
-        ):
-            pass
-    with (
-        pytest.raises(TroubleError, match="no key ready"),
-        trials.server(program(tmp_path, "dict(hello=1)"), tmp_path, stopped),
-    ):
+def test_a_program_that_is_never_ready(trying: Trying, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(TroubleError, match="no key ready"), trying.server(ready="dict(hello=1)"):
+        pass
+    monkeypatch.setattr(trials, "START_SECONDS", 0.2)
+    never = trying.server("exec sleep 3600")
+    with pytest.raises(TroubleError, match="did not answer"), never:
         pass
 
 
-def test_a_bad_end_is_said(
-    tmp_path: Path, stopped: Stopped, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with trials.server(program(tmp_path, status=4), tmp_path, stopped) as serving:
+def test_a_bad_end_is_said(trying: Trying, capsys: Said) -> None:
+    with trying.server(status=4) as serving:
         serving.ask({"seconds": 0.1})
     assert "vcmts: vcmts-fake ended with status 4" in capsys.readouterr().err
 
 
-def test_a_signal_ends_a_trial(tmp_path: Path, stopped: Stopped) -> None:
+def test_a_signal_ends_a_trial(trying: Trying) -> None:
     with pytest.raises(StopError):
-        ask(tmp_path, stopped, "interrupt")
-    assert stopped.asked
+        trying.ask("interrupt")
+    assert trying.stopped.asked
 
 
 def test_a_program_that_does_not_end_is_killed(
-    tmp_path: Path,
-    stopped: Stopped,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    trying: Trying, monkeypatch: pytest.MonkeyPatch, capsys: Said
 ) -> None:
     monkeypatch.setattr(trials, "STOP_SECONDS", 0.2)
-    path = tmp_path / "vcmts-fake"
-    path.write_text("#!/bin/sh\necho '{\"ready\": true}'\nexec sleep 3600\n")
-    path.chmod(0o755)
-    with trials.server([str(path)], tmp_path, stopped) as serving:
+    with trying.server("echo '{\"ready\": true}'\nexec sleep 3600") as serving:
         process = serving._process
     assert process.returncode == -9
     assert "did not end by itself" in capsys.readouterr().err

@@ -3,6 +3,7 @@
 
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -14,76 +15,69 @@ from vcmts.docs import pages as docs
 from vcmts.paths import CHECKOUT
 
 SVG = "{http://www.w3.org/2000/svg}"
-QUEUES = [
-    {"name": "bursts", "about": "complete ones"},
-    {"name": "joined", "about": "and behind them"},
-    {"name": "ring", "about": "asked for"},
-    {"name": "port", "about": "messages"},
-]
-DESCRIPTION: dict[str, Any] = {
+Json = dict[str, Any]
+
+
+def stage(name: str, about: str, dpdk: str, *also: str, **queues: str) -> Json:
+    """`also`: what packets leave it by; `queues`: what it is `of`, and what it `gives`."""
+    named = {"from" if key == "of" else key: queue for key, queue in queues.items()}
+    return {"name": name, "about": about, "dpdk": dpdk} | named | ({"also": also} if also else {})
+
+
+def listed(name: str, *stages: Json, queues: Sequence[Json] = ()) -> Json:
+    return {"name": name, "stages": stages, "queues": queues}
+
+
+def drop(unit: str, meaning: str) -> Json:
+    return {"unit": unit, "meaning": meaning}
+
+
+ABOUT = {
+    "bursts": "complete ones",
+    "joined": "and behind them",
+    "ring": "asked for",
+    "port": "messages",
+}
+QUEUES = [{"name": name, "about": about} for name, about in ABOUT.items()]
+DOWN = (
+    listed(
+        "upper MAC",
+        stage("receive", "frames < 2000 & more", "ethdev"),
+        stage("enqueue", "queues", "scheduler"),
+    ),
+    listed("lower MAC", stage("depi", "PSP", "mbuf")),
+)
+UP = (
+    listed(
+        "upstream",
+        stage("uepi", "in order", "mbuf", "ring", gives="bursts"),
+        stage("reassemble", "flows", "hash", "ring", of="bursts"),
+        stage("extract", "frames", "mbuf", "ring", "port", "joined"),
+        stage("joined", "fragments", "mbuf", "port", of="joined"),
+        stage("transmit", "to the network", "ethdev"),
+        queues=QUEUES,
+    ),
+    listed("upstream scheduler", stage("requests", "of modems", "ring", of="ring"), queues=QUEUES),
+)
+DESCRIPTION: Json = {
     "downstream": {
-        "lists": [
-            {
-                "name": "upper MAC",
-                "stages": [
-                    {"name": "receive", "about": "frames < 2000 & more", "dpdk": "ethdev"},
-                    {"name": "enqueue", "about": "queues", "dpdk": "scheduler"},
-                ],
-                "queues": [],
-            },
-            {
-                "name": "lower MAC",
-                "stages": [{"name": "depi", "about": "PSP", "dpdk": "mbuf"}],
-                "queues": [],
-            },
-        ],
-        "drops": {"runt": {"unit": "frames", "meaning": "too short | empty"}},
+        "lists": DOWN,
+        "drops": {"runt": drop("frames", "too short | empty")},
         "counters": {"received": "frames in"},
     },
     "upstream": {
-        "lists": [
-            {
-                "name": "upstream",
-                "stages": [
-                    {
-                        **{"name": "uepi", "about": "in order", "dpdk": "mbuf"},
-                        **{"gives": "bursts", "also": ["ring"]},
-                    },
-                    {
-                        **{"name": "reassemble", "about": "flows", "dpdk": "hash"},
-                        **{"from": "bursts", "also": ["ring"]},
-                    },
-                    {
-                        **{"name": "extract", "about": "frames", "dpdk": "mbuf"},
-                        **{"also": ["ring", "port", "joined"]},
-                    },
-                    {
-                        **{"name": "joined", "about": "fragments", "dpdk": "mbuf"},
-                        **{"from": "joined", "also": ["port"]},
-                    },
-                    {"name": "transmit", "about": "to the network", "dpdk": "ethdev"},
-                ],
-                "queues": QUEUES,
-            },
-            {
-                "name": "upstream scheduler",
-                "stages": [
-                    {"name": "requests", "about": "of modems", "dpdk": "ring", "from": "ring"}
-                ],
-                "queues": QUEUES,
-            },
-        ],
+        "lists": UP,
         "drops": {
-            "vlan": {"unit": "frames", "meaning": "tagged"},
-            "psp_late": {"unit": "packets", "meaning": "given up before"},
-            "burst_gap": {"unit": "bursts", "meaning": "in its midst"},
-            "segment_hcs": {"unit": "segments", "meaning": "wrong"},
+            "vlan": drop("frames", "tagged"),
+            "psp_late": drop("packets", "given up before"),
+            "burst_gap": drop("bursts", "in its midst"),
+            "segment_hcs": drop("segments", "wrong"),
         },
         "counters": {"bursts": "begun"},
     },
     "shared_port": {
         "lists": [],
-        "drops": {"port_runt": {"unit": "packets", "meaning": "too short"}},
+        "drops": {"port_runt": drop("packets", "too short")},
         "counters": {"port_sent": "to the port"},
     },
 }
