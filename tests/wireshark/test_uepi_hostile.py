@@ -145,7 +145,7 @@ def raw(sequence: int, parts: list[tuple[bytes, bool, bool]]) -> bytes:
     return depi(psp(sequence, *(Loose(*part) for part in parts)), DATA)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_hostile_bytes(stage: Stage, pcap: Path, seed: int) -> None:
     """Bytes changed at random in every kind of packet; the last, sound one still decodes."""
     chance = random.Random(seed)
@@ -167,7 +167,7 @@ def test_hostile_bytes(stage: Stage, pcap: Path, seed: int) -> None:
         assert "Source Port: 6000" in text.rpartition("\nFrame ")[2]
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_hostile_payloads(stage: Stage, pcap: Path, seed: int) -> None:
     """Sound bursts whose segment headers have a right HCS and say anything."""
     chance = random.Random(seed)

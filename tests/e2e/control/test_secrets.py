@@ -77,8 +77,9 @@ def test_a_file(tmp_path: Path) -> None:
     path = tmp_path / "sg.yaml"
     for number, text in enumerate(FILES):
         path.write_text(text)
-        done = [vcmtsd("check", "--config", path), vcmtsd("check", "--json", "--config", path)]
+        done = [vcmtsd("check", "--config", path)]
         if number < 3:
+            done.append(vcmtsd("check", "--json", "--config", path))
             done.append(run([program("vcmts-traffic"), "--config", path, "--check"]))
             done.append(vcmts("validate", path))
             done.append(vcmts("show", path))
@@ -196,7 +197,7 @@ def test_changes_of_a_replay(tmp_path: Path) -> None:
     ]
     wrong += [f'[{{"at": "1 ms", "method": "{KEY}"}}]', f'[{{"at": "{KEY}", "method": 1}}]']
     wrong += [f'[{{"at": "1 ms", {KEY}}}]', f'["{KEY}', f"[{KEY[:15]}]", f'[{{"{KEY}": 1}}]']
-    for text in wrong[::7] + wrong[-6:]:
+    for text in wrong[::30] + wrong[-6:]:
         done = replay(tmp_path, "--changes", changes(tmp_path, text))
         has_no_piece(done.stdout, done.stderr)
         stats = tmp_path / "stats.json"

@@ -79,7 +79,7 @@ def test_a_vlan_of_all(tmp_path: Path) -> None:
     """The groups have a VLAN towards the network: it is taken off, and all else is as without."""
     profile(tmp_path)
     came, config = tmp_path / "ip.pcap", tmp_path / "server.yaml"
-    words = ("--rate", "60Mbps", "--duration", "200ms", "--send-only", "--rphy", NULL[1])
+    words = ("--rate", "60Mbps", "--duration", "100ms", "--send-only", "--rphy", NULL[1])
     traffic(tmp_path, *words, "--network", f"net_pcap0,tx_pcap={came}")
     plain, _ = replay(config, came, up=False)
     whole = json.loads(grouped.large_server())
@@ -97,7 +97,7 @@ def test_a_vlan_of_all(tmp_path: Path) -> None:
 def test_downstream(tmp_path: Path) -> None:
     groups = profile(tmp_path)
     came = tmp_path / "ip.pcap"
-    words = ("--rate", "60Mbps", "--duration", "200ms", "--send-only", "--rphy", NULL[1])
+    words = ("--rate", "60Mbps", "--duration", "100ms", "--send-only", "--rphy", NULL[1])
     traffic(tmp_path, *words, "--network", f"net_pcap0,tx_pcap={came}")
     compare(tmp_path, came, False, goes_to_channels, groups)
 
@@ -105,6 +105,6 @@ def test_downstream(tmp_path: Path) -> None:
 def test_upstream(tmp_path: Path) -> None:
     groups = profile(tmp_path)
     came = tmp_path / "uepi.pcap"
-    words = ("--upstream-rate", "20Mbps", "--duration", "200ms", "--send-only", "--no-downstream")
+    words = ("--upstream-rate", "20Mbps", "--duration", "100ms", "--send-only", "--no-downstream")
     traffic(tmp_path, *words, "--network", NULL[0], "--rphy", f"net_pcap1,tx_pcap={came}")
     compare(tmp_path, came, True, comes_from_modems, groups)

@@ -15,7 +15,6 @@ pytestmark = pytest.mark.replay
 PROFILES = [
     "6ofdm-0sc-qam_300cms_aes",
     "6ofdm-0sc-qam_30cms_none",
-    "2ofdm-32sc-qam_300cms_aes",
     "2ofdm-32sc-qam_60cms_aes_2021",
     "1ofdm-0sc-qam_3cms_aes",
 ]

@@ -180,7 +180,6 @@ def test_scheduler_holds_a_bounded_number(tmp_path: Path) -> None:
     assert 500 <= dropped <= 600
     assert replayed.stats["transmitted"] == len(frames) - dropped
     assert replayed.stats["balanced"] and replayed.stats["dropped"] == dropped
-    assert replayed.decoded.problems == []
 
 
 def test_flows_take_turns(tmp_path: Path) -> None:

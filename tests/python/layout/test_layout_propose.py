@@ -70,7 +70,7 @@ def machines(draw: st.DrawFn) -> Machine:
     )
 
 
-@settings(max_examples=100)
+@settings(max_examples=40)
 @given(machines(), st.lists(st.booleans(), min_size=1, max_size=9), st.sampled_from([None, 0, 1]))
 def test_a_proposal_is_taken(
     tmp_path_factory: pytest.TempPathFactory,
@@ -111,7 +111,7 @@ def check_pairs(found: Machine, placement: Json) -> None:
             assert not any(len(set(found.physical(core)) & left) >= 2 for core in near)
 
 
-@settings(max_examples=20)
+@settings(max_examples=8)
 @given(machines(), st.booleans())
 def test_so_many_fit_and_no_more(
     tmp_path_factory: pytest.TempPathFactory, found: Machine, upstream: bool

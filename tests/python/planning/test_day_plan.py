@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from planning.day import picture, plan
-from vcmts import cli
+from python.conftest import Refuses
 from vcmts.paths import MistakeError
 from vcmts.power.measured import Joules, Sampler
 from vcmts.run import command, planner, power, rates
@@ -90,16 +90,10 @@ def test_nothing_upstream_has_no_shape(tmp_path: Path, monkeypatch: pytest.Monke
     ],
 )
 def test_mistakes(
-    words: tuple[str, ...],
-    message: str,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    words: tuple[str, ...], message: str, monkeypatch: pytest.MonkeyPatch, refuses: Refuses
 ) -> None:
     monkeypatch.setattr(command, "carry", lambda *_: pytest.fail("something was started"))
-    assert cli.main(["run", *words]) == 2
-    told = capsys.readouterr()
-    assert told.out == "" and told.err.startswith(f"vcmts: {message}")
-    assert told.err.count("\n") == 1
+    refuses(f"vcmts: {message}", "run", *words)
 
 
 def test_a_picture_that_cannot_be(

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from python.conftest import Refuses
 from vcmts import cli, published
 
 DATA = published.load()
@@ -259,11 +260,8 @@ BAD = [
 
 
 @pytest.mark.parametrize(("options", "said"), BAD)
-def test_bad_requests(options: str, said: str, capfd: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["size", *options.split()]) == 2
-    output, errors = capfd.readouterr()
-    assert output == "" and said in errors
-    assert errors.startswith("vcmts: ") and errors.count("\n") == 1
+def test_bad_requests(options: str, said: str, refuses: Refuses) -> None:
+    refuses(said, "size", *options.split())
 
 
 @pytest.mark.parametrize(
@@ -299,11 +297,7 @@ def test_impossible_options(options: str, capfd: pytest.CaptureFixture[str]) -> 
         ("a: [", "no YAML"),
     ],
 )
-def test_bad_files_of_groups(
-    content: str, said: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_bad_files_of_groups(content: str, said: str, tmp_path: Path, refuses: Refuses) -> None:
     wanted = tmp_path / "groups.yaml"
     wanted.write_text(content)
-    assert cli.main(["size", "--groups", str(wanted)]) == 2
-    errors = capfd.readouterr().err
-    assert said in errors and errors.count("\n") == 1
+    refuses(said, "size", "--groups", str(wanted))
