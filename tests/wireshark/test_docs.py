@@ -8,41 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from vcmts.witness import uepi
 from vcmts.witness.burst import Burst, encode_burst
 from vcmts.witness.depi import Segment
-from vcmts.witness.uepi import (
-    RequestRecord,
-    ScQamHeader,
-    TrailerFlag,
-    encode_request_record,
-)
-from wireshark.psp_packets import (
-    SESSION,
-    counter,
-    cut,
-    depi,
-    ds_ehdr,
-    ethernet_pdu,
-    mac_frame,
-    map_frame,
-    map_message,
-    privacy,
-    psp,
-    set_up,
-    write_pcap,
-)
+from wireshark import psp_packets as make
+from wireshark import uepi_packets as up
 from wireshark.stage import CHECKOUT, Stage
-from wireshark.uepi_packets import (
-    DATA,
-    IUC,
-    PLAIN,
-    REQUESTS,
-    SID,
-    ofdma,
-    segments_of,
-    told,
-    upstream,
-)
 from wireshark.uepi_packets import frame as upstream_frame
 
 PAGE = CHECKOUT / "docs" / "wireshark.md"
@@ -63,53 +34,59 @@ def lines(text: str) -> list[str]:
 
 
 def frame(size: int, sequence: int, *, encrypted: bool = False) -> bytes:
-    pdu = ethernet_pdu(size, 5000)
-    return mac_frame(pdu, privacy(0x101, enabled=encrypted), ds_ehdr(0x00123, sequence))
+    pdu = make.ethernet_pdu(size, 5000)
+    return make.mac_frame(
+        pdu, make.privacy(0x101, enabled=encrypted), make.ds_ehdr(0x00123, sequence)
+    )
 
 
 def bursts() -> list[bytes]:
     """Two grants of one flow, a record, a grant not used, and an OFDMA burst in two packets."""
-    other = DATA + 15
+    other = up.DATA + 15
     frames = [upstream_frame(size, 5000 + n) for n, size in enumerate((90, 400, 120))]
-    first, second = segments_of(frames, [300], first=5, cluster=2)
-    trailer = replace(PLAIN, flags=TrailerFlag.FEC_VALID | TrailerFlag.SNR_VALID)
+    first, second = up.segments_of(frames, [300], first=5, cluster=2)
+    trailer = replace(up.PLAIN, flags=uepi.TrailerFlag.FEC_VALID | uepi.TrailerFlag.SNR_VALID)
     grants = [
-        encode_burst(Burst(ScQamHeader(IUC, SID, 1000), first, trailer)),
-        encode_burst(Burst(ScQamHeader(IUC, SID, 1040), second + b"\xff" * 20, trailer)),
-        encode_burst(Burst(ScQamHeader(IUC, SID + 1, 1080, no_burst=True), b"", PLAIN)),
+        encode_burst(Burst(uepi.ScQamHeader(up.IUC, up.SID, 1000), first, trailer)),
+        encode_burst(Burst(uepi.ScQamHeader(up.IUC, up.SID, 1040), second + b"\xff" * 20, trailer)),
+        encode_burst(
+            Burst(uepi.ScQamHeader(up.IUC, up.SID + 1, 1080, no_burst=True), b"", up.PLAIN)
+        ),
     ]
-    record = RequestRecord(IUC, 16, SID, SID, 1000, DATA, 2, n_bytes=True, piggyback=True)
-    (whole,) = segments_of([upstream_frame(200, 5003)], [], first=9)
-    parts = ofdma(whole, 100, sid=SID + 2, segment_header=True)
+    record = uepi.RequestRecord(
+        up.IUC, 16, up.SID, up.SID, 1000, up.DATA, 2, n_bytes=True, piggyback=True
+    )
+    (whole,) = up.segments_of([upstream_frame(200, 5003)], [], first=9)
+    parts = up.ofdma(whole, 100, sid=up.SID + 2, segment_header=True)
     return [
         *(
             packet
-            for session, subtype in ((DATA, 6), (REQUESTS, 8))
-            for packet in told(session, subtype)
+            for session, subtype in ((up.DATA, 6), (up.REQUESTS, 8))
+            for packet in up.told(session, subtype)
         ),
-        upstream(1, grants[0]),
-        upstream(1, Segment(encode_request_record(record)), session=REQUESTS),
-        upstream(2, grants[1]),
-        upstream(3, grants[2]),
-        upstream(1, parts[:2], session=other),
-        upstream(2, parts[2:], session=other),
+        up.upstream(1, grants[0]),
+        up.upstream(1, Segment(uepi.encode_request_record(record)), session=up.REQUESTS),
+        up.upstream(2, grants[1]),
+        up.upstream(3, grants[2]),
+        up.upstream(1, parts[:2], session=other),
+        up.upstream(2, parts[2:], session=other),
     ]
 
 
 @pytest.fixture(scope="module")
 def captures(stage: Stage) -> Path:
     """The captures that the page speaks of, where its commands look for them."""
-    first, last = cut(frame(1300, 2), 1000)
-    after = depi(psp(0x6567, frame(200, 3), extra=counter(3)))
+    first, last = make.cut(frame(1300, 2), 1000)
+    after = make.depi(make.psp(0x6567, frame(200, 3), extra=make.counter(3)))
     data = [
-        depi(psp(0x6564, map_frame(), frame(200, 1), first, extra=counter(0))),
-        depi(psp(0x2020, map_message()), SESSION + 1),
-        depi(psp(0x6565, last, extra=counter(1))),
+        make.depi(make.psp(0x6564, make.map_frame(), frame(200, 1), first, extra=make.counter(0))),
+        make.depi(make.psp(0x2020, make.map_message()), make.SESSION + 1),
+        make.depi(make.psp(0x6565, last, extra=make.counter(1))),
     ]
-    write_pcap(stage.folder / "depi.pcap", [*set_up(SESSION, 4), *data, after])
-    closed = depi(psp(1, frame(100, 1, encrypted=True), extra=counter(0)))
-    write_pcap(stage.folder / "decrypted.pcap", [closed])
-    write_pcap(stage.folder / "uepi.pcap", bursts())
+    make.write_pcap(stage.folder / "depi.pcap", [*make.set_up(make.SESSION, 4), *data, after])
+    closed = make.depi(make.psp(1, frame(100, 1, encrypted=True), extra=make.counter(0)))
+    make.write_pcap(stage.folder / "decrypted.pcap", [closed])
+    make.write_pcap(stage.folder / "uepi.pcap", bursts())
     return stage.folder
 
 

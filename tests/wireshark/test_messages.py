@@ -8,19 +8,7 @@ from hypothesis import strategies as st
 
 from vcmts.witness.docsis import decode_frame
 from vcmts.witness.pcapfile import LINKTYPE_DOCSIS, records_of, write_pcap
-from wireshark.messages import (
-    BURST,
-    BURST_FIELD,
-    EXCLUDED,
-    FIELD,
-    PREAMBLE,
-    RUN,
-    SNAPSHOT,
-    UNUSED,
-    Ucd,
-    map_frame,
-    map_verdict,
-)
+from wireshark import messages
 from wireshark.stage import Stage
 from witness.map_format import BROADCAST, MapError
 from witness.maps import read, write
@@ -65,7 +53,7 @@ def test_maps(stage: Stage, pcap: Path) -> None:
         cases += [(version, BUSY), (version, [(0, 7, 0)])]
         many = [(1 + at, 10, 8 * at) for at in range(full[version] - 1)]
         cases.append((version, [*many, (0, 7, 4095)]))
-    frames = [map_frame(version, HEAD, elements) for version, elements in cases]
+    frames = [messages.map_frame(version, HEAD, elements) for version, elements in cases]
     rows = decoded(stage, pcap, frames, "docsis_map", *MAP_FIELDS)
     for (version, elements), row in zip(cases, rows, strict=True):
         values = [HEAD[1], len(elements), 0, *HEAD[2:]]
@@ -76,11 +64,11 @@ def test_maps(stage: Stage, pcap: Path) -> None:
 
 
 def test_ucd_of_sc_qam(stage: Stage, pcap: Path) -> None:
-    ucd = Ucd(2, channel=7, count=200, ticks=4, downstream=12)
-    ucd.add(FIELD, 1, 32)
-    ucd.add(FIELD, 2, 36_800_000)
+    ucd = messages.Ucd(2, channel=7, count=200, ticks=4, downstream=12)
+    ucd.add(messages.FIELD, 1, 32)
+    ucd.add(messages.FIELD, 2, 36_800_000)
     for byte in range(128):
-        ucd.add(PREAMBLE, byte)
+        ucd.add(messages.PREAMBLE, byte)
     fields = {
         1: "modtype", 2: "diffenc", 3: "preamble_len", 4: "preamble_off", 5: "fec",
         6: "fec_codeword", 7: "scrambler_seed", 8: "maxburst", 9: "guardtime", 10: "last_cw_len",
@@ -91,9 +79,9 @@ def test_ucd_of_sc_qam(stage: Stage, pcap: Path) -> None:
         for iuc in (1, 3, 4, 9, 10)
     }
     for iuc, values in bursts.items():
-        ucd.add(BURST, 5, iuc)
+        ucd.add(messages.BURST, 5, iuc)
         for number, value in zip(fields, values, strict=True):
-            ucd.add(BURST_FIELD, number, value)
+            ucd.add(messages.BURST_FIELD, number, value)
     names = [f"burst.{name}" for name in fields.values()]
     [row] = decoded(
         stage, pcap, [ucd.frame()], "docsis_ucd",
@@ -108,26 +96,26 @@ def test_ucd_of_sc_qam(stage: Stage, pcap: Path) -> None:
         assert row[name] == [values[at] for values in bursts.values()]
 
 
-def ofdma() -> Ucd:
+def ofdma() -> messages.Ucd:
     """1,880 subcarriers of 50 kHz in frames of six symbols."""
-    ucd = Ucd(51, channel=9, count=4, downstream=33)
-    ucd.add(SNAPSHOT, 0x89ABCDEF, 9, 0x01020304)
+    ucd = messages.Ucd(51, channel=9, count=4, downstream=33)
+    ucd.add(messages.SNAPSHOT, 0x89ABCDEF, 9, 0x01020304)
     for number, value in ((24, 0x0104), (26, 6), (27, 3), (28, 2), (29, 104_800_000)):
-        ucd.add(FIELD, number, value)
-    ucd.add(FIELD, 32, 6)
-    ucd.add(FIELD, 33, 0x654321)
-    ucd.add(EXCLUDED, 0, 83)
-    ucd.add(EXCLUDED, 1964, 2047)
-    ucd.add(UNUSED, 84, 91)
-    ucd.add(BURST, 23, 3)
-    ucd.add(BURST_FIELD, 19, 64)
-    ucd.add(BURST_FIELD, 22, 0x4004)
-    ucd.add(BURST, 23, 4)
-    ucd.add(BURST_FIELD, 20, 128)
+        ucd.add(messages.FIELD, number, value)
+    ucd.add(messages.FIELD, 32, 6)
+    ucd.add(messages.FIELD, 33, 0x654321)
+    ucd.add(messages.EXCLUDED, 0, 83)
+    ucd.add(messages.EXCLUDED, 1964, 2047)
+    ucd.add(messages.UNUSED, 84, 91)
+    ucd.add(messages.BURST, 23, 3)
+    ucd.add(messages.BURST_FIELD, 19, 64)
+    ucd.add(messages.BURST_FIELD, 22, 0x4004)
+    ucd.add(messages.BURST, 23, 4)
+    ucd.add(messages.BURST_FIELD, 20, 128)
     for iuc in (5, 6, 9, 10, 11, 12, 13):
-        ucd.add(BURST, 23, iuc)
-        ucd.add(RUN, iuc - 1, 1, 200)
-        ucd.add(RUN, 4, 2, 35)
+        ucd.add(messages.BURST, 23, iuc)
+        ucd.add(messages.RUN, iuc - 1, 1, 200)
+        ucd.add(messages.RUN, 4, 2, 35)
     return ucd
 
 
@@ -155,13 +143,13 @@ def test_ucd_of_ofdma(stage: Stage, pcap: Path) -> None:
 
 
 def test_what_is_refused_is_not_written() -> None:
-    assert map_frame(1, HEAD, BUSY)
-    assert not map_frame(2, HEAD, BUSY)
-    assert not map_frame(1, HEAD, BUSY[1:])
-    assert not map_frame(1, HEAD, [*BUSY[:3], (16384, 6, 53), (0, 7, 60)])
-    assert not map_frame(5, (*HEAD[:7], 16), BUSY)
+    assert messages.map_frame(1, HEAD, BUSY)
+    assert not messages.map_frame(2, HEAD, BUSY)
+    assert not messages.map_frame(1, HEAD, BUSY[1:])
+    assert not messages.map_frame(1, HEAD, [*BUSY[:3], (16384, 6, 53), (0, 7, 60)])
+    assert not messages.map_frame(5, (*HEAD[:7], 16), BUSY)
     broken = ofdma()
-    broken.add(FIELD, 28, 3)
+    broken.add(messages.FIELD, 28, 3)
     assert ofdma().frame()
     assert not broken.frame()
 
@@ -169,13 +157,13 @@ def test_what_is_refused_is_not_written() -> None:
 @given(st.sampled_from([1, 5]), st.lists(st.tuples(st.integers(0, 31), st.binary(max_size=3))))
 def test_witness_and_c_refuse_the_same(version: int, changes: list[tuple[int, bytes]]) -> None:
     """A MAP, of which bytes are changed: both take it, or none."""
-    body = bytearray(decode_frame(map_frame(version, HEAD, BUSY)).pdu[20:-4])
+    body = bytearray(decode_frame(messages.map_frame(version, HEAD, BUSY)).pdu[20:-4])
     for at, change in changes:
         body[at : at + len(change)] = change
     try:
         again = write(read(bytes(body), version))
     except MapError:
-        assert map_verdict(version, bytes(body)) != 0
+        assert messages.map_verdict(version, bytes(body)) != 0
     else:
-        assert map_verdict(version, bytes(body)) == 0
+        assert messages.map_verdict(version, bytes(body)) == 0
         assert sorted(again) == sorted(body)

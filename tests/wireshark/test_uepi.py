@@ -7,40 +7,17 @@ from pathlib import Path
 
 import pytest
 
+from vcmts.witness import uepi
 from vcmts.witness.burst import Burst, encode_burst
 from vcmts.witness.depi import Segment
-from vcmts.witness.uepi import (
-    Equalizer,
-    OfdmaTrailer,
-    RequestRecord,
-    ScQamHeader,
-    ScQamTrailer,
-    TrailerFlag,
-    Vendor,
-    encode_request_record,
-    encode_trailer,
-)
+from wireshark import uepi_packets as up
 from wireshark.psp_packets import write_pcap
 from wireshark.stage import Stage
-from wireshark.uepi_packets import (
-    DATA,
-    PLAIN,
-    RANGING,
-    REQUESTS,
-    SID,
-    frame,
-    ofdma,
-    ranging_request,
-    sc_qam,
-    segments_of,
-    told,
-    upstream,
-)
 from wireshark.uepi_units import H6, H7, RECORD, T6, T7, unit
 
-FRAME = frame(200, 5001)
+FRAME = up.frame(200, 5001)
 GOOD = "1"  # HCS status
-ALL_COMMON = TrailerFlag(0x1F0C)
+ALL_COMMON = uepi.TrailerFlag(0x1F0C)
 Values = dict[str, list[str]]
 
 
@@ -62,9 +39,9 @@ def ask(stage: Stage, pcap: Path, group: str, *names: str) -> list[dict[str, lis
 
 @pytest.mark.parametrize("no_burst", [False, True])
 def test_sc_qam_header(stage: Stage, pcap: Path, no_burst: bool) -> None:
-    header = ScQamHeader(9, 0x3FFF, 0x01556601, no_burst=no_burst, version=2)
-    unit = encode_burst(Burst(header, b"" if no_burst else FRAME, PLAIN))
-    write_pcap(pcap, [*told(DATA, 6), upstream(1, unit)])
+    header = uepi.ScQamHeader(9, 0x3FFF, 0x01556601, no_burst=no_burst, version=2)
+    unit = encode_burst(Burst(header, b"" if no_burst else FRAME, up.PLAIN))
+    write_pcap(pcap, [*up.told(up.DATA, 6), up.upstream(1, unit)])
     names = ("version", "no_burst", "iuc", "sid", "start_minislot", "burst_id", "segment_header")
     assert ask(stage, pcap, "header", *names)[2] == {
         "version": [2], "no_burst": [no_burst], "iuc": [9], "sid": [0x3FFF],
@@ -76,10 +53,10 @@ def test_ofdma_header_and_trailer(stage: Stage, pcap: Path) -> None:
     """The examples of docs/uepi-formats.md, byte for byte."""
     header = bytes.fromhex("50050123 01556601 00000007 00000800")
     trailer = bytes.fromhex("403C0092 00000007 00050001 0000FFF4 00000003")
-    (payload,) = segments_of([FRAME], [])
+    (payload,) = up.segments_of([FRAME], [])
     unit = [Segment(header, True, False), Segment(payload, False, False)]
     unit.append(Segment(trailer, False, True))
-    write_pcap(pcap, [*told(DATA, 7), upstream(1, unit)])
+    write_pcap(pcap, [*up.told(up.DATA, 7), up.upstream(1, unit)])
     names = ("version", "no_burst", "segment_header", "iuc", "sid", "start_minislot", "burst_id")
     assert ask(stage, pcap, "header", *names, "grant_size")[2] == {
         "version": [1], "no_burst": [0], "segment_header": [1], "iuc": [5], "sid": [0x123],
@@ -99,41 +76,43 @@ def test_ofdma_header_and_trailer(stage: Stage, pcap: Path) -> None:
 def test_trailer_flags(stage: Stage, pcap: Path) -> None:
     """Each flag is the bit that the witness sets, alone."""
     names = {
-        "ranging_required": TrailerFlag.RANGING_REQUIRED, "snr_low": TrailerFlag.SNR_LOW,
-        "phy_error": TrailerFlag.PHY_ERROR, "high_energy": TrailerFlag.HIGH_ENERGY,
-        "low_energy": TrailerFlag.LOW_ENERGY, "fec_valid": TrailerFlag.FEC_VALID,
-        "snr_valid": TrailerFlag.SNR_VALID, "equaliser_valid": TrailerFlag.EQUALIZER,
+        "ranging_required": uepi.TrailerFlag.RANGING_REQUIRED, "snr_low": uepi.TrailerFlag.SNR_LOW,
+        "phy_error": uepi.TrailerFlag.PHY_ERROR, "high_energy": uepi.TrailerFlag.HIGH_ENERGY,
+        "low_energy": uepi.TrailerFlag.LOW_ENERGY, "fec_valid": uepi.TrailerFlag.FEC_VALID,
+        "snr_valid": uepi.TrailerFlag.SNR_VALID, "equaliser_valid": uepi.TrailerFlag.EQUALIZER,
     }  # fmt: skip
-    header = ScQamHeader(5, SID, 0)
+    header = uepi.ScQamHeader(5, up.SID, 0)
     units = [
-        encode_burst(Burst(header, FRAME, replace(PLAIN, flags=flag))) for flag in names.values()
+        encode_burst(Burst(header, FRAME, replace(up.PLAIN, flags=flag))) for flag in names.values()
     ]
-    write_pcap(pcap, [*told(DATA, 6), *(upstream(n, unit) for n, unit in enumerate(units))])
+    write_pcap(
+        pcap, [*up.told(up.DATA, 6), *(up.upstream(n, unit) for n, unit in enumerate(units))]
+    )
     for name, row in zip(names, ask(stage, pcap, "trailer", *names)[2:], strict=True):
         assert row == {other: [int(other == name)] for other in names}
 
 
-BLOCK = Equalizer(0xFFF0, 3, 0x80000001, bytes(range(96)))
-VENDOR = Vendor(0x00ABCD, b"\x01\x02\x03")
+BLOCK = uepi.Equalizer(0xFFF0, 3, 0x80000001, bytes(range(96)))
+VENDOR = uepi.Vendor(0x00ABCD, b"\x01\x02\x03")
 TRAILERS = {
-    "plain": PLAIN,
-    "block": replace(PLAIN, equalizer=BLOCK, flags=TrailerFlag.EQUALIZER),
-    "block, not valid": replace(PLAIN, equalizer=BLOCK),
-    "vendor": replace(PLAIN, vendor=VENDOR),
-    "empty vendor": replace(PLAIN, vendor=Vendor(1, b"")),
-    "both": replace(PLAIN, equalizer=BLOCK, vendor=VENDOR, flags=ALL_COMMON),
+    "plain": up.PLAIN,
+    "block": replace(up.PLAIN, equalizer=BLOCK, flags=uepi.TrailerFlag.EQUALIZER),
+    "block, not valid": replace(up.PLAIN, equalizer=BLOCK),
+    "vendor": replace(up.PLAIN, vendor=VENDOR),
+    "empty vendor": replace(up.PLAIN, vendor=uepi.Vendor(1, b"")),
+    "both": replace(up.PLAIN, equalizer=BLOCK, vendor=VENDOR, flags=ALL_COMMON),
     "either, Q says": replace(
-        PLAIN,
+        up.PLAIN,
         # the frequency error stands where the length of a vendor field would
-        equalizer=Equalizer(0, 104, 0, bytes(96)),
-        vendor=Vendor(1, b""),
-        flags=TrailerFlag.EQUALIZER,
+        equalizer=uepi.Equalizer(0, 104, 0, bytes(96)),
+        vendor=uepi.Vendor(1, b""),
+        flags=uepi.TrailerFlag.EQUALIZER,
     ),
-    "either, Q denies": replace(PLAIN, vendor=Vendor(1, bytes(104))),
+    "either, Q denies": replace(up.PLAIN, vendor=uepi.Vendor(1, bytes(104))),
 }
 
 
-def trailer_row(trailer: ScQamTrailer) -> dict[str, list[int]]:
+def trailer_row(trailer: uepi.ScQamTrailer) -> dict[str, list[int]]:
     block, vendor = trailer.equalizer, trailer.vendor
     coefficients = struct.unpack("!24I", block.coefficients) if block else ()
     return {
@@ -149,10 +128,12 @@ def trailer_row(trailer: ScQamTrailer) -> dict[str, list[int]]:
 
 def test_sc_qam_trailers(stage: Stage, pcap: Path) -> None:
     """Blocks and vendor fields, wherever they stand; vendor data to the byte."""
-    header = ScQamHeader(5, SID, 0)
+    header = uepi.ScQamHeader(5, up.SID, 0)
     units = [encode_burst(Burst(header, FRAME, trailer)) for trailer in TRAILERS.values()]
-    write_pcap(pcap, [*told(DATA, 6), *(upstream(n, unit) for n, unit in enumerate(units))])
-    found = ask(stage, pcap, "trailer", *trailer_row(PLAIN))[2:]
+    write_pcap(
+        pcap, [*up.told(up.DATA, 6), *(up.upstream(n, unit) for n, unit in enumerate(units))]
+    )
+    found = ask(stage, pcap, "trailer", *trailer_row(up.PLAIN))[2:]
     for (name, trailer), row in zip(TRAILERS.items(), found, strict=True):
         assert row == trailer_row(trailer), name
     rows = stage.fields(pcap, "docsis_uepi.trailer.vendor.data")[2:]
@@ -164,7 +145,7 @@ def test_sc_qam_trailers(stage: Stage, pcap: Path) -> None:
 @pytest.mark.parametrize("name", ["either, Q says", "either, Q denies"])
 def test_a_length_that_fits_twice(name: str) -> None:
     """The cases above that Q decides are that indeed."""
-    data = encode_trailer(TRAILERS[name])
+    data = uepi.encode_trailer(TRAILERS[name])
     assert data[11] == len(data) - 12 and data[115] == len(data) - 116
 
 
@@ -178,15 +159,17 @@ RECORD_NAMES = (
 def test_request_records(stage: Stage, pcap: Path, subtype: int, version: int) -> None:
     """Several in a packet; each is a segment of its own."""
     records = [
-        RequestRecord(7, 16, 0x123, 0x124, 0x01556601, DATA, 2, True, True, version),
-        RequestRecord(1, 0xFFFF, 0x3FFF, 1, 2, DATA + 5, version=version),
+        uepi.RequestRecord(7, 16, 0x123, 0x124, 0x01556601, up.DATA, 2, True, True, version),
+        uepi.RequestRecord(1, 0xFFFF, 0x3FFF, 1, 2, up.DATA + 5, version=version),
     ]
-    packet = upstream(1, *(Segment(encode_request_record(r)) for r in records), session=REQUESTS)
-    write_pcap(pcap, [*told(REQUESTS, subtype), packet])
+    packet = up.upstream(
+        1, *(Segment(uepi.encode_request_record(r)) for r in records), session=up.REQUESTS
+    )
+    write_pcap(pcap, [*up.told(up.REQUESTS, subtype), packet])
     assert ask(stage, pcap, "request", *RECORD_NAMES)[2] == {
         "version": [version, version], "iuc": [7, 1], "size": [16, 0xFFFF],
         "scheduled_sid": [0x123, 0x3FFF], "sid": [0x124, 1], "start_minislot": [0x01556601, 2],
-        "session": [DATA, DATA + 5], "sid_cluster_valid": [1, 0], "sid_cluster": [2, 0],
+        "session": [up.DATA, up.DATA + 5], "sid_cluster_valid": [1, 0], "sid_cluster": [2, 0],
         "n_bytes": [1, 0], "piggyback": [1, 0],
     }  # fmt: skip
     assert stage.uepi_experts(pcap)[2] == []
@@ -198,10 +181,10 @@ def test_request_records(stage: Stage, pcap: Path, subtype: int, version: int) -
 def test_ranging_session(stage: Stage, pcap: Path) -> None:
     """A ranging request goes on to Wireshark's dissector of management messages."""
     packets = [
-        *told(RANGING, 11),
-        upstream(1, sc_qam(ranging_request(0x55)), session=RANGING),
-        *told(RANGING + 1, 12),
-        upstream(1, ofdma(ranging_request(0x66)), session=RANGING + 1),
+        *up.told(up.RANGING, 11),
+        up.upstream(1, up.sc_qam(up.ranging_request(0x55)), session=up.RANGING),
+        *up.told(up.RANGING + 1, 12),
+        up.upstream(1, up.ofdma(up.ranging_request(0x66)), session=up.RANGING + 1),
     ]
     write_pcap(pcap, packets)
     names = ("psp.subtype", "docsis_mgmt.type", "docsis_rngreq.sid", "docsis.hcs.status")
@@ -210,22 +193,22 @@ def test_ranging_session(stage: Stage, pcap: Path) -> None:
     assert list(rows[5].values()) == [["RNG-REQ OFDMA"], ["4"], ["102"], [GOOD]]
 
 
-@pytest.mark.parametrize(("subtype", "make"), [(6, sc_qam), (7, ofdma)])
+@pytest.mark.parametrize(("subtype", "make"), [(6, up.sc_qam), (7, up.ofdma)])
 def test_burst_over_several_packets(stage: Stage, pcap: Path, subtype: int, make: object) -> None:
     """Cut at any byte, also between header and payload; only the last packet shows the burst."""
     assert callable(make)
     header, *pieces, trailer = make(FRAME, 3, 100)
     packets = [
-        upstream(1, header),
-        upstream(2, *pieces[:2]),
-        upstream(3, pieces[2]),
-        upstream(4, trailer),
+        up.upstream(1, header),
+        up.upstream(2, *pieces[:2]),
+        up.upstream(3, pieces[2]),
+        up.upstream(4, trailer),
     ]
-    write_pcap(pcap, [*told(DATA, subtype), *packets])
+    write_pcap(pcap, [*up.told(up.DATA, subtype), *packets])
     names = ("docsis_uepi.header.sid", "docsis_uepi.trailer.good", "udp.srcport", "psp.fragment")
     for options in ((), ("-2",)):
         rows = stage.fields(pcap, *names, options=options)[2:]
-        sid = [f"0x{SID:04x}"]
+        sid = [f"0x{up.SID:04x}"]
         assert [r["docsis_uepi.header.sid"] for r in rows] == [sid, [], [], sid]
         assert [r["docsis_uepi.trailer.good"] for r in rows] == [[], [], [], ["5"]]
         assert [r["udp.srcport"] for r in rows] == [[], [], [], ["5001"]]
@@ -237,14 +220,14 @@ def test_burst_over_several_packets(stage: Stage, pcap: Path, subtype: int, make
 
 def test_several_bursts_in_a_packet(stage: Stage, pcap: Path) -> None:
     """The end of one, a whole one, the beginning of a third; PSP flows do not mix."""
-    one, two, three = (ofdma(frame(100, 5000 + n), burst_id=n, sid=n + 1) for n in range(3))
+    one, two, three = (up.ofdma(up.frame(100, 5000 + n), burst_id=n, sid=n + 1) for n in range(3))
     packets = [
-        upstream(1, one[0]),
-        upstream(77, three[0], flow=3),
-        upstream(2, one[1:], two, three[0]),
-        upstream(78, three[1:], flow=3),
+        up.upstream(1, one[0]),
+        up.upstream(77, three[0], flow=3),
+        up.upstream(2, one[1:], two, three[0]),
+        up.upstream(78, three[1:], flow=3),
     ]
-    write_pcap(pcap, [*told(DATA, 7), *packets])
+    write_pcap(pcap, [*up.told(up.DATA, 7), *packets])
     names = ("docsis_uepi.header.burst_id", "udp.srcport", "docsis_uepi.trailer.burst_id")
     rows = stage.fields(pcap, *names)[2:]
     # burst 2 begins in the third packet: its header stands with its segment
@@ -256,22 +239,22 @@ def test_several_bursts_in_a_packet(stage: Stage, pcap: Path) -> None:
 
 def test_loss_in_a_burst(stage: Stage, pcap: Path) -> None:
     """What is left of a burst is shown for what it is; the next burst is whole."""
-    header, first, second, trailer = sc_qam(FRAME, 50)
+    header, first, second, trailer = up.sc_qam(FRAME, 50)
     packets = [
-        upstream(1, header, first),
-        upstream(3, second, trailer),  # 2 is missing
-        upstream(4, sc_qam(frame(90, 5002))),
+        up.upstream(1, header, first),
+        up.upstream(3, second, trailer),  # 2 is missing
+        up.upstream(4, up.sc_qam(up.frame(90, 5002))),
     ]
-    write_pcap(pcap, [*told(DATA, 6), *packets])
+    write_pcap(pcap, [*up.told(up.DATA, 6), *packets])
     assert stage.experts(pcap)[3] == ["gap", "lost_middle"]
     rows = stage.fields(pcap, "docsis_uepi.header.sid", "docsis_uepi.trailer.good", "udp.srcport")
-    sid = [f"0x{SID:04x}"]
+    sid = [f"0x{up.SID:04x}"]
     assert [list(row.values()) for row in rows[2:]] == [
         [sid, [], []], [[], ["5"], []], [sid, ["5"], ["5002"]]
     ]  # fmt: skip
 
 
-LOST7 = encode_trailer(OfdmaTrailer(7, 1, 0, 300, flags=TrailerFlag.FEC_VALID))
+LOST7 = uepi.encode_trailer(uepi.OfdmaTrailer(7, 1, 0, 300, flags=uepi.TrailerFlag.FEC_VALID))
 MISTAKES = [
     (6, unit(H6[:7], FRAME, T6), ["header"], False),
     (6, unit(H6 + b"\0", FRAME, T6), ["header"], False),
@@ -296,8 +279,12 @@ MISTAKES = [
 def test_malformed_units(stage: Stage, pcap: Path) -> None:
     """Each mistake has its name. `used`: the payload is looked at, as a receiver would. Each comes
     in a session of its own, which says nothing of the others."""
-    control = [one for n, mistake in enumerate(MISTAKES) for one in told(DATA + n, mistake[0])]
-    packets = [upstream(1, mistake[1], session=DATA + n) for n, mistake in enumerate(MISTAKES)]
+    control = [
+        one for n, mistake in enumerate(MISTAKES) for one in up.told(up.DATA + n, mistake[0])
+    ]
+    packets = [
+        up.upstream(1, mistake[1], session=up.DATA + n) for n, mistake in enumerate(MISTAKES)
+    ]
     write_pcap(pcap, [*control, *packets])
     apart = ("-o", "docsis_uepi.sid_per_session:TRUE")
     found = stage.uepi_experts(pcap, *apart)[len(control) :]

@@ -8,29 +8,19 @@ from pathlib import Path
 import pytest
 
 from vcmts.witness.docsis import Request, SegmentHeader, encode_request, encode_segment_header
+from wireshark import uepi_packets as up
 from wireshark.psp_packets import write_pcap
 from wireshark.stage import Stage
-from wireshark.uepi_packets import (
-    DATA,
-    SID,
-    concatenated,
-    frame,
-    ofdma,
-    sc_qam,
-    segments_of,
-    told,
-    upstream,
-)
 
 GOOD = "1"  # HCS status
 PORT = "udp.srcport"
 SHOWN = (PORT, "docsis.hcs.status")
 
 
-def capture(pcap: Path, payloads: list[bytes], *, session: int = DATA, subtype: int = 6) -> Path:
+def capture(pcap: Path, payloads: list[bytes], *, session: int = up.DATA, subtype: int = 6) -> Path:
     """An SC-QAM burst each, in a packet of its own. Its control messages are packets 1 and 2."""
-    packets = [upstream(n, sc_qam(one), session=session) for n, one in enumerate(payloads)]
-    return write_pcap(pcap, [*told(session, subtype), *packets])
+    packets = [up.upstream(n, up.sc_qam(one), session=session) for n, one in enumerate(payloads)]
+    return write_pcap(pcap, [*up.told(session, subtype), *packets])
 
 
 def ports(stage: Stage, pcap: Path, *options: str) -> list[list[int]]:
@@ -42,7 +32,7 @@ def ports(stage: Stage, pcap: Path, *options: str) -> list[list[int]]:
 
 def test_segment_header(stage: Stage, pcap: Path) -> None:
     header = SegmentHeader(0x1FF5, 5, 0x1234, 3)
-    one = encode_segment_header(header) + b"end" + frame(100, 5000)
+    one = encode_segment_header(header) + b"end" + up.frame(100, 5000)
     two = encode_segment_header(SegmentHeader(0x1FF6, 5)) + b"\xffmiddle"
     broken = bytearray(one)
     broken[7] ^= 1
@@ -67,10 +57,10 @@ def test_segment_header(stage: Stage, pcap: Path) -> None:
 def test_frames_across_segments(stage: Stage, pcap: Path, seed: int) -> None:
     """The same stream, cut anywhere: each frame is shown once, where it is complete."""
     chance = random.Random(seed)
-    frames = [frame(chance.choice((60, 84, 256, 1280)), 5000 + n) for n in range(40)]
+    frames = [up.frame(chance.choice((60, 84, 256, 1280)), 5000 + n) for n in range(40)]
     total = sum(map(len, frames))
     cuts = sorted(chance.sample(range(1, total), 30 + 20 * seed))
-    payloads = segments_of(frames, cuts, first=8192 - 20, cluster=seed)
+    payloads = up.segments_of(frames, cuts, first=8192 - 20, cluster=seed)
     capture(pcap, payloads)
     edges = [0, *cuts, total]
     ends = [sum(map(len, frames[: n + 1])) for n in range(len(frames))]
@@ -84,8 +74,8 @@ def test_frames_across_segments(stage: Stage, pcap: Path, seed: int) -> None:
 
 
 def test_joined_frame_names_its_parts(stage: Stage, pcap: Path) -> None:
-    one = frame(300, 5000)
-    capture(pcap, segments_of([one, frame(90, 5001)], [3, 100, 305]))
+    one = up.frame(300, 5000)
+    capture(pcap, up.segments_of([one, up.frame(90, 5001)], [3, 100, 305]))
     names = (
         "docsis_uepi.payload.joined_in",
         "docsis_uepi.joined.part",
@@ -98,14 +88,14 @@ def test_joined_frame_names_its_parts(stage: Stage, pcap: Path) -> None:
 def test_segments_out_of_order(stage: Stage, pcap: Path) -> None:
     """On several channels a segment may come before its predecessors: whichever completes a frame
     shows it."""
-    frames = [frame(200, 5000 + n) for n in range(6)]
-    made = segments_of(frames, [150, 300, 700, 1100])
+    frames = [up.frame(200, 5000 + n) for n in range(6)]
+    made = up.segments_of(frames, [150, 300, 700, 1100])
     order = [0, 3, 1, 2, 4]
-    sessions = [DATA, DATA + 16, DATA, DATA, DATA + 16]
-    sequence = {DATA: 0, DATA + 16: 0}
-    packets = [*told(DATA, 6), *told(DATA + 16, 6)]
+    sessions = [up.DATA, up.DATA + 16, up.DATA, up.DATA, up.DATA + 16]
+    sequence = {up.DATA: 0, up.DATA + 16: 0}
+    packets = [*up.told(up.DATA, 6), *up.told(up.DATA + 16, 6)]
     for place, session in zip(order, sessions, strict=True):
-        packets.append(upstream(sequence[session], sc_qam(made[place]), session=session))
+        packets.append(up.upstream(sequence[session], up.sc_qam(made[place]), session=session))
         sequence[session] += 1
     write_pcap(pcap, packets)
     assert ports(stage, pcap)[2:] == [[], [5004], [5000], [5001, 5002, 5003], [5005]]
@@ -118,20 +108,20 @@ def test_segments_out_of_order(stage: Stage, pcap: Path) -> None:
 def test_sids_and_clusters_do_not_mix(stage: Stage, pcap: Path) -> None:
     """Three streams with the same sequence numbers, segment by segment."""
     streams = []
-    for n, (sid, cluster) in enumerate([(SID, 0), (SID, 1), (SID + 1, 0)]):
-        frames = [frame(200, 5000 + 10 * n), frame(200, 5001 + 10 * n)]
-        streams.append([(sid, one) for one in segments_of(frames, [100, 300], cluster=cluster)])
-    bursts = [sc_qam(one, sid=sid) for turn in zip(*streams, strict=True) for sid, one in turn]
-    packets = [upstream(n, burst) for n, burst in enumerate(bursts)]
-    write_pcap(pcap, [*told(DATA, 6), *packets])
+    for n, (sid, cluster) in enumerate([(up.SID, 0), (up.SID, 1), (up.SID + 1, 0)]):
+        frames = [up.frame(200, 5000 + 10 * n), up.frame(200, 5001 + 10 * n)]
+        streams.append([(sid, one) for one in up.segments_of(frames, [100, 300], cluster=cluster)])
+    bursts = [up.sc_qam(one, sid=sid) for turn in zip(*streams, strict=True) for sid, one in turn]
+    packets = [up.upstream(n, burst) for n, burst in enumerate(bursts)]
+    write_pcap(pcap, [*up.told(up.DATA, 6), *packets])
     assert ports(stage, pcap) == [[], [], [], [5000], [5010], [5020], [5001], [5011], [5021]]
     assert not any(stage.uepi_experts(pcap))
 
 
 def test_lost_segment(stage: Stage, pcap: Path) -> None:
     """Frames in the gap are not shown; the stream goes on at the next pointer."""
-    frames = [frame(200, 5000 + n) for n in range(4)]
-    made = segments_of(frames, [100, 250, 500])
+    frames = [up.frame(200, 5000 + n) for n in range(4)]
+    made = up.segments_of(frames, [100, 250, 500])
     capture(pcap, [made[0], made[2], made[3]])
     assert ports(stage, pcap) == [[], [], [5002, 5003]]
     assert stage.uepi_experts(pcap)[2:] == [[], ["gap"], []]
@@ -140,8 +130,8 @@ def test_lost_segment(stage: Stage, pcap: Path) -> None:
 
 
 def test_duplicate_and_restarted_segments(stage: Stage, pcap: Path) -> None:
-    made = [segments_of([frame(90, 5000 + n)], [], first=100 + n)[0] for n in range(3)]
-    again = [segments_of([frame(90, 6000 + n)], [], first=n)[0] for n in range(10)]
+    made = [up.segments_of([up.frame(90, 5000 + n)], [], first=100 + n)[0] for n in range(3)]
+    again = [up.segments_of([up.frame(90, 6000 + n)], [], first=n)[0] for n in range(10)]
     capture(pcap, [*made, made[1], *again])
     found = stage.uepi_experts(pcap)[2:]
     assert found[:4] == [[], [], [], ["duplicate"]]
@@ -149,7 +139,7 @@ def test_duplicate_and_restarted_segments(stage: Stage, pcap: Path) -> None:
 
 
 def contradicting() -> list[tuple[list[bytes], list[list[str]], list[list[int]]]]:
-    whole, other = frame(300, 5000), frame(90, 5001)
+    whole, other = up.frame(300, 5000), up.frame(90, 5001)
 
     def segment(number: int, payload: bytes, pointer: int | None = None) -> bytes:
         return encode_segment_header(SegmentHeader(number, pointer=pointer)) + payload
@@ -182,9 +172,9 @@ def contradicting() -> list[tuple[list[bytes], list[list[str]], list[list[int]]]
 def test_segments_that_contradict(stage: Stage, pcap: Path) -> None:
     """`-2` tells what became of a frame at its beginning, too. Each case has a SID of its own."""
     cases = contradicting()
-    bursts = [sc_qam(one, sid=SID + n) for n, case in enumerate(cases) for one in case[0]]
-    packets = [upstream(n, burst) for n, burst in enumerate(bursts)]
-    write_pcap(pcap, [*told(DATA, 6), *packets])
+    bursts = [up.sc_qam(one, sid=up.SID + n) for n, case in enumerate(cases) for one in case[0]]
+    packets = [up.upstream(n, burst) for n, burst in enumerate(bursts)]
+    write_pcap(pcap, [*up.told(up.DATA, 6), *packets])
     options = ("-2", "-o", "docsis_uepi.segment_header:always")
     found = iter(stage.uepi_experts(pcap, *options)[2:])
     frames = iter(ports(stage, pcap, *options))
@@ -195,14 +185,14 @@ def test_segments_that_contradict(stage: Stage, pcap: Path) -> None:
 
 def test_without_segment_header(stage: Stage, pcap: Path) -> None:
     """Frames, requests and a concatenation from the first byte on; padding behind them."""
-    requests = encode_request(Request(SID, 4)) + encode_request(Request(SID, 0x102, True))
-    joined = concatenated(frame(100, 5001), frame(90, 5002))
+    requests = encode_request(Request(up.SID, 4)) + encode_request(Request(up.SID, 0x102, True))
+    joined = up.concatenated(up.frame(100, 5001), up.frame(90, 5002))
     payloads = [
-        frame(80, 5000) + requests,
+        up.frame(80, 5000) + requests,
         joined + b"\xff" * 9,
-        frame(80, 5003) + bytes(6) + b"anything",
-        frame(80, 5004) + bytes(5),
-        frame(80, 5005)[:-1],
+        up.frame(80, 5003) + bytes(6) + b"anything",
+        up.frame(80, 5004) + bytes(5),
+        up.frame(80, 5005)[:-1],
     ]
     capture(pcap, payloads)
     names = (*SHOWN, "docsis_uepi.concatenation.count", "docsis_uepi.concatenation.length")
@@ -223,9 +213,9 @@ def test_without_segment_header(stage: Stage, pcap: Path) -> None:
 
 def test_header_that_cannot_be_read(stage: Stage, pcap: Path) -> None:
     """Nothing tells where the next frame begins, so the rest is not looked at."""
-    broken = bytearray(frame(80, 5001))
+    broken = bytearray(up.frame(80, 5001))
     broken[2] ^= 0x40
-    capture(pcap, [frame(80, 5000) + bytes(broken) + frame(80, 5002)])
+    capture(pcap, [up.frame(80, 5000) + bytes(broken) + up.frame(80, 5002)])
     row = stage.fields(pcap, *SHOWN)[2]
     assert row[PORT][0] == "5000" and "5002" not in row[PORT]
     assert row["docsis.hcs.status"] == [GOOD, "0"]
@@ -233,8 +223,8 @@ def test_header_that_cannot_be_read(stage: Stage, pcap: Path) -> None:
 
 
 def test_segment_header_by_preference(stage: Stage, pcap: Path) -> None:
-    (segment,) = segments_of([frame(80, 5000)], [])
-    capture(pcap, [segment, frame(80, 5001)])
+    (segment,) = up.segments_of([up.frame(80, 5000)], [])
+    capture(pcap, [segment, up.frame(80, 5001)])
     assert ports(stage, pcap) == [[5000], [5001]]
     # Taken for a segment, the frame has no right HCS; taken for a frame, the segment has none.
     wish = "docsis_uepi.segment_header:"
@@ -244,7 +234,7 @@ def test_segment_header_by_preference(stage: Stage, pcap: Path) -> None:
 
 def test_segment_with_a_wrong_hcs_stays_a_segment(stage: Stage, pcap: Path) -> None:
     """Once a SID has shown segment headers, a broken one is not taken for a frame."""
-    (first,) = segments_of([frame(80, 5000)], [])
+    (first,) = up.segments_of([up.frame(80, 5000)], [])
     broken = bytearray(first)
     broken[0] ^= 1
     capture(pcap, [bytes(broken), first, bytes(broken)])
@@ -256,21 +246,21 @@ def test_ofdma_header_tells_of_the_segment_header(
     stage: Stage, pcap: Path, with_header: bool
 ) -> None:
     """The bit decides, not the bytes."""
-    (segment,) = segments_of([frame(80, 5000)], [])
-    units = [ofdma(one, segment_header=with_header) for one in (segment, frame(80, 5001))]
-    packets = [upstream(n, one) for n, one in enumerate(units)]
-    write_pcap(pcap, [*told(DATA, 7), *packets])
+    (segment,) = up.segments_of([up.frame(80, 5000)], [])
+    units = [up.ofdma(one, segment_header=with_header) for one in (segment, up.frame(80, 5001))]
+    packets = [up.upstream(n, one) for n, one in enumerate(units)]
+    write_pcap(pcap, [*up.told(up.DATA, 7), *packets])
     expected = [[], ["segment_hcs"]] if with_header else [["frame_hcs"], []]
     assert stage.uepi_experts(pcap)[2:] == expected
 
 
 def test_flow_that_never_completes_a_frame(stage: Stage, pcap: Path) -> None:
     """Its segments are shown, and another flow's frames too."""
-    head = frame(1200, 5000)[:40]
+    head = up.frame(1200, 5000)[:40]
     payloads = [encode_segment_header(SegmentHeader(0, pointer=0)) + head]
     payloads += [encode_segment_header(SegmentHeader(n)) + b"x" for n in range(1, 600)]
-    packets = [upstream(n, sc_qam(one)) for n, one in enumerate(payloads)]
-    packets.append(upstream(600, sc_qam(frame(80, 5001), sid=SID + 1)))
-    write_pcap(pcap, [*told(DATA, 6), *packets])
+    packets = [up.upstream(n, up.sc_qam(one)) for n, one in enumerate(payloads)]
+    packets.append(up.upstream(600, up.sc_qam(up.frame(80, 5001), sid=up.SID + 1)))
+    write_pcap(pcap, [*up.told(up.DATA, 6), *packets])
     assert ports(stage, pcap) == [[]] * 600 + [[5001]]
     assert not any(stage.uepi_experts(pcap))

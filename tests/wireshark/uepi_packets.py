@@ -4,17 +4,9 @@
 from collections.abc import Iterable, Sequence
 from itertools import accumulate, pairwise
 
+from vcmts.witness import docsis
 from vcmts.witness.burst import Burst, encode_burst
 from vcmts.witness.depi import Psp, Segment, encode_psp
-from vcmts.witness.docsis import (
-    FC_PARM_CONCATENATION,
-    FC_PARM_MANAGEMENT,
-    FC_TYPE_MAC,
-    Frame,
-    SegmentHeader,
-    encode_frame,
-    encode_segment_header,
-)
 from vcmts.witness.ehdr import BpUp2
 from vcmts.witness.uepi import NO_FLAGS, OfdmaHeader, OfdmaTrailer, ScQamHeader, ScQamTrailer
 from wireshark.psp_packets import CORE, MODEM, RPD, depi, ethernet_pdu, set_up, with_crc
@@ -54,7 +46,7 @@ def ofdma(
 
 def frame(size: int, port: int, *, sid: int = SID) -> bytes:
     """A MAC frame with `size` bytes behind its header; the UDP source port tells it from others."""
-    return encode_frame(Frame(ethernet_pdu(size, port), (BpUp2(1, False, 0, sid),)))
+    return docsis.encode_frame(docsis.Frame(ethernet_pdu(size, port), (BpUp2(1, False, 0, sid),)))
 
 
 def ranging_request(sid: int) -> bytes:
@@ -62,17 +54,19 @@ def ranging_request(sid: int) -> bytes:
     body = bytes.fromhex("000003010400") + sid.to_bytes(2, "big") + b"\x01\x00"
     address = bytes.fromhex("01e02f000001")
     pdu = with_crc(address + MODEM + len(body).to_bytes(2, "big") + body)
-    return encode_frame(Frame(pdu, fc_type=FC_TYPE_MAC, fc_parm=FC_PARM_MANAGEMENT))
+    return docsis.encode_frame(
+        docsis.Frame(pdu, fc_type=docsis.FC_TYPE_MAC, fc_parm=docsis.FC_PARM_MANAGEMENT)
+    )
 
 
 def concatenated(*frames: bytes) -> bytes:
-    head = Frame(
+    head = docsis.Frame(
         b"".join(frames),
-        fc_type=FC_TYPE_MAC,
-        fc_parm=FC_PARM_CONCATENATION,
+        fc_type=docsis.FC_TYPE_MAC,
+        fc_parm=docsis.FC_PARM_CONCATENATION,
         mac_parm=len(frames),
     )
-    return encode_frame(head)
+    return docsis.encode_frame(head)
 
 
 def segments_of(
@@ -85,8 +79,8 @@ def segments_of(
     made = []
     for number, (begin, end) in enumerate(pairwise(edges)):
         inside = [at - begin for at in starts if begin <= at < end]
-        header = SegmentHeader(
+        header = docsis.SegmentHeader(
             (first + number) % 8192, cluster, pointer=inside[0] if inside else None
         )
-        made.append(encode_segment_header(header) + stream[begin:end])
+        made.append(docsis.encode_segment_header(header) + stream[begin:end])
     return made

@@ -1,16 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Units of UEPI whose parts need not be right."""
 
+from vcmts.witness import uepi
 from vcmts.witness.depi import Segment
-from vcmts.witness.uepi import (
-    OfdmaHeader,
-    OfdmaTrailer,
-    RequestRecord,
-    ScQamHeader,
-    encode_header,
-    encode_request_record,
-    encode_trailer,
-)
 from wireshark.uepi_packets import DATA, PLAIN, SID
 
 
@@ -20,8 +12,8 @@ def unit(*parts: bytes) -> tuple[Segment, ...]:
     return tuple(Segment(part, i == 0, i == last) for i, part in enumerate(parts))
 
 
-H6 = encode_header(ScQamHeader(5, SID, 0))
-T6 = encode_trailer(PLAIN)
-H7 = encode_header(OfdmaHeader(5, SID, 0, 7, 2048))
-T7 = encode_trailer(OfdmaTrailer(7, 1, 0, 0))
-RECORD = encode_request_record(RequestRecord(1, 1, 1, 1, 1, DATA))
+H6 = uepi.encode_header(uepi.ScQamHeader(5, SID, 0))
+T6 = uepi.encode_trailer(PLAIN)
+H7 = uepi.encode_header(uepi.OfdmaHeader(5, SID, 0, 7, 2048))
+T7 = uepi.encode_trailer(uepi.OfdmaTrailer(7, 1, 0, 0))
+RECORD = uepi.encode_request_record(uepi.RequestRecord(1, 1, 1, 1, 1, DATA))

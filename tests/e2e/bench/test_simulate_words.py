@@ -46,77 +46,72 @@ def test_mistakes(
     refused(words, told, capfd)
 
 
+DOWNSTREAM_FILES = [
+    ("rate = 5", "Expecting value"),
+    ("[]", "an object is expected"),
+    ("{}", "service_flows: at least one"),
+    ('{"service_flows": {}}', "service_flows: an array"),
+    ('{"service_flows": [1]}', "service_flows[0]: an object"),
+    ('{"service_flow": []}', "service_flow: no such key"),
+    ('{"duration": "1", FLOWS}', "duration: allowed: 0.1 to 3600"),
+    ('{"duration": 5, "warmup": 5, FLOWS}', "warmup: is not less"),
+    (
+        '{"service_flows": [{"aqm": "red"}]}',
+        "service_flows[0].aqm: allowed: tail-drop wred docsis-pie",
+    ),
+    (
+        '{"service_flows": [{"wred": {"weight": 16}}]}',
+        "service_flows[0].wred.weight: allowed: 1 to 15",
+    ),
+    ('{"channels": [{}], FLOWS}', "channels[0].rate: is missing"),
+    ('{"senders": [{"service_flow": 1}], FLOWS}', "senders[0].service_flow: allowed: 0 to 0"),
+    ('{"senders": [{"kind": "cbr"}], FLOWS}', "senders[0].rate: belongs"),
+    ('{"senders": [{"rtt": 11}], FLOWS}', "senders[0].rtt: allowed: 0.0001 to 10"),
+    ('{"senders": [{"rtt": 0.2, "rtt_max": 0.1}], FLOWS}', "senders[0].rtt_max: is less"),
+    ('{"changes": [{"at": 1}], FLOWS}', "changes[0].sustained_rate: is missing"),
+    (
+        '{"changes": [{"sustained_rate": 1e6}], "service_flows": [{}]}',
+        "changes[0].service_flow: this one had no",
+    ),
+]
+UPSTREAM_FILES = [
+    ("rate = 5", "Expecting value"),
+    ("[]", "an object is expected"),
+    ("{}", "flows: at least one is needed"),
+    ('{"flows": [1]}', "flows[0]: an object"),
+    ('{"duration": 5, "warmup": 5, "flows": [{}]}', "warmup: is not less"),
+    ('{"flows": [{}, {"type": "best"}]}', "flows[1].type: allowed: best-effort "),
+    ('{"flows": [{"km": 161}]}', "flows[0].km: allowed: 0 to 160"),
+    ('{"flows": [{"km": 10, "km_max": 9}]}', "flows[0].km_max: is less"),
+    ('{"flows": [{"conduct": "beyond"}]}', "flows[0].conduct: allowed: honest "),
+    ('{"flows": [{"count": 10000}, {"count": 10000}]}', "flows: at most 16000"),
+    ('{"channels": {"kind": 1}, "flows": [{}]}', "channels.kind: allowed"),
+    ('{"channels": {"count": 65}, "flows": [{}]}', "channels.count: allowed"),
+    ('{"channels": {"colour": 1}, "flows": [{}]}', "channels.colour: no such key"),
+    ('{"delays": {"cmts": 1}, "flows": [{}]}', "delays.cmts: allowed: 0 to 0.1"),
+    ('{"delays": {"x": 1}, "flows": [{}]}', "delays.x: no such key"),
+    ('{"flows": [{"sizes": [{"share": 2}]}]}', "flows[0].sizes[0].share: allowed"),
+    (
+        '{"flows": [{"sizes": [{}, {"bytes": 1}]}]}',
+        "flows[0].sizes[1].bytes: allowed: 16 to 16000",
+    ),
+    (json.dumps({"flows": [BEYOND]}), ""),
+]
+
+
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("words", "text", "told"),
     [
-        ("rate = 5", "Expecting value"),
-        ("[]", "an object is expected"),
-        ("{}", "service_flows: at least one"),
-        ('{"service_flows": {}}', "service_flows: an array"),
-        ('{"service_flows": [1]}', "service_flows[0]: an object"),
-        ('{"service_flow": []}', "service_flow: no such key"),
-        ('{"duration": "1", FLOWS}', "duration: allowed: 0.1 to 3600"),
-        ('{"duration": 5, "warmup": 5, FLOWS}', "warmup: is not less"),
-        (
-            '{"service_flows": [{"aqm": "red"}]}',
-            "service_flows[0].aqm: allowed: tail-drop wred docsis-pie",
-        ),
-        (
-            '{"service_flows": [{"wred": {"weight": 16}}]}',
-            "service_flows[0].wred.weight: allowed: 1 to 15",
-        ),
-        ('{"channels": [{}], FLOWS}', "channels[0].rate: is missing"),
-        ('{"senders": [{"service_flow": 1}], FLOWS}', "senders[0].service_flow: allowed: 0 to 0"),
-        ('{"senders": [{"kind": "cbr"}], FLOWS}', "senders[0].rate: belongs"),
-        ('{"senders": [{"rtt": 11}], FLOWS}', "senders[0].rtt: allowed: 0.0001 to 10"),
-        ('{"senders": [{"rtt": 0.2, "rtt_max": 0.1}], FLOWS}', "senders[0].rtt_max: is less"),
-        ('{"changes": [{"at": 1}], FLOWS}', "changes[0].sustained_rate: is missing"),
-        (
-            '{"changes": [{"sustained_rate": 1e6}], "service_flows": [{}]}',
-            "changes[0].service_flow: this one had no",
-        ),
+        *(((), text, told) for text, told in DOWNSTREAM_FILES),
+        *(((UPSTREAM,), text, told) for text, told in UPSTREAM_FILES),
     ],
 )
 def test_mistakes_of_a_file(
-    text: str, told: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    words: tuple[str, ...], text: str, told: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "x.json"
     path.write_text(text.replace("FLOWS", FLOWS))
-    refused([str(path)], f"{path}: {told}", capfd)
-
-
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
-        ("rate = 5", "Expecting value"),
-        ("[]", "an object is expected"),
-        ("{}", "flows: at least one is needed"),
-        ('{"flows": [1]}', "flows[0]: an object"),
-        ('{"duration": 5, "warmup": 5, "flows": [{}]}', "warmup: is not less"),
-        ('{"flows": [{}, {"type": "best"}]}', "flows[1].type: allowed: best-effort "),
-        ('{"flows": [{"km": 161}]}', "flows[0].km: allowed: 0 to 160"),
-        ('{"flows": [{"km": 10, "km_max": 9}]}', "flows[0].km_max: is less"),
-        ('{"flows": [{"conduct": "beyond"}]}', "flows[0].conduct: allowed: honest "),
-        ('{"flows": [{"count": 10000}, {"count": 10000}]}', "flows: at most 16000"),
-        ('{"channels": {"kind": 1}, "flows": [{}]}', "channels.kind: allowed"),
-        ('{"channels": {"count": 65}, "flows": [{}]}', "channels.count: allowed"),
-        ('{"channels": {"colour": 1}, "flows": [{}]}', "channels.colour: no such key"),
-        ('{"delays": {"cmts": 1}, "flows": [{}]}', "delays.cmts: allowed: 0 to 0.1"),
-        ('{"delays": {"x": 1}, "flows": [{}]}', "delays.x: no such key"),
-        ('{"flows": [{"sizes": [{"share": 2}]}]}', "flows[0].sizes[0].share: allowed"),
-        (
-            '{"flows": [{"sizes": [{}, {"bytes": 1}]}]}',
-            "flows[0].sizes[1].bytes: allowed: 16 to 16000",
-        ),
-        (json.dumps({"flows": [BEYOND]}), ""),
-    ],
-)
-def test_mistakes_of_an_upstream_file(
-    text: str, told: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    path = tmp_path / "x.json"
-    path.write_text(text)
-    refused([UPSTREAM, str(path)], f"{path}: {told}", capfd)
+    refused([*words, str(path)], f"{path}: {told}", capfd)
 
 
 @pytest.mark.parametrize("words", [[], [UPSTREAM]], ids=["downstream", "upstream"])

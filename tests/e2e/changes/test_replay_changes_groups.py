@@ -9,16 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from e2e import grouped
 from e2e.changes.changed import MS, Change, ChangedReplay, Epoch, Json, change, replay_changed
-from e2e.grouped import (
-    comes_from_modems,
-    down_traffic,
-    dump,
-    goes_to_channels,
-    small_server,
-    up_traffic,
-    write,
-)
 from e2e.traffic import START_NS
 from vcmts.witness.groups import alone
 from vcmts.witness.pcapfile import Record
@@ -34,7 +26,7 @@ Server = tuple[Json, list[Json]]
 
 
 def served(groups: int = 3, **keys: object) -> Server:
-    whole = small_server()
+    whole = grouped.small_server()
     whole["service_groups"] = whole["service_groups"][:groups]
     return whole | keys, [alone(whole, item) for item in whole["service_groups"]]
 
@@ -42,8 +34,8 @@ def served(groups: int = 3, **keys: object) -> Server:
 def traffic(groups: Sequence[Json], up: bool) -> list[Record]:
     """Of some 12 ms."""
     if up:
-        return up_traffic(groups, 3, 240 // len(groups), GAP_NS)
-    return down_traffic(groups, 3, 800 // len(groups), GAP_NS)
+        return grouped.up_traffic(groups, 3, 240 // len(groups), GAP_NS)
+    return grouped.down_traffic(groups, 3, 800 // len(groups), GAP_NS)
 
 
 @pytest.fixture(scope="module")
@@ -56,11 +48,11 @@ def unchanged(folders: Path, number: int, up: bool) -> ChangedReplay:
     """A group of three alone, with what is sent to all of them: the same for several tests."""
     _, groups = served()
     folder = folders / f"{number}{'up' if up else 'down'}"
-    return replay_changed(folder, dump(groups[number - 1]), traffic(groups, up), up=up)
+    return replay_changed(folder, grouped.dump(groups[number - 1]), traffic(groups, up), up=up)
 
 
 def mine(replayed: ChangedReplay, group: Json, up: bool) -> list[Record]:
-    is_mine = comes_from_modems(group) if up else goes_to_channels(group)
+    is_mine = grouped.comes_from_modems(group) if up else grouped.goes_to_channels(group)
     return [record for record in replayed.out if is_mine(record)]
 
 
@@ -88,12 +80,12 @@ def test_a_group_changes(up: bool, folders: Path, tmp_path: Path) -> None:
     whole, groups = served()
     sent = traffic(groups, up)
     told = in_group_2(groups[1]["modems"])
-    together = replay_changed(tmp_path / "all", dump(whole), sent, of_group(told, 2), up=up)
+    together = replay_changed(tmp_path / "all", grouped.dump(whole), sent, of_group(told, 2), up=up)
     assert len(together.out) > 150
     total = 0
     for number, group in enumerate(groups, start=1):
         if number == 2:
-            one = replay_changed(tmp_path / str(number), dump(group), sent, told, up=up)
+            one = replay_changed(tmp_path / str(number), grouped.dump(group), sent, told, up=up)
         else:
             one = unchanged(folders, number, up)
         assert mine(together, group, up) == list(one.out)
@@ -121,11 +113,11 @@ def test_a_group_goes(up: bool, folders: Path, tmp_path: Path) -> None:
     whole, groups = served()
     sent = traffic(groups, up)
     gone = change(T, "group.remove", group=2)
-    together = replay_changed(tmp_path / "all", dump(whole), sent, [gone], up=up)
+    together = replay_changed(tmp_path / "all", grouped.dump(whole), sent, [gone], up=up)
     for number, group in enumerate(groups, start=1):
         if number == 2:
             before = [record for record in sent if record.time_ns < START_NS + T]
-            one = replay_changed(tmp_path / str(number), dump(group), before, up=up)
+            one = replay_changed(tmp_path / str(number), grouped.dump(group), before, up=up)
         else:
             one = unchanged(folders, number, up)
         came = mine(together, group, up)
@@ -166,15 +158,15 @@ def test_a_group_comes(groups_before: int, up: bool, folders: Path, tmp_path: Pa
     third = groups[2]
     whole["service_groups"] = whole["service_groups"][:groups_before]
     sent = traffic(groups, up)
-    path = write(tmp_path, "third.yaml", third)
+    path = grouped.write(tmp_path, "third.yaml", third)
     come = change(T, "group.add", file=str(path))
-    together = replay_changed(tmp_path / "all", dump(whole), sent, [come], up=up)
+    together = replay_changed(tmp_path / "all", grouped.dump(whole), sent, [come], up=up)
     for number, group in enumerate(groups[:groups_before], start=1):
         one = unchanged(folders, number, up)
         assert mine(together, group, up) == list(one.out)
         assert len(one.out) > 30
     later = [record for record in sent if record.time_ns >= START_NS + T]
-    one = replay_changed(tmp_path / "3", dump(third), later, up=up)
+    one = replay_changed(tmp_path / "3", grouped.dump(third), later, up=up)
     came = mine(together, third, up)
     assert [record.data for record in came] == [record.data for record in one.out]
     # where a timeout ended a wait, its time is by the capture's begin, to some ns

@@ -6,23 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from e2e import frames as make
 from e2e.expected import Expectation
-from e2e.frames import (
-    ETHERTYPES,
-    EXTENSIONS,
-    FRAGMENT,
-    ICMP,
-    MORE_FRAGMENTS,
-    TCP,
-    UDP,
-    arp_frame,
-    ethernet,
-    ip_frame,
-    ipv4_packet,
-    ipv6_packet,
-    tcp,
-    udp,
-)
 from e2e.running import SMALL, replay
 from e2e.traffic import PLAIN4, PLAIN6, spread
 
@@ -43,24 +28,24 @@ def replayed(folder: Path, rules: list[str], frames: list[bytes]) -> Expectation
     return replay(folder, text, spread(frames, 7)).check()
 
 
-def chained(payload: bytes, *extensions: tuple[int, int, int], protocol: int = TCP) -> bytes:
-    return ethernet(
-        ETHERTYPES[6], ipv6_packet(PLAIN6, CPE6, protocol, payload, extensions=extensions)
+def chained(payload: bytes, *extensions: tuple[int, int, int], protocol: int = make.TCP) -> bytes:
+    return make.ethernet(
+        make.ETHERTYPES[6], make.ipv6_packet(PLAIN6, CPE6, protocol, payload, extensions=extensions)
     )
 
 
 def test_tcp_behind_any_header_is_denied(tmp_path: Path) -> None:
-    frames = [chained(tcp(1, 25, b"mail"), (kind, 2, 0)) for kind in EXTENSIONS]
-    frames += [chained(tcp(1, 25, b""), *((kind, 0, 0) for kind in EXTENSIONS))]
-    frames += [chained(tcp(1, 80, b"web"), (kind, 2, 0)) for kind in EXTENSIONS]
+    frames = [chained(make.tcp(1, 25, b"mail"), (kind, 2, 0)) for kind in make.EXTENSIONS]
+    frames += [chained(make.tcp(1, 25, b""), *((kind, 0, 0) for kind in make.EXTENSIONS))]
+    frames += [chained(make.tcp(1, 80, b"web"), (kind, 2, 0)) for kind in make.EXTENSIONS]
     expected = replayed(tmp_path, [f"family: ipv6, action: deny, protocol: tcp, {MAIL}"], frames)
-    assert expected.drops == {"filter_deny": len(EXTENSIONS) + 1}
+    assert expected.drops == {"filter_deny": len(make.EXTENSIONS) + 1}
 
 
-@pytest.mark.parametrize("kind", EXTENSIONS)
+@pytest.mark.parametrize("kind", make.EXTENSIONS)
 def test_rules_name_any_header_of_the_chain(kind: int, tmp_path: Path) -> None:
     """MULPI: the type of any header; the first rule of the list that fits one decides."""
-    other = next(each for each in EXTENSIONS if each not in (kind, FRAGMENT))
+    other = next(each for each in make.EXTENSIONS if each not in (kind, make.FRAGMENT))
     rules = [
         f"family: ipv6, action: permit, protocol: {kind}, source: '2001:db8:ff::/48', tos: 0x20",
         f"family: ipv6, action: deny, protocol: {kind}",
@@ -68,17 +53,19 @@ def test_rules_name_any_header_of_the_chain(kind: int, tmp_path: Path) -> None:
         f"family: ipv6, action: deny, protocol: {other}",
     ]
     frames = [
-        chained(udp(1, 2, b"x"), protocol=UDP),
-        chained(udp(1, 2, b"x"), (kind, 0, 0), protocol=UDP),
-        chained(udp(1, 2, b"x"), (other, 0, 0), protocol=UDP),
-        chained(udp(1, 2, b"x"), (kind, 1, 0), (other, 3, 0), protocol=UDP),
-        chained(udp(1, 2, b"x"), (other, 1, 0), (kind, 0, 0), (other, 1, 0), protocol=UDP),
-        chained(tcp(1, 2, b"x"), (other, 1, 0)),
-        chained(tcp(1, 2, b"x")),
-        chained(tcp(1, 2, b"x"), (FRAGMENT, 0, 8)),
+        chained(make.udp(1, 2, b"x"), protocol=make.UDP),
+        chained(make.udp(1, 2, b"x"), (kind, 0, 0), protocol=make.UDP),
+        chained(make.udp(1, 2, b"x"), (other, 0, 0), protocol=make.UDP),
+        chained(make.udp(1, 2, b"x"), (kind, 1, 0), (other, 3, 0), protocol=make.UDP),
+        chained(
+            make.udp(1, 2, b"x"), (other, 1, 0), (kind, 0, 0), (other, 1, 0), protocol=make.UDP
+        ),
+        chained(make.tcp(1, 2, b"x"), (other, 1, 0)),
+        chained(make.tcp(1, 2, b"x")),
+        chained(make.tcp(1, 2, b"x"), (make.FRAGMENT, 0, 8)),
     ]
     expected = replayed(tmp_path, rules, frames)
-    assert expected.drops == {"filter_deny": 4 + (kind == FRAGMENT)}
+    assert expected.drops == {"filter_deny": 4 + (kind == make.FRAGMENT)}
 
 
 def test_fragments_without_ports_meet_no_criterion_of_them(tmp_path: Path) -> None:
@@ -90,23 +77,23 @@ def test_fragments_without_ports_meet_no_criterion_of_them(tmp_path: Path) -> No
     ]
 
     def fragments4(protocol: int, bits: int) -> bytes:
-        return ethernet(
-            ETHERTYPES[4],
-            ipv4_packet(PLAIN4, CPE4, protocol, udp(7, 9, bytes(24)), fragment=bits),
+        return make.ethernet(
+            make.ETHERTYPES[4],
+            make.ipv4_packet(PLAIN4, CPE4, protocol, make.udp(7, 9, bytes(24)), fragment=bits),
         )
 
     passing = [
-        fragments4(UDP, 3),
-        fragments4(TCP, MORE_FRAGMENTS | 3),
-        fragments4(ICMP, 0),
-        chained(udp(7, 9, bytes(8)), (FRAGMENT, 0, 8), protocol=UDP),
-        chained(udp(7, 9, bytes(8)), (60, 0, 0), (FRAGMENT, 0, 9), protocol=UDP),
+        fragments4(make.UDP, 3),
+        fragments4(make.TCP, make.MORE_FRAGMENTS | 3),
+        fragments4(make.ICMP, 0),
+        chained(make.udp(7, 9, bytes(8)), (make.FRAGMENT, 0, 8), protocol=make.UDP),
+        chained(make.udp(7, 9, bytes(8)), (60, 0, 0), (make.FRAGMENT, 0, 9), protocol=make.UDP),
     ]
     denied = [
-        fragments4(UDP, 0),
-        fragments4(UDP, MORE_FRAGMENTS),
-        chained(udp(7, 9, bytes(8)), (FRAGMENT, 0, 1), protocol=UDP),
-        chained(udp(7, 2000, bytes(8)), protocol=UDP),
+        fragments4(make.UDP, 0),
+        fragments4(make.UDP, make.MORE_FRAGMENTS),
+        chained(make.udp(7, 9, bytes(8)), (make.FRAGMENT, 0, 1), protocol=make.UDP),
+        chained(make.udp(7, 2000, bytes(8)), protocol=make.UDP),
     ]
     expected = replayed(tmp_path, rules, [*passing, *denied])
     assert expected.drops == {"filter_deny": len(denied)}
@@ -118,13 +105,13 @@ def test_fragments_without_ports_meet_no_criterion_of_them(tmp_path: Path) -> No
 
 def test_a_tag_without_a_vlan_is_none(tmp_path: Path) -> None:
     """802.1Q, 6.9. The longest frame may have one, too."""
-    longest = udp(1, 2, bytes(2000 - 4 - 14 - 28))
+    longest = make.udp(1, 2, bytes(2000 - 4 - 14 - 28))
     plain = [
-        ip_frame(PLAIN4, CPE4, UDP, udp(1, 2, b"x")),
-        ip_frame(PLAIN4, CPE4, UDP, longest),
-        chained(tcp(1, 2, b"x"), (60, 0, 0)),
-        arp_frame(CPE4),
-        ethernet(0x88CC, bytes(50), bytes.fromhex("020100000003")),
+        make.ip_frame(PLAIN4, CPE4, make.UDP, make.udp(1, 2, b"x")),
+        make.ip_frame(PLAIN4, CPE4, make.UDP, longest),
+        chained(make.tcp(1, 2, b"x"), (60, 0, 0)),
+        make.arp_frame(CPE4),
+        make.ethernet(0x88CC, bytes(50), bytes.fromhex("020100000003")),
     ]
     tags = (0x0000, 0xE000, 0x1000)
     frames = [
@@ -140,7 +127,7 @@ def test_a_tag_without_a_vlan_is_none(tmp_path: Path) -> None:
 
 def test_short_frames_are_as_long_as_ethernet_asks(tmp_path: Path) -> None:
     """An ACK of 54 bytes has 60; padding of the sender's stays as it is."""
-    ack = ip_frame(PLAIN4, CPE4, TCP, tcp(1, 2, b""))
+    ack = make.ip_frame(PLAIN4, CPE4, make.TCP, make.tcp(1, 2, b""))
     assert len(ack) == 54
     frames = [ack, ack + b"\x5a" * 6, ack + b"\x5a" * 2, ack + b"\x5a" * 40]
     expected = replayed(tmp_path, ["family: llc, action: deny, ethertype: 0x88cc"], frames)
@@ -151,7 +138,10 @@ def test_short_frames_are_as_long_as_ethernet_asks(tmp_path: Path) -> None:
 
 
 def test_ethertype_is_a_criterion_of_ip_too(tmp_path: Path) -> None:
-    frames = [ip_frame(PLAIN4, CPE4, UDP, udp(1, 2, b"x")), chained(udp(1, 2, b"x"))]
+    frames = [
+        make.ip_frame(PLAIN4, CPE4, make.UDP, make.udp(1, 2, b"x")),
+        chained(make.udp(1, 2, b"x")),
+    ]
     for ethertype in (0x0800, 0x86DD):
         rules = [f"family: llc, action: deny, ethertype: {ethertype:#06x}"]
         expected = replayed(tmp_path / str(ethertype), rules, frames)

@@ -12,25 +12,7 @@ from typing import Any
 import pytest
 
 from captures import capture
-from e2e.frames import (
-    DESTINATION_OPTIONS,
-    ETHERTYPES,
-    GRE,
-    HOP_BY_HOP,
-    ICMP,
-    ICMPV6,
-    MORE_FRAGMENTS,
-    TCP,
-    UDP,
-    arp_frame,
-    ethernet,
-    ip_frame,
-    ipv4_packet,
-    ipv6_packet,
-    tcp,
-    udp,
-    upper,
-)
+from e2e import frames as make
 from e2e.machine import check_accounts, passed
 from e2e.run.capture_model import TAG, Replay, expect_replay
 from e2e.running import SMALL, Ended, replay, run, vcmts
@@ -46,22 +28,28 @@ PORTS = (53, 80, 443, 2000, 5004, 40000)
 
 def drawn(draw: random.Random) -> bytes:
     """A packet between strangers, some 30 of whom are destinations."""
-    protocol = draw.choice([UDP, UDP, TCP, TCP, ICMP, ICMPV6, GRE])
+    protocol = draw.choice(
+        [make.UDP, make.UDP, make.TCP, make.TCP, make.ICMP, make.ICMPV6, make.GRE]
+    )
     ports = (draw.choice(PORTS), draw.choice(PORTS))
     data = draw.randbytes(draw.choice([0, 1, 4, 19, 20, 21, 64, 333, 1200, 1400]))
-    payload = upper(protocol, ports, bytes(4) + data if protocol in (ICMP, ICMPV6, GRE) else data)
-    if protocol == UDP and draw.random() < 0.5:
+    payload = make.upper(
+        protocol, ports, bytes(4) + data if protocol in (make.ICMP, make.ICMPV6, make.GRE) else data
+    )
+    if protocol == make.UDP and draw.random() < 0.5:
         payload = payload[:6] + b"\xba\xd1" + payload[8:]
-    if protocol == ICMPV6 or (protocol != ICMP and draw.random() < 0.4):
+    if protocol == make.ICMPV6 or (protocol != make.ICMP and draw.random() < 0.4):
         source6 = IPv6Address("2001:db8:77::1")
         to = IPv6Address("2001:db8:88::") + draw.randrange(10)
-        more = draw.choice([(), ((HOP_BY_HOP, 0, 0), (DESTINATION_OPTIONS, 1, 0))])
-        packet = ipv6_packet(source6, to, protocol, payload, traffic_class=0x2E, extensions=more)
-        return ethernet(ETHERTYPES[6], packet)
+        more = draw.choice([(), ((make.HOP_BY_HOP, 0, 0), (make.DESTINATION_OPTIONS, 1, 0))])
+        packet = make.ipv6_packet(
+            source6, to, protocol, payload, traffic_class=0x2E, extensions=more
+        )
+        return make.ethernet(make.ETHERTYPES[6], packet)
     source, target = IPv4Address("192.0.2.9"), IPv4Address("172.16.5.0") + draw.randrange(20)
     options = draw.choice([b"", b"\1" * 8])
-    packet = ipv4_packet(source, target, protocol, payload, tos=0x48, options=options)
-    return ethernet(ETHERTYPES[4], packet)
+    packet = make.ipv4_packet(source, target, protocol, payload, tos=0x48, options=options)
+    return make.ethernet(make.ETHERTYPES[4], packet)
 
 
 def written(path: Path) -> list[Record]:
@@ -70,12 +58,17 @@ def written(path: Path) -> list[Record]:
     frames = [drawn(draw) for _ in range(150)]
     tagged = [f[:12] + bytes.fromhex("81000007") + f[12:] for f in frames[:10]]
     near, far = IPv4Address("192.0.2.9"), IPv4Address("172.16.5.77")
-    part = ipv4_packet(near, far, UDP, udp(1, 2, bytes(50)), fragment=MORE_FRAGMENTS)
-    frames += [*tagged, arp_frame(far), ethernet(ETHERTYPES[4], part)]
-    frames += [ip_frame(near, far, TCP, tcp(1, 2, bytes(1950))), frames[0].ljust(60, b"\xee")]
+    part = make.ipv4_packet(
+        near, far, make.UDP, make.udp(1, 2, bytes(50)), fragment=make.MORE_FRAGMENTS
+    )
+    frames += [*tagged, make.arp_frame(far), make.ethernet(make.ETHERTYPES[4], part)]
+    frames += [
+        make.ip_frame(near, far, make.TCP, make.tcp(1, 2, bytes(1950))),
+        frames[0].ljust(60, b"\xee"),
+    ]
     draw.shuffle(frames)
     records = [Record(n * 1000, frame, len(frame)) for n, frame in enumerate(frames)]
-    whole = ip_frame(near, far, UDP, udp(7, 8, bytes(500)))
+    whole = make.ip_frame(near, far, make.UDP, make.udp(7, 8, bytes(500)))
     records.append(Record(len(records) * 1000, whole[:96], len(whole)))
     write_pcap(path, records)
     return records

@@ -50,6 +50,7 @@ def many(plan: Plan = PLAN, **how: Any) -> Many:
 # By how the planes are: trials in the mean at the most, how far a rate may be above the capacity,
 # and the least share of the searches whose rate is no further below it than this.
 STEP = PLAN.resolution
+ALL = {"noise": 0.2, "bad_luck": 0.03, "band": 0.03, "luck": 0.01}
 KNOWN: dict[str, tuple[dict[str, float], int, float, dict[float, float]]] = {
     "a quiet machine": ({}, 12, 1e-9, {STEP: 1}),
     # not above the capacity, hardly in its band: a rate at which most trials pass
@@ -58,10 +59,7 @@ KNOWN: dict[str, tuple[dict[str, float], int, float, dict[float, float]]] = {
     # of a plain bisection each trial that fails by bad luck may cost half of the rate
     "bad luck does not stay": ({"bad_luck": 0.05}, 14, 1e-9, {STEP: 0.94, 0.1: 0.99}),
     "noise costs trials, not rate": ({"noise": 0.3}, 19, 1e-9, {STEP: 0.99}),
-    "everything at once": (
-        *({"noise": 0.2, "bad_luck": 0.03, "band": 0.03, "luck": 0.01}, 20, 0.01),
-        {0.03 + 2 * STEP: 0.95},
-    ),
+    "everything at once": (ALL, 20, 0.01, {0.03 + 2 * STEP: 0.95}),
 }
 
 
@@ -69,7 +67,7 @@ KNOWN: dict[str, tuple[dict[str, float], int, float, dict[float, float]]] = {
 def test_what_planes_carry_is_found(
     how: dict[str, float], trials: int, above: float, shares: dict[float, float]
 ) -> None:
-    done = many(**how)
+    done = many(PLAN, **how)
     for below, share in shares.items():
         assert done.within(-below, above) >= share, below
     assert statistics.mean(done.trials) <= trials

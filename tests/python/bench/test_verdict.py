@@ -49,6 +49,8 @@ def answer(down: Json | None = None, up: Json | None = None, **what: Any) -> Jso
 PASSED, FAILED = ("passed", None), ("failed", "data plane")
 SLOW, DISTURBED = ("traffic", "traffic"), ("disturbed", "machine")
 FULL: Json = {"flow_buffer_full": 80, "crypto_full": 20}
+HARDLY: Json = {"flow_buffer_full": 20, "crypto_full": 80}
+BACK: Json = {"transmit_backpressure": 9}
 # Of both directions and the rest of an answer: the verdict, and what bound it. Of gaps: 8,192
 # packets are 82 ms at this rate; half of that may be too long.
 CASES: dict[str, tuple[list[Json | None], Json, tuple[str, str | None]]] = {
@@ -68,31 +70,24 @@ CASES: dict[str, tuple[list[Json | None], Json, tuple[str, str | None]]] = {
     "a gap that the rings bridge": ([lost(1000, **gap(30))], {}, FAILED),
     "more lost than came in the gap": ([lost(10_001, **gap(50))], {}, FAILED),
     "in two gaps": ([lost(10_001, **gap(50, count=2))], {}, DISTURBED),
-    "a rate as far as a gap lasted": (
-        *([sent(0.95, transmit_backpressure=9, **gap(50))], {}),
-        DISTURBED,
-    ),
-    "a rate further than it lasted": (
-        *([sent(0.90, transmit_backpressure=9, **gap(50))], {}),
-        FAILED,
-    ),
+    "a rate as far as a gap lasted": ([sent(0.95, **BACK, **gap(50))], {}, DISTURBED),
+    "a rate further than it lasted": ([sent(0.90, **BACK, **gap(50))], {}, FAILED),
     "further, by the traffic": ([sent(0.90, **gap(50))], {}, SLOW),
     "many short gaps": ([sent(0.98, **gap(2, count=6))], {}, DISTURBED),
     "many short gaps, and loss": ([sent(0.98, lost=1, **gap(2, count=6))], {}, FAILED),
     "gaps of both sides do not add up": (
-        *([sent(0.90, transmit_backpressure=9, **gap(50))], {"workers": [gap(30)]}),
+        [sent(0.90, **BACK, **gap(50))],
+        {"workers": [gap(30)]},
         FAILED,
     ),
     "gaps of both sides add up": (
-        *([sent(0.90, transmit_backpressure=9, **gap(50))], {"workers": [gap(45)]}),
+        [sent(0.90, **BACK, **gap(50))],
+        {"workers": [gap(45)]},
         DISTURBED,
     ),
     "disturbed, and passed": ([direction(**gap(500))], {}, PASSED),
     "queues overflow": ([lost(100)], {"drops": {"downstream": FULL}}, ("failed", "channels")),
-    "queues overflow hardly": (
-        *([lost(100)], {"drops": {"downstream": {"flow_buffer_full": 20, "crypto_full": 80}}}),
-        FAILED,
-    ),
+    "queues overflow hardly": ([lost(100)], {"drops": {"downstream": HARDLY}}, FAILED),
     "queues of the other direction": ([None, lost(100)], {"drops": {"downstream": FULL}}, FAILED),
 }
 

@@ -9,13 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vcmts.witness import bpi
-from vcmts.witness.crc import (
-    CRC16_X25_RESIDUE,
-    crc16_x25,
-    frame_check_sequence,
-    internet_checksum,
-)
+from vcmts.witness import bpi, crc
 from vcmts.witness.pcapfile import PcapError, Record, build_pcap, parse_pcap, read_pcap
 
 
@@ -36,19 +30,19 @@ def hx(text: str) -> bytes:
     ],
 )
 def test_crc16_x25(data: bytes, value: int) -> None:
-    assert crc16_x25(data) == value
-    assert crc16_x25(data + value.to_bytes(2, "little")) == CRC16_X25_RESIDUE
+    assert crc.crc16_x25(data) == value
+    assert crc.crc16_x25(data + value.to_bytes(2, "little")) == crc.CRC16_X25_RESIDUE
 
 
 def test_frame_check_sequence() -> None:
-    assert frame_check_sequence(b"123456789") == hx("2639F4CB")
+    assert crc.frame_check_sequence(b"123456789") == hx("2639F4CB")
 
 
 def test_internet_checksum() -> None:
-    assert internet_checksum(hx("0001F203F4F5F6F7")) == 0x220D  # RFC 1071, section 3
-    assert internet_checksum(hx("0001F203F4F5F6F7220D")) == 0
-    assert internet_checksum(b"\x01") == 0xFEFF
-    assert internet_checksum(b"") == internet_checksum(bytes(6)) == 0xFFFF
+    assert crc.internet_checksum(hx("0001F203F4F5F6F7")) == 0x220D  # RFC 1071, section 3
+    assert crc.internet_checksum(hx("0001F203F4F5F6F7220D")) == 0
+    assert crc.internet_checksum(b"\x01") == 0xFEFF
+    assert crc.internet_checksum(b"") == crc.internet_checksum(bytes(6)) == 0xFFFF
 
 
 @given(st.lists(st.integers(0, 0xFFFF)))
@@ -59,7 +53,7 @@ def test_internet_checksum_is_a_sum(words: list[int]) -> None:
         total += word
         total = (total & 0xFFFF) + (total >> 16)
     data = struct.pack(f">{len(words)}H", *words)
-    assert internet_checksum(data) == total ^ 0xFFFF
+    assert crc.internet_checksum(data) == total ^ 0xFFFF
 
 
 # pcap

@@ -10,17 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from captures import capture
+from vcmts.witness import depi
 from vcmts.witness.crc import frame_check_sequence, internet_checksum
-from vcmts.witness.depi import (
-    DepiError,
-    ExtraBytes,
-    Packetizer,
-    Psp,
-    Reassembler,
-    Segment,
-    decode_psp,
-    encode_psp,
-)
 from vcmts.witness.docsis import FC_TYPE_MAC, decode_frame, encode_frame
 from vcmts.witness.l2tp import Carrier, Datagram, L2tpError, decode_datagram, encode_datagram
 from vcmts.witness.pcapfile import read_pcap
@@ -39,10 +30,10 @@ carriers = st.sampled_from([V4, V6, replace(V4, udp=True), replace(V6, udp=True)
 
 def test_real_psp_vector() -> None:
     frame = hx("C2000038BA43 01E02F000001 AC1F6B1BAAC1 0026 000003") + bytes(39)
-    psp = decode_psp(hx("40016564C03E0090") + frame, extra_length=2)
-    assert psp == Psp(0x6564, (Segment(frame),), hx("0090"))
-    assert ExtraBytes(2, counting=True).at(9) == psp.extra
-    assert encode_psp(psp) == hx("40016564C03E0090") + frame
+    psp = depi.decode_psp(hx("40016564C03E0090") + frame, extra_length=2)
+    assert psp == depi.Psp(0x6564, (depi.Segment(frame),), hx("0090"))
+    assert depi.ExtraBytes(2, counting=True).at(9) == psp.extra
+    assert depi.encode_psp(psp) == hx("40016564C03E0090") + frame
 
 
 @given(carriers, st.integers(1, 0xFFFFFFFF), st.binary(max_size=60))
@@ -99,9 +90,9 @@ def test_control_channel() -> None:
     assert decode_datagram(bytes(control)).session == 0
 
 
-segments = st.builds(Segment, st.binary(min_size=1, max_size=20), st.booleans(), st.booleans())
+segments = st.builds(depi.Segment, st.binary(min_size=1, max_size=20), st.booleans(), st.booleans())
 psps = st.builds(
-    Psp,
+    depi.Psp,
     st.integers(0, 65535),
     st.lists(segments, min_size=1, max_size=6).map(tuple),
     st.binary(max_size=2),
@@ -113,30 +104,32 @@ psps = st.builds(
 
 
 @given(psps)
-def test_psp_round_trip(psp: Psp) -> None:
-    wire = encode_psp(psp)
-    assert decode_psp(wire, len(psp.extra)) == psp
+def test_psp_round_trip(psp: depi.Psp) -> None:
+    wire = depi.encode_psp(psp)
+    assert depi.decode_psp(wire, len(psp.extra)) == psp
     for length in range(len(wire)):
-        with pytest.raises(DepiError):
-            decode_psp(wire[:length], len(psp.extra))
-    with pytest.raises(DepiError):
-        decode_psp(wire + b"\0", len(psp.extra))
+        with pytest.raises(depi.DepiError):
+            depi.decode_psp(wire[:length], len(psp.extra))
+    with pytest.raises(depi.DepiError):
+        depi.decode_psp(wire + b"\0", len(psp.extra))
 
 
 @given(st.binary(max_size=40), st.sampled_from([0, 2]))
 def test_psp_hostile_bytes(data: bytes, extra_length: int) -> None:
     try:
-        psp = decode_psp(data, extra_length)
-    except DepiError:
+        psp = depi.decode_psp(data, extra_length)
+    except depi.DepiError:
         return
-    assert encode_psp(psp) == data
+    assert depi.encode_psp(psp) == data
 
 
 @given(
     carriers,
     st.lists(st.binary(min_size=1, max_size=400), max_size=12),
     st.integers(100, 600),
-    st.sampled_from([ExtraBytes(), ExtraBytes(2, True, 3), ExtraBytes(2, False, 15)]),
+    st.sampled_from(
+        [depi.ExtraBytes(), depi.ExtraBytes(2, True, 3), depi.ExtraBytes(2, False, 15)]
+    ),
     st.integers(1, 16),
     st.integers(0, 65535),
 )
@@ -144,17 +137,17 @@ def test_packetizer_and_reassembler(
     carrier: Carrier,
     queue: list[bytes],
     mtu: int,
-    extra: ExtraBytes,
+    extra: depi.ExtraBytes,
     max_segments: int,
     sequence: int,
 ) -> None:
-    sender = Packetizer(carrier, 7, mtu, extra, max_segments, flow=2, sequence=sequence)
-    receiver = Reassembler()
+    sender = depi.Packetizer(carrier, 7, mtu, extra, max_segments, flow=2, sequence=sequence)
+    receiver = depi.Reassembler()
     received = []
     lengths = []
     for number, packet in enumerate(sender.pack(queue)):
         datagram = decode_datagram(packet)
-        psp = decode_psp(datagram.payload, extra.length)
+        psp = depi.decode_psp(datagram.payload, extra.length)
         assert psp.extra == extra.at(number)
         assert len(psp.segments) <= max_segments
         lengths.append((datagram.ip_length, len(psp.segments)))
@@ -168,12 +161,12 @@ def test_packetizer_and_reassembler(
     assert all(length + 3 > mtu or count == max_segments for length, count in lengths[:-1])
 
 
-def _psp(sequence: int, *pieces: str, flow: int = 0) -> Psp:
+def _psp(sequence: int, *pieces: str, flow: int = 0) -> depi.Psp:
     """Segments drawn as text: [ab] is a whole frame, [ab a first fragment, ab a middle one."""
-    return Psp(
+    return depi.Psp(
         sequence,
         tuple(
-            Segment(piece.strip("[]").encode(), piece[0] == "[", piece[-1] == "]")
+            depi.Segment(piece.strip("[]").encode(), piece[0] == "[", piece[-1] == "]")
             for piece in pieces
         ),
         flow=flow,
@@ -192,8 +185,8 @@ def _psp(sequence: int, *pieces: str, flow: int = 0) -> Psp:
         ([_psp(1, "[a"), _psp(2, "[b]", flow=1), _psp(3, "c]")], "b ac", []),
     ],
 )
-def test_reassembler(packets: list[Psp], received: str, problems: list[str]) -> None:
-    receiver = Reassembler()
+def test_reassembler(packets: list[depi.Psp], received: str, problems: list[str]) -> None:
+    receiver = depi.Reassembler()
     frames: list[bytes] = []
     texts: list[str] = []
     for number, psp in enumerate(packets):
@@ -208,17 +201,17 @@ def test_reassembler(packets: list[Psp], received: str, problems: list[str]) -> 
 
 def test_reassembler_sequence_per_flow() -> None:
     packets = [_psp(1, "[a", flow=0), _psp(9, "[b]", flow=1), _psp(2, "c]", flow=0)]
-    receiver = Reassembler(sequence_per_flow=True)
+    receiver = depi.Reassembler(sequence_per_flow=True)
     assert [receiver.push(psp, 0)[1] for psp in packets] == [[], [], []]
-    receiver = Reassembler()
+    receiver = depi.Reassembler()
     assert any(receiver.push(psp, 0)[1] for psp in packets)
 
 
 def test_packetizer_refuses_tiny_mtu() -> None:
     overhead = 20 + 4 + 4 + 2
-    with pytest.raises(DepiError):
-        Packetizer(V4, 1, overhead)
-    assert len(Packetizer(V4, 1, overhead + 1).pack([b"abc"])) == 3
+    with pytest.raises(depi.DepiError):
+        depi.Packetizer(V4, 1, overhead)
+    assert len(depi.Packetizer(V4, 1, overhead + 1).pack([b"abc"])) == 3
 
 
 # A real core
@@ -265,23 +258,25 @@ def _check_mmm(frame: bytes) -> None:
 
 def test_capture_downstream_sessions(captured: list[tuple[bytes, Datagram]]) -> None:
     subtypes = _pseudowire_subtypes(captured)
-    sessions = {session: Reassembler() for session, subtype in subtypes.items() if subtype == 4}
+    sessions = {
+        session: depi.Reassembler() for session, subtype in subtypes.items() if subtype == 4
+    }
     assert len(sessions) == 2
     counters: dict[int, int] = {}
     frames = 0
     for number, (packet, datagram) in enumerate(captured):
         if datagram.session not in sessions:
             continue
-        psp = decode_psp(datagram.payload, extra_length=2)
+        psp = depi.decode_psp(datagram.payload, extra_length=2)
         counter = counters.get(datagram.session, psp.extra[1] >> 4)
-        assert psp.extra == ExtraBytes(2, counting=True).at(counter)
+        assert psp.extra == depi.ExtraBytes(2, counting=True).at(counter)
         counters[datagram.session] = counter + 1
         whole, problems = sessions[datagram.session].push(psp, number)
         assert not problems
         for frame in whole:
             _check_mmm(frame.data)
         frames += len(whole)
-        again = encode_datagram(datagram.carrier, datagram.session, encode_psp(psp))
+        again = encode_datagram(datagram.carrier, datagram.session, depi.encode_psp(psp))
         assert again == packet
     assert frames > 8000
     assert all(reassembler.finish() == [] for reassembler in sessions.values())
@@ -290,9 +285,9 @@ def test_capture_downstream_sessions(captured: list[tuple[bytes, Datagram]]) -> 
 def test_capture_map_session(captured: list[tuple[bytes, Datagram]]) -> None:
     subtypes = _pseudowire_subtypes(captured)
     packets = [datagram for _, datagram in captured if subtypes.get(datagram.session) == 13]
-    receiver = Reassembler()
+    receiver = depi.Reassembler()
     for number, datagram in enumerate(packets):
-        whole, problems = receiver.push(decode_psp(datagram.payload), number)
+        whole, problems = receiver.push(depi.decode_psp(datagram.payload), number)
         assert not problems
         assert [frame.data[:6] for frame in whole] == [hx("01E02F000001")]
     assert len(packets) > 8000

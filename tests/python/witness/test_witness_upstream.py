@@ -11,16 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from vcmts.witness import docsis
 from vcmts.witness.config import Config, parse_config
 from vcmts.witness.depi import decode_psp
-from vcmts.witness.docsis import (
-    FC_PARM_CONCATENATION,
-    FC_TYPE_MAC,
-    Frame,
-    Request,
-    encode_frame,
-    encode_request,
-)
 from vcmts.witness.ip import on_ethernet
 from vcmts.witness.l2tp import decode_datagram
 from vcmts.witness.pcapfile import Record, records_of
@@ -109,8 +102,8 @@ def test_requests_of_every_kind() -> None:
     ethernet = numbered_frame(old.addresses[0], 0, 60)
     dress = Dress("bp_up", piggyback=7, request=9)
     frames = [
-        encode_request(Request(20, 3)),
-        encode_request(Request(20, 0x102, queue_depth=True)),
+        docsis.encode_request(docsis.Request(20, 3)),
+        docsis.encode_request(docsis.Request(20, 0x102, queue_depth=True)),
         packet_frame(old.security, 20, ethernet, dress),
         *fragment(old.security, 20, packet_frame(old.security, 20, ethernet, Dress(None)), [30]),
     ]
@@ -125,7 +118,7 @@ def test_requests_of_every_kind() -> None:
     whose = [(ask.modem, ask.flow, ask.cluster) for ask in result.requests]
     assert whose == [(old.mac, 301, 0)] * 4
     assert result.counters["request_frames"] == 2
-    (segment,) = cut_segments([encode_request(Request(11, 1))], [], 5, 1, [16])
+    (segment,) = cut_segments([docsis.encode_request(docsis.Request(11, 1))], [], 5, 1, [16])
     result = one_burst(CONFIG, 0, 11, segment, True)
     who = (plain.mac, 202, 1)
     assert result.requests == [Ask("segment", *who, 16, True), Ask("request", *who, 1, False)]
@@ -134,7 +127,7 @@ def test_requests_of_every_kind() -> None:
 def test_only_records_count_where_there_are_some() -> None:
     ofdma = CONFIG.upstream.channels[1]
     modem = CONFIG.modems[0]
-    (segment,) = cut_segments([encode_request(Request(3, 1))], [], requests=[16])
+    (segment,) = cut_segments([docsis.encode_request(docsis.Request(3, 1))], [], requests=[16])
     device = RphyDevice(CONFIG)
     burst = device.burst(ofdma, 3, segment, segmented=True)
     packets = device.pack(ofdma, ofdma.session, [burst])
@@ -238,8 +231,8 @@ def test_strict_about_frames() -> None:
     assert "source address" in burst_problems(20, [packet_frame(old.security, 20, stolen)])
     assert "goes on behind" in burst_problems(20, [good[:-1]])
     assert burst_problems(20, concatenate([good, good])) == ""
-    three = Frame(good + good, (), FC_TYPE_MAC, FC_PARM_CONCATENATION, 3)
-    assert "concatenation of 3" in burst_problems(20, [encode_frame(three)])
+    three = docsis.Frame(good + good, (), docsis.FC_TYPE_MAC, docsis.FC_PARM_CONCATENATION, 3)
+    assert "concatenation of 3" in burst_problems(20, [docsis.encode_frame(three)])
     pieces = fragment(old.security, 20, clear, [20, 40])
     assert burst_problems(20, pieces) == ""
     assert "fragment 2" in burst_problems(20, [pieces[0], pieces[2]])
