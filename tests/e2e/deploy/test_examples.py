@@ -40,12 +40,6 @@ def here(text: str) -> str:
     return re.sub(r", threads: \{[^}]*\}", "", text)
 
 
-def blocks(page: Path) -> list[str]:
-    """Whole configurations that a page shows."""
-    found = re.findall(r"^```yaml[^\n]*\n((?s:.*?))^```", page.read_text(), re.MULTILINE)
-    return [block for block in found if re.search("^(modems|service_groups):", block, re.MULTILINE)]
-
-
 @pytest.mark.run
 def test_the_example_as_it_is(tmp_path: Path) -> None:
     play(CONFIG / "example.yaml", tmp_path)
@@ -67,26 +61,6 @@ def test_the_example_of_a_cloud(tmp_path: Path) -> None:
         text = text.replace(word, value)
     config = tmp_path / "aws.yaml"
     config.write_text(text)
-    play(config, tmp_path)
-
-
-@pytest.mark.run
-@pytest.mark.parametrize(
-    ("page", "index"),
-    [
-        pytest.param(p, n, id=f"{p.name}-{n}")
-        for p in sorted([*CHECKOUT.glob("docs/*.md"), *CHECKOUT.glob("tools/vcmts/docs/*.md.in")])
-        for n, _ in enumerate(blocks(p))
-    ],
-)
-def test_configurations_of_the_pages(page: Path, index: int, tmp_path: Path) -> None:
-    """Those that are the files of above are run there."""
-    text = blocks(page)[index]
-    files = [path.read_text() for path in CONFIG.glob("example*.yaml")]
-    if any(text.strip() in whole for whole in files):
-        return
-    config = tmp_path / "sg.yaml"
-    config.write_text(here(text))
     play(config, tmp_path)
 
 

@@ -186,23 +186,6 @@ def test_what_is_wrong_is_said_and_it_goes_on(service: tuple[str, Service]) -> N
         assert seen.end() == 0
 
 
-def test_vcmtsd_ends() -> None:
-    with tempfile.TemporaryDirectory(prefix="top-") as folder:
-        path = f"{folder}/control.sock"
-        with Service(path) as served:
-            thread = threading.Thread(target=served.serve_forever, args=(0.01,))
-            thread.start()
-            with terminal(path) as seen:
-                seen.sees("10.4 Gbps")
-                served.shutdown()
-                served.server_close()
-                Path(path).unlink()
-                served.closes = True
-                assert seen.end() == 1
-                assert seen.heard.endswith("\x1b[?25hvcmts: vcmtsd has ended\r\n")
-            thread.join()
-
-
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 def test_signals_leave_the_terminal_as_it_was(
     number: signal.Signals, service: tuple[str, Service]
