@@ -10,7 +10,7 @@ import pytest
 from e2e.sanitized import REPEATING
 from wireshark.conftest import stage as stage  # tshark's, skipped where it is not installed
 
-APART = {"soak": "takes minutes", "compiles": "compiles the project in a copy"}
+APART = {"compiles": "compiles the project in a copy"}
 
 
 @pytest.fixture

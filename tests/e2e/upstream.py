@@ -22,7 +22,6 @@ SETTINGS = "upstream: {verify_crc: true, frame_timeout: 500 ms}"
 # The witness has no limits. Buffers are touched at each start, which takes as long as most of what
 # is replayed: there are as many as a capture of some hundred packets may need.
 ROOM = "held_by_modem: 4 MB, held: 4 MB"
-LARGE_ROOM = "held_by_modem: 8 MB, held: 32 MB"
 WITHOUT_CONTROL = UPSTREAM.replace("ports: {control: {device: net_null0}}\n", "")
 IPV6 = {"192.168.1.1": '"2001:db8::1:1"', "192.168.1.2": '"2001:db8::1:2"'}
 

@@ -23,7 +23,6 @@ CONFIG = load_config(SMALL)
 IPV6 = {"core_ip": '"2001:db8:9::1"', "rpd_ip": '"2001:db8:9::2"'}
 VARIANTS = {
     "MTU 1500": {},
-    "one segment": {"max_segments": "1"},
     "IPv6, MTU 9000": {**IPV6, "mtu": "9000", "max_segments": "255"},
 }
 

@@ -11,7 +11,6 @@ import pytest
 
 from e2e.traffic import START_NS
 from e2e.upstream import (
-    LARGE_ROOM,
     ROOM,
     WITHOUT_CONTROL,
     UpstreamReplay,
@@ -207,20 +206,3 @@ def test_hostile_traffic(settings: str, tmp_path: Path) -> None:
     none([(seed, replays[seed].problems()) for seed in seeds])
     assert all(len(replayed.drops) > 20 for replayed in replays)
     assert all(len(replayed.frames) > 50 for replayed in replays)
-
-
-@pytest.mark.soak
-@pytest.mark.parametrize("part", range(20))
-def test_long(part: int, tmp_path: Path) -> None:
-    """Some minutes of it: longer captures, and many of them."""
-    names = [*IMPAIRMENTS, *HOSTILE]
-
-    def problems(seed: int) -> list[str]:
-        name, folder = names[seed % len(names)], tmp_path / str(seed)
-        if name in HOSTILE:
-            settings = HOSTILE[name].replace(ROOM, LARGE_ROOM)
-            return hostile(settings, seed, folder, 2000).problems()
-        return damage_problems(name, seed, folder)
-
-    seeds = range(1000 + 48 * part, 1048 + 48 * part)
-    none(list(zip(seeds, at_once(problems, seeds), strict=True)))
