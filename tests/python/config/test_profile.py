@@ -237,11 +237,14 @@ def test_rates_and_congestion_control_are_asked_for(
     "rate",
     ["", "0 Mbps", "999 bps", "1.001 Tbps", "10", "010 Mbps", "0.1 bps", "10 Mbps\n", "none"],
 )
-def test_rates_that_no_loader_takes(rate: str, tmp_path: Path, refuses: Refuses) -> None:
+def test_rates_that_no_loader_takes(
+    rate: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     path = tmp_path / "sg.yaml"
     name = "2ofdm-0sc-qam_3cms_aes"
-    words = ("profile", name, "--sustained-rate", rate, "-o", str(path))
-    refuses("vcmts: --sustained-rate: found", *words)
+    assert cli.main(["profile", name, "--sustained-rate", rate, "-o", str(path)]) == 2
+    captured = capfd.readouterr()
+    assert captured.err.startswith("vcmts: --sustained-rate: found") and captured.out == ""
     assert not path.exists()
     written = text_of(name).replace(
         "weight: 8", f"weight: 8, max_sustained_rate: {json.dumps(rate)}"
