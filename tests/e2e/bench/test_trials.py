@@ -10,6 +10,7 @@ import subprocess
 import termios
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -31,18 +32,24 @@ STREAMS = 40  # of the profile, at most
 Json = dict[str, Any]
 
 
-@pytest.fixture
-def config(tmp_path: Path) -> Path:
-    if len(CPUS) < 2:
-        pytest.skip("two threads poll")
+@cache
+def group() -> str:
     written = vcmts("profile", PROFILE)
     assert written.status == 0, written.stderr
     group = yaml.safe_load(written.stdout)
     plane, other = CPUS[-1], CPUS[0]
     group["threads"] = {"downstream": "1ds1t", "main_core": other, "lower_mac_core": other}
     group["threads"] |= {"upper_mac_core": plane, "upstream_core": plane}
+    text: str = yaml.safe_dump(group)
+    return text
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Path:
+    if len(CPUS) < 2:
+        pytest.skip("two threads poll")
     path = tmp_path / "sg.yaml"
-    path.write_text(yaml.safe_dump(group))
+    path.write_text(group())
     return path
 
 

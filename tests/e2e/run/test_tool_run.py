@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import urllib.request
 from collections import Counter
 from pathlib import Path
@@ -19,6 +20,7 @@ from e2e.machine import check_accounts, kept_up, passed, proven
 from e2e.run.test_run import on_these_cores
 from e2e.running import environment
 from patience import TIMEOUT, until
+from vcmts import cli
 from vcmts.control.client import Client
 from vcmts.paths import CHECKOUT
 from vcmts.run import refusals
@@ -352,11 +354,18 @@ def test_more_than_the_channels_carry_is_lost_and_said(folder: Path) -> None:
         (("--config", "/nonexistent/sg.yaml"), "/nonexistent/sg.yaml"),
     ],
 )
-def test_mistakes_start_nothing(words: tuple[str, ...], message: str, folder: Path) -> None:
+def test_mistakes_start_nothing(
+    words: tuple[str, ...],
+    message: str,
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
     small = () if "--config" in words else ("--profile", PROFILE)
-    done = tool(folder, "run", *small, *words)
-    assert done.returncode == 2
-    assert message in done.stderr
-    assert done.stdout == "" and "serving" not in done.stderr
-    assert "vcmts-traffic" not in done.stderr
+    assert cli.main(["run", *small, *words]) == 2
+    said, error = capfd.readouterr()
+    assert message in error
+    assert said == "" and "serving" not in error
+    assert "vcmts-traffic" not in error
     assert left_over(folder) == []
