@@ -6,7 +6,29 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address
 
-from e2e import frames as make
+from e2e.frames import (
+    ARP,
+    BROADCAST,
+    DESTINATION_OPTIONS,
+    ETHERNET_HEADER,
+    ETHERTYPES,
+    EXTENSIONS,
+    GRE,
+    HEADERS,
+    ICMP,
+    ICMPV6,
+    MORE_FRAGMENTS,
+    NO_NEXT,
+    TCP,
+    UDP,
+    arp_frame,
+    ethernet,
+    ip_frame,
+    ipv4_packet,
+    ipv6_packet,
+    udp,
+    upper,
+)
 from vcmts.witness.model import Config, Match, Modem
 from vcmts.witness.pcapfile import Record
 
@@ -60,9 +82,7 @@ class Generator:
             match = self.random.choice(aims)
         protocol = match.protocol
         if protocol is None or self.random.random() < 0.1:
-            protocol = self.random.choice(
-                [make.UDP, make.TCP, make.ICMP if version == 4 else make.ICMPV6, make.GRE, 254]
-            )
+            protocol = self.random.choice([UDP, TCP, ICMP if version == 4 else ICMPV6, GRE, 254])
         ports = (
             self._edges(*match.source_ports, 65535),
             self._edges(*match.destination_ports, 65535),
@@ -72,57 +92,51 @@ class Generator:
             value, mask = match.tos
             tos = value | tos & ~mask & 0xFF
         source = self._source(match, version)
-        empty = make.HEADERS[version] + len(make.upper(protocol, ports, b""))
+        empty = HEADERS[version] + len(upper(protocol, ports, b""))
         data = self.random.randbytes(self._size(empty) - empty)
-        return make.ip_frame(source, destination, protocol, make.upper(protocol, ports, data), tos)
+        return ip_frame(source, destination, protocol, upper(protocol, ports, data), tos)
 
     def cut_short(self, destination: IPv4Address | IPv6Address) -> bytes:
         """TCP or UDP with fewer bytes than two ports need, behind Ethernet padding that could be
         taken for them."""
         payload = self.random.randbytes(self.random.randrange(4))
         source = PLAIN4 if destination.version == 4 else PLAIN6
-        frame = make.ip_frame(
-            source, destination, self.random.choice([make.TCP, make.UDP]), payload
-        )
+        frame = ip_frame(source, destination, self.random.choice([TCP, UDP]), payload)
         return frame + b"\x13\x8c" * ((60 - len(frame)) // 2 + 1)
 
     def options_or_fragment4(self, destination: IPv4Address) -> bytes:
         options = bytes([1]) * 4 * self.random.randrange(11)
-        fragment = self.random.choice([0, make.MORE_FRAGMENTS, make.MORE_FRAGMENTS | 5, 3, 0x1FFF])
-        payload = make.udp(53, self.random.choice([5004, 5009, 9]), self.random.randbytes(200))
-        packet = make.ipv4_packet(
-            PLAIN4, destination, make.UDP, payload, options=options, fragment=fragment
-        )
-        return make.ethernet(make.ETHERTYPES[4], packet)
+        fragment = self.random.choice([0, MORE_FRAGMENTS, MORE_FRAGMENTS | 5, 3, 0x1FFF])
+        payload = udp(53, self.random.choice([5004, 5009, 9]), self.random.randbytes(200))
+        packet = ipv4_packet(PLAIN4, destination, UDP, payload, options=options, fragment=fragment)
+        return ethernet(ETHERTYPES[4], packet)
 
     def extensions6(self, destination: IPv6Address) -> bytes:
-        kinds = self.random.choices(make.EXTENSIONS, k=self.random.choice([*range(6), 15, 16, 17]))
+        kinds = self.random.choices(EXTENSIONS, k=self.random.choice([*range(6), 15, 16, 17]))
         extensions = tuple(
             (kind, self.random.randrange(4), self.random.choice([0, 1, 8, 0xFFF9]))
             for kind in kinds
         )
-        protocol = self.random.choice([make.UDP, make.TCP, make.ICMPV6, make.NO_NEXT])
+        protocol = self.random.choice([UDP, TCP, ICMPV6, NO_NEXT])
         ports = (self.random.choice([443, 1000, 9]), self.random.choice([80, 81]))
-        payload = make.upper(protocol, ports, self.random.randbytes(64))
+        payload = upper(protocol, ports, self.random.randbytes(64))
         if self.random.random() < 0.1:  # RFC 7112 asks for more of a first fragment
             payload = payload[: self.random.randrange(5)]
-        packet = make.ipv6_packet(
+        packet = ipv6_packet(
             PLAIN6, destination, protocol, payload, traffic_class=0x20, extensions=extensions
         )
-        return make.ethernet(make.ETHERTYPES[6], packet)
+        return ethernet(ETHERTYPES[6], packet)
 
     def llc(self, modem: Modem) -> bytes:
         """To the modem's own MAC address: any type that is not IP, or a length (802.3)."""
-        wanted = [m.ethertype for m in self._matches(modem, "llc") if m.ethertype != make.ARP]
+        wanted = [m.ethertype for m in self._matches(modem, "llc") if m.ethertype != ARP]
         ethertype = self.random.choice([*wanted, 0x88CC, 0x8864, 0x0800 - 1, 0x05DC, 0x0026])
-        size = self._size(make.ETHERNET_HEADER)
-        return make.ethernet(
-            ethertype or 0, self.random.randbytes(size - make.ETHERNET_HEADER), modem.mac
-        )
+        size = self._size(ETHERNET_HEADER)
+        return ethernet(ethertype or 0, self.random.randbytes(size - ETHERNET_HEADER), modem.mac)
 
     def arp(self, modem: Modem) -> bytes:
         targets = [a for a in modem.addresses if isinstance(a, IPv4Address)]
-        return make.arp_frame(
+        return arp_frame(
             self.random.choice([*targets, STRANGER4]),
             self.random.randrange(1, 3),
             self.random.choice([0, 18]),
@@ -186,14 +200,14 @@ def broken_frames(config: Config) -> list[tuple[str, bytes]]:
     ipv4 = next(a for a in modem.addresses if isinstance(a, IPv4Address))
     ipv6 = next(a for a in modem.addresses if isinstance(a, IPv6Address))
     return [*_ethernet_faults(config, ipv4), *_ipv4_faults(ipv4), *_ipv6_faults(ipv6)] + [
-        ("multicast", make.ip_frame(PLAIN4, IPv4Address(text), make.UDP, make.udp(1, 2, b"x")))
+        ("multicast", ip_frame(PLAIN4, IPv4Address(text), UDP, udp(1, 2, b"x")))
         for text in ("224.0.0.1", "239.255.255.255", "255.255.255.255")
     ]
 
 
 def _ethernet_faults(config: Config, ipv4: IPv4Address) -> list[tuple[str, bytes]]:
-    good = make.ip_frame(PLAIN4, ipv4, make.UDP, make.udp(1, 2, bytes(30)))
-    arp = make.arp_frame(ipv4)
+    good = ip_frame(PLAIN4, ipv4, UDP, udp(1, 2, bytes(30)))
+    arp = arp_frame(ipv4)
     longest = config.max_frame - CRC_LENGTH
     too_long = [longest + 1, longest + 4, 2044, 2045, 2048, 2049, 4096, 9001, 65535, 70000, 200000]
     return [
@@ -208,20 +222,14 @@ def _ethernet_faults(config: Config, ipv4: IPv4Address) -> list[tuple[str, bytes
             "frame_too_long",
             good[:12] + bytes.fromhex("81000000") + good[12:].ljust(longest - 11, b"\0"),
         ),
-        ("multicast", make.ethernet(0x88CC, bytes(46), bytes.fromhex("0180c200000e"))),
-        ("multicast", make.ethernet(0x9000, bytes(46), make.BROADCAST)),
-        (
-            "multicast",
-            make.ip_frame(PLAIN6, IPv6Address("ff02::1"), make.UDP, make.udp(1, 2, b"x")),
-        ),
-        ("unknown_destination", make.ethernet(0x9000, bytes(46))),
-        ("unknown_destination", make.ip_frame(PLAIN4, STRANGER4, make.UDP, make.udp(1, 2, b"x"))),
-        ("unknown_destination", make.ip_frame(PLAIN6, STRANGER6, make.UDP, make.udp(1, 2, b"x"))),
-        (
-            "unknown_destination",
-            make.ip_frame(PLAIN4, IPv4Address(0), make.UDP, make.udp(1, 2, b"x")),
-        ),
-        ("unknown_destination", make.arp_frame(STRANGER4)),
+        ("multicast", ethernet(0x88CC, bytes(46), bytes.fromhex("0180c200000e"))),
+        ("multicast", ethernet(0x9000, bytes(46), BROADCAST)),
+        ("multicast", ip_frame(PLAIN6, IPv6Address("ff02::1"), UDP, udp(1, 2, b"x"))),
+        ("unknown_destination", ethernet(0x9000, bytes(46))),
+        ("unknown_destination", ip_frame(PLAIN4, STRANGER4, UDP, udp(1, 2, b"x"))),
+        ("unknown_destination", ip_frame(PLAIN6, STRANGER6, UDP, udp(1, 2, b"x"))),
+        ("unknown_destination", ip_frame(PLAIN4, IPv4Address(0), UDP, udp(1, 2, b"x"))),
+        ("unknown_destination", arp_frame(STRANGER4)),
         *(("arp_malformed", arp[:size]) for size in (14, 15, 22, 41)),
         *(("arp_malformed", arp[:at] + b"\x07" + arp[at + 1 :]) for at in range(14, 20)),
     ]
@@ -229,11 +237,11 @@ def _ethernet_faults(config: Config, ipv4: IPv4Address) -> list[tuple[str, bytes
 
 def _ipv4_faults(ipv4: IPv4Address) -> list[tuple[str, bytes]]:
     def packet(length: int | None = None, first: int | None = None, options: bytes = b"") -> bytes:
-        payload = make.udp(1, 2, bytes(30))
-        made = make.ipv4_packet(
-            PLAIN4, ipv4, make.UDP, payload, total_length=length, version_ihl=first, options=options
+        payload = udp(1, 2, bytes(30))
+        made = ipv4_packet(
+            PLAIN4, ipv4, UDP, payload, total_length=length, version_ihl=first, options=options
         )
-        return make.ethernet(make.ETHERTYPES[4], made)
+        return ethernet(ETHERTYPES[4], made)
 
     good = packet()
     return [
@@ -252,23 +260,20 @@ def _ipv4_faults(ipv4: IPv4Address) -> list[tuple[str, bytes]]:
 
 def _ipv6_faults(ipv6: IPv6Address) -> list[tuple[str, bytes]]:
     def packet(length: int | None = None, version: int = 6) -> bytes:
-        payload = make.udp(1, 2, bytes(30))
-        made = make.ipv6_packet(
-            PLAIN6, ipv6, make.UDP, payload, payload_length=length, version=version
-        )
-        return make.ethernet(make.ETHERTYPES[6], made)
+        payload = udp(1, 2, bytes(30))
+        made = ipv6_packet(PLAIN6, ipv6, UDP, payload, payload_length=length, version=version)
+        return ethernet(ETHERTYPES[6], made)
 
     def extended(*kinds: int) -> bytes:
         extensions = tuple((kind, 0, 0) for kind in kinds)
-        return make.ethernet(
-            make.ETHERTYPES[6],
-            make.ipv6_packet(PLAIN6, ipv6, make.UDP, make.udp(1, 2, b""), extensions=extensions),
+        return ethernet(
+            ETHERTYPES[6], ipv6_packet(PLAIN6, ipv6, UDP, udp(1, 2, b""), extensions=extensions)
         )
 
     good = packet()
     return [
-        ("ipv6_extensions", extended(*[make.DESTINATION_OPTIONS] * 17)),
-        ("ipv6_extensions", extended(*make.EXTENSIONS, *make.EXTENSIONS)),
+        ("ipv6_extensions", extended(*[DESTINATION_OPTIONS] * 17)),
+        ("ipv6_extensions", extended(*EXTENSIONS, *EXTENSIONS)),
         *(("ipv6_header", good[:size]) for size in range(14, 54)),
         *(("ipv6_length", good[:size]) for size in range(54, len(good))),
         *(("ipv6_header", packet(version=version)) for version in (0, 4, 5, 7, 15)),
