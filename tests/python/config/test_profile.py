@@ -6,7 +6,8 @@ import io
 import json
 import subprocess
 from collections import Counter
-from ipaddress import ip_address
+from ipaddress import ip_address as read_address
+from ipaddress import ip_network as read_network
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from vcmts.profile import command as profile
 from vcmts.profile.size import Sizes
 
 Mapping = dict[str, Any]
+ip_address, ip_network = functools.cache(read_address), functools.cache(read_network)
 
 SCHEMA = json.loads((paths.CHECKOUT / "config" / "schema.json").read_text(encoding="utf-8"))
 OTHERS = (
@@ -252,3 +254,85 @@ def test_rates_that_no_loader_takes(
     path.write_text(written, encoding="utf-8")
     # the loader knows one word more
     assert cli.main(["validate", str(path)]) == (0 if rate == "none" else 2)
+
+
+# What the traffic program relies on.
+
+
+def ports_of(rule: Mapping) -> range:
+    low, high = map(int, rule["destination_ports"].split("-"))
+    return range(low, high + 1)
+
+
+def covers(rule: Mapping, source: str, destination: str, port: int) -> bool:
+    """Does the rule match this UDP packet?"""
+    family = "ipv4" if ip_address(source).version == 4 else "ipv6"
+    return (
+        rule["family"] == family
+        and ip_address(source) in ip_network(rule["source"])
+        and (
+            "destination" not in rule or ip_address(destination) in ip_network(rule["destination"])
+        )
+        and rule["protocol"] == "udp"
+        and port in ports_of(rule)
+    )
+
+
+def first(rules: list[Mapping], source: str, destination: str, port: int) -> Mapping | None:
+    return next((rule for rule in rules if covers(rule, source, destination, port)), None)
+
+
+def rules_of(document: Mapping, modem: Mapping) -> list[Mapping]:
+    groups = {group["id"]: group["rules"] for group in document["filter_groups"]}
+    return [rule for group in modem["filter_groups"] for rule in groups[group]]
+
+
+def sources(rules: list[Mapping], version: int) -> list[tuple[str, int]]:
+    """A source and a port inside each UDP rule of the family."""
+    return [
+        (str(ip_network(rule["source"])[5]), ports_of(rule)[7])
+        for rule in rules
+        if rule["protocol"] == "udp" and rule["family"] == f"ipv{version}"
+    ]
+
+
+@pytest.mark.parametrize("name", ["6ofdm-0sc-qam_50cms_aes", "2ofdm-32sc-qam_50cms_aes_2021"])
+def test_packets_of_each_kind_can_be_made(name: str) -> None:
+    document = load(name)
+    for modem in document["modems"]:
+        rules, classifiers = rules_of(document, modem), modem["classifiers"]
+        for destination in modem["addresses"]:
+            version = ip_address(destination).version
+            actions = set()
+            for source, port in sources(rules, version):
+                match = first(rules, source, destination, port)
+                assert match is not None
+                actions.add(match["action"])
+                assert first(classifiers, source, destination, port) is None
+            assert actions == {"permit", "deny"}
+            flows = set()
+            for source, port in sources(classifiers, version):
+                match = first(classifiers, source, destination, port)
+                assert match is not None
+                flows.add(match["service_flow"])
+                assert first(rules, source, destination, port) is None
+            assert flows == {flow["id"] for flow in modem["service_flows"][1:4]}
+
+
+FREE = {"ipv4": "203.0.113.0/24", "ipv6": "2001:db8:ffff::/48"}
+
+
+def bounds(prefix: str) -> tuple[int, int]:
+    network = ip_network(prefix)
+    return int(network[0]), int(network[-1])
+
+
+@pytest.mark.parametrize("name", ["6ofdm-0sc-qam_50cms_aes", "2ofdm-32sc-qam_50cms_aes_2021"])
+def test_packets_that_match_nothing(name: str) -> None:
+    document = load(name)
+    for modem in document["modems"]:
+        for rule in rules_of(document, modem) + modem["classifiers"]:
+            low, high = bounds(rule["source"])
+            free_low, free_high = bounds(FREE[rule["family"]])
+            assert high < free_low or low > free_high
+            assert ports_of(rule)[-1] < 40000
