@@ -67,6 +67,22 @@ def test_small_ones_come_first_and_30000_modems_last() -> None:
     assert modems[-1] == 30000
 
 
+def test_the_base_stands_among_the_others() -> None:
+    base = profile.parse_name("3ofdm-32sc-qam_500cms_none_2021")
+    points = bench_cost.points(base, SWEPT, full=False)
+    (own,) = [p for p in points if len(p.places) > 1]
+    assert (own.profile, own.sizes) == (base.name, base.sizes)
+    assert dict(own.places) == {
+        "modems": 500,
+        "filter_rules": 16,
+        "classifiers": 16,
+        "service_flows": 8,
+        "channels": 3,
+    }
+    names = {p.profile for p in points for what, _ in p.places if what == "channels"}
+    assert names == {f"{n}ofdm-32sc-qam_500cms_none_2021" for n in (2, 3, 6, 24)}
+
+
 def test_the_traffic_is_asked_for_flows() -> None:
     point = bench_cost.changed(BASE, "flows", 5000)
     assert (point.profile, point.sizes, point.flows) == (BASE.name, BASE.sizes, 5000)

@@ -85,6 +85,17 @@ def test_what_is_left_behind_fails_the_step(left: str, workshop: Path) -> None:
             os.kill(int((workshop / "left.pid").read_text()), 9)
 
 
+def test_only_the_step_that_left_it_fails(workshop: Path) -> None:
+    done = ran(workshop, "test", "unsanitized", "pytest", actions='touch "$TMPDIR/left"')
+    assert "[1/2] unsanitized: FAILED in " in done.stdout and "[2/2] pytest: ok in " in done.stdout
+
+
+def test_its_own_place_is_gone(workshop: Path) -> None:
+    done = ran(workshop, "test", "unsanitized", actions='echo "place $TMPDIR"')
+    [place] = re.findall("^place (.*)$", done.stdout, re.MULTILINE)
+    assert done.returncode == 0 and not Path(place).parent.exists()
+
+
 def test_the_search_does_not_find_itself(workshop: Path) -> None:
     """What searches for processes may have told all it found and yet not have ended."""
     (workshop / "bin" / "grep").write_text('#!/bin/sh\n/usr/bin/grep "$@"\nexec >&-\nsleep 1\n')

@@ -94,6 +94,11 @@ def test_what_does_not_run_stays(room: str) -> None:
         assert mutant.function or line.startswith("#define")
 
 
+def test_a_file_is_of_one_room() -> None:
+    files = [file for room in ROOMS for file in read_room(room, CHECKOUT).texts]
+    assert len(files) == len(set(files))
+
+
 @pytest.mark.parametrize("room", ROOMS)
 def test_lists_name_what_is_there(room: str) -> None:
     assert read_room(room, CHECKOUT).stale() == []

@@ -49,6 +49,15 @@ def test_2017(tmp_path: Path) -> None:
         assert words in steps
 
 
+def test_2017_with_its_clock(tmp_path: Path) -> None:
+    """The paper takes 2.4 for 2.5 GHz; cycles that scale leave 153.6 of the 160 Gbps."""
+    options = ("--machine", "published:2017-1st-gen", *DUAL_6148, "--core-clock", "2.4GHz")
+    found = one(*options, "--groups", "6ofdm:max/0", place=tmp_path)
+    assert found["per_server"] == 24
+    assert found["server_gbps"]["downstream"] == pytest.approx(153.6)
+    assert any("2.4 GHz: measured at 2.5" in s for s in found["outside_what_was_measured"])
+
+
 def test_2017_with_crypto_cards(tmp_path: Path) -> None:
     """200 Gbps in eight slots; with seven, the 150 Gbps of three cards each are the bound."""
     options = ("--machine", "published:2017-1st-gen-qat", *DUAL_6148, *SLOTS)
