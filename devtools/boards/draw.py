@@ -31,7 +31,7 @@ RUN = ("run", "--profile", "6ofdm-0sc-qam_300cms_aes", "--groups", "4", "--laten
 RATES = ("--rate", "600Mbps", "--upstream-rate", "150Mbps")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 WIDTH, ROW, HEAD = 1620, 38, 80
-CHOSEN = {"instance": METRICS, "service_group": "1", "node": ".*"}
+CHOSEN = {"instance": METRICS, "node": ".*"}
 # As Grafana chooses them from its query; a line each.
 COMPARED = [f'instance="{METRICS}",service_group="{group}"' for group in (1, 2)]
 
@@ -90,7 +90,8 @@ def files() -> Iterator[int]:
 def height_of(name: str) -> int:
     board = json.loads((DASHBOARDS / f"{name}.json").read_text())
     bottom = max(p["gridPos"]["y"] + p["gridPos"]["h"] for p in board["panels"])
-    return int(bottom) * ROW + HEAD
+    repeated = any("repeat" in panel for panel in board["panels"])
+    return int(bottom) * (len(COMPARED) if repeated else 1) * ROW + HEAD
 
 
 def draw(name: str, port: int, prometheus: str, seconds: int) -> str:

@@ -1,18 +1,48 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One service group: both directions, stage by stage."""
+"""Service groups, both directions stage by stage: each section once for each of those chosen.
+
+So that groups of one server or of several can be compared, they are chosen by server and number.
+"""
 
 from collections.abc import Iterator
 
-from grafana_foundation_sdk.models.dashboard import Dashboard
+from grafana_foundation_sdk.builders import dashboard
+from grafana_foundation_sdk.models.dashboard import Dashboard, VariableRefresh, VariableSort
 
 from boards.downstream import DELAY, DOWN, downstream
-from boards.panels import ORANGE, RED, Ask, Panel, Part, Section, board, figure, spread, variable
-from boards.queries import GROUP, lost
+from boards.panels import ORANGE, RED, SOURCE, Ask, Panel, Part, Section, board, figure, spread
+from boards.queries import Scope, lost
 from boards.upstream import UP, upstream
+
+# A value of the variable has the matchers of a group, and its text is a label that is made for it.
+# Unformatted, or Grafana would escape the quotation marks.
+GROUP = Scope("${group:raw}")
+QUERY = (
+    "query_result(label_join(count by (instance, service_group) (vcmts_service_group_info),"
+    ' "at", " of ", "service_group", "instance"))'
+)
+REGEX = r'/\{at="(?<text>[^"]*)", ?(?<value>.*)\}/'
+
+
+def section(title: str) -> Section:
+    return Section(f"Group $group: {title}", repeat="group")
+
+
+def chosen() -> dashboard.QueryVariable:
+    return (
+        dashboard.QueryVariable("group")
+        .label("Service groups")
+        .datasource(SOURCE)
+        .query(QUERY)
+        .regex(REGEX)
+        .refresh(VariableRefresh.ON_TIME_RANGE_CHANGED)
+        .sort(VariableSort.NUMERICAL_ASC)
+        .multi(True)
+    )
 
 
 def now() -> Iterator[Part]:
-    yield Section("Now")
+    yield section("now")
     for name, title in ((DOWN, "Downstream"), (UP, "Upstream")):
         yield figure(
             title,
@@ -50,19 +80,15 @@ def now() -> Iterator[Part]:
 
 def parts(sections: dict[str, list[Panel]]) -> Iterator[Part]:
     for title, panels in sections.items():
-        yield Section(title)
+        yield section(title)
         yield from spread(panels)
 
 
 def group() -> Dashboard:
-    groups = 'label_values(vcmts_service_group_info{instance=~"$instance"}, service_group)'
     return board(
         "vcmts-group",
-        "OpenVCMTS: service group",
-        "Both directions of a service group, stage by stage.",
-        [
-            variable("instance", "Server", "label_values(vcmts_build_info, instance)"),
-            variable("service_group", "Service group", groups),
-        ],
+        "OpenVCMTS: service groups",
+        "Both directions of a service group, stage by stage; of several, one below the other.",
+        [chosen()],
         [*now(), *parts(downstream(GROUP) | upstream(GROUP))],
     )

@@ -10,7 +10,6 @@ from typing import Any
 from grafana_foundation_sdk.cog.encoder import JSONEncoder
 from grafana_foundation_sdk.models.dashboard import Dashboard
 
-from boards.compared import compared
 from boards.cores import cores
 from boards.draw import draw_all
 from boards.group import group
@@ -30,13 +29,12 @@ def text_of(made: Dashboard) -> str:
             variable.pop(name, None)
     for panel in tree["panels"]:
         panel.pop("transparent", None)
-        if "repeat" not in panel:
-            panel.pop("repeatDirection", None)
+        panel.pop("repeatDirection", None)
     return laid_out(tree) + "\n"
 
 
 def files() -> dict[Path, str]:
-    made = {"system": system(), "group": group(), "compared": compared(), "cores": cores()}
+    made = {"system": system(), "group": group(), "cores": cores()}
     return {DEPLOY / "grafana" / f"{name}.json": text_of(one) for name, one in made.items()}
 
 

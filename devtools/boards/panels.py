@@ -26,9 +26,10 @@ class Ask:
 
 @dataclass(frozen=True)
 class Section:
-    """The line above the panels that belong together."""
+    """The line above the panels that belong together; once for each value of `repeat`."""
 
     title: str
+    repeat: str | None = None
 
 
 Part = Section | Panel
@@ -215,7 +216,8 @@ def board(
         made.with_variable(one)
     for number, part in enumerate(parts, 1):
         if isinstance(part, Section):
-            made.with_row(dashboard.Row(part.title).id(number))
+            row = dashboard.Row(part.title).id(number)
+            made.with_row(row.repeat(part.repeat) if part.repeat else row)
         else:
             made.with_panel(part.id(number))
     return made.build()

@@ -42,7 +42,6 @@ def summed(by: Sequence[str]) -> str:
 
 
 SERVER = Scope('instance=~"$instance"')
-GROUP = SERVER.of('service_group="$service_group"')
 
 
 def lost(scope: Scope) -> str:

@@ -15,12 +15,21 @@ const WIDTH = 1600, COLUMN = (WIDTH - 16) / 24, ROW = 38;
 const problems: string[] = [];
 (window as any).problems = problems;
 
-// A panel that Grafana repeats, once for each value: side by side, in the room that the first has.
-function repeated(p: any): any[] {
-  if (!p.repeat) return [p];
-  const values = (q.get('repeat') ?? '').split('\n'), w = 24 / values.length;
-  return values.map((value, i) => JSON.parse(JSON.stringify({ ...p, gridPos: { ...p.gridPos, w, x: i * w } }), (_, text) =>
-    typeof text === 'string' ? text.replaceAll(`\${${p.repeat}:raw}`, value).replaceAll(`$${p.repeat}`, value.replace(/.*service_group="(.*)"/, '$1')) : text));
+// Rows that Grafana repeats with the panels below them, once for each value, one below the other.
+function repeated(panels: any[]): any[] {
+  const values = (q.get('repeat') ?? '').split('\n'), out: any[] = [];
+  let more = 0;
+  for (let i = 0; i < panels.length;) {
+    let end = i + 1;
+    while (end < panels.length && panels[end].type !== 'row') end++;
+    const section = panels.slice(i, end), top = panels[i].gridPos.y, height = Math.max(...section.map((p) => p.gridPos.y + p.gridPos.h)) - top;
+    const { repeat } = panels[i], chosen = repeat ? values : [''];
+    chosen.forEach((value, at) => out.push(...section.map((p) => JSON.parse(JSON.stringify({ ...p, gridPos: { ...p.gridPos, y: p.gridPos.y + more + at * height } }), (_, text) =>
+      typeof text === 'string' && repeat ? text.replaceAll(`\${${repeat}:raw}`, value).replaceAll(`$${repeat}`, value.replace(/.*service_group="(.*)"/, '$1')) : text))));
+    more += (chosen.length - 1) * height;
+    i = end;
+  }
+  return out;
 }
 function substitute(expr: string, variables: any[], step: number): string {
   let e = expr.replace(/\$__rate_interval|\$\{__rate_interval\}/g, `${Math.max(step * 4, 10)}s`).replace(/\$__interval/g, `${step}s`).replace(/\$__range/g, `${seconds}s`);
@@ -92,7 +101,7 @@ async function main() {
   standardFieldConfigEditorRegistry.setInit(getAllStandardFieldConfigs);
   const dash = await (await fetch(q.get('dashboard')!)).json();
   const variables = dash.templating?.list ?? [];
-  const panels = dash.panels.flatMap((p: any) => [p, ...(p.panels ?? [])]).flatMap(repeated);
+  const panels = repeated(dash.panels.flatMap((p: any) => [p, ...(p.panels ?? [])]));
   const drawn = await Promise.all(panels.map(async (p: any) => ({ p, frames: (await Promise.all((p.targets ?? []).filter((t: any) => t.expr).map((t: any) => run(t, variables, p.title)))).flat() })));
   const bottom = Math.max(...panels.map((p: any) => p.gridPos.y + p.gridPos.h));
   document.body.style.background = theme.colors.background.canvas; document.body.style.margin = '0';

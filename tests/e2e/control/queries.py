@@ -42,8 +42,8 @@ def expressions() -> dict[str, str]:
 
 def asked_as(expression: str, target: str, other: str) -> str:
     """As Grafana asks it with these choices; without limits, and with windows of this run."""
-    chosen = {"instance": target, "service_group": "1", "node": other}
-    chosen["group:raw"] = f'instance="{target}",service_group="2"'
+    chosen = {"instance": target, "node": other}
+    chosen["group:raw"] = f'instance="{target}",service_group="1"'
     expression = expression.replace("$__rate_interval", WINDOW)
     for name in sorted(chosen, key=len, reverse=True):
         expression = expression.replace(f"${name}", chosen[name])

@@ -71,7 +71,7 @@ def panels(board: Json) -> list[Json]:
 
 
 def test_all_are_there() -> None:
-    assert set(BOARDS) == {"system", "group", "compared", "cores"}
+    assert set(BOARDS) == {"system", "group", "cores"}
     assert len({board["uid"] for board in BOARDS.values()}) == len(BOARDS)
 
 
