@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""JSON for files that people read and compare."""
+"""JSON: an object of it, and files of it that people read and compare."""
 
 import json
 from typing import Any
+
+Json = dict[str, Any]
 
 
 def laid_out(value: Any, width: int = 110, at: int = 0, key: str = "") -> str:

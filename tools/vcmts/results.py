@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from vcmts.jsons import Json
 from vcmts.paths import TOOL, MistakeError, data
 from vcmts.secret import shown
 from vcmts.system import facts as host
@@ -20,8 +21,6 @@ SCHEMA_FILE = data("config/results.schema.json")
 PROGRAMS = ("vcmts", "__main__.py")  # what the tool is called inside
 MIXES = ("point", "mix", "upstream_mix")  # keys that may hold @FILE
 FOUND_MAX = 60  # characters of a wrong value that a message shows
-
-Json = dict[str, Any]
 
 
 def shareable(command: Sequence[str]) -> list[str]:

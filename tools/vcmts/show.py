@@ -15,9 +15,8 @@ import yaml
 from rich.console import Console
 from rich.table import Table
 
+from vcmts.jsons import Json
 from vcmts.paths import MistakeError, data, program
-
-Mapping = dict[str, Any]
 
 SCHEMA = data("config/schema.json")
 
@@ -26,23 +25,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("config", metavar="FILE", help="service group or server (YAML)")
 
 
-def checked(config: str) -> Mapping | None:
+def checked(config: str) -> Json | None:
     """What vcmtsd found in the file; None when that is mistakes, which it has told."""
     command = [str(program("vcmtsd")), "check", "--json", "--config", config]
     ended = subprocess.run(command, check=False, stdout=subprocess.PIPE, text=True)
     if ended.returncode != 0:
         return None
-    facts: Mapping = json.loads(ended.stdout)
+    facts: Json = json.loads(ended.stdout)
     return facts
 
 
-def filled(value: Any, schema: Mapping) -> Any:
+def filled(value: Any, schema: Json) -> Any:
     """The value with the schema's defaults where it says nothing, in all depths."""
     if isinstance(value, list):
         return [filled(item, schema["items"]) for item in value]
     if not isinstance(value, dict):
         return value
-    whole: Mapping = {}
+    whole: Json = {}
     for key, inner in schema["properties"].items():
         if key in value:
             whole[key] = filled(value[key], inner)
@@ -55,7 +54,7 @@ def filled(value: Any, schema: Mapping) -> Any:
     return whole
 
 
-def read(path: Path) -> Mapping:
+def read(path: Path) -> Json:
     """A file that vcmtsd has found good, its values as written, and a group's defaults."""
     if not path.is_file():
         raise MistakeError(f"{path}: is read twice; give a file instead of a pipe")
@@ -64,11 +63,11 @@ def read(path: Path) -> Mapping:
         document = yaml.load(file, Loader=loader)
     if not is_server(document):
         document = filled(document, json.loads(SCHEMA.read_text(encoding="utf-8")))
-    whole: Mapping = document
+    whole: Json = document
     return whole
 
 
-def is_server(document: Mapping) -> bool:
+def is_server(document: Json) -> bool:
     return bool(document.get("service_groups"))
 
 
@@ -90,13 +89,13 @@ def tallied(names: list[str]) -> str:
     return ", ".join(f"{count} x {name}" for name, count in sorted(Counter(names).items()))
 
 
-def flows(modems: list[Mapping]) -> str:
+def flows(modems: list[Json]) -> str:
     states = [[flow["state"] for flow in modem["service_flows"]] for modem in modems]
     active = [flow.count("active") for flow in states]
     return f"{spread([len(flow) for flow in states])} a modem, {spread(active)} active"
 
 
-def flow_rates(flow: Mapping) -> str:
+def flow_rates(flow: Json) -> str:
     """Those that it has, as in "sustained 10 Mbps peak 20 Mbps"; empty without any."""
     kinds = {
         "sustained": "max_sustained_rate",
@@ -106,13 +105,13 @@ def flow_rates(flow: Mapping) -> str:
     return " ".join(f"{kind} {flow[key]}" for kind, key in kinds.items() if flow[key] != "none")
 
 
-def flow_aqm(flow: Mapping) -> str:
+def flow_aqm(flow: Json) -> str:
     """With the latency that DOCSIS-PIE aims at."""
     pie = flow["aqm"] == "docsis-pie"
     return f"{flow['aqm']} {flow['latency_target']}" if pie else str(flow["aqm"])
 
 
-def quality(modems: list[Mapping]) -> list[tuple[str, str]]:
+def quality(modems: list[Json]) -> list[tuple[str, str]]:
     """The rows of what makes active flows differ from plain ones."""
     active = [
         flow for modem in modems for flow in modem["service_flows"] if flow["state"] == "active"
@@ -135,7 +134,7 @@ def on(switch: str | bool) -> str:
     return "on" if switch in ("true", True) else "off"
 
 
-def sessions(channels: list[Mapping]) -> str:
+def sessions(channels: list[Json]) -> str:
     """How many of each kind; without one for requests, the bursts tell them."""
     counts = {
         kind: sum(key in channel for channel in channels)
@@ -145,7 +144,7 @@ def sessions(channels: list[Mapping]) -> str:
     return ", ".join([f"{len(channels)} for bursts", *told])
 
 
-def upstream(document: Mapping) -> list[tuple[str, str]]:
+def upstream(document: Json) -> list[tuple[str, str]]:
     """The rows of a group that has an upstream."""
     channels = document["upstream_channels"]
     if not channels:
@@ -173,7 +172,7 @@ def upstream(document: Mapping) -> list[tuple[str, str]]:
     ]
 
 
-def filters(document: Mapping, a_modem: str) -> str:
+def filters(document: Json, a_modem: str) -> str:
     groups = document["filter_groups"]
     if not groups:
         return "none"
@@ -184,14 +183,14 @@ def filters(document: Mapping, a_modem: str) -> str:
     )
 
 
-def provider(crypto: Mapping) -> str:
+def provider(crypto: Json) -> str:
     """Who encrypts, and what is not as ever."""
     device = "" if crypto["provider"] != "cryptodev" else f" {crypto['device']}"
     unmade = "" if on(crypto["generate_crc"]) == "on" else ", downstream without CRC"
     return f"{crypto['provider']}{device}{unmade}"
 
 
-def rows(document: Mapping) -> list[tuple[str, str]]:
+def rows(document: Json) -> list[tuple[str, str]]:
     modems, rphy = document["modems"], document["rphy"]
     a_modem = {
         key: spread([len(modem[key]) for modem in modems])
@@ -222,7 +221,7 @@ def rows(document: Mapping) -> list[tuple[str, str]]:
     ]
 
 
-def server_table(facts: Mapping) -> Table:
+def server_table(facts: Json) -> Table:
     """A row a group; what a group is in detail, a file of its own would show."""
     table = Table(title=facts["name"], title_justify="left", box=None)
     for heading in ("group", "name", "channels", "modems", "cores", "network", "R-PHY"):
@@ -236,7 +235,7 @@ def server_table(facts: Mapping) -> Table:
     return table
 
 
-def server_encryption(groups: list[Mapping]) -> str:
+def server_encryption(groups: list[Json]) -> str:
     """Ciphers and who does them, each with the groups that have it so."""
     found: dict[str, list[str]] = {}
     for group in groups:

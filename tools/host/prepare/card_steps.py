@@ -26,6 +26,7 @@ from host.prepare.steps import (
 )
 from host.prepare.system import StepError, System
 from host.prepare.use import busy, not_in_use
+from vcmts.jsons import Json
 from vcmts.system.files import number
 
 DRIVERS = "sys/bus/pci/drivers"
@@ -77,7 +78,7 @@ def functions_restore(system: System, step: Step, before: int) -> None:
 # ---- the card's own interface
 
 
-def interface_state(system: System, step: Step) -> dict[str, Any]:
+def interface_state(system: System, step: Step) -> Json:
     name = interface_of(system, step.target)
     mtu = number(system.files.text(f"{NETS}/{name}/mtu"))
     return {
@@ -91,7 +92,7 @@ def no_ipv6(name: str) -> str:
     return f"proc/sys/net/ipv6/conf/{name}/disable_ipv6"
 
 
-def set_interface(system: System, step: Step, wanted: dict[str, Any], now: dict[str, Any]) -> None:
+def set_interface(system: System, step: Step, wanted: Json, now: Json) -> None:
     """Without addresses of its own: one that a router announced would be an operator's."""
     name = interface_of(system, step.target)
     ipv6 = wanted["ipv6"] != now["ipv6"]
@@ -121,12 +122,12 @@ def parts(step: Step) -> tuple[str, int]:
     return card, int(index)
 
 
-def vlan_of(told: dict[str, Any]) -> Any:
+def vlan_of(told: Json) -> Any:
     listed = told.get("vlan_list")
     return listed[0].get("vlan", 0) if listed else told.get("vlan", 0)
 
 
-def function_state(system: System, step: Step) -> dict[str, Any]:
+def function_state(system: System, step: Step) -> Json:
     card, index = parts(step)
     if not function_address(system.files, card, index):
         raise GoneError(f"card {card} has no function {index}")
@@ -147,7 +148,7 @@ def function_state(system: System, step: Step) -> dict[str, Any]:
         ) from error
 
 
-def set_function(system: System, step: Step, wanted: dict[str, Any], now: dict[str, Any]) -> None:
+def set_function(system: System, step: Step, wanted: Json, now: Json) -> None:
     card, index = parts(step)
     name = interface_of(system, card)
     words = {

@@ -2,17 +2,16 @@
 """A fact of a machine with its verdict, and what facts are made from."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from host.prepare import cards as host_cards
 from host.prepare import login
 from host.prepare.cards import Card
 from host.prepare.ports import why_up
+from vcmts.jsons import Json
 from vcmts.layout.machine import Machine
 from vcmts.system import facts as host_facts
 from vcmts.system.files import Files
 
-Json = dict[str, Any]
 OK, BETTER, MISSING = "ok", "could be better", "missing"
 PLAN = "vcmts host plan, then apply"
 

@@ -14,10 +14,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from host.prepare.system import System, synced
+from vcmts.jsons import Json
 from vcmts.paths import MistakeError
 from vcmts.system.files import Files
 
-Json = dict[str, Any]
 FOLDER = "var/lib/vcmts-host"
 PLACE = f"{FOLDER}/journal"
 SCHEMA = 1

@@ -3,7 +3,6 @@
 no further than what a plan changes."""
 
 import re
-from typing import Any
 
 import jsonschema
 
@@ -14,6 +13,7 @@ from host.prepare.plan import CMDLINE, NO_IOMMU, SIZES_KB
 from host.prepare.steps import REFRESHED_BY, Step
 from host.prepare.stored import record, text, whole
 from host.prepare.system import StepError
+from vcmts.jsons import Json
 
 PAGES = (
     r"sys/(?:kernel/mm|devices/system/node/node[0-9]+)/hugepages/"
@@ -45,7 +45,7 @@ PLACES = {
     "binding": rf"{ADDRESS}(?:/[0-9]{{1,4}})?",
     "module": VFIO,
 }
-STATES: dict[str, Any] = {
+STATES: Json = {
     "file": FILE,
     "value": WORD,
     "options": {"type": "object", "additionalProperties": FLAG},

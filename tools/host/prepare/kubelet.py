@@ -2,16 +2,15 @@
 """What Kubernetes needs of a node for pods with cores, huge pages and functions of their own."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import yaml
 
 from host.prepare.fact import BETTER, MISSING, OK, PLAN, Machines, Row
+from vcmts.jsons import Json
 from vcmts.layout.machine import written
 from vcmts.system.cpu_list import cpus_or_none
 from vcmts.system.files import Files
 
-Json = dict[str, Any]
 PLACES = (  # where kubeadm, and some distributions, have its configuration
     "var/lib/kubelet/config.yaml",
     "etc/kubernetes/kubelet/kubelet-config.json",

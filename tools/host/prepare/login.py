@@ -13,6 +13,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from host.prepare.cards import INTERFACE, NETS, Card
+from vcmts.jsons import Json
 from vcmts.system.files import Files, number
 
 UP = 1  # IFF_UP
@@ -21,7 +22,7 @@ MOST_ANCESTORS = 256
 Reasons = dict[str, str]
 
 
-def told(files: Files) -> list[dict[str, Any]] | None:
+def told(files: Files) -> list[Json] | None:
     """Interfaces with their addresses; None: not known."""
     try:
         found = json.loads(files.run(("ip", "-j", "address")))
@@ -34,7 +35,7 @@ def told(files: Files) -> list[dict[str, Any]] | None:
     ]
 
 
-def addresses_of(link: dict[str, Any]) -> list[dict[str, Any]]:
+def addresses_of(link: Json) -> list[Json]:
     listed = link.get("addr_info")
     return [a for a in listed if isinstance(a, dict)] if isinstance(listed, list) else []
 
@@ -87,7 +88,7 @@ def sessions(files: Files, environment: Mapping[str, str]) -> set[str]:
     return found
 
 
-def logged_in(links: Sequence[dict[str, Any]], found: Collection[str]) -> set[str]:
+def logged_in(links: Sequence[Json], found: Collection[str]) -> set[str]:
     """Each is the client's address and port, and ours."""
     ours = {words[2] for words in (session.split() for session in found) if len(words) == 4}
     return {
@@ -122,7 +123,7 @@ def of_a_choice(address: Mapping[str, Any]) -> bool:
     return version == 4 or address.get("scope") not in ("link", "host")
 
 
-def in_use(files: Files, links: Sequence[dict[str, Any]] | None) -> Reasons:
+def in_use(files: Files, links: Sequence[Json] | None) -> Reasons:
     """Interfaces that are up, and that somebody has given an address."""
     if links is None:
         names = [name for name in files.names(NETS, INTERFACE) if is_up(files, name)]

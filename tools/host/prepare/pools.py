@@ -3,10 +3,10 @@
 and what the kubelet is told of the cores."""
 
 import json
-from typing import Any
 
 from host.prepare.cards import VFIO
 from host.prepare.plan import Function, Plan, PlannedCard
+from vcmts.jsons import Json
 from vcmts.layout.machine import written
 
 FOLDER = "kubernetes"
@@ -59,7 +59,7 @@ def pools(plan: Plan) -> dict[str, list[tuple[PlannedCard, Function]]]:
     return found
 
 
-def resources(plan: Plan) -> dict[str, Any]:
+def resources(plan: Plan) -> Json:
     listed = []
     for name, members in sorted(pools(plan).items()):
         # What works beside the kernel's driver needs the verbs' devices.

@@ -14,6 +14,7 @@ from typing import Any
 
 from host.prepare.plan import KERNELSTUB
 from host.prepare.system import StepError, System
+from vcmts.jsons import Json
 
 MOST_TEXT = 1 << 20
 PAGES = "nr_hugepages"
@@ -36,11 +37,11 @@ class Step:
     refresh: str = ""  # who has to be told when it changed: one of REFRESHED_BY
     made: bool = False  # its target is there by a step before it, and goes with that one
 
-    def stored(self) -> dict[str, Any]:
+    def stored(self) -> Json:
         return asdict(self)
 
 
-def step_of(stored: dict[str, Any]) -> Step:
+def step_of(stored: Json) -> Step:
     """Of the journal. Raises StepError."""
     try:
         return Step(**stored)

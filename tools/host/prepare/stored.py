@@ -27,11 +27,11 @@ from host.prepare.plan import (
     PlannedCard,
 )
 from host.prepare.wish import ETHERNET_MTU, MOST_VLAN, ROLES
+from vcmts.jsons import Json
 from vcmts.layout.propose import MOST_GROUPS
 from vcmts.paths import MistakeError
 from vcmts.secret import shown
 
-Json = dict[str, Any]
 MOST_BYTES = 4 << 20
 NO_MAC = "00:00:00:00:00:00"
 

@@ -7,18 +7,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from planning.size import published as size_published
 from planning.size.command import DEFAULT_MACHINE
 from planning.size.request import Groups
 from vcmts import published
+from vcmts.jsons import Json
 from vcmts.layout.command import cores_text, told
 from vcmts.layout.machine import Machine
 from vcmts.layout.propose import MOST_GROUPS
 from vcmts.paths import TOOL, MistakeError
 
-Json = dict[str, Any]
 NETWORK, RPHY = "network", "rphy"
 ROLES = (NETWORK, RPHY)
 ETHERNET_MTU = 1500

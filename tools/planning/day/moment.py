@@ -7,13 +7,12 @@ are made in the same way: out of the moment before and the one behind.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from vcmts.directions import DIRECTIONS
+from vcmts.jsons import Json
 from vcmts.top.model import number_or_text
 from vcmts.top.samples import Answer, Between
 
-Json = dict[str, Any]
 Counts = dict[int, int]  # packets by the shortest time of a bucket, ns
 
 # Of the network port, as the load is what subscribers have.

@@ -9,10 +9,10 @@ from planning.day.moment import HOURS, PERCENTILES
 from planning.day.show import measured_of, switched
 from vcmts.child import writable
 from vcmts.directions import DIRECTIONS
+from vcmts.jsons import Json
 from vcmts.paths import MistakeError, missing
 from vcmts.simulate import plots
 
-Json = dict[str, Any]
 Draw = Callable[[Any, Json], None]
 
 FORMATS = (".svg", ".png")

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Thread
-from typing import IO, Any
+from typing import IO
 
 from rich.console import Console
 
@@ -17,13 +17,12 @@ from planning.day import load, picture, results, show
 from planning.day.power import Modelled
 from planning.day.source import asking
 from planning.day.watch import Watch
+from vcmts.jsons import Json
 from vcmts.paths import MistakeError, complain
 from vcmts.power import machine
 from vcmts.power.measured import Joules, Sampler
 from vcmts.power.model import Machine
 from vcmts.progress import progress
-
-Json = dict[str, Any]
 
 DURATION_RE = re.compile(r"(\d{1,9}(?:\.\d{1,6})?) ?(h|min|s|ms)", re.ASCII)
 SECONDS = {"h": 3600.0, "min": 60.0, "s": 1.0, "ms": 0.001}

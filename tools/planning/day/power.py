@@ -7,12 +7,10 @@ are shares of the time and of the highest frequency.
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 from planning.day.moment import Span
+from vcmts.jsons import Json
 from vcmts.power import model
-
-Json = dict[str, Any]
 
 
 @dataclass(frozen=True)

@@ -3,14 +3,12 @@
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby, pairwise
-from typing import Any
 
 from planning.day import load
 from planning.day.moment import HOURS, INFO, PAUSES, Moment, Span, mean
 from planning.day.power import Modelled
 from vcmts.directions import DIRECTIONS
-
-Json = dict[str, Any]
+from vcmts.jsons import Json
 
 
 def rounded(value: float | None, digits: int = 4) -> float | None:

@@ -2,14 +2,13 @@
 """The day on the terminal: a line an hour."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
 from planning.day.moment import HOURS, PERCENTILES, clock
+from vcmts.jsons import Json
 
-Json = dict[str, Any]
 DIRECTION = "downstream"  # whose latencies the table has; the document has both
 HEADS = ("hour", "down", "up", "busy", "paused", "GHz", "p50", "p99", "p99.9", "modelled\nW")
 NO_CLOCK = (

@@ -14,6 +14,7 @@ from rich.console import Console
 from planning.day import load as day_load
 from planning.power import show, simulate
 from vcmts.child import writable
+from vcmts.jsons import Json
 from vcmts.paths import MistakeError
 from vcmts.power import machine as power_machine
 from vcmts.power import policy
@@ -60,7 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     part.add_argument("--plot", metavar="FILE", help="a picture (.svg or .png); needs matplotlib")
 
 
-def draw(path: Path, answer: show.Json) -> None:
+def draw(path: Path, answer: Json) -> None:
     from planning.power import plot
 
     plot.write(plot.day(answer), path)

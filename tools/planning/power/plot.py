@@ -4,7 +4,8 @@
 from pathlib import Path
 from typing import Any
 
-from planning.power.show import WORDS, Json
+from planning.power.show import WORDS
+from vcmts.jsons import Json
 from vcmts.paths import MistakeError, missing
 from vcmts.simulate import plots
 

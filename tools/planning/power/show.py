@@ -3,7 +3,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from typing import Any
 
 from rich.console import Console
 from rich.table import Table
@@ -11,9 +10,9 @@ from rich.table import Table
 from planning.day.load import HOURS, Day
 from planning.day.load import mean as mean_share
 from planning.power.simulate import Saved, Step, mean, saved, taken
+from vcmts.jsons import Json
 from vcmts.power.model import Machine, platform_watts, slowest
 
-Json = dict[str, Any]
 SCHEMA = 1
 LEVELS = {"cpu": "CPU", "platform": "server"}
 WORDS = {"none": "polling", "pauses": "pauses", "frequency": "frequency", "both": "both"}

@@ -16,6 +16,7 @@ from planning.size.curve import Costs, Curve
 from planning.size.load import Kind, Question, Server, network_mpps, usage
 from planning.size.plan import most, violated
 from vcmts import published
+from vcmts.jsons import Json
 from vcmts.paths import MistakeError
 
 DEFAULT_MACHINE = "published:2021-c5n-metal"  # the only one that was measured in a cloud
@@ -182,7 +183,7 @@ def mpps_of(cloud: Cloud, name: str) -> float | None:
     return published.load().value(packets) if packets else None
 
 
-def measured(cloud: Cloud, name: str, question: Question) -> list[dict[str, Any]]:
+def measured(cloud: Cloud, name: str, question: Question) -> list[Json]:
     """What a paper measured on the type, beside what this says of as many service groups."""
     data, found = published.load(), []
     for groups, figure in cloud.measured.get(name, {}).items():
@@ -199,9 +200,7 @@ def measured(cloud: Cloud, name: str, question: Question) -> list[dict[str, Any]
     return found
 
 
-def compared(
-    name: str, groups: int, value: float, model: float, bound: str, figure: str
-) -> dict[str, Any]:
+def compared(name: str, groups: int, value: float, model: float, bound: str, figure: str) -> Json:
     """`groups` 0: all of several instances together."""
     return {
         "type": name,
@@ -214,7 +213,7 @@ def compared(
     }
 
 
-def described(cloud: Cloud, name: str) -> dict[str, Any]:
+def described(cloud: Cloud, name: str) -> Json:
     family: Any = cloud.family(name)
     instance: Instance = cloud.types[name]
     sources = {
@@ -240,7 +239,7 @@ def described(cloud: Cloud, name: str) -> dict[str, Any]:
     }
 
 
-def answers(cloud: Cloud, names: Sequence[str], asked: Question) -> list[dict[str, Any]]:
+def answers(cloud: Cloud, names: Sequence[str], asked: Question) -> list[Json]:
     """Of each type, of each kind of service group, with interfaces of their own and shared ones."""
     found = []
     for name in names:
@@ -255,9 +254,9 @@ def answers(cloud: Cloud, names: Sequence[str], asked: Question) -> list[dict[st
     return found
 
 
-def fit_json(question: Question, shared: bool, found: Fit) -> dict[str, Any]:
+def fit_json(question: Question, shared: bool, found: Fit) -> Json:
     kind = question.kinds[0]
-    said: dict[str, Any] = {
+    said: Json = {
         "groups": kind.groups.name,
         "ports": SHARED[shared],
         "per_instance": found.row.groups,

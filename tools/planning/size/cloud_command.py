@@ -3,13 +3,13 @@
 
 import argparse
 from collections.abc import Callable
-from typing import Any
 
 from planning.size import cloud as size_cloud
 from planning.size import cloud_types
 from planning.size.cloud_show import show
 from planning.size.load import Question
 from planning.size.show import SCHEMA
+from vcmts.jsons import Json
 
 __all__ = ["add_arguments", "answer", "show"]
 
@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def answer(
     arguments: argparse.Namespace,
     question_of: Callable[[argparse.Namespace], tuple[Question, str]],
-) -> dict[str, Any]:
+) -> Json:
     cloud = cloud_types.load()
     names = cloud.named(arguments.cloud)
     size_cloud.refuse(arguments)

@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """vcmts size --cloud: its answer as tables, and what it takes for granted."""
 
-from typing import Any
-
 from rich.console import Console
 from rich.table import Table
 
-Json = dict[str, Any]
+from vcmts.jsons import Json
 
 
 def fits(answer: Json) -> Table:

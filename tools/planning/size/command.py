@@ -10,7 +10,6 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 
@@ -34,6 +33,7 @@ from planning.size.plan import plan
 from planning.size.request import Groups
 from vcmts import published
 from vcmts.child import writable
+from vcmts.jsons import Json
 from vcmts.paths import MistakeError
 from vcmts.published import Rules
 
@@ -374,7 +374,7 @@ def _question(
     return Question(kinds, server, rules, arguments.standby, limit)
 
 
-def stored(arguments: argparse.Namespace, answer: dict[str, Any]) -> int:
+def stored(arguments: argparse.Namespace, answer: Json) -> int:
     if arguments.json:
         Path(arguments.json).write_text(json.dumps(answer, indent=1) + "\n", encoding="utf-8")
         print(f"every value: {arguments.json}")
@@ -385,7 +385,7 @@ def main(arguments: argparse.Namespace) -> int:
     if arguments.json:
         writable(arguments.json)
     console = Console(file=sys.stdout)
-    answer: dict[str, Any]
+    answer: Json
     if arguments.cloud is not None:
         answer = cloud_command.answer(arguments, question_of)
         cloud_command.show(answer, console)

@@ -3,9 +3,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from vcmts import published
+from vcmts.jsons import Json
 
 # What a device does for a service group, and how many Gbps of them, as published.
 DOES = {"crc": "2023.qat.device.crc", "cipher": "2023.qat.device"}
@@ -40,7 +40,7 @@ class Devices:
             carried.append(number)
         return tuple(carried)
 
-    def as_json(self, count: int, rate: float) -> dict[str, Any]:
+    def as_json(self, count: int, rate: float) -> Json:
         """What becomes of so many service groups of one kind."""
         [carried] = self.carry([count], [rate])
         return {
@@ -53,7 +53,7 @@ class Devices:
         }
 
 
-def step(found: dict[str, Any], rate: float) -> str:
+def step(found: Json, rate: float) -> str:
     whole = found["groups"] + found["software"]
     return (
         f"crypto devices: {found['gbps']:g} Gbps each ({WORDS[found['does']]}), so "

@@ -3,15 +3,13 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import jsonschema
 
 from vcmts import results
+from vcmts.jsons import Json
 from vcmts.paths import MistakeError
 from vcmts.secret import shown
-
-Json = dict[str, Any]
 
 ABOVE_0 = {"type": "number", "exclusiveMinimum": 0}
 NUMBER = {"type": "number", "minimum": 0}  # 0: nothing got through

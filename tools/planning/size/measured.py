@@ -3,16 +3,15 @@
 
 import re
 from dataclasses import replace
-from typing import Any
 
 from planning.size.curve import Costs, Curve, Points, along, between
 from planning.size.files import Files
 from planning.size.request import Groups
+from vcmts.jsons import Json
 from vcmts.paths import MistakeError
 
 CONFIGURATION = re.compile(r"(\d+)ofdm-(\d+)sc-qam_(\d+)cms_(aes|none)")
 TABLE = re.compile(r"\d+:\d+(?:\.\d+)?(?:,\d+:\d+(?:\.\d+)?)*")
-Json = dict[str, Any]
 
 
 def _of(pipeline: Json, direction: str) -> list[Json]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import yaml
 
+from vcmts.jsons import Json
 from vcmts.paths import MistakeError
 from vcmts.secret import yaml_fault
 
@@ -86,7 +87,7 @@ def number(value: Any, what: str, least: int, most: int) -> int:
     return found
 
 
-def built(given: dict[str, Any], common: Groups, what: str) -> Groups:
+def built(given: Json, common: Groups, what: str) -> Groups:
     """A kind of service group from the texts or numbers of a file's or option's keys."""
     names = [f.name for f in fields(Groups) if f.name not in ("ofdm", "sc_qam")] + ["channels"]
     for key in given:
@@ -95,7 +96,7 @@ def built(given: dict[str, Any], common: Groups, what: str) -> Groups:
     if "channels" not in given:
         raise MistakeError(f"{what}: key 'channels' is missing, such as 6ofdm")
     ofdm, sc_qam = channels(str(given["channels"]), f"{what}: channels")
-    changes: dict[str, Any] = {"ofdm": ofdm, "sc_qam": sc_qam}
+    changes: Json = {"ofdm": ofdm, "sc_qam": sc_qam}
     for key, most in (("count", MOST_GROUPS), ("modems", 65535)):
         if given.get(key) is not None:
             changes[key] = number(given[key], f"{what}: {key}", 1, most)

@@ -2,7 +2,6 @@
 """vcmts size: the answer as JSON and as text: every step, and what it rests on."""
 
 from dataclasses import asdict
-from typing import Any
 
 from rich.console import Console
 from rich.table import Table
@@ -13,9 +12,9 @@ from planning.size.devices import step
 from planning.size.load import Question, Rates, Usage, core_share, usage
 from planning.size.plan import Filled, Plan
 from planning.size.request import Groups
+from vcmts.jsons import Json
 from vcmts.run.rates import UPSTREAM_SHARE
 
-Json = dict[str, Any]
 SCHEMA = 1
 
 

@@ -3,16 +3,15 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 from planning.power.simulate import use
 from planning.size.load import Question, Usage
 from planning.size.plan import Plan
 from vcmts import published
+from vcmts.jsons import Json
 from vcmts.power import machine as power_machine
 from vcmts.power.model import Machine, Use, cpu_watts, platform_watts
 
-Json = dict[str, Any]
 PREFIX = "published:"
 HELP = (
     "a server's description for modelled watts (default: config/power.yaml with its machine, "

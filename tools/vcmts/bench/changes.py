@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-from typing import Any
 
 from rich.console import Console
 from rich.table import Table
@@ -16,13 +15,12 @@ from rich.table import Table
 from vcmts import watch
 from vcmts.bench import common as bench_common
 from vcmts.child import Stopped, folder, stoppable
+from vcmts.jsons import Json
 from vcmts.paths import MistakeError, complain, program
 from vcmts.profile import command as profile_command
 from vcmts.profile import crypto
 from vcmts.progress import progress
 from vcmts.results import Measurement, now
-
-Json = dict[str, Any]
 
 PROFILE = "6ofdm-0sc-qam_300cms_aes"
 CASES = ("changes", "coming", "reload", "many", "cores")

@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from vcmts.child import INTERRUPTED, Stopped, writable
+from vcmts.jsons import Json
 from vcmts.paths import TOOL, MistakeError, complain
 from vcmts.results import Measurement
 from vcmts.watch import Say, Tell, to_stderr, watched
-
-Report = dict[str, Any]
 
 LIMITS = {"runs": (1, 101), "milliseconds": (10, 600000)}
 
@@ -51,14 +50,14 @@ def called() -> list[str]:
 
 def measured(
     command: Sequence[str], place: Path, tell: Tell, stopped: Stopped, say: Say = to_stderr
-) -> tuple[int, Report | None]:
+) -> tuple[int, Json | None]:
     """The program's exit status and what it has measured; also where it was stopped or failed."""
     path = place / "measured.json"
     path.unlink(missing_ok=True)
     status = watched([*command, "--json", str(path)], tell, stopped, say)
     if not path.exists():
         return status, None
-    report: Report = json.loads(path.read_text(encoding="utf-8"))
+    report: Json = json.loads(path.read_text(encoding="utf-8"))
     return status, report if report["results"] else None
 
 
@@ -81,7 +80,7 @@ def nothing(stopped: Stopped, status: int) -> int:
     return status
 
 
-def machine(report: Report) -> str:
+def machine(report: Json) -> str:
     """One line: what it was measured on, and how often."""
     host = report["host"]
     ratio = host["core_hz"] / host["tsc_hz"]

@@ -9,7 +9,6 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 from rich.table import Table
@@ -17,8 +16,8 @@ from rich.table import Table
 from vcmts import configuration, watch
 from vcmts.bench import common as bench_common
 from vcmts.bench import fit
-from vcmts.bench.common import Report
 from vcmts.child import Stopped, folder, stoppable
+from vcmts.jsons import Json
 from vcmts.paths import complain, program
 from vcmts.profile import crypto, size
 from vcmts.profile.command import Profile, parse_name, write_profile
@@ -138,7 +137,7 @@ def chosen(arguments: argparse.Namespace) -> list[str]:
     return list(dict.fromkeys(arguments.swept or SWEEPS))
 
 
-def results_of(point: Point, report: Report) -> Iterator[dict[str, Any]]:
+def results_of(point: Point, report: Json) -> Iterator[Json]:
     """A result a place of the point in the sweeps, and a direction."""
     memory, start = report["memory"], report["start"]
     for what, value in point.places:
@@ -157,7 +156,7 @@ def results_of(point: Point, report: Report) -> Iterator[dict[str, Any]]:
             }
 
 
-def memory_fit(results: list[dict[str, Any]]) -> dict[str, Any] | None:
+def memory_fit(results: list[Json]) -> Json | None:
     """What a service group takes without modems, and each modem: a line over their numbers."""
     by_modems = {r["value"]: r["memory"] for r in results if r["what"] == "modems"}
     found = fit.line((modems, memory["total"]) for modems, memory in by_modems.items())
@@ -166,7 +165,7 @@ def memory_fit(results: list[dict[str, Any]]) -> dict[str, Any] | None:
     return {"fixed_bytes": found.fixed, "bytes_per_modem": found.slope, "r2": found.r2}
 
 
-def table(what: str, results: list[dict[str, Any]]) -> Table:
+def table(what: str, results: list[Json]) -> Table:
     """A row a value."""
     out = Table()
     columns = ("down", "up", "MB", "kB/modem", "start s", "load", "sessions", "tables")
@@ -191,7 +190,7 @@ def table(what: str, results: list[dict[str, Any]]) -> Table:
     return out
 
 
-def show(report: Report, console: Console) -> None:
+def show(report: Json, console: Console) -> None:
     for what, sweep in SWEEPS.items():
         results = [r for r in report["results"] if r["what"] == what]
         if results:
@@ -228,7 +227,7 @@ def measure(
     tell: watch.Tell,
     stopped: Stopped,
     say: watch.Say,
-) -> tuple[int, Report | None]:
+) -> tuple[int, Json | None]:
     config = place / "sg.yaml"
     with config.open("w", encoding="utf-8") as out:
         write_profile(

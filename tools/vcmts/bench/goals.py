@@ -12,15 +12,15 @@ from rich.table import Table
 from vcmts.bench import common as bench_common
 from vcmts.bench import goals_grants, goals_measure, goals_stored, trials
 from vcmts.bench import goals_list as goals
-from vcmts.bench.common import Report
 from vcmts.bench.goals_measure import BASE, Bench
 from vcmts.child import Stopped, folder, stoppable
 from vcmts.console import wide_console
+from vcmts.jsons import Json
 from vcmts.paths import MistakeError, complain, program
 from vcmts.progress import Progress, progress
 from vcmts.results import Measurement
 
-Part = Callable[[Bench, trials.Server], Iterable[Report]]
+Part = Callable[[Bench, trials.Server], Iterable[Json]]
 PARTS: dict[str, Part] = {
     "downstream": goals_measure.downstream,
     "upstream": goals_measure.upstream,
@@ -69,7 +69,7 @@ def part_of(goal: str) -> str:
     return "downstream" if first == STAGES else first
 
 
-def table(file: Report) -> Table:
+def table(file: Json) -> Table:
     """Without what is in the report alone, so that it fits a terminal."""
     out = Table(box=box.SIMPLE_HEAD)
     out.add_column("what", no_wrap=True)
@@ -82,7 +82,7 @@ def table(file: Report) -> Table:
     return out
 
 
-def show(file: Report, console: Console) -> None:
+def show(file: Json, console: Console) -> None:
     console.print("goals: reference cycles a packet where nothing else is said", highlight=False)
     console.print(table(file))
     told = [row for row in goals.rows(file) if row.note not in ("", goals.LEFT_OUT)]
@@ -107,7 +107,7 @@ class Parts:
         kind = STORED.get(part)
         return f"no --{kind} FILE" if kind and not getattr(self.given, kind) else ""
 
-    def add(self, part: str, found: Iterable[Report]) -> None:
+    def add(self, part: str, found: Iterable[Json]) -> None:
         try:
             for result in found:  # what came before a signal is kept
                 self.to.results.append(result)

@@ -2,16 +2,14 @@
 """The goals of the upstream scheduler: latency with simulated modems, and what it costs."""
 
 from collections.abc import Iterator
-from typing import Any
 
 from vcmts.bench import common as bench_common
 from vcmts.bench import trials
 from vcmts.bench.goals_measure import Bench, entry
+from vcmts.jsons import Json
 from vcmts.paths import program
 from vcmts.simulate.upstream import simulate
 from vcmts.simulate.upstream_scenarios import CASES
-
-Json = dict[str, Any]
 
 # By scenario of `vcmts simulate --upstream`; of the last one the use of data minislots as well.
 LIGHT = ("light-1ms", "light-2ms", "light-4ms", "pgs-1ms", "pgs-2ms", "pgs-4ms")

@@ -10,10 +10,9 @@ from typing import Any
 import yaml
 
 from vcmts import published, yamls
+from vcmts.jsons import Json
 from vcmts.paths import MistakeError, data
 from vcmts.report.document import MOST_PLACES, number
-
-Json = dict[str, Any]
 
 FILE = data("config/goals.yaml")
 BOUNDS = {"": "", "about": "about ", "at-least": "at least ", "at-most": "at most "}

@@ -18,14 +18,13 @@ from vcmts import configuration
 from vcmts.bench import goals_list as goals
 from vcmts.bench import trials
 from vcmts.child import Stopped
+from vcmts.jsons import Json
 from vcmts.paths import MistakeError, program
 from vcmts.profile.command import write_profile
 from vcmts.profile.group import Cores
 from vcmts.progress import Progress
 from vcmts.system.files import Files
 from vcmts.units import MIB
-
-Json = dict[str, Any]
 
 BASE = "6ofdm-0sc-qam_300cms_aes"
 CHANNELS = "2ofdm-32sc-qam_300cms_aes"

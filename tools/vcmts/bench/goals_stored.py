@@ -2,7 +2,6 @@
 """What has goals and was measured before: of files that other `vcmts bench` have stored."""
 
 from collections.abc import Iterator
-from typing import Any
 
 from vcmts import results
 from vcmts.bench import scheduler as bench_scheduler
@@ -10,8 +9,7 @@ from vcmts.bench import trials
 from vcmts.bench.goals_measure import BASE, IMIX, UPSTREAM_IMIX, Bench, LackError, cycles, entry
 from vcmts.bench.power import goals as power_goals
 from vcmts.directions import DIRECTIONS
-
-Json = dict[str, Any]
+from vcmts.jsons import Json
 
 LOAD = 0.9  # of the rate without loss
 MIXES = dict(zip(DIRECTIONS, (IMIX, UPSTREAM_IMIX), strict=True))

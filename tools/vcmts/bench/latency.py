@@ -23,12 +23,11 @@ from vcmts.bench.transport import Programs
 from vcmts.bench.trials import StopError, TroubleError
 from vcmts.child import INTERRUPTED, Stopped, folder, stoppable, writable
 from vcmts.console import wide_console
+from vcmts.jsons import Json
 from vcmts.paths import MistakeError, complain, program
 from vcmts.progress import Progress, progress
 from vcmts.results import Measurement
 from vcmts.run.plane import facts_of
-
-Json = dict[str, Any]
 
 STORED = "bench-latency.json"
 LOADS = (10, 20, 30, 40, 50, 60, 70, 80, 90, 100)

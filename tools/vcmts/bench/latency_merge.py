@@ -9,9 +9,8 @@ single trial's percentiles stay what they are, right to a thousandth.
 import math
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
 
-Json = dict[str, Any]
+from vcmts.jsons import Json
 
 SHARES = {
     "p50": 0.5,

@@ -2,7 +2,6 @@
 """What a trial tells of latencies, as docs/results.md has it, and as tables."""
 
 from statistics import mean
-from typing import Any
 
 from rich.console import Console
 from rich.table import Table
@@ -11,9 +10,8 @@ from vcmts.bench import offered
 from vcmts.bench.latency_merge import merged
 from vcmts.bench.verdict import ORDER, judge
 from vcmts.directions import DIRECTIONS
+from vcmts.jsons import Json
 from vcmts.results import Measurement
-
-Json = dict[str, Any]
 
 ROUND_TRIP_US = 10_000  # published for DOCSIS, the cable included
 DISTURBED = "!"

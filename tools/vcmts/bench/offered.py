@@ -9,16 +9,14 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
 from vcmts.bench.transport import Programs
 from vcmts.bench.verdict import Outcome, judge
 from vcmts.directions import DIRECTIONS
+from vcmts.jsons import Json
 from vcmts.paths import MistakeError, program
 from vcmts.results import shareable
 from vcmts.run.rates import UPSTREAM_SHARE
-
-Json = dict[str, Any]
 
 RATES = {"downstream": "rate", "upstream": "upstream_rate"}
 # The mixes by the papers that have them: downstream, upstream. That of 2017 has no upstream.

@@ -7,7 +7,6 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 from rich.table import Table
@@ -15,9 +14,9 @@ from rich.table import Table
 from vcmts import configuration, watch
 from vcmts.bench import common as bench_common
 from vcmts.bench import fit
-from vcmts.bench.common import Report
 from vcmts.child import Stopped, folder, stoppable
 from vcmts.directions import DIRECTIONS
+from vcmts.jsons import Json
 from vcmts.paths import MistakeError, complain, program
 from vcmts.progress import progress
 from vcmts.results import Measurement, now
@@ -67,7 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     bench_common.add_arguments(parser, milliseconds=900, stored="bench-pipeline.json")
 
 
-def table(results: list[dict[str, Any]]) -> Table:
+def table(results: list[Json]) -> Table:
     """A column a mix, a row a stage."""
     out = Table()
     out.add_column("stage", no_wrap=True)
@@ -87,7 +86,7 @@ def table(results: list[dict[str, Any]]) -> Table:
     return out
 
 
-def fits(results: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+def fits(results: list[Json]) -> Iterator[Json]:
     """What each stage of a direction takes a packet and a byte, over the fixed sizes."""
     sized = [r for r in results if r["mix"].isdigit()]
     ways = dict.fromkeys((r["direction"], r.get("threads", 1)) for r in sized)
@@ -110,7 +109,7 @@ def fits(results: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
                 }
 
 
-def fit_table(found: list[dict[str, Any]]) -> Table:
+def fit_table(found: list[Json]) -> Table:
     out = Table()
     for name in ("stage", "a packet", "a byte", "R2"):
         out.add_column(name, justify="left" if name == "stage" else "right", no_wrap=True)
@@ -131,7 +130,7 @@ def say(console: Console, text: str) -> None:
     console.print(text, soft_wrap=True, markup=False, highlight=False)
 
 
-def show(report: Report, console: Console) -> None:
+def show(report: Json, console: Console) -> None:
     """A table a direction, and below them what it was measured on."""
     ways = [(direction, threads) for direction in DIRECTIONS for threads in (1, 2)]
     for direction, threads in ways:

@@ -5,7 +5,6 @@ import argparse
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from rich.console import Console
 from rich.table import Table
@@ -14,6 +13,7 @@ from vcmts import watch
 from vcmts.bench import common as bench_common
 from vcmts.bench import goals_list
 from vcmts.child import folder, stoppable
+from vcmts.jsons import Json
 from vcmts.paths import program
 from vcmts.progress import progress
 from vcmts.results import Measurement, now
@@ -69,7 +69,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     bench_common.add_arguments(parser, milliseconds=300, stored="bench-scheduler.json")
 
 
-def figures(title: str, sources: list[dict[str, Any]]) -> Iterator[list[str]]:
+def figures(title: str, sources: list[Json]) -> Iterator[list[str]]:
     """The rows of one scheduler, a source a column."""
     yield [title, *("" for _ in sources)]
     for name, key, text in FIGURES:
@@ -80,7 +80,7 @@ def figures(title: str, sources: list[dict[str, Any]]) -> Iterator[list[str]]:
         ]
 
 
-def table(results: list[dict[str, Any]]) -> Table:
+def table(results: list[Json]) -> Table:
     """A column a load."""
     out = Table()
     out.add_column("load")
@@ -101,7 +101,7 @@ def table(results: list[dict[str, Any]]) -> Table:
     return out
 
 
-def ratios(results: list[dict[str, Any]]) -> Iterator[Ratio]:
+def ratios(results: list[Json]) -> Iterator[Ratio]:
     """Of what was measured, those that have goals."""
     cycles = {(r["case"], r["load"]): r["cycles_per_packet"] for r in results}
     for r in results:
@@ -114,7 +114,7 @@ def ratios(results: list[dict[str, Any]]) -> Iterator[Ratio]:
         yield from (ratio for ratio in found if ratio.goal in goals_list.load())
 
 
-def verdicts(results: list[dict[str, Any]]) -> Iterator[str]:
+def verdicts(results: list[Json]) -> Iterator[str]:
     """A line a goal, of config/goals.yaml."""
     for ratio in ratios(results):
         goal = goals_list.load()[ratio.goal]
@@ -123,7 +123,7 @@ def verdicts(results: list[dict[str, Any]]) -> Iterator[str]:
         yield f"{verdict}: {goal.what}: {value}, goal {goal.words}"
 
 
-def show(report: dict[str, Any], console: Console) -> None:
+def show(report: Json, console: Console) -> None:
     """A table a case, below them the goals and the machine."""
     for case in CASES:
         results = [r for r in report["results"] if r["case"] == case]

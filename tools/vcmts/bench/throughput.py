@@ -8,7 +8,6 @@ import argparse
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from vcmts import configuration
 from vcmts.bench import offered, transport
@@ -20,12 +19,11 @@ from vcmts.bench.trials import StopError, TroubleError
 from vcmts.bench.verdict import Outcome
 from vcmts.child import INTERRUPTED, Stopped, folder, stoppable, writable
 from vcmts.console import wide_console
+from vcmts.jsons import Json
 from vcmts.paths import complain
 from vcmts.progress import Progress, progress
 from vcmts.results import Measurement
 from vcmts.run.plane import facts_of
-
-Json = dict[str, Any]
 
 STORED = "bench-throughput.json"
 NOTHING = "nothing was measured"

@@ -3,7 +3,6 @@
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import Any
 
 from rich.console import Console
 from rich.table import Table
@@ -13,8 +12,7 @@ from vcmts.bench.offered import Point
 from vcmts.bench.search import Found
 from vcmts.bench.verdict import Outcome
 from vcmts.directions import DIRECTIONS
-
-Json = dict[str, Any]
+from vcmts.jsons import Json
 
 COLUMNS = ("point", "Gbps", "down", "up", "searches", "Mpps", "trials", "repeated", "bound by")
 SAID_NOTHING = ("disturbed", "traffic")

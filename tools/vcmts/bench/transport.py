@@ -12,19 +12,18 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from vcmts.bench import trials
 from vcmts.bench.verdict import RING
 from vcmts.child import Stopped
 from vcmts.directions import DIRECTIONS
+from vcmts.jsons import Json
 from vcmts.paths import TOOL, MistakeError, complain, program
 from vcmts.run.plane import Ends, data_plane, ended, free_core, wire
 from vcmts.telemetry import latency as telemetry_latency
 from vcmts.telemetry.plane import Plane
 from vcmts.telemetry.plane import plane as opened_plane
 
-Json = dict[str, Any]
 Ask = Callable[[Json], Json]
 
 TRANSPORTS = ("rings", "memif", "ports")

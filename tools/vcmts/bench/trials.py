@@ -14,12 +14,11 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from vcmts.child import Stopped, converse
+from vcmts.jsons import Json
 from vcmts.paths import MistakeError, complain
-
-Json = dict[str, Any]
 
 START_SECONDS = 600.0  # tables of 30,000 modems take a minute
 # Beside what a trial lasts: to fill and to drain the data plane, on a machine with other work.

@@ -12,11 +12,11 @@ Neither counts as loss; the trial is repeated.
 """
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from vcmts.directions import DIRECTIONS
+from vcmts.jsons import Json
 
-Json = dict[str, Any]
 Verdict = Literal["passed", "failed", "traffic", "disturbed"]
 Bound = Literal["data plane", "traffic", "machine", "channels"]
 

@@ -17,13 +17,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
-from typing import Any
 
 from vcmts.capture.blocks import Blocks, BrokenError, Told
 from vcmts.capture.listing import show
 from vcmts.capture.output import STDOUT, Output, opened
 from vcmts.capture.place import chosen
 from vcmts.control import trust
+from vcmts.jsons import Json
 from vcmts.paths import MistakeError, complain
 
 FILE = "capture.pcapng"
@@ -82,9 +82,9 @@ def words(given: list[str]) -> list[str]:
     return [word for text in given for word in text.split(",") if word]
 
 
-def wish_of(arguments: argparse.Namespace) -> dict[str, Any]:
+def wish_of(arguments: argparse.Namespace) -> Json:
     """As vcmtsd reads it, which judges the values."""
-    wish: dict[str, Any] = {
+    wish: Json = {
         key: getattr(arguments, key) for key in AS_THEY_ARE if getattr(arguments, key) is not None
     }
     if arguments.stage is not None:
@@ -119,7 +119,7 @@ def check_answer(line: bytes) -> None:
     raise MistakeError("--socket: found another socket, allowed: a capture socket")
 
 
-def answered(made: socket.socket, wish: dict[str, Any]) -> bytes:
+def answered(made: socket.socket, wish: Json) -> bytes:
     """What came behind the answer, which is good."""
     heard = b""
     with contextlib.suppress(OSError):  # it may have answered before

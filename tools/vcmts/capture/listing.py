@@ -3,15 +3,14 @@
 
 import json
 import subprocess
-from typing import Any
 
 from rich.table import Table
 
 from vcmts.console import wide_console
 from vcmts.directions import DIRECTIONS
+from vcmts.jsons import Json
 from vcmts.paths import program
 
-Json = dict[str, Any]
 NO_PACKETS = ("upstream scheduler", "upstream grants")  # lists whose bursts are none
 NO_BURST = ("expire",)  # stages that take nothing and hand out nothing
 

@@ -14,9 +14,10 @@ from vcmts.compare import figures as compare_figures
 from vcmts.compare.figures import Figure, Words
 from vcmts.compare.statistics import CHANCE, Judged, judge
 from vcmts.console import wide_console
+from vcmts.jsons import Json
 from vcmts.paths import MistakeError
 from vcmts.report.document import number
-from vcmts.report.runs import Json, opened
+from vcmts.report.runs import opened
 from vcmts.results import SCHEMA
 
 DRIFT = 0.02  # of the core clock, or of the rate that loads are shares of: figures shift with it

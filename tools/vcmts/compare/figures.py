@@ -3,13 +3,11 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from vcmts.compare.statistics import Sample
+from vcmts.jsons import Json
 from vcmts.report.runs import confirmed
 from vcmts.units import MIB
-
-Json = dict[str, Any]
 
 
 @dataclass(frozen=True)

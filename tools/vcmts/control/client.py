@@ -11,9 +11,9 @@ from types import TracebackType
 from typing import Any
 
 from vcmts.control import trust
+from vcmts.jsons import Json
 from vcmts.paths import MistakeError
 
-Json = dict[str, Any]
 PIECE = 65536
 # Codes of a request that was wrong whatever is in service: no such method, or wrong parameters.
 WRONG_PARAMS = (-32601, -32602)

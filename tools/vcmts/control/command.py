@@ -17,6 +17,7 @@ from vcmts.control import metrics
 from vcmts.control.client import WRONG_PARAMS, ClosedError, RefusedError, connected
 from vcmts.control.place import chosen
 from vcmts.control.show import answer_lines, method_lines
+from vcmts.jsons import Json
 from vcmts.paths import MistakeError, complain
 
 DISCOVER = "rpc.discover"
@@ -57,7 +58,7 @@ def value_of(key: str, text: str) -> Any:
         raise MistakeError(f"{key}: {secret.yaml_fault(error)}") from error
 
 
-def object_of(text: str) -> dict[str, Any]:
+def object_of(text: str) -> Json:
     try:
         found = json.loads(text)
     except ValueError as error:
@@ -66,10 +67,10 @@ def object_of(text: str) -> dict[str, Any]:
     return found
 
 
-def params_of(words: list[str]) -> dict[str, Any]:
+def params_of(words: list[str]) -> Json:
     if len(words) == 1 and words[0].lstrip().startswith("{"):
         return object_of(words[0])
-    params: dict[str, Any] = {}
+    params: Json = {}
     for number, word in enumerate(words, 1):
         key, sign, text = word.partition("=")
         if not sign or not key:
@@ -83,10 +84,10 @@ def params_of(words: list[str]) -> dict[str, Any]:
     return params
 
 
-def answer_to(path: Path, method: str, params: dict[str, Any]) -> dict[str, Any]:
+def answer_to(path: Path, method: str, params: Json) -> Json:
     with connected(path) as client:
         try:
-            answer: dict[str, Any] = client.call(method, **params)
+            answer: Json = client.call(method, **params)
             if method == metrics.METHOD and not params.keys() & {"first", "count"}:
                 answer = metrics.complete(client, answer, params)
         except OSError as error:
@@ -94,7 +95,7 @@ def answer_to(path: Path, method: str, params: dict[str, Any]) -> dict[str, Any]
     return answer
 
 
-def print_events(path: Path, params: dict[str, Any]) -> NoReturn:
+def print_events(path: Path, params: Json) -> NoReturn:
     """The answer and then each event, one JSON object a line, until vcmtsd ends."""
     with connected(path) as client:
         print(json.dumps(client.call(SUBSCRIBE, **params)), flush=True)

@@ -4,6 +4,7 @@
 from typing import Any
 
 from vcmts.control.client import Client
+from vcmts.jsons import Json
 
 METHOD = "metrics.get"
 
@@ -12,7 +13,7 @@ class PartsError(ValueError):
     """Answers are no parts of one: the text says why."""
 
 
-def complete(client: Client, result: Any, params: dict[str, Any]) -> Any:
+def complete(client: Client, result: Any, params: Json) -> Any:
     """The first answer to `params` with the samples of all answers behind it. Raises what
     Client.call() does, and PartsError. What has no next part is returned as it is."""
     first = -1

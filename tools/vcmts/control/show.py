@@ -4,7 +4,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-Json = dict[str, Any]
+from vcmts.jsons import Json
 
 
 def plain(value: Any) -> bool:

@@ -4,13 +4,13 @@
 import argparse
 import sys
 from pathlib import Path
-from typing import Any
 
 import yaml
 
 from vcmts.convert import pktgen, vcmtsd
 from vcmts.convert.notes import OF_THE_CHART, Notes
 from vcmts.convert.reading import read
+from vcmts.jsons import Json
 from vcmts.paths import MistakeError
 
 HEAD = "# Values of the chart deploy/helm/vcmts, from {source} by `vcmts convert`.\n"
@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def text_of(values: dict[str, Any], source: Path) -> str:
+def text_of(values: Json, source: Path) -> str:
     dumped = yaml.safe_dump(values, sort_keys=False, default_flow_style=None, width=100)
     return HEAD.format(source=source.name) + KEYS + dumped
 

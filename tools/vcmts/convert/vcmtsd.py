@@ -3,16 +3,15 @@
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import Any
 
 from vcmts.convert.notes import LEFT_OUT, SOCKET, Notes
 from vcmts.convert.reading import Map
+from vcmts.jsons import Json
 from vcmts.layout.propose import LAYOUTS
 from vcmts.paths import MistakeError
 from vcmts.profile.group import parse_name
 from vcmts.profile.numbers import MOST_GROUPS
 
-Json = dict[str, Any]
 LAYOUT_NAMES = tuple(layout.name for layout in LAYOUTS)
 CIPHERS = {("aes", 16): "aes", ("aes", 32): "aes256", ("des", 16): "des", ("none", 16): "none"}
 PAGES = ("2Mi", "1Gi")

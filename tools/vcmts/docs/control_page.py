@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from vcmts.docs.configdoc import allowed, default, escape, sentence
-
-Schema = dict[str, Any]
+from vcmts.jsons import Json
 
 HEAD = Path(__file__).with_name("control.md.in")
 CODES = {
@@ -25,7 +24,7 @@ CODES = {
 }
 
 
-def kind(schema: Schema) -> str:
+def kind(schema: Json) -> str:
     if "enum" in schema:
         return "text"
     found = schema["type"]
@@ -47,14 +46,14 @@ def cell(name: str, *, needed: bool) -> str:
     return f"**`{name}`**" if needed else f"`{name}`"
 
 
-def may_be(schema: Schema) -> str:
+def may_be(schema: Json) -> str:
     """The range in words, where the type does not say it all."""
     if schema["type" if "type" in schema else "enum"] in ("boolean", "object"):
         return ""
     return allowed(schema).replace(", see below", "")
 
 
-def parts(schema: Schema, path: str) -> Iterator[tuple[str, Schema, bool]]:
+def parts(schema: Json, path: str) -> Iterator[tuple[str, Json, bool]]:
     """Members of a map and of the maps in it, by dotted names."""
     for name, value in schema.get("properties", {}).items():
         place, inner = f"{path}{name}", value
@@ -66,7 +65,7 @@ def parts(schema: Schema, path: str) -> Iterator[tuple[str, Schema, bool]]:
         yield from parts(inner, f"{place}.")
 
 
-def params_table(method: Schema) -> Iterator[str]:
+def params_table(method: Json) -> Iterator[str]:
     rows = []
     for param in method["params"]:
         whole = {"properties": {param["name"]: param["schema"]}}
@@ -77,7 +76,7 @@ def params_table(method: Schema) -> Iterator[str]:
     yield from table("| parameter | type | meaning | allowed | default |", rows)
 
 
-def result_table(schema: Schema) -> Iterator[str]:
+def result_table(schema: Json) -> Iterator[str]:
     rows = [
         (cell(place, needed=needed), kind(value), value["description"])
         for place, value, needed in parts(schema, "")
@@ -85,7 +84,7 @@ def result_table(schema: Schema) -> Iterator[str]:
     yield from table("| member | type | meaning |", rows)
 
 
-def example(schema: Schema) -> Any:
+def example(schema: Json) -> Any:
     if "examples" in schema:
         return schema["examples"][0]
     if "default" in schema:
@@ -110,7 +109,7 @@ def word(name: str, value: Any) -> str:
     return f"{name}={quoted}"
 
 
-def section(method: Schema) -> Iterator[str]:
+def section(method: Json) -> Iterator[str]:
     given = {p["name"]: example(p["schema"]) for p in method["params"] if p["required"]}
     yield f"\n### `{method['name']}`\n"
     yield f"{sentence(method['summary'])}.\n"
@@ -128,7 +127,7 @@ def section(method: Schema) -> Iterator[str]:
     yield f"```json\n{json.dumps(request)}\n{json.dumps(answer, indent=2)}\n```"
 
 
-def render(document: Schema) -> str:
+def render(document: Json) -> str:
     methods = document["methods"]
     rows = [(f"[`{m['name']}`](#{m['name'].replace('.', '')})", m["summary"]) for m in methods]
     codes = [(str(code), text) for code, text in CODES.items()]

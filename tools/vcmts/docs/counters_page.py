@@ -2,8 +2,8 @@
 """The page on counters and drop reasons, from what vcmtsd describes."""
 
 import re
-from typing import Any
 
+from vcmts.jsons import Json
 from vcmts.run import identities
 
 UNITS = ("packets", "bursts", "segments", "frames")  # in the order in which the upstream has them
@@ -16,13 +16,13 @@ def table(head: str, names: dict[str, str]) -> str:
     return "\n".join([f"| {head} | meaning |", "| --- | --- |", *rows])
 
 
-def drops_of(direction: dict[str, Any], *units: str) -> dict[str, str]:
+def drops_of(direction: Json, *units: str) -> dict[str, str]:
     """Meanings by name."""
     drops: dict[str, dict[str, str]] = direction["drops"]
     return {name: drop["meaning"] for name, drop in drops.items() if drop["unit"] in units}
 
 
-def upstream_drops(upstream: dict[str, Any]) -> str:
+def upstream_drops(upstream: Json) -> str:
     return "\n\n".join(table(unit, drops_of(upstream, unit)) for unit in UNITS)
 
 
@@ -69,7 +69,7 @@ and no MAPs are sent.
 """
 
 
-def render(description: dict[str, Any]) -> str:
+def render(description: Json) -> str:
     down, up = description["downstream"], description["upstream"]
     port = description["shared_port"]
     return f"""# Counters

@@ -3,11 +3,9 @@
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from vcmts.docs.configdoc import escape
-
-Metric = dict[str, Any]
+from vcmts.jsons import Json
 
 REST = "The process"
 # Of a metric, the first of which its name begins with one of the words; else the rest.
@@ -41,13 +39,13 @@ def subject_of(name: str) -> str:
     return next((subject for subject, words in SUBJECTS if name.startswith(words)), REST)
 
 
-def row(metric: Metric) -> str:
+def row(metric: Json) -> str:
     labels = ", ".join(f"`{label}`" for label in metric["labels"])
     cells = (f"`{metric['name']}`", metric["type"], metric["unit"], labels, metric["help"])
     return f"| {' | '.join(escape(cell) for cell in cells)} |"
 
 
-def section(subject: str, metrics: Sequence[Metric]) -> Iterator[str]:
+def section(subject: str, metrics: Sequence[Json]) -> Iterator[str]:
     yield f"\n## {subject}\n"
     for wanted in sorted({metric["wanted"] for metric in metrics} & ON_REQUEST.keys()):
         yield f"{ON_REQUEST[wanted]}\n"
@@ -56,9 +54,9 @@ def section(subject: str, metrics: Sequence[Metric]) -> Iterator[str]:
     yield from (row(metric) for metric in metrics)
 
 
-def render(metrics: Sequence[Metric]) -> str:
+def render(metrics: Sequence[Json]) -> str:
     """Of each subject those in the order of the registry; a subject without any is left out."""
-    parts: dict[str, list[Metric]] = {subject: [] for subject, _ in SUBJECTS}
+    parts: dict[str, list[Json]] = {subject: [] for subject, _ in SUBJECTS}
     for metric in metrics:
         parts[subject_of(metric["name"])].append(metric)
     lines = [HEAD.read_text(encoding="utf-8").rstrip()]

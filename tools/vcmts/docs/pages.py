@@ -22,7 +22,7 @@ from vcmts.docs import (
     picture,
     published_page,
 )
-from vcmts.jsons import laid_out
+from vcmts.jsons import Json, laid_out
 from vcmts.paths import CHECKOUT, MistakeError, complain, program
 
 # Pages that no folder of the checkout holds; others link to them as if docs/ did.
@@ -40,7 +40,7 @@ def said(*command: str) -> str:
     return ended.stdout
 
 
-def stage_row(row: dict[str, Any]) -> picture.Stage:
+def stage_row(row: Json) -> picture.Stage:
     return picture.Stage(
         name=row["name"],
         about=row["about"],
@@ -51,7 +51,7 @@ def stage_row(row: dict[str, Any]) -> picture.Stage:
     )
 
 
-def stage_lists(direction: dict[str, Any]) -> list[picture.StageList]:
+def stage_lists(direction: Json) -> list[picture.StageList]:
     return [
         picture.StageList(
             entry["name"],

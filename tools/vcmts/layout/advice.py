@@ -3,13 +3,13 @@
 
 from collections.abc import Iterator
 
+from vcmts.jsons import Json
 from vcmts.layout import surroundings
 from vcmts.layout.case import (
     BETTER,
     KNOWN,
     REFUSED,
     Case,
-    Json,
     Note,
     are,
     cores_of,

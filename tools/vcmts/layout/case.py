@@ -3,11 +3,9 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
+from vcmts.jsons import Json
 from vcmts.layout.machine import Machine, written
-
-Json = dict[str, Any]
 
 REFUSED, BETTER, KNOWN = "refused", "better", "known"
 

@@ -10,11 +10,11 @@ import json
 import subprocess
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 from vcmts import configuration
 from vcmts.child import folder, writable
 from vcmts.console import wide_console
+from vcmts.jsons import Json
 from vcmts.layout import advice, machine, propose
 from vcmts.layout.case import REFUSED, Case, Note, Port
 from vcmts.layout.machine import Machine
@@ -25,7 +25,6 @@ from vcmts.profile import crypto
 from vcmts.profile.server import write_server
 from vcmts.system.files import Files
 
-Json = dict[str, Any]
 SCHEMA = 1
 HERE = Path("/")
 

@@ -4,9 +4,10 @@
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from vcmts.control.client import Client, RefusedError
+from vcmts.jsons import Json
 
 ANSWER_S = 1.0  # without an answer: whether to wait on is asked again
 WAIT = "20 ms"  # of a group at a time
@@ -32,7 +33,7 @@ def ids(client: Client) -> list[int]:
 
 def asked(client: Client, groups: list[int], limit: str) -> Held:
     """One behind the other, each for so long; what is asked for receives nothing from then on."""
-    wanted: list[tuple[str, dict[str, Any]]] = [
+    wanted: list[tuple[str, Json]] = [
         ("group.drain", {"group": group, "limit": limit}) for group in groups
     ]
     answers = client.calls(wanted)

@@ -5,8 +5,8 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Any
 
+from vcmts.jsons import Json
 from vcmts.layout.case import named
 from vcmts.layout.machine import Machine, written
 from vcmts.layout.propose import (
@@ -20,7 +20,6 @@ from vcmts.layout.propose import (
 )
 from vcmts.pod.variables import WrongError
 
-Json = dict[str, Any]
 LAST_CORE = 1023  # that a file may name
 
 

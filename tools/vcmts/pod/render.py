@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from yaml.nodes import Node, ScalarNode
 
+from vcmts.jsons import Json
 from vcmts.layout import machine as layout_machine
 from vcmts.layout.command import cores_text
 from vcmts.layout.machine import Machine
@@ -25,7 +25,6 @@ from vcmts.pod.variables import WrongError, replaced
 from vcmts.profile.server import write_item
 from vcmts.system.files import Files
 
-Json = dict[str, Any]
 PROFILES = "profiles"
 CONFIG_MOST = 64 << 20  # bytes
 

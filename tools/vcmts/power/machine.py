@@ -14,6 +14,7 @@ from typing import Any
 import yaml
 
 from vcmts import published, yamls
+from vcmts.jsons import Json
 from vcmts.paths import MistakeError, data
 from vcmts.power import calibrate
 from vcmts.power.model import Kind, Machine, State, loads, rates
@@ -31,7 +32,6 @@ NEEDED = ("name", "groups", "cores", "workers", "peak_gbps")
 OPTIONAL = ("source", "upstream_share", "governor", "published_day")
 CALIBRATED = ("ghz", "calibrate")
 GIVEN = ("p_states", "rest_watts", "platform")
-Json = dict[str, Any]
 
 
 class Part:

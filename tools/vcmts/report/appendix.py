@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from vcmts.jsons import Json
 from vcmts.report.document import (
     Block,
     Code,
@@ -18,8 +19,6 @@ from vcmts.report.document import (
     plain,
 )
 from vcmts.report.runs import Run
-
-Json = dict[str, Any]
 
 ROWS = 2000  # of a table of raw values; beyond, the file itself is offered alone
 

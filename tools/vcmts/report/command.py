@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from vcmts import results
+from vcmts.jsons import Json
 from vcmts.paths import MistakeError
 from vcmts.power import machine as power_machine
 from vcmts.power.model import Machine
@@ -26,7 +27,7 @@ from vcmts.report import sections as report_sections
 from vcmts.report import summary as report_summary
 from vcmts.report import watts as report_watts
 from vcmts.report.document import Document, Section
-from vcmts.report.runs import Json, Run, lettered, opened
+from vcmts.report.runs import Run, lettered, opened
 from vcmts.results import SCHEMA, write_whole
 
 Maker = Callable[[Sequence[Run]], Section]

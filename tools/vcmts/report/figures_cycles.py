@@ -4,9 +4,9 @@
 from collections.abc import Sequence
 from typing import Any
 
+from vcmts.jsons import Json
 from vcmts.report import figures
 
-Json = dict[str, Any]
 Runs = Sequence[tuple[str, Sequence[Json]]]  # a label, and the results of one direction
 
 SHOWN = 7  # stages with a colour of their own: as many as people tell apart

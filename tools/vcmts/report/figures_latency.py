@@ -4,9 +4,8 @@
 from collections.abc import Sequence
 from typing import Any
 
+from vcmts.jsons import Json
 from vcmts.report import figures
-
-Json = dict[str, Any]
 
 PERCENTILES = (("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99_9", 0.999))
 FINE = (("p99_99", 0.9999), ("p99_999", 0.99999))

@@ -4,10 +4,10 @@
 from collections.abc import Sequence
 from typing import Any
 
+from vcmts.jsons import Json
 from vcmts.report import figures
 from vcmts.units import MIB
 
-Json = dict[str, Any]
 Lines = dict[str, list[Json]]
 
 AXES = {

@@ -4,10 +4,9 @@
 from collections.abc import Sequence
 from typing import Any
 
+from vcmts.jsons import Json
 from vcmts.report import figures
 from vcmts.report.figures_cycles import mixes, named
-
-Json = dict[str, Any]
 
 OFDM_GBPS = 1.89  # of one OFDM channel of 192 MHz, as in the published profiles
 STEPS = (1, 2, 4, 8, 16, 32, 64)

@@ -4,8 +4,9 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from vcmts.jsons import Json
 from vcmts.report.document import Section, Table, Text, plain
-from vcmts.report.runs import Json, Run
+from vcmts.report.runs import Run
 from vcmts.system.files import NOT_KNOWN
 
 CLOCKS = {"tsc_hz": "TSC (reference) clock", "core_hz": "core clock, measured"}

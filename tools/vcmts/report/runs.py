@@ -5,11 +5,9 @@ import string
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from vcmts import results
-
-Json = dict[str, Any]
+from vcmts.jsons import Json
 
 
 @dataclass(frozen=True)

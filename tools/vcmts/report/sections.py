@@ -5,12 +5,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from vcmts.directions import DIRECTIONS
+from vcmts.jsons import Json
 from vcmts.report import figures, figures_cycles, figures_throughput
 from vcmts.report import published as report_published
 from vcmts.report.document import Details, Figure, Section, Table, number
 from vcmts.report.runs import Run, confirmed, in_direction, of_kind
-
-Json = dict[str, Any]
 
 SIDE_BY_SIDE = 3  # runs that a figure of bars still shows clearly
 

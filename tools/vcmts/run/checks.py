@@ -3,13 +3,12 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from rich.console import Console
 
+from vcmts.jsons import Json
 from vcmts.run import identities, summary
 
-Json = dict[str, Any]
 Count = Callable[[Json], int]
 
 

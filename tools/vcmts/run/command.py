@@ -14,13 +14,13 @@ import subprocess
 import sys
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 
 from vcmts import configuration
 from vcmts.child import INTERRUPTED, Stopped, folder, start, stoppable, writable
 from vcmts.control import place
+from vcmts.jsons import Json
 from vcmts.paths import TOOL, MistakeError, complain, program
 from vcmts.run import (
     chance,
@@ -141,7 +141,7 @@ def shape_words(given: argparse.Namespace, asked: rates.Rates) -> list[str]:
 
 
 def traffic_command(
-    config: Path, ends: list[Ends], result: Path, facts: dict[str, Any], given: argparse.Namespace
+    config: Path, ends: list[Ends], result: Path, facts: Json, given: argparse.Namespace
 ) -> list[str]:
     core = free_core(facts["cores"]) if given.core is None else given.core
     allowed = sorted(os.sched_getaffinity(0))
@@ -208,7 +208,7 @@ def refused(command: list[str]) -> int:
     return checked.returncode
 
 
-def show(day: planner.Plan | None, whole: dict[str, Any], facts: dict[str, Any]) -> int:
+def show(day: planner.Plan | None, whole: Json, facts: Json) -> int:
     """The summary; of a day, which is added to it, what matters beside it. Returns 1 where none was
     seen."""
     console = Console(file=sys.stdout)
@@ -234,7 +234,7 @@ def keep_unexpected(captured: Path, json: str | None, status: int) -> str | None
     return str(kept)
 
 
-def is_wrong(whole: dict[str, Any]) -> bool:
+def is_wrong(whole: Json) -> bool:
     """Whether a check failed that the traffic program does not make."""
     return summary.misjudged(whole) or (
         expected.impaired(whole) and not expected.as_expected(whole)
@@ -242,8 +242,8 @@ def is_wrong(whole: dict[str, Any]) -> bool:
 
 
 def conclude(
-    whole: dict[str, Any],
-    facts: dict[str, Any],
+    whole: Json,
+    facts: Json,
     given: argparse.Namespace,
     day: planner.Plan | None,
     status: int,

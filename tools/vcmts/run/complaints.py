@@ -2,12 +2,10 @@
 """What of a run may surprise, and why it was so, a line each behind the summary."""
 
 from collections import Counter
-from typing import Any
 
+from vcmts.jsons import Json
 from vcmts.paths import complain
 from vcmts.run import checks, groups, summary
-
-Json = dict[str, Any]
 
 FEWEST_PACKETS = 100  # fewer make no rate
 # Drops of what is more than the channels carry, at the end of a queue or before it is long.

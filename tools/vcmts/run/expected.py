@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What --impair had to do to a run of the upstream, beside what it did."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from rich.console import Console
 from rich.table import Table
 
-Json = dict[str, Any]
+from vcmts.jsons import Json
 
 
 class Cell(NamedTuple):

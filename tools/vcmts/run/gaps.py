@@ -8,12 +8,10 @@ cycles of the TSC, which the threads and programs of a machine share.
 
 from bisect import bisect_left
 from dataclasses import dataclass
-from typing import Any
 
+from vcmts.jsons import Json
 from vcmts.run import expected, refusals, summary
 from vcmts.run.plane import WIRE
-
-Json = dict[str, Any]
 
 # A modem waits so long for a packet that is missing before another one.
 REORDER_WAIT_US = 18_000

@@ -2,13 +2,11 @@
 """Modems that wait for their grants: what the configuration needs for it, and what came of it."""
 
 from pathlib import Path
-from typing import Any
 
 import yaml
 
 from vcmts import yamls
-
-Json = dict[str, Any]
+from vcmts.jsons import Json
 
 # Late MAPs must cost time and no packets: what has begun waits for its next grant, however late,
 # also where others take the cores away.

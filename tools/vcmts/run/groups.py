@@ -1,14 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The service groups of a run, each beside all of them together."""
 
-from typing import Any
-
 from rich.console import Console
 from rich.table import Table
 
 from vcmts.directions import DIRECTIONS
-
-Json = dict[str, Any]
+from vcmts.jsons import Json
 
 
 def of_facts(facts: Json) -> list[Json]:

@@ -10,11 +10,10 @@ identity is not judged, unless it is of one stage alone.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
+from vcmts.jsons import Json
 from vcmts.run import expected, refusals, summary
 
-Json = dict[str, Any]
 VLAN_TAG = 4  # bytes
 
 

@@ -6,11 +6,8 @@ wait for grants, and where the machine runs something else. A run without these 
 more than LIMIT_US for half of its packets.
 """
 
-from typing import Any
-
+from vcmts.jsons import Json
 from vcmts.run import gaps, refusals, summary
-
-Json = dict[str, Any]
 
 LIMIT_US = 5_000
 # The scheduler's own, from which on it holds packets back.

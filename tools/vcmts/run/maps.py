@@ -6,12 +6,9 @@ against vcmtsd's counters and each other here, where the machine gave both progr
 MAPs have.
 """
 
-from typing import Any
-
+from vcmts.jsons import Json
 from vcmts.paths import complain
 from vcmts.run import expected, gaps
-
-Json = dict[str, Any]
 
 # Of MAPs that came too late for modems, and of the time that the machine stood still: with more of
 # either, requests are repeated without a fault.

@@ -11,9 +11,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from vcmts.child import Stopped, start
+from vcmts.jsons import Json
 from vcmts.paths import MistakeError, complain, program
 
 # Packets in flight in each direction of a memif: several milliseconds, as the machine may take a
@@ -41,13 +42,13 @@ class Ends:
     client: str
 
 
-def facts_of(config: Path) -> dict[str, Any]:
+def facts_of(config: Path) -> Json:
     """What vcmtsd's own loader found in the configuration."""
     command = [str(program("vcmtsd")), "check", "--json", "--config", str(config)]
     found = subprocess.run(command, check=False, stdout=subprocess.PIPE, text=True)
     if found.returncode != 0:
         raise MistakeError(f"{config}: cannot be used; the mistakes are above")
-    facts: dict[str, Any] = json.loads(found.stdout)
+    facts: Json = json.loads(found.stdout)
     return facts
 
 

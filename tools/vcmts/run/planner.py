@@ -5,12 +5,11 @@ import argparse
 import importlib
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import IO, Any, Protocol
+from typing import IO, Protocol
 
+from vcmts.jsons import Json
 from vcmts.paths import MistakeError, data
 from vcmts.power.measured import COMMAND_HELP
-
-Json = dict[str, Any]
 
 DURATION = "2min"  # of a day; together with start and end some two and a half minutes
 PUBLISHED = data("config/day.txt")

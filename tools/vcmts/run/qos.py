@@ -8,12 +8,10 @@ packets waited, nothing but this rate held them back, and gaps do not explain it
 
 from collections.abc import Iterator
 from itertools import chain, combinations, groupby
-from typing import Any
 
+from vcmts.jsons import Json
 from vcmts.paths import complain
 from vcmts.run import expected, gaps
-
-Json = dict[str, Any]
 
 # What lies between the scheduler and the modem: DEPI frames that fill, bursts, rings.
 LEAST_S = 0.01

@@ -4,8 +4,8 @@
 import argparse
 import re
 from dataclasses import dataclass
-from typing import Any
 
+from vcmts.jsons import Json
 from vcmts.paths import MistakeError
 
 DEFAULT_RATE = 4e9  # bit/s, or this share of what the channels carry:
@@ -104,7 +104,7 @@ def upstream_of(down: str, given: argparse.Namespace) -> str | None:
     return f"{round(share * rate)} bps" if round(share * rate) > 0 else NOTHING
 
 
-def rates_of(facts: dict[str, Any], given: argparse.Namespace) -> Rates:
+def rates_of(facts: Json, given: argparse.Namespace) -> Rates:
     """What was asked for, else what the channels carry with ease; mistakes are for vcmts-traffic
     to tell."""
     default = min(DEFAULT_RATE, DEFAULT_SHARE * facts["capacity"])

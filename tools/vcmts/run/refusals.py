@@ -7,13 +7,12 @@ room, some of these may be lost, too.
 """
 
 from collections import Counter
-from typing import Any
 
 from vcmts.directions import DIRECTIONS
+from vcmts.jsons import Json
 from vcmts.paths import complain
 from vcmts.run import expected
 
-Json = dict[str, Any]
 PORTS = {"downstream": "network", "upstream": "rphy"}
 # Behind the point where vcmtsd counts a packet as IPv4, IPv6 or LLC.
 READ = ("ipv4_checksum", "multicast", "unknown_destination", "cpe_limit", "filter_deny")

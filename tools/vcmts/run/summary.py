@@ -3,15 +3,13 @@
 
 from collections import Counter
 from collections.abc import Callable
-from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
 from vcmts.directions import DIRECTIONS
+from vcmts.jsons import Json
 from vcmts.run import expected, grants, groups, refusals
-
-Json = dict[str, Any]
 
 # What the data plane says of a direction, beside what the traffic proved.
 PLANE = (

@@ -7,8 +7,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from vcmts.jsons import Json
 from vcmts.paths import MistakeError, complain
 from vcmts.run import expected, refusals, summary
 from vcmts.witness.nodes import ConfigError
@@ -17,7 +18,6 @@ from vcmts.witness.windows import Window, WindowsError, read_windows
 if TYPE_CHECKING:
     from vcmts.witness.downstream import Problem
 
-Json = dict[str, Any]
 
 PACKETS, MOST_PACKETS = 300, 100_000
 CAPTURED = "witness.pcapng"

@@ -6,9 +6,10 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from vcmts.jsons import Json
 from vcmts.simulate.scenarios import MATRIX_COUNTS, MATRIX_RATES, TARGET
 
-Result = dict[str, Any]
+Result = Json
 
 # Two colours that stay apart for the colour-blind (Okabe and Ito), one for what is no measurement.
 COLOURS = {"tail-drop": "#d55e00", "docsis-pie": "#0072b2"}

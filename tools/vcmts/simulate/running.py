@@ -7,15 +7,15 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
+from vcmts.jsons import Json
 from vcmts.paths import MistakeError, missing, program
 from vcmts.simulate.scenarios import Scenario
 
-Result = dict[str, Any]
+Result = Json
 
 
 def run(simulator: str, scenario: Scenario, name: str) -> Result:

@@ -5,7 +5,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-Scenario = dict[str, Any]
+from vcmts.jsons import Json
+
+Scenario = Json
 
 MBPS = 1e6
 AQMS = ("tail-drop", "wred", "docsis-pie")

@@ -3,9 +3,10 @@
 
 from typing import Any
 
+from vcmts.jsons import Json
 from vcmts.simulate.plots import MARK, load, log_axis
 
-Result = dict[str, Any]
+Result = Json
 
 # Colours that stay apart for the colour-blind (Okabe and Ito): quantiles, and uses of minislots.
 QUANTILES = {"p50": "#0072b2", "p99": "#d55e00", "max": "#999999"}

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-Scenario = dict[str, Any]
+from vcmts.jsons import Json
+
+Scenario = Json
 
 US = 1e-6
 MBPS = 1e6

@@ -3,14 +3,14 @@
 hold MAC addresses."""
 
 from collections import Counter
-from typing import Any
 
+from vcmts.jsons import Json
 from vcmts.system.files import NOT_KNOWN, Files, number
 
 NETWORK, CRYPTO = ("02",), ("0b40", "10")  # PCI classes, and the sub-class of co-processors
 
 
-def interfaces(files: Files) -> list[dict[str, Any]]:
+def interfaces(files: Files) -> list[Json]:
     """Those with a device behind them, equal ones together."""
     found: Counter[tuple[str, int | str, int | str]] = Counter()
     for name in files.names("sys/class/net", r".*"):
@@ -27,7 +27,7 @@ def interfaces(files: Files) -> list[dict[str, Any]]:
     ]
 
 
-def pci(files: Files, classes: tuple[str, ...]) -> list[dict[str, Any]]:
+def pci(files: Files, classes: tuple[str, ...]) -> list[Json]:
     found: Counter[tuple[str, str, str]] = Counter()
     base = "sys/bus/pci/devices"
     for name in files.names(base, r"[\da-f]+:[\da-f]+:[\da-f]+\.\d"):
@@ -42,7 +42,7 @@ def pci(files: Files, classes: tuple[str, ...]) -> list[dict[str, Any]]:
     ]
 
 
-def facts(files: Files) -> dict[str, Any]:
+def facts(files: Files) -> Json:
     return {
         "interfaces": interfaces(files),
         "pci_network": pci(files, NETWORK),

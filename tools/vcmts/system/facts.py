@@ -8,14 +8,12 @@ nothing tells whose machine it is: no names of hosts or users, no addresses, no 
 import re
 from collections.abc import Iterable
 from functools import cache
-from typing import Any
 
+from vcmts.jsons import Json
 from vcmts.system import devices as host_devices
 from vcmts.system import software as host_software
 from vcmts.system.cpu_list import cpus_or_none
 from vcmts.system.files import NOT_KNOWN, Files, number
-
-Facts = dict[str, Any]
 
 # Of the kernel's command line those that bear on figures; the rest may hold names and identities.
 OPTIONS = re.compile(
@@ -50,7 +48,7 @@ def distinct(files: Files, names: Iterable[str]) -> int | str:
     return len(found) or NOT_KNOWN
 
 
-def cpu(files: Files) -> Facts:
+def cpu(files: Files) -> Json:
     fields = files.fields("proc/cpuinfo")
     flags = set(fields.get("flags", "").split())
     cpus = files.names("sys/devices/system/cpu", r"cpu\d+")
@@ -81,7 +79,7 @@ def cpu(files: Files) -> Facts:
     }
 
 
-def caches(files: Files) -> list[Facts]:
+def caches(files: Files) -> list[Json]:
     """Those that the first CPU reaches, nearest first."""
     base = "sys/devices/system/cpu/cpu0/cache"
     return [
@@ -95,7 +93,7 @@ def caches(files: Files) -> list[Facts]:
     ]
 
 
-def frequency(files: Files) -> Facts:
+def frequency(files: Files) -> Json:
     base = "sys/devices/system/cpu"
     policy = f"{base}/cpu0/cpufreq"
     turbo = NOT_KNOWN
@@ -113,7 +111,7 @@ def frequency(files: Files) -> Facts:
     }
 
 
-def hypervisor(files: Files) -> Facts:
+def hypervisor(files: Files) -> Json:
     """DMI's maker and product name what a machine is, not which one."""
     flags = files.fields("proc/cpuinfo").get("flags", "").split()
     return {
@@ -124,7 +122,7 @@ def hypervisor(files: Files) -> Facts:
     }
 
 
-def kernel(files: Files) -> Facts:
+def kernel(files: Files) -> Json:
     words = files.text("proc/cmdline").split()
     status = files.fields("proc/self/status")
     base = "sys/devices/system/cpu"
@@ -144,7 +142,7 @@ def chosen(text: str) -> str:
     return found[1] if found else NOT_KNOWN
 
 
-def mitigations(files: Files) -> Facts | str:
+def mitigations(files: Files) -> Json | str:
     base = "sys/devices/system/cpu/vulnerabilities"
     found = {name: files.text(f"{base}/{name}") for name in files.names(base, r"\w+")}
     return {name: text for name, text in found.items() if text != "Not affected"} or (
@@ -152,7 +150,7 @@ def mitigations(files: Files) -> Facts | str:
     )
 
 
-def memory(files: Files) -> Facts:
+def memory(files: Files) -> Json:
     fields = files.fields("proc/meminfo")
     kilobytes = {
         name: number(fields.get(key, "").split(" ")[0])
@@ -170,7 +168,7 @@ def memory(files: Files) -> Facts:
     return {**kilobytes, "huge_page_pools": pages or NOT_KNOWN}
 
 
-def container(files: Files) -> Facts:
+def container(files: Files) -> Json:
     """Limits of the control group, and what kind of container this is."""
     group = "sys/fs/cgroup"
     line = files.text("proc/self/cgroup").splitlines()
@@ -187,7 +185,7 @@ def container(files: Files) -> Facts:
     }
 
 
-def facts(files: Files | None = None) -> Facts:
+def facts(files: Files | None = None) -> Json:
     """What the system tells; takes a few program starts, so call it outside of what is timed."""
     files = files or Files()
     return {
@@ -203,13 +201,13 @@ def facts(files: Files | None = None) -> Facts:
     }
 
 
-def full(measured: Facts, files: Files | None = None) -> Facts:
+def full(measured: Json, files: Files | None = None) -> Json:
     """The host of a Measurement: what the program measured, and the rest beside it."""
     own = {key: value for key, value in measured.items() if value is not None}
     return {**(this_host() if files is None else facts(files)), **own}
 
 
 @cache
-def this_host() -> Facts:
+def this_host() -> Json:
     """Asked for once: files are written again and again while something is measured."""
     return facts(Files())

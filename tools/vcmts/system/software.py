@@ -5,8 +5,8 @@ import json
 import platform
 import re
 from pathlib import Path
-from typing import Any
 
+from vcmts.jsons import Json
 from vcmts.paths import CHECKOUT, build_directory, built_from
 from vcmts.system.files import NOT_KNOWN, Files
 
@@ -14,7 +14,7 @@ LIBRARY_FOLDERS = ("usr/lib/x86_64-linux-gnu", "usr/lib64", "usr/lib", "usr/loca
 SHARED = re.compile(r"libIPSec_MB\.so\.(\d+\.\d+\.\d+)")
 
 
-def introspected(build: Path, name: str) -> list[dict[str, Any]]:
+def introspected(build: Path, name: str) -> list[Json]:
     """What meson tells of a build directory."""
     try:
         found = json.loads(
@@ -25,7 +25,7 @@ def introspected(build: Path, name: str) -> list[dict[str, Any]]:
     return found if isinstance(found, list) else []
 
 
-def built(files: Files, build: Path) -> dict[str, Any]:
+def built(files: Files, build: Path) -> Json:
     """DPDK's version is that of the build; of the machine's where there is none."""
     versions = {
         item.get("name"): item.get("version") for item in introspected(build, "dependencies")
@@ -73,7 +73,7 @@ def system(files: Files) -> str:
     return NOT_KNOWN
 
 
-def revision(files: Files, checkout: Path) -> dict[str, Any]:
+def revision(files: Files, checkout: Path) -> Json:
     """`dirty`: files that git knows were changed since the commit."""
     git = ("git", "-C", str(checkout))
     commit = files.said(*git, "rev-parse", "HEAD")
@@ -83,7 +83,7 @@ def revision(files: Files, checkout: Path) -> dict[str, Any]:
     return {"commit": commit, "dirty": changed != ""}
 
 
-def of_build(files: Files, build: Path) -> dict[str, Any]:
+def of_build(files: Files, build: Path) -> Json:
     """What a checkout tells of itself; `meson install` notes it."""
     return {
         **revision(files, CHECKOUT),
@@ -92,7 +92,7 @@ def of_build(files: Files, build: Path) -> dict[str, Any]:
     }
 
 
-def facts(files: Files, build: Path | None = None) -> dict[str, Any]:
+def facts(files: Files, build: Path | None = None) -> Json:
     libc, version = platform.libc_ver()
     noted = built_from()
     return {

@@ -16,12 +16,11 @@ from rich.console import Console
 from rich.table import Table
 
 from vcmts.directions import DIRECTIONS
+from vcmts.jsons import Json
 from vcmts.paths import MistakeError
 from vcmts.telemetry import latency
 from vcmts.telemetry.dpdk import vcmtsd
 from vcmts.telemetry.plane import Plane, plane
-
-Json = dict[str, Any]
 
 COMMANDS = {
     "service-groups": "the service groups in service",

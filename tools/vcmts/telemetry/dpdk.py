@@ -11,9 +11,8 @@ from typing import Any
 
 from vcmts.control import trust
 from vcmts.control.place import believed, matching
+from vcmts.jsons import Json
 from vcmts.paths import MistakeError, complain
-
-Json = dict[str, Any]
 
 SOCKET = "dpdk_telemetry.v2"
 GREETING_MAX = 1024

@@ -1,13 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How long packets stay in the pipeline of a vcmtsd in service (`vcmtsd run --latency`)."""
 
-from typing import Any
-
 from rich.table import Table
 
+from vcmts.jsons import Json
 from vcmts.telemetry.plane import Plane
-
-Json = dict[str, Any]
 
 METHOD = "latency.get"
 RESET = "reset"

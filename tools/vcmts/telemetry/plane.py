@@ -8,9 +8,8 @@ from typing import Any
 
 from vcmts.control import place
 from vcmts.control.client import Client, ClosedError, RefusedError, connected
+from vcmts.jsons import Json
 from vcmts.paths import MistakeError
-
-Json = dict[str, Any]
 
 
 class Plane:

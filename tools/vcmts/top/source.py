@@ -10,6 +10,7 @@ from typing import Any
 
 from vcmts.control.client import Client, ClosedError, RefusedError
 from vcmts.control.metrics import METHOD, PartsError, complete
+from vcmts.jsons import Json
 from vcmts.top import model, modems
 from vcmts.top.samples import Answer, OddAnswerError, answer_of
 
@@ -26,10 +27,10 @@ class Wish:
     modem: str = ""
     modems: bool = False
 
-    def requests(self) -> list[tuple[str, dict[str, Any]]]:
-        asked: list[tuple[str, dict[str, Any]]] = [(METHOD, {"names": list(model.NAMES)})]
+    def requests(self) -> list[tuple[str, Json]]:
+        asked: list[tuple[str, Json]] = [(METHOD, {"names": list(model.NAMES)})]
         if self.modem:
-            more: dict[str, Any] = {"modem": self.modem, "names": list(modems.NAMES)}
+            more: Json = {"modem": self.modem, "names": list(modems.NAMES)}
         elif self.modems:
             more = {"modems": True, "names": [modems.NAMES[0]]}
         else:

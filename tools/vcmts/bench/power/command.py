@@ -10,7 +10,7 @@ from vcmts.bench import common as bench_common
 from vcmts.bench import offered
 from vcmts.bench.power import loaded, steps, unloaded
 from vcmts.bench.power import results as power_results
-from vcmts.bench.power.measured import PROVE, Asked, Bench, Json
+from vcmts.bench.power.measured import PROVE, Asked, Bench
 from vcmts.bench.power.plane import KINDS, POLL, Plane, opened
 from vcmts.bench.search import Plan, search
 from vcmts.bench.throughput_results import Search
@@ -19,6 +19,7 @@ from vcmts.bench.trials import StopError, TroubleError
 from vcmts.bench.verdict import Outcome
 from vcmts.child import INTERRUPTED, Stopped, folder, stoppable, writable
 from vcmts.console import wide_console
+from vcmts.jsons import Json
 from vcmts.paths import MistakeError, complain
 from vcmts.power.policy import down_seconds
 from vcmts.progress import Progress, progress

@@ -8,8 +8,7 @@ from typing import Any
 
 from vcmts.bench.power import loaded, steps, unloaded
 from vcmts.bench.power.plane import PAUSES, SLEEP
-
-Json = dict[str, Any]
+from vcmts.jsons import Json
 
 DIRECTION = "downstream"
 

@@ -4,12 +4,9 @@
 Polling and pauses take turns, trial by trial: a value is that of a pair.
 """
 
-from typing import Any
-
 from vcmts.bench.power.measured import Bench, gap, result, turns
 from vcmts.bench.power.plane import POLL
-
-Json = dict[str, Any]
+from vcmts.jsons import Json
 
 LOADS = (0.1, 0.5, 0.9)
 FULL = 1.0  # the rate without loss

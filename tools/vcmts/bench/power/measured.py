@@ -9,10 +9,9 @@ from typing import Any
 from vcmts.bench import offered
 from vcmts.bench.offered import Point, Split
 from vcmts.bench.power.plane import POLL, Plane
+from vcmts.jsons import Json
 from vcmts.progress import Progress
 from vcmts.results import Measurement
-
-Json = dict[str, Any]
 
 ATTEMPTS = 3  # times as many runs as are asked for, while cores are taken away
 PROVE = 1 / 16

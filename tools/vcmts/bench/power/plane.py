@@ -13,10 +13,9 @@ from vcmts.bench import transport, trials
 from vcmts.child import Stopped
 from vcmts.control import metrics
 from vcmts.control.client import Client, ClosedError, RefusedError
+from vcmts.jsons import Json
 from vcmts.paths import program
 from vcmts.run.plane import data_plane, wire
-
-Json = dict[str, Any]
 
 POLL, SLEEP = "poll", "sleep"
 # What may pause, the best for a core of its own first; a CPU has some of them.

@@ -4,14 +4,12 @@
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
+from vcmts.jsons import Json
 from vcmts.report.document import number
-
-Json = dict[str, Any]
 
 DISTURBED = "!"
 HEAD = 9  # characters of a line above a column, where words are that short

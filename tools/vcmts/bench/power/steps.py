@@ -8,14 +8,12 @@ trial. The wire does not wait: a packet that finds no room in the ring is lost.
 
 import time
 from dataclasses import dataclass
-from typing import Any
 
 from vcmts.bench.power.measured import Bench, result
 from vcmts.bench.power.plane import POLL
 from vcmts.bench.verdict import ENOUGH_OF_RATE, FULL_SHARE, gaps_of
+from vcmts.jsons import Json
 from vcmts.power.policy import down_seconds
-
-Json = dict[str, Any]
 
 LOAD_SECONDS = 0.009
 LOADS = (0.9, 1.0)

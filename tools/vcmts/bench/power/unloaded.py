@@ -4,14 +4,12 @@
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from vcmts.bench.latency_merge import merged
 from vcmts.bench.power.measured import Bench, gap, result
 from vcmts.bench.power.plane import POLL, SLEEP
 from vcmts.bench.trials import TroubleError
-
-Json = dict[str, Any]
+from vcmts.jsons import Json
 
 SHORT_PAUSE_US = 1  # the published one
 PAUSED = "vcmts_worker_paused_seconds_total"

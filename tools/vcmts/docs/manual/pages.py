@@ -3,12 +3,11 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from vcmts.docs.configdoc import allowed, default, sentence
 from vcmts.docs.manual.commands import Command, Group, Option
+from vcmts.jsons import Json
 
-Schema = dict[str, Any]
 STATUS = {
     "0": "all is well",
     "1": "packets were lost or corrupted, or something failed in service",
@@ -126,7 +125,7 @@ def overview(about: str, commands: dict[str, str], end: str, version: str) -> st
     return "\n".join(shown) + "\n"
 
 
-def keys(schema: Schema, path: str) -> Iterator[str]:
+def keys(schema: Json, path: str) -> Iterator[str]:
     """A heading and the keys of this map, then of every map inside it."""
     yield f".SS {plain(path) if path else 'The top of the file'}"
     if path:
@@ -149,7 +148,7 @@ def keys(schema: Schema, path: str) -> Iterator[str]:
             yield from keys(value["items"], f"{place}[]")
 
 
-def configuration(schema: Schema, example: str, version: str) -> str:
+def configuration(schema: Json, example: str, version: str) -> str:
     shown = [*head("vcmts.yaml", 5, "configuration of the OpenVCMTS data plane", version)]
     about = "A YAML file of one service group, or of a server of several. `vcmts profile` writes "
     about += "one by the name of a published test configuration, `vcmts validate` tells mistakes."
