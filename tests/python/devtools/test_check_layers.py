@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The layers of the C code: what may include what, who calls whom, and how full a room is."""
 
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from python.devtools.own_checks import run, write
-from vcmts.paths import CHECKOUT
 
 
 @pytest.mark.parametrize(
@@ -93,13 +91,3 @@ def test_rooms_are_known_and_not_full(tmp_path: Path) -> None:
     assert ended.returncode == 1
     assert "src/attic/a.c: src/attic is no room of check-layers\n" in ended.stdout
     assert "src/wire: 29 names" in ended.stdout
-
-
-def test_a_page_tells_what_lives_in_each_room() -> None:
-    told = subprocess.run(
-        [CHECKOUT / "devtools" / "check-layers", "--rooms"],
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout
-    assert told in (CHECKOUT / "docs/architecture.md").read_text(encoding="utf-8")
