@@ -13,6 +13,7 @@ import pytest
 from vcmts.bench import trials
 from vcmts.bench.trials import StopError, TroubleError
 from vcmts.child import Stopped, stoppable
+from vcmts.jsons import Json
 from vcmts.paths import MistakeError
 
 # A program that answers by what it is asked for.
@@ -68,7 +69,7 @@ class Trying:
     def server(self, script: str = "", **how: Any) -> AbstractContextManager[trials.Server]:
         return trials.server([str(self.program(script, **how))], self.folder, self.stopped)
 
-    def ask(self, do: str) -> trials.Json:
+    def ask(self, do: str) -> Json:
         with self.server() as serving:
             return serving.ask({"seconds": 0.1, "do": do})
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from types import ModuleType
 
 from vcmts import child, configuration, results
+from vcmts.bench import common as bench_common
 from vcmts.child import INTERRUPTED
 from vcmts.paths import MistakeError, complain
 from vcmts.profile import crypto
@@ -39,14 +40,7 @@ QUICK = {
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     configuration.add_arguments(parser)
-    parser.add_argument(
-        "--only",
-        action="append",
-        choices=STEPS,
-        default=[],
-        metavar="WHAT",
-        help=f"leave out all others; may be repeated ({', '.join(STEPS)})",
-    )
+    bench_common.add_only(parser, STEPS)
     parser.add_argument(
         "--quick",
         action="store_true",
@@ -98,7 +92,7 @@ def call(module: ModuleType, arguments: list[str]) -> int:
 
 def chosen(given: argparse.Namespace) -> list[str]:
     """The steps to be measured, in their order."""
-    steps = [step for step in STEPS if not given.only or step in given.only]
+    steps = bench_common.chosen(STEPS, given)
     if given.config and OF_PROFILES in steps:
         text = f"{OF_PROFILES} changes one number of a profile at a time, and has no --config"
         if steps == [OF_PROFILES]:

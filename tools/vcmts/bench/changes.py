@@ -23,7 +23,6 @@ from vcmts.progress import progress
 from vcmts.results import Measurement, now
 
 PROFILE = "6ofdm-0sc-qam_300cms_aes"
-CASES = ("changes", "coming", "reload", "many", "cores")
 # The ends of ports that the program makes, so that a group that comes finds them by name.
 DEVICES = ("--network", "net_ring_bench_net0_0", "--rphy", "net_ring_bench_rphy0_0")
 LOW_RATE = 500  # Mbps of all groups
@@ -32,14 +31,7 @@ LIMITS = {"changes": (1, 100000), "share": (1, 100), "groups": (2, 28)}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--only",
-        action="append",
-        choices=CASES,
-        default=[],
-        metavar="CASE",
-        help=f"leave out all others; may be repeated ({', '.join(CASES)})",
-    )
+    bench_common.add_only(parser, [*CASES], "CASE")
     parser.add_argument(
         "--profile", default=PROFILE, metavar="NAME", help="of each group (default: %(default)s)"
     )
@@ -146,15 +138,6 @@ def measure_cores(bench: Bench) -> list[Json]:
     layout = ("--layout", "combined", "--cores", "0,1", "--main-core", "0")
     two = bench.profile("cores", "--groups", "2", *layout)
     return bench("plain", bench.profile("one")) + bench("plain", two)
-
-
-MEASURED: dict[str, Callable[[Bench], list[Json]]] = {
-    "changes": measure_changes,
-    "coming": measure_coming,
-    "reload": measure_reload,
-    "many": measure_many,
-    "cores": measure_cores,
-}
 
 
 @dataclass(frozen=True)
@@ -282,24 +265,24 @@ def figures_cores(runs: list[Json], given: argparse.Namespace) -> Iterator[Figur
     yield Figure("packets a second, two over one", doubled, at_least=1.9)
 
 
-FIGURES: dict[str, Callable[[list[Json], argparse.Namespace], Iterator[Figure]]] = {
-    "changes": figures_changes,
-    "coming": figures_coming,
-    "reload": figures_reload,
-    "many": figures_many,
-    "cores": figures_cores,
-}
-TITLES = {
-    "changes": "single changes beside traffic",
-    "coming": "a group comes to one with traffic",
-    "reload": "the configuration read again",
-    "many": "many groups at a low rate",
-    "cores": "two groups on two cores",
+@dataclass(frozen=True)
+class Case:
+    title: str
+    measure: Callable[[Bench], list[Json]]
+    figures: Callable[[list[Json], argparse.Namespace], Iterator[Figure]]
+
+
+CASES = {
+    "changes": Case("single changes beside traffic", measure_changes, figures_changes),
+    "coming": Case("a group comes to one with traffic", measure_coming, figures_coming),
+    "reload": Case("the configuration read again", measure_reload, figures_reload),
+    "many": Case("many groups at a low rate", measure_many, figures_many),
+    "cores": Case("two groups on two cores", measure_cores, figures_cores),
 }
 
 
 def table(case: str, found: list[Figure]) -> Table:
-    out = Table(title=TITLES[case], title_justify="left")
+    out = Table(title=CASES[case].title, title_justify="left")
     for name in ("", "median", "min", "max", "goal", ""):
         out.add_column(name, justify="left" if name == "" else "right")
     for figure in found:
@@ -308,17 +291,9 @@ def table(case: str, found: list[Figure]) -> Table:
     return out
 
 
-def check(given: argparse.Namespace) -> None:
-    bench_common.check(given)
-    for option, (least, most) in LIMITS.items():
-        found = getattr(given, option)
-        if not least <= found <= most:
-            raise MistakeError(f"--{option}: found {found}, allowed: {least} to {most}")
-
-
 def main(given: argparse.Namespace) -> int:
-    check(given)
-    cases = [case for case in CASES if not given.only or case in given.only]
+    bench_common.check(given, LIMITS)
+    cases = bench_common.chosen(CASES, given)
     started, results, host, status = now(), [], None, 0
     console = Console(file=sys.stdout)
     with folder() as place, stoppable() as stopped:
@@ -326,14 +301,14 @@ def main(given: argparse.Namespace) -> int:
             with progress(f"bench changes: {case}", 1) as shown:
                 bench = Bench(given, place, watch.on(shown), stopped)
                 try:
-                    runs = MEASURED[case](bench)
+                    runs = CASES[case].measure(bench)
                 except MistakeError as mistake:
                     complain(str(mistake))
                     status = 1
             if stopped.asked or status != 0:
                 break
             host = runs[0]["host"]
-            found = list(FIGURES[case](runs, given))
+            found = list(CASES[case].figures(runs, given))
             results.append(
                 {"case": case, "figures": [f.as_json() for f in found], "measured": runs}
             )

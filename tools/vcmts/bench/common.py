@@ -1,22 +1,30 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What every `vcmts bench` does: run a program that measures, read what it has, store it."""
 
+import argparse
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
-from vcmts.child import INTERRUPTED, Stopped, writable
+from rich.console import Console
+
+from vcmts import configuration
+from vcmts.bench.trials import StopError, TroubleError
+from vcmts.child import INTERRUPTED, Stopped, folder, stoppable, writable
+from vcmts.console import wide_console
 from vcmts.jsons import Json
 from vcmts.paths import TOOL, MistakeError, complain
 from vcmts.results import Measurement
 from vcmts.watch import Say, Tell, to_stderr, watched
 
 LIMITS = {"runs": (1, 101), "milliseconds": (10, 600000)}
+NO_MORE: Mapping[str, tuple[int, int]] = {}
 
 
-def add_arguments(parser: Any, *, milliseconds: int, stored: str, runs: int = 5) -> None:
+def add_arguments(
+    parser: argparse.ArgumentParser, *, milliseconds: int, stored: str, runs: int = 5
+) -> None:
     parser.add_argument(
         "--runs", type=int, default=runs, metavar="N", help="of each (default: %(default)s)"
     )
@@ -27,17 +35,30 @@ def add_arguments(parser: Any, *, milliseconds: int, stored: str, runs: int = 5)
         metavar="N",
         help="of a run (default: %(default)s)",
     )
+    add_stored(parser, stored)
+
+
+def add_stored(parser: argparse.ArgumentParser, default: str) -> None:
+    text = "where the figures are stored (default: %(default)s)"
+    parser.add_argument("--json", metavar="FILE", default=default, help=text)
+
+
+def add_only(parser: argparse.ArgumentParser, parts: Sequence[str], metavar: str = "WHAT") -> None:
+    text = f"leave out all others; may be repeated ({', '.join(parts)})"
     parser.add_argument(
-        "--json",
-        metavar="FILE",
-        default=stored,
-        help="where the figures are stored (default: %(default)s)",
+        "--only", action="append", choices=parts, default=[], metavar=metavar, help=text
     )
 
 
-def check(arguments: Any) -> None:
-    """The programs' limits, with the names of our options. Raises MistakeError."""
-    for option, (least, most) in LIMITS.items():
+def chosen(parts: Iterable[str], given: argparse.Namespace) -> list[str]:
+    """What --only leaves, in its order."""
+    return [part for part in parts if not given.only or part in given.only]
+
+
+def check(arguments: argparse.Namespace, more: Mapping[str, tuple[int, int]] = NO_MORE) -> None:
+    """The programs' limits, and more of a command, by the names of our options. Raises
+    MistakeError."""
+    for option, (least, most) in {**LIMITS, **more}.items():
         found = getattr(arguments, option)
         if not least <= found <= most:
             raise MistakeError(f"--{option}: found {found}, allowed: {least} to {most}")
@@ -77,6 +98,33 @@ def nothing(stopped: Stopped, status: int) -> int:
     if stopped.asked:
         complain("interrupted: nothing was measured")
         return INTERRUPTED
+    return status
+
+
+def kept(
+    to: Measurement,
+    given: argparse.Namespace,
+    measure: Callable[[Path, Path, argparse.Namespace, Stopped, Measurement], int],
+    show: Callable[[Measurement, Console], None],
+) -> int:
+    """Of what is stored result by result: whatever ends it, what was measured is kept and shown.
+    Returns the exit status of the tool."""
+    writable(given.json)
+    with folder() as place, stoppable() as stopped:
+        config = configuration.chosen(given, place)
+        try:
+            status, why = measure(config, place, given, stopped, to), ""
+        except StopError:
+            status, why = INTERRUPTED, "interrupted"
+        except TroubleError as error:
+            status, why = 1, str(error)
+    if why:
+        told = f"{len(to.results)} results were measured, and are kept"
+        complain(f"{why}: {told if to.results else 'nothing was measured'}")
+    if to.results:
+        to.write(given.json)
+        show(to, wide_console())
+        print(f"every value: {given.json}")
     return status
 
 

@@ -46,14 +46,7 @@ RUNS |= SECOND
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--only",
-        action="append",
-        choices=[*PARTS],
-        default=[],
-        metavar="WHAT",
-        help=f"leave out all others; may be repeated ({', '.join(PARTS)})",
-    )
+    bench_common.add_only(parser, [*PARTS])
     for part, kind in STORED.items():
         parser.add_argument(
             f"--{kind}",

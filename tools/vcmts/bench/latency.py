@@ -11,18 +11,16 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from vcmts import configuration, results
+from vcmts.bench import common as bench_common
 from vcmts.bench import offered, transport
 from vcmts.bench.latency_results import result, show
 from vcmts.bench.offered import Point, Trials
-from vcmts.bench.search import Plan, search
-from vcmts.bench.throughput_results import Search
+from vcmts.bench.search import Plan
+from vcmts.bench.throughput_results import searched_rates
 from vcmts.bench.transport import Programs
-from vcmts.bench.trials import StopError, TroubleError
-from vcmts.child import INTERRUPTED, Stopped, folder, stoppable, writable
-from vcmts.console import wide_console
+from vcmts.child import Stopped
 from vcmts.jsons import Json
 from vcmts.paths import MistakeError, complain, program
 from vcmts.progress import Progress, progress
@@ -74,12 +72,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="how many times --trial-seconds to go on trying while the system takes cores away "
         "(default: %(default)s)",
     )
-    parser.add_argument(
-        "--json",
-        metavar="FILE",
-        default=STORED,
-        help="where the figures are stored (default: %(default)s)",
-    )
+    bench_common.add_stored(parser, STORED)
 
 
 @dataclass(frozen=True)
@@ -150,17 +143,7 @@ class Bench:
         """The rate without loss by a search of its own; none where nothing passed."""
         asked = self.asked
         trials = Trials(self.programs, asked.where, asked.shares, SEARCH_SECONDS, asked.prove)
-
-        def trial(rate: float) -> Any:
-            outcome = trials(rate)
-            text = f"search, {rate / 1e9:.2f} Gbps {outcome.verdict}"
-            done = min(len(trials.made), SEARCH_TRIALS - 1) * SEARCH_SECONDS
-            self.shown.at(done, text)
-            return outcome
-
-        found = search(trial, asked.plan)
-        rates = Search(found, trials.made).rates if found.confirmed else {}
-        return {way: gbps * 1e9 for way, gbps in rates.items()}
+        return searched_rates(trials, asked.plan, self.shown, SEARCH_TRIALS)
 
     def attempts(self, rates: dict[str, float], text: str) -> Iterator[Json]:
         """Short trials until those in which nobody took a core away are long enough together."""
@@ -246,21 +229,5 @@ def measure(
 
 
 def main(arguments: argparse.Namespace) -> int:
-    writable(arguments.json)
     to = Measurement("latency", ["vcmts", *sys.argv[1:]], "", {}, more={"cost_of_measuring": None})
-    with folder() as place, stoppable() as stopped:
-        config = configuration.chosen(arguments, place)
-        try:
-            status, why = measure(config, place, arguments, stopped, to), ""
-        except StopError:
-            status, why = INTERRUPTED, "interrupted"
-        except TroubleError as error:
-            status, why = 1, str(error)
-    if why:
-        kept = f"{len(to.results)} results were measured, and are kept"
-        complain(f"{why}: {kept if to.results else 'nothing was measured'}")
-    if to.results:
-        to.write(arguments.json)
-        show(to, wide_console())
-        print(f"every value: {arguments.json}")
-    return status
+    return bench_common.kept(to, arguments, measure, show)

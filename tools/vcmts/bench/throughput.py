@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vcmts import configuration
+from vcmts.bench import common as bench_common
 from vcmts.bench import offered, transport
 from vcmts.bench.offered import Point, Trials
 from vcmts.bench.search import Plan, repeated
@@ -84,12 +85,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=3,
         help="trials that must pass at the end of each search (default: %(default)s)",
     )
-    parser.add_argument(
-        "--json",
-        metavar="FILE",
-        default=STORED,
-        help="where the figures are stored (default: %(default)s)",
-    )
+    bench_common.add_stored(parser, STORED)
 
 
 @dataclass(frozen=True)

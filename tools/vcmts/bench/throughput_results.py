@@ -9,10 +9,11 @@ from rich.table import Table
 
 from vcmts.bench import offered
 from vcmts.bench.offered import Point
-from vcmts.bench.search import Found
+from vcmts.bench.search import Found, Plan, search
 from vcmts.bench.verdict import Outcome
 from vcmts.directions import DIRECTIONS
 from vcmts.jsons import Json
+from vcmts.progress import Progress
 
 COLUMNS = ("point", "Gbps", "down", "up", "searches", "Mpps", "trials", "repeated", "bound by")
 SAID_NOTHING = ("disturbed", "traffic")
@@ -59,6 +60,23 @@ class Search:
         """In Gbps; none where no trial passed."""
         answers = passed_at(self.made, self.found)
         return median_rates(answers) if answers else {}
+
+
+def searched_rates(
+    trials: offered.Trials, plan: Plan, shown: Progress, most: int, guess: float | None = None
+) -> dict[str, float]:
+    """The rate without loss in bit/s by direction, by a search of about `most` trials; none where
+    nothing passed."""
+
+    def trial(rate: float) -> Outcome:
+        outcome = trials(rate)
+        done = min(len(trials.made), most - 1) * trials.seconds
+        shown.at(done, f"search, {rate / 1e9:.2f} Gbps {outcome.verdict}")
+        return outcome
+
+    found = search(trial, plan, guess)
+    rates = Search(found, trials.made).rates if found.confirmed else {}
+    return {way: gbps * 1e9 for way, gbps in rates.items()}
 
 
 def result(where: Point, searches: list[Search]) -> Json:

@@ -12,13 +12,10 @@ from vcmts.bench.power import loaded, steps, unloaded
 from vcmts.bench.power import results as power_results
 from vcmts.bench.power.measured import PROVE, Asked, Bench
 from vcmts.bench.power.plane import KINDS, POLL, Plane, opened
-from vcmts.bench.search import Plan, search
-from vcmts.bench.throughput_results import Search
+from vcmts.bench.search import Plan
+from vcmts.bench.throughput_results import searched_rates
 from vcmts.bench.transport import Programs
-from vcmts.bench.trials import StopError, TroubleError
-from vcmts.bench.verdict import Outcome
-from vcmts.child import INTERRUPTED, Stopped, folder, stoppable, writable
-from vcmts.console import wide_console
+from vcmts.child import Stopped
 from vcmts.jsons import Json
 from vcmts.paths import MistakeError, complain
 from vcmts.power.policy import down_seconds
@@ -48,14 +45,7 @@ GUESS = 0.8
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(direction="both", upstream_share=UPSTREAM_SHARE)
     configuration.add_arguments(parser)
-    parser.add_argument(
-        "--only",
-        action="append",
-        choices=[*PARTS],
-        default=[],
-        metavar="WHAT",
-        help=f"leave out all others; may be repeated ({', '.join(PARTS)})",
-    )
+    bench_common.add_only(parser, [*PARTS])
     parser.add_argument(
         "--steps",
         type=int,
@@ -98,12 +88,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--runs", type=int, default=5, metavar="N", help="of each (default: %(default)s)"
     )
-    parser.add_argument(
-        "--json",
-        metavar="FILE",
-        default=STORED,
-        help="where the figures are stored (default: %(default)s)",
-    )
+    bench_common.add_stored(parser, STORED)
 
 
 def asked_for(given: argparse.Namespace, facts: Json) -> Asked:
@@ -114,7 +99,7 @@ def asked_for(given: argparse.Namespace, facts: Json) -> Asked:
     return Asked(
         where=offered.point("imix"),
         shares=offered.split(given, facts),
-        parts=tuple(part for part in PARTS if not given.only or part in given.only),
+        parts=tuple(bench_common.chosen(PARTS, given)),
         steps=int(offered.positive("--steps", given.steps, 1, 1e6)),
         runs=int(offered.positive("--runs", given.runs, 1, 101)),
         seconds=offered.positive("--trial-seconds", given.trial_seconds, 0.01, 60),
@@ -137,7 +122,7 @@ def guessed_rate(plane: Plane, asked: Asked) -> float:
     return float(answer[way]["gbps"]) * 1e9 * GUESS
 
 
-def searched_rates(plane: Plane, asked: Asked, facts: Json, shown: Progress) -> dict[str, float]:
+def polling_rates(plane: Plane, asked: Asked, facts: Json, shown: Progress) -> dict[str, float]:
     """The rate without loss where the wire does not wait, polling; none where nothing passed."""
 
     def ask(request: Json) -> Json:
@@ -145,18 +130,9 @@ def searched_rates(plane: Plane, asked: Asked, facts: Json, shown: Progress) -> 
 
     programs = Programs(ask, plane.host, plane.ring)
     trials = offered.Trials(programs, asked.where, asked.shares, SEARCH_SECONDS, PROVE)
-
-    def trial(rate: float) -> Outcome:
-        outcome = trials(rate)
-        done = min(len(trials.made), SEARCH_TRIALS - 1) * SEARCH_SECONDS
-        shown.at(done, f"search, {rate / 1e9:.2f} Gbps {outcome.verdict}")
-        return outcome
-
     top = offered.highest(asked.shares, facts)
     plan = Plan(top, 0.0, SEARCH_RESOLUTION, SEARCH_CONFIRMATIONS)
-    found = search(trial, plan, guessed_rate(plane, asked))
-    rates = Search(found, trials.made).rates if found.confirmed else {}
-    return {way: gbps * 1e9 for way, gbps in rates.items()}
+    return searched_rates(trials, plan, shown, SEARCH_TRIALS, guessed_rate(plane, asked))
 
 
 def seconds(asked: Asked, kinds: Sequence[str]) -> float:
@@ -204,7 +180,7 @@ def measure(
             kinds = tuple(kind for kind in KINDS if plane.takes(kind))
             shown.total = searching + seconds(asked, kinds)
             to.more |= told_of(plane, kinds, given)
-            rates = rates or searched_rates(plane, asked, facts, shown)
+            rates = rates or polling_rates(plane, asked, facts, shown)
             if not rates:
                 complain("no rate without loss was found: nothing to measure power at")
                 return 1
@@ -218,21 +194,7 @@ def measure(
 
 
 def main(arguments: argparse.Namespace) -> int:
-    writable(arguments.json)
     to = Measurement("power", bench_common.called(), "", {})
-    with folder() as place, stoppable() as stopped:
-        config = configuration.chosen(arguments, place)
-        try:
-            status, why = measure(config, place, arguments, stopped, to), ""
-        except StopError:
-            status, why = INTERRUPTED, "interrupted"
-        except TroubleError as error:
-            status, why = 1, str(error)
-    if why:
-        kept = f"{len(to.results)} results were measured, and are kept"
-        complain(f"{why}: {kept if to.results else 'nothing was measured'}")
-    if to.results:
-        to.write(arguments.json)
-        power_results.show(to.as_json(), wide_console())
-        print(f"every value: {arguments.json}")
-    return status
+    return bench_common.kept(
+        to, arguments, measure, lambda found, console: power_results.show(found.as_json(), console)
+    )
