@@ -19,7 +19,8 @@ from vcmts.paths import MistakeError, data
 
 FILE = data("config/published.yaml")
 HOW = ("stated", "table", "figure", "computed")
-BOUNDS = ("", "about", "at-least", "at-most")
+# What a figure may be of its quantity, and in words.
+BOUNDS = {"": "", "about": "about ", "at-least": "at least ", "at-most": "at most "}
 Operation = Callable[[float, float], float]
 OPERATIONS: dict[type[ast.operator], Operation] = {
     ast.Add: operator.add,

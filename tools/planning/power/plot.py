@@ -91,12 +91,7 @@ def day(answer: Json) -> Any:
 
 
 def write(figure: Any, path: Path) -> None:
-    """The same answer gives the same bytes of an SVG."""
     if path.suffix == ".png":
         figure.savefig(path, format="png", dpi=110)
-        return
-    metadata = {"Date": None, "Creator": None, "Format": None, "Type": None}
-    figure.savefig(path, format="svg", metadata=metadata)
-    head, rest = path.read_text(encoding="utf-8").split("\n", 1)
-    notes = f"<!-- {plots.LICENCE} -->\n<!-- Drawn by `vcmts power simulate`, option `plot` -->"
-    path.write_text(f"{head}\n{notes}\n{rest}", encoding="utf-8")
+    else:
+        plots.write(figure, path, "`vcmts power simulate`, option `plot`")

@@ -7,12 +7,12 @@ from pathlib import Path
 from planning.power.simulate import use
 from planning.size.load import Question, Usage
 from planning.size.plan import Plan
+from planning.size.published import PREFIX
 from vcmts import published
 from vcmts.jsons import Json
 from vcmts.power import machine as power_machine
 from vcmts.power.model import Machine, Use, cpu_watts, platform_watts
 
-PREFIX = "published:"
 HELP = (
     "a server's description for modelled watts (default: config/power.yaml with its machine, "
     "published:2023-energy)"

@@ -15,7 +15,6 @@ from vcmts.paths import MistakeError, data
 from vcmts.report.document import MOST_PLACES, number
 
 FILE = data("config/goals.yaml")
-BOUNDS = {"": "", "about": "about ", "at-least": "at least ", "at-most": "at most "}
 UNITLESS = ("reference cycles", "times", "share")  # as tables say above them, and ratios
 LEFT_OUT = "left out"
 REACHED, MISSED, DISTURBED, NOT_MEASURED = "reached", "missed", "disturbed", "not measured"
@@ -47,7 +46,7 @@ class Goal:
         if self.published_words or not self.published:
             return self.published_words or "-"
         figure = published.load().figures[self.published]
-        return f"{BOUNDS[figure.bound]}{number(figure.value)} {figure.unit}"
+        return f"{published.BOUNDS[figure.bound]}{number(figure.value)} {figure.unit}"
 
     def reached(self, value: float) -> bool:
         if self.at_most is not None:

@@ -5,19 +5,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from planning.size.published import PREFIX
-from vcmts.published import Figure, Published
+from vcmts.docs.configdoc import escape
+from vcmts.published import BOUNDS, Figure, Published
 
 HEAD = Path(__file__).with_name("published.md.in")
 
 
-def cell(text: str) -> str:
-    return text.replace("|", "\\|")
-
-
 def row(figure: Figure) -> str:
-    bound = {"about": "about ", "at-least": "at least ", "at-most": "at most "}.get(
-        figure.bound, ""
-    )
     said = figure.how
     if figure.formula:
         names = ", ".join(f"{name}: `{source}`" for name, source in figure.names.items())
@@ -25,13 +19,13 @@ def row(figure: Figure) -> str:
     conditions = "; ".join(text for text in (figure.conditions, figure.note) if text)
     cells = (
         f"`{figure.id}`",
-        f"{bound}{figure.value:g} {figure.unit}",
+        f"{BOUNDS[figure.bound]}{figure.value:g} {figure.unit}",
         conditions,
         figure.machine,
         f"{figure.paper}: {figure.where}",
         said,
     )
-    return "| " + " | ".join(cell(text) for text in cells) + " |"
+    return "| " + " | ".join(escape(text) for text in cells) + " |"
 
 
 def quantities(published: Published) -> Iterator[str]:

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What a report consists of, before it is HTML or Markdown."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+NUMBER = re.compile(r"[-+]?[\d,]*\.?\d+(e[-+]?\d+)?( ?%)?|-")
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,14 @@ class Table:
     caption: str
     head: Sequence[str]
     rows: Sequence[Sequence[str]]
+
+    @property
+    def right(self) -> list[bool]:
+        """By column."""
+        return [
+            bool(self.rows) and all(NUMBER.fullmatch(row[index]) for row in self.rows)
+            for index in range(len(self.head))
+        ]
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 """What is to be reached, in a report."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import astuple
 
 from vcmts.bench import goals_list as goals
 from vcmts.report.document import Card, Items, Section, Table, Text
@@ -33,18 +34,10 @@ def cards(run: Run) -> Iterator[Card]:
 def section(runs: Sequence[Run]) -> Section:
     out = Section("Goals")
     for run in of_kind(runs, "goals"):
-        rows = [
-            (
-                f"{row.what} ({row.note})" if row.note else row.what,
-                row.published,
-                row.goal,
-                row.measured,
-                row.spread,
-                row.ratio,
-                row.verdict,
-            )
-            for row in goals.rows(run.file)
-        ]
+        rows = []
+        for row in goals.rows(run.file):
+            what, *told, note = astuple(row)
+            rows.append((f"{what} ({note})" if note else what, *told))
         out.blocks.append(Table(f"{TITLE}, {run.title}", HEAD, rows))
         lines = [*goals.bounds(run.file), *goals.circumstances(run.file)]
         if lines:

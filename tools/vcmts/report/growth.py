@@ -16,8 +16,6 @@ WAYS = {"end_to_end_us": "end to end", "pipeline_us": "inside the pipeline"}
 def latency(runs: Sequence[Run]) -> Section:
     out = Section("Latency")
     for run in of_kind(runs, "latency"):
-        end = f"-{run.letter.lower()}" if run.letter else ""
-        of = f", run {run.letter}" if run.letter else ""
         for direction in DIRECTIONS:
             for key, words in WAYS.items():
                 found = [r for r in run.results if r["direction"] == direction and r.get(key)]
@@ -26,16 +24,16 @@ def latency(runs: Sequence[Run]) -> Section:
                 way = words.replace(" ", "-")
                 out.blocks.append(
                     drawn(
-                        f"percentiles-{direction}-{way}{end}",
-                        f"Latency {words}, {direction}{of}",
+                        f"percentiles-{direction}-{way}{run.end}",
+                        f"Latency {words}, {direction}{run.of}",
                         "How many packets were faster; each nine is as far as the one before it.",
                         figures_latency.percentiles(found, key),
                     )
                 )
                 out.blocks.append(
                     drawn(
-                        f"load-{direction}-{way}{end}",
-                        f"Latency {words} against load, {direction}{of}",
+                        f"load-{direction}-{way}{run.end}",
+                        f"Latency {words} against load, {direction}{run.of}",
                         "Hollow where the machine took a core away while it was measured.",
                         figures_latency.over_load(found, key),
                     )
@@ -83,15 +81,13 @@ def latency_table(run: Run) -> Table:
 def scaling(runs: Sequence[Run]) -> Section:
     out = Section("Cost against size")
     for run in of_kind(runs, "cost"):
-        end = f"-{run.letter.lower()}" if run.letter else ""
-        of = f", run {run.letter}" if run.letter else ""
         for what in dict.fromkeys(r["what"] for r in run.results):
             found = [r for r in run.results if r["what"] == what]
             name = figures_scaling.AXES.get(what, what)
             out.blocks.append(
                 drawn(
-                    f"cost-{what.replace('_', '-')}{end}",
-                    f"Cycles a packet against {name}{of}",
+                    f"cost-{what.replace('_', '-')}{run.end}",
+                    f"Cycles a packet against {name}{run.of}",
                     "All else stays the same; lines up and down span the runs.",
                     figures_scaling.cycles(found, what),
                 )
@@ -99,8 +95,8 @@ def scaling(runs: Sequence[Run]) -> Section:
             if what == "modems" and any(r.get("memory_bytes") for r in found):
                 out.blocks.append(
                     drawn(
-                        f"memory{end}",
-                        f"Memory against {name}{of}",
+                        f"memory{run.end}",
+                        f"Memory against {name}{run.of}",
                         "What the service group's process holds, packet buffers included.",
                         figures_scaling.memory(found, what),
                     )
@@ -133,10 +129,9 @@ def cost_table(run: Run) -> Table:
 def scheduler(runs: Sequence[Run]) -> Section:
     out = Section("Scheduler")
     for run in of_kind(runs, "scheduler"):
-        end = f"-{run.letter.lower()}" if run.letter else ""
         out.blocks.append(
             drawn(
-                f"scheduler{end}",
+                f"scheduler{run.end}",
                 "Enqueue and dequeue beside DPDK's rte_sched",
                 "The same packets in the same run; thin lines span the runs, as far as the figure "
                 "goes. In turns: buckets of two frames, so that pipes take turns as modems do.",

@@ -26,7 +26,6 @@ from vcmts.report.document import (
 
 STYLE = Path(__file__).with_name("html.css")
 SHORT = 22  # characters of a cell that is not broken
-NUMBER = re.compile(r"[-+]?[\d,]*\.?\d+(e[-+]?\d+)?( ?%)?|-")
 
 
 def words(text: str) -> str:
@@ -43,14 +42,10 @@ def card(one: Card) -> str:
 
 
 def table(one: Table) -> str:
-    right = [
-        bool(one.rows) and all(NUMBER.fullmatch(row[index]) for row in one.rows)
-        for index in range(len(one.head))
-    ]
     short = [all(len(row[index]) <= SHORT for row in one.rows) for index in range(len(one.head))]
     kinds = [
         ' class="number"' if is_right else ' class="short"' if is_short else ""
-        for is_right, is_short in zip(right, short, strict=True)
+        for is_right, is_short in zip(one.right, short, strict=True)
     ]
     head = "".join(
         f'<th scope="col"{kind}>{words(cell)}</th>'

@@ -15,7 +15,6 @@ from vcmts.report.document import (
     Table,
     Text,
 )
-from vcmts.report.html import NUMBER
 
 # What a figure takes from the page in HTML it brings along here; INK and others fall back to light.
 DARK = (
@@ -39,11 +38,7 @@ def table(one: Table) -> Iterator[str]:
     if one.caption:
         yield f"**{plain(one.caption)}**\n"
     yield "| " + " | ".join(cell(text) for text in one.head) + " |"
-    right = [
-        bool(one.rows) and all(NUMBER.fullmatch(row[index]) for row in one.rows)
-        for index in range(len(one.head))
-    ]
-    yield "| " + " | ".join("---:" if is_right else "---" for is_right in right) + " |"
+    yield "| " + " | ".join("---:" if is_right else "---" for is_right in one.right) + " |"
     for row in one.rows:
         yield "| " + " | ".join(cell(text) for text in row) + " |"
     yield ""

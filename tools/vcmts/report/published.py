@@ -21,7 +21,6 @@ SCHEDULER = {"2ofdm-32sc-qam": "2017.scheduler", "6ofdm": "2017.scheduler.6ofdm"
 SATURATED = 100  # % of the channels and more
 MEMORY, LATENCY = "memory.service-group", "energy.latency"
 MODEMS = 300
-BOUNDS = {"": "", "about": "about ", "at-least": "at least ", "at-most": "at most "}
 CAVEAT = (
     "To be set side by side, not compared: the published figures are of other machines, at fixed "
     "clocks, with network cards, mostly on both hyper-threads of a core and with other service "
@@ -128,7 +127,7 @@ def row(pair: Pair, run: Run) -> tuple[str, ...] | None:
     return (
         f"{what}; {pair.remark}" if pair.remark else what,
         number(pair.measured),
-        BOUNDS[figure.bound] + number(figure.value),
+        published.BOUNDS[figure.bound] + number(figure.value),
         pair.unit,
         number(pair.measured / figure.value),
         conditions,

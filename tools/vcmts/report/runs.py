@@ -31,6 +31,16 @@ class Run:
         return dict(self.file["host"])
 
     @property
+    def end(self) -> str:
+        """Of names in a report."""
+        return f"-{self.letter.lower()}" if self.letter else ""
+
+    @property
+    def of(self) -> str:
+        """Of titles."""
+        return f", run {self.letter}" if self.letter else ""
+
+    @property
     def title(self) -> str:
         return f"run {self.letter}, {self.name}" if self.letter else self.name
 

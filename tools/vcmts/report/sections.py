@@ -148,11 +148,9 @@ def cycles(runs: Sequence[Run]) -> Section:
 
 
 def fit(run: Run, direction: str, fits: list[Json]) -> Figure:
-    end = f"-{run.letter.lower()}" if run.letter else ""
-    of = f", run {run.letter}" if run.letter else ""
     return drawn(
-        f"fit-{direction}{end}",
-        f"A fixed part and a part a byte, {direction}{of}",
+        f"fit-{direction}{run.end}",
+        f"A fixed part and a part a byte, {direction}{run.of}",
         "Points are measured, lines are the fits of the file: of all stages, and of the four that "
         "grow most with the size.",
         figures_cycles.fit(in_direction(run, direction), fits),

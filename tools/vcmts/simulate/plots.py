@@ -9,8 +9,6 @@ from typing import Any
 from vcmts.jsons import Json
 from vcmts.simulate.scenarios import MATRIX_COUNTS, MATRIX_RATES, TARGET
 
-Result = Json
-
 # Two colours that stay apart for the colour-blind (Okabe and Ito), one for what is no measurement.
 COLOURS = {"tail-drop": "#d55e00", "docsis-pie": "#0072b2"}
 NAMES = {"tail-drop": "tail drop", "docsis-pie": "DOCSIS-PIE"}
@@ -57,7 +55,7 @@ def target_line(axes: Any, label: str | None = None) -> None:
     axes.axhline(TARGET * 1000, color=MARK, linewidth=1, linestyle=DASHES, label=label)
 
 
-def over_time(results: dict[str, Result]) -> Any:
+def over_time(results: dict[str, Json]) -> Any:
     """Delay, drop probability and throughput while the rate falls to a fifth and comes back."""
     figure, (delay, probability, throughput) = load().subplots(
         3, 1, sharex=True, figsize=(8, 6), height_ratios=(2.2, 1, 1), layout="constrained"
@@ -93,7 +91,7 @@ def over_time(results: dict[str, Result]) -> Any:
     return figure
 
 
-def quantiles(axes: Any, place: float, result: Result, colour: str) -> None:
+def quantiles(axes: Any, place: float, result: Json, colour: str) -> None:
     """From the median (a dot) to the 95th percentile (thick) and the 99th (thin)."""
     delay = result["service_flows"][0]["delay_ms"]
     axes.plot([place] * 2, [delay["median"], delay["p99"]], color=colour, linewidth=1.2)
@@ -101,7 +99,7 @@ def quantiles(axes: Any, place: float, result: Result, colour: str) -> None:
     axes.plot([place], [delay["median"]], "o", color=colour, markersize=6, markeredgecolor="white")
 
 
-def over_rates(results: dict[tuple[str, int, int], Result]) -> Any:
+def over_rates(results: dict[tuple[str, int, int], Json]) -> Any:
     """Quantiles of the delay, and the use of the rate, for each rate and number of senders."""
     pyplot = load()
     figure, axes = pyplot.subplots(
