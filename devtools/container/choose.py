@@ -7,8 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from container import elf
-from container.contents import Contents, MistakeError, fits, is_left_out
+from container.contents import Contents, MistakeError, fits, is_elf, is_left_out, needed
 from container.packages import Unpacked, holding, merged
 
 MULTIARCH = str(sysconfig.get_config_var("MULTIARCH"))
@@ -25,7 +24,7 @@ def packages_asked(contents: Contents, programs: Iterable[Path]) -> list[str]:
     """Those of the machine that the programs were built on which hold their libraries, and those of
     the drivers. apt finds the rest."""
     wanted = []
-    for name in elf.needed(programs):
+    for name in needed(programs):
         places = [Path("/", folder, MULTIARCH, name) for folder in ("usr/lib", "lib")]
         found = next((place for place in places if place.exists()), None)
         if found is None:
@@ -65,7 +64,7 @@ class Choice:
 
     def programs(self) -> list[Path]:
         tree = self.unpacked.tree
-        return [tree / path for path in self.paths if elf.is_elf(tree / path)]
+        return [tree / path for path in self.paths if is_elf(tree / path)]
 
 
 def take_libraries(choice: Choice, programs: Iterable[Path]) -> None:
@@ -74,7 +73,7 @@ def take_libraries(choice: Choice, programs: Iterable[Path]) -> None:
     waiting = {*programs, *choice.programs()}
     while waiting:
         seen |= waiting
-        for name in elf.needed(waiting) - {OF_THE_KERNEL}:
+        for name in needed(waiting) - {OF_THE_KERNEL}:
             path = f"{LIBRARIES}/{name}"
             if path not in choice.unpacked.owner:
                 raise MistakeError(f"{name}: asked for, and in no package that was fetched")

@@ -2,6 +2,7 @@
 """deploy/container/contents.toml: what is in the image beside the project's own files."""
 
 import re
+import subprocess
 import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -58,3 +59,26 @@ def is_left_out(name: str, contents: Contents) -> bool:
         return True
     found = MODULE.match(name)
     return found is not None and fits(found[1].split(".")[0], contents.modules)
+
+
+NEEDED = re.compile(r"\(NEEDED\).*\[(.*)\]")
+
+
+def is_elf(path: Path) -> bool:
+    if path.is_symlink() or not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(4) == b"\x7fELF"
+
+
+def needed(paths: Iterable[Path]) -> set[str]:
+    """The names of the libraries that these files ask for themselves."""
+    files = [str(path) for path in paths]
+    if not files:
+        return set()
+    done = subprocess.run(
+        ["readelf", "--dynamic", "--wide", *files], check=False, capture_output=True, text=True
+    )
+    if done.returncode != 0:
+        raise MistakeError(f"readelf: {done.stderr.strip()}")
+    return set(NEEDED.findall(done.stdout))

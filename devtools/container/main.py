@@ -9,8 +9,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from container import archive, choose, database, elf, packages, root, sbom
-from container.contents import MistakeError, read
+from container import archive, choose, database, packages, root, sbom
+from container.contents import MistakeError, is_elf, read
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 CONTENTS = CHECKOUT / "deploy/container/contents.toml"
@@ -67,7 +67,7 @@ def make_root(arguments: argparse.Namespace) -> int:
         arguments.suite, arguments.mirror, arguments.security, arguments.snapshot
     )
     installed = arguments.installed.resolve()
-    programs = [path for path in installed.rglob("*") if elf.is_elf(path)]
+    programs = [path for path in installed.rglob("*") if is_elf(path)]
     asked = choose.packages_asked(contents, programs)
     files = packages.fetch(place, asked, contents.unneeded, work)
     choice = choose.choose(packages.unpack(files, work / "tree"), contents, programs)

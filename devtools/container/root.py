@@ -8,9 +8,8 @@ import subprocess
 from collections.abc import Iterable
 from pathlib import Path
 
-from container import elf
 from container.choose import LIBRARIES, Choice
-from container.contents import Contents, MistakeError, fits
+from container.contents import Contents, MistakeError, fits, is_elf
 from container.packages import run
 
 USER = 10001
@@ -91,7 +90,7 @@ def copy_installed(installed: Path, prefix: str, contents: Contents, root: Path)
 
 def strip(root: Path, names: Iterable[str]) -> None:
     """Our programs, without what a debugger needs and the mark of where they were built."""
-    files = [str(root / name) for name in names if elf.is_elf(root / name)]
+    files = [str(root / name) for name in names if is_elf(root / name)]
     run(["strip", "--strip-all", "--remove-section=.note.gnu.build-id", *files], "strip")
 
 

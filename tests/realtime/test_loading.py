@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 from vcmts import paths
-from vcmts.profile import command as profile
+from vcmts.profile import group as profile
 from vcmts.profile import server
 
 MODEMS = (3_000, 30_000)

@@ -15,7 +15,7 @@ import yaml
 
 from e2e.running import Ended, environment, vcmts
 from vcmts import paths, results, yamls
-from vcmts.profile import command as profile
+from vcmts.profile import group as profile
 
 PROFILE = "2ofdm-0sc-qam_20cms_aes"
 OTHERS = ("rte_sched", "rte_sched_turns", "priorities")

@@ -19,7 +19,7 @@ from vcmts.bench import pipeline as bench_pipeline
 from vcmts.bench import scheduler as bench_scheduler
 from vcmts.child import Stopped
 from vcmts.paths import MistakeError
-from vcmts.profile.command import parse_name
+from vcmts.profile.group import parse_name
 from vcmts.progress import Progress
 from vcmts.results import Measurement
 

@@ -10,7 +10,7 @@ from rich.console import Console
 from python.conftest import Refuses
 from vcmts.bench import cost as bench_cost
 from vcmts.bench.cost import SWEEPS, Point
-from vcmts.profile import command as profile
+from vcmts.profile import group as profile
 
 BASE = profile.parse_name("6ofdm-0sc-qam_300cms_aes")
 SWEPT = [what for what in SWEEPS if what != "flows"]

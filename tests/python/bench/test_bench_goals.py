@@ -13,8 +13,8 @@ from python import report_samples
 from python.bench.simulated_bench import Bench, Json
 from python.bench.simulated_bench import bench as bench
 from vcmts import results
-from vcmts.bench import goals_grants, goals_measure
 from vcmts.bench import goals_list as goals
+from vcmts.bench import goals_measure, goals_stored
 from vcmts.bench.goals_measure import BASE, CHANNELS
 from vcmts.paths import MistakeError
 from vcmts.profile.group import write_profile
@@ -207,7 +207,7 @@ def test_the_upstream_is_beside_what_others_measured(bench: Bench) -> None:
     """Of docsis-ns3 at most 5 % more; what costs more than it may is told as missed."""
     assert bench(*QUICK, "--only", "grants", "--runs", "3") == 0
     found = by_goal(bench)
-    for name in goals_grants.LIGHT:
+    for name in goals_stored.LIGHT:
         ns3 = CASES[name].ns3
         assert ns3 is not None
         for quantile, value in zip(("p50", "p99"), ns3, strict=True):
@@ -232,7 +232,7 @@ def test_a_cost_of_grants_that_fails_leaves_their_latency(bench: Bench) -> None:
     assert bench(*QUICK, "--only", "grants", maps=1) == 1
     file = bench.stored()
     assert "ended with status 1" in file["not_measured"]["grants.core.300"]
-    assert len(file["results"]) == 2 * len(goals_grants.LIGHT) + 3
+    assert len(file["results"]) == 2 * len(goals_stored.LIGHT) + 3
 
 
 def test_what_bounds_a_missed_goal_is_printed(

@@ -16,7 +16,7 @@ import pytest
 
 from python.conftest import Refuses
 from vcmts import cli, paths, yamls
-from vcmts.profile import command as profile
+from vcmts.profile import group as profile
 from vcmts.profile.size import Sizes
 
 Mapping = dict[str, Any]

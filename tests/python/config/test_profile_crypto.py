@@ -12,7 +12,7 @@ from vcmts import cli, configuration, yamls
 from vcmts.bench import all as bench_all
 from vcmts.paths import MistakeError
 from vcmts.profile import crypto
-from vcmts.profile.command import write_profile
+from vcmts.profile.group import write_profile
 from vcmts.witness.config import SIZES, parse_config
 
 

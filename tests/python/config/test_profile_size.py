@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from vcmts import cli, paths, yamls
-from vcmts.profile import command as profile
+from vcmts.profile import group as profile
 from vcmts.profile import qos as quality
 from vcmts.profile import size as profile_size
 from vcmts.profile.size import Sizes

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from vcmts import configuration, paths, yamls
-from vcmts.profile import command as profile
+from vcmts.profile import group as profile
 from vcmts.profile import upstream
 from vcmts.profile.size import Sizes
 

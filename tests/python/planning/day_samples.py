@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from planning.day.moment import Counts, Moment
-from planning.day.source import Source
-from planning.day.watch import Watch
+from planning.day.watch import Source, Watch
 from vcmts.top.samples import Answer, answer_of
 
 BITS = 1e9  # a second, downstream at the peak; upstream a tenth

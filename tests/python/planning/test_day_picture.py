@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from planning.day import load, picture, results, show
-from planning.day.power import Modelled
+from planning.day.results import Modelled
 from python.planning.day_samples import FAST, LENGTH, Server, watched
 from vcmts.paths import MistakeError
 from vcmts.power import machine

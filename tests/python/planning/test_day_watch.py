@@ -9,7 +9,7 @@ import pytest
 
 from planning.day import load, results
 from planning.day.moment import Moment, increase, percentile
-from planning.day.power import Modelled
+from planning.day.results import Modelled
 from planning.day.watch import LONGEST_S, interval
 from python.planning.day_samples import FAST, LENGTH, SLOW, Server, watched
 from vcmts.power import machine, model

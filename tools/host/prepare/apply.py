@@ -11,9 +11,8 @@ from host.prepare import journal as host_journal
 from host.prepare.allowed import allowed, untouched
 from host.prepare.card_steps import card_of, free_to_undo
 from host.prepare.journal import Entry, Journal
-from host.prepare.known import known
 from host.prepare.plan import Plan
-from host.prepare.stepping import KINDS, steps
+from host.prepare.stepping import KINDS, known, steps
 from host.prepare.steps import GoneError, LeftError, Step, refresh, step_of
 from host.prepare.system import NEW, StepError, System, missing_folders
 from vcmts.paths import MistakeError

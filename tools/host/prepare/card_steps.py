@@ -13,7 +13,7 @@ from host.prepare.cards import (
     interfaces_of,
     override_of,
 )
-from host.prepare.login import is_up
+from host.prepare.login import busy, is_up, not_in_use
 from host.prepare.plan import NO_IOMMU
 from host.prepare.steps import (
     GoneError,
@@ -25,7 +25,6 @@ from host.prepare.steps import (
     unchanged,
 )
 from host.prepare.system import StepError, System
-from host.prepare.use import busy, not_in_use
 from vcmts.jsons import Json
 from vcmts.system.files import number
 

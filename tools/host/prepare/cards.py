@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The network cards of a machine by PCI address: who drives them, and which functions they have.
 
-What is measured on a machine tells no names (vcmts.system.devices); who prepares one needs them.
+What is measured on a machine tells no names (vcmts.system.facts); who prepares one needs them.
 """
 
 import re

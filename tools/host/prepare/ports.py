@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 
 from host.prepare import cards as host_cards
 from host.prepare.cards import Card
-from host.prepare.login import is_up
+from host.prepare.login import busy, is_up, users
 from host.prepare.plan import Function
-from host.prepare.use import busy, users
 from host.prepare.wish import NETWORK, Port, Wish
 from vcmts.paths import MistakeError
 from vcmts.system.files import Files

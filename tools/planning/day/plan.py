@@ -14,9 +14,8 @@ from typing import IO
 from rich.console import Console
 
 from planning.day import load, picture, results, show
-from planning.day.power import Modelled
-from planning.day.source import asking
-from planning.day.watch import Watch
+from planning.day.results import Modelled
+from planning.day.watch import Watch, asking
 from vcmts.jsons import Json
 from vcmts.paths import MistakeError, complain
 from vcmts.power import machine

@@ -6,15 +6,17 @@ bandwidth and packets a second bound what these carry together. docs/cloud.md te
 """
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from planning.size import cloud_types
 from planning.size import published as size_published
 from planning.size.cloud_types import Cloud, Instance
 from planning.size.curve import Costs, Curve
 from planning.size.load import Kind, Question, Server, network_mpps, usage
 from planning.size.plan import most, violated
+from planning.size.show import SCHEMA
 from vcmts import published
 from vcmts.jsons import Json
 from vcmts.paths import MistakeError
@@ -270,3 +272,38 @@ def fit_json(question: Question, shared: bool, found: Fit) -> Json:
     if kind.groups.count and found.row.groups:
         said["instances"] = -(-kind.groups.count // found.row.groups)
     return said
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--cloud",
+        nargs="*",
+        metavar="TYPE",
+        help="instead of a server published instance types, or families of them (default: all "
+        f"that are known), with the cycles of {DEFAULT_MACHINE} if no other",
+    )
+
+
+def answer(
+    arguments: argparse.Namespace,
+    question_of: Callable[[argparse.Namespace], tuple[Question, str]],
+) -> Json:
+    cloud = cloud_types.load()
+    names = cloud.named(arguments.cloud)
+    refuse(arguments)
+    arguments.groups = arguments.groups or ["6ofdm"]
+    arguments.machine = arguments.machine or [DEFAULT_MACHINE]
+    arguments.rules = arguments.rules or DEFAULT_RULES
+    arguments.cores_per_socket = 1  # of no meaning: each type has its own
+    question, rules = question_of(arguments)
+    machine = question.kinds[0].costs.machine
+    outside = [text for kind in question.kinds for text in kind.costs.downstream.outside]
+    return {
+        "schema": SCHEMA,
+        "kind": "size-cloud",
+        "machine": machine,
+        "in_cloud": machine == DEFAULT_MACHINE,
+        "rules": rules,
+        "types": answers(cloud, names, question),
+        "outside": list(dict.fromkeys(outside)),
+    }

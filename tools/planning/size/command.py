@@ -13,7 +13,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from planning.size import cloud_command
+from planning.size import cloud, cloud_show
 from planning.size import devices as size_devices
 from planning.size import files as size_files
 from planning.size import measured as size_measured
@@ -211,7 +211,7 @@ def _shared(parser: argparse.ArgumentParser) -> None:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    cloud_command.add_arguments(parser)
+    cloud.add_arguments(parser)
     parser.add_argument(
         "--machine",
         action="append",
@@ -387,8 +387,8 @@ def main(arguments: argparse.Namespace) -> int:
     console = Console(file=sys.stdout)
     answer: Json
     if arguments.cloud is not None:
-        answer = cloud_command.answer(arguments, question_of)
-        cloud_command.show(answer, console)
+        answer = cloud.answer(arguments, question_of)
+        cloud_show.show(answer, console)
         return stored(arguments, answer)
     if not arguments.groups:
         raise MistakeError(f"--groups: missing, allowed: {size_request.FORM}")

@@ -20,7 +20,7 @@ from vcmts.child import Stopped, folder, stoppable
 from vcmts.jsons import Json
 from vcmts.paths import complain, program
 from vcmts.profile import crypto, size
-from vcmts.profile.command import Profile, parse_name, write_profile
+from vcmts.profile.group import Profile, parse_name, write_profile
 from vcmts.profile.size import Sizes
 from vcmts.progress import Progress, progress
 from vcmts.results import Measurement, now

@@ -10,8 +10,8 @@ from rich.console import Console
 from rich.table import Table
 
 from vcmts.bench import common as bench_common
-from vcmts.bench import goals_grants, goals_measure, goals_stored, trials
 from vcmts.bench import goals_list as goals
+from vcmts.bench import goals_measure, goals_stored, trials
 from vcmts.bench.goals_measure import BASE, Bench
 from vcmts.child import Stopped, folder, stoppable
 from vcmts.console import wide_console
@@ -29,7 +29,7 @@ PARTS: dict[str, Part] = {
     "modems": goals_measure.modems,
     "threads": goals_measure.threads,
     "memory": goals_measure.memory,
-    "grants": goals_grants.grants,
+    "grants": goals_stored.grants,
     "latency": goals_stored.latency,
     "scheduler": goals_stored.scheduler,
     "zero-loss": goals_stored.zero_loss,

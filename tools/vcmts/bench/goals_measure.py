@@ -20,8 +20,7 @@ from vcmts.bench import trials
 from vcmts.child import Stopped
 from vcmts.jsons import Json
 from vcmts.paths import MistakeError, program
-from vcmts.profile.command import write_profile
-from vcmts.profile.group import Cores
+from vcmts.profile.group import Cores, write_profile
 from vcmts.progress import Progress
 from vcmts.system.files import Files
 from vcmts.units import MIB

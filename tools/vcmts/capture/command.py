@@ -8,9 +8,11 @@ in the arguments.
 import argparse
 import contextlib
 import json
+import os
 import re
 import signal
 import socket
+import stat
 import sys
 import time
 from collections.abc import Iterator
@@ -20,13 +22,13 @@ from types import FrameType
 
 from vcmts.capture.blocks import Blocks, BrokenError, Told
 from vcmts.capture.listing import show
-from vcmts.capture.output import STDOUT, Output, opened
-from vcmts.capture.place import chosen
 from vcmts.control import trust
+from vcmts.control.place import in_service
 from vcmts.jsons import Json
 from vcmts.paths import MistakeError, complain
 
 FILE = "capture.pcapng"
+STDOUT = "-"
 PIECE = 1 << 18  # bytes taken at a time
 ANSWER_MAX = 1 << 16  # bytes of the line before the file
 PROGRESS_SECONDS = 1.0
@@ -43,6 +45,61 @@ EPILOG = """examples:
 Without --stage and --dropped the packets of subscribers are captured: downstream when their service
 flow is known (classify), upstream when they go to the network (verify_source).
 """
+
+
+def chosen(given: Path | None, pid: int | None) -> Path:
+    """The capture socket that is given, that of a process, or the only one that is in service."""
+    if given is not None:
+        return given
+    found = in_service(f"{pid if pid is not None else '*'}-capture.sock")
+    if len(found) == 1:
+        return found[0]
+    if not found:
+        which = f"no vcmtsd {pid}" if pid is not None else "no vcmtsd"
+        raise MistakeError(f"found {which} in service; --socket names a capture socket elsewhere")
+    pids = ", ".join(path.name.partition("-")[0] for path in found)
+    raise MistakeError(f"several are in service: choose one by --pid: {pids}")
+
+
+class Output:
+    """Takes whole blocks only: what cannot be written whole is taken back where that can be."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._regular = stat.S_ISREG(os.fstat(descriptor).st_mode)
+        self.size = 0
+
+    def write(self, data: bytes) -> None:
+        """Raises OSError where it cannot; then the blocks before are all that is there."""
+        left = memoryview(data)
+        try:
+            while left:
+                left = left[os.write(self._descriptor, left) :]
+        except OSError:
+            if self._regular:
+                os.ftruncate(self._descriptor, self.size)
+            raise
+        self.size += len(data)
+
+
+@contextmanager
+def opened(name: str) -> Iterator[Output]:
+    """`-` is standard output, which must not be a terminal."""
+    if name == STDOUT:
+        if sys.stdout.isatty():
+            raise MistakeError("-o -: found a terminal, allowed: a pipe, as to wireshark -k -i -")
+        yield Output(sys.stdout.fileno())
+        return
+    try:
+        descriptor = os.open(
+            Path(name), os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600
+        )
+    except OSError as error:
+        raise MistakeError(f"-o {name}: {error.strerror}") from error
+    try:
+        yield Output(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

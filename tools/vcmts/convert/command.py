@@ -8,8 +8,7 @@ from pathlib import Path
 import yaml
 
 from vcmts.convert import pktgen, vcmtsd
-from vcmts.convert.notes import OF_THE_CHART, Notes
-from vcmts.convert.reading import read
+from vcmts.convert.reading import OF_THE_CHART, Notes, read
 from vcmts.jsons import Json
 from vcmts.paths import MistakeError
 

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The values of the reference's chart pktgen as calls of the traffic program."""
 
-from vcmts.convert.notes import Notes
-from vcmts.convert.reading import Map
+from vcmts.convert.reading import Map, Notes
 from vcmts.convert.vcmtsd import pci, profile_name
 from vcmts.profile.numbers import MOST_GROUPS
 

@@ -4,8 +4,7 @@
 from collections import Counter
 from dataclasses import dataclass
 
-from vcmts.convert.notes import LEFT_OUT, SOCKET, Notes
-from vcmts.convert.reading import Map
+from vcmts.convert.reading import LEFT_OUT, SOCKET, Map, Notes
 from vcmts.jsons import Json
 from vcmts.layout.propose import LAYOUTS
 from vcmts.paths import MistakeError

@@ -15,8 +15,7 @@ from vcmts import yamls
 from vcmts.docs.configdoc import Schema, escape, read_schema, sentence
 from vcmts.jsons import laid_out
 from vcmts.paths import CHECKOUT
-from vcmts.profile.command import GRAMMAR
-from vcmts.profile.group import NAME
+from vcmts.profile.group import GRAMMAR, NAME
 
 CHART = Path("deploy/helm/vcmts")
 BASE = Path(__file__).with_name("values.schema.in.yaml")

@@ -10,7 +10,7 @@ from typing import Any
 from vcmts.paths import CHECKOUT
 from vcmts.profile import qos as quality
 from vcmts.profile import upstream
-from vcmts.profile.command import GRAMMAR, MOST_SAIDS, PUBLISHED
+from vcmts.profile.group import GRAMMAR, MOST_SAIDS, PUBLISHED
 from vcmts.profile.rules import FILTERS, FilterSet
 from vcmts.profile.size import ACTIVE_FLOWS, CLASSIFIERS, CLASSIFIERS_IPV4, FLOWS
 

@@ -2,38 +2,21 @@
 """vcmts profile: the published test configurations, by the reference's own names."""
 
 import argparse
+import re
 import sys
 from pathlib import Path
 from typing import TextIO
 
+from vcmts.layout.propose import LAYOUTS
 from vcmts.paths import MistakeError
-from vcmts.profile import crypto, placement, server, size
+from vcmts.profile import crypto, server, size
 from vcmts.profile import qos as quality
 from vcmts.profile.group import (
     GRAMMAR,
     MEMIF,
-    MOST_SAIDS,
     PUBLISHED,
-    Cores,
     PortSet,
-    Profile,
-    modem_lines,
-    parse_name,
-    write_profile,
 )
-
-__all__ = [
-    "GRAMMAR",
-    "MEMIF",
-    "MOST_SAIDS",
-    "PUBLISHED",
-    "Cores",
-    "PortSet",
-    "Profile",
-    "modem_lines",
-    "parse_name",
-    "write_profile",
-]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -57,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     server.add_arguments(parser)
     crypto.add_arguments(parser)
-    placement.add_arguments(parser)
+    add_placement(parser)
     quality.add_arguments(parser)
     size.add_arguments(parser)
     parser.add_argument("-o", "--output", metavar="FILE", type=Path, help="instead of the terminal")
@@ -71,7 +54,7 @@ def main(arguments: argparse.Namespace) -> int:
         raise MistakeError(f"profile: name one, {GRAMMAR}, or ask for --list")
     sizes, qos = size.asked(arguments), quality.asked(arguments)
     ports = PortSet(network=arguments.network, rphy=arguments.rphy)
-    threads = placement.asked(arguments)
+    threads = asked(arguments)
     name, provider = crypto.renamed(arguments.name, arguments.cipher), crypto.provider_of(arguments)
     # before a file is opened and emptied
     server.check(name, arguments.groups, sizes)
@@ -105,3 +88,43 @@ def main(arguments: argparse.Namespace) -> int:
     except OSError as error:
         raise MistakeError(f"{arguments.output}: {error.strerror}") from error
     return 0
+
+
+CORES = re.compile(r"\d+(-\d+)?(,\d+(-\d+)?)*")
+
+
+def add_placement(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--layout",
+        choices=[layout.name for layout in LAYOUTS],
+        help="which threads the service groups have; `vcmts layout` says which fits a machine "
+        "(default: all on core 1)",
+    )
+    parser.add_argument(
+        "--cores", metavar="LIST", help="the cores of these threads, such as 1-6,9; with --layout"
+    )
+    parser.add_argument(
+        "--main-core",
+        metavar="CORE",
+        type=int,
+        help="the core of the management thread; with --layout (default: 0)",
+    )
+
+
+def asked(arguments: argparse.Namespace) -> dict[str, str]:
+    """The keys of `threads`, none where no layout is asked for. How many cores it takes is the
+    loader's business."""
+    for option, value in (("--cores", arguments.cores), ("--main-core", arguments.main_core)):
+        if arguments.layout is None and value is not None:
+            raise MistakeError(f"{option}: found without --layout, allowed: with it only")
+    if arguments.layout is None:
+        return {}
+    if arguments.cores is None or CORES.fullmatch(arguments.cores) is None:
+        found = "nothing" if arguments.cores is None else repr(arguments.cores)
+        raise MistakeError(f"--cores: found {found}, allowed: cores such as 1-6,9")
+    main_core = arguments.main_core or 0
+    return {
+        "layout": arguments.layout,
+        "cores": f'"{arguments.cores}"',
+        "main_core": str(main_core),
+    }

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vcmts.paths import TOOL, MistakeError
-from vcmts.profile.command import write_profile
+from vcmts.profile.group import write_profile
 from vcmts.report.document import Block, Code, Download, Section, Text
 from vcmts.report.runs import Run
 

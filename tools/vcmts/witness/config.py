@@ -28,8 +28,19 @@ from vcmts.witness.model import (
 )
 from vcmts.witness.model import Config as Config
 from vcmts.witness.nodes import ConfigError as ConfigError
-from vcmts.witness.nodes import Node, children, mapping, number, numbers, read, strings
-from vcmts.witness.scalars import one_of, size, time_ns, truth
+from vcmts.witness.nodes import (
+    Node,
+    children,
+    mapping,
+    number,
+    numbers,
+    one_of,
+    read,
+    size,
+    strings,
+    time_ns,
+    truth,
+)
 from vcmts.witness.upstream_config import check_upstream, read_upstream, read_upstream_flow
 
 PROTOCOLS = {

@@ -5,8 +5,19 @@ from collections import Counter
 from collections.abc import Iterable
 
 from vcmts.witness.model import Modem, SidCluster, Upstream, UpstreamChannel, UpstreamFlow
-from vcmts.witness.nodes import ConfigError, Node, children, mapping, number, read
-from vcmts.witness.scalars import one_of, rate, size, time_ns, truth
+from vcmts.witness.nodes import (
+    ConfigError,
+    Node,
+    children,
+    mapping,
+    number,
+    one_of,
+    rate,
+    read,
+    size,
+    time_ns,
+    truth,
+)
 
 MOST_SID = 0x3FFE  # 0x3fff is broadcast
 MOST_CLUSTERS = 8
