@@ -4,13 +4,11 @@
 A room has a file ROOM.toml beside this one. What it names is found by text, so that it holds
 when lines move, within a file or to another one of the room:
 
-    [[chosen]]                       # tried always: text that stands once, and its change
-    rule = "which rule breaks"
+    [chosen."which rule breaks"]     # tried always: text that stands once, and its change
     text = "if (a < b)"
     becomes = "if (a <= b)"
 
-    [[reason]]                       # a survivor, as it is printed, and why no test can see it
-    function = "turns_enter"
+    [[reason.turns_enter]]           # a survivor, as it is printed, and why no test can see it
     line = "x += 1;"
     becomes = ";"                    # without it: whatever is changed in the line
     why = "..."
@@ -134,9 +132,13 @@ def read_lists(path: Path) -> tuple[list[Wish], list[Reason]]:
         return [], []
     try:
         lists = tomllib.loads(path.read_text(encoding="utf-8"))
-        wishes = [Wish(**entry) for entry in lists.get("chosen", [])]
-        reasons = [Reason(**entry) for entry in lists.get("reason", [])]
-    except (tomllib.TOMLDecodeError, TypeError) as error:
+        wishes = [Wish(rule, **entry) for rule, entry in lists.get("chosen", {}).items()]
+        reasons = [
+            Reason(function, **entry)
+            for function, entries in lists.get("reason", {}).items()
+            for entry in entries
+        ]
+    except (tomllib.TOMLDecodeError, TypeError, AttributeError) as error:
         raise MistakeError(f"{path.name}: {error}") from error
     for reason in reasons:
         if not reason.why.strip():

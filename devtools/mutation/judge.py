@@ -4,9 +4,7 @@
 The traffic program stays as it is, but for mutants of what both programs share (`both`). run.toml
 names each mutant by text, as the lists of devtools/mutants do:
 
-    [[mutant]]
-    kind = "header fields"       # of faults: a line of the table
-    rule = "TTL of DEPI"
+    ["header fields"."TTL of DEPI"]     # the kind of faults, a line of the table; and the rule
     file = "src/downstream/depi.c"
     text = ".ttl = r->ttl,"
     becomes = ".ttl = 1,"
@@ -84,9 +82,13 @@ class Judged:
 
 def read_mutants(path: Path = LISTS / "run.toml") -> list[Mutant]:
     try:
-        listed = tomllib.loads(path.read_text(encoding="utf-8"))["mutant"]
-        return [Mutant(**entry) for entry in listed]
-    except (tomllib.TOMLDecodeError, TypeError, KeyError) as error:
+        kinds = tomllib.loads(path.read_text(encoding="utf-8"))
+        return [
+            Mutant(kind, rule, **entry)
+            for kind, rules in kinds.items()
+            for rule, entry in rules.items()
+        ]
+    except (tomllib.TOMLDecodeError, TypeError, AttributeError) as error:
         raise MistakeError(f"{path.name}: {error}") from error
 
 

@@ -29,8 +29,8 @@ def stanza(mutant: Mutant) -> str:
     """A survivor as a reason is written down for it."""
     rule = f"# {mutant.rule}\n" if mutant.rule else ""
     return (
-        f"# {mutant.file}:{mutant.number} {mutant.operator}\n{rule}[[reason]]\n"
-        f"function = {quote(mutant.function)}\nline = {quote(mutant.line)}\n"
+        f"# {mutant.file}:{mutant.number} {mutant.operator}\n{rule}"
+        f"[[reason.{mutant.function or quote('')}]]\nline = {quote(mutant.line)}\n"
         f'becomes = {quote(mutant.becomes)}\nwhy = ""\n'
     )
 

@@ -140,14 +140,12 @@ def test_choice_does_not_know_line_numbers(tmp_path: Path) -> None:
 
 
 CHOSEN = """
-[[chosen]]
-rule = "the smaller one"
+[chosen."the smaller one"]
 text = "if (a < b &&"
 becomes = "if (a > b &&"
 """
 REASON = """
-[[reason]]
-function = "f"
+[[reason.f]]
 line = "g(a);"
 becomes = ";"
 why = "g is for show"
@@ -170,7 +168,7 @@ def test_what_matches_nothing_is_stale(tmp_path: Path) -> None:
     assert "f.c:1, src/wire/f.c:5, " in said
     (said,) = room_of(tmp_path, REASON.replace("g(a);", "g(b);")).stale()
     assert said == "wire.toml: reason for what is not there: f() 'g(b);'"
-    assert room_of(tmp_path, REASON.replace('"f"', '"other"')).stale() != []
+    assert room_of(tmp_path, REASON.replace("reason.f", "reason.other")).stale() != []
     assert room_of(tmp_path, REASON.replace('";"', '"h(a);"')).stale() != []
 
 
@@ -356,7 +354,7 @@ def test_status_and_survivors(
     assert run(REASON) == 0
     assert run("") == 1
     said = capsys.readouterr().out
-    assert 'function = "f"\nline = "g(a);"\nbecomes = ";"\nwhy = ""\n' in said
+    assert '[[reason.f]]\nline = "g(a);"\nbecomes = ";"\nwhy = ""\n' in said
     assert "1 mutants: 0 killed, 0 the same code, 0 not built, 0 survived with a reason, 1" in said
     assert command.main(["--survivors"]) == 1
     assert "g(a);" in capsys.readouterr().out
