@@ -3,7 +3,7 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,15 @@ TEMPLATE = Path(__file__).with_name("configuration.md.in")
 
 def escape(text: str) -> str:
     return text.replace("|", "\\|")
+
+
+def table(heads: str, lines: Iterable[Iterable[str]]) -> Iterator[str]:
+    """`heads` with bars between them; of numbers where a colon is at the end."""
+    names = heads.split(" | ")
+    yield f"| {' | '.join(name.removesuffix(':') for name in names)} |"
+    yield f"| {' | '.join('---:' if name.endswith(':') else '---' for name in names)} |"
+    for cells in lines:
+        yield f"| {' | '.join(escape(cell) for cell in cells)} |"
 
 
 def sentence(text: str) -> str:
@@ -49,16 +58,13 @@ def default(schema: Schema) -> str:
     return f"`{str(value).lower() if isinstance(value, bool) else value}`"
 
 
-def rows(schema: Schema) -> Iterator[str]:
+def rows(schema: Schema) -> Iterator[tuple[str, ...]]:
     needed = set(schema.get("required", schema.get("else", {}).get("required", ())))
-    yield "| key | meaning | allowed | default |"
-    yield "| --- | --- | --- | --- |"
     for name, value in schema["properties"].items():
         if "$ref" in value:  # a key of the top of the file
             continue
         key = f"**`{name}`**" if name in needed else f"`{name}`"
-        cells = (key, value["description"], allowed(value), default(value))
-        yield f"| {' | '.join(escape(cell) for cell in cells)} |"
+        yield key, value["description"], allowed(value), default(value)
 
 
 def sections(schema: Schema, path: str) -> Iterator[str]:
@@ -66,7 +72,7 @@ def sections(schema: Schema, path: str) -> Iterator[str]:
     yield f"\n### {f'`{path}`' if path else 'The top of the file'}\n"
     if path:
         yield f"{sentence(schema['description'])}.\n"
-    yield from rows(schema)
+    yield from table("key | meaning | allowed | default", rows(schema))
     if any("$ref" in value for value in schema["properties"].values()):
         yield "\nAnd every key of the top of the file but the list itself."
     for name, value in schema["properties"].items():

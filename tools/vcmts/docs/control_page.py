@@ -3,11 +3,11 @@
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from vcmts.docs.configdoc import allowed, default, escape, sentence
+from vcmts.docs.configdoc import allowed, default, sentence, table
 from vcmts.jsons import Json
 
 HEAD = Path(__file__).with_name("control.md.in")
@@ -33,13 +33,6 @@ def kind(schema: Json) -> str:
     if found == "array":
         return f"list of {kind(schema['items'])}s"
     return {"string": "text", "object": "map"}.get(str(found), str(found))
-
-
-def table(head: str, rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
-    yield head
-    yield "| " + " | ".join("---" for _ in head.strip("| ").split("|")) + " |"
-    for row in rows:
-        yield f"| {' | '.join(escape(cell) for cell in row)} |"
 
 
 def cell(name: str, *, needed: bool) -> str:
@@ -73,7 +66,7 @@ def params_table(method: Json) -> Iterator[str]:
             must = param["required"] if place == param["name"] else needed
             cells = (cell(place, needed=must), kind(schema), schema["description"])
             rows.append((*cells, may_be(schema), default(schema)))
-    yield from table("| parameter | type | meaning | allowed | default |", rows)
+    yield from table("parameter | type | meaning | allowed | default", rows)
 
 
 def result_table(schema: Json) -> Iterator[str]:
@@ -81,7 +74,7 @@ def result_table(schema: Json) -> Iterator[str]:
         (cell(place, needed=needed), kind(value), value["description"])
         for place, value, needed in parts(schema, "")
     ]
-    yield from table("| member | type | meaning |", rows)
+    yield from table("member | type | meaning", rows)
 
 
 def example(schema: Json) -> Any:
@@ -132,8 +125,8 @@ def render(document: Json) -> str:
     rows = [(f"[`{m['name']}`](#{m['name'].replace('.', '')})", m["summary"]) for m in methods]
     codes = [(str(code), text) for code, text in CODES.items()]
     words = {
-        "ERRORS": "\n".join(table("| code | meaning |", codes)),
-        "METHODS": "\n".join(table("| method | does |", rows)),
+        "ERRORS": "\n".join(table("code | meaning", codes)),
+        "METHODS": "\n".join(table("method | does", rows)),
         "EACH": "\n".join(line for method in methods for line in section(method)),
     }
     text = HEAD.read_text(encoding="utf-8")

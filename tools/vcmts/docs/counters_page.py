@@ -3,17 +3,16 @@
 
 import re
 
+from vcmts.docs import configdoc
 from vcmts.jsons import Json
 from vcmts.run import identities
 
 UNITS = ("packets", "bursts", "segments", "frames")  # in the order in which the upstream has them
 
 
-def table(head: str, names: dict[str, str]) -> str:
-    rows = [
-        f"| `{name}` | {meaning.replace('|', chr(92) + '|')} |" for name, meaning in names.items()
-    ]
-    return "\n".join([f"| {head} | meaning |", "| --- | --- |", *rows])
+def table(heads: str, names: dict[str, str]) -> str:
+    rows = ((f"`{name}`", meaning) for name, meaning in names.items())
+    return "\n".join(configdoc.table(heads, rows))
 
 
 def drops_of(direction: Json, *units: str) -> dict[str, str]:
@@ -23,24 +22,19 @@ def drops_of(direction: Json, *units: str) -> dict[str, str]:
 
 
 def upstream_drops(upstream: Json) -> str:
-    return "\n\n".join(table(unit, drops_of(upstream, unit)) for unit in UNITS)
+    return "\n\n".join(table(f"{unit} | meaning", drops_of(upstream, unit)) for unit in UNITS)
 
 
 def identity_rows(direction: str) -> str:
     """Of counters, as the page has them."""
-    lines = []
+    rows = []
     for identity in identities.IDENTITIES[direction]:
         when = "always" if identity.always else "nothing dropped"
         if identity.unless:
             when += f", `{identity.unless}` = 0"
         shown = re.sub(r"[.\w]+", r"`\g<0>`", identity.text)
-        lines.append(f"| {shown} | {when} |")
-    return "\n".join(["| identity | judged where |", "| --- | --- |", *lines])
-
-
-def alone_rows() -> str:
-    rows = [f"| `{name}` | {why} |" for name, why in identities.ALONE.items()]
-    return "\n".join(["| counter | why |", "| --- | --- |", *rows])
+        rows.append((shown, when))
+    return "\n".join(configdoc.table("identity | judged where", rows))
 
 
 def identities_part() -> str:
@@ -65,7 +59,7 @@ and no MAPs are sent.
 
 ### Without an identity
 
-{alone_rows()}
+{table("counter | why", identities.ALONE)}
 """
 
 
@@ -83,11 +77,11 @@ drop reason. They and the other counters stand with the stages, in `src/pipeline
 
 Each counts packets.
 
-{table("name", drops_of(down, *UNITS))}
+{table("name | meaning", drops_of(down, *UNITS))}
 
 ## Downstream: counters
 
-{table("name", down["counters"])}
+{table("name | meaning", down["counters"])}
 
 ## Upstream: drop reasons
 
@@ -97,16 +91,16 @@ Four kinds of things are counted, and each kind adds up by itself ([upstream](up
 
 ## Upstream: counters
 
-{table("name", up["counters"])}
+{table("name | meaning", up["counters"])}
 
 ## Shared ports: drop reasons
 
 Of a port that service groups share ([sharing](sharing.md)), before a packet is one of theirs.
 
-{table("name", drops_of(port, *UNITS))}
+{table("name | meaning", drops_of(port, *UNITS))}
 
 ## Shared ports: counters
 
-{table("name", port["counters"])}
+{table("name | meaning", port["counters"])}
 
 {identities_part()}"""

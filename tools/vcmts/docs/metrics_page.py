@@ -4,7 +4,7 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from vcmts.docs.configdoc import escape
+from vcmts.docs.configdoc import table
 from vcmts.jsons import Json
 
 REST = "The process"
@@ -39,19 +39,16 @@ def subject_of(name: str) -> str:
     return next((subject for subject, words in SUBJECTS if name.startswith(words)), REST)
 
 
-def row(metric: Json) -> str:
+def row(metric: Json) -> tuple[str, ...]:
     labels = ", ".join(f"`{label}`" for label in metric["labels"])
-    cells = (f"`{metric['name']}`", metric["type"], metric["unit"], labels, metric["help"])
-    return f"| {' | '.join(escape(cell) for cell in cells)} |"
+    return (f"`{metric['name']}`", metric["type"], metric["unit"], labels, metric["help"])
 
 
 def section(subject: str, metrics: Sequence[Json]) -> Iterator[str]:
     yield f"\n## {subject}\n"
     for wanted in sorted({metric["wanted"] for metric in metrics} & ON_REQUEST.keys()):
         yield f"{ON_REQUEST[wanted]}\n"
-    yield "| name | type | unit | labels | what |"
-    yield "| --- | --- | --- | --- | --- |"
-    yield from (row(metric) for metric in metrics)
+    yield from table("name | type | unit | labels | what", map(row, metrics))
 
 
 def render(metrics: Sequence[Json]) -> str:

@@ -5,19 +5,19 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from planning.size.published import PREFIX
-from vcmts.docs.configdoc import escape
+from vcmts.docs.configdoc import table
 from vcmts.published import BOUNDS, Figure, Published
 
 HEAD = Path(__file__).with_name("published.md.in")
 
 
-def row(figure: Figure) -> str:
+def row(figure: Figure) -> tuple[str, ...]:
     said = figure.how
     if figure.formula:
         names = ", ".join(f"{name}: `{source}`" for name, source in figure.names.items())
         said += f": `{figure.formula}`" + (f" ({names})" if names else "")
     conditions = "; ".join(text for text in (figure.conditions, figure.note) if text)
-    cells = (
+    return (
         f"`{figure.id}`",
         f"{BOUNDS[figure.bound]}{figure.value:g} {figure.unit}",
         conditions,
@@ -25,16 +25,14 @@ def row(figure: Figure) -> str:
         f"{figure.paper}: {figure.where}",
         said,
     )
-    return "| " + " | ".join(escape(text) for text in cells) + " |"
 
 
 def quantities(published: Published) -> Iterator[str]:
     """A table a quantity, in the order of the file."""
     for quantity in dict.fromkeys(f.quantity for f in published.figures.values()):
         yield f"### {quantity[0].upper()}{quantity[1:]}\n"
-        yield "| figure | value | conditions | machine | place | how |"
-        yield "| --- | ---: | --- | --- | --- | --- |"
-        yield from (row(figure) for figure in published.of(quantity))
+        heads = "figure | value: | conditions | machine | place | how"
+        yield from table(heads, map(row, published.of(quantity)))
         yield ""
 
 

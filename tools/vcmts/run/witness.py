@@ -5,7 +5,7 @@ import argparse
 import shutil
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -61,14 +61,6 @@ class Found:
         where = f"at {window.records[0].time_ns / 1e9:.6f} s"
         self.problems += [f"{where}, {text}" for text in problems][: TOLD - len(self.problems)]
 
-    def document(self) -> Json:
-        return {
-            "packets": self.packets,
-            "frames": self.frames,
-            "wrong": self.wrong,
-            "problems": self.problems,
-        }
-
 
 def unintended(problems: "list[Problem]", refused: Counter[str]) -> "list[Problem]":
     """Without those that had to be there, which are taken off `refused`."""
@@ -102,7 +94,7 @@ def judge(config: Path, captured: Path, refused: Counter[str]) -> dict[str, Json
             frames, problems = decoded.kinds.total(), unintended(decoded.problems, refused)
         told = [f"packet {problem.packet}: {problem.text}" for problem in problems]
         found[window.direction].add(window, frames, told)
-    return {direction: one.document() for direction, one in found.items()}
+    return {direction: asdict(one) for direction, one in found.items()}
 
 
 def found_in(
@@ -136,7 +128,7 @@ def add(whole: Json, config: Path, within: Path, given: argparse.Namespace) -> N
     """Puts what was found into the directions of a summary."""
     found = found_in(whole, config, within / CAPTURED, given)
     for direction, part in parts_of(whole).items():
-        part["witness"] = found.get(direction, Found().document())
+        part["witness"] = found.get(direction, asdict(Found()))
 
 
 def wrong(whole: Json) -> int:
