@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 
+#include "crypto/crypto.h"
 #include "pipeline.h"
 
 struct bench_direction {
@@ -16,7 +17,10 @@ struct bench_direction {
 	/* At which the pipeline's time goes on: bits per second, the MAC layer's `overhead` included. */
 	double (*rate)(const struct service_group *sg);
 	double overhead; /* bytes a packet */
-	/* The traffic of another run: its numbers begin anew. Returns 0, or -1 after a message. */
+	/*
+	 * The traffic of another run: its numbers begin anew. Returns 0, or -1 after a message. NULL: the
+	 * direction has no memory of what came before.
+	 */
 	int (*begin)(struct bench *b);
 	/* `o` is zeroed but for ports, crypto provider and seed. */
 	void (*options)(struct traffic_options *o, const struct mix *mix);
@@ -30,8 +34,7 @@ struct bench_direction {
 	int (*latency)(struct bench *b, bool on);
 	/* Sets `packets`, `bytes` and `proven`. */
 	void (*result)(const struct traffic *t, struct bench_run *out);
-	/* Reference cycles a packet of crypto alone, as crypto_bound(). */
-	double (*bound)(struct bench *b, const struct mix *mix, unsigned milliseconds);
+	enum crypto_direction crypto; /* of its bound */
 };
 
 extern const struct bench_direction bench_downstream;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The downstream: Ethernet frames in, DEPI frames out. */
-#include "crypto_bound.h"
 #include "direction.h"
 #include "proof/resequencer.h"
 #include "wire/docsis_mac.h"
@@ -21,12 +20,6 @@ static double rate(const struct service_group *sg) {
 	if (sg->rate_limit != 0)
 		channels = RTE_MIN(channels, (double)sg->rate_limit);
 	return RTE_MIN(channels * CHANNEL_SHARE, RATE_MAX);
-}
-
-/* It has no memory of what came before. */
-static int begin(struct bench *b) {
-	(void)b;
-	return 0;
 }
 
 static void options(struct traffic_options *o, const struct mix *mix) {
@@ -88,10 +81,6 @@ static void result(const struct traffic *t, struct bench_run *out) {
 	out->proven = traffic_result_good(&r);
 }
 
-static double bound(struct bench *b, const struct mix *mix, unsigned milliseconds) {
-	return crypto_bound(&b->server, CRYPTO_DOWNLINK, mix, milliseconds);
-}
-
 static const char *const mixes[] = {"imix", "84", "256", "512", "1024", "1280", "1518"};
 
 const struct bench_direction bench_downstream = {
@@ -102,12 +91,11 @@ const struct bench_direction bench_downstream = {
 	.list = list,
 	.rate = rate,
 	.overhead = DOCSIS_DOWN_HEADER_MAX + RTE_ETHER_CRC_LEN,
-	.begin = begin,
 	.options = options,
 	.batch = batch,
 	.carry = carry,
 	.settle = settle,
 	.latency = latency,
 	.result = result,
-	.bound = bound,
+	.crypto = CRYPTO_DOWNLINK,
 };

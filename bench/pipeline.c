@@ -9,6 +9,7 @@
 
 #include "batches.h"
 #include "crypto/providers.h"
+#include "crypto_bound.h"
 #include "direction.h"
 #include "platform/port.h"
 #include "program.h"
@@ -217,7 +218,7 @@ int bench_run(struct bench *b, const struct bench_direction *d, const struct mix
 	int ret = -1;
 
 	memset(out, 0, sizeof(*out));
-	if (d->begin(b) != 0)
+	if (d->begin != NULL && d->begin(b) != 0)
 		return -1;
 	d->options(&options, mix);
 	run.t = traffic_create(bench_config(b), &options);
@@ -227,6 +228,6 @@ int bench_run(struct bench *b, const struct bench_direction *d, const struct mix
 		ret = measure_and_prove(&run, milliseconds, out);
 	pair_stop(&b->pair);
 	traffic_free(run.t);
-	out->bound = d->bound(b, mix, milliseconds / 4);
+	out->bound = crypto_bound(&b->server, d->crypto, mix, milliseconds / 4);
 	return ret;
 }

@@ -5,7 +5,6 @@
  */
 #include <rte_cycles.h>
 
-#include "crypto_bound.h"
 #include "direction.h"
 #include "wire/docsis_mac.h"
 
@@ -87,10 +86,6 @@ static void result(const struct traffic *t, struct bench_run *out) {
 	out->proven = uplink_result_good(&r);
 }
 
-static double bound(struct bench *b, const struct mix *mix, unsigned milliseconds) {
-	return crypto_bound(&b->server, CRYPTO_UPLINK, mix, milliseconds);
-}
-
 static const char *const mixes[] = {"upstream-imix", "84", "256", "512", "1024", "1280", "1518"};
 
 const struct bench_direction bench_upstream = {
@@ -108,5 +103,5 @@ const struct bench_direction bench_upstream = {
 	.settle = settle,
 	.latency = latency,
 	.result = result,
-	.bound = bound,
+	.crypto = CRYPTO_UPLINK,
 };
