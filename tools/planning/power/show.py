@@ -10,6 +10,7 @@ from rich.table import Table
 from planning.day.load import HOURS, Day
 from planning.day.load import mean as mean_share
 from planning.power.simulate import Saved, Step, mean, saved, taken
+from vcmts.console import say
 from vcmts.jsons import Json
 from vcmts.power.model import Machine, platform_watts, slowest
 
@@ -202,15 +203,12 @@ def lines(machine: Machine, answer: Json) -> Iterator[str]:
 
 
 def show(machine: Machine, answer: Json, console: Console) -> None:
-    def line(text: str) -> None:
-        console.print(text, soft_wrap=True, markup=False, highlight=False)
-
-    line(f"{machine.name}: modelled, not measured")
+    say(console, f"{machine.name}: modelled, not measured")
     for text in lines(machine, answer):
-        line(f"  {text}")
+        say(console, f"  {text}")
     console.print(means_table(answer))
     if any(answer["saved"].values()):
         console.print(saved_table(answer))
     apart = farthest(answer)
     if apart:
-        line(f"averages: at most {apart} percentage points from the published ones")
+        say(console, f"averages: at most {apart} percentage points from the published ones")

@@ -4,6 +4,7 @@
 from rich.console import Console
 from rich.table import Table
 
+from vcmts.console import say
 from vcmts.jsons import Json
 
 
@@ -87,12 +88,9 @@ def notes(answer: Json) -> list[str]:
 
 
 def show(answer: Json, console: Console) -> None:
-    def line(text: str) -> None:
-        console.print(text, soft_wrap=True, markup=False, highlight=False)
-
-    line(f"{answer['machine']}, set aside by rules {answer['rules']}")
+    say(console, f"{answer['machine']}, set aside by rules {answer['rules']}")
     for one in answer["types"]:
-        line(about(one))
+        say(console, about(one))
     console.print(fits(answer))
     rows = [row for one in answer["types"] for row in one["measured"]]
     if rows:
@@ -104,9 +102,9 @@ def show(answer: Json, console: Console) -> None:
         if "instances" in found
     ]
     if counted:
-        line("instances:")
+        say(console, "instances:")
     for text in counted:
-        line(text)
-    line("Taken for granted:")
+        say(console, text)
+    say(console, "Taken for granted:")
     for text in notes(answer):
-        line(f"  - {text}")
+        say(console, f"  - {text}")

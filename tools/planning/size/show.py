@@ -12,6 +12,7 @@ from planning.size.devices import step
 from planning.size.load import Question, Rates, Usage, core_share, usage
 from planning.size.plan import Filled, Plan
 from planning.size.request import Groups
+from vcmts.console import say
 from vcmts.jsons import Json
 from vcmts.run.rates import UPSTREAM_SHARE
 
@@ -328,11 +329,7 @@ def lines(answer: Json) -> list[str]:
 
 
 def show(answer: Json, console: Console) -> None:
-    name = answer["rules"]["name"]
-    console.print(
-        f"{answer['machine']}, set aside by rules {name}",
-        soft_wrap=True, markup=False, highlight=False,
-    )  # fmt: skip
+    say(console, f"{answer['machine']}, set aside by rules {answer['rules']['name']}")
     console.print(table(answer))
     for line in lines(answer):
-        console.print(line, soft_wrap=True, markup=False, highlight=False)
+        say(console, line)

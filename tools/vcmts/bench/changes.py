@@ -15,6 +15,7 @@ from rich.table import Table
 from vcmts import watch
 from vcmts.bench import common as bench_common
 from vcmts.child import Stopped, folder, stoppable
+from vcmts.console import figures_table
 from vcmts.jsons import Json
 from vcmts.paths import MistakeError, complain, program
 from vcmts.profile import command as profile_command
@@ -282,9 +283,8 @@ CASES = {
 
 
 def table(case: str, found: list[Figure]) -> Table:
-    out = Table(title=CASES[case].title, title_justify="left")
-    for name in ("", "median", "min", "max", "goal", ""):
-        out.add_column(name, justify="left" if name == "" else "right")
+    heads = ("", "median", "min", "max", "goal", "")
+    out = figures_table(heads, title=CASES[case].title, texts=("",))
     for figure in found:
         values = (median(figure.values), min(figure.values), max(figure.values))
         out.add_row(figure.what, *(f"{v:,.2f}" for v in values), figure.goal, figure.verdict)

@@ -17,6 +17,7 @@ from vcmts import configuration, watch
 from vcmts.bench import common as bench_common
 from vcmts.bench import fit
 from vcmts.child import Stopped, folder, stoppable
+from vcmts.console import say
 from vcmts.jsons import Json
 from vcmts.paths import complain, program
 from vcmts.profile import crypto, size
@@ -195,7 +196,7 @@ def show(report: Json, console: Console) -> None:
         results = [r for r in report["results"] if r["what"] == what]
         if results:
             title = f"{sweep.title}: reference cycles a packet, memory, start-up"
-            console.print(title, soft_wrap=True, markup=False, highlight=False)
+            say(console, title)
             console.print(table(what, results))
     memory = report.get("memory_fit")
     if memory is not None:

@@ -14,7 +14,7 @@ from vcmts.bench import goals_list as goals
 from vcmts.bench import goals_measure, goals_stored, trials
 from vcmts.bench.goals_measure import BASE, Bench
 from vcmts.child import Stopped, folder, stoppable
-from vcmts.console import wide_console
+from vcmts.console import say, wide_console
 from vcmts.jsons import Json
 from vcmts.paths import MistakeError, complain, program
 from vcmts.progress import Progress, progress
@@ -81,7 +81,7 @@ def show(file: Json, console: Console) -> None:
     told = [row for row in goals.rows(file) if row.note not in ("", goals.LEFT_OUT)]
     notes = [f"{row.what.strip()}: {row.note}" for row in told]
     for line in (*notes, *goals.bounds(file), *goals.circumstances(file)):
-        console.print(line, soft_wrap=True, markup=False, highlight=False)
+        say(console, line)
     console.print(bench_common.machine(file))
 
 

@@ -9,6 +9,7 @@ from rich.table import Table
 from vcmts.bench import offered
 from vcmts.bench.latency_merge import merged
 from vcmts.bench.verdict import ORDER, judge
+from vcmts.console import say
 from vcmts.directions import DIRECTIONS
 from vcmts.jsons import Json
 from vcmts.results import Measurement
@@ -66,7 +67,7 @@ def show(measurement: Measurement, console: Console) -> None:
         if not found:
             continue
         title = f"latency {way}, {name}, us end to end, and inside the pipeline alone"
-        console.print(title, soft_wrap=True, markup=False, highlight=False)
+        say(console, title)
         table = Table()
         for column in ("load", "Gbps", *PERCENTILES, "of 10 ms", "inside", "p99_9", ""):
             table.add_column(column, justify="right", no_wrap=True)

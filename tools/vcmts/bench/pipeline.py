@@ -15,6 +15,7 @@ from vcmts import configuration, watch
 from vcmts.bench import common as bench_common
 from vcmts.bench import fit
 from vcmts.child import Stopped, folder, stoppable
+from vcmts.console import figures_table, say
 from vcmts.directions import DIRECTIONS
 from vcmts.jsons import Json
 from vcmts.paths import MistakeError, complain, program
@@ -110,9 +111,7 @@ def fits(results: list[Json]) -> Iterator[Json]:
 
 
 def fit_table(found: list[Json]) -> Table:
-    out = Table()
-    for name in ("stage", "a packet", "a byte", "R2"):
-        out.add_column(name, justify="left" if name == "stage" else "right", no_wrap=True)
+    out = figures_table(("stage", "a packet", "a byte", "R2"), no_wrap=True)
     for one in found:
         if one["stage"] == "all":
             out.add_section()
@@ -123,11 +122,6 @@ def fit_table(found: list[Json]) -> Table:
             f"{one['r2']:.2f}",
         )
     return out
-
-
-def say(console: Console, text: str) -> None:
-    # a title of a table would be broken where its columns end
-    console.print(text, soft_wrap=True, markup=False, highlight=False)
 
 
 def show(report: Json, console: Console) -> None:

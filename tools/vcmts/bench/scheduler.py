@@ -13,6 +13,7 @@ from vcmts import watch
 from vcmts.bench import common as bench_common
 from vcmts.bench import goals_list
 from vcmts.child import folder, stoppable
+from vcmts.console import figures_table, say
 from vcmts.jsons import Json
 from vcmts.paths import program
 from vcmts.progress import progress
@@ -82,12 +83,8 @@ def figures(title: str, sources: list[Json]) -> Iterator[list[str]]:
 
 def table(results: list[Json]) -> Table:
     """A column a load."""
-    out = Table()
-    out.add_column("load")
-    for result in results:
-        out.add_column(f"{result['load']} %", justify="right")
-    for row in figures("vcmts", results):
-        out.add_row(*row)
+    heads = ("load", *(f"{result['load']} %" for result in results))
+    out = figures_table(heads, figures("vcmts", results))
     for title, key, _ in OTHERS:
         out.add_section()
         for row in figures(title, [r[key] for r in results]):
@@ -133,10 +130,10 @@ def show(report: Json, console: Console) -> None:
                 f"{case}: {one['flows']:,} flows of {one['modems']:,} modems, "
                 f"{one['channels']} channels, reference cycles a packet"
             )
-            console.print(title, soft_wrap=True, markup=False, highlight=False)
+            say(console, title)
             console.print(table(results))
     for verdict in verdicts(report["results"]):
-        console.print(verdict, soft_wrap=True, markup=False, highlight=False)
+        say(console, verdict)
     console.print(bench_common.machine(report))
 
 

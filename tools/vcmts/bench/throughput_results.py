@@ -5,12 +5,12 @@ from collections import Counter
 from dataclasses import dataclass
 
 from rich.console import Console
-from rich.table import Table
 
 from vcmts.bench import offered
 from vcmts.bench.offered import Point
 from vcmts.bench.search import Found, Plan, search
 from vcmts.bench.verdict import Outcome
+from vcmts.console import figures_table, say
 from vcmts.directions import DIRECTIONS
 from vcmts.jsons import Json
 from vcmts.progress import Progress
@@ -124,12 +124,7 @@ def row(one: Json) -> list[str]:
 
 
 def show(results: list[Json], title: str, console: Console) -> None:
-    console.print(title, soft_wrap=True, markup=False, highlight=False)
-    table = Table()
-    for number, column in enumerate(COLUMNS):
-        table.add_column(column, justify="right" if number else "left")
-    for one in results:
-        table.add_row(*row(one))
-    console.print(table)
+    say(console, title)
+    console.print(figures_table(COLUMNS, map(row, results)))
     if not all(one["confirmed"] for one in results):
         console.print("?: not confirmed by trials that passed", highlight=False)

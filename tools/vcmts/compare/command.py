@@ -13,7 +13,7 @@ from rich.table import Table
 from vcmts.compare import figures as compare_figures
 from vcmts.compare.figures import Figure, Words
 from vcmts.compare.statistics import CHANCE, Judged, judge
-from vcmts.console import wide_console
+from vcmts.console import figures_table, say, wide_console
 from vcmts.jsons import Json
 from vcmts.paths import MistakeError
 from vcmts.report.document import number
@@ -189,11 +189,8 @@ def chance(judged: Judged) -> str:
 
 
 def table(found: Sequence[Pair]) -> Table:
-    out = Table()
-    for head in ("", "A", "B", "difference", "runs allow"):
-        out.add_column(head, justify="left" if head == "" else "right")
-    out.add_column("B is")
-    out.add_column("by chance")
+    texts = ("B is", "by chance")
+    out = figures_table(("", "A", "B", "difference", "runs allow", *texts), texts=texts)
     for pair in found:
         between = pair.between
         out.add_row(
@@ -235,16 +232,16 @@ def as_json(arguments: argparse.Namespace, found: Sequence[Pair], told: Sequence
 
 def show(found: Sequence[Pair], told: Sequence[str], console: Console) -> None:
     for line in told:
-        console.print(f"note: {line}", soft_wrap=True, markup=False, highlight=False)
+        say(console, f"note: {line}")
     for kind, unit in dict.fromkeys((pair.kind, pair.words.unit) for pair in found):
-        console.print(f"{kind}, {unit}", soft_wrap=True, markup=False, highlight=False)
+        say(console, f"{kind}, {unit}")
         own = [pair for pair in found if (pair.kind, pair.words.unit) == (kind, unit)]
         console.print(table(own))
     tested = sum(pair.judged.chance is not None for pair in found)
     words = "A verdict says that two sessions differ by more than their runs do, not why."
     if tested:
         words += f" Of {tested} figures tested, about {CHANCE * tested:.1f} differ by chance alone."
-    console.print(words, soft_wrap=True, markup=False, highlight=False)
+    say(console, words)
 
 
 def main(arguments: argparse.Namespace) -> int:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from rich.console import Console
 
+from vcmts.console import figures_table
 from vcmts.jsons import Json
 from vcmts.run import identities, summary
 
@@ -238,7 +239,7 @@ def text_of(row: Json) -> str:
 
 
 def show(found: list[Json], console: Console) -> None:
-    table = summary.table("checks", "check", "judged", "wrong")
+    table = figures_table(("check", "judged", "wrong"), title="checks")
     table.add_column("what is held against what", justify="left")
     for row in found:
         judged = f"{row['judged']:,}" if row["judged"] else "nothing"

@@ -4,8 +4,8 @@
 from typing import NamedTuple
 
 from rich.console import Console
-from rich.table import Table
 
+from vcmts.console import figures_table
 from vcmts.jsons import Json
 
 
@@ -62,9 +62,8 @@ def show(summary: Json, console: Console) -> None:
     if "expected" not in upstream:
         print("what is expected is not known: memory was short")
         return
-    table = Table(title="upstream, expected and counted", title_justify="left")
-    for number, column in enumerate(("", "", "expected", "counted", "equal")):
-        table.add_column(column, justify="right" if number in (2, 3) else "left")
+    heads = ("", "", "expected", "counted", "equal")
+    table = figures_table(heads, title="upstream, expected and counted", texts=("", "equal"))
     for cell in cells(upstream):
         if cell.expected or cell.counted:
             equal = "yes" if cell.expected == cell.counted else "no"

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from rich.console import Console
 from rich.table import Table
 
+from vcmts.console import figures_table
 from vcmts.directions import DIRECTIONS
 from vcmts.jsons import Json
 from vcmts.run import expected, grants, groups, refusals
@@ -100,16 +101,9 @@ def silent(summary: Json) -> list[tuple[int, str]]:
     ]
 
 
-def table(title: str, *columns: str) -> Table:
-    drawn = Table(title=title, title_justify="left")
-    for number, column in enumerate(columns):
-        drawn.add_column(column, justify="right" if number else "left")
-    return drawn
-
-
 def cycles_table(direction: str, served: Json) -> Table:
     cycles = served.get("cycles_per_packet", {"total": 0.0, "stages": {}})
-    drawn = table(f"{direction}, reference cycles a packet", "stage", "cycles")
+    drawn = figures_table(("stage", "cycles"), title=f"{direction}, reference cycles a packet")
     for name, value in cycles["stages"].items():
         drawn.add_row(name, f"{value:.1f}")
     drawn.add_row("all stages", f"{cycles['total']:.1f}")
@@ -162,7 +156,7 @@ def packets_table(summary: Json) -> Table:
     """A column a direction; a reason for drops is shown where it was met."""
     shown = directions(summary)
     parts = [summary[direction] for direction in shown]
-    drawn = table("packets", "", *shown)
+    drawn = figures_table(("", *shown), title="packets")
     for key in counts_of(parts):
         drawn.add_row(key, *(f"{part.get(key, 0):,}" for part in parts))
     for title, counts in drops_of(parts).items():
@@ -179,7 +173,7 @@ def packets_table(summary: Json) -> Table:
 def units_table(units: Json) -> Table:
     """What the upstream was made of."""
     keys = ("in", "out", "dropped", "held")
-    drawn = table("upstream in units", "", *keys)
+    drawn = figures_table(("", *keys), title="upstream in units")
     for name, unit in units.items():
         drawn.add_row(name, *(f"{unit[key]:,}" for key in keys))
     return drawn
@@ -188,7 +182,7 @@ def units_table(units: Json) -> Table:
 def delay_table(delays: list[Json]) -> Table:
     """How long packets waited in the downstream's queues."""
     keys = ("mean", "p50", "p99", "p99_9")
-    drawn = table("delay in the scheduler, us", "priority", "packets", *keys)
+    drawn = figures_table(("priority", "packets", *keys), title="delay in the scheduler, us")
     for delay in delays:
         told = (f"{delay[f'{key}_us']:,.0f}" for key in keys)
         drawn.add_row(str(delay["priority"]), f"{delay['packets']:,}", *told)

@@ -9,8 +9,8 @@ from pathlib import Path
 from types import ModuleType
 
 from rich.console import Console
-from rich.table import Table
 
+from vcmts.console import figures_table
 from vcmts.jsons import Json
 from vcmts.paths import MistakeError, missing, program
 from vcmts.simulate.scenarios import Scenario
@@ -62,17 +62,8 @@ def plots_into(folder: str) -> tuple[Path, ModuleType]:
     return place, plots
 
 
-def as_table(columns: Sequence[str], left: int, rows: list[list[str]]) -> Table:
-    """The first `left` columns are text, the others numbers."""
-    table = Table()
-    for place, column in enumerate(columns):
-        table.add_column(column, justify="left" if place < left else "right")
-    for line in rows:
-        table.add_row(*line)
-    return table
-
-
 def as_markdown(columns: Sequence[str], left: int, rows: list[list[str]]) -> str:
+    """The first `left` columns are text, the others numbers."""
     rule = [*["---"] * left, *["---:"] * (len(columns) - left)]
     return "\n".join(f"| {' | '.join(line)} |" for line in [list(columns), rule, *rows])
 
@@ -88,5 +79,5 @@ def show(
     if markdown:
         print(as_markdown(columns, left, rows))
     else:
-        Console(file=sys.stdout).print(as_table(columns, left, rows))
+        Console(file=sys.stdout).print(figures_table(columns, rows, texts=columns[:left]))
         print(below)

@@ -15,6 +15,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from vcmts.console import figures_table
 from vcmts.directions import DIRECTIONS
 from vcmts.jsons import Json
 from vcmts.paths import MistakeError
@@ -93,16 +94,9 @@ def mbps(before: Json, after: Json, seconds: float) -> float:
     return moved * 8e-6 / seconds
 
 
-def table(title: str, *columns: str) -> Table:
-    drawn = Table(title=title, title_justify="left")
-    for place, column in enumerate(columns):
-        drawn.add_column(column, justify="right" if place else "left")
-    return drawn
-
-
 def delay_table(delays: list[Json]) -> Table:
     keys = ("mean", "p50", "p99", "p99_9")
-    drawn = table("delay in the queues, us", "priority", "packets", *keys)
+    drawn = figures_table(("priority", "packets", *keys), title="delay in the queues, us")
     for delay in delays:
         told = (f"{delay[f'{key}_us']:.1f}" for key in keys)
         drawn.add_row(str(delay["priority"]), f"{delay['packets']:,}", *told)
@@ -110,14 +104,16 @@ def delay_table(delays: list[Json]) -> Table:
 
 
 def delay_histogram(which: str, delays: list[Json]) -> Table:
-    drawn = table(f"delay of priority {which}", "from us", "packets")
+    drawn = figures_table(("from us", "packets"), title=f"delay of priority {which}")
     for us, packets in (bucket for delay in delays for bucket in delay["histogram"]):
         drawn.add_row(f"{us:.1f}", f"{packets:,.0f}")
     return drawn
 
 
 def channel_table(before: list[Json], after: list[Json], seconds: float) -> Table:
-    drawn = table("channels", "id", "Mbps", "now", "full", "since the start", "packets")
+    drawn = figures_table(
+        ("id", "Mbps", "now", "full", "since the start", "packets"), title="channels"
+    )
     first = {one["id"]: one for one in before}
     for channel in after:
         rate = channel["rate"] / 1e6
@@ -129,14 +125,16 @@ def channel_table(before: list[Json], after: list[Json], seconds: float) -> Tabl
 
 def service_group_table(groups: list[Json]) -> Table:
     keys = ("modems", "channels", "upstream_channels")
-    drawn = table("service groups", "id", *keys, "name")
+    drawn = figures_table(("id", *keys, "name"), title="service groups")
     for group in groups:
         drawn.add_row(str(group["id"]), *(f"{group[key]:,}" for key in keys), group["name"])
     return drawn
 
 
 def group_table(groups: list[Json]) -> Table:
-    drawn = table("bonding groups", "id", "channels", "packets", "early", "mean us", "max us")
+    drawn = figures_table(
+        ("id", "channels", "packets", "early", "mean us", "max us"), title="bonding groups"
+    )
     for group in groups:
         drawn.add_row(
             str(group["id"]),
@@ -156,7 +154,7 @@ def drops(flow: Json) -> str:
 
 def flow_table(before: list[Json], after: list[Json], seconds: float) -> Table:
     columns = ("priority", "group", "Mbps", "now", "packets", "waiting", "bytes", "aqm", "drops")
-    drawn = table("service flows", "SFID", *columns)
+    drawn = figures_table(("SFID", *columns), title="service flows")
     first = {one["id"]: one for one in before}
     for flow in after:
         limit = flow["max_sustained_rate"] / 1e6

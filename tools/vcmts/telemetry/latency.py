@@ -3,6 +3,7 @@
 
 from rich.table import Table
 
+from vcmts.console import figures_table
 from vcmts.jsons import Json
 from vcmts.telemetry.plane import Plane
 
@@ -25,10 +26,7 @@ def read(asked: Plane, *, reset: bool) -> Json:
 
 
 def percentiles_table(told: Json) -> Table:
-    drawn = Table(title="time in the pipeline, us", title_justify="left")
-    drawn.add_column("direction")
-    for column in ("packets", *KEYS):
-        drawn.add_column(column, justify="right")
+    drawn = figures_table(("direction", "packets", *KEYS), title="time in the pipeline, us")
     for way, one in told.items():
         figures = (f"{one[key]:,.1f}" for key in KEYS)
         drawn.add_row(way, f"{one['packets']:,}", *figures)

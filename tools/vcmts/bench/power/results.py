@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from rich.console import Console
-from rich.table import Table
 
+from vcmts.console import figures_table, say
 from vcmts.jsons import Json
 from vcmts.report.document import number
 
@@ -131,16 +131,11 @@ def show(file: Json, console: Console) -> None:
     rate = " + ".join(f"{rate:.2f} {way}" for way, rate in gbps.items())
     text = f"power, {file['configuration']}: without loss {rate} Gbps, wires of {file['ring']}"
     text += f" packets, clocks {file['driver']}"
-    console.print(text, soft_wrap=True, markup=False, highlight=False)
+    say(console, text)
     marked = False
     for told in tables(file):
-        table = Table(title=told.title, title_justify="left")
-        for name in told.head:
-            head = textwrap.fill(name, HEAD, break_long_words=False)
-            table.add_column(head, justify="left" if name == "pauses" else "right", no_wrap=True)
-        for row in told.rows:
-            table.add_row(*row)
-        console.print(table)
+        heads = [textwrap.fill(name, HEAD, break_long_words=False) for name in told.head]
+        console.print(figures_table(heads, told.rows, told.title, ("pauses",), no_wrap=True))
         marked = marked or any(row[-1] == DISTURBED for row in told.rows)
     if marked:
         console.print(f"{DISTURBED} the machine took a core away in some trials", highlight=False)
