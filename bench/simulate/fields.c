@@ -21,34 +21,43 @@ static void mistake_here(struct fields *f, const char *what) {
 		snprintf(f->error, f->error_size, "%s", what);
 }
 
-static bool among(const char *key, const char *const *known) {
-	while (*known != NULL && strcmp(key, *known) != 0)
-		known++;
-	return *known != NULL;
+void fields_open(struct fields *f, const json_t *object) {
+	f->object = object;
+	f->asked_count = 0;
+	if (!json_is_object(object))
+		mistake_here(f, "an object is expected");
 }
 
-void fields_open(struct fields *f, const json_t *object, const char *const *known) {
-	const char *key;
-	json_t *value;
+const json_t *fields_value(struct fields *f, const char *key) {
+	if (f->asked_count < FIELDS_MOST)
+		f->asked[f->asked_count++] = key;
+	return json_object_get(f->object, key);
+}
 
-	f->object = object;
-	if (!json_is_object(object)) {
-		mistake_here(f, "an object is expected");
-		return;
+static bool was_asked(const struct fields *f, const char *key) {
+	for (unsigned i = 0; i < f->asked_count; i++) {
+		if (strcmp(f->asked[i], key) == 0)
+			return true;
 	}
-	/* json_object_foreach() wants an object that may change. */
-	for (void *i = json_object_iter((json_t *)(uintptr_t)object); i != NULL;
-	     i = json_object_iter_next((json_t *)(uintptr_t)object, i)) {
-		key = json_object_iter_key(i);
-		value = json_object_iter_value(i);
-		if (!among(key, known) || value == NULL)
-			fields_mistake(f, key, "no such key");
+	return false;
+}
+
+void fields_close(struct fields *f) {
+	json_t *object = (json_t *)(uintptr_t)f->object; /* not changed */
+
+	for (void *i = json_object_iter(object); i != NULL; i = json_object_iter_next(object, i)) {
+		if (was_asked(f, json_object_iter_key(i)))
+			continue;
+		if (strncmp(f->error, f->where, strlen(f->where)) == 0)
+			f->error[0] = '\0';
+		fields_mistake(f, json_object_iter_key(i), "no such key");
+		return;
 	}
 }
 
 void fields_number(struct fields *f, const char *key, struct bounds b, double scale,
 		   uint64_t *out) {
-	const json_t *value = json_object_get(f->object, key);
+	const json_t *value = fields_value(f, key);
 	double number;
 	char text[80];
 
@@ -71,7 +80,7 @@ void fields_number32(struct fields *f, const char *key, struct bounds b, uint32_
 }
 
 void fields_choice(struct fields *f, const char *key, const char *const *names, unsigned *out) {
-	const json_t *value = json_object_get(f->object, key);
+	const json_t *value = fields_value(f, key);
 	char text[80] = "allowed:";
 	size_t used;
 
@@ -89,7 +98,7 @@ void fields_choice(struct fields *f, const char *key, const char *const *names, 
 }
 
 void fields_text(struct fields *f, const char *key, char *out, size_t size) {
-	const json_t *value = json_object_get(f->object, key);
+	const json_t *value = fields_value(f, key);
 
 	if (value == NULL)
 		return;
@@ -100,7 +109,7 @@ void fields_text(struct fields *f, const char *key, char *out, size_t size) {
 }
 
 const json_t *fields_array(struct fields *f, const char *key, size_t most, uint32_t *count) {
-	const json_t *value = json_object_get(f->object, key);
+	const json_t *value = fields_value(f, key);
 	char text[80];
 
 	*count = 0;

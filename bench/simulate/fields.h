@@ -11,15 +11,25 @@
 
 #include <jansson.h>
 
+#define FIELDS_MOST 32 /* keys of an object */
+
 struct fields {
 	const json_t *object;
+	const char *asked[FIELDS_MOST]; /* keys of it */
+	unsigned asked_count;
 	char where[48]; /* in front of a key: "senders[2]." */
 	char *error; /* empty: no mistake so far */
 	size_t error_size;
 };
 
-/* A key that is not in `known`, which NULL ends, is a mistake, and so is what is no object. */
-void fields_open(struct fields *f, const json_t *object, const char *const *known);
+/* What is no object is a mistake. */
+void fields_open(struct fields *f, const json_t *object);
+
+/* A key that was not asked for since is a mistake. It goes before others of the object: these may follow from it. */
+void fields_close(struct fields *f);
+
+/* What is behind a key; NULL: nothing. */
+const json_t *fields_value(struct fields *f, const char *key);
 
 struct bounds {
 	double least, most;

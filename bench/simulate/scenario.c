@@ -18,16 +18,14 @@
 static const struct bounds rates = {RATE_MIN, RATE_MAX}, times = {0, LONGEST};
 
 static void read_wred(struct fields *parent, struct scheduler_flow *flow) {
-	static const char *const known[] = {"min_threshold", "max_threshold", "max_probability",
-					    "weight", NULL};
 	struct fields f = *parent;
 	uint64_t probability = flow->wred.max_probability, weight = flow->wred.weight;
-	const json_t *object = json_object_get(parent->object, "wred");
+	const json_t *object = fields_value(parent, "wred");
 
 	if (object == NULL)
 		return;
 	strcat(f.where, "wred.");
-	fields_open(&f, object, known);
+	fields_open(&f, object);
 	fields_number32(&f, "min_threshold", (struct bounds){0, BUFFER_MAX},
 			&flow->wred.min_threshold);
 	fields_number32(&f, "max_threshold", (struct bounds){1, BUFFER_MAX},
@@ -36,6 +34,7 @@ static void read_wred(struct fields *parent, struct scheduler_flow *flow) {
 	fields_number(&f, "weight", (struct bounds){1, 15}, 1, &weight);
 	flow->wred.max_probability = (uint32_t)probability;
 	flow->wred.weight = (uint8_t)weight;
+	fields_close(&f);
 }
 
 static void flow_defaults(struct scheduler_flow *flow) {
@@ -49,14 +48,12 @@ static void flow_defaults(struct scheduler_flow *flow) {
 }
 
 static void read_flow(struct fields *f, const json_t *json, struct scheduler_flow *flow) {
-	static const char *const known[] = {"sustained_rate", "burst",		"buffer",   "aqm",
-					    "wred",	      "latency_target", "priority", NULL};
 	static const char *const aqms[] = {"tail-drop", "wred", "docsis-pie", NULL};
 	uint64_t burst, priority = 0;
 	unsigned aqm = SCHEDULER_DOCSIS_PIE;
 
 	flow_defaults(flow);
-	fields_open(f, json, known);
+	fields_open(f, json);
 	fields_number(f, "sustained_rate", rates, 1, &flow->sustained.rate);
 	burst = flow->sustained.rate / (8ul * BURSTS_A_SECOND);
 	burst = burst > BURST_MIN ? burst : BURST_MIN;
@@ -73,6 +70,7 @@ static void read_flow(struct fields *f, const json_t *json, struct scheduler_flo
 		      &flow->latency_target);
 	fields_number(f, "priority", (struct bounds){0, SCHEDULER_PRIORITIES - 1}, 1, &priority);
 	flow->priority = (uint8_t)priority;
+	fields_close(f);
 }
 
 /* An index of a service flow, which must be there. */
@@ -82,9 +80,7 @@ static void read_flow_index(struct fields *f, const struct scenario *s, uint32_t
 
 static void read_change(struct fields *f, const json_t *json, const struct scenario *s,
 			struct rate_change *change) {
-	static const char *const known[] = {"at", "service_flow", "sustained_rate", NULL};
-
-	fields_open(f, json, known);
+	fields_open(f, json);
 	fields_number(f, "at", times, SECOND, &change->at);
 	read_flow_index(f, s, &change->flow);
 	fields_number(f, "sustained_rate", rates, 1, &change->rate);
@@ -92,20 +88,18 @@ static void read_change(struct fields *f, const json_t *json, const struct scena
 		fields_mistake(f, "sustained_rate", "is missing");
 	else if (s->flows[change->flow].sustained.rate == 0)
 		fields_mistake(f, "service_flow", "this one had no sustained rate to be changed");
+	fields_close(f);
 }
 
 static void read_sender(struct fields *f, const json_t *json, const struct scenario *s,
 			struct sender_group *g) {
-	static const char *const known[] = {"label", "kind",  "service_flow", "count",
-					    "rtt",   "start", "rtt_max",      "spread",
-					    "stop",  "bytes", "rate",	      NULL};
 	static const char *const kinds[] = {"reno", "cubic", "cbr", NULL};
 	const struct bounds rtts = {0.0001, 10};
 	unsigned kind = SENDER_CUBIC;
 
 	*g = (struct sender_group){.count = 1, .bytes = PACKET, .stop = s->duration};
 	g->rtt = 50000000;
-	fields_open(f, json, known);
+	fields_open(f, json);
 	fields_choice(f, "kind", kinds, &kind);
 	g->kind = (enum sender_kind)kind;
 	snprintf(g->label, sizeof(g->label), "%s", kinds[kind]);
@@ -124,6 +118,7 @@ static void read_sender(struct fields *f, const json_t *json, const struct scena
 		fields_mistake(f, "rtt_max", "is less than rtt");
 	if ((g->rate != 0) != (g->kind == SENDER_CBR))
 		fields_mistake(f, "rate", "belongs to cbr, and must be there for it");
+	fields_close(f);
 }
 
 static struct fields place(const struct fields *top, const char *array, uint32_t index) {
@@ -134,17 +129,17 @@ static struct fields place(const struct fields *top, const char *array, uint32_t
 }
 
 static void read_channels(struct fields *top, struct scenario *s) {
-	static const char *const known[] = {"rate", NULL};
 	const json_t *array =
 		fields_array(top, "channels", SCENARIO_MAX_CHANNELS, &s->channel_count);
 
 	for (uint32_t i = 0; i < s->channel_count; i++) {
 		struct fields f = place(top, "channels", i);
 
-		fields_open(&f, json_array_get(array, i), known);
+		fields_open(&f, json_array_get(array, i));
 		fields_number(&f, "rate", rates, 1, &s->channel_rates[i]);
 		if (s->channel_rates[i] == 0)
 			fields_mistake(&f, "rate", "is missing");
+		fields_close(&f);
 	}
 	if (s->channel_count == 0) {
 		s->channel_rates[0] = 1890000000; /* OFDM, nominal */
@@ -153,11 +148,7 @@ static void read_channels(struct fields *top, struct scenario *s) {
 }
 
 static void read_top(struct fields *f, const json_t *json, struct scenario *s) {
-	static const char *const known[] = {"seed",    "duration",	"warmup",
-					    "sample",  "channels",	"changes",
-					    "senders", "service_flows", NULL};
-
-	fields_open(f, json, known);
+	fields_open(f, json);
 	fields_number(f, "seed", (struct bounds){0, 1e9}, 1, &s->seed);
 	fields_number(f, "duration", (struct bounds){0.1, LONGEST}, SECOND, &s->duration);
 	fields_number(f, "warmup", times, SECOND, &s->warmup);
@@ -191,5 +182,6 @@ bool scenario_read(const json_t *json, struct scenario *out, char error[SCENARIO
 		f = place(&top, "senders", i);
 		read_sender(&f, json_array_get(senders, i), out, &out->groups[i]);
 	}
+	fields_close(&top);
 	return error[0] == '\0';
 }

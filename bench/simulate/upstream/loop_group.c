@@ -11,7 +11,6 @@
 static const struct bounds rates = {0, 1e11};
 
 static void read_sizes(struct fields *f, struct loop_group *g) {
-	static const char *const known[] = {"bytes", "share", NULL};
 	uint32_t count;
 	const json_t *array = fields_array(f, "sizes", LOOP_SIZES, &count);
 
@@ -20,11 +19,12 @@ static void read_sizes(struct fields *f, struct loop_group *g) {
 		uint64_t share = 1000000;
 
 		snprintf(size.where + strlen(size.where), 16, "sizes[%u].", i);
-		fields_open(&size, json_array_get(array, i), known);
+		fields_open(&size, json_array_get(array, i));
 		g->sizes[i].bytes = 128;
 		fields_number32(&size, "bytes", (struct bounds){16, 16000}, &g->sizes[i].bytes);
 		fields_number(&size, "share", (struct bounds){0.001, 1}, 1e6, &share);
 		g->sizes[i].share = (double)share / 1e6;
+		fields_close(&size);
 	}
 	if (count > 0)
 		g->size_count = count;
@@ -80,38 +80,6 @@ static void read_modem(struct fields *f, struct loop_group *g) {
 	fields_number32(f, "excess", (struct bounds){0, 1e6}, &g->excess);
 }
 
-static const char *const group_keys[] = {
-	"label",
-	"count",
-	"rate",
-	"arrivals",
-	"jitter",
-	"sizes",
-	"km",
-	"km_max",
-	"channels",
-	"outstanding",
-	"patience",
-	"request_unit",
-	"map_loss",
-	"request_loss",
-	"conduct",
-	"excess",
-	"type",
-	"priority",
-	"sustained_rate",
-	"burst",
-	"reserved_rate",
-	"guaranteed_rate",
-	"max_burst",
-	"grant_bytes",
-	"grants",
-	"grant_interval",
-	"grant_jitter",
-	"poll_interval",
-	NULL,
-};
-
 static const struct loop_group group_defaults = {
 	.label = "flows",
 	.count = 1,
@@ -130,7 +98,7 @@ void loop_group_read(struct fields *f, const json_t *json, struct loop_group *g)
 	uint64_t jitter = 0;
 
 	*g = group_defaults;
-	fields_open(f, json, group_keys);
+	fields_open(f, json);
 	fields_text(f, "label", g->label, sizeof(g->label));
 	fields_number32(f, "count", (struct bounds){1, LOOP_MODEMS}, &g->count);
 	fields_number(f, "rate", (struct bounds){0, 1e10}, 1, &g->rate);
@@ -142,4 +110,5 @@ void loop_group_read(struct fields *f, const json_t *json, struct loop_group *g)
 	read_distance(f, g);
 	read_modem(f, g);
 	read_flow(f, &g->flow);
+	fields_close(f);
 }

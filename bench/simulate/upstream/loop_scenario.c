@@ -11,20 +11,20 @@
 
 static const struct bounds short_times = {0, 0.1};
 
-static void read_delays(const struct fields *parent, struct loop_delays *d) {
-	static const char *const known[] = {"cmts", "downstream", "modem", "burst", "decode", NULL};
+static void read_delays(struct fields *parent, struct loop_delays *d) {
 	struct fields f = *parent;
-	const json_t *object = json_object_get(parent->object, "delays");
+	const json_t *object = fields_value(parent, "delays");
 
 	if (object == NULL)
 		return;
 	strcat(f.where, "delays.");
-	fields_open(&f, object, known);
+	fields_open(&f, object);
 	fields_number(&f, "cmts", short_times, LOOP_SECOND, &d->cmts);
 	fields_number(&f, "downstream", short_times, LOOP_SECOND, &d->downstream);
 	fields_number(&f, "modem", short_times, LOOP_SECOND, &d->modem);
 	fields_number(&f, "burst", short_times, LOOP_SECOND, &d->burst);
 	fields_number(&f, "decode", short_times, LOOP_SECOND, &d->decode);
+	fields_close(&f);
 }
 
 /* Defaults of an OFDMA channel are those of docsis-ns3; a SC-QAM channel has 5,120 ksym/s and 64-QAM. */
@@ -50,25 +50,10 @@ static void channel_defaults(struct maps_channel *c, enum maps_kind kind) {
 	};
 }
 
-static void read_channel(const struct fields *parent, struct loop_scenario *s) {
-	static const char *const known[] = {"kind",
-					    "count",
-					    "frame",
-					    "frame_minislots",
-					    "minislot_bytes",
-					    "burst_minislots",
-					    "map_interval",
-					    "request_minislots",
-					    "request_opportunities",
-					    "backoff_start",
-					    "backoff_end",
-					    "initial_minislots",
-					    "initial_interval",
-					    "max_burst_minislots",
-					    NULL};
+static void read_channel(struct fields *parent, struct loop_scenario *s) {
 	static const char *const kinds[] = {"sc-qam", "ofdma", NULL};
 	struct fields f = *parent;
-	const json_t *object = json_object_get(parent->object, "channels");
+	const json_t *object = fields_value(parent, "channels");
 	struct maps_channel *c = &s->channel;
 	unsigned kind = MAPS_OFDMA;
 
@@ -76,7 +61,7 @@ static void read_channel(const struct fields *parent, struct loop_scenario *s) {
 	if (object == NULL)
 		return;
 	strcat(f.where, "channels.");
-	fields_open(&f, object, known);
+	fields_open(&f, object);
 	fields_choice(&f, "kind", kinds, &kind);
 	channel_defaults(c, (enum maps_kind)kind);
 	fields_number32(&f, "count", (struct bounds){1, MAPS_MAX_CHANNELS}, &s->channel_count);
@@ -93,6 +78,7 @@ static void read_channel(const struct fields *parent, struct loop_scenario *s) {
 	loop_number8(&f, "backoff_end", (struct bounds){0, 15}, &c->data_end);
 	loop_number16(&f, "initial_minislots", (struct bounds){0, 512}, &c->initial_minislots);
 	loop_samples(&f, "initial_interval", (struct bounds){0, 2}, &c->initial_interval);
+	fields_close(&f);
 }
 
 static void read_groups(struct fields *f, struct loop_scenario *s) {
@@ -129,8 +115,6 @@ static void settle(struct loop_scenario *s) {
 }
 
 bool loop_scenario_read(const json_t *json, struct loop_scenario *out, char error[LOOP_ERROR]) {
-	static const char *const known[] = {"duration", "warmup", "seed",	    "delays",
-					    "channels", "flows",  "segment_header", NULL};
 	struct fields f = {.error = error, .error_size = LOOP_ERROR};
 
 	*out = (struct loop_scenario){
@@ -142,7 +126,7 @@ bool loop_scenario_read(const json_t *json, struct loop_scenario *out, char erro
 			   27648}, /* docsis-ns3's: 200, 111, 622.5, 135, 135 us */
 	};
 	error[0] = '\0';
-	fields_open(&f, json, known);
+	fields_open(&f, json);
 	fields_number(&f, "duration", (struct bounds){0.01, LONGEST}, LOOP_SECOND, &out->duration);
 	fields_number(&f, "warmup", (struct bounds){0, LONGEST}, LOOP_SECOND, &out->warmup);
 	fields_number(&f, "seed", (struct bounds){0, 1e15}, 1, &out->seed);
@@ -152,6 +136,7 @@ bool loop_scenario_read(const json_t *json, struct loop_scenario *out, char erro
 	read_groups(&f, out);
 	if (out->warmup >= out->duration)
 		fields_mistake(&f, "warmup", "is not less than duration");
+	fields_close(&f);
 	settle(out);
 	return error[0] == '\0';
 }
