@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 
 from vcmts.layout.machine import known
-from vcmts.system.files import Files, number
+from vcmts.system.files import Files
 
 DEVICES = "sys/bus/pci/devices"
 NETS = "sys/class/net"
@@ -58,8 +58,8 @@ class Card:
 
 def count(files: Files, name: str, most: int) -> int:
     """A number from 0 on; what is none, or beyond reason, is 0."""
-    found = number(files.text(name))
-    return found if isinstance(found, int) and 0 <= found <= most else 0
+    found = files.count(name)
+    return found if 0 <= found <= most else 0
 
 
 def matching(text: str, pattern: str) -> str:

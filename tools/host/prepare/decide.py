@@ -102,11 +102,6 @@ def pools_kb(files: Files, node: int | None, planned: Sequence[Pages]) -> int:
     return sum(size * count for size, count in there.items())
 
 
-def pages_there(files: Files, pages: Pages) -> int:
-    found = number(files.text(pages.file))
-    return found if isinstance(found, int) else 0
-
-
 def refuse_pages(wanted: int, where: str, total: int, kept: int) -> None:
     if wanted > total - kept:
         raise MistakeError(
@@ -121,7 +116,7 @@ def enough_memory(files: Files, planned: Sequence[Pages]) -> None:
     of which those of other sizes, and those of nodes without groups, count too. Pages that are
     there already are not refused."""
     nodes: list[int | None] = [int(name[4:]) for name in files.names(NODES, r"node[0-9]{1,4}")]
-    more = {one.node for one in planned if pages_there(files, one) < one.count}
+    more = {one.node for one in planned if files.count(one.file) < one.count}
     everywhere = 0
     for node in nodes or [None]:
         total, wanted = meminfo_kb(files, node), pools_kb(files, node, planned)

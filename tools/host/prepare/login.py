@@ -16,7 +16,7 @@ from typing import Any
 from host.prepare.cards import DEVICES, INTERFACE, NETS, VFIO, Card, card
 from host.prepare.system import StepError
 from vcmts.jsons import Json
-from vcmts.system.files import Files, number
+from vcmts.system.files import Files
 
 UP = 1  # IFF_UP
 LOOPBACK = "lo"
@@ -42,13 +42,8 @@ def addresses_of(link: Json) -> list[Json]:
     return [a for a in listed if isinstance(a, dict)] if isinstance(listed, list) else []
 
 
-def flags(files: Files, name: str) -> int:
-    found = number(files.text(f"{NETS}/{name}/flags"))
-    return found if isinstance(found, int) else 0
-
-
 def is_up(files: Files, name: str) -> bool:
-    return bool(flags(files, name) & UP)
+    return bool(files.count(f"{NETS}/{name}/flags") & UP)
 
 
 def default_routes(files: Files) -> set[str]:

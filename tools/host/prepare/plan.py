@@ -56,6 +56,9 @@ class PlannedCard:
     named: bool  # by --cards: a card as a whole may be up without an address
     mtu: int
 
+    def port_of(self, one: Function) -> str:
+        return self.address if one.index is None else self.addresses[one.index]
+
 
 @dataclass(frozen=True)
 class Facts:

@@ -47,10 +47,6 @@ def variable(name: str) -> str:
     return f"PCIDEVICE_{PREFIX}_{name}".upper().replace(".", "_")
 
 
-def address_of(card: PlannedCard, one: Function) -> str:
-    return card.address if one.index is None else card.addresses[one.index]
-
-
 def pools(plan: Plan) -> dict[str, list[tuple[PlannedCard, Function]]]:
     found: dict[str, list[tuple[PlannedCard, Function]]] = {}
     for card in plan.cards:
@@ -64,7 +60,7 @@ def resources(plan: Plan) -> Json:
     for name, members in sorted(pools(plan).items()):
         # What works beside the kernel's driver needs the verbs' devices.
         more = {"drivers": [VFIO]} if members[0][0].bind else {"isRdma": True}
-        addresses = [address_of(card, one) for card, one in members]
+        addresses = [card.port_of(one) for card, one in members]
         selectors = {"pciAddresses": addresses, **more}
         listed.append({"resourceName": name, "resourcePrefix": PREFIX, "selectors": selectors})
     return {"resourceList": listed}

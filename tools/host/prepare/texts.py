@@ -169,7 +169,7 @@ def rules(plan: Plan) -> str:
             for address in (*own, *functions)
         ]
         for one in card.functions if card.bind else ():
-            lines += vfio_rules(card.address if one.index is None else card.addresses[one.index])
+            lines += vfio_rules(card.port_of(one))
         if not (card.made and card.bind):
             continue
         lines += [

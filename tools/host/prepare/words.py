@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from host.prepare import texts
 from host.prepare.decide import Decided
-from host.prepare.plan import CMDLINE, GRUB, Function, Plan, PlannedCard
+from host.prepare.plan import CMDLINE, GRUB, Plan
 from host.prepare.wish import NETWORK
 from vcmts.layout.machine import Machine, written
 
@@ -75,10 +75,6 @@ def argument_lines(plan: Plan) -> Iterator[str]:
     yield ""
 
 
-def port_of(card: PlannedCard, one: Function) -> str:
-    return card.address if one.index is None else card.addresses[one.index]
-
-
 def card_lines(plan: Plan) -> Iterator[str]:
     yield "## Ports"
     yield ""
@@ -94,7 +90,7 @@ def card_lines(plan: Plan) -> Iterator[str]:
             cells = [
                 card.address,
                 "" if card.node is None else str(card.node),
-                f"{port_of(card, one)}, {name}",
+                f"{card.port_of(one)}, {name}",
                 ROLE_WORDS[one.role],
                 groups_text(one.groups),
                 one.mac or card.mac,
@@ -116,7 +112,7 @@ def port_keys(plan: Plan) -> Iterator[str]:
     for one, card in ports:
         mac = one.mac or card.mac
         tail = f'; rphy: {{core_mac: "{mac}"}}' if one.role != NETWORK and mac else ""
-        device = f'ports: {{{one.role}: {{device: "{port_of(card, one)}"}}}}'
+        device = f'ports: {{{one.role}: {{device: "{card.port_of(one)}"}}}}'
         yield f"{groups_text(one.groups)}: {device}{tail}"
 
 

@@ -11,11 +11,6 @@ RESOURCES = {2: "hugepages-2Mi", 1024: "hugepages-1Gi"}
 NO_LIMIT = 1 << 60
 
 
-def count(files: Files, name: str) -> int:
-    found = number(files.text(name))
-    return found if isinstance(found, int) else 0
-
-
 def limit(files: Files, size: str) -> int:
     """Bytes of such pages that the control group at the root of what is mounted has left."""
     places = (
@@ -28,12 +23,12 @@ def limit(files: Files, size: str) -> int:
     for most, used in places:
         found = number(files.text(most))
         if isinstance(found, int):
-            return max(found - count(files, used), 0)
+            return max(found - files.count(used), 0)
     return NO_LIMIT
 
 
 def free_mb(files: Files, page_mb: int) -> int:
-    pool = count(files, f"{POOLS}/hugepages-{page_mb * 1024}kB/free_hugepages") * page_mb
+    pool = files.count(f"{POOLS}/hugepages-{page_mb * 1024}kB/free_hugepages") * page_mb
     return min(pool, limit(files, SIZES[page_mb]) // MB)
 
 

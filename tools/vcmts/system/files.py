@@ -38,6 +38,11 @@ class Files:
         except OSError:
             return ""
 
+    def count(self, name: str) -> int:
+        """A file's number; 0 where it has none."""
+        found = number(self.text(name))
+        return found if isinstance(found, int) else 0
+
     def names(self, folder: str, pattern: str) -> list[str]:
         """Of a folder's entries those that match as a whole, in the order of their numbers."""
         try:
