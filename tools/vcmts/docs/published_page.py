@@ -9,9 +9,16 @@ from vcmts.docs.configdoc import table
 from vcmts.published import BOUNDS, Figure, Published
 
 HEAD = Path(__file__).with_name("published.md.in")
+MACHINES = "machine | CPU | clock, GHz: | cores a socket: | sockets at work: | software | source"
+MIXES = "mix | bytes: share | mean, bytes: | source"
+SETUPS = " | modems: | addresses: | filters | classifiers | queues | CRC | crypto | source"
+RULES = "rules | a server: | a socket: | a service group: downstream: | upstream: | "
+RULES += "control plane: | note"
+PROFILES = "`--machine` | machine | rules | measured with | figures"
+Row = tuple[str, ...]
 
 
-def row(figure: Figure) -> tuple[str, ...]:
+def row(figure: Figure) -> Row:
     said = figure.how
     if figure.formula:
         names = ", ".join(f"{name}: `{source}`" for name, source in figure.names.items())
@@ -36,54 +43,38 @@ def quantities(published: Published) -> Iterator[str]:
         yield ""
 
 
-def machines(published: Published) -> Iterator[str]:
-    yield "| machine | CPU | clock, GHz | cores a socket | sockets at work | software | source |"
-    yield "| --- | --- | ---: | ---: | ---: | --- | --- |"
+def machines(published: Published) -> Iterator[Row]:
     for name, m in published.machines.items():
         parts = (m.software, f"DPDK {m.dpdk}" if m.dpdk else "", m.nics)
         what = ", ".join(part for part in parts if part)
-        yield (
-            f"| {name} | {m.cpu} | {m.clock:g} | {m.cores} | {m.sockets} | {what} | {m.source} |"
-        )
+        yield name, m.cpu, f"{m.clock:g}", str(m.cores), str(m.sockets), what, m.source
 
 
-def mixes(published: Published) -> Iterator[str]:
-    yield "| mix | bytes: share | mean, bytes | source |"
-    yield "| --- | --- | ---: | --- |"
+def mixes(published: Published) -> Iterator[Row]:
     for name, mix in published.mixes.items():
         packets = ", ".join(f"{size}: {share:g} %" for size, share in mix.packets.items())
         stated = f" ({mix.stated_mean:g} stated)" if mix.stated_mean else ""
-        yield f"| {name} | {packets} | {mix.mean:.1f}{stated} | {mix.source} |"
+        yield name, packets, f"{mix.mean:.1f}{stated}", mix.source
 
 
-def setups(published: Published) -> Iterator[str]:
-    yield "| | modems | addresses | filters | classifiers | queues | CRC | crypto | source |"
-    yield "| --- | ---: | ---: | --- | --- | --- | --- | --- | --- |"
+def setups(published: Published) -> Iterator[Row]:
     for name, s in published.setups.items():
         cells = (s.filters, s.classifiers, s.queues, s.crc, s.crypto, s.source)
-        yield f"| {name} | {s.modems} | {s.addresses} | {' | '.join(cells)} |"
+        yield name, str(s.modems), str(s.addresses), *cells
 
 
-def rules(published: Published) -> Iterator[str]:
+def rules(published: Published) -> Iterator[Row]:
     """Cores, and what else a paper's way of sizing says."""
-    yield (
-        "| rules | a server | a socket | a service group: downstream | upstream | "
-        "control plane | note |"
-    )
-    yield "| --- | ---: | ---: | ---: | ---: | ---: | --- |"
     for name, r in published.rules.items():
         cores = (r.server_cores, r.socket_cores, r.downstream_cores, r.upstream_cores)
-        numbers = " | ".join(f"{value:g}" for value in (*cores, r.control_plane_cores))
-        yield f"| {name} | {numbers} | {r.note} |"
+        yield name, *(f"{value:g}" for value in (*cores, r.control_plane_cores)), r.note
 
 
-def profiles(published: Published) -> Iterator[str]:
-    yield "| `--machine` | machine | rules | measured with | figures |"
-    yield "| --- | --- | --- | --- | --- |"
+def profiles(published: Published) -> Iterator[Row]:
     for name, p in published.profiles.items():
         figures = dict.fromkeys([*p.downstream.values(), *p.total.values(), p.upstream])
         said = ", ".join(f"`{figure}`" for figure in figures if figure)
-        yield f"| `{PREFIX}{name}` | {p.machine} | {p.rules} | {p.channels}, {p.crypto} | {said} |"
+        yield f"`{PREFIX}{name}`", p.machine, p.rules, f"{p.channels}, {p.crypto}", said
 
 
 def render(published: Published) -> str:
@@ -101,12 +92,12 @@ def render(published: Published) -> str:
         (
             HEAD.read_text(encoding="utf-8"),
             part("Papers", *papers),
-            part("Machines", *machines(published)),
-            part("Mixes", *mixes(published)),
-            part("What was configured", *setups(published)),
+            part("Machines", *table(MACHINES, machines(published))),
+            part("Mixes", *table(MIXES, mixes(published))),
+            part("What was configured", *table(SETUPS, setups(published))),
             part("What contradicts itself", *notes),
-            part("What is set aside", *rules(published)),
-            part("Profiles for sizing", *profiles(published)),
+            part("What is set aside", *table(RULES, rules(published))),
+            part("Profiles for sizing", *table(PROFILES, profiles(published))),
             part("Figures", *quantities(published)),
         )
     )
