@@ -5,6 +5,7 @@
 
 #include <rte_cycles.h>
 
+#include "random/random.h"
 #include "scheduler/maps/maps.h"
 
 #define FRAME 27648 /* 135 us */
@@ -24,16 +25,10 @@ const struct maps_case maps_cases[MAPS_CASES] = {
 struct load {
 	const struct maps_case *c;
 	struct maps *m;
-	uint64_t random, now;
+	struct random random;
+	uint64_t now;
 	double owing; /* bytes that are still to be asked for */
 };
-
-static uint32_t below(struct load *l, uint32_t n) {
-	l->random ^= l->random << 13;
-	l->random ^= l->random >> 7;
-	l->random ^= l->random << 17;
-	return (uint32_t)((l->random >> 32) * n >> 32);
-}
 
 static struct maps *create(const struct maps_case *c) {
 	struct maps_channel channels[MAPS_MAX_CHANNELS];
@@ -100,9 +95,9 @@ static uint32_t ask(struct load *l, double bytes, uint32_t *cycles) {
 
 		for (; count < BATCH && l->owing > 0; count++) {
 			batch[count] = (struct maps_request){
-				.flow = below(l, l->c->modems),
-				.channel = (uint16_t)below(l, l->c->channels),
-				.bytes = l->c->bytes / 2 + below(l, l->c->bytes),
+				.flow = random_below(&l->random, l->c->modems),
+				.channel = (uint16_t)random_below(&l->random, l->c->channels),
+				.bytes = l->c->bytes / 2 + random_below(&l->random, l->c->bytes),
 			};
 			l->owing -= batch[count].bytes + 32;
 		}
@@ -127,7 +122,7 @@ static uint32_t make(struct load *l) {
 }
 
 int maps_load_run(const struct maps_case *c, uint32_t rounds, struct maps_tally *out) {
-	struct load l = {.c = c, .m = create(c), .random = 88172645463325252u};
+	struct load l = {.c = c, .m = create(c), .random = {.state = 1}};
 	uint32_t frames = (uint32_t)(c->map_ms * (MAPS_HZ / 1000) / FRAME + 0.5);
 	double bytes = (double)frames * FRAME_MINISLOTS * MINISLOT_BYTES * c->channels * c->load;
 	uint32_t *made = calloc(rounds, sizeof(*made)), *asked = calloc(rounds, sizeof(*asked)),
