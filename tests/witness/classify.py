@@ -5,32 +5,21 @@ One rule after the other, in plain words; the data plane does the same in bulk w
 compiled rule sets, and has to agree.
 """
 
-import struct
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from ipaddress import IPv4Address, IPv6Address, ip_network
+from ipaddress import ip_network
 
+from vcmts.witness import ip
 from vcmts.witness.crc import internet_checksum
 from vcmts.witness.l2tp import Address
 from vcmts.witness.model import Config, Match, Modem, Network
 
-ETHERNET_HEADER = 14
 CRC_LENGTH = 4
-ETHERTYPE_IPV4 = 0x0800
-ETHERTYPE_ARP = 0x0806
-ETHERTYPE_IPV6 = 0x86DD
-VLAN_TAGS = (0x8100, 0x88A8)
 GROUP_DESTINATIONS = tuple(
     ip_network(text) for text in ("224.0.0.0/4", "255.255.255.255/32", "ff00::/8")
 )
 PORT_PROTOCOLS = (6, 17)  # TCP, UDP
 ALL_PORTS = (0, 65535)
-FRAGMENT, AUTHENTICATION = 44, 51
-EXPERIMENTS = (253, 254)
-# RFC 7045, section 4, without ESP, behind which nothing can be read
-EXTENSION_HEADERS = frozenset({0, 43, FRAGMENT, AUTHENTICATION, 60, 135, 139, 140, *EXPERIMENTS})
-MAX_EXTENSION_HEADERS = 16
-SHORTEST = 60  # bytes of an Ethernet frame without CRC (IEEE 802.3)
 
 
 @dataclass(frozen=True)
@@ -65,127 +54,50 @@ class Headers:
     extensions: frozenset[int] = frozenset()  # types of IPv6 extension headers
 
 
-def _ports(protocol: int, data: bytes) -> tuple[int, int] | None:
-    if protocol not in PORT_PROTOCOLS or len(data) < 4:
-        return None
-    source, destination = struct.unpack_from(">HH", data)
-    return source, destination
+# A tag that has a priority and no VLAN means no more here (802.1Q, 6.9).
+untagged = ip.without_priority
 
 
-def _parse_ipv4(packet: bytes) -> Headers:
-    if len(packet) < 20 or packet[0] >> 4 != 4:
-        raise _DropError("ipv4_header")
-    header_length = (packet[0] & 0x0F) * 4
-    if not 20 <= header_length <= len(packet):
-        raise _DropError("ipv4_header")
-    total_length = int.from_bytes(packet[2:4], "big")
-    if not header_length <= total_length <= len(packet):
-        raise _DropError("ipv4_length")
-    if internet_checksum(packet[:header_length]):
-        raise _DropError("ipv4_checksum")
-    protocol = packet[9]
-    fragment_offset = int.from_bytes(packet[6:8], "big") & 0x1FFF
-    payload = b"" if fragment_offset else packet[header_length:total_length]
-    return Headers(
-        "ipv4",
-        ETHERTYPE_IPV4,
-        IPv4Address(packet[12:16]),
-        IPv4Address(packet[16:20]),
-        protocol,
-        packet[1],
-        _ports(protocol, payload),
-    )
-
-
-def _extension_size(kind: int, data: bytes) -> int | None:
-    """Bytes of the extension header that the data begin with; None where it is cut off."""
-    if len(data) < 8:
-        return None
-    if kind == FRAGMENT:
-        return 8
-    size = (data[1] + 2) * 4 if kind == AUTHENTICATION else (data[1] + 1) * 8
-    return size if size <= len(data) else None
-
-
-def _walk_extension_headers(protocol: int, data: bytes) -> tuple[int, bytes, frozenset[int]]:
-    """The upper protocol, its bytes (none for later fragments), and which headers were passed."""
-    passed: list[int] = []
-    first_fragment = False
-    while protocol in EXTENSION_HEADERS:
-        size = _extension_size(protocol, data)
-        if size is None and protocol in EXPERIMENTS:
-            break
-        if size is None:
-            raise _DropError("ipv6_header")
-        if len(passed) == MAX_EXTENSION_HEADERS:
-            raise _DropError("ipv6_extensions")
-        passed.append(protocol)
-        word = int.from_bytes(data[2:4], "big") if protocol == FRAGMENT else 0
-        protocol, data = data[0], data[size:]
-        if word & 0xFFF8:
-            return protocol, b"", frozenset(passed)
-        first_fragment |= bool(word & 1)
-    if first_fragment and protocol in PORT_PROTOCOLS and len(data) < 4:
-        raise _DropError("ipv6_header")  # RFC 7112
-    return protocol, data, frozenset(passed)
-
-
-def _parse_ipv6(packet: bytes) -> Headers:
-    if len(packet) < 40 or packet[0] >> 4 != 6:
-        raise _DropError("ipv6_header")
-    first, payload_length, next_header = struct.unpack_from(">IHB", packet)
-    if 40 + payload_length > len(packet):
-        raise _DropError("ipv6_length")
-    protocol, payload, passed = _walk_extension_headers(
-        next_header, packet[40 : 40 + payload_length]
-    )
-    return Headers(
-        "ipv6",
-        ETHERTYPE_IPV6,
-        IPv6Address(packet[8:24]),
-        IPv6Address(packet[24:40]),
-        protocol,
-        first >> 20 & 0xFF,
-        _ports(protocol, payload),
-        passed,
-    )
-
-
-def _parse_arp(packet: bytes) -> Headers:
-    """ARP for IPv4 over Ethernet; the destination is the target protocol address."""
-    if len(packet) < 28 or packet[:6] != bytes.fromhex("000108000604"):
-        raise _DropError("arp_malformed")
-    return Headers("llc", ETHERTYPE_ARP, destination=IPv4Address(packet[24:28]))
-
-
-def untagged(frame: bytes) -> bytes:
-    """Without a tag that has a priority and no VLAN, which means no more here (802.1Q, 6.9)."""
-    if len(frame) < 18 or frame[12:14] != b"\x81\x00" or frame[14] & 0x0F or frame[15]:
-        return frame
-    return frame[:12] + frame[16:]
+def _extensions(packet: bytes) -> tuple[frozenset[int], bool]:
+    """Types of the extension headers of a good IPv6 packet, and whether it is a later fragment."""
+    passed: set[int] = set()
+    kind, data = packet[6], packet[40 : 40 + int.from_bytes(packet[4:6], "big")]
+    while kind in ip.EXTENSIONS and len(data) >= 8:
+        size = 4 * (2 + data[1]) if kind == ip.AUTHENTICATION else 8 * (1 + data[1])
+        size = 8 if kind == ip.FRAGMENT else size
+        if size > len(data):
+            break  # an experiment that has another form
+        passed.add(kind)
+        if kind == ip.FRAGMENT and int.from_bytes(data[2:4], "big") & 0xFFF8:
+            return frozenset(passed), True
+        kind, data = data[0], data[size:]
+    return frozenset(passed), False
 
 
 def parse(frame: bytes, max_frame: int) -> Headers:
     """Checks in the order of the drop reasons; raises the first that holds."""
-    return _parse_untagged(untagged(frame), max_frame)
-
-
-def _parse_untagged(frame: bytes, max_frame: int) -> Headers:
-    if len(frame) < ETHERNET_HEADER:
-        raise _DropError("runt")
-    if len(frame) > max_frame - CRC_LENGTH:
+    plain = untagged(frame)
+    if len(plain) > max_frame - CRC_LENGTH:
         raise _DropError("frame_too_long")
-    ethertype = int.from_bytes(frame[12:14], "big")
-    if ethertype in VLAN_TAGS:
-        raise _DropError("vlan")
-    packet = frame[ETHERNET_HEADER:]
-    if ethertype == ETHERTYPE_IPV4:
-        return _parse_ipv4(packet)
-    if ethertype == ETHERTYPE_IPV6:
-        return _parse_ipv6(packet)
-    if ethertype == ETHERTYPE_ARP:
-        return _parse_arp(packet)
-    return Headers("llc", ethertype)
+    try:
+        found = ip.read_frame(frame)
+    except ip.IpFault as fault:
+        raise _DropError(str(fault)) from fault
+    ethertype, packet = int.from_bytes(plain[12:14], "big"), plain[ip.ETHERNET_HEADER :]
+    if found.kind not in ("ipv4", "ipv6"):
+        return Headers("llc", ethertype, destination=found.destination)
+    if found.kind == "ipv4":
+        if internet_checksum(found.header):
+            raise _DropError("ipv4_checksum")
+        tos, extensions = packet[1], frozenset[int]()
+        later = bool(int.from_bytes(packet[6:8], "big") & 0x1FFF)
+    else:
+        tos = int.from_bytes(packet[:2], "big") >> 4 & 0xFF
+        extensions, later = _extensions(packet)
+    has_ports = not later and found.protocol in PORT_PROTOCOLS and len(found.payload) >= 4
+    ports = found.ports if has_ports else None
+    addresses = found.source, found.destination
+    return Headers(found.kind, ethertype, *addresses, found.protocol, tos, ports, extensions)
 
 
 def _within(network: Network | None, address: Address | None) -> bool:
@@ -222,7 +134,7 @@ def matches(match: Match, headers: Headers) -> bool:
 
 def _is_multicast(frame: bytes, headers: Headers) -> bool:
     """By IP where there is IP. ARP asks by broadcast for one address, so it is none."""
-    if headers.ethertype == ETHERTYPE_ARP:
+    if headers.ethertype == ip.ETHERTYPE_ARP:
         return False
     if headers.destination is None:
         return bool(frame[0] & 1)
@@ -282,9 +194,9 @@ class Model:
 
     def classify(self, frame: bytes, time_ns: int = 0) -> Admitted | Dropped:
         """The verdict on the next frame; an admitted address stays active for the timeout."""
-        frame = untagged(frame)
         try:
-            headers = _parse_untagged(frame, self.config.max_frame)
+            headers = parse(frame, self.config.max_frame)
+            frame = untagged(frame)
             modem = self._look_up(frame, headers, time_ns)
             if not self._permitted(modem, headers):
                 raise _DropError("filter_deny")
@@ -295,7 +207,7 @@ class Model:
             if matches(classifier.match, headers):
                 flow = classifier.flow
                 break
-        return Admitted(modem, flow, (modem.mac + frame[6:]).ljust(SHORTEST, b"\0"))
+        return Admitted(modem, flow, (modem.mac + frame[6:]).ljust(ip.SHORTEST, b"\0"))
 
 
 def expected_flows(
