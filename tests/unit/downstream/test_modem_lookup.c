@@ -107,6 +107,23 @@ static const struct frame_case {
 	{"group MAC address", LLC, known_mac, DROP_MULTICAST, .changes = {{0, 3}}},
 };
 
+static bool could_be_read(enum drop_reason reason) {
+	return reason == DROP_NONE || reason == DROP_UNKNOWN_DESTINATION ||
+	       reason == DROP_MULTICAST || reason == DROP_IPV4_CHECKSUM;
+}
+
+static size_t case_frame(const struct frame_case *c, uint8_t *frame) {
+	size_t size = make(c->made, frame, c->size ? c->size : 100, c->to);
+
+	for (size_t k = 0; k < ARRAY_COUNT(c->changes); k++) {
+		if (c->changes[k].at != 0 || c->changes[k].value != 0)
+			frame[c->changes[k].at] = c->changes[k].value;
+	}
+	if (c->made == IPV4 && !c->old_checksum)
+		packet_ipv4_checksum(frame);
+	return c->cut ? c->cut : size;
+}
+
 /* Each frame that could be read counts for its kind. */
 TEST(each_by_its_reason) {
 	const uint64_t *values = lookup_kit.upper.counters.values;
@@ -114,18 +131,10 @@ TEST(each_by_its_reason) {
 	for (size_t i = 0; i < ARRAY_COUNT(frame_cases); i++) {
 		const struct frame_case *c = &frame_cases[i];
 		uint8_t frame[PACKET_MAX];
-		size_t size = make(c->made, frame, c->size ? c->size : 100, c->to);
-		bool read = c->reason == DROP_NONE || c->reason == DROP_UNKNOWN_DESTINATION ||
-			    c->reason == DROP_MULTICAST || c->reason == DROP_IPV4_CHECKSUM;
+		size_t size = case_frame(c, frame);
+		bool read = could_be_read(c->reason);
 
-		for (size_t k = 0; k < ARRAY_COUNT(c->changes); k++) {
-			if (c->changes[k].at != 0 || c->changes[k].value != 0)
-				frame[c->changes[k].at] = c->changes[k].value;
-		}
-		if (c->made == IPV4 && !c->old_checksum)
-			packet_ipv4_checksum(frame);
-		expect(fixture_packet(lookup_kit.packets, frame, c->cut ? c->cut : size), c->reason,
-		       c->what);
+		expect(fixture_packet(lookup_kit.packets, frame, size), c->reason, c->what);
 		assert_int_equal(values[COUNTER_IPV4], read && c->made == IPV4);
 		assert_int_equal(values[COUNTER_IPV6], read && c->made == IPV6);
 		assert_int_equal(values[COUNTER_LLC], read && (c->made == ARP || c->made == LLC));

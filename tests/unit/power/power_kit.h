@@ -106,38 +106,76 @@ static void kit_settle(struct kit_core *c) {
 	c->speed = kit_clamp(c->speed, c->min, c->max);
 }
 
+enum kit_key { KIT_GOVERNOR, KIT_HINT, KIT_SPEED, KIT_MAX, KIT_MIN, KIT_KEYS };
+
+static enum kit_key kit_key_of(const char *name) {
+	static const char *const names[KIT_KEYS] = {
+		[KIT_GOVERNOR] = "cpufreq/scaling_governor",
+		[KIT_HINT] = "cpufreq/energy_performance_preference",
+		[KIT_SPEED] = "cpufreq/scaling_setspeed",
+		[KIT_MAX] = "cpufreq/scaling_max_freq",
+		[KIT_MIN] = "cpufreq/scaling_min_freq",
+	};
+	enum kit_key key = 0;
+
+	while (key < KIT_KEYS && strcmp(name, names[key]) != 0)
+		key++;
+	return key;
+}
+
+static bool kit_denied(const struct kit_core *c, enum kit_key key) {
+	switch (key) {
+	case KIT_GOVERNOR: return c->governor_denied;
+	case KIT_SPEED: return c->speed_denied;
+	case KIT_MAX: return c->limits_denied;
+	case KIT_MIN: return c->limits_denied || c->min_denied;
+	default: return false;
+	}
+}
+
+static bool kit_takes(const struct kit_core *c, enum kit_key key, const char *text, uint32_t khz) {
+	switch (key) {
+	case KIT_GOVERNOR: return strstr(c->governors, text) != NULL;
+	case KIT_SPEED: return khz != 0 && strcmp(c->governor, "userspace") == 0;
+	case KIT_MAX: return khz != 0 && (khz >= c->min || !c->refuses_crossed);
+	case KIT_MIN: return khz != 0;
+	default: return true;
+	}
+}
+
+static void kit_set_khz(struct kit_driver *d, struct kit_core *c, enum kit_key key, uint32_t khz) {
+	const uint32_t limit = kit_clamp(khz, c->hardware_min, c->hardware_max);
+
+	if (key == KIT_MAX) {
+		c->former_max = c->max;
+		c->late_left = c->late;
+		c->max = limit;
+	} else if (key == KIT_MIN) {
+		d->crossed += khz > c->max;
+		c->min = limit;
+	} else {
+		c->speed = khz;
+	}
+	kit_settle(c);
+}
+
 static int kit_write_core(struct kit_driver *d, struct kit_core *c, const char *name,
 			  const char *text) {
-	const bool governor = strcmp(name, "cpufreq/scaling_governor") == 0,
-		   hint = strcmp(name, "cpufreq/energy_performance_preference") == 0,
-		   speed = strcmp(name, "cpufreq/scaling_setspeed") == 0,
-		   max = strcmp(name, "cpufreq/scaling_max_freq") == 0,
-		   min = strcmp(name, "cpufreq/scaling_min_freq") == 0;
+	const enum kit_key key = kit_key_of(name);
 	const uint32_t khz = cpu_files_parse_khz(text);
-	const uint32_t limit = kit_clamp(khz, c->hardware_min, c->hardware_max);
 
 	if (c->offline)
 		return -EBUSY;
-	if (!(governor || speed || max || min || (hint && *c->preference != '\0')))
+	if (key == KIT_KEYS || (key == KIT_HINT && *c->preference == '\0'))
 		return -ENOENT;
-	if ((governor && c->governor_denied) || (speed && c->speed_denied) ||
-	    ((max || min) && c->limits_denied) || (min && c->min_denied))
+	if (kit_denied(c, key))
 		return -EACCES;
-	if ((governor && strstr(c->governors, text) == NULL) || (!governor && !hint && khz == 0) ||
-	    (speed && strcmp(c->governor, "userspace") != 0) ||
-	    (max && khz < c->min && c->refuses_crossed))
+	if (!kit_takes(c, key, text, khz))
 		return -EINVAL;
-	if (governor || hint) {
-		snprintf(governor ? c->governor : c->preference, KIT_WORD, "%s", text);
-		return 0;
-	}
-	if (max) {
-		c->former_max = c->max;
-		c->late_left = c->late;
-	}
-	d->crossed += min && khz > c->max;
-	*(speed ? &c->speed : min ? &c->min : &c->max) = speed ? khz : limit;
-	kit_settle(c);
+	if (key == KIT_GOVERNOR || key == KIT_HINT)
+		snprintf(key == KIT_GOVERNOR ? c->governor : c->preference, KIT_WORD, "%s", text);
+	else
+		kit_set_khz(d, c, key, khz);
 	return 0;
 }
 

@@ -198,8 +198,18 @@ static void channel_changes(void) {
 		kit_channel(slot);
 }
 
-/* Addresses of all go to one modem, or to nobody, and some of what it had to another one: so many that packets pass between
- * the steps, wherever these end. One may leave, and flows of all change as well. */
+/* Addresses of all go to one modem, or to nobody, and some of what it had to another one. */
+static void crowd_addresses_move(struct modem *by, struct modem *to) {
+	for (uint8_t a = 0; a < KIT_ADDRESSES; a++) {
+		if (kit_has(by, a))
+			address_goes(a, below(2) ? to : by);
+		else if (!kit_has(to, a))
+			address_goes(a, below(3) ? by : NULL);
+	}
+}
+
+/* So many addresses that packets pass between the steps, wherever these end. A modem may leave, and flows of all change
+ * as well. */
 static void crowd_moves(void) {
 	struct modem *by = NULL, *to = NULL;
 	uint32_t leaves = below(KIT_MODEMS);
@@ -208,12 +218,8 @@ static void crowd_moves(void) {
 		by = some_modem();
 		to = some_modem();
 	}
-	for (uint8_t a = 0; by != NULL && to != NULL && by != to && a < KIT_ADDRESSES; a++) {
-		if (kit_has(by, a))
-			address_goes(a, below(2) ? to : by);
-		else if (!kit_has(to, a))
-			address_goes(a, below(3) ? by : NULL);
-	}
+	if (by != NULL && to != NULL && by != to)
+		crowd_addresses_move(by, to);
 	for (unsigned n = 0; n < 10; n++)
 		flows_change();
 	if (kit->now.there[LIVE_MODEM][leaves] && !kit->next.modems[leaves].address_count)

@@ -300,7 +300,7 @@ static void edit(struct service_group *sg) {
 static const struct life_card cards_of_groups = {card_pair, card_put, card_end, edit};
 
 void steering_kit_with(struct life_bench *b, enum steered_by by, unsigned count, unsigned most,
-			 const struct flow_card_abilities *card) {
+		       const struct flow_card_abilities *card) {
 	life_bench_end(NULL);
 	memset(rules, 0, sizeof(rules));
 	memset(&flow_card_calls, 0, sizeof(flow_card_calls));

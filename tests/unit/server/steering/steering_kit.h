@@ -45,5 +45,5 @@ enum steered_by {
 
 /* Opens it with cards of these abilities, or of all. No rule is left when it is closed. */
 void steering_kit_with(struct life_bench *b, enum steered_by by, unsigned count, unsigned most,
-			 const struct flow_card_abilities *card);
+		       const struct flow_card_abilities *card);
 void steering_kit_open(struct life_bench *b, enum steered_by by, unsigned count, unsigned most);

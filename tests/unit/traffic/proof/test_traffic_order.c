@@ -178,6 +178,14 @@ static uint32_t number_of(struct random *r, uint32_t next) {
 	return next + random_below(r, kind < 8 ? 60 : 4);
 }
 
+/* Gives up what waits for longer than `wait`. */
+static void slow_expire(uint64_t now, uint64_t wait) {
+	for (unsigned d = 0; d < DSIDS; d++) {
+		if (slow[d].held > 0 && now - slow[d].since > wait)
+			slow_give_up(&slow[d], UINT32_MAX, now);
+	}
+}
+
 /* Packets of two DSIDs, each over the wrap of 16 bits: late, twice, damaged, another's, lost. */
 TEST(order_is_that_of_a_list) {
 	static const uint16_t bases[DSIDS] = {65000, 12345};
@@ -204,10 +212,7 @@ TEST(order_is_that_of_a_list) {
 		compare();
 		now += random_below(&random, 2);
 		resequencers_expire(&all, now);
-		for (d = 0; d < DSIDS; d++) {
-			if (slow[d].held > 0 && now - slow[d].since > WAIT)
-				slow_give_up(&slow[d], UINT32_MAX, now);
-		}
+		slow_expire(now, WAIT);
 		compare();
 		if (step == 99)
 			assert_null(all.all[0].ring);
