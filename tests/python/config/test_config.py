@@ -94,11 +94,6 @@ def test_several_mistakes_are_reported_at_once(tmp_path: Path) -> None:
     assert check(text, tmp_path) == (2, [said[line] for line in sorted(said)])
 
 
-def test_schema_is_what_the_program_prints() -> None:
-    printed = subprocess.run([paths.program("vcmtsd"), "schema"], capture_output=True, check=True)
-    assert printed.stdout == configdoc.SCHEMA.read_bytes()
-
-
 def test_schema_is_a_schema() -> None:
     jsonschema.Draft202012Validator.check_schema(configdoc.read_schema())
 
