@@ -6,11 +6,10 @@ So that groups of one server or of several can be compared, they are chosen by s
 
 from collections.abc import Iterator
 
-from grafana_foundation_sdk.builders import dashboard
-from grafana_foundation_sdk.models.dashboard import Dashboard, VariableRefresh, VariableSort
+from grafana_foundation_sdk.models.dashboard import Dashboard
 
 from boards.downstream import DELAY, DOWN, downstream
-from boards.panels import ORANGE, RED, SOURCE, Ask, Panel, Part, Section, board, figure, spread
+from boards.panels import ORANGE, RED, Ask, Panel, Part, Section, board, figure, spread, variable
 from boards.queries import Scope, lost
 from boards.upstream import UP, upstream
 
@@ -26,19 +25,6 @@ REGEX = r'/\{at="(?<text>[^"]*)", ?(?<value>.*)\}/'
 
 def section(title: str) -> Section:
     return Section(f"Group $group: {title}", repeat="group")
-
-
-def chosen() -> dashboard.QueryVariable:
-    return (
-        dashboard.QueryVariable("group")
-        .label("Service groups")
-        .datasource(SOURCE)
-        .query(QUERY)
-        .regex(REGEX)
-        .refresh(VariableRefresh.ON_TIME_RANGE_CHANGED)
-        .sort(VariableSort.NUMERICAL_ASC)
-        .multi(True)
-    )
 
 
 def now() -> Iterator[Part]:
@@ -89,6 +75,6 @@ def group() -> Dashboard:
         "vcmts-group",
         "OpenVCMTS: service groups",
         "Both directions of a service group, stage by stage; of several, one below the other.",
-        [chosen()],
+        [variable("group", "Service groups", QUERY).regex(REGEX).multi(True)],
         [*now(), *parts(downstream(GROUP) | upstream(GROUP))],
     )

@@ -160,9 +160,9 @@ def spread(panels: list[Panel]) -> list[Panel]:
 
 
 def variable(
-    name: str, label: str, query: str, *, several: bool = False, number: int = 0
+    name: str, label: str, query: str, *, several: bool = False
 ) -> dashboard.QueryVariable:
-    """A choice above the dashboard. `number`: which of the values is chosen at first."""
+    """A choice above the dashboard."""
     made = (
         dashboard.QueryVariable(name)
         .label(label)
