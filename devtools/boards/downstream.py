@@ -173,7 +173,7 @@ def bonding(scope: Scope) -> Iterator[Panel]:
 def last_stages(scope: Scope) -> Iterator[Panel]:
     yield lines(
         "Ciphers",
-        "DOCSIS frames a second by what encrypted them.",
+        "DOCSIS frames per second by what encrypted them.",
         "pps",
         *(
             Ask(scope.rate(f"{DOWN}_encrypted_{name}_frames_total"), name.upper().replace("_", "-"))
@@ -184,7 +184,7 @@ def last_stages(scope: Scope) -> Iterator[Panel]:
     )
     yield lines(
         "CRC made",
-        "DOCSIS frames a second whose Ethernet CRC was made, encrypted or not.",
+        "DOCSIS frames per second whose Ethernet CRC was made, encrypted or not.",
         "pps",
         Ask(scope.rate(f"{DOWN}_crc_generated_frames_total"), "made"),
         Ask(scope.rate(f"{DOWN}_framed_frames_total"), "all frames"),
@@ -199,7 +199,7 @@ def last_stages(scope: Scope) -> Iterator[Panel]:
     )
     yield lines(
         "DEPI frames by PSP segments",
-        "DEPI frames a second by how many PSP segments they have.",
+        "DEPI frames per second by how many PSP segments they have.",
         "pps",
         *(
             Ask(scope.rate(f"{DOWN}_depi_segments_{number}_frames_total"), f"{number}")

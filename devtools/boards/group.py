@@ -48,7 +48,7 @@ def now() -> Iterator[Part]:
         )
     yield figure(
         "Dropped",
-        "Downstream packets and upstream frames a second.",
+        "Downstream packets and upstream frames per second.",
         "pps",
         Ask(lost(GROUP)),
         width=3,

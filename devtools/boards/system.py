@@ -30,7 +30,7 @@ def now() -> Iterator[Part]:
     )
     yield figure(
         "Dropped",
-        "Downstream packets and upstream frames a second that ended with a drop reason.",
+        "Downstream packets and upstream frames per second that ended with a drop reason.",
         "pps",
         Ask(lost(SERVER)),
         steps=[(1, ORANGE), (1000, RED)],
@@ -108,7 +108,7 @@ def drops() -> Iterator[Part]:
     )
     yield lines(
         "Upstream drops by reason",
-        "Packets, bursts, segments and frames a second: each unit is counted for itself.",
+        "Packets, bursts, segments and frames per second: each unit is counted for itself.",
         "ops",
         Ask(f"{SERVER.rate(f'{UP}_dropped_total', ['reason'])} > 0", "{{reason}}"),
         Ask(SERVER.rate(f"{UP}_dropped_total"), "all"),

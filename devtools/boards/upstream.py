@@ -57,7 +57,7 @@ def drops(scope: Scope) -> Panel:
 def reception(scope: Scope) -> Iterator[Panel]:
     yield lines(
         "UEPI packets",
-        "L2TPv3 packets a second: delivered in the order of PSP, and refused.",
+        "L2TPv3 packets per second: delivered in the order of PSP, and refused.",
         "pps",
         Ask(scope.rate(f"{UP}_psp_packets_total"), "in order"),
         Ask(scope.of('unit="packets"').rate(DROPPED), "refused"),
@@ -114,7 +114,7 @@ def reassembly(scope: Scope) -> Iterator[Panel]:
         Ask(scope.ratio(f"{UP}_segment_bytes_total", f"{UP}_segments_total"), "bytes"),
     )
     yield lines(
-        "DOCSIS frames a segment, a UEPI packet",
+        "DOCSIS frames per segment, a UEPI packet",
         "Mean number of frames that begin in it.",
         "short",
         Ask(scope.ratio(f"{UP}_frames_total", f"{UP}_segments_total"), "a segment"),
@@ -130,7 +130,7 @@ def reassembly(scope: Scope) -> Iterator[Panel]:
     )
     yield lines(
         "DOCSIS frames",
-        "Beginnings of frames a second, frames of a request alone, management messages.",
+        "Beginnings of frames per second, frames of a request alone, management messages.",
         "ops",
         Ask(scope.rate(f"{UP}_frames_total"), "frames"),
         Ask(scope.rate(f"{UP}_request_frames_total"), "requests"),
@@ -161,7 +161,7 @@ def checks(scope: Scope) -> Iterator[Panel]:
     )
     yield lines(
         "Ciphers",
-        "DOCSIS frames a second by what decrypts them.",
+        "DOCSIS frames per second by what decrypts them.",
         "pps",
         *(
             Ask(scope.rate(f"{UP}_decrypted_{name}_frames_total"), name.upper().replace("_", "-"))

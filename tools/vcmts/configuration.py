@@ -37,7 +37,7 @@ def own_cores() -> Cores:
 def dealt_cores(groups: int, usable: Iterable[int] | None = None) -> list[Cores]:
     """The same for each of several groups, dealt out in turn; of `usable` ones where given.
 
-    Two cores a group where there are so many; else one, that several groups may have.
+    Two cores per group where there are so many; else one, that several groups may have.
     """
     allowed = sorted(os.sched_getaffinity(0) if usable is None else usable)
     polling = allowed[1:] or allowed

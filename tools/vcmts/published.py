@@ -111,7 +111,7 @@ class Contradiction:
 
 @dataclass(frozen=True)
 class Rules:
-    """What is set aside: cores a server, a socket, a service group."""
+    """What is set aside: cores per server, a socket, a service group."""
 
     downstream_cores: float  # of a service group
     upstream_cores: float

@@ -135,7 +135,7 @@ def test_its_text_holds_the_figures(pages: dict[str, Path], chromium: Browser) -
     text = chromium.value("document.body.innerText")
     pipeline, throughput = report_samples.pipeline(), report_samples.throughput()
     imix: dict[str, Any] = pipeline["results"][0]
-    assert f"{imix['cycles_per_packet']:,.0f} reference cycles a packet" in text
+    assert f"{imix['cycles_per_packet']:,.0f} reference cycles per packet" in text
     assert f"{imix['gbps_per_core']:.1f}" in text
     assert f"{throughput['results'][0]['gbps']['total']:.2f}" in text
     assert "Latency at 90 % of zero-loss, downstream" in text and "66.7" in text

@@ -196,7 +196,7 @@ def test_cost_against_classifiers(tmp_path: Path) -> None:
     memory = [one["memory_bytes"] for one in stored["results"][::2]]
     assert memory == sorted(set(memory))
     assert all(one["start_seconds"] > 0 for one in stored["results"])
-    assert "classifiers of a modem: reference cycles a packet" in done.stdout
+    assert "classifiers of a modem: reference cycles per packet" in done.stdout
 
 
 def without_upstream(folder: Path) -> str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Keys roll twenty times a second over all security associations, between reloads, changes of
+"""Keys roll twenty times per second over all security associations, between reloads, changes of
 filters and modems that come and go: nothing is lost or corrupted in either direction.
 
 `make rolls` does so for two minutes at 90 % of the rate without loss, which it measures first;

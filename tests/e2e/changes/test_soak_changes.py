@@ -21,7 +21,7 @@ from vcmts.telemetry.dpdk import vcmtsd as connected
 SECONDS = float(os.environ.get("VCMTS_SOAK_SECONDS", "2"))
 SLACK = 1 << 20  # bytes of DPDK's heap: of what is there at a time and is not later
 GROUPS = 2
-SEEN_S = 3.0  # the traffic looks ten times a second, where it has a core
+SEEN_S = 3.0  # the traffic looks ten times per second, where it has a core
 RUSHES = {4: 64, 40: 8}  # modems that come at a time, and the addresses of each
 # Reasons for which packets may be dropped: they are for what was removed, or on their way to it.
 EXPLAINED = {

@@ -72,7 +72,7 @@ def test_a_table_a_direction() -> None:
 def test_a_title_stands_on_one_line() -> None:
     """However narrow table and terminal are."""
     titles = [line for line in shown(UP).splitlines() if line.startswith("upstream")]
-    assert titles == ["upstream, group, reference cycles a packet"]
+    assert titles == ["upstream, group, reference cycles per packet"]
 
 
 def test_a_direction_that_was_not_measured_has_no_table() -> None:

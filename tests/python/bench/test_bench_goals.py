@@ -55,7 +55,7 @@ def recorded(cores: list[Any]) -> Callable[..., None]:
 
 
 def carried(down: float, up: float, **what: object) -> Json:
-    """Of `bench throughput`: million packets a second of both directions."""
+    """Of `bench throughput`: million packets per second of both directions."""
     sizes = {"downstream": 1000.0, "upstream": 250.0}
     gbps = {"downstream": down * 8, "upstream": up * 2, "total": down * 8 + up * 2}
     one = report_samples.throughput()["results"][0]

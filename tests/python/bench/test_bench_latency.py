@@ -56,7 +56,7 @@ def test_every_load_of_the_rate_that_was_found(bench: Bench) -> None:
     assert file["cost_of_measuring"] == {"downstream": 12.5, "upstream": 20}
     printed = bench.told()[0]
     assert "latency downstream, simulated" in printed and "1.0%" in printed
-    assert "measuring adds reference cycles a packet: 12 downstream, 20 upstream" in printed
+    assert "measuring adds reference cycles per packet: 12 downstream, 20 upstream" in printed
 
 
 def test_the_rate_of_a_stored_measurement(bench: Bench) -> None:

@@ -175,7 +175,7 @@ def test_what_is_lost_is_told_of_1000_steps(tmp_path: Path) -> None:
 
 
 def test_what_a_core_was_away_for_is_made_again(tmp_path: Path) -> None:
-    """Half a ring of 1,024 packets lasts 1.1 ms at 450,000 packets a second."""
+    """Half a ring of 1,024 packets lasts 1.1 ms at 450,000 packets per second."""
     gaps = iter([900.0, 2000.0, 2000.0])
 
     def lossy(request: Json, now: Json) -> Json:

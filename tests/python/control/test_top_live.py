@@ -115,7 +115,7 @@ def test_down_to_a_modem_and_back(service: tuple[str, Service]) -> None:
         assert "\x1b[?1049h" in seen.heard and "vcmtsd 4711" in seen.text()
         seen.press("\x1b[B\r")
         seen.sees("service group 2  3 modems")
-        seen.sees("cycles a packet")
+        seen.sees("cycles per packet")
         seen.press("\r")
         seen.sees(mac(2, 3))
         seen.press("\x1b[Fxé\r")

@@ -79,7 +79,7 @@ service group 2  3 modems, 2 active, 6 flows, 12 held  group 2
 downstream  in 1.60 Gbps  200k/s         upstream    in  160 Mbps 20.0k/s
            out 1.60 Gbps  200k/s                    out  160 Mbps 20.0k/s
 drops 12/s all 1.22k  queue p99 98.2us   drops 0/s all 7  takes p99 99.1us
-cycles a packet                   1.20k  cycles a packet                     780
+cycles per packet                 1.20k  cycles per packet                   780
 receive         #................    10  receive         #................    10
 parse           ##...............    20  validate        ###..............    20
 known_flows     ###..............    30  uepi            ####.............    30
@@ -155,7 +155,7 @@ def test_small_screens_show_what_matters() -> None:
 def test_tall_screens_show_all() -> None:
     found = joined(scene(at(Level.GROUP)), 200, 50)
     for wanted in (
-        "cycles a packet, share of a core",
+        "cycles per packet, share of a core",
         "filter_deny",
         "psp_late",
         "159",

@@ -63,7 +63,7 @@ class Server:
         return made
 
     def latencies(self) -> dict[str, Counts]:
-        """A thousand packets a second of work: 98 % took 20 us, the others 310 us."""
+        """A thousand packets per second of work: 98 % took 20 us, the others 310 us."""
         packets = round(1000 * self.work)
         return {"downstream": {20_000: packets - packets // 50, 310_000: packets // 50}}
 

@@ -136,12 +136,12 @@ def test_cloud_with_shared_ports(interfaces: str, tmp_path: Path) -> None:
     assert by_card["receivers"]["cores"] == 0 and software["receivers"]["cores"] == 1
     assert software["cores"]["used"] == 23 * 1.5 + 0.5 + 1
     steps = "\n".join(software["steps"])
-    assert "100 cycles a packet to tell it apart" in steps
+    assert "100 cycles per packet to tell it apart" in steps
     assert "interfaces: 3, with those for administration, shared by all" in steps
 
 
 def test_receivers_follow_the_rate(tmp_path: Path) -> None:
-    """Threads at work = packets a second x cycles / clock; with more than one thread can do, more
+    """Threads at work = packets per second x cycles / clock; with more than one thread can do, more
     pairs of ports."""
     options = (*CLOUD, "--interfaces", "13", "--shared-ports", "software")
     few = one(*options, place=tmp_path)

@@ -121,7 +121,7 @@ def test_calibration_by_hand() -> None:
     """The energy paper's points, all cores idle: 62, 71 and 90 W of 260 W, 56 cores, 0.8 of 1.8.
 
     Pauses save 62 W fast and 90 - 71 = 19 W slow: 0.3065 of the switching is left when slow. What
-    falls away, 71 W, is 0.6935 of it: 102.38 W, 1.828 W a core; 62 of 102.38 end in a pause.
+    falls away, 71 W, is 0.6935 of it: 102.38 W, 1.828 W per core; 62 of 102.38 end in a pause.
     """
     found = calibrate.solved(calibrate.NearIdle(260, 62, 71, 90), 56, 1.0, 1.0, 0.8 / 1.8)
     assert found.watts == pytest.approx(1.8282, abs=2e-4)

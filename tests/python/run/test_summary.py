@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """One summary out of two programs' words."""
 
+import re
 from typing import Any
 
 import pytest
@@ -8,7 +9,12 @@ from rich.console import Console
 
 from vcmts.run import complaints, groups, summary
 
-COMMON = {"duplicated": 0, "reordered": 0, "corrupted": 0, "latency_us": {"mean": 4.2}}
+COMMON = {
+    "duplicated": 0,
+    "reordered": 0,
+    "corrupted": 0,
+    "latency_us": {"mean": 4.2, "p99_9": 9.1},
+}
 DOWN = {
     "sent": 1000,
     "proven": 1000,
@@ -171,6 +177,22 @@ def test_tables(capsys: pytest.CaptureFixture[str]) -> None:
     assert ["asked for", "4.50 Gbps", "max"] in said
     assert ["sent at", "4.00 Gbps", "0.64 Gbps"] in said
     assert lines[-1] == summary.verdict(whole)
+
+
+def test_the_end_of_a_run_in_lines(capsys: pytest.CaptureFixture[str]) -> None:
+    whole = summary.merge(PLANE, {"downstream": DOWN, "upstream": UP}, ASKED)
+    summary.show_short(whole, Console(), [3])
+    shown = capsys.readouterr().out
+    good = summary.verdict(whole).startswith("every")
+    assert ("dropped: vlan" in shown) is not good
+    lines = shown.splitlines()[-5:]
+    assert re.fullmatch(
+        r"downstream: 3.46 Gbps of 4.50 Gbps asked for, [\d,]+ reference cycles per packet.*",
+        lines[0],
+    )
+    assert lines[1].startswith("upstream:   ") and " of max asked for" in lines[1]
+    assert lines[2] == "core 3 (upstream): 25% busy, 50% paused (sleep)"
+    assert "--verbose" in lines[3] and lines[4] == summary.verdict(whole)
 
 
 def test_what_a_filter_denies_since_a_change_was_sent_to_no_removed_modem(

@@ -40,7 +40,7 @@ def processor(m: Machines) -> Iterator[Row]:
             "instructions", found, BETTER if fast else OK, "encryption is slower" * bool(fast)
         )
     smt = {
-        "on": "two threads a core",
+        "on": "two threads per core",
         "off": "off",
         "forceoff": "off, for good",
         "notsupported": "none",

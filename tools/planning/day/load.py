@@ -87,7 +87,7 @@ def hour_of(text: str) -> float | None:
 
 
 def value_of(text: str) -> tuple[float, bool] | None:
-    """A share or bits a second, and whether it is the former."""
+    """A share or bits per second, and whether it is the former."""
     found = SHARE.fullmatch(text)
     if found:
         return (float(found[1]) / 100, True) if float(found[1]) <= 100 else None

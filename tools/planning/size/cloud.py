@@ -2,7 +2,7 @@
 """vcmts size --cloud: service groups of published instance types, and what bounds them.
 
 The cores, memory and interfaces of an instance bound how many service groups it has (plan.py);
-bandwidth and packets a second bound what these carry together. docs/cloud.md tells it in words.
+bandwidth and packets per second bound what these carry together. docs/cloud.md tells it in words.
 """
 
 import argparse

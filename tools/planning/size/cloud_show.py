@@ -58,7 +58,7 @@ def notes(answer: Json) -> list[str]:
         "two interfaces for each service group (own), or two for all of them (shared), more where "
         "packets ask for it; and one for administration",
         "cores are one pool: how an instance's cores lie on NUMA nodes is mostly not published",
-        "bandwidth is that which lasts; packets a second only where they were published (c5n)",
+        "bandwidth is that which lasts; packets per second only where they were published (c5n)",
     ]
     if answer["in_cloud"]:
         said.append("cycles as measured on c5n with net_ena, also with other drivers")

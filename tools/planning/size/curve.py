@@ -39,7 +39,7 @@ class Curve:
         return between(self.points, at_once)
 
     def cycles(self, at_once: int, clock: float) -> float:
-        """Core cycles a packet, of a core of `clock` GHz."""
+        """Core cycles per packet, of a core of `clock` GHz."""
         return clock * self.mean_bytes * 8 / self.gbps(at_once)
 
     @property

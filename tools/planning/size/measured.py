@@ -153,7 +153,7 @@ def pipeline_curve(files: Files, direction: str, groups: Groups) -> Curve | None
     cycles, mean, said = cycles_of(found, mix, ratio)
     factor, more = modems_factor(files, groups, pipeline["configuration"])
     gbps = host["core_hz"] / 1e9 / (cycles * factor) * mean * 8
-    source = f"{files.names['pipeline']}: {cycles * factor:.0f} core cycles a packet"
+    source = f"{files.names['pipeline']}: {cycles * factor:.0f} core cycles per packet"
     outside = [said, more, *differences(pipeline["configuration"], groups)]
     return Curve(((1, gbps),), mean, source, False, tuple(s for s in outside if s))
 

@@ -50,7 +50,7 @@ def steps_of_rates(
     beside = f" with {at_once} at once on a socket" if len(down.points) > 1 else ""
     steps = [
         f"downstream, measured: {number(down.gbps(at_once))} Gbps a core at {costs.clock:.4g} GHz"
-        f"{beside} = {down.cycles(at_once, costs.clock):.0f} core cycles a packet of "
+        f"{beside} = {down.cycles(at_once, costs.clock):.0f} core cycles per packet of "
         f"{down.mean_bytes:.1f} bytes ({down.source})",
         "downstream, on this server: "
         + carried(question, costs, down, rules.downstream_cores, at_once),
@@ -113,8 +113,8 @@ def steps_of_receivers(question: Question, used: Usage) -> list[str]:
         return ["shared ports: the card brings each group's packets to a queue of its own"]
     pairs = "" if found.pairs == 1 else f", on {found.pairs} pairs of ports"
     return [
-        f"shared ports: {server.receiver_cycles:g} cycles a packet to tell it apart: receivers at "
-        f"{number(found.network)} threads (network) and {number(found.rphy)} (R-PHY){pairs}: "
+        f"shared ports: {server.receiver_cycles:g} cycles per packet to tell it apart: receivers "
+        f"at {number(found.network)} threads (network) and {number(found.rphy)} (R-PHY){pairs}: "
         f"{found.cores:g} cores"
     ]
 

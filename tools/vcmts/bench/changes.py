@@ -218,7 +218,7 @@ def figures_changes(runs: list[Json], given: argparse.Namespace) -> Iterator[Fig
     yield Figure("latency at 99.9 %, us, without", p99_9(plain))
     yield Figure("latency at 99.9 %, us, with", p99_9(busy))
     yield Figure("the one over the other", ratios(p99_9(busy), p99_9(plain)), at_most=1.5)
-    yield Figure("cycles a packet, with over without", ratios(cycles(busy), cycles(plain)))
+    yield Figure("cycles per packet, with over without", ratios(cycles(busy), cycles(plain)))
     yield Figure("longest step of a worker, us", longest_steps(busy), at_most=50)
     for kind in busy[0]["requests"]:
         asked = [run["requests"][kind] for run in busy]
@@ -249,8 +249,8 @@ def figures_reload(runs: list[Json], given: argparse.Namespace) -> Iterator[Figu
 
 def figures_many(runs: list[Json], given: argparse.Namespace) -> Iterator[Figure]:
     one, many = of(runs, "plain", 1), of(runs, "plain", given.groups)
-    yield Figure("cycles a packet, one group", stage_cycles(one))
-    yield Figure(f"cycles a packet, {given.groups} groups", stage_cycles(many))
+    yield Figure("cycles per packet, one group", stage_cycles(one))
+    yield Figure(f"cycles per packet, {given.groups} groups", stage_cycles(many))
     ratio = ratios(stage_cycles(many), stage_cycles(one))
     yield Figure("the other over the one", ratio, at_most=1.3)
     idle = ratios(cycles(many), cycles(one))
@@ -260,10 +260,10 @@ def figures_many(runs: list[Json], given: argparse.Namespace) -> Iterator[Figure
 def figures_cores(runs: list[Json], given: argparse.Namespace) -> Iterator[Figure]:
     del given
     one, two = of(runs, "plain", 1), of(runs, "plain", 2)
-    yield Figure("cycles a packet, one group on one core", cycles(one))
-    yield Figure("cycles a packet, two groups on two cores", cycles(two))
+    yield Figure("cycles per packet, one group on one core", cycles(one))
+    yield Figure("cycles per packet, two groups on two cores", cycles(two))
     doubled = [2 * ratio for ratio in ratios(cycles(one), cycles(two))]
-    yield Figure("packets a second, two over one", doubled, at_least=1.9)
+    yield Figure("packets per second, two over one", doubled, at_least=1.9)
 
 
 @dataclass(frozen=True)

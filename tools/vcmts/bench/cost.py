@@ -195,7 +195,7 @@ def show(report: Json, console: Console) -> None:
     for what, sweep in SWEEPS.items():
         results = [r for r in report["results"] if r["what"] == what]
         if results:
-            title = f"{sweep.title}: reference cycles a packet, memory, start-up"
+            title = f"{sweep.title}: reference cycles per packet, memory, start-up"
             say(console, title)
             console.print(table(what, results))
     memory = report.get("memory_fit")

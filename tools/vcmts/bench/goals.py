@@ -76,7 +76,7 @@ def table(file: Json) -> Table:
 
 
 def show(file: Json, console: Console) -> None:
-    console.print("goals: reference cycles a packet where nothing else is said", highlight=False)
+    console.print("goals: reference cycles per packet where nothing else is said", highlight=False)
     console.print(table(file))
     told = [row for row in goals.rows(file) if row.note not in ("", goals.LEFT_OUT)]
     notes = [f"{row.what.strip()}: {row.note}" for row in told]

@@ -52,7 +52,7 @@ def scheduler(bench: Bench, base: trials.Server) -> Iterator[Json]:
 
 
 def packet_rates(bench: Bench) -> tuple[Json, dict[str, float]]:
-    """The stored result of the published mixes, and its packets a second by direction."""
+    """The stored result of the published mixes, and its packets per second by direction."""
     file = stored(bench, "throughput", configuration=BASE, transport="rings")
     mixes = (IMIX, UPSTREAM_IMIX)
     for one in file["results"]:

@@ -174,7 +174,7 @@ class Bench:
 
 
 def cost(config: Path, place: Path, asked: Asked) -> Json | None:
-    """Reference cycles a packet that measuring latencies adds in the data plane, by direction, on
+    """Reference cycles per packet that measuring latencies adds in the data plane, by direction, on
     one core without the traffic; None where vcmts-bench does not tell."""
     mixes = {"downstream": asked.where.mix, "upstream": asked.where.upstream_mix}
     found = {}

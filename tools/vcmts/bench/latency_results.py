@@ -88,4 +88,4 @@ def show(measurement: Measurement, console: Console) -> None:
     added = measurement.more["cost_of_measuring"]
     if added is not None:
         cycles = ", ".join(f"{cycles:.0f} {way}" for way, cycles in added.items())
-        console.print(f"measuring adds reference cycles a packet: {cycles}", highlight=False)
+        console.print(f"measuring adds reference cycles per packet: {cycles}", highlight=False)

@@ -111,7 +111,7 @@ def fits(results: list[Json]) -> Iterator[Json]:
 
 
 def fit_table(found: list[Json]) -> Table:
-    out = figures_table(("stage", "a packet", "a byte", "R2"), no_wrap=True)
+    out = figures_table(("stage", "per packet", "per byte", "R2"), no_wrap=True)
     for one in found:
         if one["stage"] == "all":
             out.add_section()
@@ -137,7 +137,7 @@ def show(report: Json, console: Console) -> None:
             continue
         place = ", two threads at the same time" if threads == 2 else ""
         title = f"{direction}, {report['configuration']}{place}, reference cycles"
-        say(console, f"{title} a packet")
+        say(console, f"{title} per packet")
         console.print(table(results))
         lines = list(fits(results))
         if lines:

@@ -46,7 +46,7 @@ PRIORITIES = "vcmts, four of a modem's flows by priority"
 
 @dataclass(frozen=True)
 class Ratio:
-    """What has a goal: cycles a packet over others."""
+    """What has a goal: cycles per packet over others."""
 
     goal: str  # its id
     cycles: float
@@ -128,7 +128,7 @@ def show(report: Json, console: Console) -> None:
             one = results[0]
             title = (
                 f"{case}: {one['flows']:,} flows of {one['modems']:,} modems, "
-                f"{one['channels']} channels, reference cycles a packet"
+                f"{one['channels']} channels, reference cycles per packet"
             )
             say(console, title)
             console.print(table(results))

@@ -120,7 +120,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="packets that are dropped, for these reasons or any")  # fmt: skip
     add("--count", type=int, metavar="N", help="end after so many packets")
     add("--seconds", type=float, metavar="S", help="end after this time")
-    add("--rate", type=int, metavar="R", help="at most so many packets a second (default: 10000)")
+    add("--rate", type=int, metavar="R", help="at most so many packets per second (default: 10000)")
     add("--sample", type=int, metavar="N", help="one in so many packets (default: 1)")
     add("--snaplen", type=int, metavar="N", help="at most so many bytes of each packet")
     add("--max-size", metavar="SIZE", help="end when the file has this size (default: 100MB)")

@@ -19,7 +19,7 @@ class Words:
     less: str
 
 
-CYCLES = Words("reference cycles a packet", "slower", "faster")
+CYCLES = Words("reference cycles per packet", "slower", "faster")
 RATE = Words("Gbps", "more", "less")
 TIME = Words("us", "longer", "shorter")
 SIZE = Words("MiB", "more", "less")

@@ -17,7 +17,7 @@ FIRST_FLOW = 1_000_001  # where the ids of downstream flows are all below
 
 
 def channels(modems: int) -> int:
-    """Four, or as many more as it takes for two SIDs of 14 bits a modem."""
+    """Four, or as many more as it takes for two SIDs of 14 bits per modem."""
     return max(CHANNELS, -(-2 * modems // MOST_SIDS))
 
 

@@ -73,7 +73,7 @@ def stacked(runs: Runs) -> Any:
     axes.set_xticks(range(len(names)), [named(name) for name in names])
     axes.tick_params(axis="x", labelsize=8)
     axes.set_xlim(-0.6, len(names) - 0.4)
-    axes.set_ylabel("reference cycles a packet")
+    axes.set_ylabel("reference cycles per packet")
     figures.plain_numbers(axes.yaxis)
     figures.legend(figure, axes, columns=3)
     return figure
@@ -119,7 +119,7 @@ def fit(results: Sequence[Json], fits: Sequence[Json]) -> Any:
         ]
         axes.plot(*zip(*points, strict=True), figures.MARKERS[index], color=colour) if points else 0
     axes.set_xlabel("bytes of the Ethernet frame, without CRC")
-    axes.set_ylabel("reference cycles a packet")
+    axes.set_ylabel("reference cycles per packet")
     axes.set_xlim(0, most * 1.03)
     axes.set_ylim(bottom=0)
     figures.plain_numbers(axes.xaxis)

@@ -75,7 +75,7 @@ def cycles(results: Sequence[Json], what: str) -> Any:
         )
     axes.set_ylim(bottom=0)
     figures.plain_numbers(axes.yaxis)
-    axes.set_ylabel("reference cycles a packet")
+    axes.set_ylabel("reference cycles per packet")
     quantity_axis(axes, results, what)
     figures.legend(figure, axes, columns=2)
     return figure
@@ -129,7 +129,7 @@ def scheduler(results: Sequence[Json]) -> Any:
     # a run in which the system took the core away would leave no room for the bars
     axes.set_ylim(0, MOST_SPREAD * max(bar.get_height() for bar in axes.patches))
     axes.set_xlabel("load of the channels", labelpad=18)
-    axes.set_ylabel("reference cycles a packet")
+    axes.set_ylabel("reference cycles per packet")
     figures.plain_numbers(axes.yaxis)
     figures.legend(figure, axes)
     return figure

@@ -14,7 +14,7 @@ CAVEAT = (
 )
 
 
-TITLE = "Reference cycles a packet where nothing else is said"
+TITLE = "Reference cycles per packet where nothing else is said"
 HEAD = ("what", "published", "goal", "measured", "least to most", "measured / goal", "verdict")
 
 

@@ -43,7 +43,7 @@ def latency(runs: Sequence[Run]) -> Section:
         if cost:
             words = " and ".join(f"{number(cycles)} {way}" for way, cycles in cost.items())
             out.blocks.append(
-                Text(f"To measure it costs {words}: reference cycles a packet ({run.title}).")
+                Text(f"To measure it costs {words}: reference cycles per packet ({run.title}).")
             )
     return out
 
@@ -156,5 +156,5 @@ def scheduler(runs: Sequence[Run]) -> Section:
         ]
         head: tuple[str, ...] = ("case", "load", "enqueue", "dequeue", "both", "least", "most")
         head += ("rte_sched", "in turns", "ratio", "ratio, in turns")
-        out.blocks.append(Table(f"Reference cycles a packet, {run.title}", head, rows))
+        out.blocks.append(Table(f"Reference cycles per packet, {run.title}", head, rows))
     return out

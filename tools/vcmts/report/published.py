@@ -52,7 +52,7 @@ def per_core(run: Run) -> Iterator[Pair]:
         if found.get("core_cycles_per_packet"):
             for name in CYCLES[direction]:
                 cycles = found["core_cycles_per_packet"]
-                yield Pair(what, cycles, "core cycles a packet", name, remark)
+                yield Pair(what, cycles, "core cycles per packet", name, remark)
 
 
 def of_group(run: Run) -> Iterator[Pair]:
@@ -76,7 +76,7 @@ def of_scheduler(run: Run) -> Iterator[Pair]:
             if result.get("core_cycles_per_packet"):
                 cycles = result["core_cycles_per_packet"]
                 what = f"scheduler, {case}, {result['load']:g} % load"
-                yield Pair(what, cycles, "core cycles a packet", name)
+                yield Pair(what, cycles, "core cycles per packet", name)
 
 
 def of_memory(run: Run) -> Iterator[Pair]:

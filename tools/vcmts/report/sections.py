@@ -125,7 +125,7 @@ def cycles(runs: Sequence[Run]) -> Section:
         out.blocks.append(
             drawn(
                 f"stages-{direction}",
-                f"Reference cycles a packet by stage, {direction}",
+                f"Reference cycles per packet by stage, {direction}",
                 "Each bar is the median run; the thin line spans all runs, the thick tick is "
                 f"crypto alone on the same packets.{letters(shown)}",
                 figures_cycles.stacked(
@@ -174,7 +174,7 @@ def fit_table(run: Run) -> Table:
         "threads",
         "stage",
         "fixed, cycles",
-        "cycles a byte",
+        "cycles per byte",
         "share explained (r2)",
     )
     return Table(f"Fixed part and part a byte, {run.title}", head, rows)
@@ -204,6 +204,6 @@ def stage_tables(run: Run) -> Iterator[Table]:
         ):
             rows.append([name, *(number(r.get(key)) for r in chosen)])
         word = "one thread" if threads == 1 else "two threads"
-        title = f"Reference cycles a packet, {direction}, {word}, {run.title}"
+        title = f"Reference cycles per packet, {direction}, {word}, {run.title}"
         head = ("stage", *(figures_cycles.named(r["mix"]) for r in chosen))
         yield Table(title, head, rows)

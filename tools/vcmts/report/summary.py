@@ -33,7 +33,7 @@ def pipeline_cards(run: Run) -> Iterator[Card]:
         if found is None:
             continue
         cycles, core = found["cycles_per_packet"], found.get("core_cycles_per_packet")
-        note = f"{of_run(run)}{found['mix']}, {number(cycles)} reference cycles a packet"
+        note = f"{of_run(run)}{found['mix']}, {number(cycles)} reference cycles per packet"
         note += f", {number(core)} core cycles" if core else ""
         note += f"; {number(found['min'])} to {number(found['max'])} in {found['runs']} runs"
         yield Card(f"One core, {direction}", number(found["gbps_per_core"]), "Gbps", note)

@@ -257,6 +257,6 @@ def idle(found: list[Json]) -> str:
 def announced(seed: int) -> str:
     """The first line of a run."""
     return (
-        "each packet and frame is held against what was sent and the configuration "
-        f"({len(CHECKS)} checks, --list-checks), and counters against each other; seed {seed}"
+        f"{len(CHECKS)} checks compare each packet and frame with what was sent, and counters with "
+        f"each other (--list-checks prints them); seed {seed}"
     )

@@ -105,7 +105,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     power.add_arguments(parser)
     add_proof_arguments(parser)
     parser.add_argument("--core", type=int, help="core of vcmts-traffic (default: a free one)")
-    parser.add_argument("--json", metavar="FILE", help="write the summary")
+    parser.add_argument("--json", metavar="FILE", help="write all figures of the run")
+    parser.add_argument("--verbose", action="store_true", help="print all figures of the run")
 
 
 def add_proof_arguments(parser: argparse.ArgumentParser) -> None:
@@ -208,12 +209,12 @@ def refused(command: list[str]) -> int:
     return checked.returncode
 
 
-def show(day: planner.Plan | None, whole: Json, facts: Json) -> int:
-    """The summary; of a day, which is added to it, what matters beside it. Returns 1 where none was
-    seen."""
+def show(day: planner.Plan | None, whole: Json, facts: Json, verbose: bool) -> int:
+    """Prints the summary. What a day showed is added to it. Returns 1 where no day was observed."""
     console = Console(file=sys.stdout)
     if day is None:
-        summary.show(whole, console, facts["cores"])
+        shown = summary.show if verbose else summary.show_short
+        shown(whole, console, facts["cores"])
         return 0
     seen = day.document()
     console.print(summary.packets_table(whole))
@@ -256,7 +257,7 @@ def conclude(
     excused = gaps.explained(whole, facts["capacity"])
     if excused and status == 1:
         status = 0
-    status = max(status, show(day, whole, facts))
+    status = max(status, show(day, whole, facts, given.verbose))
     if broken or is_wrong(whole):
         status = max(status, 1)
     if given.list_checks:

@@ -103,7 +103,7 @@ def silent(summary: Json) -> list[tuple[int, str]]:
 
 def cycles_table(direction: str, served: Json) -> Table:
     cycles = served.get("cycles_per_packet", {"total": 0.0, "stages": {}})
-    drawn = figures_table(("stage", "cycles"), title=f"{direction}, reference cycles a packet")
+    drawn = figures_table(("stage", "cycles"), title=f"{direction}, reference cycles per packet")
     for name, value in cycles["stages"].items():
         drawn.add_row(name, f"{value:.1f}")
     drawn.add_row("all stages", f"{cycles['total']:.1f}")
@@ -313,8 +313,43 @@ def paused(times: Json) -> str:
     return f", {times['paused'] / whole:.0%} paused ({times['kind']})"
 
 
+def busy(summary: Json, cores: list[int]) -> list[str]:
+    """How busy the workers of vcmtsd were, a line each; `cores` are theirs, in their order."""
+    pauses = summary["power"]["workers"]
+    return [
+        f"core {core} ({worker['name']}): {worker['busy_share']:.0%} busy{paused(times)}"
+        for core, worker, times in zip(cores, summary["workers"], pauses, strict=True)
+    ]
+
+
+def in_a_line(direction: str, part: Json) -> str:
+    """What became of a direction's packets, how fast, and what they cost."""
+    cycles = part.get("cycles_per_packet", {}).get("total", 0.0)
+    delay = part.get("latency_us")
+    late = f", latency {delay['mean']:,.0f} us (99.9%: {delay['p99_9']:,.0f} us)" if delay else ""
+    return (
+        f"{direction + ':':<11} {groups.rate(part['gbps'])} of {asked_for(part)} asked for, "
+        f"{cycles:,.0f} reference cycles per packet{late}"
+    )
+
+
+def show_short(summary: Json, console: Console, cores: list[int]) -> None:
+    """What matters of a run, and the packets of one that went wrong."""
+    line = verdict(summary)
+    if not line.startswith("every"):
+        console.print(packets_table(summary))
+    if expected.impaired(summary) and not expected.as_expected(summary):
+        expected.show(summary, console)
+    for direction in directions(summary):
+        print(in_a_line(direction, summary[direction]))
+    for told in busy(summary, cores):
+        print(told)
+    print("all figures: --verbose prints them, --json FILE writes them")
+    print(line, flush=True)
+
+
 def show(summary: Json, console: Console, cores: list[int]) -> None:
-    """`cores` of vcmtsd's workers, in their order."""
+    """All figures, and the verdict."""
     for direction in directions(summary):
         console.print(cycles_table(direction, summary[direction]))
     host = summary["host"]
@@ -337,7 +372,6 @@ def show(summary: Json, console: Console, cores: list[int]) -> None:
         groups.show(summary["groups"], console)
     if expected.impaired(summary):
         expected.show(summary, console)
-    pauses = summary["power"]["workers"]
-    for core, worker, times in zip(cores, summary["workers"], pauses, strict=True):
-        print(f"core {core} ({worker['name']}): {worker['busy_share']:.0%} busy{paused(times)}")
+    for line in busy(summary, cores):
+        print(line)
     print(verdict(summary), flush=True)

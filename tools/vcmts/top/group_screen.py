@@ -34,7 +34,7 @@ def stage_lines(part: Direction, look: Look) -> list[Text]:
     room = max(3, look.width - NAME - (14 if wide else 7))
     most = max((stage.cycles or 0.0 for stage in part.stages), default=0.0)
     whole = sum(stage.core or 0.0 for stage in part.stages)
-    what = "cycles a packet, share of a core" if wide else "cycles a packet"
+    what = "cycles per packet, share of a core" if wide else "cycles per packet"
     title = f"{what:<{NAME + 1 + room}} {words.short(part.cycles):>5}"
     lines = [Text(title + (f" {words.share(whole):>6}" if wide else ""), style="bold")]
     for stage in part.stages:

@@ -51,7 +51,7 @@ class Drop:
 
 @dataclass(frozen=True)
 class Delay:
-    """Seconds. `rate`: packets a second that were measured."""
+    """Seconds. `rate`: packets per second that were measured."""
 
     rate: float | None = None
     p50: float | None = None
@@ -60,7 +60,7 @@ class Delay:
 
 @dataclass(frozen=True)
 class Direction:
-    """Bits and packets a second: in and out at both ports."""
+    """Bits and packets per second: in and out at both ports."""
 
     in_bits: float | None
     in_packets: float | None
@@ -74,7 +74,7 @@ class Direction:
     drops: tuple[Drop, ...]  # those that ever happened, the most frequent first
 
     def network(self, direction: str) -> tuple[float | None, float | None]:
-        """Bits and packets a second at the network port."""
+        """Bits and packets per second at the network port."""
         if COUNTED[direction] == "received":
             return self.in_bits, self.in_packets
         return self.out_bits, self.out_packets
@@ -83,8 +83,8 @@ class Direction:
 @dataclass(frozen=True)
 class Channel:
     id: str
-    rate: float | None  # bits a second, as configured
-    bits: float | None  # bits a second, now
+    rate: float | None  # bits per second, as configured
+    bits: float | None  # bits per second, now
     packets: float | None
 
     @property

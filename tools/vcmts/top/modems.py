@@ -27,7 +27,7 @@ class Modem:
 class Flow:
     sfid: str
     bits: float | None
-    limit: float | None  # bits a second; 0: none
+    limit: float | None  # bits per second; 0: none
     packets: float | None
     dropped: float | None
     waiting: float | None  # packets

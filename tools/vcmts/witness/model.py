@@ -94,7 +94,7 @@ class Security:
 class UpstreamChannel:
     id: int
     type: str  # sc-qam, ofdma
-    rate: int  # bits a second
+    rate: int  # bits per second
     session: int
     request_session: int | None = None
     ranging_session: int | None = None

@@ -93,8 +93,8 @@ def cost(file: Json) -> Told:
         )
         for one in of(file, "cost")
     ]
-    head = ("pauses", "over polling", "least to most", "cycles a packet, polling", "")
-    return Told("reference cycles a packet at full load", head, rows)
+    head = ("pauses", "over polling", "least to most", "cycles per packet, polling", "")
+    return Told("reference cycles per packet at full load", head, rows)
 
 
 def idle(file: Json) -> Told:
