@@ -7,7 +7,7 @@
 
 #define NS_PER_S 1000000000ull
 
-/* libpcap has no name for each number that a file may hold. */
+/* libpcap does not name every link type. */
 static void refuse_link(const char *name, int link) {
 	const char *known = pcap_datalink_val_to_name(link);
 	char number[32];
@@ -23,7 +23,7 @@ pcap_t *capture_open(const char *name) {
 		pcap_open_offline_with_tstamp_precision(name, PCAP_TSTAMP_PRECISION_NANO, error);
 
 	if (in == NULL) {
-		/* libpcap names the file only where it could not be opened. */
+		/* libpcap names the file only where it could not open it. */
 		bool named = strncmp(error, name, strlen(name)) == 0;
 
 		fprintf(stderr, "%s%s%s\n", named ? "" : name, named ? "" : ": ", error);
@@ -47,7 +47,7 @@ int capture_next(pcap_t *in, const char *name, struct capture_packet *p) {
 		fprintf(stderr, "%s: %s; what comes before is replayed\n", name, pcap_geterr(in));
 		return -1;
 	}
-	/* The file's seconds are unsigned; libpcap gives them as if they had a sign. */
+	/* The file's seconds are unsigned; libpcap returns them signed. */
 	p->time = (uint64_t)(uint32_t)h->ts.tv_sec * NS_PER_S + (uint64_t)h->ts.tv_usec;
 	p->size = h->caplen;
 	p->wire_size = h->len;
@@ -67,7 +67,7 @@ int capture_create(struct capture_writer *w, const char *name) {
 
 void capture_write(struct capture_writer *w, uint64_t time, const uint8_t *data, uint32_t size) {
 	struct pcap_pkthdr h = {
-		/* Nanoseconds, as the file's precision says. */
+		/* The file is opened with PCAP_TSTAMP_PRECISION_NANO, so that tv_usec carries nanoseconds. */
 		.ts = {(time_t)(time / NS_PER_S), (suseconds_t)(time % NS_PER_S)},
 		.caplen = size,
 		.len = size,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Captures of Ethernet frames in and out, times in nanoseconds since 1970. */
+/* Reads and writes capture files of Ethernet frames. Times are in nanoseconds since 1970. */
 #pragma once
 
 #include <stdbool.h>
@@ -12,8 +12,8 @@
 struct capture_packet {
 	uint64_t time; /* ns */
 	const uint8_t *data; /* valid until the next read */
-	uint32_t size; /* bytes that were captured */
-	uint32_t wire_size; /* bytes that there were */
+	uint32_t size; /* captured bytes */
+	uint32_t wire_size; /* bytes of the original frame */
 };
 
 struct capture_writer {
@@ -22,21 +22,20 @@ struct capture_writer {
 	pcap_dumper_t *out;
 };
 
-/* Opens a capture of Ethernet frames, pcap or pcapng. Returns NULL after a message. */
+/* Opens a capture of Ethernet frames, pcap or pcapng. Prints a message and returns NULL on an error. */
 pcap_t *capture_open(const char *name);
 
-/* Reads on. Returns 1 with a packet, 0 at the end, -1 after a message about a broken record. */
+/* Reads the next packet. Returns 1 with a packet, 0 at the end, -1 after a message about a broken record. */
 int capture_next(pcap_t *in, const char *name, struct capture_packet *p);
 
-/* Begins a capture with times in ns. `name` must live on. Returns 0, or -1 after a message. */
+/* Creates a capture file with times in ns. `name` must outlive the writer. Returns 0, or -1 after a message. */
 int capture_create(struct capture_writer *w, const char *name);
 
 /* Writes a frame of at most CAPTURE_FRAME_MAX bytes. */
 void capture_write(struct capture_writer *w, uint64_t time, const uint8_t *data, uint32_t size);
 
-/* Ends the capture; harmless when none was begun. Returns 0, or -1 after a message when it could not
- * be written whole. */
+/* Closes the capture; does nothing for a zeroed writer. Returns 0, or -1 after a message when a write failed. */
 int capture_finish(struct capture_writer *w);
 
-/* Whether both names lead to one file that exists. */
+/* Whether both names refer to one existing file. */
 bool capture_same(const char *a, const char *b);

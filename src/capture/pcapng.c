@@ -12,7 +12,7 @@ enum {
 
 #define BYTE_ORDER 0x1a2b3c4du
 #define SECTION_OF_ANY_SIZE UINT64_MAX
-#define NANOSECONDS 9 /* of if_tsresol: 10 to the power of -9 */
+#define NANOSECONDS 9 /* value of if_tsresol: 10^-9 s */
 
 enum { OPTION_END = 0, OPTION_COMMENT = 1 };
 enum { SECTION_PROGRAM = 4 };
@@ -20,7 +20,7 @@ enum { INTERFACE_NAME = 2, INTERFACE_ABOUT = 3, INTERFACE_RESOLUTION = 9, INTERF
 enum { PACKET_FLAGS = 2 };
 enum { STATISTICS_RECEIVED = 4, STATISTICS_DROPPED = 5 };
 
-/* A block that is being written: once something does not fit, nothing does. */
+/* A block that is being written. After the first write that does not fit, the rest is skipped. */
 struct block {
 	struct pcapng *p;
 	size_t begin, at;
@@ -50,7 +50,7 @@ static void put_16s(struct block *b, uint16_t first, uint16_t second) {
 	put(b, both, sizeof(both));
 }
 
-/* Times and counters of a packet or interface: the upper half comes first. */
+/* Writes timestamps and counters of pcapng: the upper 32 bits first. */
 static void put_halves(struct block *b, uint64_t value) {
 	put_32(b, (uint32_t)(value >> 32));
 	put_32(b, (uint32_t)value);
@@ -61,7 +61,7 @@ static void put_option(struct block *b, uint16_t code, const void *bytes, size_t
 	put(b, bytes, size);
 }
 
-/* Cut at a character's beginning, as texts are UTF-8. */
+/* Cuts long UTF-8 texts at a character boundary. */
 static void put_text(struct block *b, uint16_t code, const char *text) {
 	size_t size;
 
@@ -80,7 +80,7 @@ static struct block block_begin(struct pcapng *p, uint32_t type) {
 	struct block b = {.p = p, .begin = p->size, .at = p->size};
 
 	put_32(&b, type);
-	put_32(&b, 0); /* its size, which comes last */
+	put_32(&b, 0); /* placeholder of the block size */
 	return b;
 }
 

@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* At most so many a second: a bucket of tokens by the clock of who takes them. */
+/* A token bucket that limits a rate. Its caller supplies the clock. */
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#define TAP_RATE_MAX 1000000u /* a second */
-#define TAP_BUCKET_DEPTH 10 /* it holds the tokens of this part of a second, and one at least */
+#define TAP_RATE_MAX 1000000u /* per second */
+#define TAP_BUCKET_DEPTH 10 /* the bucket holds the tokens of 1/10 s, at least one */
 
-#define TAP_TOKEN_BITS 40 /* of a token's fraction: a second of TAP_RATE_MAX still fits */
+/* fraction bits of a token: the tokens of 1 s at TAP_RATE_MAX fit 64 bits */
+#define TAP_TOKEN_BITS 40
 #define TAP_BUCKET_SECOND UINT64_C(1000000000) /* ns */
 
 struct tap_bucket {
-	uint64_t a_ns; /* tokens, as the next two in fixed point */
+	uint64_t a_ns; /* tokens per ns; this and the next two are fixed point */
 	uint64_t most;
 	uint64_t tokens;
 	uint64_t now; /* ns */
 	bool begun;
 };
 
-/* `rate`: 1..TAP_RATE_MAX a second; 0: no limit. It is full at first. */
+/* `rate`: 1..TAP_RATE_MAX per second; 0: no limit. The bucket starts full. */
 static inline void tap_bucket_set(struct tap_bucket *b, uint32_t rate) {
 	uint64_t most = rate / TAP_BUCKET_DEPTH;
 
@@ -30,7 +31,7 @@ static inline void tap_bucket_set(struct tap_bucket *b, uint32_t rate) {
 	b->tokens = b->most;
 }
 
-/* Whether one may go now. A clock that went back, as with another worker's, gives nothing. */
+/* Returns whether a token was available. A clock that goes back adds no tokens; it differs between workers. */
 static inline bool tap_bucket_take(struct tap_bucket *b, uint64_t now) {
 	uint64_t passed = b->begun && now > b->now ? now - b->now : 0;
 

@@ -70,7 +70,7 @@ enum tap_state tap_capture_state(struct tap_captures *c, const struct tap_captur
 	return state;
 }
 
-/* Said once only: for each news all views are made anew. */
+/* Notifies the control thread once: each notification rebuilds all views. */
 void tap_capture_end(struct tap_captures *c, struct tap_capture *capture) {
 	bool runs;
 
@@ -100,8 +100,7 @@ static struct tap_place *place_at(const struct tap_capture *capture, unsigned si
 	return NULL;
 }
 
-/* The largest with which those that are still to come and those that there are keep to TAP_MEMORY, as far as they
- * may be so small. */
+/* The largest ring size that keeps the existing and the missing rings below TAP_MEMORY, at least TAP_RING_LEAST. */
 static uint32_t ring_size(const struct tap_captures *c, const struct tap_capture *capture) {
 	uint64_t used = 0, wanted = 0;
 	uint32_t size = TAP_RING_MOST;
@@ -118,7 +117,7 @@ static uint32_t ring_size(const struct tap_captures *c, const struct tap_capture
 	return size;
 }
 
-/* Returns NULL without memory, which is said. */
+/* Returns NULL without memory, after a warning. */
 static struct tap_place *place_make(struct tap_captures *c, struct tap_capture *capture,
 				    unsigned site, const struct tap_spot *spot) {
 	const struct tap_end_config config = {
@@ -157,7 +156,7 @@ static void places_at_gone(struct tap_captures *c, unsigned site) {
 	}
 }
 
-/* The view of those captures that run and have something to look for. Returns NULL where there is none. */
+/* A view with the running captures that want packets of this site. Returns NULL where no capture does. */
 static struct tap_view *view_make(struct tap_captures *c, unsigned site,
 				  const struct tap_spot *spot, struct tap_names **names) {
 	struct tap_view *v = calloc(1, sizeof(*v));
@@ -196,14 +195,14 @@ static bool wanted_by_any(const struct tap_captures *c, const struct tap_spot *s
 	return false;
 }
 
-/* One site as it is to be from now on; what it was before goes to `old`. */
+/* Rebuilds the view of one site and publishes it. The caller frees `old` later. */
 static void site_follow(struct tap_captures *c, unsigned site, struct tap_site *old) {
 	struct tap_site *at = &c->sites[site];
 	struct tap_spot spot = tap_spot_of(c->server, site);
 
 	*old = *at;
 	if (old->view != NULL && (spot.counters == NULL || spot.counters->tap != &old->view->tap))
-		places_at_gone(c, site); /* that group or port is not there any more */
+		places_at_gone(c, site); /* the group or port was removed */
 	*at = (struct tap_site){0};
 	if (wanted_by_any(c, &spot))
 		at->view = view_make(c, site, &spot, &at->names);
@@ -212,7 +211,7 @@ static void site_follow(struct tap_captures *c, unsigned site, struct tap_site *
 	c->active |= at->view != NULL;
 }
 
-/* All sites anew; when it returns no worker reaches what was before. */
+/* Rebuilds all sites. When it returns, no worker can reach the former views, and they are freed. */
 static void sites_follow(struct tap_captures *c) {
 	c->active = false;
 	for (unsigned s = 0; s < c->site_count; s++)

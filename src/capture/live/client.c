@@ -16,13 +16,14 @@
 
 #include "platform/log/log.h"
 
-#define WISH_PATIENCE_MS 5000 /* for the wish */
-#define PATIENCE_MS 10000 /* for a client that takes nothing */
-#define TELL_MS 500 /* between two words on what it came to */
-#define SETTLE_US 2000 /* records that are younger may still get older ones before them */
+#define WISH_PATIENCE_MS 5000 /* for the request */
+#define PATIENCE_MS 10000 /* for a client that reads nothing */
+#define TELL_MS 500 /* between two reports of counts in the file */
+/* age of a record before it is written: rings may still deliver older ones */
+#define SETTLE_US 2000
 #define NS_PER_MS 1000000u
 
-/* What a client sent is in it, and is no text that may be told as it is. */
+/* The refusal quotes bytes of the client; control and non-ASCII characters are replaced. */
 static void answer_ascii(char *why) {
 	for (; *why != '\0'; why++) {
 		if (*why < ' ' || *why > '~')
@@ -53,7 +54,7 @@ void tap_client_open(struct tap_client *c, struct tap_captures *captures, int fd
 	c->since_ms = now_ms;
 }
 
-/* Who looks at subscribers' packets is to be found in the log. */
+/* The log names each process that captures subscribers' packets. */
 static void log_begin(const struct tap_client *c) {
 	struct ucred who = {.pid = 0, .uid = (uid_t)-1};
 	socklen_t size = sizeof(who);
@@ -99,7 +100,7 @@ bool tap_client_runs(const struct tap_client *c) {
 	return c->capture != NULL;
 }
 
-/* The whole line of the wish is there. Returns false where it was refused. */
+/* Handles a complete request line. Returns false where it was refused. */
 static bool wish_take(struct tap_client *c, size_t size) {
 	struct tap_wish w;
 	char why[TAP_LINE];
@@ -118,7 +119,7 @@ static bool wish_take(struct tap_client *c, size_t size) {
 	return true;
 }
 
-/* Returns false where the client is gone or refused. */
+/* Returns false where the client disconnected or was refused. */
 static bool wish_read(struct tap_client *c) {
 	ssize_t n = recv(c->fd, c->wish + c->wish_size, TAP_WISH_MAX - c->wish_size, 0);
 	const char *end;
@@ -137,7 +138,7 @@ static bool wish_read(struct tap_client *c) {
 	return false;
 }
 
-/* A client that sends more, or closes its half, wants no more. Returns false where it is gone. */
+/* A client that sends more bytes, or closes its half, ends its capture. Returns false on an error. */
 static bool more_read(struct tap_client *c) {
 	char unwanted[TAP_WISH_MAX];
 	ssize_t n = recv(c->fd, unwanted, sizeof(unwanted), 0);
@@ -164,7 +165,7 @@ static bool stream_begin(struct tap_client *c) {
 	return true;
 }
 
-/* The control thread has looked at the wish, or not yet. Returns false where it refused it. */
+/* Handles the answer of the control thread, if there is one. Returns false where the request was refused. */
 static bool wish_answered(struct tap_client *c, uint64_t now_ms) {
 	enum tap_state state = tap_capture_state(c->captures, c->capture);
 
@@ -180,8 +181,8 @@ static bool wish_answered(struct tap_client *c, uint64_t now_ms) {
 	return stream_begin(c);
 }
 
-/* Lets places go that are gone and empty: groups may come and go as long as a capture lasts. Returns whether there
- * is none any more. */
+/* Frees places that are gone and empty, as groups may be added and removed during a capture. Returns whether
+ * no place is left. */
 static bool places_left(struct tap_client *c) {
 	struct tap_capture *capture = c->capture;
 	unsigned before = capture->place_count, kept = 0;
@@ -200,7 +201,7 @@ static bool places_left(struct tap_client *c) {
 	return before > 0 && kept == 0;
 }
 
-/* Returns why the file ends whatever comes, or NULL. */
+/* Returns the reason to end the file, or NULL. */
 static const char *stream_ends(const struct tap_client *c, uint64_t now_ms, bool stop) {
 	if (c->quits)
 		return TAP_END_CLIENT;
@@ -209,8 +210,8 @@ static const char *stream_ends(const struct tap_client *c, uint64_t now_ms, bool
 	return c->ends_at != 0 && now_ms * NS_PER_MS >= c->ends_at ? TAP_END_TIME : NULL;
 }
 
-/* Moves what the rings hold; at the end all of it, and what the interfaces counted. The lock is held, as the control
- * thread may add places. */
+/* Moves packets from the rings to the file; at the end all of them. Call it with the lock held, as the
+ * control thread may add places. */
 static void stream_fill(struct tap_client *c, uint64_t now_ms, bool stop) {
 	struct tap_capture *capture = c->capture;
 	uint64_t until = rte_rdtsc() - rte_get_tsc_hz() / 1000000 * SETTLE_US;
@@ -245,7 +246,7 @@ static void stream_go_on(struct tap_client *c, uint64_t now_ms, bool stop) {
 		tap_capture_end(c->captures, capture);
 }
 
-/* Returns false where the client is gone. */
+/* Returns false where the client disconnected. */
 static bool stream_send(struct tap_client *c, uint64_t now_ms) {
 	struct tap_output *o = &c->output;
 
@@ -273,23 +274,23 @@ static bool is_patient(const struct tap_client *c, uint64_t now_ms) {
 	return false;
 }
 
-/* What it has sent. Returns false where it is gone or refused. */
+/* Handles the client's input. Returns false where it disconnected or was refused. */
 static bool client_hear(struct tap_client *c, short events) {
-	if ((events & (POLLERR | POLLNVAL | POLLHUP)) != 0) /* no half of it is open */
+	if ((events & (POLLERR | POLLNVAL | POLLHUP)) != 0) /* both halves are closed */
 		return false;
 	if (c->capture == NULL)
 		return (events & POLLIN) == 0 || wish_read(c);
 	return (events & POLLIN) == 0 || !c->streaming || c->quits || more_read(c);
 }
 
-/* What it is to get. Returns false where it is gone, or has all. */
+/* Sends the answer and the file. Returns false where the client disconnected, or has received all. */
 static bool client_feed(struct tap_client *c, uint64_t now_ms, bool stop) {
 	if (!c->streaming && !wish_answered(c, now_ms))
 		return false;
 	if (!c->streaming)
 		return true;
 	if (tap_output_waits(&c->output) == 0)
-		c->since_ms = now_ms; /* nothing is late that was not there */
+		c->since_ms = now_ms; /* no output was pending, so that no timeout ran */
 	if (!c->finished)
 		stream_go_on(c, now_ms, stop);
 	return stream_send(c, now_ms) && !(c->finished && tap_output_waits(&c->output) == 0);

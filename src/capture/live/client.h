@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A client of the capture socket: its wish, the answer, and the file, until either closes. */
+/* A client of the capture socket: its request, the answer, and the capture file. */
 #pragma once
 
 #include <stdbool.h>
@@ -9,35 +9,35 @@
 #include "capture/live/output.h"
 
 struct tap_client {
-	int fd; /* -1: nobody is there; the place is free when `capture` is NULL, too */
+	int fd; /* -1: no client; the slot is free when `capture` is NULL, too */
 	struct tap_captures *captures;
-	struct tap_capture *capture; /* NULL: none yet */
-	uint64_t since_ms; /* when it last got on */
-	uint64_t told_ms; /* when the file last said what it came to */
+	struct tap_capture *capture; /* NULL: not requested yet */
+	uint64_t since_ms; /* last progress */
+	uint64_t told_ms; /* when the file last reported its counts */
 	uint64_t ends_at; /* ns; 0: never */
-	bool streaming; /* the answer is in `output`, or was sent */
-	bool quits; /* it wants no more */
-	const char *why; /* the file ends; NULL: not yet */
-	bool finished; /* the file's end is in `output`, or was sent */
+	bool streaming; /* the answer was sent or is in `output` */
+	bool quits; /* it asked for the end */
+	const char *why; /* reason for the end of the file; NULL: not ended */
+	bool finished; /* the file's end was sent or is in `output` */
 	unsigned wish_size;
 	char wish[TAP_WISH_MAX];
 	struct tap_output output;
 };
 
-/* Takes the socket of a client, which is nonblocking. */
+/* Takes ownership of the nonblocking socket `fd`. */
 void tap_client_open(struct tap_client *c, struct tap_captures *captures, int fd, uint64_t now_ms);
 
-/* Lets the client go. Its capture is freed when the control thread has ended it: to be called until then. */
+/* Disconnects the client. Call it again until the control thread has ended the capture, which frees it. */
 void tap_client_close(struct tap_client *c);
 
-/* What poll() is to wait for. */
+/* Events for poll(). */
 short tap_client_events(const struct tap_client *c);
 
-/* Whether it needs no event to get on. */
+/* Whether it needs service without an event. */
 bool tap_client_runs(const struct tap_client *c);
 
-/* Goes on. `stop`: vcmtsd ends. Returns false where it is to be closed. */
+/* Serves the client. `stop`: vcmtsd ends. Returns false where the caller must close it. */
 bool tap_client_serve(struct tap_client *c, short events, uint64_t now_ms, bool stop);
 
-/* Answers in one line, and as far as the socket takes it. */
+/* Sends a refusal of one line; does not wait for a full socket. */
 void tap_refuse(int fd, const char *why);

@@ -31,7 +31,7 @@ void tap_end_free(struct tap_end *e) {
 	free(e);
 }
 
-/* Bytes of all buffers of a chain, whatever its first one says. */
+/* Sums the segments; pkt_len of the first may not cover them. */
 static uint32_t chain_size(const struct rte_mbuf *m) {
 	uint32_t size = 0;
 
@@ -61,7 +61,7 @@ static void record_names(struct tap_record *r, const struct tap_names *n, const 
 	memset(r->mac, 0, sizeof(r->mac));
 	if ((f->known & TAP_KNOWS_MODEM) != 0 && n != NULL && f->modem < n->modem_count)
 		memcpy(r->mac, n->macs[f->modem], sizeof(r->mac));
-	if (memcmp(r->mac, nobody, sizeof(nobody)) == 0) /* or whose it was is gone */
+	if (memcmp(r->mac, nobody, sizeof(nobody)) == 0) /* unknown, or its modem was removed */
 		r->known &= (uint8_t)~TAP_KNOWS_MODEM;
 	if ((f->known & TAP_KNOWS_FLOW) != 0 && f->flow < count)
 		r->sfid = (up ? n->up_sfids : n->down_sfids)[f->flow];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where one capture takes copies of what one worker runs of a group, or of a port: what it keeps from packet to
- * packet. It lives on when the group changes, and moves with its part from worker to worker.
+ * Where the worker of one part of a group, or of a port, copies packets for one capture. The end survives
+ * changes of the group, and moves with its part between workers.
  */
 #pragma once
 
@@ -12,21 +12,21 @@
 #include "capture/live/ring.h"
 
 #define TAP_SNAP_MAX 65535 /* bytes of a packet */
-#define TAP_DROP_SLOT TAP_BOUNDARIES /* behind the boundaries: what is dropped */
+#define TAP_DROP_SLOT TAP_BOUNDARIES /* index of the drop tally, after the boundaries */
 #define TAP_SLOTS (TAP_BOUNDARIES + 1)
 
-/* The worker's to write, by boundary. */
+/* Counts per boundary. The worker writes them. */
 struct tap_tally {
-	uint64_t matched; /* packets that the filters let through */
-	uint64_t limited; /* of these, beyond the rate */
-	uint64_t missed; /* of these, for which the ring had no room */
+	uint64_t matched; /* packets that passed the filters */
+	uint64_t limited; /* of these: beyond the rate */
+	uint64_t missed; /* of these: the ring was full */
 };
 
 struct tap_end {
 	struct tap_ring ring;
-	uint32_t snap; /* bytes of a packet, at most */
-	uint32_t sample; /* one in so many */
-	uint32_t skip; /* packets until the next one */
+	uint32_t snap; /* bytes per packet, at most */
+	uint32_t sample; /* copies one packet in so many */
+	uint32_t skip; /* packets to skip before the next copy */
 	struct tap_bucket bucket;
 	struct tap_tally tallies[TAP_SLOTS];
 };
@@ -34,25 +34,25 @@ struct tap_end {
 struct tap_end_config {
 	uint32_t snap; /* 1..TAP_SNAP_MAX */
 	uint32_t sample; /* 1.. */
-	uint32_t rate; /* a second, up to TAP_RATE_MAX; 0: no limit */
+	uint32_t rate; /* per second, up to TAP_RATE_MAX; 0: no limit */
 	uint32_t ring; /* bytes, a power of two */
 };
 
-/* Returns NULL without memory. To be freed by tap_end_free() when no worker can reach it. */
+/* Returns NULL without memory. Free it with tap_end_free() when no worker can reach it. */
 struct tap_end *tap_end_create(const struct tap_end_config *c);
 void tap_end_free(struct tap_end *e);
 
-/* What is to be copied. */
+/* A packet to copy. */
 struct tap_packet {
 	struct rte_mbuf *m;
 	const struct tap_tables *tables;
 	enum tap_kind kind;
 	uint32_t stage; /* or TAP_NO_STAGE */
 	enum tap_side side;
-	uint16_t reason; /* DROP_NONE: it is not dropped */
-	uint16_t slot; /* of the tallies */
+	uint16_t reason; /* DROP_NONE: not dropped */
+	uint16_t slot; /* index of its tally */
 	uint64_t now; /* ns, by the worker's clock */
 };
 
-/* Takes a copy, unless the rate or the ring is against it. The facts are those of the packet. */
+/* Copies the packet, unless the rate limit or a full ring prevents it. `f`: facts of this packet. */
 void tap_end_copy(struct tap_end *e, const struct tap_packet *p, struct tap_facts *f);

@@ -37,7 +37,7 @@ static void down_facts(const struct tap_tables *t, enum tap_kind kind, struct rt
 		knows_session(f, t->names->sessions[meta->channel]);
 }
 
-/* The headers that every DEPI frame of a channel has. */
+/* Reads the session ID from the encapsulation that all DEPI frames of a channel share. */
 static void depi_facts(const struct tap_tables *t, const struct rte_mbuf *m, struct tap_facts *f) {
 	uint16_t size = t->d->lower.depi.encap_size;
 
@@ -46,7 +46,7 @@ static void depi_facts(const struct tap_tables *t, const struct rte_mbuf *m, str
 								   size - L2TP_SESSION_SIZE)));
 }
 
-/* The session by which a channel's bursts come. */
+/* The L2TPv3 session that carries the bursts of a channel. */
 static void channel_facts(const struct us_tables *t, uint32_t channel, enum us_session_kind kind,
 			  struct tap_facts *f) {
 	uint32_t session;
@@ -104,8 +104,8 @@ void tap_facts_read(const struct tap_tables *t, enum tap_kind kind, struct rte_m
 }
 
 /*
- * The Ethernet frame that a buffer was filled with, of which nothing but its payload is left: its headers still
- * stand in front, where drivers put them, or a VLAN's tag behind that.
+ * Finds the outer Ethernet frame of a buffer whose data is only the payload. The frame starts after the
+ * headroom, or a VLAN tag later.
  */
 static bool outer_find(struct rte_mbuf *m, struct tap_facts *f, struct tap_shape *s) {
 	const uint8_t *data = rte_pktmbuf_mtod(m, const uint8_t *);
@@ -129,7 +129,7 @@ static bool outer_find(struct rte_mbuf *m, struct tap_facts *f, struct tap_shape
 	return false;
 }
 
-/* A MAC header as it was, as far as the frame's fields tell it. */
+/* Rebuilds the MAC header from the frame's fields. */
 static void header_again(struct rte_mbuf *m, struct tap_shape *s) {
 	const struct us_meta *meta = us_meta(m);
 	struct docsis_up_header h = {
@@ -166,7 +166,7 @@ void tap_shape_read(enum tap_kind kind, struct rte_mbuf *m, struct tap_facts *f,
 			outer_find(m, f, out);
 		return;
 	case TAP_PSP: out->form = outer_find(m, f, out) ? TAP_ETHERNET : TAP_PIECE; return;
-	case TAP_PART: /* may be a packet in which a burst was refused */
+	case TAP_PART: /* may be a packet of a refused burst */
 	case TAP_BURST:
 	case TAP_SEGMENT:
 	case TAP_PART_FLOW: out->form = TAP_PIECE; return;

@@ -9,7 +9,7 @@
 
 #include <rte_cycles.h>
 
-#define STATISTICS_ROOM 512 /* bytes: of an interface's, with a comment */
+#define STATISTICS_ROOM 512 /* bytes of an interface's statistics block, with a comment */
 #define COMMENT TAP_COMMENT
 
 static uint64_t time_now(void) {
@@ -48,7 +48,7 @@ void tap_output_sent(struct tap_output *o, size_t size) {
 	o->sent = o->blocks.size = 0;
 }
 
-/* What is behind the bytes that were sent comes to the front. */
+/* Moves the unsent bytes to the front. */
 static void output_shift(struct tap_output *o) {
 	if (o->sent == 0)
 		return;
@@ -62,7 +62,7 @@ static uint64_t time_of(const struct tap_output *o, uint64_t tsc) {
 	       (uint64_t)(int64_t)((double)(int64_t)(tsc - o->base_tsc) * o->ns_a_tick);
 }
 
-/* The boundary in words: "frame out"; of a drop the stage that dropped it. */
+/* Names the boundary, such as "frame out". For a drop it names the stage that dropped. */
 static void boundary_text(const struct tap_place *p, const struct tap_record *r, char *out,
 			  size_t size) {
 	const char *stage = p->direction == DIRECTION_PORT ? "told apart"
@@ -82,7 +82,8 @@ static uint16_t *interface_place(struct tap_place *p, const struct tap_record *r
 	return &p->interfaces[row][r->form];
 }
 
-/* The number of the record's interface, whose block is written before its first packet. Returns false without room. */
+/* Finds the number of the record's interface, and writes its block before its first packet. Returns false
+ * without space. */
 static bool interface_find(struct tap_output *o, struct tap_place *p, const struct tap_record *r,
 			   uint32_t *number) {
 	static const uint16_t links[TAP_FORMS] = {PCAPNG_ETHERNET, PCAPNG_ETHERNET, PCAPNG_DOCSIS,
@@ -144,7 +145,8 @@ static void comment_of(const struct tap_place *p, const struct tap_record *r,
 		comment_add(comment, ", session 0x%08x", r->session);
 }
 
-/* One record as a block, with that of its interface before. Returns false without room: then nothing was added. */
+/* Writes a record as a packet block, after its interface block. Returns false without space; then nothing is
+ * added. */
 static bool record_put(struct tap_output *o, struct tap_place *p, const struct tap_record *r) {
 	size_t before = o->blocks.size;
 	char comment[COMMENT];
@@ -175,7 +177,7 @@ static bool record_put(struct tap_output *o, struct tap_place *p, const struct t
 	return false;
 }
 
-/* The place whose oldest record is the oldest of all; NULL where none is older than `until`. */
+/* The place with the oldest record; NULL where no record is older than `until`. */
 static struct tap_place *place_oldest(struct tap_place *const *places, unsigned count,
 				      uint64_t until) {
 	struct tap_place *oldest = NULL;
@@ -192,7 +194,7 @@ static struct tap_place *place_oldest(struct tap_place *const *places, unsigned 
 	return oldest;
 }
 
-/* What a record and the end of the file take at most. */
+/* Upper bound of the bytes of a record and the end of the file. */
 static uint64_t room_needed(const struct tap_output *o, uint32_t record) {
 	uint64_t interfaces = o->interface_count - o->left_interfaces;
 
@@ -215,7 +217,7 @@ const char *tap_output_fill(struct tap_output *o, struct tap_place *const *place
 		o->full = o->blocks.room - o->blocks.size < r->size + 2 * COMMENT + STATISTICS_ROOM;
 		if (o->full)
 			return NULL;
-		/* by their own time: this thread may come late, and then find many */
+		/* by the record's time: this thread may run late and find many at once */
 		if (!tap_bucket_take(&o->bucket, time_of(o, r->tsc)))
 			o->limited++;
 		else if (!record_put(o, p, r))
@@ -229,7 +231,7 @@ const char *tap_output_fill(struct tap_output *o, struct tap_place *const *place
 	return o->left == 0 ? TAP_END_COUNT : NULL;
 }
 
-/* Where no packet came, a reader of the file still finds an interface, and why there is nothing. */
+/* Without packets, a reader of the file still finds an interface that explains it. */
 static bool interface_of_nothing(struct tap_output *o) {
 	const struct pcapng_interface none = {
 		.link = PCAPNG_ETHERNET,
@@ -244,12 +246,12 @@ static bool interface_of_nothing(struct tap_output *o) {
 	return true;
 }
 
-/* The tally of a row of a place's interfaces. */
+/* The tally that belongs to an interface index of a place. */
 static const struct tap_tally *tally_of(const struct tap_place *p, unsigned row) {
 	return &p->end->tallies[RTE_MIN(row, (unsigned)TAP_DROP_SLOT)];
 }
 
-/* `*comment` goes with the first block that is written. */
+/* The first written block carries `*comment`. */
 static bool place_finish(struct tap_output *o, const struct tap_place *p, uint64_t now,
 			 const char **comment) {
 	bool drops_told = false;
@@ -273,14 +275,14 @@ static bool place_finish(struct tap_output *o, const struct tap_place *p, uint64
 			if (!pcapng_statistics(&o->blocks, &s))
 				return false;
 			*comment = NULL;
-			told = true; /* of all forms together */
+			told = true; /* counts cover all forms together */
 			drops_told |= row >= TAP_DROP_SLOT;
 		}
 	}
 	return true;
 }
 
-/* Adds what all boundaries of a place came to. */
+/* Adds the counts of all boundaries of a place. */
 static void tally_add(struct tap_tally *sum, const struct tap_place *p) {
 	for (unsigned slot = 0; slot < TAP_SLOTS; slot++) {
 		const struct tap_tally *t = &p->end->tallies[slot];
@@ -310,7 +312,7 @@ bool tap_output_leave(struct tap_output *o, const struct tap_place *place) {
 	return true;
 }
 
-/* What all of it came to so far, in words that `vcmts capture` reads. */
+/* The counts so far, in a text that `vcmts capture` parses. */
 static void sum_text(struct tap_output *o, struct tap_place *const *places, unsigned count,
 		     char text[COMMENT]) {
 	struct tap_tally sum = o->left_tally;
@@ -337,7 +339,7 @@ void tap_output_tell(struct tap_output *o, struct tap_place *const *places, unsi
 	output_shift(o);
 	before = o->blocks.size;
 	strcpy(o->told, text);
-	pcapng_statistics(&o->blocks, &s); /* or when there is room */
+	pcapng_statistics(&o->blocks, &s); /* or later, when there is space */
 	o->total += o->blocks.size - before;
 }
 

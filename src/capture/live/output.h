@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A capture as a file: what its places' rings hold, in the order of time, becomes blocks of pcapng. */
+/* Writes a capture as pcapng: merges the records of its places by time. */
 #pragma once
 
 #include <stdbool.h>
@@ -10,9 +10,9 @@
 #include "capture/pcapng.h"
 
 #define TAP_COMMENT 512 /* bytes */
-#define TAP_OUTPUT_ROOM (UINT32_C(1) << 20) /* bytes that may wait for the client */
+#define TAP_OUTPUT_ROOM (UINT32_C(1) << 20) /* bytes that may be pending for the client */
 
-/* Why a file ends; NULL in what follows: it goes on. */
+/* Reasons for the end of a file. Functions below return NULL while it continues. */
 #define TAP_END_COUNT "the number of packets asked for"
 #define TAP_END_SIZE "the size asked for"
 #define TAP_END_TIME "the time asked for"
@@ -21,47 +21,47 @@
 #define TAP_END_SERVER "vcmtsd ends"
 
 struct tap_output {
-	struct pcapng blocks; /* that wait for the client */
-	size_t sent; /* bytes of them that are with the client */
+	struct pcapng blocks; /* not sent yet */
+	size_t sent; /* bytes of them that were sent */
 	uint64_t total; /* bytes of the file so far */
-	uint64_t most; /* that it may have */
-	uint64_t left; /* packets that it may still have */
+	uint64_t most; /* limit of `total` */
+	uint64_t left; /* packets until the limit */
 	uint64_t packets;
-	uint64_t limited; /* packets beyond the rate of all places together */
-	uint64_t missed; /* packets for which rings had no room, as it was last told */
+	uint64_t limited; /* packets beyond the rate of the whole capture */
+	uint64_t missed; /* packets lost by full rings, as last reported */
 	struct tap_bucket bucket;
-	bool full; /* the rings hold more than there was room for */
+	bool full; /* the rings hold more than fits the output */
 	uint32_t interface_count;
-	uint32_t left_interfaces; /* of these, those of places that are gone */
-	struct tap_tally left_tally; /* what those places came to */
+	uint32_t left_interfaces; /* of these: of places that are gone */
+	struct tap_tally left_tally; /* counts of those places */
 	uint64_t base_tsc, base_time; /* the same moment */
 	double ns_a_tick;
-	char told[TAP_COMMENT]; /* of it so far */
+	char told[TAP_COMMENT]; /* the counts as last reported */
 };
 
-/* Begins the file. Returns 0, or -1 without memory; to be freed in either case. */
+/* Starts the file. Returns 0, or -1 without memory. Call tap_output_free() in either case. */
 int tap_output_open(struct tap_output *o, const struct tap_wish *w);
 void tap_output_free(struct tap_output *o);
 
 /*
- * Takes out of the places' rings what is older than `until` (TSC), as far as there is room; where there was too little
- * `full` says so. Returns why the file ends here, or NULL.
+ * Moves records older than `until` (TSC) from the places' rings to the output. Sets `full` where the output
+ * is full. Returns the reason to end the file, or NULL.
  */
 const char *tap_output_fill(struct tap_output *o, struct tap_place *const *places, unsigned count,
 			    uint64_t until);
 
-/* What each interface of a place counted that is gone, and empty: it is not needed any more. Returns false where there
- * is no room yet. */
+/* Writes the statistics of a place that is gone and empty; the caller may free it then. Returns false without
+ * space. */
 bool tap_output_leave(struct tap_output *o, const struct tap_place *place);
 
-/* What all of it came to so far, for who watches, if that is something new. */
+/* Writes the counts so far, if they changed, for a client that follows the capture. */
 void tap_output_tell(struct tap_output *o, struct tap_place *const *places, unsigned count);
 
-/* What each interface counted, and why the file ends. Returns false where there is no room yet. */
+/* Writes the statistics of each interface and the reason for the end. Returns false without space. */
 bool tap_output_finish(struct tap_output *o, struct tap_place *const *places, unsigned count,
 		       const char *why);
 
-/* Bytes that wait, and those of them that the client has taken. */
+/* Bytes pending for the client; tap_output_sent() removes those that were sent. */
 static inline size_t tap_output_waits(const struct tap_output *o) {
 	return o->blocks.size - o->sent;
 }

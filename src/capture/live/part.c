@@ -3,7 +3,7 @@
 
 #include <pthread.h>
 
-/* By direction: what stands in stages.c by names. */
+/* Kinds by direction: stages.c looks them up by name, workers by number. */
 static struct {
 	uint8_t at[TAP_BOUNDARIES];
 	uint8_t dropped[TAP_STAGES + 1][DROP_REASONS];
@@ -60,7 +60,7 @@ static void packet_match(const struct tap_look *look, struct tap_packet *p) {
 	tap_end_copy(e, p, &facts);
 }
 
-/* Where all packets are wanted, those that are left out are not even looked at. */
+/* Without a filter, packets that sampling skips are not read. */
 static void burst_sample(const struct tap_look *look, struct tap_packet *p,
 			 struct rte_mbuf *const *pkts, uint16_t n) {
 	struct tap_end *e = look->end;
@@ -117,7 +117,7 @@ static void view_dropped(struct tap *tap, struct rte_mbuf *m, unsigned reason) {
 		.now = (*v->clock)->now,
 	};
 
-	if (m == NULL) /* no byte of it had come */
+	if (m == NULL) /* nothing of it was received */
 		return;
 	p.kind = (enum tap_kind)kinds[v->direction]
 			 .dropped[RTE_MIN(p.stage, (uint32_t)TAP_STAGES)][reason];

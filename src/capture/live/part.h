@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What looks on at one part of a group, or at a port: the captures that have an end there, and what each wants.
- * But for the ends it stays as it is; for another set of captures, or other names, another one is made.
+ * The captures at one part of a group, or at a port, and what each selects. A view is constant except for its
+ * ends; the control thread builds a new one for other captures or names.
  */
 #pragma once
 
@@ -13,10 +13,10 @@
 #define TAP_CAPTURES 4 /* at a time */
 #define TAP_PART_LISTS 2
 
-/* What a capture asks of packets, by places of a group's tables. */
+/* A filter by indexes of a group's tables. */
 struct tap_filter {
 	uint8_t wants; /* bits, as `known`; 0: all packets */
-	uint32_t modem; /* TAP_NOBODY: none passes */
+	uint32_t modem; /* TAP_NOBODY: no packet passes */
 	uint32_t flow;
 	uint32_t session; /* ID */
 };
@@ -25,7 +25,8 @@ struct tap_look {
 	struct tap_end *end;
 	struct tap_filter filter;
 	uint64_t boundaries; /* a bit each */
-	const uint64_t *reasons; /* a bit each; NULL: drops are not looked at. Outlives it */
+	/* a bit each; NULL: no drops. Owned by the capture, outlives the view */
+	const uint64_t *reasons;
 };
 
 #define TAP_REASON_WORDS ((DROP_REASONS + 63) / 64)
@@ -34,13 +35,13 @@ struct tap_view {
 	struct tap tap;
 	enum direction direction;
 	struct tap_tables tables;
-	struct clock *const *clock; /* of whoever runs it at the time */
-	struct clock *own_clock; /* of a port: what that points to */
+	struct clock *const *clock; /* clock of the worker that runs the part */
+	struct clock *own_clock; /* of a port: `clock` points here */
 	struct tap_list lists[TAP_PART_LISTS];
 	unsigned look_count;
 	struct tap_look looks[TAP_CAPTURES];
 };
 
-/* Fills in the functions, the tables of kinds, and what each list is to show. `lists`: numbers of its lists in the
- * direction; of a port there are none. All else of `v` is set, `tap.stage` too. */
+/* Sets the functions, the tables of kinds, and the boundaries of each list. `first_list` and `list_count`
+ * select lists of the direction; a port has none. The caller has set all other members, `tap.stage` too. */
 void tap_view_finish(struct tap_view *v, unsigned first_list, unsigned list_count);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* In front of each entry: its bytes, or that the rest up to the ring's end is empty. */
+/* Header of an entry: its bytes, or REST where the ring is empty up to its end. */
 struct entry {
 	uint32_t size;
 	uint32_t unused;
@@ -21,7 +21,7 @@ int tap_ring_create(struct tap_ring *r, uint32_t size) {
 	*r = (struct tap_ring){.bytes = aligned_alloc(TAP_RING_LINE, size), .size = size};
 	if (r->bytes == NULL)
 		return -1;
-	memset(r->bytes, 0, size); /* so that no worker waits for a page */
+	memset(r->bytes, 0, size); /* touches all pages, so that no worker takes a page fault */
 	return 0;
 }
 
@@ -60,7 +60,7 @@ void tap_ring_put(struct tap_ring *r) {
 	__atomic_store_n(&r->head, r->reserved, __ATOMIC_RELEASE);
 }
 
-/* Where the oldest entry begins; the head where there is none. */
+/* Position of the oldest entry; the head where the ring is empty. */
 static uint64_t first_place(const struct tap_ring *r, uint64_t head) {
 	uint64_t place = r->tail;
 

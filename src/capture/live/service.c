@@ -14,9 +14,9 @@
 #include "capture/live/output.h"
 #include "platform/log/log.h"
 
-#define ROUND_MS 5 /* between two looks at the rings */
-#define IDLE_MS 1000 /* between two looks at the time of clients that say nothing */
-#define CLOSE_MS 1000 /* for clients to take the end of their files */
+#define ROUND_MS 5 /* poll timeout with running captures */
+#define IDLE_MS 1000 /* poll timeout without, to check client timeouts */
+#define CLOSE_MS 1000 /* for clients to read the end of their files */
 
 static uint64_t now_ms(void) {
 	struct timespec t;
@@ -34,7 +34,7 @@ int tap_service_listen(struct tap_service *t, const char *path, unsigned mode) {
 	return listener_open(&t->listener, "capture", path, mode);
 }
 
-/* Whoever cannot be taken, as all descriptors are in use, still waits: poll() would not. */
+/* Without descriptors the connection stays in the backlog, and poll() returns at once: a pause limits the loop. */
 static void accept_failed(void) {
 	if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS)
 		usleep(ROUND_MS * 1000);
@@ -70,7 +70,7 @@ static bool any_runs(const struct tap_service *t) {
 	return false;
 }
 
-/* One round. Returns whether anybody is served. */
+/* Serves all clients once. Returns whether there is any client. */
 static bool serve(struct tap_service *t, bool stop) {
 	struct pollfd fds[TAP_CLIENTS + 2];
 	uint64_t now, drained;
@@ -85,7 +85,7 @@ static bool serve(struct tap_service *t, bool stop) {
 	    errno != EINTR)
 		usleep(ROUND_MS * 1000);
 	if (fds[TAP_CLIENTS + 1].revents != 0 && read(t->wake, &drained, sizeof(drained)) < 0)
-		usleep(ROUND_MS * 1000); /* and go on */
+		usleep(ROUND_MS * 1000); /* and continue */
 	now = now_ms();
 	for (unsigned i = 0; i < TAP_CLIENTS; i++) {
 		struct tap_client *c = &t->clients[i];
@@ -131,7 +131,7 @@ int tap_service_start(struct tap_service *t, struct server *server) {
 	t->wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	if (t->wake < 0)
 		return complain(strerror(errno));
-	sigfillset(&all); /* signals are the control thread's */
+	sigfillset(&all); /* the control thread handles signals */
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	t->runs = true;
 	ret = pthread_create(&t->thread, NULL, service_run, t);
@@ -154,13 +154,13 @@ static void service_end(struct tap_service *t) {
 
 	__atomic_store_n(&t->stop, true, __ATOMIC_RELEASE);
 	if (write(t->wake, &one, sizeof(one)) < 0)
-		complain(strerror(errno)); /* it wakes by itself in IDLE_MS */
+		complain(strerror(errno)); /* the thread wakes after IDLE_MS at the latest */
 	while (__atomic_load_n(&t->runs, __ATOMIC_ACQUIRE)) {
 		tap_captures_stop(&t->captures);
 		usleep(1000);
 	}
 	pthread_join(t->thread, NULL);
-	tap_captures_stop(&t->captures); /* what ended last */
+	tap_captures_stop(&t->captures); /* captures that ended last */
 }
 
 void tap_service_close(struct tap_service *t) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The capture socket of a server in service, and the thread that serves it. A client sends its wish, one line of JSON,
- * gets one line of JSON, and then a file, until either closes (docs/capture.md).
+ * The capture socket of a running server, and the thread that serves it. A client sends a request of one JSON
+ * line, and receives one JSON line and a capture file, until either closes (docs/capture.md).
  */
 #pragma once
 
@@ -13,25 +13,25 @@
 #include "capture/live/client.h"
 #include "control/listener.h"
 
-#define TAP_CLIENTS (2 * TAP_CAPTURES) /* with those whose wish has not come */
+#define TAP_CLIENTS (2 * TAP_CAPTURES) /* includes clients that have not sent their request */
 
 struct tap_service {
 	struct listener listener;
 	struct tap_captures captures;
 	struct tap_client clients[TAP_CLIENTS];
 	pthread_t thread;
-	int wake; /* eventfd: the thread is to look */
+	int wake; /* eventfd that wakes the thread */
 	bool runs, stop, opened;
 };
 
-/* Makes the socket in the zeroed `t`. Who connects waits. Returns 0, or -1 after a message. */
+/* Creates the socket; `t` is zeroed. Clients may connect and wait. Returns 0, or -1 after a message. */
 int tap_service_listen(struct tap_service *t, const char *path, unsigned mode);
 
-/* Serves it, in a thread that runs where the calling one may. Returns 0, or -1 after a message. */
+/* Starts the thread, with the CPU affinity of the caller. Returns 0, or -1 after a message. */
 int tap_service_start(struct tap_service *t, struct server *server);
 
-/* The control thread's, often: captures begin, end, and follow the server's changes. */
+/* The control thread calls it often: starts and ends captures, and follows changes of the server. */
 void tap_service_follow(struct tap_service *t);
 
-/* Ends all captures, whose files are told so, while the workers still run or not. Harmless on a zeroed one. */
+/* Ends all captures and their files. Workers may still run. Does nothing for a zeroed service. */
 void tap_service_close(struct tap_service *t);

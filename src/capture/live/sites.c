@@ -44,7 +44,7 @@ void tap_spot_name(const struct server *s, const struct tap_spot *spot, char nam
 			 spot->direction == DIRECTION_UP ? "upstream" : "downstream");
 }
 
-/* Of the boundaries those that the part has. */
+/* The wanted boundaries that the part has. */
 static uint64_t boundaries_of(const struct tap_spot *spot, const struct tap_wish *w) {
 	uint64_t all = spot->direction == DIRECTION_UP ? w->up : w->down, own = 0;
 
@@ -74,7 +74,7 @@ bool tap_spot_wanted(const struct tap_spot *spot, const struct tap_wish *w) {
 	return boundaries_of(spot, w) != 0 || drops_wanted(spot, w);
 }
 
-/* Where the wish looks at all: a flow has one direction. */
+/* Whether the request captures in this direction: a flow has only one. */
 static bool looks_at(const struct tap_wish *w, enum direction direction) {
 	uint64_t boundaries = direction == DIRECTION_UP ? w->up : w->down;
 

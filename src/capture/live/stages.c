@@ -7,7 +7,7 @@
 #include "downstream/downstream.h"
 #include "upstream/upstream.h"
 
-/* What comes out of a stage, where that differs from what goes in. */
+/* The kind of packets that leave a stage, where it differs from the kind that enters. */
 struct stage_kind {
 	const char *name;
 	enum tap_kind out;
@@ -29,7 +29,7 @@ static const struct stage_kind up_kinds[] = {
 
 struct way {
 	const struct stage_list *lists;
-	unsigned list_count; /* those whose bursts are packets */
+	unsigned list_count; /* lists whose bursts are packets */
 	const struct stage_kind *kinds;
 	unsigned kind_count;
 };
@@ -88,14 +88,15 @@ static const struct stage_kind *kind_of(const struct way *w, const char *name) {
 	return NULL;
 }
 
-/* What a stage leaves behind, whether to the stage below or to a queue. */
+/* The kind of packets that leave a stage, to the next stage or to a queue. */
 static enum tap_kind kind_left(enum direction direction, unsigned stage, enum tap_kind in) {
 	const struct stage_kind *k = kind_of(way_of(direction), tap_stage_name(direction, stage));
 
 	return k != NULL ? k->out : in;
 }
 
-/* The kinds on both sides of a stage. `*left` is what the one before left, and becomes what this one leaves. */
+/* The kinds on both sides of a stage. `*left`: kind that the previous stage left; becomes the kind that this
+ * stage leaves. */
 static void stage_sides(enum direction direction, unsigned stage, enum tap_kind *left,
 			enum tap_kind sides[2]) {
 	const struct stage *s = stage_of(direction, stage);
@@ -189,7 +190,7 @@ static enum tap_kind frame_dropped(uint32_t stage, enum drop_reason reason) {
 		break;
 	default: return stage_is(DIRECTION_UP, stage, "verify_source") ? TAP_PDU_IP : TAP_PART_FLOW;
 	}
-	/* with the segment that it is in, or what was joined */
+	/* with its segment, or with the joined frame */
 	return stage_is(DIRECTION_UP, stage, "extract") ? TAP_SEGMENT : TAP_PART_FLOW;
 }
 

@@ -12,7 +12,7 @@
 #include "platform/secret/json_fault.h"
 #include "platform/secret/secret_json.h"
 
-/* Where nothing is said: subscribers' packets as the network has them, by modem and flow. */
+/* Defaults: subscriber packets as on the network side, with modem and flow. */
 #define DEFAULT_DOWN "classify"
 #define DEFAULT_UP "verify_source"
 
@@ -30,7 +30,7 @@ static bool __attribute__((format(printf, 2, 3))) refuse(char *why, const char *
 	return false;
 }
 
-/* Adds a name to a list of what is allowed, once. */
+/* Adds a name to a list of allowed values, once. */
 static void list_add(char list[TAP_LINE], const char *name) {
 	size_t size = strlen(list), length = strlen(name);
 
@@ -62,7 +62,7 @@ static bool keys_known(json_t *root, char *why) {
 	return true;
 }
 
-/* A whole number; `*out` stays where there is none. */
+/* Reads an integer; `*out` is unchanged where the key is missing. */
 static bool number(json_t *root, const char *key, uint64_t least, uint64_t most, uint64_t *out,
 		   char *why) {
 	json_t *value = json_object_get(root, key);
@@ -151,7 +151,7 @@ static void list_stages(char list[TAP_LINE], unsigned directions) {
 	}
 }
 
-/* A bit for what a word names in one direction: NAME, NAME:in or NAME:out. */
+/* The bit of the boundary that NAME, NAME:in or NAME:out names in one direction; 0: none. */
 static uint64_t boundary_of(enum direction direction, const char *word) {
 	const char *colon = strchr(word, ':');
 	size_t size = colon != NULL ? (size_t)(colon - word) : strlen(word);
@@ -190,7 +190,7 @@ static bool add_stage(struct tap_wish *w, const char *word, char *why) {
 		      word, list);
 }
 
-/* `allowed`: what is said of what is no list of words. */
+/* `allowed`: the message where the value is no list of strings. */
 static bool add_words(struct tap_wish *w, json_t *list,
 		      bool (*add)(struct tap_wish *w, const char *word, char *why),
 		      const char *allowed, char *why) {
@@ -264,7 +264,7 @@ static unsigned knows_any(enum direction direction, uint64_t boundaries) {
 	return known;
 }
 
-/* What nobody can tell at the chosen boundaries no packet could pass. */
+/* Refuses a filter on a field that is unknown at all chosen boundaries, as no packet could pass it. */
 static bool filters_make_sense(const struct tap_wish *w, char *why) {
 	static const struct {
 		unsigned bit;
@@ -289,7 +289,7 @@ static bool filters_make_sense(const struct tap_wish *w, char *why) {
 	return true;
 }
 
-/* With what is wrong said in words of the key. */
+/* Writes faults to `why`, with the name of the key. */
 static bool wish_of(json_t *root, struct tap_wish *w, char *why) {
 	if (!json_is_object(root))
 		return refuse(why, "found no JSON object");

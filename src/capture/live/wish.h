@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a client wants to have captured: one line of JSON, of which nothing is believed. */
+/* The request of a capture client: one line of untrusted JSON. */
 #pragma once
 
 #include <stdbool.h>
@@ -9,12 +9,12 @@
 #include "capture/live/part.h"
 
 #define TAP_WISH_MAX 4096 /* bytes of the line */
-#define TAP_LINE 4096 /* bytes of what is said of a refusal */
+#define TAP_LINE 4096 /* bytes of a refusal */
 
-#define TAP_RATE_DEFAULT 10000 /* packets a second */
+#define TAP_RATE_DEFAULT 10000 /* packets per second */
 #define TAP_SIZE_DEFAULT (UINT64_C(100) << 20) /* bytes of the file */
 #define TAP_SIZE_MAX (UINT64_C(1) << 50)
-#define TAP_SECONDS_LEAST 0.001 /* less would be none in ns, which is no limit */
+#define TAP_SECONDS_LEAST 0.001 /* a shorter one would be 0 ns, which means no limit */
 #define TAP_SECONDS_MAX 31536000 /* a year */
 
 struct tap_wish {
@@ -34,5 +34,5 @@ struct tap_wish {
 	uint64_t size; /* bytes of the file */
 };
 
-/* Reads a line. Returns false with what is wrong with it, and what is allowed, in `why`. */
+/* Reads a line. Returns false with the fault and the allowed values in `why`. */
 bool tap_wish_read(const char *line, size_t size, struct tap_wish *w, char why[TAP_LINE]);
