@@ -10,7 +10,7 @@
 
 struct answer_block {
 	struct answer_block *next;
-	size_t used, capacity; /* of `bytes` */
+	size_t used, capacity; /* bytes of `bytes` */
 	char bytes[];
 };
 
@@ -62,7 +62,7 @@ void answer_text_json(struct answer_text *a, const json_t *json) {
 		a->lost = true;
 }
 
-/* What was consumed of the first block goes from it. */
+/* Moves the unconsumed bytes to the front of the first block. */
 static void first_compact(struct answer_text *a) {
 	struct answer_block *b = a->first;
 

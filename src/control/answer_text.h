@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The text of an answer in blocks of bounded size: it is written piece by piece, moved to another text, sent and freed without
- * a copy of the whole. It may hold keys, so that each block is wiped before it is freed.
+ * The text of a response in blocks of bounded size. Text is appended, moved, sent and freed without a copy of
+ * the whole. It may contain keys, so each block is wiped before it is freed.
  */
 #pragma once
 
@@ -11,10 +11,10 @@
 
 #include <jansson.h>
 
-/* Bytes of a block, with its header: of the first one of a text, which is often short, and of the others. */
+/* Bytes of a block with its header. The first block is smaller, as most responses are short. */
 #define ANSWER_FIRST_BLOCK 4096u
 #define ANSWER_BLOCK 65536u
-#define ANSWER_FREED_BLOCKS 16u /* that answer_text_free_part() frees */
+#define ANSWER_FREED_BLOCKS 16u /* blocks that one answer_text_free_part() frees */
 
 struct answer_block;
 
@@ -22,33 +22,34 @@ struct answer_block;
 struct answer_text {
 	struct answer_block *first, *last;
 	size_t size; /* bytes */
-	size_t consumed; /* bytes of the first block that do not belong to the text any more */
-	bool lost; /* there was no memory for a part of it */
+	size_t consumed; /* bytes of the first block that are no longer part of the text */
+	bool lost; /* an allocation failed: the text is incomplete */
 };
 
-/* Appends bytes; a json_dump_callback_t, whose last argument is a struct answer_text. Returns 0, or -1 without memory: then the
- * text is lost. */
+/* Appends bytes; a json_dump_callback_t whose last argument is a struct answer_text. Returns 0, or -1 without
+ * memory; then `lost` is set. */
 int answer_text_write(const char *bytes, size_t size, void *to);
 
 void answer_text_put(struct answer_text *a, const char *text);
 
-/* Any value, without white space. */
+/* Appends a JSON value without white space. */
 void answer_text_json(struct answer_text *a, const json_t *json);
 
-/* Moves all of `from` behind the end of `a`, block by block without a copy. Then `from` is empty. */
+/* Moves all blocks of `from` to the end of `a`, without a copy. `from` is empty afterwards. */
 void answer_text_move(struct answer_text *a, struct answer_text *from);
 
-/* Lists the pieces of the beginning, `count` at most. Returns how many there are, which last until the text is changed. */
+/* Lists at most `count` pieces from the start of the text. Returns their number; they are valid until the
+ * text changes. */
 unsigned answer_text_pieces(const struct answer_text *a, struct iovec *pieces, unsigned count);
 
-/* Removes `size` bytes at the beginning, which the text has. Blocks without a byte left are freed. */
+/* Removes `size` bytes from the start; the text has at least as many. Frees empty blocks. */
 void answer_text_consume(struct answer_text *a, size_t size);
 
-/* Reads the text as JSON and frees it. NULL: it is none, or there is no memory. */
+/* Parses the text as JSON and frees it. Returns NULL for invalid JSON or without memory. */
 json_t *answer_text_parse(struct answer_text *a);
 
-/* Frees some blocks of a text that is not needed. Returns whether it is empty; until then, it is to be called again. */
+/* Frees some blocks of an unused text. Returns whether it is empty; call it again until then. */
 bool answer_text_free_part(struct answer_text *a);
 
-/* Frees all of it at once. */
+/* Frees the whole text. */
 void answer_text_free(struct answer_text *a);

@@ -13,14 +13,14 @@
 
 #define FIRST_ROOM 4096
 #define SEND_PIECES 4
-/* Bytes that a client is sent at a time: others are served in between. */
+/* Bytes per send, so that other clients are served in between. */
 #define SEND_MOST ANSWER_BLOCK
 
 void control_client_open(struct control_client *c, int fd, uint64_t now_ms) {
 	*c = (struct control_client){.fd = fd, .since_ms = now_ms};
 }
 
-/* That it has gone is told in any case. */
+/* poll() reports a disconnect in any case. */
 short control_client_events(const struct control_client *c) {
 	if (c->out.size > 0)
 		return POLLOUT;
@@ -35,10 +35,10 @@ bool control_client_reads(const struct control_client *c) {
 	return c->work != NULL && rpc_reads(c->work);
 }
 
-/* A whole request may stand in what was read already. */
+/* The input may already contain a whole request. */
 bool control_client_has_more(const struct control_client *c) {
 	if (c->gone)
-		return true; /* to be closed */
+		return true; /* the caller must close it */
 	if (c->work != NULL)
 		return !rpc_waits(c->work);
 	return c->out.size == 0 && c->looked < c->in_used;
@@ -64,7 +64,8 @@ struct rpc_work *control_client_close(struct control_client *c, const struct rpc
 	return work;
 }
 
-/* Appends lines, or an answer, which ends a line. What was said half cannot be ended. */
+/* Appends event lines, or the newline of a response. A partly written line cannot be completed, so the client
+ * is gone. */
 static void client_say(struct control_client *c, const char *bytes, size_t size) {
 	if (answer_text_write(bytes, size, &c->out) != 0)
 		c->gone = true;
@@ -98,7 +99,7 @@ static bool client_has_room(struct control_client *c) {
 	return true;
 }
 
-/* Returns false when the client has gone. */
+/* Returns false when the client disconnected. */
 static bool client_read(struct control_client *c, uint64_t now_ms) {
 	ssize_t n;
 
@@ -107,14 +108,14 @@ static bool client_read(struct control_client *c, uint64_t now_ms) {
 	n = recv(c->fd, c->in + c->in_used, c->in_room - c->in_used, MSG_DONTWAIT);
 	if (n < 0)
 		return errno == EAGAIN || errno == EINTR;
-	/* Who is in the middle of a request makes no progress by further bytes of it. */
+	/* Further bytes of an incomplete request are no progress: they do not extend the timeout. */
 	if (!control_client_is_busy(c))
 		c->since_ms = now_ms;
 	c->in_used += (size_t)n;
 	return n > 0;
 }
 
-/* The request that ends at `looked` goes, as it may have had keys; what came behind it stays. */
+/* Removes and wipes the request that ends at `looked`, as it may contain keys. Later input stays. */
 static void request_done(struct control_client *c) {
 	c->in_used -= c->looked;
 	memmove(c->in, c->in + c->looked, c->in_used);
@@ -123,7 +124,7 @@ static void request_done(struct control_client *c) {
 	c->text = (struct json_text){0};
 }
 
-/* Waiting is not its fault. */
+/* The client's timeout does not run while the server works on its request. */
 static void client_work(struct control_client *c, uint64_t now_ms) {
 	bool done = rpc_go_on(c->work);
 
@@ -161,7 +162,7 @@ static void client_answer(struct control_client *c, const struct rpc *rpc, uint6
 	}
 }
 
-/* Returns false when the client has gone, or has been told why it must. */
+/* Returns false when the client disconnected, or has received the error that ends the connection. */
 static bool client_write(struct control_client *c, uint64_t now_ms) {
 	struct iovec pieces[SEND_PIECES];
 	struct msghdr message = {.msg_iov = pieces};
@@ -191,18 +192,18 @@ void control_client_push(struct control_client *c, const struct rpc *rpc, uint64
 		if (lines == NULL)
 			return;
 		client_say(c, lines, size);
-		secret_free(lines); /* events may have keys in them */
+		secret_free(lines); /* events may contain keys */
 		c->since_ms = now_ms;
 		c->gone = !client_write(c, now_ms);
 	}
 }
 
-/* Returns whether the client is still there. */
+/* Returns whether the client is still connected. */
 static bool client_send(struct control_client *c, const struct rpc *rpc, uint64_t now_ms) {
 	if (c->out.size > 0 && !client_write(c, now_ms))
 		return false;
 	if (c->out.size == 0 && c->ends)
-		return false; /* it has the complaint, or there was no memory for one */
+		return false; /* the client has the error, or there was no memory for it */
 	control_client_push(c, rpc, now_ms);
 	return !c->gone;
 }

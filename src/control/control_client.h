@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One client of the control socket: what it has sent of a request, what it has not taken of the answers. */
+/* A client of the control socket: its partial request and its unsent responses. */
 #pragma once
 
 #include <stdbool.h>
@@ -11,51 +11,51 @@
 #include "control/rpc.h"
 
 struct control_client {
-	int fd; /* -1: this place is free */
+	int fd; /* -1: the slot is free */
 	char *in;
 	size_t in_used, in_room;
-	size_t looked; /* bytes of `in` that `text` has seen */
+	size_t looked; /* bytes of `in` that `text` has parsed */
 	struct json_text text;
-	struct rpc_work *work; /* what it has asked for and waits for */
-	struct answer_text out; /* what it is to get */
-	bool ends; /* once the answer is taken: what it sends is no request */
+	struct rpc_work *work; /* the request in progress; NULL: none */
+	struct answer_text out; /* unsent responses and events */
+	bool ends; /* close it after its response: its input is no request */
 	bool gone; /* nothing can be sent to it */
 	struct event_subscriber events;
-	uint64_t since_ms; /* of the latest progress */
+	uint64_t since_ms; /* time of the latest progress */
 };
 
-/* Takes a connection over. */
+/* Takes ownership of the connection `fd`. */
 void control_client_open(struct control_client *c, int fd, uint64_t now_ms);
 
-/* What poll() is to wait for. A client that waits, or does not take its answer, is not read from. */
+/* Events for poll(). A client with a request in progress or an unsent response is not read. */
 short control_client_events(const struct control_client *c);
 
-/* Reads and writes what can be without waiting, and answers or goes on with at most one request, unless that only
- * reads. Returns whether the client is still there. */
+/* Reads and writes without blocking, and runs at most one step of a request. A request that only reads is
+ * left to control_client_read_on(). Returns whether the client is still connected. */
 bool control_client_serve(struct control_client *c, const struct rpc *rpc, uint64_t now_ms);
 
-/* Goes on with a request that only reads. Returns whether the client is still there. */
+/* Continues a request that only reads. Returns whether the client is still connected. */
 bool control_client_read_on(struct control_client *c, const struct rpc *rpc, uint64_t now_ms);
 
-/* Sends events that a subscriber has not got, as far as they can be without waiting. */
+/* Sends pending events to a subscriber without blocking. */
 void control_client_push(struct control_client *c, const struct rpc *rpc, uint64_t now_ms);
 
-/* Whether what it asked for is at work, and waits for something. */
+/* Whether a request is in progress and waits for something. */
 bool control_client_waits(const struct control_client *c);
 
-/* Whether what it asked for is at work, and what comes next of it only reads. */
+/* Whether a request is in progress and its next step only reads. */
 bool control_client_reads(const struct control_client *c);
 
-/* Whether there is something to do for which nothing need come. */
+/* Whether the client needs service without an event of poll(). */
 bool control_client_has_more(const struct control_client *c);
 
-/* Whether it is in the middle of a request or an answer or of events, or waits. */
+/* Whether a request, a response or events are incomplete. */
 bool control_client_is_busy(const struct control_client *c);
 
-/* Whether another client may have its slot: it is not busy, and no subscriber. */
+/* Whether its slot may be given to another client: it is neither busy nor a subscriber. */
 bool control_client_may_go(const struct control_client *c);
 
-/* Closes the connection. What it has not taken is moved to `unsent`, and what it has asked for is returned, to be abandoned;
- * NULL: nothing is at work. */
+/* Closes the connection. Moves unsent text to `unsent`, and returns the request in progress, which the caller
+ * abandons; NULL: none. */
 struct rpc_work *control_client_close(struct control_client *c, const struct rpc *rpc,
 				      struct answer_text *unsent);

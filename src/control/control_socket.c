@@ -12,8 +12,8 @@
 #include "control/listener.h"
 #include "platform/log/log.h"
 
-#define WAIT_MS 1 /* between two looks at what clients wait for */
-/* Of a round, for requests that only read; the last of them may take longer. */
+#define WAIT_MS 1 /* poll timeout while a call waits */
+/* Time per round for requests that only read; the last one may exceed it. */
 #define READING_MS 5
 /* The same while a call waits, which takes several rounds. */
 #define READING_BESIDE_MS 1
@@ -23,8 +23,8 @@ struct control_socket {
 	unsigned patience_ms;
 	struct listener listener;
 	struct control_client clients[CONTROL_CLIENTS];
-	size_t reader; /* the client whose turn it is among those whose requests only read */
-	/* What clients that have gone had asked for and not taken, which is freed in parts. */
+	size_t reader; /* index of the next client in the round robin of requests that only read */
+	/* Requests and unsent text of disconnected clients, freed in parts. */
 	struct rpc_work *abandoned;
 	struct answer_text unsent;
 };
@@ -36,7 +36,7 @@ static uint64_t now_ms(void) {
 	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
-/* A change is at work, maybe a client's: so none is closed here. */
+/* Runs during a change, which a client may have requested: so it closes no client. */
 static void push_events(void *socket) {
 	struct control_socket *s = socket;
 	uint64_t now = now_ms();
@@ -77,7 +77,7 @@ static void client_close(struct control_socket *s, struct control_client *c) {
 	s->abandoned = work;
 }
 
-/* Frees a part of what clients that have gone had asked for and not taken. Returns whether that was the last one. */
+/* Frees a part of the requests and texts of disconnected clients. Returns whether all are freed. */
 static bool abandoned_free(struct control_socket *s) {
 	struct rpc_work *work = s->abandoned;
 	struct rpc_work *next = work != NULL ? *rpc_work_next(work) : NULL;
@@ -89,8 +89,7 @@ static bool abandoned_free(struct control_socket *s) {
 	return s->abandoned == NULL;
 }
 
-/* A free place; where there is none, that of the client which has been idle for longest. NULL: all
- * are in the middle of something. */
+/* A free slot; otherwise the slot of the longest idle client, which is closed. NULL: all are busy or subscribers. */
 static struct control_client *place_find(struct control_socket *s) {
 	struct control_client *best = NULL;
 
@@ -107,7 +106,7 @@ static struct control_client *place_find(struct control_socket *s) {
 	return best;
 }
 
-/* However many come, they do not keep it for longer than a round. */
+/* Bounded, so that many connections do not delay other clients. */
 static void take_connections(struct control_socket *s, uint64_t now) {
 	for (unsigned n = 0; n < CONTROL_CLIENTS; n++) {
 		int fd = accept4(s->listener.fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
@@ -123,10 +122,10 @@ static void take_connections(struct control_socket *s, uint64_t now) {
 	}
 }
 
-/* Closes it where it is not there any more, or has made no progress for too long. */
+/* Closes the client if it disconnected or made no progress within the timeout. */
 static void client_keep(struct control_socket *s, struct control_client *c, bool there,
 			uint64_t now) {
-	/* It may have got events since `now`. */
+	/* A push of events may have set `since_ms` after `now`. */
 	if (there && control_client_is_busy(c) && now > c->since_ms + s->patience_ms)
 		there = false;
 	if (!there)
@@ -152,7 +151,7 @@ static bool a_call_waits(const struct control_socket *s) {
 	return false;
 }
 
-/* In turn, as long as others can wait for them. */
+/* Round robin, until the time for requests that only read is used up. */
 static void serve_readers(struct control_socket *s, uint64_t begun) {
 	uint64_t limit_ms = a_call_waits(s) ? READING_BESIDE_MS : READING_MS;
 
@@ -168,7 +167,7 @@ static void serve_readers(struct control_socket *s, uint64_t begun) {
 	}
 }
 
-/* How long poll() may wait. */
+/* The timeout for poll(). */
 static int patience_of(const struct control_socket *s, int timeout_ms) {
 	if (s->abandoned != NULL || s->unsent.size > 0)
 		return 0;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A Unix socket on which clients send JSON-RPC requests, one behind the other, and get answers in that order.
- * Who may write to its file may use it. One thread serves all clients, so that no two requests are at work
- * at a time.
+ * A Unix socket for JSON-RPC requests, which are processed in order. The permissions of its file decide who
+ * may use it. One thread serves all clients, so that only one request runs at a time.
  */
 #pragma once
 
@@ -14,24 +13,24 @@
 struct control_socket;
 
 struct control_options {
-	const char *path; /* of the socket: its folder exists */
-	unsigned mode; /* of the file, such as 0600 */
-	/* A client that has begun a request, or has not taken an answer, for so long is let go. */
+	const char *path; /* of the socket; its folder must exist */
+	unsigned mode; /* permissions of the file, such as 0600 */
+	/* The server disconnects a client that stalls in a request, or does not read its response, for so long. */
 	unsigned patience_ms;
 };
 
 /*
- * Makes the socket. A file that is left of a process which is gone is replaced; where one answers, this is
- * refused. `rpc` must live on. Returns NULL after a message.
+ * Creates the socket. Replaces the file of a process that has ended; refuses if another process serves it.
+ * `rpc` must outlive the socket. Returns NULL after a message.
  */
 struct control_socket *control_socket_open(const struct control_options *options,
 					   const struct rpc *rpc);
 
 /*
- * Waits for at most `timeout_ms` (0 or more) for something to come, and answers it: at most one request of each client,
- * and of an array one call. Goes on with calls that wait, and for some milliseconds with those that only read. A signal ends the wait.
+ * Waits at most `timeout_ms` (>= 0) for input, and runs at most one request per client, or one call of an
+ * array. Continues waiting calls, and for some milliseconds calls that only read. A signal ends the wait.
  */
 void control_socket_serve(struct control_socket *s, int timeout_ms);
 
-/* Takes the file away and lets all clients go. Harmless on NULL. */
+/* Removes the file and disconnects all clients. `s` may be NULL. */
 void control_socket_close(struct control_socket *s);

@@ -14,10 +14,10 @@
 
 enum { PLAIN, KEYS, TEXTS };
 
-/* An event that waits. Zeroed: it was lost. */
+/* An event that is kept for subscribers. Zeroed: it was lost. */
 struct entry {
 	enum event_place place;
-	char *texts[TEXTS]; /* lines; KEYS NULL: as PLAIN */
+	char *texts[TEXTS]; /* lines; KEYS is NULL if equal to PLAIN */
 	size_t sizes[TEXTS];
 	uint32_t *groups;
 	size_t group_count;
@@ -28,11 +28,11 @@ struct event_journal {
 	void *flush_arg;
 	struct event_subscriber *subscribers;
 	size_t subscriber_count;
-	struct entry *ring; /* of event n at n % capacity */
+	struct entry *ring; /* event n is at n % capacity */
 	size_t capacity; /* a power of two, or 0 */
-	uint64_t first, next; /* numbers of those that are in the ring */
+	uint64_t first, next; /* numbers of the oldest event and of the next one */
 	size_t bytes;
-	bool open; /* a series has begun, and not ended */
+	bool open; /* a series has begun and not ended */
 };
 
 struct event_journal *event_journal_create(void) {
@@ -102,7 +102,7 @@ bool event_journal_join(struct event_journal *j, struct event_subscriber *s, boo
 	return true;
 }
 
-/* What all subscribers have is not needed any longer. */
+/* Drops events that all subscribers have read. */
 static void forget(struct event_journal *j) {
 	uint64_t least = j->next;
 
@@ -137,7 +137,7 @@ uint64_t event_journal_next(const struct event_journal *j) {
 	return j->next;
 }
 
-/* Space for one more. */
+/* Makes space for one more event; drops the oldest at EVENT_COUNT_MAX. */
 static bool ring_grow(struct event_journal *j) {
 	size_t capacity = j->capacity == 0 ? FIRST_EVENTS : 2 * j->capacity;
 	struct entry *ring;
@@ -159,7 +159,7 @@ static bool ring_grow(struct event_journal *j) {
 	return true;
 }
 
-/* The notification as a line. `params` has at least one member. NULL: no memory. */
+/* The notification as a line. `params` has at least one member. Returns NULL without memory. */
 static char *line_of(uint64_t number, const json_t *params, size_t *size) {
 	char *inner = params != NULL ? json_dumps(params, TEXT_FLAGS) : NULL, *line;
 	size_t room = inner != NULL ? strlen(inner) + HEAD_SIZE : 0;
@@ -178,7 +178,7 @@ static char *line_of(uint64_t number, const json_t *params, size_t *size) {
 	return line;
 }
 
-/* Returns whether all texts are there that somebody wants. */
+/* Returns whether all texts that subscribers need exist. */
 static bool entry_fill(const struct event_journal *j, struct entry *entry, const struct event *e) {
 	bool plain = event_journal_wants(j, false) || (e->keys == NULL && e->plain != NULL);
 
@@ -199,7 +199,7 @@ static bool entry_fill(const struct event_journal *j, struct entry *entry, const
 		entry->texts[PLAIN] != NULL);
 }
 
-/* What was lost is missed by all: so what stands before it is of no use, either. */
+/* All subscribers miss a lost event and continue after it: so earlier events are dropped, too. */
 static void journal_lose(struct event_journal *j) {
 	j->next++;
 	drop_until(j, j->next - 1);
@@ -272,12 +272,12 @@ static bool entry_is_for(const struct entry *e, const struct event_subscriber *s
 	return false;
 }
 
-/* Which of the texts the subscriber gets; its size may be 0. */
+/* The text for the subscriber; its size may be 0. */
 static unsigned text_for(const struct entry *e, const struct event_subscriber *s) {
 	return s->keys && e->texts[KEYS] != NULL ? KEYS : PLAIN;
 }
 
-/* Where whoever missed events can go on; 0: a series is at work, and nothing begins behind it. */
+/* Where a subscriber that missed events continues; 0: inside a series, no later one has begun. */
 static uint64_t next_beginning(const struct event_journal *j) {
 	for (uint64_t n = j->first; n < j->next; n++) {
 		enum event_place place = entry_at(j, n)->place;
@@ -288,13 +288,13 @@ static uint64_t next_beginning(const struct event_journal *j) {
 	return j->open ? 0 : j->next;
 }
 
-/* What stands before the events of a subscriber, and the first of them. */
+/* The first event for a subscriber, and the line that reports missed ones. */
 struct beginning {
 	char missed[HEAD_SIZE]; /* a line, or empty */
 	uint64_t first;
 };
 
-/* Returns false where the subscriber cannot go on yet. */
+/* Returns false where the subscriber must wait for the next series. */
 static bool find_beginning(const struct event_journal *j, const struct event_subscriber *s,
 			   struct beginning *b) {
 	*b = (struct beginning){.first = s->next};
@@ -308,7 +308,7 @@ static bool find_beginning(const struct event_journal *j, const struct event_sub
 	return b->first != 0;
 }
 
-/* Bytes of the events from `first` on that go together, and behind them the number of the next one. */
+/* Bytes of the events from `first` that are delivered together; `*end` is the number after them. */
 static size_t size_together(const struct event_journal *j, const struct event_subscriber *s,
 			    uint64_t first, uint64_t *end) {
 	size_t size = 0;

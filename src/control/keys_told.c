@@ -17,21 +17,21 @@ static size_t rows_of(const struct key *keys) {
 	return rows;
 }
 
-/* The row that ends the table, where it has none of the name. */
+/* The key of this name, or the end of the table. */
 static const struct key *row_of(const struct key *keys, const char *name) {
 	while (keys->name != NULL && strcmp(keys->name, name) != 0)
 		keys++;
 	return keys;
 }
 
-/* The whole range of ports stands for none. */
+/* A list of ports has a default, but is not reported while it covers all ports. */
 static bool always_told(const struct key *key) {
 	bool valued = key->fallback != NULL && !key->beside && key->kind != KIND_PORTS;
 
 	return key->required || key->follows || key->kind == KIND_LIST || valued;
 }
 
-/* What a file may say in words is told as a number. */
+/* Values that a file may write with a unit or a name are reported as numbers. */
 static bool tell_number(struct arena *arena, struct key *key) {
 	char text[UNITS_TEXT_SIZE];
 	uint64_t bytes;
@@ -57,7 +57,7 @@ static bool tell_item(struct arena *arena, struct key *key, const struct key *mo
 	return item->keys != NULL;
 }
 
-/* A row of the new table. `more`: what its items have besides. */
+/* Adapts a key for the new table. `more`: further keys of the items of a list. */
 static bool tell(struct arena *arena, struct key *key, const struct key *more) {
 	key->required = always_told(key);
 	if (key->example == NULL)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The keys of an object as a client is told them, by the table that its file is read by. */
+/* The keys of an object in a response, derived from the key table of its file. */
 #pragma once
 
 #include "model/arena.h"
 #include "model/keys/keys.h"
 
 /*
- * The table `keys` for what is told of an object in service: without secrets; `required` are those that it always has; sizes and
- * protocols are numbers; examples take the place of defaults. Behind them stand the rows of `more`; where one of these is a list
- * of maps that `keys` has, too, the keys of its items stand behind those of the list's. NULL: no memory in `arena`.
+ * Derives a table from `keys` for an object in service: without secrets; `required` marks keys that are
+ * always present; sizes and protocols are numbers; defaults become examples. The keys of `more` follow; a
+ * list of maps that both have gets the item keys of both. Returns NULL if `arena` has no memory.
  */
 const struct key *keys_told(struct arena *arena, const struct key *keys, const struct key *more);

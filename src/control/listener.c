@@ -9,7 +9,7 @@
 
 #include "platform/log/log.h"
 
-#define BACKLOG 128 /* connections that wait to be taken */
+#define BACKLOG 128 /* connections in the backlog */
 
 static int complain(const struct listener *l, const char *path, const char *fault) {
 	log_error("control", LOG_FIELDS(LOG_STRING("path", path)), "%s socket %s: %s", l->what,
@@ -31,7 +31,8 @@ int listener_open(struct listener *l, const char *what, const char *path, unsign
 	l->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (l->fd < 0)
 		return complain(l, path, strerror(errno));
-	before = umask(~(mode_t)mode & 0777); /* never more than that, not for a moment */
+	/* the socket never has more permissions, not even briefly */
+	before = umask(~(mode_t)mode & 0777);
 	ret = bind(l->fd, (const struct sockaddr *)&l->address, sizeof(l->address));
 	umask(before);
 	if (ret != 0 || listen(l->fd, BACKLOG) != 0)
@@ -42,6 +43,6 @@ int listener_open(struct listener *l, const char *what, const char *path, unsign
 void listener_close(struct listener *l) {
 	if (l->fd >= 0)
 		close(l->fd);
-	socket_claim_release(&l->claim); /* which removes the socket's file */
+	socket_claim_release(&l->claim); /* removes the socket's file */
 	*l = LISTENER_NONE;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A Unix socket with a name in the file system, at which one process listens at a time. */
+/* A Unix socket with a name in the file system, at which one process at a time listens. */
 #pragma once
 
 #include <sys/un.h>
@@ -7,7 +7,7 @@
 #include "platform/sockets/socket_claim.h"
 
 struct listener {
-	const char *what; /* in messages, before "socket" */
+	const char *what; /* used in messages, before "socket" */
 	int fd;
 	struct socket_claim claim;
 	struct sockaddr_un address;
@@ -19,11 +19,12 @@ struct listener {
 	}
 
 /*
- * Makes the socket in `l`, which is LISTENER_NONE. `what` lives on. Its folder exists, `mode` is that of its file. What a process that
- * is gone left there is replaced; where one serves, this is refused. Who connects waits until it is accepted; accept()
- * does not wait. Returns 0, or -1 after a message; to be closed in either case.
+ * Opens the socket; `l` is LISTENER_NONE. `what` must stay valid. The folder must exist; `mode` are the
+ * permissions of the file. Replaces the file of a process that has ended; refuses if another process serves
+ * it. Connections wait in the backlog; accept() does not block. Returns 0, or -1 after a message; call
+ * listener_close() in either case.
  */
 int listener_open(struct listener *l, const char *what, const char *path, unsigned mode);
 
-/* Takes the file away. Harmless on LISTENER_NONE. */
+/* Removes the file. Does nothing for LISTENER_NONE. */
 void listener_close(struct listener *l);

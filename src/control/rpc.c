@@ -11,19 +11,19 @@
 #include "platform/secret/secret_json.h"
 #include "platform/secret/secret_memory.h"
 
-/* Stands ready from the beginning, in the place of answers for which no memory is left. */
+/* Allocated in advance, for responses without memory. */
 #define ANSWER_LOST                                                                             \
 	"{\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32603,\"message\":\"no memory left for the " \
 	"answer; what was asked for may have been done\"},\"id\":null}"
 
-/* A call is open while `method` is there. */
+/* A call is open while `method` is set. */
 struct rpc_work {
 	const struct rpc *rpc;
 	struct event_subscriber *subscriber;
-	json_t *asked; /* a request, or an array of them; NULL: it was answered at once */
-	size_t next; /* of the array */
+	json_t *asked; /* a request, or an array of them; NULL: the response is complete */
+	size_t next; /* index in the array */
 	bool done;
-	struct answer_text answers; /* as values take several times as much */
+	struct answer_text answers; /* text, as JSON values take several times as much memory */
 	struct answer_text spare; /* ANSWER_LOST */
 	const struct rpc_method *method;
 	struct rpc_call call;
@@ -64,13 +64,13 @@ static const struct rpc_method *method_find(const struct rpc *rpc, const char *n
 	return NULL;
 }
 
-/* Of an array; an answer to a request alone stands for itself. */
+/* Separates the responses of an array. */
 static void answers_separate(struct answer_text *a, bool array) {
 	if (array)
 		answer_text_put(a, a->size == 0 ? "[" : ",");
 }
 
-/* NULL: no memory was left for it. */
+/* `answer` is NULL without memory. */
 static void answers_add(struct answer_text *a, json_t *answer, bool array) {
 	if (answer == NULL) {
 		a->lost = true;
@@ -81,7 +81,7 @@ static void answers_add(struct answer_text *a, json_t *answer, bool array) {
 	json_decref(answer);
 }
 
-/* The answer whose result is this text, which becomes empty. */
+/* Adds a response whose result is `text`, which becomes empty. */
 static void answers_add_text(struct answer_text *a, struct answer_text *text, const json_t *id,
 			     bool array) {
 	answers_separate(a, array);
@@ -92,7 +92,7 @@ static void answers_add_text(struct answer_text *a, struct answer_text *text, co
 	answer_text_put(a, "}");
 }
 
-/* What is wrong with a request as such; NULL: nothing. */
+/* The fault of a request object; NULL: none. */
 static const char *request_fault(const json_t *request) {
 	const json_t *version = json_object_get(request, "jsonrpc");
 	const json_t *params = json_object_get(request, "params");
@@ -111,7 +111,7 @@ static const char *request_fault(const json_t *request) {
 	return NULL;
 }
 
-/* Returns the result where it is there at once: then, and after a refusal, no call is open. */
+/* Opens a call. Returns the result if it is available at once. After that, or a refusal, no call is open. */
 static json_t *call_open(struct rpc_work *w, const json_t *request) {
 	const char *name = json_string_value(json_object_get(request, "method"));
 	const struct rpc_method *method = method_find(w->rpc, name);
@@ -140,7 +140,7 @@ static bool is_array(const struct rpc_work *w) {
 	return json_is_array(w->asked);
 }
 
-/* Where an answer is wanted. */
+/* Adds the response, unless the request is a notification. */
 static void answer_add(struct rpc_work *w, const json_t *request, json_t *result) {
 	json_t *id = json_object_get(request, "id");
 
@@ -168,7 +168,7 @@ static void call_close(struct rpc_work *w) {
 	w->method = NULL;
 }
 
-/* Returns false while something of the call is left. */
+/* Returns false while the call is incomplete. */
 static bool request_go_on(struct rpc_work *w, const json_t *request) {
 	json_t *result = NULL;
 
@@ -196,7 +196,7 @@ static const json_t *request_at(const struct rpc_work *w) {
 	return is_array(w) ? json_array_get(w->asked, w->next) : w->asked;
 }
 
-/* What is answered at once, as nothing can be begun. */
+/* The error response for input that contains no request; NULL: none. */
 static json_t *first_complaint(const struct rpc_work *w, const json_error_t *error) {
 	char fault[JSON_FAULT_LINE], message[RPC_LINE];
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * JSON-RPC 2.0: requests in, answers out, by a table of methods. What a method takes is told by a table of
- * keys as the configuration's are, so that a request is read, checked and described in the same way.
+ * JSON-RPC 2.0 with a table of methods. A key table, as for the configuration, describes the parameters of a
+ * method, so that they are read, checked and documented in the same way.
  */
 #pragma once
 
@@ -17,7 +17,7 @@
 
 #define RPC_LINE 512
 #define RPC_BATCH_MAX 64 /* requests in one array */
-/* Bytes of answers, from which on those requests of an array that want one are not begun but refused. */
+/* Bytes of responses of an array; above it, further requests with an ID are refused. */
 #define RPC_ANSWERS_MAX (16u << 20)
 
 enum rpc_code {
@@ -26,33 +26,34 @@ enum rpc_code {
 	RPC_NO_REQUEST = -32600,
 	RPC_NO_METHOD = -32601,
 	RPC_WRONG_PARAMS = -32602,
-	RPC_INTERNAL =
-		-32603, /* no memory: nothing was changed, where the message does not say otherwise */
-	RPC_REFUSED = -32000, /* what was asked for cannot be done: nothing was changed */
+	RPC_INTERNAL = -32603, /* no memory: nothing was changed, unless the message says so */
+	RPC_REFUSED = -32000, /* the request is not possible: nothing was changed */
 };
 
 struct rpc_error {
-	enum rpc_code code; /* RPC_OK: there is none */
+	enum rpc_code code; /* RPC_OK: none */
 	char message[RPC_LINE];
 };
 
-/* What a call has: `params` is the struct that the method's keys describe, in `arena`, which ends with it. */
+/* A call in progress. `params` is the struct that the method's keys describe, in `arena`, which ends with the
+ * call. */
 struct rpc_call {
 	void *service;
-	const struct rpc_method *method; /* its row */
+	const struct rpc_method *method; /* its table entry */
 	const void *params;
-	json_t *given; /* the same as it came; NULL: nothing did. It ends with the request */
+	json_t *given; /* parameters as received; NULL: none. Owned by the request */
 	struct arena *arena;
 	struct rpc_error error;
-	void *state; /* of a method that waits: NULL at first; in `arena`, or of the service */
+	/* of a method that waits: initially NULL; in `arena`, or owned by the service */
+	void *state;
 	bool waits, goes_on;
-	/* Where set, frees what `state` has, at the end of the call, however that came. Returns false where something is
-	 * left: it frees no more at a time than takes a few ms, and is called again. */
+	/* Frees `state` at the end of the call, if set. Returns false while something is left: it takes a few
+	 * ms at most, and is called again. */
 	bool (*end)(struct rpc_call *call);
-	struct answer_text text; /* the result as JSON, in place of a returned one */
-	struct event_subscriber *subscriber; /* of the connection; NULL: there is none */
-	/* Set by a method as soon as it has changed something: where no memory is left for the result, the client is
-	 * told that it was done. */
+	struct answer_text text; /* the result as JSON, instead of a returned one */
+	struct event_subscriber *subscriber; /* of the connection; NULL: none */
+	/* A method sets it once it has changed something. Without memory for the result, the client is then
+	 * told that the request was done. */
 	bool changed;
 };
 
@@ -61,14 +62,16 @@ struct rpc_method {
 	const char *about; /* one line */
 	const struct key *params; /* NULL: none */
 	size_t params_size; /* bytes of their struct */
-	const struct key *result; /* members of what it returns, at least these */
-	/* Returns the result, or NULL with it in `text`, or after rpc_refuse(), rpc_wait() or rpc_more(). */
+	const struct key *result; /* members of the result; there may be more */
+	/* Returns the result. Or returns NULL with the result in `text`, or after rpc_refuse(), rpc_wait() or
+	 * rpc_more(). */
 	json_t *(*run)(struct rpc_call *call);
-	const char *refused; /* what is answered by RPC_REFUSED, for people; NULL: nothing */
-	bool reads; /* it changes nothing and may compute for long: others go first */
-	/* The keys of an object that the result has besides those of `result`, as keys_told() makes one table of both; NULL: none. */
+	const char *refused; /* reasons for RPC_REFUSED, for documentation; NULL: none */
+	bool reads; /* changes nothing, and may take long: other requests run first */
+	/* Keys of an object that the result has besides those of `result`; keys_told() joins both tables.
+	 * NULL: none. */
 	const struct key *told;
-	/* For a `run` that several methods share: what it is done to, and what is done, in numbers of the service. */
+	/* For a `run` that several methods share: its object and verb, as numbers of the service. */
 	unsigned object, verb;
 };
 
@@ -76,66 +79,66 @@ struct rpc {
 	const struct rpc_method *methods;
 	size_t method_count;
 	void *service;
-	struct event_journal *events; /* NULL: there are none */
+	struct event_journal *events; /* NULL: none */
 };
 
-/* Requests at work: one, or an array of them, each after the one before it. */
+/* A request in progress, or an array of requests, which run one after the other. */
 struct rpc_work;
 
-/* Takes a text of `size` bytes, which is not needed any longer. NULL: no memory. `rpc` must live on. */
+/* Begins the requests in `text`, which is copied. Returns NULL without memory. `rpc` must outlive the work. */
 struct rpc_work *rpc_begin(const struct rpc *rpc, const char *text, size_t size);
 
-/* The connection that asks; without one, nothing can be subscribed. */
+/* Sets the subscriber of the connection; without one, subscriptions are refused. */
 void rpc_work_of(struct rpc_work *w, struct event_subscriber *subscriber);
 
-/* Goes on, by one call at most. Returns false while something is left: then this is to be called again, where a call
- * waits after a while. */
+/* Runs at most one call. Returns false while the work is incomplete: call it again, after a while if a call
+ * waits. */
 bool rpc_go_on(struct rpc_work *w);
 
 /* Whether the last call waits for something. */
 bool rpc_waits(const struct rpc_work *w);
 
-/* Whether the call that comes next only reads. */
+/* Whether the next call only reads. */
 bool rpc_reads(const struct rpc_work *w);
 
-/* Frees the work and moves its answer behind the end of `to`; there may be none. Of work that is not done there is no
- * answer, and what a call has begun goes on without it. */
+/* Frees the work and moves its response to the end of `to`; a notification has none. Incomplete work has no
+ * response, and what a call has begun continues without it. */
 void rpc_end(struct rpc_work *w, struct answer_text *to);
 
-/* Frees a part of the work, done or not, whose client has gone. Returns whether it is freed; until then, this is to be called
- * again, and nothing else. */
+/* Frees a part of the work of a disconnected client, complete or not. Returns whether all is freed; until
+ * then, call only this function again. */
 bool rpc_abandon(struct rpc_work *w);
 
-/* Abandoned work is kept in a list by its owner: the next one, which the owner sets. */
+/* The link of the owner's list of abandoned work. */
 struct rpc_work **rpc_work_next(struct rpc_work *w);
 
-/* Appends what is said to a client whose bytes are no request. Where there is no memory, `to` is lost. */
+/* Appends the error response for input that is no request. Without memory, `to` is lost. */
 void rpc_complain(struct answer_text *to, enum rpc_code code, const char *message);
 
-/* Notes why a call is refused, in one line. Returns NULL. */
+/* Sets the error of a call, in one line. Returns NULL. */
 json_t *rpc_refuse(struct rpc_call *call, enum rpc_code code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* A text that may be of any bytes, such as the name of a file: where it is no UTF-8, all but ASCII is shown
- * as ?. NULL: no memory. */
+/* JSON string of a text that may not be UTF-8, such as a file name: then each non-ASCII byte becomes '?'.
+ * Returns NULL without memory. */
 json_t *rpc_text(const char *text);
 
 /*
- * What was begun takes time, and others are served meanwhile: the method is called again, with the same
- * `state`, which it has set. It is called no more when the client goes. Returns NULL.
+ * Marks the call as waiting. Other clients are served, then the method runs again with the same `state`,
+ * unless the client disconnects. Returns NULL.
  */
 json_t *rpc_wait(struct rpc_call *call);
 
 /*
- * A part of the result is made, and the method is to be called again for the next one, as after rpc_wait(). In between
- * other clients are served. Returns NULL.
+ * Marks a part of the result as complete. Other clients are served, then the method runs again for the next
+ * part. Returns NULL.
  */
 json_t *rpc_more(struct rpc_call *call);
 
-/* When a part that begins now is to end, so that others are served soon enough; and whether that is over. */
+/* The time limit of a part of a call, in us, so that other clients are served soon; and whether it has passed. */
 #define RPC_PART_US 1000
 uint64_t rpc_part_end(void);
 bool rpc_part_is_over(uint64_t end);
 
-/* All methods as an OpenRPC document, which the method rpc.discover returns. The caller owns it. */
+/* All methods as an OpenRPC document, the result of rpc.discover. The caller owns it. */
 json_t *rpc_describe(const struct rpc *rpc);

@@ -11,7 +11,7 @@
 #include "model/load/reader.h"
 #include "model/tree_json.h"
 
-#define MAX_VALUES 1000000 /* of one request */
+#define MAX_VALUES 1000000 /* values of one request */
 
 json_t *rpc_refuse(struct rpc_call *call, enum rpc_code code, const char *format, ...) {
 	va_list list;
@@ -63,7 +63,7 @@ bool rpc_part_is_over(uint64_t end) {
 	return now_us() >= end;
 }
 
-/* The first mistake, without the place of a file before it. */
+/* Reports the first mistake, without a file name. */
 static void tell_mistakes(struct rpc_call *call, struct errors *errors) {
 	char *text = NULL;
 	size_t size;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Methods in the words of OpenRPC. */
+/* Describes methods as an OpenRPC document. */
 #include "control/keys_told.h"
 #include "control/rpc.h"
 #include "model/load/schema.h"
@@ -20,7 +20,7 @@ static json_t *refusals_describe(const char *refused) {
 	return json_pack("[{s:i, s:s}]", "code", (int)RPC_REFUSED, "message", refused);
 }
 
-/* NULL: no memory. */
+/* Returns NULL without memory. */
 static json_t *result_describe(const struct rpc_method *m) {
 	struct arena *arena;
 	const struct key *keys;

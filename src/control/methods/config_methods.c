@@ -8,7 +8,7 @@
 #include "model/keys/key_rows.h"
 #include "model/live/snapshot.h"
 
-/* One row a key, to be read as a table. */
+/* One key per entry. */
 /* clang-format off */
 const struct key config_get_params[] = {
 	{.name = "keys", BOOL, AT(struct config_get_params, keys), .fallback = "false",
@@ -40,7 +40,7 @@ const struct key config_refuse_result[] = {
 };
 /* clang-format on */
 
-/* It is written while other clients are served, from copies of what was in service when it was asked for. */
+/* Written in parts while other clients are served, from copies of the configuration at the time of the request. */
 static bool reading_end(struct rpc_call *call) {
 	struct methods *m = call->service;
 	struct snapshot_reading *r = call->state;
@@ -60,7 +60,7 @@ static bool reading_add(struct rpc_call *call, struct snapshot *s) {
 			continue;
 		if (!snapshot_add(s, &g->live))
 			return false;
-		/* Without a watcher there is no later time for it. */
+		/* Without a watcher, later changes do not copy the group. */
 		if (m->events.server == NULL)
 			snapshot_copy(s, &g->live);
 	}
@@ -122,7 +122,7 @@ json_t *config_reload(struct rpc_call *call) {
 	return json_pack("{s:o}", "done", rpc_text(m->reload->line));
 }
 
-/* Whoever makes the file from another one may find that one wrong. */
+/* Called by a program that generates the file and found its source invalid. */
 json_t *config_refuse(struct rpc_call *call) {
 	struct server *server = ((const struct methods *)call->service)->server;
 

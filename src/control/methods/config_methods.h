@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* config.*: the file. */
+/* The methods config.*: read, reload and refuse the configuration. */
 #pragma once
 
 #include "control/methods/subject.h"

@@ -3,10 +3,10 @@
 
 #include "telemetry/report_group.h"
 
-/* One row a key, to be read as a table. */
+/* One key per entry. */
 /* clang-format off */
 
-/* Of all groups where none is named. */
+/* Without `group`, the result covers all groups. */
 const struct key counters_get_params[] = {
 	{.name = "group", INTEGER(1, SUBJECT_MAX_GROUP),
 	 AT(struct counters_get_params, group.id),
@@ -95,7 +95,7 @@ static json_t *counted_ports(const struct server *s) {
 	return list;
 }
 
-/* Of all groups, and the ports that they share. */
+/* Counters of all groups and of shared ports. */
 static json_t *counted_server(struct rpc_call *call) {
 	const struct methods *m = call->service;
 	const struct served_group *g;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* counters.*: what was counted, by the names of docs/counters.md. */
+/* The methods counters.*: counters by the names of docs/counters.md. */
 #pragma once
 
 #include "control/methods/subject.h"

@@ -13,7 +13,7 @@
 struct telling {
 	struct event_journal *journal;
 	const struct watched_change *w;
-	bool plain, keys; /* what subscribers want */
+	bool plain, keys; /* texts that subscribers want */
 };
 
 static bool telling_begin(struct telling *t, struct events *e, const struct watched_change *w) {
@@ -60,7 +60,7 @@ static json_t *object_event(const struct telling *t, uint32_t group, const char 
 			 "action", action, "object", object);
 }
 
-/* `keys` NULL: the object has none. */
+/* `keys` is NULL if the object has no keys. */
 static void tell_object(const struct telling *t, uint32_t group, json_t *plain, json_t *keys) {
 	const struct event event = {
 		.place = EVENT_INSIDE,
@@ -112,7 +112,8 @@ static void differs(void *arg, const struct watched_change *w,
 		if (walks[i].told != NULL)
 			tell_walk(&t, w->ids[i], &walks[i]);
 		else
-			tell_object(&t, w->ids[i], NULL, NULL); /* which all miss */
+			/* no memory: all subscribers miss it */
+			tell_object(&t, w->ids[i], NULL, NULL);
 		change_walk_end(&walks[i]);
 	}
 	event_journal_flush(e->journal);
@@ -128,7 +129,7 @@ static size_t objects_of(const struct live_group *l) {
 	return count;
 }
 
-/* An object of a group that comes. */
+/* An object of an added group. */
 static void tell_addition(const struct telling *t, const struct live_group *l, enum live_object o,
 			  uint32_t slot) {
 	bool keys = o == LIVE_MODEM && t->keys;

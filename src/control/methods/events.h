@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Changes of the server as events for subscribers (docs/control.md, events). */
+/* Turns changes of the server into events for subscribers (docs/control.md, events). */
 #pragma once
 
 #include "control/event_journal.h"
@@ -7,17 +7,17 @@
 #include "server/changes.h"
 
 struct events {
-	struct event_journal *journal; /* NULL: there is none */
+	struct event_journal *journal; /* NULL: no memory for one */
 	struct server *server;
 	struct server_watcher watcher;
-	struct snapshots snapshots; /* are kept as they were where `server` is set */
+	struct snapshots snapshots; /* updated before each change where `server` is set */
 };
 
-/* Makes the journal; without memory there are no events. */
+/* Creates the journal; without memory there are no events. */
 void events_open(struct events *e);
 
-/* From now on changes of the server become events. */
+/* From now on, changes of the server become events. */
 void events_watch(struct events *e, struct server *s);
 
-/* When nobody serves subscribers any more. Harmless on a zeroed one. */
+/* Call it when subscribers are no longer served. Does nothing if zeroed. */
 void events_close(struct events *e);

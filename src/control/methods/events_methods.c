@@ -3,7 +3,7 @@
 
 #include "control/methods/subject.h"
 
-/* One row a key, to be read as a table. */
+/* One key per entry. */
 /* clang-format off */
 static const struct key event_group_item = {
 	INTEGER(1, SUBJECT_MAX_GROUP), .size = sizeof(uint32_t), .example = "1",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* events.*: changes of the configuration in service, told to subscribers as they take effect. */
+/* The methods events.*: subscription to configuration changes as they take effect. */
 #pragma once
 
 #include "control/methods/methods.h"

@@ -3,7 +3,7 @@
 
 #include "model/live/live_group.h"
 
-/* One row a key, to be read as a table. */
+/* One key per entry. */
 /* clang-format off */
 
 #define COUNT_KEY(key, most, sample, text)                                                         \

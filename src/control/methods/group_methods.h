@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* group.*: service groups. */
+/* The methods group.list and group.get. */
 #pragma once
 
 #include "control/methods/subject.h"

@@ -3,7 +3,7 @@
 
 #include "platform/log/log.h"
 
-/* One row a key, to be read as a table. */
+/* One key per entry. */
 /* clang-format off */
 #define SAID_KEY                                                                            \
 	{.name = "said", .required = true, INTEGER(1, SG_MAX_SAID),                         \
@@ -31,7 +31,7 @@ const struct key key_params[] = {
 };
 /* clang-format on */
 
-/* The changes of a step, as key_roll.h has them. */
+/* Builds the changes of one step of a key roll, see key_roll.h. */
 typedef bool key_step(const struct live_group *l, const struct key_params *p,
 		      struct live_changes *changes, char why[LIVE_LINE]);
 

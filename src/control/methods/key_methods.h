@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* key.*: the traffic encryption keys of a security association, one generation after the other. */
+/* The methods key.*: roll the traffic encryption keys of a security association. */
 #pragma once
 
 #include "control/methods/object_methods.h"
@@ -8,7 +8,7 @@
 struct key_params {
 	struct group_subject group;
 	uint16_t said;
-	struct live_next_key next; /* of key.install */
+	struct live_next_key next; /* for key.install */
 };
 
 extern const struct key key_install_params[], key_params[];

@@ -4,7 +4,7 @@
 #include "pipeline/percentiles.h"
 #include "telemetry/report_latency.h"
 
-/* One row a key, to be read as a table. */
+/* One key per entry. */
 /* clang-format off */
 const struct key latency_get_params[] = {
 	GROUP_KEY(struct latency_get_params, group),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* latency.get: how long packets stay in the pipeline, where that is measured. */
+/* The method latency.get: how long packets stay in the pipeline, where it is measured. */
 #pragma once
 
 #include "control/methods/subject.h"

@@ -12,7 +12,7 @@
 
 #define NS_PER_MS 1000000
 
-/* One row a key, to be read as a table. */
+/* One key per entry. */
 /* clang-format off */
 #define LIMIT_KEY                                                                            \
 	{.name = "limit", .kind = KIND_DURATION, AT(struct group_life_params, limit_ns),     \
@@ -120,14 +120,14 @@ json_t *group_remove(struct rpc_call *call) {
 	return life_done(call);
 }
 
-/* Until what was granted must have come, as far as the limit allows; in ms. */
+/* Time in ms until granted bursts have arrived, at most `limit_ns`. */
 static unsigned drain_first(const struct served_group *g, uint64_t limit_ns) {
 	uint64_t ahead = g->sg->upstream.scheduled ? grants_ahead(g->sg) : 0;
 
 	return (unsigned)((RTE_MIN(ahead, limit_ns) + NS_PER_MS - 1) / NS_PER_MS);
 }
 
-/* Others are served while it runs empty: `state` is when the time is over. */
+/* Other clients are served while the group drains. `state` is the time limit. */
 json_t *group_drain(struct rpc_call *call) {
 	const struct group_life_params *p = call->params;
 	const struct served_group *g = subject_group(call, &p->group);
@@ -144,12 +144,13 @@ json_t *group_drain(struct rpc_call *call) {
 				   drain_first(g, p->limit_ns));
 		call->changed = true;
 	}
-	if (!g->drained) /* who said so last has the last word */
+	if (!g->drained) /* a later group.resume overrides the drain */
 		return rpc_refuse(
 			call, RPC_REFUSED,
 			"group: service group %u was resumed meanwhile, or is another one",
 			g->sg->id);
-	waiting = served_group_waiting(g); /* first: what moves meanwhile is not taken for it */
+	/* read before `held`, so that packets that move in between do not count as waiting */
+	waiting = served_group_waiting(g);
 	held = served_group_left(g);
 	if (held > waiting && server_now(subject_server(call)) < *end)
 		return rpc_wait(call);
@@ -167,7 +168,7 @@ json_t *group_resume(struct rpc_call *call) {
 	return life_done(call);
 }
 
-/* The worker of a core; `workers` where there is none, after a refusal. */
+/* The index of the worker on a core; `worker_count` after a refusal. */
 static unsigned worker_on(struct rpc_call *call, const char *param, uint32_t core) {
 	const struct server *s = subject_server(call);
 	unsigned w = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Groups that come, go and rest, and workers that give their groups to others. */
+/* Methods that add, remove, drain and resume groups, and drain and resume workers. */
 #pragma once
 
 #include "control/methods/subject.h"

@@ -4,7 +4,7 @@
 #include "platform/log/log.h"
 #include "server/measure.h"
 
-/* One row a key, to be read as a table. */
+/* One key per entry. */
 /* clang-format off */
 const struct key measure_set_params[] = {
 	{.name = "cycles", BOOL, AT(struct measure_params, cycles),

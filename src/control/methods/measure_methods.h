@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* measure.*: what is measured on request. */
+/* The methods measure.*: measurements on request. */
 #pragma once
 
 #include "control/methods/subject.h"

@@ -25,7 +25,7 @@
 #define READS .reads = true
 #define USED "it is not there, or something refers to it"
 
-/* One row a method, to be read as a table. */
+/* One method per entry. */
 /* clang-format off */
 static const struct rpc_method methods[] = {
 	{"server.info", "what is in service: version, process, groups, threads and ports",

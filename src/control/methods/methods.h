@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the control socket offers: the table of all methods is in methods.c, each family of them in a file pair
- * of its own. They are run by the thread that launched the workers, one at a time, while these work.
+ * The methods of the control socket: methods.c has the table, and each family of methods a file pair. The
+ * thread that launched the workers runs one method at a time, while the workers run.
  */
 #pragma once
 
@@ -12,15 +12,14 @@
 #include "server/server.h"
 #include "telemetry/metrics/metrics.h"
 
-/* What the methods work on: the `service` of their calls. It may be filled when the socket is open already, but
- * before it is served. */
+/* The `service` of all calls. The caller may fill it after the socket is open, but before it is served. */
 struct methods {
 	struct server *server;
 	struct reload *reload;
 	const struct metrics_source *metrics;
-	struct power *power; /* NULL: a replay has none */
-	struct events events; /* opened before methods_rpc() where there are subscribers */
+	struct power *power; /* NULL in a replay */
+	struct events events; /* open it before methods_rpc() if there are subscribers */
 };
 
-/* The service. `m` must live on; NULL does where it is only to be described. */
+/* Returns the service. `m` must outlive it; NULL is enough for rpc_describe(). */
 struct rpc methods_rpc(struct methods *m);

@@ -9,10 +9,10 @@
 #include "model/units.h"
 #include "telemetry/metrics/samples.h"
 
-#define NAMES_MAX 64 /* beginnings of names */
-#define PART_MOST 500 /* samples that are written before others are served: about 1 ms */
+#define NAMES_MAX 64 /* name prefixes per request */
+#define PART_MOST 500 /* samples per part, before other clients are served: about 1 ms */
 
-/* One row a key, to be read as a table. */
+/* One key per entry. */
 /* clang-format off */
 static const struct key name_item = {
 	.kind = KIND_NAME, .size = sizeof(char *), .example = "vcmts_worker_",
@@ -99,7 +99,7 @@ static bool subjects_are_there(struct rpc_call *call, const struct metrics_get_p
 	return !p->has_modem || modem_is_somewhere(call, p);
 }
 
-/* Written while other clients are served; numbers are of the part that they are in. */
+/* Samples are written in parts while other clients are served; their values are read part by part. */
 struct metrics_reading {
 	uint64_t cursor;
 	size_t count;
@@ -120,7 +120,7 @@ static bool reading_begin(struct rpc_call *call) {
 	return true;
 }
 
-/* Writes the next samples, `most` at most. Returns false where memory is short. */
+/* Writes at most `most` samples. Returns false without memory. */
 static bool part_write(struct rpc_call *call, const struct metrics_selection *selection,
 		       size_t most) {
 	const struct methods *m = call->service;

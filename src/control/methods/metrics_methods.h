@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* metrics.*: samples of the metrics of docs/metrics.md. */
+/* The methods metrics.*: samples of the metrics of docs/metrics.md. */
 #pragma once
 
 #include "control/methods/subject.h"
 
-/* Samples of an answer: some 6 MB at the most, 1.2 MB where the client says nothing. */
+/* Samples per response: the maximum is about 6 MB, the default about 1.2 MB. */
 #define METRICS_SAMPLES_MAX 50000
 #define METRICS_SAMPLES_DEFAULT "10000"
 

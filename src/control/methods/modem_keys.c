@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What modem.* takes and tells. */
+/* Parameters and results of the methods modem.*. */
 #include "control/methods/modem_methods.h"
 
-/* One row a key, to be read as a table. */
+/* One key per entry. */
 /* clang-format off */
 
 #define MAC_EXAMPLE "02:01:00:00:00:01"
@@ -48,7 +48,7 @@ const struct key modem_get_params[] = {
 	{0},
 };
 
-/* What stands beside the keys of a modem (modem_keys) and of its upstream service flows. */
+/* Keys of the result besides those of a modem (modem_keys) and of its upstream service flows. */
 static const struct key counted_flow_keys[] = {
 	{.name = "clusters", .required = true, INTEGER(1, SG_MAX_SID_CLUSTERS), .example = "1",
 	 HELP("how many SID clusters it has")},

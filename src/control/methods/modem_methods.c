@@ -42,7 +42,7 @@ json_t *modem_list(struct rpc_call *call) {
 	return answer;
 }
 
-/* Adds how many clusters each flow has. Returns 0, or -1 without memory. */
+/* Adds the number of SID clusters of each flow. Returns 0, or -1 without memory. */
 static int put_clusters(json_t *flows, const struct modem *m) {
 	for (size_t f = 0; f < m->upstream_flow_count; f++) {
 		json_t *count = json_integer((json_int_t)m->upstream_flows[f].cluster_count);
@@ -53,7 +53,7 @@ static int put_clusters(json_t *flows, const struct modem *m) {
 	return 0;
 }
 
-/* What the file has in `security` alone. Returns 0, or -1 without memory. */
+/* Copies keys that the file has in `security` to the top level. Returns 0, or -1 without memory. */
 static int put_security(json_t *json, const struct modem *m) {
 	static const char *const names[] = {"said", "cipher", "key_sequence"};
 	const json_t *security = json_object_get(json, "security");
@@ -65,7 +65,7 @@ static int put_security(json_t *json, const struct modem *m) {
 	return json_object_set_new(json, "has_next_key", json_boolean(m->security.has_next_key));
 }
 
-/* All keys of the modem, and the members of modem_get_result. NULL: no memory. */
+/* All keys of the modem, and the members of modem_get_result. Returns NULL without memory. */
 static json_t *told_modem(const struct live_group *l, const struct modem *m) {
 	json_t *keys = object_modem_json(l, m), *json = object_identity_json(LIVE_MODEM, m);
 	bool good = json_object_set_new(json, "group", json_integer(l->sg.id)) == 0 &&

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* modem.*: cable modems and their service flows. */
+/* The methods modem.list and modem.get. */
 #pragma once
 
 #include "control/methods/subject.h"

@@ -9,7 +9,7 @@
 #include "platform/log/log.h"
 #include "server/changes.h"
 
-/* One row a key, to be read as a table. */
+/* One key per entry. */
 /* clang-format off */
 const struct key object_result[] = {
 	{.name = "done", .required = true, .kind = KIND_TEXT, .example = "1 modem added",
@@ -82,13 +82,13 @@ const struct key group_set_params[] = {
 };
 /* clang-format on */
 
-#define MOST_LEAVING 256 /* changes whose remains leave, when another one is taken */
+#define MOST_LEAVING 256 /* changes that may retire at a time; the next one waits */
 
-/* Of a call that waits: for what it has removed, or for what others have, and what stands in its way. */
+/* State of a call that waits: for its removed objects to retire, or for earlier changes that it conflicts with. */
 struct object_wait {
 	bool taken;
-	uint64_t generation; /* with this change, or with those before it */
-	char text[LIVE_LINE]; /* what was done */
+	uint64_t generation; /* of this change, or of the earlier changes */
+	char text[LIVE_LINE]; /* what the change did */
 };
 
 static json_t *done(const char *text, uint64_t generation) {
@@ -102,7 +102,7 @@ static struct object_wait *wait_of(struct rpc_call *call) {
 	return call->state;
 }
 
-/* What goes has left when this is answered. Without memory to remember it, it is answered before. */
+/* Responds after removed objects have retired. Without memory for the state, it responds earlier. */
 static json_t *taken(struct rpc_call *call, const char *text, uint64_t generation, bool goes) {
 	struct object_wait *w;
 
@@ -118,8 +118,8 @@ static json_t *taken(struct rpc_call *call, const char *text, uint64_t generatio
 	return rpc_wait(call);
 }
 
-/* Something that leaves may have what this needs: a place, a session. It is tried again once all that leaves now
- * has left, and then what is said holds. */
+/* An object that still retires may use a slot or session that this change needs. The call tries again after
+ * all current changes have retired; a refusal after that is final. */
 static json_t *refused(struct rpc_call *call, const char *why) {
 	struct server *s = subject_server(call);
 	bool first = call->state == NULL;
@@ -173,7 +173,7 @@ json_t *object_change(struct rpc_call *call, struct served_group *g, struct live
 	return result;
 }
 
-/* Of a call that waits for what it has removed. */
+/* Continues a call that waits for its removed objects to retire. */
 static json_t *left(struct rpc_call *call, const struct object_wait *w) {
 	server_changes_go_on(subject_server(call));
 	if (!server_changes_have_left(subject_server(call), w->generation))
@@ -181,7 +181,7 @@ static json_t *left(struct rpc_call *call, const struct object_wait *w) {
 	return done(w->text, w->generation);
 }
 
-/* As a file is checked: what the changes bring must differ from what other groups of the same ports have. */
+/* The same check as for a file: added objects must differ from those of other groups of the same ports. */
 static bool differs_from_others(struct rpc_call *call, const struct served_group *g,
 				const struct live_changes *changes, char why[LIVE_LINE]) {
 	const struct live_group *groups[SERVER_MAX_GROUPS];
@@ -192,7 +192,7 @@ static bool differs_from_others(struct rpc_call *call, const struct served_group
 	return live_between(groups, count, changed, changes, why);
 }
 
-/* The param that has the object: "modem". */
+/* Name of the parameter with the object, such as "modem". */
 static const char *object_param(enum live_object object) {
 	return object == LIVE_GROUP ? "values" : live_kinds[object].item;
 }

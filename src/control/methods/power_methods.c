@@ -11,7 +11,7 @@
 #define TRANSITION_MOST_US 10000
 #define EMPTY_ROUNDS_MOST 1000000
 
-/* One row a key, to be read as a table. */
+/* One key per entry. */
 /* clang-format off */
 #define GIVEN(member) .flag = offsetof(struct power_params, member)
 
@@ -121,7 +121,7 @@ json_t *power_get(struct rpc_call *call) {
 			 us(r.transition_ns), "queues", !r.blind, "cores", cores);
 }
 
-/* The governor does its part itself: it follows what the server has. */
+/* The governor reads its part from the server's configuration. */
 json_t *power_change(struct rpc_call *call) {
 	const struct methods *m = call->service;
 	const struct power_params *p = call->params;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* power.*: pauses of the workers, and frequencies of their cores. */
+/* The methods power.*: pauses of the workers and frequencies of their cores. */
 #pragma once
 
 #include "control/methods/subject.h"

@@ -5,7 +5,7 @@
 #include "scheduler/report.h"
 #include "telemetry/report_scheduler.h"
 
-/* One row a key, to be read as a table. */
+/* One key per entry. */
 /* clang-format off */
 #define REAL_KEY(key, text)                                                                \
 	{.name = (key), .required = true, .kind = KIND_REAL, .example = "0", HELP(text)}
@@ -134,7 +134,7 @@ json_t *scheduler_get(struct rpc_call *call) {
 	return report_scheduler_json(g, p->flows ? REPORT_LOSING_FLOWS : REPORT_NO_FLOWS);
 }
 
-/* The flow `f` of the modem `m`, both by their place, with its settings. */
+/* Report and settings of flow `f` of modem `m`, both by index. */
 static json_t *told_flow(const struct served_group *g, size_t m, size_t f) {
 	const struct service_flow *flow = &g->sg->modems[m].service_flows[f];
 	struct scheduler_flow_report r;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* scheduler.get, flow.get and modem.flows: what the downstream scheduler has done, since the start. */
+/* The methods scheduler.get, flow.get and modem.flows: statistics of the downstream scheduler since the start. */
 #pragma once
 
 #include "control/methods/subject.h"

@@ -6,7 +6,7 @@
 #include "control/methods/subject.h"
 #include "server/steering.h"
 
-/* One row a key, to be read as a table. */
+/* One key per entry. */
 /* clang-format off */
 
 #define CORE_KEY(key, text)                                                                  \

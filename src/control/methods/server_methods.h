@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* server.*: the process as a whole. */
+/* The methods server.*: the process as a whole. */
 #pragma once
 
 #include "control/rpc.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Snapshots that are being written: the control thread has a group copied into each of them before it changes the group. */
+/* Snapshots that are being written. Before the control thread changes a group, it copies the group into each
+ * of them. */
 #pragma once
 
 #include "model/live/snapshot.h"
@@ -9,16 +10,16 @@ struct snapshot_reading {
 	struct snapshot_reading *next;
 };
 
-/* Zeroed: there are none. */
+/* Zeroed: none. */
 struct snapshots {
 	struct snapshot_reading *first;
 };
 
-/* `r` and its snapshot must live on until snapshots_leave(). */
+/* `r` and its snapshot must stay valid until snapshots_leave(). */
 void snapshots_join(struct snapshots *s, struct snapshot_reading *r);
 
-/* Harmless on one that has not joined. */
+/* Does nothing if `r` has not joined. */
 void snapshots_leave(struct snapshots *s, struct snapshot_reading *r);
 
-/* The group is about to change, or to end. */
+/* Call it before the group changes or ends. */
 void snapshots_copy(const struct snapshots *s, const struct live_group *l);

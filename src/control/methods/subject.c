@@ -61,7 +61,7 @@ size_t subject_modems(const struct served_group *g) {
 	return g->live.modems;
 }
 
-/* The ids of all groups, as many as there is room for. */
+/* The IDs of all groups, as many as fit. */
 static void list_ids(struct rpc_call *call, char *text, size_t size) {
 	const struct served_group *g;
 	unsigned place = 0;

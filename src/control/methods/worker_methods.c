@@ -3,7 +3,7 @@
 
 #include <rte_cycles.h>
 
-/* One row a key, to be read as a table. */
+/* One key per entry. */
 /* clang-format off */
 const struct key worker_list_params[] = {
 	{.name = "anew", BOOL, AT(struct worker_list_params, anew), .fallback = "false",

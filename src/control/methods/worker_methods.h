@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* worker.list: what the polling threads do, since the start. */
+/* The method worker.list: statistics of the workers since the start. */
 #pragma once
 
 #include "control/methods/subject.h"
