@@ -12,6 +12,6 @@ int busyness_of(struct busyness *b, struct busyness_reading now, uint64_t window
 	busy = now.busy - b->from.busy;
 	if (total == 0)
 		return BUSYNESS_UNKNOWN;
-	/* The two were not read at one moment. */
+	/* The counters and totals are not read atomically. */
 	return busy >= total ? 100 : (int)((busy * 100 + total / 2) / total);
 }

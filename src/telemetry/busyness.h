@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How busy a core was: the share of cycles of rounds in which packets moved, of all rounds since somebody asked
- * before, but of BUSYNESS_WINDOW_US at least. Nothing is sampled in between, so that it costs nobody anything.
+ * The share of busy cycles of a core: cycles of rounds with packets, of all rounds since the previous query,
+ * but at least BUSYNESS_WINDOW_US. Nothing is sampled between queries.
  */
 #pragma once
 
 #include <stdint.h>
 
 #define BUSYNESS_WINDOW_US 10000
-#define BUSYNESS_UNKNOWN (-1) /* it did not run in this time */
+#define BUSYNESS_UNKNOWN (-1) /* the core did not run in this time */
 
-/* What was read of a core's cycles, and when. All only grow. */
+/* Cycle counters of a core and the time of their reading. All only grow. */
 struct busyness_reading {
 	uint64_t busy, total;
 	uint64_t tsc;
 };
 
-/* Of one core; begins zeroed: since the start. Who asks for it at the same time as others has a lock. */
+/* State of one core; zeroed: since the start. Concurrent callers need a lock. */
 struct busyness {
-	struct busyness_reading from; /* what is told counts from here */
-	struct busyness_reading last; /* .. and the next time from here, once the window is over */
+	struct busyness_reading from; /* start of the current window */
+	struct busyness_reading last; /* start of the next window */
 };
 
-/* Percent, 0 to 100, or BUSYNESS_UNKNOWN. `window` in cycles. */
+/* Returns percent, 0 to 100, or BUSYNESS_UNKNOWN. `window` in TSC cycles. */
 int busyness_of(struct busyness *b, struct busyness_reading now, uint64_t window);

@@ -10,7 +10,7 @@
 #include "server/measure.h"
 #include "telemetry/report_group.h"
 
-/* For how long the thread was not run: from and to, TSC cycles. */
+/* Times without the CPU: from and to, TSC cycles. */
 static json_t *gaps_json(const struct gaps *g) {
 	json_t *list = json_array();
 
@@ -40,7 +40,7 @@ static json_t *workers_json(const struct server *s, const struct host *host) {
 	return list;
 }
 
-/* Seconds of each worker; what is idle contains what is paused. */
+/* Seconds of each worker; idle time includes paused time. */
 static json_t *power_json(const struct server *s, const struct host *host) {
 	double hz = (double)host->tsc_hz;
 	json_t *list = json_array();
@@ -64,7 +64,7 @@ static json_t *power_json(const struct server *s, const struct host *host) {
 			 power_driver_name(s->power.driver), "workers", list);
 }
 
-/* What the drivers lost before the pipeline saw it, or after: of all ports of the role. */
+/* Packets lost by drivers, over all ports of the role. */
 static json_t *port_json(const struct server *s, enum device_role role) {
 	struct rte_eth_stats sum = {0};
 
@@ -85,7 +85,7 @@ static json_t *port_json(const struct server *s, enum device_role role) {
 			 (json_int_t)sum.rx_nombuf, "transmit_errors", (json_int_t)sum.oerrors);
 }
 
-/* Of each port that groups share: whose its packets were. */
+/* Counters of each shared port. */
 static json_t *shares_json(const struct server *s) {
 	json_t *list = json_array();
 
@@ -113,7 +113,7 @@ static json_t *host_json(const struct host *h) {
 			 "core_hz", (json_int_t)h->core_hz);
 }
 
-/* Both directions of the groups, and of those that went, into `into`. */
+/* Adds both directions of the groups, and of removed groups, to `into`. */
 static void put_directions(json_t *into, const struct server *s, unsigned first, unsigned count,
 			   const struct server_gone *gone, const struct host *host,
 			   double seconds) {
@@ -147,7 +147,7 @@ static json_t *groups_json(const struct server *s, const struct host *host, doub
 	return list;
 }
 
-/* For how long the figures were: a group that came later has its own for less. */
+/* How long cycles and latency were measured; for a group added later it was shorter. */
 static json_t *measured_json(const struct server *s) {
 	const struct server_measures *m = &s->measures;
 
@@ -161,7 +161,7 @@ json_t *report_json(const struct server *s, const struct host *host, double seco
 	json_t *root = json_object();
 
 	put_directions(root, s, 0, s->group_count, &s->gone, host, seconds);
-	/* what they counted is in the sums */
+	/* the sums include their counters */
 	json_object_set_new(root, "removed_groups", json_integer(s->gone.groups));
 	json_object_set_new(root, "groups", groups_json(s, host, seconds));
 	json_object_set_new(root, "shared_ports", shares_json(s));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the data plane has done, as JSON (keys: docs/results.md) and as a table for people. */
+/* Reports the results of the data plane, as JSON (keys: docs/results.md) and as text. */
 #pragma once
 
 #include <stdint.h>
@@ -12,21 +12,21 @@
 
 /*
  * {"downstream": {received, transmitted, held, dropped, balanced, drops, counters, scheduler,
- * cycles_per_packet, pipeline_latency_us, seconds}, "upstream": {the same, units, requests},
- * "groups": [{"id", "name", "downstream", "upstream"}], "workers", "host"}; of several groups the
- * directions at the top are sums. `host` may be NULL: then times and cycles are left out, and the result is the
- * same for the same input. The caller owns the reference.
+ * cycles_per_packet, pipeline_latency_us, seconds}, "upstream": {the same, units, requests}, "groups":
+ * [{"id", "name", "downstream", "upstream"}], "workers", "host"}. With several groups, the top-level
+ * directions are sums. `host` may be NULL: then times and cycles are omitted, and the same input gives the
+ * same result. The caller owns the reference.
  */
 json_t *report_json(const struct server *s, const struct host *host, double seconds);
 
-/* The same for a terminal. */
+/* The same as text for a terminal. */
 void report_print(FILE *out, const struct server *s, const struct host *host, double seconds);
 
-/* Whether `path` (may be NULL) stands for stdout, so that no table may go there. */
+/* Whether `path` (may be NULL) means stdout, which must then contain only JSON. */
 bool report_is_stdout(const char *path);
 
 /* Writes `json` to the file at `path`, or to stdout for "-". Returns 0, or -1 after a message. */
 int report_write(const json_t *json, const char *path);
 
-/* The lists of stages, drop reasons, counters and metrics, for docs and tools. The caller owns it. */
+/* The stage lists, drop reasons, counters and metrics, for docs and tools. The caller owns it. */
 json_t *report_describe(void);

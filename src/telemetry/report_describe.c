@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What there is to tell: stages, drop reasons, counters and metrics. */
+/* Describes stages, drop reasons, counters and metrics. */
 #include "sharing/sharing.h"
 #include "telemetry/metrics/describe.h"
 #include "telemetry/report.h"
 
-/* What it takes from and gives to, where that is not the burst, by the names of queues. */
+/* Names of the queues that a stage uses instead of, or besides, the burst. */
 static void stage_ways(json_t *row, const struct stage_list *list, const struct stage *s) {
 	json_t *also = json_array();
 
@@ -31,7 +31,7 @@ static json_t *queues_json(const struct stage_list *list) {
 	return queues;
 }
 
-/* What it counts, by name. */
+/* Names of the drop reasons and counters of a stage. */
 static void stage_counts(json_t *row, const struct stage *s) {
 	json_t *drops = json_array(), *counters = json_array();
 
@@ -60,7 +60,7 @@ static json_t *list_json(const struct stage_list *list) {
 			 queues_json(list));
 }
 
-/* Names and meanings of a direction. */
+/* Names and meanings of all drop reasons and counters of a direction. */
 static json_t *names_json(enum direction direction, json_t *lists) {
 	json_t *drops = json_object(), *values = json_object();
 

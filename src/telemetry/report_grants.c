@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-/* What is told of a channel, and of all. */
+/* The reported counters of a channel, and of all channels. */
 static const struct {
 	const char *name;
 	size_t offset;
@@ -80,7 +80,8 @@ static bool has_grants(const struct served_group *g) {
 	return g->there && g->upstream != NULL && upstream_grants(g->upstream);
 }
 
-/* From when messages were due until the R-PHY port had them, without those that waited for its first link. */
+/* Delay from when messages are due until the R-PHY port has them. Excludes messages that waited for its first
+ * link. */
 static json_t *delay_json(const struct served_group *groups, unsigned count) {
 	uint64_t delayed = 0, sum = 0, most = 0;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What upstream schedulers have done: MAPs, grants, and the use of each channel. */
+/* Reports the upstream schedulers: MAPs, grants and the use of each channel. */
 #pragma once
 
 #include <stdio.h>
@@ -8,9 +8,10 @@
 
 #include "server/served_group.h"
 
-/* {"maps", "late", .., "minislots": {kind: n}, "channels": [the same of each]}: docs/results.md; the sums of several, without
- * channels. NULL where none of them grants. The caller owns the reference. */
+/* {"maps", "late", .., "minislots": {kind: n}, "channels": [the same of each]}, see docs/results.md; for
+ * several groups the sums, without channels. Returns NULL if no group has an upstream scheduler. The caller
+ * owns the reference. */
 json_t *report_grants_json(const struct served_group *groups, unsigned count);
 
-/* A few lines for a terminal; none where the group does not grant. */
+/* Prints a few lines for a terminal; none if the group has no upstream scheduler. */
 void report_grants_print(FILE *out, const struct served_group *g);

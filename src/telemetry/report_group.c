@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The directions of one group, or the sums over several. */
+/* Reports the directions of one group, or sums over several. */
 #include "telemetry/report_group.h"
 
 #include "model/units.h"
@@ -37,7 +37,7 @@ json_t *report_counters(const struct counters *c, enum direction direction) {
 	return o;
 }
 
-/* Cycles of each stage of a list over `packets`, of all groups. */
+/* Cycles of each stage divided by `packets`, over all groups. */
 struct cycles {
 	json_t *stages;
 	uint64_t total, readings;
@@ -66,7 +66,7 @@ static json_t *cycles_json(struct cycles *c, const struct host *host) {
 			 "stages", c->stages);
 }
 
-/* Of the packets of the groups that there are. */
+/* Covers the packets of existing groups only. */
 static json_t *down_cycles_json(const struct served_group *groups, unsigned count,
 				const struct host *host) {
 	struct cycles c = {.stages = json_object()};
@@ -90,7 +90,7 @@ static json_t *down_cycles_json(const struct served_group *groups, unsigned coun
 	return cycles_json(&c, host);
 }
 
-/* The sums of downstreams. */
+/* Sums over downstreams. */
 struct downstreams {
 	struct counters all;
 	uint64_t held;
@@ -143,10 +143,10 @@ json_t *report_downstream(const struct served_group *groups, unsigned count,
 	return down;
 }
 
-/* Of the groups that have one. */
+/* The upstreams of the groups that have one. */
 struct upstreams {
 	struct upstream *list[SERVER_MAX_GROUPS];
-	const struct service_group *first; /* whose the first of them is */
+	const struct service_group *first; /* owner of the first upstream */
 	unsigned count;
 	const struct server_gone *gone; /* never NULL */
 };
@@ -184,7 +184,7 @@ static json_t *asked_json(const uint32_t *by_kind) {
 	return kinds;
 }
 
-/* By MAC address, those who asked. */
+/* Requests by MAC address of the modem. */
 static json_t *asking_json(const struct service_group *sg, const struct us_request_sink *sink) {
 	json_t *modems = json_object();
 
@@ -200,7 +200,7 @@ static json_t *asking_json(const struct service_group *sg, const struct us_reque
 	return modems;
 }
 
-/* By modem in the report of a group alone. */
+/* Requests; by modem only in the report of a single group. */
 static json_t *requests_json(const struct upstreams *all) {
 	json_t *kinds = json_object(), *json;
 	uint64_t modems = 0, of_left = 0;

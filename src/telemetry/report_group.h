@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What groups have done, as JSON: of one group alone, or the sums over several, which leave out what
- * cannot be summed. `host` may be NULL: then cycles and times are left out. The caller owns the reference.
+ * Reports groups as JSON: one group, or sums over several, which omit what cannot be summed. If `host` is
+ * NULL, cycles and times are omitted. The caller owns the reference.
  */
 #pragma once
 
@@ -13,16 +13,16 @@
 #include "platform/host.h"
 #include "server/server.h"
 
-/* Of at most SERVER_MAX_GROUPS groups, of which those that are not there are passed over; `all_flows` as in
- * report_scheduler_json(). `gone`: what others counted that went, or NULL. */
+/* Covers at most SERVER_MAX_GROUPS groups; skips free slots. `all_flows` as in report_scheduler_json().
+ * `gone`: counters of removed groups, or NULL. */
 json_t *report_downstream(const struct served_group *groups, unsigned count,
 			  const struct server_gone *gone, bool all_flows, const struct host *host);
 
-/* NULL where none of the groups has an upstream, nor had. */
+/* Returns NULL if no group has, or had, an upstream. */
 json_t *report_upstream(const struct served_group *groups, unsigned count,
 			const struct server_gone *gone, const struct host *host);
 
-/* All of a kind that the direction counts, by name. */
+/* All drop reasons or counters of the direction, by name. */
 json_t *report_drops(const struct counters *c, enum direction direction);
 json_t *report_counters(const struct counters *c, enum direction direction);
 

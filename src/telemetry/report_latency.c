@@ -6,7 +6,7 @@
 struct latency *report_latency_of(const struct served_group *g, enum direction direction) {
 	struct latency *l = NULL;
 
-	if (g->downstream == NULL) /* it is not there */
+	if (g->downstream == NULL) /* the slot is free */
 		return NULL;
 	if (direction == DIRECTION_DOWN)
 		l = &g->downstream->latency;

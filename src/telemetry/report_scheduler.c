@@ -10,7 +10,7 @@ static json_t *scheduler_integer(uint64_t value) {
 	return json_integer((json_int_t)value);
 }
 
-/* With `digits` powers of ten kept, so that the same input gives the same text. */
+/* Rounds to 1/`digits`, so that the same input gives the same text. */
 static json_t *rounded(double value, double digits) {
 	return json_real((double)(int64_t)(value * digits + 0.5) / digits);
 }
@@ -23,12 +23,12 @@ static double ratio(uint64_t part, uint64_t whole) {
 	return whole == 0 ? 0 : (double)part / (double)whole;
 }
 
-/* The name under which a verdict's drops are counted; NULL for SCHEDULER_QUEUED. */
+/* Name of the drop reason of a verdict; NULL for SCHEDULER_QUEUED. */
 static const char *verdict_name(enum scheduler_verdict verdict) {
 	return verdict == SCHEDULER_QUEUED ? NULL : drop_name(ds_refusals[verdict]);
 }
 
-/* [[shortest delay of the bucket in us, packets], ..], without empty buckets */
+/* [[lower bound of the bucket in us, packets], ..], without empty buckets */
 static json_t *scheduler_histogram_json(const struct scheduler_delay_report *r) {
 	json_t *list = json_array();
 
@@ -173,7 +173,7 @@ static void print_delay(FILE *out, const struct scheduler *s) {
 	}
 }
 
-/* The emptiest and the fullest channel, and the one bonding group that made its modems wait most. */
+/* Prints the lowest and highest utilisation of channels, and the largest skew of bonding groups. */
 static void print_channels(FILE *out, const struct served_group *g) {
 	const struct ds_upper *u = &g->downstream->upper;
 	double least = 1, most = 0;

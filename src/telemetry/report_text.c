@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The report for a terminal. */
+/* The report as text for a terminal. */
 #include "telemetry/report.h"
 
 #include <inttypes.h>
@@ -97,7 +97,7 @@ static void print_upstream(FILE *out, const struct served_group *g, const struct
 		print_cycles(out, lists, US_PIPELINES, upstream_accounted(u), host);
 }
 
-/* What those counted that went, in a line. */
+/* Prints the counters of removed groups in one line. */
 static void print_gone(FILE *out, const struct server_gone *gone) {
 	if (gone->groups > 0)
 		fprintf(out,

@@ -12,12 +12,12 @@
 #include "telemetry/telemetry_lcore.h"
 #include "telemetry/telemetry_metrics.h"
 
-/* The socket's threads come and go as they like: what they read is theirs under the lock. */
+/* Threads of the telemetry socket start and end at any time; the lock protects what they read. */
 static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
 static struct server *server; /* NULL: closed */
 static const struct metrics_source *source;
 
-/* Where neither DPDK nor a patch of it answers already. */
+/* Registered only where DPDK, or a patch of it, has no such command. */
 static const struct {
 	const char *name;
 	int (*answer)(struct server *s, const char *params, struct rte_tel_data *d);
@@ -39,7 +39,8 @@ static const struct {
 #endif
 };
 
-/* Groups neither come nor go, until it is unlocked. Returns whether there is a server; else nothing is locked. */
+/* Keeps groups from being added or removed until server_unlock(). Returns whether there is a server; if not,
+ * nothing is locked. */
 static bool server_lock(void) {
 	pthread_rwlock_rdlock(&lock);
 	if (server == NULL) {
@@ -68,7 +69,7 @@ static int on_lcore(const char *cmd, const char *params, struct rte_tel_data *d)
 	return ret;
 }
 
-/* A walk takes the server's lock by itself. */
+/* A walk takes the server's lock itself. */
 static int on_metrics(const char *cmd, const char *params, struct rte_tel_data *d) {
 	int ret = -1;
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Commands on DPDK's telemetry socket, beside those that DPDK has itself: /vcmts/metrics for collectors, and what DPDK
- * tells of lcores in other versions (docs/telemetry.md). They are answered by threads of the socket while workers run.
+ * Commands on DPDK's telemetry socket: /vcmts/metrics for collectors, and lcore commands that some DPDK
+ * versions lack (docs/telemetry.md). Threads of the socket run them while workers run.
  */
 #pragma once
 
 #include "telemetry/metrics/metrics.h"
 
-/* Registers the commands. Returns 0, or -1 after a message. `source` and its server must live on until
+/* Registers the commands. Returns 0, or -1 after a message. `source` and its server must be valid until
  * telemetry_close(). */
 int telemetry_open(const struct metrics_source *source);
 
-/* From here on commands are answered with an error. Waits for those that are being answered. */
+/* From now on commands return an error. Waits for commands in progress. */
 void telemetry_close(void);

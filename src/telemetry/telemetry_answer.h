@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What answers of the telemetry are made of, and what their parameters are read by. */
+/* Builds responses of telemetry commands and parses their parameters. */
 #pragma once
 
 #include <stdbool.h>
@@ -8,12 +8,12 @@
 #include <rte_telemetry.h>
 #include <rte_version.h>
 
-#define TELEMETRY_NUMBER 24 /* room for a number in decimals */
+#define TELEMETRY_NUMBER 24 /* bytes of a decimal number */
 
 void telemetry_put(struct rte_tel_data *d, const char *name, uint64_t value);
 void telemetry_put_text(struct rte_tel_data *d, const char *name, const char *text);
 
-/* To an array that was started as one of TELEMETRY_UINT. */
+/* Adds to an array that was started with TELEMETRY_UINT. */
 #if RTE_VERSION >= RTE_VERSION_NUM(23, 3, 0, 0)
 #define TELEMETRY_UINT RTE_TEL_UINT_VAL
 #else
@@ -21,8 +21,8 @@ void telemetry_put_text(struct rte_tel_data *d, const char *name, const char *te
 #endif
 void telemetry_add(struct rte_tel_data *array, uint64_t value);
 
-/* The answer is {"error": what}. Returns 0, as a callback does then. */
+/* Sets the response {"error": what}. Returns 0 for the callback to return. */
 int telemetry_complain(struct rte_tel_data *d, const char *what);
 
-/* Decimal digits only, at most `most`. */
+/* Parses decimal digits, at most `most`. */
 bool telemetry_number(const char *text, uint64_t most, uint64_t *value);

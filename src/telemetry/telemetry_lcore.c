@@ -12,7 +12,7 @@
 #include "telemetry/busyness.h"
 #include "telemetry/telemetry_answer.h"
 
-/* Asked by the socket's threads, of which there may be several. */
+/* Several threads of the socket may query at a time. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct busyness asked[PLATFORM_MAX_WORKERS];
 static bool disabled;
@@ -78,7 +78,7 @@ int telemetry_busyness_disable(struct server *s, const char *params, struct rte_
 	return busyness_switch(false, d);
 }
 
-/* As if the core ran at its base frequency. */
+/* Busyness as if the core ran at its base frequency. */
 static int lcore_capacity(const struct server *s, unsigned lcore) {
 	int percent = lcore_busyness(s, lcore);
 	struct core_speed speed;

@@ -14,9 +14,9 @@
 #define NAME RTE_TEL_MAX_STRING_LEN /* bytes of a key */
 #define PARAMS 256 /* bytes */
 #define FILTERS 4
-#define ENTRIES 200 /* values in an answer: DPDK 22.11 takes 256 entries of a dictionary .. */
+#define ENTRIES 200 /* values per response: DPDK 22.11 allows 256 dictionary entries .. */
 #define BYTES 14000 /* .. and 16 kB of text */
-#define NUMBER_BYTES 26 /* of a value, with what stands around it and the key */
+#define NUMBER_BYTES 26 /* of a value, with separators around it and the key */
 
 struct filter {
 	const char *label, *value;
@@ -28,13 +28,13 @@ struct flat {
 	unsigned filter_count;
 	const char *prefix;
 	uint64_t from;
-	uint64_t seen; /* samples that were asked for */
-	unsigned put; /* of these, in the answer */
+	uint64_t seen; /* selected samples so far */
+	unsigned put; /* of these, in the response */
 	size_t bytes;
 	bool full;
 };
 
-/* DPDK takes letters, digits, _ and / in keys. */
+/* DPDK allows letters, digits, _ and / in keys. */
 static size_t key_add(char key[NAME], size_t used, const char *text) {
 	for (; *text != '\0' && used + 1 < NAME; text++)
 		key[used++] = (char)(isalnum((unsigned char)*text) ? *text : '_');
@@ -52,7 +52,7 @@ static size_t key_add_label(char key[NAME], size_t used, const char *label, cons
 	return used;
 }
 
-/* Names of seconds are of nanoseconds here, and those of ratios of parts per million. */
+/* Seconds are converted to nanoseconds, ratios to parts per million, and named so. */
 static size_t key_add_name(char key[NAME], const char *name) {
 	static const struct {
 		const char *is, *becomes;
@@ -81,7 +81,7 @@ static struct filter *filter_of(struct flat *f, const char *label) {
 	return NULL;
 }
 
-/* Whether the label says nothing that what was fixed does not. */
+/* Whether a filter determines the label's value. */
 static bool label_is_implied(struct flat *f, const char *label) {
 	static const struct filter pairs[] = {
 		{"worker", "core"}, {"port", "role"}, {"modem", "service_group"}};
@@ -95,7 +95,7 @@ static bool label_is_implied(struct flat *f, const char *label) {
 	return false;
 }
 
-/* Whether the sample has all that was fixed. */
+/* Whether the sample matches all filters. */
 static bool sample_is_wanted(struct flat *f, const struct metric *m,
 			     const struct metric_sample *s) {
 	unsigned met = 0;
@@ -116,7 +116,8 @@ static void flat_put(struct flat *f, const char *key, uint64_t value) {
 	if (f->seen++ < f->from || f->full)
 		return;
 	if (f->put == ENTRIES || f->bytes + bytes > BYTES) {
-		f->full = true; /* nothing behind it, so that who goes on misses nothing */
+		/* no later samples either, so that a client that continues misses none */
+		f->full = true;
 		return;
 	}
 	telemetry_put(f->d, key, value);
@@ -165,7 +166,7 @@ static void flat_sample(void *arg, const struct metric *m, const struct metric_s
 	flat_put(f, key, s->histogram->count);
 }
 
-/* Cuts `text` into what it says. Returns NULL, or what is wrong with it. */
+/* Splits `text` into filters. Returns NULL, or the fault. */
 static const char *params_read(struct flat *f, char *text) {
 	char *rest = text, *word;
 
@@ -195,7 +196,7 @@ struct flat_modem {
 	char text[UNITS_TEXT_SIZE];
 };
 
-/* What of it the registry can do by itself. Returns false where a value cannot be. */
+/* Derives the selection from the filters. Returns false for an invalid value. */
 static bool selection_make(struct flat *f, struct metrics_selection *s, struct flat_modem *m) {
 	const struct filter *group = filter_of(f, "service_group");
 	struct filter *modem = filter_of(f, "modem");
@@ -208,7 +209,7 @@ static bool selection_make(struct flat *f, struct metrics_selection *s, struct f
 		if (!units_parse_mac(modem->value, m->mac))
 			return false;
 		units_format_mac(m->mac, m->text);
-		modem->value = m->text; /* as samples have it */
+		modem->value = m->text; /* in the format of samples */
 		s->modem = m->mac;
 		s->flows = true;
 	}

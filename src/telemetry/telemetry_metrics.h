@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The registry of metrics in flat answers, for collectors that make a series of every key: numbers only, but for
- * what the question fixed. Parameters, separated by commas:
+ * The metrics registry in flat responses, for collectors that make a series of every key. Values are numbers,
+ * except for labels that a filter fixes. Parameters, separated by commas:
  *
- *     LABEL=VALUE   only samples with this label, which is told once and then no part of keys
+ *     LABEL=VALUE   only samples with this label, which is reported once and omitted from keys
  *     from=N        from the Nth of these samples on
- *     PREFIX        of the metrics' names, without vcmts_; "" of all
+ *     PREFIX        of the metrics' names, without vcmts_; "" selects all
  *
- * A key is the metric's name without vcmts_, and behind a slash each the labels that are left with their values; a
- * worker's core, a port's role and a modem's service group are not where those are fixed. Seconds are nanoseconds,
- * ratios parts per million; of a histogram there are _sum and _count.
+ * A key is the metric's name without vcmts_, followed by a slash, label, slash and value for each remaining
+ * label. A worker's core, a port's role and a modem's service group are omitted if a filter determines them.
+ * Seconds are in nanoseconds, ratios in parts per million; histograms have _sum and _count.
  */
 #pragma once
 
@@ -17,6 +17,6 @@
 
 #include "telemetry/metrics/metrics.h"
 
-/* Takes the server's lock by itself. */
+/* Takes the server's lock itself. */
 int telemetry_metrics(const struct metrics_source *source, const char *params,
 		      struct rte_tel_data *d);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Of a service group: how its work was done. */
+/* Metrics of a service group about its polls and lookups. */
 #include "telemetry/metrics/walk.h"
 
-/* Which of its metrics a collector is asked for. */
+/* Selects the metric of a shared collector. */
 enum { EFFORT_POLLS, EFFORT_LOOKUPS, EFFORT_LOOKED_UP };
 
 static void put_effort(const struct walk *w, const struct metric_row *row, const char *group,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Of the upstream scheduler: MAPs, grants and the use of minislots, by upstream channel. */
+/* Metrics of the upstream scheduler per channel: MAPs, grants and the use of minislots. */
 #include "telemetry/metrics/walk.h"
 
-/* Which of its metrics a collector is asked for. */
+/* Selects the metric of a shared collector. */
 enum { GRANTS_MINISLOTS, GRANTS_MAPS, GRANTS_GRANTS, GRANTS_BYTES, GRANTS_PENDING };
 enum { MESSAGE_DELAY_SUM, MESSAGE_DELAY_MAX };
 
@@ -11,7 +11,7 @@ static uint64_t idle_of(const struct maps_counts *c) {
 			c->station_minislots;
 
 	return c->minislots > used ? c->minislots - used
-				   : 0; /* as they are read while they change */
+				   : 0; /* the counters change while they are read */
 }
 
 static void put_minislots(const struct walk *w, const struct metric_row *row, const char *group,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Of a service group: its counters and drops, and what is in it. */
+/* Metrics of a service group: counters, drops and configured objects. */
 #include "downstream/cpe.h"
 #include "model/keys/keys.h"
 #include "telemetry/metrics/walk.h"
 
-/* Which of its metrics a collector is asked for. */
+/* Selects the metric of a shared collector. */
 enum { GROUP_MODEMS, GROUP_ACTIVE_MODEMS, GROUP_ACTIVE_ADDRESSES, GROUP_FLOWS, GROUP_QUEUED };
 enum { UNITS_IN, UNITS_OUT };
 
@@ -50,7 +50,7 @@ static void collect_down_held(const struct walk *w, const struct metric_row *row
 			 LABELS(w->groups[g].id));
 }
 
-/* Of what is put together from numbers of several moments, a difference may fall below 0. */
+/* Counters are not read atomically, so their difference may be negative. */
 static uint64_t not_below_zero(uint64_t value) {
 	return (int64_t)value < 0 ? 0 : value;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Of single modems and their service flows, where they are asked for. */
+/* Metrics of single modems and their service flows, on request. */
 #include <string.h>
 
 #include "downstream/cpe.h"
@@ -7,7 +7,7 @@
 #include "scheduler/report.h"
 #include "telemetry/metrics/walk.h"
 
-/* Which of its metrics a collector is asked for. */
+/* Selects the metric of a shared collector. */
 enum { MODEM_PACKETS, MODEM_BYTES, MODEM_WAITING_PACKETS, MODEM_WAITING_BYTES, MODEM_ACTIVE };
 enum {
 	FLOW_PACKETS,
@@ -18,13 +18,14 @@ enum {
 	FLOW_RATE
 };
 
-#define DROPS (SCHEDULER_VERDICTS - SCHEDULER_QUEUED - 1) /* samples, by reason */
+/* samples per modem or flow, one per reason */
+#define DROPS (SCHEDULER_VERDICTS - SCHEDULER_QUEUED - 1)
 
 static bool modem_is_wanted(const struct metrics_selection *s, const struct modem *m) {
 	return modem_is_there(m) && (s->modem == NULL || memcmp(m->mac, s->modem, 6) == 0);
 }
 
-/* How many samples of a metric there are of a modem, and what puts them. */
+/* How a metric counts and collects its samples of one modem. */
 struct of_modem {
 	size_t (*count)(const struct metric_row *row, const struct modem *m);
 	void (*collect)(const struct walk *w, const struct metric_row *row,
@@ -35,7 +36,8 @@ static enum metrics_skip skip(const struct walk *w, size_t count) {
 	return w->sink->skip != NULL ? w->sink->skip(w->sink->arg, count) : METRICS_VISIT;
 }
 
-/* Of each modem that is wanted, but for those that the sink skips. After each, the group and its modems may be others. */
+/* Visits each wanted modem that the sink does not skip. After walk_pause(), the group and its modems may have
+ * changed. */
 static void modems_walk(const struct walk *w, const struct metric_row *row,
 			const struct of_modem *of) {
 	for (unsigned i = 0; i < w->group_count; i++) {
@@ -65,7 +67,7 @@ static void flow_read(const struct walk_group *g, size_t modem, size_t flow,
 	scheduler_report_flow(d->upper.scheduler, ds_flow_number(d, modem, flow), r);
 }
 
-/* The sum of a modem's service flows. */
+/* The sum over a modem's service flows. */
 static struct scheduler_flow_report modem_read(const struct walk_group *g, size_t place) {
 	const struct modem *m = &g->served->sg->modems[place];
 	struct scheduler_flow_report sum = {0}, r;

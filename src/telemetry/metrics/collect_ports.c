@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Of ports: what drivers count, and of those that groups share who the packets were for. */
+/* Metrics of ports: driver statistics, and counters of shared ports. */
 #include <string.h>
 
 #include <rte_ethdev.h>
 
 #include "telemetry/metrics/walk.h"
 
-/* Which of its metrics a collector is asked for. */
+/* Selects the metric of a shared collector. */
 enum {
 	ETHDEV_RECEIVED,
 	ETHDEV_RECEIVED_BYTES,
@@ -19,8 +19,9 @@ enum {
 	ETHDEV_LINK,
 };
 
-/* A device that came back while a group still has it as it was is there twice. Whether a port is not the one to tell of:
- * another is open under its name, or is gone as well and stands before it. Among those that groups share, or all. */
+/* A device that returned while a group still uses its former port has two ports. Returns whether another port
+ * of the same name represents it: an open one, or else the first that is gone. Considers shared ports only,
+ * or all. */
 static bool is_told_by_another(const struct server *s, unsigned port, bool shared) {
 	const struct server_port *list = s->ports.list;
 
@@ -33,7 +34,7 @@ static bool is_told_by_another(const struct server *s, unsigned port, bool share
 	return false;
 }
 
-/* Calls `put` for each port that groups share. */
+/* Calls `put` for each shared port. */
 static void shares_walk(const struct walk *w, const struct metric_row *row,
 			void (*put)(const struct walk *w, const struct metric_row *row,
 				    const struct counters *all, const char *port)) {
@@ -99,7 +100,7 @@ static void collect_ethdev(const struct walk *w, const struct metric_row *row) {
 		else if (server_port_stats(port, &stats))
 			value = ethdev_value(&stats, row->which);
 		else
-			continue; /* net_gve of DPDK 22.11 counts nothing: no sample, rather than 0 */
+			continue; /* net_gve of DPDK 22.11 counts nothing: no sample instead of 0 */
 		walk_put(w, row, value, LABELS(port->name, device_role_name(port->role)));
 	}
 }

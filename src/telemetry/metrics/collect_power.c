@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Of the cores' frequencies. */
+/* Metrics of the cores' frequencies. */
 #include "telemetry/metrics/walk.h"
 
-/* Which of its metrics a collector is asked for. */
+/* Selects the metric of a shared collector. */
 enum { CORE_FREQUENCY, CORE_WISH, CORE_TRANSITIONS, CORE_JUMPS };
 
 static void collect_power_policy(const struct walk *w, const struct metric_row *row) {
@@ -37,7 +37,7 @@ static void collect_power_core(const struct walk *w, const struct metric_row *ro
 	}
 }
 
-/* Of each core those that were, of the machine all: who asks for a rate wants a beginning. */
+/* Counters of unaffected cores start with their first event, those of the machine at 0, as rates need a start. */
 static void collect_power_refused(const struct walk *w, const struct metric_row *row) {
 	struct power_report r;
 	char core[WALK_ID];

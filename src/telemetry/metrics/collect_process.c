@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Of the process: versions, changes, memory, buffers, and the endpoint for scrapers itself. */
+/* Metrics of the process: versions, changes, memory, buffers and the metrics endpoint. */
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
@@ -11,7 +11,7 @@
 #include "crypto/isa.h"
 #include "telemetry/metrics/walk.h"
 
-/* Which of its metrics a collector is asked for. */
+/* Selects the metric of a shared collector. */
 enum {
 	PROCESS_START,
 	PROCESS_UPTIME,
@@ -61,7 +61,7 @@ static void collect_changes(const struct walk *w, const struct metric_row *row) 
 	walk_put(w, row, w->source->server->refused, LABELS("refused"));
 }
 
-/* Bytes of the process that are in memory; 0 where the system does not tell. */
+/* Resident bytes of the process; 0 if unknown. */
 static uint64_t resident(void) {
 	FILE *f = fopen("/proc/self/statm", "r");
 	unsigned long pages = 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Of the downstream scheduler: delay by priority, channels, bonding groups. */
+/* Metrics of the downstream scheduler: delay by priority, channels, bonding groups. */
 #include "downstream/qos.h"
 #include "telemetry/metrics/histogram.h"
 #include "telemetry/metrics/walk.h"
 
-/* Which of its metrics a collector is asked for. */
+/* Selects the metric of a shared collector. */
 enum { CHANNEL_PACKETS, CHANNEL_BYTES, CHANNEL_RATE, CHANNEL_CAPACITY };
 enum { BONDED_PACKETS, BONDED_EARLY, BONDED_SKEW, BONDED_MAX_SKEW };
 

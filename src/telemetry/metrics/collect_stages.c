@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What stages cost, and how long packets stay in the pipeline. */
+/* Metrics of stage cycles and pipeline latency. */
 #include "telemetry/metrics/histogram.h"
 #include "telemetry/metrics/walk.h"
 
-/* Which of its metrics a collector is asked for. */
+/* Selects the metric of a shared collector. */
 enum { STAGE_CYCLES, STAGE_PACKETS, STAGE_CALLS };
 
 static uint64_t account_value(const struct stage_account *a, unsigned which) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Of the polling threads. */
+/* Metrics of the workers. */
 #include "telemetry/metrics/walk.h"
 
-/* Which of its metrics a collector is asked for. */
+/* Selects the metric of a shared collector. */
 enum {
 	WORKER_BUSY,
 	WORKER_IDLE,

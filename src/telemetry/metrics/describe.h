@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The registry as JSON, for docs and tools. */
+/* The metrics registry as JSON, for docs and tools. */
 #pragma once
 
 #include <jansson.h>
 
-/* [{"name", "type", "unit", "labels": [..], "help", "wanted"}], the last of which is "always", or on request
- * "modems" or "flows". The caller owns it. */
+/* [{"name", "type", "unit", "labels": [..], "help", "wanted"}]; "wanted" is "always", or "modems" or "flows"
+ * for samples on request. The caller owns it. */
 json_t *metrics_describe(void);

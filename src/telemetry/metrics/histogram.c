@@ -16,7 +16,7 @@ static void histogram_begin(struct metric_histogram *out, unsigned first) {
 		out->bounds[b] = UINT64_C(1) << (first + b);
 }
 
-/* Values of one kept bucket, the shortest of which is `ns`. */
+/* Adds `count` values of one source bucket whose lower bound is `ns`. */
 static void histogram_add(struct metric_histogram *out, uint64_t ns, uint64_t count) {
 	for (unsigned b = BUCKETS; b > 0 && ns < out->bounds[b - 1]; b--)
 		out->below[b - 1] += count;

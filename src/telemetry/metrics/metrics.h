@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The registry of what can be told of a server in service: name, type, unit, labels and help of each metric, and
- * one walk that visits all samples. Whoever writes them down (text for scrapers, JSON) does so by a sink.
+ * The registry of a server's metrics: name, type, unit, labels and help of each, and a walk over all samples.
+ * A sink formats them, as text for scrapers or as JSON.
  *
- * The rows stand behind their collectors (collect_*.c), and there is one for each COUNTER of pipeline/ *.def and direction. Values are read
- * by plain loads of what workers write: a walk takes the server's lock for reading, which no worker takes, a metric or a modem
- * at a time.
+ * The entries stand beside their collectors (collect_*.c); each COUNTER of pipeline/ *.def has one per
+ * direction. The walk reads values of workers by plain loads. It holds the server's lock for reading, which
+ * no worker takes, for one metric or modem at a time.
  */
 #pragma once
 
@@ -17,8 +17,8 @@
 #include "power/live/power.h"
 #include "server/server.h"
 
-#define METRIC_LABELS 4 /* of one metric, at most */
-#define METRIC_BUCKETS 16 /* of a histogram, at most, without that of +Inf */
+#define METRIC_LABELS 4 /* per metric, at most */
+#define METRIC_BUCKETS 16 /* per histogram, at most, without +Inf */
 
 enum metric_type {
 	METRIC_COUNTER, /* its name ends in _total */
@@ -29,22 +29,22 @@ enum metric_type {
 struct metric {
 	const char *name;
 	enum metric_type type;
-	const char *unit; /* behind which the name ends, but for _total; "": none is named */
-	const char *labels[METRIC_LABELS]; /* NULL behind the last */
+	const char *unit; /* suffix of the name before _total; "": none */
+	const char *labels[METRIC_LABELS]; /* terminated by NULL if fewer */
 	const char *help;
 };
 
-/* The rows, in the order of a walk; what is asked for by name only comes last. They live as long as the program. */
+/* The metrics in walk order; metrics on request are last. They live as long as the program. */
 unsigned metrics_count(void);
 const struct metric *metrics_at(unsigned index);
 
-/* The row of a counter in a direction (one bit) in which it is counted. */
+/* The metric of a counter in a direction (one bit) that counts it. */
 const struct metric *metrics_of_counter(enum counter counter, enum direction direction);
 
 /* "counter", "gauge", "histogram" */
 const char *metric_type_name(enum metric_type type);
 
-/* Bounds are in nanoseconds, `below` are the values that are less than each, and `count` are all. */
+/* Bounds are in ns. `below` counts values below each bound, `count` counts all. */
 struct metric_histogram {
 	unsigned buckets;
 	uint64_t bounds[METRIC_BUCKETS];
@@ -53,77 +53,79 @@ struct metric_histogram {
 	uint64_t sum_ns;
 };
 
-/* One sample. What it points to lasts as long as the call. */
+/* A sample. Its pointers are valid during the call. */
 struct metric_sample {
 	const char *labels[METRIC_LABELS]; /* values, in the order of the metric's labels */
-	const struct metric_histogram *histogram; /* of a histogram, else NULL */
-	bool real; /* which of these holds: */
+	const struct metric_histogram *histogram; /* NULL unless the metric is a histogram */
+	bool real; /* `number` is valid; otherwise `integer` */
 	uint64_t integer;
 	double number; /* finite */
 };
 
-/* What the endpoint for scrapers tells of itself. */
+/* Statistics of the metrics endpoint. */
 #define METRICS_HTTP_CODES 8
 struct metrics_http_counts {
 	uint64_t answers[METRICS_HTTP_CODES]; /* by code, see metrics_http_codes */
-	uint64_t pages; /* that were made */
-	uint64_t page_ns; /* what making them took */
-	uint64_t page_bytes; /* of the one that was made last */
-	uint64_t cut_off[3]; /* connections, by reason, see metrics_http_ends */
+	uint64_t pages; /* generated pages */
+	uint64_t page_ns; /* time to generate them */
+	uint64_t page_bytes; /* of the last page */
+	uint64_t cut_off[3]; /* aborted connections by reason, see metrics_http_ends */
 	uint64_t connections; /* open */
 };
 extern const uint16_t metrics_http_codes[METRICS_HTTP_CODES];
 extern const char *const metrics_http_ends[3];
 
-/* Where values come from. */
+/* Where the values come from. */
 struct metrics_source {
 	struct server *server;
-	struct power *power; /* of the cores' frequencies; NULL: a replay has none */
+	struct power *power; /* core frequencies; NULL in a replay */
 	const char *version;
-	double start_time; /* seconds since 1970; as the next set by metrics_source_start() */
-	double started; /* seconds of the clock by which uptime counts; 0: of a replay, where it stands still */
-	const struct metrics_http_counts *http; /* NULL: there is none */
+	/* seconds since 1970; metrics_source_start() sets this and the next one */
+	double start_time;
+	double started; /* seconds of the monotonic clock; 0: in a replay, uptime stays 0 */
+	const struct metrics_http_counts *http; /* NULL: no endpoint */
 };
 
-/* It was started just now. */
+/* Sets the start time to now. */
 void metrics_source_start(struct metrics_source *source);
 
-/* Seconds since then; where that was never said, of the workers' clock. */
+/* Seconds since metrics_source_start(); 0 if it was never called. */
 double metrics_uptime(const struct metrics_source *source);
 
-/* What of it is wanted. Zeroed: all but that of single modems and service flows. */
+/* Selects metrics. Zeroed: all except those of single modems and service flows. */
 struct metrics_selection {
-	const char *const *names; /* metrics whose names begin so; NULL: all */
+	const char *const *names; /* prefixes of metric names; NULL: all */
 	unsigned name_count;
-	uint32_t group; /* ID of a service group; 0: all. What is of none then is left out */
-	const uint8_t *modem; /* MAC address: what is of this modem, too */
-	bool modems; /* of all modems; of all groups where none is named */
-	bool flows; /* of the service flows of these modems, or of all */
+	/* ID of a service group; 0: all. Otherwise excludes metrics without a group */
+	uint32_t group;
+	const uint8_t *modem; /* MAC address: includes metrics of this modem */
+	bool modems; /* includes all modems, of all groups if `group` is 0 */
+	bool flows; /* includes the service flows of these modems, or of all */
 };
 
 enum metrics_skip {
 	METRICS_VISIT,
 	METRICS_SKIP,
-	METRICS_SKIP_REST, /* and all behind them of this metric */
+	METRICS_SKIP_REST, /* skips also all later samples of this metric */
 };
 
 struct metrics_sink {
-	/* Before the samples of a metric, of which there may be none. NULL: not wanted. */
+	/* Called before the samples of a metric, which may have none. May be NULL. */
 	void (*begin)(void *arg, const struct metric *m);
 	void (*sample)(void *arg, const struct metric *m, const struct metric_sample *s);
 	void *arg;
-	/* Whether the samples of a metric, by its index in metrics_at(), are to be visited. NULL: those of all. */
+	/* Whether to visit the samples of the metric at `index` of metrics_at(). NULL: all. */
 	bool (*visit)(void *arg, unsigned index);
-	/* What is to be done with the next `count` samples of the metric, which are of one modem. What is skipped is not
+	/* Decides about the next `count` samples of the metric, all of one modem. Skipped samples are not
 	 * read. NULL: all are visited. */
 	enum metrics_skip (*skip)(void *arg, size_t count);
 };
 
 /*
- * Visits all samples that are wanted, those of a metric one behind the other, under the lock of the server, which writers
- * get between metrics and between modems. Groups and modems that were removed meanwhile are not visited any more. Numbers
- * are whole each, and those of the counters of a group are read at one time. Returns false where memory is short: then
- * nothing was visited.
+ * Visits all selected samples, metric by metric, under the server's lock. Writers can take the lock between
+ * metrics and between modems; groups and modems that they remove are not visited any more. Each number is
+ * read atomically; all counters of a group are read at one time. Returns false without memory; then nothing
+ * was visited.
  */
 bool metrics_walk(const struct metrics_source *source, const struct metrics_selection *selection,
 		  const struct metrics_sink *sink);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How collectors put samples (walk.h). */
+/* Passes samples of collectors to the sink (walk.h). */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The rows of all files are put together once, when somebody asks for the first time. */
+/* The registry joins the entries of all collectors at the first access. */
 #include <pthread.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 #define DIRECTIONS 3
 #define MOST 256
 
-/* How the counters of a direction are labelled and collected. */
+/* Labels and collectors of the counters by direction. */
 static const struct {
 	enum direction direction;
 	const char *labels[METRIC_LABELS];
@@ -22,7 +22,7 @@ static const struct {
 	{DIRECTION_PORT, {"port"}, collect_port_counter, ROW_PLAIN},
 };
 
-/* The others, in the order in which they are told. */
+/* All other metrics, in walk order. */
 static const struct metric_rows *const others[] = {
 	&group_metrics,	  &grants_metrics, &effort_metrics, &stages_metrics,  &scheduler_metrics,
 	&workers_metrics, &power_metrics,  &ports_metrics,  &process_metrics, &modems_metrics,

@@ -9,15 +9,15 @@
 #include "telemetry/metrics/histogram.h"
 
 #define SECOND_NS 1e9
-#define ROW_SHIFT 32 /* of a cursor: above it the row, below it the sample of the row */
+#define ROW_SHIFT 32 /* a cursor has the metric above this bit, its sample below */
 
 struct samples {
 	FILE *out;
-	size_t left; /* that may be written */
+	size_t left; /* samples that may still be written */
 	size_t *count;
-	uint64_t first; /* cursors: where it begins, */
-	uint64_t at; /* where the walk is, */
-	uint64_t next; /* and what was not written first */
+	uint64_t first; /* cursor of the first sample to write */
+	uint64_t at; /* cursor of the walk */
+	uint64_t next; /* cursor of the first unwritten sample */
 };
 
 static bool is_plain(const char *text) {
@@ -28,7 +28,7 @@ static bool is_plain(const char *text) {
 	return true;
 }
 
-/* Text of any bytes: JSON takes UTF-8 only. */
+/* Writes text of any bytes: JSON allows only UTF-8. */
 static void write_text(FILE *out, const char *text) {
 	json_t *json;
 
@@ -55,7 +55,7 @@ static void write_labels(FILE *out, const struct metric *m, const struct metric_
 		fprintf(out, "%s\"le\":\"%s\"", before, le);
 }
 
-/* A real number is told from an integer by its point. */
+/* The decimal point marks a real number. */
 static void write_number(FILE *out, const struct metric_sample *s) {
 	char text[32];
 
@@ -67,7 +67,7 @@ static void write_number(FILE *out, const struct metric_sample *s) {
 	fprintf(out, "%s%s", text, strpbrk(text, ".e") == NULL ? ".0" : "");
 }
 
-/* `s` with the label `le` where it is not NULL. */
+/* Adds `s`, with the label `le` if not NULL. */
 static void samples_add(struct samples *to, const struct metric *m, const struct metric_sample *s,
 			const char *suffix, const char *le) {
 	uint64_t at = to->at++;
@@ -108,7 +108,7 @@ static void samples_add_histogram(struct samples *to, const struct metric *m,
 	samples_add(to, m, &part, "_sum", NULL);
 }
 
-/* Rows before the first, and behind what is full, need not be collected. */
+/* Metrics before the first cursor, or after the output is full, are not collected. */
 static bool samples_visit(void *arg, unsigned row) {
 	struct samples *to = arg;
 
@@ -116,7 +116,7 @@ static bool samples_visit(void *arg, unsigned row) {
 	return row >= to->first >> ROW_SHIFT && to->next == METRICS_SAMPLES_END;
 }
 
-/* As samples_add() would count them. */
+/* Counts samples like samples_add(). */
 static enum metrics_skip samples_skip(void *arg, size_t count) {
 	struct samples *to = arg;
 

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Samples as JSON. */
+/* Writes samples as JSON. */
 #pragma once
 
 #include <stdio.h>
 
 #include "telemetry/metrics/metrics.h"
 
-/* Where the samples of a selection go on: 0 at the first, METRICS_SAMPLES_END behind the last. */
+/* A cursor is the position in the samples of a selection: 0 at the start, METRICS_SAMPLES_END at the end. */
 #define METRICS_SAMPLES_END UINT64_MAX
 
 /*
- * Writes at most `most` samples from `cursor` on as {"name", "labels": {..}, "value"}, with a comma before each but where
- * `*count` is 0, which counts them; histograms by NAME_bucket with the label le, NAME_sum and NAME_count.
- * Between two calls the selection stays the same. Returns false where memory is short.
+ * Writes at most `most` samples from `cursor` as {"name", "labels": {..}, "value"}, separated by commas.
+ * `*count` counts them over all calls. Histograms are NAME_bucket with the label le, NAME_sum and NAME_count.
+ * All calls must use the same selection. Returns false without memory.
  */
 bool metrics_samples(const struct metrics_source *source, const struct metrics_selection *selection,
 		     FILE *out, size_t most, uint64_t *cursor, size_t *count);

@@ -50,7 +50,7 @@ static void put_text(struct metrics_text *t, const char *text) {
 	put_bytes(t, text, strlen(text));
 }
 
-/* What stands between quotes; names and devices may have any bytes: what is not printed in ASCII is a ?. */
+/* Writes text between quotes. Names and devices may contain any bytes; other than printable ASCII become '?'. */
 static void put_escaped(struct metrics_text *t, const char *text) {
 	for (; *text != '\0'; text++) {
 		if (*text == '\n')
@@ -64,7 +64,7 @@ static void put_escaped(struct metrics_text *t, const char *text) {
 	}
 }
 
-/* Bytes of the name that stand in HELP and TYPE: OpenMetrics has no _total there. */
+/* Bytes of the name in HELP and TYPE: OpenMetrics omits _total there. */
 static size_t family_size(const struct metrics_text *t, const struct metric *m) {
 	size_t size = strlen(m->name);
 
@@ -103,7 +103,7 @@ void metrics_text_begin(void *arg, const struct metric *m) {
 	}
 }
 
-/* Name, labels and a space. `le` may be NULL. */
+/* Writes name, labels and a space. `le` may be NULL. */
 static void put_series(struct metrics_text *t, const struct metric *m, const char *suffix,
 		       const char *const labels[METRIC_LABELS], const char *le) {
 	const char *between = "{";

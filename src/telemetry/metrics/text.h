@@ -6,22 +6,22 @@
 
 enum metrics_format { METRICS_PROMETHEUS, METRICS_OPEN };
 
-/* Of Content-Type. */
+/* The value of Content-Type. */
 const char *metrics_content_type(enum metrics_format format);
 
 struct metrics_text {
-	char *text; /* not ended by 0; to be freed by the owner */
+	char *text; /* without a terminating 0; the owner frees it */
 	size_t size;
-	size_t room, most; /* bytes that there are, and that there may be */
+	size_t room, most; /* allocated bytes, and their limit */
 	enum metrics_format format;
-	bool cut; /* it would not fit, or there was no memory: the text is of no use */
+	bool cut; /* it exceeds the limit, or there was no memory: the text is unusable */
 };
 
-/* Writes all that is wanted behind what is in `t`, which is zeroed but for `most` and `format`. Returns false where it
- * does not fit. */
+/* Appends all selected samples to `t`, which is zeroed except for `most` and `format`. Returns false if `cut`
+ * is set, or without memory. */
 bool metrics_text_write(struct metrics_text *t, const struct metrics_source *source,
 			const struct metrics_selection *selection);
 
-/* The sink of it, which is `t`. */
+/* The functions of its sink, whose `arg` is `t`. */
 void metrics_text_begin(void *t, const struct metric *m);
 void metrics_text_sample(void *t, const struct metric *m, const struct metric_sample *s);

@@ -33,7 +33,7 @@ static bool row_is_wanted(const struct metrics_selection *s, const struct metric
 	return name_is_wanted(s, row->m.name);
 }
 
-/* Counters are read here, all of a group at one time. */
+/* Reads all counters of a group at one time. */
 static void groups_read(struct walk *w, const struct server *s, uint32_t wanted) {
 	for (unsigned g = 0; g < s->group_count; g++) {
 		const struct served_group *served = &s->groups[g];
@@ -62,7 +62,7 @@ bool walk_has(const struct walk_group *g) {
 	return g->served->there && g->served->sg->id == g->number;
 }
 
-/* Those that were removed while the walk paused are not told any more. */
+/* Groups that were removed during a pause are not visited any more. */
 static void groups_forget(struct walk *w) {
 	unsigned kept = 0;
 

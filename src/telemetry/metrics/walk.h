@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What collectors have in common: one is called for a metric, and puts its samples. */
+/* The interface of collectors: each is called for a metric and emits its samples. */
 #pragma once
 
 #include "telemetry/metrics/metrics.h"
 
-#define WALK_ID 12 /* bytes of a service group's ID, or another small number, in decimals */
+#define WALK_ID 12 /* bytes of a decimal ID or another small number */
 
-/* A group whose samples are wanted. */
+/* A selected group. */
 struct walk_group {
 	const struct served_group *served;
 	uint32_t number; /* its ID */
@@ -14,7 +14,7 @@ struct walk_group {
 	struct counters down, up;
 };
 
-/* A walk under way. */
+/* A walk in progress. */
 struct walk {
 	const struct metrics_source *source;
 	const struct metrics_selection *selection;
@@ -24,23 +24,24 @@ struct walk {
 };
 
 /*
- * Lets writers have the server's lock, and locks it again. A collector may call it between samples: then only what the
- * server has now may be used, and only of groups of which walk_has() says so.
+ * Releases the server's lock for writers and takes it again. A collector may call it between samples. After
+ * it, only current objects of the server are valid, and only groups for which walk_has() is true.
  */
 void walk_pause(const struct walk *w);
 bool walk_has(const struct walk_group *g);
 
-/* A row of the registry, and who collects it. */
+/* An entry of the registry: a metric and its collector. */
 struct metric_row {
 	struct metric m;
 	void (*collect)(const struct walk *w, const struct metric_row *row);
-	unsigned which; /* of several that one collector has */
-	enum { ROW_PLAIN, ROW_OF_GROUP, ROW_OF_MODEM, ROW_OF_FLOW } wanted; /* what it is of */
+	unsigned which; /* selects the metric of a shared collector */
+	/* scope of its samples */
+	enum { ROW_PLAIN, ROW_OF_GROUP, ROW_OF_MODEM, ROW_OF_FLOW } wanted;
 };
 
 const struct metric_row *metric_rows(unsigned *count);
 
-/* Puts a sample with the values of as many labels as the metric has. */
+/* Emits a sample with one value per label of the metric. */
 void walk_put(const struct walk *w, const struct metric_row *row, uint64_t value,
 	      const char *const labels[METRIC_LABELS]);
 void walk_put_real(const struct walk *w, const struct metric_row *row, double value,
@@ -49,21 +50,20 @@ void walk_put_histogram(const struct walk *w, const struct metric_row *row,
 			const struct metric_histogram *h, const char *const labels[METRIC_LABELS]);
 #define LABELS(...) ((const char *const[METRIC_LABELS]){__VA_ARGS__})
 
-/* A number for a label. Returns `text`. */
+/* Formats a number for a label. Returns `text`. */
 const char *walk_id(char text[WALK_ID], uint32_t number);
 
 double walk_seconds(uint64_t cycles);
 
 /*
- * A row. Names and units are as Prometheus has them: a unit is the end of the name (before _total), or "". `wanted`: PLAIN,
- * of the server; OF_GROUP, where samples of the group are wanted; OF_MODEM and OF_FLOW, where those of modems or
- * service flows are.
+ * An entry. Names and units follow Prometheus: the unit is the suffix of the name (before _total), or "".
+ * `wanted` is the scope: PLAIN for the server, OF_GROUP, OF_MODEM and OF_FLOW for samples of these objects.
  */
 #define METRIC(name, type, unit, wanted, labels, collector, which, help) \
 	{{name, METRIC_##type, unit, labels, help}, collector, which, ROW_##wanted}
 #define LABELLED(...) {__VA_ARGS__}
 
-/* The rows of a file of collectors, in the order in which they are told. */
+/* The entries of one file, in walk order. */
 struct metric_rows {
 	const struct metric_row *list;
 	unsigned count;
@@ -73,7 +73,7 @@ extern const struct metric_rows group_metrics, grants_metrics, effort_metrics, s
 	scheduler_metrics, workers_metrics, process_metrics, power_metrics, ports_metrics,
 	modems_metrics;
 
-/* For each counter of pipeline/ *.def, which is the row's `which`. */
+/* Collect the counters of pipeline/ *.def; `which` is the counter. */
 void collect_down_counter(const struct walk *w, const struct metric_row *row);
 void collect_up_counter(const struct walk *w, const struct metric_row *row);
 void collect_port_counter(const struct walk *w, const struct metric_row *row);

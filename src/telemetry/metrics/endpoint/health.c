@@ -32,7 +32,7 @@ bool health_live(const struct health *h, const struct server *s, char why[HEALTH
 	return true;
 }
 
-/* Of the control port there need be none. */
+/* The control port is optional. */
 static bool group_has_links(const struct server *s, unsigned group, char why[HEALTH_LINE]) {
 	static const enum device_role roles[] = {DEVICE_NETWORK, DEVICE_RPHY};
 	unsigned id = (unsigned)s->groups[group].sg->id;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Whether a server does what it is there for, in a line: whether packets can come, and whether its workers live. For
- * who asks over HTTP, from the thread that answers; what it reads is the control thread's and the workers'.
+ * Liveness and readiness of a server, for HTTP probes. The HTTP thread reads state of the control thread and
+ * the workers.
  */
 #pragma once
 
@@ -12,30 +12,31 @@
 #include "server/server.h"
 
 #define HEALTH_LINE 160 /* bytes of a reason */
-#define HEALTH_STALL_NS UINT64_C(5000000000) /* so long without a round is too long */
-#define HEALTH_STEP_NS UINT64_C(1500000000) /* at most, of the time between two looks */
+#define HEALTH_STALL_NS UINT64_C(5000000000) /* a worker without a round for so long has stalled */
+/* upper bound of the time that one check accounts for */
+#define HEALTH_STEP_NS UINT64_C(1500000000)
 
 struct health_worker {
-	uint64_t rounds; /* at the last look */
-	uint64_t still_ns; /* so long there was none */
+	uint64_t rounds; /* at the last check */
+	uint64_t still_ns; /* time without a round */
 };
 
 struct health {
-	uint64_t looked; /* ns */
+	uint64_t looked; /* time of the last check, ns */
 	struct health_worker workers[PLATFORM_MAX_WORKERS];
 };
 
 /*
- * Looks at the workers: once a second, or whenever it is convenient. `now` in ns, of a clock that does not go back.
- * Time in which nobody looked counts little: where the whole process was stopped, no worker is to blame.
+ * Checks the workers' progress; call it about once per second. `now` in ns, of a monotonic clock. A long gap
+ * between checks counts as HEALTH_STEP_NS: if the whole process was stopped, no worker has stalled.
  */
 void health_look(struct health *h, const struct server *s, uint64_t now);
 
-/* Whether each worker has made rounds lately. Else says in `why` which has not. */
+/* Whether all workers make rounds. If not, `why` names the worker. */
 bool health_live(const struct health *h, const struct server *s, char why[HEALTH_LINE]);
 
 /*
- * Whether packets can come: there is a group that is not drained; each of those has its ports, with links; and the
- * workers live. Else says in `why` what of it is not so. Takes the server's lock for reading.
+ * Whether packets can arrive: a group is not drained, all such groups have their ports with links, and the
+ * workers are live. If not, `why` has the reason. Takes the server's lock for reading.
  */
 bool health_ready(const struct health *h, struct server *s, char why[HEALTH_LINE]);

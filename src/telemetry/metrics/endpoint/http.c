@@ -20,16 +20,16 @@
 #include "telemetry/metrics/endpoint/pages.h"
 #include "telemetry/metrics/endpoint/request.h"
 
-#define CONNECTIONS 64 /* more wait to be accepted */
-#define CONNECTION_MEMORY 8192 /* bytes for a request and the headers of its answer */
-#define IDLE_S 10u /* so long a connection may be silent, */
-#define REQUEST_S 30 /* and so long an answer may take, from the first byte of the request on */
+#define CONNECTIONS 64 /* further connections wait in the backlog */
+#define CONNECTION_MEMORY 8192 /* bytes for a request and the headers of its response */
+#define IDLE_S 10u /* timeout of an inactive connection */
+#define REQUEST_S 30 /* limit of a response, from the first byte of the request */
 #define WAIT_MS 1000
 
-/* One that is open, by its number here. */
+/* An open connection; http.c tracks its age. */
 struct connection {
 	int fd; /* -1: none */
-	time_t since; /* that it was opened, or had its last answer whole */
+	time_t since; /* it was opened, or its last response was complete */
 };
 
 struct metrics_http {
@@ -64,7 +64,7 @@ static enum MHD_Result answer(struct metrics_http *h, struct MHD_Connection *c, 
 	return MHD_queue_response(c, code, r);
 }
 
-/* One line of text. */
+/* Responds with one line of text. */
 static enum MHD_Result say(struct metrics_http *h, struct MHD_Connection *c, unsigned code,
 			   const char *line) {
 	char text[256];
@@ -123,7 +123,7 @@ static enum MHD_Result answer_metrics(struct metrics_http *h, struct MHD_Connect
 			   : "too many different questions at a time");
 }
 
-/* For a manager that ends who does not live, and sends packets to who is ready. */
+/* For an orchestrator that restarts a process that is not live, and routes packets to one that is ready. */
 static enum MHD_Result answer_health(struct metrics_http *h, struct MHD_Connection *c, bool ready) {
 	struct server *s = h->source->server;
 	char why[HEALTH_LINE] = "not in service";
@@ -148,7 +148,7 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *c, const cha
 	url = request_path(url);
 	if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
 		return say(h, c, MHD_HTTP_METHOD_NOT_ALLOWED, "allowed: GET, HEAD");
-	if (*state == NULL) { /* the headers only: a body would follow */
+	if (*state == NULL) { /* only headers so far, a body may follow */
 		*state = h;
 		return MHD_YES;
 	}
@@ -213,7 +213,7 @@ static void on_completed(void *arg, struct MHD_Connection *c, void **state,
 	}
 }
 
-/* Who sends or reads a byte now and then is never silent, and would keep its place. */
+/* A client that sends or reads a byte now and then is never inactive, and would block its slot. */
 static void cut_slow(struct metrics_http *h) {
 	time_t now = seconds_now();
 
@@ -303,7 +303,7 @@ int metrics_http_start(struct metrics_http *h, struct metrics_source *source) {
 		log_error("metrics", LOG_NO_FIELDS, "--metrics: the endpoint cannot be started");
 		return -1;
 	}
-	sigfillset(&all); /* signals are the main thread's */
+	sigfillset(&all); /* the main thread handles signals */
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	ret = pthread_create(&h->thread, NULL, http_run, h);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -327,13 +327,14 @@ void metrics_http_close(struct metrics_http *h) {
 		return;
 	if (h->started) {
 		__atomic_store_n(&h->stop, true, __ATOMIC_RELEASE);
-		if (write(h->wake, &one, sizeof(one)) < 0) /* then it looks within WAIT_MS */
+		/* the thread checks `stop` within WAIT_MS */
+		if (write(h->wake, &one, sizeof(one)) < 0)
 			errno = 0;
 		pthread_join(h->thread, NULL);
 	}
 	pages_clear(&h->pages);
 	if (h->daemon != NULL)
-		MHD_stop_daemon(h->daemon); /* which closes the socket */
+		MHD_stop_daemon(h->daemon); /* closes the socket */
 	else
 		close(h->fd);
 	if (h->wake >= 0)

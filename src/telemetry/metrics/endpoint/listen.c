@@ -23,7 +23,7 @@ static bool port_is_good(const char *port) {
 	       strtoul(port, NULL, 10) <= UINT16_MAX;
 }
 
-/* Both parts in digits. NULL after a message. */
+/* Parses a numeric address and port. Returns NULL after a message. */
 static struct addrinfo *listen_parse(const char *address) {
 	const struct addrinfo hints = {
 		.ai_family = AF_UNSPEC,

@@ -5,7 +5,8 @@
 #include <string.h>
 #include <time.h>
 
-#define ALL_MOST (128u << 20) /* bytes of all that are not gone, before another one is made */
+/* bytes of all pages in memory; above it, no further page is generated */
+#define ALL_MOST (128u << 20)
 
 static uint64_t clock_ns(void) {
 	struct timespec now;
@@ -14,7 +15,7 @@ static uint64_t clock_ns(void) {
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* What ends with the last connection that has it. */
+/* A page's text, freed with the last connection that sends it. */
 struct page_text {
 	struct pages *owner;
 	size_t size;
@@ -57,7 +58,7 @@ static void page_forget(struct page *page) {
 	page->there = false;
 }
 
-/* Returns 0, or the status code of why not. */
+/* Returns 0, or the HTTP status code of the failure. */
 static unsigned page_make(struct pages *p, struct page *page, const struct metrics_source *source,
 			  const struct metrics_query *query) {
 	struct metrics_text text = {.most = p->most, .format = page->format};
@@ -79,7 +80,7 @@ static bool page_is(const struct page *page, const char *key, enum metrics_forma
 	return page->format == format && strcmp(page->key, key) == 0;
 }
 
-/* Where it is, or may be made. */
+/* The page for the query if it exists, or the slot to generate it in. */
 static struct page *page_find(struct pages *p, const struct metrics_query *query,
 			      enum metrics_format format) {
 	struct page *place = &p->list[PAGES_WHOLE];
@@ -103,7 +104,7 @@ struct MHD_Response *pages_get(struct pages *p, const struct metrics_source *sou
 
 	*code = MHD_HTTP_SERVICE_UNAVAILABLE;
 	if (young && !page_is(page, query->key, format))
-		return NULL; /* all were made just now, for others */
+		return NULL; /* all slots have recent pages of other queries */
 	if (!young) {
 		page_forget(page);
 		if (p->bytes > ALL_MOST)

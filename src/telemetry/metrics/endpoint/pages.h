@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Pages that were made lately, for all who ask for the same: one thread's. */
+/* A cache of recent pages, for clients with the same query. Used by one thread. */
 #pragma once
 
 #include <microhttpd.h>
@@ -8,15 +8,15 @@
 #include "telemetry/metrics/metrics.h"
 #include "telemetry/metrics/text.h"
 
-#define PAGES_WHOLE 2 /* that have their places: all in either format */
-#define PAGES (PAGES_WHOLE + 4) /* that are kept */
-#define PAGES_AGE_MS 200 /* so old a page may be, from the moment that it was whole */
-#define PAGES_MOST (64u << 20) /* bytes of one */
+#define PAGES_WHOLE 2 /* slots reserved for unfiltered pages, one per format */
+#define PAGES (PAGES_WHOLE + 4) /* slots of the cache */
+#define PAGES_AGE_MS 200 /* maximum age of a page after its generation */
+#define PAGES_MOST (64u << 20) /* bytes of one page */
 
 struct page {
-	bool there; /* it was made, or cannot be: that is kept as long */
-	unsigned code; /* why there is none; else 0 */
-	struct MHD_Response *response; /* or NULL */
+	bool there; /* generated, or failed: both are cached */
+	unsigned code; /* HTTP status code of a failure; otherwise 0 */
+	struct MHD_Response *response; /* NULL after a failure */
 	uint64_t made; /* ms */
 	enum metrics_format format;
 	char key[QUERY_KEY];
@@ -25,18 +25,18 @@ struct page {
 struct pages {
 	struct page list[PAGES];
 	size_t most; /* bytes of one page, PAGES_MOST */
-	uint64_t bytes; /* of all that were made and are not gone: slow readers keep theirs */
+	uint64_t bytes; /* bytes of all pages in memory: slow clients keep theirs */
 	struct metrics_http_counts *counts;
 };
 
 /*
- * The page of that selection, made anew where it is too old. It lives until the next call. NULL,
- * and `*code` says why: 503 while there are too many pages, 413 where it would be too large. Who asks for much
- * else cannot keep others from whole pages: these have their places.
+ * The page of the query, generated if there is no recent one. It is valid until the next call. Returns NULL
+ * with a status in `*code`: 503 with too many pages, 413 for a page that is too large. Filtered queries
+ * cannot block unfiltered pages, which have reserved slots.
  */
 struct MHD_Response *pages_get(struct pages *p, const struct metrics_source *source,
 			       const struct metrics_query *query, enum metrics_format format,
 			       unsigned *code);
 
-/* Forgets all; those that are being sent end with their connections. */
+/* Clears the cache; pages that are being sent live until their connections end. */
 void pages_clear(struct pages *p);

@@ -86,7 +86,7 @@ bool metrics_query_add(struct metrics_query *q, const char *name, const char *va
 	if ((q->taken >> argument & 1) != 0)
 		return wrong(q, "names, service_group, modems, flows: each once");
 	q->taken |= 1u << argument;
-	/* With its size: a value may have any bytes, and look like two arguments. */
+	/* Includes the size: a value may contain any bytes, and look like two arguments. */
 	if ((size_t)snprintf(q->key + used, room, "&%u=%zu:%s", argument, strlen(value), value) >=
 	    room)
 		return wrong(q, "the query is too long");

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a scraper asks for behind the ? of its request. */
+/* The query string of a request for metrics. */
 #pragma once
 
 #include "telemetry/metrics/metrics.h"
 
 #define QUERY_NAMES 16
 #define QUERY_NAMES_SIZE 512
-#define QUERY_KEY 640 /* bytes of all of it */
+#define QUERY_KEY 640 /* bytes of the whole query */
 
 struct metrics_query {
-	struct metrics_selection selection; /* points into what follows */
+	struct metrics_selection selection; /* points into the next members */
 	char names[QUERY_NAMES_SIZE];
 	const char *name_list[QUERY_NAMES];
 	uint8_t modem[6];
-	unsigned taken; /* arguments, a bit each */
-	char key[QUERY_KEY]; /* of one selection only */
-	const char *wrong; /* NULL, or why it is refused */
+	unsigned taken; /* arguments that were given, a bit each */
+	char key[QUERY_KEY]; /* unique per selection */
+	const char *wrong; /* NULL, or the reason for a refusal */
 };
 
-/* Takes one argument, which may be of any bytes; `value` may be NULL. Returns false after the first that is wrong. */
+/* Adds an argument, which may contain any bytes; `value` may be NULL. Returns false from the first fault on. */
 bool metrics_query_add(struct metrics_query *q, const char *name, const char *value);
 
-/* Once all were taken: what they mean together. Returns false where that is nothing. */
+/* Checks the combination after all arguments were added. Returns false with `wrong` set. */
 bool metrics_query_end(struct metrics_query *q);

@@ -30,7 +30,7 @@ const char *request_path(const char *target) {
 	return target;
 }
 
-/* Where the element of a list that begins at `text` ends: at a comma outside of quotes, or at the end of the text. */
+/* Bytes of a list element: up to a comma or `end` outside of quotes, or the end of the text. */
 static size_t element_size(const char *text, char end) {
 	bool quoted = false;
 	size_t i = 0;
@@ -54,7 +54,7 @@ static size_t trimmed(const char **text, size_t size) {
 	return size;
 }
 
-/* A qvalue: "0" or "1" with up to three digits behind the point. False where it is none. */
+/* A qvalue: "0" or "1" with up to three decimals. Returns false otherwise. */
 static bool weight_parse(const char *text, size_t size, unsigned *permille) {
 	unsigned scale = 100;
 
@@ -70,7 +70,7 @@ static bool weight_parse(const char *text, size_t size, unsigned *permille) {
 	return *permille <= WHOLE;
 }
 
-/* The parameters of a media range, of which q alone matters. */
+/* The parameters of a media range; only q matters. */
 static bool parameters_parse(const char *text, const char *end, unsigned *permille) {
 	*permille = WHOLE;
 	while (text < end) { /* at a semicolon */
@@ -84,7 +84,7 @@ static bool parameters_parse(const char *text, const char *end, unsigned *permil
 	return true;
 }
 
-/* How well a media range fits a type; 0: not. */
+/* How specifically a media range matches a type; 0: no match. */
 static unsigned specific(const char *range, size_t size, const char *type) {
 	size_t slash = (size_t)(strchr(type, '/') - type);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the head of an HTTP request asks for: the path of its target, and the format of the answer. */
+/* Parses the head of an HTTP request: path and format of the response. */
 #pragma once
 
 #include <stdbool.h>
@@ -7,25 +7,26 @@
 #include "telemetry/metrics/text.h"
 
 /*
- * The path of a request target: of the absolute form, which servers must accept too (RFC 9112, 3.2.2), what follows the
- * authority, "/" where that is nothing. Of any other form the target itself. Points into `target`, or to a constant.
+ * The path of a request target. Servers must accept the absolute form (RFC 9112, 3.2.2): its path follows the
+ * authority, "/" if empty. Any other form is returned unchanged. Points into `target` or to a constant.
  */
 const char *request_path(const char *target);
 
-/* The preferences of all Accept fields of a request: zero, then fed with one field value after the other. */
+/* The preferences of all Accept fields of a request. Zero it, then add each field value. */
 struct request_accept {
 	struct {
-		unsigned
-			specific; /* 0: none matches, 1: all types, 2: all of a type, 3: the type itself */
+		/* 0: no match, 1: all types, 2: all of a type, 3: the type itself */
+		unsigned specific;
 		unsigned permille; /* q */
 	} of[METRICS_OPEN + 1];
 };
 
-/* Adds the media ranges of a field value (RFC 9110, 12.5.1); what is malformed is skipped. */
+/* Adds the media ranges of a field value (RFC 9110, 12.5.1); malformed ones are skipped. */
 void request_accept_add(struct request_accept *a, const char *value);
 
 /*
- * The format with the larger weight, of which 0 means "not acceptable" (RFC 9110, 12.4.2). Of equal weights OpenMetrics is chosen where
- * it is named. Where neither is acceptable it is that of Prometheus, as a server may disregard the field (12.5.1).
+ * The format with the larger weight; weight 0 means "not acceptable" (RFC 9110, 12.4.2). With equal weights,
+ * OpenMetrics wins if it is named. If neither is acceptable, the format is Prometheus, as a server may
+ * disregard the field (12.5.1).
  */
 enum metrics_format request_format(const struct request_accept *a);
