@@ -5,7 +5,7 @@
 
 #include "platform/cpus.h"
 
-/* A list as the kernel writes it: "0-3,8", or numbers with spaces between them. */
+/* Adds a list as the kernel writes it: "0-3,8", or numbers separated by spaces. */
 static void add_list(const struct cpu_files *f, unsigned core, const char *key, cpu_set_t *cpus) {
 	char name[CPU_FILES_NAME], text[CPU_FILES_TEXT];
 	cpu_set_t set;
@@ -33,7 +33,7 @@ void clock_domain_cpus(const struct cpu_files *f, unsigned core, cpu_set_t *cpus
 	add_list(f, core, "topology/thread_siblings_list", cpus);
 }
 
-/* The domain `from` becomes part of `into`. */
+/* Merges the domain `from` into `into`. */
 static void join(unsigned *domain_of, unsigned count, unsigned from, unsigned into) {
 	for (unsigned i = 0; i < count; i++) {
 		if (domain_of[i] == from)
@@ -41,13 +41,13 @@ static void join(unsigned *domain_of, unsigned count, unsigned from, unsigned in
 	}
 }
 
-/* Numbers without gaps: each begins as the place of its first core. */
+/* Numbers the domains without gaps. Initially each has the index of its first core, plus `count`. */
 static unsigned number(unsigned *domain_of, unsigned count) {
 	unsigned domains = 0;
 
 	for (unsigned i = 0; i < count; i++) {
 		if (domain_of[i] < domains)
-			continue; /* of a core before it, numbered by then */
+			continue; /* same domain as an earlier core: already numbered */
 		join(domain_of, count, domain_of[i], domains);
 		domains++;
 	}
@@ -56,7 +56,7 @@ static unsigned number(unsigned *domain_of, unsigned count) {
 
 unsigned clock_domains(const struct cpu_files *f, const unsigned *cores, unsigned count,
 		       unsigned *domain_of) {
-	/* Above all numbers of domains, so that number() tells what it has numbered. */
+	/* Initial values exceed all final numbers, so that number() can distinguish them. */
 	for (unsigned i = 0; i < count; i++)
 		domain_of[i] = count + i;
 	for (unsigned i = 0; i < count; i++) {

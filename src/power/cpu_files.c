@@ -12,8 +12,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Links within the folder are followed (cpu0/cpufreq is one), others and ".." beyond it are refused by the kernel.
- * Who waits at a pipe in the place of a file would wait for ever. */
+/* The kernel follows links within the folder (cpu0/cpufreq is one) and refuses others, and ".." beyond the
+ * folder. Opens only regular files: a read of a pipe would block for ever. */
 static int open_below(int folder, const char *name, uint64_t flags) {
 	struct open_how how = {
 		.flags = flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
@@ -30,7 +30,7 @@ static int open_below(int folder, const char *name, uint64_t flags) {
 	return -EINVAL;
 }
 
-/* Cuts white space off the end. Returns false where anything else than plain text is in it. */
+/* Trims trailing white space. Returns false if the text contains non-printable characters. */
 static bool tidy(char *text, size_t length) {
 	while (length > 0 && isspace((unsigned char)text[length - 1]))
 		length--;
@@ -64,7 +64,7 @@ static int read_file(void *ctx, const char *name, char *text, size_t size) {
 static int write_file(void *ctx, const char *name, const char *text) {
 	const struct cpu_files *f = ctx;
 	size_t length = strlen(text);
-	/* The kernel's files have no length; one that stands for such a file has no tail of a longer text then. */
+	/* Kernel files have no length; a regular file in their place must not keep the tail of a longer text. */
 	int fd = open_below(f->folder, name, O_WRONLY | O_TRUNC);
 	ssize_t written;
 	int fault;

@@ -10,7 +10,7 @@
 
 #include "platform/log/log.h"
 
-/* Drivers have steps of their own, and what is less than this part of a frequency makes no difference. */
+/* Drivers round to their own steps; a difference below 1/SAME_PART of a frequency is ignored. */
 #define SAME_PART 100
 #define LIMIT_PAUSE_NS 50000
 #define LIMIT_LOOKS 20
@@ -49,7 +49,7 @@ static void note_errno(struct cpufreq *c, int fault, const char *key) {
 	cpufreq_note(c, reason, key);
 }
 
-/* Whether `word` stands in a line of words. */
+/* Whether `word` is in a space-separated line. */
 static bool has_word(const char *line, const char *word) {
 	size_t length = strlen(word);
 
@@ -69,7 +69,7 @@ static int compare_khz(const void *a, const void *b) {
 	return x < y ? -1 : x > y;
 }
 
-/* The table, of which those are kept that may be asked for, each once. */
+/* Reads the frequency table: entries within the limits, without duplicates. */
 static void read_states(const struct cpu_files *f, struct cpufreq *c) {
 	char text[CPU_FILES_TEXT], *rest = NULL;
 	unsigned kept = 0;
@@ -101,7 +101,7 @@ static void read_limits(const struct cpu_files *f, struct cpufreq *c) {
 	if (c->min_khz == 0 || c->min_khz > c->max_khz)
 		c->min_khz = c->max_khz;
 	c->base_khz = cpu_files_read_khz(f, c->core, "base_frequency");
-	/* This one counts nanoseconds; where the driver knows none it is 2^32 - 1. */
+	/* This file is in ns; 2^32 - 1 if the driver does not know it. */
 	c->transition_us = cpu_files_read_khz(f, c->core, "cpuinfo_transition_latency") / 1000;
 }
 
@@ -172,7 +172,7 @@ bool cpufreq_honour_base(struct cpufreq *cores, unsigned count) {
 	return differ;
 }
 
-/* Returns 0 where the core has the governor now. */
+/* Returns 0 if the core has the governor now. */
 static int give_governor(const struct cpu_files *f, struct cpufreq *c, const char *governor) {
 	char now[CPUFREQ_WORD];
 	int fault;
@@ -192,7 +192,8 @@ static int give_governor(const struct cpu_files *f, struct cpufreq *c, const cha
 	return fault;
 }
 
-/* With `performance` a core without speeds of its own runs at its upper limit. In active mode both limits do it. */
+/* With `performance`, a core without scaling_setspeed runs at its upper limit. In active mode, both limits
+ * set the speed. */
 static int take_by_limits(const struct cpu_files *f, struct cpufreq *c) {
 	int fault;
 
@@ -200,8 +201,8 @@ static int take_by_limits(const struct cpu_files *f, struct cpufreq *c) {
 	if (!c->active && c->has_performance)
 		give_governor(
 			f, c,
-			"performance"); /* without it: as the one that is there will have it */
-	if (c->active) /* a hint below "performance" has the hardware wait before it goes up */
+			"performance"); /* without it, the current governor applies the limit */
+	if (c->active) /* with a lower preference the hardware delays the increase */
 		cpu_files_write(f, c->core, "energy_performance_preference", "performance");
 	fault = cpu_files_write_khz(f, c->core, "scaling_max_freq", c->max_khz);
 	if (fault != 0)
@@ -227,7 +228,7 @@ int cpufreq_take(const struct cpu_files *f, struct cpufreq *c) {
 	return fault;
 }
 
-/* A maximum is never written below the minimum, as drivers refuse that or take one for the other. */
+/* Never writes a maximum below the minimum: some drivers refuse it, others change the other limit. */
 static int write_limits(const struct cpu_files *f, struct cpufreq *c, uint32_t khz,
 			uint32_t before) {
 	int fault = 0, lower = 0;
@@ -249,7 +250,8 @@ static bool same(uint32_t a, uint32_t b) {
 	return (a > b ? a - b : b - a) <= b / SAME_PART;
 }
 
-/* What came of it. Above the wish is no harm: the driver has coarser steps. */
+/* Compares the frequency that was read back with the request. A higher one is accepted: the driver has
+ * coarser steps. */
 static bool judge(struct cpufreq *c, uint32_t wish, uint32_t back) {
 	if (back == 0) {
 		cpufreq_note(c, CPUFREQ_VANISHED, cpufreq_way_name(c->way));

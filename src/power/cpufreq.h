@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The frequency of a core by Linux's cpufreq. What each driver needs is in docs/power.md; in short:
+ * Sets the frequency of a core by Linux's cpufreq. docs/power.md lists what each driver needs; in short:
  *
- *     scaling_setspeed        where there is a governor `userspace`: acpi-cpufreq, intel_cpufreq, cppc_cpufreq, amd-pstate
- *     scaling_max_freq, _min  where there is none: intel_pstate and amd-pstate-epp in active mode, and the others where
- *                             nobody loaded that governor or the permission for it is missing
+ *     scaling_setspeed        with the governor `userspace`: acpi-cpufreq, intel_cpufreq, cppc_cpufreq,
+ *                             amd-pstate
+ *     scaling_max_freq, _min  without it: intel_pstate and amd-pstate-epp in active mode, and other
+ *                             drivers where the governor is not loaded or the permission is missing
  *
- * What was written is read back, as drivers round, clamp and refuse. What differs is counted and, once a core and reason,
- * logged. Files are small, and system calls few: by the governor's thread, never by a worker.
+ * Values are read back after each write, as drivers round, clamp and refuse. Differences are counted, and
+ * logged once per core and reason. The governor's thread makes the system calls, never a worker.
  */
 #pragma once
 
@@ -17,16 +18,16 @@
 #include "power/cpu_files.h"
 
 #define CPUFREQ_WORD 32 /* bytes of the name of a driver or governor */
-#define CPUFREQ_STATES 64 /* frequencies of a table, at most */
+#define CPUFREQ_STATES 64 /* entries of a frequency table, at most */
 
-/* Why something is not as it was wanted. */
+/* Why a core does not have the requested frequency. */
 enum cpufreq_reason {
 	CPUFREQ_DENIED, /* no permission */
 	CPUFREQ_VANISHED, /* the file is gone: the core is offline */
-	CPUFREQ_REFUSED, /* by the driver */
-	CPUFREQ_ROUNDED, /* what was read back is another frequency, between the ends */
-	CPUFREQ_CLAMPED, /* .. at one of them, or somebody else set a limit */
-	CPUFREQ_TAKEN, /* somebody else changed the governor */
+	CPUFREQ_REFUSED, /* the driver refused it */
+	CPUFREQ_ROUNDED, /* the value read back differs, within the limits */
+	CPUFREQ_CLAMPED, /* the value read back is a limit, or another process set a limit */
+	CPUFREQ_TAKEN, /* another process changed the governor */
 	CPUFREQ_REASONS,
 };
 const char *cpufreq_reason_name(enum cpufreq_reason reason);
@@ -37,56 +38,59 @@ const char *cpufreq_way_name(enum cpufreq_way way);
 struct cpufreq {
 	unsigned core;
 	char driver[CPUFREQ_WORD];
-	char found[CPUFREQ_WORD]; /* its governor, when it was found */
-	char governor[CPUFREQ_WORD]; /* that it is to have */
-	bool active; /* the driver chooses by itself within the limits: it has no governors but two */
+	char found[CPUFREQ_WORD]; /* its governor before any change */
+	char governor[CPUFREQ_WORD]; /* the governor that we set */
+	/* the driver controls the frequency within the limits, and has only two governors */
+	bool active;
 	bool has_userspace, has_performance;
-	bool keeps_min; /* scaling_min_freq may not be written: limits are upper ones only */
+	bool keeps_min; /* scaling_min_freq is not writable: only the upper limit is set */
 	enum cpufreq_way way;
-	/* What may be asked for: the limits that were found, within those of the hardware. */
+	/* Allowed range: the initial limits, within those of the hardware. */
 	uint32_t min_khz, max_khz;
-	uint32_t base_khz; /* 0: not told */
-	uint32_t
-		states[CPUFREQ_STATES]; /* the table within these, ascending; none: any frequency */
+	uint32_t base_khz; /* 0: unknown */
+	/* frequency table within the range, ascending; empty: any frequency */
+	uint32_t states[CPUFREQ_STATES];
 	unsigned state_count;
-	uint32_t transition_us; /* that a change takes; 0: not told */
-	/* What was asked for last, and read back. Others may read these (relaxed). */
+	uint32_t transition_us; /* duration of a change; 0: unknown */
+	/* The last request, and the last value read back. Other threads may read them (relaxed). */
 	uint32_t wished_khz, khz;
-	bool unread; /* what came of the wish is not known yet */
+	bool unread; /* the last request was not read back yet */
 	uint64_t counts[CPUFREQ_REASONS];
 	unsigned told; /* reasons that were logged, a bit each */
 };
 
-/* What there is; nothing is written. Returns 0, or a negative errno where this core cannot be governed. */
+/* Reads the core's properties; writes nothing. Returns 0, or a negative errno if the core cannot be governed. */
 int cpufreq_find(const struct cpu_files *f, unsigned core, struct cpufreq *c);
 
-/* SST-BF: where the base frequencies of cores differ, none is asked for more than its own. Returns whether they do. */
+/* SST-BF: if base frequencies differ between cores, caps each core at its own. Returns whether they differ. */
 bool cpufreq_honour_base(struct cpufreq *cores, unsigned count);
 
 /*
- * Gives the core the governor that it needs, or chooses the way that goes without. What was found must have been kept
- * before (power/found.h). Returns 0, or a negative errno after a line where nothing can be written.
+ * Sets the governor that the core needs, or falls back to limits. The caller has saved the initial values
+ * (power/found.h). Returns 0, or a negative errno after a message if nothing can be written.
  */
 int cpufreq_take(const struct cpu_files *f, struct cpufreq *c);
 
 /*
- * Asks for a frequency, within the limits. A limit is taken over by a thread of the kernel: for some time the former one
- * is read. So it is left `unread`, and true is returned; a speed is read back at once.
+ * Requests a frequency within the range. The kernel applies a limit asynchronously and reports the former one
+ * for a while: so the request stays `unread`, and the result is true. A speed is read back at once.
  */
 bool cpufreq_ask(const struct cpu_files *f, struct cpufreq *c, uint32_t khz);
 
-/* Reads back what is unread. As long as it is not what was asked for it stays so, unless this is the `last` time. Returns
- * false where the core has less in the end. */
+/* Reads back an unread request. A different value leaves it unread, unless `last` is set. Returns false if
+ * the core ends with a lower frequency. */
 bool cpufreq_came(const struct cpu_files *f, struct cpufreq *c, bool last);
 
-/* Both: it waits for a millisecond at most. Returns whether the core has it, or a higher one. */
+/* Requests and reads back; blocks for about 1 ms at most. Returns whether the core has the frequency or a
+ * higher one. */
 bool cpufreq_set(const struct cpu_files *f, struct cpufreq *c, uint32_t khz);
 
-/* Whether the governor is still the one that it is to have. False is counted, or that the core is gone. */
+/* Whether the core still has the governor that we set. Otherwise the reason is counted: it was changed, or
+ * the core is offline. */
 bool cpufreq_is_ours(const struct cpu_files *f, struct cpufreq *c);
 
-/* Counts a reason, and logs it the first time: `what` was to be done. */
+/* Counts a reason and logs it the first time. `what`: the attempted operation. */
 void cpufreq_note(struct cpufreq *c, enum cpufreq_reason reason, const char *what);
 
-/* How fast it runs now, as the system tells, else what was read back last. kHz. */
+/* The current frequency as the system reports it, otherwise the last value read back. kHz. */
 uint32_t cpufreq_now(const struct cpu_files *f, const struct cpufreq *c);

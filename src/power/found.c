@@ -19,7 +19,7 @@
 #define CLUSTERS 64u
 #define USERSPACE "userspace"
 
-/* One row a kind, in the order in which a core's are restored: limits hold for what its governor sets. */
+/* One kind per entry, in the order of restoration per core: limits apply to what the governor sets. */
 const struct found_row found_rows[FOUND_KINDS] = {
 	[FOUND_GOVERNOR] = {"scaling_governor", "cpu%u/cpufreq/scaling_governor", false},
 	[FOUND_MAX] = {"scaling_max_freq", "cpu%u/cpufreq/scaling_max_freq", true},
@@ -33,7 +33,7 @@ const struct found_row found_rows[FOUND_KINDS] = {
 			   true},
 };
 
-/* Governors and preferences are words, or a number. */
+/* Governors and preferences are words or numbers. */
 bool found_value_holds(enum found_kind kind, const char *value) {
 	size_t length = strlen(value);
 
@@ -44,7 +44,7 @@ bool found_value_holds(enum found_kind kind, const char *value) {
 }
 
 void found_name(const struct found_value *value, char name[CPU_FILES_NAME]) {
-	/* A format of the table: the second number is not used by all. */
+	/* The format is from the table; some formats do not use the second number. */
 	_Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wformat-nonliteral\"");
 	_Pragma("GCC diagnostic ignored \"-Wformat-extra-args\"");
 	snprintf(name, CPU_FILES_NAME, found_rows[value->kind].format, value->a, value->b);
@@ -57,7 +57,7 @@ void found_begin(struct found *found) {
 	found->began = process_start(found->pid);
 }
 
-/* What is not there, or is something that no driver would say, is left alone. */
+/* Skips missing files and implausible values. */
 static int find(struct found *found, const struct cpu_files *f, enum found_kind kind, unsigned a,
 		unsigned b) {
 	struct found_value value = {.kind = kind, .a = a, .b = b};
@@ -116,7 +116,7 @@ static bool is_as_found(const struct found_value *value, const struct cpu_files 
 	return f->read(f->ctx, name, text, sizeof(text)) == 0 && strcmp(text, value->value) == 0;
 }
 
-/* A limit is taken over by a thread of the kernel: for some time after it was written, the former one is read. */
+/* The kernel applies a limit asynchronously and reports the former one for a while. */
 static bool becomes_as_found(const struct found_value *value, const struct cpu_files *f,
 			     const char *name) {
 	static const struct timespec pause = {.tv_nsec = LATE_PAUSE_NS};
@@ -129,7 +129,7 @@ static bool becomes_as_found(const struct found_value *value, const struct cpu_f
 	return is_as_found(value, f, name);
 }
 
-/* Twice, as a minimum above the maximum of the time is refused. */
+/* Writes all values twice, as the driver refuses a minimum above the current maximum. */
 unsigned found_restore(const struct found *found, const struct cpu_files *f) {
 	char name[CPU_FILES_NAME];
 	unsigned wrong = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What was found of the machine's frequencies before anything was changed, kept in a file, so that it is restored after
- * a crash, too: by `vcmtsd power restore`, which the systemd unit calls, and at the next start. The file holds words of a
- * table and small numbers, no paths: whatever is in it, nothing but files of that table is written.
+ * The initial frequency settings of the machine, saved in a file before any change. `vcmtsd power restore`,
+ * which the systemd unit calls, and the next start restore them after a crash. The file contains words of a
+ * table and small numbers, no paths: a forged file can only write files of that table.
  */
 #pragma once
 
@@ -14,10 +14,10 @@
 #include "power/cpu_files.h"
 
 #define FOUND_MOST 1024 /* values */
-#define FOUND_VALUE 32 /* bytes of one, with its end */
-#define FOUND_CORES 1024 /* numbers of cores are below */
+#define FOUND_VALUE 32 /* bytes of a value, with its terminator */
+#define FOUND_CORES 1024 /* core numbers are lower */
 #define FOUND_FILE_MOST 65536 /* bytes */
-#define FOUND_LINE 256 /* bytes of what is said of a fault */
+#define FOUND_LINE 256 /* bytes of an error message */
 
 enum found_kind {
 	FOUND_GOVERNOR,
@@ -26,7 +26,7 @@ enum found_kind {
 	FOUND_PREFERENCE, /* energy_performance_preference */
 	FOUND_SPEED, /* of the governor userspace */
 	FOUND_UNCORE, /* of a package and die */
-	FOUND_CLUSTER, /* likewise, of newer drivers */
+	FOUND_CLUSTER, /* the same for newer drivers */
 	FOUND_KINDS,
 };
 
@@ -37,17 +37,17 @@ struct found_value {
 };
 
 struct found {
-	/* The process that changes what is in it: a number alone may be another one's by now. */
+	/* The process that changes the settings; the PID alone may have been reused. */
 	pid_t pid;
-	uint64_t began; /* clock ticks since the machine's start */
+	uint64_t began; /* start of the process, clock ticks since boot */
 	unsigned count;
-	struct found_value values[FOUND_MOST]; /* in the order in which they are restored */
+	struct found_value values[FOUND_MOST]; /* in the order of restoration */
 };
 
-/* Empty, of this process. */
+/* Initializes an empty set of this process. */
 void found_begin(struct found *found);
 
-/* What there is of a core, or all of the uncore, once. Returns 0, or -ENOSPC. */
+/* Reads the settings of a core, or of the whole uncore; call once for each. Returns 0, or -ENOSPC. */
 int found_core(struct found *found, const struct cpu_files *f, unsigned core);
 int found_uncore(struct found *found, const struct cpu_files *f);
 
@@ -56,17 +56,18 @@ bool found_has_core(const struct found *found, unsigned core);
 /* The name of its file below the root. */
 void found_name(const struct found_value *value, char name[CPU_FILES_NAME]);
 
-/* Writes the file as a whole, or leaves the one that was there. Returns 0 or a negative errno. */
+/* Writes the file atomically. Returns 0 or a negative errno. */
 int found_save(const struct found *found, const char *path);
 
-/* Returns 0, or -1 with `fault` filled. The file must be the user's own, or root's, and nobody else may write it. */
+/* Returns 0, or -1 with a message in `fault`. The file must belong to the user or root, and must not be
+ * writable by others. */
 int found_load(struct found *found, const char *path, char fault[FOUND_LINE]);
 
-/* The same of `size` bytes at `text`, which ends in '\0'. */
+/* Parses `size` bytes at `text`, which ends in '\0'; otherwise like found_load(). */
 int found_parse(struct found *found, char *text, size_t size, char fault[FOUND_LINE]);
 
-/* Whether the process that it is of still runs. */
+/* Whether the process that saved the settings still runs. */
 bool found_lives(const struct found *found);
 
-/* Writes what was found and reads it back. Returns how many values are not what they were; each is logged. */
+/* Writes the saved values and reads them back. Returns how many differ; each is logged. */
 unsigned found_restore(const struct found *found, const struct cpu_files *f);

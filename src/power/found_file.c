@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The file of what was found:
+ * Reads and writes the file of initial settings:
  *
  *     vcmts-power 1
  *     process 1234 567890
@@ -33,7 +33,7 @@ static void print(FILE *out, const struct found *found) {
 	fprintf(out, END "\n");
 }
 
-/* What stands at `path` is as it was until the new file is whole and on the disk. */
+/* The old file at `path` remains until the new one is complete and on the disk. */
 int found_save(const struct found *found, const char *path) {
 	char beside[4096];
 	int fd, fault;
@@ -41,7 +41,7 @@ int found_save(const struct found *found, const char *path) {
 
 	if ((size_t)snprintf(beside, sizeof(beside), "%s.new", path) >= sizeof(beside))
 		return -ENAMETOOLONG;
-	unlink(beside); /* of who ended in between */
+	unlink(beside); /* left by a process that ended during a save */
 	fd = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	out = fd >= 0 ? fdopen(fd, "w") : NULL;
 	if (out == NULL) {
@@ -71,7 +71,7 @@ static int __attribute__((format(printf, 2, 3))) fails(char fault[FOUND_LINE], c
 	return -1;
 }
 
-/* All of the line, and nothing behind it. */
+/* Parses a complete line. */
 static bool parse_value(const char *line, struct found_value *value) {
 	char word[FOUND_VALUE], text[FOUND_VALUE];
 	int end = 0;
@@ -128,7 +128,7 @@ int found_parse(struct found *found, char *text, size_t size, char fault[FOUND_L
 	return fails(fault, "it has no end: it was not written to the end");
 }
 
-/* Others could have us write what they want. */
+/* Refuses a file that others can write, as we write its values. */
 static const char *owner_fault(int fd) {
 	struct stat status;
 

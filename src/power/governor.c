@@ -3,8 +3,8 @@
 
 #include <stddef.h>
 
-#define STEP_KHZ 100000u /* of drivers without a table: a multiplier of the bus clock */
-#define ALL UINT32_MAX /* a wish: the most that there is */
+#define STEP_KHZ 100000u /* step of drivers without a table: the bus clock */
+#define ALL UINT32_MAX /* a request for the maximum */
 #define MS UINT64_C(1000000)
 
 #define GOVERNOR_POLICY(name, target, full, hold_ms, highest)                                \
@@ -17,7 +17,7 @@ static uint64_t clamp(uint64_t value, uint64_t least, uint64_t most) {
 	return value < least ? least : value > most ? most : value;
 }
 
-/* What waits after `t` at the speed min instead of max is (1 - min / max) t at the latter's. */
+/* Work that arrives for a time t at speed min instead of max delays by (1 - min / max) t at speed max. */
 uint64_t governor_look(const struct governor_range *r, uint64_t latency_ns) {
 	uint64_t t;
 
@@ -50,7 +50,7 @@ uint32_t governor_round(const struct governor_range *r, uint32_t khz) {
 	return (uint32_t)clamp(khz, r->min_khz, r->max_khz);
 }
 
-/* All domains are looked at as often as the one that needs it most. */
+/* All domains are sampled at the rate of the most demanding one. */
 static void set_pace(struct governor *g, uint64_t latency_ns) {
 	g->look_ns = GOVERNOR_LOOK_MOST_NS;
 	if (g->policy->highest)
@@ -91,7 +91,7 @@ void governor_change(struct governor *g, const struct governor_policy *policy,
 	set_pace(g, latency_ns);
 }
 
-/* What `now` is above `before`: counters of groups that went are missing in a sum. */
+/* The increase since `before`; a sum falls when a group is removed. */
 static uint64_t grown(uint64_t now, uint64_t before) {
 	return now > before ? now - before : 0;
 }
@@ -101,8 +101,8 @@ static unsigned percent(uint64_t part, uint64_t all) {
 }
 
 /*
- * The part of its time that packets took. Many rounds bring one packet or two, and are busy all the same; at a higher
- * load there are fewer of them with more in each. So what a round costs without any packet is no load.
+ * Percent of the time that packets took. Many rounds with one or two packets make a worker busy; at higher
+ * load, fewer rounds carry more packets. So the cost of an empty round does not count as load.
  */
 static unsigned load_of(struct governor_worker *w, const struct governor_reading *r, uint64_t busy,
 			uint64_t all) {
@@ -113,18 +113,18 @@ static unsigned load_of(struct governor_worker *w, const struct governor_reading
 	if (rounds > busy_rounds)
 		w->empty = idle / (rounds - busy_rounds);
 	around = busy_rounds * w->empty;
-	/* never most of it: the measure of an empty round is rough */
+	/* at most half, as the cost of an empty round is an estimate */
 	around = around > busy / 2 ? busy / 2 : around;
 	return percent(busy - around, all);
 }
 
-/* Two polls that brought all that they could behind one that did: there was more. */
+/* A queue grows if two polls in a row returned full bursts, as more packets were waiting. */
 static bool queue_grows(struct governor_worker *w, const struct governor_reading *r) {
 	uint64_t full = grown(r->full_polls, w->last.full_polls);
 	bool polls = full >= 2 || (full == 1 && w->was_full);
 	bool ring = r->ring >= GOVERNOR_BURST && r->ring > w->last.ring &&
 		    w->last.ring > w->ring_before;
-	/* The scheduler may hold packets back for their rates: then its worker has time. */
+	/* The scheduler may delay packets to limit rates, while its worker is not busy. */
 	bool backlog = r->backlog >= GOVERNOR_BURST && r->backlog > w->last.backlog &&
 		       w->last.backlog > w->backlog_before && w->load >= 50;
 
@@ -132,7 +132,7 @@ static bool queue_grows(struct governor_worker *w, const struct governor_reading
 	return polls || ring || backlog;
 }
 
-/* Returns the frequency that it wishes for, ALL, or 0: it has none to tell. */
+/* Returns the requested frequency, ALL, or 0: no request. */
 static uint32_t worker_look(struct governor *g, struct governor_worker *w,
 			    const struct governor_reading *r) {
 	const struct governor_policy *p = g->policy;
@@ -176,7 +176,7 @@ static void set(struct governor *g, struct governor_domain *d, uint32_t khz) {
 	d->settled_at = g->now + d->range.transition_ns + g->look_ns;
 }
 
-/* `wish` is the highest of its workers. */
+/* `wish` is the highest request of the domain's workers. */
 static void decide(struct governor *g, struct governor_domain *d, uint32_t wish) {
 	uint32_t khz;
 
@@ -199,7 +199,7 @@ static void decide(struct governor *g, struct governor_domain *d, uint32_t wish)
 		set(g, d, d->peak_khz);
 }
 
-/* Times of a clock that did not move, or went back, say nothing any more. */
+/* A clock that stopped or went back invalidates all recorded times. */
 static void all_to_maximum(struct governor *g) {
 	for (unsigned d = 0; d < g->domain_count; d++) {
 		set(g, &g->domains[d], g->domains[d].range.max_khz);
@@ -209,7 +209,7 @@ static void all_to_maximum(struct governor *g) {
 		g->workers[w].moved_at = g->now;
 }
 
-/* The first look, from which on is counted. */
+/* The first sample is the reference of later ones. */
 static void begin(struct governor *g, const struct governor_reading *readings) {
 	g->began = true;
 	for (unsigned w = 0; w < g->worker_count; w++)

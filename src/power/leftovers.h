@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Files of what was found (power/found.h), one a process, and those of processes that ended without restoring it. */
+/* State files (power/found.h), one per process, and their restoration after a process ended without it. */
 #pragma once
 
 #include <stddef.h>
@@ -13,15 +13,14 @@
 int leftovers_path(const char *folder, pid_t pid, char path[LEFTOVERS_PATH]);
 
 struct leftovers {
-	unsigned restored; /* files; they are gone */
-	unsigned
-		failed; /* files of which something could not be restored, or that are not what they should be */
-	unsigned living; /* files of processes that run */
+	unsigned restored; /* files, which were removed */
+	unsigned failed; /* invalid files, and files with values that could not be restored */
+	unsigned living; /* files of running processes */
 };
 
-/* Restores what the files of the folder have, but for those of processes that run. Logs what it does. */
+/* Restores the files of the folder, except those of running processes. Logs each restoration. */
 struct leftovers leftovers_restore(const char *folder, const struct cpu_files *f);
 
-/* The same of one file. Returns 0 and removes it, -EBUSY where its process runs, -ENOENT without one, or -EINVAL
- * after a line. */
+/* Restores one file. Returns 0 and removes it, -EBUSY if its process runs, -ENOENT if it is missing, or
+ * -EINVAL after a message. */
 int leftovers_restore_file(const char *path, const struct cpu_files *f);

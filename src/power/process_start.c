@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The name of a program may have anything in it, also what ends it: the last ')' does. Fields are counted from 1. */
+/* A program's name may contain any characters, so the last ')' ends it. Fields are counted from 1. */
 uint64_t process_start(pid_t pid) {
 	char path[64], text[1024];
 	const char *state;

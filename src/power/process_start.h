@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* When a process began: with its number that tells it apart from others, before and after it. */
+/* The start time of a process, which identifies it together with its PID. */
 #pragma once
 
 #include <stdint.h>
 #include <sys/types.h>
 
-/* In clock ticks since the machine's start; 0 where there is no such process, or it has ended and is waited for. */
+/* Clock ticks since boot; 0 if the process does not exist or is a zombie. */
 uint64_t process_start(pid_t pid);

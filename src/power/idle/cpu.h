@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the CPU has for waiting, and what the kernel allows of it. */
+/* Wait instructions of the CPU, and the kernel's limits for them. */
 #pragma once
 
 #include <stdbool.h>
@@ -11,12 +11,12 @@ bool cpu_has_waitpkg(void);
 /* MWAITX with its timer (CPUID 0x80000001.ECX bit 29). */
 bool cpu_has_mwaitx(void);
 
-/* What /sys/devices/system/cpu/umwait_control says. */
+/* The settings of /sys/devices/system/cpu/umwait_control. */
 struct umwait_limit {
-	bool known; /* it was read */
+	bool known; /* the settings were read */
 	uint32_t max_time; /* TSC cycles of one wait; 0: no limit */
-	bool c02; /* C0.2 is allowed; else a wait for it is one in C0.1 */
+	bool c02; /* C0.2 is allowed; otherwise the CPU uses C0.1 */
 };
 
-/* Reads it from the folder `folder` (NULL: the machine's). Returns false where there is none, or it says something else. */
+/* Reads the settings from `folder` (NULL: the machine's). Returns false if they are missing or invalid. */
 bool umwait_limit_read(const char *folder, struct umwait_limit *limit);

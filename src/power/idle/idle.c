@@ -41,7 +41,7 @@ static uint64_t lesser(uint64_t a, uint64_t b) {
 	return a < b ? a : b;
 }
 
-/* Sleepers come to their sleep soon: the core is wanted by others. */
+/* With IDLE_SLEEP the pauses grow each round, as other processes need the core. */
 static bool length_has_been(struct idle *i) {
 	if (i->config.kind == IDLE_SLEEP && i->length > 0)
 		return true;

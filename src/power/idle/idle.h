@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a worker does in rounds in which nothing comes: it polls on for a while, then pauses, and longer the longer
- * nothing comes. A pause never makes anything late: it ends when the first thing is due. Time is the caller's: ns of its
- * worker's clock, or of a test's own. What waits is in instructions.h; the sleep of the system is in sleep.h.
+ * Idle rounds of a worker: it polls for a while, then pauses, and pauses longer the longer no packets arrive.
+ * A pause ends before the next due time, so that nothing is late. The caller supplies the time: ns of its
+ * worker's clock, or of a test. instructions.h has the wait instructions, sleep.h the system's sleep.
  */
 #pragma once
 
@@ -11,75 +11,77 @@
 
 #include "model/server_config.h"
 
-#define IDLE_FIRST_NS UINT64_C(1000) /* the first pauses, as published */
+#define IDLE_FIRST_NS UINT64_C(1000) /* the first pause, as published */
 
-/* Sleep of the system, where nothing came for longer than pauses last: its own lengths, ns. */
-#define IDLE_SLEEP_NS UINT64_C(100000) /* at most, where packets may come and nobody wakes */
-#define IDLE_SLEEP_LATER_NS UINT64_C(4000000) /* the same, once nothing came for so long: */
+/* Durations of the system's sleep, after the pauses have reached their maximum, ns. */
+#define IDLE_SLEEP_NS UINT64_C(100000) /* at most, if packets may arrive without a wake-up */
+/* the same, once no packet arrived for the next time */
+#define IDLE_SLEEP_LATER_NS UINT64_C(4000000)
 #define IDLE_SLEEP_LATER_AFTER_NS UINT64_C(1000000000)
-#define IDLE_SLEEP_WOKEN_NS UINT64_C(10000000) /* at most, where all that comes wakes */
-#define IDLE_SLEEP_EARLY_NS UINT64_C(60000) /* before what is due: the system may be so late */
+#define IDLE_SLEEP_WOKEN_NS UINT64_C(10000000) /* at most, if all events wake the worker */
+/* wakes so long before the due time, as the system may be late */
+#define IDLE_SLEEP_EARLY_NS UINT64_C(60000)
 
-/* Whether this CPU has what it takes; IDLE_AUTO is nothing that it has. */
+/* Whether this CPU supports the kind; false for IDLE_AUTO. */
 bool idle_there(enum idle_kind kind);
 
-/* The best that this CPU has: for a core of its own, or for one that is shared. */
+/* The best kind of this CPU, for an exclusive or a shared core. */
 enum idle_kind idle_best(bool shared);
 
-/* How to pause. */
+/* Configuration of pauses. */
 struct idle_config {
-	enum idle_kind kind; /* one of those below IDLE_KINDS */
-	uint32_t
-		empty_rounds; /* in a row before the first pause, and before each that is longer; 0 is as 1 */
+	enum idle_kind kind; /* less than IDLE_KINDS */
+	/* in a row before the first pause, and before each longer one; 0 means 1 */
+	uint32_t empty_rounds;
 	uint64_t longest; /* ns */
 	uint64_t tsc_hz;
 };
 
-/* A worker's, and nobody else writes it; others may read the counters. */
+/* State of one worker, which alone writes it; other threads may read the counters. */
 struct idle {
 	struct idle_config config;
 	uint64_t ticks_per_ns_q32; /* fixed point, 32 fractional bits */
-	uint64_t busy_rounds; /* of the worker, when it was empty last */
-	uint64_t since; /* ns: from when on nothing came */
-	uint32_t empty; /* rounds since then, up to the next longer pause */
-	uint64_t length; /* of the next pause, ns; 0: polls on */
+	uint64_t busy_rounds; /* of the worker at its last empty round */
+	uint64_t since; /* ns: start of the idle time */
+	uint32_t empty; /* empty rounds towards the next longer pause */
+	uint64_t length; /* of the next pause, ns; 0: polls */
 	uint64_t pauses;
-	uint64_t ticks; /* of the TSC: paused, all together */
-	uint64_t bounded; /* pauses that something due made shorter, or left out */
-	uint64_t limited; /* that the system ended before their time (IA32_UMWAIT_CONTROL) */
+	uint64_t ticks; /* TSC ticks of all pauses */
+	uint64_t bounded; /* pauses that a due time shortened or prevented */
+	uint64_t limited; /* pauses that the system ended early (IA32_UMWAIT_CONTROL) */
 };
 
-/* Pauses in this way from now on; counters go on. */
+/* Changes the configuration; counters continue. */
 void idle_set(struct idle *i, const struct idle_config *config);
 
 /*
- * After a round in which nothing came, at the time `now`; `busy_rounds` are those of the worker so far, by which it is
- * seen whether something came meanwhile. Returns for how long to pause, ns, 0: not at all. What is due is asked for
- * only where there is to be a pause, see idle_bound().
+ * Call it after an empty round at the time `now`. A change of `busy_rounds`, the worker's busy rounds so far,
+ * restarts the idle time. Returns the length of the pause, ns; 0: no pause. The caller determines the due
+ * time only for a pause, see idle_bound().
  */
 uint64_t idle_empty(struct idle *i, uint64_t busy_rounds, uint64_t now);
 
-/* Whether it is time to sleep instead, for as long as idle_sleep() says. */
+/* Whether to sleep instead, for idle_sleep(). */
 static inline bool idle_is_long(const struct idle *i) {
 	return i->config.kind == IDLE_SLEEP && i->length >= i->config.longest;
 }
 
-/* How long to sleep at the time `now`, ns, where something is due at `due`; 0: what is due comes too soon for that.
- * `woken` says that all that may come wakes. */
+/* The time to sleep at `now`, ns, with the next due time `due`; 0: it is too soon. `woken`: all events wake
+ * the worker. */
 uint64_t idle_sleep(const struct idle *i, uint64_t now, uint64_t due, bool woken);
 
-/* What of a pause of `length` there is to be at the time `now`, where something is due at `due`, ns. */
+/* The part of a pause of `length` at `now` that ends by `due`, ns. */
 uint64_t idle_bound(struct idle *i, uint64_t length, uint64_t now, uint64_t due);
 
-/* So many ticks of the TSC; up to a minute. */
+/* Converts ns to TSC ticks, up to a minute. */
 static inline uint64_t idle_ticks(const struct idle *i, uint64_t ns) {
 	return (uint64_t)(((unsigned __int128)ns * i->ticks_per_ns_q32) >> 32);
 }
 
-/* Pauses by the instruction of its kind, from the TSC `now` on for `ticks`; counts it. */
+/* Pauses with the instruction of its kind for `ticks` from the TSC `now`, and counts the pause. */
 void idle_pause(struct idle *i, uint64_t now, uint64_t ticks);
 
-/* Counts a pause that somebody else made. */
+/* Counts a pause made elsewhere. */
 static inline void idle_count(struct idle *i, uint64_t ticks) {
 	i->pauses++;
 	i->ticks += ticks;

@@ -3,7 +3,7 @@
 
 #if defined(__x86_64__) || defined(__i386__)
 
-#define MWAITX_TIMER 2u /* ECX: EBX has a time */
+#define MWAITX_TIMER 2u /* ECX: EBX has a timeout */
 #define MWAITX_C1 0xf0u /* EAX: no deeper than C0 (AMD APM 3, MWAITX) */
 
 uint64_t power_tsc(void) {
@@ -13,7 +13,7 @@ uint64_t power_tsc(void) {
 	return (uint64_t)high << 32 | low;
 }
 
-/* By their bytes, as an assembler or a target without WAITPKG knows no names for them. */
+/* Encoded as bytes, as assemblers and targets without WAITPKG do not know the mnemonics. */
 bool power_tpause(uint64_t deadline, enum tpause_state state) {
 	bool limited;
 

@@ -32,7 +32,7 @@ void sleeper_close(struct sleeper *s) {
 }
 
 void sleeper_prepare(void) {
-	prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL); /* 50 us without it */
+	prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL); /* the default is 50 us */
 }
 
 void sleeper_begin(struct sleeper *s) {
@@ -61,7 +61,7 @@ void sleeper_write(struct sleeper *s) {
 	const uint64_t one = 1;
 
 	if (__atomic_exchange_n(&s->asleep, 0, __ATOMIC_ACQ_REL) == 0)
-		return; /* another one did */
+		return; /* another thread has woken it */
 	if (write(s->wake, &one, sizeof(one)) < 0)
-		return; /* full, so that it is awake */
+		return; /* the counter is full, so it is awake */
 }

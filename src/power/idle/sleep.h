@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sleep of the system, for cores that are shared with others. Who sleeps says so before it looks for work a last time,
- * and who makes work looks at that behind it (a full fence each), so that none is slept over:
+ * The system's sleep, for shared cores. The sleeper sets `asleep` before its last check for work; a producer
+ * checks `asleep` after it adds work. Both use a full fence, so that no work is missed:
  *
- *     sleeper_begin()   asleep: whoever makes work wakes from now on
- *     (looks for work)
- *     sleeper_sleep()   unless there was some
+ *     sleeper_begin()   sets `asleep`: producers wake it from now on
+ *     (check for work)
+ *     sleeper_sleep()   unless there is work
  *     sleeper_end()
  */
 #pragma once
@@ -16,29 +16,29 @@
 struct sleeper {
 	bool open;
 	int wake; /* an eventfd */
-	int epoll; /* a set for what else may wake */
-	uint32_t asleep; /* 1: whoever makes work is to write to it */
-	uint64_t woken; /* sleeps that somebody ended so, who sleeps counts them */
+	int epoll; /* a set of further wake-up sources */
+	uint32_t asleep; /* 1: producers must wake it */
+	uint64_t woken; /* sleeps that a producer ended; written by the sleeper */
 };
 
-/* Returns 0, or -1 where there is none to be had. To be closed by sleeper_close(), which is harmless on a zeroed one. */
+/* Returns 0, or -1 without descriptors. Close with sleeper_close(), which does nothing if zeroed. */
 int sleeper_open(struct sleeper *s);
 void sleeper_close(struct sleeper *s);
 
-/* To be called once by the thread that sleeps: short sleeps are to end in time (timer slack). */
+/* The sleeping thread calls it once, so that short sleeps end in time (timer slack). */
 void sleeper_prepare(void);
 
 void sleeper_begin(struct sleeper *s);
 
-/* Gives the core away for `ns`, or until somebody wakes. Returns whether something of the set did. */
+/* Sleeps for `ns`, or until woken. Returns whether a source of `epoll` woke it. */
 bool sleeper_sleep(struct sleeper *s, uint64_t ns);
 
 void sleeper_end(struct sleeper *s);
 
-/* For sleeper_wake(), where it is asleep. */
+/* For sleeper_wake(), if it is asleep. */
 void sleeper_write(struct sleeper *s);
 
-/* By any thread, behind what it made: costs a fence where nobody sleeps. */
+/* Any thread calls it after it added work; costs a fence if nothing sleeps. */
 static inline void sleeper_wake(struct sleeper *s) {
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	if (__builtin_expect(__atomic_load_n(&s->asleep, __ATOMIC_RELAXED) != 0, 0))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Frequencies by Linux's cpufreq. What goes wrong with a core has it run at its maximum until the next check. */
+/* The cpufreq driver of the governor. After a failure, a core runs at its maximum until the next check. */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -12,9 +12,9 @@
 #include "power/live/parts.h"
 
 #define UNCORE_KEY "max_freq_khz"
-#define UNCORE_GRAIN_KHZ 100000 /* what Linux takes of it: the rest is cut off */
+#define UNCORE_GRAIN_KHZ 100000 /* resolution of Linux's uncore limits */
 
-/* Returns how many there are to be governed. */
+/* Returns the number of cores that can be governed. */
 static unsigned find_cores(struct power *p) {
 	unsigned found = 0;
 
@@ -35,7 +35,7 @@ static unsigned find_cores(struct power *p) {
 	return found;
 }
 
-/* SST-BF is a matter of all cores; those without cpufreq tell none. */
+/* SST-BF concerns all cores; a core without cpufreq has no base frequency. */
 static void honour_base(struct power *p) {
 	struct cpufreq all[PLATFORM_MAX_WORKERS];
 
@@ -50,7 +50,7 @@ static void honour_base(struct power *p) {
 		"base frequencies differ between cores (SST-BF): none is given more than its own");
 }
 
-/* Returns -1 where it is not told. */
+/* Returns -1 if unknown. */
 static int package_in(const struct power *p, const char *name) {
 	char text[CPU_FILES_TEXT];
 	int package;
@@ -61,7 +61,8 @@ static int package_in(const struct power *p, const char *name) {
 	return package;
 }
 
-/* Whether a worker runs on the package of that limit, as far as it is told: of others the uncore is not ours. */
+/* Whether a worker runs on the package of this limit, or the topology is unknown. Uncore limits of other
+ * packages are not changed. */
 static bool uncore_is_ours(const struct power *p, const struct found_value *v) {
 	char name[CPU_FILES_NAME];
 	int package = (int)v->a;
@@ -84,7 +85,7 @@ static bool uncore_is_ours(const struct power *p, const struct found_value *v) {
 	return !told || package < 0;
 }
 
-/* A limit of the uncore that can be lowered. */
+/* Finds uncore limits that can be lowered. */
 static void find_uncore(struct power *p) {
 	p->uncore_count = 0;
 	for (unsigned i = 0; i < p->found.count && p->uncore_count < POWER_UNCORE_MOST; i++) {
@@ -111,9 +112,9 @@ static void find_uncore(struct power *p) {
 	}
 }
 
-/* In a file, before the first change. Returns 0, or -1 after a line. */
+/* Saves the initial settings to a file before the first change. Returns 0, or -1 after a message. */
 static int keep_found(struct power *p) {
-	bool kept = p->state[0] != '\0'; /* what could not be restored before */
+	bool kept = p->state[0] != '\0'; /* an earlier restoration failed */
 	int fault = 0;
 
 	if (!kept)
@@ -140,7 +141,7 @@ static int keep_found(struct power *p) {
 	return -1;
 }
 
-/* A clock with cores that are not the workers' takes these along. */
+/* Warns if a clock domain includes cores without workers, as their frequency changes, too. */
 static void tell_bound(struct power *p, unsigned w) {
 	char text[256];
 	cpu_set_t cpus;
@@ -216,7 +217,7 @@ static bool ask(struct power *p, struct power_core *core, uint32_t khz) {
 	return cpufreq_ask(&p->files, &core->c, khz);
 }
 
-/* To the maximum, whatever comes of it. */
+/* Requests the maximum, without a check of the result. */
 static void trouble(struct power *p, struct power_core *core) {
 	core->at_maximum = true;
 	if (core->c.wished_khz < core->c.max_khz)
@@ -231,19 +232,20 @@ static void by_cpufreq_set(struct power *p, unsigned w, uint32_t khz, uint64_t n
 		trouble(p, core);
 }
 
-/* Somebody else has the governor of the core: it is taken back some times, and then theirs. */
+/* Another process changed the core's governor: sets it again, at most POWER_RETAKES times; then leaves the
+ * core to others. */
 static void retake(struct power *p, struct power_core *core) {
 	char text[CPU_FILES_TEXT];
 
 	if (cpu_files_read(&p->files, core->c.core, "scaling_governor", text, sizeof(text)) != 0) {
-		core->at_maximum = true; /* offline: until it is back */
+		core->at_maximum = true; /* offline: until it is online again */
 		return;
 	}
 	if (core->retakes++ < POWER_RETAKES) {
 		core->at_maximum = cpufreq_take(&p->files, &core->c) != 0;
 		return;
 	}
-	if (core->c.way != CPUFREQ_SETSPEED) /* their governor is not to have our limits */
+	if (core->c.way != CPUFREQ_SETSPEED) /* limits must not stay for another governor */
 		cpufreq_set(&p->files, &core->c, core->c.max_khz);
 	core->governed = false;
 	log_warning("power", LOG_FIELDS(LOG_NUMBER("core", core->c.core)),
@@ -251,7 +253,7 @@ static void retake(struct power *p, struct power_core *core) {
 		    core->c.core);
 }
 
-/* What somebody else wrote meanwhile, and what did not work before. */
+/* Detects changes by other processes, and retries failed requests. */
 static void by_cpufreq_check(struct power *p, unsigned w) {
 	struct power_core *core = &p->cores[w];
 	uint32_t back, wish = p->applied_khz[p->domain_of[w]];
@@ -267,7 +269,7 @@ static void by_cpufreq_check(struct power *p, unsigned w) {
 		core->at_maximum = !ask(p, core, wish);
 }
 
-/* Limits of all cores were written at one look, and are read back at the next ones: none waits for another. */
+/* Limits of all cores are written in one step and read back in the next ones, so that no core waits for another. */
 static uint64_t by_cpufreq_pending(struct power *p, uint64_t now) {
 	for (unsigned w = 0; w < p->core_count; w++) {
 		struct power_core *core = &p->cores[w];

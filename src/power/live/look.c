@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A look at what the workers did, and what comes of it. */
+/* One sample of the workers, and the changes that follow from it. */
 #include <time.h>
 
 #include "platform/log/log.h"
@@ -40,7 +40,7 @@ const struct governor_policy *power_policy_row(enum power_policy policy) {
 	return &governor_performance;
 }
 
-/* The hour may have begun another policy; a line says so. */
+/* Applies and logs a change of the policy at the start or end of busy hours. */
 static void check_hour(struct power *p) {
 	enum power_policy policy = power_policy_now(p);
 
@@ -65,7 +65,7 @@ static bool domain_is_slowest(const struct governor_domain *d) {
 	return d->khz <= d->floor_khz && d->khz < d->range.max_khz;
 }
 
-/* Cores first: those of a domain that changed. */
+/* Sets the cores of domains that changed, then the uncore. */
 static void apply(struct power *p, uint64_t now) {
 	const struct governor *g = &p->governor;
 	bool low = p->in_force == POWER_SAVING;

@@ -38,7 +38,7 @@ struct power *power_create(struct server *server, const struct power_place *plac
 		p->files = *place->files;
 	else
 		cpu_files_open(&p->files, place->root != NULL ? place->root : CPU_FILES_ROOT);
-	/* of processes that were killed, whatever this one does with frequencies */
+	/* Restores the state of killed processes, even if this process does not govern frequencies. */
 	if (place->folder != NULL && p->files.read != NULL)
 		leftovers_restore(place->folder, &p->files);
 	return p;
@@ -48,7 +48,7 @@ const struct power_config *power_config_of(const struct power *p) {
 	return &p->config;
 }
 
-/* What a domain can have: as much as the best of its cores, and as little as all of them. */
+/* Sets the range of each domain: from the highest minimum to the highest maximum of its cores. */
 static void set_ranges(struct power *p) {
 	for (unsigned w = 0; w < p->core_count; w++) {
 		struct governor_range *r = &p->governor.domains[p->domain_of[w]].range;
@@ -88,7 +88,7 @@ static void start_governor(struct power *p) {
 	p->checked = p->next_look = 0;
 }
 
-/* The rules of the wish itself. */
+/* Checks for contradictions in the configuration. */
 static void check_wish(struct power *p) {
 	if (p->config.policy == POWER_NONE && p->config.has_busy_hours) {
 		power_note(p, POWER_CONTRADICTION);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the governor looks at: loads of what workers count, which these never notice. */
+/* Reads the governor's inputs by relaxed loads, without cost for the workers. */
 #include <rte_ring.h>
 
 #include "power/live/parts.h"
@@ -14,7 +14,7 @@ static void read_worker(const struct worker *w, struct governor_reading *r) {
 	r->busy_rounds = LOAD(w->busy_rounds);
 }
 
-/* A ring between two parts on one worker is emptied in each round. */
+/* A ring between two parts on the same worker is empty after each round. */
 static void read_group(const struct server *s, const struct served_group *g,
 		       struct governor_reading *readings) {
 	struct governor_reading *upper = &readings[g->upper - s->workers];
@@ -32,7 +32,7 @@ static void read_group(const struct server *s, const struct served_group *g,
 void power_readings(struct server *s, struct governor_reading *readings) {
 	for (unsigned w = 0; w < s->worker_count; w++)
 		read_worker(&s->workers[w], &readings[w]);
-	/* While groups come or go theirs are what they were. */
+	/* While a group is added or removed, the last values of the groups remain. */
 	if (pthread_rwlock_tryrdlock(&s->lock) != 0)
 		return;
 	for (unsigned w = 0; w < s->worker_count; w++)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Frequencies where none can be changed: the worker wastes a share of its busy rounds' time, so that its queues are
- * those of a slower core. A change takes its time: until then the worker runs as before.
+ * Simulates frequencies where none can be changed: a worker wastes part of the time of busy rounds, so that
+ * its queues are those of a slower core. A change takes effect after the transition time.
  */
 #include "power/live/parts.h"
 
-/* Those of the reference's measurements. */
+/* The frequencies of the reference's measurements. */
 static const uint32_t states[] = {800000, 1000000, 1200000, 1400000, 1600000, 1800000};
 #define STATES (sizeof(states) / sizeof(states[0]))
-#define SLOWDOWN_WHOLE 256u /* of a round's time: half the speed */
+#define SLOWDOWN_WHOLE 256u /* of a round's time, which is half the speed */
 
 static int simulated_open(struct power *p) {
 	for (unsigned w = 0; w < p->core_count; w++) {

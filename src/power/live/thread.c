@@ -10,7 +10,7 @@
 #include "platform/log/log.h"
 #include "power/live/parts.h"
 
-#define SLACK_NS 1000UL /* so that a sleep of a tenth of a millisecond is no longer one */
+#define SLACK_NS 1000UL /* timer slack: a sleep of 0.1 ms must not be prolonged */
 
 static uint64_t clock_now(void) {
 	struct timespec now;
@@ -47,7 +47,7 @@ void power_thread_start(struct power *p) {
 	if (p->runs)
 		return;
 	p->stop = false;
-	sigfillset(&all); /* signals are the control thread's */
+	sigfillset(&all); /* the control thread handles signals */
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	ret = pthread_create(&p->thread, NULL, run, p);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);

@@ -4,8 +4,9 @@
 
 struct power;
 
-/* On the core of the caller; nothing where it runs. Without a thread frequencies stay at the maximum, which is said. */
+/* Starts the thread on the caller's cores, unless it runs. Without a thread, frequencies stay at the maximum;
+ * an error is logged. */
 void power_thread_start(struct power *p);
 
-/* Waits for its end; harmless where it does not run. */
+/* Waits for the thread to end; does nothing if it does not run. */
 void power_thread_stop(struct power *p);
