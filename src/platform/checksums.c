@@ -14,15 +14,15 @@
 #include "platform/log/log.h"
 #include "wire/ip.h"
 
-#define QUEUES 64 /* of a port; those beyond have no callback */
+#define QUEUES 64 /* of a port; further queues have no callback */
 #define ROLE 16
 
-/* Of a port. The worker counts, the control thread reads. */
+/* State of a port. The worker counts, the control thread reads. */
 struct watched {
 	const struct rte_eth_rxtx_callback *callbacks[QUEUES];
 	char role[ROLE];
 	uint64_t completed; /* packets */
-	uint64_t cut; /* longer by their IP header than they are */
+	uint64_t cut; /* packets that are shorter than their IP header says */
 	bool reported;
 };
 
@@ -33,15 +33,15 @@ static uint16_t folded(uint32_t sum) {
 	return (uint16_t)((sum & 0xffff) + (sum >> 16));
 }
 
-/* In network order, as it stands in the packet. */
+/* The sum in network byte order, as in the packet. */
 static uint16_t pseudo_header_sum(const struct frame_fields *f) {
-	size_t addresses = f->family == 4 ? 8 : 32; /* the two stand one after the other */
+	size_t addresses = f->family == 4 ? 8 : 32; /* source and destination are adjacent */
 
 	return folded((uint32_t)rte_raw_cksum(f->source, addresses) +
 		      rte_cpu_to_be_16(f->protocol) + rte_cpu_to_be_16((uint16_t)f->upper_size));
 }
 
-/* Where in the header of TCP or UDP the checksum is; 0: there is none. */
+/* Offset of the checksum in the TCP or UDP header; 0: none. */
 static size_t checksum_offset(const struct frame_fields *f) {
 	if (f->protocol == IP_PROTOCOL_TCP && f->upper_size >= sizeof(struct rte_tcp_hdr))
 		return offsetof(struct rte_tcp_hdr, cksum);
@@ -50,7 +50,7 @@ static size_t checksum_offset(const struct frame_fields *f) {
 	return 0;
 }
 
-/* RFC 1071 over the pseudo-header and all bytes behind it, of which the field is no part. */
+/* RFC 1071 checksum over the pseudo-header and all bytes after it, without the checksum field. */
 static uint16_t checksum_of(const struct frame_fields *f, uint16_t pseudo, uint16_t field) {
 	uint32_t sum = (uint32_t)rte_raw_cksum(f->upper, f->upper_size) + pseudo;
 	uint16_t whole = (uint16_t)~folded(sum + (uint16_t)~field);
@@ -58,7 +58,7 @@ static uint16_t checksum_of(const struct frame_fields *f, uint16_t pseudo, uint1
 	return whole == 0 && f->protocol == IP_PROTOCOL_UDP ? UINT16_MAX : whole;
 }
 
-/* With up to two VLAN tags, which the function for untagged frames is given without. */
+/* Parses a frame with up to two VLAN tags; frame_parse() accepts only untagged frames. */
 static enum frame_verdict parse(const struct rte_mbuf *m, struct frame_fields *f) {
 	const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
 	size_t size = rte_pktmbuf_data_len(m);
@@ -83,7 +83,7 @@ static bool complete(const struct frame_fields *f) {
 	if (field != pseudo)
 		return false;
 	right = checksum_of(f, pseudo, field);
-	if (right == field) /* one of 65,536 is so */
+	if (right == field) /* already correct: true for one of 65,536 packets */
 		return false;
 	memcpy((uint8_t *)(uintptr_t)f->upper + offset, &right, sizeof(right));
 	return true;
@@ -120,7 +120,7 @@ static uint16_t on_receive(uint16_t port, uint16_t queue, struct rte_mbuf *packe
 	return count;
 }
 
-/* Drivers that receive what the kernel sends, and do not tell what it has left to do. */
+/* Drivers that receive packets of the kernel without their offload state. */
 static bool may_be_partial(const char *device) {
 	const char *arguments = strchr(device, ',');
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Checksums that a sender on this machine has left to hardware. A packet of the kernel that goes over a veth, a bridge or a tap never
- * passes such hardware: its TCP or UDP checksum is the sum of the pseudo-header alone. net_af_packet, net_af_xdp and net_pcap do not
- * report that. A callback of such ports recognises the packets by that sum and completes them. Other ports have no callback, and no
- * cost.
+ * Completes checksums that a sender on this machine left to hardware. A packet of the kernel that crosses a
+ * veth, bridge or tap never passes such hardware: its TCP or UDP checksum is the sum of the pseudo-header
+ * alone. net_af_packet, net_af_xdp and net_pcap do not report that. A receive callback on their ports
+ * recognises such packets and completes them. Other ports have no callback, and no cost.
  */
 #pragma once
 
@@ -13,16 +13,18 @@
 #include <rte_mbuf.h>
 
 /*
- * Completes the checksum of an Ethernet frame whose TCP or UDP checksum is the sum of its pseudo-header, and wrong. Fragments and all
- * other packets stay as they are. Returns whether it did.
+ * Completes a TCP or UDP checksum that is only the sum of the pseudo-header. Fragments and all other packets
+ * stay unchanged. Returns whether it changed the frame.
  */
 bool checksum_complete(struct rte_mbuf *m);
 
-/* Has the port complete the checksums of what it receives, where the driver of `device`, the text for EAL, is one of those above. It is set up. `role` is for messages. */
+/* Adds the callback to a configured port, if `device`, the text for EAL, has one of the drivers above. `role`
+ * is for messages. */
 void checksums_watch(uint16_t id, const char *device, const char *role);
 
-/* Writes a warning for each port that has completed a checksum, or received a packet that is cut off, once. By the control thread, now and then. */
+/* Logs a warning, once per port, if the port completed a checksum or received a truncated packet. The control
+ * thread calls it from time to time. */
 void checksums_report(void);
 
-/* Ends that: the port is stopped. */
+/* Removes the callback; the port is stopped. */
 void checksums_unwatch(uint16_t id);

@@ -35,7 +35,7 @@ static unsigned khz_read(const char *root, unsigned core, const char *name) {
 	return line_read(root, core, name, line) && sscanf(line, "%u", &khz) == 1 ? khz : 0;
 }
 
-/* This driver's highest frequency is the base frequency; a megahertz more stands for turbo. */
+/* The highest frequency of this driver is the base frequency, plus 1 MHz if turbo is available. */
 static unsigned acpi_khz(const char *root, unsigned core) {
 	char driver[PATH];
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How fast a core runs, and how fast it does at its base frequency (P1), as far as the system tells. */
+/* The current frequency of a core and its base frequency (P1), as far as the system reports them. */
 #pragma once
 
 #include <stdbool.h>
@@ -10,7 +10,7 @@ struct core_speed {
 };
 
 /*
- * Looks below `root`, "" for the machine, in /sys/devices/system/cpu and, for the base frequency where that does not
- * have it, in /dev/cpu. Returns false where one of the two is not told.
+ * Reads /sys/devices/system/cpu below `root` ("": the machine), and /dev/cpu for a base frequency that is not
+ * there. Returns false if one of the two is unknown.
  */
 bool core_speed_read(const char *root, unsigned core, struct core_speed *speed);

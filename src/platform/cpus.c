@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A number at `*text`, which moves behind it; false where there is none below the size of a set. */
+/* Parses a number at `*text` and advances it. Returns false if there is none, or it is CPU_SETSIZE or more. */
 static bool parse_cpu(const char **text, unsigned long *cpu) {
 	char *end;
 
@@ -62,7 +62,7 @@ void cpus_format(const cpu_set_t *set, char *text, size_t size) {
 	}
 }
 
-/* A set that the system tells in a file; false where it does not. */
+/* Reads a set from a file of the system; false if it is missing or invalid. */
 static bool read_cpus(const char *name, cpu_set_t *set) {
 	char path[64], line[CPUS_TEXT];
 	FILE *f;
@@ -90,7 +90,7 @@ void cpus_allow_isolated(const cpu_set_t *isolated, cpu_set_t *allowed) {
 	CPU_OR(&asked, allowed, isolated);
 	if (CPU_EQUAL(&asked, allowed) || sched_getaffinity(0, sizeof(own), &own) != 0)
 		return;
-	/* the kernel gives what the cpuset has of it */
+	/* the kernel grants the part that the cpuset allows */
 	if (sched_setaffinity(0, sizeof(asked), &asked) != 0)
 		return;
 	if (sched_getaffinity(0, sizeof(given), &given) == 0)

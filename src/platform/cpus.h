@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which cores there are, and which of them this process may use. */
+/* The cores of the machine, and those that this process may use. */
 #pragma once
 
 #include <sched.h>
@@ -11,17 +11,17 @@
 struct cpus {
 	cpu_set_t present;
 	cpu_set_t online;
-	cpu_set_t usable; /* online, and allowed */
+	cpu_set_t usable; /* online and allowed */
 };
 
 /*
- * The machine's, as far as the system tells. Allowed are those of the process's affinity, which a cpuset limits.
- * Isolated cores (isolcpus) are in nobody's affinity unless asked for: they are allowed where the cpuset has
- * them. The affinity of the calling thread is what it was afterwards.
+ * Reads the machine's cores. Allowed cores are those of the process's affinity, which a cpuset limits.
+ * Isolated cores (isolcpus) are not in the affinity by default: they are allowed if the cpuset has them. The
+ * affinity of the calling thread is restored.
  */
 void cpus_here(struct cpus *cpus);
 
-/* Adds to `allowed` those of `isolated` that the calling thread may ask for. */
+/* Adds to `allowed` the cores of `isolated` that the calling thread may request. */
 void cpus_allow_isolated(const cpu_set_t *isolated, cpu_set_t *allowed);
 
 enum cpu_fault {
@@ -32,15 +32,15 @@ enum cpu_fault {
 	CPU_IS_USABLE = CPU_FAULTS,
 };
 
-/* Whether the core may be polled on. */
+/* Whether a worker may poll on the core. */
 enum cpu_fault cpus_fault(const struct cpus *cpus, unsigned core);
 
-/* For people, behind the list of those that are allowed: which these are. */
+/* Text after the list of allowed cores in a message, which describes them. */
 const char *cpus_fault_text(enum cpu_fault fault);
 
-/* From "0-3,8" as the system writes it; "" is none. False, with anything in `set`, where it is something
- * else. */
+/* Parses the kernel's format, such as "0-3,8"; "" is the empty set. Returns false for other text; `set` is
+ * then undefined. */
 bool cpus_parse(const char *text, cpu_set_t *set);
 
-/* The same back, cut where `size` bytes are too few; "none" of none. */
+/* Formats a set, cut to `size` bytes; "none" if empty. */
 void cpus_format(const cpu_set_t *set, char *text, size_t size);

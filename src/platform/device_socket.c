@@ -15,26 +15,26 @@
 #include "platform/platform.h"
 #include "platform/sockets/socket_claim.h"
 
-/* A driver, and by which arguments it binds which socket. */
+/* A driver that binds sockets, and its arguments for them. */
 struct binder {
-	const char *driver; /* begins the name of its devices */
+	const char *driver; /* prefix of its device names */
 	int type;
-	const char *path; /* argument that names the socket, */
-	const char *usual; /* and where it is not given; NULL: no socket */
+	const char *path; /* argument with the path of the socket */
+	const char *usual; /* default of that argument; NULL: no socket */
 	bool (*binds)(const struct rte_kvargs *arguments);
 };
 
 struct claimed {
 	char device[RTE_ETH_NAME_MAX_LEN]; /* "": free */
 	char path[SOCKET_PATH_SIZE];
-	struct socket_claim claim; /* one of those with this path has it */
+	struct socket_claim claim; /* one device of each path has the claim */
 };
 
 static struct claimed claimed[PLATFORM_MAX_DEVICES];
 
 static int value_keep(const char *key, const char *value, void *found) {
 	(void)key;
-	*(const char **)found = value; /* the last one holds, as for the drivers */
+	*(const char **)found = value; /* the last value counts, as in the drivers */
 	return 0;
 }
 
@@ -50,7 +50,7 @@ static bool memif_binds(const struct rte_kvargs *arguments) {
 	const char *role = value_of(arguments, "role", "server");
 
 	if (strstr(value_of(arguments, "socket-abstract", "yes"), "yes") != NULL)
-		return false; /* its name goes with the process */
+		return false; /* an abstract name ends with the process */
 	return strstr(role, "server") != NULL || strstr(role, "master") != NULL;
 }
 
@@ -134,7 +134,7 @@ int device_socket_claim(const char *device) {
 		return 0;
 	arguments = rte_kvargs_parse(comma != NULL ? comma + 1 : "", NULL);
 	if (arguments == NULL)
-		return 0; /* the driver says what is wrong with them */
+		return 0; /* the driver reports the fault */
 	if (binder->binds(arguments))
 		path = value_of(arguments, binder->path, binder->usual);
 	if (path != NULL)

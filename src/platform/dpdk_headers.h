@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What meson has the compiler read once a library, as DPDK's headers take it longer than our own code
- * does. No file includes it: each names what it needs itself, and compiles with -Db_pch=false. */
+/* The precompiled header of libraries, as the compiler needs longer for DPDK's headers than for our code. No
+ * file includes it: each includes what it needs, and compiles with -Db_pch=false. */
 #include <rte_config.h>
 
 #include <rte_cycles.h>

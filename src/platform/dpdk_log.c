@@ -10,7 +10,7 @@
 
 static FILE *stream;
 
-/* Of the message that this thread is at. */
+/* Level of the message that this thread writes. */
 static enum log_level dpdk_level(void) {
 	int level = rte_log_cur_msg_loglevel();
 

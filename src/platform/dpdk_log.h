@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What DPDK and its drivers say. */
+/* Log messages of DPDK and its drivers. */
 #pragma once
 
-/* Where the log is open, it becomes lines of it, and as it was again. To be called before EAL starts and when it has
- * ended; the second is harmless without the first. */
+/* Redirect DPDK's messages to the log, if it is open, and undo that. Call them before EAL starts and after it
+ * has ended; the second does nothing without the first. */
 void dpdk_log_take(void);
 void dpdk_log_give_back(void);

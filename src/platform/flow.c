@@ -10,7 +10,7 @@
 
 #define ITEMS 5 /* Ethernet, VLAN, IP, L2TPv3, end */
 
-/* A rule in the form that drivers have it: points into itself. */
+/* A rule in the format of rte_flow; points into itself. */
 struct flow_rule {
 	struct rte_flow_attr attributes;
 	struct rte_flow_item items[ITEMS];
@@ -26,7 +26,7 @@ bool flow_match_same(const struct flow_match *a, const struct flow_match *b) {
 	       a->session == b->session && memcmp(a->mac, b->mac, sizeof(a->mac)) == 0;
 }
 
-/* `spec` NULL: of that kind, whatever it says. */
+/* `spec` NULL: matches the header's presence only. */
 static void item_add(struct flow_rule *r, unsigned *count, enum rte_flow_item_type type,
 		     const void *spec, const void *mask) {
 	r->items[(*count)++] = (struct rte_flow_item){

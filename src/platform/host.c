@@ -17,8 +17,8 @@
 #endif
 
 /*
- * Each addition waits for the one before: one core cycle each. The addend is a register, as some
- * cores add small constants already when they rename registers, several in a cycle.
+ * Each addition depends on the previous one: one core cycle each. The addend is a register, as some cores add
+ * small constants at register renaming, several per cycle.
  */
 static uint64_t additions_tsc(void) {
 	uint64_t start = rte_rdtsc_precise(), sum = start, addend = start | 1;
@@ -57,7 +57,7 @@ static void cpu_name(char *out, size_t size) {
 void host_measure(struct host *h) {
 	uint64_t best = UINT64_MAX, reading = UINT64_MAX;
 
-	/* The fastest run is the one that was not interrupted. */
+	/* The fastest run was not interrupted. */
 	for (int i = 0; i < RUNS; i++) {
 		best = RTE_MIN(best, additions_tsc());
 		reading = RTE_MIN(reading, readings_tsc());

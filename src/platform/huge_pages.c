@@ -9,7 +9,7 @@
 
 #define MB (UINT64_C(1) << 20)
 
-/* A number in a file. Returns false where there is none: "max" is one that is not there. */
+/* Reads a number from a file. Returns false if there is none: "max" means no limit. */
 static bool read_number(uint64_t *value, const char *root, const char *folder, const char *name) {
 	char path[PATH_MAX];
 	bool read;
@@ -24,7 +24,7 @@ static bool read_number(uint64_t *value, const char *root, const char *folder, c
 	return read;
 }
 
-/* Bytes that the control group has left of pages of that size. */
+/* Bytes of pages of this size that the control group may still use. */
 static uint64_t left(const char *root, const char *size) {
 	static const struct {
 		const char *folder, *most, *used;

@@ -14,7 +14,7 @@
 
 static int heap_socket = SOCKET_ID_ANY;
 
-/* Only what begins and ends with a huge page can be one. */
+/* Only memory aligned to a huge page at both ends can be backed by huge pages. */
 void *large_pages_map(size_t size) {
 	char *all = mmap(NULL, size + PAGE, PROT_READ | PROT_WRITE,
 			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -29,7 +29,7 @@ void *large_pages_map(size_t size) {
 	return NULL;
 }
 
-/* What addresses it is software, by our own addresses. */
+/* IOVA as VA: only software uses these addresses. */
 static int large_pages_add(char *start, size_t size) {
 	unsigned pages = (unsigned)(size / PAGE);
 	rte_iova_t *addresses = calloc(pages, sizeof(*addresses));
@@ -43,19 +43,19 @@ static int large_pages_add(char *start, size_t size) {
 	return ret;
 }
 
-/* DPDK has written zeros to all of it, and its own notes to both ends. What lies between reads as zeros
- * also when the system has it back. */
+/* DPDK has zeroed the memory and written headers at both ends. The memory between them reads as zeros also
+ * after the system takes it back. */
 static void give_back(char *start, size_t size) {
 	if (size > 2 * PAGE)
 		madvise(start + PAGE, size - 2 * PAGE, MADV_DONTNEED);
 }
 
-/* Adds it piece by piece. Returns how much of it the heap has. */
+/* Adds the memory in pieces. Returns how many bytes were added. */
 static size_t add_pieces(char *start, size_t size, size_t piece) {
 	size_t done = 0;
 
 	while (done < size) {
-		/* the last one is no smaller than the others */
+		/* the last piece is not smaller than the others */
 		size_t left = size - done, next = left < 2 * piece ? left : piece;
 
 		if (large_pages_add(start + done, next) != 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A folder with a name that others can guess: it must be ours, or what we put there could be another one's a moment later. */
+/* A folder with a guessable name must belong to the user; otherwise another user could replace the files in it. */
 #pragma once
 
 #include <stddef.h>
@@ -7,7 +7,7 @@
 #define OWNED_FOLDER_LINE 256
 
 /*
- * Makes the folder for its owner alone where it is not there. Returns NULL where it is a folder, no link to one, of this
- * user, and nobody else may write to it; else why it is not, with what helps, in `fault`.
+ * Creates the folder with mode 0700 if it is missing. Returns NULL if it is a folder of this user, not a
+ * link, and not writable by others. Otherwise returns `fault` with the reason and a remedy.
  */
 const char *owned_folder_make(const char *path, char fault[OWNED_FOLDER_LINE]);

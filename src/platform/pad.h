@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The least length of Ethernet frames (IEEE 802.3, 3.2.8): shorter ones get bytes of 0 behind their data. */
+/* The minimum length of Ethernet frames (IEEE 802.3, 3.2.8). Shorter frames are padded with zeros. */
 #pragma once
 
 #include <stdbool.h>
@@ -10,12 +10,12 @@
 
 #define ETHERNET_LEAST (RTE_ETHER_MIN_LEN - RTE_ETHER_CRC_LEN) /* bytes without the CRC */
 
-/* Bytes that a frame of one buffer lacks. */
+/* Bytes missing from a frame in one buffer. */
 static inline uint16_t packet_lacks(const struct rte_mbuf *m) {
 	return m->data_len < ETHERNET_LEAST ? (uint16_t)(ETHERNET_LEAST - m->data_len) : 0;
 }
 
-/* Makes a frame of one buffer as long as the least. False where there is no room behind it. */
+/* Pads a frame in one buffer to the minimum. Returns false without tailroom. */
 static inline bool packet_pad(struct rte_mbuf *m) {
 	uint16_t lacks = packet_lacks(m);
 	char *end;

@@ -25,7 +25,7 @@
 #include "platform/runtime_folder.h"
 
 #define MAX_ARGS (24 + 2 * PLATFORM_MAX_DEVICES)
-#define IN_ORDINARY_PAGES 2 /* times the memory: cards' buffers do not cross a page's end */
+#define IN_ORDINARY_PAGES 2 /* times the memory: buffers of NICs do not cross page boundaries */
 #define LCORE_SIZE 12 /* bytes of ",NUMBER@CPU" */
 
 static bool huge_pages;
@@ -39,7 +39,7 @@ static const char *const iovas[PLATFORM_IOVAS] = {
 };
 
 struct arguments {
-	char *texts[MAX_ARGS]; /* EAL changes the order of argv, and what stands in it */
+	char *texts[MAX_ARGS]; /* EAL reorders argv and modifies the strings */
 	char *argv[MAX_ARGS + 1];
 	int argc;
 };
@@ -98,7 +98,7 @@ static void add_lcores(struct arguments *a, const struct platform_options *o,
 static void add_memory(struct arguments *a, const struct platform_options *o) {
 	huge_pages = huge_pages_enough("", o->memory_mb);
 	if (huge_pages) {
-		add(a, "--in-memory"); /* no files in hugetlbfs that outlive us */
+		add(a, "--in-memory"); /* creates no files in hugetlbfs that outlive the process */
 		return;
 	}
 	if (!o->offline)
@@ -127,13 +127,13 @@ static void add_devices(struct arguments *a, const struct platform_options *o) {
 	add(a, "--iova-mode=va");
 }
 
-/* EAL does not start where it cannot bind its socket. */
+/* EAL does not start if it cannot bind its socket. */
 static void add_telemetry(struct arguments *a, const struct platform_options *o) {
 	if (!o->telemetry || !runtime_folder_prepare(o->program))
 		add(a, "--no-telemetry");
 }
 
-/* EAL would say less of them, or take a core that is somebody else's. */
+/* EAL's messages say less, and EAL would accept a core outside of the cpuset. */
 static bool cores_fit(const struct platform_options *o) {
 	char usable[CPUS_TEXT];
 	struct cpus cpus;
@@ -163,7 +163,7 @@ bool platform_iova_parse(const char *text, enum platform_iova *iova) {
 	return false;
 }
 
-/* Ordinary pages are anywhere in the machine's memory, and may move. */
+/* Ordinary pages have no fixed physical address. */
 static bool iova_fits(const struct platform_options *o) {
 	if (!pci || huge_pages || o->iova != PLATFORM_IOVA_PA)
 		return true;
@@ -174,8 +174,8 @@ static bool iova_fits(const struct platform_options *o) {
 }
 
 /*
- * rte_net chooses how to calculate CRCs at the first call, and on the way there has none: a second thread
- * with its own first call at that time would crash (seen in DPDK 22.11).
+ * rte_net selects its CRC implementation in the first call, and has none until then: a concurrent first call
+ * in another thread would crash (seen in DPDK 22.11).
  */
 static void choose_crc(void) {
 	static const uint8_t nothing[16];
@@ -191,8 +191,8 @@ static bool sockets_claim(const struct platform_options *o) {
 	return true;
 }
 
-/* EAL makes a folder for each file prefix and leaves it there; it takes the sockets away at the exit
- * only, when the folder could not be removed any more. */
+/* EAL creates a folder per file prefix and does not remove it. It removes the sockets only at exit, when the
+ * folder cannot be removed any more. */
 static void leftovers_remove(const char *folder) {
 	dpdk_log_give_back();
 	device_sockets_release();
@@ -200,9 +200,9 @@ static void leftovers_remove(const char *folder) {
 }
 
 /*
- * In the place of libnuma's, which EAL asks whether memory has nodes. The default seccomp profile of containers
- * refuses the system calls for them; libnuma (before 2.0.17) takes that for a machine that has nodes, and EAL then
- * gets no huge page.
+ * Replaces libnuma's function, by which EAL checks for NUMA support. The default seccomp profile of
+ * containers refuses the NUMA system calls; libnuma before 2.0.17 ignores that, and EAL then gets no huge
+ * pages.
  */
 int numa_available(void);
 
@@ -252,9 +252,10 @@ int platform_start(const struct platform_options *o) {
 			 "cards reach memory by %s addresses",
 			 rte_eal_iova_mode() == RTE_IOVA_VA ? "virtual" : "physical");
 	choose_crc();
-	if (o->main_core == PLATFORM_ANY_CORE) /* EAL has bound it to the first */
+	if (o->main_core == PLATFORM_ANY_CORE) /* EAL has bound it to the first core */
 		(void)sched_setaffinity(0, sizeof(allowed), &allowed);
-	if (!huge_pages && !pci && !o->offline) /* a card knows the memory of the start only */
+	/* a NIC can access only memory that exists at the start */
+	if (!huge_pages && !pci && !o->offline)
 		large_pages_create(o->memory_mb, o->memory_piece_mb);
 	return 0;
 }

@@ -15,11 +15,10 @@
 #define CACHE POOL_THREAD_BUFFERS
 
 /*
- * On ordinary pages a mempool lets no buffer cross the end of one, so that each has a page and begins at
- * the same place of it: the crypto library's lanes, at work on 16 packets at a time, would meet in the same
- * few sets of the first cache. Where no card needs to know the address of a page, buffers are packed, as
- * they are on large pages. Mempools make their distance an odd number of lines, which goes round through
- * all sets.
+ * On ordinary pages, a mempool lets no buffer cross a page boundary: each buffer has its own page and the
+ * same offset in it. The lanes of the crypto library, which process 16 packets at a time, would then compete
+ * for few sets of the L1 cache. Where no NIC needs IOVA-contiguous buffers, they are packed as on large
+ * pages. Mempools make their distance an odd number of cache lines, which spreads them over all sets.
  */
 static unsigned flags(void) {
 	bool large = platform_has_huge_pages() || large_pages_socket() != SOCKET_ID_ANY;
@@ -33,8 +32,8 @@ static void unmap(struct rte_mempool_memhdr *memory, void *arg) {
 }
 
 /*
- * A program that runs for a moment takes most of it to touch ordinary pages, one by one. Returns false where the pool
- * has no memory yet.
+ * A short-lived process would spend most of its time on page faults of ordinary pages. Returns false if the
+ * pool still has no memory.
  */
 static bool populate_large(struct rte_mempool *pool) {
 	size_t buffer = pool->header_size + pool->elt_size + pool->trailer_size;

@@ -1,28 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Pools of packet buffers. */
+/* Mempools of packet buffers. */
 #pragma once
 
 #include <rte_mbuf.h>
 #include <rte_mempool.h>
 #include <rte_prefetch.h>
 
-/* What a thread keeps for itself of each pool; up to half as many more for a while. */
+/* Per-thread cache size of a pool; temporarily up to 1.5 times as many. */
 #define POOL_THREAD_BUFFERS 512
 
 /*
- * A pool of `count` mbufs (best one less than a power of two) with `private_size` bytes of private
- * area and `room` bytes for headroom and data. The buffer that was freed last is given out first, as
- * it may still be in a cache: the default pool, a ring, goes round through all of the memory. Returns
- * NULL after a message.
+ * Creates a pool of `count` mbufs (optimum: a power of two minus one), each with `private_size` bytes of
+ * private area and `room` bytes of headroom and data. Last in, first out, as the last freed buffer may still
+ * be in a CPU cache; DPDK's default, a ring, cycles through all memory. Returns NULL after a message.
  */
 struct rte_mempool *packet_pool(const char *name, unsigned count, unsigned private_size,
 				unsigned room);
 
 /*
- * Fetches into the cache the mbuf that the calling thread is given by the pool after the next `ahead`,
- * and the first `bytes` of its data (the pool's private area must be of no bytes). What a pool gives out
- * was freed a while ago and waits in a cache farther off. A hint: it does nothing where the thread has
- * no store of its own from which the pool serves it.
+ * Prefetches the mbuf that the pool will give the calling thread after the next `ahead`, and the first
+ * `bytes` of its data; the private area must be empty. Freed buffers may have left the near caches. Does
+ * nothing if the thread has no cache in the pool.
  */
 static inline void pool_prefetch(struct rte_mempool *pool, unsigned ahead, unsigned bytes) {
 	const struct rte_mempool_cache *own = rte_mempool_default_cache(pool, rte_lcore_id());

@@ -23,7 +23,7 @@
 
 static const struct port_queues port_one_queue = {.receive = 1, .transmit = 1};
 
-/* A PCI address may come without its domain, as lspci prints it. */
+/* A PCI address may omit its domain, as in the output of lspci. */
 static int port_named(const char *device, uint16_t *id) {
 	char name[RTE_ETH_NAME_MAX_LEN], full[RTE_ETH_NAME_MAX_LEN + 5];
 
@@ -74,7 +74,7 @@ int port_open_queues(const char *device, const char *role, struct rte_mempool *p
 		return 0;
 	log_error("port", LOG_FIELDS(LOG_STRING("port", role)), "port %s: %s: cannot be set up: %s",
 		  role, device, rte_strerror(-ret));
-	port_close(*id); /* a queue of it may have buffers of the pool */
+	port_close(*id); /* its queues may have buffers of the pool */
 	return -1;
 }
 
@@ -108,7 +108,7 @@ uint32_t port_mtu_limit(uint16_t id, bool tagged) {
 	return rte_eth_dev_info_get(id, &info) == 0 ? port_setup_carries(&info, tagged) : 0;
 }
 
-/* The name of one end of a pair, and of the ring that it receives from. */
+/* The name of one port of a pair, and of the ring that it receives from. */
 static void end_name(const char *name, unsigned end, char text[RTE_ETH_NAME_MAX_LEN / 2]) {
 	snprintf(text, RTE_ETH_NAME_MAX_LEN / 2, "%.20s_%u", name, end);
 }
@@ -165,8 +165,8 @@ int port_pair(const char *name, struct rte_mempool *pool, unsigned depth, uint16
 }
 
 /*
- * net_memif says that it does, but newer ones (seen in DPDK 24.11, not in 22.11) leave the mark of a
- * chain in the descriptors of their ring, so that frames sent later appear to go on in the next one.
+ * net_memif announces chained buffers. But since some later version (seen in DPDK 24.11, not in 22.11) it
+ * does not clear the chain flag in its descriptors, so that later frames appear chained.
  */
 bool port_takes_chains(uint16_t id, unsigned buffers) {
 	struct rte_eth_dev_info info;
@@ -174,7 +174,7 @@ bool port_takes_chains(uint16_t id, unsigned buffers) {
 
 	if (rte_eth_dev_info_get(id, &info) != 0 || strcmp(info.driver_name, "net_memif") == 0)
 		return false;
-	most = info.tx_desc_lim.nb_mtu_seg_max; /* 0 where the driver knows no limit */
+	most = info.tx_desc_lim.nb_mtu_seg_max; /* 0: the driver has no limit */
 	return (info.tx_offload_capa & RTE_ETH_TX_OFFLOAD_MULTI_SEGS) != 0 &&
 	       (most == 0 || most >= buffers);
 }

@@ -19,14 +19,14 @@
 #define MEMIF_BUFFER 2048u /* bytes, without bsize= */
 #define SAY(level, role, ...) log_##level("port", LOG_FIELDS(LOG_STRING("port", role)), __VA_ARGS__)
 
-/* What a frame has beyond its packet a driver that tells both limits counts in its own way: net_gve without the CRC, or
- * with all of a buffer. */
+/* Drivers that report both limits compute the frame overhead differently: net_gve excludes the CRC, or
+ * includes the whole buffer. */
 uint32_t port_setup_mtu_limit(const struct rte_eth_dev_info *info) {
 	uint32_t overhead = RTE_ETHER_HDR_LEN + RTE_ETHER_CRC_LEN;
 
 	if (info->max_mtu != UINT16_MAX && info->max_rx_pktlen > info->max_mtu)
 		return info->max_mtu;
-	if (info->max_rx_pktlen <= overhead) /* not told */
+	if (info->max_rx_pktlen <= overhead) /* unknown */
 		return info->max_mtu;
 	return RTE_MIN((uint32_t)info->max_mtu, info->max_rx_pktlen - overhead);
 }
@@ -41,7 +41,7 @@ static int buffer_size_parse(const char *key, const char *value, void *size) {
 	return 0;
 }
 
-/* Bytes of a memif's buffers, by the arguments of this end. */
+/* Bytes of a memif's buffers, by the arguments of this side. */
 static uint32_t memif_buffer_size(const struct rte_eth_dev_info *info) {
 	const struct rte_devargs *devargs =
 		info->device != NULL ? rte_dev_devargs(info->device) : NULL;
@@ -65,8 +65,7 @@ uint32_t port_setup_carries(const struct rte_eth_dev_info *info, bool tagged) {
 	return size > headers ? size - headers : 0;
 }
 
-/* Some drivers choose the size of their receive buffers when they are configured, and must know the MTU
- * then. */
+/* Some drivers choose the size of their receive buffers during configuration, and need the MTU then. */
 static struct rte_eth_conf port_conf(const struct rte_eth_dev_info *info, uint32_t mtu) {
 	struct rte_eth_conf conf = {0};
 
@@ -78,8 +77,8 @@ static struct rte_eth_conf port_conf(const struct rte_eth_dev_info *info, uint32
 	return conf;
 }
 
-/* Drivers that know no MTU (net_memif, net_ring, net_pcap) take any frame; one that refuses that of Ethernet
- * is taken to have it. */
+/* Drivers without an MTU (net_memif, net_ring, net_pcap) accept any frame. A driver that refuses Ethernet's
+ * MTU is assumed to have it. */
 static int mtu_set(uint16_t id, const char *role, uint32_t mtu) {
 	int ret = rte_eth_dev_set_mtu(id, (uint16_t)mtu);
 
@@ -93,8 +92,8 @@ static int mtu_set(uint16_t id, const char *role, uint32_t mtu) {
 }
 
 /*
- * How many of the queues that are wanted the device can have. The two ends of a memif must agree on their
- * number, which nobody here can see to; net_tap has pairs of queues only.
+ * Limits the queues to those of the device. Both sides of a memif must have the same number of queues, which
+ * cannot be checked here, so it gets one; net_tap has only pairs of queues.
  */
 static void queues_limit(const struct rte_eth_dev_info *info, struct port_queues *q) {
 	uint16_t receive = RTE_MAX(RTE_MIN(q->receive, info->max_rx_queues), 1);
@@ -149,7 +148,7 @@ static uint16_t power_below(uint16_t size) {
 	return (uint16_t)rte_align32prevpow2(size);
 }
 
-/* net_ena takes powers of two, and tells that nowhere. */
+/* net_ena accepts only powers of two, but does not report that. */
 static int queues_of_powers(uint16_t id, const char *role, struct rte_mempool *pool,
 			    const struct sizes *s, const struct port_queues *q) {
 	struct sizes less = {power_below(s->receive), power_below(s->further),
@@ -180,7 +179,7 @@ int port_setup(uint16_t id, const char *role, struct rte_mempool *pool, uint32_t
 	conf = port_conf(&info, mtu);
 	queues_limit(&info, q);
 	ret = rte_eth_dev_configure(id, q->receive, q->transmit, &conf);
-	if (ret != 0 && conf.intr_conf.rxq != 0) { /* without it sleep is shorter */
+	if (ret != 0 && conf.intr_conf.rxq != 0) { /* without interrupts, sleeps are shorter */
 		conf.intr_conf.rxq = 0;
 		ret = rte_eth_dev_configure(id, q->receive, q->transmit, &conf);
 	}
@@ -219,7 +218,7 @@ void port_setup_say_address(uint16_t id, const char *role) {
 		return;
 	bus = rte_dev_bus(info.device);
 	if (bus == NULL || strcmp(rte_bus_name(bus), "pci") != 0)
-		return; /* devices in software have no address that anybody could miss */
+		return; /* a software device receives all frames anyway */
 	SAY(notice, role,
 	    "port %s: no promiscuous mode: only frames to " RTE_ETHER_ADDR_PRT_FMT " come in", role,
 	    RTE_ETHER_ADDR_BYTES(&mac));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is asked of a driver for a port, and what is asked instead where it refuses. */
+/* Configures a port, with fallbacks for what a driver refuses. */
 #pragma once
 
 #include <stdbool.h>
@@ -9,27 +9,29 @@
 
 #include "platform/port.h"
 
-/* The largest MTU that the device can be configured with, in bytes. */
+/* The largest MTU that the device accepts, bytes. */
 uint32_t port_setup_mtu_limit(const struct rte_eth_dev_info *info);
 
 /*
- * Bytes of the largest IP packet that the device carries, in a frame with a VLAN tag where `tagged`. net_memif reports Ethernet's
- * constant and accepts no MTU, but carries what fits one of its buffers: `bsize`, which both ends are given.
+ * Bytes of the largest IP packet that the device can carry, with a VLAN tag if `tagged`. net_memif reports
+ * Ethernet's constant and accepts no MTU, but carries what fits one buffer: `bsize`, which both sides have as
+ * an argument.
  */
 uint32_t port_setup_carries(const struct rte_eth_dev_info *info, bool tagged);
 
 /*
- * Configures the port, which is stopped, for IP packets of up to `mtu` bytes, or of the device's limit, with as many of
- * the queues as it can have: `q` tells how many. What the driver does in another way than asked is said in a line. Returns 0 or a negative errno.
+ * Configures a stopped port for IP packets of up to `mtu` bytes, or the device's limit, with as many of the
+ * queues as it supports; `q` then has the actual numbers. Logs what the driver does differently. Returns 0 or
+ * a negative errno.
  */
 int port_setup(uint16_t id, const char *role, struct rte_mempool *pool, uint32_t queue_size,
 	       uint32_t mtu, struct port_queues *q);
 
 /*
- * Some drivers (net_ena bound to igb_uio) take interrupts of their queues when they are configured, and refuse to start with them.
- * Configures such a port without. Returns 0, or -1 where none were asked for or that fails too.
+ * Reconfigures a port without queue interrupts, as some drivers (net_ena with igb_uio) accept them but refuse
+ * to start with them. Returns 0, or -1 if none were requested, or on a failure.
  */
 int port_setup_no_wakes(uint16_t id, const char *role);
 
-/* Says which frames come to a card that knows no promiscuous mode, as those of clouds: its own alone. */
+/* Logs the unicast address of a NIC without promiscuous mode, as in clouds: it receives no other frames. */
 void port_setup_say_address(uint16_t id, const char *role);

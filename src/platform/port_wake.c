@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#define ALLOW_EXPERIMENTAL_API /* rte_eth_get_monitor_addr() and rte_power_monitor(), in DPDK 22.11 */
+/* rte_eth_get_monitor_addr() and rte_power_monitor(), in DPDK 22.11 */
+#define ALLOW_EXPERIMENTAL_API
 #include "platform/port_wake.h"
 
 #include <rte_epoll.h>
@@ -7,7 +8,7 @@
 #include <rte_log.h>
 #include <rte_power_intrinsics.h>
 
-#define EVENTS 16 /* that are taken at a time */
+#define EVENTS 16 /* events per call */
 
 static bool asked;
 
@@ -19,7 +20,7 @@ bool port_wakes_asked(void) {
 	return asked;
 }
 
-/* That a driver has no interrupts is no error, and is not to be logged as one. */
+/* Suppresses the driver's error message, as a driver without interrupts is no error. */
 static int control(uint16_t id, uint16_t queue, int epoll, int what) {
 	int level = rte_log_get_level(rte_eth_dev_logtype), ret;
 
@@ -37,7 +38,7 @@ void port_wake_remove(uint16_t id, uint16_t queue, int epoll) {
 	control(id, queue, epoll, RTE_INTR_EVENT_DEL);
 }
 
-/* Drivers whose file is ready as long as there is something have nothing to be armed. */
+/* Drivers with a level-triggered descriptor need no arming. */
 void port_wake_arm(uint16_t id, uint16_t queue) {
 	rte_eth_dev_rx_intr_enable(id, queue);
 }

@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What tells a thread that sleeps, or waits by UMWAIT, that a packet came: interrupts of receive queues, and the
- * address of the next descriptor. Not every driver has either; net_memif has none.
+ * Wakes a thread that sleeps, or waits by UMWAIT, when a packet arrives: by interrupts of receive queues, or
+ * the address of the next descriptor. Not every driver supports them; net_memif supports neither.
  */
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Whether ports that are set up from now on are asked for interrupts of their receive queues. */
+/* Whether ports that are configured from now on request receive queue interrupts. */
 void port_wakes_ask(bool ask);
 bool port_wakes_asked(void);
 
-/* Has packets of the queue of a started port wake who waits for the epoll set `epoll`, until it is removed again, or the
- * port stopped. Returns whether its driver can. A queue is in one set at a time. */
+/* Adds the interrupt of a started port's queue to the epoll set `epoll`, until it is removed or the port
+ * stops. Returns whether the driver supports it. A queue can be in one set only. */
 bool port_wake_add(uint16_t id, uint16_t queue, int epoll);
 void port_wake_remove(uint16_t id, uint16_t queue, int epoll);
 
-/* Around a sleep: what comes from now on wakes, and wakes no more. Who sleeps asks the queue once in between. */
+/* Arm and disarm the interrupt around a sleep. Poll the queue once after arming. */
 void port_wake_arm(uint16_t id, uint16_t queue);
 void port_wake_disarm(uint16_t id, uint16_t queue);
 
-/* Takes note of what woke. */
+/* Clears pending events. */
 void port_wakes_take(int epoll);
 
-/* Whether one can wait for the next descriptor of the queue; and until then, or until the TSC is `deadline`. */
+/* Whether a thread can wait for the queue's next descriptor; and the wait, at most until the TSC is `deadline`. */
 bool port_monitor_there(uint16_t id, uint16_t queue);
 void port_monitor(uint16_t id, uint16_t queue, uint64_t deadline);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The kernel does not take a device from a process that has it by VFIO: it asks for it, and waits. DPDK's thread for
- * interrupts hears of that, and all that it does here is to note it.
+ * The kernel cannot take a VFIO device from a process: it requests it and waits. DPDK's interrupt thread
+ * receives the request and only records it here.
  */
 #define ALLOW_EXPERIMENTAL_API /* rte_dev_event_callback_register(), in DPDK 22.11 */
 #include "platform/port_watch.h"
@@ -17,12 +17,12 @@
 #include "platform/port.h"
 
 struct watched {
-	char device[RTE_DEV_NAME_MAX_LEN]; /* as its bus calls it; empty: none */
+	char device[RTE_DEV_NAME_MAX_LEN]; /* name on its bus; empty: none */
 	bool wanted;
 };
 
 static struct watched watched[RTE_MAX_ETHPORTS];
-static rte_spinlock_t lock = RTE_SPINLOCK_INITIALIZER; /* of all of them */
+static rte_spinlock_t lock = RTE_SPINLOCK_INITIALIZER; /* protects all entries */
 
 static void on_device(const char *name, enum rte_dev_event_type event, void *arg) {
 	(void)arg;
@@ -45,7 +45,7 @@ static int on_removal(uint16_t id, enum rte_eth_event_type event, void *arg, voi
 }
 
 void port_watch(uint16_t id) {
-	static bool told; /* of devices; what is registered twice is called once */
+	static bool told; /* the callback for all devices is registered */
 	struct rte_eth_dev_info info;
 
 	if (rte_eth_dev_info_get(id, &info) != 0 || info.device == NULL)

@@ -1,28 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The link of a port, and whether the system takes its device away. By the control thread, but where it says otherwise. */
+/* The link of a port, and requests of the system to remove its device. The control thread calls all
+ * functions, unless stated otherwise. */
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What is told of it from here on: the kernel asks for a device of VFIO, or the driver finds it gone. To be called once
- * it is open; harmless where that is known. */
+/* Watches an open port for removal: the kernel requests a VFIO device, or the driver reports that the device
+ * is gone. May be called again for the same port. */
 void port_watch(uint16_t id);
 
-/* Whether one of these was told since then. May be asked often. */
+/* Whether the removal was requested or reported since then. Cheap. */
 bool port_is_wanted_back(uint16_t id);
 
-/* Asks the driver, which may read a register: whether the device is there no more. */
+/* Asks the driver, which may read a register, whether the device is gone. */
 bool port_is_removed(uint16_t id);
 
-/* Asks the driver for the link, without waiting for it. */
+/* Asks the driver for the link state, without waiting. */
 bool port_has_link(uint16_t id);
 
-/* Whether what is sent waits for the link, as nobody is at the other end yet: that is so with net_memif. */
+/* Whether sent packets stay in the queue until the link is up. That is so for net_memif without a peer. */
 bool port_waits_for_link(uint16_t id);
 
 /*
- * Closes a port that nobody uses any more, and lets its device go, so that the kernel can have it. The device need not
- * be there. It can be found again by port_plug().
+ * Closes an unused port and detaches its device, so that the kernel can remove it. The device may be gone.
+ * port_plug() can add it again.
  */
 void port_give_back(uint16_t id);

@@ -20,10 +20,10 @@
 
 #define TELEMETRY "dpdk_telemetry.v2"
 
-/* Beside the socket of today's telemetry, DPDK 22.11 makes one of the kind before it. */
+/* DPDK 22.11 also creates a socket of the former telemetry version. */
 static const char *const sockets[] = {TELEMETRY, "dpdk_telemetry.v1", "telemetry"};
 
-/* As EAL chooses it: systemd's, or that of the user. */
+/* The same choice as EAL's: systemd's folder, or the user's. */
 static void base_name(char path[PATH_MAX]) {
 	const char *base = getenv("RUNTIME_DIRECTORY");
 
@@ -44,7 +44,7 @@ void runtime_folder_remove(const char *folder) {
 	rmdir(folder);
 }
 
-/* The process of a folder "PROGRAM-PID"; 0 where the name is another one. */
+/* The PID in a folder name "PROGRAM-PID"; 0 for other names. */
 static pid_t process_of(const char *name, const char *program) {
 	size_t length = strlen(program);
 	char *end;
@@ -57,8 +57,8 @@ static pid_t process_of(const char *name, const char *program) {
 }
 
 /*
- * Whether no process has the folder: where it is that of a container with processes of its own numbers, the number tells
- * nothing, and the socket does.
+ * Whether no process uses the folder. In a container with its own PID namespace, the PID is not sufficient,
+ * so that the socket is checked, too.
  */
 static bool is_left(const char *folder, pid_t pid) {
 	struct socket_claim claim;

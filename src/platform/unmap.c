@@ -22,7 +22,7 @@ void unmap_waits(void (*wait)(const void *context), const void *context) {
 	pthread_mutex_unlock(&unmapping.lock);
 }
 
-/* Found before the C library's by all that is linked dynamically, which drivers are. */
+/* Overrides the C library's function for all dynamically linked code, which includes the drivers. */
 int munmap(void *address, size_t length) {
 	if (rte_lcore_id() == LCORE_ID_ANY) {
 		pthread_mutex_lock(&unmapping.lock);

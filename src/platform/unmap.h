@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory that a driver takes away by itself. net_memif unmaps what it shares with the other end as soon as that ends, in
- * the thread of EAL's interrupts, whether or not a worker stands in a burst of it: a worker that the system had put
- * aside there would end the process. So munmap() of all of the program goes through here, and waits first.
+ * Protects workers from memory that a driver unmaps. net_memif unmaps the shared memory as soon as its peer
+ * ends, in EAL's interrupt thread, even while a preempted worker uses it in a burst; that would crash the
+ * process. So this munmap() replaces the C library's and waits first.
  */
 #pragma once
 
 /*
- * From now on munmap() by a thread that is no lcore calls wait(context) first, which returns when no worker reaches the
- * memory any more. NULL: by none; returns when none waits any more.
+ * From now on, munmap() in a thread that is no lcore first calls wait(context), which returns when no worker
+ * can reach the memory. NULL: no wait; then returns after waits in progress have ended.
  */
 void unmap_waits(void (*wait)(const void *context), const void *context);

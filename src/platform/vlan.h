@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The tags of VLANs in packets: on the way out they are put on, on the way in they are taken off. */
+/* Adds VLAN tags to sent packets and removes those of received packets. */
 #pragma once
 
 #include <rte_debug.h>
@@ -7,7 +7,7 @@
 
 #include "wire/vlan.h"
 
-/* Puts the tag of a VLAN, 1..VLAN_MAX, on a frame before which as many bytes are nobody else's. */
+/* Adds the tag of a VLAN, 1..VLAN_MAX. The frame has VLAN_TAG_SIZE bytes of headroom that are not shared. */
 static inline void packet_tag(struct rte_mbuf *m, uint16_t vlan) {
 	uint8_t *frame = (uint8_t *)rte_pktmbuf_prepend(m, VLAN_TAG_SIZE);
 
@@ -16,7 +16,7 @@ static inline void packet_tag(struct rte_mbuf *m, uint16_t vlan) {
 	vlan_tag_write(frame + VLAN_ADDRESSES, vlan);
 }
 
-/* The same, where a tag without a VLAN becomes its tag: the frame's priority stays (IEEE 802.1Q, 6.9). */
+/* The same, but a priority tag gets the VLAN ID instead, and the frame keeps its priority (IEEE 802.1Q, 6.9). */
 static inline void packet_tag_or_retag(struct rte_mbuf *m, uint16_t vlan) {
 	uint8_t *frame = rte_pktmbuf_mtod(m, uint8_t *);
 	uint8_t *tag = frame + ETHERNET_HEADER;
@@ -27,7 +27,7 @@ static inline void packet_tag_or_retag(struct rte_mbuf *m, uint16_t vlan) {
 		packet_tag(m, vlan);
 }
 
-/* Takes the tag off. The first buffer holds the header with the tag. */
+/* Removes the tag. The first buffer contains the header with the tag. */
 static inline void packet_untag(struct rte_mbuf *m) {
 	uint8_t *frame = rte_pktmbuf_mtod(m, uint8_t *);
 

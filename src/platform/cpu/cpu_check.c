@@ -48,7 +48,7 @@ static void add(struct text *t, const char *more) {
 		t->at[t->length++] = *more++;
 }
 
-/* Where the CPU has it and the system does not keep its registers, it is missing as well. */
+/* A feature is also missing if the system does not save its registers. */
 static bool is_missing(const struct cpu_words *needs, const struct cpu_words *has, unsigned word,
 		       unsigned bit, uint32_t state) {
 	return (needs->word[word] >> bit & 1) != 0 &&

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Compiled as all else is, so that the compiler's own macros say what it may use. There is no code here. */
+/* Derives the required features from the compiler's own macros: compiled with the same flags as all other
+ * code. Contains no functions. */
 #include "platform/cpu/cpu_check.h"
 
-/* A macro that is there is 1; one that is not is its name. */
+/* A defined macro expands to 1, an undefined one to its own name. */
 #define SPELT(macro) #macro
 #if defined(__x86_64__)
 #define IS_THERE(macro) (sizeof(SPELT(macro)) == sizeof("1"))

@@ -12,7 +12,7 @@
 #include "platform/log/log_line.h"
 #include "platform/log/log_out.h"
 
-/* All of it under `lock`, but what does not change while it is open. */
+/* `lock` protects all of this, except what is constant while the log is open. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct log_options options = {.level = LEVEL_NOTICE};
 static bool is_open, journal;
@@ -55,7 +55,7 @@ static uint64_t log_clock(void) {
 	return options.clock != NULL ? options.clock() : system_clock();
 }
 
-/* systemd says which socket is the journal's: what was put in its place since is not. */
+/* systemd names the journal's socket; stderr may have been redirected since. */
 static bool is_journal(int fd) {
 	const char *told = getenv("JOURNAL_STREAM");
 	uint64_t device, inode;
@@ -65,7 +65,7 @@ static bool is_journal(int fd) {
 	       fstat(fd, &status) == 0 && status.st_dev == device && status.st_ino == inode;
 }
 
-/* A line without any further thought. Returns whether it was taken. */
+/* Writes a line without rate limit. Returns whether it was written. */
 static bool line_out(const struct log_site *site, enum log_level level, bool foreign,
 		     const char *message, const struct log_field *fields) {
 	struct log_line line = {
@@ -113,7 +113,7 @@ static void say_suppressed(struct log_site *site) {
 	lose_or_write(site, site->level, false, text, number);
 }
 
-/* Those whose window is over, or all of them. */
+/* Writes the summaries of sites whose window is over, or of all. */
 static void pending_say(uint64_t now, bool all) {
 	struct log_site **at = &pending;
 

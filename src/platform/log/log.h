@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Lines for operators, on stderr: plain ones for a terminal, text with fields, or JSON (docs/service.md).
- *
- * Any thread may log but a worker in its round: it formats, locks and writes. Each place in the code that logs is
- * limited by itself: LOG_BURST lines in LOG_WINDOW_NS, and then one that says how many more there were. Where nobody
- * reads stderr a line waits for LOG_PATIENCE_MS once, the following ones not at all until it is read again: they are
- * lost, and counted.
+ * The log for operators, on stderr: plain lines for a terminal, text with fields, or JSON (docs/service.md).
+ * Any thread may log, except a worker in its round: logging formats, locks and writes. Each place in the code
+ * has its own rate limit: LOG_BURST lines in LOG_WINDOW_NS, then one line with the number of suppressed ones.
+ * If nothing reads stderr, one line waits for LOG_PATIENCE_MS; further lines are lost and counted until it is
+ * read again.
  */
 #pragma once
 
@@ -15,29 +14,29 @@
 #define LOG_BURST 20
 #define LOG_WINDOW_NS UINT64_C(10000000000)
 #define LOG_PATIENCE_MS 50
-#define LOG_MESSAGE 1536 /* bytes of a message; what is longer is cut */
+#define LOG_MESSAGE 1536 /* bytes of a message; longer ones are cut */
 
-/* In the order of syslog's, which begin with 3. */
+/* In the order of syslog levels, which start at 3. */
 enum log_level {
-	LEVEL_ERROR, /* something does not work */
-	LEVEL_WARNING, /* it works, but somebody should look */
-	LEVEL_NOTICE, /* what vcmtsd always says */
-	LEVEL_INFO, /* what has happened */
-	LEVEL_DEBUG, /* steps of it */
+	LEVEL_ERROR, /* a function failed */
+	LEVEL_WARNING, /* degraded: an operator should check */
+	LEVEL_NOTICE, /* messages that vcmtsd always writes */
+	LEVEL_INFO, /* events */
+	LEVEL_DEBUG, /* details of events */
 	LEVELS,
 };
 
 enum log_format {
 	LOG_PLAIN, /* "vcmtsd: message" */
 	LOG_TEXT, /* time, level, area, message, fields */
-	LOG_JSON, /* the same, an object a line */
+	LOG_JSON, /* the same as one object per line */
 	LOG_FORMATS,
 };
 
-/* Something that a program may look for. The last one has no key. */
+/* A machine-readable value. The last field has no key. */
 struct log_field {
 	const char *key; /* lower case and underscores */
-	const char *text; /* NULL: it is the number */
+	const char *text; /* NULL: the value is `number` */
 	uint64_t number;
 };
 
@@ -49,14 +48,14 @@ struct log_field {
 /* A place in the code that logs. */
 struct log_site {
 	enum log_level level;
-	const char *area; /* which part of the program: a word */
-	/* The log's own: */
-	uint64_t since; /* ns: of the window */
+	const char *area; /* part of the program: one word */
+	/* Private to the log: */
+	uint64_t since; /* ns: start of the window */
 	uint64_t suppressed;
 	unsigned count;
 	bool listed;
-	struct log_site *next; /* of those who have something to say later */
-	char last[96]; /* that was suppressed */
+	struct log_site *next; /* sites with a summary to write */
+	char last[96]; /* last suppressed message */
 };
 
 #define LOG_AT(level_, area_, fields, ...)                                          \
@@ -72,39 +71,40 @@ struct log_site {
 #define log_debug(area, fields, ...) LOG_AT(LEVEL_DEBUG, area, fields, __VA_ARGS__)
 
 struct log_options {
-	enum log_level level; /* and what is worse */
+	enum log_level level; /* minimum severity */
 	enum log_format format;
-	bool format_given; /* else the journal gets text */
-	int fd; /* where lines go: that of stderr, but in tests */
+	bool format_given; /* otherwise the journal gets text */
+	int fd; /* output: stderr, except in tests */
 	uint64_t (*clock)(void); /* ns, monotonic; NULL: the system's */
 };
 
 /*
- * From now on lines are written so. Before it, and after log_close(), plain lines from LEVEL_NOTICE up go to `stderr`.
- * By one thread, while no other logs.
+ * Sets the options. Before it, and after log_close(), plain lines from LEVEL_NOTICE go to `stderr`. Call it
+ * while no other thread logs.
  */
 void log_open(const struct log_options *options);
 bool log_is_open(void);
 enum log_format log_format(void);
 
-/* Says what was suppressed and not told yet. Harmless where nothing is open. */
+/* Writes all summaries of suppressed lines and closes the log. Does nothing if it is not open. */
 void log_close(void);
 
-/* The same of what was suppressed for a whole window: to be called now and then. */
+/* Writes the summaries of windows that have ended; call it regularly. */
 void log_tick(void);
 
-/* What plain lines begin with; it must live on. At first "vcmtsd". */
+/* Sets the prefix of plain lines, initially "vcmtsd"; `name` must stay valid. */
 void log_program(const char *name);
 
 void log_say(struct log_site *site, const struct log_field *fields, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* A line of somebody else, without its end: in plain as it is. Of another level than the site's. */
+/* Logs a line of a library, without its newline and without a prefix in the plain format. Its level may
+ * differ from the site's. */
 void log_foreign(struct log_site *site, enum log_level level, const char *line);
 
-/* Says what is still to be said of a site that goes. */
+/* Writes the summary of a site that is about to be freed. */
 void log_forget(struct log_site *site);
 
-/* By the names that options have. Return false where it is none of them. */
+/* Parse the names used by options. Return false for other names. */
 bool log_level_parse(const char *name, enum log_level *level);
 bool log_format_parse(const char *name, enum log_format *format);

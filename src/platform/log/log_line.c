@@ -6,13 +6,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#define TAIL 2 /* bytes that are always free: the end of an object, and of the line */
-#define FIELDS_ROOM 1024 /* that the message leaves to the fields */
-#define HIGHEST_PRIORITY 3 /* syslog's of an error */
+#define TAIL 2 /* reserved bytes: the end of an object, and of the line */
+#define FIELDS_ROOM 1024 /* bytes reserved for the fields */
+#define HIGHEST_PRIORITY 3 /* syslog priority of an error */
 
 static const char *const names[LEVELS] = {"error", "warning", "notice", "info", "debug"};
 
-/* Where it is written, and up to where. */
+/* The output position and limit. */
 struct writer {
 	char *at, *end;
 	bool full; /* something did not fit */
@@ -47,8 +47,8 @@ static bool is_control(unsigned char byte) {
 	return byte < 0x20 || byte == 0x7f;
 }
 
-/* First bytes of characters up to `first`, how long these are, and which second bytes they may have: not those of a
- * character that is too long for its value, half a pair, or beyond the last one (RFC 3629). */
+/* Ranges of UTF-8 first bytes: upper bound, length, and allowed second bytes. Excludes overlong forms,
+ * surrogates and values above the last code point (RFC 3629). */
 static const struct {
 	unsigned char first, size, low, high;
 } characters[] = {
@@ -57,7 +57,7 @@ static const struct {
 	{0xf3, 4, 0x80, 0xbf}, {0xf4, 4, 0x80, 0x8f}, {0xff, 0, 0, 0},
 };
 
-/* The bytes of a character that is right UTF-8; 0: it is not. */
+/* Length of a valid UTF-8 character in bytes; 0: invalid. */
 static size_t utf8_size(const char *text) {
 	const unsigned char *c = (const unsigned char *)text;
 	size_t size, k = 0;
@@ -74,7 +74,7 @@ static size_t utf8_size(const char *text) {
 	return size;
 }
 
-/* As a line of text has it: nobody's bytes end it, or speak to a terminal. */
+/* Writes text with escaped control characters, so that it cannot end the line or control a terminal. */
 static void put_shown(struct writer *w, const char *text, bool quoted) {
 	for (; *text != '\0' && !w->full; text++) {
 		unsigned char byte = (unsigned char)*text;
@@ -115,7 +115,7 @@ static void put_time(struct writer *w, const struct timespec *time) {
 	put_text(w, text);
 }
 
-/* What does not fit is cut, but there remains room for what is behind it. */
+/* Cuts the message if necessary; bytes for the fields remain. */
 static void put_message(struct writer *w, const char *message, bool json) {
 	char *end = w->end;
 
@@ -180,7 +180,7 @@ static void put_fields(struct writer *w, const struct log_line *l) {
 			put_json_field(w, f);
 		else
 			put_field(w, f);
-		if (w->full) { /* whole, or not at all */
+		if (w->full) { /* each field is complete or omitted */
 			*w = before;
 			return;
 		}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a line looks like. */
+/* Formats a log line. */
 #pragma once
 
 #include <stddef.h>
@@ -7,13 +7,13 @@
 
 #include "platform/log/log.h"
 
-/* A pipe takes so much at once or not at all: lines of several threads and programs are whole. */
+/* A pipe accepts up to this size atomically, so that lines of several threads and programs are not mixed. */
 #define LOG_LINE 4096
 
 struct log_line {
 	enum log_format format;
-	bool journal; /* with the priority in front, and without the time, which the journal has */
-	bool foreign; /* plain: without the name of the program */
+	bool journal; /* starts with the priority and omits the time, which the journal adds */
+	bool foreign; /* plain format: omits the name of the program */
 	const char *program;
 	struct timespec time; /* since 1970 */
 	enum log_level level;
@@ -21,8 +21,8 @@ struct log_line {
 	const struct log_field *fields; /* NULL: none */
 };
 
-/* Writes it with its end of line. Returns the bytes. Whatever bytes are in it, it is one line, and JSON is JSON;
- * of what does not fit the message is cut, and fields at the end are left out. */
+/* Writes the line with its newline. Returns the number of bytes. Any input results in one line, and in valid
+ * JSON. If it does not fit, the message is cut and the last fields are omitted. */
 size_t log_line_write(const struct log_line *line, char out[LOG_LINE]);
 
 const char *log_level_name(enum log_level level);

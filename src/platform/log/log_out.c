@@ -23,7 +23,8 @@ void log_out_open(struct log_out *o, int fd) {
 	if (fstat(fd, &status) != 0)
 		return;
 	o->socket = S_ISSOCK(status.st_mode);
-	/* A file's end is that of its description: others who write to it would write over ours. */
+	/* The file offset belongs to the open file description: with a second one, our lines and those of
+	 * other writers would overwrite each other. */
 	if (!S_ISFIFO(status.st_mode) && !isatty(fd))
 		return;
 	snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
@@ -47,7 +48,7 @@ static long now_ms(void) {
 	return t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* Whether it takes something, before the time is over. */
+/* Waits until the output is writable. Returns false at the time limit. */
 static bool wait_for(struct log_out *o, long until) {
 	struct pollfd p = {.fd = o->fd, .events = POLLOUT};
 
@@ -74,7 +75,7 @@ static ssize_t give(const struct log_out *o, const char *bytes, size_t size) {
 
 bool log_out_write(struct log_out *o, const char *line, size_t size) {
 	long until = now_ms() + LOG_PATIENCE_MS;
-	bool refuses = o->own || o->socket; /* else it must not be asked to take what it cannot */
+	bool refuses = o->own || o->socket; /* otherwise a write could block, so poll first */
 	size_t done = 0;
 
 	while (done < size && (refuses || wait_for(o, until))) {

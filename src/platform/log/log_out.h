@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where lines go, though nobody may read them. */
+/* The output of the log. A reader that stops cannot block it. */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 
 struct log_out {
-	int fd; /* that it writes to */
-	bool own; /* opened here */
+	int fd; /* the descriptor to write to */
+	bool own; /* opened by log_out_open() */
 	bool socket;
-	bool stuck; /* it was waited for in vain: it is not again before it takes something */
-	bool torn; /* the last line is there in part */
+	bool stuck; /* a wait timed out: no further waits until the output is writable */
+	bool torn; /* the last line was written in part */
 };
 
 /*
- * `fd` is others', too: what is to be written without waiting gets a description of its own where the kernel gives
- * one, as it does for pipes and terminals.
+ * Other processes may share `fd`. For nonblocking writes, pipes and terminals get a new open file
+ * description, if the kernel allows it.
  */
 void log_out_open(struct log_out *o, int fd);
 void log_out_close(struct log_out *o);
 
-/* A line with its end. Returns false where it was not taken: it is lost. */
+/* Writes a line, which includes its newline. Returns false if it is lost. */
 bool log_out_write(struct log_out *o, const char *line, size_t size);

@@ -10,7 +10,7 @@ struct log_stream {
 	struct log_site site;
 	enum log_level (*level)(void);
 	size_t used;
-	char line[LOG_MESSAGE]; /* that has no end yet */
+	char line[LOG_MESSAGE]; /* without a newline so far */
 };
 
 static void line_end(struct log_stream *s) {
@@ -33,7 +33,7 @@ static ssize_t stream_write(void *cookie, const char *bytes, size_t size) {
 	return (ssize_t)size;
 }
 
-/* What its site had to say is said while it is there. */
+/* Writes the site's summary before the site is freed. */
 static int stream_close(void *cookie) {
 	struct log_stream *s = cookie;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What libraries print, line by line into the log. */
+/* A stdio stream that logs the output of libraries line by line. */
 #pragma once
 
 #include <stdio.h>
@@ -7,7 +7,7 @@
 #include "platform/log/log.h"
 
 /*
- * A stream whose lines are logged under `area`, of the level that `level` tells of each. NULL: no memory. To
- * be closed by fclose(), before the log is.
+ * Opens a stream whose lines are logged under `area`; `level` returns the level of the current line. Returns
+ * NULL without memory. Close with fclose() before the log is closed.
  */
 FILE *log_stream_open(const char *area, enum log_level (*level)(void));

@@ -7,9 +7,9 @@
 
 #include "platform/secret/secret_memory.h"
 
-#define CODE_AT (JSON_ERROR_TEXT_LENGTH - 1) /* where json_error_code() finds it */
+#define CODE_AT (JSON_ERROR_TEXT_LENGTH - 1) /* position where json_error_code() expects the code */
 
-/* Of the text that this thread reads. */
+/* State of the text that this thread loads. */
 static __thread bool loading, short_of_memory;
 
 static void *allocate(size_t size) {

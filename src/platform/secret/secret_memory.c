@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STACK_WIPED 65536u /* bytes: a request's deepest calls take less */
+#define STACK_WIPED 65536u /* bytes: more than the deepest calls of a request use */
 
 void secret_free(void *memory) {
 	if (memory != NULL)
@@ -35,8 +35,8 @@ void __attribute__((noinline)) secret_stack_wipe(void) {
 }
 
 /*
- * libyaml has its allocator as four functions that it calls by their names, and a program's own ones go before a
- * library's: so its buffers and scalars are wiped as well.
+ * libyaml calls its allocator by four function names. Definitions in the program precede the library's, so
+ * that its buffers and scalars are wiped, too.
  */
 void *yaml_malloc(size_t size);
 void *yaml_realloc(void *memory, size_t size);

@@ -10,15 +10,15 @@
 
 #include "platform/secret/secret_memory.h"
 
-/* LeakSanitizer looks at its process as a debugger does. */
+/* LeakSanitizer needs ptrace access to its process. */
 #ifdef __SANITIZE_ADDRESS__
 #define LOOKED_AT 1
 #else
 #define LOOKED_AT 0
 #endif
 
-/* What a core has of the process's memory: nothing, neither of the heap nor of huge pages. Before the process is not
- * dumpable: then its files are root's. Without /proc it is left to what follows. */
+/* Excludes all memory, including huge pages, from core dumps. Call it while the process is dumpable: later
+ * its /proc files belong to root. Without /proc, only the other measures apply. */
 static void memory_exclude(void) {
 	int filter = open("/proc/self/coredump_filter", O_WRONLY | O_CLOEXEC);
 	ssize_t written = filter >= 0 ? write(filter, "0", 1) : 0;
@@ -36,7 +36,7 @@ void secret_process_protect(void) {
 	if (wanted != NULL && strcmp(wanted, "yes") == 0)
 		return;
 	memory_exclude();
-	/* The limit is for files; a program that the kernel pipes cores to gets them in spite of it. */
+	/* The limit applies to files only; a core that the kernel pipes to a program ignores it. */
 	setrlimit(RLIMIT_CORE, &none);
 	if (!LOOKED_AT)
 		prctl(PR_SET_DUMPABLE, 0);

@@ -4,7 +4,7 @@
 #include <ctype.h>
 #include <stdio.h>
 
-#define OTHERS_MOST 2 /* characters that are no digits, in a row of SECRET_SHORTEST */
+#define OTHERS_MOST 2 /* characters that are not digits, among SECRET_SHORTEST in a row */
 
 static bool is_digit(char c) {
 	return isxdigit((unsigned char)c) != 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a message may say of a value that is a key, or may be one: how long it is, and where it is wrong. */
+/* Describes a value that is, or may be, a key, without revealing it. */
 #pragma once
 
 #include <stdbool.h>
@@ -7,8 +7,8 @@
 
 #define SECRET_SHORTEST 16 /* characters: a DES key */
 
-/* Whether the text may hold a key: 16 characters in a row of which all but two are hexadecimal digits. A key with a
- * mistyped digit is one, addresses and devices are none. */
+/* Whether the text may contain a key: 16 characters in a row with at most two that are no hexadecimal digits.
+ * That includes a key with a typo, but no addresses and devices. */
 bool secret_like(const char *text, size_t length);
 
 /* Describes a value without its characters: "32 characters, of which number 7 is no hexadecimal digit". */

@@ -18,7 +18,7 @@ static void lock_name(const char *path, char name[LOCK_SIZE]) {
 	snprintf(name, LOCK_SIZE, "%s.lock", path);
 }
 
-/* False where the process that had the lock removed its file after it was opened here. */
+/* False if the former holder removed the lock file after it was opened here. */
 static bool lock_is_of(int lock, const char *name) {
 	struct stat ours, there;
 
@@ -53,12 +53,13 @@ static void lock_drop(struct socket_claim *c) {
 	char name[LOCK_SIZE];
 
 	lock_name(c->path, name);
-	unlink(name); /* before another process can have it */
+	unlink(name); /* before another process can lock it */
 	close(c->lock);
 	c->lock = -1;
 }
 
-/* 0 where a process listens, or why not. It does not wait: the queue of a listener that stands still may be full. */
+/* Returns 0 if a process listens, otherwise the errno. Nonblocking, as the backlog of a stopped listener may
+ * be full. */
 static int connect_fault(const struct socket_claim *c) {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	int fd = socket(AF_UNIX, c->type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), fault = 0;
@@ -72,7 +73,7 @@ static int connect_fault(const struct socket_claim *c) {
 	return fault;
 }
 
-/* Removes a socket to which no process listens. */
+/* Removes a socket without a listener. */
 static const char *leftover_remove(const struct socket_claim *c) {
 	struct stat status;
 	int fault;
@@ -84,7 +85,7 @@ static const char *leftover_remove(const struct socket_claim *c) {
 	fault = connect_fault(c);
 	if (fault == ENOENT) /* its process has just ended */
 		return NULL;
-	/* EAGAIN: its queue is full; EPROTOTYPE: it is a listener of another type */
+	/* EAGAIN: the backlog is full; EPROTOTYPE: a listener of another type */
 	if (fault == 0 || fault == EAGAIN || fault == EPROTOTYPE)
 		return IN_USE;
 	if (fault != ECONNREFUSED)

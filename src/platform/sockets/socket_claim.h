@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The name of a Unix socket in the file system. A socket's file outlives the process that made it, and bind() then fails for ever:
- * a name is claimed before it is bound, which removes the file of a process that has ended. Pure C.
+ * Claims the name of a Unix socket in the file system. A socket's file outlives its process, and bind() then
+ * fails. A claim before bind() removes the file of an ended process. Pure C.
  */
 #pragma once
 
@@ -10,7 +10,7 @@
 #define SOCKET_PATH_SIZE sizeof(((struct sockaddr_un *)0)->sun_path) /* with its NUL */
 
 struct socket_claim {
-	int lock; /* -1: nothing is claimed */
+	int lock; /* -1: no claim */
 	int type; /* SOCK_STREAM or SOCK_SEQPACKET */
 	char path[SOCKET_PATH_SIZE];
 };
@@ -18,12 +18,12 @@ struct socket_claim {
 #define SOCKET_CLAIM_NONE (struct socket_claim){.lock = -1}
 
 /*
- * Claims `path` for a socket of `type` that the caller, or a library, binds next. The claim is a lock on the file PATH.lock, which
- * the kernel releases with the process: of two programs that start at the same time one gets it. Where a process listens at `path`
- * without a lock, that counts as its claim. A socket to which no process listens is removed; any other file is left alone. Returns
- * NULL, or why the name is not available: then nothing is claimed.
+ * Claims `path` for a socket of `type` that the caller, or a library, binds next. The claim is a lock on the
+ * file PATH.lock, which the kernel releases with the process, so that only one of two concurrent programs
+ * gets it. A listener at `path` without a lock counts as a claim. Removes a socket without a listener; leaves
+ * other files. Returns NULL, or the reason for a refusal.
  */
 const char *socket_claim(struct socket_claim *c, const char *path, int type);
 
-/* Releases the claim, and removes the socket where no process listens to it any more. Harmless on SOCKET_CLAIM_NONE. */
+/* Releases the claim, and removes the socket if no process listens. Does nothing for SOCKET_CLAIM_NONE. */
 void socket_claim_release(struct socket_claim *c);

@@ -14,7 +14,7 @@
 #define LINKS_MOST 16
 #define OTHERS_WRITE (S_IWGRP | S_IWOTH)
 
-/* The way to a socket: the folder that was reached, what is left of the path, and the users who may serve below. */
+/* A walk along the path of a socket: the current folder, the remaining path, and the users trusted below it. */
 struct way {
 	uid_t users[USERS_MOST];
 	unsigned user_count, links;
@@ -34,7 +34,7 @@ static void user_add(struct way *w, uid_t user) {
 		w->users[w->user_count++] = user;
 }
 
-/* Whether only these users can have put there what is in the folder that was reached. */
+/* Whether only trusted users can create entries in the current folder. */
 static bool is_closed(const struct way *w) {
 	struct stat status;
 
@@ -42,7 +42,7 @@ static bool is_closed(const struct way *w) {
 	       (status.st_mode & OTHERS_WRITE) == 0;
 }
 
-/* Takes the first name of what is left; false: there is none, but that of the socket. */
+/* Removes the first name from the remaining path. Returns false if only the socket's name is left. */
 static bool name_take(struct way *w, char name[NAME_MAX + 1]) {
 	char *from = w->ahead + strspn(w->ahead, "/");
 	size_t size = strcspn(from, "/");
@@ -68,7 +68,7 @@ static void go_up(struct way *w) {
 	last[last == w->here] = '\0';
 }
 
-/* The target of the link stands before what is left. */
+/* Prepends the link's target to the remaining path. */
 static bool link_follow(struct way *w, const char *path) {
 	char target[PATH_MAX], rest[PATH_MAX];
 	ssize_t size = readlink(path, target, sizeof(target) - 1);
@@ -82,7 +82,7 @@ static bool link_follow(struct way *w, const char *path) {
 	return path_join(w->ahead, target, rest);
 }
 
-/* Enters a folder, or a link to one. False: nothing further on is believed. */
+/* Enters a folder, or a link to one. Returns false if its owner is not trusted, and neither is anything below. */
 static bool enter(struct way *w, const char *name) {
 	char path[PATH_MAX];
 	struct stat status;
