@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* vcmtsd: the data plane. The first argument names the command. */
+/* vcmtsd, the data plane. The first argument selects the command. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,7 +21,7 @@ static int command_schema(int argc, char **argv) {
 	return 0;
 }
 
-/* `--rpc`: the methods of the control socket, as OpenRPC has it. */
+/* `--rpc`: describes the methods of the control socket as an OpenRPC document. */
 static int command_describe(int argc, char **argv) {
 	const struct rpc rpc = methods_rpc(NULL);
 	bool of_rpc = argc > 1 && strcmp(argv[1], "--rpc") == 0;
@@ -65,7 +65,8 @@ static void help(FILE *out) {
 	fprintf(out, "\n`vcmtsd COMMAND --help` lists a command's options.\n");
 }
 
-/* Where one of the three is closed, what is opened next would get its number, and lines for people. */
+/* Opens /dev/null for closed standard descriptors. Otherwise the next open file would get such a number, and
+ * messages. */
 static void standard_files(void) {
 	for (int fd = 0; fd <= STDERR_FILENO; fd++) {
 		if (fcntl(fd, F_GETFD) < 0)
@@ -81,7 +82,7 @@ int main(int argc, char **argv) {
 	secret_process_protect();
 	standard_files();
 	for (size_t i = 0; i < COMMANDS; i++) {
-		static char full[64]; /* what argp calls the program */
+		static char full[64]; /* program name in argp's messages */
 
 		if (strcmp(name, commands[i].name) != 0)
 			continue;

@@ -17,7 +17,7 @@
 
 struct check_options {
 	const char *config;
-	const char *cores; /* NULL: no placement is held against any */
+	const char *cores; /* NULL: the placement is not checked */
 	bool json;
 };
 
@@ -35,7 +35,7 @@ static error_t check_option(int key, char *value, struct argp_state *state) {
 	return 0;
 }
 
-/* Bits per second of DOCSIS frames that the channels carry, as far as somebody uses them. */
+/* Bits per second of DOCSIS frames that the channels carry, within the group's rate limit. */
 static uint64_t downstream_capacity(const struct service_group *sg) {
 	uint64_t capacity = 0;
 
@@ -65,7 +65,7 @@ static json_t *cores_json(const struct service_group *sg) {
 	return json;
 }
 
-/* How many modems have each cipher that there is. */
+/* The number of modems per cipher, for ciphers in use. */
 static json_t *ciphers_json(const struct service_group *sg) {
 	json_t *json = json_object();
 	json_int_t modems[CIPHERS] = {0};
@@ -86,7 +86,7 @@ static json_t *mac_json(const uint8_t mac[6]) {
 	return json_string(text);
 }
 
-/* What of the frames on its ports tells them apart from those of others: what a card may have to be told. */
+/* VLAN and MAC address of the group's frames on its ports: match fields for a NIC's flow rules. */
 static json_t *ports_json(const struct service_group *sg) {
 	const struct port_config *network = &sg->network;
 
@@ -95,7 +95,7 @@ static json_t *ports_json(const struct service_group *sg) {
 			 "vlan", (int)sg->rphy_port.vlan, "mac", mac_json(sg->rphy.core_mac));
 }
 
-/* What those who start vcmtsd must know of a service group. */
+/* Properties of a service group that the start of vcmtsd depends on. */
 static json_t *group_json(const struct service_group *sg) {
 	return json_pack("{s:s, s:i, s:i, s:i, s:i, s:I, s:I, s:o, s:s, s:s, s:o, s:s, s:o}",
 			 "name", sg->name, "service_group", (int)sg->id, "channels",
@@ -107,7 +107,7 @@ static json_t *group_json(const struct service_group *sg) {
 			 crypto_serves(&sg->crypto), "ciphers", ciphers_json(sg));
 }
 
-/* Adds those cores of one group that no group before it has. */
+/* Adds the cores that are not in `all` yet. */
 static void join_cores(json_t *all, const json_t *cores) {
 	json_t *core, *known;
 	size_t i, k;
@@ -121,7 +121,7 @@ static void join_cores(json_t *all, const json_t *cores) {
 	}
 }
 
-/* The groups, and all of them together; of one group what is true of it is true of the server. */
+/* The groups and their sums. `service_group` is the ID of the first group. */
 static json_t *server_json(const struct server_config *server) {
 	json_t *groups = json_array(), *cores = json_array();
 	json_int_t channels = 0, modems = 0, capacity = 0, upstream = 0;

@@ -8,7 +8,7 @@
 #include "server/shares.h"
 #include "server/worker.h"
 
-/* "PRESENT/ONLINE/USABLE"; what is usable must be online, and that present. */
+/* Parses "PRESENT/ONLINE/USABLE"; restricts online cores to present ones, and usable to online ones. */
 static bool parse_machine(const char *text, struct cpus *cpus) {
 	cpu_set_t *sets[] = {&cpus->present, &cpus->online, &cpus->usable};
 	char part[CPUS_TEXT];
@@ -58,7 +58,7 @@ static json_t *set_json(const cpu_set_t *set) {
 	return json;
 }
 
-/* The keys of `threads` that say something of a group's cores. */
+/* The keys of `threads` that the configuration sets for a group. */
 static json_t *given_json(const struct thread_request *asked) {
 	const struct {
 		const char *key;
@@ -80,7 +80,7 @@ static json_t *given_json(const struct thread_request *asked) {
 	return json;
 }
 
-/* Without upstream channels there is no core of an upstream. */
+/* Without upstream channels there is no upstream core. */
 static json_t *place_json(const struct service_group *sg) {
 	struct group_cores at = layouts_group_cores(sg);
 
@@ -104,7 +104,7 @@ static json_t *workers_json(const struct layout *layout, const struct server_con
 	return json;
 }
 
-/* The port that several groups have, and the core that receives from it for all of them. */
+/* A port of several groups, and the core of its owner. */
 static json_t *shared_port_json(const struct check_placement *placement,
 				const struct server_config *server, unsigned p) {
 	const struct server_port *port = &placement->ports.list[p];

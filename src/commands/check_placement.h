@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What `vcmtsd check` tells of a placement: which core runs what, and whether the machine has it. */
+/* The placement that `vcmtsd check` reports: which core runs what, and whether the machine has it. */
 #pragma once
 
 #include <jansson.h>
@@ -16,13 +16,13 @@ struct check_placement {
 	size_t refusal_count;
 };
 
-/* Against `cores`, "here" or "PRESENT/ONLINE/USABLE", in the zeroed `placement`. Returns 0, also where cores
- * are refused, or -1 after a message. To be given to check_placement_free() in either case. */
+/* Checks the placement against `cores`, "here" or "PRESENT/ONLINE/USABLE"; `placement` is zeroed. Returns 0,
+ * also with refused cores, or -1 after a message. Call check_placement_free() in either case. */
 int check_placement(struct check_placement *placement, const char *cores,
 		    const struct server_config *server);
 
 json_t *check_placement_json(const struct check_placement *placement,
 			     const struct server_config *server);
 
-/* Harmless on a zeroed one. */
+/* Does nothing if zeroed. */
 void check_placement_free(struct check_placement *placement);

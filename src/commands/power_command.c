@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* vcmtsd power: what the machine has to change frequencies by, tried by hand, and restored. Without EAL. */
+/* vcmtsd power: shows the frequency drivers of the machine, tries a frequency, restores settings. Without EAL. */
 #include <argp.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -49,7 +49,7 @@ static const struct argp_option options[] = {
 	{0},
 };
 
-/* In kHz; 0 where it is none. */
+/* Returns kHz; 0 for an invalid frequency. */
 static uint32_t parse_hertz(const char *text) {
 	static const struct {
 		const char *name;
@@ -115,7 +115,7 @@ static error_t option(int key, char *value, struct argp_state *state) {
 	}
 }
 
-/* Where it is kept what was found. Returns 0, or the exit status after a line. */
+/* The path of the state file. Returns 0, or the exit status after a message. */
 static int state_path(const struct power_options *o, char path[LEFTOVERS_PATH]) {
 	char folder[PATH_MAX], why[OWNED_FOLDER_LINE];
 	const char *fault;
@@ -177,7 +177,7 @@ static int show(const struct cpu_files *f) {
 	return 0;
 }
 
-/* What was found, in a file before anything is changed. */
+/* Saves the initial settings to a file before any change. */
 static int keep(const struct power_options *o, const struct cpu_files *f, const char *path) {
 	static struct found found;
 	int fault;
@@ -194,7 +194,7 @@ static int keep(const struct power_options *o, const struct cpu_files *f, const 
 	return fault != 0 ? EXIT_TROUBLE : 0;
 }
 
-/* Returns whether all of the cores have it, or more. */
+/* Returns whether all cores have the frequency or a higher one. */
 static bool try_cores(const struct power_options *o, const struct cpu_files *f) {
 	bool good = true;
 

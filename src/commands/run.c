@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* vcmtsd run: start, wire, run, stop. */
+/* vcmtsd run: starts, serves and stops. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -33,11 +33,11 @@
 #include "telemetry/telemetry.h"
 
 #define DRAIN_MS 500
-#define ROUND_MS 20 /* at most, between two looks at signals and the time */
-#define LEAVING_MS 1 /* likewise, while something leaves that a change removed */
-#define MANY_MODEMS 1000 /* from here on their tables take a second and more */
+#define ROUND_MS 20 /* maximum time between checks for signals and the duration */
+#define LEAVING_MS 1 /* the same while removed objects retire */
+#define MANY_MODEMS 1000 /* from here on, building the tables takes a second or more */
 
-/* What there is of a vcmtsd that serves. */
+/* State of a running vcmtsd. */
 struct run {
 	struct run_options o;
 	struct server_config config;
@@ -48,7 +48,7 @@ struct run {
 	struct service service;
 	struct metrics_source metrics;
 	struct power *power;
-	struct metrics_http *http; /* NULL: nobody is to scrape */
+	struct metrics_http *http; /* NULL: no metrics endpoint */
 };
 
 static int start(const struct server *s, const struct server_config *config,
@@ -91,7 +91,7 @@ static int wire(struct server *s, const struct server_config *config) {
 			   "building the tables of %zu modems", modems_of(config));
 	if (server_serve(s) != 0)
 		return s->no_crypto ? EXIT_MISTAKE : EXIT_TROUBLE;
-	/* Last, as tables of many modems take seconds, in which nobody would receive. */
+	/* Starts the ports last: building large tables takes seconds, in which nothing would receive. */
 	if (server_ports_start(&s->ports) != 0)
 		return EXIT_MISTAKE;
 	server_steering_start(s);
@@ -99,11 +99,11 @@ static int wire(struct server *s, const struct server_config *config) {
 	return 0;
 }
 
-/* By SIGHUP; config.reload does it by itself. */
+/* Handles SIGHUP; config.reload reloads by itself. */
 static void reload_if_asked(struct run *r) {
 	if (!process_reload)
 		return;
-	process_reload = 0; /* before the file is read: what comes meanwhile counts again */
+	process_reload = 0; /* cleared before the file is read: a later signal reloads again */
 	reload_run(&r->reload);
 }
 
@@ -151,10 +151,10 @@ static int finish(struct server *s, const struct run_options *o, double seconds)
 
 	/* the workers have stopped */
 	server_drain(s, rte_get_tsc_hz() / 1000 * DRAIN_MS);
-	/* On the core that the figures are of. */
+	/* Measures the core that the results refer to. */
 	rte_eal_remote_launch(measure_host, &host, 1);
 	rte_eal_mp_wait_lcore();
-	/* It is for people: programs that read stdout and lines of JSON have it in the summary. */
+	/* The text is for people: programs that read stdout, or JSON lines, find the data in the summary. */
 	if (!report_is_stdout(o->json))
 		report_print(stdout, s, &host, seconds);
 	else if (log_format() == LOG_PLAIN)
@@ -205,7 +205,7 @@ static void say_serving(const struct server *s) {
 			   "serving service groups: %u, with %zu modems", s->group_count, modems);
 }
 
-/* What is told of it ends before what is told of does. */
+/* Closes telemetry and metrics before the objects that they report. */
 static void stop_telling(struct run *r) {
 	telemetry_close();
 	metrics_http_close(r->http);
@@ -227,7 +227,8 @@ static int serve_and_report(struct run *r) {
 	return finish(&r->server, &r->o, seconds);
 }
 
-/* Scrapers are answered on the core of this thread, to which EAL has bound it. Returns false after a message. */
+/* Opens reload, power, metrics and telemetry. The metrics thread runs on this thread's core, to which EAL has
+ * bound it. Returns false after a message. */
 static bool tell(struct run *r) {
 	struct server *s = &r->server;
 
@@ -250,7 +251,7 @@ static bool tell(struct run *r) {
 	return telemetry_open(&r->metrics) == 0;
 }
 
-/* On an EAL that runs. */
+/* Requires a running EAL. */
 static int run(struct run *r) {
 	struct server *s = &r->server;
 	int status;
@@ -266,13 +267,13 @@ static int run(struct run *r) {
 	if (server_latency(s, r->o.latency) != 0)
 		return EXIT_TROUBLE;
 	status = tell(r) ? serve_and_report(r) : EXIT_TROUBLE;
-	stop_telling(r); /* where it was not served */
+	stop_telling(r); /* in case it did not serve */
 	reload_free(&r->reload);
 	power_free(r->power);
 	return status;
 }
 
-/* A place that is taken is said before tables are built. Returns false after a message. */
+/* Listens before tables are built, so that an address in use is reported early. Returns false after a message. */
 static bool listen_for_scrapers(struct run *r) {
 	r->server.metrics_fixed = r->o.metrics != NULL;
 	if (r->o.metrics == NULL)
@@ -282,7 +283,7 @@ static bool listen_for_scrapers(struct run *r) {
 	return r->o.metrics == NULL || r->http != NULL;
 }
 
-/* Where things are to be, before anything is started. Returns 0 or -1 after a message. */
+/* Determines ports and cores before anything starts. Returns 0, or -1 after a message. */
 static int place(struct server *s, const struct server_config *config) {
 	static struct cpus machine;
 
@@ -305,7 +306,7 @@ static int place_and_run(struct run *r) {
 	return status;
 }
 
-/* Arguments go before the file, also when that is read again. */
+/* Options override the file, also after a reload. */
 static void take_power(struct run *r) {
 	const struct run_power *given = &r->o.power;
 	struct power_config *power = &r->config.power;
@@ -330,13 +331,13 @@ int command_run(int argc, char **argv) {
 	log_open(&r.o.log);
 	process_catch_signals();
 	process_catch_reload();
-	signal(SIGPIPE, SIG_IGN); /* who reads may go: a write says so */
+	signal(SIGPIPE, SIG_IGN); /* a failed write reports a closed reader */
 	r.server.crypto_isa = r.o.crypto_isa;
 	take_power(&r);
 	status = place_and_run(&r);
-	metrics_http_close(r.http); /* where it was not served */
+	metrics_http_close(r.http); /* in case it was not started */
 	run_control_close(&r.control);
-	server_ports_free(&r.server.ports); /* where nothing was started */
+	server_ports_free(&r.server.ports); /* in case nothing was started */
 	server_config_free(&r.config);
 	log_close();
 	return status;

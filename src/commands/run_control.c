@@ -24,18 +24,18 @@ static int open_somewhere(struct run_control *c, struct control_options *o) {
 			    "no control socket: %s: %s; --control-socket names another place",
 			    folder, fault);
 	else
-		c->socket = control_socket_open(o, &c->rpc); /* says it where it cannot */
+		c->socket = control_socket_open(o, &c->rpc); /* logs its failures */
 	return 0;
 }
 
 static int open_at(struct run_control *c, struct control_options *o, const char *path) {
 	snprintf(c->path, sizeof(c->path), "%s", path);
-	o->path = path; /* which may be too long */
+	o->path = path; /* the original, in case `c->path` was cut */
 	c->socket = control_socket_open(o, &c->rpc);
 	return c->socket != NULL ? 0 : -1;
 }
 
-/* In the folder of the control socket, where there is one. */
+/* Opens the capture socket in the folder of the control socket, if there is one. */
 static void open_captures(struct run_control *c, unsigned mode) {
 	const char *slash = strrchr(c->path, '/');
 	int folder = slash != NULL ? (int)(slash + 1 - c->path) : 0;

@@ -12,7 +12,8 @@ static int folder_name(char *folder, size_t size) {
 		base = getuid() == 0 ? "/run" : getenv("XDG_RUNTIME_DIR");
 	if (base != NULL)
 		return snprintf(folder, size, "%s/vcmts", base);
-	return snprintf(folder, size, "/tmp/vcmts-%u", (unsigned)getuid()); /* others', too */
+	/* other users may write to /tmp */
+	return snprintf(folder, size, "/tmp/vcmts-%u", (unsigned)getuid());
 }
 
 const char *run_folder(char *folder, size_t size, char fault[OWNED_FOLDER_LINE]) {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The governor of vcmtsd run: where it keeps what it found, and when it is told of another wish. */
+/* The frequency governor of vcmtsd run: its state folder, and updates of its configuration. */
 #pragma once
 
 #include "power/live/power.h"
 
-/* Nothing is changed yet. NULL after a message where memory is short. */
+/* Changes no frequencies yet. Returns NULL without memory, after a message. */
 struct power *run_frequencies_open(struct server *s);
 
-/* Does what the server's configuration says now, where it is something else than before. NULL is harmless. */
+/* Applies the server's power configuration if it has changed. `p` may be NULL. */
 void run_frequencies_follow(struct power *p, const struct server *s);

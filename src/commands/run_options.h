@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The arguments of vcmtsd run. */
+/* The options of vcmtsd run. */
 #pragma once
 
 #include <stdbool.h>
@@ -14,14 +14,14 @@ struct run_options {
 	const char *config;
 	struct server_devices devices;
 	const char *json;
-	const char *ready; /* file to make when packets can come */
-	const char *control_socket; /* NULL: where it is found by itself */
+	const char *ready; /* file to create when the server receives packets */
+	const char *control_socket; /* NULL: default path */
 	unsigned control_mode;
 	const char *metrics; /* ADDRESS:PORT; NULL: no endpoint */
 	enum crypto_isa crypto_isa;
 	enum platform_iova iova;
 	struct log_options log;
-	/* What goes before the file's `power`. */
+	/* Overrides the file's `power`. */
 	struct run_power {
 		bool has_idle, has_policy, has_driver;
 		enum idle_kind idle;
@@ -36,7 +36,7 @@ struct run_options {
 };
 
 /*
- * Takes the arguments; what is wrong in them, or --help, ends the program with its message. `o` points into them
+ * Parses the arguments. A mistake, or --help, ends the program after a message. `o` points into `argv`
  * afterwards.
  */
 void run_options_take(struct run_options *o, int argc, char **argv);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * vcmtsd replay: a capture goes in at the network port, the DEPI frames that come out at the R-PHY
- * port are written as a capture; or the other way round. Time is the capture's, so the same input,
+ * vcmtsd replay: packets of a capture arrive at the network port, and the DEPI frames sent at the R-PHY port
+ * are written to a capture; or the reverse direction. Time is the capture's, so that the same input,
  * configuration and changes give the same bytes.
  */
 #include <argp.h>
@@ -32,7 +32,7 @@ struct replay_options {
 	const char *stats;
 	const char *changes_in;
 	const char *answers;
-	struct replay_changes *changes; /* those of --then, and of `changes_in` once read */
+	struct replay_changes *changes; /* the changes of --then, and later those of `changes_in` */
 	struct server_devices devices;
 	enum way way;
 	bool flows;
@@ -101,7 +101,7 @@ static int write_stats(const struct replay *r, const char *path) {
 	return ret;
 }
 
-/* From the first packet to the last, and the results. */
+/* Replays all packets and writes the results. */
 static int replay(struct replay *r, const struct replay_options *o) {
 	bool whole = replay_play(r) == 0;
 	int ret = !whole ? EXIT_TROUBLE : r->changes->refused > 0 ? EXIT_MISTAKE : 0;
@@ -133,7 +133,7 @@ static bool is_input(const struct replay_options *o, const char *path) {
 	return found;
 }
 
-/* No output may go over an input or another output. */
+/* No output may overwrite an input or another output. */
 static bool outputs_free(const struct replay_options *o) {
 	const char *const outputs[] = {o->out[DOWN], o->out[UP], o->control_out, o->stats,
 				       o->answers};
@@ -158,7 +158,7 @@ static bool outputs_free(const struct replay_options *o) {
 	return true;
 }
 
-/* On an EAL that runs. */
+/* Requires a running EAL. */
 static int replay_files(struct replay *r, const struct replay_options *o,
 			const struct server_config *config) {
 	int ret = EXIT_TROUBLE;
@@ -187,7 +187,7 @@ static int replay_files(struct replay *r, const struct replay_options *o,
 	return replay_wires_finish(&r->wires) == 0 ? ret : EXIT_TROUBLE;
 }
 
-/* Whether there is something to replay through. */
+/* Whether a group has an upstream scheduler. */
 static bool has_scheduler(const struct server_config *config) {
 	for (size_t g = 0; g < config->group_count; g++) {
 		if (config->groups[g].upstream.scheduled)
@@ -213,7 +213,7 @@ static bool way_there(const struct replay_options *o, const struct server_config
 	return false;
 }
 
-/* Starts EAL, and ends it. Returns the exit status. */
+/* Starts and stops EAL. Returns the exit status. */
 static int replay_config(const struct replay_options *o, const struct server_config *config) {
 	struct platform_options p = {
 		.program = "vcmtsd",
@@ -221,7 +221,7 @@ static int replay_config(const struct replay_options *o, const struct server_con
 		.memory_mb = server_memory_mb(config, NULL),
 		.offline = true,
 	};
-	static struct replay r; /* its counters are aligned, and it is large */
+	static struct replay r; /* static, as it is large and its counters are aligned */
 	int status = EXIT_TROUBLE;
 
 	if (platform_start(&p) == 0) {
@@ -240,7 +240,7 @@ int replay_command(int argc, char **argv) {
 		       "deterministically.",
 	};
 	struct replay_changes changes = {0};
-	/* captures are of one network port and one R-PHY port, which all groups share */
+	/* captures have one network port and one R-PHY port, which all groups share */
 	struct replay_options o = {
 		.changes = &changes,
 		.devices = {.network = "network", .rphy = "rphy"},
@@ -250,7 +250,8 @@ int replay_command(int argc, char **argv) {
 	bool good;
 
 	argp_err_exit_status = EXIT_MISTAKE;
-	good = argp_parse(&argp, argc, argv, 0, NULL, &o) == 0; /* --then ends it */
+	/* an invalid --then ends the parser */
+	good = argp_parse(&argp, argc, argv, 0, NULL, &o) == 0;
 	if (o.control_out != NULL)
 		o.devices.control = "control";
 	if (good && (o.changes_in == NULL || replay_changes_read(&changes, o.changes_in) == 0) &&

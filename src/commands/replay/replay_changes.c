@@ -17,7 +17,7 @@ static int no_memory(void) {
 	return -1;
 }
 
-/* Takes `request` over. */
+/* Takes ownership of `request`. */
 static int change_append(struct replay_changes *c, uint64_t at, const char *file, char *request) {
 	struct replay_change *list = realloc(c->list, (c->count + 1) * sizeof(*list));
 
@@ -55,7 +55,7 @@ static bool has_method(const struct rpc *rpc, const char *name) {
 	return false;
 }
 
-/* What is wrong with an item; NULL: nothing, and `*at` is its time. */
+/* The fault of an item; NULL: none, and `*at` is its time. */
 static const char *item_fault(const json_t *item, uint64_t *at) {
 	const struct rpc rpc = methods_rpc(NULL);
 	const json_t *params = json_object_get(item, "params");
@@ -140,7 +140,7 @@ uint64_t replay_changes_at(const struct replay_changes *c) {
 	return c->next < c->count ? c->list[c->next].at : REPLAY_NO_CHANGE;
 }
 
-/* Takes `answer`, which has a result or an error. */
+/* Takes ownership of `answer`, which has a result or an error. */
 static void note_answer(struct replay_changes *c, json_t *answer, uint64_t begun) {
 	json_object_set_new(answer, "begun_ns", json_integer((json_int_t)begun));
 	json_object_set_new(answer, "done_ns", json_integer((json_int_t)server_now(c->server)));
@@ -151,7 +151,7 @@ static void read_again(struct replay_changes *c, const char *file, uint64_t begu
 	bool good;
 
 	c->reload.path = file;
-	good = reload_run(&c->reload); /* says in a line what came of it */
+	good = reload_run(&c->reload); /* logs the result in one line */
 	c->refused += !good;
 	note_answer(c,
 		    json_pack("{s:s, s:o}", "file", file, good ? "result" : "error",

@@ -2,8 +2,8 @@
 #include "commands/replay/replay_clock.h"
 
 /*
- * The first step that is not before `at`, or the last one before `to`, which is taken in any case: an
- * arrival then finds the scheduler's timers where they would be had all steps been taken.
+ * Returns the first step that is not before `at`, but at most the last step before `to`. That last step
+ * always runs, so that an arrival finds the scheduler's timers as if all steps had run.
  */
 static uint64_t step_until(uint64_t now, uint64_t at, uint64_t to) {
 	uint64_t steps = (to - now - 1) / REPLAY_STEP_NS;
@@ -20,7 +20,7 @@ static uint64_t group_next(const struct served_group *g, uint64_t now, uint64_t 
 
 	if (downstream_held(g->downstream) > 0)
 		next = step_until(now, downstream_next(g->downstream), to);
-	if (g->upstream != NULL && !g->drained) /* one that rests goes on waiting */
+	if (g->upstream != NULL && !g->drained) /* a drained group keeps pending parts */
 		next = RTE_MIN(next, RTE_MAX(upstream_deadline(g->upstream), now + 1));
 	if (g->upstream != NULL)
 		next = RTE_MIN(next, RTE_MAX(upstream_grants_due(g->upstream), now + 1));

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How time goes on in a replay, from a packet of the capture to the next one. */
+/* Advances the time of a replay between two packets of the capture. */
 #pragma once
 
 #include <stdint.h>
 
 #include "server/server.h"
 
-/* While packets are held downstream, time goes on by a multiple of this. */
+/* Step of the time, ns, while packets are pending downstream. */
 #define REPLAY_STEP_NS 10000
 
 /*
- * The moment after `now` at which the server is to have its next rounds though nothing comes in, ns;
- * `to` where none lies before it. Nothing moves in a step that is left out. Nothing may be about to move
- * at `now` any more.
+ * The next time after `now` (ns) at which the server must run rounds without an arrival; `to` if there is
+ * none before it. Omitted steps would have no effect. Call it when no packet moves at `now` any more.
  */
 uint64_t replay_next(const struct server *s, uint64_t now, uint64_t to);

@@ -6,7 +6,7 @@
 #include "commands/replay/replay_clock.h"
 #include "server/process.h"
 
-/* What is still held this long after the last packet is counted as stopped. */
+/* Packets that are pending for so long after the last arrival are counted as stopped. */
 #define END_NS (60 * CLOCK_NS_PER_S)
 
 static bool in_crypto(const struct server *s) {
@@ -22,7 +22,7 @@ static bool in_crypto(const struct server *s) {
 	return false;
 }
 
-/* Runs the workers at the present time until nothing moves and the crypto providers are empty. */
+/* Runs the workers at the current time until no packet moves and the crypto providers are empty. */
 static void settle(struct replay *r) {
 	struct server *s = &r->server;
 	unsigned moved;
@@ -42,7 +42,7 @@ static void settle(struct replay *r) {
 static void advance(struct replay *r, uint64_t to) {
 	uint64_t next;
 
-	if (to <= r->now) /* captures may go back in time; the clock does not */
+	if (to <= r->now) /* capture times may decrease; the clock does not */
 		return;
 	settle(r);
 	while ((next = replay_next(&r->server, r->now, to)) < to) {
@@ -63,7 +63,7 @@ static uint64_t packet_at(const struct replay *r) {
 	return r->packet.time > r->base ? r->packet.time - r->base : 0;
 }
 
-/* Puts the next packet on the wire at its time; those of one time go in as a burst. */
+/* Sends the next packet at its time. Packets of the same time form a burst. */
 static void inject(struct replay *r) {
 	bool up = r->from == REPLAY_RPHY;
 	struct rte_mempool *pool = up ? r->server.pools.uepi : r->server.pools.packets;
@@ -83,7 +83,7 @@ static void inject(struct replay *r) {
 	fetch(r);
 }
 
-/* For who waits in the midst of a change: packets come in meanwhile. */
+/* Runs a step while a change waits; packets continue to arrive. */
 static void pass(void *arg) {
 	struct replay *r = arg;
 	uint64_t to = r->now + REPLAY_STEP_NS;
@@ -97,8 +97,8 @@ static void pass(void *arg) {
 }
 
 /*
- * At the last step of what is held that is not behind its time, so that all that has nothing to do with the change goes
- * out when it would have gone without.
+ * Runs a change at the last step before its time, so that unrelated packets leave at the same times as
+ * without it.
  */
 static void change(struct replay *r, uint64_t at) {
 	if (at > r->now)
@@ -128,7 +128,7 @@ int replay_play(struct replay *r) {
 	return process_stopped || r->failed ? -1 : 0;
 }
 
-/* No modem is there any more to send what a MAP grants. */
+/* No modem remains to use the grants of further MAPs. */
 static void stop_granting(struct replay *r) {
 	settle(r);
 	for (unsigned g = 0; g < r->server.group_count; g++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A capture played into a server: its packets and the changes at their times, and what comes out. */
+/* Plays a capture and changes into a server at their times, and records its output. */
 #pragma once
 
 #include <stdbool.h>
@@ -10,28 +10,28 @@
 #include "commands/replay/replay_wires.h"
 #include "server/server.h"
 
-/* Zeroed, but for `wires.out`, `from`, `in`, its name, and the changes. */
+/* Zero it first, then set `wires.out`, `from`, `in`, `name` and `changes`. */
 struct replay {
 	struct server server;
 	struct server_rounds rounds;
 	struct replay_wires wires;
 	struct replay_changes *changes;
-	enum replay_end from; /* where the capture comes in */
+	enum replay_end from; /* port that receives the capture */
 	pcap_t *in;
 	const char *name; /* of the capture */
-	struct capture_packet packet; /* the next one, where there is one */
-	bool more; /* there is one */
-	bool failed; /* broken off after a message */
-	uint64_t base; /* ns, of the capture's first packet */
-	uint64_t now; /* ns since then */
-	unsigned waiting; /* packets put on the wire at this time */
-	uint64_t missed; /* packets that found no room on it, as nobody received */
-	uint64_t steps; /* times that the workers had rounds until nothing moved */
+	struct capture_packet packet; /* the next packet, if `more` */
+	bool more; /* there is a next packet */
+	bool failed; /* stopped after a message */
+	uint64_t base; /* ns, time of the first packet */
+	uint64_t now; /* ns since `base` */
+	unsigned waiting; /* packets sent at the current time */
+	uint64_t missed; /* packets dropped because the server's port was full */
+	uint64_t steps; /* times that the workers ran until no packet moved */
 };
 
-/* All of the capture and all changes, on a server in service. Returns 0, or -1 after a message when it broke
- * off. */
+/* Plays the whole capture and all changes into a running server. Returns 0, or -1 after a message if it
+ * stopped early. */
 int replay_play(struct replay *r);
 
-/* What is held after the last packet comes out in its own time. */
+/* Runs the server after the last packet until pending packets have left. */
 void replay_play_out(struct replay *r);

@@ -21,7 +21,7 @@ static bool is_wired(const struct replay_wires *w, unsigned end) {
 	return end != REPLAY_CONTROL || w->out[end] != NULL;
 }
 
-/* A pair for each end. Returns 0 and the server's ports in `theirs`, or -1 with none open. */
+/* Opens a pair of ports per end. Returns 0 and the server's ports in `theirs`, or -1 with none open. */
 static int pairs_open(struct replay_wires *w, struct rte_mempool *pool,
 		      uint16_t theirs[REPLAY_ENDS]) {
 	static const char *const names[REPLAY_ENDS] = {
@@ -66,7 +66,7 @@ int replay_wires_open(struct replay_wires *w, struct server *s,
 			continue;
 		for (unsigned g = 0; g < config->group_count; g++)
 			server_ports_give(&s->ports, g, roles[e], theirs[e]);
-		/* by which groups that come find it */
+		/* groups added later find the port by its device */
 		s->ports.list[s->ports.of[0][roles[e]]].device =
 			device_port(&config->groups[0], roles[e])->device;
 	}
@@ -76,7 +76,7 @@ int replay_wires_open(struct replay_wires *w, struct server *s,
 	return -1;
 }
 
-/* Frames of a capture may be longer than a buffer: the rest follows in further ones. */
+/* Frames larger than a buffer become chains. */
 static struct rte_mbuf *to_mbuf(struct rte_mempool *pool, const uint8_t *data, uint32_t size) {
 	struct rte_mbuf *head = rte_pktmbuf_alloc(pool);
 
@@ -129,7 +129,7 @@ static void wires_record(struct replay_wires *w, unsigned end, uint64_t time) {
 
 void replay_wires_record(struct replay_wires *w, uint64_t time) {
 	for (unsigned e = 0; e < REPLAY_ENDS; e++) {
-		if (w->out[e] != NULL || e == REPLAY_RPHY) /* where MAPs go */
+		if (w->out[e] != NULL || e == REPLAY_RPHY) /* MAPs leave there */
 			wires_record(w, e, time);
 	}
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The wires of a replay: a pair of ports joined by rings for each port of the server. What is sent
- * at our end comes in there; what the server sends is written as a capture.
+ * Connects each port of the server to a port of the replay by a pair of rings. Packets sent on our port
+ * arrive at the server; packets that the server sends are written to a capture.
  */
 #pragma once
 
@@ -11,40 +11,40 @@
 enum replay_end {
 	REPLAY_NETWORK,
 	REPLAY_RPHY,
-	REPLAY_CONTROL, /* there only when its capture is wanted */
+	REPLAY_CONTROL, /* only if its capture is requested */
 	REPLAY_ENDS,
 };
 
-/* Zeroed, `out` filled in. */
+/* Zero it first, then set `out`. */
 struct replay_wires {
-	const char *out[REPLAY_ENDS]; /* captures to be written; NULL: none; they must live on */
+	const char *out[REPLAY_ENDS]; /* captures to write; NULL: none. They must stay valid */
 	struct capture_writer writers[REPLAY_ENDS];
-	uint16_t ports[REPLAY_ENDS]; /* our ends */
-	uint8_t frame[CAPTURE_FRAME_MAX]; /* an outgoing one, gathered */
+	uint16_t ports[REPLAY_ENDS]; /* our ports */
+	uint8_t frame[CAPTURE_FRAME_MAX]; /* a linear copy of a sent frame */
 };
 
-/* Begins the captures. Returns 0, or -1 after a message. */
+/* Creates the captures. Returns 0, or -1 after a message. */
 int replay_wires_create(struct replay_wires *w);
 
-/* Makes the ports, and the zeroed server on their other ends. Returns 0, or -1 after a message: then only
- * the server has ports, if any. */
+/* Opens the ports, and creates the server (zeroed) on their other ends. Returns 0, or -1 after a message;
+ * then at most the server's ports remain. */
 int replay_wires_open(struct replay_wires *w, struct server *s, const struct server_config *config);
 
 enum replay_sent {
 	REPLAY_SENT,
-	REPLAY_WIRE_FULL, /* as nobody takes what was sent before */
+	REPLAY_WIRE_FULL, /* the server did not receive earlier packets */
 	REPLAY_NO_BUFFER,
 };
 
-/* Puts a packet on the wire, in buffers of `pool`. */
+/* Sends a packet in buffers of `pool`. */
 enum replay_sent replay_wires_send(struct replay_wires *w, enum replay_end end,
 				   struct rte_mempool *pool, const struct capture_packet *p);
 
-/* Writes all that the server has sent, as of `time` in ns. */
+/* Writes all packets that the server sent, with the time `time` in ns. */
 void replay_wires_record(struct replay_wires *w, uint64_t time);
 
-/* Closes our ends of what replay_wires_open() made; the others are the server's. */
+/* Closes our ports; the server closes its own. */
 void replay_wires_close(struct replay_wires *w);
 
-/* Ends the captures; harmless when none was begun. Returns 0, or -1 after a message. */
+/* Closes the captures; does nothing for those not created. Returns 0, or -1 after a message. */
 int replay_wires_finish(struct replay_wires *w);

@@ -30,7 +30,7 @@ static uint64_t watchdog_ns(void) {
 	return ret > 0 ? us * NS_PER_US : 0;
 }
 
-/* Returns 0, or an error of errno.h. */
+/* Returns 0 or an errno. */
 static int state_send(const char *state) {
 	int ret = sd_notify(0, state);
 
@@ -87,7 +87,7 @@ void notify_ready(struct notify *n, const char *status) {
 	send_with_status(n, "READY=1\n", status);
 }
 
-/* The time is for Type=notify-reload, which waits for a READY=1 that came later. */
+/* Type=notify-reload needs the time: it waits for a later READY=1. */
 void notify_reloading(struct notify *n, const char *status) {
 	struct timespec t;
 	char what[64];

@@ -1,33 +1,33 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What systemd is told, by the socket that it names in NOTIFY_SOCKET (sd_notify(3)). Where it names none nothing
- * happens; where it cannot be told, this is said once, and the service goes on.
+ * Notifies systemd by the socket in NOTIFY_SOCKET (sd_notify(3)). Without that variable nothing is sent. A
+ * failure is logged once, and the service continues.
  */
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#define NOTIFY_TEXT 256 /* bytes of a status, for people */
+#define NOTIFY_TEXT 256 /* bytes of a status text */
 
 struct notify {
 	bool on;
 	bool complained;
-	uint64_t watchdog_ns; /* so long it waits for notify_alive(); 0: it does not wait */
-	char status[NOTIFY_TEXT]; /* that was told last */
+	uint64_t watchdog_ns; /* time within which systemd expects notify_alive(); 0: no watchdog */
+	char status[NOTIFY_TEXT]; /* the last status */
 };
 
-/* Looks into the environment. */
+/* Reads the environment. */
 void notify_open(struct notify *n);
 
-/* Packets can come; also when the file has been read again. */
+/* The server receives packets; also after a reload. */
 void notify_ready(struct notify *n, const char *status);
 
-/* The file is being read again. */
+/* A reload begins. */
 void notify_reloading(struct notify *n, const char *status);
 void notify_stopping(struct notify *n, const char *status);
 
-/* What is in service, where it has changed. */
+/* Sends the status if it has changed. */
 void notify_status(struct notify *n, const char *status);
 
 void notify_alive(struct notify *n);

@@ -7,7 +7,7 @@
 
 #include "platform/log/log.h"
 
-/* Of the watchdog's time: systemd recommends half of it, and what is late by a little is to be no death. */
+/* Divides the watchdog's time: systemd recommends half of it, but small delays must not end the process. */
 #define ALIVE_PART 4
 
 static uint64_t service_now(void) {

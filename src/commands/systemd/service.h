@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The server as a service: its manager is told that it is there, that it lives, and what it does (docs/service.md). By
- * the control thread, in this order; each is harmless where nobody manages it.
+ * Reports start, liveness and status of the server to systemd (docs/service.md). The control thread calls the
+ * functions in this order; they do nothing without systemd.
  */
 #pragma once
 
@@ -10,7 +10,7 @@
 #include "server/reload.h"
 #include "server/server.h"
 
-#define SERVICE_STATUS_NS UINT64_C(1000000000) /* between two looks at what is in service */
+#define SERVICE_STATUS_NS UINT64_C(1000000000) /* interval of status updates */
 
 struct service {
 	struct server *server;
@@ -19,21 +19,21 @@ struct service {
 	uint64_t alive, status_looked; /* ns */
 };
 
-/* Before the workers run; and when they do: packets can come. */
+/* Before the workers run; and once they run and packets can arrive. */
 void service_open(struct service *v, struct server *s);
 void service_ready(struct service *v);
 
-/* Often, while they do. */
+/* Often, while the workers run. */
 void service_round(struct service *v);
 
-/* The same at a time of a clock of the caller's, ns. */
+/* The same with a time of the caller's clock, ns. */
 void service_round_at(struct service *v, uint64_t now);
 
-/* From now on whenever the file is read again, whoever asked for it. `v` must live as long as `r`. */
+/* From now on, reports all reloads. `v` must outlive `r`. */
 void service_watch_reloads(struct service *v, struct reload *r);
 
 /* Before the workers end. */
 void service_stopping(struct service *v);
 
-/* What is in service, for people. */
+/* A status text for people. */
 void service_status(const struct server *s, char text[NOTIFY_TEXT]);

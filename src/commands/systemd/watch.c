@@ -8,7 +8,7 @@
 
 #include "platform/log/log.h"
 
-#define GROUPS_TEXT 160 /* bytes of their numbers */
+#define GROUPS_TEXT 160 /* bytes of a list of group IDs */
 
 void watch_open(struct watch *w, const struct server *s, uint64_t now) {
 	*w = (struct watch){.server = s, .looked = now, .away_looked = now};
@@ -90,7 +90,7 @@ void watch_away(struct watch *w, uint64_t now) {
 	}
 }
 
-/* Whom it takes from: numbers of the service groups, for people. */
+/* The IDs of the service groups that use the port. */
 static void groups_of(const struct server *s, unsigned port, char *text, size_t size) {
 	size_t used = 0;
 
@@ -127,7 +127,7 @@ static void link_say(const struct server_port *port) {
 			    "port %s: %s: link down", name, port->name);
 }
 
-/* At the first look it is told where it is not up only. */
+/* The first call reports only ports that are not up. */
 void watch_ports(struct watch *w) {
 	const struct server *s = w->server;
 
@@ -136,7 +136,7 @@ void watch_ports(struct watch *w) {
 		enum server_port_state now = port->state;
 
 		if (!port->open && now != SERVER_PORT_GONE)
-			now = SERVER_PORT_UP; /* nobody's, and none to miss */
+			now = SERVER_PORT_UP; /* an unused port is not reported */
 		if (now == w->ports[p])
 			continue;
 		w->ports[p] = now;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the control thread looks at between two rounds of its own: whether the workers make rounds, whether the system
- * took their cores away, and what has become of the ports. It reads what they count, and costs them nothing.
+ * Checks of the control thread: whether the workers make rounds, whether the system took their cores away,
+ * and the state of the ports. It only reads counters, without cost for the workers.
  */
 #pragma once
 
@@ -9,39 +9,39 @@
 
 #include "server/server.h"
 
-#define WATCH_STALL_NS UINT64_C(5000000000) /* so long without a round is too long */
-#define WATCH_STEP_NS UINT64_C(100000000) /* at most, of the time between two looks */
-#define WATCH_AWAY_US 10000 /* a round that long is told of */
-#define WATCH_AWAY_NS UINT64_C(10000000000) /* between two looks at those */
+#define WATCH_STALL_NS UINT64_C(5000000000) /* a worker without a round for so long has stalled */
+#define WATCH_STEP_NS UINT64_C(100000000) /* upper bound of the time that one check accounts for */
+#define WATCH_AWAY_US 10000 /* a round that long is reported */
+#define WATCH_AWAY_NS UINT64_C(10000000000) /* interval of the reports */
 
 struct watched_worker {
-	uint64_t rounds; /* at the last look, as the next */
+	uint64_t rounds; /* at the last check; the next one, too */
 	uint64_t descheduled;
-	uint64_t still_ns; /* so long there was none */
+	uint64_t still_ns; /* time without a round */
 	bool moved; /* since watch_all_moved() */
-	bool stalled; /* which was said */
+	bool stalled; /* and the stall was reported */
 };
 
 struct watch {
 	const struct server *server;
 	uint64_t looked, away_looked; /* ns */
 	struct watched_worker workers[PLATFORM_MAX_WORKERS];
-	enum server_port_state ports[SERVER_PORTS_MAX]; /* as it was told of them */
+	enum server_port_state ports[SERVER_PORTS_MAX]; /* last reported states */
 };
 
 void watch_open(struct watch *w, const struct server *s, uint64_t now);
 
 /*
- * Looks at the workers. Time in which the caller did not look counts little: where the whole process was stopped, no
- * worker is to blame. `now` in ns, of a clock that does not go back.
+ * Checks the workers' rounds. A long gap between checks counts as WATCH_STEP_NS: if the whole process was
+ * stopped, no worker has stalled. `now` in ns, of a monotonic clock.
  */
 void watch_workers(struct watch *w, uint64_t now);
 
-/* Whether each worker has made a round since this was true last. */
+/* Whether each worker has made a round since the last time that this was true. */
 bool watch_all_moved(struct watch *w);
 
-/* Looks whether they were kept from their work. */
+/* Reports workers that were descheduled for long. */
 void watch_away(struct watch *w, uint64_t now);
 
-/* Tells what has become of the ports since the last look. */
+/* Reports changes of the ports' states since the last check. */
 void watch_ports(struct watch *w);
