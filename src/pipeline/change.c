@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "pipeline/change.h"
 
+#include <stddef.h>
+
 static bool phase_run(struct change_cursor *cursor, const struct change_phase *phase,
 		      void *change) {
 	uint32_t count;
 
-	if (phase->count != NULL)
-		count = phase->count(change);
-	else if (phase->counted != 0)
-		count = *(const uint32_t *)((const char *)change + phase->counted);
-	else
+	if (phase->count == NULL)
 		return phase->step(change, cursor);
+	count = phase->count(change);
 	for (; cursor->at < count; cursor->at++) {
 		if (cursor->left <= 0 || !phase->step(change, cursor))
 			return false;

@@ -9,7 +9,6 @@
 #pragma once
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #define CHANGE_BUFFER_NS 100 /* to free a packet buffer */
@@ -44,11 +43,15 @@ struct change_phase {
 	/* Does the item at the cursor and subtracts what it cost. Returns false where the item is to be continued in
 	 * the next part. May move `at` on to the last item that it did. */
 	bool (*step)(void *change, struct change_cursor *cursor);
-	/* Items, the same in each part, or the offset of a uint32_t in the change that says how many; NULL and 0: `step`
-	 * is a condition, which costs nothing. */
+	/* Items of the phase, the same in each part; NULL: `step` is a condition, which costs nothing. */
 	uint32_t (*count)(const void *change);
-	size_t counted;
 };
+
+/* Defines the `count` of a phase that has as many items as a field of its change says. */
+#define CHANGE_COUNT(name, type, field)                         \
+	static inline uint32_t name(const void *change) {       \
+		return (uint32_t)((const type *)change)->field; \
+	}
 
 /*
  * The next part: begins items as long as something of `budget` is left, so that it takes no longer than the budget and

@@ -319,10 +319,6 @@ static bool key_comes(void *change, struct change_cursor *cursor) {
 	return true;
 }
 
-static uint32_t coming_keys(const void *change) {
-	return (uint32_t)((const struct share_change *)change)->come.count;
-}
-
 static bool key_goes(void *change, struct change_cursor *cursor) {
 	struct share_change *c = change;
 	const struct share_key *key = &c->go.list[cursor->at];
@@ -333,9 +329,8 @@ static bool key_goes(void *change, struct change_cursor *cursor) {
 	return true;
 }
 
-static uint32_t going_keys(const void *change) {
-	return (uint32_t)((const struct share_change *)change)->go.count;
-}
+CHANGE_COUNT(coming_keys, struct share_change, come.count)
+CHANGE_COUNT(going_keys, struct share_change, go.count)
 
 bool share_change_come(void *change) {
 	static const struct change_phase phases[] = {{.step = key_comes, .count = coming_keys}};

@@ -136,13 +136,8 @@ struct ds_change {
 };
 
 /* How many channels the phases of both MACs have: those that come or differ, and those that leave. */
-static inline uint32_t ds_channels(const void *change) {
-	return (uint32_t)((const struct ds_change *)change)->channels.count;
-}
-
-static inline uint32_t ds_leaving_channels(const void *change) {
-	return (uint32_t)((const struct ds_change *)change)->leaving[LIVE_CHANNEL].count;
-}
+CHANGE_COUNT(ds_channels, struct ds_change, channels.count)
+CHANGE_COUNT(ds_leaving_channels, struct ds_change, leaving[LIVE_CHANNEL].count)
 
 /* The schedule that was made for a change of the list; NULL: none. */
 static inline void *ds_schedule_of(const struct ds_change *c, const struct live_change *l) {

@@ -47,9 +47,7 @@ static bool write_flows(void *change, struct change_cursor *cursor) {
 	}
 }
 
-static uint32_t writes(const void *change) {
-	return (uint32_t)((const struct ds_change *)change)->writes.count;
-}
+CHANGE_COUNT(writes, struct ds_change, writes.count)
 
 bool ds_change_lower(void *change) {
 	static const struct change_phase phases[] = {

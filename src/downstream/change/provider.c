@@ -23,9 +23,7 @@ static bool modem_take(void *change, struct change_cursor *cursor) {
 	return true;
 }
 
-static uint32_t modems(const void *change) {
-	return (uint32_t)((const struct ds_provider_change *)change)->sg->modem_count;
-}
+CHANGE_COUNT(modems, struct ds_provider_change, sg->modem_count)
 
 bool ds_provider_change(void *change) {
 	static const struct change_phase phases[] = {

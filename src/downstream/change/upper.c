@@ -42,10 +42,6 @@ static bool take_group(void *change, struct change_cursor *cursor) {
 	return true;
 }
 
-static uint32_t groups(const void *change) {
-	return (uint32_t)((const struct ds_change *)change)->groups.count;
-}
-
 static bool take_limit(void *change, struct change_cursor *cursor) {
 	struct ds_change *c = change;
 	const struct ds_modem_change *m = &c->modems.list[cursor->at];
@@ -57,10 +53,6 @@ static bool take_limit(void *change, struct change_cursor *cursor) {
 	return true;
 }
 
-static uint32_t modems(const void *change) {
-	return (uint32_t)((const struct ds_change *)change)->modems.count;
-}
-
 static bool take_flow(void *change, struct change_cursor *cursor) {
 	struct ds_change *c = change;
 	const struct ds_flow_set *set = &c->flows.list[cursor->at];
@@ -68,10 +60,6 @@ static bool take_flow(void *change, struct change_cursor *cursor) {
 	RTE_VERIFY(scheduler_set_flow(c->d->upper.scheduler, set->flow, &set->to) == NULL);
 	cursor->left -= FLOW_NS;
 	return true;
-}
-
-static uint32_t flows(const void *change) {
-	return (uint32_t)((const struct ds_change *)change)->flows.count;
 }
 
 static bool take_values(void *change, struct change_cursor *cursor) {
@@ -118,10 +106,6 @@ static bool close_address(void *change, struct change_cursor *cursor) {
 	return true;
 }
 
-static uint32_t gone_addresses(const void *change) {
-	return (uint32_t)((const struct ds_change *)change)->gone.count;
-}
-
 static void lead_addresses(struct ds_change *c, const struct ds_modem_change *m) {
 	for (uint32_t k = 0; k < m->key_count; k++) {
 		const struct ds_key *key = &c->come.list[m->first_key + k];
@@ -165,6 +149,11 @@ static bool take_modem(void *change, struct change_cursor *cursor) {
 	cursor->left -= MODEM_NS - ENTRY_NS + (int)m->key_count * KEY_NS;
 	return true;
 }
+
+CHANGE_COUNT(groups, struct ds_change, groups.count)
+CHANGE_COUNT(modems, struct ds_change, modems.count)
+CHANGE_COUNT(flows, struct ds_change, flows.count)
+CHANGE_COUNT(gone_addresses, struct ds_change, gone.count)
 
 static uint32_t modems_by_turns(const void *change) {
 	return DS_TURNS * modems(change);
@@ -220,10 +209,6 @@ static bool close_flow(void *change, struct change_cursor *cursor) {
 	return true;
 }
 
-static uint32_t closing_flows(const void *change) {
-	return (uint32_t)((const struct ds_change *)change)->closing.count;
-}
-
 static bool close_modem(void *change, struct change_cursor *cursor) {
 	const struct scheduler_modem none = {0};
 	struct ds_change *c = change;
@@ -232,10 +217,6 @@ static bool close_modem(void *change, struct change_cursor *cursor) {
 	RTE_VERIFY(scheduler_set_modem(c->d->upper.scheduler, slots[cursor->at], &none) == NULL);
 	cursor->left -= MODEM_NS;
 	return true;
-}
-
-static uint32_t leaving_modems(const void *change) {
-	return (uint32_t)((const struct ds_change *)change)->leaving[LIVE_MODEM].count;
 }
 
 static bool close_group(void *change, struct change_cursor *cursor) {
@@ -248,10 +229,6 @@ static bool close_group(void *change, struct change_cursor *cursor) {
 	return true;
 }
 
-static uint32_t leaving_groups(const void *change) {
-	return (uint32_t)((const struct ds_change *)change)->leaving[LIVE_BONDING_GROUP].count;
-}
-
 static bool close_channel(void *change, struct change_cursor *cursor) {
 	const struct scheduler_channel none = {0};
 	struct ds_change *c = change;
@@ -262,6 +239,10 @@ static bool close_channel(void *change, struct change_cursor *cursor) {
 	cursor->left -= GROUP_NS;
 	return true;
 }
+
+CHANGE_COUNT(closing_flows, struct ds_change, closing.count)
+CHANGE_COUNT(leaving_modems, struct ds_change, leaving[LIVE_MODEM].count)
+CHANGE_COUNT(leaving_groups, struct ds_change, leaving[LIVE_BONDING_GROUP].count)
 
 bool ds_change_close(void *change) {
 	static const struct change_phase phases[] = {

@@ -83,8 +83,9 @@ struct us_change {
 	struct rte_mbuf *rest; /* to be freed */
 };
 
-/* How often a phase has its step. */
-#define COUNTED(field) .counted = offsetof(struct us_change, field)
+/* Items of phases that both the taking and the leaving have. */
+CHANGE_COUNT(us_changed_modems, struct us_change, modem_count)
+CHANGE_COUNT(us_old_streams, struct us_change, old_streams.count)
 
 /* A buffer that is freed costs CHANGE_BUFFER_NS, what is written into a table 1 to 3 records. */
 #define US_STEP_NS 20000

@@ -119,16 +119,18 @@ static bool modem_forgets(void *change, struct change_cursor *cursor) {
 	return true;
 }
 
+CHANGE_COUNT(old_flows, struct us_change, old_flows.count)
+
 bool us_change_passed(void *change) {
 	static const struct change_phase phases[] = {
 		{.step = bursts_passed},
 		{.step = segments_passed},
-		{.step = frame_removed, COUNTED(old_streams.count)},
+		{.step = frame_removed, .count = us_old_streams},
 		{.step = crypto_passed},
-		{.step = fragments_removed, COUNTED(old_flows.count)},
+		{.step = fragments_removed, .count = old_flows},
 		{.step = joined_passed},
 		{.step = requests_passed},
-		{.step = modem_forgets, COUNTED(modem_count)},
+		{.step = modem_forgets, .count = us_changed_modems},
 	};
 	struct us_change *c = change;
 

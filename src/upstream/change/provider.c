@@ -39,9 +39,7 @@ static bool modem_take(void *change, struct change_cursor *cursor) {
 	return true;
 }
 
-static uint32_t modems(const void *change) {
-	return ((const struct us_provider_change *)change)->u->tables.modem_count;
-}
+CHANGE_COUNT(modems, struct us_provider_change, u->tables.modem_count)
 
 bool us_provider_change(void *change) {
 	static const struct change_phase phases[] = {

@@ -137,20 +137,28 @@ static bool enter_grants(void *change, struct change_cursor *cursor) {
 	return true;
 }
 
+CHANGE_COUNT(channels, struct us_change, channel_count)
+CHANGE_COUNT(grants, struct us_change, grants.count)
+CHANGE_COUNT(closed_sids, struct us_change, sids.closed.count)
+CHANGE_COUNT(opened_sids, struct us_change, sids.opened.count)
+CHANGE_COUNT(closed_sessions, struct us_change, sessions.closed.count)
+CHANGE_COUNT(opened_sessions, struct us_change, sessions.opened.count)
+CHANGE_COUNT(old_sessions, struct us_change, old_sessions.count)
+
 bool us_change_take(void *change) {
 	static const struct change_phase phases[] = {
 		{.step = take_group},
-		{.step = take_channel, COUNTED(channel_count)},
-		{.step = take_modem, COUNTED(modem_count)},
+		{.step = take_channel, .count = channels},
+		{.step = take_modem, .count = us_changed_modems},
 		{.step = leave_grants, .count = left_grants},
-		{.step = lift_grants, COUNTED(grants.count)},
-		{.step = enter_grants, COUNTED(grants.count)},
-		{.step = close_sid, COUNTED(sids.closed.count)},
-		{.step = open_sid, COUNTED(sids.opened.count)},
-		{.step = close_session, COUNTED(sessions.closed.count)},
-		{.step = open_session, COUNTED(sessions.opened.count)},
-		{.step = empty_session, COUNTED(old_sessions.count)},
-		{.step = empty_stream, COUNTED(old_streams.count)},
+		{.step = lift_grants, .count = grants},
+		{.step = enter_grants, .count = grants},
+		{.step = close_sid, .count = closed_sids},
+		{.step = open_sid, .count = opened_sids},
+		{.step = close_session, .count = closed_sessions},
+		{.step = open_session, .count = opened_sessions},
+		{.step = empty_session, .count = old_sessions},
+		{.step = empty_stream, .count = us_old_streams},
 	};
 	struct us_change *c = change;
 	bool done = change_run(&c->take, phases, RTE_DIM(phases), c, US_STEP_NS);

@@ -53,16 +53,15 @@ static bool step_twice(void *plan, struct change_cursor *cursor) {
 	return true;
 }
 
-static uint32_t firsts(const void *plan) {
-	return ((const struct plan *)plan)->items[FIRST];
-}
+CHANGE_COUNT(firsts, struct plan, items[FIRST])
+CHANGE_COUNT(seconds, struct plan, items[SECOND])
 
 /* One part. Returns whether it was the last. */
 static bool part(struct plan *p, struct change_cursor *cursor, int budget) {
 	static const struct change_phase phases[PHASES] = {
 		[FIRST] = {.step = step, .count = firsts},
 		[CONDITION] = {.step = step},
-		[SECOND] = {.step = step_twice, .counted = offsetof(struct plan, items[SECOND])},
+		[SECOND] = {.step = step_twice, .count = seconds},
 	};
 	bool last;
 
