@@ -9,6 +9,7 @@
 #include "core/candidates.h"
 #include "core/end_tag.h"
 #include "fuzz.h"
+#include "group_defaults.h"
 #include "wire/bytes.h"
 #include "wire/ip.h"
 
@@ -21,15 +22,12 @@ static const struct ip_address v6 = {6, {0x20, 0x01, 0x0d, 0xb8, [15] = 1}};
 /* Two modems, one a family, in filter group 0; what goes to port 7 is denied, port 9 has a service flow. */
 static const struct service_group *group(void) {
 	static struct ip_address addresses[2];
-	static struct filter_rule rule = {
-		.action = FILTER_DENY,
-		.match = {.source_ports = {0, UINT16_MAX}, .destination_ports = {7, 7}}};
+	static struct filter_rule rule = {.action = FILTER_DENY,
+					  .match = {.destination_ports = {7, 7}}};
 	static struct filter_group filters = {.rules = &rule, .rule_count = 1};
-	static struct classifier classifier = {
-		.flow = 1, .match = {.source_ports = {0, UINT16_MAX}, .destination_ports = {9, 9}}};
+	static struct classifier classifier = {.flow = 1, .match = {.destination_ports = {9, 9}}};
 	static struct modem modems[2];
-	static struct service_group sg = {.max_frame = MAX_FRAME,
-					  .filter_default = FILTER_PERMIT,
+	static struct service_group sg = {.filter_default = FILTER_PERMIT,
 					  .filter_groups = &filters,
 					  .filter_group_count = 1,
 					  .modems = modems,
@@ -45,6 +43,7 @@ static const struct service_group *group(void) {
 		modems[m].classifiers = &classifier;
 		modems[m].classifier_count = 1;
 	}
+	service_group_defaults(&sg);
 	return &sg;
 }
 

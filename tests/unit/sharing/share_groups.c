@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
+#include "group_defaults.h"
 #include "share_rig.h"
 
 void rig_mac(unsigned group, uint8_t side, uint8_t mac[6]) {
@@ -34,6 +35,7 @@ static void group_prepare(struct share_rig *r, unsigned g) {
 			.address_count = 2,
 		};
 	}
+	service_group_defaults(sg);
 }
 
 void rig_prepare(struct share_rig *r, unsigned count) {

@@ -3,6 +3,7 @@
 #include "test_main.h"
 
 #include "grants/map_watch.h"
+#include "group_defaults.h"
 #include "model/grants_times.h"
 #include "pipeline/docsis_clock.h"
 
@@ -17,15 +18,13 @@ static struct upstream_channel channel = {
 	.grants = {.physical = {.minislot_ticks = TICKS, .burst_minislots = 2},
 		   .contention = {.request_minislots = REQUEST,
 				  .request_opportunities = 2,
-				  .backoff_start = 3,
 				  .backoff_end = 6},
 		   .maintenance = {.backoff_start = 1, .backoff_end = 2}},
 };
-static const struct service_group sg = {
+static struct service_group sg = {
 	.upstream = {.scheduled = true,
 		     .scheduler = {.map_interval = 2000000,
 				   .modem_processing = 200000,
-				   .cmts_processing = 200000,
 				   .round_trip = 1600000}},
 	.upstream_channels = &channel,
 	.upstream_channel_count = 1,
@@ -38,6 +37,7 @@ static uint64_t now;
 
 /* The first MAP has come, and another one without a fault is to come. */
 static int begin(void **state) {
+	service_group_defaults(&sg);
 	times = grants_times_of(&sg.upstream.scheduler, &channel);
 	watch = (struct map_watch){0};
 	counts = (struct map_watch_counts){0};

@@ -7,6 +7,7 @@
 #include <rte_cycles.h>
 
 #include "directions/uplink_parts.h"
+#include "group_defaults.h"
 #include "modems/uplink_flow.h"
 #include "modems/uplink_frames.h"
 #include "modems/uplink_grant.h"
@@ -41,11 +42,8 @@ static struct service_group *many_modems(bool segment_header, size_t clusters) {
 			.upstream_flows = &flow,
 			.upstream_flow_count = 1,
 		};
-	sg = (struct service_group){
-		.modems = modems,
-		.modem_count = MODEMS,
-		.upstream.frame_timeout_ns = 2 * SECOND,
-	};
+	sg = (struct service_group){.modems = modems, .modem_count = MODEMS};
+	service_group_defaults(&sg);
 	return &sg;
 }
 

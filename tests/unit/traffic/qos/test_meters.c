@@ -5,6 +5,7 @@
 #include <jansson.h>
 #include <string.h>
 
+#include "group_defaults.h"
 #include "qos/meters.h"
 #include "summary/summary_qos.h"
 
@@ -53,6 +54,7 @@ static struct meters *q;
 static int begin(void **state) {
 	for (uint32_t c = 0; c < CHANNELS; c++)
 		channels[c] = (struct channel){.id = 100 + c, .rate = 8 * MBPS};
+	service_group_defaults(&sg);
 	q = meters_create(&sg, &targets, HZ);
 	return q == NULL ? -1 : 0;
 }

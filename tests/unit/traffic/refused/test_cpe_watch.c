@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "group_defaults.h"
 #include "refused/cpe_watch.h"
 #include "wire/bytes.h"
 #include "wire/ip.h"
@@ -21,13 +22,13 @@ static struct modem modems[] = {
 	{.addresses = of_first, .address_count = 5, .cpe_limit = 2, .cpe_limit_ipv6 = 1},
 	{.addresses = of_other, .address_count = 2, .cpe_limit = 1, .cpe_limit_ipv6 = 1},
 };
-static struct service_group sg = {
-	.modems = modems, .modem_count = 2, .cpe_timeout_ns = 300 * SECOND};
+static struct service_group sg = {.modems = modems, .modem_count = 2};
 static struct cpe_watch *w;
 
 static int begin(void **state) {
 	modems[0].cpe_limit = 2;
-	sg.cpe_timeout_ns = 300 * SECOND;
+	sg.cpe_timeout_ns = 0;
+	service_group_defaults(&sg);
 	w = cpe_watch_create(&sg, 1, HZ);
 	return w == NULL ? -1 : 0;
 }

@@ -6,16 +6,18 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "group_defaults.h"
 #include "trials/line_reader.h"
 #include "trials/trial_request.h"
 
-static struct service_group sg = {.max_frame = 2000, .upstream = {.frame_timeout_ns = 1000000}};
+static struct service_group sg = {.upstream = {.frame_timeout_ns = 1000000}};
 
 static char error[TRIAL_ERROR];
 
 static int read_line(const char *line, bool upstream, struct trial_request *out) {
 	struct trial_limits limits = {.sg = &sg, .downstream = true, .upstream = upstream};
 
+	service_group_defaults(&sg);
 	error[0] = '\0';
 	return trial_request_read(line, strlen(line), &limits, out, error);
 }

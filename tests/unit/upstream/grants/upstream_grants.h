@@ -4,6 +4,7 @@
 
 #include <rte_ring_elem.h>
 
+#include "group_defaults.h"
 #include "pipeline/messages.h"
 #include "upstream_cases.h"
 #include "wire/map.h"
@@ -14,27 +15,6 @@ static struct message_path path;
 static uint64_t bytes[GRANTS_MAP_CHANNELS]; /* by downstream channel */
 static struct channel downstream[GRANTS_MAP_CHANNELS];
 
-static const struct grants_config message_times = {
-	.map_interval = 2 * BENCH_MS,
-	.ucd_interval = 1000 * BENCH_MS,
-	.modem_processing = 600000,
-	.cmts_processing = 200000,
-};
-
-/* Of a channel; what carries its MAPs is the test's. */
-static const struct channel_grants message_grants = {
-	.physical = {.minislot_ticks = 2,
-		     .symbol_rate = 5120,
-		     .burst_minislots = 1,
-		     .cyclic_prefix = 256,
-		     .frame_minislots = 237,
-		     .frame_symbols = 6,
-		     .subcarrier_spacing = 50,
-		     .data_iuc = 10},
-	.contention = {1, 8, 3, 10},
-	.maintenance = {.initial_interval = 1000 * BENCH_MS, .backoff_end = 4},
-};
-
 /* Gives a group that is prepared a scheduler; without a ring. */
 static inline void configure(struct service_group *sg) {
 	for (unsigned i = 0; i < ARRAY_COUNT(downstream); i++)
@@ -42,20 +22,18 @@ static inline void configure(struct service_group *sg) {
 	sg->channels = downstream;
 	sg->channel_count = CHANNELS;
 	sg->upstream.scheduled = true;
-	sg->upstream.scheduler = message_times;
+	sg->upstream.scheduler = (struct grants_config){0};
 	for (unsigned i = 0; i < BENCH_CHANNELS; i++) {
-		struct channel_grants *g = &sg->upstream_channels[i].grants;
-
-		*g = message_grants;
-		g->map_channels[0] = 12;
-		g->map_channels[1] = 13;
-		g->map_channel_count = i; /* none: the first one, 10 */
+		sg->upstream_channels[i].grants = (struct channel_grants){
+			.map_channels = {12, 13},
+			.map_channel_count = i, /* none: the first one, 10 */
+		};
 	}
 	for (unsigned m = 0; m < sg->modem_count; m++) {
 		for (size_t f = 0; f < sg->modems[m].upstream_flow_count; f++)
-			sg->modems[m].upstream_flows[f].grants =
-				(struct flow_grants){.request_multiplier = 4};
+			sg->modems[m].upstream_flows[f].grants = (struct flow_grants){0};
 	}
+	service_group_defaults(sg);
 }
 
 /* For that many messages of the group. */

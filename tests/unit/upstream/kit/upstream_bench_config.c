@@ -2,6 +2,7 @@
 /* Three channels, six modems: with one key, two or none, with and without segment headers. */
 #include <string.h>
 
+#include "group_defaults.h"
 #include "upstream_bench.h"
 
 const struct bench_stream bench_streams[BENCH_STREAMS] = {
@@ -63,14 +64,6 @@ static void modem_make(struct modem *m, uint8_t index, unsigned flow, size_t flo
 }
 
 void bench_prepare(struct upstream_bench *b) {
-	static const struct rphy_config rphy = {
-		.core_mac = {2, 0, 0, 0, 0, 1},
-		.rpd_mac = {2, 0, 0, 0, 0, 2},
-		.core_ip = {4, {192, 168, 1, 1}},
-		.rpd_ip = {4, {192, 168, 1, 2}},
-		.mtu = 9000,
-		.ttl = 64,
-	};
 	static const uint8_t flow_counts[BENCH_MODEMS] = {2, 1, 2, 1, 1, 1};
 	unsigned flow = 0;
 
@@ -81,19 +74,16 @@ void bench_prepare(struct upstream_bench *b) {
 		flow += flow_counts[m];
 	}
 	b->sg = (struct service_group){
-		.max_frame = 2000,
-		.rphy = rphy,
+		.rphy.mtu = 9000,
 		.upstream = {.verify_source = true,
 			     .verify_crc = true,
-			     .reorder_timeout_ns = 5 * BENCH_MS,
-			     .frame_timeout_ns = 100 * BENCH_MS,
-			     .held_by_modem = 262144,
-			     .held = 4194304},
+			     .frame_timeout_ns = 100 * BENCH_MS},
 		.upstream_channels = channels,
 		.upstream_channel_count = BENCH_CHANNELS,
 		.modems = b->modems,
 		.modem_count = BENCH_MODEMS,
 	};
+	service_group_defaults(&b->sg);
 	b->network_depth = 4096;
 	b->control_depth = 64;
 	b->packet_buffers = 2047;
