@@ -20,7 +20,7 @@
 #define REPEATED 16 /* sessions and addresses of group 0 are those of group 1, too */
 #define WAYS 32
 
-static struct share_rig rigs[WAYS]; /* no ports: only the configuration, and what shares it */
+static struct share_kit rigs[WAYS]; /* no ports: only the configuration, and what shares it */
 static struct rte_ring *in;
 static struct rte_mempool *pool;
 
@@ -37,7 +37,7 @@ static void start(void) {
 	CHECK(pool != NULL && in != NULL);
 }
 
-static void configure(struct share_rig *r, unsigned way) {
+static void configure(struct share_kit *r, unsigned way) {
 	static const uint16_t vlans[RIG_GROUPS] = {0, 10, 11, 11, 0};
 
 	rig_prepare(r, RIG_GROUPS);
@@ -59,8 +59,8 @@ static void configure(struct share_rig *r, unsigned way) {
 	}
 }
 
-static struct share_rig *rig_of(unsigned way) {
-	struct share_rig *r = &rigs[way];
+static struct share_kit *rig_of(unsigned way) {
+	struct share_kit *r = &rigs[way];
 	struct share_config c = {
 		.name = "fuzz",
 		.side = (way & SIDE) != 0 ? SHARE_RPHY : SHARE_NETWORK,
@@ -79,7 +79,7 @@ static struct share_rig *rig_of(unsigned way) {
 }
 
 /* The group that got the frame, which is then what it was but for its tag; -1: none. */
-static int find(const struct share_rig *r, const uint8_t *frame, size_t size, bool tag) {
+static int find(const struct share_kit *r, const uint8_t *frame, size_t size, bool tag) {
 	size_t cut = tag ? 4 : 0;
 	struct rte_mbuf *m;
 	int group = -1;
@@ -101,7 +101,7 @@ static int find(const struct share_rig *r, const uint8_t *frame, size_t size, bo
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 	static bool started;
-	struct share_rig *r;
+	struct share_kit *r;
 	struct rte_mbuf *m;
 	enum drop_reason reason;
 	uint64_t before;

@@ -40,7 +40,7 @@
 
 /* What is made once. */
 static struct {
-	struct upstream_bench config; /* of it, only the configuration */
+	struct upstream_kit config; /* of it, only the configuration */
 	struct crypto_provider *crypto;
 	struct crypto_queue *queue;
 	void *schedules[12];

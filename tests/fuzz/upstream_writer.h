@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "upstream_bench.h"
+#include "upstream_kit.h"
 
 /* What is left of the input; 0 behind its end. */
 struct fuzz_input {

@@ -10,7 +10,7 @@
 #include "crypto/cryptodev.h"
 
 #include "crypto_kit.h"
-#include "faulty_device.h"
+#include "fake_device.h"
 #include "fixture.h"
 
 #define IN_FLIGHT 256u

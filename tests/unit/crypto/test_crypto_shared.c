@@ -15,7 +15,7 @@
 #include "crypto/self_test.h"
 
 #include "crypto_kit.h"
-#include "faulty_device.h"
+#include "fake_device.h"
 #include "fixture.h"
 
 #define FRAMES 6000u /* of a worker */

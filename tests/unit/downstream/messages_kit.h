@@ -9,23 +9,23 @@
 #include <rte_ethdev.h>
 
 #include "fixture.h"
+#include "group_kit.h"
 #include "scheduler/report.h"
-#include "server_bench.h"
 #include "wire/l2tpv3.h"
 #include "wire/psp.h"
 
 #define RPHY_DEPTH 64 /* one less fits */
 #define PSEUDOWIRE 0x00030001
 
-static struct server_bench storage, *const bench = &storage;
+static struct group_kit storage, *const bench = &storage;
 
 /* `more`: lines of the configuration. */
 static inline void bench_open(const char *more, unsigned rphy_depth) {
 	char text[8192];
 
-	snprintf(text, sizeof(text), "%srphy: {mtu: 1500, max_segments: 16}\n%s", server_bench_text,
+	snprintf(text, sizeof(text), "%srphy: {mtu: 1500, max_segments: 16}\n%s", group_kit_text,
 		 more);
-	server_bench_open(bench, text, rphy_depth);
+	group_kit_open(bench, text, rphy_depth);
 }
 
 #define UPSTREAM "upstream_channels: [{id: 1, type: ofdma, rate: 600 Mbps, session: 0x20001}]\n"
@@ -45,11 +45,11 @@ static inline struct message_path *path(void) {
 }
 
 static inline uint64_t counted(enum counter which) {
-	return server_bench_counters(bench).values[which];
+	return group_kit_counters(bench).values[which];
 }
 
 static inline void pass_time(uint64_t ns) {
-	server_bench_clock(bench)->now += ns;
+	group_kit_clock(bench)->now += ns;
 }
 
 static uint64_t serial; /* of messages */
@@ -60,7 +60,7 @@ static inline bool put_until(uint16_t stream, uint16_t size, uint16_t slack) {
 
 	assert_non_null(m);
 	memset(rte_pktmbuf_append(m, size), (int)++serial, size);
-	if (message_put(path(), m, stream, server_bench_clock(bench)->now, slack))
+	if (message_put(path(), m, stream, group_kit_clock(bench)->now, slack))
 		return true;
 	rte_pktmbuf_free(m);
 	serial--;
@@ -107,7 +107,7 @@ static inline bool take(struct seen *s) {
 static inline void take_next(struct seen *s) {
 	if (take(s))
 		return;
-	server_bench_round(bench);
+	group_kit_round(bench);
 	assert_true(take(s));
 }
 
@@ -118,11 +118,11 @@ static inline void messages_close(void) {
 		while (take(&s))
 			quiet = 0;
 		pass_time(20000);
-		server_bench_round(bench);
+		group_kit_round(bench);
 	}
 	assert_int_equal(downstream_messages_held(bench->group->downstream), 0);
 	assert_int_equal(counted(COUNTER_MESSAGES), counted(COUNTER_MESSAGES_SENT) +
 							    counted(COUNTER_MESSAGES_LOST) +
 							    counted(COUNTER_MESSAGES_LATE));
-	server_bench_close(bench);
+	group_kit_close(bench);
 }

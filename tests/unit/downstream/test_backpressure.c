@@ -15,9 +15,9 @@
 static void fill(int rounds) {
 	for (int round = 0; round < rounds; round++) {
 		for (int i = 0; i < 60; i++)
-			server_bench_good(bench, 3, 0, 60);
-		server_bench_good(bench, 2, 0, 1500);
-		server_bench_round(bench);
+			group_kit_good(bench, 3, 0, 60);
+		group_kit_good(bench, 2, 0, 1500);
+		group_kit_round(bench);
 		pass_time(20000);
 	}
 }
@@ -37,7 +37,7 @@ TEST(waits_in_the_scheduler) {
 	for (unsigned full = 0; full < 2; full++) {
 		fill(full ? 300 : 250);
 		check_lower();
-		c = server_bench_counters(bench);
+		c = group_kit_counters(bench);
 		assert_true(c.drops[DROP_FLOW_BUFFER_FULL] > 0); /* modem 2 */
 		assert_int_equal(c.drops[DROP_SCHEDULER_FULL] > 0, full);
 	}
@@ -51,17 +51,17 @@ TEST(waits_in_the_scheduler) {
 	assert_true(held > 16384);
 	/* blocked and free by turns: nothing is lost on the way, and each packet comes once, in order */
 	for (int i = 0; i < 200; i++) {
-		server_bench_take(bench, random_below(&bench->random, 60));
-		server_bench_round(bench);
+		group_kit_take(bench, random_below(&bench->random, 60));
+		group_kit_round(bench);
 		check_lower();
 	}
-	server_bench_settle(bench);
-	c = server_bench_counters(bench);
+	group_kit_settle(bench);
+	c = group_kit_counters(bench);
 	assert_int_equal(c.values[COUNTER_TRANSMITTED], bench->back);
 	assert_int_equal(bench->back + counters_dropped(&c), bench->injected);
 	for (unsigned i = 0; i < BENCH_CHANNELS; i++)
 		assert_int_equal(bench->readers[i].cut_off + bench->readers[i].open, 0);
-	server_bench_close(bench);
+	group_kit_close(bench);
 }
 
 static void submit_burst(struct ds_lower *l) {
@@ -86,7 +86,7 @@ TEST(stop_accounts_for_all) {
 	fill(300);
 	d = bench->group->downstream;
 	/* make a little room behind the ring; one burst goes as far as an open DEPI frame ... */
-	server_bench_take(bench, 32);
+	group_kit_take(bench, 32);
 	ds_transmit(&d->lower, pkts, 0);
 	submit_burst(&d->lower);
 	n = ds_encrypt_collect(&d->lower, pkts, 0);
@@ -94,7 +94,7 @@ TEST(stop_accounts_for_all) {
 	ds_transmit(&d->lower, pkts, n);
 	/* ... and one is left in the crypto device */
 	submit_burst(&d->lower);
-	before = server_bench_counters(bench);
+	before = group_kit_counters(bench);
 	held = downstream_held(d);
 	assert_true(scheduler_held(d->upper.scheduler) > 0);
 	assert_true(rte_ring_count(d->lower.from_upper) > 0);
@@ -105,18 +105,18 @@ TEST(stop_accounts_for_all) {
 	assert_int_equal(before.values[COUNTER_RECEIVED],
 			 before.values[COUNTER_TRANSMITTED] + counters_dropped(&before) + held);
 	downstream_stop(d);
-	after = server_bench_counters(bench);
+	after = group_kit_counters(bench);
 	assert_int_equal(downstream_held(d), 0);
 	assert_int_equal(d->lower.arrivals.count, 0);
 	assert_int_equal(after.drops[DROP_STOPPED], held);
 	assert_int_equal(after.values[COUNTER_RECEIVED],
 			 after.values[COUNTER_TRANSMITTED] + counters_dropped(&after));
 	downstream_stop(d); /* nothing more */
-	assert_int_equal(server_bench_counters(bench).drops[DROP_STOPPED], held);
+	assert_int_equal(group_kit_counters(bench).drops[DROP_STOPPED], held);
 	/* the first packets were cut where the stop came; those that count as sent are whole */
-	server_bench_take(bench, UINT32_MAX);
+	group_kit_take(bench, UINT32_MAX);
 	assert_int_equal(after.values[COUNTER_TRANSMITTED], bench->back);
-	server_bench_close(bench);
+	group_kit_close(bench);
 }
 
 /* A port that takes no chains, and fewer buffers for copies than frames: all packets of a frame are lost. */
@@ -128,18 +128,18 @@ TEST(no_buffer_for_a_copy) {
 	copies = fixture_pool("copies", 3, FIXTURE_ROOM);
 	bench->group->downstream->lower.linear = copies;
 	for (unsigned i = 0; i < 30; i++)
-		server_bench_good(bench, 3, 0, 300);
+		group_kit_good(bench, 3, 0, 300);
 	for (unsigned i = 0; i < 20; i++) {
-		server_bench_round(bench);
+		group_kit_round(bench);
 		pass_time(20000);
 	}
-	c = server_bench_counters(bench);
-	assert_int_equal(server_bench_take(bench, UINT32_MAX), 3);
+	c = group_kit_counters(bench);
+	assert_int_equal(group_kit_take(bench, UINT32_MAX), 3);
 	assert_int_equal(c.values[COUNTER_TRANSMITTED], bench->back);
 	assert_int_equal(c.drops[DROP_NO_BUFFER], bench->injected - bench->back);
 	bench->group->downstream->lower.linear = NULL;
 	fixture_pool_end(copies);
-	server_bench_close(bench);
+	group_kit_close(bench);
 }
 
 /* MULPI, annex C.2.2: rates count from the byte behind the HCS to the end of the CRC. A packet in several buffers, which is
@@ -156,16 +156,16 @@ TEST(bytes_are_those_of_the_packets) {
 	bench_open("", 1024);
 	packets = bench->server.pools.packets;
 	for (unsigned i = 0; i < PACKETS; i++) {
-		server_bench_good(bench, (uint8_t)(i % 2), 0, 60 + 7 * i);
+		group_kit_good(bench, (uint8_t)(i % 2), 0, 60 + 7 * i);
 		sent += bench->sent[i].size;
 	}
 	m = fixture_packet(packets, zeros, 100);
 	assert_int_equal(rte_pktmbuf_chain(m, fixture_packet(packets, zeros, 900)), 0);
 	assert_int_equal(rte_eth_tx_burst(bench->network, 0, &m, 1), 1);
 	bench->injected++;
-	server_bench_round(bench);
-	server_bench_settle(bench);
-	c = server_bench_counters(bench);
+	group_kit_round(bench);
+	group_kit_settle(bench);
+	c = group_kit_counters(bench);
 	assert_int_equal(c.values[COUNTER_RECEIVED], PACKETS + 1);
 	assert_int_equal(c.values[COUNTER_RECEIVED_BYTES], sent + 1000);
 	assert_int_equal(c.values[COUNTER_TRANSMITTED], PACKETS);
@@ -175,7 +175,7 @@ TEST(bytes_are_those_of_the_packets) {
 		scheduled += r.bytes;
 	}
 	assert_int_equal(scheduled, sent + (uint64_t)PACKETS * RTE_ETHER_CRC_LEN);
-	server_bench_close(bench);
+	group_kit_close(bench);
 }
 
 /* What the crypto provider does to frames of each cipher. */
@@ -188,7 +188,7 @@ TEST(parts_are_those_that_are_wanted) {
 			assert_int_equal(bench->group->downstream->lower.crypto_parts[k],
 					 (crc ? CRYPTO_CRC : 0) |
 						 (k == CIPHER_NONE ? 0 : CRYPTO_CIPHER));
-		server_bench_close(bench);
+		group_kit_close(bench);
 	}
 }
 

@@ -26,7 +26,7 @@ static void open_measured(bool linear, unsigned rphy_depth) {
 		bench->group->downstream->lower.linear = bench->server.pools.packets;
 	bench->linear = linear;
 	pass_time(ROUND_NS);
-	latency_simulate(latency(), &server_bench_clock(bench)->now);
+	latency_simulate(latency(), &group_kit_clock(bench)->now);
 	assert_int_equal(server_latency(&bench->server, true), 0);
 	noted = 0;
 }
@@ -35,16 +35,16 @@ static void open_measured(bool linear, unsigned rphy_depth) {
 static void run_round(void) {
 	uint64_t received;
 
-	server_bench_round(bench);
-	received = server_bench_counters(bench).values[COUNTER_RECEIVED];
+	group_kit_round(bench);
+	received = group_kit_counters(bench).values[COUNTER_RECEIVED];
 	for (; noted < received; noted++)
-		came_at[noted] = server_bench_clock(bench)->now;
+		came_at[noted] = group_kit_clock(bench)->now;
 }
 
 static void run_rounds(unsigned n) {
 	for (; n > 0; n--) {
 		run_round();
-		server_bench_take(bench, UINT32_MAX);
+		group_kit_take(bench, UINT32_MAX);
 		pass_time(ROUND_NS);
 	}
 }
@@ -69,10 +69,10 @@ static void random_traffic(bool linear) {
 			uint8_t modem = (uint8_t)random_below(&bench->random, BENCH_MODEMS);
 
 			if (random_below(&bench->random, 8) == 0)
-				server_bench_bad(bench);
+				group_kit_bad(bench);
 			else
-				server_bench_good(bench, modem, 0,
-						  random_between(&bench->random, 60, 1900));
+				group_kit_good(bench, modem, 0,
+					       random_between(&bench->random, 60, 1900));
 		}
 		run_rounds(1);
 	}
@@ -80,7 +80,7 @@ static void random_traffic(bool linear) {
 	assert_true(bench->back > 5000);
 	assert_int_equal(downstream_held(bench->group->downstream), 0);
 	check_all();
-	server_bench_close(bench);
+	group_kit_close(bench);
 }
 
 TEST(chained_and_linear_frames) {
@@ -93,13 +93,13 @@ TEST(a_port_that_is_blocked_shows) {
 	open_measured(false, 8);
 	for (int turn = 0; turn < 100; turn++) {
 		for (unsigned i = 0; i < 50; i++)
-			server_bench_good(bench, 3, 0, 500);
+			group_kit_good(bench, 3, 0, 500);
 		for (int i = 0; i < 50; i++) {
 			run_round(); /* until the port is full */
 			pass_time(ROUND_NS);
 		}
 		for (int i = 0; i < 30; i++) {
-			server_bench_take(bench, UINT32_MAX);
+			group_kit_take(bench, UINT32_MAX);
 			run_round();
 		}
 		run_rounds(20);
@@ -109,7 +109,7 @@ TEST(a_port_that_is_blocked_shows) {
 	assert_int_equal(bench->back, bench->injected);
 	/* Most packets of a turn had to wait for as long as the port was full. */
 	assert_near(percentiles_us(latency()->whole).p90, 50 * ROUND_NS / 1e3);
-	server_bench_close(bench);
+	group_kit_close(bench);
 }
 
 /* Those in the pipeline when it is switched on have no time; those that come out later have, until it is switched off. */
@@ -117,16 +117,16 @@ TEST(switched_on_and_off) {
 	open_measured(false, DEPTH);
 	assert_int_equal(server_latency(&bench->server, false), 0);
 	for (unsigned i = 0; i < 10; i++)
-		server_bench_good(bench, 2, 0, 1000);
+		group_kit_good(bench, 2, 0, 1000);
 	run_rounds(5);
 	assert_true(bench->back < 10);
 	for (int on = 1; on >= 0; on--) {
 		assert_int_equal(server_latency(&bench->server, on), 0);
-		server_bench_good(bench, 2, 0, 1000);
+		group_kit_good(bench, 2, 0, 1000);
 		run_rounds(200);
 		latency_collect(latency());
 		assert_int_equal(latency()->whole->total_count, 1);
 	}
 	assert_int_equal(bench->back, 12);
-	server_bench_close(bench);
+	group_kit_close(bench);
 }

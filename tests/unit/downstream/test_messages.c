@@ -30,7 +30,7 @@ static uint64_t passed_over; /* messages that were late */
 
 /* What comes is the next one that is not late. `sent_now`: it went to the port in this round. */
 static void message_begins(struct stream *x, const struct seen *s, bool sent_now) {
-	const uint64_t now = server_bench_clock(bench)->now;
+	const uint64_t now = group_kit_clock(bench)->now;
 
 	for (; x->sent[x->back].byte != s->first.data[0]; x->back++, passed_over++)
 		assert_true(x->back < x->put && x->sent[x->back].until < now);
@@ -73,7 +73,7 @@ static void put_one(struct random *r) {
 		x->sent[x->put++] =
 			(struct sent){(uint8_t)serial, size,
 				      slack == MESSAGE_ANY_TIME ? UINT64_MAX
-								: server_bench_clock(bench)->now +
+								: group_kit_clock(bench)->now +
 									  slack * UINT64_C(1000)};
 }
 
@@ -96,7 +96,7 @@ static unsigned round_and_read(bool takes, bool took) {
 	unsigned ended = 0;
 	struct seen s;
 
-	server_bench_round(bench);
+	group_kit_round(bench);
 	assert_true(downstream_balanced(bench->group->downstream));
 	while (takes && take(&s)) {
 		bool message = frame_is_back(&s, took);
@@ -122,7 +122,7 @@ TEST(in_order_and_in_time) {
 		for (uint32_t n = random_below(&r, 4); n > 0; n--)
 			put_one(&r);
 		for (uint32_t n = step % 4 == 0 ? random_below(&r, 12) : 0; n > 0; n--)
-			server_bench_good(bench, 0, 0, 300);
+			group_kit_good(bench, 0, 0, 300);
 		ended += round_and_read(takes, took);
 		took = takes;
 		takes ^= random_below(&r, 40) == 0;
@@ -140,14 +140,14 @@ TEST(before_data_that_waits) {
 	messages_open("");
 	for (int round = 0; round < 250; round++) {
 		for (int i = 0; i < 60; i++)
-			server_bench_good(bench, 3, 0, 60);
-		server_bench_round(bench);
+			group_kit_good(bench, 3, 0, 60);
+		group_kit_round(bench);
 		pass_time(20000);
 	}
 	assert_true(bench->group->downstream->lower.waiting_count > 10);
 	assert_true(put(message_pseudowire(0), 100));
 	assert_true(put(message_channel(path(), 0), 100));
-	server_bench_round(bench);
+	group_kit_round(bench);
 	assert_int_equal(downstream_messages_held(bench->group->downstream), 2);
 	for (unsigned i = 0; i < RPHY_DEPTH - 1; i++) { /* what the port had already */
 		assert_true(take(&s));
@@ -181,7 +181,7 @@ TEST(taken_of_the_channel) {
 		assert_true(put(cases[i].pseudowire ? message_pseudowire(0)
 						    : message_channel(path(), 1),
 				cases[i].size));
-		server_bench_round(bench);
+		group_kit_round(bench);
 		scheduler_report_channel(s, 1, &r);
 		assert_in_range(r.bytes - before.bytes, cases[i].least, cases[i].most);
 		for (uint32_t other = 0; other < 3; other += 2) {
@@ -199,12 +199,12 @@ TEST(in_the_flow_of_data) {
 
 	messages_open("psp_flow: 0");
 	for (int round = 0; round < 10; round++) {
-		server_bench_good(bench, 3, 0, 300);
+		group_kit_good(bench, 3, 0, 300);
 		assert_true(put(message_channel(path(), 2), 100));
 		assert_true(put(message_channel(path(), 0), 100));
-		server_bench_round(bench);
+		group_kit_round(bench);
 		pass_time(100000);
-		server_bench_round(bench);
+		group_kit_round(bench);
 		while (take(&s)) {
 			assert_int_equal(s.psp.flow, 0);
 			if (s.session == bench->sg.channels[2].session)
@@ -225,19 +225,19 @@ TEST(accounted_for_to_the_end) {
 
 	messages_open("");
 	assert_true(put(message_channel(path(), path()->channels - 1), 100));
-	server_bench_round(bench);
+	group_kit_round(bench);
 	assert_int_equal(counted(COUNTER_MESSAGES_LOST), 1);
 	for (int round = 0; round < 200; round++) {
 		while (in < 1200 && put(message_pseudowire(0), 100))
 			in++;
-		server_bench_round(bench);
+		group_kit_round(bench);
 		assert_true(downstream_balanced(bench->group->downstream));
 	}
 	assert_false(put(message_pseudowire(0), 100));
 	assert_int_equal(downstream_messages_held(bench->group->downstream), in - RPHY_DEPTH + 1);
 	for (unsigned i = 0; i < 10; i++)
 		assert_true(take(&s));
-	server_bench_round(bench);
+	group_kit_round(bench);
 	assert_int_equal(counted(COUNTER_MESSAGES_SENT), RPHY_DEPTH - 1 + 10);
 	downstream_stop(bench->group->downstream);
 	assert_int_equal(counted(COUNTER_MESSAGES), 1 + in);
@@ -276,11 +276,11 @@ TEST(delays_are_those_of_a_port_that_was_there) {
 		port_fill();
 		for (unsigned i = 0; i < 100; i++)
 			assert_true(put(message_pseudowire(0), 100));
-		server_bench_round(bench);
+		group_kit_round(bench);
 		pass_time(30000000);
 		while (downstream_messages_held(bench->group->downstream) > 0) {
 			port_empty(RPHY_DEPTH);
-			server_bench_round(bench);
+			group_kit_round(bench);
 		}
 		assert_int_equal(x->delayed, times * 100);
 		assert_int_equal(x->delay_sum, times * 100 * UINT64_C(30000000));
@@ -298,7 +298,7 @@ TEST(in_time_or_not_at_all) {
 	for (uint64_t late = 0; late < 2; late++) {
 		assert_true(put_until(message_channel(path(), 1), 100, SLACK));
 		pass_time(SLACK * 1000 + late);
-		server_bench_round(bench);
+		group_kit_round(bench);
 		assert_int_equal(take(&s), late == 0);
 		assert_int_equal(counted(COUNTER_MESSAGES_LATE), late);
 	}
@@ -311,5 +311,5 @@ TEST(none_without_a_scheduler) {
 	bench_open(UPSTREAM, RPHY_DEPTH);
 	assert_null(path());
 	assert_false(upstream_grants(bench->group->upstream));
-	server_bench_close(bench);
+	group_kit_close(bench);
 }

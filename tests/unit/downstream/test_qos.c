@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a scheduler is told of a service group: this file is the scheduler, and keeps it. */
+#include "model_kit.h"
 #include "test_main.h"
-#include "test_model.h"
 
 #include <rte_malloc.h>
 

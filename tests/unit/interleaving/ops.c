@@ -117,7 +117,7 @@ static json_t *modem_item(struct world *w, unsigned id, const json_t *group, uns
 	return item;
 }
 
-/* Sessions of channels that come are no data sessions to the bench. */
+/* Sessions of channels that come are no data sessions to the kit. */
 static json_t *channel_item(struct world *w, unsigned id, unsigned number) {
 	return json_pack("{s:i,s:s,s:s,s:i}", "id", number, "type", "ofdm", "rate",
 			 world_roll(w, 2) ? "200 Mbps" : "300 Mbps", "session",

@@ -89,12 +89,12 @@ void __wrap_server_change_close(struct server_change *c) {
 	__real_server_change_close(c);
 }
 
-/* As life_bench has them, with room for more. */
+/* As life_kit has them, with room for more. */
 static void group_prepare(struct service_group *sg, unsigned id) {
 	static struct ip_address addresses[LIFE_IDS][ADDRESSES];
 
-	life_bench_load(sg, id, LIFE_SHARED, id % LIFE_WORKERS, (id + 1) % LIFE_WORKERS,
-			(id + 2) % LIFE_WORKERS);
+	life_kit_load(sg, id, LIFE_SHARED, id % LIFE_WORKERS, (id + 1) % LIFE_WORKERS,
+		      (id + 2) % LIFE_WORKERS);
 	addresses[id][0] = sg->modems[0].addresses[0];
 	for (unsigned a = 1; a < ADDRESSES; a++)
 		addresses[id][a] = (struct ip_address){4, {10, (uint8_t)id, 1, (uint8_t)a}};
@@ -132,13 +132,13 @@ json_t *world_new_group(unsigned id) {
 }
 
 static void bench_open(struct world *w) {
-	struct life_bench *b = &w->bench;
+	struct life_kit *b = &w->bench;
 
 	for (unsigned g = 0; g < WORLD_STAY; g++)
 		group_prepare(&b->file[g], g + 1);
 	b->config = (struct server_config){
 		.groups = b->file, .group_count = WORLD_STAY, .max_groups = WORLD_GROUPS};
-	life_bench_serve(b, 512);
+	life_kit_serve(b, 512);
 }
 
 static void files_open(struct world *w) {
@@ -152,7 +152,7 @@ static void workers_start(struct world *w) {
 	struct server *s = &w->bench.server;
 
 	if (w->threads) {
-		life_bench_launch(&w->bench);
+		life_kit_launch(&w->bench);
 		return;
 	}
 	server_start(s);
@@ -182,7 +182,7 @@ static void workers_stop(struct world *w) {
 	struct server *s = &w->bench.server;
 
 	if (w->threads) {
-		life_bench_halt(&w->bench);
+		life_kit_halt(&w->bench);
 		return;
 	}
 	assert_true(periods > 0);
@@ -198,7 +198,7 @@ void world_close(struct world *w) {
 	world_check_drops(w);
 	present = NULL;
 	reload_free(&w->reload);
-	life_bench_close(&w->bench);
+	life_kit_close(&w->bench);
 	for (unsigned id = 1; id <= WORLD_GROUPS; id++)
 		json_decref(w->groups[id]);
 	unlink(w->file);
@@ -211,8 +211,8 @@ static void traffic_of_base(struct world *w) {
 	unsigned g = world_roll(w, WORLD_STAY);
 	const struct service_group *sg = &w->bench.file[g];
 
-	life_bench_down(&w->bench, LIFE_SHARED, sg, 100, w->serial);
-	life_bench_up(&w->bench, LIFE_SHARED, sg, w->serial++);
+	life_kit_down(&w->bench, LIFE_SHARED, sg, 100, w->serial);
+	life_kit_up(&w->bench, LIFE_SHARED, sg, w->serial++);
 }
 
 /* A packet for one that came, where no request is about it. */
@@ -293,7 +293,7 @@ void world_pass(struct world *w) {
 		if (world_roll(w, 3) > 0)
 			worker_steps(w, &s->workers[(i + w->serial) % s->worker_count]);
 	}
-	life_bench_take(&w->bench);
+	life_kit_take(&w->bench);
 	w->bench.now += STEP_NS;
 }
 

@@ -11,7 +11,7 @@
 
 #include "control/methods/methods.h"
 
-#include "life_bench.h"
+#include "life_kit.h"
 #include "random.h"
 
 #define WORLD_GROUPS 5 /* that there may be; the ids are 1, 2, .. */
@@ -56,7 +56,7 @@ struct client {
 };
 
 struct world {
-	struct life_bench bench;
+	struct life_kit bench;
 	struct reload reload;
 	struct metrics_source metrics;
 	struct methods methods;

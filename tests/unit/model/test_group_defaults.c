@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A group made without a file has the values that the loader gives to keys that a file leaves out. */
 #include "group_defaults.h"
+#include "model_kit.h"
 #include "test_main.h"
-#include "test_model.h"
 
 /* One object of each kind, with required keys only. */
 static const char text[] =

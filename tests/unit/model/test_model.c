@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The loader on texts of a group: values of those that are right, all mistakes of the others at once, in their order. */
-#include "test_model.h"
+#include "model_kit.h"
 #include "model_values.h"
 #include "text_cases.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* YAML that means harm: one clear line, no crash, no leak, no long wait. */
+#include "model_kit.h"
 #include "test_main.h"
-#include "test_model.h"
 
 TEST(text_that_is_not_utf_8) {
 	expect_mistakes(

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* config/schema.json is what the loader's tables print; `make docs` writes it again. */
+#include "model_kit.h"
 #include "test_main.h"
-#include "test_model.h"
 
 #include <jansson.h>
 

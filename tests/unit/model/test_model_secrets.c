@@ -2,8 +2,8 @@
 /* A key that is mistyped, cut, or in the wrong place: no message of the loader has a piece of it. */
 #include "test_main.h"
 
+#include "model_kit.h"
 #include "platform/secret/secret_text.h"
-#include "test_model.h"
 
 #define PLANTED "5ec4e7b01dface9f8a7d3b6c2e1f4058"
 #define PIECE 6 /* characters in a row that no message has by chance */

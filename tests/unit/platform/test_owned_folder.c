@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Folders with names that others know: ours, and nobody else's to write to. */
+#include "root_kit.h"
 #include "test_main.h"
-#include "test_root.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* In a copy of what the system shows: huge pages that are free, within the limit of a container; a core's frequencies. */
+#include "root_kit.h"
 #include "test_main.h"
-#include "test_root.h"
 
 #include "platform/core_speed.h"
 #include "platform/huge_pages.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Each driver by the files that it has; what was written is read back, and what differs is counted. The files are small ones
  * below a folder, and nothing outside of it. */
+#include "root_kit.h"
 #include "test_main.h"
-#include "test_root.h"
 
 #include <fcntl.h>
 #include <unistd.h>

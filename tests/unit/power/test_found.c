@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What was found comes back, after a crash, too; and a file that somebody forged does no harm. */
+#include "root_kit.h"
 #include "test_main.h"
-#include "test_root.h"
 
 #include <limits.h>
 #include <sys/stat.h>

@@ -15,8 +15,8 @@ static struct served_group *group(unsigned number) {
 
 /* As many of both directions of the first group. */
 static void carry(unsigned packets) {
-	life_bench_traffic(bench, LIFE_SHARED, &bench->file[0], packets);
-	life_bench_settle(bench, 20 * MS);
+	life_kit_traffic(bench, LIFE_SHARED, &bench->file[0], packets);
+	life_kit_settle(bench, 20 * MS);
 }
 
 static uint64_t stage_packets(const struct pipeline *p, const char *name) {
@@ -56,7 +56,7 @@ static void latencies_are_of(uint64_t packets) {
 TEST(cycles_are_those_since) {
 	struct server_measure was;
 
-	life_bench_open(bench, 2, 2);
+	life_kit_open(bench, 2, 2);
 	assert_true(server->measures.cycles.on && !server->measures.latency.on);
 	was = server->measures.cycles;
 	carry(SOME);
@@ -83,7 +83,7 @@ TEST(cycles_are_those_since) {
 }
 
 TEST(latencies_are_those_since) {
-	life_bench_open(bench, 2, 2);
+	life_kit_open(bench, 2, 2);
 	carry(1);
 	assert_false(latency_measured(&group(0)->downstream->latency));
 	for (unsigned turn = 1; turn < 4; turn++) {
@@ -104,10 +104,10 @@ TEST(groups_that_come_join_in) {
 	const struct served_group *g;
 
 	for (unsigned on = 0; on < 2; on++) {
-		life_bench_open(bench, 2, 3);
+		life_kit_open(bench, 2, 3);
 		server_account(server, on);
 		assert_int_equal(server_latency(server, on), 0);
-		g = group(life_bench_add(bench, life_bench_group(bench, 3, 0, 1, 2, 0)));
+		g = group(life_kit_add(bench, life_kit_group(bench, 3, 0, 1, 2, 0)));
 		assert_int_equal(g->downstream->enqueue.accounting, on);
 		assert_int_equal(g->downstream->lower_mac.accounting, on);
 		assert_int_equal(g->upstream->list.accounting, on);
@@ -139,7 +139,7 @@ static void switch_turn(struct life_script *script, unsigned turn) {
 TEST(switched_under_traffic) {
 	struct life_script script = {.turn = switch_turn, .turns = TURNS};
 
-	life_bench_open(bench, 2, 2);
+	life_kit_open(bench, 2, 2);
 	life_play(bench, &script);
 }
 

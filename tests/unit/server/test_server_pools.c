@@ -11,7 +11,7 @@
 #include "server/pools.h"
 
 #include "fixture.h"
-#include "life_bench.h"
+#include "life_kit.h"
 
 #define MORE 3 /* groups that may come */
 #define SEGMENTS 7
@@ -22,7 +22,7 @@ static struct server_ports ports;
 
 static int load(void **state) {
 	fixture_eal(512);
-	life_bench_load(&sg, 1, LIFE_SHARED, 0, 0, 0);
+	life_kit_load(&sg, 1, LIFE_SHARED, 0, 0, 0);
 	sg.rphy.max_segments = SEGMENTS;
 	assert_int_equal(server_ports_find(&ports, &config), 0);
 	return 0;

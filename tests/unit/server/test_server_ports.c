@@ -13,7 +13,7 @@
 #include "server/server.h"
 
 #include "fixture.h"
-#include "life_bench.h"
+#include "life_kit.h"
 
 #define GROUPS 3
 
@@ -28,7 +28,7 @@ static struct server_config config_of(size_t count) {
 	static char names[2 * SERVER_MAX_GROUPS][24];
 
 	for (unsigned g = 0; g < count; g++) {
-		life_bench_load(&groups[g], g + 1, g, 0, 0, 0);
+		life_kit_load(&groups[g], g + 1, g, 0, 0, 0);
 		groups[g].network.device = names[2 * g];
 		groups[g].rphy_port.device = names[2 * g + 1];
 		groups[g].rphy_port.queue_size = 128;

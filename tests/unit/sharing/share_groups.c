@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "group_defaults.h"
-#include "share_rig.h"
+#include "share_kit.h"
 
 void rig_mac(unsigned group, uint8_t side, uint8_t mac[6]) {
 	const uint8_t bytes[6] = {2, 0, 0, 0, side, (uint8_t)group};
@@ -10,7 +10,7 @@ void rig_mac(unsigned group, uint8_t side, uint8_t mac[6]) {
 	memcpy(mac, bytes, sizeof(bytes));
 }
 
-static void group_prepare(struct share_rig *r, unsigned g) {
+static void group_prepare(struct share_kit *r, unsigned g) {
 	struct service_group *sg = &r->groups[g];
 
 	r->channels[g] = (struct upstream_channel){1,		UPSTREAM_OFDMA, 1,
@@ -38,7 +38,7 @@ static void group_prepare(struct share_rig *r, unsigned g) {
 	service_group_defaults(sg);
 }
 
-void rig_prepare(struct share_rig *r, unsigned count) {
+void rig_prepare(struct share_kit *r, unsigned count) {
 	memset(r, 0, sizeof(*r));
 	r->count = count;
 	r->ring_size = RIG_RING;

@@ -11,7 +11,7 @@ enum asked { ASKED_IPV4, ASKED_IPV6, ASKED_MAC };
 
 /* The frame in hand, without its tag. */
 struct seen {
-	const struct share_rig *r;
+	const struct share_kit *r;
 	enum share_side side;
 	uint16_t vlan;
 	uint8_t frame[RIG_FRAME];
@@ -228,7 +228,7 @@ static enum drop_reason take_tag(struct seen *s, bool vlans, bool *tag) {
 	return DROP_NONE;
 }
 
-int share_model(const struct share_rig *r, enum share_side side, const uint8_t *frame, size_t size,
+int share_model(const struct share_kit *r, enum share_side side, const uint8_t *frame, size_t size,
 		enum drop_reason *reason, bool *tag) {
 	struct seen s = {.r = r, .side = side, .size = size};
 	bool tagged = false, there = false;
@@ -275,7 +275,7 @@ static bool subscribers_clash(const struct service_group *a, const struct servic
 	return false;
 }
 
-bool share_model_refuses(const struct share_rig *r, enum share_side side) {
+bool share_model_refuses(const struct share_kit *r, enum share_side side) {
 	for (unsigned a = 0; a < r->count; a++) {
 		for (unsigned b = 0; b < a; b++) {
 			const struct service_group *x = r->list[a], *y = r->list[b];

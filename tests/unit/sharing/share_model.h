@@ -5,11 +5,11 @@
  */
 #pragma once
 
-#include "share_rig.h"
+#include "share_kit.h"
 
 /* -1 and the reason where the packet is nobody's. `*tag` tells whether a tag was taken off. */
-int share_model(const struct share_rig *r, enum share_side side, const uint8_t *frame, size_t size,
+int share_model(const struct share_kit *r, enum share_side side, const uint8_t *frame, size_t size,
 		enum drop_reason *reason, bool *tag);
 
 /* Whether two of the groups cannot be told apart. */
-bool share_model_refuses(const struct share_rig *r, enum share_side side);
+bool share_model_refuses(const struct share_kit *r, enum share_side side);

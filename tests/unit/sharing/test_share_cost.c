@@ -10,14 +10,14 @@
 #include <rte_cycles.h>
 
 #include "packets.h"
-#include "share_rig.h"
+#include "share_kit.h"
 
 #define ROUNDS 20000
 #define BURST 32
 #define GROUPS 4
 #define SIZE 800
 
-static struct share_rig storage, *const rig = &storage;
+static struct share_kit storage, *const rig = &storage;
 
 /* By what the groups are told apart. */
 enum way { BY_VLAN, BY_MAC, BY_ADDRESS, BY_SESSION, WAYS };

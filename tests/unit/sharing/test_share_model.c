@@ -17,7 +17,7 @@
 #define BURSTS 20
 #define SIZE 90
 
-static struct share_rig storage, *const rig = &storage;
+static struct share_kit storage, *const rig = &storage;
 static struct random dice = {.state = 20260611};
 static unsigned refused, told[DROP_REASONS + 1]; /* the last: handed */
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "random.h"
-#include "share_rig.h"
+#include "share_kit.h"
 #include "sharing/change.h"
 #include "sharing/forget.h"
 
@@ -33,7 +33,7 @@ struct flight {
 	struct object objects[MOST];
 };
 
-static struct share_rig storage, *const rig = &storage;
+static struct share_kit storage, *const rig = &storage;
 /* What is in service, and the changes by age. */
 static struct modem modems[RIG_GROUPS][SLOTS];
 static struct ip_address addresses[RIG_GROUPS][SLOTS][SG_MAX_MODEM_ADDRESSES];

@@ -8,7 +8,7 @@
 
 #include "packets.h"
 #include "platform/vlan.h"
-#include "share_rig.h"
+#include "share_kit.h"
 #include "sharing/forget.h"
 
 #include "fixture.h"
@@ -16,7 +16,7 @@
 #define SIZE 60
 #define RING 32
 
-static struct share_rig storage, *const rig = &storage;
+static struct share_kit storage, *const rig = &storage;
 static struct packet_sink sink; /* of the port */
 static uint32_t serial;
 

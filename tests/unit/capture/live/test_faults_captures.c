@@ -13,12 +13,12 @@
 
 #include "fault_runs.h"
 #include "fixture.h"
-#include "life_bench.h"
+#include "life_kit.h"
 
 #define TURNS 30
 #define MS UINT64_C(1000000)
 
-static struct life_bench storage, *const bench = &storage;
+static struct life_kit storage, *const bench = &storage;
 static struct tap_captures captures;
 static struct tap_capture *capture; /* that runs */
 static const char *wish; /* that it is of */
@@ -101,7 +101,7 @@ static void end_again(void *context) {
 /* A server with this capture. */
 static void open_with(unsigned most_groups, const char *asked) {
 	secret_json_wipe();
-	life_bench_open(bench, 2, most_groups);
+	life_kit_open(bench, 2, most_groups);
 	assert_int_equal(tap_captures_open(&captures, &bench->server), 0);
 	wish = asked;
 	begin_again(NULL);
@@ -112,7 +112,7 @@ static void close_all(void) {
 	if (captures.active)
 		end_again(NULL);
 	tap_captures_close(&captures);
-	life_bench_close(bench);
+	life_kit_close(bench);
 }
 
 static uint64_t came[4]; /* records of each place */
@@ -209,13 +209,13 @@ TEST(memory_has_a_bound) {
 	for (unsigned i = 0; i < 3; i++) {
 		unsigned before = capture->place_count;
 
-		group = life_bench_add(bench, life_bench_group(bench, 3 + i, 0, 1, 2, 0));
+		group = life_kit_add(bench, life_kit_group(bench, 3 + i, 0, 1, 2, 0));
 		tap_captures_follow(&captures);
 		assert_int_equal(capture->place_count, before + TAP_GROUP_PARTS);
 		assert_true(memory_taken() <=
 			    TAP_MEMORY + (i + 1) * TAP_GROUP_PARTS * TAP_RING_LEAST);
 	}
-	life_bench_remove(bench, group, 0);
+	life_kit_remove(bench, group, 0);
 	close_all();
 }
 
@@ -225,16 +225,16 @@ TEST(groups_that_go) {
 	struct life_script script = {0};
 
 	open_with(3, "{\"stages\":[\"classify\"],\"direction\":\"downstream\"}");
-	comes = life_bench_group(bench, 3, 0, 1, 2, 0);
+	comes = life_kit_group(bench, 3, 0, 1, 2, 0);
 	assert_int_equal(capture->place_count, 2);
 	for (unsigned turn = 1; turn <= 4; turn++) {
-		unsigned group = life_bench_add(bench, comes);
+		unsigned group = life_kit_add(bench, comes);
 
 		if (turn % 2 == 0)
 			tap_captures_follow(&captures);
-		life_bench_down(bench, 0, comes, 200, turn);
-		life_bench_pass(bench, MS);
-		life_bench_remove(bench, group, 100);
+		life_kit_down(bench, 0, comes, 200, turn);
+		life_kit_pass(bench, MS);
+		life_kit_remove(bench, group, 100);
 		if (turn % 2 == 0)
 			tap_captures_follow(&captures);
 	}
@@ -251,7 +251,7 @@ TEST(groups_that_go) {
 }
 
 static void serves(void) {
-	life_bench_serves(bench);
+	life_kit_serves(bench);
 }
 
 /* Each call that may fail does so once while a capture begins, ends, or follows a change of the server. */

@@ -7,7 +7,7 @@
 #include "commands/replay/replay_clock.h"
 
 #include "fixture.h"
-#include "server_bench.h"
+#include "group_kit.h"
 
 #define PACKETS 400
 
@@ -17,7 +17,7 @@ struct played {
 	uint64_t steps;
 };
 
-static struct server_bench storage, *const bench = &storage;
+static struct group_kit storage, *const bench = &storage;
 
 typedef uint64_t next_step(const struct server *s, uint64_t now, uint64_t to);
 
@@ -33,13 +33,13 @@ static void settle(struct played *p) {
 
 	do {
 		moved = worker_round(&bench->server.workers[0]);
-		moved += server_bench_take(bench, UINT32_MAX);
+		moved += group_kit_take(bench, UINT32_MAX);
 	} while (moved > 0 || bench->group->downstream->lower.crypto->held > 0);
 	p->steps++;
 }
 
 static void advance(struct played *p, next_step *next, uint64_t to) {
-	struct clock *clock = server_bench_clock(bench);
+	struct clock *clock = group_kit_clock(bench);
 	uint64_t at;
 
 	settle(p);
@@ -52,10 +52,10 @@ static void advance(struct played *p, next_step *next, uint64_t to) {
 	clock->now = to;
 }
 
-/* The bench's configuration with `more`, its flows with `limits`. */
+/* The kit's configuration with `more`, its flows with `limits`. */
 static void configure(char *text, size_t room, const char *limits, const char *more) {
 	static const char place[] = "buffer: 200 kB";
-	const char *from = server_bench_text, *flow;
+	const char *from = group_kit_text, *flow;
 	size_t used = 0;
 
 	for (; (flow = strstr(from, place)) != NULL; from = flow + strlen(place))
@@ -76,21 +76,21 @@ static void play(struct played *p, const struct traffic *t, uint64_t end_s, next
 
 	memset(p, 0, sizeof(*p));
 	configure(text, sizeof(text), t->limits, t->more);
-	server_bench_open(bench, text, 1024);
+	group_kit_open(bench, text, 1024);
 	for (uint32_t n = 0; n < PACKETS; n++) {
 		uint8_t modem = (uint8_t)random_below(&bench->random, BENCH_MODEMS);
 		uint64_t gap = random_below(&bench->random, 3) ? t->gap_ns : 0;
 
 		advance(p, next,
-			server_bench_clock(bench)->now +
+			group_kit_clock(bench)->now +
 				random_below(&bench->random, (uint32_t)gap + 1));
-		server_bench_good(bench, modem, 0, random_between(&bench->random, 64, 1500));
+		group_kit_good(bench, modem, 0, random_between(&bench->random, 64, 1500));
 	}
-	advance(p, next, server_bench_clock(bench)->now + end_s * CLOCK_NS_PER_S);
+	advance(p, next, group_kit_clock(bench)->now + end_s * CLOCK_NS_PER_S);
 	for (uint32_t n = 0; n < PACKETS; n++)
 		p->back_at[n] = bench->sent[n].back_at;
-	p->counters = server_bench_counters(bench);
-	server_bench_close(bench);
+	p->counters = group_kit_counters(bench);
+	group_kit_close(bench);
 }
 
 TEST(as_if_no_step_was_left_out) {
@@ -133,11 +133,11 @@ TEST(six_minutes) {
 }
 
 TEST(nothing_is_held) {
-	server_bench_open(bench, server_bench_text, 1024);
+	group_kit_open(bench, group_kit_text, 1024);
 	assert_int_equal(replay_next(&bench->server, 1000, 1001), 1001);
 	assert_int_equal(replay_next(&bench->server, 1000, UINT64_MAX), UINT64_MAX);
 	assert_int_equal(replay_next(&bench->server, 1000, 1000), 1000);
-	server_bench_close(bench);
+	group_kit_close(bench);
 }
 
 ALL_TESTS(NULL, fixture_stop)

@@ -21,7 +21,7 @@
 
 #define MS 1000000ull
 
-static struct life_bench storage, *const bench = &storage;
+static struct life_kit storage, *const bench = &storage;
 static struct reload reload;
 static struct methods methods;
 static struct rpc rpc;
@@ -62,7 +62,7 @@ static inline const char *answer_to(const struct request *r) {
 		return NULL;
 	rpc_work_of(w, &subscriber);
 	while (!rpc_go_on(w))
-		life_bench_pass(bench, MS);
+		life_kit_pass(bench, MS);
 	rpc_end(w, &answer);
 	(void)answer_text_pieces(&answer, &piece, 1);
 	snprintf(text, sizeof(text), "%.*s", (int)piece.iov_len,
@@ -104,7 +104,7 @@ static inline void undo(void *context) {
 
 /* Without the answer to the one in whose middle it failed. */
 static inline void serves(void) {
-	life_bench_serves(bench);
+	life_kit_serves(bench);
 }
 
 /* Methods in which calls failed. */
@@ -169,8 +169,8 @@ static inline void group_file_make(void) {
 	json_t *json;
 	unsigned group;
 
-	life_bench_load(&sg, 3, LIFE_SHARED, 1, 2, 0);
-	group = life_bench_add(bench, &sg);
+	life_kit_load(&sg, 3, LIFE_SHARED, 1, 2, 0);
+	group = life_kit_add(bench, &sg);
 	json = group_of(&bench->server.groups[group].live);
 	text = json_dumps(json, 0);
 	file_write(group_path, text);
@@ -182,7 +182,7 @@ static inline void group_file_make(void) {
 
 static inline int begin(void **state) {
 	secret_json_wipe();
-	life_bench_open(bench, 2, 5);
+	life_kit_open(bench, 2, 5);
 	for (unsigned w = 0; w < LIFE_WORKERS; w++)
 		assert_int_equal(worker_reserve(&bench->server.workers[w], 200), 0);
 	assert_non_null(mkdtemp(folder));
@@ -209,6 +209,6 @@ static inline int end(void **state) {
 	unlink(served_path);
 	unlink(other_path);
 	rmdir(folder);
-	life_bench_close(bench);
+	life_kit_close(bench);
 	return fixture_stop(state);
 }

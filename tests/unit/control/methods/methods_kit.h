@@ -3,19 +3,19 @@
 #pragma once
 
 #include "asking.h"
-#include "life_bench.h"
+#include "life_kit.h"
 #include "server/changes.h"
 
 #define GROUPS 2
 
 static const unsigned workers[GROUPS][3] = {{0, 0, 0}, {0, 1, 2}};
-static struct life_bench storage, *const bench = &storage;
+static struct life_kit storage, *const bench = &storage;
 static struct reload reload;
 static struct metrics_source metrics;
 
 static inline int begin(void **state) {
-	life_bench_apart(bench, GROUPS, workers);
-	life_bench_serve(bench, 512);
+	life_kit_apart(bench, GROUPS, workers);
+	life_kit_serve(bench, 512);
 	reload_open(&reload, &bench->server, "/no/such/file", &(struct server_devices){0});
 	metrics = (struct metrics_source){.server = &bench->server, .version = "1"};
 	metrics_source_start(&metrics);
@@ -28,14 +28,14 @@ static inline int begin(void **state) {
 /* So many packets to the first modem of group 2 pass. */
 static inline void pass_packets(unsigned count, size_t size) {
 	for (unsigned n = 0; n < count; n++)
-		assert_true(life_bench_down(bench, 1, &bench->file[1], size, 2 * n));
-	life_bench_settle(bench, 1000000);
+		assert_true(life_kit_down(bench, 1, &bench->file[1], size, 2 * n));
+	life_kit_settle(bench, 1000000);
 }
 
 static inline int end(void **state) {
 	server_changes_settle(&bench->server);
 	reload_free(&reload);
-	life_bench_close(bench);
+	life_kit_close(bench);
 	answers_free();
 	return 0;
 }

@@ -193,7 +193,7 @@ TEST(a_file_that_is_a_pipe) {
 /* Packets of group 2 wait in its queues. */
 static void hold_packets(unsigned count) {
 	for (uint32_t serial = 0; serial < count; serial++)
-		assert_true(life_bench_down(bench, 1, &bench->file[1], 1000, 2 * serial));
+		assert_true(life_kit_down(bench, 1, &bench->file[1], 1000, 2 * serial));
 	for (unsigned worker = 0; worker < bench->server.worker_count; worker++)
 		worker_round(&bench->server.workers[worker]);
 	assert_true(served_group_held(&bench->server.groups[1]) > 0);
@@ -231,18 +231,18 @@ TEST(two_that_contradict) {
 	answer = told("group.drain", "{group: 2, limit: '0s'}"); /* it does not wait */
 	assert_true(number(answer, "held") > 0);
 	w = draining();
-	life_bench_settle(bench, 10000000);
+	life_kit_settle(bench, 10000000);
 	expect_ended(w, "result.held=0");
 	told("group.resume", "{group: 2}");
 }
 
 /* What waits for a rest that has not come is told, but not waited for. */
 TEST(an_end_that_does_not_come) {
-	life_bench_up_open(bench, 1);
-	life_bench_settle(bench, MS);
+	life_kit_up_open(bench, 1);
+	life_kit_settle(bench, MS);
 	expect_told("group.drain", "{group: 2, limit: '10s'}", "held=1 waiting=1");
 	told("group.resume", "{group: 2}");
-	life_bench_settle(bench, 20 * MS);
+	life_kit_settle(bench, 20 * MS);
 	assert_int_equal(served_group_held(&bench->server.groups[1]), 0);
 }
 

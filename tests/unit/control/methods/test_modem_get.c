@@ -3,7 +3,7 @@
 #include "test_main.h"
 
 #include "asking.h"
-#include "test_live.h"
+#include "live_kit.h"
 
 /* A flow, a classifier or an upstream flow for each key that stands beside certain values of others only. */
 #define MODEM_WITH_ALL                                                                             \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A change of one group that another group of its port does not bear. */
-#include "test_live.h"
+#include "live_kit.h"
 #include "test_main.h"
 
 #include "model/live/live_between.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Two configurations and what lies between them: each kind of change, refusals. Of any two, test_live_random.c. */
-#include "test_live.h"
+#include "live_kit.h"
 #include "test_main.h"
 
 TEST(one_value_is_one_change) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A group in service: its copy and its room. */
-#include "test_live.h"
+#include "live_kit.h"
 #include "test_main.h"
 
 #include "memory_runs_out.h"

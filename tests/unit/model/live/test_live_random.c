@@ -3,9 +3,9 @@
  * Random edits of a configuration, as a file read again and as requests: the group in service is then what a fresh
  * copy of the configuration is, and answers as that does.
  */
+#include "live_kit.h"
 #include "memory_runs_out.h"
 #include "random.h"
-#include "test_live.h"
 #include "test_main.h"
 
 #include "model/live/group_json.h"

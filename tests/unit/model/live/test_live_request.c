@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "live_kit.h"
 #include "memory_runs_out.h"
 #include "model_values.h"
-#include "test_live.h"
 #include "text_cases.h"
 
 #include "model/live/key_roll.h"

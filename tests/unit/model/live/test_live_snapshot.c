@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What config.get tells is read again as what it was: of each configuration that is shipped, and of others. */
-#include "test_live.h"
+#include "live_kit.h"
+#include "model_server_kit.h"
 #include "test_main.h"
-#include "test_model_server.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
 /* The loader on texts of a server, with groups' own files: values, and every mistake at its place. */
 #include "model/layouts.h"
 
+#include "model_server_kit.h"
 #include "model_values.h"
-#include "test_model_server.h"
 #include "text_cases.h"
 
 #include <unistd.h>

@@ -5,9 +5,9 @@
 #include "model/server/parts.h"
 
 #include "guard.h"
+#include "live_kit.h"
 #include "memory_runs_out.h"
-#include "test_live.h"
-#include "test_model_server.h"
+#include "model_server_kit.h"
 
 #define TOP "rate_limit: 2 Gbps\nthreads: {layout: combined, cores: \"3-9\", main_core: 2}\n"
 #define ITEM(n) "  - {service_group: " n ", file: " n ".yaml}\n"

@@ -3,8 +3,8 @@
  * Who gets the name of a socket: after a crash, beside a process that listens, and of several that start together. And whose
  * sockets are believed: other users are child processes with other user IDs, where root runs the test.
  */
+#include "root_kit.h"
 #include "test_main.h"
-#include "test_root.h"
 
 #include <fcntl.h>
 #include <sched.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* When a worker pauses and for how long, by a clock of the test's own. */
+#include "root_kit.h"
 #include "test_main.h"
-#include "test_root.h"
 
 #include <stdio.h>
 #include <stdlib.h>

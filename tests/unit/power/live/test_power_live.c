@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A governor over two workers that the test counts for, on drivers of its own and in its own time. */
 #include "power/live/parts.h"
+#include "root_kit.h"
 #include "test_main.h"
-#include "test_root.h"
 
 #include <dirent.h>
 #include <unistd.h>

@@ -58,21 +58,21 @@ static enum outcome take_other(void *context) {
 		return OUTCOME_DONE;
 	if (strstr(line, "; nothing was changed") == NULL || strstr(line, ": ;") != NULL)
 		fail_msg("found: %s", line);
-	life_bench_plug(1); /* what was plugged for it is unplugged again */
+	life_kit_plug(1); /* what was plugged for it is unplugged again */
 	return OUTCOME_REFUSED;
 }
 
 static void take_back(void *context) {
-	life_bench_plug(1); /* whose devices have gone with their group */
+	life_kit_plug(1); /* whose devices have gone with their group */
 	if (!take_file())
 		fail_msg("%s", line);
-	life_bench_plug(1);
+	life_kit_plug(1);
 }
 
 /* The lists of workers have space for all that comes, so that it is not taken for what a refusal leaves behind. */
 static void case_open(const struct fault_case *c) {
 	if (c->by == BY_SOFTWARE)
-		life_bench_open(bench, c->there, GROUPS);
+		life_kit_open(bench, c->there, GROUPS);
 	else
 		steering_kit_open(bench, c->by, c->there, GROUPS);
 	for (unsigned w = 0; w < LIFE_WORKERS && !c->full; w++)
@@ -95,7 +95,7 @@ static void edit_first(void) {
 
 static void place(unsigned g, unsigned pair, unsigned upper, unsigned lower, unsigned upstream) {
 	service_group_free(&others[g]);
-	life_bench_load(&others[g], g + 1, pair, upper, lower, upstream);
+	life_kit_load(&others[g], g + 1, pair, upper, lower, upstream);
 }
 
 static void new_ports(void) {
@@ -160,11 +160,11 @@ TEST(refused_beside_a_new_ring) {
 	char *before;
 	long n = 0;
 
-	life_bench_open(bench, 1, GROUPS);
+	life_kit_open(bench, 1, GROUPS);
 	assert_int_equal(server_move_group(server, 0, PART_UPPER | PART_LOWER, 2), 0);
 	load_next(3);
 	service_group_free(&next[1]);
-	life_bench_load(&next[1], 2, LIFE_SHARED, 2, 2, 2);
+	life_kit_load(&next[1], 2, LIFE_SHARED, 2, 2, 2);
 	file.group_count = 2;
 	reload("1 service group added");
 	share = server->shares.of[server->ports.of[0][DEVICE_NETWORK]];
@@ -212,7 +212,7 @@ static void small_device(unsigned pairs) {
 /* One reload edits modems of two groups, removes a third group and moves both to a device that has queues for one of them
  * and a half: it is refused, and everything is as it was. The same device is opened anew when the file names it otherwise. */
 TEST(refused_for_the_second_group) {
-	life_bench_open(bench, 2, GROUPS);
+	life_kit_open(bench, 2, GROUPS);
 	load_next(3);
 	reload("1 service group added");
 	file.group_count = 2;

@@ -28,9 +28,9 @@ TEST(come_and_go) {
 	struct life_left left = {0};
 	struct pool_needs taken = {0};
 
-	life_bench_open(bench, 1, 3);
-	sg[0] = life_bench_group(bench, 3, 0, 1, 2, 0);
-	sg[1] = life_bench_group(bench, 4, 1, 2, 2, 2);
+	life_kit_open(bench, 1, 3);
+	sg[0] = life_kit_group(bench, 3, 0, 1, 2, 0);
+	sg[1] = life_kit_group(bench, 4, 1, 2, 2, 2);
 	for (unsigned cycle = 0; cycle < CYCLES; cycle++) {
 		const struct service_group *comes = sg[cycle % 2];
 		unsigned group;
@@ -39,19 +39,19 @@ TEST(come_and_go) {
 			left = life_left_now();
 			taken = server->pools.taken;
 		}
-		life_bench_traffic(bench, LIFE_SHARED, &bench->file[0], 3);
-		life_bench_plug(cycle % 2);
-		group = life_bench_add(bench, comes);
+		life_kit_traffic(bench, LIFE_SHARED, &bench->file[0], 3);
+		life_kit_plug(cycle % 2);
+		group = life_kit_add(bench, comes);
 		assert_int_equal(group, 1);
-		life_bench_comes_again(bench, comes->id);
-		life_bench_traffic(bench, cycle % 2, comes, 5);
-		life_bench_traffic(bench, LIFE_SHARED, &bench->file[0], 2);
-		life_bench_pass(bench, cycle % 3 == 0 ? 20000 : 3 * MS);
-		life_bench_remove(bench, group, 0);
+		life_kit_comes_again(bench, comes->id);
+		life_kit_traffic(bench, cycle % 2, comes, 5);
+		life_kit_traffic(bench, LIFE_SHARED, &bench->file[0], 2);
+		life_kit_pass(bench, cycle % 3 == 0 ? 20000 : 3 * MS);
+		life_kit_remove(bench, group, 0);
 		assert_int_equal(server->group_count, 1);
-		life_bench_check_totals(bench);
-		life_bench_traffic(bench, LIFE_SHARED, &bench->file[0], 1);
-		life_bench_pass(bench, 2 * MS);
+		life_kit_check_totals(bench);
+		life_kit_traffic(bench, LIFE_SHARED, &bench->file[0], 1);
+		life_kit_pass(bench, 2 * MS);
 		assert_int_equal(server_held(server), 0);
 	}
 	life_left_check(&left);
@@ -67,14 +67,14 @@ TEST(the_first_goes_and_comes) {
 	struct pool_needs taken;
 	char why[LIVE_LINE];
 
-	life_bench_open(bench, 1, 3);
+	life_kit_open(bench, 1, 3);
 	assert_false(server_group_remove(server, 1, 0, why));
-	life_bench_plug(1);
-	life_bench_add(bench, life_bench_group(bench, 4, 1, 2, 2, 2));
+	life_kit_plug(1);
+	life_kit_add(bench, life_kit_group(bench, 4, 1, 2, 2, 2));
 	taken = server->pools.taken;
-	life_bench_remove(bench, 0, 0);
-	life_bench_plug(0);
-	assert_int_equal(life_bench_add(bench, &bench->file[0]), 0);
+	life_kit_remove(bench, 0, 0);
+	life_kit_plug(0);
+	assert_int_equal(life_kit_add(bench, &bench->file[0]), 0);
 	assert_memory_equal(&server->pools.taken, &taken, sizeof(taken));
 	assert_true(server->keys_seconds > 0 && server->keys_seconds < 3600);
 }
@@ -98,17 +98,17 @@ TEST(all_that_may_come) {
 	const struct server_pools *pools = &server->pools;
 	const unsigned most = LIFE_IDS - 1;
 
-	life_bench_open(bench, 1, most);
+	life_kit_open(bench, 1, most);
 	assert_int_equal(server_latency(server, true), 0);
 	for (unsigned id = 2; id <= most; id++)
-		life_bench_add(bench, life_bench_group(bench, id, LIFE_SHARED, id % 3, (id + 1) % 3,
-						       (id + 2) % 3));
+		life_kit_add(bench, life_kit_group(bench, id, LIFE_SHARED, id % 3, (id + 1) % 3,
+						   (id + 2) % 3));
 	check_crypto_queues();
 	assert_memory_equal(&pools->taken, &pools->most, sizeof(pools->most));
 	for (unsigned id = 2; id <= most; id++)
-		life_bench_traffic(bench, LIFE_SHARED, &bench->others[id], 3);
-	life_bench_pass(bench, 3 * MS);
-	life_bench_check_totals(bench);
+		life_kit_traffic(bench, LIFE_SHARED, &bench->others[id], 3);
+	life_kit_pass(bench, 3 * MS);
+	life_kit_check_totals(bench);
 	for (unsigned id = 2; id <= most; id++)
 		assert_int_equal(bench->taken_up[id], 3);
 }
@@ -118,30 +118,30 @@ TEST(a_shared_port_goes) {
 	const struct service_group *sg;
 	struct life_totals all;
 
-	life_bench_open(bench, 1, 3);
+	life_kit_open(bench, 1, 3);
 	for (unsigned g = 0; g < 2; g++) {
-		sg = life_bench_group(bench, 4 + g, 1, g, 2 - g, 1);
-		assert_int_equal(life_bench_add(bench, sg), 1 + g);
-		life_bench_traffic(bench, 1, sg, 3);
+		sg = life_kit_group(bench, 4 + g, 1, g, 2 - g, 1);
+		assert_int_equal(life_kit_add(bench, sg), 1 + g);
+		life_kit_traffic(bench, 1, sg, 3);
 	}
-	sg = life_bench_group(bench, 6, 1, 1, 1, 1); /* is not added */
-	life_bench_ups(bench, 1, sg, 5);
-	life_bench_pass(bench, 3 * MS);
-	all = life_bench_totals(bench);
+	sg = life_kit_group(bench, 6, 1, 1, 1, 1); /* is not added */
+	life_kit_ups(bench, 1, sg, 5);
+	life_kit_pass(bench, 3 * MS);
+	all = life_kit_totals(bench);
 	assert_int_equal(all.port_dropped, 5);
 	for (unsigned g = 2; g > 0; g--) {
-		life_bench_remove(bench, g, 0);
-		life_bench_check_totals(bench);
+		life_kit_remove(bench, g, 0);
+		life_kit_check_totals(bench);
 	}
-	assert_int_equal(life_bench_totals(bench).port_dropped, 5);
-	assert_int_equal(life_bench_totals(bench).port_in, all.port_in);
+	assert_int_equal(life_kit_totals(bench).port_dropped, 5);
+	assert_int_equal(life_kit_totals(bench).port_in, all.port_in);
 }
 
 static void depi_comes(const struct service_group *sg) {
 	uint64_t before = bench->depi_frames;
 
-	life_bench_traffic(bench, LIFE_SHARED, sg, 8);
-	life_bench_pass(bench, 3 * MS);
+	life_kit_traffic(bench, LIFE_SHARED, sg, 8);
+	life_kit_pass(bench, 3 * MS);
 	assert_true(bench->depi_frames > before);
 }
 
@@ -152,16 +152,16 @@ TEST(frames_are_copied) {
 
 	for (unsigned i = 0; i < 2; i++) {
 		chains = i == 1;
-		life_bench_open(bench, 1, 2);
+		life_kit_open(bench, 1, 2);
 		assert_int_equal(pools->linear == NULL, chains);
 		depi_comes(&bench->file[0]);
-		sg = life_bench_group(bench, 3, LIFE_SHARED, 1, 2, 0);
-		life_bench_add(bench, sg);
+		sg = life_kit_group(bench, 3, LIFE_SHARED, 1, 2, 0);
+		life_kit_add(bench, sg);
 		for (unsigned g = 0; g < 2; g++)
 			assert_ptr_equal(server->groups[g].downstream->lower.linear, pools->linear);
 		depi_comes(sg);
 		depi_comes(&bench->file[0]);
-		assert_int_equal(life_bench_totals(bench).down_out, 24);
+		assert_int_equal(life_kit_totals(bench).down_out, 24);
 	}
 }
 
@@ -170,7 +170,7 @@ static unsigned there; /* groups at the start */
 
 /* The one that is there has its traffic, with nothing lost. */
 static void still_serves(void) {
-	life_bench_serves(bench);
+	life_kit_serves(bench);
 	assert_int_equal(server_held(server), 0);
 }
 
@@ -232,11 +232,11 @@ static void try_what_does_not_fit(void) {
 /* On ports that were the first group's own, and on such as are shared. */
 TEST(what_does_not_fit) {
 	for (there = 1; there <= 2; there++) {
-		life_bench_open(bench, there, there + 1);
-		comes = life_bench_group(bench, 3, 0, 1, 2, 0);
+		life_kit_open(bench, there, there + 1);
+		comes = life_kit_group(bench, 3, 0, 1, 2, 0);
 		still_serves();
 		try_what_does_not_fit();
-		life_bench_add(bench, comes);
+		life_kit_add(bench, comes);
 		still_serves();
 	}
 }

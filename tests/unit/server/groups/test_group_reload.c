@@ -16,7 +16,7 @@ TEST(what_moves_to_one_that_comes) {
 	uint32_t session;
 
 	for (unsigned there = 1; there <= 2; there++) {
-		life_bench_open(bench, there, GROUPS);
+		life_kit_open(bench, there, GROUPS);
 		load_next(3);
 		address = from->modems[1].addresses[0];
 		session = from->upstream_channels[0].session;
@@ -34,20 +34,20 @@ TEST(ports_of_its_own) {
 	uint64_t before;
 
 	open_with_file(2);
-	life_bench_load(&next[2], 3, 1, 1, 1, 1);
+	life_kit_load(&next[2], 3, 1, 1, 1, 1);
 	file.group_count = 3;
 	reload("1 service group added");
 	next[0].upstream_channels[0].session += 0x10;
 	reload("service group 1: 1 upstream channel changed");
-	life_bench_load(&next[3], 4, LIFE_SHARED, 1, 1, 1); /* by a table that is made for it */
+	life_kit_load(&next[3], 4, LIFE_SHARED, 1, 1, 1); /* by a table that is made for it */
 	file.group_count = 4;
 	reload("1 service group added");
-	before = life_bench_totals(bench).port_dropped;
-	life_bench_ups(bench, LIFE_SHARED, &next[2], 1);
-	life_bench_pass(bench, MS);
-	assert_int_equal(life_bench_totals(bench).port_dropped, before + 1);
-	life_bench_ups(bench, 1, &next[2], 1);
-	life_bench_pass(bench, MS);
+	before = life_kit_totals(bench).port_dropped;
+	life_kit_ups(bench, LIFE_SHARED, &next[2], 1);
+	life_kit_pass(bench, MS);
+	assert_int_equal(life_kit_totals(bench).port_dropped, before + 1);
+	life_kit_ups(bench, 1, &next[2], 1);
+	life_kit_pass(bench, MS);
 	assert_int_equal(bench->taken_up[3], 1);
 }
 
@@ -85,17 +85,17 @@ static struct ip_address addresses[SG_MAX_MODEM_ADDRESSES];
 static uint64_t send_to_all(void) {
 	struct service_group sg = bench->file[0];
 	struct modem modem = sg.modems[0];
-	struct life_totals before = life_bench_totals(bench), after;
+	struct life_totals before = life_kit_totals(bench), after;
 
 	sg.modems = &modem;
 	for (unsigned a = 0; a < SG_MAX_MODEM_ADDRESSES;
 	     a++, bench->serial += 2 /* even: of the first modem */) {
 		modem.addresses = &addresses[a];
-		assert_true(life_bench_down(bench, LIFE_SHARED, &sg, PACKET, bench->serial));
+		assert_true(life_kit_down(bench, LIFE_SHARED, &sg, PACKET, bench->serial));
 		if (a % BATCH == BATCH - 1)
-			life_bench_pass(bench, 2 * MS);
+			life_kit_pass(bench, 2 * MS);
 	}
-	after = life_bench_totals(bench);
+	after = life_kit_totals(bench);
 	assert_int_equal(after.down_dropped, before.down_dropped);
 	assert_int_equal(after.down_out - before.down_out + after.port_dropped -
 				 before.port_dropped,
@@ -130,7 +130,7 @@ static unsigned change_addresses(size_t count) {
 /* With packets between any two steps of a change: the port leads an address to a group only while the group's own tables
  * know it. */
 TEST(addresses_come_and_go_between_packets) {
-	life_bench_open(bench, 2, 2);
+	life_kit_open(bench, 2, 2);
 	addresses[0] = bench->file[0].modems[0].addresses[0];
 	for (unsigned a = 1; a < SG_MAX_MODEM_ADDRESSES; a++) {
 		addresses[a] = addresses[0];
@@ -185,7 +185,7 @@ TEST(all_or_nothing) {
 	uint64_t not_done = 0;
 	struct reload r;
 
-	life_bench_open(bench, 2, 2);
+	life_kit_open(bench, 2, 2);
 	reload_open(&r, server, "server.yaml", &(struct server_devices){0});
 	first = server->groups[0].downstream;
 	for (size_t i = 0; i < ARRAY_COUNT(files); i++) {

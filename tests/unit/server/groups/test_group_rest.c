@@ -18,31 +18,31 @@
 /* What it waits for may stand in the port that nobody asks: so it is not given up, however long it rests. */
 TEST(what_waits_goes_on_waiting) {
 	for (unsigned groups = 1; groups <= 2; groups++) {
-		life_bench_open(bench, groups, groups);
-		life_bench_up_open(bench, LIFE_SHARED);
-		life_bench_pass(bench, MS);
+		life_kit_open(bench, groups, groups);
+		life_kit_up_open(bench, LIFE_SHARED);
+		life_kit_pass(bench, MS);
 		assert_int_equal(server_group_drain(server, 0, 1000), 1);
-		life_bench_traffic(bench, LIFE_SHARED, &bench->file[0], 1);
+		life_kit_traffic(bench, LIFE_SHARED, &bench->file[0], 1);
 		for (int i = 0; i < 3; i++) {
 			bench->now += LONG;
-			life_bench_pass(bench, MS);
+			life_kit_pass(bench, MS);
 			assert_int_equal(served_group_held(&server->groups[0]), 1);
 			assert_int_equal(served_group_waiting(&server->groups[0]), 1);
 		}
 		assert_int_equal(bench->taken_up[1], 0);
 		server_group_resume(server, 0);
 		server_group_resume(server, 0); /* harmless */
-		life_bench_pass(bench, 3 * MS);
+		life_kit_pass(bench, 3 * MS);
 		assert_int_equal(bench->taken_up[1], 1);
 		assert_true(bench->depi_frames > 0);
 		bench->now += LONG;
-		life_bench_pass(bench, MS);
+		life_kit_pass(bench, MS);
 		assert_int_equal(served_group_held(&server->groups[0]), 0);
 	}
 }
 
 static uint64_t maps_sent(void) {
-	return life_bench_up_of(bench, 0)->values[COUNTER_MAPS];
+	return life_kit_up_of(bench, 0)->values[COUNTER_MAPS];
 }
 
 /* Nobody would receive what modems send: they are granted nothing, and something again when it receives. */
@@ -50,29 +50,29 @@ TEST(nothing_is_granted_meanwhile) {
 	uint64_t before;
 
 	life_scheduled = true;
-	life_bench_open(bench, 1, 1);
+	life_kit_open(bench, 1, 1);
 	life_scheduled = false;
-	life_bench_pass(bench, 20 * MS);
+	life_kit_pass(bench, 20 * MS);
 	before = maps_sent();
 	assert_true(before > 5);
 	server_group_drain(server, 0, 0);
-	life_bench_pass(bench, 20 * MS);
+	life_kit_pass(bench, 20 * MS);
 	assert_int_equal(maps_sent(), before);
 	server_group_drain(server, 0, 0); /* harmless */
 	server_group_resume(server, 0);
 	bench->now += LONG;
-	life_bench_pass(bench, 20 * MS);
+	life_kit_pass(bench, 20 * MS);
 	assert_in_range(maps_sent(), before + 5, before + 20);
 }
 
 /* One that goes waits for nothing: it is given up under its name, not that of a stop. */
 TEST(what_waits_is_given_up_at_the_end) {
-	life_bench_open(bench, 2, 2);
-	life_bench_up_open(bench, LIFE_SHARED);
-	life_bench_pass(bench, MS);
+	life_kit_open(bench, 2, 2);
+	life_kit_up_open(bench, LIFE_SHARED);
+	life_kit_pass(bench, MS);
 	assert_int_equal(server_group_drain(server, 0, 0), 1);
 	server->groups[0].upstream->requests.sink.by_kind[0] = 3;
-	life_bench_remove(bench, 0, 0);
+	life_kit_remove(bench, 0, 0);
 	assert_int_equal(server->gone.groups, 1);
 	assert_int_equal(server->gone.requests[0], 3);
 	assert_int_equal(server->gone.up_in[UNIT_PACKET], 1);
@@ -85,22 +85,22 @@ static void stop(void) {
 	server_start(server);
 	server_halted(server);
 	server_drain(server, rte_get_tsc_hz() * 60);
-	life_bench_take(bench);
+	life_kit_take(bench);
 }
 
 /* A server that stops sends what waits for a group that rests, also where the place of another one is free. */
 TEST(a_stop_while_it_rests) {
 	for (unsigned rests = 0; rests < 2; rests++) {
-		life_bench_open(bench, 2, 2);
+		life_kit_open(bench, 2, 2);
 		if (rests == 1)
-			life_bench_remove(bench, 0, 0);
+			life_kit_remove(bench, 0, 0);
 		assert_int_equal(server_group_drain(server, rests, 0), 0);
-		life_bench_traffic(bench, LIFE_SHARED, &bench->file[rests], 1);
-		life_bench_pass(bench, MS);
+		life_kit_traffic(bench, LIFE_SHARED, &bench->file[rests], 1);
+		life_kit_pass(bench, MS);
 		assert_int_equal(server_shares_held_in(&server->shares), 2);
-		assert_int_equal(life_bench_totals(bench).down_in, 0);
+		assert_int_equal(life_kit_totals(bench).down_in, 0);
 		stop();
-		assert_int_equal(life_bench_totals(bench).down_out, 1);
+		assert_int_equal(life_kit_totals(bench).down_out, 1);
 		assert_int_equal(bench->taken_up[1 + rests], 1);
 	}
 }
@@ -109,14 +109,14 @@ TEST(a_stop_while_it_rests) {
 TEST(a_stop_ends_what_is_received) {
 	struct rte_mbuf *m;
 
-	life_bench_open(bench, 1, 1);
-	life_bench_downs(bench, 0, &bench->file[0], 4);
+	life_kit_open(bench, 1, 1);
+	life_kit_downs(bench, 0, &bench->file[0], 4);
 	assert_in_range(worker_round(server->groups[0].upper), 4, 100);
 	assert_int_equal(downstream_held(server->groups[0].downstream), 4);
-	life_bench_ups(bench, 0, &bench->file[0], 1);
+	life_kit_ups(bench, 0, &bench->file[0], 1);
 	stop();
-	assert_int_equal(life_bench_totals(bench).down_out, 4);
-	assert_int_equal(life_bench_totals(bench).up_in, 0);
+	assert_int_equal(life_kit_totals(bench).down_out, 4);
+	assert_int_equal(life_kit_totals(bench).up_in, 0);
 	assert_int_equal(
 		rte_eth_rx_burst(server->ports.list[server->ports.of[0][DEVICE_RPHY]].id, 0, &m, 1),
 		1);
@@ -134,7 +134,7 @@ TEST(whose_clock_and_queue) {
 	struct served_group *g;
 	unsigned port;
 
-	life_bench_open(bench, 2, 2);
+	life_kit_open(bench, 2, 2);
 	g = &server->groups[0];
 	port = server->ports.of[0][DEVICE_RPHY];
 	assert_int_equal(server->shares.owners[port], 2); /* its upstream */
@@ -163,15 +163,15 @@ TEST(a_ring_when_it_is_needed) {
 	const struct service_group *comes;
 	unsigned port;
 
-	life_bench_open(bench, 1, 3);
+	life_kit_open(bench, 1, 3);
 	assert_int_equal(server_move_group(server, 0, PART_LOWER | PART_UPPER, 2), 0);
-	comes = life_bench_group(bench, 3, 0, 2, 2, 2);
-	life_bench_add(bench, comes);
+	comes = life_kit_group(bench, 3, 0, 2, 2, 2);
+	life_kit_add(bench, comes);
 	port = server->ports.of[0][DEVICE_RPHY];
 	assert_non_null(server->shares.of[port]);
 	assert_null(server->shares.of[port]->send.ring);
-	life_bench_downs(bench, 0, comes, 1);
-	life_bench_pass(bench, 3 * MS);
+	life_kit_downs(bench, 0, comes, 1);
+	life_kit_pass(bench, 3 * MS);
 	assert_int_equal(bench->depi_seen[3][0] + bench->depi_seen[3][1], 1);
 	assert_int_equal(server_move_group(server, 1, PART_LOWER, 0), 0);
 	assert_non_null(server->groups[1].downstream->lower.rphy.ring);
@@ -190,24 +190,24 @@ TEST(a_ring_when_it_is_needed) {
 		assert_int_equal(server->shares.owners[port], 0);
 		check_clocks(&server->groups[g]);
 	}
-	life_bench_downs(bench, 0, comes, 1);
-	life_bench_pass(bench, 3 * MS);
+	life_kit_downs(bench, 0, comes, 1);
+	life_kit_pass(bench, 3 * MS);
 	assert_int_equal(server_worker_resume(server, 2), 0);
 	assert_int_equal(server->layout.groups[0].upstream, 2);
 	assert_int_equal(server->layout.groups[0].lower, 0); /* not at home there */
 	assert_int_equal(server->layout.groups[1].lower, 2);
 	assert_int_equal(server->shares.owners[port], 2);
-	life_bench_downs(bench, 0, comes, 1);
-	life_bench_pass(bench, 3 * MS);
-	assert_int_equal(life_bench_totals(bench).down_out, 3);
+	life_kit_downs(bench, 0, comes, 1);
+	life_kit_pass(bench, 3 * MS);
+	assert_int_equal(life_kit_totals(bench).down_out, 3);
 }
 
 /* What stands in a ring to a port of another worker is held, too. */
 TEST(what_waits_for_a_port_is_held) {
 	uint64_t waits;
 
-	life_bench_open(bench, 2, 2);
-	life_bench_downs(bench, 0, &bench->file[0], 4);
+	life_kit_open(bench, 2, 2);
+	life_kit_downs(bench, 0, &bench->file[0], 4);
 	for (uint64_t end = bench->now + MS; bench->now < end; bench->now += MS / 50) {
 		for (unsigned w = 0; w < 2; w++) { /* the third one has the port */
 			server->workers[w].clock.now = bench->now;
@@ -217,23 +217,23 @@ TEST(what_waits_for_a_port_is_held) {
 	waits = server_shares_held_out(&server->shares);
 	assert_in_range(waits, 1, 4);
 	assert_int_equal(server_held(server), waits);
-	life_bench_pass(bench, MS);
+	life_kit_pass(bench, MS);
 	assert_int_equal(server_held(server), 0);
-	assert_int_equal(life_bench_totals(bench).down_out, 4);
+	assert_int_equal(life_kit_totals(bench).down_out, 4);
 }
 
 static struct server_rounds made;
 static uint64_t began;
 
 static void pass(void *arg) {
-	life_bench_pass(arg, ROUND_NS);
+	life_kit_pass(arg, ROUND_NS);
 }
 
 static void begin(unsigned groups) {
-	life_bench_open(bench, groups, GROUPS);
+	life_kit_open(bench, groups, GROUPS);
 	made = (struct server_rounds){pass, bench};
 	server->rounds = &made;
-	life_bench_pass(bench, MS);
+	life_kit_pass(bench, MS);
 }
 
 /* The first modem's flow, of which all but the first packets have to wait. */
@@ -259,8 +259,8 @@ TEST(a_queue_runs_empty) {
 		begin(2);
 		slow_flow(rates[slow]);
 		for (unsigned i = 0; i < 40; i++)
-			assert_true(life_bench_down(bench, 0, &next[0], 400, 2 * i));
-		life_bench_pass(bench, MS);
+			assert_true(life_kit_down(bench, 0, &next[0], 400, 2 * i));
+		life_kit_pass(bench, MS);
 		d = server->groups[0].downstream;
 		assert_true(downstream_held(d) > 10);
 		before = bench->now;
@@ -273,12 +273,12 @@ TEST(a_queue_runs_empty) {
 		assert_in_range(took, slow * CHANGE_DRAIN_MS * MS,
 				(CHANGE_DRAIN_MS + 10 * slow) * MS);
 		if (!slow) /* what stands in a DEPI frame that is not full */
-			life_bench_pass(bench, MS);
+			life_kit_pass(bench, MS);
 		assert_int_equal(downstream_held(d), 0);
 		assert_int_equal(d->upper.counters.drops[DROP_SERVICE_FLOW_REMOVED] > 10, slow);
 		if (!slow) {
 			assert_int_equal(counters_dropped(&d->upper.counters), 0);
-			assert_int_equal(life_bench_totals(bench).down_out, 40);
+			assert_int_equal(life_kit_totals(bench).down_out, 40);
 		}
 	}
 }
@@ -292,14 +292,14 @@ static void pass_and_send(void *arg) {
 	pass(arg);
 	assert_int_equal(maps_sent(), maps_before);
 	if (bench->now >= began + last && bench->now < began + last + ROUND_NS)
-		assert_true(life_bench_up(bench, 0, &bench->file[0], 0));
+		assert_true(life_kit_up(bench, 0, &bench->file[0], 0));
 }
 
 static void begin_scheduled(void) {
 	life_scheduled = true;
 	begin(2);
 	life_scheduled = false;
-	life_bench_pass(bench, 10 * MS);
+	life_kit_pass(bench, 10 * MS);
 	maps_before = maps_sent();
 	assert_true(maps_before > 2);
 	made.pass = pass_and_send;
@@ -324,7 +324,7 @@ TEST(what_was_granted_comes) {
 	server_group_drain(server, 0, 1);
 	assert_in_range(bench->now - began, MS, MS + MS / 10);
 	begin_scheduled();
-	life_bench_remove(bench, 0, 1000);
+	life_kit_remove(bench, 0, 1000);
 	assert_int_equal(server->gone.up.values[COUNTER_MAPS], maps_before);
 	assert_int_equal(bench->taken_up[1], 1);
 }

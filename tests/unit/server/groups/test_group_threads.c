@@ -56,7 +56,7 @@ TEST(moves_and_rests) {
 		struct life_script s = {.turn = i < 2 ? move_turn : rest_turn, .turns = TURNS};
 		unsigned groups = 1 + i % 2;
 
-		life_bench_open(bench, groups, groups);
+		life_kit_open(bench, groups, groups);
 		assert_int_equal(server->shares.of[0] != NULL, groups == 2);
 		life_play(bench, &s);
 	}
@@ -79,16 +79,16 @@ TEST(rounds_are_waited_for) {
 	static const struct stage stages[] = {{.name = "stand", .run = stand, .polls = true}};
 	struct pipeline p = {.stages = stages, .count = 1};
 
-	life_bench_open(bench, 1, 1);
+	life_kit_open(bench, 1, 1);
 	for (unsigned w = 0; w < LIFE_WORKERS; w++) {
 		inside = waited = false;
 		assert_int_equal(worker_add(&server->workers[w], &p), 0);
-		life_bench_launch(bench);
+		life_kit_launch(bench);
 		while (!__atomic_load_n(&inside, __ATOMIC_ACQUIRE))
 			sched_yield();
 		server_synchronize(server);
 		__atomic_store_n(&waited, true, __ATOMIC_RELEASE);
-		life_bench_halt(bench);
+		life_kit_halt(bench);
 		assert_false(too_early);
 		worker_remove(&server->workers[w], &p);
 	}
@@ -127,11 +127,11 @@ TEST(rules_come_and_go) {
 		struct life_totals t;
 
 		steering_kit_open(bench, by, 2, 3);
-		s.comes = comes = life_bench_group(bench, 3, 0, 1, 2, 0);
+		s.comes = comes = life_kit_group(bench, 3, 0, 1, 2, 0);
 		life_play(bench, &s);
-		life_bench_pass(bench, 5000000);
-		t = life_bench_totals(bench);
-		life_bench_check_totals(bench);
+		life_kit_pass(bench, 5000000);
+		t = life_kit_totals(bench);
+		life_kit_check_totals(bench);
 		assert_int_equal(server->gone.groups, TURNS);
 		assert_true(t.port_steered > 0);
 		assert_int_equal(flow_card_calls.refused, 0);
@@ -145,7 +145,7 @@ TEST(rules_wait_for_a_group_that_rests) {
 
 	steering_kit_open(bench, STEERED_BY_SESSION, 2, 2);
 	rules = flow_card_calls.rules;
-	life_bench_launch(bench);
+	life_kit_launch(bench);
 	do {
 		server_group_drain(server, 0, 0);
 		server_steer_nothing(server, 1, 0);
@@ -156,7 +156,7 @@ TEST(rules_wait_for_a_group_that_rests) {
 		server_group_resume(server, 0);
 	} while (flow_card_calls.rules < rules && ++tries < TURNS);
 	assert_int_equal(flow_card_calls.rules, rules);
-	life_bench_halt(bench);
+	life_kit_halt(bench);
 }
 
 static void wait_for_ring(unsigned count) {
@@ -170,25 +170,25 @@ static void wait_for_ring(unsigned count) {
  * or what comes next would be in the ring, too. */
 TEST(rules_stay_while_the_ring_goes_first) {
 	steering_kit_open(bench, STEERED_IN_VLAN, 1, 2);
-	comes = life_bench_group(bench, 2, 0, 1, 2, 0);
-	life_bench_launch(bench);
+	comes = life_kit_group(bench, 2, 0, 1, 2, 0);
+	life_kit_launch(bench);
 	server_steer_nothing(server, 1, 0);
 	wait_for_ring(0);
 	server_group_drain(server, 0, 0);
-	assert_true(life_bench_up(bench, 0, &bench->file[0], 0));
+	assert_true(life_kit_up(bench, 0, &bench->file[0], 0));
 	wait_for_ring(1);
 	server_steer(server, 1);
-	assert_true(life_bench_up(bench, 0, &bench->file[0], 1));
-	life_bench_add(bench, comes);
-	assert_true(life_bench_up(bench, 0, &bench->file[0], 2));
+	assert_true(life_kit_up(bench, 0, &bench->file[0], 1));
+	life_kit_add(bench, comes);
+	assert_true(life_kit_up(bench, 0, &bench->file[0], 2));
 	server_group_resume(server, 0);
 	for (unsigned ms = 0; bench->taken_up[1] < 3 && ms < LIFE_DRAIN_MS; ms++) {
-		life_bench_take(bench);
+		life_kit_take(bench);
 		rte_delay_us_sleep(1000);
 	}
 	assert_int_equal(bench->taken_up[1], 3);
 	assert_int_equal(flow_card_calls.refused, 0);
-	life_bench_halt(bench);
+	life_kit_halt(bench);
 }
 
 EACH_TEST(NULL, file_end)

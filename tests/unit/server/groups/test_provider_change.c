@@ -23,7 +23,7 @@ static const struct crypto_provider *provider_of(unsigned g) {
 /* Packets of both groups and directions that nobody has worked on yet. */
 static void put_packets(unsigned count) {
 	for (unsigned g = 0; g < 2; g++)
-		life_bench_traffic(bench, LIFE_SHARED, &next[g], count);
+		life_kit_traffic(bench, LIFE_SHARED, &next[g], count);
 }
 
 static void keys_of_modem(const struct served_group *group, uint32_t m) {
@@ -67,7 +67,7 @@ static void run(bool changes, uint64_t digest[2][2]) {
 			keys_are_those_of(turn % 2);
 			reload("nothing");
 		}
-		life_bench_settle(bench, 2 * MS);
+		life_kit_settle(bench, 2 * MS);
 		all_is_told_apart();
 	}
 	memcpy(digest, &bench->digest[1], sizeof(uint64_t[2][2]));
@@ -91,17 +91,17 @@ TEST(while_workers_run) {
 	unsigned turns = 40, packets = 4;
 
 	open_with_file(2);
-	before = life_bench_totals(bench);
-	life_bench_launch(bench);
+	before = life_kit_totals(bench);
+	life_kit_launch(bench);
 	for (unsigned turn = 0; turn < turns; turn++) {
 		put_packets(packets);
 		wants(turn % 2, turn / 2 % 2 == 0);
 		reload("crypto provider changed");
-		life_bench_take(bench);
+		life_kit_take(bench);
 	}
-	life_bench_halt(bench);
-	life_bench_settle(bench, 5 * MS);
-	after = life_bench_totals(bench);
+	life_kit_halt(bench);
+	life_kit_settle(bench, 5 * MS);
+	after = life_kit_totals(bench);
 	assert_int_equal(after.down_dropped, before.down_dropped);
 	assert_int_equal(after.up_dropped, before.up_dropped);
 	assert_int_equal(after.down_out - before.down_out, 2 * turns * packets);
@@ -127,7 +127,7 @@ TEST(refused_devices) {
 
 /* Modems that come and go, and keys that roll, in the same reload in which the provider changes. */
 TEST(with_other_modems) {
-	life_bench_open(bench, 2, GROUPS);
+	life_kit_open(bench, 2, GROUPS);
 	load_next(3);
 	for (unsigned g = 0; g < 2; g++) {
 		next[g].modems[0].addresses[0].bytes[3] += 100;

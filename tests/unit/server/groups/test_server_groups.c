@@ -11,24 +11,24 @@
 #include "server/running.h"
 
 #include "fixture.h"
-#include "life_bench.h"
+#include "life_kit.h"
 #include "random.h"
 
 #define PACKETS 600
 #define GROUPS LIFE_APART
 #define MEMORY_MB 512
 
-static struct life_bench storage, *const bench = &storage;
+static struct life_kit storage, *const bench = &storage;
 
 static const unsigned one_core[GROUPS][3] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
 
 static void serve(unsigned groups, const unsigned workers[][3]) {
-	life_bench_apart(bench, groups, workers);
-	life_bench_serve(bench, MEMORY_MB);
+	life_kit_apart(bench, groups, workers);
+	life_kit_serve(bench, MEMORY_MB);
 }
 
 static void down(unsigned group, size_t size, uint32_t serial) {
-	assert_true(life_bench_down(bench, group, &bench->file[group], size, serial));
+	assert_true(life_kit_down(bench, group, &bench->file[group], size, serial));
 }
 
 /* A group whose queue is full drops its own packets, and no other's; what it may keep is no more than
@@ -40,14 +40,14 @@ TEST(a_full_group) {
 	for (int round = 0; round < 40; round++) {
 		for (int i = 0; i < 60; i++, sent++)
 			down(0, 1400, 2 * (uint32_t)sent);
-		life_bench_settle(bench, 1); /* time stands still: nothing goes out */
+		life_kit_settle(bench, 1); /* time stands still: nothing goes out */
 		down(1, 1400, 2 * (uint32_t)round);
 	}
-	life_bench_settle(bench, 100000000);
-	assert_true(life_bench_down_of(bench, 0).drops[DROP_FLOW_BUFFER_FULL] > 0);
-	assert_int_equal(life_bench_down_of(bench, 0).values[COUNTER_RECEIVED], sent);
-	assert_int_equal(life_bench_down_of(bench, 1).values[COUNTER_RECEIVED], 40);
-	assert_int_equal(life_bench_down_of(bench, 1).values[COUNTER_TRANSMITTED], 40);
+	life_kit_settle(bench, 100000000);
+	assert_true(life_kit_down_of(bench, 0).drops[DROP_FLOW_BUFFER_FULL] > 0);
+	assert_int_equal(life_kit_down_of(bench, 0).values[COUNTER_RECEIVED], sent);
+	assert_int_equal(life_kit_down_of(bench, 1).values[COUNTER_RECEIVED], 40);
+	assert_int_equal(life_kit_down_of(bench, 1).values[COUNTER_TRANSMITTED], 40);
 }
 
 /* Packets, bursts and messages that groups were sent. */
@@ -60,12 +60,12 @@ static void play(const unsigned workers[][3], bool upstream) {
 	struct random random = {.state = 987654321};
 
 	memset(sent, 0, sizeof(sent));
-	life_bench_apart(bench, GROUPS, workers);
+	life_kit_apart(bench, GROUPS, workers);
 	bench->file[0].upstream_channel_count = upstream;
 	for (unsigned g = 0; g < GROUPS;
 	     g++) /* while packets come, DEPI frames go when they are full */
 		bench->file[g].rphy.flush_ns = 10000000;
-	life_bench_serve(bench, MEMORY_MB);
+	life_kit_serve(bench, MEMORY_MB);
 	for (uint32_t n = 0; n < PACKETS; n++) {
 		unsigned group = random_below(&random, GROUPS), what = random_below(&random, 24);
 		size_t size = random_between(&random, 60, 1500);
@@ -74,21 +74,21 @@ static void play(const unsigned workers[][3], bool upstream) {
 			down(group, size, n);
 			sent[group].down++;
 		} else if (what > 0 && (group > 0 || upstream)) {
-			assert_true(life_bench_up(bench, group, &bench->file[group], n));
+			assert_true(life_kit_up(bench, group, &bench->file[group], n));
 			sent[group].up++;
 		} else if (group > 0 || upstream) {
-			life_bench_message(bench, group);
+			life_kit_message(bench, group);
 			sent[group].messages++;
 		}
 		if (random_below(&random, 8) == 0)
-			life_bench_settle(bench, random_below(&random, 10) * 10000);
+			life_kit_settle(bench, random_below(&random, 10) * 10000);
 	}
-	life_bench_settle(bench, 20000000);
+	life_kit_settle(bench, 20000000);
 }
 
 /* Counters are the group's, and messages of its modems leave by its control port. */
 static void check_group(unsigned g) {
-	struct counters down = life_bench_down_of(bench, g);
+	struct counters down = life_kit_down_of(bench, g);
 	const struct upstream *u = bench->server.groups[g].upstream;
 	struct rte_mbuf *m;
 
@@ -139,13 +139,13 @@ TEST(a_group_that_cannot_be_made) {
 		struct rte_ring *taken;
 		char name[32];
 
-		life_bench_apart(bench, GROUPS, one_core);
+		life_kit_apart(bench, GROUPS, one_core);
 		snprintf(name, sizeof(name), "hand_over_%u", broken + 1);
 		taken = rte_ring_create(name, 64, SOCKET_ID_ANY, 0);
 		assert_non_null(taken);
-		assert_int_equal(life_bench_try(bench, MEMORY_MB), -1);
+		assert_int_equal(life_kit_try(bench, MEMORY_MB), -1);
 		assert_int_equal(bench->server.group_count, broken + 1);
-		life_bench_free(bench);
+		life_kit_free(bench);
 		assert_null(rte_mempool_lookup("packets"));
 		assert_null(rte_mempool_lookup("dataplane_ops"));
 		assert_null(rte_mempool_lookup("dataplane_sess"));
@@ -223,5 +223,5 @@ TEST(kinds) {
 	assert_false(server_may_sleep(s));
 }
 
-EACH_TEST(NULL, life_bench_end)
+EACH_TEST(NULL, life_kit_end)
 ALL_TESTS(NULL, fixture_stop)

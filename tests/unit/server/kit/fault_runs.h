@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "faults.h"
-#include "life_bench.h"
+#include "life_kit.h"
 #include "served_state.h"
 
 #ifndef FAULTS_ABOUT

@@ -10,12 +10,12 @@
 #include "server/reconfigure.h"
 
 #include "fixture.h"
-#include "life_bench.h"
+#include "life_kit.h"
 
 #define MS 1000000ull
 #define GROUPS 5
 
-static struct life_bench storage, *const bench = &storage;
+static struct life_kit storage, *const bench = &storage;
 static struct server *const server = &storage.server;
 static struct service_group next[GROUPS];
 static struct server_config file = {.groups = next};
@@ -36,21 +36,21 @@ static inline void load_next(unsigned count) {
 	for (unsigned g = 0; g < count; g++) {
 		const unsigned *w = workers[g];
 
-		life_bench_load(&next[g], g + 1, LIFE_SHARED, w[0], w[1], w[2]);
+		life_kit_load(&next[g], g + 1, LIFE_SHARED, w[0], w[1], w[2]);
 	}
 }
 
 /* All traffic of the groups of the file comes through, and none is taken for another one's. */
 static inline void all_is_told_apart(void) {
-	struct life_totals before = life_bench_totals(bench), after;
+	struct life_totals before = life_kit_totals(bench), after;
 	uint64_t up[LIFE_IDS];
 
 	memcpy(up, bench->taken_up, sizeof(up));
 	for (unsigned g = 0; g < file.group_count; g++) {
-		life_bench_traffic(bench, LIFE_SHARED, &next[g], 4);
-		life_bench_pass(bench, 2 * MS);
+		life_kit_traffic(bench, LIFE_SHARED, &next[g], 4);
+		life_kit_pass(bench, 2 * MS);
 	}
-	after = life_bench_totals(bench);
+	after = life_kit_totals(bench);
 	assert_int_equal(after.port_dropped, before.port_dropped);
 	assert_int_equal(after.down_dropped, before.down_dropped);
 	assert_int_equal(after.up_dropped, before.up_dropped);
@@ -78,12 +78,12 @@ static inline void refused(const char *expected) {
 
 /* A server with so many groups of the start, and a file of as many. */
 static inline void open_with_file(unsigned groups) {
-	life_bench_open(bench, groups, GROUPS);
+	life_kit_open(bench, groups, GROUPS);
 	load_next(groups);
 }
 
 /* Of each test. */
 static int file_end(void **state) {
 	free_next();
-	return life_bench_end(state);
+	return life_kit_end(state);
 }

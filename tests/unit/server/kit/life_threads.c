@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <sched.h>
 
-#include "life_bench.h"
+#include "life_kit.h"
 
 #include "test.h"
 
@@ -22,7 +22,7 @@ static uint16_t polite(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 static const struct stage polite_stages[] = {{.name = "polite", .run = polite, .polls = true}};
 static struct pipeline polite_lists[LIFE_WORKERS];
 
-void life_bench_launch(struct life_bench *b) {
+void life_kit_launch(struct life_kit *b) {
 	for (unsigned w = 0; w < LIFE_WORKERS; w++) {
 		polite_lists[w] = (struct pipeline){
 			.stages = polite_stages, .count = 1, .ctx = &b->rounds[w]};
@@ -34,7 +34,7 @@ void life_bench_launch(struct life_bench *b) {
 				 0);
 }
 
-void life_bench_halt(struct life_bench *b) {
+void life_kit_halt(struct life_kit *b) {
 	for (unsigned w = 0; w < LIFE_WORKERS; w++)
 		worker_stop(&b->server.workers[w]);
 	for (unsigned w = 0; w < LIFE_WORKERS; w++)
@@ -60,34 +60,34 @@ static void *play(void *arg) {
 	return NULL;
 }
 
-static uint64_t down_out(const struct life_bench *b) {
+static uint64_t down_out(const struct life_kit *b) {
 	const struct downstream *d = b->server.groups[0].downstream;
 
 	return __atomic_load_n(&d->lower.counters.values[COUNTER_TRANSMITTED], __ATOMIC_RELAXED);
 }
 
 /* Both directions of the first group, never more than the window, which is all that is ever on its way. */
-static void traffic(struct life_bench *b, const struct life_script *s, uint32_t *sent) {
+static void traffic(struct life_kit *b, const struct life_script *s, uint32_t *sent) {
 	if (*sent - down_out(b) < WINDOW && *sent - b->taken_up[1] < WINDOW &&
-	    life_bench_down(b, LIFE_SHARED, &b->file[0], 200, *sent)) {
-		while (!life_bench_up(b, LIFE_SHARED, &b->file[0], *sent))
-			life_bench_take(b);
+	    life_kit_down(b, LIFE_SHARED, &b->file[0], 200, *sent)) {
+		while (!life_kit_up(b, LIFE_SHARED, &b->file[0], *sent))
+			life_kit_take(b);
 		(*sent)++;
 	}
 	if (s->comes != NULL) {
-		life_bench_down(b, LIFE_SHARED, s->comes, 200, b->serial);
-		life_bench_up(b, LIFE_SHARED, s->comes, b->serial++);
+		life_kit_down(b, LIFE_SHARED, s->comes, 200, b->serial);
+		life_kit_up(b, LIFE_SHARED, s->comes, b->serial++);
 	}
-	life_bench_take(b);
+	life_kit_take(b);
 	sched_yield();
 }
 
-void life_play(struct life_bench *b, struct life_script *s) {
+void life_play(struct life_kit *b, struct life_script *s) {
 	struct counters down;
 	pthread_t control;
 	uint32_t sent = 0;
 
-	life_bench_launch(b);
+	life_kit_launch(b);
 	assert_int_equal(pthread_create(&control, NULL, play, s), 0);
 	while (!__atomic_load_n(&s->done, __ATOMIC_ACQUIRE))
 		traffic(b, s, &sent);
@@ -95,10 +95,10 @@ void life_play(struct life_bench *b, struct life_script *s) {
 	if (s->failed != NULL)
 		fail_msg("%s", s->failed);
 	while (down_out(b) < sent || b->taken_up[1] < sent) {
-		life_bench_take(b);
+		life_kit_take(b);
 		sched_yield();
 	}
-	life_bench_halt(b);
+	life_kit_halt(b);
 	downstream_counters(b->server.groups[0].downstream, &down);
 	assert_int_equal(down.values[COUNTER_RECEIVED], sent);
 	assert_int_equal(down.values[COUNTER_TRANSMITTED], sent);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Packets of a life_bench, what comes of them, what its groups count, and what a process may lose. */
+/* Packets of a life_kit, what comes of them, what its groups count, and what a process may lose. */
 #include <dirent.h>
 #include <string.h>
 
@@ -16,7 +16,7 @@
 
 #include "depi_reader.h"
 #include "fixture.h"
-#include "life_bench.h"
+#include "life_kit.h"
 #include "packets.h"
 
 #include "test.h"
@@ -35,7 +35,7 @@ static void part(uint8_t *psp, uint8_t **at, bool begin, bool end, const void *b
 	*at += size;
 }
 
-static bool put(const struct life_bench *b, uint16_t port, struct rte_mbuf *m, uint64_t *sent) {
+static bool put(const struct life_kit *b, uint16_t port, struct rte_mbuf *m, uint64_t *sent) {
 	bool took = life_card != NULL && (port == b->network[0] || port == b->rphy[0])
 			    ? life_card->put(port, m)
 			    : rte_eth_tx_burst(port, 0, &m, 1) == 1;
@@ -47,8 +47,8 @@ static bool put(const struct life_bench *b, uint16_t port, struct rte_mbuf *m, u
 	return took;
 }
 
-bool life_bench_down(struct life_bench *b, unsigned pair, const struct service_group *sg,
-		     size_t size, uint32_t serial) {
+bool life_kit_down(struct life_kit *b, unsigned pair, const struct service_group *sg, size_t size,
+		   uint32_t serial) {
 	uint8_t frame[PACKET_MAX];
 	struct rte_mbuf *m;
 
@@ -90,7 +90,7 @@ static size_t burst_write(const struct service_group *sg, uint16_t sequence, uin
 	return (size_t)(at - packet);
 }
 
-static bool put_burst(struct life_bench *b, unsigned pair, const struct service_group *sg,
+static bool put_burst(struct life_kit *b, unsigned pair, const struct service_group *sg,
 		      uint32_t serial, enum docsis_kind kind, bool open) {
 	uint8_t packet[BURST_MOST];
 	size_t bytes =
@@ -105,46 +105,44 @@ static bool put_burst(struct life_bench *b, unsigned pair, const struct service_
 	return false;
 }
 
-bool life_bench_up(struct life_bench *b, unsigned pair, const struct service_group *sg,
-		   uint32_t serial) {
+bool life_kit_up(struct life_kit *b, unsigned pair, const struct service_group *sg,
+		 uint32_t serial) {
 	return put_burst(b, pair, sg, serial, DOCSIS_KIND_PACKET, false);
 }
 
-void life_bench_up_open(struct life_bench *b, unsigned pair) {
+void life_kit_up_open(struct life_kit *b, unsigned pair) {
 	assert_true(put_burst(b, pair, &b->file[pair], 0, DOCSIS_KIND_PACKET, true));
 }
 
-void life_bench_message(struct life_bench *b, unsigned pair) {
+void life_kit_message(struct life_kit *b, unsigned pair) {
 	assert_true(put_burst(b, pair, &b->file[pair], 0, DOCSIS_KIND_MANAGEMENT, false));
 }
 
-void life_bench_traffic(struct life_bench *b, unsigned pair, const struct service_group *sg,
-			unsigned n) {
+void life_kit_traffic(struct life_kit *b, unsigned pair, const struct service_group *sg,
+		      unsigned n) {
 	for (unsigned i = 0; i < n; i++, b->serial++) {
-		assert_true(life_bench_down(b, pair, sg, 300, b->serial));
-		assert_true(life_bench_up(b, pair, sg, b->serial));
+		assert_true(life_kit_down(b, pair, sg, 300, b->serial));
+		assert_true(life_kit_up(b, pair, sg, b->serial));
 	}
 }
 
-void life_bench_serves(struct life_bench *b) {
+void life_kit_serves(struct life_kit *b) {
 	uint64_t before = b->taken_up[1];
 
-	life_bench_traffic(b, LIFE_SHARED, &b->file[0], 3);
-	life_bench_pass(b, 2000000);
+	life_kit_traffic(b, LIFE_SHARED, &b->file[0], 3);
+	life_kit_pass(b, 2000000);
 	assert_int_equal(b->taken_up[1], before + 3);
 	assert_true(server_balanced(&b->server));
 }
 
-void life_bench_downs(struct life_bench *b, unsigned pair, const struct service_group *sg,
-		      unsigned n) {
+void life_kit_downs(struct life_kit *b, unsigned pair, const struct service_group *sg, unsigned n) {
 	while (n-- > 0)
-		assert_true(life_bench_down(b, pair, sg, 300, b->serial++));
+		assert_true(life_kit_down(b, pair, sg, 300, b->serial++));
 }
 
-void life_bench_ups(struct life_bench *b, unsigned pair, const struct service_group *sg,
-		    unsigned n) {
+void life_kit_ups(struct life_kit *b, unsigned pair, const struct service_group *sg, unsigned n) {
 	while (n-- > 0)
-		assert_true(life_bench_up(b, pair, sg, b->serial++));
+		assert_true(life_kit_up(b, pair, sg, b->serial++));
 }
 
 /* What came is without its tag from here on, but for the digest. */
@@ -153,13 +151,13 @@ static void untag(struct rte_mbuf *m) {
 		packet_untag(m);
 }
 
-static void note(struct life_bench *b, uint32_t id, unsigned side, const void *frame, size_t size) {
+static void note(struct life_kit *b, uint32_t id, unsigned side, const void *frame, size_t size) {
 	if (life_apart)
 		bytes_digest(&b->digest[id][side], &b->now, sizeof(b->now));
 	bytes_digest(&b->digest[id][side], frame, size);
 }
 
-static void look_up(struct life_bench *b, const uint8_t *frame, size_t size) {
+static void look_up(struct life_kit *b, const uint8_t *frame, size_t size) {
 	uint32_t serial = packet_serial(frame), id = serial >> 24;
 
 	assert_int_equal(size, BURST);
@@ -172,7 +170,7 @@ static void look_up(struct life_bench *b, const uint8_t *frame, size_t size) {
 }
 
 /* Those of a channel are numbered without a gap, from 0 on when the group begins. */
-static void look_depi(struct life_bench *b, unsigned pair, const struct rte_mbuf *m) {
+static void look_depi(struct life_kit *b, unsigned pair, const struct rte_mbuf *m) {
 	uint8_t frame[16384];
 	struct l2tp_data data;
 	size_t size;
@@ -197,7 +195,7 @@ static void look_depi(struct life_bench *b, unsigned pair, const struct rte_mbuf
 	b->depi_frames++;
 }
 
-void life_bench_take(struct life_bench *b) {
+void life_kit_take(struct life_kit *b) {
 	uint8_t frame[16384];
 	struct rte_mbuf *m;
 
@@ -215,18 +213,18 @@ void life_bench_take(struct life_bench *b) {
 	}
 }
 
-struct counters life_bench_down_of(const struct life_bench *b, unsigned group) {
+struct counters life_kit_down_of(const struct life_kit *b, unsigned group) {
 	struct counters c;
 
 	downstream_counters(b->server.groups[group].downstream, &c);
 	return c;
 }
 
-const struct counters *life_bench_up_of(const struct life_bench *b, unsigned group) {
+const struct counters *life_kit_up_of(const struct life_kit *b, unsigned group) {
 	return &b->server.groups[group].upstream->counters;
 }
 
-struct life_totals life_bench_totals(const struct life_bench *b) {
+struct life_totals life_kit_totals(const struct life_kit *b) {
 	const struct server *s = &b->server;
 	struct counters down = s->gone.down, up = s->gone.up, ports = s->gone.ports, all;
 
@@ -259,8 +257,8 @@ struct life_totals life_bench_totals(const struct life_bench *b) {
 	};
 }
 
-void life_bench_check_totals(const struct life_bench *b) {
-	struct life_totals t = life_bench_totals(b);
+void life_kit_check_totals(const struct life_kit *b) {
+	struct life_totals t = life_kit_totals(b);
 	uint64_t held = 0;
 
 	for (unsigned g = 0; g < b->server.group_count; g++) {

@@ -13,7 +13,7 @@
 #include "model/live/group_json.h"
 #include "model/live/live_group.h"
 
-#include "life_bench.h"
+#include "life_kit.h"
 
 /* What is written down. */
 struct state {

@@ -49,11 +49,11 @@ static void open_three(unsigned pair) {
 	struct power_config power = power_config_default();
 
 	removed = false;
-	life_bench_open(bench, 2, GROUPS); /* a second port takes buffers as well */
-	groups[2] = life_bench_group(bench, 3, pair, 1, 2, 0);
+	life_kit_open(bench, 2, GROUPS); /* a second port takes buffers as well */
+	groups[2] = life_kit_group(bench, 3, pair, 1, 2, 0);
 	pairs[2] = pair;
-	life_bench_plug(pair);
-	assert_int_equal(life_bench_add(bench, groups[2]), 2);
+	life_kit_plug(pair);
+	assert_int_equal(life_kit_add(bench, groups[2]), 2);
 	links_open(&links, server, now);
 	power.idle = pair == OWN ? IDLE_POLL : IDLE_SLEEP;
 	server_idle(server, &power);
@@ -65,13 +65,13 @@ static const struct server_port *port_of(unsigned group, enum device_role role) 
 
 /* So many packets of a group in both directions, in time in which they go through; none is lost. */
 static void goes_through(unsigned group, unsigned n) {
-	uint64_t down = life_bench_down_of(bench, group).values[COUNTER_TRANSMITTED];
-	uint64_t up = life_bench_up_of(bench, group)->values[COUNTER_TRANSMITTED];
+	uint64_t down = life_kit_down_of(bench, group).values[COUNTER_TRANSMITTED];
+	uint64_t up = life_kit_up_of(bench, group)->values[COUNTER_TRANSMITTED];
 
-	life_bench_traffic(bench, pairs[group], groups[group], n);
-	life_bench_pass(bench, 5 * MS);
-	assert_int_equal(life_bench_down_of(bench, group).values[COUNTER_TRANSMITTED], down + n);
-	assert_int_equal(life_bench_up_of(bench, group)->values[COUNTER_TRANSMITTED], up + n);
+	life_kit_traffic(bench, pairs[group], groups[group], n);
+	life_kit_pass(bench, 5 * MS);
+	assert_int_equal(life_kit_down_of(bench, group).values[COUNTER_TRANSMITTED], down + n);
+	assert_int_equal(life_kit_up_of(bench, group)->values[COUNTER_TRANSMITTED], up + n);
 }
 
 static void all_go_through(unsigned n) {
@@ -139,10 +139,10 @@ TEST(a_network_port_is_wanted_back) {
 		links_follow(&links, now); /* at once, whenever links were looked at */
 		check_given_back(group, DEVICE_NETWORK);
 		check_states(group, "gone", "up");
-		life_bench_ups(bench, pairs[group], groups[group], 3);
-		life_bench_pass(bench, 5 * MS);
-		assert_int_equal(life_bench_up_of(bench, group)->drops[DROP_PORT_GONE], 3);
-		assert_int_equal(life_bench_up_of(bench, group)->values[COUNTER_TRANSMITTED], 4);
+		life_kit_ups(bench, pairs[group], groups[group], 3);
+		life_kit_pass(bench, 5 * MS);
+		assert_int_equal(life_kit_up_of(bench, group)->drops[DROP_PORT_GONE], 3);
+		assert_int_equal(life_kit_up_of(bench, group)->values[COUNTER_TRANSMITTED], 4);
 		goes_through(other, 5);
 		assert_int_equal(state_of(other), SERVER_PORT_UP);
 		assert_int_equal(state_of(group), SERVER_PORT_GONE);
@@ -156,18 +156,18 @@ TEST(an_rphy_port_goes) {
 
 		open_three(OWN);
 		all_go_through(4);
-		life_bench_downs(bench, pairs[group], groups[group],
-				 6); /* more than a round takes out */
+		life_kit_downs(bench, pairs[group], groups[group],
+			       6); /* more than a round takes out */
 		worker_round(&server->workers[group == 2 ? 1 : 0]);
 		takes_back(group, DEVICE_RPHY);
 		check_given_back(group, DEVICE_RPHY);
-		life_bench_downs(bench, pairs[group], groups[group], 4);
-		life_bench_pass(bench, 5 * MS);
-		after = life_bench_down_of(bench, group);
+		life_kit_downs(bench, pairs[group], groups[group], 4);
+		life_kit_pass(bench, 5 * MS);
+		after = life_kit_down_of(bench, group);
 		assert_int_equal(after.values[COUNTER_RECEIVED], 14);
 		assert_int_equal(after.values[COUNTER_TRANSMITTED], 4);
 		assert_int_equal(after.drops[DROP_PORT_GONE], 10);
-		assert_int_equal(life_bench_up_of(bench, group)->values[COUNTER_RECEIVED], 4);
+		assert_int_equal(life_kit_up_of(bench, group)->values[COUNTER_RECEIVED], 4);
 	}
 }
 
@@ -199,10 +199,10 @@ TEST(a_link_goes_and_comes) {
 		look();
 		check_states(group, "down", "down");
 		assert_int_equal(state_of(group), SERVER_PORT_DOWN);
-		life_bench_traffic(bench, pairs[group], groups[group], 5);
-		life_bench_pass(bench, 5 * MS);
-		assert_int_equal(life_bench_down_of(bench, group).drops[DROP_LINK_DOWN], 5);
-		assert_int_equal(life_bench_up_of(bench, group)->drops[DROP_LINK_DOWN], 5);
+		life_kit_traffic(bench, pairs[group], groups[group], 5);
+		life_kit_pass(bench, 5 * MS);
+		assert_int_equal(life_kit_down_of(bench, group).drops[DROP_LINK_DOWN], 5);
+		assert_int_equal(life_kit_up_of(bench, group)->drops[DROP_LINK_DOWN], 5);
 		assert_int_equal(server_held(server), 0);
 		link_set(group, DEVICE_NETWORK, true);
 		link_set(group, DEVICE_RPHY, true);
@@ -233,19 +233,19 @@ TEST(what_is_sent_to_without_a_link) {
 /* Sends for the groups, and waits until all of it has come through. */
 static void pump(unsigned n, bool shared) {
 	uint64_t up = bench->taken_up[3] + n;
-	uint64_t down = life_bench_down_of(bench, 0).values[COUNTER_RECEIVED] + (shared ? n : 0);
+	uint64_t down = life_kit_down_of(bench, 0).values[COUNTER_RECEIVED] + (shared ? n : 0);
 
 	for (unsigned i = 0; i < n; i++, bench->serial++) {
-		while (!life_bench_up(bench, OWN, groups[2], bench->serial))
-			life_bench_take(bench);
+		while (!life_kit_up(bench, OWN, groups[2], bench->serial))
+			life_kit_take(bench);
 		while (shared &&
-		       !life_bench_down(bench, LIFE_SHARED, &bench->file[0], 300, bench->serial))
-			life_bench_take(bench);
+		       !life_kit_down(bench, LIFE_SHARED, &bench->file[0], 300, bench->serial))
+			life_kit_take(bench);
 		look();
 	}
 	while (bench->taken_up[3] < up ||
-	       life_bench_down_of(bench, 0).values[COUNTER_RECEIVED] < down) {
-		life_bench_take(bench);
+	       life_kit_down_of(bench, 0).values[COUNTER_RECEIVED] < down) {
+		life_kit_take(bench);
 		look();
 		sched_yield();
 	}
@@ -254,7 +254,7 @@ static void pump(unsigned n, bool shared) {
 /* The workers run, and the others' traffic with them. */
 TEST(workers_that_run) {
 	open_three(OWN);
-	life_bench_launch(bench);
+	life_kit_launch(bench);
 	pump(500, true);
 	want_back(0, DEVICE_RPHY);
 	pump(500, true);
@@ -262,21 +262,21 @@ TEST(workers_that_run) {
 	want_back(0, DEVICE_NETWORK);
 	pump(500, false);
 	check_states(1, "gone", "gone");
-	life_bench_halt(bench);
-	life_bench_pass(bench, 5 * MS);
-	assert_int_equal(life_bench_up_of(bench, 2)->values[COUNTER_TRANSMITTED], 1500);
-	assert_int_equal(life_bench_down_of(bench, 0).values[COUNTER_RECEIVED], 1000);
-	assert_true(life_bench_down_of(bench, 0).drops[DROP_PORT_GONE] > 0);
+	life_kit_halt(bench);
+	life_kit_pass(bench, 5 * MS);
+	assert_int_equal(life_kit_up_of(bench, 2)->values[COUNTER_TRANSMITTED], 1500);
+	assert_int_equal(life_kit_down_of(bench, 0).values[COUNTER_RECEIVED], 1000);
+	assert_true(life_kit_down_of(bench, 0).drops[DROP_PORT_GONE] > 0);
 }
 
 /* The network port goes; then groups 1 and 2, which come with it again, while the third one stays. */
 static void network_returns(void) {
 	takes_back(0, DEVICE_NETWORK);
 	for (unsigned g = 0; g < 2; g++)
-		life_bench_remove(bench, g, 0);
-	life_bench_plug(LIFE_SHARED);
+		life_kit_remove(bench, g, 0);
+	life_kit_plug(LIFE_SHARED);
 	for (unsigned g = 0; g < 2; g++)
-		assert_int_equal(life_bench_add(bench, &bench->file[g]), g);
+		assert_int_equal(life_kit_add(bench, &bench->file[g]), g);
 	look();
 	assert_ptr_equal(port_of(0, DEVICE_NETWORK), port_of(1, DEVICE_NETWORK));
 	assert_ptr_not_equal(port_of(0, DEVICE_NETWORK), port_of(2, DEVICE_NETWORK));
@@ -345,16 +345,16 @@ TEST(groups_of_a_port_that_is_gone) {
 	server_group_drain(server, 2, 0);
 	server_group_resume(server, 2);
 	assert_int_equal(server_move_group(server, 2, PART_UPPER, 0), 0);
-	life_bench_pass(bench, 5 * MS);
-	life_bench_remove(bench, 2, 0);
-	life_bench_plug(OWN);
-	assert_int_equal(life_bench_add(bench, groups[2]), 2);
-	life_bench_comes_again(bench, groups[2]->id);
+	life_kit_pass(bench, 5 * MS);
+	life_kit_remove(bench, 2, 0);
+	life_kit_plug(OWN);
+	assert_int_equal(life_kit_add(bench, groups[2]), 2);
+	life_kit_comes_again(bench, groups[2]->id);
 	look();
 	check_states(2, "up", "up");
 	goes_through(2, 3);
 	takes_back(2, DEVICE_RPHY); /* once more */
-	life_bench_remove(bench, 2, 0);
+	life_kit_remove(bench, 2, 0);
 	assert_false(server_group_add(server, groups[2], &group, why));
 	assert_string_equal(why, "service group 3: ports: a device cannot be opened");
 	goes_through(1, 3);

@@ -299,17 +299,17 @@ static void edit(struct service_group *sg) {
 
 static const struct life_card cards_of_groups = {card_pair, card_put, card_end, edit};
 
-void steering_kit_with(struct life_bench *b, enum steered_by by, unsigned count, unsigned most,
+void steering_kit_with(struct life_kit *b, enum steered_by by, unsigned count, unsigned most,
 		       const struct flow_card_abilities *card) {
-	life_bench_end(NULL);
+	life_kit_end(NULL);
 	memset(rules, 0, sizeof(rules));
 	memset(&flow_card_calls, 0, sizeof(flow_card_calls));
 	flow_card = *card;
 	groups_by = by;
 	life_card = &cards_of_groups;
-	life_bench_open(b, count, most);
+	life_kit_open(b, count, most);
 }
 
-void steering_kit_open(struct life_bench *b, enum steered_by by, unsigned count, unsigned most) {
+void steering_kit_open(struct life_kit *b, enum steered_by by, unsigned count, unsigned most) {
 	steering_kit_with(b, by, count, most, &flow_card_all);
 }

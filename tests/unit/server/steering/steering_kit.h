@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A life_bench whose shared ports are cards with several receive queues that take rules, and by what its groups differ
- * there. The ports are of net_ring: the bench puts packets into the queue that the rules say, which come by
+ * A life_kit whose shared ports are cards with several receive queues that take rules, and by what its groups differ
+ * there. The ports are of net_ring: the kit puts packets into the queue that the rules say, which come by
  * rte_flow_validate(), _create() and _destroy() as the program calls them.
  */
 #pragma once
 
-#include "life_bench.h"
+#include "life_kit.h"
 
 #define FLOW_CARD_PORTS 8
 #define FLOW_CARD_QUEUES 8
@@ -44,6 +44,6 @@ enum steered_by {
 };
 
 /* Opens it with cards of these abilities, or of all. No rule is left when it is closed. */
-void steering_kit_with(struct life_bench *b, enum steered_by by, unsigned count, unsigned most,
+void steering_kit_with(struct life_kit *b, enum steered_by by, unsigned count, unsigned most,
 		       const struct flow_card_abilities *card);
-void steering_kit_open(struct life_bench *b, enum steered_by by, unsigned count, unsigned most);
+void steering_kit_open(struct life_kit *b, enum steered_by by, unsigned count, unsigned most);

@@ -27,12 +27,12 @@ static struct outcome before, after;
 
 static void traffic(const struct service_group *sg, uint32_t *serial, unsigned n, unsigned burst) {
 	for (unsigned i = 0; i < n; i++) {
-		assert_true(life_bench_down(bench, 0, sg, 100 + 37 * (*serial % 20), *serial));
-		assert_true(life_bench_up(bench, 0, sg, (*serial)++));
+		assert_true(life_kit_down(bench, 0, sg, 100 + 37 * (*serial % 20), *serial));
+		assert_true(life_kit_up(bench, 0, sg, (*serial)++));
 		if (i % burst == burst - 1)
-			life_bench_settle(bench, 20000);
+			life_kit_settle(bench, 20000);
 	}
-	life_bench_settle(bench, 20000);
+	life_kit_settle(bench, 20000);
 }
 
 static void count_group(struct outcome *o, unsigned group) {
@@ -50,26 +50,26 @@ static void run(enum steered_by by, unsigned burst, const struct flow_card_abili
 
 	memset(o, 0, sizeof(*o));
 	steering_kit_with(bench, by, 2, GROUPS, card);
-	third = life_bench_group(bench, 3, 0, 1, 2, 0);
+	third = life_kit_group(bench, 3, 0, 1, 2, 0);
 	for (unsigned turn = 0; turn < 6; turn++) {
 		if (turn == 2)
-			assert_int_equal(life_bench_add(bench, third), THIRD);
+			assert_int_equal(life_kit_add(bench, third), THIRD);
 		traffic(&bench->file[0], &serials[0], 11, burst);
 		traffic(third, &serials[2], 7, burst);
 		traffic(&bench->file[1], &serials[1], 5, burst);
 		if (turn == 3) {
-			life_bench_settle(bench, 5 * MS);
+			life_kit_settle(bench, 5 * MS);
 			count_group(o, THIRD);
-			life_bench_remove(bench, THIRD, 0);
+			life_kit_remove(bench, THIRD, 0);
 		}
 	}
-	life_bench_settle(bench, 20 * MS);
+	life_kit_settle(bench, 20 * MS);
 	assert_int_equal(server_held(server), 0);
 	count_group(o, 0);
 	count_group(o, SECOND);
 	for (unsigned g = 0; g < RUN_GROUPS; g++)
 		memcpy(o->digest[g], bench->digest[g + 1], sizeof(o->digest[g]));
-	o->totals = life_bench_totals(bench);
+	o->totals = life_kit_totals(bench);
 	o->calls = flow_card_calls;
 }
 
@@ -216,21 +216,21 @@ TEST(order_when_rules_change) {
 	steering_kit_open(bench, STEERED_BY_SESSION, 2, 2);
 	up = &server->groups[SECOND].upstream->counters;
 	for (unsigned turn = 0; turn < 4; turn++) {
-		life_bench_ups(bench, 0, sg, 1);
+		life_kit_ups(bench, 0, sg, 1);
 		server_steer_nothing(server, 1, SECOND);
-		life_bench_ups(bench, 0, sg, 1);
+		life_kit_ups(bench, 0, sg, 1);
 		worker_round(&server->workers[server->shares.owners[1]]);
-		life_bench_settle(bench, MS);
-		life_bench_ups(bench, 0, sg, 1);
+		life_kit_settle(bench, MS);
+		life_kit_ups(bench, 0, sg, 1);
 		server_steer(server, 1);
-		life_bench_ups(bench, 0, sg, 1);
+		life_kit_ups(bench, 0, sg, 1);
 		worker_round(server->groups[SECOND].upstream_worker);
 		assert_int_equal(up->values[COUNTER_RECEIVED], bench->serial - 2);
-		life_bench_settle(bench, MS);
+		life_kit_settle(bench, MS);
 	}
 	assert_int_equal(bench->taken_up[2], bench->serial);
 	assert_int_equal(up->drops[DROP_PSP_LATE], 0);
-	assert_int_equal(life_bench_totals(bench).port_steered, bench->serial / 2);
+	assert_int_equal(life_kit_totals(bench).port_steered, bench->serial / 2);
 }
 
 /* Its rules go with a group, and those of the others may look at less. */
@@ -240,9 +240,9 @@ TEST(rules_go_with_a_group) {
 	for (enum steered_by by = 0; by < STEERED_WAYS; by++) {
 		steering_kit_open(bench, by, 2, GROUPS);
 		rules = flow_card_calls.rules;
-		life_bench_add(bench, life_bench_group(bench, 3, 0, 1, 2, 0));
+		life_kit_add(bench, life_kit_group(bench, 3, 0, 1, 2, 0));
 		assert_int_equal(flow_card_calls.rules, rules + rules / 2);
-		life_bench_remove(bench, THIRD, 0);
+		life_kit_remove(bench, THIRD, 0);
 		assert_int_equal(flow_card_calls.rules, rules);
 	}
 }
@@ -258,11 +258,11 @@ TEST(rules_follow_a_change) {
 	next[1].upstream_channels[0].session += 0x10;
 	reload("service group 2: 1 upstream channel changed");
 	assert_int_equal(flow_card_calls.rules, rules);
-	steered = life_bench_totals(bench).port_steered;
-	life_bench_ups(bench, LIFE_SHARED, &next[1], 3);
-	life_bench_settle(bench, MS);
+	steered = life_kit_totals(bench).port_steered;
+	life_kit_ups(bench, LIFE_SHARED, &next[1], 3);
+	life_kit_settle(bench, MS);
 	assert_int_equal(bench->taken_up[2], 3);
-	assert_int_equal(life_bench_totals(bench).port_steered, steered + 3);
+	assert_int_equal(life_kit_totals(bench).port_steered, steered + 3);
 	next[1].upstream_channels[0].ranging_session = 0x30002; /* one more, and the other stays */
 	reload("service group 2: 1 upstream channel changed");
 	assert_int_equal(flow_card_calls.rules, rules + 1);
@@ -271,7 +271,7 @@ TEST(rules_follow_a_change) {
 /* Of the second group, which has a queue of the R-PHY port. */
 static struct port_share *open_ways(void) {
 	steering_kit_open(bench, STEERED_BY_SESSION, 2, 2);
-	life_bench_settle(bench, 20 * MS); /* what came before it had a queue has passed */
+	life_kit_settle(bench, 20 * MS); /* what came before it had a queue has passed */
 	return server->shares.of[RPHY];
 }
 
@@ -311,7 +311,7 @@ TEST(a_ring_opens_behind_the_queue) {
 	assert_int_equal(take(s, pkts), 0);
 	assert_false(share_way_settled(s, SECOND));
 	share_way_end(s, SECOND);
-	assert_true(life_bench_up(bench, 0, &bench->file[SECOND], 0));
+	assert_true(life_kit_up(bench, 0, &bench->file[SECOND], 0));
 	assert_int_equal(take(s, pkts), 1);
 	rte_pktmbuf_free(pkts[0]);
 	assert_false(share_way_settled(s, SECOND));
@@ -324,7 +324,7 @@ static void go_astray(const struct port_share *s) {
 	flow_card.errs = 1;
 	while (share_held_astray(s) < PIPELINE_BURST) {
 		assert_in_range(bench->serial, 0, 1000);
-		life_bench_ups(bench, 0, &bench->file[0], 1);
+		life_kit_ups(bench, 0, &bench->file[0], 1);
 		worker_round(server->groups[SECOND].upstream_worker);
 	}
 	flow_card.errs = 0;
@@ -341,7 +341,7 @@ TEST(what_went_astray_does_not_wait_for_a_busy_port) {
 	astray = share_held_astray(s);
 	handed = share_astray_handed(s);
 	server_steer_nothing(server, RPHY, SECOND);
-	life_bench_ups(bench, 0, &bench->file[SECOND], PIPELINE_BURST / 2);
+	life_kit_ups(bench, 0, &bench->file[SECOND], PIPELINE_BURST / 2);
 	n = share_receive(s, pkts, 0);
 	assert_int_equal(n, PIPELINE_BURST);
 	assert_int_equal(share_held_astray(s), astray - PIPELINE_BURST / 2);
@@ -358,7 +358,7 @@ TEST(what_went_astray_does_not_wait_for_a_busy_port) {
 	}
 	assert_true(share_astray_taken(s, handed));
 	assert_int_equal(share_astray_handed(s), handed);
-	life_bench_settle(bench, 20 * MS);
+	life_kit_settle(bench, 20 * MS);
 }
 
 EACH_TEST(NULL, file_end)

@@ -7,13 +7,13 @@
 #include "telemetry/metrics/metrics.h"
 
 #include "fixture.h"
-#include "life_bench.h"
+#include "life_kit.h"
 #include "told.h"
 
 #define GROUPS 2
 #define MS 1000000ull
 
-static struct life_bench storage, *const bench = &storage;
+static struct life_kit storage, *const bench = &storage;
 static const char *const ids[] = {"1", "2"}; /* of groups, and more */
 static struct metrics_source source = {.server = &storage.server, .version = "7"};
 
@@ -36,16 +36,16 @@ static void walk(void) {
 
 static int begin(void **state) {
 	life_scheduled = true;
-	life_bench_open(bench, GROUPS, GROUPS);
+	life_kit_open(bench, GROUPS, GROUPS);
 	metrics_source_start(&source);
 	assert_int_equal(server_latency(&bench->server, true), 0);
 	for (unsigned g = 0; g < GROUPS; g++)
-		life_bench_traffic(bench, LIFE_SHARED, &bench->file[g], 5);
-	life_bench_settle(bench, 2 * MS);
-	life_bench_up_open(bench, LIFE_SHARED);
-	life_bench_pass(bench, MS);
+		life_kit_traffic(bench, LIFE_SHARED, &bench->file[g], 5);
+	life_kit_settle(bench, 2 * MS);
+	life_kit_up_open(bench, LIFE_SHARED);
+	life_kit_pass(bench, MS);
 	for (unsigned i = 0; i < 50; i++) /* more than is sent at once */
-		life_bench_down(bench, LIFE_SHARED, &bench->file[0], 1400, i);
+		life_kit_down(bench, LIFE_SHARED, &bench->file[0], 1400, i);
 	for (unsigned w = 0; w < LIFE_WORKERS; w++)
 		worker_round(&bench->server.workers[w]);
 	return 0;
@@ -281,4 +281,4 @@ TEST(of_what_is_configured) {
 	assert_int_equal(told_samples("vcmts_worker_info", NULL, NULL), LIFE_WORKERS);
 }
 
-ALL_TESTS(begin, life_bench_end)
+ALL_TESTS(begin, life_kit_end)

@@ -12,13 +12,13 @@
 #include "telemetry/metrics/metrics.h"
 
 #include "fixture.h"
-#include "life_bench.h"
+#include "life_kit.h"
 #include "told.h"
 
 #define GROUPS 2
 #define MS 1000000ull
 
-static struct life_bench storage, *const bench = &storage;
+static struct life_kit storage, *const bench = &storage;
 static struct metrics_http_counts http = {
 	.answers = {11, 12, 13, 14, 15, 16, 17, 18},
 	.cut_off = {21, 22, 23},
@@ -88,11 +88,11 @@ static void walk_all(void) {
 }
 
 static int begin(void **state) {
-	life_bench_open(bench, GROUPS, GROUPS);
+	life_kit_open(bench, GROUPS, GROUPS);
 	metrics_source_start(&source);
 	for (unsigned g = 0; g < GROUPS; g++)
-		life_bench_traffic(bench, LIFE_SHARED, &bench->file[g], 1);
-	life_bench_settle(bench, 2 * MS);
+		life_kit_traffic(bench, LIFE_SHARED, &bench->file[g], 1);
+	life_kit_settle(bench, 2 * MS);
 	return 0;
 }
 
@@ -322,4 +322,4 @@ TEST(memory_is_short) {
 	pthread_rwlock_unlock(&bench->server.lock);
 }
 
-ALL_TESTS(begin, life_bench_end)
+ALL_TESTS(begin, life_kit_end)

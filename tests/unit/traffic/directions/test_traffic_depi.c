@@ -4,7 +4,7 @@
  * name, and costs no more than the packets that it hides.
  */
 #include "test_main.h"
-#include "traffic_rig.h"
+#include "traffic_kit.h"
 #include "wire/ip.h"
 
 #define PACKETS 32

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Every mistake that a CMTS can make with a packet is counted under its name, as one packet. */
 #include "test_main.h"
-#include "traffic_rig.h"
+#include "traffic_kit.h"
 
 #define PACKETS 64
 

@@ -9,7 +9,7 @@
 #include "fixture.h"
 #include "groups/run.h"
 #include "test_main.h"
-#include "traffic_rig.h"
+#include "traffic_kit.h"
 
 #define PACKETS 64
 #define BURST 4

@@ -9,13 +9,13 @@
 #define DEPTH 64 /* packets that the wire holds */
 
 #include "test_main.h"
-#include "uplink_rig.h"
+#include "uplink_kit.h"
 #include "wire/docsis_mac.h"
 #include "wire/segment.h"
 
 static int open_rig(void **state) {
 	rig.depth = DEPTH;
-	return uplink_rig_open(state);
+	return uplink_kit_open(state);
 }
 
 static void send_rounds(unsigned n) {
@@ -29,12 +29,12 @@ TEST(a_full_port) {
 		struct uplink_counts counts;
 		uint64_t made;
 
-		uplink_rig_end(state);
-		uplink_rig_begin(state);
-		uplink_rig_start("upstream-imix", 0);
+		uplink_kit_end(state);
+		uplink_kit_begin(state);
+		uplink_kit_start("upstream-imix", 0);
 		uplink_wire(rig.uplink, NULL, drop, rte_rdtsc());
 		send_rounds(20);
-		made = uplink_rig_made();
+		made = uplink_kit_made();
 		assert_true(drop || uplink_sent(rig.uplink) < made);
 		uplink_stop(rig.uplink);
 		send_rounds(drop ? 20 : 1);
@@ -43,10 +43,10 @@ TEST(a_full_port) {
 		assert_in_range(counts.packets, DEPTH - 1, DEPTH);
 		assert_true(counts.backpressure > 10);
 		if (drop)
-			assert_int_equal(uplink_rig_receive(), counts.packets);
-		uplink_rig_run(0);
-		assert_int_equal(uplink_sent(rig.uplink), uplink_rig_made());
-		assert_true(drop || uplink_rig_made() == made);
+			assert_int_equal(uplink_kit_receive(), counts.packets);
+		uplink_kit_run(0);
+		assert_int_equal(uplink_sent(rig.uplink), uplink_kit_made());
+		assert_true(drop || uplink_kit_made() == made);
 	}
 }
 
@@ -54,7 +54,7 @@ TEST(a_full_port) {
 static void times_check(uint64_t begin) {
 	uint64_t times = 0, old = 0;
 
-	for (uint32_t s = 0; s < UPLINK_RIG_STREAMS; s++) {
+	for (uint32_t s = 0; s < UPLINK_KIT_STREAMS; s++) {
 		uint32_t made = uplink_made(rig.uplink, s);
 
 		assert_true(made > 0);
@@ -68,13 +68,13 @@ static void times_check(uint64_t begin) {
 		old += made > 256 ? made - 256 : 0;
 	}
 	assert_int_equal(times + old, uplink_sent(rig.uplink));
-	assert_true(times + old < uplink_rig_made()); /* the port is full */
+	assert_true(times + old < uplink_kit_made()); /* the port is full */
 }
 
 TEST(times_of_sending_are_remembered) {
 	uint64_t begin = rte_rdtsc();
 
-	uplink_rig_start("84", 0);
+	uplink_kit_start("84", 0);
 	assert_int_equal(uplink_sent_at(rig.uplink, 0, 0), 0); /* not made */
 	while (uplink_made(rig.uplink, 0) < 50)
 		send_rounds(1);
@@ -82,7 +82,7 @@ TEST(times_of_sending_are_remembered) {
 	times_check(begin);
 	while (uplink_made(rig.uplink, 2) < 600) {
 		send_rounds(1);
-		uplink_rig_receive();
+		uplink_kit_receive();
 	}
 	send_rounds(10);
 	times_check(begin);
@@ -93,17 +93,17 @@ TEST(the_rate_is_kept) {
 	uint64_t hz = rte_get_tsc_hz(), begin = hz; /* on a clock of our own */
 	uint64_t expected = rate / 8 / 20;
 
-	uplink_rig_start("upstream-imix", rate);
+	uplink_kit_start("upstream-imix", rate);
 	uplink_begin(rig.uplink, begin);
 	for (uint64_t now = begin; now < begin + hz / 20; now += hz / 200000) {
 		uplink_send(rig.uplink, now);
-		uplink_rig_receive();
+		uplink_kit_receive();
 	}
 	/* One grant more, and what is left for the next ones. */
 	assert_in_range(uplink_sent_bytes(rig.uplink), expected - expected / 1000 - 7 * 2000,
 			expected + expected / 1000 + 2000);
-	uplink_rig_run(0);
-	uplink_rig_check(UPLINK_GRANT);
+	uplink_kit_run(0);
+	uplink_kit_check(UPLINK_GRANT);
 }
 
 /* At 1 kbps one grant is given, whose last packets wait for more until rphy.flush has passed. */
@@ -111,15 +111,15 @@ TEST(open_packets_are_flushed) {
 	uint64_t us = rte_get_tsc_hz() / 1000000, begin = 1000 * us;
 
 	rig.sg.upstream.frame_timeout_ns = 3600000000000; /* at this rate, too, grants are full */
-	uplink_rig_start("upstream-imix", 1000);
+	uplink_kit_start("upstream-imix", 1000);
 	uplink_begin(rig.uplink, 0);
 	assert_int_equal(uplink_send(rig.uplink, begin), 1); /* the full one */
-	assert_in_range(uplink_rig_made(), 2, 26);
+	assert_in_range(uplink_kit_made(), 2, 26);
 	assert_int_equal(uplink_send(rig.uplink, begin + 49 * us), 0);
 	/* The rest of the burst, the request record, the RNG-REQ. */
 	assert_int_equal(uplink_send(rig.uplink, begin + 51 * us), 3);
 	assert_int_equal(uplink_send(rig.uplink, begin + 200 * us), 0);
-	uplink_rig_receive();
+	uplink_kit_receive();
 	assert_int_equal(rig.came.record_count, 1);
 	assert_int_equal(rig.came.burst_count, 2);
 	assert_int_equal(rig.came.bursts[0]->size, UPLINK_GRANT);
@@ -128,7 +128,7 @@ TEST(open_packets_are_flushed) {
 	for (int round = 0; round < 2; round++)
 		uplink_send(rig.uplink, begin + 201 * us);
 	assert_true(uplink_empty(rig.uplink));
-	uplink_rig_receive();
+	uplink_kit_receive();
 	/* The last grant has the size of what was left. */
 	assert_true(rig.came.bursts[rig.came.burst_count - 1]->size < UPLINK_GRANT);
 }
@@ -139,9 +139,9 @@ TEST(a_grant_may_be_filled_exactly) {
 	const struct uepi_request *request = NULL;
 	struct segment_header header;
 
-	uplink_rig_start("1985", 0);
-	uplink_rig_run(100);
-	uplink_rig_check(UPLINK_GRANT);
+	uplink_kit_start("1985", 0);
+	uplink_kit_run(100);
+	uplink_kit_check(UPLINK_GRANT);
 	for (size_t i = rig.came.burst_count; i > 0; i--) {
 		if (rig.came.bursts[i - 1]->channel == 0 &&
 		    rig.came.bursts[i - 1]->kind == RIG_DATA)
@@ -175,15 +175,15 @@ TEST(management_may_span_grants) {
 	struct uplink_counts counts;
 
 	rig.sg.modem_count = 1;
-	rig.uplink = uplink_rig_create("1280", 0, 1000);
+	rig.uplink = uplink_kit_create("1280", 0, 1000);
 	while (!uplink_empty(rig.uplink)) {
-		if (uplink_rig_made() >= 200000)
+		if (uplink_kit_made() >= 200000)
 			uplink_stop(rig.uplink);
 		send_rounds(1);
 		discard();
 	}
 	uplink_counts(rig.uplink, &counts);
-	assert_int_equal(uplink_sent(rig.uplink), uplink_rig_made());
+	assert_int_equal(uplink_sent(rig.uplink), uplink_kit_made());
 	assert_int_equal(uplink_sent_bytes(rig.uplink), uplink_sent(rig.uplink) * 1280);
 	/* One in the stream, unless the rest of a frame fills the grant, and one on channel 0. */
 	assert_in_range(counts.management, counts.segments / 4096 / 2,
@@ -208,16 +208,16 @@ static const struct {
 TEST(bursts_are_packed) {
 	for (size_t i = 0; i < ARRAY_COUNT(packings); i++) {
 		print_message("  %s\n", packings[i].name);
-		uplink_rig_end(state);
-		uplink_rig_begin(state);
+		uplink_kit_end(state);
+		uplink_kit_begin(state);
 		rig.sg.rphy.mtu = packings[i].mtu;
 		rig.sg.rphy.flush_ns = 10000000000;
 		if (packings[i].modems > 0)
 			rig.sg.modem_count = packings[i].modems;
-		rig.uplink = uplink_rig_create(packings[i].mix, 0, packings[i].grant);
-		uplink_rig_run(packings[i].packets);
+		rig.uplink = uplink_kit_create(packings[i].mix, 0, packings[i].grant);
+		uplink_kit_run(packings[i].packets);
 		if (packings[i].packets < 10000)
-			uplink_rig_check(packings[i].grant);
+			uplink_kit_check(packings[i].grant);
 		assert_in_range(rig.came.most_segments, packings[i].segments,
 				packings[i].most_segments);
 		assert_true(rig.came.longest >= packings[i].longest);
@@ -233,12 +233,12 @@ TEST(bursts_fit_their_grants) {
 	for (size_t i = 0; i < ARRAY_COUNT(mixes) * ARRAY_COUNT(grants); i++) {
 		uint32_t grant = grants[i / ARRAY_COUNT(mixes)];
 
-		uplink_rig_end(state);
-		uplink_rig_begin(state);
-		rig.uplink = uplink_rig_create(mixes[i % ARRAY_COUNT(mixes)], 0, grant);
+		uplink_kit_end(state);
+		uplink_kit_begin(state);
+		rig.uplink = uplink_kit_create(mixes[i % ARRAY_COUNT(mixes)], 0, grant);
 		assert_non_null(rig.uplink);
-		uplink_rig_run(500);
-		uplink_rig_check(grant);
+		uplink_kit_run(500);
+		uplink_kit_check(grant);
 	}
 }
 
@@ -268,8 +268,8 @@ TEST(each_modem_ranges_and_asks_first) {
 	} modems[] = {{0x10, true}, {0x20, false}, {0x30, true}, {0x3ffe, false}, {0x60, false}};
 	unsigned rangings = 0;
 
-	uplink_rig_start("upstream-imix", 0);
-	uplink_rig_run(1000);
+	uplink_kit_start("upstream-imix", 0);
+	uplink_kit_run(1000);
 	for (size_t m = 0; m < ARRAY_COUNT(modems); m++) {
 		unsigned kinds[DOCSIS_KIND_CONCATENATION + 1] = {0};
 		struct docsis_mac mac;
@@ -291,5 +291,5 @@ TEST(each_modem_ranges_and_asks_first) {
 	assert_int_equal(rangings, 3); /* on the channel that has a session for it */
 }
 
-EACH_TEST(uplink_rig_begin, uplink_rig_end)
-ALL_TESTS(open_rig, uplink_rig_close)
+EACH_TEST(uplink_kit_begin, uplink_kit_end)
+ALL_TESTS(open_rig, uplink_kit_close)

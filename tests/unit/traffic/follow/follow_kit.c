@@ -11,7 +11,7 @@
 #include "model/load/loader.h"
 #include "model/server_config.h"
 #include "test.h"
-#include "traffic_rig_config.h"
+#include "traffic_kit_config.h"
 
 struct rig_frame follow_frames[8 * FOLLOW_PACKETS];
 struct fake_server follow_server;
@@ -147,7 +147,7 @@ void follow_change_apply(void) {
 	missed_send(first);
 }
 
-/* What the rig does from now on is what the server's configuration says. */
+/* What the kit does from now on is what the server's configuration says. */
 static void rig_obey(void) {
 	char *text = json_dumps(follow_server.config, 0);
 	struct server_config config;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A rig whose CMTS is as the configuration of a server says, traffic that follows this server, and scripts for both. The
+ * A kit whose CMTS is as the configuration of a server says, traffic that follows this server, and scripts for both. The
  * server takes the place of server_link.h: it tells its configuration, and sends what changes as events.
  */
 #pragma once
@@ -8,7 +8,7 @@
 #include <jansson.h>
 
 #include "follow/follow.h"
-#include "traffic_rig.h"
+#include "traffic_kit.h"
 
 #define FOLLOW_PACKETS 96
 #define FOLLOW_STEPS 16
@@ -54,7 +54,7 @@ json_t *follow_read(const char *text);
 int follow_begin(void **state);
 int follow_end(void **state);
 
-/* Parts of both: the server with the rig's group, and traffic that is there joins it; both end. */
+/* Parts of both: the server with the kit's group, and traffic that is there joins it; both end. */
 void follow_serve(void);
 void follow_join(void);
 void follow_leave(void);
@@ -68,7 +68,7 @@ void follow_set_json(json_t *object, const char *key, const char *text);
 
 /*
  * The configuration is changed by the caller, who then says what events tell of it. The change ends when it is prepared and
- * applied; from then on the rig is what the server's configuration says.
+ * applied; from then on the kit is what the server's configuration says.
  */
 void follow_tell(unsigned group, const char *kind, const char *action, json_t *object);
 void follow_tell_modem(const char *action, json_t *modem);
@@ -86,7 +86,7 @@ void follow_first_again(void (*edit)(json_t *modem, unsigned n), unsigned n);
 /* Steps. What is prepared is applied. */
 void follow_applied(unsigned);
 
-/* The server, and the rig with it, gets a modem more; loses the last one, or is about to. */
+/* The server, and the kit with it, gets a modem more; loses the last one, or is about to. */
 void follow_modem_add(unsigned);
 void follow_removal_prepared(unsigned);
 void follow_modem_remove(unsigned);

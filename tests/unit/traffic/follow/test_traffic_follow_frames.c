@@ -219,7 +219,7 @@ static void one_is_of_another_flow(unsigned n) {
 	follow_wrong.corrupted++;
 }
 
-/* A flow moves to a channel that nobody knew, in the place of the third, on which the rig sends the second modem's frames. */
+/* A flow moves to a channel that nobody knew, in the place of the third, on which the kit sends the second modem's frames. */
 static void channel_comes(unsigned n) {
 	json_t *channels = json_object_get(follow_server.config, "channels");
 	json_t *gone = json_incref(json_array_get(channels, 2));

@@ -7,7 +7,7 @@
 #include "follow_kit.h"
 #include "model/server_config.h"
 #include "test_main.h"
-#include "traffic_rig_config.h"
+#include "traffic_kit_config.h"
 
 static struct rig second;
 static struct rig_frame more[FOLLOW_PACKETS];

@@ -5,7 +5,7 @@
 #include "directions/uplink_parts.h"
 #include "follow/follow_group.h"
 #include "test_main.h"
-#include "uplink_rig.h"
+#include "uplink_kit.h"
 #include "wire/segment.h"
 
 #define ROUNDS 8
@@ -31,7 +31,7 @@ static void rounds(unsigned n) {
 
 		traffic_change_round(&traffic, now);
 		uplink_send(rig.uplink, now);
-		uplink_rig_receive();
+		uplink_kit_receive();
 	}
 }
 
@@ -39,7 +39,7 @@ static void rounds(unsigned n) {
 static void start_with(size_t count, const char *mix) {
 	rig.room = 64;
 	rig.sg.modem_count = count;
-	uplink_rig_start(mix, 0);
+	uplink_kit_start(mix, 0);
 	traffic = (struct traffic){.uplink = rig.uplink, .follows = true, .sg = &rig.sg};
 	assert_int_equal(uplink_receiver_create(&traffic.uplink_receiver, rig.uplink,
 						rte_get_tsc_hz(), false),
@@ -332,8 +332,8 @@ TEST(a_key_out_of_use_excuses_no_loss) {
 	for (int other = 0; other < 2; other++) {
 		uint32_t before;
 
-		uplink_rig_end(state);
-		uplink_rig_begin(state);
+		uplink_kit_end(state);
+		uplink_kit_begin(state);
 		start(6); /* it has had two keys from the start */
 		settle();
 		next_key_alone(&rig.sg.modems[0].security);
@@ -357,5 +357,5 @@ TEST(a_key_out_of_use_excuses_no_loss) {
 	}
 }
 
-EACH_TEST(uplink_rig_begin, uplink_rig_end)
-ALL_TESTS(uplink_rig_open, uplink_rig_close)
+EACH_TEST(uplink_kit_begin, uplink_kit_end)
+ALL_TESTS(uplink_kit_open, uplink_kit_close)

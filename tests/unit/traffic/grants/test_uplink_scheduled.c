@@ -4,7 +4,7 @@
 #include <rte_ethdev.h>
 
 #include "directions/uplink_parts.h"
-#include "granting_rig.h"
+#include "granting_kit.h"
 #include "grants/grants.h"
 #include "test_main.h"
 #include "wire/segment.h"
@@ -16,10 +16,10 @@ TEST(a_packet_is_as_old_as_its_arrival) {
 	uint64_t start = rte_rdtsc();
 	const struct uplink_stream *s;
 
-	granting_rig_start("84", 1000000);
+	granting_kit_start("84", 1000000);
 	s = &rig.uplink->flows.streams[4];
 	while (s->arrived < 3)
-		granting_rig_round();
+		granting_kit_round();
 	assert_int_equal(s->made, 0);
 	assert_true(s->arrivals[0] >= start && s->arrivals[0] < s->arrivals[2]);
 	assert_int_equal(rig.came.burst_count + rig.came.record_count, 0);
@@ -31,13 +31,13 @@ TEST(a_clock_that_jumps_is_told) {
 	struct grants_result result;
 
 	for (size_t i = 0; i < ARRAY_COUNT(jumps); i++) {
-		uplink_rig_end(state);
-		uplink_rig_begin(state);
-		granting_rig_start("84", 5000000);
-		granting_rig_round();
+		uplink_kit_end(state);
+		uplink_kit_begin(state);
+		granting_kit_start("84", 5000000);
+		granting_kit_round();
 		rig.uplink->scheduled->clock.system += (uint64_t)jumps[i];
 		while (rig.uplink->scheduled->result.clock_jumps == 0)
-			granting_rig_round();
+			granting_kit_round();
 		uplink_grants(rig.uplink, &result);
 		assert_int_equal(result.clock_jumps, 1);
 		assert_int_equal(result.given_up, 0);
@@ -49,8 +49,8 @@ TEST(a_clock_that_jumps_is_told) {
 static struct uplink_stream *waiting_stream(uint32_t number, const char *mix, uint32_t size) {
 	struct uplink_stream *s;
 
-	granting_rig_start(mix, 1000000);
-	granting_rig_round();
+	granting_kit_start(mix, 1000000);
+	granting_kit_round();
 	s = &rig.uplink->flows.streams[number];
 	while (s->arrived < 60)
 		grants_arrive(rig.uplink->scheduled, s, size, rte_rdtsc());
@@ -80,11 +80,11 @@ TEST(requests_and_unused_grants_are_told) {
 	const struct uepi_request *record;
 	struct grants_result result;
 
-	granting_rig_start("84", 1000000);
-	granting_rig_round(); /* it has a time now */
+	granting_kit_start("84", 1000000);
+	granting_kit_round(); /* it has a time now */
 	for (size_t i = 0; i < ARRAY_COUNT(events); i++)
 		decided(&events[i], ARRAY_COUNT(events) - i);
-	granting_rig_round();
+	granting_kit_round();
 	uplink_grants(rig.uplink, &result);
 	assert_int_equal(result.records, 1);
 	assert_int_equal(result.frames, 1);
@@ -116,7 +116,7 @@ TEST(the_first_segment_comes_before_the_second) {
 	}
 	uplink_send(rig.uplink, rte_rdtsc());
 	assert_int_equal(s->sequence, 2);
-	uplink_rig_receive();
+	uplink_kit_receive();
 	assert_int_equal(rig.came.burst_count, 2);
 	for (uint16_t sequence = 0; sequence < 2; sequence++) {
 		struct segment_header h;
@@ -148,7 +148,7 @@ TEST(full_queues_refuse) {
 	struct grants_result result;
 	struct uplink_stream *s;
 
-	granting_rig_start("84", 1000000);
+	granting_kit_start("84", 1000000);
 	s = &rig.uplink->flows.streams[1];
 	while (grants_arrive(rig.uplink->scheduled, s, 100, rte_rdtsc()))
 		;
@@ -166,12 +166,12 @@ TEST(bad_messages_are_counted) {
 	uint8_t message[80] = {[17] = 3, [18] = 1, [19] = 3};
 	struct rte_mbuf *m;
 
-	granting_rig_start("84", 1000000);
-	granting_rig_hand(granting_rig_packet(0, mangled, sizeof(mangled)));
+	granting_kit_start("84", 1000000);
+	granting_kit_hand(granting_kit_packet(0, mangled, sizeof(mangled)));
 	uplink_grants(rig.uplink, &result);
 	assert_int_equal(result.maps_bad, 1);
 	for (unsigned i = 0; i < 3000; i++) {
-		m = granting_rig_packet(i % 3, message, sizeof(message));
+		m = granting_kit_packet(i % 3, message, sizeof(message));
 		for (unsigned k = 0; k < 4; k++)
 			rte_pktmbuf_mtod(m,
 					 uint8_t *)[34 + random_below(&random, m->data_len - 34)] ^=
@@ -180,7 +180,7 @@ TEST(bad_messages_are_counted) {
 			rte_pktmbuf_free(m);
 	}
 	/* a session that is none of theirs is left */
-	m = granting_rig_packet(0, message, sizeof(message));
+	m = granting_kit_packet(0, message, sizeof(message));
 	rte_pktmbuf_mtod(m, uint8_t *)[34 + 3] ^= 0x40;
 	assert_int_equal(uplink_hear(rig.uplink, &m, 1), 1);
 	rte_pktmbuf_free(m);
@@ -188,11 +188,11 @@ TEST(bad_messages_are_counted) {
 
 TEST(what_lacks_is_told) {
 	assert_non_null(grants_lack(&rig.sg));
-	granting_rig_config();
+	granting_kit_config();
 	assert_null(grants_lack(&rig.sg));
 	rig.sg.modems[1].upstream_flows[0].segment_header = false;
 	assert_non_null(grants_lack(&rig.sg));
 }
 
-EACH_TEST(uplink_rig_begin, uplink_rig_end)
-ALL_TESTS(uplink_rig_open, uplink_rig_close)
+EACH_TEST(uplink_kit_begin, uplink_kit_end)
+ALL_TESTS(uplink_kit_open, uplink_kit_close)

@@ -33,7 +33,7 @@ int two_close(void **state) {
 	return rig_close(state);
 }
 
-/* Loads the second group, and makes a rig of it. */
+/* Loads the second group, and makes a kit of it. */
 static void second_open(const struct two_plan *plan) {
 	char *text =
 		rig_second_config(plan->same_sessions, plan->same_addresses, plan->same_modems);

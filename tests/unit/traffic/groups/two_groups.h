@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Two service groups around a CMTS of a few lines, a rig each, on ports that they share or have alone. */
+/* Two service groups around a CMTS of a few lines, a kit each, on ports that they share or have alone. */
 #pragma once
 
 #include "groups/groups.h"
-#include "traffic_rig.h"
+#include "traffic_kit.h"
 
 #define TWO 2
 #define TWO_PACKETS 64 /* of each */

@@ -13,7 +13,7 @@
 #include "modems/uplink_grant.h"
 #include "modems/uplink_packets.h"
 #include "test_main.h"
-#include "uplink_rig.h"
+#include "uplink_kit.h"
 
 #define SECOND 1000000000ull
 #define MODEMS 300
@@ -105,13 +105,13 @@ static uint64_t longest_gap(uint64_t rate, unsigned seconds, unsigned pause) {
 	uint64_t last = 0, longest = 0;
 	size_t taken = 0;
 
-	uplink_rig_start(IMIX, rate);
+	uplink_kit_start(IMIX, rate);
 	uplink_begin(rig.uplink, begin);
 	for (uint64_t now = begin; now < begin + seconds * hz; now += step) {
 		if ((now - begin) % period < paused)
 			continue;
 		uplink_send(rig.uplink, now);
-		uplink_rig_receive();
+		uplink_kit_receive();
 		for (; taken < rig.came.burst_count; taken++) {
 			const struct rig_burst *b = rig.came.bursts[taken];
 
@@ -122,7 +122,7 @@ static uint64_t longest_gap(uint64_t rate, unsigned seconds, unsigned pause) {
 			last = now;
 		}
 	}
-	uplink_rig_run(0);
+	uplink_kit_run(0);
 	return longest;
 }
 
@@ -137,10 +137,10 @@ TEST(what_is_begun_is_complete_in_time) {
 	assert_in_range(uplink_grant_size(&rig.sg, &imix, lowest), 1306, UPLINK_GRANT);
 	/* Not all turns are the same. */
 	assert_in_range(longest_gap(lowest, 60, 0), hz / 2, 2 * hz - 1);
-	for (uint32_t s = 0; s < UPLINK_RIG_STREAMS; s++)
+	for (uint32_t s = 0; s < UPLINK_KIT_STREAMS; s++)
 		assert_true(uplink_made(rig.uplink, s) > 20);
-	uplink_rig_end(state);
-	uplink_rig_begin(state);
+	uplink_kit_end(state);
+	uplink_kit_begin(state);
 	assert_in_range(longest_gap(lowest, 60, PAUSE), hz, 2 * hz - 1);
 	/* That much was not made up for. */
 	assert_in_range(uplink_sent_bytes(rig.uplink) * 8, lowest * 60 / 2, lowest * 60 * 9 / 10);
@@ -153,9 +153,9 @@ static uint8_t frame[PACKET_SIZE_MAX + PACKET_START_MAX];
 static void packets_begin(void) {
 	struct mix mix = mix_of(IMIX);
 
-	uplink_rig_start(IMIX, 0);
-	uplink_rig_run(1000);
-	assert_int_equal(uplink_packets_create(&packets, &rig.sg, &mix, UPLINK_RIG_SEED), 0);
+	uplink_kit_start(IMIX, 0);
+	uplink_kit_run(1000);
+	assert_int_equal(uplink_packets_create(&packets, &rig.sg, &mix, UPLINK_KIT_SEED), 0);
 	packets.magic = rig.uplink->frames.packets.magic;
 }
 
@@ -198,7 +198,7 @@ TEST(another_packet_does_not_match) {
 		const struct packet_tag others[] = {
 			{tag.magic, 0, sequence, tag.tsc},
 			{tag.magic, 0, made, tag.tsc},
-			{tag.magic, UPLINK_RIG_STREAMS, tag.sequence, tag.tsc},
+			{tag.magic, UPLINK_KIT_STREAMS, tag.sequence, tag.tsc},
 			{tag.magic, UINT32_MAX, tag.sequence, tag.tsc},
 		};
 
@@ -238,16 +238,16 @@ TEST(a_key_differs_by_any_part) {
 }
 
 TEST(what_cannot_be_sent_is_refused) {
-	assert_null(uplink_rig_create("70", 0, 0)); /* a modem has IPv6 only */
-	assert_null(uplink_rig_create("upstream-imix-70", 0, 0));
-	assert_null(uplink_rig_create("84", 0, 255));
-	assert_null(uplink_rig_create("84", 0, 4097));
+	assert_null(uplink_kit_create("70", 0, 0)); /* a modem has IPv6 only */
+	assert_null(uplink_kit_create("upstream-imix-70", 0, 0));
+	assert_null(uplink_kit_create("84", 0, 255));
+	assert_null(uplink_kit_create("84", 0, 4097));
 	rig.sg.modem_count = 0;
-	assert_null(uplink_rig_create("84", 0, 0));
+	assert_null(uplink_kit_create("84", 0, 0));
 	rig.sg.modems = &rig.sg.modems[4]; /* without an address */
 	rig.sg.modem_count = 1;
-	assert_null(uplink_rig_create("84", 0, 0));
+	assert_null(uplink_kit_create("84", 0, 0));
 }
 
-EACH_TEST(uplink_rig_begin, uplink_rig_end)
-ALL_TESTS(uplink_rig_open, uplink_rig_close)
+EACH_TEST(uplink_kit_begin, uplink_kit_end)
+ALL_TESTS(uplink_kit_open, uplink_kit_close)

@@ -2,7 +2,7 @@
 /* What is proven, lost, duplicated or out of order is counted as just that. */
 #include "directions/traffic_parts.h"
 #include "test_main.h"
-#include "traffic_rig.h"
+#include "traffic_kit.h"
 
 #define PACKETS 64
 #define MIX "84:1,256:1,1280:1,1900:1"

@@ -2,7 +2,7 @@
 /* Messages of MAP pseudowires that do not fit one packet. */
 #include <string.h>
 
-#include "granting_rig.h"
+#include "granting_kit.h"
 #include "test_main.h"
 #include "wire/management.h"
 #include "wire/map.h"
@@ -31,7 +31,7 @@ static void message_make(void) {
 }
 
 static struct rte_mbuf *packet(size_t at, size_t length, bool first, bool last) {
-	struct rte_mbuf *m = granting_rig_packet(CHANNEL, message + at, length);
+	struct rte_mbuf *m = granting_kit_packet(CHANNEL, message + at, length);
 	uint8_t *end = rte_pktmbuf_mtod_offset(m, uint8_t *, m->data_len);
 
 	psp_entry_write(end - length - PSP_ENTRY_SIZE, first, last, (uint16_t)length);
@@ -83,11 +83,11 @@ static void hand(const struct step *s) {
 	if (s->to == 0)
 		granting_sequence[CHANNEL]++;
 	else
-		granting_rig_hand(packet(s->from, s->to - s->from, s->first, s->last));
+		granting_kit_hand(packet(s->from, s->to - s->from, s->first, s->last));
 }
 
 static void hear_begin(void) {
-	granting_rig_start("84", 1000000);
+	granting_kit_start("84", 1000000);
 	message_make();
 }
 
@@ -106,8 +106,8 @@ static void heard(uint64_t maps, uint64_t torn, uint64_t missing) {
 TEST(messages_are_put_together) {
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
 		print_message("  %s\n", cases[i].name);
-		uplink_rig_end(state);
-		uplink_rig_begin(state);
+		uplink_kit_end(state);
+		uplink_kit_begin(state);
 		hear_begin();
 		for (unsigned n = 0; n < cases[i].count; n++)
 			hand(&cases[i].steps[n]);
@@ -118,7 +118,7 @@ TEST(messages_are_put_together) {
 TEST(each_pseudowire_has_its_own) {
 	hear_begin();
 	hand(&(struct step)HEAD);
-	granting_rig_hand(granting_rig_packet(1, message, SIZE));
+	granting_kit_hand(granting_kit_packet(1, message, SIZE));
 	hand(&(struct step)TAIL);
 	heard(2, 0, 0);
 }
@@ -131,10 +131,10 @@ TEST(a_part_that_comes_behind_the_next_is_torn) {
 	hand(&(struct step)HEAD);
 	late = packet(MTU_PART, SIZE - MTU_PART, false, true);
 	hand(&(struct step)HEAD);
-	granting_rig_hand(late);
+	granting_kit_hand(late);
 	hand(&(struct step)TAIL);
 	heard(1, 1, 0);
 }
 
-EACH_TEST(uplink_rig_begin, uplink_rig_end)
-ALL_TESTS(uplink_rig_open, uplink_rig_close)
+EACH_TEST(uplink_kit_begin, uplink_kit_end)
+ALL_TESTS(uplink_kit_open, uplink_kit_close)

@@ -6,7 +6,7 @@
 #include "fake_uplink.h"
 #include "groups/run.h"
 #include "test_main.h"
-#include "traffic_rig.h"
+#include "traffic_kit.h"
 
 #define PACKETS 96
 #define PROVE 4

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Changes of an upstream in the bench, step by step while packets pass, for the programs that test them. */
+/* Changes of an upstream in the kit, step by step while packets pass, for the programs that test them. */
 #pragma once
 
 #include "upstream/change/change.h"

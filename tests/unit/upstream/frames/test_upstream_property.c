@@ -328,7 +328,7 @@ CASE(same_frames, .prepare = by_flow) {
 }
 CASE_AGAIN(by_session_out_of_order, same_frames)
 
-/* What comes is checked byte by byte, in order, never twice (by the bench); CRC and HCS see damage. */
+/* What comes is checked byte by byte, in order, never twice (by the kit); CRC and HCS see damage. */
 static void impaired_run(struct impairments i, uint64_t seed) {
 	uint64_t made = 0, came = 0;
 

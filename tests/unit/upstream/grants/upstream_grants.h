@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The bench with an upstream scheduler, and what comes of it. */
+/* The kit with an upstream scheduler, and what comes of it. */
 #pragma once
 
 #include <rte_ring_elem.h>

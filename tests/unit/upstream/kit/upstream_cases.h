@@ -11,7 +11,7 @@
 #include "test.h"
 
 #include "fixture.h"
-#include "upstream_bench.h"
+#include "upstream_kit.h"
 
 /* Streams that most cases take. */
 #define FRAMED 4 /* of modem 2, in the clear, with segment headers, cluster 5, channels 0 and 2 */
@@ -21,7 +21,7 @@ struct bench_case {
 	const char *name;
 	void (*run)(void);
 	void (*prepare)(void); /* NULL, or changes what bench_prepare() has set */
-	/* as in struct upstream_bench; sizes that are 0 stay as bench_prepare() has set them */
+	/* as in struct upstream_kit; sizes that are 0 stay as bench_prepare() has set them */
 	unsigned network_depth, control_depth, frame_buffers, piece_buffers;
 	bool copies, lossy;
 	bool closed; /* it opens and closes as many as it wants itself */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "granting_rig.h"
+#include "granting_kit.h"
 
 #include <rte_cycles.h>
 
@@ -12,9 +12,9 @@
 
 #define DATA_IUC 10
 
-uint16_t granting_sequence[UPLINK_RIG_CHANNELS];
+uint16_t granting_sequence[UPLINK_KIT_CHANNELS];
 
-void granting_rig_config(void) {
+void granting_kit_config(void) {
 	uint8_t n = 1;
 
 	rig.scheduled = true;
@@ -51,14 +51,14 @@ void granting_rig_config(void) {
 	}
 }
 
-void granting_rig_start(const char *mix, uint64_t rate) {
-	granting_rig_config();
-	uplink_rig_start(mix, rate);
+void granting_kit_start(const char *mix, uint64_t rate) {
+	granting_kit_config();
+	uplink_kit_start(mix, rate);
 	memset(granting_sequence, 0, sizeof(granting_sequence));
 	uplink_begin(rig.uplink, rte_rdtsc());
 }
 
-struct rte_mbuf *granting_rig_packet(uint32_t channel, const uint8_t *message, size_t size) {
+struct rte_mbuf *granting_kit_packet(uint32_t channel, const uint8_t *message, size_t size) {
 	const struct rphy_config *rphy = &rig.sg.rphy;
 	struct depi_encap e = {
 		.family = rphy->core_ip.family,
@@ -77,11 +77,11 @@ struct rte_mbuf *granting_rig_packet(uint32_t channel, const uint8_t *message, s
 	return fixture_packet(rig.pool, packet, (size_t)(p - packet) + size);
 }
 
-void granting_rig_hand(struct rte_mbuf *m) {
+void granting_kit_hand(struct rte_mbuf *m) {
 	assert_int_equal(uplink_hear(rig.uplink, &m, 1), 0);
 }
 
-void granting_rig_round(void) {
+void granting_kit_round(void) {
 	uplink_send(rig.uplink, rte_rdtsc());
-	uplink_rig_receive();
+	uplink_kit_receive();
 }

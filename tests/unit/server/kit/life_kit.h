@@ -22,16 +22,16 @@
 #define LIFE_CORE 1 /* of the first worker */
 #define LIFE_DRAIN_MS 20000 /* the longest that is waited for what comes at once */
 
-struct life_bench {
+struct life_kit {
 	struct service_group file[LIFE_APART]; /* of the start */
-	struct service_group others[LIFE_IDS]; /* of life_bench_group() */
+	struct service_group others[LIFE_IDS]; /* of life_kit_group() */
 	struct server_config config;
 	struct server server;
 	struct rte_mempool *pool; /* of the far ends */
 	uint16_t network[LIFE_APART], rphy[LIFE_APART], control[LIFE_APART]; /* the far ends */
 	uint16_t sequences[LIFE_IDS]; /* of the next burst */
 	uint64_t now;
-	uint32_t serial; /* of the next packets of life_bench_traffic() */
+	uint32_t serial; /* of the next packets of life_kit_traffic() */
 	pthread_t threads[LIFE_WORKERS];
 	uint64_t rounds[LIFE_WORKERS]; /* of the threads, atomic */
 	/* Of the far ends: */
@@ -55,75 +55,73 @@ struct life_card {
 };
 extern const struct life_card *life_card; /* NULL: they are not */
 
-extern bool life_apart; /* groups that are read have ports of their own, by life_bench_apart() */
+extern bool life_apart; /* groups that are read have ports of their own, by life_kit_apart() */
 extern bool life_scheduled; /* groups that are read have an upstream scheduler */
 
 static inline unsigned life_pairs(void) {
 	return life_apart ? LIFE_APART : LIFE_PAIRS;
 }
 
-/* A group on the pair; its parts on workers. life_bench_close() frees that of life_bench_group(). */
-void life_bench_load(struct service_group *sg, unsigned id, unsigned pair, unsigned upper,
-		     unsigned lower, unsigned upstream);
-struct service_group *life_bench_group(struct life_bench *b, unsigned id, unsigned pair,
-				       unsigned upper, unsigned lower, unsigned upstream);
+/* A group on the pair; its parts on workers. life_kit_close() frees that of life_kit_group(). */
+void life_kit_load(struct service_group *sg, unsigned id, unsigned pair, unsigned upper,
+		   unsigned lower, unsigned upstream);
+struct service_group *life_kit_group(struct life_kit *b, unsigned id, unsigned pair, unsigned upper,
+				     unsigned lower, unsigned upstream);
 
 /* The server with groups 1 and 2 (both, where `count` is 2) on the shared pair, and room for `most`; or with a configuration
  * of the caller's in `b->config`. EAL gets the memory the first time. */
-void life_bench_open(struct life_bench *b, unsigned count, unsigned most);
-void life_bench_serve(struct life_bench *b, unsigned memory_mb);
-int life_bench_try(struct life_bench *b, unsigned memory_mb); /* returns what server_serve() does */
+void life_kit_open(struct life_kit *b, unsigned count, unsigned most);
+void life_kit_serve(struct life_kit *b, unsigned memory_mb);
+int life_kit_try(struct life_kit *b, unsigned memory_mb); /* returns what server_serve() does */
 
 /* A configuration of groups that have a pair and a control port each, and for the rest are the same: ports alone tell them
  * apart. Workers of upper MAC, lower MAC and upstream. */
-void life_bench_apart(struct life_bench *b, unsigned count, const unsigned workers[][3]);
+void life_kit_apart(struct life_kit *b, unsigned count, const unsigned workers[][3]);
 
-/* Fails where something is not accounted for, or a buffer has not come back. life_bench_end() closes the one that serves, for
- * EACH_TEST(), and so does life_bench_open(). life_bench_free() is for one that could not serve. */
-void life_bench_close(struct life_bench *b);
-void life_bench_free(struct life_bench *b);
-int life_bench_end(void **state);
+/* Fails where something is not accounted for, or a buffer has not come back. life_kit_end() closes the one that serves, for
+ * EACH_TEST(), and so does life_kit_open(). life_kit_free() is for one that could not serve. */
+void life_kit_close(struct life_kit *b);
+void life_kit_free(struct life_kit *b);
+int life_kit_end(void **state);
 
 /* The devices of the pair are there again, after a group took them with it. */
-void life_bench_plug(unsigned pair);
+void life_kit_plug(unsigned pair);
 
 /* These must succeed. A group is added as the number that is returned; one that is removed is waited for up to the limit. */
-unsigned life_bench_add(struct life_bench *b, const struct service_group *sg);
-void life_bench_remove(struct life_bench *b, unsigned group, unsigned limit_ms);
+unsigned life_kit_add(struct life_kit *b, const struct service_group *sg);
+void life_kit_remove(struct life_kit *b, unsigned group, unsigned limit_ms);
 
 /* The group of this id comes again: its sequence numbers begin again, in both directions. */
-void life_bench_comes_again(struct life_bench *b, unsigned id);
+void life_kit_comes_again(struct life_kit *b, unsigned id);
 
 /* A packet to the group's modem; a burst from it. Return whether the port took it. */
-bool life_bench_down(struct life_bench *b, unsigned pair, const struct service_group *sg,
-		     size_t size, uint32_t serial);
-bool life_bench_up(struct life_bench *b, unsigned pair, const struct service_group *sg,
+bool life_kit_down(struct life_kit *b, unsigned pair, const struct service_group *sg, size_t size,
 		   uint32_t serial);
+bool life_kit_up(struct life_kit *b, unsigned pair, const struct service_group *sg,
+		 uint32_t serial);
 
 /* So many packets of the group in each direction, or in one, which the ports take. */
-void life_bench_traffic(struct life_bench *b, unsigned pair, const struct service_group *sg,
-			unsigned n);
-void life_bench_downs(struct life_bench *b, unsigned pair, const struct service_group *sg,
+void life_kit_traffic(struct life_kit *b, unsigned pair, const struct service_group *sg,
 		      unsigned n);
-void life_bench_ups(struct life_bench *b, unsigned pair, const struct service_group *sg,
-		    unsigned n);
+void life_kit_downs(struct life_kit *b, unsigned pair, const struct service_group *sg, unsigned n);
+void life_kit_ups(struct life_kit *b, unsigned pair, const struct service_group *sg, unsigned n);
 
 /* Bursts of the first group come through, and packets are accounted for. */
-void life_bench_serves(struct life_bench *b);
+void life_kit_serves(struct life_kit *b);
 
 /* On a pair, from its group or the first of those that share it: a burst whose end does not come, a management message. */
-void life_bench_up_open(struct life_bench *b, unsigned pair);
-void life_bench_message(struct life_bench *b, unsigned pair);
+void life_kit_up_open(struct life_kit *b, unsigned pair);
+void life_kit_message(struct life_kit *b, unsigned pair);
 
 /* Takes what has come to the far ends; order and contents are looked at. */
-void life_bench_take(struct life_bench *b);
+void life_kit_take(struct life_kit *b);
 
 /* Rounds by hand, in steps of time, of `ns`; and at each step until nothing moves, in whatever order of workers. */
-void life_bench_pass(struct life_bench *b, uint64_t ns);
-void life_bench_settle(struct life_bench *b, uint64_t ns);
+void life_kit_pass(struct life_kit *b, uint64_t ns);
+void life_kit_settle(struct life_kit *b, uint64_t ns);
 
-void life_bench_launch(struct life_bench *b);
-void life_bench_halt(struct life_bench *b);
+void life_kit_launch(struct life_kit *b);
+void life_kit_halt(struct life_kit *b);
 
 /* What the control thread does while the workers run as threads, and what came of it. */
 struct life_script {
@@ -139,12 +137,12 @@ void life_check(struct life_script *s, bool good, const char *what);
 
 /*
  * The calling thread has the traffic of the first group until the script is played, and until all of it has come. Fails where
- * a turn has, or where a packet of the first group is lost, at any speed; life_bench_take() looks at their order.
+ * a turn has, or where a packet of the first group is lost, at any speed; life_kit_take() looks at their order.
  */
-void life_play(struct life_bench *b, struct life_script *s);
+void life_play(struct life_kit *b, struct life_script *s);
 
-struct counters life_bench_down_of(const struct life_bench *b, unsigned group);
-const struct counters *life_bench_up_of(const struct life_bench *b, unsigned group);
+struct counters life_kit_down_of(const struct life_kit *b, unsigned group);
+const struct counters *life_kit_up_of(const struct life_kit *b, unsigned group);
 
 /* What all groups ever received and transmitted, and what shared ports dropped. */
 struct life_totals {
@@ -152,10 +150,10 @@ struct life_totals {
 	uint64_t up_in, up_out, up_dropped; /* packets in, frames out */
 	uint64_t port_in, port_dropped, port_steered, port_strayed;
 };
-struct life_totals life_bench_totals(const struct life_bench *b);
+struct life_totals life_kit_totals(const struct life_kit *b);
 
 /* All that was sent has come to a group, waits or was dropped, in the sums of all that there ever were. */
-void life_bench_check_totals(const struct life_bench *b);
+void life_kit_check_totals(const struct life_kit *b);
 
 /* All that a process may lose. */
 struct life_left {

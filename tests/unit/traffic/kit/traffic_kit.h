@@ -83,13 +83,13 @@ extern struct rig rig;
 int rig_open(void **state);
 int rig_close(void **state);
 
-/* The rig's traffic as the only group of a run. */
+/* The kit's traffic as the only group of a run. */
 static inline struct groups *rig_groups(struct rig *r) {
 	groups_of_one(&r->groups, r->traffic);
 	return &r->groups;
 }
 
-/* The text of a group that differs from the rig's by its ID, and by more where it is not the same. To be freed. */
+/* The text of a group that differs from the kit's by its ID, and by more where it is not the same. To be freed. */
 char *rig_second_config(bool same_sessions, bool same_addresses, bool same_modems);
 
 /* Traffic from the start, with `mix`, as fast as it is asked for. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "upstream_bench.h"
+#include "upstream_kit.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -15,8 +15,8 @@
 #define EAL_MB 192
 #define RPHY_DEPTH 1024
 
-static struct upstream_bench storage;
-struct upstream_bench *const bench = &storage;
+static struct upstream_kit storage;
+struct upstream_kit *const bench = &storage;
 
 void bench_crypto_start(void) {
 	bench->crypto = crypto_apart_open(SOCKET_ID_ANY);

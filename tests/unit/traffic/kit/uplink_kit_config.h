@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The service group of the upstream's rig. */
+/* The service group of the upstream's kit. */
 #pragma once
 
 /*
@@ -14,7 +14,7 @@
  *     6  modem 5, AES, two keys   pre-3.0, channel 0
  */
 /* clang-format off */
-static const char uplink_rig_config[] =
+static const char uplink_kit_config[] =
 	"max_modems: 16\n"
 	"upstream: {frame_timeout: 2 s}\n"
 	"rphy: {dscp: 4}\n"

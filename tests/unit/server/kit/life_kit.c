@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "life_bench.h"
+#include "life_kit.h"
 
 #include <sched.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@
 
 bool life_scheduled;
 bool life_apart;
-static struct life_bench *served; /* NULL: none is */
+static struct life_kit *served; /* NULL: none is */
 
 static const char text[] =
 	"name: one-that-comes\n"
@@ -58,8 +58,8 @@ static const char text[] =
 	"        rphy: {device: net_ring_life_rphy%u_0, queue_size: 64}%s}\n"
 	"threads: {downstream: %s, upper_mac_core: %u, lower_mac_core: %u, upstream_core: %u}\n";
 
-void life_bench_load(struct service_group *sg, unsigned id, unsigned pair, unsigned upper,
-		     unsigned lower, unsigned upstream) {
+void life_kit_load(struct service_group *sg, unsigned id, unsigned pair, unsigned upper,
+		   unsigned lower, unsigned upstream) {
 	bool two = lower != upper;
 	unsigned n = life_apart ? 0 : id;
 	char control[64], filled[4096];
@@ -74,9 +74,9 @@ void life_bench_load(struct service_group *sg, unsigned id, unsigned pair, unsig
 		life_card->edit(sg);
 }
 
-struct service_group *life_bench_group(struct life_bench *b, unsigned id, unsigned pair,
-				       unsigned upper, unsigned lower, unsigned upstream) {
-	life_bench_load(&b->others[id], id, pair, upper, lower, upstream);
+struct service_group *life_kit_group(struct life_kit *b, unsigned id, unsigned pair, unsigned upper,
+				     unsigned lower, unsigned upstream) {
+	life_kit_load(&b->others[id], id, pair, upper, lower, upstream);
 	return &b->others[id];
 }
 
@@ -94,14 +94,14 @@ static unsigned ports(void) {
 	return life_pairs() * (life_apart ? 3 : 2);
 }
 
-static uint16_t *far_end(struct life_bench *b, unsigned i) {
+static uint16_t *far_end(struct life_kit *b, unsigned i) {
 	uint16_t *const ends[] = {b->network, b->rphy, b->control};
 
 	return &ends[i / life_pairs()][i % life_pairs()];
 }
 
 /* The other ends; what groups name is set up by the server, and closed. */
-static void ports_open(struct life_bench *b) {
+static void ports_open(struct life_kit *b) {
 	for (unsigned i = 0; i < ports(); i++) {
 		uint16_t ids[2];
 		char name[32];
@@ -116,7 +116,7 @@ static void ports_open(struct life_bench *b) {
 	}
 }
 
-static void ports_close(struct life_bench *b) {
+static void ports_close(struct life_kit *b) {
 	for (unsigned i = 0; i < ports(); i++) {
 		char name[32], device[48];
 
@@ -134,7 +134,7 @@ static void ports_close(struct life_bench *b) {
 	}
 }
 
-void life_bench_plug(unsigned pair) {
+void life_kit_plug(unsigned pair) {
 	for (unsigned side = 0; side < 2; side++) {
 		struct rte_ring *rings[2];
 		char name[32], device[48];
@@ -154,7 +154,7 @@ void life_bench_plug(unsigned pair) {
 	}
 }
 
-int life_bench_try(struct life_bench *b, unsigned memory_mb) {
+int life_kit_try(struct life_kit *b, unsigned memory_mb) {
 	static bool running;
 
 	if (!running)
@@ -170,43 +170,43 @@ int life_bench_try(struct life_bench *b, unsigned memory_mb) {
 	return server_serve(&b->server);
 }
 
-void life_bench_serve(struct life_bench *b, unsigned memory_mb) {
-	assert_int_equal(life_bench_try(b, memory_mb), 0);
+void life_kit_serve(struct life_kit *b, unsigned memory_mb) {
+	assert_int_equal(life_kit_try(b, memory_mb), 0);
 	assert_int_equal(server_ports_start(&b->server.ports), 0);
 	server_steering_start(&b->server);
 	served = b;
 }
 
-void life_bench_open(struct life_bench *b, unsigned count, unsigned most) {
-	life_bench_end(NULL);
+void life_kit_open(struct life_kit *b, unsigned count, unsigned most) {
+	life_kit_end(NULL);
 	memset(b, 0, sizeof(*b));
-	life_bench_load(&b->file[0], 1, LIFE_SHARED, 0, 1, 2);
-	life_bench_load(&b->file[1], 2, LIFE_SHARED, 2, 1, 0);
+	life_kit_load(&b->file[0], 1, LIFE_SHARED, 0, 1, 2);
+	life_kit_load(&b->file[1], 2, LIFE_SHARED, 2, 1, 0);
 	b->config =
 		(struct server_config){.groups = b->file, .group_count = count, .max_groups = most};
-	life_bench_serve(b, 256);
+	life_kit_serve(b, 256);
 	assert_int_equal(b->server.worker_count, LIFE_WORKERS);
 }
 
-void life_bench_apart(struct life_bench *b, unsigned count, const unsigned workers[][3]) {
-	life_bench_end(NULL);
+void life_kit_apart(struct life_kit *b, unsigned count, const unsigned workers[][3]) {
+	life_kit_end(NULL);
 	memset(b, 0, sizeof(*b));
 	life_apart = true;
 	for (unsigned g = 0; g < count; g++)
-		life_bench_load(&b->file[g], g + 1, g, workers[g][0], workers[g][1], workers[g][2]);
+		life_kit_load(&b->file[g], g + 1, g, workers[g][0], workers[g][1], workers[g][2]);
 	b->config = (struct server_config){.groups = b->file, .group_count = count};
 }
 
-void life_bench_close(struct life_bench *b) {
+void life_kit_close(struct life_kit *b) {
 	served = NULL; /* also where this fails */
 	assert_true(server_balanced(&b->server));
 	server_stop(&b->server);
-	life_bench_take(b);
+	life_kit_take(b);
 	server_has_nothing(&b->server);
-	life_bench_free(b);
+	life_kit_free(b);
 }
 
-void life_bench_free(struct life_bench *b) {
+void life_kit_free(struct life_kit *b) {
 	server_free(&b->server);
 	ports_close(b);
 	fixture_pool_end(b->pool);
@@ -218,13 +218,13 @@ void life_bench_free(struct life_bench *b) {
 	life_apart = false;
 }
 
-int life_bench_end(void **state) {
+int life_kit_end(void **state) {
 	if (served != NULL)
-		life_bench_close(served);
+		life_kit_close(served);
 	return 0;
 }
 
-unsigned life_bench_add(struct life_bench *b, const struct service_group *sg) {
+unsigned life_kit_add(struct life_kit *b, const struct service_group *sg) {
 	char why[LIVE_LINE] = "";
 	unsigned group = UINT32_MAX;
 
@@ -233,19 +233,19 @@ unsigned life_bench_add(struct life_bench *b, const struct service_group *sg) {
 	return group;
 }
 
-void life_bench_remove(struct life_bench *b, unsigned group, unsigned limit_ms) {
+void life_kit_remove(struct life_kit *b, unsigned group, unsigned limit_ms) {
 	char why[LIVE_LINE] = "";
 
 	if (!server_group_remove(&b->server, group, limit_ms, why))
 		fail_msg("%s", why);
 }
 
-void life_bench_comes_again(struct life_bench *b, unsigned id) {
+void life_kit_comes_again(struct life_kit *b, unsigned id) {
 	memset(b->depi_seen[id], 0, sizeof(b->depi_seen[id]));
 	b->sequences[id] = 0;
 }
 
-static unsigned rounds(struct life_bench *b) {
+static unsigned rounds(struct life_kit *b) {
 	struct server *s = &b->server;
 	unsigned moved = 0;
 
@@ -253,16 +253,16 @@ static unsigned rounds(struct life_bench *b) {
 		s->workers[w].clock.now = b->now;
 		moved += worker_round(&s->workers[w]);
 	}
-	life_bench_take(b);
+	life_kit_take(b);
 	return moved;
 }
 
-void life_bench_pass(struct life_bench *b, uint64_t ns) {
+void life_kit_pass(struct life_kit *b, uint64_t ns) {
 	for (uint64_t end = b->now + ns; b->now < end; b->now += STEP_NS)
 		rounds(b);
 }
 
-void life_bench_settle(struct life_bench *b, uint64_t ns) {
+void life_kit_settle(struct life_kit *b, uint64_t ns) {
 	for (uint64_t end = b->now + ns; b->now < end; b->now += STEP_NS) {
 		for (unsigned idle = 0; idle < 3;)
 			idle = rounds(b) > 0 ? 0 : idle + 1;

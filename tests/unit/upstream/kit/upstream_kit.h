@@ -53,7 +53,7 @@ struct bench_stream {
 };
 extern const struct bench_stream bench_streams[BENCH_STREAMS];
 
-struct upstream_bench {
+struct upstream_kit {
 	struct service_group sg;
 	struct modem modems[BENCH_MOST_MODEMS];
 	/* what a test may set before bench_start() */
@@ -96,10 +96,10 @@ struct upstream_bench {
 };
 
 /* Sets the configuration and the sizes, for the test to change. */
-void bench_prepare(struct upstream_bench *b);
+void bench_prepare(struct upstream_kit *b);
 
 /* The upstream of the case. */
-extern struct upstream_bench *const bench;
+extern struct upstream_kit *const bench;
 
 /* For a case's `prepare`: `count` modems more, in the clear, each with one flow with segment headers and one SID cluster,
  * whose streams come behind the others. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "share_rig.h"
+#include "share_kit.h"
 
 #include <string.h>
 
@@ -33,7 +33,7 @@ int rig_end(void **state) {
 	return fixture_stop(state);
 }
 
-void rig_open(struct share_rig *r, enum share_side side) {
+void rig_open(struct share_kit *r, enum share_side side) {
 	struct share_config c = {
 		.name = "test",
 		.side = side,
@@ -57,7 +57,7 @@ void rig_open(struct share_rig *r, enum share_side side) {
 	assert_non_null(r->s);
 }
 
-void rig_check(const struct share_rig *r) {
+void rig_check(const struct share_kit *r) {
 	const struct counters *c = &r->s->counters;
 	uint64_t taken = 0;
 
@@ -69,7 +69,7 @@ void rig_check(const struct share_rig *r) {
 								   c->drops[DROP_PORT_UNSENT]);
 }
 
-void rig_close(struct share_rig *r) {
+void rig_close(struct share_kit *r) {
 	const uint16_t ports[] = {r->near, r->far};
 	struct rte_mbuf *m;
 
@@ -87,7 +87,7 @@ void rig_close(struct share_rig *r) {
 	fixture_pool_end(r->packets);
 }
 
-uint16_t rig_take(struct share_rig *r, unsigned group, struct rte_mbuf **pkts, uint16_t most) {
+uint16_t rig_take(struct share_kit *r, unsigned group, struct rte_mbuf **pkts, uint16_t most) {
 	struct packet_source source = share_source(r->s, group);
 	uint16_t n = packet_source_burst(&source, pkts, most);
 
@@ -95,11 +95,11 @@ uint16_t rig_take(struct share_rig *r, unsigned group, struct rte_mbuf **pkts, u
 	return n;
 }
 
-struct share_table *rig_table(const struct share_rig *r) {
+struct share_table *rig_table(const struct share_kit *r) {
 	return share_table_create("test", r->s->side, r->list, r->count, (char[LIVE_LINE]){0});
 }
 
-void rig_same_table(const struct share_rig *r, bool vlans) {
+void rig_same_table(const struct share_kit *r, bool vlans) {
 	const struct share_table *t = r->s->table;
 	struct share_table *anew = rig_table(r);
 	const void *stored; /* not aligned as a key is */
@@ -124,14 +124,14 @@ void rig_same_table(const struct share_rig *r, bool vlans) {
 static void keep(void *bytes, void *ctx) {
 }
 
-struct rte_mbuf *rig_packet(struct share_rig *r, unsigned group, uint32_t number) {
+struct rte_mbuf *rig_packet(struct share_kit *r, unsigned group, uint32_t number) {
 	uint8_t frame[60];
 
 	packet_ipv4(frame, sizeof(frame), number, r->addresses[group][0][0].bytes);
 	return fixture_packet(r->packets, frame, sizeof(frame));
 }
 
-void rig_send(struct share_rig *r, const void *frame, size_t size, bool is_guarded) {
+void rig_send(struct share_kit *r, const void *frame, size_t size, bool is_guarded) {
 	struct rte_mbuf *m = fixture_packet(r->packets, frame, is_guarded ? 0 : size);
 
 	if (is_guarded) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What modems and the R-PHY device send. */
-#include "upstream_bench.h"
+#include "upstream_kit.h"
 
 #include <string.h>
 

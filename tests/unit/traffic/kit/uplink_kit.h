@@ -14,11 +14,11 @@
 #include "model/service_group.h"
 #include "wire/uepi.h"
 
-#define UPLINK_RIG_CHANNELS 3
-#define UPLINK_RIG_STREAMS 7
-#define UPLINK_RIG_KINDS 3 /* sessions of a channel: data, requests, ranging */
-#define UPLINK_RIG_BURST_MAX 8192
-#define UPLINK_RIG_SEED 7
+#define UPLINK_KIT_CHANNELS 3
+#define UPLINK_KIT_STREAMS 7
+#define UPLINK_KIT_KINDS 3 /* sessions of a channel: data, requests, ranging */
+#define UPLINK_KIT_BURST_MAX 8192
+#define UPLINK_KIT_SEED 7
 
 enum rig_session {
 	RIG_DATA,
@@ -46,13 +46,13 @@ struct rig_received {
 	struct {
 		uint16_t psp; /* next sequence number */
 		struct rig_burst *open;
-	} sessions[UPLINK_RIG_CHANNELS][UPLINK_RIG_KINDS];
+	} sessions[UPLINK_KIT_CHANNELS][UPLINK_KIT_KINDS];
 	uint32_t most_segments; /* of PSP in one packet */
 	uint32_t most_ends; /* of bursts of data in one packet */
 	uint32_t longest; /* packet */
 };
 
-struct uplink_rig {
+struct uplink_kit {
 	struct service_group sg;
 	struct crypto_provider *crypto;
 	struct rte_mempool *pool;
@@ -66,29 +66,29 @@ struct uplink_rig {
 	struct rig_received came;
 };
 
-extern struct uplink_rig rig;
+extern struct uplink_kit rig;
 
 /* Once a program. */
-int uplink_rig_open(void **state);
-int uplink_rig_close(void **state);
+int uplink_kit_open(void **state);
+int uplink_kit_close(void **state);
 
 /* For each test: the service group as it is; frees the sender, which must have given back all that it had, and what came. */
-int uplink_rig_begin(void **state);
-int uplink_rig_end(void **state);
+int uplink_kit_begin(void **state);
+int uplink_kit_end(void **state);
 
-/* A sender; the rig's service group may have been changed before. With grants of a size, 0: by the rate; NULL where that, or
+/* A sender; the kit's service group may have been changed before. With grants of a size, 0: by the rate; NULL where that, or
  * the mix, is refused. */
-void uplink_rig_start(const char *mix, uint64_t rate);
-struct uplink *uplink_rig_create(const char *mix, uint64_t rate, uint32_t grant);
+void uplink_kit_start(const char *mix, uint64_t rate);
+struct uplink *uplink_kit_create(const char *mix, uint64_t rate, uint32_t grant);
 
 /* Takes what is on the wire. Returns packets. */
-unsigned uplink_rig_receive(void);
+unsigned uplink_kit_receive(void);
 
 /* Sends until `packets` are made, and then until nothing is left; receives all of it. */
-void uplink_rig_run(uint64_t packets);
+void uplink_kit_run(uint64_t packets);
 
 /* Packets made, over all streams. */
-uint64_t uplink_rig_made(void);
+uint64_t uplink_kit_made(void);
 
 /* Bursts fit grants of a size, which do not overlap, and each request record names one of them. */
-void uplink_rig_check(uint32_t grant);
+void uplink_kit_check(uint32_t grant);

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "group_defaults.h"
-#include "upstream_bench.h"
+#include "upstream_kit.h"
 
 const struct bench_stream bench_streams[BENCH_STREAMS] = {
 	{0, 0, 0, true, 0x10, {0, 2}},	{0, 0, 3, true, 0x11, {2, 2}},
@@ -63,7 +63,7 @@ static void modem_make(struct modem *m, uint8_t index, unsigned flow, size_t flo
 	}
 }
 
-void bench_prepare(struct upstream_bench *b) {
+void bench_prepare(struct upstream_kit *b) {
 	static const uint8_t flow_counts[BENCH_MODEMS] = {2, 1, 2, 1, 1, 1};
 	unsigned flow = 0;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "server_bench.h"
+#include "group_kit.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -25,7 +25,7 @@
 #define DENIED_PORT 137
 
 /* Three channels, two of them bonded; a modem of each kind. */
-const char server_bench_text[] =
+const char group_kit_text[] =
 	"name: server\n"
 	"service_group: 7\n"
 	"channels:\n"
@@ -68,7 +68,7 @@ const char server_bench_text[] =
 	"               iv: e01112131415161718191a1b1c1d1e1f, key_sequence: 1}\n"
 	"    service_flows: [{id: 5, priority: 1, dsid: 0x44, buffer: 8 MB, min_buffer: 8 MB}]\n";
 
-struct counters server_bench_counters(const struct server_bench *b) {
+struct counters group_kit_counters(const struct group_kit *b) {
 	struct counters c;
 
 	downstream_counters(b->group->downstream, &c);
@@ -76,14 +76,14 @@ struct counters server_bench_counters(const struct server_bench *b) {
 }
 
 /* The packet that was sent under this number. */
-static size_t frame_again(const struct server_bench *b, uint32_t serial, uint8_t *out) {
+static size_t frame_again(const struct group_kit *b, uint32_t serial, uint8_t *out) {
 	const struct bench_sent *s = &b->sent[serial];
 	const struct modem *m = &b->sg.modems[s->modem];
 
 	return packet_for(m, s->address, out, s->size, serial);
 }
 
-static void check_header(struct server_bench *b, const struct docsis_mac *mac,
+static void check_header(struct group_kit *b, const struct docsis_mac *mac,
 			 const struct bench_sent *s) {
 	const struct modem *m = &b->sg.modems[s->modem];
 	const struct service_flow *f = &m->service_flows[0];
@@ -106,7 +106,7 @@ static void check_header(struct server_bench *b, const struct docsis_mac *mac,
 
 /* A whole DOCSIS frame has come back. */
 static void frame_is_back(void *ctx, const uint8_t *bytes, size_t size) {
-	struct server_bench *b = ctx;
+	struct group_kit *b = ctx;
 	uint8_t expected[PACKET_MAX];
 	struct bench_sent *s;
 	const struct modem *m;
@@ -121,7 +121,7 @@ static void frame_is_back(void *ctx, const uint8_t *bytes, size_t size) {
 	s = &b->sent[serial];
 	assert_int_not_equal(s->address, BENCH_BAD);
 	s->back = true;
-	s->back_at = server_bench_clock(b)->now;
+	s->back_at = group_kit_clock(b)->now;
 	m = &b->sg.modems[s->modem];
 	check_header(b, &mac, s);
 	length = frame_again(b, serial, expected);
@@ -144,7 +144,7 @@ static void frame_is_back(void *ctx, const uint8_t *bytes, size_t size) {
 	b->back++;
 }
 
-static void readers_make(struct server_bench *b) {
+static void readers_make(struct group_kit *b) {
 	assert_int_equal(b->sg.channel_count, BENCH_CHANNELS);
 	for (size_t i = 0; i < BENCH_CHANNELS; i++)
 		b->readers[i] = (struct depi_reader){
@@ -171,7 +171,7 @@ static uint16_t give(struct server *s, enum device_role role, unsigned depth) {
 	return pair[1];
 }
 
-void server_bench_open(struct server_bench *b, const char *text, unsigned rphy_depth) {
+void group_kit_open(struct group_kit *b, const char *text, unsigned rphy_depth) {
 	static bool running;
 
 	memset(b, 0, sizeof(*b));
@@ -187,11 +187,11 @@ void server_bench_open(struct server_bench *b, const char *text, unsigned rphy_d
 	assert_int_equal(server_serve(&b->server), 0);
 	b->group = &b->server.groups[0];
 	assert_int_equal(b->server.worker_count, 1);
-	server_bench_clock(b)->now = 0;
+	group_kit_clock(b)->now = 0;
 }
 
-void server_bench_close(struct server_bench *b) {
-	struct counters c = server_bench_counters(b);
+void group_kit_close(struct group_kit *b) {
+	struct counters c = group_kit_counters(b);
 
 	for (unsigned i = 0; i < DROP_REASONS; i++) {
 		if (b->expected_drops[i] != 0)
@@ -204,7 +204,7 @@ void server_bench_close(struct server_bench *b) {
 	service_group_free(&b->sg);
 }
 
-static void inject(struct server_bench *b, const uint8_t *frame, size_t size) {
+static void inject(struct group_kit *b, const uint8_t *frame, size_t size) {
 	struct rte_mbuf *m = fixture_packet(b->server.pools.packets, frame, size);
 
 	if (rte_eth_tx_burst(b->network, 0, &m, 1) == 1) {
@@ -215,7 +215,7 @@ static void inject(struct server_bench *b, const uint8_t *frame, size_t size) {
 	fail_msg("the network port is full: the test sends faster than it lets the worker run");
 }
 
-void server_bench_good(struct server_bench *b, uint8_t modem, uint8_t address, size_t size) {
+void group_kit_good(struct group_kit *b, uint8_t modem, uint8_t address, size_t size) {
 	struct bench_sent *s = &b->sent[b->serial];
 	uint8_t frame[PACKET_MAX];
 
@@ -226,7 +226,7 @@ void server_bench_good(struct server_bench *b, uint8_t modem, uint8_t address, s
 	b->serial++;
 }
 
-void server_bench_bad(struct server_bench *b) {
+void group_kit_bad(struct group_kit *b) {
 	const struct modem *m = &b->sg.modems[0];
 	enum drop_reason reason;
 	uint8_t frame[PACKET_MAX];
@@ -272,11 +272,11 @@ void server_bench_bad(struct server_bench *b) {
 	inject(b, frame, size);
 }
 
-void server_bench_round(struct server_bench *b) {
+void group_kit_round(struct group_kit *b) {
 	struct counters c;
 
 	worker_round(&b->server.workers[0]);
-	c = server_bench_counters(b);
+	c = group_kit_counters(b);
 	assert_int_equal(c.values[COUNTER_RECEIVED], c.values[COUNTER_TRANSMITTED] +
 							     counters_dropped(&c) +
 							     downstream_held(b->group->downstream));
@@ -284,7 +284,7 @@ void server_bench_round(struct server_bench *b) {
 	assert_int_equal(worker_due(&b->server.workers[0]), downstream_next(b->group->downstream));
 }
 
-unsigned server_bench_take(struct server_bench *b, unsigned most) {
+unsigned group_kit_take(struct group_kit *b, unsigned most) {
 	unsigned taken = 0;
 
 	while (taken < most) {
@@ -304,15 +304,14 @@ unsigned server_bench_take(struct server_bench *b, unsigned most) {
 	return taken;
 }
 
-void server_bench_settle(struct server_bench *b) {
+void group_kit_settle(struct group_kit *b) {
 	for (int idle = 0; idle < 10; idle++) {
-		server_bench_round(b);
-		if (server_bench_take(b, UINT32_MAX) > 0 ||
-		    downstream_held(b->group->downstream) > 0)
+		group_kit_round(b);
+		if (group_kit_take(b, UINT32_MAX) > 0 || downstream_held(b->group->downstream) > 0)
 			idle = 0;
-		server_bench_clock(b)->now += ROUND_NS;
+		group_kit_clock(b)->now += ROUND_NS;
 	}
-	assert_int_equal(server_bench_counters(b).values[COUNTER_RECEIVED], b->injected);
+	assert_int_equal(group_kit_counters(b).values[COUNTER_RECEIVED], b->injected);
 	/* no sequence number of a bonded flow is left out */
 	for (int m = 0; m < BENCH_MODEMS; m++) {
 		for (uint32_t i = 0; i < b->sequence_count[m]; i++)

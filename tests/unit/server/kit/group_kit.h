@@ -26,7 +26,7 @@ struct bench_sent {
 
 #define BENCH_BAD 255
 
-struct server_bench {
+struct group_kit {
 	struct service_group sg;
 	struct lone_group lone;
 	struct server server;
@@ -48,29 +48,29 @@ struct server_bench {
 
 /* Makes EAL (the first time), the server and its ports; one frame less than `rphy_depth` waits for
  * the R-PHY end to take it. */
-void server_bench_open(struct server_bench *b, const char *text, unsigned rphy_depth);
+void group_kit_open(struct group_kit *b, const char *text, unsigned rphy_depth);
 
 /* Fails where a buffer or operation has not come back, or a bad packet was not dropped for its reason. */
-void server_bench_close(struct server_bench *b);
+void group_kit_close(struct group_kit *b);
 
 /* The configuration that the tests share; the map `rphy` is theirs to add. */
-extern const char server_bench_text[];
+extern const char group_kit_text[];
 
 /* A good packet to the modem; a bad one. Counted where the port had room. */
-void server_bench_good(struct server_bench *b, uint8_t modem, uint8_t address, size_t size);
-void server_bench_bad(struct server_bench *b);
+void group_kit_good(struct group_kit *b, uint8_t modem, uint8_t address, size_t size);
+void group_kit_bad(struct group_kit *b);
 
 /* One round of the worker; time stands still. Checks that all packets are accounted for. */
-void server_bench_round(struct server_bench *b);
+void group_kit_round(struct group_kit *b);
 
 /* Takes what the R-PHY end has, at most `most` DEPI frames. Returns how many came. */
-unsigned server_bench_take(struct server_bench *b, unsigned most);
+unsigned group_kit_take(struct group_kit *b, unsigned most);
 
 /* Rounds with time passing and somebody taking until nothing is held. */
-void server_bench_settle(struct server_bench *b);
+void group_kit_settle(struct group_kit *b);
 
-struct counters server_bench_counters(const struct server_bench *b);
+struct counters group_kit_counters(const struct group_kit *b);
 
-static inline struct clock *server_bench_clock(struct server_bench *b) {
+static inline struct clock *group_kit_clock(struct group_kit *b) {
 	return &b->server.workers[0].clock;
 }

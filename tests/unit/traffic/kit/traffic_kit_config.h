@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The service group of the rig: YAML as a file has it and, with other quotes, the JSON that a server tells. */
+/* The service group of the kit: YAML as a file has it and, with other quotes, the JSON that a server tells. */
 #pragma once
 
 /* clang-format off */

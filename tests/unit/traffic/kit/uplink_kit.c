@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "uplink_rig.h"
+#include "uplink_kit.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,31 +13,31 @@
 #include "packets.h"
 #include "platform/port.h"
 #include "test.h"
-#include "uplink_rig_config.h"
+#include "uplink_kit_config.h"
 #include "wire/l2tpv3.h"
 #include "wire/psp.h"
 
-struct uplink_rig rig;
+struct uplink_kit rig;
 
-int uplink_rig_open(void **state) {
+int uplink_kit_open(void **state) {
 	fixture_eal(256);
 	rig.crypto = crypto_apart_open(SOCKET_ID_ANY);
 	assert_non_null(rig.crypto);
-	rig.pool = fixture_pool("uplink_rig", 63, 2048);
+	rig.pool = fixture_pool("uplink_kit", 63, 2048);
 	assert_int_equal(port_pair("uplink", rig.pool, rig.depth > 0 ? rig.depth : 1024, rig.ports),
 			 0);
 	return 0;
 }
 
-int uplink_rig_close(void **state) {
+int uplink_kit_close(void **state) {
 	for (int i = 0; i < 2; i++)
 		port_close(rig.ports[i]);
 	crypto_close(rig.crypto);
 	return fixture_stop(state);
 }
 
-int uplink_rig_begin(void **state) {
-	group_load(&rig.sg, uplink_rig_config);
+int uplink_kit_begin(void **state) {
+	group_load(&rig.sg, uplink_kit_config);
 	rig.sg.modems[4].address_count = 0; /* as DHCP gave it none yet */
 	memset(&rig.came, 0, sizeof(rig.came));
 	rig.uplink = NULL;
@@ -45,8 +45,8 @@ int uplink_rig_begin(void **state) {
 	return 0;
 }
 
-int uplink_rig_end(void **state) {
-	uplink_rig_receive();
+int uplink_kit_end(void **state) {
+	uplink_kit_receive();
 	uplink_free(rig.uplink);
 	service_group_free(&rig.sg);
 	assert_int_equal(rig.crypto->keys, 0);
@@ -57,13 +57,13 @@ int uplink_rig_end(void **state) {
 	return 0;
 }
 
-struct uplink *uplink_rig_create(const char *mix, uint64_t rate, uint32_t grant) {
+struct uplink *uplink_kit_create(const char *mix, uint64_t rate, uint32_t grant) {
 	struct uplink_options options = {
 		.rphy_port = rig.ports[0],
 		.crypto = rig.crypto,
 		.rate = rate,
 		.grant = grant,
-		.seed = UPLINK_RIG_SEED,
+		.seed = UPLINK_KIT_SEED,
 		.streams = rig.room,
 		.scheduled = rig.scheduled,
 	};
@@ -73,14 +73,14 @@ struct uplink *uplink_rig_create(const char *mix, uint64_t rate, uint32_t grant)
 	return uplink_create(&rig.sg, &options);
 }
 
-void uplink_rig_start(const char *mix, uint64_t rate) {
-	rig.uplink = uplink_rig_create(mix, rate, 0);
+void uplink_kit_start(const char *mix, uint64_t rate) {
+	rig.uplink = uplink_kit_create(mix, rate, 0);
 	assert_non_null(rig.uplink);
 }
 
 static struct rig_burst *burst_begin(uint32_t channel, enum rig_session kind,
 				     const struct psp_segment *segment, enum uepi_format format) {
-	struct rig_burst *b = calloc(1, sizeof(*b) + UPLINK_RIG_BURST_MAX);
+	struct rig_burst *b = calloc(1, sizeof(*b) + UPLINK_KIT_BURST_MAX);
 
 	assert_non_null(b);
 	b->channel = channel;
@@ -132,7 +132,7 @@ static void segment_take(uint32_t channel, enum rig_session kind,
 		*open = NULL;
 	} else {
 		assert_non_null(*open);
-		assert_true((*open)->size + segment->length <= UPLINK_RIG_BURST_MAX);
+		assert_true((*open)->size + segment->length <= UPLINK_KIT_BURST_MAX);
 		assert_true(segment->length > 0);
 		memcpy((*open)->payload + (*open)->size, segment->data, segment->length);
 		(*open)->size += segment->length;
@@ -140,11 +140,11 @@ static void segment_take(uint32_t channel, enum rig_session kind,
 }
 
 static void session_find(uint32_t id, uint32_t *channel, enum rig_session *kind) {
-	for (*channel = 0; *channel < UPLINK_RIG_CHANNELS; (*channel)++) {
+	for (*channel = 0; *channel < UPLINK_KIT_CHANNELS; (*channel)++) {
 		const struct upstream_channel *c = &rig.sg.upstream_channels[*channel];
 		const uint32_t ids[] = {c->session, c->request_session, c->ranging_session};
 
-		for (int k = 0; k < UPLINK_RIG_KINDS; k++) {
+		for (int k = 0; k < UPLINK_KIT_KINDS; k++) {
 			*kind = (enum rig_session)k;
 			if (ids[k] == id)
 				return;
@@ -181,7 +181,7 @@ static void packet_take(const uint8_t *frame, size_t size) {
 		rig.came.longest = (uint32_t)size;
 }
 
-unsigned uplink_rig_receive(void) {
+unsigned uplink_kit_receive(void) {
 	struct rte_mbuf *packets[64];
 	unsigned total = 0;
 	unsigned n;
@@ -196,7 +196,7 @@ unsigned uplink_rig_receive(void) {
 	return total;
 }
 
-uint64_t uplink_rig_made(void) {
+uint64_t uplink_kit_made(void) {
 	uint64_t made = 0;
 
 	for (uint32_t s = 0; s < uplink_stream_count(rig.uplink); s++)
@@ -204,24 +204,24 @@ uint64_t uplink_rig_made(void) {
 	return made;
 }
 
-void uplink_rig_run(uint64_t packets) {
-	while (uplink_rig_made() < packets) {
+void uplink_kit_run(uint64_t packets) {
+	while (uplink_kit_made() < packets) {
 		uplink_send(rig.uplink, rte_rdtsc());
-		uplink_rig_receive();
+		uplink_kit_receive();
 	}
 	uplink_stop(rig.uplink);
-	packets = uplink_rig_made();
+	packets = uplink_kit_made();
 	while (!uplink_empty(rig.uplink)) {
 		uplink_send(rig.uplink, rte_rdtsc());
-		uplink_rig_receive();
+		uplink_kit_receive();
 	}
-	assert_int_equal(uplink_rig_made(), packets);
+	assert_int_equal(uplink_kit_made(), packets);
 	assert_int_equal(uplink_sent(rig.uplink), packets);
 }
 
 /* Grants do not overlap; those of ranging lie between those of data. */
 static void times_check(void) {
-	const struct rig_burst *last[UPLINK_RIG_CHANNELS] = {0};
+	const struct rig_burst *last[UPLINK_KIT_CHANNELS] = {0};
 
 	for (size_t i = 0; i < rig.came.burst_count; i++) {
 		const struct rig_burst *b = rig.came.bursts[i];
@@ -255,7 +255,7 @@ static void records_check(void) {
 	}
 }
 
-void uplink_rig_check(uint32_t grant) {
+void uplink_kit_check(uint32_t grant) {
 	for (size_t i = 0; i < rig.came.burst_count; i++) {
 		const struct rig_burst *b = rig.came.bursts[i];
 		bool ofdma = rig.sg.upstream_channels[b->channel].type == UPSTREAM_OFDMA;

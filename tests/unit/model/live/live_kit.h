@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "test_model.h"
+#include "model_kit.h"
 
 #include <jansson.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "traffic_rig.h"
+#include "traffic_kit.h"
 
 #include <rte_cycles.h>
 #include <rte_ethdev.h>
@@ -14,7 +14,7 @@
 #include "plain_aes.h"
 #include "platform/port.h"
 #include "test.h"
-#include "traffic_rig_config.h"
+#include "traffic_kit_config.h"
 #include "wire/crc32.h"
 #include "wire/ip.h"
 #include "wire/l2tpv3.h"
