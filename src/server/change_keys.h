@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The keys of a change, as the crypto provider has them: those that come, and after it those that went. */
+/* The key schedules that a change adds and, once it is applied, those that it replaced. */
 #pragma once
 
 #include <stdbool.h>
@@ -7,7 +7,7 @@
 #include "model/live/difference.h"
 #include "server/served_group.h"
 
-/* Of which nobody makes use. */
+/* A key schedule that no modem uses. */
 struct loose_key {
 	void *schedule;
 	enum crypto_direction direction;
@@ -15,20 +15,21 @@ struct loose_key {
 };
 
 struct change_keys {
-	void **down; /* a schedule for each change; NULL: the present one remains */
-	void **up; /* two for each modem that is to be, in the order of the list */
-	struct loose_key *loose; /* what the group does not have yet, or has no more */
+	void **down; /* one schedule per change; NULL: keep the present one */
+	void **up; /* two per added or changed modem, in the order of the list */
+	struct loose_key *loose; /* new schedules; after change_keys_take(), replaced ones */
 	size_t loose_count;
 };
 
-/* Returns false with one line in `why` when memory or the device has no more. To be given to
- * change_keys_free() in either case. */
+/* Makes the schedules. Returns false with one line in `why` if memory or the device's sessions run
+ * out. The caller calls change_keys_free() in either case. */
 bool change_keys_make(struct change_keys *k, struct served_group *g,
 		      const struct live_changes *changes, char why[LIVE_LINE]);
 
-/* They are the group's, and what it had for them is here: before the changes are taken into the live group. */
+/* Installs the new schedules in the group and keeps the replaced ones in `k`. Call it before the
+ * changes are applied to the live group. */
 void change_keys_take(struct change_keys *k, struct served_group *g,
 		      const struct live_changes *changes);
 
-/* Frees those that are here. */
+/* Frees `k` and its loose schedules. */
 void change_keys_free(struct change_keys *k, const struct served_group *g);

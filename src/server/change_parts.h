@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A change of a server on its way: for those who prepare it and those who take it over. */
+/* Parts of a server change, for the files that prepare it and apply it. */
 #pragma once
 
 #include "server/change_keys.h"
@@ -7,7 +7,7 @@
 
 #define DEVICE_SHARED 2
 
-/* The ports that a group may share, and who runs the lists of the port. */
+/* A shared port of a group, and the worker that runs the port's pipelines. */
 struct share_part {
 	struct share_change *change;
 	struct worker *owner;
@@ -16,18 +16,18 @@ struct share_part {
 #define GROUP_TAKES (2 * DEVICE_SHARED + 3)
 #define GROUP_LEAVES 3
 
-/* Tasks of workers, in their order. */
+/* Worker tasks in the order in which they run. */
 struct chain {
 	struct worker_task *first, **end;
 };
 
 enum leaving {
-	LEAVING_QUEUES, /* of flows that go run empty */
-	LEAVING_REST, /* workers are at it */
+	LEAVING_QUEUES, /* queues of removed flows drain */
+	LEAVING_REST, /* workers release the rest */
 	LEAVING_DONE,
 };
 
-/* Of one group. */
+/* The part of a change in one group. */
 struct group_change {
 	struct served_group *group;
 	struct live_changes changes;
@@ -40,7 +40,7 @@ struct group_change {
 	struct chain leave;
 	enum leaving leaving;
 	bool left; /* set by a worker */
-	uint64_t drain_end; /* ns; 0: nobody waits yet */
+	uint64_t drain_end; /* ns of the upper MAC's clock; 0: draining has not begun */
 };
 
 struct server_change {
@@ -48,12 +48,12 @@ struct server_change {
 	struct group_change *groups[SERVER_MAX_GROUPS];
 	unsigned count;
 	struct chain take;
-	const struct worker_task *next; /* of server_change_round() */
+	const struct worker_task *next; /* next task of server_change_round() */
 	bool listed, taken;
 	bool taken_over; /* set by a worker */
-	uint64_t generation; /* of the server, with it */
+	uint64_t generation; /* the server's generation once the change is applied */
 	struct watched_change watched;
-	bool passes; /* the workers are waited for, by `token` */
+	bool passes; /* an RCU grace period runs, identified by `token` */
 	uint64_t token;
-	struct server_change *behind; /* which came later and leaves, too */
+	struct server_change *behind; /* a later change that also retires */
 };

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A change of service groups in service, from the differences to its end, all of it or nothing
- * (docs/decisions/009-live-change.md). By the control thread alone, while the workers run or not.
+ * Changes service groups in service, all or nothing (docs/decisions/009-live-change.md). The
+ * control thread alone calls these functions, whether workers run or not.
  *
  *     server_change_open()
- *     server_change_add()     once a group at most: prepares; what may be refused is refused here
- *     server_change_take()    takes it over, and leaves the rest to the server: what goes leaves meanwhile
- *     server_change_close()   of one that was not taken: then nothing was changed
+ *     server_change_add()     at most once per group: prepares; refusals happen here
+ *     server_change_take()    applies it; the server retires later what it replaced
+ *     server_change_close()   abandons a change that was not applied: nothing has changed
  *
- * So the next change may come while what this one removed still leaves. Or, where nothing else is to happen before
- * its end, server_change_make() instead of server_change_take(), and server_change_close().
+ * So the next change may begin while an earlier one still retires. A caller that needs the end of
+ * the change calls server_change_make() instead of server_change_take(), and then
+ * server_change_close().
  */
 #pragma once
 
@@ -18,16 +19,16 @@
 #include "model/live/difference.h"
 #include "server/server.h"
 
-/* So long queues of flows that go may take to run empty: by the clock of the upper MAC. */
+/* How long queues of removed flows may take to drain, by the clock of the upper MAC. */
 #define CHANGE_DRAIN_MS 500
 
 struct server_change;
 
-/* A change as watchers know it. */
+/* A change as reported to the watcher. */
 struct watched_change {
 	uint64_t number; /* counted from 1 */
-	uint64_t generation; /* of the server, once it is applied */
-	uint32_t ids[SERVER_MAX_GROUPS]; /* of the groups that differ */
+	uint64_t generation; /* the server's generation once the change is applied */
+	uint32_t ids[SERVER_MAX_GROUPS]; /* IDs of the groups that differ */
 	unsigned count;
 };
 
@@ -35,29 +36,30 @@ enum watched_group {
 	WATCH_ADDED,
 	WATCH_REMOVED,
 	WATCH_MOVED, /* to other workers */
-	WATCH_PROVIDER, /* of its crypto */
+	WATCH_PROVIDER, /* another crypto provider */
 };
 
-/* What becomes of a group as a whole. */
+/* A change of a group as a whole. */
 struct group_watch {
 	enum watched_group what;
 	const struct served_group *group;
-	const struct layout_group *at; /* of WATCH_MOVED: where it will run */
-	const struct crypto_config *crypto; /* of WATCH_PROVIDER: that it will have */
+	const struct layout_group *at; /* WATCH_MOVED: its future workers */
+	const struct crypto_config *crypto; /* WATCH_PROVIDER: its future provider */
 };
 
 struct server_difference {
 	const struct served_group *group;
-	const struct live_changes *changes; /* not taken yet */
+	const struct live_changes *changes; /* not applied yet */
 };
 
 /*
- * Is told of changes by the control thread: first of what differs or of a group, before a worker sees it; then that it
- * is applied, and that what it replaced has left the data plane. What is passed lasts as long as the call.
+ * Callbacks on the control thread. differs() or group() comes before a worker sees the change,
+ * applied() after all have applied it, retired() when no worker can reach what it replaced.
+ * Arguments are valid during the call only.
  */
 struct server_watcher {
 	void (*differs)(void *arg, const struct watched_change *w,
-			const struct server_difference *list); /* one a group */
+			const struct server_difference *list); /* one per group */
 	void (*group)(void *arg, const struct watched_change *w, const struct group_watch *g);
 	void (*applied)(void *arg, const struct watched_change *w);
 	void (*retired)(void *arg, const struct watched_change *w);
@@ -65,7 +67,7 @@ struct server_watcher {
 	void *arg;
 };
 
-/* Tell the watcher of the server, where there is one. */
+/* Notify the server's watcher, if there is one. */
 void server_tell_differences(struct server_change *c);
 void server_tell_group(struct server *s, struct watched_change *w, const struct group_watch *g);
 void server_tell_applied(const struct server *s, const struct watched_change *w);
@@ -75,38 +77,38 @@ void server_tell_reloaded(const struct server *s, const char *line);
 /* Returns NULL when memory is short. */
 struct server_change *server_change_open(struct server *s);
 
-/* The group, by its place in the server, is to change so. Takes `changes` over, whose list becomes empty. Returns
- * false with one line in `why` where it cannot. */
+/* Prepares changes of the group in slot `group`. Takes ownership of `changes` and empties the list.
+ * Returns false with one line in `why` if a change cannot be made. */
 bool server_change_add(struct server_change *c, unsigned group, struct live_changes *changes,
 		       char why[LIVE_LINE]);
 
-/* Returns when all of it is in service, with its generation; the change is the server's. Cannot
- * fail. Where somebody makes the rounds, what went has left, too. */
+/* Applies the change, which the server owns from then on. Returns its generation once all workers
+ * have applied it; cannot fail. With server.rounds, the change has retired, too. */
 uint64_t server_change_take(struct server_change *c);
 
-/* Goes on with what leaves, without waiting for it: to be called often. */
+/* Continues to retire changes without waiting. The control thread calls it often. */
 void server_changes_go_on(struct server *s);
 
-/* Waits until nothing leaves any more: before groups, ports or workers change. */
+/* Waits until every change has retired. Call it before groups, ports or workers change. */
 void server_changes_settle(struct server *s);
 
-/* Whether what the changes up to this generation removed has left. */
+/* Whether every change up to this generation has retired. */
 bool server_changes_have_left(const struct server *s, uint64_t generation);
 
-/* Whether one that still leaves is of the same object as one of these. */
+/* Whether a change that still retires is of the same object as one of `changes`. */
 bool server_changes_meet(const struct server *s, unsigned group,
 			 const struct live_changes *changes);
 
-/* How many leave. */
+/* Number of changes that still retire. */
 unsigned server_changes_leaving(const struct server *s);
 
-/* Returns when all of it is in service and what went has left: where the server has somebody who makes the rounds,
- * he has made as many as that took. Cannot fail. */
+/* Applies the change and waits until it has retired; runs server.rounds where they are set. Cannot
+ * fail. */
 void server_change_make(struct server_change *c);
 
-/* The same where no worker runs and the caller does the rounds: what is to be done between two of them. Returns
- * whether that was all. */
+/* The same for a caller that runs the rounds while no worker runs: call it between two rounds until
+ * it returns true. */
 bool server_change_round(struct server_change *c);
 
-/* Frees it. NULL is harmless. */
+/* Frees the change; `c` may be NULL. */
 void server_change_close(struct server_change *c);

@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A group that comes, while it is prepared: for group_add.c, which does all that can fail, and group_life.c. */
+/* A group while it is prepared: group_add.c does everything that can fail, group_life.c puts it
+ * into service. */
 #pragma once
 
 #include "server/group_life.h"
 
-/* What was done for the group on its port of one role. */
+/* What was prepared on the group's port of one role. */
 struct arrival_port {
 	bool joined;
-	bool plugged; /* the device is its own */
-	bool has_share; /* it is shared with other groups, or by a VLAN */
-	bool made; /* the share, as no group shared the port before */
-	bool read; /* the owner of the share is to receive from the port */
+	bool plugged; /* no other group uses the device */
+	bool has_share; /* several groups, or a VLAN, share the port */
+	bool made; /* the share was created for this group */
+	bool read; /* the share's owner is to poll the port */
 	bool lane;
 	bool send_ring;
-	unsigned descriptors; /* that buffers are taken for */
-	struct share_table *table; /* that will take effect, or did before */
-	struct server_port before; /* the port before this group joined; of one that was there */
+	unsigned descriptors; /* for which buffers are reserved */
+	/* the new table; once the group is in service, the replaced one */
+	struct share_table *table;
+	struct server_port before; /* the port before this group joined, if it was open */
 };
 
 struct group_arrival {
@@ -23,11 +25,11 @@ struct group_arrival {
 	const struct service_group *sg;
 	unsigned group;
 	char *why;
-	struct shares_site site; /* with it */
-	struct pool_needs needs; /* with those of its ports */
+	struct shares_site site; /* includes this group */
+	struct pool_needs needs; /* includes its ports */
 	bool taken;
-	bool linear; /* the pool for copies was made for it */
-	unsigned providers; /* crypto providers that were open before */
-	struct layout_group layout_before, home_before; /* of its number */
+	bool linear; /* the pool of linear copies was created for it */
+	unsigned providers; /* number of crypto providers before */
+	struct layout_group layout_before, home_before; /* of its slot */
 	struct arrival_port ports[DEVICE_ROLES];
 };

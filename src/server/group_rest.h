@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What groups that are to receive nothing, or receive nothing, still have to come and hold. */
+/*
+ * Waits of a group that is drained or removed: for data already granted, and for pending packets.
+ */
 #pragma once
 
 #include "server/server.h"
 
-/* Its upstream scheduler grants nothing more; waits while somebody makes rounds until what it has granted must have come, or it
- * is `end` (server_now()). Harmless on a group that is drained, and where there is no such scheduler. */
+/*
+ * Stops the group's upstream scheduler and waits until data already granted must have arrived, or
+ * until `end` (ns of server_now()). Does not wait where no rounds run. No effect on a drained group
+ * or one without a scheduler.
+ */
 void group_grants_end(struct server *s, unsigned group, uint64_t end);
 
-/* Waits while somebody makes rounds until the group holds nothing, or it is `end` (server_now()). Returns what it
- * holds. */
+/* Waits until the group has no pending packets, or until `end` (ns of server_now()). Does not wait
+ * where no rounds run. Returns how many are pending. */
 uint64_t group_wait_empty(const struct server *s, unsigned group, uint64_t end);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Which directions there are, and which worker runs what: the workers are the cores that groups name in
- * `threads`, in the order in which they are named first.
- */
+/* Which worker runs which part of which group. There is one worker per core that groups name in
+ * `threads`, numbered in the order of first mention. */
 #pragma once
 
 #include <stdbool.h>
@@ -11,7 +9,7 @@
 #include "model/server_config.h"
 #include "platform/platform.h"
 
-/* Parts of a group that have a worker, as bits. */
+/* Parts of a group that a worker runs, as bits. */
 enum layout_part {
 	PART_UPPER = 1, /* upper MAC */
 	PART_LOWER = 2,
@@ -19,39 +17,42 @@ enum layout_part {
 	PARTS = 8,
 };
 
-#define LAYOUT_GROUP_WORKERS 3 /* that one group may have: upper MAC, lower MAC, upstream */
+#define LAYOUT_GROUP_WORKERS 3 /* of one group: upper MAC, lower MAC, upstream */
 
-/* The service groups of a server by their numbers, which do not change while they are there. */
+/* The service groups of a server by slot. A group keeps its slot while it is in service. */
 struct group_slots {
-	const struct service_group *list[SERVER_MAX_GROUPS]; /* NULL: the number is free */
-	unsigned count; /* from here on all are free */
+	const struct service_group *list[SERVER_MAX_GROUPS]; /* NULL: the slot is free */
+	unsigned count; /* all slots from here on are free */
 };
 
-/* Those of a configuration. */
+/* The groups of a configuration. */
 struct group_slots group_slots_of(const struct server_config *config);
 
 struct layout {
-	unsigned cores[PLATFORM_MAX_WORKERS]; /* of the workers */
+	unsigned cores[PLATFORM_MAX_WORKERS]; /* the core of each worker */
 	unsigned worker_count;
-	/* The workers of each group; those of the MACs may be the same. */
+	/* The workers of each group; one worker may run several parts. */
 	struct layout_group {
 		unsigned upper, lower;
-		unsigned upstream; /* of no meaning without an upstream */
+		unsigned upstream; /* unused without an upstream */
 	} groups[SERVER_MAX_GROUPS];
 };
 
 bool layout_has_upstream(const struct service_group *sg);
 
-/* Returns 0, or -1 after a message where more cores are named than there can be workers. */
+/* Returns 0, or -1 and logs the reason if the groups name more cores than there can be workers. */
 int layout_make(struct layout *l, const struct server_config *config);
 
-/* Where a group that comes runs, by its cores, which all have workers already: placement_takes() tells. */
+/*
+ * The workers of a group that is added. Its cores must have workers: placement_takes() checks it.
+ */
 struct layout_group layout_find(const struct layout *l, const struct service_group *sg);
 
-/* The parts of the group that the worker runs. */
+/* The parts of the group that the worker runs, as bits. */
 unsigned layout_parts(const struct layout *l, const struct group_slots *groups, size_t group,
 		      unsigned worker);
 
-/* What the worker runs, for people, in at most `size` bytes: the groups are named where there are several. */
+/* Writes what the worker runs, for people, in at most `size` bytes. Names the groups if there are
+ * several. */
 void layout_name(const struct layout *l, const struct group_slots *groups, unsigned worker,
 		 char *name, size_t size);

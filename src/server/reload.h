@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The configuration read again while traffic runs: what differs is changed, or all of it refused. */
+/* Reload: reads the configuration again while traffic runs, and applies all differences or none. */
 #pragma once
 
 #include <stdbool.h>
@@ -14,33 +14,32 @@ enum reload_stage { RELOAD_BEGINS, RELOAD_IS_DONE };
 
 struct reload {
 	struct server *server;
-	const char *path; /* of the configuration */
-	struct server_devices devices; /* instead of those in it */
-	struct kept_groups *kept; /* what was loaded last, so that only what differs is read */
-	/* Called by reload_run() before the file is read, and when it has been; NULL: nobody looks on. */
+	const char *path; /* of the configuration file */
+	struct server_devices devices; /* override those of the file */
+	struct kept_groups *kept; /* what was loaded last, so that only differences are read */
+	/* reload_run() calls it when it begins and when it is done; may be NULL. */
 	void (*watcher)(void *ctx, enum reload_stage stage);
 	void *watcher_ctx;
-	char line[RELOAD_LINE]; /* what came of the last one */
+	char line[RELOAD_LINE]; /* result of the last reload */
 };
 
-/* `path` and the names of `devices`, which the ports in service are of, must live on. Nobody looks on at first. */
+/* `path` and the names of `devices`, which the ports in service use, must outlive `r`. Sets no
+ * watcher. */
 void reload_open(struct reload *r, struct server *s, const char *path,
 		 const struct server_devices *devices);
 
-/*
- * server_config_load_again() of a running server. Returns NULL after mistakes, with what was said of them in `said`, a
- * line each, to be freed; that is NULL as well where memory is short.
- */
+/* Calls server_config_load_again() for a running server. Returns NULL after errors, with one line
+ * per error in `said`, which the caller frees. `said` is NULL if memory is short. */
 const struct server_config *reload_load(const struct reload *r, struct kept_groups **kept,
 					const char *path, char **said);
 
-/* What `said` has to tell in one line. */
+/* The first line of `said`, and its length. */
 const char *reload_first_line(const char *said, int *length);
 
 /*
- * Reads the file and applies it, by the thread that launched the workers, while they run; logs
- * in one line what came of it, after the loader's lines on mistakes. Returns whether the file
- * is now what is in service.
+ * Reads the file and applies it, then logs the result in one line, after the loader's lines on
+ * errors. Called by the thread that launched the workers, while they run. Returns whether the file
+ * is in service now.
  */
 bool reload_run(struct reload *r);
 

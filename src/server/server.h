@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A server: service groups in service, and what they share: ports, the crypto provider, buffers, workers (docs/decisions/008-server.md). It is made in this order:
+ * A server: service groups, and what they share: ports, crypto providers, buffers, workers
+ * (docs/decisions/008-server.md). Call the functions in this order:
  *
- *     server_ports_find()     which devices there are; EAL is started with them
- *     server_create()         workers, buffer pools
- *     server_ports_open()     or server_ports_give() by who made ports
- *     server_serve()          the groups
- *     server_ports_start()    packets may come
- *     server_steering_start() to queues of the groups
+ *     server_ports_find()     lists the devices, with which EAL is started
+ *     server_create()         creates workers and buffer pools
+ *     server_ports_open()     or server_ports_give() for ports that the caller made
+ *     server_serve()          puts the groups into service
+ *     server_ports_start()    packets arrive from here on
+ *     server_steering_start() has NICs steer packets to the groups' queues
  *
- * and freed by server_free() from wherever this ended.
+ * server_free() frees the server in any of these states.
  */
 #pragma once
 
@@ -28,26 +29,27 @@
 #include "server/shares.h"
 #include "server/worker.h"
 
-/* Who makes the rounds of workers that have no threads, and lets time go on between them: a replay. */
+/* Runs the rounds of workers that have no threads and advances time between them: a replay. */
 struct server_rounds {
-	void (*pass)(void *arg); /* makes rounds until a little time is over */
+	void (*pass)(void *arg); /* runs rounds until a short time has passed */
 	void *arg;
 };
 
-/* What groups counted that are not there any more. */
+/* Counters of removed groups. */
 struct server_gone {
 	unsigned groups;
 	struct counters down, up;
-	struct counters ports; /* of ports that were shared */
+	struct counters ports; /* of removed shared ports */
 	uint64_t up_in[UNITS], up_out[UNITS];
 	uint64_t requests[REQUEST_KINDS];
 };
 
-/* What is measured on request; see server/measure.h. */
+/* A measurement on request; see server/measure.h. */
 struct server_measure {
 	bool on;
 	uint64_t since,
-		until; /* ns by server_now(): it was switched on and, where it is off, off; 0: never */
+		/* ns of server_now() when it was switched on and, if it is off, off; 0: never */
+		until;
 };
 struct server_measures {
 	struct server_measure cycles, latency;
@@ -56,55 +58,59 @@ struct server_measures {
 struct server_watcher; /* changes.h */
 
 struct server {
-	/* Where it was started, before its threads were bound to their cores; NULL: not known. */
+	/* The machine before the threads were bound to their cores; NULL: unknown. */
 	const struct cpus *machine;
-	const struct server_config *config; /* of the start: for limits, not for what is there */
+	/* of the start: for limits, not for the groups in service */
+	const struct server_config *config;
 	struct layout layout; /* where everything runs now */
-	struct layout home; /* where the groups' configurations have it */
+	struct layout home; /* where the groups' configurations place it */
 	struct server_ports ports;
 	struct server_shares shares;
-	struct port_steering *steering[SERVER_PORTS_MAX]; /* server/steering.c; NULL: not there */
+	struct port_steering *steering[SERVER_PORTS_MAX]; /* server/steering.c; NULL: none */
 	struct server_pools pools;
 	struct crypto_providers crypto;
-	enum crypto_isa crypto_isa; /* that the library may use: to be set before server_serve() */
-	bool no_crypto; /* server_serve() failed, as this machine has not what groups get that name no device */
-	struct worker *workers; /* lcore i + 1 is that of worker i */
+	enum crypto_isa crypto_isa; /* which the library may use; set it before server_serve() */
+	/* server_serve() failed: the default crypto provider is unavailable on this machine */
+	bool no_crypto;
+	struct worker *workers; /* worker i runs on lcore i + 1 */
 	unsigned worker_count;
-	struct rte_rcu_qsbr *quiet; /* where workers tell that they hold nothing */
-	const struct server_rounds *rounds; /* NULL: their threads do, or nobody */
+	struct rte_rcu_qsbr *quiet; /* QSBR variable in which workers report quiescent states */
+	/* NULL: worker threads run the rounds, or nothing does */
+	const struct server_rounds *rounds;
 	/*
-	 * A group's number is its place here while it is there; those of the configuration come first, in its
-	 * order. Other threads than the one that calls the functions below look under the lock only, at what
-	 * served_group.there tells of, and at ports and shares.
+	 * Slots of groups: a group keeps its slot while it is in service; configured groups have
+	 * the first slots, in their order. Threads other than the control thread read under `lock`
+	 * only: groups whose served_group.there is set, ports and shares.
 	 */
 	struct served_group *groups;
-	unsigned group_count; /* from here on no number is taken */
+	unsigned group_count; /* all slots from here on are free */
 	unsigned group_most;
 	pthread_rwlock_t lock;
 	struct rte_ring *nothing; /* an empty ring: the source of groups that receive nothing */
 	struct server_gone gone;
 	struct server_measures measures;
-	double keys_seconds; /* what making the schedules of all keys took */
-	uint64_t generation; /* changes since the start: of objects, and groups that came or went */
-	const struct server_watcher *watcher; /* is told of them; NULL: there is none */
-	uint64_t watched; /* number of the last change that watchers were told of */
-	struct power_config power; /* what is asked for now: see server_idle() */
-	struct power_fixed { /* what was given by arguments, so that no file changes it */
+	double keys_seconds; /* s that making all key schedules took */
+	/* changes since the start: of objects, and of groups added or removed */
+	uint64_t generation;
+	const struct server_watcher *watcher; /* notified of changes; may be NULL */
+	uint64_t watched; /* number of the last change that watchers were notified of */
+	struct power_config power; /* the present request: see server_idle() */
+	struct power_fixed { /* settings of the command line, which no file overrides */
 		bool idle, policy, driver;
-		struct power_config given; /* what these are */
+		struct power_config given; /* their values */
 	} power_fixed;
-	bool metrics_fixed; /* likewise where scrapers ask */
-	struct umwait_limit umwait; /* that the kernel had when pauses were set last */
-	uint64_t idle_refused; /* kinds of pauses that were, and are not to be had */
-	uint64_t refused; /* changes that were asked for since then, and could not be made */
-	/* Changes that are in service and whose remains leave, the oldest first; and the group that workers are at
+	bool metrics_fixed; /* the same for the metrics endpoint */
+	struct umwait_limit umwait; /* the kernel's limit when idling was set last */
+	uint64_t idle_refused; /* idle kinds that were requested and are unavailable */
+	uint64_t refused; /* changes that were requested since the start and refused */
+	/* Applied changes that still retire, the oldest first; and the group that workers clean up
 	 * for them, NULL: none. See changes.h. */
 	struct server_change *leaving;
 	const struct group_change *leaves;
-	bool report_flows; /* reports tell of every service flow */
+	bool report_flows; /* reports include every service flow */
 };
 
-/* A configuration of one group alone, whose memory remains the caller's. */
+/* A configuration of one group, whose memory remains the caller's. */
 struct lone_group {
 	struct server_config config;
 	struct service_group group;
@@ -112,32 +118,32 @@ struct lone_group {
 const struct server_config *lone_group_config(struct lone_group *l, const struct service_group *sg);
 
 /*
- * Workers and buffer pools in the zeroed `s`, in which nothing but ports may have been listed; where
- * none are, each group is to be given its own. `config` must live on. Returns 0, or -1 after a message.
+ * Creates workers and buffer pools in the zeroed `s`, in which only ports may be listed. If none
+ * are listed, server_ports_give() has to supply each group's ports. `config` must outlive `s`.
+ * Returns 0, or -1 and logs the reason.
  */
 int server_create(struct server *s, const struct server_config *config);
 
-/* Crypto provider, keys and both directions of all groups, on ports that are open. Returns 0, or -1
- * after a message. */
+/* Opens the crypto provider and creates the keys and both directions of all groups, on open ports.
+ * Returns 0, or -1 and logs the reason. */
 int server_serve(struct server *s);
 
-/* The groups that there are. */
+/* The groups in service. */
 struct group_slots server_slots(const struct server *s);
 
-/* Packets and parts of packets that are in it. */
+/* Number of pending packets and parts of packets. */
 uint64_t server_held(const struct server *s);
 
-/* Whether received = transmitted + drops + held in each group. To be asked when no worker runs. */
+/* Whether received = transmitted + drops + held in each group. Call it when no worker runs. */
 bool server_balanced(const struct server *s);
 
-/*
- * Receives nothing more, and has what is on its way go out, for at most `cycles` of the TSC, as far as the
- * ports take it; what remains ends under the reasons of a stop. No worker may be running.
- */
+/* Stops reception and lets pending packets leave, for at most `cycles` of the TSC, as fast as the
+ * ports accept them. The rest is dropped for the reasons of a stop. No worker may be running. */
 void server_drain(struct server *s, uint64_t cycles);
 
-/* Ends all that is held, under the reasons of a stop. No worker may be running. */
+/* Drops everything pending for the reasons of a stop. No worker may be running. */
 void server_stop(struct server *s);
 
-/* Closes the ports and frees everything but the configuration. Harmless on a zeroed or half-made one. */
+/* Closes the ports and frees everything but the configuration. Accepts a zeroed or partly created
+ * struct. */
 void server_free(struct server *s);
