@@ -15,7 +15,7 @@ static bool same_down_key(const struct security_association *a,
 	       memcmp(association_key(a), association_key(b), sizeof(a->key)) == 0;
 }
 
-/* Where there is none it is zeros. */
+/* A modem without a next key has zeros there. */
 static bool same_next_key(const struct security_association *a,
 			  const struct security_association *b) {
 	return a->has_next_key == b->has_next_key &&
@@ -30,7 +30,7 @@ static void loose_add(struct change_keys *k, void *schedule, enum crypto_directi
 		k->loose[k->loose_count++] = (struct loose_key){schedule, direction, cipher};
 }
 
-/* Returns whether it could be made. */
+/* Returns false if the provider cannot make the key. */
 static bool key_make(struct change_keys *k, const struct served_group *g,
 		     enum crypto_direction direction, enum cipher cipher, const uint8_t *key,
 		     void **schedule) {
@@ -39,7 +39,7 @@ static bool key_make(struct change_keys *k, const struct served_group *g,
 	return *schedule != NULL;
 }
 
-/* Of a modem that is to be; `now` may be a free place. */
+/* Makes the keys of a modem as it will be; `now` may be a free slot. */
 static bool modem_keys(struct change_keys *k, void **down, void **pair,
 		       const struct served_group *g, const struct modem *now,
 		       const struct modem *next) {
@@ -86,14 +86,14 @@ bool change_keys_make(struct change_keys *k, struct served_group *g,
 	return true;
 }
 
-/* Puts `next` into the place, and what was there among the loose ones. */
+/* Puts `next` into the slot and adds the replaced schedule to the loose ones. */
 static void place_take(struct change_keys *k, void **place, void *next,
 		       enum crypto_direction direction, enum cipher was) {
 	loose_add(k, *place, direction, was);
 	*place = next;
 }
 
-/* The modem goes on with other keys than it had. */
+/* Counts the keys that a modem in service exchanges. */
 static void rolls_count(struct served_group *g, const struct modem *was, const struct modem *next) {
 	if (next == NULL || !modem_is_there(was))
 		return;

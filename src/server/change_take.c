@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A change that is prepared: the workers take it over, what it removes leaves behind it. */
+/* Applies a prepared change on the workers, and retires what it replaced. */
 #include "downstream/change/change.h"
 #include "server/change_parts.h"
 #include "server/running.h"
@@ -29,8 +29,8 @@ static void leave_add(struct group_change *g, struct worker *w, bool (*step)(voi
 		chain_add(&g->leave, &g->leaves[g->leave_count++], w, step, arg);
 }
 
-/* What goes is closed from the port on, what comes is opened towards it. A key that is new is known
- * upstream before the downstream uses it. */
+/* Removed objects are closed starting from the port; added ones are opened towards it. The upstream
+ * knows a new key before the downstream uses it. */
 static void group_list(struct server_change *c, struct group_change *g) {
 	const struct served_group *group = g->group;
 
@@ -46,7 +46,7 @@ static void group_list(struct server_change *c, struct group_change *g) {
 	leave_add(g, group->upstream_worker, us_change_passed, g->upstream);
 }
 
-/* All groups have their new state before one is waited for. */
+/* One chain for all groups: all have their new state before the caller waits for them. */
 static void tasks_list(struct server_change *c) {
 	server_tell_differences(c);
 	for (unsigned g = 0; g < c->count; g++)
@@ -55,7 +55,7 @@ static void tasks_list(struct server_change *c) {
 	c->listed = true;
 }
 
-/* Sessions that came or went, behind all that knows of them. */
+/* Sessions were added or removed: everything behind the NIC knows of it before its rules change. */
 static void steer_anew(struct server_change *c) {
 	struct server *s = c->server;
 
@@ -67,7 +67,7 @@ static void steer_anew(struct server_change *c) {
 	}
 }
 
-/* From now on it is what the next change differs from. */
+/* Updates the live groups, from which the next change differs. */
 static void all_take(struct server_change *c) {
 	pthread_rwlock_wrlock(&c->server->lock);
 	c->generation = ++c->server->generation;
@@ -92,7 +92,7 @@ static void take_over(struct server_change *c) {
 	all_take(c);
 }
 
-/* The queues of what goes have run empty, or the time is over. */
+/* Whether the queues of removed flows are empty, or the time limit has passed. */
 static bool queues_are_done(struct group_change *g) {
 	uint64_t now = __atomic_load_n(&g->group->upper->clock.now, __ATOMIC_RELAXED);
 
@@ -101,7 +101,7 @@ static bool queues_are_done(struct group_change *g) {
 	return ds_change_drained(g->downstream) || now >= g->drain_end;
 }
 
-/* Returns whether all has left. The workers do this for one group at a time. */
+/* Returns whether the group has retired its part. Workers do this for one group at a time. */
 static bool group_leaves(struct server *s, struct group_change *g) {
 	if (g->leaving == LEAVING_QUEUES && s->leaves == NULL && queues_are_done(g)) {
 		g->leaving = LEAVING_REST;
@@ -115,7 +115,7 @@ static bool group_leaves(struct server *s, struct group_change *g) {
 	return g->leaving == LEAVING_DONE;
 }
 
-/* Returns whether all has left and nobody holds what was replaced. */
+/* Returns whether every group is done and no worker can reach what was replaced. */
 static bool change_leaves(struct server_change *c) {
 	struct server *s = c->server;
 	bool left = true;
@@ -130,7 +130,7 @@ static bool change_leaves(struct server_change *c) {
 	return rte_rcu_qsbr_check(s->quiet, c->token, false) == 1;
 }
 
-/* Returns whether all of them are done. */
+/* Returns whether all tasks are done. */
 static bool tasks_round(const struct worker_task **next) {
 	for (; *next != NULL; *next = (*next)->next) {
 		if (!(*next)->step((*next)->arg))
@@ -169,7 +169,7 @@ bool server_change_round(struct server_change *c) {
 	return true;
 }
 
-/* It is taken over at one time; what goes has time to leave. */
+/* Applies the change at one instant of the clock; only what it removes takes time to drain. */
 static void make_by_rounds(struct server_change *c) {
 	unsigned us = 0;
 

@@ -17,7 +17,7 @@ struct server_change *server_change_open(struct server *s) {
 	return c;
 }
 
-/* The groups of a port in service, by their places. */
+/* The groups in service that use a port, by slot. */
 static void groups_on(const struct server *s, unsigned port,
 		      const struct service_group *groups[SERVER_MAX_GROUPS]) {
 	enum device_role role = s->ports.list[port].role;

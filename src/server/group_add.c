@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A group that comes: all that can fail, beside the workers. Nothing of it is visible to them or to other threads. */
+/*
+ * Prepares a group: everything that can fail. Nothing of it is visible to workers or other threads.
+ */
 #include "server/group_add.h"
 
 #include <stdio.h>
@@ -15,7 +17,7 @@
 #include "server/running.h"
 #include "server/steering.h"
 
-/* Lists that one worker may get: those of the group, and two of each shared port. */
+/* Pipelines that one worker may get: those of the group, and two of each shared port. */
 #define LISTS_MOST (LAYOUT_GROUP_WORKERS * SERVED_GROUP_PART + DEVICE_ROLES * SHARE_LISTS)
 
 static bool refused(struct group_arrival *a, const char *what) {
@@ -27,7 +29,7 @@ static unsigned port_of(const struct group_arrival *a, enum device_role role) {
 	return a->server->ports.of[a->group][role];
 }
 
-/* A number, and workers. */
+/* Finds a slot and workers. */
 static bool arrival_place(struct group_arrival *a) {
 	struct server *s = a->server;
 	struct layout_group at;
@@ -54,7 +56,7 @@ static bool arrival_place(struct group_arrival *a) {
 	return true;
 }
 
-/* The port, where the device is there, takes its packets, and is of this kind. */
+/* Whether the group can use the open port of its device: same role, large enough MTU. */
 static bool port_suits(struct group_arrival *a, enum device_role role) {
 	const struct server_ports *ports = &a->server->ports;
 	unsigned index = server_ports_having(ports, device_port(a->sg, role)->device);
@@ -84,7 +86,7 @@ static bool arrival_ports(struct group_arrival *a) {
 		index = server_ports_having(&s->ports, device_port(a->sg, role)->device);
 		if (index != SERVER_NO_PORT)
 			a->ports[role].before = s->ports.list[index];
-		pthread_rwlock_wrlock(&s->lock); /* others tell of ports */
+		pthread_rwlock_wrlock(&s->lock); /* other threads read ports */
 		index = server_ports_join(&s->ports, a->sg, a->group, role,
 					  role == DEVICE_RPHY ? uepi : pools->packets);
 		pthread_rwlock_unlock(&s->lock);
@@ -96,7 +98,7 @@ static bool arrival_ports(struct group_arrival *a) {
 	return true;
 }
 
-/* Descriptors of a port of its own, and rings of one that is shared. */
+/* Descriptors of a port of its own, or slots of rings on a shared one. */
 static unsigned descriptors_of(const struct group_arrival *a, enum device_role role) {
 	const struct server *s = a->server;
 	unsigned index = port_of(a, role), ring = server_share_ring(s->group_most);
@@ -142,7 +144,8 @@ static bool sends_from_afar(const struct group_arrival *a, enum device_role role
 				   : layout_has_upstream(a->sg) && at->upstream != owner;
 }
 
-/* One more on a port that is shared. Where groups cannot be told apart, `why` says so. */
+/* Adds the group to a shared port. If its packets cannot be told from those of others, `why` says
+ * so. */
 static bool share_join(struct group_arrival *a, enum device_role role, char why[LIVE_LINE]) {
 	struct server *s = a->server;
 	unsigned index = port_of(a, role), ring = server_share_ring(s->group_most);
@@ -160,12 +163,12 @@ static bool share_join(struct group_arrival *a, enum device_role role, char why[
 		return false;
 	port->lane = true;
 	server_share_way(&s->shares, &s->ports, index, a->group, a->sg);
-	server_synchronize(s); /* the owner reads its queue no more */
+	server_synchronize(s); /* the owner no longer polls its queue */
 	port->table = server_share_table(&a->site, index, why);
 	return port->table != NULL;
 }
 
-/* The share of a port, which may be one that has to be made. */
+/* Joins the share of a port, or creates it. */
 static bool share_prepare(struct group_arrival *a, enum device_role role, char why[LIVE_LINE]) {
 	struct server *s = a->server;
 	unsigned index = port_of(a, role);
@@ -212,7 +215,7 @@ static bool arrival_group(struct group_arrival *a) {
 	return true;
 }
 
-/* Lists that a worker may get of all groups that are prepared, this one included. */
+/* Pipelines that a worker may get from all prepared groups, including this one. */
 static unsigned lists_to_come(const struct server *s) {
 	unsigned prepared = 0;
 
@@ -221,7 +224,9 @@ static unsigned lists_to_come(const struct server *s) {
 	return prepared * LISTS_MOST;
 }
 
-/* Space in the lists of its workers and of those of its ports, so that nothing fails afterwards. */
+/*
+ * Reserves entries at the workers of the group and of its ports, so that nothing fails afterwards.
+ */
 static bool arrival_lists(struct group_arrival *a) {
 	struct server *s = a->server;
 	struct served_group *g = &s->groups[a->group];
@@ -260,7 +265,7 @@ static void share_undo(struct group_arrival *a, enum device_role role) {
 	share_table_free(port->table);
 }
 
-/* A port that was there is again what it was; another group may have been taken for its first one. */
+/* Restores a port that was open before; another group may have become its first one. */
 static void port_undo(struct group_arrival *a, enum device_role role) {
 	struct server *s = a->server;
 	struct group_slots slots = server_slots(s);
@@ -295,7 +300,9 @@ void server_group_abandon(struct group_arrival *a) {
 	free(a);
 }
 
-/* The groups that there will be when it enters: those in service, as they will be, and those prepared before it. */
+/*
+ * The groups when this one enters: those in service as they will be, and those prepared before it.
+ */
 static struct shares_site site_to_be(struct group_arrival *a,
 				     const struct service_group *const to_be[SERVER_MAX_GROUPS]) {
 	struct server *s = a->server;

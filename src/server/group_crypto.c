@@ -11,7 +11,7 @@
 #include "platform/log/log.h"
 #include "server/layout.h"
 
-/* For all modems, `each` of them. */
+/* Schedules for all modem slots, `each` per slot. */
 static void **schedules_alloc(const struct service_group *sg, unsigned each) {
 	return calloc(each * sg->modem_count + 1, sizeof(void *));
 }
@@ -44,7 +44,7 @@ static int down_make(struct group_crypto *c, const struct service_group *sg) {
 	return 0;
 }
 
-/* Both generations of each modem's key. */
+/* Makes both generations of each modem's key. */
 static int up_make(struct group_crypto *c, const struct service_group *sg) {
 	c->up_schedules = schedules_alloc(sg, 2);
 	if (c->up_schedules == NULL)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A prepared group enters service. Nothing here can fail. */
+/* Puts a prepared group into service. Nothing here can fail. */
 #include "server/group_life.h"
 
 #include <stdlib.h>
@@ -12,8 +12,8 @@
 #include "server/steering.h"
 #include "sharing/sharing.h"
 
-/* The group that had the port for itself so far has the share's ring for its source, then the owner asks the
- * port in its place. */
+/* A group that had the port alone gets the share's ring as its source, before the owner polls the
+ * port. */
 static void share_begin(struct group_arrival *a, unsigned index) {
 	struct server *s = a->server;
 	enum device_role role = s->ports.list[index].role;
@@ -24,7 +24,7 @@ static void share_begin(struct group_arrival *a, unsigned index) {
 	}
 }
 
-/* Packets from before it is there are not in its way. */
+/* Has packets of earlier rules distributed before the tables include the group. */
 static void arrival_steer(struct group_arrival *a) {
 	for (enum device_role role = 0; role < DEVICE_ROLES; role++) {
 		if (a->ports[role].joined)
@@ -33,7 +33,9 @@ static void arrival_steer(struct group_arrival *a) {
 	}
 }
 
-/* From now on its workers run it and other threads read it. Cannot fail: the lists of the workers have space for it. */
+/*
+ * Makes the group visible to its workers and to other threads. Cannot fail: entries are reserved.
+ */
 static void arrival_take(struct group_arrival *a) {
 	struct server *s = a->server;
 	unsigned ring = server_share_ring(s->group_most);
@@ -53,7 +55,7 @@ static void arrival_take(struct group_arrival *a) {
 		unsigned index = s->ports.of[a->group][role];
 		struct arrival_port *port = &a->ports[role];
 
-		if (port->plugged) /* what the group was made of need not live on */
+		if (port->plugged) /* of the group's own copy, as `sg` need not live on */
 			s->ports.list[index].device =
 				device_port(s->groups[a->group].sg, role)->device;
 		if (port->joined)

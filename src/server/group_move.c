@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Groups and shared ports on other workers. A queue of a port has one worker at a time; who is not the owner of a
- * shared port sends to it by its ring, and goes on doing so when he is the owner again: what stands in the ring
- * comes first.
+ * Moves groups and shared ports to other workers. One worker uses a port queue at a time. A worker
+ * that is not the port owner sends by the ring. It continues to do so when it becomes the owner,
+ * since packets in the ring go first.
  */
 #include "server/changes.h"
 #include "server/group_life.h"
@@ -13,7 +13,8 @@ static unsigned *place_of(struct layout_group *at, enum layout_part part) {
 	return part == PART_UPPER ? &at->upper : part == PART_LOWER ? &at->lower : &at->upstream;
 }
 
-/* The shared ports to which the parts send get a ring, where the worker does not own them. Returns 0 or -1. */
+/* Creates rings to the shared ports to which the parts send, except where the worker owns the port.
+ * Returns 0 or -1. */
 static int rings_for(struct server *s, unsigned group, unsigned parts, unsigned worker) {
 	unsigned size = server_share_ring(s->group_most);
 
@@ -41,7 +42,7 @@ static void workers_changed(struct server *s) {
 	pthread_rwlock_unlock(&s->lock);
 }
 
-/* There is room at the worker, and what rings_for() makes. */
+/* The worker has free entries, and rings_for() has created the rings. */
 static void parts_move(struct server *s, unsigned group, unsigned parts, unsigned worker) {
 	server_group_wire(s, group);
 	for (unsigned part = PART_UPPER; part < PARTS; part <<= 1) {
@@ -51,7 +52,7 @@ static void parts_move(struct server *s, unsigned group, unsigned parts, unsigne
 	}
 }
 
-/* All that send to the port do so by the ring, whoever owns it. */
+/* All groups of the port send by its ring, whichever worker owns it. */
 static void senders_by_ring(struct server *s, unsigned port) {
 	for (unsigned g = 0; g < s->group_count; g++) {
 		if (s->groups[g].there && s->ports.of[g][s->ports.list[port].role] == port)
@@ -59,12 +60,12 @@ static void senders_by_ring(struct server *s, unsigned port) {
 	}
 }
 
-/* What the port and those who send to it need to be the worker's. */
+/* Creates what the port and its senders need to change to another worker. */
 static int port_prepare(struct server *s, unsigned port) {
 	return server_share_send(&s->shares, s->workers, port, server_share_ring(s->group_most));
 }
 
-/* After port_prepare(), with room at the worker. */
+/* Call it after port_prepare(); the worker has free entries. */
 static void port_move(struct server *s, unsigned port, unsigned worker) {
 	bool receives = s->shares.receives[port];
 
@@ -76,14 +77,14 @@ static void port_move(struct server *s, unsigned port, unsigned worker) {
 	port_prepare(s, port);
 }
 
-/* What goes to a worker: parts of groups, and ports. */
+/* Parts of groups, and ports, that move to a worker. */
 struct moves {
 	unsigned parts[SERVER_MAX_GROUPS];
 	bool ports[SERVER_PORTS_MAX];
 	unsigned worker;
 };
 
-/* All that may fail. */
+/* Does everything that can fail. */
 static int moves_reserve(struct server *s, const struct moves *m) {
 	unsigned lists = 0;
 
@@ -104,7 +105,7 @@ static int moves_reserve(struct server *s, const struct moves *m) {
 	return worker_reserve(&s->workers[m->worker], lists);
 }
 
-/* Nothing but where it runs differs, so it is told once that is so. */
+/* Reports the move when it is done, since only the workers differ. */
 static void tell_move(struct server *s, unsigned group) {
 	const struct group_watch g = {WATCH_MOVED, .group = &s->groups[group],
 				      .at = &s->layout.groups[group]};
@@ -119,7 +120,7 @@ static bool has_ring(const struct server *s, unsigned port) {
 	return s->shares.of[port] != NULL && s->shares.of[port]->send.ring != NULL;
 }
 
-/* The same; where it fails, rings that it made are freed again. */
+/* Does the same; frees the rings that it created if it fails. */
 static int moves_prepare(struct server *s, const struct moves *m) {
 	bool before[SERVER_PORTS_MAX];
 
@@ -134,7 +135,7 @@ static int moves_prepare(struct server *s, const struct moves *m) {
 	return -1;
 }
 
-/* After moves_prepare() nothing fails. */
+/* Nothing fails after moves_prepare(). */
 static int moves_make(struct server *s, const struct moves *m) {
 	server_changes_settle(s);
 	if (moves_prepare(s, m) != 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A group that goes: the ways into it are closed, what it holds goes out, what is left is counted. */
+/* Removes a group: closes its inputs, drains it, drops and counts the rest. */
 #include <stdio.h>
 
 #include "platform/log/log.h"
@@ -31,8 +31,8 @@ static void table_forget(struct departure *d, enum device_role role) {
 	worker_do(&s->workers[s->shares.owners[s->ports.of[d->group][role]]], &task);
 }
 
-/* From then on the shared ports that it is told apart on have no packet for it, whether there is memory for tables
- * without it or not. */
+/* Removes the group from the tables of its shared ports, even without memory for new tables. From
+ * then on they have no packet for it. */
 static void tables_leave(struct departure *d) {
 	struct server *s = d->server;
 	struct shares_site site = server_site(s);
@@ -70,13 +70,14 @@ static uint64_t lanes_held(const struct departure *d) {
 	return held;
 }
 
-/* Its wires while it goes: rings and queues on ports that it shares, of its own nothing. */
+/* Its sources and sinks while it leaves: rings and queues of shared ports, nothing of its own
+ * ports. */
 static void departure_wire(struct departure *d) {
 	struct server *s = d->server;
 	struct served_group *g = &s->groups[d->group];
 	struct group_wires wires, rings;
 
-	g->drained = false; /* what waits in its rings is its own */
+	g->drained = false; /* its rings still have packets for it */
 	wires = server_group_wires(s, d->group);
 	g->drained = true;
 	rings = server_group_wires(s, d->group);
@@ -88,7 +89,7 @@ static void departure_wire(struct departure *d) {
 	served_group_wire(g, &wires);
 }
 
-/* Cards bring it nothing more, and what they brought comes to it before the shared ports forget it. */
+/* Removes its NIC rules. The group receives what they steered before the shared ports forget it. */
 static void departure_unsteer(struct departure *d, uint64_t end) {
 	struct server *s = d->server;
 
@@ -106,10 +107,8 @@ static void departure_unsteer(struct departure *d, uint64_t end) {
 	}
 }
 
-/*
- * What stands in its rings comes to it; then it receives nothing, and what waits for missing parts is given up in
- * its time. On a port of its own it receives nothing from the first.
- */
+/* Receives what its rings have, then ends reception, so that pending parts expire by their timers.
+ * A port of its own is not polled at all. */
 static void departure_drain(struct departure *d, uint64_t end) {
 	struct server *s = d->server;
 	struct served_group *g = &s->groups[d->group];
@@ -124,7 +123,7 @@ static void departure_drain(struct departure *d, uint64_t end) {
 	group_wait_empty(s, d->group, end);
 }
 
-/* What is left in the ring of a group that no table has. */
+/* The rest in the ring of a group that no table has. */
 struct lane_end {
 	struct port_share *share;
 	unsigned group;
@@ -153,12 +152,13 @@ static void share_leave(struct departure *d, enum device_role role) {
 		return;
 	server_steering_end(s, port);
 	server_share_stop(&s->shares, s->workers, port);
-	pthread_rwlock_wrlock(&s->lock); /* others tell of ports */
+	pthread_rwlock_wrlock(&s->lock); /* other threads read ports */
 	server_share_end(&s->shares, port, &s->gone.ports);
 	pthread_rwlock_unlock(&s->lock);
 }
 
-/* Buffers for a port that goes with it, or for its ring on one that remains. */
+/* Returns the buffers reserved for a port that is closed, or for the group's ring on one that
+ * stays. */
 static void buffers_leave(struct departure *d, enum device_role role) {
 	struct server *s = d->server;
 	unsigned index = s->ports.of[d->group][role];
@@ -187,11 +187,11 @@ static void ports_leave(struct departure *d) {
 		server_ports_part(&s->ports, slots.list, d->group, role);
 		pthread_rwlock_unlock(&s->lock);
 		if (port != SERVER_NO_PORT)
-			server_steer(s, port); /* who remains may be alone in a VLAN */
+			server_steer(s, port); /* a remaining group may be alone in a VLAN now */
 	}
 }
 
-/* What it counted is the server's from now on. */
+/* Adds its counters to those of the server. */
 static void departure_sum(struct server *s, const struct served_group *g) {
 	struct server_gone *gone = &s->gone;
 	struct counters down;
@@ -210,7 +210,7 @@ static void departure_sum(struct server *s, const struct served_group *g) {
 		gone->requests[k] += g->upstream->requests.sink.by_kind[k];
 }
 
-/* It is not there any more, neither for its workers nor for who tells of it: now it is this thread's. */
+/* Removes it from its workers and from the sight of other threads: now only this thread uses it. */
 static void departure_end(struct departure *d) {
 	struct server *s = d->server;
 	struct served_group *g = &s->groups[d->group];
@@ -227,7 +227,7 @@ static void departure_end(struct departure *d) {
 		s->group_count--;
 	server_name_workers(s);
 	pthread_rwlock_unlock(&s->lock);
-	server_peers(s, true); /* nobody waits at a port that goes */
+	server_peers(s, true); /* no worker waits for packets of a closed port */
 	ports_leave(d);
 	server_peers(s, false);
 	served_group_free(g);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Drain and resume of a group: its sources are changed for one that is empty, and back. */
+/* Drains and resumes a group: replaces its sources by an empty one, and restores them. */
 #include "server/group_rest.h"
 
 #include "model/grants_times.h"
@@ -55,6 +55,7 @@ void server_group_resume(struct server *s, unsigned group) {
 	server_peers(s, false);
 	for (enum device_role role = 0; role < DEVICE_ROLES; role++) {
 		if (s->ports.of[group][role] != SERVER_NO_PORT)
-			server_steer(s, s->ports.of[group][role]); /* what had to wait for it */
+			/* steering changes that waited for the group */
+			server_steer(s, s->ports.of[group][role]);
 	}
 }

@@ -21,7 +21,7 @@ struct shares_site server_site(struct server *s) {
 	};
 }
 
-/* Of a shared port there may be something left in the ring. */
+/* On a shared port, the ring may still have packets. */
 static bool is_gone(const struct server *s, unsigned group, enum device_role role,
 		    const struct packet_source *from) {
 	const struct server_port *port = server_port_of(&s->ports, group, role);

@@ -9,7 +9,7 @@
 #include "platform/log/log.h"
 
 #define NO_WORKER (~0U)
-#define NAMED_GROUPS 4 /* of more it is said how many they are */
+#define NAMED_GROUPS 4 /* with more groups, a name has only their number */
 
 struct group_slots group_slots_of(const struct server_config *config) {
 	struct group_slots slots = {.count = (unsigned)config->group_count};
@@ -23,7 +23,7 @@ bool layout_has_upstream(const struct service_group *sg) {
 	return sg->upstream_channel_count > 0;
 }
 
-/* The worker of the core, a new one where there is none. */
+/* The worker of the core; adds one if there is none. */
 static unsigned worker_of(struct layout *l, unsigned core) {
 	unsigned w = 0;
 
@@ -77,7 +77,7 @@ unsigned layout_parts(const struct layout *l, const struct group_slots *groups, 
 	       (g->upstream == worker && layout_has_upstream(sg) ? PART_UPSTREAM : 0);
 }
 
-/* Text that is cut where there is no room for more. */
+/* A text that is truncated to the buffer's size. */
 struct text {
 	char *at;
 	size_t room;
@@ -98,7 +98,8 @@ static __attribute__((format(printf, 2, 3))) void put(struct text *t, const char
 	}
 }
 
-/* " of group 1", " of groups 1, 2", " of 28 groups": those of which the worker runs just these parts. */
+/* " of group 1", " of groups 1, 2", " of 28 groups": those of which the worker runs exactly these
+ * parts. */
 static void put_groups(struct text *t, const struct layout *l, const struct group_slots *groups,
 		       unsigned worker, unsigned parts) {
 	unsigned count = 0, told = 0;

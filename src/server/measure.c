@@ -4,7 +4,7 @@
 #include "platform/log/log.h"
 #include "server/running.h"
 
-/* What a worker switches. */
+/* Argument of the tasks that switch measurements. */
 struct measure_switch {
 	struct served_group *group;
 	struct port_share *share;
@@ -40,7 +40,7 @@ static bool account_share(void *arg) {
 	return true;
 }
 
-/* By who writes what is measured. */
+/* Run by the workers that write the figures. */
 static bool latency_lower(void *arg) {
 	const struct measure_switch *m = arg;
 
@@ -76,7 +76,7 @@ static int no_memory(const struct served_group *g) {
 	return -1;
 }
 
-/* Others that read learn of the histograms under the lock. What was measured before begins anew. */
+/* Takes the lock, since other threads read the histograms. Resets earlier figures. */
 static int group_latency_prepare(struct server *s, struct served_group *g) {
 	int ret;
 
@@ -88,7 +88,7 @@ static int group_latency_prepare(struct server *s, struct served_group *g) {
 	return ret != 0 ? no_memory(g) : 0;
 }
 
-/* Memory alone: what was measured before stays. */
+/* Allocates memory only: earlier figures stay. */
 static int group_latency_reserve(struct server *s, struct served_group *g) {
 	int ret;
 
@@ -100,7 +100,8 @@ static int group_latency_reserve(struct server *s, struct served_group *g) {
 	return ret != 0 ? no_memory(g) : 0;
 }
 
-/* Of a group in which it was never on. The line of arrival times stays: the worker of the lower MAC reads it. */
+/* For a group that never measured. The queue of arrival times stays, since the lower MAC's worker
+ * reads it. */
 static void group_latency_release(struct server *s, struct served_group *g) {
 	pthread_rwlock_wrlock(&s->lock);
 	latency_readers_lock();
@@ -145,7 +146,7 @@ void server_account(struct server *s, bool on) {
 	measure_note(s, &s->measures.cycles, on);
 }
 
-/* For all groups, or for none. */
+/* Reserves memory for all groups, or for none. */
 static int latency_reserve_all(struct server *s) {
 	bool fresh[SERVER_MAX_GROUPS] = {false};
 	unsigned g = 0;
@@ -172,7 +173,7 @@ int server_latency(struct server *s, bool on) {
 	for (unsigned g = 0; g < s->group_count; g++) {
 		if (!s->groups[g].there)
 			continue;
-		if (on) /* with its memory it cannot fail */
+		if (on) /* cannot fail: the memory is reserved */
 			group_latency_prepare(s, &s->groups[g]);
 		group_latency_set(&s->groups[g], on);
 	}

@@ -8,7 +8,7 @@
 
 #define PLACEMENT_LINE (sizeof(struct placement_refusal) + 64)
 
-/* Cores that are refused for one reason, and where the first of them stands. */
+/* Cores that are refused for one reason, and the first key that names one. */
 struct refused_cores {
 	cpu_set_t cores;
 	const char *key; /* NULL: none was found */
@@ -17,7 +17,7 @@ struct refused_cores {
 
 struct placement_check {
 	const struct cpus *cpus;
-	const char *why; /* they are those that are allowed; NULL: as cpus_fault_text() has it */
+	const char *why; /* reason for the allowed cores; NULL: cpus_fault_text() */
 	struct refused_cores refused[CPU_FAULTS];
 };
 
@@ -35,7 +35,7 @@ static void check_core(struct placement_check *check, uint32_t service_group, co
 	CPU_SET(core, &refused->cores);
 }
 
-/* By which key the group has a core: its own, that of the list, or its own that is not given. */
+/* The key that assigns a core to the group: its own, the list of cores, or its own by default. */
 static const char *key_of(const struct thread_request *asked, bool given, const char *own) {
 	return given || asked->layout == LAYOUT_NONE ? own : "cores";
 }
@@ -52,7 +52,7 @@ static void check_group(struct placement_check *check, const struct service_grou
 		   at.upstream);
 }
 
-/* What was refused, a reason each. Returns how many. */
+/* Sets one refusal per reason. Returns their number. */
 static size_t tell_refused(const struct placement_check *check,
 			   struct placement_refusal refusals[CPU_FAULTS]) {
 	char cores[CPUS_TEXT];
@@ -88,7 +88,7 @@ size_t placement_refusals(const struct server_config *config, const struct cpus 
 	return tell_refused(&check, refusals);
 }
 
-/* Those that have a worker, as if there were no others. */
+/* The cores that have a worker, as if there were no others. */
 static struct cpus cpus_of(const struct layout *layout) {
 	struct cpus cpus;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How many buffers the groups need, and what memory that is. */
+/* How many buffers the groups need, and how much memory. */
 #include "server/pools.h"
 
 #include <stdio.h>
@@ -19,24 +19,25 @@
 #include "upstream/upstream.h"
 
 #define PACKET_ROOM (RTE_PKTMBUF_HEADROOM + 2048)
-/* Packets in the queues of one group, and how many each further one adds to what all divide. */
+/* Packets in the queues of one group, and the increase per further group. All groups divide the
+ * sum. */
 #define QUEUED_FIRST 16384
 #define QUEUED_MORE 1024
-#define HELD_MORE 500000 /* likewise bytes, to what one group has for itself */
-#define HAND_OVER_MAX 2048 /* as the next: packets of a group */
+#define HELD_MORE 500000 /* bytes, likewise, added to the limit of one group */
+#define HAND_OVER_MAX 2048 /* like the next, packets of a group */
 #define HAND_OVER_MIN 256
-#define MOVING_MIN 512 /* buffers of a group on their way upstream */
+#define MOVING_MIN 512 /* buffers of a group in flight upstream */
 #define DEPI_FRAMES_MIN 8192
-#define SYSTEM_MB 32 /* what DPDK and its drivers take for themselves */
-#define PIECE_MB 256u /* of memory that is asked for at once: a pool of buffers is mostly in one, */
-#define PIECE_TABLES 4 /* and so many times the tables of a group are */
-#define SPARE 1024 /* upstream, of each pool: what drivers keep, and the rings of a replay */
+#define SYSTEM_MB 32 /* for DPDK and its drivers */
+#define PIECE_MB 256u /* contiguous memory: a pool of buffers is mostly one piece */
+#define PIECE_TABLES 4 /* pieces are at least this multiple of a group's tables */
+#define SPARE 1024 /* upstream, per pool: for drivers, and for the rings of a replay */
 
-/* What is asked for of each pool. */
+/* The sizes of the pools. */
 struct pool_sizes {
-	struct pool_needs all; /* with what threads keep for themselves */
+	struct pool_needs all; /* includes the mempool caches of threads */
 	struct pool_needs most; /* what groups and ports may keep */
-	struct pool_needs taken; /* of these, by those of the configuration */
+	struct pool_needs taken; /* the part that the configuration reserves */
 	struct pool_rooms rooms;
 };
 
@@ -52,7 +53,7 @@ uint32_t server_hand_over_max(const struct server_config *config) {
 	return (uint32_t)RTE_MAX(share, (size_t)HAND_OVER_MIN);
 }
 
-/* What a modem may hold is a promise that the division does not break. */
+/* The division keeps at least what one modem may have pending. */
 uint32_t server_held_max(const struct server_config *config, const struct service_group *sg) {
 	uint64_t groups = server_config_most(config);
 	uint64_t share = (sg->upstream.held + (groups - 1) * HELD_MORE) / groups;
@@ -68,7 +69,7 @@ uint32_t server_moving_max(const struct server_config *config) {
 	return (uint32_t)RTE_MAX(share, (size_t)MOVING_MIN);
 }
 
-/* In the queues, between the MACs, in the crypto provider and in open DEPI frames. */
+/* Packets in the queues, between the MACs, in the crypto provider and in open DEPI frames. */
 static unsigned group_packets(const struct server_config *config, const struct service_group *sg) {
 	unsigned lower = server_hand_over_max(config) + DS_LOWER_LIMIT + PIPELINE_BURST;
 	unsigned open = (unsigned)sg->channel_count * sg->rphy.max_segments;
@@ -76,15 +77,15 @@ static unsigned group_packets(const struct server_config *config, const struct s
 	return server_queued_max(config, sg) + lower + open;
 }
 
-/* Open ones, and those that the port has not taken. */
+/* Open frames, and those that the port has not accepted yet. */
 static unsigned group_depi_frames(const struct service_group *sg) {
 	unsigned messages = sg->upstream.scheduled ? DS_URGENT_CAPACITY : 0;
 
 	return (unsigned)sg->channel_count + DS_LOWER_LIMIT + PIPELINE_CAPACITY + messages;
 }
 
-/* Of all encapsulations with the longest PSP header, and no more: on ordinary pages most of what an mbuf
- * of these costs is that its page is not in the TLB. */
+/* Enough for all encapsulations with the longest PSP header, and no more: on 4 KiB pages, most of
+ * the cost of such an mbuf is a TLB miss on its page. */
 static unsigned depi_header_room(const struct service_group *sg) {
 	return RTE_PKTMBUF_HEADROOM + DEPI_ENCAP_MAX +
 	       (unsigned)psp_header_size(sg->rphy.max_segments, 2);
@@ -108,8 +109,8 @@ struct pool_needs server_group_needs(const struct server_config *config,
 	return n;
 }
 
-/* Of DEPI frames one packet each: cards have a place a buffer. What the upstream sends may be attached to a packet that
- * came, which is then in the place of a frame's buffer. */
+/* A NIC has a descriptor per buffer, so each holds at most one DEPI frame. An upstream packet may
+ * be attached to a received one, which then takes the place of a frame's buffer. */
 struct pool_needs server_port_needs(enum device_role role, unsigned descriptors) {
 	struct pool_needs n = {.packets = descriptors};
 
@@ -155,8 +156,8 @@ static void rooms_at_least(struct pool_rooms *r, const struct pool_rooms *least)
 	r->uepi = RTE_MAX(r->uepi, least->uepi);
 }
 
-/* Descriptors that a group which comes may need of a role: a ring on a port that is shared, or where groups have
- * a port each, one more. */
+/* Descriptors of one role that an added group may need: a ring on a shared port, or a port of its
+ * own. */
 static unsigned spare_descriptors(const struct server_ports *ports, enum device_role role,
 				  unsigned ring) {
 	unsigned most = 0;
@@ -171,7 +172,7 @@ static unsigned spare_descriptors(const struct server_ports *ports, enum device_
 	return most;
 }
 
-/* What becomes of ports that are a group's own when one that comes shares them: a ring for that group, and one to
+/* Rings that ports of one group need when an added group shares them: one to that group, and one to
  * the port. */
 static unsigned spare_shares(const struct server_ports *ports, enum device_role role,
 			     unsigned ring) {
@@ -184,7 +185,7 @@ static unsigned spare_shares(const struct server_ports *ports, enum device_role 
 	return rings;
 }
 
-/* What groups and ports may keep: those of the configuration, and those that may come. */
+/* Sums what groups and ports may keep: those of the configuration, and those that may be added. */
 static void sizes_add_groups(struct pool_sizes *s, const struct server_config *config,
 			     const struct server_ports *ports) {
 	size_t most = server_config_most(config), spares = most - config->group_count;
@@ -218,7 +219,7 @@ static void sizes_add_groups(struct pool_sizes *s, const struct server_config *c
 		pool_needs_add(&s->most, &spare);
 }
 
-/* With what each thread keeps for itself. */
+/* Adds the mempool caches of threads. */
 static struct pool_sizes sizes_of(const struct server_config *config,
 				  const struct server_ports *ports) {
 	struct pool_sizes s = {0};
@@ -231,7 +232,7 @@ static struct pool_sizes sizes_of(const struct server_config *config,
 	sizes_add_groups(&s, config, ports);
 	s.all = s.most;
 	s.all.packets += threads;
-	/* best one less than a power of two, where that is enough */
+	/* a mempool is most compact with 2^n - 1 buffers */
 	s.all.depi_frames = RTE_MAX(s.all.depi_frames + others, DEPI_FRAMES_MIN - 1u);
 	if (s.rooms.uepi == 0) {
 		s.all.uepi = s.all.frames = s.all.pieces = 0;
@@ -243,7 +244,7 @@ static struct pool_sizes sizes_of(const struct server_config *config,
 	return s;
 }
 
-/* A pool of `count` buffers of `room` bytes: with the mbuf, and what the pool adds. */
+/* Bytes of a pool of `count` buffers of that size, with mbufs and the pool's overhead. */
 static uint64_t pool_memory(unsigned count, unsigned room) {
 	return count * (RTE_ALIGN_CEIL(room, RTE_CACHE_LINE_SIZE) + 2ull * RTE_CACHE_LINE_SIZE +
 			sizeof(struct rte_mbuf) + 16);
@@ -258,14 +259,18 @@ static uint64_t pools_memory(const struct pool_sizes *s) {
 	       pool_memory(n->pieces, 0);
 }
 
-/* Of a build without the library, whose device has it from here: two queues with their operations, and a modem's sessions. */
+/* Without the library, the crypto device allocates: two queues with their operations, and a modem's
+ * sessions. */
 #define CRYPTO_BYTES (3ull << 20)
 #define CRYPTO_MODEM 8192ull
 #define LINES \
-	(RTE_CACHE_LINE_SIZE / 64ull) /* aarch64 has lines of 128 bytes, and things of whole ones */
+	(RTE_CACHE_LINE_SIZE / 64ull) /* aarch64 has cache lines of 128 bytes; structs fill them */
 
-/* Keys of a modem 1.3 kB at most, its tables and flows 2 kB, and 7 kB in an upstream; a rule of a published profile
- * less than 1 kB in the tries, few that overlap up to 16 kB; the flow cache. */
+/*
+ * Keys of a modem at most 1.3 kB, its tables and flows 2 kB, and 7 kB in an upstream. A rule of a
+ * published profile needs less than 1 kB in the tries, a few that overlap up to 16 kB. Plus the
+ * flow cache.
+ */
 static uint64_t tables_memory(const struct service_group *sg) {
 	uint64_t modem = (layout_has_upstream(sg) ? 10240 : 3072) * LINES;
 	uint64_t crypto = crypto_has_library() ? 0 : CRYPTO_BYTES + sg->modem_count * CRYPTO_MODEM;
@@ -302,8 +307,8 @@ unsigned server_memory_piece_mb(const struct server_config *config) {
 	return RTE_MAX((unsigned)(PIECE_TABLES * largest >> 20), PIECE_MB);
 }
 
-/* Where packets are no longer than frames one pool is both: then frames stay in their packets, and each keeps one of
- * its buffers at most, whether it was copied or not. */
+/* If packets are no longer than frames, one pool serves both. Then frames stay in their packets,
+ * and each keeps at most one buffer, copied or not. */
 static void uepi_create(struct server_pools *p, const struct pool_sizes *s) {
 	if (s->rooms.uepi == US_FRAME_BUFFER) {
 		p->uepi = packet_pool("uepi", s->all.uepi + s->all.frames, 0, s->rooms.uepi);

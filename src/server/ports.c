@@ -14,7 +14,7 @@
 
 #define SHARE_RING 1024u
 #define SHARE_RING_SMALL 256u
-#define SHARE_RING_GROUPS 8u /* from more groups on, rings are small */
+#define SHARE_RING_GROUPS 8u /* with more groups, rings are small */
 
 unsigned server_share_ring(size_t groups) {
 	return groups <= SHARE_RING_GROUPS ? SHARE_RING : SHARE_RING_SMALL;
@@ -31,7 +31,7 @@ static bool has_vlan(const struct service_group *sg, enum device_role role) {
 	       (role == DEVICE_RPHY && sg->rphy_port.vlan != 0);
 }
 
-/* One more group uses the port. */
+/* Adds a group to the port's users. */
 static void port_use(struct server_ports *p, unsigned index, const struct service_group *sg,
 		     size_t group, enum device_role role) {
 	struct server_port *port = &p->list[index];
@@ -56,7 +56,7 @@ static int refuse_two_roles(const char *text) {
 	return -1;
 }
 
-/* The index of the port that has the device, a new one where there is none, or -1 after a message. */
+/* Index of the port that has the device, added if there is none; or -1 and logs the reason. */
 static int port_of_device(struct server_ports *p, size_t group, enum device_role role,
 			  const char *device) {
 	for (unsigned i = 0; i < p->count; i++) {
@@ -73,7 +73,7 @@ static int port_of_device(struct server_ports *p, size_t group, enum device_role
 	return (int)p->count - 1;
 }
 
-/* Of these it is known, so that no memory is set aside for more queues. */
+/* Drivers without flow rules: no memory is reserved for more queues. */
 static bool never_steers(const char *device) {
 	static const char *const drivers[] = {"net_memif", "net_null",	    "net_pcap",
 					      "eth_pcap",  "eth_af_packet", "net_af_packet",
@@ -86,7 +86,7 @@ static bool never_steers(const char *device) {
 	return false;
 }
 
-/* A queue for each group that there may be, where the card may be able to make use of them. */
+/* Requests one queue per possible group if the NIC may be able to steer. */
 static void ports_want_queues(struct server_ports *p, size_t most) {
 	for (unsigned i = 0; i < p->count; i++) {
 		struct server_port *port = &p->list[i];
@@ -168,10 +168,8 @@ unsigned server_ports_devices(const struct server_ports *p,
 	return p->count;
 }
 
-/*
- * DEPI frames of the MTU must pass. Of larger packets from the network none will come, but what is sent there must fit a memif's
- * buffers, of which DPDK 22.11 repeats old ones otherwise.
- */
+/* DEPI frames of the MTU must fit. Longer packets do not arrive from the network, but packets sent
+ * there must fit a memif's buffers; otherwise DPDK 22.11 repeats old buffers. */
 static bool mtu_passes(const struct server_port *port) {
 	uint32_t limit = port_mtu_limit(port->id, port->tagged), more = 0;
 	bool memif = port_waits_for_link(port->id), rphy = port->role == DEVICE_RPHY;
@@ -274,7 +272,7 @@ unsigned server_ports_having(const struct server_ports *p, const char *device) {
 	return SERVER_NO_PORT;
 }
 
-/* A place that is free, or one more. */
+/* A free slot, or one more. */
 static unsigned port_place(struct server_ports *p, unsigned group, enum device_role role) {
 	for (unsigned i = 0; i < p->count; i++) {
 		if (p->list[i].open || p->list[i].users > 0)
@@ -326,7 +324,7 @@ void server_ports_part(struct server_ports *p, const struct service_group *const
 		port_end(port);
 		return;
 	}
-	/* what it has of the one that goes is another one's now */
+	/* the port's name and first group become those of a remaining group */
 	for (unsigned g = 0; g < SERVER_MAX_GROUPS; g++) {
 		if (g == group || groups[g] == NULL || p->of[g][role] != index)
 			continue;

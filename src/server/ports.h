@@ -39,9 +39,8 @@ struct server_port {
 	enum server_port_state state;
 	bool had_link; /* since the port was opened */
 	bool waits; /* packets to send wait for the link */
-	char name
-		/* DPDK's name, also after removal; empty: the port was never open */
-		[RTE_ETH_NAME_MAX_LEN];
+	/* DPDK's name, also after removal; empty: the port was never open */
+	char name[RTE_ETH_NAME_MAX_LEN];
 	struct rte_eth_stats last; /* the driver's statistics when the device was removed */
 	bool no_steering; /* one of its groups disables steering */
 	uint16_t queues_most; /* receive queues to request after the first, one per group */

@@ -18,8 +18,9 @@ struct provider_change {
 	enum crypto_choice kind;
 	char *device;
 	struct crypto_provider *provider;
-	const struct service_group *to_be; /* the group with it, for the ciphers of its keys */
-	struct group_crypto made; /* the new one's; after the exchange the old one's */
+	/* the group with the change, for the ciphers of its keys */
+	const struct service_group *to_be;
+	struct group_crypto made; /* of the new provider; after the exchange, of the old one */
 };
 
 static bool same_device(const char *a, const char *b) {
@@ -64,7 +65,7 @@ static void step_by_worker(struct served_group *g, struct worker *w, bool (*step
 		worker_do(w, &task);
 		return;
 	}
-	while (!step(change)) /* without a thread nobody else takes out what the old provider has */
+	while (!step(change)) /* without a thread, no worker collects what the old provider has */
 		served_group_drain_round(g);
 }
 
@@ -126,7 +127,7 @@ void server_provider_abandon(struct provider_change *c) {
 	free(c);
 }
 
-/* What the group had is in the change afterwards. */
+/* Afterwards the change has what the group had. */
 static void provider_exchange(struct provider_change *c) {
 	struct served_group *g = &c->server->groups[c->group];
 	struct group_crypto before = g->crypto;
@@ -160,5 +161,5 @@ void server_provider_take(struct provider_change *c) {
 		 LOG_FIELDS(LOG_NUMBER("service_group", g->sg->id),
 			    LOG_STRING("provider", c->provider->name)),
 		 "service group %u: crypto provider changed to %s", g->sg->id, c->provider->name);
-	server_provider_abandon(c); /* frees what the old provider had */
+	server_provider_abandon(c); /* frees queues and keys of the old provider */
 }

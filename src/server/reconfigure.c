@@ -2,8 +2,9 @@
 #include "server/reconfigure.h"
 
 /*
- * A reload in two halves. prepare() does all that can fail, for all groups, and changes nothing that is served: a reload
- * that is refused in it is abandoned. take() begins at the point of no return: nothing in it can fail.
+ * A reload in two halves. prepare() does everything that can fail, for all groups, and changes
+ * nothing in service; a reload that it refuses is abandoned. The second half begins at the point of
+ * no return: nothing in it can fail.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -16,21 +17,23 @@
 #include "server/provider_change.h"
 #include "server/running.h"
 
-#define NOWHERE SERVER_MAX_GROUPS /* in the place of a group's number */
+#define NOWHERE SERVER_MAX_GROUPS /* in place of a slot */
 
-/* One at a time. */
+/* The state of one reload. */
 struct reconfiguration {
 	struct server *server;
 	const struct server_config *next;
 	struct server_change *change;
-	unsigned places[SERVER_MAX_GROUPS]; /* of the groups of `next`, or NOWHERE */
-	struct live_changes differences[SERVER_MAX_GROUPS]; /* of the groups of `next` that stay */
-	struct provider_change *providers[SERVER_MAX_GROUPS]; /* of the same; NULL: stays */
-	struct live_to_be to_be[SERVER_MAX_GROUPS]; /* of groups that differ, by number */
-	bool stays[SERVER_MAX_GROUPS]; /* a group in service, by its number */
-	struct group_arrival *arrivals[SERVER_MAX_GROUPS]; /* groups that come, in order */
+	unsigned places[SERVER_MAX_GROUPS]; /* slots of the groups of `next`, or NOWHERE */
+	/* of the groups of `next` that stay in service */
+	struct live_changes differences[SERVER_MAX_GROUPS];
+	/* of the same groups; NULL: the provider stays */
+	struct provider_change *providers[SERVER_MAX_GROUPS];
+	struct live_to_be to_be[SERVER_MAX_GROUPS]; /* by slot: groups that differ */
+	bool stays[SERVER_MAX_GROUPS]; /* by slot: groups in service that stay */
+	struct group_arrival *arrivals[SERVER_MAX_GROUPS]; /* groups to add, in order */
 	unsigned came, went;
-	unsigned providers_before; /* crypto providers that were open */
+	unsigned providers_before; /* number of crypto providers that were open */
 	char *line;
 	size_t used;
 };
@@ -95,7 +98,7 @@ static void say_group(struct reconfiguration *r, const struct live_group *l,
 	say(r, "%s", text);
 }
 
-/* Of groups that stay. */
+/* Finds what differs in groups that stay. */
 static bool find_differences(struct reconfiguration *r) {
 	for (size_t n = 0; n < r->next->group_count; n++) {
 		const struct service_group *sg = &r->next->groups[n];
@@ -116,12 +119,12 @@ static bool find_differences(struct reconfiguration *r) {
 	return true;
 }
 
-/* What the group in service of that number will be; NULL: what it is. */
+/* The group in slot `g` as it will be; NULL: it does not change. */
 static const struct service_group *to_be(const struct reconfiguration *r, unsigned g) {
 	return r->to_be[g].sg.modems != NULL ? &r->to_be[g].sg : NULL;
 }
 
-/* Another crypto provider: its queues, and the keys of the modems that there will be. */
+/* Prepares another crypto provider: its queues, and the keys of the future modems. */
 static bool prepare_provider(struct reconfiguration *r, size_t n) {
 	const struct service_group *sg = &r->next->groups[n], *with;
 	unsigned g = r->places[n];
@@ -135,7 +138,7 @@ static bool prepare_provider(struct reconfiguration *r, size_t n) {
 	return r->providers[n] != NULL || refuse_group(r, sg->id, why);
 }
 
-/* The differences themselves; they are the change's from here on. */
+/* Adds the differences to the change, which owns them from here on. */
 static bool prepare_change(struct reconfiguration *r, size_t n) {
 	char why[LIVE_LINE];
 
@@ -144,7 +147,9 @@ static bool prepare_change(struct reconfiguration *r, size_t n) {
 	       refuse_group(r, r->next->groups[n].id, why);
 }
 
-/* A group that comes, beside the others as they will be: its packets are told from theirs. */
+/*
+ * Prepares an added group beside the others as they will be: its packets must differ from theirs.
+ */
 static bool prepare_arrival(struct reconfiguration *r, size_t n) {
 	const struct service_group *others[SERVER_MAX_GROUPS];
 	struct group_arrival *a;
@@ -180,7 +185,7 @@ static bool prepare(struct reconfiguration *r) {
 	return good;
 }
 
-/* Frees what was prepared, the last first. */
+/* Frees what was prepared, in reverse order. */
 static void abandon(struct reconfiguration *r) {
 	while (r->came > 0)
 		server_group_abandon(r->arrivals[--r->came]);
@@ -219,7 +224,9 @@ static bool idle_differs(const struct power_config *a, const struct power_config
 	       a->longest_pause != b->longest_pause;
 }
 
-/* What arguments said goes before the file, as at the start, and as it goes before what clients set meanwhile. */
+/*
+ * The command line overrides the file, as at the start. Both override what clients have set since.
+ */
 static void change_power(struct reconfiguration *r) {
 	struct server *s = r->server;
 	struct power_config next = r->next->power;
@@ -253,8 +260,9 @@ static bool text_same(const char *a, const char *b) {
 }
 
 /*
- * The point of no return: from here on the workers see it. What stays has changed before groups come, as these were
- * prepared beside what it becomes, and before its keys go to another provider.
+ * The point of no return: from here on, workers see the reload. Groups that stay change before
+ * groups are added, which were prepared beside their new state, and before their keys go to another
+ * provider.
  */
 static void take(struct reconfiguration *r) {
 	bool came[SERVER_MAX_GROUPS] = {false};
@@ -268,7 +276,7 @@ static void take(struct reconfiguration *r) {
 	say_groups(r);
 }
 
-/* What only a new start can change is the same. */
+/* Whether the settings that only a restart can change are the same. */
 static bool start_is_same(struct reconfiguration *r) {
 	const struct server *s = r->server;
 

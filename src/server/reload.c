@@ -40,7 +40,7 @@ const char *reload_first_line(const char *said, int *length) {
 	return said;
 }
 
-/* Each of its lines, which have names and numbers of the file in front. */
+/* Logs each line, which begins with a file name and line number. */
 static void log_mistakes(const char *said) {
 	static struct log_site site = {.level = LEVEL_ERROR, .area = "config"};
 

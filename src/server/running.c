@@ -13,7 +13,7 @@
 #include "platform/port_wake.h"
 #include "platform/unmap.h"
 
-/* So that naps of some microseconds are not some tens longer. */
+/* Otherwise naps of some microseconds last tens of microseconds longer. */
 #define TIMER_SLACK_NS 1000UL
 
 int server_quiet_create(struct server *s) {
@@ -75,14 +75,15 @@ void server_halted(struct server *s) {
 		worker_stopped(&s->workers[w]);
 }
 
-/* Whether others want the core as well: the main thread, or as many as there are too few cores for. */
+/* Whether other threads need the core, too: the main thread, or workers where there are too few
+ * cores. */
 static bool core_is_shared(const struct server *s, unsigned worker) {
 	return s->layout.cores[worker] == s->config->main_core ||
 	       (s->machine != NULL &&
 		(unsigned)CPU_COUNT(&s->machine->usable) < s->worker_count + 1);
 }
 
-/* What the worker does where `wanted` is asked for. */
+/* The idle kind of a worker if `wanted` is requested. */
 static enum idle_kind idle_kind_of(const struct server *s, unsigned worker, enum idle_kind wanted) {
 	if (wanted == IDLE_AUTO)
 		return idle_best(core_is_shared(s, worker));
@@ -153,7 +154,7 @@ static void hand(struct worker_peers *to, struct worker_peers *by, unsigned from
 	by[worker].bits[from / 64] |= UINT64_C(1) << from % 64;
 }
 
-/* Rings of a group: between its MACs, and to and from the owners of ports that it shares. */
+/* Rings of a group: between its MACs, and to and from the owners of its shared ports. */
 static void hand_group(const struct server *s, unsigned group, struct worker_peers *to,
 		       struct worker_peers *by) {
 	const struct layout_group *at = &s->layout.groups[group];
@@ -172,7 +173,7 @@ static void hand_group(const struct server *s, unsigned group, struct worker_pee
 	}
 }
 
-/* Queues of ports that a worker asks. */
+/* Port queues that a worker polls. */
 struct sources {
 	struct worker_source list[SERVER_PORTS_MAX];
 	unsigned count;
@@ -183,7 +184,7 @@ static void source_add(struct sources *of, unsigned worker, const struct packet_
 	struct sources *sources = &of[worker];
 
 	if (from->take != NULL || sources->count == SERVER_PORTS_MAX)
-		sources->known = false; /* a queue beside its ring */
+		sources->known = false; /* it polls a queue and a ring */
 	else if (from->ring == NULL)
 		sources->list[sources->count++] =
 			(struct worker_source){.port = from->port, .queue = from->queue};
@@ -201,11 +202,11 @@ static void sources_find(const struct server *s, struct sources *of) {
 	}
 	for (unsigned p = 0; p < s->ports.count; p++) {
 		if (s->shares.of[p] == NULL || !s->ports.list[p].open)
-			continue; /* its number may be another port's by now */
+			continue; /* another port may have its ID by now */
 		if (s->shares.receives[p])
 			source_add(of, s->shares.owners[p], &s->shares.of[p]->from);
 		if (s->ports.list[p].queues > 0)
-			of[s->shares.owners[p]].known = false; /* queues that nobody has now */
+			of[s->shares.owners[p]].known = false; /* queues that no group uses now */
 	}
 }
 
@@ -222,7 +223,7 @@ static bool waits_for_sources(const struct worker *w) {
 	return w->idle.config.kind == IDLE_SLEEP || w->idle.config.kind == IDLE_UMWAIT;
 }
 
-/* What wakes workers that sleep, or wait for descriptors. */
+/* Sets what wakes workers that sleep or monitor descriptors. */
 static void sources_set(struct server *s) {
 	struct sources *of = NULL;
 	bool wanted = false;

@@ -86,7 +86,7 @@ struct worker *served_group_worker(const struct served_group *g, enum layout_par
 	return part == PART_UPPER ? g->upper : part == PART_LOWER ? g->lower : g->upstream_worker;
 }
 
-/* The lists of a part. Returns how many they are. */
+/* Lists the pipelines of a part. Returns their number. */
 static unsigned part_lists(const struct served_group *g, enum layout_part part,
 			   struct pipeline *lists[SERVED_GROUP_PART]) {
 	unsigned count = 0;
@@ -105,7 +105,7 @@ static unsigned part_lists(const struct served_group *g, enum layout_part part,
 	return count;
 }
 
-/* More than is needed where a worker has several of its parts. */
+/* Reserves more than needed if a worker has several parts. */
 int served_group_reserve(const struct served_group *g) {
 	const unsigned all = LAYOUT_GROUP_WORKERS * SERVED_GROUP_PART;
 
@@ -138,7 +138,7 @@ void served_group_leave(struct served_group *g, unsigned parts) {
 	}
 }
 
-/* Between the workers nobody has it, so that what follows is nobody's but ours to write. */
+/* Between leaving and entering no worker runs the part, so this thread alone writes its clock. */
 void served_group_move(struct served_group *g, enum layout_part part, struct worker *to) {
 	served_group_leave(g, part);
 	if (part == PART_UPPER) {
@@ -155,7 +155,7 @@ void served_group_move(struct served_group *g, enum layout_part part, struct wor
 	part_enter(g, part);
 }
 
-/* What a worker does to the wires of a group. */
+/* Argument of the tasks that change sources and sinks of a group. */
 struct wiring {
 	struct served_group *group;
 	const struct group_wires *wires;
@@ -175,8 +175,9 @@ static bool wire_lower(void *arg) {
 	return true;
 }
 
-/* An empty source has been found empty as often as it was when it was asked last, so that nothing seems to
- * have passed. */
+/*
+ * An empty source counts as polled as often as the last source was, so that no time seems to pass.
+ */
 static bool wire_upstream(void *arg) {
 	struct wiring *w = arg;
 	struct us_resources *r = &w->group->upstream->r;
@@ -242,7 +243,7 @@ uint64_t served_group_held(const struct served_group *g) {
 	return held;
 }
 
-#define LOWER_MAC (DS_PIPELINES - 1) /* its list; those before are the upper MAC's */
+#define LOWER_MAC (DS_PIPELINES - 1) /* index of its pipeline; those before are the upper MAC's */
 
 /* What one worker holds of a group. */
 struct left {
@@ -302,7 +303,7 @@ void served_group_close(struct served_group *g) {
 }
 
 void served_group_drain_round(struct served_group *g) {
-	if (g->downstream->upper.network.ring != NULL) /* more than this it does not get */
+	if (g->downstream->upper.network.ring != NULL) /* no packets come from a port any more */
 		pipeline_run(&g->downstream->enqueue);
 	pipeline_run(&g->downstream->dequeue);
 	pipeline_run(&g->downstream->lower_mac);

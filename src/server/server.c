@@ -15,7 +15,7 @@
 #include "server/running.h"
 #include "server/steering.h"
 
-#define CRYPTO_IN_FLIGHT 1024 /* more than a direction of a group has in its queue at a time */
+#define CRYPTO_IN_FLIGHT 1024 /* more than one direction of a group has in flight */
 
 const struct server_config *lone_group_config(struct lone_group *l,
 					      const struct service_group *sg) {
@@ -45,7 +45,7 @@ static int workers_create(struct server *s) {
 }
 
 static int groups_create(struct server *s) {
-	static unsigned made; /* DPDK wants names that differ */
+	static unsigned made; /* DPDK wants unique names */
 	char name[RTE_RING_NAMESIZE];
 
 	s->group_most = (unsigned)server_config_most(s->config);
@@ -82,8 +82,9 @@ static bool names_a_device(const struct server_config *config) {
 }
 
 /*
- * What groups get that name no device is opened also where all name one: who comes later may want it, and whether it is
- * right is known at the start. Those do without it where it cannot be had here.
+ * Opens the default provider even if all groups name a device: groups that are added may need it,
+ * and the start shows whether it works. Groups that name a device do without it if it is
+ * unavailable.
  */
 static int crypto_begin(struct server *s) {
 	const struct crypto_providers_options options = {
@@ -116,7 +117,7 @@ static int shares_create(struct server *s) {
 	return server_shares_create(&s->shares, &site);
 }
 
-/* What the ports are called is the groups' own from now on: the configuration need not live on. */
+/* Names the ports by the groups' own copies, so that the configuration need not live on. */
 static void ports_of_groups(struct server *s) {
 	for (unsigned g = 0; g < s->group_count; g++) {
 		for (enum device_role role = 0; role < DEVICE_ROLES; role++) {
@@ -139,7 +140,7 @@ int server_serve(struct server *s) {
 		s->ports.list[p].counted = server_port_descriptors(&s->ports.list[p]);
 	for (unsigned g = 0; g < s->config->group_count; g++) {
 		s->groups[g].needs = server_group_needs(s->config, &s->config->groups[g]);
-		s->group_count++; /* also of one that is half made */
+		s->group_count++; /* also for a partly created group */
 		if (server_group_make(s, g, &s->config->groups[g]) != 0 ||
 		    served_group_reserve(&s->groups[g]) != 0)
 			return -1;
@@ -189,7 +190,7 @@ static bool server_busy(const struct server *s) {
 	return server_shares_held_out(&s->shares) > 0;
 }
 
-/* What waits for groups that rest comes to them, too. */
+/* Lets drained groups receive the packets that wait for them. */
 static void groups_resume(struct server *s) {
 	for (unsigned g = 0; g < s->group_count; g++) {
 		if (!s->groups[g].there || !s->groups[g].drained)
@@ -199,7 +200,7 @@ static void groups_resume(struct server *s) {
 	}
 }
 
-/* The groups go on receiving until they have what shared ports have received for them. */
+/* Groups receive until they have all that shared ports received for them. */
 void server_drain(struct server *s, uint64_t cycles) {
 	uint64_t end = rte_rdtsc() + cycles;
 
@@ -224,7 +225,7 @@ void server_stop(struct server *s) {
 	server_shares_stop(&s->shares);
 }
 
-/* What others hold is taken from them first: packets are in the ports' rings. */
+/* Ports are closed first, since their descriptor rings hold packets. */
 void server_free(struct server *s) {
 	server_steering_free(s);
 	server_ports_free(&s->ports);

@@ -6,7 +6,8 @@
 #include "platform/log/log.h"
 #include "sharing/steered.h"
 
-#define SHARE_ASTRAY 1024 /* packets that groups found in their queues, and are to be told apart */
+/* misdirected packets: those that groups found in their queues, to be distributed again */
+#define SHARE_ASTRAY 1024
 
 /* The worker that sends to a port of that role for the group. */
 static unsigned sender_of(const struct layout *layout, size_t group, enum device_role role) {
@@ -19,7 +20,7 @@ static bool sends_to(const struct service_group *sg, enum device_role role) {
 	return role == DEVICE_RPHY || layout_has_upstream(sg);
 }
 
-/* Of a control port nothing is received, and where a group has no upstream no UEPI. */
+/* Control ports receive nothing, and a group without an upstream receives no UEPI. */
 bool server_share_is_read(const struct service_group *sg, enum device_role role) {
 	return role == DEVICE_NETWORK || (role == DEVICE_RPHY && layout_has_upstream(sg));
 }
@@ -32,7 +33,7 @@ unsigned server_share_owner(const struct server_ports *ports, const struct layou
 	return p->role == DEVICE_NETWORK ? at->upper : at->upstream;
 }
 
-/* The groups of the port by their numbers; NULL where a group does not have it. */
+/* The groups of the port by slot; NULL for groups that do not use it. */
 static struct group_slots groups_of(const struct shares_site *site, unsigned port) {
 	struct group_slots groups = site->groups;
 
@@ -99,7 +100,7 @@ int server_share_make(struct server_shares *s, const struct shares_site *site, u
 	return 0;
 }
 
-/* A group's queue is that of its number, behind the first. */
+/* The queue of a group is its slot + 1; queue 0 belongs to the port owner. */
 void server_share_way(struct server_shares *s, const struct server_ports *ports, unsigned port,
 		      unsigned group, const struct service_group *sg) {
 	if (group < ports->list[port].queues && s->of[port]->astray != NULL)
@@ -171,7 +172,7 @@ int server_shares_create(struct server_shares *s, const struct shares_site *site
 	for (unsigned p = 0; p < site->ports->count; p++) {
 		const struct server_port *port = &site->ports->list[p];
 
-		/* in a replay groups were given one port in the place of their own */
+		/* in a replay, groups may share one port in place of their own */
 		if (!port->shared || !port->open)
 			continue;
 		if (server_share_make(s, site, p, why) != 0) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A rule comes when all behind it knows of its packets, and goes before they forget them. In between, the packets of
- * the group keep their order: what the ring has from before goes first, then the queue; on the way back the queue.
+ * A rule is created when all tables behind it know its packets, and removed before they forget
+ * them. Packets of the group keep their order: the ring drains before the queue is used, and the
+ * queue before the ring is used again.
  */
 #include "server/steering.h"
 
@@ -17,18 +18,18 @@
 #include "server/steering_plan.h"
 #include "sharing/steered.h"
 
-/* How long a group has to take what came before; and where that cannot be put off: as it has no rules any more, or
- * another group comes. */
+/* Time limits for a group to receive earlier packets. The longer one is for changes that cannot be
+ * postponed: the group loses all rules, or another group is added. */
 #define SETTLE_MS 100
 #define LEAVE_MS 1000
-#define CARD_US 100 /* after which what a card had decided is in its queue */
+#define CARD_US 100 /* after which packets that the NIC has steered are in their queue */
 
 struct steering_rule {
 	struct flow_match match;
 	struct rte_flow *flow;
 };
 
-/* Of one group. */
+/* The rules of one group. */
 struct steering_rules {
 	struct steering_rule *list;
 	unsigned count, wanted;
@@ -54,7 +55,7 @@ static struct group_slots groups_of(const struct server *s, const struct group_s
 	return groups;
 }
 
-/* Whether the card takes one of these. */
+/* Whether the NIC accepts one of these rules. */
 static bool takes_one(const struct server_port *port, const struct flow_match *list, unsigned count,
 		      uint16_t queue) {
 	for (unsigned i = 0; i < count; i++) {
@@ -70,13 +71,13 @@ static bool takes_one(const struct server_port *port, const struct flow_match *l
 	return false;
 }
 
-/* Drivers may say that a rule is valid, and fail to make it: so one is made, on a port that runs. */
+/* Drivers may validate a rule that they cannot create, so one is created, on a started port. */
 static bool port_steers(const struct server *s, const struct group_slots *all, unsigned index) {
 	const struct server_port *port = &s->ports.list[index];
 	struct group_slots groups = groups_of(s, all, index);
 	bool takes = false;
 
-	if (!flow_known(port->id) || /* nor is it started with queues that nobody will have */
+	if (!flow_known(port->id) || /* do not start a port with queues that no group will use */
 	    port_start(port->id, device_role_title(port->role)) != 0)
 		return false;
 	for (unsigned g = 0; g < groups.count && g < port->queues && !takes; g++) {
@@ -129,18 +130,20 @@ static bool has(const struct steering_rules *r, const struct flow_match *match) 
 	return false;
 }
 
-/* What of a group's rules is to change. */
+/* A change of a group's rules. */
 struct steering_change {
 	struct server *server;
 	unsigned port, group;
 	struct steering_rules *rules;
-	const struct flow_match *list; /* those that it is to have */
+	const struct flow_match *list; /* rules that it will have */
 	unsigned count;
 	unsigned come, go;
-	uint64_t end; /* until then what came before is waited for, TSC */
+	uint64_t end; /* limit of the wait for earlier packets, TSC */
 };
 
-/* As many as the card takes: a session without a rule comes by the first queue. */
+/*
+ * Creates as many as the NIC accepts: packets of a session without a rule come by the first queue.
+ */
 static void rules_come(struct steering_change *c) {
 	struct steering_rules *r = c->rules;
 	uint16_t port = c->server->ports.list[c->port].id, queue = (uint16_t)(c->group + 1);
@@ -177,7 +180,7 @@ static uint64_t end_in(unsigned ms) {
 	return rte_rdtsc() + rte_get_tsc_hz() / 1000 * ms;
 }
 
-/* Returns whether it is worth to look again: workers run, and there is time. */
+/* Returns whether to check again: workers run, and there is time. */
 static bool nap(const struct server *s, uint64_t end, unsigned *us) {
 	if (!server_runs(s) || rte_rdtsc() >= end)
 		return false;
@@ -185,8 +188,8 @@ static bool nap(const struct server *s, uint64_t end, unsigned *us) {
 	return true;
 }
 
-/* A change begins when what the one before left behind was taken. Returns whether it was: a group that rests takes
- * nothing. */
+/* Waits until the group has received what the change before left behind. Returns whether it has: a
+ * drained group receives nothing. */
 static bool settle(const struct server *s, const struct port_share *share, unsigned group,
 		   uint64_t end) {
 	unsigned us = 0;
@@ -198,13 +201,16 @@ static bool settle(const struct server *s, const struct port_share *share, unsig
 	return true;
 }
 
-/* Those that come are there before others go, so that what both bring stays in the queue. */
+/*
+ * Creates new rules before it removes old ones, so that packets that match both stay in the queue.
+ */
 static void rules_change(struct steering_change *c) {
 	struct port_share *share = c->server->shares.of[c->port];
 	bool last, leaves = c->count == 0;
 
 	if (!settle(c->server, share, c->group, c->end) && !leaves)
-		return; /* as it is, packets come, and in their order; software tells them apart */
+		/* keep the old rules: packets arrive in order, and software distributes them */
+		return;
 	if (c->come > 0) {
 		share_way_shut(share, c->group);
 		server_synchronize(c->server);
@@ -238,7 +244,7 @@ static void group_steer(struct server *s, unsigned port, unsigned group,
 		rules_change(&c);
 }
 
-/* Those of all groups that are there. */
+/* Sets the rules of all groups in service. */
 static void port_steer(struct server *s, unsigned port, const struct group_slots *all,
 		       unsigned ms) {
 	struct group_slots groups = groups_of(s, all, port);
@@ -256,7 +262,7 @@ static void port_steer(struct server *s, unsigned port, const struct group_slots
 	}
 }
 
-/* Rules may be made, and groups have queues for what these bring. */
+/* Whether rules can be created and groups have queues for their packets. */
 static bool steers(const struct server *s, unsigned port) {
 	const struct port_share *share = s->shares.of[port];
 
@@ -271,8 +277,11 @@ void server_steer(struct server *s, unsigned port) {
 		port_steer(s, port, &all, SETTLE_MS);
 }
 
-/* A group has taken what its queue has now, or some time is over. Its queue was found empty once in each time of which
- * it tells, and the present one may have had that before. */
+/*
+ * Waits until the group has received what its queue has now, or until the limit. Each count stands
+ * for at least one poll that found the queue empty. The poll of the present count may have been
+ * earlier, so the wait is for two.
+ */
 static void queue_pass(const struct server *s, const struct port_share *share, unsigned group,
 		       uint64_t end) {
 	uint64_t emptied = share_way_emptied(share, group) + 2;
@@ -282,7 +291,7 @@ static void queue_pass(const struct server *s, const struct port_share *share, u
 		;
 }
 
-/* The same of the ring of what groups handed back, which is told apart then. */
+/* The same for the ring of misdirected packets, which the owner distributes. */
 static void astray_pass(const struct server *s, const struct port_share *share, uint64_t end) {
 	uint64_t handed = share_astray_handed(share);
 	unsigned us = 0;

@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SESSIONS 3 /* of an upstream channel: data, requests, ranging */
+#define SESSIONS 3 /* per upstream channel: data, requests, ranging */
 
-/* What is asked of the other groups of a port. */
+/* What the other groups of a port have in common with the group. */
 struct neighbours {
-	bool in_vlan; /* some are in the group's VLAN, or like it have none */
+	bool in_vlan; /* some have its VLAN or, like it, none */
 	bool of_mac; /* some of these have its MAC address */
 	bool of_session; /* or one of its sessions */
 };
@@ -75,7 +75,7 @@ static struct neighbours look_around(enum share_side side, const struct group_sl
 	return n;
 }
 
-/* One rule each; those of a channel that comes are made when it is there. */
+/* One rule per session. Rules of an added channel follow when it is in service. */
 static unsigned plan_sessions(const struct service_group *sg, const struct flow_match *all,
 			      struct flow_match *list) {
 	unsigned count = 0;

@@ -14,12 +14,12 @@
 #define NAP_MOST_US 500
 #define FIRST_ROOM 8u /* pipelines; a group has five */
 
-/* What is done to the list between two rounds. */
+/* A change of the worker's list between two rounds. */
 struct list_change {
 	struct worker *worker;
-	struct worker_entry *room; /* NULL: as it is */
+	struct worker_entry *room; /* a larger array; NULL: none */
 	unsigned room_count;
-	struct worker_entry insert; /* no pipeline: none */
+	struct worker_entry insert; /* without a pipeline: none */
 	const struct pipeline *remove; /* NULL: none */
 };
 
@@ -68,7 +68,7 @@ static void list_change_do(struct list_change *c) {
 	struct worker_task task = {list_change_step, c};
 
 	worker_do(c->worker, &task);
-	free(c->room); /* what it had before */
+	free(c->room); /* the array that it had before */
 }
 
 int worker_reserve(struct worker *w, unsigned more) {
@@ -129,7 +129,8 @@ static void task_give(struct worker *w, enum worker_urgency urgency, struct work
 	sleeper_wake(&w->sleeper);
 }
 
-/* Returns whether there was one. Of a task that is done nothing is read: who waits for it may have freed it. */
+/* Returns whether there was a task. Does not read a task that is done: the thread that waits for it
+ * may have freed it. */
 static bool task_step(struct worker *w, enum worker_urgency urgency) {
 	struct worker_task *task = __atomic_load_n(&w->tasks[urgency], __ATOMIC_ACQUIRE), *next;
 	bool *done;
@@ -141,7 +142,7 @@ static bool task_step(struct worker *w, enum worker_urgency urgency) {
 	if (!task->step(task->arg))
 		return true;
 	__atomic_store_n(&w->tasks[urgency], NULL, __ATOMIC_RELEASE);
-	if (next != NULL) /* whose chain has not ended, so that it lives */
+	if (next != NULL) /* its chain has not ended, so that it lives */
 		task_give(next->worker, urgency, next);
 	else if (done != NULL)
 		__atomic_store_n(done, true, __ATOMIC_RELEASE);
@@ -163,7 +164,7 @@ void worker_offline(const struct worker *w) {
 }
 
 bool worker_between(struct worker *w) {
-	/* Between two rounds nobody is inside of what the worker owns. */
+	/* No pipeline is running between two rounds. */
 	bool step = task_step(w, WORKER_NOW) || task_step(w, WORKER_BEHIND);
 
 	if (likely(w->quiet != NULL))

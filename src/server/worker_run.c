@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The loop of a worker, and what it does while nothing comes. */
+/* The loop of a worker, and how it idles. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +20,7 @@ static void keep_larger(uint64_t *longest, uint64_t cycles) {
 		;
 }
 
-/* Seldom, so that others may read and reset what it notes. */
+/* Rare, so that other threads may read and reset the values atomically. */
 static __rte_noinline void round_was_long(struct worker *w, uint64_t cycles, uint64_t end) {
 	w->descheduled++;
 	gaps_note(&w->gaps, end - cycles, end);
@@ -54,7 +54,7 @@ static void peers_wake(struct worker *w, const struct worker_peers *peers) {
 	}
 }
 
-/* Of a round with work, where there is more to do than the next. */
+/* After a round with work: wakes peers, and emulates a lower frequency. */
 static __rte_noinline void behind_work(struct worker *w, uint64_t start) {
 	uint32_t slowdown = __atomic_load_n(&w->slowdown, __ATOMIC_RELAXED);
 	uint64_t now;
@@ -67,7 +67,8 @@ static __rte_noinline void behind_work(struct worker *w, uint64_t start) {
 	power_spin(now + ((now - start) * slowdown >> 8));
 }
 
-/* A round in which somebody who makes work already knows that he is to wake. Its work is no idle time. */
+/* A round after the worker has announced that it will sleep: workers that hand it packets from now
+ * on wake it. Work in this round is no idle time. Returns whether to sleep. */
 static bool last_round(struct worker *w, uint64_t *start) {
 	uint64_t began = rte_rdtsc(), cycles;
 	unsigned work;
@@ -77,7 +78,7 @@ static bool last_round(struct worker *w, uint64_t *start) {
 	work = worker_round(w);
 	step = worker_between(w);
 	w->rounds++;
-	if (work == 0) /* which may have put something into a queue that a later round takes from */
+	if (work == 0) /* the round may have queued something for a later round */
 		return !step && !__atomic_load_n(&w->stop, __ATOMIC_RELAXED) &&
 		       worker_due(w) > w->clock.now;
 	behind_work(w, began);
@@ -99,8 +100,8 @@ static void sources_arm(const struct worker *w, bool arm) {
 	}
 }
 
-/* Gives the core away for up to `ns`. Nobody waits for it meanwhile. Returns the ticks that were asked for, or what it took
- * where that is less. */
+/* Gives the core away for up to `ns`; no thread waits for its quiescent state meanwhile. Returns
+ * the ticks that were requested, or what it took if that is less. */
 static uint64_t sleep_for(struct worker *w, uint64_t ns, uint64_t *start) {
 	uint64_t ticks = 0, began;
 
@@ -123,7 +124,7 @@ static uint64_t sleep_for(struct worker *w, uint64_t ns, uint64_t *start) {
 	return ticks;
 }
 
-/* Of a round without work. Returns the ticks of its pause, as sleep_for(). */
+/* After a round without work. Returns the ticks of its pause, as sleep_for(). */
 static __rte_noinline uint64_t pause_for(struct worker *w, uint64_t *start) {
 	struct idle *i = &w->idle;
 	uint64_t length = idle_empty(i, w->busy_rounds, w->clock.now), now, due, ns;
@@ -134,7 +135,7 @@ static __rte_noinline uint64_t pause_for(struct worker *w, uint64_t *start) {
 	}
 	due = worker_due(w);
 	if (unlikely(due <= w->clock.now) && i->config.kind == IDLE_SLEEP)
-		peers_wake(w, &w->handed_by); /* what is due may wait for them */
+		peers_wake(w, &w->handed_by); /* due work may wait for them */
 	if (idle_is_long(i)) {
 		ns = idle_sleep(i, w->clock.now, due, w->woken);
 		if (ns > 0)
@@ -149,7 +150,7 @@ static __rte_noinline uint64_t pause_for(struct worker *w, uint64_t *start) {
 	} else if (length > 0) {
 		idle_pause(i, now, length);
 	}
-	return RTE_MIN(length, rte_rdtsc() - now); /* something may have ended it before */
+	return RTE_MIN(length, rte_rdtsc() - now); /* something may have ended it early */
 }
 
 int worker_run(void *worker) {

@@ -17,7 +17,7 @@ static bool step_open(void *share) {
 	return true;
 }
 
-/* Its groups, and who sends for them, send there or not, as its state is now. */
+/* Makes the groups of the port and its share send to it or drop, by its present state. */
 static void port_wire(struct server *s, unsigned index) {
 	const struct server_port *port = &s->ports.list[index];
 	bool shut = server_port_shut(port) != DROP_NONE;
@@ -36,7 +36,7 @@ static void state_set(struct server *s, unsigned index, enum server_port_state s
 	struct server_port *port = &s->ports.list[index];
 	enum drop_reason before = server_port_shut(port);
 
-	pthread_rwlock_wrlock(&s->lock); /* others tell of ports */
+	pthread_rwlock_wrlock(&s->lock); /* other threads read ports */
 	port->state = state;
 	port->had_link |= state == SERVER_PORT_UP;
 	pthread_rwlock_unlock(&s->lock);
@@ -44,11 +44,11 @@ static void state_set(struct server *s, unsigned index, enum server_port_state s
 		port_wire(s, index);
 }
 
-/* First nobody asks it, then it is closed. */
+/* Workers stop polling the port before it is closed. */
 static void port_lose(struct server *s, unsigned index) {
 	struct port_share *share = s->shares.of[index];
 
-	server_peers(s, true); /* nobody waits for its packets */
+	server_peers(s, true); /* no worker waits for its packets */
 	if (share != NULL)
 		share_close(share);
 	state_set(s, index, SERVER_PORT_GONE);
