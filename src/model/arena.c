@@ -19,7 +19,7 @@ struct chunk {
 
 struct arena {
 	struct chunk *last;
-	size_t used; /* of the last chunk */
+	size_t used; /* bytes of the last chunk */
 	size_t room;
 	size_t next_room;
 };
@@ -40,7 +40,7 @@ static struct chunk *chunk_new(size_t room) {
 	return chunk;
 }
 
-/* What is large has a chunk of its own, before the last one, of which the rest is still to be used. */
+/* Gives a large object its own chunk before the last one, whose rest stays usable. */
 static void *take_large(struct arena *arena, size_t size) {
 	struct chunk *chunk = chunk_new(size);
 
@@ -81,7 +81,7 @@ void *arena_alloc(struct arena *arena, size_t count, size_t size) {
 	if (arena->used % alignment != 0) {
 		size_t gap = alignment - arena->used % alignment;
 
-		/* a chunk that has no room for the gap has none for the object either */
+		/* a chunk that cannot hold the gap cannot hold the object either */
 		arena->used = gap > arena->room - arena->used ? arena->room : arena->used + gap;
 	}
 	return take(arena, bytes > 0 ? bytes : 1);

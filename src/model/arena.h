@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory that is taken in pieces and given back at once: a loaded service group and its YAML tree. */
+/* An arena: memory that is allocated in pieces and freed at once, for a loaded service group or its
+ * YAML tree. */
 #pragma once
 
 #include <stddef.h>
 
 struct arena;
 
-/* An empty arena, or NULL without memory. */
+/* Creates an empty arena; NULL if memory is short. */
 struct arena *arena_new(void);
 
-/* `count` zeroed objects of `size` bytes, aligned for any type; NULL without memory or on overflow. */
+/* Allocates `count` zeroed objects of `size` bytes, aligned for any type; NULL if memory is short
+ * or on overflow. */
 void *arena_alloc(struct arena *arena, size_t count, size_t size);
 
-/* A copy of `length` bytes with a NUL behind them; NULL without memory. */
+/* Copies `length` bytes and appends a NUL; NULL if memory is short. */
 char *arena_text(struct arena *arena, const char *text, size_t length);
 
-/* Frees the arena and all that came from it. NULL is harmless. */
+/* Frees the arena and everything allocated from it. `arena` may be NULL. */
 void arena_free(struct arena *arena);

@@ -19,7 +19,7 @@ static bool cores_add_range(struct cores *cores, uint16_t low, uint16_t high) {
 	return true;
 }
 
-/* "3" or "1-15", which are written as ports are. */
+/* "3" or "1-15", with the syntax of port ranges. */
 static bool cores_add_part(struct cores *cores, const char *text, size_t length) {
 	struct port_range range;
 	char part[LONGEST_PART];

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CORES_MOST 1024 /* numbers from 0 on */
+#define CORES_MOST 1024 /* core numbers from 0 on */
 
 struct cores {
 	uint16_t number[CORES_MOST];
@@ -15,7 +15,7 @@ struct cores {
 };
 
 /*
- * Adds what the text names: "3", "1-15" from low to high, or several of these with commas between them.
- * False, with some of them added, where it is something else or names a core that is there already.
+ * Adds the cores of a text: "3", "1-15" from low to high, or several of these separated by commas.
+ * Returns false, with some of them added, on another syntax or a core that is in the set already.
  */
 bool cores_add(struct cores *cores, const char *text);

@@ -2,7 +2,7 @@
 #include "model/defaults.h"
 
 #define LEAST_BURST 3044 /* MULPI's default for the maximum traffic burst: two long frames */
-#define BURSTS_A_SECOND 100 /* at the full rate, where the file does not say */
+#define BURSTS_A_SECOND 100 /* default bursts per second, at the full rate */
 
 uint32_t default_burst(uint64_t rate) {
 	uint64_t burst = rate / (8 * BURSTS_A_SECOND);
@@ -10,7 +10,7 @@ uint32_t default_burst(uint64_t rate) {
 	return burst > LEAST_BURST ? (uint32_t)burst : LEAST_BURST;
 }
 
-/* An eighth, but two long frames where the buffer holds as much. */
+/* An eighth, but at least two long frames if the buffer holds them. */
 uint32_t default_min_buffer(uint32_t buffer) {
 	uint32_t least = buffer < LEAST_BURST ? buffer : LEAST_BURST;
 

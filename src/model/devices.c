@@ -9,7 +9,7 @@
 
 static const struct {
 	const char *name, *title;
-	size_t port; /* in struct service_group */
+	size_t port; /* offset in struct service_group */
 	bool optional;
 } roles[DEVICE_ROLES] = {
 	[DEVICE_NETWORK] = {"network", "network", offsetof(struct service_group, network), false},
@@ -44,7 +44,7 @@ struct pci_address {
 	unsigned domain, bus, slot, function;
 };
 
-/* The domain may be left out, as lspci does it. */
+/* The domain may be left out, as lspci does. */
 static bool pci_parse(const char *device, struct pci_address *a) {
 	if (sscanf(device, "%x:%x:%x.%x", &a->domain, &a->bus, &a->slot, &a->function) == 4)
 		return true;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which ports are of one device, by what the file calls it; and what encrypts for a group. */
+/* Devices of ports by their names in the file, and the crypto provider of a group. */
 #pragma once
 
 #include <stdbool.h>
@@ -7,7 +7,7 @@
 
 #include "model/service_group.h"
 
-/* What a port of a group is for. */
+/* The role of a port in a group. */
 enum device_role {
 	DEVICE_NETWORK,
 	DEVICE_RPHY,
@@ -21,28 +21,27 @@ const char *device_role_name(enum device_role role);
 /* For people: "R-PHY". */
 const char *device_role_title(enum device_role role);
 
-/* Whether a group may be without a port of this role. */
+/* Whether a group may lack a port of this role. */
 bool device_role_optional(enum device_role role);
 
-/* The port of this role; its device is NULL where the group has none. */
+/* The port of this role; its device is NULL if the group has none. */
 const struct port_config *device_port(const struct service_group *sg, enum device_role role);
 
-/* The device of this port, for who copies a group. */
+/* The device name of this port, for functions that copy a group. */
 char **device_of_port(struct service_group *sg, enum device_role role);
 
-/*
- * Do both name one device? Arguments, from the first comma on, do not count, nor does how a PCI address is
- * written, whose domain 0000 may be left out. A name that is missing is no device's.
- */
+/* Whether both name one device. Ignores arguments from the first comma on, and the spelling of a
+ * PCI address, whose domain 0000 may be left out. NULL is no device. */
 bool device_same(const char *a, const char *b);
 
-/* Whether "{group}" stands in the text, so that each group has a device of its own. */
+/* Whether the text contains "{group}", so that each group has a device of its own. */
 bool device_names_group(const char *text);
 
-/* The text with the group's place in the file where "{group}" stands, to be freed; NULL: no memory. */
+/* The text with "{group}" replaced by the group's index in the file; the caller frees it. NULL: no
+ * memory. */
 char *device_of_group(const char *text, size_t group);
 
-/* What stands behind the name, with its comma; empty where there is nothing. */
+/* The arguments after the device name, with their comma; empty if there are none. */
 const char *device_arguments(const char *device);
 
 #define CRYPTO_LIBRARY "ipsec-mb"
@@ -51,8 +50,8 @@ const char *device_arguments(const char *device);
 /* Whether this build has the library. */
 bool crypto_has_library(void);
 
-/* What serves a group that names no device: the library, or else the device above. */
+/* The provider of a group that names no device: the library, or else the device above. */
 const char *crypto_own(void);
 
-/* What serves a group: the name of a device, or of the library. */
+/* The provider of a group: the name of a device, or of the library. */
 const char *crypto_serves(const struct crypto_config *c);

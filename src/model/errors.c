@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The list of mistakes: bounded, sorted by insertion, harmless to a terminal. */
+/* The list of errors: bounded, sorted by insertion, without control characters. */
 #include "model/errors.h"
 
 #include <inttypes.h>
@@ -48,7 +48,7 @@ static void errors_print_path(const struct path *path, FILE *out) {
 	fprintf(out, "%s%.*s", path->up != NULL ? "." : "", (int)strlen(quoted) - 2, &quoted[1]);
 }
 
-/* Of the line, counted over all scopes. */
+/* The scope of a line, which counts over all scopes. */
 static struct errors_scope scope_of(const struct errors *errors, uint32_t line) {
 	for (size_t i = errors->scope_count; i > 0; i--) {
 		if (errors->scopes[i - 1].first <= line)
@@ -72,7 +72,7 @@ void errors_where(const struct errors *errors, uint32_t line, uint32_t from, cha
 		  size_t size) {
 	struct errors_scope scope = scope_of(errors, line), near = scope_of(errors, from);
 
-	if (line == 0) { /* of a request */
+	if (line == 0) { /* a request */
 		snprintf(text, size, "in the same request");
 		return;
 	}
@@ -112,7 +112,7 @@ static bool is_before(const struct mistake *a, const struct mistake *b) {
 	return a->order != b->order ? a->order < b->order : a->line < b->line;
 }
 
-/* Stands the same text at this line before `place` already? */
+/* Whether the same text is listed at this line before `place`. */
 static bool is_known(const struct errors *errors, size_t place, const struct mistake *mistake) {
 	while (place > 0 && !is_before(&errors->shown[place - 1], mistake)) {
 		const char *text = errors->shown[--place].text;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Collects the mistakes of a configuration and prints the first of them in the order of their lines.
- *
- * Of several files, each has line numbers of its own, one file's behind the other's, so that a line
- * says which file it is of; and so have parts of a file whose mistakes are told with a path of their own.
+ * Collects the errors of a configuration and prints the first of them in the order of their lines.
+ * With several files, the lines of a file are numbered after those of the file before, so that a
+ * number identifies the file. A part of a file whose errors have a path prefix is numbered
+ * likewise.
  */
 #pragma once
 
@@ -15,20 +15,20 @@
 #define ERRORS_SHOWN 100
 #define ERRORS_SCOPES 128
 
-/* Where a value stands, from the inside out: a key of a map, or an index of a list (key NULL). */
+/* The path of a value, from the inside out: a key of a map, or an index of a list (key NULL). */
 struct path {
 	const struct path *up; /* NULL at the top */
 	const char *key;
 	size_t index;
 };
 
-/* Lines that belong together: of a file, or of a part of one. */
+/* Lines of one scope: a file, or a part of one. */
 struct errors_scope {
 	const char *file;
-	const struct path *up; /* before the paths of its mistakes; NULL: nothing */
-	uint32_t first; /* the number of its first line among all scopes */
-	uint32_t line; /* which line of the file that is, from 1 */
-	uint32_t order; /* in which files are printed; 0 is the first */
+	const struct path *up; /* prefix of the paths of its errors; NULL: none */
+	uint32_t first; /* the number of its first line, counted over all scopes */
+	uint32_t line; /* the number of that line in the file, from 1 */
+	uint32_t order; /* order in which files are printed, from 0 */
 };
 
 struct mistake {
@@ -39,32 +39,34 @@ struct mistake {
 
 struct errors {
 	const char *file; /* of all lines before the first scope */
-	struct errors_scope scopes[ERRORS_SCOPES]; /* by their first lines */
+	struct errors_scope scopes[ERRORS_SCOPES]; /* sorted by their first lines */
 	size_t scope_count;
-	struct mistake shown[ERRORS_SHOWN]; /* sorted by line, those of one line as they came */
+	/* sorted by line; on one line in the order of errors_add() */
+	struct mistake shown[ERRORS_SHOWN];
 	size_t shown_count;
 	uint64_t total;
-	uint64_t repeated; /* that were not noted, as the same was before */
+	uint64_t repeated; /* not listed, since an equal error is listed */
 };
 
-/* Lines from `scope.first` on are of this scope. False where there are too many. */
+/* Starts a scope: lines from `scope.first` on belong to it. Returns false if there are too many. */
 bool errors_open_scope(struct errors *errors, struct errors_scope scope);
 
 /*
- * Notes "FILE:LINE: PATH: found FOUND, allowed: ALLOWED". An empty path stands for the whole file; line 0
- * is none, as a request has it. What
- * several service groups have in common is read for each of them: the same text is noted once.
+ * Adds "FILE:LINE: PATH: found FOUND, allowed: ALLOWED". An empty path means the whole file; line 0
+ * means no line, as in a request. Values that service groups share are read for each group, so an
+ * equal text is added once.
  */
 void errors_add(struct errors *errors, uint32_t line, const struct path *path, const char *found,
 		const char *allowed);
 
-/* `length` bytes in quotes, shortened and with all but printable ASCII escaped; of what may be a key, its length. */
+/* Quotes `length` bytes, shortened and with all but printable ASCII escaped. Writes only the length
+ * of a text that may be a key. */
 void errors_quote(const char *text, size_t length, char *quoted, size_t size);
 
-/* Writes where `line` is, for a mistake at line `from`: "on line 3", or "at FILE:3" of another file; line 0 is
- * "in the same request". */
+/* Writes the location of `line` for an error at line `from`: "on line 3", or "at FILE:3" in another
+ * file; line 0 is "in the same request". */
 void errors_where(const struct errors *errors, uint32_t line, uint32_t from, char *text,
 		  size_t size);
 
-/* Prints the mistakes, frees them and returns how many there were (at most INT_MAX). */
+/* Prints the errors, frees them and returns their number (at most INT_MAX). */
 int errors_print(struct errors *errors, FILE *out);

@@ -11,7 +11,7 @@
 #include "platform/secret/secret_memory.h"
 
 static FILE *file_open(const char *path, bool regular) {
-	/* a pipe that nobody writes to would keep us here */
+	/* otherwise, open() of a pipe without a writer blocks */
 	int descriptor = open(path, O_RDONLY | O_CLOEXEC | (regular ? O_NONBLOCK : 0));
 	struct stat about;
 	FILE *file;
@@ -30,7 +30,7 @@ static FILE *file_open(const char *path, bool regular) {
 	return file;
 }
 
-/* The bytes that the file seems to have, and one more to find its end with. */
+/* The file's size, and one byte more to find its end. */
 static size_t first_room(FILE *file, size_t most) {
 	const size_t least = 1u << 12;
 	struct stat about;
@@ -49,7 +49,7 @@ char *file_read(const char *path, size_t most, bool regular, size_t *size) {
 	*size = 0;
 	if (file == NULL)
 		return NULL;
-	setvbuf(file, NULL, _IONBF, 0); /* it is read in one piece, into the right place */
+	setvbuf(file, NULL, _IONBF, 0); /* fread() reads directly into the buffer */
 	room = first_room(file, most);
 	while (!feof(file)) {
 		errno = *size > most ? EFBIG : 0;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "model/grants_times.h"
 
-#define NS_A_FRACTION 625 /* which are 128 samples */
+#define NS_A_FRACTION 625 /* equal to 128 samples */
 #define SAMPLES_A_FRACTION 128
 #define OFDMA_STATION_MINISLOTS 16
-#define SC_QAM_STATION_NS 200000 /* where nothing is said: a ranging burst, */
-#define SC_QAM_INITIAL_NS 500000 /* and at most with the round trip of the farthest modem */
+#define SC_QAM_STATION_NS 200000 /* defaults: a ranging burst, */
+#define SC_QAM_INITIAL_NS 500000 /* at most, with the round trip of the farthest modem */
 #define SC_QAM_REQUEST_NS 200000
-#define OFDMA_REQUEST_FRAMES 2 /* decoding, behind the frame that carries it */
+#define OFDMA_REQUEST_FRAMES 2 /* decoding, after the frame that carries the request */
 
 uint64_t grants_samples(uint64_t ns) {
 	return ns / NS_A_FRACTION * SAMPLES_A_FRACTION +
@@ -30,7 +30,7 @@ static uint32_t symbol_of(const struct upstream_physical *p) {
 	return (uint32_t)(GRANTS_HZ / (1000u * p->subcarrier_spacing) + 2u * p->cyclic_prefix);
 }
 
-/* Of one minislot: by bits of symbols or subcarriers where they are known, else by the rate. */
+/* Bytes per minislot: by bits per symbol or subcarrier if they are known, else by the rate. */
 static uint16_t minislot_bytes(const struct upstream_channel *c, const struct grants_times *t) {
 	const struct upstream_physical *p = &c->grants.physical;
 	uint64_t bits = 0;
@@ -46,8 +46,11 @@ static uint16_t minislot_bytes(const struct upstream_channel *c, const struct gr
 	return bounded(bits / 8);
 }
 
-/* In the order of travel: the MAP out, to the modem by way of the R-PHY device, and processed there (MULPI 3.1,
- * 7.2.1.6); minislots begin at the R-PHY device, so that the farthest modem sends a whole round trip early. */
+/*
+ * Delays in their order: the MAP to the modem by way of the R-PHY device, and its processing there
+ * (MULPI 3.1, 7.2.1.6). Minislots begin at the R-PHY device, so the farthest modem sends a whole
+ * round trip early.
+ */
 static uint64_t lead_ns(const struct grants_config *g) {
 	return g->cmts_processing + g->transport + g->interleaver + g->round_trip +
 	       g->modem_processing;
@@ -72,7 +75,9 @@ static uint16_t minislots_of(uint64_t ns, uint32_t frame) {
 	return bounded((grants_samples(ns) + frame - 1) / frame);
 }
 
-/* Of initial maintenance, where nothing is said. A MAP that has one OFDMA frame has place for other things, too. */
+/*
+ * The default for initial maintenance. A MAP of one OFDMA frame keeps half of it for other grants.
+ */
 static uint16_t initial_minislots(const struct grants_config *g, const struct upstream_channel *c,
 				  const struct grants_times *t) {
 	uint64_t ns = SC_QAM_STATION_NS + g->round_trip;
@@ -125,7 +130,7 @@ uint64_t grants_ahead(const struct service_group *sg) {
 		const struct upstream_channel *c = &sg->upstream_channels[i];
 		struct grants_times t;
 
-		if (c->session == 0) /* a place that is free */
+		if (c->session == 0) /* a free slot */
 			continue;
 		t = grants_times_of(&sg->upstream.scheduler, c);
 		if ((uint64_t)t.interval + t.ack_delay > most)

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * What the settings of an upstream channel come to: its minislots in time and bytes, and how far ahead MAPs have to
- * be made. Times are in samples of 204.8 MHz, of which 6.25 us have 1,280.
- */
+/* Values derived from the settings of an upstream channel: its minislots in time and bytes, and how
+ * far ahead MAPs have to be made. Times are in samples of 204.8 MHz; 6.25 us have 1,280. */
 #pragma once
 
 #include <stdbool.h>
@@ -11,33 +9,35 @@
 #include "model/service_group.h"
 
 #define GRANTS_HZ UINT64_C(204800000)
-#define GRANTS_TICK 1280 /* samples of 6.25 us, in which SC-QAM minislots are counted */
+#define GRANTS_TICK 1280 /* samples of 6.25 us, the unit of SC-QAM minislots */
 
 struct grants_times {
 	uint32_t frame; /* samples of an OFDMA frame, or of an SC-QAM minislot */
 	uint16_t frame_minislots; /* 1 with SC-QAM */
-	uint16_t minislot_bytes; /* at least 1; more than it holds stands for UINT16_MAX */
+	uint16_t minislot_bytes; /* at least 1, at most UINT16_MAX */
 	uint32_t interval; /* samples that a MAP describes: whole frames, at least one */
-	uint32_t minislots; /* in it */
+	uint32_t minislots; /* minislots that a MAP describes */
 	uint32_t lead; /* samples from when a MAP is due until its first minislot */
-	uint32_t
-		ack_delay; /* samples before a MAP's first minislot, from where on requests come too late for it */
+	/* samples before a MAP's first minislot: later requests are too late for it */
+	uint32_t ack_delay;
 	uint16_t initial_minislots, station_minislots;
 };
 
-/* `now` in ns as samples, rounded down, and the other way, rounded up: for times up to 90 years. */
+/* Converts ns to samples, rounded down, and samples to ns, rounded up; for times up to 90 years. */
 uint64_t grants_samples(uint64_t ns);
 uint64_t grants_ns(uint64_t samples);
 
 struct grants_times grants_times_of(const struct grants_config *g,
 				    const struct upstream_channel *c);
 
-/* How long after the last MAP was due something may still come that was granted, ns, on all upstream channels of a group. */
+/* How long after the last MAP was due granted data may still arrive, ns; the maximum over all
+ * upstream channels of a group. */
 uint64_t grants_ahead(const struct service_group *sg);
 
-/* The L2TPv3 session of the channel's MAP pseudowire, whether the file gives it or not. */
+/* The L2TPv3 session of the channel's MAP pseudowire, from the file or by default. */
 uint32_t grants_map_session(const struct upstream_channel *c);
 
-/* The id of downstream channel number `i` that carries the channel's MAPs; 0 where there are no more. */
+/* The ID of the downstream channel number `i` that carries the channel's MAPs; 0 beyond the last
+ * one. */
 uint32_t grants_map_channel(const struct service_group *sg, const struct upstream_channel *c,
 			    size_t i);

@@ -8,7 +8,7 @@
 static const struct layout {
 	const char *name;
 	enum downstream_layout downstream;
-	bool combined; /* the upstream runs where the upper MAC does */
+	bool combined; /* the upstream runs on the upper MAC's core */
 	bool shared_downstream, shared_upstream; /* by two groups */
 } layouts[] = {
 	[LAYOUT_1US1T_1DS1T] = {.name = "1us1t_1ds1t"},
@@ -28,13 +28,13 @@ const char *layouts_name(enum thread_layout layout) {
 	return layouts[layout].name;
 }
 
-/* A thread that waits for its second group. */
+/* A thread that can take a second group. */
 struct half_taken {
 	bool open;
 	uint32_t core;
 };
 
-/* A list of cores, and how much of it is taken; counted on where it has no more. */
+/* A list of cores, and how many are assigned; the count goes on past its end. */
 struct core_list {
 	const uint16_t *cores;
 	size_t count;
@@ -42,7 +42,7 @@ struct core_list {
 	struct half_taken downstream, upstream;
 	size_t groups;
 	enum thread_layout layout; /* of its first group */
-	bool mixed; /* others have another one */
+	bool mixed; /* other groups have other layouts */
 };
 
 static uint32_t deal_core(struct core_list *list) {
@@ -51,7 +51,7 @@ static uint32_t deal_core(struct core_list *list) {
 	return turn < list->count ? list->cores[turn] : 0;
 }
 
-/* A core for two groups: every second call gives that of the call before. */
+/* A core for two groups: every second call returns the core of the call before. */
 static uint32_t deal_half(struct core_list *list, struct half_taken *half) {
 	half->open = !half->open;
 	if (half->open)
@@ -94,7 +94,7 @@ static void report_short(const struct core_list *list, const struct placed_group
 		   found, allowed);
 }
 
-/* A core of its own key may be the same as one of the list. */
+/* A core that has its own key may equal one of the list. */
 static void check_downstream(const struct placed_group *group, struct errors *errors) {
 	struct path threads = {.key = "threads"}, path = {.up = &threads, .key = "lower_mac_core"};
 	const struct thread_config *config = &group->sg->threads;
@@ -107,7 +107,8 @@ static void check_downstream(const struct placed_group *group, struct errors *er
 		   "another core than upper_mac_core in 1ds2t");
 }
 
-/* Deals the list of the group `first`, whose line no group before it has, to it and those behind it. */
+/* Assigns the list of the group `first` to it and to later groups of the same line. No earlier
+ * group has this line. */
 static void deal_list(const struct placed_group *groups, size_t count, size_t first,
 		      struct errors *errors) {
 	const struct thread_request *asked = &groups[first].sg->threads.asked;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a service group is: a YAML file or an item of a server's, loaded once, read-only afterwards.
- *
- * Everything here is plain data in the units of the field: rates in bits per second, times in
- * nanoseconds, sizes in bytes, addresses in network byte order. References between objects are
- * resolved by the loader to indices, so that no reader looks anything up by name again.
+ * The configuration of a service group: a YAML file or an item of a server's list, loaded once,
+ * then read-only. It is plain data in the units of the field: rates in bits per second, times in
+ * nanoseconds, sizes in bytes, addresses in network byte order. The loader resolves references
+ * between objects to indices, so that no reader looks up names.
  */
 #pragma once
 
@@ -35,12 +34,15 @@ struct service_group {
 	struct rphy_config rphy;
 	struct crypto_config crypto;
 	uint64_t rate_limit; /* bits per second of the whole group; 0 = none */
-	uint64_t cpe_timeout_ns; /* an address silent for one to two times this is not active */
-	enum filter_action filter_default; /* for packets that match no rule of their groups */
-	uint32_t flow_cache; /* records of flows seen last; where not given, by the modems */
+	uint64_t cpe_timeout_ns; /* an address silent for one to two times this is inactive */
+	/* for packets that match no rule of their filter groups */
+	enum filter_action filter_default;
+	/* records of recently seen flows; by default by the number of modems */
+	uint32_t flow_cache;
 	bool has_flow_cache;
-	uint32_t max_queued; /* packets in all queues of the group together; 0: not given */
-	uint32_t max_modems; /* at a time, while it is in service; 0: not given */
+	/* limit of packets in all queues of the group together; 0: not given */
+	uint32_t max_queued;
+	uint32_t max_modems; /* limit while the group is in service; 0: not given */
 	struct channel *channels;
 	size_t channel_count;
 	struct upstream_config upstream;

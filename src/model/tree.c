@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Composes the tree from libyaml's events.
- *
- * libyaml's own document API keeps about 180 bytes a scalar, which makes gigabytes of a large
- * service group; this tree keeps 32 and the text,
- * once for those that are near. An anchor counts only when its node is complete,
- * so that no alias can make a cycle.
+ * Builds the tree from libyaml's events. libyaml's own document API needs about 180 bytes per
+ * scalar, which is gigabytes for a large service group. This tree needs 32 bytes and the text,
+ * which nearby equal scalars share. An anchor is defined only when its node is complete, so that no
+ * alias can make a cycle.
  */
 #include "model/tree.h"
 
@@ -14,9 +12,9 @@
 
 #include <yaml.h>
 
-#define MAX_DEPTH 16 /* the deepest value of a service group, a SID, stands at 9 */
+#define MAX_DEPTH 16 /* the deepest value of a service group, a SID, is at 9 */
 #define MAX_ANCHORS 256
-#define KNOWN_LONGEST 23 /* bytes of a text of which others may be copies */
+#define KNOWN_LONGEST 23 /* bytes of a text that nodes may share */
 #define KNOWN_BITS 6
 
 struct anchor {
@@ -39,7 +37,7 @@ struct composer {
 	size_t depth;
 	struct anchor anchors[MAX_ANCHORS];
 	size_t anchor_count;
-	const char *known[KNOWN_LONGEST + 1][1 << KNOWN_BITS]; /* texts, by their length and hash */
+	const char *known[KNOWN_LONGEST + 1][1 << KNOWN_BITS]; /* texts by length and hash */
 };
 
 static bool tree_refuse(struct composer *composer, uint32_t line, const char *found,
@@ -56,7 +54,7 @@ static const char *tree_keep(struct composer *composer, const void *text, size_t
 	return arena_text(composer->tree->arena, text, length);
 }
 
-/* Keys and many values come again and again: one of the same text that came last is taken for it. */
+/* Keys and many values repeat: a scalar shares the text of the last equal one. */
 static const char *scalar_keep(struct composer *composer, const unsigned char *text,
 			       size_t length) {
 	uint32_t hash = 0;
@@ -92,7 +90,7 @@ static bool define_anchor(struct composer *composer, const char *name, struct no
 	return true;
 }
 
-/* A new node as the next child of the innermost open one, or as the root. */
+/* Appends a node to the innermost open one, or makes it the root. */
 static struct node *tree_append(struct composer *composer, enum node_type type, uint32_t line) {
 	struct node *node = arena_alloc(composer->tree->arena, 1, sizeof(*node));
 	struct open_node *parent;
@@ -181,7 +179,7 @@ static bool add_alias(struct composer *composer, const yaml_event_t *event) {
 			   "an alias of a value that is complete");
 }
 
-/* Tags would let a file say that "12" is something else than what the key asks for. */
+/* With a tag, a file could give "12" another type than its key has. */
 static bool has_tag(const yaml_event_t *event) {
 	const yaml_char_t *tag = NULL;
 
@@ -223,7 +221,7 @@ static void refuse_syntax(struct composer *composer, const yaml_parser_t *parser
 	char found[200];
 	size_t line = parser->problem_mark.line;
 
-	/* the reader of bytes knows an offset only; what was scanned last is the nearest line */
+	/* the byte reader knows an offset only; the last scanned line is the nearest */
 	if (parser->error == YAML_READER_ERROR)
 		line = parser->mark.line;
 	snprintf(found, sizeof(found), "text that is no YAML (%s%s%s)",
@@ -233,7 +231,8 @@ static void refuse_syntax(struct composer *composer, const yaml_parser_t *parser
 	tree_refuse(composer, (uint32_t)line + composer->first_line, found, "YAML 1.1 in UTF-8");
 }
 
-/* A byte-order mark (YAML 1.1, 5.2), as some editors write it: libyaml counts it as a column, and then finds the first line indented. */
+/* The size of a byte-order mark (YAML 1.1, 5.2), as some editors write it. libyaml counts it as a
+ * column and then takes the first line as indented. */
 static size_t mark_size(const char *text, size_t size) {
 	static const char mark[] = "\xef\xbb\xbf";
 

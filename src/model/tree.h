@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A YAML file as a tree of nodes that know their lines. Nothing here knows what a key means. */
+/* A YAML file as a tree of nodes with line numbers. The tree does not know what a key means. */
 #pragma once
 
 #include <stdbool.h>
@@ -18,11 +18,11 @@ enum node_type {
 
 struct node {
 	uint8_t type;
-	bool bad; /* a mistake was reported here: the value is not to be relied on */
-	uint32_t line; /* from 1; of several files as in errors.h */
+	bool bad; /* an error was reported here: do not use the value */
+	uint32_t line; /* from 1; with several files as in errors.h */
 	uint32_t length; /* bytes of a scalar; children of a list; pairs of a map */
 	union {
-		const char *text; /* NUL-terminated, and may hold NULs of its own */
+		const char *text; /* NUL-terminated, and may contain NULs */
 		struct node *first;
 		struct node *target;
 	};
@@ -36,28 +36,28 @@ struct tree {
 };
 
 /*
- * Reads the one document in `size` bytes of UTF-8 at `text`, whose lines count from `first`. Returns false after it has reported
- * exactly one mistake; the tree is to be given to tree_free() in either case. An alias never names
- * a node that holds it, so walking the tree ends (though an alias may multiply the work).
+ * Reads the one document in `size` bytes of UTF-8 at `text`; its lines count from `first`. Returns
+ * false after it has reported exactly one error; the caller calls tree_free() in either case. An
+ * alias never names a node that contains it, so walking the tree ends (though aliases may multiply
+ * the work).
  */
 bool tree_load(struct tree *tree, const char *text, size_t size, uint32_t first,
 	       struct errors *errors);
 void tree_free(struct tree *tree);
 
-/*
- * Gives the lines of a node and of all that stands in it the numbers from `first` on; what it names by
- * aliases keeps its own. Returns the number behind its last line.
- */
+/* Numbers the lines of a node and all nodes in it from `first` on; nodes that its aliases name keep
+ * their lines. Returns the number after its last line. */
 uint32_t tree_renumber(struct node *node, uint32_t first);
 
-/* The node itself, behind aliases. */
+/* Follows aliases to the node itself. */
 struct node *node_resolve(struct node *node);
 
-/* The value of `key` in a map as it stands (perhaps an alias); NULL where there is none. */
+/* The value of `key` in a map, possibly an alias; NULL if there is none. */
 struct node *node_present(const struct node *map, const char *key);
 
-/* The value of `key`, behind aliases, unless it is missing or bad. */
+/* The value of `key` with aliases resolved; NULL if it is missing or bad. */
 struct node *node_field(const struct node *map, const char *key);
 
-/* Is the key absent, or its value not bad? Then what was read, or its default, may be relied on. */
+/* Whether the key is absent or its value is not bad: then the value that was read, or its default,
+ * is valid. */
 bool node_sound(const struct node *map, const char *key);

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define DEEPEST 16 /* as a file's tree */
+#define DEEPEST 16 /* as in a file */
 #define NUMBER_TEXT 32
 
 struct maker {
@@ -51,7 +51,7 @@ static struct node *make_number(struct maker *m, json_t *value) {
 	return make_text(m, text, strlen(text));
 }
 
-/* Hangs `child` behind `last`, or into `parent` as its first. */
+/* Appends `child` after `last`, or as the first child of `parent`. */
 static bool hang(struct node *parent, struct node **last, struct node *child) {
 	if (child == NULL)
 		return false;

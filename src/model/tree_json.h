@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A JSON value as the tree that the reader takes: so a request is read by the same tables as the file. */
+/* Converts a JSON value to a tree for the reader: requests are read by the same tables as files. */
 #pragma once
 
 #include <stdbool.h>
@@ -10,8 +10,8 @@
 #include "model/tree.h"
 
 /*
- * Makes the tree of `value`, a map or list; its lines are 0. Numbers, truth values and null become their
- * text, as a file has them. Returns false after exactly one mistake (too deep, no memory); the tree is to
- * be given to tree_free() in either case.
+ * Converts `value`, a map or list; its lines are 0. Numbers, booleans and null become their text,
+ * as in a file. Returns false after exactly one error (too deep, no memory); the caller calls
+ * tree_free() in either case.
  */
 bool tree_from_json(struct tree *tree, json_t *value, struct errors *errors);

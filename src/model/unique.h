@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Finds values that occur twice in a large list, by sorting: a hundred thousand cost milliseconds. */
+/* Finds duplicate values in a large list by sorting: a hundred thousand take milliseconds. */
 #pragma once
 
 #include <stddef.h>
@@ -12,7 +12,7 @@
 
 #define UNIQUE_LISTS 4
 
-/* Where values stand: LISTS[0][i].LISTS[1][j] .. LEAF; lists from the first NULL on are not there. */
+/* The path of values: LISTS[0][i].LISTS[1][j] .. LEAF; the first NULL ends the lists. */
 struct unique_place {
 	const char *lists[UNIQUE_LISTS];
 	const char *leaf; /* NULL: the items themselves */
@@ -21,26 +21,26 @@ struct unique_place {
 struct unique_entry {
 	uint8_t value[UNIQUE_VALUE_SIZE]; /* zero past the value's own bytes */
 	uint32_t index[UNIQUE_LISTS];
-	uint32_t order; /* in which values were added */
+	uint32_t order; /* order in which values were added */
 	const struct unique_place *place;
 	const struct node *node;
 };
 
-/* A zeroed set with its place is ready for use; it stays where it is until it is finished. */
+/* A zeroed set with its `place` is ready for use. It must not move before unique_finish(). */
 struct unique_set {
-	struct unique_place place; /* of what unique_add() takes */
+	struct unique_place place; /* of values that unique_add() adds */
 	struct unique_entry *entries;
 	size_t count;
 	size_t room;
-	uint8_t failed; /* no memory; reported by unique_finish() */
+	uint8_t failed; /* memory is short; reported by unique_finish() */
 };
 
 void unique_add(struct unique_set *set, const void *value, size_t size, const struct node *node,
 		size_t i, size_t j);
 
-/* The same for a value that stands elsewhere; `place` is static. */
+/* The same for a value with another path; `place` is static. */
 void unique_add_at(struct unique_set *set, const struct unique_place *place, const void *value,
 		   size_t size, const struct node *node, const size_t index[UNIQUE_LISTS]);
 
-/* Reports every occurrence of a value after the first of the file, and empties the set. */
+/* Reports every occurrence of a value after its first one in the file, and empties the set. */
 void unique_finish(struct unique_set *set, struct errors *errors);

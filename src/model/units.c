@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Parsers for the words of a configuration file. Decimal arithmetic is exact and overflow checked. */
+/* Parsers of configuration values. Decimal arithmetic is exact and checks for overflow. */
 #include "model/units.h"
 
 #include <arpa/inet.h>
@@ -16,7 +16,7 @@ struct unit {
 
 /* clang-format off */
 
-/* Each list ends with a NULL name. Formatting takes the first unit that does not exceed the value,
+/* Each list ends with a NULL name. Formatting uses the first unit that does not exceed the value,
  * so the lists run from large to small, with the preferred spelling first. */
 static const struct unit size_units[] = {
 	{"GB", 1000000000},
@@ -121,7 +121,8 @@ bool units_parse_integer(const char *text, uint64_t *value) {
 	return true;
 }
 
-/* Digits with at most one point as `mantissa` over `divisor`; returns what follows, or NULL. */
+/* Scans digits with at most one decimal point as `mantissa` over `divisor`. Returns the rest, or
+ * NULL. */
 static const char *scan_decimal(const char *text, uint64_t *mantissa, uint64_t *divisor) {
 	bool point = false;
 	const char *c = text;
@@ -277,7 +278,8 @@ bool units_parse_prefix(const char *text, struct ip_prefix *prefix) {
 	return true;
 }
 
-/* A whole number of at most `most` that ends at `separator` or with the text; returns what is left. */
+/* Scans a whole number of at most `most` that ends at `separator` or with the text. Returns the
+ * rest, or NULL. */
 static const char *scan_part(const char *text, const char *separator, uint64_t most,
 			     uint64_t *value) {
 	size_t length = strcspn(text, separator);
@@ -362,7 +364,7 @@ static void format_quantity(uint64_t value, const struct unit *units, char *text
 	uint64_t rest, place;
 	size_t length;
 
-	/* a third has no finite decimals: hours and minutes are taken only when they are whole */
+	/* thirds have no finite decimals: hours and minutes are used for whole numbers only */
 	while (units->factor > 1 &&
 	       (units->factor > value || (units->factor % 3 == 0 && value % units->factor != 0)))
 		units++;

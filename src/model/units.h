@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The words of a configuration file as numbers: text in, exact value out.
- *
- * Every parser takes the whole NUL-terminated text, returns false when any of it does not belong to
- * the value or the value does not fit, and then leaves its result as it was.
+ * Parses and formats the values of a configuration file. A parser takes the whole NUL-terminated
+ * text. If the text is not a value, or the value does not fit, it returns false and leaves its
+ * result unchanged.
  */
 #pragma once
 
@@ -13,15 +12,13 @@
 
 #include "model/server_config.h"
 
-/* Room for what the units_format_ functions write. */
+/* Buffer size of the units_format_ functions. */
 #define UNITS_TEXT_SIZE 40
 
-#define UNITS_ENDPOINT_SIZE 64 /* bytes of an address with its port, with the NUL */
+#define UNITS_ENDPOINT_SIZE 64 /* bytes of an address with its port and the NUL */
 
-/*
- * A whole number, decimal or hexadecimal ("18", "0x12"). No sign, and no leading zero: YAML 1.1
- * readers take 010 as octal, and a value must not depend on who reads it.
- */
+/* A whole number, decimal or hexadecimal ("18", "0x12"), without sign or leading zero: YAML 1.1
+ * readers take 010 as octal, and a value must not depend on its reader. */
 bool units_parse_integer(const char *text, uint64_t *value);
 
 /*
@@ -48,10 +45,12 @@ bool units_parse_prefix(const char *text, struct ip_prefix *prefix);
 /* "80" or "135-139", low to high. */
 bool units_parse_ports(const char *text, struct port_range *ports);
 
-/* "7-23": from the beginning of one hour of the day to that of another, 0 to 24; "22-6" goes over midnight. */
+/* "7-23": from the beginning of one hour of the day to that of another, 0 to 24; "22-6" spans
+ * midnight. */
 bool units_parse_hours(const char *text, struct hours *hours);
 
-/* "127.0.0.1:9464" or "[::1]:9464": something, and a port. Whether one may listen there is not asked. */
+/* "127.0.0.1:9464" or "[::1]:9464": an address and a port. Does not check that the address is
+ * local. */
 bool units_parse_endpoint(const char *text);
 
 /* An IP protocol by name (tcp, udp, icmp, icmpv6, igmp, gre, esp) or number. */

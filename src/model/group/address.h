@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Addresses of IP, in network byte order. */
+/* IP addresses, in network byte order. */
 #pragma once
 
 #include <stdint.h>

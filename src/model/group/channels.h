@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Channels of both directions, and bonding groups of the downstream. */
+/* Channels of both directions, and downstream bonding groups. */
 #pragma once
 
 #include <stddef.h>
@@ -21,14 +21,14 @@ enum pseudowire {
 	PSEUDOWIRE_PSP_DEPI = 4,
 };
 
-/* What stands between the PSP segment table and the first segment. */
+/* The bytes between the PSP segment table and the first segment. */
 enum psp_extra {
 	PSP_EXTRA_NONE, /* nothing */
 	PSP_EXTRA_COUNTER, /* two bytes: 0x00, then a 4-bit packet counter and the 4-bit profile */
 	PSP_EXTRA_STATIC, /* two bytes: 0x00, then 0 and the 4-bit profile */
 };
 
-/* The modulation of an upstream channel, and with it the UEPI format of its bursts. */
+/* The modulation of an upstream channel, which also determines the UEPI format of its bursts. */
 enum upstream_type {
 	UPSTREAM_SC_QAM,
 	UPSTREAM_OFDMA,
@@ -48,7 +48,7 @@ struct upstream_channel {
 	uint32_t id;
 	enum upstream_type type;
 	uint64_t rate; /* bits per second */
-	/* L2TPv3 session IDs, chosen by us, unique among all upstream sessions */
+	/* L2TPv3 session IDs, assigned by the core, unique among all upstream sessions */
 	uint32_t session; /* data */
 	uint32_t request_session; /* bandwidth requests; 0: they are taken from the bursts */
 	uint32_t ranging_session; /* 0: none */

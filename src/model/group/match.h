@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What filters and classifiers compare a packet with (MULPI, annex C.2.1, C.2.2). */
+/* Criteria that filters and classifiers compare packets with (MULPI, annex C.2.1, C.2.2). */
 #pragma once
 
 #include <stdbool.h>
@@ -8,7 +8,7 @@
 
 #include "model/group/address.h"
 
-#define SG_MAX_RULES 4096 /* in one filter group or one modem's classifier list */
+#define SG_MAX_RULES 4096 /* per filter group, or per modem's list of classifiers */
 
 enum rule_family {
 	RULE_IPV4,
@@ -26,10 +26,8 @@ struct port_range {
 	uint16_t high;
 };
 
-/*
- * One match of a filter or classifier (MULPI, annex C.2.1, C.2.2): every part that is not given
- * matches everything.
- */
+/* One match of a filter or classifier (MULPI, annex C.2.1, C.2.2): a part that is not given matches
+ * everything. */
 struct match {
 	enum rule_family family;
 	struct ip_prefix source; /* IPv4 and IPv6 */
@@ -38,7 +36,7 @@ struct match {
 	uint8_t protocol; /* IP protocol, or the type of any IPv6 header of the packet */
 	uint8_t tos; /* IPv4 TOS or IPv6 traffic class, after the mask */
 	uint8_t tos_mask;
-	struct port_range source_ports; /* 0..65535 where not given */
+	struct port_range source_ports; /* 0..65535 if not given */
 	struct port_range destination_ports;
 	bool has_ethertype;
 	uint16_t ethertype; /* LLC only */

@@ -19,14 +19,14 @@ struct modem {
 	uint8_t mac[6];
 	struct ip_address *addresses; /* of its CPEs */
 	size_t address_count;
-	uint32_t cpe_limit, cpe_limit_ipv6; /* active addresses admitted (MULPI, TLV 35, 63) */
+	uint32_t cpe_limit, cpe_limit_ipv6; /* limits of active addresses (MULPI, TLV 35, 63) */
 	uint32_t filter_groups[SG_MAX_MODEM_FILTER_GROUPS]; /* indices, in order of evaluation */
 	size_t filter_group_count;
-	uint32_t bonding_group; /* index; of its service flows where they say nothing */
+	uint32_t bonding_group; /* index; the default of its service flows */
 	uint64_t aggregate_rate; /* bits per second of all its downstream flows; 0: no limit */
-	uint32_t aggregate_burst; /* bytes; of no meaning without a rate */
+	uint32_t aggregate_burst; /* bytes; unused without a rate */
 	struct security_association security;
-	/* the first is the primary: it takes what no classifier takes */
+	/* the first one is the primary flow, for packets that match no classifier */
 	struct service_flow *service_flows;
 	size_t service_flow_count;
 	struct classifier *classifiers; /* in order: the first that matches decides */

@@ -7,21 +7,21 @@
 
 #include "model/group/address.h"
 
-/* Who tells the packets of a port apart that several groups have. */
+/* What distributes the packets of a shared port to its groups. */
 enum steering {
-	STEERING_AUTO, /* the card, as far as it can; else software */
+	STEERING_AUTO, /* the NIC, as far as it can; else software */
 	STEERING_OFF, /* software */
 };
 
 /* A port is whatever DPDK opens by this string: a PCI address or a virtual device with arguments. */
 struct port_config {
 	char *device;
-	uint32_t queue_size; /* descriptors; 0 of a control port that the file does not have */
-	/* What tells the group's frames from those of others on this device. */
-	uint16_t vlan; /* 1..4094, of all frames in both directions; 0: they have no tag */
+	uint32_t queue_size; /* descriptors; 0 for a control port that is not configured */
+	/* What distinguishes the group's frames from those of other groups on this device. */
+	uint16_t vlan; /* 1..4094, of all frames in both directions; 0: untagged */
 	bool has_mac;
 	uint8_t mac[6]; /* destination, on the network port only */
-	enum steering steering; /* of a port that groups share, auto where all of them say so */
+	enum steering steering; /* of a shared port; auto if all of its groups have auto */
 };
 
 #define RPHY_MTU_LEAST 1500
@@ -29,11 +29,11 @@ struct port_config {
 struct rphy_config {
 	uint8_t core_mac[6];
 	uint8_t rpd_mac[6];
-	struct ip_address core_ip; /* both of one family */
+	struct ip_address core_ip; /* of one family with rpd_ip */
 	struct ip_address rpd_ip;
 	uint32_t mtu; /* bytes of the IP packet, RPHY_MTU_LEAST..9000 */
 	uint8_t dscp;
 	uint8_t ttl;
-	uint64_t flush_ns; /* a DEPI frame waits no longer than this for more segments */
-	uint32_t max_segments; /* PSP segments in one DEPI frame, 1..255 */
+	uint64_t flush_ns; /* limit of the time that a DEPI frame waits for more segments */
+	uint32_t max_segments; /* PSP segments per DEPI frame, 1..255 */
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What encrypts the frames of a modem: ciphers, keys, security associations (SEC). */
+/* Ciphers, keys and security associations of modems (SEC). */
 #pragma once
 
 #include <stdbool.h>
@@ -26,7 +26,7 @@ static inline unsigned cipher_key_size(enum cipher cipher) {
 	return sizes[cipher];
 }
 
-/* Bytes of an initialisation vector, which are those of a block. */
+/* Bytes of an initialisation vector, which is as long as a block. */
 static inline unsigned cipher_iv_size(enum cipher cipher) {
 	static const uint8_t sizes[CIPHERS] = {
 		[CIPHER_AES_128] = 16, [CIPHER_AES_256] = 16, [CIPHER_DES] = 8};
@@ -37,20 +37,21 @@ static inline unsigned cipher_iv_size(enum cipher cipher) {
 struct security_association {
 	uint16_t said; /* 14 bits */
 	enum cipher cipher;
-	/* What is behind the bytes that the cipher takes is zero. */
+	/* Bytes that the cipher does not use are zero. */
 	uint8_t key[CIPHER_MAX_KEY];
 	uint8_t iv[CIPHER_MAX_IV];
 	uint8_t key_sequence; /* 4 bits; its lowest bit is the toggle */
-	/* The following generation of the key, of sequence key_sequence + 1, which modems may use already. */
+	/* The next generation of the key, with sequence number key_sequence + 1, which modems may
+	 * already use. */
 	bool has_next_key;
-	bool use_next_key; /* downstream, too */
+	bool use_next_key; /* downstream uses it, too */
 	uint8_t next_key[CIPHER_MAX_KEY];
 	uint8_t next_iv[CIPHER_MAX_IV];
 };
 
-#define ASSOCIATION_SEQUENCES 16 /* numbers of keys; after the last comes 0 */
+#define ASSOCIATION_SEQUENCES 16 /* key sequence numbers; 0 follows the last one */
 
-/* The generation that downstream frames have. */
+/* The key generation of downstream frames. */
 static inline const uint8_t *association_key(const struct security_association *sa) {
 	return sa->use_next_key ? sa->next_key : sa->key;
 }
@@ -63,14 +64,14 @@ static inline uint8_t association_sequence(const struct security_association *sa
 	return (uint8_t)((sa->key_sequence + sa->use_next_key) % ASSOCIATION_SEQUENCES);
 }
 
-/* What encrypts and decrypts the frames of a group. */
+/* The crypto provider of a group. */
 enum crypto_choice {
 	CRYPTO_IPSEC_MB, /* the library, called directly */
-	CRYPTO_CRYPTODEV, /* a crypto device of DPDK */
+	CRYPTO_CRYPTODEV, /* a DPDK crypto device */
 };
 
 struct crypto_config {
 	enum crypto_choice provider;
-	char *device; /* what DPDK opens, of CRYPTO_CRYPTODEV; else NULL */
-	bool generate_crc; /* downstream; false: four bytes of zero stand in its place */
+	char *device; /* DPDK's device string for CRYPTO_CRYPTODEV; else NULL */
+	bool generate_crc; /* downstream; false: four zero bytes in its place */
 };

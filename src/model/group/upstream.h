@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What holds for the whole upstream of a group. */
+/* Settings of the whole upstream of a group. */
 #pragma once
 
 #include <stdbool.h>
@@ -7,7 +7,7 @@
 
 #include "model/group/grants.h"
 
-/* What the sequence numbers of PSP count; R-UEPI's text could not be read. */
+/* What PSP sequence numbers count; the text of R-UEPI was not available. */
 enum psp_numbering {
 	PSP_NUMBERING_FLOW, /* the packets of each PSP flow of a session */
 	PSP_NUMBERING_SESSION, /* all packets of a session */
@@ -17,11 +17,12 @@ struct upstream_config {
 	bool verify_source; /* a packet's source address must belong to its modem */
 	bool verify_crc; /* of decrypted frames */
 	enum psp_numbering psp_numbering;
-	uint64_t reorder_timeout_ns; /* a missing PSP packet or segment is waited for so long */
-	uint64_t frame_timeout_ns; /* an incomplete frame or burst is kept so long */
-	uint32_t held_by_modem; /* bytes of buffers that wait for the missing parts of a modem */
-	uint32_t held; /* of all modems and bursts together */
-	bool held_given; /* by the file; else groups of a server divide what is theirs together */
-	bool scheduled; /* else requests are counted, and nobody grants */
+	/* reorder timer: the wait for a missing PSP packet or segment */
+	uint64_t reorder_timeout_ns;
+	uint64_t frame_timeout_ns; /* reassembly timer: the wait for the rest of a frame or burst */
+	uint32_t held_by_modem; /* limit in bytes of pending buffers per modem */
+	uint32_t held; /* limit of all modems and bursts together */
+	bool held_given; /* by the file; else the groups of a server divide their common limit */
+	bool scheduled; /* false: requests are counted, and nothing is granted */
 	struct grants_config scheduler;
 };
