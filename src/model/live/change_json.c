@@ -13,11 +13,11 @@
 static uint32_t id_of(const void *item) {
 	uint32_t id;
 
-	memcpy(&id, item, sizeof(id)); /* the first field of all but modems */
+	memcpy(&id, item, sizeof(id)); /* the first field of all objects but modems */
 	return id;
 }
 
-/* Ids of what is in service, and then of what will be there. */
+/* Lists the IDs of objects in service, then those of changed objects. */
 static bool ids_list(struct change_walk *w, enum live_object object) {
 	uint32_t slots = live_room(&w->l->room, object);
 
@@ -52,7 +52,7 @@ void change_walk_end(struct change_walk *w) {
 	*w = (struct change_walk){0};
 }
 
-/* The object that is there before the change; NULL: none is. */
+/* The object before the change; NULL: there is none. */
 static const void *before_of(const struct change_walk *w, const struct live_change *c) {
 	return w->l->blocks[c->object][c->slot];
 }
@@ -76,7 +76,7 @@ static enum change_action key_action(const struct security_association *before,
 	return CHANGE_KEY_CHANGED;
 }
 
-/* Whether a modem differs in the values of its association alone. */
+/* Whether a modem differs in the values of its association only. */
 static bool is_of_key(const struct change_walk *w, const struct live_change *c) {
 	const struct modem *before = before_of(w, c);
 	struct modem with_next;
@@ -90,7 +90,7 @@ static bool is_of_key(const struct change_walk *w, const struct live_change *c) 
 	return object_same(LIVE_MODEM, &with_next, c->modem);
 }
 
-/* Returns whether it was not told before. */
+/* Returns whether this is the first visit of the SAID. */
 static bool said_tell(struct change_walk *w, uint16_t said) {
 	uint8_t bit = (uint8_t)(1u << (said % 8)), *byte = &w->told[said / 8];
 	bool fresh = (*byte & bit) == 0;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Changes of a group that are prepared and not yet taken, one object after the other, as clients are told of them
- * (docs/control.md, events).
- */
+/* Iterates over changes of a group that are prepared and not applied yet, in the form in which
+ * clients are notified of them (docs/control.md, events). */
 #pragma once
 
 #include <jansson.h>
@@ -13,7 +11,7 @@ enum change_action {
 	CHANGE_ADDED,
 	CHANGE_CHANGED,
 	CHANGE_REMOVED,
-	/* Of the key of an association, which all modems with its SAID have: */
+	/* Of the key of a security association, which all modems with its SAID share: */
 	CHANGE_KEY_INSTALLED,
 	CHANGE_KEY_USED,
 	CHANGE_KEY_REMOVED,
@@ -23,29 +21,35 @@ enum change_action {
 struct change_walk {
 	const struct live_group *l;
 	const struct live_changes *changes;
-	uint32_t *ids[LIVE_OBJECTS]; /* by slot: once the changes are taken. NULL: of modems */
-	uint8_t *told; /* a bit a SAID: its key was visited */
+	/* IDs by slot, once the changes are applied; NULL for modems */
+	uint32_t *ids[LIVE_OBJECTS];
+	uint8_t *told; /* one bit per SAID: its key was visited */
 	size_t next;
-	/* What change_walk_next() has come to: */
+	/* The current object, set by change_walk_next(): */
 	const struct live_change *change;
 	enum change_action action;
 };
 
-/* Returns false without memory. To be given to change_walk_end() in either case. `changes` may not have been taken. */
+/* Returns false if memory is short. The caller calls change_walk_end() in either case. `changes`
+ * must not have been applied. */
 bool change_walk_begin(struct change_walk *w, const struct live_group *l,
 		       const struct live_changes *changes);
 
-/* Goes to the next object; an association's key that several modems have counts as one. False: there is none. */
+/* Advances to the next object; an association's key that several modems share counts as one.
+ * Returns false at the end. */
 bool change_walk_next(struct change_walk *w);
 
-/* How many objects it would come to from here on. */
+/* The number of objects from here on. */
 size_t change_walk_count(const struct change_walk *w);
 
-/* "modem", "key", "group", as docs/control.md has the kinds of objects; and the actions. */
+/*
+ * The kind of the object as in docs/control.md, "modem", "key", "group"; and the name of an action.
+ */
 const char *change_walk_kind(const struct change_walk *w);
 const char *change_action_name(enum change_action action);
 
-/* The value of the object: the new one, of what is removed its identity. The caller owns it; NULL without memory. */
+/* The new value of the object, or the identity of a removed one. The caller owns it; NULL if memory
+ * is short. */
 json_t *change_walk_json(const struct change_walk *w, bool secrets);
 
 void change_walk_end(struct change_walk *w);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lists of changes: made, taken, freed and told. */
+/* Lists of changes: builds, applies, frees and describes them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +34,7 @@ void live_changes_free(struct live_changes *changes) {
 	*changes = (struct live_changes){0};
 }
 
-/* The single values change places with those in the block. */
+/* Exchanges the single values with those in the block. */
 static void take_single_values(struct service_group *sg, struct service_group *block) {
 	const struct service_group before = {
 		.rate_limit = sg->rate_limit,
@@ -64,7 +64,8 @@ static void take_object(struct live_group *l, struct live_change *c) {
 		++*first_free;
 }
 
-/* What moves from one object to another leaves the first before it comes to the second. */
+/* Removes all changed objects from the index before it adds any, as a value may move between
+ * objects. */
 void live_changes_take(struct live_group *l, struct live_changes *changes) {
 	for (size_t i = 0; i < changes->count; i++) {
 		const struct live_change *c = &changes->list[i];
@@ -93,7 +94,7 @@ void live_changes_take(struct live_group *l, struct live_changes *changes) {
 
 enum { CAME, DIFFERS, WENT, WAYS };
 
-/* Before it is taken, nothing stands in the place of what comes; afterwards it had nothing before. */
+/* Before the change is applied, the slot of an added object is empty; afterwards `next` is NULL. */
 static unsigned way_of(const struct live_group *l, const struct live_change *c, bool taken) {
 	bool there;
 

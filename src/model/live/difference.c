@@ -21,10 +21,10 @@ struct differing {
 	struct live_changes *changes;
 	char *why;
 	struct arena *arena;
-	uint32_t *places[LIVE_OBJECTS]; /* in the group, of what is next */
-	bool *stays[LIVE_OBJECTS]; /* by places: it is also in what is next */
+	uint32_t *places[LIVE_OBJECTS]; /* slots in the live group, by index in `next` */
+	bool *stays[LIVE_OBJECTS]; /* by slot: the object is also in `next` */
 	struct references references;
-	struct group_room used; /* by what is next */
+	struct group_room used; /* capacity that `next` uses */
 };
 
 static bool refuse_memory(struct differing *d) {
@@ -70,7 +70,7 @@ static bool refuse_places(struct differing *d, enum live_object object, size_t c
 	return false;
 }
 
-/* A place for each of the next objects: its own, or one that is free. */
+/* Finds a slot for each object of `next`: its own, or a free one. */
 static bool find_places(struct differing *d, enum live_object object) {
 	uint32_t room = live_room(&d->l->room, object), unused = d->l->first_free[object];
 	size_t count = live_count(d->next, object), come = 0;
@@ -102,7 +102,7 @@ static bool find_places(struct differing *d, enum live_object object) {
 	return live_room_suffices(&d->l->room, &d->used, d->why) && refuse_places(d, object, come);
 }
 
-/* Of those that differ and those that come, what is wanted. */
+/* Adds the objects that differ, those that are new, or both. */
 static bool add_differing(struct differing *d, enum live_object object, bool differing,
 			  bool coming) {
 	size_t count = live_count(d->next, object);
@@ -141,13 +141,13 @@ static bool add_single_values(struct differing *d) {
 	block = calloc(1, sizeof(*block));
 	if (block == NULL)
 		return refuse_memory(d);
-	*block = *now; /* the upstream reads more of it than differs */
+	*block = *now; /* the upstream also reads members that do not differ */
 	block->rate_limit = next->rate_limit;
 	block->cpe_timeout_ns = next->cpe_timeout_ns;
 	return live_changes_add(d->changes, LIVE_GROUP, 0, block) || refuse_memory(d);
 }
 
-/* What others refer to comes before them and goes after them. */
+/* Objects that others refer to are added before them and removed after them. */
 static bool add_all(struct differing *d) {
 	static const enum live_object first[] = {
 		LIVE_FILTER_GROUP,
@@ -175,10 +175,8 @@ static bool find_all(struct differing *d) {
 	return live_room_suffices(&d->l->room, &d->used, d->why);
 }
 
-/*
- * Whether what both say outside of lists of objects is the same. A file that gives each core by its number, as config.get
- * does, is the same as one with a layout or defaults that led to these cores.
- */
+/* Whether the values outside of the lists of objects are the same. A file with each core by number,
+ * as config.get writes it, equals one whose layout or defaults led to these cores. */
 static bool same_single_values(const struct live_group *l, const struct service_group *next,
 			       char why[LIVE_LINE]) {
 	struct service_group single = *next;

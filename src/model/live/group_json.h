@@ -6,15 +6,18 @@
 
 #include "model/live/live_group.h"
 
-/* Read again it is the same group, up to the order of its lists, each thread by its core. Traffic encryption keys are
- * there with `secrets` only, without which it cannot be read. The caller owns it; NULL without memory. */
+/*
+ * The whole group. Loaded again it is the same group, up to the order of its lists, with each
+ * thread's core by number. Has traffic encryption keys only with `secrets`; without them it cannot
+ * be loaded. The caller owns it; NULL if memory is short.
+ */
 json_t *group_json(const struct live_group *l, bool secrets);
 
-/* What a group has but once, without its lists. Likewise. */
+/* The single values of a group, without its lists. Returns as group_json(). */
 json_t *group_single_json(const struct service_group *sg);
 
-/* {"crypto": ..}, as the group has it with `crypto` in place of its own. */
+/* {"crypto": ..} of the group, with `crypto` in place of its own. */
 json_t *group_crypto_json(const struct service_group *sg, const struct crypto_config *crypto);
 
-/* Whether an object is in that slot. */
+/* Whether the slot has an object. */
 bool group_json_is_there(const struct live_group *l, enum live_object object, uint32_t place);

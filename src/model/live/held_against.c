@@ -49,7 +49,7 @@ static bool is_unique(void *context, const struct identity *identity) {
 	return other == IDENTITY_NONE || refuse_again(h, identity, owner, other);
 }
 
-/* One SAID has one set of values, as a file's. */
+/* All modems of one SAID have one set of values, as in a file. */
 static bool shares_said(const struct holding *h, const struct modem *modem) {
 	const struct identity said = identity_of_said(modem->security.said);
 	uint32_t other = live_index_find(h->l->index, &said);
@@ -81,7 +81,7 @@ static uint64_t reserved_on(const struct modem *modem, uint32_t group) {
 	return reserved;
 }
 
-/* Have the channels of its bonding groups what its flows reserve, beside all others? */
+/* Whether the channels of its bonding groups carry what its flows reserve beside all others. */
 static bool is_carried(const struct holding *h, const struct modem *modem) {
 	const struct service_group *sg = &h->l->sg;
 	const struct modem *now = h->place != IDENTITY_NONE ? &sg->modems[h->place] : NULL;
@@ -108,7 +108,7 @@ static bool is_carried(const struct holding *h, const struct modem *modem) {
 	return true;
 }
 
-/* Do the channels still carry what the flows on them reserve? */
+/* Whether the channels still carry what the flows on them reserve. */
 static bool carries(const struct holding *h, const struct service_group *sg,
 		    const struct bonding_group *group, uint32_t place, const char *path) {
 	uint64_t reserved = h->l->index->reserved[place], capacity = check_capacity(sg, group);
@@ -141,7 +141,7 @@ static bool suits_flows(const struct holding *h, const struct bonding_group *gro
 	return carries(h, &h->l->sg, group, h->place, "bonding_group.channels");
 }
 
-/* The bonding groups that have the channel, as if its rate were the new one already. */
+/* Checks the bonding groups that have the channel, with its new rate. */
 static bool suits_bonding_groups(const struct holding *h, const struct channel *channel) {
 	struct service_group sg = h->l->sg;
 	struct channel channels[SG_MAX_CHANNELS];
@@ -215,7 +215,7 @@ static bool group_refers(const struct bonding_group *group, uint32_t place) {
 	return false;
 }
 
-/* Who refers to what is in the place: there is somebody. */
+/* Names an object that refers to the one in the slot; there is one. */
 static void name_user(const struct live_group *l, enum live_object object, uint32_t place,
 		      char *name, size_t size) {
 	const struct service_group *sg = &l->sg;

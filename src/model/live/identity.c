@@ -15,7 +15,7 @@ struct visitor {
 	void *context;
 };
 
-/* A kind in the top byte leaves 56 bits; an IPv6 address that is unicast never begins with 0xff. */
+/* The kind takes the top byte and leaves 56 bits. A unicast IPv6 address never begins with 0xff. */
 static struct identity identity_make(enum identity_kind kind, uint64_t value) {
 	return (struct identity){.kind = kind, .word = {(uint64_t)kind << 56 | value}};
 }

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* A third more than it will ever hold, so that chains are short and end. */
+/* A third more entries than there are keys at most, so that chains are short and end. */
 bool identity_table_new(struct identity_table *t, struct arena *arena, uint32_t most,
 			uint32_t words) {
 	t->size = most + most / 3 + 8;
@@ -13,7 +13,7 @@ bool identity_table_new(struct identity_table *t, struct arena *arena, uint32_t 
 	return t->keys != NULL && t->places != NULL;
 }
 
-/* Where the chain of a key begins. */
+/* The entry where the chain of a key begins. */
 static uint32_t home_of(const struct identity_table *t, const uint64_t *key) {
 	uint64_t hash = key[0] * UINT64_C(0x9e3779b97f4a7c15);
 
@@ -61,7 +61,7 @@ void identity_table_add(struct identity_table *t, const uint64_t *key, uint32_t 
 	put(t, i, key, place);
 }
 
-/* What stands behind the gap moves into it, unless its chain begins behind the gap. */
+/* Moves later entries of the chain into the gap, unless their chain begins behind it. */
 void identity_table_remove(struct identity_table *t, uint32_t *place) {
 	static const uint64_t nothing[2];
 	uint32_t gap = (uint32_t)(place - t->places);

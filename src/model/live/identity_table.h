@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A hash table of fixed size: keys of one or two words to places. Open addressing, without gaps. */
+/* A hash table of fixed size that maps keys of one or two words to slots. Open addressing; a
+ * removal leaves no gap. */
 #pragma once
 
 #include <stdbool.h>
@@ -11,21 +12,21 @@
 #define IDENTITY_NONE UINT32_MAX
 
 struct identity_table {
-	uint64_t *keys; /* `words` each; all 0: nothing is here */
+	uint64_t *keys; /* `words` each; all 0: the entry is empty */
 	uint32_t *places;
 	uint32_t size;
 	uint32_t words;
 };
 
-/* With room for `most` keys, in memory of the arena. False without memory. */
+/* Allocates a table for at most `most` keys in the arena. Returns false if memory is short. */
 bool identity_table_new(struct identity_table *t, struct arena *arena, uint32_t most,
 			uint32_t words);
 
-/* The place of a key, which may be written; NULL where it is not in the table. */
+/* The slot of a key, which may be written; NULL if the key is not in the table. */
 uint32_t *identity_table_find(const struct identity_table *t, const uint64_t *key);
 
-/* A key that is not in it. There is room. */
+/* Adds a key that is not in the table. The caller does not exceed `most`. */
 void identity_table_add(struct identity_table *t, const uint64_t *key, uint32_t place);
 
-/* A key that is in it, with the place of which `place` is the address. */
+/* Removes a key that is in the table; `place` is the address of its slot. */
 void identity_table_remove(struct identity_table *t, uint32_t *place);

@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The way from one traffic encryption key to the next, for all modems of a security association (SEC, BPI+: two
- * generations live at a time, told apart by the key sequence number, whose lowest bit is the toggle):
+ * Changes from one traffic encryption key to the next, for all modems of a security association.
+ * Two generations are valid at a time (SEC, BPI+), distinguished by the key sequence number, whose
+ * lowest bit is the toggle:
  *
- *     install   the next key is there: upstream both are taken, downstream uses the old one
- *     use       downstream uses the next one; upstream both are taken
- *     remove    the old one is gone, the next one is the present
+ *     install   adds the next key: upstream accepts both, downstream uses the old one
+ *     use       downstream uses the next key; upstream accepts both
+ *     remove    removes the old key: the next one becomes the present one
  *
- * The cipher stays.
- *
- * Each returns true with the changes that do so, to be given to live_changes_take() or live_changes_free(); or false
- * with one line in `why`.
+ * The cipher stays. Each function returns true with the changes, for live_changes_take() or
+ * live_changes_free(); or false with one line in `why`.
  */
 #pragma once
 
 #include "model/live/difference.h"
 
 struct live_next_key {
-	uint8_t key[CIPHER_MAX_KEY], iv[CIPHER_MAX_IV]; /* zero behind what there is */
+	uint8_t key[CIPHER_MAX_KEY], iv[CIPHER_MAX_IV]; /* zero beyond their sizes */
 	size_t key_size, iv_size; /* bytes */
 };
 

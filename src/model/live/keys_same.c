@@ -12,7 +12,7 @@ struct comparison {
 	size_t size;
 };
 
-/* A struct that a list has as its item, or the top, and where in it the keys at hand stand. */
+/* Where compared keys are: in an item of a list, or at the top, and at which offset. */
 struct place {
 	const char *list;
 	size_t offset;
@@ -78,7 +78,7 @@ static bool compare_list(struct comparison *c, const struct key *key, const stru
 	return true;
 }
 
-/* One key of the structs at `a` and `b`. */
+/* Compares one key of the structs at `a` and `b`. */
 static bool compare_key(struct comparison *c, const struct key *key, const struct place *place,
 			const char *a, const char *b) {
 	struct path path = {.up = place->path, .key = key->name};
@@ -103,7 +103,7 @@ static bool compare_key(struct comparison *c, const struct key *key, const struc
 static bool compare_map(struct comparison *c, const struct key *keys, const struct place *place,
 			const char *a, const char *b) {
 	for (const struct key *key = keys; key->name != NULL; key++) {
-		/* a map stands where its first key does */
+		/* a map has the offset of its first key */
 		bool asked = key->kind != KIND_MAP;
 
 		if (asked && c->may_differ(place->list, place->offset + key->offset))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Two structs held against each other by the loader's tables of keys, so that no key is forgotten. */
+/* Compares two structs by the loader's tables of keys, so that no key is forgotten. */
 #pragma once
 
 #include <stdbool.h>
@@ -7,12 +7,14 @@
 
 #include "model/keys/keys.h"
 
-/* Whether what stands at `offset` of an item of `list` (NULL: of the top) need not be the same; not asked of maps. */
+/* Whether the value at `offset` of an item of `list` (NULL: of the top) may differ; not called for
+ * maps. */
 typedef bool keys_may_differ(const char *list, size_t offset);
 
 /*
- * Are `a` and `b`, structs of the table, the same but for what may differ? If not, one line of at most `size`
- * bytes in `why`: the first key that differs, and that it takes a new start.
+ * Whether `a` and `b`, structs of the table, are equal except for values that may differ. If not,
+ * writes one line of at most `size` bytes to `why`: the first key that differs, and that it needs a
+ * restart.
  */
 bool keys_same(const struct key *keys, const void *a, const void *b, keys_may_differ *may_differ,
 	       char *why, size_t size);

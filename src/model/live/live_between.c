@@ -14,13 +14,13 @@ struct judging {
 	const struct live_group *const *groups;
 	const struct service_group *own;
 	enum live_object object;
-	/* The other groups of each side. */
+	/* Indices of the other groups on each side. */
 	uint8_t others[SIDES][SERVER_MAX_GROUPS];
 	size_t other_count[SIDES];
 	char *why;
 };
 
-/* Where a packet is told by it; SIDES: nowhere. */
+/* The side on which the value tells packets apart; SIDES: none. */
 static enum side side_of(const struct identity *identity) {
 	switch (identity->kind) {
 	case IDENTITY_MAC:
@@ -68,7 +68,7 @@ static bool is_told_apart(void *context, const struct identity *identity) {
 	return true;
 }
 
-/* The others on each side of the group. `own` is one of them, or none. */
+/* Finds the other groups on each side of the group; `own` may be one of `groups`. */
 static void find_others(struct judging *j, size_t count, const struct service_group *own) {
 	for (size_t g = 0; g < count && g < SERVER_MAX_GROUPS; g++) {
 		for (enum side side = 0; &j->groups[g]->sg != own && side < SIDES; side++) {

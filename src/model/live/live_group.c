@@ -13,7 +13,7 @@
 #include "model/live/object_copy.h"
 #include "platform/secret/secret_memory.h"
 
-/* All places of one kind, free. */
+/* Allocates the slots of one kind, all free. */
 static bool list_new(struct live_group *l, enum live_object object) {
 	const struct live_kind *kind = &live_kinds[object];
 	uint32_t places = live_room(&l->room, object);
@@ -30,7 +30,7 @@ static bool list_new(struct live_group *l, enum live_object object) {
 	return true;
 }
 
-/* False without memory; a text that is not there needs none. */
+/* Returns false if memory is short. `*text` may be NULL. */
 static bool text_copy(struct arena *arena, char **text) {
 	if (*text == NULL)
 		return true;
@@ -38,7 +38,7 @@ static bool text_copy(struct arena *arena, char **text) {
 	return *text != NULL;
 }
 
-/* What stands at the top. */
+/* Copies the single values. */
 static bool single_values_copy(struct live_group *l, const struct service_group *sg) {
 	struct thread_request *asked = &l->sg.threads.asked;
 	struct arena *arena = l->sg.arena;

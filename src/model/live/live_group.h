@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * A service group in service as the control thread knows it: lists with room, whose objects keep their
- * places while they live (docs/decisions/009-live-change.md).
- */
+/* A service group in service as the control thread sees it: lists of fixed capacity, whose objects
+ * keep their slots (docs/decisions/009-live-change.md). */
 #pragma once
 
 #include <stdbool.h>
@@ -11,10 +9,10 @@
 
 #include "model/service_group.h"
 
-#define LIVE_LINE 384 /* what is said of a refusal */
-#define LIVE_FREE_ID UINT32_MAX /* of a filter group's place that is free */
+#define LIVE_LINE 384 /* bytes of a message that refuses a change */
+#define LIVE_FREE_ID UINT32_MAX /* in a free slot of filter groups */
 
-/* Places of each kind that a group has, free ones included. */
+/* The capacity of a group for each kind of objects: slots in use and free ones. */
 struct group_room {
 	uint32_t modems;
 	uint32_t channels, bonding_groups, filter_groups, upstream_channels;
@@ -25,14 +23,14 @@ struct group_room {
 	uint32_t sids; /* of all clusters */
 };
 
-/* No more than the group has: for a group that never changes. */
+/* The capacity that the group uses: for a group that never changes. */
 struct group_room group_room_exact(const struct service_group *sg);
 
-/* With room for changes: `max_modems`, or where it is not given a quarter more modems and 16; of all else in
+/* With a reserve for changes: `max_modems`, by default a quarter more modems and 16; all else in
  * proportion. */
 struct group_room group_room(const struct service_group *sg);
 
-/* Whether something is in a place. */
+/* Whether the slot has an object. */
 static inline bool modem_is_there(const struct modem *m) {
 	return m->service_flow_count > 0;
 }
@@ -57,7 +55,7 @@ static inline bool filter_group_is_there(const struct filter_group *g) {
 const struct modem *modem_by_mac(const struct service_group *sg, const uint8_t mac[6]);
 
 enum live_object {
-	LIVE_GROUP, /* what the group has but once: rate_limit, cpe_timeout */
+	LIVE_GROUP, /* single values of the group: rate_limit, cpe_timeout */
 	LIVE_CHANNEL,
 	LIVE_UPSTREAM_CHANNEL,
 	LIVE_BONDING_GROUP,
@@ -67,23 +65,24 @@ enum live_object {
 };
 
 struct live_group {
-	/* Its list lengths are those of `room`; references are places. Objects own one block of memory each; all
-	 * else is its arena's. */
+	/* Its list lengths are those of `room`; references are slots. Each object has one block of
+	 * memory; the arena owns all else. */
 	struct service_group sg;
 	struct group_room room;
-	uint32_t modems; /* that are there */
+	uint32_t modems; /* number in service */
 	/* For src/model/live alone. */
-	void **blocks[LIVE_OBJECTS]; /* of each place; NULL: it is free */
-	uint32_t first_free[LIVE_OBJECTS]; /* the lowest place that is free; the room: none is */
-	struct live_index *index; /* of what must be unique, see live_index.h */
+	void **blocks[LIVE_OBJECTS]; /* by slot; NULL: the slot is free */
+	uint32_t first_free[LIVE_OBJECTS]; /* the lowest free slot; the capacity: none is free */
+	struct live_index *index; /* of unique values, see live_index.h */
 };
 
 /*
- * Copies all of `sg`, objects in the places 0, 1, .. of its lists. Returns 0; or -1 with the reason in `why` when
- * memory is short or `room` less than what there is. To be freed by live_group_free() in either case.
+ * Copies all of `sg`, objects into the slots 0, 1, .. of its lists. Returns 0; or -1 with the
+ * reason in `why` if memory is short or `room` is less than `sg` uses. The caller calls
+ * live_group_free() in either case.
  */
 int live_group_create(struct live_group *l, const struct service_group *sg,
 		      const struct group_room *room, char why[LIVE_LINE]);
 
-/* Harmless on a zeroed struct, and twice. */
+/* Accepts a zeroed struct, and a second call. */
 void live_group_free(struct live_group *l);

@@ -11,7 +11,7 @@ static bool tables_new(struct live_index *index, struct arena *arena,
 	       identity_table_new(&index->wide, arena, room->ipv6, 2);
 }
 
-/* By the places of one kind of objects. */
+/* Allocates counts by slot for one kind of objects. */
 static bool counts_new(uint32_t **counts, struct arena *arena, uint32_t places) {
 	*counts = arena_alloc(arena, places, sizeof(**counts));
 	return *counts != NULL;
@@ -97,7 +97,7 @@ static void said_remove(struct live_index *index, uint16_t said, uint32_t place)
 		identity_table_remove(&index->narrow, first);
 }
 
-/* What a modem refers to, and what it reserves there; `sign` is 1 or -1. */
+/* Counts what a modem refers to and what it reserves there; `sign` is 1 or -1. */
 static void refer_modem(struct live_index *index, const struct modem *modem, uint32_t sign) {
 	uint32_t *groups = index->users[LIVE_BONDING_GROUP];
 

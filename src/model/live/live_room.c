@@ -8,7 +8,7 @@
 #include "model/live/live_index.h"
 #include "model/live/live_kind.h"
 
-#define MORE_OBJECTS 4 /* at least, of a kind that a group has */
+#define MORE_OBJECTS 4 /* at least, of a kind that the group uses */
 
 static uint32_t least(uint64_t a, uint64_t b) {
 	return (uint32_t)(a < b ? a : b);
@@ -24,12 +24,12 @@ struct group_room group_room_exact(const struct service_group *sg) {
 	return room;
 }
 
-/* A quarter more, and a few where there are few. */
+/* A quarter more, and a few for small counts. */
 static uint32_t quarter_more(uint32_t count, uint32_t most) {
 	return least(count + count / 4 + MORE_OBJECTS, most);
 }
 
-/* As many for each modem as there are now, and what the largest one may have beside them. */
+/* As many per modem as now, and as many more as the largest modem may have. */
 static uint32_t in_proportion(uint32_t count, const struct service_group *sg, uint32_t modems,
 			      uint32_t largest) {
 	uint64_t now = sg->modem_count > 0 ? sg->modem_count : 1;

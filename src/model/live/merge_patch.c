@@ -13,7 +13,7 @@ static bool has_ids(const json_t *list) {
 	return all;
 }
 
-/* Where the item of this id is in the list; behind its end: nowhere. */
+/* The index of the item with this ID; the length of the list: there is none. */
 static size_t place_of(const json_t *list, uint64_t id) {
 	size_t i = 0;
 
@@ -23,7 +23,7 @@ static size_t place_of(const json_t *list, uint64_t id) {
 	return i;
 }
 
-/* An item for what a patch says of an id that there was none of. */
+/* Creates an item from the patch of a new ID. */
 static json_t *item_new(uint64_t id, json_t *patch) {
 	json_t *item = json_object();
 
@@ -40,7 +40,7 @@ static bool merge_item(json_t *list, uint64_t id, json_t *patch) {
 
 	if (json_is_null(patch))
 		return !there || json_array_remove(list, i) == 0;
-	if (!json_is_object(patch)) /* to be refused where it stands */
+	if (!json_is_object(patch)) /* the reader refuses it with its path */
 		return (there ? json_array_set(list, i, patch) : json_array_append(list, patch)) ==
 		       0;
 	if (there)
@@ -82,7 +82,7 @@ static bool merge_object(json_t *target, const char *name, json_t *patch) {
 		return merge_items(there, patch);
 	if (json_is_object(there))
 		return merge_patch(there, patch);
-	if (there != NULL) /* of another kind: to be refused */
+	if (there != NULL) /* of another type: the reader refuses it */
 		return json_object_set(target, name, patch) == 0;
 	there = json_object();
 	return json_object_set_new(target, name, there) == 0 && merge_patch(there, patch);

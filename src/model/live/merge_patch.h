@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A JSON merge patch (RFC 7396), with a word for items of lists. */
+/* A JSON merge patch (RFC 7396), extended to items of lists. */
 #pragma once
 
 #include <stdbool.h>
@@ -7,9 +7,10 @@
 #include <jansson.h>
 
 /*
- * Makes `target`, an object, what `patch`, an object, says: null removes a key, an object goes into the object there,
- * all else replaces what there is. Where `target` has a list of items with an `id` and `patch` an object, its
- * names are ids: {"service_flows": {"17": {"priority": 3}, "18": null}} changes one and removes another; an id that
- * is not there comes behind the others. Returns false without memory: `target` is then of no use.
+ * Applies `patch` to `target`, both objects: null removes a key, an object is merged into an
+ * object, any other value replaces. Where `target` has a list of items with an `id` and `patch` an
+ * object, its names are IDs: {"service_flows": {"17": {"priority": 3}, "18": null}} changes one
+ * item and removes another; an unknown ID is appended. Returns false if memory is short; then
+ * `target` is unusable.
  */
 bool merge_patch(json_t *target, json_t *patch);

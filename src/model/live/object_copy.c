@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A block is laid out twice: first to know its size, then to fill it. */
+/* A block is laid out twice: first to find its size, then to fill it. */
 #include "model/live/object_copy.h"
 
 #include <stdalign.h>
@@ -9,12 +9,12 @@
 #include "model/live/live_kind.h"
 
 struct block {
-	char *bytes; /* NULL: only the size is wanted */
+	char *bytes; /* NULL: only the size is computed */
 	size_t used;
 	const struct references *to;
 };
 
-/* Where `count` items are in the block; NULL where there are none, or no block. */
+/* Copies `count` items to the block. Returns where they are; NULL without items or block. */
 static void *lay(struct block *b, const void *from, size_t count, size_t size) {
 	size_t bytes = count * size;
 	char *place = b->bytes != NULL && bytes > 0 ? b->bytes + b->used : NULL;
@@ -146,9 +146,10 @@ static bool same_upstream_flow(const struct upstream_service_flow *a,
 	return true;
 }
 
-/* The modem without what it points to, so that all the rest is compared, whatever is added to it. */
+/* Copies the modem without its pointers, so that all other members are compared, also those added
+ * later. */
 static void own_values(const struct modem *modem, struct modem *own) {
-	memcpy(own, modem, sizeof(*own)); /* with its padding */
+	memcpy(own, modem, sizeof(*own)); /* includes the padding */
 	own->addresses = NULL;
 	own->service_flows = NULL;
 	own->classifiers = NULL;

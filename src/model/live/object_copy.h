@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Objects of a service group in blocks of memory of their own, with other references. */
+/* Copies objects of a service group into memory blocks of their own, with other references. */
 #pragma once
 
 #include "model/live/live_group.h"
 
-/* What a reference to an object of another kind becomes. */
+/* Converts a reference to an object of another kind. */
 struct references {
 	uint32_t (*become)(const void *context, enum live_object object, uint32_t reference);
 	const void *context;
 };
 
-/* A copy with all that it has, in one block of exactly its size; NULL without memory. `to` NULL: references stay. */
+/* Copies an object with everything it has into one block of exactly its size; NULL if memory is
+ * short. `to` NULL: references stay. */
 void *object_copy(enum live_object object, const void *item, const struct references *to);
 
-/* Are both the same in all values? Their memory was zeroed before it was filled. */
+/* Whether both are equal in all values. Their memory must have been zeroed before it was filled. */
 bool object_same(enum live_object object, const void *a, const void *b);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Written by the loader's tables of keys, then without what a file need not say. */
+/* Writes objects by the loader's tables of keys, then removes what a file can leave out. */
 #include "model/live/object_json.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #include "model/live/value_json.h"
 #include "platform/secret/secret_memory.h"
 
-#define PROBABILITY_ONE 65536 /* of WRED, of which the file says the inverse */
+#define PROBABILITY_ONE 65536 /* of WRED; the file has the inverse */
 
 const struct key *object_key(enum live_object object) {
 	const struct key *key = service_group_keys;
@@ -34,24 +34,24 @@ struct references object_ids(const struct service_group *sg) {
 	return (struct references){become_id, sg};
 }
 
-/* What an object is written for. */
+/* What the JSON is for. */
 enum form {
-	FORM_FILE, /* as a file has it, which need not say what follows from other values */
-	FORM_SECRETS, /* with its keys besides */
-	FORM_WHOLE, /* who wants to know what holds */
+	FORM_FILE, /* as in a file, without values that follow from others */
+	FORM_SECRETS, /* the same with encryption keys */
+	FORM_WHOLE, /* all values that are in effect */
 };
 
 static enum form file_form(bool secrets) {
 	return secrets ? FORM_SECRETS : FORM_FILE;
 }
 
-/* What means nothing beside other values. */
+/* Removes a value that has no meaning beside other values. */
 static void leave_out(json_t *map, const char *key, bool out) {
 	if (out)
 		json_object_del(map, key);
 }
 
-/* What follows from other values. */
+/* Removes a value that follows from other values. */
 static void leave_unsaid(json_t *map, const char *key, enum form form, bool follows) {
 	leave_out(map, key, follows && form != FORM_WHOLE);
 }
@@ -88,7 +88,7 @@ static bool all_zero(const uint8_t *bytes, size_t size) {
 	return size == 0;
 }
 
-/* As long as the cipher has it. False without memory. */
+/* Cuts a value to the cipher's length. Returns false if memory is short. */
 static bool cut_hex(json_t *map, const char *name, unsigned bytes) {
 	const json_t *hex = json_object_get(map, name);
 
@@ -97,7 +97,9 @@ static bool cut_hex(json_t *map, const char *name, unsigned bytes) {
 				   json_stringn(json_string_value(hex), (size_t)bytes * 2)) == 0;
 }
 
-/* What stands beside no cipher is as short as its bytes allow, and at least what it is by default. */
+/*
+ * Without a cipher, values are as short as their bytes allow, and have at least the default length.
+ */
 static bool cut_secrets(json_t *map, const struct security_association *sa) {
 	bool clear = sa->cipher == CIPHER_NONE;
 	unsigned common = cipher_key_size(CIPHER_AES_128);
@@ -110,7 +112,7 @@ static bool cut_secrets(json_t *map, const struct security_association *sa) {
 	       cut_hex(map, "next_key", key) && cut_hex(map, "next_iv", iv);
 }
 
-/* False without memory. */
+/* Returns false if memory is short. */
 static bool finish_security(json_t *map, const struct security_association *security,
 			    enum form form) {
 	bool clear = security->cipher == CIPHER_NONE, secrets = form == FORM_SECRETS;
@@ -123,7 +125,7 @@ static bool finish_security(json_t *map, const struct security_association *secu
 	return cut_secrets(map, security);
 }
 
-/* What has a default and says nothing beside the flow's scheduling service. */
+/* Removes defaults that have no meaning for the flow's scheduling service. */
 static void finish_upstream_flow(json_t *map, const struct flow_grants *g) {
 	bool activity = g->scheduling == SCHEDULING_UNSOLICITED_GRANT_ACTIVITY;
 
@@ -133,7 +135,7 @@ static void finish_upstream_flow(json_t *map, const struct flow_grants *g) {
 	leave_out(map, "guaranteed_grant_rate", g->scheduling != SCHEDULING_PROACTIVE_GRANT);
 }
 
-/* Likewise of the other kind of channels. */
+/* Removes the keys of the other channel type. */
 static void finish_upstream_channel(json_t *map, const struct upstream_channel *channel) {
 	static const char *const of_ofdma[] = {"frame_symbols", "cyclic_prefix",
 					       "subcarrier_spacing", "frame_minislots", "bits"};
@@ -148,7 +150,7 @@ static void finish_upstream_channel(json_t *map, const struct upstream_channel *
 		leave_out(physical, of_sc_qam[i], ofdma);
 }
 
-/* False without memory. */
+/* Returns false if memory is short. */
 static bool finish_modem(json_t *map, const struct modem *modem, enum form form) {
 	json_t *flows = json_object_get(map, "service_flows");
 	json_t *classifiers = json_object_get(map, "classifiers");
@@ -218,7 +220,7 @@ json_t *object_copy_json(enum live_object object, const void *copy, bool secrets
 	return copy_json(object, copy, file_form(secrets));
 }
 
-/* Of an object in a place that is not free. */
+/* The object of a slot that is not free. */
 static json_t *place_json(const struct live_group *l, enum live_object object, uint32_t place,
 			  enum form form) {
 	const struct references ids = object_ids(&l->sg);

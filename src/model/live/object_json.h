@@ -8,34 +8,34 @@
 #include "model/live/live_group.h"
 #include "model/live/object_copy.h"
 
-/* The row of the loader's tables that a list of such objects is read by. */
+/* The key of the loader's tables for a list of such objects. */
 const struct key *object_key(enum live_object object);
 
 #define OBJECT_SINGLE_KEYS 2
 
-/* The rows of what a group has but once and can change. */
+/* The keys of a group's single values that can change. */
 void object_single_keys(struct key keys[OBJECT_SINGLE_KEYS + 1]);
 
 /*
- * What a file would say of the object in a place that is not free; of LIVE_GROUP, its single values that can change.
- * Read again it is the same object. What follows from other values when it is not said is left out, so that
- * it follows them also when they change: bursts, buffers, WRED's thresholds, the bonding group of flows.
- * Of a channel psp_extra likewise. Traffic encryption keys and initialisation vectors are there with `secrets` only. The caller owns it; NULL
- * without memory.
+ * The object of a slot that is not free, as in a file; for LIVE_GROUP, its single values that can
+ * change. Loaded again it is the same object. Values that follow from others are left out, so that
+ * they follow later changes: bursts, buffers, thresholds of WRED, bonding groups of flows,
+ * psp_extra of channels. Has traffic encryption keys and initialisation vectors only with
+ * `secrets`. The caller owns it; NULL if memory is short.
  */
 json_t *object_json(const struct live_group *l, enum live_object object, uint32_t place,
 		    bool secrets);
 
-/* As object_json(), of a modem of the group, with what follows from other values: all that holds for it. Secrets are not there. */
+/* As object_json(), for a modem of the group, with all values in effect and without secrets. */
 json_t *object_modem_json(const struct live_group *l, const struct modem *modem);
 
-/* For object_copy(): references to objects of `sg`, a group in service, become their ids. */
+/* For object_copy(): converts references to objects of `sg`, a group in service, to their IDs. */
 struct references object_ids(const struct service_group *sg);
 
-/* As object_json(), of a copy whose references are ids; not of LIVE_GROUP. */
+/* As object_json(), for a copy whose references are IDs; not for LIVE_GROUP. */
 json_t *object_copy_json(enum live_object object, const void *copy, bool secrets);
 
-/* What the top of `sg` says once and can change: rate_limit, cpe_timeout. */
+/* The single values of `sg` that can change: rate_limit, cpe_timeout. */
 json_t *object_values_json(const struct service_group *sg);
 
 /* The value of `security`. */

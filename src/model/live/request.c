@@ -16,17 +16,17 @@
 #include "model/load/reader.h"
 #include "model/tree_json.h"
 
-#define MOST_VALUES 1000000 /* of one request */
+#define MOST_VALUES 1000000 /* per request */
 #define NO_MEMORY "no memory left for the request"
 
-/* What is read of a request; the arena and the tree have it. */
+/* The state of reading a request; its arena and tree own what is read. */
 struct request {
 	const struct live_group *l;
 	enum live_object object;
 	struct errors errors;
 	struct arena *arena;
 	struct tree tree;
-	struct service_group view; /* the group, with the list of this one object instead of all */
+	struct service_group view; /* the group, with this object alone in its list */
 };
 
 static bool say(char why[LIVE_LINE], const char *text) {
@@ -34,9 +34,11 @@ static bool say(char why[LIVE_LINE], const char *text) {
 	return false;
 }
 
-/* "modems[0].mac: ..", of a list that the request does not have, is "modem.mac: .." there. */
+/*
+ * Writes an error in "modems[0].mac", a list that the request does not have, as one in "modem.mac".
+ */
 static void tell_mistake(const char *line, enum live_object object, char why[LIVE_LINE]) {
-	const char *text = strchr(line, ' ') + 1; /* behind the name of a file */
+	const char *text = strchr(line, ' ') + 1; /* after the file name */
 	const struct live_kind *kind = &live_kinds[object];
 	size_t length = object != LIVE_GROUP ? strlen(kind->list) : 0;
 	bool listed = length > 0 && strncmp(text, kind->list, length) == 0 &&
@@ -47,7 +49,7 @@ static void tell_mistake(const char *line, enum live_object object, char why[LIV
 		 listed ? text + length + 3 : text);
 }
 
-/* The first mistake. Whatever is in `errors` is freed. */
+/* Writes the first error, and frees all of them. */
 static bool tell_first(struct request *r, char why[LIVE_LINE]) {
 	char *text = NULL;
 	size_t size;
@@ -95,7 +97,7 @@ static uint32_t find_filter_group(const void *group, uint32_t id) {
 	return find_id(group, LIVE_FILTER_GROUP, id);
 }
 
-/* By the checks of a file, for a file that has but one list of one object. */
+/* Runs the checks of a file on one list with one object. */
 static void request_check(struct request *r, struct node *list) {
 	struct node name = {.text = live_kinds[r->object].list, .next = list};
 	struct node root = {.type = NODE_MAP, .length = 1, .first = &name};
@@ -116,7 +118,7 @@ static void request_check(struct request *r, struct node *list) {
 	check_lists(&check, &root);
 }
 
-/* The object of `value`, read and good by itself; NULL with a line in `why`. */
+/* Reads the object of `value` and checks it by itself; NULL with a line in `why`. */
 static const void *request_read(struct request *r, json_t *value, char why[LIVE_LINE]) {
 	struct node list = {.type = NODE_LIST, .length = 1};
 	struct reader reader = {.errors = &r->errors, .visits = MOST_VALUES};
@@ -140,7 +142,7 @@ static const void *request_read(struct request *r, json_t *value, char why[LIVE_
 	return NULL;
 }
 
-/* Read by the row that names such objects: mac or id. */
+/* Reads the key that identifies such objects: mac or id. */
 static bool read_name(struct request *r, json_t *value, struct identity *identity,
 		      char why[LIVE_LINE]) {
 	const struct live_kind *kind = &live_kinds[r->object];
@@ -149,7 +151,7 @@ static bool read_name(struct request *r, json_t *value, struct identity *identit
 	struct reader reader = {.errors = &r->errors, .visits = MOST_VALUES};
 	char allowed[LIVE_LINE];
 	struct node *node = NULL;
-	struct modem item = {0}; /* the largest of them */
+	struct modem item = {0}; /* the largest kind */
 
 	r->arena = arena_new();
 	reader.arena = r->arena;
@@ -192,7 +194,7 @@ bool live_request_find(const struct live_group *l, enum live_object object, json
 	return false;
 }
 
-/* A block into the list; NULL: without memory, or one that goes. */
+/* Appends a change; `block` NULL: the object is removed. */
 static bool add_change(struct live_changes *changes, enum live_object object, uint32_t place,
 		       void *block, char why[LIVE_LINE]) {
 	if (live_changes_add(changes, object, place, block))
@@ -201,7 +203,7 @@ static bool add_change(struct live_changes *changes, enum live_object object, ui
 	return say(why, NO_MEMORY);
 }
 
-/* The object as a whole, into `place`; IDENTITY_NONE: a place that is free. */
+/* Puts the whole object into `place`; IDENTITY_NONE: into a free slot. */
 static bool request_put(const struct live_group *l, enum live_object object, json_t *value,
 			uint32_t place, struct live_changes *changes, char why[LIVE_LINE]) {
 	struct request r = {.l = l, .object = object, .errors = {.file = ""}};
@@ -222,7 +224,7 @@ static bool request_put(const struct live_group *l, enum live_object object, jso
 	return good;
 }
 
-/* The single values of the top, all of them in `value`. */
+/* Sets the single values; all of them are in `value`. */
 static bool put_single_values(const struct live_group *l, json_t *value,
 			      struct live_changes *changes, char why[LIVE_LINE]) {
 	struct request r = {.l = l, .errors = {.file = ""}};
@@ -233,7 +235,7 @@ static bool put_single_values(const struct live_group *l, json_t *value,
 
 	object_single_keys(keys);
 	if (good)
-		*block = l->sg; /* the upstream reads more of it than differs */
+		*block = l->sg; /* the upstream also reads members that do not differ */
 	if (good && tree_from_json(&r.tree, value, &r.errors))
 		reader_read(&reader, keys, r.tree.root, block);
 	if (r.errors.total > 0)
@@ -248,7 +250,7 @@ static bool put_single_values(const struct live_group *l, json_t *value,
 	return good;
 }
 
-/* What there is, with what the patch says of it. */
+/* Merges the patch into the present object. */
 static bool request_set(const struct live_group *l, enum live_object object, json_t *patch,
 			uint32_t place, struct live_changes *changes, char why[LIVE_LINE]) {
 	json_t *whole = object_json(l, object, place, true);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * One object of a request as a change of a group in service: the same keys as in the file, the same checks, and
- * held against all that is in service.
- */
+/* Makes a change of a group in service from one object of a request: with the keys and checks of a
+ * file, and checks for conflicts with all objects in service. */
 #pragma once
 
 #include <jansson.h>
@@ -10,22 +8,23 @@
 #include "model/live/difference.h"
 
 enum live_verb {
-	LIVE_ADD, /* there is none of this MAC address or id */
+	LIVE_ADD, /* no object has this MAC address or ID yet */
 	LIVE_REPLACE, /* as a whole */
 	LIVE_SET, /* some keys: a merge patch, see merge_patch.h */
-	LIVE_REMOVE, /* by MAC address or id; nothing refers to it */
+	LIVE_REMOVE, /* by MAC address or ID; nothing may refer to it */
 };
 
 /*
- * `value` has the keys that a file has for such an object, of which LIVE_SET needs `mac` or `id` and what is to be
- * set, and LIVE_REMOVE needs `mac` or `id`. Of LIVE_GROUP, which is there once, the single values can be set.
- * Returns true, with at most one change in `changes` (none: it is so already), to be given to live_changes_take()
- * or live_changes_free(); or false with one line in `why`, as the loader says it: path, found, allowed.
- * `l` stays as it is, and `value` belongs to the caller.
+ * `value` has the keys of such an object in a file. LIVE_SET needs `mac` or `id` and the keys to
+ * set; LIVE_REMOVE needs `mac` or `id`. Of LIVE_GROUP the single values can be set. Returns true
+ * with at most one change in `changes` (none: nothing differs), for live_changes_take() or
+ * live_changes_free(). Returns false with one line in `why` in the loader's form: path, found,
+ * allowed. `l` does not change, and `value` remains the caller's.
  */
 bool live_request(const struct live_group *l, enum live_verb verb, enum live_object object,
 		  json_t *value, struct live_changes *changes, char why[LIVE_LINE]);
 
-/* The place of what `value` names by `mac` or `id`; of LIVE_GROUP 0. False with a line in `why`. */
+/* Finds the slot of the object that `value` names by `mac` or `id`; 0 for LIVE_GROUP. Returns false
+ * with a line in `why`. */
 bool live_request_find(const struct live_group *l, enum live_object object, json_t *value,
 		       uint32_t *place, char why[LIVE_LINE]);

@@ -14,11 +14,12 @@
 
 #define TEXT_FLAGS (JSON_COMPACT | JSON_ENSURE_ASCII)
 #define FIRST_ITEMS 64
-/* At a time: */
+/* Per step: */
 #define COPIED_ITEMS 64
 #define FREED_ITEMS 256
 
-/* An object by its kind, LIVE_GROUP being a group's single values, as JSON; others are copies with ids as references. */
+/* An object by its kind. LIVE_GROUP has a group's single values as JSON; others are copies with IDs
+ * as references. */
 struct item {
 	enum live_object object;
 	void *value;
@@ -26,12 +27,12 @@ struct item {
 
 /* A group: its single values, and its objects by kind. */
 struct part {
-	const struct live_group *source; /* NULL: it is copied */
-	enum live_object object; /* to be copied next, */
-	uint32_t slot; /* the first that may be there */
+	const struct live_group *source; /* NULL: all of it is copied */
+	enum live_object object; /* the next kind to copy */
+	uint32_t slot; /* the next slot to look at */
 	struct item *items;
 	size_t count, capacity;
-	size_t next; /* to be written */
+	size_t next; /* the next item to write */
 };
 
 struct snapshot {
@@ -39,7 +40,7 @@ struct snapshot {
 	bool failed; /* a group could not be copied */
 	struct part *parts;
 	size_t count, capacity;
-	size_t next; /* part that is being written */
+	size_t next; /* the part to write */
 };
 
 struct snapshot *snapshot_create(bool secrets) {
@@ -58,7 +59,7 @@ static void item_free(struct item *item) {
 	item->value = NULL;
 }
 
-/* Space for one more. */
+/* Makes space for one more. */
 static bool list_grow(void **list, size_t count, size_t *capacity, size_t size) {
 	size_t more = *capacity == 0 ? FIRST_ITEMS : 2 * *capacity;
 	void *larger;
@@ -73,7 +74,7 @@ static bool list_grow(void **list, size_t count, size_t *capacity, size_t size) 
 	return true;
 }
 
-/* Takes `value` over. */
+/* Takes ownership of `value`. */
 static bool item_add(struct part *p, enum live_object object, void *value) {
 	struct item item = {object, value};
 	void *items = p->items;
@@ -87,7 +88,7 @@ static bool item_add(struct part *p, enum live_object object, void *value) {
 	return value != NULL;
 }
 
-/* Copies `most` objects at most. Returns false without memory. */
+/* Copies at most `most` objects. Returns false if memory is short. */
 static bool part_copy(struct part *p, unsigned most) {
 	const struct live_group *l = p->source;
 	const struct references ids = object_ids(&l->sg);
@@ -137,7 +138,7 @@ static void put(struct writer *w, const char *text) {
 	w->failed |= w->write(text, strlen(text), w->to) != 0;
 }
 
-/* What stands before an item: the end of a list and the beginning of the next one. */
+/* Writes the text before an item: the end of a list and the beginning of the next one. */
 static void write_between(const struct snapshot *s, const struct part *p, struct writer *w) {
 	enum live_object object = p->items[p->next].object, before;
 
@@ -157,7 +158,7 @@ static void write_between(const struct snapshot *s, const struct part *p, struct
 	put(w, "\":[");
 }
 
-/* A group is written without the brace that ends it. */
+/* Writes an item; a group without its closing brace. */
 static void item_write(const struct snapshot *s, const struct item *item, struct writer *w) {
 	json_t *json = item->object == LIVE_GROUP
 			       ? json_incref(item->value)
@@ -174,7 +175,7 @@ static void item_write(const struct snapshot *s, const struct item *item, struct
 	secret_free(text);
 }
 
-/* Writes the next item, or what ends the group. */
+/* Writes the next item, or the end of the group. */
 static void part_write(struct snapshot *s, struct writer *w) {
 	struct part *p = &s->parts[s->next];
 
@@ -204,7 +205,7 @@ bool snapshot_write(struct snapshot *s, json_dump_callback_t write, void *to, bo
 	return more && !*failed;
 }
 
-/* Frees `most` items at most. Returns how many it was. */
+/* Frees at most `most` items. Returns their number. */
 static unsigned part_free(struct part *p, unsigned most) {
 	unsigned n = 0;
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What groups in service are at one moment, to be written as JSON later and piece by piece. A group is copied when it is to be
- * written, some objects at a time, or the rest of it before it changes: no step takes as long as copying all.
+ * The state of groups in service at one moment, to be written as JSON later, in pieces. A group is
+ * copied when it is written, some objects at a time; before it changes, the rest of it is copied.
+ * So no step takes as long as a copy of all groups.
  */
 #pragma once
 
@@ -11,22 +12,26 @@
 
 struct snapshot;
 
-/* NULL: no memory. `secrets`: with traffic encryption keys. */
+/* NULL if memory is short. `secrets` includes traffic encryption keys. */
 struct snapshot *snapshot_create(bool secrets);
 
-/* Adds a group behind those before it. From now on, snapshot_copy() must be called before the group changes or ends. Returns
- * false without memory. */
+/* Appends a group. From now on, call snapshot_copy() before the group changes or ends. Returns
+ * false if memory is short. */
 bool snapshot_add(struct snapshot *s, const struct live_group *l);
 
-/* Copies what is not copied yet of a group that was added; any other group is left alone. Without memory, snapshot_write() will fail. */
+/* Copies the rest of a group that was added; no effect on other groups. If memory is short,
+ * snapshot_write() will fail. */
 void snapshot_copy(struct snapshot *s, const struct live_group *l);
 
-/* Copies some of the next objects or writes the next object; all together are a list with the groups as group_json() has them. Returns
- * false when there was none left, or `failed` was set: no memory. */
+/*
+ * Copies some of the next objects or writes the next object. The result is a list of groups as
+ * group_json() has them. Returns false when nothing is left or `failed` is set: no memory, or an
+ * error of `write`.
+ */
 bool snapshot_write(struct snapshot *s, json_dump_callback_t write, void *to, bool *failed);
 
-/* Frees some objects that were not written, whose keys it wipes, and with the last ones the snapshot. Returns whether it is
- * freed; until then, it is to be called again. NULL is harmless, and freed. */
+/* Frees some objects that were not written and wipes their keys; the last call frees the snapshot.
+ * Returns whether it is freed; call it again until then. `s` may be NULL. */
 bool snapshot_free_part(struct snapshot *s);
 
 /* Frees all of it at once. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A configuration that is loaded again, of which most is the same. */
+/* Reloads a configuration of which most is unchanged. */
 #include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "model/server/server_reader.h"
 #include "platform/secret/secret_memory.h"
 
-/* What is known need not be read. Returns the number of mistakes, which nobody is told of. */
+/* Reads only what differs. Returns the number of errors, which it does not print. */
 static int load_what_differs(const struct server_source *source, const struct kept_groups *before,
 			     struct kept_groups *kept) {
 	char *said = NULL;
@@ -26,7 +26,7 @@ static int load_what_differs(const struct server_source *source, const struct ke
 	return count;
 }
 
-/* Mistakes are told with the lines of what they are in: so then all is read. */
+/* Error messages need line numbers of the whole file, so after an error all of it is read. */
 static int load_rest(const struct server_source *source, const struct kept_groups *before,
 		     struct kept_groups *kept, FILE *errors) {
 	struct server_parts parts;
@@ -69,7 +69,7 @@ const struct server_config *server_config_load_text_again(struct kept_groups **k
 	for (size_t g = 0; g < next->config.group_count; g++) {
 		next->own_files =
 			next->own_files || (next->groups[g].own_file && next->part_count == 0);
-		if (next->groups[g].same) /* its memory is the next one's */
+		if (next->groups[g].same) /* the next configuration has its memory */
 			before->config.groups[g].arena = NULL;
 		next->groups[g].same = false;
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ids and devices here; what packets of a port are told apart by in values.c. */
+/* Checks IDs and devices; values.c checks what tells the packets of a port apart. */
 #include "model/server/between.h"
 
 #include <inttypes.h>
@@ -13,7 +13,7 @@
 #define ALLOWED_SIZE 768
 
 struct group_lines {
-	bool read; /* without mistakes */
+	bool read; /* without errors */
 	uint32_t id;
 	uint32_t device[DEVICE_ROLES];
 	uint32_t queue_size[DEVICE_ROLES];
@@ -47,7 +47,7 @@ void between_free(struct between *between) {
 	free(between);
 }
 
-/* The line of a key, or of the nearest map around it that is there. */
+/* The line of a key, or `otherwise` if the map does not have it. */
 static uint32_t line_of_key(const struct node *map, const char *key, uint32_t otherwise) {
 	const struct node *value = node_present(map, key);
 
@@ -90,11 +90,11 @@ static void check_id(const struct between *between, size_t g, struct errors *err
 	}
 }
 
-/* A port of one group, as one of another group before it has it. */
+/* A port of one group, and one of an earlier group that has the same device. */
 struct port_pair {
 	const struct port_config *port, *before;
 	enum device_role role, role_before;
-	uint32_t id_before; /* of the group */
+	uint32_t id_before; /* of the earlier group */
 	uint32_t line_before;
 };
 
@@ -143,7 +143,7 @@ static void check_pair(const struct port_pair *pair, const struct group_lines *l
 	errors_add(errors, lines->device[pair->role], &path, found, allowed);
 }
 
-/* Holds a port of the group `g` against the first one before it that has its device. */
+/* Compares a port of group `g` with the first earlier port that has its device. */
 static void check_device(const struct between *between, size_t g, enum device_role role,
 			 struct errors *errors) {
 	const struct service_group *groups = between->config->groups;

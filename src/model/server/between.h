@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * What groups must not have in common: ids, devices in two roles, and, on a port that they share, what tells
- * whose a packet is.
- */
+/* Checks groups for conflicts: IDs, devices in two roles, and, on a shared port, what tells whose a
+ * packet is. */
 #pragma once
 
 #include <stddef.h>
@@ -13,15 +11,15 @@
 
 struct between;
 
-/* For `count` groups of `config`, which are there but not read yet. NULL without memory. */
+/* For `count` groups of `config`, which are not read yet. NULL if memory is short. */
 struct between *between_new(const struct server_config *config, size_t count);
 
-/* Takes what the group `index` has, once it is read from `root` without mistakes. NULL: it was read before, and no
- * line of it is known. */
+/* Adds the values of group `index`, once it is read from `root` without errors. NULL: the group was
+ * read by an earlier load, and its lines are unknown. */
 void between_add(struct between *between, size_t index, struct node *root);
 
-/* Reports, of the groups that were added, what two of them must not have. */
+/* Reports the conflicts between groups that were added. */
 void between_check(struct between *between, struct errors *errors);
 
-/* NULL is harmless. */
+/* `between` may be NULL. */
 void between_free(struct between *between);

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#define MOST_NODES 1000000 /* that are looked at for one digest */
+#define MOST_NODES 1000000 /* that a digest covers at most */
 #define LANES 4
 
 static uint64_t mix(uint64_t lane, uint64_t word) {
@@ -13,7 +13,7 @@ static uint64_t mix(uint64_t lane, uint64_t word) {
 	return lane ^ lane >> 29 ^ lane << 37;
 }
 
-/* The length first, so that two texts are not the same as one of both. */
+/* Starts with the length, so that two texts differ from one text of both. */
 void digest_text(struct digest *digest, const char *text, size_t size) {
 	uint64_t lane[LANES], word[LANES];
 
@@ -28,7 +28,7 @@ void digest_text(struct digest *digest, const char *text, size_t size) {
 	memcpy(word, text, size);
 	for (unsigned i = 0; i < LANES; i++)
 		lane[i] = mix(lane[i], word[i]);
-	/* each lane comes to know the others */
+	/* make each lane depend on the others */
 	for (unsigned round = 0; round < 2; round++) {
 		for (unsigned i = 0; i < LANES; i++)
 			lane[i] = mix(lane[i], lane[(i + 1) % LANES]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is remembered of a load, so that the next one need not read what is the same. */
+/* What is remembered of a load, so that the next one need not read what is unchanged. */
 #pragma once
 
 #include <stdbool.h>
@@ -10,35 +10,35 @@
 #include "model/server_config.h"
 #include "model/tree.h"
 
-/* 256 bits of all that was said. Not against those who look for two texts with the same one. */
+/* 256 bits of everything that was read. No protection against intended collisions. */
 struct digest {
 	uint64_t lane[4];
 };
 
 void digest_text(struct digest *digest, const char *text, size_t size);
 
-/* A node with all that stands in it, but its lines. False where that is too much to look at. */
+/* Adds a node and all nodes in it, without their lines. Returns false if there are too many. */
 bool digest_node(struct digest *digest, struct node *node);
 
-/* Names of devices that all groups have. */
+/* Adds the device names that hold for all groups. */
 void digest_devices(struct digest *digest, const struct server_devices *devices, size_t groups);
 
-/* Of a group that has a file of its own. */
+/* For a group that has a file of its own. */
 struct kept_group {
-	bool own_file; /* and the rest is known */
-	bool same; /* while a load lasts: its memory is still that of the load before */
+	bool own_file; /* the other members are valid */
+	bool same; /* during a load: the load before still owns its memory */
 	struct digest digest;
-	struct thread_config threads; /* before they were dealt out */
-	/* What its own file says of threads, not what stands elsewhere. */
+	struct thread_config threads; /* before cores were assigned */
+	/* What its own file gives of `threads`, as opposed to other maps. */
 	bool own_layout, own_cores, own_main_core;
 };
 
 struct kept_groups {
 	struct server_config config;
 	struct digest whole; /* of the server's file */
-	bool own_files; /* some group has one */
+	bool own_files; /* a group has a file of its own */
 	struct kept_group groups[SERVER_MAX_GROUPS];
-	/* Of a file that was divided, see parts.h; else none. */
+	/* Of a file that was divided, see parts.h; else empty. */
 	struct digest parts[SERVER_MAX_GROUPS];
 	size_t part_count;
 };
@@ -46,8 +46,8 @@ struct kept_groups {
 bool digest_same(const struct digest *a, const struct digest *b);
 bool kept_same(const struct kept_group *before, const struct kept_group *now);
 
-/* What there is to know of a group that was read; its own file's lines begin at `own_line`. */
+/* Records the threads of a group that was read; the lines of its own file begin at `own_line`. */
 void kept_threads(struct kept_group *kept, const struct placed_group *placed, uint32_t own_line);
 
-/* Lines of a group that was not read: `placed` has those from elsewhere. */
+/* Sets the lines of a group that was not read; `placed` has those of other maps. */
 void kept_place(const struct kept_group *kept, struct placed_group *placed, uint32_t own_line);

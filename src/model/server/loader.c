@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From a server file to its groups: every group's keys put together, read, and held against the others'. */
+/* Loads a server file: merges the keys of each group, reads them, and compares the groups with each
+ * other. */
 #include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,14 +16,14 @@
 #include "model/server_config.h"
 #include "platform/secret/secret_memory.h"
 
-/* A scope for each item, and for each file of its own. */
+/* One scope per item, and one per file of its own. */
 _Static_assert(2 * SERVER_MAX_GROUPS <= ERRORS_SCOPES, "the scopes of all groups");
 
 static void refuse_memory(struct errors *errors) {
 	errors_add(errors, 1, NULL, NO_MEMORY, FITS);
 }
 
-/* What is said of the group in all places that are read, as one map; NULL after a mistake that leaves none. */
+/* Merges all maps with keys of the group into one; NULL after an error that leaves none. */
 static struct node *put_together(struct group_reading *group) {
 	struct server_reader *server = group->server;
 	struct node *maps[MERGE_MOST], *file, *root;
@@ -48,7 +49,7 @@ static struct node *put_together(struct group_reading *group) {
 	return root;
 }
 
-/* A name for people, of a group that has neither one nor a file. */
+/* The default name of a group that has neither a name nor a file. */
 static void name_group(struct service_group *sg) {
 	char name[32];
 	int length = snprintf(name, sizeof(name), "service-group-%u", sg->id);
@@ -57,7 +58,7 @@ static void name_group(struct service_group *sg) {
 		sg->name = arena_text(sg->arena, name, (size_t)length);
 }
 
-/* The text, with the group's place in the file where there are several; NULL when memory is short. */
+/* The text, with the group's index in the file if there are several; NULL if memory is short. */
 static char *device_text(const struct server_config *config, const struct service_group *sg,
 			 const char *text) {
 	char *made, *kept;
@@ -79,7 +80,7 @@ static void use_device(struct server_reader *server, struct service_group *sg,
 		refuse_memory(server->errors);
 }
 
-/* Behind the group's own checks, which tell of what the file says. */
+/* Comes after the group's own checks, which report what the file says. */
 static void use_devices(struct server_reader *server, struct service_group *sg) {
 	if (server->devices == NULL)
 		return;
@@ -99,12 +100,12 @@ static void read_root(struct group_reading *group, struct node *root) {
 	server->placed[group->index] = layouts_lines(group->sg, root);
 	if (kept != NULL && kept->own_file)
 		kept_threads(kept, &server->placed[group->index], group->own_line);
-	/* values that were refused cannot be held against others */
+	/* refused values cannot be compared with others */
 	if (server->errors->total + server->errors->repeated == mistakes)
 		between_add(server->between, group->index, root);
 }
 
-/* The group as it was read before: its memory stays where it is until the load is known to be good. */
+/* Reuses the group of the load before, which owns its memory until this load has succeeded. */
 static void take_root(struct group_reading *group, struct node *root) {
 	struct server_reader *server = group->server;
 	const struct kept_group *before = &server->before->groups[group->index];
@@ -147,7 +148,7 @@ static void read_group(struct server_reader *server, struct node *item, size_t i
 	arena_free(group.reader.arena);
 }
 
-/* The items of the list get line numbers of their own: their mistakes have the list's path before them. */
+/* Gives list items line numbers of their own: their errors have the list's path as prefix. */
 static void open_item(struct server_reader *server, struct node *item, size_t index,
 		      const struct path *list) {
 	struct path *up = &server->up[index];
@@ -177,17 +178,17 @@ static void read_groups(struct server_reader *server, const struct node *list) {
 	config->group_count = list->length;
 	digest_devices(&server->shared_digest, server->devices, config->group_count);
 	if (server->kept != NULL && !digest_node(&server->shared_digest, server->shared))
-		server->kept = NULL; /* too much to be remembered */
+		server->kept = NULL; /* too much to remember */
 	for (struct node *item = list->first; item != NULL; item = item->next)
 		open_item(server, item, index++, &path);
 	index = 0;
-	/* what none may visit any more has been reported */
+	/* that no visits are left has been reported */
 	for (struct node *item = list->first; item != NULL && server->visits > 0; item = item->next)
 		read_group(server, item, index++);
 	between_check(server->between, server->errors);
 }
 
-/* As many groups as there may be: not fewer than there are. */
+/* Reads the limit of groups, which is at least their number. */
 static void read_most(struct server_reader *server, struct reader *reader, size_t groups) {
 	struct node *value = node_present(server->tree.root, server_max_groups_key.name);
 	const struct path path = {.key = server_max_groups_key.name};
@@ -203,7 +204,7 @@ static void read_most(struct server_reader *server, struct reader *reader, size_
 	errors_add(server->errors, value->line, &path, found, allowed);
 }
 
-/* The list of groups, and what else a server has. */
+/* Reads the list of groups and the other keys of a server. */
 static void read_server(struct server_reader *server, struct node *list) {
 	const struct path path = {.key = server_groups_key.name};
 	struct reader reader = {
@@ -236,7 +237,7 @@ static void read_server(struct server_reader *server, struct node *list) {
 	read_most(server, &reader, server->config->group_count);
 }
 
-/* A file of one group is a server of one. */
+/* Reads a file of one group as a server of one. */
 static void read_one_group(struct server_reader *server) {
 	struct server_config *config = server->config;
 	struct service_group *sg;
@@ -304,7 +305,7 @@ int server_load(const struct server_source *source, const struct kept_groups *be
 	count = errors_print(&mistakes, errors); /* needs names that are in the tree */
 	tree_free(&server.tree);
 	for (size_t g = 0; count > 0 && kept != NULL && g < config->group_count; g++) {
-		if (kept->groups[g].same) /* it is still the one before's */
+		if (kept->groups[g].same) /* the load before still owns it */
 			config->groups[g].arena = NULL;
 	}
 	if (count > 0)

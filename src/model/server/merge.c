@@ -31,13 +31,13 @@ static struct node *new_alias(struct arena *arena, struct node *target) {
 	return node;
 }
 
-/* The value of one key out of those that were found. */
+/* Merges the values that were found for one key. */
 static struct node *merge_values(struct arena *arena, const struct key *key,
 				 struct node *const found[], size_t count) {
 	struct node *maps[MERGE_MOST];
 	size_t most = key->merged ? count : 0, used = 0;
 
-	/* what is no map and should be one has been reported where it stands */
+	/* a value that should be a map has been reported */
 	for (size_t i = 0; i < most; i++) {
 		maps[used] = node_resolve(found[i]);
 		used += maps[used]->type == NODE_MAP;
@@ -46,7 +46,7 @@ static struct node *merge_values(struct arena *arena, const struct key *key,
 			: merge_maps(arena, key->keys, maps, used, maps[0]->line);
 }
 
-/* Pairs come behind the others as they are made. */
+/* Appends a pair. */
 static bool merge_append(struct arena *arena, struct node *map, struct node **last,
 			 const struct key *key, struct node *value) {
 	struct node *name = value != NULL ? new_name(arena, key->name, value->line) : NULL;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * One group out of what is said in several places: beside it in the list, in a file of its own, and beside
- * the list. What stands nearer goes before.
- */
+/* Merges the maps that have keys of one group: its item of the list, its own file, and the keys
+ * beside the list. The earlier map has precedence. */
 #pragma once
 
 #include <stddef.h>
@@ -14,9 +12,10 @@
 #define MERGE_MOST 3
 
 /*
- * A map with every key of the table that one of `maps` has, the nearest first: its value by an alias
- * that has its line, or, of a key that is put together, a map of the same kind. The names are to be checked
- * where they stand. The new nodes are the arena's, with `line` for the map. NULL without memory.
+ * Returns a map with every key of the table that one of `maps` has; the first map that has it
+ * counts. A value is an alias with the line of its target, or, for a merged key, a map of the same
+ * kind. The caller checks the names in `maps`. The arena owns new nodes; the map has the line
+ * `line`. NULL if memory is short.
  */
 struct node *merge_maps(struct arena *arena, const struct key *keys, struct node *const maps[],
 			size_t count, uint32_t line);

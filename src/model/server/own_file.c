@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A group's own file: where it is, whether it is the one that was read before, and its tree if it is not. */
+/* Reads a group's own file into a tree, unless the load before has read the same file. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #include "model/server/server_reader.h"
 #include "platform/secret/secret_memory.h"
 
-/* Where `file` is, from the folder of the server's file. NULL without memory. */
+/* The path of `file`, relative to the folder of the server's file. NULL if memory is short. */
 static char *path_of(struct server_reader *server, const char *file) {
 	const char *slash = strrchr(server->path, '/');
 	size_t folder = slash != NULL && file[0] != '/' ? (size_t)(slash - server->path) + 1 : 0;
@@ -24,8 +24,8 @@ static char *path_of(struct server_reader *server, const char *file) {
 	return path;
 }
 
-/* Whether all that is said of the group is what was said of it the last time; of a part of the server's file its
- * digest says it for the text. */
+/* Whether all input of the group is the same as for the load before. For a part of the server's
+ * file, `text` is its digest. */
 static bool same_as_before(struct group_reading *group, const char *path, const void *text,
 			   size_t size) {
 	struct server_reader *server = group->server;
@@ -42,7 +42,7 @@ static bool same_as_before(struct group_reading *group, const char *path, const 
 	       kept_same(&server->before->groups[group->index], kept);
 }
 
-/* False after a mistake. The text is not needed any more once there is a tree of it. */
+/* Returns false after an error. The tree does not refer to the text. */
 static bool load_own_tree(struct group_reading *group, const char *path, const char *text,
 			  size_t size) {
 	struct server_reader *server = group->server;
@@ -56,7 +56,7 @@ static bool load_own_tree(struct group_reading *group, const char *path, const c
 	errors_open_scope(server->errors, scope);
 	group->own_line = scope.first;
 	server->bytes_left -= size;
-	server->next_line += (uint32_t)size + 2; /* no line has less than a byte */
+	server->next_line += (uint32_t)size + 2; /* a line has at least one byte */
 	if (server->files->digest == NULL)
 		group->same = same_as_before(group, path, text, size);
 	if (group->same)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Keys of the whole server, which stand at the top of its file and concern no group. */
+/* Keys of the whole server, at the top of its file. */
 #include <string.h>
 
 #include "model/keys/key_rows.h"
@@ -7,7 +7,7 @@
 #include "model/server/server_reader.h"
 #include "model/server_config.h"
 
-/* One row a key, to be read as a table. */
+/* One entry per key, laid out as a table. */
 /* clang-format off */
 
 const struct choice idle_kinds[] = {
@@ -110,7 +110,7 @@ bool power_driver_parse(const char *text, enum power_driver *driver) {
 	return choice_parse(power_drivers, text, driver);
 }
 
-/* Of an empty map, in which every key has its default. */
+/* Reads an empty map, in which every key has its default. */
 struct power_config power_config_default(void) {
 	static struct node nothing = {.type = NODE_MAP};
 	struct errors errors = {0};

@@ -11,7 +11,7 @@
 #include "platform/secret/secret_memory.h"
 
 #define LIST "service_groups:\n"
-#define NAME "/part/" /* of the file that a part is seen as */
+#define NAME "/part/" /* path prefix of parts */
 #define ITEM "  - {file: \"" NAME "%zu\"}\n"
 #define ITEM_SIZE 64
 
@@ -21,7 +21,7 @@ static const char *behind_line(const char *c, const char *end) {
 	return line != NULL ? line + 1 : end;
 }
 
-/* The line that opens the list; NULL: there is none. */
+/* The line that opens the list; NULL: none. */
 static const char *find_list(const char *text, const char *end) {
 	const size_t size = sizeof(LIST) - 1;
 
@@ -32,12 +32,12 @@ static const char *find_list(const char *text, const char *end) {
 	return NULL;
 }
 
-/* A line of the top ends the list, an empty one or a comment does not. */
+/* A key at the top ends the list; an empty line or a comment does not. */
 static bool is_of_the_top(const char *c) {
 	return *c != ' ' && *c != '\n' && *c != '#';
 }
 
-/* How far a line is indented, at most `column` and one. */
+/* The indentation of a line, at most `column` + 1. */
 static size_t indent_of(const char *c, size_t column) {
 	size_t spaces = 0;
 
@@ -46,7 +46,9 @@ static size_t indent_of(const char *c, size_t column) {
 	return spaces;
 }
 
-/* False where this line of the list tells of something else than plain maps, one a dash in that column. */
+/*
+ * Returns false if this line is not part of a plain list of maps, with a dash each in that column.
+ */
 static bool item_line(struct server_parts *p, const char *c, size_t column) {
 	size_t spaces = indent_of(c, column);
 
@@ -60,7 +62,8 @@ static bool item_line(struct server_parts *p, const char *c, size_t column) {
 	return true;
 }
 
-/* The items, by the dashes in the column of the first. Returns where the list ends; NULL where it is none. */
+/* Finds the items by the dashes in the column of the first one. Returns the end of the list; NULL:
+ * it is no plain list. */
 static const char *find_items(struct server_parts *p, const char *c, const char *end) {
 	size_t column = strspn(c, " ");
 
@@ -78,7 +81,7 @@ static const char *find_items(struct server_parts *p, const char *c, const char 
 	return c;
 }
 
-/* A map of keys, a line each, none of which names a file. */
+/* Whether the part is a map of keys, one per line, without the key `file`. */
 static bool part_is_map(const struct server_part *part) {
 	const char *end = part->text + part->size, *line = part->text;
 	size_t column = strcspn(line, "-") + 1;
@@ -119,7 +122,7 @@ static const struct server_part *part_of(const struct server_parts *p, const cha
 	return &p->list[number];
 }
 
-/* The dash is a space of the map's first line. */
+/* Replaces the dash by a space: the map's first line. */
 static char *read_part(void *context, const char *path, size_t most, size_t *size) {
 	const struct server_part *part = part_of(context, path);
 	char *text;
@@ -139,7 +142,7 @@ static const void *digest_part(void *context, const char *path) {
 	return &part_of(context, path)->digest;
 }
 
-/* What stands before the list, the list of files, and what stands behind it. */
+/* Writes the text before the list, the list of files, and the text after it. */
 static bool text_write(struct server_parts *p, const struct server_source *source,
 		       const char *items, const char *behind) {
 	size_t head = (size_t)(items - source->text);
@@ -166,7 +169,7 @@ bool server_parts_divide(struct server_parts *p, const struct server_source *sou
 	*p = (struct server_parts){.source = *source};
 	p->files = (struct server_files){.read = read_part, .digest = digest_part, .context = p};
 	p->source.files = &p->files;
-	/* All that looks at a line stops at its end at the latest. */
+	/* Scans of a line stop at its newline. */
 	list = source->size > 0 && end[-1] == '\n' ? find_list(source->text, end) : NULL;
 	if (list == NULL)
 		return false;

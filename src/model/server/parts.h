@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A server's file whose groups stand in it as they are, seen as one whose groups have files of their own: what is
- * the same as the last time need not be read then (again.c). The text is divided where items of the list begin, which
- * is safe in a file that is written as plainly as `vcmts profile` writes it: whatever ends behind its line, or could,
- * is not divided.
+ * Presents a server's file as one whose groups have files of their own, so that
+ * server_config_load_again() need not read unchanged groups. The text is divided where items of the
+ * list begin, which is safe in a file as plain as `vcmts profile` writes it. A file in which
+ * something ends, or may end, after its line is not divided.
  */
 #pragma once
 
@@ -11,7 +11,7 @@
 #include "model/server_config.h"
 
 struct server_part {
-	const char *text; /* of the source, without the dash that it begins with */
+	const char *text; /* in the source, from the line of its dash */
 	size_t size;
 	struct digest digest;
 };
@@ -20,19 +20,19 @@ struct server_parts {
 	struct server_part list[SERVER_MAX_GROUPS];
 	size_t count;
 	struct server_files files;
-	struct server_source source; /* to be loaded in the place of the one that was divided */
-	char *text; /* of it */
+	struct server_source source; /* to load instead of the divided one */
+	char *text; /* of `source` */
 };
 
 /*
- * Divides a source, whose text must live on. What is the same as in `before` (NULL: nothing) was found to be plain
- * then. Returns false where it is not to be divided, or without memory. To be freed by server_parts_free() in
- * either case.
+ * Divides a source, whose text must outlive `p`. Parts that are the same as in `before` (NULL:
+ * none) are known to be plain. Returns false if the source cannot be divided, or memory is short.
+ * The caller calls server_parts_free() in either case.
  */
 bool server_parts_divide(struct server_parts *p, const struct server_source *source,
 			 const struct kept_groups *before);
 
 void server_parts_free(struct server_parts *p);
 
-/* Notes what is there, for the next time. */
+/* Records the parts for the next load. */
 void server_parts_keep(const struct server_parts *p, struct kept_groups *kept);

@@ -3,21 +3,23 @@
 
 #include <string.h>
 
-/* Outside of quotes they are, or may be, of what goes beyond a line, or is looked up elsewhere. */
+/* Outside of quotes, these may continue on other lines or refer to other nodes. */
 static const char doubtful[] = "&*!|>%@`?\\";
 
 struct line {
 	const char *at, *end;
-	char before; /* the last character that is no space; 0: none */
-	unsigned depth; /* of brackets */
+	char before; /* last character that is not a space; 0: none */
+	unsigned depth; /* of open brackets */
 };
 
-/* A value begins here, and not in the midst of another one. */
+/* Whether a value may begin here. */
 static bool at_a_value(const struct line *l) {
 	return l->before == 0 || strchr("[{,:-", l->before) != NULL;
 }
 
-/* Behind the quotes that begin here; NULL where they do not end, or are none. */
+/*
+ * The position after the quoted text that begins here; NULL if it does not end, or begins no value.
+ */
 static const char *behind_quotes(const struct line *l) {
 	char quote = *l->at;
 	const char *c = l->at + 1;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whether YAML is written so plainly that lines alone tell where things end. */
+/* Checks whether YAML is so plain that its lines alone show where values end. */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 
 /*
- * Whether each of the lines is complete in itself: quotes and brackets that begin there end there, and nothing begins
- * that may go on: no anchors, aliases, tags, block scalars, directives, documents, tabs, and nothing but ASCII. A false
- * answer may be wrong, a true one is not.
+ * Whether each line is complete: quotes and brackets end on the line where they begin, and nothing
+ * continues on the next one. The text has no anchors, aliases, tags, block scalars, directives,
+ * document marks or tabs, and only ASCII. May be false for plain text, but is never true for other
+ * text.
  */
 bool plain_lines(const char *text, size_t size);

@@ -39,6 +39,6 @@ void side_sessions(const struct upstream_channel *c, struct side_session session
 	sessions[0] = (struct side_session){SIDE_CORE, "session", c->session};
 	sessions[1] = (struct side_session){SIDE_CORE, "request_session", c->request_session};
 	sessions[2] = (struct side_session){SIDE_CORE, "ranging_session", c->ranging_session};
-	/* MAPs are sent to the R-PHY device, as the sessions of downstream channels are */
+	/* MAPs go to the R-PHY device, like the sessions of downstream channels */
 	sessions[3] = (struct side_session){SIDE_RPD, "map_session", c->grants.map_session};
 }

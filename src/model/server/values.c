@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Values of all groups with their lines, sorted once at the end. A value counts together with the side
- * that it is on: groups of one device, VLAN and address, which nothing else tells apart.
- */
+/* Collects values of all groups with their lines, and sorts them once at the end. Only values on
+ * one side are compared: groups of one device, VLAN and address. */
 #include "model/server/values.h"
 
 #include <arpa/inet.h>
@@ -24,11 +22,11 @@ enum value_kind {
 	VALUE_SESSION, /* downstream */
 	VALUE_UPSTREAM_SESSIONS, /* in the order of side_sessions() */
 	VALUE_MAP_SESSION = VALUE_UPSTREAM_SESSIONS + SIDE_SESSIONS - 1,
-	VALUE_MAP_SESSION_BY_ID, /* that follows from the channel's id */
+	VALUE_MAP_SESSION_BY_ID, /* the default, which follows from the channel's ID */
 	VALUE_KINDS,
 };
 
-/* Where a value stands in the file: list[i].key, or list[i].key[j] of addresses. */
+/* The path of a value in the file: list[i].key, or list[i].key[j] for addresses. */
 static const struct {
 	const char *list, *key;
 } kinds[VALUE_KINDS] = {
@@ -42,11 +40,11 @@ static const struct {
 	[VALUE_MAP_SESSION_BY_ID] = {"upstream_channels", "id"},
 };
 
-/* What is compared before the values: all sessions of one side are one kind to a receiver. */
+/* Compared before the values. To a receiver, all sessions of one side are of one kind. */
 struct value_key {
-	uint8_t side; /* enum side: where it tells packets apart */
-	uint8_t group; /* the first one on this side */
-	uint8_t kind; /* addresses and MAC addresses differ, sessions do not */
+	uint8_t side; /* enum side */
+	uint8_t group; /* the first group on this side */
+	uint8_t kind; /* distinguishes addresses from MAC addresses */
 	uint8_t value[VALUE_SIZE];
 };
 
@@ -61,7 +59,7 @@ struct value {
 
 struct values {
 	const struct service_group *groups;
-	bool read[SERVER_MAX_GROUPS]; /* which of them are here */
+	bool read[SERVER_MAX_GROUPS]; /* groups that were added */
 	struct value *entries;
 	size_t count, room;
 	bool failed; /* no memory */
@@ -99,7 +97,7 @@ static void add_value(struct values *values, const struct value *value, const vo
 	values->count++;
 }
 
-/* The items of the list `key`, behind aliases; NULL where there are no lines to be known. */
+/* The first item of the list `key`; NULL if its lines are unknown. */
 static struct node *items_of(const struct node *root, const char *key) {
 	const struct node *list = node_field(root, key);
 
@@ -136,7 +134,7 @@ static void add_modems(struct values *values, size_t g, struct node *root) {
 	}
 }
 
-/* A session of the channel that `map` tells of; 0 is none. */
+/* Adds a session of the channel in `map`; 0 is none. */
 static void add_session(struct values *values, struct value *value, enum value_kind kind,
 			const struct node *map, uint32_t session) {
 	if (session == 0)
@@ -185,7 +183,7 @@ void values_add(struct values *values, size_t index, struct node *root) {
 	add_sessions(values, index, root);
 }
 
-/* The first group on the side that the group `g` is on. */
+/* The first group on the side of group `g`. */
 static uint8_t first_on_side(const struct values *values, size_t g, enum side side) {
 	const struct service_group *groups = values->groups;
 
@@ -242,7 +240,8 @@ static void report_value(const struct values *values, const struct value *value,
 		   allowed);
 }
 
-/* Completes the keys of all values by the sides of their groups. Those of a group that is alone on its side go. */
+/* Sets the sides in the keys of all values. Removes the values of groups that are alone on their
+ * side. */
 static void set_sides(struct values *values) {
 	uint8_t first[SIDES][SERVER_MAX_GROUPS] = {0}, groups[SIDES][SERVER_MAX_GROUPS] = {0};
 	size_t kept = 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What must occur once among the groups of a port: addresses, MAC addresses of modems, sessions. */
+/* Checks values that must be unique among the groups of a port: addresses, MAC addresses of modems,
+ * sessions. */
 #pragma once
 
 #include <stddef.h>
@@ -10,14 +11,15 @@
 
 struct values;
 
-/* For the array `groups`, which is there but not read yet. NULL without memory. */
+/* For the array `groups`, which is not read yet. NULL if memory is short. */
 struct values *values_new(const struct service_group *groups);
 
-/* Takes what the group `index` has, once it is read from `root` without mistakes. */
+/* Adds the values of group `index`, once it is read from `root` without errors. */
 void values_add(struct values *values, size_t index, struct node *root);
 
-/* Reports what occurs in two groups that nothing else tells apart. Once, when all are added. */
+/* Reports values of two groups that nothing else tells apart. Call it once, when all groups are
+ * added. */
 void values_check(struct values *values, struct errors *errors);
 
-/* NULL is harmless. */
+/* `values` may be NULL. */
 void values_free(struct values *values);
