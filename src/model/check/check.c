@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the values of a service group mean together: all but the modems. */
+/* Checks across the values of a service group, except for its modems. */
 #include "model/check/check.h"
 
 #include <stdio.h>
@@ -13,10 +13,8 @@
 #include "model/layouts.h"
 #include "model/units.h"
 
-/*
- * Notes the ids of a list and reports those that occur twice. Without a list there are no ids; of one that is
- * `needed` nobody knows. False without memory.
- */
+/* Records the IDs of a list and reports duplicates. Without a list there are no IDs; if the list is
+ * `needed`, its IDs are unknown. Returns false if memory is short. */
 static bool map_ids(struct check *check, struct id_map *map, struct node *root, const char *key,
 		    bool needed) {
 	struct unique_set ids = {.place = {.lists = {key}, .leaf = "id"}};
@@ -46,7 +44,8 @@ static bool map_ids(struct check *check, struct id_map *map, struct node *root, 
 	return true;
 }
 
-/* Reports a port whose device another port before it has: true. A refused or missing one is NULL. */
+/* Reports a port with the device of an earlier port and returns true. A refused or missing device
+ * is NULL. */
 static bool check_port(struct check *check, struct node *root, enum device_role role,
 		       enum device_role before) {
 	struct path ports = {.key = "ports"}, up = {.up = &ports, .key = device_role_name(role)};
@@ -70,7 +69,7 @@ static void all_check_ports(struct check *check, struct node *root) {
 		check_port(check, root, DEVICE_CONTROL, DEVICE_RPHY);
 }
 
-/* A layout has cores, cores have a layout, and its downstream is no other than what is said of it. */
+/* Cores need a layout, and `downstream` must be that of the layout. */
 static void check_layout(struct check *check, const struct node *map) {
 	const struct thread_request *asked = &check->sg->threads.asked;
 	struct path threads = {.key = "threads"}, path = {.up = &threads, .key = "layout"};
@@ -122,7 +121,7 @@ static void check_rphy(struct check *check, struct node *root) {
 			     "another address than core_ip");
 }
 
-/* Asked for by the file: a map that is none has no provider, and that is told elsewhere. */
+/* Reports the provider that the file names. A value that is no map is reported elsewhere. */
 static void check_library(struct check *check, const struct node *map, const struct path *up) {
 	const struct path path = {.up = up, .key = "provider"};
 	const struct node *node = node_present(map, "provider");
@@ -197,7 +196,7 @@ static void check_bonding_group(struct check *check, const struct node *map,
 		path.index++;
 	}
 	if (!sound)
-		group->channel_count = 0; /* so that no modem is asked for DSIDs */
+		group->channel_count = 0; /* so that no modem is required to have DSIDs */
 }
 
 static void check_bonding_groups(struct check *check, struct node *root) {
@@ -244,7 +243,7 @@ static void check_room(struct check *check, struct node *root) {
 	check_report(check, node, node_present(root, path.key)->line, &path, allowed);
 }
 
-/* The lists, whose references the maps of ids resolve. */
+/* Checks the lists, whose references the ID maps resolve. */
 void check_lists(struct check *check, struct node *root) {
 	check_channels(check, root);
 	check_bonding_groups(check, root);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The parts of a filter rule or classifier against its family and protocol. */
+/* Checks the parts of a filter rule or classifier against its family and protocol. */
 #include "model/check/check.h"
 
 #include <string.h>
@@ -48,7 +48,7 @@ static void check_prefix(struct check *check, const struct node *map, const char
 					 : "an IPv6 prefix, as the rule's family says");
 }
 
-/* Multicast and broadcast are dropped before the rules, so that such a rule would never match. */
+/* Multicast and broadcast are dropped before the rules, so such a rule would never match. */
 static void match_check_destination(struct check *check, const struct node *map,
 				    const struct ip_prefix *p, const struct path *up) {
 	static const uint8_t broadcast[4] = {255, 255, 255, 255};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The modems without their upstream: references, flows, security associations, and what must not occur twice. */
+/* Checks the modems without their upstream: references, flows, security associations, and
+ * duplicates. */
 #include "model/check/check.h"
 
 #include <inttypes.h>
@@ -16,7 +17,7 @@ struct modem_check {
 	struct unique_set macs;
 	struct unique_set addresses;
 	struct unique_set dsids;
-	const struct security_association **associations; /* by SAID, the first that has it */
+	const struct security_association **associations; /* by SAID: the first one */
 };
 
 static void check_addresses(struct modem_check *modems, const struct node *map,
@@ -64,7 +65,7 @@ bool check_same_association(const struct security_association *a,
 	       memcmp(a->next_iv, b->next_iv, sizeof(a->next_iv)) == 0;
 }
 
-/* A key on the wire is named by its SAID alone (SEC), so one SAID has one set of values. */
+/* A frame names its key by its SAID alone (SEC), so one SAID has one set of values. */
 static void check_shared_said(struct modem_check *modems, const struct node *map,
 			      const struct security_association *own, const struct path *up) {
 	const struct security_association **first = &modems->associations[own->said];
@@ -81,7 +82,7 @@ static void check_shared_said(struct modem_check *modems, const struct node *map
 
 struct secret {
 	const char *name;
-	const char *beside; /* the next key or its vector, that goes with it; NULL: always needed */
+	const char *beside; /* the next key or its vector, which needs it; NULL: always needed */
 	unsigned bytes;
 };
 
@@ -95,7 +96,7 @@ static void report_no_secret(struct check *check, const struct node *map, const 
 	check_report(check, NULL, map->line, path, allowed);
 }
 
-/* A good key is not shown, nor is one of another cipher. */
+/* Never quotes a valid key, nor one of another cipher. */
 static void check_secret(struct check *check, const struct node *map, const struct secret *s,
 			 enum cipher cipher, const struct path *up) {
 	const struct node *own = node_present(map, s->name), *value = node_field(map, s->name);
@@ -154,7 +155,7 @@ static void check_association(struct modem_check *modems, const struct node *map
 		check_shared_said(modems, map, association, &security);
 }
 
-/* The index of the bonding group that a modem or flow names; ID_UNKNOWN where there is none. */
+/* Sets the index of the bonding group that a modem or flow names; ID_UNKNOWN if there is none. */
 static void resolve_bonding_group(struct check *check, const struct node *map, uint32_t *group,
 				  const struct path *up) {
 	struct path path = {.up = up, .key = "bonding_group"};
@@ -166,7 +167,7 @@ static void resolve_bonding_group(struct check *check, const struct node *map, u
 }
 
 static bool is_bonded(const struct service_group *sg, const struct service_flow *flow) {
-	/* a group that was refused has no channels */
+	/* a refused group has no channels */
 	return flow->bonding_group != ID_UNKNOWN &&
 	       sg->bonding_groups[flow->bonding_group].channel_count >= 2;
 }
@@ -238,7 +239,7 @@ static void resolve_flow(struct modem_check *modems, const struct node *map,
 		classifier->flow = (uint32_t)i;
 }
 
-/* Are all ids and states of the modem's flows there, so that a reference can be judged? */
+/* Whether all IDs and states of the modem's flows are known, so that a reference can be checked. */
 static bool flows_are_known(const struct node *map) {
 	struct node *list = node_field(map, "service_flows");
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rates, buffers and congestion control of downstream service flows and their modems. */
+/* Checks rates, buffers and queue management of downstream service flows and their modems. */
 #include "model/check/check.h"
 
 #include <stdio.h>
@@ -13,7 +13,7 @@
 
 typedef void format_value(uint64_t value, char text[UNITS_TEXT_SIZE]);
 
-/* As in "at least the max_frame of 2 kB". */
+/* Writes limits such as "at least the max_frame of 2 kB". */
 static void refuse_beyond(const struct check_place *place, const char *key, const char *relation,
 			  const char *other, format_value *format, uint64_t value) {
 	char allowed[TEXT_SIZE], text[UNITS_TEXT_SIZE];
@@ -23,7 +23,7 @@ static void refuse_beyond(const struct check_place *place, const char *key, cons
 	check_refuse(place, key, allowed);
 }
 
-/* A key that says nothing beside what `without` tells. */
+/* Reports a key that has no meaning without another one. */
 static void refuse_idle(const struct check_place *place, const char *key, const char *without) {
 	char allowed[TEXT_SIZE];
 
@@ -108,7 +108,7 @@ static void check_wred(const struct check_place *place, struct service_flow *flo
 	struct check_place inner = {place->check, node_field(place->map, path.key), &path};
 	struct wred *wred = &flow->wred;
 
-	if (wred->max_probability != 0) /* still one in so many packets; 0: refused */
+	if (wred->max_probability != 0) /* still the denominator; 0: refused */
 		wred->max_probability =
 			(PROBABILITY_ONE + wred->max_probability / 2) / wred->max_probability;
 	if (node_present(inner.map, "min_threshold") == NULL)
@@ -136,7 +136,7 @@ void check_flow_qos(struct check *check, const struct node *map, struct service_
 		refuse_idle(&place, "latency_target", "aqm: docsis-pie");
 }
 
-/* What is reserved of a limit that is too low for it: "at least 12 Mbps, the sum of ...". */
+/* Describes a limit that is too low for the reserved rates: "at least 12 Mbps, the sum of ...". */
 static void describe_reserved(uint64_t reserved, char allowed[TEXT_SIZE]) {
 	char text[UNITS_TEXT_SIZE];
 

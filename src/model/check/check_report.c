@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How the parts of the check say what is wrong. */
+/* Reports of the checks. */
 #include <stdio.h>
 
 #include "model/check/check.h"

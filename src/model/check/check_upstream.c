@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The upstream: memory, channels, and what modems have for it. */
+/* Checks the upstream: memory, channels, and the upstream of modems. */
 #include "model/check/check.h"
 
 #include <stdio.h>
@@ -27,7 +27,7 @@ static void check_memory(struct check *check, struct node *root) {
 	check_report(check, node, node != NULL ? node->line : map->line, &path, allowed);
 }
 
-/* A packet of the R-PHY device says nothing but its session ID, so each one has one meaning. */
+/* A packet of the R-PHY device has only its session ID, so each ID has one meaning. */
 static void check_sessions(struct check *check, struct node *root) {
 	static const struct unique_place data = {{"upstream_channels"}, "session"},
 					 request = {{"upstream_channels"}, "request_session"},
@@ -60,7 +60,7 @@ static void check_sessions(struct check *check, struct node *root) {
 	unique_finish(&sessions, check->errors);
 }
 
-/* Where a SID stands: modem, service flow, cluster, place in the cluster. */
+/* The path of a SID: modem, service flow, cluster, index in the cluster. */
 struct sid_place {
 	const struct path *up; /* the list of SIDs */
 	size_t index[UNIQUE_LISTS];
@@ -160,7 +160,7 @@ static void upstream_check_modem(struct upstream_check *upstream, const struct n
 	}
 }
 
-/* What channels have for the upstream scheduler. */
+/* Checks the settings of channels for the upstream scheduler. */
 static void check_grants(struct check *check, struct node *root) {
 	struct path list_path = {.key = "upstream_channels"}, path = {.up = &list_path};
 	struct node *list = node_field(root, "upstream_channels");

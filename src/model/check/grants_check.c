@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Upstream channels: physical settings that there are, and MAPs that can say what is asked of them. */
+/*
+ * Checks upstream channels: valid physical settings, and MAPs that can describe what they have to.
+ */
 #include "model/check/grants_check.h"
 
 #include <stdio.h>
@@ -8,9 +10,9 @@
 #include "model/units.h"
 
 #define TEXT_SIZE 128
-#define SC_QAM_MINISLOTS 4096 /* of a MAP of version 1 */
-#define OFDMA_MINISLOTS 16383 /* of version 5, as far as an offset counts */
-#define WIDE_SYMBOLS 18 /* in a frame, at 25 kHz */
+#define SC_QAM_MINISLOTS 4096 /* per MAP of version 1 */
+#define OFDMA_MINISLOTS 16383 /* per MAP of version 5, by the size of an offset */
+#define WIDE_SYMBOLS 18 /* per frame, at 25 kHz */
 
 static void refuse_above(const struct check_place *p, const char *key, const char *what,
 			 uint64_t most) {
@@ -24,7 +26,7 @@ static bool is_power_of_two(unsigned value) {
 	return (value & (value - 1)) == 0;
 }
 
-/* Keys that say something of the other kind of channels only. */
+/* Reports keys of the other channel type. */
 static void check_kind(const struct check_place *p, enum upstream_type type) {
 	static const struct {
 		const char *key;
@@ -59,7 +61,7 @@ static bool is_prefix(unsigned samples) {
 	return false;
 }
 
-/* Returns whether all of it is there is (PHY 3.1, 7.4; PHY 3.0, 6.2). */
+/* Returns whether all physical settings are valid (PHY 3.1, 7.4; PHY 3.0, 6.2). */
 static bool check_physical(const struct check_place *p, const struct upstream_physical *k) {
 	const struct {
 		const char *key;
@@ -114,13 +116,13 @@ static void check_map_channels(struct check *check, const struct node *map,
 	}
 }
 
-/* The bytes of a minislot, so that neither a MAP nor a grant of one has too many; told at what makes them so large.
- * Returns whether they are good. */
+/* Checks the bytes per minislot, so that neither a MAP nor a grant has too many, and reports the
+ * key that makes them too large. Returns whether they are valid. */
 static bool check_minislot(const struct check_place *channel, const struct check_place *physical,
 			   const struct upstream_channel *c, const struct grants_times *t) {
 	uint32_t most = GRANTS_MAP_BYTES / t->minislots;
 	bool by_grant = most > GRANTS_BURST;
-	uint64_t rate; /* thousands a second */
+	uint64_t rate; /* kbps */
 
 	most = by_grant ? GRANTS_BURST : most;
 	if (t->minislot_bytes <= most)
@@ -138,7 +140,7 @@ static bool check_minislot(const struct check_place *channel, const struct check
 	return false;
 }
 
-/* Minislots that a MAP has for requests, of half of it at most, where it has `room` for them. */
+/* Reports too many minislots for requests: at most half of a MAP, and at most `room`. */
 static void refuse_requests(const struct check_place *contention, uint32_t minislots, uint32_t room,
 			    uint32_t each) {
 	uint32_t half = minislots / 2;
@@ -153,7 +155,7 @@ static void refuse_requests(const struct check_place *contention, uint32_t minis
 			     ", as a MAP has beside ranging and a grant", room / each);
 }
 
-/* Requests, a region for ranging and a grant at once. */
+/* Checks that requests, a ranging region and a grant fit into one MAP. */
 static void check_regions(const struct check_place *channel, const struct check_place *contention,
 			  const struct check_place *maintenance, const struct upstream_channel *c,
 			  const struct grants_times *t) {
@@ -182,13 +184,13 @@ static void check_regions(const struct check_place *channel, const struct check_
 		refuse_above(maintenance, "station_minislots", beside, rest);
 }
 
-/* What the maps of an upstream channel are, in which mistakes are told. */
+/* The maps of an upstream channel in which errors are reported. */
 struct places {
 	struct check_place channel, physical, contention, maintenance;
 };
 
-/* Whether a MAP has place for what it is to describe; told at the key that makes it too much. The scheduler asks the
- * same (check_map and check_regions in src/scheduler/maps/settings.c). */
+/* Checks that a MAP can describe what it has to, and reports the key that makes it too much. The
+ * scheduler repeats these checks (check_map and check_regions in src/scheduler/maps/settings.c). */
 static void check_map(const struct places *p, const struct upstream_channel *c) {
 	const struct grants_config *g = &p->channel.check->sg->upstream.scheduler;
 	uint32_t most = c->type == UPSTREAM_OFDMA ? OFDMA_MINISLOTS : SC_QAM_MINISLOTS;
@@ -204,7 +206,7 @@ static void check_map(const struct places *p, const struct upstream_channel *c) 
 		check_regions(&p->channel, &p->contention, &p->maintenance, c, &t);
 }
 
-/* Without the map of a channel, mistakes are told at the channel's line. */
+/* If the channel does not have the map, errors are reported at the channel's line. */
 static struct check_place place_of(const struct check_place *channel, const char *key,
 				   struct path *path) {
 	const struct node *map = node_field(channel->map, key);
@@ -276,6 +278,6 @@ void grants_add_sessions(struct check *check, struct node *root, struct unique_s
 			unique_add_at(sessions, &by_id, &session, sizeof(session),
 				      node_present(map, "id"), index);
 		if (check->sg->upstream.scheduled)
-			c->grants.map_session = session; /* taken, for changes in service too */
+			c->grants.map_session = session; /* reserved for changes in service, too */
 	}
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Service flows: what each scheduling service needs, and rates that fit together (MULPI 3.1, 7.2.3, annex C.2.2). */
+/* Checks service flows: what each scheduling service needs, and rates that fit together (MULPI 3.1,
+ * 7.2.3, annex C.2.2). */
 #include "model/check/grants_check.h"
 
 #include <stdio.h>
@@ -8,12 +9,13 @@
 
 #define TEXT_SIZE 128
 
-/* What a scheduling service has, bits of 1 << enum upstream_scheduling. */
+/* Scheduling services as bits, 1 << enum upstream_scheduling. */
 #define OF(service) (1u << SCHEDULING_##service)
 #define UNSOLICITED (OF(UNSOLICITED_GRANT) | OF(UNSOLICITED_GRANT_ACTIVITY))
 #define POLLING (OF(NON_REAL_TIME_POLLING) | OF(REAL_TIME_POLLING))
 
-/* A key is needed by the one kind of services and of no meaning without the other; they differ where it has a default. */
+/* The services `needed` require a key, and it has no meaning without those `known`. The two differ
+ * for keys with a default. */
 static void check_service(const struct check_place *p, enum upstream_scheduling scheduling) {
 	static const struct {
 		const char *key;
@@ -64,7 +66,7 @@ static void check_rates(const struct check_place *p, const struct flow_grants *g
 		check_refuse(p, "min_reserved_rate", "at most max_sustained_rate");
 }
 
-/* A grant that comes by itself is no longer than others, its header among them. */
+/* An unsolicited grant with its segment header is no longer than other grants. */
 static void check_grant_size(const struct check_place *p,
 			     const struct upstream_service_flow *flow) {
 	const struct flow_grants *g = &flow->grants;
@@ -86,7 +88,7 @@ static void check_grant_size(const struct check_place *p,
 	check_refuse(p, "unsolicited_grant_size", allowed);
 }
 
-/* What the scheduler asks of them, too (check_times in src/scheduler/maps/settings.c). */
+/* The scheduler repeats these checks (check_times in src/scheduler/maps/settings.c). */
 static void check_times(const struct check_place *p, const struct upstream_service_flow *flow) {
 	const struct flow_grants *g = &flow->grants;
 

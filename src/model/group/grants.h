@@ -35,7 +35,7 @@ struct grants_config {
 	uint64_t ucd_interval;
 	uint64_t modem_processing; /* of a MAP, in addition to that of an OFDMA frame */
 	uint64_t cmts_processing; /* from when a MAP is made until it is sent */
-	/* from a request's last symbol until the scheduler has it; 0: by the channel */
+	/* from a request's last symbol until the R-PHY device sends it; 0: by the channel */
 	uint64_t request_processing;
 	uint64_t interleaver; /* with other delays of a downstream channel */
 	uint64_t round_trip; /* of the farthest modem */

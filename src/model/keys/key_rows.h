@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How the tables of keys are written: one row a key. For keys*.c only. */
+/* Macros and declarations for the tables of keys, with one entry per key. For keys*.c only. */
 #pragma once
 
 #include "model/keys/keys.h"
@@ -31,18 +31,18 @@
 
 extern const struct key service_flow_item; /* in keys_flow.c */
 
-/* What a group has of its server, in keys_server.c. */
+/* The keys of a group that concern its server, in keys_server.c. */
 extern const struct key ports_keys[]; /* of struct service_group */
 extern const struct key threads_keys[]; /* of struct thread_config */
 extern const struct key crypto_keys[]; /* of struct crypto_config */
 #define CRYPTO_NO_DEVICE "none"
 
-/* The upstream's parts of the tables, in keys_upstream.c. */
+/* The keys of the upstream, in keys_upstream.c. */
 extern const struct key upstream_keys[]; /* of struct upstream_config */
 extern const struct key upstream_channel_item;
 extern const struct key upstream_flow_item;
 
-/* And those of its scheduler, in keys_grants.c. */
+/* The keys of its scheduler, in keys_grants.c. */
 extern const struct key grants_keys[]; /* of struct grants_config */
 extern const struct key physical_keys[]; /* of struct upstream_physical */
 extern const struct key contention_keys[]; /* of struct upstream_contention */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The keys of a service group: names, kinds, ranges, defaults and what they mean. */
+/* The keys of a service group: names, kinds, ranges, defaults and help. */
 #include "model/keys/keys.h"
 
 #include "model/keys/key_rows.h"
 #include "model/service_group.h"
 
-/* One row a key, to be read as a table. */
+/* One entry per key, laid out as a table. */
 /* clang-format off */
 
 _Static_assert(offsetof(struct match, tos_mask) == offsetof(struct match, tos) + 1,
@@ -117,7 +117,7 @@ static const struct key bonding_group_keys[] = {
 	{0},
 };
 
-/* The keys of a match, for the struct that holds it. */
+/* The keys of a match, for the struct that contains it. */
 #define MATCH_KEYS(type)                                                                           \
 	{.name = "family", .required = true, ENUM(families), AT(type, match.family),               \
 	 HELP("what the rule looks at: IPv4, IPv6 or the Ethernet type")},                         \
@@ -190,7 +190,7 @@ static const struct key security_keys[] = {
 	{0},
 };
 
-/* The reader puts the service flow's ID where its index will stand; the check resolves it. */
+/* The reader stores the service flow's ID in place of its index; the check resolves it. */
 static const struct key classifier_keys[] = {
 	MATCH_KEYS(struct classifier),
 	{.name = "service_flow", .required = true, INTEGER(1, UINT32_MAX),

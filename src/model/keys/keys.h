@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The one place that knows the keys of a service group and of a server. The reader fills structs from these tables
- * and the JSON Schema is printed from them; a new key is a new row in one of keys*.c.
- */
+/* The tables of all keys of a service group and of a server. The reader fills structs by these
+ * tables, and the JSON Schema is made from them; a new key is a new entry in one of keys*.c. */
 #pragma once
 
 #include <stdbool.h>
@@ -31,9 +29,9 @@ enum kind {
 	KIND_TOS, /* fills two bytes: value, mask */
 	KIND_HEX,
 	KIND_PATH, /* of another file */
-	KIND_TEXT, /* one line, in what is answered only */
-	KIND_REAL, /* a number, likewise */
-	KIND_JSON, /* of requests: a map that the reader leaves to who is called */
+	KIND_TEXT, /* one line; in responses only */
+	KIND_REAL, /* a number; in responses only */
+	KIND_JSON, /* in requests: a map that the reader leaves to the method */
 	KIND_CORES, /* numbers and ranges in one text, or a list of these; laid out as a list */
 	KIND_LIST,
 	KIND_MAP,
@@ -44,32 +42,38 @@ struct choice {
 	unsigned int value;
 };
 
-/* NULL where none has the value. */
+/* NULL if none has the value. */
 const char *choice_name(const struct choice *choice, unsigned value);
 
 struct key {
 	const char *name; /* NULL ends the table */
 	enum kind kind;
 	bool required;
-	bool optional; /* a map that stays zero when it is not given, without its defaults */
-	bool merged; /* a map that a server file puts together key by key, see server/merge.h */
-	bool secret; /* KIND_HEX: a message tells its length, and where it is wrong, and never quotes it */
+	bool optional; /* a map that stays zero if it is not given, without its defaults */
+	bool merged; /* a map that a server file merges key by key, see server/merge.h */
+	/* KIND_HEX: messages give its length and the position of an error, and never quote it */
+	bool secret;
 	bool fixed; /* a list of at most `max` items inside the struct; other lists are pointers */
 	size_t offset; /* in the struct that the table describes */
 	size_t size; /* of the field; of one item of a list */
-	size_t count; /* offset of a list's length; of KIND_HEX of several, of its bytes, or 0 */
+	/*
+	 * offset of a list's length; of KIND_HEX with several lengths, of its size in bytes, or 0
+	 */
+	size_t count;
 	size_t flag; /* offset of a bool that is set when the key is given; 0 = none */
-	const char *fallback; /* the default as text; NULL leaves zero, and a map takes its own */
+	/* the default as text; NULL leaves zero, and a map uses the defaults of its keys */
+	const char *fallback;
 	uint64_t min, max; /* of a number; of the length of a list */
-	const struct choice *choices; /* of KIND_HEX: lengths in digits as words, and in bytes */
-	const struct key *keys; /* of a map; NULL where any name may be: in what is answered only */
-	/* of a list, its offset is 0; of a map without keys, each value */
+	const struct choice *choices; /* of KIND_HEX: lengths in digits as text, and in bytes */
+	const struct key *keys; /* of a map; NULL if any name is allowed: in responses only */
+	/* of a list, with offset 0; of a map without keys, each value */
 	const struct key *item;
 	const char *help;
 	const char *example; /* shown in the schema */
-	/* Of what is told of an object in service: */
-	bool follows; /* where it was not given, it follows from other keys, and is told */
-	bool beside; /* it means something beside certain values of other keys, and is told there */
+	/* In responses about an object in service: */
+	bool follows; /* if not given, it follows from other keys and is reported */
+	/* it has a meaning beside certain values of other keys, and is reported there */
+	bool beside;
 };
 
 /* Keys of the top of the file, read into struct service_group. */
@@ -78,15 +82,15 @@ extern const struct key service_group_keys[];
 /* Keys of an item of `modems`, read into struct modem. */
 extern const struct key modem_keys[];
 
-/* Key of an item of `service_groups` beside those of a group: its file, read into a char *. */
+/* The key of an item of `service_groups` beside those of a group: its file, read into a char *. */
 extern const struct key group_file_key;
 
 /* The name of a server, read into a char *. */
 extern const struct key server_name_key;
 extern const struct key server_max_groups_key;
 
-/* What a server has besides, and a file of one group may have at its top as well: read into a struct power_config, and
- * into a char *. */
+/* Other keys of a server, also allowed at the top of a file of one group: read into a struct
+ * power_config, and into a char *. */
 extern const struct key server_power_key;
 extern const struct key server_metrics_key;
 extern const struct key power_keys[];
@@ -95,13 +99,14 @@ extern const struct choice idle_kinds[], power_policies[], aqm_choices[];
 /* The list of groups at the top of a server file, in the schema; its items have a group's keys. */
 extern const struct key server_groups_key;
 
-/* More than any table has; their numbers are bits of a 64-bit word. */
+/* More keys than any table has; the numbers of keys are bits of a 64-bit word. */
 #define KEYS_MOST 40
 
-/* The keys of an item of `service_groups`, into a table of KEYS_MOST rows, as the next ones. */
+/* Writes the keys of an item of `service_groups` to a table of KEYS_MOST entries, like the next
+ * functions. */
 void keys_of_item(struct key *table);
 
-/* The keys of groups that may stand beside the list, for all of them. */
+/* The keys of groups that may be given beside the list, for all of them. */
 void keys_of_all_groups(struct key *table);
 
 /* The keys at the top of a server file: its own, and those for all groups. */
@@ -109,12 +114,12 @@ void keys_of_server(struct key *table);
 
 #define KEYS_MAX_CORE 1023
 
-/* Most ids are small numbers, so that a table finds them: channels, bonding and filter groups. */
+/* IDs are small numbers, so that a table finds them: channels, bonding and filter groups. */
 #define KEYS_MAX_ID 65535
 
-#define KEYS_MAX_GROUPS 1024 /* bonding or filter groups of a service group */
+#define KEYS_MAX_GROUPS 1024 /* bonding or filter groups per service group */
 
-/* What passes in 10 ms at the highest rate stays below. */
+/* More than 10 ms at the highest rate. */
 #define KEYS_MAX_BURST 2000000000
 
 /* The ciphers by name, and the lengths of their keys and initialisation vectors. */
@@ -123,20 +128,21 @@ extern const struct choice cipher_key_lengths[];
 extern const struct choice cipher_iv_lengths[];
 const char *cipher_name(enum cipher cipher);
 
-/* What the value may be, for people: `a rate such as "1.89 Gbps", 1 kbps to 1 Tbps`. */
+/* Describes the allowed values, for people: `a rate such as "1.89 Gbps", 1 kbps to 1 Tbps`. */
 void key_describe(const struct key *key, char *text, size_t size);
 
-/* What a text says that is no value of the key; of a secret its length, and where it is wrong. */
+/* Describes a text that is no value of the key; for a secret, only its length and the position of
+ * the error. */
 void key_describe_found(const struct key *key, const char *text, size_t length, char *found,
 			size_t size);
 
-/* Whether a row of the table is a secret, so that what stands beside it may be one in the wrong place. */
+/* Whether the table has a secret, so that a text beside it may be one under the wrong key. */
 bool keys_have_secrets(const struct key *keys);
 
-/* The names of a table with commas between them. */
+/* Writes the names of a table, separated by commas. */
 void keys_list(const struct key *keys, char *text, size_t size);
 
-/* The key of a table that a mistyped name may have meant, or NULL. */
+/* The key of a table that a mistyped name may mean, or NULL. */
 const char *keys_nearest(const struct key *keys, const char *name);
 
 /* A regular expression that every text of this kind matches (ECMA 262), or NULL. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The keys of a downstream service flow: whose packets, on which channels, and how good its service. */
+/* The keys of a downstream service flow: identity, channels, quality of service. */
 #include "model/keys/key_rows.h"
 #include "model/service_group.h"
 
-/* One row a key, to be read as a table. */
+/* One entry per key, laid out as a table. */
 /* clang-format off */
 
 #define LARGEST_BUFFER (64u << 20)
@@ -20,7 +20,7 @@ const struct choice aqm_choices[] = {
 	{NULL, 0},
 };
 
-/* The reader puts the denominator where the probability will stand; the check divides. */
+/* The reader stores the denominator in place of the probability; the check divides. */
 static const struct key wred_keys[] = {
 	{.name = "min_threshold", SIZE(0, LARGEST_BUFFER), AT(struct wred, min_threshold),
 	 .follows = true,

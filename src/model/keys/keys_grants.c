@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The keys of the upstream scheduler: of the group, and what an upstream channel has for it. */
+/* The keys of the upstream scheduler: of the group, and of an upstream channel. */
 #include "model/keys/key_rows.h"
 #include "model/service_group.h"
 
-/* One row a key, to be read as a table. */
+/* One entry per key, laid out as a table. */
 /* clang-format off */
 
 static const struct choice modulations[] = {

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a service group has of its server, ports, threads and crypto, and the keys of a server file. */
+/* The keys of a service group that concern its server, ports, threads and crypto, and the keys of a
+ * server file. */
 #include <string.h>
 
 #include "model/devices.h"
 #include "model/keys/key_rows.h"
 #include "model/server_config.h"
 
-/* One row a key, to be read as a table. */
+/* One entry per key, laid out as a table. */
 /* clang-format off */
 
 static const struct choice downstream_layouts[] = {
@@ -92,7 +93,7 @@ const struct key ports_keys[] = {
 #ifndef VCMTS_NO_IPSEC_MB
 #define PROVIDER CRYPTO_LIBRARY
 #else
-#define PROVIDER "cryptodev" /* and no device: crypto_own() */
+#define PROVIDER "cryptodev" /* without a device: crypto_own() */
 #endif
 
 const struct key crypto_keys[] = {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The upstream's keys of a service group, and those of a modem's upstream service flows. */
+/* The upstream keys of a service group, and those of a modem's upstream service flows. */
 #include "model/keys/key_rows.h"
 #include "model/service_group.h"
 
-/* One row a key, to be read as a table. */
+/* One entry per key, laid out as a table. */
 /* clang-format off */
 
 static const struct choice numberings[] = {
@@ -105,7 +105,7 @@ const struct key upstream_channel_item = {
 	HELP("an upstream channel"),
 };
 
-/* The reader puts the channel's id where its index will stand; the check resolves it. */
+/* The reader stores the channel's ID in place of its index; the check resolves it. */
 static const struct key sid_keys[] = {
 	{.name = "channel", .required = true, INTEGER(1, KEYS_MAX_ID),
 	 AT(struct upstream_sid, channel), HELP("id of an upstream channel")},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a key's value may be, in words for people and as a pattern for machines. */
+/* Describes the values of each kind: in words for people, and as a pattern for machines. */
 #include "model/keys/keys.h"
 
 #include <inttypes.h>
@@ -67,7 +67,7 @@ const char *kind_pattern(enum kind kind) {
 	return kind < sizeof(words) / sizeof(words[0]) ? words[kind].pattern : NULL;
 }
 
-/* snprintf at the end of a text that is already there. */
+/* Appends to a text like snprintf(). */
 static void __attribute__((format(printf, 3, 4))) append(char *text, size_t size,
 							 const char *format, ...) {
 	size_t used = strlen(text);
@@ -78,7 +78,7 @@ static void __attribute__((format(printf, 3, 4))) append(char *text, size_t size
 	va_end(arguments);
 }
 
-/* Where that is shorter to read: 0xffffffff, and not 0xf4240. */
+/* Whether hexadecimal is shorter to read: 0xffffffff, but not 0xf4240. */
 static bool is_hexadecimal(uint64_t value) {
 	return value > 0xffff && ((value & (value - 1)) == 0 || (value & (value + 1)) == 0);
 }
@@ -167,7 +167,9 @@ static size_t kind_least(size_t a, size_t b) {
 	return a < b ? a : b;
 }
 
-/* Letters to change, add, drop or swap with their neighbour; both words are short. */
+/*
+ * The edit distance: letters to change, add, drop or swap with the next one. Both words are short.
+ */
 static size_t kind_distance(const char *a, const char *b) {
 	size_t table[LONGEST_NAME + 1][LONGEST_NAME + 1];
 	size_t rows = strlen(a), columns = strlen(b);
@@ -196,7 +198,7 @@ const char *keys_nearest(const struct key *keys, const char *name) {
 	for (; keys->name != NULL; keys++) {
 		size_t far = kind_distance(name, keys->name);
 
-		/* a word of which less than half is right is another word */
+		/* a word with less than half of its letters right is another word */
 		if (far < best && 2 * far <= strlen(keys->name)) {
 			best = far;
 			nearest = keys->name;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From a tree to a service group: structs, then what their values mean together. */
+/* Reads a tree into a service group: structs, then checks across values. */
 #pragma once
 
 #include <stdint.h>
@@ -10,24 +10,22 @@
 #include "model/service_group.h"
 #include "model/tree.h"
 
-/* What a file may visit through aliases, and through what groups have in common, beside its own nodes. */
+/* Limit of visits through aliases and shared keys, in addition to a file's own nodes. */
 #define GROUP_ALIAS_VISITS 20000000
 
-/*
- * Reads the map `root` into `sg`, whose arena is there and whose name may be. Its cores are not dealt
- * out yet, see layouts.h. `visits` is what may still be visited, and becomes what is left.
- */
+/* Reads the map `root` into `sg`, which has an arena and may have a name. Cores are not assigned
+ * yet, see layouts.h. `visits` is the remaining limit of visits, and is updated. */
 void group_read(struct service_group *sg, struct node *root, struct errors *errors,
 		uint64_t *visits);
 
-/*
- * Takes what is a server's and no group's out of the map at the top of a file, so that the rest is a group: the value of
- * that key, or NULL where there is none. The key again is reported.
- */
+/* Removes a key of the server from the map at the top of a file, so that the rest is a group.
+ * Returns its value; NULL if there is none. Reports a repeated key. */
 struct node *group_take_out(struct node *root, const struct key *key, struct errors *errors);
 
-/* Reports `root` where it cannot be one service group, but perhaps a list of them: false. */
+/*
+ * Returns false and reports `root` if it cannot be one service group, but perhaps a list of them.
+ */
 bool group_is_one(const struct node *root, struct errors *errors);
 
-/* The name of a group or server whose file says none: the file's, without folders and ending. */
+/* The default name of a group or server: that of its file, without folders and ending. */
 char *group_name_of(struct arena *arena, const char *path);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From a file to a service group: text, tree, structs, meaning. */
+/* Loads a service group from a file: text, tree, structs, checks. */
 #include "model/load/loader.h"
 
 #include <stdlib.h>

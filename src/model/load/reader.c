@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The generic reader: one function a kind of value, and the walk over maps and lists. */
+/* The generic reader: one function per kind of value, and the walk over maps and lists. */
 #include "model/load/reader.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@ static void reader_read_value(struct reader *reader, const struct key *key, stru
 			      void *object, const struct path *path);
 
 static void store_integer(const struct key *key, void *field, uint64_t value) {
-	/* the tables give unsigned fields of these sizes, enums and bools */
+	/* tables have unsigned fields of these sizes, enums and bools */
 	switch (key->size) {
 	case sizeof(uint8_t): *(uint8_t *)field = (uint8_t)value; break;
 	case sizeof(uint16_t): *(uint16_t *)field = (uint16_t)value; break;
@@ -84,7 +84,7 @@ static bool is_device(const char *text) {
 	return length >= 1 && length <= 255;
 }
 
-/* Whatever a system may call a file, but for what would spoil a line of mistakes. */
+/* Any file name without control characters, which would break up a line of output. */
 static bool is_path(const char *text) {
 	size_t length = strlen(text);
 
@@ -110,7 +110,7 @@ static bool parse_text(struct reader *reader, const struct key *key, const char 
 	return *copy != NULL;
 }
 
-/* Of as many bytes as the field has, or of one of several lengths. */
+/* As many bytes as the field has, or one of several lengths. */
 static bool reader_parse_hex(const struct key *key, const char *text, char *object) {
 	uint8_t *bytes = (uint8_t *)object + key->offset;
 
@@ -165,7 +165,7 @@ void reader_refuse(struct reader *reader, struct node *node, const struct path *
 	errors_add(reader->errors, node->line, path, found, allowed);
 }
 
-/* Ends the reading with one mistake. */
+/* Stops reading after one error. */
 static void stop(struct reader *reader, const struct node *node, const struct path *path,
 		 const char *found, const char *allowed) {
 	if (!reader->stopped)
@@ -228,7 +228,7 @@ static const struct key *find_key(const struct key *keys, struct node *name) {
 	return keys->name != NULL ? keys : NULL;
 }
 
-/* The key that a name stands for; NULL, reported, where it is none or was given before. */
+/* The key of this name; NULL, after a report, if it is unknown or repeated. */
 static const struct key *take_name(struct reader *reader, const struct key *keys, struct node *name,
 				   uint64_t *given, const struct path *up) {
 	const struct key *key = find_key(keys, name);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The tables of keys.h as a JSON Schema. The schema judges one value at a time; what values mean
- * together is told in the descriptions and checked by the loader only.
- */
+/* Writes the tables of keys.h as a JSON Schema. The schema validates one value at a time;
+ * descriptions state the rules across values, which only the loader checks. */
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +13,7 @@
 
 #define ID "urn:openvcmts:schema:configuration"
 
-/* A default or example as YAML would read it. */
+/* A default or example with its type in YAML. */
 static json_t *value_of(const struct key *key, const char *text) {
 	uint64_t number;
 	bool numeric = key->kind == KIND_INTEGER || key->kind == KIND_SIZE ||
@@ -42,7 +40,7 @@ static void put_number_range(json_t *schema, const struct key *key) {
 	json_object_set_new(schema, "maximum", json_integer((json_int_t)key->max));
 }
 
-/* Numbers that YAML reads as integers although the kind also has a text form. */
+/* Numbers that YAML reads as integers, of kinds that also have a text form. */
 static void put_mixed(json_t *schema, const struct key *key) {
 	uint64_t most = key->kind == KIND_PORTS ? UINT16_MAX : UINT8_MAX;
 
@@ -70,7 +68,7 @@ static void put_keys(json_t *schema, const struct key *keys) {
 	json_object_set_new(schema, "properties", properties);
 }
 
-/* A value under each name. */
+/* A value under any name. */
 static void put_named(json_t *schema, const struct key *item) {
 	json_object_set_new(schema, "type", json_string("object"));
 	json_object_set_new(schema, "additionalProperties", schema_of_key(item));
@@ -158,7 +156,7 @@ json_t *schema_of_key(const struct key *key) {
 	json_object_set_new(schema, "description", json_string(key->help));
 	put_kind(schema, key);
 	if (key->kind != KIND_MAP) {
-		/* the range in the units of the field, which JSON Schema has no word for */
+		/* the range in the units of the field, which JSON Schema cannot express */
 		key_describe(key, allowed, sizeof(allowed));
 		json_object_set_new(schema, "x-allowed", json_string(allowed));
 	}
@@ -200,10 +198,8 @@ static json_t *describe_group(void) {
 	return schema;
 }
 
-/*
- * Beside a list of groups, nothing is needed, as every group may have it, and the number of a group says
- * nothing. Without the list all that a group needs is needed.
- */
+/* Beside a list of groups no key is required, as each group may have it, and the number of a group
+ * is not allowed. Without the list, the required keys of a group are required. */
 static void put_forms(json_t *schema) {
 	json_t *groups = json_object();
 	char allowed[64];

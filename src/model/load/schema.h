@@ -8,8 +8,8 @@
 
 #include "model/keys/keys.h"
 
-/* What one value may be. The caller owns it. */
+/* The schema of one value. The caller owns it. */
 json_t *schema_of_key(const struct key *key);
 
-/* A map with these keys; `open`: others may stand beside them. The caller owns it. */
+/* The schema of a map with these keys; `open` allows other keys. The caller owns it. */
 json_t *schema_of_keys(const struct key *keys, bool open);
