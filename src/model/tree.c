@@ -192,7 +192,7 @@ static bool has_tag(const yaml_event_t *event) {
 	return tag != NULL;
 }
 
-/* Returns false at the end of the stream and after a mistake. */
+/* Returns false at the end of the stream and after an error. */
 static bool take_event(struct composer *composer, const yaml_event_t *event) {
 	if (has_tag(event))
 		return tree_refuse(composer, line_of(composer, event), "a YAML tag",

@@ -245,7 +245,7 @@ uint64_t served_group_held(const struct served_group *g) {
 
 #define LOWER_MAC (DS_PIPELINES - 1) /* index of its pipeline; those before are the upper MAC's */
 
-/* What one worker holds of a group. */
+/* Counts the pending packets of a group at one worker. */
 struct left {
 	const struct served_group *g;
 	uint64_t held;
@@ -303,7 +303,7 @@ void served_group_close(struct served_group *g) {
 }
 
 void served_group_drain_round(struct served_group *g) {
-	if (g->downstream->upper.network.ring != NULL) /* no packets come from a port any more */
+	if (g->downstream->upper.network.ring != NULL) /* no packets arrive from a port any more */
 		pipeline_run(&g->downstream->enqueue);
 	pipeline_run(&g->downstream->dequeue);
 	pipeline_run(&g->downstream->lower_mac);

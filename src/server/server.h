@@ -134,7 +134,7 @@ struct group_slots server_slots(const struct server *s);
 /* Number of pending packets and parts of packets. */
 uint64_t server_held(const struct server *s);
 
-/* Whether received = transmitted + drops + held in each group. Call it when no worker runs. */
+/* Whether received = transmitted + drops + pending in each group. Call it when no worker runs. */
 bool server_balanced(const struct server *s);
 
 /* Stops reception and lets pending packets leave, for at most `cycles` of the TSC, as fast as the

@@ -142,7 +142,7 @@ struct steering_change {
 };
 
 /*
- * Creates as many as the NIC accepts: packets of a session without a rule come by the first queue.
+ * Creates as many as the NIC accepts: packets of a session without a rule arrive in the first queue.
  */
 static void rules_come(struct steering_change *c) {
 	struct steering_rules *r = c->rules;

@@ -80,7 +80,7 @@ static void use_device(struct server_reader *server, struct service_group *sg,
 		refuse_memory(server->errors);
 }
 
-/* Comes after the group's own checks, which report what the file says. */
+/* Called after the group's own checks, which report what the file says. */
 static void use_devices(struct server_reader *server, struct service_group *sg) {
 	if (server->devices == NULL)
 		return;
