@@ -84,8 +84,8 @@ static unsigned group_depi_frames(const struct service_group *sg) {
 	return (unsigned)sg->channel_count + DS_LOWER_LIMIT + PIPELINE_CAPACITY + messages;
 }
 
-/* Enough for all encapsulations with the longest PSP header, and no more: on 4 KiB pages, most of
- * the cost of such an mbuf is a TLB miss on its page. */
+/* For all encapsulations with the longest PSP header, and no more: on 4 KiB pages, most of the cost
+ * of such an mbuf is a TLB miss on its page. */
 static unsigned depi_header_room(const struct service_group *sg) {
 	return RTE_PKTMBUF_HEADROOM + DEPI_ENCAP_MAX +
 	       (unsigned)psp_header_size(sg->rphy.max_segments, 2);
@@ -109,8 +109,8 @@ struct pool_needs server_group_needs(const struct server_config *config,
 	return n;
 }
 
-/* A NIC has a descriptor per buffer, so each holds at most one DEPI frame. An upstream packet may
- * be attached to a received one, which then takes the place of a frame's buffer. */
+/* A NIC has a descriptor per buffer: at most one DEPI frame each. An upstream packet may be
+ * attached to a received one in place of a frame's buffer. */
 struct pool_needs server_port_needs(enum device_role role, unsigned descriptors) {
 	struct pool_needs n = {.packets = descriptors};
 
@@ -156,8 +156,7 @@ static void rooms_at_least(struct pool_rooms *r, const struct pool_rooms *least)
 	r->uepi = RTE_MAX(r->uepi, least->uepi);
 }
 
-/* Descriptors of one role that an added group may need: a ring on a shared port, or a port of its
- * own. */
+/* Descriptors of one role for an added group: a ring on a shared port, or a port of its own. */
 static unsigned spare_descriptors(const struct server_ports *ports, enum device_role role,
 				  unsigned ring) {
 	unsigned most = 0;
@@ -172,8 +171,7 @@ static unsigned spare_descriptors(const struct server_ports *ports, enum device_
 	return most;
 }
 
-/* Rings that ports of one group need when an added group shares them: one to that group, and one to
- * the port. */
+/* Rings of ports that an added group will share: one to the group, and one to the port. */
 static unsigned spare_shares(const struct server_ports *ports, enum device_role role,
 			     unsigned ring) {
 	unsigned rings = 0;
@@ -185,7 +183,7 @@ static unsigned spare_shares(const struct server_ports *ports, enum device_role 
 	return rings;
 }
 
-/* Sums what groups and ports may keep: those of the configuration, and those that may be added. */
+/* Sums what groups and ports may keep: configured ones, and those that may be added. */
 static void sizes_add_groups(struct pool_sizes *s, const struct server_config *config,
 			     const struct server_ports *ports) {
 	size_t most = server_config_most(config), spares = most - config->group_count;
@@ -266,11 +264,8 @@ static uint64_t pools_memory(const struct pool_sizes *s) {
 #define LINES \
 	(RTE_CACHE_LINE_SIZE / 64ull) /* aarch64 has cache lines of 128 bytes; structs fill them */
 
-/*
- * Keys of a modem at most 1.3 kB, its tables and flows 2 kB, and 7 kB in an upstream. A rule of a
- * published profile needs less than 1 kB in the tries, a few that overlap up to 16 kB. Plus the
- * flow cache.
- */
+/* Bytes: keys of a modem at most 1.3 kB, its tables and flows 2 kB, and 7 kB in an upstream; a rule
+ * in the tries less than 1 kB, up to 16 kB if a few overlap; the flow cache. */
 static uint64_t tables_memory(const struct service_group *sg) {
 	uint64_t modem = (layout_has_upstream(sg) ? 10240 : 3072) * LINES;
 	uint64_t crypto = crypto_has_library() ? 0 : CRYPTO_BYTES + sg->modem_count * CRYPTO_MODEM;

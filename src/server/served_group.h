@@ -90,7 +90,7 @@ void served_group_end(struct served_group *g);
 uint64_t served_group_held(const struct served_group *g);
 
 /* The same for a group that receives nothing, and exact: each worker counts its own part between
- * two rounds, when it processes no packet, in the order of the packet flow. For the control thread. */
+ * two rounds, in the order of the packet flow. For the control thread. */
 uint64_t served_group_left(const struct served_group *g);
 
 /* Pending parts whose missing parts have not arrived; they stay while nothing is received. */

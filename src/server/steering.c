@@ -141,9 +141,7 @@ struct steering_change {
 	uint64_t end; /* limit of the wait for earlier packets, TSC */
 };
 
-/*
- * Creates as many as the NIC accepts: packets of a session without a rule arrive in the first queue.
- */
+/* Creates as many as the NIC accepts: packets of a session without a rule arrive in queue 0. */
 static void rules_come(struct steering_change *c) {
 	struct steering_rules *r = c->rules;
 	uint16_t port = c->server->ports.list[c->port].id, queue = (uint16_t)(c->group + 1);

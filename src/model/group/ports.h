@@ -13,7 +13,7 @@ enum steering {
 	STEERING_OFF, /* software */
 };
 
-/* A port is whatever DPDK opens by this string: a PCI address or a virtual device with arguments. */
+/* A port is what DPDK opens by this string: a PCI address or a virtual device with arguments. */
 struct port_config {
 	char *device;
 	uint32_t queue_size; /* descriptors; 0 for a control port that is not configured */

@@ -50,7 +50,8 @@ struct group_room group_room(const struct service_group *sg) {
 	room.bonding_groups = quarter_more(room.bonding_groups, KEYS_MAX_GROUPS);
 	room.filter_groups = quarter_more(room.filter_groups, KEYS_MAX_GROUPS);
 	if (channels > 0) {
-		/* SIDs on all channels for each flow of the largest modem; each is unique on its channel */
+		/* SIDs on all channels for each flow of the largest modem; each is unique per
+		 * channel */
 		room.upstream_channels = quarter_more(channels, SG_MAX_UPSTREAM_CHANNELS);
 		room.upstream_flows = in_proportion(room.upstream_flows, sg, modems, flows);
 		room.sids = in_proportion(room.sids, sg, modems, flows * room.upstream_channels);
