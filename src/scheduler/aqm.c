@@ -5,9 +5,9 @@
 
 #include "scheduler/ticks.h"
 
-/* WRED: an idle queue is taken for one through which packets of this size pass. */
+/* WRED: the average of an idle queue decays as if packets of this size passed through it. */
 #define IDLE_PACKET 1000
-#define IDLE_RATE 1000000000 /* bits per second, of flows without a sustained rate */
+#define IDLE_RATE 1000000000 /* bits per second, for flows without a sustained rate */
 
 /* DOCSIS-PIE: RFC 8034, appendix A.1.2; sizes in bytes, delays in seconds. */
 #define PIE_A 0.25
@@ -22,9 +22,9 @@
 #define PIE_PROBABILITY_HIGH 8.5
 #define PIE_DELAY_LOW 0.005
 #define PIE_DELAY_HIGH 0.2
-#define PIE_MAX_STEPS 1024 /* intervals without arrivals that are made up for */
+#define PIE_MAX_STEPS 1024 /* limit of the intervals that an update makes up for */
 
-/* xorshift64*; 53 bits of it make a number from 0 to below 1. */
+/* xorshift64*. 53 bits of it give a number from 0 to below 1. */
 static double random_unit(uint64_t *state) {
 	uint64_t x = *state;
 
@@ -122,7 +122,7 @@ static void pie_probability(struct pie_state *p, double delay) {
 	p->probability = fmin(fmax(p->probability, 0), most);
 }
 
-/* What every interval of 16 ms does. */
+/* One update; due every 16 ms. */
 static void pie_update(struct pie_state *p, double delay) {
 	bool quiet;
 
@@ -145,13 +145,14 @@ static void pie_update(struct pie_state *p, double delay) {
 	p->old_delay = delay;
 }
 
-/* Further updates change nothing. */
+/* Whether further updates would change nothing. */
 static bool pie_rests(const struct pie_state *p, const struct aqm_queue *q) {
 	return q->head_age == 0 && p->state == PIE_INACTIVE && p->probability == 0 &&
 	       p->old_delay == 0 && p->burst_allowance <= 0;
 }
 
-/* Updates that are due. Of several, the queue was empty at all but the latest, or is as it is. */
+/* Runs all updates that are due. The queue was empty at all but the latest, or has not changed
+ * since. */
 static void pie_catch_up(struct pie_state *p, const struct aqm_queue *q, int64_t now) {
 	int64_t due = (now - p->updated) / PIE_INTERVAL_TICKS;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a scheduler is told, at its creation and while it works. */
+/* Settings of a scheduler, at creation and in service. */
 #include <string.h>
 
 #include "scheduler/channels.h"
@@ -22,7 +22,7 @@ static uint64_t rate_peak_burst(uint64_t rate) {
 	return burst > SCHEDULER_PEAK_BURST ? burst : SCHEDULER_PEAK_BURST;
 }
 
-/* The longest packet that all of the flow's own buckets can hold. */
+/* The longest packet that fits all buckets of the flow itself. */
 static uint16_t flow_own_max_packet(const struct scheduler_flow *f) {
 	uint64_t most = SCHEDULER_PACKET_MAX;
 
@@ -39,7 +39,7 @@ static uint8_t flow_own_rates(const struct scheduler_flow *f) {
 			 (f->reserved != 0 ? FLOW_RESERVATION : 0));
 }
 
-/* The flow has to keep the limit of its modem, too. */
+/* Applies the modem's aggregate rate to the flow. */
 static void flow_limit(struct scheduler *s, uint32_t flow, const struct modem *m) {
 	const bool limited = m->aggregate.cost != 0;
 	struct flow *f = &s->flows[flow];
@@ -50,7 +50,7 @@ static void flow_limit(struct scheduler *s, uint32_t flow, const struct modem *m
 	f->rates = (uint8_t)((f->rates & ~FLOW_AGGREGATE) | (limited ? FLOW_AGGREGATE : 0));
 }
 
-/* The class of the modem's flows with the same group and priority, or a free one. */
+/* The class of the modem's flows with this group and priority, or else a free one. */
 static uint32_t class_find(struct scheduler *s, const struct scheduler_flow *f) {
 	uint32_t other = s->modems[f->modem].first_flow, class = s->free_class;
 
@@ -100,8 +100,7 @@ static void class_part(struct scheduler *s, uint32_t flow) {
 	}
 }
 
-/* The meter keeps its bytes, too, those that it is behind and those that a flow which waits has
- * saved up. */
+/* Converts the meter's credit or debt to the new rate, in bytes. */
 static void reserve_set(const struct scheduler *s, struct reserve *r, uint64_t cost) {
 	int64_t ahead = more(r->due - s->now, -RESERVED_SAVED);
 
@@ -109,7 +108,7 @@ static void reserve_set(const struct scheduler *s, struct reserve *r, uint64_t c
 	r->cost = cost;
 }
 
-/* Nothing is left of the one that had its number before. */
+/* Clears all state of the flow that had this index before. */
 static void flow_begin(struct scheduler *s, uint32_t flow) {
 	struct flow *f = &s->flows[flow];
 
@@ -189,7 +188,7 @@ const char *scheduler_set_modem(struct scheduler *s, uint32_t modem,
 								    : SCHEDULER_PACKET_MAX;
 	for (uint32_t f = m->first_flow; f != NONE; f = s->next_of_modem[f])
 		flow_limit(s, f, m);
-	if (!modem_is_open(m)) /* what was waited for may have come */
+	if (!modem_is_open(m)) /* the new limits may admit it now */
 		wheel_set(&s->wheel, modem_timer(s, modem), s->now);
 	return NULL;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "scheduler/channels.h"
 
-/* One segment of the packet, of which `left` bytes are to go; returns what it holds, 0 where the
- * DEPI frame is ended without one. */
+/* Packs one segment; `left` bytes of the packet remain. Returns its bytes, or 0 if the DEPI
+ * frame ends without one. */
 static uint32_t segment_take(struct channel *c, uint32_t left) {
 	uint32_t take = c->space - c->depi.entry_bytes;
 
@@ -40,7 +40,7 @@ uint32_t channel_cut(struct channel *c, uint32_t bytes, int64_t now) {
 	return all;
 }
 
-/* Not one of the channel's packets: it has no part in its DEPI frames. */
+/* These bytes are in DEPI frames of their own, and are no packet of the channel. */
 void scheduler_charge(struct scheduler *s, uint32_t channel, uint64_t bytes) {
 	const uint64_t most = UINT32_MAX / 2;
 	struct channel *c = &s->channels[channel];

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Channel access: which channel is free first, and what a packet takes of it. */
+/* Channel access: which channel is free first, and what a packet costs on it. */
 #pragma once
 
 #include <string.h>
 
 #include "scheduler/internal.h"
 
-/* The low bits of free_at[] that hold the channel's index. */
+/* The low bits of free_at[] are the channel's index. */
 #define CHANNEL_MASK (SCHEDULER_MAX_CHANNELS - 1)
 
-/* Four entries of free_at[] at once. */
+/* Four entries of free_at[]. */
 typedef int64_t lanes __attribute__((vector_size(32)));
 
-/* Lowers `best` to the entries, of which those that are past count as `places`. */
+/* Lowers `best` to the entries. An entry below `places` counts as `places`. */
 static inline void lanes_least(lanes *best, const int64_t *at, const lanes *places) {
 	lanes entries, mask;
 
@@ -23,8 +23,8 @@ static inline void lanes_least(lanes *best, const int64_t *at, const lanes *plac
 	*best = (entries & mask) | (*best & ~mask);
 }
 
-/* The least of the run's entries, where those that are past count as `idle`, which carries the
- * index of the first, plus their place: so the first of the idle ones wins. */
+/* The least entry of the run. An entry in the past counts as `idle`, the index of the first
+ * channel included, plus its offset in the run. So the first idle channel wins. */
 static inline int64_t run_free(const int64_t *at, uint32_t n, int64_t idle) {
 	const lanes first = {idle, idle + 1, idle + 2, idle + 3};
 	lanes best = {INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX};
@@ -38,7 +38,7 @@ static inline int64_t run_free(const int64_t *at, uint32_t n, int64_t idle) {
 	}
 	for (uint32_t i = 0; i + 4 <= n; i += 4, places += 4)
 		lanes_least(&best, at + i, &places);
-	if (n % 4 != 0) { /* those at the end, some of them once more */
+	if (n % 4 != 0) { /* the last four; some of them twice */
 		places = first + (n - 4);
 		lanes_least(&best, at + n - 4, &places);
 	}
@@ -46,8 +46,8 @@ static inline int64_t run_free(const int64_t *at, uint32_t n, int64_t idle) {
 }
 
 /*
- * The entry of free_at[], or the present where that is past, of the group's channel that is free
- * first; of several that are free by now, of the one with the lowest index.
+ * The entry of free_at[], or the present if that is past, of the group's channel that is free
+ * first. Of several idle channels, the lowest index wins.
  */
 static inline int64_t first_free(const struct scheduler *s, const struct group *g, int64_t now) {
 	const int64_t idle = now & ~(int64_t)CHANNEL_MASK;
@@ -61,11 +61,10 @@ static inline int64_t first_free(const struct scheduler *s, const struct group *
 	return best;
 }
 
-/* Bytes that a DOCSIS frame of `bytes` takes on the channel where its DEPI frame ends before it
- * does. */
+/* Bytes that a DOCSIS frame of `bytes` takes on the channel if its DEPI frame ends within it. */
 uint32_t channel_cut(struct channel *c, uint32_t bytes, int64_t now);
 
-/* Bytes that a DOCSIS frame of `bytes` takes on the channel, with what DEPI puts around it. */
+/* Bytes that a DOCSIS frame of `bytes` takes on the channel, including DEPI. */
 static inline uint32_t channel_bytes(struct channel *c, uint32_t bytes, int64_t now) {
 	const uint32_t segment = bytes + c->depi.entry_bytes;
 
@@ -79,7 +78,7 @@ static inline uint32_t channel_bytes(struct channel *c, uint32_t bytes, int64_t 
 	return segment;
 }
 
-/* Gives the channel work for `bytes`. Returns when it will be done, in ticks. */
+/* Adds `bytes` to the channel's work. Returns when it will be done, in ticks. */
 static inline int64_t channel_take(struct scheduler *s, uint32_t channel, uint32_t bytes,
 				   int64_t now) {
 	struct channel *c = &s->channels[channel];

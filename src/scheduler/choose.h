@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whose turn it is: which group, which of its columns, which class and which flow. */
+/* Selects the group, class queue, class and flow that are served next. */
 #pragma once
 
 #include "scheduler/channels.h"
@@ -7,13 +7,13 @@
 #include "scheduler/queue.h"
 #include "scheduler/turns.h"
 
-/* A group and its column that have the turn. */
+/* A group and one of its class queues, selected for service. */
 struct turn {
 	uint32_t group;
 	uint32_t column;
 };
 
-/* The least rank of the cluster's awake groups. */
+/* The least order key of the cluster's awake groups. */
 static inline int64_t least_rank(const struct cluster *c) {
 	const uint32_t blocks = c->awake_count / RANK_BLOCK, rest = c->awake_count % RANK_BLOCK;
 	int64_t least;
@@ -27,15 +27,14 @@ static inline int64_t least_rank(const struct cluster *c) {
 	return least;
 }
 
-/* Of the cluster's awake groups the one with the highest column, of these the one that is
- * behind. */
+/* The awake group with the highest priority; of equals, the one in the earliest round. */
 static inline struct turn cluster_turn(const struct scheduler *s, const struct cluster *c) {
 	uint32_t group = c->present[least_rank(c) & (MAX_GROUPS - 1)];
 
 	return (struct turn){group, highest(s->groups[group].waiting)};
 }
 
-/* Columns below `top` in which groups of the cluster wait. */
+/* Levels below `top` at which groups of the cluster have packets. */
 static inline uint32_t lower_columns(const struct cluster *c, unsigned top) {
 	uint32_t columns = 0;
 
@@ -44,7 +43,7 @@ static inline uint32_t lower_columns(const struct cluster *c, unsigned top) {
 	return columns;
 }
 
-/* What an awake group of the cluster waits for of these columns. */
+/* The levels, of those given, at which an awake group of the cluster has packets. */
 static inline uint32_t group_columns(const struct scheduler *s, const struct cluster *c,
 				     uint32_t group, uint32_t columns) {
 	const struct group *g = &s->groups[group];
@@ -55,8 +54,8 @@ static inline uint32_t group_columns(const struct scheduler *s, const struct clu
 }
 
 /*
- * Something below `top`, in rotation, where the cluster has sent enough above it; else `top`. Of
- * very many groups some are looked at, and at the next turn the next ones.
+ * Selects a level below `top`, in rotation, or returns `top` if none has packets. With many groups,
+ * a call looks at some of them and the next call goes on.
  */
 static inline struct turn cluster_lower_turn(const struct scheduler *s, struct cluster *c,
 					     struct turn top) {
@@ -86,9 +85,10 @@ static inline void flow_fetch(const struct scheduler *s, uint32_t flow) {
 }
 
 /*
- * What the next turns will touch comes into the cache, where it is so much that it is not there since it
- * arrived: classes six turns ahead, their flows four and the chunks of these two, as each is found through
- * the one before. A turn may go on with another chunk or another flow: these follow a turn or two later.
+ * Prefetches the data of the next rounds, which are out of the cache when many packets are queued.
+ * Classes are fetched six positions ahead, flows four, chunks two, as each pointer is found in the
+ * level before. A flow may also need its next chunk, or a class its next flow; these are fetched
+ * later.
  */
 static inline void turns_prefetch(const struct scheduler *s, uint32_t class) {
 	const struct class *classes = s->classes;
@@ -112,9 +112,8 @@ static inline void turns_prefetch(const struct scheduler *s, uint32_t class) {
 	fetch(&classes[classes[classes[fourth].link.next].link.next]);
 }
 
-/* The flow of the class, the first of its column, that goes next: the first that has not used up
- * its own turn. NONE where the class gives way to others: it is empty, or still pays for its
- * last packet. */
+/* The next flow of a class that is first in its class queue: the first flow with credit. NONE if
+ * the class is empty or has no credit; then it leaves the queue or moves to its end. */
 static inline uint32_t class_flow(struct scheduler *s, uint32_t class) {
 	struct class *c = &s->classes[class];
 	struct flow *f;
@@ -135,7 +134,7 @@ static inline uint32_t class_flow(struct scheduler *s, uint32_t class) {
 	return c->flows;
 }
 
-/* When the flow's own rates let a packet of `bytes` go. */
+/* The time from which the flow's own rates admit a packet of `bytes`. */
 static inline int64_t flow_opens(const struct flow *f, uint32_t bytes) {
 	int64_t opens = INT64_MIN;
 
@@ -146,8 +145,7 @@ static inline int64_t flow_opens(const struct flow *f, uint32_t bytes) {
 	return opens;
 }
 
-/* Whether the flow's rates let its first packet go; if not, it or its class gives way to the
- * others. */
+/* Whether the flow's rates admit its first packet. If not, parks the flow or blocks its class. */
 static inline bool flow_may_go(struct scheduler *s, uint32_t flow, bool reserved, int64_t now) {
 	const struct flow *f = &s->flows[flow];
 	uint32_t bytes = queue_head(s, f)->bytes;
@@ -167,7 +165,7 @@ static inline bool flow_may_go(struct scheduler *s, uint32_t flow, bool reserved
 	return false;
 }
 
-/* The flow that is first in the reserved column; NONE where it has no reason to be there. */
+/* The first flow of the reserved queue, or NONE if it is not due; then it leaves the queue. */
 static inline uint32_t reserve_flow(struct scheduler *s, uint32_t group, uint32_t flow,
 				    int64_t now) {
 	bool ready = s->flows[flow].state == FLOW_READY;
@@ -180,8 +178,7 @@ static inline uint32_t reserve_flow(struct scheduler *s, uint32_t group, uint32_
 	return NONE;
 }
 
-/* The flow of the column that goes next; NONE where none is left that may, or where too many were
- * looked at that may not. */
+/* The next flow of the class queue. NONE if no flow may send, or if s->steps are used up. */
 static inline uint32_t column_flow(struct scheduler *s, struct turn turn, int64_t now) {
 	const struct column *c = &s->groups[turn.group].columns[turn.column];
 	const bool reserved = turn.column == RESERVED;

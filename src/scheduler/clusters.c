@@ -7,18 +7,18 @@
 #include "scheduler/columns.h"
 #include "scheduler/leads.h"
 
-#define MOVE_STEPS 4 /* as a group that moves touches so much more than one that is looked at */
+#define MOVE_STEPS 4 /* a move costs as much as this many groups that are looked at */
 
 enum regroup_phase {
 	REGROUP_IDLE,
-	REGROUP_JOIN, /* channels that groups share become one */
-	REGROUP_MOVE, /* groups go to the clusters of their channels */
+	REGROUP_JOIN, /* join the sets of channels that groups share */
+	REGROUP_MOVE, /* move groups to the clusters of their channels */
 };
 
-/* A set of channels, or one that has gone into another. */
+/* A set of channels, or one that was joined to another. */
 struct reach {
 	uint64_t channels[CHANNEL_WORDS];
-	uint32_t up; /* the set that it has gone into, or itself */
+	uint32_t up; /* the set that it was joined to, or itself */
 	uint32_t members; /* groups */
 };
 
@@ -26,7 +26,7 @@ struct regroup {
 	bool asked, look;
 	enum regroup_phase phase;
 	uint32_t next; /* group */
-	uint32_t half; /* the clusters from which groups move are those from here on */
+	uint32_t half; /* first index of the clusters that groups move to */
 	struct reach reach[SCHEDULER_MAX_CHANNELS]; /* by channel */
 };
 
@@ -92,7 +92,7 @@ static void clusters_wake(struct scheduler *s) {
 	}
 }
 
-/* The channel whose set the channel is in. */
+/* The root of the channel's set. */
 static uint32_t reach_of(struct regroup *r, uint32_t channel) {
 	while (r->reach[channel].up != channel) {
 		uint32_t up = r->reach[channel].up;
@@ -121,10 +121,10 @@ static uint32_t reach_unite(struct regroup *r, uint32_t a, uint32_t b) {
 	return a;
 }
 
-/* The channels of a group become one set. Of all groups together there are fewer sets to unite
- * than channels. */
+/* Joins the channels of a group to one set. All groups together cause fewer unions than there
+ * are channels. */
 static void group_join(struct regroup *r, struct group *g) {
-	/* One that is not there is among the others of any channel: it never has a packet. */
+	/* A group without channels joins the set of channel 0: it never has a packet. */
 	uint32_t first = g->run_count > 0 ? g->runs[0].from : 0, root = reach_of(r, first);
 
 	g->first_channel = first;
@@ -153,7 +153,7 @@ static void join_begin(struct scheduler *s, struct regroup *r) {
 	r->next = 0;
 }
 
-/* The clusters of the other half, which nobody is in, get memory for their groups. */
+/* Assigns memory to the clusters of the unused half. */
 static void move_begin(struct scheduler *s, struct regroup *r) {
 	const bool upper = r->half == 0;
 	uint32_t *present = s->present + (upper ? s->group_count : 0);
@@ -182,7 +182,7 @@ static void waiting_count(struct cluster *c, const struct group *g, uint32_t by)
 		c->waiting[k] += (g->waiting >> k & 1) != 0 ? by : 0;
 }
 
-/* Among those that it is to compete with now, all groups are equal. */
+/* Moves a group to its new cluster. All groups of a cluster start in the same round. */
 static void group_move(struct scheduler *s, uint32_t group) {
 	struct group *g = &s->groups[group];
 
@@ -199,7 +199,7 @@ static void group_move(struct scheduler *s, uint32_t group) {
 	}
 }
 
-/* One group; s->steps are above 0. */
+/* Handles one group. s->steps must be above 0. */
 static void regroup_step(struct scheduler *s, struct regroup *r) {
 	if (r->next == s->group_count) {
 		if (r->phase == REGROUP_JOIN)
@@ -223,7 +223,7 @@ void clusters_go_on(struct scheduler *s) {
 	if (r->look)
 		clusters_wake(s);
 	r->look = false;
-	/* What groups move by is not to change before all have moved. */
+	/* The sets must not change before all groups have moved. */
 	if (r->asked && r->phase != REGROUP_MOVE)
 		join_begin(s, r);
 	while (s->steps > 0 && r->phase != REGROUP_IDLE)

@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which channels a bonding group has, and which groups compete for channels. After a change groups
- * are put together anew and move to their new clusters, some at each call; until a group has moved
- * it competes with those that it was together with before.
+ * Clusters: which channels a bonding group has, and which groups compete for channels. After a
+ * change, each call of scheduler_dequeue() joins sets of channels and moves some groups to their
+ * new clusters. Until a group has moved, it competes within its old cluster.
  */
 #pragma once
 
 #include "scheduler/internal.h"
 
-/* Memory for what the clusters of a scheduler need. Returns whether there is. */
+/* Allocates the memory of the clusters. Returns false if there is none. */
 bool clusters_create(struct scheduler *s);
 void clusters_free(struct scheduler *s);
 
-/* Gives the group its channels; clusters_change() comes next. */
+/* Sets the group's channels. The caller then calls clusters_change(). */
 void clusters_set_channels(struct scheduler *s, uint32_t group, const struct scheduler_group *set);
 
-/* Groups are to be put together by the channels that they share, or all where they share the
- * service group's limit. */
+/* Starts a new assignment of groups to clusters: by shared channels, or one for all if the
+ * service group has a rate limit. */
 void clusters_change(struct scheduler *s);
 
-/* All groups are to look anew at their channels. */
+/* Makes all groups check their channels again. */
 void clusters_look(struct scheduler *s);
 
-/* A step towards what was asked for above; to be called while s->changing. */
+/* One step of the changes above. Requires s->changing. */
 void clusters_go_on(struct scheduler *s);

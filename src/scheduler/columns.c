@@ -18,8 +18,8 @@ static void places_exchange(struct scheduler *s, struct cluster *c, uint32_t a, 
 	group_rank(s, group);
 }
 
-/* The last one awake fell asleep or left: those that are left wait for the first of their
- * channels. */
+/* Stops serving the cluster when no group is awake. A timer wakes it when the first channel is
+ * nearly free. */
 static void cluster_rest(struct scheduler *s, uint32_t cluster) {
 	struct cluster *c = &s->clusters[cluster];
 
@@ -76,7 +76,7 @@ void group_leave(struct scheduler *s, uint32_t group) {
 		wheel_clear(&s->wheel, cluster_timer(s, g->cluster));
 }
 
-/* One that comes back has neither saved much up nor been forgotten. */
+/* Limits the lead and the lag of a group that competes again to MAX_LEAD rounds. */
 static void column_find_place(const struct cluster *cluster, unsigned column, struct column *c) {
 	uint64_t served = cluster->served[column];
 
@@ -124,6 +124,6 @@ void column_next_round(struct scheduler *s, uint32_t group, unsigned column) {
 	c->round++;
 	if (c->round > s->clusters[cluster].far_ahead[column])
 		leads_cut(s, cluster, column);
-	if (c->count > 0) /* or the column ends, and with it perhaps the group's place */
+	if (c->count > 0) /* else the class queue ends, and with it perhaps the group's slot */
 		group_rank(s, group);
 }

@@ -1,28 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The columns of a bonding group: who waits for its channels, by priority. The members are
- * classes, or flows in the reserved column; `all` says of which array. They leave when they are
- * first.
+ * The class queues of a bonding group, by priority. Members are classes, or flows in the reserved
+ * queue; `all` is their array. A member leaves when it is first.
  */
 #pragma once
 
 #include "scheduler/internal.h"
 #include "scheduler/ranks.h"
 
-/* A column gets its first member, loses its last, or has given all of them their turns. */
+/* A class queue gets its first member, loses its last, or has served all members of a round. */
 void column_begin(struct scheduler *s, uint32_t group, unsigned column);
 void column_end(struct scheduler *s, uint32_t group, unsigned column);
 void column_next_round(struct scheduler *s, uint32_t group, unsigned column);
 
-/* A group that had nobody waiting has somebody, or the other way round. */
+/* A group gets its first class queue with members, or loses its last. */
 void group_enter(struct scheduler *s, uint32_t group);
 void group_leave(struct scheduler *s, uint32_t group);
 
-/* All channels of an awake group have work up to the horizon; the first will be free at `free`. */
+/* Puts an awake group to sleep: all its channels have work up to the horizon. `free` is when the
+ * first is free. */
 void group_sleep(struct scheduler *s, uint32_t group, int64_t free);
 
-/* Channels of the cluster are given work up to a new horizon; all of its groups compete for
- * them. */
+/* Sets a new horizon for the cluster's channels and wakes all of its groups. */
 void cluster_wake(struct scheduler *s, uint32_t cluster, int64_t now);
 
 static inline void column_enter(struct scheduler *s, struct links all, uint32_t group,
@@ -34,7 +33,7 @@ static inline void column_enter(struct scheduler *s, struct links all, uint32_t 
 		column_begin(s, group, column);
 }
 
-/* The first leaves; so it has had its turn. */
+/* Removes the first member. It counts as served in this round. */
 static inline void column_leave(struct scheduler *s, struct links all, uint32_t group,
 				unsigned column) {
 	struct column *c = &s->groups[group].columns[column];
@@ -47,7 +46,7 @@ static inline void column_leave(struct scheduler *s, struct links all, uint32_t 
 		column_end(s, group, column);
 }
 
-/* The first has had its turn and goes behind the others. */
+/* Moves the first member to the end: it is served for this round. */
 static inline void column_pass(struct scheduler *s, struct links all, uint32_t group,
 			       unsigned column) {
 	struct column *c = &s->groups[group].columns[column];

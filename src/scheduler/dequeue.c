@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From the queues to the channels. */
+/* Dequeue: from the flow queues to the channels. */
 #include "scheduler/choose.h"
 #include "scheduler/clusters.h"
 #include "scheduler/grant.h"
 #include "scheduler/leads.h"
 
-#define BATCH 16 /* packets of a cluster before another one has its turn */
-#define RECENT 512 /* packets; what so few touched as they came is in a near cache */
+#define BATCH 16 /* packets of a cluster before the next cluster is served */
+#define RECENT 512 /* packets; with fewer queued, their data is still in a near cache */
 
-/* The last packet of the flow went. */
+/* The last packet of the flow was sent. */
 static inline void flow_end(struct scheduler *s, uint32_t flow, int64_t now) {
 	struct flow *f = &s->flows[flow];
 
@@ -17,7 +17,8 @@ static inline void flow_end(struct scheduler *s, uint32_t flow, int64_t now) {
 		wred_empty(&s->aqm[flow].wred, now);
 }
 
-/* Where the flow and its class, the first of its column, stand after one of their packets went. */
+/* Charges a sent packet to the flow and its class, the first of its class queue, and requeues
+ * them. */
 static inline void flow_go_on(struct scheduler *s, uint32_t flow, uint32_t bytes, int64_t now) {
 	struct flow *f = &s->flows[flow];
 	uint32_t class = f->class;
@@ -30,7 +31,7 @@ static inline void flow_go_on(struct scheduler *s, uint32_t flow, uint32_t bytes
 		if ((f->rates & FLOW_RESERVATION) != 0)
 			wheel_clear(&s->wheel, reserve_timer(s, flow));
 		flow_end(s, flow, now);
-	} else if (f->credit <= 0) { /* now that it is in the cache, not at its next turn */
+	} else if (f->credit <= 0) { /* while it is in the cache */
 		flow_pass(c, f);
 	}
 	if (c->flows != NONE && c->credit > 0)
@@ -43,8 +44,7 @@ static inline void flow_go_on(struct scheduler *s, uint32_t flow, uint32_t bytes
 		class_pass(s, c);
 }
 
-/* The same for a packet that its flow's reserved rate let go: the flow's own turn is not
- * touched. */
+/* The same for a packet of the reserved rate. It does not use the flow's credit. */
 static void reserve_go_on(struct scheduler *s, uint32_t group, uint32_t flow, int64_t now) {
 	reserve_leave(s, group);
 	if (s->flows[flow].packets > 0) {
@@ -59,8 +59,8 @@ static bool limit_open(const struct scheduler *s, int64_t now) {
 	return s->limit.full_at <= now + LEAD_TICKS;
 }
 
-/* One packet of the group's column on the channel that is free first. Returns its bytes, 0 where
- * none may go. */
+/* Sends one packet of a class queue on the channel that is free first. Returns its bytes, or 0
+ * if no packet may be sent. */
 static inline uint32_t turn_send(struct scheduler *s, const struct cluster *c, struct turn turn,
 				 int64_t now, struct scheduler_grant *out) {
 	struct group *g = &s->groups[turn.group];
@@ -83,22 +83,22 @@ static inline uint32_t turn_send(struct scheduler *s, const struct cluster *c, s
 	return bytes;
 }
 
-/* Whether the column still comes before everything else of its cluster. */
+/* Whether the class queue still precedes all others of its cluster. */
 static inline bool turn_still_first(const struct cluster *c, const struct group *g, uint32_t column,
 				    uint64_t round) {
 	return g->waiting >> column == 1 &&
 	       (c->awake_count == 1 || g->columns[column].round == round);
 }
 
-/* Whether something of the cluster waits that comes after the turn. */
+/* Whether packets that are served after this class queue wait in the cluster. */
 static inline bool turn_counts(const struct scheduler *s, const struct cluster *c,
 			       struct turn turn) {
 	return c->awake_count > 1 ||
 	       (s->groups[turn.group].waiting & ((1u << turn.column) - 1)) != 0;
 }
 
-/* Turns of a column, as long as nothing else of the cluster comes before it. Returns the number
- * of packets; `bytes` are theirs. */
+/* Serves a class queue while it precedes all others of the cluster. Returns the number of
+ * packets and stores their bytes. */
 static inline unsigned turns_send(struct scheduler *s, struct cluster *c, struct turn turn,
 				  int64_t now, struct scheduler_grant *grants, unsigned n,
 				  uint32_t *bytes) {
@@ -120,7 +120,7 @@ static inline unsigned turns_send(struct scheduler *s, struct cluster *c, struct
 	return done;
 }
 
-/* Turns of what comes first in the cluster, or a packet of something lower when that is due. */
+/* Serves the first class queue of the cluster, or one packet of a lower priority if that is due. */
 static inline unsigned cluster_serve(struct scheduler *s, struct cluster *c, int64_t now,
 				     struct scheduler_grant *grants, unsigned n) {
 	struct turn top = cluster_turn(s, c), turn = top;
@@ -141,7 +141,7 @@ static inline unsigned cluster_serve(struct scheduler *s, struct cluster *c, int
 	return done;
 }
 
-/* What was waited for has come. */
+/* Handles timers that have expired. */
 static void timers_go_on(struct scheduler *s, int64_t now) {
 	uint32_t timer;
 
@@ -166,7 +166,7 @@ unsigned scheduler_dequeue(struct scheduler *s, uint64_t time, struct scheduler_
 		uint32_t cluster = s->working;
 
 		if (now >=
-		    s->clusters[cluster].horizon - REST_TICKS) /* a pass that takes long is none */
+		    s->clusters[cluster].horizon - REST_TICKS) /* most of the lead is used up */
 			cluster_wake(s, cluster, now);
 		ring_rotate(cluster_links(s), &s->working);
 		done += cluster_serve(s, &s->clusters[cluster], now, grants + done,

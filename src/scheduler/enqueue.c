@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From the caller to the queues: congestion control, and the flow's first packet brings it to
- * its turn. */
+/* Enqueue: congestion control, and the activation of a flow by its first packet. */
 #include "scheduler/internal.h"
 #include "scheduler/queue.h"
 #include "scheduler/turns.h"
 
-/* Arrivals ahead of which flows, and what hangs on them, are brought into the cache. */
+/* Distance, in arrivals, at which flows and their data are prefetched. */
 #define FAR 12
 #define NEAR 6
 
-/* How many bytes may wait depends on how full the scheduler is. */
+/* The limit of queued bytes depends on how full the scheduler is. */
 static uint32_t flow_buffer(const struct scheduler *s, const struct flow *f) {
 	return f->buffers[(s->held < s->nearly_full) + (s->held < s->half_full)];
 }
@@ -66,8 +65,8 @@ static enum scheduler_verdict arrival_take(struct scheduler *s, const struct sch
 	return v;
 }
 
-/* What an arrival will touch: of a flow that waits its last slot, or its drops; of one that does not
- * its class. */
+/* Prefetches what an arrival will touch: the last chunk or the drop counters of a flow with
+ * packets, or the class of one without. */
 static void arrival_prefetch(const struct scheduler *s, const struct scheduler_arrival *a) {
 	const struct flow *f = &s->flows[a->flow];
 
@@ -79,7 +78,7 @@ static void arrival_prefetch(const struct scheduler *s, const struct scheduler_a
 		return;
 	}
 	fetch(&s->classes[f->class]);
-	fetch(&f->sustained); /* it may have its turn before others announce it */
+	fetch(&f->sustained); /* it may be served before turns_prefetch() reaches it */
 }
 
 unsigned scheduler_enqueue(struct scheduler *s, uint64_t time, const struct scheduler_arrival *in,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a packet that goes takes of channels and rates, and what is counted of it. */
+/* Charges a sent packet to its channel and rates, and counts it. */
 #pragma once
 
 #include "scheduler/channels.h"
@@ -14,7 +14,8 @@ static inline void delay_count(struct scheduler *s, unsigned priority, uint32_t 
 	d->buckets[shift * 8 + (units >> shift)]++;
 }
 
-/* The receiver has a packet at `sent` and waits for those of lower numbers that come later. */
+/* Counts how long a receiver keeps a packet that arrives at `sent` before packets of lower
+ * numbers. */
 static inline void skew_count(struct scheduler_group_report *r, struct flow *f, int64_t sent) {
 	uint64_t skew = (uint64_t)more(f->last_sent - sent, 0) / TICKS_PER_NS;
 
@@ -24,15 +25,15 @@ static inline void skew_count(struct scheduler_group_report *r, struct flow *f, 
 	r->max_skew_ns = skew > r->max_skew_ns ? skew : r->max_skew_ns;
 }
 
-/* What is reserved is not held back by the modem's limit: its debt is not to outlast what the
- * bucket holds. */
+/* Reserved traffic ignores the aggregate rate. Its debt is limited to one bucket, so that it
+ * does not block the modem for long. */
 static inline void aggregate_take(struct class *c, struct modem *m, uint32_t bytes, int64_t now) {
 	bucket_take(&m->aggregate, bytes, now);
 	m->aggregate.full_at = less(m->aggregate.full_at, now + 2 * m->aggregate.depth);
 	c->served = true;
 }
 
-/* What a flow had beyond its reserved rate is not held against it for long. */
+/* Limits the credit and the debt of the reserved rate to RESERVED_SAVED. */
 static inline void reserve_take(struct scheduler *s, uint32_t flow, uint32_t bytes, int64_t now) {
 	struct reserve *r = &s->reserves[flow];
 	const bool forgiven = r->due > now + RESERVED_SAVED;
@@ -43,7 +44,7 @@ static inline void reserve_take(struct scheduler *s, uint32_t flow, uint32_t byt
 		wheel_set(&s->wheel, reserve_timer(s, flow), r->due);
 }
 
-/* What the packet takes of the rates that hold for its flow. */
+/* Charges the packet to all rates of its flow. */
 static inline void flow_charge(struct scheduler *s, uint32_t flow, uint32_t bytes, int64_t now) {
 	struct flow *f = &s->flows[flow];
 
@@ -58,7 +59,7 @@ static inline void flow_charge(struct scheduler *s, uint32_t flow, uint32_t byte
 		reserve_take(s, flow, bytes, now);
 }
 
-/* The flow's first packet goes on the channel. Returns its bytes. */
+/* Sends the flow's first packet on the channel. Returns its bytes. */
 static inline uint32_t flow_grant(struct scheduler *s, struct group *g, uint32_t flow,
 				  uint32_t channel, int64_t now, struct scheduler_grant *out) {
 	struct flow *f = &s->flows[flow];
@@ -66,7 +67,7 @@ static inline uint32_t flow_grant(struct scheduler *s, struct group *g, uint32_t
 	uint32_t taken;
 	int64_t sent;
 
-	if (f->rates != 0) /* first, as these are just what was looked at */
+	if (f->rates != 0) /* first, as flow_may_go() has just read them */
 		flow_charge(s, flow, queue_head(s, f)->bytes, now);
 	w = queue_take(s, f);
 	taken = channel_bytes(&s->channels[channel], w->bytes + f->header_bytes, now);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What would be said to a change, asked before it is made. */
+/* Validates settings without applying them. */
 #include "scheduler/internal.h"
 #include "scheduler/settings.h"
 

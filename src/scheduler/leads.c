@@ -6,18 +6,18 @@
 
 #include "scheduler/ranks.h"
 
-/* Rounds that can be told from another, by present group and beside: leads grow to 2 * MAX_LEAD a
- * group before they are cut, and one that comes back may be MAX_LEAD behind. */
+/* Rounds that the bitmap covers, per present group and in addition. Leads grow to 2 * MAX_LEAD
+ * per group before they are reduced. A group that returns may be MAX_LEAD behind. */
 #define NOTED_ROUNDS (3 * MAX_LEAD)
 #define NOTED_BESIDE 128
 
 enum leads_phase {
-	LEADS_NOTE, /* rounds */
-	LEADS_SUM, /* gaps between them */
-	LEADS_TELL, /* what is taken off them */
+	LEADS_NOTE, /* record rounds */
+	LEADS_SUM, /* sum the gaps between them */
+	LEADS_TELL, /* apply the reductions */
 };
 
-/* From the round `from` on, `off` is taken off. */
+/* Rounds from `from` on are reduced by `off`. */
 struct cut {
 	uint64_t from, off;
 };
@@ -26,14 +26,14 @@ struct leads {
 	enum leads_phase phase;
 	uint32_t cluster;
 	unsigned column;
-	uint32_t next; /* group, or word of noted rounds */
+	uint32_t next; /* group, or word of the bitmap */
 	uint64_t base; /* round of the first bit */
-	uint64_t last; /* the round that was summed last; UINT64_MAX before the first */
-	uint64_t lowest; /* after the cut */
+	uint64_t last; /* latest round summed; UINT64_MAX: none yet */
+	uint64_t lowest; /* after the reduction */
 	uint32_t words;
-	uint64_t *noted; /* a bit a round */
+	uint64_t *noted; /* bit per round */
 	uint32_t cut_count;
-	struct cut *cuts; /* in their order, a round at most one */
+	struct cut *cuts; /* in ascending order; at most one per round */
 };
 
 bool leads_create(struct scheduler *s) {
@@ -89,11 +89,11 @@ static void leads_note(struct scheduler *s, uint32_t group) {
 	l->noted[bit / 64] |= UINT64_C(1) << bit % 64;
 }
 
-/* The next higher round that somebody has. */
+/* Handles the next higher round in use. */
 static void leads_sum_round(struct leads *l, uint64_t round) {
 	uint64_t off = l->cut_count > 0 ? l->cuts[l->cut_count - 1].off : 0, more_off = 0;
 
-	if (l->last == UINT64_MAX) { /* rounds begin anew, by and large where they were */
+	if (l->last == UINT64_MAX) { /* restart the rounds, near where they were */
 		more_off = round > MAX_ROUND / 2 ? MAX_ROUND / 2 : 0;
 		l->lowest = round - more_off;
 	} else if (round - l->last > MAX_LEAD) {
@@ -112,8 +112,8 @@ static void leads_sum_word(struct leads *l, uint32_t word) {
 				l->base + (uint64_t)word * 64 + (unsigned)__builtin_ctzll(rounds));
 }
 
-/* The round after the cut: what lies in a gap, by a turn meanwhile, comes no lower than what is
- * below the gap came. */
+/* The round after the reduction. A round inside a gap, reached meanwhile, does not pass those
+ * above the gap. */
 static uint64_t round_after(const struct leads *l, uint64_t round) {
 	uint32_t low = 0, high = l->cut_count;
 	uint64_t after;
@@ -136,7 +136,7 @@ static uint64_t round_after(const struct leads *l, uint64_t round) {
 	return after;
 }
 
-/* What is taken off is known: from here on it is told. */
+/* The reductions are complete: applies them from here on. */
 static void leads_summed(struct scheduler *s) {
 	struct leads *l = s->leads;
 	struct cluster *c = &s->clusters[l->cluster];
@@ -183,7 +183,7 @@ static void leads_at_once(struct scheduler *s) {
 		leads_tell(s, c->present[i], l->column);
 }
 
-/* The least round of those present that wait there. */
+/* The least round of the present groups with packets at this level. */
 static uint64_t leads_lowest(const struct scheduler *s, const struct cluster *c, unsigned column) {
 	uint64_t lowest = UINT64_MAX;
 

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The queue of a service flow: a list of chunks of three packets, a cache line each. A flow that
- * is visited once in thousands of turns finds its next packets where it found the last one.
+ * The queue of a service flow: a list of chunks of three packets, a cache line each. A flow that is
+ * served after thousands of others finds its next packets beside the last one.
  */
 #pragma once
 
 #include "scheduler/internal.h"
 
-/* Chunks for `packets` in the queues of `flows`: all full but the first and the last of each flow, and none
- * empty. N packets of a flow are in (N + 4) / 3 at most, as two places may be free at either end. */
+/*
+ * Chunks for `packets` in the queues of `flows`. All chunks are full but the first and the last
+ * of each flow, and none is empty. N packets of a flow need at most (N + 4) / 3, as two slots
+ * may be free at either end.
+ */
 static inline size_t queue_chunks(size_t packets, size_t flows) {
 	size_t free_places = 2 * (CHUNK_PACKETS - 1) * flows;
 	size_t most = (packets + free_places) / CHUNK_PACKETS + 1;
@@ -45,7 +48,7 @@ static inline void queue_append(struct scheduler *s, struct flow *f,
 	s->held++;
 }
 
-/* There is one. It may be read until the next packet is queued. */
+/* Requires a packet. The result is valid until the next packet is queued. */
 static inline const struct waiting *queue_take(struct scheduler *s, struct flow *f) {
 	uint32_t i = f->first;
 	struct chunk *chunk = &s->chunks[i];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What can be read of a scheduler, also by another thread while it works: single numbers are then
- * whole, but two of them need not be of the same moment.
+ * Reports of a scheduler. Another thread may read them while it works: each number is then
+ * consistent, but two numbers may be of different times.
  */
 #pragma once
 
@@ -19,21 +19,21 @@ struct scheduler_flow_report {
 
 struct scheduler_channel_report {
 	uint64_t packets;
-	uint64_t bytes; /* with all that stands around the packets, as counted against its rate */
-	uint64_t busy_until; /* ns: when it will have sent what it was given */
+	uint64_t bytes; /* including DEPI, as charged to the channel's rate */
+	uint64_t busy_until; /* ns: when all its work is sent */
 };
 
-/* How long receivers wait for the order of bonded flows: a packet that arrives before one of a
- * lower number of its flow waits for that. */
+/* How long receivers keep packets of bonded flows, to restore their order, until those of lower
+ * numbers arrive. */
 struct scheduler_group_report {
 	uint64_t packets; /* granted */
-	uint64_t early_packets; /* of these, ones that must wait */
-	uint64_t skew_ns; /* their waits, summed */
+	uint64_t early_packets; /* of these, packets that arrive early */
+	uint64_t skew_ns; /* sum of their waits */
 	uint64_t max_skew_ns;
 };
 
-/* From enqueue to dequeue. Bucket b counts delays from scheduler_delay_floor(b) on; its width is at
- * most an eighth of that, and 1.024 us at least. */
+/* Delay from enqueue to dequeue. Bucket b starts at scheduler_delay_floor(b). It is at most an
+ * eighth of that wide, but at least 1.024 us. */
 #define SCHEDULER_DELAY_BUCKETS 240
 struct scheduler_delay_report {
 	uint64_t packets;
@@ -50,10 +50,9 @@ void scheduler_report_group(const struct scheduler *s, uint32_t group,
 void scheduler_report_delay(const struct scheduler *s, unsigned priority,
 			    struct scheduler_delay_report *out);
 
-/* The shortest delay that bucket b counts, ns; for SCHEDULER_DELAY_BUCKETS: where the last one
- * ends. */
+/* The shortest delay of bucket b, ns. For SCHEDULER_DELAY_BUCKETS: the end of the last bucket. */
 uint64_t scheduler_delay_floor(unsigned bucket);
 
-/* The delay that `permille` of the packets did not exceed, ns (upper edge of its bucket); 0
- * where there were none. */
+/* The delay, in ns, that `permille` of the packets did not exceed: the upper edge of its bucket.
+ * 0 without packets. */
 uint64_t scheduler_delay_quantile(const struct scheduler_delay_report *r, unsigned permille);

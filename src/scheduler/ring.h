@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Circles and lines of elements of an array, linked by their indices. An element is in one of
- * them at most. */
+/* Circular and linear lists of array elements, linked by index. An element is in one of them at
+ * most. */
 #pragma once
 
 #include <stddef.h>
@@ -8,22 +8,22 @@
 
 #define NONE UINT32_MAX
 
-/* The first member of an element. */
+/* Must be the first member of an element. */
 struct link {
 	uint32_t next, prev;
 };
 
-/* An array whose elements begin with a struct link. */
+/* An array whose elements start with a struct link. */
 struct links {
 	void *elements;
-	size_t size; /* of one */
+	size_t size; /* bytes of an element */
 };
 
 static inline struct link *link_of(struct links all, uint32_t i) {
 	return (struct link *)(void *)((char *)all.elements + i * all.size);
 }
 
-/* Behind all others of the circle, of which `first` is the first element or NONE. */
+/* Appends to the circular list. `first` is its first element or NONE. */
 static inline void ring_append(struct links all, uint32_t *first, uint32_t i) {
 	struct link *it = link_of(all, i), *head;
 
@@ -52,17 +52,17 @@ static inline void ring_remove(struct links all, uint32_t *first, uint32_t i) {
 		*first = it->next;
 }
 
-/* The first goes behind all others. */
+/* Moves the first element to the end. */
 static inline void ring_rotate(struct links all, uint32_t *first) {
 	*first = link_of(all, *first)->next;
 }
 
 /*
- * Lines that are left at the front. Elements are linked by `next`, the last one to itself, so that
- * who looks ahead never falls off the end, and all but the first by `prev`.
+ * Linear lists. Elements are linked by `next`, the last one to itself, so that a prefetch finds an
+ * element beyond the end, and all but the first by `prev`.
  */
 struct line {
-	uint32_t first, last; /* NONE where there is none */
+	uint32_t first, last; /* NONE: empty */
 };
 
 static inline void line_append(struct links all, struct line *l, uint32_t i) {
@@ -74,7 +74,7 @@ static inline void line_append(struct links all, struct line *l, uint32_t i) {
 	l->last = i;
 }
 
-/* Takes the first out; there is one. */
+/* Removes the first element. Requires one. */
 static inline uint32_t line_pop(struct links all, struct line *l) {
 	uint32_t i = l->first;
 
@@ -82,7 +82,7 @@ static inline uint32_t line_pop(struct links all, struct line *l) {
 	return i;
 }
 
-/* Brings a member to the front. */
+/* Moves an element to the front. */
 static inline void line_pull(struct links all, struct line *l, uint32_t i) {
 	struct link *it = link_of(all, i);
 

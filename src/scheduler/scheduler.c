@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The scheduler's life, from its configuration to its end. */
+/* Creates, drains and frees a scheduler. */
 #include "scheduler/scheduler.h"
 
 #include <stdlib.h>
@@ -16,8 +16,7 @@
 #define LINE 128 /* cache lines are fetched in pairs */
 #define LARGE_PAGE (2u << 20)
 
-/* calloc() at the beginning of a cache line; large memory on large pages where the system has
- * them. */
+/* calloc() aligned to a cache line. Large memory uses huge pages if the system has them. */
 static void *lines_alloc(size_t count, size_t size) {
 	size_t align = count * size < LARGE_PAGE ? LINE : LARGE_PAGE;
 	size_t bytes = (count * size + align - 1) / align * align;
@@ -26,7 +25,7 @@ static void *lines_alloc(size_t count, size_t size) {
 	if (p == NULL)
 		return NULL;
 	if (align == LARGE_PAGE)
-		madvise(p, bytes, MADV_HUGEPAGE); /* if not, only slower */
+		madvise(p, bytes, MADV_HUGEPAGE); /* failure only costs speed */
 	memset(p, 0, bytes);
 	return p;
 }
@@ -58,7 +57,7 @@ static void groups_init(struct scheduler *s) {
 	}
 }
 
-/* The settings were judged before. */
+/* The settings must be valid. */
 static void scheduler_fill(struct scheduler *s, const struct scheduler_config *c) {
 	groups_init(s);
 	for (uint32_t i = 0; i < queue_chunks(s->packet_limit, s->flow_count); i++)
@@ -147,7 +146,7 @@ unsigned scheduler_drain_flow(struct scheduler *s, uint32_t flow, void **packets
 		packets[done++] = queue_take(s, f)->packet;
 	if (done == 0)
 		return 0;
-	turns_leave(s, flow); /* whatever it waited for was for a packet that is gone */
+	turns_leave(s, flow); /* its timer was for a packet that is gone */
 	f->state = FLOW_IDLE;
 	if (f->packets > 0)
 		turns_enter(s, flow, s->now);

@@ -115,7 +115,7 @@ static const char *settings_counts(const struct scheduler_config *c) {
 	return settings_rate(c->rate_limit);
 }
 
-/* What they refer to is there. */
+/* Checks that referenced groups and channels exist. */
 static const char *settings_references(const struct scheduler_config *c) {
 	for (size_t i = 0; i < c->group_count; i++) {
 		for (size_t k = 0; k < c->groups[i].channel_count; k++) {
@@ -161,7 +161,7 @@ void settings_bucket(struct bucket *b, uint64_t rate, uint64_t burst, int64_t no
 	depth = (unsigned __int128)b->cost * burst >> 16;
 	b->depth = depth < TICKS_MAX / 2 ? (int64_t)depth : TICKS_MAX / 2;
 	held = b->depth;
-	if (old.cost != 0) /* in bytes what it was; as time it is another now */
+	if (old.cost != 0) /* same bytes, converted to ticks of the new rate */
 		held = less(held, settings_rescale(old.depth - more(old.full_at - now, 0), old.cost,
 						   b->cost));
 	b->full_at = now + b->depth - held;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Time in ticks of 1/64 ns, counted from the first time that the caller gives: fine enough that the
- * time of a packet on a channel of 10 Gbps is exact to 1/10,000. time.c sees to it that they last.
+ * Time in ticks of 1/64 ns, from the caller's first time on. A packet's time on a channel of 10
+ * Gbps is exact to 1/10,000. time.c prevents an overflow.
  */
 #pragma once
 
@@ -9,11 +9,11 @@
 
 #define TICKS_PER_NS 64
 #define NS_TICKS(ns) ((int64_t)(ns) * TICKS_PER_NS)
-#define TICKS_MAX (INT64_C(1) << 61) /* sums of two still fit */
+#define TICKS_MAX (INT64_C(1) << 61) /* so that sums of two do not overflow */
 #define LEAD_TICKS NS_TICKS(SCHEDULER_LEAD_NS)
 #define REST_TICKS NS_TICKS(SCHEDULER_REST_NS)
 
-/* Delays are measured in units of 1.024 us. */
+/* Delays have units of 1.024 us. */
 #define DELAY_SHIFT 16
 #define DELAY_UNIT_NS 1024
 
@@ -25,29 +25,29 @@ static inline int64_t more(int64_t a, int64_t b) {
 	return a > b ? a : b;
 }
 
-/* What a byte takes at a rate, in 1/65536 tick; 0 for rate 0, which stands for no limit. */
+/* Ticks per byte at a rate, in 1/65536. 0 for rate 0, which means no limit. */
 static inline uint64_t byte_cost(uint64_t rate) {
 	const unsigned __int128 second = (unsigned __int128)8000000000 * TICKS_PER_NS << 16;
 
 	return rate == 0 ? 0 : (uint64_t)((second + rate / 2) / rate);
 }
 
-/* Ticks that `bytes`, up to 2^18, take. */
+/* Ticks for `bytes`, at most 2^18. */
 static inline int64_t cost_ticks(uint64_t cost, uint32_t bytes) {
 	return (int64_t)((cost * bytes + 0x8000) >> 16);
 }
 
 /*
- * A token bucket, as the time at which it will be full. It lets a packet go when it holds its
- * bytes: when max(full_at, now) + cost <= now + depth.
+ * A token bucket, stored as the time at which it will be full. It admits a packet if max(full_at,
+ * now) + cost <= now + depth.
  */
 struct bucket {
 	int64_t full_at;
 	uint64_t cost; /* of a byte; 0: no limit */
-	int64_t depth; /* ticks in which the empty bucket fills */
+	int64_t depth; /* ticks to fill the empty bucket */
 };
 
-/* The time from which on `bytes` may go. */
+/* The time from which the bucket admits `bytes`. */
 static inline int64_t bucket_opens(const struct bucket *b, uint32_t bytes) {
 	return b->full_at + cost_ticks(b->cost, bytes) - b->depth;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The caller's clock, which may jump and does not end, as ticks that do neither. */
+/* Converts the caller's clock, which may jump, to ticks that neither jump nor overflow. */
 #include "scheduler/channels.h"
 
-/* What lies behind now is behind after that as well, however long ago it was. */
+/* Sets a time back. A past time stays in the past, however old it is. */
 static void time_set_back(int64_t *time) {
 	*time = more(*time, 0) - REBASE_BY;
 }

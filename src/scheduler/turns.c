@@ -51,7 +51,7 @@ void turns_leave(struct scheduler *s, uint32_t flow) {
 	const struct class *c = &s->classes[f->class];
 
 	if (f->state == FLOW_READY) {
-		if (c->state != CLASS_READY) /* what others wait for may be gone */
+		if (c->state != CLASS_READY) /* the packet that others wait for may be gone */
 			wheel_set(&s->wheel, modem_timer(s, c->modem), s->now);
 		class_leave(s, flow);
 		if ((f->rates & FLOW_RESERVATION) != 0)
@@ -70,7 +70,7 @@ void turns_park(struct scheduler *s, uint32_t flow, int64_t until) {
 void turns_block(struct scheduler *s, uint32_t class, uint32_t bytes) {
 	struct class *c = &s->classes[class];
 	struct modem *m = &s->modems[c->modem];
-	/* All wait for the first, lest shorter packets go before it for ever. */
+	/* All classes wait for the first one, or shorter packets would always overtake it. */
 	bool first = c->served ? modem_is_open(m) : m->blocked.first == NONE;
 
 	column_leave(s, class_links(s), c->group, c->priority);
@@ -93,7 +93,7 @@ static void classes_release(struct scheduler *s, struct line *blocked) {
 	}
 }
 
-/* All blocked classes compete again; those that come too late will be blocked once more. */
+/* Makes all blocked classes compete again. Those that find too few tokens are blocked again. */
 static void modem_open(struct scheduler *s, uint32_t modem) {
 	classes_release(s, &s->modems[modem].blocked);
 	classes_release(s, &s->modems[modem].blocked_again);

@@ -1,24 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whose turn it can be: flows enter and leave their classes, and classes the columns of their
+/* Round robin: flows enter and leave their classes, and classes the class queues of their
  * groups. */
 #pragma once
 
 #include "scheduler/columns.h"
 
-/* A class without flows leaves the line in which it stands, wherever in it that is. */
+/* Removes a class without flows from its list, at any position. */
 void class_withdraw(struct scheduler *s, uint32_t class);
 
-/* The flow is ready and has a reserved rate: it stands in the reserved column, too, as soon as a
- * packet is due. */
+/* Adds a ready flow with a reserved rate to the reserved queue, now or when a packet is due. */
 void reserve_enter(struct scheduler *s, uint32_t flow, int64_t now);
 
-/* The flow leaves the reserved column, wherever in it it stands; harmless where it does not. */
+/* Removes the flow from the reserved queue, at any position. No effect if it is not in it. */
 void reserve_withdraw(struct scheduler *s, uint32_t flow);
 
-/* The first of a group's reserved column leaves it. */
+/* Removes the first flow of a group's reserved queue. */
 void reserve_leave(struct scheduler *s, uint32_t group);
 
-/* The flow goes no earlier than at `until`, for its rates. */
+/* Parks the flow until its own rates admit a packet at `until`. */
 void turns_park(struct scheduler *s, uint32_t flow, int64_t until);
 
 /* Whether no class of the modem waits for its aggregate rate. */
@@ -26,15 +25,14 @@ static inline bool modem_is_open(const struct modem *m) {
 	return m->blocked.first == NONE && m->blocked_again.first == NONE;
 }
 
-/* The class, the first of its column, goes no earlier than its modem's aggregate rate lets a
- * packet of `bytes` go. */
+/* Blocks the class, the first of its class queue, until its modem's aggregate rate admits
+ * `bytes`. */
 void turns_block(struct scheduler *s, uint32_t class, uint32_t bytes);
 
-/* What a timer was set for has come. */
+/* Handles a timer that has expired. */
 void turns_timer(struct scheduler *s, uint32_t timer, int64_t now);
 
-/* Takes the flow out of wherever it is. Its state is then the caller's, and its class may be
- * empty. */
+/* Removes the flow from all lists. The caller sets its state. Its class may be empty then. */
 void turns_leave(struct scheduler *s, uint32_t flow);
 
 static inline void class_enter(struct scheduler *s, uint32_t flow) {
@@ -51,13 +49,12 @@ static inline void class_enter(struct scheduler *s, uint32_t flow) {
 	column_enter(s, class_links(s), c->group, c->priority, f->class);
 }
 
-/* The flow leaves its class. That stays where it is, although it may be empty now, until it is
- * the first. */
+/* Removes the flow from its class. An empty class stays in its class queue until it is first. */
 static inline void class_leave(struct scheduler *s, uint32_t flow) {
 	ring_remove(flow_links(s), &s->classes[s->flows[flow].class].flows, flow);
 }
 
-/* The class, the first of its column, has no flow. */
+/* Removes an empty class, the first of its class queue. */
 static inline void class_end(struct scheduler *s, uint32_t class) {
 	const struct class *c = &s->classes[class];
 
@@ -65,20 +62,19 @@ static inline void class_end(struct scheduler *s, uint32_t class) {
 	s->classes[class].state = CLASS_IDLE;
 }
 
-/* The class, the first of its column, has had its turn. */
+/* Ends the service of the class, the first of its class queue, in this round. */
 static inline void class_pass(struct scheduler *s, struct class *c) {
 	c->credit += QUANTUM;
 	column_pass(s, class_links(s), c->group, c->priority);
 }
 
-/* The flow whose turn it is in its class has had it. */
+/* Ends the service of the class's current flow in this round. */
 static inline void flow_pass(struct class *c, struct flow *f) {
 	f->credit += f->weight * QUANTUM;
 	c->flows = f->link.next;
 }
 
-/* The flow has a packet and is in no ring: it goes where it belongs, if need be with its class
- * and group. */
+/* Activates a flow with packets that is in no list, and its class and group if necessary. */
 static inline void turns_enter(struct scheduler *s, uint32_t flow, int64_t now) {
 	class_enter(s, flow);
 	if ((s->flows[flow].rates & FLOW_RESERVATION) != 0)

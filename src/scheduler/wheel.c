@@ -4,8 +4,7 @@
 #include <stdlib.h>
 
 #define TOP (WHEEL_LEVELS - 1)
-/* The furthest that a timer can be set ahead, in slots: not as far as to come round to the
- * present one. */
+/* The furthest time of a timer from now, in slots. It must not wrap around to the current slot. */
 #define FURTHEST ((uint64_t)(WHEEL_SLOTS - 2) << (TOP * WHEEL_BITS))
 
 static struct links wheel_links(const struct wheel *w) {
@@ -31,9 +30,11 @@ void wheel_free(struct wheel *w) {
 	free(w->timers);
 }
 
-/* The level is where the timer's slot differs from the present one: below the top, all slots of
- * a level belong to the same turn of it, so that whatever is set stands ahead of the present
- * slot. At the top, those up to the present one belong to the next turn. */
+/*
+ * The level is given by the highest bit in which the timer's slot differs from the current one.
+ * Below the top, all slots of a level belong to the current turn of the wheel, so timers are
+ * ahead of the current slot. At the top, slots up to the current one belong to the next turn.
+ */
 static uint16_t wheel_place(const struct wheel *w, uint64_t slot) {
 	uint64_t differs = slot ^ w->now;
 	unsigned level = 0;
@@ -75,8 +76,7 @@ void wheel_set(struct wheel *w, uint32_t timer, int64_t at) {
 	wheel_put(w, timer, wheel_place(w, slot));
 }
 
-/* The first occupied slot ahead: its level, and the time at which it begins. Returns false where
- * there is none. */
+/* Finds the next occupied slot: its level and start time. Returns false if there is none. */
 static bool wheel_ahead(const struct wheel *w, unsigned *level, uint64_t *slot) {
 	for (*level = 0; *level < WHEEL_LEVELS; (*level)++) {
 		unsigned shift = *level * WHEEL_BITS;
@@ -101,7 +101,8 @@ static void wheel_begin(struct wheel *w, unsigned level, uint64_t slot) {
 			      (slot >> (level * WHEEL_BITS) & (WHEEL_SLOTS - 1)));
 }
 
-/* Those of a slot that has begun go down to finer levels, or expire. Returns whether all did. */
+/* Moves the timers of a slot that has begun to finer levels, or expires them. Returns false if
+ * steps run out. */
 static bool wheel_spread(struct wheel *w, uint32_t *steps) {
 	uint32_t timer;
 
