@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What flows are promised: unsolicited grants, polls and reserved rates, held against what channels have. */
+/* Admission control: unsolicited grants, polls and reserved rates are limited by the channels'
+ * capacity. */
 #include <string.h>
 
 #include "scheduler/maps/internal.h"
@@ -12,14 +13,14 @@ static uint32_t free_of(const struct channel *c) {
 	return c->limit > c->committed ? c->limit - c->committed : 0;
 }
 
-/* Minislots each `interval` samples, in the unit of promises; UINT32_MAX: more than there can be. */
+/* Minislots per `interval` in units of COMMIT_UNIT. UINT32_MAX: more than any channel has. */
 static uint32_t promise(uint64_t minislots, uint32_t interval) {
 	uint64_t units = (minislots * COMMIT_UNIT + interval - 1) / interval;
 
 	return units < UINT32_MAX ? (uint32_t)units : UINT32_MAX;
 }
 
-/* What unsolicited grants and polls take on a channel. */
+/* The capacity that unsolicited grants and polls take on a channel. */
 static uint32_t service_units(const struct channel *c, const struct maps_flow *s) {
 	uint64_t bytes = s->type == MAPS_PROACTIVE ? proactive_bytes(s) : s->grant_bytes, minislots;
 	uint32_t grants = s->type == MAPS_PROACTIVE ? 1 : s->grants;
@@ -34,8 +35,11 @@ static uint32_t service_units(const struct channel *c, const struct maps_flow *s
 	return promise(minislots * grants, s->grant_interval);
 }
 
-/* The channel of the first cluster that has most left; they stay on it. An eighth of a channel is not promised in this
- * way, as more than the average have their time in one MAP. */
+/*
+ * Selects the channel of the first cluster with the most free capacity; the flow stays on it. An
+ * eighth of each channel is not committed, as more grants than the average may fall into one
+ * MAP.
+ */
 static const char *admit_service(const struct maps *m, const struct maps_flow *s, uint32_t *plan,
 				 uint8_t *channel) {
 	uint32_t most = 0, units = 0;
@@ -59,7 +63,8 @@ static const char *admit_service(const struct maps *m, const struct maps_flow *s
 	return NULL;
 }
 
-/* What a rate takes of a channel where all of it is there: in grants of a turn. 2^30 / MAPS_HZ = 16384 / 3125. */
+/* The capacity that a rate takes on one channel alone, in grants of TURN bytes. 2^30 / MAPS_HZ =
+ * 16384 / 3125. */
 static uint64_t rate_units(const struct channel *c, const struct maps_flow *s) {
 	uint32_t grant = TURN;
 	uint64_t minislots;
@@ -70,9 +75,10 @@ static uint64_t rate_units(const struct channel *c, const struct maps_flow *s) {
 	return s->reserved * minislots * (16384 / 8) / (UINT64_C(3125) * grant) + 1;
 }
 
-/* A reserved rate is spread over the channels of the first cluster by what they have left. */
+/* Spreads a reserved rate over the channels of the first cluster, in proportion to their free
+ * capacity. */
 static const char *admit_reserved(const struct maps *m, const struct maps_flow *s, uint32_t *plan) {
-	uint64_t times = 0; /* how often the rate has room, in 1/65536 */
+	uint64_t times = 0; /* how often the rate fits, in 1/65536 */
 
 	for (size_t i = 0; i < s->clusters[0].count; i++) {
 		uint16_t at = s->clusters[0].sids[i].channel;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A token bucket in exact numbers: a token is a bit divided by MAPS_HZ, so that so many samples bring so many
- * times the rate, without a rest.
+ * A token bucket in exact numbers. A token is a bit divided by MAPS_HZ, so a sample adds `rate`
+ * tokens, without a remainder.
  */
 #pragma once
 
@@ -16,11 +16,11 @@ struct bucket {
 	int64_t tokens; /* -depth..depth */
 	int64_t depth;
 	uint64_t rate; /* bits per second */
-	uint64_t at; /* when it held so many */
+	uint64_t at; /* time of `tokens` */
 	uint64_t fill; /* samples after which it is full in any case */
 };
 
-/* Full at the time `now`. `rate` above 0, `bytes` at most 2^30. */
+/* A bucket that is full at `now`. `rate` is above 0, `bytes` at most 2^30. */
 static inline struct bucket bucket_of(uint64_t rate, uint64_t bytes, uint64_t now) {
 	int64_t depth = (int64_t)bytes * BYTE_TOKENS;
 
@@ -50,7 +50,7 @@ static inline void bucket_take(struct bucket *b, uint64_t now, uint32_t bytes) {
 		b->tokens = -b->depth;
 }
 
-/* When it will hold so many bytes, at most its depth; it holds less. */
+/* When a bucket that holds less will hold `bytes`, which is at most its depth. */
 static inline uint64_t bucket_when(const struct bucket *b, uint32_t bytes) {
 	uint64_t lacks = (uint64_t)((int64_t)bytes * BYTE_TOKENS - b->tokens);
 

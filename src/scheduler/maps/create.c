@@ -5,9 +5,9 @@
 #include "scheduler/maps/internal.h"
 
 #define FLOW_BYTES (16u << 20)
-#define SID_WORDS ((MAP_SID_BROADCAST + 1) / 32) /* of a channel */
+#define SID_WORDS ((MAP_SID_BROADCAST + 1) / 32) /* words per channel */
 
-/* Zeroed, at the beginning of a cache line. */
+/* Zeroed memory, aligned to a cache line. */
 static void *lines(size_t count, size_t size) {
 	size_t bytes = (count * size + 63) / 64 * 64;
 	void *memory = aligned_alloc(64, bytes);
@@ -72,7 +72,7 @@ struct maps *maps_create(const struct maps_config *config, const char **why) {
 		m->channel_count = (uint32_t)config->channel_count;
 		m->flow_bytes = config->flow_bytes == 0 ? FLOW_BYTES : config->flow_bytes;
 		m->start = config->start;
-		m->round = 1; /* flows have had none */
+		m->round = 1; /* above the round of new flows */
 		bool timers = timers_create(&m->timers, TIMER_KINDS * m->flow_count);
 
 		if (allocate(m) && timers) {

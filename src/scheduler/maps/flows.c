@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Flows come, change and go. */
+/* Adds, changes and removes flows. */
 #include "scheduler/maps/internal.h"
 
 static uint32_t row_of(uint32_t flow) {
@@ -18,7 +18,7 @@ static bool sid_is_taken(const struct channel *c, uint16_t sid) {
 	return c->taken[sid / 32] >> sid % 32 & 1;
 }
 
-/* The places that a flow has: SIDs, promises, sets of channels. Gives them up, or (`back`) takes them again. */
+/* Releases the flow's SIDs, committed capacity and groups, or (`back`) claims them again. */
 static void places(struct maps *m, uint32_t flow, bool back) {
 	for (uint32_t i = 0; i < m->flows[flow].clusters; i++) {
 		struct group *g = &m->groups[m->cluster_groups[row_of(flow) + i]];
@@ -34,7 +34,8 @@ static void places(struct maps *m, uint32_t flow, bool back) {
 	}
 }
 
-/* The group of this set of channels, or NONE; and how many are free, of which `unused` is the first. */
+/* Finds the group of a set of channels, or NONE. Also counts the free groups; `unused` is the
+ * first. */
 static uint32_t find_group(const struct maps *m, uint64_t channels, uint32_t *unused,
 			   uint32_t *count) {
 	uint32_t found = NONE;
@@ -51,7 +52,7 @@ static uint32_t find_group(const struct maps *m, uint64_t channels, uint32_t *un
 	return found;
 }
 
-/* Takes what has been found free. */
+/* Claims what check_places() and admit() found free. */
 static void take_places(struct maps *m, uint32_t flow, const struct maps_flow *s,
 			const uint32_t *plan) {
 	for (uint32_t i = 0; i < s->cluster_count; i++) {
@@ -76,7 +77,7 @@ static void take_places(struct maps *m, uint32_t flow, const struct maps_flow *s
 	}
 }
 
-/* Whether there is a group for each set of channels. */
+/* Whether each set of channels has a group or gets a free one. */
 static bool sets_fit(const struct maps *m, const struct maps_flow *s) {
 	uint32_t wanted = 0, unused, count = 0;
 
@@ -92,7 +93,8 @@ static bool sets_fit(const struct maps *m, const struct maps_flow *s) {
 	return wanted <= count;
 }
 
-/* Takes the SIDs of a cluster, or (`back`) gives them back. Returns how many: fewer where one is taken. */
+/* Claims the SIDs of a cluster, or (`back`) releases them. Returns their number, which is less
+ * than `count` if a SID is in use. */
 static size_t sids_try(struct maps *m, const struct maps_cluster *cluster, size_t count,
 		       bool back) {
 	for (size_t j = 0; j < count; j++) {
@@ -106,7 +108,7 @@ static size_t sids_try(struct maps *m, const struct maps_cluster *cluster, size_
 	return count;
 }
 
-/* Those that the flow has are free here. */
+/* Checks that groups and SIDs are free. */
 static const char *check_places(struct maps *m, const struct maps_flow *s) {
 	size_t tried[MAPS_MAX_CLUSTERS], i = 0, clusters;
 	bool good = true;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A clock that has gone back: MAPs and all that has a time go with it; what is owed stays as it is. */
+/* A clock that was set back: MAPs, timers and rates follow it. Owed bytes stay. */
 #include "scheduler/maps/internal.h"
 
 static uint64_t first_in_time(const struct maps *m, const struct channel *c, uint64_t now) {
@@ -16,7 +16,7 @@ void channel_start(struct maps *m, uint32_t channel, uint64_t now) {
 	m->ears[channel].acked = 0;
 }
 
-/* With a start that is still to come all channels may wait for it already. */
+/* Before the configured start, channels may already wait for their first MAP. */
 static bool changes(const struct maps *m, uint64_t now) {
 	for (uint32_t i = 0; i < m->channel_count; i++)
 		if (first_in_time(m, &m->channels[i], now) < m->channels[i].number)
@@ -45,7 +45,7 @@ static bool has_service(const struct maps *m, uint32_t flow) {
 	return m->flows[flow].state != FLOW_UNUSED && m->flows[flow].type != MAPS_BEST_EFFORT;
 }
 
-/* All flows are looked at: it is rare. Timers of services are none of those that move by the same time. */
+/* Looks at all flows, which is rare. Service timers are set again one by one. */
 void follow_back(struct maps *m, uint64_t now) {
 	uint64_t before[MAPS_MAX_CHANNELS];
 

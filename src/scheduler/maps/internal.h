@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the upstream scheduler is made of. A flow that is owed something stands in the ring of its priority's
- * column in its group, which is the set of channels of the cluster that has its turn; one with a reserved rate
- * stands in the reserved column as well. One whose rates hold it back stands among the group's blocked ones
- * and has a timer. A round makes the MAPs of all channels that are due at the same time.
+ * The upstream scheduler's data structures. A flow is owed bytes that it requested and was not
+ * granted yet. It is then in the ring of its priority in its group: the set of channels of the SID
+ * cluster that is served. A flow with a reserved rate is in the reserved queue as well. A flow that
+ * its rates block is in the group's blocked ring and has a timer. A round makes the MAPs of all
+ * channels that are due at the same time.
  */
 #pragma once
 
@@ -12,36 +13,37 @@
 #include "scheduler/maps/timers.h"
 #include "scheduler/ring.h"
 
-#define TURN 2048 /* bytes of a flow's turn */
-/* A channel with less room takes no more grants in this MAP: bytes of a new grant, its header among them. */
+#define TURN 2048 /* bytes per flow and round */
+/* A channel with less free takes no more grants in this MAP. Bytes of a new grant with its
+ * header. */
 #define SMALLEST MAPS_LEAST_GRANT
-/* Grants stay together until another channel has this part of a MAP's bytes more free. */
+/* A flow's grants stay on a channel until another one has 1/NEAR of a MAP more free. */
 #define NEAR 16
-#define MAX_LEAD 8 /* rounds that count where a group is further ahead of the one behind it */
+#define MAX_LEAD 8 /* rounds to which the lead of a group is limited */
 #define RESERVED MAPS_PRIORITIES
 #define LEVELS (MAPS_PRIORITIES + 1)
 #define SET_WORDS (MAPS_SETS / 64)
 #define MAX_PINNED 128 /* grants at their own time in a MAP */
-#define MAX_STATIONS 256 /* that wait */
+#define MAX_STATIONS 256 /* queued station maintenance opportunities */
 #define MAP_BYTES_MOST MAPS_BYTES_MOST
 #define TIME_END (UINT64_C(1) << 62) /* later times count as this one */
 #define RESERVED_SAVED (MAPS_HZ / 100)
 
 enum state { FLOW_UNUSED, FLOW_IDLE, FLOW_READY, FLOW_BLOCKED };
 
-/* Which rates a flow has. */
+/* Rates of a flow. */
 #define LIMIT_SUSTAINED 0x1
 #define LIMIT_PEAK 0x2
 #define LIMIT_RESERVED 0x4
 
-/* What requests and rounds touch: a cache line. */
+/* The cache line that requests and rounds touch. */
 struct flow {
-	struct link link; /* in its column, or among the blocked */
-	struct link reserved; /* in the reserved column */
-	uint32_t owed; /* in all clusters */
-	uint32_t here; /* in the one that has its turn */
-	uint32_t credit; /* bytes left of its turn; 0: a new one begins */
-	uint32_t round; /* the latest in which it was granted something */
+	struct link link; /* in its class queue, or in the blocked ring */
+	struct link reserved; /* in the reserved queue */
+	uint32_t owed; /* bytes requested and not granted, in all clusters */
+	uint32_t here; /* of these, in the current cluster */
+	uint32_t credit; /* bytes left in this round; 0: a new quantum starts */
+	uint32_t round; /* latest round in which it got a grant */
 	uint32_t most; /* bytes of a grant without the header */
 	uint16_t group;
 	uint8_t header;
@@ -50,7 +52,7 @@ struct flow {
 	uint8_t type;
 	uint8_t limits;
 	uint8_t state;
-	bool is_reserved; /* stands in the reserved column */
+	bool is_reserved; /* in the reserved queue */
 	uint8_t latest; /* channel of its latest grant in `round` */
 	uint8_t heard; /* channel of its latest request */
 } __attribute__((aligned(64)));
@@ -60,43 +62,43 @@ struct limits {
 	struct bucket sustained, peak, reserved;
 } __attribute__((aligned(64)));
 
-/* Grants without requests, and polls: when, of how much. */
+/* Unsolicited grants and polls of a flow. */
 struct service {
-	uint64_t next; /* nominal time of the next */
-	uint64_t used; /* when data or a request came last */
+	uint64_t next; /* nominal time of the next one */
+	uint64_t used; /* time of the latest data or request */
 	uint32_t interval, poll_interval, timeout, jitter;
 	uint32_t bytes;
 	uint8_t grants;
 	uint8_t channel;
-	bool silent; /* is polled */
+	bool silent; /* polled */
 };
 
-/* A flow on one channel of one of its clusters. */
+/* State of a flow on one channel of one of its SID clusters. */
 struct seat {
 	uint16_t sid;
-	uint16_t block; /* its latest grant on the channel */
-	uint32_t committed; /* see struct channel */
+	uint16_t block; /* index of its latest grant on the channel */
+	uint32_t committed; /* capacity; see struct channel */
 };
 
 struct column {
 	uint32_t first; /* ring of flows */
-	uint32_t count, left; /* flows, and turns left of this round */
+	uint32_t count, left; /* flows; of these, not served yet in this round */
 	uint64_t round;
 };
 
-/* A set of channels, and the flows whose cluster has its turn there. */
+/* A set of channels, and the flows whose current cluster has it. */
 struct group {
-	uint64_t channels; /* a bit each */
-	uint32_t users; /* clusters of flows; 0: it is free */
-	uint32_t round; /* in which what follows was found */
-	uint32_t current; /* channel that new grants go to, */
-	uint32_t most; /* and no channel has more room */
-	uint32_t blocked; /* ring */
+	uint64_t channels; /* bit per channel */
+	uint32_t users; /* SID clusters with this set; 0: the group is free */
+	uint32_t round; /* in which `current` and `most` were set */
+	uint32_t current; /* channel of new grants */
+	uint32_t most; /* no channel has more bytes free */
+	uint32_t blocked; /* ring of flows */
 	struct column columns[LEVELS];
 };
 
 struct level {
-	uint64_t active[SET_WORDS]; /* groups with flows */
+	uint64_t active[SET_WORDS]; /* bit per group with flows */
 	uint64_t served; /* round of the group that was served last */
 };
 
@@ -112,45 +114,42 @@ struct block {
 	uint8_t header;
 };
 
-/* An unsolicited grant at its own time: minislots of the MAP at the earliest and at the latest. */
+/* An unsolicited grant at its own time: its earliest and latest minislot in the MAP. */
 struct pinned {
 	struct block block;
 	uint32_t from, until;
 };
 
-/* Capacity that was promised counts in minislots in 2^30 samples. */
+/* Capacity is counted in minislots per 2^30 samples. */
 #define COMMIT_UNIT (1u << 30)
 
 struct channel {
 	struct maps_channel set;
-	uint32_t frames; /* that a MAP describes, */
-	uint32_t minislots; /* its minislots, */
-	uint32_t elements; /* the most that it may have, */
-	uint32_t length; /* and its samples */
-	uint32_t least; /* minislots for a new grant of SMALLEST */
+	uint32_t frames; /* per MAP */
+	uint32_t minislots; /* per MAP */
+	uint32_t elements; /* at most, per MAP */
+	uint32_t length; /* samples per MAP */
+	uint32_t least; /* minislots of a new grant of SMALLEST bytes */
 	uint32_t most; /* minislots of a grant */
 	uint64_t reciprocal; /* of minislot_bytes, 2^-40 */
-	uint32_t
-		split; /* minislots that it costs at most to have something in between at its own time */
+	uint32_t split; /* minislots that a pinned grant within data costs at most */
 	uint32_t requests_least; /* minislots for requests in each MAP */
 	uint32_t limit, committed;
-	uint32_t *taken; /* SIDs, a bit each */
+	uint32_t *taken; /* bit per SID */
 
-	uint64_t
-		number; /* of the next MAP, from 0 at the start; while it is laid out: of the one after it */
+	uint64_t number; /* of the next MAP, from the start on; in a layout, of the one after it */
 	uint64_t initial_at; /* when the next initial maintenance is due */
-	uint32_t contenders; /* modems that seem to contend, in 1/16 */
-	uint32_t collided; /* requests, since the latest MAP */
+	uint32_t contenders; /* estimate of modems that contend, in 1/16 */
+	uint32_t collided; /* collided requests since the latest MAP */
 	uint16_t stations[MAX_STATIONS];
 	uint32_t station_first, station_count;
 
-	/* The MAP being made. */
-	uint32_t free; /* minislots that nothing has yet */
-	uint32_t
-		kept; /* of these, for grants that are cut in two; where there are less, there are no grants */
-	uint32_t slots; /* elements that nothing has yet */
+	/* The MAP that is being made. */
+	uint32_t free; /* minislots without use */
+	uint32_t kept; /* of these, for grants that are split; data get no minislots of them */
+	uint32_t slots; /* elements without use */
 	uint32_t initial, requests; /* minislots of these regions */
-	uint32_t front; /* of the blocks, those before data */
+	uint32_t front; /* number of blocks before data */
 	uint32_t blocks_count, pinned_count, pending_count;
 	struct block blocks[MAP_ELEMENTS_5];
 	struct pinned pinned[MAX_PINNED];
@@ -158,45 +157,43 @@ struct channel {
 	struct maps_counts counts;
 };
 
-/* What a request touches of the channel where it was heard. */
+/* The part of a channel that a request touches. */
 struct ear {
-	uint64_t acked; /* time before which a MAP has answered for requests */
+	uint64_t acked; /* ack time of the latest MAP */
 	uint64_t late;
 	uint64_t verdicts[MAPS_VERDICTS];
-	uint32_t heard; /* in contention, since the latest MAP */
+	uint32_t heard; /* requests in contention regions since the latest MAP */
 } __attribute__((aligned(64)));
 
 struct maps {
-	uint32_t room[MAPS_MAX_CHANNELS]; /* bytes that are free in the MAP being made */
-	uint32_t margins
-		[MAPS_MAX_CHANNELS]; /* bytes that do not matter beside those of other channels */
+	uint32_t room[MAPS_MAX_CHANNELS]; /* free bytes in the MAP that is being made */
+	uint32_t margins[MAPS_MAX_CHANNELS]; /* differences in free bytes that do not count */
 	uint64_t bounded; /* channels with a longest burst */
-	uint64_t open; /* channels that take data grants in this round */
-	uint64_t in_round; /* channels of it */
-	uint64_t ready; /* those whose MAP is still to be laid out */
+	uint64_t open; /* channels that still take data grants in this round */
+	uint64_t in_round; /* channels of this round */
+	uint64_t ready; /* channels whose MAP is still to be laid out */
 	uint64_t now; /* time of the latest round */
 	uint64_t due;
-	uint64_t patience; /* with a clock that has gone back: two of the longest MAPs */
+	uint64_t patience; /* limit for a clock that was set back: two of the longest MAPs */
 	uint64_t start;
 	uint32_t round;
 	uint32_t flow_bytes, flow_count, channel_count;
 	bool started;
 	uint32_t aside_count;
 	struct flow *flows;
-	struct limits *limits; /* one a flow */
-	struct service *services; /* one a flow */
-	struct seat *seats; /* by cluster, flow, channel */
+	struct limits *limits; /* by flow */
+	struct service *services; /* by flow */
+	struct seat *seats; /* by cluster, flow and channel */
 	uint16_t *cluster_groups; /* by flow and cluster */
-	uint32_t *cluster_owed; /* by flow and cluster, but for the one that has its turn */
-	uint32_t *aside; /* flows that may have no more in this round */
+	uint32_t *cluster_owed; /* by flow and cluster; not for the current cluster */
+	uint32_t *aside; /* flows that get no more in this round */
 	uint32_t *sid_bits;
 	struct channel *channels;
-	struct ear
-		ears[MAPS_MAX_CHANNELS + 1]; /* the last one of requests that were heard nowhere */
+	struct ear ears[MAPS_MAX_CHANNELS + 1]; /* the last one is for requests without a channel */
 	struct group groups[MAPS_SETS];
 	struct level levels[LEVELS];
-	struct timers timers; /* three a flow */
-	struct maps_counts counts; /* of what belongs to no channel */
+	struct timers timers; /* three per flow */
+	struct maps_counts counts; /* what belongs to no channel */
 };
 
 enum timer_kind { TIMER_RATE, TIMER_RESERVED, TIMER_SERVICE, TIMER_KINDS };
@@ -212,7 +209,8 @@ static inline struct seat *seat_of(const struct maps *m, uint32_t flow, uint32_t
 	return &m->seats[row * m->channel_count + channel];
 }
 
-/* Has a line fetched that is needed soon. (gcc leaves out calls of a function that does only that.) */
+/* Prefetches a cache line. gcc drops calls of a function that has no other effect, hence the
+ * asm. */
 static inline void fetch(const void *line) {
 	__builtin_prefetch(line, 1);
 	__asm__ volatile("");
@@ -230,12 +228,12 @@ static inline bool has_bit(uint64_t bits, uint32_t i) {
 	return bits >> i & 1;
 }
 
-/* Minislots for so many bytes, header and burst overhead not counted: exact below 2^23 bytes. */
+/* Minislots for `bytes` without header and burst overhead. Exact below 2^23 bytes. */
 static inline uint32_t minislots_for(const struct channel *c, uint32_t bytes) {
 	return (uint32_t)((bytes + c->set.minislot_bytes - 1) * c->reciprocal >> 40);
 }
 
-/* When MAP `number` of a channel begins, and when it is due. */
+/* The start of MAP `number` of a channel, and when it is due. */
 static inline uint64_t map_start(const struct maps *m, const struct channel *c, uint64_t number) {
 	return m->start + number * c->length;
 }
@@ -246,57 +244,57 @@ static inline uint64_t map_due(const struct maps *m, const struct channel *c, ui
 	return start > c->set.lead ? start - c->set.lead : 0;
 }
 
-/* settings.c: a line about what is wrong, or NULL. */
+/* settings.c. Each check returns a line that says what is wrong, or NULL. */
 const char *check_config(const struct maps_config *config);
 const char *check_flow(const struct maps *m, const struct maps_flow *settings);
 void maps_channel_set(struct channel *c, const struct maps_channel *settings);
 
-/* admit.c: what of the capacity of channels a flow's settings take, by index, or why they cannot be met. The
- * channel of its unsolicited grants or polls is told, too. */
+/* admit.c. Computes the capacity that a flow takes of each channel, and the channel of its
+ * unsolicited grants or polls. Returns a line that says why there is not enough, or NULL. */
 const char *admit(const struct maps *m, const struct maps_flow *s, uint32_t plan[MAPS_MAX_CHANNELS],
 		  uint8_t *channel);
-uint64_t proactive_bytes(const struct maps_flow *s); /* of a grant */
+uint64_t proactive_bytes(const struct maps_flow *s); /* per grant */
 
 /* rates.c */
 void rates_set(struct maps *m, uint32_t flow, const struct maps_flow *s);
-/* Of `want` bytes, what the flow's rates let it have now; 0: it has been blocked until they do. */
+/* Of `want` bytes, those that the flow's rates admit now. 0: the flow is blocked until they
+ * admit more. */
 uint32_t rate_allowed(struct maps *m, uint32_t flow, uint32_t want);
-/* What is due to the flow of its reserved rate, a turn at most; 0: it has left the column until more is. */
+/* The bytes that are due of the reserved rate, at most TURN. 0: the flow leaves the reserved
+ * queue until more are due. */
 uint32_t rate_reserved(struct maps *m, uint32_t flow);
-/* Of what it is owed in this cluster it has got so much. */
+/* Charges granted bytes to the current cluster and to the rates. */
 void flow_charge(struct maps *m, uint32_t flow, uint32_t bytes);
 
 /* lists.c */
 void list_join(struct maps *m, uint32_t flow, uint32_t level);
 void list_leave(struct maps *m, uint32_t flow, uint32_t level);
-void flow_ready(struct maps *m, uint32_t flow); /* to all columns that it is for */
+void flow_ready(struct maps *m, uint32_t flow); /* to its class queue, and the reserved queue */
 void flow_block(struct maps *m, uint32_t flow, uint64_t until);
-void flow_rest(struct maps *m, uint32_t flow); /* out of all */
-void flow_turn(struct maps *m, uint32_t flow); /* to the next cluster that is owed something */
+void flow_rest(struct maps *m, uint32_t flow); /* out of all lists */
+void flow_turn(struct maps *m, uint32_t flow); /* to the next cluster that is owed bytes */
 
 /* service.c */
 void service_begin(struct maps *m, uint32_t flow, const struct maps_flow *settings, uint64_t now);
 void service_use(struct maps *m, uint32_t flow, uint64_t now);
 void service_run(struct maps *m, uint32_t flow);
-/* The next MAP of its channel is at `start` instead of `before`, and the time is `now`. */
+/* The channel's next MAP moved from `before` to `start`, and the time is `now`. */
 void service_move(struct maps *m, uint32_t flow, uint64_t before, uint64_t start, uint64_t now);
 
 /* follow.c */
-void channel_start(struct maps *m, uint32_t channel,
-		   uint64_t now); /* its next MAP is the first that can be in time */
-void follow_back(struct maps *m,
-		 uint64_t now); /* after a clock that has gone back, between rounds */
+void channel_start(struct maps *m, uint32_t channel, uint64_t now); /* at the first MAP in time */
+void follow_back(struct maps *m, uint64_t now); /* after a clock was set back; between rounds */
 
-/* opening.c: what a MAP has before data, and the contention that it is for. */
+/* opening.c. What a MAP has before data, and the contention that decides its size. */
 void channel_open(struct maps *m, uint32_t channel);
 void channel_begin_data(struct maps *m, uint32_t channel);
 void channel_end_data(struct maps *m, uint32_t channel);
 
-/* place.c: gives a flow up to `want` bytes on channels of its group; returns how many. */
+/* place.c. Grants a flow up to `want` bytes on channels of its group. Returns how many. */
 uint32_t place(struct maps *m, uint32_t flow, struct group *g, uint32_t want);
-void channel_took(struct maps *m, uint32_t channel, uint32_t minislots); /* of its free ones */
+void channel_took(struct maps *m, uint32_t channel, uint32_t minislots); /* of the free ones */
 bool front_block(struct maps *m, uint32_t channel, const struct block *b);
-bool slots_left(const struct channel *c); /* for grants; the others are for those who wait */
+bool slots_left(const struct channel *c); /* for grants; the rest is for pending grants */
 
 /* share.c, pending.c, lay_out.c */
 void share(struct maps *m);

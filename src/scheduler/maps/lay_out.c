@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where in a MAP things stand. */
+/* The layout of a MAP: the order and minislots of its elements. */
 #include "scheduler/maps/internal.h"
 
-/* A MAP being written. */
+/* A MAP that is being written. */
 struct sheet {
 	struct channel *c;
 	struct map *out;
-	uint32_t cursor; /* minislots that are laid out */
-	uint32_t pinned; /* of those with a time of their own, the next one */
-	uint32_t requests; /* minislots for requests that are still to be placed, */
-	uint32_t cutoff; /* best so that they end there */
+	uint32_t cursor; /* minislot of the next element */
+	uint32_t pinned; /* index of the next pinned grant */
+	uint32_t requests; /* minislots for requests that are still to be written */
+	uint32_t cutoff; /* minislot where requests should end */
 };
 
 static void add(struct map *out, uint16_t sid, uint8_t iuc, uint32_t offset) {
 	out->elements[out->count++] = (struct map_element){sid, (uint16_t)offset, iuc};
 }
 
-/* Minislots that nobody has are for requests; too few for one are nobody's. */
+/* Fills minislots without a grant by a request region. Too few for one request get the unused
+ * SID. */
 static void fill(struct sheet *s, uint32_t end) {
 	struct channel *c = s->c;
 	uint32_t length = end - s->cursor, unit = c->set.request_minislots;
@@ -52,7 +53,7 @@ static void write_pinned(struct sheet *s) {
 	write(s, &p->block);
 }
 
-/* Cuts off what has room before the minislot `end`; returns what is left. */
+/* Writes the part of a grant that fits before the minislot `end`. Returns the rest. */
 static struct block cut(struct sheet *s, const struct block *b, uint32_t end) {
 	const struct maps_channel *set = &s->c->set;
 	struct block part = *b, rest = *b;
@@ -69,7 +70,8 @@ static struct block cut(struct sheet *s, const struct block *b, uint32_t end) {
 	return rest;
 }
 
-/* Data, after what has its time before them; data that would keep it waiting for too long are cut in two. */
+/* Writes data, after the pinned grants that precede it. Data that would delay a pinned grant too
+ * much are split. */
 static void write_data(struct sheet *s, struct block b) {
 	while (s->pinned < s->c->pinned_count) {
 		const struct pinned *p = &s->c->pinned[s->pinned];
@@ -90,7 +92,7 @@ static void write_data(struct sheet *s, struct block b) {
 	write(s, &b);
 }
 
-/* The region for requests, in parts where something has its time in it. */
+/* Writes the request region, in parts if pinned grants fall into it. */
 static void write_requests(struct sheet *s, uint32_t minislots) {
 	while (s->pinned < s->c->pinned_count &&
 	       s->c->pinned[s->pinned].from < s->cursor + minislots) {
@@ -118,7 +120,8 @@ static void write_rest(struct sheet *s) {
 	fill(s, s->c->minislots);
 }
 
-/* The minislot at which requests should end, to be early enough for a MAP but not earlier. */
+/* The minislot where the request region should end: the last one from which requests are
+ * answered in time. */
 static uint32_t cutoff(const struct channel *c) {
 	uint32_t early = c->set.ack_delay % c->length;
 	uint32_t frame = early == 0 ? c->frames : (c->length - early) / c->set.frame;
@@ -127,7 +130,7 @@ static uint32_t cutoff(const struct channel *c) {
 	return minislots < c->requests ? c->minislots : minislots;
 }
 
-/* All that have a time of their own have room, at the end of a MAP if need be before their time. */
+/* Moves pinned grants forward that would not fit before the end of the MAP. */
 static void bound_pinned(struct channel *c) {
 	uint32_t end = c->minislots;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where flows wait: columns of their group, or among its blocked ones. */
+/* Lists of flows: class queues, reserved queue and blocked ring of each group. */
 #include "scheduler/maps/internal.h"
 
 static struct links flow_links(const struct maps *m, uint32_t level) {
@@ -8,7 +8,7 @@ static struct links flow_links(const struct maps *m, uint32_t level) {
 	return (struct links){&m->flows[0].link, sizeof(*m->flows)};
 }
 
-/* A group that comes back has saved nothing up, and is not far ahead either. */
+/* A group that competes again has no credit from before, and a lead of at most MAX_LEAD rounds. */
 static void group_back(struct maps *m, struct group *g, uint32_t level) {
 	uint32_t place = (uint32_t)(g - m->groups);
 	struct level *l = &m->levels[level];

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a MAP has before data: ranging, and opportunities for requests by how many seem to contend. */
+/* What a MAP has before data: ranging, and request opportunities by the estimated contention. */
 #include "scheduler/maps/internal.h"
 
 #define FIXED 4 /* elements: two regions for requests, initial maintenance, the null element */
 
-/* Modems that seem to contend, in 1/16: at once as many as were heard and lost, and forgotten slowly. A collision
- * has 2.4 modems on average where there is about one a opportunity. */
+/*
+ * Estimates the modems that contend, in 1/16. The estimate rises at once with requests and
+ * collisions, and decays slowly. A collision has 2.4 modems on average at about one request per
+ * opportunity.
+ */
 static void count_contenders(struct channel *c, struct ear *ear) {
 	uint32_t seen = ear->heard * 16 + c->collided * 38;
 	uint32_t before = c->contenders - c->contenders / 8;
@@ -14,7 +17,8 @@ static void count_contenders(struct channel *c, struct ear *ear) {
 	ear->heard = c->collided = 0;
 }
 
-/* Half as many again as there are contenders, up to an eighth of the MAP; the configured in any case. */
+/* 1.5 opportunities per contending modem, up to an eighth of the MAP, but at least the
+ * configured number. */
 static uint32_t opportunities(const struct channel *c) {
 	uint32_t wanted = (c->contenders + c->contenders / 2 + 15) / 16;
 	uint32_t most = lesser(c->minislots / 8, c->minislots - c->set.initial_minislots);
@@ -67,7 +71,7 @@ void channel_open(struct maps *m, uint32_t channel) {
 	channel_took(m, channel, c->requests);
 }
 
-/* What comes now is data. */
+/* From here on, blocks are data grants. */
 void channel_begin_data(struct maps *m, uint32_t channel) {
 	struct channel *c = &m->channels[channel];
 
@@ -75,7 +79,7 @@ void channel_begin_data(struct maps *m, uint32_t channel) {
 	channel_took(m, channel, lesser(c->kept, c->free));
 }
 
-/* Data are counted together: cheaper than one by one. */
+/* Counts data grants together, which is cheaper than one by one. */
 void channel_end_data(struct maps *m, uint32_t channel) {
 	struct channel *c = &m->channels[channel];
 	uint64_t bytes = 0, minislots = 0;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who is owed something after a round is told so, that it does not ask again. */
+/* Pending grants: tell modems that their request is known, so that they do not repeat it. */
 #include "scheduler/maps/internal.h"
 
-/* On the channel where the flow's request was heard, or else on any of the set; false where none has room. */
+/* Uses the channel of the flow's request, or else any of the set. Returns false if none has an
+ * element free. */
 static bool tell_cluster(struct maps *m, uint32_t flow, uint32_t cluster, uint64_t set) {
 	uint32_t channel = m->flows[flow].heard;
 	uint64_t left = set & m->in_round;
@@ -33,7 +34,7 @@ static bool tell(struct maps *m, uint32_t flow) {
 	return room;
 }
 
-/* The latest come first: those before them have been told already. */
+/* Starts with the latest flows: earlier ones were told in earlier MAPs. */
 static bool tell_ring(struct maps *m, uint32_t first) {
 	uint32_t flow;
 

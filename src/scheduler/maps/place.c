@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Bytes to minislots: which channel, and how many. */
+/* Selects channels for data grants and converts bytes to minislots. */
 #include "scheduler/maps/internal.h"
 
 bool slots_left(const struct channel *c) {
@@ -15,7 +15,7 @@ void channel_took(struct maps *m, uint32_t channel, uint32_t minislots) {
 		m->open &= ~(UINT64_C(1) << channel);
 }
 
-/* One of the blocks before data: false where it has no room. */
+/* Adds a block before data. Returns false if it does not fit. */
 bool front_block(struct maps *m, uint32_t channel, const struct block *b) {
 	struct channel *c = &m->channels[channel];
 
@@ -42,7 +42,7 @@ static struct block *block_of(const struct maps *m, uint32_t flow, uint32_t chan
 	return &c->blocks[i];
 }
 
-/* Bytes that the flow can have on the channel, beside what it has. */
+/* Bytes that the flow can get on the channel, beside those of its grant `b`. */
 static uint32_t space(const struct maps *m, const struct flow *f, uint32_t channel,
 		      const struct block *b) {
 	const struct channel *c = &m->channels[channel];
@@ -57,7 +57,8 @@ static bool near(const struct maps *m, uint32_t channel, uint32_t most) {
 	return has_bit(m->open, channel) && m->room[channel] + m->margins[channel] >= most;
 }
 
-/* Whether the flow has as much on the channel as one grant may have. Most have no bound but the MAP's end. */
+/* Whether the flow's grant on the channel has its longest size. Most flows have no limit but the
+ * MAP. */
 static bool full(const struct maps *m, uint32_t flow, uint32_t channel) {
 	const struct flow *f = &m->flows[flow];
 
@@ -66,8 +67,11 @@ static bool full(const struct maps *m, uint32_t flow, uint32_t channel) {
 	return space(m, f, channel, block_of(m, flow, channel)) == 0;
 }
 
-/* By the rule: where the flow's latest grant is, or where the group's are, while no other channel has much more room; else
- * the one with most. Channels where the flow has all that it may are none. */
+/*
+ * Selects the channel of the flow's latest grant, or else the group's current one, unless
+ * another has much more free; then the one with the most. Skips channels where the flow's grant
+ * is full.
+ */
 static uint32_t choose_anew(struct maps *m, uint32_t flow, struct group *g) {
 	const struct flow *f = &m->flows[flow];
 	bool granted = f->round == m->round, current = false, latest = false;
@@ -98,7 +102,7 @@ static uint32_t choose_anew(struct maps *m, uint32_t flow, struct group *g) {
 	return best;
 }
 
-/* The same, mostly without a look at all: rooms only become less, so that what was the most is no less than it is. */
+/* The same, mostly without a search. Free bytes only decrease, so g->most stays an upper bound. */
 static uint32_t choose(struct maps *m, uint32_t flow, struct group *g, struct block **block) {
 	const struct flow *f = &m->flows[flow];
 	bool granted = f->round == m->round;

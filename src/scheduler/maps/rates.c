@@ -5,7 +5,7 @@
 #define PEAK_BURST 1522 /* bytes at once of the peak rate (MULPI, C.2.2.5.10) */
 #define BURST_LEAST 1522 /* of the sustained rate */
 
-/* The longest time that the flow waits from MAP to MAP. */
+/* The longest MAP interval of the flow's channels. */
 static uint64_t longest_map(const struct maps *m, const struct maps_flow *s) {
 	uint64_t longest = 0;
 
@@ -19,7 +19,8 @@ static uint64_t longest_map(const struct maps *m, const struct maps_flow *s) {
 	return longest;
 }
 
-/* Room for what comes between two MAPs beside what a turn waits for, or the rate could not be reached. */
+/* The depth of a bucket. It covers a quantum and the bytes of a MAP interval, or the rate could
+ * not be reached. */
 static uint64_t depth(uint64_t rate, uint64_t length, uint64_t least) {
 	uint64_t bytes = TURN + rate * length / BYTE_TOKENS;
 
@@ -49,8 +50,8 @@ void rates_set(struct maps *m, uint32_t flow, const struct maps_flow *s) {
 	}
 }
 
-/* Of `want` bytes, what the bucket holds. Where that is less than the flow needs for a turn, `until` is when it will be
- * enough, if that is later. */
+/* Of `want` bytes, those that the bucket holds. If it holds less than `needs`, returns 0 and
+ * raises `until` to the time when it holds `needs`. */
 static uint32_t held(struct bucket *b, uint64_t now, uint32_t want, uint32_t needs,
 		     uint64_t *until) {
 	bucket_fill(b, now);

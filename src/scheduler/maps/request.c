@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What comes from the modems. */
+/* Requests from the modems. */
 #include "scheduler/maps/internal.h"
 
 static enum maps_verdict take(struct maps *m, const struct maps_request *r, uint64_t now) {
@@ -34,7 +34,7 @@ enum maps_verdict maps_request(struct maps *m, const struct maps_request *r, uin
 	enum maps_verdict verdict;
 
 	if (r->flow >= m->flow_count || r->cluster >= m->flows[r->flow].clusters)
-		verdict = MAPS_NO_FLOW; /* one that is not in use has no clusters */
+		verdict = MAPS_NO_FLOW; /* a flow that does not exist has no clusters */
 	else if (r->bytes == 0)
 		verdict = MAPS_NOTHING;
 	else

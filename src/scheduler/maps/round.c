@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rounds: the MAPs of all channels that are due at the same time are made together. */
+/* Rounds: make the MAPs of all channels that are due at the same time. */
 #include "scheduler/maps/internal.h"
 
 static void start(struct maps *m, uint64_t now) {

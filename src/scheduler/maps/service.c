@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Grants that nobody has to ask for, and polls: each at its nominal time. */
+/* Unsolicited grants and polls, each at its nominal time. */
 #include "scheduler/maps/internal.h"
 
 #define FIRST_ROUND 2
@@ -11,7 +11,8 @@ static bool is_polled(const struct maps *m, uint32_t flow) {
 	       m->services[flow].silent;
 }
 
-/* A grant that may be late by two MAPs goes to the front of the first that begins at its time or after it. */
+/* Whether grants go before data. With a jitter of two MAPs, a grant uses the first MAP that
+ * begins at its time or later. */
 static bool is_front(const struct channel *c, const struct service *s) {
 	return s->jitter >= 2 * (uint64_t)c->length;
 }
@@ -23,8 +24,8 @@ static uint32_t grant_minislots(const struct maps *m, uint32_t flow) {
 	return c->set.burst_minislots + minislots_for(c, s->bytes + m->flows[flow].header);
 }
 
-/* The MAP that the next one belongs to. A grant whose time is so late in one that it has no room belongs to the
- * one after it. */
+/* The number of the MAP for the next grant or poll. A grant that does not fit between its time
+ * and the end of a MAP belongs to the next MAP. */
 static uint64_t map_of(const struct maps *m, uint32_t flow) {
 	const struct service *s = &m->services[flow];
 	const struct channel *c = &m->channels[s->channel];
@@ -45,7 +46,7 @@ static void wait_for(struct maps *m, uint32_t flow) {
 	timers_set(&m->timers, timer_of(m, TIMER_SERVICE, flow), map_due(m, c, map_of(m, flow)));
 }
 
-/* Flows that begin together are spread over the interval. */
+/* Spreads flows that begin together over the interval. */
 void service_begin(struct maps *m, uint32_t flow, const struct maps_flow *settings, uint64_t now) {
 	struct service *s = &m->services[flow];
 	const struct channel *c = &m->channels[s->channel];
@@ -66,7 +67,7 @@ void service_begin(struct maps *m, uint32_t flow, const struct maps_flow *settin
 	wait_for(m, flow);
 }
 
-/* Those whose time has passed come no more. */
+/* Skips grants or polls whose time has passed. */
 static void skip(struct maps *m, uint32_t flow) {
 	struct service *s = &m->services[flow];
 	struct channel *c = &m->channels[s->channel];
@@ -78,7 +79,7 @@ static void skip(struct maps *m, uint32_t flow) {
 		behind -= c->length - 1;
 	times = (behind + interval - 1) / interval;
 	s->next += times * interval;
-	if (m->round > FIRST_ROUND) /* in which time has only begun */
+	if (m->round > FIRST_ROUND) /* the clock has only started before */
 		c->counts.missed += times * (is_polled(m, flow) ? 1 : s->grants);
 }
 
@@ -100,13 +101,13 @@ static void poll(struct maps *m, uint32_t flow) {
 		c->counts.missed++;
 	}
 	s->next += s->poll_interval;
-	if (s->next < end) /* one poll in a MAP does */
+	if (s->next < end) /* at most one poll per MAP */
 		s->next += (end - s->next + s->poll_interval - 1) / s->poll_interval *
 			   s->poll_interval;
 }
 
-/* At its own time. What it may cost to cut another grant in two for it is kept. In a frame all minislots have the
- * same time. */
+/* Adds a grant at its own time, and reserves the minislots that splitting another grant may
+ * cost. All minislots of a frame have the same time. */
 static bool pin(struct maps *m, uint32_t flow, const struct block *b) {
 	const struct service *s = &m->services[flow];
 	struct channel *c = &m->channels[s->channel];
@@ -131,7 +132,7 @@ static bool pin(struct maps *m, uint32_t flow, const struct block *b) {
 	return true;
 }
 
-/* What was asked for and waits is granted by it, too. */
+/* Counts a grant. It serves bytes that were requested before, too. */
 static void account(struct maps *m, uint32_t flow, const struct block *b) {
 	struct flow *f = &m->flows[flow];
 	struct channel *c = &m->channels[m->services[flow].channel];
@@ -170,7 +171,7 @@ static void grant(struct maps *m, uint32_t flow) {
 	s->next += s->interval;
 }
 
-/* Its time has come: what belongs to the MAP that is being made goes into it. */
+/* Handles an expired service timer: adds the grants and polls that belong to the MAP being made. */
 void service_run(struct maps *m, uint32_t flow) {
 	struct service *s = &m->services[flow];
 	const struct channel *c = &m->channels[s->channel];

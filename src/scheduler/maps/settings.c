@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What settings are none, and what follows from those of a channel. */
+/* Validates settings, and derives values of a channel. */
 #include <string.h>
 
 #include "scheduler/maps/internal.h"
@@ -7,7 +7,7 @@
 #define FRAME_LEAST 128 /* samples */
 #define MINISLOT_LEAST 16
 #define FRAME_MOST (MAPS_HZ / 10)
-#define LENGTH_MOST (MAPS_HZ / 10) /* of what a MAP describes */
+#define LENGTH_MOST (MAPS_HZ / 10) /* per MAP */
 #define LEAD_MOST MAPS_HZ
 #define BACKOFF_MOST 15
 #define INTERVAL_LEAST 1280 /* samples between grants or polls */
@@ -16,7 +16,7 @@ static uint32_t up(uint32_t a, uint32_t b) {
 	return a / b + (a % b != 0);
 }
 
-/* Whole frames nearest to the interval. */
+/* The number of whole frames nearest to the interval. */
 static uint32_t frames_of(const struct maps_channel *s) {
 	uint64_t frames = ((uint64_t)s->interval + s->frame / 2) / s->frame;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who is granted what: the reserved first, then by priority; equals in turns. */
+/* Distributes grants: reserved rates first, then by priority; round robin among equals. */
 #include "scheduler/maps/internal.h"
 
 static uint32_t best_of(const struct maps *m, uint32_t level, bool *far) {
@@ -23,7 +23,7 @@ static uint32_t best_of(const struct maps *m, uint32_t level, bool *far) {
 	return best;
 }
 
-/* The open group that is behind in rounds. A lead of more than MAX_LEAD is not held against one for ever. */
+/* The open group in the earliest round. Limits the lead of the others to MAX_LEAD rounds. */
 static uint32_t next_group(struct maps *m, uint32_t level) {
 	bool far;
 	uint32_t best = best_of(m, level, &far);
@@ -40,14 +40,14 @@ static uint32_t next_group(struct maps *m, uint32_t level) {
 	return best;
 }
 
-/* A flow whose grants are as long as they may be waits for the next round. */
+/* Excludes a flow whose grants have their longest size until the next round. */
 static void set_aside(struct maps *m, uint32_t flow, uint32_t level) {
 	m->flows[flow].credit = 0;
 	list_leave(m, flow, level);
 	m->aside[m->aside_count++] = flow;
 }
 
-/* What the first of a column may have in its turn; 0: it has left. */
+/* Bytes that the first flow of a class queue may get now. 0: it has left the queue. */
 static uint32_t wanted(struct maps *m, uint32_t flow, uint32_t level) {
 	struct flow *f = &m->flows[flow];
 	uint32_t want;
@@ -61,7 +61,7 @@ static uint32_t wanted(struct maps *m, uint32_t flow, uint32_t level) {
 	return want == 0 ? 0 : rate_allowed(m, flow, want);
 }
 
-/* Where a flow goes that got less than it may have, though channels are open, or whose turn is over. */
+/* Moves a flow on that used its quantum, or got less than it may although channels are open. */
 static void turn_over(struct maps *m, struct column *c, uint32_t level, bool full) {
 	uint32_t flow = c->first;
 	struct flow *f = &m->flows[flow];
@@ -76,7 +76,7 @@ static void turn_over(struct maps *m, struct column *c, uint32_t level, bool ful
 		c->first = level == RESERVED ? f->reserved.next : f->link.next;
 }
 
-/* What the next turn will need, and of the one after it the flow. */
+/* Prefetches the data of the next flow, and the flow after it. */
 static void fetch_next(const struct maps *m, uint32_t flow, uint32_t level) {
 	const struct flow *f = &m->flows[flow];
 	uint32_t next = level == RESERVED ? f->reserved.next : f->link.next;
@@ -87,8 +87,8 @@ static void fetch_next(const struct maps *m, uint32_t flow, uint32_t level) {
 	fetch(&m->flows[level == RESERVED ? f->reserved.next : f->link.next]);
 }
 
-/* The turn of the first of a column. It leaves it, goes behind the others, or stays first: where channels have no
- * more room, or where its rates allow no more, as the next look at it finds. */
+/* Serves the first flow of a class queue. It leaves the queue, moves to its end or stays first.
+ * It stays if channels are full, or if its rates admit no more, which the next call finds. */
 static void turn(struct maps *m, struct group *g, uint32_t level) {
 	struct column *c = &g->columns[level];
 	uint32_t flow = c->first, left = c->left;

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#define WAYS 4 /* children of an entry: half as deep as with two, in as many cache lines */
+#define WAYS 4 /* children of an entry: half the depth of a binary heap, with as many cache lines */
 
 bool timers_create(struct timers *t, uint32_t count) {
 	*t = (struct timers){
@@ -85,7 +85,7 @@ void timers_clear(struct timers *t, uint32_t timer) {
 		settle(t, place, t->heap[t->count]);
 }
 
-/* Their order stays as it is. */
+/* The order stays the same. */
 void timers_move(struct timers *t, uint64_t from, uint64_t to) {
 	for (uint32_t i = 0; i < t->count; i++)
 		t->heap[i].at = t->heap[i].at - from + to;

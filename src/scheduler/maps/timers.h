@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Timers by number in a heap: they expire at exactly their time, the earliest first and of several at the same
- * time the one with the lowest number. O(log n). */
+/* Timers by index in a heap. They expire exactly at their time, the earliest first; of several,
+ * the lowest index first. O(log n). */
 #pragma once
 
 #include <stdbool.h>
@@ -15,22 +15,22 @@ struct timer_entry {
 
 struct timers {
 	struct timer_entry *heap;
-	uint32_t *places; /* by timer; TIMER_NONE where it is not set */
+	uint32_t *places; /* heap index by timer, or TIMER_NONE */
 	uint32_t count;
 };
 
-/* `count` timers, none of them set. Returns false when memory is short; to be freed in any case. */
+/* `count` timers, none of them set. Returns false if memory is short. Free them in any case. */
 bool timers_create(struct timers *t, uint32_t count);
 void timers_free(struct timers *t);
 
 /* Sets or moves a timer. */
 void timers_set(struct timers *t, uint32_t timer, uint64_t at);
 
-/* Harmless where it is not set. */
+/* No effect if the timer is not set. */
 void timers_clear(struct timers *t, uint32_t timer);
 
-/* All that are set expire as long after `to` as they would have after `from`; none is before that. */
+/* Moves all timers from the time base `from` to `to`. No timer may be before `from`. */
 void timers_move(struct timers *t, uint64_t from, uint64_t to);
 
-/* Takes out the first that has expired at `now`; TIMER_NONE where there is none. */
+/* Removes and returns the first timer that has expired at `now`, or TIMER_NONE. */
 uint32_t timers_pop(struct timers *t, uint64_t now);
