@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What packets count as behind the classifiers. */
+/* Counters of classified packets. */
 #pragma once
 
 #include <stdbool.h>
@@ -8,7 +8,7 @@
 #include "pipeline/counters.h"
 #include "wire/ip.h"
 
-/* Of a packet that a classifier matched, what it is; the two of ICMP are IPv4 and IPv6 as well. */
+/* Kind of a packet that a classifier matched. The ICMP kinds count as IPv4 and IPv6, too. */
 enum classified {
 	CLASSIFIED_NOT,
 	CLASSIFIED_LLC,
@@ -29,7 +29,7 @@ static inline enum classified classified_kind(const struct flow_key *key, bool m
 	return CLASSIFIED_LLC;
 }
 
-/* Adds up packets by enum classified. */
+/* Adds packets, by enum classified, to the counters. */
 static inline void classified_count(struct counters *c, const uint32_t *by_kind) {
 	uint32_t icmp = by_kind[CLASSIFIED_ICMP] + by_kind[CLASSIFIED_ICMPV6];
 	uint32_t ipv4 = by_kind[CLASSIFIED_IPV4] + by_kind[CLASSIFIED_ICMP];

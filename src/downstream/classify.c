@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Classify: the first of the modem's classifiers that matches names the service flow; where none
- * does it is the modem's primary one. One rte_acl call a family and burst. What was found out is kept
- * for the next packet of the flow.
+ * Classify: the modem's first matching classifier selects the service flow, or else the modem's
+ * primary flow is used. One rte_acl call per family and burst. The flow cache keeps the result for
+ * later packets of the flow.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 
 struct classifier_questions {
 	const uint8_t *keys[PIPELINE_BURST];
-	uint16_t unknown[PIPELINE_BURST]; /* places in the list of the unknown */
+	uint16_t unknown[PIPELINE_BURST]; /* indices in the list of unknown packets */
 	uint32_t n;
 };
 
@@ -30,13 +30,13 @@ static void learn_flow(struct ds_upper *u, const struct ds_row *row, const struc
 	if (r == NULL)
 		return;
 	r->flow = meta->flow;
-	r->cpe_period = (uint32_t)u->cpe_period; /* modem_lookup has just admitted it */
+	r->cpe_period = (uint32_t)u->cpe_period; /* modem_lookup admitted the address just now */
 	r->filter = row->filter;
 	memcpy(r->mac, row->modem->mac, sizeof(r->mac));
 	r->classified = (uint8_t)classified;
 }
 
-/* `result` is 0, or 1 + the index of the service flow among the modem's. */
+/* `result` is 0, or 1 + the index of the service flow in the modem's list. */
 static void put_result(struct ds_upper *u, const struct ds_row *row, struct rte_mbuf *m,
 		       uint32_t result, uint32_t *by_kind) {
 	struct packet_meta *meta = packet_meta(m);

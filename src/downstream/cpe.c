@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "downstream/cpe.h"
 
-/* That in which the clock stands, though no packet may have come since it began. */
+/* The period of the present time, even if no packet has arrived in it. */
 static uint64_t present_period(const struct ds_upper *u) {
 	uint64_t now = __atomic_load_n(&u->clock->now, __ATOMIC_RELAXED), since = u->cpe_since;
 
 	return u->cpe_first + (now > since ? (now - since) / u->cpe_period_ns : 0);
 }
 
-/* Those of the present period and of the one before, as cpe_admit() counts them. */
+/* Active addresses in the present period and the one before, as cpe_admit() counts them. */
 static unsigned modem_addresses(const struct ds_modem *modem, uint32_t period) {
 	uint32_t seen = modem->cpe_period;
 	uint64_t active = 0;

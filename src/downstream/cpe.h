@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The CPE limits (MULPI, subscriber management, TLV 35 and 63): a modem forwards for at most cpe_limit IPv4 and
- * cpe_limit_ipv6 IPv6 addresses at a time. An address counts as active in the period in which it was seen and in
- * the next one.
+ * CPE limits (MULPI, subscriber management, TLV 35 and 63): a modem forwards for at most cpe_limit
+ * IPv4 and cpe_limit_ipv6 IPv6 addresses at a time. An address is active in the period in which it
+ * was seen and in the next one.
  */
 #pragma once
 
@@ -11,25 +11,26 @@
 
 #include "downstream/downstream.h"
 
-/* Addresses to which packets went in this period or the one before, and the modems that have them. */
+/* Active addresses, and the modems that have them. */
 struct cpe_activity {
 	uint32_t modems, addresses;
 };
 
-/* By any thread, while the worker goes on: nothing of it waits for that. The group neither comes nor goes. */
+/* May be called by any thread while the worker runs; the worker never waits for it. The caller
+ * ensures that the group exists. */
 struct cpe_activity cpe_activity(const struct ds_upper *u);
 
-/* Those of the modem in this place alone, likewise. */
+/* The same for the modem with this index alone. */
 unsigned cpe_active_addresses(const struct ds_upper *u, size_t modem);
 
-/* Whether one more address of the family may become active beside those that are. */
+/* Whether one more address of the family may become active. */
 static inline bool cpe_has_room(const struct ds_modem *modem, uint64_t active, bool ipv6) {
 	uint64_t same = ipv6 ? active & modem->cpe_ipv6 : active & ~modem->cpe_ipv6;
 
 	return __builtin_popcountll(same) < (ipv6 ? modem->cpe_limit_ipv6 : modem->cpe_limit);
 }
 
-/* Whether a packet may go to the address with this number, which is active from now on. */
+/* Whether a packet may be sent to the address with this index. Makes the address active. */
 static inline bool cpe_admit(struct ds_modem *modem, uint8_t address, bool ipv6, uint32_t period) {
 	uint64_t active, bit = 1ULL << address;
 
@@ -48,7 +49,7 @@ static inline bool cpe_admit(struct ds_modem *modem, uint8_t address, bool ipv6,
 	return true;
 }
 
-/* The number of the period in which the clock stands; a division only when one has passed. */
+/* The number of the current period. Divides only when a period has ended. */
 static inline uint64_t cpe_period(struct ds_upper *u) {
 	if (u->clock->now >= u->cpe_period_end) {
 		uint64_t passed = (u->clock->now - u->cpe_since) / u->cpe_period_ns;
@@ -59,7 +60,7 @@ static inline uint64_t cpe_period(struct ds_upper *u) {
 	return u->cpe_period;
 }
 
-/* Periods are so long from now on. The present one begins anew: what is active stays so. */
+/* Sets the length of periods and restarts the current one. Active addresses stay active. */
 static inline void cpe_period_set(struct ds_upper *u, uint64_t ns) {
 	u->cpe_first = cpe_period(u);
 	u->cpe_since = u->clock->now;

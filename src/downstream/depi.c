@@ -12,13 +12,14 @@
 #include "platform/pad.h"
 #include "platform/pool.h"
 
-/* Buffers that are on their way into the cache: as many as a few packets take. */
+/* Buffers to prefetch, as many as a few packets take. */
 #define AHEAD 4
 
-/* Segments of a DEPI frame, from where on they are not told apart. */
-#define SEGMENTS_MORE 8 /* of these and more one counter tells */
+/* From this number of segments on, DEPI frames share a counter. */
+#define SEGMENTS_MORE 8 /* this many and more have one counter */
 
-/* The table of segments is written in its place as they come, so what stands before it comes first. */
+/* Opens a DEPI frame. Headers are written first, as the segment table grows in place behind
+ * them. */
 static bool channel_open(struct depi *d, struct depi_channel *ch, uint64_t now) {
 	uint8_t *p;
 
@@ -27,7 +28,7 @@ static bool channel_open(struct depi *d, struct depi_channel *ch, uint64_t now) 
 		return false;
 	pool_prefetch(d->headers, AHEAD, DEPI_ENCAP_MAX);
 	p = rte_pktmbuf_mtod(ch->head, uint8_t *);
-	/* A constant size copies in a few moves; what is too much the PSP header overwrites. */
+	/* A constant size compiles to a few moves. The PSP header overwrites the surplus. */
 	memcpy(p, ch->encap, sizeof(ch->encap));
 	ch->psp = p + d->encap_size;
 	ch->tail = ch->head;
@@ -39,21 +40,21 @@ static bool channel_open(struct depi *d, struct depi_channel *ch, uint64_t now) 
 	return true;
 }
 
-/* Gives up an open frame that got no segment. */
+/* Discards an open frame without segments. */
 static void channel_discard(struct depi *d, struct depi_channel *ch) {
 	TAILQ_REMOVE(&d->open, ch, by_age);
 	rte_pktmbuf_free(ch->head);
 	ch->head = NULL;
 }
 
-/* By the number of segments, of which there is at least one. */
+/* By number of segments - 1. */
 static const enum counter frames_of_segments[SEGMENTS_MORE] = {
 	COUNTER_DEPI_SEGMENTS_1, COUNTER_DEPI_SEGMENTS_2,    COUNTER_DEPI_SEGMENTS_3,
 	COUNTER_DEPI_SEGMENTS_4, COUNTER_DEPI_SEGMENTS_5,    COUNTER_DEPI_SEGMENTS_6,
 	COUNTER_DEPI_SEGMENTS_7, COUNTER_DEPI_SEGMENTS_MORE,
 };
 
-/* Completes the headers in front of the segments and gives the finished DEPI frame away. */
+/* Completes the headers in front of the segments. The caller owns the DEPI frame. */
 static struct rte_mbuf *channel_close(struct depi *d, struct depi_channel *ch, struct counters *c) {
 	struct rte_mbuf *head = ch->head;
 	size_t psp = psp_header_size(ch->segments, ch->extra_bytes);
@@ -80,7 +81,7 @@ static struct rte_mbuf *channel_close(struct depi *d, struct depi_channel *ch, s
 	return head;
 }
 
-/* Chains one segment, the whole of `part`, to the open DEPI frame. */
+/* Chains one segment, all of `part`, to the open DEPI frame. */
 static void channel_add(struct depi *d, struct depi_channel *ch, struct rte_mbuf *part, bool begin,
 			bool end) {
 	uint16_t length = rte_pktmbuf_data_len(part);
@@ -99,7 +100,7 @@ static struct rte_mbuf *channel_close_full(struct depi *d, struct depi_channel *
 	return channel_close(d, ch, c);
 }
 
-/* Cuts the first `length` bytes off `m` into an mbuf of their own that shares its buffer. */
+/* Splits the first `length` bytes off `m`, into an mbuf that shares its buffer. */
 static struct rte_mbuf *cut_frame(struct depi *d, struct rte_mbuf *m, uint16_t length) {
 	struct rte_mbuf *part = rte_mbuf_raw_alloc(d->fragments); /* attaching sets all fields */
 
@@ -115,8 +116,8 @@ static struct rte_mbuf *cut_frame(struct depi *d, struct rte_mbuf *m, uint16_t l
 }
 
 /*
- * Fills what is left of the open DEPI frame with the beginning of `m`, unless that is too little to be
- * worth it. Returns false where no buffer is left.
+ * Fills the open DEPI frame with the start of `m`, unless less than DEPI_MIN_FRAGMENT fits. Returns
+ * false if no buffer is left.
  */
 static bool channel_add_beginning(struct depi *d, struct depi_channel *ch, struct rte_mbuf *m,
 				  bool *begin, struct counters *c) {
@@ -138,8 +139,9 @@ static bool channel_add_beginning(struct depi *d, struct depi_channel *ch, struc
 }
 
 /*
- * Puts one DOCSIS frame into the channel's DEPI frames, cut where they end; full ones go to `out`.
- * Returns how many those are. `*whole` becomes false where no buffer is left; then `m` is the caller's.
+ * Adds one DOCSIS frame to the channel's DEPI frames and splits it where they end. Stores full ones
+ * in `out` and returns their number. If no buffer is left, sets `*whole` to false; the caller then
+ * still owns `m`.
  */
 static inline uint16_t channel_put_frame(struct depi *d, struct depi_channel *ch,
 					 struct rte_mbuf *m, uint64_t now, struct counters *c,
@@ -175,7 +177,7 @@ static uint16_t channel_add_frame(struct depi *d, struct depi_channel *ch, struc
 	return closed;
 }
 
-/* What the frames carry is told by who asked. */
+/* The caller sets the message_meta of the frames. */
 uint16_t depi_message(struct depi *d, uint32_t stream, struct rte_mbuf *m, uint64_t now,
 		      struct counters *c, struct rte_mbuf **out, bool *whole) {
 	bool of_data = stream >= d->pseudowires && d->message_flow == 0;
@@ -187,7 +189,7 @@ uint16_t depi_message(struct depi *d, uint32_t stream, struct rte_mbuf *m, uint6
 	n = channel_put_frame(d, ch, m, now, c, out, whole);
 	if (!*whole) {
 		rte_pktmbuf_free(m);
-	} else if (ch->head != NULL) { /* its end is none of a packet */
+	} else if (ch->head != NULL) { /* the end of a message is not the end of a packet */
 		ch->ends--;
 		d->ends_open--;
 	} else {
@@ -202,7 +204,7 @@ static uint8_t *message_psp(const struct depi *d, struct rte_mbuf *frame) {
 	return rte_pktmbuf_mtod_offset(frame, uint8_t *, d->encap_size);
 }
 
-/* Else it was made when another channel had the place, whose numbers are of no matter any more. */
+/* False for a frame of a previous channel with this index. Its numbers do not matter any more. */
 static bool is_of_session(const struct depi *d, const struct depi_channel *ch, const uint8_t *psp) {
 	return memcmp(psp - L2TP_SESSION_SIZE, ch->encap + d->encap_size - L2TP_SESSION_SIZE,
 		      L2TP_SESSION_SIZE) == 0;
@@ -279,7 +281,7 @@ uint16_t ds_depi(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	uint64_t now = l->clock->now;
 	uint16_t out = 0;
 
-	/* Out of the way of what comes out: a frame can complete several DEPI frames. */
+	/* Copied, as the output overwrites `pkts`: a frame can complete several DEPI frames. */
 	memcpy(in, pkts, n * sizeof(in[0]));
 	for (uint16_t i = 0; i < n; i++) {
 		struct depi_channel *ch = &l->depi.channels[packet_meta(in[i])->channel];

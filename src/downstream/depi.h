@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DEPI: DOCSIS frames become PSP segments, concatenated and fragmented to frames of full MTU, one
- * L2TPv3 session a channel. Nothing is copied: a DEPI frame is a chain of a header mbuf and the
- * mbufs of the segments; a frame that is cut stands in its chain by an attached mbuf.
+ * DEPI: concatenates and fragments DOCSIS frames to PSP segments in frames of full MTU, in one
+ * L2TPv3 session per channel. Nothing is copied: a DEPI frame is a chain of a header mbuf and the
+ * segments' mbufs. A part of a split DOCSIS frame is an attached mbuf.
  */
 #pragma once
 
@@ -20,34 +20,35 @@
 #include "wire/l2tpv3.h"
 #include "wire/psp.h"
 
-/* A cut that leaves less than this in a DEPI frame costs more than it fills. */
+/* bytes; a shorter fragment would cost more than it fills */
 #define DEPI_MIN_FRAGMENT 16
 
-/* How a channel's DEPI frames are filled. */
+/* The format of a channel's DEPI frames. */
 struct depi_format {
-	uint16_t overhead; /* bytes that are neither segments nor their table entries, with those of
-			    * the Ethernet header but its tag */
+	/* Bytes beside segments and their table entries, with the Ethernet header but without
+	 * its tag. */
+	uint16_t overhead;
 	uint16_t room; /* bytes for segments and their table entries */
 };
 
-/* One channel's session and the frame that is being filled for it. */
+/* A channel's session and its open DEPI frame. */
 struct depi_channel {
-	TAILQ_ENTRY(depi_channel) by_age; /* among the open ones */
+	TAILQ_ENTRY(depi_channel) by_age; /* in the list of open frames */
 	uint64_t opened_at; /* ns */
-	struct rte_mbuf *head; /* NULL: nothing is open */
+	struct rte_mbuf *head; /* NULL: no open frame */
 	struct rte_mbuf *tail;
-	uint8_t *psp; /* where the PSP header stands in `head` */
-	uint16_t room; /* of a DEPI frame, for segments and their table entries */
-	uint16_t space; /* what is left of it */
-	uint16_t ends; /* DOCSIS frames that end in it */
+	uint8_t *psp; /* PSP header in `head` */
+	uint16_t room; /* bytes per DEPI frame for segments and their table entries */
+	uint16_t space; /* of these, bytes left in the open frame */
+	uint16_t ends; /* DOCSIS frames that end in the open frame */
 	uint8_t segments;
-	uint8_t counter; /* 4 bits, in the extra bytes */
+	uint8_t counter; /* 4 bits, part of the extra bytes */
 	uint8_t profile;
 	uint8_t extra_bytes; /* 0 or 2 */
 	enum psp_extra extra;
-	uint8_t flow; /* of PSP */
+	uint8_t flow; /* PSP flow */
 	uint16_t sequence;
-	uint16_t withdrawn; /* of messages, see depi_message_withdraw() */
+	uint16_t withdrawn; /* messages; see depi_message_withdraw() */
 	uint8_t encap[DEPI_ENCAP_MAX];
 };
 
@@ -56,70 +57,71 @@ TAILQ_HEAD(depi_open, depi_channel);
 struct depi {
 	struct depi_channel *channels;
 	uint32_t channel_count;
-	struct depi_open open; /* the oldest first: all wait for the same time */
+	struct depi_open open; /* the oldest first: all have the same flush time */
 	uint64_t flush_ns;
 	uint8_t max_segments;
 	uint8_t family;
 	uint8_t encap_size;
-	uint8_t tag_size; /* of these, the tag's */
+	uint8_t tag_size; /* of these, bytes of the VLAN tag */
 	uint32_t ends_open; /* DOCSIS frames that end in an open DEPI frame */
 	struct rte_mempool *headers;
 	struct rte_mempool *fragments;
-	/* Of management messages, see pipeline/messages.h: MAP pseudowires, and behind them a flow in the session of each
-	 * channel; NULL without an upstream scheduler. */
+	/* Streams of management messages, see pipeline/messages.h: the MAP pseudowires, then a
+	 * PSP flow in the session of each channel. NULL without an upstream scheduler. */
 	struct depi_channel *messages;
 	uint32_t pseudowires;
-	uint8_t message_flow; /* of the latter; 0: that of data */
+	uint8_t message_flow; /* PSP flow of the latter; 0: that of data */
 };
 
-/* The format of the channel's DEPI frames, by which the scheduler counts too. */
+/* The format of the channel's DEPI frames; the scheduler uses it, too. */
 struct depi_format depi_format(const struct rphy_config *r, const struct channel *c);
 
-/* Prepares a session for every channel, with room for `channels` or as many as there are. Returns 0, or -1
- * when memory is short. */
+/* Prepares a session for each channel, with capacity for `channels` or the present number if
+ * that is more. Returns 0, or -1 if memory is short. */
 int depi_create(struct depi *d, const struct service_group *sg, uint32_t channels,
 		struct rte_mempool *headers, struct rte_mempool *fragments);
 
-/* The channel's session anew: it begins with number 0, or goes on where it `stays` the same. Nothing of it is
- * open. */
+/* Sets the channel's session. Its number continues if the session `stays` the same; else it
+ * restarts. There must be no open frame. */
 void depi_channel_set(struct depi *d, const struct service_group *sg, uint32_t channel,
 		      const struct channel *c, bool stays);
 
-/* Sessions for the messages of the group's upstream scheduler, with room for so many upstream channels. Returns 0, or -1
- * when memory is short. */
+/* Creates the sessions for messages of the group's upstream scheduler, with capacity for
+ * `pseudowires` upstream channels. Returns 0, or -1 if memory is short. */
 int depi_messages_create(struct depi *d, const struct service_group *sg, uint32_t pseudowires);
 
 /*
- * Takes a message into DEPI frames of its stream, of which none stays open, up to DEPI_MESSAGE_FRAMES. Returns how many
- * are in `out`. `*whole` tells whether all of it is in them; else it has ended, and some may be its beginning.
+ * Encapsulates a message in up to DEPI_MESSAGE_FRAMES DEPI frames of its stream; none stays open.
+ * Stores them in `out` and returns their number. If no buffer is left, sets `*whole` to false and
+ * frees the message; `out` may have its start.
  */
 #define DEPI_MESSAGE_FRAMES 4
 uint16_t depi_message(struct depi *d, uint32_t stream, struct rte_mbuf *m, uint64_t now,
 		      struct counters *c, struct rte_mbuf **out, bool *whole);
 
 /*
- * A message's frame that waits for the port is not sent: its number is taken back. Those that wait behind it are given
- * to depi_message_follow() in their order, and at the end depi_messages_withdrawn() is called; so the receiver misses
- * no number. False: the message's beginning has gone out, so that its end has to go, too. Only for streams whose frames
- * do not go behind data.
+ * Withdraws a message's frame that waits for the port, so that the receiver misses no number. The
+ * caller then passes each later frame to depi_message_follow(), in order, and finally calls
+ * depi_messages_withdrawn(). Returns false if the start of the message was sent already: the rest
+ * must be sent, too. Only for streams whose frames are sent before data.
  */
 bool depi_message_withdraw(struct depi *d, uint32_t stream, struct rte_mbuf *frame);
 void depi_message_follow(struct depi *d, uint32_t stream, struct rte_mbuf *frame);
 void depi_messages_withdrawn(struct depi *d);
 
-/* Frees the channels and what is open. */
+/* Frees the channels and the open frames. */
 void depi_free(struct depi *d);
 
-/* When the oldest open DEPI frame is flushed, ns; UINT64_MAX where none is open. */
+/* When the oldest open DEPI frame is flushed, ns. UINT64_MAX without open frames. */
 uint64_t depi_deadline(const struct depi *d);
 
-/* Closes the oldest open DEPI frame, or that of a channel. Returns NULL where none is open. */
+/* Close the oldest open DEPI frame, or that of a channel. Return NULL if none is open. */
 struct rte_mbuf *depi_close_oldest(struct depi *d, struct counters *c);
 struct rte_mbuf *depi_close_channel(struct depi *d, uint32_t channel, struct counters *c);
 
 /*
- * Makes a DEPI frame of `last` and others before it at least `least` bytes, Ethernet's least length, by a buffer of
- * `pool` behind them, as theirs may be shared. Without a buffer the frame stays as it is.
+ * Pads a DEPI frame, whose last mbuf is `last`, to `least` bytes, Ethernet's minimum. Uses a buffer
+ * of `pool`, as the frame's buffers may be shared. Without a buffer the frame stays short.
  */
 static inline void depi_pad(struct rte_mbuf *head, struct rte_mbuf *last, uint32_t least,
 			    struct rte_mempool *pool) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The sessions of DEPI: one a channel, and those of messages. */
+/* DEPI sessions: one per channel, and those of messages. */
 #include <string.h>
 
 #include <rte_ether.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The way of a packet: three lists, read from top to bottom. Below them: what is asked of all stages together. */
+/* The three stage lists of the downstream, and queries over all stages. */
 #include "downstream/downstream.h"
 
 #include "downstream/stages.h"
 #include "pipeline/packet.h"
 
-/* Upper MAC: from the network port into the queues of the service flows ... */
+/* Upper MAC: from the network port to the queues of the service flows. */
 static const struct stage enqueue_list[] = {
 	{
 		.name = "receive",
@@ -81,7 +81,7 @@ static const struct stage enqueue_list[] = {
 	},
 };
 
-/* ... and from the queues to the lower MAC. */
+/* Upper MAC: from the queues to the ring. */
 static const struct stage dequeue_list[] = {
 	{
 		.name = "schedule",
@@ -204,7 +204,7 @@ static uint64_t dequeue_due(const void *ctx) {
 	return scheduler_due(u->scheduler);
 }
 
-/* Messages that end in the DEPI frames in line for the port. */
+/* Messages that end in DEPI frames that wait for the port. */
 static uint32_t messages_waiting(const struct ds_messages *x) {
 	uint32_t waiting = 0;
 
@@ -213,12 +213,12 @@ static uint32_t messages_waiting(const struct ds_messages *x) {
 	return waiting;
 }
 
-/* These, and those in the ring. */
+/* These, and messages in the ring. */
 static uint32_t messages_held(const struct ds_messages *x) {
 	return x->path.ring == NULL ? 0 : rte_ring_count(x->path.ring) + messages_waiting(x);
 }
 
-/* What is in the ring, with the provider or before the port goes on as soon as it can. */
+/* Packets in the ring, in the crypto provider or before the port continue at once. */
 static uint64_t lower_due(const void *ctx) {
 	const struct ds_lower *l = ctx;
 
@@ -297,8 +297,8 @@ uint64_t downstream_accounted(const struct downstream *d) {
 				    d->upper.counters.values[COUNTER_RECEIVED]);
 }
 
-/* The line has room for all packets that may wait: those that the lower MAC takes over, and those in
- * DEPI frames that are open. */
+/* The capacity covers all packets that may be pending: those in the lower MAC, and those in open
+ * DEPI frames. */
 int downstream_latency_reserve(struct downstream *d) {
 	const struct depi *depi = &d->lower.depi;
 	uint32_t most = DS_LOWER_LIMIT + PIPELINE_BURST + depi->channel_count * depi->max_segments;

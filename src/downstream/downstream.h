@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The downstream of one service group: IP packets in, encrypted DEPI frames out.
+ * The downstream of one service group: receives IP packets and sends encrypted DEPI frames.
  *
- * The way of a packet is the three lists in downstream.c. Upper and lower MAC meet in a ring only,
- * so that they may run on one core in turn or on a core each.
+ * The three lists in downstream.c define a packet's path. Only a ring connects upper and lower MAC,
+ * so they may share a core or have one each.
  */
 #pragma once
 
@@ -31,168 +31,170 @@
 #include "pipeline/pipeline.h"
 #include "scheduler/scheduler.h"
 
-/* Packets, and DEPI frames, from where on the lower MAC takes over no more. */
+/* Packets or DEPI frames above which the lower MAC dequeues no more. */
 #define DS_LOWER_LIMIT 512
 #define DS_TRANSMIT_CAPACITY 4096
 
-/* Under which reason a packet that the scheduler does not take is dropped. */
+/* Drop reason by the scheduler's verdict. */
 extern const enum drop_reason ds_refusals[SCHEDULER_VERDICTS];
 
-/* What a channel could have carried: `before` up to the time `since`, from there on by its rate. */
+/* Bytes that a channel could have carried: `before` until the time `since`, then by its rate. */
 struct ds_capacity {
 	uint64_t rate; /* bits per second */
 	uint64_t since; /* ns */
 	uint64_t before; /* bytes */
 };
 
-/* Where the modem of a destination is looked up. */
+/* Table for the lookup of a destination's modem. */
 enum ds_lookup { DS_LOOKUP_IPV4, DS_LOOKUP_IPV6, DS_LOOKUP_MAC, DS_LOOKUPS };
 
 /*
- * What is known of a packet of the burst in hand. Its number goes with the packet, so that stages from parse
- * to classify may drop packets and change their order; only what one of them held back would have none.
+ * The record of a packet in the current burst. The packet carries its index, so stages from parse
+ * to classify may drop and reorder packets. A packet that a stage keeps beyond the burst has no
+ * record.
  */
 struct ds_row {
 	struct rule_key key;
-	const uint8_t *destination; /* into the frame: what `lookup` asks for */
+	const uint8_t *destination; /* in the frame: key of the lookup */
 	enum ds_lookup lookup;
-	uint16_t extensions; /* as in struct frame_fields; of packets with FLOW_ALONE only */
-	uint32_t hash; /* of the key, where known flows are kept */
-	/* found out by the stages behind known_flows: */
+	uint16_t extensions; /* as in struct frame_fields; only with FLOW_ALONE */
+	uint32_t hash; /* of the key, for the flow cache */
+	/* set by the stages after known_flows: */
 	struct ds_modem *modem;
-	uint8_t address; /* number of the destination among the modem's */
-	uint8_t filter; /* what the filter rules say, as in struct flow_record */
+	uint8_t address; /* index of the destination in the modem's list */
+	uint8_t filter; /* result of the filter rules, as in struct flow_record */
 };
 
-/* Packets of the burst in hand whose flows are known: the stages that they pass by count them. */
+/* Packets of the current burst with known flows. The stages that they bypass count them. */
 struct ds_known {
 	uint32_t packets, permitted, classified[CLASSIFIED_KINDS];
 };
 
-/* What the stages of the upper MAC work with. */
+/* Context of the stages of the upper MAC. */
 struct ds_upper {
 	struct packet_source network;
 	uint32_t max_frame; /* bytes without CRC */
 	struct clock *clock;
 	uint64_t cpe_period_ns;
-	uint64_t cpe_period; /* number of the present one */
+	uint64_t cpe_period; /* number of the current one */
 	uint64_t cpe_period_end; /* ns */
-	uint64_t cpe_since; /* ns: when the period of the next number began */
+	uint64_t cpe_since; /* ns: start of the period `cpe_first` */
 	uint64_t cpe_first;
 	struct ds_tables *tables;
 	struct rules filters;
 	struct rules classifiers;
 	struct scheduler *scheduler;
-	struct ds_capacity *capacity; /* one a channel */
+	struct ds_capacity *capacity; /* by channel */
 	struct rte_ring *to_lower;
-	const struct message_path *messages; /* NULL: none come */
-	uint64_t messages_charged; /* bytes, of all channels */
+	const struct message_path *messages; /* NULL: no messages */
+	uint64_t messages_charged; /* bytes of all channels */
 	uint64_t *charged; /* by channel */
 	const struct latency *latency;
 	struct flow_cache flow_cache;
 	struct ds_row rows[PIPELINE_BURST];
 	struct ds_known known;
-	uint16_t unknown_count; /* rows that were still in use when a stage looked last */
+	uint16_t unknown_count; /* records still in use, when last counted */
 	struct effort effort;
 	struct counters counters;
 };
 
-/* The row of a packet that has one. */
+/* The record of a packet. It must have one. */
 static inline struct ds_row *ds_row_of(struct ds_upper *u, struct rte_mbuf *m) {
 	return &u->rows[packet_meta(m)->row];
 }
 
-/* Whether it is an IPv6 packet with extension headers, of which rules ask for each. */
+/* Whether it is an IPv6 packet with extension headers; rules are matched for each header. */
 static inline bool ds_has_chain(const struct ds_row *row) {
 	return (row->key.flow.flags & FLOW_ALONE) != 0 && row->key.flow.family == RULE_IPV6;
 }
 
-/* Whether what is found out about a packet is kept for its flow. */
+/* Whether the flow cache may keep the results for the packet's flow. */
 static inline bool ds_keeps_flow(const struct ds_upper *u, const struct ds_row *row) {
 	return u->flow_cache.records != NULL && (row->key.flow.flags & FLOW_ALONE) == 0;
 }
 
 #define DS_URGENT_CAPACITY 256 /* a power of 2 */
 
-/* The place in the circle of urgent frames. */
+/* The index in the ring of urgent frames. */
 static inline uint32_t ds_urgent_place(uint32_t at) {
 	return at & (DS_URGENT_CAPACITY - 1);
 }
 
-/* Management messages, which go before all data. */
+/* Management messages. They are sent before all data. */
 struct ds_messages {
 	struct message_path path; /* without an upstream scheduler its ring is NULL */
-	uint64_t *charged; /* the upper MAC's */
-	/* DEPI frames that the port has not taken yet, a circle */
+	uint64_t *charged; /* by the upper MAC */
+	/* ring of DEPI frames that wait for the port */
 	struct rte_mbuf *urgent[DS_URGENT_CAPACITY];
 	uint32_t urgent_first, urgent_count;
-	uint16_t coming; /* of the burst in hand, the first ones are messages */
-	/* ns from when messages were due until the port had them; not of those that waited for its first link */
+	uint16_t coming; /* messages at the start of the current burst */
+	/* ns from the due time of messages until the port took them, without those that waited
+	 * for the first link */
 	uint64_t delay_sum, delay_max;
 	uint64_t delayed; /* messages with such a delay */
-	uint64_t opened; /* when the port had its first frame; 0 where that was not of a message */
+	uint64_t opened; /* when the port took its first frame; 0 if that was not of a message */
 };
 
-/* What the stages of the lower MAC work with. */
+/* Context of the stages of the lower MAC. */
 struct ds_lower {
 	struct clock *clock;
 	struct rte_ring *from_upper;
 	const struct ds_tables *tables;
 	struct crypto_queue *crypto;
-	bool takes_nothing; /* from the upper MAC, until its crypto provider is another one */
-	uint16_t crypto_parts[CIPHERS]; /* enum crypto_parts, by a frame's cipher */
-	uint64_t taken_over,
-		submitted; /* packets from the ring, frames to the provider: all so far */
+	bool takes_nothing; /* from the upper MAC, until the crypto provider is replaced */
+	uint16_t crypto_parts[CIPHERS]; /* enum crypto_parts by cipher */
+	uint64_t taken_over, submitted; /* packets dequeued and frames submitted since the start */
 	struct depi depi;
 	struct packet_sink rphy;
-	struct rte_mempool *linear; /* where the port takes no chains: for copies; else NULL */
-	/* DEPI frames that the port has not taken yet, a circle */
+	struct rte_mempool *linear; /* for copies of frames, if the port does not support chains */
+	/* ring of DEPI frames that wait for the port */
 	struct rte_mbuf *waiting[DS_TRANSMIT_CAPACITY];
 	uint32_t waiting_first, waiting_count;
-	uint32_t waiting_packets; /* whose last byte is in one of them */
-	uint16_t waiting_arrivals[DS_TRANSMIT_CAPACITY]; /* of a frame, in `arrivals` */
+	uint32_t waiting_packets; /* packets that end in one of them */
+	uint16_t waiting_arrivals[DS_TRANSMIT_CAPACITY]; /* index in `arrivals`, by frame */
 	struct latency_line arrivals;
 	struct latency *latency;
 	struct ds_messages messages;
 	struct counters counters;
 };
 
-/* Ends a DEPI frame: the packets that end in it are dropped. */
+/* Ends a DEPI frame. Drops the packets that end in it. */
 void ds_frame_end(struct ds_lower *l, struct rte_mbuf *m, enum drop_reason reason);
 
-/* What the edge provides: all of it outlives the downstream. */
+/* Resources of the caller. They must outlive the downstream. */
 struct ds_resources {
 	struct packet_source network;
 	struct packet_sink rphy;
 	struct crypto_queue *crypto; /* DOWNLINK */
-	void *const *schedules; /* of keys, DOWNLINK, one for each modem */
-	const struct group_room *room; /* for changes; NULL: no more than the group has */
-	struct rte_mempool *depi_headers; /* for the first mbuf of DEPI frames */
-	struct rte_mempool *depi_fragments; /* for mbufs attached to others, no data room */
-	struct rte_mempool *linear; /* for copies of DEPI frames, where the port takes no chains */
-	uint32_t queued_max; /* packets in all queues together */
+	void *const *schedules; /* of keys for DOWNLINK, by modem */
+	const struct group_room *room; /* capacity for changes; NULL: for the group as it is */
+	struct rte_mempool *depi_headers; /* for the first mbuf of each DEPI frame */
+	struct rte_mempool *depi_fragments; /* for attached mbufs, without data buffers */
+	struct rte_mempool *linear; /* for copies, if the port does not support chains */
+	uint32_t queued_max; /* packets in all queues */
 	uint32_t hand_over_max; /* packets between upper and lower MAC */
 	struct clock *upper_clock;
-	struct clock *lower_clock; /* may be the same */
+	struct clock *lower_clock; /* may be the same clock */
 };
 
-/* The lists that the rules of the upper MAC are built of. Who changes lists has it, and no worker. */
+/* Lists from which the rules of the upper MAC are built. The control thread owns them. */
 struct ds_rule_lists {
 	struct rule_lists filters, classifiers;
-	uint32_t *of_group; /* of a filter group of the service group */
-	uint32_t *of_modem; /* of a modem's classifiers */
+	uint32_t *of_group; /* by filter group of the service group */
+	uint32_t *of_modem; /* by modem: list of its classifiers */
 };
 
 struct ds_change;
 
-/* Places that changes give away. Who changes the downstream has them, and no worker. */
+/* Slots that changes allocate. The control thread owns them. */
 struct ds_places {
-	uint32_t *free_flows; /* numbers of service flows that are nobody's */
+	uint32_t *free_flows; /* unused indices of service flows */
 	uint32_t free_flow_count;
-	/* What is not quite gone: places by kind; flows by bonding group, and bonding groups by channel. */
+	/* In removal: slots by kind, number of flows by bonding group, and of bonding groups
+	 * by channel. */
 	bool *leaving[LIVE_OBJECTS];
 	uint32_t *flows_leaving, *groups_leaving;
-	const struct ds_change *latest; /* the change that was begun last, until it ends */
+	const struct ds_change *latest; /* the latest change, until it ends */
 };
 
 struct downstream {
@@ -205,68 +207,70 @@ struct downstream {
 	struct pipeline dequeue; /* service-flow queues -> ring */
 	struct pipeline lower_mac; /* ring -> R-PHY port */
 	struct latency latency; /* from network port to R-PHY port */
-	struct account_span span; /* of packets received */
+	struct account_span span; /* over received packets */
 };
 
-/* Its pipelines in the order of travel. */
+/* The pipelines in the order of packets. */
 #define DS_PIPELINES 3
 extern const struct stage_list ds_lists[DS_PIPELINES];
 
 /*
- * Builds tables, rules, scheduler and pipelines from the configuration. Returns NULL after a
- * message. To be freed by downstream_free().
+ * Builds tables, rules, scheduler and pipelines from the configuration. Returns NULL after logging
+ * an error. Free the result by downstream_free().
  */
 struct downstream *downstream_create(const struct service_group *sg, const struct ds_resources *r);
 
-/* The number of a modem's service flow, by the modem's place and the flow's among its own: that of the scheduler
- * and of the tables. */
+/* The index of a modem's service flow in the scheduler and the tables. `flow` is its index in
+ * the modem's list. */
 static inline uint32_t ds_flow_number(const struct downstream *d, size_t modem, size_t flow) {
 	return d->tables.modems[modem].flows[flow];
 }
 
-/* How many flows the cache is asked to hold. */
+/* Capacity of the flow cache. */
 uint32_t ds_flow_records(const struct service_group *sg);
 
-/* Frees it; packets still held are freed without being counted: downstream_stop() comes first. */
+/* Frees it. Pending packets are freed without being counted, so call downstream_stop() first. */
 void downstream_free(struct downstream *d);
 
-/* Packets that are in it: queues, ring, crypto provider, open DEPI frames, frames not yet taken. */
+/* Pending packets: in queues, ring, crypto provider, open DEPI frames, and frames that wait for
+ * the port. */
 uint64_t downstream_held(const struct downstream *d);
 
-/* Whether received = transmitted + drops + held. To be asked when no worker runs. */
+/* Whether received = transmitted + drops + pending. No worker may be running. */
 bool downstream_balanced(const struct downstream *d);
 
-/* Messages of the upstream scheduler that are in it; those that went in are counted when the lower MAC takes them. */
+/* Pending messages of the upstream scheduler. They count as received when the lower MAC dequeues
+ * them. */
 uint64_t downstream_messages_held(const struct downstream *d);
 
-/* The way of messages into it; NULL without an upstream scheduler. */
+/* The path of messages into it. NULL without an upstream scheduler. */
 struct message_path *downstream_messages(struct downstream *d);
 
-/* When something changes in it though nothing comes in, ns: perhaps too early, never too late; 0: at once,
- * UINT64_MAX: never. To be asked when no worker runs. */
+/* When something changes without further input, ns. May be too early, never too late. 0: at
+ * once, UINT64_MAX: never. No worker may be running. */
 uint64_t downstream_next(const struct downstream *d);
 
-/* Counters of both halves together. May be called while workers run. */
+/* The counters of upper and lower MAC together. May be called while workers run. */
 void downstream_counters(const struct downstream *d, struct counters *out);
 
-/* The pipelines of a downstream by the index of ds_lists. */
+/* A pipeline by its index in ds_lists. */
 struct pipeline *downstream_pipeline(struct downstream *d, unsigned index);
 
-/* Whether the cycles of all stages are measured; they are after downstream_create(). Those of the upper MAC are
- * switched by the worker that has it, and those of the lower MAC by its own, each between two rounds. */
+/* Switch the accounting of cycles; it is on after downstream_create(). The worker of the upper
+ * or lower MAC calls its function between two rounds. */
 void downstream_account_upper(struct downstream *d, bool on);
 void downstream_account_lower(struct downstream *d, bool on);
 
-/* Packets received over which the cycles go. */
+/* Received packets for which cycles are accounted. */
 uint64_t downstream_accounted(const struct downstream *d);
 
-/* As latency_switch(), and latency_prepare(); it is off after downstream_create(). */
+/* As latency_switch() and latency_prepare(). Off after downstream_create(). */
 int downstream_latency(struct downstream *d, bool on);
 int downstream_latency_prepare(struct downstream *d);
 int downstream_latency_reserve(struct downstream *d); /* as latency_reserve() */
 
 /*
- * Ends all packets that are still held, with the reason `stopped`. No worker may be running.
- * Afterwards received = transmitted + drops.
+ * Drops all pending packets with the reason `stopped`. No worker may be running. Afterwards
+ * received = transmitted + drops.
  */
 void downstream_stop(struct downstream *d);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Encrypt: Ethernet CRC and BPI+ in one pass of the group's crypto provider. The CRC covers the PDU; the cipher covers
- * all of it but the two MAC addresses, CRC included (SEC). Two rows of the list, as a provider may work while the next
- * burst is prepared.
+ * Encrypt: Ethernet CRC and BPI+ in one pass of the group's crypto provider. The CRC covers the
+ * PDU. The cipher covers all but the two MAC addresses, CRC included (SEC). Two stages, as a
+ * provider may work while the next burst is prepared.
  */
 #include <rte_mbuf.h>
 
@@ -13,7 +13,7 @@
 #include "wire/crc32.h"
 #include "wire/docsis_mac.h"
 
-/* Where no CRC is made, its place holds zeros. */
+/* Without a CRC its field holds zeros. */
 static void crc_clear(struct rte_mbuf *m) {
 	memset(rte_pktmbuf_mtod_offset(m, uint8_t *, m->data_len - ETHERNET_CRC_SIZE), 0,
 	       ETHERNET_CRC_SIZE);
@@ -32,7 +32,7 @@ static void encrypt_fill(const struct ds_lower *l, struct crypto_frame *f, struc
 		crc_clear(m);
 }
 
-/* By cipher, and those in the clear. */
+/* Counts frames by cipher, and those in the clear. */
 static void frames_count(struct ds_lower *l, const uint32_t *by_cipher) {
 	static const enum counter counters[CIPHERS] = {
 		[CIPHER_NONE] = COUNTER_CLEAR,
@@ -74,7 +74,7 @@ uint16_t ds_encrypt_collect(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct crypto_failed failed[CRYPTO_BURST];
 	uint16_t failures;
 
-	(void)n; /* the submit row leaves nothing */
+	(void)n; /* the submit stage returns no packets */
 	n = crypto_collect(l->crypto, pkts, failed, &failures);
 	for (uint16_t i = 0; i < failures; i++)
 		drop(&l->counters, failed[i].m,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Filter: the first rule that matches in the groups of the packet's modem, taken in order, permits
- * or denies it; where none does, the default decides. One rte_acl call a family and burst.
+ * Filter: the first matching rule of the modem's filter groups, in order, permits or denies the
+ * packet, or else the default applies. One rte_acl call per family and burst.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,15 +12,15 @@
 
 #define ENTRIES (PIPELINE_BURST * SG_MAX_MODEM_FILTER_GROUPS)
 
-/* What is asked of one family's rules. */
+/* Keys for the rules of one family. */
 struct filter_questions {
 	const uint8_t *keys[ENTRIES];
 	struct ds_row *rows[ENTRIES];
 	uint32_t n;
 };
 
-/* A key a group: the first in the packet's own row, further ones in copies of it. Returns how many
- * copies that took. */
+/* Adds a key per filter group: the first in the packet's record, the others in copies of it.
+ * Returns the number of copies. */
 static uint32_t ask_filters(struct filter_questions *questions, struct ds_row *row,
 			    struct rule_key *copies) {
 	const struct ds_modem *modem = row->modem;
@@ -38,7 +38,7 @@ static uint32_t ask_filters(struct filter_questions *questions, struct ds_row *r
 	return modem->filter_group_count > 1 ? modem->filter_group_count - 1U : 0;
 }
 
-/* The first group that has a result for a packet decides. */
+/* The first group with a result decides. */
 static void answer_filters(const struct rules *rules, enum rule_family family,
 			   struct filter_questions *q) {
 	uint32_t results[ENTRIES];
@@ -50,7 +50,7 @@ static void answer_filters(const struct rules *rules, enum rule_family family,
 	}
 }
 
-/* Of a packet with extension headers, for which each group is asked by itself. */
+/* For a packet with extension headers: matches each group by itself. */
 static void find_chain_verdict(const struct rules *rules, struct ds_row *row) {
 	const struct ds_modem *modem = row->modem;
 
@@ -109,7 +109,7 @@ uint16_t ds_filter(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	return unknown_close(&unknown, pkts, n);
 }
 
-/* The modems ask the list of a group, which may be that of an equal one. */
+/* Sets the list of each filter group of the modems. Equal groups may share a list. */
 static void modems_take_filters(struct downstream *d, const struct service_group *sg) {
 	for (size_t m = 0; m < sg->modem_count; m++) {
 		for (size_t g = 0; g < sg->modems[m].filter_group_count; g++)

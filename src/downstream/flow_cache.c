@@ -8,8 +8,8 @@
 #include "platform/large_pages.h"
 
 /*
- * Of this many flows that would push out others one does. Where more flows take turns than there is room
- * for, each record would be gone before it is asked for again, and writing it was in vain.
+ * Only one of this many new flows replaces a valid record. If more flows alternate than the cache
+ * can hold, each record would be replaced before it is used again, and writing it would be wasted.
  */
 #define REPLACE_ONE_OF 8
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What lookup, filter and classify have found out for the flows seen last, so that their next packets
- * pass by hash tables and rules. A flow is everything of a packet that those three ask for: two packets
- * with the same key get the same modem, the same verdict and the same service flow.
+ * Cache of the results of lookup, filter and classify for recent flows, so that later packets
+ * bypass hash tables and rules. The key has all fields that these stages use: packets with the same
+ * key get the same modem, verdict and service flow.
  *
- * A record is found at the hash of its key or in the neighbouring line; a new one takes the place of
- * another. Whoever changes what is found out of a modem's packets has its flows forgotten.
+ * A record is at the hash of its key or in the adjacent line. A new record replaces another. After
+ * any change that affects a modem's packets, its flows must be invalidated.
  */
 #pragma once
 
@@ -18,43 +18,43 @@
 
 #include "downstream/rules/flow_key.h"
 
-/* Modems whose flows are forgotten together: so many numbers stay in the nearest cache. */
+/* Modems share this many generations, which stay in a near cache. */
 #define FLOW_CACHE_SHARES 1024
 
 /*
- * One cache line. A number of a generation comes again after 2^32 - 1 changes, a century of one a second:
- * so none has to be cleared away, which would stop the worker.
+ * One cache line. A generation number repeats after 2^32 - 1 changes, which is over a century at
+ * one per second. So stale records need not be cleared, which would stop the worker.
  */
 struct flow_record {
 	struct flow_key key;
 	uint32_t modem; /* index */
-	uint32_t flow; /* index of the service flow in the service group */
-	uint32_t cpe_period; /* in which the address was admitted, its low bits */
-	uint32_t generation; /* of what was known of its modem; 0: empty */
-	uint8_t filter; /* what the filter rules say: 0, or 1 + enum filter_action */
+	uint32_t flow; /* index in the service group */
+	uint32_t cpe_period; /* low bits of the period in which the address was admitted */
+	uint32_t generation; /* of its modem; 0: empty */
+	uint8_t filter; /* result of the filter rules: 0, or 1 + enum filter_action */
 	uint8_t mac[6]; /* of the modem */
 	uint8_t classified; /* enum classified */
 } __rte_cache_aligned;
 _Static_assert(sizeof(struct flow_record) == RTE_CACHE_LINE_SIZE, "one cache line");
 
 struct flow_cache {
-	struct flow_record *records; /* NULL: nothing is kept */
+	struct flow_record *records; /* NULL: no cache */
 	uint32_t mask; /* of an index */
-	uint32_t learned; /* records asked for, of which some replace others */
-	uint32_t generations[FLOW_CACHE_SHARES]; /* by the modem's index; never 0 */
+	uint32_t learned; /* records written */
+	uint32_t generations[FLOW_CACHE_SHARES]; /* by the modem's index, modulo; never 0 */
 };
 
-/* Makes an empty cache of `records`, made up to a power of two; none for 0. Returns 0, or -1 when memory
- * is short. */
+/* Creates an empty cache of `records`, rounded up to a power of two; none for 0. Returns 0, or
+ * -1 if memory is short. */
 int flow_cache_create(struct flow_cache *c, uint32_t records);
 
 void flow_cache_free(struct flow_cache *c);
 
-/* Nothing that was learned of the modem's packets before is used any more. By the worker that has the
- * cache, between two bursts, or when it does not run. */
+/* Invalidates all records of the modem. Called by the worker that has the cache, between two
+ * bursts, or while it does not run. */
 void flow_cache_forget(struct flow_cache *c, uint32_t modem);
 
-/* The same of all modems. */
+/* The same for all modems. */
 void flow_cache_forget_all(struct flow_cache *c);
 
 static inline bool flow_cache_valid(const struct flow_cache *c, const struct flow_record *r) {
@@ -72,18 +72,18 @@ static inline uint32_t flow_cache_hash(const struct flow_key *key) {
 	return rte_hash_crc_8byte(flow_key_head(key), hash);
 }
 
-/* The two places of a key. The second is for a flow that came when another one had the first. */
+/* The two slots of a key. The second is for a flow that finds the first one in use. */
 static inline struct flow_record *flow_cache_place(const struct flow_cache *c, uint32_t hash,
 						   bool second) {
 	return &c->records[(hash ^ second) & c->mask];
 }
 
-/* Has a place fetched into the nearest cache. */
+/* Prefetches a slot. */
 static inline void flow_cache_prefetch(const struct flow_cache *c, uint32_t hash, bool second) {
 	__builtin_prefetch(flow_cache_place(c, hash, second));
 }
 
-/* The record of the key in one of its places, or NULL where another one is there. */
+/* The record of the key in one of its slots, or NULL. */
 static inline const struct flow_record *flow_cache_find(const struct flow_cache *c,
 							const struct flow_key *key, uint32_t hash,
 							bool second) {
@@ -92,7 +92,7 @@ static inline const struct flow_record *flow_cache_find(const struct flow_cache 
 	return flow_key_same(key, &r->key) && flow_cache_valid(c, r) ? r : NULL;
 }
 
-/* The record of a key, made where it has none, to be filled in but for key, modem and generation; NULL
- * where the place of another one is not to be taken. */
+/* The record of a key, allocated if there is none. Key, modem and generation are set; the caller
+ * fills in the rest. NULL if no record may be replaced. */
 struct flow_record *flow_cache_learn(struct flow_cache *c, const struct flow_key *key,
 				     uint32_t hash, uint32_t modem);

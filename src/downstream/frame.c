@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Frame: the DOCSIS header of the packet's service flow in front, room for the CRC behind. The
- * header is a template; LEN, packet sequence number and HCS are what differs (MULPI 6.2).
+ * Frame: prepends the DOCSIS header of the packet's service flow and leaves space for the CRC. The
+ * header is a template, in which LEN, packet sequence number and HCS are set (MULPI 6.2).
  */
 #include <string.h>
 
@@ -19,10 +19,11 @@ static bool frame_has_room(const struct rte_mbuf *m) {
 	       rte_pktmbuf_tailroom(m) >= RTE_ETHER_CRC_LEN;
 }
 
-/* From the template's HCS to that of the header, which differs in LEN and sequence number. */
+/* Updates the template's HCS for LEN and sequence number. */
 static uint16_t frame_header_hcs(const struct ds_flow *flow, uint16_t length, uint16_t sequence) {
 	size_t size = flow->header_size;
-	size_t behind = size - DOCSIS_HCS_SIZE - DOCSIS_LEN_OFFSET - 1; /* the first byte of LEN */
+	size_t behind =
+		size - DOCSIS_HCS_SIZE - DOCSIS_LEN_OFFSET - 1; /* up to the first byte of LEN */
 	uint16_t hcs = flow->hcs;
 
 	hcs ^= docsis_hcs_share(behind, (uint8_t)(length >> 8));
@@ -39,7 +40,7 @@ static void frame_one(struct rte_mbuf *m, const struct ds_flow *flow, uint16_t s
 	size_t size = flow->header_size;
 	uint8_t *header = rte_pktmbuf_mtod(m, uint8_t *) - size;
 
-	/* A constant size copies in two moves; what lies before the header is headroom. */
+	/* A constant size compiles to two moves. Bytes before the header are headroom. */
 	memcpy(header + size - DS_FLOW_HEADER, flow->header, DS_FLOW_HEADER);
 	docsis_len_patch(header, size, pdu);
 	if (flow->sequenced)
@@ -58,7 +59,7 @@ uint16_t ds_frame(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 
 	for (uint16_t i = 0; i < n; i++)
 		rte_prefetch0(&flows[packet_meta(pkts[i])->flow]);
-	/* Behind the records, which are waited for first. */
+	/* After the flow records, which are needed first. */
 	for (uint16_t i = 0; i < n; i++)
 		rte_prefetch0(rte_pktmbuf_mtod(pkts[i], uint8_t *) - DS_FLOW_HEADER);
 	for (uint16_t i = 0; i < n; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Hand over: from the upper MAC into the ring to the lower MAC. */
+/* Hand over: enqueues to the ring to the lower MAC. */
 #include <stdio.h>
 
 #include <rte_errno.h>
@@ -11,7 +11,7 @@
 
 uint16_t ds_hand_over(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct ds_upper *u = ctx;
-	/* ds_schedule took no more than there is room for, and nobody else puts in. */
+	/* ds_schedule() dequeued no more than is free, and there is no other producer. */
 	unsigned taken = rte_ring_sp_enqueue_burst(u->to_lower, (void **)pkts, n, NULL);
 
 	RTE_VERIFY(taken == n);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Known flows: what was found out about an earlier packet of the same flow holds for this one. Such
- * packets are done here and give their rows back; for the others modem_lookup, filter and classify find out.
+ * Known flows: applies cached results of an earlier packet of the flow. Such packets are done here
+ * and release their records. For the others, modem_lookup, filter and classify do the work.
  */
 #include <string.h>
 
@@ -14,10 +14,10 @@
 
 #define FLOWS_A_MODEM ((size_t)128)
 #define FLOWS_MIN ((size_t)4096)
-#define FLOWS_OF_MANY ((size_t)32768) /* from where on it is half as many a modem */
+#define FLOWS_OF_MANY ((size_t)32768) /* above it, half as many per modem */
 
-/* Does with a packet what modem_lookup, filter and classify would, who count it; those that filters deny are in no
- * record. */
+/* Applies a record as modem_lookup, filter and classify would, which do the counting. Denied
+ * flows are not cached. */
 static void take_known(struct rte_mbuf *m, const struct flow_record *r, struct ds_known *known) {
 	struct packet_meta *meta = packet_meta(m);
 
@@ -30,7 +30,7 @@ static void take_known(struct rte_mbuf *m, const struct flow_record *r, struct d
 	known->classified[r->classified]++;
 }
 
-/* What is asked for: the packets' rows, and which of them have no record in their first place. */
+/* The records of the burst, and the packets that have no valid entry in their first slot. */
 struct asked {
 	struct ds_row *rows[PIPELINE_BURST];
 	uint16_t rest[PIPELINE_BURST];
@@ -51,8 +51,8 @@ static void hash_flows(struct ds_upper *u, struct rte_mbuf **pkts, uint16_t n,
 	}
 }
 
-/* An address that was admitted in this period is so to its end. In another one packets have to be admitted
- * in their order, known or not, and so the record is as good as none. */
+/* An address that was admitted in this period is admitted to its end. In a new period, packets
+ * must be admitted in order, known or not, so the entry does not count. */
 static const struct flow_record *find_record(const struct ds_upper *u, const struct ds_row *row,
 					     bool second, uint64_t period) {
 	const struct flow_record *r;
@@ -63,7 +63,7 @@ static const struct flow_record *find_record(const struct ds_upper *u, const str
 	return r != NULL && r->cpe_period == (uint32_t)period ? r : NULL;
 }
 
-/* The rest is few, so that their second places are fetched for them alone. */
+/* Few packets remain, so second slots are prefetched for them only. */
 static void look_in_first_places(struct ds_upper *u, struct rte_mbuf **pkts, uint16_t n,
 				 uint64_t period, struct asked *asked, struct ds_known *known) {
 	uint16_t count = 0;
@@ -104,8 +104,8 @@ uint16_t ds_known_flows(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	return n;
 }
 
-/* By default no more than FLOWS_A_MODEM: the cache makes a power of two of what it is asked for. The more
- * modems share a group's rate, the fewer flows of each are under way. */
+/* By default at most FLOWS_A_MODEM per modem, as the cache rounds up to a power of two. The more
+ * modems share a group's rate, the fewer flows of each are active. */
 static uint32_t flow_records(const struct service_group *sg, size_t modems) {
 	size_t records = RTE_MAX(modems * FLOWS_A_MODEM, FLOWS_MIN);
 

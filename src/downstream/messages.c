@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Messages: MAPs and UCDs of the upstream scheduler, to DEPI frames of their own, in front of those of data. Their bytes
- * are taken of the channels' rates.
+ * Messages: encapsulates MAPs and UCDs of the upstream scheduler in DEPI frames of their own, which
+ * precede those of data. Their bytes are charged to the channels' rates.
  */
 #include "downstream/messages.h"
 
@@ -16,18 +16,18 @@
 
 #define BURST 32
 
-/* Without a session of its own the channel of a message is gone. */
+/* Without a session, the message's channel was removed. */
 static bool stream_is_there(const struct depi *d, uint32_t stream) {
 	return stream < d->pseudowires + d->channel_count &&
 	       d->messages[stream].room > PSP_ENTRY_SIZE + DEPI_MIN_FRAGMENT;
 }
 
-/* Behind data where there is no flow of its own: then it has gone its way. */
+/* Whether the stream is part of the data flow. Its messages are counted as sent here. */
 static bool is_data(const struct depi *d, uint32_t stream) {
 	return d->message_flow == 0 && stream >= d->pseudowires;
 }
 
-/* One message to DEPI frames in `out`. Returns how many these are. */
+/* Encapsulates one message in frames in `out`. Returns their number. */
 static uint16_t message_frames(struct ds_lower *l, struct rte_mbuf *m, struct rte_mbuf **out) {
 	const struct message_meta meta = *message_meta(m);
 	bool whole = false;
@@ -54,7 +54,8 @@ static uint16_t message_frames(struct ds_lower *l, struct rte_mbuf *m, struct rt
 	return n;
 }
 
-/* Those of flows of their own come to the front of the burst, the others to its end. */
+/* Inserts the frames of a message at the start of the burst, or at its end if they are part of
+ * the data flow. */
 static uint16_t message_add(struct ds_lower *l, struct rte_mbuf *m, struct rte_mbuf **pkts,
 			    uint16_t n) {
 	struct rte_mbuf *frames[DEPI_MESSAGE_FRAMES];

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What other stages ask of `messages`. */
+/* Functions of the stage `messages` for other stages. */
 #pragma once
 
 #include "downstream/downstream.h"
 
-/* Ends a MAP that would come too late, or a part of one, in which so many messages end. */
+/* Drops a late MAP, or a part of one, in which `messages` messages end. */
 void ds_message_late(struct ds_lower *l, struct rte_mbuf *m, uint16_t messages);
 
-/* By the upper MAC: what has been sent takes of the channels. */
+/* Charges sent messages to the channels' rates. Called by the upper MAC. */
 void ds_messages_charge(struct ds_upper *u);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Modem lookup: finds the modems of the destinations in bulk, keeps each modem within its CPE limit and
- * addresses the frame to it.
+ * Modem lookup: finds the modems of the destinations in bulk, enforces the CPE limits and sets the
+ * frame's destination MAC address.
  */
 #include <string.h>
 
@@ -84,7 +84,7 @@ uint16_t ds_modem_lookup(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 		enum drop_reason reason = admit_address(row, period);
 
 		matched += row->modem != NULL;
-		if (row->modem != NULL) /* also for who looks at what is dropped */
+		if (row->modem != NULL) /* for captures of dropped packets, too */
 			packet_meta(m)->modem = (uint32_t)(row->modem - u->tables->modems);
 		if (reason != DROP_NONE) {
 			unknown_drop(u, pkts, &unknown, i, reason);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Parse: reads the headers of each frame once. What lookup, filter and classify ask for goes into the
- * packet's row of the burst's table.
+ * Parse: reads the headers of each frame once, and stores the fields for lookup, filter and
+ * classify in the packet's record.
  */
 #include <string.h>
 
@@ -37,7 +37,7 @@ static const enum counter kind_counters[] = {
 static bool ipv4_checksum_accepted(const struct rte_mbuf *m, const uint8_t *ip) {
 	uint64_t seen = m->ol_flags & RTE_MBUF_F_RX_IP_CKSUM_MASK;
 
-	/* NONE: the port has verified it and then left the field to be filled in. */
+	/* NONE: the port verified the header, but the field itself may be wrong. */
 	if (seen == RTE_MBUF_F_RX_IP_CKSUM_GOOD || seen == RTE_MBUF_F_RX_IP_CKSUM_NONE)
 		return true;
 	return seen != RTE_MBUF_F_RX_IP_CKSUM_BAD && ipv4_checksum_good(ip);
@@ -83,7 +83,7 @@ static void parse_fill_row(struct ds_row *row, const uint8_t *frame, const struc
 	}
 }
 
-/* Fills in the row of a frame whose length is good. Returns FRAME_GOOD, or what is wrong with it. */
+/* Fills in the record of a frame of valid length. Returns FRAME_GOOD, or what is wrong with it. */
 static enum frame_verdict parse_frame(struct ds_row *row, const uint8_t *frame, uint32_t length,
 				      enum frame_kind *kind) {
 	struct flow_key *key = &row->key.flow;
@@ -109,13 +109,13 @@ static enum frame_verdict parse_frame(struct ds_row *row, const uint8_t *frame, 
 	return verdict;
 }
 
-/* Whether it would not be too long without its tag, which names no VLAN and is taken off. */
+/* Whether the frame is short enough without its priority tag, which is removed. */
 static bool is_long_by_tag(const struct ds_upper *u, const struct rte_mbuf *m) {
 	return rte_pktmbuf_pkt_len(m) <= u->max_frame + VLAN_TAG_SIZE &&
 	       vlan_is_priority(rte_pktmbuf_mtod(m, const uint8_t *), m->data_len);
 }
 
-/* Reads one packet into `row`. Returns the reason to drop it, or DROP_NONE. */
+/* Parses one packet into `row`. Returns the reason to drop it, or DROP_NONE. */
 static enum drop_reason parse_packet(const struct ds_upper *u, struct rte_mbuf *m,
 				     struct ds_row *row, uint32_t *kinds) {
 	const uint8_t *frame;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Numbers and places that changes of a group give away. For who changes the downstream, and no worker. */
+/* Indices and slots that changes of a group allocate. For the control thread only. */
 #pragma once
 
 #include "downstream/downstream.h"
 
-/* Of `d`, whose tables are made: what the group does not have is free. Returns 0, or -1 after a message. */
+/* Creates the free lists of `d`, whose tables must exist: all slots that the group does not use.
+ * Returns 0, or -1 after logging an error. */
 int ds_places_create(struct downstream *d, const struct service_group *sg);
 
-/* Harmless where they were not made. */
+/* No effect if they were not created. */
 void ds_places_free(struct ds_places *p);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Headers as nearly all packets have them: TCP or UDP, whole, in IPv4 without options or IPv6 without
- * extension headers. What frame_parse() says of those, for a third of the cycles; it is asked about the
- * others. `length` is that of the frame, at least ETHERNET_HEADER.
+ * A fast parser for common headers: TCP or UDP, not fragmented, in IPv4 without options or IPv6
+ * without extension headers. The result is that of frame_parse(), for a third of the cycles;
+ * frame_parse() handles all other packets. `length` is that of the frame, at least ETHERNET_HEADER.
  */
 #pragma once
 
@@ -15,7 +15,7 @@
 #include "wire/bytes.h"
 #include "wire/ip.h"
 
-#define PLAIN_PORTS 4 /* bytes of the two ports */
+#define PLAIN_PORTS 4 /* bytes of both ports */
 
 static inline void plain_key(struct flow_key *key, enum rule_family family, uint8_t protocol,
 			     uint8_t tos, const uint8_t *ports) {
@@ -30,7 +30,7 @@ static inline bool plain_has_ports(uint8_t protocol) {
 	return protocol == IP_PROTOCOL_TCP || protocol == IP_PROTOCOL_UDP;
 }
 
-/* False where frame_parse() has to be asked; the key is then undefined. */
+/* Returns false if frame_parse() is needed; the key is then undefined. */
 static inline bool plain_ipv4(const uint8_t *frame, uint32_t length, struct flow_key *key) {
 	const uint8_t *ip = frame + ETHERNET_HEADER;
 	uint32_t least = IPV4_HEADER + PLAIN_PORTS, room = length - ETHERNET_HEADER, size;

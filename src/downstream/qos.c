@@ -37,7 +37,7 @@ struct scheduler_modem qos_modem(const struct modem *m) {
 	return (struct scheduler_modem){.aggregate = {m->aggregate_rate, m->aggregate_burst}};
 }
 
-/* MULPI, annex C.2.2. The DOCSIS header is that which the lower MAC will write. */
+/* MULPI, annex C.2.2. The DOCSIS header is the one that the lower MAC will write. */
 struct scheduler_flow qos_flow(const struct service_flow *f, uint32_t modem, uint8_t header_size) {
 	static const enum scheduler_aqm aqms[] = {
 		[AQM_TAIL_DROP] = SCHEDULER_TAIL_DROP,
@@ -65,7 +65,7 @@ struct scheduler_flow qos_flow(const struct service_flow *f, uint32_t modem, uin
 	};
 }
 
-/* What scheduler_create() reads, to be freed afterwards. */
+/* Input of scheduler_create(), to be freed afterwards. */
 struct lists {
 	struct scheduler_channel *channels;
 	struct scheduler_group *groups;
@@ -81,7 +81,7 @@ static bool lists_allocate(struct lists *l, const struct group_room *room) {
 	return l->channels && l->groups && l->modems && l->flows;
 }
 
-/* What is not there yet are zeros, but for flows. */
+/* Entries for unused slots are zero, but for flows. */
 static void lists_fill(struct lists *l, const struct service_group *sg, const struct ds_tables *t) {
 	for (size_t i = 0; i < sg->channel_count; i++)
 		l->channels[i] = qos_channel(&sg->rphy, &sg->channels[i]);
@@ -128,7 +128,7 @@ static struct scheduler *scheduler_of(const struct service_group *sg, const stru
 			.rate_limit = sg->rate_limit,
 			.packet_limit = queued_max,
 			.first_number = first_number(),
-			.seed = sg->id, /* the same drops in the same replay */
+			.seed = sg->id, /* so that a replay has the same drops */
 		};
 
 		lists_fill(&l, sg, t);

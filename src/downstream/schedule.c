@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Schedule: packets leave the queues of their service flows with a channel and, for bonded flows, a packet sequence
- * number (docs/scheduler.md).
+ * Schedule: dequeues packets from the queues of their service flows, with a channel and, for bonded
+ * flows, a packet sequence number (docs/scheduler.md).
  */
 #include <rte_mbuf.h>
 #include <rte_ring.h>
@@ -13,7 +13,7 @@
 uint16_t ds_schedule(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct ds_upper *u = ctx;
 	struct scheduler_grant grants[PIPELINE_BURST];
-	/* What the ring does not take would have to wait where nobody counts it. */
+	/* More than the ring can take would be pending where no counter includes it. */
 	unsigned room = RTE_MIN(rte_ring_free_count(u->to_lower), (unsigned)PIPELINE_BURST);
 
 	if (u->messages != NULL)

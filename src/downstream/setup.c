@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From the configuration of a service group to its downstream: what all stages share, then each. */
+/* Creates a downstream from the configuration: shared state first, then each stage. */
 
 #include <rte_malloc.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The functions of the stages, as pipeline/pipeline.h has them: run() with a struct ds_upper or struct ds_lower for the
- * context, and the others with a struct downstream. The rows in downstream.c name them.
+ * The functions of the stages, as in pipeline/pipeline.h. The context of run() is a struct ds_upper
+ * or ds_lower, that of the others a struct downstream. downstream.c lists them.
  */
 #pragma once
 

@@ -12,7 +12,7 @@
 #include "platform/log/log.h"
 #include "wire/docsis_mac.h"
 
-/* rte_hash_crc() loads words from where the key stands; addresses in a frame are not aligned. */
+/* rte_hash_crc() loads aligned words, but addresses in a frame are not aligned. */
 static uint32_t address_hash(const void *key, uint32_t size, uint32_t seed) {
 	uint64_t low;
 	uint32_t word;
@@ -33,8 +33,7 @@ static uint32_t address_hash(const void *key, uint32_t size, uint32_t seed) {
 	return seed;
 }
 
-/* All that there is room for finds its place: an entry more in a bucket stands in another one that is hung
- * on to it. */
+/* A table that takes `entries` keys in any case: full buckets are extended. */
 static struct rte_hash *address_table_create(const char *what, const struct service_group *sg,
 					     uint32_t key_size, size_t entries) {
 	char name[RTE_HASH_NAMESIZE];
@@ -66,7 +65,7 @@ static int address_tables_create(struct ds_tables *t, const struct service_group
 
 static int address_table_add(struct rte_hash *hash, const void *key, uint32_t modem,
 			     size_t address) {
-	/* The table stores a pointer; ours is a number of the same size. */
+	/* The table stores a pointer. Ours is a number of the same size. */
 	void *place = (void *)(uintptr_t)ds_place(modem, (uint32_t)address);
 
 	if (rte_hash_add_key_data(hash, key, place) == 0)
@@ -109,7 +108,8 @@ void ds_flow_set_header(struct ds_flow *f, const struct docsis_down_header *h) {
 	f->sequenced = h->ds == DS_EHDR_SEQUENCE;
 }
 
-/* MULPI: frames of a flow with a DSID are numbered for resequencing; all tell their priority. */
+/* MULPI: frames of a flow with a DSID have sequence numbers for resequencing; all have a
+ * priority. */
 void ds_flow_fill(struct ds_flow *d, const struct modem *m, const struct service_flow *f,
 		  void *schedule) {
 	const struct security_association *sa = &m->security;
@@ -139,7 +139,7 @@ static void *zalloc_lines(const char *name, size_t count, size_t size) {
 	return p;
 }
 
-/* What the group has, or what it is to have room for. */
+/* The given capacity, but at least what the group has. */
 static struct group_room room_of(const struct service_group *sg, const struct group_room *given) {
 	struct group_room room = given == NULL ? (struct group_room){0} : *given;
 	uint32_t flows = 0, ipv4 = 0, ipv6 = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the downstream stages look up: modems by address, and what a packet needs of its modem. */
+/* Tables of the downstream stages: modems by address, and the data of a modem that packets need. */
 #pragma once
 
 #include <stdbool.h>
@@ -12,45 +12,47 @@
 #include "model/live/live_group.h"
 #include "wire/docsis_mac.h"
 
-/* The upper MAC's record of a modem: one cache line. */
+/* The upper MAC's record of a modem, one cache line. */
 struct ds_modem {
 	uint8_t mac[6];
 	uint8_t filter_group_count;
-	uint8_t filter_default; /* enum filter_action: of the group */
-	uint16_t filter_groups[SG_MAX_MODEM_FILTER_GROUPS]; /* numbers of lists, as the next */
+	uint8_t filter_default; /* enum filter_action, of the group */
+	uint16_t filter_groups
+		[SG_MAX_MODEM_FILTER_GROUPS]; /* indices of lists, as is classifier_set */
 	uint32_t classifier_set;
-	const uint32_t *flows; /* numbers of its service flows, the primary one first */
+	const uint32_t *flows; /* indices of its service flows, the primary one first */
 	uint16_t cpe_limit, cpe_limit_ipv6;
-	uint32_t cpe_period; /* low bits of its number */
-	/* Active addresses, a bit each: those seen in this period and in the one before. */
+	uint32_t cpe_period; /* low bits of the period's number */
+	/* Active addresses, a bit each: seen in this period, and in the one before. */
 	uint64_t cpe_recent;
 	uint64_t cpe_before;
-	uint64_t cpe_ipv6; /* which of these are IPv6 */
+	uint64_t cpe_ipv6; /* of these, IPv6 addresses */
 } __rte_cache_aligned;
 
-/* The lower MAC's record of a service flow: one cache line. */
+/* Bytes of a ds_flow's header. A ds_flow is the lower MAC's record of a service flow, one cache
+ * line. */
 #define DS_FLOW_HEADER 24
 struct ds_flow {
-	uint8_t header[DS_FLOW_HEADER]; /* the DOCSIS header with LEN, sequence and HCS to be set,
-					 * at the end of the array */
+	/* The DOCSIS header, at the end of the array. LEN, sequence and HCS are set per frame. */
+	uint8_t header[DS_FLOW_HEADER];
 	struct crypto_key key;
 	uint16_t hcs; /* of the header with LEN and sequence 0 */
-	uint8_t header_size; /* HCS included */
+	uint8_t header_size; /* with the HCS */
 	bool sequenced;
 } __rte_cache_aligned;
 
 struct ds_tables {
-	struct group_room room; /* what they are made for */
+	struct group_room room; /* their capacity */
 	struct ds_modem *modems;
 	struct ds_flow *flows;
-	uint32_t flow_count; /* numbers, of which some may be nobody's */
-	uint32_t *flow_numbers; /* SG_MAX_MODEM_FLOWS a modem */
+	uint32_t flow_count; /* capacity; some indices may be unused */
+	uint32_t *flow_numbers; /* SG_MAX_MODEM_FLOWS per modem */
 	struct rte_hash *ipv4; /* address -> ds_place */
 	struct rte_hash *ipv6;
 	struct rte_hash *mac;
 };
 
-/* What a hash lookup tells: the modem, and the number of the address among the modem's. */
+/* The value of a hash entry: the modem, and the index of the address in its list. */
 static inline uint64_t ds_place(uint32_t modem, uint32_t address) {
 	return (uint64_t)address << 32 | modem;
 }
@@ -64,28 +66,28 @@ static inline uint32_t ds_place_address(uint64_t place) {
 }
 
 /*
- * Builds the tables for `room`, or for no more than the group has where that is NULL or less. Service flows
- * get numbers from 0 on, in the order of the group. `schedules` holds what the crypto provider made
- * of the key of each modem. Returns 0, or -1 after a message.
+ * Builds the tables for `room`, at least for what the group has; NULL: for that alone. Service
+ * flows get indices from 0, in the order of the group. `schedules` has the crypto provider's key
+ * schedule of each modem. Returns 0, or -1 after logging an error.
  */
 int ds_tables_create(struct ds_tables *t, const struct service_group *sg,
 		     const struct group_room *room, void *const *schedules);
 
-/* Where the modem's flows are noted, SG_MAX_MODEM_FLOWS of them. */
+/* Flow indices of the modem, SG_MAX_MODEM_FLOWS of them. */
 static inline uint32_t *ds_modem_flows(const struct ds_tables *t, uint32_t modem) {
 	return &t->flow_numbers[(size_t)modem * SG_MAX_MODEM_FLOWS];
 }
 
-/* The table that has addresses of this family. */
+/* The address table of the family. */
 static inline struct rte_hash *ds_addresses(const struct ds_tables *t, uint8_t family) {
 	return family == 4 ? t->ipv4 : t->ipv6;
 }
 
-/* Fills in the whole record of one of the modem's flows. */
+/* Fills in the record of one of the modem's flows. */
 void ds_flow_fill(struct ds_flow *d, const struct modem *m, const struct service_flow *f,
 		  void *schedule);
 
-/* Sets what the record tells of the MAC header; `h->ds` is DS_EHDR_PRIORITY or DS_EHDR_SEQUENCE. */
+/* Sets the header fields of the record. `h->ds` is DS_EHDR_PRIORITY or DS_EHDR_SEQUENCE. */
 void ds_flow_set_header(struct ds_flow *f, const struct docsis_down_header *h);
 
 void ds_tables_free(struct ds_tables *t);

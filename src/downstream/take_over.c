@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Take over: out of the ring from the upper MAC. */
+/* Take over: dequeues from the ring of the upper MAC. */
 #include <rte_ring.h>
 
 #include "downstream/downstream.h"
 #include "downstream/stages.h"
 
-/* Takes nothing while the crypto provider or the port is behind, so that queues build up in the
- * scheduler, where the right packet can be chosen or dropped. */
+/* Dequeues nothing while the crypto provider or the port is behind. Queues then build up in the
+ * scheduler, which can select and drop the right packets. */
 uint16_t ds_take_over(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct ds_lower *l = ctx;
 

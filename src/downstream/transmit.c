@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Transmit: bursts of DEPI frames to the R-PHY port. What the port does not take waits here; the
- * take-over stage then stops, so that nothing is lost behind the scheduler. Of a port without a link, or that is gone,
- * it ends here.
+ * Transmit: sends bursts of DEPI frames to the R-PHY port. Frames that the port does not take wait
+ * here, and the stage take_over stops, so that no packet is lost after the scheduler. Frames for a
+ * port that is down or gone are dropped here.
  */
 #include "downstream/downstream.h"
 #include "downstream/stages.h"
 #include "pipeline/packet.h"
 
-/* For ports that send one buffer a frame (net_af_xdp): a copy, or NULL after a counted drop. */
+/* For ports that support one buffer per frame only (net_af_xdp): returns a copy, or NULL after a
+ * counted drop. */
 static struct rte_mbuf *frame_copy_linear(struct ds_lower *l, struct rte_mbuf *m) {
 	struct rte_mbuf *copy = rte_pktmbuf_copy(m, l->linear, 0, UINT32_MAX);
 
@@ -39,7 +40,7 @@ static void frames_wait(struct ds_lower *l, struct rte_mbuf **pkts, uint16_t n) 
 	}
 }
 
-/* One burst from the circle, up to its end. Returns how many frames the port took. */
+/* Sends one burst of the ring, up to its end. Returns how many frames the port took. */
 static uint16_t transmit_burst(struct ds_lower *l) {
 	uint32_t n = RTE_MIN(l->waiting_count, DS_TRANSMIT_CAPACITY - l->waiting_first);
 	struct rte_mbuf **burst = &l->waiting[l->waiting_first];

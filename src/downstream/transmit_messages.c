@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Transmit messages: DEPI frames of MAPs and UCDs to the R-PHY port. They go before all data, also before that which waits
- * for the port: a MAP that comes late is worth nothing.
+ * Transmit messages: sends DEPI frames of MAPs and UCDs to the R-PHY port. They precede all data,
+ * including data that waits for the port: a late MAP is useless.
  */
 #include <string.h>
 
@@ -10,7 +10,7 @@
 
 #define BURST 32
 
-/* For ports that send one buffer a frame. */
+/* For ports that support one buffer per frame only. */
 static struct rte_mbuf *copy_linear(struct ds_lower *l, struct rte_mbuf *m) {
 	struct rte_mbuf *copy = rte_pktmbuf_copy(m, l->linear, 0, UINT32_MAX);
 
@@ -31,7 +31,7 @@ static void urgent_add(struct ds_lower *l, struct rte_mbuf **pkts, uint16_t n) {
 	}
 }
 
-/* Read before the port owns the frame. */
+/* Copied before the port owns the frame. */
 struct urgent_frame {
 	uint64_t due;
 	uint64_t bytes;
@@ -53,7 +53,7 @@ static void frame_sent(struct ds_lower *l, const struct urgent_frame *f) {
 	x->delay_max = RTE_MAX(x->delay_max, delay);
 }
 
-/* One burst from the circle, up to its end. Returns how many frames the port took. */
+/* Sends one burst of the ring, up to its end. Returns how many frames the port took. */
 static uint16_t urgent_send(struct ds_lower *l) {
 	struct ds_messages *x = &l->messages;
 	uint32_t n = RTE_MIN(x->urgent_count, DS_URGENT_CAPACITY - x->urgent_first);
@@ -87,8 +87,8 @@ static void line_end(struct ds_lower *l) {
 	}
 }
 
-/* What has waited for the port for too long. The others stay in their order, and move up: also those that came in this round,
- * whose numbers follow those that are taken back. */
+/* Drops frames that waited too long for the port. The others keep their order and get lower
+ * numbers, including those of this round. */
 static void line_look(struct ds_lower *l) {
 	struct ds_messages *x = &l->messages;
 	uint32_t waited = x->urgent_count;
