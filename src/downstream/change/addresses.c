@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Addresses of a change. One that moves from a modem to another is never unknown: its key is not taken out, but
- * gets another value. What nobody takes over is taken out first, so that a table never has more than it has
- * room for.
+ * Addresses of a change. An address that moves between modems is never unknown: its key stays in
+ * the table and gets a new value. Addresses that no modem takes over are removed first, so that a
+ * table never exceeds its capacity.
  */
 #include <string.h>
 
@@ -18,7 +18,7 @@ static bool has_address(const struct modem *m, const struct ip_address *a) {
 	return false;
 }
 
-/* Where the key leads now. Nobody but a change writes the tables. */
+/* The present value of the key. Only changes write the tables. */
 static bool find_place(const struct rte_hash *table, const void *bytes, uint64_t *place) {
 	void *data;
 
@@ -28,7 +28,7 @@ static bool find_place(const struct rte_hash *table, const void *bytes, uint64_t
 	return true;
 }
 
-/* The number in the list of the change that takes the modem its address; DS_NOBODY: none does. */
+/* The index in the change list of the modem that gives the address up; DS_NOBODY: no modem does. */
 static uint32_t giver(const struct ds_change *c, uint32_t modem, const struct ip_address *a) {
 	uint32_t number = c->change_of[LIVE_MODEM][modem];
 	const struct modem *next = ds_next_modem(c, modem);
@@ -47,7 +47,7 @@ static bool take_over(struct ds_change *c, const struct live_change *l, const st
 	return true;
 }
 
-/* Notes the addresses that stay, then those that come; they get numbers below. */
+/* Finds the addresses that stay, and adds those that are new; number_addresses() numbers these. */
 static bool find_addresses(struct ds_change *c, const struct live_change *l,
 			   struct ds_owned *owned) {
 	const struct modem *m = l->modem;
@@ -125,7 +125,7 @@ static void key_goes(struct ds_change *c, struct rte_hash *table, const void *by
 	c->gone.list[c->gone.count++] = (struct ds_key){table, bytes, modem, modem, 0};
 }
 
-/* What the modem has now, does not keep, and nobody takes over. */
+/* Finds addresses that the modem has now, does not keep, and no other modem takes over. */
 static void find_what_goes(struct ds_change *c, const struct live_change *l,
 			   const struct ds_owned *owned) {
 	const struct ds_tables *t = &c->d->tables;
@@ -157,7 +157,7 @@ static enum ds_turn turn_of(const struct ds_change *c, const struct ds_modem_cha
 	return takes ? DS_TURN_BOTH : DS_TURN_GIVES;
 }
 
-/* Whether all will have room, counted as the tables have them. */
+/* Whether all tables have capacity, by the entries that they have now. */
 static bool have_room(const struct ds_change *c) {
 	const struct ds_tables *t = &c->d->tables;
 	struct rte_hash *const tables[] = {t->ipv4, t->ipv6, t->mac};

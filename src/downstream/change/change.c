@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The life of a change: all that can fail at its beginning, and what is given back at its end. */
+/* Begins and ends a change: everything that can fail at its start, and what it releases at its
+ * end. */
 #include "downstream/change/change.h"
 
 #include <stdio.h>
@@ -29,7 +30,7 @@ static void note_channels(struct ds_change *c, const struct bonding_group *g) {
 		c->closing_channels.list[c->closing_channels.count++] = g->channels[i];
 }
 
-/* In the places: what leaves, or has left. */
+/* Marks slots as in removal, or as free. */
 static void leave(struct ds_change *c, bool leaves) {
 	struct ds_places *p = &c->d->places;
 	const uint32_t by = leaves ? 1 : UINT32_MAX;
@@ -44,7 +45,7 @@ static void leave(struct ds_change *c, bool leaves) {
 		p->groups_leaving[c->closing_channels.list[i]] += by;
 }
 
-/* From now on nothing else may have the places of those that go. */
+/* Marks the slots of removed objects, so that no other change may use them. */
 static void note_leaving(struct ds_change *c) {
 	for (size_t i = 0; i < c->changes->count; i++) {
 		const struct live_change *l = &c->changes->list[i];
@@ -59,7 +60,7 @@ static void note_leaving(struct ds_change *c) {
 	c->prepared = true;
 }
 
-/* The one before has been taken over: what this one begins with is what is in service. */
+/* Whether the previous change is applied, so that this one starts from what is in service. */
 static bool is_in_turn(const struct ds_change *c) {
 	const struct ds_change *latest = c->d->places.latest;
 

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Channels, bonding groups and service flows of a change, and what the scheduler would say to them. */
+/* Prepares channels, bonding groups and service flows of a change, and validates them with the
+ * scheduler. */
 #include <string.h>
 
 #include "downstream/change/internal.h"
 #include "downstream/qos.h"
 
-/* What the lower MAC writes for a channel. */
+/* Whether the lower MAC writes the same for both channels. */
 static bool written_alike(const struct channel *a, const struct channel *b) {
 	return a->session == b->session && a->pseudowire == b->pseudowire &&
 	       a->psp_extra == b->psp_extra && a->profile == b->profile;
 }
 
-/* Nobody has the place of one that comes: its DEPI session can be prepared at once. */
+/* A new channel's slot is unused, so its DEPI session can be prepared at once. */
 static void prepare_channel(struct ds_change *c, const struct live_change *l) {
 	const struct channel *now = ds_present_channel(c, l->slot);
 
@@ -42,7 +43,7 @@ bool ds_prepare_channels(struct ds_change *c) {
 	return true;
 }
 
-/* Its place among the modem's flows; their count: none of them. */
+/* The flow's index in the modem's list, or the length of the list. */
 static size_t flow_of_id(const struct modem *m, uint32_t id) {
 	size_t f = 0;
 
@@ -51,7 +52,7 @@ static size_t flow_of_id(const struct modem *m, uint32_t id) {
 	return f;
 }
 
-/* A number that is nobody's. */
+/* Allocates a flow index. */
 static bool take_number(struct ds_change *c, const struct live_change *l, uint32_t *flow) {
 	struct ds_places *p = &c->d->places;
 
@@ -71,7 +72,8 @@ static bool scheduler_takes(struct ds_change *c, const struct live_change *l,
 	return why == NULL || ds_refuse(c, l, "service flow %u: %s", f->id, why);
 }
 
-/* The records of the two halves: of a new flow at once, as nobody reads it yet; else where they differ. */
+/* Prepares the records of both MACs. Those of a new flow are written at once, as no stage reads
+ * them yet; others only if they differ. */
 static bool prepare_flow(struct ds_change *c, const struct live_change *l,
 			 const struct service_flow *f, const struct service_flow *now,
 			 uint32_t *flow, void *schedule) {
@@ -88,7 +90,7 @@ static bool prepare_flow(struct ds_change *c, const struct live_change *l,
 	if (!scheduler_takes(c, l, f, &set->to))
 		return false;
 	if (now == NULL || to.header_size != record->header_size ||
-	    memcmp(now, f, sizeof(*f)) != 0) /* gaps that differ cost a little time */
+	    memcmp(now, f, sizeof(*f)) != 0) /* a difference in padding costs a little time only */
 		c->flows.count++;
 	if (now == NULL)
 		*record = to;
@@ -97,7 +99,7 @@ static bool prepare_flow(struct ds_change *c, const struct live_change *l,
 	return true;
 }
 
-/* Those that the modem has no more. */
+/* Closes flows that the modem does not keep. */
 static void close_flows(struct ds_change *c, const struct modem *now, uint32_t slot,
 			const struct modem *next) {
 	for (size_t f = 0; now != NULL && f < now->service_flow_count; f++) {
@@ -128,7 +130,7 @@ static bool prepare_modem(struct ds_change *c, const struct live_change *l) {
 		.first_number = (uint32_t)c->numbers.count,
 		.flow_count = (uint32_t)m->service_flow_count,
 	};
-	if (schedule == NULL) /* the present one remains */
+	if (schedule == NULL) /* the present one stays */
 		schedule = c->d->tables.flows[numbers[0]].key.schedule;
 	for (size_t f = 0; f < m->service_flow_count; f++) {
 		const struct service_flow *flow = &m->service_flows[f];

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the worker of the lower MAC does of a change, between two of its rounds: then all that it has in hand is
- * in the ring, in the crypto provider, in open DEPI frames or with the port.
+ * Steps of a change on the worker of the lower MAC, between two rounds. All of its packets are then
+ * in the ring, in the crypto provider, in open DEPI frames or at the port.
  */
 #include "downstream/change/internal.h"
 #include "downstream/stages.h"
 #include "pipeline/packet.h"
 
-#define WRITE_NS 313 /* of a record: 128 in a step, with those of the last modem */
+#define WRITE_NS 313 /* per record; 128 per step, and those of the last modem */
 #define CHANNEL_NS 5000
 
-/* What is open goes out as it is. */
+/* Sends the channel's open frame. */
 static void send_open(struct ds_lower *l, uint32_t channel) {
 	struct rte_mbuf *pkts[PIPELINE_CAPACITY];
 
@@ -33,7 +33,8 @@ static bool write_channel(void *change, struct change_cursor *cursor) {
 	return true;
 }
 
-/* All records of a modem in one step, so that a modem's key is never of two generations. */
+/* Writes all records of a modem in one step, so that its flows never use keys of two
+ * generations. */
 static bool write_flows(void *change, struct change_cursor *cursor) {
 	struct ds_change *c = change;
 	const struct ds_flow_write *w = &c->writes.list[cursor->at];
@@ -77,11 +78,11 @@ static bool ring_passed(void *change, struct change_cursor *cursor) {
 	(void)cursor;
 	if (l->taken_over < c->mark)
 		return false;
-	c->mark = l->submitted; /* with all that was taken over */
+	c->mark = l->submitted; /* includes all dequeued packets */
 	return true;
 }
 
-/* Frames that the crypto provider has given back; it keeps their order. */
+/* Frames that the crypto provider has returned. It keeps their order. */
 static uint64_t collected(const struct ds_lower *l) {
 	return l->submitted - l->crypto->held;
 }

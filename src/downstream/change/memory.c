@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory of a change: lists as long as they can become. */
+/* Memory of a change. Lists have their maximum size. */
 #include <stdlib.h>
 
 #include "downstream/change/internal.h"
 
-/* How much there can be of it. */
+/* Maximum sizes. */
 struct counts {
 	size_t modems, flows_to_be, flows, addresses_to_be, addresses, channels;
 	bool filter_groups;
@@ -33,7 +33,7 @@ static struct counts counts_of(const struct ds_change *c) {
 	return n;
 }
 
-/* Of records that begin a cache line. */
+/* For records that start at a cache line. */
 static void *alloc_lines(size_t count, size_t size) {
 	return aligned_alloc(RTE_CACHE_LINE_SIZE, (count + 1) * size);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "downstream/change/provider.h"
 
-#define RECORD_NS 160 /* of a flow or a modem */
+#define RECORD_NS 160 /* per flow or modem */
 
 static bool queue_empties(void *change, struct change_cursor *cursor) {
 	struct ds_provider_change *c = change;

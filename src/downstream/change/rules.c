@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Filter rules and classifiers of a change: lists are taken, and built once where one is new. */
+/* Filter rules and classifiers of a change: allocates lists, and builds rules once if a list is
+ * new. */
 #include <stdio.h>
 #include <string.h>
 
 #include "downstream/change/internal.h"
 
-/* Notes the list in the place of the one that was there. */
+/* Stores the new list, and records the old one. */
 static bool put_list(struct ds_change *c, const struct live_change *l, struct rule_lists *lists,
 		     uint32_t *at, uint32_t next) {
 	if (next == RULE_LIST_NONE && l->next != NULL)
@@ -34,7 +35,7 @@ static bool take_lists(struct ds_change *c, const struct live_change *l) {
 	return put_list(c, l, &lists->classifiers, &lists->of_modem[l->slot], next);
 }
 
-/* One of the lists that were taken is on no shelf yet. */
+/* Whether one of the new lists is in no built rules yet. */
 static bool some_are_new(const struct ds_change *c, const struct rule_lists *lists) {
 	for (size_t i = 0; i < c->lists.count; i++) {
 		const struct ds_list_change *l = &c->lists.list[i];
@@ -46,7 +47,7 @@ static bool some_are_new(const struct ds_change *c, const struct rule_lists *lis
 	return false;
 }
 
-/* Lists that will go are among them still: each modem turns to its new one by itself. */
+/* Removed lists are included, as each modem changes to its new list in its own step. */
 static bool build(struct ds_change *c, struct ds_rules_change *r, const char *what,
 		  struct rule_lists *lists, struct rules *in_service) {
 	char name[RULES_NAME_SIZE];
@@ -60,8 +61,8 @@ static bool build(struct ds_change *c, struct ds_rules_change *r, const char *wh
 	return r->built || ds_refuse(c, NULL, "no memory for rules");
 }
 
-/* Those of the modem's filter groups, in order, and what holds where none decides. Returns whether one is
- * another than it has. */
+/* Sets the modem's filter lists, in order, and the default. Returns whether a list differs from
+ * that in service. */
 static bool fill_filters(const struct ds_change *c, struct ds_modem_change *m,
 			 const struct modem *is) {
 	const struct ds_modem *now = &c->d->tables.modems[m->slot];
@@ -83,7 +84,7 @@ static void fill_record(const struct ds_change *c, struct ds_modem_change *m,
 	m->cpe_limit_ipv6 = (uint16_t)is->cpe_limit_ipv6;
 }
 
-/* Modems that are not in the list, but have a filter group that is. */
+/* Adds modems that are not in the change list but have a changed filter group. */
 static void add_modems_of_groups(struct ds_change *c) {
 	for (uint32_t slot = 0; slot < c->d->tables.room.modems; slot++) {
 		const struct modem *is = ds_present_modem(c, slot);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Whether a list of changes can be made at all: each place once, and free where something comes; and nothing
- * that is to be refers to what will not be there.
+ * Validates a change list: each slot occurs once, and is free for a new object; no object refers to
+ * one that will not exist.
  */
 #include "downstream/change/internal.h"
 #include "downstream/qos.h"
@@ -137,7 +137,7 @@ static bool object_is_sound(const struct ds_change *c, const struct live_change 
 	}
 }
 
-/* Of what goes, or gives its place to another one. */
+/* Whether a bonding group uses the channel of a removed or replaced object. */
 static bool channel_is_needed(const struct ds_change *c, uint32_t slot) {
 	for (uint32_t g = 0; g < c->d->tables.room.bonding_groups; g++) {
 		const struct bonding_group *group = ds_next_bonding_group(c, g);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the worker of the upper MAC does of a change. A flow is in the scheduler before anything leads into it, and
- * rules have the lists of all modems, old and new, before a modem turns to its new ones. All that tells of
- * one modem changes in one moment. What was judged good is not refused any more.
+ * Steps of a change on the worker of the upper MAC. A flow is in the scheduler before any packet
+ * gets it, and rules have the old and new lists of all modems before a modem uses its new ones. All
+ * data of a modem change in one step. Validated settings cannot be refused here.
  */
 #include <string.h>
 
@@ -10,11 +10,11 @@
 #include "downstream/cpe.h"
 #include "downstream/qos.h"
 
-/* What is done costs, by and large, where nothing is in the caches. */
+/* Approximate costs in ns with cold caches. */
 #define FLOW_NS 10000
 #define GROUP_NS 4000
 #define MODEM_NS 4000
-#define KEY_NS 250 /* beside its modem */
+#define KEY_NS 250 /* in addition to its modem */
 #define ENTRY_NS 1000
 #define DRAIN_NS 16000
 #define DRAIN_BURST 32 /* packets */
@@ -95,7 +95,7 @@ static uint32_t kinds_of_rules(const void *change) {
 	return DS_RULES;
 }
 
-/* An address that is nobody's any more. */
+/* Removes an address that no modem has any more. */
 static bool close_address(void *change, struct change_cursor *cursor) {
 	struct ds_change *c = change;
 	const struct ds_key *key = &c->gone.list[cursor->at];
@@ -129,7 +129,7 @@ static void turn_modem(struct ds_change *c, const struct ds_modem_change *m) {
 	d->cpe_limit_ipv6 = m->cpe_limit_ipv6;
 	memcpy(ds_modem_flows(&c->d->tables, m->slot), &c->numbers.list[m->first_number],
 	       m->flow_count * sizeof(uint32_t));
-	d->cpe_recent &= m->kept; /* who gets a number that is free again has not been seen */
+	d->cpe_recent &= m->kept; /* a new address at a free index has not been seen */
 	d->cpe_before &= m->kept;
 	if (m->comes)
 		d->cpe_period = 0;
@@ -137,7 +137,7 @@ static void turn_modem(struct ds_change *c, const struct ds_modem_change *m) {
 	flow_cache_forget(&c->d->upper.flow_cache, m->slot);
 }
 
-/* All modems once for each turn: those whose turn it is. */
+/* Iterates over all modems once per enum ds_turn. */
 static bool take_modem(void *change, struct change_cursor *cursor) {
 	struct ds_change *c = change;
 	const struct ds_modem_change *m = &c->modems.list[cursor->at % c->modems.count];
@@ -185,7 +185,7 @@ bool ds_change_drained(const struct ds_change *c) {
 	return true;
 }
 
-/* What waits in it, in bursts, as far as the budget goes. */
+/* Drops pending packets of the flow in bursts, within the budget. */
 static bool close_flow(void *change, struct change_cursor *cursor) {
 	const struct scheduler_flow none = {.group = SCHEDULER_NONE};
 	struct ds_change *c = change;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is in service and what is to be, by places; and how an object is called. */
+/* Objects by slot, in service and after the change, and their names for messages. */
 #include <stdarg.h>
 #include <stdio.h>
 
 #include "downstream/change/internal.h"
 
-#define CALLED 64 /* bytes for what an object is called */
+#define CALLED 64 /* bytes for the name of an object */
 
 const struct modem *ds_present_modem(const struct ds_change *c, uint32_t slot) {
 	const struct modem *list = c->sg->modems;
@@ -83,7 +83,7 @@ static void call_modem(const struct modem *m, char text[CALLED]) {
 			 m->mac[2], m->mac[3], m->mac[4], m->mac[5]);
 }
 
-/* By what people call it, or by its place where it is not there at all. */
+/* The object's name for operators, or its slot if it does not exist. */
 static void call_object(const struct ds_change *c, const struct live_change *l, char text[CALLED]) {
 	static const char *const kinds[LIVE_OBJECTS] = {
 		[LIVE_GROUP] = "service group",	      [LIVE_CHANNEL] = "channel",
