@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What lookup, filters and classifiers ask of a packet: in network order, as rte_acl reads it. */
+/* The fields of a packet for lookup, filters and classifiers, in network order as rte_acl reads
+ * it. */
 #pragma once
 
 #include <stdbool.h>
@@ -8,18 +9,18 @@
 
 #include "model/group/match.h"
 
-/* Neither TCP nor UDP, or a later fragment: meets no criterion of ports. */
+/* Neither TCP nor UDP, or a later fragment: matches no port criterion. */
 #define FLOW_NO_PORTS 0x01
-/* Not IP, or IPv6 with extension headers: what is found out is not kept. */
+/* Not IP, or IPv6 with extension headers: the flow cache keeps no results. */
 #define FLOW_ALONE 0x02
 
-/* Of an IPv4 packet the first two words are used, of an IPv6 packet all five. */
+/* 64-bit words in use: two for IPv4 and LLC, all five for IPv6. */
 struct flow_key {
 	uint8_t protocol;
 	uint8_t tos;
 	uint8_t family; /* enum rule_family */
 	uint8_t flags; /* FLOW_* */
-	uint16_t source_port, destination_port; /* 0 where none */
+	uint16_t source_port, destination_port; /* 0 if there are none */
 	union {
 		struct {
 			uint8_t source[4], destination[4];
@@ -34,7 +35,7 @@ struct flow_key {
 	};
 };
 
-/* All but the addresses. */
+/* All fields but the addresses. */
 static inline uint64_t flow_key_head(const struct flow_key *key) {
 	uint64_t word;
 

@@ -6,7 +6,7 @@
 
 #include "wire/ip.h"
 
-/* The parts of a match, without the gaps between them. */
+/* The fields of a match, without padding. */
 #define PART(name) {offsetof(struct match, name), sizeof(((struct match *)NULL)->name)}
 static const struct {
 	size_t at, size;
@@ -35,7 +35,7 @@ bool rule_lines_same(const struct rule_line *a, const struct rule_line *b, size_
 	return true;
 }
 
-/* FNV-1a; of 64 bits, so that the upper ones are good for something too. */
+/* FNV-1a with 64 bits. The caller folds the upper half into the lower one. */
 static uint64_t hash_mix(uint64_t hash, const void *bytes, size_t size) {
 	for (size_t i = 0; i < size; i++)
 		hash = (hash ^ ((const uint8_t *)bytes)[i]) * 0x100000001b3;
@@ -54,7 +54,7 @@ uint64_t rule_lines_hash(const struct rule_line *lines, size_t count) {
 	return hash ^ hash >> 32;
 }
 
-/* Without what lies behind the length, and all alike that match everything. */
+/* Clears the bits beyond the prefix length, and the family of a prefix that matches everything. */
 static void prefix_tidy(struct ip_prefix *p) {
 	for (unsigned i = 0; i < sizeof(p->address.bytes); i++) {
 		unsigned bits = p->length > 8 * i ? p->length - 8 * i : 0;
@@ -66,7 +66,7 @@ static void prefix_tidy(struct ip_prefix *p) {
 		p->address.family = 0;
 }
 
-/* Without what rules.c does not look at, so that equal matches are of equal bytes. */
+/* Clears fields that rules.c ignores, so that equal matches have equal bytes. */
 static void match_tidy(struct match *m) {
 	const struct ip_prefix everything = {0};
 	const struct port_range ports = {0};
@@ -99,8 +99,8 @@ static bool prefix_contains(const struct ip_prefix *p, const struct ip_address *
 }
 
 /*
- * The match for packets to this modem alone. IP packets are looked up by their destination, so that
- * it is always one of the modem's addresses. Returns false if there is no packet that it matches.
+ * Narrows the match to packets of this modem. Their destination is always one of the modem's
+ * addresses, as IP packets are looked up by it. Returns false if no packet can match.
  */
 static bool match_narrow(struct match *m, const struct modem *modem) {
 	uint8_t family = m->family == RULE_IPV4 ? 4 : 6;
@@ -119,7 +119,8 @@ static bool match_narrow(struct match *m, const struct modem *modem) {
 	return inside > 0;
 }
 
-/* Frames of IP have rules of their family, not those of their EtherType: a rule of that matches all of them. */
+/* Turns a match of an IP EtherType into one of all packets of the IP family, as IP frames have
+ * no LLC rules. */
 static void match_by_family(struct match *m) {
 	bool ipv4 = m->ethertype == ETHERTYPE_IPV4;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A list of classifiers or of filter rules as it is matched: without what no packet can tell that comes to
- * it, so that lists which tell the same are of equal bytes. Mostly the lists of modems differ by the modem's
- * own addresses as the destination alone, which its packets have anyway. No DPDK.
+ * A list of classifiers or filter rules in a normal form: without criteria that all or none of its
+ * packets meet. So lists with the same effect have equal bytes. Most lists differ only by their
+ * modem's own addresses as destination, which all of its packets have. No DPDK.
  */
 #pragma once
 
@@ -14,20 +14,20 @@
 
 struct rule_line {
 	struct match match;
-	uint32_t result; /* what a match tells, not 0 */
+	uint32_t result; /* of a match; not 0 */
 };
 
 /*
- * The modem's classifiers; a result is 1 + the index of the flow among the modem's. A destination stands
- * only if it tells the modem's addresses apart: where all are inside it goes without saying, where none
- * is the classifier is left out. `lines` has room for all of them. Returns how many they are.
+ * Stores the modem's classifiers; a result is 1 + the index of the flow in the modem's list. A
+ * destination that contains all of the modem's addresses is cleared. A classifier whose destination
+ * contains none is left out. `lines` must have space for all. Returns their number.
  */
 size_t rule_lines_classifiers(const struct modem *m, struct rule_line *lines);
 
-/* The rules of a filter group; a result is 1 + the action. Otherwise as the former. */
+/* The same for the rules of a filter group; a result is 1 + the action. */
 size_t rule_lines_filters(const struct filter_group *g, struct rule_line *lines);
 
-/* Whether two lists tell the same of every packet. */
+/* Whether two lists have the same result for each packet. */
 bool rule_lines_same(const struct rule_line *a, const struct rule_line *b, size_t count);
 
 uint64_t rule_lines_hash(const struct rule_line *lines, size_t count);

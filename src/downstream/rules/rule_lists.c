@@ -34,7 +34,7 @@ static uint32_t *slot_of(const struct rule_lists *l, uint64_t hash) {
 	return &l->slots[hash & l->slot_mask];
 }
 
-/* As many slots as twice the lists that there is room for, with all that are in use. */
+/* Allocates twice as many slots as lists, and inserts the lists in use. */
 static bool slots_grow(struct rule_lists *l, uint32_t room) {
 	uint32_t *slots = calloc(2 * (size_t)room, sizeof(*slots));
 
@@ -55,7 +55,7 @@ static bool slots_grow(struct rule_lists *l, uint32_t room) {
 	return true;
 }
 
-/* A number that means nothing; RULE_LIST_NONE: there is none. */
+/* Allocates a number, or returns RULE_LIST_NONE. */
 static uint32_t number_take(struct rule_lists *l) {
 	uint32_t number = l->free;
 
@@ -77,7 +77,7 @@ static uint32_t number_take(struct rule_lists *l) {
 	return l->count <= RULE_LIST_MOST ? l->count++ : RULE_LIST_NONE;
 }
 
-/* A number whose list nobody has, and no rules in service either, is free. */
+/* Frees a number whose list has no users and is in no built rules. */
 static void number_settle(struct rule_lists *l, uint32_t number) {
 	struct rule_list *list = &l->all[number];
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which list stands on which shelf of the rules, and when the large one is built anew. */
+/* Assigns rule lists to the large or small shelf, and decides when to rebuild the large one. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,11 +8,11 @@
 
 #include "platform/log/log.h"
 
-/* Up to a quarter of the rules stand on the small shelf, and at least so many. */
+/* The small shelf has up to 1/SMALL_SHARE of the rules, or SMALL_LEAST if that is more. */
 #define SMALL_SHARE 4
 #define SMALL_LEAST 64
 
-/* A list of no rules is on no shelf: its number matches nothing. */
+/* An empty list is on no shelf: its number never matches. */
 static bool has_rules(const struct rule_list *list) {
 	return list->users > 0 && list->count > 0;
 }
@@ -33,7 +33,7 @@ static bool on_shelf(const struct rule_shelf *shelf, uint32_t number) {
 	return false;
 }
 
-/* One that was never on show: its lists are not kept by it. */
+/* Frees a shelf that was never in service, and so does not keep its lists. */
 static void shelf_drop(struct rule_shelf *shelf) {
 	rules_acl_free(shelf->acl);
 	free(shelf->lists);
@@ -45,7 +45,7 @@ static void shelf_keep(const struct rule_shelf *shelf, struct rule_lists *l, boo
 		rule_lists_keep(l, shelf->lists[i], kept);
 }
 
-/* Notes the lists in use that are not on the shelf `but`, and their rules. Returns false without memory. */
+/* Adds the lists in use that are not on the shelf `but`. Returns false if memory is short. */
 static bool shelf_fill(struct rule_shelf *shelf, const struct rule_lists *l,
 		       const struct rule_shelf *but) {
 	shelf->lists = malloc((l->used + (size_t)1) * sizeof(*shelf->lists));
@@ -79,8 +79,8 @@ static int shelf_build(struct rule_shelf *shelf, const char *name, const struct 
 	return ret;
 }
 
-/* A shelf of all lists in use but those on `but`. Returns 0, and NULL in `made` where there are none; or -1
- * after a message. */
+/* Builds a shelf of all lists in use but those on `but`. Returns 0, with NULL in `made` if there
+ * are none, or -1 after logging an error. */
 static int shelf_create(struct rule_shelf **made, const char *name, struct rule_lists *l,
 			const struct rule_shelf *but) {
 	struct rule_shelf *shelf = calloc(1, sizeof(*shelf));
@@ -105,7 +105,7 @@ static int shelf_create(struct rule_shelf **made, const char *name, struct rule_
 	return 0;
 }
 
-/* Rules on the large shelf that somebody still has. */
+/* Rules on the large shelf whose lists still have users. */
 static size_t rules_alive(const struct rule_shelf *large, const struct rule_lists *l) {
 	size_t alive = 0;
 
@@ -117,7 +117,8 @@ static size_t rules_alive(const struct rule_shelf *large, const struct rule_list
 	return alive;
 }
 
-/* Most of what is on it nobody has any more, or too much has come since. */
+/* Whether most rules of the large shelf are unused, or too many rules were added since it was
+ * built. */
 static bool large_is_old(const struct rule_shelf *large, const struct rule_lists *l) {
 	size_t alive = rules_alive(large, l), fresh = l->rule_count - alive;
 

@@ -12,7 +12,7 @@
 #include "wire/bytes.h"
 #include "wire/ip.h"
 
-/* What rte_acl tells of a match: the rule's position above its result. */
+/* A match has the rule's position above its result. */
 #define POSITION_SHIFT 16
 _Static_assert(SG_MAX_RULES <= 1 << (32 - POSITION_SHIFT), "positions of a list");
 _Static_assert(RULE_RESULT_MAX < 1 << POSITION_SHIFT && SG_MAX_MODEM_FLOWS < RULE_RESULT_MAX,
@@ -21,7 +21,7 @@ _Static_assert(RULE_RESULT_MAX < 1 << POSITION_SHIFT && SG_MAX_MODEM_FLOWS < RUL
 enum {
 	FIELD_PROTOCOL,
 	FIELD_SET_TOS,
-	FIELD_ADDRESSES, /* IPv4: 2 words, IPv6: 8 words, LLC: the ethertype */
+	FIELD_ADDRESSES, /* 2 words for IPv4, 8 for IPv6, the EtherType for LLC */
 };
 
 #define FIELDS_IPV4 6
@@ -53,7 +53,7 @@ static struct rte_acl_field_def acl_field(uint8_t type, uint8_t size, uint32_t i
 	};
 }
 
-/* Word by word; the two ports share the last word. */
+/* Fields are words. The two ports share the last one. */
 static void acl_layout(enum rule_family family, struct rte_acl_config *c) {
 	uint32_t words = 2 * address_words[family], f = FIELD_ADDRESSES;
 	size_t at = offsetof(struct rule_key, flow.words),
@@ -187,7 +187,7 @@ void rules_acl_free(struct rte_acl_ctx *acl[RULE_FAMILIES]) {
 	}
 }
 
-/* The position and the result of the first match of each key, or 0. */
+/* Finds the position and result of the first match of each key, or 0. */
 static void rules_find(const struct rules *r, enum rule_family family, const uint8_t **keys,
 		       uint32_t *results, uint32_t n) {
 	const struct rule_shelf *large = r->shelves[RULES_LARGE], *small = r->shelves[RULES_SMALL];
