@@ -9,31 +9,30 @@
 #include "sharing/entries.h"
 #include "sharing/key_list.h"
 
-#define KEY_NS 1250 /* two cache lines or three are asked for */
+#define KEY_NS 1250 /* two or three cache lines are read */
 
 struct share_change {
 	struct port_share *share;
-	struct share_change
-		*newer; /* the next one of the same port by age; NULL: this is the newest */
-	enum change_state state; /* the owner of the port writes it once the change is prepared */
+	struct share_change *newer; /* next newer change of the port, or NULL */
+	enum change_state state; /* written by the port owner once the change is prepared */
 	unsigned group;
 	struct key_list come, go;
-	struct change_cursor coming, going; /* the owner's, in the lists */
-	/* The version of the port's table that it publishes; NULL: it writes into the version before it. A version is
-	 * made for all changes that are older, whether their steps are done or not. */
+	struct change_cursor coming, going; /* of the port owner, in the lists */
+	/* The new version of the port's table; NULL: the change writes into the previous
+	 * version. A version includes all older changes, even if their steps are not done. */
 	struct share_table *table;
-	struct share_table *replaced; /* the version before, once `table` is published */
-	/* R-PHY side: the group with its channels as they are to be. */
+	struct share_table *replaced; /* the previous version, once `table` is published */
+	/* R-PHY side: the group with its new channels. */
 	struct service_group to_be;
-	struct upstream_channel *channels; /* NULL: none of them changes */
+	struct upstream_channel *channels; /* NULL: no channel changes */
 };
 
-/* Whether its steps are still to be done, some or all. */
+/* Whether steps are still to be done. */
 static bool is_pending(const struct share_change *c) {
 	return change_state_of(&c->state) != CHANGE_RETIRING;
 }
 
-/* What the modems of the changes had, and what they are to have. */
+/* Collects the keys of changed modems before and after the change. */
 static int keys_collect(struct share_change *c, const struct service_group *sg,
 			const struct live_changes *changes, uint8_t vlan) {
 	for (size_t i = 0; i < changes->count; i++) {
@@ -60,7 +59,7 @@ static uint64_t groups_with(const struct share_table *t, const struct share_key 
 	return rte_hash_lookup_data(t->groups, key, &found) < 0 ? 0 : (uintptr_t)found;
 }
 
-/* Where the table has no entry for the key, its hash must have space for one: begin_network() sees to it. */
+/* A new key needs a free entry in the hash; begin_network() ensures it. */
 static void groups_set(const struct share_table *t, const struct share_key *key, uint64_t groups) {
 	if (groups == 0)
 		rte_hash_del_key(t->groups, key);
@@ -68,7 +67,8 @@ static void groups_set(const struct share_table *t, const struct share_key *key,
 		RTE_VERIFY(rte_hash_add_key_data(t->groups, key, (void *)(uintptr_t)groups) == 0);
 }
 
-/* The groups that have the key, and those that get it by pending changes. Of what these remove nothing is gone yet. */
+/* The groups that have the key, and those that get it by pending changes. Keys that these remove
+ * still count. */
 static uint64_t groups_to_have(const struct port_share *s, const struct share_key *key) {
 	uint64_t have = groups_with(s->table, key);
 
@@ -79,7 +79,8 @@ static uint64_t groups_to_have(const struct port_share *s, const struct share_ke
 	return have;
 }
 
-/* Leaves what the group does not have yet. Returns false with `why` where a group has what it cannot share. */
+/* Removes the keys that the group already has from the list. Returns false with `why` if another
+ * group has a key that cannot be shared. */
 static bool keys_are_free(struct share_change *c, const struct service_group *const *groups,
 			  char why[LIVE_LINE]) {
 	const struct share_table *t = c->share->table;
@@ -107,7 +108,7 @@ static bool keys_are_free(struct share_change *c, const struct service_group *co
 	return true;
 }
 
-/* The version of the table that the next change begins with: that of the newest change that has one. */
+/* The version of the table that the next change starts from. */
 static struct share_table *latest_table(const struct port_share *s) {
 	struct share_table *latest = s->table;
 
@@ -118,7 +119,7 @@ static struct share_table *latest_table(const struct port_share *s) {
 	return latest;
 }
 
-/* Most entries that the latest version can have once all pending changes and this one have written into it. */
+/* The most entries that the latest version can have after all pending changes and this one. */
 static size_t entries_needed(const struct share_change *c, const struct share_table *latest) {
 	size_t entries = (size_t)rte_hash_count(latest->groups) + c->come.count;
 
@@ -128,8 +129,8 @@ static size_t entries_needed(const struct share_change *c, const struct share_ta
 }
 
 /*
- * A change may be pending while a version is copied: what its steps are to write into the version before is in the
- * copy at once. It does no harm where some of these steps are done already, or are done with the copy.
+ * Applies all pending changes to the copy. Their remaining steps may write to the previous version
+ * or to the copy; repeating a step does no harm.
  */
 static void copy_catches_up(const struct share_table *copy, const struct port_share *s) {
 	for (const struct share_change *b = s->changes; b != NULL; b = b->newer) {
@@ -145,7 +146,7 @@ static void copy_catches_up(const struct share_table *copy, const struct port_sh
 	}
 }
 
-/* Sees to it that what comes fits, by a version of twice the size where it does not. */
+/* Ensures capacity for the new keys, by a version of twice the size if necessary. */
 static bool table_fits(struct share_change *c) {
 	const struct share_table *latest = latest_table(c->share);
 	size_t entries = entries_needed(c, latest);
@@ -166,7 +167,7 @@ static bool begin_network(struct share_change *c, const struct service_group *co
 	uint8_t vlan = t->vlan_of[share_vlan_of(sg, c->share->side) & VLAN_ID];
 	bool memory;
 
-	if (t->vlans[vlan].group != SHARE_NOBODY) /* the VLAN tells */
+	if (t->vlans[vlan].group != SHARE_NOBODY) /* the VLAN determines the group */
 		return true;
 	memory = keys_collect(c, sg, changes, vlan) == 0;
 	if (memory && !keys_are_free(c, groups, why))
@@ -177,7 +178,7 @@ static bool begin_network(struct share_change *c, const struct service_group *co
 	return false;
 }
 
-/* The upstream channels as they are to be, in a list of their own; NULL: no memory. */
+/* The upstream channels after the change, in a list of their own. NULL if memory is short. */
 static struct upstream_channel *channels_to_be(const struct service_group *sg,
 					       const struct live_changes *changes) {
 	size_t size = (sg->upstream_channel_count + 1) * sizeof(struct upstream_channel);
@@ -208,8 +209,8 @@ static bool touches_sessions(const struct live_changes *changes) {
 }
 
 /*
- * The keys of sessions may get another form, so a version is made of the groups in service and of what pending
- * changes make of them. What is retiring is in service.
+ * The form of session keys may change, so a version is built from the groups in service and the
+ * pending changes. Retiring changes are in service.
  */
 static struct share_table *table_with(const struct share_change *c,
 				      const struct service_group *const *groups, unsigned count,
@@ -296,12 +297,12 @@ static void table_publish(struct share_change *c) {
 		c->replaced = share_table_replace(c->share, c->table);
 }
 
-/* What no worker has begun is done where the list is empty. */
+/* An empty list is done although no worker has begun it. */
 static bool is_done(const struct key_list *k, const struct change_cursor *cursor) {
 	return k->count == 0 || cursor->phase > 0;
 }
 
-/* After each step: the state that it leads to. */
+/* Updates the state after each step. */
 static void state_follow(struct share_change *c) {
 	bool done = (c->table == NULL || c->replaced != NULL) && is_done(&c->come, &c->coming) &&
 		    is_done(&c->go, &c->going);
@@ -348,7 +349,7 @@ bool share_change_go(void *change) {
 	struct share_change *c = change;
 	bool last;
 
-	if (c->share->side == SHARE_NETWORK) /* else what goes would be in it still */
+	if (c->share->side == SHARE_NETWORK) /* the R-PHY side's version has no removed keys */
 		table_publish(c);
 	last = change_run(&c->going, phases, RTE_DIM(phases), c, CHANGE_STEP_NS);
 	state_follow(c);

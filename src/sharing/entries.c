@@ -11,11 +11,11 @@
 
 enum added {
 	ADDED,
-	ADDED_AGAIN, /* sessions repeat: all begins anew, with MAC addresses */
-	NOT_ADDED, /* after a message */
+	ADDED_AGAIN, /* sessions repeat: start again, with MAC addresses */
+	NOT_ADDED, /* `why` has the reason */
 };
 
-/* What the groups of a table are put in by. */
+/* Context for adding groups to a table. */
 struct filler {
 	struct share_table *t;
 	const char *port;
@@ -85,7 +85,7 @@ static enum added refuse(const struct filler *f, const struct share_key *key, un
 	return NOT_ADDED;
 }
 
-/* Of the groups that have the key, as bits. */
+/* Stores the groups that have the key, as bits. */
 static enum added put(const struct filler *f, const struct share_key *key, uint64_t groups) {
 	/* The table stores a pointer; ours is a number of the same size. */
 	if (rte_hash_add_key_data(f->t->groups, key, (void *)(uintptr_t)groups) == 0)
@@ -101,8 +101,8 @@ static uint64_t groups_of(const struct filler *f, const struct share_key *key) {
 	return rte_hash_lookup_data(f->t->groups, key, &found) < 0 ? 0 : (uintptr_t)found;
 }
 
-/* An address that two groups have tells the one without a MAC address of its own; where both have one, it
- * tells neither. */
+/* An address that two groups have belongs to the group without a MAC address of its own. If both
+ * have one, it belongs to neither. */
 static enum added put_address(const struct filler *f, const struct share_key *key, unsigned group) {
 	uint64_t bit = UINT64_C(1) << group, others = groups_of(f, key) & ~bit;
 	uint64_t plain = others & ~f->t->with_mac;
@@ -164,7 +164,7 @@ static enum added put_session(const struct filler *f, unsigned group, uint32_t s
 	struct share_key key;
 	uint64_t bit = UINT64_C(1) << group, others;
 
-	if (session == 0) /* the channel has none of that kind */
+	if (session == 0) /* the channel has none of this kind */
 		return ADDED;
 	share_key_set_session(&key, number_of(f, group), session,
 			      v->by_mac ? f->groups[group]->rphy.core_mac : NULL);
@@ -208,7 +208,7 @@ int share_entries_add(struct share_table *t, const char *port, enum share_side s
 	const struct filler f = {t, port, side, groups, count, why};
 	enum added added;
 
-	/* Once more at most for each VLAN. */
+	/* At most one restart per VLAN. */
 	while ((added = put_groups(&f)) == ADDED_AGAIN)
 		rte_hash_reset(t->groups);
 	return added == ADDED ? 0 : -1;

@@ -10,19 +10,20 @@ static void vlans_forget(struct share_table *t, unsigned group) {
 	}
 }
 
-/* `groups` have the key from now on. */
+/* Sets the groups that still have the key. */
 static void key_leave(const struct share_table *t, const void *stored, uint64_t groups) {
 	struct share_key key;
 
-	memcpy(&key, stored, sizeof(key)); /* not aligned as a key is */
+	memcpy(&key, stored, sizeof(key)); /* may not be aligned */
 	if (groups == 0)
 		rte_hash_del_key(t->groups, &key);
 	else
 		RTE_VERIFY(rte_hash_add_key_data(t->groups, &key, (void *)(uintptr_t)groups) ==
-			   0); /* the key is there: only its value changes */
+			   0); /* the key exists: only its value changes */
 }
 
-/* Another key may come into the place of one that goes: all is looked at until nothing was found. */
+/* Removing a key may move another one into its position, so the iteration repeats until it finds
+ * none. */
 bool share_forget(void *forgetting) {
 	struct share_forgetting *f = forgetting;
 	struct share_table *t = f->share->table;

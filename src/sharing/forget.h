@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A group that goes, taken out of the table itself: for who has no memory for a table without it. */
+/* Removes a group from the table in place, if there is no memory for a table without it. */
 #pragma once
 
 #include "sharing/sharing.h"
@@ -7,14 +7,14 @@
 struct share_forgetting {
 	struct port_share *share;
 	unsigned group;
-	/* Zero at first. */
-	uint32_t at; /* of the table's hash */
-	bool found; /* since it was last begun with */
+	/* Initially zero. */
+	uint32_t at; /* iterator of the table's hash */
+	bool found; /* in the current iteration */
 };
 
 /*
- * For struct worker_task: `forgetting` is the above, and who owns the port calls it between two rounds until it
- * returns true. Needs no memory and cannot fail. From then on the table leads to the group no more. What is in a VLAN
- * that it had for itself is nobody's.
+ * For struct worker_task; `forgetting` is the struct share_forgetting. The port owner calls it
+ * between two rounds until it returns true. It needs no memory and cannot fail. Afterwards no
+ * packet gets to the group. Packets of a VLAN that only this group had are unmatched.
  */
 bool share_forget(void *forgetting);

@@ -12,7 +12,8 @@ struct key_list {
 	size_t count, capacity;
 };
 
-/* Appends the keys of a modem. Returns 0, or -1 when memory is short. Call key_list_sort() before anything below. */
+/* Appends the keys of a modem. Returns 0, or -1 if memory is short. Call key_list_sort() before the
+ * functions below. */
 int key_list_add_modem(struct key_list *k, const struct modem *m, uint8_t vlan);
 void key_list_sort(struct key_list *k);
 
@@ -21,5 +22,5 @@ bool key_list_has(const struct key_list *k, const struct share_key *key);
 /* Removes the keys that `other` has. */
 void key_list_subtract(struct key_list *k, const struct key_list *other);
 
-/* Harmless on a zeroed list. */
+/* Allowed on a zeroed list. */
 void key_list_free(struct key_list *k);

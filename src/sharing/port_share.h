@@ -1,23 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A port that several service groups have, or one group by a VLAN. One worker owns it and runs two lists:
+ * A port that several service groups share, or that one group uses by a VLAN. One worker owns it
+ * and runs two stage lists:
  *
- *     port -> receive -> tell_apart -> a ring a group -> the group's own `receive`
- *     the groups' own `transmit` -> one ring -> send -> port
+ *     port -> receive -> tell_apart -> a ring per group -> the group's `receive`
+ *     the groups' `transmit` -> one ring -> send -> port
  *
- * Where the card brings a group's packets to a queue of its own, the group reads that beside its ring (struct
- * share_way), and what is there of others goes the way of all others:
+ * The second list is used if several workers send and the port has no transmit queue for each.
  *
- *     port, queue of the group -> the group's own `receive`
+ * If the NIC steers a group's packets to a queue, the group polls it in addition to its ring
+ * (struct share_way). Packets of other groups in this queue go back to the owner:
+ *
+ *     port, queue of the group -> the group's `receive`
  *                              -> one ring -> receive -> tell_apart ..
  *
- * The second is there where others send than the owner and the port has no transmit queue for each of them.
- * Tags of VLANs are taken off on the way in; the groups put them on.
+ * VLAN tags are removed on reception; the groups add them.
  *
- * At all times, packets received = those handed to rings + those steered + share_held_astray() + drops, and those handed
- * and steered = those that the groups received + share_held_in() + `port_stopped`. Likewise, frames that the ring to the port took = those sent +
- * share_held_out() + `port_unsent`. A packet for a ring that is full is
- * dropped and counted, as by a port whose queue is full; on the way out it waits with who sends it.
+ * Invariants: packets received = handed to rings + steered + share_held_astray() + drops. Handed
+ * and steered packets = those received by the groups + share_held_in() + `port_stopped`. Frames
+ * taken by the ring to the port = sent + share_held_out() + `port_unsent`. A packet for a full ring
+ * is dropped and counted, like one for a full port queue. A frame for a full ring waits at its
+ * sender.
  */
 #pragma once
 
@@ -31,16 +34,17 @@
 #include "pipeline/pipeline.h"
 #include "sharing/keys.h"
 
-/* Whether a group takes from its ring. */
+/* Whether a group reads its ring. */
 enum share_gate {
 	SHARE_OPEN,
-	SHARE_SHUT, /* its queue comes first */
-	SHARE_SHUT_UNTIL_EMPTY, /* that is: nothing more comes to the queue */
+	SHARE_SHUT, /* the queue is read first */
+	SHARE_SHUT_UNTIL_EMPTY, /* same, until the queue is empty */
 };
 
 /*
- * A queue of the port that is one group's, beside its ring. Who runs the group reads both: at first the ring. What the
- * card brought there is looked at like anything else; the numbers are what that thread counts.
+ * A receive queue of the port for one group, in addition to its ring. The group's worker reads
+ * both, the ring first. It checks packets of the queue as the port owner does, and writes the
+ * counters.
  */
 struct share_way {
 	struct port_share *share;
@@ -48,31 +52,32 @@ struct share_way {
 	bool has_mac; /* on the network side */
 	uint8_t mac[6];
 	uint16_t vlan;
-	uint16_t queue; /* 0: none, the ring is all */
+	uint16_t queue; /* 0: none, only the ring */
 	/* Set by the control thread, in steered.c. */
-	uint64_t opens_at; /* the queue is not asked before the port's `emptied` is that */
+	uint64_t opens_at; /* value of the port's `emptied` from which the queue is read */
 	enum share_gate ring;
-	/* As packet_source has it; a time of which it tells begins when the port's own was `began`. */
+	/* Periods in which both were empty, as in packet_source. The current one began when the
+	 * port's `emptied` was `began`. */
 	uint64_t emptied, began;
-	bool was_empty; /* the queue, since then */
+	bool was_empty; /* the queue, in the current period */
 	uint64_t received, received_bytes, steered, strayed, lost;
 };
 
-/* The way to a group. */
+/* A group of the port. */
 struct share_lane {
 	struct rte_ring *ring; /* NULL: the number is free */
-	uint64_t handed; /* packets, since it was opened */
-	uint64_t full; /* packets that the ring did not take */
-	uint16_t staged_count; /* between two calls of tell_apart 0 */
+	uint64_t handed; /* packets enqueued since it was opened */
+	uint64_t full; /* packets dropped as the ring was full */
+	uint16_t staged_count; /* 0 outside of tell_apart */
 	struct rte_mbuf *staged[PIPELINE_BURST];
 	struct share_way way __rte_cache_aligned;
 } __rte_cache_aligned;
 
-/* The way out. */
+/* Transmission to the port. */
 struct share_send {
-	struct rte_ring *ring; /* NULL: nobody sends by it */
+	struct rte_ring *ring; /* NULL: not in use */
 	struct packet_sink to;
-	struct rte_mbuf *waiting[PIPELINE_BURST]; /* the port has not taken them yet */
+	struct rte_mbuf *waiting[PIPELINE_BURST]; /* not yet taken by the port */
 	uint16_t first, count;
 };
 
@@ -82,27 +87,25 @@ struct port_share {
 	const char *name;
 	enum share_side side;
 	struct packet_source from;
-	bool closed; /* nothing more is received; the control thread may say so */
-	bool was_empty; /* the port, when it was last asked */
+	bool closed; /* receives no more; may be set by the control thread */
+	bool was_empty; /* at the latest poll of the port */
 	bool was_full;
-	uint64_t full_polls; /* times that it had EFFORT_FULL packets or more, as the time before */
-	struct share_table *table; /* another thread may replace it */
-	struct share_change
-		*changes; /* begun and not ended, the oldest first; the control thread's */
+	uint64_t full_polls; /* polls with EFFORT_FULL packets or more, two in a row */
+	struct share_table *table; /* may be replaced by another thread */
+	struct share_change *changes; /* not ended yet, the oldest first; for the control thread */
 	struct share_lane lanes[SHARE_MAX_GROUPS];
-	struct rte_ring *astray; /* what groups found in their queues; NULL: they have none */
-	uint64_t astray_taken; /* packets from that ring, by the owner */
-	uint64_t
-		spare; /* a bit each: queues that no group has now, which the owner reads in turn */
+	struct rte_ring *astray; /* misdirected packets from the groups' queues; NULL: no queues */
+	uint64_t astray_taken; /* packets dequeued from that ring */
+	uint64_t spare; /* bit per queue without a group; the owner polls them in rotation */
 	unsigned last_spare;
 	struct share_send send;
 	struct pipeline receiving, sending;
-	struct counters counters; /* of the owner: share_counters() tells all */
-	struct share_way gone; /* the sums of ways that were closed */
-	uint64_t emptied __rte_cache_aligned; /* as packet_source has it, which others read */
+	struct counters counters; /* of the owner; share_counters() has all */
+	struct share_way gone; /* sums over closed queues */
+	uint64_t emptied __rte_cache_aligned; /* as in packet_source; read by others */
 };
 
-/* Whether nothing is to be asked of the port. */
+/* Whether the port must not be polled. */
 static inline bool share_is_closed(const struct port_share *s) {
 	return __atomic_load_n(&s->closed, __ATOMIC_ACQUIRE);
 }

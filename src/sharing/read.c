@@ -7,7 +7,7 @@
 
 #define IPV4_PROTOCOL 9
 #define IPV4_DESTINATION 16
-#define IPV4_FRAGMENT_BITS 0x3fff /* more of them, and the offset */
+#define IPV4_FRAGMENT_BITS 0x3fff /* more fragments, and the offset */
 #define IPV6_NEXT_HEADER 6
 #define IPV6_DESTINATION 24
 
@@ -44,8 +44,7 @@ enum drop_reason share_read_network(const uint8_t *frame, size_t length, uint8_t
 	}
 }
 
-/* The session ID where nearly all packets have it: behind an IP header of the usual size. NULL where
- * l2tp_parse() has to look for it. */
+/* The session ID behind an IP header of the usual size. NULL if l2tp_parse() is needed. */
 static const uint8_t *plain_session(const uint8_t *frame, size_t length) {
 	const uint8_t *ip = frame + ETHERNET_HEADER;
 	size_t room = length - ETHERNET_HEADER;

@@ -6,10 +6,10 @@
 #include "sharing/sharing.h"
 #include "sharing/stages.h"
 
-/* Neither the port nor the ring waits for the other. */
+/* So that neither the port nor the ring blocks the other. */
 #define ASTRAY_BURST (PIPELINE_BURST / 2)
 
-/* What groups found in queues of their own. Counted when it was received. */
+/* Packets that groups found in their own queues. They were counted when received. */
 static uint16_t take_astray(struct port_share *s, struct rte_mbuf **pkts) {
 	uint16_t n =
 		(uint16_t)rte_ring_sc_dequeue_burst(s->astray, (void **)pkts, ASTRAY_BURST, NULL);
@@ -18,7 +18,7 @@ static uint16_t take_astray(struct port_share *s, struct rte_mbuf **pkts) {
 	return n;
 }
 
-/* A card may bring something there all the same. */
+/* The NIC may put packets into unused queues nevertheless. */
 static uint16_t take_spare(struct port_share *s, uint64_t spare, struct rte_mbuf **pkts,
 			   uint16_t most) {
 	uint64_t further = spare & (UINT64_MAX << s->last_spare << 1);

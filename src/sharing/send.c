@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Send: bursts of frames from the ring to the port. What the port does not take waits here; nothing more is
- * taken from the ring then, so that it fills, and those who send keep what they have.
+ * Send: transmits bursts of frames from the ring to the port. While frames wait for the port,
+ * nothing is dequeued. The ring then fills up, and the senders keep their frames.
  */
 #include "sharing/sharing.h"
 #include "sharing/stages.h"
 
-#define BURSTS 8 /* in a call: the groups have their turn, too */
+#define BURSTS 8 /* per call, so that the groups run, too */
 
-/* Of a port that takes nothing: what waits, and up to `most` of the ring. Returns how many ended. */
+/* For a port that is shut: drops waiting frames, and up to `most` of the ring. Returns how many. */
 static uint16_t send_nothing(struct port_share *s, unsigned most) {
 	struct share_send *w = &s->send;
 	struct rte_mbuf *m;
@@ -21,7 +21,7 @@ static uint16_t send_nothing(struct port_share *s, unsigned most) {
 	return ended;
 }
 
-/* One burst. Returns how many frames the port took. */
+/* Sends one burst. Returns how many frames the port took. */
 static uint16_t share_send_burst(struct port_share *s) {
 	struct share_send *w = &s->send;
 	uint16_t sent;

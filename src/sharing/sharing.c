@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The lists of a shared port. Below them: what it is made of, what is held, and the stop. */
+/* The stage lists of a shared port, its memory, pending packets and the stop. */
 #include "sharing/sharing.h"
 
 #include <stdio.h>
@@ -42,7 +42,7 @@ const struct stage_list share_lists[SHARE_LISTS] = {
 };
 
 static struct rte_ring *ring_create(const struct port_share *s, unsigned size, unsigned flags) {
-	static unsigned made; /* DPDK wants names that differ */
+	static unsigned made; /* for unique names in DPDK */
 	char name[RTE_RING_NAMESIZE];
 	struct rte_ring *ring;
 
@@ -91,10 +91,7 @@ void share_lane_close(struct port_share *s, unsigned group) {
 	lane->ring = NULL;
 }
 
-/*
- * A thread that lost its core while it put frames into the ring to the port must not stop the others:
- * they do not wait for the tail (RTS).
- */
+/* RTS mode: a producer that lost its core while it enqueues does not block the others. */
 int share_send_open(struct port_share *s, unsigned ring_size) {
 	if (s->send.ring == NULL)
 		s->send.ring = ring_create(s, ring_size, RING_F_MP_RTS_ENQ | RING_F_SC_DEQ);

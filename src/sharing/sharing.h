@@ -1,88 +1,91 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A port that several service groups have: port_share.h. */
+/* A port that several service groups share; see port_share.h. */
 #pragma once
 
 #include "sharing/port_share.h"
 #include "sharing/table.h"
 
 struct share_config {
-	const char *name; /* of the port, in messages; outlives the share */
+	const char *name; /* of the port, for messages; must outlive the share */
 	enum share_side side;
 	struct packet_source from; /* a queue of the port */
 	struct packet_sink to;
-	bool sends_by_ring; /* for who is not alone on a transmit queue */
-	/* packets of a group's ring, and frames of the one to the port; they take the place of the port's queue */
+	bool sends_by_ring; /* if several workers use one transmit queue */
+	/* packets of a group's ring, and frames of the ring to the port; like the port's queues */
 	unsigned ring_size;
-	/* by their numbers on the port; NULL where a number is free. Read during the call only. */
+	/* by their numbers on the port; NULL: the number is free. Read during the call only. */
 	const struct service_group *const *groups;
 	unsigned group_count; /* up to SHARE_MAX_GROUPS */
 };
 
-/* The lists: receive and tell_apart; send. */
+/* Stage lists: receive and tell_apart; send. */
 #define SHARE_LISTS 2
 extern const struct stage_list share_lists[SHARE_LISTS];
 
-/* Returns NULL with the reason in `why` where groups cannot be told apart; else after a message, and `why` is empty. To be
- * freed by share_free(). */
+/* Returns NULL with the reason in `why` if the groups' packets cannot be distinguished. Returns
+ * NULL with an empty `why` after logging another error. Free the result by share_free(). */
 struct port_share *share_create(const struct share_config *c, char why[LIVE_LINE]);
 
-/* The port has queues 1 to `queues`, up to 63, for groups: makes the ring for what is in that of a group and not its own.
- * Returns 0 or -1 after a message. */
+/* Creates the ring for misdirected packets. Queues 1 to `queues` of the port, at most 63, are
+ * for groups. Returns 0, or -1 after logging an error. */
 int share_astray_open(struct port_share *s, unsigned queues, unsigned ring_size);
 
-/* Frees it; what its rings hold is freed without being counted: share_stop() comes first. */
+/* Frees it. Pending packets are freed without being counted, so call share_stop() first. */
 void share_free(struct port_share *s);
 
-/* Where the group of that number receives. */
+/* The packet source of the group with this number. */
 struct packet_source share_source(struct port_share *s, unsigned group);
 
-/* Where the groups send: the ring, or the port where there is none. */
+/* The packet sink of the groups: the ring, or the port if there is no ring. */
 struct packet_sink share_sink(const struct port_share *s);
 
-/* What is in the rings of its groups, in that of what went astray, and what waits for the port. May be called while
- * workers run. */
+/* Pending packets: in the rings of the groups, in the ring of misdirected packets, and on the
+ * way to the port. May be called while workers run. */
 uint64_t share_held_in(const struct port_share *s);
 uint64_t share_held_astray(const struct port_share *s);
 uint64_t share_held_out(const struct port_share *s);
 
-/* All that is counted of the port. May be called while workers run. */
+/* All counters of the port. May be called while workers run. */
 void share_counters(const struct port_share *s, struct counters *sum);
 
-/* Whether all that came in was handed, steered or dropped. To be asked when no worker runs. */
+/* Whether all received packets were handed over, steered or dropped. No worker may be running. */
 bool share_balanced(const struct port_share *s);
 
-/* Receives no more, so that what is in its rings can come out. Beside workers it is sure when all have passed. */
+/* Stops receiving, so that the rings can drain. While workers run, it takes effect when all have
+ * passed. */
 void share_close(struct port_share *s);
 
-/* What is in the ring to the port, and comes there, ends under `port_unsent`; or it goes out again. By the owner's worker. */
+/* Shuts or reopens transmission. While it is shut, frames are dropped as `port_unsent`. Called
+ * by the owner's worker. */
 void share_send_shut(struct port_share *s, bool shut);
 
-/* Ends all that is still held, under `port_stopped` and `port_unsent`. No worker may be running. */
+/* Drops all pending packets as `port_stopped` and `port_unsent`. No worker may be running. */
 void share_stop(struct port_share *s);
 
 /*
- * For changes while workers run. A group comes: share_lane_open(), then a table with it. It goes: a table
- * without it, and when the owner's worker has passed that, share_lane_close(), after which the group must
- * not ask its source any more.
+ * For changes while workers run. To add a group: share_lane_open(), then a table with it. To remove
+ * it: a table without it, then share_lane_close() after the owner's worker has passed. From then on
+ * the group must not poll its source.
  */
 
-/* Makes the ring to the port where there is none, for those that are to send by it from now on. Returns 0 or -1
- * after a message. */
+/* Creates the ring to the port if there is none. Later callers of share_sink() use it. Returns
+ * 0, or -1 after logging an error. */
 int share_send_open(struct port_share *s, unsigned ring_size);
 
-/* Frees it again, where nobody was told of it. */
+/* Frees the ring again, if it was not used yet. */
 void share_send_close(struct port_share *s);
 
-/* Makes the ring of a number that is free. Returns 0 or -1 after a message. */
+/* Creates the ring of a free number. Returns 0, or -1 after logging an error. */
 int share_lane_open(struct port_share *s, unsigned group, unsigned ring_size);
 
-/* Ends up to `most` packets of a ring that no table leads to, by the owner's worker. Returns whether that was all. */
+/* Drops up to `most` packets of a group that is in no table, by the owner's worker. Returns
+ * whether that was all. */
 bool share_lane_empty(struct port_share *s, unsigned group, unsigned most);
 
-/* Ends what the ring holds, as share_stop() does, and frees the number. Not beside a worker that runs the
- * lists of the share. */
+/* Drops the packets of the ring, as share_stop() does, and frees the number. The worker that
+ * runs the share's lists must not run. */
 void share_lane_close(struct port_share *s, unsigned group);
 
-/* Puts another table in the place of the present one. Returns that: it may be freed when the owner's worker
- * has passed. */
+/* Replaces the table. Returns the previous one, which may be freed after the owner's worker has
+ * passed. */
 struct share_table *share_table_replace(struct port_share *s, struct share_table *table);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A group's own queue of a shared port, as the group reads it. A card may err, and rules and tables do not change at
- * one time: so each packet is held against the table here as in `tell_apart`, and what is not known to be the
- * group's goes to where all are told apart. On the network side nothing is looked up, as the owner writes that hash
- * while we read; a VLAN or MAC address is enough where there are rules.
+ * The receive queue of one group of a shared port, read by the group's worker. NICs may err, and
+ * rules and tables do not change at the same time. So each packet is matched here as in
+ * `tell_apart`, and packets that are not known to be the group's go back to the port owner. On the
+ * network side there is no hash lookup, as the owner writes the hash meanwhile; VLAN or MAC address
+ * suffice for groups with rules.
  */
 #include "sharing/steered.h"
 
@@ -15,14 +16,14 @@
 #include "sharing/stages.h"
 #include "wire/vlan.h"
 
-/* Some bursts of each group, or what comes of a rule that errs. */
+/* A burst of the group's queue. */
 struct steered_burst {
 	struct share_way *way;
 	const struct share_table *table;
 	struct rte_mbuf **pkts;
 	uint16_t count;
-	uint64_t ours; /* a bit each */
-	/* those whose session tells: */
+	uint64_t ours; /* bit per packet of the group */
+	/* packets whose session is looked up: */
 	uint16_t open_count;
 	uint8_t open[PIPELINE_BURST];
 	struct share_key keys[PIPELINE_BURST];
@@ -45,7 +46,7 @@ static void look_at_session(struct steered_burst *b, uint16_t i, uint8_t vlan) {
 		b->open[b->open_count++] = (uint8_t)i;
 }
 
-/* A tag that was taken off is where a card would have put it, so that the packet can be told apart again. */
+/* Marks a removed tag as stripped by the NIC, so that the owner can match the packet again. */
 static bool find_vlan(struct steered_burst *b, struct rte_mbuf *m, uint8_t *vlan) {
 	uint16_t size = rte_pktmbuf_data_len(m);
 	enum drop_reason reason = share_take_vlan(b->table, m, vlan);
@@ -95,7 +96,7 @@ static void hand_back(struct share_way *w, struct rte_mbuf **pkts, unsigned n) {
 	rte_pktmbuf_free_bulk(&pkts[taken], n - taken);
 }
 
-/* What is the group's stays, in its order. Returns how many. */
+/* Keeps the group's packets in order. Returns how many. */
 static uint16_t keep_ours(struct steered_burst *b) {
 	struct rte_mbuf *astray[PIPELINE_BURST];
 	uint16_t kept = 0, others = 0;
@@ -112,7 +113,7 @@ static uint16_t keep_ours(struct steered_burst *b) {
 	return kept;
 }
 
-/* Takes from the queue. Returns how many of the packets are the group's. */
+/* Polls the queue. Returns how many packets are the group's. */
 static uint16_t take_queue(struct share_way *w, struct rte_mbuf **pkts, uint16_t most,
 			   bool *empty) {
 	struct port_share *s = w->share;
@@ -135,8 +136,9 @@ static uint16_t take_queue(struct share_way *w, struct rte_mbuf **pkts, uint16_t
 }
 
 /*
- * The ring was found empty. When the port was found empty twice since, so that all from before was in the ring,
- * and the queue once, all that had come has passed here, and the next such time begins.
+ * Called when the ring is empty. The period ends if since its start the port was empty twice, so
+ * that all earlier packets reached the ring, and the queue once. Then all earlier packets have
+ * passed, and the next period starts.
  */
 static void note_empty(struct share_way *w, uint64_t emptied) {
 	if (!w->was_empty || emptied - w->began < 2)
@@ -146,7 +148,7 @@ static void note_empty(struct share_way *w, uint64_t emptied) {
 	w->was_empty = false;
 }
 
-/* The ring was found empty, or is shut; `emptied` is from before. */
+/* Whether the queue must not be read yet. The ring is empty or shut; `emptied` was read before. */
 static bool queue_waits(struct share_way *w, uint64_t emptied) {
 	uint64_t opens_at = __atomic_load_n(&w->opens_at, __ATOMIC_ACQUIRE);
 
@@ -229,7 +231,8 @@ uint64_t share_way_emptied(const struct port_share *s, unsigned group) {
 	return __atomic_load_n(&s->lanes[group].way.emptied, __ATOMIC_ACQUIRE);
 }
 
-/* The count is read first: what the owner takes in between is counted twice, and never left out. */
+/* The ring count is read first, so packets that the owner dequeues meanwhile count twice rather
+ * than not at all. */
 uint64_t share_astray_handed(const struct port_share *s) {
 	uint64_t held = rte_ring_count(s->astray);
 
@@ -240,7 +243,7 @@ bool share_astray_taken(const struct port_share *s, uint64_t handed) {
 	return __atomic_load_n(&s->astray_taken, __ATOMIC_ACQUIRE) >= handed;
 }
 
-/* They are received and handed here, as if they had come to the ring. */
+/* Counted as received and handed over here, as if they came by the ring. */
 bool share_way_empty(struct port_share *s, unsigned group, unsigned most) {
 	const struct share_way *w = &s->lanes[group].way;
 	struct rte_mbuf *m;

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Groups that have a queue of a shared port for themselves, where the card brings their packets there. Rules of the
- * card are not this room's: it is told when they come and go, so that the packets of a group keep their order.
+ * Receive queues of a shared port for single groups. Another module sets the NIC's rules and calls
+ * these functions when they change, so that the packets of a group keep their order:
  *
- *     share_way_open()      control   the group has the queue; nothing is there yet
- *     share_way_shut()      control   before a rule comes: the queue waits
- *     share_way_begin()     control   it is there: the queue comes when the ring has all from before
- *     share_way_last()      control   before the last rule goes: the ring waits
- *     share_way_end()       control   it is gone: the ring comes when the queue has been emptied
+ *     share_way_open()   control  assigns the queue; it is still empty
+ *     share_way_shut()   control  before a rule is added: the queue waits
+ *     share_way_begin()  control  after: the queue is read once the ring has no earlier packets
+ *     share_way_last()   control  before the last rule is removed: the ring waits
+ *     share_way_end()    control  after: the ring is read once the queue is empty
  *
- * Between shut or last and the rule, all workers pass the end of a round.
+ * Between share_way_shut() or share_way_last() and the rule's change, all workers must pass the end
+ * of a round.
  */
 #pragma once
 
 #include "sharing/port_share.h"
 
-/* The group, whose lane is open and whose packets nobody takes yet, reads that queue, too: when the owner's worker
- * has passed. */
+/* Assigns the queue to the group. Its lane must be open, and nobody may read its packets until
+ * the owner's worker has passed. */
 void share_way_open(struct port_share *s, unsigned group, const struct service_group *sg,
 		    uint16_t queue);
 
@@ -25,23 +26,23 @@ void share_way_begin(struct port_share *s, unsigned group);
 void share_way_last(struct port_share *s, unsigned group);
 void share_way_end(struct port_share *s, unsigned group);
 
-/* Whether the group has taken all from before: nothing waits for something else any more, and the next rules may come or
- * go. */
+/* Whether all earlier packets were read, so that neither ring nor queue waits, and rules may
+ * change again. */
 bool share_way_settled(const struct port_share *s, unsigned group);
 
-/* How often, since the group came, its ring was found empty, and its queue once since the last such time. */
+/* Number of periods since the group was opened in which its ring and its queue were found empty. */
 uint64_t share_way_emptied(const struct port_share *s, unsigned group);
 
-/* Of a port whose groups have queues: how many packets they have handed back so far, and whether the owner has taken
- * these. */
+/* Packets that the groups have returned to the owner so far, and whether the owner has dequeued
+ * these. Requires groups with queues. */
 uint64_t share_astray_handed(const struct port_share *s);
 bool share_astray_taken(const struct port_share *s, uint64_t handed);
 
-/* For sharing.c: the source that reads both; ending what the queue holds, by the owner's worker, when nobody reads it
- * any more, as share_lane_empty(); keeping what was counted. */
+/* For sharing.c: the source that reads ring and queue; dropping the packets of a queue without a
+ * reader, as share_lane_empty(); and closing it with its counters kept. */
 void share_way_source(struct port_share *s, unsigned group, struct packet_source *source);
 bool share_way_empty(struct port_share *s, unsigned group, unsigned most);
 void share_way_close(struct port_share *s, unsigned group);
 
-/* What all ways have counted, also those that were closed. */
+/* Sums of the counters of all queues, closed ones included. */
 struct share_way share_ways_counted(const struct port_share *s);

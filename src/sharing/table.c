@@ -12,12 +12,12 @@
 
 #define LEAST_ENTRIES 64
 
-/* Whether something comes from that side for the group. */
+/* Whether the group receives on this side. */
 static bool receives(const struct service_group *sg, enum share_side side) {
 	return side == SHARE_NETWORK || sg->upstream_channel_count > 0;
 }
 
-/* Gives the group's VLAN a number, and the group to it while no other has come. */
+/* Gives the group's VLAN an index, and assigns the VLAN to the group if it is the only one. */
 static void vlan_add(struct share_table *t, const struct service_group *sg, enum share_side side,
 		     uint8_t group, uint8_t members[SHARE_MAX_GROUPS], uint8_t *vlans) {
 	uint16_t id = share_vlan_of(sg, side) & VLAN_ID;
@@ -38,7 +38,7 @@ static void vlan_add(struct share_table *t, const struct service_group *sg, enum
 	}
 }
 
-/* Returns whether there is a VLAN in which more than the tag is to be looked at. */
+/* Returns whether a VLAN has several groups, so that a hash is needed. */
 static bool vlans_fill(struct share_table *t, enum share_side side,
 		       const struct service_group *const *groups, unsigned count) {
 	uint8_t members[SHARE_MAX_GROUPS] = {0}, vlans = 0;
@@ -51,7 +51,7 @@ static bool vlans_fill(struct share_table *t, enum share_side side,
 	}
 	for (unsigned v = 0; v < vlans; v++)
 		more |= t->vlans[v].group == SHARE_NOBODY;
-	if (vlans == 0) { /* no group: what comes is nobody's, without a hash */
+	if (vlans == 0) { /* without groups all packets are unmatched; no hash is needed */
 		t->vlan_of[0] = 0;
 		t->vlans[0].group = SHARE_NOBODY;
 	}
@@ -70,7 +70,7 @@ static uint32_t share_key_hash(const void *key, uint32_t size, uint32_t seed) {
 
 /* Returns 0 or -1. */
 static int hash_create(struct share_table *t, size_t entries) {
-	static unsigned made; /* DPDK wants names that differ; also from that of the table before */
+	static unsigned made; /* for unique names in DPDK, among all versions of the table */
 	char name[RTE_HASH_NAMESIZE];
 	struct rte_hash_parameters p = {
 		.name = name,
@@ -78,7 +78,7 @@ static int hash_create(struct share_table *t, size_t entries) {
 		.key_len = sizeof(struct share_key),
 		.hash_func = share_key_hash,
 		.socket_id = large_pages_socket(),
-		.extra_flag = RTE_HASH_EXTRA_FLAGS_EXT_TABLE, /* takes all that it is made for */
+		.extra_flag = RTE_HASH_EXTRA_FLAGS_EXT_TABLE, /* takes all entries in any case */
 	};
 
 	snprintf(name, sizeof(name), "sharing_%u", made++);
@@ -111,7 +111,7 @@ struct share_table *share_table_create(const char *port, enum share_side side,
 
 struct share_table *share_table_copy(const struct share_table *t, size_t entries) {
 	struct share_table *copy = rte_malloc("share_table", sizeof(*copy), RTE_CACHE_LINE_SIZE);
-	const void *stored; /* not aligned as a key is */
+	const void *stored; /* may not be aligned */
 	struct share_key key;
 	uint32_t at = 0;
 	void *groups;

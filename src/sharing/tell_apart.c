@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tell apart: the group of each packet, by its VLAN or by what is looked up in bulk, and the packet into the
- * ring of that group. What came in its order stays so within a group.
+ * Tell apart: finds the group of each packet by its VLAN or by a bulk hash lookup, and enqueues it
+ * to the group's ring. Keeps the order within a group.
  */
 #include <rte_hash.h>
 
@@ -9,20 +9,20 @@
 #include "sharing/sharing.h"
 #include "sharing/stages.h"
 
-/* A burst on its way through the stage. */
+/* A burst in the stage. */
 struct telling {
 	const struct share_table *table;
 	struct rte_mbuf **pkts;
 	uint16_t count;
-	uint8_t groups[PIPELINE_BURST]; /* by packet; SHARE_NOBODY: none yet, or dropped */
-	/* those whose group is to be looked up: */
+	uint8_t groups[PIPELINE_BURST]; /* by packet; SHARE_NOBODY: not known yet, or dropped */
+	/* packets whose group needs a lookup: */
 	uint16_t open_count;
-	uint8_t open[PIPELINE_BURST]; /* numbers of packets */
+	uint8_t open[PIPELINE_BURST]; /* indices in the burst */
 	uint8_t vlans[PIPELINE_BURST];
 	struct share_key keys[PIPELINE_BURST];
 };
 
-/* What the hash said of the open packets, whose keys are `keys` from the first on. */
+/* Results of a lookup of the first `keys`. */
 struct answers {
 	uint64_t hits;
 	void *groups[PIPELINE_BURST];
@@ -32,7 +32,7 @@ static uint64_t group_of(const struct telling *b, const struct answers *a, unsig
 	return share_owner(b->table, (uint64_t)(uintptr_t)a->groups[at]);
 }
 
-/* The group, where the VLAN is enough to tell it. */
+/* Sets the group if the VLAN determines it. */
 static enum drop_reason by_vlan(struct telling *b, uint16_t i) {
 	struct rte_mbuf *m = b->pkts[i];
 	enum drop_reason reason;
@@ -64,7 +64,7 @@ static void look_up(const struct telling *b, uint16_t n, struct answers *a) {
 		rte_hash_lookup_bulk_data(b->table->groups, keys, n, &a->hits, a->groups);
 }
 
-/* Network side: whom the frame is for by its destination MAC address. Those that it does not tell stay open. */
+/* Network side: looks up the destination MAC address. Packets without a match stay open. */
 static void by_mac(struct telling *b) {
 	struct answers a;
 	uint16_t asked = 0, at = 0, open = 0;
@@ -98,7 +98,7 @@ static void end_packet(struct port_share *s, struct telling *b, uint16_t i,
 	b->pkts[i] = NULL;
 }
 
-/* Leaves those open that have a key. */
+/* Reads the keys of open packets. Packets without a key are dropped. */
 static void read_keys(struct port_share *s, struct telling *b) {
 	uint16_t open = 0;
 
@@ -133,9 +133,9 @@ static bool key_is_multicast(const struct share_key *key) {
 }
 
 /*
- * Why the group that was found does not get the packet, or DROP_NONE. A group with a MAC address of its own
- * is sent to by that; by a subscriber's address it is found only for what goes to all, such as ARP requests,
- * and for frames to a modem's own MAC address.
+ * Returns why the group that was found must not get the packet, or DROP_NONE. Packets for a group
+ * with its own MAC address use that. By a subscriber's address it gets only broadcasts, such as ARP
+ * requests, and frames to a modem's MAC address.
  */
 static enum drop_reason refused(const struct share_table *t, const struct rte_mbuf *m,
 				const struct share_key *key, uint64_t group) {
@@ -187,7 +187,7 @@ static void lane_flush(struct port_share *s, struct share_lane *lane) {
 	count(&s->counters, COUNTER_PORT_HANDED, taken);
 }
 
-/* A ring is written once for all that the burst has for it. */
+/* Enqueues once per ring and burst. */
 static void hand_to_groups(struct port_share *s, const struct telling *b) {
 	struct share_lane *lanes[PIPELINE_BURST];
 	unsigned count = 0;
@@ -227,7 +227,7 @@ uint16_t share_tell_apart(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 		by_key(s, &b);
 	}
 	hand_to_groups(s, &b);
-	if (s->was_empty) /* all that came before is in the rings */
+	if (s->was_empty) /* all earlier packets are in the rings */
 		__atomic_store_n(&s->emptied, s->emptied + 1, __ATOMIC_RELEASE);
 	return 0;
 }
