@@ -34,7 +34,7 @@ static inline struct turn cluster_turn(const struct scheduler *s, const struct c
 	return (struct turn){group, highest(s->groups[group].waiting)};
 }
 
-/* Levels below `top` at which groups of the cluster have packets. */
+/* Class queues below `top`, a bit each, that have members in any group of the cluster. */
 static inline uint32_t lower_columns(const struct cluster *c, unsigned top) {
 	uint32_t columns = 0;
 
@@ -43,7 +43,7 @@ static inline uint32_t lower_columns(const struct cluster *c, unsigned top) {
 	return columns;
 }
 
-/* The levels, of those given, at which an awake group of the cluster has packets. */
+/* The class queues, of those given, that have members in an awake group of the cluster. */
 static inline uint32_t group_columns(const struct scheduler *s, const struct cluster *c,
 				     uint32_t group, uint32_t columns) {
 	const struct group *g = &s->groups[group];
@@ -54,8 +54,8 @@ static inline uint32_t group_columns(const struct scheduler *s, const struct clu
 }
 
 /*
- * Selects a level below `top`, in rotation, or returns `top` if none has packets. With many groups,
- * a call looks at some of them and the next call goes on.
+ * Selects a class queue below `top`, in rotation, or returns `top` if none has members. With many
+ * groups, a call looks at some of them and the next call goes on.
  */
 static inline struct turn cluster_lower_turn(const struct scheduler *s, struct cluster *c,
 					     struct turn top) {
@@ -87,7 +87,7 @@ static inline void flow_fetch(const struct scheduler *s, uint32_t flow) {
 /*
  * Prefetches the data of the next rounds, which are out of the cache when many packets are queued.
  * Classes are fetched six positions ahead, flows four, chunks two, as each pointer is found in the
- * level before. A flow may also need its next chunk, or a class its next flow; these are fetched
+ * element before. A flow may also need its next chunk, or a class its next flow; these are fetched
  * later.
  */
 static inline void turns_prefetch(const struct scheduler *s, uint32_t class) {

@@ -14,12 +14,12 @@
 #include "scheduler/ticks.h"
 #include "scheduler/wheel.h"
 
-/* Levels of a group: the priorities, and above them the reserved rates. */
+/* Class queues of a group: one per priority, and above them the reserved queue. */
 #define RESERVED SCHEDULER_PRIORITIES
 #define COLUMNS (SCHEDULER_PRIORITIES + 1)
 
 #define QUANTUM 2048 /* bytes per round */
-/* Bits of an order key, from the lowest: slot, round, level. */
+/* Bits of an order key, from the lowest: slot, round, class queue. */
 #define RANK_ROUND 16
 #define RANK_COLUMN 58
 #define MAX_GROUPS (1u << RANK_ROUND)
@@ -151,10 +151,10 @@ struct run {
 
 struct group {
 	struct column columns[COLUMNS];
-	uint32_t waiting; /* bit per level with members */
+	uint32_t waiting; /* bit per class queue with members */
 	uint32_t cluster;
 	uint32_t place; /* index in present[] of its cluster, while it has packets */
-	uint32_t cuts; /* bit per level whose round includes the latest reduction */
+	uint32_t cuts; /* bit per class queue whose round includes the latest reduction */
 	uint32_t channel_count;
 	uint32_t first_channel; /* at its latest assignment to a cluster */
 	uint32_t users; /* flows */
@@ -170,9 +170,9 @@ struct cluster {
 	/* Groups with packets: awake ones first, then those whose channels all have work up to
 	 * the horizon. */
 	uint32_t *present;
-	int64_t *ranks; /* order key by slot: level, round and slot; the least is served first */
+	int64_t *ranks; /* order key by slot; the least is served first */
 	int64_t *least; /* of each complete block of keys */
-	uint32_t waiting[COLUMNS]; /* present groups with members at this level */
+	uint32_t waiting[COLUMNS]; /* present groups with members in this class queue */
 	uint32_t awake_count, present_count;
 	int64_t horizon; /* channels get work up to this time, until all groups are asleep */
 	int64_t first_free; /* of all channels of groups that are asleep */

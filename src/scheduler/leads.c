@@ -183,7 +183,7 @@ static void leads_at_once(struct scheduler *s) {
 		leads_tell(s, c->present[i], l->column);
 }
 
-/* The least round of the present groups with packets at this level. */
+/* The least round of the present groups with members in this class queue. */
 static uint64_t leads_lowest(const struct scheduler *s, const struct cluster *c, unsigned column) {
 	uint64_t lowest = UINT64_MAX;
 

@@ -16,7 +16,7 @@
 bool leads_create(struct scheduler *s);
 void leads_free(struct scheduler *s);
 
-/* Reduces the leads of a level, or starts to. No effect while a reduction is in progress. */
+/* Reduces the leads of a class queue, or starts to. No effect while a reduction is in progress. */
 void leads_cut(struct scheduler *s, uint32_t cluster, unsigned column);
 
 /* One step of the reduction. Requires s->cutting. */

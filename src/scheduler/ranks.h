@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Order keys: the order of groups that compete for channels, by level, then by round. */
+/* Order keys: the order of groups that compete for channels, by class queue, then by round. */
 #pragma once
 
 #include "scheduler/channels.h"
 #include "scheduler/internal.h"
 
-/* The highest level with members. */
+/* The highest class queue with members. */
 static inline uint32_t highest(uint32_t waiting) {
 	return 31u - (uint32_t)__builtin_clz(waiting);
 }

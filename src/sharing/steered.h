@@ -16,8 +16,8 @@
 
 #include "sharing/port_share.h"
 
-/* Assigns the queue to the group. Its lane must be open, and nobody may read its packets until
- * the owner's worker has passed. */
+/* Assigns the queue to the group, after share_lane_open(). No worker may read the packets of the
+ * group until the owner's worker has passed. */
 void share_way_open(struct port_share *s, unsigned group, const struct service_group *sg,
 		    uint16_t queue);
 

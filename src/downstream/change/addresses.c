@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Addresses of a change. An address that moves between modems is never unknown: its key stays in
- * the table and gets a new value. Addresses that no modem takes over are removed first, so that a
+ * the table and gets a new value. Addresses that no modem gains are removed first, so that a
  * table never exceeds its capacity.
  */
 #include <string.h>
@@ -125,7 +125,7 @@ static void key_goes(struct ds_change *c, struct rte_hash *table, const void *by
 	c->gone.list[c->gone.count++] = (struct ds_key){table, bytes, modem, modem, 0};
 }
 
-/* Finds addresses that the modem has now, does not keep, and no other modem takes over. */
+/* Finds addresses that the modem has now, does not keep, and no other modem gets. */
 static void find_what_goes(struct ds_change *c, const struct live_change *l,
 			   const struct ds_owned *owned) {
 	const struct ds_tables *t = &c->d->tables;

@@ -132,7 +132,7 @@ struct ds_change {
 	enum change_state upper_state, lower_state; /* each written by its worker */
 	struct change_cursor upper, close; /* of the upper MAC */
 	struct change_cursor lower, passed; /* of the lower MAC */
-	uint64_t mark; /* count at which earlier packets have passed */
+	uint64_t mark; /* count at which earlier packets have left */
 };
 
 /* Channels in the phases of both MACs: added or changed ones, and removed ones. */

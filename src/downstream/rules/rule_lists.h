@@ -21,7 +21,7 @@ struct rule_list {
 	size_t count;
 	uint64_t hash;
 	uint32_t users; /* 0: unused; the number is not reused while `kept` is not 0 */
-	uint32_t kept; /* number of rule shelves that include it */
+	uint32_t kept; /* number of rule tables that include it */
 	uint32_t next; /* 1 + next list in the hash slot or free list; 0: none */
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Assigns rule lists to the large or small shelf, and decides when to rebuild the large one. */
+/* Assigns rule lists to the large or small table, and decides when to rebuild the large one. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,11 +8,11 @@
 
 #include "platform/log/log.h"
 
-/* The small shelf has up to 1/SMALL_SHARE of the rules, or SMALL_LEAST if that is more. */
+/* The small table has up to 1/SMALL_SHARE of the rules, or SMALL_LEAST if that is more. */
 #define SMALL_SHARE 4
 #define SMALL_LEAST 64
 
-/* An empty list is on no shelf: its number never matches. */
+/* An empty list is in no table: its number never matches. */
 static bool has_rules(const struct rule_list *list) {
 	return list->users > 0 && list->count > 0;
 }
@@ -33,7 +33,7 @@ static bool on_shelf(const struct rule_shelf *shelf, uint32_t number) {
 	return false;
 }
 
-/* Frees a shelf that was never in service, and so does not keep its lists. */
+/* Frees a table that was never in service, and so does not keep its lists. */
 static void shelf_drop(struct rule_shelf *shelf) {
 	rules_acl_free(shelf->acl);
 	free(shelf->lists);
@@ -45,7 +45,7 @@ static void shelf_keep(const struct rule_shelf *shelf, struct rule_lists *l, boo
 		rule_lists_keep(l, shelf->lists[i], kept);
 }
 
-/* Adds the lists in use that are not on the shelf `but`. Returns false if memory is short. */
+/* Adds the lists in use that are not in the table `but`. Returns false if memory is short. */
 static bool shelf_fill(struct rule_shelf *shelf, const struct rule_lists *l,
 		       const struct rule_shelf *but) {
 	shelf->lists = malloc((l->used + (size_t)1) * sizeof(*shelf->lists));
@@ -79,7 +79,7 @@ static int shelf_build(struct rule_shelf *shelf, const char *name, const struct 
 	return ret;
 }
 
-/* Builds a shelf of all lists in use but those on `but`. Returns 0, with NULL in `made` if there
+/* Builds a table of all lists in use but those in `but`. Returns 0, with NULL in `made` if there
  * are none, or -1 after logging an error. */
 static int shelf_create(struct rule_shelf **made, const char *name, struct rule_lists *l,
 			const struct rule_shelf *but) {
@@ -105,7 +105,7 @@ static int shelf_create(struct rule_shelf **made, const char *name, struct rule_
 	return 0;
 }
 
-/* Rules on the large shelf whose lists still have users. */
+/* Rules of the large table whose lists still have users. */
 static size_t rules_alive(const struct rule_shelf *large, const struct rule_lists *l) {
 	size_t alive = 0;
 
@@ -117,7 +117,7 @@ static size_t rules_alive(const struct rule_shelf *large, const struct rule_list
 	return alive;
 }
 
-/* Whether most rules of the large shelf are unused, or too many rules were added since it was
+/* Whether most rules of the large table are unused, or too many rules were added since it was
  * built. */
 static bool large_is_old(const struct rule_shelf *large, const struct rule_lists *l) {
 	size_t alive = rules_alive(large, l), fresh = l->rule_count - alive;

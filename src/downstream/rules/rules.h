@@ -4,8 +4,8 @@
  * call matches all packets of a burst. A list's number is part of the key.
  *
  * A context never changes. Building thousands of rules takes milliseconds, so there are two
- * shelves: a large one for most lists, and a small one for lists that were added after it was
- * built. Each list is on one of them, and the other one has no match for its number.
+ * tables: a large one for most lists, and a small one for lists that were added after it was
+ * built. Each list is in one of them, and the other one has no match for its number.
  */
 #pragma once
 
@@ -50,14 +50,14 @@ struct rules {
 };
 
 /*
- * Builds `next` from all lists with users. It shares unchanged shelves with `now`, which may be
+ * Builds `next` from all lists with users. It shares unchanged tables with `now`, which may be
  * empty. `name` must be unique in the process. Returns 0, or -1 after logging an error; then `next`
  * is empty.
  */
 int rules_build(struct rules *next, const char *name, struct rule_lists *l,
 		const struct rules *now);
 
-/* Frees `old`, except shelves shared with `other` (NULL: none). No worker may use `old` any
+/* Frees `old`, except tables shared with `other` (NULL: none). No worker may use `old` any
  * more. */
 void rules_free(struct rules *old, const struct rules *other, struct rule_lists *l);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Pending grants: tell modems that their request is known, so that they do not repeat it. */
+/* Pending grants: inform modems that their request is known, so that they do not repeat it. */
 #include "scheduler/maps/internal.h"
 
 /* Uses the channel of the flow's request, or else any of the set. Returns false if none has an
