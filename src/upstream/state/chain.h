@@ -22,7 +22,7 @@ static inline void us_chain_append(struct us_chain *c, struct rte_mbuf *m) {
 	c->last = m;
 }
 
-/* Takes all of it out. */
+/* Returns the whole chain, which the caller owns then, and empties it. */
 static inline struct rte_mbuf *us_chain_take(struct us_chain *c) {
 	struct rte_mbuf *m = c->first;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A place in a segment that is being taken apart: the bytes of a chain of buffers, in order. */
+/* A read position in a segment, the bytes of a chain of buffers, which a stage splits into frames. */
 #pragma once
 
 #include <stdbool.h>
@@ -13,22 +13,22 @@
 struct us_stream;
 
 struct us_cut {
-	struct rte_mbuf *segment; /* NULL: none is in work */
-	struct rte_mbuf *m; /* the buffer in which the place is */
+	struct rte_mbuf *segment; /* NULL: the stage processes none */
+	struct rte_mbuf *m; /* the buffer at the cursor */
 	struct us_stream *stream;
-	uint32_t at; /* bytes into its data */
-	uint32_t left; /* bytes behind the place in the whole segment */
-	uint32_t
-		to_pointer; /* bytes to where the first frame begins; US_NO_POINTER: past, or none */
+	uint32_t at; /* bytes, offset into its data */
+	uint32_t left; /* bytes from the cursor to the end of the segment */
+	uint32_t to_pointer; /* bytes to the start of a frame; US_NO_POINTER: passed, or none */
 	uint16_t channel; /* index */
-	bool framed; /* it had a segment header */
-	bool joined; /* from fragments */
-	bool request; /* of an opportunity for requests */
-	bool begun; /* a frame may begin here: the pointer was reached, or none is needed */
-	bool used; /* a byte of it belonged to a frame, or was padding */
+	bool framed; /* the segment had a header */
+	bool joined; /* joined from fragments */
+	bool request; /* from a request opportunity */
+	/* a frame may begin here: at the pointer or behind it, or no pointer is needed */
+	bool begun;
+	bool used; /* at least one byte belonged to a frame or to padding */
 };
 
-/* Bytes that stand in one piece at the place. */
+/* Contiguous bytes at the cursor. Moves to the next buffer at the end of one. */
 static inline uint32_t us_cut_piece(struct us_cut *c) {
 	while (c->at == c->m->data_len && c->m->next != NULL) {
 		c->m = c->m->next;
@@ -41,7 +41,7 @@ static inline const uint8_t *us_cut_bytes(const struct us_cut *c) {
 	return rte_pktmbuf_mtod_offset(c->m, const uint8_t *, c->at);
 }
 
-/* Goes on by `size` bytes, at most `left`. */
+/* Advances by `size` bytes, at most `left`. */
 static inline void us_cut_pass(struct us_cut *c, uint32_t size) {
 	c->left -= size;
 	if (c->to_pointer != US_NO_POINTER)
@@ -54,7 +54,7 @@ static inline void us_cut_pass(struct us_cut *c, uint32_t size) {
 	}
 }
 
-/* Copies the next `size` bytes, at most `left`, and goes on. */
+/* Copies the next `size` bytes, at most `left`, and advances. */
 static inline void us_cut_copy(struct us_cut *c, uint8_t *out, uint32_t size) {
 	c->left -= size;
 	if (c->to_pointer != US_NO_POINTER)
@@ -69,7 +69,7 @@ static inline void us_cut_copy(struct us_cut *c, uint8_t *out, uint32_t size) {
 	}
 }
 
-/* Copies up to `size` bytes and stays. Returns how many there were. */
+/* Copies up to `size` bytes without advancing. Returns the number of bytes copied. */
 static inline uint32_t us_cut_peek(const struct us_cut *c, uint8_t *out, uint32_t size) {
 	struct us_cut copy = *c;
 

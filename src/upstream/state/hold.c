@@ -106,7 +106,7 @@ static struct hold *oldest_in(const struct holds *all, enum hold_pool pool) {
 	return oldest;
 }
 
-/* The oldest of a modem that holds too much. */
+/* The oldest pending buffers of a modem above its limit. */
 static struct hold *excess_of_modems(struct holds *all) {
 	struct modem_holds *m;
 

@@ -13,7 +13,8 @@
 #include "platform/log/log.h"
 #include "upstream/state/records.h"
 
-#define SPARE_FLOWS 32 /* with room: where one becomes another, both have a place for a while */
+/* for changes: a flow that is replaced and its successor both need a slot until the change ends */
+#define SPARE_FLOWS 32
 #define SPARE_STREAMS (2 * SPARE_FLOWS)
 
 static void *zalloc(const char *what, size_t count, size_t size) {
@@ -26,7 +27,7 @@ static void *zalloc(const char *what, size_t count, size_t size) {
 	return p;
 }
 
-/* All `entries` fit for certain: a change that was begun cannot fail. */
+/* The extendable table fits all `entries`, so that a change cannot fail after it began. */
 static struct rte_hash *hash_create(const char *what, uint32_t id, size_t entries) {
 	char name[RTE_HASH_NAMESIZE];
 	struct rte_hash_parameters p = {
@@ -47,7 +48,7 @@ static struct rte_hash *hash_create(const char *what, uint32_t id, size_t entrie
 	return hash;
 }
 
-/* The table stores a pointer; ours is a number of the same size. */
+/* The table stores a pointer; the value is an index in its place. */
 static int hash_add(struct rte_hash *hash, uint32_t key, uint32_t value) {
 	if (rte_hash_add_key_data(hash, &key, (void *)(uintptr_t)value) == 0)
 		return 0;
@@ -146,7 +147,7 @@ static int modem_add(struct us_tables *t, uint32_t m, const struct modem *k, voi
 	return 0;
 }
 
-/* Of no modem: bursts of ranging sessions, and of request opportunities. */
+/* The flow without a modem: bursts of ranging sessions and request opportunities. */
 static void ranging_add(struct us_tables *t) {
 	struct us_flow *d = &t->flows[t->flow_count - 1];
 
@@ -186,7 +187,7 @@ int us_tables_create(struct us_tables *t, const struct service_group *sg,
 
 	memset(t, 0, sizeof(*t));
 	t->channel_count = r->upstream_channels;
-	/* a session that becomes another one has two places for a while */
+	/* a session that is replaced and its successor both need a slot until the change ends */
 	t->session_count =
 		room != NULL ? 2 * US_SESSION_KINDS * r->upstream_channels : sessions_of(sg);
 	t->modem_count = r->modems;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What upstream mbufs carry from stage to stage, in the place of struct packet_meta. */
+/* The metadata of upstream mbufs, in the memory of struct packet_meta. */
 #pragma once
 
 #include <stdbool.h>
@@ -20,11 +20,12 @@ struct us_meta {
 			uint16_t channel; /* index */
 			uint16_t sid;
 			bool ranging;
-			bool request; /* in an opportunity for requests: frames alone, no segment */
+			/* in a request opportunity: frames without a segment header */
+			bool request;
 		} burst;
 		struct {
 			uint32_t stream; /* index */
-			uint16_t pointer : 14; /* to the first frame that begins in it */
+			uint16_t pointer : 14; /* to the first frame that begins in the segment */
 			uint16_t has_pointer : 1;
 			uint16_t request : 1; /* as the burst's */
 			uint8_t channel; /* index */
@@ -32,18 +33,20 @@ struct us_meta {
 		} segment;
 		struct {
 			uint32_t flow : 24; /* index */
-			uint32_t channel : 8; /* index, where its header came */
-			uint16_t sid; /* of the privacy element */
+			/* index, of the channel that received the frame's header */
+			uint32_t channel : 8;
+			uint16_t sid; /* of the privacy extended header */
 			uint16_t management : 1;
 			uint16_t fragment : 1;
 			uint16_t fragment_first : 1;
 			uint16_t fragment_last : 1;
 			uint16_t fragment_sequence : 4;
-			uint16_t privacy : 1; /* has the element */
+			uint16_t privacy : 1; /* it has a privacy extended header */
 			uint16_t encrypted : 1;
 			uint16_t toggle : 1;
 			uint16_t key_sequence : 4;
-			uint16_t joined : 1; /* came out of fragments, or is the chain of them */
+			/* extracted from joined fragments, or the chain of them */
+			uint16_t joined : 1;
 		} frame;
 	};
 	uint64_t arrived; /* as packet_meta's */

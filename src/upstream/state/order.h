@@ -3,9 +3,9 @@
  * Puts numbered mbufs into order within a bounded window: PSP packets of a session, segments of a SID
  * cluster. Numbers wrap at a power of two. The rules are those of docs/upstream.md.
  *
- *     given up   next            next + window
+ *     skipped    next            next + window
  *     . . . . .  ?  ?  x  ?  x   |
- *                missing  waits
+ *                missing  pending
  */
 #pragma once
 
@@ -15,64 +15,61 @@
 #include <rte_mbuf.h>
 
 #define ORDER_SLOTS 64 /* the largest window */
-#define ORDER_PATIENCE 64 /* late or duplicate ones in a row, until the count begins anew */
+/* Late or duplicate numbers in sequence, after which the next one restarts the order. */
+#define ORDER_PATIENCE 64
 #define ORDER_SILENCE \
-	UINT64_C(1000000000) /* ns without any, after which the first of them does so */
+	UINT64_C(1000000000) /* ns without a number, after which the next late one does so */
 
-/* Mbufs that wait, by the lowest bits of their numbers. */
+/* Mbufs ahead of a gap, indexed by the low bits of their numbers. */
 struct order_slots {
 	struct rte_mbuf *at[ORDER_SLOTS];
 	struct order_slots *next_free;
 };
 
 struct order {
-	struct order_slots *slots; /* only while something waits */
-	uint64_t last; /* ns, when a number was offered */
+	struct order_slots *slots; /* NULL while no mbuf is pending */
+	uint64_t last; /* ns, when the last number was offered */
 	uint64_t delivered; /* bit i: number next - 1 - i was delivered */
 	uint16_t mask; /* all bits of a number */
 	uint16_t next;
-	uint16_t highest; /* of those that wait */
+	uint16_t highest; /* of the pending mbufs */
 	uint8_t window; /* at most ORDER_SLOTS - 1 */
 	uint8_t waiting;
-	uint8_t rejected; /* in a row */
+	uint8_t rejected; /* late and duplicate ones in sequence */
 	bool started;
 };
 
 enum order_verdict {
-	ORDER_NEXT, /* to be delivered now; order_pop() may have more */
-	ORDER_WAITS, /* kept */
-	ORDER_NO_SLOTS, /* it would have to wait, and `slots` is NULL: give it some, or skip */
-	ORDER_TOO_FAR, /* order_skip() must come first */
+	ORDER_NEXT, /* deliver it now; order_pop() may return more */
+	ORDER_WAITS, /* the window keeps it */
+	ORDER_NO_SLOTS, /* it must wait, but `slots` is NULL: set `slots` or skip, and offer again */
+	ORDER_TOO_FAR, /* the caller must call order_skip() first */
 	ORDER_DUPLICATE,
 	ORDER_LATE,
-	ORDER_RESTART, /* late, but for too often: order_skip() all, then order_restart() */
+	ORDER_RESTART, /* late or duplicate too often: the caller skips all, then calls order_restart() */
 };
 
 void order_init(struct order *o, uint16_t mask, uint8_t window);
 
-/*
- * Offers a number. With ORDER_WAITS the mbuf belongs to the window, otherwise to the caller.
- * `reordered` is set where it came in time, but behind a later one.
- */
+/* Offers a number. With ORDER_WAITS the window owns the mbuf, otherwise the caller. Sets
+ * `reordered` if the number came in time, but after a higher one. */
 enum order_verdict order_take(struct order *o, uint16_t number, struct rte_mbuf *m,
 			      bool *reordered);
 
-/* The next mbuf in order, NULL while it is missing. */
+/* The next mbuf in order; NULL while it is missing. */
 struct rte_mbuf *order_pop(struct order *o);
 
-/*
- * Gives up the run of missing numbers up to the first mbuf that waits, or up to `number`, if that comes
- * first and `has_number`. Returns how many numbers were passed over.
- */
+/* Skips the missing numbers up to the first pending mbuf. If none is pending and `has_number` is
+ * set, it skips up to `number`. Returns how many numbers it skipped. */
 unsigned order_skip(struct order *o, bool has_number, uint16_t number);
 
-/* Tells the time of the next offer: a device or modem that was silent for so long may have begun anew,
- * and nothing of before is under way any more. */
+/* Sets the time of the next offer. After ORDER_SILENCE the device or modem may have restarted
+ * its numbers, and no earlier packet is on its way any more. */
 static inline void order_time(struct order *o, uint64_t now) {
 	if (now - o->last >= ORDER_SILENCE)
 		o->rejected = ORDER_PATIENCE;
 	o->last = now;
 }
 
-/* Begins anew: the next number is `number`. Nothing may wait. */
+/* Restarts with `number` as the next number. No mbuf may be pending. */
 void order_restart(struct order *o, uint16_t number);

@@ -21,7 +21,7 @@ void us_free_give(struct us_free *f, uint32_t place) {
 	f->places[f->count++] = place;
 }
 
-/* How many there are of so many bytes; where `out` is not NULL, also what they are. */
+/* Counts the addresses of `size` bytes and copies them to `out`, unless that is NULL. */
 static uint32_t addresses_of(const struct modem *m, size_t size, void *out) {
 	uint32_t count = 0;
 
@@ -50,7 +50,7 @@ static uint32_t sids_of(const struct upstream_service_flow *f, uint32_t *out) {
 	return count;
 }
 
-/* The flow as it was, where it is the same one. */
+/* The same flow before the change; NULL if it is new or its framing changes. */
 static const struct us_own_flow *flow_before(const struct us_own *before,
 					     const struct upstream_service_flow *f) {
 	for (uint32_t i = 0; before != NULL && i < before->flow_count; i++) {
@@ -84,7 +84,7 @@ static struct us_own *own_alloc(const struct modem *m, const struct us_own *befo
 	return own;
 }
 
-/* Puts those of `before` behind the `count` of `list` that are not among them. Returns how many. */
+/* Appends to the `count` entries of `list` those of `before` that it lacks. Returns how many. */
 static uint16_t add_former(void *list, uint32_t count, const void *before, uint32_t before_count,
 			   size_t size) {
 	uint8_t *to = (uint8_t *)list + count * size;

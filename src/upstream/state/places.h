@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * What the control thread knows of the tables: which places in them are free, and what each modem has. No
- * stage reads it.
- */
+/* The control thread's view of the tables: free slots, and the resources of each modem. No stage
+ * reads it. */
 #pragma once
 
 #include <stdbool.h>
@@ -10,14 +8,14 @@
 
 #include "model/group/modems.h"
 
-#define US_NONE UINT32_MAX /* no place */
+#define US_NONE UINT32_MAX /* no slot */
 
-/* Of a SID on a channel. */
+/* The key of a SID on a channel. */
 static inline uint32_t us_sid_key(uint32_t channel, uint16_t sid) {
 	return channel << 16 | sid;
 }
 
-/* Places of a table that nothing has. */
+/* The free slots of a table. */
 struct us_free {
 	uint32_t *places;
 	uint32_t count;
@@ -26,16 +24,18 @@ struct us_free {
 /* A service flow of a modem. */
 struct us_own_flow {
 	uint32_t id; /* SFID */
-	uint32_t flow; /* place; US_NONE: it comes, and has none yet */
+	uint32_t flow; /* slot; US_NONE: the change adds the flow, which has no slot yet */
 	uint32_t first_sid; /* in `sids` of its modem */
 	uint16_t sid_count;
-	uint16_t former_sids; /* behind these: what it had before and has no more */
+	uint16_t former_sids; /* behind those: SIDs that the flow had before the change only */
 	bool segment_header;
 };
 
 /*
- * What a modem has, in one piece of memory. Its record and its flows' point here. Addresses and SIDs that it had
- * before the change stand behind its own, for as long as packets from before are on their way.
+ * The resources of a modem, in one allocation. The records of the modem and its flows point into
+ * it.
+ *
+ * Former addresses and SIDs follow the present ones while earlier packets are still pending.
  */
 struct us_own {
 	uint32_t flow_count;
@@ -52,31 +52,33 @@ struct us_change;
 
 struct us_places {
 	struct us_free flows, streams, sessions;
-	struct us_own **own; /* by modem; NULL: nobody is there */
-	bool *taken; /* by modem: it is in a change that was begun, or leaves */
-	uint32_t sids, sid_room; /* keys that are in use, and that fit */
-	struct us_change *begun; /* not known to be taken over yet */
+	struct us_own **own; /* by modem; NULL: no modem in the slot */
+	bool *taken; /* by modem: part of a change in progress, or being removed */
+	uint32_t sids, sid_room; /* hash keys in use, and the capacity */
+	struct us_change *begun; /* not confirmed as applied yet */
 	uint32_t changes; /* so far */
-	uint32_t held_packets, held_frames; /* buffers that may wait at most: pools are so large */
-	uint32_t frames_in_work; /* that may always be incomplete */
+	uint32_t held_packets, held_frames; /* most pending buffers, as the pools were sized */
+	uint32_t frames_in_work; /* how many may always be incomplete */
 };
 
-/* All of `count` places are free, the first one first. Returns 0, or -1 without memory. */
+/* Frees all `count` slots; us_free_take() returns slot 0 first. Returns 0, or -1 without memory. */
 int us_free_create(struct us_free *f, uint32_t count);
 
-/* US_NONE where none is. */
+/* Returns US_NONE if no slot is free. */
 uint32_t us_free_take(struct us_free *f);
 
-/* It must come from there. */
+/* `place` must come from us_free_take(). */
 void us_free_give(struct us_free *f, uint32_t place);
 
 /*
- * What the modem is to have, and behind it what it had `before`, or NULL. Flows that were there and remain have
- * their places; those with another framing are others. NULL without memory. To be freed by free().
+ * The resources of `m`, with those of `before` that it lost after them; `before` may be NULL.
+ *
+ * A flow that remains keeps its slot. A flow with another framing counts as a new one. Returns NULL
+ * without memory. The caller frees the result by free().
  */
 struct us_own *us_own_create(const struct modem *m, const struct us_own *before);
 
-/* Returns 0, or -1 without memory. To be freed by us_places_free() in either case. */
+/* Returns 0, or -1 without memory. The caller calls us_places_free() in either case. */
 int us_places_create(struct us_places *p, uint32_t modems);
 
 void us_places_free(struct us_places *p, uint32_t modems);
