@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Decrypt: key sequence and toggle choose one of the modem's two keys (SEC); BPI+ and, where asked, the
- * Ethernet CRC in one pass of the group's crypto provider. Two rows of the list, as a provider may work while the
- * next burst is prepared. Frames in the clear pass by.
+ * Decrypt: key sequence and toggle select one of the modem's two keys (SEC). The crypto provider
+ * decrypts (BPI+) and, if configured, verifies the Ethernet CRC in the same pass.
+ *
+ * There are two stages, as a provider may work while the next burst is prepared. Frames in the
+ * clear bypass the provider.
  */
 #include "upstream/decrypt.h"
 
@@ -32,8 +34,8 @@ static const struct crypto_key *key_of(const struct us_decrypt *own, const struc
 	return retired != NULL ? key_in(retired, meta) : NULL;
 }
 
-/* Whether privacy is as it must be. `key` is NULL for a frame in the clear. Returns the reason to drop
- * the frame, or DROP_NONE. */
+/* Checks the privacy fields of a frame and selects `key`; NULL: the frame is in the clear.
+ * Returns the reason to drop it, or DROP_NONE. */
 static enum drop_reason frame_privacy(const struct us_decrypt *own, const struct us_flow *f,
 				      const struct us_meta *meta, const struct crypto_key **key) {
 	*key = NULL;
@@ -45,7 +47,8 @@ static enum drop_reason frame_privacy(const struct us_decrypt *own, const struct
 	return *key == NULL ? DROP_KEY_UNKNOWN : DROP_NONE;
 }
 
-/* Fragments are encrypted as a whole, and have a CRC of another kind, which is checked later. */
+/* A fragment is encrypted as a whole. Its CRC covers the fragment, and the stage defragment
+ * checks it. */
 static void decrypt_fill(const struct us_decrypt *own, struct crypto_frame *f, struct rte_mbuf *m,
 			 const struct crypto_key *key) {
 	bool fragment = us_meta(m)->frame.fragment;
@@ -69,7 +72,7 @@ bool us_clear(const struct us_decrypt *own, struct rte_mbuf *m) {
 	return false;
 }
 
-/* Gives the frames to the provider. */
+/* Submits frames to the crypto provider. */
 static void frames_submit(struct us_decrypt *own, const struct crypto_frame *frames, uint16_t n) {
 	static const enum counter counters[CIPHERS] = {
 		[CIPHER_AES_128] = COUNTER_DECRYPTED_AES_128,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Defragment: joins the fragments of pre-3.0 modems (MULPI, fragmentation header). What was joined is
- * one or more whole frames, in the clear, which take the place of the last fragment: it goes into the
- * queue to extract_joined, and what comes behind it, too, so that nothing overtakes it.
+ * Defragment: joins the fragments of pre-3.0 modems (MULPI, fragmentation header).
+ *
+ * The result is one or more whole frames in the clear, in place of the last fragment. It goes into
+ * the queue to extract_joined with all frames behind it, to keep the order.
  */
 #include "upstream/defragment.h"
 
@@ -11,7 +12,7 @@
 
 #define SEQUENCE_MASK 0xf
 
-/* Takes all fragments out. */
+/* Returns the chain of all fragments, and empties `f`. */
 static struct rte_mbuf *fragments_release(struct us_defragment *own, struct us_fragments *f) {
 	hold_end(own->holds, &f->hold);
 	own->waiting_fragments -= f->count;
@@ -20,7 +21,7 @@ static struct rte_mbuf *fragments_release(struct us_defragment *own, struct us_f
 	return us_chain_take(&f->chain);
 }
 
-/* Counts them as dropped; they are for the caller to free. */
+/* Counts the fragments as dropped. The caller frees the returned chain. */
 static struct rte_mbuf *fragments_end(struct us_defragment *own, struct us_fragments *f,
 				      enum drop_reason reason) {
 	struct rte_mbuf *m;
@@ -58,14 +59,14 @@ void us_defragment_stop(void *ctx) {
 		fragments_drop(own, &own->tables->flows[f].fragments, DROP_STOPPED);
 }
 
-/* All fragments of a frame are there. */
+/* The frame has all of its fragments. */
 static void fragments_join(struct us_defragment *own, struct us_fragments *f) {
 	uint16_t channel = us_meta(f->chain.last)->frame.channel;
 	struct rte_mbuf *unit;
 
 	count(own->counters, COUNTER_FRAGMENTS, f->count);
 	unit = fragments_release(own, f);
-	us_meta(unit)->frame.channel = channel & 0xff; /* where it ended */
+	us_meta(unit)->frame.channel = channel & 0xff; /* that of the last fragment */
 	us_joined_add(own->joined, unit);
 }
 

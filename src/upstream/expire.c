@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Expire: the end of waits of all rows, once a round. Missing PSP packets and segments are passed over, and what waited
- * behind them goes on; incomplete bursts, frames and fragments are dropped. Nothing else ends a wait by time, or
- * because its memory is needed.
+ * Expire: ends the waits of all stages, once per round.
+ *
+ * It skips missing PSP packets and segments, and the packets behind them go on. It drops incomplete
+ * bursts, frames and fragments. No other stage ends a wait by time or for memory.
  */
 #include "upstream/expire.h"
 
-/* `timeout` tells whether its time was over; otherwise its memory is needed for others. */
+/* `timeout`: the timer expired; otherwise the memory is needed. */
 static void wait_end(struct us_expire *own, struct hold *h, bool timeout) {
 	switch (h->kind) {
 	case HOLD_PACKETS: us_packets_expire(own->uepi, h); break;
@@ -18,7 +19,7 @@ static void wait_end(struct us_expire *own, struct hold *h, bool timeout) {
 	}
 }
 
-/* What is waited for may stand in the port, or be on its way: no time runs out behind `passed_until`. */
+/* Missing packets may still be in the port or in a queue, so timers use the time `passed_until`. */
 uint16_t us_expire(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct us_expire *own = ctx;
 	struct hold *h;

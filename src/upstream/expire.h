@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The stage `expire`: the end of waits of all rows. */
+/* The stage `expire`: ends the waits of all stages. */
 #pragma once
 
 #include "upstream/defragment.h"
@@ -13,7 +13,7 @@ struct us_expire {
 	struct holds *holds;
 	const struct us_lanes *lanes;
 	const struct us_receive *receive;
-	/* whose waits end */
+	/* the owners of pending buffers */
 	struct us_uepi *uepi;
 	struct us_reassemble *reassemble;
 	struct us_streams *streams;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Extract: the DOCSIS frames out of segments, also those that span several, which are copied: the
- * crypto provider needs a frame in one piece. Whole ones stay in the buffer of the R-PHY port
- * (frame_buffers.h). What a segment says of where frames begin is kept to here; the frames
- * themselves are in stream.c.
+ * Extract: DOCSIS frames out of segments.
+ *
+ * Frames that span segments are copied, as the crypto provider needs contiguous frames. Whole ones
+ * stay in the buffer of the R-PHY port (frame_buffers.h). This file follows the pointers of
+ * segments; stream.c processes the frames.
  */
 #include "upstream/extract.h"
 
-/* Headers that are looked at in one call: a segment may hold hundreds that carry no packet. */
+/* Most headers per call: a segment may contain hundreds that carry no packet. */
 #define HEADER_BUDGET (4 * PIPELINE_BURST)
 
 static void segment_end(struct us_extract *own, struct us_cut *c, bool orphan) {
@@ -18,8 +19,8 @@ static void segment_end(struct us_extract *own, struct us_cut *c, bool orphan) {
 	us_stream_end(own->streams, c);
 }
 
-/* Its frames come up next: their bytes will be looked at, and copied or decrypted. The one that goes on in it began a
- * turn of all modems ago. */
+/* Prefetches the bytes of the next segment. The start of its first frame was processed one round
+ * of all modems ago. */
 static void segment_prefetch(const struct us_extract *own, struct rte_mbuf *m) {
 	const struct rte_mbuf *frame;
 
@@ -33,7 +34,7 @@ static void segment_prefetch(const struct us_extract *own, struct rte_mbuf *m) {
 	}
 }
 
-/* Opens the next segment. Returns false where there is none. */
+/* Takes the next segment out of the queue. Returns false if it is empty. */
 static bool segment_begin(struct us_extract *own, struct us_cut *c) {
 	struct rte_mbuf *m = queue_take(own->segments);
 	const struct us_meta *meta;
@@ -60,7 +61,8 @@ static bool segment_begin(struct us_extract *own, struct us_cut *c) {
 	return true;
 }
 
-/* The network port is not behind, nor is what was joined: few fragments may be many frames. */
+/* Whether the queues to the network port and of joined fragments are short enough; few fragments
+ * may contain many frames. */
 static bool frames_have_room(const struct us_extract *own) {
 	return !own->takes_nothing && us_transmit_has_room(own->transmit, own->joined->buffers);
 }
@@ -71,7 +73,7 @@ uint16_t us_extract(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct us_output out = {.pkts = pkts};
 	uint64_t most = own->counters->values[COUNTER_FRAMES] + HEADER_BUDGET;
 
-	(void)n; /* segments come by the queue */
+	(void)n; /* segments come from the queue */
 	if (!frames_have_room(own))
 		return 0;
 	while (out.n < PIPELINE_BURST && own->counters->values[COUNTER_FRAMES] < most) {

@@ -13,8 +13,8 @@ struct us_extract {
 	struct queue *segments;
 	const struct queue *joined;
 	const struct us_transmit *transmit;
-	struct us_cut cut; /* the segment that is being taken apart */
-	bool takes_nothing; /* until the crypto provider is another one */
+	struct us_cut cut; /* in the segment in progress */
+	bool takes_nothing; /* during a change of the crypto provider */
 };
 
 uint16_t us_extract(void *ctx, struct rte_mbuf **pkts, uint16_t n);

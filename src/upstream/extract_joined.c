@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Extract joined: what fragments made is one or more frames again, in the clear; they are taken out as
- * those of a segment are. One unit is taken apart at a time: what came behind it waits until all of its
- * frames have gone on.
+ * Extract joined: takes the frames out of joined fragments, in the clear, as extract does out of
+ * segments.
+ *
+ * It processes one unit at a time. Frames behind a unit stay in the queue until all of its frames
+ * have gone on.
  */
 #include "upstream/extract_joined.h"
 
-#define STEPS (4 * PIPELINE_BURST) /* in what was joined, in one call */
+#define STEPS (4 * PIPELINE_BURST) /* most steps per call */
 
-/* Its buffers wait for nothing, but are in use. */
+/* The unit waits for no part, but its buffers are in use. */
 void us_joined_add(struct us_extract_joined *own, struct rte_mbuf *unit) {
 	us_meta(unit)->frame.joined = true;
 	own->units++;
@@ -30,7 +32,8 @@ static void unit_begin(struct us_extract_joined *own, struct rte_mbuf *unit) {
 	const struct us_stream *s = &own->tables->streams[flow->streams[0]];
 
 	own->units--;
-	/* one of its own: the flow's may have an incomplete frame, or be in work */
+	/* a stream of its own: that of the flow may have an incomplete frame, or be in use by
+	 * extract */
 	own->stream = (struct us_stream){.flow = s->flow, .modem = s->modem, .cluster = s->cluster};
 	own->cut = (struct us_cut){
 		.segment = unit,
@@ -44,8 +47,8 @@ static void unit_begin(struct us_extract_joined *own, struct rte_mbuf *unit) {
 	};
 }
 
-/* Privacy of a frame that was decrypted as fragments: it must be in the clear now. Returns whether it
- * goes on. */
+/* Checks the privacy fields of a frame that was decrypted as fragments, and is in the clear now.
+ * Returns false if it dropped the frame. */
 static bool joined_is_good(struct us_extract_joined *own, struct rte_mbuf *m) {
 	const struct us_meta *meta = us_meta(m);
 
@@ -61,7 +64,7 @@ static bool joined_is_good(struct us_extract_joined *own, struct rte_mbuf *m) {
 	return us_clear(own->decrypt, m);
 }
 
-/* The next frame of the unit, or NULL where this step gave none. */
+/* The next frame of the unit, or NULL if this step returned none. */
 static struct rte_mbuf *unit_step(struct us_extract_joined *own) {
 	struct us_cut *c = &own->cut;
 	struct rte_mbuf *frame = NULL;
@@ -77,13 +80,13 @@ static struct rte_mbuf *unit_step(struct us_extract_joined *own) {
 	return frame != NULL && joined_is_good(own, frame) ? frame : NULL;
 }
 
-/* Whether one more frame may go on: those out of fragments are more than went in, and must find room
- * in the line to the network port beside those that are in the crypto provider. */
+/* Whether one more frame may go on. Units have more frames than fragments, and all must fit the
+ * queue to the network port with the frames in the crypto provider. */
 static bool joined_has_room(const struct us_extract_joined *own, uint16_t kept) {
 	return kept < 2 * PIPELINE_BURST && us_transmit_has_room(own->transmit, kept);
 }
 
-/* Behind what came in the burst, from the queue: what is not a unit goes on as it is. */
+/* Appends frames of the queue to the burst. Frames that are no units go on unchanged. */
 uint16_t us_extract_joined(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct us_extract_joined *own = ctx;
 
@@ -122,7 +125,7 @@ void us_extract_joined_stop(void *ctx) {
 
 	us_frame_drop(own->streams, &own->stream, DROP_STOPPED);
 	if (own->cut.segment != NULL)
-		unit_free(own, own->cut.segment); /* counted as fragments */
+		unit_free(own, own->cut.segment); /* its fragments were counted */
 	own->cut.segment = NULL;
 	while ((m = queue_take(own->joined)) != NULL) {
 		if (us_meta(m)->frame.joined)

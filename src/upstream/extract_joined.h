@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The stage `extract_joined`: frames out of what fragments made. */
+/* The stage `extract_joined`: frames out of joined fragments. */
 #pragma once
 
 #include "upstream/decrypt.h"
@@ -15,18 +15,19 @@ struct us_extract_joined {
 	struct us_decrypt *decrypt;
 	struct queue *joined;
 	const struct us_transmit *transmit;
-	struct us_cut cut; /* the joined fragments that are being taken apart */
-	struct us_stream stream; /* and the state of that */
-	uint64_t done; /* units and frames that came out of the queue and went on */
-	uint32_t units; /* such as these in the queue; the rest of it are frames */
+	struct us_cut cut; /* in the unit in progress */
+	struct us_stream stream; /* of the unit in progress */
+	uint64_t done; /* units and frames that left the queue and went on */
+	uint32_t units; /* in the queue; its other mbufs are frames */
 };
 
 uint16_t us_extract_joined(void *ctx, struct rte_mbuf **pkts, uint16_t n);
 uint64_t us_extract_joined_held(const void *ctx, enum unit unit);
 void us_extract_joined_stop(void *ctx);
 
-/* Takes all fragments of a frame, in a chain; its meta tells the flow, and the channel where it ended. */
+/* Takes ownership of the chain of all fragments of a frame. Its metadata has the flow, and the
+ * channel of the last fragment. */
 void us_joined_add(struct us_extract_joined *own, struct rte_mbuf *unit);
 
-/* Whether frames must wait in the queue, so as not to overtake what was joined. */
+/* Whether frames must go through the queue to stay in order behind joined fragments. */
 bool us_joined_waits(const struct us_extract_joined *own);

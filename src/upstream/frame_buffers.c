@@ -5,7 +5,7 @@
 
 #define STOCK_AHEAD 8
 
-/* As the pool gave it: nothing is set. */
+/* A buffer of the pool as it is, not reset. */
 static struct rte_mbuf *stock_take(struct us_stock *s, struct rte_mempool *pool) {
 	struct rte_mbuf *m;
 
@@ -41,7 +41,8 @@ struct rte_mbuf *us_frame_buffer(struct us_frame_buffers *b) {
 	return m;
 }
 
-/* What is for the network port, and waits for nothing. The tag of a VLAN takes the place of the MAC header. */
+/* Whether the frame can stay in its packet: a packet for the network port that waits for no
+ * other part. A VLAN tag needs the space of the MAC header. */
 static bool frame_stays(struct us_cut *c, const struct docsis_mac *mac, uint32_t size) {
 	bool packet = mac->kind == DOCSIS_KIND_PACKET || mac->kind == DOCSIS_KIND_ISOLATION;
 
@@ -61,7 +62,7 @@ struct rte_mbuf *us_frame_in_place(struct us_frame_buffers *b, struct us_cut *c,
 	m->data_off = (uint16_t)(c->m->data_off + c->at);
 	m->data_len = (uint16_t)size;
 	m->pkt_len = size;
-	m->buf_len = (uint16_t)(m->data_off + size); /* behind it is the next frame */
+	m->buf_len = (uint16_t)(m->data_off + size); /* the next frame follows */
 	us_cut_pass(c, size);
 	return m;
 }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The mbufs of frames: with room of their own, into which a frame is copied, or attached to the packet in
- * which it lies whole.
- */
+/* The mbufs of frames: a buffer to which a frame is copied, or an mbuf attached to the packet
+ * that contains the whole frame. */
 #pragma once
 
 #include "upstream/shared.h"
@@ -13,7 +11,7 @@
 #define US_FRAME_ROOM 2048 /* bytes of a PDU, or of a MAC header before it */
 #define US_FRAME_BUFFER (RTE_PKTMBUF_HEADROOM + US_FRAME_ROOM)
 
-/* Those of a pool that are taken next. */
+/* Buffers of a pool, allocated in advance. */
 struct us_stock {
 	struct rte_mbuf *all[US_STOCK];
 	unsigned count;
@@ -22,20 +20,23 @@ struct us_stock {
 struct us_frame_buffers {
 	const struct us_resources *r;
 	struct us_stock rooms; /* for frames that are copied */
-	struct us_stock places; /* for frames that stay where they are */
+	struct us_stock places; /* for frames that stay in their packets */
 };
 
-/* With US_FRAME_ROOM bytes; NULL where the pool has none. */
+/* A buffer with US_FRAME_ROOM bytes; NULL if the pool is empty. */
 struct rte_mbuf *us_frame_buffer(struct us_frame_buffers *b);
 
 /*
- * The PDU of `size` bytes at the place of the cut, which goes on behind it; NULL, and the cut stands as it
- * stood, where it is to be copied: it does not lie in one piece, or may wait for others. It has no room behind it,
- * and before it as much as its MAC header had, VLAN_TAG_SIZE or more; elsewhere in the buffer are
- * others.
+ * An mbuf attached to the `size` bytes of the PDU at the cursor, which moves behind them.
+ *
+ * Returns NULL if the frame must be copied, because it is not contiguous or may wait for other
+ * parts. The cursor does not move then.
+ *
+ * The mbuf has no tailroom, and as much headroom as the MAC header had, VLAN_TAG_SIZE or more. The
+ * rest of the buffer contains other frames.
  */
 struct rte_mbuf *us_frame_in_place(struct us_frame_buffers *b, struct us_cut *c,
 				   const struct docsis_mac *mac, uint32_t size);
 
-/* Gives back those that were taken ahead. */
+/* Frees the buffers that were allocated in advance. */
 void us_frame_buffers_stop(struct us_frame_buffers *b);

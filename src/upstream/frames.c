@@ -11,7 +11,7 @@ static enum us_frame_action header_dropped(const struct us_streams *all, const s
 	return mac->frame_size != 0 ? US_FRAME_PASS : US_FRAME_LOSE;
 }
 
-/* Whether the burst came by a ranging session, or where modems ask. */
+/* Whether the burst came from a ranging session or a request opportunity. */
 static bool cut_is_ranging(const struct us_streams *all, const struct us_cut *cut) {
 	return all->tables->flows[cut->stream->flow].modem == HOLD_NOBODY;
 }
@@ -62,7 +62,7 @@ static enum us_frame_action header_is_frame(const struct us_streams *all, const 
 	return US_FRAME_HEADER;
 }
 
-/* A frame with a PDU: its length, and what its stream may carry. */
+/* Checks the length of a frame with a PDU, and whether its stream may carry such a frame. */
 static enum us_frame_action header_with_pdu(const struct us_streams *all, const struct us_cut *cut,
 					    const struct docsis_mac *mac) {
 	bool fragment = mac->kind == DOCSIS_KIND_FRAGMENT;
@@ -139,5 +139,5 @@ void us_frame_describe(struct rte_mbuf *m, const struct us_cut *cut, const struc
 	meta->frame.encrypted = privacy && mac->encrypted;
 	meta->frame.toggle = mac->toggle;
 	meta->frame.key_sequence = mac->key_sequence & 0xf;
-	meta->frame.joined = false; /* no chain of fragments */
+	meta->frame.joined = false; /* not the chain of fragments */
 }

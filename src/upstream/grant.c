@@ -5,7 +5,7 @@
 
 #include "upstream/requests.h"
 
-#define MOST_MAPS 256 /* of a round: no more are due, but for a clock that jumped */
+#define MOST_MAPS 256 /* per round; more are due only after a clock jump */
 
 static const enum counter verdicts[MAPS_VERDICTS] = {
 	[MAPS_TAKEN] = COUNTER_REQUESTS_TAKEN,
@@ -14,7 +14,7 @@ static const enum counter verdicts[MAPS_VERDICTS] = {
 	[MAPS_NOTHING] = COUNTER_REQUESTS_NOTHING,
 };
 
-/* The first round is where DOCSIS time begins. Returns it. */
+/* Returns the DOCSIS time. The clock starts with the first round. */
 static uint64_t grant_time(struct us_grant *g) {
 	if (unlikely(!g->began) && g->follow)
 		docsis_clock_start(&g->clock, g->r->clock);
@@ -22,7 +22,8 @@ static uint64_t grant_time(struct us_grant *g) {
 	return docsis_clock_time(&g->clock, g->r->clock->now);
 }
 
-/* Bytes that are asked for. Minislots are those of a whole burst (MULPI 3.1, 7.2.1.5). */
+/* The requested bytes. A request in minislots includes the overhead of a burst (MULPI 3.1,
+ * 7.2.1.5). */
 static uint32_t request_bytes(const struct us_grant *g, const struct us_request *r) {
 	const struct us_grant_channel *c = &g->channels[r->channel];
 	uint32_t minislots = r->size;
@@ -33,7 +34,7 @@ static uint32_t request_bytes(const struct us_grant *g, const struct us_request 
 	return minislots * c->minislot_bytes;
 }
 
-/* The place of a SID cluster in its flow; beyond all where the flow has none of this number. */
+/* The index of the SID cluster in its flow; UINT8_MAX if the flow has no cluster of this ID. */
 static uint8_t cluster_place(const struct us_tables *t, const struct us_request *r) {
 	const struct us_flow *f = &t->flows[r->flow];
 	uint8_t c = 0;
@@ -65,7 +66,7 @@ void us_grant_lift_flow(struct us_grant *g, uint32_t flow) {
 	maps_set_flow(g->maps, flow, &no_flow, grant_time(g));
 }
 
-/* Returns whether that is new. */
+/* Returns whether the flag changed. */
 static bool mark_refused(struct us_grant *g, uint32_t flow, bool refused) {
 	bool differs = g->refused[flow] != refused;
 
@@ -96,7 +97,7 @@ void us_grant_set_flow(struct us_grant *g, uint32_t flow, const struct us_grant_
 		count(g->counters, COUNTER_GRANTS_REFUSED, 1);
 }
 
-/* A copy of what stands in a frame, for one of the ways that it goes. */
+/* Sends a copy of a message to one of its streams. */
 static bool message_send(struct us_grant *g, const uint8_t *bytes, size_t size, uint16_t stream,
 			 uint64_t due, uint16_t slack) {
 	struct rte_mbuf *m = rte_pktmbuf_alloc(g->r->frames);
@@ -112,7 +113,7 @@ static bool message_send(struct us_grant *g, const uint8_t *bytes, size_t size, 
 	return false;
 }
 
-/* The R-PHY device has it first. */
+/* The first stream is that of the R-PHY device. */
 static void frame_send(struct us_grant *g, const struct us_grant_channel *c, const uint8_t *frame,
 		       size_t size, uint64_t due, uint16_t slack) {
 	for (unsigned s = 0; s < c->stream_count; s++) {
@@ -125,7 +126,7 @@ static void frame_send(struct us_grant *g, const struct us_grant_channel *c, con
 	}
 }
 
-/* The body is written where it stands in the frame. */
+/* The body is written directly into the frame. */
 static void map_send(struct us_grant *g, uint32_t channel, uint64_t due) {
 	struct management m = {
 		.version = g->map.version,
@@ -146,7 +147,7 @@ static void map_send(struct us_grant *g, uint32_t channel, uint64_t due) {
 		count(g->counters, COUNTER_MESSAGES_UNSENT, g->channels[channel].stream_count);
 }
 
-/* What is due; after a jump of the clock that has to be found out anew. */
+/* Sends all due MAPs. After a clock jump it asks the scheduler, as the due times have changed. */
 static unsigned maps_send(struct us_grant *g, uint64_t time, bool jumped) {
 	unsigned made = 0;
 
@@ -185,7 +186,8 @@ static unsigned ucds_send(struct us_grant *g, uint64_t now) {
 	return made;
 }
 
-/* Whether DOCSIS time has jumped since the latest round that granted; it goes on where none does. */
+/* Whether DOCSIS time has jumped since the last round that granted. The clock also runs while
+ * granting is stopped. */
 static bool has_jumped(struct us_grant *g) {
 	uint64_t jumps = g->jumps;
 
@@ -206,7 +208,7 @@ uint64_t us_grant_due(const struct us_grant *g) {
 	return RTE_MIN(docsis_clock_when(&g->clock, maps_due(g->maps)), g->ucd_at);
 }
 
-/* As the only row of its list it returns how many messages it made. */
+/* The only stage of its list, it returns the number of messages. */
 uint16_t us_grant(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct us_grant *g = ctx;
 	bool jumped;

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Grant: the row behind the requests where the group has an upstream scheduler. Bandwidth requests go to the
- * scheduler (src/scheduler/maps), which makes MAPs when they are due by DOCSIS time; these, and UCDs, go to the lower MAC
- * over the way that the downstream has for them (docs/upstream-scheduler.md).
+ * Grant: the stage behind `requests`, if the group has an upstream scheduler
+ * (docs/upstream-scheduler.md).
+ *
+ * It passes bandwidth requests to the scheduler (src/scheduler/maps), which makes MAPs when they
+ * are due by DOCSIS time. MAPs and UCDs go to the lower MAC over the message path of the
+ * downstream.
  */
 #pragma once
 
@@ -13,7 +16,7 @@
 #include "upstream/shared.h"
 #include "wire/management.h"
 
-#define US_GRANT_BYTES 60000 /* at most: a minislot may hold a little more than was told of it */
+#define US_GRANT_BYTES 60000 /* limit: a minislot may hold slightly more than configured */
 #define US_GRANT_STREAMS (1 + GRANTS_MAP_CHANNELS) /* the MAP pseudowire comes first */
 
 struct service_group;
@@ -21,12 +24,12 @@ struct upstream_channel;
 struct us_request;
 struct upstream_service_flow;
 
-/* An upstream channel as the row knows it. */
+/* The stage's record of an upstream channel. */
 struct us_grant_channel {
 	uint64_t ucd_at; /* ns: when the next one is due */
-	uint8_t *ucd; /* a whole frame, sent as it is */
+	uint8_t *ucd; /* a whole frame, sent unchanged */
 	uint32_t ucd_size;
-	uint16_t burst_minislots; /* of a request in minislots, those that are no data */
+	uint16_t burst_minislots; /* overhead of a burst, which a request in minislots includes */
 	uint16_t minislot_bytes;
 	uint16_t streams[US_GRANT_STREAMS];
 	uint8_t stream_count;
@@ -36,24 +39,25 @@ struct us_grant {
 	const struct us_resources *r;
 	struct counters *counters;
 	const struct us_tables *tables;
-	struct maps *maps; /* NULL: there is no scheduler, and the row does nothing */
+	struct maps *maps; /* NULL: no scheduler, and the stage does nothing */
 	struct message_path *messages;
 	struct us_grant_channel *channels;
 	uint32_t channel_count;
 	uint8_t *units; /* of requests in N bytes, by flow */
-	bool *refused; /* by flow: it is there, and its settings could not be met */
-	uint32_t refused_count; /* of these */
-	bool *watched; /* by flow: its unsolicited grants go on while data comes */
+	bool *refused; /* by flow: the scheduler refused its settings */
+	uint32_t refused_count; /* flows that are refused */
+	bool *watched; /* by flow: its unsolicited grants continue while it sends data */
 	uint64_t ucd_interval; /* ns */
-	uint16_t slack; /* us from when a MAP is due until it has to be on the wire */
-	uint64_t ucd_at; /* the first of those of the channels */
-	uint8_t source[6]; /* MAC address of messages */
-	bool follow; /* the system's clock, from the first round on; else the worker's is DOCSIS time */
+	uint16_t slack; /* us between the due time of a MAP and its deadline on the wire */
+	uint64_t ucd_at; /* ns, the earliest of the channels */
+	uint8_t source[6]; /* MAC source address of messages */
+	/* follow the system's clock from the first round; else the worker's clock is DOCSIS time */
+	bool follow;
 	bool began;
-	bool stopped; /* makes none of them */
-	uint64_t jumps; /* of the clock that have been told */
+	bool stopped; /* makes no messages */
+	uint64_t jumps; /* clock jumps that were counted */
 	struct docsis_clock clock;
-	struct map map; /* in hand */
+	struct map map; /* the MAP that is being made */
 	uint8_t frame[MANAGEMENT_FRAME_MAX];
 };
 
@@ -61,39 +65,41 @@ uint16_t us_grant(void *ctx, struct rte_mbuf **pkts, uint16_t n);
 int us_grant_open(void *ctx, const struct service_group *sg, const void *resources);
 void us_grant_close(void *ctx);
 
-/* A flow's settings for the scheduler, with what they point to. */
+/* The scheduler's settings of a flow, with the arrays to which they point. */
 struct us_grant_flow {
 	struct maps_flow settings;
 	struct maps_cluster clusters[MAPS_MAX_CLUSTERS];
 	struct maps_sid sids[]; /* of all clusters */
 };
 
-/* What the scheduler is told of a channel of the group. */
+/* The scheduler's settings of a channel. */
 struct maps_channel us_grant_channel_settings(const struct service_group *sg,
 					      const struct upstream_channel *c);
 
 /* Bytes of a struct us_grant_flow with the SIDs of `f`. */
 size_t us_grant_flow_size(const struct upstream_service_flow *f);
 
-/* Fills it in; it points into itself, and must stay where it is. */
+/* Fills `g`, which points into itself and must not move. */
 void us_grant_flow_fill(struct us_grant_flow *g, const struct upstream_service_flow *f);
 
-/* Hands a request on. By the row `requests`. */
+/* Passes a request to the scheduler. The stage `requests` calls it. */
 void us_grant_request(struct us_grant *g, const struct us_request *r);
 
-/* Data of a flow came that is `watched`. */
+/* Records that a `watched` flow sent data. */
 void us_grant_data(struct us_grant *g, uint32_t flow);
 
-/* Gives the scheduler the settings of a flow, and looks for data of it where they ask for that. Returns NULL, or why not. */
+/* Sets a flow in the scheduler, and watches its data if its settings need that. Returns NULL, or
+ * the reason for a refusal. */
 const char *us_grant_enter_flow(struct us_grant *g, uint32_t flow, const struct maps_flow *settings,
 				uint64_t now);
 
-/* Sets or removes (NULL) a flow by its place, by the worker. What cannot be met is counted once, and gets no grants. */
+/* Sets a flow by its slot, or removes it (NULL); the worker calls it. Settings that cannot be
+ * met are counted once, and the flow gets no grants. */
 void us_grant_set_flow(struct us_grant *g, uint32_t flow, const struct us_grant_flow *f,
 		       uint8_t unit);
 
-/* Takes away what a flow has, which is to be set again: its SIDs and promises are free for others. */
+/* Removes a flow that will be set again, so that other flows can use its SIDs and guarantees. */
 void us_grant_lift_flow(struct us_grant *g, uint32_t flow);
 
-/* When the row has something to do, ns of the worker's clock. */
+/* When the stage has work next, ns of the worker's clock. */
 uint64_t us_grant_due(const struct us_grant *g);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From the configuration of a group to its upstream scheduler. */
+/* Creates a group's upstream scheduler from its configuration. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,14 +31,15 @@ static uint64_t rate(uint64_t bits) {
 	return RTE_MIN(bits, (uint64_t)MAPS_RATE_MAX);
 }
 
-/* The model refuses, with its line, what the scheduler and the upstream would. */
+/* The model rejects in a configuration what the scheduler and the upstream would reject, with
+ * the line number. */
 _Static_assert(GRANTS_LEAST == MAPS_LEAST_GRANT && GRANTS_MAP_BYTES == MAPS_BYTES_MOST &&
 		       GRANTS_PROACTIVE_MOST / 1000 * MAPS_HZ ==
 			       MAPS_PROACTIVE_MOST * UINT64_C(1000000) &&
 		       GRANTS_BURST == US_GRANT_BYTES && GRANTS_BURST < US_BURST_BYTES,
 	       "both say the same");
 
-/* The scheduling services have the same order on both sides. */
+/* Both enums list the scheduling services in the same order. */
 _Static_assert((int)SCHEDULING_BEST_EFFORT == (int)MAPS_BEST_EFFORT &&
 		       (int)SCHEDULING_REAL_TIME_POLLING == (int)MAPS_REAL_TIME_POLLING &&
 		       (int)SCHEDULING_UNSOLICITED_GRANT == (int)MAPS_UNSOLICITED &&
@@ -85,12 +86,12 @@ void us_grant_flow_fill(struct us_grant_flow *g, const struct upstream_service_f
 	}
 }
 
-/* A packet of the smallest MTU has a piece of at least so many bytes, but for the first and the last of a burst. So
- * bytes are what limits a burst, and not pieces. */
+/* With the smallest MTU, each piece of a burst but the first and the last has at least this
+ * size. So the limit of a burst is its bytes, not its pieces. */
 #define PIECE_LEAST (RPHY_MTU_LEAST - 200)
 _Static_assert((US_BURST_PIECES - 2) * PIECE_LEAST >= US_BURST_BYTES, "a burst has pieces for it");
 
-/* Minislots of the longest grant; 0: a MAP has no more. */
+/* Minislots of the longest grant; 0: only the MAP limits it. */
 static uint16_t longest_grant(const struct grants_times *t, uint32_t burst_minislots) {
 	uint32_t minislots = burst_minislots + US_GRANT_BYTES / t->minislot_bytes;
 
@@ -131,7 +132,7 @@ struct maps_channel us_grant_channel_settings(const struct service_group *sg,
 	};
 }
 
-/* Where MAPs go: downstream channels by their places. */
+/* Lists the streams of the channel's MAPs: the pseudowire, then downstream channels by slot. */
 static void streams_fill(struct us_grant_channel *c, const struct message_path *path,
 			 const struct service_group *sg, uint32_t channel) {
 	const struct upstream_channel *k = &sg->upstream_channels[channel];
@@ -180,7 +181,7 @@ static const char *flow_create(struct us_grant *g, const struct upstream_service
 	return why;
 }
 
-/* All flows of the group, in the places that the tables gave them. */
+/* Adds all flows of the group by the slots that the tables assigned. */
 static int flows_create(struct us_grant *g, const struct service_group *sg) {
 	for (size_t m = 0; m < sg->modem_count; m++) {
 		const struct us_own *own = g->tables->places.own[m];
@@ -213,7 +214,7 @@ static const char *maps_of(struct us_grant *g, const struct service_group *sg) {
 	return g->maps != NULL ? NULL : why;
 }
 
-/* Places of channels are given from the first one on. */
+/* Channels occupy the first slots, without a gap. */
 static uint32_t channels_there(const struct service_group *sg) {
 	uint32_t count = 0;
 

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * UCDs (MULPI 3.1, 6.4.3). What the configuration does not tell of bursts, preambles, coding and subcarriers of
- * maintenance, is what a CMTS commonly has: the modems here need none of it, and tools find a complete message.
+ * UCDs (MULPI 3.1, 6.4.3).
+ *
+ * The configuration does not describe bursts, preambles, coding and subcarriers of maintenance.
+ * They have common values of a CMTS, so that tools see a complete message; the simulated modems do
+ * not use them.
  */
 #include "upstream/grant_ucd.h"
 
@@ -17,11 +20,11 @@
 
 #define TYPE_SC_QAM 35 /* of DOCSIS 3.0 */
 #define TYPE_OFDMA 51
-#define FREQUENCY_SC_QAM 30000000 /* where the configuration says nothing */
+#define FREQUENCY_SC_QAM 30000000 /* default */
 #define FREQUENCY_OFDMA 7400000
 #define SEED_SC_QAM 0x152
 #define SEED_OFDMA 0x1234
-#define PREAMBLE 128 /* bits of the pattern */
+#define PREAMBLE 128 /* bits */
 
 static const uint8_t preamble[PREAMBLE / 8] = {0x33, 0xf3, 0x3f, 0xfc, 0xcc, 0xf0, 0xcc, 0x33,
 					       0x3f, 0xcf, 0xf3, 0x30, 0xfc, 0xc3, 0x33, 0x0f};
@@ -52,7 +55,7 @@ static void sc_qam_burst(struct ucd *u, uint8_t iuc, uint16_t modulation, uint16
 	ucd_burst_set(b, UCD_PREAMBLE_TYPE, 1);
 }
 
-/* The code of a modulation in a burst descriptor by its bits a symbol. */
+/* The modulation code of a burst descriptor for bits per symbol. */
 static uint16_t modulation_of(uint8_t bits) {
 	static const uint8_t codes[] = {[2] = 1, [3] = 3, [4] = 2, [5] = 4, [6] = 5};
 
@@ -72,7 +75,7 @@ static void fill_sc_qam(struct ucd *u, const struct upstream_physical *p) {
 	sc_qam_burst(u, p->data_iuc, modulation_of(p->modulation), 16, 223);
 }
 
-/* Bits of a subcarrier, by the rate where they are not given. */
+/* Bits per subcarrier; derived from the rate if not configured. */
 static uint8_t bits_of(const struct upstream_physical *p, const struct grants_times *t) {
 	uint32_t carriers = 400u / p->subcarrier_spacing * p->frame_symbols;
 	uint32_t bits = p->bits != 0 ? p->bits : (8u * t->minislot_bytes + carriers - 1) / carriers;

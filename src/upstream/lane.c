@@ -5,7 +5,8 @@
 
 #include "pipeline/change.h"
 
-/* There is one: the row `expire` leaves a spare one for each packet and each burst that a round takes. */
+/* Never runs out: the stage `expire` leaves a spare window for each packet and each burst of a
+ * round. */
 static struct order_slots *lane_slots_take(struct us_lanes *all) {
 	struct order_slots *s = all->free;
 
@@ -40,7 +41,8 @@ static void lane_drain(struct us_lanes *all, const struct us_lane *lane) {
 	while ((m = lane_pop(all, lane)) != NULL)
 		lane->kind->deliver(lane->stage, lane->owner, m);
 	lane_slots_release(all, lane->order);
-	hold_renew(all->holds, lane->hold, all->r->clock->now); /* another gap is the first now */
+	/* the timer now runs for the next gap */
+	hold_renew(all->holds, lane->hold, all->r->clock->now);
 }
 
 static void lane_skip(struct us_lanes *all, const struct us_lane *lane, bool has_number,

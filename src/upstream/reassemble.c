@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reassemble: the SID of a burst tells its service flow; with segment headers, the bursts of a SID
- * cluster are put into the order of their sequence numbers (MULPI, segment header format).
+ * Reassemble: the SID of a burst selects its service flow. With segment headers, it puts the bursts
+ * of a SID cluster into the order of their sequence numbers (MULPI, segment header format).
  */
 #include "upstream/reassemble.h"
 
@@ -94,7 +94,7 @@ void us_reassemble_stop(void *ctx) {
 		drop(own->counters, m, DROP_SEGMENT_STOPPED);
 }
 
-/* Takes `size` bytes away from the front of a chain that has them; returns the new first mbuf. */
+/* Removes the first `size` bytes of a chain, which must have them. Returns the new first mbuf. */
 static struct rte_mbuf *segment_cut_front(struct rte_mbuf *m, uint32_t size) {
 	while (size > m->data_len || (size == m->data_len && m->next != NULL)) {
 		struct rte_mbuf *next = m->next;
@@ -190,7 +190,8 @@ uint16_t us_reassemble(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	rte_hash_lookup_bulk_data(own->tables->by_sid, keys, n, &hits, found);
 	effort_look_up(own->effort, n);
 	for (uint16_t i = 0; i < n; i++) {
-		/* Requests of flows with segment headers come without one there (MULPI 3.1, 7.2.1.5). */
+		/* In a request opportunity, requests have no segment header even if their flow
+		 * uses segment headers (MULPI 3.1, 7.2.1.5). */
 		if (us_meta(pkts[i])->burst.ranging || us_meta(pkts[i])->burst.request)
 			burst_take(own, &own->tables->streams[us_ranging_stream(own->tables)],
 				   pkts[i]);

@@ -15,15 +15,16 @@ struct us_reassemble {
 	struct us_grant *grant;
 	struct pipeline *list;
 	struct effort *effort;
-	uint32_t waiting_segments; /* held; they are with their streams, in tables.h */
+	uint32_t waiting_segments; /* pending; the streams in tables.h own them */
 };
 
 uint16_t us_reassemble(void *ctx, struct rte_mbuf **pkts, uint16_t n);
 uint64_t us_reassemble_held(const void *ctx, enum unit unit);
 void us_reassemble_stop(void *ctx);
 
-/* Ends a wait of segments that are ahead (expire.c). */
+/* Ends the wait of early segments (expire.c). */
 void us_segments_expire(struct us_reassemble *own, struct hold *h);
 
-/* Drops the segments that wait in a stream that goes, within the budget. Returns whether that was all. */
+/* Drops the pending segments of a stream that is removed, within the budget (ns). Returns
+ * whether none is left. */
 bool us_segments_remove(struct us_reassemble *own, struct us_stream *s, int *budget);

@@ -1,31 +1,35 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Receive: a burst of L2TPv3 packets from the R-PHY port. While the later stages have not caught up,
- * packets wait in the port, so that what is in the list stays bounded.
+ * Receive: a burst of L2TPv3 packets from the R-PHY port.
+ *
+ * While later stages are behind, packets stay in the port, so that the queues of the stage list
+ * stay bounded.
  */
 #include "upstream/receive.h"
 
-/* Bursts and segments on their way, and frames with the crypto provider, from where on none are taken. */
+/* Queued bursts and segments, and frames in the crypto provider, at which receiving stops. */
 #define BACKLOG 64
 #define IN_CRYPTO 512
 
-/* What is held has a limit of its own; what is on its way keeps within `most_queued`. */
+/* Whether the queues are below their limits. Pending buffers have limits of their own. */
 static bool list_has_room(const struct us_receive *own) {
 	return own->bursts->count < BACKLOG && own->segments->count < BACKLOG &&
 	       own->bursts->buffers + own->segments->buffers < own->most_queued &&
 	       own->r->crypto->held < IN_CRYPTO && own->transmit->count < own->transmit->most;
 }
 
-/* Whether what was received has come as far as what waits for it. */
+/* Whether all received packets have reached the reorder queues and reassembly. */
 static bool all_has_passed(const struct us_receive *own) {
 	return own->bursts->count == 0 && own->segments->count == 0 &&
 	       own->extract->cut.segment == NULL;
 }
 
 /*
- * The source had no more. Behind a ring, packets may still be in the port, or with the worker that asks it.
- * Of the times that it found the port empty, the second after our question began after that: what had
- * come to the port when we asked was then in the ring. So two workers need no clock in common.
+ * The source had no more packets.
+ *
+ * Behind a ring, packets may still be in the port, or with the port owner, which counts how often
+ * it found the port empty. The second of these since `asked` began after that time. So all packets
+ * that were in the port at `asked_at` are in the ring. Thus the workers need no common clock.
  */
 static void source_was_empty(struct us_receive *own, uint64_t emptied) {
 	if (own->r->rphy.ring == NULL || own->closed) {

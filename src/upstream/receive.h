@@ -13,17 +13,19 @@ struct us_receive {
 	struct counters *counters;
 	struct effort *effort;
 	const struct latency *latency;
-	/* how far the stages behind are */
+	/* backlog of the later stages */
 	const struct queue *bursts, *segments;
 	const struct us_extract *extract;
 	const struct us_transmit *transmit;
-	bool closed; /* nothing more is received */
-	uint32_t most_queued; /* buffers in the queues, from where on nothing is received */
-	uint64_t empty_at; /* ns: what had come to the port by then was received */
-	/* of a ring: when it was asked, and how often the port behind it had been found empty by then */
+	bool closed; /* it receives no more */
+	uint32_t most_queued; /* buffers in the queues at which receiving stops */
+	uint64_t empty_at; /* ns: all packets that reached the port before were received */
+	/* with a ring: when the count was read, and how often the port had been found empty by
+	 * then */
 	uint64_t asked_at;
 	uint64_t asked;
-	uint64_t passed_until; /* ns: what came before has come as far as what waits for it */
+	/* ns: all packets received before have reached the reorder queues and reassembly */
+	uint64_t passed_until;
 };
 
 uint16_t us_receive(void *ctx, struct rte_mbuf **pkts, uint16_t n);

@@ -11,7 +11,7 @@
 #include "platform/log/log.h"
 #include "upstream/grant.h"
 
-/* More than a burst of packets with 255 request records each, and what the bursts ask for besides. */
+/* More than a burst of packets with 255 request records each, and the requests in the bursts. */
 #define RING_SIZE 16384
 #define BURST 64
 _Static_assert(US_REQUESTS_A_ROUND % BURST == 0, "whole bursts");
@@ -115,10 +115,15 @@ uint32_t us_request_sink_modems(const struct us_request_sink *s) {
 	return asked;
 }
 
-/* Counts what modems ask for, and hands it to the upstream scheduler where the group has one; else modems are granted
- * 2 kB a SID in turn whatever they ask. Takes US_REQUESTS_A_ROUND at most, so that a device that fills the ring does
- * not lengthen the rounds of other groups of the worker; the rest is taken in the next rounds. As the only row of
- * its list it returns the requests that it took, so that they are what its cycles count. */
+/*
+ * Counts bandwidth requests, and passes them to the group's upstream scheduler, if any. Without
+ * one, modems get 2 kB per SID in round robin, whatever they request.
+ *
+ * It takes at most US_REQUESTS_A_ROUND, so that a device that fills the ring does not lengthen the
+ * rounds of the worker's other groups.
+ *
+ * As the only stage of its list it returns the number of requests, the unit of its cycles.
+ */
 uint16_t us_requests(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct us_requests *r = ctx;
 	struct us_request_sink *sink = &r->sink;

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Bandwidth requests on their way to the upstream scheduler: a ring between the pipeline, which finds
- * them in bursts and request records, and the row `requests` at its end, which counts them and hands them to the
- * row `grant` where the group has an upstream scheduler.
+ * Bandwidth requests on their way to the upstream scheduler.
+ *
+ * The packet stages find them in bursts and request records, and put them into a ring. The stage
+ * `requests` counts them and passes them to the stage `grant`, if the group has an upstream
+ * scheduler.
  */
 #pragma once
 
 #include "upstream/shared.h"
 #include "wire/uepi.h"
 
-/* How many the row `requests` takes in a round at most. */
+/* Most requests that the stage `requests` takes in a round. */
 #define US_REQUESTS_A_ROUND 256
 
 struct us_grant;
@@ -20,27 +22,28 @@ enum us_request_kind {
 	REQUEST_ELEMENT, /* REQUEST extended header: minislots */
 	REQUEST_PIGGYBACK, /* BP_UP: minislots */
 	REQUEST_SEGMENT, /* segment header: N-byte units */
-	REQUEST_RECORD, /* of the R-PHY device, in the unit that it says */
+	REQUEST_RECORD, /* of the R-PHY device, in the unit of the record */
 	REQUEST_KINDS,
 };
 
 /* An element of the ring. */
 struct us_request {
 	uint32_t modem; /* index */
-	uint32_t flow; /* index among the upstream's flows */
-	uint16_t channel; /* index, where it was made */
+	uint32_t flow; /* index */
+	uint16_t channel; /* index, of the channel that received it */
 	uint16_t size;
 	uint8_t kind; /* enum us_request_kind */
 	uint8_t cluster; /* SID cluster */
 	uint8_t n_bytes; /* the size is in the flow's N bytes, not in minislots */
-	uint8_t contended; /* it is no burst's with data, so that it came where all may ask, or in a poll */
+	/* not from a burst with data, so from a contention opportunity or a poll */
+	uint8_t contended;
 };
 
-/* What the sink has taken. */
+/* Counts of requests. */
 struct us_request_sink {
 	uint64_t by_kind[REQUEST_KINDS];
 	uint32_t (*by_modem)[REQUEST_KINDS];
-	uint64_t of_left; /* of modems that have left */
+	uint64_t of_left; /* of removed modems */
 	uint32_t modems;
 };
 
@@ -59,23 +62,24 @@ void us_requests_close(void *ctx);
 /* The name of a kind, for summaries: "queue_depth". Never NULL. */
 const char *us_request_name(enum us_request_kind kind);
 
-/* How many the sink has taken, of all that were counted as `requests`. */
+/* Requests that the stage `requests` has taken, of those in COUNTER_REQUESTS. */
 uint64_t us_requests_taken(const struct us_requests *r);
 
-/* A modem has left: who comes in its place has asked for nothing yet. */
+/* Clears the counts of a removed modem, so that the next one in its slot starts at 0. */
 void us_requests_forget(struct us_requests *r, uint32_t modem);
 
-/* Whether requests in bursts of the channel are repeated in records, which then count alone. */
+/* Whether the R-PHY device repeats requests in bursts of the channel as records. Then only the
+ * records count. */
 bool us_request_is_repeated(const struct us_requests *r, uint32_t channel);
 
-/* Hands one over as the modem's and flow's of the stream, which it fills in; where the ring is full it
- * is lost, and counted so. */
+/* Puts a request of the stream's modem and flow into the ring, and fills in both. If the ring is
+ * full, the request is lost and counted as lost. */
 void us_request_put(const struct us_requests *r, const struct us_stream *s,
 		    struct us_request *request);
 
-/* Hands over a request that the R-PHY device took out of a burst on the channel. */
+/* Puts a request that the R-PHY device found in a burst on the channel into the ring. */
 void us_request_record(const struct us_requests *r, uint32_t channel,
 		       const struct uepi_request *asked);
 
-/* Modems that asked for something. */
+/* The number of modems that made a request. */
 uint32_t us_request_sink_modems(const struct us_request_sink *s);

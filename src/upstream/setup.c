@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From the configuration of a service group to its upstream. */
+/* Creates the upstream of a service group from its configuration. */
 
 #include <rte_ether.h>
 #include <rte_malloc.h>
@@ -8,22 +8,23 @@
 #include "upstream/state/make_tables.h"
 #include "upstream/upstream.h"
 
-#define MAX_SLOTS 8192 /* windows in which something waits, at a time */
+#define MAX_SLOTS 8192 /* windows with pending mbufs, at a time */
 #define SPARE_SLOTS \
-	(US_RECEIVE_BURST + PIPELINE_BURST) /* what `uepi` and `reassemble` may take in a round */
+	(US_RECEIVE_BURST + PIPELINE_BURST) /* `uepi` and `reassemble` may need them in a round */
 
-/* In the stock, in a burst of the list, in the crypto provider, and in line for the network port. */
+/* Frames in the stock, in a burst of the stage list, in the crypto provider, and queued for the
+ * network port. */
 static uint32_t moving_frames(uint32_t moving) {
 	return US_STOCK + PIPELINE_CAPACITY + US_TRANSMIT_CAPACITY / 2 + moving / 2;
 }
 
-/* Those that stay in their packets, which extract makes no more of than there may be in the crypto device and in
- * line, and a burst. */
+/* Frames that stay in their packets. `extract` creates no more than the crypto device and the
+ * queue for the network port may have, and a burst. */
 static uint32_t staying_frames(uint32_t moving) {
 	return US_STOCK + PIPELINE_BURST + moving / 2;
 }
 
-/* In the ring, and before the R-PHY port. */
+/* Messages in the ring, and those queued for the R-PHY port. */
 static uint32_t messages_of(const struct service_group *sg) {
 	return sg->upstream.scheduled ? 2 * messages_ring(sg) : 0;
 }
@@ -36,18 +37,19 @@ uint32_t us_packet_room(const struct service_group *sg) {
 
 struct us_buffers us_buffers_within(const struct service_group *sg, const struct group_room *room,
 				    uint32_t held, uint32_t moving) {
-	/* and that of the ranging sessions */
+	/* and the stream of the ranging sessions */
 	uint32_t streams = 1 + (room != NULL ? room->streams : us_room_exact(sg).streams);
-	/* an incomplete frame between two grants is nothing unusual: every stream may have one, and a
-	 * quarter more wait for other reasons; where there is room for more streams, instead of theirs */
+	/* An incomplete frame between two grants is normal, so each stream may have one. A
+	 * quarter more wait for other reasons; spare streams of the capacity cover these. */
 	uint32_t in_work = room != NULL ? streams : streams + streams / 4;
 	struct us_buffers b = {
-		/* one burst can always wait for its end */
+		/* one burst can always wait for its trailer */
 		.held_packets = RTE_MAX(held / us_packet_room(sg), US_BURST_PIECES),
 		.held_frames = RTE_MAX(held / US_FRAME_BUFFER, in_work),
 	};
 
-	/* The queues, the segment that is taken apart, and what comes in before something is given up. */
+	/* the queues, the segment in `extract`, and packets received before the stage `expire`
+	 * runs */
 	b.packets = b.held_packets + moving + US_BURST_PIECES + US_RECEIVE_BURST;
 	b.frames = b.held_frames + moving_frames(moving) + messages_of(sg);
 	b.pieces =
@@ -59,7 +61,7 @@ struct us_buffers us_buffers(const struct service_group *sg, const struct group_
 	return us_buffers_within(sg, room, sg->upstream.held, US_QUEUED);
 }
 
-/* Bytes that may wait: what the configuration says, as far as its share of the pools goes. */
+/* Bytes that may be pending: the configured ones, limited by the group's share of the pools. */
 static uint32_t held_of(const struct service_group *sg, const struct us_resources *r) {
 	return r->held > 0 ? RTE_MIN(r->held, sg->upstream.held) : sg->upstream.held;
 }
@@ -68,7 +70,7 @@ static uint32_t moving_of(const struct us_resources *r) {
 	return r->moving > 0 ? RTE_MIN(r->moving, (uint32_t)US_QUEUED) : US_QUEUED;
 }
 
-/* What there is for it. */
+/* The buffers of this upstream, within its share. */
 static struct us_buffers buffers_of(const struct service_group *sg, const struct us_resources *r) {
 	return us_buffers_within(sg, r->room, held_of(sg, r), moving_of(r));
 }
@@ -91,7 +93,8 @@ int us_pools_check(const struct service_group *sg, const struct us_resources *r)
 	       pool_check("pieces", r->pieces, b.pieces);
 }
 
-/* One for each order, or no more than buffers that may wait, as there is one in each at least, and spare ones. */
+/* Creates one window per order, but no more than pending buffers and spare ones. An order with a
+ * window has at least one pending buffer. */
 static int slots_create(struct upstream *u, const struct service_group *sg) {
 	struct us_buffers most = buffers_of(sg, &u->r);
 	uint32_t wanted = u->tables.stream_count + u->tables.session_count * US_PSP_FLOWS;
@@ -110,7 +113,7 @@ static int slots_create(struct upstream *u, const struct service_group *sg) {
 	return 0;
 }
 
-/* What the pools were made for. */
+/* Records the limits for which the pools were sized. */
 static void room_for_waits(struct upstream *u, const struct service_group *sg) {
 	struct us_buffers most = buffers_of(sg, &u->r);
 	uint32_t streams = u->r.room != NULL ? u->r.room->streams + 1 : u->tables.stream_count;
@@ -129,7 +132,7 @@ void us_configure(struct upstream *u, const struct service_group *sg) {
 	u->streams.max_pdu = sg->max_frame;
 	u->verify_source.asked = sg->upstream.verify_source;
 	u->decrypt.verify_crc = sg->upstream.verify_crc;
-	/* What a segment waits for may itself wait for the order of its PSP packet. */
+	/* A missing segment may itself be in a PSP packet that waits for its order. */
 	u->holds.timeouts[HOLD_CLASS_PACKETS] = sg->upstream.reorder_timeout_ns;
 	u->holds.timeouts[HOLD_CLASS_SEGMENTS] = 2 * sg->upstream.reorder_timeout_ns;
 	u->holds.timeouts[HOLD_CLASS_BURSTS] = sg->upstream.frame_timeout_ns;
@@ -140,7 +143,7 @@ void us_configure(struct upstream *u, const struct service_group *sg) {
 	u->holds.modem_limit = sg->upstream.held_by_modem;
 }
 
-/* What each stage and helper works with. */
+/* Sets the pointers of each stage and helper. */
 static void stages_connect(struct upstream *u) {
 	u->receive.r = u->uepi.r = u->decrypt.r = u->defragment.r = u->verify_source.r = &u->r;
 	u->transmit.r = u->grant.r = u->lanes.r = u->streams.r = u->streams.buffers.r = &u->r;

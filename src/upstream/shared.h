@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What stages share beside the tables: what the edge provides, and the queues between them. */
+/* Resources that stages share beside the tables: those of the caller, and the queues between
+ * stages. */
 #pragma once
 
 #include <stdbool.h>
@@ -18,7 +19,7 @@
 #include "upstream/state/meta.h"
 #include "upstream/state/tables.h"
 
-/* What stands between the stages of the list; upstream.c says what is in it. */
+/* The queues between the stages of the list, as upstream.c describes them. */
 enum us_queue {
 	US_BURSTS = 1,
 	US_SEGMENTS,
@@ -29,21 +30,25 @@ enum us_queue {
 	US_QUEUES,
 };
 
-/* What the edge provides: all of it outlives the upstream. */
+/* The resources that the caller provides. They must outlive the upstream. */
 struct us_resources {
 	struct packet_source rphy;
 	struct packet_sink network;
-	struct packet_sink control; /* may be none */
+	struct packet_sink control; /* may have no port */
 	struct crypto_queue *crypto; /* UPLINK */
-	void *const *schedules; /* of keys, UPLINK, two for each modem; the second may be NULL */
-	struct rte_mempool *packets; /* in which the R-PHY port receives */
+	void *const *schedules; /* of keys, UPLINK, two per modem; the second may be NULL */
+	struct rte_mempool *packets; /* the pool of the R-PHY port */
 	struct rte_mempool *frames; /* for frames: US_FRAME_ROOM bytes behind the headroom */
-	struct rte_mempool *pieces; /* for mbufs attached to others, no data room */
-	bool stay; /* a frame may keep a packet instead of a frame's buffer: one pool is both, or has enough */
-	uint32_t held; /* bytes, in the place of the configuration's; 0: as that says */
-	uint32_t
-		moving; /* buffers, in the place of US_QUEUED, and half as many for the network port; 0: those */
-	struct message_path *messages; /* to the lower MAC; NULL: none, and nobody grants */
+	struct rte_mempool *pieces; /* for attached mbufs, without a data buffer */
+	/* a frame may stay in its packet: one pool serves both, or the pool of packets has
+	 * enough */
+	bool stay;
+	uint32_t held; /* bytes, instead of the configured ones; 0: the configured ones */
+	/* buffers, instead of US_QUEUED; half as many for the network port; 0: the default */
+	uint32_t moving;
+	/* to the lower MAC; NULL: none, and the group has no upstream scheduler */
+	struct message_path *messages;
 	struct clock *clock;
-	const struct group_room *room; /* for changes; NULL: none but what the group has */
+	/* for changes; NULL: as much as the configured objects need */
+	const struct group_room *room;
 };

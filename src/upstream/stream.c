@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The frames of a stream, from their headers to their last bytes. The HCS is verified here, as nothing
- * in a header is believed before.
- */
+/* The frames of a stream, from header to last byte. No field of a header is used before its HCS
+ * is verified. */
 #include "upstream/stream.h"
 
 #include "platform/pad.h"
@@ -10,7 +8,7 @@
 #include "upstream/frames.h"
 #include "wire/crc32.h"
 
-/* Whatever ELEN says; more than MULPI allows. */
+/* Enough for any ELEN, more than MULPI allows. */
 #define HEADER_ROOM (DOCSIS_MAC_HEADER + UINT8_MAX)
 
 static void frame_set_size(struct rte_mbuf *m, uint32_t size) {
@@ -18,15 +16,17 @@ static void frame_set_size(struct rte_mbuf *m, uint32_t size) {
 	m->pkt_len = size;
 }
 
-/* The side exit, towards the control plane. A MAC management message is an Ethernet frame with a length
- * field and an LLC header (MULPI, MAC management message header): that is what the control port gets. */
+/*
+ * Sends a frame to the control port. A MAC management message is an Ethernet frame with a length
+ * field and an LLC header (MULPI, MAC management message header), which the control port gets.
+ */
 static void message_put_out(struct us_streams *all, struct rte_mbuf *m) {
 	if (!ethernet_crc_good(rte_pktmbuf_mtod(m, const uint8_t *), m->data_len)) {
 		drop(all->counters, m, DROP_MANAGEMENT_CRC);
 		return;
 	}
 	rte_pktmbuf_trim(m, ETHERNET_CRC_SIZE);
-	packet_pad(m); /* it has a buffer of its own */
+	packet_pad(m); /* succeeds, as the message has its own buffer */
 	if (all->control_vlan != 0)
 		packet_tag(m, all->control_vlan);
 	if (unlikely(all->r->control.shut))
@@ -39,7 +39,7 @@ static void message_put_out(struct us_streams *all, struct rte_mbuf *m) {
 		drop(all->counters, m, DROP_CONTROL_FULL);
 }
 
-/* The cut stands behind the frame's last byte, in the buffer that had it. */
+/* The cursor is behind the last byte of the frame, in the buffer that contained it. */
 static void frame_put_out(struct us_streams *all, const struct us_cut *c, struct us_output *out,
 			  struct rte_mbuf *m) {
 	us_meta(m)->arrived = us_meta(c->m)->arrived;
@@ -59,7 +59,7 @@ static struct rte_mbuf *frame_detach(struct us_streams *all, struct us_stream *s
 	return m;
 }
 
-/* The stream's frame is complete or ended. */
+/* Detaches the stream's frame, which is complete or ended. */
 static struct rte_mbuf *frame_release(struct us_streams *all, struct us_stream *s) {
 	hold_end(all->holds, &s->frame_hold);
 	return frame_detach(all, s);
@@ -70,7 +70,7 @@ void us_frame_drop(struct us_streams *all, struct us_stream *s, enum drop_reason
 
 	if (m != NULL) {
 		us_meta(m)->frame.flow =
-			s->flow & 0xffffff; /* of a header alone nothing is noted */
+			s->flow & 0xffffff; /* the metadata of a header alone is not filled in */
 		drop(all->counters, m, reason);
 	}
 	s->lost = true;
@@ -86,7 +86,7 @@ static void stream_pass_bytes(struct us_streams *all, struct us_cut *c, uint32_t
 	us_cut_pass(c, size);
 }
 
-/* Goes on at the pointer, if that is still ahead, or with the next segment. */
+/* Continues at the pointer if that is ahead, else with the next segment. */
 static void stream_lose(struct us_streams *all, struct us_cut *c) {
 	bool ahead = c->to_pointer != US_NO_POINTER;
 
@@ -94,20 +94,23 @@ static void stream_lose(struct us_streams *all, struct us_cut *c) {
 	stream_pass_bytes(all, c, ahead ? c->to_pointer : c->left);
 }
 
-/* The pointer says otherwise than the frame in progress, which ends; the stream goes on there.
- * All bytes before the pointer are passed over, those too that the frame's header took. */
+/*
+ * The pointer contradicts the frame in progress: drops the frame and continues at the pointer.
+ *
+ * All bytes before the pointer count as skipped, also those that the frame's header took.
+ */
 static void stream_contradiction(struct us_streams *all, struct us_cut *c) {
 	count(all->counters, COUNTER_RESYNC_BYTES, c->segment->pkt_len - c->left);
 	us_frame_drop(all, c->stream, DROP_FRAME_POINTER);
 	stream_lose(all, c);
 }
 
-/* What is missing of the frame in progress must end where the pointer says. */
+/* The missing bytes of the frame in progress must end at the pointer. */
 static bool stream_contradicts(const struct us_cut *c) {
 	return c->to_pointer != US_NO_POINTER && c->to_pointer != c->stream->missing;
 }
 
-/* The next bytes of a PDU, or of a frame that is passed over. */
+/* Processes the next bytes of a PDU, or of a dropped frame. */
 static void stream_go_on(struct us_streams *all, struct us_cut *c, struct us_output *out) {
 	struct us_stream *s = c->stream;
 	uint32_t part;
@@ -131,7 +134,7 @@ static void stream_go_on(struct us_streams *all, struct us_cut *c, struct us_out
 		frame_put_out(all, c, out, frame_release(all, s));
 }
 
-/* Nothing but its header was in the frame, or `size` bytes of it are to be passed over. */
+/* The frame was a header only, or `size` more bytes of it must be skipped. */
 static void stream_pass_frame(struct us_streams *all, struct us_cut *c, uint32_t size) {
 	c->stream->missing = size;
 	c->stream->phase = size > 0 ? US_PASS : US_BOUNDARY;
@@ -139,7 +142,7 @@ static void stream_pass_frame(struct us_streams *all, struct us_cut *c, uint32_t
 		stream_contradiction(all, c);
 }
 
-/* `m` is a buffer for the frame. */
+/* `m` is an empty buffer for the frame. */
 static void frame_copy_pdu(struct us_streams *all, struct us_cut *c, struct us_output *out,
 			   uint32_t size, const struct docsis_mac *mac, struct rte_mbuf *m) {
 	struct us_stream *s = c->stream;
@@ -157,7 +160,8 @@ static void frame_copy_pdu(struct us_streams *all, struct us_cut *c, struct us_o
 	all->incomplete_frames++;
 }
 
-/* Takes the PDU behind the header: `m` may be a buffer for it, or NULL. Returns false where there is no buffer. */
+/* Takes the PDU behind the header. `m` may be a buffer for it, or NULL. Returns false if no
+ * buffer is free. */
 static bool frame_take_pdu(struct us_streams *all, struct us_cut *c, struct us_output *out,
 			   const struct docsis_mac *mac, struct rte_mbuf *m) {
 	uint32_t size = us_frame_pdu(mac);
@@ -176,8 +180,8 @@ static bool frame_take_pdu(struct us_streams *all, struct us_cut *c, struct us_o
 	return m != NULL;
 }
 
-/* The cut stands behind a complete header, of which `here` bytes stand in this segment. `m` may be a
- * buffer for the frame, or NULL. */
+/* The cursor is behind a complete header, of which `here` bytes are in this segment. `m` may be
+ * a buffer for the frame, or NULL. */
 static void stream_header_done(struct us_streams *all, struct us_cut *c, struct us_output *out,
 			       enum docsis_verdict verdict, const struct docsis_mac *mac,
 			       struct rte_mbuf *m, uint32_t here) {
@@ -200,7 +204,7 @@ static bool header_incomplete(enum docsis_verdict verdict, const struct docsis_m
 	return verdict == DOCSIS_TRUNCATED && mac->header_size == 0;
 }
 
-/* The segment ends inside the header: the rest comes with the next one. */
+/* The segment ends inside the header; the rest is in the next segment. */
 static void stream_header_begin(struct us_streams *all, struct us_cut *c) {
 	struct us_stream *s = c->stream;
 	struct rte_mbuf *m = us_frame_buffer(&all->buffers);
@@ -245,10 +249,10 @@ static void stream_header_go_on(struct us_streams *all, struct us_cut *c, struct
 		return;
 	}
 	m = frame_detach(all, s);
-	frame_set_size(m, 0); /* the PDU takes the place of the header */
-	/* The segment began with the header, and it may have come in several steps. */
+	frame_set_size(m, 0); /* the PDU replaces the header */
+	/* The header began with the segment, and may have been read in several steps. */
 	stream_header_done(all, c, out, verdict, &mac, m, c->segment->pkt_len - c->left);
-	if (s->frame == NULL) /* else its wait goes on, from where the header began */
+	if (s->frame == NULL) /* else the timer runs on from the start of the header */
 		hold_end(all->holds, &s->frame_hold);
 }
 
@@ -273,7 +277,7 @@ static void stream_frame_begin(struct us_streams *all, struct us_cut *c, struct 
 	stream_header_done(all, c, out, verdict, &mac, NULL, mac.header_size);
 }
 
-/* Bytes behind the last frame of a segment. */
+/* Whether the rest of the segment is padding. */
 static bool cut_is_padding(struct us_cut *c) {
 	static const uint8_t zeroes[DOCSIS_MAC_HEADER];
 	uint8_t bytes[DOCSIS_MAC_HEADER];
@@ -286,7 +290,7 @@ static bool cut_is_padding(struct us_cut *c) {
 	return size == sizeof(bytes) && memcmp(bytes, zeroes, sizeof(bytes)) == 0;
 }
 
-/* Between two frames. */
+/* The cursor is between two frames. */
 static void stream_boundary(struct us_streams *all, struct us_cut *c, struct us_output *out) {
 	if (c->to_pointer != US_NO_POINTER) {
 		stream_pass_bytes(all, c, c->to_pointer);
@@ -305,7 +309,7 @@ static void stream_boundary(struct us_streams *all, struct us_cut *c, struct us_
 	else if (c->used)
 		stream_lose(all, c);
 	else
-		c->stream->lost = true; /* no byte of the segment is of use */
+		c->stream->lost = true; /* no byte of the segment was used */
 }
 
 void us_stream_step(struct us_streams *all, struct us_cut *c, struct us_output *out) {
@@ -322,8 +326,9 @@ void us_stream_end(struct us_streams *all, struct us_cut *c) {
 
 	if (!c->framed && s->phase != US_BOUNDARY)
 		us_frame_drop(all, s, DROP_FRAME_TRUNCATED);
+	/* the segment had no byte left that would have shown it */
 	if (c->to_pointer == 0 && s->phase != US_BOUNDARY)
-		stream_contradiction(all, c); /* no byte was left to find that out from */
+		stream_contradiction(all, c);
 	if (s->frame != NULL && s->frame_hold.size.bytes == 0)
 		hold_add(all->holds, &s->frame_hold, hold_size(s->frame), all->r->clock->now);
 	rte_pktmbuf_free(c->segment);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The frames of a stream, of which a segment may hold the end of one, whole ones and a beginning. What
- * takes segments apart, and joined fragments, goes by these steps. */
+/* The frames of a stream. A segment may contain the end of one frame, whole frames and the start
+ * of another. The stages extract and extract_joined use these steps. */
 #pragma once
 
 #include "upstream/frame_buffers.h"
@@ -8,7 +8,7 @@
 #include "upstream/shared.h"
 #include "upstream/state/cut.h"
 
-/* What all streams share. */
+/* The state that all streams share. */
 struct us_streams {
 	const struct us_resources *r;
 	struct counters *counters;
@@ -18,27 +18,31 @@ struct us_streams {
 	uint32_t max_pdu; /* bytes, CRC included */
 	uint16_t control_vlan; /* of the control port; 0: none */
 	struct us_frame_buffers buffers;
-	uint32_t incomplete_frames; /* held */
+	uint32_t incomplete_frames; /* pending */
 };
 
-/* Where complete frames go. */
+/* The list of complete frames. */
 struct us_output {
 	struct rte_mbuf **pkts;
 	uint16_t n;
 };
 
-/* The next part at the place, which is not at the end: a header, a body, padding, or what is passed over.
- * Puts out one frame at most; management messages go to the control port. */
+/*
+ * Processes the next part at the cursor: a header, a body, padding, or bytes to skip. The cursor
+ * must not be at the end.
+ *
+ * Returns at most one frame in `out`. Management messages go to the control port.
+ */
 void us_stream_step(struct us_streams *all, struct us_cut *c, struct us_output *out);
 
-/* The end of a segment, which is freed: a frame in progress waits for the next one, or ends with its
- * burst, or where the pointer says that another one begins. */
+/* Ends a segment and frees it. A frame in progress waits for the next segment. It ends if it
+ * ends with its burst, or if the pointer contradicts it. */
 void us_stream_end(struct us_streams *all, struct us_cut *c);
 
-/* Drops the incomplete frame of a stream; the stream goes on at the next pointer. */
+/* Drops the incomplete frame of a stream; the stream continues at the next pointer. */
 void us_frame_drop(struct us_streams *all, struct us_stream *s, enum drop_reason reason);
 
-/* Ends the wait of an incomplete frame (expire.c). */
+/* Drops an incomplete frame whose timer expired, or whose memory is needed (expire.c). */
 void us_frame_expire(struct us_streams *all, struct hold *h, bool timeout);
 
 /* Drops the incomplete frames of all streams. */

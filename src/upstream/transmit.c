@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Transmit: bursts of Ethernet frames to the network port. What the port does not take waits here;
- * nothing more is received then. Of a port without a link, or that is gone, it ends here.
+ * Transmit: bursts of Ethernet frames to the network port.
+ *
+ * Frames that the port does not accept stay queued here, and `receive` stops. If the port has no
+ * link or is gone, the frames are dropped.
  */
 #include "upstream/transmit.h"
 
@@ -15,13 +17,14 @@ static void line_wait(struct us_transmit *own, struct rte_mbuf **pkts, uint16_t 
 	for (uint16_t i = 0; i < n; i++) {
 		uint32_t at = (own->first + own->count) % US_TRANSMIT_CAPACITY;
 
-		assert(own->count < US_TRANSMIT_CAPACITY); /* the stages before see to it */
+		/* earlier stages limit the number of frames */
+		assert(own->count < US_TRANSMIT_CAPACITY);
 		own->line[at] = pkts[i];
 		own->count++;
 	}
 }
 
-/* Hands over a burst. Returns how many frames the port took. */
+/* Transmits a burst. Returns how many frames the port accepted. */
 static uint16_t frames_send(struct us_transmit *own, struct rte_mbuf **burst, uint16_t n) {
 	uint64_t sizes[PIPELINE_CAPACITY], arrived[PIPELINE_CAPACITY], bytes = 0;
 	bool latency = latency_on(own->latency);
@@ -42,7 +45,7 @@ static uint16_t frames_send(struct us_transmit *own, struct rte_mbuf **burst, ui
 	return sent;
 }
 
-/* The older ones, up to the end of the circle. */
+/* Transmits the oldest queued frames, up to the end of the ring. */
 static uint16_t send_waiting(struct us_transmit *own) {
 	uint32_t n = RTE_MIN(own->count, US_TRANSMIT_CAPACITY - own->first);
 	uint16_t sent = frames_send(own, &own->line[own->first],
@@ -80,7 +83,8 @@ static uint16_t end_all(struct us_transmit *own, struct rte_mbuf **pkts, uint16_
 	return ended;
 }
 
-/* In a buffer of its own, as behind it there may be another frame. NULL after a counted drop. */
+/* Copies the frame, as the next frame may follow in its buffer. Returns NULL after a counted
+ * drop. */
 static struct rte_mbuf *frame_copy_padded(struct us_transmit *own, struct rte_mbuf *m) {
 	struct rte_mbuf *copy = us_frame_buffer(own->buffers);
 
@@ -97,8 +101,10 @@ static struct rte_mbuf *frame_copy_padded(struct us_transmit *own, struct rte_mb
 }
 
 /*
- * Makes frames of modems those of the network: as long as Ethernet asks, and with the tag of the group's VLAN or
- * none. A frame with a priority and no VLAN keeps its priority where it gets a VLAN. Returns how many are left.
+ * Turns frames of modems into frames of the network: padded to the Ethernet minimum, with the tag
+ * of the group's VLAN or none.
+ *
+ * A priority tag keeps its priority if the frame gets a VLAN. Returns how many frames are left.
  */
 static uint16_t frames_finish(struct us_transmit *own, struct rte_mbuf **pkts, uint16_t n) {
 	uint16_t vlan = own->vlan, kept = 0;

@@ -12,17 +12,19 @@ struct us_transmit {
 	struct counters *counters;
 	struct us_frame_buffers *buffers;
 	struct latency *latency;
-	uint16_t vlan; /* whose tag they get; 0: none */
-	struct rte_mbuf *line[US_TRANSMIT_CAPACITY]; /* what the port has not taken yet, a circle */
+	uint16_t vlan; /* ID of the tag; 0: none */
+	/* a ring of frames that the port has not accepted yet */
+	struct rte_mbuf *line[US_TRANSMIT_CAPACITY];
 	uint32_t first, count;
-	uint32_t most; /* with those in the crypto provider, from where on no frame is begun */
+	/* limit of these and of those in the crypto provider, at which no new frame begins */
+	uint32_t most;
 };
 
 uint16_t us_transmit(void *ctx, struct rte_mbuf **pkts, uint16_t n);
 uint64_t us_transmit_held(const void *ctx, enum unit unit);
 void us_transmit_stop(void *ctx);
 
-/* Whether a frame may be begun behind those on their way and `more`. */
+/* Whether a new frame fits behind the queued ones and `more`. */
 static inline bool us_transmit_has_room(const struct us_transmit *t, uint32_t more) {
 	return t->count + t->r->crypto->held + more < t->most;
 }

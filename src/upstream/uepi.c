@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * UEPI: PSP packets into the order of their sequence numbers, their segments into bursts of header,
- * payload and trailer (docs/uepi-formats.md). Segments of request sessions are bandwidth requests.
+ * UEPI: puts PSP packets into the order of their sequence numbers, and joins their segments to
+ * bursts of header, payload and trailer (docs/uepi-formats.md). Segments of request sessions are
+ * bandwidth requests.
  */
 #include "upstream/uepi.h"
 
@@ -9,11 +10,12 @@
 #include "wire/map.h"
 #include "wire/psp.h"
 
-/* Where a PSP segment stands. */
+/* A PSP segment and its packet. */
 struct us_piece {
 	struct rte_mbuf *packet;
 	const struct psp_segment *segment;
-	bool last_payload; /* no more payload in this packet: the piece may be the packet itself */
+	/* no payload follows in this packet, so the packet itself may become the piece */
+	bool last_payload;
 };
 
 static const enum drop_reason reasons[] = {
@@ -22,7 +24,7 @@ static const enum drop_reason reasons[] = {
 	[PSP_SEGMENT_TRUNCATED] = DROP_PSP_TRUNCATED, [PSP_TRAILING] = DROP_PSP_TRAILING,
 };
 
-/* Ends the open burst and takes its payload out; NULL where it has none. */
+/* Closes the open burst. Returns its payload, or NULL if it has none. */
 static struct rte_mbuf *burst_release(struct us_uepi *own, struct us_burst *b) {
 	hold_end(own->holds, &b->hold);
 	own->open_bursts--;
@@ -32,7 +34,7 @@ static struct rte_mbuf *burst_release(struct us_uepi *own, struct us_burst *b) {
 	return us_chain_take(&b->payload);
 }
 
-/* Drops the open burst; the rest of it will be passed over. Harmless where none is open. */
+/* Drops the open burst; later segments of it are skipped. Harmless if no burst is open. */
 static void burst_drop(struct us_uepi *own, struct us_burst *b, enum drop_reason reason) {
 	struct rte_mbuf *m;
 
@@ -44,7 +46,7 @@ static void burst_drop(struct us_uepi *own, struct us_burst *b, enum drop_reason
 	b->passing = true;
 }
 
-/* A burst that has no more than what is seen of it here, in a packet. */
+/* Counts and drops a burst that never opened; only this packet shows it. */
 static void burst_refuse(struct us_uepi *own, struct us_burst *b, struct rte_mbuf *packet,
 			 enum drop_reason reason) {
 	count(own->counters, COUNTER_BURSTS, 1);
@@ -90,7 +92,7 @@ static bool burst_trailer_good(struct us_uepi *own, const struct us_session *s,
 	return true;
 }
 
-/* All of a burst came with its trailer: nothing can go on before that. */
+/* The arrival of a burst is that of its trailer, as no part of it can go on before. */
 static void burst_set_arrival(const struct us_uepi *own, struct rte_mbuf *payload,
 			      struct rte_mbuf *trailer) {
 	for (; payload != NULL && latency_on(own->latency); payload = payload->next)
@@ -103,7 +105,7 @@ static void burst_end(struct us_uepi *own, const struct us_session *s, struct us
 
 	if (!burst_trailer_good(own, s, b, piece->segment)) {
 		burst_drop(own, b, DROP_BURST_TRAILER);
-		b->passing = false; /* that was all of it */
+		b->passing = false; /* the burst ends with its trailer */
 		return;
 	}
 	m = burst_release(own, b);
@@ -119,12 +121,13 @@ static void burst_end(struct us_uepi *own, const struct us_session *s, struct us
 	pipeline_give(own->list, US_BURSTS, m);
 }
 
-/* The mbuf of a piece: the packet itself for the last one, else one attached to it. */
+/* The mbuf of a piece: the packet itself for the last one, else an mbuf attached to it. */
 static struct rte_mbuf *piece_buffer(struct us_uepi *own, const struct us_piece *piece) {
 	struct rte_mbuf *packet = piece->packet, *m = packet;
 
 	if (piece->last_payload) {
-		rte_mbuf_refcnt_update(m, 1); /* the rest of the packet is still to be read */
+		/* later segments of the packet are still to be read */
+		rte_mbuf_refcnt_update(m, 1);
 	} else {
 		m = rte_pktmbuf_alloc(own->r->pieces);
 		if (m == NULL)
@@ -156,8 +159,8 @@ static void burst_payload(struct us_uepi *own, struct us_burst *b, const struct 
 	b->pieces++;
 }
 
-/* Takes the next segment of a data or ranging session's PSP flow. The caller keeps its reference to
- * the packet. */
+/* Processes the next segment of a PSP flow of a data or ranging session. The caller keeps its
+ * reference to the packet. */
 static void piece_take(struct us_uepi *own, const struct us_session *s, struct us_burst *b,
 		       const struct us_piece *piece) {
 	if (piece->segment->begin) {
@@ -172,7 +175,7 @@ static void piece_take(struct us_uepi *own, const struct us_session *s, struct u
 	}
 }
 
-/* What an open burst keeps behind the end of a packet counts as held. */
+/* Counts the buffers of a burst that stays open at the end of a packet as pending. */
 static void burst_hold(struct us_uepi *own, struct us_burst *b) {
 	struct hold_size size;
 
@@ -180,14 +183,14 @@ static void burst_hold(struct us_uepi *own, struct us_burst *b) {
 		return;
 	size = hold_size(b->payload.first);
 	if (size.bytes == 0)
-		size.bytes = 1; /* the wait of a header ends, too */
+		size.bytes = 1; /* a header alone needs a timer, too */
 	size.buffers -= b->hold.size.buffers;
 	size.bytes -= b->hold.size.bytes;
 	if (size.bytes > 0)
 		hold_add(own->holds, &b->hold, size, own->r->clock->now);
 }
 
-/* The number of the last segment with payload; 256 where there is none. */
+/* The index of the last segment with payload; 256 if there is none. */
 static unsigned last_payload(const struct psp *psp) {
 	for (unsigned i = psp->count; i > 0; i--) {
 		uint16_t entry = load_be16(psp->table + (size_t)(i - 1) * PSP_ENTRY_SIZE);
@@ -234,7 +237,7 @@ static struct us_session *packet_session(struct us_uepi *own, struct rte_mbuf *m
 	return &own->tables->sessions[us_meta(m)->packet.session];
 }
 
-/* A packet in its order. */
+/* A packet in order. */
 static void packet_deliver(void *stage, void *owner, struct rte_mbuf *m) {
 	struct us_uepi *own = stage;
 	struct us_session *s = packet_session(own, m);
@@ -249,10 +252,10 @@ static void packet_deliver(void *stage, void *owner, struct rte_mbuf *m) {
 		packet_requests(own, s, &psp);
 	else
 		packet_bursts(own, s, m, &psp);
-	rte_pktmbuf_free_seg(m); /* bursts have references of their own */
+	rte_pktmbuf_free_seg(m); /* bursts have their own references */
 }
 
-/* `owner` is the PSP flow whose numbers these are; numbers of the session are kept in the first. */
+/* `owner` is the PSP flow of the numbers; the first one if the session numbers its packets. */
 static void packet_gap(void *stage, void *owner, unsigned missing) {
 	struct us_uepi *own = stage;
 	struct us_psp_flow *f = owner;

@@ -7,8 +7,8 @@
 #include "upstream/shared.h"
 
 #define US_BURSTS_MAX 127 /* in a PSP packet: header, payload and trailer are a segment each */
-#define US_BURST_PIECES 64 /* buffers of a burst, at most, */
-#define US_BURST_BYTES 65535 /* and bytes of its payload */
+#define US_BURST_PIECES 64 /* most buffers of a burst */
+#define US_BURST_BYTES 65535 /* most bytes of its payload */
 
 struct us_uepi {
 	const struct us_resources *r;
@@ -19,8 +19,8 @@ struct us_uepi {
 	struct us_requests *requests;
 	struct pipeline *list;
 	const struct latency *latency;
-	bool numbered_by_session; /* PSP packets; else by PSP flow */
-	/* held; the packets and bursts themselves are with their sessions, in tables.h */
+	bool numbered_by_session; /* a sequence of PSP packets per session; else per PSP flow */
+	/* pending; the records in tables.h own the packets and bursts */
 	uint32_t waiting_packets;
 	uint32_t open_bursts;
 };
@@ -29,9 +29,11 @@ uint16_t us_uepi(void *ctx, struct rte_mbuf **pkts, uint16_t n);
 uint64_t us_uepi_held(const void *ctx, enum unit unit);
 void us_uepi_stop(void *ctx);
 
-/* Ends a wait (expire.c): of packets that are ahead, or of an open burst; `timeout` as holds_excess() tells. */
+/* Ends the wait of early packets, or of an open burst (expire.c); `timeout` is that of
+ * holds_excess(). */
 void us_packets_expire(struct us_uepi *own, struct hold *h);
 void us_burst_expire(struct us_uepi *own, struct hold *h, bool timeout);
 
-/* Drops what waits in a PSP flow of a session that goes, within the budget. Returns whether that was all. */
+/* Drops pending packets and the open burst of a PSP flow whose session is removed, within the
+ * budget (ns). Returns whether none is left. */
 bool us_psp_flow_remove(struct us_uepi *own, struct us_psp_flow *f, int *budget);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The way of a packet, read from top to bottom. Below it: what is held, the balance, and the stop. */
+/* The stages of the upstream in order. Then the pending counts, the balance, and the stop. */
 #include "upstream/upstream.h"
 
-/* What stands between the rows, where one packet becomes many, or many become one. */
+/* The queues between stages that turn one packet into many, or many into one. */
 static const struct stage_queue queues[US_QUEUES] = {
 	[US_BURSTS] = {"bursts", "complete ones, in the order of their packets", false},
 	[US_SEGMENTS] = {"segments", "in the order of their numbers", false},
@@ -13,10 +13,10 @@ static const struct stage_queue queues[US_QUEUES] = {
 	[US_MESSAGE_RING] = {"ring of messages", "MAPs and UCDs, to the lower MAC", true},
 };
 
-/* Of stages that find requests (requests.h). */
+/* Counters of stages that find requests (requests.h). */
 #define REQUEST_COUNTERS COUNTER_REQUESTS, COUNTER_REQUESTS_REPEATED, COUNTER_REQUESTS_LOST
 
-/* Of both stages that put bursts together: out of packets as they come, and of those whose wait ended. */
+/* Drop reasons of the stages `uepi` and `expire`, which both join bursts. */
 #define BURST_DROPS                                                                \
 	DROP_BURST_HEADLESS, DROP_BURST_GAP, DROP_BURST_BROKEN, DROP_BURST_HEADER, \
 		DROP_BURST_TRAILER, DROP_BURST_TOO_LONG, DROP_BURST_NO_BUFFER
@@ -26,7 +26,7 @@ static const struct stage_queue queues[US_QUEUES] = {
 		COUNTER_ODD_TRAILERS, COUNTER_FEC_UNCORRECTABLE, REQUEST_COUNTERS,         \
 		COUNTER_BAD_REQUESTS
 
-/* Of both stages that take frames out of what holds them (stream.h). */
+/* Drop reasons of the stages `extract` and `extract_joined` (stream.h). */
 #define EXTRACT_DROPS                                                                            \
 	DROP_FRAME_HCS, DROP_FRAME_RESERVED, DROP_FRAME_EHDR, DROP_FRAME_LENGTH, DROP_FRAME_PHS, \
 		DROP_FRAME_RUNT, DROP_FRAME_TOO_LONG, DROP_FRAME_POINTER, DROP_FRAME_TRUNCATED,  \
@@ -38,7 +38,7 @@ static const struct stage_queue queues[US_QUEUES] = {
 /* A stage's function, and the part of struct upstream with which it works. */
 #define STAGE(function, part) .run = function, .own = offsetof(struct upstream, part)
 
-/* From the R-PHY port to the network port, .. */
+/* From the R-PHY port to the network port. */
 static const struct stage packet_list[] = {
 	{
 		.name = "receive",
@@ -197,7 +197,7 @@ static const struct stage packet_list[] = {
 	},
 };
 
-/* ... and what modems ask for, to who grants it. */
+/* From the ring of requests to the upstream scheduler. */
 static const struct stage scheduler_list[] = {
 	{
 		.name = "requests",
@@ -212,7 +212,7 @@ static const struct stage scheduler_list[] = {
 	},
 };
 
-/* ... who makes MAPs for the lower MAC. */
+/* From the upstream scheduler to the lower MAC: MAPs and UCDs. */
 static const struct stage grant_list[] = {
 	{
 		.name = "grant",

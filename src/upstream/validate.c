@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Validate: Ethernet, IP and L2TPv3 headers, addresses, and the session, which tells the upstream
- * channel. What goes on is the L2TPv3 payload alone.
- */
+/* Validate: checks Ethernet, IP and L2TPv3 headers and addresses; the session determines the
+ * upstream channel. The L2TPv3 payload goes on. */
 #include "upstream/validate.h"
 
 #include <string.h>
@@ -33,7 +31,7 @@ static bool is_ours(const struct us_validate *own, const struct l2tp_data *data)
 	       memcmp(data->destination_ip, own->core_ip.bytes, size) == 0;
 }
 
-/* Cuts the packet to its payload. Returns the reason to drop it, or DROP_NONE. */
+/* Trims the packet to its payload. Returns the reason to drop it, or DROP_NONE. */
 static enum drop_reason outer_check(const struct us_validate *own, struct rte_mbuf *m,
 				    uint32_t *session) {
 	const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);

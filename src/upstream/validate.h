@@ -8,8 +8,8 @@
 struct us_validate {
 	struct counters *counters;
 	const struct us_tables *tables;
-	/* from whom to whom packets must be */
-	struct ip_address core_ip; /* ours */
+	/* the only addresses that packets may have */
+	struct ip_address core_ip; /* of this core */
 	struct ip_address rpd_ip;
 };
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Source verification: a packet's source address must be one of its modem's. What a host sends before
- * it has an address, and between neighbours, passes at a limited rate (RFC 2131; RFC 3376, 4.2.13; RFC 3590;
- * RFC 4861; RFC 5227; RFC 8415).
+ * Source verification: a packet's source address must belong to its modem.
+ *
+ * Frames that a host sends before it has an address, and between neighbours of a link, pass at a
+ * limited rate (RFC 2131; RFC 3376, 4.2.13; RFC 3590; RFC 4861; RFC 5227; RFC 8415).
  */
 #include "upstream/verify_source.h"
 
@@ -16,20 +17,21 @@
 #define DHCPV6_SERVER 547
 #define IP_PROTOCOL_IGMP 2
 
-/* ICMPv6 that hosts send from the unspecified address */
+/* ICMPv6 types that hosts send from the unspecified address */
 #define MLD_REPORT 131
 #define MLD_DONE 132
 #define ROUTER_SOLICITATION 133
 #define NEIGHBOUR_SOLICITATION 135
 #define MLDV2_REPORT 143
 
-/* A modem's frames that need no source address of its own: so many at once, and one an interval. */
+/* The token bucket of a modem's frames without its source address: frames at once, and the
+ * interval of one more. */
 #define CONTROL_BURST 200
 #define CONTROL_INTERVAL_NS (10 * 1000 * 1000)
 
 enum source {
 	SOURCE_OWN,
-	SOURCE_CONTROL, /* none of the modem's, and none is needed */
+	SOURCE_CONTROL, /* not an address of the modem, and none is required */
 	SOURCE_WRONG,
 };
 
@@ -64,7 +66,7 @@ static enum source ipv4_source(const struct us_modem *m, const struct frame_fiel
 	return SOURCE_WRONG;
 }
 
-/* Duplicate address detection, router solicitation and MLD. */
+/* Duplicate address detection, router solicitation and MLD need no source address. */
 static bool needs_no_address(const struct frame_fields *f) {
 	if (f->protocol != IP_PROTOCOL_ICMPV6 || f->fragment || f->upper_size == 0)
 		return false;
@@ -119,7 +121,7 @@ static enum drop_reason source_check(struct us_verify_source *own, struct rte_mb
 	const struct us_flow *flow = &own->tables->flows[us_meta(m)->frame.flow];
 	struct us_modem *modem = &own->tables->modems[flow->modem];
 	const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
-	/* Only type and body count, and behind the tag they lie as in an untagged frame. */
+	/* Type and body are parsed as in an untagged frame, behind the tag. */
 	size_t tag = vlan_is_priority(frame, m->data_len) ? VLAN_TAG_SIZE : 0;
 	struct frame_fields f;
 	enum frame_verdict verdict = frame_parse(frame + tag, m->data_len - tag, &f);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The stage `verify_source`: the source address is one of the modem's. */
+/* The stage `verify_source`: the source address must belong to the modem. */
 #pragma once
 
 #include "upstream/shared.h"
@@ -8,7 +8,7 @@ struct us_verify_source {
 	const struct us_resources *r;
 	struct counters *counters;
 	const struct us_tables *tables;
-	bool asked; /* else all pass */
+	bool asked; /* configured; else all frames pass */
 };
 
 uint16_t us_verify_source(void *ctx, struct rte_mbuf **pkts, uint16_t n);
