@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Begin and end, by the control thread. */
+/* Begins and ends changes, on the control thread. */
 #include "upstream/change/change.h"
 
 #include <stdio.h>
@@ -43,7 +43,7 @@ static bool keys_settle(struct us_change *c) {
 	       us_net_settle(c, &c->sessions, "session");
 }
 
-/* Nothing of it was seen by the worker. */
+/* Undoes a change that the worker has not seen. */
 static void abandon(struct us_change *c) {
 	struct us_tables *t = &c->u->tables;
 
@@ -60,7 +60,7 @@ static void abandon(struct us_change *c) {
 	t->places.begun = NULL;
 }
 
-/* The books follow what the worker has taken over. */
+/* Updates the slots of the control thread to the change, which the worker has applied. */
 static void settle(struct us_change *c) {
 	struct us_places *p = &c->u->tables.places;
 
@@ -68,14 +68,14 @@ static void settle(struct us_change *c) {
 		const struct us_modem_plan *k = &c->modems[m];
 
 		p->own[k->modem] = k->own;
-		p->taken[k->modem] = k->own == NULL; /* until it has left */
+		p->taken[k->modem] = k->own == NULL; /* until the modem's packets have left */
 	}
 	p->sids = c->sids_after;
 	p->begun = NULL;
 	c->settled = true;
 }
 
-/* Whether the one before has come so far that another one can be made. */
+/* Whether the previous change has taken effect, so that another one may begin. */
 static bool may_begin(struct us_change *c) {
 	struct us_change *before = c->u->tables.places.begun;
 
@@ -132,7 +132,7 @@ struct us_change *us_change_begin(struct upstream *u, const struct service_group
 	return c;
 }
 
-/* All has left: the places are free. */
+/* Frees the slots. No packet of the removed objects is left. */
 static void free_places(struct us_change *c) {
 	struct us_tables *t = &c->u->tables;
 

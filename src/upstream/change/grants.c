@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the upstream scheduler is told of a change: flows that come, or have other settings. Who is told anew is owed nothing
- * of what was asked for before: modems ask again. */
+/*
+ * Plans the upstream scheduler's part of a change: flows that are new or have other settings.
+ *
+ * A flow that is set again loses its pending requests; its modem requests again.
+ */
 #include <string.h>
 
 #include "upstream/change/internal.h"
@@ -22,7 +25,7 @@ static bool same_flow(const struct upstream_service_flow *a,
 	return true;
 }
 
-/* Whether the modem has it like this. */
+/* Whether the modem has the flow with the same settings. */
 static bool is_present(const struct us_change *c, uint32_t modem,
 		       const struct upstream_service_flow *next) {
 	const struct modem *m = &c->present->modems[modem];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lists that grow in the memory of a change, and the line that says why it cannot be made. */
+/* Lists that grow in the memory of a change, and the reason for refusing it. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,7 +15,7 @@ bool us_change_refuse(struct us_change *c, const char *format, ...) {
 	return false;
 }
 
-/* Room for one more in the list. */
+/* Makes space for one more entry. */
 static bool grow(struct us_change *c, void **list, uint32_t count, uint32_t *room, size_t size) {
 	uint32_t wider = *room > 0 ? 2 * *room : 16;
 	void *more;

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Leaving, by the worker between two rounds. Queues and the crypto provider give out in the order in which they took:
- * what was there has passed when so many more have come out. Behind each of them stands what may have got a part
- * from there: segments complete frames, the crypto provider gives fragments. What is incomplete then stays so.
+ * Checks, on the worker, that all packets from before the change have left.
+ *
+ * Queues and the crypto provider keep the order. So the packets that were inside have left when as
+ * many more have come out. Each of these is followed by the reassembly that it feeds: segments
+ * complete frames, the crypto provider returns fragments. What is incomplete after that stays
+ * incomplete, and is dropped.
  */
 #include "upstream/change/internal.h"
 
-/* Whether `done` has risen by the `there` that it was when first asked, or nothing is there. */
+/* Whether `done` has risen by `there`, the number inside at the first call, or none is inside. */
 static bool all_passed(struct us_change *c, uint64_t done, uint32_t there) {
 	if (!c->marked)
 		c->target = done + there;
@@ -69,7 +72,7 @@ static bool fragments_removed(void *change, struct change_cursor *cursor) {
 	struct us_change *c = change;
 	struct us_flow *f = &c->u->tables.flows[c->old_flows.places[cursor->at]];
 
-	if (c->rest == NULL) { /* else the part before began with them */
+	if (c->rest == NULL) { /* else the step before took them */
 		c->rest = us_fragments_remove(&c->u->defragment, &f->fragments);
 		cursor->left -= US_RECORD_NS;
 	}
@@ -94,8 +97,8 @@ static bool requests_passed(void *change, struct change_cursor *cursor) {
 	return all_passed(c, us_requests_taken(r), rte_ring_count(r->ring));
 }
 
-/* Addresses and SIDs that a modem had before are no more its own; keys that were replaced are unknown. Not where
- * another change has come since, which shows them no more. */
+/* Removes former addresses and SIDs of a modem, and its replaced keys, unless a later change has
+ * already replaced the record. */
 static bool modem_forgets(void *change, struct change_cursor *cursor) {
 	struct us_change *c = change;
 	const struct us_modem_plan *p = &c->modems[cursor->at];

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Each object of the list: the places that it gets and gives up, and the keys that lead there. */
+/* Plans each object of the list: slots to take and to free, and keys to add and to remove. */
 #include <string.h>
 
 #include "model/units.h"
 #include "upstream/change/internal.h"
 
-/* For lines: "modem 02:00:00:00:00:01". */
+/* For messages: "modem 02:00:00:00:00:01". */
 struct modem_text {
 	char mac[UNITS_TEXT_SIZE];
 };
@@ -17,7 +17,7 @@ static struct modem_text text_of(const struct modem *m) {
 	return t;
 }
 
-/* All SIDs of the flow as it is to be lead to its streams. */
+/* Adds all SIDs of the planned flow, which map to its streams. */
 static bool sids_gain(struct us_change *c, const struct us_flow_plan *p,
 		      const struct upstream_service_flow *f) {
 	for (size_t k = 0; k < f->cluster_count; k++) {
@@ -64,7 +64,7 @@ static bool plan_has_stream(const struct us_flow_plan *p, uint32_t stream) {
 	return false;
 }
 
-/* What a flow that was there gives up: some of its streams, or all of it. */
+/* Lists the slots and SIDs that a former flow loses: some of its streams, or all. */
 static bool flow_leaves(struct us_change *c, const struct us_modem_plan *p,
 			const struct us_own_flow *b) {
 	const struct us_flow_plan *next = plan_of(p, b->flow);
@@ -82,7 +82,7 @@ static bool flow_leaves(struct us_change *c, const struct us_modem_plan *p,
 	return true;
 }
 
-/* Schedules that are not given remain. What is replaced serves the packets that are on their way. */
+/* Keeps the modem's schedules if none are given. Replaced keys stay valid for pending packets. */
 static void keys_of_modem(struct us_change *c, struct us_modem_plan *p,
 			  const struct security_association *sa, void *const *schedules) {
 	bool given = schedules != NULL && (schedules[0] != NULL || schedules[1] != NULL);

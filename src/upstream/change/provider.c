@@ -3,7 +3,7 @@
 
 #include "upstream/change/internal.h"
 
-#define RECORD_NS 160 /* of a flow or a modem */
+#define RECORD_NS 160 /* cost of a flow or a modem */
 
 static void flow_take(struct us_flow *f, void *const schedules[US_GENERATIONS]) {
 	for (unsigned g = 0; g < US_GENERATIONS; g++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Another crypto provider for all frames, while they are on their way. */
+/* Replaces the crypto provider of all frames in service. */
 #pragma once
 
 #include <stdbool.h>
@@ -10,13 +10,15 @@
 struct us_provider_change {
 	struct upstream *u;
 	struct crypto_queue *queue;
-	void *const *schedules; /* of the new provider, two for each modem */
-	struct change_cursor cursor; /* 0 */
+	void *const *schedules; /* of the new provider, two per modem */
+	struct change_cursor cursor; /* the caller sets it to 0 */
 };
 
 /*
- * For struct worker_task of the upstream; `change` is the struct us_provider_change. Until it returns true no frame is taken out
- * of its segments: they wait for what the old provider has to be through. Nothing may be leaving that an earlier change
- * removed: replaced keys would be the old provider's. A step takes no more than 50 us.
+ * Step for struct worker_task of the upstream; `change` is a struct us_provider_change. A step
+ * takes at most 50 us.
+ *
+ * Until it returns true, segments wait until the old provider has returned its frames. No earlier
+ * change may be retiring, as its replaced keys would belong to the old provider.
  */
 bool us_provider_change(void *change);

@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Taking over, by the worker between two rounds. What flows and modems get comes before the keys by which packets
- * are told to be theirs. Keys that nobody has any more go before others come, which all fit then; a key that
- * changes hands is overwritten. What waits of those that go is dropped when nothing can come to it any more.
+ * Applies a change, on the worker between two rounds.
+ *
+ * Records of flows and modems are complete before the keys that lead packets to them. Removed keys
+ * are deleted before new ones are added, so that all fit; a key that gets another owner is
+ * overwritten. Pending packets of removed objects are dropped last, when no packet can reach these
+ * any more.
  */
 #include <rte_hash.h>
 
 #include "upstream/change/internal.h"
 
-#define GRANT_NS 2000 /* the upstream scheduler is told of a cluster of a flow; beside its SIDs */
+/* cost of setting a cluster of a flow in the upstream scheduler, without its SIDs */
+#define GRANT_NS 2000
 
 static bool take_group(void *change, struct change_cursor *cursor) {
 	struct us_change *c = change;
@@ -28,7 +32,7 @@ static bool take_channel(void *change, struct change_cursor *cursor) {
 	return true;
 }
 
-/* Flows that come have their records already. */
+/* Records of new flows are already complete. */
 static bool take_modem(void *change, struct change_cursor *cursor) {
 	struct us_change *c = change;
 	const struct us_modem_plan *p = &c->modems[cursor->at];
@@ -37,7 +41,7 @@ static bool take_modem(void *change, struct change_cursor *cursor) {
 
 	cursor->left -= US_RECORD_NS;
 	if (p->own == NULL)
-		return true; /* what is on its way needs its record */
+		return true; /* packets in queues need its record */
 	control_at = m->control_at;
 	*m = p->record;
 	m->control_at = control_at;
@@ -50,14 +54,14 @@ static bool take_modem(void *change, struct change_cursor *cursor) {
 	return true;
 }
 
-/* A key that another one gets is not among these: it is overwritten. */
+/* Deletes a removed key. A key that gets another owner is not in the list. */
 static bool way_close(const struct us_net *net, struct change_cursor *cursor) {
 	rte_hash_del_key(net->hash, &net->closed.list[cursor->at].key);
 	cursor->left -= 3 * US_RECORD_NS;
 	return true;
 }
 
-/* The hash tables are made for as many keys as us_change_begin() admits, so this cannot fail. */
+/* Cannot fail, as the hash tables have the capacity for all keys that us_change_begin() accepts. */
 static bool way_open(const struct us_net *net, struct change_cursor *cursor) {
 	const struct us_way *way = &net->opened.list[cursor->at];
 
@@ -118,7 +122,8 @@ static uint32_t left_grants(const void *change) {
 	return upstream_grants(c->u) ? c->old_flows.count : 0;
 }
 
-/* All give up what they have before one enters: SIDs and promises may pass from one to another, in a circle too. */
+/* All flows release their SIDs and guarantees before one is set, as flows may exchange them in a
+ * cycle. */
 static bool lift_grants(void *change, struct change_cursor *cursor) {
 	struct us_change *c = change;
 
