@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The time that stages see: nanoseconds since the start of the pipeline, read once per round of
- * the worker's loop. A replay sets it from the capture instead.
- */
+/* The time of stages: nanoseconds since the start of the pipeline, read once per round of the
+ * worker. A replay sets it from the capture. */
 #pragma once
 
 #include <stdint.h>
@@ -17,7 +15,7 @@ struct clock {
 	uint64_t ns_per_tick_q32; /* fixed point, 32 fractional bits */
 };
 
-/* Counts from a reading of the TSC, which clocks that are to agree have in common. */
+/* Counts from `base_tsc`, which clocks that must agree share. */
 static inline void clock_start_at(struct clock *c, uint64_t base_tsc) {
 	c->base_tsc = base_tsc;
 	c->now = 0;
@@ -32,6 +30,6 @@ static inline void clock_start(struct clock *c) {
 static inline void clock_tick(struct clock *c) {
 	unsigned __int128 ticks = rte_rdtsc() - c->base_tsc;
 
-	/* One store: the control thread reads the clocks of workers, too. */
+	/* One store, as the control thread reads the clocks of workers. */
 	__atomic_store_n(&c->now, (uint64_t)((ticks * c->ns_per_tick_q32) >> 32), __ATOMIC_RELAXED);
 }

@@ -18,7 +18,7 @@ static const struct {
 #include "pipeline/sharing.def"
 };
 
-/* In which directions a counter is counted, and the metric of each. */
+/* The directions of a counter, and its metric in each. */
 #define IN_DOWN(metric) DIRECTION_DOWN, metric, NULL
 #define IN_UP(metric) DIRECTION_UP, NULL, metric
 #define IN_BOTH(down, up) DIRECTION_BOTH, down, up

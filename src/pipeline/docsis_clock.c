@@ -8,17 +8,17 @@
 #include "model/grants_times.h"
 #include "pipeline/clock.h"
 
-#define TOGETHER_US 20 /* the TSC before and after the system's clock was read, at most */
+#define TOGETHER_US 20 /* most us between two TSC readings around one of the system's clock */
 #define TRIES 20
-#define LEARNT_NS 60000000000 /* the rate is that of the last one or two such times */
-#define STEEPEST 0.01 /* of the worker's rate; beyond it something else is wrong */
+#define LEARNT_NS 60000000000 /* the rate is that of the last one or two of these times */
+#define STEEPEST 0.01 /* limit of the rate difference; more has other causes */
 #define Q32 4294967296.0
 
 void docsis_clock_init(struct docsis_clock *c) {
 	*c = (struct docsis_clock){.look_at = UINT64_MAX};
 }
 
-/* The system's time, and the worker's at that moment: nothing may come between the two. */
+/* Reads the system's time and the worker's time of the same moment. */
 static uint64_t system_now(const struct clock *worker, uint64_t *now) {
 	uint64_t before, after, most = rte_get_tsc_hz() / 1000000 * TOGETHER_US;
 	unsigned __int128 ticks;
@@ -64,7 +64,7 @@ static double within(double value, double most) {
 	return value > most ? most : value < -most ? -most : value;
 }
 
-/* The rate since it was begun, and what is to be made good in the next second. */
+/* Sets the rate to the learned one, plus a correction of the difference over the next second. */
 static void steer(struct docsis_clock *c, uint64_t now, uint64_t system, int64_t behind) {
 	double since = (double)(now - c->begun_from);
 	double gain = (double)(int64_t)(system - c->begun_system - (now - c->begun_from)) / since;
@@ -108,6 +108,6 @@ uint64_t docsis_clock_when(const struct docsis_clock *c, uint64_t samples) {
 	if (c->gain_q32 == 0)
 		at = (int64_t)c->from + ahead;
 	else
-		at += 1; /* rounded up: a round then is not too early */
+		at += 1; /* rounded up, so that a round is not too early */
 	return at > 0 ? (uint64_t)at : 0;
 }

@@ -1,47 +1,53 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DOCSIS time: samples of 204.8 MHz, of which the 10.24 MHz clock of timestamps counts one in 20 (MULPI 3.1, 6.4.3).
- * With Remote PHY, core and R-PHY device follow PTP, and so does the system's clock here: DOCSIS time is that, from
- * 1970 on. Between two looks at it, a worker's clock (pipeline/clock.h) goes on, whose rate is learnt: DPDK rounds
- * that of the TSC, by up to two thousandths. A replay has time of its own.
+ * DOCSIS time in samples of 204.8 MHz; the 10.24 MHz clock of timestamps counts one per 20 (MULPI
+ * 3.1, 6.4.3).
+ *
+ * With Remote PHY, core and R-PHY device follow PTP, as does the system's clock here. DOCSIS time
+ * is that of the system, since 1970. Between two readings, the worker's clock (pipeline/clock.h)
+ * advances it. Its rate is learned, as DPDK rounds the TSC frequency by up to 0.2 %. A replay has
+ * its own time.
  */
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#define DOCSIS_CLOCK_LOOK_NS 100000000 /* between two looks at the system's clock */
-#define DOCSIS_CLOCK_JUMP_NS 1000000 /* a larger difference is a jump, and taken over at once */
-#define DOCSIS_CLOCK_SLEW 10000 /* smaller ones are made good by 1 part in so many: 100 ppm */
+#define DOCSIS_CLOCK_LOOK_NS 100000000 /* between two readings of the system's clock */
+#define DOCSIS_CLOCK_JUMP_NS 1000000 /* a larger difference is a jump and applies at once */
+#define DOCSIS_CLOCK_SLEW 10000 /* smaller ones are corrected at 1 part in 10,000: 100 ppm */
 
 struct clock;
 
 struct docsis_clock {
-	uint64_t from, system; /* DOCSIS time, ns, was `system` at the worker's `from` */
-	int64_t gain_q32; /* ns more for each of the worker's, 32 fractional bits */
-	uint64_t begun_from, begun_system; /* two clocks at once, by which the rate is learnt */
-	uint64_t look_at; /* the worker's ns of the next look; UINT64_MAX: never */
+	uint64_t from, system; /* DOCSIS time, in ns, was `system` at `from`, the worker's time */
+	int64_t gain_q32; /* correction in ns per ns of the worker, 32 fractional bits */
+	/* readings of both clocks from which the rate is learned */
+	uint64_t begun_from, begun_system;
+	uint64_t look_at; /* the worker's ns of the next reading; UINT64_MAX: never */
 	uint64_t jumps;
 };
 
-/* DOCSIS time is the worker's, from 0 on, until it follows the system's. */
+/* DOCSIS time is that of the worker, from 0 on, until docsis_clock_start(). */
 void docsis_clock_init(struct docsis_clock *c);
 
-/* Follows the system's clock from now on, which is read with the worker's. */
+/* Makes it follow the system's clock, which it reads together with the worker's. */
 void docsis_clock_start(struct docsis_clock *c, const struct clock *worker);
 
-/* To be called when docsis_clock_must_look(): system calls that are none (vDSO). How old the worker's round is does not
- * matter. Returns whether time has jumped: forward or back. */
+/*
+ * Reads the system's clock; call it if docsis_clock_must_look(). The vDSO needs no system call. The
+ * age of the worker's round does not matter. Returns whether time has jumped, forward or back.
+ */
 bool docsis_clock_look(struct docsis_clock *c, const struct clock *worker);
 
-/* The same with the system's time given, ns since 1970, at the worker's `now`. */
+/* As docsis_clock_look(), with the system's time `system` (ns since 1970) at the worker's `now`. */
 bool docsis_clock_follow(struct docsis_clock *c, uint64_t now, uint64_t system);
 
 static inline bool docsis_clock_must_look(const struct docsis_clock *c, uint64_t now) {
 	return now >= c->look_at;
 }
 
-/* DOCSIS time in samples at the worker's `now`, rounded down; and when by the worker's clock it is `samples`, rounded up:
- * 0 where that is over since before it began. */
+/* docsis_clock_time() converts the worker's `now` to DOCSIS samples, rounded down.
+ * docsis_clock_when() converts back, rounded up; 0 if that was before the worker's clock began. */
 uint64_t docsis_clock_time(const struct docsis_clock *c, uint64_t now);
 uint64_t docsis_clock_when(const struct docsis_clock *c, uint64_t samples);

@@ -1,27 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How the work was done: it depends on the moments at which packets came and on who else had the core, so that no
- * two runs agree. What becomes of packets is in counters (pipeline/counters.h), which do not depend on that.
+ * Statistics of how work was done. They depend on arrival times and on other programs of the core,
+ * so no two runs agree.
+ *
+ * The counters of packets (pipeline/counters.h) do not depend on these.
  */
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Packets of a poll behind which there may be more: some drivers hand out no more than so many at a time. */
+/* A poll with this number of packets may have left more: some drivers return no more at a time. */
 #define EFFORT_FULL 32
 
 struct effort {
-	uint64_t polls_useful; /* times that the source was asked and had packets */
-	uint64_t polls_empty; /* times that it had none */
-	uint64_t full_polls; /* times that it had EFFORT_FULL or more, as the time before */
+	uint64_t polls_useful; /* polls that returned packets */
+	uint64_t polls_empty; /* polls that returned none */
+	/* polls that returned EFFORT_FULL or more, and so did the poll before */
+	uint64_t full_polls;
 	bool was_full;
-	uint64_t lookups; /* calls that look modems up; upstream of bursts, by SID */
-	uint64_t looked_up; /* packets or bursts in these calls */
+	uint64_t lookups; /* calls that look up modems; upstream bursts, by SID */
+	uint64_t looked_up; /* packets or bursts of these calls */
 };
 
-/* Whether a poll brought so many, and the one before it too: packets that come in bursts are all taken by the first, behind a
- * second one there is a queue. */
+/* Whether this poll and the one before were full. One full poll takes a burst that arrived
+ * together; a second one shows a queue. */
 static inline bool effort_full(bool *was_full, uint16_t received) {
 	bool full = received >= EFFORT_FULL, both = full && *was_full;
 

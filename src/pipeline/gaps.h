@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Times for which the system did not run a thread that polls, as the thread notes them itself: the longest ones,
- * each from the end of the round before to the end of the round that was long. In TSC cycles, which all threads and
- * processes of a machine share.
+ * Times during which the system did not run a polling thread, as the thread records them.
+ *
+ * Each lasts from the end of one round to the end of the next, long one; only the longest are kept.
+ * In TSC cycles, which all threads and processes of a machine share.
  */
 #pragma once
 
@@ -16,9 +17,10 @@ struct gap {
 
 struct gaps {
 	uint32_t count;
-	uint32_t shorter; /* that were noted, and are not kept as others are longer */
+	uint32_t shorter; /* recorded, but not kept, as others are longer */
 	struct gap list[GAPS_MOST];
 };
 
-/* Keeps the gap, in place of the shortest one where the list is full. Seldom called, by the thread itself. */
+/* Records a gap, which replaces the shortest one if the list is full. The thread itself calls
+ * it, rarely. */
 void gaps_note(struct gaps *g, uint64_t from, uint64_t to);

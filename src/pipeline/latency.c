@@ -69,7 +69,7 @@ void latency_set(struct latency *l, bool on) {
 		uint64_t hz = l->simulated == NULL ? rte_get_tsc_hz() : CLOCK_NS_PER_S;
 
 		l->ns_per_tick_q32 = (uint64_t)(((unsigned __int128)CLOCK_NS_PER_S << 32) / hz);
-		l->since = RTE_MAX(latency_now(l), 1u); /* 0 is that of cut off parts */
+		l->since = RTE_MAX(latency_now(l), 1u); /* 0 means no arrival time */
 	}
 	__atomic_store_n(&l->on, on, __ATOMIC_RELEASE);
 }
@@ -89,7 +89,7 @@ bool latency_measured(const struct latency *l) {
 	return l->whole != NULL;
 }
 
-/* Odd before the histogram is chosen, in the order that the reader counts on. */
+/* Makes `bursts` odd before it reads the histogram; the reader relies on this order. */
 static struct hdr_histogram *latency_record_begin(struct latency *l) {
 	__atomic_store_n(&l->bursts, l->bursts + 1, __ATOMIC_SEQ_CST);
 	return __atomic_load_n(&l->into, __ATOMIC_SEQ_CST);
@@ -99,7 +99,7 @@ static void latency_record_end(struct latency *l) {
 	__atomic_store_n(&l->bursts, l->bursts + 1, __ATOMIC_RELEASE);
 }
 
-/* The writer had chosen either before the exchange: then it is waited for, or after it. */
+/* If the writer read the old histogram, `bursts` is odd, and the reader waits. */
 static void latency_wait_for_writer(const struct latency *l) {
 	uint32_t seen = __atomic_load_n(&l->bursts, __ATOMIC_SEQ_CST);
 
@@ -122,13 +122,13 @@ void latency_reset(struct latency *l) {
 }
 
 static int64_t latency_ns(const struct latency *l, uint64_t from, uint64_t to) {
-	uint64_t ticks = to > from ? to - from : 0; /* TSCs of two cores may differ a little */
+	uint64_t ticks = to > from ? to - from : 0; /* TSCs of two cores may differ slightly */
 	uint64_t ns = (uint64_t)(((unsigned __int128)ticks * l->ns_per_tick_q32) >> 32);
 
 	return (int64_t)RTE_MIN(ns, (uint64_t)PERCENTILES_MAX_NS);
 }
 
-/* Packets that came in one burst stand beside each other: they are recorded together. */
+/* Packets of one burst are adjacent, and are recorded together. */
 static void latency_record_times(const struct latency *l, struct hdr_histogram *h,
 				 const uint64_t *arrived, unsigned n, uint64_t now) {
 	for (unsigned i = 0, run; i < n; i += run) {
@@ -167,7 +167,7 @@ uint16_t latency_line_add(struct latency_line *line, const struct latency *l,
 			  const struct rte_mbuf *frame) {
 	uint32_t before = line->count;
 
-	/* The first buffer holds the headers. */
+	/* The first buffer contains the headers. */
 	for (struct rte_mbuf *m = frame->next; m != NULL && line->count < line->size; m = m->next) {
 		uint64_t arrived = packet_meta(m)->arrived;
 

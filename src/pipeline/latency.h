@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How long packets stay in the pipeline of a direction: from the receive stage's burst to the transmit
- * stage's burst that the port took. It is off until it is asked for; then the TSC is read once a burst
- * at either end.
+ * The time of packets in a pipeline, from the burst of the receive stage to the burst that the port
+ * accepted from the transmit stage.
  *
- * Downstream a packet's time ends with the DEPI frame that holds its last byte. Upstream it begins with
- * the L2TPv3 packet that held the trailer of the burst with its frame's last byte: that modem or R-PHY
- * device send the rest later is none of the pipeline's time, but what a frame waits for others is - for
- * an earlier packet, segment or fragment that came behind it.
+ * Measuring is off by default. It reads the TSC once per burst at either end.
  *
- * When a packet came stands in its mbuf (struct packet_meta), which outlasts the queues, the crypto
- * device and the chaining to DEPI frames. A part that is cut off carries none, as the packet's last
- * byte is not in it: so a walk along a DEPI frame finds the packets that end in it. As the port owns
- * what it took, the walk comes before, and the times wait in a line, in the order of the frames.
+ * Downstream, a packet's time ends with the DEPI frame that carries its last byte. Upstream, it
+ * begins with the L2TPv3 packet that contains the trailer of the frame's last burst. Delays of the
+ * modem or R-PHY device do not count; waiting for earlier packets, segments or fragments that
+ * arrive later does.
  *
- * What is recorded has one writer, the worker that transmits. A reader exchanges the histogram in which
- * it writes for an empty one and waits until the writer has seen that: the worker waits for nobody.
+ * The arrival time is in the mbuf (struct packet_meta) and survives queues, the crypto device and
+ * the chaining to DEPI frames. A fragment without the packet's last byte has none. So the buffers
+ * of a DEPI frame show the packets that end in it. These are read before transmission, as the port
+ * then owns the frame; their times wait in a line in the order of frames.
+ *
+ * One writer, the transmitting worker, records. A reader exchanges the writer's histogram for an
+ * empty one, and waits until the writer has seen that. The worker never waits.
  */
 #pragma once
 
@@ -30,76 +31,75 @@
 
 #include "pipeline/packet.h"
 
-/* Of one direction. Zeroed: off. */
+/* The latency of one direction. Zeroed: off. */
 struct latency {
-	/* What the direction's workers read. */
+	/* read by the workers of the direction */
 	bool on;
-	uint64_t since; /* ticks, above 0: packets that came before are not counted */
+	uint64_t since; /* ticks, above 0: earlier packets are not counted */
 	uint64_t ns_per_tick_q32; /* fixed point, 32 fractional bits */
-	const uint64_t *simulated; /* ns, in the place of the TSC; NULL in service */
-	/* The transmitting worker's. */
+	const uint64_t *simulated; /* ns, instead of the TSC; NULL in service */
+	/* of the transmitting worker */
 	struct hdr_histogram *into __rte_cache_aligned; /* ns */
-	uint32_t bursts; /* odd: one is being recorded */
-	/* The reader's. */
+	uint32_t bursts; /* odd while it records a burst */
+	/* of the reader */
 	struct hdr_histogram *spare __rte_cache_aligned; /* empty */
 	struct hdr_histogram *recent, *whole;
 };
 
-/* Of the packets that end in DEPI frames which the port has not taken yet, a circle. */
+/* A ring of times of packets that end in DEPI frames which the port has not accepted yet. */
 struct latency_line {
 	uint64_t *arrived; /* ticks */
-	uint32_t size; /* a power of two; 0: there is none */
+	uint32_t size; /* a power of two; 0: not created */
 	uint32_t first, count;
 };
 
-/*
- * Switches measuring on or off. Packets that are in the pipeline when it is switched on are not counted, and what was
- * measured before is forgotten. Returns 0, or -1 when memory is short: then it is off.
- */
+/* Switches measuring on or off. Switching it on clears the results; packets already in the
+ * pipeline do not count. Returns 0, or -1 without memory, which leaves it off. */
 int latency_switch(struct latency *l, bool on);
 
 /*
- * The same in two parts, where a worker runs. The first makes room for what is to be measured, by the reader, who keeps
- * others away that do not know yet whether there is something to read; nothing happens where it is on. Returns 0 or -1
- * likewise. The second is for the worker that transmits, between two rounds, and cannot fail.
+ * The same in two parts, while a worker runs.
+ *
+ * The reader calls latency_prepare(), which allocates memory, and excludes other readers. It does
+ * nothing if measuring is on, and returns 0 or -1. The transmitting worker calls latency_set()
+ * between two rounds; it cannot fail.
  */
 int latency_prepare(struct latency *l);
-int latency_reserve(struct latency *l); /* its memory alone: what was measured stays */
+int latency_reserve(struct latency *l); /* allocates memory only; keeps results */
 void latency_set(struct latency *l, bool on);
 
-/* Time is `*ns` from here on. To be called while it is off. */
+/* Uses the time `*ns` from now on. Call it while measuring is off. */
 void latency_simulate(struct latency *l, const uint64_t *ns);
 
 void latency_free(struct latency *l);
 
-/* Whether it was ever switched on, so that there is something to read. */
+/* Whether it was ever switched on, so that there are results. */
 bool latency_measured(const struct latency *l);
 
-/* Readers are one at a time, of all that is measured in the process: between these. No worker is among them. */
+/* Serialize readers of all latencies of the process. Workers never take the lock. */
 void latency_readers_lock(void);
 void latency_readers_unlock(void);
 
-/*
- * Takes over what was recorded, also while workers run: `recent` and `whole` then have it. One reader
- * at a time. latency_measured() must hold.
- */
+/* Moves recorded times to `recent` and `whole`, also while workers run. One reader at a time;
+ * latency_measured() must hold. */
 void latency_collect(struct latency *l);
 
-/* Forgets what was collected in `recent`. */
+/* Clears `recent`. */
 void latency_reset(struct latency *l);
 
-/* Records packets that the port took just now, by when they came. */
+/* Records packets that the port has just accepted, by arrival time. */
 void latency_record(struct latency *l, const uint64_t *arrived, unsigned n);
 
-/* Makes room for `packets` at a time. Returns 0, or -1 when memory is short. Harmless where there is. */
+/* Allocates memory for `packets` at a time. Returns 0, or -1 without memory. Harmless if it
+ * exists. */
 int latency_line_create(struct latency_line *line, uint32_t packets);
 void latency_line_free(struct latency_line *line);
 
-/* Adds the packets that end in the DEPI frame. Returns how many of them there is a time of. */
+/* Adds the packets that end in the DEPI frame. Returns how many of them have a time. */
 uint16_t latency_line_add(struct latency_line *line, const struct latency *l,
 			  const struct rte_mbuf *frame);
 
-/* The port took the frames of the first `n` packets in the line just now. */
+/* The port has just accepted the frames of the first `n` packets of the line. */
 void latency_line_record(struct latency_line *line, struct latency *l, uint32_t n);
 
 static inline bool latency_on(const struct latency *l) {
@@ -110,7 +110,7 @@ static inline uint64_t latency_now(const struct latency *l) {
 	return likely(l->simulated == NULL) ? rte_rdtsc() : *l->simulated;
 }
 
-/* A burst came just now. */
+/* Stamps a burst that has just arrived. */
 static inline void latency_arrive(const struct latency *l, struct rte_mbuf **pkts, uint16_t n) {
 	uint64_t now;
 

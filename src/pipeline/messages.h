@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Management messages of the upstream scheduler on their way to the lower MAC, which sends them before all data: a ring
- * between both workers, and what the messages take of the downstream channels, by which the downstream's scheduler
- * counts. The downstream owns it; one worker puts in, one takes out.
+ * Messages of the upstream scheduler to the lower MAC, which transmits them before data.
+ *
+ * A ring connects both workers. Byte counts of the messages per downstream channel tell the
+ * downstream scheduler their share. The downstream owns the path; it has one producer and one
+ * consumer.
  */
 #pragma once
 
@@ -17,19 +19,19 @@
 #include "model/service_group.h"
 #include "pipeline/packet.h"
 
-#define MESSAGES_RING 512 /* at least; a power of two */
+#define MESSAGES_RING 512 /* minimum; a power of two */
 #define MESSAGE_ANY_TIME UINT16_MAX
 
-/* What a message, or a DEPI frame with a part of one, carries in the place of a packet's record. */
+/* The metadata of a message, or of a DEPI frame with a part of one, in the memory of struct
+ * packet_meta. */
 struct message_meta {
 	uint64_t due; /* ns of the workers' clocks */
 	uint16_t stream; /* message_pseudowire() or message_channel() */
-	uint16_t
-		slack; /* us after `due` until which it is of use; MESSAGE_ANY_TIME: it always is */
-	uint16_t ends; /* 0: no packets end in it */
-	uint8_t messages; /* of a DEPI frame: that end in it */
+	uint16_t slack; /* us after `due` at which it expires; MESSAGE_ANY_TIME: never */
+	uint16_t ends; /* 0: no packet ends in it */
+	uint8_t messages; /* of a DEPI frame: the number that end in it */
 	uint8_t head; /* of a DEPI frame: bytes before the first segment */
-	uint64_t arrived; /* 0: it came from no port */
+	uint64_t arrived; /* 0: not from a port */
 };
 
 _Static_assert(sizeof(struct message_meta) == sizeof(struct packet_meta) &&
@@ -40,14 +42,17 @@ _Static_assert(sizeof(struct message_meta) == sizeof(struct packet_meta) &&
 
 struct message_path {
 	struct rte_ring *ring; /* of mbufs: messages from the DA on, or whole frames */
-	uint32_t pseudowires; /* places of upstream channels */
-	uint32_t channels; /* of downstream channels */
-	uint64_t *bytes; /* by downstream channel: of frames for it that were put in */
-	uint64_t total; /* all of them, written last */
+	uint32_t pseudowires; /* slots of upstream channels */
+	uint32_t channels; /* slots of downstream channels */
+	uint64_t *bytes; /* by downstream channel: bytes of frames put into the ring */
+	uint64_t total; /* of all channels; written last */
 };
 
-/* Places of the ring: the MAPs and the UCDs of all channels may be made at once, each for the MAP pseudowire and every
- * downstream channel that carries them. A power of two, of which one stays empty. */
+/*
+ * Slots of the ring. The MAPs and UCDs of all channels may be made at once, each for the MAP
+ * pseudowire and every downstream channel that carries MAPs. A power of two, of which one slot
+ * stays empty.
+ */
 static inline uint32_t messages_ring(const struct service_group *sg) {
 	uint32_t messages = 0;
 
@@ -63,7 +68,7 @@ static inline struct message_meta *message_meta(struct rte_mbuf *m) {
 	return RTE_MBUF_DYNFIELD(m, packet_meta_offset, struct message_meta *);
 }
 
-/* The streams: the MAP pseudowire of an upstream channel, and the session of a downstream channel. */
+/* Streams: the MAP pseudowire of an upstream channel, and the session of a downstream channel. */
 static inline uint16_t message_pseudowire(uint32_t upstream_channel) {
 	return (uint16_t)upstream_channel;
 }
@@ -76,8 +81,8 @@ static inline bool message_is_late(const struct message_meta *m, uint64_t now) {
 	return now > m->due + m->slack * UINT64_C(1000) && m->slack != MESSAGE_ANY_TIME;
 }
 
-/* Whether the ring had room: then the message is the lower MAC's. It counts for the channel even where it comes too
- * late to be sent. */
+/* Puts a message into the ring. Returns whether it fit; then the lower MAC owns the mbuf. Its
+ * bytes count even if it is too late to be transmitted. */
 static inline bool message_put(struct message_path *p, struct rte_mbuf *m, uint16_t stream,
 			       uint64_t due, uint16_t slack) {
 	uint32_t size = rte_pktmbuf_pkt_len(m);

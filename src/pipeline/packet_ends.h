@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where packets come from and go to: a queue of a port, or a ring to who owns the port. A service group
- * that has its port for itself asks the port; one that shares it has a ring in its place (src/sharing), maybe with
- * a queue beside it, and its stages are the same.
+ * Packet sources and sinks: a queue of a port, or a ring to the port owner.
+ *
+ * A group with a port of its own polls the port. A group on a shared port has a ring instead
+ * (src/sharing), perhaps with a queue beside it. Its stages are the same.
  */
 #pragma once
 
@@ -14,27 +15,30 @@
 #include <rte_ethdev.h>
 #include <rte_ring.h>
 
-/* One thread receives from it. */
+/* One thread receives from a source. */
 struct packet_source {
-	struct rte_ring *ring; /* NULL: the port; else with one consumer */
-	/* NULL: the ring alone; else what takes from the ring and more, as packet_source_burst() does. */
+	struct rte_ring *ring; /* NULL: the port; else a ring with one consumer */
+	/* NULL: the ring alone. Else a function that receives from the ring and other queues, as
+	 * packet_source_burst(). */
 	uint16_t (*take)(void *taker, struct rte_mbuf **pkts, uint16_t most);
 	void *taker;
-	/* With a ring: how often who fills it has found its port empty, with all that came before in the
-	 * rings. That thread alone writes it. */
+	/* With a ring: how often the port owner found its port empty, after it had put all
+	 * earlier packets into the rings. Only the port owner writes it. */
 	const uint64_t *emptied;
 	uint16_t port;
 	uint16_t queue;
 };
 
-/* What a thread sends to; of a port's queue it is the only one. A zeroed sink is none: it takes no packet. */
+/* The destination of a thread, the only one that transmits on a queue of a port. A zeroed sink
+ * accepts no packet. */
 struct packet_sink {
-	struct rte_ring *ring; /* NULL: the port; else with as many producers as it was made for */
-	bool has_port; /* false in a zeroed sink, since 0 is the number of a port */
+	/* NULL: the port; else a ring for the producers that it was created for */
+	struct rte_ring *ring;
+	bool has_port; /* false in a zeroed sink, as 0 is a valid port */
 	uint16_t port;
 	uint16_t queue;
-	bool shut; /* it takes nothing for now, or ever: what is sent ends under the next */
-	uint16_t reason; /* enum drop_reason, while it is shut */
+	bool shut; /* closed, for now or for ever: the caller drops its packets with `reason` */
+	uint16_t reason; /* enum drop_reason, while `shut` */
 };
 
 static inline struct packet_sink packet_sink_port(uint16_t port) {
@@ -45,7 +49,7 @@ static inline bool packet_sink_there(const struct packet_sink *s) {
 	return s->ring != NULL || s->has_port;
 }
 
-/* Returns how many packets came, at most `most`; fewer where there were no more. */
+/* Receives at most `most` packets. Returns their number; fewer if the source has no more. */
 static inline uint16_t packet_source_burst(const struct packet_source *s, struct rte_mbuf **pkts,
 					   uint16_t most) {
 	if (likely(s->ring == NULL))
@@ -55,12 +59,13 @@ static inline uint16_t packet_source_burst(const struct packet_source *s, struct
 	return (uint16_t)rte_ring_sc_dequeue_burst(s->ring, (void **)pkts, most, NULL);
 }
 
-/* To be read before the burst that it is asked for. 0 where the source is a port. */
+/* Read it before the burst. 0 if the source is a port. */
 static inline uint64_t packet_source_emptied(const struct packet_source *s) {
 	return likely(s->emptied == NULL) ? 0 : __atomic_load_n(s->emptied, __ATOMIC_ACQUIRE);
 }
 
-/* Returns how many packets were taken, from the first on; the others remain the caller's. */
+/* Transmits packets. Returns how many of them, from the first, were accepted; the caller keeps
+ * the others. */
 static inline uint16_t packet_sink_burst(const struct packet_sink *s, struct rte_mbuf **pkts,
 					 uint16_t n) {
 	if (s->ring != NULL)

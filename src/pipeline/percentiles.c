@@ -10,8 +10,10 @@ struct hdr_histogram *percentiles_create(void) {
 }
 
 /*
- * Microseconds that all packets but one of `beyond` took at most. By its rank, rounded up: the library
- * rounds it to the nearest one, and so passes over the longest of 60,000 as beyond 99.999 %.
+ * The microseconds that all packets but one of `beyond` took at most.
+ *
+ * It rounds the rank up. The library rounds to the nearest one, and so excludes the longest of
+ * 60,000 from the 99.999th percentile.
  */
 static double all_but_one_of(const struct hdr_histogram *ns, int64_t beyond) {
 	int64_t rank = ns->total_count - ns->total_count / beyond;
@@ -35,7 +37,7 @@ struct percentiles percentiles_us(const struct hdr_histogram *ns) {
 	};
 }
 
-/* The first two digits, and 0 behind them. */
+/* Keeps the first two digits and sets the others to 0. */
 static uint64_t bucket_floor(uint64_t value) {
 	uint64_t scale = 1;
 

@@ -6,8 +6,10 @@
 #include <rte_cycles.h>
 
 /*
- * Calls a stage with the `n` packets of the burst, or with what its queue has. Returns whether there was
- * something to call it for. `n` becomes what it returned, `moved` the larger of packets in and out.
+ * Calls a stage with the `n` packets of the burst, or with those of its queue. Returns whether it
+ * was called.
+ *
+ * Sets `n` to the number of returned packets, and `moved` to the larger of input and output.
  */
 static inline bool stage_call(struct pipeline *p, const struct stage *s, struct rte_mbuf **pkts,
 			      uint16_t *n, unsigned *moved) {
@@ -70,7 +72,7 @@ void pipeline_show_given(const struct pipeline *p, const struct tap_list *t, uns
 	}
 }
 
-/* As stage_call(), for who looks on; what is given to a queue shows itself. */
+/* As stage_call(), with captures. A queue shows its own packets. */
 static bool stage_call_shown(struct pipeline *p, unsigned at, const struct tap_list *t,
 			     struct rte_mbuf **pkts, uint16_t *n, unsigned *moved) {
 	const struct stage *s = &p->stages[at];
@@ -92,7 +94,7 @@ static bool stage_call_shown(struct pipeline *p, unsigned at, const struct tap_l
 	return true;
 }
 
-/* Cycles are of the stages and of looking on. */
+/* The cycles include those of captures. */
 static __rte_noinline unsigned run_shown(struct pipeline *p, const struct tap_list *t) {
 	struct rte_mbuf *pkts[PIPELINE_CAPACITY];
 	uint64_t start = rte_rdtsc(), end;

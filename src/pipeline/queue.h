@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Queues of packets between stages, without an end. A packet in a queue names the next one in the first
- * bytes of what it carries from stage to stage: what a room keeps there does not last.
+ * Unbounded queues of packets between stages.
+ *
+ * The first bytes of a packet's metadata link it to the next packet, so a queue overwrites what a
+ * stage keeps there.
  */
 #pragma once
 
@@ -15,7 +17,7 @@
 struct queue {
 	struct rte_mbuf *first, *last;
 	uint32_t count; /* packets */
-	uint32_t buffers; /* of all of them */
+	uint32_t buffers; /* of all packets */
 };
 
 static inline struct rte_mbuf **queue_next(struct rte_mbuf *m) {
@@ -33,7 +35,7 @@ static inline void queue_add(struct queue *q, struct rte_mbuf *m) {
 	q->buffers += m->nb_segs;
 }
 
-/* NULL where it is empty. */
+/* NULL if the queue is empty. */
 static inline struct rte_mbuf *queue_take(struct queue *q) {
 	struct rte_mbuf *m = q->first;
 
@@ -45,7 +47,7 @@ static inline struct rte_mbuf *queue_take(struct queue *q) {
 	return m;
 }
 
-/* Takes at most `most`. Returns how many. */
+/* Takes at most `most` packets. Returns their number. */
 static inline uint16_t queue_take_burst(struct queue *q, struct rte_mbuf **pkts, uint16_t most) {
 	uint16_t n = 0;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the stages of a direction keep and hold, for all of its lists. */
+/* Opens, closes and stops the stages of a direction, in all of its lists. */
 #include "pipeline/pipeline.h"
 
 int stages_open(const struct stage_list *lists, unsigned count, void *direction,

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where somebody looks on: at the boundaries of stages, and at packets that end. Lists and counters have a
- * pointer that is NULL while nobody does. What it points to stays as it is, but for what is said to be the
- * worker's: the control thread puts another in its place, and frees the former when all workers have passed.
+ * Capture points at the boundaries of stages and at drops.
+ *
+ * Lists and counters have a pointer that is NULL without a capture. The control thread never
+ * modifies the struct behind it, except for members of the worker. It replaces the struct, and
+ * frees the old one when no worker can reach it.
  */
 #pragma once
 
@@ -15,30 +17,31 @@
 
 enum tap_side { TAP_IN, TAP_OUT };
 
-/* A boundary: what goes into a stage, or comes out of it. */
+/* A boundary: the input or the output of a stage. */
 static inline unsigned tap_boundary(unsigned stage, enum tap_side side) {
 	return 2 * stage + side;
 }
 
-/* What one worker runs of a service group, or a shared port: it has one for all its lists. */
+/* The capture of one worker in a service group or shared port; all of its lists share it. */
 struct tap {
-	/* What passes a boundary. The packets are only looked at. */
+	/* Reports packets at a boundary. It must not modify them. */
 	void (*passed)(struct tap *tap, unsigned boundary, struct rte_mbuf *const *pkts,
 		       uint16_t n);
-	/* A packet, or what there is of it, about to be freed for a reason (enum drop_reason). */
+	/* Reports a packet, or a part of one, that is about to be freed for a reason (enum
+	 * drop_reason). */
 	void (*dropped)(struct tap *tap, struct rte_mbuf *m, unsigned reason);
-	uint32_t *
-		stage; /* where the worker is, or TAP_NO_STAGE: its own, and that of a tap in this one's place */
+	/* the worker's current stage, or TAP_NO_STAGE; also used by the tap's successor */
+	uint32_t *stage;
 };
 
-/* What is looked at in one list. */
+/* The capture points of one list. */
 struct tap_list {
 	struct tap *tap;
-	uint32_t first; /* number that the tap has for the list's first stage */
-	uint32_t in, out; /* a bit each of the list's stages */
+	uint32_t first; /* the tap's number of the list's first stage */
+	uint32_t in, out; /* a bit per stage of the list */
 };
 
-/* `where` is read once: it may become NULL at any time. */
+/* `where` may become NULL at any time, so it is read once. */
 static inline void tap_drop(struct tap *const *where, struct rte_mbuf *m, unsigned reason) {
 	struct tap *tap = __atomic_load_n(where, __ATOMIC_ACQUIRE);
 
