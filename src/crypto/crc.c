@@ -13,7 +13,7 @@
 #include "wire/crc32.h"
 
 struct crypto_crc {
-	void *library; /* IMB_MGR; NULL: DPDK makes it */
+	void *library; /* IMB_MGR; NULL: DPDK computes the CRC */
 };
 
 static bool library_take(struct crypto_crc *c) {
@@ -45,7 +45,7 @@ void crypto_crc_close(struct crypto_crc *c) {
 	free(c);
 }
 
-/* By PMULL or PCLMULQDQ where the CPU has it. Since 25.03 DPDK's function has other arguments. */
+/* DPDK uses PMULL or PCLMULQDQ if the CPU has it. Since 25.03 its function has other arguments. */
 static uint32_t crc_of(const struct crypto_crc *c, const uint8_t *data, size_t length) {
 #ifndef VCMTS_NO_IPSEC_MB
 	if (c->library != NULL)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The Ethernet CRC of frames beside whose cipher a device makes none: by intel-ipsec-mb, or by DPDK where this build, or
- * this CPU, does without the library. zlib's takes a cycle a byte.
+ * The Ethernet CRC of frames for devices that do not process it with the cipher. It uses
+ * intel-ipsec-mb, or DPDK if this build or CPU cannot use the library. zlib would take a cycle per
+ * byte.
  */
 #pragma once
 
@@ -11,13 +12,14 @@
 
 struct crypto_crc;
 
-/* NULL after a message, or when there is no memory. To be given to crypto_crc_close(). */
+/* Returns NULL after an error message, or without memory. The caller gives it to
+ * crypto_crc_close(). */
 struct crypto_crc *crypto_crc_open(void);
 
 void crypto_crc_close(struct crypto_crc *c);
 
-/* Writes the CRC of `length` bytes behind them. */
+/* Writes the CRC of the first `length` bytes of `data` behind them. */
 void crypto_crc_write(const struct crypto_crc *c, uint8_t *data, size_t length);
 
-/* Whether the last four of `length_with_crc` bytes are right. False for fewer than five bytes. */
+/* Whether the last four of `length_with_crc` bytes are the CRC. False for fewer than five bytes. */
 bool crypto_crc_good(const struct crypto_crc *c, const uint8_t *data, size_t length_with_crc);

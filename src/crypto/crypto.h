@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What encrypts, decrypts and makes CRCs, behind a handful of functions: a provider. Downstream and upstream do not
- * know which one it is.
+ * Crypto providers encrypt, decrypt, and generate or verify CRCs. Downstream and upstream use any
+ * provider by the same functions.
  *
- *     crypto_key ---- stands in the record of a flow or a modem; the provider made its schedule
- *     crypto_frame -- what is to be done to one frame, with a pointer to that record
- *     crypto_queue -- of one pipeline: frames are submitted to it, and collected in the same order
+ *     crypto_key      in the record of a flow or modem; the provider creates its schedule
+ *     crypto_frame    one frame, its operations, and a pointer to its key
+ *     crypto_queue    of one pipeline: frames are collected in the order of submission
  */
 #pragma once
 
@@ -17,21 +17,22 @@
 #include "model/group/security.h"
 #include "wire/docsis_mac.h"
 
-#define CRYPTO_BURST 64 /* frames that a queue takes at a time */
+#define CRYPTO_BURST 64 /* most frames per submission and collection */
 #define CRYPTO_IV_SIZE 16
-#define CRYPTO_PDU_MIN 18 /* an Ethernet header and its CRC: of less the libraries make no CRC */
+/* an Ethernet header and its CRC: the libraries generate no CRC of less */
+#define CRYPTO_PDU_MIN 18
 
 enum crypto_direction {
-	CRYPTO_DOWNLINK, /* CRC generated, then encrypted: the CMTS sends, a modem receives */
+	CRYPTO_DOWNLINK, /* CRC generated, then encrypted: from the CMTS to a modem */
 	CRYPTO_UPLINK, /* decrypted, then CRC verified */
 };
 
-/* Two of a cache line. */
+/* Two fit a cache line. */
 struct crypto_key {
-	void *schedule; /* the provider's: round keys, or a session of its device */
-	uint8_t iv[CRYPTO_IV_SIZE]; /* DES takes the first 8; read at submission only */
+	void *schedule; /* of the provider: round keys, or a session of its device */
+	uint8_t iv[CRYPTO_IV_SIZE]; /* DES uses the first 8; read at submission only */
 	uint8_t cipher; /* enum cipher */
-	uint8_t sequence; /* the number that frames tell it by; of no meaning to providers */
+	uint8_t sequence; /* the key sequence number in frames; providers ignore it */
 };
 
 enum crypto_parts {
@@ -40,26 +41,30 @@ enum crypto_parts {
 };
 
 struct crypto_frame {
-	struct rte_mbuf *m; /* all of it in one buffer */
-	const struct crypto_key *key; /* as long as the frame is not collected */
-	uint16_t pdu; /* where the CRC begins to count */
-	uint16_t
-		clear; /* where the cipher begins, beside a CRC at least 12 behind `pdu`; at the end or behind it: nowhere */
+	struct rte_mbuf *m; /* contiguous */
+	const struct crypto_key *key; /* valid until the frame is collected */
+	uint16_t pdu; /* offset of the first byte that the CRC covers */
+	/* offset of the first encrypted byte; from the end on: none is. With a CRC at
+	 * least `pdu` + 12 */
+	uint16_t clear;
 	uint16_t parts; /* enum crypto_parts */
 };
 
 /*
- * Whether a cipher makes the CRC beside itself: in a frame as DOCSIS has it, where all but the two addresses is encrypted,
- * and not of less than an Ethernet header. Elsewhere libraries are wrong at times, and one is made after the other.
+ * Whether a cipher can process the CRC in the same pass: in a DOCSIS frame, which is encrypted
+ * except for the two addresses, with at least an Ethernet header.
+ *
+ * In other cases some libraries return wrong results, so CRC and cipher take two passes.
  */
 static inline bool crypto_crc_fits(const struct crypto_frame *f) {
 	return f->clear == f->pdu + DOCSIS_CLEAR_SIZE && f->m->data_len - f->pdu >= CRYPTO_PDU_MIN;
 }
 
 enum crypto_failure {
-	CRYPTO_FAILED_CRC, /* the frame's is another one, or the frame has no room for one */
-	CRYPTO_FAILED, /* the provider says no more */
-	CRYPTO_LOST, /* the device did not answer in time; its buffer stays out of its pool until the device is through with it */
+	CRYPTO_FAILED_CRC, /* the CRC is wrong, or the frame is too short for one */
+	CRYPTO_FAILED, /* the provider gives no reason */
+	/* the device did not answer in time; the buffer is not free until the device returns it */
+	CRYPTO_LOST,
 };
 
 struct crypto_failed {
@@ -70,18 +75,19 @@ struct crypto_failed {
 struct crypto_queue {
 	struct crypto_provider *provider;
 	uint32_t held; /* submitted, not collected */
-	bool fed; /* something was submitted since the last collection */
+	bool fed; /* frames were submitted since the last collection */
 };
 
 struct crypto_provider {
 	const struct crypto_functions *functions;
 	const char *name;
-	uint32_t ciphers; /* a bit for each enum cipher */
-	uint32_t keys; /* made, not freed */
-	uint32_t crc_ciphers; /* those beside which it makes the CRC in one pass */
+	uint32_t ciphers; /* a bit per enum cipher */
+	uint32_t keys; /* existing keys */
+	uint32_t crc_ciphers; /* those that it processes with the CRC in one pass */
 };
 
-/* What a provider is made of. Keys and queues are the control thread's; a queue is fed and collected by one worker. */
+/* The functions of a provider. The control thread alone creates and frees keys and queues; one
+ * worker submits to and collects from a queue. */
 struct crypto_functions {
 	void *(*key_make)(struct crypto_provider *p, enum crypto_direction direction,
 			  enum cipher cipher, const uint8_t *key);
@@ -100,12 +106,15 @@ static inline bool crypto_can(const struct crypto_provider *p, enum cipher ciphe
 	return (p->ciphers >> cipher & 1) != 0;
 }
 
-/* The schedule of frames in the clear: not NULL, as NULL means that there is none. */
+/* The schedule of frames in the clear. It is not NULL, as NULL means that no schedule exists. */
 extern char crypto_clear;
 
 /*
- * What frames of this key and direction need; `key` has cipher_key_size() bytes, and is copied. NULL when memory or the
- * device has no more, or the provider does not do this cipher. To be given to crypto_key_free() when no frame of it is in a queue.
+ * Creates the schedule of a key for a direction; `key` has cipher_key_size() bytes, which are
+ * copied.
+ *
+ * Returns NULL without memory, without a free session of the device, or if the provider lacks the
+ * cipher. The caller gives the schedule to crypto_key_free() when no queue has a frame of it.
  */
 static inline void *crypto_key_make(struct crypto_provider *p, enum crypto_direction direction,
 				    enum cipher cipher, const uint8_t *key) {
@@ -126,14 +135,14 @@ static inline void crypto_key_free(struct crypto_provider *p, enum crypto_direct
 	p->keys--;
 }
 
-/* NULL after a message. To be given to crypto_queue_close() when nothing is in it; frames that a device was
- * too slow with go with its queue. */
+/* Returns NULL after an error message. The caller gives the queue to crypto_queue_close() when
+ * it is empty. Frames that a slow device still has are freed with the queue. */
 static inline struct crypto_queue *crypto_queue_open(struct crypto_provider *p,
 						     enum crypto_direction direction) {
 	return p->functions->queue_open(p, direction);
 }
 
-/* Ends what the provider has and frees it; keys and queues have been given back. */
+/* Frees the provider. The caller has freed its keys and queues. */
 static inline void crypto_close(struct crypto_provider *p) {
 	p->functions->close(p);
 }
@@ -142,18 +151,18 @@ static inline void crypto_queue_close(struct crypto_queue *q) {
 	q->provider->functions->queue_close(q);
 }
 
-/*
- * Gives up to CRYPTO_BURST frames to the queue, which has them until they are collected. Returns how many it took, from
- * the first one on; those behind are the caller's.
- */
+/* Submits up to CRYPTO_BURST frames, which the queue owns until they are collected. Returns how
+ * many, from the first, it accepted; the caller keeps the others. */
 static inline uint16_t crypto_submit(struct crypto_queue *q, const struct crypto_frame *frames,
 				     uint16_t n) {
 	return n == 0 ? 0 : q->provider->functions->submit(q, frames, n);
 }
 
 /*
- * Takes what is done, in the order of submission: up to CRYPTO_BURST frames, of which `failures` are in `failed` (both
- * lists have that much room). Where nothing was submitted since the last call, what waits for more is done without it. Returns how many are good.
+ * Collects completed frames in the order of submission, up to CRYPTO_BURST. Returns the number of
+ * good ones; `failures` more are in `failed`. Both arrays have CRYPTO_BURST elements.
+ *
+ * If none was submitted since the last call, it completes frames that would wait for others.
  */
 static inline uint16_t crypto_collect(struct crypto_queue *q, struct rte_mbuf **good,
 				      struct crypto_failed *failed, uint16_t *failures) {

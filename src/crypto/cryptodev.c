@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A DPDK crypto device. Where it does DOCSIS (rte_security), it makes CRC and cipher in one pass; where it only ciphers, the
- * CRC is made here; and where it has ciphers of no DOCSIS, AES takes two operations (cryptodev_steps.c).
+ * A DPDK crypto device.
+ *
+ * With DOCSIS security (rte_security) it processes CRC and cipher in one pass. With DOCSIS ciphers
+ * only, the CRC is computed here. With other ciphers only, AES takes two operations
+ * (cryptodev_steps.c).
  */
-#define ALLOW_EXPERIMENTAL_API /* pools of sessions, in DPDK 22.11 */
+#define ALLOW_EXPERIMENTAL_API /* session pools of DPDK 22.11 */
 #include "crypto/cryptodev.h"
 
 #include <stdio.h>
@@ -19,7 +22,7 @@
 #include "crypto/self_test.h"
 #include "platform/log/log.h"
 
-#define SESSIONS_FIRST 64 /* of the first pool */
+#define SESSIONS_FIRST 64 /* in the first pool */
 
 static struct rte_crypto_sym_xform cipher_xform(enum crypto_direction direction, enum cipher cipher,
 						enum rte_crypto_cipher_algorithm algorithm,
@@ -69,7 +72,7 @@ static struct rte_mempool *session_pool_add(struct cryptodev *c) {
 	if (c->security != NULL)
 		size = RTE_MAX(size, rte_security_session_get_size(c->security));
 	snprintf(name, sizeof(name), "crypto%u_keys%u", c->id, c->session_pools);
-	/* Sessions of both kinds begin with a head, less than two cache lines. */
+	/* Both kinds of session begin with a header of less than two cache lines. */
 	pool = rte_cryptodev_sym_session_pool_create(name, count, size + RTE_CACHE_LINE_SIZE, 0, 0,
 						     c->socket);
 	if (pool != NULL)
@@ -77,7 +80,8 @@ static struct rte_mempool *session_pool_add(struct cryptodev *c) {
 	return pool;
 }
 
-/* One with a free place, or a new one: most of the keys that there may be are for changes that never come. */
+/* A pool with a free session, or a new pool. Pools grow on demand, as most of the possible keys
+ * are never used. */
 static struct rte_mempool *session_pool(struct cryptodev *c) {
 	for (unsigned p = 0; p < c->session_pools; p++) {
 		if (rte_mempool_avail_count(c->sessions[p]) >= c->session_parts)
@@ -124,7 +128,7 @@ static void key_free(struct crypto_provider *p, enum crypto_direction direction,
 	}
 }
 
-/* What closed queues have left may be freed when the device is stopped, and not before. */
+/* Operations that closed queues left may be freed only after the device has stopped. */
 static void close_all(struct crypto_provider *p) {
 	struct cryptodev *c = cryptodev_of(p);
 
@@ -181,7 +185,7 @@ struct crypto_provider *cryptodev_open(const char *device, const struct cryptode
 		rte_free(c);
 		return NULL;
 	}
-	/* The second is what crypto_aesni_mb works with. */
+	/* crypto_aesni_mb uses intel-ipsec-mb. */
 	snprintf(version, sizeof(version), "%s with intel-ipsec-mb %s", rte_version(),
 		 crypto_library_version());
 	if (cryptodev_start(c) &&

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which device it is, what it can do, and how it starts. */
+/* Finds a crypto device, reads its capabilities and starts it. */
 #include <stdio.h>
 #include <string.h>
 
@@ -15,7 +15,8 @@
 #define SCHEDULER "crypto_scheduler"
 #define QUEUES "max_nb_queue_pairs="
 
-/* By its name, or by that of what it is part of: a card's symmetric device has another name than its address. */
+/* Finds a device by its name or by that of its parent: the symmetric device of a card has
+ * another name than its address. */
 static int device_id(const char *name) {
 	int id = rte_cryptodev_get_dev_id(name);
 
@@ -37,8 +38,10 @@ static bool is_scheduler(const char *driver) {
 }
 
 /*
- * Virtual devices are told how many queues they are to have; a card has what it has. A scheduler without a mode cannot be
- * started, and DPDK 22.11 crashes when it is to go.
+ * Creates a device. Virtual devices need the number of queues as an argument; a card has a fixed
+ * one.
+ *
+ * A scheduler without a mode cannot start, and removing it crashes DPDK 22.11.
  */
 static int device_make(struct cryptodev *c, const char *name, const char *text, unsigned queues) {
 	char whole[TEXT + 64];
@@ -56,7 +59,7 @@ static int device_make(struct cryptodev *c, const char *name, const char *text, 
 	return device_id(name);
 }
 
-/* The devices that a scheduler is to spread its work over. */
+/* Creates the workers of a scheduler. */
 static bool workers_make(struct cryptodev *c, const char *text, unsigned queues) {
 	static const char mark[] = "worker=";
 
@@ -90,7 +93,7 @@ static bool device_find(struct cryptodev *c, const char *device, unsigned queues
 	return true;
 }
 
-/* The device's own list of what it ciphers beside the CRC, for one direction. */
+/* Whether the device lists the cipher for DOCSIS security in one direction. */
 static bool direction_can(const struct cryptodev *c, enum cipher cipher,
 			  enum rte_security_docsis_direction direction) {
 	struct rte_security_capability_idx want = {
@@ -151,7 +154,7 @@ bool cryptodev_find(struct cryptodev *c, const char *device, unsigned queues) {
 		return false;
 	rte_cryptodev_info_get(c->id, &info);
 	c->provider.ciphers = 1u << CIPHER_NONE;
-	/* A scheduler without workers has no list of what it can do. */
+	/* A scheduler without workers has no capabilities. */
 	for (unsigned cipher = CIPHER_NONE + 1; info.capabilities != NULL && cipher < CIPHERS;
 	     cipher++) {
 		if (security_can(c, cipher))
@@ -180,13 +183,16 @@ bool cryptodev_start(struct cryptodev *c) {
 		.socket_id = c->socket,
 		.ff_disable = RTE_CRYPTODEV_FF_ASYMMETRIC_CRYPTO,
 	};
-	/* More than are in flight: where its ring is full crypto_openssl has ciphered what it does not take, and would do
-	 * so again; and a ring has one place less than its size. */
+	/*
+	 * More descriptors than frames in flight, as a ring has one slot less than its size. With a
+	 * full ring, crypto_openssl has already ciphered the frames that it rejects, and would
+	 * cipher them again.
+	 */
 	struct rte_cryptodev_qp_conf queue = {.nb_descriptors = 2 * rte_align32pow2(c->in_flight)};
 	int ret;
 
 	rte_cryptodev_info_get(c->id, &info);
-	/* A scheduler keeps sessions of each of its workers beside its own. */
+	/* A scheduler keeps sessions of its workers beside its own. */
 	c->session_parts = is_scheduler(info.driver_name) ? CRYPTODEV_MADE : 1;
 	c->queues = RTE_MIN(RTE_MIN(c->queues, info.max_nb_queue_pairs), CRYPTODEV_PAIRS);
 	config.nb_queue_pairs = (uint16_t)c->queues;

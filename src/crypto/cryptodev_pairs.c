@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Queues of a device and its queue pairs: how they are opened and closed, also where the device keeps something of them. */
+/* Opens and closes the queues of a device and its queue pairs, also while the device still has
+ * operations of them. */
 #include <stdio.h>
 
 #include <rte_malloc.h>
@@ -13,7 +14,7 @@ static void ops_end_all(struct cryptodev_queue *q) {
 		;
 }
 
-/* What was given up with it is nobody's: it is freed, by then or when the device has it no more. */
+/* Frees the frames of a closed queue, at once or when the device returns them. */
 static void frames_leave(struct cryptodev_queue *q) {
 	for (; q->head != q->tail; q->head++) {
 		struct place *p = &q->places[q->head & q->mask];
@@ -25,12 +26,12 @@ static void frames_leave(struct cryptodev_queue *q) {
 	}
 }
 
-/* When the device has nothing of it, or is stopped. */
+/* Call it when the device has no operation of the queue, or has stopped. */
 static void queue_free(struct cryptodev_queue *q) {
 	struct cryptodev *c = cryptodev_of(q->queue.provider);
 
 	c->pairs[q->pair] = NULL;
-	if (q->free_ops > 0) /* all, but for those that the device has lost */
+	if (q->free_ops > 0) /* all except those that the device has lost */
 		rte_mempool_put_bulk(q->pool, (void **)q->ops, q->free_ops);
 	rte_mempool_free(q->pool);
 	rte_free(q->ops);
@@ -56,7 +57,7 @@ static bool ops_make(struct cryptodev_queue *q, unsigned count) {
 	return q->free_ops == count;
 }
 
-/* One of which the device has nothing; the number of pairs where there is none. */
+/* A queue pair without operations in the device; the number of pairs if there is none. */
 static unsigned pair_find(struct cryptodev *c) {
 	unsigned pair = 0;
 
@@ -112,7 +113,7 @@ void cryptodev_queue_close(struct crypto_queue *queue) {
 	struct cryptodev_queue *q = cryptodev_queue_of(queue);
 
 	frames_leave(q);
-	ops_end_all(q); /* nothing is left of what waits for a second operation */
+	ops_end_all(q); /* then no second operation is pending */
 	q->closed = true;
 	if (q->in_device == 0)
 		queue_free(q);

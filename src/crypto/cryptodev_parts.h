@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the files of the provider cryptodev share. */
+/* Declarations that the files of the provider cryptodev share. */
 #pragma once
 
 #include <rte_cryptodev.h>
@@ -13,7 +13,7 @@
 #define CRYPTODEV_IV_OFFSET (sizeof(struct rte_crypto_op) + sizeof(struct rte_crypto_sym_op))
 #define CRYPTODEV_SESSION_POOLS 16
 #define CRYPTODEV_PAIRS 256
-#define CRYPTODEV_MADE 9 /* a scheduler and its workers */
+#define CRYPTODEV_MADE 9 /* most devices: a scheduler and its workers */
 
 struct cryptodev_queue;
 
@@ -24,19 +24,20 @@ struct cryptodev {
 	bool runs;
 	unsigned made_count;
 	uint8_t id;
-	void *security; /* NULL: it ciphers, no more */
-	struct crypto_crc *crc; /* where the device makes none */
-	uint32_t stepwise; /* a bit for each cipher that takes two operations: cryptodev_steps.c */
+	void *security; /* NULL: the device only ciphers */
+	struct crypto_crc *crc; /* for devices without CRC */
+	uint32_t stepwise; /* a bit per cipher with two operations: cryptodev_steps.c */
 	struct key_slots step_keys;
 	int socket;
 	unsigned in_flight, queues;
-	uint64_t patience; /* cycles of the TSC */
-	/* Each twice as large as the one before. */
+	uint64_t patience; /* TSC cycles before frames are lost */
+	/* Each twice as large as the previous one. */
 	struct rte_mempool *sessions[CRYPTODEV_SESSION_POOLS];
 	unsigned session_pools;
 	unsigned
-		session_parts; /* elements that a session takes: a scheduler's has its workers' beside it */
-	/* By queue pair: open, or closed while the device had something of it. */
+		session_parts; /* elements per session: a scheduler has those of its workers, too */
+	/* By queue pair: open ones, and closed ones while the device still has operations of
+	 * them. */
 	struct cryptodev_queue *pairs[CRYPTODEV_PAIRS];
 };
 
@@ -52,19 +53,22 @@ static inline bool cryptodev_stepwise(const struct cryptodev *c, enum cipher cip
 	return (c->stepwise >> cipher & 1) != 0;
 }
 
-/* Finds the device or makes it, and what it can do. Returns false after a message; cryptodev_leave() in any case. */
+/* Finds or creates the device and reads its capabilities. Returns false after an error message.
+ * The caller calls cryptodev_leave() in either case. */
 bool cryptodev_find(struct cryptodev *c, const char *device, unsigned queues);
 
-/* Configures and starts it; `queues` and `in_flight` are what it is asked for. Returns false after a message. */
+/* Configures and starts the device for up to `queues` queues of `in_flight` frames. Returns
+ * false after an error message. */
 bool cryptodev_start(struct cryptodev *c);
 
-/* What was made is no more. */
+/* Removes the devices that it created. */
 void cryptodev_leave(struct cryptodev *c);
 
-#define PLACE_OFFSET (CRYPTODEV_IV_OFFSET + CRYPTO_IV_SIZE) /* of the frame's place in its ring */
-#define SAVED_OFFSET (PLACE_OFFSET + sizeof(uint32_t)) /* of a block, upstream: cryptodev_steps.c */
+#define PLACE_OFFSET (CRYPTODEV_IV_OFFSET + CRYPTO_IV_SIZE) /* of the frame's slot index */
+/* of a saved block, upstream: cryptodev_steps.c */
+#define SAVED_OFFSET (PLACE_OFFSET + sizeof(uint32_t))
 #define OP_PRIVATE_SIZE (SAVED_OFFSET + CRYPTO_IV_SIZE - CRYPTODEV_IV_OFFSET)
-#define NO_PLACE UINT32_MAX /* of a frame that is lost */
+#define NO_PLACE UINT32_MAX /* of a lost frame */
 
 enum place_state {
 	PLACE_FLYING,
@@ -76,9 +80,9 @@ enum place_state {
 
 struct place {
 	struct rte_mbuf *m;
-	struct rte_crypto_op *op; /* of a frame that flies */
-	void *rest; /* session of a second operation that is to come, or NULL */
-	uint16_t pdu; /* where a CRC is to be compared, and one more; 0: none */
+	struct rte_crypto_op *op; /* of a frame in flight */
+	void *rest; /* session of the second operation, or NULL if none follows */
+	uint16_t pdu; /* offset of a PDU whose CRC must be verified, plus one; 0: none */
 	uint16_t state; /* enum place_state */
 };
 
@@ -86,16 +90,17 @@ struct cryptodev_queue {
 	struct crypto_queue queue;
 	enum crypto_direction direction;
 	uint16_t pair;
-	uint32_t head, tail, mask; /* places of frames in the order of submission */
-	uint32_t in_device; /* operations, also of lost frames */
-	bool closed; /* and the device had something of it */
-	bool gone; /* the device: frames for it fail at once */
-	bool came; /* something of it, since the time below */
-	uint32_t polls; /* in vain, since then */
-	uint64_t waits; /* TSC since which the frame at the head waits for it; 0: it does not */
+	uint32_t head, tail, mask; /* slots of frames in the order of submission */
+	uint32_t in_device; /* operations in the device, also of lost frames */
+	bool closed; /* closed while the device had operations of it */
+	bool gone; /* the device does not answer: frames fail at once */
+	bool came; /* the device returned an operation since `waits` */
+	uint32_t polls; /* polls without a result since `waits` */
+	/* TSC since which the frame at the head waits for the device; 0: it does not wait */
+	uint64_t waits;
 	struct rte_mempool *pool;
-	struct rte_crypto_op **ops; /* the free ones: a stack */
-	struct rte_crypto_op **next; /* that are to go to the device once more */
+	struct rte_crypto_op **ops; /* a stack of free operations */
+	struct rte_crypto_op **next; /* second operations to submit */
 	uint32_t free_ops, next_ops;
 	struct place places[];
 };
@@ -108,7 +113,7 @@ static inline uint32_t *cryptodev_place(struct rte_crypto_op *op) {
 	return rte_crypto_op_ctod_offset(op, uint32_t *, PLACE_OFFSET);
 }
 
-/* The functions of a queue. */
+/* Functions of a queue for struct crypto_functions. */
 struct crypto_queue *cryptodev_queue_open(struct crypto_provider *p,
 					  enum crypto_direction direction);
 void cryptodev_queue_close(struct crypto_queue *queue);
@@ -117,8 +122,8 @@ uint16_t cryptodev_submit(struct crypto_queue *queue, const struct crypto_frame 
 uint16_t cryptodev_collect(struct crypto_queue *queue, struct rte_mbuf **good,
 			   struct crypto_failed *failed, uint16_t *failures);
 
-/* Takes what the device gives back. Returns how many operations it was. */
+/* Dequeues operations of the device. Returns how many. */
 uint16_t cryptodev_ops_end(struct cryptodev_queue *q);
 
-/* Frees what closed queues left in the device, which is stopped. */
+/* Frees operations that closed queues left in the device. The device must be stopped. */
 void cryptodev_queues_end(struct cryptodev *c);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A queue of a device: a ring of frames, of which those at its head are collected. What comes back out of order stands
- * there until its turn has come.
+ * A queue of a device: a ring of frames that are collected at its head. Frames that the device returns out of order
+ * wait in the ring.
  *
- *     head ----------------------------------------> tail
- *     | good | flying | good | wrong CRC | flying |
- *       out     waits for the device
+ *     head -----------------------------------------> tail
+ *     | good | in flight | good | wrong CRC | in flight |
+ *       out     wait for the device
  *
- * What never comes back is lost after a while, and given back as such. As the device may still write to it, its buffer is
- * held by a reference of this queue's, and its operation stays out of use, until the device gives it back or is stopped.
+ * A frame that the device does not return in time is lost, and collected as a failure. As the device may still write
+ * to it, the queue keeps a reference to its buffer, and its operation, until the device returns it or is stopped.
  */
 #include <string.h>
 
@@ -19,14 +19,14 @@
 #include "crypto/cryptodev_steps.h"
 #include "wire/crc32.h"
 
-#define POLLS_MIN 1000 /* a worker that stood still is no silent device */
+#define POLLS_MIN 1000 /* so that a stalled worker does not count as a silent device */
 
 static bool ciphered(const struct crypto_frame *f) {
 	return (f->parts & CRYPTO_CIPHER) && f->key->cipher != CIPHER_NONE &&
 	       f->m->data_len > f->clear;
 }
 
-/* Whether the CRC is the device's, beside the cipher. */
+/* Whether the device processes the CRC in the same pass. */
 static bool crc_beside(const struct cryptodev *c, const struct crypto_frame *f) {
 	return (f->parts & CRYPTO_CRC) && ciphered(f) && cryptodev_crc_beside(c, f->key->cipher) &&
 	       crypto_crc_fits(f);
@@ -47,7 +47,7 @@ static void op_fill(const struct cryptodev_queue *q, struct rte_crypto_op *op,
 	sym->cipher.data.length = size - f->clear;
 	memcpy(rte_crypto_op_ctod_offset(op, uint8_t *, CRYPTODEV_IV_OFFSET), f->key->iv,
 	       CRYPTO_IV_SIZE);
-	*cryptodev_place(op) = (uint32_t)(place - q->places); /* smaller than NO_PLACE */
+	*cryptodev_place(op) = (uint32_t)(place - q->places); /* less than NO_PLACE */
 	if (cryptodev_crc_beside(c, f->key->cipher))
 		rte_security_attach_session(op, f->key->schedule);
 	else if (likely(!cryptodev_stepwise(c, f->key->cipher)))
@@ -56,7 +56,8 @@ static void op_fill(const struct cryptodev_queue *q, struct rte_crypto_op *op,
 		cryptodev_step_first(q, op, f, place);
 }
 
-/* A CRC that is not the device's: downstream made at once, upstream compared when the frame is collected. */
+/* A CRC that the device does not process: written at once downstream, verified at collection
+ * upstream. */
 static void crc_apart(const struct cryptodev_queue *q, const struct crypto_frame *f,
 		      struct place *p) {
 	uint8_t *pdu = rte_pktmbuf_mtod_offset(f->m, uint8_t *, f->pdu);
@@ -72,7 +73,8 @@ static bool room_for_crc(const struct crypto_frame *f) {
 	return !(f->parts & CRYPTO_CRC) || f->m->data_len >= f->pdu + ETHERNET_CRC_SIZE;
 }
 
-/* Gives the frame a place, and an operation where the device has something to do. Returns false where there is none left. */
+/* Assigns a slot to the frame, and an operation if the device is needed. Returns false if none
+ * is free. */
 static bool frame_place(struct cryptodev_queue *q, const struct crypto_frame *f,
 			struct rte_crypto_op **op) {
 	const struct cryptodev *c = cryptodev_of(q->queue.provider);
@@ -99,7 +101,7 @@ static bool frame_place(struct cryptodev_queue *q, const struct crypto_frame *f,
 	return true;
 }
 
-/* Whether the frame at the head has waited for the device for too long. */
+/* Whether the frame at the head has waited too long for the device. */
 static bool patience_ends(struct cryptodev_queue *q) {
 	uint64_t now = rte_rdtsc();
 
@@ -111,7 +113,8 @@ static bool patience_ends(struct cryptodev_queue *q) {
 	return ++q->polls > POLLS_MIN && now - q->waits > cryptodev_of(q->queue.provider)->patience;
 }
 
-/* Those that the device did not take are the caller's again. Returns how many frames it kept. */
+/* Submits operations; the caller keeps frames that the device did not accept. Returns how many
+ * frames the queue has accepted. */
 static uint16_t ops_give(struct cryptodev_queue *q, struct rte_crypto_op **ops, uint16_t count,
 			 uint32_t first) {
 	const struct cryptodev *c = cryptodev_of(q->queue.provider);
@@ -126,10 +129,8 @@ static uint16_t ops_give(struct cryptodev_queue *q, struct rte_crypto_op **ops, 
 	return (uint16_t)(q->tail - first);
 }
 
-/*
- * Each submission asks a device that is gone whether it takes something again, unless it still has something that it was
- * given before: that comes back first.
- */
+/* Each submission tries a silent device again, unless it still has earlier operations, which
+ * must return first. */
 static uint16_t submit_again(struct cryptodev_queue *q, const struct crypto_frame *frames,
 			     uint16_t n, uint16_t kept) {
 	struct rte_crypto_op *none;
@@ -207,7 +208,8 @@ static void frame_lose(struct place *p) {
 	rte_mbuf_refcnt_update(p->m, 1);
 }
 
-/* The one at the head; and all, where nothing came in all that time. */
+/* Gives up the frame at the head; or all frames, if the device returned nothing in all that
+ * time. */
 static void frames_lose(struct cryptodev_queue *q) {
 	uint32_t end = q->came ? q->head + 1 : q->tail;
 
@@ -236,8 +238,9 @@ uint16_t cryptodev_collect(struct crypto_queue *queue, struct rte_mbuf **good,
 	uint16_t n = 0, out = 0;
 
 	cryptodev_ops_end(q);
+	/* software devices have finished the second operation by now */
 	if (unlikely(cryptodev_of(queue->provider)->stepwise != 0))
-		cryptodev_ops_end(q); /* software has done the second step by now */
+		cryptodev_ops_end(q);
 	for (; out < CRYPTO_BURST && q->head != q->tail; out++, q->head++) {
 		struct place *p = &q->places[q->head & q->mask];
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * AES of DOCSIS by a device that knows CBC and CTR only. CBC does the whole blocks; what is left of the last one is XORed
- * with the encryption of the block of ciphertext before it, or of the initialization vector where there is none (SEC,
- * 7.3). That is CTR with this block as its counter.
+ * DOCSIS AES for devices with CBC and CTR only. CBC processes the whole blocks. The bytes of a partial last block are XORed
+ * with the encrypted previous block of ciphertext, or with the encrypted initialization vector if there is none (SEC,
+ * 7.3). That equals CTR with this block as its counter.
  *
  *     | IV |  block  |  block  | rest |
  *          |------ CBC --------|
  *                    | counter | CTR  |
  *
- * Two operations a frame, one after the other: downstream the counter is there when CBC has ended, upstream it is gone
- * by then, and is saved before.
+ * Each frame takes two operations in sequence. Downstream, CBC produces the counter. Upstream, CBC overwrites it, so it is
+ * saved before.
  */
 #include <string.h>
 
@@ -54,7 +54,8 @@ void cryptodev_step_next(struct cryptodev_queue *q, struct rte_crypto_op *op, st
 	q->next[q->next_ops++] = op;
 }
 
-/* What was lost while it waited is over: the device does not have it. */
+/* Frees second operations of frames that were lost while they waited; the device does not have
+ * them. */
 static void lost_end(struct cryptodev_queue *q) {
 	uint32_t kept = 0;
 

@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A cipher that takes two operations a frame: its keys, and the operations. */
+/* Ciphers with two operations per frame: their keys and operations. */
 #pragma once
 
 #include "crypto/cryptodev_parts.h"
 
-/* Two sessions. */
+/* The two sessions of a key. */
 struct step_key {
-	void *blocks; /* CBC, of the key's direction */
-	void *rest; /* CTR, which encrypts in both */
+	void *blocks; /* CBC, in the direction of the key */
+	void *rest; /* CTR, which encrypts in both directions */
 };
 
-/* Takes over both sessions; a NULL is one that could not be made. NULL when there is none, or no memory. */
+/* Takes ownership of both sessions; NULL is one that could not be created. Returns NULL without
+ * a session or memory. */
 struct step_key *cryptodev_step_key_make(struct cryptodev *c, struct step_key key);
 
-/* Frees the sessions, and not the memory of the key. */
+/* Frees the sessions, but not the memory of the key. */
 void cryptodev_step_key_end(struct cryptodev *c, const struct step_key *key);
 
-/* The first of the operations that a frame of a stepwise cipher takes; all else of it is filled. */
+/* Fills in the first operation of a frame; the caller has set its other fields. */
 void cryptodev_step_first(const struct cryptodev_queue *q, struct rte_crypto_op *op,
 			  const struct crypto_frame *f, struct place *p);
 
-/* The second one, as the first has come back: it is given to the device by cryptodev_steps_give(). */
+/* Prepares the second operation when the first has returned. cryptodev_steps_give() submits it. */
 void cryptodev_step_next(struct cryptodev_queue *q, struct rte_crypto_op *op, struct place *p);
 void cryptodev_steps_give(struct cryptodev_queue *q);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * intel-ipsec-mb, called directly: its jobs are filled from the records of flows and modems. It does a frame's CRC and
- * cipher in one pass, several frames side by side ("lanes"); a burst leaves some in their lanes until others come, or until
- * the queue is idle. Jobs end in the order in which they began.
+ * intel-ipsec-mb, called directly: jobs are filled from the records of flows and modems.
+ *
+ * The library processes CRC and cipher of a frame in one pass, and several frames in parallel
+ * "lanes". A burst leaves frames in lanes until other frames fill these, or until the queue is
+ * idle. Jobs complete in the order of submission.
  */
 #include "crypto/ipsec_mb.h"
 
@@ -17,19 +19,18 @@
 #include "platform/log/log.h"
 #include "wire/crc32.h"
 
-#define TAGS 512 /* more than jobs in flight, a power of two */
+#define TAGS 512 /* more than jobs in flight; a power of two */
 
-/*
- * A lonely frame of its cipher waits in its lane for others, and all behind it wait for it. The library's ring of jobs
- * must not be full: where none has ended by then, its burst calls take it for empty.
- */
+/* A single frame of its cipher waits in its lane for others, and all later frames wait for it.
+ * The library's ring of jobs must not become full: its burst functions then take it for empty. */
 #define IN_FLIGHT_MOST (IMB_MAX_JOBS - 2 * CRYPTO_BURST)
 _Static_assert(IN_FLIGHT_MOST + CRYPTO_BURST < IMB_MAX_JOBS, "the ring is never full");
 _Static_assert(IMB_MAX_JOBS < TAGS, "a tag is read after its job ended");
 
-#define NO_ROOM UINTPTR_MAX /* for a CRC, in place of where the PDU begins */
+/* mark of a frame too short for a CRC, instead of the offset of its PDU */
+#define NO_ROOM UINTPTR_MAX
 
-/* What the library is asked for with each combination of cipher and parts. */
+/* The library's parameters for each combination of cipher and parts. */
 struct suite {
 	IMB_CIPHER_MODE cipher;
 	IMB_HASH_ALG hash;
@@ -43,23 +44,23 @@ struct suite {
 struct ipsec_mb {
 	struct crypto_provider provider;
 	struct key_slots keys[CIPHERS][2]; /* by direction */
-	IMB_MGR *manager; /* for round keys */
-	bool des_apart; /* the library is wrong with several of them at a time */
+	IMB_MGR *manager; /* expands keys */
+	bool des_apart; /* the library is wrong with several DES frames at a time */
 	enum crypto_isa isa;
 	int socket;
-	char version[64]; /* of the library, and which code of it runs */
+	char version[64]; /* of the library, and the instruction set in use */
 };
 
 struct ipsec_mb_queue {
 	struct crypto_queue queue;
 	enum crypto_direction direction;
 	IMB_MGR *manager;
-	IMB_MGR *des; /* does DES one by one, at once; NULL: the other one does it */
+	IMB_MGR *des; /* processes DES frames one by one; NULL: `manager` does */
 	uint32_t next_tag;
-	uint16_t done_count; /* jobs that ended with the last submission */
+	uint16_t done_count; /* jobs completed by the last submission */
 	IMB_JOB *done[CRYPTO_BURST];
 	struct suite suites[CIPHERS][4]; /* by enum crypto_parts */
-	uint32_t tags[TAGS]; /* CRCs that the library found, upstream */
+	uint32_t tags[TAGS]; /* CRCs that the library computed, upstream */
 };
 
 static struct ipsec_mb *of_provider(struct crypto_provider *p) {
@@ -85,7 +86,8 @@ static void key_free(struct crypto_provider *p, enum crypto_direction direction,
 	key_slots_give(&of_provider(p)->keys[cipher][direction], schedule);
 }
 
-/* Whether the CRC is not made beside the cipher: the library does that for AES only, where there is something to cipher. */
+/* Whether the CRC needs a separate pass. The library combines CRC and cipher for AES only, and
+ * only if there are bytes to cipher. */
 static bool crc_apart(const struct crypto_frame *f, bool ciphered) {
 	return (f->parts & CRYPTO_CRC) &&
 	       (!ciphered || f->key->cipher == CIPHER_DES || !crypto_crc_fits(f));
@@ -125,10 +127,8 @@ static void job_suite(IMB_JOB *job, const struct suite *s, enum crypto_direction
 #endif
 }
 
-/*
- * A CRC that is not made beside the cipher: downstream at once, upstream when the job has ended. Returns what is to stand
- * beside the job: NULL, or where the PDU begins and one more.
- */
+/* A separate CRC: written at once downstream, verified after the job upstream. Returns the mark
+ * for the job: NULL, or the offset of the PDU plus one. */
 static void *crc_mark(const struct ipsec_mb_queue *q, const struct crypto_frame *f) {
 	uint8_t *data = rte_pktmbuf_mtod(f->m, uint8_t *);
 	int rest = f->m->data_len - f->pdu - ETHERNET_CRC_SIZE;
@@ -141,8 +141,8 @@ static void *crc_mark(const struct ipsec_mb_queue *q, const struct crypto_frame 
 	return NULL;
 }
 
-/* The CRC is put into the frame downstream. Beside it, it comes in the clear at the end of a job: upstream it is compared there, and it must
- * not stand over what was encrypted. */
+/* Downstream, the library writes the CRC into the frame. Upstream, it writes the computed CRC to
+ * a tag, which is compared with the decrypted one after the job. */
 static void job_crc(struct ipsec_mb_queue *q, IMB_JOB *job, const struct crypto_frame *f,
 		    uint32_t size) {
 	job->hash_start_src_offset_in_bytes = f->pdu;
@@ -150,7 +150,7 @@ static void job_crc(struct ipsec_mb_queue *q, IMB_JOB *job, const struct crypto_
 	job->auth_tag_output = (uint8_t *)&q->tags[q->next_tag++ % TAGS];
 }
 
-/* All but the CRC. */
+/* Fills in the job, except for the CRC. */
 static void job_cipher(struct ipsec_mb_queue *q, IMB_JOB *job, const struct crypto_frame *f,
 		       const struct suite *s) {
 	const struct crypto_key *key = f->key;
@@ -194,7 +194,7 @@ static void job_fill(struct ipsec_mb_queue *q, IMB_JOB *job, const struct crypto
 		job_crc(q, job, f, size);
 }
 
-/* Returns how many it took: the library gives fewer jobs at times, by the same count (lanes_end()). */
+/* Returns how many it submitted. The library may return fewer jobs, as lanes_end() explains. */
 static uint16_t burst_submit(struct ipsec_mb_queue *q, const struct crypto_frame *frames,
 			     uint16_t n) {
 	IMB_JOB *jobs[CRYPTO_BURST];
@@ -224,7 +224,7 @@ static uint16_t submit(struct crypto_queue *queue, const struct crypto_frame *fr
 	return taken;
 }
 
-/* Whether the CRC is right, upstream; there is none that could be wrong downstream. */
+/* Whether the CRC of an upstream frame is right; downstream always true. */
 static bool crc_good(const struct ipsec_mb_queue *q, const IMB_JOB *job) {
 	const struct rte_mbuf *m = job->user_data;
 	uintptr_t mark = (uintptr_t)job->user_data2;
@@ -239,8 +239,11 @@ static bool crc_good(const struct ipsec_mb_queue *q, const IMB_JOB *job) {
 }
 
 /*
- * All that waits, where nothing came since the last time; else what has waited too long. One by one: to flush a burst,
- * version 1.3 counts what is in its ring, wrongly where the ring begins anew, and gives jobs twice or not at all.
+ * Completes all waiting jobs if none was submitted since the last call, else those that have waited
+ * too long.
+ *
+ * One by one, as the burst flush of version 1.3 counts wrongly where its ring wraps, and returns
+ * jobs twice or not at all.
  */
 static void lanes_end(struct ipsec_mb_queue *q) {
 	uint32_t waiting = q->queue.held - q->done_count;
@@ -251,7 +254,8 @@ static void lanes_end(struct ipsec_mb_queue *q) {
 		q->done[q->done_count++] = IMB_FLUSH_JOB(q->manager);
 }
 
-/* A burst gives back no more jobs than it has, so that those that ended would stand in the ring ever longer. */
+/* A burst returns at most as many jobs as it submits, so without this, completed jobs would
+ * accumulate in the ring. */
 static void ended_take(struct ipsec_mb_queue *q) {
 	IMB_JOB *job;
 
@@ -343,7 +347,8 @@ static void close_all(struct crypto_provider *p) {
 	rte_free(i);
 }
 
-/* Where all is right but DES of several frames at a time, it is done frame by frame, by code that has no lanes for it. */
+/* If only DES of several frames at a time is wrong, DES frames are processed one by one, by code
+ * without lanes for DES. */
 static bool tested(struct ipsec_mb *i) {
 	uint32_t wrong = crypto_self_test(&i->provider);
 

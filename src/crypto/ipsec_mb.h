@@ -6,11 +6,12 @@
 #include "crypto/library.h"
 
 /*
- * `socket`: where the memory is to be, or SOCKET_ID_ANY; `isa`: the most of the CPU that the library may use. Refuses a
- * library that makes other bytes than it should (crypto_self_test()). Returns NULL after a message; closed by its own
- * function.
+ * `socket` is that of memory, or SOCKET_ID_ANY; `isa` limits the library's instruction sets.
+ *
+ * Refuses a library that fails crypto_self_test(). Returns NULL after an error message. The caller
+ * frees it by crypto_close().
  */
 struct crypto_provider *ipsec_mb_open_isa(enum crypto_isa isa, int socket);
 
-/* With all that the CPU has. */
+/* Without a limit of instruction sets. */
 struct crypto_provider *ipsec_mb_open(int socket);

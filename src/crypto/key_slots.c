@@ -8,7 +8,8 @@
 
 #define CHUNK_SLOTS 64
 
-/* The head of a chunk takes one cache line; a free slot has the next one in its first bytes. */
+/* The head of a chunk takes one cache line. A free slot links to the next one in its first
+ * bytes. */
 struct link {
 	struct link *next;
 };

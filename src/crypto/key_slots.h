@@ -1,27 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Key schedules of one size, packed: chunks of whole cache lines, and a list of the free ones. Grows as keys come, gives
- * nothing back before its end. For the control thread alone.
+ * Packed key schedules of one size, in chunks of cache lines with a list of free slots.
+ *
+ * It grows on demand and frees its memory only at the end. The control thread alone calls these
+ * functions.
  */
 #pragma once
 
 #include <stddef.h>
 
 struct key_slots {
-	size_t size; /* of a schedule, whole cache lines */
+	size_t size; /* of a schedule, rounded up to cache lines */
 	int socket;
-	void *free; /* the first of a list */
-	void *chunks; /* the first of a list */
+	void *free; /* the first of the list */
+	void *chunks; /* the first of the list */
 	size_t used;
 };
 
 void key_slots_init(struct key_slots *k, size_t size, int socket);
 
-/* NULL when there is no memory. */
+/* Returns NULL without memory. */
 void *key_slots_take(struct key_slots *k);
 
-/* Wiped, as it was a key. */
+/* Wipes the key and frees its slot. */
 void key_slots_give(struct key_slots *k, void *slot);
 
-/* Frees all memory; no slot is in use. */
+/* Frees all memory. No slot may be in use. */
 void key_slots_end(struct key_slots *k);

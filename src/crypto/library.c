@@ -10,15 +10,15 @@
 struct code {
 	IMB_ARCH arch;
 	void (*init)(IMB_MGR *m);
-	uint64_t
-		cpu; /* flags that the CPU must have: the library does not look at all of them itself */
+	uint64_t cpu; /* flags that the CPU must have: the library does not check all of them */
 };
 
 static void init_auto(IMB_MGR *m) {
 	init_mb_mgr_auto(m, NULL);
 }
 
-/* NULL where this version has no such code: 2.0 has none for AVX alone, and none for CPUs without AES-NI. */
+/* NULL if this version lacks the code: 2.0 has none for AVX alone, and none for CPUs without
+ * AES-NI. */
 static const struct code *code_of(enum crypto_isa isa) {
 	static const struct code codes[CRYPTO_ISAS] = {
 		[CRYPTO_ISA_AUTO] = {.init = init_auto},
@@ -28,7 +28,7 @@ static const struct code *code_of(enum crypto_isa isa) {
 #if IMB_VERSION_NUM < IMB_VERSION(2, 0, 0)
 		[CRYPTO_ISA_AVX] = {IMB_ARCH_AVX, init_mb_mgr_avx, IMB_CPUFLAGS_AVX},
 		[CRYPTO_ISA_PLAIN] = {IMB_ARCH_NOAESNI, init_auto,
-				      IMB_CPUFLAGS_NO_AESNI}, /* by its flag */
+				      IMB_CPUFLAGS_NO_AESNI}, /* selected by its flag */
 #endif
 	};
 
@@ -48,8 +48,8 @@ bool library_runs_here(void) {
 	return __builtin_cpu_supports("aes") != 0;
 }
 
-/* Sets the manager up. Returns NULL, or why it cannot be used. The CPU is looked at first: code that it does not have
- * must not be called. */
+/* Initializes the manager. Returns NULL, or the reason why it is unusable. It checks the CPU
+ * first, as code for a missing instruction set must not run. */
 static const char *manager_init(IMB_MGR *m, enum crypto_isa isa) {
 	const struct code *code = code_of(isa);
 
@@ -66,7 +66,7 @@ static const char *manager_init(IMB_MGR *m, enum crypto_isa isa) {
 	return NULL;
 }
 
-/* What `auto` stands for: all that there is, or what the environment says. */
+/* Replaces `auto` by the value of the environment variable, if set. */
 static bool isa_of_environment(enum crypto_isa *isa) {
 	const char *name = getenv(CRYPTO_ISA_VARIABLE);
 

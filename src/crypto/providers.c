@@ -13,7 +13,8 @@
 #endif
 
 #ifdef VCMTS_NO_IPSEC_MB
-/* crypto_openssl keeps rings of devices that are gone, and takes no larger ones for their names. */
+/* crypto_openssl keeps the rings of removed devices, and cannot create larger ones with the same
+ * name. */
 #define APART_QUEUES 64u
 #define APART_IN_FLIGHT 256u
 #endif
@@ -40,7 +41,7 @@ static struct crypto_provider *library_open(const struct crypto_providers_option
 	return NULL;
 }
 
-/* A name of its own: the next one is that of a server in the same process. */
+/* The device has an own name; "crypto_openssl0" may be that of a server in the same process. */
 struct crypto_provider *crypto_apart_open(int socket) {
 	const struct cryptodev_options options = {
 		.queues = APART_QUEUES,
@@ -94,7 +95,7 @@ struct crypto_provider *crypto_providers_find(struct crypto_providers *ps, const
 	return p;
 }
 
-/* The last one first: a scheduler goes before the devices that it works with. */
+/* In reverse order: a scheduler is closed before its workers. */
 void crypto_providers_close_behind(struct crypto_providers *ps, unsigned count) {
 	while (ps->count > count) {
 		struct crypto_provider *p = ps->open[--ps->count];

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-/* Round keys of both directions of AES stand one behind the other: the last block of BPI+ is made with those of
- * encryption also where it is decrypted. */
+/* For AES, decryption keys follow the encryption keys: BPI+ encrypts in the last block even when
+ * decrypting. */
 size_t schedule_size(enum cipher cipher, enum crypto_direction direction) {
 	static const size_t one[CIPHERS] = {
 		[CIPHER_AES_128] = AES_128_ROUNDS,
@@ -17,7 +17,7 @@ size_t schedule_size(enum cipher cipher, enum crypto_direction direction) {
 
 void schedule_fill(IMB_MGR *m, uint8_t *schedule, enum crypto_direction direction,
 		   enum cipher cipher, const uint8_t *key) {
-	/* Those that are not asked for. */
+	/* Keys of a direction that is not needed. */
 	uint8_t unused[AES_256_ROUNDS] __attribute__((aligned(16)));
 	uint8_t *inverse = direction == CRYPTO_UPLINK
 				   ? schedule + schedule_size(cipher, CRYPTO_DOWNLINK)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What intel-ipsec-mb makes of a key: round keys, packed. */
+/* Key schedules of intel-ipsec-mb: packed round keys. */
 #pragma once
 
 #include "crypto/crypto.h"
@@ -11,11 +11,12 @@
 /* Bytes of a schedule. */
 size_t schedule_size(enum cipher cipher, enum crypto_direction direction);
 
-/* Makes it of a key of cipher_key_size() bytes. `schedule` is aligned to 16 bytes. */
+/* Expands a key of cipher_key_size() bytes. `schedule` is aligned to 16 bytes. */
 void schedule_fill(IMB_MGR *m, uint8_t *schedule, enum crypto_direction direction,
 		   enum cipher cipher, const uint8_t *key);
 
-/* What an upstream key decrypts with: AES has round keys of its own for it; a key without cipher has no schedule. */
+/* The decryption keys of an upstream schedule. AES has separate round keys; a key without cipher
+ * has no schedule. */
 static inline const void *schedule_back(const void *schedule, enum cipher cipher) {
 	switch (cipher) {
 	case CIPHER_AES_128: return (const uint8_t *)schedule + AES_128_ROUNDS;

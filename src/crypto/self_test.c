@@ -8,9 +8,9 @@
 #include "wire/crc32.h"
 #include "wire/docsis_mac.h"
 
-#define FRAMES 29 /* of one burst: more than the library has lanes, and no multiple of them */
+#define FRAMES 29 /* of a burst: more than the library's lanes, and no multiple of their number */
 #define SIZE_MAX_BYTES 1522
-#define BURST_MIN 12 /* what is left in the lanes: as many as there are, and some less */
+#define BURST_MIN 12 /* frames that are left in lanes: as many as there are lanes, and a few less */
 #define BURST_MAX 17
 
 struct trial {
@@ -20,10 +20,10 @@ struct trial {
 	struct crypto_queue *there, *back;
 	struct rte_mempool *pool;
 	struct rte_mbuf *frames[FRAMES];
-	uint8_t sent[FRAMES][SIZE_MAX_BYTES]; /* what single frames become */
+	uint8_t sent[FRAMES][SIZE_MAX_BYTES]; /* the result of single frames */
 };
 
-/* From the shortest Ethernet frame to the longest, in no order. */
+/* From the shortest Ethernet frame to the longest, unsorted. */
 static uint16_t size_of(unsigned frame) {
 	return (uint16_t)(64 + frame * 617 % (SIZE_MAX_BYTES - 64 + 1));
 }
@@ -49,7 +49,7 @@ static void frames_fill(struct trial *t) {
 	}
 }
 
-/* Submits some, and collects until nothing of them is left. Returns whether they came back good and in order. */
+/* Submits frames and collects all of them. Returns whether they are good and in order. */
 static bool burst(struct crypto_queue *q, const struct crypto_frame *frames, unsigned n) {
 	struct rte_mbuf *good[CRYPTO_BURST];
 	struct crypto_failed failed[CRYPTO_BURST];
@@ -69,7 +69,7 @@ static bool burst(struct crypto_queue *q, const struct crypto_frame *frames, uns
 	return right;
 }
 
-/* Up to `n` of them at a time. */
+/* Passes all frames through the queue, up to `n` at a time. */
 static bool pass(struct trial *t, struct crypto_queue *q, const struct crypto_key *key,
 		 unsigned parts, unsigned n) {
 	struct crypto_frame frames[FRAMES];
@@ -98,7 +98,7 @@ static bool frames_are_right(const struct trial *t) {
 	return true;
 }
 
-/* A frame that went through a cipher is no longer what it was. */
+/* Whether the cipher has changed the frames. */
 static bool frames_are_secret(const struct trial *t) {
 	for (unsigned f = 0; f < FRAMES; f++) {
 		unsigned same = 0;
@@ -128,7 +128,8 @@ static unsigned crc_and_cipher(const struct trial *t) {
 	return CRYPTO_CRC | (t->cipher != CIPHER_NONE ? CRYPTO_CIPHER : 0);
 }
 
-/* What bursts have to make too. Single frames are slow, as the library's other lanes work for nothing: once is enough. */
+/* Keeps the results of single frames, which bursts must match. Single frames are slow, as other
+ * lanes of the library are empty, so this runs once. */
 static bool singles(struct trial *t) {
 	bool secret = t->cipher != CIPHER_NONE;
 
@@ -139,14 +140,14 @@ static bool singles(struct trial *t) {
 	return pass(t, t->back, &t->up, secret ? CRYPTO_CIPHER : 0, 1) && frames_are_right(t);
 }
 
-/* Bursts of `n` are what is wrong at times, single frames and those without a CRC beside the cipher are not. */
+/* Tests bursts of `n`. Faults of libraries show with bursts, and with a CRC in the same pass. */
 static bool there_and_back(struct trial *t, unsigned n) {
 	frames_fill(t);
 	return pass(t, t->there, &t->down, crc_and_cipher(t), n) && frames_as_kept(t) &&
 	       pass(t, t->back, &t->up, crc_and_cipher(t), n) && frames_are_right(t);
 }
 
-/* SEC, appendix I: what is wrong there and back alike is found by bytes that are known. */
+/* SEC, appendix I. Known bytes find faults that encryption and decryption have in common. */
 static bool known_bytes(struct trial *t) {
 	static const uint8_t clear[19] = {0,  1,  2,  3,  4,  5,    6,	  7,	8,   9,
 					  10, 11, 12, 13, 14, 0x91, 0xd2, 0xd1, 0x9f};
@@ -179,7 +180,7 @@ static bool good_all(struct trial *t) {
 	return good;
 }
 
-/* Buffers that a card can reach. */
+/* The buffers are in memory that a card can access. */
 static bool buffers_take(struct trial *t) {
 	static unsigned trials;
 	char name[RTE_MEMPOOL_NAMESIZE];
@@ -190,7 +191,7 @@ static bool buffers_take(struct trial *t) {
 	return t->pool != NULL && rte_pktmbuf_alloc_bulk(t->pool, t->frames, FRAMES) == 0;
 }
 
-/* What a device has lost it may still write to: then the buffers stay for good, as such a device does not. */
+/* A device may still write to lost frames, so the pool stays if any buffer is missing. */
 static void buffers_give(struct trial *t) {
 	if (t->frames[0] != NULL)
 		rte_pktmbuf_free_bulk(t->frames, FRAMES);

@@ -4,15 +4,17 @@
 #include "crypto/crypto.h"
 
 /*
- * Frames of many sizes at a time through all ciphers of a provider and back, one at a time: some versions of
- * intel-ipsec-mb make a wrong CRC where 13 and more jobs of different sizes are flushed on a CPU with VAES; 2.0 makes wrong
- * bytes of several frames with DES at a time with AVX-512. Returns a bit for each cipher that comes out wrong, and
- * for those behind it in their enum, which are not tried any more.
+ * Encrypts and decrypts frames of many sizes, in bursts and one by one, with each cipher of a
+ * provider.
+ *
+ * Some versions of intel-ipsec-mb generate a wrong CRC when 13 or more jobs of different sizes are
+ * flushed on a CPU with VAES. Version 2.0 encrypts several frames wrongly with DES on AVX-512.
+ *
+ * Returns a bit for each wrong cipher, and for those after the first one in the enum, which are not
+ * tested then.
  */
 uint32_t crypto_self_test(struct crypto_provider *p);
 
-/*
- * Takes from the provider what is wrong, with a message that names `version`. Returns whether it may be used: DES may be
- * missing where there is another cipher.
- */
+/* Removes wrong ciphers from the provider, with a message that names `version`. Returns whether
+ * the provider is usable: DES alone may be missing if another cipher works. */
 bool crypto_withdraw(struct crypto_provider *p, uint32_t wrong, const char *version);
