@@ -23,5 +23,5 @@ uint32_t ethernet_crc(const uint8_t *data, size_t length);
 /* Writes the four bytes of the CRC behind `length` bytes of frame. */
 void ethernet_crc_write(uint8_t *data, size_t length);
 
-/* Whether the last four of `length_with_crc` bytes are right. False for fewer than five bytes. */
+/* Whether the last four of `length_with_crc` bytes are the CRC. False for fewer than five bytes. */
 bool ethernet_crc_good(const uint8_t *data, size_t length_with_crc);

@@ -75,7 +75,7 @@ size_t docsis_down_header_write(const struct docsis_down_header *h, size_t pdu_l
 	return size;
 }
 
-/* FC_PARM 1 in packet and isolation PDUs was given other meanings over time; the frame is the same. */
+/* FC_PARM 1 of packet and isolation PDUs has had other meanings; the frame format is the same. */
 static enum docsis_kind kind_of(uint8_t fc) {
 	switch (fc & (DOCSIS_FC_TYPE | DOCSIS_FC_PARM)) {
 	case DOCSIS_FC_PACKET:
@@ -96,7 +96,7 @@ static bool is_request(enum docsis_kind kind) {
 	return kind == DOCSIS_KIND_REQUEST || kind == DOCSIS_KIND_QUEUE_REQUEST;
 }
 
-/* MULPI: a fragment lives in its extended header; request, timing and concatenation have none. */
+/* MULPI: a fragment always has an extended header; request, timing and concatenation have none. */
 static bool ehdr_allowed(const struct docsis_mac *mac) {
 	bool ehdr_on = (mac->fc & DOCSIS_FC_EHDR_ON) != 0;
 
@@ -182,12 +182,12 @@ static bool read_element(unsigned type, const uint8_t *value, size_t length,
 	case DOCSIS_EH_BP_UP:
 	case DOCSIS_EH_BP_DOWN:
 	case DOCSIS_EH_BP_UP2: return read_privacy(type, value, length, out);
-	case DOCSIS_EH_SERVICE_FLOW_UP: /* for unsolicited grants there is a second byte */
+	case DOCSIS_EH_SERVICE_FLOW_UP: /* flows with unsolicited grants have a second byte */
 		out->phsi |= length > 0 ? value[0] : 0;
 		return true;
 	case DOCSIS_EH_DS: return read_ds(value, length, out);
 	}
-	/* MULPI: what is deprecated, reserved or extended is passed over by its length. */
+	/* MULPI: deprecated, reserved and extended elements are skipped by their length. */
 	return true;
 }
 
@@ -204,7 +204,7 @@ static bool read_ehdr(const uint8_t *ehdr, size_t size, struct docsis_mac *out) 
 	return out->kind != DOCSIS_KIND_FRAGMENT || out->privacy == PRIVACY_BP_UP;
 }
 
-/* Request frames have a SID where others have LEN: their size is fixed. */
+/* Request frames have a SID instead of LEN, as their size is fixed. */
 static enum docsis_verdict parse_request(const uint8_t *frame, size_t length,
 					 struct docsis_mac *out) {
 	bool queue = out->kind == DOCSIS_KIND_QUEUE_REQUEST;
@@ -225,7 +225,7 @@ static enum docsis_verdict parse_request(const uint8_t *frame, size_t length,
 	return DOCSIS_OK;
 }
 
-/* Everything with a LEN, up to the end of the header. */
+/* Frames with a LEN, up to the end of the header. */
 static enum docsis_verdict parse_header(const uint8_t *frame, size_t length,
 					struct docsis_mac *out) {
 	bool parm_is_elen = out->kind != DOCSIS_KIND_CONCATENATION;

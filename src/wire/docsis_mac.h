@@ -65,13 +65,13 @@
 #define DOCSIS_HEADER_MAX (DOCSIS_MAC_HEADER + DOCSIS_EHDR_MAX)
 #define DOCSIS_QUEUE_REQUEST_SIZE 7
 #define DOCSIS_LEN_MAX 65535
-#define DOCSIS_FRAME_MAX (DOCSIS_MAC_HEADER + DOCSIS_LEN_MAX) /* all that LEN can say */
+#define DOCSIS_FRAME_MAX (DOCSIS_MAC_HEADER + DOCSIS_LEN_MAX) /* the limit of LEN */
 #define DOCSIS_PDU_MAX 2000 /* Ethernet frame with its CRC in DOCSIS 3.1 */
 
 #define DOCSIS_LEN_OFFSET 2
 #define DOCSIS_EHDR_OFFSET 4
 #define DOCSIS_CLEAR_SIZE 12 /* DA and SA, the bytes of a PDU that are never encrypted */
-#define DOCSIS_FRAGMENT_CLEAR 0 /* the same of a fragment; taken so, as SEC could not be read */
+#define DOCSIS_FRAGMENT_CLEAR 0 /* the same of a fragment; assumed, as SEC was not available */
 
 enum docsis_ds_ehdr {
 	DS_EHDR_NONE,
@@ -80,11 +80,11 @@ enum docsis_ds_ehdr {
 	DS_EHDR_SEQUENCE, /* 5 bytes: and packet sequence number, for resequencing */
 };
 
-/* What the downstream puts into a MAC header. */
+/* The fields of a downstream MAC header. */
 struct docsis_down_header {
-	bool privacy; /* BP_DOWN is there */
+	bool privacy; /* BP_DOWN is present */
 	bool encrypted; /* EN; may be 0 with the element present */
-	uint8_t key_sequence; /* 4 bits; the lowest is sent as the toggle too */
+	uint8_t key_sequence; /* 4 bits; the lowest is also sent as the toggle */
 	uint16_t said; /* 14 bits */
 	enum docsis_ds_ehdr ds;
 	uint8_t priority; /* 0..7 */
@@ -98,24 +98,24 @@ size_t docsis_down_header_size(const struct docsis_down_header *h);
 
 /*
  * Writes the MAC header of a packet PDU of `pdu_length` bytes (CRC included) and returns its size.
- * The privacy element comes first. Values are cut to the width of their fields. Returns 0, with
- * nothing written, where LEN cannot hold the frame.
+ * The privacy element comes first. Values are truncated to the width of their fields. Returns 0 and
+ * writes nothing if LEN cannot hold the frame.
  */
 size_t docsis_down_header_write(const struct docsis_down_header *h, size_t pdu_length,
 				uint8_t *out);
 
-/* Sets LEN in a header written before. The HCS is stale until it is written again. */
+/* Sets LEN in a written header. The HCS must be written again after this. */
 static inline void docsis_len_patch(uint8_t *header, size_t header_size, size_t pdu_length) {
 	store_be16(header + DOCSIS_LEN_OFFSET,
 		   (uint16_t)(header_size - DOCSIS_MAC_HEADER + pdu_length));
 }
 
-/* Where the packet sequence number of a DS_EHDR_SEQUENCE header stands: right before the HCS. */
+/* The offset of the packet sequence number of a DS_EHDR_SEQUENCE header: right before the HCS. */
 static inline size_t docsis_sequence_offset(size_t header_size) {
 	return header_size - DOCSIS_HCS_SIZE - 2;
 }
 
-/* Sets the packet sequence number. The HCS is stale until it is written again. */
+/* Sets the packet sequence number. The HCS must be written again after this. */
 static inline void docsis_sequence_patch(uint8_t *header, size_t header_size, uint16_t sequence) {
 	store_be16(header + docsis_sequence_offset(header_size), sequence);
 }
@@ -143,9 +143,9 @@ enum docsis_verdict {
 	DOCSIS_OK,
 	DOCSIS_TRUNCATED, /* more bytes are needed */
 	DOCSIS_BAD_HCS,
-	DOCSIS_BAD_EHDR, /* where none is allowed, over 240 bytes, or elements that do not fit */
-	DOCSIS_BAD_LENGTH, /* LEN is shorter than what it covers */
-	DOCSIS_RESERVED, /* a good header of a reserved frame type */
+	DOCSIS_BAD_EHDR, /* not allowed, over 240 bytes, or its elements do not fit */
+	DOCSIS_BAD_LENGTH, /* LEN is too short for the header or PDU */
+	DOCSIS_RESERVED, /* a valid header of a reserved frame type */
 };
 
 struct docsis_mac {
@@ -182,11 +182,14 @@ struct docsis_mac {
 };
 
 /*
- * Reads the frame that starts at `frame`. `length` is what is there and may go beyond the frame, as
- * in a stream; nothing behind it is read. The HCS is checked before any element is believed. As soon
- * as the header is all there and its HCS is good, header_size and frame_size are set, whatever the
- * verdict, where the header allows to know them: DOCSIS_TRUNCATED with frame_size = 0 means that not
- * even the header is complete, and after DOCSIS_RESERVED or DOCSIS_BAD_EHDR a stream can go on
- * behind frame_size where that is not 0. The PDU itself is not looked at: it may be empty.
+ * Parses the frame at `frame`. `length` bytes are available; they may go beyond the frame, as in a
+ * stream, but are not read there. The HCS is checked before any element is used.
+ *
+ * When the header is complete and its HCS is good, header_size and frame_size are set, whatever the
+ * verdict, if the header determines them. DOCSIS_TRUNCATED with frame_size = 0 means that the
+ * header is incomplete. After DOCSIS_RESERVED or DOCSIS_BAD_EHDR a stream may continue behind
+ * frame_size, unless that is 0.
+ *
+ * The PDU is not checked: it may be empty.
  */
 enum docsis_verdict docsis_mac_parse(const uint8_t *frame, size_t length, struct docsis_mac *out);

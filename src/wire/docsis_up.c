@@ -11,7 +11,7 @@
 #define FRAGMENT_FIRST 0x20
 #define FRAGMENT_LAST 0x10
 
-/* Bytes behind the type byte of the privacy element; 0 where there is none. */
+/* Bytes behind the type byte of the privacy element; 0 if there is none. */
 static size_t privacy_length(const struct docsis_up_header *h) {
 	if (h->kind == DOCSIS_KIND_FRAGMENT)
 		return BP_UP_FRAGMENT_LENGTH;
@@ -20,7 +20,7 @@ static size_t privacy_length(const struct docsis_up_header *h) {
 	return h->privacy == PRIVACY_BP_UP2 ? BP_UP2_LENGTH : 0;
 }
 
-/* MULPI: the extended header of a fragment holds BP_UP and nothing else. */
+/* MULPI: the extended header of a fragment contains BP_UP and nothing else. */
 static bool has_request(const struct docsis_up_header *h) {
 	return h->request && h->kind != DOCSIS_KIND_FRAGMENT;
 }
@@ -64,7 +64,7 @@ static void write_request_element(const struct docsis_up_header *h, uint8_t *out
 	store_be16(out + 2, h->sid & DOCSIS_SAID_MASK);
 }
 
-/* The frame control of a kind that has a PDU and may have an extended header, or -1. */
+/* The frame control of a kind with a PDU and an optional extended header, or -1. */
 static int frame_control(enum docsis_kind kind) {
 	switch (kind) {
 	case DOCSIS_KIND_PACKET: return DOCSIS_FC_PACKET;

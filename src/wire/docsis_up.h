@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What modems put in front of upstream PDUs, and their requests (MULPI, MAC frame formats; SEC,
- * privacy extended headers). docsis_mac_parse() reads all of it.
+ * MAC headers of upstream PDUs, and requests of modems (MULPI, MAC frame formats; SEC, privacy
+ * extended headers). docsis_mac_parse() parses all of them.
  *
  *     0x73  key sequence(4) version(4) | EN(1) toggle(1) SID(14)                     BP_UP2
  *     0x34  the same | minislots requested(8)                                        BP_UP
@@ -28,10 +28,10 @@ struct docsis_up_header {
 	enum docsis_kind kind; /* PACKET, ISOLATION, MANAGEMENT or FRAGMENT */
 	enum docsis_privacy privacy; /* NONE, BP_UP or BP_UP2; a fragment always has BP_UP */
 	bool encrypted; /* EN; may be 0 with the element present */
-	uint8_t key_sequence; /* 4 bits; the lowest is sent as the toggle too */
+	uint8_t key_sequence; /* 4 bits; the lowest is also sent as the toggle */
 	uint16_t sid; /* 14 bits, of the privacy and of the REQUEST element */
 	uint8_t piggyback; /* BP_UP: minislots requested, 0 = none */
-	bool fragment_first; /* FRAGMENT: holds the first, the last byte of its frame */
+	bool fragment_first; /* FRAGMENT: contains the first, the last byte of its frame */
 	bool fragment_last;
 	uint8_t fragment_sequence; /* FRAGMENT: 4 bits */
 	bool request; /* REQUEST element, behind the privacy element; not in a fragment */
@@ -42,24 +42,21 @@ struct docsis_up_header {
 size_t docsis_up_header_size(const struct docsis_up_header *h);
 
 /*
- * Writes the MAC header of `pdu_length` bytes (with their CRC, which a fragment also has) and returns
- * its size. Values are cut to the width of their fields. Returns 0, with nothing written, where LEN
- * cannot hold the frame and for other kinds and privacy elements than those above.
+ * Writes the MAC header of `pdu_length` bytes (with their CRC, which a fragment also has) and
+ * returns its size. Values are truncated to the width of their fields. Returns 0 and writes nothing
+ * if LEN cannot hold the frame, or for other kinds and privacy elements than those above.
  */
 size_t docsis_up_header_write(const struct docsis_up_header *h, size_t pdu_length, uint8_t *out);
 
 /* Writes a request frame of DOCSIS_MAC_HEADER bytes and returns its size. */
 size_t docsis_request_write(uint8_t minislots, uint16_t sid, uint8_t *out);
 
-/*
- * Writes a queue-depth request frame of DOCSIS_QUEUE_REQUEST_SIZE bytes and returns its size. `units`
- * counts the N bytes of the service flow.
- */
+/* Writes a queue-depth request frame of DOCSIS_QUEUE_REQUEST_SIZE bytes and returns its size.
+ * `units` counts the N-byte units of the service flow. */
 size_t docsis_queue_request_write(uint16_t units, uint16_t sid, uint8_t *out);
 
 /*
- * Writes the concatenation header of DOCSIS_MAC_HEADER bytes in front of `count` whole frames of
- * `length` bytes together, and returns its size. Returns 0, with nothing written, where LEN cannot
- * hold them.
+ * Writes the concatenation header of DOCSIS_MAC_HEADER bytes for `count` whole frames with a total
+ * of `length` bytes, and returns its size. Returns 0 and writes nothing if LEN cannot hold them.
  */
 size_t docsis_concatenation_write(uint8_t count, size_t length, uint8_t *out);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * CRC-16/X-25: x^16 + x^12 + x^5 + 1, least significant bit first, preset and final inversion of all
- * bits. docsis_hcs() is plain on purpose: it is the yardstick for the data plane's ways, by shares.
+ * CRC-16/X-25: x^16 + x^12 + x^5 + 1, least significant bit first, preset and final inversion of
+ * all bits.
+ *
+ * docsis_hcs() is simple on purpose: tests compare the data plane's faster methods with it.
  */
 #include "wire/hcs.h"
 
@@ -57,7 +59,8 @@ uint16_t docsis_hcs(const uint8_t *header, size_t length) {
 
 uint16_t docsis_hcs_shares[DOCSIS_HCS_SHARES][256];
 
-/* The last byte's share is its remainder; one byte more behind it is one step of docsis_hcs() more. */
+/* The share of the last byte is its remainder; each byte behind it adds one step of
+ * docsis_hcs(). */
 __attribute__((constructor)) static void shares_make(void) {
 	memcpy(docsis_hcs_shares[0], remainders, sizeof(remainders));
 	for (size_t behind = 1; behind < DOCSIS_HCS_SHARES; behind++) {
@@ -74,7 +77,8 @@ void docsis_hcs_write(uint8_t *header, size_t length) {
 	store_le16(header + length, docsis_hcs(header, length));
 }
 
-/* The sum of all bytes' shares, which wait for nothing but their bytes. The preset is a change of the first two. */
+/* The sum of all bytes' shares, which are independent of each other. The preset changes the
+ * first two bytes. */
 static uint16_t hcs_of_shares(const uint8_t *header, size_t length) {
 	uint16_t crc = docsis_hcs_share(length - 1, 0xff) ^ docsis_hcs_share(length - 2, 0xff);
 

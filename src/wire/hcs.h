@@ -18,7 +18,7 @@
 #define DOCSIS_HCS_SIZE 2
 #define DOCSIS_HCS_SHARES 16
 
-/* For docsis_hcs_share() alone. */
+/* Used by docsis_hcs_share() only. */
 extern uint16_t docsis_hcs_shares[DOCSIS_HCS_SHARES][256];
 
 /* The check sequence over `length` bytes, as a number in host order. */
@@ -27,13 +27,16 @@ uint16_t docsis_hcs(const uint8_t *header, size_t length);
 /* Writes the two bytes of the check sequence behind `length` bytes of header. */
 void docsis_hcs_write(uint8_t *header, size_t length);
 
-/* Whether the two bytes at header[length_without_hcs] are right for what stands before them. */
+/* Whether the two bytes at header[length_without_hcs] are the check sequence of those before
+ * them. */
 bool docsis_hcs_good(const uint8_t *header, size_t length_without_hcs);
 
 /*
- * What a byte adds to the check sequence where `behind` bytes, fewer than DOCSIS_HCS_SHARES, stand
- * between it and the HCS. A CRC is linear: where a byte of a header changes by the bits `change`, the
- * check sequence changes by the bits of docsis_hcs_share(behind, change), whatever the other bytes are.
+ * The contribution of a byte to the check sequence if `behind` bytes, fewer than DOCSIS_HCS_SHARES,
+ * are between it and the HCS.
+ *
+ * A CRC is linear: if the bits `change` of a header byte change, the check sequence changes by the
+ * bits of docsis_hcs_share(behind, change), whatever the other bytes are.
  */
 static inline uint16_t docsis_hcs_share(size_t behind, uint8_t change) {
 	return docsis_hcs_shares[behind][change];

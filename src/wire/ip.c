@@ -19,7 +19,7 @@
 #define ARP_SIZE 28
 #define ARP_IPV4_OVER_ETHERNET 0x0001080006040000 /* with a mask over the operation */
 
-/* Of 16 bits each, two at a time; the carries are counted in the upper half. */
+/* Adds 16-bit words in pairs; the upper half counts the carries. */
 static uint64_t ipv4_sum(const uint8_t *header, size_t header_length) {
 	uint64_t sum = 0;
 
@@ -28,7 +28,7 @@ static uint64_t ipv4_sum(const uint8_t *header, size_t header_length) {
 	return sum;
 }
 
-/* A header has 15 such pairs at most, so that three folds are enough. */
+/* A header has at most 15 pairs, so three folds suffice. */
 static uint16_t ip_fold(uint64_t sum) {
 	sum = (sum & 0xffff) + (sum >> 16 & 0xffff) + (sum >> 32);
 	sum = (sum & 0xffff) + (sum >> 16);
@@ -94,7 +94,7 @@ uint8_t ipv6_extension(unsigned bit) {
 	return extensions[bit];
 }
 
-/* Its bit in `extensions`; 0: no extension header. */
+/* The bit of the header in `extensions`; 0: not an extension header. */
 static uint16_t ipv6_extension_bit(uint8_t next) {
 	for (unsigned i = 0; i < IPV6_EXTENSION_KINDS; i++) {
 		if (extensions[i] == next)
@@ -103,7 +103,7 @@ static uint16_t ipv6_extension_bit(uint8_t next) {
 	return 0;
 }
 
-/* Bytes of the extension header at out->upper; 0 where it is cut off. */
+/* Bytes of the extension header at out->upper; 0 if it is truncated. */
 static size_t ipv6_extension_size(const struct frame_fields *out) {
 	size_t size = IPV6_EXTENSION_UNIT;
 
@@ -120,7 +120,7 @@ static bool is_experiment(uint8_t next) {
 	return next == IPV6_EXPERIMENT_1 || next == IPV6_EXPERIMENT_2;
 }
 
-/* Goes behind the extension header at out->upper. Returns whether nothing of a chain can follow. */
+/* Skips the extension header at out->upper. Returns whether the chain ends here. */
 static bool ipv6_extension_pass(struct frame_fields *out, size_t size) {
 	const uint8_t *header = out->upper;
 	uint16_t bits = out->protocol == IPV6_FRAGMENT ? load_be16(header + 2) : 0;
@@ -132,7 +132,8 @@ static bool ipv6_extension_pass(struct frame_fields *out, size_t size) {
 	return (bits & IPV6_FRAGMENT_OFFSET) != 0;
 }
 
-/* Goes from the end of the fixed header, out->upper, to the upper-layer header. */
+/* Skips extension headers from out->upper, the end of the fixed header, to the upper-layer
+ * header. */
 static enum frame_verdict read_ipv6_chain(struct frame_fields *out) {
 	uint16_t bit;
 

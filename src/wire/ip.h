@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A subscriber's Ethernet frame as the downstream sees it: what the modem lookup, the filters and
- * the classifiers ask for (MULPI, annex C, packet classification encodings).
+ * The fields of a subscriber's Ethernet frame that modem lookup, filters and classifiers use
+ * (MULPI, annex C, packet classification encodings).
  *
  *     0            6            12      14
  *     +------------+------------+-------+----------------------------------------------+
@@ -57,12 +57,12 @@ enum frame_verdict {
 	FRAME_GOOD,
 	FRAME_RUNT, /* no whole Ethernet header */
 	FRAME_VLAN, /* tagged, 802.1Q or 802.1ad */
-	FRAME_IPV4_HEADER, /* wrong version or IHL, or the header is cut off */
-	FRAME_IPV4_LENGTH, /* total length less than the header or more than is there */
-	FRAME_IPV6_HEADER, /* wrong version, or header or extension header cut off */
-	FRAME_IPV6_LENGTH, /* payload length more than is there */
+	FRAME_IPV4_HEADER, /* wrong version or IHL, or the header is truncated */
+	FRAME_IPV4_LENGTH, /* total length is less than the header or exceeds the frame */
+	FRAME_IPV6_HEADER, /* wrong version, or a truncated header or extension header */
+	FRAME_IPV6_LENGTH, /* payload length exceeds the frame */
 	FRAME_IPV6_EXTENSIONS, /* more than IPV6_EXTENSIONS_MAX extension headers */
-	FRAME_ARP_MALFORMED, /* cut off, or not IPv4 over Ethernet */
+	FRAME_ARP_MALFORMED, /* truncated, or not IPv4 over Ethernet */
 };
 
 struct frame_fields {
@@ -71,10 +71,10 @@ struct frame_fields {
 	uint8_t tos; /* IPv4 TOS or IPv6 traffic class */
 	uint8_t protocol; /* of the upper layer; 0 in ARP and others */
 	uint16_t extensions; /* bit i: the packet has an extension header ipv6_extension(i) */
-	bool fragment; /* any fragment, the first too */
-	bool has_ports; /* TCP or UDP, and no later fragment */
-	uint8_t family; /* of the addresses: 4 (also for ARP) or 6; 0 in others */
-	const uint8_t *source; /* into the frame; in ARP the sender's; NULL in others */
+	bool fragment; /* any fragment, including the first */
+	bool has_ports; /* TCP or UDP, except in a later fragment */
+	uint8_t family; /* of the addresses: 4 (also for ARP) or 6; otherwise 0 */
+	const uint8_t *source; /* into the frame; in ARP the sender's; otherwise NULL */
 	const uint8_t *destination; /* in ARP the target's */
 	const uint8_t *upper; /* behind the IP headers; NULL in ARP and others */
 	size_t upper_size; /* by the IP length: without Ethernet padding */
@@ -83,24 +83,26 @@ struct frame_fields {
 };
 
 /*
- * Reads a frame without its CRC. Bytes behind the IP packet (padding) are allowed. IPv6 extension headers
- * (RFC 8200, 4; all of RFC 7045, 4, but ESP, which hides what follows) are looked through; `protocol` is
- * then the header behind them. A later fragment has no headers behind its fragment header, whose next
- * header is then `protocol`. In a first fragment the chain must reach the ports of TCP or UDP (RFC 7112).
- * An experimental header (253, 254) that is cut off is an upper layer protocol. An IPv6 packet with a
- * fragment header but whole counts as no fragment (RFC 6946). On any other verdict than FRAME_GOOD only
- * `ethertype` is to be used, and not even that on FRAME_RUNT. The IPv4 checksum is not looked at.
+ * Parses a frame without its CRC. Bytes behind the IP packet (padding) are allowed.
+ *
+ * It skips IPv6 extension headers (RFC 8200, 4; all of RFC 7045, 4, except ESP, which hides the
+ * next header); `protocol` is the header behind them. A later fragment has no headers behind its
+ * fragment header, whose next header becomes `protocol`. In a first fragment the chain must reach
+ * the ports of TCP or UDP (RFC 7112). A truncated experimental header (253, 254) counts as an
+ * upper-layer protocol. A whole IPv6 packet with a fragment header is no fragment (RFC 6946).
+ *
+ * With other verdicts than FRAME_GOOD only `ethertype` is valid, and with FRAME_RUNT nothing. The
+ * IPv4 checksum is not verified.
  */
 enum frame_verdict frame_parse(const uint8_t *frame, size_t length, struct frame_fields *out);
 
 /* The number of an extension header by its bit in `extensions`, 0..IPV6_EXTENSION_KINDS - 1. */
 uint8_t ipv6_extension(unsigned bit);
 
-/*
- * The checksum that belongs into an IPv4 header (RFC 791, RFC 1071), in host order, whatever stands
- * in the checksum field now. `header_length` is 20..60, a multiple of 4.
- */
+/* The checksum of an IPv4 header (RFC 791, RFC 1071), in host order; the checksum field is
+ * ignored. `header_length` is 20..60, a multiple of 4. */
 uint16_t ipv4_checksum(const uint8_t *header, size_t header_length);
 
-/* Whether the checksum is right. The caller has checked that IHL is 5..15 and the bytes are there. */
+/* Whether the checksum is right. The caller has checked that IHL is 5..15 and that the header is
+ * complete. */
 bool ipv4_checksum_good(const uint8_t *ip_header);

@@ -52,7 +52,7 @@ static void write_ipv6(const struct depi_encap *e, uint16_t payload_length, uint
 	memcpy(ip + 24, e->destination_ip, 16);
 }
 
-/* IPv4 counts its own header in the length, IPv6 does not. */
+/* The length of IPv4 includes its own header, that of IPv6 does not. */
 static size_t ip_length(uint8_t family, size_t l2tp_payload) {
 	size_t size = L2TP_SESSION_SIZE + l2tp_payload;
 
@@ -83,7 +83,7 @@ size_t depi_encap_write(const struct depi_encap *e, size_t l2tp_payload, uint8_t
 	return size;
 }
 
-/* RFC 1624, equation 3: what leaves the sum is subtracted, what enters is added. */
+/* RFC 1624, equation 3: subtracts the old word and adds the new one. */
 static uint16_t checksum_update(uint16_t checksum, uint16_t old_word, uint16_t new_word) {
 	uint32_t sum = (uint16_t)~checksum + (uint32_t)(uint16_t)~old_word + new_word;
 
@@ -131,7 +131,7 @@ static enum l2tp_verdict parse_over_ip(const struct frame_fields *ip, struct l2t
 	return out->session == 0 ? L2TP_CONTROL : L2TP_OK;
 }
 
-/* RFC 3931, 4.1.2: the T bit tells control from data. One side's port may be its own choice. */
+/* RFC 3931, 4.1.2: the T bit distinguishes control from data. One side may choose its port. */
 static enum l2tp_verdict parse_over_udp(const struct frame_fields *ip, struct l2tp_data *out) {
 	if (ip->upper_size < UDP_HEADER)
 		return L2TP_TRUNCATED;
@@ -169,7 +169,7 @@ static bool has_vlan_tag(const uint8_t *frame, size_t length) {
 enum l2tp_verdict l2tp_parse(const uint8_t *frame, size_t length, struct l2tp_data *out) {
 	struct frame_fields ip;
 
-	/* Only type and body count from here on, and behind the tag they lie as in an untagged frame. */
+	/* Type and body are parsed as in an untagged frame, behind the tag. */
 	if (has_vlan_tag(frame, length)) {
 		frame += VLAN_TAG_SIZE;
 		length -= VLAN_TAG_SIZE;

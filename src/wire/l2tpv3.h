@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * From Ethernet to the L2TPv3 session of a DEPI or UEPI data packet (RFC 3931, 4.1; R-DEPI). No
- * cookie, as R-PHY devices use none.
+ * The headers of a DEPI or UEPI data packet, from Ethernet to the L2TPv3 session (RFC 3931, 4.1;
+ * R-DEPI). R-PHY devices use no cookie.
  *
  *     over IP, protocol 115                        over UDP, port 1701
  *     +-----------------------------+              +-----------------------------+
@@ -46,43 +46,44 @@ size_t depi_encap_size(const struct depi_encap *e);
 
 /*
  * Writes these headers for `l2tp_payload` bytes behind the session ID and returns their size. IPv4
- * is sent with DF = 1 and identification 0: DEPI never fragments at the IP layer. Returns 0, with
- * nothing written, where the length field of IP cannot hold the packet.
+ * has DF = 1 and identification 0, as DEPI never fragments at the IP layer. Returns 0 and writes
+ * nothing if the IP length field cannot hold the packet.
  */
 size_t depi_encap_write(const struct depi_encap *e, size_t l2tp_payload, uint8_t *out);
 
 /*
- * Sets the length in headers that depi_encap_write() made, and the IPv4 checksum with it. `headers`
- * points at the Ethernet header, or where that has a tag, VLAN_TAG_SIZE bytes behind it. The caller keeps to a payload that the length field can hold.
+ * Sets the length in headers of depi_encap_write(), and updates the IPv4 checksum. `headers` is the
+ * Ethernet header; with a tag it is VLAN_TAG_SIZE bytes behind it. The caller limits the payload to
+ * what the length field can hold.
  */
 void depi_encap_patch(uint8_t *headers, uint8_t family, size_t l2tp_payload);
 
 enum l2tp_verdict {
 	L2TP_OK,
-	L2TP_RUNT, /* no whole Ethernet header or tag */
+	L2TP_RUNT, /* no complete Ethernet header or tag */
 	L2TP_NOT_IP,
-	L2TP_IP_HEADER, /* wrong version or IHL, or a header is cut off */
-	L2TP_IP_LENGTH, /* total length less than the headers or more than is there */
+	L2TP_IP_HEADER, /* wrong version or IHL, or a truncated header */
+	L2TP_IP_LENGTH, /* total length is less than the headers or exceeds the frame */
 	L2TP_IP_CHECKSUM,
-	L2TP_FRAGMENT, /* never sent by R-PHY devices, not reassembled here */
+	L2TP_FRAGMENT, /* R-PHY devices send none; not reassembled */
 	L2TP_NOT_L2TP, /* another protocol, or a UDP port other than 1701 */
 	L2TP_VERSION, /* over UDP: not version 3 */
-	L2TP_TRUNCATED, /* the UDP header or session ID is cut off */
+	L2TP_TRUNCATED, /* the UDP header or session ID is truncated */
 	L2TP_CONTROL, /* a message of the control connection */
 };
 
 struct l2tp_data {
 	uint8_t family; /* 4 or 6 */
 	uint32_t session; /* 0 with L2TP_CONTROL */
-	const uint8_t *payload; /* behind the session ID; a control message from its flags on */
+	const uint8_t *payload; /* behind the session ID; of a control message, from its flags */
 	size_t payload_size; /* by the IP or UDP length: without Ethernet padding */
 	const uint8_t *source_ip; /* into the frame */
 	const uint8_t *destination_ip;
 };
 
 /*
- * Reads a frame without its CRC, with at most one 802.1Q tag. `out` is complete on L2TP_OK and
- * L2TP_CONTROL and not to be used otherwise. A UDP checksum is not verified: the HCS and CRC of the
- * DOCSIS frames cover what it would.
+ * Parses a frame without its CRC, with at most one 802.1Q tag. `out` is valid with L2TP_OK and
+ * L2TP_CONTROL only. A UDP checksum is not verified, as the HCS and CRC of the DOCSIS frames cover
+ * the data.
  */
 enum l2tp_verdict l2tp_parse(const uint8_t *frame, size_t length, struct l2tp_data *out);

@@ -3,7 +3,8 @@
 
 #define LENGTH_AT 12
 #define LLC_AT 14
-#define LLC_SIZE 6 /* of what the length counts: DSAP, SSAP, control, version, type, multipart */
+/* the part that the length includes: DSAP, SSAP, control, version, type, multipart */
+#define LLC_SIZE 6
 
 const uint8_t management_all_modems[6] = {0x01, 0xe0, 0x2f, 0x00, 0x00, 0x01};
 static const uint8_t llc[3] = {0, 0, 3};
@@ -64,7 +65,7 @@ enum management_verdict management_frame_read(const uint8_t *frame, size_t size,
 size_t management_write(const struct management *m, uint8_t *out, size_t size) {
 	if (m->body_size > MANAGEMENT_BODY_MAX || size < MANAGEMENT_HEADER + m->body_size)
 		return 0;
-	if (m->body_size > 0) /* first: the body may lie where the header comes */
+	if (m->body_size > 0) /* first, as the body may be where the header goes */
 		memmove(out + MANAGEMENT_HEADER, m->body, m->body_size);
 	memcpy(out, m->da, sizeof(m->da));
 	memcpy(out + sizeof(m->da), m->sa, sizeof(m->sa));

@@ -7,7 +7,7 @@
 #define BACK_OFF_AT 12
 #define CATEGORY_MASK 0x0f
 #define RESERVED_5 0x70
-#define COUNT_SHIFT_5 7 /* of 9 bits, in the two bytes at COUNT_AT */
+#define COUNT_SHIFT_5 7 /* of the 9-bit count in the two bytes at COUNT_AT */
 #define SID_SHIFT 18
 #define IUC_SHIFT 14
 #define IUC_MAX 15
@@ -70,7 +70,7 @@ static enum map_verdict read_count(struct map *out, const uint8_t *body) {
 	return MAP_BAD_CATEGORY;
 }
 
-/* All before the elements; MAP_OK says that these are there, and nothing else. */
+/* Parses the bytes before the elements; MAP_OK says that these are complete. */
 static enum map_verdict read_header(struct map *out, const uint8_t *body, size_t size) {
 	if (size < ACK_TIME_AT)
 		return MAP_TRUNCATED;
@@ -120,7 +120,7 @@ enum map_verdict map_read(struct map *out, uint8_t version, const uint8_t *body,
 	return MAP_OK;
 }
 
-/* The index of the null element; `count` where there is none. */
+/* The index of the null element; `count` if there is none. */
 static unsigned null_find(const struct map *map) {
 	unsigned i = 0;
 
@@ -135,7 +135,7 @@ uint32_t map_minislots(const struct map *map) {
 	return end < map->count ? map->elements[end].offset : 0;
 }
 
-/* Of an element that describes minislots. */
+/* Whether an element with this IUC describes minislots. */
 static bool has_minislots(uint8_t iuc) {
 	return (iuc >= MAP_REQUEST && iuc <= MAP_LONG) || map_iuc_is_data(iuc);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Bandwidth allocation maps (MULPI 3.1, 6.4.4): who may send upstream, in which minislots of a
+ * Bandwidth allocation maps (MULPI 3.1, 6.4.4): which modem may transmit in which minislots of a
  * channel. Version 1 is for SC-QAM channels, version 5 for OFDMA. Pure data: the body behind the
  * header of a MAC management message (management.h).
  *
@@ -36,13 +36,13 @@
 #define MAP_SID_BROADCAST 0x3fff
 #define MAP_HEADER 16 /* bytes of a body before its elements */
 #define MAP_ELEMENT 4
-#define MAP_ELEMENTS_1 240 /* in one message of version 1, the null element included, */
-#define MAP_ELEMENTS_5 490 /* and of version 5 */
-#define MAP_MINISLOTS_1 4096 /* described by one message, */
-#define MAP_MINISLOTS_5 16383 /* as far as an offset counts */
+#define MAP_ELEMENTS_1 240 /* most in one message of version 1, including the null element */
+#define MAP_ELEMENTS_5 490 /* most of version 5 */
+#define MAP_MINISLOTS_1 4096 /* most in one message of version 1 */
+#define MAP_MINISLOTS_5 16383 /* the largest offset */
 #define MAP_BODY_MAX (MAP_HEADER + MAP_ELEMENTS_5 * MAP_ELEMENT)
 
-/* Interval usage codes: what minislots are for. */
+/* Interval usage codes: the use of minislots. */
 enum map_iuc {
 	MAP_REQUEST = 1,
 	MAP_REQUEST_DATA = 2,
@@ -50,7 +50,7 @@ enum map_iuc {
 	MAP_STATION = 4, /* station maintenance */
 	MAP_SHORT = 5, /* data; with OFDMA 5, 6, 9 to 13 are data profiles */
 	MAP_LONG = 6,
-	MAP_NULL = 7, /* ends the minislots: its offset is their number */
+	MAP_NULL = 7, /* ends the list; its offset is the number of minislots */
 	MAP_ACK = 8,
 	MAP_ADVANCED_SHORT = 9,
 	MAP_ADVANCED_LONG = 10,
@@ -62,13 +62,15 @@ enum map_iuc {
 
 struct map_element {
 	uint16_t sid; /* 14 bits */
-	uint16_t offset; /* minislots from `alloc_start` on, 14 bits; ends where the next begins */
+	/* minislots from `alloc_start`, 14 bits; the element ends where the next begins */
+	uint16_t offset;
 	uint8_t iuc; /* enum map_iuc, 4 bits */
 };
 
 /*
- * Elements up to the null one describe minislots, in ascending order. What follows it has its
- * offset and is a data grant pending (a data IUC without minislots) or an acknowledgement.
+ * Elements up to the null one describe minislots, in ascending order. Later elements have the
+ * offset of the null one. They are pending data grants (a data IUC without minislots) or
+ * acknowledgements.
  */
 struct map {
 	uint8_t version; /* 1, 5 */
@@ -76,53 +78,55 @@ struct map {
 	uint8_t ucd_count; /* configuration change count of the channel's UCD */
 	uint8_t ranging_start, ranging_end; /* back-off windows as exponents of 2, 0..15 */
 	uint8_t data_start, data_end;
-	uint16_t count; /* of elements, the null one included */
+	uint16_t count; /* elements, including the null one */
 	uint32_t alloc_start; /* minislot */
-	uint32_t ack_time; /* minislot: requests that came before it have been looked at */
+	uint32_t ack_time; /* minislot: requests from before it have been processed */
 	struct map_element elements[MAP_ELEMENTS_5];
 };
 
 enum map_verdict {
 	MAP_OK,
-	/* of map_read(): the bytes are no body of a MAP, or not one that this can hold */
+	/* of map_read(): not the body of a MAP, or one that struct map cannot hold */
 	MAP_BAD_VERSION, /* neither 1 nor 5 */
-	MAP_TRUNCATED, /* the body ends before its elements do */
-	MAP_TRAILING, /* bytes are left behind the last element */
+	MAP_TRUNCATED, /* the body ends before its last element */
+	MAP_TRAILING, /* bytes follow the last element */
 	MAP_RESERVED, /* a reserved bit is set */
-	MAP_PROBE, /* category 1: symbols for probes, with elements of another form */
+	MAP_PROBE, /* category 1: symbols for probes, with another element format */
 	MAP_BAD_CATEGORY, /* version 5: neither 0 nor 1 */
-	MAP_TOO_MANY, /* more elements than a message may have */
+	MAP_TOO_MANY, /* more elements than allowed */
 	MAP_BAD_BACK_OFF, /* an exponent above 15 */
-	/* of map_check(): what it says breaks a rule */
+	/* of map_check(): the MAP breaks a rule */
 	MAP_NO_NULL, /* no null element */
 	MAP_BAD_NULL, /* the null element has a SID, or there is a second one */
 	MAP_BAD_START, /* the first element does not begin at minislot 0 */
 	MAP_BAD_ORDER, /* an element does not begin behind the one before it */
-	MAP_BAD_IUC, /* 0, 14, expansion; or an acknowledgement among minislots */
-	MAP_BAD_BEHIND, /* behind the null element: not its offset, or for what cannot be pending */
-	MAP_TOO_LONG, /* more minislots than a message may describe */
-	MAP_BAD_WINDOW, /* a back-off window ends before it starts */
+	MAP_BAD_IUC, /* 0, 14, expansion; or an acknowledgement before the null element */
+	/* behind the null element: a wrong offset, or an IUC that cannot be pending */
+	MAP_BAD_BEHIND,
+	MAP_TOO_LONG, /* more minislots than allowed */
+	MAP_BAD_WINDOW, /* a back-off window whose end is before its start */
 	MAP_VERDICTS,
 };
 
 /*
- * Writes the body into the `size` bytes at `body` and returns its bytes, at most MAP_BODY_MAX; 0
- * where they are more than `size`, or where a field does not hold its value (elements, SID,
- * offset, IUC, back-off, version). The rules of map_check() are not asked for.
+ * Writes the body into the `size` bytes at `body` and returns its size, at most MAP_BODY_MAX.
+ * Returns 0 if `size` is too small, or if a value exceeds its field (elements, SID, offset, IUC,
+ * back-off, version). It does not check the rules of map_check().
  */
 size_t map_write(uint8_t *body, size_t size, const struct map *map);
 
 /*
- * Reads the `size` bytes of a body; `version` is that of the message's header. On MAP_OK `out` is
- * complete, and map_write() makes the same bytes of it; on MAP_PROBE channel, count and start are
- * set; otherwise it is not to be used. Elements behind `count` are left as they were.
+ * Parses a body of `size` bytes; `version` is that of the message header.
+ *
+ * On MAP_OK `out` is complete, and map_write() writes the same bytes. On MAP_PROBE channel, count
+ * and start are set. Otherwise `out` is invalid. Elements behind `count` are not written.
  */
 enum map_verdict map_read(struct map *out, uint8_t version, const uint8_t *body, size_t size);
 
-/* Whether a MAP keeps the rules (MULPI 3.1, 6.4.4): MAP_OK, or the first that it breaks. */
+/* Checks the rules of a MAP (MULPI 3.1, 6.4.4). Returns MAP_OK, or the first broken rule. */
 enum map_verdict map_check(const struct map *map);
 
-/* How many minislots it describes, the offset of its null element; 0 where it has none. */
+/* The number of minislots, the offset of its null element; 0 if it has none. */
 uint32_t map_minislots(const struct map *map);
 
 /* Whether a grant of this IUC carries data: MAP_SHORT, MAP_LONG, 9 to 13. */

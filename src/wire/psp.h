@@ -28,7 +28,7 @@
 
 #define PSP_HEADER_FIXED 4
 #define PSP_ENTRY_SIZE 2
-#define PSP_SEGMENT_MAX 16383 /* bytes that one table entry can cover */
+#define PSP_SEGMENT_MAX 16383 /* most bytes of one table entry */
 #define PSP_COUNT_MAX 255
 #define PSP_FLOW_MAX 7
 
@@ -42,12 +42,12 @@
 
 enum psp_verdict {
 	PSP_OK,
-	PSP_TRUNCATED, /* the four fixed bytes are not all there */
+	PSP_TRUNCATED, /* the fixed header is incomplete */
 	PSP_CONTROL, /* V: carries VCCV, not segments */
-	PSP_EXTENDED, /* H: an extended header, whose format is not known here */
-	PSP_TABLE_TRUNCATED, /* the segment table or the extra bytes end behind the packet */
-	PSP_SEGMENT_TRUNCATED, /* the segments are longer than what is left */
-	PSP_TRAILING, /* bytes are left behind the last segment */
+	PSP_EXTENDED, /* H: an extended header of unknown format */
+	PSP_TABLE_TRUNCATED, /* the segment table or the extra bytes exceed the packet */
+	PSP_SEGMENT_TRUNCATED, /* the segments exceed the packet */
+	PSP_TRAILING, /* bytes follow the last segment */
 };
 
 struct psp {
@@ -56,7 +56,7 @@ struct psp {
 	uint8_t count; /* segments; 0 is legal and carries nothing */
 	uint16_t sequence;
 	const uint8_t *table;
-	const uint8_t *extra; /* NULL where the session has none */
+	const uint8_t *extra; /* NULL if the session has none */
 	const uint8_t *data; /* the first segment */
 	size_t data_size; /* of all segments together */
 };
@@ -68,21 +68,22 @@ struct psp_segment {
 	const uint8_t *data;
 };
 
-/* Start with zeroes. */
+/* The caller sets it to 0 at the start. */
 struct psp_cursor {
 	unsigned index;
 	size_t offset;
 };
 
 /*
- * Takes apart the `length` bytes behind the session ID (and cookie). On PSP_OK `out` is complete,
- * points into `p`, and every segment lies inside the packet; on PSP_TRAILING too, so that a caller
- * may be lenient. Otherwise `out` is not to be used. The padding of short Ethernet frames must have
- * been cut off by the length in the IP header.
+ * Parses the `length` bytes behind the session ID (and cookie).
+ *
+ * On PSP_OK `out` is complete, points into `p`, and every segment is inside the packet. On
+ * PSP_TRAILING, too, so that a caller may accept the packet. Otherwise `out` is invalid. The caller
+ * must remove the padding of short Ethernet frames by the IP length.
  */
 enum psp_verdict psp_parse(const uint8_t *p, size_t length, unsigned extra_bytes, struct psp *out);
 
-/* The next segment in table order; false behind the last one. */
+/* Returns the next segment in table order; false behind the last one. */
 bool psp_next(const struct psp *p, struct psp_cursor *cursor, struct psp_segment *out);
 
 /* Bytes before the first segment. */
@@ -97,7 +98,7 @@ static inline void psp_header_write(uint8_t *out, uint8_t flow, uint8_t count, u
 	store_be16(out + 2, sequence);
 }
 
-/* Of headers that psp_header_write() wrote, with one entry at least. */
+/* For headers of psp_header_write() with at least one entry. */
 static inline unsigned psp_count(const uint8_t *psp) {
 	return psp[1];
 }
@@ -106,7 +107,7 @@ static inline bool psp_begins(const uint8_t *psp) {
 	return (load_be16(psp + PSP_HEADER_FIXED) & PSP_BEGIN) != 0;
 }
 
-/* Takes `n` off the sequence number, modulo 65,536. */
+/* Subtracts `n` from the sequence number, modulo 65,536. */
 static inline void psp_sequence_lower(uint8_t *psp, uint16_t n) {
 	store_be16(psp + 2, (uint16_t)(load_be16(psp + 2) - n));
 }

@@ -32,22 +32,18 @@ enum segment_verdict {
 };
 
 struct segment_header {
-	bool pointer_valid; /* PFI: a MAC header starts in this segment */
+	bool pointer_valid; /* PFI: a MAC header begins in this segment */
 	uint16_t pointer; /* bytes between this header and the first MAC header; 0 without PFI */
-	uint16_t sequence; /* 13 bits, counts the segments of a SID cluster */
+	uint16_t sequence; /* 13 bits, of the SID cluster */
 	uint8_t sid_cluster; /* 3 bits */
-	uint16_t request; /* N-byte units; 0 asks for nothing */
+	uint16_t request; /* N-byte units; 0: no request */
 };
 
-/*
- * Reads the header at the start of the `length` bytes of a segment; `out` is to be used on
- * SEGMENT_OK only. Whether the pointer lies inside the segment is left to who knows its size.
- */
+/* Parses the header of a segment of `length` bytes; `out` is valid with SEGMENT_OK only. The
+ * caller checks whether the pointer is inside the segment. */
 enum segment_verdict segment_header_parse(const uint8_t *p, size_t length,
 					  struct segment_header *out);
 
-/*
- * Writes SEGMENT_HEADER_SIZE bytes with the HCS. Values are cut to the width of their fields;
- * without PFI the pointer is sent as 0.
- */
+/* Writes SEGMENT_HEADER_SIZE bytes with the HCS. Values are truncated to the width of their
+ * fields; without PFI the pointer is sent as 0. */
 void segment_header_write(const struct segment_header *h, uint8_t *out);

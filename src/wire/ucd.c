@@ -4,7 +4,7 @@
 #include "wire/bytes.h"
 #include "wire/ucd_fields.h"
 
-/* Where the next bytes go; `at` is NULL as soon as there was no room. */
+/* The output position; `at` is NULL once the buffer was too small. */
 struct out {
 	uint8_t *at, *end;
 };
@@ -24,7 +24,7 @@ static void put_byte(struct out *out, unsigned value) {
 	put(out, &byte, 1);
 }
 
-/* A value that does not fit its size fails the message. */
+/* A value that exceeds its size fails the message. */
 static void put_number(struct out *out, unsigned type, uint32_t value, size_t size) {
 	uint8_t bytes[4];
 
@@ -92,7 +92,7 @@ static void put_profile(struct out *out, const struct ucd_burst *burst) {
 	}
 }
 
-/* The length of a descriptor is known when it is written: it may not need more than 255 bytes. */
+/* The length of a descriptor is known only after writing it: it must not exceed 255 bytes. */
 static void put_burst(struct out *out, const struct ucd_burst *burst) {
 	uint8_t value[UCD_TLV_MAX];
 	struct out inner = {value, value + sizeof(value)};

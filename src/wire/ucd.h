@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Upstream channel descriptors (MULPI 3.1, 6.4.3): what a modem must know of an upstream channel to
- * send on it. Type 2 (and 29, 35) tells an SC-QAM channel, type 51 an OFDMA channel. The body
- * behind the header of a MAC management message (management.h):
+ * Upstream channel descriptors (MULPI 3.1, 6.4.3): the parameters of an upstream channel for modems.
+ * Type 2 (and 29, 35) describes an SC-QAM channel, type 51 an OFDMA channel. The body follows the
+ * header of a MAC management message (management.h):
  *
  *     +---------+-------+---------------+------------+------
  *     | channel | count | minislot size | downstream | TLVs: type(8) length(8) value ..
@@ -11,8 +11,8 @@
  *     01 00 02 01   01 01 10   02 04 01C9C380   03 10 3300..   04 22 01  01 01 01  02 01 02 ..
  *         2560 ksym/s at 30 MHz, a preamble, and bursts of IUC 1: QPSK, no differential coding
  *
- * Values of one number are kept by the type of their TLV, as they stand on the wire: ucd_set()
- * writes them, `has` says which are there.
+ * Fields with one number are stored by the type of their TLV, with their value on the wire.
+ * ucd_set() sets them, and `has` shows which are present.
  */
 #pragma once
 
@@ -27,10 +27,10 @@
 #define UCD_PREAMBLE_MAX 128
 #define UCD_EXTENDED_PREAMBLE_MAX 64
 
-/* Types of TLVs. Those of one number are fields of ucd_set(). */
+/* Types of TLVs. ucd_set() sets those with one number. */
 enum ucd_field {
 	UCD_SYMBOL_RATE = 1, /* in 160 ksym/s */
-	UCD_FREQUENCY = 2, /* centre, Hz */
+	UCD_FREQUENCY = 2, /* of the center, Hz */
 	UCD_PREAMBLE = 3,
 	UCD_BURST_1 = 4, /* burst descriptors: of DOCSIS 1.x, */
 	UCD_BURST_2 = 5, /* of DOCSIS 2.0, */
@@ -39,25 +39,25 @@ enum ucd_field {
 	UCD_RANGING_REQUIRED = 16,
 	UCD_HOLD_OFF = 18,
 	UCD_CLASS = 19,
-	UCD_HIGHER = 22, /* 1: a UCD of type 35 tells the same channel */
+	UCD_HIGHER = 22, /* 1: a UCD of type 35 describes the same channel */
 	UCD_BURST_3 = 23, /* and of DOCSIS 3.0 and 3.1 */
 	UCD_CHANGES = 24,
 	UCD_SNAPSHOT = 25,
 	UCD_CYCLIC_PREFIX = 26, /* ucd_cyclic_prefix() */
 	UCD_ROLL_OFF = 27, /* ucd_roll_off() */
 	UCD_SPACING = 28, /* UCD_25_KHZ, UCD_50_KHZ */
-	UCD_SUBCARRIER_0 = 29, /* its centre, Hz */
+	UCD_SUBCARRIER_0 = 29, /* of its center, Hz */
 	UCD_EXCLUDED = 30,
 	UCD_UNUSED = 31,
-	UCD_SYMBOLS = 32, /* in a frame, 6..36 */
+	UCD_SYMBOLS = 32, /* per frame, 6..36 */
 	UCD_SEED = 33, /* of the randomizer, 23 bits */
 	UCD_FIELDS = 35,
 };
 
-#define UCD_25_KHZ 1 /* 16 subcarriers in a minislot, a symbol of 40 us */
+#define UCD_25_KHZ 1 /* 16 subcarriers per minislot, a symbol of 40 us */
 #define UCD_50_KHZ 2 /* 8, 20 us */
 
-/* Types of sub-TLVs of a burst descriptor, fields of ucd_burst_set() but for the profile. */
+/* Types of sub-TLVs of a burst descriptor. ucd_burst_set() sets all except the profile. */
 enum ucd_burst_field {
 	UCD_MODULATION = 1, /* 1 QPSK, 2 16-QAM, 3 8-QAM, 4 32-QAM, 5 64-QAM, 6 128-QAM */
 	UCD_DIFFERENTIAL = 2, /* 1 on, 2 off */
@@ -80,9 +80,9 @@ enum ucd_burst_field {
 	UCD_BURST_FIELDS = 23,
 };
 
-/* Minislots beside each other, from the lowest on, that carry the same number of bits. */
+/* Adjacent minislots with the same bits, in ascending order. */
 struct ucd_run {
-	uint8_t modulation; /* bits a subcarrier: 0 nothing, 1 BPSK, 2 QPSK .. 12 4096-QAM */
+	uint8_t modulation; /* bits per subcarrier: 0 nothing, 1 BPSK, 2 QPSK .. 12 4096-QAM */
 	uint8_t pilots; /* pilot pattern, 4 bits */
 	uint16_t minislots; /* 1..256 */
 };
@@ -91,7 +91,7 @@ struct ucd_burst {
 	uint8_t tlv; /* UCD_BURST_1, _2 or _3 */
 	uint8_t iuc;
 	uint8_t runs; /* of the profile; 0: none */
-	uint32_t has; /* a bit a field */
+	uint32_t has; /* a bit per field */
 	uint16_t values[UCD_BURST_FIELDS];
 	struct ucd_run profile[UCD_PROFILE_MAX];
 };
@@ -108,13 +108,13 @@ struct ucd {
 	uint8_t downstream; /* channel ID */
 	uint8_t burst_count, excluded_count, unused_count;
 	uint8_t preamble_size, extended_preamble_size; /* 0: none */
-	uint16_t unknown; /* TLVs that ucd_read() passed over */
-	uint64_t has; /* a bit a field of one number, and UCD_SNAPSHOT */
+	uint16_t unknown; /* TLVs that ucd_read() skipped */
+	uint64_t has; /* a bit per field with one number, and UCD_SNAPSHOT */
 	uint32_t values[UCD_FIELDS];
 	uint8_t preamble[UCD_PREAMBLE_MAX];
 	uint8_t extended_preamble[UCD_EXTENDED_PREAMBLE_MAX];
 	uint32_t snapshot_time; /* at this DOCSIS timestamp (10.24 MHz) */
-	uint8_t snapshot_division; /* and so many of its 20 parts, the upper 4 bits of 5 */
+	uint8_t snapshot_division; /* plus this number of its 20 parts, the upper 4 bits of 5 */
 	uint32_t snapshot_minislot; /* this minislot begins */
 	struct ucd_band excluded[UCD_BANDS_MAX], unused[UCD_BANDS_MAX];
 	struct ucd_burst bursts[UCD_BURSTS_MAX];
@@ -124,40 +124,44 @@ enum ucd_verdict {
 	UCD_OK,
 	/* of ucd_read() */
 	UCD_BAD_TYPE, /* not 2, 29, 35, 51 */
-	UCD_TRUNCATED, /* no header, or a TLV that ends behind what holds it */
-	UCD_BAD_LENGTH, /* a TLV whose length is not that of its type */
-	UCD_REPEATED, /* a TLV that may be there once */
+	UCD_TRUNCATED, /* no header, or a TLV that exceeds its container */
+	UCD_BAD_LENGTH, /* a TLV length that its type does not allow */
+	UCD_REPEATED, /* a TLV that is allowed only once */
 	UCD_TOO_MANY, /* bursts or bands */
 	UCD_RESERVED, /* a reserved bit is set */
 	/* of ucd_check() */
-	UCD_MISSING, /* a TLV that its type must have; a burst without its fields */
-	UCD_BAD_VALUE, /* a code that is none, or beyond its bounds */
+	UCD_MISSING, /* a TLV that its type requires; a burst without its fields */
+	UCD_BAD_VALUE, /* an unknown code, or out of range */
 	UCD_BAD_BAND, /* bands that do not ascend, or end beyond the last subcarrier */
-	UCD_BAD_BURST, /* an IUC that is none, or twice; a preamble beyond the pattern */
+	UCD_BAD_BURST, /* an invalid or repeated IUC; a preamble beyond the pattern */
 	UCD_VERDICTS,
 };
 
 /*
- * Writes the body into the `size` bytes at `body` and returns its bytes, at most
- * MANAGEMENT_BODY_MAX are wanted; 0 where they are more than `size`, or where a value or count does
- * not fit its field. TLVs ascend by type, burst descriptors come last, in their order.
+ * Writes the body into the `size` bytes at `body` and returns its size; MANAGEMENT_BODY_MAX bytes
+ * always suffice. Returns 0 if `size` is too small, or if a value or count exceeds its field.
+ *
+ * TLVs are in ascending order of type; burst descriptors come last, in their order.
  */
 size_t ucd_write(uint8_t *body, size_t size, const struct ucd *ucd);
 
 /*
- * Reads the `size` bytes of a body of a message of `type`. On UCD_OK `out` is complete; otherwise
- * it is not to be used. What is not known here is passed over and counted in `unknown` (in S-CDMA
- * channels much). Where nothing is, and TLVs ascend, ucd_write() makes the same bytes.
+ * Parses the body of `size` bytes of a message of `type`. On UCD_OK `out` is complete; otherwise it
+ * is invalid.
+ *
+ * Unknown TLVs are skipped and counted in `unknown`; S-CDMA channels have many. If there are none,
+ * and TLVs ascend, ucd_write() writes the same bytes.
  */
 enum ucd_verdict ucd_read(struct ucd *out, uint8_t type, const uint8_t *body, size_t size);
 
-/* Whether a channel is described wholly and within the bounds of DOCSIS 3.1: the first fault. */
+/* Checks that the description of a channel is complete and within the limits of DOCSIS 3.1.
+ * Returns the first fault. */
 enum ucd_verdict ucd_check(const struct ucd *ucd);
 
-/* The message version that UCDs of this type have: 1, 3, 4, 5; 0 for no UCD. */
+/* The message version of UCDs of this type: 1, 3, 4, 5; 0: not a UCD. */
 uint8_t ucd_version(uint8_t type);
 
-/* Sets a field of one number. */
+/* Sets a field with one number. */
 static inline void ucd_set(struct ucd *ucd, enum ucd_field field, uint32_t value) {
 	ucd->has |= UINT64_C(1) << field;
 	ucd->values[field] = value;
@@ -167,7 +171,7 @@ static inline bool ucd_has(const struct ucd *ucd, enum ucd_field field) {
 	return ucd->has >> field & 1;
 }
 
-/* The same of a burst descriptor. */
+/* The same for a burst descriptor. */
 static inline void ucd_burst_set(struct ucd_burst *burst, enum ucd_burst_field field,
 				 uint16_t value) {
 	burst->has |= UINT32_C(1) << field;
@@ -178,10 +182,8 @@ static inline bool ucd_burst_has(const struct ucd_burst *burst, enum ucd_burst_f
 	return burst->has >> field & 1;
 }
 
-/*
- * The values of UCD_CYCLIC_PREFIX and UCD_ROLL_OFF for so many samples of 102.4 MHz, and the
- * reverse; 0 and UINT16_MAX where there is no such value.
- */
+/* Convert samples of 102.4 MHz to values of UCD_CYCLIC_PREFIX and UCD_ROLL_OFF, and back. Return
+ * 0 and UINT16_MAX if there is no such value. */
 uint8_t ucd_cyclic_prefix(uint16_t samples);
 uint16_t ucd_cyclic_prefix_samples(uint32_t value);
 uint8_t ucd_roll_off(uint16_t samples);

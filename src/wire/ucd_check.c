@@ -66,7 +66,8 @@ static enum ucd_verdict ofdma_check(const struct ucd *ucd) {
 
 	if (!has_all(ucd->has, wanted))
 		return UCD_MISSING;
-	if (prefix == UINT16_MAX || roll_off >= prefix || /* PHY: the roll-off is the shorter */
+	/* PHY: the roll-off is shorter than the prefix */
+	if (prefix == UINT16_MAX || roll_off >= prefix ||
 	    (spacing != UCD_25_KHZ && spacing != UCD_50_KHZ) || symbols < 6 || symbols > 36 ||
 	    ucd->values[UCD_SEED] > 0x7fffff)
 		return UCD_BAD_VALUE;
@@ -98,7 +99,8 @@ static enum ucd_verdict burst_check(const struct ucd *ucd, const struct ucd_burs
 	if (burst->iuc == 0 || burst->iuc > IUC_LAST || burst->iuc == IUC_NULL ||
 	    burst->iuc == IUC_ACK)
 		return UCD_BAD_BURST;
-	if (ucd->type == TYPE_OFDMA) /* maintenance tells its subcarriers, data its profile */
+	/* maintenance bursts have their subcarriers, data bursts their profile */
+	if (ucd->type == TYPE_OFDMA)
 		return burst->runs > 0 || burst->has != 0 ? UCD_OK : UCD_MISSING;
 	if (!has_all(burst->has, wanted))
 		return UCD_MISSING;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What reading and writing of UCDs must agree on: the bytes of each field of one number. */
+/* The sizes of UCD fields with one number, for reading and writing. */
 #pragma once
 
 #include "wire/ucd.h"
@@ -9,7 +9,7 @@
 #define UCD_BAND_SIZE 4
 #define UCD_BANDS_IN_TLV (UCD_TLV_MAX / UCD_BAND_SIZE)
 
-/* 0: no field of one number. */
+/* 0: not a field with one number. */
 static const uint8_t ucd_sizes[UCD_FIELDS] = {
 	[UCD_SYMBOL_RATE] = 1,	    [UCD_FREQUENCY] = 4, [UCD_POWER_DENSITY] = 1,
 	[UCD_RANGING_REQUIRED] = 1, [UCD_HOLD_OFF] = 4,	 [UCD_CLASS] = 4,
@@ -18,7 +18,7 @@ static const uint8_t ucd_sizes[UCD_FIELDS] = {
 	[UCD_SYMBOLS] = 1,	    [UCD_SEED] = 3,
 };
 
-/* Bits that `has` may have. */
+/* Valid bits of `has`. */
 static const uint64_t ucd_known =
 	UINT64_C(1) << UCD_SYMBOL_RATE | UINT64_C(1) << UCD_FREQUENCY |
 	UINT64_C(1) << UCD_POWER_DENSITY | UINT64_C(1) << UCD_RANGING_REQUIRED |
@@ -28,7 +28,7 @@ static const uint64_t ucd_known =
 	UINT64_C(1) << UCD_SPACING | UINT64_C(1) << UCD_SUBCARRIER_0 | UINT64_C(1) << UCD_SYMBOLS |
 	UINT64_C(1) << UCD_SEED;
 
-/* 15 to 18 are of S-CDMA, and kept. */
+/* 15 to 18 belong to S-CDMA, and are kept. */
 static const uint8_t ucd_burst_sizes[UCD_BURST_FIELDS] = {
 	[1] = 1,  [2] = 1,  [3] = 2,  [4] = 2,	[5] = 1,  [6] = 1,  [7] = 2,
 	[8] = 1,  [9] = 1,  [10] = 1, [11] = 1, [12] = 1, [13] = 2, [14] = 1,

@@ -9,7 +9,7 @@ struct tlv {
 	const uint8_t *value;
 };
 
-/* The TLV at `*at`, which then stands behind it; false where it is not all there. */
+/* Reads the TLV at `*at`, which moves behind it. Returns false if it is incomplete. */
 static bool next(const uint8_t *bytes, size_t size, size_t *at, struct tlv *out) {
 	if (size - *at < 2 || bytes[*at + 1] > size - *at - 2)
 		return false;

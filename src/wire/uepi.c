@@ -25,7 +25,7 @@
 #define REQUEST_N_BYTES 0x02
 #define REQUEST_PIGGYBACK 0x01
 
-/* What the units of both formats have in common: a length, and the version in their first bits. */
+/* Checks the common part of both formats: a length, and the version in the first bits. */
 static enum uepi_verdict check_unit(enum uepi_format format, const uint8_t *bytes, size_t size,
 				    size_t wanted) {
 	if (size < wanted)
@@ -79,16 +79,17 @@ size_t uepi_header_write(enum uepi_format format, const struct uepi_header *h, u
 	return uepi_header_size(format);
 }
 
-/* Whether a vendor field of exactly the bytes that are left starts at `at`. */
+/* Whether a vendor field that fills all remaining bytes starts at `at`. */
 static bool vendor_fits(const uint8_t *bytes, size_t size, size_t at) {
 	return size >= at + SC_QAM_VENDOR_FIXED &&
 	       bytes[at + SC_QAM_VENDOR_FIXED - 1] == size - at - SC_QAM_VENDOR_FIXED;
 }
 
 /*
- * Bytes in front of the vendor field, with the equaliser block or without; 0 where neither fits. The
- * source leaves open whether devices send the block without its flag, or the flag without the block:
- * the length decides, and the flag where both fit.
+ * Bytes before the vendor field, with or without the equaliser block; 0 if neither fits.
+ *
+ * The source does not say whether devices send the block without its flag, or the flag without the
+ * block. So the length decides, and the flag if both fit.
  */
 static size_t vendor_offset(const uint8_t *bytes, size_t size, unsigned flags) {
 	size_t without = SC_QAM_TRAILER_FIXED;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * UEPI: what an R-PHY device puts around an upstream burst. docs/uepi-formats.md draws every field
- * and says where the layouts come from: SC-QAM from one public source, OFDMA from ourselves.
+ * UEPI: header and trailer of an upstream burst from an R-PHY device. docs/uepi-formats.md shows every
+ * field and the origin of the layouts: SC-QAM is from one public source, OFDMA is this project's own.
  *
  *     +--------+-----------------------------------------+---------+
  *     | header | payload, in any number of PSP segments  | trailer |    one PSP segment each
@@ -40,7 +40,8 @@
 #define UEPI_TIMING_VALID 0x0010 /* OFDMA */
 #define UEPI_FEC_VALID 0x0008
 #define UEPI_SNR_VALID 0x0004
-#define UEPI_EQUALIZER 0x0002 /* SC-QAM; the block may be there without it and the reverse */
+/* SC-QAM; the block may be present without the flag, and the flag without the block */
+#define UEPI_EQUALIZER 0x0002
 #define UEPI_VENDOR 0x0001 /* SC-QAM */
 
 enum uepi_format {
@@ -50,13 +51,13 @@ enum uepi_format {
 
 enum uepi_verdict {
 	UEPI_OK,
-	UEPI_TRUNCATED, /* shorter than the shortest unit of its kind */
-	UEPI_BAD_VERSION, /* OFDMA: not ours */
-	UEPI_BAD_LENGTH, /* more bytes than the unit has, or no reading of a trailer fits */
+	UEPI_TRUNCATED, /* shorter than the minimum of its kind */
+	UEPI_BAD_VERSION, /* OFDMA: not UEPI_OFDMA_VERSION */
+	UEPI_BAD_LENGTH, /* longer than the unit, or a trailer whose parts do not fit */
 };
 
 struct uepi_header {
-	uint8_t version; /* 2 bits; SC-QAM: which ones exist is not known */
+	uint8_t version; /* 2 bits; SC-QAM: the existing versions are unknown */
 	bool no_burst; /* the grant was not used: no payload follows */
 	uint8_t iuc;
 	uint16_t sid; /* 14 bits, of the grant in the MAP */
@@ -70,31 +71,30 @@ struct uepi_header {
 
 struct uepi_trailer {
 	uint8_t version;
-	uint16_t flags; /* UEPI_RANGING_REQUIRED and the others; of SC-QAM all 14 bits */
+	uint16_t flags; /* UEPI_RANGING_REQUIRED and others; of SC-QAM all 14 bits */
 	uint16_t fec_good; /* codewords */
-	uint16_t fec_corrected; /* SC-QAM: sent as at most 255 */
-	uint16_t fec_uncorrectable; /* the same */
-	uint16_t snr; /* OFDMA: MER in 0.25 dB; SC-QAM: scale not known */
+	uint16_t fec_corrected; /* SC-QAM: at most 255 on the wire */
+	uint16_t fec_uncorrectable; /* as fec_corrected */
+	uint16_t snr; /* OFDMA: MER in 0.25 dB; SC-QAM: unknown scale */
 	int16_t power; /* OFDMA: 0.1 dB from the target; SC-QAM: with the equaliser block, raw */
-	int32_t timing; /* OFDMA: 1/204.8 MHz, late is positive; SC-QAM: as power */
+	int32_t timing; /* OFDMA: 1/204.8 MHz, positive is late; SC-QAM: as power */
 
 	uint32_t burst_id; /* OFDMA */
 
 	/* SC-QAM */
-	const uint8_t *equalizer; /* UEPI_EQUALIZER_SIZE bytes; NULL where the block is missing */
+	const uint8_t *equalizer; /* UEPI_EQUALIZER_SIZE bytes; NULL without the block */
 	int16_t frequency_error; /* with the equaliser block, raw */
-	const uint8_t
-		*vendor; /* what stands behind vendor ID and length; NULL without UEPI_VENDOR */
+	const uint8_t *vendor; /* behind vendor ID and length; NULL without UEPI_VENDOR */
 	uint8_t vendor_length;
 	uint32_t vendor_id; /* 24 bits */
 };
 
-/* A bandwidth request that the R-PHY device took out of a burst. */
+/* A bandwidth request that the R-PHY device found in a burst. */
 struct uepi_request {
 	uint8_t version;
 	bool cluster_valid;
-	uint8_t sid_cluster; /* 3 bits; 0 where not valid */
-	bool n_bytes; /* the size counts the flow's N bytes, otherwise minislots */
+	uint8_t sid_cluster; /* 3 bits; 0 if not valid */
+	bool n_bytes; /* the size counts N-byte units of the flow, otherwise minislots */
 	bool piggyback; /* otherwise a request frame */
 	uint8_t iuc;
 	uint16_t size;
@@ -105,9 +105,9 @@ struct uepi_request {
 };
 
 /*
- * These read one PSP segment of `size` bytes. `out` is to be used on UEPI_OK; of an SC-QAM trailer
- * also on UEPI_BAD_LENGTH, without equaliser block and vendor field. The pointers in a trailer go
- * into `bytes`. Reserved bits are not looked at.
+ * Parse one PSP segment of `size` bytes. `out` is valid with UEPI_OK; an SC-QAM trailer also with
+ * UEPI_BAD_LENGTH, without equaliser block and vendor field. Pointers in a trailer point into
+ * `bytes`. Reserved bits are ignored.
  */
 enum uepi_verdict uepi_header_parse(enum uepi_format format, const uint8_t *bytes, size_t size,
 				    struct uepi_header *out);
@@ -123,11 +123,13 @@ size_t uepi_header_size(enum uepi_format format);
 size_t uepi_trailer_size(enum uepi_format format, const struct uepi_trailer *t);
 
 /*
- * These write one segment and return its size. Values are cut to the width of their fields; the
- * version of OFDMA is always ours. An SC-QAM trailer gets its equaliser block where `equalizer` is
- * not NULL and its vendor field with the flag UEPI_VENDOR. uepi_trailer_write() returns 0, and what
- * it wrote is not to be sent, where the vendor field would be read as the end of an equaliser block
- * or the reverse: that takes a vendor field of more than 103 bytes, or a block without its flag.
+ * Write one segment and return its size. Values are truncated to the width of their fields; the
+ * version of OFDMA is UEPI_OFDMA_VERSION.
+ *
+ * An SC-QAM trailer has its equaliser block if `equalizer` is not NULL, and its vendor field with
+ * the flag UEPI_VENDOR. uepi_trailer_write() returns 0, and its output is invalid, if a reader
+ * would take the vendor field for the end of an equaliser block or the reverse. That needs a vendor
+ * field of more than 103 bytes, or a block without its flag.
  */
 size_t uepi_header_write(enum uepi_format format, const struct uepi_header *h, uint8_t *out);
 size_t uepi_trailer_write(enum uepi_format format, const struct uepi_trailer *t, uint8_t *out);

@@ -21,7 +21,7 @@
 
 #define VLAN_TAG_SIZE 4
 #define VLAN_ADDRESSES 12 /* bytes before the tag */
-#define VLAN_MAX 4094 /* 4095 is reserved; 0 says that the frame has a priority and no VLAN */
+#define VLAN_MAX 4094 /* 4095 is reserved; 0 is a priority tag without a VLAN */
 #define VLAN_ID 0x0fff
 
 static inline bool vlan_is_tag(uint16_t type) {
@@ -35,14 +35,15 @@ static inline size_t vlan_tag_write(uint8_t *tag, uint16_t vlan) {
 	return VLAN_TAG_SIZE;
 }
 
-/* Whether the tag gives the frame a priority and no VLAN: then it is as untagged (IEEE 802.1Q, 6.9). */
+/* Whether the frame has a priority tag without a VLAN, which counts as untagged (IEEE 802.1Q,
+ * 6.9). */
 static inline bool vlan_is_priority(const uint8_t *frame, size_t length) {
 	return length >= ETHERNET_HEADER + VLAN_TAG_SIZE &&
 	       load_be16(frame + VLAN_ADDRESSES) == ETHERTYPE_VLAN &&
 	       (load_be16(frame + ETHERNET_HEADER) & VLAN_ID) == 0;
 }
 
-/* Moves the addresses of a frame by a tag's size, towards its end or its beginning. */
+/* Moves the addresses of a frame by the size of a tag, in either direction. */
 static inline void vlan_addresses_move(uint8_t *to, const uint8_t *from) {
 	uint8_t addresses[VLAN_ADDRESSES];
 
