@@ -44,8 +44,7 @@ struct crypto_frame {
 	struct rte_mbuf *m; /* contiguous */
 	const struct crypto_key *key; /* valid until the frame is collected */
 	uint16_t pdu; /* offset of the first byte that the CRC covers */
-	/* offset of the first encrypted byte; from the end on: none is. With a CRC at
-	 * least `pdu` + 12 */
+	/* offset of the first encrypted byte, with a CRC at least `pdu` + 12; data_len or more: none */
 	uint16_t clear;
 	uint16_t parts; /* enum crypto_parts */
 };

@@ -27,8 +27,7 @@
 _Static_assert(IN_FLIGHT_MOST + CRYPTO_BURST < IMB_MAX_JOBS, "the ring is never full");
 _Static_assert(IMB_MAX_JOBS < TAGS, "a tag is read after its job ended");
 
-/* mark of a frame too short for a CRC, instead of the offset of its PDU */
-#define NO_ROOM UINTPTR_MAX
+#define NO_ROOM UINTPTR_MAX /* mark of a frame that is too short for a CRC */
 
 /* The library's parameters for each combination of cipher and parts. */
 struct suite {
@@ -240,9 +239,7 @@ static bool crc_good(const struct ipsec_mb_queue *q, const IMB_JOB *job) {
 
 /*
  * Completes all waiting jobs if none was submitted since the last call, else those that have waited
- * too long.
- *
- * One by one, as the burst flush of version 1.3 counts wrongly where its ring wraps, and returns
+ * too long. One by one, as the burst flush of version 1.3 counts wrongly where its ring wraps, and returns
  * jobs twice or not at all.
  */
 static void lanes_end(struct ipsec_mb_queue *q) {
