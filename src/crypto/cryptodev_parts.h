@@ -94,9 +94,9 @@ struct cryptodev_queue {
 	uint32_t in_device; /* operations in the device, also of lost frames */
 	bool closed; /* closed while the device had operations of it */
 	bool gone; /* the device does not answer: frames fail at once */
-	bool came; /* the device returned an operation since `waits` */
-	uint32_t polls; /* polls without a result since `waits` */
-	/* TSC since which the frame at the head waits for the device; 0: it does not wait */
+	bool came; /* the device returned an operation since the time below */
+	uint32_t polls; /* polls without a result since then */
+	/* TSC when the frame at the head began to wait for the device; 0: no frame does */
 	uint64_t waits;
 	struct rte_mempool *pool;
 	struct rte_crypto_op **ops; /* a stack of free operations */

@@ -129,7 +129,7 @@ static uint16_t ops_give(struct cryptodev_queue *q, struct rte_crypto_op **ops, 
 	return (uint16_t)(q->tail - first);
 }
 
-/* Each submission tries a silent device again, unless it still has earlier operations, which
+/* Each submission retries a silent device, unless it still has earlier operations, which
  * must return first. */
 static uint16_t submit_again(struct cryptodev_queue *q, const struct crypto_frame *frames,
 			     uint16_t n, uint16_t kept) {

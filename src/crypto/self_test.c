@@ -10,7 +10,7 @@
 
 #define FRAMES 29 /* of a burst: more than the library's lanes, and no multiple of their number */
 #define SIZE_MAX_BYTES 1522
-#define BURST_MIN 12 /* frames that are left in lanes: as many as there are lanes, and a few less */
+#define BURST_MIN 12 /* frames that are left in lanes: their number, and a few less */
 #define BURST_MAX 17
 
 struct trial {

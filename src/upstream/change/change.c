@@ -75,7 +75,7 @@ static void settle(struct us_change *c) {
 	c->settled = true;
 }
 
-/* Whether the previous change has taken effect, so that another one may begin. */
+/* Whether the previous change is in effect, so that another one may begin. */
 static bool may_begin(struct us_change *c) {
 	struct us_change *before = c->u->tables.places.begun;
 

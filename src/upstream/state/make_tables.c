@@ -48,7 +48,7 @@ static struct rte_hash *hash_create(const char *what, uint32_t id, size_t entrie
 	return hash;
 }
 
-/* The table stores a pointer; the value is an index in its place. */
+/* The table stores a pointer; the value is an index instead. */
 static int hash_add(struct rte_hash *hash, uint32_t key, uint32_t value) {
 	if (rte_hash_add_key_data(hash, &key, (void *)(uintptr_t)value) == 0)
 		return 0;
