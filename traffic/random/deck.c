@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Builds the decks that deck_draw() shuffles while it draws. */
+/* Builds decks; deck_draw() shuffles them while it draws. */
 #include "random/deck.h"
 
 #include <stdlib.h>

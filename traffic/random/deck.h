@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Shares that are exact: a deck of cards is drawn to its end and shuffled anew, so that after every
- * whole deck each kind was drawn as often as its weight says, in another order each time.
+ * Exact random shares: a deck of cards is drawn to its end and shuffled again. After each whole deck, every
+ * kind was drawn as often as its weight says, in another order each time.
  */
 #pragma once
 
@@ -12,21 +12,21 @@
 #define DECK_MAX_CARDS 10000
 
 struct deck {
-	uint16_t *cards; /* each holds the index of a kind */
+	uint16_t *cards; /* index of a kind */
 	uint32_t size;
 	uint32_t next; /* cards before this one are drawn */
 };
 
 /*
- * Makes a deck in which kind i of `kinds` (at most 65,535) has weights[i] cards, all divided by
- * their common divisor. Returns 0, or -1 when all weights are 0, more than DECK_MAX_CARDS would be
- * needed or memory is short.
+ * Makes a deck in which kind i of `kinds` (at most 65,535) has weights[i] cards, divided by the common
+ * divisor of all weights. Returns 0, or -1 if all weights are 0, the deck would exceed DECK_MAX_CARDS or
+ * memory is short.
  */
 int deck_create(struct deck *d, const uint32_t *weights, unsigned kinds);
 
 void deck_free(struct deck *d);
 
-/* The kind of the next card. */
+/* Draws a card. Returns its kind. */
 static inline uint16_t deck_draw(struct deck *d, struct random *r) {
 	uint32_t pick = d->next + random_below(r, d->size - d->next);
 	uint16_t kind = d->cards[pick];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A small generator of pseudo-random numbers (splitmix64): the same seed, the same traffic. */
+/* A small pseudo-random number generator (splitmix64): the same seed gives the same traffic. */
 #pragma once
 
 #include <stdint.h>
@@ -16,7 +16,7 @@ static inline uint64_t random_next(struct random *r) {
 	return z ^ (z >> 31);
 }
 
-/* A number below `limit`, which is not 0; the bias of at most limit / 2^32 does not matter here. */
+/* A number below `limit`, which must not be 0. The bias of at most limit / 2^32 does not matter here. */
 static inline uint32_t random_below(struct random *r, uint32_t limit) {
 	return (uint32_t)(((random_next(r) >> 32) * limit) >> 32);
 }
