@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which addresses of a modem packets may go to at one time. */
+/* CPE limit: the addresses of a modem that may receive packets at the same time. */
 #pragma once
 
 #include <stdbool.h>
 
 #include "model/group/modems.h"
 
-/* Whether the address of this index is one of the first of its family that the modem's CPE limit admits. */
+/* Whether the address `index` is within the modem's CPE limit for its family. */
 static inline bool modem_admits(const struct modem *m, size_t index) {
 	uint8_t family = m->addresses[index].family;
 	size_t before = 0;

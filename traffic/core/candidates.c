@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Packets made up from rules, and the search among them. */
+/* Builds packets from the rules' criteria and searches among them. */
 #include "core/candidates.h"
 
 #include <string.h>
@@ -8,22 +8,24 @@
 
 #define TRIES_PER_RULE 64
 #define TRIES_UNMATCHED 512
-#define TRIES_PLAIN 8 /* the first ones, without anything random but the low bits and the TOS */
+#define TRIES_PLAIN 8 /* the first tries randomize only the low host bits and the TOS byte */
 
 #define SOURCE_PORT 50000
 #define DESTINATION_PORT 40000
 
-/* Where packets that match nothing come from: the documentation networks of RFC 5737, RFC 3849. */
+/* Sources of packets that match no rule: the documentation prefixes of RFC 5737 and RFC 3849. */
 static const struct ip_prefix stranger4 = {{4, {203, 0, 113}}, 24};
 static const struct ip_prefix stranger6 = {{6, {0x20, 0x01, 0x0d, 0xb8, 0xff, 0xff}}, 48};
 
-/* Matches all packets, and is filled in from like any rule. */
+/* Matches every packet; packets are built from it as from any rule. */
 static const struct match anything = {
 	.source_ports = {0, UINT16_MAX},
 	.destination_ports = {0, UINT16_MAX},
 };
 
-/* Next headers that are extension headers (RFC 7045, 4), not what a packet can carry. */
+/*
+ * Whether the next header is an IPv6 extension header (RFC 7045, section 4), not an upper-layer protocol.
+ */
 static bool is_extension(unsigned family, uint8_t protocol) {
 	for (unsigned i = 0; family == 6 && i < IPV6_EXTENSION_KINDS; i++) {
 		if (ipv6_extension(i) == protocol)
@@ -47,7 +49,7 @@ struct frame_fields packet_fields(const struct packet_address *p) {
 	};
 }
 
-/* A bit pattern for the host part: small numbers first, then any. */
+/* Fills in the host part: small numbers first, then random ones. */
 static void host_bits(struct candidate_search *s, unsigned attempt, size_t size, uint8_t *out) {
 	memset(out, 0, size);
 	out[size - 1] = (uint8_t)(1 + attempt);
@@ -92,7 +94,10 @@ static const struct match *random_rule(struct candidate_search *s) {
 		       : &group->rules[random_below(&s->random, (uint32_t)group->rule_count)].match;
 }
 
-/* A port of the range: a usual one, its ends, and then the edges of what other rules leave of it. */
+/*
+ * A port of the range: a usual one first, then the ends of the range, then ports beside other rules'
+ * ranges.
+ */
 static uint16_t port_fill(struct candidate_search *s, const struct port_range *range, bool source,
 			  unsigned attempt) {
 	uint32_t usual = (source ? SOURCE_PORT : DESTINATION_PORT) + attempt;
@@ -122,7 +127,8 @@ static struct packet_address candidates_make_up(struct candidate_search *s, cons
 	memcpy(p.destination, s->address->bytes, sizeof(p.destination));
 	source_fill(s, &m->source, attempt, &p);
 	p.protocol = m->has_protocol ? m->protocol : tcp ? IP_PROTOCOL_TCP : IP_PROTOCOL_UDP;
-	/* Of any class that the match leaves open, so that each is carried as it came; then of class 0, and so on. */
+	/* Random TOS bits outside the mask test that the pipeline carries the byte unchanged. Every second
+	 * early try has none. */
 	p.tos = m->tos & m->tos_mask;
 	if (attempt >= TRIES_PLAIN || attempt % 2 == 0)
 		p.tos |= (uint8_t)(random_next(&s->random) & ~m->tos_mask);
@@ -146,7 +152,7 @@ static bool candidates_is_wanted(const struct evaluation *e, enum traffic_class 
 	return false;
 }
 
-/* Whether nothing else matches than what is asked for, so that one packet stands for one thing. */
+/* Whether the packet matches only a rule of the wanted kind, so that each packet tests one rule. */
 static bool is_pure(const struct evaluation *e, enum traffic_class wanted) {
 	return wanted == CLASS_DENIED || wanted == CLASS_PERMIT ? e->classifier == NO_RULE
 								: e->group == NO_RULE;
@@ -183,7 +189,7 @@ static void try_match(struct candidate_search *s, const struct match *m, unsigne
 	}
 }
 
-/* From a random rule on, so that the modems' packets do not all meet the same one. */
+/* Starts at a random rule, so that the packets of different modems match different rules. */
 static void try_rules(struct candidate_search *s, enum traffic_class wanted,
 		      struct search_result *best) {
 	enum filter_action action = wanted == CLASS_PERMIT ? FILTER_PERMIT : FILTER_DENY;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Finds a packet for one address that meets what is wanted of filters and classifiers: packets are
- * made up from the rules' own prefixes and ranges, and the evaluator says which one will do.
+ * Finds a packet for one address that meets a condition on filters and classifiers: builds packets from the
+ * rules' prefixes and ranges, and evaluates each.
  */
 #pragma once
 
@@ -14,10 +14,10 @@
 
 enum traffic_class {
 	CLASS_UNMATCHED, /* no filter rule, no classifier */
-	CLASS_PERMIT, /* permitted by a filter rule */
-	CLASS_CLASSIFIED, /* meets a classifier */
+	CLASS_PERMIT, /* a filter rule permits it */
+	CLASS_CLASSIFIED, /* matches a classifier */
 	CLASS_COUNT,
-	CLASS_DENIED = CLASS_COUNT, /* denied by a filter rule or the default */
+	CLASS_DENIED = CLASS_COUNT, /* a filter rule or the default denies it */
 };
 
 struct candidate_search {
@@ -27,13 +27,13 @@ struct candidate_search {
 	struct random random;
 };
 
-/* What filters and classifiers see of such a packet, which has to live as long. */
+/* The fields of such a packet that filters and classifiers read. The result points into `packet`. */
 struct frame_fields packet_fields(const struct packet_address *packet);
 
 /*
- * Searches a packet that passes the filters and is of `wanted`; of CLASS_CLASSIFIED one that goes to
- * the modem's service flow `flow`. Of CLASS_DENIED one that does not pass. On true `out` is the packet
- * and `evaluation` what happens to it. False where no try succeeded: there need not be such a packet.
+ * Searches for a packet of class `wanted` that the filters permit; for CLASS_CLASSIFIED, one that goes to
+ * the modem's service flow `flow`; for CLASS_DENIED, one that the filters deny. On true, `out` is the
+ * packet and `evaluation` its result. Returns false if no try succeeded; such a packet need not exist.
  */
 bool candidate_find(struct candidate_search *s, enum traffic_class wanted, uint32_t flow,
 		    struct packet_address *out, struct evaluation *evaluation);

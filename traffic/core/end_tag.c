@@ -7,7 +7,7 @@
 #define UDP_HEADER 8
 #define TCP_HEADER 20
 #define ICMP_HEADER 8
-#define OTHER_HEADER 8 /* of protocols that are not looked into */
+#define OTHER_HEADER 8 /* assumed for protocols that this file does not parse */
 #define PROTOCOL_ICMP 1
 #define PROTOCOL_ICMPV6 58
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The tag of a packet whose payload was there before: it stands at the payload's end. */
+/* The tag at the end of a captured packet's payload. */
 #pragma once
 
 #include <stddef.h>
@@ -7,14 +7,17 @@
 
 #include "wire/ip.h"
 
-/* Bytes of the upper header, where the tag must not be; 0 where it is malformed. */
+/* Bytes of the upper-layer header, which the tag must not overwrite; 0 if the header is malformed. */
 size_t end_tag_header(const struct frame_fields *f);
 
-/* Offset of the tag from the upper header, which has `header` bytes; an even number, 0 where there is no room. */
+/*
+ * Even offset of the tag from the upper-layer header of `header` bytes; 0 if the packet is too short for a
+ * tag.
+ */
 size_t end_tag_offset(const struct frame_fields *f, size_t header);
 
 /*
- * Finds the tag in a frame of `size` bytes, from nothing but the frame. Returns its offset, or 0
- * where the frame cannot hold one.
+ * Finds the tag in a frame of `size` bytes; reads nothing but the frame. Returns its offset, or 0 if the
+ * frame cannot hold a tag.
  */
 size_t end_tag_find(const uint8_t *frame, size_t size);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Filters and classifiers as the configuration states them. */
+/* Evaluates filters and classifiers in the order of the configuration. */
 #include "core/evaluate.h"
 
 bool prefix_holds(const struct ip_prefix *prefix, unsigned family, const uint8_t *address) {
@@ -29,7 +29,7 @@ static bool family_meets(const struct match *m, const struct frame_fields *packe
 	return false;
 }
 
-/* The type of any header. */
+/* A protocol criterion matches the type of any header, extension headers included. */
 static bool protocol_meets(const struct match *m, const struct frame_fields *packet) {
 	for (unsigned i = 0; i < IPV6_EXTENSION_KINDS; i++) {
 		if ((packet->extensions >> i & 1) != 0 && ipv6_extension(i) == m->protocol)
@@ -42,7 +42,7 @@ static bool is_all(const struct port_range *range) {
 	return range->low == 0 && range->high == UINT16_MAX;
 }
 
-/* A packet without ports meets no criterion of ports. */
+/* A packet without ports matches only criteria that allow all ports. */
 static bool ports_meet(const struct match *m, const struct frame_fields *packet) {
 	if (is_all(&m->source_ports) && is_all(&m->destination_ports))
 		return true;

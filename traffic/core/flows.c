@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How many flows each class and each target gets, and that no two are alike. */
+/* Distributes distinct flows to classes and targets. */
 #include "core/flows.h"
 
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 #include "core/variants.h"
 
-/* Combinations tried in vain before a target is taken for one that has no more. */
+/* Combinations that fail in sequence before a target counts as exhausted. */
 #define TRIES_IN_VAIN 65536
 
 struct spread {
@@ -17,10 +17,10 @@ struct spread {
 	const struct target_packet *packets;
 	const struct flows_wanted *wanted;
 	struct random *random;
-	uint64_t *tried; /* combinations of each target */
-	uint32_t *order[CLASS_COUNT]; /* targets of a class */
+	uint64_t *tried; /* by target: combinations tried */
+	uint32_t *order[CLASS_COUNT]; /* by class: its targets, in random order */
 	uint32_t count[CLASS_COUNT];
-	uint32_t *seen; /* flow number + 1, in a table of `slots`; 0: free */
+	uint32_t *seen; /* hash table of `slots`: flow number + 1; 0: free */
 	uint32_t slots; /* a power of two */
 };
 
@@ -48,7 +48,7 @@ static uint32_t hash(const struct packet_address *p) {
 	return (uint32_t)(h >> 32);
 }
 
-/* Whether the flow is not there yet; it then is. */
+/* Adds the flow unless an equal one exists. Returns whether it was added. */
 static bool flows_take(struct spread *s, const struct flow *flow) {
 	struct packet_address packet = packet_of(s, flow);
 	uint32_t slot = hash(&packet) & (s->slots - 1);
@@ -64,7 +64,7 @@ static bool flows_take(struct spread *s, const struct flow *flow) {
 	return true;
 }
 
-/* Adds up to `n` flows of a target. Returns how many. */
+/* Adds up to `n` flows of a target. Returns the number added. */
 static uint32_t target_spread(struct spread *s, uint32_t target, uint32_t n) {
 	const struct target_packet *own = &s->packets[target];
 	uint64_t *next = &s->tried[target];
@@ -73,7 +73,7 @@ static uint32_t target_spread(struct spread *s, uint32_t target, uint32_t n) {
 	uint32_t done = 0;
 	struct variants v;
 
-	/* A few more than are missing, as others may have them. */
+	/* Twice as many as needed, as other targets may already use some. */
 	variants_create(&v, s->sg, &s->sg->modems[s->t->all[target].modem], &own->packet,
 			&own->evaluation, *next + 2ull * n);
 	while (done < n && *next < v.total && in_vain < TRIES_IN_VAIN) {
@@ -85,7 +85,7 @@ static uint32_t target_spread(struct spread *s, uint32_t target, uint32_t n) {
 	return done;
 }
 
-/* Adds up to `n` flows of a class, evenly spread over its targets. Returns how many. */
+/* Adds up to `n` flows of a class, evenly spread over its targets. Returns the number added. */
 static uint32_t class_spread(struct spread *s, enum traffic_class class, uint32_t n) {
 	uint32_t count = s->count[class];
 	uint32_t left = n;
@@ -110,8 +110,8 @@ static void swap(uint32_t *a, uint32_t *b) {
 }
 
 /*
- * The targets of a class in a random order. With few flows only the first ones are used: the very
- * first is one of those that take the smallest frames, so that the class has one for each size.
+ * Puts the targets of a class in random order. A small count of flows uses only the first targets, so the
+ * first one accepts the smallest frames: the class then has a flow for each size.
  */
 static bool class_order(struct spread *s, enum traffic_class class) {
 	const struct target *all = s->t->all;
@@ -136,9 +136,8 @@ static bool class_order(struct spread *s, enum traffic_class class) {
 }
 
 /*
- * Splits the flows as the packets are: by the shares, where the packets of a class without targets
- * are those of the first one with some, and at least one flow a class. Returns the classes that get
- * any.
+ * Splits the flows by the shares of packets, at least one flow per class. The share of a class without
+ * targets goes to the first class with targets. Returns the number of classes with flows.
  */
 static uint32_t shares_split(const struct spread *s, uint32_t flows[CLASS_COUNT]) {
 	uint64_t shares[CLASS_COUNT] = {0};
@@ -187,14 +186,14 @@ static int flows_spread(struct spread *s) {
 
 	for (int c = 0; c < CLASS_COUNT; c++)
 		targets += s->count[c];
-	if (targets == 0) /* none takes the sizes: the generator tells that */
+	if (targets == 0) /* no target accepts the sizes: the generator reports it */
 		return 0;
 	classes = shares_split(s, flows);
 	if (wanted < classes)
 		return flows_refuse(wanted, classes, FLOWS_MAX);
 	for (int c = 0; c < CLASS_COUNT; c++)
 		class_spread(s, (enum traffic_class)c, flows[c]);
-	/* What one class has no room for, the others may, where they get packets at all. */
+	/* Flows that one class has no combinations for go to other classes that send packets. */
 	for (int c = 0; c < CLASS_COUNT; c++) {
 		left = wanted - s->t->flow_count;
 		if (left > 0 && flows[c] > 0)

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Many flows to few targets: the packet of a target in variants that differ in the source port, or
- * where its rules leave too few of these, in the source address and the destination port too. The
- * evaluator has to say the same of each variant as of the target's own packet, and no two flows have
- * the same addresses, protocol and ports.
+ * Builds many flows from few targets. Flows of a target differ in the source port; if the rules leave too
+ * few of these, also in the source address and the destination port. Each flow has the evaluation of its
+ * target's packet. No two flows have the same addresses, protocol and ports.
  */
 #pragma once
 
@@ -12,16 +11,16 @@
 #include "core/candidates.h"
 #include "core/targets.h"
 
-/* The packet that a target was made of, and what happens to it. */
+/* The packet that a target was built from, and its evaluation. */
 struct target_packet {
 	struct packet_address packet;
 	struct evaluation evaluation;
 };
 
 /*
- * Fills in `t->flows` with exactly `wanted->count` flows; `packets` are those of the targets. The
- * flows are split by the shares of the classes, and evenly among the targets of a class; what the
- * rules of one leave no room for goes to the others. Returns 0, or -1 after a message on stderr.
+ * Fills `t->flows` with exactly `wanted->count` flows; `packets` has the packet of each target. Splits the
+ * flows by the shares of the classes and evenly among the targets of a class. Flows that a target has no
+ * combinations for go to other targets. Returns 0, or -1 after a message on stderr.
  */
 int flows_create(struct targets *t, const struct service_group *sg,
 		 const struct target_packet *packets, const struct flows_wanted *wanted,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Draws, builds and counts packets. */
+/* Draws, builds and counts packets; keeps the targets of earlier generations. */
 #include "core/generator.h"
 
 #include <stdio.h>
@@ -96,7 +96,8 @@ struct generator *generator_create(const struct service_group *sg,
 	g->replay = o->replay;
 	g->pool = o->pool;
 	g->random.state = o->seed;
-	/* Packets of an earlier run must not pass, whatever its seed. */
+	/* The TSC makes the magic differ between runs with the same seed, so that packets of an earlier run
+	 * do not match. */
 	g->first_magic = g->magic = (uint32_t)(random_next(&g->random) ^ rte_rdtsc());
 	pattern_create(&g->pattern, &g->random);
 	if (!(o->replay == NULL ? mixed_create(g, sg, o) : replayed_create(g, sg))) {
@@ -141,7 +142,7 @@ int generator_prepare(const struct generator *g, const struct service_group *sg,
 	uint32_t size;
 
 	*next = (struct generator_past){0};
-	/* A new order each time, for those who get packets first. */
+	/* Each generation has a new order, so that other flows receive packets first. */
 	if (targets_create(&next->targets, sg, g->magic, NULL, follow) != 0)
 		return -1;
 	next->idle = !targets_fit(&next->targets, &g->mix, &size);
@@ -233,7 +234,7 @@ static void build(struct generator *g, const struct draw *d, uint64_t tsc, struc
 	g->by_class[target->class]++;
 }
 
-/* Where the CMTS is in this process, another core has encrypted the packet that was in the buffer. */
+/* If the CMTS runs in this process, another core has written to this buffer to encrypt it. */
 static void prefetch_for_write(struct rte_mbuf *m, uint32_t size) {
 	const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
 
@@ -241,7 +242,7 @@ static void prefetch_for_write(struct rte_mbuf *m, uint32_t size) {
 		__builtin_prefetch(frame + at, 1, 3);
 }
 
-/* The capture's next packets. Returns the sum of their sizes. */
+/* Copies the capture's next packets. Returns the sum of their sizes. */
 static uint64_t generator_replay(struct generator *g, uint64_t tsc, struct rte_mbuf **packets,
 				 unsigned n) {
 	uint64_t bytes = 0;
@@ -265,7 +266,7 @@ static uint64_t generator_replay(struct generator *g, uint64_t tsc, struct rte_m
 	return bytes;
 }
 
-/* Packets of the mix. Returns the sum of their sizes. */
+/* Builds packets of the mix. Returns the sum of their sizes. */
 static uint64_t generator_make_up(struct generator *g, uint64_t tsc, struct rte_mbuf **packets,
 				  unsigned n) {
 	struct draw draws[GENERATOR_BURST];
@@ -319,7 +320,7 @@ static void take_back(struct generator *g, const uint8_t *frame, uint32_t size) 
 	packet_tag_read(frame + packet_tag_find(frame, size), &tag);
 	targets = generator_targets(g, tag.magic);
 	if (targets == NULL)
-		return; /* its modem was changed long ago, and so its number does not matter */
+		return; /* The generation was freed, so its modem has new sequence numbers. */
 	target = targets_of(targets, tag.target);
 	g->sent[target->stream]--;
 	g->by_class[target->class]--;

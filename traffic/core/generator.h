@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Makes the packets that the core network sends: sizes and classes drawn in exact shares, targets in
- * turn, headers copied from templates, payload from the pattern. Or those of a capture, in turn.
+ * Generates the packets of the core network. It draws sizes and classes in exact shares, uses targets in
+ * round robin, copies headers from templates and payload from the pattern. Or it replays a capture in
+ * order.
  */
 #pragma once
 
@@ -24,25 +25,28 @@ struct generator_options {
 	uint32_t permit_permille; /* share of packets that a filter rule permits */
 	uint32_t classify_permille; /* share of packets that meet a classifier */
 	uint64_t seed;
-	const struct replayed *replay; /* its packets, and no mix; or NULL */
-	uint32_t flows; /* at most FLOWS_MAX; 0: one a target */
-	struct rte_mempool *pool; /* mbufs with room for the largest size */
-	uint32_t streams; /* room for as many, as the service group may change; 0: it does not */
+	/* NULL: packets of the mix; otherwise replays these packets */
+	const struct replayed *replay;
+	uint32_t flows; /* at most FLOWS_MAX; 0: one per target */
+	struct rte_mempool *pool; /* data room of each mbuf: at least the largest size */
+	/* capacity of stream numbers for a service group that changes; 0: no changes */
+	uint32_t streams;
 };
 
-/* The targets of before or after a change of the service group. */
+/* A generation: the targets between two changes of the service group. */
 struct generator_past {
 	struct targets targets;
-	uint32_t magic; /* of their packets */
+	uint32_t magic; /* of its packets */
 	bool idle; /* no packet reaches a modem */
-	const struct generator_past *older; /* or NULL */
+	const struct generator_past *older; /* the generation before it, or NULL */
 };
 
 struct generator {
-	struct targets targets; /* of a capture the streams only */
-	const struct generator_past *past; /* those of packets that may be under way; or NULL */
-	bool idle; /* there is none for some size: nothing is made */
-	/* By stream: after how many changes its modem differed last; 0: as it was. NULL: nothing changes. */
+	struct targets targets; /* for a capture: only the streams */
+	/* earlier generations whose packets may be under way, or NULL */
+	const struct generator_past *past;
+	bool idle; /* no target accepts some size: sends nothing */
+	/* By stream: number of the change that last changed its modem; 0: never. NULL: no changes. */
 	uint32_t *changed;
 	struct pattern pattern;
 	struct mix mix;
@@ -51,70 +55,74 @@ struct generator {
 	struct random random;
 	struct rte_mempool *pool;
 	const struct replayed *replay; /* or NULL */
-	uint32_t next; /* packet of the capture */
-	uint32_t magic; /* of what is sent now: one more with every restart and change */
+	uint32_t next; /* index of the capture's next packet */
+	uint32_t magic; /* of packets sent now; increased by 1 at each restart and change */
 	uint32_t first_magic;
 	uint32_t *sent; /* by stream: packets made, and the next sequence number */
 	uint64_t packets; /* all counts are of packets made and not taken back */
 	uint64_t bytes;
 	uint64_t by_class[CLASS_COUNT];
-	uint64_t no_buffers; /* packets not made as no mbuf was free */
+	uint64_t no_buffers; /* packets not made because no mbuf was free */
 };
 
 /*
- * Returns NULL after a message on stderr: no packet can reach a modem, or memory is short. To be
- * freed by generator_free().
+ * Returns NULL after a message on stderr if no packet can reach a modem or memory is short. The caller
+ * frees it with generator_free().
  */
 struct generator *generator_create(const struct service_group *sg,
 				   const struct generator_options *options);
 
-/* Whether there can be so many flows as the options ask for; if not, after a message on stderr. */
+/* Whether the requested number of flows exists. Prints a message on stderr if not. */
 bool generator_flows_check(const struct service_group *sg, const struct generator_options *options);
 
 void generator_free(struct generator *g);
 
 /*
- * Begins anew with another mix: all counts and sequence numbers are 0, and packets of before are told
- * from those that follow. Returns 0, or -1 after a message on stderr with nothing changed.
+ * Restarts with another mix: all counts and sequence numbers are 0, and the magic changes, so that earlier
+ * packets can be recognized. Returns 0, or -1 after a message on stderr with nothing changed.
  */
 int generator_restart(struct generator *g, const struct mix *mix);
 
 /*
- * The targets of `sg`, which was changed: to be made on any thread, while the generator makes packets, as
- * its current targets are only read. Not of a capture. Returns 0, or -1 after a message.
+ * Builds the targets of the changed service group `sg`. Any thread may call it while the generator makes
+ * packets, as it only reads the current targets. Not for captures. Returns 0, or -1 after a message.
  */
 int generator_prepare(const struct generator *g, const struct service_group *sg,
 		      const struct targets_follow *follow, struct generator_past *next);
 
-/* Packets are made for `next` from now on. That then has what was there before, whose packets are known
- * until it is taken out of the list that begins with `past`. */
+/*
+ * Sends packets of the generation `next` from now on. `next` then holds the previous generation, which is
+ * looked up until the caller removes it from the list `past`.
+ */
 void generator_take(struct generator *g, struct generator_past *next);
 
-/* The targets of packets with this magic; NULL where there are none. */
+/* The targets of packets with this magic; NULL if there are none. */
 const struct targets *generator_targets(const struct generator *g, uint32_t magic);
 
-/* Whether the modem of a stream was changed after packets with this magic were made. */
+/* Whether a change has changed the modem of `stream` since packets with this magic were made. */
 static inline bool generator_has_changed(const struct generator *g, uint32_t stream,
 					 uint32_t magic) {
 	return g->changed != NULL && magic - g->first_magic < g->changed[stream];
 }
 
-/* Whether a frame of `size` bytes without CRC has the tag of a packet of this generator, since the last
- * restart. */
+/*
+ * Whether a frame of `size` bytes without CRC has the tag of a packet that this generator made since the
+ * last restart.
+ */
 bool generator_has_made(const struct generator *g, const uint8_t *frame, size_t size);
 
-/* Whether it is a packet of before the last restart. */
+/* Whether the frame has the tag of a packet made before the last restart. */
 bool generator_is_earlier(const struct generator *g, const uint8_t *frame, size_t size);
 
 /*
- * Makes up to `n` (at most GENERATOR_BURST) packets with time stamp `tsc`. Returns how many; fewer
- * when no mbuf is free. `bytes` gets the sum of their sizes.
+ * Makes up to `n` (at most GENERATOR_BURST) packets with time stamp `tsc`. Returns the number of packets,
+ * fewer than `n` if no mbuf is free. `bytes` gets the sum of their sizes.
  */
 unsigned generator_burst(struct generator *g, uint64_t tsc, struct rte_mbuf **packets, unsigned n,
 			 uint64_t *bytes);
 
 /*
- * Takes back the last `n` packets made, which were not sent, in their order. Frees them, and their
- * sequence numbers are given to others.
+ * Takes back the last `n` packets made, in order, because they were not sent. Frees them and reuses their
+ * sequence numbers.
  */
 void generator_take_back(struct generator *g, struct rte_mbuf **packets, unsigned n);

@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SHOWN 40 /* bytes of a wrong line */
+#define SHOWN 40 /* bytes of a malformed line in a message */
 
-/* Without comment and spaces around it. */
+/* Removes the comment and surrounding white space. */
 static char *trimmed(char *line) {
 	size_t size = strcspn(line, "#");
 
@@ -18,7 +18,7 @@ static char *trimmed(char *line) {
 	return line + strspn(line, " \t");
 }
 
-/* Terminals do not like every byte of what may have been no text at all. */
+/* Replaces bytes that are not printable: the file may be binary. */
 static void show(const char *text, char *out) {
 	size_t i;
 
@@ -44,7 +44,7 @@ static bool lines_take(char *line, lines_row *row, void *context, const char *wh
 
 enum next { NEXT_LINE, NEXT_END, NEXT_LONG, NEXT_ZERO };
 
-/* By single bytes: whatever the file is, none of it is waited for or kept that does not matter. */
+/* Reads byte by byte, so that it does not block on or buffer more of the file than one line. */
 static enum next next_line(FILE *in, char line[LINES_MAX_SIZE + 1]) {
 	size_t size = 0;
 	int c;

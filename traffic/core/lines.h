@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Text files that hold a table: a line each row, from # on a comment, empty lines for the eye. */
+/* Reads text files that hold one record per line. # begins a comment; empty lines are ignored. */
 #pragma once
 
 #include <stdbool.h>
@@ -9,13 +9,13 @@
 #define LINES_MAX_SIZE 4096 /* bytes of a line */
 
 /*
- * Takes a row, trimmed and not empty, which it may change. Returns NULL, or what would be allowed
- * instead.
+ * Called for each record, trimmed and not empty, which it may modify. Returns NULL, or a description of
+ * what is allowed.
  */
 typedef const char *lines_row(char *row, void *context);
 
 /*
- * Reads the file `path`. Returns true, or false with "PATH:LINE: found ..., allowed: ..." or why the file
- * cannot be read in `error` (LINES_ERROR bytes).
+ * Reads the file `path`. Returns true. On false, `error` (LINES_ERROR bytes) has "PATH:LINE: found ...,
+ * allowed: ..." or why the file cannot be read.
  */
 bool lines_read(const char *path, lines_row *row, void *context, char *error);

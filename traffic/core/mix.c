@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads the words for packet mixes. */
+/* Parses packet mixes. */
 #include "core/mix.h"
 
 #include <stdbool.h>
@@ -10,13 +10,12 @@
 #include "core/lines.h"
 
 /*
- * The published mixes. All papers of 2021 and 2023 agree on the downstream; the one of 2017 gives 8 % for
- * 256 bytes, which makes 98 % in all, and a mean of 998 bytes, which is that of 10 %. It has none of the
- * upstream.
+ * Published mixes. All papers of 2021 and 2023 agree on the downstream. The paper of 2017 gives 8 % for 256
+ * bytes, which sums to 98 %; its mean of 998 bytes is that of 10 %. It has no upstream mix.
  */
 #define IMIX "84:15,256:10,1280:75"
 #define UPSTREAM_IMIX_84 "84:65,256:18,1280:17"
-#define UPSTREAM_IMIX_70 "70:65,256:18,1280:17" /* acknowledgements without options, of IPv4 */
+#define UPSTREAM_IMIX_70 "70:65,256:18,1280:17" /* IPv4 acknowledgements without options */
 
 static const struct {
 	const char *name;
@@ -32,7 +31,7 @@ static const struct {
 	{"upstream-imix-2023", UPSTREAM_IMIX_70},
 };
 
-/* Digits only, as strtoul() would also take spaces and signs. */
+/* Accepts digits only; strtoul() would also accept spaces and signs. */
 static bool number(const char **text, uint32_t max, uint32_t *out) {
 	uint64_t value = 0;
 	const char *p = *text;
@@ -49,14 +48,14 @@ static bool number(const char **text, uint32_t max, uint32_t *out) {
 	return true;
 }
 
-/* While a mix is read. */
+/* State while a mix is parsed. */
 struct reading {
 	struct mix *mix;
 	uint32_t max_size;
 	char allowed[96];
 };
 
-/* One of SIZE and SIZE:WEIGHT; in files also SIZE WEIGHT. Returns NULL, or what is allowed. */
+/* Parses SIZE or SIZE:WEIGHT; in files also SIZE WEIGHT. Returns NULL, or what is allowed. */
 static const char *mix_part(struct reading *r, const char *text, const char *between) {
 	struct mix *m = r->mix;
 	uint32_t size, weight = 1;
@@ -122,7 +121,7 @@ static int parse_table(struct reading *r, const char *text, char *error, size_t 
 	return 0;
 }
 
-/* What stands behind a name. */
+/* The table of a named mix; any other text is returned as it is. */
 static const char *table(const char *text) {
 	for (size_t i = 0; i < sizeof(published) / sizeof(published[0]); i++) {
 		if (strcmp(text, published[i].name) == 0)

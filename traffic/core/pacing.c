@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The credit: what fills it and what it allows. */
+/* Pacing: earns credit over time and limits the packets of a round. */
 #include "core/pacing.h"
 
 #include <stddef.h>
@@ -39,7 +39,7 @@ void pacing_restart(struct pacing *p, uint64_t now) {
 }
 
 static uint64_t elapsed(struct pacing *p, uint64_t now) {
-	/* TSCs of two cores may differ by a little after a migration: time goes on behind the last. */
+	/* After a migration, the TSC of the new core may be behind: time then does not go back. */
 	uint64_t gap = now > p->last ? now - p->last : 0;
 
 	p->last += gap;
@@ -55,7 +55,9 @@ void pacing_idle(struct pacing *p, uint64_t now) {
 	elapsed(p, now);
 }
 
-/* How long a burst may last, in seconds: as long as a round, but not for a pause alone. */
+/*
+ * Longest burst in seconds: as long as a round of the loop lasts, but a single long pause does not count.
+ */
 static double burst_seconds(struct pacing *p, uint64_t gap) {
 	uint64_t second;
 
@@ -74,12 +76,13 @@ static double burst_seconds(struct pacing *p, uint64_t gap) {
 	return smaller(larger((double)second / (double)p->tsc_hz, BURST), LONG_BURST);
 }
 
-/* What `gap` cycles are worth, shared out between the accounts. */
+/* Distributes the bits due for `gap` cycles among the accounts. */
 static void earn(struct pacing *p, uint64_t gap) {
 	double seconds = (double)gap / (double)p->tsc_hz;
 	double rate = (double)p->rate;
 	double bits = rate * shape_walk_on(&p->walk, seconds);
-	/* Of the gap, or of now where that is more: what a step has left behind goes as well. */
+	/* The larger of the gap's mean rate and the current rate: after a step down, credit from before the
+	 * step may still be sent. */
 	double pace = larger(bits / seconds, rate * shape_walk_share(&p->walk));
 	double most = larger(pace * burst_seconds(p, gap), p->packet);
 	double room = larger(most - p->credit, 0);

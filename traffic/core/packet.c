@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Headers, tag, checksums and payload pattern of test packets. */
+/* Writes headers, tag and checksums of test packets. */
 #include "core/packet.h"
 
 #include "wire/ip.h"
@@ -55,7 +55,7 @@ static void ipv6_write(const struct packet_address *a, uint8_t *ip) {
 	memcpy(ip + 24, a->destination, 16);
 }
 
-/* Over IPv4 it is optional (RFC 768): every second pair of addresses has one. */
+/* Optional over IPv4 (RFC 768): every second pair of addresses has a checksum. */
 static bool has_udp_checksum(const struct packet_address *a) {
 	return a->family == 6 || ((a->source[3] ^ a->destination[3]) & 1) != 0;
 }
@@ -113,11 +113,11 @@ static void upper_checksum_write(const struct packet_template *t, const struct p
 				 uint32_t start, uint32_t size, uint8_t *out) {
 	uint32_t upper_length = size - ETHERNET_HEADER - t->ip_size;
 	uint32_t payload = size - t->size - PACKET_TAG_SIZE;
-	uint32_t sum = t->upper_sum + upper_length; /* of the pseudo header */
+	uint32_t sum = t->upper_sum + upper_length; /* in the pseudo header */
 	uint16_t checksum;
 
 	if (t->protocol == IP_PROTOCOL_UDP)
-		sum += upper_length; /* of the UDP header */
+		sum += upper_length; /* in the UDP header */
 	sum += packet_words_sum(out + t->size, PACKET_TAG_SIZE);
 	sum = packet_fold(sum) + packet_fold(payload_sum(pattern, start, payload));
 	checksum = (uint16_t)~packet_fold(sum);
@@ -143,7 +143,7 @@ void packet_start_write(const struct packet_template *t, const struct packet_tag
 		upper_checksum_write(t, pattern, start, size, out);
 }
 
-/* Returns what the change adds to a checksum's sum (RFC 1624). */
+/* Replaces a word and returns its contribution to the sum of a checksum (RFC 1624). */
 static uint32_t word_replace(uint8_t *word, uint16_t value) {
 	uint32_t change = (uint32_t)(uint16_t)~load_be16(word) + value;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A test packet: the headers of its target, a tag, and a payload that both ends know.
+ * A test packet: the headers of its target, a tag, and a payload that sender and proof can compute.
  *
  *     +----------+-------------+-----------+--------+--------+----------+-----+----------------+
  *     | Ethernet | IPv4 / IPv6 | UDP / TCP | magic  | target | sequence | TSC | payload        |
@@ -10,9 +10,8 @@
  *
  *     84-byte frames hold IPv6 + UDP + tag (82), 64-byte frames hold IPv4 + UDP + tag (62).
  *
- * The payload is a piece of one pseudo-random block that starts where stream and sequence say, so
- * that it is written by one memcpy() and checked by one memcmp(), and its checksum is a difference
- * of two sums.
+ * The payload is a part of one pseudo-random block. Stream and sequence number select its start, so that
+ * one memcpy() writes it, one memcmp() checks it, and its checksum is a difference of two sums.
  */
 #pragma once
 
@@ -26,14 +25,14 @@
 #include "wire/bytes.h"
 
 #define PACKET_TAG_SIZE 20
-#define PACKET_HEADERS_MAX 80 /* Ethernet 14, IPv6 40, TCP 20, and room to copy whole words */
+#define PACKET_HEADERS_MAX 80 /* Ethernet 14, IPv6 40, TCP 20, and padding to copy whole words */
 #define PACKET_START_MAX (PACKET_HEADERS_MAX + PACKET_TAG_SIZE)
 #define PACKET_SIZE_MAX 1996 /* 2000 with the CRC, the largest frame of DOCSIS 3.1 */
 
-/* Whom packets come from: the core network's router. */
+/* Source MAC address: the core network's router. */
 extern const uint8_t traffic_source_mac[6];
 
-/* Whom they are addressed to: the CMTS at its network port. */
+/* Destination MAC address: the CMTS at its network port. */
 static inline const uint8_t *packet_cmts_mac(const struct service_group *sg) {
 	return sg->network.has_mac ? sg->network.mac : sg->rphy.core_mac;
 }
@@ -43,13 +42,13 @@ static inline const uint8_t *packet_cmts_mac(const struct service_group *sg) {
 
 struct pattern {
 	uint8_t bytes[PATTERN_SIZE];
-	uint32_t sums[PATTERN_SIZE / 2 + 1]; /* of the 16-bit words before each */
+	uint32_t sums[PATTERN_SIZE / 2 + 1]; /* sums of the 16-bit words before each word */
 };
 
 /* Fills the block from `random`. */
 void pattern_create(struct pattern *p, struct random *random);
 
-/* Where the payload of packet `sequence` of `stream` starts. */
+/* Offset in the pattern of the payload of packet `sequence` of `stream`. */
 static inline uint32_t pattern_start(uint32_t stream, uint32_t sequence) {
 	uint32_t mixed = (stream * 0x9e3779b1u) ^ (sequence * 0x85ebca6bu);
 
@@ -58,30 +57,30 @@ static inline uint32_t pattern_start(uint32_t stream, uint32_t sequence) {
 
 struct packet_tag {
 	uint32_t magic; /* of this run */
-	uint32_t target; /* or which of its flows (targets.h), or of a capture */
+	uint32_t target; /* or the flow (targets.h), or the index in a capture */
 	uint32_t sequence; /* of the target's stream */
-	uint64_t tsc; /* when it was made */
+	uint64_t tsc; /* when the packet was made */
 };
 
-/* The headers of packets to one address: lengths and checksums are 0 and set for each packet. */
+/* The headers of packets to one address. Lengths and checksums are 0; packet_start_write() sets them. */
 struct packet_template {
 	uint8_t headers[PACKET_HEADERS_MAX];
-	uint8_t size; /* bytes of Ethernet, IP and UDP or TCP header */
+	uint8_t size; /* bytes of the Ethernet, IP and UDP or TCP headers */
 	uint8_t ip_size; /* 20 or 40 */
 	uint8_t protocol;
-	uint8_t checksum_at; /* offset of the UDP or TCP checksum; 0: none is sent */
-	uint32_t ip_sum; /* IPv4: of the words of its header */
-	uint32_t upper_sum; /* of pseudo header and UDP or TCP header, without lengths */
+	uint8_t checksum_at; /* offset of the UDP or TCP checksum; 0: no checksum */
+	uint32_t ip_sum; /* IPv4: sum of the words of its header */
+	uint32_t upper_sum; /* sum of pseudo header and UDP or TCP header, without lengths */
 };
 
-/* What tells the flows to one address apart, in place of what the template has. */
+/* Fields that differ between the flows to one address; they replace those of the template. */
 struct packet_variant {
 	uint16_t source_low; /* the last two bytes of the source address */
-	uint16_t source_port; /* ports: of UDP and TCP, else not used */
+	uint16_t source_port; /* ports: for UDP and TCP only */
 	uint16_t destination_port;
 };
 
-/* What a template is made of. Ports are used with UDP and TCP only. */
+/* Input of a template. Ports are used with UDP and TCP only. */
 struct packet_address {
 	uint8_t family; /* 4 or 6 */
 	uint8_t source[16];
@@ -96,19 +95,19 @@ void packet_template_create(struct packet_template *t, const struct packet_addre
 			    const uint8_t source_mac[6], const uint8_t destination_mac[6]);
 
 /*
- * Writes the headers and the tag of a packet of `size` bytes (at least template size and tag) whose
- * payload starts at `start` of the pattern. `out` has room for PACKET_START_MAX bytes. The lengths
- * and the IPv4, UDP and TCP checksums are right; UDP over IPv4 has checksum 0 (none).
+ * Writes the headers and the tag of a packet of `size` bytes, at least template size plus tag. The payload
+ * starts at `start` of the pattern. `out` has PACKET_START_MAX bytes. Lengths and IPv4, UDP and TCP
+ * checksums are correct; UDP over IPv4 may have checksum 0 (none).
  */
 void packet_start_write(const struct packet_template *t, const struct packet_tag *tag,
 			const struct pattern *pattern, uint32_t start, uint32_t size, uint8_t *out);
 
-/* Makes the packet that packet_start_write() began at `out` one of this flow. */
+/* Replaces the fields of `v` in the packet that packet_start_write() wrote to `out`. */
 void packet_vary(const struct packet_template *t, const struct packet_variant *v, uint8_t *out);
 
 /*
- * Finds the tag of a frame of `size` bytes without CRC, from nothing but the frame. Returns its
- * offset, or 0 where the frame cannot hold one.
+ * Finds the tag of a frame of `size` bytes without CRC; reads nothing but the frame. Returns its offset, or
+ * 0 if the frame cannot hold a tag.
  */
 size_t packet_tag_find(const uint8_t *frame, size_t size);
 

@@ -6,7 +6,7 @@
 #include "wire/bytes.h"
 #include "wire/ip.h"
 
-/* UDP's checksum 0 says that there is none (RFC 768). */
+/* In UDP, checksum 0 means none (RFC 768). */
 static uint16_t checksum(uint32_t sum, uint8_t protocol) {
 	sum = (sum & 0xffff) + (sum >> 16);
 	sum = (uint16_t)~(sum + (sum >> 16));

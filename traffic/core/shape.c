@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lines between points, and the area below them. */
+/* Integrates a shape: lines between points and the area below them. */
 #include "core/shape.h"
 
 #include <stddef.h>
@@ -11,7 +11,7 @@ bool shape_add(struct shape *s, double time, double share) {
 	return true;
 }
 
-/* Of a line that both times are on. */
+/* The share at `time` on the line that starts at `p`. */
 static double line_share(const struct shape_point *p, double time) {
 	double length = p[1].time - p[0].time;
 
@@ -48,7 +48,7 @@ double shape_period(const struct shape *s) {
 	return s->count == 0 ? 0 : s->points[s->count - 1].time;
 }
 
-/* To the line on which time goes on: behind a step, and at the end from the start again. */
+/* Moves to the line that continues after `at`: after a step, or at the start if the period is over. */
 static void to_line(struct shape_walk *w) {
 	const struct shape *s = w->shape;
 

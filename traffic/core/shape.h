@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A rate over time: lines between points, repeated when their time is over.
+ * A rate over time: lines between points, repeated after the last point.
  *
- *     share  1 |      ____        each point is a time since the start and a share of the rate asked
- *              |     /    |       for; two points at one time are a step
+ *     share  1 |      ____        each point is a time since the start and a share of the rate;
+ *              |     /    |       two points at one time are a step
  *            0 |____/     |____
  *              0s   4s 5s 8s   10s, and from the start again
  */
@@ -21,38 +21,40 @@ struct shape_point {
 	double share; /* of the rate, 0..SHAPE_MAX_SHARE */
 };
 
-/* The first point is at 0, the last at the period's end; times never fall. Without points: always 1. */
+/*
+ * The first point is at 0, the last one at the end of the period; times never decrease. Without points the
+ * share is always 1.
+ */
 struct shape {
 	struct shape_point points[SHAPE_MAX_POINTS];
 	unsigned count;
-	double area; /* of one period: shares times seconds */
+	double area; /* of one period: integral of shares over time, in seconds */
 };
 
-/* Adds a point. Returns false when there are SHAPE_MAX_POINTS already. */
+/* Adds a point. Returns false if there are already SHAPE_MAX_POINTS. */
 bool shape_add(struct shape *s, double time, double share);
 
 /*
- * Whether the points are a shape: from 0 on, never back in time, at most two at one time, a period of
- * SHAPE_MIN_PERIOD and more, and something sent in it. Computes the area. Returns NULL, or what is
- * wrong.
+ * Validates the points: the first is at 0, times never decrease, at most two points at one time, a period
+ * of at least SHAPE_MIN_PERIOD, and an area above 0. Computes the area. Returns NULL, or what is wrong.
  */
 const char *shape_finish(struct shape *s);
 
-/* Seconds after which it repeats; 0 without points. */
+/* Period in seconds; 0 without points. */
 double shape_period(const struct shape *s);
 
-/* A walk through the shape in steps of any length. */
+/* A position in the shape that advances in steps of any length. */
 struct shape_walk {
-	const struct shape *shape; /* NULL: always 1 */
+	const struct shape *shape; /* NULL: share is always 1 */
 	double at; /* seconds within the period */
-	unsigned next; /* point that ends the line it is on */
+	unsigned next; /* index of the point that ends the current line */
 };
 
-/* Begins at the start of `shape`, which must live on; NULL is a constant rate. */
+/* Starts at the beginning of `shape`, which must outlive `w`; NULL is a constant rate. */
 void shape_walk_start(struct shape_walk *w, const struct shape *shape);
 
-/* Goes on by `seconds` (0 and more). Returns the share's integral over them, in seconds. */
+/* Advances by `seconds` (0 or more). Returns the integral of the share over this time, in seconds. */
 double shape_walk_on(struct shape_walk *w, double seconds);
 
-/* The share where the walk is: at a step, the one behind it. */
+/* The share at the current position; at a step, the share after it. */
 double shape_walk_share(const struct shape_walk *w);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Every shape becomes a table of points. */
+/* Parses shapes; every kind of shape becomes a table of points. */
 #include "core/shape_read.h"
 
 #include <stdio.h>
@@ -14,22 +14,22 @@
 #define MANY "at most 2048 points"
 
 /*
- * Hours from midnight, and shares of the peak. The points are ours: the published profile of a day is a
- * figure without numbers, whose text tells of a peak in the evening, of hours in the early morning with
- * hugely reduced load, and of a load well below the peak for most of the day.
+ * Hours from midnight, as shares of the peak. The values are estimates. The published profile of a day is a
+ * figure without numbers. Its text describes a peak in the evening, very low load in the early morning, and
+ * load well below the peak for most of the day.
  */
 static const double day[] = {
 	0.70, 0.52, 0.38, 0.29, 0.25, 0.24, 0.27, 0.33, 0.40, 0.46, 0.50, 0.53, 0.56,
 	0.58, 0.60, 0.63, 0.67, 0.73, 0.81, 0.90, 0.97, 1.00, 0.96, 0.86, 0.70,
 };
 
-/* What a shape is made of, while its words are read. */
+/* State while a shape is parsed. */
 struct reading {
 	struct shape *shape;
 	double rate;
 	double duration;
 	char *error;
-	/* said by words NAME=VALUE; below 0 where not */
+	/* values of words NAME=VALUE; below 0: not given */
 	double on, off, period, duty, from, to, time, each;
 	const char *file;
 };
@@ -39,7 +39,7 @@ static bool shape_complain(struct reading *r, const char *found, const char *all
 	return false;
 }
 
-/* NAME=VALUE where the names are the shape's own. */
+/* A word NAME=VALUE that the kind of shape defines. */
 struct word {
 	const char *name;
 	double *value;
@@ -52,7 +52,7 @@ static bool shape_read_value(const struct reading *r, int kind, const char *text
 	return kind == WORD_RATE ? shape_rate(text, r->rate, value) : shape_share(text, value);
 }
 
-/* Whether the word has one of these names; `good` tells whether it is right. */
+/* Whether the word has one of these names. Sets `good` to whether its value is valid. */
 static bool named(struct reading *r, char *text, const struct word *words, bool *good) {
 	static const char *const allowed[] = {TIME_ABOVE, SHAPE_RATE, "a share as 50%"};
 	char *value = strchr(text, '=');
@@ -113,7 +113,7 @@ static bool take_file(struct reading *r, char *text) {
 	return true;
 }
 
-/* TIME RATE or TIME,RATE. */
+/* Parses TIME RATE or TIME,RATE. */
 static const char *shape_row(char *text, void *context, bool (*time_of)(const char *, double *)) {
 	struct reading *r = context;
 	char *value = text + strcspn(text, " \t,");
@@ -184,7 +184,7 @@ static bool make_ramp(struct reading *r, char *text) {
 	return true;
 }
 
-/* So far the points have no times. */
+/* The points have no times yet. */
 static bool make_steps(struct reading *r, char *text) {
 	struct shape *s = r->shape;
 	unsigned count = s->count;
@@ -207,7 +207,7 @@ static bool make_points(struct reading *r, char *text) {
 	return r->file == NULL || from_file(r, point_row);
 }
 
-/* What a file leaves out between its last hour and midnight leads back to its start. */
+/* A file need not reach midnight: the last line leads back to the first point. */
 static bool make_day(struct reading *r, char *text) {
 	struct shape *s = r->shape;
 	double length = r->time > 0 ? r->time : r->duration;

@@ -10,7 +10,7 @@
 #include "core/shape.h"
 #include "model/units.h"
 
-/* A number and the sign of percent, and nothing else: no hexadecimal, infinite or negative ones. */
+/* Accepts a decimal number and a percent sign only: no hexadecimal, infinite or negative numbers. */
 bool shape_share(const char *text, double *share) {
 	size_t size = strspn(text, "0123456789.");
 	char *end;
@@ -41,7 +41,7 @@ bool shape_time(const char *text, double *seconds) {
 	return true;
 }
 
-/* An hour as 18:30, or as 18.5h. */
+/* Parses an hour as 18:30 or 18.5h. */
 bool shape_hour(const char *text, double *hours) {
 	unsigned h, m;
 	int size = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The numbers that shapes are made of. */
+/* Parses the numbers of shapes. */
 #pragma once
 
 #include <stdbool.h>
@@ -11,7 +11,7 @@
 #define SHAPE_DAY 24.0 /* hours */
 
 /*
- * Each returns whether the whole text is such a value: a share ("50%"), a rate of any kind as share of
+ * Each returns whether the whole text is such a value: a share ("50%"), a rate in any unit as share of
  * `rate` bits per second, a time in seconds, an hour of the day.
  */
 bool shape_share(const char *text, double *share);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Builds the templates and the order in which they are used. */
+/* Builds the templates and the order in which flows are used. */
 #include "core/targets.h"
 
 #include <stdbool.h>
@@ -21,7 +21,7 @@ struct builder {
 	const struct service_group *sg;
 	uint32_t room;
 	bool keep_packets;
-	struct target_packet *packets; /* of the targets */
+	struct target_packet *packets; /* by target */
 	struct random random;
 };
 
@@ -184,7 +184,7 @@ int targets_create_streams(struct targets *t, const struct service_group *sg) {
 	return targets_streams_create(t, sg, NULL);
 }
 
-/* As many flows as are wanted, or one a target. */
+/* Makes the wanted number of flows, or one per target. */
 static int flows_make(struct builder *b, const struct flows_wanted *wanted) {
 	struct targets *t = b->t;
 
@@ -194,7 +194,9 @@ static int flows_make(struct builder *b, const struct flows_wanted *wanted) {
 	return flows_create(t, b->sg, b->packets, wanted, &b->random);
 }
 
-/* Those of before: the modem and all that decides about its packets is the same. */
+/*
+ * Copies the targets of a modem that the change did not touch: their packets and evaluations are the same.
+ */
 static bool targets_keep(struct builder *b, const struct targets *before, uint32_t modem) {
 	for (uint32_t i = before->first_target[modem]; i < before->first_target[modem + 1]; i++) {
 		if (b->t->count == b->room && !targets_grow(b))

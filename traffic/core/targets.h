@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where packets go: for each address of each modem one packet template a class that the
- * configuration allows. A stream is what keeps its order: one service flow of one modem.
+ * Destinations of packets: one packet template for each address of each modem and each class that the
+ * configuration allows. A stream is one service flow of one modem; packets of a stream stay in order.
  *
- * Packets to a target are one flow (addresses, protocol, ports), or as many as are asked for. A tag
- * names the flow; where flows are not told apart, the target.
+ * Packets to a target are one flow (addresses, protocol, ports), or as many as requested. The tag has the
+ * number of the flow, or of the target if each target is one flow.
  */
 #pragma once
 
@@ -24,8 +24,9 @@
 struct target {
 	struct packet_template template;
 	uint32_t modem; /* index in the service group */
-	uint32_t stream; /* first stream of the modem plus index of its service flow */
-	uint16_t min_size; /* of a frame that holds headers and tag */
+	/* first stream of the modem plus index of its service flow; see targets_stream() */
+	uint32_t stream;
+	uint16_t min_size; /* bytes of the smallest frame that holds headers and tag */
 	uint8_t class; /* enum traffic_class */
 } __rte_cache_aligned;
 
@@ -34,7 +35,7 @@ struct flow {
 	struct packet_variant variant;
 };
 
-/* The flows of one class in the order in which they get packets, again and again. */
+/* The flows of one class in the order in which they send packets, repeatedly. */
 struct target_list {
 	uint32_t *flows;
 	uint32_t count;
@@ -44,57 +45,59 @@ struct target_list {
 struct targets {
 	struct target *all;
 	uint32_t count;
-	uint32_t *first_stream; /* by modem */
-	uint32_t flows_of_modems; /* service flows of all of them */
-	uint32_t *streams; /* numbers of what first_stream counts; NULL: the same */
-	uint32_t stream_count; /* that there can be */
+	uint32_t *first_stream; /* by modem: its first index in `streams` */
+	uint32_t flows_of_modems; /* number of service flows of all modems */
+	/* stream numbers, indexed from first_stream; NULL: the index is the number */
+	uint32_t *streams;
+	uint32_t stream_count; /* capacity of stream numbers */
 	uint32_t modem_count;
-	uint32_t *first_target; /* by modem, and of one beyond; NULL with streams only */
-	struct flow *flows; /* NULL: each target is one, of the same number */
+	uint32_t *first_target; /* by modem, plus one element at the end; NULL with streams only */
+	struct flow *flows; /* NULL: each target is one flow with the same number */
 	uint32_t flow_count;
 	struct target_list any[CLASS_COUNT];
-	struct target_list small[CLASS_COUNT]; /* of these, the ones that take MIX_MIN_SIZE bytes */
+	/* the flows of `any` that accept frames of MIX_MIN_SIZE bytes */
+	struct target_list small[CLASS_COUNT];
 };
 
-/* How many flows there shall be. */
+/* The requested number of flows. */
 struct flows_wanted {
-	uint32_t count; /* 1..FLOWS_MAX; 0: one a target */
-	uint32_t shares
-		[CLASS_COUNT]; /* of the packets, in any unit: the flows are split like them */
-	uint32_t largest; /* bytes of the largest frame: what needs more is no flow */
+	uint32_t count; /* 1..FLOWS_MAX; 0: one per target */
+	/* shares of the packets, in any unit; the flows are split likewise */
+	uint32_t shares[CLASS_COUNT];
+	uint32_t largest; /* bytes of the largest frame: a target that needs more gets no flow */
 };
 
-/* What targets of a group that changes are made with. */
+/* Inputs for the targets of a service group that changes. */
 struct targets_follow {
-	/* By modem, and flow by flow: the numbers of streams, below `room`. NULL: as they come. */
+	/* Stream numbers by modem and service flow, below `room`. NULL: numbered in sequence. */
 	const uint32_t *streams;
-	uint32_t room; /* at least as many as there are service flows */
-	/* Before the change; targets of modems that are not `changed` are those. NULL: all are found anew. */
+	uint32_t room; /* capacity of stream numbers, at least the number of service flows */
+	/* The targets before the change. Modems that are not `changed` keep them. NULL: finds all targets. */
 	const struct targets *before;
 	const bool *changed;
 };
 
 /*
- * Finds the targets of a service group. A modem gets packets for as many of its addresses as its CPE
- * limit admits, the first ones. `wanted` NULL: one flow a target. `follow` NULL: of a group that does not change.
- * Returns 0, or -1 after a message on stderr: memory is short, or there cannot be so many flows. To be freed by
+ * Finds the targets of a service group. A modem gets packets for its first addresses, as many as its CPE
+ * limit admits. `wanted` NULL: one flow per target. `follow` NULL: the group does not change. Returns 0, or
+ * -1 after a message on stderr if memory is short or the rules allow fewer flows. The caller frees it with
  * targets_free().
  */
 int targets_create(struct targets *t, const struct service_group *sg, uint64_t seed,
 		   const struct flows_wanted *wanted, const struct targets_follow *follow);
 
-/* Streams only, for packets that come from elsewhere. As targets_create(). */
+/* Creates streams only, for packets from another source. Returns as targets_create(). */
 int targets_create_streams(struct targets *t, const struct service_group *sg);
 
 void targets_free(struct targets *t);
 
 /*
- * The next flow of `class` for a frame of `size` bytes, or where there is none the next one of
- * another class, unmatched first. NO_FLOW where nothing can take such a frame.
+ * The next flow of `class` for a frame of `size` bytes. If there is none, the next flow of another class,
+ * unmatched first. NO_FLOW if no target accepts such a frame.
  */
 uint32_t targets_next(struct targets *t, enum traffic_class class, uint32_t size);
 
-/* Whether there is a flow for each size of a mix; if not, `size` is the first without. */
+/* Whether there is a flow for each size of a mix. If not, `size` is the first size without one. */
 bool targets_fit(struct targets *t, const struct mix *mix, uint32_t *size);
 
 /* The stream of a modem's service flow. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where the rules have their edges says where to look; what is found is asked of the evaluator. */
+/* Finds candidate values from the edges of the rules' ranges; the evaluator checks each combination. */
 #include "core/variants.h"
 
 #include "wire/bytes.h"
@@ -55,9 +55,9 @@ static bool is_same(const struct variants *v, const struct packet_variant *varia
 	       e.classifier == own->classifier && e.flow == own->flow;
 }
 
-/* The range of the field's values that the match asks for, as far as these 16 bits go. */
+/* The range of values of this 16-bit field that the match allows. */
 static struct port_range range_of(const struct match *m, enum variant_field field) {
-	unsigned bits = m->source.address.family == 4 ? 32 : 128; /* of the address */
+	unsigned bits = m->source.address.family == 4 ? 32 : 128; /* bits of the address */
 	const uint8_t *low = m->source.address.bytes + bits / 8 - 2;
 	uint32_t hosts;
 
@@ -84,7 +84,7 @@ static uint32_t match_edge(const struct match *m, enum variant_field field, uint
 	return least;
 }
 
-/* The next value above `value` at which some rule begins or ceases to match. */
+/* The smallest value above `value` at which a rule begins or ceases to match. */
 static uint32_t next_edge(const struct variants *v, enum variant_field field, uint32_t value) {
 	const struct modem *m = v->modem;
 	uint32_t least = VALUES;
@@ -128,7 +128,7 @@ static void values_find(struct variants *v, enum variant_field field) {
 	struct packet_variant variant = variant_of(v->packet);
 	uint16_t *value = field_of(&variant, field);
 	uint16_t own = *value;
-	/* Nobody sends from port 0. */
+	/* Port 0 is not a valid source. */
 	uint32_t low = field == VARIANT_SOURCE_LOW || own == 0 ? 0 : 1;
 	uint32_t next;
 
@@ -162,7 +162,7 @@ void variants_create(struct variants *v, const struct service_group *sg, const s
 	}
 }
 
-/* The packet's own value is number 0. */
+/* Number 0 is the packet's own value. */
 static uint16_t value_get(const struct variant_values *values, uint32_t number) {
 	uint32_t span = 0;
 

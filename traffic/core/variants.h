@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The variants of one packet that filters and classifiers treat alike, counted through: source ports
- * first, then the last two bytes of the source address, then destination ports.
+ * Enumerates the variants of one packet that have the same evaluation: source ports first, then the last
+ * two bytes of the source address, then destination ports.
  */
 #pragma once
 
@@ -17,16 +17,19 @@ enum variant_field {
 	VARIANT_FIELDS,
 };
 
-#define VARIANT_SPANS_MAX 64 /* more are not looked for */
+#define VARIANT_SPANS_MAX 64 /* at most so many ranges are searched */
 
-/* Values of one field, the other ones being the packet's own, with which nothing changes. */
+/*
+ * Values of one field with which the evaluation stays the same, while the other fields are the packet's
+ * own.
+ */
 struct variant_values {
 	struct {
 		uint16_t low, high;
 	} spans[VARIANT_SPANS_MAX];
 	uint32_t span_count;
-	uint32_t total; /* values in them */
-	uint32_t own; /* which of them the packet's own value is */
+	uint32_t total; /* number of values in the spans */
+	uint32_t own; /* number of the packet's own value */
 };
 
 struct variants {
@@ -35,19 +38,19 @@ struct variants {
 	const struct packet_address *packet;
 	const struct evaluation *evaluation; /* of the packet */
 	struct variant_values values[VARIANT_FIELDS];
-	uint64_t total; /* combinations; not each of them need do */
+	uint64_t total; /* combinations; variants_get() may reject some */
 };
 
 /*
- * Finds which values there are. Of other fields than the source port only when fewer than `enough`
- * combinations are found without.
+ * Finds the values of each field. Searches fields other than the source port only if fewer than `enough`
+ * combinations exist without them.
  */
 void variants_create(struct variants *v, const struct service_group *sg, const struct modem *modem,
 		     const struct packet_address *packet, const struct evaluation *evaluation,
 		     uint64_t enough);
 
-/* Combination `number`, below `total`. Returns whether the evaluator says the same of it. */
+/* Gets combination `number`, below `total`. Returns whether its evaluation equals the packet's. */
 bool variants_get(const struct variants *v, uint64_t number, struct packet_variant *out);
 
-/* The packet with the variant's fields. */
+/* Writes the variant's fields to the packet. */
 void variant_apply(const struct packet_variant *variant, struct packet_address *packet);

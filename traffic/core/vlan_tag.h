@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The 802.1Q tag of a frame in a buffer, whose first segment holds the Ethernet header. */
+/* Adds and removes the 802.1Q tag of a frame whose first segment holds the Ethernet header. */
 #pragma once
 
 #include <stdbool.h>
@@ -15,7 +15,7 @@
 #define VLAN_IDS 4096
 #define VLAN_ADDRESSES 12 /* bytes before the tag */
 
-/* Puts a tag on, in the headroom, which must be there. */
+/* Inserts a tag. The mbuf must have the headroom. */
 static inline void vlan_tag_put(struct rte_mbuf *m, uint16_t vlan) {
 	uint8_t *frame;
 
@@ -34,7 +34,7 @@ static inline bool vlan_has_tag(const struct rte_mbuf *m) {
 		       ETHERTYPE_VLAN;
 }
 
-/* Takes the tag off a frame that has one. Returns its VLAN; 0: a tag that tells a priority only. */
+/* Removes the tag of a frame that has one. Returns its VLAN ID; 0: a priority tag. */
 static inline uint16_t vlan_tag_take(struct rte_mbuf *m) {
 	uint8_t *frame = rte_pktmbuf_mtod(m, uint8_t *);
 	uint16_t vlan = load_be16(frame + VLAN_ADDRESSES + 2) % VLAN_IDS;
