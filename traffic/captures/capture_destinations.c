@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A hash table that doubles. */
+/* Maps captured destinations to modem addresses with a hash table that doubles. */
 #include "captures/capture_destinations.h"
 
 #include <stdbool.h>
@@ -22,7 +22,7 @@ static unsigned destinations_list_of(unsigned family) {
 	return family == 4 ? 0 : 1;
 }
 
-/* Addresses of the modem that its CPE limits admit. */
+/* The number of addresses within the modem's CPE limits. */
 static size_t admitted(const struct modem *m) {
 	size_t count = 0;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which address of a modem takes the place of which captured one: in order of appearance, each new
- * address of the capture gets the next of the modems' addresses of its family, again and again.
+ * Replaces captured addresses by addresses of modems. In order of appearance, each new address of the
+ * capture gets the next modem address of its family, in round robin.
  */
 #pragma once
 
@@ -22,10 +22,10 @@ struct capture_destinations {
 	uint32_t next[2];
 	struct captured_destination *seen;
 	uint32_t slots; /* a power of two */
-	uint32_t count; /* different destinations in the capture */
+	uint32_t count; /* distinct destinations in the capture */
 };
 
-/* `sg` must live on. Returns 0, or -1 when memory is short. To be freed in either case. */
+/* `sg` must outlive `d`. Returns 0, or -1 if memory is short. The caller frees it in either case. */
 int capture_destinations_create(struct capture_destinations *d, const struct service_group *sg);
 
 void capture_destinations_free(struct capture_destinations *d);
@@ -36,7 +36,7 @@ enum destination_found {
 	DESTINATION_NO_MEMORY,
 };
 
-/* What takes the place of `destination`, 4 or 16 bytes as `family` says. */
+/* Finds the modem address that replaces `destination`, which has 4 or 16 bytes by `family`. */
 enum destination_found capture_destinations_find(struct capture_destinations *d, unsigned family,
 						 const uint8_t *destination,
 						 struct modem_address *out);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From frames of a file to packets for modems. */
+/* Converts the frames of a capture file to packets for modems. */
 #include "captures/capture_replay.h"
 
 #include <inttypes.h>
@@ -97,7 +97,7 @@ static bool capture_keep(struct loader *l, uint32_t modem, const struct evaluati
 	return true;
 }
 
-/* Returns false after a message; a packet that is skipped is none. */
+/* Returns false after a message. A skipped packet is no error. */
 static bool capture_take(struct loader *l, const struct capture_packet *captured) {
 	struct captured_frame *f = &l->frame;
 	uint64_t *skipped = l->r->counts.skipped;
@@ -127,7 +127,7 @@ static bool capture_take(struct loader *l, const struct capture_packet *captured
 static bool capture_read_all(struct loader *l, pcap_t *in) {
 	struct capture_packet packet;
 
-	/* What comes before a broken record is replayed. */
+	/* Packets before a broken record are replayed. */
 	while (capture_next(in, l->name, &packet) == 1) {
 		if (!capture_take(l, &packet))
 			return false;

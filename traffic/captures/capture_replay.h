@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A capture, made ready to be sent to the modems (core/replayed.h), and what of it was left out. */
+/* Loads a capture for replay to the modems (core/replayed.h) and counts the packets left out. */
 #pragma once
 
 #include <stdint.h>
@@ -14,34 +14,34 @@
 #define CAPTURE_BYTES_MAX 2147483648
 
 struct capture_counts {
-	uint64_t packets; /* taken */
-	uint64_t bytes; /* of these, as they are sent: Ethernet frames without CRC */
+	uint64_t packets; /* replayed */
+	uint64_t bytes; /* of these as sent: Ethernet frames without CRC */
 	uint64_t lengthened;
-	uint64_t untagged; /* had VLAN tags */
-	uint64_t destinations; /* different ones in the capture */
+	uint64_t untagged; /* had VLAN tags, which are removed */
+	uint64_t destinations; /* distinct ones in the capture */
 	uint64_t skipped[CAPTURE_SKIPS];
 };
 
 struct capture_replay {
 	struct replayed replayed;
-	uint32_t largest; /* bytes of a packet */
+	uint32_t largest; /* bytes of the largest packet */
 	struct capture_counts counts;
 };
 
 /*
- * Reads the capture `name`. Returns 0, or -1 after a message on stderr: it cannot be read, has no
- * packet for these modems or too many, or memory is short. To be freed by capture_replay_free().
+ * Reads the capture `name`. Returns 0, or -1 after a message on stderr if it cannot be read, has too many
+ * packets or none for these modems, or memory is short. The caller frees it with capture_replay_free().
  */
 int capture_replay_load(struct capture_replay *r, const char *name, const struct service_group *sg);
 
-/* The same of a capture that is open, and remains the caller's. */
+/* Reads a capture that is open; the caller keeps `in`. */
 int capture_replay_read(struct capture_replay *r, pcap_t *in, const char *name,
 			const struct service_group *sg);
 
 void capture_replay_free(struct capture_replay *r);
 
-/* One line: what of the capture is replayed, and what is not, and why. */
+/* Prints one line: the number of packets replayed, and of packets skipped by reason. */
 void capture_replay_describe(const struct capture_replay *r, const char *name, FILE *out);
 
-/* Bytes of the mean packet. */
+/* Mean size of a packet, in bytes. */
 double capture_replay_mean(const struct capture_replay *r);

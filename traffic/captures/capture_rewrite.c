@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What of a captured frame is kept, and what has to be made anew. */
+/* Rewrites captured frames. */
 #include "captures/capture_rewrite.h"
 
 #include <string.h>
@@ -26,7 +26,7 @@ static bool is_vlan(uint16_t ethertype) {
 	       ethertype == ETHERTYPE_OLD_SERVICE_VLAN;
 }
 
-/* Bytes of VLAN tags that stand before the EtherType. */
+/* Bytes of VLAN tags before the EtherType. */
 static size_t vlan_tags(const uint8_t *frame, size_t size) {
 	size_t tags = 0;
 
@@ -36,7 +36,7 @@ static size_t vlan_tags(const uint8_t *frame, size_t size) {
 	return tags;
 }
 
-/* Reads the frame behind the tags, whose MAC addresses are then not to be looked at. */
+/* Parses the frame from behind its VLAN tags. The MAC addresses of `fields` are then not valid. */
 static enum capture_skip rewrite_parse(const uint8_t *frame, size_t size, bool cut,
 				       struct frame_fields *fields) {
 	enum frame_verdict verdict = frame_parse(frame, size, fields);
@@ -56,7 +56,7 @@ static enum capture_skip rewrite_parse(const uint8_t *frame, size_t size, bool c
 		       : CAPTURE_SKIP_MALFORMED;
 }
 
-/* Offset of the checksum in the upper header; 0: there is none, or it is not known how to make it. */
+/* Offset of the checksum in the upper-layer header; 0: the packet has none, or the protocol is unknown. */
 static size_t checksum_offset(const struct frame_fields *f) {
 	switch (f->protocol) {
 	case IP_PROTOCOL_UDP: return f->family == 4 && load_be16(f->upper + 6) == 0 ? 0 : 6;
@@ -67,7 +67,7 @@ static size_t checksum_offset(const struct frame_fields *f) {
 	}
 }
 
-/* Where the fields of `from` are, in bytes that are the same. */
+/* Moves the pointers of the fields from a buffer to its copy. */
 static struct frame_fields fields_moved(const struct frame_fields *f, const uint8_t *from,
 					const uint8_t *to) {
 	struct frame_fields moved = *f;
@@ -78,14 +78,14 @@ static struct frame_fields fields_moved(const struct frame_fields *f, const uint
 	return moved;
 }
 
-/* Bytes that are missing for a tag behind the payload. */
+/* Bytes by which the payload is too short for a tag at its end. */
 static size_t rewrite_missing(const struct frame_fields *f, size_t header) {
 	size_t least = (f->upper_size + 1) & ~(size_t)1;
 
 	return (least < header ? header : least) + PACKET_TAG_SIZE - f->upper_size;
 }
 
-/* Makes the packet longer in all its lengths. */
+/* Lengthens the packet: adjusts all length fields. */
 static void lengthen(struct captured_frame *f, size_t more) {
 	size_t offset = (size_t)(f->fields.upper - f->bytes);
 	uint8_t *ip = f->bytes + ETHERNET_HEADER;
@@ -97,8 +97,10 @@ static void lengthen(struct captured_frame *f, size_t more) {
 	f->fields.upper_size += more;
 }
 
-/* An experimental header (RFC 7045) that is cut off is an upper-layer protocol, and an extension header once the packet is
- * long enough: such a packet cannot be made longer. */
+/*
+ * A truncated experimental header (RFC 7045) parses as upper-layer protocol. Once the packet is longer, it
+ * parses as extension header, so such a packet cannot be lengthened.
+ */
 static bool is_still_the_same(const struct captured_frame *f) {
 	struct frame_fields again;
 
@@ -153,7 +155,7 @@ static uint16_t rewrite_fold(uint32_t sum) {
 	return (uint16_t)(sum + (sum >> 16));
 }
 
-/* ICMP's checksum has no pseudo header, unlike the others' (RFC 792, RFC 4443). */
+/* ICMP's checksum has no pseudo header, unlike the others (RFC 792, RFC 4443). */
 static void upper_sum(struct captured_frame *f) {
 	const struct frame_fields *fields = &f->fields;
 	size_t addresses = ip_address_size(fields->family);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A captured frame as it is sent again: between our own MAC addresses, without VLAN tags, to an
- * address of a modem, with a tag for the proof at the end of its payload and good checksums. The rest
- * of the IP packet stays what it was. Frames of a capture are anybody's bytes.
+ * Rewrites a captured frame for replay: MAC addresses of the simulation, no VLAN tags, an address of a
+ * modem as destination, a tag for the proof at the end of its payload, and correct checksums. The rest of
+ * the IP packet is unchanged. Frames of a capture are untrusted input.
  *
  *     +----------+-----+------------------+----------------------+-----+-----+-----------+
  *     | Ethernet | IP  | UDP, TCP, ICMP.. | payload              | tag | odd | padding   |
  *     | 14       |     |                  |                      | 20  | 0-1 | up to 60  |
  *     +----------+-----+------------------+----------------------+-----+-----+-----------+
  *
- * A payload that holds no tag is lengthened by one.
+ * A payload that is too short for a tag is lengthened.
  */
 #pragma once
 
@@ -30,30 +30,30 @@ enum capture_skip {
 
 extern const char *const capture_skip_names[CAPTURE_SKIPS];
 
-/* A frame that is rewritten, and where things are in it. */
+/* A rewritten frame and the offsets of its parts. */
 struct captured_frame {
 	uint8_t bytes[PACKET_SIZE_MAX];
 	struct frame_fields fields; /* of `bytes` */
 	uint16_t size;
 	uint16_t headers; /* bytes before the payload */
-	uint16_t tag_at; /* an even distance from the upper header */
-	uint16_t checksum_at; /* of UDP, TCP, ICMP, ICMPv6; 0: none is sent */
-	uint16_t sum; /* of what that covers without the tag, folded */
+	uint16_t tag_at; /* at an even distance from the upper-layer header */
+	uint16_t checksum_at; /* of UDP, TCP, ICMP, ICMPv6; 0: no checksum */
+	uint16_t sum; /* folded sum of the bytes that the checksum covers, without the tag */
 	bool lengthened;
-	bool untagged; /* had VLAN tags */
+	bool untagged; /* had VLAN tags, which are removed */
 };
 
 /*
- * Takes over the IP packet of a captured frame: `size` bytes of the `wire_size` that it had, to be
- * sent in at most `max_size` bytes, at most PACKET_SIZE_MAX. On CAPTURE_TAKEN all of `out` is set but
- * the MAC addresses, which are 0, and the checksums: capture_frame_finish() follows.
+ * Copies the IP packet of a captured frame: `size` captured bytes of `wire_size`. The result has at most
+ * `max_size` bytes, at most PACKET_SIZE_MAX. On CAPTURE_TAKEN all of `out` is set except MAC addresses and
+ * checksums, which are 0; capture_frame_finish() must follow.
  */
 enum capture_skip capture_frame_read(const uint8_t *frame, size_t size, size_t wire_size,
 				     size_t max_size, struct captured_frame *out);
 
 /*
- * Sends the frame to `destination`, an address of its family, and between these MAC addresses. The
- * IPv4 checksum is then good; the upper one is written with the tag.
+ * Sets the destination address (of the frame's family) and the MAC addresses, and writes the IPv4 checksum.
+ * replayed_write() writes the upper-layer checksum with the tag.
  */
 void capture_frame_finish(struct captured_frame *f, const uint8_t *destination,
 			  const uint8_t destination_mac[6], const uint8_t source_mac[6]);
