@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a rate let through, measured where packets arrive. Times are cycles of the TSC. */
+/* Measures conformance to a rate and the service of backlogged queues on arrival. Times are TSC cycles. */
 #pragma once
 
 #include <stdint.h>
 
 /*
- * A token bucket of unlimited debt: how far what came is beyond rate x t + burst, in whatever time t
- * that is most.
+ * A token bucket of unlimited debt: the maximum over all intervals t of the bytes received beyond rate x t
+ * + burst.
  */
 struct rate_limit {
-	double rate; /* bytes a cycle; 0: no limit */
+	double rate; /* bytes per cycle; 0: no limit */
 	double burst; /* bytes */
-	double level; /* bytes that came beyond the rate, at `last` */
-	double most; /* of `level`, ever */
+	double level; /* bytes received beyond the rate, at `last` */
+	double most; /* maximum of `level` */
 	uint64_t last;
 };
 
@@ -25,25 +25,27 @@ static inline void rate_limit_take(struct rate_limit *l, uint32_t bytes, uint64_
 		l->most = l->level;
 }
 
-/* How long the bytes beyond the limit would have had to wait, in cycles; 0 where there are none. */
+/* Delay in cycles that the limit would have required for the excess bytes; 0 if there are none. */
 static inline double rate_limit_over(const struct rate_limit *l) {
 	return l->rate > 0 && l->most > l->burst ? (l->most - l->burst) / l->rate : 0;
 }
 
 /*
- * What came of queues while packets waited in them. A packet that comes has waited since it was made:
- * of two of which the second one was there when the first one came, the time between belongs to it.
+ * Bytes received while their queue had a backlog. A received packet has waited since it was made. If a
+ * packet was already made when the one before it arrived, the queue had a backlog between the two arrivals.
  */
 struct backlog {
-	uint64_t until; /* when the latest packet came that had waited */
-	uint64_t total; /* bytes that came, ever, */
-	uint64_t total_until; /* and until then */
-	uint64_t cycles; /* in which packets waited */
-	uint64_t bytes; /* that came in it */
+	uint64_t until; /* arrival of the latest packet that had waited */
+	uint64_t total; /* bytes received in total, */
+	uint64_t total_until; /* the same at `until` */
+	uint64_t cycles; /* cycles with a backlog */
+	uint64_t bytes; /* bytes received in these */
 };
 
-/* A packet that was made at `made` (0: nobody knows) has waited where it comes more than `wait` later. The bytes
- * are in `total` by now. */
+/*
+ * Counts a packet whose bytes `total` includes. It has waited if it arrives more than `wait` after it was
+ * made at `made` (0: unknown).
+ */
 static inline void backlog_take(struct backlog *b, uint64_t made, uint64_t wait, uint64_t now) {
 	if (made == 0 || made + wait >= now)
 		return;

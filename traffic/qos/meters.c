@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which meters a packet moves. */
+/* Updates the meters of received packets. */
 #include "qos/meters.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 #include "wire/crc32.h"
 
-/* The bucket of the peak rate: of whichever is more, bytes or what passes in this time. */
+/* Burst of the peak rate: the larger of these bytes and the bytes of the peak rate in this time. */
 #define PEAK_BURST 2000
 #define PEAK_S 200e-6
 
@@ -38,7 +38,7 @@ static void flow_set(struct meter_flow *f, const struct service_flow *config, co
 	f->peak.burst = RTE_MAX(PEAK_BURST, f->peak.rate * hz * PEAK_S);
 }
 
-/* Reserved packets are not held back by the modem's rate, which says nothing then. */
+/* Reserved packets may exceed the modem's aggregate rate, so the rate is not measured for such modems. */
 static void modem_set(struct meters *q, const struct modem *m, const struct targets *targets,
 		      uint32_t number) {
 	struct meter_modem *modem = &q->modems[number];
@@ -115,7 +115,7 @@ static void delay_take(struct meter_delay *d, const struct arrived *packet, uint
 	d->cycles += (double)(now - packet->tsc);
 }
 
-/* A packet that its own rate holds back says nothing of those of its modem and channel. */
+/* Packets of a flow may wait for its own rate limit, which says nothing about its modem and channel. */
 static void backlogs_take(struct meters *q, struct meter_flow *f, const struct arrived *packet,
 			  uint64_t now) {
 	backlog_take(&f->backlog, packet->tsc, q->wait, now);
@@ -126,7 +126,7 @@ static void backlogs_take(struct meters *q, struct meter_flow *f, const struct a
 }
 
 void meters_packet(struct meters *q, const struct arrived *packet, uint64_t now) {
-	/* Rates count from behind the HCS to the end of the CRC (MULPI, annex C.2.2). */
+	/* Rates count the bytes from after the HCS to the end of the CRC (MULPI, annex C.2.2). */
 	const uint32_t bytes = packet->bytes + ETHERNET_CRC_SIZE;
 	struct meter_modem *m;
 	struct meter_flow *f;
