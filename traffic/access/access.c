@@ -6,7 +6,7 @@
 
 #include "access/access_parts.h"
 
-#define GRANTS_AHEAD 8 /* full MAPs of each channel whose grants are known at a time */
+#define GRANTS_AHEAD 8 /* full MAPs of each channel whose grants can be known at a time */
 
 static const char *mistake(const struct access_config *c) {
 	if (c->channel_count == 0 || c->channel_count > ACCESS_MAX_CHANNELS)

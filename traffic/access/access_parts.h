@@ -1,69 +1,69 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the files of this room share: how modems, flows, grants and channels are kept. */
+/* Internal structs of this folder: modems, flows, grants and channels. */
 #pragma once
 
 #include "access/access.h"
 #include "access/due.h"
 #include "random/random.h"
 
-#define ACCESS_AHEAD 204800000 /* samples, 1 s: a MAP that begins later is of another time */
-#define ACCESS_REGIONS 1024 /* request regions of a channel that are known ahead */
+#define ACCESS_AHEAD 204800000 /* samples, 1 s: a MAP that begins later is invalid */
+#define ACCESS_REGIONS 1024 /* capacity of request regions per channel */
 #define ACCESS_SIDS 0x4000
 #define ACCESS_AWAY \
-	10240000 /* 50 ms: a channel without MAPs for so long acknowledges nothing any more */
+	10240000 /* 50 ms: a channel without MAPs for so long is left out of acknowledgement */
 
-/* What an entry of access.due is; the rest of its number says which. */
+/* Kind of an entry of access.due; the other bits of its number are an index. */
 enum access_due { DUE_GRANT, DUE_ANSWER, DUE_CHANNEL, DUE_KINDS };
 
 #define DUE_BITS 2
 
-/* A request in doubt. */
+/* An unanswered request. */
 struct access_asked {
-	uint64_t at; /* when its minislot is at the CMTS */
-	uint32_t bytes; /* of it, not granted yet */
+	uint64_t at; /* time of its minislot at the CMTS */
+	uint32_t bytes; /* requested and not granted yet */
 	bool contention;
 };
 
 struct access_queue {
-	struct access_flow set; /* without its SIDs */
+	struct access_flow set; /* settings without SIDs */
 	struct access_sid *sids;
 	uint32_t number;
-	uint32_t generation; /* grants of earlier ones are no more its own */
+	uint32_t generation; /* grants of earlier generations are not this flow's */
 	uint32_t group;
 	uint64_t waiting; /* bytes */
-	uint64_t coming; /* bytes that fit in grants that are known */
-	uint32_t chance; /* the first known grant or poll in which it can ask; ACCESS_NONE: none */
-	uint64_t asked; /* bytes, in all of `asks` */
-	struct access_asked asks[ACCESS_OUTSTANDING]; /* the oldest first */
+	uint64_t coming; /* bytes that fit in known grants */
+	uint32_t chance; /* first known grant or poll in which it can request; ACCESS_NONE: none */
+	uint64_t asked; /* sum of bytes in `asks` */
+	struct access_asked asks[ACCESS_OUTSTANDING]; /* oldest first */
 	unsigned ask_count;
-	uint64_t pending_until; /* ack time of the last MAP that told of a grant pending */
-	uint64_t answer_ack; /* ack time of what it is about to hear */
-	unsigned tries; /* in contention, unanswered */
-	bool contends; /* is in its group's contenders, */
-	bool watched; /* in those that wait for an answer, or about to hear one */
+	uint64_t pending_until; /* ack time of the last MAP with a grant pending for it */
+	uint64_t answer_ack; /* ack time that it processes next */
+	unsigned tries; /* unanswered requests in contention */
+	bool contends; /* is in the contenders of its group */
+	bool watched; /* is in `waiting` of its group, or has a DUE_ANSWER entry */
 };
 
-/* An opportunity of a flow's own: data, poll, station maintenance. */
+/* An opportunity of one flow: data, poll, station maintenance. */
 struct access_grant {
 	uint32_t flow, generation;
-	uint32_t next; /* of the flow's chances, by time; of those not in use */
+	uint32_t next; /* next in the list of the flow's chances by time, or in the free list */
 	uint16_t channel, sid;
 	uint8_t iuc;
 	bool chance;
 	uint32_t minislots;
-	uint32_t bytes; /* of the queue that fit */
+	uint32_t bytes; /* queue bytes that fit */
 	uint64_t minislot;
-	uint64_t at, time; /* at the CMTS; when it is filled */
+	uint64_t at, time; /* time at the CMTS; time at which it is filled */
 };
 
-/* Which MAP it was, and when: whether a modem has heard it in time. */
+/* Reception of a MAP: decides whether a modem received it in time. */
 struct access_heard {
-	uint64_t heard; /* without propagation */
-	uint64_t start; /* when its first minislot is at the CMTS */
-	uint64_t number; /* of all MAPs */
+	uint64_t heard; /* time of reception without propagation delay */
+	uint64_t start; /* time of its first minislot at the CMTS */
+	uint64_t number; /* sequence number over all MAPs */
 };
 
-/* Request opportunities one after the other. */
+/* Consecutive request opportunities. */
 struct access_region {
 	struct access_heard map;
 	uint64_t minislot;
@@ -73,26 +73,26 @@ struct access_region {
 struct access_line {
 	struct access_channel set;
 	uint32_t *flows; /* by SID */
-	uint64_t ack; /* time that the last MAP acknowledged, */
-	uint64_t heard; /* and when it came */
-	uint64_t end; /* minislot after the last one described */
-	struct access_region *regions; /* a ring */
+	uint64_t ack; /* ack time of the last MAP */
+	uint64_t heard; /* reception time of the last MAP */
+	uint64_t end; /* minislot after the last described one */
+	struct access_region *regions; /* ring */
 	uint32_t first, region_count;
-	uint8_t window_start, window_end; /* exponents that its last MAP had */
-	bool due; /* its next opportunities are in access.due */
+	uint8_t window_start, window_end; /* exponents of the back-off window in the last MAP */
+	bool due; /* its next opportunities have an entry in access.due */
 };
 
-/* Flows with the same channels: they count the same opportunities. */
+/* Flows with the same set of channels: they count the same opportunities. */
 struct access_group {
-	uint64_t channels; /* a bit each */
-	uint64_t passed; /* opportunities, since the beginning, while any flow contended */
-	uint8_t start, end; /* exponents of the back-off window: the widest of its channels */
+	uint64_t channels; /* bitmap */
+	uint64_t passed; /* opportunities passed while any flow contended */
+	uint8_t start, end; /* exponents of the back-off window: the largest of its channels */
 	uint32_t members;
-	struct due contenders; /* flows by the opportunity that they use */
+	struct due contenders; /* flows by the opportunity that they will use */
 	struct due waiting; /* flows by the time that a MAP must acknowledge */
 };
 
-/* A contender, and which of the opportunities at hand it uses. */
+/* A contender and the current opportunity that it uses. */
 struct access_pick {
 	uint32_t opportunity, flow;
 };
@@ -108,14 +108,15 @@ struct access {
 	struct access_group *groups;
 	uint32_t group_count;
 	struct access_pick *picks;
-	struct access_event *out; /* that were decided and not taken yet */
+	struct access_event *out; /* events decided and not returned yet */
 	uint32_t out_first, out_count;
 	struct due due;
 	struct random random;
 	uint64_t start;
 	uint64_t now;
-	uint64_t lead; /* the longest time of any modem between a burst being filled and heard, */
-	int64_t least; /* and the shortest from a MAP's end to the first minislot of it that it can use */
+	uint64_t lead; /* longest time of any modem between filling a burst and its arrival */
+	/* shortest time of any modem from a MAP's end to the first minislot that it can use */
+	int64_t least;
 	struct access_counts counts;
 };
 
@@ -133,18 +134,22 @@ static inline void access_schedule(struct access *a, uint64_t time, enum access_
 	due_add(&a->due, time, access_due_number(kind, which));
 }
 
-/* When a minislot begins at the CMTS. */
+/* Time at which a minislot begins at the CMTS. */
 static inline uint64_t access_time(const struct access *a, const struct access_line *l,
 				   uint64_t minislot) {
 	return a->start + minislot / l->set.frame_minislots * l->set.frame;
 }
 
-/* When the flow can ask the next time without contention; UINT64_MAX where it knows of no such chance. */
+/*
+ * Next time at which the flow can request without contention; UINT64_MAX if no such opportunity is known.
+ */
 static inline uint64_t access_chance(const struct access *a, const struct access_queue *f) {
 	return f->chance == ACCESS_NONE ? UINT64_MAX : a->grants[f->chance].time;
 }
 
-/* Signed, as times of modems that are set too early can be. */
+/*
+ * When a burst that arrives at `at` is filled. Signed, as it may be negative for modems with negative skew.
+ */
 static inline int64_t access_fill(const struct access_modem *m, uint64_t at) {
 	return (int64_t)at + m->skew - m->propagation - m->burst_processing;
 }

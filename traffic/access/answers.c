@@ -19,7 +19,7 @@ void answers_watch(struct access *a, struct access_queue *f) {
 	watch_from(a, f, 0);
 }
 
-/* What all channels of a group have acknowledged, those without MAPs left out. */
+/* The lowest ack time of a group's channels; ignores channels without recent MAPs. */
 static uint64_t acknowledged(const struct access *a, const struct access_group *g, uint64_t heard) {
 	uint64_t least = UINT64_MAX;
 

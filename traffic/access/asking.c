@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "access/asking.h"
 
-#define UNITS_MAX UINT16_MAX /* N-byte units in a request's field */
+#define UNITS_MAX UINT16_MAX /* N-byte units in the field of a request */
 
-/* Bytes that wait and neither were asked for nor fit in what is granted. */
+/* Queued bytes that neither requests nor known grants cover. */
 static uint64_t unasked(const struct access_queue *f) {
 	uint64_t covered = f->asked + f->coming;
 
@@ -35,7 +35,8 @@ uint32_t asking_request(struct access *a, struct access_queue *f, uint64_t at, b
 
 	if (!asking_wanted(a, f))
 		return 0;
-	if (m->conduct == ACCESS_ENDLESS) { /* it reckons with no answer */
+	/* it ignores answers, so its requests are not tracked */
+	if (m->conduct == ACCESS_ENDLESS) {
 		bytes = in_units(f, m->excess);
 		a->counts.asked += bytes;
 		return bytes;

@@ -15,7 +15,7 @@ static bool has_contenders(const struct access *a, const struct access_line *l) 
 	return false;
 }
 
-/* When modems decide of what is in a minislot. */
+/* Time at which modems decide about a minislot. */
 static uint64_t decided(const struct access *a, const struct access_line *l, uint64_t minislot) {
 	uint64_t at = access_time(a, l, minislot);
 
@@ -31,7 +31,7 @@ static void take_off(struct access_line *l, struct access_region *r, uint32_t co
 	l->region_count--;
 }
 
-/* Passes over opportunities that nobody can decide of any more. */
+/* Skips opportunities for which it is too late to decide. Returns the first region left, or NULL. */
 static struct access_region *present(struct access *a, struct access_line *l, uint64_t now) {
 	while (l->region_count > 0) {
 		struct access_region *r = &l->regions[l->first];
@@ -61,7 +61,8 @@ void contend_schedule(struct access *a, struct access_line *l, uint64_t now) {
 }
 
 void contend_add(struct access_line *l, const struct access_region *r) {
-	if (l->region_count == ACCESS_REGIONS) /* nobody asked for that long: the oldest are past */
+	/* no flow has contended for long: the oldest region is past */
+	if (l->region_count == ACCESS_REGIONS)
 		take_off(l, &l->regions[l->first], l->regions[l->first].count);
 	l->regions[(l->first + l->region_count++) % ACCESS_REGIONS] = *r;
 }
@@ -83,7 +84,10 @@ void contend_consider(struct access *a, struct access_queue *f, uint64_t now) {
 		contend_schedule(a, &a->lines[__builtin_ctzll(left)], now);
 }
 
-/* Those of a group whose turn comes within `count` opportunities; behind those that were picked before. */
+/*
+ * Adds to `picks` the contenders of a group that use one of the next `count` opportunities, after the
+ * `picked` earlier ones.
+ */
 static uint32_t pick(struct access *a, struct access_group *g, const struct access_region *r,
 		     uint32_t count, uint32_t picked) {
 	uint64_t end = g->passed + count;
@@ -94,7 +98,8 @@ static uint32_t pick(struct access *a, struct access_group *g, const struct acce
 
 		f->contends = false;
 		if (access_chance(a, f) <= a->now + f->set.patience || !asking_wanted(a, f))
-			continue; /* it asks in what it is granted itself, or has no need to */
+			/* it can request in its own grant or poll, or has no bytes to request */
+			continue;
 		if (hearing_of(a, f->set.modem, &r->map) != HEARING_HEARD) {
 			f->contends = true;
 			due_add(&g->contenders, e.key + count, e.what);
@@ -121,7 +126,7 @@ static uint16_t sid_on(const struct access_queue *f, uint16_t channel) {
 	return 0;
 }
 
-/* What those send that picked the same opportunity. */
+/* Writes the event of one opportunity: a request, or a collision of several. */
 static void send(struct access *a, const struct access_line *l, uint64_t minislot,
 		 const struct access_pick *picks, uint32_t count, uint64_t now) {
 	struct access_event *e = &a->out[a->out_count++];
@@ -159,7 +164,7 @@ static void send(struct access *a, const struct access_line *l, uint64_t minislo
 	}
 }
 
-/* Those of all groups that pick one of the next `count` opportunities, in the order of these. */
+/* Collects the contenders of all groups for the next `count` opportunities, sorted by opportunity. */
 static uint32_t pick_all(struct access *a, const struct access_line *l,
 			 const struct access_region *r, uint32_t count) {
 	uint64_t bit = UINT64_C(1) << (l - a->lines);

@@ -1,25 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Requests in contention: flows wait a random number of request opportunities, counted over all channels that
- * they have, in a window that doubles with each try that is not answered (MULPI 3.1, 7.2.1.5 and 7.2.2.1). A
- * flow whose next grant or poll is near enough leaves the contention, and asks there.
+ * Requests in contention. A flow waits a random number of request opportunities, counted over all its
+ * channels, in a window that doubles with each unanswered try (MULPI 3.1, 7.2.1.5 and 7.2.2.1). A flow with
+ * a grant or poll within its patience leaves the contention and requests there.
  *
- * All modems decide of an opportunity at the same time, that of the one which has to do so first: only
- * then is it known who meets whom in it. A modem nearby loses up to the difference in round trip by that.
+ * All modems decide about an opportunity at the same time, that of the modem that must decide first,
+ * because collisions are known only then. A nearby modem decides earlier than needed by up to the
+ * difference in round-trip time.
  */
 #pragma once
 
 #include "access/access_parts.h"
 
-/* A flow goes into contention where it has something to ask for and no better way to do so. */
+/* Starts contention for a flow that has bytes to request and may contend. */
 void contend_consider(struct access *a, struct access_queue *f, uint64_t now);
 
-/* Opportunities that a MAP has for all, beyond those of earlier ones. */
+/* Adds the contention opportunities of a new MAP. */
 void contend_add(struct access_line *l, const struct access_region *r);
 
-/* The next opportunities of a channel are there: those whose turn it is ask, and their events are put out.
- * Returns how many asked, in access.picks; contend_schedule() has to follow. */
+/*
+ * Runs the next opportunities of a channel and writes their events. Returns the number of requests, which
+ * are in access.picks. The caller must then call contend_schedule().
+ */
 uint32_t contend_run(struct access *a, struct access_line *l, uint64_t now);
 
-/* Looks again at when the next opportunities of a channel are. */
+/* Schedules the next opportunities of a channel. */
 void contend_schedule(struct access *a, struct access_line *l, uint64_t now);

@@ -21,7 +21,7 @@ void due_free(struct due *d) {
 	*d = (struct due){0};
 }
 
-/* Of equal keys the lower number goes first: the same calls, the same order. */
+/* The lower number precedes at equal keys, so that the same calls give the same order. */
 static bool before(const struct due_entry *a, const struct due_entry *b) {
 	return a->key != b->key ? a->key < b->key : a->what < b->what;
 }
@@ -60,6 +60,7 @@ void due_remove(struct due *d, uint32_t what) {
 	for (uint32_t i = 0; i < count; i++)
 		if (d->heap[i].what != what)
 			d->heap[kept++] = d->heap[i];
-	for (uint32_t i = 0; i < kept; i++) /* what is put in stands before what is still to come */
+	/* in-place heap: entry i is written only after it was read */
+	for (uint32_t i = 0; i < kept; i++)
 		due_add(d, d->heap[i].key, d->heap[i].what);
 }

@@ -4,7 +4,7 @@
 #include "access/asking.h"
 #include "access/hearing.h"
 
-/* Bytes of a flow's queue that fit in so many minislots. */
+/* Queue bytes of a flow that fit in a grant of so many minislots. */
 static uint32_t fit(const struct access_line *l, const struct access_queue *f, uint32_t minislots) {
 	uint32_t bytes = 0;
 
@@ -13,7 +13,10 @@ static uint32_t fit(const struct access_line *l, const struct access_queue *f, u
 	return bytes > f->set.header_bytes ? bytes - f->set.header_bytes : 0;
 }
 
-/* Returns whether the modem knows of it; what it does not know of is counted. */
+/*
+ * Returns whether the modem received the MAP in time and there is memory for the grant; otherwise counts
+ * why.
+ */
 static bool known(struct access *a, const struct access_queue *f, const struct access_heard *map,
 		  uint32_t bytes) {
 	struct access_counts *c = &a->counts;
@@ -82,7 +85,7 @@ static void take(struct access *a, const struct access_line *l, struct access_qu
 	access_schedule(a, g->time, DUE_GRANT, number);
 }
 
-/* A grant has whole minislots: it may be larger by a part of one. */
+/* Grants are whole minislots, so a grant may exceed its request by a part of one. */
 static void count_answer(struct access_counts *c, const struct access_line *l, int64_t beyond) {
 	c->excessive += beyond >= l->set.minislot_bytes;
 	c->partial += beyond < 0;
@@ -120,7 +123,7 @@ void grants_pending(struct access *a, const struct access_line *l, const struct 
 	f->pending_until = ack > f->pending_until ? ack : f->pending_until;
 }
 
-/* The queue's bytes go into the burst, and beyond it where the modem has no manners. */
+/* Moves queue bytes into the burst; modems of ACCESS_BEYOND also exceed the grant. */
 static void fill(struct access *a, const struct access_line *l, struct access_queue *f,
 		 uint64_t last, struct access_event *e) {
 	const struct access_modem *m = access_modem_of(a, f);
@@ -146,7 +149,10 @@ static void fill(struct access *a, const struct access_line *l, struct access_qu
 	a->counts.piggybacks += e->request != 0;
 }
 
-/* `last` is the time of the last minislot granted: no MAP is expected to know a request before it. */
+/*
+ * `last` is the time of the last granted minislot: the ack time of MAPs covers its request only from then
+ * on.
+ */
 static void use(struct access *a, const struct access_line *l, struct access_queue *f,
 		uint64_t last, struct access_event *e) {
 	if (e->iuc == MAP_REQUEST) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Opportunities that MAPs give to one flow: for data, requests (polls) and station maintenance. */
+/* Opportunities that MAPs give to single flows: data, polls and station maintenance. */
 #pragma once
 
 #include "access/access_parts.h"
 
-/* What an element of a MAP gives to a flow. */
+/* An opportunity of one flow, from an element of a MAP. */
 struct grants_element {
 	uint16_t sid;
 	uint8_t iuc;
@@ -12,13 +12,16 @@ struct grants_element {
 	uint32_t minislots;
 };
 
-/* Takes an opportunity, if its modem has heard the MAP in time. */
+/* Records an opportunity if the modem of its flow received the MAP in time. */
 void grants_add(struct access *a, const struct access_line *l, const struct access_heard *map,
 		const struct grants_element *e);
 
-/* An opportunity is filled: writes what is sent into `out`. Returns the flow, or NULL where nothing is sent. */
+/*
+ * Uses an opportunity when it is time to fill it. Writes the transmission to `out`. Returns the flow, or
+ * NULL if it sends nothing.
+ */
 struct access_queue *grants_run(struct access *a, uint32_t grant, struct access_event *out);
 
-/* A grant pending: the CMTS has heard the flow. */
+/* Processes a grant pending: the CMTS has received the flow's request. */
 void grants_pending(struct access *a, const struct access_line *l, const struct access_heard *map,
 		    uint16_t sid, uint64_t ack);

@@ -9,7 +9,8 @@ static bool lost(const struct access *a, uint32_t modem, const struct access_hea
 
 	if (loss == 0)
 		return false;
-	random_next(&r); /* neighbours in number are none in what follows */
+	/* one more step, so that modems with successive numbers do not lose the same MAPs */
+	random_next(&r);
 	return random_below(&r, MILLION) < loss;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whether a MAP reaches a modem, and when it knows it. */
+/* Whether a modem receives a MAP in time to use it. */
 #pragma once
 
 #include "access/access_parts.h"
@@ -7,10 +7,10 @@
 enum hearing { HEARING_HEARD, HEARING_LATE, HEARING_LOST };
 
 /*
- * A MAP whose first minislot would have had to be filled before the modem had processed the MAP is late for it,
- * and the modem ignores it (MULPI 3.1, 7.2.1.3). The same modem and MAP give the same answer.
+ * A MAP is late for a modem that would have to fill its first minislot before it has processed the MAP; the
+ * modem ignores it (MULPI 3.1, 7.2.1.3). The result depends only on modem and MAP.
  */
 enum hearing hearing_of(const struct access *a, uint32_t modem, const struct access_heard *map);
 
-/* When the modem has processed a MAP. */
+/* When the modem has processed a MAP received at `heard`. */
 uint64_t hearing_known(const struct access *a, uint32_t modem, uint64_t heard);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A MAP is taken apart: regions for all, opportunities of single flows, grants pending, acknowledgement. */
+/* Parses a MAP: contention regions, opportunities of single flows, grants pending, acknowledgement. */
 #include "access/answers.h"
 #include "access/contend.h"
 #include "access/grants.h"
 #include "access/hearing.h"
 
-/* The count of 32 bits that a MAP has, as the one of 64 that is nearest to the minislot of the time `at`. */
+/* Extends a MAP's 32-bit minislot count to the 64-bit count nearest to the minislot at time `at`. */
 static uint64_t whole_count(const struct access *a, const struct access_line *l, uint32_t count,
 			    uint64_t at) {
 	uint64_t near = at > a->start ? (at - a->start) / l->set.frame * l->set.frame_minislots : 0;
@@ -14,7 +14,7 @@ static uint64_t whole_count(const struct access *a, const struct access_line *l,
 	return ahead < 0 && near < (uint64_t)-ahead ? 0 : near + (uint64_t)ahead;
 }
 
-/* The number of elements that describe minislots; 0 where they are not in order, or have no end. */
+/* Number of elements that describe minislots; 0 if they are out of order or lack an end. */
 static unsigned described(const struct map *map) {
 	unsigned end = map->count < MAP_ELEMENTS_5 ? map->count : MAP_ELEMENTS_5;
 
@@ -36,7 +36,7 @@ static void take_element(struct access *a, struct access_line *l, const struct a
 	struct access_region r = {*map, e->minislot, e->minislots / l->set.request_minislots};
 
 	if (e->sid == 0)
-		return; /* nobody's */
+		return; /* no flow */
 	if (e->sid == MAP_SID_BROADCAST) {
 		if (e->iuc == MAP_REQUEST && r.count > 0)
 			contend_add(l, &r);
@@ -64,7 +64,7 @@ static void take_elements(struct access *a, struct access_line *l, const struct 
 	l->end = first + map->elements[end - 1].offset;
 }
 
-/* The widest window of a group's channels: its flows' opportunities count over all of them. */
+/* Sets the largest window of a group's channels, as its flows count opportunities over all of them. */
 static void widen(const struct access *a, struct access_group *g) {
 	g->start = g->end = 0;
 	for (uint64_t left = g->channels; left != 0; left &= left - 1) {
@@ -85,7 +85,7 @@ static void take_windows(struct access *a, struct access_line *l, const struct m
 			widen(a, &a->groups[i]);
 }
 
-/* Nobody can make use of it: late for the modem that is nearest and the quickest. */
+/* The MAP is too late even for the nearest and fastest modem. */
 static bool late_for_all(const struct access *a, const struct access_heard *heard) {
 	return (int64_t)(heard->heard) + a->least > (int64_t)heard->start;
 }
@@ -94,7 +94,7 @@ void access_map(struct access *a, uint16_t channel, const struct map *map, uint6
 	struct access_line *l = &a->lines[channel];
 	uint64_t first = whole_count(a, l, map->alloc_start, heard);
 	uint64_t acknowledged = whole_count(a, l, map->ack_time, heard);
-	/* Beyond the MAP's own begin there is nothing that could have been looked at. */
+	/* The CMTS cannot have seen requests after the start of the MAP. */
 	uint64_t ack = access_time(a, l, acknowledged < first ? acknowledged : first);
 	struct access_heard h = {heard, access_time(a, l, first), a->counts.maps};
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What happens next, in the order of time. */
+/* Runs due grants, answers and contention opportunities in the order of time. */
 #include "access/answers.h"
 #include "access/contend.h"
 #include "access/grants.h"
@@ -46,7 +46,10 @@ uint64_t access_due(const struct access *a) {
 	return a->out_first < a->out_count ? a->now : due_next(&a->due);
 }
 
-/* Everything that is due at one time at most fills `out`: a grant or an answer one, a channel one a flow. */
+/*
+ * Runs all that is due at one time. A grant or an answer gives at most one event, a channel at most one per
+ * flow, so `out` has enough slots.
+ */
 bool access_next(struct access *a, uint64_t now, struct access_event *out) {
 	while (a->out_first == a->out_count) {
 		struct due_entry e;

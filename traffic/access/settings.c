@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Modems and flows that come, change and go. */
+/* Adds, changes and removes modems and flows. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "access/contend.h"
 
-#define FIRST_START 2 /* the back-off window before any MAP told one */
+#define FIRST_START 2 /* exponents of the back-off window before the first MAP */
 #define FIRST_END 10
 #define UNIT_MAX 255 /* N */
 
@@ -52,7 +52,7 @@ static const char *wrong(const struct access *a, uint32_t flow, const struct acc
 	return wrong_sids(a, flow, s);
 }
 
-/* The group of flows with the same channels; one without members, or a new one, where there is none. */
+/* Returns the group of flows with the same channels; otherwise one without members or a new one. */
 static struct access_group *group_of(struct access *a, uint64_t channels) {
 	struct access_group *spare = NULL;
 
@@ -78,7 +78,7 @@ static uint64_t channels_of(const struct access_flow *s) {
 	return channels;
 }
 
-/* What is left of a flow that is removed, or is another one from now on. */
+/* Discards the queue, requests and grants of a flow that is removed or replaced. */
 static void clear(struct access *a, struct access_queue *f) {
 	struct access_group *g = &a->groups[f->group];
 
@@ -130,7 +130,7 @@ const char *access_set_flow(struct access *a, uint32_t flow, const struct access
 		return NULL;
 	mistake = begin(a, f, settings);
 	if (mistake == NULL)
-		contend_consider(a, f, now); /* some ask without end */
+		contend_consider(a, f, now); /* modems of ACCESS_ENDLESS contend at once */
 	return mistake;
 }
 
