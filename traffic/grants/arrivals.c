@@ -5,7 +5,7 @@
 
 #include <rte_common.h>
 
-#define ROOM_ALL (4u << 20) /* packets of all streams: 32 MB */
+#define ROOM_ALL (4u << 20) /* packets over all streams: 32 MB */
 #define ROOM_LEAST 256
 #define ROOM_MOST 65536
 

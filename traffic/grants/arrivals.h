@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * When packets came to the modems' queues: a ring of times for each stream, of packets that are not made yet. A
- * packet is made when its grant comes; size and contents follow from its number (modems/uplink_packets.h), so
- * that its time is all that has to wait.
+ * Arrival times of packets at the modems' queues: a ring per stream, for packets that are not made yet. A
+ * packet is made when its grant is used. Its number determines size and contents (modems/uplink_packets.h),
+ * so only its time is stored.
  *
  *     numbers   0 .. made-1 | made .. arrived-1 |        arrived - made <= room
- *               are sent    | wait              |
+ *               sent        | queued            |
  */
 #pragma once
 
@@ -16,14 +16,18 @@
 
 struct arrivals {
 	uint64_t *times;
-	uint32_t room; /* packets of a stream that can wait, a power of two */
-	uint64_t refused; /* packets that found a full queue, and were never made */
+	uint32_t room; /* queued packets per stream, a power of two */
+	uint64_t refused; /* packets that met a full queue; they are never made */
 };
 
-/* Rings for all streams of `f`, which get their times of them. Returns false where memory is short. To be freed by
- * arrivals_free() in either case. */
+/*
+ * Creates rings for all streams of `f`. Returns false if memory is short. The caller frees them with
+ * arrivals_free() in either case.
+ */
 bool arrivals_create(struct arrivals *a, struct uplink_flows *f);
 void arrivals_free(struct arrivals *a);
 
-/* The stream's next packet comes at TSC `now`. Returns false, with that counted, where no more can wait. */
+/*
+ * Queues the stream's next packet at TSC `now`. Returns false and counts the packet if the queue is full.
+ */
 bool arrivals_put(struct arrivals *a, struct uplink_stream *s, uint64_t now);

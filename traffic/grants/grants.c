@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rounds: time, decisions of the modems, and what is due of them. */
+/* Rounds: advances the DOCSIS time, lets the modems decide, and returns events that are due. */
 #include "grants/grants.h"
 
 #include "grants/grants_modems.h"
 
-/* A clock that goes back by the little that its correction takes stands still for the modems. */
+/* If the clock's correction sets it back a little, the modems' time stands still. */
 static void time_set(struct grants *g) {
 	uint64_t now = docsis_clock_time(&g->clock, g->worker.now);
 
 	g->now = now > g->now ? now : g->now;
 }
 
-/* MAPs that were heard are of another time: the modems begin anew, with what waits in their queues. */
+/* MAPs received before a jump have invalid times. The modems restart and keep their queues. */
 static void time_jumps(struct grants *g) {
 	g->now = docsis_clock_time(&g->clock, g->worker.now);
 	g->result.clock_jumps++;
@@ -26,7 +26,7 @@ static void event_keep(struct grants *g, const struct access_event *e) {
 	due_add(&g->ends, e->end, number);
 }
 
-/* Where too many bursts wait for the port, the modems wait. */
+/* If too many bursts wait for the port, the modems wait too. */
 static void events_take(struct grants *g) {
 	struct access_event e;
 
@@ -96,7 +96,7 @@ bool grants_idle(const struct grants *g) {
 	access_counts(g->access, &c);
 	if (c.waiting > 0 || g->carrying > 0)
 		return false;
-	/* who asks without end is granted without end */
+	/* a modem that requests endlessly always has grants */
 	return g->unused_count == g->event_count || g->result.endless > 0;
 }
 

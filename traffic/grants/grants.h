@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Modems that wait for their grants: MAPs come by the MAP pseudowires, packets come to the modems' queues, and
- * what traffic/access decides becomes bursts and requests at the times of their minislots.
+ * Scheduled modems: receives MAPs from the MAP pseudowires, queues arriving packets, and turns the
+ * decisions of traffic/access into bursts and requests at the times of their minislots.
  *
- *     MAP pseudowires --> MAPs ----\                         / when their minislots are over --> bursts
- *                                  access: who asks, when --+
- *     packets' arrivals --> queues /                         \ requests, collisions
+ *     MAP pseudowires --> MAPs ----\                            / when their minislots are over --> bursts
+ *                                  access: requests, grants --+
+ *     packets' arrivals --> queues /                            \ requests, collisions
  *
- * MAPs are taken of the pseudowires, not of the downstream sessions that modems hear: the R-PHY device has to have
- * them there before it receives anything, they come also where nothing is sent downstream, and wait for no other
- * frames. The interleaver's delay and that of the distance are added to when they came.
+ * MAPs come from the pseudowires, not from the downstream sessions of the modems. The R-PHY device needs
+ * them before it receives a burst. They are sent on an idle downstream too, and do not queue behind other
+ * frames. The delays of interleaver and distance are added to the time of arrival.
  */
 #pragma once
 
@@ -32,10 +32,10 @@
 struct grants {
 	const struct service_group *sg;
 	struct uplink_flows *flows;
-	struct clock worker; /* ns since the start, which DOCSIS time goes on by */
+	struct clock worker; /* ns since the start, input of the DOCSIS clock */
 	struct docsis_clock clock;
 	struct access *access;
-	struct access_counts earlier; /* of modems before a jump of the clock */
+	struct access_counts earlier; /* counts of the modems before a jump of the clock */
 	struct arrivals arrivals;
 	struct map_pseudowires wires;
 	struct random random;
@@ -44,58 +44,66 @@ struct grants {
 	uint64_t now; /* DOCSIS time of this round */
 	uint64_t interleaver; /* samples */
 	uint8_t *units; /* N, by stream */
-	/* What is sent when its minislots are over: by its number in `ends`, or not in use. */
+	/* Transmissions until their minislots are over. `ends` and `unused` have indices of these. */
 	struct access_event *events;
 	uint32_t *unused;
 	uint32_t unused_count, event_count;
-	uint32_t carrying; /* of the events, those with bytes of a queue */
+	uint32_t carrying; /* number of events that carry queue bytes */
 	struct due ends;
-	uint32_t first; /* the event that grants_next() has given, and which is not done */
+	uint32_t first; /* event that grants_next() returned, until grants_done() */
 	bool has_first;
 	bool ucd_known[SG_MAX_UPSTREAM_CHANNELS];
 	uint8_t ucd_count[SG_MAX_UPSTREAM_CHANNELS];
 	struct map_watch watches[SG_MAX_UPSTREAM_CHANNELS];
-	struct grants_result result; /* what is counted here */
+	/* counts of this file; access_counts() has those of the modems */
+	struct grants_result result;
 };
 
 /*
- * `sg` and `flows` must live on; `impair` has the shares of what goes wrong with MAPs, requests and modems. Returns
- * NULL after a message. To be freed by grants_free().
+ * Creates the modems. `sg` and `flows` must outlive them; `impair` has the shares of impaired MAPs,
+ * requests and modems. Returns NULL after a message. The caller frees it with grants_free().
  */
 struct grants *grants_create(const struct service_group *sg, struct uplink_flows *flows,
 			     const struct impair_shares *impair, uint64_t seed);
 void grants_free(struct grants *g);
 
-/* What lacks in a service group that can give no grants, in a line; NULL: nothing. */
+/* The missing setting, as a line, of a service group that cannot give grants; NULL: none. */
 const char *grants_lack(const struct service_group *sg);
 
-/* Takes what is of a MAP pseudowire out of `n` frames that have come, and frees it. Returns how many are
- * left, in front. */
+/*
+ * Removes the frames of MAP pseudowires from `n` received frames, processes and frees them. Returns the
+ * number of other frames, which move to the front.
+ */
 unsigned grants_hear(struct grants *g, struct rte_mbuf **frames, unsigned n);
 
-/* A round: time goes on, and modems decide what they send. */
+/* Runs a round: advances the time and lets the modems decide. */
 void grants_round(struct grants *g);
 
-/* A packet comes to the stream's queue; `size` bytes with MAC header and CRC. Returns false where that is full. */
+/*
+ * Queues a packet of `size` bytes, MAC header and CRC included, for the stream. Returns false if the queue
+ * is full.
+ */
 bool grants_arrive(struct grants *g, struct uplink_stream *s, uint32_t size, uint64_t now);
 
-/* The next event whose minislots are over, to be given back by grants_done(); NULL where there is none. */
+/* The next event whose minislots are over, or NULL. The caller must release it with grants_done(). */
 const struct access_event *grants_next(struct grants *g);
 void grants_done(struct grants *g);
 
-/* N of a stream's requests. */
+/* N (bytes per request unit) of a stream. */
 static inline uint8_t grants_unit(const struct grants *g, uint32_t stream) {
 	return g->units[stream];
 }
 
-/* Whether a request gets lost on its way, as an impairment. */
+/* Draws whether an impairment loses a request. */
 bool grants_loses_request(struct grants *g);
 
-/* The stream's first packet, of `size` bytes in its queue, is given up. Returns false, with nothing done, where its
- * bytes are granted already. */
+/*
+ * Discards the stream's first packet, of `size` bytes in its queue. Returns false without effect if its
+ * bytes are already granted.
+ */
 bool grants_give_up(struct grants *g, uint32_t stream, uint32_t size);
 
-/* Whether nothing waits, and nothing is decided that was not sent, but for requests without end. */
+/* Whether the queues are empty and all decided bursts sent, except for modems that request endlessly. */
 bool grants_idle(const struct grants *g);
 
 /* Draws whether an impairment happens. */

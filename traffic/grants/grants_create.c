@@ -6,7 +6,7 @@
 #include "model/grants_times.h"
 
 #define EVENTS_A_CHANNEL \
-	2048 /* bursts that are decided and not over, or that the port does not take */
+	2048 /* bursts that are decided and not over, or that the port has not accepted yet */
 
 const char *grants_lack(const struct service_group *sg) {
 	if (!sg->upstream.scheduled)

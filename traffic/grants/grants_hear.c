@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MAPs and UCDs on their way to the modems. */
+/* Processes received MAPs and UCDs. */
 #include <rte_common.h>
 
 #include "grants/grants.h"
 #include "wire/map.h"
 
-#define LATE 20480000 /* samples, 100 ms: a MAP that is heard so late describes what is over */
-#define UCD_CHANNEL 0 /* where they stand in the body of a UCD */
+#define LATE 20480000 /* samples, 100 ms: a MAP received so late describes only past minislots */
+#define UCD_CHANNEL 0 /* offsets in the body of a UCD */
 #define UCD_COUNT 1
 #define UCD_HEADER 4
 
@@ -30,14 +30,14 @@ static void map_count(struct grants_use *use, const struct map *map) {
 			      (uint32_t)map->elements[i + 1].offset - map->elements[i].offset);
 }
 
-/* Until a UCD has come its count is that of the MAPs: the modems have been there before us. */
+/* Before the first UCD the count of the MAPs applies: the modems registered before the run. */
 static void ucd_learn(struct grants *g, uint32_t channel, uint8_t count) {
 	if (g->ucd_count[channel] != count)
 		access_set_ucd(g->access, (uint16_t)channel, count);
 	g->ucd_count[channel] = count;
 }
 
-/* When it came, not when the last round was. */
+/* DOCSIS time at which the message was received; g->now is that of the round. */
 static uint64_t grants_time(struct grants *g) {
 	uint64_t now;
 
@@ -87,7 +87,7 @@ static void message_take(void *ctx, uint32_t channel, const struct management *m
 		g->ucd_known[channel] = true;
 		ucd_learn(g, channel, m->body[UCD_COUNT]);
 		break;
-	default: break; /* not for modems without a physical layer */
+	default: break; /* messages that modems without a physical layer ignore */
 	}
 }
 

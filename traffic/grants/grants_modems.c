@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Channels, modems and flows of a configuration, and those of them that have no manners. */
+/* Creates the channels, modems and flows of a configuration, and selects the misbehaving modems. */
 #include "grants/grants_modems.h"
 
 #include <stdio.h>
@@ -8,10 +8,10 @@
 #include "model/grants_times.h"
 #include "wire/segment.h"
 
-#define DISTANCES 16 /* modems stand at so many, up to the farthest */
-#define OUTSTANDING 4 /* requests in doubt at a time */
-#define BEYOND_MINISLOTS 4 /* that a modem without manners takes of its neighbours */
-#define ENDLESS_BYTES 16384 /* that one asks for again and again */
+#define DISTANCES 16 /* number of distinct distances of modems, up to the farthest */
+#define OUTSTANDING 4 /* limit of unanswered requests */
+#define BEYOND_MINISLOTS 4 /* by which a misbehaving modem exceeds its grant */
+#define ENDLESS_BYTES 16384 /* of each request of a modem that requests endlessly */
 
 void grants_counts_add(struct access_counts *sum, const struct access_counts *part) {
 	uint64_t *to = (uint64_t *)sum;
@@ -22,8 +22,10 @@ void grants_counts_add(struct access_counts *sum, const struct access_counts *pa
 		to[i] += from[i];
 }
 
-/* Samples that a burst must be filled before it is sent: an OFDMA frame and a symbol. Where SC-QAM channels are there
- * too, their MAPs come too short a time ahead for that. */
+/*
+ * Samples between filling and sending a burst: an OFDMA frame and a symbol. MAPs of SC-QAM channels come
+ * too late for that, so groups with such channels use a shorter time.
+ */
 static uint32_t burst_processing(const struct service_group *sg) {
 	uint32_t least = UINT32_MAX;
 
@@ -73,7 +75,7 @@ static bool access_create_for(struct grants *g) {
 	return g->access != NULL;
 }
 
-/* The same modems at each start. */
+/* Draws the conduct of a modem; the seed gives the same modems at each start. */
 static enum access_conduct conduct_of(struct grants *g, struct random *random) {
 	double at = (double)(random_next(random) >> 11) * 0x1p-53;
 	const double *share = g->impair.share;
@@ -136,7 +138,7 @@ static bool flow_set(struct grants *g, const struct uplink_place *place) {
 	return why == NULL;
 }
 
-/* N of each stream's flow, in the order in which the plan has them (modems/uplink_plan.c). */
+/* Reads N of each stream's flow, in the order of modems/uplink_plan.c. */
 static void units_read(struct grants *g) {
 	uint32_t place = 0;
 
@@ -166,7 +168,7 @@ bool grants_modems_create(struct grants *g) {
 	return true;
 }
 
-/* Of what was under way only counts are left. */
+/* Keeps the counts of the modems before the restart; their outstanding grants count as lost. */
 static void modems_forget(struct grants *g, struct access *before) {
 	struct access_counts c;
 
@@ -190,7 +192,7 @@ static void queue_again(struct grants *g, uint32_t stream, uint64_t bytes) {
 void grants_modems_restart(struct grants *g) {
 	struct access *before = g->access;
 
-	/* Without memory MAPs are late, or too early, until it is time for them. */
+	/* Without memory the old modems stay: MAPs are early or late until the time fits. */
 	if (!grants_modems_create(g)) {
 		access_free(g->access);
 		g->access = before;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The modems of a service group as traffic/access has them. */
+/* Creates and restarts the modems of traffic/access. */
 #pragma once
 
 #include <stdbool.h>
 
 #include "grants/grants.h"
 
-/* Makes modems and flows that know nothing yet. Returns false after a message. */
+/* Creates modems and flows with empty state. Returns false after a message. */
 bool grants_modems_create(struct grants *g);
 
-/* Begins anew with the same modems: what was asked for and granted is forgotten, what waits is not. */
+/* Restarts the same modems: discards requests and grants, keeps the queues. */
 void grants_modems_restart(struct grants *g);
 
-/* Adds all counts of `part`. */
+/* Adds all counts of `part` to `sum`. */
 void grants_counts_add(struct access_counts *sum, const struct access_counts *part);

@@ -10,15 +10,18 @@ const char *const map_fault_names[MAP_FAULTS] = {
 #undef MAP_FAULT
 };
 
-/* A MAP, and what the configuration says of its channel. */
+/* A MAP and the configuration of its channel. */
 struct looked_at {
 	const struct map *map;
 	const struct channel_grants *set;
 	struct grants_times times;
-	uint32_t burst; /* minislots of a grant that hold no data */
+	uint32_t burst; /* minislots of a grant that carry no data */
 };
 
-/* MAPs tile the time (MULPI 3.1, 6.4.4). The CMTS may leave some out, which nobody can use then. */
+/*
+ * MAPs describe consecutive time (MULPI 3.1, 6.4.4). The CMTS may skip whole MAPs; their minislots stay
+ * unused.
+ */
 static void tile(struct map_watch *w, const struct looked_at *l, struct map_watch_counts *c) {
 	uint32_t minislots = l->times.minislots;
 	int32_t ahead = (int32_t)(l->map->alloc_start - w->end);
@@ -34,8 +37,10 @@ static void tile(struct map_watch *w, const struct looked_at *l, struct map_watc
 	w->end = l->map->alloc_start + map_minislots(l->map);
 }
 
-/* Of the last minislot that a request had to have for its grant to stand in this MAP, no later and, but for a frame, no
- * earlier (MULPI 3.1, 7.2.1.6). */
+/*
+ * The ack time must be that of the last minislot in which a request can arrive for a grant in this MAP: no
+ * later, and earlier by less than a frame (MULPI 3.1, 7.2.1.6).
+ */
 static bool ack_good(const struct looked_at *l) {
 	uint32_t behind = l->map->alloc_start - l->map->ack_time;
 	uint64_t samples = (uint64_t)behind * l->times.frame / l->times.frame_minislots;
@@ -43,7 +48,10 @@ static bool ack_good(const struct looked_at *l) {
 	return samples >= l->times.ack_delay && samples < l->times.ack_delay + l->times.frame;
 }
 
-/* The clocks of two programs differ by less. The count of 32 bits is the one of 64 nearest to now. */
+/*
+ * DOCSIS_CLOCK_JUMP_NS exceeds the difference of two programs' clocks. The 32-bit count is extended to the
+ * 64-bit count nearest to now.
+ */
 static bool early(const struct looked_at *l, uint64_t now) {
 	uint64_t near = now / l->times.frame * l->times.frame_minislots;
 	int64_t ahead = (int32_t)(l->map->alloc_start - (uint32_t)near);
