@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A modem's way: decrypt, then verify the CRC, which is the CMTS' way upstream. */
+/* Decrypts and verifies the CRC as a modem does, with the crypto direction of the CMTS' upstream. */
 #include "modems/decrypt.h"
 
 #include <string.h>

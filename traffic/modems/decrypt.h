@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Decryption and CRC check of DOCSIS frames, in bursts. */
+/* Decrypts DOCSIS frames and checks their CRC, in bursts. */
 #pragma once
 
 #include <stdbool.h>
@@ -14,8 +14,8 @@
 enum decrypted {
 	DECRYPTED_GOOD,
 	DECRYPTED_BAD_CRC,
-	DECRYPTED_ERROR, /* the provider refused it or failed */
-	DECRYPTED_NOT, /* it was not asked for */
+	DECRYPTED_ERROR, /* the crypto provider refused the frame or failed */
+	DECRYPTED_NOT, /* neither decryption nor a CRC check was requested */
 };
 
 struct decryptor {
@@ -23,12 +23,14 @@ struct decryptor {
 	bool verifies_crc;
 };
 
-/* Returns false after a message. To be freed by decryptor_free(), which is harmless on a zeroed one. */
+/*
+ * Returns false after a message. The caller frees it with decryptor_free(), which accepts a zeroed struct.
+ */
 bool decryptor_create(struct decryptor *d, struct crypto_provider *provider, bool verifies_crc);
 void decryptor_free(struct decryptor *d);
 
 /*
- * Decrypts up to DECRYPT_BURST frames that modems_check() has taken, in place, and notes in the info of
- * each what became of it. Nothing remains in the queue.
+ * Decrypts in place up to DECRYPT_BURST frames that modems_check() has accepted. Writes the result to the
+ * info of each frame. Leaves no frame in the crypto queue.
  */
 void decrypt(struct decryptor *d, struct rte_mbuf **frames, unsigned n);

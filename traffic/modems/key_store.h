@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Keys of one direction as the crypto provider has them: who has the same key has the same schedule, so that what
- * follows a configuration that changes needs none for what stays. Used by one thread at a time.
+ * Keys of one direction with their schedules in the crypto provider. Equal keys share a schedule, so that a
+ * changed configuration needs no new ones for unchanged keys. Used by one thread at a time.
  */
 #pragma once
 
@@ -12,21 +12,23 @@
 struct key_store {
 	struct crypto_provider *crypto;
 	enum crypto_direction direction;
-	void *tree; /* of tsearch() */
+	void *tree; /* root of tsearch() */
 };
 
 #define STORED_KEY_MAX 32 /* bytes */
 
 struct stored_key {
-	uint8_t bytes[STORED_KEY_MAX]; /* as many as the cipher has, then zeros */
+	uint8_t bytes[STORED_KEY_MAX]; /* bytes of the key, padded with zeros */
 	enum cipher cipher;
-	void *schedule; /* those above tell it apart */
+	void *schedule; /* the crypto provider's; the members above are the key of the tree */
 	uint32_t users;
 };
 
-/* The key of cipher_key_size() bytes, with its schedule; NULL when there is no place or no memory left. To be given back with
- * key_store_give() once the schedule is not used any more. */
+/*
+ * Returns the key of cipher_key_size() bytes with its schedule; NULL if the provider or memory has no
+ * capacity left. The caller returns it with key_store_give() when no frame uses the schedule.
+ */
 struct stored_key *key_store_take(struct key_store *s, enum cipher cipher, const uint8_t *key);
 
-/* Harmless on NULL. */
+/* Accepts NULL. */
 void key_store_give(struct key_store *s, struct stored_key *key);

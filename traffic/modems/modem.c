@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What each modem expects in a MAC header (MULPI, SEC). */
+/* Checks MAC headers against the configuration of each modem (MULPI, SEC). */
 #include "modems/modem.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The cable modems: which of them a DOCSIS frame is for, and whether its header is what the
- * configuration says. Decryption is in decrypt.h.
+ * The cable modems: finds the modem of a DOCSIS frame and checks its header against the configuration.
+ * decrypt.h decrypts.
  */
 #pragma once
 
@@ -15,24 +15,24 @@
 #include "proof/account.h"
 #include "rphy/receiver.h"
 
-#define SA_KEYS 2 /* generations of a security association's key */
+#define SA_KEYS 2 /* key generations of a security association */
 
 struct modem_state {
-	uint64_t mac; /* the six bytes, first one highest */
-	/* SEC: a modem holds two generations of the key, one with an even and one with an odd sequence number. The
-	 * toggle of a frame says which of the two decrypts it. */
+	uint64_t mac; /* MAC address, first byte highest */
+	/* SEC: a modem has two generations of the key, one with an even and one with an odd sequence
+	 * number. The toggle bit of a frame selects one. */
 	struct crypto_key keys[SA_KEYS];
-	uint32_t since[SA_KEYS]; /* number of the change that brought the key */
+	uint32_t since[SA_KEYS]; /* number of the change that set the key */
 	uint32_t first_flow;
 	uint16_t said;
-	uint8_t held; /* a bit for each of `keys` that is there */
-	uint8_t present; /* the key of frames without a privacy header */
+	uint8_t held; /* bitmap of the valid `keys` */
+	uint8_t present; /* index of the key for frames without a privacy header */
 	uint8_t flow_count;
 	bool encrypted;
-	uint64_t channels[SG_MAX_CHANNELS / 64]; /* bits of the channels of its flows */
+	uint64_t channels[SG_MAX_CHANNELS / 64]; /* bitmap of the channels of its flows */
 } __rte_cache_aligned;
 
-/* What the header of a service flow's frames says. */
+/* Expected header fields of a service flow's frames. */
 struct flow_state {
 	uint32_t dsid;
 	uint32_t stream;
@@ -43,66 +43,71 @@ struct flow_state {
 struct modems {
 	struct modem_state *all;
 	uint32_t count;
-	struct flow_state *flows; /* modem by modem */
-	uint32_t *by_mac; /* index + 1 in a table of `slots`, 0 = free */
+	struct flow_state *flows; /* ordered by modem */
+	uint32_t *by_mac; /* hash table of `slots`: index + 1; 0: free */
 	uint32_t slots; /* a power of two */
 	uint32_t max_pdu;
 	struct key_store *store;
-	struct stored_key **keys; /* taken there: SA_KEYS per modem */
-	uint32_t since; /* number of the change that brought all of this */
-	const struct modems
-		*older; /* as they were before a change, for what is under way; or NULL */
+	struct stored_key **keys; /* from `store`: SA_KEYS per modem */
+	uint32_t since; /* number of the change that created this generation */
+	const struct modems *older; /* the generation before, for frames under way; or NULL */
 };
 
 /*
- * Makes the modems and their keys, which `store` has. The streams are those of `targets`. Returns
- * 0, or -1 after a message on stderr. To be freed by modems_free().
+ * Creates the modems with keys from `store`. The streams are those of `targets`. Returns 0, or -1 after a
+ * message on stderr. The caller frees it with modems_free().
  */
 int modems_create(struct modems *t, const struct service_group *sg, const struct targets *targets,
 		  struct key_store *store);
 
 void modems_free(struct modems *t);
 
-/* A generation of a modem's key that arrives or expires. */
+/* A key generation of a modem that arrives or expires. */
 struct modem_rekey {
 	uint32_t modem; /* index */
 	uint8_t sequence;
-	bool expires; /* else it arrives */
+	bool expires; /* otherwise it arrives */
 	struct crypto_key key;
 	struct stored_key *stored;
 };
 
-/* Gets the schedule of a key that arrives, on the thread that makes changes. Returns whether there was memory. */
+/*
+ * Gets the schedule of a key that arrives, on the thread that prepares changes. Returns false if memory is
+ * short.
+ */
 bool modem_rekey_create(struct modem_rekey *r, struct key_store *store, enum cipher cipher,
 			const uint8_t *key, const uint8_t *iv);
 
-/* Gives a modem the key that arrives with change `number`. It replaces the generation before the last, which `r` has
- * then, and its maker frees. */
+/*
+ * Sets the key of a modem that arrives with change `number`. It replaces the key before the previous one,
+ * which moves to `r` for the caller to free.
+ */
 void modems_rekey(struct modems *t, struct modem_rekey *r, uint32_t number);
 
-/* Drops the key that expired with change `number`, unless a later one has taken its place. */
+/* Removes the key that expired with change `number`, unless a later change has replaced it. */
 void modems_expire(struct modems *t, const struct modem_rekey *r, uint32_t number);
 
-/* Whether one of them has this address, or had it before a change. */
+/* Whether a modem has this address, or had it before a change. */
 bool modems_have(const struct modems *t, const uint8_t mac[6]);
 
 enum modem_verdict {
 	MODEM_TAKES,
-	MODEM_IGNORES, /* a good frame that holds no packet */
+	MODEM_IGNORES, /* a valid frame without a packet */
 	MODEM_REFUSES,
 };
 
 /*
- * Checks the MAC header of a frame of `size` bytes (0: as many as the header says), from HCS to DS
- * extended header, and fills in the frame's info. The mbuf has the header and the destination behind it
- * at least. What the modems do not take now may be good by what they were before a change. With
- * MODEM_REFUSES `why` is the first check that failed.
+ * Checks the MAC header of a frame of `size` bytes (0: the length in the header), from HCS to DS extended
+ * header, and fills in the frame's info. The mbuf must have the header and the destination address after
+ * it. If the current modems refuse the frame, checks it with the generations before. With MODEM_REFUSES,
+ * `why` is the first failed check.
  */
 enum modem_verdict modems_check(const struct modems *t, struct rte_mbuf *frame, uint32_t size,
 				enum corruption *why);
 
 /*
- * Of a frame that was taken and decrypted: finds its modem and flow among those of `t` alone, and fills in the frame's info as
- * modems_check() does, but for the key. Returns whether they would take it; if not, the info is undefined.
+ * For a frame that was accepted and decrypted: finds its modem and flow in `t` only, and fills in the
+ * frame's info as modems_check() does, except for the key. Returns whether the modem accepts the frame; if
+ * not, the info is undefined.
  */
 bool modems_find(const struct modems *t, struct rte_mbuf *frame);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* CRC, then encryption, as a modem does: the CMTS' way downstream. */
+/* Adds the CRC and encrypts as a modem does, with the crypto direction of the CMTS' downstream. */
 #include "modems/uplink_encrypt.h"
 
 #include <rte_common.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Encryption of MAC frames, in bursts. Pieces lie in the buffers in which the frames stand one behind the other as they
- * will be sent.
+ * Encrypts MAC frames in bursts, in place: the pieces are parts of the buffers that hold the consecutive
+ * frames of a grant.
  */
 #pragma once
 
@@ -12,10 +12,12 @@
 
 #include "crypto/crypto.h"
 
-#define UPLINK_PIECES_MAX 1024 /* added between two times that all are done */
+#define UPLINK_PIECES_MAX 1024 /* capacity between two calls of uplink_encrypt() */
 
-/* What is done to some bytes: a CRC over all but the last four, written there, then the cipher over those behind
- * `clear`. */
+/*
+ * A byte range to process: writes a CRC over all but the last four bytes into those, then encrypts the
+ * bytes after the first `clear` ones.
+ */
 struct uplink_piece {
 	uint8_t *data;
 	const struct crypto_key *key;
@@ -27,16 +29,20 @@ struct uplink_piece {
 struct uplink_encryptor {
 	struct crypto_queue *queue;
 	unsigned count;
-	uint64_t errors; /* pieces that the provider refused or failed */
+	uint64_t errors; /* pieces that the provider refused or failed on */
 	struct crypto_frame frames[UPLINK_PIECES_MAX];
-	struct rte_mbuf views[UPLINK_PIECES_MAX]; /* a provider takes mbufs: one on each piece */
+	/* one mbuf per piece, as the provider processes mbufs */
+	struct rte_mbuf views[UPLINK_PIECES_MAX];
 };
 
-/* Returns false after a message. To be freed by uplink_encryptor_free(), which is harmless on a zeroed one. */
+/*
+ * Returns false after a message. The caller frees it with uplink_encryptor_free(), which accepts a zeroed
+ * struct.
+ */
 bool uplink_encryptor_create(struct uplink_encryptor *e, struct crypto_provider *provider);
 void uplink_encryptor_free(struct uplink_encryptor *e);
 
 void uplink_encrypt_add(struct uplink_encryptor *e, const struct uplink_piece *piece);
 
-/* Does what was added. Nothing remains in the queue. */
+/* Processes the added pieces. Leaves none in the crypto queue. */
 void uplink_encrypt(struct uplink_encryptor *e);

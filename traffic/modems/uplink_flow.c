@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Service flows and whose turn it is. */
+/* Service flows and their round robin. */
 #include "modems/uplink_flow.h"
 
 #include <stdio.h>
@@ -81,7 +81,7 @@ static void uplink_stream_begin(struct uplink_stream *s) {
 	s->sequence = first_number();
 }
 
-/* Both are in the order of the modems' places in the group. */
+/* Both are in the order of the modems in the service group. */
 static void modems_go_on(struct uplink_plan *next, const struct uplink_plan *before) {
 	for (uint32_t n = 0, b = 0; n < next->modem_count; n++) {
 		struct uplink_modem *m = &next->modems[n];

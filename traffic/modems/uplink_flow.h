@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Service flows and what they send. A stream is what keeps its order: each SID cluster of a flow has
- * one of its own, with its own frames and sequence numbers, as frames never span clusters.
+ * Service flows and their transmissions. A stream is one SID cluster of a flow, with its own frames and
+ * sequence numbers, as frames never span clusters. Packets of a stream stay in order.
  *
  *     frames      | 1      | 2                 | 3   | 4                | 5 ..
  *     grants      | segment header, 1, 2 ..    | segment header, .. 2, 3, 4 .. |
- *                                            ^ rest: what of a frame begun is left for the next grant
+ *                                            ^ rest: bytes of an unfinished frame, for the next grant
  *
- * Flows without segment headers (before DOCSIS 3.0) put whole frames behind a concatenation header,
- * or cut one concatenation into fragments over several grants, in turn.
+ * Flows without segment headers (before DOCSIS 3.0) alternate: they send whole frames after a concatenation
+ * header, or one concatenation in fragments over several grants.
  */
 #pragma once
 
@@ -23,49 +23,49 @@
 #include "rphy/uplink_slot.h"
 #include "wire/uepi.h"
 
-#define UPLINK_REMEMBERED 256 /* packets of a stream whose time of sending is known */
+#define UPLINK_REMEMBERED 256 /* packets of a stream whose time of sending is kept */
 #define UPLINK_REQUEST_UNIT 4 /* N, bytes (MULPI, multiplier to number of bytes requested) */
-#define UPLINK_FLIPS 64 /* wrong bits in the frames of a grant */
-#define UPLINK_MINISLOT 16 /* bytes, as pre-3.0 modems ask for them */
+#define UPLINK_FLIPS 64 /* capacity of wrong bits per grant */
+#define UPLINK_MINISLOT 16 /* bytes, the unit of requests of pre-3.0 modems */
 
-/* A wrong bit, asked for as an impairment. */
+/* A wrong bit, set by an impairment. */
 struct uplink_flip {
-	uint16_t at; /* in the buffer */
+	uint16_t at; /* offset in the buffer */
 	uint8_t mask;
 };
 
 struct uplink_stream {
 	const struct sid_cluster *cluster;
 	struct uplink_modem *modem;
-	uint32_t owner; /* the modem's place in the group */
+	uint32_t owner; /* index of the modem in the service group */
 	uint32_t index;
 	bool segment_header;
-	bool placed; /* in the plan */
+	bool placed; /* is part of the current plan */
 	uint8_t next_sid;
 	uint16_t sequence; /* of the next segment, modulo 8,192; pre-3.0: of the next fragment */
-	uint32_t made; /* packets */
-	uint32_t ended; /* of these, in grants with their last byte */
-	uint32_t left; /* bytes of what was begun and not granted */
-	uint32_t left_packets; /* that end with the last of these bytes */
-	uint32_t left_at; /* pre-3.0: where in `rest` they are */
-	uint32_t units; /* pre-3.0: bursts and fragmented units begun */
-	uint32_t rekeyed; /* packets that were made when the modem took the key that it uses now */
+	uint32_t made; /* number of packets made */
+	uint32_t ended; /* of these, packets whose last byte is in a sent grant */
+	uint32_t left; /* bytes of unfinished frames */
+	uint32_t left_packets; /* packets that end with the last of these bytes */
+	uint32_t left_at; /* pre-3.0: offset of these bytes in `rest` */
+	uint32_t units; /* pre-3.0: number of bursts and fragmented units begun */
+	uint32_t rekeyed; /* value of `made` when the modem's current key was set */
 	uint8_t *rest;
-	/* Where packets wait for grants (grants/): by their numbers the times at which they came. */
+	/* For scheduled modems (grants/): ring of arrival times by packet number. */
 	uint64_t *arrivals;
 	uint32_t arrivals_mask;
-	uint32_t arrived; /* packets, of which `made` are made */
+	uint32_t arrived; /* packets in total, of which `made` are made */
 	bool waits;
 	uint64_t sent_at[UPLINK_REMEMBERED]; /* by sequence number; 0: not yet */
 };
 
 struct uplink_flow {
-	uint32_t first; /* its first place */
+	uint32_t first; /* index of its first SID cluster in `places` */
 	uint32_t count;
 	uint32_t next;
 };
 
-/* A SID cluster, and the stream that it has. */
+/* A SID cluster and the number of its stream. */
 struct uplink_place {
 	struct sid_cluster cluster;
 	uint32_t stream;
@@ -73,9 +73,9 @@ struct uplink_place {
 	bool segment_header;
 };
 
-/* What follows from the configuration; it has copies of what it needs of it. */
+/* The upstream flows of a configuration. Has copies of all that it needs from it. */
 struct uplink_plan {
-	struct uplink_modem *modems; /* by their place in the group */
+	struct uplink_modem *modems; /* in the order of the service group */
 	struct uplink_flow *all;
 	struct uplink_place *places;
 	struct upstream_sid *sids;
@@ -86,9 +86,10 @@ struct uplink_plan {
 	uint32_t sid_count;
 };
 
-/* What a plan is made with for a group that changes. */
+/* Inputs of a plan for a service group that changes. */
 struct uplink_plan_follow {
-	const uint32_t *streams; /* by place: their numbers; NULL: as they come */
+	/* stream numbers by index in `places`; NULL: numbered in sequence */
+	const uint32_t *streams;
 	const bool *silent; /* by modem: it sends nothing; NULL: all may send */
 };
 
@@ -96,40 +97,40 @@ struct uplink_flows {
 	struct uplink_plan plan;
 	struct uplink_stream *streams;
 	uint8_t *rests;
-	uint32_t stream_count; /* that there can be */
+	uint32_t stream_count; /* capacity */
 	uint32_t next;
-	uint32_t unfinished; /* streams with something left */
+	uint32_t unfinished; /* number of streams with an unfinished frame */
 	uint64_t sent; /* packets */
 	uint64_t sent_bytes; /* Ethernet frames without CRC */
 };
 
-/* What a SID may send, and what it does. */
+/* A grant of a SID and its contents. */
 struct uplink_grant {
 	struct uplink_slot slot;
 	struct rte_mbuf *buffer; /* UPLINK_GRANT_SLACK bytes longer than the grant */
 	struct uplink_stream *stream;
 	const struct upstream_sid *sid;
-	uint32_t size; /* bytes of burst payload granted */
-	bool whole; /* for one packet and what goes with it, which leaves nothing over */
-	bool management; /* a RNG-REQ and a request frame are due */
-	uint32_t front; /* of these, bytes left over from the grant before */
-	uint32_t filled; /* bytes of frames in the buffer, beyond the grant too */
+	uint32_t size; /* bytes of burst payload */
+	bool whole; /* for one packet with its overhead; leaves no unfinished frame */
+	bool management; /* must include a RNG-REQ and a request frame */
+	uint32_t front; /* bytes at the front that continue the previous grant */
+	uint32_t filled; /* bytes of frames in the buffer, including those beyond the grant */
 	struct uplink_ended ended;
-	struct uepi_request request; /* what the burst asks for; size 0: nothing */
-	const uint8_t *payload; /* when cut */
+	struct uepi_request request; /* request of the burst; size 0: none */
+	const uint8_t *payload; /* set by uplink_grant_cut() */
 	uint32_t payload_size;
 	unsigned flip_count;
-	struct uplink_flip flips[UPLINK_FLIPS]; /* once the frames are encrypted */
+	struct uplink_flip flips[UPLINK_FLIPS]; /* applied to the encrypted frames */
 };
 
-/* The size of a grant for a whole packet, with everything that may stand before it. */
+/* The size of a grant for a whole packet with all overhead before it. */
 #define UPLINK_GRANT_WHOLE (UPLINK_FRAME_MAX + UPLINK_FRAME_SLACK + 64)
 #define UPLINK_GRANT_SLACK (2 * UPLINK_FRAME_MAX + UPLINK_FRAME_SLACK + 64)
 
 /*
- * Finds the flows of the modems that have an address, and takes their keys. Where modems have `newest`, they
- * use the newer of two generations, else both in turn. Returns 0, or -1 when memory or sessions are
- * short. To be freed by uplink_plan_free() in either case.
+ * Finds the flows of the modems that have an address, and gets their keys. Modems with `newest` use the
+ * newer of two key generations, others both in alternation. Returns 0, or -1 if memory or crypto sessions
+ * are short. The caller frees it with uplink_plan_free() in either case.
  */
 int uplink_plan_create(struct uplink_plan *p, const struct service_group *sg,
 		       const struct uplink_plan_follow *follow, bool newest,
@@ -137,55 +138,64 @@ int uplink_plan_create(struct uplink_plan *p, const struct service_group *sg,
 
 void uplink_plan_free(struct uplink_plan *p);
 
-/* Whether the modem has what it takes to send. */
+/* Whether the modem has an address and an upstream flow. */
 bool uplink_modem_sends(const struct modem *m);
 
 /*
- * Streams for a plan, which the flows then have, with room for `room` of them, 0: as many as it has. Returns
- * 0, or -1 after a message. To be freed by uplink_flows_free() in either case. `grant` is the size of the
- * largest grants.
+ * Creates the streams of a plan, which the flows then own. `room` is the capacity of streams; 0: those of
+ * the plan. `grant` is the size of the largest grants. Returns 0, or -1 after a message. The caller frees
+ * it with uplink_flows_free() in either case.
  */
 int uplink_flows_create(struct uplink_flows *f, const struct uplink_plan *plan, uint32_t grant,
 			uint32_t room);
 
 void uplink_flows_free(struct uplink_flows *f);
 
-/* The flows of another plan from now on, when no grant is under way; `next` then has what was before.
- * Streams that `fresh` names begin, those that are in no place any more give up what they have begun. */
+/*
+ * Replaces the plan; `next` then holds the previous one. No grant may be in use. Streams in `fresh`
+ * restart; streams that are not in the plan any more discard unfinished frames.
+ */
 void uplink_flows_take(struct uplink_flows *f, struct uplink_plan *next, const uint32_t *fresh,
 		       uint32_t fresh_count);
 
-/* A modem takes the keys of `next`, of the same place, when no grant is under way; `next` then has those of
- * before. */
+/*
+ * Exchanges the keys of a modem with those of `next`, which has the same index in the group. No grant may
+ * be in use.
+ */
 void uplink_flows_rekey(struct uplink_flows *f, struct uplink_modem *next);
 
-/* Any modem that sends, by its place in the group, but `modem`; there must be another. */
+/* A random modem that sends, by its index in the service group, other than `modem`; there must be one. */
 uint32_t uplink_flows_other_modem(const struct uplink_flows *f, struct random *random,
 				  uint32_t modem);
 
-/* When nothing is left of what was begun: packets count from 0; segments and fragments go on. */
+/*
+ * Restarts packet numbers at 0; segment and fragment numbers continue. No stream may have an unfinished
+ * frame.
+ */
 void uplink_flows_restart(struct uplink_flows *f);
 
-/* Gives the next grant to a SID: flow by flow, in each its clusters and their SIDs in turn. With
- * `finish` only to streams that have something left, of which there is one. */
+/*
+ * Assigns the next grant to a SID in round robin over flows, their clusters and the SIDs of these. With
+ * `finish`, only to streams with an unfinished frame, of which there must be one.
+ */
 void uplink_flows_grant(struct uplink_flows *f, bool finish, struct uplink_grant *g);
 
-/* The next stream in turn: flow by flow, in each its clusters. */
+/* The next stream in round robin over flows and their clusters. */
 struct uplink_stream *uplink_flows_next(struct uplink_flows *f);
 
-/* Packets were handed to the port at `tsc`, or to what is in between as an impairment. */
+/* Counts packets that were handed at `tsc` to the port, or to an impairment before it. */
 void uplink_flows_ended(struct uplink_flows *f, const struct uplink_ended *ended, uint64_t tsc);
 
-/* Packets that one round makes. */
+/* Packets made in one round. */
 struct uplink_made {
 	uint64_t tsc;
 	unsigned packets;
 	uint64_t bytes; /* Ethernet frames without CRC */
 };
 
-/* The tag of the next packet of a stream. */
+/* The tag of a stream's next packet. */
 struct packet_tag uplink_stream_tag(struct uplink_stream *s, const struct uplink_frames *frames,
 				    struct uplink_made *made);
 
-/* Notes that the next `packets` packets of the stream end in this grant. */
+/* Counts that the next `packets` packets of the stream end in this grant. */
 void uplink_grant_end(struct uplink_grant *g, const struct uplink_frames *frames, uint32_t packets);

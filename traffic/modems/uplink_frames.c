@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Writes MAC frames, and tells the encryptor what to do with them. */
+/* Writes MAC frames and adds them to the encryptor. */
 #include "modems/uplink_frames.h"
 
 #include <stdio.h>

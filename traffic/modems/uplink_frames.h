@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * MAC frames as modems send them, one behind the other in a buffer:
+ * Writes consecutive MAC frames into a buffer:
  *
- *     +------------+-----------------+-----+    key of the modem: CRC and BPI+ are left to the
- *     | MAC header | Ethernet frame  | CRC |    crypto provider, for all frames of a round together;
- *     +------------+-----------------+-----+    in the clear: the CRC is written at once
+ *     +------------+-----------------+-----+    encrypted: the crypto provider adds CRC and BPI+
+ *     | MAC header | Ethernet frame  | CRC |    to all frames of a round together;
+ *     +------------+-----------------+-----+    not encrypted: the CRC is written at once
  */
 #pragma once
 
@@ -18,30 +18,31 @@
 #include "modems/uplink_packets.h"
 #include "wire/docsis_up.h"
 
-#define UPLINK_KEY_FRAMES 64 /* that a modem encrypts with one generation of its key in turn */
+/* frames that a modem encrypts with one key generation before it switches */
+#define UPLINK_KEY_FRAMES 64
 
-/* Bytes of the longest frame, and what a packet may touch behind its end. */
+/* Bytes of the longest frame, and bytes after its end that writing a packet may touch. */
 #define UPLINK_FRAME_MAX (DOCSIS_UP_HEADER_MAX + PACKET_SIZE_MAX + 4)
 #define UPLINK_FRAME_SLACK PACKET_START_MAX
 
 struct uplink_modem {
 	uint32_t index; /* in the service group */
 	uint8_t mac[6];
-	uint8_t key_count; /* 0: everything goes in the clear */
-	bool newest; /* of its keys is used alone, else they take turns */
-	bool same_key; /* as before the change that brought the plan */
+	uint8_t key_count; /* 0: not encrypted */
+	bool newest; /* uses only its newest key, else the keys in alternation */
+	bool same_key; /* the change that created the plan has kept the key */
 	struct crypto_key keys[2];
 	struct stored_key *stored[2];
-	uint32_t encrypted; /* frames */
+	uint32_t encrypted; /* number of frames */
 	uint32_t grants;
-	uint32_t first_place, place_count; /* in the plan: its SID clusters */
+	uint32_t first_place, place_count; /* in `places` of the plan: its SID clusters */
 };
 
 struct uplink_frames {
-	const struct frame_impairer *impairer; /* NULL: nothing goes wrong */
-	struct impair *impair; /* for it */
-	const struct frame_refuser *refuser; /* NULL: no frames are to be dropped */
-	struct uplink_refused *refused; /* for it */
+	const struct frame_impairer *impairer; /* NULL: no impairments */
+	struct impair *impair; /* context of `impairer` */
+	const struct frame_refuser *refuser; /* NULL: no frames to drop */
+	struct uplink_refused *refused; /* context of `refuser` */
 	struct uplink_packets packets;
 	struct uplink_encryptor encryptor;
 	uint8_t cmts_mac[6];
@@ -51,31 +52,31 @@ struct uplink_frames {
 	uint64_t concatenations;
 };
 
-/* Takes the keys of a modem. Returns 0, or -1 after a message. */
+/* Gets the keys of a modem. Returns 0, or -1 after a message. */
 int uplink_modem_create(struct uplink_modem *m, const struct service_group *sg, uint32_t index,
 			struct key_store *store);
 
 void uplink_modem_free(struct uplink_modem *m, struct key_store *store);
 
-/* All counts are 0. */
+/* Sets all counts to 0. */
 void uplink_frames_restart(struct uplink_frames *f);
 
-/* Whether both encrypt their next frame with the same key, where they use the newest. */
+/* Whether both encrypt their next frame with the same key, if they use the newest. */
 bool uplink_key_same(const struct uplink_modem *a, const struct uplink_modem *b);
 
-/* The key of a modem's next frame; NULL where it sends in the clear. */
+/* The key of a modem's next frame; NULL: not encrypted. */
 const struct crypto_key *uplink_key_next(struct uplink_modem *m);
 
-/* Sets what a header says about the key, which may be NULL. */
+/* Sets the privacy fields of a header; `key` may be NULL. */
 void uplink_key_name(struct docsis_up_header *h, const struct crypto_key *key);
 
-/* Bytes of the frame of packet `sequence` of `stream` behind this header. */
+/* Bytes of the frame with this header and packet `sequence` of `stream`. */
 uint32_t uplink_frame_size(const struct uplink_frames *f, const struct docsis_up_header *h,
 			   uint32_t stream, uint32_t sequence);
 
 /*
- * These write a frame at offset `at` of a buffer and return its size. A packet is encrypted with
- * `key`, or in the clear with NULL. A fragment holds `size` bytes of `payload`.
+ * These functions write a frame at offset `at` of a buffer and return its size. The packet is encrypted
+ * with `key`; NULL: not encrypted. A fragment has `size` bytes of `payload`.
  */
 uint32_t uplink_frame_packet(struct uplink_frames *f, const struct docsis_up_header *h,
 			     uint32_t modem, const struct packet_tag *tag,
@@ -84,17 +85,16 @@ uint32_t uplink_frame_fragment(struct uplink_frames *f, const struct docsis_up_h
 			       const uint8_t *payload, uint32_t size, const struct crypto_key *key,
 			       struct rte_mbuf *buffer, uint32_t at);
 
-/* Writes the frame of a packet in the clear, for fragments. Returns its size. */
+/* Writes the unencrypted frame of a packet that will be fragmented. Returns its size. */
 uint32_t uplink_frame_clear(struct uplink_frames *f, const struct docsis_up_header *h,
 			    uint32_t modem, const struct packet_tag *tag, uint8_t *out);
 
-/* Writes a RNG-REQ as it is sent to keep ranging up (MULPI, RNG-REQ). Returns its size, which is
- * UPLINK_RANGING_SIZE. */
+/* Writes a RNG-REQ of station maintenance (MULPI, RNG-REQ). Returns its size, UPLINK_RANGING_SIZE. */
 #define UPLINK_RANGING_SIZE 34
 uint32_t uplink_frame_ranging(struct uplink_frames *f, const struct uplink_modem *m, uint16_t sid,
 			      uint8_t *out);
 
-/* What struct frame_impairer is told of both kinds of flows, where there is one. */
+/* Call the frame_impairer, if any, for both kinds of flows. */
 static inline void impairer_choose(const struct uplink_frames *frames, const struct uplink_grant *g,
 				   struct uplink_frame *f) {
 	if (frames->impairer != NULL)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Modems before DOCSIS 3.0 (MULPI, concatenation, fragmentation): a burst starts with a frame and
- * ends its last one.
+ * Grants of modems before DOCSIS 3.0 (MULPI, concatenation, fragmentation): a burst begins with a frame and
+ * ends with the end of a frame.
  *
  *     +---------------+---------+---------+        +----------+-----------------+------+
  *     | concatenation | frame 1 | frame 2 |   or   | fragment | piece of a unit | FCRC |
  *     +---------------+---------+---------+        +----------+-----------------+------+
  *
- * A unit is one frame, or a concatenation header and its frames. What is fragmented is not encrypted
- * itself.
+ * A unit is one frame, or a concatenation header and its frames. The frames in a fragmented unit are not
+ * encrypted themselves.
  */
 #include "modems/uplink_legacy.h"
 #include "wire/crc32.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Templates of the subscribers' packets, and which one a sequence number takes. */
+/* Templates of the subscribers' packets, and the choice of a template by sequence number. */
 #include "modems/uplink_packets.h"
 
 #include <stdio.h>

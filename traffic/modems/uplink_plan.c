@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Modems, service flows and SID clusters of a configuration. */
+/* Builds the plan of modems, service flows and SID clusters from a configuration. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Continuous concatenation and fragmentation (MULPI): frames in one stream, cut where a grant ends.
+ * Continuous concatenation and fragmentation (MULPI): consecutive frames, split where a grant ends.
  *
  *     buffer   | 8 | rest of the grant before | new frame | new frame |  new fra:me  |
  *               ^ segment header                                   grant ends here
@@ -90,7 +90,7 @@ static void ask_for_rest(struct uplink_grant *g, struct uplink_frames *frames) {
 	frames->requests++;
 }
 
-/* What the modem asks for with this grant, of what waits. */
+/* Requests the queued bytes with this grant. */
 static void ask_as_told(struct uplink_grant *g, struct uplink_frames *frames) {
 	g->request.size = (uint16_t)(g->slot.request / g->slot.request_unit);
 	g->request.piggyback = true;

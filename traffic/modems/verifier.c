@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tag, stream, headers, payload. */
+/* Verifies tag, stream, headers and payload of a packet. */
 #include "modems/verifier.h"
 
 #include "core/end_tag.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Proves a decrypted packet: the frame that the generator made for its tag is made again, and every
- * byte behind the destination address must be the same.
+ * Verifies a decrypted packet: rebuilds the frame that the generator made for its tag and compares every
+ * byte after the destination address.
  */
 #pragma once
 
@@ -13,8 +13,8 @@
 #include "rphy/receiver.h"
 
 /*
- * Checks the packet of `size` bytes without CRC at `frame`, which came to a modem with `info`. On
- * CORRUPTION_NONE `out` is complete.
+ * Checks the packet of `size` bytes without CRC at `frame`, received by a modem with `info`. On
+ * CORRUPTION_NONE, `out` is complete.
  */
 enum corruption verify(const struct generator *g, const struct frame_info *info,
 		       const uint8_t *frame, uint32_t size, struct arrived *out);
