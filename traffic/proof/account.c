@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The names, and what is counted beside the proof. */
+/* Names of the counters, and the counts beside the proof. */
 #include "proof/account.h"
 
 const char *const corruption_names[CORRUPTIONS] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What was received of the downstream: each packet counted once, under one name. */
+/* Account of the received downstream: counts each packet once, under one name. */
 #pragma once
 
 #include <stdint.h>
@@ -13,7 +13,7 @@ enum corruption {
 #undef CORRUPTION
 	CORRUPTIONS,
 	CORRUPTION_NONE = CORRUPTIONS,
-	/* No corruption: the frame is encrypted by a generation of the key that the modem does not hold. */
+	/* Not a corruption: the frame is encrypted with a key generation that the modem does not have. */
 	CORRUPTION_UNDECIPHERABLE,
 };
 
@@ -45,37 +45,38 @@ extern const char *const violation_names[VIOLATIONS];
 
 struct account {
 	struct proof proof;
-	struct evidence *evidence; /* of frames counted in `unexpected`; NULL: none is kept */
-	uint64_t counted; /* packets of which only the header was checked */
+	struct evidence *evidence; /* of frames counted in `unexpected`; NULL: none */
+	uint64_t counted; /* packets whose header only was checked */
 	uint64_t counted_bytes; /* Ethernet frames without CRC */
 	uint64_t corrupted[CORRUPTIONS];
-	uint64_t undecipherable; /* frames of a key generation that their modem does not hold */
+	/* frames encrypted with a key generation that their modem does not have */
+	uint64_t undecipherable;
 	uint64_t unexpected[UNEXPECTEDS];
 	uint64_t violations[VIOLATIONS];
-	uint64_t
-		messages; /* good DOCSIS frames that hold no packet, where a scheduler sends them */
-	uint64_t formats
-		[FORMATS]; /* of packets that are good, whatever their order; of DEPI frames */
+	uint64_t messages; /* valid DOCSIS frames without a packet, sent by a scheduler */
+	uint64_t formats[FORMATS]; /* by valid packets in any order, and by DEPI frames */
 	uint64_t depi_frames;
 	uint64_t depi_bytes;
 };
 
-/* As proof_create(). */
+/* Returns as proof_create(). */
 int account_create(struct account *a, uint32_t streams, uint64_t tsc_hz, bool latency);
 
 void account_free(struct account *a);
 
-/* As it was when it was made: all counts are 0, and all streams begin with 0. */
+/* Restarts: all counts are 0 and all streams begin with 0. */
 void account_restart(struct account *a);
 
-/* The packet has passed every check but order, or is only counted. Returns whether it is proven. */
+/*
+ * Counts a packet that passed every check but order, or that is only counted. Returns whether it is proven.
+ */
 bool account_take(struct account *a, const struct arrived *packet, uint64_t now);
 
-/* Counts a DOCSIS frame as corrupted, and keeps it as evidence. */
+/* Counts a DOCSIS frame as corrupted and keeps it as evidence. */
 void account_corrupt(struct account *a, enum corruption why, const struct rte_mbuf *frame);
 
-/* Counts a DOCSIS frame that is not proven for a reason other than CORRUPTION_NONE. */
+/* Counts a DOCSIS frame that is not proven for the reason `why`, which is not CORRUPTION_NONE. */
 void account_refuse(struct account *a, enum corruption why, const struct rte_mbuf *frame);
 
-/* All frames counted in `corrupted`. */
+/* Sum of `corrupted`. */
 uint64_t account_corrupted(const struct account *a);

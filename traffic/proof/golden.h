@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The formats that this program and the data plane have in common, held against bytes that neither of them made: a
- * mistake there would be in both, and each would prove the other's.
+ * Compares the formats that this program shares with the data plane with bytes from an independent encoder.
+ * A bug in shared code would be on both sides of the proof, which could not detect it.
  */
 #pragma once
 
-/* The first format that is written otherwise than the specifications have it; NULL: there is none. */
+/* The name of the first format whose bytes differ from the specification; NULL: none. */
 const char *golden_wrong(void);

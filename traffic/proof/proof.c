@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Counts of packets that came, and how long they took. */
+/* Counts received packets and records their latency. */
 #include "proof/proof.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A ring of packets a DSID, which stays empty while packets come in order. */
+/* A ring of packets per DSID, which stays empty while packets arrive in order. */
 #include "proof/resequencer.h"
 
 #include <stdlib.h>
@@ -61,7 +61,7 @@ static bool was_used(const struct resequencer *q, uint16_t number) {
 	       (q->used[number % RESEQUENCER_DEPTH / 64] >> number % 64 & 1);
 }
 
-/* Goes past the next number, which came or is given up. */
+/* Advances past the next number, which was received or is given up. */
 static void resequencer_advance(struct resequencers *r, struct resequencer *q, bool came) {
 	remember(q, q->next++, came);
 	q->passed++;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a modem does with the packets of a DSID that come over several channels: it puts them back
- * into the order of their 16-bit sequence numbers, and gives up a missing one after a bounded time
- * or when too many wait for it (MULPI, downstream sequencing).
+ * Resequencing at a modem: restores the order of a DSID's packets over several channels by their 16-bit
+ * sequence numbers. It gives up a missing packet after a bounded time, or when too many packets wait for it
+ * (MULPI, downstream sequencing).
  *
  *     arrives    0   2   3   1               0   2   3   (18 ms)       5
  *     delivered  0           1 2 3           0           2 3           (waits for 4)
@@ -15,33 +15,34 @@
 #define RESEQUENCER_DEPTH 1024 /* sequence numbers; a power of two */
 #define RESEQUENCER_WAIT_MS 18
 
-/* A packet as far as order is concerned: its contents have been checked before. */
+/* A packet with the fields that order needs; its contents have been checked. */
 struct arrived {
 	uint64_t tsc; /* when it was made */
 	uint32_t stream;
 	uint32_t sequence; /* in its stream */
 	uint16_t bytes;
-	uint16_t channel; /* downstream: its index */
-	bool valid; /* false: came with a good header but failed a check, and only takes its place */
-	bool counted; /* nobody looked behind its header: tsc and sequence are not known */
-	bool earlier; /* made before a change: it may have gone another way than what follows */
+	uint16_t channel; /* downstream: channel index */
+	/* false: the header was valid but a check failed; it only uses its sequence number */
+	bool valid;
+	bool counted; /* only the header was checked: tsc and sequence are unknown */
+	bool earlier; /* made before a change, so its path may differ from that of later packets */
 };
 
 struct resequencer {
 	uint16_t next;
-	uint32_t passed; /* numbers before next, since it started */
+	uint32_t passed; /* numbers before next since the DSID started */
 	bool started;
 	uint16_t held;
-	uint32_t waiting_at; /* index in the list of those that wait */
+	uint32_t waiting_at; /* index in `waiting` of struct resequencers */
 	uint64_t since; /* TSC at which the oldest gap opened */
-	struct held_packet *ring; /* RESEQUENCER_DEPTH entries, made when first needed */
+	struct held_packet *ring; /* RESEQUENCER_DEPTH entries, allocated on first use */
 	uint64_t used[RESEQUENCER_DEPTH /
-		      64]; /* bits of the numbers before next: came, not given up */
+		      64]; /* bitmap of numbers before next: set if received, not given up */
 };
 
 typedef void (*deliver_fn)(void *ctx, const struct arrived *packet, uint64_t now);
 
-/* All DSIDs of a service group, and those among them that wait for something. */
+/* All DSIDs of a service group, and the list of those with a gap. */
 struct resequencers {
 	struct resequencer *all;
 	uint32_t count;
@@ -50,49 +51,53 @@ struct resequencers {
 	uint64_t timeout; /* TSC cycles */
 	deliver_fn deliver;
 	void *ctx;
-	uint64_t resequenced; /* packets that had to wait for an earlier one */
+	uint64_t resequenced; /* packets that waited for an earlier one */
 	uint64_t given_up; /* sequence numbers */
-	uint64_t counted_late; /* of the packets that are only counted: behind a later one */
-	uint32_t deepest; /* most numbers that one DSID's window spanned */
+	uint64_t counted_late; /* packets that are only counted, received after a later one */
+	uint32_t deepest; /* maximum span of numbers in one DSID's window */
 };
 
 enum resequencer_verdict {
-	RESEQUENCER_TAKEN, /* delivered or held; what had been given up is delivered late */
-	RESEQUENCER_DUPLICATE, /* the same packet waits here already */
-	RESEQUENCER_CONFLICT, /* another packet waits under this number */
+	RESEQUENCER_TAKEN, /* delivered or buffered; a number given up before is delivered late */
+	RESEQUENCER_DUPLICATE, /* the same packet is already buffered */
+	RESEQUENCER_CONFLICT, /* another packet with this number is buffered */
 	RESEQUENCER_USED, /* a packet with this number was delivered before; this one is not */
-	RESEQUENCER_EARLIER, /* only counted, and of before the DSID started; it is not delivered */
+	RESEQUENCER_EARLIER, /* only counted, from before the DSID started; not delivered */
 };
 
-/* Returns 0, or -1 when memory is short. */
+/* Returns 0, or -1 if memory is short. */
 int resequencers_create(struct resequencers *r, uint32_t count, uint64_t tsc_hz, deliver_fn deliver,
 			void *ctx);
 
 void resequencers_free(struct resequencers *r);
 
-/* Every DSID starts with its next valid packet, and all counts are 0. To be called when nothing waits,
- * as after resequencers_flush(). */
+/*
+ * Restarts every DSID with its next valid packet and sets all counts to 0. No packet may be buffered, as
+ * after resequencers_flush().
+ */
 void resequencers_restart(struct resequencers *r);
 
-/* A DSID starts with its next valid packet, as it was given up and came again. Nothing waits there after. */
+/*
+ * Restarts a DSID with its next valid packet, because it was removed and added. Delivers the buffered
+ * packets first.
+ */
 void resequencers_begin(struct resequencers *r, uint32_t index, uint64_t now);
 
 /*
- * Takes a packet with `number` on DSID `index` at TSC `now`. Invalid packets are never delivered.
- * A DSID starts with its first valid packet, so that the packet of stream sequence 0 is the first
- * that is delivered: the packets of one stream and the numbers of its DSID count alike. Packets that
- * are only counted do not start it.
+ * Processes a packet with `number` on DSID `index` at TSC `now`. Invalid packets are never delivered. A
+ * DSID starts with its first valid packet, so that stream sequence 0 is delivered first: packets of a
+ * stream and numbers of its DSID advance together. Packets that are only counted do not start it.
  */
 enum resequencer_verdict resequencers_take(struct resequencers *r, uint32_t index, uint16_t number,
 					   const struct arrived *packet, uint64_t now);
 
-/* Whether the DSID has started: only from then on packets can be counted by their numbers. */
+/* Whether the DSID has started; only then packets can be counted by their numbers. */
 static inline bool resequencers_started(const struct resequencers *r, uint32_t index) {
 	return r->all[index].started;
 }
 
-/* Gives up what was waited for longer than RESEQUENCER_WAIT_MS. To be called often. */
+/* Gives up gaps older than RESEQUENCER_WAIT_MS. Must be called often. */
 void resequencers_expire(struct resequencers *r, uint64_t now);
 
-/* Gives up all that is waited for. */
+/* Gives up all gaps. */
 void resequencers_flush(struct resequencers *r, uint64_t now);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A stretch of numbers a stream, and what its window says is missing. */
+/* Watches a range of sequence numbers per stream and counts those that its window reports missing. */
 #include "proof/watch.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A bit for each of the last numbers. */
+/* A bitmap of the last WINDOW_SIZE sequence numbers. */
 #include "proof/window.h"
 
 #include <string.h>
