@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A frame that may be a chain of buffers, read from its beginning to its end. */
+/* Sequential reader of a frame that may be a chain of mbufs. */
 #pragma once
 
 #include <stdint.h>
@@ -9,10 +9,10 @@
 
 struct chain {
 	const struct rte_mbuf *m;
-	uint32_t start; /* offset of its first byte in the frame */
+	uint32_t start; /* offset in the frame of the first byte of `m` */
 };
 
-/* Copies bytes that the frame has, none before those of an earlier call. */
+/* Copies `size` bytes of the frame from offset `at`, which must not be before that of an earlier call. */
 static inline void chain_read(struct chain *c, uint32_t at, uint32_t size, uint8_t *to) {
 	while (size > 0) {
 		uint32_t part;

@@ -8,9 +8,9 @@
 #include "wire/l2tpv3.h"
 #include "wire/psp.h"
 
-#define FRAME_MAX 9216 /* the largest MTU and its Ethernet header are shorter */
-#define HEADERS 128 /* Ethernet to L2TPv3 session are shorter, as in rphy/receiver.c */
-#define LATE 0x8000 /* a number so far ahead is of before */
+#define FRAME_MAX 9216 /* exceeds the largest MTU plus Ethernet header */
+#define HEADERS 128 /* exceeds Ethernet to L2TPv3 session headers, as in rphy/receiver.c */
+#define LATE 0x8000 /* a sequence number so far ahead is an earlier one */
 
 static uint64_t bit_of(uint32_t session) {
 	return UINT64_C(1) << (session & 63);
@@ -41,14 +41,14 @@ static void tear(struct map_pseudowires *w, struct map_pseudowire *p) {
 	p->joining = MAP_TORN;
 }
 
-/* Whether it comes behind the ones before; what has begun has no end where one between is missing. */
+/* Whether the packet follows the last one; after a gap, drops a message that has begun. */
 static bool in_order(struct map_pseudowires *w, struct map_pseudowire *p, const struct psp *psp) {
 	uint16_t ahead = (uint16_t)(psp->sequence - p->next);
 
 	if (!psp->sequence_valid)
 		return true;
 	if (p->started && ahead >= LATE) {
-		w->missing -= w->missing > 0; /* it was passed over */
+		w->missing -= w->missing > 0; /* counted as missing before */
 		return false;
 	}
 	if (p->started && ahead > 0) {
@@ -61,8 +61,10 @@ static bool in_order(struct map_pseudowires *w, struct map_pseudowire *p, const 
 	return true;
 }
 
-/* Whether a message ends with the segment, which is the message then. Parts of a packet that was passed over have
- * nothing to be joined with. */
+/*
+ * Whether the segment ends a message; `s` is then the whole message. Segments of late packets cannot be
+ * joined.
+ */
 static bool message_ends(struct map_pseudowires *w, struct map_pseudowire *p, bool late,
 			 struct psp_segment *s) {
 	bool whole;

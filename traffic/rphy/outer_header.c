@@ -9,7 +9,7 @@
 #define PROTOCOL_L2TP 115
 #define IPV4_VERSION_IHL 0x45
 #define IPV4_DONT_FRAGMENT 0x4000
-#define PSP_ZERO_BITS 0xb1 /* V, H and the reserved bit; S has a name of its own */
+#define PSP_ZERO_BITS 0xb1 /* V, H and the reserved bit; the S bit has its own check */
 
 static bool ipv4_good(const struct rphy_config *c, const uint8_t *ip) {
 	return ip[0] == IPV4_VERSION_IHL && ip[1] == c->dscp << 2 &&

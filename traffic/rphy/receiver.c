@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From Ethernet over L2TPv3 and PSP to whole DOCSIS frames. */
+/* Extracts whole DOCSIS frames from Ethernet, L2TPv3 and PSP. */
 #include "rphy/receiver.h"
 
 #include <stdlib.h>
@@ -10,25 +10,25 @@
 #include "wire/ip.h"
 #include "wire/l2tpv3.h"
 
-#define SESSION_SLOTS 1024 /* at most a quarter is used (SG_MAX_CHANNELS) */
+#define SESSION_SLOTS 1024 /* at most a quarter is used without changes (SG_MAX_CHANNELS) */
 #define SESSIONS_MOST (SESSION_SLOTS / 4 * 3)
 #define SCRATCH_SIZE 65536
-/* Ethernet with a tag, IPv4 with options or IPv6, UDP, L2TPv3 and the beginning of PSP are shorter. */
+/* Exceeds Ethernet with a VLAN tag, IPv4 with options or IPv6, UDP, L2TPv3 and the fixed PSP header. */
 #define HEADERS 128
 
 #define LANES (PSP_FLOW_MAX + 1)
 
-/* A PSP flow of a session: its packets follow each other, and frames lie in packets of one flow. */
+/* A PSP flow of a session. Its packets are numbered in sequence, and DOCSIS frames do not span flows. */
 struct lane {
 	bool started;
 	bool counter_known;
-	uint8_t counter_ahead; /* of the PSP sequence number, modulo 16 */
+	uint8_t counter_ahead; /* difference to the PSP sequence number, modulo 16 */
 	struct window sequence;
-	struct rte_mbuf *open; /* a DOCSIS frame whose end has not come */
+	struct rte_mbuf *open; /* incomplete DOCSIS frame, or NULL */
 };
 
 struct session {
-	uint32_t id; /* 0: no channel */
+	uint32_t id; /* 0: free */
 	uint32_t channel;
 	struct channel config;
 	struct lane lanes[LANES];
@@ -36,16 +36,16 @@ struct session {
 
 struct receiver {
 	const struct rphy_config *config;
-	uint8_t message_flow; /* PSP flow of messages; 0: none come */
+	uint8_t message_flow; /* PSP flow of messages; 0: no messages */
 	struct rte_mempool *frames;
 	struct account *account;
-	struct meters *meters; /* NULL: none */
+	struct meters *meters; /* or NULL */
 	receiver_wants_fn wants;
 	void *wants_ctx;
 	bool hold_unknown;
 	uint32_t session_count;
 	struct session sessions[SESSION_SLOTS];
-	uint8_t scratch[SCRATCH_SIZE]; /* the headers of a chained frame in one piece */
+	uint8_t scratch[SCRATCH_SIZE]; /* copy of a chained frame's headers, contiguous */
 };
 
 static struct session *session_slot(struct receiver *r, uint32_t id) {
@@ -122,16 +122,16 @@ static void violate(struct receiver *r, enum violation v, uint64_t count) {
 	r->account->violations[v] += count;
 }
 
-/* A DEPI frame with its headers in one piece. */
+/* A DEPI frame with contiguous headers. */
 struct depi {
 	struct rte_mbuf *m;
-	const uint8_t *frame; /* behind the headers, where it is a chain, there is nothing */
+	const uint8_t *frame; /* of a chained frame, only the headers */
 	uint32_t size;
 	struct l2tp_data l2tp;
 	struct psp psp;
 };
 
-/* A whole frame that nobody asked for. */
+/* Counts an unexpected frame and keeps it as evidence. */
 static bool nobody_asked(struct receiver *r, enum unexpected why, const struct rte_mbuf *m) {
 	r->account->unexpected[why]++;
 	evidence_add_mbuf(r->account->evidence, EVIDENCE_RPHY, unexpected_names[why], m);
@@ -164,9 +164,9 @@ static void open_drop(struct receiver *r, struct lane *l) {
 }
 
 enum place {
-	PLACE_NEXT, /* follows the packet before it: an open frame goes on */
-	PLACE_BEHIND_GAP, /* an open frame will not be finished */
-	PLACE_ASIDE, /* late or a duplicate: the open frame waits for another packet */
+	PLACE_NEXT, /* next in sequence: continues an open frame */
+	PLACE_BEHIND_GAP, /* after a gap: an open frame stays incomplete */
+	PLACE_ASIDE, /* late or duplicate: does not continue the open frame */
 };
 
 static enum place sequence_check(struct receiver *r, struct lane *l, const struct psp *psp) {
@@ -178,7 +178,7 @@ static enum place sequence_check(struct receiver *r, struct lane *l, const struc
 		return PLACE_NEXT;
 	}
 	if (!l->started) {
-		/* Far from 0, so that what is late is not mistaken for far ahead. */
+		/* Far from 0, so that a late number is not taken for one far ahead. */
 		l->sequence.next = 0x10000u + psp->sequence;
 		l->started = true;
 	}
@@ -197,7 +197,7 @@ static enum place sequence_check(struct receiver *r, struct lane *l, const struc
 	return PLACE_ASIDE;
 }
 
-/* R-DEPI leaves these bytes open; here they are what the channel is configured to send. */
+/* R-DEPI does not define these bytes; the channel's configuration does. */
 static void extra_check(struct receiver *r, const struct session *s, struct lane *l,
 			const struct psp *psp) {
 	uint8_t counter;
@@ -230,7 +230,7 @@ static bool depi_frame_begin(struct receiver *r, const struct session *s, struct
 	return true;
 }
 
-/* A piece of a DOCSIS frame. */
+/* A PSP segment: a DOCSIS frame or a part of one. */
 struct piece {
 	struct chain *chain;
 	uint32_t at; /* offset in the DEPI frame */
@@ -277,7 +277,7 @@ static struct rte_mbuf *piece_take(struct receiver *r, const struct session *s, 
 			return NULL;
 	}
 	if (l->open == NULL) {
-		/* One frame counts once, by its end. */
+		/* Counts an orphaned frame once, by its last segment. */
 		violate(r, VIOLATION_SEGMENT_ORPHAN, piece->end);
 		return NULL;
 	}
@@ -331,7 +331,7 @@ static unsigned psp_take(struct receiver *r, const struct session *s, struct lan
 	return n;
 }
 
-/* Sees to it that the first `n` bytes stand in one piece. */
+/* Makes the first `n` bytes contiguous. */
 static void headers_gather(struct receiver *r, struct depi *d, uint32_t n) {
 	if (n <= d->m->data_len)
 		return;
@@ -350,7 +350,7 @@ static bool psp_good(struct receiver *r, struct depi *d, unsigned extra) {
 	return psp_parse(l->payload, l->payload_size, extra, &d->psp) == PSP_OK;
 }
 
-/* It counts when it is judged for the last time. */
+/* Counted when the frame is processed for the last time. */
 static unsigned session_unknown(struct receiver *r, uint32_t size) {
 	if (!r->hold_unknown) {
 		violate(r, VIOLATION_SESSION, 1);
@@ -385,7 +385,7 @@ unsigned receiver_take(struct receiver *r, struct rte_mbuf *m, struct rte_mbuf *
 		return session_unknown(r, d.size);
 	if (!psp_good(r, &d, s->config.psp_extra == PSP_EXTRA_NONE ? 0 : 2)) {
 		violate(r, VIOLATION_PSP, 1);
-		open_drop(r, &s->lanes[0]); /* whose it was is not known */
+		open_drop(r, &s->lanes[0]); /* the frame's PSP flow is unknown */
 		return 0;
 	}
 	if (!outer_psp_good(r->config, r->message_flow, d.l2tp.payload))

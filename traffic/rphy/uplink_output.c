@@ -13,10 +13,10 @@
 #include "platform/pool.h"
 
 #define PACKETS 4095
-#define PACKETS_MORE 1024 /* for a group more: its stock, what is open and pending */
+#define PACKETS_MORE 1024 /* per further group: its stock, open and pending packets */
 #define ETHERNET 14
 #define PSP_NUMBER_AT 2
-#define FIRST_IN_ORDER 64 /* packets of a session */
+#define FIRST_IN_ORDER 64 /* packets per session */
 
 struct rte_mempool *uplink_output_pool(unsigned groups, uint32_t mtu) {
 	return packet_pool("traffic_uplink", PACKETS + (groups - 1) * PACKETS_MORE, 0,
@@ -72,7 +72,10 @@ static void output_pend(struct uplink_output *o, struct rte_mbuf *m, unsigned en
 	o->pending[o->pending_count++] = (struct uplink_packet){m, ended_count, session};
 }
 
-/* The CMTS counts on from the packet of a session that comes first: that, and some behind it, keep their places. */
+/*
+ * The CMTS takes the first packet of a session as start of its sequence. That packet and some after it are
+ * therefore not reordered.
+ */
 static uint32_t session_of(const struct uplink_output *o, const struct rte_mbuf *m) {
 	const uint8_t *session = rte_pktmbuf_mtod_offset(m, const uint8_t *, o->headers_size - 4);
 	uint16_t number = load_be16(session + 4 + PSP_NUMBER_AT);
@@ -80,7 +83,7 @@ static uint32_t session_of(const struct uplink_output *o, const struct rte_mbuf 
 	return (uint16_t)(number - first_number()) < FIRST_IN_ORDER ? 0 : load_be32(session);
 }
 
-/* Now and then a packet of the R-PHY device is overtaken by the next one, as networks do it (R-UEPI, PSP). */
+/* Occasionally swaps a packet of the R-PHY device with the next one, as networks do (R-UEPI, PSP). */
 static void output_reorder(struct uplink_output *o) {
 	struct uplink_packet *last = &o->pending[o->pending_count - 1];
 	bool pair = o->pending_count - o->pending_sent > 1 && last->session != 0 &&

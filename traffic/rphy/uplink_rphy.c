@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Headers, trailers and request records around the bursts. */
+/* Adds UEPI headers, trailers and request records to bursts. */
 #include "rphy/uplink_rphy.h"
 
 #include <stdio.h>
@@ -9,8 +9,8 @@
 #define IUC_OFDMA_DATA 5
 #define IUC_SC_QAM_DATA 10 /* advanced PHY, long grants */
 #define MINISLOT_BYTES 16
-#define SC_QAM_CODEWORD 232 /* bytes behind Reed-Solomon */
-#define OFDMA_CODEWORD 1800 /* behind LDPC, the long one */
+#define SC_QAM_CODEWORD 232 /* codeword bytes including Reed-Solomon */
+#define OFDMA_CODEWORD 1800 /* bytes of the long LDPC codeword */
 #define SNR 146 /* 36.5 dB */
 #define HEADER_VERSION_BIT 0x80
 
@@ -27,7 +27,7 @@ int uplink_rphy_create(struct uplink_rphy *r, const struct service_group *sg, ui
 	return 0;
 }
 
-/* What is open was for the session that there was. */
+/* The open packet belongs to the previous session, so it is closed. */
 static void session_set(struct uplink_rphy *r, struct uplink_session *s, uint32_t *id,
 			uint32_t next) {
 	if (*id == next)
@@ -45,7 +45,7 @@ void uplink_rphy_set_channels(struct uplink_rphy *r, const struct upstream_chann
 		struct uplink_channel *channel = &r->channels[c];
 
 		if (config->session == 0)
-			continue; /* a free place */
+			continue; /* a free slot */
 		channel->format = config->type == UPSTREAM_OFDMA ? UEPI_OFDMA : UEPI_SC_QAM;
 		channel->has_requests = config->request_session != 0;
 		channel->has_ranging = config->ranging_session != 0;
@@ -83,7 +83,8 @@ static void header_send(struct uplink_rphy *r, struct uplink_channel *c, struct 
 	if (b->header_damage && c->format == UEPI_OFDMA)
 		bytes[0] ^= HEADER_VERSION_BIT;
 	else if (b->header_damage)
-		size--; /* any version is read: there is nothing else that could be wrong */
+		/* receivers accept any version of SC-QAM, so the length is the only field to damage */
+		size--;
 	uplink_session_unit(&r->output, s, true, false, bytes, (uint32_t)size, now);
 }
 
@@ -106,7 +107,7 @@ static void trailer_send(struct uplink_rphy *r, struct uplink_channel *c, struct
 	uplink_session_unit(&r->output, s, false, true, bytes, (uint32_t)size, now);
 }
 
-/* The minislot that a MAP has given; else the next one behind the last. */
+/* Uses the minislot of the MAP if there is one; otherwise the next minislot. */
 static void slot_take(struct uplink_channel *c, const struct uplink_burst *b) {
 	if (b->slot.given)
 		c->minislot = b->slot.minislot;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The upstream half of an R-PHY device: bursts of modems as UEPI on the sessions of their channels
+ * The sending half of the R-PHY device: sends bursts of modems as UEPI on the sessions of their channels
  * (docs/uepi-formats.md).
  *
  *     session      | header | payload .. | trailer | header | ..     SC-QAM: a packet holds parts of
@@ -38,47 +38,53 @@ struct uplink_rphy {
 	uint64_t request_records;
 };
 
-/* A burst as the device received it. */
+/* A burst as the device has received it. */
 struct uplink_burst {
-	uint16_t sid; /* of the grant */
+	uint16_t sid; /* SID of the grant */
 	bool segment_header;
 	bool unused; /* nothing was sent in the grant */
 	struct uplink_slot slot;
 	const uint8_t *payload;
 	uint32_t size;
-	struct shadow_burst *shadow; /* of an impaired upstream, else NULL */
-	uint32_t cut; /* bytes at its end that did not get here */
-	uint32_t trailer_damage; /* wrong bits of the burst ID */
-	uint16_t stray_sid; /* in the header instead of `sid`; 0: none */
+	struct shadow_burst *shadow; /* with impairments, else NULL */
+	uint32_t cut; /* bytes missing at its end */
+	uint32_t trailer_damage; /* mask of wrong bits in the burst ID */
+	uint16_t stray_sid; /* replaces `sid` in the header; 0: does not */
 	bool header_damage;
 	struct uplink_ended ended;
-	struct uepi_request
-		request; /* kind, size, cluster; the device knows the rest. Size 0: none */
+	struct uepi_request request; /* kind, size and cluster; size 0: no request */
 };
 
-/* `packets` as in struct uplink_options. Returns 0, or -1 after a message. To be freed by uplink_rphy_free() in either case. */
+/*
+ * `packets` as in struct uplink_options. Returns 0, or -1 after a message. The caller frees it with
+ * uplink_rphy_free() in either case.
+ */
 int uplink_rphy_create(struct uplink_rphy *r, const struct service_group *sg, uint16_t port,
 		       struct rte_mempool *packets);
 
-/* The channels by their places in the group, 0 .. `count` - 1; free places have no session. Those whose
- * session is the same go on. */
+/*
+ * Sets the channels by index in the group, 0 .. `count` - 1; free slots have no session. Channels whose
+ * session is unchanged continue.
+ */
 void uplink_rphy_set_channels(struct uplink_rphy *r, const struct upstream_channel *channels,
 			      uint32_t count);
 
 void uplink_rphy_free(struct uplink_rphy *r);
 
-/* All counts are 0; what the CMTS sees goes on. */
+/* Sets all counts to 0. Sequence numbers, burst IDs and minislots continue. */
 void uplink_rphy_restart(struct uplink_rphy *r);
 
-/* Sends a burst of data on channel `channel`, and the record of its request. */
+/* Sends a data burst on channel `channel`, and the record of its request. */
 void uplink_rphy_data(struct uplink_rphy *r, uint32_t channel, const struct uplink_burst *b,
 		      uint64_t now);
 
-/* Sends what came in a request opportunity: `b->request`, as a record where the channel has a session for them, else
- * the payload as a burst. */
+/*
+ * Sends the contents of a request opportunity: `b->request` as a record if the channel has a session for
+ * records, otherwise the payload as a burst.
+ */
 void uplink_rphy_request(struct uplink_rphy *r, uint32_t channel, const struct uplink_burst *b,
 			 uint64_t now);
 
-/* Sends a RNG-REQ, where the channel has a session for them. */
+/* Sends a RNG-REQ if the channel has a session for ranging. */
 void uplink_rphy_ranging(struct uplink_rphy *r, uint32_t channel, const struct uplink_burst *b,
 			 uint64_t now);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Gathers segments in packets. */
+/* Gathers PSP segments in packets. */
 #include "rphy/uplink_session.h"
 
 #include <rte_common.h>
@@ -57,7 +57,7 @@ void uplink_session_close(struct uplink_output *o, struct uplink_session *s) {
 	o->open[s->place]->place = s->place;
 }
 
-/* Bytes that one more segment may have in the open packet. */
+/* Free bytes for one more segment in the open packet. */
 static uint32_t room(const struct uplink_output *o, const struct uplink_session *s) {
 	uint32_t used = (uint32_t)psp_header_size(s->count + 1u, 0) + rte_pktmbuf_data_len(s->open);
 

@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the R-PHY device is told of a burst: when it is sent, and which packets end in it. */
+/*
+ * Metadata of a burst for the R-PHY device: its transmission opportunity, and the packets that end in it.
+ */
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The transmission opportunity of a MAP that a grant is. */
+/* The transmission opportunity of a MAP. */
 struct uplink_slot {
-	bool given; /* else there is no MAP: grants come of themselves */
+	bool given; /* false: there are no MAPs */
 	uint8_t iuc;
 	uint32_t minislot;
-	uint32_t size; /* bytes of burst payload that it could hold */
-	uint32_t request; /* bytes that its segment header asks for */
-	uint8_t request_unit; /* of these, N */
+	uint32_t size; /* bytes of burst payload granted */
+	uint32_t request; /* bytes requested in its segment header */
+	uint8_t request_unit; /* N, the unit of the request */
 };
 
-/* Packets of a stream whose last byte lies in a burst. */
+/* Packets of a stream whose last byte is in a burst. */
 struct uplink_ended {
 	uint32_t stream;
 	uint32_t first; /* sequence number */
